@@ -1,0 +1,32 @@
+// Package dataset reads samples in a stable order, with labels where there are any. There is one reader per format.
+package dataset
+
+import (
+	"errors"
+
+	"nero/data/space"
+)
+
+// Sample is one datum with its name.
+type Sample struct {
+	ID    string      // unique in the data set and stable: a file's relative path, or the index in the file
+	Label int         // class, 0-based; -1 if there is none
+	Tags  []string    // free words, such as the folder
+	Value space.Value // the input, in the unit of the file
+}
+
+// Dataset is an ordered list of samples. Methods are safe for concurrent use.
+type Dataset interface {
+	Len() int
+	// Labels are the classes in sample order, -1 for none; nil when no sample has one. They cost no decoding.
+	Labels() []int
+	// IDs are the sample names in sample order.
+	IDs() []string
+	// Sample decodes sample i, 0 <= i < Len(). It never returns a value with non-finite numbers without ErrNotFinite.
+	Sample(i int) (Sample, error)
+	// Files are the paths that the data set reads, for digests.
+	Files() []string
+}
+
+// ErrNotFinite marks a sample that holds NaN or infinities.
+var ErrNotFinite = errors.New("not finite")

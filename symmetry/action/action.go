@@ -1,0 +1,117 @@
+// Package action says how the elements of a group move the values of a space. Actions are chosen by (group, space) from a
+// [Table]; a pair that no rule covers is refused before anything runs.
+package action
+
+import (
+	"errors"
+	"fmt"
+
+	"nero/data/space"
+	"nero/symmetry/group"
+)
+
+// Action moves values of one space. Implementations compute in float64, never change their argument, and are safe for
+// concurrent use.
+type Action interface {
+	Group() group.Group
+	Apply(g group.Element, v space.Value) (space.Value, error)
+}
+
+// Exacter tells elements that act without resampling: index permutations, which are exact bit for bit.
+type Exacter interface {
+	Exact(g group.Element) bool
+}
+
+// Preparer is an action that can do the work that depends on the element alone once for many values.
+type Preparer interface {
+	Prepare(g group.Element, v space.Value) (Mover, error) // v gives the shape; its numbers are not read
+}
+
+// Mover is one element of a prepared action. It is safe for concurrent use.
+type Mover interface {
+	// Move writes g·from into to, which has the shape that Apply would return, and overwrites every number of it.
+	Move(to, from space.Value) error
+}
+
+// Exact reports whether g acts through a without resampling. An action that does not say resamples.
+func Exact(a Action, g group.Element) bool {
+	e, ok := a.(Exacter)
+	return ok && e.Exact(g)
+}
+
+// Kernel names an interpolation rule.
+type Kernel string
+
+// The kernels. All but Nearest and Spline are convolutions of the samples; Spline prefilters first.
+const (
+	Nearest  Kernel = "nearest"
+	Bilinear Kernel = "bilinear"
+	Bicubic  Kernel = "bicubic" // Keys 1981, a = -1/2
+	Lanczos  Kernel = "lanczos" // Lanczos-3, weights normalised to sum 1
+	Spline   Kernel = "spline"  // cubic B-spline with recursive prefilter (Unser 1999), mirror extension
+	Up3      Kernel = "up3-bilinear"
+)
+
+// Border names what lies outside the picture.
+type Border string
+
+// The border rules.
+const (
+	Zero     Border = "zero"     // 0 everywhere outside
+	Edge     Border = "edge"     // the nearest border pixel
+	Reflect  Border = "reflect"  // mirrored about the border pixel's centre: c b | a b c | b a
+	Circular Border = "circular" // periodic
+)
+
+// Options are the choices that an image action leaves to the user.
+type Options struct {
+	Kernel Kernel // default Bilinear
+	Border Border // default Zero
+	// Window, if not empty, is the size (height, width) of a crop window that moves over a larger picture instead of the
+	// picture moving under a border rule: shifts then show real content and every whole step is exact.
+	Window []int
+}
+
+// Rule makes the action of a group on a space.
+type Rule struct {
+	Name, Doc string
+	Space     space.Kind
+	// New returns errors.ErrUnsupported, wrapped with the reason, when the rule does not cover the group.
+	New func(g group.Group, s space.Spec, o Options) (Action, error)
+}
+
+// Table is the list of rules that a program is built with.
+type Table []Rule
+
+// For returns the action of g on values of s: that of the first rule that covers the pair.
+// The error wraps errors.ErrUnsupported when none does.
+func (t Table) For(g group.Group, s space.Spec, o Options) (Action, error) {
+	var why []error
+	for _, r := range t {
+		if r.Space != s.Kind {
+			continue
+		}
+		a, err := r.New(g, s, o)
+		if err == nil {
+			return a, nil
+		}
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return nil, err
+		}
+		why = append(why, fmt.Errorf("rule %s: %w", r.Name, err))
+	}
+	return nil, errors.Join(append([]error{fmt.Errorf("no action of %s on %s: %w", g.Name(), s.Kind, errors.ErrUnsupported)}, why...)...)
+}
+
+// Trivial leaves every value as it is. An output with this action is claimed to be invariant: a claim that the user makes
+// by name, never a fallback.
+type Trivial struct{ G group.Group }
+
+// Group is the group that acts trivially.
+func (t Trivial) Group() group.Group { return t.G }
+
+// Apply returns v itself.
+func (t Trivial) Apply(_ group.Element, v space.Value) (space.Value, error) { return v, nil }
+
+// Exact is always true.
+func (t Trivial) Exact(group.Element) bool { return true }
