@@ -77,12 +77,23 @@ func (m *Mask) Parts() []tensor.Named {
 // Scores is one number per class.
 type Scores struct {
 	Val []float64
+	// Raw are the model's own numbers where Val was derived from them (softmax), nil where Val is what the model returned.
+	// Errors are measured on them: a saturated softmax would hide a change.
+	Raw []float64
 	// Probabilities tells normalised scores (each in [0,1], sum 1) from logits.
 	Probabilities bool
 }
 
 // Kind is [KindScores].
 func (*Scores) Kind() Kind { return KindScores }
+
+// Output is what the model returned: Raw where it is kept, else Val. It shares memory.
+func (s *Scores) Output() []float64 {
+	if s.Raw != nil {
+		return s.Raw
+	}
+	return s.Val
+}
 
 // Parts is one float64 array of shape (classes), a copy.
 func (s *Scores) Parts() []tensor.Named { return []tensor.Named{part("scores", s.Val, len(s.Val))} }

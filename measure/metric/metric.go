@@ -1,8 +1,10 @@
-// Package metric compares predictions: with a target (does it stay right?), with the model's own answer at the identity
+// Package metric compares predictions: with a target (does it stay right?) or with the model's own answer at the identity
 // (is it equivariant?), each under a name, a unit and a direction.
 package metric
 
-import "nero/data/space"
+import (
+	"nero/data/space"
+)
 
 // Direction says which way a metric is better.
 type Direction string
@@ -13,7 +15,7 @@ const (
 	Lower  Direction = "lower"
 )
 
-// Reference says what a prediction is compared with. The three are never mixed in one curve.
+// Reference says what a prediction is compared with. The two are never mixed in one curve.
 type Reference string
 
 // The references.
@@ -22,21 +24,23 @@ const (
 	Self   Reference = "self"   // g·f(x), the model's own answer at the identity moved along
 )
 
-// Truth is the target of one sample.
-type Truth struct {
-	Label int // class; -1 if there is none
+// Case is what one comparison sees.
+type Case struct {
+	Got   space.Value // the prediction at g, pulled back to the frame of the identity
+	Want  space.Value // the prediction at the identity (Self metrics)
+	Prev  space.Value // the pulled-back prediction at the preceding element of the plan, the last one for the first
+	Label int         // the class of the sample, -1 if there is none (Target metrics)
+	Scale float64     // centred scale of the output over the samples (metrics.md B1); NaN when it is not known
 }
 
 // Metric is a named comparison. It is a documented constant value.
 type Metric struct {
 	Name, Doc string
 	Unit      string     // "" for a pure number
-	Range     [2]float64 // possible values, ±Inf where unbounded
+	Range     [2]float64 // of possible values, ±Inf where unbounded
 	Better    Direction
 	Ref       Reference
-	Space     space.Kind // of the prediction
-	// Measure compares a prediction, pulled back to the frame of the reference, with the target or the self reference
-	// (want is nil for Target metrics, truth is unused for Self metrics). Scale is the centred scale of the output over
-	// the samples (metrics.md B1), used by relative metrics. A comparison that has no value returns NaN.
-	Measure func(got, want space.Value, truth Truth, scale float64) float64
+	Spaces    []space.Kind // of predictions that it understands
+	// Measure returns NaN where the comparison has no value, such as a NaN in the prediction. It never hides one.
+	Measure func(c Case) float64
 }

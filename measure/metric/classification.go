@@ -1,0 +1,221 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"nero/data/space"
+)
+
+var scores = []space.Kind{space.KindScores}
+
+// Confidence is the softmax probability of the true class.
+var Confidence = &Metric{
+	Name: "confidence", Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+	Doc: "probability that the model gives to the true class, p[label]",
+	Measure: func(c Case) float64 {
+		p, ok := labeled(c)
+		if !ok {
+			return math.NaN()
+		}
+		return p[c.Label]
+	},
+}
+
+// Accuracy is 1 where the most probable class is the true one.
+var Accuracy = &Metric{
+	Name: "accuracy", Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+	Doc: "1 if the most probable class is the true class, else 0; of equal scores the lowest class counts",
+	Measure: func(c Case) float64 {
+		p, ok := labeled(c)
+		if !ok {
+			return math.NaN()
+		}
+		return truth(Top(p) == c.Label)
+	},
+}
+
+// CrossEntropy is the negative logarithm of the probability of the true class.
+var CrossEntropy = &Metric{
+	Name: "cross_entropy", Ref: Target, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
+	Doc: "-ln p[label]; from logits by log-sum-exp, so it stays finite where p underflows",
+	Measure: func(c Case) float64 {
+		if _, ok := labeled(c); !ok {
+			return math.NaN()
+		}
+		return -logProbabilities(c.Got)[c.Label]
+	},
+}
+
+// Margin is the distance of the true class's probability from that of the best other class.
+var Margin = &Metric{
+	Name: "margin", Ref: Target, Better: Higher, Range: [2]float64{-1, 1}, Spaces: scores,
+	Doc: "p[label] - max over other classes of p: positive exactly where the answer is right",
+	Measure: func(c Case) float64 {
+		p, ok := labeled(c)
+		if !ok {
+			return math.NaN()
+		}
+		other := math.Inf(-1)
+		for k, v := range p {
+			if k != c.Label {
+				other = max(other, v)
+			}
+		}
+		if math.IsInf(other, -1) {
+			return p[c.Label] // a single class has no rival
+		}
+		return p[c.Label] - other
+	},
+}
+
+// TopK is 1 where the true class is among the k most probable. It panics if k < 1.
+func TopK(k int) *Metric {
+	if k < 1 {
+		panic("metric: top-k needs k >= 1")
+	}
+	return &Metric{
+		Name: fmt.Sprintf("top%d", k), Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+		Doc: fmt.Sprintf("1 if fewer than %d classes are more probable than the true class (ties count for lower classes), else 0", k),
+		Measure: func(c Case) float64 {
+			p, ok := labeled(c)
+			if !ok {
+				return math.NaN()
+			}
+			before := 0
+			for j, v := range p {
+				if v > p[c.Label] || v == p[c.Label] && j < c.Label {
+					before++
+				}
+			}
+			return truth(before < k)
+		},
+	}
+}
+
+// KL is the Kullback-Leibler divergence of the prediction at g from that at the identity.
+var KL = &Metric{
+	Name: "kl", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
+	Doc: "sum over classes of p ln(p/q), p the prediction at the identity, q at g; from logits by log-sum-exp",
+	Measure: func(c Case) float64 {
+		lp, lq := logProbabilities(c.Want), logProbabilities(c.Got)
+		if lp == nil || len(lp) != len(lq) {
+			return math.NaN()
+		}
+		d := 0.0
+		for k := range lp {
+			if p := math.Exp(lp[k]); p != 0 { // 0 ln 0 = 0; NaN != 0, so it is not skipped
+				d += p * (lp[k] - lq[k])
+			}
+		}
+		if d < 0 && d > -1e-12 {
+			return 0 // equal distributions, rounded
+		}
+		return d
+	},
+}
+
+// Agreement is 1 where the predicted class is that at the identity.
+var Agreement = &Metric{
+	Name: "agreement", Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+	Doc:     "1 if the most probable class is the same as at the identity, else 0; rises with accuracy, so read it beside it",
+	Measure: func(c Case) float64 { return same(c.Got, c.Want) },
+}
+
+// Flip is 1 where the predicted class differs from that at the neighboring element of the plan.
+var Flip = &Metric{
+	Name: "flip", Ref: Self, Better: Lower, Range: [2]float64{0, 1}, Spaces: scores,
+	Doc:     "1 if the most probable class differs from that at the preceding element of the plan (the last one for the first), else 0",
+	Measure: func(c Case) float64 { return 1 - same(c.Got, c.Prev) },
+}
+
+// Classification lists the metrics that need labels, Scores those that compare a classifier with itself.
+func classification() []*Metric {
+	return []*Metric{Confidence, Accuracy, CrossEntropy, Margin, TopK(2), TopK(3), TopK(5), KL, Agreement, Flip}
+}
+
+// parseTopK reads "top7".
+func parseTopK(name string) (*Metric, bool) {
+	digits, ok := strings.CutPrefix(name, "top")
+	if !ok {
+		return nil, false
+	}
+	k, err := strconv.Atoi(digits)
+	if err != nil || k < 1 || k > 1000 || strconv.Itoa(k) != digits {
+		return nil, false
+	}
+	return TopK(k), true
+}
+
+// Top is the index of the largest score, the lowest of equal ones; -1 if there is none or one of them is NaN.
+func Top(p []float64) int {
+	best := -1
+	for k, v := range p {
+		if math.IsNaN(v) {
+			return -1
+		}
+		if best < 0 || v > p[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// labeled returns the scores if they can be compared with the label.
+func labeled(c Case) ([]float64, bool) {
+	s, ok := c.Got.(*space.Scores)
+	if !ok || c.Label < 0 || c.Label >= len(s.Val) || Top(s.Val) < 0 {
+		return nil, false
+	}
+	return s.Val, true
+}
+
+func same(a, b space.Value) float64 {
+	x, ok := a.(*space.Scores)
+	y, ok2 := b.(*space.Scores)
+	if !ok || !ok2 {
+		return math.NaN()
+	}
+	i, j := Top(x.Val), Top(y.Val)
+	if i < 0 || j < 0 {
+		return math.NaN()
+	}
+	return truth(i == j)
+}
+
+// logProbabilities are ln p; nil if v has no probabilities.
+func logProbabilities(v space.Value) []float64 {
+	s, ok := v.(*space.Scores)
+	if !ok || !s.Probabilities {
+		return nil
+	}
+	o := make([]float64, len(s.Val))
+	if s.Raw == nil {
+		for k, p := range s.Val {
+			o[k] = math.Log(p)
+		}
+		return o
+	}
+	top := math.Inf(-1)
+	for _, r := range s.Raw {
+		top = max(top, r)
+	}
+	sum := 0.0
+	for _, r := range s.Raw {
+		sum += math.Exp(r - top)
+	}
+	sum = math.Log(sum)
+	for k, r := range s.Raw {
+		o[k] = r - top - sum
+	}
+	return o
+}

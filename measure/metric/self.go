@@ -1,0 +1,95 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nero/data/space"
+)
+
+var numeric = []space.Kind{space.KindScores, space.KindImage, space.KindTensor}
+
+// Absolute is the Euclidean norm of the defect.
+var Absolute = &Metric{
+	Name: "absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", Spaces: numeric,
+	Doc:     "Euclidean norm of z(g,x) - f(x) over the model's own numbers, z the prediction pulled back (metrics.md B1)",
+	Measure: func(c Case) float64 { d, _ := defect(c); return d },
+}
+
+// MaxAbsolute is the largest component of the defect.
+var MaxAbsolute = &Metric{
+	Name: "max_absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", Spaces: numeric,
+	Doc:     "largest component of |z(g,x) - f(x)| over the model's own numbers (metrics.md B1)",
+	Measure: func(c Case) float64 { _, m := defect(c); return m },
+}
+
+// Relative is the Euclidean norm of the defect over the centred scale of the output.
+var Relative = &Metric{
+	Name: "relative", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Spaces: numeric,
+	Doc: "absolute / s, s the RMS distance of f(x) from its mean over the samples: an offset of the output cannot shrink it (metrics.md B1)",
+	Measure: func(c Case) float64 {
+		d, _ := defect(c)
+		if !(c.Scale > 0) {
+			return math.NaN() // 0/0 is undefined, never a perfect score
+		}
+		return d / c.Scale
+	},
+}
+
+// Builtin lists every metric that a program knows by name, in the order in which they are documented. Any top-k is known
+// beyond those listed.
+func Builtin() []*Metric {
+	return append(classification(), Absolute, MaxAbsolute, Relative)
+}
+
+// Find returns the metric called name. The error lists what there is.
+func Find(name string) (*Metric, error) {
+	all := Builtin()
+	for _, m := range all {
+		if m.Name == name {
+			return m, nil
+		}
+	}
+	if m, ok := parseTopK(name); ok {
+		return m, nil
+	}
+	names := make([]string, len(all))
+	for i, m := range all {
+		names[i] = m.Name
+	}
+	return nil, fmt.Errorf("unknown metric %q: want one of %s, or topK for any K from 1 to 1000", name, strings.Join(names, ", "))
+}
+
+// Understands reports whether the metric can compare predictions of kind k.
+func (m *Metric) Understands(k space.Kind) bool { return slices.Contains(m.Spaces, k) }
+
+// Numbers are the components of a prediction on which errors are measured, without copying; nil for a value that has none.
+func Numbers(v space.Value) []float64 {
+	switch v := v.(type) {
+	case *space.Scores:
+		return v.Output()
+	case *space.Image:
+		return v.Pix
+	case *space.Tensor:
+		return v.Val
+	}
+	return nil
+}
+
+// defect is the Euclidean and the largest norm of Got - Want; NaN if they cannot be compared or hold a NaN.
+func defect(c Case) (norm, largest float64) {
+	x, y := Numbers(c.Got), Numbers(c.Want)
+	if len(x) == 0 || len(x) != len(y) {
+		return math.NaN(), math.NaN()
+	}
+	for i := range x {
+		d := math.Abs(x[i] - y[i])
+		norm += d * d
+		if !(d <= largest) { // lets NaN through
+			largest = d
+		}
+	}
+	return math.Sqrt(norm), largest
+}
