@@ -86,10 +86,11 @@ func defect(c Case) (norm, largest float64) {
 	}
 	for i := range x {
 		d := math.Abs(x[i] - y[i])
-		norm += d * d
-		if !(d <= largest) { // lets NaN through
-			largest = d
+		if math.IsNaN(d) {
+			return d, d // a NaN is never small
 		}
+		norm += d * d
+		largest = max(largest, d)
 	}
 	return math.Sqrt(norm), largest
 }
