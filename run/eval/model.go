@@ -1,0 +1,223 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"nero/data/space"
+	"nero/data/tensor"
+	"nero/measure/metric"
+	"nero/model/decode"
+	"nero/model/engine"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Model is one model ready to run: how samples become its input, how its output is read, and where sessions come from.
+type Model struct {
+	Name  string
+	Codec decode.Codec
+	// Batch is the micro-batch, at least 1. It is part of the job, so that every worker count computes the same numbers.
+	Batch int
+	// Fixed says that the model's batch axis has the length Batch and no other: a shorter batch is filled with copies of
+	// its last value, whose predictions are dropped.
+	Fixed bool
+	Pool  *Pool
+}
+
+// Pool lends sessions of one model. A concurrent engine has one session that everybody shares; otherwise as many are opened
+// as are out at once, and kept.
+type Pool struct {
+	open   func(context.Context) (engine.Session, error)
+	shared bool
+
+	mu   sync.Mutex
+	free []engine.Session
+	all  []engine.Session
+}
+
+// NewPool makes the pool of a model. Nothing is opened yet.
+func NewPool(e engine.Engine, model []byte, o engine.Options) *Pool {
+	return &Pool{
+		open:   func(ctx context.Context) (engine.Session, error) { return e.Open(ctx, model, o) },
+		shared: e.Concurrent(),
+	}
+}
+
+// Get lends a session; give it back with Put.
+func (p *Pool) Get(ctx context.Context) (engine.Session, error) {
+	p.mu.Lock()
+	if p.shared {
+		defer p.mu.Unlock() // held while opening: the second caller must wait for the one session
+		if len(p.all) > 0 {
+			return p.all[0], nil
+		}
+		s, err := p.open(ctx)
+		if err == nil {
+			p.all = append(p.all, s)
+		}
+		return s, err
+	}
+	if n := len(p.free); n > 0 {
+		s := p.free[n-1]
+		p.free = p.free[:n-1]
+		p.mu.Unlock()
+		return s, nil
+	}
+	p.mu.Unlock()
+	s, err := p.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.all = append(p.all, s)
+	p.mu.Unlock()
+	return s, nil
+}
+
+// Put takes a session back.
+func (p *Pool) Put(s engine.Session) {
+	if p.shared {
+		return
+	}
+	p.mu.Lock()
+	p.free = append(p.free, s)
+	p.mu.Unlock()
+}
+
+// Close closes every session that was opened. None may be out.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, s := range p.all {
+		errs = append(errs, s.Close())
+	}
+	p.all, p.free = nil, nil
+	return errors.Join(errs...)
+}
+
+// predictor runs batches of one model on one session, with buffers that it reuses.
+type predictor struct {
+	m *Model
+	s engine.Session
+	// in is the last encoded batch; it is reused by batches of the same size.
+	in []tensor.Named
+	n  int
+}
+
+// run appends the predictions for values, cut into micro-batches, to out.
+func (p *predictor) run(ctx context.Context, values, out []space.Value) ([]space.Value, error) {
+	for len(values) > 0 {
+		n := min(p.m.Batch, len(values))
+		batch := values[:n]
+		values = values[n:]
+		if p.m.Fixed && n < p.m.Batch {
+			batch = append([]space.Value{}, batch...)
+			for len(batch) < p.m.Batch {
+				batch = append(batch, batch[n-1])
+			}
+		}
+		if p.n != len(batch) {
+			p.in, p.n = nil, len(batch)
+		}
+		in, err := p.m.Codec.Encode(batch, p.in)
+		if err != nil {
+			return out, fmt.Errorf("model %s: input: %w", p.m.Name, err)
+		}
+		p.in = in
+		raw, err := p.s.Run(ctx, in)
+		if err != nil {
+			return out, fmt.Errorf("model %s: %w", p.m.Name, err)
+		}
+		got, err := p.m.Codec.Decode(raw, len(batch))
+		if err != nil {
+			return out, fmt.Errorf("model %s: output: %w", p.m.Name, err)
+		}
+		out = append(out, got[:n]...)
+	}
+	return out, nil
+}
+
+// Predict runs the model on values, cut into its micro-batches in order, on up to workers goroutines. The cut does not
+// depend on workers, so neither do the numbers.
+func (m *Model) Predict(ctx context.Context, values []space.Value, workers int) ([]space.Value, error) {
+	return m.PredictBatch(ctx, values, m.Batch, workers)
+}
+
+// PredictBatch is [Model.Predict] with another micro-batch, to measure what the batch changes. A model whose batch axis is
+// fixed keeps its own.
+func (m *Model) PredictBatch(ctx context.Context, values []space.Value, batch, workers int) ([]space.Value, error) {
+	other := *m
+	if !m.Fixed {
+		other.Batch = max(batch, 1)
+	}
+	out := make([]space.Value, len(values))
+	g, ctx := errgroup.WithContext(ctx)
+	step := other.Batch
+	blocks := (len(values) + step - 1) / step
+	workers = max(1, min(workers, blocks))
+	for w := range workers {
+		g.Go(func() error {
+			s, err := m.Pool.Get(ctx)
+			if err != nil {
+				return fmt.Errorf("model %s: %w", m.Name, err)
+			}
+			defer m.Pool.Put(s)
+			p := predictor{m: &other, s: s}
+			for b := w; b < blocks; b += workers {
+				lo, hi := b*step, min((b+1)*step, len(values))
+				if _, err := p.run(ctx, values[lo:hi], out[lo:lo]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// spread accumulates the centred scale of a vector-valued output (metrics.md B1).
+type spread struct {
+	n    int
+	mean []float64
+	m2   float64
+	bad  bool // a value could not be used
+}
+
+// add takes one prediction in.
+func (s *spread) add(v space.Value) {
+	x := metric.Numbers(v)
+	if s.mean == nil {
+		s.mean = make([]float64, len(x))
+	}
+	if len(x) == 0 || len(x) != len(s.mean) {
+		s.bad = true
+		return
+	}
+	for _, f := range x {
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return // reported where the prediction itself is used; a scale of the others is still a scale
+		}
+	}
+	s.n++
+	for i, f := range x {
+		d := f - s.mean[i]
+		s.mean[i] += d / float64(s.n)
+		s.m2 += d * (f - s.mean[i])
+	}
+}
+
+// scale is s = sqrt(mean ‖f(x) - mean f‖²); NaN if fewer than two predictions were seen.
+func (s *spread) scale() float64 {
+	if s.bad || s.n < 2 {
+		return math.NaN()
+	}
+	return math.Sqrt(s.m2 / float64(s.n))
+}

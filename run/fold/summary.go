@@ -1,0 +1,93 @@
+// Package fold reduces the rows of a run to its summary: the aggregate NERO curves of every model, metric and slice, with
+// spread, interval, worst case and counts. Rows pass through once and memory does not grow with their number.
+package fold
+
+import (
+	"nero/symmetry/group"
+)
+
+// Summary is what a run says on one page. NaN and infinities in float fields are written to JSON as null.
+type Summary struct {
+	Format     int             `json:"format"`
+	Job        string          `json:"job"` // hash
+	Group      string          `json:"group"`
+	Chart      []group.Axis    `json:"chart"`
+	Elements   []group.Element `json:"elements"`
+	Exact      []bool          `json:"exact"`   // acts without resampling
+	Measure    string          `json:"measure"` // what a mean over the orbit is over
+	Confidence float64         `json:"confidence"`
+	Samples    int             `json:"samples"`
+	Failed     int             `json:"failed"` // samples that could not be evaluated
+	Models     []string        `json:"models"`
+	Scales     []Number        `json:"scales"` // centred scale s of each model's output; NaN if it was not needed
+	Metrics    []Metric        `json:"metrics"`
+	Slices     []Slice         `json:"slices"` // "all" first, then one per class
+	Curves     []Curve         `json:"curves"` // one per (model, metric, slice), in that nesting
+}
+
+// Metric describes a metric of the run.
+type Metric struct {
+	Name   string    `json:"name"`
+	Doc    string    `json:"doc"`
+	Unit   string    `json:"unit,omitempty"`
+	Better string    `json:"better"` // higher, lower
+	Ref    string    `json:"ref"`    // target, self
+	Range  [2]Number `json:"range"`
+}
+
+// Slice is a subset of the samples.
+type Slice struct {
+	Name  string `json:"name"`  // "all", or the class
+	Label int    `json:"label"` // -1 for all
+	N     int    `json:"n"`
+}
+
+// Curve is one aggregate NERO curve. Every list has one entry per element of the orbit.
+type Curve struct {
+	Model  int `json:"model"`
+	Metric int `json:"metric"`
+	Slice  int `json:"slice"`
+
+	N    []int    `json:"n"`    // finite values
+	Bad  []int    `json:"bad"`  // values that are NaN or infinite. They are in no mean: where Bad > 0 the mean is of the others
+	Mean []Number `json:"mean"` //
+	SD   []Number `json:"sd"`   // over samples
+	Lo   []Number `json:"lo"`   // interval of the mean over samples
+	Hi   []Number `json:"hi"`
+	P10  []Number `json:"p10"` // spread over samples
+	P90  []Number `json:"p90"`
+	Min  []Number `json:"min"`
+	Max  []Number `json:"max"`
+
+	// Orbit is the mean over the orbit: each sample is reduced to its own mean first, so the interval is clustered by sample.
+	Orbit Estimate `json:"orbit"`
+	// Worst is the worst value along the orbit of each sample, averaged: worst-of-orbit accuracy for accuracy.
+	Worst Estimate `json:"worst"`
+	// WorstElement is the element with the worst mean, -1 if there is none.
+	WorstElement int `json:"worst_element"`
+	// WorstSample and WorstAt are the single worst value: its sample and element.
+	WorstSample string `json:"worst_sample"`
+	WorstAt     int    `json:"worst_at"`
+	WorstValue  Number `json:"worst_value"`
+	// FirstBad is the first sample with a value that is not finite, and BadAt the element; empty and -1 if there is none.
+	FirstBad string `json:"first_bad,omitempty"`
+	BadAt    int    `json:"bad_at"`
+}
+
+// Estimate is a mean over samples with its interval.
+type Estimate struct {
+	N    int    `json:"n"`
+	Mean Number `json:"mean"`
+	SD   Number `json:"sd"`
+	Lo   Number `json:"lo"`
+	Hi   Number `json:"hi"`
+}
+
+// Curve finds the curve of (model, metric, slice), nil if there is none.
+func (s *Summary) Curve(model, metric, slice int) *Curve {
+	i := (model*len(s.Metrics)+metric)*len(s.Slices) + slice
+	if model < 0 || metric < 0 || slice < 0 || metric >= len(s.Metrics) || slice >= len(s.Slices) || i >= len(s.Curves) {
+		return nil
+	}
+	return &s.Curves[i]
+}
