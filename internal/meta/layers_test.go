@@ -1,0 +1,147 @@
+package meta
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers says how high each package stands. A package imports packages of lower layers only, never a peer. Test kits stand
+// one above what they test.
+var layers = map[string]int{
+	"data/tensor":       0,
+	"symmetry/group":    0,
+	"measure/aggregate": 0,
+	"studies/digits":    0,
+
+	"symmetry/group/grouptest": 1,
+	"data/space":               1,
+	"model/engine":             1,
+	"run/job":                  1,
+
+	"symmetry/action":         2,
+	"data/dataset":            2,
+	"measure/metric":          2,
+	"model/onnx/onnxpb":       2,
+	"model/engine/wasm":       2,
+	"model/engine/native":     2,
+	"model/engine/enginetest": 2,
+	"run/exec":                2,
+	"run/store":               2,
+
+	"symmetry/action/phantom":    3,
+	"symmetry/action/actiontest": 4,
+	"symmetry/orbit":             3,
+	"model/onnx":                 3,
+	"model/engine/selftest":      3,
+	"run/store/storetest":        3,
+	"model/decode":               4,
+	"model/engine/choose":        4,
+
+	"run/eval":       5,
+	"run/fold":       5,
+	"audit":          6,
+	"present/view":   6,
+	"run/workload":   6,
+	"present/report": 7,
+
+	"cli":           11,
+	"cmd/nero":      12,
+	"internal/meta": 12,
+}
+
+// root is the top of the tree, seen from this package. Files are read through it and not through the go command, so that the
+// test cache notices every change.
+var root = os.DirFS("../..")
+
+// goFiles calls f with every Go file that is not a test.
+func goFiles(t *testing.T, f func(name string, file *ast.File)) {
+	t.Helper()
+	set := token.NewFileSet()
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		b, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(set, name, b, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		f(name, file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLayers(t *testing.T) {
+	seen := map[string]bool{}
+	goFiles(t, func(name string, file *ast.File) {
+		pkg := path.Dir(name)
+		if file.Name.Name == "main" && pkg != "cmd/nero" {
+			return // programs that make generated files
+		}
+		seen[pkg] = true
+		mine, ok := layers[pkg]
+		if !ok {
+			t.Errorf("%s: package %s has no layer: add it to the list in this test", name, pkg)
+			return
+		}
+		for _, spec := range file.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, ours := strings.CutPrefix(imp, "nero/")
+			if !ours {
+				continue
+			}
+			if theirs, ok := layers[other]; !ok || theirs >= mine {
+				t.Errorf("%s (layer %d) imports %s (layer %d): data goes one way, move the cut", name, mine, other, theirs)
+			}
+		}
+	})
+	for pkg := range layers {
+		if !seen[pkg] {
+			t.Errorf("package %s is listed and not there", pkg)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	docs := map[string]bool{}
+	goFiles(t, func(name string, file *ast.File) {
+		pkg := path.Dir(name)
+		docs[pkg] = docs[pkg] || file.Doc != nil
+		if slices.Contains([]string{"util", "utils", "common", "helpers", "helper", "manager", "misc"}, file.Name.Name) {
+			t.Errorf("%s: a package named %s says nothing about what is in it", name, file.Name.Name)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "init" && f.Recv == nil && !strings.HasSuffix(name, ".pb.go") {
+				t.Errorf("%s: an init function registers behind the reader's back", name)
+			}
+		}
+	})
+	for pkg, ok := range docs {
+		if !ok {
+			t.Errorf("package %s has no doc comment", pkg)
+		}
+	}
+}
