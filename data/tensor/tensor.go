@@ -210,7 +210,7 @@ func (t Tensor) Float64s(dst []float64) ([]float64, error) {
 		case Uint64:
 			dst[i] = float64(le.Uint64(b))
 		case Float16:
-			dst[i] = half(le.Uint16(b))
+			dst[i] = Half(le.Uint16(b))
 		case BFloat16:
 			dst[i] = float64(math.Float32frombits(uint32(le.Uint16(b)) << 16))
 		case Undefined:
@@ -220,8 +220,8 @@ func (t Tensor) Float64s(dst []float64) ([]float64, error) {
 	return dst, nil
 }
 
-// half widens an IEEE 754 binary16 number.
-func half(h uint16) float64 {
+// Half widens the IEEE 754 binary16 number with the bits h; every such number is a float64.
+func Half(h uint16) float64 {
 	exp, frac := int(h>>10&31), float64(h&1023)
 	var v float64
 	switch exp {

@@ -1,0 +1,203 @@
+package dataset
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+)
+
+// Spec says where samples and labels are.
+type Spec struct {
+	Format   string // idx, npy, npz or folder; "" looks at the file
+	Images   string // a file, or a folder of images
+	Labels   string // a file of labels: IDX, npy, npz, or CSV with the columns file,label; "" for none or those beside the images
+	Pattern  string // folder: regular expression over the path below the folder, with a group named label
+	Key      string // npz: name of the image array; "" takes x, or the only array that is not one of labels
+	LabelKey string // npz: name of the label array; "" tries y and labels
+	Layout   string // arrays: NHW, NCHW or NHWC; "" guesses where there is no doubt
+}
+
+// Shaped is implemented by data sets whose samples all have one shape: every data set that [Open] returns.
+type Shaped interface {
+	// Shape is channels, height and width of every sample, known without decoding one.
+	Shape() (c, h, w int)
+}
+
+// Classed is implemented by data sets that know names of classes.
+type Classed interface {
+	// ClassNames are the words that the labels stand for: class k is ClassNames()[k]. Nil if labels are plain numbers.
+	ClassNames() []string
+}
+
+// Noted is implemented by data sets that can say what was guessed or left out when they were opened.
+type Noted interface {
+	// Notes are sentences for a person.
+	Notes() []string
+}
+
+// Open opens a data set of the machine's file system. It reads and checks headers, sizes and labels, so that what is
+// wrong with a file as a whole is said here; only damage inside one sample shows when that sample is read.
+//
+// IDX files are kept in memory as they are, a byte per pixel in the usual case (7.8 MB for 10,000 digits). So are npy and
+// npz arrays up to 256 MiB; larger ones that are plain and in C order stay on disk and are read sample by sample, larger
+// compressed ones may take up to 4 GiB. Images of a folder are decoded one by one.
+//
+// Every data set returned implements [Shaped], [Classed] and [Noted].
+func Open(spec Spec) (Dataset, error) { return OpenFS(disk{}, spec) }
+
+// OpenFS is [Open] for the files of fsys, such as an [embed.FS]; paths are those of fsys.
+func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
+	if spec.Images == "" {
+		return nil, errors.New("no images are named: give a file or a folder")
+	}
+	format := spec.Format
+	if format == "" {
+		var err error
+		if format, err = guess(fsys, spec.Images); err != nil {
+			return nil, err
+		}
+	}
+	if err := spec.check(format); err != nil {
+		return nil, inFile(spec.Images, err)
+	}
+	o := newOpener(fsys)
+	switch format {
+	case "idx", "npy":
+		return o.openFile(spec)
+	}
+	return nil, fmt.Errorf("%s: format %q is not known, want idx, npy, npz or folder", spec.Images, format)
+}
+
+// check refuses settings that the format would ignore.
+func (s Spec) check(format string) error {
+	if s.Pattern != "" && format != "folder" {
+		return fmt.Errorf("pattern is for image folders, this is %s", format)
+	}
+	if s.Layout != "" && format == "folder" {
+		return errors.New("layout is for arrays, this is a folder of images")
+	}
+	if s.Key != "" && format != "npz" {
+		return fmt.Errorf("key is for npz archives, this is %s", format)
+	}
+	if s.LabelKey != "" && format != "npz" && s.Labels == "" {
+		return fmt.Errorf("label_key is for npz archives, this is %s", format)
+	}
+	return nil
+}
+
+// guess finds the format of a path: a folder, or what the first bytes of the file say.
+func guess(fsys fs.FS, name string) (string, error) {
+	st, err := fs.Stat(fsys, name)
+	if err != nil {
+		return "", err
+	}
+	if st.IsDir() {
+		return "folder", nil
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	var b [16]byte
+	n, err := io.ReadFull(f, b[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", inFile(name, err)
+	}
+	if n == 0 {
+		return "", fmt.Errorf("%s: is empty (0 bytes), want IDX, npy, npz, an image or a folder of images", name)
+	}
+	if format := sniff(b[:n]); format != "" {
+		return format, nil
+	}
+	if imageFormat(b[:n]) != "" {
+		return "folder", nil // of one image
+	}
+	return "", fmt.Errorf("%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF or WebP", name, b[:min(n, 6)])
+}
+
+// sniff tells array formats by their first bytes; a gzip file is taken for IDX or npy, which are read alike.
+func sniff(b []byte) string {
+	switch {
+	case bytes.HasPrefix(b, magicGzip), isIDX(b):
+		return "idx"
+	case bytes.HasPrefix(b, magicNpy):
+		return "npy"
+	case bytes.HasPrefix(b, magicZip), bytes.HasPrefix(b, magicZip0):
+		return "npz"
+	}
+	return ""
+}
+
+// openFile opens images in an IDX or npy file.
+func (o opener) openFile(spec Spec) (Dataset, error) {
+	a, err := o.open(spec.Images)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newArrays(a, spec.Layout)
+	if err != nil {
+		return nil, err
+	}
+	d.files = []string{spec.Images}
+	if err := o.label(d, spec); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// label reads the label file that spec names into d.
+func (o opener) label(d *arrays, spec Spec) error {
+	if spec.Labels == "" {
+		return nil
+	}
+	var notes []string
+	var err error
+	d.labels, d.names, notes, err = o.labels(spec, d.IDs())
+	d.notes = append(d.notes, notes...)
+	if !slices.Contains(d.files, spec.Labels) {
+		d.files = append(d.files, spec.Labels)
+	}
+	return err
+}
+
+// labels reads a label file of any format for the samples ids.
+func (o opener) labels(spec Spec, ids []string) (labels []int, names, notes []string, err error) {
+	text, err := isText(o.fsys, spec.Labels)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if text {
+		return tableLabels(o.fsys, spec.Labels, ids)
+	}
+	a, err := o.open(spec.Labels)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	labels, err = intLabels(a, len(ids))
+	return labels, nil, nil, err
+}
+
+// Digest is the SHA-256 of a file of the machine's file system in hexadecimal. It reads the file as a stream.
+func Digest(path string) (string, error) { return DigestFS(disk{}, path) }
+
+// DigestFS is [Digest] for a file of fsys.
+func DigestFS(fsys fs.FS, name string) (string, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", inFile(name, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+var _ fs.StatFS = disk{}
