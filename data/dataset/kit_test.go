@@ -72,7 +72,12 @@ func putAt(tb testing.TB, p string, b []byte) {
 }
 
 // wantError fails unless err mentions every part.
-func wantError(tb testing.TB, err error, parts ...string) {
+func wantError(tb interface {
+	Helper()
+	Errorf(string, ...any)
+	Fatalf(string, ...any)
+}, err error, parts ...string,
+) {
 	tb.Helper()
 	if err == nil {
 		tb.Fatalf("no error, want one with %q", parts)
