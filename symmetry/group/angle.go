@@ -1,0 +1,92 @@
+package group
+
+import "math"
+
+// wrap reduces a to [lo, lo+period). math.Mod is exact, so whole and half degrees never drift however often they are added.
+func wrap(a, lo, period float64) float64 {
+	r := math.Mod(a-lo, period)
+	if r < 0 {
+		r += period
+	}
+	if r >= period { // a tiny negative remainder rounds up to the period itself
+		r = 0
+	}
+	return r + lo
+}
+
+// turn is the distance between two angles in degrees along the shorter way, in [0, 180].
+func turn(a, b float64) float64 {
+	d := math.Abs(wrap(a, 0, 360) - wrap(b, 0, 360))
+	return math.Min(d, 360-d)
+}
+
+// SinCos is the sine and cosine of an angle in degrees. It is exact at multiples of 90 degrees, gives 1/2 exactly at 30 and
+// 60 degrees, equal numbers at 45 degrees, and sin(-a) = -sin(a), cos(-a) = cos(a) bit for bit.
+func SinCos(deg float64) (sin, cos float64) {
+	r := math.Mod(deg, 360)
+	q := math.RoundToEven(r / 90)
+	r -= 90 * q // exact: a multiple of r's last bit, and smaller than r
+	s, c := sinCos45(math.Abs(r))
+	if r < 0 {
+		s = -s
+	}
+	switch int(q) & 3 { // q is -4..4; the low two bits count quarter turns in both signs
+	case 1:
+		s, c = c, -s
+	case 2:
+		s, c = -s, -c
+	case 3:
+		s, c = -c, s
+	}
+	return s + 0, c + 0 // no negative zeros
+}
+
+// sinCos45 is for angles in [0, 45] degrees, where the rounded radians would miss the values that people expect.
+func sinCos45(r float64) (s, c float64) {
+	switch r {
+	case 0:
+		return 0, 1
+	case 30:
+		return 0.5, math.Sqrt(3) / 2
+	case 45:
+		return math.Sqrt2 / 2, math.Sqrt2 / 2
+	}
+	return math.Sincos(r * (math.Pi / 180))
+}
+
+// degrees converts radians. A result within rounding of a whole degree becomes that degree: π/2 is not a float64, so without
+// this no exponential map would ever reach an exact quarter turn.
+func degrees(rad float64) float64 {
+	d := rad * (180 / math.Pi)
+	if n := math.Round(d); math.Abs(d-n) <= 4e-15*math.Abs(d) {
+		return n
+	}
+	return d
+}
+
+func radians(deg float64) float64 { return deg * (math.Pi / 180) }
+
+type (
+	mat2 = [2][2]float64
+	vec2 = [2]float64
+)
+
+func mulMat(a, b mat2) mat2 {
+	var c mat2
+	for i := range 2 {
+		for j := range 2 {
+			c[i][j] = a[i][0]*b[0][j] + a[i][1]*b[1][j]
+		}
+	}
+	return c
+}
+
+func mulVec(a mat2, v vec2) vec2 {
+	return vec2{a[0][0]*v[0] + a[0][1]*v[1], a[1][0]*v[0] + a[1][1]*v[1]}
+}
+
+// after is the affine map a∘b: b acts first.
+func after(a mat2, at vec2, b mat2, bt vec2) (mat2, vec2) {
+	t := mulVec(a, bt)
+	return mulMat(a, b), vec2{t[0] + at[0], t[1] + at[1]}
+}

@@ -1,0 +1,260 @@
+package group
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Entry documents a group or a family of groups.
+type Entry struct {
+	Name    string `json:"name"`    // how to write it, with letters for numbers: "C<n>"
+	Example string `json:"example"` // a name that [Parse] reads
+	Doc     string `json:"doc"`     // what it is and how its elements compose
+	Chart   []Axis `json:"-"`       // of the example; its bounds may be infinite, which JSON cannot say
+	Axes    string `json:"axes"`    // the chart for people
+	Exact   string `json:"exact"`   // which elements move a picture without resampling
+	Orbit   string `json:"orbit"`   // what is visited if nobody says
+}
+
+// Catalog lists the groups that [Parse] reads, for help texts.
+func Catalog() []Entry {
+	list := entries()
+	for i := range list {
+		g, err := Parse(list[i].Example)
+		if err != nil { // a test reads every example
+			continue
+		}
+		list[i].Chart = g.Chart()
+		list[i].Axes = chartText(list[i].Chart)
+		if _, list[i].Orbit, err = Preset(g, nil); err != nil {
+			list[i].Orbit = ""
+		}
+	}
+	return list
+}
+
+func entries() []Entry {
+	return []Entry{
+		{
+			Name: "SO(2)", Example: "SO(2)",
+			Doc:   "Rotations about the centre of the picture, counter-clockwise as displayed.",
+			Exact: "0 and 180 degrees; on square pictures also 90 and 270",
+		},
+		{
+			Name: "O(2)", Example: "O(2)",
+			Doc:   "Rotations and mirrors. A mirrored element exchanges left and right first, then turns.",
+			Exact: "half turns and axis mirrors; on square pictures quarter turns and diagonal mirrors",
+		},
+		{
+			Name: "C<n>", Example: "C4",
+			Doc:   "The n rotations by multiples of 360/n degrees.",
+			Exact: "its multiples of 180 degrees; on square pictures of 90",
+		},
+		{
+			Name: "D<n>", Example: "D4",
+			Doc:   "The rotations of C<n> and their mirror images, 2n elements, in the chart of O(2).",
+			Exact: "as O(2)",
+		},
+		{
+			Name: "T(2)", Example: "T(2)",
+			Doc:   "Shifts by any number of pixels, dx to the right and dy down.",
+			Exact: "shifts by whole pixels",
+		},
+		{
+			Name: "T(2,Z)", Example: "T(2,Z)",
+			Doc:   "Shifts by whole pixels; what enters at the border is the border rule's, or real content with a crop window.",
+			Exact: "all",
+		},
+		{
+			Name: "Roll(<h>,<w>)", Example: "Roll(28,28)",
+			Doc:   "Cyclic shifts of a grid of h rows and w columns by whole pixels: what leaves on one side enters on the other.",
+			Exact: "all",
+		},
+		{
+			Name: "Scale", Example: "Scale",
+			Doc:   "Magnifications about the centre. Enlarging and shrinking are not inverse on pixels.",
+			Exact: "the identity",
+		},
+		{
+			Name: "SE(2)", Example: "SE(2)",
+			Doc:   "Rotations and shifts: the element turns about the centre, then shifts.",
+			Exact: "whole shifts after half turns; on square pictures after quarter turns",
+		},
+		{
+			Name: "E(2)", Example: "E(2)",
+			Doc:   "Rotations, mirrors and shifts: the element mirrors, turns, then shifts.",
+			Exact: "as SE(2), and mirrors",
+		},
+		{
+			Name: "p4", Example: "p4",
+			Doc:   "Quarter turns and shifts by whole pixels, in the chart of SE(2).",
+			Exact: "all, on square pictures",
+		},
+		{
+			Name: "p4m", Example: "p4m",
+			Doc:   "Quarter turns, mirrors and shifts by whole pixels, in the chart of E(2).",
+			Exact: "all, on square pictures",
+		},
+		{
+			Name: "Affine(<generators>)", Example: "Affine(rotate,scale)",
+			Doc:   affineDoc(),
+			Exact: "as the maps they give: quarter turns, whole shifts",
+		},
+		{
+			Name: "Trivial", Example: "Trivial",
+			Doc:   "The identity alone.",
+			Exact: "all",
+		},
+	}
+}
+
+func affineDoc() string {
+	var s []string
+	for _, k := range genKinds() {
+		s = append(s, k.name+" ("+k.doc+")")
+	}
+	return "The maps exp(Σ t_i X_i) for generators X_i among " + strings.Join(s, ", ") +
+		". They must span a Lie algebra; the error says what is missing. With rotate, scale, stretch and hyperbolic together exp does " +
+		"not reach every matrix, and a product that has no logarithm has no coordinates."
+}
+
+func chartText(chart []Axis) string {
+	if len(chart) == 0 {
+		return "none"
+	}
+	s := make([]string, len(chart))
+	for i, a := range chart {
+		s[i] = a.Name
+		if a.Unit != "" {
+			s[i] += " in " + a.Unit
+		}
+		switch {
+		case a.Periodic:
+			s[i] += fmt.Sprintf(", period %g", a.Max-a.Min)
+		case (span{Axis: a}).switchy():
+			s[i] += ", 0 or 1"
+		case a.Unit == "factor":
+			s[i] += ", above 0"
+		}
+	}
+	return strings.Join(s, "; ")
+}
+
+// The sizes of the preset plans.
+const (
+	presetAll    = 1000 // finite groups up to here are listed whole
+	presetAngles = 72   // every 5 degrees
+)
+
+// Preset is the plan for a group when nobody chooses one, within a window (nil for the default), and what it is in words:
+// every element of a finite group of at most 1000; else a grid of 72 angles, both mirrors, 9 shifts per direction, 13 factors;
+// with coarser axes (24, 5, 7) if that would be more than 1000 elements; else 1000 elements of low discrepancy.
+func Preset(g Group, window [][2]float64) ([]Element, string, error) {
+	if n := order(g); n > 0 && n <= presetAll && window == nil {
+		es, err := Enumerate(g)
+		if n == 1 {
+			return es, "the identity alone", err
+		}
+		return es, fmt.Sprintf("all %d elements of %s", n, g.Name()), err
+	}
+	s, err := spans(g, window)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, fine := range []bool{true, false} {
+		counts, total := make([]int, len(s)), 1
+		for i, x := range s {
+			counts[i] = x.preset(fine)
+			total *= counts[i]
+		}
+		if total <= presetAll {
+			es, err := Grid(g, counts, window)
+			return es, GridText(g, counts, window), err
+		}
+	}
+	es, err := LowDiscrepancy(g, presetAll, window)
+	return es, fmt.Sprintf("low-discrepancy sample of %d elements, %s", presetAll, WindowText(g, window)), err
+}
+
+// preset is the number of values on an axis.
+func (s span) preset(fine bool) int {
+	most := 5
+	switch {
+	case s.lo == s.hi:
+		return 1
+	case s.switchy():
+		return 2
+	case s.Unit == "deg" && s.round() && fine:
+		most = presetAngles
+	case s.Unit == "deg" && s.round():
+		most = 24
+	case s.Unit == "deg" && fine:
+		most = 37
+	case s.Unit == "deg":
+		most = 13
+	case s.log() && fine:
+		most = 13
+	case s.log():
+		most = 7
+	case fine:
+		most = 9
+	}
+	if s.step <= 0 {
+		return most
+	}
+	_, all := s.ticks()
+	m := int(all)
+	for n := min(most, m); n > 1; n-- {
+		if s.round() && m%n == 0 || !s.round() && (m-1)%(n-1) == 0 {
+			return n
+		}
+	}
+	return 1
+}
+
+// GridText describes a [Grid] in words: "uniform grid of 72 angles", or with the window of what is not a full circle.
+func GridText(g Group, counts []int, window [][2]float64) string {
+	s, err := spans(g, window)
+	if err != nil || len(counts) != len(s) {
+		return "grid"
+	}
+	if len(s) == 1 && s[0].round() && s[0].Name == "angle" {
+		return fmt.Sprintf("uniform grid of %d angles", counts[0])
+	}
+	var parts []string
+	for i, x := range s {
+		p := x.text()
+		if !x.switchy() {
+			p += fmt.Sprintf(" (%d)", counts[i])
+		}
+		parts = append(parts, p)
+	}
+	return "uniform grid: " + strings.Join(parts, ", ")
+}
+
+// WindowText describes the window in words, such as "dx -4..4 px, dy -4..4 px".
+func WindowText(g Group, window [][2]float64) string {
+	s, err := spans(g, window)
+	if err != nil {
+		return "window unknown"
+	}
+	var parts []string
+	for _, x := range s {
+		parts = append(parts, x.text())
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s span) text() string {
+	switch {
+	case s.round() && s.Unit == "deg":
+		return s.Name + " over the full turn"
+	case s.round():
+		return fmt.Sprintf("%s over the period %g %s", s.Name, s.Max-s.Min, s.Unit)
+	case s.switchy() && s.lo == 0 && s.hi == 1:
+		return s.Name + " 0 and 1"
+	case s.log():
+		return fmt.Sprintf("%s %g..%g, log-spaced", s.Name, s.lo, s.hi)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %g..%g %s", s.Name, s.lo, s.hi, s.Unit))
+}

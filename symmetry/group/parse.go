@@ -1,0 +1,257 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// The most that a name may hold, so that a hostile study cannot keep the parser busy.
+const maxName = 512
+
+// Parse reads the name of a group, such as "SO(2)", "so2", "C4", "D4 x Scale", "T(2,Z)", "Roll(28,28)" or
+// "Affine(rotate, scale)"; [Catalog] lists them. Case and spaces do not matter. Factors of a direct product are joined by x,
+// × or *. For every group g that Parse returns, Parse(g.Name()) returns the same group.
+func Parse(name string) (Group, error) {
+	if len(name) > maxName {
+		return nil, fmt.Errorf("the name of a group is %d bytes long: expected at most %d", len(name), maxName)
+	}
+	if strings.TrimSpace(name) == "" {
+		return nil, errors.New("the name of the group is empty; the groups are " + known())
+	}
+	pieces, err := factorNames(name)
+	if err != nil {
+		return nil, fmt.Errorf("group %q: %w", name, err)
+	}
+	var groups []Group
+	for _, p := range pieces {
+		g, err := parseFactor(p)
+		if err != nil {
+			if len(pieces) > 1 {
+				return nil, fmt.Errorf("group %q: %w", name, err)
+			}
+			return nil, err
+		}
+		groups = append(groups, g)
+	}
+	return Product(groups...)
+}
+
+// factorNames cuts at the signs of a product outside parentheses. An x is one if it stands alone or follows a digit or a
+// closing parenthesis, or if the words on both sides are names: "hexagonal" is one (wrong) name, "scalexc4" is two.
+func factorNames(name string) ([]string, error) {
+	var out []string
+	depth, from := 0, 0
+	runes := []rune(name)
+	word := func(i int) bool {
+		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
+	}
+	for i, r := range runes {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+			if depth < 0 {
+				return nil, errors.New("a closing parenthesis without an opening one")
+			}
+		}
+		sign := r == '×' || r == '*'
+		if r == 'x' || r == 'X' {
+			after := i > 0 && (unicode.IsDigit(runes[i-1]) || runes[i-1] == ')')
+			sign = !word(i-1) && !word(i+1) || after
+			if !sign && depth == 0 {
+				_, err := parseFactor(string(runes[from:i]))
+				sign = err == nil
+			}
+		}
+		if depth == 0 && sign {
+			out = append(out, string(runes[from:i]))
+			from = i + 1
+		}
+	}
+	if depth != 0 {
+		return nil, errors.New("a parenthesis is not closed")
+	}
+	out = append(out, string(runes[from:]))
+	for _, p := range out {
+		if strings.TrimSpace(p) == "" {
+			return nil, errors.New("a factor of the product is missing")
+		}
+	}
+	return out, nil
+}
+
+// squash drops case, spaces and the signs that people put between letters and numbers.
+func squash(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || r == '_' || r == '-' || r == '^' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+// named are the groups without parameters, by squashed names without parentheses and commas.
+func named(key string) func() Group {
+	switch key {
+	case "trivial", "identity", "none", "1":
+		return Trivial
+	case "so2", "rotation", "rotations", "rotate":
+		return SO2
+	case "o2":
+		return O2
+	case "t2", "r2", "shift", "shifts", "translation", "translations":
+		return T2
+	case "t2z", "z2":
+		return T2Z
+	case "scale", "scaling", "r+":
+		return Scale
+	case "se2":
+		return SE2
+	case "e2":
+		return E2
+	case "p4":
+		return P4
+	case "p4m":
+		return P4M
+	}
+	return nil
+}
+
+func parseFactor(text string) (Group, error) {
+	key := squash(text)
+	if f := named(strings.NewReplacer("(", "", ")", "", ",", "").Replace(key)); f != nil {
+		return f(), nil
+	}
+	head, args := key, ""
+	if i := strings.IndexByte(key, '('); i >= 0 {
+		if !strings.HasSuffix(key, ")") {
+			return nil, unknown(text)
+		}
+		head, args = key[:i], key[i+1:len(key)-1]
+	}
+	switch head {
+	case "roll", "rolls", "torus":
+		n, err := ints(strings.ReplaceAll(args, "x", ","))
+		if err != nil || len(n) != 2 {
+			return nil, fmt.Errorf("%q: expected the height and width of the grid in pixels, such as Roll(28,28)", strings.TrimSpace(text))
+		}
+		return Roll(n[0], n[1])
+	case "affine":
+		var names []string
+		if args != "" {
+			// From the text as given, for the error messages.
+			open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
+			for a := range strings.SplitSeq(text[open+1:end], ",") {
+				names = append(names, strings.TrimSpace(a))
+			}
+		}
+		return ByGenerators(names...)
+	}
+	for letter, make := range map[string]func(int) (Group, error){"c": Cyclic, "d": Dihedral} {
+		rest, ok := strings.CutPrefix(key, letter)
+		if !ok {
+			continue
+		}
+		if head == letter && args != "" {
+			rest = args
+		}
+		if digits(rest) {
+			n, err := strconv.Atoi(rest)
+			if err != nil {
+				return nil, fmt.Errorf("%s: the number of rotations is too large", strings.TrimSpace(text))
+			}
+			return make(n)
+		}
+		if rest == "" || rest == "n" {
+			return nil, fmt.Errorf("%q: expected the number of rotations, such as %s4", strings.TrimSpace(text), strings.ToUpper(letter))
+		}
+	}
+	return nil, unknown(text)
+}
+
+func digits(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+func ints(s string) ([]int, error) {
+	var out []int
+	for f := range strings.SplitSeq(s, ",") {
+		if !digits(f) {
+			return nil, fmt.Errorf("%q is no number", f)
+		}
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			return nil, fmt.Errorf("%q is too large", f)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+func known() string {
+	var s []string
+	for _, e := range entries() {
+		s = append(s, e.Name)
+	}
+	return strings.Join(s, ", ") + ", and products such as C4 x Scale"
+}
+
+func unknown(text string) error {
+	text = strings.TrimSpace(text)
+	var names []string
+	for _, e := range entries() {
+		names = append(names, e.Example)
+	}
+	msg := fmt.Sprintf("unknown group %q", text)
+	switch squash(text) {
+	case "so3", "so(3)", "o3", "o(3)", "se3", "se(3)", "e3", "e(3)":
+		msg += "; groups of space are not built yet"
+	default:
+		if near := nearest(text, names); near != "" {
+			msg += fmt.Sprintf("; did you mean %s", near)
+		}
+	}
+	return errors.New(msg + "; the groups are " + known())
+}
+
+// nearest is the name with the fewest edits to key, "" if none is near.
+func nearest(key string, names []string) string {
+	plain := strings.NewReplacer("(", "", ")", "", ",", "")
+	key = plain.Replace(squash(key))
+	best, at := "", 0
+	for _, n := range names {
+		d := edits([]rune(key), []rune(plain.Replace(squash(n))))
+		if best == "" || d < at {
+			best, at = n, d
+		}
+	}
+	if limit := max(1, len(key)/3); at > limit {
+		return ""
+	}
+	return best
+}
+
+// edits is the Levenshtein distance.
+func edits(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range b {
+			d := diagonal
+			if x != y {
+				d++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(d, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,313 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// product is a direct product: elements are the coordinates of the factors one after another.
+type product struct {
+	parts []Group
+	name  string
+	chart []Axis
+	at    []int // where the coordinates of each factor begin, and the end
+}
+
+// Product is the direct product of groups: elements of different factors commute. Axis names that occur twice are numbered.
+// The trivial group is left out.
+// It is [Finite], [Lie] or a [Sampler] if every factor is, and [Planar] if every factor is and their maps commute, as
+// rotations commute with magnifications. Rotations do not commute with shifts: their joint motions are [SE2], [P4] and kin.
+func Product(groups ...Group) (Group, error) {
+	p := &product{at: []int{0}}
+	for _, g := range groups {
+		if _, ok := g.(trivial); ok && len(groups) > 1 {
+			continue
+		}
+		if q, ok := g.(interface{ factors() []Group }); ok {
+			p.parts = append(p.parts, q.factors()...)
+		} else {
+			p.parts = append(p.parts, g)
+		}
+	}
+	if len(p.parts) == 0 && len(groups) > 0 {
+		return Trivial(), nil
+	}
+	if len(p.parts) == 1 {
+		return p.parts[0], nil
+	}
+	if len(p.parts) == 0 || len(p.parts) > 8 {
+		return nil, fmt.Errorf("a product needs 1 to 8 factors, not %d", len(p.parts))
+	}
+	var names []string
+	seen := map[string]int{}
+	finite, lie, sampler := true, true, true
+	for _, g := range p.parts {
+		names = append(names, g.Name())
+		for _, a := range g.Chart() {
+			seen[a.Name]++
+			if n := seen[a.Name]; n > 1 {
+				a.Name = fmt.Sprintf("%s %d", a.Name, n)
+			}
+			p.chart = append(p.chart, a)
+		}
+		p.at = append(p.at, len(p.chart))
+		finite = finite && is[Finite](g)
+		lie = lie && is[Lie](g)
+		sampler = sampler && is[Sampler](g)
+	}
+	p.name = strings.Join(names, " x ")
+	if !sampler {
+		return nil, errors.New(p.name + ": every factor of a product must be a Sampler")
+	}
+	switch planar := p.commutes(); {
+	case finite && planar:
+		return struct {
+			finiteProduct
+			planarPart
+		}{finiteProduct{p}, planarPart{p}}, nil
+	case finite:
+		return finiteProduct{p}, nil
+	case lie && planar:
+		return struct {
+			lieProduct
+			planarPart
+		}{lieProduct{p}, planarPart{p}}, nil
+	case lie:
+		return lieProduct{p}, nil
+	case planar:
+		return struct {
+			*product
+			planarPart
+		}{p, planarPart{p}}, nil
+	}
+	return p, nil
+}
+
+func is[T any](g Group) bool {
+	_, ok := g.(T)
+	return ok
+}
+
+// commutes reports whether all factors are planar and their maps commute. The entries are analytic in the chart, so a few
+// elements in general position decide.
+func (p *product) commutes() bool {
+	type planar struct {
+		a []mat2
+		t []vec2
+	}
+	maps := make([]planar, len(p.parts))
+	for i, g := range p.parts {
+		pl, ok := g.(Planar)
+		if !ok || is[Torus](g) {
+			return false
+		}
+		s, ok := g.(Sampler)
+		if !ok {
+			return false
+		}
+		r := rand.New(rand.NewPCG(1, uint64(i)))
+		for range 12 {
+			a, t := pl.Affine(s.Sample(r))
+			maps[i].a, maps[i].t = append(maps[i].a, a), append(maps[i].t, t)
+		}
+	}
+	for i, x := range maps {
+		for _, y := range maps[:i] {
+			for k := range x.a {
+				for l := range y.a {
+					a, t := after(x.a[k], x.t[k], y.a[l], y.t[l])
+					b, u := after(y.a[l], y.t[l], x.a[k], x.t[k])
+					if !(mapDist(a, t, b, u) < 1e-9) {
+						return false
+					}
+				}
+			}
+		}
+	}
+	return true
+}
+
+func mapDist(a mat2, t vec2, b mat2, u vec2) float64 {
+	d := math.Max(math.Abs(t[0]-u[0]), math.Abs(t[1]-u[1]))
+	for i := range 2 {
+		for j := range 2 {
+			d = math.Max(d, math.Abs(a[i][j]-b[i][j]))
+		}
+	}
+	return d
+}
+
+func (p *product) factors() []Group { return p.parts }
+
+func (p *product) part(g Element, i int) Element { return g[p.at[i]:p.at[i+1]:p.at[i+1]] }
+
+// Name joins the names of the factors with " x ".
+func (p *product) Name() string { return p.name }
+
+// Chart is the charts of the factors one after another.
+func (p *product) Chart() []Axis { return append([]Axis(nil), p.chart...) }
+
+// Identity joins the identities.
+func (p *product) Identity() Element {
+	e := make(Element, 0, len(p.chart))
+	for _, g := range p.parts {
+		e = append(e, g.Identity()...)
+	}
+	return e
+}
+
+// Steps are those of the factors.
+func (p *product) Steps() []float64 {
+	var s []float64
+	for _, g := range p.parts {
+		s = append(s, steps(g)...)
+	}
+	return s
+}
+
+// Window joins the windows of the factors.
+func (p *product) Window() [][2]float64 {
+	var w [][2]float64
+	for _, g := range p.parts {
+		w = append(w, Window(g)...)
+	}
+	return w
+}
+
+// Mul multiplies factor by factor.
+func (p *product) Mul(g, h Element) Element {
+	e := make(Element, 0, len(p.chart))
+	for i, f := range p.parts {
+		e = append(e, f.Mul(p.part(g, i), p.part(h, i))...)
+	}
+	return e
+}
+
+// Inv inverts factor by factor.
+func (p *product) Inv(g Element) Element {
+	e := make(Element, 0, len(p.chart))
+	for i, f := range p.parts {
+		e = append(e, f.Inv(p.part(g, i))...)
+	}
+	return e
+}
+
+// Dist is the root of the summed squares of the distances in the factors, each in its own unit.
+func (p *product) Dist(g, h Element) float64 {
+	var s float64
+	for i, f := range p.parts {
+		s = math.Hypot(s, f.Dist(p.part(g, i), p.part(h, i)))
+	}
+	return s
+}
+
+// Invariance holds where it holds in every factor.
+func (p *product) Invariance() (left, right bool) {
+	left, right = true, true
+	for _, g := range p.parts {
+		l, r := Invariance(g)
+		left, right = left && l, right && r
+	}
+	return left, right
+}
+
+// Sample draws from every factor.
+func (p *product) Sample(r *rand.Rand) Element {
+	e := make(Element, 0, len(p.chart))
+	for _, g := range p.parts {
+		if s, ok := g.(Sampler); ok {
+			e = append(e, s.Sample(r)...)
+		}
+	}
+	return e
+}
+
+type finiteProduct struct{ *product }
+
+// Order is the product of the orders, or the largest int.
+func (p finiteProduct) Order() int {
+	n := 1
+	for _, g := range p.parts {
+		k := order(g)
+		if k > 0 && n > math.MaxInt/k {
+			return math.MaxInt
+		}
+		n *= k
+	}
+	return n
+}
+
+// Elements are all combinations, the first factor fastest.
+func (p finiteProduct) Elements() []Element {
+	out := []Element{{}}
+	for i := len(p.parts) - 1; i >= 0; i-- {
+		f, ok := p.parts[i].(Finite)
+		if !ok {
+			return nil
+		}
+		var next []Element
+		es := f.Elements()
+		for _, tail := range out {
+			for _, e := range es {
+				next = append(next, append(append(make(Element, 0, len(p.chart)), e...), tail...))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+type lieProduct struct{ *product }
+
+// Generators are those of the factors; names that occur twice are numbered.
+func (p lieProduct) Generators() []Generator {
+	var out []Generator
+	seen := map[string]int{}
+	for _, g := range p.parts {
+		if l, ok := g.(Lie); ok {
+			for _, x := range l.Generators() {
+				seen[x.Name]++
+				if n := seen[x.Name]; n > 1 {
+					x.Name = fmt.Sprintf("%s %d", x.Name, n)
+				}
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+// Exp is the exponential map of every factor.
+func (p lieProduct) Exp(t []float64) Element {
+	e := make(Element, 0, len(p.chart))
+	for _, g := range p.parts {
+		if l, ok := g.(Lie); ok {
+			n := len(l.Generators())
+			e = append(e, l.Exp(t[:n:n])...)
+			t = t[n:]
+		}
+	}
+	return e
+}
+
+type planarPart struct{ p *product }
+
+// Affine is the composition of the factors' maps, which commute.
+func (q planarPart) Affine(g Element) (a [2][2]float64, t [2]float64) {
+	a = mat2{{1, 0}, {0, 1}}
+	for i, f := range q.p.parts {
+		if pl, ok := f.(Planar); ok {
+			b, u := pl.Affine(q.p.part(g, i))
+			a, t = after(a, t, b, u)
+		}
+	}
+	for i := range 2 {
+		for j := range 2 {
+			a[i][j] += 0
+		}
+	}
+	return a, t
+}

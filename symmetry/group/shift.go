@@ -1,0 +1,167 @@
+package group
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// shift is the group of shifts of the plane, by any number of pixels or by whole ones.
+type shift struct{ whole bool }
+
+// T2 is the group of shifts by (dx, dy) pixels, dx to the right, dy down, sub-pixel shifts included.
+func T2() Group { return shiftLie{shift{}} }
+
+// T2Z is the group of shifts by whole pixels.
+func T2Z() Group { return shiftWhole{shift{whole: true}} }
+
+// Name is T(2) or T(2,Z).
+func (s shift) Name() string {
+	if s.whole {
+		return "T(2,Z)"
+	}
+	return "T(2)"
+}
+
+func shiftAxes() []Axis {
+	inf := math.Inf(1)
+	return []Axis{{Name: "dx", Unit: "px", Min: -inf, Max: inf}, {Name: "dy", Unit: "px", Min: -inf, Max: inf}}
+}
+
+// Chart is dx and dy.
+func (s shift) Chart() []Axis { return shiftAxes() }
+
+// Identity is no shift.
+func (s shift) Identity() Element { return Element{0, 0} }
+
+// Steps is one pixel for whole shifts.
+func (s shift) Steps() []float64 {
+	if s.whole {
+		return []float64{1, 1}
+	}
+	return []float64{0, 0}
+}
+
+func (s shift) canon(v float64) float64 {
+	if s.whole {
+		return math.Round(v) + 0
+	}
+	return v + 0
+}
+
+// Mul adds.
+func (s shift) Mul(g, h Element) Element { return Element{s.canon(g[0] + h[0]), s.canon(g[1] + h[1])} }
+
+// Inv negates.
+func (s shift) Inv(g Element) Element { return Element{s.canon(-g[0]), s.canon(-g[1])} }
+
+// Dist is the Euclidean distance in pixels.
+func (s shift) Dist(g, h Element) float64 { return math.Hypot(g[0]-h[0], g[1]-h[1]) }
+
+// Invariance is true on both sides.
+func (s shift) Invariance() (left, right bool) { return true, true }
+
+// Affine is p -> p + (dx, dy).
+func (s shift) Affine(g Element) (a [2][2]float64, t [2]float64) {
+	return mat2{{1, 0}, {0, 1}}, vec2{s.canon(g[0]), s.canon(g[1])}
+}
+
+type shiftWhole struct{ shift }
+
+// Sample draws uniformly from the window of ±4 px.
+func (s shiftWhole) Sample(r *rand.Rand) Element { return draw(s, Window(s), r) }
+
+type shiftLie struct{ shift }
+
+// Sample draws uniformly from the window of ±4 px.
+func (s shiftLie) Sample(r *rand.Rand) Element { return draw(s, Window(s), r) }
+
+// Generators are the two directions.
+func (s shiftLie) Generators() []Generator {
+	return []Generator{{Name: "shift x", Unit: "px"}, {Name: "shift y", Unit: "px"}}
+}
+
+// Exp is the shift by t itself.
+func (s shiftLie) Exp(t []float64) Element { return Element{t[0] + 0, t[1] + 0} }
+
+// Torus is a [Planar] group that acts on a grid of given size whose opposite sides are joined. Its Affine maps compose up to
+// whole periods only, so an action on pictures must have exactly this size and wrap around the border.
+type Torus interface {
+	Planar
+	Period() (h, w int) // in pixels
+}
+
+type roll struct{ h, w int }
+
+// Roll is the group of cyclic shifts of a grid of h rows and w columns: h·w elements (dx, dy) with dx in [0, w) and dy in
+// [0, h). Both are at least 1, at most 32768.
+func Roll(h, w int) (Group, error) {
+	if h < 1 || w < 1 || h > 1<<15 || w > 1<<15 {
+		return nil, fmt.Errorf("Roll(%d,%d): height and width must be in 1..32768", h, w)
+	}
+	return roll{h: h, w: w}, nil
+}
+
+// Name is Roll(h,w).
+func (r roll) Name() string { return fmt.Sprintf("Roll(%d,%d)", r.h, r.w) }
+
+// Chart is dx with period w and dy with period h.
+func (r roll) Chart() []Axis {
+	return []Axis{
+		{Name: "dx", Unit: "px", Min: 0, Max: float64(r.w), Periodic: true},
+		{Name: "dy", Unit: "px", Min: 0, Max: float64(r.h), Periodic: true},
+	}
+}
+
+// Identity is no shift.
+func (r roll) Identity() Element { return Element{0, 0} }
+
+// Steps is one pixel.
+func (r roll) Steps() []float64 { return []float64{1, 1} }
+
+func (r roll) at(dx, dy float64) Element {
+	return Element{wrap(math.Round(dx), 0, float64(r.w)), wrap(math.Round(dy), 0, float64(r.h))}
+}
+
+// Mul adds and wraps around.
+func (r roll) Mul(g, h Element) Element { return r.at(g[0]+h[0], g[1]+h[1]) }
+
+// Inv shifts back.
+func (r roll) Inv(g Element) Element { return r.at(-g[0], -g[1]) }
+
+// Dist is the Euclidean distance on the torus in pixels.
+func (r roll) Dist(g, h Element) float64 {
+	d := func(i int, p float64) float64 {
+		x := math.Abs(wrap(g[i], 0, p) - wrap(h[i], 0, p))
+		return math.Min(x, p-x)
+	}
+	return math.Hypot(d(0, float64(r.w)), d(1, float64(r.h)))
+}
+
+// Invariance is true on both sides.
+func (r roll) Invariance() (left, right bool) { return true, true }
+
+// Period is the size of the grid.
+func (r roll) Period() (h, w int) { return r.h, r.w }
+
+// Affine is the shift by (dx, dy), on a torus.
+func (r roll) Affine(g Element) (a [2][2]float64, t [2]float64) {
+	return mat2{{1, 0}, {0, 1}}, vec2(r.at(g[0], g[1]))
+}
+
+// Order is h·w.
+func (r roll) Order() int { return r.h * r.w }
+
+// Elements are all shifts, dx fastest.
+func (r roll) Elements() []Element {
+	e := make([]Element, 0, r.Order())
+	for y := range r.h {
+		for x := range r.w {
+			e = append(e, Element{float64(x), float64(y)})
+		}
+	}
+	return e
+}
+
+// Sample draws an element, each with the same probability.
+func (r roll) Sample(rnd *rand.Rand) Element { return draw(r, Window(r), rnd) }
