@@ -1,0 +1,184 @@
+// Package job holds the plain data of a run: the study that a person writes, the job that it becomes, and what a run
+// stores. Everything here is JSON or YAML; nothing here opens a file or runs a model.
+package job
+
+import (
+	"nero/symmetry/group"
+)
+
+// FormatNumber is the number of the run folder that this program writes: the value of [Job.Format].
+const FormatNumber = 1
+
+// StudyVersion is the version of the study file that this program reads.
+const StudyVersion = 1
+
+// Study is the input file of a run. Paths are relative to the file.
+//
+// The tags are the one place where the file's rules are written down: [ParseStudy] checks them and the published schema is
+// made from them. In a jsonschema tag stand the permitted values and ranges; study:"single" lets a list of one be written
+// without its brackets.
+type Study struct {
+	Version int      `json:"version" yaml:"version" jsonschema:"enum=1"`                                                                              // version of the file format: 1
+	Task    string   `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=image,enum=tensor"`          // what the models do; sets the default of output.space: scores, mask, image, tensor
+	Models  []Model  `json:"models" yaml:"models" jsonschema:"minItems=1,maxItems=1000"`                                                              // the models to compare, with distinct names
+	Data    Data     `json:"data" yaml:"data"`                                                                                                        // the samples
+	Input   Input    `json:"input,omitzero" yaml:"input,omitempty"`                                                                                   // how a sample becomes the array that the models read
+	Output  Output   `json:"output,omitzero" yaml:"output,omitempty"`                                                                                 // what the models return
+	Group   Group    `json:"group" yaml:"group"`                                                                                                      // the group, its elements and how they act
+	Metrics []string `json:"metrics,omitempty" yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"` // names of metrics, or one name; default the usual ones of the output space
+	Audit   Audit    `json:"audit,omitzero" yaml:"audit,omitempty"`                                                                                   // thresholds of an audit
+	Seed    uint64   `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                             // of every random choice but that of the samples; default 0
+
+	src *source // where things stand in the file; nil for a study that was not read from one
+}
+
+// Model names one ONNX file.
+type Model struct {
+	Name string `json:"name" yaml:"name" jsonschema:"minLength=1"` // name in tables and plots, distinct within the study
+	ONNX string `json:"onnx" yaml:"onnx" jsonschema:"minLength=1"` // path of the ONNX file
+}
+
+// Data names the samples.
+type Data struct {
+	Format   string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz"` // default guessed from the path
+	Images   string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"required,minLength=1"`                   // path of the image file, or of the folder
+	Labels   string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`                            // path of the labels: IDX, npy, or CSV with columns file,label
+	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty" jsonschema:"minLength=1"`                          // folder: regular expression over the relative path with a group named label
+	Key      string `json:"key,omitempty" yaml:"key,omitempty" jsonschema:"minLength=1"`                                  // npz: name of the image array; default the only one, or "x"
+	LabelKey string `json:"label_key,omitempty" yaml:"label_key,omitempty" jsonschema:"minLength=1"`                      // npz: name of the label array; default "y" or "labels"
+	Layout   string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NHW,enum=NCHW,enum=NHWC"`           // npy, npz: order of the axes; default guessed from the shape
+	Limit    int    `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1000000000"`             // at most this many samples; 0, the default, for all
+	Balance  string `json:"balance,omitempty" yaml:"balance,omitempty" jsonschema:"enum=label"`                           // "label": the same number of each class
+	Seed     uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                  // of the choice of samples; default 0
+}
+
+// Input says how an image becomes the array that the models read: (v/scale - mean[c]) / std[c].
+type Input struct {
+	Space    string    `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image"`                                             // default image
+	Layout   string    `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"`                                  // order of the axes; default follows the model's shape
+	Channels string    `json:"channels,omitempty" yaml:"channels,omitempty" jsonschema:"enum=rgb,enum=bgr,enum=grey"`                      // order of the channels; default as in the file
+	Scale    float64   `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                     // divides every intensity; default 1
+	Mean     []float64 `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"minItems=1,maxItems=4096" study:"single"`                  // one number, or one per channel; default 0
+	Std      []float64 `json:"std,omitempty" yaml:"std,omitempty" jsonschema:"minItems=1,maxItems=4096,exclusiveMinimum=0" study:"single"` // one number above 0, or one per channel; default 1
+}
+
+// Output says what the models return.
+type Output struct {
+	Space  string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor"`                                             // default scores
+	Name   string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`                                                                                // which output of the model; default the first
+	Decode string `json:"decode,omitempty" yaml:"decode,omitempty" jsonschema:"enum=softmax,enum=probabilities,enum=raw"`                                               // default softmax for scores, raw for the others
+	Action string `json:"action,omitempty" yaml:"action,omitempty" jsonschema:"enum=invariant,enum=same"`                                                               // how the group should move the output; default invariant for scores, same for the others
+	Type   string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"enum=trivial,enum=regular"`                                                                  // tensor: representation that the channels carry; default trivial
+	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"` // kernel of the output's action; default that of the input
+}
+
+// Group names the group, the elements to visit and how they act on the input.
+type Group struct {
+	Name     string `json:"name" yaml:"name" jsonschema:"minLength=1"`                                                                                                    // such as SO(2), C4, D4, T(2)
+	Orbit    Orbit  `json:"orbit,omitzero" yaml:"orbit,omitempty"`                                                                                                        // which elements; default all of a finite group, else a grid
+	Resample string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"` // interpolation kernel; default bilinear
+	Border   string `json:"border,omitempty" yaml:"border,omitempty" jsonschema:"enum=zero,enum=edge,enum=reflect,enum=circular"`                                         // what lies outside the picture; default zero
+	Window   []int  `json:"window,omitempty" yaml:"window,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`                                          // height and width, in pixels, of a crop window that moves over a larger picture
+}
+
+// Orbit chooses elements. At most one of Grid, All, Haar, LowDiscrepancy, Lattice, Values is set; none means the preset:
+// every element of a finite group, else a grid.
+type Orbit struct {
+	Grid           []int       `json:"grid,omitempty" yaml:"grid,omitempty" jsonschema:"minItems=1,maxItems=16,minimum=1,maximum=1000000" study:"single"` // number of elements per axis of the chart
+	All            bool        `json:"all,omitempty" yaml:"all,omitempty"`                                                                                // every element of a finite group
+	Haar           int         `json:"haar,omitempty" yaml:"haar,omitempty" jsonschema:"minimum=1,maximum=1000000"`                                       // this many elements drawn from the Haar measure
+	LowDiscrepancy int         `json:"low_discrepancy,omitempty" yaml:"low_discrepancy,omitempty" jsonschema:"minimum=1,maximum=1000000"`                 // this many elements, spread evenly
+	Lattice        bool        `json:"lattice,omitempty" yaml:"lattice,omitempty"`                                                                        // only elements that act without resampling
+	Values         [][]float64 `json:"values,omitempty" yaml:"values,omitempty" jsonschema:"minItems=1,maxItems=1000000"`                                 // listed elements: one number per axis of the chart, in its unit
+	Range          [][]float64 `json:"range,omitempty" yaml:"range,omitempty" jsonschema:"minItems=1,maxItems=16"`                                        // [min, max] per axis of the chart, in its unit: the window of a non-compact group
+}
+
+// Audit holds the thresholds of an audit.
+type Audit struct {
+	Preset     string  `json:"preset,omitempty" yaml:"preset,omitempty" jsonschema:"enum=research,enum=production,enum=critical,enum=safety"` // default production
+	Threshold  float64 `json:"threshold,omitempty" yaml:"threshold,omitempty" jsonschema:"minimum=0"`                                         // relative error allowed; 0, the default, takes the preset's
+	Confidence float64 `json:"confidence,omitempty" yaml:"confidence,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`           // of intervals; default 0.95
+	Samples    int     `json:"samples,omitempty" yaml:"samples,omitempty" jsonschema:"minimum=0,maximum=1000000000"`                          // number of inputs; 0, the default, takes the preset's
+	Elements   int     `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minimum=0,maximum=1000000"`                           // number of elements; 0, the default, takes the preset's
+}
+
+// Ref is a file and what it holds.
+type Ref struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
+// ModelRef is a model of a job.
+type ModelRef struct {
+	Name string `json:"name"`
+	Ref
+	// Batch is the micro-batch: how many inputs go through the model at once. It is fixed here, not by the worker, so that
+	// every worker count computes the same numbers.
+	Batch int `json:"batch"`
+}
+
+// Engine names the body that a job's numbers come from.
+type Engine struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Job is everything that decides the numbers of a run. Its canonical JSON is hashed; the hash names every file of the run.
+type Job struct {
+	Format  int        `json:"format"`  // of the run folder: FormatNumber
+	Numbers int        `json:"numbers"` // raised whenever code changes the numbers
+	Study   Study      `json:"study"`   // with every default filled in
+	Models  []ModelRef `json:"models"`
+	Files   []Ref      `json:"files"`             // of the data
+	Samples []int      `json:"samples,omitempty"` // indexes into the data set; nil for all
+	Count   int        `json:"count"`             // number of samples
+	// Names is the digest of the samples' names and labels that [NamesDigest] returns: it tells apart folders that hold the
+	// same files under other names, which the digests of Files alone do not. "" if nobody computed it.
+	Names    string          `json:"names,omitempty"`
+	Classes  int             `json:"classes,omitempty"` // of the output, 0 if it has none
+	Elements []group.Element `json:"elements"`
+	Exact    []bool          `json:"exact"` // which elements act without resampling
+	Weights  []float64       `json:"weights,omitempty"`
+	Measure  string          `json:"measure"`
+	Metrics  []string        `json:"metrics"`
+	Engine   Engine          `json:"engine"`
+	Shard    int             `json:"shard"` // samples per shard
+	Seed     uint64          `json:"seed"`
+}
+
+// Shard is a half-open range of samples, cut from the job alone.
+type Shard struct {
+	Index int `json:"index"`
+	Lo    int `json:"lo"`
+	Hi    int `json:"hi"`
+}
+
+// Shards cuts the job into its shards: ranges of [Job.Shard] samples in order, the last one shorter if need be. It panics
+// if the size is below 1, which [Job.Validate] refuses.
+func (j *Job) Shards() []Shard {
+	if j.Shard < 1 {
+		panic("job: shard size below 1")
+	}
+	var s []Shard
+	for lo := 0; lo < j.Count; {
+		hi := j.Count
+		if hi-lo > j.Shard {
+			hi = lo + j.Shard
+		}
+		s = append(s, Shard{Index: len(s), Lo: lo, Hi: hi})
+		lo = hi
+	}
+	return s
+}
+
+// Row is one sample under one model: the individual NERO curves.
+type Row struct {
+	Model  int         // index into Job.Models
+	Index  int         // position in the job's samples
+	Sample string      // id
+	Label  int         // -1 if there is none
+	Tags   []string    //
+	Curves [][]float32 // metric × element; NaN where a value does not exist
+	Top    []int32     // predicted class per element; nil if the output has none
+	Err    string      // why the sample could not be evaluated; Curves are then NaN
+}

@@ -1,0 +1,292 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxStudy is the largest study file in bytes. A list of 10,000 elements takes a quarter of it.
+const maxStudy = 1 << 20
+
+// maxGrid is the largest number of elements of a grid, over all axes.
+const maxGrid = 10_000_000
+
+// FieldError is one thing wrong in a study. Its text is "file:line:column: path: message".
+type FieldError struct {
+	Where   string // file, line and column, as [Study.Where] gives them
+	Path    string // field, such as "group.name" or "models[1].onnx"; "" for the file as a whole
+	Message string // what is wrong, what was expected, and what to do
+}
+
+// Error is the place and the message on one line.
+func (e *FieldError) Error() string {
+	if e.Path == "" {
+		return e.Where + ": " + e.Message
+	}
+	return e.Where + ": " + e.Path + ": " + e.Message
+}
+
+// ParseStudy reads a study file. The name is that of the file, for messages.
+//
+// The reader is strict: it refuses keys that it does not know, values of the wrong type and values out of range. Defaults
+// are not filled in ([Defaults]) and paths stay as they are written ([Study.Resolve]). Names of groups and metrics are not
+// looked up here; whoever knows them reports with [Study.Errorf].
+//
+// The error joins one [FieldError] for each thing wrong, in the order of the file.
+func ParseStudy(name string, b []byte) (*Study, error) {
+	s := &Study{src: &source{file: name, at: map[string]position{}}}
+	if len(b) > maxStudy {
+		return nil, &FieldError{Where: name, Message: fmt.Sprintf("%d bytes; a study has at most %d: is this a study file?", len(b), maxStudy)}
+	}
+	r := &reader{src: s.src}
+	if !r.read(b, s) {
+		return nil, r.err()
+	}
+	s.check(r.report)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// check reports what is wrong between fields, each of which is fine by itself.
+func (s *Study) check(report func(path, message string)) {
+	names := map[string]int{}
+	for i, m := range s.Models {
+		if j, ok := names[m.Name]; ok {
+			report(fmt.Sprintf("models[%d].name", i), fmt.Sprintf("%q is already the name of models[%d]; give each model its own", m.Name, j))
+			continue
+		}
+		names[m.Name] = i
+	}
+	if p := s.Data.Pattern; p != "" {
+		switch re, err := regexp.Compile(p); {
+		case err != nil:
+			report("data.pattern", strings.TrimPrefix(err.Error(), "error parsing regexp: ")+"; expected a regular expression as Go's package regexp reads it")
+		case re.SubexpIndex("label") < 0:
+			report("data.pattern", "no group named label; write the part that holds the label as (?P<label>...)")
+		}
+	}
+	if m, d := len(s.Input.Mean), len(s.Input.Std); m > 1 && d > 1 && m != d {
+		report("input.std", fmt.Sprintf("%d numbers, but input.mean has %d; give one number, or one per channel, to each", d, m))
+	}
+	s.checkOutput(report)
+	s.checkOrbit(report)
+}
+
+func (s *Study) checkOutput(report func(path, message string)) {
+	space := s.Output.Space
+	if want := spaceOf(s.Task); space == "" {
+		space = want
+	} else if s.Task != "" && want != space {
+		report("output.space", fmt.Sprintf("%q does not go with task %q, whose output is %q; change one of them or leave the task out", space, s.Task, want))
+	}
+	if d := s.Output.Decode; space != "scores" && (d == "softmax" || d == "probabilities") {
+		report("output.decode", fmt.Sprintf("%q is for output space scores, but the space is %s; use raw or leave it out", d, space))
+	}
+	if s.Output.Type != "" && space != "tensor" {
+		report("output.type", fmt.Sprintf("only an output of space tensor has one, but the space is %s; leave it out", space))
+	}
+}
+
+func (s *Study) checkOrbit(report func(path, message string)) {
+	const orbit = "group.orbit"
+	var set []string
+	for _, k := range exclusive {
+		if s.src.has(orbit + "." + k) {
+			set = append(set, k)
+		}
+	}
+	if len(set) > 1 {
+		report(orbit+"."+set[1], fmt.Sprintf("%s cannot be combined; keep one of %s", strings.Join(set, " and "), strings.Join(exclusive, ", ")))
+	}
+	o := s.Group.Orbit
+	total := 1.0
+	for _, n := range o.Grid {
+		total *= float64(n)
+	}
+	if total > maxGrid {
+		report(orbit+".grid", fmt.Sprintf("%g elements; at most %d are possible", total, maxGrid))
+	}
+	for i, v := range o.Values {
+		if len(v) == 0 || len(v) != len(o.Values[0]) {
+			report(fmt.Sprintf("%s.values[%d]", orbit, i), fmt.Sprintf("%d numbers; every element needs the same number, one per axis of the group's chart", len(v)))
+			break
+		}
+	}
+	for i, v := range o.Range {
+		if len(v) != 2 || v[0] >= v[1] {
+			report(fmt.Sprintf("%s.range[%d]", orbit, i), fmt.Sprintf("%v; expected [min, max] with min below max", v))
+		}
+	}
+}
+
+// exclusive are the keys of an orbit of which at most one may be there.
+var exclusive = []string{"grid", "all", "haar", "low_discrepancy", "lattice", "values"}
+
+// spaceOf is the output space that goes with a task.
+func spaceOf(task string) string {
+	switch task {
+	case "segmentation":
+		return "mask"
+	case "image", "tensor":
+		return task
+	default:
+		return "scores"
+	}
+}
+
+// Where is the place of a field in the file that the study was read from, such as "study.yaml:12:5". The path is that of
+// the field, such as "group.name" or "metrics[1]". A field that the file leaves out has the place of what surrounds it, or
+// the file's name; a study that was not read from a file has "study".
+func (s *Study) Where(path string) string {
+	if s.src == nil {
+		return "study"
+	}
+	return s.src.where(path)
+}
+
+// Errorf is an error about a field, at its place in the file.
+func (s *Study) Errorf(path, format string, args ...any) error {
+	return &FieldError{Where: s.Where(path), Path: path, Message: fmt.Sprintf(format, args...)}
+}
+
+// Resolve makes the study's relative paths relative to dir, the folder of its file, instead.
+func (s *Study) Resolve(dir string) {
+	join := func(p string) string {
+		if p == "" || filepath.IsAbs(p) {
+			return p
+		}
+		return filepath.Join(dir, filepath.FromSlash(p))
+	}
+	s.Models = slices.Clone(s.Models)
+	for i := range s.Models {
+		s.Models[i].ONNX = join(s.Models[i].ONNX)
+	}
+	s.Data.Images, s.Data.Labels = join(s.Data.Images), join(s.Data.Labels)
+}
+
+// Defaults fills in what the study leaves out and what follows from the study alone. It does not guess what depends on
+// files, models or groups: the data's format and layout, the input's layout and channels, the name of the output, the
+// elements and the metrics stay as they are. Defaults of defaults change nothing.
+func Defaults(s *Study) {
+	set(&s.Version, StudyVersion)
+	set(&s.Input.Space, "image")
+	set(&s.Input.Scale, 1)
+	if len(s.Input.Mean) == 0 {
+		s.Input.Mean = []float64{0}
+	}
+	if len(s.Input.Std) == 0 {
+		s.Input.Std = []float64{1}
+	}
+	set(&s.Output.Space, spaceOf(s.Task))
+	if s.Output.Space == "scores" {
+		set(&s.Output.Decode, "softmax")
+		set(&s.Output.Action, "invariant")
+	}
+	set(&s.Output.Decode, "raw")
+	set(&s.Output.Action, "same")
+	if s.Output.Space == "tensor" {
+		set(&s.Output.Type, "trivial")
+	}
+	set(&s.Group.Resample, "bilinear")
+	set(&s.Group.Border, "zero")
+	set(&s.Output.Kernel, s.Group.Resample)
+	set(&s.Audit.Preset, "production")
+	set(&s.Audit.Confidence, 0.95)
+}
+
+// set gives *p the value v unless it has one.
+func set[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}
+
+// Suggest is the word of known that was probably meant: the nearest one, if it is within a third of the word's letters
+// (at least two edits; swapped neighbors count as one).
+func Suggest(word string, known []string) (string, bool) {
+	best, least := "", max(2, len(word)/3)+1
+	for _, k := range known {
+		if d := edits(strings.ToLower(word), strings.ToLower(k)); d < least && d < max(len(word), len(k)) {
+			best, least = k, d
+		}
+	}
+	return best, best != ""
+}
+
+// edits is the optimal string alignment distance of a and b.
+func edits(a, b string) int {
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}
+
+// source remembers where things stand in a study file.
+type source struct {
+	file string
+	at   map[string]position
+}
+
+type position struct{ line, column int }
+
+func (s *source) has(path string) bool {
+	if s == nil {
+		return false
+	}
+	_, ok := s.at[path]
+	return ok
+}
+
+func (s *source) where(path string) string {
+	for {
+		if p, ok := s.at[path]; ok {
+			return fmt.Sprintf("%s:%d:%d", s.file, p.line, p.column)
+		}
+		i := strings.LastIndexAny(path, ".[")
+		if i < 0 {
+			return s.file
+		}
+		path = path[:i]
+	}
+}
+
+// err joins what a reader found, in the order of the file.
+func (r *reader) err() error {
+	slices.SortStableFunc(r.found, func(a, b located) int {
+		if a.line != b.line {
+			return a.line - b.line
+		}
+		return a.column - b.column
+	})
+	var errs []error
+	for _, f := range r.found {
+		errs = append(errs, f.FieldError)
+	}
+	if r.more > 0 {
+		errs = append(errs, fmt.Errorf("%s: %d more errors", r.src.file, r.more))
+	}
+	return errors.Join(errs...)
+}

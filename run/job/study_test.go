@@ -1,0 +1,343 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const good = `# the digits
+version: 1
+task: classification
+models:
+  - {name: original, onnx: models/digits-original.onnx}
+  - name: augmented
+    onnx: models/digits-augmented.onnx
+data: {format: idx, images: t10k-images.gz, labels: t10k-labels.gz, limit: 1000, balance: label, seed: 7}
+input: {space: image, scale: 255, mean: [0.1307], std: 0.3081}
+output: {space: scores, decode: softmax}
+group:
+  name: SO(2)
+  orbit: {grid: 72}
+  resample: bicubic
+metrics: [confidence, accuracy]
+audit: {preset: production, confidence: 0.95}
+`
+
+// few is the smallest study, for cases that add to it.
+const few = "version: 1\nmodels: [{name: a, onnx: a.onnx}]\ndata: {images: x}\ngroup: {name: C4}\n"
+
+func TestParseStudy(t *testing.T) {
+	s, err := ParseStudy("study.yaml", []byte(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.src = nil
+	want := &Study{
+		Version: 1, Task: "classification",
+		Models:  []Model{{"original", "models/digits-original.onnx"}, {"augmented", "models/digits-augmented.onnx"}},
+		Data:    Data{Format: "idx", Images: "t10k-images.gz", Labels: "t10k-labels.gz", Limit: 1000, Balance: "label", Seed: 7},
+		Input:   Input{Space: "image", Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}},
+		Output:  Output{Space: "scores", Decode: "softmax"},
+		Group:   Group{Name: "SO(2)", Orbit: Orbit{Grid: []int{72}}, Resample: "bicubic"},
+		Metrics: []string{"confidence", "accuracy"},
+		Audit:   Audit{Preset: "production", Confidence: 0.95},
+	}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("got %+v\nwant %+v", s, want)
+	}
+}
+
+// change is a study with one thing changed and what ParseStudy says about it; "" means that the study is fine.
+type change struct{ name, old, new, want string }
+
+// changes holds both what the schema can say too and, with beyond, what it cannot.
+func changes(beyond bool) []change {
+	if beyond {
+		return []change{
+			{"same name", "name: augmented", "name: original", `study.yaml:6:11: models[1].name: "original" is already the name of models[0]; give each model its own`},
+			{"bad pattern", "format: idx", "pattern: '('", "study.yaml:8:17: data.pattern: missing closing ): `(`; expected a regular expression as Go's package regexp reads it"},
+			{"no label", "format: idx", "pattern: 'a'", "study.yaml:8:17: data.pattern: no group named label; write the part that holds the label as (?P<label>...)"},
+			{"uneven", "std: 0.3081", "std: [1, 2, 3]", ""},
+			{"uneven twice", "mean: [0.1307], std: 0.3081", "mean: [1, 2], std: [1, 2, 3]", "study.yaml:9:54: input.std: 3 numbers, but input.mean has 2; give one number, or one per channel, to each"},
+			{"task", "task: classification", "task: segmentation", `study.yaml:10:17: output.space: "scores" does not go with task "segmentation", whose output is "mask"; change one of them or leave the task out`},
+			{"decode", "{space: scores, decode", "{space: tensor, decode", "output.decode: \"softmax\" is for output space scores, but the space is tensor; use raw or leave it out"},
+			{"type", "{space: scores,", "{type: regular,", "study.yaml:10:16: output.type: only an output of space tensor has one, but the space is scores; leave it out"},
+			{"huge grid", "grid: 72", "grid: [100000, 100000]", "study.yaml:13:17: group.orbit.grid: 1e+10 elements; at most 10000000 are possible"},
+			{"ragged", "grid: 72", "values: [[1], [1, 2]]", "study.yaml:13:25: group.orbit.values[1]: 2 numbers; every element needs the same number, one per axis of the group's chart"},
+			{"backward", "grid: 72", "range: [[1, 0]]", "study.yaml:13:19: group.orbit.range[0]: [1 0]; expected [min, max] with min below max"},
+			{"twice", "seed: 7", "seed: 7, seed: 8", `study.yaml:8:107: not YAML: mapping key "seed" already defined at [8:98]; check indentation and quotes`},
+			{"indent", "  - name: augm", " - name: augm", "study.yaml:6:2: not YAML: value is not allowed in this context; check indentation and quotes"},
+			{"alias", "onnx: models/digits-augmented.onnx", "onnx: *nothing", `study.yaml:7:11: models[1].onnx: expected text, got *nothing, which stands for nothing`},
+			{"second", "audit:", "---\naudit:", "study.yaml:17:1: a second document; a study is one document, so remove the --- above"},
+			{"big seed", "seed: 7", "seed: 18446744073709551616", `study.yaml:8:104: data.seed: expected a whole number from 0 to 18446744073709551615, got the text "18446744073709551616"`},
+		}
+	}
+	return []change{
+		{"as it is", "", "", ""},
+		{"list", "grid: 72", "grid: [72]", ""},
+		{"whole as float", "grid: 72", "grid: 72.0", ""},
+		{"two axes", "grid: 72", "grid: [32, 32]", ""},
+		{"one metric", "[confidence, accuracy]", "confidence", ""},
+		{"block metrics", "[confidence, accuracy]", "\n  - confidence\n  - accuracy", ""},
+		{"largest seed", "seed: 7", "seed: 18446744073709551615", ""},
+		{"anchors", "onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx", "onnx: &o m.onnx}\n  - name: augmented\n    onnx: *o", ""},
+		{"values", "grid: 72", "values: [[0], [12.5], [90]]", ""},
+		{"range", "grid: 72", "grid: 3, range: [[-1, 1]]", ""},
+		{"window", "  resample: bicubic", "  window: [24, 32]", ""},
+		{"kernel", "bicubic", "bicubik", `study.yaml:14:13: group.resample: "bicubik" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?`},
+		{"format", "format: idx", "format: parquet", `study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz; choose one of them`},
+		{"layout", "format: idx", "layout: HWN", `study.yaml:8:16: data.layout: "HWN" is not one of NHW, NCHW, NHWC; did you mean`},
+		{"space", "{space: image,", "{space: cloud,", `study.yaml:9:16: input.space: "cloud" is not one of image; choose one of them`},
+		{"channels", "{space: image,", "{channels: gray,", `study.yaml:9:19: input.channels: "gray" is not one of rgb, bgr, grey; did you mean "grey"?`},
+		{"action", "decode: softmax", "action: covariant", `study.yaml:10:33: output.action: "covariant" is not one of invariant, same; did you mean "invariant"?`},
+		{"decoder", "decode: softmax", "decode: sigmoid", `study.yaml:10:33: output.decode: "sigmoid" is not one of softmax, probabilities, raw; choose one of them`},
+		{"border", "resample: bicubic", "border: mirror", `study.yaml:14:11: group.border: "mirror" is not one of zero, edge, reflect, circular; choose one of them`},
+		{"balance", "balance: label", "balance: labels", `study.yaml:8:91: data.balance: "labels" is not one of label; did you mean "label"?`},
+		{"preset", "preset: production", "preset: strict", `study.yaml:16:17: audit.preset: "strict" is not one of research, production, critical, safety; choose one of them`},
+		{"unknown", "audit:", "adit:", `study.yaml:16:1: adit: unknown key; did you mean "audit"?`},
+		{"unknown deep", "limit:", "limits:", `study.yaml:8:69: data.limits: unknown key; did you mean "limit"?`},
+		{"unknown far", "audit:", "colour:", "study.yaml:16:1: colour: unknown key; known keys are version, task, models, data, input, output, group, metrics, audit, seed"},
+		{"no group name", "  name: SO(2)\n", "", "study.yaml:11:1: group.name: missing; add name: ..."},
+		{"no models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx\n", "", "study.yaml:2:1: models: missing; add models: [{name: mine, onnx: model.onnx}]"},
+		{"empty models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx\n", "models: []\n", "study.yaml:4:9: models: an empty list; give it an item or leave the key out"},
+		{"no images", "images: t10k-images.gz, ", "", "data.images: missing; add images: FILE or FOLDER"},
+		{"empty name", "name: SO(2)", `name: ""`, "study.yaml:12:9: group.name: empty; give it a value or leave the key out"},
+		{"number for text", "name: original", "name: 5", "study.yaml:5:12: models[0].name: expected text, got 5; put it in quotes"},
+		{"text for number", "limit: 1000", `limit: "1000"`, `study.yaml:8:76: data.limit: expected a whole number, got the text "1000"`},
+		{"fraction", "limit: 1000", "limit: 0.5", "study.yaml:8:76: data.limit: expected a whole number, got 0.5"},
+		{"huge", "limit: 1000", "limit: 1000000000000000", "study.yaml:8:76: data.limit: 1000000000000000 is out of range; expected a number at least 0 and at most 1000000000"},
+		{"negative limit", "limit: 1000", "limit: -3", "data.limit: -3 is out of range; expected a number at least 0 and at most 1000000000"},
+		{"negative seed", "seed: 7", "seed: -1", "data.seed: -1 is out of range; expected a number at least 0"},
+		{"confidence", "confidence: 0.95", "confidence: 1", "study.yaml:16:41: audit.confidence: 1 is out of range; expected a number above 0 and below 1"},
+		{"confidence in percent", "confidence: 0.95", "confidence: 95", "study.yaml:16:41: audit.confidence: 95 is out of range; expected a number above 0 and below 1"},
+		{"std", "std: 0.3081", "std: 0", "study.yaml:9:56: input.std: 0 is out of range; expected a number above 0"},
+		{"one std", "std: 0.3081", "std: [1, 0]", "study.yaml:9:60: input.std[1]: 0 is out of range; expected a number above 0"},
+		{"scale", "scale: 255", "scale: 0", "study.yaml:9:30: input.scale: 0 is out of range; expected a number above 0"},
+		{"no element", "grid: 72", "grid: 0", "study.yaml:13:17: group.orbit.grid: 0 is out of range"},
+		{"empty grid", "grid: 72", "grid: []", "study.yaml:13:17: group.orbit.grid: an empty list; give it an item or leave the key out"},
+		{"both", "{grid: 72}", "{grid: 72, haar: 5}", "study.yaml:13:27: group.orbit.haar: grid and haar cannot be combined; keep one of grid, all, haar, low_discrepancy, lattice, values"},
+		{"both, one false", "{grid: 72}", "{grid: 72, all: false}", "study.yaml:13:26: group.orbit.all: grid and all cannot be combined; keep one of grid, all, haar, low_discrepancy, lattice, values"},
+		{"window of one", "  resample: bicubic", "  window: [24]", "study.yaml:14:11: group.window: 1 items; expected 2"},
+		{"range of three", "grid: 72", "range: [[1, 2, 3]]", "study.yaml:13:19: group.orbit.range[0]: [1 2 3]; expected [min, max] with min below max"},
+		{"empty element", "grid: 72", "values: [[]]", "study.yaml:13:20: group.orbit.values[0]: 0 numbers; every element needs"},
+		{"text for bool", "grid: 72", "all: yes", `study.yaml:13:16: group.orbit.all: expected true or false, got the text "yes"`},
+		{"mapping for list", "[confidence, accuracy]", "{a: 1}", "study.yaml:15:10: metrics: expected a list, got a mapping"},
+		{"list for mapping", "{preset: production, confidence: 0.95}", "[a]", "study.yaml:16:8: audit: expected a mapping (key: value), got a list"},
+		{"metric twice", "[confidence, accuracy]", "[accuracy, accuracy]", "study.yaml:15:21: metrics[1]: accuracy is there twice; keep one"},
+		{"nothing", "audit: {preset: production, confidence: 0.95}", "audit:", "study.yaml:16:8: audit: expected a mapping (key: value), got nothing"},
+		{"newer", "version: 1", "version: 2", "study.yaml:2:10: version: 2; this program reads version 1: a newer nero may read it"},
+		{"no version", "version: 1\n", "", "study.yaml:2:1: version: missing; add version: 1"},
+		{"version as text", "version: 1", "version: '1'", `study.yaml:2:10: version: expected a whole number, got the text "1"`},
+		{"task", "task: classification", "task: clasification", `study.yaml:3:7: task: "clasification" is not one of classification, segmentation, image, tensor; did you mean "classification"?`},
+	}
+}
+
+func (c change) apply(t *testing.T) string {
+	t.Helper()
+	if !strings.Contains(good, c.old) {
+		t.Fatalf("the study has no %q", c.old)
+	}
+	return strings.Replace(good, c.old, c.new, 1)
+}
+
+func TestParseStudyChanged(t *testing.T) {
+	for _, c := range append(changes(false), changes(true)...) {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ParseStudy("study.yaml", []byte(c.apply(t)))
+			switch {
+			case c.want == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+			if err != nil {
+				var f *FieldError
+				if !errors.As(err, &f) {
+					t.Errorf("%T is not a FieldError", err)
+				}
+			}
+		})
+	}
+}
+
+func TestParseStudyReportsAll(t *testing.T) {
+	_, err := ParseStudy("s.yaml", []byte("version: 1\ngroup: {name: C4, resample: cubic}\nmodels: [{name: a}]\nwhat: 1\ndata: {images: x, limit: -1}\n"))
+	want := `s.yaml:2:29: group.resample: "cubic" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?
+s.yaml:3:10: models[0].onnx: missing; add onnx: FILE.onnx
+s.yaml:4:1: what: unknown key; known keys are version, task, models, data, input, output, group, metrics, audit, seed
+s.yaml:5:26: data.limit: -1 is out of range; expected a number at least 0 and at most 1000000000`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+	var many strings.Builder
+	many.WriteString(few)
+	for i := range 50 {
+		fmt.Fprintf(&many, "unknown%d: 1\n", i)
+	}
+	_, err = ParseStudy("s.yaml", []byte(many.String()))
+	if err == nil || strings.Count(err.Error(), "\n") != maxErrors || !strings.HasSuffix(err.Error(), "s.yaml: 30 more errors") {
+		t.Errorf("50 errors are reported as %v", err)
+	}
+}
+
+func TestParseStudyHostile(t *testing.T) {
+	var bomb strings.Builder
+	bomb.WriteString(few)
+	row := strings.TrimSuffix(strings.Repeat("1,", 3000), ",")
+	fmt.Fprintf(&bomb, "input: {mean: &a [%s]}\naudit: {threshold: 1}\n", row)
+	bomb.WriteString("output: {}\n")
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":     {"", "empty; a study needs"},
+		"comment":   {"# nothing\n", "empty; a study needs"},
+		"scalar":    {"hello", "expected a mapping"},
+		"large":     {strings.Repeat("#", maxStudy+1), "is this a study file?"},
+		"deep":      {strings.Repeat("[", maxStudy), "collections inside each other"},
+		"deep dash": {strings.Repeat("- ", maxStudy/2), "collections inside each other"},
+		"deep keys": {strings.Repeat("a: ", maxStudy/3), "s.yaml:1:"},
+		"indented":  {deepKeys(2000), "collections inside each other"},
+		"binary":    {"\x00\x01\x02\xff", "s.yaml:1:"},
+		"loop":      {"version: 1\nmodels: &m [*m]\ndata: {images: x}\ngroup: {name: C4}\n", "models[0]: expected a mapping (key: value), got a list"},
+		"bomb":      {strings.Replace(few, "group: {name: C4}", "group: {name: C4, orbit: {values: [&r ["+row+"]"+strings.Repeat(", *r", 3000)+"]}}", 1), "too large once its aliases are unfolded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParseStudy("s.yaml", []byte(c.text))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %.300v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func deepKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%s- \n", strings.Repeat(" ", i))
+	}
+	return b.String()[:min(b.Len(), maxStudy)]
+}
+
+func TestWhere(t *testing.T) {
+	s, err := ParseStudy("dir/study.yaml", []byte(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"group":               "dir/study.yaml:11:1",
+		"group.name":          "dir/study.yaml:12:9",
+		"group.border":        "dir/study.yaml:11:1",
+		"group.orbit.grid[0]": "dir/study.yaml:13:17",
+		"metrics[1]":          "dir/study.yaml:15:23",
+		"models[0]":           "dir/study.yaml:5:5",
+		"models[1].onnx":      "dir/study.yaml:7:11",
+		"input.std":           "dir/study.yaml:9:56",
+		"seed":                "dir/study.yaml",
+		"":                    "dir/study.yaml",
+	} {
+		if got := s.Where(path); got != want {
+			t.Errorf("Where(%q) = %s, want %s", path, got, want)
+		}
+	}
+	if got := new(Study).Where("group.name"); got != "study" {
+		t.Errorf("without a file: %q", got)
+	}
+	if got := s.Errorf("group.name", "unknown group %q", "X").Error(); got != `dir/study.yaml:12:9: group.name: unknown group "X"` {
+		t.Errorf("Errorf: %s", got)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	s, err := ParseStudy("s.yaml", []byte(few))
+	if err != nil {
+		t.Fatal(err)
+	}
+	abs := filepath.Join(t.TempDir(), "labels.csv")
+	s.Data.Labels = abs
+	models := s.Models
+	s.Resolve(filepath.FromSlash("some/dir"))
+	if got, want := s.Models[0].ONNX, filepath.FromSlash("some/dir/a.onnx"); got != want {
+		t.Errorf("model %q, want %q", got, want)
+	}
+	if got, want := s.Data.Images, filepath.FromSlash("some/dir/x"); got != want {
+		t.Errorf("images %q, want %q", got, want)
+	}
+	if s.Data.Labels != abs {
+		t.Errorf("an absolute path became %q", s.Data.Labels)
+	}
+	if models[0].ONNX != "a.onnx" {
+		t.Error("Resolve changed a list that the caller may share")
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	s := Study{Group: Group{Resample: "spline"}}
+	Defaults(&s)
+	want := Study{
+		Version: 1,
+		Input:   Input{Space: "image", Scale: 1, Mean: []float64{0}, Std: []float64{1}},
+		Output:  Output{Space: "scores", Decode: "softmax", Action: "invariant", Kernel: "spline"},
+		Group:   Group{Resample: "spline", Border: "zero"},
+		Audit:   Audit{Preset: "production", Confidence: 0.95},
+	}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("got %+v\nwant %+v", s, want)
+	}
+	again := s
+	Defaults(&again)
+	if !reflect.DeepEqual(s, again) {
+		t.Errorf("defaults of defaults: %+v", again)
+	}
+	for task, want := range map[string]Output{
+		"classification": {Space: "scores", Decode: "softmax", Action: "invariant", Kernel: "bilinear"},
+		"segmentation":   {Space: "mask", Decode: "raw", Action: "same", Kernel: "bilinear"},
+		"image":          {Space: "image", Decode: "raw", Action: "same", Kernel: "bilinear"},
+		"tensor":         {Space: "tensor", Decode: "raw", Action: "same", Type: "trivial", Kernel: "bilinear"},
+	} {
+		s := Study{Task: task}
+		Defaults(&s)
+		if s.Output != want {
+			t.Errorf("%s: %+v, want %+v", task, s.Output, want)
+		}
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	known := []string{"confidence", "accuracy", "margin"}
+	for word, want := range map[string]string{"acuracy": "accuracy", "Confidence": "confidence", "mragin": "margin", "zebra": "", "": ""} {
+		if got, ok := Suggest(word, known); got != want || ok != (want != "") {
+			t.Errorf("Suggest(%q) = %q, %v", word, got, ok)
+		}
+	}
+}
+
+func FuzzParseStudy(f *testing.F) {
+	f.Add([]byte(good))
+	f.Add([]byte(few))
+	f.Add([]byte("{version: 1, models: [{name: a, onnx: b}], data: {images: &x c}, group: {name: *x}}"))
+	f.Add([]byte("a: &a [*a]\n? b\n: |\n  text\n<<: *a\n!!str c: .inf\n"))
+	for _, c := range changes(true) {
+		f.Add([]byte(strings.Replace(good, c.old, c.new, 1)))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := ParseStudy("f", b)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("an error without a place: %v", err)
+			}
+			return
+		}
+		if len(s.Models) == 0 || s.Group.Name == "" || s.Data.Images == "" || s.Version != 1 {
+			t.Errorf("accepted %+v", s)
+		}
+		Defaults(s)
+		j := Job{Study: *s, Elements: nil}
+		if p := notText(reflect.ValueOf(j), ""); p == "" {
+			if _, err := j.Hash(); err != nil {
+				t.Errorf("accepted a study without a hash: %v", err)
+			}
+		}
+	})
+}
