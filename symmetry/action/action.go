@@ -5,6 +5,7 @@ package action
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"nero/data/space"
 	"nero/symmetry/group"
@@ -46,11 +47,14 @@ type Kernel string
 const (
 	Nearest  Kernel = "nearest"
 	Bilinear Kernel = "bilinear"
-	Bicubic  Kernel = "bicubic" // Keys 1981, a = -1/2
-	Lanczos  Kernel = "lanczos" // Lanczos-3, weights normalised to sum 1
-	Spline   Kernel = "spline"  // cubic B-spline with recursive prefilter (Unser 1999), mirror extension
-	Up3      Kernel = "up3-bilinear"
+	Bicubic  Kernel = "bicubic"      // Keys 1981, a = -1/2
+	Lanczos  Kernel = "lanczos"      // Lanczos-3, weights normalised to sum 1
+	Spline   Kernel = "spline"       // cubic B-spline with recursive prefilter (Unser 1999) of the picture that the border extends
+	Up3      Kernel = "up3-bilinear" // enlarged three times, bilinear, shrunk back: blurs, so nothing is exact
 )
+
+// Kernels are all kernels, in the order of their cost.
+func Kernels() []Kernel { return []Kernel{Nearest, Bilinear, Bicubic, Spline, Lanczos, Up3} }
 
 // Border names what lies outside the picture.
 type Border string
@@ -63,6 +67,9 @@ const (
 	Circular Border = "circular" // periodic
 )
 
+// Borders are all border rules.
+func Borders() []Border { return []Border{Zero, Edge, Reflect, Circular} }
+
 // Options are the choices that an image action leaves to the user.
 type Options struct {
 	Kernel Kernel // default Bilinear
@@ -70,6 +77,33 @@ type Options struct {
 	// Window, if not empty, is the size (height, width) of a crop window that moves over a larger picture instead of the
 	// picture moving under a border rule: shifts then show real content and every whole step is exact.
 	Window []int
+	// Invariant is the user's claim that an output without positions, such as class scores, stays as it is. Without it the
+	// rule "invariant" covers nothing.
+	Invariant bool
+}
+
+// check returns the options with defaults filled in.
+func (o Options) check() (Options, error) {
+	if o.Kernel == "" {
+		o.Kernel = Bilinear
+	}
+	if o.Border == "" {
+		o.Border = Zero
+	}
+	if !slices.Contains(Kernels(), o.Kernel) {
+		return o, fmt.Errorf("kernel %q is not known: use one of %v", o.Kernel, Kernels())
+	}
+	if !slices.Contains(Borders(), o.Border) {
+		return o, fmt.Errorf("border %q is not known: use one of %v", o.Border, Borders())
+	}
+	if len(o.Window) == 0 {
+		o.Window = nil
+		return o, nil
+	}
+	if len(o.Window) != 2 || o.Window[0] < 1 || o.Window[1] < 1 {
+		return o, fmt.Errorf("window %v: give two positive numbers, height and width in pixels", o.Window)
+	}
+	return o, nil
 }
 
 // Rule makes the action of a group on a space.

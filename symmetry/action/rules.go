@@ -1,0 +1,103 @@
+package action
+
+import (
+	"errors"
+	"fmt"
+
+	"nero/data/space"
+	"nero/symmetry/group"
+)
+
+// Rules are the rules of this package: pictures, masks and feature maps under groups of the plane, feature vectors under any group,
+// and scores where [Options] claims invariance. Put rules made by [ScoresRule] and [TensorRule] in front to declare more.
+func Rules() Table {
+	return Table{
+		{
+			Name: "image", Space: space.KindImage,
+			Doc: "(g·x)(p) = x(g⁻¹p) with the chosen kernel and border rule; lattice elements by index",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewImage(g, s, o)) },
+		},
+		{
+			Name: "mask", Space: space.KindMask,
+			Doc: "as image, always with the nearest label; 0 outside",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewMask(g, s, o, 0)) },
+		},
+		{
+			Name: "invariant", Space: space.KindScores,
+			Doc: "scores stay as they are: the user's claim, never a fallback",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) {
+				if !o.Invariant {
+					return nil, fmt.Errorf("port %q is not declared invariant and has no representation: %w", s.Name, errors.ErrUnsupported)
+				}
+				return Trivial{G: g}, nil
+			},
+		},
+		{
+			Name: "trivial", Space: space.KindTensor,
+			Doc: "every channel moves like a picture; a vector stays as it is",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) {
+				if s.Type != "trivial" {
+					return nil, typed(s, "trivial")
+				}
+				return some(NewTensor(g, s, o, Identical()))
+			},
+		},
+		{
+			Name: "regular", Space: space.KindTensor,
+			Doc: "channel f·|G|+k is element k of field f; the group axis is permuted by left multiplication",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) {
+				if s.Type != "regular" {
+					return nil, typed(s, "regular")
+				}
+				f, ok := g.(group.Finite)
+				if !ok {
+					return nil, fmt.Errorf("%s is not finite, so it has no regular representation on channels: %w", g.Name(), errors.ErrUnsupported)
+				}
+				return some(NewTensor(g, s, o, Regular(f)))
+			},
+		},
+	}
+}
+
+// ScoresRule declares a representation for the scores of one port.
+func ScoresRule(port string, rep Representation) Rule {
+	return Rule{
+		Name: rep.name, Space: space.KindScores, Doc: "scores of port " + port + " move by the representation " + rep.name,
+		New: func(g group.Group, s space.Spec, _ Options) (Action, error) {
+			if s.Name != port {
+				return nil, fmt.Errorf("declared for port %q, not for %q: %w", port, s.Name, errors.ErrUnsupported)
+			}
+			return some(NewScores(g, s, rep))
+		},
+	}
+}
+
+// TensorRule declares a representation for the channels of one port.
+func TensorRule(port string, rep Representation) Rule {
+	return Rule{
+		Name: rep.name, Space: space.KindTensor, Doc: "channels of port " + port + " move by the representation " + rep.name,
+		New: func(g group.Group, s space.Spec, o Options) (Action, error) {
+			if s.Name != port {
+				return nil, fmt.Errorf("declared for port %q, not for %q: %w", port, s.Name, errors.ErrUnsupported)
+			}
+			return some(NewTensor(g, s, o, rep))
+		},
+	}
+}
+
+// typed says that a rule needs a declared type.
+func typed(s space.Spec, want string) error {
+	got := "no type is declared"
+	if s.Type != "" {
+		got = "its type is " + s.Type
+	}
+	return fmt.Errorf("port %q: %s, this rule is for %s: %w", s.Name, got, want, errors.ErrUnsupported)
+}
+
+// some turns a nil pointer that comes with an error into a nil interface.
+func some[A Action](a A, err error) (Action, error) {
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
