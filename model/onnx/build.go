@@ -1,0 +1,136 @@
+package onnx
+
+import (
+	"fmt"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+
+	"nero/data/tensor"
+	"nero/model/onnx/onnxpb"
+)
+
+// Builder writes a graph node by node: whole small models, or nodes added to a copy of one. Names that it makes up do not
+// clash with those that are there. A Builder is for one goroutine.
+type Builder struct {
+	proto *onnxpb.ModelProto
+	used  map[string]bool
+	count int
+}
+
+// NewBuilder starts an empty model that uses the given version of the standard operators, in file format IR 8.
+func NewBuilder(opset int) *Builder {
+	return &Builder{used: map[string]bool{}, proto: &onnxpb.ModelProto{
+		IrVersion: new(int64(8)), ProducerName: new("nero"),
+		OpsetImport: []*onnxpb.OperatorSetIdProto{{Domain: new(""), Version: new(int64(opset))}},
+		Graph:       &onnxpb.GraphProto{Name: new("graph")},
+	}}
+}
+
+// Edit starts from a copy of the model. Nodes that are added come after its own.
+func (m *Model) Edit() *Builder {
+	b := &Builder{used: map[string]bool{}, proto: proto.CloneOf(m.proto)}
+	g := b.proto.GetGraph()
+	for _, v := range g.GetInput() {
+		b.used[v.GetName()] = true
+	}
+	for name := range initializers(g) {
+		b.used[name] = true
+	}
+	for _, n := range g.GetNode() {
+		for _, o := range n.GetOutput() {
+			b.used[o] = true
+		}
+		b.used[n.GetName()] = true
+	}
+	return b
+}
+
+// fresh is a name that nothing bears yet.
+func (b *Builder) fresh(stem string) string {
+	for {
+		b.count++
+		name := "nero_" + stem + "_" + strconv.Itoa(b.count)
+		if !b.used[name] {
+			b.used[name] = true
+			return name
+		}
+	}
+}
+
+// Graph is the graph that is being built.
+func (b *Builder) Graph() *onnxpb.GraphProto { return b.proto.GetGraph() }
+
+// Header is the file that is being built: versions, producer, metadata.
+func (b *Builder) Header() *onnxpb.ModelProto { return b.proto }
+
+// Input declares a graph input and returns its name. Axes are lengths (int) or symbolic names (string).
+// It panics on anything else.
+func (b *Builder) Input(name string, d tensor.DType, axes ...any) string {
+	b.used[name] = true
+	b.proto.Graph.Input = append(b.proto.Graph.Input, ValueInfo(name, d, axes...))
+	return name
+}
+
+// Output declares a value as graph output. Axes are as for [Builder.Input].
+func (b *Builder) Output(name string, d tensor.DType, axes ...any) {
+	b.proto.Graph.Output = append(b.proto.Graph.Output, ValueInfo(name, d, axes...))
+}
+
+// Const stores a tensor and returns its name.
+func (b *Builder) Const(t tensor.Tensor) string {
+	name := b.fresh("const")
+	b.proto.Graph.Initializer = append(b.proto.Graph.Initializer, Stored(name, t))
+	return name
+}
+
+// Ints stores a vector of integers and returns its name.
+func (b *Builder) Ints(v ...int64) string { return b.Const(tensor.FromInt64(v, len(v))) }
+
+// Op adds a node with one output and returns the output's name.
+func (b *Builder) Op(op string, in []string, attrs ...*onnxpb.AttributeProto) string {
+	return b.Ops(op, 1, in, attrs...)[0]
+}
+
+// Ops adds a node with n outputs and returns their names.
+func (b *Builder) Ops(op string, n int, in []string, attrs ...*onnxpb.AttributeProto) []string {
+	outs := make([]string, n)
+	for i := range outs {
+		outs[i] = b.fresh(op)
+	}
+	b.proto.Graph.Node = append(b.proto.Graph.Node, &onnxpb.NodeProto{OpType: &op, Input: in, Output: outs, Attribute: attrs, Name: new(b.fresh("node"))})
+	return outs
+}
+
+// Bytes encodes the model.
+func (b *Builder) Bytes() ([]byte, error) { return proto.Marshal(b.proto) }
+
+// Model encodes the model and loads it, with all the checks of [Load].
+func (b *Builder) Model() (*Model, error) {
+	raw, err := b.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	return Load(raw)
+}
+
+// ValueInfo declares a tensor value. Axes are lengths (int) or symbolic names (string).
+// It panics on anything else.
+func ValueInfo(name string, d tensor.DType, axes ...any) *onnxpb.ValueInfoProto {
+	sh := &onnxpb.TensorShapeProto{}
+	for _, a := range axes {
+		x := &onnxpb.TensorShapeProto_Dimension{}
+		switch a := a.(type) {
+		case int:
+			x.Value = &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(a)}
+		case string:
+			x.Value = &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: a}
+		default:
+			panic(fmt.Sprintf("onnx: axis of type %T", a))
+		}
+		sh.Dim = append(sh.Dim, x)
+	}
+	return &onnxpb.ValueInfoProto{Name: &name, Type: &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{
+		TensorType: &onnxpb.TypeProto_Tensor{ElemType: new(int32(d)), Shape: sh},
+	}}}
+}
