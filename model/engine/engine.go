@@ -4,6 +4,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"nero/data/tensor"
 )
@@ -38,4 +40,24 @@ type Engine interface {
 	Open(ctx context.Context, model []byte, o Options) (Session, error)
 	// Concurrent reports whether one Session may Run on many goroutines at once. If not, every worker opens its own.
 	Concurrent() bool
+}
+
+// ErrClosed is returned by a [Session] that is used after Close.
+var ErrClosed = errors.New("engine: the session is closed")
+
+// CheckInputs says whether in are tensors that agree with themselves and carry the given names in the given order.
+// Bodies call it before anything reaches the model.
+func CheckInputs(names []string, in []tensor.Named) error {
+	if len(in) != len(names) {
+		return fmt.Errorf("%d inputs given, the model takes %d: %q", len(in), len(names), names)
+	}
+	for i, x := range in {
+		if x.Name != names[i] {
+			return fmt.Errorf("input %d is named %q, the model takes %q there", i, x.Name, names[i])
+		}
+		if err := x.Check(); err != nil {
+			return fmt.Errorf("input %q: %w", x.Name, err)
+		}
+	}
+	return nil
 }
