@@ -130,7 +130,7 @@ func TestIDXKnownBytes(t *testing.T) {
 			if !slices.Equal(ds.Labels(), []int{7, 3}) || !slices.Equal(ds.IDs(), []string{"0", "1"}) || !slices.Equal(ds.Files(), []string{ip, lp}) {
 				t.Errorf("labels %v, ids %v, files %v", ds.Labels(), ds.IDs(), ds.Files())
 			}
-			if got := image(t, ds, 1); got.C != 1 || got.H != 1 || got.W != 2 || !slices.Equal(got.Pix, []float64{30, 40}) {
+			if got := imageOf(t, ds, 1); got.C != 1 || got.H != 1 || got.W != 2 || !slices.Equal(got.Pix, []float64{30, 40}) {
 				t.Errorf("sample 1 is %+v", got)
 			}
 			s, err := ds.Sample(1)
@@ -154,7 +154,7 @@ func TestIDXFromEmbeddedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := image(t, ds, 2).Pix; !slices.Equal(got, []float64{8, 9, 10, 11}) {
+	if got := imageOf(t, ds, 2).Pix; !slices.Equal(got, []float64{8, 9, 10, 11}) {
 		t.Errorf("sample 2 is %v", got)
 	}
 	if !slices.Equal(ds.Labels(), []int{1, 0, 2}) {

@@ -89,8 +89,8 @@ func wantError(tb interface {
 	}
 }
 
-// image is the value of sample i.
-func image(tb testing.TB, ds Dataset, i int) *space.Image {
+// imageOf is the value of sample i.
+func imageOf(tb testing.TB, ds Dataset, i int) *space.Image {
 	tb.Helper()
 	s, err := ds.Sample(i)
 	if err != nil {
@@ -140,4 +140,14 @@ func shapeOf(tb interface{ Fatalf(string, ...any) }, ds Dataset) (c, h, w int) {
 		return 0, 0, 0
 	}
 	return s.Shape()
+}
+
+// notesOf is what the data set says about itself.
+func notesOf(tb testing.TB, ds Dataset) string {
+	tb.Helper()
+	n, ok := ds.(Noted)
+	if !ok {
+		tb.Fatalf("%T has no notes", ds)
+	}
+	return strings.Join(n.Notes(), "\n")
 }

@@ -79,19 +79,19 @@ func intLabels(a *array, n int) ([]int, error) {
 	return labels, nil
 }
 
-// isText tells whether a file is none of the array formats, and therefore a table of labels.
-func isText(fsys fs.FS, name string) (bool, error) {
+// labelFormat is the array format of a file; "" for another one, which is taken for a table of labels.
+func labelFormat(fsys fs.FS, name string) (string, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	var b [6]byte
 	n, err := io.ReadFull(f, b[:])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, inFile(name, err)
+		return "", inFile(name, err)
 	}
-	return sniff(b[:n]) == "", nil
+	return sniff(b[:n]), nil
 }
 
 // maxTable bounds a table of labels.

@@ -69,6 +69,10 @@ func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
 	switch format {
 	case "idx", "npy":
 		return o.openFile(spec)
+	case "npz":
+		return o.openNpz(spec)
+	case "folder":
+		return o.openFolder(spec)
 	}
 	return nil, fmt.Errorf("%s: format %q is not known, want idx, npy, npz or folder", spec.Images, format)
 }
@@ -168,12 +172,16 @@ func (o opener) label(d *arrays, spec Spec) error {
 
 // labels reads a label file of any format for the samples ids.
 func (o opener) labels(spec Spec, ids []string) (labels []int, names, notes []string, err error) {
-	text, err := isText(o.fsys, spec.Labels)
+	kind, err := labelFormat(o.fsys, spec.Labels)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if text {
+	if kind == "" {
 		return tableLabels(o.fsys, spec.Labels, ids)
+	}
+	if kind == "npz" {
+		labels, err = o.npzLabels(spec, len(ids))
+		return labels, nil, nil, err
 	}
 	a, err := o.open(spec.Labels)
 	if err != nil {

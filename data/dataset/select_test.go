@@ -205,7 +205,7 @@ func TestSubset(t *testing.T) {
 	if err != nil || s.ID != "3" || s.Label != 0 {
 		t.Errorf("sample 0 is %+v, %v", s, err)
 	}
-	if !slices.Equal(image(t, v, 0).Pix, image(t, ds, 3).Pix) {
+	if !slices.Equal(imageOf(t, v, 0).Pix, imageOf(t, ds, 3).Pix) {
 		t.Error("sample 0 of the view is not sample 3")
 	}
 	if v, err := Subset(ds, []int{2}); err != nil || v.Labels() != nil {
