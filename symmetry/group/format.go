@@ -56,13 +56,13 @@ func Validate(g Group, e Element) (Element, error) {
 			return nil, fmt.Errorf("%s of %s is %g: expected a number in [%g, %g]", a.Name, g.Name(), v, a.Min, a.Max)
 		}
 	}
-	c := canonical(g, e)
+	c, st := canonical(g, e), Steps(g)
 	for i, v := range c {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%s is out of reach: %s has no such element", Format(g, e), g.Name())
 		}
 		// Only stepped coordinates move by more than whole periods: typed numbers such as 51.4286 in C7 may be a little off.
-		if st := steps(g)[i]; st > 0 {
+		if st := st[i]; st > 0 {
 			d := math.Abs(v - e[i])
 			if a := chart[i]; a.Periodic {
 				d = math.Abs(wrap(v-e[i]+(a.Max-a.Min)/2, 0, a.Max-a.Min) - (a.Max-a.Min)/2)

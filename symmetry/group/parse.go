@@ -49,10 +49,10 @@ func factorNames(name string) ([]string, error) {
 		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
 	}
 	for i, r := range runes {
-		switch {
-		case r == '(':
+		switch r {
+		case '(':
 			depth++
-		case r == ')':
+		case ')':
 			depth--
 			if depth < 0 {
 				return nil, errors.New("a closing parenthesis without an opening one")
@@ -151,7 +151,7 @@ func parseFactor(text string) (Group, error) {
 		}
 		return ByGenerators(names...)
 	}
-	for letter, make := range map[string]func(int) (Group, error){"c": Cyclic, "d": Dihedral} {
+	for letter, build := range map[string]func(int) (Group, error){"c": Cyclic, "d": Dihedral} {
 		rest, ok := strings.CutPrefix(key, letter)
 		if !ok {
 			continue
@@ -164,7 +164,7 @@ func parseFactor(text string) (Group, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: the number of rotations is too large", strings.TrimSpace(text))
 			}
-			return make(n)
+			return build(n)
 		}
 		if rest == "" || rest == "n" {
 			return nil, fmt.Errorf("%q: expected the number of rotations, such as %s4", strings.TrimSpace(text), strings.ToUpper(letter))
@@ -212,7 +212,7 @@ func unknown(text string) error {
 		msg += "; groups of space are not built yet"
 	default:
 		if near := nearest(text, names); near != "" {
-			msg += fmt.Sprintf("; did you mean %s", near)
+			msg += "; did you mean " + near
 		}
 	}
 	return errors.New(msg + "; the groups are " + known())

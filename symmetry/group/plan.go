@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 // MaxElements is the most elements that a function of this package lists.
@@ -50,11 +51,19 @@ func Invariance(g Group) (left, right bool) {
 	return false, false
 }
 
-func steps(g Group) []float64 {
+// Steps is what a [Stepped] says, else 1 on the axes that are a switch (no unit, no period, 0 to 1) and 0 on the others.
+func Steps(g Group) []float64 {
 	if s, ok := g.(Stepped); ok {
 		return s.Steps()
 	}
-	return make([]float64, len(g.Chart()))
+	chart := g.Chart()
+	out := make([]float64, len(chart))
+	for i, a := range chart {
+		if (span{Axis: a}).switchy() {
+			out[i] = 1
+		}
+	}
+	return out
 }
 
 func order(g Group) int {
@@ -151,7 +160,7 @@ func (s span) holds(v float64) bool { return v >= s.lo && v <= s.hi }
 
 // spans checks the window, nil for the default one.
 func spans(g Group, window [][2]float64) ([]span, error) {
-	chart, st, id := g.Chart(), steps(g), g.Identity()
+	chart, st, id := g.Chart(), Steps(g), g.Identity()
 	if window == nil {
 		window = Window(g)
 	}
@@ -161,9 +170,6 @@ func spans(g Group, window [][2]float64) ([]span, error) {
 	out := make([]span, len(chart))
 	for i, a := range chart {
 		s := span{Axis: a, step: st[i], lo: window[i][0], hi: window[i][1], id: id[i]}
-		if s.switchy() {
-			s.step = 1
-		}
 		fail := func(expected string) ([]span, error) {
 			return nil, fmt.Errorf("range of %s of %s is [%g, %g]: expected %s", a.Name, g.Name(), s.lo, s.hi, expected)
 		}
@@ -196,14 +202,11 @@ func axes(chart []Axis) string {
 	case 1:
 		return "1 axis (" + chart[0].Name + ")"
 	}
-	s := fmt.Sprintf("%d axes (", len(chart))
+	names := make([]string, len(chart))
 	for i, a := range chart {
-		if i > 0 {
-			s += ", "
-		}
-		s += a.Name
+		names[i] = a.Name
 	}
-	return s + ")"
+	return fmt.Sprintf("%d axes (%s)", len(chart), strings.Join(names, ", "))
 }
 
 // canonical is g in the chart's canonical range: the steps of a stepped group, one period of a periodic axis.
@@ -520,7 +523,7 @@ func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, err
 	if err != nil {
 		return nil, err
 	}
-	chart, st := g.Chart(), steps(g)
+	chart, st := g.Chart(), Steps(g)
 	if len(radius) != len(chart) || len(counts) != len(chart) {
 		return nil, fmt.Errorf("%s has %s, the refinement gives %d radii and %d counts", g.Name(), axes(chart), len(radius), len(counts))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -163,7 +164,7 @@ func (p *product) Identity() Element {
 func (p *product) Steps() []float64 {
 	var s []float64
 	for _, g := range p.parts {
-		s = append(s, steps(g)...)
+		s = append(s, Steps(g)...)
 	}
 	return s
 }
@@ -243,8 +244,8 @@ func (p finiteProduct) Order() int {
 // Elements are all combinations, the first factor fastest.
 func (p finiteProduct) Elements() []Element {
 	out := []Element{{}}
-	for i := len(p.parts) - 1; i >= 0; i-- {
-		f, ok := p.parts[i].(Finite)
+	for _, part := range slices.Backward(p.parts) {
+		f, ok := part.(Finite)
 		if !ok {
 			return nil
 		}

@@ -1,0 +1,30 @@
+package grouptest_test
+
+import (
+	"testing"
+
+	"nero/symmetry/group"
+	"nero/symmetry/group/grouptest"
+)
+
+func TestGroupsKeepTheLaws(t *testing.T) {
+	for _, name := range []string{
+		"Trivial", "SO(2)", "O(2)", "C1", "C2", "C4", "C7", "C360", "D1", "D2", "D4", "D5", "T(2)", "T(2,Z)", "Roll(28,28)", "Roll(1,5)", "Roll(3,4)",
+		"Scale", "SE(2)", "E(2)", "p4", "p4m",
+		"C4 x Scale", "C4 x T(2,Z)", "SO(2) x Scale", "D4 x C2", "O(2) x T(2)", "Scale x T(2)", "C4 x Roll(4,6)", "C3 x C4 x D2", "SE(2) x Scale",
+		"Affine(rotate)", "Affine(scale)", "Affine(rotate,scale)", "Affine(shear)", "Affine(shear y)", "Affine(stretch)", "Affine(hyperbolic)",
+		"Affine(scale,stretch)", "Affine(shear,scale)", "Affine(stretch,shear)", "Affine(shift x)", "Affine(shift x,shift y)",
+		"Affine(scale,shift x,shift y)", "Affine(rotate,shift x,shift y)", "Affine(rotate,scale,shift x,shift y)", "Affine(shear,shift x,shift y)",
+		"Affine(scale,stretch,shear,shift x,shift y)", "Affine(hyperbolic,shift x,shift y)", "Affine(stretch,shift x)",
+		"Affine(rotate,stretch,hyperbolic)", "Affine(rotate,shear,stretch)", "Affine(shear,shear y,stretch)",
+		"Affine(rotate,scale,stretch,hyperbolic,shift x,shift y)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := group.Parse(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grouptest.Check(t, g)
+		})
+	}
+}
