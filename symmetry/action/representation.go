@@ -74,8 +74,8 @@ func Regular(f group.Finite) Representation {
 
 // find is the number of the listed element that equals g up to roundoff.
 func find(f group.Finite, elements []group.Element, g group.Element) (int, error) {
-	if len(g) != len(f.Chart()) {
-		return 0, fmt.Errorf("element %v has %d coordinates, %s has %d", g, len(g), f.Name(), len(f.Chart()))
+	if err := checkElement(f, g); err != nil {
+		return 0, err
 	}
 	const roundoff = 1e-9 // distances are in degrees, pixels and counts, and distinct elements are much further apart
 	best, at := math.Inf(1), -1

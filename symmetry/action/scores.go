@@ -36,7 +36,7 @@ func (a *Scores) Group() group.Group { return a.group }
 
 // Exact tells the elements that permute the classes, possibly with signs.
 func (a *Scores) Exact(g group.Element) bool {
-	if len(g) != len(a.group.Chart()) {
+	if checkElement(a.group, g) != nil {
 		return false
 	}
 	c, err := a.rep.on(g, a.classes)
@@ -61,8 +61,8 @@ func (a *Scores) Prepare(g group.Element, v space.Value) (Mover, error) {
 	if _, err := asScores(v, a.classes); err != nil {
 		return nil, err
 	}
-	if len(g) != len(a.group.Chart()) {
-		return nil, fmt.Errorf("element %v has %d coordinates, %s has %d", g, len(g), a.group.Name(), len(a.group.Chart()))
+	if err := checkElement(a.group, g); err != nil {
+		return nil, err
 	}
 	c, err := a.rep.on(g, a.classes)
 	if err != nil {

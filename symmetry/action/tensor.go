@@ -51,7 +51,7 @@ func (a *Tensor) Group() group.Group { return a.group }
 
 // Exact tells the elements that act by index and sign.
 func (a *Tensor) Exact(g group.Element) bool {
-	if len(g) != len(a.group.Chart()) || a.planar != nil && !a.planar.exact(g) {
+	if checkElement(a.group, g) != nil || a.planar != nil && !a.planar.exact(g) {
 		return false
 	}
 	c, err := a.rep.on(g, a.rep.dim)
@@ -92,8 +92,8 @@ func (a *Tensor) mover(g group.Element, v space.Value) (*tensorMover, error) {
 	if a.channels >= 0 && x.Shape[0] != a.channels {
 		return nil, fmt.Errorf("the tensor has %d channels, the action was made for %d", x.Shape[0], a.channels)
 	}
-	if len(g) != len(a.group.Chart()) {
-		return nil, fmt.Errorf("element %v has %d coordinates, %s has %d", g, len(g), a.group.Name(), len(a.group.Chart()))
+	if err := checkElement(a.group, g); err != nil {
+		return nil, err
 	}
 	m := &tensorMover{from: slices.Clone(x.Shape), to: slices.Clone(x.Shape)}
 	if m.rho, err = a.rep.on(g, x.Shape[0]); err != nil {

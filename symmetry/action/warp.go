@@ -22,10 +22,23 @@ type affine struct {
 	t [2]float64
 }
 
+// checkElement refuses what cannot be an element of gr.
+func checkElement(gr group.Group, g group.Element) error {
+	if n := len(gr.Chart()); len(g) != n {
+		return fmt.Errorf("element %v has %d coordinates, %s has %d", g, len(g), gr.Name(), n)
+	}
+	for _, v := range g {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("element %v of %s is not finite", g, gr.Name())
+		}
+	}
+	return nil
+}
+
 // affineOf reads the map of g, after checking that g is an element at all.
 func affineOf(p group.Planar, g group.Element) (affine, error) {
-	if n := len(p.Chart()); len(g) != n {
-		return affine{}, fmt.Errorf("element %v has %d coordinates, %s has %d", g, len(g), p.Name(), n)
+	if err := checkElement(p, g); err != nil {
+		return affine{}, err
 	}
 	var m affine
 	m.a, m.t = p.Affine(g)
