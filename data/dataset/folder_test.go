@@ -582,3 +582,119 @@ func BenchmarkFolder(b *testing.B) {
 		}
 	})
 }
+
+// Every kind of decoded image gives what its own color conversion gives.
+func TestFromImage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, h := rapid.IntRange(1, 5).Draw(t, "w"), rapid.IntRange(1, 5).Draw(t, "h")
+		r := image.Rect(2, 1, 2+w, 1+h)
+		bytesOf := func(b []byte) {
+			copy(b, rapid.SliceOfN(rapid.Byte(), len(b), len(b)).Draw(t, "pixels"))
+		}
+		solid := rapid.IntRange(0, 3).Draw(t, "solid") > 0
+		c, depth := 3, 8
+		var m image.Image
+		switch rapid.SampledFrom([]string{"gray", "gray16", "rgba", "nrgba", "rgba64", "nrgba64", "cmyk", "ycbcr", "nycbcra", "paletted"}).Draw(t, "kind") {
+		case "gray":
+			x := image.NewGray(r)
+			bytesOf(x.Pix)
+			m, c, solid = x, 1, true
+		case "gray16":
+			x := image.NewGray16(r)
+			bytesOf(x.Pix)
+			m, c, depth, solid = x, 1, 16, true
+		case "rgba":
+			x := image.NewRGBA(r)
+			bytesOf(x.Pix)
+			for i := 3; i < len(x.Pix); i += 4 {
+				x.Pix[i] = 255
+			}
+			if !solid {
+				x.Pix[3] = 254
+			}
+			m = x
+		case "nrgba":
+			x := image.NewNRGBA(r)
+			bytesOf(x.Pix)
+			for i := 3; i < len(x.Pix); i += 4 {
+				x.Pix[i] = 255
+			}
+			if !solid {
+				x.Pix[len(x.Pix)-1] = 0
+			}
+			m = x
+		case "rgba64", "nrgba64":
+			x := image.NewNRGBA64(r)
+			bytesOf(x.Pix)
+			for i := 6; i < len(x.Pix); i += 8 {
+				x.Pix[i], x.Pix[i+1] = 255, 255
+			}
+			if !solid {
+				x.Pix[len(x.Pix)-1] = 254
+			}
+			m, depth = x, 16
+			if rapid.Bool().Draw(t, "premultiplied") {
+				m = &image.RGBA64{Pix: x.Pix, Stride: x.Stride, Rect: x.Rect}
+			}
+		case "cmyk":
+			x := image.NewCMYK(r)
+			bytesOf(x.Pix)
+			m, solid = x, true
+		case "ycbcr", "nycbcra":
+			ratio := rapid.SampledFrom([]image.YCbCrSubsampleRatio{image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio422}).Draw(t, "ratio")
+			x := image.NewNYCbCrA(r, ratio)
+			bytesOf(x.Y)
+			bytesOf(x.Cb)
+			bytesOf(x.Cr)
+			for i := range x.A {
+				x.A[i] = 255
+			}
+			m = x
+			if !solid {
+				x.A[len(x.A)-1] = 9
+			} else if rapid.Bool().Draw(t, "alpha") {
+				m = &x.YCbCr
+			}
+		case "paletted":
+			x := image.NewPaletted(r, color.Palette{color.RGBA{9, 8, 7, 255}, color.RGBA{200, 3, 77, 255}, color.Transparent})
+			bytesOf(x.Pix)
+			for i := range x.Pix {
+				x.Pix[i] %= 2
+			}
+			if !solid {
+				x.Pix[0] = 2
+			}
+			m = x
+		}
+		got, err := fromImage(m, picture{c: c, h: h, w: w, depth: depth})
+		if !solid {
+			wantError(t, err, "transparent")
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for y := range h {
+			for x := range w {
+				r, g, b, _ := m.At(2+x, 1+y).RGBA()
+				for k, v := range []uint32{r, g, b}[:c] {
+					if depth == 8 {
+						v >>= 8
+					}
+					if got := got.Pix[(k*h+y)*w+x]; got != float64(v) {
+						t.Fatalf("%T: channel %d row %d column %d is %v, want %v", m, k, y, x, got, v)
+					}
+				}
+			}
+		}
+		if _, err := fromImage(m, picture{c: c, h: h, w: w, depth: 24 - depth}); err == nil {
+			t.Fatalf("%T passes for %d bits", m, 24-depth)
+		}
+	})
+	colors := image.NewNRGBA(image.Rect(0, 0, 1, 1))
+	copy(colors.Pix, []byte{1, 2, 3, 255})
+	_, err := fromImage(colors, picture{c: 1, h: 1, w: 1, depth: 8})
+	wantError(t, err, "decodes to colors")
+	_, err = fromImage(image.NewAlpha(image.Rect(0, 0, 1, 1)), picture{c: 1, h: 1, w: 1, depth: 8})
+	wantError(t, err, "not supported")
+}
