@@ -2,6 +2,7 @@ package group
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -147,8 +148,9 @@ const (
 )
 
 // Preset is the plan for a group when nobody chooses one, within a window (nil for the default), and what it is in words:
-// every element of a finite group of at most 1000; else a grid of 72 angles, both mirrors, 9 shifts per direction, 13 factors;
-// with coarser axes (24, 5, 7) if that would be more than 1000 elements; else 1000 elements of low discrepancy.
+// every element of a finite group of at most 1000; else a grid of 72 angles, both mirrors, shifts 1 px apart, 13 factors and 9
+// values of other numbers; with 24 angles, 7 factors and 5 values if that would be more than 1000 elements; else as many of low
+// discrepancy. Shifts are never spaced wider, because a model whose strides divide the spacing would look invariant.
 func Preset(g Group, window [][2]float64) ([]Element, string, error) {
 	if n := order(g); n > 0 && n <= presetAll && window == nil {
 		es, err := Enumerate(g)
@@ -165,15 +167,16 @@ func Preset(g Group, window [][2]float64) ([]Element, string, error) {
 		counts, total := make([]int, len(s)), 1
 		for i, x := range s {
 			counts[i] = x.preset(fine)
-			total *= counts[i]
+			total = min(total*counts[i], MaxElements+1) // no overflow: both are small
 		}
 		if total <= presetAll {
 			es, err := Grid(g, counts, window)
 			return es, GridText(g, counts, window), err
 		}
 	}
-	es, err := LowDiscrepancy(g, presetAll, window)
-	return es, fmt.Sprintf("low-discrepancy sample of %d elements, %s", presetAll, WindowText(g, window)), err
+	n := int(min(presetAll, capacity(s)))
+	es, err := LowDiscrepancy(g, n, window)
+	return es, fmt.Sprintf("low-discrepancy sample of %d elements: %s", n, WindowText(g, window)), err
 }
 
 // preset is the number of values on an axis.
@@ -184,6 +187,11 @@ func (s span) preset(fine bool) int {
 		return 1
 	case s.switchy():
 		return 2
+	case s.Unit == "px" && s.step > 0:
+		_, n := s.ticks()
+		return int(min(n, MaxElements))
+	case s.Unit == "px":
+		return int(min(math.Ceil(s.hi-s.lo), MaxElements)) + 1
 	case s.Unit == "deg" && s.round() && fine:
 		most = presetAngles
 	case s.Unit == "deg" && s.round():

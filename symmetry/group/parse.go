@@ -84,10 +84,16 @@ func factorNames(name string) ([]string, error) {
 	return out, nil
 }
 
-// squash drops case, spaces and the signs that people put between letters and numbers.
+// squash drops case, spaces and the signs that people put between letters and numbers. A minus stays unless it follows a letter,
+// so that negative numbers are seen and refused.
 func squash(s string) string {
+	before := ' '
 	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || r == '_' || r == '-' || r == '^' {
+		last := before
+		if !unicode.IsSpace(r) {
+			before = r
+		}
+		if unicode.IsSpace(r) || r == '_' || r == '^' || r == '-' && unicode.IsLetter(last) {
 			return -1
 		}
 		return unicode.ToLower(r)

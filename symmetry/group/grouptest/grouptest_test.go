@@ -16,7 +16,7 @@ func TestGroupsKeepTheLaws(t *testing.T) {
 		"Affine(scale,stretch)", "Affine(shear,scale)", "Affine(stretch,shear)", "Affine(shift x)", "Affine(shift x,shift y)",
 		"Affine(scale,shift x,shift y)", "Affine(rotate,shift x,shift y)", "Affine(rotate,scale,shift x,shift y)", "Affine(shear,shift x,shift y)",
 		"Affine(scale,stretch,shear,shift x,shift y)", "Affine(hyperbolic,shift x,shift y)", "Affine(stretch,shift x)",
-		"Affine(rotate,stretch,hyperbolic)", "Affine(rotate,shear,stretch)", "Affine(shear,shear y,stretch)",
+		"Affine(rotate,stretch,hyperbolic)", "Affine(rotate,shear,stretch)", "Affine(shear,shear y,stretch)", "Affine(stretch,hyperbolic,shear)",
 		"Affine(rotate,scale,stretch,hyperbolic,shift x,shift y)",
 	} {
 		t.Run(name, func(t *testing.T) {
