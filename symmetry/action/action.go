@@ -73,7 +73,7 @@ func Borders() []Border { return []Border{Zero, Edge, Reflect, Circular} }
 // Options are the choices that an image action leaves to the user.
 type Options struct {
 	Kernel Kernel // default Bilinear
-	Border Border // default Zero
+	Border Border // default Zero, for groups that roll pictures around Circular
 	// Window, if not empty, is the size (height, width) of a crop window that moves over a larger picture instead of the
 	// picture moving under a border rule: shifts then show real content and every whole step is exact.
 	Window []int

@@ -22,6 +22,19 @@ func newPlanar(g group.Group, o Options, h, w int) (*planar, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s does not act on the plane by affine maps: %w", g.Name(), errors.ErrUnsupported)
 	}
+	if t, ok := g.(group.Torus); ok {
+		if o.Border == "" {
+			o.Border = Circular
+		}
+		ph, pw := t.Period()
+		if o.Border != Circular || len(o.Window) > 0 {
+			return nil, fmt.Errorf("%s rolls pictures around: it needs the border rule %s and no window, not %q and %v", g.Name(), Circular, o.Border, o.Window)
+		}
+		if h >= 0 && h != ph || w >= 0 && w != pw {
+			return nil, fmt.Errorf("%s rolls pictures of %d×%d pixels (height×width), the picture has %s×%s", g.Name(), ph, pw, length(h), length(w))
+		}
+		h, w = ph, pw
+	}
 	o, err := o.check()
 	if err != nil {
 		return nil, err
@@ -32,7 +45,7 @@ func newPlanar(g group.Group, o Options, h, w int) (*planar, error) {
 	return &planar{group: p, opt: o, h: h, w: w}, nil
 }
 
-// Exact tells the elements that move pixels by index; see [NewImage].
+// exact tells the elements that move pixels by index; see NewImage.
 func (p *planar) exact(g group.Element) bool {
 	m, err := affineOf(p.group, g)
 	if err != nil || p.opt.Kernel == Up3 {
@@ -107,7 +120,8 @@ type Image struct {
 // window's centre.
 //
 // s.Shape is (C, H, W), -1 or an empty shape admitting any length; elements that swap the axes count as exact only if the
-// shape says that the picture is square. The error wraps errors.ErrUnsupported if g does not act on the plane.
+// shape says that the picture is square. A [group.Torus] such as Roll(h,w) takes pictures of its own size and the rule Circular,
+// which is then the default. The error wraps errors.ErrUnsupported if g does not act on the plane.
 func NewImage(g group.Group, s space.Spec, o Options) (*Image, error) {
 	d, err := dims(s, 3)
 	if err != nil {

