@@ -1,0 +1,227 @@
+// Package audit asks whether a model is as symmetric as somebody claims, and says how far its answer can be trusted.
+//
+// An audit is a list of checks. A [Check] is a documented constant value with parameters and requirements; it measures and
+// reports findings and the error of sets of elements, each with its floors, its interval and its worst case, and has no
+// opinion on how bad they are. A [Policy] turns what was measured into a [Verdict]. The driver [Run] puts the checks in
+// order, feeds the model in batches, and returns a [Report] that Text, JSON and JUnit say in the same numbers.
+//
+// The checks themselves live in packages audit/check/NAME; audit/check lists those that a program is built with. The kit
+// for testing a check, with models whose error is known in closed form, is audit/audittest.
+//
+// Words: the pull-back is z(g,x) = ρ_out(g)⁻¹ f(ρ_in(g) x), the error e(x,g) is the Euclidean norm of z(g,x) - f(x) over
+// all components of the output, and the relative error divides it by s, the centred scale of the output over the inputs,
+// s² = E_x ‖f(x) - E f‖². f(x) itself is f(ρ_in(e) x): the identity goes through the same path as every other element.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"nero/symmetry/group"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Check is one question that an audit asks. It is a constant value: name, help, order and documentation come from here.
+type Check struct {
+	Name     string   // lower-case letters, digits and dashes, such as "endtoend"
+	Doc      string   // the question and the rule; the first sentence is the summary
+	Params   []Param  // what a caller may set
+	Requires []*Check // run before this one; their results are at hand through [ResultOf]
+	// Run measures. An error says that the check could not run, never that it found something; [ErrUntested] and
+	// [ErrNotApplicable] mark the two kinds that leave the rest of the audit standing.
+	Run func(ctx context.Context, p *Pass) (any, error)
+	// Work estimates how many predictions Run asks for; nil for none. It serves the progress display alone.
+	Work func(p *Pass) int
+}
+
+// Summary is the first sentence of the documentation.
+func (c *Check) Summary() string {
+	s, _, _ := strings.Cut(c.Doc, "\n\n")
+	if i := strings.Index(s, ". "); i >= 0 {
+		s = s[:i+1]
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// Param is a number that a caller may set.
+type Param struct {
+	Name    string  `json:"name"`
+	Doc     string  `json:"doc"`
+	Unit    string  `json:"unit,omitempty"` // "" for a pure number or a count
+	Default float64 `json:"default"`
+	Min     float64 `json:"min"` // smallest value allowed
+	Max     float64 `json:"max"` // largest value allowed
+}
+
+// ErrNotApplicable marks a question that does not arise, such as flipped decisions of a model without classes. It does not
+// stand in the way of PASS.
+var ErrNotApplicable = errors.New("not applicable")
+
+// ErrUntested marks a question that arises but could not be answered. It stands in the way of PASS.
+var ErrUntested = errors.New("not tested")
+
+// Category names the kind of a finding. A policy gives each a level; checks do not.
+type Category string
+
+// The categories.
+const (
+	NonFinite       Category = "non-finite"       // NaN or infinity for a finite input
+	Shape           Category = "shape"            // the output changes its shape
+	NonRepeatable   Category = "non-repeatable"   // the same input gives different outputs
+	BatchDependent  Category = "batch-dependent"  // company, position or size of the batch changes an output
+	ActionLaw       Category = "action-law"       // an action is not a representation
+	Convention      Category = "convention"       // another convention of the action would pass
+	Vacuous         Category = "vacuous"          // the output does not vary, so no error can show
+	Uninformative   Category = "uninformative"    // the inputs do not change under the group
+	IdentityControl Category = "identity-control" // error at the identity
+	PositiveControl Category = "positive-control" // a planted break was not detected
+	Violation       Category = "violation"        // the error is real
+	Resampling      Category = "resampling"       // the error cannot be told from that of resampling the input
+	Roundoff        Category = "roundoff"         // the error cannot be told from rounding
+	Undecided       Category = "undecided"        // the interval contains the limit
+)
+
+// Evidence is one number behind a finding. A finding without a number is not one.
+type Evidence struct {
+	Name  string
+	Value float64
+	Lo    float64 // interval of Value; both NaN if there is none
+	Hi    float64
+	Limit float64 // what Value is held against; NaN if nothing
+	Unit  string  // "" for a pure number
+}
+
+// Number makes evidence without interval and limit.
+func Number(name string, value float64, unit string) Evidence {
+	return Evidence{Name: name, Value: value, Lo: math.NaN(), Hi: math.NaN(), Limit: math.NaN(), Unit: unit}
+}
+
+// Against is the same evidence held against a limit.
+func (e Evidence) Against(limit float64) Evidence {
+	e.Limit = limit
+	return e
+}
+
+// Measured makes evidence from an interval.
+func Measured(name string, i Interval, unit string) Evidence {
+	return Evidence{Name: name, Value: i.Value, Lo: i.Lo, Hi: i.Hi, Limit: math.NaN(), Unit: unit}
+}
+
+// Where is a place in the measurement: one sample at one element.
+type Where struct {
+	Sample  string        // id of the sample; "" if the place is not known
+	Index   int           // of the sample, 0-based; -1 if the place is not known
+	Element group.Element // nil if the place is not one element
+	Label   string        // the element as people write it
+}
+
+// Nowhere is the place of nothing.
+var Nowhere = Where{Index: -1}
+
+// String is such as "sample 17 at 45°".
+func (w Where) String() string {
+	switch {
+	case w.Index < 0 && w.Label == "":
+		return "-"
+	case w.Index < 0:
+		return w.Label
+	case w.Label == "":
+		return "sample " + w.Sample
+	}
+	return "sample " + w.Sample + " at " + w.Label
+}
+
+// Finding is something that a check saw and that somebody should know. It has no severity: a policy gives it one.
+type Finding struct {
+	Category Category
+	Set      string // name of the set of elements it concerns; "" for the model as a whole
+	Message  string
+	Location string // what part of the model or of the specification: "output", "input action", ...
+	Evidence []Evidence
+	Worst    Where
+	Remedies []string // the most likely to help first
+}
+
+var nameRule = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// Validate says whether the checks, with all that they require, can run: names valid and unique, documentation, parameters
+// with documentation and a default inside their range, a Run function, and no cycle among the requirements.
+func Validate(checks []*Check) error {
+	_, err := order(checks)
+	return err
+}
+
+// order lists the checks with their requirements, requirements first, each once.
+func order(checks []*Check) ([]*Check, error) {
+	const (
+		visiting = 1
+		done     = 2
+	)
+	state := map[*Check]int{}
+	names := map[string]*Check{}
+	var out []*Check
+	var visit func(c *Check, path []string) error
+	visit = func(c *Check, path []string) error {
+		if c == nil {
+			return fmt.Errorf("audit: nil check required by %s", strings.Join(path, " -> "))
+		}
+		path = append(slices.Clip(path), c.Name)
+		switch state[c] {
+		case visiting:
+			return fmt.Errorf("audit: checks require each other: %s", strings.Join(path, " -> "))
+		case done:
+			return nil
+		}
+		if err := validate(c); err != nil {
+			return err
+		}
+		if other := names[c.Name]; other != nil {
+			return fmt.Errorf("audit: two checks are named %q", c.Name)
+		}
+		names[c.Name] = c
+		state[c] = visiting
+		for _, r := range c.Requires {
+			if err := visit(r, path); err != nil {
+				return err
+			}
+		}
+		state[c] = done
+		out = append(out, c)
+		return nil
+	}
+	for _, c := range checks {
+		if err := visit(c, nil); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func validate(c *Check) error {
+	switch {
+	case !nameRule.MatchString(c.Name):
+		return fmt.Errorf("audit: check name %q: want lower-case letters, digits and dashes", c.Name)
+	case strings.TrimSpace(c.Doc) == "":
+		return fmt.Errorf("audit: check %s has no documentation", c.Name)
+	case c.Run == nil:
+		return fmt.Errorf("audit: check %s has no Run", c.Name)
+	}
+	seen := map[string]bool{}
+	for _, p := range c.Params {
+		switch {
+		case !nameRule.MatchString(p.Name):
+			return fmt.Errorf("audit: check %s: parameter name %q: want lower-case letters, digits and dashes", c.Name, p.Name)
+		case seen[p.Name]:
+			return fmt.Errorf("audit: check %s: two parameters are named %q", c.Name, p.Name)
+		case strings.TrimSpace(p.Doc) == "":
+			return fmt.Errorf("audit: check %s: parameter %s has no documentation", c.Name, p.Name)
+		case !(p.Min <= p.Default && p.Default <= p.Max):
+			return fmt.Errorf("audit: check %s: parameter %s: default %g outside [%g, %g]", c.Name, p.Name, p.Default, p.Min, p.Max)
+		}
+		seen[p.Name] = true
+	}
+	return nil
+}

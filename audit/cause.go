@@ -1,0 +1,151 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+)
+
+// Cause is the one explanation that an elimination leaves for the size of an error.
+type Cause string
+
+// The causes in the order in which they are ruled out.
+const (
+	CauseSpecification Cause = "specification or convention"
+	CauseNonFinite     Cause = "non-finite output"
+	CauseNonRepeatable Cause = "the model's own noise"
+	CauseVacuous       Cause = "vacuous test"
+	CauseRoundoff      Cause = "rounding"
+	CauseResampling    Cause = "resampling"
+	CauseViolation     Cause = "real violation"
+	CauseNone          Cause = "no error at all"
+)
+
+// Step is one step of the elimination with its numbers.
+type Step struct {
+	Name     string
+	Text     string // the evidence in words
+	Named    bool   // this step gives the cause; the later ones are not needed
+	Evidence []Evidence
+}
+
+// Facts are what an elimination needs to know beyond the set itself.
+type Facts struct {
+	ActionLaws string // "" if the actions are representations, else what is wrong
+	Convention string // variant of the actions that would pass; "" if none
+	Vacuous    bool   // outputs do not vary
+	ScaleFloor float64
+	Lattice    *Set // exact elements, when the set is not that set; nil if there are none
+}
+
+// Noisy reports whether repeats or batches change an output by more than rounding does: the model is stochastic, or an answer depends on
+// its company.
+func (p *Policy) Noisy(f Floors) bool {
+	r := f.Rounding
+	if math.IsNaN(r) {
+		r = 0
+	}
+	return f.noise() > p.RoundingFactor*r
+}
+
+// rounding is the rounding floor in the wide sense: with repeats and batches where they change no more than rounding does.
+func (p *Policy) rounding(f Floors) float64 {
+	if p.Noisy(f) {
+		return max(0, f.Rounding)
+	}
+	return f.total()
+}
+
+// Explain finds the cause of the error of a set by elimination: specification or convention, non-finite, non-repeatable, vacuous, exact
+// elements, rounding, resampling, real violation. It fills Steps and Cause and leaves the rest alone. The cause explains the size of
+// the error whether or not that is above a limit.
+func (p *Policy) Explain(s *Set, f Facts) {
+	s.Steps, s.Cause = nil, ""
+	step := func(named bool, c Cause, name, text string, ev ...Evidence) bool {
+		s.Steps = append(s.Steps, Step{Name: name, Text: text, Named: named, Evidence: ev})
+		if named {
+			s.Cause = c
+		}
+		return named
+	}
+	e := s.Worst.Value
+	worst := Measured("largest error on the orbit, mean over inputs", s.Worst, "")
+	switch {
+	case f.ActionLaws != "":
+		step(true, CauseSpecification, "specification", f.ActionLaws)
+		return
+	case f.Convention != "":
+		step(true, CauseSpecification, "specification", "another convention passes: "+f.Convention)
+		return
+	}
+	step(false, "", "specification", "the actions are representations; no other convention is known to pass")
+	if step(s.NonFinite > 0, CauseNonFinite, "non-finite",
+		fmt.Sprintf("%s of %d not finite", plural(s.NonFinite, "output", "outputs"), s.NonFinite+s.Pairs),
+		Number("non-finite outputs", float64(s.NonFinite), "")) {
+		return
+	}
+	if step(f.Vacuous, CauseVacuous, "vacuous",
+		fmt.Sprintf("outputs vary by %s, rounding alone gives %s", num(s.Scale), num(f.ScaleFloor)),
+		Number("scale s", s.Scale, "output").Against(f.ScaleFloor)) {
+		return
+	}
+	if e == 0 {
+		step(true, CauseNone, "error", "the error is exactly 0", worst)
+		return
+	}
+	noise := s.Floors.noise()
+	if step(p.Noisy(s.Floors) && e <= p.NoiseFactor*noise, CauseNonRepeatable, "non-repeatable",
+		fmt.Sprintf("repeats differ by %s, batches by %s; error %s", num(s.Floors.Repeat), num(s.Floors.Batch), num(e)),
+		Number("repeat floor", s.Floors.Repeat, ""), Number("batch floor", s.Floors.Batch, "")) {
+		return
+	}
+	if f.Lattice != nil {
+		step(false, "", "exact elements",
+			fmt.Sprintf("error %s on the exact elements, %s here", num(f.Lattice.Worst.Value), num(e)),
+			Measured("largest error on exact elements, mean over inputs", f.Lattice.Worst, ""))
+	}
+	floor := p.rounding(s.Floors)
+	if step(e <= p.RoundingFactor*floor, CauseRoundoff, "rounding",
+		fmt.Sprintf("error is %s times the rounding floor %s", num(e/floor), num(floor)),
+		worst, Number("rounding floor", floor, "").Against(p.RoundingFactor*floor)) {
+		return
+	}
+	if !s.Exact {
+		text := fmt.Sprintf("error is %s times the resampling floor, interval [%s, %s]", num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		// Without limits nothing is indistinguishable: an unknown floor excuses no error.
+		if math.IsNaN(s.Ratio.Value) {
+			text = "the elements resample, but their floor is not known"
+		}
+		if step(s.Ratio.Lo <= 1, CauseResampling, "resampling", text, Measured("error over resampling floor", s.Ratio, "").Against(1)) {
+			return
+		}
+	}
+	step(true, CauseViolation, "real violation", "nothing else explains the error", worst)
+}
+
+// answer says in a few words whether the error of a set is real.
+func (p *Policy) answer(s *Set) string {
+	e := s.Worst.Value
+	floor := p.rounding(s.Floors)
+	switch s.Cause {
+	case CauseSpecification:
+		return "the claim is in doubt, not the model: " + s.Steps[len(s.Steps)-1].Text
+	case CauseNonFinite:
+		return "real: " + plural(s.NonFinite, "output is", "outputs are") + " not finite, first " + s.NonFiniteAt.String()
+	case CauseNonRepeatable:
+		return fmt.Sprintf("noise: error %s, repeats of one input differ by %s", num(e), num(s.Floors.noise()))
+	case CauseVacuous:
+		return "no answer: the outputs do not vary"
+	case CauseRoundoff:
+		return fmt.Sprintf("rounding: error %s is %s x the rounding floor %s", num(e), num(e/floor), num(floor))
+	case CauseResampling:
+		return fmt.Sprintf("resampling: error %s is %s x [%s, %s] its floor", num(e), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+	case CauseNone:
+		return "no error: equal bit for bit"
+	case CauseViolation:
+		if s.Exact || math.IsNaN(s.Ratio.Value) {
+			return fmt.Sprintf("real: error %s, rounding explains %s", num(e), num(floor))
+		}
+		return fmt.Sprintf("real: error %s is %s x [%s, %s] the resampling floor", num(e), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+	}
+	return "not explained"
+}

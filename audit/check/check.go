@@ -1,0 +1,24 @@
+// Package check lists the checks that an audit is made of. Each lives in a package of its own below this one.
+package check
+
+import (
+	"nero/audit"
+	"nero/audit/check/controls"
+	"nero/audit/check/decision"
+	"nero/audit/check/endtoend"
+	"nero/audit/check/lattice"
+	"nero/audit/check/preflight"
+	"nero/audit/check/sweep"
+)
+
+// All are the checks of an audit, in the order in which they are read.
+func All() []*audit.Check {
+	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, lattice.Check, endtoend.Check, decision.Check}
+}
+
+// Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was not passed.
+func Outside() []string {
+	return []string{
+		"single layers", "derivatives along the group", "gradients and forces", "float64 and exported forms", "stress inputs", "static analysis of the graph",
+	}
+}

@@ -1,0 +1,94 @@
+// Package decision is the check of answers instead of numbers: does the class change when the input moves?
+package decision
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"nero/audit"
+	"nero/audit/check/sweep"
+)
+
+// Check is the decision check. It describes and judges nothing: which share of flipped decisions is too large is not a matter of symmetry.
+var Check = &audit.Check{
+	Name: "decision",
+	Doc: `Decision counts how often the class with the largest score changes. Agreement is the share of elements at which it is that of the unmoved
+input, one number per input; the worst case asks that it hold on the whole orbit; neighbors are consecutive elements of the plan. With labels,
+agreement is given for inputs right and wrong at the identity apart, because it rises with accuracy, and accuracy is given unmoved, over the
+orbit and at its worst. The first of equal scores wins.`,
+	Requires: []*audit.Check{sweep.Check},
+	Run:      run,
+}
+
+func run(_ context.Context, p *audit.Pass) (any, error) {
+	sw := audit.ResultOf[*sweep.Result](p, sweep.Check)
+	c := sw.Classes
+	if c == nil {
+		return nil, fmt.Errorf("%w: the output has no classes", audit.ErrNotApplicable)
+	}
+	conf := p.Policy.Confidence
+	var known, right, always, robust int
+	var rightAgree, wrongAgree []float64
+	seen := 0
+	for i, k := range c.Base {
+		if k < 0 {
+			continue
+		}
+		seen++
+		if c.Always[i] {
+			always++
+		}
+		if sw.Labels[i] < 0 {
+			continue
+		}
+		known++
+		if c.Robust[i] {
+			robust++
+		}
+		if k == sw.Labels[i] {
+			right++
+			rightAgree = append(rightAgree, c.Agree[i])
+		} else {
+			wrongAgree = append(wrongAgree, c.Agree[i])
+		}
+	}
+	p.Measure(
+		audit.Measured("agreement with the unmoved input", share(audit.MeanInterval(c.Agree, conf)), "share"),
+		audit.Measured("inputs that agree on the whole orbit", audit.ShareInterval(always, seen, conf), "share"))
+	if iv := audit.MeanInterval(c.Adjacent, conf); iv.N > 0 {
+		p.Measure(audit.Measured("flips between neighbors of the plan", share(iv), "share"))
+	}
+	if most, at := worst(c.Flips); most > 0 {
+		e := p.Elements[at]
+		p.Measure(audit.Measured("flips at the worst element, "+e.Label, audit.ShareInterval(most, seen, conf), "share"))
+	}
+	if known > 0 {
+		p.Measure(audit.Measured("accuracy unmoved", audit.ShareInterval(right, known, conf), "share"),
+			audit.Measured("accuracy over the orbit", share(audit.MeanInterval(c.Right, conf)), "share"),
+			audit.Measured("accuracy at the worst of the orbit", audit.ShareInterval(robust, known, conf), "share"))
+		if len(rightAgree) > 0 {
+			p.Measure(audit.Measured("agreement where right unmoved", share(audit.MeanInterval(rightAgree, conf)), "share"))
+		}
+		if len(wrongAgree) > 0 {
+			p.Measure(audit.Measured("agreement where wrong unmoved", share(audit.MeanInterval(wrongAgree, conf)), "share"))
+		}
+	}
+	return c, nil
+}
+
+// share cuts the limits of a mean of shares to [0, 1].
+func share(i audit.Interval) audit.Interval {
+	if !math.IsNaN(i.Lo) {
+		i.Lo, i.Hi = max(i.Lo, 0), min(i.Hi, 1)
+	}
+	return i
+}
+
+func worst(flips []int) (most, at int) {
+	for j, n := range flips {
+		if n > most {
+			most, at = n, j
+		}
+	}
+	return most, at
+}

@@ -1,0 +1,282 @@
+package preflight
+
+import (
+	"fmt"
+	"math"
+	"nero/audit"
+	"nero/data/space"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+// half is the largest relative residual at which a resampled action still counts as keeping a law. Interpolation of the smooth
+// probe changes it by a few percent; an action that is no representation changes it by as much as it has.
+const half = 0.5
+
+// laws tests both actions on probes of the forms of x and y and reports every law that is broken, once per action.
+func laws(p *audit.Pass, x, y space.Value) (string, error) {
+	var broken string
+	for _, side := range []struct {
+		name string
+		a    action.Action
+		v    space.Value
+	}{{"input action", p.Subject.Plan.In, x}, {"output action", p.Subject.Plan.Out, y}} {
+		if _, ok := side.a.(action.Trivial); ok {
+			continue
+		}
+		law, residual, at, err := lawOf(side.a, side.v, choose(p.Elements))
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", side.name, err)
+		}
+		if law == "" {
+			continue
+		}
+		message := fmt.Sprintf("the %s breaks %s at %s", side.name, law, at)
+		if broken == "" {
+			broken = message
+		}
+		p.Report(audit.Finding{
+			Category: audit.ActionLaw, Location: side.name, Message: message,
+			Worst:    audit.Where{Index: -1, Label: at},
+			Evidence: []audit.Evidence{audit.Number("residual", residual, "").Against(half)},
+			Remedies: []string{
+				"check the order of composition: in Mul(g, h) the element h acts first",
+				"check that the inverse undoes the parts in reverse order, and that angles are in degrees",
+			},
+		})
+	}
+	return broken, nil
+}
+
+// choose takes up to four exact and three other elements, spread over the list.
+func choose(all []audit.Element) []audit.Element {
+	var exact, rest []audit.Element
+	for _, e := range all {
+		if e.Exact {
+			exact = append(exact, e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	return append(spread(exact, 4), spread(rest, 3)...)
+}
+
+func spread(list []audit.Element, n int) []audit.Element {
+	n = min(n, len(list))
+	var out []audit.Element
+	for i := range n {
+		out = append(out, list[(2*i+1)*len(list)/(2*n)])
+	}
+	return out
+}
+
+// lawOf returns the first law that does not hold, "" if none is found broken. An action that changes the form of a value, such as a window
+// cut from a larger picture, cannot be composed with itself; its laws are not tested.
+func lawOf(a action.Action, like space.Value, elements []audit.Element) (law string, residual float64, at string, err error) {
+	G := a.Group()
+	ids, err := numbered(like)
+	if err != nil {
+		return "", 0, "", err
+	}
+	smooth, err := blob(like)
+	if err != nil {
+		return "", 0, "", err
+	}
+	e := G.Identity()
+	probe := func(exact bool) space.Value {
+		if exact {
+			return ids
+		}
+		return smooth
+	}
+	apply := func(v space.Value, gs ...group.Element) (space.Value, error) {
+		for _, g := range gs {
+			if v, err = a.Apply(g, v); err != nil {
+				return nil, err
+			}
+		}
+		return v, nil
+	}
+	once, err := apply(ids, e)
+	if err != nil {
+		return "", 0, "", err
+	}
+	if audit.Form(once) != audit.Form(ids) {
+		return "", 0, "", nil
+	}
+	exactly := func(gs ...group.Element) bool {
+		for _, g := range gs {
+			if !action.Exact(a, g) {
+				return false
+			}
+		}
+		return true
+	}
+	// same compares got with want, both made from probe(exact); mid is the value between the two steps of got.
+	same := func(exact bool, got, want, mid space.Value) (float64, bool, error) {
+		if exact {
+			return indexed(got, want, mid)
+		}
+		return near(got, want, mid, smooth)
+	}
+	if exact := exactly(e); exact {
+		r, ok, err := indexed(once, ids, ids)
+		if err != nil || !ok {
+			return "ρ(e) = 1", r, audit.Label(G, e), err
+		}
+	}
+	for i, g := range elements {
+		exact := exactly(g.G, G.Inv(g.G))
+		v := probe(exact)
+		mid, err := apply(v, g.G)
+		if err != nil {
+			return "", 0, "", err
+		}
+		got, err := apply(mid, G.Inv(g.G))
+		if err != nil {
+			return "", 0, "", err
+		}
+		if r, ok, err := same(exact, got, v, mid); err != nil || !ok {
+			return "ρ(g⁻¹)ρ(g) = 1", r, g.Label, err
+		}
+		h := elements[(i+1)%len(elements)]
+		gh := G.Mul(g.G, h.G)
+		exact = exactly(g.G, h.G, gh)
+		v = probe(exact)
+		if mid, err = apply(v, h.G); err != nil {
+			return "", 0, "", err
+		}
+		if got, err = apply(mid, g.G); err != nil {
+			return "", 0, "", err
+		}
+		want, err := apply(v, gh)
+		if err != nil {
+			return "", 0, "", err
+		}
+		if r, ok, err := same(exact, got, want, mid); err != nil || !ok {
+			return "ρ(g)ρ(h) = ρ(gh)", r, g.Label + " after " + h.Label, err
+		}
+	}
+	return "", 0, "", nil
+}
+
+// indexed compares values made of distinct numbers by exact elements: wherever the number that want has at a place is still in mid, and is in want
+// but once, got must have it too. What left the picture half-way or was made up by the border rule is not held against the action.
+// The residual is the share of places that differ.
+func indexed(got, want, mid space.Value) (float64, bool, error) {
+	g, err := audit.Numbers(got)
+	if err != nil {
+		return 0, false, err
+	}
+	w, err := audit.Numbers(want)
+	if err != nil {
+		return 0, false, err
+	}
+	m, err := audit.Numbers(mid)
+	if err != nil {
+		return 0, false, err
+	}
+	if len(g) != len(w) {
+		return 1, false, nil
+	}
+	there := map[float64]bool{}
+	for _, x := range m {
+		there[math.Abs(x)] = true
+	}
+	times := map[float64]int{}
+	for _, x := range w {
+		times[math.Abs(x)]++
+	}
+	wrong, held := 0, 0
+	for i, x := range w {
+		if x == 0 || !there[math.Abs(x)] || times[math.Abs(x)] > 1 {
+			continue
+		}
+		held++
+		if g[i] != x {
+			wrong++
+		}
+	}
+	return float64(wrong) / float64(max(held, 1)), wrong == 0, nil
+}
+
+// near compares resampled values of the smooth probe. A probe that has left the picture on the way says nothing.
+func near(got, want, mid, probe space.Value) (float64, bool, error) {
+	size := func(v space.Value) (float64, error) {
+		x, err := audit.Numbers(v)
+		var ss float64
+		for _, a := range x {
+			ss += a * a
+		}
+		return math.Sqrt(ss), err
+	}
+	all, err := size(probe)
+	if err != nil {
+		return 0, false, err
+	}
+	for _, v := range []space.Value{mid, want} {
+		n, err := size(v)
+		if err != nil {
+			return 0, false, err
+		}
+		if !(n > 0.9*all) {
+			return 0, true, nil
+		}
+	}
+	d, err := audit.Compare(got, want)
+	if err != nil {
+		return 0, false, err
+	}
+	r := d.Norm / all
+	return r, r <= half, nil
+}
+
+// numbered is a value of the form of v whose numbers are 1, 2, 3, ...
+func numbered(v space.Value) (space.Value, error) {
+	return filled(v, func(i, _, _, _ int) float64 { return float64(i + 1) })
+}
+
+// blob is a value of the form of v that holds a smooth bump off the centre on every plane, each plane of another height, or falling numbers
+// where there is no grid.
+func blob(v space.Value) (space.Value, error) {
+	return filled(v, func(i, k, h, w int) float64 {
+		if h < 4 || w < 4 {
+			return 1 / float64(i+1)
+		}
+		j := i % (h * w)
+		side := float64(min(h, w))
+		y := (float64(j/w) - 0.45*float64(h)) / (0.12 * side)
+		x := (float64(j%w) - 0.6*float64(w)) / (0.12 * side)
+		return float64(k+1) * math.Exp(-(x*x+y*y)/2)
+	})
+}
+
+// filled is a value of the form of v with the numbers f(index, plane, height, width).
+func filled(v space.Value, f func(i, k, h, w int) float64) (space.Value, error) {
+	list := func(n, h, w int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = f(i, i/max(h*w, 1), h, w)
+		}
+		return x
+	}
+	switch v := v.(type) {
+	case *space.Image:
+		return &space.Image{C: v.C, H: v.H, W: v.W, Pix: list(len(v.Pix), v.H, v.W)}, nil
+	case *space.Scores:
+		return &space.Scores{Val: list(len(v.Val), 0, 0), Probabilities: v.Probabilities}, nil
+	case *space.Tensor:
+		h, w := 0, 0
+		if n := len(v.Shape); n >= 2 {
+			h, w = v.Shape[n-2], v.Shape[n-1]
+		}
+		return &space.Tensor{Shape: v.Shape, Val: list(len(v.Val), h, w)}, nil
+	case *space.Mask:
+		o := &space.Mask{H: v.H, W: v.W, Label: make([]int32, len(v.Label))}
+		for i := range o.Label {
+			o.Label[i] = int32(i + 1)
+		}
+		return o, nil
+	}
+	return nil, fmt.Errorf("%w: no probe for values of kind %s", audit.ErrUntested, v.Kind())
+}

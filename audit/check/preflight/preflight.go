@@ -1,0 +1,144 @@
+// Package preflight is the check that comes before all others: does the model answer at all, twice the same, whatever stands
+// next to an input in a batch, and are the actions of the claim actions?
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"nero/audit"
+	"nero/data/space"
+	"slices"
+)
+
+// Check is the preflight check. Its result is a [*Result].
+var Check = &audit.Check{
+	Name: "preflight",
+	Doc: `Preflight asks whether the audit can mean anything. A few inputs, unmoved, go through the model: outputs must be finite and of one
+form; the same inputs again give the run-to-run floor, in other places and sizes of a batch the batch floor. The actions on both sides must
+be representations, ρ(e) = 1, ρ(g⁻¹)ρ(g) = 1 and ρ(g)ρ(h) = ρ(gh): exact elements index by index wherever no content crosses
+the border, resampled ones on a smooth blob up to half its size, which tells a wrong action from a lossy one.`,
+	Params: []audit.Param{
+		{Name: "samples", Doc: "Inputs, spread over the data.", Default: 8, Min: 1, Max: 1000},
+		{Name: "repeats", Doc: "How many more times each input is predicted.", Default: 3, Min: 1, Max: 1000},
+	},
+	Run: run,
+	Work: func(p *audit.Pass) int {
+		return min(int(p.Param("samples")), p.Subject.N) * (4 + int(p.Param("repeats")))
+	},
+}
+
+// Result is what the floors are before the scale of the outputs is known.
+type Result struct {
+	Repeat float64 // largest ‖difference‖ between repeats, in the unit of the output
+	Batch  float64 // largest ‖difference‖ with place and size of the batch, in the unit of the output
+	Laws   string  // what is wrong with the actions; "" if nothing was found
+}
+
+// largest is the largest difference between two lists of outputs. Outputs that are not finite do not count: they are
+// reported as such.
+func largest(a, b []space.Value) (float64, error) {
+	var most float64
+	for i := range a {
+		d, err := audit.Compare(a[i], b[i])
+		if err != nil {
+			return 0, err
+		}
+		if d.Norm > most {
+			most = d.Norm
+		}
+	}
+	return most, nil
+}
+
+func run(ctx context.Context, p *audit.Pass) (any, error) {
+	in := audit.NewMover(p.Subject.Plan.In, p.Subject.Plan.Group.Identity())
+	var values []space.Value
+	var ids []string
+	pick := p.Pick(int(p.Param("samples")))
+	for _, i := range pick {
+		s, err := p.Sample(i)
+		if err != nil {
+			return nil, err
+		}
+		v, err := in.Move(s.Value)
+		if err != nil {
+			return nil, fmt.Errorf("sample %s: %w", s.ID, err)
+		}
+		values, ids = append(values, v), append(ids, s.ID)
+	}
+	first, err := p.PredictBatch(ctx, 0, values)
+	if err != nil {
+		return nil, err
+	}
+	where := func(i int) audit.Where { return audit.Where{Sample: ids[i], Index: pick[i]} }
+	for i, y := range first {
+		ok, err := audit.Finite(y)
+		if err != nil {
+			return nil, fmt.Errorf("sample %s: output: %w", ids[i], err)
+		}
+		if !ok {
+			p.Report(audit.Finding{
+				Category: audit.NonFinite, Location: "output", Worst: where(i),
+				Message:  "the output is not finite for sample " + ids[i] + ", unmoved",
+				Evidence: []audit.Evidence{audit.Number("sample", float64(pick[i]), "")},
+				Remedies: []string{"look for an overflow, a root of 0 or a division by the norm of a zero vector in the model"},
+			})
+			break
+		}
+	}
+	for i, y := range first {
+		if a, b := audit.Form(first[0]), audit.Form(y); a != b {
+			p.Report(audit.Finding{
+				Category: audit.Shape, Location: "output", Worst: where(i),
+				Message:  fmt.Sprintf("the output is %s for sample %s and %s for sample %s", a, ids[0], b, ids[i]),
+				Evidence: []audit.Evidence{audit.Number("sample", float64(pick[i]), "")},
+				Remedies: []string{"fix the output shape of the model, or audit inputs of one size"},
+			})
+			return nil, fmt.Errorf("%w: outputs of different form cannot be compared", audit.ErrUntested)
+		}
+	}
+	r := &Result{}
+	for range int(p.Param("repeats")) {
+		again, err := p.PredictBatch(ctx, 0, values)
+		if err != nil {
+			return nil, err
+		}
+		d, err := largest(first, again)
+		if err != nil {
+			return nil, err
+		}
+		r.Repeat = max(r.Repeat, d)
+	}
+	if r.Batch, err = batches(ctx, p, values, first); err != nil {
+		return nil, err
+	}
+	p.Measure(audit.Number("repeats differ by at most", r.Repeat, "output"), audit.Number("batches differ by at most", r.Batch, "output"))
+	if r.Laws, err = laws(p, values[0], first[0]); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// batches predicts the same inputs in reverse and in other batch sizes and returns the largest change.
+func batches(ctx context.Context, p *audit.Pass, values, first []space.Value) (float64, error) {
+	back := slices.Clone(values)
+	slices.Reverse(back)
+	var most float64
+	for _, size := range []int{0, 1, 3} {
+		out, err := p.PredictBatch(ctx, size, back)
+		if errors.Is(err, errors.ErrUnsupported) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		slices.Reverse(out)
+		d, err := largest(first, out)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, d)
+	}
+	return most, nil
+}

@@ -1,0 +1,107 @@
+package sweep
+
+import (
+	"math"
+	"nero/audit"
+)
+
+// Set gathers the exact elements, or the others, into a set that can be judged; nil if there are none. Floors, cause and verdict are left
+// to the caller. Errors are divided by s; an s of 0 leaves them undefined.
+func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
+	var cols []int
+	var total float64
+	for j, e := range r.elements {
+		if e.Exact == exact {
+			cols = append(cols, j)
+			total += e.Weight
+		}
+	}
+	if len(cols) == 0 {
+		return nil
+	}
+	n, m := len(r.IDs), len(r.elements)
+	s := &audit.Set{
+		Name: setName(exact), Exact: exact, Inputs: n, NonFinite: r.NonFinite[exact], NonFiniteAt: audit.Nowhere,
+		Scale: r.Scale, Component: r.Component[exact], At: audit.Nowhere, Detectable: math.NaN(),
+		Ratio: audit.MeanInterval(nil, p.Policy.Confidence), Resampling: audit.Describe(nil),
+	}
+	if s.NonFinite > 0 {
+		s.NonFiniteAt = r.NonFiniteAt[exact]
+	}
+	rel := func(e float64) float64 {
+		if !(r.Scale > 0) {
+			return math.NaN()
+		}
+		return e / r.Scale
+	}
+	mean, worst, floor := make([]float64, n), make([]float64, n), make([]float64, n)
+	abs, all := make([]float64, 0, n*len(cols)), make([]float64, 0, n*len(cols))
+	top := math.Inf(-1)
+	for i := range n {
+		var sum, w float64
+		most := math.NaN()
+		for _, j := range cols {
+			e := r.Err[i*m+j]
+			if math.IsNaN(e) {
+				continue
+			}
+			abs, all = append(abs, e), append(all, rel(e))
+			sum, w = sum+r.elements[j].Weight*e, w+r.elements[j].Weight
+			if !(e <= most) {
+				most = e
+			}
+			if e > top {
+				top = e
+				g := r.elements[j]
+				s.At = audit.Where{Sample: r.IDs[i], Index: i, Element: g.G, Label: g.Label}
+			}
+		}
+		mean[i], worst[i], floor[i] = math.NaN(), rel(most), rel(r.FloorMean[i])
+		if w > 0 {
+			mean[i] = rel(sum / w)
+		}
+		if worst[i] > p.Policy.Threshold {
+			s.Exceeding++
+		}
+	}
+	s.Pairs = len(abs)
+	s.Abs, s.Rel = audit.Describe(abs), audit.Describe(all)
+	s.Mean, s.Worst = audit.MeanInterval(mean, p.Policy.Confidence), audit.MeanInterval(worst, p.Policy.Confidence)
+	s.Exceed = audit.ShareInterval(s.Exceeding, s.Worst.N, p.Policy.Confidence)
+	if !exact {
+		s.Ratio = audit.RatioInterval(mean, floor, p.Policy.Confidence)
+		s.Resampling = audit.Describe(floor)
+		s.Resampling.Max = rel(r.FloorMost)
+		if s.Resampling.N == 0 {
+			s.Resampling.Max = math.NaN()
+		}
+	}
+	for _, j := range cols {
+		s.Profile = append(s.Profile, r.point(j, rel))
+		if r.elements[j].Added {
+			s.Added++
+		}
+	}
+	return s
+}
+
+// point is one element of the profile.
+func (r *Result) point(j int, rel func(float64) float64) audit.Point {
+	e, m := r.elements[j], len(r.elements)
+	col := make([]float64, len(r.IDs))
+	bad := 0
+	for i := range col {
+		if col[i] = rel(r.Err[i*m+j]); math.IsNaN(r.Err[i*m+j]) {
+			bad++
+		}
+	}
+	d := audit.Describe(col)
+	pt := audit.Point{
+		Element: e.G, Label: e.Label, Exact: e.Exact, Added: e.Added, N: len(r.IDs) - bad, NonFinite: bad,
+		Mean: d.Mean, P95: d.P95, Max: d.Max, Resampling: math.NaN(),
+	}
+	if r.FloorN[j] > 0 {
+		pt.Resampling = rel(r.FloorAt[j] / float64(r.FloorN[j]))
+	}
+	return pt
+}

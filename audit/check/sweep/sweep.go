@@ -1,0 +1,454 @@
+// Package sweep is the measurement under the checks that judge errors: every sample at every element, once.
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"nero/audit"
+	"nero/data/space"
+	"nero/symmetry/group"
+	"strconv"
+)
+
+// Check is the sweep over the orbits. Its result is a [*Result].
+var Check = &audit.Check{
+	Name: "sweep",
+	Doc: `Sweep sends every input through the model unmoved, unmoved again, moved by every element, and moved there and back by every element
+that resamples. It keeps the error of every pair (input, element), the scale s of the outputs, what resampling alone does to the output, and
+which classes come first. Outputs that are not finite are reported with sample and element and enter no mean.`,
+	Run: run,
+	Work: func(p *audit.Pass) int {
+		n := 2 + len(p.Elements)
+		for _, e := range p.Elements {
+			if !e.Exact {
+				n++
+			}
+		}
+		return p.Subject.N * n
+	},
+}
+
+// Roles of a request.
+const (
+	baseline = iota // f(ρ(e)x)
+	repeated        // the same once more, with the output action: the identity as one element among others
+	moved           // f(ρ(g)x)
+	returned        // f(ρ(g)⁻¹ρ(g)x)
+)
+
+// Result is what the sweep keeps: one number per (sample, element), and a few per sample.
+type Result struct {
+	IDs    []string
+	Labels []int // -1 for none
+	Form   string
+	// Scale is s, RMS the uncentred size of the outputs at the identity, both in the unit of the output.
+	Scale, RMS float64
+	// Err is the error ‖z - f(x)‖ of sample i at element j, in Err[i*len(elements)+j]; NaN where an output is not finite.
+	Err []float64
+	// Identity is the error at the identity per sample.
+	Identity []float64
+	// Component is the largest |component| of a difference over the exact and the other elements.
+	Component map[bool]float64
+	// NonFinite counts pairs without a finite error among the exact and the other elements, NonFiniteAt is the first of them.
+	NonFinite   map[bool]int
+	NonFiniteAt map[bool]audit.Where
+	// FloorMean is the mean resampling floor of a sample over the elements that resample, with their weights; FloorAt is the sum over samples per
+	// element and FloorN their number; FloorMost is the largest.
+	FloorMean []float64
+	FloorAt   []float64
+	FloorN    []int
+	FloorMost float64
+	// Informative counts samples that an element changes.
+	Informative int
+	// Classes of the pulled-back outputs; nil if the output has none.
+	Classes *Classes
+
+	elements []audit.Element
+}
+
+// Classes counts decisions.
+type Classes struct {
+	Base     []int     // class at the identity per sample
+	Agree    []float64 // weighted share of the elements at which the class is that at the identity, per sample
+	Always   []bool    // whether it is at every element
+	Right    []float64 // weighted share of the elements at which the class is the label, per sample; NaN without a label
+	Robust   []bool    // whether the class is the label at the identity and at every element
+	Adjacent []float64 // share of neighbors in the plan whose classes differ, per sample; NaN with fewer than two elements
+	Flips    []int     // samples whose class differs from that at the identity, per element
+}
+
+// newClasses knows nothing of any sample yet.
+func newClasses(n, elements int) *Classes {
+	c := &Classes{
+		Base: make([]int, n), Agree: make([]float64, n), Always: make([]bool, n), Right: make([]float64, n),
+		Robust: make([]bool, n), Adjacent: make([]float64, n), Flips: make([]int, elements),
+	}
+	for i := range n {
+		c.Base[i], c.Agree[i], c.Right[i], c.Adjacent[i] = -1, math.NaN(), math.NaN(), math.NaN()
+	}
+	return c
+}
+
+// moves is the relative change of an input above which it counts as changed.
+const moves = 1e-6
+
+func run(ctx context.Context, p *audit.Pass) (any, error) {
+	n, m := p.Subject.N, len(p.Elements)
+	if m == 0 {
+		return nil, fmt.Errorf("%w: the plan holds nothing but the identity", audit.ErrUntested)
+	}
+	r := &Result{
+		IDs: make([]string, n), Labels: make([]int, n), Err: make([]float64, n*m), Identity: make([]float64, n),
+		Component: map[bool]float64{}, NonFinite: map[bool]int{}, NonFiniteAt: map[bool]audit.Where{},
+		FloorMean: make([]float64, n), FloorAt: make([]float64, m), FloorN: make([]int, m), elements: p.Elements,
+	}
+	c := &consumer{p: p, r: r}
+	G, out := p.Subject.Plan.Group, p.Subject.Plan.Out
+	c.back = audit.Movers(out, p.Elements, G.Inv)
+	c.there = audit.Movers(out, p.Elements, same)
+	c.identity = audit.NewMover(out, G.Identity())
+	for _, e := range p.Elements {
+		if !e.Exact {
+			c.weights += e.Weight
+		}
+	}
+	if err := p.Predict(ctx, requests(p, r), c.take); err != nil {
+		return nil, err
+	}
+	c.close()
+	if c.spread.N() == 0 {
+		return nil, fmt.Errorf("%w: no output at the identity is finite", audit.ErrUntested)
+	}
+	r.Form, r.Scale, r.RMS = c.spread.Form(), c.spread.Scale(), c.spread.RMS()
+	p.Measure(audit.Number("scale s of the outputs", r.Scale, "output"),
+		audit.Number("size of the outputs", r.RMS, "output"),
+		audit.Number("inputs that the group changes", float64(r.Informative), "of "+strconv.Itoa(n)))
+	r.report(p)
+	return r, nil
+}
+
+func same(g group.Element) group.Element { return g }
+
+// requests is the stream of inputs: sample after sample, the baseline first.
+func requests(p *audit.Pass, r *Result) iter.Seq2[audit.Request, error] {
+	G, in := p.Subject.Plan.Group, p.Subject.Plan.In
+	identity := audit.NewMover(in, G.Identity())
+	there, back := audit.Movers(in, p.Elements, same), audit.Movers(in, p.Elements, G.Inv)
+	return func(yield func(audit.Request, error) bool) {
+		for i := range p.Subject.N {
+			s, err := p.Sample(i)
+			if err != nil {
+				yield(audit.Request{}, err)
+				return
+			}
+			r.IDs[i], r.Labels[i] = s.ID, s.Label
+			at := func(j int, err error) error {
+				if j < 0 {
+					return fmt.Errorf("sample %s: %w", s.ID, err)
+				}
+				return fmt.Errorf("sample %s at %s: %w", s.ID, p.Elements[j].Label, err)
+			}
+			x, err := identity.Move(s.Value)
+			if err != nil {
+				yield(audit.Request{}, at(-1, err))
+				return
+			}
+			if !yield(audit.Request{Sample: i, Element: -1, Role: baseline, Input: x}, nil) ||
+				!yield(audit.Request{Sample: i, Element: -1, Role: repeated, Input: x}, nil) {
+				return
+			}
+			changed := false
+			for j, e := range p.Elements {
+				gx, err := there[j].Move(s.Value)
+				if err != nil {
+					yield(audit.Request{}, at(j, err))
+					return
+				}
+				if !changed {
+					if changed, err = differs(gx, x); err != nil {
+						yield(audit.Request{}, at(j, err))
+						return
+					}
+				}
+				if !yield(audit.Request{Sample: i, Element: j, Role: moved, Input: gx}, nil) {
+					return
+				}
+				if e.Exact || audit.Form(gx) != audit.Form(s.Value) {
+					continue // nothing to resample, or a window that cannot be moved back
+				}
+				home, err := back[j].Move(gx)
+				if err != nil {
+					yield(audit.Request{}, at(j, err))
+					return
+				}
+				if !yield(audit.Request{Sample: i, Element: j, Role: returned, Input: home}, nil) {
+					return
+				}
+			}
+			if changed {
+				r.Informative++
+			}
+		}
+	}
+}
+
+// differs reports whether an element changes an input by more than a millionth of its size.
+func differs(a, b space.Value) (bool, error) {
+	if audit.Form(a) != audit.Form(b) {
+		return true, nil
+	}
+	d, err := audit.Compare(a, b)
+	if err != nil {
+		return false, err
+	}
+	x, err := audit.Numbers(b)
+	if err != nil {
+		return false, err
+	}
+	var ss float64
+	for _, v := range x {
+		ss += v * v
+	}
+	return d.Norm > moves*math.Sqrt(ss), nil
+}
+
+// consumer takes the predictions in the order of the requests.
+type consumer struct {
+	p           *audit.Pass
+	r           *Result
+	there, back []*audit.Mover // of the output: ρ(g) and ρ(g)⁻¹
+	identity    *audit.Mover
+	spread      audit.Spread
+	weights     float64 // of the elements that resample
+
+	sample int // current one, and what is known of it
+	base   space.Value
+	finite bool
+	floor  float64
+	known  float64 // weight of the elements whose floor is known
+	class  int
+	before int // class at the element before
+	turns  int // neighbors that differ
+	pairs  int
+	agree  float64
+	right  float64
+	weight float64
+	always bool
+}
+
+func (c *consumer) take(q audit.Request, y space.Value) error {
+	err := c.add(q, y)
+	if err == nil {
+		return nil
+	}
+	label := "unmoved"
+	if q.Element >= 0 {
+		label = c.p.Elements[q.Element].Label
+	}
+	return fmt.Errorf("sample %s, %s: output: %w", c.r.IDs[q.Sample], label, err)
+}
+
+func (c *consumer) add(q audit.Request, y space.Value) error {
+	r := c.r
+	switch q.Role {
+	case baseline:
+		if q.Sample > 0 {
+			c.close()
+		}
+		finite, err := audit.Finite(y)
+		if err != nil {
+			return err
+		}
+		*c = consumer{
+			p: c.p, r: r, there: c.there, back: c.back, identity: c.identity, spread: c.spread, weights: c.weights,
+			sample: q.Sample, base: y, finite: finite, class: audit.Class(y), always: true,
+		}
+		c.before = c.class
+		if !finite {
+			return nil
+		}
+		if r.Classes == nil && c.class >= 0 {
+			r.Classes = newClasses(c.p.Subject.N, len(c.p.Elements))
+		}
+		return c.spread.Add(y)
+	case repeated:
+		z, err := c.identity.Move(y)
+		if err != nil {
+			return err
+		}
+		d, err := audit.Compare(z, c.base)
+		r.Identity[q.Sample] = d.Norm
+		return err
+	case moved:
+		return c.moved(q, y)
+	case returned:
+		return c.returned(q, y)
+	}
+	return nil
+}
+
+func (c *consumer) moved(q audit.Request, y space.Value) error {
+	r, e := c.r, c.p.Elements[q.Element]
+	z, err := c.back[q.Element].Move(y)
+	if err != nil {
+		return err
+	}
+	d, err := audit.Compare(z, c.base)
+	if err != nil {
+		return err
+	}
+	finite, err := audit.Finite(y)
+	if err != nil {
+		return err
+	}
+	if !finite || !c.finite {
+		d.Norm, d.Max = math.NaN(), math.NaN()
+	}
+	r.Err[q.Sample*len(c.p.Elements)+q.Element] = d.Norm
+	if math.IsNaN(d.Norm) {
+		if r.NonFinite[e.Exact] == 0 {
+			w := audit.Where{Sample: r.IDs[q.Sample], Index: q.Sample, Element: e.G, Label: e.Label}
+			if !c.finite {
+				w.Element, w.Label = nil, "the identity"
+			}
+			r.NonFiniteAt[e.Exact] = w
+		}
+		r.NonFinite[e.Exact]++
+	} else {
+		r.Component[e.Exact] = max(r.Component[e.Exact], d.Max)
+	}
+	if r.Classes == nil || !c.finite {
+		return nil
+	}
+	k := audit.Class(z)
+	w := e.Weight
+	c.weight += w
+	if k == c.class {
+		c.agree += w
+	} else {
+		c.always = false
+		r.Classes.Flips[q.Element]++
+	}
+	if k == r.Labels[q.Sample] {
+		c.right += w
+	}
+	if !e.Added {
+		if k != c.before {
+			c.turns++
+		}
+		c.pairs++
+		c.before = k
+	}
+	return nil
+}
+
+// returned takes f(ρ(g)⁻¹ρ(g)x): the floor is what resampling the input does to the output and, where the output is resampled too, what
+// that does, as for independent errors: the root of the sum of squares.
+func (c *consumer) returned(q audit.Request, y space.Value) error {
+	in, err := audit.Compare(y, c.base)
+	if err != nil {
+		return err
+	}
+	gy, err := c.there[q.Element].Move(c.base)
+	if err != nil {
+		return err
+	}
+	home, err := c.back[q.Element].Move(gy)
+	if err != nil {
+		return err
+	}
+	out, err := audit.Compare(home, c.base)
+	if err != nil {
+		return err
+	}
+	f := math.Hypot(in.Norm, out.Norm)
+	if math.IsNaN(f) || !c.finite {
+		return nil
+	}
+	w := c.p.Elements[q.Element].Weight
+	c.floor += w * f
+	c.known += w
+	c.r.FloorAt[q.Element] += f
+	c.r.FloorN[q.Element]++
+	c.r.FloorMost = max(c.r.FloorMost, f)
+	return nil
+}
+
+// close writes down what is known of a sample once its last element is through.
+func (c *consumer) close() {
+	r, i := c.r, c.sample
+	r.FloorMean[i] = math.NaN()
+	if c.known > 0 && c.known >= c.weights*(1-1e-9) {
+		r.FloorMean[i] = c.floor / c.known
+	}
+	if r.Classes == nil || !c.finite {
+		return
+	}
+	d := r.Classes
+	d.Base[i], d.Always[i], d.Agree[i] = c.class, c.always, c.agree/c.weight
+	if r.Labels[i] >= 0 {
+		d.Right[i] = c.right / c.weight
+		d.Robust[i] = c.always && c.class == r.Labels[i]
+	}
+	if c.pairs > 0 {
+		d.Adjacent[i] = float64(c.turns) / float64(c.pairs)
+	}
+}
+
+// Describe puts the scale and the form of the output at the head of the report.
+func (r *Result) Describe(to *audit.Report) {
+	to.Scale, to.Output = r.Scale, r.Form
+}
+
+// report says which outputs are not finite and whether the inputs carry information.
+func (r *Result) report(p *audit.Pass) {
+	for _, exact := range []bool{true, false} {
+		k := r.NonFinite[exact]
+		if k == 0 {
+			continue
+		}
+		w := r.NonFiniteAt[exact]
+		p.Report(audit.Finding{
+			Category: audit.NonFinite, Set: setName(exact), Location: "output", Worst: w,
+			Message:  fmt.Sprintf("%d of %d outputs on the %s are not finite, first %s", k, r.count(exact)*len(r.IDs), setName(exact), w),
+			Evidence: []audit.Evidence{audit.Number("outputs that are not finite", float64(k), "").Against(0)},
+			Remedies: []string{
+				"look for an overflow, a root of 0 or a division by the norm of a zero vector at this input",
+				"add ε inside the root, guard the normalisation",
+			},
+		})
+	}
+	if n := len(r.IDs); 2*r.Informative < n {
+		p.Report(audit.Finding{
+			Category: audit.Uninformative, Location: "input", Worst: audit.Nowhere,
+			Message:  fmt.Sprintf("only %d of %d inputs change under the group, so the others can show no error", r.Informative, n),
+			Evidence: []audit.Evidence{audit.Number("share of inputs that change", float64(r.Informative)/float64(n), "").Against(0.5)},
+			Remedies: []string{"use inputs that are not blank and not symmetric themselves", "check the scale of the inputs: a wrong one makes every picture blank"},
+		})
+	}
+}
+
+func (r *Result) count(exact bool) int {
+	k := 0
+	for _, e := range r.elements {
+		if e.Exact == exact {
+			k++
+		}
+	}
+	return k
+}
+
+// Names of the two sets.
+const (
+	Exact      = "exact elements"
+	Continuous = "continuous elements"
+)
+
+func setName(exact bool) string {
+	if exact {
+		return Exact
+	}
+	return Continuous
+}

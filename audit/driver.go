@@ -1,0 +1,483 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"nero/data/dataset"
+	"nero/data/space"
+	"slices"
+	"strings"
+)
+
+// Pass is what a check is given: the subject, the limits in force, and a way to say what it saw. It serves one run of one check.
+type Pass struct {
+	Check   *Check
+	Subject *Subject
+	Policy  Policy
+	// Elements are what the audit visits, the identity excluded.
+	Elements []Element
+
+	params  map[string]float64
+	results map[*Check]any
+	out     *Result
+	driver  *driver
+}
+
+// Param is the value of a parameter of the check.
+// It panics if the check has no such parameter.
+func (p *Pass) Param(name string) float64 {
+	v, ok := p.params[name]
+	if !ok {
+		panic("audit: parameter is not declared by the check")
+	}
+	return v
+}
+
+// ResultOf is what a required check returned.
+// It panics if the check is not required or returned another type: a mistake in the code of a check, not in what it audits.
+func ResultOf[T any](p *Pass, c *Check) T {
+	v, ok := p.results[c].(T)
+	if !ok || !slices.Contains(p.Check.Requires, c) {
+		panic("audit: result is not that of a required check")
+	}
+	return v
+}
+
+// Report records a finding.
+func (p *Pass) Report(f Finding) { p.out.Findings = append(p.out.Findings, f) }
+
+// Measure records a number that is worth showing whether or not anything is wrong.
+func (p *Pass) Measure(e ...Evidence) { p.out.Measures = append(p.out.Measures, e...) }
+
+// Judge hands in a set of elements for judgment and returns its verdict. Steps and Cause must be there, see [Policy.Explain].
+func (p *Pass) Judge(s *Set) Verdict {
+	s.Verdict, s.Reason = p.Policy.Judge(s)
+	s.Level = LevelOf(worstBound(s), p.Subject.roundoff())
+	p.out.Sets = append(p.out.Sets, s)
+	return s.Verdict
+}
+
+// worstBound is the upper limit of the judged error, or the error itself where it has no limit.
+func worstBound(s *Set) float64 {
+	if math.IsNaN(s.Worst.Hi) {
+		return s.Worst.Value
+	}
+	return s.Worst.Hi
+}
+
+// Rand is the generator of one sample for one purpose. It depends on the seed of the audit and on nothing else that happens during it.
+func (p *Pass) Rand(purpose, sample string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(purpose + "\x00" + sample))
+	return rand.New(rand.NewPCG(p.Subject.Seed, h.Sum64()))
+}
+
+// Sample decodes sample i and refuses one that is not finite.
+func (p *Pass) Sample(i int) (dataset.Sample, error) {
+	s, err := p.Subject.Sample(i)
+	if err != nil {
+		return s, fmt.Errorf("sample %d: %w", i, err)
+	}
+	ok, err := Finite(s.Value)
+	switch {
+	case err != nil:
+		return s, fmt.Errorf("sample %s: %w", s.ID, err)
+	case !ok:
+		return s, fmt.Errorf("sample %s holds NaN or infinite numbers: %w; remove it from the data", s.ID, dataset.ErrNotFinite)
+	}
+	return s, nil
+}
+
+// Pick is up to n indexes of samples, spread evenly over all of them.
+func (p *Pass) Pick(n int) []int {
+	n = min(n, p.Subject.N)
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i * p.Subject.N / n
+	}
+	return out
+}
+
+// Request is one input on its way through the model. Sample, Element and Role mean what the check that asks makes them mean.
+type Request struct {
+	Sample, Element, Role int
+	Aux                   float64
+	Input                 space.Value
+}
+
+// Predict sends a stream of requests through the model in batches and hands every prediction to each, in the order of the stream.
+// The stream is read ahead by one chunk on another goroutine; memory does not grow with its length.
+func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error], each func(Request, space.Value) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	type chunk struct {
+		requests []Request
+		err      error
+	}
+	chunks := make(chan chunk, 1)
+	done := make(chan struct{})
+	// The producer is gone when Predict returns: samples and actions are never used behind the caller's back.
+	defer func() { cancel(); <-done }()
+	limit := p.Subject.Chunk
+	if limit == 0 {
+		limit = 256
+	}
+	go func() {
+		defer close(done)
+		defer close(chunks)
+		var c chunk
+		size := 0
+		flush := func() bool {
+			if len(c.requests) == 0 && c.err == nil {
+				return true
+			}
+			select {
+			case chunks <- c:
+				c, size = chunk{}, 0
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+		for r, err := range requests {
+			if err != nil {
+				c.err = err
+				break
+			}
+			c.requests = append(c.requests, r)
+			size += weight(r.Input)
+			if len(c.requests) >= limit || (size >= mostBytes && len(c.requests) >= min(8, limit)) {
+				if !flush() {
+					return
+				}
+			}
+		}
+		flush()
+	}()
+	for c := range chunks {
+		values := make([]space.Value, len(c.requests))
+		for i, r := range c.requests {
+			values[i] = r.Input
+		}
+		if len(values) > 0 {
+			out, err := p.driver.predict(ctx, values)
+			if err != nil {
+				return err
+			}
+			for i, r := range c.requests {
+				if err := each(r, out[i]); err != nil {
+					return err
+				}
+			}
+		}
+		if c.err != nil {
+			return c.err
+		}
+	}
+	return ctx.Err()
+}
+
+// PredictBatch sends a few values through the model in micro-batches of the given size, 0 for the predictor's own.
+// The error wraps errors.ErrUnsupported if the predictor has no choice of size.
+func (p *Pass) PredictBatch(ctx context.Context, size int, values []space.Value) ([]space.Value, error) {
+	if size == 0 {
+		return p.driver.predict(ctx, values)
+	}
+	b, ok := p.Subject.Predictor.(BatchPredictor)
+	if !ok {
+		return nil, fmt.Errorf("the size of a batch cannot be chosen: %w", errors.ErrUnsupported)
+	}
+	return p.driver.through(ctx, values, func(v []space.Value) ([]space.Value, error) { return b.PredictBatch(ctx, size, v) })
+}
+
+// mostBytes bounds the inputs of one chunk.
+const mostBytes = 32 << 20
+
+// weight is the memory of a value in bytes.
+func weight(v space.Value) int {
+	switch v := v.(type) {
+	case *space.Image:
+		return 8 * len(v.Pix)
+	case *space.Mask:
+		return 4 * len(v.Label)
+	case *space.Scores:
+		return 8 * len(v.Val)
+	case *space.Tensor:
+		return 8 * len(v.Val)
+	}
+	return 1 << 10
+}
+
+// Options of a run.
+type Options struct {
+	// Params sets parameters of checks, "check.parameter" to value; the others have their defaults.
+	Params map[string]float64
+	// Outside are questions that the audit does not ask, to be listed in the report.
+	Outside []string
+}
+
+type driver struct {
+	subject *Subject
+	policy  Policy
+	done    int
+	total   int
+}
+
+func (d *driver) predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
+	return d.through(ctx, values, func(v []space.Value) ([]space.Value, error) { return d.subject.Predictor.Predict(ctx, v) })
+}
+
+// through makes one prediction per value, averaged over repeats and in the unit of the subject.
+func (d *driver) through(ctx context.Context, values []space.Value, f func([]space.Value) ([]space.Value, error)) ([]space.Value, error) {
+	repeats := max(d.policy.Average, 1)
+	var sum []space.Value
+	for range repeats {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out, err := f(values)
+		if err != nil {
+			return nil, fmt.Errorf("model %s: %w", d.subject.Name, err)
+		}
+		if len(out) != len(values) {
+			return nil, fmt.Errorf("model %s: %d predictions for %d inputs", d.subject.Name, len(out), len(values))
+		}
+		for i, v := range out {
+			if out[i], err = d.unit(v); err != nil {
+				return nil, fmt.Errorf("model %s: %w", d.subject.Name, err)
+			}
+		}
+		if sum == nil {
+			sum = out
+			continue
+		}
+		for i := range sum {
+			if sum[i], err = added(sum[i], out[i]); err != nil {
+				return nil, fmt.Errorf("model %s: averaging repeats: %w", d.subject.Name, err)
+			}
+		}
+	}
+	if repeats > 1 {
+		for i, v := range sum {
+			x, err := Numbers(v)
+			if err != nil {
+				return nil, err
+			}
+			y := make([]float64, len(x))
+			for j := range x {
+				y[j] = x[j] / float64(repeats)
+			}
+			if sum[i], err = withNumbers(v, y); err != nil {
+				return nil, fmt.Errorf("model %s: averaging repeats: %w", d.subject.Name, err)
+			}
+		}
+	}
+	d.done += len(values)
+	if d.subject.Progress != nil {
+		d.subject.Progress(d.done, max(d.total, d.done))
+	}
+	return sum, nil
+}
+
+// unit brings scores to the unit in which they are compared. Scores that are not finite keep theirs: a softmax could hide an infinity.
+func (d *driver) unit(v space.Value) (space.Value, error) {
+	s, ok := v.(*space.Scores)
+	if !ok {
+		return v, nil
+	}
+	out := &space.Scores{Val: s.Output(), Probabilities: s.Raw == nil && s.Probabilities}
+	switch d.subject.OutputUnit {
+	case Logits:
+		if out.Probabilities {
+			return nil, errors.New("the model returns probabilities, and logits were asked for; compare probabilities instead")
+		}
+	case Probabilities:
+		if ok, err := Finite(out); err != nil || !ok {
+			return out, err
+		}
+		if s.Probabilities {
+			return &space.Scores{Val: s.Val, Probabilities: true}, nil
+		}
+		return Softmax(out), nil
+	}
+	return out, nil
+}
+
+func added(a, b space.Value) (space.Value, error) {
+	x, err := Numbers(a)
+	if err != nil {
+		return nil, err
+	}
+	y, err := Numbers(b)
+	if err != nil {
+		return nil, err
+	}
+	if len(x) != len(y) {
+		return nil, fmt.Errorf("%s against %s", Form(a), Form(b))
+	}
+	z := make([]float64, len(x))
+	for i := range x {
+		z[i] = x[i] + y[i]
+	}
+	return withNumbers(a, z)
+}
+
+// Run audits a subject with the checks and all that they require, requirements first. An error says that the audit could not run: the
+// specification is incomplete, a sample cannot be read, the model refuses its input. Whatever the model answers is in the report.
+func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) (*Report, error) {
+	list, err := order(checks)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("audit of %s: %w", s.Name, err)
+	}
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("audit of %s: policy: %w", s.Name, err)
+	}
+	params, err := paramsOf(list, o.Params)
+	if err != nil {
+		return nil, err
+	}
+	d := &driver{subject: s, policy: p}
+	elements := elementsOf(s.Plan)
+	r := &Report{
+		Model: s.Name, Policy: p, Group: s.Plan.Group.Name(), Measure: s.Plan.Measure, Planned: len(s.Plan.Elements),
+		Inputs: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside,
+	}
+	for _, e := range elements {
+		if e.Added {
+			r.Added++
+		}
+	}
+	results := map[*Check]any{}
+	status := map[*Check]*Result{}
+	passes := make([]*Pass, len(list))
+	for i, c := range list {
+		passes[i] = &Pass{
+			Check: c, Subject: s, Policy: p, Elements: elements,
+			params: params[c], results: results, out: &Result{Check: c}, driver: d,
+		}
+		if c.Work != nil {
+			d.total += c.Work(passes[i]) * max(p.Average, 1)
+		}
+	}
+	for i, c := range list {
+		pass := passes[i]
+		status[c] = pass.out
+		r.Results = append(r.Results, pass.out)
+		if pass.out.Status, pass.out.Reason = blocked(c, status); pass.out.Status != "" {
+			continue
+		}
+		v, err := c.Run(ctx, pass)
+		switch {
+		case err == nil:
+			pass.out.Status = Tested
+			results[c] = v
+			if d, ok := v.(Describer); ok {
+				d.Describe(r)
+			}
+		case errors.Is(err, ErrNotApplicable):
+			pass.out.Status, pass.out.Reason = NotApplicable, reason(err, ErrNotApplicable)
+		case errors.Is(err, ErrUntested):
+			pass.out.Status, pass.out.Reason = NotTested, reason(err, ErrUntested)
+		default:
+			return nil, fmt.Errorf("audit of %s: %s: %w", s.Name, c.Name, err)
+		}
+	}
+	r.conclude()
+	return r, nil
+}
+
+// Describer is a result that knows something that belongs at the head of a report.
+type Describer interface {
+	Describe(r *Report)
+}
+
+// blocked says whether a requirement keeps a check from running.
+func blocked(c *Check, status map[*Check]*Result) (Status, string) {
+	for _, q := range c.Requires {
+		if s := status[q]; s.Status != Tested {
+			return s.Status, fmt.Sprintf("needs %s: %s", q.Name, s.Reason)
+		}
+	}
+	return "", ""
+}
+
+// reason is the text of an error without that of the mark it wraps.
+func reason(err, mark error) string {
+	return strings.TrimSuffix(strings.TrimPrefix(err.Error(), mark.Error()+": "), ": "+mark.Error())
+}
+
+func paramsOf(list []*Check, given map[string]float64) (map[*Check]map[string]float64, error) {
+	params := map[*Check]map[string]float64{}
+	known := map[string]bool{}
+	for _, c := range list {
+		params[c] = map[string]float64{}
+		for _, q := range c.Params {
+			name := c.Name + "." + q.Name
+			known[name] = true
+			v, ok := given[name]
+			if !ok {
+				v = q.Default
+			}
+			if !(q.Min <= v && v <= q.Max) {
+				return nil, fmt.Errorf("audit: %s is %g; want a number in [%g, %g]", name, v, q.Min, q.Max)
+			}
+			params[c][q.Name] = v
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !known[name] {
+			return nil, fmt.Errorf("audit: there is no parameter %s; want one of %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	return params, nil
+}
+
+// conclude gives every check and the whole their verdicts.
+func (r *Report) conclude() {
+	r.Verdict = Passed
+	judged := 0
+	for _, c := range r.Results {
+		switch c.Status {
+		case NotApplicable:
+			continue
+		case NotTested:
+			r.Verdict = worse(r.Verdict, NeedsAttention)
+			r.Reasons = append(r.Reasons, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
+			continue
+		case Tested:
+		}
+		c.Verdict = Passed
+		for _, s := range c.Sets {
+			judged++
+			c.Verdict = worse(c.Verdict, s.Verdict)
+			if s.Verdict != Passed {
+				r.Reasons = append(r.Reasons, s.Name+": "+s.Reason)
+			}
+		}
+		for _, f := range c.Findings {
+			v := r.Policy.weigh(f.Category)
+			c.Verdict = worse(c.Verdict, v)
+			if v != Passed {
+				r.Reasons = append(r.Reasons, f.Message)
+			}
+		}
+		r.Verdict = worse(r.Verdict, c.Verdict)
+	}
+	if judged == 0 {
+		r.Verdict = worse(r.Verdict, NeedsAttention)
+		r.Reasons = append(r.Reasons, "no set of elements was judged")
+	}
+	if r.Verdict == Passed {
+		for _, s := range r.Sets() {
+			r.Reasons = append(r.Reasons, s.Name+": "+s.Reason)
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Verdict is the answer of an audit.
+type Verdict string
+
+// The verdicts, best first. There is a fourth outcome, that the audit could not run; it is an error and not a verdict.
+const (
+	// Passed: every required check ran, the upper bounds are below the limits, and the controls behaved.
+	Passed Verdict = "PASS"
+	// NeedsAttention: anything that is neither of the others.
+	NeedsAttention Verdict = "NEEDS_ATTENTION"
+	// Failed: a lower bound is above its limit and the error is not that of the test, or a finite input gave a non-finite output.
+	Failed Verdict = "FAIL"
+)
+
+// worse is the worse of two verdicts.
+func worse(a, b Verdict) Verdict {
+	rank := func(v Verdict) int { return slices.Index([]Verdict{Passed, NeedsAttention, Failed}, v) }
+	if rank(b) > rank(a) {
+		return b
+	}
+	return a
+}
+
+// FailOn says which verdicts end a program with exit code 1.
+type FailOn string
+
+// What ends with exit code 1.
+const (
+	FailOnAttention FailOn = "attention" // FAIL and NEEDS_ATTENTION; the default
+	FailOnFail      FailOn = "fail"      // FAIL only
+	FailOnNothing   FailOn = "nothing"   // no verdict; an audit that could not run still ends with 2
+)
+
+// Policy holds the limits, and where they come from.
+type Policy struct {
+	Preset string // name of the context; "" for limits of one's own
+	// Threshold is the limit of the relative error, judged on the mean over inputs of the largest error on the orbit.
+	Threshold float64
+	Origin    string // of the threshold, in words
+	// Confidence of every interval, two-sided; in (0, 1).
+	Confidence float64
+	// FailureRate is the share of inputs whose largest error may exceed the threshold; in (0, 1).
+	FailureRate float64
+	FailOn      FailOn
+	// Average is how many repeats are averaged into each prediction; 0 and 1 mean none. A stochastic model audited this way is
+	// judged in its mean.
+	Average int
+	// RoundingFactor is how many times the rounding floor an error may be and still be called rounding. It is above 1 because the floor
+	// changes only the inputs, while the model rounds after every layer.
+	RoundingFactor float64
+	// NoiseFactor is the same for the spread of repeats and for changes of batch.
+	NoiseFactor float64
+}
+
+// Context is a named limit.
+type Context struct {
+	Name      string
+	Threshold float64
+	Doc       string
+}
+
+// Contexts are the presets of the relative error, the loosest first.
+func Contexts() []Context {
+	return []Context{
+		{"research", 1e-3, "exploring: symmetric to three digits"},
+		{"production", 1e-4, "a deployed model whose symmetry users rely on"},
+		{"critical", 1e-5, "production where errors are expensive"},
+		{"safety", 1e-6, "safety-critical: symmetric to the precision of float32"},
+	}
+}
+
+// NewPolicy is the policy of a preset, "" for production. A threshold above 0 takes the place of the preset's; a confidence of 0 means 0.95.
+func NewPolicy(preset string, threshold, confidence float64) (Policy, error) {
+	p := Policy{
+		Preset: preset, Threshold: threshold, Confidence: confidence, FailureRate: 0.05,
+		FailOn: FailOnAttention, RoundingFactor: 10, NoiseFactor: 3,
+	}
+	if p.Preset == "" {
+		p.Preset = "production"
+	}
+	var names []string
+	found := false
+	for _, c := range Contexts() {
+		names = append(names, c.Name)
+		if c.Name != p.Preset {
+			continue
+		}
+		found = true
+		if threshold == 0 {
+			p.Threshold, p.Origin = c.Threshold, "preset "+c.Name
+		} else {
+			p.Preset, p.Origin = "", "set by the user"
+		}
+	}
+	if !found {
+		return Policy{}, fmt.Errorf("preset %q is unknown; want one of %s", preset, strings.Join(names, ", "))
+	}
+	if confidence == 0 {
+		p.Confidence = 0.95
+	}
+	return p, p.check()
+}
+
+func (p *Policy) check() error {
+	in01 := func(x float64) bool { return 0 < x && x < 1 }
+	switch {
+	case !(p.Threshold > 0) || math.IsInf(p.Threshold, 0):
+		return fmt.Errorf("threshold is %g; want a relative error above 0", p.Threshold)
+	case !in01(p.Confidence):
+		return fmt.Errorf("confidence is %g; want a number in (0, 1), such as 0.95", p.Confidence)
+	case !in01(p.FailureRate):
+		return fmt.Errorf("failure rate is %g; want a number in (0, 1), such as 0.05", p.FailureRate)
+	case p.Average < 0:
+		return fmt.Errorf("average is %d; want how many repeats to average", p.Average)
+	case !(p.RoundingFactor >= 1) || !(p.NoiseFactor >= 1):
+		return fmt.Errorf("rounding factor %g, noise factor %g; want at least 1", p.RoundingFactor, p.NoiseFactor)
+	}
+	switch p.FailOn {
+	case FailOnAttention, FailOnFail, FailOnNothing:
+		return nil
+	}
+	return fmt.Errorf("fail-on is %q; want %s, %s or %s", p.FailOn, FailOnAttention, FailOnFail, FailOnNothing)
+}
+
+// Level describes the size of a relative error in a word. It decides nothing.
+type Level string
+
+// The levels. The first bound grows with the unit roundoff of the model's type.
+const (
+	LevelExact       Level = "exact"       // below 1e-6 in float32
+	LevelExcellent   Level = "excellent"   // below 1e-4
+	LevelApproximate Level = "approximate" // below 1e-2: investigate
+	LevelBroken      Level = "broken"      // above: fix
+	LevelPrecision   Level = "precision too low to decide"
+	LevelUndefined   Level = "undefined"
+)
+
+// LevelOf is the level of a relative error in arithmetic of unit roundoff u.
+func LevelOf(e, u float64) Level {
+	exact := 1e-6 * max(1, u/float32Roundoff)
+	switch {
+	case math.IsNaN(e):
+		return LevelUndefined
+	case e < exact && exact >= 1e-4:
+		return LevelPrecision
+	case e < exact:
+		return LevelExact
+	case e < 1e-4:
+		return LevelExcellent
+	case e < 1e-2:
+		return LevelApproximate
+	}
+	return LevelBroken
+}
+
+// Judge gives a set its verdict and the reason.
+//
+// Two statements are held against their limits: the mean over inputs of the largest error on the orbit against the threshold, and the
+// share of inputs whose largest error exceeds the threshold against the failure rate. PASS needs both upper bounds below their limits,
+// so it needs no correction for there being two. One lower bound above its limit is FAIL, unless the error cannot be told from rounding,
+// from resampling the input or from the model's own noise: then it is NEEDS_ATTENTION, because the test and not the model may be at
+// fault. So is everything in between, with the number of inputs that would decide.
+func (p *Policy) Judge(s *Set) (Verdict, string) {
+	switch {
+	case s.NonFinite > 0:
+		return Failed, plural(s.NonFinite, "output is", "outputs are") + " not finite"
+	case s.Pairs == 0:
+		return NeedsAttention, "nothing was measured"
+	case s.Cause == CauseVacuous || !(s.Scale > 0) || math.IsNaN(s.Worst.Value):
+		return NeedsAttention, "vacuous: the outputs do not vary, so no error can show"
+	}
+	mean, share := s.Worst, s.Exceed
+	switch {
+	case mean.Hi < p.Threshold && share.Hi <= p.FailureRate:
+		return Passed, fmt.Sprintf("largest error %s (at most %s) < %s", num(mean.Value), num(mean.Hi), num(p.Threshold))
+	case mean.Lo > p.Threshold || share.Lo > p.FailureRate:
+		above := fmt.Sprintf("largest error %s (at least %s) > %s", num(mean.Value), num(mean.Lo), num(p.Threshold))
+		if !(mean.Lo > p.Threshold) {
+			above = fmt.Sprintf("%s of the inputs (at least %s) exceed %s", percent(share.Value), percent(share.Lo), num(p.Threshold))
+		}
+		switch s.Cause {
+		case CauseResampling:
+			return NeedsAttention, "resampling-limited: " + above + ", as resampling alone would give"
+		case CauseRoundoff:
+			return NeedsAttention, "precision too low: " + above + ", as rounding alone would give"
+		case CauseNonRepeatable:
+			return NeedsAttention, "noisy: " + above + ", as repeats alone would give"
+		case CauseSpecification, CauseNonFinite, CauseVacuous, CauseViolation, CauseNone:
+		}
+		return Failed, above
+	}
+	why := fmt.Sprintf("undecided: largest error %s in [%s, %s], limit %s", num(mean.Value), num(mean.Lo), num(mean.Hi), num(p.Threshold))
+	n := 0
+	if !(mean.Hi < p.Threshold) {
+		n = meanNeeds(mean, p.Threshold, p.Confidence)
+	} else {
+		why = fmt.Sprintf("undecided: up to %s of the inputs may exceed %s, limit %s",
+			percent(share.Hi), num(p.Threshold), percent(p.FailureRate))
+		n = shareNeeds(share, p.FailureRate, p.Confidence)
+	}
+	if n > 0 {
+		why += fmt.Sprintf("; about %d inputs would decide", n)
+	}
+	return NeedsAttention, why
+}
+
+// weigh is the worst verdict that a finding of the category leaves possible.
+func (p *Policy) weigh(c Category) Verdict {
+	switch c {
+	case NonFinite, Shape:
+		return Failed
+	case NonRepeatable:
+		if p.Average > 1 {
+			return Passed // judged in the mean, and the noise that is left counts as error
+		}
+		return NeedsAttention
+	case Violation, Resampling, Roundoff, Undecided:
+		return Passed // the set that it belongs to is judged by itself
+	case BatchDependent, ActionLaw, Convention, Vacuous, Uninformative, IdentityControl, PositiveControl:
+		return NeedsAttention
+	}
+	return NeedsAttention
+}
+
+// Exit codes of a program that audits.
+const (
+	ExitPass   = 0
+	ExitFail   = 1
+	ExitNotRun = 2
+)
+
+// ExitCode is the exit code of a list of reports, the highest of theirs: 0 for PASS; 1 for FAIL and NEEDS_ATTENTION unless the policy lets
+// them through; 2 for an audit that could not run, and for no report at all.
+func ExitCode(reports ...*Report) int {
+	if len(reports) == 0 {
+		return ExitNotRun
+	}
+	code := ExitPass
+	for _, r := range reports {
+		code = max(code, r.exit())
+	}
+	return code
+}
+
+func (r *Report) exit() int {
+	switch {
+	case r.Error != "":
+		return ExitNotRun
+	case r.Verdict == Passed,
+		r.Policy.FailOn == FailOnNothing,
+		r.Policy.FailOn == FailOnFail && r.Verdict == NeedsAttention:
+		return ExitPass
+	}
+	return ExitFail
+}

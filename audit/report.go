@@ -1,0 +1,187 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"nero/symmetry/group"
+	"strconv"
+	"strings"
+)
+
+// Status says whether a check answered its question.
+type Status string
+
+// The statuses.
+const (
+	Tested        Status = "tested"
+	NotTested     Status = "not tested"     // the question stands, the reason is given
+	NotApplicable Status = "not applicable" // the question does not arise, the reason is given
+)
+
+// Result is what one check has to say about one model.
+type Result struct {
+	Check    *Check
+	Status   Status
+	Reason   string // of a status other than Tested
+	Measures []Evidence
+	Sets     []*Set
+	Findings []Finding
+	Verdict  Verdict // the worst that sets and findings of this check leave possible; "" if it was not tested
+}
+
+// Set is a set of elements that is judged on its own, and what was measured on it over all inputs.
+type Set struct {
+	Name  string // "exact elements", "continuous elements"
+	Exact bool   // every element acts on the input without resampling
+	Added int    // elements that the audit added to the plan
+	// Inputs is the number of samples, Pairs that of (sample, element) with a finite error, NonFinite that of those without.
+	Inputs, Pairs, NonFinite int
+	NonFiniteAt              Where
+	// Scale is s, the divisor of relative errors, in the unit of the output.
+	Scale float64
+	// Rel and Abs describe the pooled errors of all pairs; Component is the largest |component| of any difference.
+	Rel, Abs  Stats
+	Component float64
+	// Mean, Worst and Exceed have one number per input: its mean error over the set, its largest error over the set, and whether the
+	// latter exceeds the threshold.
+	Mean, Worst, Exceed Interval
+	Exceeding           int // inputs whose largest error exceeds the threshold
+	At                  Where
+	// Resampling is the error of moving the input there and back, f(ρ(g)⁻¹ρ(g)x) - f(x), and Ratio the error over it. Both are NaN
+	// where every element is exact.
+	Resampling Stats
+	Ratio      Interval
+	Floors     Floors
+	// Detectable is the size of the smallest planted break that this set shows, relative to s; NaN if it was not measured, +Inf if
+	// none was detected.
+	Detectable float64
+	Profile    []Point
+	Steps      []Step
+	Cause      Cause
+	Level      Level
+	Verdict    Verdict
+	Reason     string
+}
+
+// Floors are relative errors that have nothing to do with the symmetry.
+type Floors struct {
+	Repeat   float64 // largest change between repeats of one input
+	Batch    float64 // largest change with position and size of the batch
+	Rounding float64 // largest change when every input moves by one ulp
+}
+
+// noise is the floor of the model's own variability.
+func (f Floors) noise() float64 { return max(f.Repeat, f.Batch) }
+
+// total is the rounding floor in the wide sense: the largest of all. NaN, a floor that was not measured, does not count.
+func (f Floors) total() float64 {
+	var t float64
+	for _, x := range []float64{f.Repeat, f.Batch, f.Rounding} {
+		if x > t {
+			t = x
+		}
+	}
+	return t
+}
+
+// Point is one element of the orbit profile; the errors are relative.
+type Point struct {
+	Element        group.Element
+	Label          string
+	Exact, Added   bool
+	N, NonFinite   int
+	Mean, P95, Max float64
+	Resampling     float64 // mean of the resampling floor, NaN for exact elements
+}
+
+// Report is the outcome of an audit of one model.
+type Report struct {
+	Model   string
+	Verdict Verdict
+	Reasons []string // why the verdict is not better; for PASS why it is PASS
+	Error   string   // why the audit could not run; the verdict is then ""
+	Policy  Policy
+	Group   string
+	Measure string // what a mean over the plan is over
+	// Planned is the number of elements of the plan, Added that of exact elements that the audit added.
+	Planned, Added int
+	Inputs         int
+	Output         string // form and unit of the output
+	Scale          float64
+	Seed           uint64
+	Results        []*Result
+	Outside        []string // questions that this audit does not ask
+}
+
+// Sets are the judged sets of all checks, in order.
+func (r *Report) Sets() []*Set {
+	var s []*Set
+	for _, c := range r.Results {
+		s = append(s, c.Sets...)
+	}
+	return s
+}
+
+// Findings are the findings of all checks, in order.
+func (r *Report) Findings() []Finding {
+	var f []Finding
+	for _, c := range r.Results {
+		f = append(f, c.Findings...)
+	}
+	return f
+}
+
+// CouldNotRun is the report of an audit that ended with an error.
+func CouldNotRun(model string, p Policy, err error) *Report {
+	return &Report{Model: model, Policy: p, Error: err.Error(), Scale: math.NaN()}
+}
+
+// Answers say for each set of elements, in a sentence, whether its error is real.
+func (r *Report) Answers() []string {
+	var a []string
+	for _, s := range r.Sets() {
+		a = append(a, fmt.Sprintf("%s (%s): %s", s.Name, elements(s), r.Policy.answer(s)))
+	}
+	return a
+}
+
+func elements(s *Set) string {
+	const most = 4
+	if len(s.Profile) > most {
+		return strconv.Itoa(len(s.Profile))
+	}
+	var t []string
+	for _, p := range s.Profile {
+		t = append(t, p.Label)
+	}
+	return strings.Join(t, "; ")
+}
+
+// num writes a number with three digits.
+func num(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "undefined"
+	case math.IsInf(x, 1):
+		return "infinite"
+	case x == 0:
+		return "0"
+	case math.Abs(x) >= 0.01 && math.Abs(x) < 1000:
+		return strconv.FormatFloat(x, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(x, 'e', 1, 64)
+}
+
+func percent(x float64) string {
+	if math.IsNaN(x) {
+		return "undefined"
+	}
+	return strconv.FormatFloat(100*x, 'f', 1, 64) + "%"
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

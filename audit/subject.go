@@ -1,0 +1,126 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/run/job"
+	"nero/symmetry/orbit"
+)
+
+// Predictor is a model as an audit sees it: values in, predictions out.
+type Predictor interface {
+	// Predict returns one prediction per value, in order. It cuts the values into the micro-batches that the model runs
+	// at, must not change the values, and must not keep them.
+	Predict(ctx context.Context, values []space.Value) ([]space.Value, error)
+}
+
+// BatchPredictor is a predictor whose micro-batch can be chosen, which lets an audit see whether the size of a batch
+// changes an answer.
+type BatchPredictor interface {
+	Predictor
+	// PredictBatch is Predict with micro-batches of at most size values.
+	PredictBatch(ctx context.Context, size int, values []space.Value) ([]space.Value, error)
+}
+
+// PredictFunc is a function that is a [Predictor].
+type PredictFunc func(ctx context.Context, values []space.Value) ([]space.Value, error)
+
+// Predict calls f.
+func (f PredictFunc) Predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
+	return f(ctx, values)
+}
+
+// Units in which the scores of a classifier are compared.
+const (
+	AsReturned    = ""              // the model's own numbers, before any softmax that was applied to them outside the model
+	Logits        = "logits"        // the same, refused if the model itself returns probabilities
+	Probabilities = "probabilities" // after the softmax, which is applied where the predictor returns logits
+)
+
+// Subject is what an audit examines: a model, the claim about it, and the inputs.
+type Subject struct {
+	Name      string
+	Predictor Predictor
+	// Plan names the elements and how they act on both sides. The audit adds exact lattice elements that lie within the
+	// reach of the plan, and the identity.
+	Plan *orbit.Plan
+	// N is the number of samples and Sample decodes one, in the unit of the file: a value that the plan's input action
+	// can move. Sample is called from one goroutine at a time.
+	N      int
+	Sample func(i int) (dataset.Sample, error)
+	// Input says how a value becomes the numbers that the model reads. It sizes the rounding of the input and changes
+	// nothing else; the zero Input says that the model reads the values as they are.
+	Input job.Input
+	// OutputUnit is the unit in which scores are compared, one of [AsReturned], [Logits] and [Probabilities].
+	OutputUnit string
+	// Roundoff is the unit roundoff of the model's arithmetic; 0 means float32, 2⁻²⁴.
+	Roundoff float64
+	// Seed decides every random choice. Equal subjects with equal seeds give equal reports.
+	Seed uint64
+	// Chunk is how many values one Predict receives at most; 0 means 256. Fewer are sent when the values are large.
+	Chunk int
+	// Progress, if not nil, is told how many of about how many predictions are done.
+	Progress func(done, total int)
+}
+
+// float32Roundoff is the unit roundoff of float32.
+const float32Roundoff = 1.0 / (1 << 24)
+
+func (s *Subject) roundoff() float64 {
+	if s.Roundoff == 0 {
+		return float32Roundoff
+	}
+	return s.Roundoff
+}
+
+func (s *Subject) check() error {
+	switch {
+	case s.Predictor == nil:
+		return errors.New("no model to audit")
+	case s.Plan == nil || s.Plan.Group == nil:
+		return errors.New("no group to audit against")
+	case s.Plan.In == nil || s.Plan.Out == nil:
+		return errors.New("the plan lacks an input or an output action; say \"invariant\" by name if the output should not move")
+	case len(s.Plan.Elements) == 0:
+		return errors.New("the plan has no elements")
+	case s.N < 1 || s.Sample == nil:
+		return errors.New("no samples to audit with")
+	case s.Chunk < 0:
+		return fmt.Errorf("chunk is %d; want at least 1, or 0 for the default", s.Chunk)
+	case math.IsNaN(s.Roundoff) || s.Roundoff < 0 || s.Roundoff >= 1:
+		return fmt.Errorf("unit roundoff is %g; want a number in (0, 1), or 0 for float32", s.Roundoff)
+	case s.OutputUnit != AsReturned && s.OutputUnit != Logits && s.OutputUnit != Probabilities:
+		return fmt.Errorf("output unit is %q; want %q or %q", s.OutputUnit, Logits, Probabilities)
+	}
+	if w := s.Plan.Weights; w != nil && len(w) != len(s.Plan.Elements) {
+		return fmt.Errorf("the plan has %d weights for %d elements", len(w), len(s.Plan.Elements))
+	}
+	n := len(s.Plan.Group.Chart())
+	for i, g := range s.Plan.Elements {
+		if len(g) != n {
+			return fmt.Errorf("element %d of the plan has %d coordinates; %s has %d", i, len(g), s.Plan.Group.Name(), n)
+		}
+		for _, h := range s.Plan.Elements[:i] {
+			if s.Plan.Group.Dist(g, h) == 0 {
+				return fmt.Errorf("element %s is in the plan twice", Label(s.Plan.Group, g))
+			}
+		}
+	}
+	return nil
+}
+
+// PresetSize is the number of inputs and elements that an audit of a model with the given number of parameters uses unless
+// told otherwise: 100 × 50 under a million parameters, 200 × 100 up to a hundred million, 200 × 200 above.
+func PresetSize(parameters int64) (inputs, elements int) {
+	switch {
+	case parameters < 1_000_000:
+		return 100, 50
+	case parameters <= 100_000_000:
+		return 200, 100
+	}
+	return 200, 200
+}

@@ -1,0 +1,350 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"nero/data/space"
+	"nero/run/job"
+	"strings"
+)
+
+// Numbers are the numbers of a value as a flat list. It may share memory with v. The labels of a mask are numbers too, but
+// only for hashing and projection: their differences mean nothing, see [Compare].
+func Numbers(v space.Value) ([]float64, error) {
+	switch v := v.(type) {
+	case *space.Image:
+		return v.Pix, nil
+	case *space.Scores:
+		return v.Val, nil
+	case *space.Tensor:
+		return v.Val, nil
+	}
+	var all []float64
+	for _, p := range v.Parts() {
+		x, err := p.Float64s(nil)
+		if err != nil {
+			return nil, fmt.Errorf("%s: part %s: %w", v.Kind(), p.Name, err)
+		}
+		all = append(all, x...)
+	}
+	return all, nil
+}
+
+// Form is the shape of a value in words, such as "image 1x28x28". Two values can be compared if their forms are equal.
+func Form(v space.Value) string {
+	switch v := v.(type) {
+	case *space.Image:
+		return fmt.Sprintf("image %dx%dx%d", v.C, v.H, v.W)
+	case *space.Mask:
+		return fmt.Sprintf("mask %dx%d", v.H, v.W)
+	case *space.Scores:
+		return fmt.Sprintf("scores %d", len(v.Val))
+	case *space.Tensor:
+		return fmt.Sprintf("tensor %v", v.Shape)
+	}
+	words := []string{string(v.Kind())}
+	for _, p := range v.Parts() {
+		words = append(words, fmt.Sprintf("%s%v", p.Name, p.Shape))
+	}
+	return strings.Join(words, " ")
+}
+
+// Finite reports whether every number of a value is finite.
+func Finite(v space.Value) (bool, error) {
+	if _, ok := v.(*space.Mask); ok {
+		return true, nil
+	}
+	x, err := Numbers(v)
+	if err != nil {
+		return false, err
+	}
+	for _, a := range x {
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// Difference is how far two values of one form are apart.
+type Difference struct {
+	Norm float64 // Euclidean norm over all components; for masks √(2·number of differing pixels), the norm of one-hot labels
+	Max  float64 // largest component; for masks 1 if any pixel differs
+}
+
+// Compare measures a - b. Numbers that are not finite give NaN, in both fields.
+func Compare(a, b space.Value) (Difference, error) {
+	ma, aok := a.(*space.Mask)
+	mb, bok := b.(*space.Mask)
+	if aok && bok {
+		if ma.H != mb.H || ma.W != mb.W {
+			return Difference{}, fmt.Errorf("%s against %s", Form(a), Form(b))
+		}
+		n := 0
+		for i, l := range ma.Label {
+			if l != mb.Label[i] {
+				n++
+			}
+		}
+		return Difference{Norm: math.Sqrt(2 * float64(n)), Max: min(1, float64(n))}, nil
+	}
+	x, err := Numbers(a)
+	if err != nil {
+		return Difference{}, err
+	}
+	y, err := Numbers(b)
+	if err != nil {
+		return Difference{}, err
+	}
+	if a.Kind() != b.Kind() || len(x) != len(y) {
+		return Difference{}, fmt.Errorf("%s against %s", Form(a), Form(b))
+	}
+	var ss, top float64
+	for i, v := range x {
+		d := math.Abs(v - y[i])
+		if !(d <= math.MaxFloat64) {
+			return Difference{Norm: math.NaN(), Max: math.NaN()}, nil
+		}
+		ss += d * d
+		top = max(top, d)
+	}
+	if math.IsInf(ss, 1) || (ss == 0 && top > 0) { // squares beyond the range of float64
+		ss = 0
+		for i, v := range x {
+			d := (v - y[i]) / top
+			ss += d * d
+		}
+		return Difference{Norm: top * math.Sqrt(ss), Max: top}, nil
+	}
+	return Difference{Norm: math.Sqrt(ss), Max: top}, nil
+}
+
+// Spread accumulates the centred scale of a list of values of one form, one at a time.
+type Spread struct {
+	n        int
+	form     string
+	mean, m2 []float64
+	square   float64 // Σ ‖v‖²
+	counts   map[pixelLabel]int
+	pixels   int
+}
+
+type pixelLabel struct {
+	pixel int
+	label int32
+}
+
+// Add takes in one value with finite numbers.
+func (s *Spread) Add(v space.Value) error {
+	if f := Form(v); s.n == 0 {
+		s.form = f
+	} else if f != s.form {
+		return fmt.Errorf("output is %s, was %s before", f, s.form)
+	}
+	s.n++
+	if m, ok := v.(*space.Mask); ok {
+		if s.counts == nil {
+			s.counts = map[pixelLabel]int{}
+		}
+		s.pixels = len(m.Label)
+		for i, l := range m.Label {
+			s.counts[pixelLabel{i, l}]++
+		}
+		return nil
+	}
+	x, err := Numbers(v)
+	if err != nil {
+		return err
+	}
+	if s.mean == nil {
+		s.mean, s.m2 = make([]float64, len(x)), make([]float64, len(x))
+	}
+	for i, a := range x {
+		d := a - s.mean[i]
+		s.mean[i] += d / float64(s.n)
+		s.m2[i] += d * (a - s.mean[i])
+		s.square += a * a
+	}
+	return nil
+}
+
+// N is the number of values taken in.
+func (s *Spread) N() int { return s.n }
+
+// Form is the form of the values.
+func (s *Spread) Form() string { return s.form }
+
+// Scale is s = (E ‖v - E v‖²)^½; for masks that of the one-hot labels, √Σ_pixels (1 - Σ_c p_c²). NaN without values.
+func (s *Spread) Scale() float64 {
+	if s.n == 0 {
+		return math.NaN()
+	}
+	n := float64(s.n)
+	if s.counts != nil {
+		// Integers until the end: the sum must not depend on the order of the map.
+		var squares int
+		for _, c := range s.counts {
+			squares += c * c
+		}
+		return math.Sqrt(max(0, float64(s.pixels)-float64(squares)/(n*n)))
+	}
+	var t float64
+	for _, m := range s.m2 {
+		t += m
+	}
+	return math.Sqrt(t / n)
+}
+
+// RMS is (E ‖v‖²)^½, the size of the values without centring; for masks √pixels. NaN without values.
+func (s *Spread) RMS() float64 {
+	if s.n == 0 {
+		return math.NaN()
+	}
+	if s.counts != nil {
+		return math.Sqrt(float64(s.pixels))
+	}
+	return math.Sqrt(s.square / float64(s.n))
+}
+
+// withNumbers is v with other numbers. Masks have none to exchange.
+func withNumbers(v space.Value, x []float64) (space.Value, error) {
+	switch v := v.(type) {
+	case *space.Image:
+		return &space.Image{C: v.C, H: v.H, W: v.W, Pix: x}, nil
+	case *space.Scores:
+		return &space.Scores{Val: x, Probabilities: v.Probabilities}, nil // without Raw, which would contradict Val
+	case *space.Tensor:
+		return &space.Tensor{Shape: v.Shape, Val: x}, nil
+	}
+	return nil, fmt.Errorf("%s values cannot be changed by a small amount: %w", v.Kind(), errors.ErrUnsupported)
+}
+
+// Direction is a fixed unit vector with as many components as v has numbers: ±1/√d with seeded signs. It singles out no axis and
+// shares no symmetry with any group.
+func Direction(v space.Value, r *rand.Rand) ([]float64, error) {
+	x, err := Numbers(v)
+	if err != nil {
+		return nil, err
+	}
+	d := make([]float64, len(x))
+	for i := range d {
+		d[i] = 1 / math.Sqrt(float64(len(d)))
+		if r.Uint64()&1 == 0 {
+			d[i] = -d[i]
+		}
+	}
+	return d, nil
+}
+
+// Shifted is v + c·d, each number rounded to the unit roundoff u: what a model of that precision could have returned.
+// On a mask it changes the labels of round((|c|/√2)²) pixels, which makes the same norm out of whole pixels; they are the first of
+// the order that d gives.
+func Shifted(v space.Value, c float64, d []float64, u float64) (space.Value, error) {
+	if m, ok := v.(*space.Mask); ok {
+		o := &space.Mask{H: m.H, W: m.W, Label: append([]int32{}, m.Label...)}
+		k := min(int(math.Round(c*c/2)), len(o.Label))
+		for i := 0; i < len(o.Label) && k > 0; i++ {
+			if d[i] > 0 == (c > 0) {
+				o.Label[i]++
+				k--
+			}
+		}
+		return o, nil
+	}
+	x, err := Numbers(v)
+	if err != nil {
+		return nil, err
+	}
+	y := make([]float64, len(x))
+	for i := range x {
+		y[i] = x[i] + c*d[i]
+		if u >= float32Roundoff {
+			y[i] = float64(float32(y[i]))
+		}
+	}
+	return withNumbers(v, y)
+}
+
+// Jittered moves every number by so many float32 ulps, up or down at random, in the units that the model reads. One is the smallest change
+// of input that can reach it. A mask has no such change and comes back as it is.
+func Jittered(v space.Value, in job.Input, ulps float64, r *rand.Rand) (space.Value, error) {
+	if _, ok := v.(*space.Mask); ok {
+		return v, nil
+	}
+	x, err := Numbers(v)
+	if err != nil {
+		return nil, err
+	}
+	channels := 1
+	if m, ok := v.(*space.Image); ok {
+		channels = max(m.C, 1)
+	}
+	per := max(len(x)/channels, 1)
+	pick := func(list []float64, c int, otherwise float64) float64 {
+		switch {
+		case len(list) == 0:
+			return otherwise
+		case c < len(list):
+			return list[c]
+		}
+		return list[0]
+	}
+	scale := in.Scale
+	if scale == 0 {
+		scale = 1
+	}
+	y := make([]float64, len(x))
+	for i, a := range x {
+		mean, std := pick(in.Mean, i/per, 0), pick(in.Std, i/per, 1)
+		read := float32((a/scale - mean) / std)
+		to := float32(math.Inf(1))
+		if r.Uint64()&1 == 0 {
+			to = -to
+		}
+		step := float64(math.Nextafter32(read, to)) - float64(read)
+		y[i] = ((float64(read)+ulps*step)*std + mean) * scale
+	}
+	return withNumbers(v, y)
+}
+
+// Softmax turns logits into probabilities; other values and probabilities come back as they are.
+func Softmax(v space.Value) space.Value {
+	s, ok := v.(*space.Scores)
+	if !ok || s.Probabilities || len(s.Val) == 0 {
+		return v
+	}
+	o := &space.Scores{Val: make([]float64, len(s.Val)), Probabilities: true}
+	top := math.Inf(-1)
+	for _, x := range s.Val {
+		top = max(top, x) // max keeps NaN
+	}
+	var sum float64
+	for i, x := range s.Val {
+		o.Val[i] = math.Exp(x - top)
+		sum += o.Val[i]
+	}
+	for i := range o.Val {
+		o.Val[i] /= sum
+	}
+	return o
+}
+
+// Class is the index of the largest score, the first of equals; -1 if v has no scores or one of them is NaN.
+func Class(v space.Value) int {
+	s, ok := v.(*space.Scores)
+	if !ok {
+		return -1
+	}
+	best := -1
+	for i, x := range s.Val {
+		if math.IsNaN(x) {
+			return -1
+		}
+		if best < 0 || x > s.Val[best] {
+			best = i
+		}
+	}
+	return best
+}
