@@ -1,0 +1,56 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// folderLock is a locked file in a run folder. The file is empty and goes away when the last writer closes; one that a
+// killed process leaves behind locks nothing.
+type folderLock struct {
+	f      *os.File
+	name   string
+	shared bool
+	once   sync.Once
+}
+
+// lockFolder takes the lock of a folder. The error wraps [ErrBusy] if somebody has it.
+func lockFolder(dir string, shared bool) (io.Closer, error) {
+	name := filepath.Join(dir, lockName)
+	for range 100 {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+		if err != nil {
+			return nil, writing(name, err)
+		}
+		if err := tryLock(f, shared); err != nil {
+			_ = f.Close() // the first error is the one to report
+			if errors.Is(err, ErrBusy) {
+				return nil, fmt.Errorf("%s is %w; wait for it to end, or choose another folder", dir, ErrBusy)
+			}
+			return nil, fmt.Errorf("cannot lock %s: %w", name, err)
+		}
+		// Between opening and locking, the former owner may have removed the file: then another one can be made and locked.
+		mine, err := f.Stat()
+		there, err2 := os.Stat(name)
+		if err == nil && err2 == nil && os.SameFile(mine, there) {
+			return &folderLock{f: f, name: name, shared: shared}, nil
+		}
+		_ = f.Close() // the lock of a file that nobody finds any more
+	}
+	return nil, fmt.Errorf("cannot lock %s: it keeps disappearing", name)
+}
+
+// Close gives the lock back. Closing again does nothing.
+func (l *folderLock) Close() (err error) {
+	l.once.Do(func() {
+		if !l.shared || tryLock(l.f, false) == nil {
+			_ = os.Remove(l.name) // where an open file cannot be removed, an empty one stays and does no harm
+		}
+		err = l.f.Close()
+	})
+	return err
+}

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"nero/measure/aggregate"
+	"nero/run/job"
+)
+
+// Filter chooses rows and the curves in them. The zero value chooses everything.
+type Filter struct {
+	Models []int // indexes into Job.Models; nil for all
+	// Metrics are the curves to read, in this order: only these are in the rows. Nil means all of Job.Metrics; a list that
+	// is empty but not nil reads no curves, which is fast.
+	Metrics []string
+	Lo, Hi  int // half-open range of samples; Hi = 0 for all from Lo on
+}
+
+// Rows reads the finished shards in order; in each the models in the order of the filter and the samples in the order of
+// the job. One row group at a time is in memory: a few megabytes. After an error, which is the last thing yielded, the
+// iteration ends. A shard that is not finished is skipped.
+func (r *Run) Rows(f Filter) iter.Seq2[job.Row, error] {
+	return func(yield func(job.Row, error) bool) {
+		models, metrics, err := r.filter(f)
+		if err != nil {
+			yield(job.Row{}, err)
+			return
+		}
+		for _, s := range r.shards {
+			if s.Hi <= f.Lo || f.Hi > 0 && s.Lo >= f.Hi {
+				continue
+			}
+			more, err := r.shardRows(s, models, metrics, f, yield)
+			if err != nil {
+				yield(job.Row{}, err)
+				return
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+func (r *Run) filter(f Filter) (models []int, metrics []string, err error) {
+	models, metrics = f.Models, f.Metrics
+	if models == nil {
+		for i := range r.job.Models {
+			models = append(models, i)
+		}
+	}
+	for _, m := range models {
+		if m < 0 || m >= len(r.job.Models) {
+			return nil, nil, fmt.Errorf("store: model %d of %d", m, len(r.job.Models))
+		}
+	}
+	if metrics == nil {
+		metrics = r.job.Metrics
+	}
+	for _, m := range metrics {
+		if !slices.Contains(r.job.Metrics, m) {
+			return nil, nil, fmt.Errorf("store: the run has no metric %q; it has %v", m, r.job.Metrics)
+		}
+	}
+	return models, metrics, nil
+}
+
+func (r *Run) shardRows(s job.Shard, models []int, metrics []string, f Filter, yield func(job.Row, error) bool) (more bool, err error) {
+	file, closer, err := r.open(s)
+	if err != nil || file == nil {
+		return true, err
+	}
+	defer func() { _ = closer.Close() }() // nothing was written
+	for _, m := range models {
+		first, count, size := file.parts(m)
+		for i := range count {
+			lo := s.Lo + i*size
+			rows, err := file.rows(first+i, m, lo, metrics)
+			if err != nil {
+				return false, r.unreadable(s, err)
+			}
+			for _, row := range rows {
+				if row.Index < f.Lo || f.Hi > 0 && row.Index >= f.Hi {
+					continue
+				}
+				if !yield(row, nil) {
+					return false, nil
+				}
+			}
+		}
+	}
+	return true, nil
+}
+
+// open opens the rows of a shard, nil if it is not finished.
+func (r *Run) open(s job.Shard) (*shardFile, *os.File, error) {
+	m, err := r.verify(s.Index)
+	if errors.Is(err, fs.ErrNotExist) && !r.Complete() {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := os.Open(filepath.Join(r.shardDir(), m.File))
+	if err != nil {
+		return nil, nil, fmt.Errorf("store: %w", err)
+	}
+	file, err := decode(r.job, s, f, m.Size)
+	if err != nil {
+		_ = f.Close() // the first error is the one to report
+		return nil, nil, r.unreadable(s, err)
+	}
+	return file, f, nil
+}
+
+func (r *Run) unreadable(s job.Shard, err error) error {
+	return fmt.Errorf("%s: %w: %w", filepath.Join(r.shardDir(), rowsName(s.Index)), ErrCorrupt, err)
+}
+
+// Curves is one metric of one model over every sample that is there.
+type Curves struct {
+	Elements int       // values per curve
+	Index    []int     // position in the job's samples of each curve, ascending
+	Values   []float32 // len(Index) × Elements, row by row; NaN where a value does not exist
+}
+
+// Curve is the i-th curve. It shares memory with Values.
+func (c *Curves) Curve(i int) []float32 {
+	return c.Values[i*c.Elements : (i+1)*c.Elements : (i+1)*c.Elements]
+}
+
+// Curves reads one metric of one model, and nothing else, of the finished shards.
+func (r *Run) Curves(model int, metric string) (*Curves, error) {
+	if _, _, err := r.filter(Filter{Models: []int{model}, Metrics: []string{metric}}); err != nil {
+		return nil, err
+	}
+	c := &Curves{Elements: len(r.job.Elements)}
+	if r.Complete() {
+		c.Index, c.Values = make([]int, 0, r.job.Count), make([]float32, 0, r.job.Count*c.Elements)
+	}
+	for _, s := range r.shards {
+		file, closer, err := r.open(s)
+		if err != nil {
+			return nil, err
+		}
+		if file == nil {
+			continue
+		}
+		first, count, _ := file.parts(model)
+		for i := range count {
+			if c.Values, err = file.curve(first+i, metric, c.Values); err != nil {
+				break
+			}
+		}
+		_ = closer.Close() // nothing was written
+		if err != nil {
+			return nil, r.unreadable(s, err)
+		}
+		for i := s.Lo; i < s.Hi; i++ {
+			c.Index = append(c.Index, i)
+		}
+	}
+	return c, nil
+}
+
+// Moments folds the markers of the finished shards, in shard order: the moments over samples of every (model m, metric k,
+// element g), at index (m*metrics + k)*elements + g. No row is read.
+func (r *Run) Moments() ([]aggregate.Moments, error) {
+	out := make([]aggregate.Moments, len(r.job.Models)*len(r.job.Metrics)*len(r.job.Elements))
+	for _, s := range r.shards {
+		_, c, err := r.marker(s.Index)
+		if errors.Is(err, fs.ErrNotExist) && !r.Complete() {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			out[i].Merge(c[i])
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,634 @@
+// Package store keeps runs: a folder with the job, one Parquet file of rows and one JSON marker per shard, and a manifest
+// that says when the run is complete. docs/FORMAT.md describes every byte.
+//
+// A file is complete or it is not there: each is written under a temporary name, synced and renamed. A run killed at any
+// instant resumes, and ends with the same bytes as one that was left alone.
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"nero/measure/aggregate"
+	"nero/run/job"
+)
+
+var (
+	// ErrIncompatible marks a folder that belongs to another job, or whose format is newer than this program's.
+	ErrIncompatible = errors.New("incompatible run folder")
+	// ErrCorrupt marks a file that does not hold what was written.
+	ErrCorrupt = errors.New("corrupt")
+	// ErrBusy marks a folder that another process is writing.
+	ErrBusy = errors.New("in use by another process")
+)
+
+const (
+	jobName      = "job.json"
+	manifestName = "manifest.json"
+	lockName     = ".lock"
+	// maxJSON bounds what is read into memory of a JSON file of the store.
+	maxJSON = 1 << 30
+)
+
+// Options change how a run is written. The zero value is that of a run on one machine.
+type Options struct {
+	FS FS // default OS{}
+	// Shared lets several processes write different shards of the same run at once, as the tasks of an array job do. They
+	// exclude a writer that is not shared, and leave the remains of dead processes alone.
+	Shared bool
+}
+
+// Manifest is the last file of a run. It is there exactly when the run is complete.
+type Manifest struct {
+	Format   int               `json:"format"`
+	Job      string            `json:"job"` // hash
+	Study    job.Study         `json:"study"`
+	Models   []job.ModelRef    `json:"models"`
+	Data     []job.Ref         `json:"data"`
+	Engine   job.Engine        `json:"engine"`
+	Versions map[string]string `json:"versions"` // of the programs that took part
+	Complete bool              `json:"complete"` // always true; for readers that look for it
+	Shards   int               `json:"shards"`
+	Samples  int               `json:"samples"`
+	Rows     int               `json:"rows"`
+	Failed   int               `json:"failed"` // rows with an error
+	Files    []FileInfo        `json:"files"`  // every other file of the run, by path
+}
+
+// FileInfo is a file of a run.
+type FileInfo struct {
+	Path   string `json:"path"` // relative to the run folder, with slashes
+	Size   int64  `json:"size"` // in bytes
+	SHA256 string `json:"sha256"`
+}
+
+// Run is a run folder, open for reading or for writing. It is safe for concurrent use.
+type Run struct {
+	dir    string
+	fs     FS
+	job    *job.Job
+	hash   string
+	shards []job.Shard
+	lock   io.Closer // nil when reading
+
+	mu       sync.Mutex
+	manifest *Manifest       // nil while incomplete
+	verified map[int]*marker // shards whose rows had their checksum in this process
+}
+
+// Create opens the folder of a job for writing, making it if need be. A folder that holds an unfinished or finished run of
+// the same job is continued; one that holds anything else is refused and left as it is. Paths in the job do not count.
+//
+// Close the run when done. The error wraps [ErrIncompatible] for the folder of another job, and [ErrBusy] when another
+// process is writing.
+func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
+	if o.FS == nil {
+		o.FS = OS{}
+	}
+	if err := j.Validate(); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	hash, err := j.Hash()
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if n := groups(j); (j.Shard+n-1)/n*len(j.Models) > 1<<15-1 {
+		return nil, fmt.Errorf("store: a shard of %d samples, %d models, %d metrics and %d elements is more than a file can hold; make it smaller", j.Shard, len(j.Models), len(j.Metrics), len(j.Elements))
+	}
+	if err := ours(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, writing(dir, err)
+	}
+	lock, err := lockFolder(dir, o.Shared)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = lock.Close() // the first error is the one to report
+		}
+	}()
+	r := &Run{dir: dir, fs: o.FS, job: j, hash: hash, shards: j.Shards(), lock: lock, verified: map[int]*marker{}}
+	if err := r.claim(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(r.shardDir(), 0o777); err != nil {
+		return nil, writing(r.shardDir(), err)
+	}
+	if err := r.fs.SyncDir(dir); err != nil {
+		return nil, writing(dir, err)
+	}
+	if !o.Shared {
+		if err := sweep(dir, r.shardDir()); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.readManifest(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// ours refuses a folder with something in it that is not a run.
+func ours(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot use %s as a run folder: %w", dir, err)
+	}
+	other := ""
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == jobName:
+			return nil
+		case name != lockName && !strings.HasPrefix(name, temporary) && other == "":
+			other = name
+		}
+	}
+	if other != "" {
+		return fmt.Errorf("%s is not a run folder, and not empty (it holds %s); choose a new or an empty folder", dir, other)
+	}
+	return nil
+}
+
+// claim writes the job into a new folder, or makes sure that the folder is that of the same job.
+func (r *Run) claim() error {
+	name := filepath.Join(r.dir, jobName)
+	old, err := readJob(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		b, err := r.job.Canonical()
+		if err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+		return replace(r.fs, name, b)
+	}
+	if err != nil {
+		return err
+	}
+	if d := old.Diff(r.job); len(d) > 0 {
+		more := ""
+		if len(d) > 5 {
+			d, more = d[:5], fmt.Sprintf("; and %d more differences", len(d)-5)
+		}
+		return fmt.Errorf("%s is the folder of another run (%s%s); choose another folder, or delete this one if it is no longer needed: %w", r.dir, strings.Join(d, "; "), more, ErrIncompatible)
+	}
+	return nil
+}
+
+// sweep removes what processes that died have left.
+func sweep(dirs ...string) error {
+	for _, d := range dirs {
+		entries, err := os.ReadDir(d)
+		if err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), temporary) {
+				if err := os.Remove(filepath.Join(d, e.Name())); err != nil {
+					return fmt.Errorf("store: cannot remove what a former run left: %w", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Open opens a run for reading, complete or not. Nothing is written and no lock is taken: a run can be read while it is
+// being written. The error wraps [fs.ErrNotExist] if the folder holds no run, [ErrIncompatible] if a newer program wrote
+// it and [ErrCorrupt] if it is damaged. Rows are held against their checksums when they are first read; [Run.Verify] does
+// it at once.
+func Open(dir string) (*Run, error) {
+	j, err := readJob(filepath.Join(dir, jobName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s holds no run: %w; a run folder has a file %s", dir, err, jobName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	hash, err := j.Hash()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", filepath.Join(dir, jobName), ErrCorrupt, err)
+	}
+	r := &Run{dir: dir, job: j, hash: hash, shards: j.Shards(), verified: map[int]*marker{}}
+	if err := r.readManifest(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func readJob(name string) (*job.Job, error) {
+	b, err := readSmall(name)
+	if err != nil {
+		return nil, err
+	}
+	j := new(job.Job)
+	if err := decodeJSON(b, j); err != nil {
+		return nil, damaged(name, err)
+	}
+	if err := j.Validate(); err != nil {
+		return nil, damaged(name, err)
+	}
+	return j, nil
+}
+
+// damaged says that a file is corrupt, unless it is merely too new.
+func damaged(name string, err error) error {
+	if errors.Is(err, ErrIncompatible) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return fmt.Errorf("%s: %w: %w", name, ErrCorrupt, err)
+}
+
+func readSmall(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	b, err := io.ReadAll(io.LimitReader(f, maxJSON+1))
+	if err == nil && len(b) > maxJSON {
+		err = fmt.Errorf("%s: %w: more than %d bytes", name, ErrCorrupt, maxJSON)
+	}
+	return b, err
+}
+
+// readManifest reads the manifest if there is one and holds it against the folder.
+func (r *Run) readManifest() error {
+	name := filepath.Join(r.dir, manifestName)
+	b, err := readSmall(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	m := new(Manifest)
+	if err := decodeJSON(b, m); err != nil {
+		return damaged(name, err)
+	}
+	if m.Job != r.hash || !m.Complete || m.Shards != len(r.shards) {
+		return damaged(name, fmt.Errorf("it does not belong to %s", jobName))
+	}
+	if r.lock == nil { // a writer repairs instead
+		for _, f := range m.Files {
+			if !filepath.IsLocal(f.Path) {
+				return damaged(name, fmt.Errorf("it lists %q, which is not in the folder", f.Path))
+			}
+			at := filepath.Join(r.dir, filepath.FromSlash(f.Path))
+			if s, err := os.Stat(at); err != nil || s.Size() != f.Size {
+				return damaged(at, errors.Join(fmt.Errorf("%s lists it with %d bytes", manifestName, f.Size), err))
+			}
+		}
+	}
+	r.manifest = m
+	return nil
+}
+
+// Close ends writing. What was committed stays.
+func (r *Run) Close() error {
+	if r.lock == nil {
+		return nil
+	}
+	return r.lock.Close()
+}
+
+// Dir is the run folder.
+func (r *Run) Dir() string { return r.dir }
+
+// Job is the job: as given to [Create], or as the folder has it after [Open]. Callers must not change it.
+func (r *Run) Job() *job.Job { return r.job }
+
+// Hash is the job's hash.
+func (r *Run) Hash() string { return r.hash }
+
+// Manifest is the manifest, nil while the run is incomplete. Callers must not change it.
+func (r *Run) Manifest() *Manifest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.manifest
+}
+
+// Complete reports whether the run has its manifest.
+func (r *Run) Complete() bool { return r.Manifest() != nil }
+
+func (r *Run) shardDir() string { return filepath.Join(r.dir, "shards-"+r.hash[:12]) }
+
+// Done reports whether a shard is finished: its marker is there and its rows have the checksum that the marker says.
+func (r *Run) Done(shard int) bool {
+	_, err := r.verify(shard)
+	return err == nil
+}
+
+// verify returns the marker of a shard once the rows have had their checksum.
+func (r *Run) verify(shard int) (*marker, error) {
+	if shard < 0 || shard >= len(r.shards) {
+		return nil, fmt.Errorf("store: shard %d of %d: %w", shard, len(r.shards), fs.ErrNotExist)
+	}
+	r.mu.Lock()
+	m := r.verified[shard]
+	r.mu.Unlock()
+	if m != nil {
+		return m, nil
+	}
+	m, _, err := r.marker(shard)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Join(r.shardDir(), m.File)
+	sum, size, err := checksum(name)
+	if err != nil {
+		return nil, err
+	}
+	if size != m.Size || sum != m.SHA256 {
+		return nil, fmt.Errorf("%s: %w: it has %d bytes with SHA-256 %.12s, and %s says %d bytes with %.12s; run the same command again to compute it anew", name, ErrCorrupt, size, sum, markerName(shard), m.Size, m.SHA256)
+	}
+	m.Cells = cells{} // the checksum is what is worth keeping
+	r.mu.Lock()
+	r.verified[shard] = m
+	r.mu.Unlock()
+	return m, nil
+}
+
+// marker reads the marker of a shard. The error wraps [fs.ErrNotExist] if the shard is not finished.
+func (r *Run) marker(shard int) (*marker, []aggregate.Moments, error) {
+	name := filepath.Join(r.shardDir(), markerName(shard))
+	b, err := readSmall(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, c, err := parseMarker(r.job, r.hash, r.shards[shard], b)
+	if err != nil {
+		return nil, nil, damaged(name, err)
+	}
+	return m, c, nil
+}
+
+func checksum(name string) (sum string, size int64, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), size, err
+}
+
+// Missing lists the shards that are not finished, verifying those that are.
+func (r *Run) Missing() []job.Shard {
+	var out []job.Shard
+	for _, s := range r.shards {
+		if !r.Done(s.Index) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Indexes writes the indexes of shards the way schedulers of array jobs accept them, such as "0-4,7".
+func Indexes(shards []job.Shard) string {
+	var b strings.Builder
+	for i := 0; i < len(shards); {
+		k := i
+		for k+1 < len(shards) && shards[k+1].Index == shards[k].Index+1 {
+			k++
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(shards[i].Index))
+		if k > i {
+			b.WriteString("-" + strconv.Itoa(shards[k].Index))
+		}
+		i = k + 1
+	}
+	return b.String()
+}
+
+// Commit stores a shard: one row for every model and sample of it, in any order, and the moments over its samples of every
+// (model m, metric k, element g), at index (m*metrics + k)*elements + g. Nil moments are computed from the rows. The shard
+// is finished when Commit returns nil and not before, whatever happens in between. Rows and moments are not kept.
+//
+// Committing a finished shard again is fine if the bytes are the same; if they are not, the error says so, because then
+// the engine does not compute the same numbers twice.
+func (r *Run) Commit(ctx context.Context, s job.Shard, rows []job.Row, moments []aggregate.Moments) error {
+	if r.lock == nil {
+		return errors.New("store: the run is open for reading")
+	}
+	if s.Index < 0 || s.Index >= len(r.shards) || r.shards[s.Index] != s {
+		return fmt.Errorf("store: %+v is not a shard of the job", s)
+	}
+	ordered, err := arrange(r.job, s, rows)
+	if err != nil {
+		return fmt.Errorf("store: shard %d: %w", s.Index, err)
+	}
+	if moments == nil {
+		moments = summarise(r.job, ordered)
+	}
+	if want := len(r.job.Models) * len(r.job.Metrics) * len(r.job.Elements); len(moments) != want {
+		return fmt.Errorf("store: shard %d: %d moments, expected %d", s.Index, len(moments), want)
+	}
+	b, err := encode(r.job, r.hash, s, ordered)
+	if err != nil {
+		return fmt.Errorf("store: shard %d: %w", s.Index, err)
+	}
+	sum := sha256.Sum256(b)
+	m := &marker{
+		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: len(ordered), File: rowsName(s.Index),
+		Size: int64(len(b)), SHA256: hex.EncodeToString(sum[:]), Cells: packCells(moments),
+	}
+	for i := range ordered {
+		if ordered[i].Err != "" {
+			m.Failed++
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if old, err := r.verify(s.Index); err == nil {
+		if old.SHA256 != m.SHA256 {
+			return fmt.Errorf("store: shard %d was computed twice with different results (%.12s and %.12s): the engine is not deterministic", s.Index, old.SHA256, m.SHA256)
+		}
+		return nil
+	}
+	text, err := encodeJSON(m, "")
+	if err != nil {
+		return fmt.Errorf("store: shard %d: %w", s.Index, err)
+	}
+	if err := r.incomplete(); err != nil {
+		return err
+	}
+	if err := replace(r.fs, filepath.Join(r.shardDir(), m.File), b); err != nil {
+		return err
+	}
+	// The order in which the two names become durable does not matter: the marker holds the checksum of the rows.
+	if err := replace(r.fs, filepath.Join(r.shardDir(), markerName(s.Index)), text); err != nil {
+		return err
+	}
+	if err := r.fs.SyncDir(r.shardDir()); err != nil {
+		return writing(r.shardDir(), err)
+	}
+	m.Cells = cells{}
+	r.mu.Lock()
+	r.verified[s.Index] = m
+	r.mu.Unlock()
+	return nil
+}
+
+// incomplete takes the manifest away before something that it lists changes.
+func (r *Run) incomplete() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.manifest == nil {
+		return nil
+	}
+	name := filepath.Join(r.dir, manifestName)
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return writing(name, err)
+	}
+	if err := r.fs.SyncDir(r.dir); err != nil {
+		return writing(r.dir, err)
+	}
+	r.manifest = nil
+	return nil
+}
+
+// Put stores another file of the run, such as summary.json, by rename. A complete run is incomplete until [Run.Finish] is
+// called again. The name must be a plain file name that the store does not use itself.
+func (r *Run) Put(name string, b []byte) error {
+	if r.lock == nil {
+		return errors.New("store: the run is open for reading")
+	}
+	if name != filepath.Base(name) || !filepath.IsLocal(name) || strings.HasPrefix(name, ".") || name == jobName || name == manifestName {
+		return fmt.Errorf("store: %q cannot be the name of a file in a run folder", name)
+	}
+	if err := r.incomplete(); err != nil {
+		return err
+	}
+	if err := replace(r.fs, filepath.Join(r.dir, name), b); err != nil {
+		return err
+	}
+	if err := r.fs.SyncDir(r.dir); err != nil {
+		return writing(r.dir, err)
+	}
+	return nil
+}
+
+// Finish writes the manifest, which completes the run. It refuses while shards are missing and lists them. The versions
+// name the programs that took part; they, like everything else in a run, should not depend on when it was made.
+func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
+	if r.lock == nil {
+		return errors.New("store: the run is open for reading")
+	}
+	if missing := r.Missing(); len(missing) > 0 {
+		return fmt.Errorf("%s is not complete: %d of %d shards are missing: %s", r.dir, len(missing), len(r.shards), Indexes(missing))
+	}
+	if versions == nil {
+		versions = map[string]string{}
+	}
+	m := &Manifest{
+		Format: job.FormatNumber, Job: r.hash, Study: r.job.Study, Models: r.job.Models, Data: r.job.Files, Engine: r.job.Engine,
+		Versions: versions, Complete: true, Shards: len(r.shards), Samples: r.job.Count,
+	}
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !e.Type().IsRegular() || name == manifestName || strings.HasPrefix(name, ".") {
+			continue
+		}
+		if err := m.list(r.dir, name); err != nil {
+			return err
+		}
+	}
+	sub := filepath.Base(r.shardDir())
+	for _, s := range r.shards {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		k, err := r.verify(s.Index)
+		if err != nil {
+			return err
+		}
+		m.Rows += k.Rows
+		m.Failed += k.Failed
+		m.Files = append(m.Files, FileInfo{Path: sub + "/" + k.File, Size: k.Size, SHA256: k.SHA256})
+		if err := m.list(r.dir, sub+"/"+markerName(s.Index)); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(m.Files, func(a, b FileInfo) int { return strings.Compare(a.Path, b.Path) })
+	b, err := encodeJSON(m, " ")
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if err := replace(r.fs, filepath.Join(r.dir, manifestName), b); err != nil {
+		return err
+	}
+	if err := r.fs.SyncDir(r.dir); err != nil {
+		return writing(r.dir, err)
+	}
+	r.mu.Lock()
+	r.manifest = m
+	r.mu.Unlock()
+	return nil
+}
+
+func (m *Manifest) list(dir, path string) error {
+	sum, size, err := checksum(filepath.Join(dir, filepath.FromSlash(path)))
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	m.Files = append(m.Files, FileInfo{Path: path, Size: size, SHA256: sum})
+	return nil
+}
+
+// Verify holds every file of the run against its checksum: those that the manifest lists, or, while the run is incomplete,
+// the rows of the shards that are finished. The error joins one for each file that fails, and wraps [ErrCorrupt].
+func (r *Run) Verify(ctx context.Context) error {
+	var errs []error
+	if m := r.Manifest(); m != nil {
+		for _, f := range m.Files {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			name := filepath.Join(r.dir, filepath.FromSlash(f.Path))
+			switch sum, size, err := checksum(name); {
+			case err != nil:
+				errs = append(errs, fmt.Errorf("%s: %w: %w", name, ErrCorrupt, err))
+			case size != f.Size || sum != f.SHA256:
+				errs = append(errs, fmt.Errorf("%s: %w: its SHA-256 is %.12s, and %s says %.12s", name, ErrCorrupt, sum, manifestName, f.SHA256))
+			}
+		}
+		return errors.Join(errs...)
+	}
+	for _, s := range r.shards {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(r.shardDir(), markerName(s.Index))); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if _, err := r.verify(s.Index); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

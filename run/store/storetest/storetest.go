@@ -1,0 +1,336 @@
+// Package storetest makes small runs and breaks disks, to test what keeps runs and what disks they are kept on.
+package storetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"nero/run/job"
+	"nero/run/store"
+	"nero/symmetry/group"
+)
+
+// Job makes a valid job with this many samples, elements (angles), models and metrics, in shards of the given size.
+func Job(samples, elements, models, metrics, shard int) *job.Job {
+	j := &job.Job{
+		Format: job.FormatNumber, Numbers: 1, Count: samples, Classes: 10, Measure: "uniform grid",
+		Files:  []job.Ref{{Path: "images.gz", SHA256: digest("images")}, {Path: "labels.gz", SHA256: digest("labels")}},
+		Engine: job.Engine{Name: "test", Version: "1.0"}, Shard: shard, Seed: 7,
+		Study: job.Study{Version: 1, Data: job.Data{Images: "images.gz", Labels: "labels.gz"}, Group: job.Group{Name: "SO(2)"}},
+	}
+	job.Defaults(&j.Study)
+	for i := range elements {
+		angle := 360 * float64(i) / float64(elements)
+		j.Elements = append(j.Elements, group.Element{angle})
+		j.Exact = append(j.Exact, math.Mod(angle, 90) == 0)
+	}
+	for i := range models {
+		name := fmt.Sprintf("model-%d", i)
+		j.Study.Models = append(j.Study.Models, job.Model{Name: name, ONNX: name + ".onnx"})
+		j.Models = append(j.Models, job.ModelRef{Name: name, Ref: job.Ref{Path: name + ".onnx", SHA256: digest(name)}, Batch: 8})
+	}
+	for i := range metrics {
+		j.Metrics = append(j.Metrics, fmt.Sprintf("metric-%d", i))
+	}
+	return j
+}
+
+func digest(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:])
+}
+
+// Rows makes the rows of a shard, the same on every call. Among them are values that do not exist, infinities, negative
+// zeros, samples that failed, samples without tags or label, names that need care, and models without classes.
+func Rows(j *job.Job, s job.Shard) []job.Row {
+	var out []job.Row
+	for m := range j.Models {
+		for i := s.Lo; i < s.Hi; i++ {
+			r := job.Row{Model: m, Index: i, Sample: fmt.Sprintf("digit/%d é\n\"", i), Label: i%11 - 1}
+			for t := range i % 3 {
+				r.Tags = append(r.Tags, fmt.Sprintf("tag %d", t))
+			}
+			if i%13 == 12 {
+				r.Err = fmt.Sprintf("sample %d: not finite", i)
+			}
+			for k := range j.Metrics {
+				c := make([]float32, len(j.Elements))
+				for g := range c {
+					c[g] = value(m, i, k, g)
+					if r.Err != "" {
+						c[g] = float32(math.NaN())
+					}
+				}
+				r.Curves = append(r.Curves, c)
+			}
+			if m%2 == 0 && r.Err == "" {
+				r.Top = make([]int32, len(j.Elements))
+				for g := range r.Top {
+					r.Top[g] = int32((i + g/3) % 10)
+				}
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// value is some number that depends on where it stands.
+func value(m, i, k, g int) float32 {
+	switch h := (i*31 + k*17 + g*7 + m*3) % 101; h {
+	case 50:
+		return float32(math.NaN())
+	case 51:
+		return float32(math.Copysign(0, -1))
+	case 52:
+		if i%10 == 3 {
+			return float32(math.Inf(1))
+		}
+		return 1
+	default:
+		return float32(math.Sin(float64(h)+float64(g)/10) / float64(k+1))
+	}
+}
+
+// Write computes what is missing of a run and finishes it, as an executor does.
+func Write(ctx context.Context, dir string, j *job.Job, o store.Options) (err error) {
+	r, err := store.Create(dir, j, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for _, s := range r.Missing() {
+		if err := r.Commit(ctx, s, Rows(j, s), nil); err != nil {
+			return err
+		}
+	}
+	if err := r.Put("summary.json", []byte("{\"format\":1}\n")); err != nil {
+		return err
+	}
+	return r.Finish(ctx, map[string]string{"nero": "test"})
+}
+
+// Snapshot reads every file below dir: its relative path and its bytes.
+func Snapshot(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		out[filepath.ToSlash(rel)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Equal reports with t what distinguishes two snapshots.
+func Equal(t testing.TB, got, want map[string]string) {
+	t.Helper()
+	for name, b := range want {
+		g, ok := got[name]
+		switch {
+		case !ok:
+			t.Errorf("%s is not there", name)
+		case g != b:
+			t.Errorf("%s has %d other bytes than the %d expected", name, len(g), len(b))
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s should not be there", name)
+		}
+	}
+}
+
+// Disk is a disk that fails on demand. It passes everything on to Under, after asking Fail.
+type Disk struct {
+	Under store.FS
+	// Fail gets the number of the operation, counted from 0, its kind ("create", "write", "sync", "close", "rename",
+	// "syncdir") and the file; an error that it returns is what the operation returns. A write that fails leaves half of
+	// its bytes. Nil never fails.
+	Fail func(n int, op, name string) error
+
+	mu  sync.Mutex
+	ops []string
+}
+
+// Ops lists the operations so far: kind and base name of the file, with temporary names shown as "tmp".
+func (d *Disk) Ops() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]string(nil), d.ops...)
+}
+
+func (d *Disk) ask(op, name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	base := filepath.Base(name)
+	if strings.HasPrefix(base, ".") {
+		base = "tmp"
+	}
+	n := len(d.ops)
+	d.ops = append(d.ops, op+" "+base)
+	if d.Fail == nil {
+		return nil
+	}
+	return d.Fail(n, op, name)
+}
+
+// Create makes a file, or fails.
+func (d *Disk) Create(name string) (store.File, error) {
+	if err := d.ask("create", name); err != nil {
+		return nil, err
+	}
+	f, err := d.Under.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return &file{f, d, name}, nil
+}
+
+// Rename renames a file, or fails.
+func (d *Disk) Rename(from, to string) error {
+	if err := d.ask("rename", to); err != nil {
+		return err
+	}
+	return d.Under.Rename(from, to)
+}
+
+// SyncDir syncs a folder, or fails.
+func (d *Disk) SyncDir(name string) error {
+	if err := d.ask("syncdir", name); err != nil {
+		return err
+	}
+	return d.Under.SyncDir(name)
+}
+
+type file struct {
+	store.File
+	disk *Disk
+	name string
+}
+
+// Write writes, or writes half and fails.
+func (f *file) Write(b []byte) (int, error) {
+	if err := f.disk.ask("write", f.name); err != nil {
+		n, err2 := f.File.Write(b[:len(b)/2])
+		return n, errors.Join(err, err2)
+	}
+	return f.File.Write(b)
+}
+
+// Sync syncs, or fails.
+func (f *file) Sync() error {
+	if err := f.disk.ask("sync", f.name); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}
+
+// Close closes, and may fail all the same.
+func (f *file) Close() error {
+	return errors.Join(f.File.Close(), f.disk.ask("close", f.name))
+}
+
+// Test runs the conformance suite on a disk: every operation on it fails once, in turn, with each of the given errors; the
+// run must then be readable as it was before or after that operation, and resume to the same bytes as one that nothing
+// happened to.
+func Test(t *testing.T, disk store.FS, faults ...error) {
+	t.Helper()
+	j := Job(11, 4, 2, 2, 4)
+	clean := filepath.Join(t.TempDir(), "clean")
+	whole := &Disk{Under: disk}
+	if err := Write(t.Context(), clean, j, store.Options{FS: whole}); err != nil {
+		t.Fatal(err)
+	}
+	want := Snapshot(t, clean)
+	if len(want) != 1+2*3+2 {
+		t.Fatalf("the run has files %d, expected job, 3 × 2 of shards, summary and manifest", len(want))
+	}
+	for _, fault := range faults {
+		for n, op := range whole.Ops() {
+			t.Run(fmt.Sprintf("%v/%d %s", fault, n, op), func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "run")
+				failing := &Disk{Under: disk, Fail: func(i int, _, _ string) error {
+					if i == n {
+						return fault
+					}
+					return nil
+				}}
+				err := Write(t.Context(), dir, j, store.Options{FS: failing})
+				if !errors.Is(err, fault) {
+					t.Fatalf("the failure is reported as %v", err)
+				}
+				if !strings.Contains(err.Error(), dir) {
+					t.Errorf("%v does not name the file", err)
+				}
+				between(t, dir, j, want)
+				if err := Write(t.Context(), dir, j, store.Options{FS: disk}); err != nil {
+					t.Fatalf("resuming: %v", err)
+				}
+				Equal(t, Snapshot(t, dir), want)
+			})
+		}
+	}
+}
+
+// between holds the state after a failure against what is allowed: whole files that the finished run also has, readable
+// shards, and a manifest only with everything in place.
+func between(t *testing.T, dir string, j *job.Job, want map[string]string) {
+	t.Helper()
+	got := Snapshot(t, dir)
+	for name, b := range got {
+		if w, ok := want[name]; !ok || w != b {
+			t.Errorf("after the failure, %s is not a file of the finished run", name)
+		}
+	}
+	r, err := store.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) && len(got) == 0 {
+		return
+	}
+	if err != nil {
+		t.Errorf("after the failure: %v", err)
+		return
+	}
+	if r.Complete() && len(got) != len(want) {
+		t.Error("after the failure, the run calls itself complete and is not")
+	}
+	if err := r.Verify(t.Context()); err != nil {
+		t.Errorf("after the failure: %v", err)
+	}
+	n := 0
+	for _, err := range r.Rows(store.Filter{}) {
+		if err != nil {
+			t.Errorf("after the failure: %v", err)
+		}
+		n++
+	}
+	done := 0
+	for _, s := range j.Shards() {
+		if r.Done(s.Index) {
+			done += (s.Hi - s.Lo) * len(j.Models)
+		}
+	}
+	if n != done {
+		t.Errorf("after the failure, %d rows can be read, and finished shards have %d", n, done)
+	}
+}
