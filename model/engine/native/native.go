@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -71,6 +72,7 @@ type Engine struct {
 	api             *[apiFunctions]uintptr
 	env, mem, alloc uintptr
 	info            engine.Info
+	size, changed   int64 // of the library's file
 }
 
 // frame holds what C reads and writes during one call. C may write to an out-parameter after the goroutine's stack has
@@ -136,6 +138,10 @@ func New(path, reason string) (*Engine, error) {
 	if err := library.Check(path, library.Host()); err != nil {
 		return nil, err
 	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
 	fn, loaded, err := symbol(path, "OrtGetApiBase")
 	switch {
 	case err != nil && !loaded:
@@ -149,7 +155,7 @@ func New(path, reason string) (*Engine, error) {
 	}
 	entry := (*[2]uintptr)(at(base)) // GetApi, GetVersionString
 	version, _, _ := purego.SyscallN(entry[1])
-	e := &Engine{info: engine.Info{Name: "native", Version: cString(version), Path: path, Reason: reason}}
+	e := &Engine{info: engine.Info{Name: "native", Version: cString(version), Path: path, Reason: reason}, size: st.Size(), changed: st.ModTime().UnixNano()}
 	api, _, _ := purego.SyscallN(entry[0], apiVersion)
 	if api == 0 {
 		return nil, fmt.Errorf("%s is ONNX Runtime %s, which is too old: need 1.%d or newer", path, e.info.Version, apiVersion)
@@ -185,6 +191,9 @@ func (e *Engine) prepare() error {
 
 // Info says that this is the body "native", the version of the library, its path and the reason given to [New].
 func (e *Engine) Info() engine.Info { return e.info }
+
+// Fingerprint is the size of the library's file and the time of its last change.
+func (e *Engine) Fingerprint() string { return fmt.Sprintf("%d bytes, changed %d", e.size, e.changed) }
 
 // Concurrent is true: a session may run on many goroutines at once.
 func (e *Engine) Concurrent() bool { return true }

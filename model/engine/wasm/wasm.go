@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
@@ -72,6 +73,7 @@ type Engine struct {
 	module  wazero.CompiledModule
 	reason  string
 	note    string
+	digest  string // of the module that runs
 }
 
 // New compiles the embedded module, or fetches the machine code from the cache folder: about 4 s of work on two cores
@@ -89,25 +91,33 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 
 // compile makes the engine of a module, corrected or not.
 func compile(ctx context.Context, c Config, module []byte) (*Engine, error) {
-	if c.CacheDir == "" {
-		return attempt(ctx, c, module, "")
-	}
 	// The machine code depends on the module alone, as wazero's own key says, which counts the processor in, too. The folder is
 	// named after it, so that a damaged or outdated one can be dropped without touching anything else.
 	sum := sha256.Sum256(module)
-	dir := filepath.Join(c.CacheDir, "code-"+hex.EncodeToString(sum[:6]))
-	e, err := attempt(ctx, c, module, dir)
+	digest := hex.EncodeToString(sum[:])
+	attempt := func(dir string) (*Engine, error) {
+		e, err := attempt(ctx, c, module, dir)
+		if e != nil {
+			e.digest = digest
+		}
+		return e, err
+	}
+	if c.CacheDir == "" {
+		return attempt("")
+	}
+	dir := filepath.Join(c.CacheDir, "code-"+digest[:12])
+	e, err := attempt(dir)
 	if err == nil || ctx.Err() != nil {
 		return e, err
 	}
 	// A file that cannot be read, or damaged by a crash of the machine: start afresh. Another process that is reading from the
 	// folder has the file open or compiles for itself.
 	if rmErr := os.RemoveAll(dir); rmErr == nil {
-		if e, err2 := attempt(ctx, c, module, dir); err2 == nil {
+		if e, err2 := attempt(dir); err2 == nil {
 			return e, nil
 		}
 	}
-	e, err2 := attempt(ctx, c, module, "")
+	e, err2 := attempt("")
 	if err2 != nil {
 		return nil, err2
 	}
@@ -156,6 +166,21 @@ func attempt(ctx context.Context, c Config, module []byte, dir string) (_ *Engin
 // Info says that this is the body "wasm", its version and the reason from [Config].
 func (e *Engine) Info() engine.Info {
 	return engine.Info{Name: "wasm", Version: Version, Reason: e.reason}
+}
+
+// Fingerprint is the digest of the module and the release of the compiler.
+func (e *Engine) Fingerprint() string { return e.digest + " " + compiler() }
+
+// compiler is the release of wazero that this program was built with; empty where the build does not tell.
+func compiler() string {
+	if b, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range b.Deps {
+			if d.Path == "github.com/tetratelabs/wazero" {
+				return "wazero " + d.Version
+			}
+		}
+	}
+	return ""
 }
 
 // Note says why compiled code could not be kept; it is empty when all is well.

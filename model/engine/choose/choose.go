@@ -1,0 +1,299 @@
+// Package choose decides which engine runs the models, opens it and makes sure that it computes rightly.
+//
+// A library of ONNX Runtime is looked for in this order: the path given by hand, the environment variable NERO_ORT_LIB, beside
+// the program, in the user's cache folder, in the system's library folders. The first that loads and passes the self-test is
+// taken; without one, the embedded engine runs. A library named by hand or by the variable must load: it is never passed over.
+package choose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"nero/model/engine"
+	"nero/model/engine/library"
+	"nero/model/engine/native"
+	"nero/model/engine/selftest"
+	"nero/model/engine/wasm"
+)
+
+// Variable names a library in the environment.
+const Variable = "NERO_ORT_LIB"
+
+// Kinds of engines that can be asked for. Auto takes a native library where there is one, else the embedded engine.
+const (
+	Auto   = "auto"
+	Native = "native"
+	Wasm   = "wasm"
+)
+
+// Request is what the user asked for.
+type Request struct {
+	Kind    string // Auto, Native or Wasm; empty means Auto
+	Library string // path of a library given by hand; empty for none
+}
+
+// Places is where to look. [Host] fills it for this machine.
+type Places struct {
+	Library   string           // the value of the variable NERO_ORT_LIB
+	Beside    string           // the folder of the program; empty for none
+	Cache     string           // nero's folder in the user's cache; empty for none: nothing is kept
+	System    []string         // library folders of the system
+	Platform  library.Platform // of this program
+	Processor string           // tells processors apart, for remembered self-tests
+}
+
+// Candidate is a library that may be taken.
+type Candidate struct {
+	Path   string
+	Reason string // why this one, for [engine.Info]
+	Must   bool   // named by the user: if it does not load, that is an error
+}
+
+// ErrNoLibrary is returned when a native engine is asked for and no library is found.
+var ErrNoLibrary = errors.New("no ONNX Runtime library found")
+
+// Candidates lists the libraries in the order in which they are tried. It looks into folders, loads nothing and leaves out
+// folders that cannot be read. A library named by the user stands alone.
+func Candidates(r Request, p Places) ([]Candidate, error) {
+	switch r.Kind {
+	case Auto, Native, "":
+	case Wasm:
+		if r.Library != "" {
+			return nil, fmt.Errorf("the library %s and the engine %q exclude each other", r.Library, Wasm)
+		}
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("unknown engine %q: choose %q, %q or %q", r.Kind, Auto, Native, Wasm)
+	}
+	if r.Library != "" {
+		return []Candidate{{r.Library, "named by hand", true}}, nil
+	}
+	if p.Library != "" {
+		return []Candidate{{p.Library, "environment variable " + Variable, true}}, nil
+	}
+	var cs []Candidate
+	add := func(dir, reason string) {
+		for _, name := range libraries(dir, p.Platform) {
+			cs = append(cs, Candidate{Path: filepath.Join(dir, name), Reason: reason})
+		}
+	}
+	if p.Beside != "" {
+		add(p.Beside, "beside the program")
+	}
+	if p.Cache != "" {
+		add(engineDir(p), "in the user's cache folder")
+	}
+	for _, dir := range p.System {
+		if dir != "" {
+			add(dir, "in the system's library folder "+dir)
+		}
+	}
+	return cs, nil
+}
+
+// libraries are the names in dir that ONNX Runtime's library may have, the one without a version first, then the longest. Names
+// that lead to the same file count once.
+func libraries(dir string, p library.Platform) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for _, e := range entries {
+		if library.IsName(e.Name(), p) {
+			found = append(found, e.Name())
+		}
+	}
+	slices.SortStableFunc(found, func(a, b string) int {
+		switch name := library.Name(p); {
+		case a == name:
+			return -1
+		case b == name:
+			return 1
+		case len(a) != len(b):
+			return len(b) - len(a)
+		}
+		return strings.Compare(b, a)
+	})
+	var seen []os.FileInfo
+	return slices.DeleteFunc(found, func(name string) bool {
+		st, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			return true
+		}
+		again := slices.ContainsFunc(seen, func(o os.FileInfo) bool { return os.SameFile(o, st) })
+		seen = append(seen, st)
+		return again
+	})
+}
+
+// engineDir is where installed libraries lie.
+func engineDir(p Places) string { return filepath.Join(p.Cache, "engine", p.Platform.String()) }
+
+func selftestDir(p Places) string {
+	if p.Cache == "" {
+		return ""
+	}
+	return filepath.Join(p.Cache, "selftest")
+}
+
+// Choice is an opened engine.
+type Choice struct {
+	engine.Engine
+	Notes []string // what the user should know: libraries passed over, a cache folder that cannot be written
+}
+
+// Hint says how to get the faster engine; it is empty when that one runs.
+func (c Choice) Hint() string {
+	if c.Info().Name != "wasm" {
+		return ""
+	}
+	return "4 to 10 times faster with a native library of ONNX Runtime: see 'nero engine install --help'"
+}
+
+// Close frees what the engine holds; a native library stays loaded. Sessions must be closed before.
+func (c Choice) Close(ctx context.Context) error {
+	if e, ok := c.Engine.(interface{ Close(context.Context) error }); ok {
+		return e.Close(ctx)
+	}
+	return nil
+}
+
+// Open takes the first candidate that loads and passes the self-test, or the embedded engine.
+func Open(ctx context.Context, r Request, p Places) (Choice, error) {
+	candidates, err := Candidates(r, p)
+	if err != nil {
+		return Choice{}, err
+	}
+	var skipped []string
+	for _, c := range candidates {
+		e, err := load(ctx, c, p)
+		switch {
+		case err == nil:
+			return Choice{Engine: e, Notes: skipped}, nil
+		case ctx.Err() != nil:
+			return Choice{}, ctx.Err()
+		case c.Must:
+			return Choice{}, fmt.Errorf("library %s: %w", c.Reason, err)
+		}
+		skipped = append(skipped, fmt.Sprintf("passed over %s (%s): %v", c.Path, c.Reason, err))
+	}
+	if r.Kind == Native {
+		if len(skipped) > 0 {
+			return Choice{}, fmt.Errorf("%w that can be used: %s", ErrNoLibrary, strings.Join(skipped, "; "))
+		}
+		return Choice{}, fmt.Errorf("%w: looked at the variable %s, in %s; install one with 'nero engine install' or name it", ErrNoLibrary, Variable, strings.Join(searched(p), ", "))
+	}
+	return embedded(ctx, r, p, skipped)
+}
+
+// searched lists the folders that Candidates looks into.
+func searched(p Places) []string {
+	dirs := []string{p.Beside}
+	if p.Cache != "" {
+		dirs = append(dirs, engineDir(p))
+	}
+	dirs = append(dirs, p.System...)
+	return slices.DeleteFunc(dirs, func(d string) bool { return d == "" })
+}
+
+func load(ctx context.Context, c Candidate, p Places) (engine.Engine, error) {
+	if p.Platform != library.Host() {
+		return nil, fmt.Errorf("this program runs on %s, not on %s", library.Host(), p.Platform)
+	}
+	e, err := native.New(c.Path, c.Reason)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := selftest.Verify(ctx, e, selftestDir(p), p.Processor); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func embedded(ctx context.Context, r Request, p Places, skipped []string) (Choice, error) {
+	reason := "no ONNX Runtime library found"
+	switch {
+	case r.Kind == Wasm:
+		reason = "asked for"
+	case len(skipped) > 0:
+		reason = "no ONNX Runtime library that can be used: " + strings.Join(skipped, "; ")
+	}
+	c := wasm.Config{Reason: reason}
+	if p.Cache != "" {
+		c.CacheDir = filepath.Join(p.Cache, "wasm")
+	}
+	e, err := wasm.New(ctx, c)
+	if err != nil {
+		return Choice{}, err
+	}
+	if _, err := selftest.Verify(ctx, e, selftestDir(p), p.Processor); err != nil {
+		_ = e.Close(ctx) // the first error says more
+		return Choice{}, err
+	}
+	notes := skipped
+	if e.Note() != "" {
+		notes = append(notes, e.Note())
+	}
+	return Choice{Engine: e, Notes: notes}, nil
+}
+
+// Install puts the library in file, or in an archive of one of the kinds that [library.Install] takes, into the user's cache
+// folder after it has loaded and passed the self-test, and returns its path. From then on [Open] finds it there.
+func Install(ctx context.Context, file string, p Places) (string, error) {
+	if p.Cache == "" {
+		return "", errors.New("there is no cache folder of the user to install into")
+	}
+	if !native.Supported {
+		return "", fmt.Errorf("libraries cannot be loaded on %s", p.Platform)
+	}
+	return library.Install(file, engineDir(p), p.Platform, func(path string) error {
+		e, err := native.New(path, "being installed")
+		if err != nil {
+			return err
+		}
+		return selftest.Run(ctx, e)
+	})
+}
+
+// Host fills [Places] for this machine: the environment, the folder of the program, the user's cache folder (nero inside
+// [os.UserCacheDir]) and the system's library folders.
+func Host() Places {
+	p := Places{Library: os.Getenv(Variable), Platform: library.Host(), Processor: processor(), System: systemDirs(runtime.GOOS, runtime.GOARCH, os.Getenv)}
+	if exe, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(exe); err == nil {
+			exe = real
+		}
+		p.Beside = filepath.Dir(exe)
+	}
+	if dir, err := os.UserCacheDir(); err == nil {
+		p.Cache = filepath.Join(dir, "nero")
+	}
+	return p
+}
+
+// systemDirs are the folders in which the system's loader would look.
+func systemDirs(goos, goarch string, env func(string) string) []string {
+	list := func(name string) []string { return filepath.SplitList(env(name)) }
+	switch goos {
+	case "windows":
+		// Not the system folder: Windows keeps an old onnxruntime.dll of its own there.
+		root := strings.ToLower(filepath.Clean(env("SystemRoot")))
+		return slices.DeleteFunc(list("PATH"), func(dir string) bool {
+			return !filepath.IsAbs(dir) || root != "." && strings.HasPrefix(strings.ToLower(filepath.Clean(dir)), root)
+		})
+	case "darwin":
+		return append(list("DYLD_LIBRARY_PATH"), "/opt/homebrew/lib", "/usr/local/lib", "/opt/local/lib")
+	}
+	dirs := append(list("LD_LIBRARY_PATH"), "/usr/local/lib")
+	if triplet := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[goarch]; triplet != "" {
+		dirs = append(dirs, "/usr/lib/"+triplet)
+	}
+	return append(dirs, "/usr/lib64", "/usr/lib")
+}

@@ -1,0 +1,73 @@
+package selftest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"nero/model/engine"
+)
+
+// revision counts the changes to the examples: a pass of an older set does not count.
+const revision = 1
+
+// Fingerprinter is an engine that can say which bytes it consists of, such as the size and time of its library.
+type Fingerprinter interface{ Fingerprint() string }
+
+// record is what a pass is remembered by.
+type record struct {
+	Revision    int    `json:"revision"`
+	Engine      string `json:"engine"`
+	Version     string `json:"version"`
+	Path        string `json:"path,omitempty"`
+	Fingerprint string `json:"fingerprint"`
+	Processor   string `json:"processor"`
+}
+
+// Verify runs the self-test unless this engine, in this version and with these bytes, has passed it on this processor. A pass
+// is remembered in the folder dir; where that cannot be read or written (or dir is empty) the test runs every time. A failure
+// is never remembered. It reports whether the test ran.
+func Verify(ctx context.Context, e engine.Engine, dir, processor string) (ran bool, err error) {
+	i := e.Info()
+	r := record{Revision: revision, Engine: i.Name, Version: i.Version, Path: i.Path, Processor: processor}
+	if f, ok := e.(Fingerprinter); ok {
+		r.Fingerprint = f.Fingerprint()
+	}
+	want, err := json.Marshal(r)
+	if err != nil {
+		return false, err
+	}
+	sum := sha256.Sum256(want)
+	file := filepath.Join(dir, hex.EncodeToString(sum[:8])+".json")
+	if dir != "" {
+		if have, err := os.ReadFile(file); err == nil && string(have) == string(want) {
+			return false, nil
+		}
+	}
+	if err := Run(ctx, e); err != nil {
+		return true, err
+	}
+	if dir != "" {
+		remember(file, want)
+	}
+	return true, nil
+}
+
+// remember writes the record in one step. If it fails, the test runs again next time.
+func remember(file string, b []byte) {
+	dir := filepath.Dir(file)
+	if os.MkdirAll(dir, 0o755) != nil {
+		return
+	}
+	f, err := os.CreateTemp(dir, "pass-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(b)
+	if closeErr := f.Close(); err != nil || closeErr != nil || os.Rename(f.Name(), file) != nil {
+		_ = os.Remove(f.Name()) // nothing else is to be done
+	}
+}
