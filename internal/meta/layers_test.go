@@ -52,6 +52,15 @@ var layers = map[string]int{
 	"run/workload":   6,
 	"present/report": 7,
 
+	"audit/audittest":       7,
+	"audit/check/preflight": 7,
+	"audit/check/sweep":     7,
+	"audit/check/controls":  8,
+	"audit/check/decision":  8,
+	"audit/check/endtoend":  9,
+	"audit/check/lattice":   9,
+	"audit/check":           10,
+
 	"cli":           11,
 	"cmd/nero":      12,
 	"internal/meta": 12,
