@@ -112,7 +112,10 @@ func (p *Policy) Explain(s *Set, f Facts) {
 	if !s.Exact {
 		text := fmt.Sprintf("error is %s times the resampling floor, interval [%s, %s]", num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 		// Without limits nothing is indistinguishable: an unknown floor excuses no error.
-		if math.IsNaN(s.Ratio.Value) {
+		switch {
+		case s.Resampling.Max == 0:
+			text = "moving the input there and back changes nothing"
+		case math.IsNaN(s.Ratio.Value):
 			text = "the elements resample, but their floor is not known"
 		}
 		if step(s.Ratio.Lo <= 1, CauseResampling, "resampling", text, Measured("error over resampling floor", s.Ratio, "").Against(1)) {
@@ -142,8 +145,13 @@ func (p *Policy) answer(s *Set) string {
 	case CauseNone:
 		return "no error: equal bit for bit"
 	case CauseViolation:
-		if s.Exact || math.IsNaN(s.Ratio.Value) {
+		switch {
+		case s.Exact:
 			return fmt.Sprintf("real: error %s, rounding explains %s", num(e), num(floor))
+		case s.Resampling.Max == 0:
+			return fmt.Sprintf("real: error %s, rounding explains %s and resampling nothing", num(e), num(floor))
+		case math.IsNaN(s.Ratio.Value):
+			return fmt.Sprintf("real: error %s, rounding explains %s; the resampling floor is not known", num(e), num(floor))
 		}
 		return fmt.Sprintf("real: error %s is %s x [%s, %s] the resampling floor", num(e), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 	}

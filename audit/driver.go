@@ -58,7 +58,10 @@ func (p *Pass) Measure(e ...Evidence) { p.out.Measures = append(p.out.Measures, 
 // Judge hands in a set of elements for judgment and returns its verdict. Steps and Cause must be there, see [Policy.Explain].
 func (p *Pass) Judge(s *Set) Verdict {
 	s.Verdict, s.Reason = p.Policy.Judge(s)
-	s.Level = LevelOf(worstBound(s), p.Subject.roundoff())
+	s.Level = LevelUndefined
+	if s.NonFinite == 0 {
+		s.Level = LevelOf(worstBound(s), p.Subject.roundoff())
+	}
 	p.out.Sets = append(p.out.Sets, s)
 	return s.Verdict
 }

@@ -36,7 +36,7 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 	}
 	mean, worst, floor := make([]float64, n), make([]float64, n), make([]float64, n)
 	abs, all := make([]float64, 0, n*len(cols)), make([]float64, 0, n*len(cols))
-	top := math.Inf(-1)
+	top := 0.0
 	for i := range n {
 		var sum, w float64
 		most := math.NaN()
