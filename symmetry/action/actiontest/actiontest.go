@@ -246,9 +246,8 @@ func Orientation(a action.Action, quarter, mirror group.Element) error {
 				errs = append(errs, fmt.Errorf("element %d of D4: the result is %s", i, shape(v)))
 				continue
 			}
-			if r, c, ok := firstWrong(x, o, i); !ok {
-				errs = append(errs, fmt.Errorf("element %d of D4 on %d×%d pixels: %v at row %d, column %d, which is not the pixel of the table; the picture was\n%v\nand became\n%v",
-					i, n, n, o.Pix[r*n+c], r, c, grid(x), grid(o)))
+			if why := compare(x, o, i); why != "" {
+				errs = append(errs, fmt.Errorf("element %d of D4 on %d×%d pixels: %s", i, n, n, why))
 			}
 		}
 	}
@@ -279,24 +278,24 @@ func D4(i, n, r, c int) (row, col int) {
 	panic("actiontest: D4 has the elements 0 to 7")
 }
 
-func firstWrong(x, o *space.Image, i int) (row, col int, ok bool) {
+// compare says which pixel of o is the first one that is not the pixel of x that element i brings there.
+func compare(x, o *space.Image, i int) string {
 	n := x.W
 	for r := range n {
 		for c := range n {
-			if a, b := D4(i, n, r, c); !(math.Abs(o.Pix[r*n+c]-x.Pix[a*n+b]) <= 1e-9) {
-				return r, c, false
+			a, b := D4(i, n, r, c)
+			got := o.Pix[r*n+c]
+			if math.Abs(got-x.Pix[a*n+b]) <= 1e-9 {
+				continue
 			}
+			shows := fmt.Sprintf("%v, which is no pixel of the picture", got)
+			if at := slices.Index(x.Pix, got); at >= 0 {
+				shows = fmt.Sprintf("the pixel [%d][%d]", at/n, at%n)
+			}
+			return fmt.Sprintf("[%d][%d] shows %s, want [%d][%d]", r, c, shows, a, b)
 		}
 	}
-	return 0, 0, true
-}
-
-func grid(x *space.Image) string {
-	var b bytes.Buffer
-	for r := range x.H {
-		fmt.Fprintln(&b, x.Pix[r*x.W:(r+1)*x.W])
-	}
-	return b.String()
+	return ""
 }
 
 // Directions tries that the element right moves a picture by one pixel to the right and down by one pixel down; either may
