@@ -158,7 +158,7 @@ func TestOptionalInterfaces(t *testing.T) {
 		"Trivial": "f-ps", "SO(2)": "-lps", "C4": "f-ps", "D4": "f-ps", "T(2)": "-lps", "T(2,Z)": "--ps", "Roll(2,2)": "f-ps", "Scale": "-lps",
 		"SE(2)": "-lps", "p4": "--ps", "Affine(rotate,scale)": "-lps",
 		"C4 x Scale": "--ps", "C4 x T(2,Z)": "---s", "C4 x D3": "f--s", "C4 x C2": "f-ps", "SO(2) x Scale": "-lps", "Scale x T(2)": "-l-s",
-		"T(2) x T(2,Z)": "--ps", "C4 x Roll(4,4)": "f--s",
+		"T(2) x T(2,Z)": "--ps", "T(2,Z) x Roll(4,4)": "---s", "C4 x Roll(4,4)": "f--s",
 	} {
 		g := parse(t, name)
 		var got strings.Builder
@@ -487,6 +487,12 @@ func TestLowDiscrepancySpreadsEvenly(t *testing.T) {
 	if err != nil || !slices.Equal(es[0], group.Element{0, 0}) {
 		t.Fatalf("%v, %v", es[0], err)
 	}
+	// Steps of the sequence are the inverse powers of the plastic number 1.32471795724474602596 (OEIS A060006).
+	for i, alpha := range []float64{1 / 1.32471795724474602596, 1 / (1.32471795724474602596 * 1.32471795724474602596)} {
+		if d := math.Remainder(es[1][i]-es[0][i]-8*alpha, 8); math.Abs(d) > 1e-12 {
+			t.Errorf("axis %d steps from %v to %v, expected a step of %v modulo 8", i, es[0][i], es[1][i], 8*alpha)
+		}
+	}
 	var count [16]int
 	for _, e := range es {
 		count[min(int((e[0]+4)/2), 3)*4+min(int((e[1]+4)/2), 3)]++
@@ -615,6 +621,14 @@ func TestDedupAgreesWithComparingAllPairs(t *testing.T) {
 	})
 }
 
+// An element near one that was dropped, and not near any that stayed, stays.
+func TestDedupKeepsTheEndOfAChain(t *testing.T) {
+	got := group.Dedup(group.T2(), []group.Element{{0, 0}, {0.8, 0}, {1.6, 0}, {2.4, 0}}, 1)
+	if len(got) != 2 || got[1][0] != 1.6 {
+		t.Errorf("%v, expected the shifts 0 and 1.6", got)
+	}
+}
+
 func TestPreset(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -634,6 +648,7 @@ func TestPreset(t *testing.T) {
 		{"Scale", nil, 13, "scale 0.5..2, log-spaced (13)"},
 		{"Roll(28,28)", nil, 784, "all 784"},
 		{"Roll(224,224)", nil, 1000, "low-discrepancy sample of 1000 elements: dx over the period 224 px"},
+		{"T(2,Z)", [][2]float64{{-1.5, 1.5}, {0, 0.5}}, 3, "(3), dy 0..0.5 px (1)"},
 		{"T(2)", [][2]float64{{-64, 60}, {-64, 60}}, 1000, "low-discrepancy"},
 		{"T(2,Z)", [][2]float64{{-1e9, 1e9}, {-1e9, 1e9}}, 1000, "low-discrepancy"},
 		{"p4m", nil, 648, "(9)"},

@@ -62,7 +62,8 @@ func factorNames(name string) ([]string, error) {
 		if r == 'x' || r == 'X' {
 			after := i > 0 && (unicode.IsDigit(runes[i-1]) || runes[i-1] == ')')
 			sign = !word(i-1) && !word(i+1) || after
-			if !sign && depth == 0 {
+			const longest = 16 // more than any name that ends in a letter
+			if !sign && depth == 0 && i-from <= longest {
 				_, err := parseFactor(string(runes[from:i]))
 				sign = err == nil
 			}
@@ -228,6 +229,9 @@ func unknown(text string) error {
 func nearest(key string, names []string) string {
 	plain := strings.NewReplacer("(", "", ")", "", ",", "")
 	key = plain.Replace(squash(key))
+	if len(key) > 64 {
+		return "" // no typing error
+	}
 	best, at := "", 0
 	for _, n := range names {
 		d := edits([]rune(key), []rune(plain.Replace(squash(n))))

@@ -160,14 +160,14 @@ func TestRefusals(t *testing.T) {
 
 func TestPlansFollowTheSeed(t *testing.T) {
 	g := group.SE2()
-	make := func(seed uint64) *orbit.Plan {
+	planOf := func(seed uint64) *orbit.Plan {
 		p, err := orbit.NewPlan(g, orbit.Spec{Haar: 30}, tag{g: g}, action.Trivial{G: g}, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	if !reflect.DeepEqual(make(1).Elements, make(1).Elements) || reflect.DeepEqual(make(1).Elements, make(2).Elements) {
+	if !reflect.DeepEqual(planOf(1).Elements, planOf(1).Elements) || reflect.DeepEqual(planOf(1).Elements, planOf(2).Elements) {
 		t.Error("the elements must depend on the seed and on nothing else")
 	}
 }
@@ -254,7 +254,10 @@ func TestWalk(t *testing.T) {
 		t.Errorf("%d steps, expected 4", n)
 	}
 	n = 0
-	for range p.Walk(x) {
+	for _, err := range p.Walk(x) {
+		if err != nil {
+			t.Error(err)
+		}
 		if n++; n == 2 {
 			break
 		}

@@ -225,7 +225,7 @@ func faults(t *testing.T) []faulty {
 
 func TestEveryFaultIsFoundByItsLaw(t *testing.T) {
 	for _, f := range faults(t) {
-		err := grouptest.Verify(f.g, 200, rand.New(rand.NewPCG(4, 2)))
+		err := grouptest.Verify(f.g, 100, rand.New(rand.NewPCG(4, 2)))
 		if err == nil {
 			t.Errorf("%s: no law failed", f.name)
 			continue
@@ -259,7 +259,7 @@ func TestVerifyPassesCleanTwins(t *testing.T) {
 		ordered{finite{plain{Group: c4}, elementsOf(t, c4)}, 4},
 		invariant{plain{Group: group.O2()}},
 	} {
-		if err := grouptest.Verify(g, 200, rand.New(rand.NewPCG(4, 2))); err != nil {
+		if err := grouptest.Verify(g, 100, rand.New(rand.NewPCG(4, 2))); err != nil {
 			t.Errorf("%T: %v", g, err)
 		}
 	}
