@@ -630,7 +630,7 @@ func TestFromImage(t *testing.T) {
 				x.Pix[i], x.Pix[i+1] = 255, 255
 			}
 			if !solid {
-				x.Pix[len(x.Pix)-1] = 254
+				x.Pix[len(x.Pix)-1-rapid.IntRange(0, 1).Draw(t, "byte")] = 254
 			}
 			m, depth = x, 16
 			if rapid.Bool().Draw(t, "premultiplied") {

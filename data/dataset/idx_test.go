@@ -255,6 +255,9 @@ func TestLabelFiles(t *testing.T) {
 	for i := range 3 {
 		encode(none, i, -1)
 	}
+	negative, large := tensor.New(tensor.Int8, 3), tensor.New(tensor.Int32, 3)
+	encode(negative, 1, -2)
+	encode(large, 0, maxClass+1)
 	column := tensor.New(tensor.Int32, 3, 1)
 	encode(column, 2, 9)
 	for _, c := range []struct {
@@ -264,6 +267,9 @@ func TestLabelFiles(t *testing.T) {
 		errs   []string
 	}{
 		{"count", idxBytes(t, labelTensor(1, 2)), nil, []string{"holds 2 labels", "3 images"}},
+		{"more", idxBytes(t, labelTensor(1, 2, 0, 3)), nil, []string{"holds 4 labels", "3 images"}},
+		{"negative", idxBytes(t, negative), nil, []string{"label of sample 1 is -2"}},
+		{"large", idxBytes(t, large), nil, []string{"label of sample 0 is 1048577"}},
 		{"rank", idxBytes(t, bytesTensor(3, 10)), nil, []string{"[3 10]", "argmax"}},
 		{"fraction", idxBytes(t, odd), nil, []string{"label of sample 1 is 0.5"}},
 		{"nan", idxBytes(t, nan), nil, []string{"label of sample 2 is NaN"}},

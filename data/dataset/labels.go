@@ -67,7 +67,7 @@ func intLabels(a *array, n int) ([]int, error) {
 		widen(vals, b[lo*size:], 1, a.dtype)
 		for k, v := range vals {
 			if v != math.Trunc(v) || !(v >= -1 && v <= maxClass) {
-				return nil, inFile(a.name, fmt.Errorf("label of sample %d is %v, want a class number from 0 to %d, or -1 for none", lo+k, v, maxClass))
+				return nil, inFile(a.name, fmt.Errorf("label of sample %d is %s, want a class number from 0 to %d, or -1 for none", lo+k, strconv.FormatFloat(v, 'f', -1, 64), maxClass))
 			}
 			labels[lo+k] = int(v)
 			some = some || v >= 0

@@ -302,6 +302,7 @@ func TestNpz(t *testing.T) {
 		{"labels of another file", Spec{Images: "testdata/named.npz", Key: "pictures", Labels: "testdata/labels.npy"}, []int{4, 0, 2}, nil},
 		{"labels of another archive", Spec{Images: "testdata/nhw-b-u1.npy", Labels: "testdata/named.npz", LabelKey: "weights"}, []int{4, 0, 2}, nil},
 		{"no key", Spec{Images: "testdata/named.npz"}, nil, []string{"named.npz", `"classes", "pictures", "weights"`, "set key"}},
+		{"label key without archive", Spec{Images: "testdata/stored.npz", Labels: "testdata/labels.npy", LabelKey: "y"}, nil, []string{"labels.npy", "label_key"}},
 		{"wrong key", Spec{Images: "testdata/named.npz", Key: "x"}, nil, []string{`no array is called "x"`, `"pictures"`}},
 		{"wrong label key", Spec{Images: "testdata/stored.npz", LabelKey: "z"}, nil, []string{`no array is called "z"`, "label_key"}},
 		{"label key is needed", Spec{Images: "testdata/nhw-b-u1.npy", Labels: "testdata/named.npz"}, nil, []string{"named.npz", "set label_key"}},
@@ -340,6 +341,11 @@ func TestNpz(t *testing.T) {
 	ds, err := OpenFS(stream{fstest.MapFS{"a": {Data: b}}}, Spec{Images: "a"})
 	if err != nil || ds.Len() != 3 {
 		t.Fatal(err)
+	}
+	o := newOpener(stream{fstest.MapFS{"a": {Data: b}}})
+	o.keep = 0
+	if ds, err = o.openNpz(Spec{Images: "a"}); err != nil || !slices.Equal(imageOf(t, ds, 1).Pix, x) {
+		t.Errorf("an archive that is read as a stream: %v", err)
 	}
 	for cut := range b {
 		_, err := OpenFS(fstest.MapFS{"a": {Data: b[:cut]}}, Spec{Format: "npz", Images: "a"})

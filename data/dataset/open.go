@@ -47,6 +47,17 @@ type Noted interface {
 // npz arrays up to 256 MiB; larger ones that are plain and in C order stay on disk and are read sample by sample, larger
 // compressed ones may take up to 4 GiB. Images of a folder are decoded one by one.
 //
+// Values are those of the file: 0 to 255 for 8-bit images, 0 to 65535 for 16-bit ones, the numbers themselves for arrays.
+// Images with fewer bits are spread over 0 to 255. Palettes are looked up; one that has greys alone counts as grey. An
+// alpha channel is dropped if every pixel is opaque and refused otherwise. CMYK becomes RGB. Of a TIFF file the first page
+// counts. The orientation that a camera notes in EXIF is not applied. JPEG and lossy WebP decoders differ from each other
+// by a few levels.
+//
+// In a folder, hidden files are left out, links followed and samples sorted by the bytes of their path. Labels come from
+// the table, the pattern, or else the first folder below the root; names that all are non-negative integers are the class
+// numbers, other names count 0, 1, … in byte order. Every header is read: an image whose size, channels or depth differ
+// from the others is refused, and nothing of it is decoded.
+//
 // Every data set returned implements [Shaped], [Classed] and [Noted].
 func Open(spec Spec) (Dataset, error) { return OpenFS(disk{}, spec) }
 
@@ -175,6 +186,9 @@ func (o opener) labels(spec Spec, ids []string) (labels []int, names, notes []st
 	kind, err := labelFormat(o.fsys, spec.Labels)
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	if spec.LabelKey != "" && kind != "npz" {
+		return nil, nil, nil, fmt.Errorf("%s: label_key is for npz archives, this is none", spec.Labels)
 	}
 	if kind == "" {
 		return tableLabels(o.fsys, spec.Labels, ids)

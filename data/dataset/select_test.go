@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"testing/fstest"
@@ -255,4 +256,31 @@ func TestCheckLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, CheckLabels(ds, 10), `sample "1" has no label`)
+}
+
+// draws is a source of listed numbers.
+type draws []uint64
+
+func (d *draws) Uint64() uint64 {
+	v := (*d)[0]
+	*d = (*d)[1:]
+	return v
+}
+
+// 2^64 is 6 modulo 10: the last six numbers are drawn again, or 0 to 5 would come more often.
+func TestBelowRepeatsTheLastBlock(t *testing.T) {
+	for _, c := range []struct {
+		draws draws
+		want  uint64
+	}{
+		{draws{math.MaxUint64, math.MaxUint64 - 5, 27}, 7},
+		{draws{math.MaxUint64 - 6, 27}, 9},
+	} {
+		if got := below(&c.draws, 10); got != c.want {
+			t.Errorf("%d, want %d", got, c.want)
+		}
+	}
+	if got := below(&draws{math.MaxUint64}, 16); got != 15 {
+		t.Errorf("%d, want 15", got)
+	}
 }
