@@ -26,7 +26,7 @@ var Confidence = &Metric{
 
 // Accuracy is 1 where the most probable class is the true one.
 var Accuracy = &Metric{
-	Name: "accuracy", Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+	Name: "accuracy", Binary: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
 	Doc: "1 if the most probable class is the true class, else 0; of equal scores the lowest class counts",
 	Measure: func(c Case) float64 {
 		p, ok := labeled(c)
@@ -77,7 +77,7 @@ func TopK(k int) *Metric {
 		panic("metric: top-k needs k >= 1")
 	}
 	return &Metric{
-		Name: fmt.Sprintf("top%d", k), Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+		Name: fmt.Sprintf("top%d", k), Binary: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
 		Doc: fmt.Sprintf("1 if fewer than %d classes are more probable than the true class (ties count for lower classes), else 0", k),
 		Measure: func(c Case) float64 {
 			p, ok := labeled(c)
@@ -119,14 +119,14 @@ var KL = &Metric{
 
 // Agreement is 1 where the predicted class is that at the identity.
 var Agreement = &Metric{
-	Name: "agreement", Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+	Name: "agreement", Binary: true, Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
 	Doc:     "1 if the most probable class is the same as at the identity, else 0; rises with accuracy, so read it beside it",
 	Measure: func(c Case) float64 { return same(c.Got, c.Want) },
 }
 
 // Flip is 1 where the predicted class differs from that at the neighboring element of the plan.
 var Flip = &Metric{
-	Name: "flip", Ref: Self, Better: Lower, Range: [2]float64{0, 1}, Spaces: scores,
+	Name: "flip", Binary: true, Ref: Self, Better: Lower, Range: [2]float64{0, 1}, Spaces: scores,
 	Doc:     "1 if the most probable class differs from that at the preceding element of the plan (the last one for the first), else 0",
 	Measure: func(c Case) float64 { return 1 - same(c.Got, c.Prev) },
 }

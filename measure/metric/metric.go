@@ -38,6 +38,7 @@ type Metric struct {
 	Name, Doc string
 	Unit      string     // "" for a pure number
 	Range     [2]float64 // of possible values, ±Inf where unbounded
+	Binary    bool       // every value is 0 or 1: means are proportions
 	Better    Direction
 	Ref       Reference
 	Spaces    []space.Kind // of predictions that it understands

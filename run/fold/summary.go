@@ -91,3 +91,17 @@ func (s *Summary) Curve(model, metric, slice int) *Curve {
 	}
 	return &s.Curves[i]
 }
+
+// Identity is the index of the identity among the elements, -1 if it is not there.
+func (s *Summary) Identity() int {
+	g, err := group.Parse(s.Group)
+	if err != nil {
+		return -1
+	}
+	for k, e := range s.Elements {
+		if g.Dist(e, g.Identity()) == 0 {
+			return k
+		}
+	}
+	return -1
+}

@@ -1,0 +1,325 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"nero/audit"
+	"nero/audit/check"
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/model/onnx"
+	"nero/run/eval"
+	"nero/run/job"
+	"nero/run/workload"
+	"nero/symmetry/action"
+	"nero/symmetry/orbit"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *App) audit() *cobra.Command {
+	var sf studyFlags
+	var ef engineFlags
+	var formats []string
+	var failOn, out string
+	var repeats int
+	w := workers()
+	c := &cobra.Command{
+		Use:   "audit [STUDY.yaml | MODEL.onnx]",
+		Short: "Decide whether a model is equivariant, with evidence",
+		Long: `audit measures how far the model's answer at g·x is from where it should be, judges exact elements (quarter turns, mirrors,
+whole shifts) before resampled ones, holds every error against what rounding, repeats and resampling alone would do, and checks by
+a planted asymmetry how small a violation it would have found.
+
+Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through; 2 the audit could not run.`,
+		Example: "  nero audit model.onnx --data photos --group C4 --invariant\n" +
+			"  nero audit studies/digits/demo.yaml --format text,json,junit -o audit\n" +
+			"  nero audit segment.onnx --data photos --group D4 --output image --equivariant",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkFormats(formats, out); err != nil {
+				return err
+			}
+			s, err := sf.study(args)
+			if err != nil {
+				return err
+			}
+			reports, err := a.auditStudy(cmd.Context(), s, ef, audit.FailOn(failOn), w, repeats)
+			if err != nil {
+				return err
+			}
+			if err := a.writeAudit(reports, formats, out); err != nil {
+				return err
+			}
+			switch audit.ExitCode(reports...) {
+			case audit.ExitPass:
+				return nil
+			case audit.ExitFail:
+				return errFindings
+			}
+			return &codeError{exitError, fmt.Errorf("the audit of %s could not run", notRun(reports))}
+		},
+	}
+	sf.add(c)
+	ef.add(c)
+	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"}, "text, json, junit; several with -o")
+	c.Flags().StringVarP(&out, "out", "o", "", "`folder` for audit.txt, audit.json, audit.junit.xml; text is still printed")
+	c.Flags().StringVar(&failOn, "fail-on", string(audit.FailOnAttention), "what ends with exit code 1: attention (and FAIL), fail, nothing")
+	c.Flags().IntVarP(&w, "workers", "w", w, "workers; their number changes no number")
+	c.Flags().IntVar(&repeats, "average", 0, "average this many repeats of every prediction, to audit a stochastic model in its mean")
+	return c
+}
+
+// writers of the formats of an audit.
+var auditFormats = map[string]struct {
+	file  string
+	write func(io.Writer, ...*audit.Report) error
+}{
+	"text":  {"audit.txt", audit.Text},
+	"json":  {"audit.json", audit.JSON},
+	"junit": {"audit.junit.xml", audit.JUnit},
+}
+
+func checkFormats(formats []string, out string) error {
+	for _, f := range formats {
+		if _, ok := auditFormats[f]; !ok {
+			return fmt.Errorf("--format %q: want text, json or junit", f)
+		}
+	}
+	if len(formats) == 0 {
+		return fmt.Errorf("--format: want text, json or junit")
+	}
+	if len(formats) > 1 && out == "" {
+		return fmt.Errorf("--format %s: several formats need a folder, -o DIR", strings.Join(formats, ","))
+	}
+	return nil
+}
+
+func notRun(reports []*audit.Report) string {
+	var names []string
+	for _, r := range reports {
+		if r.Error != "" {
+			names = append(names, r.Model+" ("+r.Error+")")
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// writeAudit prints one format, or writes several into a folder and prints the text.
+func (a *App) writeAudit(reports []*audit.Report, formats []string, out string) error {
+	if out == "" {
+		return auditFormats[formats[0]].write(a.Out, reports...)
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	for _, f := range formats {
+		var b strings.Builder
+		if err := auditFormats[f].write(&b, reports...); err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(out, auditFormats[f].file), []byte(b.String())); err != nil {
+			return err
+		}
+	}
+	return audit.Text(a.Out, reports...)
+}
+
+// auditStudy audits every model of the study.
+func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, failOn audit.FailOn, workers, repeats int) ([]*audit.Report, error) {
+	if s.Output.Action == "" {
+		if s.Output.Space != "" && s.Output.Space != "scores" {
+			return nil, fmt.Errorf("what should the output do along the orbit? Say --invariant (stay as it is) or --equivariant (move as the input does), or set output.action")
+		}
+		a.say("note: scores are taken to be invariant; say --invariant to confirm")
+	}
+	policy, err := audit.NewPolicy(s.Audit.Preset, s.Audit.Threshold, s.Audit.Confidence)
+	if err != nil {
+		return nil, s.Errorf("audit", "%v", err)
+	}
+	policy.FailOn, policy.Average = failOn, repeats
+	switch failOn {
+	case audit.FailOnAttention, audit.FailOnFail, audit.FailOnNothing:
+	default:
+		return nil, fmt.Errorf("--fail-on %q: want attention, fail or nothing", failOn)
+	}
+	e, err := a.openEngine(ctx, ef)
+	if err != nil {
+		return nil, err
+	}
+	w, err := workload.Open(ctx, s, workload.Options{Engine: e, Rules: action.Rules(), Workers: workers, Audit: true})
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close() //nolint:errcheck // nothing is lost
+	for _, n := range w.Notes {
+		a.say("note: %s", n)
+	}
+	var reports []*audit.Report
+	for _, m := range w.Eval.Models {
+		subject, err := a.subject(w, m, workers)
+		if err != nil {
+			return nil, err
+		}
+		p := newProgress(a.Err, "nero audit "+m.Name, "predictions", a.quiet)
+		last := 0
+		subject.Progress = func(done, total int) {
+			if last == 0 {
+				p.begin0(total)
+			}
+			p.Evaluated(done - last)
+			last = done
+		}
+		r, err := audit.Run(ctx, subject, policy, check.All(), audit.Options{Outside: check.Outside()})
+		p.finish()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			r = audit.CouldNotRun(m.Name, policy, err)
+		}
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+// predictor runs a model for the audit.
+type predictor struct {
+	m       *eval.Model
+	workers int
+}
+
+// Predict runs the model in its micro-batches.
+func (p predictor) Predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
+	return p.m.Predict(ctx, values, p.workers)
+}
+
+// PredictBatch runs the model in batches of the given size.
+func (p predictor) PredictBatch(ctx context.Context, size int, values []space.Value) ([]space.Value, error) {
+	return p.m.PredictBatch(ctx, values, size, p.workers)
+}
+
+// subject is a model with the inputs and elements that its audit uses: the study's, thinned to the sizes that it names or
+// that go with the size of the model.
+func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, error) {
+	i := slices.Index(w.Eval.Models, m)
+	model, err := onnx.Read(w.Study.Models[i].ONNX)
+	if err != nil {
+		return nil, err
+	}
+	inputs, _ := audit.PresetSize(model.Parameters())
+	if n := w.Study.Audit.Samples; n > 0 {
+		inputs = n
+	}
+	chosen, err := auditSamples(w, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return &audit.Subject{
+		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
+		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
+		Input: w.Study.Input, Seed: w.Study.Seed,
+	}, nil
+}
+
+// auditSamples chooses n of the study's samples, as many of each class as can be where there are labels.
+func auditSamples(w *workload.Workload, n int) ([]int, error) {
+	count := w.Eval.Count()
+	var labels []int
+	if all := w.Data.Labels(); all != nil {
+		labels = all
+		if w.Eval.Samples != nil {
+			labels = make([]int, count)
+			for i, k := range w.Eval.Samples {
+				labels[i] = all[k]
+			}
+		}
+	}
+	classes := map[int]bool{}
+	for _, l := range labels {
+		if l >= 0 {
+			classes[l] = true
+		}
+	}
+	balance := len(classes) > 1 && n >= len(classes) && n < count
+	return dataset.Select(labels, count, min(n, count), balance, w.Study.Seed)
+}
+
+// thin keeps n of the elements of a plan, evenly, the identity among them. 0 keeps all.
+func thin(p *orbit.Plan, n int) *orbit.Plan {
+	if n <= 0 || n >= len(p.Elements) {
+		return p
+	}
+	o := *p
+	o.Elements, o.Weights = nil, nil
+	id := max(p.Identity(), 0)
+	keep := map[int]bool{id: true}
+	for i := range n {
+		keep[(id+i*len(p.Elements)/n)%len(p.Elements)] = true
+	}
+	for i, g := range p.Elements {
+		if keep[i] {
+			o.Elements = append(o.Elements, slices.Clone(g))
+		}
+	}
+	o.Measure = fmt.Sprintf("%d of: %s", len(o.Elements), p.Measure)
+	return &o
+}
+
+
+func (a *App) checks() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "checks", Short: "List the checks of an audit, with what they ask and need", Args: cobra.NoArgs,
+		Example: "  nero checks",
+		RunE: func(*cobra.Command, []string) error {
+			type param struct {
+				Name    string  `json:"name"`
+				Doc     string  `json:"doc"`
+				Default float64 `json:"default"`
+			}
+			type entry struct {
+				Name     string   `json:"name"`
+				Doc      string   `json:"doc"`
+				Requires []string `json:"requires,omitempty"`
+				Params   []param  `json:"params,omitempty"`
+			}
+			var all []entry
+			for _, c := range check.All() {
+				e := entry{Name: c.Name, Doc: c.Doc}
+				for _, r := range c.Requires {
+					e.Requires = append(e.Requires, r.Name)
+				}
+				for _, p := range c.Params {
+					e.Params = append(e.Params, param{p.Name, p.Doc, p.Default})
+				}
+				all = append(all, e)
+			}
+			if asJSON {
+				return writeJSON(a.Out, all)
+			}
+			for _, e := range all {
+				fmt.Fprintf(a.Out, "%s\n", e.Name)
+				for line := range strings.SplitSeq(strings.TrimSpace(e.Doc), "\n") {
+					fmt.Fprintf(a.Out, "  %s\n", line)
+				}
+				if len(e.Requires) > 0 {
+					fmt.Fprintf(a.Out, "  requires: %s\n", strings.Join(e.Requires, ", "))
+				}
+				for _, p := range e.Params {
+					fmt.Fprintf(a.Out, "  %s.%s = %g: %s\n", e.Name, p.Name, p.Default, p.Doc)
+				}
+			}
+			fmt.Fprintf(a.Out, "not asked: %s\n", strings.Join(check.Outside(), "; "))
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}

@@ -1,0 +1,111 @@
+// Package cli is the command line: commands, flags, exit codes, progress. It has no logic of its own.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitOK       = 0
+	exitFindings = 1 // the audit found something, or could not decide
+	exitError    = 2 // it could not run
+)
+
+// App is the program with everything that it takes from outside.
+type App struct {
+	Out, Err io.Writer
+	Version  string
+	// Getenv looks an environment variable up.
+	Getenv func(string) string
+	// CacheDir is the user's cache folder, "" if there is none.
+	CacheDir string
+	// Executable is the path of the running program, "" if it is not known.
+	Executable string
+	// Stop is closed when the user asks to stop; work under way is finished and kept.
+	Stop <-chan struct{}
+
+	quiet bool
+}
+
+// codeError carries an exit code.
+type codeError struct {
+	code int
+	err  error
+}
+
+func (e *codeError) Error() string { return e.err.Error() }
+func (e *codeError) Unwrap() error { return e.err }
+
+// findings ends the program with exit code 1 without a further message.
+var errFindings = errors.New("findings")
+
+// Main runs the program on the process's own arguments and streams and returns its exit code.
+func Main() int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stop := make(chan struct{})
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	a := &App{Out: os.Stdout, Err: os.Stderr, Version: version(), Getenv: os.Getenv, Stop: stop}
+	a.CacheDir, _ = os.UserCacheDir() // without one nothing is cached
+	a.Executable, _ = os.Executable() // without it nothing is looked for beside it
+	go func() {
+		<-signals
+		fmt.Fprintln(os.Stderr, "\nnero: finishing what is under way; the run can be resumed. Once more to stop at once.")
+		close(stop)
+		<-signals
+		cancel()
+	}()
+	return a.Run(ctx, os.Args[1:])
+}
+
+// Run executes one command line and returns its exit code.
+func (a *App) Run(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, errFindings) {
+		return exitFindings
+	}
+	fmt.Fprintf(a.Err, "nero: %v\n", err)
+	var c *codeError
+	if errors.As(err, &c) {
+		return c.code
+	}
+	return exitError
+}
+
+func (a *App) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "nero",
+		Short: "How does a model respond when its input moves along an orbit of a group?",
+		Long: `nero moves the inputs of a machine-learning model along the orbit of a group (turned, shifted, mirrored) and
+says with evidence whether the model is equivariant, where it is not, and whether the error is real, rounding or
+resampling.`,
+		Example:       "  nero demo\n  nero run --model model.onnx --data photos --group 'SO(2)' -o run\n  nero audit model.onnx --data photos --group C4 --invariant",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       a.Version,
+	}
+	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
+	root.AddCommand(a.demo(), a.run(), a.audit(), a.report(), a.inspect(), a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
+	return root
+}
+
+// workers is the default number of workers: every processor that the program may use.
+func workers() int { return runtime.GOMAXPROCS(0) }

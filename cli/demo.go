@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"nero/run/store"
+	"nero/run/workload"
+	"nero/studies/digits"
+
+	"github.com/spf13/cobra"
+)
+
+// earlySamples is how many samples the first table of the demo needs: ten of each digit.
+const earlySamples = 100
+
+func (a *App) demo() *cobra.Command {
+	var rf runFlags
+	limit := 0
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Two digit classifiers over the rotations of 1,000 real digits",
+		Long: `demo evaluates two small networks, built into the program, over the rotation orbit of real handwritten digits: one was
+trained on upright digits, its twin on turned ones. It writes the study, the run and a report into a folder. Everything that it
+does can be done with one's own model by 'nero run', 'nero audit' and 'nero report'.`,
+		Example: "  nero demo\n  nero demo -o my-demo --limit 200",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir := rf.out
+			args, err := demoStudy(filepath.Join(dir, "study"))
+			if err != nil {
+				return err
+			}
+			var sf studyFlags
+			sf.add(&cobra.Command{})
+			s, err := sf.study(args)
+			if err != nil {
+				return err
+			}
+			if limit > 0 {
+				s.Data.Limit, s.Data.Balance = limit, "label"
+			}
+			rf.out = filepath.Join(dir, "run")
+			var once sync.Once
+			early := func(r *store.Run, w *workload.Workload, kept int) {
+				if kept < earlySamples || kept >= w.Job.Count {
+					return
+				}
+				once.Do(func() {
+					sum, err := summarize(r, w)
+					if err != nil || len(sum.Slices) == 0 {
+						return // the final table will say what is wrong
+					}
+					sum.Samples = sum.Slices[0].N
+					fmt.Fprintf(a.Out, "\nFirst look, %d of %d digits:\n", sum.Samples, w.Job.Count)
+					printSummary(a.Out, sum, "")
+					fmt.Fprintln(a.Out)
+				})
+			}
+			done, err := a.evaluate(cmd.Context(), s, rf, early)
+			if err != nil {
+				return err
+			}
+			printSummary(a.Out, done.summary, "")
+			files, err := a.writeReport(cmd.Context(), rf.out, filepath.Join(dir, "report"), nil)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Out, "\nreport: %s (%d files)\nrun:    %s\nstudy:  %s, to change and run with: nero run %s -o %s\n", filepath.Join(dir, "report", "report.md"), len(files), rf.out,
+				args[0], args[0], filepath.Join(dir, "mine"))
+			return nil
+		},
+	}
+	rf.add(c, "nero-demo")
+	c.Flags().IntVar(&limit, "limit", 0, "fewer digits, the same number of each class (0: all 1,000)")
+	return c
+}
+
+// demoStudy writes the built-in study below dir, unless it is there, and returns the path of its study file.
+func demoStudy(dir string) ([]string, error) {
+	err := fs.WalkDir(digits.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(digits.Files, name)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		if old, err := os.ReadFile(to); err == nil {
+			if string(old) == string(b) {
+				return nil
+			}
+			return fmt.Errorf("%s is there and is not the file of the demo: move it away, or choose another folder with -o", to)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		return writeFile(to, b)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []string{filepath.Join(dir, "demo.yaml")}, nil
+}
+
+// writeFile writes a file by rename, so that it is complete or not there.
+func writeFile(name string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".nero-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

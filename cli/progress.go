@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"nero/run/job"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress shows how far a run is: a bar on a terminal, a line every few seconds elsewhere. It is safe for concurrent use.
+type progress struct {
+	out   io.Writer
+	label string
+	unit  string // of what is counted
+	now   func() time.Time
+	tty   bool
+	every time.Duration
+
+	mu      sync.Mutex
+	bar     *progressbar.ProgressBar
+	begin   time.Time
+	last    time.Time
+	done    int
+	total   int
+	onShard func(job.Shard)
+}
+
+// newProgress writes to out; quiet shows nothing.
+func newProgress(out io.Writer, label, unit string, quiet bool) *progress {
+	p := &progress{out: out, label: label, unit: unit, now: time.Now, every: 5 * time.Second}
+	if f, ok := out.(*os.File); ok {
+		p.tty = term.IsTerminal(int(f.Fd()))
+	}
+	if quiet {
+		p.out, p.tty = io.Discard, false
+	}
+	return p
+}
+
+// Start says how much is to be done.
+func (p *progress) Start(todo, all, evaluations int) {
+	if todo < all {
+		p.note("%s: resuming, %d of %d shards are there", p.label, all-todo, all)
+	}
+	p.begin0(evaluations)
+}
+
+// begin0 starts the clock for n steps.
+func (p *progress) begin0(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total, p.done, p.begin = n, 0, p.now()
+	p.last = p.begin
+	if p.tty && n > 0 {
+		p.bar = progressbar.NewOptions(n, progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription(p.label),
+			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(p.unit),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionClearOnFinish(), progressbar.OptionFullWidth())
+	}
+}
+
+// Evaluated counts n steps.
+func (p *progress) Evaluated(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += n
+	if p.bar != nil {
+		_ = p.bar.Add(n) // a bar that cannot be drawn is no reason to stop
+		return
+	}
+	now := p.now()
+	if now.Sub(p.last) < p.every || p.total == 0 {
+		return
+	}
+	p.last = now
+	spent := now.Sub(p.begin)
+	left := time.Duration(float64(spent) * float64(p.total-p.done) / float64(max(p.done, 1)))
+	fmt.Fprintf(p.out, "%s: %d of %d %s (%.0f %%), %.0f/s, %s left\n", p.label, p.done, p.total, p.unit,
+		100*float64(p.done)/float64(p.total), float64(p.done)/spent.Seconds(), left.Round(time.Second))
+}
+
+// Committed is told of every kept shard.
+func (p *progress) Committed(s job.Shard) {
+	if p.onShard != nil {
+		p.onShard(s)
+	}
+}
+
+// finish ends the display and says how long it took.
+func (p *progress) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Finish()
+		p.bar = nil
+	}
+	if spent := p.now().Sub(p.begin); p.done > 0 && spent > 0 {
+		fmt.Fprintf(p.out, "%s: %d %s in %s (%.0f/s)\n", p.label, p.done, p.unit, spent.Round(100*time.Millisecond), float64(p.done)/spent.Seconds())
+	}
+}
+
+// note prints a line above the bar.
+func (p *progress) note(format string, a ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	fmt.Fprintf(p.out, format+"\n", a...)
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"nero/run/fold"
+	"nero/symmetry/group"
+)
+
+// writeJSON writes v with indentation.
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// figure prints a number in at most seven characters or so; NaN as a dash.
+func figure(n fold.Number) string {
+	v := float64(n)
+	switch a := math.Abs(v); {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "-"
+	case a == 0:
+		return "0"
+	case a < 1e-3 || a >= 1e5:
+		return fmt.Sprintf("%.1e", v)
+	default:
+		return fmt.Sprintf("%.4f", v)
+	}
+}
+
+// printSummary writes the compact table of a run: per metric and model the mean over the orbit with its interval, the value at
+// the identity, the worst element and the worst of the orbit.
+func printSummary(out io.Writer, s *fold.Summary, dir string) {
+	fmt.Fprintf(out, "%s on %s: %d samples x %d elements (%s)\n", strings.Join(s.Models, ", "), s.Group, s.Samples-s.Failed, len(s.Elements), s.Measure)
+	name := func(k int) string {
+		if k < 0 {
+			return "-"
+		}
+		return label(s, k)
+	}
+	identity := s.Identity()
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "metric\tmodel\tat identity\tmean over orbit [%.0f %% interval]\tworst element\tworst of orbit\tn\n", 100*s.Confidence)
+	for i, m := range s.Metrics {
+		for k := range s.Models {
+			c := s.Curve(k, i, 0)
+			if c == nil {
+				continue
+			}
+			at, worst := "-", "-"
+			if identity >= 0 {
+				at = figure(c.Mean[identity])
+			}
+			if c.WorstElement >= 0 {
+				worst = fmt.Sprintf("%s at %s", figure(c.Mean[c.WorstElement]), name(c.WorstElement))
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\n", m.Name, s.Models[k], at,
+				figure(c.Orbit.Mean), figure(c.Orbit.Lo), figure(c.Orbit.Hi), worst, figure(c.Worst.Mean), c.Orbit.N)
+		}
+	}
+	_ = w.Flush() // errors of the terminal show elsewhere
+	for i, m := range s.Metrics {
+		for k := range s.Models {
+			c := s.Curve(k, i, 0)
+			if c == nil || c.BadAt < 0 {
+				continue
+			}
+			bad := 0
+			for _, n := range c.Bad {
+				bad += n
+			}
+			fmt.Fprintf(out, "WARNING: %s of %s is not finite %d times, first for sample %s at %s; these values are in no mean\n",
+				m.Name, s.Models[k], bad, c.FirstBad, name(c.BadAt))
+		}
+	}
+	if s.Failed > 0 {
+		fmt.Fprintf(out, "WARNING: %d samples could not be evaluated; their rows say why\n", s.Failed)
+	}
+	if dir != "" {
+		fmt.Fprintf(out, "kept in %s; pictures and a page with: nero report %s\n", dir, dir)
+	}
+}
+
+// label is element k for people.
+func label(s *fold.Summary, k int) string {
+	g, err := group.Parse(s.Group)
+	if err != nil {
+		return fmt.Sprint([]float64(s.Elements[k]))
+	}
+	return group.Format(g, s.Elements[k])
+}

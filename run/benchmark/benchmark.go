@@ -1,0 +1,205 @@
+// Package benchmark measures what a run costs beyond the engine: the same inputs through the engine alone, fed with ready-made
+// batches, and through the whole run, in turn and in one process.
+package benchmark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nero/data/space"
+	"nero/data/tensor"
+	"nero/run/eval"
+	"nero/run/exec"
+	"nero/run/job"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Clock tells time.
+type Clock struct {
+	Now func() time.Time
+	CPU func() time.Duration // processor time of this process, user and system, over all threads
+}
+
+// Committer makes a fresh place for the rows of one round and removes it again.
+type Committer func() (c exec.Committer, remove func() error, err error)
+
+// Cost is what one pass over the inputs took.
+type Cost struct {
+	CPU  time.Duration `json:"cpu_ns"`
+	Wall time.Duration `json:"wall_ns"`
+}
+
+// Round is one pass of everything, in turn.
+type Round struct {
+	EngineOne Cost `json:"engine_one"` // engine alone, one worker
+	RunOne    Cost `json:"run_one"`    // the run, one worker
+	EngineAll Cost `json:"engine_all"` // engine alone, all workers
+	RunAll    Cost `json:"run_all"`    // the run, all workers
+}
+
+// Report holds every round and the medians of the ratios.
+type Report struct {
+	Samples     int     `json:"samples"`
+	Elements    int     `json:"elements"`
+	Models      int     `json:"models"`
+	Evaluations int     `json:"evaluations"` // of one pass
+	Workers     int     `json:"workers"`
+	Rounds      []Round `json:"rounds"`
+
+	OverheadOne float64 `json:"overhead_one"`   // processor time of the run over that of the engine, one worker
+	OverheadAll float64 `json:"overhead_all"`   // the same with all workers
+	Scaling     float64 `json:"scaling"`        // evaluations a second with all workers over those with one
+	EngineScale float64 `json:"engine_scaling"` // the same of the engine alone: what the machine gives
+	PerSecond   float64 `json:"per_second"`     // evaluations a second with all workers
+	PerCPU      float64 `json:"per_cpu_second"` // evaluations a second of processor time, one worker
+}
+
+// batch is one ready-made input of one model.
+type batch struct {
+	model int
+	in    []tensor.Named
+}
+
+// Run measures over the first samples of the job, rounds times. Median ratios are those of pairs measured one after the
+// other, so that a machine whose speed drifts does not tilt them.
+func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, rounds int, clock Clock, keep Committer) (*Report, error) {
+	if samples < 1 || workers < 1 || rounds < 1 {
+		return nil, errors.New("benchmark: samples, workers and rounds must be at least 1")
+	}
+	part := *j
+	part.Count = min(samples, j.Count)
+	part.Shard = max(1, part.Count/(4*workers)) // enough shards that no worker waits for the last one
+	r := &Report{Samples: part.Count, Elements: len(j.Elements), Models: len(e.Models), Workers: workers}
+	r.Evaluations = r.Samples * r.Elements * r.Models
+	batches, err := encode(e, part.Count)
+	if err != nil {
+		return nil, err
+	}
+	timed := func(f func() error) (Cost, error) {
+		c, t := clock.CPU(), clock.Now()
+		err := f()
+		return Cost{CPU: clock.CPU() - c, Wall: clock.Now().Sub(t)}, err
+	}
+	alone := func(w int) func() error { return func() error { return engineAlone(ctx, e, batches, w) } }
+	whole := func(w int) func() error {
+		return func() error {
+			c, remove, err := keep()
+			if err != nil {
+				return err
+			}
+			return errors.Join(exec.Local(ctx, &part, e, c, w, nil, silent{}), remove())
+		}
+	}
+	if err := alone(workers)(); err != nil { // opens every session
+		return nil, err
+	}
+	for range rounds {
+		var o Round
+		for _, step := range []struct {
+			to *Cost
+			f  func() error
+		}{{&o.EngineOne, alone(1)}, {&o.RunOne, whole(1)}, {&o.EngineAll, alone(workers)}, {&o.RunAll, whole(workers)}} {
+			if *step.to, err = timed(step.f); err != nil {
+				return nil, err
+			}
+		}
+		r.Rounds = append(r.Rounds, o)
+	}
+	median := func(f func(Round) float64) float64 {
+		var x []float64
+		for _, o := range r.Rounds {
+			x = append(x, f(o))
+		}
+		slices.Sort(x)
+		return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+	}
+	ratio := func(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
+	r.OverheadOne = median(func(o Round) float64 { return ratio(o.RunOne.CPU, o.EngineOne.CPU) })
+	r.OverheadAll = median(func(o Round) float64 { return ratio(o.RunAll.CPU, o.EngineAll.CPU) })
+	r.Scaling = median(func(o Round) float64 { return ratio(o.RunOne.Wall, o.RunAll.Wall) })
+	r.EngineScale = median(func(o Round) float64 { return ratio(o.EngineOne.Wall, o.EngineAll.Wall) })
+	r.PerSecond = median(func(o Round) float64 { return float64(r.Evaluations) / o.RunAll.Wall.Seconds() })
+	r.PerCPU = median(func(o Round) float64 { return float64(r.Evaluations) / o.RunOne.CPU.Seconds() })
+	return r, nil
+}
+
+// encode makes the batches that a run over the first samples would make.
+func encode(e *eval.Evaluation, samples int) ([]batch, error) {
+	var out []batch
+	for m, model := range e.Models {
+		var wait []space.Value
+		flush := func() error {
+			in, err := model.Codec.Encode(wait, nil)
+			if err != nil {
+				return err
+			}
+			out, wait = append(out, batch{m, in}), wait[:0]
+			return nil
+		}
+		for i := range samples {
+			s, err := e.At(i)
+			if err != nil {
+				return nil, err
+			}
+			for _, g := range e.Plan.Elements {
+				x, err := e.Plan.In.Apply(g, s.Value)
+				if err != nil {
+					return nil, fmt.Errorf("sample %s: %w", s.ID, err)
+				}
+				if wait = append(wait, x); len(wait) == model.Batch {
+					if err := flush(); err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+		if len(wait) > 0 && !model.Fixed {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// engineAlone runs every batch, nothing else.
+func engineAlone(ctx context.Context, e *eval.Evaluation, batches []batch, workers int) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for w := range workers {
+		g.Go(func() error {
+			for m, model := range e.Models {
+				s, err := model.Pool.Get(ctx)
+				if err != nil {
+					return err
+				}
+				for i := w; i < len(batches); i += workers {
+					if batches[i].model != m {
+						continue
+					}
+					if _, err := s.Run(ctx, batches[i].in); err != nil {
+						return err
+					}
+				}
+				model.Pool.Put(s)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// silent watches without a word.
+type silent struct{}
+
+// Start does nothing.
+func (silent) Start(int, int, int) {}
+
+// Evaluated does nothing.
+func (silent) Evaluated(int) {}
+
+// Committed does nothing.
+func (silent) Committed(job.Shard) {}

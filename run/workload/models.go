@@ -1,0 +1,111 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"os"
+
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/model/decode"
+	"nero/model/engine"
+	"nero/model/onnx"
+	"nero/run/eval"
+	"nero/run/job"
+)
+
+// activationBudget bounds the values that one micro-batch holds inside a model, in bytes.
+const activationBudget = 96 << 20
+
+// Limits says what the chosen engine can run.
+func Limits(e engine.Engine) (onnx.Limits, error) {
+	info := e.Info()
+	if info.Name == "wasm" {
+		return onnx.Wasm(), nil
+	}
+	return onnx.Native(info.Version)
+}
+
+// openModels reads, checks and opens every model. in is what a model is fed: a moved sample.
+func (w *Workload) openModels(ctx context.Context, in space.Spec, o Options) error {
+	limits, err := Limits(o.Engine)
+	if err != nil {
+		return err
+	}
+	w.Job = &job.Job{}
+	for i, m := range w.Study.Models {
+		at := fmt.Sprintf("models[%d].onnx", i)
+		model, err := onnx.Read(m.ONNX)
+		if err != nil {
+			return w.Study.Errorf(at, "%v", err)
+		}
+		b, err := os.ReadFile(m.ONNX)
+		if err != nil {
+			return w.Study.Errorf(at, "%v", err)
+		}
+		if model.Signature().IR > limits.MaxIR {
+			older, note, err := model.Restamp(limits)
+			if err == nil {
+				if model, err = onnx.Load(older); err != nil {
+					return w.Study.Errorf(at, "%v", err)
+				}
+				b = older
+				w.note("%s: %s", m.Name, note)
+			}
+		}
+		if err := model.Check(limits); err != nil {
+			return w.Study.Errorf(at, "%v", err)
+		}
+		opened, err := w.openModel(m.Name, model, b, in, o)
+		if err != nil {
+			return w.Study.Errorf(at, "%v", err)
+		}
+		// A session is opened now, so that what only the engine can see is said before anything is written.
+		s, err := opened.Pool.Get(ctx)
+		if err != nil {
+			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
+		}
+		opened.Pool.Put(s)
+		sum, err := dataset.Digest(m.ONNX)
+		if err != nil {
+			return w.Study.Errorf(at, "%v", err)
+		}
+		w.Eval.Models = append(w.Eval.Models, opened)
+		w.Job.Models = append(w.Job.Models, job.ModelRef{Name: m.Name, Ref: job.Ref{Path: m.ONNX, SHA256: sum}, Batch: opened.Batch})
+	}
+	return nil
+}
+
+func (w *Workload) openModel(name string, model *onnx.Model, b []byte, in space.Spec, o Options) (*eval.Model, error) {
+	s := w.Study.Input
+	codec, err := decode.New(model.Signature(), decode.InputSpec{
+		Sample: in.Shape, Layout: s.Layout, Channels: s.Channels, Scale: s.Scale, Mean: s.Mean, Std: s.Std,
+	}, w.decodeSpec(o.Audit))
+	if err != nil {
+		return nil, err
+	}
+	m := &eval.Model{Name: name, Codec: codec, Pool: eval.NewPool(o.Engine, b, engine.Options{Threads: 1})}
+	limit := 64
+	if !o.Engine.Concurrent() {
+		limit = 32 // an instance of wasm has 4 GiB, and speed hardly changes past 8
+	}
+	if n := model.Signature().Batch(); n > 0 {
+		m.Batch, m.Fixed = n, true
+		if n == 1 {
+			w.note("%s: the batch axis is fixed at 1, so inputs go one by one; export it with a free batch axis to be faster", name)
+		} else {
+			w.note("%s: the batch axis is fixed at %d; the last batch is filled up", name, n)
+		}
+		return m, nil
+	}
+	c, h, wd := in.Shape[0], in.Shape[1], in.Shape[2]
+	facts, err := onnx.Inspect(model, []int{1, c, h, wd})
+	if err != nil {
+		return nil, err
+	}
+	m.Batch = onnx.MicroBatch(activationBudget, facts.ActivationBytes, limit)
+	// A power of two divides the chunks in which inputs are moved.
+	m.Batch = 1 << (bits.Len(uint(m.Batch)) - 1)
+	return m, nil
+}

@@ -1,0 +1,388 @@
+// Package workload turns a study into work: it opens data and models, chooses actions and elements, and fixes everything
+// that decides the numbers in a job.
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/measure/metric"
+	"nero/model/decode"
+	"nero/model/engine"
+	"nero/model/onnx"
+	"nero/run/eval"
+	"nero/run/job"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+	"nero/symmetry/orbit"
+)
+
+// Numbers is raised whenever a change of the code changes the numbers of a run, so that old shards are not mixed with new.
+const Numbers = 1
+
+// Options are what a study does not say.
+type Options struct {
+	Engine engine.Engine
+	// Rules is the table of actions that the program is built with.
+	Rules action.Table
+	// Workers is how many goroutines may run models while the workload is opened; at least 1.
+	Workers int
+	// KeepGoing turns samples that cannot be used into rows with an error.
+	KeepGoing bool
+	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.
+	Audit bool
+}
+
+// Workload is a study, opened.
+type Workload struct {
+	Study *job.Study // with defaults filled in
+	Job   *job.Job
+	Hash  string // of the job
+	Eval  *eval.Evaluation
+	Data  dataset.Dataset // all samples, before the choice
+	// Classes are the names of the classes, nil for numbers.
+	Classes []string
+	// Notes are choices that were made for the user: sentences to show.
+	Notes []string
+	// Facts are the static facts of each model.
+	Facts []onnx.Signature
+
+	group group.Group
+}
+
+// Group is the group of the study.
+func (w *Workload) Group() group.Group { return w.group }
+
+// Close releases the models.
+func (w *Workload) Close() error {
+	var errs []error
+	for _, m := range w.Eval.Models {
+		errs = append(errs, m.Pool.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Open opens the study. It changes s: defaults are filled in. Errors name the field of the study that they come from.
+func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
+	w := &Workload{Study: s}
+	if err := w.openData(); err != nil {
+		return nil, err
+	}
+	given := s.Input.Scale != 0
+	w.scale()
+	job.Defaults(s)
+	if !given && s.Input.Scale != 1 {
+		w.note("pixel values are divided by %g, the range of the files; set input.scale to change it", s.Input.Scale)
+	}
+	if s.Group.Name == "" {
+		s.Group.Name = "SO(2)"
+		w.note("no group given: SO(2), rotations about the centre")
+	}
+	g, err := group.Parse(s.Group.Name)
+	if err != nil {
+		return nil, s.Errorf("group.name", "%v", err)
+	}
+	w.group = g
+	c, h, wd := w.shape()
+	in := space.Spec{Name: "input", Kind: space.KindImage, Shape: []int{c, h, wd}}
+	opt := action.Options{Kernel: action.Kernel(s.Group.Resample), Border: action.Border(s.Group.Border), Window: s.Group.Window}
+	actIn, err := o.Rules.For(g, in, opt)
+	if err != nil {
+		return nil, s.Errorf("group", "%v", err)
+	}
+	seen := in
+	if len(s.Group.Window) == 2 {
+		seen.Shape = []int{c, s.Group.Window[0], s.Group.Window[1]}
+	}
+	if err := w.openModels(ctx, seen, o); err != nil {
+		return nil, err
+	}
+	ok := false
+	defer func() {
+		if !ok {
+			_ = w.Close() // the first error is the one to report
+		}
+	}()
+	actOut, err := w.outAction(o)
+	if err != nil {
+		return nil, err
+	}
+	or := s.Group.Orbit
+	plan, err := orbit.NewPlan(g, orbit.Spec{
+		Grid: or.Grid, All: or.All, Haar: or.Haar, LowDiscrepancy: or.LowDiscrepancy, Lattice: or.Lattice, Values: or.Values, Range: or.Range,
+	}, actIn, actOut, s.Seed)
+	if err != nil {
+		return nil, s.Errorf("group.orbit", "%v", err)
+	}
+	w.Eval.Plan = plan
+	if !o.Audit {
+		if err := w.metrics(); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.choose(); err != nil {
+		return nil, err
+	}
+	w.Eval.KeepGoing = o.KeepGoing
+	if err := w.Eval.Prepare(); err != nil {
+		return nil, err
+	}
+	if err := w.probe(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.fix(o); err != nil {
+		return nil, err
+	}
+	ok = true
+	return w, nil
+}
+
+func (w *Workload) note(format string, a ...any) {
+	w.Notes = append(w.Notes, fmt.Sprintf(format, a...))
+}
+
+func (w *Workload) openData() error {
+	d := &w.Study.Data
+	ignore := d.Labels == "none"
+	labels := d.Labels
+	if ignore {
+		labels = ""
+	}
+	ds, err := dataset.Open(dataset.Spec{
+		Format: d.Format, Images: d.Images, Labels: labels, Pattern: d.Pattern, Key: d.Key, LabelKey: d.LabelKey, Layout: d.Layout,
+	})
+	if err != nil {
+		return w.Study.Errorf("data", "%v", err)
+	}
+	if n, ok := ds.(dataset.Noted); ok {
+		w.Notes = append(w.Notes, n.Notes()...)
+	}
+	if n, ok := ds.(dataset.Classed); ok {
+		w.Classes = n.ClassNames()
+	}
+	w.Data = ds
+	if ignore {
+		w.Data, w.Classes = unlabeled{ds}, nil
+	}
+	w.Eval = &eval.Evaluation{Data: w.Data}
+	return nil
+}
+
+func (w *Workload) shape() (c, h, wd int) {
+	if s, ok := w.Data.(dataset.Shaped); ok {
+		return s.Shape()
+	}
+	return 0, 0, 0
+}
+
+// scale fills in the divisor of the pixel values where the study leaves it out: the range of integer files, 1 for floats.
+func (w *Workload) scale() {
+	if w.Study.Input.Scale != 0 {
+		return
+	}
+	w.Study.Input.Scale = 1
+	if r, ok := w.Data.(dataset.Ranged); ok && r.Max() > 0 {
+		w.Study.Input.Scale = r.Max()
+	}
+}
+
+// kinds of output spaces.
+var kinds = map[string]space.Kind{
+	"scores": space.KindScores, "image": space.KindImage, "mask": space.KindMask, "tensor": space.KindTensor,
+}
+
+func (w *Workload) outAction(o Options) (action.Action, error) {
+	s := w.Study
+	out := w.Eval.Models[0].Codec.Out()
+	if s.Output.Action == "invariant" {
+		return action.Trivial{G: w.group}, nil
+	}
+	if out.Kind == space.KindScores {
+		return nil, s.Errorf("output.action", "scores have no positions that %s could move; say invariant, or give output.space image, mask or tensor", w.group.Name())
+	}
+	a, err := o.Rules.For(w.group, out, action.Options{Kernel: action.Kernel(s.Output.Kernel), Border: action.Border(s.Group.Border)})
+	if err != nil {
+		return nil, s.Errorf("output.action", "%v", err)
+	}
+	for _, m := range w.Eval.Models[1:] {
+		if got := m.Codec.Out(); !slices.Equal(got.Shape, out.Shape) {
+			return nil, s.Errorf("models", "%s returns %v and %s returns %v: models of one study return the same shape", w.Eval.Models[0].Name, out.Shape, m.Name, got.Shape)
+		}
+	}
+	return a, nil
+}
+
+// metrics looks up the metrics of the study, or chooses those that output and labels allow.
+func (w *Workload) metrics() error {
+	kind := w.Eval.Models[0].Codec.Out().Kind
+	labeled := w.Data.Labels() != nil
+	if len(w.Study.Metrics) == 0 {
+		w.Study.Metrics = []string{metric.Relative.Name, metric.Absolute.Name}
+		if kind == space.KindScores {
+			w.Study.Metrics = append(w.Study.Metrics, metric.Agreement.Name)
+			if labeled {
+				w.Study.Metrics = append([]string{metric.Confidence.Name, metric.Accuracy.Name}, w.Study.Metrics...)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for i, name := range w.Study.Metrics {
+		at := fmt.Sprintf("metrics[%d]", i)
+		m, err := metric.Find(name)
+		switch {
+		case err != nil:
+			return w.Study.Errorf(at, "%v", err)
+		case seen[name]:
+			return w.Study.Errorf(at, "%s is listed twice", name)
+		case !m.Understands(kind):
+			return w.Study.Errorf(at, "%s compares %v, the models return %s", name, m.Spaces, kind)
+		case m.Ref == metric.Target && !labeled:
+			return w.Study.Errorf(at, "%s needs labels and the data has none; give data.labels, or use label-free metrics such as relative, agreement", name)
+		}
+		seen[name] = true
+		w.Eval.Metrics = append(w.Eval.Metrics, m)
+	}
+	return nil
+}
+
+// choose picks the samples and checks their labels.
+func (w *Workload) choose() error {
+	d := w.Study.Data
+	labels := w.Data.Labels()
+	if d.Limit > 0 || d.Balance != "" {
+		chosen, err := dataset.Select(labels, w.Data.Len(), d.Limit, d.Balance == "label", d.Seed)
+		if err != nil {
+			return w.Study.Errorf("data.limit", "%v", err)
+		}
+		if len(chosen) < w.Data.Len() || d.Balance != "" {
+			w.Eval.Samples = chosen
+		}
+	}
+	out := w.Eval.Models[0].Codec.Out()
+	if out.Kind == space.KindScores && len(out.Shape) == 1 && out.Shape[0] > 0 {
+		w.Eval.Classes = out.Shape[0]
+	}
+	if labels == nil || w.Eval.Classes == 0 {
+		return nil
+	}
+	if err := dataset.CheckLabels(w.Data, w.Eval.Classes); err != nil {
+		return w.Study.Errorf("data.labels", "%v", err)
+	}
+	return nil
+}
+
+// fix writes down what decides the numbers.
+func (w *Workload) fix(o Options) error {
+	e := w.Eval
+	info := o.Engine.Info()
+	j := w.Job
+	j.Format, j.Numbers, j.Study = job.FormatNumber, Numbers, *w.Study
+	j.Samples, j.Count, j.Classes = e.Samples, e.Count(), e.Classes
+	for _, path := range w.Data.Files() {
+		sum, err := dataset.Digest(path)
+		if err != nil {
+			return err
+		}
+		j.Files = append(j.Files, job.Ref{Path: path, SHA256: sum})
+	}
+	j.Names = job.NamesDigest(w.Data.IDs(), w.Data.Labels())
+	j.Elements, j.Exact, j.Weights, j.Measure = e.Plan.Elements, e.Plan.Exact(), e.Plan.Weights, e.Plan.Measure
+	for _, m := range e.Metrics {
+		j.Metrics = append(j.Metrics, m.Name)
+	}
+	j.Engine = job.Engine{Name: info.Name, Version: info.Version}
+	j.Shard = job.ShardSize(j.Count, len(j.Elements), len(j.Models))
+	j.Seed = w.Study.Seed
+	if o.Audit {
+		return nil
+	}
+	if err := j.Validate(); err != nil {
+		return err
+	}
+	var err error
+	w.Hash, err = j.Hash()
+	return err
+}
+
+// probe runs every model once on the first sample, so that a model that cannot take the data says so before anything is
+// written.
+func (w *Workload) probe(ctx context.Context) error {
+	e := w.Eval
+	s, err := e.At(0)
+	if err != nil {
+		return err
+	}
+	x, err := e.Plan.In.Apply(w.group.Identity(), s.Value)
+	if err != nil {
+		return err
+	}
+	for i, m := range e.Models {
+		ys, err := m.Predict(ctx, []space.Value{x}, 1)
+		if err != nil {
+			return err
+		}
+		if scores, ok := ys[0].(*space.Scores); ok {
+			n := len(scores.Val)
+			if i > 0 && n != e.Classes {
+				return w.Study.Errorf("models", "%s returns %d classes and %s %d: models of one study have the same classes", e.Models[0].Name, e.Classes, m.Name, n)
+			}
+			if e.Classes == 0 {
+				e.Classes = n
+				if w.Data.Labels() != nil {
+					if err := dataset.CheckLabels(w.Data, n); err != nil {
+						return w.Study.Errorf("data.labels", "%v", err)
+					}
+				}
+			}
+		}
+	}
+	return w.readable()
+}
+
+// readable reads the first samples of the run, so that a broken one is found before anything is written. Reading them all
+// could take as long as the run; those beyond are found when their turn comes.
+func (w *Workload) readable() error {
+	if w.Eval.KeepGoing {
+		return nil
+	}
+	for i := range min(w.Eval.Count(), 1000) {
+		if _, err := w.Eval.At(i); err != nil {
+			return w.Study.Errorf("data", "%v", err)
+		}
+	}
+	return nil
+}
+
+// unlabeled hides the labels of a data set.
+type unlabeled struct{ dataset.Dataset }
+
+func (unlabeled) Labels() []int { return nil }
+
+func (u unlabeled) Sample(i int) (dataset.Sample, error) {
+	s, err := u.Dataset.Sample(i)
+	s.Label = -1
+	return s, err
+}
+
+// Shape is that of the data set.
+func (u unlabeled) Shape() (c, h, w int) {
+	if s, ok := u.Dataset.(dataset.Shaped); ok {
+		return s.Shape()
+	}
+	return 0, 0, 0
+}
+
+// decodeSpec is the output of the study as the codec wants it.
+func (w *Workload) decodeSpec(audit bool) decode.OutputSpec {
+	out := w.Study.Output
+	d := out.Decode
+	if audit && out.Space == "scores" && strings.EqualFold(d, "softmax") {
+		d = "logits" // errors are judged on the model's own numbers
+	}
+	return decode.OutputSpec{Name: out.Name, Space: kinds[out.Space], Decode: d}
+}
