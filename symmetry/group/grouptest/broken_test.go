@@ -285,16 +285,18 @@ func (r *recorder) Fatal(args ...any)               { r.Log(args...); r.FailNow(
 func (r *recorder) Fatalf(f string, args ...any)    { r.Logf(f, args...); r.FailNow() }
 
 func TestCheckFailsOnEveryFault(t *testing.T) {
-	// The faults are wanted, so the library shall not keep them for replay.
-	before := flag.Lookup("rapid.nofailfile").Value.String()
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := flag.Set("rapid.nofailfile", before); err != nil {
-			t.Error(err)
+	// The faults are wanted: no files for replay, no time spent on small examples, the same draws every time.
+	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "1ms", "rapid.seed": "1"} {
+		before := flag.Lookup(name).Value.String()
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
 		}
-	})
+		t.Cleanup(func() {
+			if err := flag.Set(name, before); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 	for _, f := range faults(t) {
 		r := &recorder{}
 		done := make(chan struct{})
