@@ -3,6 +3,7 @@ package wasm
 import (
 	"context"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -68,11 +69,21 @@ type trap string
 
 func (t trap) Error() string { return string(t) }
 
+// exception is a C++ exception with its text, which may be empty.
+type exception struct{ text string }
+
+func (e exception) Error() string {
+	if e.text == "" {
+		return "C++ exception without a text; usual causes: more than the 4 GiB of memory of this body (take smaller batches or the native body), or a damaged file"
+	}
+	return e.text
+}
+
 // imports gives the module the few Emscripten functions that it needs; the others are never reached in this use of it and
 // answer 0. All 36 carry minified names in the module "a".
 func (e *Engine) imports(ctx context.Context) error {
 	known := map[string]api.GoModuleFunc{
-		"a": func(context.Context, api.Module, []uint64) { panic(trap("C++ exception in ONNX Runtime")) }, // __cxa_throw
+		"a": throw,
 		"d": func(context.Context, api.Module, []uint64) { panic(trap("ONNX Runtime aborted")) },
 		"I": copyMemory,
 		"s": resizeHeap,
@@ -152,6 +163,31 @@ func writeFile(ctx context.Context, m api.Module, s []uint64) {
 	}
 	mem.WriteUint32Le(uint32(s[3]), written)
 	s[0] = 0
+}
+
+// throw is __cxa_throw(*object, *type, *destructor). The module cannot catch anything, so the instance ends here. The text of
+// the exception lies behind a pointer in the object: std::runtime_error holds a C string, ONNX Runtime's own exception has the
+// message as its last string, after those that name the place in the source. The longest is the message: it repeats the others.
+func throw(_ context.Context, m api.Module, s []uint64) {
+	const words, shortest, longest = 17, 4, 1 << 12
+	text, mem := "", m.Memory()
+	for k := range uint32(words) {
+		p, ok := mem.ReadUint32Le(uint32(s[0]) + 4*k)
+		if !ok {
+			break
+		}
+		n := uint32(0)
+		for n < longest {
+			if c, ok := mem.ReadByte(p + n); !ok || (c < ' ' || c > '~') && c != '\n' && c != '\t' {
+				break
+			}
+			n++
+		}
+		if b, ok := mem.Read(p, n); ok && n >= shortest && int(n) > len(text) {
+			text = string(b)
+		}
+	}
+	panic(exception{strings.TrimSpace(text)})
 }
 
 // noFile answers ENOSYS.

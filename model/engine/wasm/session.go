@@ -242,15 +242,21 @@ func (vm *instance) invoke(name string, args ...uint32) uint32 {
 
 // fatal words an error after which the instance must not be used.
 func fatal(err error, log []byte) error {
-	text, _, _ := strings.Cut(err.Error(), "\n") // the rest is a trace through minified names
-	text = strings.TrimSuffix(text, " (recovered by wazero)")
+	var text string
+	var thrown exception
+	var stopped trap
+	switch {
+	case errors.As(err, &thrown):
+		text = thrown.Error()
+	case errors.As(err, &stopped):
+		text = stopped.Error()
+	default:
+		text, _, _ = strings.Cut(err.Error(), "\n") // the rest is a trace through minified names
+	}
 	if last := strings.TrimSpace(string(log)); last != "" {
 		text += "; it wrote: " + last
-	} else {
-		text += "; this body cannot tell its text. Usual causes: an operator or type that ONNX Runtime " + Version +
-			" does not have, a damaged file, or more than 4 GiB of memory; the native body tells which"
 	}
-	return errors.New(text)
+	return errors.New("ONNX Runtime: " + text)
 }
 
 // check turns a failed status into ONNX Runtime's own text.
