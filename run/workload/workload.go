@@ -386,3 +386,11 @@ func (w *Workload) decodeSpec(audit bool) decode.OutputSpec {
 	}
 	return decode.OutputSpec{Name: out.Name, Space: kinds[out.Space], Decode: d}
 }
+
+// Max is that of the data set.
+func (u unlabeled) Max() float64 {
+	if r, ok := u.Dataset.(dataset.Ranged); ok {
+		return r.Max()
+	}
+	return 0
+}
