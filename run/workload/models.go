@@ -2,15 +2,18 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"os"
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/data/tensor"
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/onnx"
+	"nero/model/onnx/facts"
 	"nero/run/eval"
 	"nero/run/job"
 )
@@ -57,7 +60,7 @@ func (w *Workload) openModels(ctx context.Context, in space.Spec, o Options) err
 		if err := model.Check(limits); err != nil {
 			return w.Study.Errorf(at, "%v", err)
 		}
-		opened, err := w.openModel(m.Name, model, b, in, o)
+		opened, err := w.openModel(ctx, m.Name, model, b, in, o)
 		if err != nil {
 			return w.Study.Errorf(at, "%v", err)
 		}
@@ -77,7 +80,7 @@ func (w *Workload) openModels(ctx context.Context, in space.Spec, o Options) err
 	return nil
 }
 
-func (w *Workload) openModel(name string, model *onnx.Model, b []byte, in space.Spec, o Options) (*eval.Model, error) {
+func (w *Workload) openModel(ctx context.Context, name string, model *onnx.Model, b []byte, in space.Spec, o Options) (*eval.Model, error) {
 	s := w.Study.Input
 	codec, err := decode.New(model.Signature(), decode.InputSpec{
 		Sample: in.Shape, Layout: s.Layout, Channels: s.Channels, Scale: s.Scale, Mean: s.Mean, Std: s.Std,
@@ -99,13 +102,40 @@ func (w *Workload) openModel(name string, model *onnx.Model, b []byte, in space.
 		}
 		return m, nil
 	}
-	c, h, wd := in.Shape[0], in.Shape[1], in.Shape[2]
-	facts, err := onnx.Inspect(model, []int{1, c, h, wd})
+	x, err := codec.Encode([]space.Value{space.NewImage(in.Shape[0], in.Shape[1], in.Shape[2])}, nil)
 	if err != nil {
 		return nil, err
 	}
-	m.Batch = onnx.MicroBatch(activationBudget, facts.ActivationBytes, limit)
+	m.Batch = facts.MicroBatch(activationBudget, bytesPerSample(ctx, model, x, o.Engine), limit)
 	// A power of two divides the chunks in which inputs are moved.
 	m.Batch = 1 << (bits.Len(uint(m.Batch)) - 1)
 	return m, nil
+}
+
+// bytesPerSample is the memory of all values that one sample makes inside the model: from the graph alone where that is
+// possible, else from one run. 0 if neither tells, and then inputs go one by one.
+func bytesPerSample(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.Engine) int64 {
+	shapes := map[string][]int{in[0].Name: in[0].Shape}
+	f, err := facts.Infer(model, shapes, nil)
+	if err != nil {
+		return 0
+	}
+	if len(f.Gaps) == 0 {
+		return f.BytesPerSample()
+	}
+	measured, err := facts.Measure(ctx, model, in, func(ctx context.Context, b []byte, in []tensor.Named) ([]tensor.Named, error) {
+		s, err := e.Open(ctx, b, engine.Options{Threads: 1, Plain: true})
+		if err != nil {
+			return nil, err
+		}
+		out, err := s.Run(ctx, in)
+		return out, errors.Join(err, s.Close())
+	})
+	if err != nil {
+		return 0
+	}
+	if f, err = facts.Infer(model, shapes, measured); err != nil || len(f.Gaps) > 0 {
+		return 0
+	}
+	return f.BytesPerSample()
 }

@@ -14,7 +14,6 @@ import (
 	"nero/measure/metric"
 	"nero/model/decode"
 	"nero/model/engine"
-	"nero/model/onnx"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/symmetry/action"
@@ -49,8 +48,6 @@ type Workload struct {
 	Classes []string
 	// Notes are choices that were made for the user: sentences to show.
 	Notes []string
-	// Facts are the static facts of each model.
-	Facts []onnx.Signature
 
 	group group.Group
 }
@@ -75,10 +72,6 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	}
 	given := s.Input.Scale != 0
 	w.scale()
-	job.Defaults(s)
-	if !given && s.Input.Scale != 1 {
-		w.note("pixel values are divided by %g, the range of the files; set input.scale to change it", s.Input.Scale)
-	}
 	if s.Group.Name == "" {
 		s.Group.Name = "SO(2)"
 		w.note("no group given: SO(2), rotations about the centre")
@@ -88,6 +81,13 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		return nil, s.Errorf("group.name", "%v", err)
 	}
 	w.group = g
+	if _, torus := g.(group.Torus); torus && s.Group.Border == "" {
+		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
+	}
+	job.Defaults(s)
+	if !given && s.Input.Scale != 1 {
+		w.note("pixel values are divided by %g, the range of the files; set input.scale to change it", s.Input.Scale)
+	}
 	c, h, wd := w.shape()
 	in := space.Spec{Name: "input", Kind: space.KindImage, Shape: []int{c, h, wd}}
 	opt := action.Options{Kernel: action.Kernel(s.Group.Resample), Border: action.Border(s.Group.Border), Window: s.Group.Window}
