@@ -18,10 +18,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"nero/symmetry/group"
 	"regexp"
 	"slices"
 	"strings"
+
+	"nero/symmetry/group"
 )
 
 // Check is one question that an audit asks. It is a constant value: name, help, order and documentation come from here.

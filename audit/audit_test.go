@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
+	"testing"
+
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check"
@@ -12,8 +15,6 @@ import (
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 	"nero/symmetry/orbit"
-	"strings"
-	"testing"
 )
 
 func must[T any](t *testing.T) func(v T, err error) T {

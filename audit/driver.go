@@ -9,10 +9,11 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"nero/data/dataset"
-	"nero/data/space"
 	"slices"
 	"strings"
+
+	"nero/data/dataset"
+	"nero/data/space"
 )
 
 // Pass is what a check is given: the subject, the limits in force, and a way to say what it saw. It serves one run of one check.
@@ -448,15 +449,6 @@ func (r *Report) conclude() {
 	r.Verdict = Passed
 	judged := 0
 	for _, c := range r.Results {
-		switch c.Status {
-		case NotApplicable:
-			continue
-		case NotTested:
-			r.Verdict = worse(r.Verdict, NeedsAttention)
-			r.Reasons = append(r.Reasons, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
-			continue
-		case Tested:
-		}
 		c.Verdict = Passed
 		for _, s := range c.Sets {
 			judged++
@@ -473,6 +465,16 @@ func (r *Report) conclude() {
 			}
 		}
 		r.Verdict = worse(r.Verdict, c.Verdict)
+		switch c.Status {
+		case Tested:
+			continue
+		case NotTested:
+			r.Verdict = worse(r.Verdict, NeedsAttention)
+			r.Reasons = append(r.Reasons, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
+		}
+		if c.Verdict == Passed {
+			c.Verdict = "" // nothing was found because nothing was tested
+		}
 	}
 	if judged == 0 {
 		r.Verdict = worse(r.Verdict, NeedsAttention)

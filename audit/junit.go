@@ -92,7 +92,7 @@ func suite(r *Report) junitSuite {
 		j := junitCase{Name: c.Check.Name}
 		text := body(c)
 		switch {
-		case c.Status != Tested:
+		case c.Status != Tested && !r.ends(c.Verdict) || c.Verdict == "":
 			j.Skipped = &junitNote{Message: fmt.Sprintf("%s: %s", c.Status, c.Reason)}
 		case r.ends(c.Verdict):
 			j.Failure = &junitNote{Message: first(c), Type: string(c.Verdict), Text: text}

@@ -2,10 +2,11 @@ package audit
 
 import (
 	"math"
+	"slices"
+
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 	"nero/symmetry/orbit"
-	"slices"
 )
 
 // Element is one element that an audit visits.

@@ -1,10 +1,11 @@
 package audit
 
 import (
+	"slices"
+
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
-	"slices"
 )
 
 // Mover is one element of an action, prepared where the action can prepare. It serves one goroutine.

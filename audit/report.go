@@ -3,9 +3,10 @@ package audit
 import (
 	"fmt"
 	"math"
-	"nero/symmetry/group"
 	"strconv"
 	"strings"
+
+	"nero/symmetry/group"
 )
 
 // Status says whether a check answered its question.
@@ -26,7 +27,7 @@ type Result struct {
 	Measures []Evidence
 	Sets     []*Set
 	Findings []Finding
-	Verdict  Verdict // the worst that sets and findings of this check leave possible; "" if it was not tested
+	Verdict  Verdict // the worst that sets and findings of this check leave possible; "" if it was not tested and found nothing
 }
 
 // Set is a set of elements that is judged on its own, and what was measured on it over all inputs.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/run/job"

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
+
 	"nero/data/space"
 	"nero/run/job"
-	"strings"
 )
 
 // Numbers are the numbers of a value as a flat list. It may share memory with v. The labels of a mask are numbers too, but
@@ -74,13 +75,16 @@ type Difference struct {
 	Max  float64 // largest component; for masks 1 if any pixel differs
 }
 
-// Compare measures a - b. Numbers that are not finite give NaN, in both fields.
+// ErrForm marks values that cannot be compared because their forms differ.
+var ErrForm = errors.New("values of different form")
+
+// Compare measures a - b. Numbers that are not finite give NaN, in both fields. The error wraps [ErrForm].
 func Compare(a, b space.Value) (Difference, error) {
 	ma, aok := a.(*space.Mask)
 	mb, bok := b.(*space.Mask)
 	if aok && bok {
 		if ma.H != mb.H || ma.W != mb.W {
-			return Difference{}, fmt.Errorf("%s against %s", Form(a), Form(b))
+			return Difference{}, fmt.Errorf("%w: %s against %s", ErrForm, Form(a), Form(b))
 		}
 		n := 0
 		for i, l := range ma.Label {
@@ -99,7 +103,7 @@ func Compare(a, b space.Value) (Difference, error) {
 		return Difference{}, err
 	}
 	if a.Kind() != b.Kind() || len(x) != len(y) {
-		return Difference{}, fmt.Errorf("%s against %s", Form(a), Form(b))
+		return Difference{}, fmt.Errorf("%w: %s against %s", ErrForm, Form(a), Form(b))
 	}
 	var ss, top float64
 	for i, v := range x {
@@ -136,12 +140,12 @@ type pixelLabel struct {
 	label int32
 }
 
-// Add takes in one value with finite numbers.
+// Add takes in one value with finite numbers. The error wraps [ErrForm] if it is not of the form of those before.
 func (s *Spread) Add(v space.Value) error {
 	if f := Form(v); s.n == 0 {
 		s.form = f
 	} else if f != s.form {
-		return fmt.Errorf("output is %s, was %s before", f, s.form)
+		return fmt.Errorf("%w: %s, was %s before", ErrForm, f, s.form)
 	}
 	s.n++
 	if m, ok := v.(*space.Mask); ok {

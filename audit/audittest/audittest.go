@@ -4,8 +4,9 @@ package audittest
 
 import (
 	"context"
-	"nero/audit"
 	"regexp"
+
+	"nero/audit"
 )
 
 // TB is the part of testing.TB that the kit needs; the kit's own tests put a recorder in its place.

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync"
+
 	"nero/audit"
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 	"nero/symmetry/orbit"
-	"slices"
-	"sync"
 )
 
 // Pointwise is a model that looks at one value at a time and rounds its output to float32, as engines do.

@@ -2,6 +2,7 @@ package controls
 
 import (
 	"fmt"
+
 	"nero/audit"
 )
 

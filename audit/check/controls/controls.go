@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
 	"nero/audit"
 	"nero/audit/check/preflight"
 	"nero/audit/check/sweep"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+
 	"nero/audit"
 	"nero/audit/check/sweep"
 )

@@ -5,6 +5,7 @@ package endtoend
 import (
 	"context"
 	"fmt"
+
 	"nero/audit"
 	"nero/audit/check/controls"
 	"nero/audit/check/sweep"

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+
 	"nero/audit"
 	"nero/audit/check/controls"
 	"nero/audit/check/sweep"

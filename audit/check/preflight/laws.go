@@ -3,8 +3,10 @@ package preflight
 import (
 	"fmt"
 	"math"
+
 	"nero/audit"
 	"nero/data/space"
+	"nero/data/tensor"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -112,12 +114,12 @@ func lawOf(a action.Action, like space.Value, elements []audit.Element) (law str
 		}
 		return true
 	}
-	// same compares got with want, both made from probe(exact); mid is the value between the two steps of got.
-	same := func(exact bool, got, want, mid space.Value) (float64, bool, error) {
+	// same compares got = ρ(g)ρ(h)v with want = ρ(gh)v, v the probe; mid is ρ(h)v.
+	same := func(exact bool, got, want, mid space.Value, g, h group.Element) (float64, bool, error) {
 		if exact {
 			return indexed(got, want, mid)
 		}
-		return near(got, want, mid, smooth)
+		return near(got, want, smooth, inside(G, smooth, g, h))
 	}
 	if exact := exactly(e); exact {
 		r, ok, err := indexed(once, ids, ids)
@@ -136,7 +138,7 @@ func lawOf(a action.Action, like space.Value, elements []audit.Element) (law str
 		if err != nil {
 			return "", 0, "", err
 		}
-		if r, ok, err := same(exact, got, v, mid); err != nil || !ok {
+		if r, ok, err := same(exact, got, v, mid, G.Inv(g.G), g.G); err != nil || !ok {
 			return "ρ(g⁻¹)ρ(g) = 1", r, g.Label, err
 		}
 		h := elements[(i+1)%len(elements)]
@@ -153,7 +155,7 @@ func lawOf(a action.Action, like space.Value, elements []audit.Element) (law str
 		if err != nil {
 			return "", 0, "", err
 		}
-		if r, ok, err := same(exact, got, want, mid); err != nil || !ok {
+		if r, ok, err := same(exact, got, want, mid, g.G, h.G); err != nil || !ok {
 			return "ρ(g)ρ(h) = ρ(gh)", r, g.Label + " after " + h.Label, err
 		}
 	}
@@ -200,34 +202,75 @@ func indexed(got, want, mid space.Value) (float64, bool, error) {
 	return float64(wrong) / float64(max(held, 1)), wrong == 0, nil
 }
 
-// near compares resampled values of the smooth probe. A probe that has left the picture on the way says nothing.
-func near(got, want, mid, probe space.Value) (float64, bool, error) {
-	size := func(v space.Value) (float64, error) {
-		x, err := audit.Numbers(v)
-		var ss float64
-		for _, a := range x {
-			ss += a * a
-		}
-		return math.Sqrt(ss), err
+// margin is how many pixels around a point an interpolation may read.
+const margin = 3
+
+// inside marks the numbers of ρ(g)ρ(h)v that do not depend on what a border rule put outside the grid, after either step; nil, meaning all, where
+// the group does not move the plane or the value has no grid.
+func inside(G group.Group, v space.Value, g, h group.Element) []bool {
+	p, ok := G.(group.Planar)
+	shape := space.Shape(v)
+	if !ok || len(shape) < 2 || v.Kind() == space.KindScores {
+		return nil
 	}
-	all, err := size(probe)
+	height, width := shape[len(shape)-2], shape[len(shape)-1]
+	if height < 4 || width < 4 {
+		return nil
+	}
+	first, second := back(p, g), back(p, h)
+	in := func(x, y float64) bool {
+		return math.Abs(x) <= float64(width-1)/2-margin && math.Abs(y) <= float64(height-1)/2-margin
+	}
+	keep := make([]bool, tensor.Count(shape))
+	for i := range keep {
+		j := i % (height * width)
+		x, y := float64(j%width)-float64(width-1)/2, float64(j/width)-float64(height-1)/2
+		if x, y = first(x, y); in(x, y) {
+			x, y = second(x, y)
+			keep[i] = in(x, y)
+		}
+	}
+	return keep
+}
+
+// back is the map p -> g⁻¹p on points of the plane.
+func back(G group.Planar, g group.Element) func(x, y float64) (float64, float64) {
+	a, t := G.Affine(G.Inv(g))
+	return func(x, y float64) (float64, float64) {
+		return a[0][0]*x + a[0][1]*y + t[0], a[1][0]*x + a[1][1]*y + t[1]
+	}
+}
+
+// near compares resampled values of the smooth probe where keep says so. If little of the probe is left there, they say nothing.
+func near(got, want, probe space.Value, keep []bool) (float64, bool, error) {
+	g, err := audit.Numbers(got)
 	if err != nil {
 		return 0, false, err
 	}
-	for _, v := range []space.Value{mid, want} {
-		n, err := size(v)
-		if err != nil {
-			return 0, false, err
-		}
-		if !(n > 0.9*all) {
-			return 0, true, nil
-		}
-	}
-	d, err := audit.Compare(got, want)
+	w, err := audit.Numbers(want)
 	if err != nil {
 		return 0, false, err
 	}
-	r := d.Norm / all
+	p, err := audit.Numbers(probe)
+	if err != nil {
+		return 0, false, err
+	}
+	if len(g) != len(w) {
+		return 1, false, nil
+	}
+	var all, left, diff float64
+	for i, x := range w {
+		all += p[i] * p[i]
+		if keep != nil && !keep[i] {
+			continue
+		}
+		left += x * x
+		diff += (g[i] - x) * (g[i] - x)
+	}
+	if !(left > all/10) {
+		return 0, true, nil
+	}
+	r := math.Sqrt(diff / left)
 	return r, r <= half, nil
 }
 

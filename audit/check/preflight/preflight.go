@@ -6,9 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+
 	"nero/audit"
 	"nero/data/space"
-	"slices"
 )
 
 // Check is the preflight check. Its result is a [*Result].
@@ -24,7 +25,11 @@ the border, resampled ones on a smooth blob up to half its size, which tells a w
 	},
 	Run: run,
 	Work: func(p *audit.Pass) int {
-		return min(int(p.Param("samples")), p.Subject.N) * (4 + int(p.Param("repeats")))
+		rounds := 2 + int(p.Param("repeats"))
+		if _, ok := p.Subject.Predictor.(audit.BatchPredictor); ok {
+			rounds += 2
+		}
+		return min(int(p.Param("samples")), p.Subject.N) * rounds
 	},
 }
 
@@ -54,12 +59,16 @@ func largest(a, b []space.Value) (float64, error) {
 func run(ctx context.Context, p *audit.Pass) (any, error) {
 	in := audit.NewMover(p.Subject.Plan.In, p.Subject.Plan.Group.Identity())
 	var values []space.Value
+	var still space.Value // the first input before anything is done to it
 	var ids []string
 	pick := p.Pick(int(p.Param("samples")))
 	for _, i := range pick {
 		s, err := p.Sample(i)
 		if err != nil {
 			return nil, err
+		}
+		if still == nil {
+			still = s.Value
 		}
 		v, err := in.Move(s.Value)
 		if err != nil {
@@ -114,7 +123,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, err
 	}
 	p.Measure(audit.Number("repeats differ by at most", r.Repeat, "output"), audit.Number("batches differ by at most", r.Batch, "output"))
-	if r.Laws, err = laws(p, values[0], first[0]); err != nil {
+	if r.Laws, err = laws(p, still, first[0]); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"math"
+
 	"nero/audit"
 )
 

@@ -3,13 +3,15 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
+	"strconv"
+
 	"nero/audit"
 	"nero/data/space"
 	"nero/symmetry/group"
-	"strconv"
 )
 
 // Check is the sweep over the orbits. Its result is a [*Result].
@@ -114,7 +116,18 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			c.weights += e.Weight
 		}
 	}
-	if err := p.Predict(ctx, requests(p, r), c.take); err != nil {
+	if err := p.Predict(ctx, requests(p, r), c.take); errors.Is(err, audit.ErrForm) {
+		p.Report(audit.Finding{
+			Category: audit.Shape, Location: "output", Message: "the form of the output changes: " + err.Error(),
+			Worst:    audit.Where{Sample: r.IDs[c.sample], Index: c.sample},
+			Evidence: []audit.Evidence{audit.Number("sample", float64(c.sample), "")},
+			Remedies: []string{
+				"fix the output shape of the model, or audit inputs of one size",
+				"declare an output action that keeps the form of the output",
+			},
+		})
+		return nil, fmt.Errorf("%w: outputs of different form cannot be compared", audit.ErrUntested)
+	} else if err != nil {
 		return nil, err
 	}
 	c.close()

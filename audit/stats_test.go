@@ -1,0 +1,291 @@
+package audit_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
+	"nero/audit"
+	"nero/audit/audittest"
+	"nero/audit/check/sweep"
+	"nero/data/space"
+)
+
+// atLeast fails if k hits out of n are fewer than the share promises, by more than three standard errors.
+func atLeast(t *testing.T, what string, k, n int, share float64) {
+	t.Helper()
+	got, se := float64(k)/float64(n), math.Sqrt(share*(1-share)/float64(n))
+	t.Logf("%s: coverage %.4f of nominal %.3f, %d runs", what, got, share, n)
+	if got < share-3*se {
+		t.Errorf("%s: coverage %.4f, want at least %.3f (3 standard errors are %.4f)", what, got, share, 3*se)
+	}
+}
+
+// The interval that verdicts rest on covers the truth as often as it says. The truth is known in closed form: for f(x) = w·x under C4 and
+// x ~ N(0,1) in the plane, with φ the angle between x and w, the largest error on the orbit is ‖w‖‖x‖·max(2|cos φ|, |cos φ| + |sin φ|), whose
+// mean is ‖w‖·√(π/2)·(2 + 2√2)/π.
+func TestCoverageOfTheJudgedInterval(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulation")
+	}
+	c4 := cyclic(t, 4)
+	w := []float64{0.6, 0.8}
+	truth := math.Sqrt(math.Pi/2) * (2 + 2*math.Sqrt2) / math.Pi
+	const runs, n = 1000, 50
+	for _, confidence := range []float64{0.8, 0.95} {
+		p := policy(t, "")
+		p.Confidence = confidence
+		absolute, relative := 0, 0
+		for k := range runs {
+			s := subject("linear", audittest.Linear(w...), invariant(t, c4))
+			s.N, s.Sample = n, audittest.Vectors(n, uint64(1000+k))
+			var set *audit.Set
+			probe := &audit.Check{
+				Name: "probe", Doc: "Probe keeps the set.", Requires: []*audit.Check{sweep.Check},
+				Run: keep(&set),
+			}
+			audittest.Audit(t, audittest.Fixture{Subject: s, Policy: p}, probe)
+			if i := set.Worst; i.Lo <= truth && truth <= i.Hi { // s is 1 for ‖w‖ = 1
+				relative++
+			}
+			if s := set.Scale; set.Worst.Lo*s <= truth && truth <= set.Worst.Hi*s {
+				absolute++
+			}
+		}
+		atLeast(t, fmt.Sprintf("absolute, %g", confidence), absolute, runs, confidence)
+		atLeast(t, fmt.Sprintf("relative, %g", confidence), relative, runs, confidence)
+	}
+}
+
+// An interval over pairs instead of inputs would be too short: the test above would notice.
+func TestPooledIntervalWouldFail(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const runs, n, m = 500, 30, 20
+	hits := 0
+	for range runs {
+		var pooled []float64
+		for range n {
+			a := r.NormFloat64()
+			for range m {
+				pooled = append(pooled, a+0.3*r.NormFloat64())
+			}
+		}
+		if i := audit.MeanInterval(pooled, 0.95); i.Lo <= 0 && 0 <= i.Hi {
+			hits++
+		}
+	}
+	if share := float64(hits) / runs; share > 0.8 {
+		t.Errorf("pooled values cover %.2f; the clustered design would not be needed", share)
+	}
+}
+
+func TestCoverageOfRatios(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	const runs, n = 4000, 60
+	hits := 0
+	for range runs {
+		a, b := make([]float64, n), make([]float64, n)
+		for i := range a {
+			size := math.Exp(0.3 * r.NormFloat64()) // inputs differ in size
+			a[i], b[i] = size*(3+0.5*r.NormFloat64()), size*(1+0.2*r.NormFloat64())
+		}
+		if i := audit.RatioInterval(a, b, 0.95); i.Lo <= 3 && 3 <= i.Hi {
+			hits++
+		}
+	}
+	atLeast(t, "ratio", hits, runs, 0.94) // the linearisation costs less than a hundredth at this n
+}
+
+// The coverage of a Clopper–Pearson interval is a sum of binomial probabilities; it is never below the confidence.
+func TestCoverageOfShares(t *testing.T) {
+	for _, n := range []int{1, 5, 30, 100} {
+		for p := 0.01; p < 1; p += 0.07 {
+			var cover float64
+			for k := range n + 1 {
+				if i := audit.ShareInterval(k, n, 0.95); i.Lo <= p && p <= i.Hi {
+					cover += distuv.Binomial{N: float64(n), P: p}.Prob(float64(k))
+				}
+			}
+			if cover < 0.95-1e-9 {
+				t.Errorf("n = %d, p = %g: coverage %g", n, p, cover)
+			}
+		}
+	}
+	// No failure in n: the two-sided upper limit is 1 - (α/2)^(1/n) (metrics.md S3 for the one-sided form).
+	if i := audit.ShareInterval(0, 59, 0.95); math.Abs(i.Hi-(1-math.Pow(0.025, 1.0/59))) > 1e-9 || i.Lo != 0 {
+		t.Errorf("no failure in 59: %v", i)
+	}
+}
+
+// Student's quantiles of a printed table: t(0.975, 9) = 2.262157, t(0.975, 1) = 12.7062.
+func TestMeanInterval(t *testing.T) {
+	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	i := audit.MeanInterval(x, 0.95)
+	h := 2.262157 * math.Sqrt(82.5/9) / math.Sqrt(10)
+	if i.Value != 5.5 || math.Abs(i.Hi-5.5-h) > 1e-5 || math.Abs(5.5-i.Lo-h) > 1e-5 || i.N != 10 {
+		t.Errorf("%+v, want 5.5 ± %g", i, h)
+	}
+	if i := audit.MeanInterval([]float64{1, 3, math.NaN()}, 0.95); i.N != 2 || math.Abs(i.Hi-2-12.7062) > 1e-3 {
+		t.Errorf("%+v, want 2 ± 12.7062", i)
+	}
+	if i := audit.MeanInterval([]float64{7}, 0.95); i.Value != 7 || !math.IsNaN(i.Lo) || !math.IsNaN(i.Hi) {
+		t.Errorf("one value: %+v, want no limits", i)
+	}
+	if i := audit.MeanInterval(nil, 0.95); !math.IsNaN(i.Value) {
+		t.Errorf("no value: %+v, want NaN", i)
+	}
+}
+
+// Quantiles of type 7 as numpy.percentile gives them for [0, 1, 4, 9, 16]: 50 % is 4, 95 % is 14.6, 99 % is 15.72.
+func TestDescribe(t *testing.T) {
+	d := audit.Describe([]float64{16, 4, math.NaN(), 0, 9, 1})
+	want := audit.Stats{N: 5, Mean: 6, Std: math.Sqrt(174.0 / 4), P50: 4, P95: 14.6, P99: 15.72, Max: 16}
+	for _, c := range [][2]float64{{d.Mean, want.Mean}, {d.Std, want.Std}, {d.P50, want.P50}, {d.P95, want.P95}, {d.P99, want.P99}, {d.Max, want.Max}} {
+		if math.Abs(c[0]-c[1]) > 1e-12 {
+			t.Errorf("%+v, want %+v", d, want)
+		}
+	}
+	if d := audit.Describe(nil); d.N != 0 || !math.IsNaN(d.Mean) || !math.IsNaN(d.Max) {
+		t.Errorf("nothing: %+v", d)
+	}
+}
+
+func TestSpreadIsTwoPass(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, d := rapid.IntRange(1, 20).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "d")
+		offset := rapid.Float64Range(-1e6, 1e6).Draw(t, "offset")
+		var all [][]float64
+		var s audit.Spread
+		for range n {
+			x := rapid.SliceOfN(rapid.Float64Range(-100, 100), d, d).Draw(t, "x")
+			for i := range x {
+				x[i] += offset
+			}
+			all = append(all, x)
+			if err := s.Add(&space.Tensor{Shape: []int{d}, Val: x}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var want float64
+		for i := range d {
+			var mean float64
+			for _, x := range all {
+				mean += x[i] / float64(n)
+			}
+			for _, x := range all {
+				want += (x[i] - mean) * (x[i] - mean) / float64(n)
+			}
+		}
+		if math.Abs(s.Scale()-math.Sqrt(want)) > 1e-8*math.Abs(offset)+1e-9 {
+			t.Errorf("scale %g, want %g", s.Scale(), math.Sqrt(want))
+		}
+	})
+}
+
+// The scale of masks is that of their one-hot labels.
+func TestSpreadOfMasks(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	const n, pixels, classes = 12, 6, 3
+	var s, hot audit.Spread
+	for range n {
+		m := &space.Mask{H: 2, W: 3, Label: make([]int32, pixels)}
+		x := make([]float64, pixels*classes)
+		for i := range m.Label {
+			m.Label[i] = int32(r.IntN(classes))
+			x[i*classes+int(m.Label[i])] = 1
+		}
+		if err := s.Add(m); err != nil {
+			t.Fatal(err)
+		}
+		if err := hot.Add(&space.Tensor{Shape: []int{len(x)}, Val: x}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if math.Abs(s.Scale()-hot.Scale()) > 1e-12 || math.Abs(s.RMS()-hot.RMS()) > 1e-12 {
+		t.Errorf("scale %g, size %g; one-hot %g, %g", s.Scale(), s.RMS(), hot.Scale(), hot.RMS())
+	}
+}
+
+func TestCompare(t *testing.T) {
+	v := func(x ...float64) space.Value { return &space.Tensor{Shape: []int{len(x)}, Val: x} }
+	for _, c := range []struct {
+		name      string
+		a, b      space.Value
+		norm, top float64
+	}{
+		{"pythagoras", v(3, 0), v(0, 4), 5, 4},
+		{"equal", v(1, 2), v(1, 2), 0, 0},
+		{"huge", v(3e200, 0), v(0, 4e200), 5e200, 4e200},
+		{"tiny", v(3e-200, 0), v(0, 4e-200), 5e-200, 4e-200},
+		{"nan", v(math.NaN(), 0), v(0, 0), math.NaN(), math.NaN()},
+		{"infinite", v(math.Inf(1)), v(0), math.NaN(), math.NaN()},
+		{"equal infinities", v(math.Inf(1)), v(math.Inf(1)), math.NaN(), math.NaN()},
+		{"masks", &space.Mask{H: 1, W: 3, Label: []int32{1, 2, 3}}, &space.Mask{H: 1, W: 3, Label: []int32{1, 5, 0}}, 2, 1},
+	} {
+		d, err := audit.Compare(c.a, c.b)
+		same := func(x, y float64) bool { return x == y || math.Abs(x/y-1) < 1e-12 || math.IsNaN(x) && math.IsNaN(y) }
+		if err != nil || !same(d.Norm, c.norm) || !same(d.Max, c.top) {
+			t.Errorf("%s: %+v, %v; want %g, %g", c.name, d, err, c.norm, c.top)
+		}
+	}
+	if _, err := audit.Compare(v(1), v(1, 2)); err == nil {
+		t.Error("values of different length were compared")
+	}
+	if _, err := audit.Compare(v(1), &space.Scores{Val: []float64{1}}); err == nil {
+		t.Error("values of different kind were compared")
+	}
+}
+
+func TestSoftmax(t *testing.T) {
+	got := audit.Softmax(&space.Scores{Val: []float64{1000, 1000 + math.Log(3)}}).(*space.Scores) //nolint:errcheck // scores in, scores out
+	if !got.Probabilities || math.Abs(got.Val[0]-0.25) > 1e-12 || math.Abs(got.Val[1]-0.75) > 1e-12 {
+		t.Errorf("%+v, want 1/4, 3/4", got)
+	}
+}
+
+func TestOutputUnits(t *testing.T) {
+	c4 := cyclic(t, 4)
+	model := func(raw bool) audit.Predictor {
+		return audittest.Pointwise(func(v space.Value) space.Value {
+			x := must[[]float64](t)(audit.Numbers(v))
+			logits := &space.Scores{Val: []float64{x[0]*x[0] + x[1]*x[1], 0}}
+			if !raw {
+				return logits
+			}
+			p := audit.Softmax(logits).(*space.Scores) //nolint:errcheck // scores in, scores out
+			p.Raw = logits.Val
+			return p
+		})
+	}
+	scale := func(m audit.Predictor, unit string) float64 {
+		s := subject("m", m, invariant(t, c4))
+		s.OutputUnit = unit
+		return run(t, s).Scale
+	}
+	for _, raw := range []bool{false, true} {
+		a, l, p := scale(model(raw), audit.AsReturned), scale(model(raw), audit.Logits), scale(model(raw), audit.Probabilities)
+		if a != l || !(p < 0.5 && l > 1) {
+			t.Errorf("raw %t: scales %g, %g, %g; want logits by default and probabilities below 1/2", raw, a, l, p)
+		}
+	}
+	s := subject("m", audittest.Pointwise(func(space.Value) space.Value {
+		return &space.Scores{Val: []float64{0.5, 0.5}, Probabilities: true}
+	}), invariant(t, c4))
+	s.OutputUnit = audit.Logits
+	if _, err := audit.Run(t.Context(), s, policy(t, ""), []*audit.Check{sweep.Check}, audit.Options{}); err == nil {
+		t.Error("logits were made of probabilities")
+	}
+}
+
+// keep is a Run that stores the exact set.
+func keep(into **audit.Set) func(context.Context, *audit.Pass) (any, error) {
+	return func(_ context.Context, p *audit.Pass) (any, error) {
+		*into = audit.ResultOf[*sweep.Result](p, sweep.Check).Set(p, true)
+		return *into, nil
+	}
+}
