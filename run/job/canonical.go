@@ -11,6 +11,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -41,24 +42,29 @@ func canonical(j *Job) ([]byte, error) {
 
 // notText returns the path of a string that JSON cannot hold unchanged, "" if there is none.
 func notText(v reflect.Value, path string) string {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the others hold no text or need no care
 	case reflect.String:
 		if !utf8.ValidString(v.String()) {
 			return path
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() {
-				if p := notText(v.Field(i), join(path, keyOf(f))); p != "" {
-					return p
-				}
+			f, at := v.Type().Field(i), path
+			if !f.IsExported() {
+				continue
+			}
+			if !f.Anonymous {
+				at = join(path, keyOf(f))
+			}
+			if p := notText(v.Field(i), at); p != "" {
+				return p
 			}
 		}
 	case reflect.Slice:
+		if !holdsText(v.Type()) {
+			return "" // elements and samples are many
+		}
 		for i := range v.Len() {
-			if k := v.Type().Elem().Kind(); k == reflect.Float64 || k == reflect.Int || k == reflect.Bool {
-				return ""
-			}
 			if p := notText(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); p != "" {
 				return p
 			}
@@ -66,6 +72,13 @@ func notText(v reflect.Value, path string) string {
 	default:
 	}
 	return ""
+}
+
+func holdsText(t reflect.Type) bool {
+	for t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.String || t.Kind() == reflect.Struct
 }
 
 func keyOf(f reflect.StructField) string {
@@ -115,7 +128,7 @@ func NamesDigest(ids []string, labels []int) string {
 		if labels != nil {
 			l = labels[i]
 		}
-		fmt.Fprintf(h, "%d %q\n", l, id) // a hash never fails to write; quotes keep names apart whatever is in them
+		h.Write(fmt.Appendf(nil, "%d %q\n", l, id)) // quotes keep names apart whatever is in them
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -270,9 +283,9 @@ func (j *Job) Diff(o *Job) []string {
 }
 
 func differ(a, b reflect.Value, path string, d *[]string) {
-	switch a.Kind() {
+	switch a.Kind() { //nolint:exhaustive // the others are compared as they are
 	case reflect.Struct:
-		if _, ok := a.Interface().(Engine); ok {
+		if _, ok := reflect.TypeAssert[Engine](a); ok {
 			if a.Interface() != b.Interface() {
 				*d = append(*d, fmt.Sprintf("%s: %v %v, not %v %v", path, a.Field(0), a.Field(1), b.Field(0), b.Field(1)))
 			}
@@ -312,7 +325,7 @@ func differ(a, b reflect.Value, path string, d *[]string) {
 
 // brief shows a value in a few words.
 func brief(v reflect.Value) string {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the others hold no text or need no care
 	case reflect.Slice:
 		if v.Len() == 0 {
 			return "none"
@@ -320,7 +333,7 @@ func brief(v reflect.Value) string {
 		if k := v.Type().Elem().Kind(); v.Len() <= 6 && (k == reflect.String || k == reflect.Int || k == reflect.Float64) {
 			return fmt.Sprint(v.Interface())
 		}
-		return fmt.Sprint(v.Len())
+		return strconv.Itoa(v.Len())
 	case reflect.String:
 		s := v.String()
 		switch {

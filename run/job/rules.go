@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -103,13 +104,8 @@ func (ru rules) text(s string) string {
 	if len(s) < ru.minLength {
 		return "empty; give it a value or leave the key out"
 	}
-	if ru.enum == nil {
+	if ru.enum == nil || slices.Contains(ru.enum, s) {
 		return ""
-	}
-	for _, e := range ru.enum {
-		if e == s {
-			return ""
-		}
 	}
 	msg := fmt.Sprintf("%q is not one of %s", clip(s), strings.Join(ru.enum, ", "))
 	if k, ok := Suggest(s, ru.enum); ok {
@@ -134,7 +130,7 @@ func (ru rules) number(x float64, shown string) string {
 	add(ru.max, x <= ru.max.at, "at most")
 	add(ru.above, x > ru.above.at, "above")
 	add(ru.below, x < ru.below.at, "below")
-	if ok && (ru.enum == nil || contains(ru.enum, shown)) {
+	if ok && (ru.enum == nil || slices.Contains(ru.enum, shown)) {
 		return ""
 	}
 	if ru.enum != nil {
@@ -158,13 +154,4 @@ func (ru rules) length(n int) string {
 	default:
 		return fmt.Sprintf("%d items; expected at most %d", n, ru.maxItems)
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
 }

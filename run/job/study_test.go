@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -83,6 +84,7 @@ func changes(beyond bool) []change {
 		{"two axes", "grid: 72", "grid: [32, 32]", ""},
 		{"one metric", "[confidence, accuracy]", "confidence", ""},
 		{"block metrics", "[confidence, accuracy]", "\n  - confidence\n  - accuracy", ""},
+		{"negative zero", "confidence: 0.95", "threshold: -0.0", ""},
 		{"largest seed", "seed: 7", "seed: 18446744073709551615", ""},
 		{"anchors", "onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx", "onnx: &o m.onnx}\n  - name: augmented\n    onnx: *o", ""},
 		{"values", "grid: 72", "values: [[0], [12.5], [90]]", ""},
@@ -132,7 +134,7 @@ func changes(beyond bool) []change {
 		{"newer", "version: 1", "version: 2", "study.yaml:2:10: version: 2; this program reads version 1: a newer nero may read it"},
 		{"no version", "version: 1\n", "", "study.yaml:2:1: version: missing; add version: 1"},
 		{"version as text", "version: 1", "version: '1'", `study.yaml:2:10: version: expected a whole number, got the text "1"`},
-		{"task", "task: classification", "task: clasification", `study.yaml:3:7: task: "clasification" is not one of classification, segmentation, image, tensor; did you mean "classification"?`},
+		{"task", "task: classification", "task: classifcation", `study.yaml:3:7: task: "classifcation" is not one of classification, segmentation, image, tensor; did you mean "classification"?`},
 	}
 }
 
@@ -147,16 +149,18 @@ func (c change) apply(t *testing.T) string {
 func TestParseStudyChanged(t *testing.T) {
 	for _, c := range append(changes(false), changes(true)...) {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ParseStudy("study.yaml", []byte(c.apply(t)))
+			s, err := ParseStudy("study.yaml", []byte(c.apply(t)))
 			switch {
 			case c.want == "" && err != nil:
 				t.Errorf("refused: %v", err)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
+			if err == nil && math.Signbit(s.Audit.Threshold) {
+				t.Error("a negative zero stays, which JSON would lose")
+			}
 			if err != nil {
-				var f *FieldError
-				if !errors.As(err, &f) {
+				if _, ok := errors.AsType[*FieldError](err); !ok {
 					t.Errorf("%T is not a FieldError", err)
 				}
 			}
@@ -306,7 +310,7 @@ func TestDefaults(t *testing.T) {
 
 func TestSuggest(t *testing.T) {
 	known := []string{"confidence", "accuracy", "margin"}
-	for word, want := range map[string]string{"acuracy": "accuracy", "Confidence": "confidence", "mragin": "margin", "zebra": "", "": ""} {
+	for word, want := range map[string]string{"accurcy": "accuracy", "Confidence": "confidence", "mragin": "margin", "zebra": "", "": ""} {
 		if got, ok := Suggest(word, known); got != want || ok != (want != "") {
 			t.Errorf("Suggest(%q) = %q, %v", word, got, ok)
 		}

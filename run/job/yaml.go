@@ -117,7 +117,7 @@ func tooDeep(b []byte) int {
 // any that a study has.
 func deepStart(line string) bool {
 	n := 0
-	for _, f := range strings.Fields(line) {
+	for f := range strings.FieldsSeq(line) {
 		if f == "-" || f == "?" || f == ":" || strings.HasSuffix(f, ":") {
 			n++
 		}
@@ -163,7 +163,7 @@ func (r *reader) value(n ast.Node, v reflect.Value, path string, ru rules) {
 	if path != "" && !r.src.has(path) {
 		r.src.at[path] = place(n)
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // a study has no others, and one would panic
 	case reflect.Struct:
 		r.mapping(n, v, path)
 	case reflect.Slice:
@@ -193,7 +193,7 @@ func (r *reader) value(n ast.Node, v reflect.Value, path string, ru rules) {
 			r.mismatch(n, path, "a finite number")
 			return
 		}
-		v.SetFloat(x)
+		v.SetFloat(x + 0) // a negative zero becomes a plain one, which JSON leaves out
 		r.check(path, ru.number(x, strconv.FormatFloat(x, 'g', -1, 64)))
 	default:
 		panic("job: a study has a field of a kind that no file can hold: " + v.Type().String())

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"nero/measure/aggregate"
 	"nero/run/job"
@@ -30,61 +31,73 @@ type marker struct {
 // cells are moments by column, because a column of numbers is a third of the size of as many objects. Cell (model m,
 // metric k, element g) stands at (m*metrics + k)*elements + g.
 type cells struct {
-	N      []int    `json:"n"`
-	NaN    []int    `json:"nan"`
-	Mean   []number `json:"mean"`
-	M2     []number `json:"m2"`
-	Min    []number `json:"min"`
-	Max    []number `json:"max"`
-	ArgMin []int    `json:"argmin"`
-	ArgMax []int    `json:"argmax"`
+	N      []int   `json:"n"`
+	NaN    []int   `json:"nan"`
+	Mean   numbers `json:"mean"`
+	M2     numbers `json:"m2"`
+	Min    numbers `json:"min"`
+	Max    numbers `json:"max"`
+	ArgMin []int   `json:"argmin"`
+	ArgMax []int   `json:"argmax"`
 }
 
-// number is a float64 that JSON can hold: one that is not finite is a string.
-type number float64
+// numbers are float64s in JSON, where one that is not finite is a string. They are written and read in one go, because
+// these lists are most of a marker.
+type numbers []float64
 
-// MarshalJSON writes a number, or "NaN", "+Inf", "-Inf".
-func (n number) MarshalJSON() ([]byte, error) {
-	switch x := float64(n); {
-	case math.IsNaN(x):
-		return []byte(`"NaN"`), nil
-	case math.IsInf(x, 1):
-		return []byte(`"+Inf"`), nil
-	case math.IsInf(x, -1):
-		return []byte(`"-Inf"`), nil
-	default:
-		return json.Marshal(x)
+// MarshalJSON writes a list of numbers and of "NaN", "+Inf", "-Inf".
+func (n numbers) MarshalJSON() ([]byte, error) {
+	b := append(make([]byte, 0, 2+20*len(n)), '[')
+	for i, x := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			b = strconv.AppendQuote(b, strconv.FormatFloat(x, 'g', -1, 64))
+		} else {
+			b = strconv.AppendFloat(b, x, 'g', -1, 64)
+		}
 	}
+	return append(b, ']'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
-func (n *number) UnmarshalJSON(b []byte) error {
-	switch string(b) {
-	case `"NaN"`:
-		*n = number(math.NaN())
-	case `"+Inf"`:
-		*n = number(math.Inf(1))
-	case `"-Inf"`:
-		*n = number(math.Inf(-1))
-	default:
-		var x *float64
-		if err := json.Unmarshal(b, &x); err != nil {
-			return err
+// UnmarshalJSON reads what MarshalJSON writes. It gets valid JSON, so that splitting at commas can only go wrong in ways
+// that leave something that is not a number.
+func (n *numbers) UnmarshalJSON(b []byte) error {
+	b = bytes.TrimSpace(b)
+	if len(b) < 2 || b[0] != '[' {
+		return errors.New("not a list of numbers")
+	}
+	*n = nil
+	if b = bytes.TrimSpace(b[1 : len(b)-1]); len(b) == 0 {
+		return nil
+	}
+	*n = make(numbers, 0, bytes.Count(b, []byte{','})+1)
+	for part := range bytes.SplitSeq(b, []byte{','}) {
+		switch s := string(bytes.TrimSpace(part)); s {
+		case `"NaN"`:
+			*n = append(*n, math.NaN())
+		case `"+Inf"`:
+			*n = append(*n, math.Inf(1))
+		case `"-Inf"`:
+			*n = append(*n, math.Inf(-1))
+		default:
+			x, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				return err
+			}
+			*n = append(*n, x)
 		}
-		if x == nil {
-			return errors.New("null is not a number")
-		}
-		*n = number(*x)
 	}
 	return nil
 }
 
 func packCells(ms []aggregate.Moments) cells {
-	c := cells{N: []int{}, NaN: []int{}, Mean: []number{}, M2: []number{}, Min: []number{}, Max: []number{}, ArgMin: []int{}, ArgMax: []int{}}
+	c := cells{N: []int{}, NaN: []int{}, ArgMin: []int{}, ArgMax: []int{}}
 	for _, m := range ms {
 		c.N, c.NaN = append(c.N, m.N), append(c.NaN, m.NaN)
-		c.Mean, c.M2 = append(c.Mean, number(m.Mean)), append(c.M2, number(m.M2))
-		c.Min, c.Max = append(c.Min, number(m.Min)), append(c.Max, number(m.Max))
+		c.Mean, c.M2 = append(c.Mean, m.Mean), append(c.M2, m.M2)
+		c.Min, c.Max = append(c.Min, m.Min), append(c.Max, m.Max)
 		c.ArgMin, c.ArgMax = append(c.ArgMin, m.ArgMin), append(c.ArgMax, m.ArgMax)
 	}
 	return c
@@ -100,8 +113,8 @@ func (c cells) unpack(n, samples int) ([]aggregate.Moments, error) {
 	out := make([]aggregate.Moments, n)
 	for i := range out {
 		m := aggregate.Moments{
-			N: c.N[i], NaN: c.NaN[i], Mean: float64(c.Mean[i]), M2: float64(c.M2[i]),
-			Min: float64(c.Min[i]), Max: float64(c.Max[i]), ArgMin: c.ArgMin[i], ArgMax: c.ArgMax[i],
+			N: c.N[i], NaN: c.NaN[i], Mean: c.Mean[i], M2: c.M2[i],
+			Min: c.Min[i], Max: c.Max[i], ArgMin: c.ArgMin[i], ArgMax: c.ArgMax[i],
 		}
 		if m.N < 0 || m.NaN < 0 || m.N > samples || m.NaN > samples || m.ArgMin < 0 || m.ArgMax < 0 || max(m.ArgMin, m.ArgMax) >= max(1, samples) {
 			return nil, fmt.Errorf("cell %d is impossible: %+v", i, m)

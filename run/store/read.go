@@ -23,7 +23,7 @@ type Filter struct {
 }
 
 // Rows reads the finished shards in order; in each the models in the order of the filter and the samples in the order of
-// the job. One row group at a time is in memory: a few megabytes. After an error, which is the last thing yielded, the
+// the job. One row group at a time is in memory: about a megabyte, or one row if that is more. After an error, which is the last thing yielded, the
 // iteration ends. A shard that is not finished is skipped.
 func (r *Run) Rows(f Filter) iter.Seq2[job.Row, error] {
 	return func(yield func(job.Row, error) bool) {

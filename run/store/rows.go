@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -25,7 +26,7 @@ const (
 )
 
 // groupBytes is about how many bytes of curves a row group has at most: what a reader holds at once.
-const groupBytes = 4 << 20
+const groupBytes = 1 << 20
 
 // schemaOf is the Parquet schema of a job's shards.
 func schemaOf(j *job.Job) *parquet.Schema {
@@ -113,15 +114,15 @@ func encode(j *job.Job, hash string, s job.Shard, rows []job.Row) ([]byte, error
 		parquet.DataPageVersion(2),
 		parquet.DataPageStatistics(false),
 		parquet.PageBufferSize(2 * groupBytes), // one page per column and row group
-		parquet.KeyValueMetadata("nero.format", fmt.Sprint(job.FormatNumber)),
+		parquet.KeyValueMetadata("nero.format", strconv.Itoa(job.FormatNumber)),
 		parquet.KeyValueMetadata("nero.job", hash),
-		parquet.KeyValueMetadata("nero.shard", fmt.Sprint(s.Index)),
+		parquet.KeyValueMetadata("nero.shard", strconv.Itoa(s.Index)),
 	}
 	for _, m := range j.Metrics {
 		// Bounds of columns with NaN mislead readers that skip pages by them.
 		options = append(options, parquet.SkipPageBounds(colCurve+m, "list", "element"))
 	}
-	w := parquet.NewWriter(&b, options...)
+	w := parquet.NewGenericWriter[any](&b, options...)
 	n, size := s.Hi-s.Lo, groups(j)
 	for m := range j.Models {
 		for part := range slices.Chunk(rows[m*n:(m+1)*n], size) {
@@ -139,7 +140,7 @@ func encode(j *job.Job, hash string, s job.Shard, rows []job.Row) ([]byte, error
 // nan is the one NaN that is stored: the bits of others depend on how they came about.
 const nan = 0x7fc00000
 
-func encodeGroup(w *parquet.Writer, schema *parquet.Schema, j *job.Job, rows []job.Row) error {
+func encodeGroup(w *parquet.GenericWriter[any], schema *parquet.Schema, j *job.Job, rows []job.Row) error {
 	columns := w.ColumnWriters()
 	var buf []parquet.Value
 	put := func(values func(r *job.Row, col int), path ...string) error {

@@ -56,7 +56,7 @@ func TestRoundTrip(t *testing.T) {
 	for name, j := range map[string]*job.Job{
 		"usual":       storetest.Job(60, 8, 2, 3, 13),
 		"one of each": storetest.Job(1, 1, 1, 1, 1),
-		"groups":      storetest.Job(4, 300_000, 1, 1, 4), // three rows to a row group
+		"groups":      storetest.Job(4, 80_000, 1, 1, 4), // three rows to a row group
 		"empty":       storetest.Job(0, 4, 1, 1, 5),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestCommitRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	t.Cleanup(func() { _ = r.Close() })
 	s := j.Shards()[1]
 	for name, c := range map[string]struct {
 		change func([]job.Row) []job.Row
@@ -380,15 +380,17 @@ func TestTampered(t *testing.T) {
 	clean, _ := write(t, j)
 	want := storetest.Snapshot(t, clean)
 	for name, tamper := range map[string]func(t *testing.T, dir string){
-		"a bit of the rows":   func(t *testing.T, dir string) { flip(t, shardFiles(t, dir, ".parquet")[1], 700) },
-		"the end of the rows": func(t *testing.T, dir string) { truncate(t, shardFiles(t, dir, ".parquet")[2]) },
-		"a bit of the marker": func(t *testing.T, dir string) { flip(t, shardFiles(t, dir, ".json")[1], 30) },
+		"a bit of the rows":   func(t *testing.T, dir string) { t.Helper(); flip(t, shardFiles(t, dir, ".parquet")[1], 700) },
+		"the end of the rows": func(t *testing.T, dir string) { t.Helper(); truncate(t, shardFiles(t, dir, ".parquet")[2]) },
+		"a bit of the marker": func(t *testing.T, dir string) { t.Helper(); flip(t, shardFiles(t, dir, ".json")[1], 30) },
 		"an empty marker": func(t *testing.T, dir string) {
+			t.Helper()
 			if err := os.WriteFile(shardFiles(t, dir, ".json")[0], nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"no rows": func(t *testing.T, dir string) {
+			t.Helper()
 			if err := os.Remove(shardFiles(t, dir, ".parquet")[0]); err != nil {
 				t.Fatal(err)
 			}
@@ -544,7 +546,7 @@ func TestPut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	t.Cleanup(func() { _ = w.Close() })
 	for _, name := range []string{"", ".", "..", "../x", "a/b", "job.json", "manifest.json", ".lock", ".tmp-x", "/etc/x"} {
 		if err := w.Put(name, nil); err == nil {
 			t.Errorf("%q is accepted", name)

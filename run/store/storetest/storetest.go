@@ -121,8 +121,8 @@ func Write(ctx context.Context, dir string, j *job.Job, o store.Options) (err er
 }
 
 // Snapshot reads every file below dir: its relative path and its bytes.
-func Snapshot(t testing.TB, dir string) map[string]string {
-	t.Helper()
+func Snapshot(tb testing.TB, dir string) map[string]string {
+	tb.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -137,26 +137,26 @@ func Snapshot(t testing.TB, dir string) map[string]string {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out
 }
 
-// Equal reports with t what distinguishes two snapshots.
-func Equal(t testing.TB, got, want map[string]string) {
-	t.Helper()
+// Equal reports with tb what distinguishes two snapshots.
+func Equal(tb testing.TB, got, want map[string]string) {
+	tb.Helper()
 	for name, b := range want {
 		g, ok := got[name]
 		switch {
 		case !ok:
-			t.Errorf("%s is not there", name)
+			tb.Errorf("%s is not there", name)
 		case g != b:
-			t.Errorf("%s has %d other bytes than the %d expected", name, len(g), len(b))
+			tb.Errorf("%s has %d other bytes than the %d expected", name, len(g), len(b))
 		}
 	}
 	for name := range got {
 		if _, ok := want[name]; !ok {
-			t.Errorf("%s should not be there", name)
+			tb.Errorf("%s should not be there", name)
 		}
 	}
 }
