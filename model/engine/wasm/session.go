@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 
 	"nero/data/tensor"
 	"nero/model/engine"
@@ -40,6 +41,8 @@ func (s *session) Outputs() []string { return s.out }
 func (s *session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.engine.mu.RLock()
+	defer s.engine.mu.RUnlock()
 	s.closed = true
 	return s.drop()
 }
@@ -102,7 +105,9 @@ func (s *session) load() {
 func (s *session) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	s.engine.mu.RLock() // closing the engine takes the memory away
+	defer s.engine.mu.RUnlock()
+	if s.closed || s.engine.closed {
 		return nil, engine.ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
@@ -203,7 +208,7 @@ func (e *Engine) instance(ctx context.Context) (*instance, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	mod, err := e.runtime.InstantiateModule(ctx, e.module, moduleConfig())
+	mod, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, newMemory), e.module, moduleConfig())
 	if err != nil {
 		return nil, err
 	}
@@ -401,7 +406,7 @@ func (vm *instance) fetch(name string, value uint32) tensor.Tensor {
 	for k := range rank {
 		shape = append(shape, int(vm.u32(dims+4*k)))
 	}
-	n, err := tensor.CheckedCount(shape, maxMemory/dtype.Size())
+	n, err := tensor.CheckedCount(shape, int(min(uint64(maxMemory), math.MaxInt)/uint64(dtype.Size())))
 	if err != nil {
 		vm.err = fmt.Errorf("output %q: %w", name, err)
 		return tensor.Tensor{}

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
@@ -74,6 +75,9 @@ type Engine struct {
 	reason  string
 	note    string
 	digest  string // of the module that runs
+
+	mu     sync.RWMutex // held for writing while the engine closes
+	closed bool
 }
 
 // New compiles the embedded module, or fetches the machine code from the cache folder: about 4 s of work on two cores
@@ -189,8 +193,14 @@ func (e *Engine) Note() string { return e.note }
 // Concurrent is false: a session is one instance with one thread.
 func (e *Engine) Concurrent() bool { return false }
 
-// Close frees the machine code and ends every session.
+// Close waits for the runs that are under way, ends every session and frees the machine code.
 func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil
+	}
+	e.closed = true
 	var err error
 	if e.runtime != nil {
 		err = e.runtime.Close(ctx)
@@ -208,6 +218,11 @@ func (e *Engine) Close(ctx context.Context) error {
 func (e *Engine) Open(ctx context.Context, model []byte, o engine.Options) (engine.Session, error) {
 	if err := checkVersions(model); err != nil {
 		return nil, err
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.closed {
+		return nil, engine.ErrClosed
 	}
 	s := &session{engine: e, model: model, options: o}
 	if err := s.start(ctx); err != nil {
