@@ -62,8 +62,8 @@ func differing(tb testing.TB, h, w, r, k, count int, circular bool, seed uint64)
 	roll := group.Element{float64(r), 0}
 	x := space.NewImage(1, h, w)
 	copy(x.Pix, noise(seed, len(x.Pix)))
-	fT := layers(must(a.Apply(roll, x)).(*space.Image), count, k, circular, seed)
-	tf := must(a.Apply(roll, layers(x, count, k, circular, seed))).(*space.Image)
+	fT := layers(as[*space.Image](a.Apply(roll, x)), count, k, circular, seed)
+	tf := as[*space.Image](a.Apply(roll, layers(x, count, k, circular, seed)))
 	var o []int
 	for c := range w {
 		for row := range h {
@@ -121,7 +121,7 @@ func TestBilinearRoundTrip(t *testing.T) {
 	x := noisy(1, n, n)
 	act := newImage(t, parse(t, "T(2)"), n, n, action.Options{Border: action.Circular})
 	for _, a := range []float64{0, 0.1, 0.25, 0.5, 0.7} {
-		back := must(act.Apply(group.Element{-a, 0}, must(act.Apply(group.Element{a, 0}, x)))).(*space.Image)
+		back := as[*space.Image](act.Apply(group.Element{-a, 0}, must(act.Apply(group.Element{a, 0}, x))))
 		var diff, size float64
 		for r := range n {
 			for c := range n {
@@ -161,7 +161,7 @@ func TestOneWayGain(t *testing.T) {
 			want.Pix[c] = math.Cos(omega*(float64(c)-a) + phase)
 		}
 		act := newImage(t, parse(t, "T(2)"), 1, n, action.Options{Border: action.Circular, Kernel: k})
-		got := must(act.Apply(group.Element{a, 0}, x)).(*space.Image)
+		got := as[*space.Image](act.Apply(group.Element{a, 0}, x))
 		var diff, size float64
 		for c := range n {
 			diff += (got.Pix[c] - want.Pix[c]) * (got.Pix[c] - want.Pix[c])
@@ -192,22 +192,24 @@ func TestOneWayGain(t *testing.T) {
 
 // TestHalfTurnReverses: about (n-1)/2 the half turn is the reversal of all indices; about n/2 it would not be.
 func TestHalfTurnReverses(t *testing.T) {
-	each(t, func(t *testing.T, o action.Options) {
-		if o.Kernel == action.Up3 {
-			return
-		}
-		for _, s := range [][2]int{{4, 4}, {5, 5}, {3, 8}, {1, 7}} {
-			x := noisy(2, s[0], s[1])
-			got := must(newImage(t, parse(t, "SO(2)"), s[0], s[1], o).Apply(group.Element{180}, x)).(*space.Image)
-			for k := range 2 {
-				want := slices.Clone(x.Plane(k))
-				slices.Reverse(want)
-				if !slices.Equal(got.Plane(k), want) {
-					t.Errorf("%v: the half turn is not the reversal", s)
+	for kind, o := range options() {
+		t.Run(kind, func(t *testing.T) {
+			if o.Kernel == action.Up3 {
+				return
+			}
+			for _, s := range [][2]int{{4, 4}, {5, 5}, {3, 8}, {1, 7}} {
+				x := noisy(2, s[0], s[1])
+				got := as[*space.Image](newImage(t, parse(t, "SO(2)"), s[0], s[1], o).Apply(group.Element{180}, x))
+				for k := range 2 {
+					want := slices.Clone(x.Plane(k))
+					slices.Reverse(want)
+					if !slices.Equal(got.Plane(k), want) {
+						t.Errorf("%v: the half turn is not the reversal", s)
+					}
 				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // TestAgainstOtherLibraries compares with numbers computed elsewhere.
@@ -220,7 +222,7 @@ func TestAgainstOtherLibraries(t *testing.T) {
 	read := func(o action.Options, at float64) float64 {
 		// Shifting by 8-at brings the point to pixel 8; a hair more keeps whole points on the path that resamples.
 		a := newImage(t, parse(t, "T(2)"), 1, 16, o)
-		return must(a.Apply(group.Element{8 - at, 1e-300}, x)).(*space.Image).Pix[8]
+		return as[*space.Image](a.Apply(group.Element{8 - at, 1e-300}, x)).Pix[8]
 	}
 	for _, c := range []struct {
 		border action.Border
@@ -279,7 +281,7 @@ func TestUp3AgainstPillow(t *testing.T) {
 	}
 	a := newImage(t, parse(t, "SO(2)"), 12, 12, action.Options{Kernel: action.Up3})
 	for angle, want := range up3Pillow() {
-		got := must(a.Apply(group.Element{angle}, x)).(*space.Image)
+		got := as[*space.Image](a.Apply(group.Element{angle}, x))
 		for i, r := range []int{4, 6, 8} {
 			for j, c := range []int{3, 5, 8} {
 				if g := got.Pix[r*12+c]; !(math.Abs(g-want[i][j]) <= 3e-5) {

@@ -71,25 +71,27 @@ func TestEveryGroup(t *testing.T) {
 			els := some(t, g)
 			still := func(g group.Element) bool { _, t := pl.Affine(g); return t == [2]float64{} }
 			torus, _ := g.(group.Torus)
-			each(t, func(t *testing.T, o action.Options) {
-				for _, s := range [][2]int{{6, 6}, {5, 8}} {
-					if torus != nil {
-						if h, w := torus.Period(); o.Border != action.Circular || h != s[0] || w != s[1] {
-							if _, err := action.NewImage(g, imageSpec(2, s[0], s[1]), o); err == nil {
-								t.Errorf("a torus of another size or border is accepted")
+			for kind, o := range options() {
+				t.Run(kind, func(t *testing.T) {
+					for _, s := range [][2]int{{6, 6}, {5, 8}} {
+						if torus != nil {
+							if h, w := torus.Period(); o.Border != action.Circular || h != s[0] || w != s[1] {
+								if _, err := action.NewImage(g, imageSpec(2, s[0], s[1]), o); err == nil {
+									t.Errorf("a torus of another size or border is accepted")
+								}
+								continue
 							}
-							continue
+						}
+						err := actiontest.Laws(actiontest.Case{
+							Action: newImage(t, g, s[0], s[1], o), Value: noisy(2, s[0], s[1]), Elements: els,
+							Composes: func(g, h group.Element) bool { return o.Border == action.Circular || still(g) && still(h) },
+						})
+						if err != nil {
+							t.Errorf("%v: %v", s, err)
 						}
 					}
-					err := actiontest.Laws(actiontest.Case{
-						Action: newImage(t, g, s[0], s[1], o), Value: noisy(2, s[0], s[1]), Elements: els,
-						Composes: func(g, h group.Element) bool { return o.Border == action.Circular || still(g) && still(h) },
-					})
-					if err != nil {
-						t.Errorf("%v: %v", s, err)
-					}
-				}
-			})
+				})
+			}
 		})
 	}
 }
@@ -166,7 +168,7 @@ func TestMask(t *testing.T) {
 		}
 		im := newImage(t, plane{}, 5, 7, action.Options{Kernel: action.Nearest, Border: b})
 		for _, g := range []group.Element{rot(25), rot(180), shift(3, -1), {70, 1, 0.3, 0.2, 1.4}} {
-			got, want := must(a.Apply(g, m)).(*space.Mask), must(im.Apply(g, x)).(*space.Image)
+			got, want := as[*space.Mask](a.Apply(g, m)), as[*space.Image](im.Apply(g, x))
 			for i, l := range got.Label {
 				if float64(l)-9 != want.Pix[i] {
 					t.Fatalf("%s, %v: label %d at pixel %d, the picture says %g", b, g, l, i, want.Pix[i]+9)
@@ -178,7 +180,7 @@ func TestMask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := must(a.Apply(shift(0, 0), m)).(*space.Mask); !slices.Equal(got.Label, []int32{m.Label[9], m.Label[10], m.Label[11], m.Label[16], m.Label[17], m.Label[18], m.Label[23], m.Label[24], m.Label[25]}) {
+	if got := as[*space.Mask](a.Apply(shift(0, 0), m)); !slices.Equal(got.Label, []int32{m.Label[9], m.Label[10], m.Label[11], m.Label[16], m.Label[17], m.Label[18], m.Label[23], m.Label[24], m.Label[25]}) {
 		t.Errorf("the window shows %v", got.Label)
 	}
 }
@@ -233,7 +235,7 @@ func TestRegularFieldOfC4(t *testing.T) {
 	}
 	turns := func(e group.Element) int { return int(math.Round(e[0] / 90)) }
 	for _, e := range f.Elements() {
-		got := must(a.Apply(e, v)).(*space.Tensor)
+		got := as[*space.Tensor](a.Apply(e, v))
 		for field := range 2 {
 			for k, h := range f.Elements() {
 				var from int // the channel of g⁻¹h
@@ -327,7 +329,7 @@ func TestGivenRepresentation(t *testing.T) {
 		}
 		if name == "D4" {
 			// The field rule of the quarter turn: out[r][c] = in[c][n-1-r], then (u, v) becomes (v, -u).
-			got := must(a.Apply(find(t, "D4", 90, 0), v)).(*space.Tensor)
+			got := as[*space.Tensor](a.Apply(find(t, "D4", 90, 0), v))
 			for r := range 6 {
 				for c := range 6 {
 					src := c*6 + 5 - r
@@ -397,7 +399,7 @@ func TestScores(t *testing.T) {
 		t.Error(err)
 	}
 	mirror := find(t, "D1", 0, 1)
-	got := must(a.Apply(mirror, v)).(*space.Scores)
+	got := as[*space.Scores](a.Apply(mirror, v))
 	if !slices.Equal(got.Val, []float64{0.2, 0.7, 0.1}) || !got.Probabilities {
 		t.Errorf("the mirror makes %v", got)
 	}
@@ -420,7 +422,7 @@ func TestScores(t *testing.T) {
 	if _, err := b.Apply(mirror, &space.Scores{Val: []float64{1}, Probabilities: true}); err == nil {
 		t.Error("a probability becomes negative")
 	}
-	if o := must(b.Apply(mirror, &space.Scores{Val: []float64{4}})).(*space.Scores); o.Val[0] != -4 || !b.Exact(mirror) {
+	if o := as[*space.Scores](b.Apply(mirror, &space.Scores{Val: []float64{4}})); o.Val[0] != -4 || !b.Exact(mirror) {
 		t.Errorf("a signed score becomes %v", o.Val)
 	}
 	if _, err := action.NewScores(d1, space.Spec{Kind: space.KindScores, Shape: []int{4}}, swap); err == nil {

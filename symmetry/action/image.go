@@ -3,7 +3,7 @@ package action
 import (
 	"errors"
 	"fmt"
-	"sync"
+	"strconv"
 
 	"nero/data/space"
 	"nero/symmetry/group"
@@ -14,7 +14,7 @@ type planar struct {
 	group   group.Planar
 	opt     Options
 	h, w    int // of the grid that is read, -1 if any
-	scratch sync.Pool
+	scratch buffers
 }
 
 func newPlanar(g group.Group, o Options, h, w int) (*planar, error) {
@@ -77,7 +77,7 @@ func length(n int) string {
 	if n < 0 {
 		return "any"
 	}
-	return fmt.Sprint(n)
+	return strconv.Itoa(n)
 }
 
 // dims reads the lengths that a spec fixes; -1 stands for any. An empty shape fixes none.
@@ -154,7 +154,7 @@ func (a *Image) Apply(g group.Element, v space.Value) (space.Value, error) {
 }
 
 // Prepare computes what depends on the element and the size of v alone. The mover holds at most 104 KiB for pictures up to
-// 1024 pixels and 72·(H+W) bytes for larger ones.
+// 1024 pixels, and 72·(H+W) bytes for larger ones (48·H under Up3).
 func (a *Image) Prepare(g group.Element, v space.Value) (Mover, error) {
 	m, err := a.mover(g, v)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // plane is a small group of the plane for tests: angle in degrees (counter-clockwise as displayed), mirror (horizontal,
 // acting first), dx, dy, scale. It composes through its maps, independently of package group.
-type plane struct{ n int } // n > 0: the first n quarter-turn elements of D4 are listed by Elements
+type plane struct{}
 
 func (plane) Name() string { return "plane" }
 
@@ -93,19 +93,6 @@ func (d4) Elements() []group.Element {
 		for a := range 4 {
 			o = append(o, group.Element{90 * float64(a), float64(m), 0, 0, 1})
 		}
-	}
-	return o
-}
-
-// c8 is the finite group of eighth turns.
-type c8 struct{ plane }
-
-func (c8) Name() string { return "C8" }
-
-func (c8) Elements() []group.Element {
-	var o []group.Element
-	for a := range 8 {
-		o = append(o, group.Element{45 * float64(a), 0, 0, 0, 1})
 	}
 	return o
 }

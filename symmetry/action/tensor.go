@@ -168,8 +168,8 @@ func (m *tensorMover) Move(to, from space.Value) error {
 	case m.rho.from != nil:
 		m.warp.planes(d.Val, s.Val, m.to[0], m.rho.from)
 	default:
-		b := m.warp.buffer(len(d.Val))
-		defer m.warp.release(b)
+		b := m.warp.scratch.take(len(d.Val))
+		defer m.warp.scratch.put(b)
 		m.warp.planes(*b, s.Val, m.to[0], nil)
 		m.rho.mix(d.Val, *b, m.to[1]*m.to[2])
 	}

@@ -92,7 +92,43 @@ type warp struct {
 	// Small pictures: taps per pixel.
 	small *points
 
-	scratch *sync.Pool // of *[]float64
+	// All others: which columns of a row read what, see spans.
+	reach []reach
+
+	scratch *buffers
+}
+
+// reach says of one row of the output: columns [o0,o1) reach the picture, [i0,i1) need no border rule.
+type reach struct{ o0, o1, i0, i1 int32 }
+
+// buffers lends memory to movers. It keeps what it gets back, so at most one buffer per concurrent Move exists.
+type buffers struct {
+	mu   sync.Mutex
+	free []*[]float64
+}
+
+// take lends n floats with any content; give them back with put.
+func (b *buffers) take(n int) *[]float64 {
+	b.mu.Lock()
+	var p *[]float64
+	if k := len(b.free) - 1; k >= 0 {
+		p, b.free = b.free[k], b.free[:k]
+	}
+	b.mu.Unlock()
+	if p == nil {
+		p = new([]float64)
+	}
+	if cap(*p) < n {
+		*p = make([]float64, n)
+	}
+	*p = (*p)[:n]
+	return p
+}
+
+func (b *buffers) put(p *[]float64) {
+	b.mu.Lock()
+	b.free = append(b.free, p)
+	b.mu.Unlock()
 }
 
 // axis holds n taps for each row or column of the output.
@@ -109,7 +145,7 @@ type points struct {
 }
 
 // newWarp prepares a map for pictures of hs×ws pixels; window is nil or the size of the crop window that is returned.
-func newWarp(m affine, o Options, hs, ws int, scratch *sync.Pool) (*warp, error) {
+func newWarp(m affine, o Options, hs, ws int, scratch *buffers) (*warp, error) {
 	if hs < 1 || ws < 1 {
 		return nil, fmt.Errorf("the picture has %d rows and %d columns", hs, ws)
 	}
@@ -153,6 +189,10 @@ func newWarp(m affine, o Options, hs, ws int, scratch *sync.Pool) (*warp, error)
 		w.cols = w.along(w.y0, w.yc, w.w, hs, ws)
 	case w.kernel.taps() > 2 && w.h*w.w <= maxPrecomputed:
 		w.small = w.perPixel()
+		return w, nil
+	}
+	if w.rows == nil {
+		w.reach = w.spans()
 	}
 	return w, nil
 }
@@ -206,20 +246,19 @@ func (w *warp) perPixel() *points {
 	p := &points{base: make([]int32, n), wx: make([]float64, n*t), wy: make([]float64, n*t)}
 	var xi, yi [maxTaps]int32
 	var wx, wy [maxTaps]float64
-	for r := range w.h {
-		bx, by := w.x0+w.xr*float64(r), w.y0+w.yr*float64(r)
-		o0, o1, i0, i1 := w.spans(bx, by)
+	for r, in := range w.spans() {
+		bx, by, ax, ay := w.row(w.raster(), r)
 		for c := range w.w {
 			q := r*w.w + c
-			if c < o0 || c >= o1 {
+			if c < int(in.o0) || c >= int(in.o1) {
 				p.base[q] = -2
 				continue
 			}
-			axisTaps(w.kernel, w.border, bx+w.xc*float64(c), w.ws, &xi, &wx)
-			axisTaps(w.kernel, w.border, by+w.yc*float64(c), w.hs, &yi, &wy)
+			axisTaps(w.kernel, w.border, step(bx, ax, c), w.ws, &xi, &wx)
+			axisTaps(w.kernel, w.border, step(by, ay, c), w.hs, &yi, &wy)
 			copy(p.wx[q*t:], wx[:t])
 			copy(p.wy[q*t:], wy[:t])
-			if c >= i0 && c < i1 {
+			if c >= int(in.i0) && c < int(in.i1) {
 				p.base[q] = yi[0]*int32(w.ws) + xi[0]
 				continue
 			}
@@ -233,38 +272,66 @@ func (w *warp) perPixel() *points {
 	return p
 }
 
-// spans splits a row that reads from (bx, by) on: columns [o0,o1) reach the picture, [i0,i1) need no border rule. The
-// source coordinates are monotone in the column, also after rounding, so both sets are intervals.
-func (w *warp) spans(bx, by float64) (o0, o1, i0, i1 int) {
-	t := w.kernel.taps()
-	half := float64(t / 2)
-	lo, hi := half-1, half // taps inside: lo <= s < n-hi
-	if w.kernel == Nearest {
-		lo, hi = -0.5, 0.5
+// raster is the grid on which the output is computed: that of its pixels, or a third as wide.
+type raster struct {
+	rows, cols int
+	from, step float64 // row and column i lie at from + step·i
+}
+
+func (w *warp) raster() raster {
+	if w.kernel == Up3 {
+		return raster{3*w.h + 2, 3*w.w + 2, -2. / 3, 1. / 3} // two more on each side for the filter that shrinks
 	}
-	o0, o1 = 0, w.w
-	if w.border == Zero {
-		m := half // a tap inside: -m <= s < n-1+m
-		if w.kernel == Nearest {
-			m = 0.5
-		}
-		if w.kernel == Spline {
-			m += splineTail
-		}
-		x0, x1 := span(bx, w.xc, -m, float64(w.ws-1)+m, w.w)
-		y0, y1 := span(by, w.yc, -m, float64(w.hs-1)+m, w.w)
-		o0, o1 = max(x0, y0), min(x1, y1)
-		if o0 >= o1 {
-			return 0, 0, 0, 0
-		}
+	return raster{w.h, w.w, 0, 1}
+}
+
+// row returns where row r of a raster starts to read and how far its columns step. A column i is read at step(b, a, i).
+func (w *warp) row(g raster, r int) (bx, by, ax, ay float64) {
+	y := step(g.from, g.step, r)
+	bx = w.x0 + float64(w.xr*y) + float64(w.xc*g.from)
+	by = w.y0 + float64(w.yr*y) + float64(w.yc*g.from)
+	return bx, by, w.xc * g.step, w.yc * g.step
+}
+
+// step is b+a·i. The conversion forbids a fused multiply-add, which would make the result depend on the place in the code, and
+// the bounds that spans finds must hold where the picture is read.
+func step(b, a float64, i int) float64 { return b + float64(a*float64(i)) }
+
+// spans splits the rows of a raster. The source coordinates are monotone in the column, also after rounding, so both sets are
+// intervals.
+func (w *warp) spans() []reach {
+	half := float64(w.kernel.taps() / 2)
+	lo, hi := half-1, half // all taps inside: lo <= s < n-hi
+	m := half              // a tap inside: -m <= s < n-1+m
+	switch w.kernel {
+	case Nearest:
+		lo, hi, m = -0.5, 0.5, 0.5
+	case Spline:
+		m += splineTail
+	case Bilinear, Bicubic, Lanczos, Up3:
 	}
-	x0, x1 := span(bx, w.xc, lo, float64(w.ws)-hi, w.w)
-	y0, y1 := span(by, w.yc, lo, float64(w.hs)-hi, w.w)
-	i0, i1 = max(x0, y0, o0), min(x1, y1, o1)
-	if i0 >= i1 {
-		return o0, o1, o0, o0
+	g := w.raster()
+	o := make([]reach, g.rows)
+	for r := range o {
+		bx, by, ax, ay := w.row(g, r)
+		common := func(lo, hi float64) (int, int) { // columns with lo <= s < n-hi on both axes
+			x0, x1 := span(bx, ax, lo, float64(w.ws)-hi, g.cols)
+			y0, y1 := span(by, ay, lo, float64(w.hs)-hi, g.cols)
+			return max(x0, y0), min(x1, y1)
+		}
+		o0, o1 := 0, g.cols
+		if w.border == Zero {
+			if o0, o1 = common(-m, 1-m); o0 >= o1 {
+				continue
+			}
+		}
+		i0, i1 := common(lo, hi)
+		if i0, i1 = max(i0, o0), min(i1, o1); i0 >= i1 {
+			i0, i1 = o0, o0
+		}
+		o[r] = reach{int32(o0), int32(o1), int32(i0), int32(i1)}
 	}
-	return o0, o1, i0, i1
+	return o
 }
 
 // span is the interval of i in [0,n) with lo <= b+a·i < hi, in the arithmetic of float64; empty as (0, 0).
@@ -289,29 +356,14 @@ func span(b, a, lo, hi float64, n int) (int, int) {
 // first is the smallest i in [0,n] with i == n or past(b+a·i), where past turns true once near b+a·i = v and stays true.
 func first(b, a, v float64, n int, past func(float64) bool) int {
 	i := int(math.Ceil(min(max((v-b)/a, 0), float64(n))))
-	for i > 0 && past(b+a*float64(i-1)) {
+	for i > 0 && past(step(b, a, i-1)) {
 		i--
 	}
-	for i < n && !past(b+a*float64(i)) {
+	for i < n && !past(step(b, a, i)) {
 		i++
 	}
 	return i
 }
-
-// buffer borrows n floats; give them back with release.
-func (w *warp) buffer(n int) *[]float64 {
-	b, ok := w.scratch.Get().(*[]float64)
-	if !ok {
-		b = new([]float64)
-	}
-	if cap(*b) < n {
-		*b = make([]float64, n)
-	}
-	*b = (*b)[:n]
-	return b
-}
-
-func (w *warp) release(b *[]float64) { w.scratch.Put(b) }
 
 // planes writes n planes; plane k is the moved plane from[k], or plane k if from is nil.
 func (w *warp) planes(dst, src []float64, n int, from []int) {
@@ -321,8 +373,8 @@ func (w *warp) planes(dst, src []float64, n int, from []int) {
 	}
 	if w.kernel == Spline {
 		size := w.hs * w.ws
-		b := w.buffer(n * size)
-		defer w.release(b)
+		b := w.scratch.take(n * size)
+		defer w.scratch.put(b)
 		copy(*b, src)
 		for k := range n {
 			prefilter(w.border, (*b)[k*size:(k+1)*size], w.hs, w.ws)
@@ -355,88 +407,115 @@ func (w *warp) source(src []float64, k int, from []int) []float64 {
 // gather moves by sample numbers: lattice elements, and the nearest kernel.
 func gather[T any](w *warp, dst, src []T, n int, from []int, outside T) {
 	size := w.hs * w.ws
-	for r := range w.h {
-		var o0, o1 int
-		var bx, by float64
-		if w.byRow == nil {
-			bx, by = w.x0+w.xr*float64(r), w.y0+w.yr*float64(r)
-			o0, o1, _, _ = w.spans(bx, by)
+	for k := range n {
+		j := k
+		if from != nil {
+			j = from[k]
 		}
-		for k := range n {
-			j := k
-			if from != nil {
-				j = from[k]
-			}
-			s := src[j*size : (j+1)*size]
+		s := src[j*size : (j+1)*size]
+		for r := range w.h {
 			d := dst[(k*w.h+r)*w.w:][:w.w]
-			if w.byRow != nil {
-				rowOff := w.byRow[r]
-				for c, col := range w.byCol[:len(d)] {
-					if rowOff < 0 || col < 0 {
-						d[c] = outside
-						continue
-					}
-					d[c] = s[rowOff+col]
-				}
+			if w.byRow == nil {
+				nearest(w, d, s, r, outside)
 				continue
 			}
-			for c := range d {
-				d[c] = outside
-				if c < o0 || c >= o1 {
+			row := w.byRow[r]
+			for c, col := range w.byCol[:len(d)] {
+				if row < 0 || col < 0 {
+					d[c] = outside
 					continue
 				}
-				x := w.border.index(int(math.Floor(bx+w.xc*float64(c)+0.5)), w.ws)
-				y := w.border.index(int(math.Floor(by+w.yc*float64(c)+0.5)), w.hs)
-				if x >= 0 && y >= 0 {
-					d[c] = s[y*w.ws+x]
-				}
+				d[c] = s[row+col]
 			}
 		}
+	}
+}
+
+// nearest moves row r of a plane with the nearest kernel; halves round to the right and down.
+func nearest[T any](w *warp, d, s []T, r int, outside T) {
+	in := w.reach[r]
+	bx, by, ax, ay := w.row(w.raster(), r)
+	for c := range d {
+		if c < int(in.o0) || c >= int(in.o1) {
+			d[c] = outside
+			continue
+		}
+		if c >= int(in.i0) && c < int(in.i1) {
+			x, y := int(step(bx, ax, c)+0.5), int(step(by, ay, c)+0.5) // not below 0 here
+			d[c] = s[min(y, w.hs-1)*w.ws+min(x, w.ws-1)]
+			continue
+		}
+		x := w.border.index(int(math.Floor(step(bx, ax, c)+0.5)), w.ws)
+		y := w.border.index(int(math.Floor(step(by, ay, c)+0.5)), w.hs)
+		if x < 0 || y < 0 {
+			d[c] = outside
+			continue
+		}
+		d[c] = s[y*w.ws+x]
 	}
 }
 
 // bilinear moves with the bilinear kernel, computing weights on the way.
 func (w *warp) bilinear(dst, src []float64, n int, from []int) {
-	ws := w.ws
-	for r := range w.h {
-		bx, by := w.x0+w.xr*float64(r), w.y0+w.yr*float64(r)
-		o0, o1, i0, i1 := w.spans(bx, by)
-		for k := range n {
-			s := w.source(src, k, from)
-			d := dst[(k*w.h+r)*w.w:][:w.w]
-			clear(d[:o0])
-			clear(d[o1:])
-			for c := i0; c < i1; c++ {
-				x, y := bx+w.xc*float64(c), by+w.yc*float64(c)
-				ix, iy := int(x), int(y) // x and y are not negative here
-				fx, fy := x-float64(ix), y-float64(iy)
-				p := iy*ws + ix
-				q := s[p : p+ws+2]
-				top := q[0] + fx*(q[1]-q[0])
-				bot := q[ws] + fx*(q[ws+1]-q[ws])
-				d[c] = top + fy*(bot-top)
-			}
-			for c := o0; c < i0; c++ {
-				d[c] = w.at(s, bx+w.xc*float64(c), by+w.yc*float64(c))
-			}
-			for c := i1; c < o1; c++ {
-				d[c] = w.at(s, bx+w.xc*float64(c), by+w.yc*float64(c))
-			}
+	for k := range n {
+		s := w.source(src, k, from)
+		for r := range w.h {
+			w.bilinearRow(dst[(k*w.h+r)*w.w:][:w.w], s, w.raster(), r)
 		}
 	}
 }
 
-// at reads a plane at (x, y) with the kernel and border rule.
-func (w *warp) at(s []float64, x, y float64) float64 {
-	var xi, yi [maxTaps]int32
-	var wx, wy [maxTaps]float64
-	axisTaps(w.kernel, w.border, x, w.ws, &xi, &wx)
-	axisTaps(w.kernel, w.border, y, w.hs, &yi, &wy)
-	for j := range yi {
-		yi[j] *= int32(w.ws)
+// bilinearRow writes one row of a raster.
+func (w *warp) bilinearRow(d, s []float64, g raster, r int) {
+	in := w.reach[r]
+	bx, by, ax, ay := w.row(g, r)
+	ws := w.ws
+	clear(d[:in.o0])
+	clear(d[in.o1:])
+	for c := int(in.o0); c < int(in.i0); c++ {
+		d[c] = w.bilinearAt(s, step(bx, ax, c), step(by, ay, c))
 	}
-	t := w.kernel.taps()
-	return weighted(s, yi[:t], xi[:t], wy[:t], wx[:t])
+	for c := int(in.i0); c < int(in.i1); c++ {
+		x, y := step(bx, ax, c), step(by, ay, c)
+		ix, iy := int(x), int(y) // x and y are not negative here
+		fx, fy := x-float64(ix), y-float64(iy)
+		p := iy*ws + ix
+		q := s[p : p+ws+2]
+		top := q[0] + fx*(q[1]-q[0])
+		bot := q[ws] + fx*(q[ws+1]-q[ws])
+		d[c] = top + fy*(bot-top)
+	}
+	for c := int(in.i1); c < int(in.o1); c++ {
+		d[c] = w.bilinearAt(s, step(bx, ax, c), step(by, ay, c))
+	}
+}
+
+// bilinearAt reads a plane near or beyond the border.
+func (w *warp) bilinearAt(s []float64, x, y float64) float64 {
+	fx, fy := math.Floor(x), math.Floor(y)
+	ix, iy := int(fx), int(fy)
+	fx, fy = x-fx, y-fy
+	x0, x1 := w.border.index(ix, w.ws), w.border.index(ix+1, w.ws)
+	var top, bot float64
+	if y0 := w.border.index(iy, w.hs); y0 >= 0 {
+		top = pair(s[y0*w.ws:], x0, x1, fx)
+	}
+	if y1 := w.border.index(iy+1, w.hs); y1 >= 0 {
+		bot = pair(s[y1*w.ws:], x0, x1, fx)
+	}
+	return top + fy*(bot-top)
+}
+
+// pair reads a row between samples i and j, of which a negative one is outside.
+func pair(s []float64, i, j int, f float64) float64 {
+	var a, b float64
+	if i >= 0 {
+		a = s[i]
+	}
+	if j >= 0 {
+		b = s[j]
+	}
+	return a + f*(b-a)
 }
 
 // weighted is Σ wy[i]·wx[j]·s[yo[i]+xo[j]].
@@ -519,17 +598,16 @@ func (w *warp) direct(dst, src []float64, n int, from []int) {
 	var wx, wy [maxTaps]float64
 	t := w.kernel.taps()
 	lead := float64(t/2 - 1)
-	for r := range w.h {
-		bx, by := w.x0+w.xr*float64(r), w.y0+w.yr*float64(r)
-		o0, o1, i0, i1 := w.spans(bx, by)
+	for r, in := range w.reach {
+		bx, by, ax, ay := w.row(w.raster(), r)
 		for k := range n {
 			d := dst[(k*w.h+r)*w.w:][:w.w]
-			clear(d[:o0])
-			clear(d[o1:])
+			clear(d[:in.o0])
+			clear(d[in.o1:])
 		}
-		for c := o0; c < o1; c++ {
-			x, y := bx+w.xc*float64(c), by+w.yc*float64(c)
-			if c >= i0 && c < i1 {
+		for c := int(in.o0); c < int(in.o1); c++ {
+			x, y := step(bx, ax, c), step(by, ay, c)
+			if c >= int(in.i0) && c < int(in.i1) {
 				ix, iy := int(x-lead), int(y-lead) // not negative here
 				w.kernel.weigh(x-lead-float64(ix), &wx)
 				w.kernel.weigh(y-lead-float64(iy), &wy)
@@ -558,47 +636,28 @@ func (w *warp) direct(dst, src []float64, n int, from []int) {
 // cell of the grid bilinear interpolation of it is bilinear interpolation of the picture itself; what remains to compute is
 // the picture read at three positions per pixel and axis, and the filter. The border rule is applied to the picture.
 func (w *warp) enlarged(dst, src []float64, n int, from []int) {
-	fine := 3*w.w + 2 // columns of the fine row, from -2/3 to w-1/3
-	b := w.buffer(fine + 5*w.w)
-	defer w.release(b)
-	line, lines := (*b)[:fine], (*b)[fine:]
+	g := w.raster()
+	b := w.scratch.take(g.cols + 5*w.w)
+	defer w.scratch.put(b)
+	line, lines := (*b)[:g.cols], (*b)[g.cols:]
 	for k := range n {
 		s := w.source(src, k, from)
-		next := -2 // the fine row that is computed next; row j lies at j/3
+		next := 0 // the fine row that is computed next; the last five are kept, shrunk to the output's columns
 		for r := range w.h {
-			for ; next <= 3*r+2; next++ {
-				w.fineRow(line, s, float64(next)/3)
-				l := lines[(next+2)%5*w.w:][:w.w]
+			for ; next < 3*r+5; next++ {
+				w.bilinearRow(line, s, g, next)
+				l := lines[next%5*w.w:][:w.w]
 				for c := range l {
 					q := line[3*c : 3*c+5]
 					l[c] = (q[0] + q[4] + 2*(q[1]+q[3]) + 3*q[2]) / 9
 				}
 			}
-			row := func(j int) []float64 { return lines[(3*r+j+2)%5*w.w:][:w.w] }
-			a0, a1, a2, a3, a4 := row(-2), row(-1), row(0), row(1), row(2)
+			row := func(j int) []float64 { return lines[(3*r+j)%5*w.w:][:w.w] }
+			a0, a1, a2, a3, a4 := row(0), row(1), row(2), row(3), row(4)
 			d := dst[(k*w.h+r)*w.w:][:w.w]
 			for c := range d {
 				d[c] = (a0[c] + a4[c] + 2*(a1[c]+a3[c]) + 3*a2[c]) / 9
 			}
 		}
-	}
-}
-
-// fineRow reads a plane for output row r at columns -2/3, -1/3, 0, 1/3, …
-func (w *warp) fineRow(line, s []float64, r float64) {
-	for i := range line {
-		c := float64(i-2) / 3
-		x, y := w.x0+w.xc*c+w.xr*r, w.y0+w.yc*c+w.yr*r
-		if x >= 0 && y >= 0 && x < float64(w.ws-1) && y < float64(w.hs-1) {
-			ix, iy := int(x), int(y)
-			fx, fy := x-float64(ix), y-float64(iy)
-			p := iy*w.ws + ix
-			q := s[p : p+w.ws+2]
-			top := q[0] + fx*(q[1]-q[0])
-			bot := q[w.ws] + fx*(q[w.ws+1]-q[w.ws])
-			line[i] = top + fy*(bot-top)
-			continue
-		}
-		line[i] = w.at(s, x, y)
 	}
 }

@@ -48,7 +48,7 @@ func power(pix []float64, n int, band float64) float64 {
 	var in, out float64
 	win := func(i int) float64 { return 0.5 - 0.5*math.Cos(2*math.Pi*(float64(i)+0.5)/float64(n)) }
 	for u := -n / 2; u < n/2; u++ {
-		for v := 0; v < n/2; v++ {
+		for v := range n / 2 {
 			var re, im float64
 			for i := range n {
 				for j := range n {
