@@ -27,11 +27,11 @@ func some(tb testing.TB, g group.Group) []group.Element {
 	tb.Helper()
 	r := rand.New(rand.NewPCG(7, 7))
 	if f, ok := g.(group.Finite); ok {
-		if all := f.Elements(); len(all) <= 12 {
+		if all := f.Elements(); len(all) <= 10 {
 			return all
 		}
 		var o []group.Element
-		for range 6 {
+		for range 4 {
 			o = append(o, f.Elements()[r.IntN(len(f.Elements()))])
 		}
 		return o
@@ -46,10 +46,10 @@ func some(tb testing.TB, g group.Group) []group.Element {
 	if err != nil {
 		o = nil // not every group has one
 	}
-	for len(o) > 6 {
+	for len(o) > 4 {
 		o = slices.Delete(o, r.IntN(len(o)), len(o))
 	}
-	more, err := group.Haar(g, 3, window, r)
+	more, err := group.Haar(g, 2, window, r)
 	if err != nil {
 		tb.Fatal(err)
 	}

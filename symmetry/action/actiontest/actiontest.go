@@ -49,7 +49,11 @@ func Laws(c Case) error {
 	gr := c.Action.Group()
 	els := []group.Element{gr.Identity()}
 	for _, g := range c.Elements {
-		els = append(els, g, gr.Inv(g))
+		for _, x := range []group.Element{g, gr.Inv(g)} {
+			if !slices.ContainsFunc(els, func(y group.Element) bool { return gr.Dist(x, y) == 0 }) {
+				els = append(els, x)
+			}
+		}
 	}
 	results := make([]space.Value, len(els))
 	for i, g := range els {
