@@ -13,7 +13,6 @@ import (
 	"nero/audit/check"
 	"nero/data/dataset"
 	"nero/data/space"
-	"nero/model/onnx"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
@@ -208,12 +207,7 @@ func (p predictor) PredictBatch(ctx context.Context, size int, values []space.Va
 // subject is a model with the inputs and elements that its audit uses: the study's, thinned to the sizes that it names or
 // that go with the size of the model.
 func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, error) {
-	i := slices.Index(w.Eval.Models, m)
-	model, err := onnx.Read(w.Study.Models[i].ONNX)
-	if err != nil {
-		return nil, err
-	}
-	inputs, _ := audit.PresetSize(model.Parameters())
+	inputs, _ := audit.PresetSize(w.Parameters[m.Name])
 	if n := w.Study.Audit.Samples; n > 0 {
 		inputs = n
 	}

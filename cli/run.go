@@ -96,7 +96,6 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	for _, n := range w.Notes {
 		a.say("note: %s", n)
 	}
-	info := e.Info()
 	r, err := store.Create(dir, w.Job, store.Options{})
 	if err != nil {
 		return nil, err

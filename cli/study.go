@@ -43,7 +43,7 @@ func (f *studyFlags) add(c *cobra.Command) {
 	s.StringArrayVarP(&f.models, "model", "m", nil, "ONNX `file`, or NAME=FILE; repeat for several models")
 	s.StringVarP(&f.data, "data", "d", "", "folder of images, IDX, npy or npz `file`")
 	s.StringVar(&f.labels, "labels", "", "IDX, npy or CSV `file` with the labels; 'none' to ignore labels")
-	s.StringVar(&f.format, "format", "", "of the data: idx, folder, npy, npz (default: guessed)")
+	s.StringVar(&f.format, "data-format", "", "of the data: idx, folder, npy, npz (default: guessed)")
 	s.StringVar(&f.pattern, "pattern", "", "regular expression over file names with a group (?P<label>...)")
 	s.StringVar(&f.key, "key", "", "array of an npz file that holds the images")
 	s.StringVar(&f.labelKey, "label-key", "", "array of an npz file that holds the labels")
@@ -127,8 +127,8 @@ func (f *studyFlags) overlay(s *job.Study) error {
 		}
 	}
 	text("data", f.data, &s.Data.Images)
+	text("data-format", f.format, &s.Data.Format)
 	text("labels", f.labels, &s.Data.Labels)
-	text("format", f.format, &s.Data.Format)
 	text("pattern", f.pattern, &s.Data.Pattern)
 	text("key", f.key, &s.Data.Key)
 	text("label-key", f.labelKey, &s.Data.LabelKey)

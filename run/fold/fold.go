@@ -31,7 +31,7 @@ type Input struct {
 // cell gathers one (model, metric, slice).
 type cell struct {
 	elements []aggregate.Moments
-	sketches []aggregate.Sketch
+	sketches []sketchT
 	orbit    aggregate.Moments // one number per sample: its weighted mean over the orbit
 	worst    aggregate.Moments // one number per sample: its worst value along the orbit
 
@@ -84,7 +84,7 @@ func (f *folder) cells() []*cell {
 	for i := range cells {
 		cells[i] = &cell{
 			elements: make([]aggregate.Moments, len(f.in.Job.Elements)),
-			sketches: make([]aggregate.Sketch, len(f.in.Job.Elements)),
+			sketches: make([]sketchT, len(f.in.Job.Elements)),
 			at:       -1, badAt: -1, value: math.NaN(),
 		}
 	}
@@ -217,11 +217,11 @@ func (f *folder) curve(c *cell, model, i, slice int) Curve {
 	o := Curve{
 		Model: model, Metric: i, Slice: slice, WorstElement: -1, WorstSample: c.sample, WorstAt: c.at, WorstValue: Number(c.value),
 		FirstBad: c.badFirst, BadAt: c.badAt,
-		Orbit: f.estimate(&c.orbit, f.metrics[i]), Worst: f.estimate(&c.worst, f.metrics[i]),
+		Orbit: f.estimate(&c.orbit, f.metrics[i], false), Worst: f.estimate(&c.worst, f.metrics[i], f.metrics[i].Binary),
 	}
 	for k := range c.elements {
 		m, q := &c.elements[k], &c.sketches[k]
-		e := f.estimate(m, f.metrics[i])
+		e := f.estimate(m, f.metrics[i], f.metrics[i].Binary)
 		o.N, o.Bad = append(o.N, e.N), append(o.Bad, int(m.NaN))
 		o.Mean, o.SD, o.Lo, o.Hi = append(o.Mean, e.Mean), append(o.SD, e.SD), append(o.Lo, e.Lo), append(o.Hi, e.Hi)
 		lo, hi := math.NaN(), math.NaN()
@@ -237,18 +237,18 @@ func (f *folder) curve(c *cell, model, i, slice int) Curve {
 	return o
 }
 
-// estimate is a mean over samples with its interval: Student's t, or Clopper and Pearson's where every value is 0 or 1.
-func (f *folder) estimate(m *aggregate.Moments, of *metric.Metric) Estimate {
+// estimate is a mean over samples with its interval: Clopper and Pearson's where every value is 0 or 1, else Student's t.
+func (f *folder) estimate(m *aggregate.Moments, of *metric.Metric, binary bool) Estimate {
 	e := Estimate{N: int(m.N), Mean: Number(math.NaN()), SD: Number(math.NaN()), Lo: Number(math.NaN()), Hi: Number(math.NaN())}
 	if m.N == 0 {
 		return e
 	}
 	e.Mean, e.SD = Number(m.Mean), Number(m.Std())
 	var lo, hi float64
-	if binary := of.Binary && m.Min >= 0 && m.Max <= 1 && (m.Min == 0 || m.Min == 1) && (m.Max == 0 || m.Max == 1); binary {
-		lo, hi = aggregate.ClopperPearson(int(math.Round(m.Mean*float64(m.N))), int(m.N), f.in.Confidence)
+	if binary {
+		lo, hi = clopperPearson(int(math.Round(m.Mean*float64(m.N))), int(m.N), f.in.Confidence)
 	} else {
-		lo, hi = aggregate.MeanInterval(m, f.in.Confidence)
+		lo, hi = meanInterval(m, f.in.Confidence)
 	}
 	e.Lo, e.Hi = Number(max(lo, of.Range[0])), Number(min(hi, of.Range[1]))
 	return e

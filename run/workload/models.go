@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"os"
+	"slices"
 
 	"nero/data/dataset"
 	"nero/data/space"
@@ -88,41 +89,49 @@ func (w *Workload) openModel(ctx context.Context, name string, model *onnx.Model
 	if err != nil {
 		return nil, err
 	}
+	for _, n := range decode.Notes(codec) {
+		w.note("%s: %s", name, n)
+	}
 	m := &eval.Model{Name: name, Codec: codec, Pool: eval.NewPool(o.Engine, b, engine.Options{Threads: 1})}
 	limit := 64
 	if !o.Engine.Concurrent() {
 		limit = 32 // an instance of wasm has 4 GiB, and speed hardly changes past 8
 	}
-	if n := model.Signature().Batch(); n > 0 {
-		m.Batch, m.Fixed = n, true
-		if n == 1 {
-			w.note("%s: the batch axis is fixed at 1, so inputs go one by one; export it with a free batch axis to be faster", name)
-		} else {
-			w.note("%s: the batch axis is fixed at %d; the last batch is filled up", name, n)
-		}
-		return m, nil
-	}
-	x, err := codec.Encode([]space.Value{space.NewImage(in.Shape[0], in.Shape[1], in.Shape[2])}, nil)
+	fixed := decode.BatchLimit(codec)
+	x, err := codec.Encode(slices.Repeat([]space.Value{space.NewImage(in.Shape[0], in.Shape[1], in.Shape[2])}, max(fixed, 1)), nil)
 	if err != nil {
 		return nil, err
 	}
-	m.Batch = facts.MicroBatch(activationBudget, bytesPerSample(ctx, model, x, o.Engine), limit)
+	f := infer(ctx, model, x, o.Engine)
+	w.Parameters[name] = f.Parameters
+	if fixed > 0 {
+		m.Batch, m.Fixed = fixed, true
+		if fixed == 1 {
+			w.note("%s: the batch axis is fixed at 1, so inputs go one by one; export it with a free batch axis to be faster", name)
+		} else {
+			w.note("%s: the batch axis is fixed at %d; the last batch is filled up", name, fixed)
+		}
+		return m, nil
+	}
+	m.Batch = facts.MicroBatch(activationBudget, f.BytesPerSample(), limit)
 	// A power of two divides the chunks in which inputs are moved.
 	m.Batch = 1 << (bits.Len(uint(m.Batch)) - 1)
 	return m, nil
 }
 
-// bytesPerSample is the memory of all values that one sample makes inside the model: from the graph alone where that is
-// possible, else from one run. 0 if neither tells, and then inputs go one by one.
-func bytesPerSample(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.Engine) int64 {
+// infer finds what the graph says of size and cost: from the graph alone where that is possible, else with the help of one
+// run. Where neither tells, memory is 0 and inputs go one by one.
+func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.Engine) *facts.Facts {
 	shapes := map[string][]int{in[0].Name: in[0].Shape}
 	f, err := facts.Infer(model, shapes, nil)
 	if err != nil {
-		return 0
+		return &facts.Facts{}
 	}
 	if len(f.Gaps) == 0 {
-		return f.BytesPerSample()
+		return f
 	}
+	unknown := *f
+	unknown.Bytes = 0
 	measured, err := facts.Measure(ctx, model, in, func(ctx context.Context, b []byte, in []tensor.Named) ([]tensor.Named, error) {
 		s, err := e.Open(ctx, b, engine.Options{Threads: 1, Plain: true})
 		if err != nil {
@@ -132,10 +141,10 @@ func bytesPerSample(ctx context.Context, model *onnx.Model, in []tensor.Named, e
 		return out, errors.Join(err, s.Close())
 	})
 	if err != nil {
-		return 0
+		return &unknown
 	}
 	if f, err = facts.Infer(model, shapes, measured); err != nil || len(f.Gaps) > 0 {
-		return 0
+		return &unknown
 	}
-	return f.BytesPerSample()
+	return f
 }

@@ -46,6 +46,8 @@ type Workload struct {
 	Data  dataset.Dataset // all samples, before the choice
 	// Classes are the names of the classes, nil for numbers.
 	Classes []string
+	// Parameters is the number of parameters of each model, by name; 0 where the file does not tell.
+	Parameters map[string]int64
 	// Notes are choices that were made for the user: sentences to show.
 	Notes []string
 
@@ -66,7 +68,7 @@ func (w *Workload) Close() error {
 
 // Open opens the study. It changes s: defaults are filled in. Errors name the field of the study that they come from.
 func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
-	w := &Workload{Study: s}
+	w := &Workload{Study: s, Parameters: map[string]int64{}}
 	if err := w.openData(); err != nil {
 		return nil, err
 	}
