@@ -222,7 +222,9 @@ func (f *Facts) Symmetry(layout string) *Symmetry {
 func (v *surveyor) add(n Note, key string) {
 	if key != "" {
 		if i, ok := v.byKey[key]; ok {
-			v.s.Notes[i].Nodes = append(v.s.Notes[i].Nodes, n.Nodes...)
+			if have := v.s.Notes[i].Nodes; !slices.Contains(have, n.Nodes[0]) {
+				v.s.Notes[i].Nodes = append(have, n.Nodes...)
+			}
 			return
 		}
 		v.byKey[key] = len(v.s.Notes)
@@ -575,15 +577,13 @@ func (v *surveyor) rolls(l line, w *window, k int) {
 	if w.transposed {
 		cyclic = w.stride[k] >= w.extent(k) && w.begin[k] == 0 && w.end[k] == 0 && w.out[k] == n*w.stride[k]
 	} else {
-		cyclic = w.begin[k] == 0 && w.end[k] == 0 && n%w.stride[k] == 0 && w.out[k]*w.stride[k] == n
+		inside := (w.out[k]-1)*w.stride[k]+w.extent(k) <= w.in[k]
+		cyclic = w.begin[k] == 0 && w.end[k] == 0 && n%w.stride[k] == 0 && w.out[k]*w.stride[k] == n && inside
 	}
 	if cyclic {
 		return
 	}
 	v.s.Roll = false
-	if i, ok := v.byKey["roll "+rollWhy(w, k)+" "+v.rec.Op]; ok && slices.Contains(v.s.Notes[i].Nodes, v.rec.Name) {
-		return // said for the other axis
-	}
 	v.note("roll "+rollWhy(w, k), []string{BreaksRoll}, rollWhy(w, k), "pad cyclically (padding_mode=\"circular\"), or audit shifts away from the border")
 }
 
@@ -721,15 +721,9 @@ func (v *surveyor) resized(x field) field {
 		}
 		ratio := frac(int64(n), int64(m))
 		symmetric := true
-		place := func(j int) float64 {
-			p := coordinate(coord, j, n, m)
-			if mode == "nearest" {
-				p = min(max(nearest(near, p), 0), float64(n-1))
-			}
-			return p
-		}
 		for j := range m {
-			if math.Abs(place(j)+place(m-1-j)-float64(n-1)) > 1e-9*float64(n) {
+			a, b := place(mode, coord, near, j, n, m), place(mode, coord, near, m-1-j, n, m)
+			if math.Abs(a+b-float64(n-1)) > 1e-9*float64(n) {
 				symmetric = false
 				break
 			}
@@ -755,7 +749,7 @@ func (v *surveyor) resized(x field) field {
 		default:
 			v.period(i, l.step)
 		}
-		if mode != "nearest" || m%n != 0 {
+		if !around(mode, coord, near, n, m) {
 			v.s.Roll = false
 			v.note("resize roll", []string{BreaksRoll}, "interpolates at the border without what comes in on the other side", "")
 		}
@@ -770,6 +764,42 @@ func (v *surveyor) resized(x field) field {
 	},
 		"use half_pixel coordinates")
 	return out
+}
+
+// place is where output j is read from: a whole pixel for "nearest".
+func place(mode, coord, near string, j, n, m int) float64 {
+	p := coordinate(coord, j, n, m)
+	if mode == "nearest" {
+		p = min(max(nearest(near, p), 0), float64(n-1))
+	}
+	return p
+}
+
+// around tells whether a resize from n to m follows cyclic shifts up to the border.
+func around(mode, coord, near string, n, m int) bool {
+	if coord == "align_corners" || coord == "tf_crop_and_resize" {
+		return false
+	}
+	g := int(gcd(int64(n), int64(m)))
+	for j := range m {
+		p := place(mode, coord, near, j, n, m)
+		switch mode {
+		case "nearest": // pixels are read in a pattern that repeats
+			q := int(place(mode, coord, near, (j+m/g)%m, n, m))
+			if q != (int(p)+n/g)%n {
+				return false
+			}
+		case "linear": // two pixels, which must both exist
+			if p < 0 || p > float64(n-1) {
+				return false
+			}
+		default: // four pixels
+			if p < 1 || p > float64(n-2) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // coordinate is the input place of output j, by the definition of the operator Resize.

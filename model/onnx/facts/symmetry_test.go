@@ -97,6 +97,7 @@ func TestSymmetryAgainstMeasured(t *testing.T) {
 		Size  []int
 		Shape []int
 		Kept  []string
+		Roll  int // the least cyclic shift that the output follows; 0 for none
 	}
 	if err := json.Unmarshal(raw, &cases); err != nil {
 		t.Fatal(err)
@@ -119,6 +120,16 @@ func TestSymmetryAgainstMeasured(t *testing.T) {
 		}
 		if !slices.Equal(s.Elements, c.Kept) {
 			t.Errorf("predicted %v\nmeasured  %v\n%s\n%v", s.Elements, c.Kept, line, s.Notes)
+		}
+		want := 0
+		if s.Roll {
+			want = s.Shift[0]
+		}
+		if want >= c.Size[0] {
+			want = 0 // the whole way around: not measured
+		}
+		if want != c.Roll {
+			t.Errorf("predicted roll by %d, measured %d: %s\n%v", want, c.Roll, line, s.Notes)
 		}
 		if lost := len(c.Kept) < 8; lost != slices.ContainsFunc(s.Notes, func(n facts.Note) bool {
 			return slices.ContainsFunc(n.Breaks, func(b string) bool {

@@ -44,20 +44,29 @@ def layer(op, w, x):
 
 
 def measure(ops, size):
-    ws = [kernel(op["kernel"]) if "Conv" in op["op"] else None for op in ops]
-    def f(x):
-        for op, w in zip(ops, ws):
-            x = layer(op, w, x)
-            if op["op"] == "Conv":
-                x = F.elu(x)
-        return x
-    x = torch.randn(1, 1, *size, dtype=torch.float64)
-    y = f(x)
-    kept = []
-    for name, g in zip(names, maps):
-        if g(x).shape == x.shape and g(y).shape == y.shape and float((f(g(x)) - g(y)).abs().max()) < 1e-9:
-            kept.append(name)
-    return list(y.shape[2:]), kept
+    """Shape of the output, the elements of D4 that it follows, and the least cyclic shift along both axes of a square that it
+    follows (0 for none). All must hold for several kernels and inputs: one alone may do so by chance."""
+    kept, rolls = set(names), set(range(1, size[0]))
+    for _ in range(5):
+        ws = [kernel(op["kernel"]) if "Conv" in op["op"] else None for op in ops]
+
+        def f(x):
+            for op, w in zip(ops, ws):
+                x = layer(op, w, x)
+                if op["op"] == "Conv":
+                    x = x + 0.3 * torch.tanh(x)  # nonlinear and one-to-one
+            return x
+
+        x = torch.randn(1, 1, *size, dtype=torch.float64)
+        y = f(x)
+        for name, g in zip(names, maps):
+            if not (g(x).shape == x.shape and g(y).shape == y.shape and float((f(g(x)) - g(y)).abs().max()) < 1e-9):
+                kept.discard(name)
+        for t in list(rolls):
+            z = f(x.roll((t, t), (2, 3)))
+            if not any(float((z - y.roll((r, r), (2, 3))).abs().max()) < 1e-9 for r in range(y.shape[2])):
+                rolls.discard(t)
+    return list(y.shape[2:]), [n for n in names if n in kept], min(rolls, default=0)
 
 
 def conv(k, s=1, p=0, d=1):
@@ -105,11 +114,18 @@ for n in (7, 8, 9, 10):
     cases.append(([{"op": "Pad", "mode": "reflect", "pads": [1, 1, 1, 1]}, conv(3, 2, 0)], (n, n)))
     cases.append(([{"op": "Pad", "mode": "constant", "pads": [1, 1, 2, 2]}, conv(4, 2, 0)], (n, n)))
     cases.append(([conv(3, 2, 1), conv(3, 2, 1)], (n, n)))
+    around = lambda b, e: {"op": "Pad", "mode": "circular", "pads": [b, b, e, e]}
+    for ops in ([around(1, 1), conv(3, 1, 0)], [around(1, 1), conv(3, 2, 0)], [around(0, 1), conv(2, 1, 0)], [around(1, 0), conv(3, 2, 0)],
+                [around(2, 2), conv(3, 1, 0, 2)], [around(1, 1), conv(3, 1, 0), pool("AveragePool", 2, 2, 0, False)],
+                [around(1, 1), conv(3, 2, 0), around(1, 1), conv(3, 1, 0), resize("nearest", "asymmetric", 2 * ((n + 1) // 2), 2 * ((n + 1) // 2))],
+                [pool("MaxPool", 2, 2, 0, False), {"op": "ConvTranspose", "kernel": [2, 2], "stride": [2, 2], "pads": [0] * 4, "extra": [0, 0]}],
+                [around(1, 1), conv(5, 1, 0)], [around(1, 1), conv(3, 1, 0), conv(3, 1, 1)]):
+        cases.append((ops, (n, n)))
     cases.append(([conv(3, 1, 1), pool("MaxPool", 2, 2, 0, False), conv(3, 1, 1), resize("nearest", "asymmetric", 2 * (n // 2), 2 * (n // 2))], (n, n)))
     cases.append(([conv(2, 1, 0), conv(2, 1, 1), pool("AveragePool", 3, 2, 1, True)], (n, n)))
 
 out = []
 for ops, size in cases:
-    shape, kept = measure(ops, size)
-    out.append(json.dumps({"ops": ops, "size": list(size), "shape": shape, "kept": kept}))
+    shape, kept, roll = measure(ops, size)
+    out.append(json.dumps({"ops": ops, "size": list(size), "shape": shape, "kept": kept, "roll": roll}))
 sys.stdout.write("[\n" + ",\n".join(out) + "\n]\n")
