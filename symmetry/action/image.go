@@ -153,7 +153,7 @@ func (a *Image) Apply(g group.Element, v space.Value) (space.Value, error) {
 	return to, nil
 }
 
-// Prepare computes what depends on the element and the size of v alone. The mover holds at most 104 KiB for pictures up to
+// Prepare computes what depends on the element and the size of v alone. The mover holds at most 148 KiB for pictures up to
 // 1024 pixels, and 72·(H+W) bytes for larger ones (48·H under Up3).
 func (a *Image) Prepare(g group.Element, v space.Value) (Mover, error) {
 	m, err := a.mover(g, v)

@@ -10,7 +10,7 @@ import (
 )
 
 // maxPrecomputed is the largest output, in pixels, for which weights are stored per pixel. With the widest kernel that is
-// 104 bytes a pixel, so a prepared element holds at most 104 KiB; larger pictures hold a table per row and column, or none.
+// at most 148 bytes a pixel, so a prepared element holds at most 148 KiB; of larger pictures it holds a table per row and column.
 const maxPrecomputed = 1024
 
 // maxReach bounds the coordinates that an element may ask for; below it a float64 still resolves a thousandth of a pixel.
