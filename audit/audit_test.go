@@ -294,6 +294,98 @@ func TestLatticeIsAdded(t *testing.T) {
 	}
 }
 
+// Elements that are exact on the input alone are not: an output that resamples brings an error of its own.
+func TestLatticeNeedsBothSides(t *testing.T) {
+	g := group.SO2()
+	picture := func(k action.Kernel) action.Action {
+		return must[*action.Image](t)(action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 9, 9}}, action.Options{Kernel: k}))
+	}
+	plan := audittest.Plan(t, picture(action.Bilinear), picture(action.Up3), group.Element{10}, group.Element{100}, group.Element{190}, group.Element{280})
+	s := subject("blurred", audittest.Convolution([]float64{0.1}, true), plan)
+	s.Sample = audittest.Pictures(inputs, 9, 9, 1)
+	if r := run(t, s); r.Added != 0 {
+		t.Errorf("%d elements added, want none", r.Added)
+	}
+	plan.Out = picture(action.Bicubic)
+	if r := run(t, s); r.Added != 3 {
+		t.Errorf("%d elements added, want 3", r.Added)
+	}
+}
+
+// Means over the plan use its weights, maxima do not.
+func TestWeights(t *testing.T) {
+	c4 := cyclic(t, 4)
+	plan := invariant(t, c4)
+	plan.Weights = []float64{0, 0.5, 0.5, 0} // of 0, 90, 180, 270 degrees
+	s := subject("sign", audittest.Sign(1, 0), plan)
+	r := run(t, s)
+	got := set(t, r, "exact")
+	var mean, agree float64
+	for i := range inputs {
+		x := must[[]float64](t)(audit.Numbers(sampleValue(t, i)))
+		mean += math.Sqrt2 * (math.Abs(x[1]-x[0]) + math.Abs(2*x[0])) / 2 / inputs // 90 degrees maps x to y, 180 to -x; two logits
+		if (x[0] > 0) == (x[1] > 0) {
+			agree += 0.5 / inputs
+		}
+	}
+	if math.Abs(got.Mean.Value*r.Scale/mean-1) > 1e-5 {
+		t.Errorf("mean %g, want %g", got.Mean.Value*r.Scale, mean)
+	}
+	for _, c := range r.Results {
+		for _, e := range c.Measures {
+			if e.Name == "agreement with the unmoved input" && math.Abs(e.Value-agree) > 1e-12 {
+				t.Errorf("agreement %g, want %g", e.Value, agree)
+			}
+		}
+	}
+}
+
+// The elimination stops at the first cause that holds and gives the numbers of every step up to there.
+func TestExplain(t *testing.T) {
+	p := policy(t, "")
+	iv := func(v, lo, hi float64) audit.Interval { return audit.Interval{Value: v, Lo: lo, Hi: hi, N: 50} }
+	base := func() audit.Set {
+		return audit.Set{
+			Pairs: 100, Scale: 1, Worst: iv(0.1, 0.08, 0.12), Ratio: iv(1.3, 1.1, 1.5),
+			Floors: audit.Floors{Rounding: 1e-6}, Resampling: audit.Stats{N: 50, Max: 0.1},
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(s *audit.Set, f *audit.Facts)
+		want   audit.Cause
+		step   string
+	}{
+		{"violation", func(*audit.Set, *audit.Facts) {}, audit.CauseViolation, "real violation"},
+		{"laws", func(_ *audit.Set, f *audit.Facts) { f.ActionLaws = "broken" }, audit.CauseSpecification, "specification"},
+		{"convention", func(_ *audit.Set, f *audit.Facts) { f.Convention = "inverse" }, audit.CauseSpecification, "specification"},
+		{"not finite", func(s *audit.Set, _ *audit.Facts) { s.NonFinite = 1 }, audit.CauseNonFinite, "non-finite"},
+		{"vacuous", func(_ *audit.Set, f *audit.Facts) { f.Vacuous = true }, audit.CauseVacuous, "vacuous"},
+		{"none", func(s *audit.Set, _ *audit.Facts) { s.Worst = iv(0, 0, 0) }, audit.CauseNone, "error"},
+		{"repeats", func(s *audit.Set, _ *audit.Facts) { s.Floors.Repeat = 0.05 }, audit.CauseNonRepeatable, "non-repeatable"},
+		{"batches", func(s *audit.Set, _ *audit.Facts) { s.Floors.Batch = 0.05 }, audit.CauseNonRepeatable, "non-repeatable"},
+		{"noise far below", func(s *audit.Set, _ *audit.Facts) { s.Floors.Repeat = 0.01 }, audit.CauseViolation, "real violation"},
+		{"rounding", func(s *audit.Set, _ *audit.Facts) { s.Floors.Rounding = 0.02 }, audit.CauseRoundoff, "rounding"},
+		{"rounding unknown", func(s *audit.Set, _ *audit.Facts) { s.Floors.Rounding = math.NaN() }, audit.CauseViolation, "real violation"},
+		{"resampling", func(s *audit.Set, _ *audit.Facts) { s.Ratio = iv(1.3, 0.9, 1.7) }, audit.CauseResampling, "resampling"},
+		{"resampling of exact elements", func(s *audit.Set, _ *audit.Facts) { s.Exact, s.Ratio = true, iv(0.5, 0.4, 0.6) }, audit.CauseViolation, "real violation"},
+		{"floor unknown", func(s *audit.Set, _ *audit.Facts) { s.Ratio = iv(math.NaN(), math.NaN(), math.NaN()) }, audit.CauseViolation, "real violation"},
+	} {
+		s, f := base(), audit.Facts{}
+		c.change(&s, &f)
+		p.Explain(&s, f)
+		last := s.Steps[len(s.Steps)-1]
+		if s.Cause != c.want || last.Name != c.step || !last.Named {
+			t.Errorf("%s: %s by %+v, want %s by %s", c.name, s.Cause, last, c.want, c.step)
+		}
+		for _, x := range s.Steps[:len(s.Steps)-1] {
+			if x.Named || x.Text == "" {
+				t.Errorf("%s: step %+v before the cause", c.name, x)
+			}
+		}
+	}
+}
+
 func TestPermutedLabels(t *testing.T) {
 	c4 := cyclic(t, 4)
 	rep := action.Regular(c4.(group.Finite)) //nolint:errcheck // C4 is finite
@@ -364,6 +456,12 @@ func TestStochasticInTheMean(t *testing.T) {
 		t.Errorf("findings %q, want the noise reported", categories(r))
 	}
 	p.Average = 0
+	// Noise below the limit passes its set and still keeps the whole from passing.
+	quiet := subject("quiet", audittest.Stochastic(audittest.Radius(0), 3e-5, 5), s.Plan)
+	if r := audittest.Audit(t, audittest.Fixture{Subject: quiet, Policy: p}, check.All()...); r.Verdict != audit.NeedsAttention ||
+		set(t, r, "exact").Verdict != audit.Passed {
+		t.Errorf("quiet: %s with exact elements %s, want NEEDS_ATTENTION with PASS", r.Verdict, set(t, r, "exact").Verdict)
+	}
 	if r := audittest.Audit(t, audittest.Fixture{Subject: s, Policy: p}, check.All()...); r.Verdict != audit.NeedsAttention {
 		t.Errorf("single draws: %s, want NEEDS_ATTENTION", r.Verdict)
 	}

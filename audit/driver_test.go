@@ -88,6 +88,10 @@ func TestOrder(t *testing.T) {
 	if r.Verdict != audit.NeedsAttention {
 		t.Errorf("%s: an audit that judged nothing", r.Verdict)
 	}
+	r = audittest.Audit(t, audittest.Fixture{Subject: s}, root)
+	if r.Verdict != audit.NeedsAttention || !strings.Contains(strings.Join(r.Reasons, " "), "no set of elements was judged") {
+		t.Errorf("%s %q: an audit without a judgment", r.Verdict, r.Reasons)
+	}
 	boom := errors.New("boom")
 	_, err := audit.Run(t.Context(), s, policy(t, ""), []*audit.Check{{Name: "b", Doc: "d", Run: log(boom)}}, audit.Options{})
 	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "audit of m: b:") {

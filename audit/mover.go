@@ -45,7 +45,7 @@ func (m *Mover) Move(v space.Value) (space.Value, error) {
 			return nil, err
 		}
 		m.from, m.like = slices.Clone(shape), first
-		return space.Clone(first)
+		return first, nil
 	}
 	to := blank(m.like, v)
 	if to == nil {

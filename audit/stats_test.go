@@ -101,6 +101,25 @@ func TestCoverageOfRatios(t *testing.T) {
 	atLeast(t, "ratio", hits, runs, 0.94) // the linearisation costs less than a hundredth at this n
 }
 
+// By hand: a = 2, 4, 9 over b = 1, 2, 3 is R = 15/6, residuals -1/2, -1, 3/2, standard error √(3.5/2/3)/2, t(0.975, 2) = 4.302653.
+func TestRatioInterval(t *testing.T) {
+	i := audit.RatioInterval([]float64{2, 4, math.NaN(), 9}, []float64{1, 2, 5, 3}, 0.95)
+	h := 4.302653 * math.Sqrt(3.5/6) / 2
+	if i.Value != 2.5 || math.Abs(i.Hi-2.5-h) > 1e-5 || math.Abs(2.5-i.Lo-h) > 1e-5 || i.N != 3 {
+		t.Errorf("%+v, want 2.5 ± %g", i, h)
+	}
+	for _, i := range []audit.Interval{
+		audit.RatioInterval(nil, nil, 0.95), audit.RatioInterval([]float64{1, 2}, []float64{0, 0}, 0.95),
+	} {
+		if !math.IsNaN(i.Value) || !math.IsNaN(i.Lo) {
+			t.Errorf("%+v, want no ratio", i)
+		}
+	}
+	if i := audit.RatioInterval([]float64{3}, []float64{2}, 0.95); i.Value != 1.5 || !math.IsNaN(i.Lo) {
+		t.Errorf("one pair: %+v, want no limits", i)
+	}
+}
+
 // The coverage of a Clopper–Pearson interval is a sum of binomial probabilities; it is never below the confidence.
 func TestCoverageOfShares(t *testing.T) {
 	for _, n := range []int{1, 5, 30, 100} {
