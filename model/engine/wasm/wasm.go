@@ -18,7 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
+	"strings"
 	"sync"
 
 	"github.com/tetratelabs/wazero"
@@ -40,6 +40,10 @@ const (
 const SHA256 = "f533b5f21790563d7556c611c3835ac65848ee326da2689aac54ed7d9cc8c6a4"
 
 const moduleSize = 10595041
+
+// compiler is the release of wazero in go.mod. It is part of the names under which machine code and self-tests are kept: a
+// test binary does not know the versions of its modules, and code of another release must never be run.
+const compiler = "wazero v1.12.0"
 
 //go:embed ort-wasm-simd.wasm.gz
 var packed []byte
@@ -95,8 +99,8 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 
 // compile makes the engine of a module, corrected or not.
 func compile(ctx context.Context, c Config, module []byte) (*Engine, error) {
-	// The machine code depends on the module alone, as wazero's own key says, which counts the processor in, too. The folder is
-	// named after it, so that a damaged or outdated one can be dropped without touching anything else.
+	// wazero's own key counts the processor in. The folder is named after the rest, so that a damaged one can be dropped without
+	// touching anything else.
 	sum := sha256.Sum256(module)
 	digest := hex.EncodeToString(sum[:])
 	attempt := func(dir string) (*Engine, error) {
@@ -109,7 +113,7 @@ func compile(ctx context.Context, c Config, module []byte) (*Engine, error) {
 	if c.CacheDir == "" {
 		return attempt("")
 	}
-	dir := filepath.Join(c.CacheDir, "code-"+digest[:12])
+	dir := filepath.Join(c.CacheDir, strings.ReplaceAll(compiler, " ", "-")+"-"+digest[:12])
 	e, err := attempt(dir)
 	if err == nil || ctx.Err() != nil {
 		return e, err
@@ -172,20 +176,8 @@ func (e *Engine) Info() engine.Info {
 	return engine.Info{Name: "wasm", Version: Version, Reason: e.reason}
 }
 
-// Fingerprint is the digest of the module and the release of the compiler.
-func (e *Engine) Fingerprint() string { return e.digest + " " + compiler() }
-
-// compiler is the release of wazero that this program was built with; empty where the build does not tell.
-func compiler() string {
-	if b, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range b.Deps {
-			if d.Path == "github.com/tetratelabs/wazero" {
-				return "wazero " + d.Version
-			}
-		}
-	}
-	return ""
-}
+// Fingerprint is the digest of the module that runs and the release of the compiler.
+func (e *Engine) Fingerprint() string { return e.digest + " " + compiler }
 
 // Note says why compiled code could not be kept; it is empty when all is well.
 func (e *Engine) Note() string { return e.note }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package wasm
+
+import "testing"
+
+func restrict(t *testing.T) { t.Helper() }

@@ -1,0 +1,154 @@
+package wasm
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tiny is a module that compiles at once; the cache does not care what it holds.
+func tiny() []byte { return assemble(f32, constant(f32, 0x3f800000)) }
+
+func compileTiny(t *testing.T, dir string) *Engine {
+	t.Helper()
+	e, err := compile(t.Context(), Config{CacheDir: dir}, tiny())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close(context.Background()) })
+	m, err := e.runtime.InstantiateModule(t.Context(), e.module, moduleConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := m.ExportedFunction("f").Call(t.Context(), 0)
+	if err != nil || uint32(y[0]) != 0x3f800000 {
+		t.Fatalf("%x (%v)", y, err)
+	}
+	return e
+}
+
+// kept lists the files of machine code.
+func kept(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestCacheIsUsed(t *testing.T) {
+	dir := t.TempDir()
+	if e := compileTiny(t, dir); e.Note() != "" {
+		t.Error(e.Note())
+	}
+	files := kept(t, dir)
+	if len(files) != 1 {
+		t.Fatalf("%d files, want 1", len(files))
+	}
+	before, err := os.Stat(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	compileTiny(t, dir)
+	after, err := os.Stat(files[0])
+	if err != nil || !os.SameFile(before, after) {
+		t.Errorf("the second start wrote the code again (%v)", err)
+	}
+}
+
+func TestCacheWithDamagedFile(t *testing.T) {
+	for name, damage := range map[string]func(file string) error{
+		"empty": func(f string) error { return os.Truncate(f, 0) },
+		"cut":   func(f string) error { return os.Truncate(f, 100) },
+		"changed": func(f string) error {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				return err
+			}
+			b[len(b)/2] ^= 1
+			return os.WriteFile(f, b, 0o600)
+		},
+		"a folder": func(f string) error {
+			if err := os.Remove(f); err != nil {
+				return err
+			}
+			return os.Mkdir(f, 0o700)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			compileTiny(t, dir)
+			if err := damage(kept(t, dir)[0]); err != nil {
+				t.Fatal(err)
+			}
+			if e := compileTiny(t, dir); e.Note() != "" {
+				t.Errorf("the damaged file was not replaced: %s", e.Note())
+			}
+			if e := compileTiny(t, dir); e.Note() != "" || len(kept(t, dir)) != 1 {
+				t.Errorf("%d files afterwards, want 1; %s", len(kept(t, dir)), e.Note())
+			}
+		})
+	}
+}
+
+func TestCacheThatCannotBeMade(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := compileTiny(t, filepath.Join(file, "cache"))
+	if !strings.Contains(e.Note(), "not kept") {
+		t.Errorf("note %q", e.Note())
+	}
+}
+
+// child is set in the processes that the tests below start.
+const child = "NERO_TEST_CACHE_DIR"
+
+// TestChild is what they run: it starts the engine on the folder and prints the note.
+func TestChild(t *testing.T) {
+	dir := os.Getenv(child)
+	if dir == "" {
+		t.Skip("run by other tests")
+	}
+	restrict(t)
+	e := compileTiny(t, dir)
+	t.Log("NOTE " + e.Note())
+}
+
+func childProcess(t *testing.T, dir string, env ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
+	c.Env = append(append(os.Environ(), child+"="+dir), env...)
+	return c
+}
+
+func TestCacheOfProcessesAtOnce(t *testing.T) {
+	for range 3 {
+		dir := t.TempDir()
+		outputs := make(chan string)
+		const n = 4
+		for range n {
+			c := childProcess(t, dir)
+			go func() {
+				out, err := c.CombinedOutput()
+				if err != nil {
+					out = append(out, err.Error()...)
+				}
+				outputs <- string(out)
+			}()
+		}
+		for range n {
+			if out := <-outputs; !strings.Contains(out, "PASS") || strings.Contains(out, "not kept") {
+				t.Error(out)
+			}
+		}
+		if files := kept(t, dir); len(files) != 1 {
+			t.Errorf("%d files, want 1: %q", len(files), files)
+		}
+	}
+}

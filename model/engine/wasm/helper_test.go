@@ -1,0 +1,56 @@
+package wasm
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nero/data/tensor"
+	"nero/model/engine"
+	"nero/model/engine/sketch"
+)
+
+// cacheDir is the folder that the program itself uses: compiling takes seconds, and minutes under the race detector.
+func cacheDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return t.TempDir()
+	}
+	return filepath.Join(dir, "nero", "wasm")
+}
+
+// corrected is the engine as users have it.
+func corrected(t *testing.T) *Engine {
+	t.Helper()
+	e, err := New(t.Context(), Config{CacheDir: cacheDir(t), Reason: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close(context.Background()) })
+	return e
+}
+
+func openModel(t *testing.T, e *Engine, m sketch.Model) *session {
+	t.Helper()
+	s, err := e.Open(t.Context(), m.Bytes(), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s.(*session) //nolint:errcheck // Open of this package returns nothing else
+}
+
+// vectorModel is y = op(x) for vectors of any length.
+func vectorModel(op string) sketch.Model {
+	return sketch.Model{
+		Nodes:   []sketch.Node{{Op: op, Inputs: []string{"x"}, Outputs: []string{"y"}}},
+		Inputs:  []sketch.Port{{Name: "x", DType: tensor.Float32, Shape: []int{sketch.Free}}},
+		Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{sketch.Free}}},
+	}
+}
+
+func input(x ...float32) []tensor.Named {
+	return []tensor.Named{{Name: "x", Tensor: tensor.FromFloat32(x, len(x))}}
+}
