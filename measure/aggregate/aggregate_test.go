@@ -1,0 +1,697 @@
+package aggregate
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func near(a, b, tol float64) bool {
+	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tol*max(1, math.Abs(a), math.Abs(b))
+}
+
+func of(xs ...float64) Moments {
+	var m Moments
+	for i, x := range xs {
+		m.Add(x, i)
+	}
+	return m
+}
+
+// values draws numbers with repeats, zeros and NaN among them.
+func values(t *rapid.T, name string) []float64 {
+	return rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-1e3, 1e3), rapid.SampledFrom([]float64{0, 1, 1, -2.5, math.NaN(), math.Copysign(0, -1)})), 0, 30).Draw(t, name)
+}
+
+func sameMoments(a, b Moments) bool {
+	return a.N == b.N && a.NaN == b.NaN && a.Min == b.Min && a.Max == b.Max && a.ArgMin == b.ArgMin && a.ArgMax == b.ArgMax && near(a.Mean, b.Mean, 1e-12) && near(a.M2, b.M2, 1e-12)
+}
+
+func TestMomentsLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var parts [3]Moments
+		var whole Moments
+		at := 0
+		for i := range parts {
+			for _, x := range values(t, "values") {
+				parts[i].Add(x, at)
+				whole.Add(x, at)
+				at++
+			}
+		}
+		a, b, c := parts[0], parts[1], parts[2]
+		merge := func(x, y Moments) Moments { x.Merge(y); return x }
+		left, right := merge(merge(a, b), c), merge(a, merge(b, c))
+		if !sameMoments(left, right) {
+			t.Fatalf("not associative: %+v, %+v", left, right)
+		}
+		if x, y := merge(a, b), merge(b, a); !sameMoments(x, y) {
+			t.Fatalf("not commutative: %+v, %+v", x, y)
+		}
+		if !sameMoments(left, whole) {
+			t.Fatalf("parts give %+v, the whole %+v", left, whole)
+		}
+		if x := merge(a, Moments{}); x != a {
+			t.Fatalf("merging nothing changes %+v to %+v", a, x)
+		}
+		if x := merge(Moments{}, a); x != a {
+			t.Fatalf("merging into nothing changes %+v to %+v", a, x)
+		}
+		if again := merge(merge(a, b), c); again != left {
+			t.Fatalf("the same fold gives other bits: %+v, %+v", again, left)
+		}
+	})
+}
+
+func TestMomentsDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		xs := values(t, "values")
+		m := of(xs...)
+		n, nan, sum := 0, 0, 0.0
+		lo, hi, argLo, argHi := math.Inf(1), math.Inf(-1), 0, 0
+		for i, x := range xs {
+			if math.IsNaN(x) {
+				nan++
+				continue
+			}
+			n++
+			sum += x
+			if x < lo {
+				lo, argLo = x, i
+			}
+			if x > hi {
+				hi, argHi = x, i
+			}
+		}
+		if m.N != n || m.NaN != nan {
+			t.Fatalf("counts %+v", m)
+		}
+		if n == 0 {
+			return
+		}
+		m2 := 0.0
+		for _, x := range xs {
+			if !math.IsNaN(x) {
+				m2 += (x - sum/float64(n)) * (x - sum/float64(n))
+			}
+		}
+		if !near(m.Mean, sum/float64(n), 1e-12) || !near(m.M2, m2, 1e-9) || m.Min != lo || m.Max != hi || m.ArgMin != argLo || m.ArgMax != argHi {
+			t.Fatalf("%+v of %v: mean %v, M2 %v, min %v at %d, max %v at %d", m, xs, sum/float64(n), m2, lo, argLo, hi, argHi)
+		}
+	})
+}
+
+func TestMomentsSpecial(t *testing.T) {
+	// Reference: numpy 2.4.6, scipy 1.17.1: mean, var(ddof=1), std(ddof=1), stats.sem.
+	m := of(0.1, 0.35, 0.2, 0.9, 0.55, 0.41, 0.33, 0.78)
+	for i, c := range [][2]float64{{m.Mean, 0.4525}, {m.Variance(), 0.07604999999999999}, {m.Std(), 0.2757716446627535}, {m.StdErr(), 0.09749999999999998}, {m.RMS(), 0.5208646657242166}} {
+		if !near(c[0], c[1], 1e-14) {
+			t.Errorf("%d: %v, want %v", i, c[0], c[1])
+		}
+	}
+	// A large offset must not drown the spread: the textbook formula gives 0 or less here.
+	if v := of(1e9+4, 1e9+7, 1e9+13, 1e9+16).Variance(); !near(v, 30, 1e-9) {
+		t.Errorf("variance at an offset of 1e9: %v, want 30", v)
+	}
+	if m := of(1, math.Inf(1), 2); !math.IsInf(m.Mean, 1) || !math.IsNaN(m.Variance()) || m.Max != math.Inf(1) || m.ArgMax != 1 || m.N != 3 {
+		t.Errorf("an infinity: %+v", m)
+	}
+	if m := of(math.Inf(-1), math.Inf(1)); !math.IsNaN(m.Mean) {
+		t.Errorf("opposite infinities: %+v", m)
+	}
+	a, b := of(1, math.Inf(1)), of(2, 3)
+	a.Merge(b)
+	b.Merge(of(1, math.Inf(1)))
+	if !math.IsInf(a.Mean, 1) || !math.IsInf(b.Mean, 1) || !math.IsNaN(a.M2) || !math.IsNaN(b.M2) || a.N != 4 {
+		t.Errorf("merging with an infinity: %+v, %+v", a, b)
+	}
+	if m := of(math.NaN(), math.NaN()); m.N != 0 || m.NaN != 2 || !math.IsNaN(m.RMS()) || !math.IsNaN(m.StdErr()) {
+		t.Errorf("only NaN: %+v", m)
+	}
+	if !math.IsNaN(of(1).Variance()) {
+		t.Error("one number has a variance")
+	}
+	tie := of(5, 2, 5, 2)
+	other := Moments{}
+	other.Add(5, 7)
+	other.Merge(tie)
+	if tie.ArgMax != 0 || tie.ArgMin != 1 || other.ArgMax != 0 {
+		t.Errorf("ties: %+v, %+v", tie, other)
+	}
+}
+
+func TestSketchAccuracy(t *testing.T) {
+	number := rapid.OneOf(rapid.Float64Range(-1e6, 1e6), rapid.Float64Range(0, 1), rapid.Float64(), rapid.SampledFrom([]float64{0, 1, 1, -1, 0.5, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), 5e-324}))
+	rapid.Check(t, func(t *rapid.T) {
+		xs := rapid.SliceOfN(number, 1, 60).Draw(t, "values")
+		var s Sketch
+		for _, x := range xs {
+			s.Add(x)
+		}
+		s.Add(math.NaN())
+		q := rapid.Float64Range(0, 1).Draw(t, "q")
+		got, want := s.Quantile(q), Quantile(xs, q)
+		switch {
+		case got == want:
+		case math.Abs(want) < 0x1p-1022 && got == 0:
+		case !(math.Abs(got-want) <= SketchAccuracy*math.Abs(want)*(1+1e-12)):
+			t.Fatalf("quantile %v of %v: %v, exactly %v", q, xs, got, want)
+		}
+		if s.Quantile(0) != slices.Min(xs) || s.Quantile(1) != slices.Max(xs) {
+			t.Fatal("the ends are not exact")
+		}
+		if s.N() != len(xs) || s.NaN() != 1 {
+			t.Fatalf("counts %d, %d", s.N(), s.NaN())
+		}
+	})
+	var none Sketch
+	for _, q := range []float64{0, 0.5, math.NaN()} {
+		if !math.IsNaN(none.Quantile(q)) {
+			t.Error("the sketch of nothing has quantiles")
+		}
+	}
+	none.Add(1)
+	for _, q := range []float64{-0.1, 1.1, math.NaN()} {
+		if !math.IsNaN(none.Quantile(q)) {
+			t.Errorf("quantile %v is %v", q, none.Quantile(q))
+		}
+	}
+}
+
+func TestSketchMerge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var parts [3]Sketch
+		var whole Sketch
+		for i := range parts {
+			for _, x := range values(t, "values") {
+				parts[i].Add(x)
+				whole.Add(x)
+			}
+		}
+		text := func(s *Sketch) string {
+			b, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(b)
+		}
+		want := text(&whole)
+		for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+			var s Sketch
+			for _, i := range order {
+				s.Merge(&parts[i])
+			}
+			if got := text(&s); got != want {
+				t.Fatalf("order %v gives %s, want %s", order, got, want)
+			}
+		}
+		var back Sketch
+		if err := json.Unmarshal([]byte(want), &back); err != nil {
+			t.Fatal(err)
+		}
+		if got := text(&back); got != want {
+			t.Fatalf("%s came back as %s", want, got)
+		}
+	})
+}
+
+func TestSketchRefuses(t *testing.T) {
+	for _, text := range []string{
+		`{"n":-1}`, `{"n":1,"min":"1","max":"1","buckets":[]}`, `{"n":1,"min":"1","max":"1","buckets":[[65472,2]]}`,
+		`{"n":1,"min":"x","max":"1","buckets":[[65472,1]]}`, `{"n":1,"min":"2","max":"1","buckets":[[65472,1]]}`,
+		`{"n":2,"min":"1","max":"1","buckets":[[65472,1],[65472,1]]}`, `{"n":1,"min":"1","max":"1","buckets":[[5,1]]}`,
+		`{"n":1,"min":"1","max":"1","buckets":[[9999999,1]]}`, `{"n":1,"min":"NaN","max":"NaN","buckets":[[65472,1]]}`, `[]`,
+	} {
+		if err := json.Unmarshal([]byte(text), new(Sketch)); err == nil {
+			t.Errorf("%s is accepted", text)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"n":1,"nan":3,"min":"1","max":"1","buckets":[[65472,1]]}`), new(Sketch)); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzSketchJSON(f *testing.F) {
+	f.Add([]byte(`{"n":1,"nan":3,"min":"0x1p+00","max":"0x1p+00","buckets":[[65472,1]]}`))
+	f.Add([]byte(`{"n":3,"min":"-Inf","max":"+Inf","buckets":[[-131008,1],[0,1],[131008,1]]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var s Sketch
+		if json.Unmarshal(b, &s) != nil {
+			return
+		}
+		last := math.Inf(-1)
+		for q := 0.0; q <= 1; q += 0.125 {
+			x := s.Quantile(q)
+			if s.N() > 0 && !(x >= last) {
+				t.Fatalf("quantile %v is %v after %v", q, x, last)
+			}
+			last = x
+		}
+	})
+}
+
+func TestMeanInterval(t *testing.T) {
+	m := of(0.1, 0.35, 0.2, 0.9, 0.55, 0.41, 0.33, 0.78)
+	// Reference: scipy 1.17.1, stats.t.interval.
+	for c, want := range map[float64][2]float64{
+		0.9: {0.2677785860037244, 0.6372214139962755}, 0.95: {0.22194913546970363, 0.6830508645302964}, 0.99: {0.11130037850832708, 0.793699621491673},
+	} {
+		i := MeanInterval(m, c)
+		if !near(i.Low, want[0], 1e-9) || !near(i.High, want[1], 1e-9) || i.N != 8 || i.Missing != 0 || i.Confidence != c {
+			t.Errorf("%v: %+v, want %v", c, i, want)
+		}
+	}
+	m.Add(math.NaN(), 8)
+	if i := MeanInterval(m, 0.95); i.Missing != 1 {
+		t.Errorf("a NaN is not reported: %+v", i)
+	}
+	for _, m := range []Moments{{}, of(1), of(1, 2, math.Inf(1)), of(math.NaN(), 1)} {
+		if i := MeanInterval(m, 0.95); !math.IsInf(i.Low, -1) || !math.IsInf(i.High, 1) {
+			t.Errorf("%+v gives %+v", m, i)
+		}
+	}
+}
+
+func TestProportions(t *testing.T) {
+	// Reference: scipy 1.17.1: beta.ppf(α/2, k, n-k+1) and beta.isf(α/2, k+1, n-k), because
+	// binomtest stops after six digits; binomtest(k,n).proportion_ci(c, "wilson"); beta.ppf(c, k+1, n-k).
+	for _, c := range []struct {
+		k, n          int
+		c             float64
+		exact, wilson [2]float64
+		upper         float64
+	}{
+		{0, 10, .95, [2]float64{0, 0.3084971078187607}, [2]float64{0, 0.27753279986288926}, 0.2588655508930522},
+		{10, 10, .95, [2]float64{0.6915028921812392, 1}, [2]float64{0.7224672001371109, 1}, 1},
+		{3, 10, .95, [2]float64{0.0667395111777345, 0.6524528500599973}, [2]float64{0.10779126740630102, 0.6032218525388546}, 0.6066242161054123},
+		{17, 1000, .95, [2]float64{0.009933512592716534, 0.027079496864851366}, [2]float64{0.01064068985681633, 0.027055958840229925}, 0.025390748776180874},
+		{500, 1000, .99, [2]float64{0.45885255330704494, 0.5411474466929551}, [2]float64{0.45940700521208483, 0.5405929947879151}, 0.5372219332390025},
+		{1, 100000, .95, [2]float64{2.531780477933316e-07, 5.571516034774275e-05}, [2]float64{1.765247730378316e-06, 5.664709659040965e-05}, 4.743775717386053e-05},
+		{999000, 1000000, .95, [2]float64{0.9989360818926848, 0.9990609987920499}, [2]float64{0.9989361050825678, 0.9990600611562563}, 0.9990514162214056},
+		{50, 72, .9, [2]float64{0.5932161185258555, 0.7832264849424923}, [2]float64{0.5994573651504633, 0.7753474847360147}, 0.7660082880151565},
+	} {
+		rel := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+		e, w, u := ClopperPearson(c.k, c.n, c.c), Wilson(c.k, c.n, c.c), ClopperPearsonUpper(c.k, c.n, c.c)
+		if !rel(e.Low, c.exact[0]) || !rel(e.High, c.exact[1]) {
+			t.Errorf("%d of %d: exact %+v, want %v", c.k, c.n, e, c.exact)
+		}
+		if !rel(w.Low, c.wilson[0]) || !rel(w.High, c.wilson[1]) {
+			t.Errorf("%d of %d: Wilson %+v, want %v", c.k, c.n, w, c.wilson)
+		}
+		if !rel(u, c.upper) {
+			t.Errorf("%d of %d: upper %v, want %v", c.k, c.n, u, c.upper)
+		}
+	}
+	if i := ClopperPearson(0, 0, 0.95); i.Low != 0 || i.High != 1 {
+		t.Errorf("no trials: %+v", i)
+	}
+	if i := Wilson(0, 0, 0.95); i.Low != 0 || i.High != 1 {
+		t.Errorf("no trials: %+v", i)
+	}
+	if u := ClopperPearsonUpper(0, 0, 0.95); u != 1 {
+		t.Errorf("no trials: %v", u)
+	}
+	if u, want := ClopperPearsonUpper(0, 59, 0.95), 1-math.Pow(0.05, 1.0/59); !near(u, want, 1e-14) {
+		t.Errorf("no failures: %v, want %v", u, want)
+	}
+}
+
+func TestWilks(t *testing.T) {
+	// 59, 299 and 459 are the sample sizes of Wilks 1941 that every handbook lists.
+	for _, c := range []struct {
+		beta, gamma float64
+		want        int
+	}{{0.95, 0.95, 59}, {0.99, 0.95, 299}, {0.99, 0.99, 459}, {0.95, 0.99, 90}, {0.5, 0.5, 1}, {0.5, 0.75, 2}, {0.9, 0.9, 22}, {0.999, 0.95, 2995}} {
+		if got := WilksN(c.beta, c.gamma); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		b, g := rapid.Float64Range(0.01, 0.9999).Draw(t, "beta"), rapid.Float64Range(0.01, 0.9999).Draw(t, "gamma")
+		n := WilksN(b, g)
+		if !(WilksConfidence(b, n) >= g) || n > 1 && WilksConfidence(b, n-1) >= g {
+			t.Fatalf("%d is not the least", n)
+		}
+	})
+}
+
+func TestQuantileInterval(t *testing.T) {
+	// Reference: scipy 1.17.1: the largest l with binom.cdf(l-1,n,q) <= α/2, the least u with binom.sf(u-1,n,q) <= α/2.
+	for _, c := range []struct {
+		n       int
+		q, conf float64
+		lo, hi  float64
+	}{{100, .9, .95, 84, 96}, {1000, .95, .95, 936, 964}, {59, .95, .95, 52, math.Inf(1)}, {30, .5, .9, 11, 20}} {
+		x := make([]float64, c.n)
+		for i := range x {
+			x[i] = float64(i + 1)
+		}
+		rand.New(rand.NewPCG(1, 2)).Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
+		if i := QuantileInterval(x, c.q, c.conf); i.Low != c.lo || i.High != c.hi {
+			t.Errorf("%+v: %+v", c, i)
+		}
+	}
+	x := make([]float64, 100)
+	for i := range x {
+		x[i] = float64(i + 1)
+	}
+	x[0], x[1] = math.NaN(), math.NaN()
+	if i := QuantileInterval(x, .9, .95); i.Missing != 2 || i.Low != 84 || i.High != 98 {
+		t.Errorf("two values are missing: %+v; the ends must allow for both being small or large", i)
+	}
+	if i := QuantileInterval(nil, .9, .95); !math.IsInf(i.Low, -1) || !math.IsInf(i.High, 1) {
+		t.Errorf("nothing: %+v", i)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	m := of(0.1, 0.2, 0.3, 0.4)
+	// 0.25 + 2·√(ln 20/8) and 0.25 + √(2·(1/60)·ln 40/4) + 14·ln 40/9, both cut at the range of 2.
+	if u, err := HoeffdingUpper(m, 2, 0.95); err != nil || !near(u, 0.25+2*math.Sqrt(math.Log(20)/8), 1e-12) {
+		t.Errorf("Hoeffding: %v, %v", u, err)
+	}
+	var many Moments
+	for i := range 1000 {
+		many.Add(float64(i%4+1)/10, i)
+	}
+	v := many.Variance()
+	if u, err := BernsteinUpper(many, 2, 0.95); err != nil || !near(u, 0.25+math.Sqrt(2*v*math.Log(40)/1000)+14*math.Log(40)/(3*999), 1e-12) {
+		t.Errorf("Bernstein: %v, %v", u, err)
+	}
+	if u, err := BernsteinUpper(m, 2, 0.95); err != nil || u != 2 {
+		t.Errorf("four numbers: %v, %v", u, err)
+	}
+	if u, err := BernsteinUpper(of(0.5), 2, 0.95); err != nil || u != 2 {
+		t.Errorf("one number: %v, %v", u, err)
+	}
+	for name, m := range map[string]Moments{"NaN": of(0.1, math.NaN()), "none": {}, "large": of(0.1, 3), "negative": of(-0.1, 1), "infinite": of(0.1, math.Inf(1))} {
+		for _, f := range []func(Moments, float64, float64) (float64, error){HoeffdingUpper, BernsteinUpper} {
+			if u, err := f(m, 2, 0.95); !errors.Is(err, ErrNotBounded) || !math.IsNaN(u) {
+				t.Errorf("%s: %v, %v", name, u, err)
+			}
+		}
+	}
+	for _, r := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if _, err := HoeffdingUpper(m, r, 0.95); !errors.Is(err, ErrNotBounded) {
+			t.Errorf("range %v is accepted", r)
+		}
+	}
+}
+
+func TestHolm(t *testing.T) {
+	// Reference: Holm's definition, worked out with numpy 2.4.6: running maximum of (m-i)·p(i) over the sorted values.
+	got := Holm([]float64{0.01, 0.04, 0.03, 0.005, 0.5, 0.02})
+	for i, want := range []float64{0.05, 0.09, 0.09, 0.03, 0.5, 0.08} {
+		if !near(got[i], want, 1e-12) {
+			t.Errorf("%d: %v, want %v", i, got[i], want)
+		}
+	}
+	if got := Holm([]float64{math.NaN(), 0.01}); got[0] != 1 || got[1] != 0.02 {
+		t.Errorf("NaN: %v", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.SliceOf(rapid.Float64Range(0, 1)).Draw(t, "p")
+		adjusted := Holm(p)
+		for i := range p {
+			if !(adjusted[i] >= p[i] && adjusted[i] <= 1) {
+				t.Fatalf("%v became %v", p[i], adjusted[i])
+			}
+			for j := range p {
+				if p[i] < p[j] && adjusted[i] > adjusted[j] {
+					t.Fatalf("the order changed: %v, %v", p, adjusted)
+				}
+			}
+		}
+	})
+}
+
+func TestCluster(t *testing.T) {
+	nan := float32(math.NaN())
+	curves := [][]float32{{1, 2, 3, 4}, {2, 2, 2, 2}, {nan, 0, 0, 0}}
+	seq := slices.All(curves)
+	if m := Cluster(seq, CurveMean(nil)); m.N != 2 || m.NaN != 1 || m.Mean != 2.25 || m.ArgMax != 0 {
+		t.Errorf("means: %+v", m)
+	}
+	if m := Cluster(seq, CurveMax); m.N != 2 || m.NaN != 1 || m.Max != 4 {
+		t.Errorf("maxima: %+v", m)
+	}
+	for name, c := range map[string][2]float64{
+		"mean":       {CurveMean([]float64{1, 0, 0, 1})(curves[0]), 2.5},
+		"hole":       {CurveMean([]float64{0, 1, 1, 1})(curves[2]), math.NaN()},
+		"rms":        {CurveRMS(nil)([]float32{3, 4}), math.Sqrt(12.5)},
+		"max":        {CurveMax([]float32{3, nan, 4}), math.NaN()},
+		"min":        {CurveMin([]float32{3, 2, 4}), 2},
+		"min hole":   {CurveMin([]float32{nan, 2, 4}), math.NaN()},
+		"no max":     {CurveMax(nil), math.NaN()},
+		"no min":     {CurveMin(nil), math.NaN()},
+		"median":     {CurveQuantile(0.5)([]float32{9, 1, 5, 7}), 5},
+		"p95":        {CurveQuantile(0.95)([]float32{9, 1, 5, 7}), 9},
+		"p0":         {CurveQuantile(0)([]float32{9, 1, 5, 7}), 1},
+		"no p":       {CurveQuantile(0.5)(nil), math.NaN()},
+		"p hole":     {CurveQuantile(0.5)([]float32{nan, 1}), math.NaN()},
+		"no mean":    {CurveMean(nil)(nil), math.NaN()},
+		"impossible": {CurveQuantile(2)([]float32{1}), math.NaN()},
+	} {
+		if !near(c[0], c[1], 1e-12) {
+			t.Errorf("%s: %v, want %v", name, c[0], c[1])
+		}
+	}
+}
+
+func TestSplitVariance(t *testing.T) {
+	z := [4][3][2]float64{{{1.0, 1.2}, {2.0, 2.3}, {3.5, 3.1}}, {{2.0, 1.9}, {2.5, 2.7}, {5.0, 5.2}}, {{0.5, 0.7}, {1.5, 1.4}, {2.0, 2.6}}, {{3.0, 3.3}, {3.1, 2.9}, {4.0, 4.4}}}
+	s := SplitVariance(4, 3, 2, func(i, g, r int) float64 { return z[i][g][r] })
+	// Reference: numpy 2.4.6, by the textbook sums.
+	for i, c := range [][2]float64{{s.SSInput, 15.578333333333344}, {s.SSElement, 17.31}, {s.SSInteract, 3.196666666666665}, {s.SSNoise, 0.54}} {
+		if !near(c[0], c[1], 1e-12) {
+			t.Errorf("%d: %v, want %v", i, c[0], c[1])
+		}
+	}
+	p := s.Split()
+	msa, msb, msc, mse := 15.578333333333344/3, 17.31/2, 3.196666666666665/6, 0.54/12
+	for name, c := range map[string][2]float64{
+		"noise": {p.Noise.Variance, mse}, "interaction": {p.Interaction.Variance, (msc - mse) / 2},
+		"element": {p.Element.Variance, (msb - msc) / 8}, "input": {p.Input.Variance, (msa - msc) / 6},
+		"share": {p.Input.Share + p.Element.Share + p.Interaction.Share + p.Noise.Share, 1}, "element share": {p.Element.Share, 17.31 / 36.625},
+	} {
+		if !near(c[0], c[1], 1e-12) {
+			t.Errorf("%s: %v, want %v", name, c[0], c[1])
+		}
+	}
+	double := s
+	double.Add(s)
+	if d := double.Split(); !near(d.Element.Variance, 2*p.Element.Variance, 1e-12) || !near(d.Element.Share, p.Element.Share, 1e-12) {
+		t.Errorf("two equal components: %+v", d)
+	}
+	flat := SplitVariance(5, 4, 1, func(i, _, _ int) float64 { return float64(i) }).Split() // equivariant: b = c = 0
+	if flat.Element.Variance != 0 || flat.Interaction.Variance != 0 || !near(flat.Input.Variance, 2.5, 1e-12) || !math.IsNaN(flat.Noise.Variance) {
+		t.Errorf("an equivariant model: %+v", flat)
+	}
+	main := SplitVariance(5, 4, 1, func(i, g, _ int) float64 { return float64(i + 10*g) }).Split()
+	if !near(main.Interaction.Variance, 0, 1e-12) || !near(main.Element.Variance, 100*5.0/3, 1e-9) {
+		t.Errorf("bad for every input alike: %+v", main)
+	}
+	constant := SplitVariance(3, 3, 2, func(int, int, int) float64 { return 7 }).Split()
+	if !math.IsNaN(constant.Element.Share) {
+		t.Errorf("a constant output has shares: %+v", constant)
+	}
+	hole := SplitVariance(3, 3, 2, func(i, g, r int) float64 {
+		if i+g+r == 0 {
+			return math.NaN()
+		}
+		return float64(i)
+	}).Split()
+	if !math.IsNaN(hole.Input.Variance) || !math.IsNaN(hole.Element.Share) || !math.IsNaN(hole.Noise.Variance) {
+		t.Errorf("a NaN is averaged away: %+v", hole)
+	}
+	if neg := SplitVariance(2, 2, 2, func(i, g, r int) float64 { return float64((i + g + r) % 2) }).Split(); !neg.Interaction.Negative && !neg.Element.Negative {
+		t.Errorf("pure noise shows no negative estimate: %+v", neg)
+	}
+}
+
+func TestBootstrapSeeded(t *testing.T) {
+	clusters := make([][]float64, 20)
+	for i := range clusters {
+		clusters[i] = []float64{float64(i), float64(i) + 0.5}
+	}
+	mean := func(x []float64) float64 { return of(x...).Mean }
+	a := Bootstrap(clusters, mean, 500, 0.9, rand.New(rand.NewPCG(1, 2)))
+	if b := Bootstrap(clusters, mean, 500, 0.9, rand.New(rand.NewPCG(1, 2))); a != b {
+		t.Errorf("the same seed gives %+v and %+v", a, b)
+	}
+	if b := Bootstrap(clusters, mean, 500, 0.9, rand.New(rand.NewPCG(1, 3))); a == b {
+		t.Error("the seed does not matter")
+	}
+	if !(a.Low < 9.75 && a.High > 9.75) || a.N != 20 {
+		t.Errorf("%+v", a)
+	}
+	clusters[3][1] = math.NaN()
+	if b := Bootstrap(clusters, func(x []float64) float64 { return Quantile(x, 0.5) }, 500, 0.9, rand.New(rand.NewPCG(1, 2))); b.Missing != 1 || !math.IsInf(b.High, 1) {
+		t.Errorf("a NaN is resampled away: %+v", b)
+	}
+	if b := Bootstrap(clusters[:1], mean, 500, 0.9, rand.New(rand.NewPCG(1, 2))); !math.IsInf(b.High, 1) {
+		t.Errorf("one cluster: %+v", b)
+	}
+}
+
+func TestMisusePanics(t *testing.T) {
+	for name, f := range map[string]func(){
+		"confidence 1":    func() { MeanInterval(of(1, 2), 1) },
+		"confidence NaN":  func() { Wilson(1, 2, math.NaN()) },
+		"3 of 2":          func() { ClopperPearson(3, 2, 0.9) },
+		"weights":         func() { CurveMean([]float64{1})([]float32{1, 2}) },
+		"empty table":     func() { SplitVariance(0, 1, 1, nil) },
+		"different sizes": func() { t := TwoWay{Inputs: 1}; t.Add(TwoWay{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			f()
+		})
+	}
+}
+
+// TestCoverage draws many samples from populations whose parameters are known and counts how often each interval holds
+// them: at least one percent below what it promises (metrics S7).
+func TestCoverage(t *testing.T) {
+	trials := 4000
+	if testing.Short() {
+		trials = 1000
+	}
+	slack := 0.01
+	if testing.Short() {
+		slack = 0.025 // fewer trials, a larger error of the count itself
+	}
+	r := rand.New(rand.NewPCG(11, 13))
+	const conf = 0.95
+	uniform := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = r.Float64()
+		}
+		return x
+	}
+	normal := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		return x
+	}
+	successes := func(n int, p float64) int {
+		k := 0
+		for range n {
+			if r.Float64() < p {
+				k++
+			}
+		}
+		return k
+	}
+	for name, once := range map[string]func() (lo, hi, truth float64){
+		"mean, normal, 5": func() (float64, float64, float64) { i := MeanInterval(of(normal(5)...), conf); return i.Low, i.High, 0 },
+		"mean, uniform, 20": func() (float64, float64, float64) {
+			i := MeanInterval(of(uniform(20)...), conf)
+			return i.Low, i.High, 0.5
+		},
+		"mean of clusters": func() (float64, float64, float64) {
+			curves := make([][]float32, 12)
+			for i := range curves {
+				own := r.NormFloat64() // all values of an input move together
+				for range 30 {
+					curves[i] = append(curves[i], float32(own+0.1*r.NormFloat64()))
+				}
+			}
+			i := MeanInterval(Cluster(slices.All(curves), CurveMean(nil)), conf)
+			return i.Low, i.High, 0
+		},
+		"Clopper–Pearson, 30, 0.1": func() (float64, float64, float64) {
+			i := ClopperPearson(successes(30, 0.1), 30, conf)
+			return i.Low, i.High, 0.1
+		},
+		"Clopper–Pearson, 9, 0.5": func() (float64, float64, float64) {
+			i := ClopperPearson(successes(9, 0.5), 9, conf)
+			return i.Low, i.High, 0.5
+		},
+		"upper, 40, 0.05": func() (float64, float64, float64) { return 0, ClopperPearsonUpper(successes(40, 0.05), 40, conf), 0.05 },
+		"Wilson, 200, random p": func() (float64, float64, float64) {
+			p := r.Float64() // its promise is about the average over p
+			i := Wilson(successes(200, p), 200, conf)
+			return i.Low, i.High, p
+		},
+		"quantile 0.9, 80": func() (float64, float64, float64) {
+			i := QuantileInterval(uniform(80), 0.9, conf)
+			return i.Low, i.High, 0.9
+		},
+		"Wilks 59": func() (float64, float64, float64) { return 0.95, 1, slices.Max(uniform(WilksN(0.95, conf))) },
+		"Hoeffding, 50": func() (float64, float64, float64) {
+			u, err := HoeffdingUpper(of(uniform(50)...), 1, conf)
+			if err != nil {
+				t.Error(err)
+			}
+			return 0, u, 0.5
+		},
+		"Bernstein, 50": func() (float64, float64, float64) {
+			u, err := BernsteinUpper(of(uniform(50)...), 1, conf)
+			if err != nil {
+				t.Error(err)
+			}
+			return 0, u, 0.5
+		},
+	} {
+		covered := 0
+		for range trials {
+			if lo, hi, truth := once(); lo <= truth && truth <= hi {
+				covered++
+			}
+		}
+		if got := float64(covered) / float64(trials); !(got >= conf-slack) {
+			t.Errorf("%s covers %.4f, promised %.2f", name, got, conf)
+		}
+	}
+}
+
+func TestCoverageBootstrap(t *testing.T) {
+	trials := 1000
+	if testing.Short() {
+		trials = 200
+	}
+	r := rand.New(rand.NewPCG(5, 7))
+	for name, c := range map[string]struct {
+		stat  func([]float64) float64
+		n     int
+		truth float64
+	}{
+		"mean": {func(x []float64) float64 {
+			s := 0.0
+			for _, v := range x {
+				s += v
+			}
+			return s / float64(len(x))
+		}, 25, 0},
+		"median": {func(x []float64) float64 { slices.Sort(x); return (x[len(x)/2] + x[(len(x)-1)/2]) / 2 }, 40, 0},
+	} {
+		covered := 0
+		for range trials {
+			clusters := make([][]float64, c.n)
+			for i := range clusters {
+				own := r.NormFloat64()
+				clusters[i] = []float64{own + 0.05*r.NormFloat64(), own + 0.05*r.NormFloat64()}
+			}
+			if i := Bootstrap(clusters, c.stat, 400, 0.95, r); i.Low <= c.truth && c.truth <= i.High {
+				covered++
+			}
+		}
+		// 0.94 less two standard errors of the count.
+		if got, want := float64(covered)/float64(trials), 0.94-2*math.Sqrt(0.95*0.05/float64(trials)); !(got >= want) {
+			t.Errorf("%s covers %.4f, expected at least %.4f", name, got, want)
+		}
+	}
+}

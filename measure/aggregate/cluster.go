@@ -1,0 +1,134 @@
+package aggregate
+
+import (
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Cluster reduces each curve, the values of one sample over many elements, to one number and summarises those (metrics
+// S6): values of one sample depend on each other, so intervals are made over samples and never over pairs. The sequence
+// yields sample indexes and curves. A curve that reduces to NaN counts as one NaN.
+func Cluster(curves iter.Seq2[int, []float32], reduce func(curve []float32) float64) Moments {
+	var m Moments
+	for i, c := range curves {
+		m.Add(reduce(c), i)
+	}
+	return m
+}
+
+// CurveMean reduces a curve to its mean under the weights, one for each value; nil weighs all alike. It is NaN if any
+// value is, even one that weighs nothing: a hole is never averaged away.
+func CurveMean(weights []float64) func(curve []float32) float64 {
+	return func(curve []float32) float64 { return weighted(curve, weights, func(x float64) float64 { return x }) }
+}
+
+// CurveRMS reduces a curve to its root mean square under the weights, as [CurveMean] does to its mean.
+func CurveRMS(weights []float64) func(curve []float32) float64 {
+	return func(curve []float32) float64 {
+		return math.Sqrt(weighted(curve, weights, func(x float64) float64 { return x * x }))
+	}
+}
+
+func weighted(curve []float32, weights []float64, f func(float64) float64) float64 {
+	if weights != nil && len(weights) != len(curve) {
+		panic("aggregate: a curve and its weights differ in length")
+	}
+	sum, total := 0.0, 0.0
+	for i, x := range curve {
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		sum += float64(w * f(float64(x)))
+		total += w
+	}
+	return sum / total
+}
+
+// CurveMax reduces a curve to its largest value: NaN if any value is, or if there is none.
+func CurveMax(curve []float32) float64 {
+	if len(curve) == 0 {
+		return math.NaN()
+	}
+	out := math.Inf(-1)
+	for _, x := range curve {
+		out = max(out, float64(x)) // the built-in max of a NaN is NaN
+	}
+	return out
+}
+
+// CurveMin reduces a curve to its smallest value: NaN if any value is, or if there is none.
+func CurveMin(curve []float32) float64 {
+	if len(curve) == 0 {
+		return math.NaN()
+	}
+	out := math.Inf(1)
+	for _, x := range curve {
+		out = min(out, float64(x))
+	}
+	return out
+}
+
+// CurveQuantile reduces a curve to the k-th smallest of its n values, k = ⌈q·n⌉ (at least 1): NaN if any value is, if
+// there is none, or if q is not in [0,1].
+func CurveQuantile(q float64) func(curve []float32) float64 {
+	return func(curve []float32) float64 {
+		x := make([]float64, len(curve))
+		for i, v := range curve {
+			x[i] = float64(v)
+		}
+		return Quantile(x, q)
+	}
+}
+
+// Quantile is the k-th smallest of n values, k = ⌈q·n⌉ (at least 1), exactly: type 1 of Hyndman and Fan, The American
+// Statistician 50 (1996). It sorts a copy. It is NaN if any value is, if there is none, or if q is not in [0,1].
+func Quantile(values []float64, q float64) float64 {
+	if len(values) == 0 || !(q >= 0 && q <= 1) || slices.ContainsFunc(values, math.IsNaN) {
+		return math.NaN()
+	}
+	x := slices.Sorted(slices.Values(values))
+	return x[max(1, int(math.Ceil(q*float64(len(x)))))-1]
+}
+
+// Bootstrap is the expanded percentile interval of a statistic of clusters (Efron 1979; the expansion, which makes up for
+// the percentile interval being short for few clusters, after Hesterberg, The American Statistician 69, 2015): whole
+// clusters are drawn with replacement, so values within one may depend on each other. The statistic gets the values of
+// all clusters drawn, one after another, in a slice that it must not keep. The generator alone decides the draws.
+//
+// The bootstrap is right for smooth statistics and for quantiles away from the ends. For a maximum it is not: no resample
+// exceeds what was seen, so the upper end is too low, and [WilksN] says what a maximum may claim. The interval is
+// everything with fewer than two clusters, if the statistic is NaN on any resample, or with fewer than 100 resamples.
+func Bootstrap(clusters [][]float64, statistic func(values []float64) float64, resamples int, confidence float64, r *rand.Rand) Interval {
+	need(confidence)
+	n := len(clusters)
+	missing := 0
+	for _, c := range clusters {
+		if slices.ContainsFunc(c, math.IsNaN) {
+			missing++
+		}
+	}
+	if n < 2 || resamples < 100 {
+		return everything(confidence, n, missing)
+	}
+	var buf []float64
+	stats := make([]float64, resamples)
+	for i := range stats {
+		buf = buf[:0]
+		for range n {
+			buf = append(buf, clusters[r.IntN(n)]...)
+		}
+		if stats[i] = statistic(buf); math.IsNaN(stats[i]) {
+			return everything(confidence, n, missing)
+		}
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
+	tail := distuv.UnitNormal.CDF(-t * math.Sqrt(float64(n)/float64(n-1)))
+	slices.Sort(stats)
+	at := func(p float64) float64 { return stats[min(max(int(math.Ceil(p*float64(resamples))), 1), resamples)-1] }
+	return Interval{at(tail), at(1 - tail), confidence, n, missing}
+}
