@@ -266,7 +266,6 @@ func thin(p *orbit.Plan, n int) *orbit.Plan {
 	return &o
 }
 
-
 func (a *App) checks() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{

@@ -20,7 +20,7 @@ import (
 func (a *App) bench() *cobra.Command {
 	var sf studyFlags
 	var rf runFlags
-	samples, rounds := 20, 5
+	samples, rounds := 40, 7
 	c := &cobra.Command{
 		Use:   "bench [STUDY.yaml | MODEL.onnx]",
 		Short: "Measure what a run costs beyond the engine alone",
@@ -62,7 +62,7 @@ the paired ratios. Without a study it takes the built-in digits.`,
 				dir := filepath.Join(tmp, fmt.Sprintf("run%d", n))
 				job := *w.Job
 				job.Count = min(samples, w.Job.Count)
-				job.Shard = max(1, job.Count/(4*rf.workers))
+				job.Shard = benchmark.Shard(job.Count, rf.workers)
 				if job.Samples != nil {
 					job.Samples = job.Samples[:job.Count]
 				}

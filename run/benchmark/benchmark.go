@@ -72,7 +72,7 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 	}
 	part := *j
 	part.Count = min(samples, j.Count)
-	part.Shard = max(1, part.Count/(4*workers)) // enough shards that no worker waits for the last one
+	part.Shard = Shard(part.Count, workers)
 	r := &Report{Samples: part.Count, Elements: len(j.Elements), Models: len(e.Models), Workers: workers}
 	r.Evaluations = r.Samples * r.Elements * r.Models
 	batches, err := encode(e, part.Count)
@@ -126,6 +126,10 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 	r.PerCPU = median(func(o Round) float64 { return float64(r.Evaluations) / o.RunOne.CPU.Seconds() })
 	return r, nil
 }
+
+// Shard is the number of samples in a shard of a pass: one shard a worker, so that none waits for another. The shards of a real
+// run hold more samples than this, so what a shard costs to keep is not made smaller here than it is there.
+func Shard(samples, workers int) int { return max(1, (samples+workers-1)/workers) }
 
 // encode makes the batches that a run over the first samples would make.
 func encode(e *eval.Evaluation, samples int) ([]batch, error) {
