@@ -471,6 +471,7 @@ func (r *Report) conclude() {
 		case NotTested:
 			r.Verdict = worse(r.Verdict, NeedsAttention)
 			r.Reasons = append(r.Reasons, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
+		case NotApplicable:
 		}
 		if c.Verdict == Passed {
 			c.Verdict = "" // nothing was found because nothing was tested

@@ -131,6 +131,7 @@ type jSet struct {
 	Reason      string    `json:"reason"`
 	Level       string    `json:"level"`
 	Cause       string    `json:"cause"`
+	Statement   string    `json:"statement"`
 	Inputs      int       `json:"inputs"`
 	Pairs       int       `json:"pairs"`
 	NonFinite   int       `json:"non_finite"`
@@ -231,7 +232,7 @@ func model(r *Report) jModel {
 			Measures: evidences(c.Measures), Sets: []jSet{}, Findings: []jFinding{},
 		}
 		for _, s := range c.Sets {
-			j.Sets = append(j.Sets, setOf(s))
+			j.Sets = append(j.Sets, setOf(r, s))
 		}
 		for _, f := range c.Findings {
 			j.Findings = append(j.Findings, jFinding{
@@ -289,9 +290,9 @@ func interval(i Interval) jInterval {
 	return jInterval{number(i.Value), number(i.Lo), number(i.Hi), i.N}
 }
 
-func setOf(s *Set) jSet {
+func setOf(r *Report, s *Set) jSet {
 	j := jSet{
-		Name: s.Name, Exact: s.Exact, Verdict: string(s.Verdict), Reason: s.Reason, Level: string(s.Level), Cause: string(s.Cause),
+		Name: s.Name, Exact: s.Exact, Verdict: string(s.Verdict), Reason: s.Reason, Level: string(s.Level), Cause: string(s.Cause), Statement: r.Statement(s),
 		Inputs: s.Inputs, Pairs: s.Pairs, NonFinite: s.NonFinite, NonFiniteAt: where(s.NonFiniteAt), Scale: number(s.Scale),
 		Relative: stats(s.Rel), Absolute: stats(s.Abs), Component: number(s.Component),
 		Mean: interval(s.Mean), Worst: interval(s.Worst), Exceed: interval(s.Exceed), Exceeding: s.Exceeding, At: where(s.At),

@@ -146,6 +146,20 @@ func (r *Report) Answers() []string {
 	return a
 }
 
+// Statement says what is known of a set, with what confidence and of whom: a limit of the share of inputs, whatever their errors' distribution.
+// It speaks of inputs drawn like these and of the elements that were visited, and of nothing else.
+func (r *Report) Statement(s *Set) string {
+	if math.IsNaN(s.Exceed.Hi) || s.Exceed.N == 0 || math.IsNaN(s.Worst.Value) {
+		return "nothing can be said about other inputs"
+	}
+	t := fmt.Sprintf("with confidence %s, between %s and %s of inputs like these have an error above %s at one or more of the %s",
+		percent(r.Policy.Confidence), percent(s.Exceed.Lo), percent(s.Exceed.Hi), num(r.Policy.Threshold), plural(len(s.Profile), "element", "elements"))
+	if s.Detectable >= 0 && !math.IsInf(s.Detectable, 1) {
+		t += "; a break of " + num(s.Detectable) + " would have been seen"
+	}
+	return t
+}
+
 func elements(s *Set) string {
 	const most = 4
 	if len(s.Profile) > most {

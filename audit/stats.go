@@ -112,8 +112,8 @@ type Stats struct {
 	Mean, Std, P50, P95, P99, Max float64
 }
 
-// Describe computes the statistics of the values that are not NaN. It sorts x. Quantiles interpolate linearly between order
-// statistics (type 7 of Hyndman & Fan 1996).
+// Describe computes the statistics of the values that are not NaN. It sorts x. Quantiles are values that occur: the
+// smallest with at least the share q at or below it (type 1 of Hyndman & Fan 1996).
 func Describe(x []float64) Stats {
 	x = slices.DeleteFunc(x, math.IsNaN)
 	if len(x) == 0 {
@@ -125,14 +125,9 @@ func Describe(x []float64) Stats {
 	return Stats{N: n, Mean: mean, Std: sd, P50: quantile(x, 0.5), P95: quantile(x, 0.95), P99: quantile(x, 0.99), Max: x[n-1]}
 }
 
-// quantile interpolates in sorted values.
+// quantile is the k-th smallest value, k = ⌈q·n⌉, as in package aggregate.
 func quantile(sorted []float64, q float64) float64 {
-	h := q * float64(len(sorted)-1)
-	i := int(h)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
+	return sorted[max(1, int(math.Ceil(q*float64(len(sorted)))))-1]
 }
 
 // mostInputs bounds the search for a deciding sample size.

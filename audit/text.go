@@ -176,7 +176,7 @@ func (t *text) details(r *Report, named bool) {
 	t.line(0, fmt.Sprintf("limit %s (%s), %s of the inputs may exceed it; confidence %s", num(r.Policy.Threshold), r.Policy.Origin,
 		percent(r.Policy.FailureRate), percent(r.Policy.Confidence)))
 	for _, s := range r.Sets() {
-		t.set(s)
+		t.set(r, s)
 	}
 	for _, c := range r.Results {
 		if len(c.Findings) == 0 && (len(c.Measures) == 0 || c.Check.Name != "decision") {
@@ -210,7 +210,7 @@ func inBrackets(measure string, added int) string {
 	return " (" + strings.Join(s, "; ") + ")"
 }
 
-func (t *text) set(s *Set) {
+func (t *text) set(r *Report, s *Set) {
 	t.line(0, fmt.Sprintf("%s: %s, %s", s.Name, s.Cause, s.Level))
 	if s.Pairs > 0 {
 		worst := "worst " + num(s.Rel.Max)
@@ -228,6 +228,7 @@ func (t *text) set(s *Set) {
 		floors += fmt.Sprintf(", resampling %s (error over it %s in %s)", num(s.Resampling.Mean), num(s.Ratio.Value), limits(s.Ratio))
 	}
 	t.line(2, floors+"; detectable break "+detectable(s))
+	t.line(2, r.Statement(s))
 	if s.NonFinite > 0 {
 		t.line(2, fmt.Sprintf("%s not finite, first %s", plural(s.NonFinite, "output is", "outputs are"), s.NonFiniteAt))
 	}
