@@ -26,7 +26,7 @@ structure permits; weights may still break it.`,
 			if len(shape) == 0 {
 				shape = nil
 			}
-			r, err := facts.Inspect(m, shape)
+			r, err := facts.Inspect(m, facts.Options{Shape: shape})
 			if err != nil {
 				return err
 			}
