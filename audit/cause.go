@@ -110,7 +110,7 @@ func (p *Policy) Explain(s *Set, f Facts) {
 		return
 	}
 	if !s.Exact {
-		text := fmt.Sprintf("error is %s times the resampling floor, interval [%s, %s]", num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		text := fmt.Sprintf("mean error %s is %s times the resampling floor, interval [%s, %s]", num(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 		// Without limits nothing is indistinguishable: an unknown floor excuses no error.
 		switch {
 		case s.Resampling.Max == 0:
@@ -141,7 +141,7 @@ func (p *Policy) answer(s *Set) string {
 	case CauseRoundoff:
 		return fmt.Sprintf("rounding: error %s is %s x the rounding floor %s", num(e), num(e/floor), num(floor))
 	case CauseResampling:
-		return fmt.Sprintf("resampling: error %s is %s x [%s, %s] its floor", num(e), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		return fmt.Sprintf("resampling: mean error %s is %s x [%s, %s] its floor", num(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 	case CauseNone:
 		return "no error: equal bit for bit"
 	case CauseViolation:
@@ -153,7 +153,7 @@ func (p *Policy) answer(s *Set) string {
 		case math.IsNaN(s.Ratio.Value):
 			return fmt.Sprintf("real: error %s, rounding explains %s; the resampling floor is not known", num(e), num(floor))
 		}
-		return fmt.Sprintf("real: error %s is %s x [%s, %s] the resampling floor", num(e), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		return fmt.Sprintf("real: mean error %s is %s x [%s, %s] the resampling floor", num(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 	}
 	return "not explained"
 }

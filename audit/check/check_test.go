@@ -481,7 +481,7 @@ func TestCombOfPictures(t *testing.T) {
 	if sets = r.Sets(); sets[0].Verdict != audit.Passed || sets[1].Cause != audit.CauseResampling || r.Verdict != audit.NeedsAttention {
 		t.Errorf("rings: %s: %q", r.Verdict, r.Reasons)
 	}
-	if a := strings.Join(r.Answers(), "\n"); !strings.Contains(a, "resampling: error") {
+	if a := strings.Join(r.Answers(), "\n"); !strings.Contains(a, "resampling: mean error") {
 		t.Errorf("answers:\n%s", a)
 	}
 }
