@@ -267,8 +267,8 @@ func Install(ctx context.Context, file string, p Places) (string, error) {
 func Host() Places {
 	p := Places{Library: os.Getenv(Variable), Platform: library.Host(), Processor: processor(), System: systemDirs(runtime.GOOS, runtime.GOARCH, os.Getenv)}
 	if exe, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(exe); err == nil {
-			exe = real
+		if target, err := filepath.EvalSymlinks(exe); err == nil {
+			exe = target
 		}
 		p.Beside = filepath.Dir(exe)
 	}

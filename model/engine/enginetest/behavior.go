@@ -327,15 +327,14 @@ func goroutines(ctx context.Context, e engine.Engine) error {
 		}
 	}
 	work := func(w int) error {
-		s := shared
-		if !e.Concurrent() {
-			if s, err := e.Open(ctx, Network().Bytes(), engine.Options{Threads: 1}); err != nil {
-				return err
-			} else {
-				defer func() { _ = s.Close() }() // only run
-				return hammer(ctx, s, runs, Images(w+1), want[w])
-			}
+		if e.Concurrent() {
+			return hammer(ctx, shared, runs, Images(w+1), want[w])
 		}
+		s, err := e.Open(ctx, Network().Bytes(), engine.Options{Threads: 1})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = s.Close() }() // only run
 		return hammer(ctx, s, runs, Images(w+1), want[w])
 	}
 	errs := make([]error, workers)
@@ -363,11 +362,11 @@ func ended(ctx context.Context, e engine.Engine) error {
 		if err == nil {
 			_ = s.Close() // it is an error that it opened
 		}
-		return fmt.Errorf("Open: %v, want %w", err, context.Canceled) //nolint:errorlint // the text of what came instead
+		return fmt.Errorf("opening with an ended context: %v, want %w", err, context.Canceled) //nolint:errorlint // the text of what came instead
 	}
 	return with(ctx, e, Network(), engine.Options{}, func(s engine.Session) error {
 		if _, err := s.Run(over, Images(1)); !errors.Is(err, context.Canceled) {
-			return fmt.Errorf("Run with an ended context: %v, want %w", err, context.Canceled) //nolint:errorlint // the text of what came instead
+			return fmt.Errorf("running with an ended context: %v, want %w", err, context.Canceled) //nolint:errorlint // the text of what came instead
 		}
 		// A context that ends meanwhile: the run is either done by then or returns its error.
 		in := Images(64)
@@ -376,7 +375,7 @@ func ended(ctx context.Context, e engine.Engine) error {
 		wg.Go(cancel)
 		for err := error(nil); err == nil; {
 			if _, err = s.Run(soon, in); err != nil && !errors.Is(err, context.Canceled) {
-				return fmt.Errorf("Run with a context that ends: %v, want %w", err, context.Canceled) //nolint:errorlint // the text of what came instead
+				return fmt.Errorf("running with a context that ends: %v, want %w", err, context.Canceled) //nolint:errorlint // the text of what came instead
 			}
 		}
 		wg.Wait()
@@ -396,7 +395,7 @@ func closing(ctx context.Context, e engine.Engine) error {
 		}
 	}
 	if _, err := s.Run(ctx, []tensor.Named{floats("x", []float64{1, 2, 3}, 1, 3)}); !errors.Is(err, engine.ErrClosed) {
-		return fmt.Errorf("Run after Close: %v, want %w", err, engine.ErrClosed) //nolint:errorlint // the text of what came instead
+		return fmt.Errorf("running after Close: %v, want %w", err, engine.ErrClosed) //nolint:errorlint // the text of what came instead
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func (i *installer) member(name string, open func() (io.ReadCloser, error)) erro
 	}
 	if err := checkHead(name, head, i.platform); err != nil {
 		i.others = append(i.others, Identify(head)...)
-		return nil //nolint:nilerr // not for this platform: the archive may have another
+		return nil // the archive may have another
 	}
 	var refused refusedError
 	if err := i.take(b); errors.As(err, &refused) {

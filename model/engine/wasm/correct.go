@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Value types of WebAssembly, as they are written in a module. unknown stands for what unreachable code would leave.
@@ -318,8 +319,8 @@ func (c *corrector) pop(want byte) entry {
 }
 
 func (c *corrector) apply(s signature, at int) {
-	for i := len(s.in) - 1; i >= 0; i-- {
-		c.pop(s.in[i])
+	for _, t := range slices.Backward(s.in) {
+		c.pop(t)
 	}
 	for i, t := range s.out {
 		if i == len(s.out)-1 {
@@ -337,8 +338,8 @@ func (c *corrector) enter(out []byte, loop bool) {
 // leave ends the innermost block and takes its results from the stack.
 func (c *corrector) leave() block {
 	b := c.blocks[len(c.blocks)-1]
-	for i := len(b.out) - 1; i >= 0; i-- {
-		c.pop(b.out[i])
+	for _, t := range slices.Backward(b.out) {
+		c.pop(t)
 	}
 	if len(c.stack) != b.height {
 		fail("a block leaves too many operands")

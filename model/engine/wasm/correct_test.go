@@ -81,7 +81,7 @@ func expression(t *rapid.T, typ byte, depth int) []byte {
 	local := map[byte]byte{i32: 1, i64: 2, f32: 3, f64: 4, v128: 5}[typ]
 	kinds := 3
 	if depth > 0 {
-		kinds = 9
+		kinds = 10
 	}
 	sub := func(typ byte) []byte { return expression(t, typ, depth-1) }
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
@@ -100,6 +100,8 @@ func expression(t *rapid.T, typ byte, depth int) []byte {
 		return join(sub(i32), []byte{0x04, typ}, sub(typ), []byte{0x05}, sub(typ), []byte{0x0b})
 	case 6:
 		return join(sub(typ), []byte{0x22, local}) // local.tee
+	case 10: // what a jump may take along is selected when it does not jump
+		return join([]byte{0x02, typ}, sub(typ), sub(i32), []byte{0x0d, 0}, sub(typ), sub(i32), []byte{0x1b, 0x0b})
 	case 7: // code that is never reached
 		return join([]byte{0x02, typ}, sub(typ), []byte{0x0c, 0, 0x1b, 0x0b})
 	}

@@ -15,14 +15,14 @@ func checkVersions(model []byte) error {
 	}
 	var ir, opset uint64
 	err := fields(model, func(num protowire.Number, v uint64, b []byte) error {
-		switch num {
+		switch int(num) {
 		case 1:
 			ir = v
 		case 8:
 			var version uint64
 			domain := ""
 			err := fields(b, func(num protowire.Number, v uint64, b []byte) error {
-				switch num {
+				switch int(num) {
 				case 1:
 					domain = string(b)
 				case 2:
