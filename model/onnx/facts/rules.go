@@ -1119,30 +1119,30 @@ func sizeOf(c *call) error {
 }
 
 func constantNode(c *call) error {
-	for _, a := range c.GetAttribute() {
-		o := c.ret(0, []int{})
-		switch a.GetName() {
-		case "value":
-			*o = *constant(a.GetT())
-			if !o.known {
-				return errors.New("a constant that cannot be read")
-			}
-		case "value_int":
-			o.dtype, o.ints = tensor.Int64, []int64{a.GetI()}
-		case "value_ints":
-			o.shape, o.dtype, o.ints = []int{len(a.GetInts())}, tensor.Int64, slices.Clone(a.GetInts())
-			o.store = onnx.Stored("", tensor.FromInt64(slices.Clone(a.GetInts()), len(a.GetInts())))
-		case "value_float":
-			o.dtype, o.store = tensor.Float32, onnx.Stored("", tensor.FromFloat32([]float32{a.GetF()}))
-		case "value_floats":
-			o.shape, o.dtype = []int{len(a.GetFloats())}, tensor.Float32
-			o.store = onnx.Stored("", tensor.FromFloat32(slices.Clone(a.GetFloats()), len(a.GetFloats())))
-		default:
-			return fmt.Errorf("a constant given as %s", a.GetName())
-		}
-		return nil
+	if len(c.GetAttribute()) == 0 {
+		return errors.New("a constant without a value")
 	}
-	return errors.New("a constant without a value")
+	a, o := c.GetAttribute()[0], c.ret(0, []int{})
+	switch a.GetName() {
+	case "value":
+		*o = *constant(a.GetT())
+		if !o.known {
+			return errors.New("a constant that cannot be read")
+		}
+	case "value_int":
+		o.dtype, o.ints = tensor.Int64, []int64{a.GetI()}
+	case "value_ints":
+		o.shape, o.dtype, o.ints = []int{len(a.GetInts())}, tensor.Int64, slices.Clone(a.GetInts())
+		o.store = onnx.Stored("", tensor.FromInt64(slices.Clone(a.GetInts()), len(a.GetInts())))
+	case "value_float":
+		o.dtype, o.store = tensor.Float32, onnx.Stored("", tensor.FromFloat32([]float32{a.GetF()}))
+	case "value_floats":
+		o.shape, o.dtype = []int{len(a.GetFloats())}, tensor.Float32
+		o.store = onnx.Stored("", tensor.FromFloat32(slices.Clone(a.GetFloats()), len(a.GetFloats())))
+	default:
+		return fmt.Errorf("a constant given as %s", a.GetName())
+	}
+	return nil
 }
 
 func constantOfShape(c *call) error {
