@@ -82,11 +82,11 @@ func expect(ctx context.Context, s engine.Session, in, want []tensor.Named, tole
 	if err != nil {
 		return fmt.Errorf("run: %w", err)
 	}
-	return compare(got, want, tolerance)
+	return Compare(got, want, tolerance)
 }
 
-// compare checks names, types, shapes and, relative to the largest expected value of each tensor, elements. NaN equals NaN.
-func compare(got, want []tensor.Named, tolerance float64) error {
+// Compare checks names, types, shapes and, relative to the largest expected value of each tensor, elements. NaN equals NaN.
+func Compare(got, want []tensor.Named, tolerance float64) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%d outputs, want %d", len(got), len(want))
 	}

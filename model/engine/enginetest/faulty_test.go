@@ -1,0 +1,235 @@
+package enginetest_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"nero/data/tensor"
+	"nero/model/engine"
+	"nero/model/engine/choose"
+	"nero/model/engine/enginetest"
+)
+
+// faulty wraps a good engine and spoils one thing. The kit must find every one of them.
+type faulty struct {
+	engine.Engine
+	open func(ctx context.Context, model []byte, o engine.Options) (engine.Session, error)      // nil: as it is
+	run  func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) // nil: as it is
+	shut func(s *faultySession) error                                                           // nil: as it is
+	info *engine.Info
+}
+
+func (f *faulty) Info() engine.Info {
+	if f.info != nil {
+		return *f.info
+	}
+	return f.Engine.Info()
+}
+
+func (f *faulty) Open(ctx context.Context, model []byte, o engine.Options) (engine.Session, error) {
+	open := f.open
+	if open == nil {
+		open = f.Engine.Open
+	}
+	s, err := open(ctx, model, o)
+	if err != nil {
+		return nil, err
+	}
+	return &faultySession{Session: s, f: f}, nil
+}
+
+type faultySession struct {
+	engine.Session
+	f    *faulty
+	runs atomic.Int64
+	last []tensor.Named
+}
+
+func (s *faultySession) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+	s.runs.Add(1)
+	if s.f.run != nil {
+		return s.f.run(s, ctx, in)
+	}
+	return s.Session.Run(ctx, in)
+}
+
+func (s *faultySession) Close() error {
+	if s.f.shut != nil {
+		return s.f.shut(s)
+	}
+	return s.Session.Close()
+}
+
+type openAnything struct{}
+
+func (openAnything) Inputs() []string  { return nil }
+func (openAnything) Outputs() []string { return nil }
+func (openAnything) Close() error      { return nil }
+func (openAnything) Run(context.Context, []tensor.Named) ([]tensor.Named, error) {
+	return nil, errors.New("nothing was opened")
+}
+
+// add changes the first float32 output by the size of its last value and more.
+func add(out []tensor.Named, by float32) []tensor.Named {
+	for _, y := range out {
+		if v, err := y.Float32s(); err == nil && len(v) > 0 {
+			v[len(v)-1] += by
+			break
+		}
+	}
+	return out
+}
+
+func TestTheKitFindsFaults(t *testing.T) {
+	good := open(t, choose.Auto)
+	for name, c := range map[string]struct {
+		engine *faulty
+		check  string // at least this one must fail
+	}{
+		"says nothing of itself": {&faulty{info: &engine.Info{}}, "info"},
+		"adds what was there before": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			out, err := s.Session.Run(ctx, in)
+			if s.runs.Load() > 1 {
+				add(out, 1)
+			}
+			return out, err
+		}}, "operators"},
+		"gives float32 for everything": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			out, err := s.Session.Run(ctx, in)
+			for i := range out {
+				if out[i].DType == tensor.Int32 {
+					out[i].DType = tensor.Float32
+				}
+			}
+			return out, err
+		}}, "types"},
+		"sorts its outputs": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			out, err := s.Session.Run(ctx, in)
+			if len(out) == 2 && out[0].Name > out[1].Name {
+				out[0], out[1] = out[1], out[0]
+			}
+			return out, err
+		}}, "ports"},
+		"ignores the names of inputs": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			if len(in) == 1 {
+				in = []tensor.Named{{Name: s.Inputs()[0], Tensor: in[0].Tensor}}
+			}
+			return s.Session.Run(ctx, in)
+		}}, "refusals"},
+		"is broken after an error": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			if s.runs.Load() > 1000 {
+				return nil, errors.New("broken")
+			}
+			out, err := s.Session.Run(ctx, in)
+			if err != nil {
+				s.runs.Store(1000)
+			}
+			return out, err
+		}}, "failures"},
+		"opens anything": {&faulty{open: func(ctx context.Context, model []byte, o engine.Options) (engine.Session, error) {
+			s, err := good.Open(ctx, model, o)
+			if err != nil && ctx.Err() == nil {
+				return openAnything{}, nil
+			}
+			return s, err
+		}}, "foreign files"},
+		"uses its results again": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			out, err := s.Session.Run(ctx, in)
+			if s.last != nil && len(out) == len(s.last) {
+				for i := range out {
+					copy(s.last[i].Raw, out[i].Raw)
+				}
+			}
+			s.last = out
+			return out, err
+		}}, "memory"},
+		"writes to its inputs": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			out, err := s.Session.Run(ctx, in)
+			add(in, 1)
+			return out, err
+		}}, "memory"},
+		"drifts": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			out, err := s.Session.Run(ctx, in)
+			return add(out, 1e-6*float32(s.runs.Load())), err
+		}}, "repeats"},
+		"depends on the batch": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			out, err := s.Session.Run(ctx, in)
+			if len(in) == 1 && len(in[0].Shape) > 0 && in[0].Shape[0] == 7 {
+				add(out, 1e-3)
+			}
+			return out, err
+		}}, "batches"},
+		"ignores the context": {&faulty{run: func(s *faultySession, _ context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			return s.Session.Run(context.Background(), in)
+		}}, "context"},
+		"runs after Close": {&faulty{shut: func(*faultySession) error { return nil }}, "close"},
+		"closes only once": {&faulty{shut: func(s *faultySession) error {
+			if s.runs.Add(1<<20) > 1<<21 {
+				return errors.New("closed twice")
+			}
+			return s.Session.Close()
+		}}, "close"},
+		"mixes up goroutines": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+			out, err := s.Session.Run(ctx, in)
+			if s.runs.Load() > 20 {
+				add(out, 1)
+			}
+			return out, err
+		}}, "goroutines"},
+		"computes otherwise without optimization": {&faulty{open: func(ctx context.Context, model []byte, o engine.Options) (engine.Session, error) {
+			s, err := good.Open(ctx, model, o)
+			if err == nil && o.Plain {
+				return &faultySession{Session: s, f: &faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+					out, err := s.Session.Run(ctx, in)
+					return add(out, 1e-3), err
+				}}}, nil
+			}
+			return s, err
+		}}, "no optimization"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.engine.Engine = good
+			for _, check := range enginetest.Checks() {
+				if check.Name == c.check && check.Run(t.Context(), c.engine) == nil {
+					t.Errorf("the check %q does not find it", check.Name)
+				}
+			}
+		})
+	}
+}
+
+func TestEveryCheckIsDescribed(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range enginetest.Checks() {
+		if c.Name == "" || c.Doc == "" || c.Run == nil || seen[c.Name] {
+			t.Errorf("%+v", c.Name)
+		}
+		seen[c.Name] = true
+	}
+}
+
+// Both bodies are the same program: they agree on a network to rounding.
+func TestWasmAndNativeAgree(t *testing.T) {
+	native, wasm := open(t, choose.Native), open(t, choose.Wasm)
+	in := enginetest.Images(16)
+	run := func(e engine.Engine) []tensor.Named {
+		t.Helper()
+		s, err := e.Open(t.Context(), enginetest.Network().Bytes(), engine.Options{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }() // only run
+		var out []tensor.Named
+		for range 3 {
+			if out, err = s.Run(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return out
+	}
+	if err := enginetest.Compare(run(wasm), run(native), enginetest.Floor); err != nil {
+		t.Errorf("wasm against native: %v", err)
+	}
+}
