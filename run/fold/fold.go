@@ -31,7 +31,7 @@ type Input struct {
 // cell gathers one (model, metric, slice).
 type cell struct {
 	elements []aggregate.Moments
-	sketches []sketchT
+	sketches []aggregate.Sketch
 	orbit    aggregate.Moments // one number per sample: its weighted mean over the orbit
 	worst    aggregate.Moments // one number per sample: its worst value along the orbit
 
@@ -84,7 +84,7 @@ func (f *folder) cells() []*cell {
 	for i := range cells {
 		cells[i] = &cell{
 			elements: make([]aggregate.Moments, len(f.in.Job.Elements)),
-			sketches: make([]sketchT, len(f.in.Job.Elements)),
+			sketches: make([]aggregate.Sketch, len(f.in.Job.Elements)),
 			at:       -1, badAt: -1, value: math.NaN(),
 		}
 	}
@@ -222,7 +222,7 @@ func (f *folder) curve(c *cell, model, i, slice int) Curve {
 	for k := range c.elements {
 		m, q := &c.elements[k], &c.sketches[k]
 		e := f.estimate(m, f.metrics[i], f.metrics[i].Binary)
-		o.N, o.Bad = append(o.N, e.N), append(o.Bad, int(m.NaN))
+		o.N, o.Bad = append(o.N, e.N), append(o.Bad, m.NaN)
 		o.Mean, o.SD, o.Lo, o.Hi = append(o.Mean, e.Mean), append(o.SD, e.SD), append(o.Lo, e.Lo), append(o.Hi, e.Hi)
 		lo, hi := math.NaN(), math.NaN()
 		if e.N > 0 {
@@ -239,17 +239,15 @@ func (f *folder) curve(c *cell, model, i, slice int) Curve {
 
 // estimate is a mean over samples with its interval: Clopper and Pearson's where every value is 0 or 1, else Student's t.
 func (f *folder) estimate(m *aggregate.Moments, of *metric.Metric, binary bool) Estimate {
-	e := Estimate{N: int(m.N), Mean: Number(math.NaN()), SD: Number(math.NaN()), Lo: Number(math.NaN()), Hi: Number(math.NaN())}
+	e := Estimate{N: m.N, Mean: Number(math.NaN()), SD: Number(math.NaN()), Lo: Number(math.NaN()), Hi: Number(math.NaN())}
 	if m.N == 0 {
 		return e
 	}
 	e.Mean, e.SD = Number(m.Mean), Number(m.Std())
-	var lo, hi float64
+	i := aggregate.MeanInterval(*m, f.in.Confidence)
 	if binary {
-		lo, hi = clopperPearson(int(math.Round(m.Mean*float64(m.N))), int(m.N), f.in.Confidence)
-	} else {
-		lo, hi = meanInterval(m, f.in.Confidence)
+		i = aggregate.ClopperPearson(int(math.Round(m.Mean*float64(m.N))), m.N, f.in.Confidence)
 	}
-	e.Lo, e.Hi = Number(max(lo, of.Range[0])), Number(min(hi, of.Range[1]))
+	e.Lo, e.Hi = Number(max(i.Low, of.Range[0])), Number(min(i.High, of.Range[1]))
 	return e
 }
