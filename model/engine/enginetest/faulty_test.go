@@ -166,7 +166,7 @@ func TestTheKitFindsFaults(t *testing.T) {
 		}}, "context"},
 		"runs after Close": {&faulty{shut: func(*faultySession) error { return nil }}, "close"},
 		"closes only once": {&faulty{shut: func(s *faultySession) error {
-			if s.runs.Add(1<<20) > 1<<21 {
+			if s.runs.Add(1<<20) >= 1<<21 {
 				return errors.New("closed twice")
 			}
 			return s.Session.Close()
