@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"nero/measure/aggregate"
 )
 
 // Interval is an estimate with its confidence limits. The limits are NaN where the data allow none; NaN limits decide
@@ -17,20 +19,21 @@ type Interval struct {
 // noInterval is an estimate about which nothing can be said.
 func noInterval() Interval { return Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()} }
 
-// MeanInterval is Student's two-sided interval x̄ ± t(1-α/2, n-1)·sd/√n of the mean of independent values, one per input:
-// values of one input at several elements depend on each other and must be reduced to one number first. NaN values
-// are left out; fewer than two values have no limits.
+// MeanInterval is the interval of the mean of independent values, one per input, by [aggregate.MeanInterval]: values of one input at several
+// elements depend on each other and must be reduced to one number first. NaN values are left out; fewer than two values, or an
+// infinite one, have no limits.
 func MeanInterval(x []float64, confidence float64) Interval {
-	n, mean, sd := moments(x)
-	if n == 0 {
+	var m aggregate.Moments
+	for i, v := range x {
+		m.Add(v, i)
+	}
+	if m.N == 0 {
 		return noInterval()
 	}
-	iv := Interval{Value: mean, Lo: math.NaN(), Hi: math.NaN(), N: n}
-	if n < 2 {
-		return iv
+	iv := Interval{Value: m.Mean, Lo: math.NaN(), Hi: math.NaN(), N: m.N}
+	if a := aggregate.MeanInterval(m, confidence); !math.IsInf(a.Low, 0) && !math.IsInf(a.High, 0) {
+		iv.Lo, iv.Hi = a.Low, a.High
 	}
-	h := tQuantile(confidence, n-1) * sd / math.Sqrt(float64(n))
-	iv.Lo, iv.Hi = mean-h, mean+h
 	return iv
 }
 
@@ -66,44 +69,19 @@ func RatioInterval(a, b []float64, confidence float64) Interval {
 	return iv
 }
 
-// ShareInterval is the two-sided Clopper–Pearson interval of a proportion, k of n independent inputs (Clopper & Pearson
-// 1934): beta quantiles, so that the coverage is at least the confidence for every n.
+// ShareInterval is the interval of a proportion, k of n independent inputs, by [aggregate.ClopperPearson]: its coverage is at least
+// the confidence for every n. Without inputs there is none.
 func ShareInterval(k, n int, confidence float64) Interval {
 	if n == 0 {
 		return noInterval()
 	}
-	a := (1 - confidence) / 2
-	iv := Interval{Value: float64(k) / float64(n), Lo: 0, Hi: 1, N: n}
-	if k > 0 {
-		iv.Lo = distuv.Beta{Alpha: float64(k), Beta: float64(n-k) + 1}.Quantile(a)
-	}
-	if k < n {
-		iv.Hi = distuv.Beta{Alpha: float64(k) + 1, Beta: float64(n - k)}.Quantile(1 - a)
-	}
-	return iv
+	a := aggregate.ClopperPearson(k, n, confidence)
+	return Interval{Value: float64(k) / float64(n), Lo: a.Low, Hi: a.High, N: n}
 }
 
 // tQuantile is the two-sided quantile of Student's distribution.
 func tQuantile(confidence float64, df int) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(1 - (1-confidence)/2)
-}
-
-// moments are the number, mean and sample standard deviation of the values that are not NaN.
-func moments(x []float64) (n int, mean, sd float64) {
-	var m2 float64
-	for _, v := range x {
-		if math.IsNaN(v) {
-			continue
-		}
-		n++
-		d := v - mean
-		mean += d / float64(n)
-		m2 += d * (v - mean)
-	}
-	if n > 1 {
-		sd = math.Sqrt(m2 / float64(n-1))
-	}
-	return n, mean, sd
 }
 
 // Stats describes a list of values. All numbers are NaN when the list is empty.
@@ -121,8 +99,15 @@ func Describe(x []float64) Stats {
 		return Stats{Mean: nan, Std: nan, P50: nan, P95: nan, P99: nan, Max: nan}
 	}
 	slices.Sort(x)
-	n, mean, sd := moments(x)
-	return Stats{N: n, Mean: mean, Std: sd, P50: quantile(x, 0.5), P95: quantile(x, 0.95), P99: quantile(x, 0.99), Max: x[n-1]}
+	var m aggregate.Moments
+	for i, v := range x {
+		m.Add(v, i)
+	}
+	n, sd := len(x), m.Std()
+	if n == 1 {
+		sd = 0
+	}
+	return Stats{N: n, Mean: m.Mean, Std: sd, P50: quantile(x, 0.5), P95: quantile(x, 0.95), P99: quantile(x, 0.99), Max: x[n-1]}
 }
 
 // quantile is the k-th smallest value, k = ⌈q·n⌉, as in package aggregate.

@@ -36,7 +36,7 @@ func TestCoverageOfTheJudgedInterval(t *testing.T) {
 	c4 := cyclic(t, 4)
 	w := []float64{0.6, 0.8}
 	truth := math.Sqrt(math.Pi/2) * (2 + 2*math.Sqrt2) / math.Pi
-	const runs, n = 1000, 50
+	const runs, n = 500, 50
 	for _, confidence := range []float64{0.8, 0.95} {
 		p := policy(t, "")
 		p.Confidence = confidence

@@ -332,7 +332,7 @@ func TestLattice(t *testing.T) {
 	d4 := finite(t)(group.Dihedral(4))
 	var some []group.Element
 	for _, e := range roll.(group.Finite).Elements() { //nolint:errcheck // a roll is finite
-		if int(e[0])%4 == 0 && int(e[1])%7 == 0 {
+		if int(e[0])%6 == 0 && int(e[1])%7 == 0 {
 			some = append(some, e)
 		}
 	}
