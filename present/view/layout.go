@@ -1,0 +1,197 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nero/symmetry/group"
+)
+
+// LayoutOf is the layout for a chart and the elements of a plan.
+func LayoutOf(chart []group.Axis, elements []group.Element) Layout {
+	angle := len(chart) > 0 && chart[0].Unit == "deg" && chart[0].Periodic && chart[0].Max-chart[0].Min == 360
+	switch {
+	case angle && len(chart) == 1, angle && len(chart) == 2 && mirrorAxis(chart[1]):
+		return Polar
+	case len(chart) == 1:
+		return Line
+	case len(chart) == 2 && chart[0].Unit == "px" && chart[1].Unit == "px":
+		// Scattered shifts, such as a random sample, would leave nearly every cell of a map empty.
+		cols, rows := distinct(elements, 0), distinct(elements, 1)
+		if len(cols)*len(rows) <= 4*len(elements) {
+			return HeatMap
+		}
+	}
+	return Strip
+}
+
+func mirrorAxis(a group.Axis) bool { return a.Unit == "" && !a.Periodic && a.Min == 0 && a.Max == 1 }
+
+func distinct(elements []group.Element, axis int) []float64 {
+	var v []float64
+	for _, e := range elements {
+		if axis < len(e) {
+			v = append(v, e[axis])
+		}
+	}
+	slices.Sort(v)
+	return slices.Compact(v)
+}
+
+// Label is an element for people, as [group.Format] says it but shorter: "90°", "90° mirrored", "x1.25", "dx 3 px, dy -1 px".
+func Label(g group.Group, e group.Element) string {
+	chart := g.Chart()
+	if len(chart) != len(e) || len(e) < 2 {
+		return strings.ReplaceAll(group.Format(g, e), " deg", "°")
+	}
+	mirrored := ""
+	var parts []string
+	for i, a := range chart {
+		switch n := strconv.FormatFloat(e[i]+0, 'g', 6, 64); {
+		case a.Name == "mirror" && mirrorAxis(a):
+			if e[i] != 0 {
+				mirrored = " mirrored"
+			}
+		case a.Name == "angle" && a.Unit == "deg":
+			parts = append(parts, n+"°")
+		case a.Unit == "deg":
+			parts = append(parts, a.Name+" "+n+"°")
+		case a.Unit == "factor":
+			parts = append(parts, a.Name+" ×"+n)
+		default:
+			parts = append(parts, strings.TrimSpace(a.Name+" "+n+" "+a.Unit))
+		}
+	}
+	return strings.TrimSpace(strings.Join(parts, ", ") + mirrored)
+}
+
+// places puts the elements where the layout wants them: one list of points per branch, unmirrored first.
+func places(layout Layout, g group.Group, elements []group.Element) (branches [][]Point, closed []bool) {
+	branches = make([][]Point, 1, 2)
+	for k, e := range elements {
+		p := Point{Element: k, Label: Label(g, e), X: float64(k)}
+		b := 0
+		switch layout {
+		case Polar, Line:
+			p.X = e[0]
+			if len(e) == 2 && e[1] != 0 {
+				b = 1
+			}
+		case HeatMap:
+			p.X, p.Y = e[0], e[1]
+		case Strip:
+		}
+		for b >= len(branches) {
+			branches = append(branches, nil)
+		}
+		branches[b] = append(branches[b], p)
+	}
+	closed = make([]bool, len(branches))
+	for b, pts := range branches {
+		switch layout {
+		case Polar:
+			slices.SortStableFunc(pts, byX)
+			closed[b] = surrounds(pts, 360)
+		case Line:
+			slices.SortStableFunc(pts, byX)
+			// A circle that is cut open and laid on a line ends where it begins; the point at the cut is not repeated.
+		case HeatMap, Strip:
+		}
+	}
+	return branches, closed
+}
+
+func byX(a, b Point) int {
+	switch {
+	case a.X < b.X:
+		return -1
+	case a.X > b.X:
+		return 1
+	}
+	return 0
+}
+
+// surrounds reports whether sorted points go all the way around: the gap from the last to the first is not larger than others.
+func surrounds(pts []Point, period float64) bool {
+	if len(pts) < 2 {
+		return false
+	}
+	largest := 0.0
+	for i := range pts[1:] {
+		largest = max(largest, pts[i+1].X-pts[i].X)
+	}
+	return pts[0].X+period-pts[len(pts)-1].X <= 1.5*largest+1e-9
+}
+
+// cells are the columns and rows of a map.
+func cells(v []float64) []Cell {
+	c := make([]Cell, len(v))
+	for i, x := range v {
+		c[i] = Cell{At: x, Label: strconv.FormatFloat(x+0, 'g', 3, 64)}
+	}
+	return c
+}
+
+// axisLabel is the name of an axis with its unit.
+func axisLabel(a group.Axis) string {
+	switch a.Unit {
+	case "":
+		return a.Name
+	case "deg":
+		return a.Name + " in °"
+	case "factor":
+		return a.Name + " (factor)"
+	}
+	return a.Name + " in " + a.Unit
+}
+
+// horizontal is the scale of the horizontal axis of Line over the first axis of the chart.
+func horizontal(a group.Axis, elements []group.Element) *Scale {
+	v := distinct(elements, 0)
+	lo, hi := 0.0, 1.0
+	if len(v) > 0 {
+		lo, hi = v[0], v[len(v)-1]
+	}
+	label := axisLabel(a)
+	var s Scale
+	switch {
+	case a.Unit == "deg" && a.Periodic:
+		s = Scale{Label: label, Lo: a.Min, Hi: a.Max}
+		for d := math.Ceil(a.Min/45) * 45; d <= a.Max; d += 45 {
+			s.Ticks = append(s.Ticks, Tick{At: d, Label: fmt.Sprintf("%g°", d)})
+		}
+	case a.Unit == "factor" && lo > 0:
+		s = factors(label, lo, hi)
+	default:
+		s = linear(label, lo, hi, true, true)
+		if len(v) == 1 {
+			s = linear(label, lo-1, lo+1, true, true)
+		}
+	}
+	return &s
+}
+
+// factors is a logarithmic scale with ticks at round factors.
+func factors(label string, lo, hi float64) Scale {
+	if !(hi > lo) {
+		lo, hi = lo/2, hi*2
+	}
+	s := Scale{Label: label, Lo: lo, Hi: hi, Log: true}
+	for _, steps := range [][]float64{{1}, {1, 2, 5}, {1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8}} {
+		s.Ticks = nil
+		for p := math.Pow(10, math.Floor(math.Log10(lo))); p <= hi; p *= 10 {
+			for _, m := range steps {
+				if v := m * p; v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
+					s.Ticks = append(s.Ticks, Tick{At: v, Label: "×" + short(v)})
+				}
+			}
+		}
+		if len(s.Ticks) >= 4 {
+			break
+		}
+	}
+	return s
+}

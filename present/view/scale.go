@@ -1,0 +1,135 @@
+package view
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Scale takes values to the fraction of the way from the beginning of an axis to its end.
+type Scale struct {
+	Label string  `json:"label"` // with the unit
+	Lo    float64 `json:"lo"`
+	Hi    float64 `json:"hi"`
+	Log   bool    `json:"log"`
+	// Zero is true for a logarithmic scale that also shows 0: it lies at the beginning, and Lo lies a tenth of the way.
+	Zero  bool   `json:"zero,omitempty"`
+	Ticks []Tick `json:"ticks"`
+}
+
+// Tick is a labelled value of a scale.
+type Tick struct {
+	At    float64 `json:"at"`
+	Label string  `json:"label"`
+}
+
+// zeroGap is how much of a logarithmic scale is left to 0.
+const zeroGap = 0.1
+
+// Pos is where v lies: 0 at Lo, 1 at Hi, outside [0, 1] beyond them; NaN where the scale has no place for v.
+func (s Scale) Pos(v float64) float64 {
+	if !s.Log {
+		return (v - s.Lo) / (s.Hi - s.Lo)
+	}
+	gap := 0.0
+	if s.Zero {
+		gap = zeroGap
+	}
+	switch {
+	case v == 0 && s.Zero:
+		return 0
+	case v > 0:
+		return max(0, gap+(1-gap)*math.Log(v/s.Lo)/math.Log(s.Hi/s.Lo))
+	}
+	return math.NaN()
+}
+
+// Number is v for people, with three significant digits: "0.983", "12.4", "1.2e-07"; "none" for NaN.
+func Number(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return "none"
+	case math.IsInf(v, 0):
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case a == 0:
+		return "0"
+	case a < 1e-3 || a >= 1e5:
+		return strconv.FormatFloat(v, 'e', 1, 64)
+	case a < 9.9995:
+		return strconv.FormatFloat(v, 'f', 3, 64)
+	case a < 99.995:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case a < 999.95:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+// short is a tick label: as few digits as the step needs.
+func short(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	a := math.Abs(v)
+	if a < 1e-4 || a >= 1e6 {
+		return strings.Replace(strconv.FormatFloat(v, 'e', -1, 64), "e-0", "e-", 1)
+	}
+	return strconv.FormatFloat(math.Round(v*1e9)/1e9, 'f', -1, 64)
+}
+
+// linear is the scale over [lo, hi], ends fixed where they are bounds of the metric, else moved out to the next tick.
+func linear(label string, lo, hi float64, fixLo, fixHi bool) Scale {
+	if !(hi > lo) {
+		// One value only: a scale needs room around it.
+		switch {
+		case lo == 0 || fixLo:
+			hi = lo + 1
+		default:
+			lo, hi = lo-math.Abs(lo)/2, lo+math.Abs(lo)/2
+		}
+	}
+	step := niceStep(hi-lo, 5)
+	if !fixLo {
+		lo = math.Floor(lo/step+1e-9) * step
+	}
+	if !fixHi {
+		hi = math.Ceil(hi/step-1e-9) * step
+	}
+	s := Scale{Label: label, Lo: lo, Hi: hi}
+	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+1e-9*step; k++ {
+		s.Ticks = append(s.Ticks, Tick{At: k*step + 0, Label: short(k * step)})
+	}
+	return s
+}
+
+// niceStep is 1, 2 or 5 times a power of ten such that span has about n steps.
+func niceStep(span float64, n int) float64 {
+	p := math.Pow(10, math.Floor(math.Log10(span/float64(n))))
+	for _, m := range []float64{1, 2, 5} {
+		if span/(m*p) <= float64(n)+1e-9 {
+			return m * p
+		}
+	}
+	return 10 * p
+}
+
+// decades is the logarithmic scale over positive values from lo to hi.
+func decades(label string, lo, hi float64, zero bool) Scale {
+	a, b := math.Floor(math.Log10(lo)+1e-9), math.Ceil(math.Log10(hi)-1e-9)
+	if b <= a {
+		b = a + 1
+	}
+	s := Scale{Label: label, Lo: math.Pow(10, a), Hi: math.Pow(10, b), Log: true, Zero: zero}
+	if zero {
+		s.Ticks = append(s.Ticks, Tick{At: 0, Label: "0"})
+	}
+	step := math.Ceil((b - a) / 6)
+	for k := math.Ceil(a/step) * step; k <= b; k += step {
+		label := "1e" + strconv.Itoa(int(k))
+		if k >= -3 && k <= 3 {
+			label = short(math.Pow(10, k))
+		}
+		s.Ticks = append(s.Ticks, Tick{At: math.Pow(10, k), Label: label})
+	}
+	return s
+}
