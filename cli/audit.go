@@ -53,7 +53,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 			if err != nil {
 				return err
 			}
-			if err := a.writeAudit(reports, formats, out); err != nil {
+			if err := a.writeAudit(a.Out, reports, formats, out); err != nil {
 				return err
 			}
 			switch audit.ExitCode(reports...) {
@@ -111,9 +111,9 @@ func notRun(reports []*audit.Report) string {
 }
 
 // writeAudit prints one format, or writes several into a folder and prints the text.
-func (a *App) writeAudit(reports []*audit.Report, formats []string, out string) error {
+func (a *App) writeAudit(to io.Writer, reports []*audit.Report, formats []string, out string) error {
 	if out == "" {
-		return auditFormats[formats[0]].write(a.Out, reports...)
+		return auditFormats[formats[0]].write(to, reports...)
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (a *App) writeAudit(reports []*audit.Report, formats []string, out string) 
 			return err
 		}
 	}
-	return audit.Text(a.Out, reports...)
+	return audit.Text(to, reports...)
 }
 
 // auditStudy audits every model of the study.

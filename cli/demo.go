@@ -3,11 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 
+	"nero/audit"
 	"nero/run/store"
 	"nero/run/workload"
 	"nero/studies/digits"
@@ -57,7 +59,7 @@ does can be done with one's own model by 'nero run', 'nero audit' and 'nero repo
 					}
 					sum.Samples = sum.Slices[0].N
 					fmt.Fprintf(a.Out, "\nFirst look, %d of %d digits:\n", sum.Samples, w.Job.Count)
-					printSummary(a.Out, sum, "")
+					printSummary(a.Out, sum, limitOf(w.Study), "")
 					fmt.Fprintln(a.Out)
 				})
 			}
@@ -65,12 +67,26 @@ does can be done with one's own model by 'nero run', 'nero audit' and 'nero repo
 			if err != nil {
 				return err
 			}
-			printSummary(a.Out, done.summary, "")
-			files, err := a.writeReport(cmd.Context(), rf.out, filepath.Join(dir, "report"), nil)
+			printSummary(a.Out, done.summary, done.limit, "")
+			fmt.Fprintln(a.Out)
+			reports, err := a.auditStudy(cmd.Context(), s, rf.engine, audit.FailOnNothing, rf.workers, 0)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Out, "\nreport: %s (%d files)\nrun:    %s\nstudy:  %s, to change and run with: nero run %s -o %s\n", filepath.Join(dir, "report", "report.md"), len(files), rf.out,
+			for _, r := range reports {
+				fmt.Fprintf(a.Out, "audit of %s: %s\n", r.Model, r.Verdict)
+				for _, line := range r.Answers() {
+					fmt.Fprintf(a.Out, "  %s\n", line)
+				}
+			}
+			if err := a.writeAudit(io.Discard, reports, []string{"text", "json", "junit"}, filepath.Join(dir, "audit")); err != nil {
+				return err
+			}
+			files, err := a.writeReport(cmd.Context(), rf.out, filepath.Join(dir, "report"), filepath.Join(dir, "audit", "audit.txt"))
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Out, "\nreport: %s (%d files)\naudit:  %s\nrun:    %s\nstudy:  %s, to change and run with: nero run %s -o %s\n", filepath.Join(dir, "report", "report.md"), len(files), filepath.Join(dir, "audit", "audit.txt"), rf.out,
 				args[0], args[0], filepath.Join(dir, "mine"))
 			return nil
 		},

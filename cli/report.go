@@ -2,4 +2,4 @@ package cli
 
 import "context"
 
-func (a *App) writeReport(context.Context, string, string, []byte) ([]string, error) { return nil, nil }
+func (a *App) writeReport(context.Context, string, string, string) ([]string, error) { return nil, nil }

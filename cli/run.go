@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"sync/atomic"
 
+	"nero/audit"
 	"nero/run/exec"
 	"nero/run/fold"
 	"nero/run/job"
@@ -58,7 +60,7 @@ folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed
 			if rf.json {
 				return writeJSON(a.Out, done.summary)
 			}
-			printSummary(a.Out, done.summary, done.store.Dir())
+			printSummary(a.Out, done.summary, done.limit, done.store.Dir())
 			return nil
 		},
 	}
@@ -71,7 +73,7 @@ folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed
 type finished struct {
 	summary *fold.Summary
 	store   *store.Run
-	work    *workload.Workload
+	limit   float64 // of the relative error, by the study's audit
 }
 
 // evaluate opens the study, runs what is missing and finishes the run folder. When early is not nil it is called once with the
@@ -134,7 +136,7 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	if err := r.Finish(ctx, map[string]string{"nero": a.Version}); err != nil {
 		return nil, err
 	}
-	return &finished{summary: sum, store: r, work: w}, nil
+	return &finished{summary: sum, store: r, limit: limitOf(w.Study)}, nil
 }
 
 // summarize folds the rows that the run holds.
@@ -161,4 +163,13 @@ func (c committer) Done(s job.Shard) bool { return c.r.Done(s.Index) }
 // Commit keeps a shard.
 func (c committer) Commit(ctx context.Context, s job.Shard, rows []job.Row) error {
 	return c.r.Commit(ctx, s, rows, nil)
+}
+
+// limitOf is the relative error that the study's audit allows.
+func limitOf(s *job.Study) float64 {
+	p, err := audit.NewPolicy(s.Audit.Preset, s.Audit.Threshold, s.Audit.Confidence)
+	if err != nil {
+		return math.NaN() // no verdict; the audit will say what is wrong
+	}
+	return p.Threshold
 }

@@ -37,7 +37,7 @@ func figure(n fold.Number) string {
 
 // printSummary writes the compact table of a run: per metric and model the mean over the orbit with its interval, the value at
 // the identity, the worst element and the worst of the orbit.
-func printSummary(out io.Writer, s *fold.Summary, dir string) {
+func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 	fmt.Fprintf(out, "%s on %s: %d samples x %d elements (%s)\n", strings.Join(s.Models, ", "), s.Group, s.Samples-s.Failed, len(s.Elements), s.Measure)
 	name := func(k int) string {
 		if k < 0 {
@@ -47,7 +47,7 @@ func printSummary(out io.Writer, s *fold.Summary, dir string) {
 	}
 	identity := s.Identity()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "metric\tmodel\tat identity\tmean over orbit [%.0f %% interval]\tworst element\tworst of orbit\tn\n", 100*s.Confidence)
+	fmt.Fprintf(w, "metric\tmodel\tat identity\tmean over orbit [%.0f %% interval]\tworst element\tworst of orbit\tn\tverdict\n", 100*s.Confidence)
 	for i, m := range s.Metrics {
 		for k := range s.Models {
 			c := s.Curve(k, i, 0)
@@ -61,8 +61,8 @@ func printSummary(out io.Writer, s *fold.Summary, dir string) {
 			if c.WorstElement >= 0 {
 				worst = fmt.Sprintf("%s at %s", figure(c.Mean[c.WorstElement]), name(c.WorstElement))
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\n", m.Name, s.Models[k], at,
-				figure(c.Orbit.Mean), figure(c.Orbit.Lo), figure(c.Orbit.Hi), worst, figure(c.Worst.Mean), c.Orbit.N)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\t%s\n", m.Name, s.Models[k], at,
+				figure(c.Orbit.Mean), figure(c.Orbit.Lo), figure(c.Orbit.Hi), worst, figure(c.Worst.Mean), c.Orbit.N, s.Verdict(c, limit))
 		}
 	}
 	_ = w.Flush() // errors of the terminal show elsewhere

@@ -34,6 +34,7 @@ type cell struct {
 	sketches []aggregate.Sketch
 	orbit    aggregate.Moments // one number per sample: its weighted mean over the orbit
 	worst    aggregate.Moments // one number per sample: its worst value along the orbit
+	change   aggregate.Moments // one number per sample: its mean over the orbit less its value at the identity
 
 	at       int // element of the single worst value
 	sample   string
@@ -55,7 +56,12 @@ func Fold(in Input) (*Summary, error) {
 		}
 		metrics[i] = m
 	}
-	f := folder{in: in, metrics: metrics, slices: map[int][]*cell{}, count: map[int]int{}}
+	f := folder{in: in, metrics: metrics, slices: map[int][]*cell{}, count: map[int]int{}, identity: -1}
+	for k, g := range in.Job.Elements {
+		if in.Group.Dist(g, in.Group.Identity()) == 0 {
+			f.identity = k
+		}
+	}
 	f.slices[all] = f.cells()
 	for row, err := range in.Rows {
 		if err != nil {
@@ -77,6 +83,8 @@ type folder struct {
 	slices  map[int][]*cell // by label; model-major
 	count   map[int]int     // samples by label
 	failed  int
+
+	identity int // index among the elements, -1 if it is not there
 }
 
 func (f *folder) cells() []*cell {
@@ -118,14 +126,14 @@ func (f *folder) add(r job.Row) error {
 			if len(r.Curves[i]) != len(f.in.Job.Elements) {
 				return fmt.Errorf("row of sample %s: %d values for %d elements", r.Sample, len(r.Curves[i]), len(f.in.Job.Elements))
 			}
-			cells[r.Model*len(f.metrics)+i].add(r, i, m, f.in.Job.Weights)
+			cells[r.Model*len(f.metrics)+i].add(r, i, m, f.in.Job.Weights, f.identity)
 		}
 	}
 	return nil
 }
 
 // add takes one curve in.
-func (c *cell) add(r job.Row, i int, m *metric.Metric, weights []float64) {
+func (c *cell) add(r job.Row, i int, m *metric.Metric, weights []float64, identity int) {
 	sum, weight, worst := 0.0, 0.0, math.NaN()
 	whole := true
 	for k, v32 := range r.Curves[i] {
@@ -157,6 +165,9 @@ func (c *cell) add(r job.Row, i int, m *metric.Metric, weights []float64) {
 		sum, worst = math.NaN(), math.NaN()
 	}
 	c.orbit.Add(sum/weight, r.Index)
+	if identity >= 0 {
+		c.change.Add(sum/weight-float64(r.Curves[i][identity]), r.Index)
+	}
 	c.worst.Add(worst, r.Index)
 }
 
@@ -219,6 +230,10 @@ func (f *folder) curve(c *cell, model, i, slice int) Curve {
 		FirstBad: c.badFirst, BadAt: c.badAt,
 		Orbit: f.estimate(&c.orbit, f.metrics[i], false), Worst: f.estimate(&c.worst, f.metrics[i], f.metrics[i].Binary),
 	}
+	// A difference has its own range: twice the metric's, about zero.
+	free := *f.metrics[i]
+	free.Range = [2]float64{math.Inf(-1), math.Inf(1)}
+	o.Change = f.estimate(&c.change, &free, false)
 	for k := range c.elements {
 		m, q := &c.elements[k], &c.sketches[k]
 		e := f.estimate(m, f.metrics[i], f.metrics[i].Binary)

@@ -73,6 +73,10 @@ func TestHandComputed(t *testing.T) {
 	if c.WorstElement != 3 || c.WorstSample != "c" || c.WorstAt != 3 || !near(c.WorstValue, .1) {
 		t.Errorf("worst: element %d, sample %s at %d: %v", c.WorstElement, c.WorstSample, c.WorstAt, c.WorstValue)
 	}
+	// Changes from the identity: -.5, 0, -.1: mean -.2, sd sqrt((.09+.04+.01)/2).
+	if !near(c.Change.Mean, -.2) || !near(c.Change.SD, .2645751) || s.Verdict(c, 0) != "no change seen" {
+		t.Errorf("change %+v: %s", c.Change, s.Verdict(c, 0))
+	}
 	// At the identity: values 1, .5, .6, sd sqrt((.09+.04+.01)/2) = .264575, t(2, .975) = 4.302653: half width .657245.
 	if !near(c.SD[0], .2645751) || !(math.Abs(float64(c.Lo[0])-(.7-.657245)) < 1e-4) || c.Hi[0] != 1 {
 		t.Errorf("at the identity: sd %v in [%v, %v]; the interval must end at the metric's range", c.SD[0], c.Lo[0], c.Hi[0])
@@ -82,6 +86,24 @@ func TestHandComputed(t *testing.T) {
 	}
 	if c := s.Curve(1, 1, 0); c.WorstSample != "c" || c.WorstAt != 3 || c.WorstValue != 9 {
 		t.Errorf("worst of B: %+v", c)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	var rows []job.Row
+	for i := range 6 {
+		d := float32(i) / 100
+		rows = append(rows, row(0, i, 0, []float32{.9 + d, .5, .5 - d, .5}, []float32{0, .1, .2, .3 + d}),
+			row(1, i, 0, []float32{.5, .9, .9 + d, .9}, []float32{0, 1e-7, 2e-7, 1e-7}))
+	}
+	s := fold(t, nil, rows...)
+	for _, c := range []struct {
+		model, metric int
+		want          string
+	}{{0, 0, "worse when moved"}, {1, 0, "better when moved"}, {0, 1, "above 1e-04"}, {1, 1, "below 1e-04"}} {
+		if got := s.Verdict(s.Curve(c.model, c.metric, 0), 1e-4); got != c.want {
+			t.Errorf("model %d, metric %d: %q, want %q", c.model, c.metric, got, c.want)
+		}
 	}
 }
 

@@ -3,6 +3,9 @@
 package fold
 
 import (
+	"fmt"
+
+	"nero/measure/metric"
 	"nero/symmetry/group"
 )
 
@@ -63,6 +66,9 @@ type Curve struct {
 	Orbit Estimate `json:"orbit"`
 	// Worst is the worst value along the orbit of each sample, averaged: worst-of-orbit accuracy for accuracy.
 	Worst Estimate `json:"worst"`
+	// Change is the mean over the orbit less the value at the identity, sample by sample: its interval says whether moving the
+	// inputs changes the metric at all.
+	Change Estimate `json:"change"`
 	// WorstElement is the element with the worst mean, -1 if there is none.
 	WorstElement int `json:"worst_element"`
 	// WorstSample and WorstAt are the single worst value: its sample and element.
@@ -104,4 +110,35 @@ func (s *Summary) Identity() int {
 		}
 	}
 	return -1
+}
+
+// Verdict says in a few words what a curve is evidence of: whether a metric against labels changes along the orbit, or whether the
+// relative error is above a limit. Intervals decide, in both directions; "" for metrics of which nothing is claimed.
+func (s *Summary) Verdict(c *Curve, limit float64) string {
+	m := s.Metrics[c.Metric]
+	switch {
+	case m.Name == metric.Relative.Name:
+		switch lo, hi := float64(c.Orbit.Lo), float64(c.Orbit.Hi); {
+		case lo > limit:
+			return fmt.Sprintf("above %.0e", limit)
+		case hi < limit:
+			return fmt.Sprintf("below %.0e", limit)
+		}
+		return "undecided"
+	case m.Ref == string(metric.Target):
+		lo, hi := float64(c.Change.Lo), float64(c.Change.Hi)
+		if m.Better == string(metric.Lower) {
+			lo, hi = -hi, -lo
+		}
+		switch {
+		case hi < 0:
+			return "worse when moved"
+		case lo > 0:
+			return "better when moved"
+		case lo <= 0 && hi >= 0:
+			return "no change seen"
+		}
+		return "undecided"
+	}
+	return ""
 }
