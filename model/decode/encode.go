@@ -38,7 +38,7 @@ func newNorm(scale, mean, std float64) norm {
 		n.b = math.Copysign(0, -1) // the only number whose sum with -0 is -0
 	}
 	n.absB = math.Abs(n.b)
-	n.plain = scale == 1 && mean == 0 && std == 1
+	n.plain = scale == 1 && mean == 0 && !math.Signbit(mean) && std == 1 // -0 - -0 is 0
 	tame := func(x float64) bool { return math.Abs(x) < 1e30 && math.Abs(x) > 1e-30 }
 	n.fast = tame(scale) && tame(std) && (mean == 0 && !math.Signbit(mean) || tame(mean))
 	return n
