@@ -148,11 +148,7 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, fail
 	default:
 		return nil, fmt.Errorf("--fail-on %q: want attention, fail or nothing", failOn)
 	}
-	e, err := a.openEngine(ctx, ef)
-	if err != nil {
-		return nil, err
-	}
-	w, err := workload.Open(ctx, s, workload.Options{Engine: e, Rules: action.Rules(), Workers: workers, Audit: true})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Workers: workers, Audit: true})
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,14 @@ func (a *App) openEngine(ctx context.Context, f engineFlags) (choose.Choice, err
 	return c, nil
 }
 
+// opener opens the engine when it is needed.
+func (a *App) opener(f engineFlags) func(context.Context) (engine.Engine, error) {
+	return func(ctx context.Context) (engine.Engine, error) {
+		c, err := a.openEngine(ctx, f)
+		return c.Engine, err
+	}
+}
+
 // describe is an engine on one line.
 func describe(i engine.Info) string {
 	s := fmt.Sprintf("%s, ONNX Runtime %s", i.Name, i.Version)

@@ -86,11 +86,7 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	if err != nil {
 		return nil, err
 	}
-	e, err := a.openEngine(ctx, f.engine)
-	if err != nil {
-		return nil, err
-	}
-	w, err := workload.Open(ctx, s, workload.Options{Engine: e, Rules: action.Rules(), Workers: f.workers, KeepGoing: f.keepGoing})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(f.engine), Rules: action.Rules(), Workers: f.workers, KeepGoing: f.keepGoing})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,6 +116,9 @@ func (f *studyFlags) overlay(s *job.Study) error {
 		if !ok {
 			path = m
 			name = strings.TrimSuffix(filepath.Base(m), filepath.Ext(m))
+		}
+		if slices.ContainsFunc(models, func(o job.Model) bool { return o.Name == name }) {
+			return fmt.Errorf("two models are named %q: give each its own name with --model NAME=FILE", name)
 		}
 		models = append(models, job.Model{Name: name, ONNX: path})
 	}

@@ -31,39 +31,72 @@ func Limits(e engine.Engine) (onnx.Limits, error) {
 	return onnx.Native(info.Version)
 }
 
-// openModels reads, checks and opens every model. in is what a model is fed: a moved sample.
-func (w *Workload) openModels(ctx context.Context, in space.Spec, o Options) error {
-	limits, err := Limits(o.Engine)
-	if err != nil {
-		return err
-	}
+// file is a model that is read and not yet opened.
+type file struct {
+	model *onnx.Model
+	bytes []byte
+}
+
+// readModels reads every model and finds out how it is fed and how its output is read: all that can be said without an
+// engine. in is what a model is fed: a moved sample.
+func (w *Workload) readModels(in space.Spec, o Options) ([]file, error) {
 	w.Job = &job.Job{}
+	var files []file
 	for i, m := range w.Study.Models {
 		at := fmt.Sprintf("models[%d].onnx", i)
 		model, err := onnx.Read(m.ONNX)
 		if err != nil {
-			return w.Study.Errorf(at, "%v", err)
+			return nil, w.Study.Errorf(at, "%v", err)
 		}
 		b, err := os.ReadFile(m.ONNX)
 		if err != nil {
-			return w.Study.Errorf(at, "%v", err)
+			return nil, w.Study.Errorf(at, "%v", err)
 		}
+		s := w.Study.Input
+		codec, err := decode.New(model.Signature(), decode.InputSpec{
+			Sample: in.Shape, Layout: s.Layout, Channels: s.Channels, Scale: s.Scale, Mean: s.Mean, Std: s.Std,
+		}, w.decodeSpec(o.Audit))
+		if err != nil {
+			return nil, w.Study.Errorf(at, "%s: %v", m.ONNX, err)
+		}
+		for _, n := range decode.Notes(codec) {
+			w.note("%s: %s", m.Name, n)
+		}
+		files = append(files, file{model, b})
+		w.Eval.Models = append(w.Eval.Models, &eval.Model{Name: m.Name, Codec: codec})
+	}
+	return files, nil
+}
+
+// openModels holds every model against what the engine takes, opens it and fixes its micro-batch.
+func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, o Options) error {
+	limits, err := Limits(o.Engine)
+	if err != nil {
+		return err
+	}
+	for i, m := range w.Study.Models {
+		at := fmt.Sprintf("models[%d].onnx", i)
+		model, b := files[i].model, files[i].bytes
 		if model.Signature().IR > limits.MaxIR {
 			older, note, err := model.Restamp(limits)
 			if err == nil {
 				if model, err = onnx.Load(older); err != nil {
-					return w.Study.Errorf(at, "%v", err)
+					return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 				}
 				b = older
 				w.note("%s: %s", m.Name, note)
 			}
 		}
 		if err := model.Check(limits); err != nil {
+			var l *onnx.LimitError
+			if errors.As(err, &l) {
+				l.Model = m.ONNX // a lowered one has no file of its own
+			}
 			return w.Study.Errorf(at, "%v", err)
 		}
-		opened, err := w.openModel(ctx, m.Name, model, b, in, o)
-		if err != nil {
-			return w.Study.Errorf(at, "%v", err)
+		opened := w.Eval.Models[i]
+		if err := w.openModel(ctx, opened, model, b, in, o); err != nil {
+			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
 		// A session is opened now, so that what only the engine can see is said before anything is written.
 		s, err := opened.Pool.Get(ctx)
@@ -75,48 +108,37 @@ func (w *Workload) openModels(ctx context.Context, in space.Spec, o Options) err
 		if err != nil {
 			return w.Study.Errorf(at, "%v", err)
 		}
-		w.Eval.Models = append(w.Eval.Models, opened)
 		w.Job.Models = append(w.Job.Models, job.ModelRef{Name: m.Name, Ref: job.Ref{Path: m.ONNX, SHA256: sum}, Batch: opened.Batch})
 	}
 	return nil
 }
 
-func (w *Workload) openModel(ctx context.Context, name string, model *onnx.Model, b []byte, in space.Spec, o Options) (*eval.Model, error) {
-	s := w.Study.Input
-	codec, err := decode.New(model.Signature(), decode.InputSpec{
-		Sample: in.Shape, Layout: s.Layout, Channels: s.Channels, Scale: s.Scale, Mean: s.Mean, Std: s.Std,
-	}, w.decodeSpec(o.Audit))
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range decode.Notes(codec) {
-		w.note("%s: %s", name, n)
-	}
-	m := &eval.Model{Name: name, Codec: codec, Pool: eval.NewPool(o.Engine, b, engine.Options{Threads: 1})}
+func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Model, b []byte, in space.Spec, o Options) error {
+	m.Pool = eval.NewPool(o.Engine, b, engine.Options{Threads: 1})
 	limit := 64
 	if !o.Engine.Concurrent() {
 		limit = 32 // an instance of wasm has 4 GiB, and speed hardly changes past 8
 	}
-	fixed := decode.BatchLimit(codec)
-	x, err := codec.Encode(slices.Repeat([]space.Value{space.NewImage(in.Shape[0], in.Shape[1], in.Shape[2])}, max(fixed, 1)), nil)
+	fixed := decode.BatchLimit(m.Codec)
+	x, err := m.Codec.Encode(slices.Repeat([]space.Value{space.NewImage(in.Shape[0], in.Shape[1], in.Shape[2])}, max(fixed, 1)), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f := infer(ctx, model, x, o.Engine)
-	w.Parameters[name] = f.Parameters
+	w.Parameters[m.Name] = f.Parameters
 	if fixed > 0 {
 		m.Batch, m.Fixed = fixed, true
 		if fixed == 1 {
-			w.note("%s: the batch axis is fixed at 1, so inputs go one by one; export it with a free batch axis to be faster", name)
+			w.note("%s: the batch axis is fixed at 1, so inputs go one by one; export it with a free batch axis to be faster", m.Name)
 		} else {
-			w.note("%s: the batch axis is fixed at %d; the last batch is filled up", name, fixed)
+			w.note("%s: the batch axis is fixed at %d; the last batch is filled up", m.Name, fixed)
 		}
-		return m, nil
+		return nil
 	}
 	m.Batch = facts.MicroBatch(activationBudget, f.BytesPerSample(), limit)
 	// A power of two divides the chunks in which inputs are moved.
 	m.Batch = 1 << (bits.Len(uint(m.Batch)) - 1)
-	return m, nil
+	return nil
 }
 
 // infer finds what the graph says of size and cost: from the graph alone where that is possible, else with the help of one

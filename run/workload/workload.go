@@ -26,7 +26,11 @@ const Numbers = 1
 
 // Options are what a study does not say.
 type Options struct {
+	// Engine runs the models.
 	Engine engine.Engine
+	// OpenEngine opens the engine if Engine is nil. It is called once all is checked that needs none: opening one may take
+	// seconds, and a mistake in the study should not have to wait for it.
+	OpenEngine func(context.Context) (engine.Engine, error)
 	// Rules is the table of actions that the program is built with.
 	Rules action.Table
 	// Workers is how many goroutines may run models while the workload is opened; at least 1.
@@ -61,7 +65,9 @@ func (w *Workload) Group() group.Group { return w.group }
 func (w *Workload) Close() error {
 	var errs []error
 	for _, m := range w.Eval.Models {
-		errs = append(errs, m.Pool.Close())
+		if m.Pool != nil {
+			errs = append(errs, m.Pool.Close())
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -101,15 +107,10 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	if len(s.Group.Window) == 2 {
 		seen.Shape = []int{c, s.Group.Window[0], s.Group.Window[1]}
 	}
-	if err := w.openModels(ctx, seen, o); err != nil {
+	files, err := w.readModels(seen, o)
+	if err != nil {
 		return nil, err
 	}
-	ok := false
-	defer func() {
-		if !ok {
-			_ = w.Close() // the first error is the one to report
-		}
-	}()
 	actOut, err := w.outAction(o)
 	if err != nil {
 		return nil, err
@@ -131,6 +132,23 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		return nil, err
 	}
 	w.Eval.KeepGoing = o.KeepGoing
+	if err := w.readable(); err != nil {
+		return nil, err
+	}
+	if o.Engine == nil {
+		if o.Engine, err = o.OpenEngine(ctx); err != nil {
+			return nil, err
+		}
+	}
+	ok := false
+	defer func() {
+		if !ok {
+			_ = w.Close() // the first error is the one to report
+		}
+	}()
+	if err := w.openModels(ctx, files, seen, o); err != nil {
+		return nil, err
+	}
 	if err := w.Eval.Prepare(); err != nil {
 		return nil, err
 	}
@@ -343,7 +361,7 @@ func (w *Workload) probe(ctx context.Context) error {
 			}
 		}
 	}
-	return w.readable()
+	return nil
 }
 
 // readable reads the first samples of the run, so that a broken one is found before anything is written. Reading them all

@@ -1,0 +1,312 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nero/model/engine/choose"
+	"nero/run/job"
+	"nero/run/store"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the scripts run the program: the test binary is it, too.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"nero": func() { os.Exit(Main()) }})
+}
+
+// TestScripts runs testdata/script. Every script has a home of its own and one cache folder in common, because the embedded
+// engine has to be compiled once for each of them. Where there is a native library it runs what does not name an engine.
+func TestScripts(t *testing.T) {
+	cache := t.TempDir()
+	lib := nativeLibrary()
+	if lib == "" {
+		t.Log("no native library here: the scripts compare no engines")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("XDG_CACHE_HOME", cache)
+			e.Setenv("LocalAppData", cache)
+			e.Setenv("NERO_ORT_LIB", lib)
+			e.Setenv("ORT_LIB", lib)
+			e.Setenv("LD_LIBRARY_PATH", "")
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "native":
+				return lib != "", nil
+			case "root":
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                commands(),
+	})
+}
+
+// nativeLibrary is a library of ONNX Runtime on this machine, "" if there is none.
+func nativeLibrary() string {
+	cs, err := choose.Candidates(choose.Request{}, choose.Host())
+	if err != nil || len(cs) == 0 {
+		return ""
+	}
+	return cs[0].Path
+}
+
+// commands are what the scripts can say beside testscript's own words.
+func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	all := map[string]func(*testscript.TestScript, bool, []string){
+		"exit":    exit,
+		"message": message,
+		"nothing": nothing,
+		"alike":   alike,
+		"json":    isJSON,
+		"close":   closeTo,
+	}
+	for k, v := range fixtures {
+		all[k] = v
+	}
+	return all
+}
+
+// exit CODE PROGRAM ARG... runs a program and wants that exit code.
+func exit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exit CODE PROGRAM ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var e *exec.ExitError
+	switch {
+	case errors.As(err, &e):
+		got = e.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// message PATTERN... wants that the last program said one thing on stderr beside notes, in one line that begins with
+// "nero: ", and that every pattern matches it.
+func message(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: message PATTERN...")
+	}
+	var lines []string
+	for line := range strings.Lines(ts.ReadFile("stderr")) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "note: "), strings.HasPrefix(line, "engine: "), strings.HasPrefix(line, "        4 to 10 times faster"):
+		default:
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) != 1 || !strings.HasPrefix(lines[0], "nero: ") {
+		ts.Fatalf("stderr has %d lines beside notes, want one that begins with nero:\n%s", len(lines), strings.Join(lines, "\n"))
+	}
+	if n := len(lines[0]); n > 700 {
+		ts.Fatalf("a message of %d bytes: nobody reads that\n%s", n, lines[0])
+	}
+	for _, p := range args {
+		re, err := regexp.Compile(p)
+		ts.Check(err)
+		if !re.MatchString(lines[0]) {
+			ts.Fatalf("the message does not match %q:\n%s", p, lines[0])
+		}
+	}
+}
+
+// nothing DIR... wants that a run wrote nothing that could be taken for a result: no folder, or one without manifest, summary
+// and rows, and no temporary files.
+func nothing(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: nothing DIR...")
+	}
+	for _, dir := range args {
+		err := filepath.WalkDir(ts.MkAbs(dir), func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case d.IsDir(), d.Name() == ".lock", d.Name() == "job.json":
+				return nil
+			}
+			return fmt.Errorf("%s was written", name)
+		})
+		ts.Check(err)
+	}
+}
+
+// alike DIR DIR... wants folders that hold the same files with the same bytes, and at least one.
+func alike(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: [!] alike DIR DIR...")
+	}
+	first, err := files(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(first) == 0 {
+		ts.Fatalf("%s holds no files", args[0])
+	}
+	for _, dir := range args[1:] {
+		other, err := files(ts.MkAbs(dir))
+		ts.Check(err)
+		if d := difference(first, other); (d != "") != neg {
+			ts.Fatalf("%s and %s: %s", args[0], dir, d)
+		}
+	}
+}
+
+// files reads a folder: its files by path.
+func files(dir string) (map[string]string, error) {
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		all[filepath.ToSlash(rel)] = string(b)
+		return err
+	})
+	return all, err
+}
+
+// difference names a file that differs, "" if none does.
+func difference(a, b map[string]string) string {
+	for name, text := range a {
+		other, ok := b[name]
+		switch {
+		case !ok:
+			return name + " is only in the first"
+		case text != other:
+			i := 0
+			for i < len(text) && i < len(other) && text[i] == other[i] {
+				i++
+			}
+			return fmt.Sprintf("%s differs from byte %d: %.60q and %.60q", name, i, text[i:], other[i:])
+		}
+	}
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			return name + " is only in the second"
+		}
+	}
+	return ""
+}
+
+// isJSON FILE PATH... wants one JSON document, in which every path, such as curves.0.mean or 3.name, leads to something;
+// path=value also compares.
+func isJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: json FILE PATH[=VALUE]...")
+	}
+	var doc any
+	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &doc); err != nil {
+		ts.Fatalf("%s: %v", args[0], err)
+	}
+	for _, a := range args[1:] {
+		path, want, compare := strings.Cut(a, "=")
+		at := doc
+		for _, k := range strings.Split(path, ".") {
+			next, ok := step(at, k)
+			if !ok {
+				ts.Fatalf("%s: no %s (at %s)", args[0], path, k)
+			}
+			at = next
+		}
+		if got := fmt.Sprint(at); compare && got != want {
+			ts.Fatalf("%s: %s is %s, want %s", args[0], path, got, want)
+		}
+	}
+}
+
+func step(at any, key string) (any, bool) {
+	switch at := at.(type) {
+	case map[string]any:
+		v, ok := at[key]
+		return v, ok
+	case []any:
+		i, err := strconv.Atoi(key)
+		if err != nil || i < 0 || i >= len(at) {
+			return nil, false
+		}
+		return at[i], true
+	}
+	return nil, false
+}
+
+// closeTo TOLERANCE DIR DIR... wants runs whose rows have the same samples and curves that differ by at most TOLERANCE in
+// every value. One that is NaN is near nothing but another NaN.
+func closeTo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: close TOLERANCE DIR DIR...")
+	}
+	tol, err := strconv.ParseFloat(args[0], 64)
+	ts.Check(err)
+	first := rowsOf(ts, args[1])
+	for _, dir := range args[2:] {
+		other := rowsOf(ts, dir)
+		if len(first) != len(other) {
+			ts.Fatalf("%s has %d rows, %s %d", args[1], len(first), dir, len(other))
+		}
+		most := 0.0
+		for i, a := range first {
+			b := other[i]
+			if a.Sample != b.Sample || a.Model != b.Model || a.Label != b.Label || len(a.Curves) != len(b.Curves) {
+				ts.Fatalf("row %d is of %s in %s and of %s in %s", i, a.Sample, args[1], b.Sample, dir)
+			}
+			for m := range a.Curves {
+				for k, x := range a.Curves[m] {
+					x, y := float64(x), float64(b.Curves[m][k])
+					if math.IsNaN(x) && math.IsNaN(y) {
+						continue
+					}
+					if d := math.Abs(x - y); !(d <= tol) {
+						ts.Fatalf("sample %s, metric %d, element %d: %g in %s, %g in %s: more than %g apart", a.Sample, m, k, x, args[1], y, dir, tol)
+					} else {
+						most = max(most, d)
+					}
+				}
+			}
+		}
+		ts.Logf("%s and %s: at most %.3g apart", args[1], dir, most)
+	}
+}
+
+func rowsOf(ts *testscript.TestScript, dir string) []job.Row {
+	r, err := store.Open(ts.MkAbs(dir))
+	ts.Check(err)
+	var all []job.Row
+	for row, err := range r.Rows(store.Filter{}) {
+		ts.Check(err)
+		all = append(all, row)
+	}
+	if len(all) == 0 {
+		ts.Fatalf("%s has no rows", dir)
+	}
+	return all
+}
