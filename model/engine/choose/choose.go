@@ -167,6 +167,9 @@ func (c Choice) Close(ctx context.Context) error {
 
 // Open takes the first candidate that loads and passes the self-test, or the embedded engine.
 func Open(ctx context.Context, r Request, p Places) (Choice, error) {
+	if err := ctx.Err(); err != nil {
+		return Choice{}, err
+	}
 	candidates, err := Candidates(r, p)
 	if err != nil {
 		return Choice{}, err

@@ -192,6 +192,9 @@ func (i *installer) take(r io.Reader) (err error) {
 	if err := f.Close(); err != nil {
 		return err
 	}
+	if err := Check(f.Name(), i.platform); err != nil {
+		return refusedError{err}
+	}
 	if err := i.verify(f.Name()); err != nil {
 		return refusedError{err}
 	}

@@ -91,17 +91,19 @@ func or(arch string) string {
 // ErrNotLibrary says that a file is not a shared library of any platform.
 var ErrNotLibrary = errors.New("not a shared library")
 
-// Check returns an error unless the file at path is a shared library for p. It wraps [ErrNotLibrary] for other files and
-// says what they look like.
+// Check returns an error unless the file at path is a whole shared library for p. It wraps [ErrNotLibrary] for other files and
+// says what they look like, and [ErrIncomplete] for a library that is cut off.
 func Check(path string, p Platform) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read
-	if st, err := f.Stat(); err != nil {
+	st, err := f.Stat()
+	if err != nil {
 		return err
-	} else if !st.Mode().IsRegular() {
+	}
+	if !st.Mode().IsRegular() {
 		return fmt.Errorf("%s: %w but a %s", path, ErrNotLibrary, kind(st.Mode()))
 	}
 	head := make([]byte, headSize)
@@ -109,7 +111,13 @@ func Check(path string, p Platform) error {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return err
 	}
-	return checkHead(path, head[:n], p)
+	if err := checkHead(path, head[:n], p); err != nil {
+		return err
+	}
+	if err := complete(f, st.Size(), p.format().OS); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 func kind(m os.FileMode) string {

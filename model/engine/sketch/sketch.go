@@ -58,8 +58,10 @@ func (m Model) Bytes() []byte {
 	b = text(b, 2, "nero")
 	b = message(b, 7, m.graph())
 	b = message(b, 8, number(nil, 2, opset))
+	seen := map[string]bool{"": true}
 	for _, n := range m.Nodes {
-		if n.Domain != "" {
+		if !seen[n.Domain] {
+			seen[n.Domain] = true
 			b = message(b, 8, number(text(nil, 1, n.Domain), 2, 1))
 		}
 	}

@@ -1,0 +1,230 @@
+package choose
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"nero/model/engine/library"
+)
+
+var linux = library.Platform{OS: "linux", Arch: "amd64"}
+
+func touch(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func paths(cs []Candidate) (p []string) {
+	for _, c := range cs {
+		p = append(p, c.Path)
+	}
+	return p
+}
+
+func TestCandidatesInOrder(t *testing.T) {
+	root := t.TempDir()
+	at := func(path string) string { return filepath.Join(root, filepath.FromSlash(path)) }
+	for _, f := range []string{
+		"bin/libonnxruntime.so", "bin/libonnxruntime_providers_shared.so", "bin/notes.txt", "cache/engine/linux-amd64/libonnxruntime.so",
+		"cache/engine/linux-arm64/libonnxruntime.so", "usr/libonnxruntime.so.1", "usr/libonnxruntime.so.1.21.0", "lib/onnxruntime.dll",
+	} {
+		touch(t, at(f), f)
+	}
+	if err := os.Symlink("libonnxruntime.so.1.21.0", at("usr/libonnxruntime.so")); err != nil {
+		t.Skip(err)
+	}
+	p := Places{Beside: at("bin"), Cache: at("cache"), System: []string{"", at("none"), at("usr"), at("lib")}, Platform: linux}
+	cs, err := Candidates(Request{}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The link and the file it leads to count once.
+	want := []string{at("bin/libonnxruntime.so"), at("cache/engine/linux-amd64/libonnxruntime.so"), at("usr/libonnxruntime.so"), at("usr/libonnxruntime.so.1")}
+	if got := paths(cs); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	for _, c := range cs {
+		if c.Must || c.Reason == "" {
+			t.Errorf("%+v", c)
+		}
+	}
+
+	p.Library = "/from/environment.so"
+	cs, err = Candidates(Request{Kind: Auto}, p)
+	if err != nil || len(cs) != 1 || cs[0] != (Candidate{p.Library, "environment variable NERO_ORT_LIB", true}) {
+		t.Errorf("with the variable: %+v (%v)", cs, err)
+	}
+	cs, err = Candidates(Request{Kind: Native, Library: "by/hand.so"}, p)
+	if err != nil || len(cs) != 1 || cs[0] != (Candidate{"by/hand.so", "named by hand", true}) {
+		t.Errorf("named by hand: %+v (%v)", cs, err)
+	}
+	if cs, err = Candidates(Request{Kind: Wasm}, p); err != nil || len(cs) != 0 {
+		t.Errorf("wasm: %+v (%v)", cs, err)
+	}
+}
+
+func TestCandidatesRefuse(t *testing.T) {
+	for _, r := range []Request{{Kind: "gpu"}, {Kind: Wasm, Library: "x.so"}} {
+		if cs, err := Candidates(r, Places{Platform: linux}); err == nil {
+			t.Errorf("%+v: %v", r, cs)
+		}
+	}
+}
+
+// cached is a place without libraries that shares the compiled code with the program itself.
+func cached(t *testing.T) Places {
+	t.Helper()
+	host, dir := Host(), t.TempDir()
+	shared := filepath.Join(host.Cache, "wasm")
+	if err := os.MkdirAll(shared, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(shared, filepath.Join(dir, "wasm")); err != nil {
+		t.Skip(err)
+	}
+	return Places{Cache: dir, Platform: host.Platform, Processor: host.Processor}
+}
+
+func closeChoice(t *testing.T, c Choice) {
+	t.Helper()
+	if err := c.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALibraryNamedByTheUserMustLoad(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "libonnxruntime.so")
+	touch(t, file, "not a library")
+	p := cached(t)
+	for _, path := range []string{file, file + ".none"} {
+		if c, err := Open(t.Context(), Request{Library: path}, p); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("by hand: %v (%v)", c.Engine, err)
+		}
+		p := p
+		p.Library = path
+		if c, err := Open(t.Context(), Request{}, p); err == nil || !strings.Contains(err.Error(), Variable) || !strings.Contains(err.Error(), path) {
+			t.Errorf("by the variable: %v (%v)", c.Engine, err)
+		}
+	}
+}
+
+func TestAFoundLibraryMayBePassedOver(t *testing.T) {
+	dir := t.TempDir()
+	bad := filepath.Join(dir, library.Name(library.Host()))
+	touch(t, bad, "not a library")
+	p := cached(t)
+	p.System = []string{dir}
+	if _, err := Open(t.Context(), Request{Kind: Native}, Places{System: p.System, Platform: p.Platform}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), bad) {
+		t.Errorf("native: %v", err)
+	}
+	c, err := Open(t.Context(), Request{}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeChoice(t, c)
+	if i := c.Info(); i.Name != "wasm" || !strings.Contains(i.Reason, bad) || len(c.Notes) != 1 {
+		t.Errorf("%+v, notes %q", i, c.Notes)
+	}
+}
+
+func TestWithoutALibrary(t *testing.T) {
+	p := Places{Platform: library.Host(), Beside: t.TempDir(), System: []string{t.TempDir()}}
+	if _, err := Open(t.Context(), Request{Kind: Native}, p); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), p.Beside) || !strings.Contains(err.Error(), Variable) {
+		t.Errorf("native: %v", err)
+	}
+	c, err := Open(t.Context(), Request{Kind: Wasm}, cached(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeChoice(t, c)
+	if i := c.Info(); i.Name != "wasm" || i.Version == "" || i.Reason != "asked for" || c.Hint() == "" {
+		t.Errorf("%+v, hint %q", i, c.Hint())
+	}
+}
+
+func TestEndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, Request{}, cached(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}
+
+func TestInstallRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.tgz")
+	touch(t, file, "hello")
+	if _, err := Install(t.Context(), file, Places{Platform: library.Host()}); err == nil || !strings.Contains(err.Error(), "cache folder") {
+		t.Errorf("without a cache folder: %v", err)
+	}
+	if _, err := Install(t.Context(), file, Places{Platform: library.Host(), Cache: t.TempDir()}); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a text: %v", err)
+	}
+}
+
+// A library that is installed is found again, passes its self-test once and is not tested a second time.
+func TestInstallAndFindAgain(t *testing.T) {
+	c, err := Open(t.Context(), Request{Kind: Native}, Host())
+	if errors.Is(err, ErrNoLibrary) {
+		t.Skipf("installing is not tested: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Places{Cache: t.TempDir(), Platform: library.Host(), Processor: "this one"}
+	path, err := Install(t.Context(), c.Info().Path, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := func() int {
+		files, err := filepath.Glob(filepath.Join(p.Cache, "selftest", "*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	for range 2 {
+		again, err := Open(t.Context(), Request{}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := again.Info(); i.Name != "native" || i.Path != path || i.Version != c.Info().Version || again.Hint() != "" {
+			t.Errorf("%+v", i)
+		}
+		if records() != 1 {
+			t.Errorf("%d records of self-tests, want 1", records())
+		}
+		closeChoice(t, again)
+	}
+}
+
+func TestSystemDirs(t *testing.T) {
+	env := func(v map[string]string) func(string) string { return func(name string) string { return v[name] } }
+	if got := systemDirs("linux", "arm64", env(map[string]string{"LD_LIBRARY_PATH": "/a"})); got[0] != "/a" || !slices.Contains(got, "/usr/lib/aarch64-linux-gnu") {
+		t.Errorf("linux: %q", got)
+	}
+	if got := systemDirs("darwin", "arm64", env(nil)); !slices.Contains(got, "/opt/homebrew/lib") {
+		t.Errorf("darwin: %q", got)
+	}
+}
+
+func TestModelName(t *testing.T) {
+	if got := modelName([]byte("processor\t: 0\nmodel name\t: Some: CPU @ 2\nmodel name\t: Other\n")); got != "Some: CPU @ 2" {
+		t.Errorf("%q", got)
+	}
+	if got := modelName(nil); got != "" {
+		t.Errorf("%q", got)
+	}
+	if processor() == "" || processor() != processor() {
+		t.Error("the processor has no stable name")
+	}
+}
