@@ -285,7 +285,7 @@ func (d *drawing) single(y, inner float64) float64 {
 			d.head(p, margin, y, inner)
 		}
 		y = d.plot(p, margin, y+head, inner, false)
-		return d.stats(p, margin, y+8, inner)
+		return d.stats(p, margin, y+8, min(inner, 520))
 	}
 	plot := min(420, inner)
 	side := inner - plot - 24

@@ -278,8 +278,7 @@ func raster(w, h float64, background color.Color, fonts *font.Cache, paint func(
 	c := vgimg.NewWith(vgimg.UseWH(vg.Length(w), vg.Length(h)), vgimg.UseDPI(2*unitsPerInch), vgimg.UseBackgroundColor(background))
 	paint(newPen(c, h, fonts))
 	var b bytes.Buffer
-	e := png.Encoder{CompressionLevel: png.BestSpeed}
-	err := e.Encode(&b, c.Image())
+	err := png.Encode(&b, c.Image())
 	return b.Bytes(), err
 }
 

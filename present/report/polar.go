@@ -77,7 +77,8 @@ func (d *drawing) polar(p *view.Panel, x, y, w float64, small bool) float64 {
 		s := style{size: size - 0.5, color: pal.muted, align: center, middle: true}
 		for i, t := range f.Scale.Ticks {
 			u := f.Scale.Pos(t.At)
-			crowded := small && i%2 == 1 && i != len(f.Scale.Ticks)-1 || w < 180 && i != len(f.Scale.Ticks)-1
+			last := len(f.Scale.Ticks) - 1
+			crowded := small && (last-i)%2 == 1 || w < 180 && i != last
 			if u < 0.05 && !f.Scale.Zero || crowded {
 				continue
 			}

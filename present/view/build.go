@@ -21,6 +21,8 @@ type Options struct {
 	Unroll bool
 	// Bare leaves the spread out, as small pictures need it.
 	Bare bool
+	// Weights of the mean over the orbit of a single sample, one per element; nil for equal ones.
+	Weights []float64
 }
 
 // Sample is one sample of a run under its models.
@@ -150,7 +152,7 @@ func Individual(s *fold.Summary, metric int, samples []Sample, o Options) (*Figu
 						return
 					}
 					p.Value, p.N = fold.Number(v), 1
-				}, fold.Estimate{N: 1, Mean: mean(curve), SD: none, Lo: none, Hi: none})
+				}, fold.Estimate{N: 1, Mean: mean(curve, o.Weights), SD: none, Lo: none, Hi: none})
 				break
 			}
 		}
@@ -160,13 +162,17 @@ func Individual(s *fold.Summary, metric int, samples []Sample, o Options) (*Figu
 	return f, nil
 }
 
-// mean is that of a curve with equal weights, NaN if one value is not finite.
-func mean(curve []float32) fold.Number {
-	sum := 0.0
-	for _, v := range curve {
-		sum += float64(v)
+// mean is that of a curve, NaN if one value is not finite.
+func mean(curve []float32, weights []float64) fold.Number {
+	sum, weight := 0.0, 0.0
+	for k, v := range curve {
+		w := 1.0
+		if k < len(weights) {
+			w = weights[k]
+		}
+		sum, weight = sum+w*float64(v), weight+w
 	}
-	if sum /= float64(len(curve)); math.IsInf(sum, 0) {
+	if sum /= weight; math.IsInf(sum, 0) {
 		return fold.Number(math.NaN())
 	}
 	return fold.Number(sum)

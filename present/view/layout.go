@@ -41,11 +41,15 @@ func distinct(elements []group.Element, axis int) []float64 {
 	return slices.Compact(v)
 }
 
-// Label is an element for people, as [group.Format] says it but shorter: "90°", "90° mirrored", "x1.25", "dx 3 px, dy -1 px".
+// Label is an element for people, as [group.Format] says it but shorter: "90°", "90° mirrored", "×1.25", "dx 3 px, dy -1 px".
 func Label(g group.Group, e group.Element) string {
 	chart := g.Chart()
 	if len(chart) != len(e) || len(e) < 2 {
-		return strings.ReplaceAll(group.Format(g, e), " deg", "°")
+		t := strings.ReplaceAll(group.Format(g, e), " deg", "°")
+		if len(chart) == 1 && chart[0].Unit == "factor" {
+			t = "×" + strings.TrimPrefix(t, "x")
+		}
+		return t
 	}
 	mirrored := ""
 	var parts []string

@@ -1,0 +1,267 @@
+// Package report draws view models as SVG and PNG, and writes a run as a page that explains itself: Markdown, pictures and a
+// table of the curves.
+//
+// The same run gives the same bytes: nothing on the page depends on the clock or on the machine.
+package report
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"nero/measure/metric"
+	"nero/present/view"
+	"nero/run/fold"
+	"nero/run/job"
+)
+
+// Input is what a report is made of.
+type Input struct {
+	Summary *fold.Summary
+	Job     *job.Job
+	// Rows streams all rows of the run. It is called twice and has to give the same rows both times.
+	Rows func() iter.Seq2[job.Row, error]
+	// Picture returns the input of the sample at a position of the job, as it is at the identity. It may be nil, and is called
+	// for the few samples that are drawn singly.
+	Picture func(index int) (image.Image, error)
+	Audit   string // a finished audit as Markdown, "" if there was none
+	Version string // of this program
+}
+
+// The most classes that are drawn as small pictures: of polar plots, and of larger ones.
+const (
+	mostDiscs = 20
+	mostPlots = 6
+)
+
+// Write writes report.md, curves.csv and pictures/*.svg and *.png below dir, which it makes, and returns their names relative
+// to dir, with slashes. Each file is complete or not there; report.md comes last. Files of an earlier report with the same names
+// are replaced. The error names the file or the row.
+func Write(ctx context.Context, dir string, in Input) ([]string, error) {
+	p, err := newPage(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.survey(ctx); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "pictures"), 0o755); err != nil {
+		return nil, err
+	}
+	var files []string
+	put := func(name string, b []byte) error {
+		if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), b); err != nil {
+			return err
+		}
+		files = append(files, name)
+		return nil
+	}
+	figures, err := p.figures(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fonts := fontCache()
+	for _, f := range figures {
+		for _, theme := range []Theme{Light, Dark} {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			d, err := arrange(f, Options{Theme: theme}, fonts)
+			if err != nil {
+				return nil, fmt.Errorf("picture %s: %w", f.Name, err)
+			}
+			b, err := d.svg()
+			if err != nil {
+				return nil, fmt.Errorf("picture %s: %w", f.Name, err)
+			}
+			if err := put(pictureName(f, theme, "svg"), b); err != nil {
+				return nil, err
+			}
+			if b, err = d.png(); err != nil {
+				return nil, fmt.Errorf("picture %s: %w", f.Name, err)
+			}
+			if err := put(pictureName(f, theme, "png"), b); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := CSV(&b, in.Summary); err != nil {
+		return nil, err
+	}
+	if err := put("curves.csv", b.Bytes()); err != nil {
+		return nil, err
+	}
+	if err := put("report.md", []byte(p.markdown(figures))); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+func pictureName(f *view.Figure, t Theme, ext string) string {
+	return "pictures/" + f.Name + "-" + string(t) + "." + ext
+}
+
+// writeFile writes by rename, so that a file is complete or not there.
+func writeFile(name string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".nero-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", name, err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// page gathers what the Markdown says.
+type page struct {
+	in       Input
+	s        *fold.Summary
+	j        *job.Job
+	lead     int // the metric that comes first and chooses samples
+	identity int
+	classes  []int // slices that are classes
+	seen     *survey
+	caveats  []string
+}
+
+func newPage(in Input) (*page, error) {
+	switch {
+	case in.Summary == nil, in.Job == nil, in.Rows == nil:
+		return nil, errors.New("report: a summary, its job and its rows are needed")
+	case len(in.Summary.Models) == 0 || len(in.Summary.Metrics) == 0:
+		return nil, errors.New("report: the summary has no models or no metrics")
+	case len(in.Job.Models) != len(in.Summary.Models) || len(in.Job.Metrics) != len(in.Summary.Metrics) || len(in.Job.Elements) != len(in.Summary.Elements):
+		return nil, errors.New("report: the summary is of another job: models, metrics or elements differ in number")
+	}
+	p := &page{in: in, s: in.Summary, j: in.Job, identity: in.Summary.Identity(), lead: lead(in.Summary)}
+	for i, sl := range p.s.Slices {
+		if sl.Label >= 0 {
+			p.classes = append(p.classes, i)
+		}
+	}
+	return p, nil
+}
+
+// lead is the first metric against the target whose values are more than 0 and 1, else the first against the target, else the
+// first.
+func lead(s *fold.Summary) int {
+	target := -1
+	for i, m := range s.Metrics {
+		if m.Ref != string(metric.Target) {
+			continue
+		}
+		if known, err := metric.Find(m.Name); err != nil || !known.Binary {
+			return i
+		}
+		if target < 0 {
+			target = i
+		}
+	}
+	return max(target, 0)
+}
+
+// options are the form of the picture of a metric: on a logarithmic scale where values differ by orders of magnitude.
+func (p *page) options(m int) view.Options {
+	o := view.Options{Weights: p.j.Weights}
+	r := p.s.Metrics[m].Range
+	if !(float64(r[1]) < 1e300) && view.Wide(p.s, m) { // no upper bound, which JSON keeps as NaN
+		o.Log, o.Unroll = true, true
+	}
+	return o
+}
+
+// figures describes all pictures: for each metric all samples, then the classes, then single samples.
+func (p *page) figures(ctx context.Context) ([]*view.Figure, error) {
+	var out []*view.Figure
+	if len(p.s.Slices) == 0 {
+		return nil, nil
+	}
+	for _, m := range p.order() {
+		f, err := view.Aggregate(p.s, m, []int{0}, p.options(m))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+		if len(p.classes) < 2 || p.s.Metrics[m].Ref != string(metric.Target) && m != p.lead {
+			continue
+		}
+		o := p.options(m)
+		o.Bare = true
+		shown := p.shown(m, f.Layout)
+		if f, err = view.Aggregate(p.s, m, shown, o); err != nil {
+			return nil, err
+		}
+		if len(shown) < len(p.classes) {
+			f.Notes = append(f.Notes, fmt.Sprintf("%d of %d classes: those with the worst mean over the orbit under %s. All are in curves.csv.",
+				len(shown), len(p.classes), p.s.Models[0]))
+		}
+		out = append(out, f)
+	}
+	samples, err := p.samples(ctx)
+	if err != nil || len(samples) == 0 {
+		return out, err
+	}
+	o := p.options(p.lead)
+	o.Log = false
+	f, err := view.Individual(p.s, p.lead, samples, o)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, f), nil
+}
+
+// order is the metrics, the leading one first.
+func (p *page) order() []int {
+	o := []int{p.lead}
+	for i := range p.s.Metrics {
+		if i != p.lead {
+			o = append(o, i)
+		}
+	}
+	return o
+}
+
+// shown are the classes that are drawn: all, or those that the first model does worst on.
+func (p *page) shown(m int, l view.Layout) []int {
+	most := mostPlots
+	if l == view.Polar {
+		most = mostDiscs
+	}
+	if len(p.classes) <= most {
+		return p.classes
+	}
+	sorted := slices.Clone(p.classes)
+	slices.SortStableFunc(sorted, func(a, b int) int {
+		x, y := float64(p.s.Curve(0, m, a).Orbit.Mean), float64(p.s.Curve(0, m, b).Orbit.Mean)
+		switch {
+		case p.worse(m, x, y):
+			return -1
+		case p.worse(m, y, x):
+			return 1
+		}
+		return 0
+	})
+	sorted = sorted[:most]
+	slices.Sort(sorted)
+	return sorted
+}
+
+func (p *page) worse(m int, a, b float64) bool {
+	if p.s.Metrics[m].Better == string(metric.Higher) {
+		return a < b
+	}
+	return a > b
+}
