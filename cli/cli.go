@@ -103,7 +103,7 @@ resampling.`,
 		Version:       a.Version,
 	}
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
-	root.AddCommand(a.demo(), a.run(), a.audit(), a.inspect(), a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
+	root.AddCommand(a.demo(), a.run(), a.audit(), a.report(), a.inspect(), a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
 	return root
 }
 

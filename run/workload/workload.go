@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -301,9 +302,10 @@ func (w *Workload) fix(o Options) error {
 	e := w.Eval
 	info := o.Engine.Info()
 	j := w.Job
-	j.Format, j.Numbers, j.Study = job.FormatNumber, Numbers, *w.Study
+	j.Format, j.Numbers, j.Study = job.FormatNumber, Numbers, placed(*w.Study)
 	j.Samples, j.Count, j.Classes = e.Samples, e.Count(), e.Classes
 	for _, path := range w.Data.Files() {
+		path = absolute(path)
 		sum, err := dataset.Digest(path)
 		if err != nil {
 			return err
@@ -413,4 +415,29 @@ func (u unlabeled) Max() float64 {
 		return r.Max()
 	}
 	return 0
+}
+
+// placed is the study with absolute paths, so that the run folder can find its data again from anywhere. Paths do not count in the
+// hash of a job.
+func placed(s job.Study) job.Study {
+	s.Data.Images = absolute(s.Data.Images)
+	if s.Data.Labels != "none" {
+		s.Data.Labels = absolute(s.Data.Labels)
+	}
+	s.Models = slices.Clone(s.Models)
+	for i := range s.Models {
+		s.Models[i].ONNX = absolute(s.Models[i].ONNX)
+	}
+	return s
+}
+
+// absolute is the path from the root; the path itself if there is none or the current folder is unknown.
+func absolute(path string) string {
+	if path == "" {
+		return ""
+	}
+	if a, err := filepath.Abs(path); err == nil {
+		return a
+	}
+	return path
 }
