@@ -13,11 +13,11 @@ var scores = []space.Kind{space.KindScores}
 
 // Confidence is the softmax probability of the true class.
 var Confidence = &Metric{
-	Name: "confidence", Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+	Name: "confidence", Normalized: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
 	Doc: "probability that the model gives to the true class, p[label]",
 	Measure: func(c Case) float64 {
 		p, ok := labeled(c)
-		if !ok {
+		if !ok || !normalized(c.Got) {
 			return math.NaN()
 		}
 		return p[c.Label]
@@ -39,10 +39,10 @@ var Accuracy = &Metric{
 
 // CrossEntropy is the negative logarithm of the probability of the true class.
 var CrossEntropy = &Metric{
-	Name: "cross_entropy", Ref: Target, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
+	Name: "cross_entropy", Normalized: true, Ref: Target, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
 	Doc: "-ln p[label]; from logits by log-sum-exp, so it stays finite where p underflows",
 	Measure: func(c Case) float64 {
-		if _, ok := labeled(c); !ok {
+		if _, ok := labeled(c); !ok || !normalized(c.Got) {
 			return math.NaN()
 		}
 		return -logProbabilities(c.Got)[c.Label]
@@ -51,11 +51,11 @@ var CrossEntropy = &Metric{
 
 // Margin is the distance of the true class's probability from that of the best other class.
 var Margin = &Metric{
-	Name: "margin", Ref: Target, Better: Higher, Range: [2]float64{-1, 1}, Spaces: scores,
-	Doc: "p[label] - max over other classes of p: positive exactly where the answer is right",
+	Name: "margin", Normalized: true, Ref: Target, Better: Higher, Range: [2]float64{-1, 1}, Spaces: scores,
+	Doc: "p[label] - max over other classes of p: positive where the answer is right, 0 for a tie",
 	Measure: func(c Case) float64 {
 		p, ok := labeled(c)
-		if !ok {
+		if !ok || !normalized(c.Got) {
 			return math.NaN()
 		}
 		other := math.Inf(-1)
@@ -95,10 +95,12 @@ func TopK(k int) *Metric {
 	}
 }
 
-// KL is the Kullback-Leibler divergence of the prediction at g from that at the identity.
+// KL is the Kullback-Leibler divergence of the prediction at g from that at the identity. Every class adds p ln(p/q) - p + q,
+// which is never negative and sums to the divergence where p and q sum to 1: probabilities that a model has rounded do not, and
+// plain p ln(p/q) would then be below 0 for predictions that are nearly equal.
 var KL = &Metric{
-	Name: "kl", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
-	Doc: "sum over classes of p ln(p/q), p the prediction at the identity, q at g; from logits by log-sum-exp",
+	Name: "kl", Normalized: true, Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
+	Doc: "sum over classes of p ln(p/q) - p + q, p the prediction at the identity, q at g; from logits by log-sum-exp",
 	Measure: func(c Case) float64 {
 		lp, lq := logProbabilities(c.Want), logProbabilities(c.Got)
 		if lp == nil || len(lp) != len(lq) {
@@ -106,11 +108,13 @@ var KL = &Metric{
 		}
 		d := 0.0
 		for k := range lp {
-			if p := math.Exp(lp[k]); p != 0 { // 0 ln 0 = 0; NaN != 0, so it is not skipped
+			p, q := math.Exp(lp[k]), math.Exp(lq[k])
+			if p != 0 { // 0 ln 0 = 0; NaN != 0, so it is not skipped
 				d += p * (lp[k] - lq[k])
 			}
+			d += q - p
 		}
-		if d < 0 && d > -1e-12 {
+		if d < 0 {
 			return 0 // equal distributions, rounded
 		}
 		return d
@@ -131,7 +135,7 @@ var Flip = &Metric{
 	Measure: func(c Case) float64 { return 1 - same(c.Got, c.Prev) },
 }
 
-// Classification lists the metrics that need labels, Scores those that compare a classifier with itself.
+// classification lists the metrics of scores: first those that need labels, then those that compare a model with itself.
 func classification() []*Metric {
 	return []*Metric{Confidence, Accuracy, CrossEntropy, Margin, TopK(2), TopK(3), TopK(5), KL, Agreement, Flip}
 }
@@ -179,10 +183,11 @@ func labeled(c Case) ([]float64, bool) {
 	return s.Val, true
 }
 
+// same is 1 where two predictions of as many classes have the same top class.
 func same(a, b space.Value) float64 {
 	x, ok := a.(*space.Scores)
 	y, ok2 := b.(*space.Scores)
-	if !ok || !ok2 {
+	if !ok || !ok2 || len(x.Val) != len(y.Val) {
 		return math.NaN()
 	}
 	i, j := Top(x.Val), Top(y.Val)
@@ -192,10 +197,16 @@ func same(a, b space.Value) float64 {
 	return truth(i == j)
 }
 
+// normalized reports whether v holds probabilities.
+func normalized(v space.Value) bool {
+	s, ok := v.(*space.Scores)
+	return ok && s.Probabilities
+}
+
 // logProbabilities are ln p; nil if v has no probabilities.
 func logProbabilities(v space.Value) []float64 {
 	s, ok := v.(*space.Scores)
-	if !ok || !s.Probabilities {
+	if !ok || !normalized(v) {
 		return nil
 	}
 	o := make([]float64, len(s.Val))

@@ -30,7 +30,7 @@ type Case struct {
 	Want  space.Value // the prediction at the identity (Self metrics)
 	Prev  space.Value // the pulled-back prediction at the preceding element of the plan, the last one for the first
 	Label int         // the class of the sample, -1 if there is none (Target metrics)
-	Scale float64     // centred scale of the output over the samples (metrics.md B1); NaN when it is not known
+	Scale float64     // centred scale of the output over the samples, see [Relative]; NaN when it is not known
 }
 
 // Metric is a named comparison. It is a documented constant value.
@@ -39,9 +39,11 @@ type Metric struct {
 	Unit      string     // "" for a pure number
 	Range     [2]float64 // of possible values, ±Inf where unbounded
 	Binary    bool       // every value is 0 or 1: means are proportions
-	Better    Direction
-	Ref       Reference
-	Spaces    []space.Kind // of predictions that it understands
+	// Normalized says that the scores must be probabilities: on a model's raw numbers there is no value.
+	Normalized bool
+	Better     Direction
+	Ref        Reference
+	Spaces     []space.Kind // of predictions that it understands
 	// Measure returns NaN where the comparison has no value, such as a NaN in the prediction. It never hides one.
 	Measure func(c Case) float64
 }

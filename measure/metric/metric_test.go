@@ -88,14 +88,14 @@ func TestNaNIsNeverSmall(t *testing.T) {
 func TestWithoutReference(t *testing.T) {
 	p := &space.Scores{Val: []float64{0.5, 0.5}, Probabilities: true}
 	for _, m := range Builtin() {
+		if !m.Understands(space.KindScores) {
+			continue
+		}
 		var got float64
 		if m.Ref == Target {
 			got = m.Measure(Case{Got: p, Label: -1}) + m.Measure(Case{Got: p, Label: 2})
 		} else {
 			got = m.Measure(Case{Got: p, Want: &space.Scores{Val: []float64{1}, Probabilities: true}, Prev: &space.Image{}, Scale: 1})
-			if m == Agreement {
-				continue // two score vectors of different length still have a largest entry
-			}
 		}
 		if !math.IsNaN(got) {
 			t.Errorf("%s without a reference = %g", m.Name, got)
@@ -118,6 +118,59 @@ func TestFind(t *testing.T) {
 	for _, bad := range []string{"", "top", "top0", "top07", "top-1", "top1001", "confidence "} {
 		if _, err := Find(bad); err == nil || !strings.Contains(err.Error(), "confidence") {
 			t.Errorf("Find(%q): %v", bad, err)
+		}
+	}
+}
+
+// Scores that are no probabilities have no confidence, whatever number stands at the label.
+func TestRawNumbersAreNoProbabilities(t *testing.T) {
+	raw := &space.Scores{Val: []float64{7, -2, 0.5}}
+	for _, m := range Builtin() {
+		if !m.Understands(space.KindScores) {
+			continue
+		}
+		got := m.Measure(Case{Got: raw, Want: raw, Prev: raw, Label: 0, Scale: 1})
+		if math.IsNaN(got) != m.Normalized {
+			t.Errorf("%s of raw numbers = %g, normalized %v", m.Name, got, m.Normalized)
+		}
+	}
+}
+
+// Probabilities as a model returns them sum to 1 up to float32; nearly equal ones must not have a negative divergence, and the
+// divergence of a small change d is sum d^2/2p.
+func TestDivergenceIsNeverNegative(t *testing.T) {
+	p := &space.Scores{Val: []float64{0.2, 0.3, 0.5}, Probabilities: true}
+	q := &space.Scores{Val: []float64{0.2 + 3e-7, 0.3 + 2e-7, 0.5 + 1e-7}, Probabilities: true}
+	want := 9e-14/0.4 + 4e-14/0.6 + 1e-14
+	if got := KL.Measure(Case{Got: q, Want: p}); !(math.Abs(got-want) < 1e-15) {
+		t.Errorf("kl = %g, want %g", got, want)
+	}
+}
+
+func TestMasks(t *testing.T) {
+	a := &space.Mask{H: 2, W: 3, Label: []int32{0, 0, 1, 1, 2, 2}}
+	b := &space.Mask{H: 2, W: 3, Label: []int32{0, 1, 1, 1, 0, 2}}
+	c := Case{Got: a, Want: b}
+	if got := PixelAgreement.Measure(c); !(math.Abs(got-4.0/6) < 1e-15) {
+		t.Errorf("pixel agreement = %g, want 2/3", got)
+	}
+	// class 0: 1 of {0,1,4}; class 1: 2 of {1,2,3}; class 2: 1 of {4,5}
+	if got, want := MeanIoU.Measure(c), (1.0/3+2.0/3+1.0/2)/3; !(math.Abs(got-want) < 1e-15) {
+		t.Errorf("mean IoU = %g, want %g", got, want)
+	}
+	for _, m := range []*Metric{PixelAgreement, MeanIoU} {
+		if got := m.Measure(Case{Got: a, Want: a}); got != 1 {
+			t.Errorf("%s of equal masks = %g", m.Name, got)
+		}
+		for name, bad := range map[string]space.Value{
+			"a pixel without a label": &space.Mask{H: 2, W: 3, Label: []int32{0, 0, 1, 1, 2, -1}},
+			"another shape":           &space.Mask{H: 3, W: 2, Label: []int32{0, 0, 1, 1, 2, 2}},
+			"no pixels":               &space.Mask{},
+			"scores":                  &space.Scores{Val: []float64{1}},
+		} {
+			if x, y := m.Measure(Case{Got: bad, Want: a}), m.Measure(Case{Got: bad, Want: bad}); !math.IsNaN(x) || !math.IsNaN(y) && name != "another shape" {
+				t.Errorf("%s of %s = %g, %g", m.Name, name, x, y)
+			}
 		}
 	}
 }

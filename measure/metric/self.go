@@ -14,21 +14,21 @@ var numeric = []space.Kind{space.KindScores, space.KindImage, space.KindTensor}
 // Absolute is the Euclidean norm of the defect.
 var Absolute = &Metric{
 	Name: "absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", Spaces: numeric,
-	Doc:     "Euclidean norm of z(g,x) - f(x) over the model's own numbers, z the prediction pulled back (metrics.md B1)",
+	Doc:     "Euclidean norm of z(g,x) - f(x) over the model's own numbers, z the prediction pulled back",
 	Measure: func(c Case) float64 { d, _ := defect(c); return d },
 }
 
 // MaxAbsolute is the largest component of the defect.
 var MaxAbsolute = &Metric{
 	Name: "max_absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", Spaces: numeric,
-	Doc:     "largest component of |z(g,x) - f(x)| over the model's own numbers (metrics.md B1)",
+	Doc:     "largest component of |z(g,x) - f(x)| over the model's own numbers",
 	Measure: func(c Case) float64 { _, m := defect(c); return m },
 }
 
 // Relative is the Euclidean norm of the defect over the centred scale of the output.
 var Relative = &Metric{
 	Name: "relative", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Spaces: numeric,
-	Doc: "absolute / s, s the RMS distance of f(x) from its mean over the samples: an offset of the output cannot shrink it (metrics.md B1)",
+	Doc: "absolute / s, s the RMS distance of f(x) from its mean over the samples: an offset of the output cannot shrink it",
 	Measure: func(c Case) float64 {
 		d, _ := defect(c)
 		if !(c.Scale > 0) {
@@ -41,7 +41,7 @@ var Relative = &Metric{
 // Builtin lists every metric that a program knows by name, in the order in which they are documented. Any top-k is known
 // beyond those listed.
 func Builtin() []*Metric {
-	return append(classification(), Absolute, MaxAbsolute, Relative)
+	return append(classification(), Absolute, MaxAbsolute, Relative, PixelAgreement, MeanIoU)
 }
 
 // Find returns the metric called name. The error lists what there is.
