@@ -155,7 +155,7 @@ func readInput(sig onnx.Signature, in InputSpec) (port, error) {
 	case len(fits) > 1:
 		p.notes = append(p.notes, fmt.Sprintf("input %s: %s and %s both fit the data; %s is taken, set input.layout to change it",
 			x, fits[0].name, fits[1].name, fits[0].name))
-	default:
+	case p.axes.name != "NCHW": // the usual one, where no other fits, needs no word
 		p.notes = append(p.notes, fmt.Sprintf("input %s: the layout is %s by its shape", x, p.axes.name))
 	}
 	at := func(axis int) int {
