@@ -224,7 +224,7 @@ func TestModelName(t *testing.T) {
 	if got := modelName(nil); got != "" {
 		t.Errorf("%q", got)
 	}
-	if processor() == "" || processor() != processor() {
+	if first, second := processor(), processor(); first == "" || first != second {
 		t.Error("the processor has no stable name")
 	}
 }

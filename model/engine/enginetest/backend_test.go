@@ -235,7 +235,7 @@ func readTensor(file string) (tensor.Tensor, error) {
 	var raw []byte
 	var values []uint64 // float_data, int32_data, int64_data, double_data, uint64_data
 	each(msg, func(num protowire.Number, v uint64, b []byte) {
-		switch num {
+		switch int(num) {
 		case 1:
 			if b == nil {
 				shape = append(shape, int(v))

@@ -102,27 +102,27 @@ func examples() []example {
 	return xs
 }
 
-// types sends every element type through Identity.
+// types sends every element type through Identity, in shapes from a scalar to four axes.
 func types(ctx context.Context, e engine.Engine) error {
 	for _, d := range []tensor.DType{
 		tensor.Float32, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool,
 		tensor.Float16, tensor.Float64, tensor.Uint32, tensor.Uint64, tensor.BFloat16,
 	} {
-		for _, shape := range [][]int{{}, {0}, {3}, {2, 0, 5}, {1, 2, 3, 2}} {
+		var m sketch.Model
+		var in, want []tensor.Named
+		for k, shape := range [][]int{{}, {0}, {3}, {2, 0, 5}, {1, 2, 3, 2}} {
 			x := tensor.New(d, shape...)
 			for i := range x.Len() {
 				put(x, i, float64(1+i%2))
 			}
-			m := sketch.Model{
-				Nodes:  []sketch.Node{node("Identity", []string{"x"}, []string{"y"})},
-				Inputs: []sketch.Port{port("x", d, shape...)}, Outputs: []sketch.Port{port("y", d, shape...)},
-			}
-			err := with(ctx, e, m, engine.Options{}, func(s engine.Session) error {
-				return expect(ctx, s, []tensor.Named{{Name: "x", Tensor: x}}, []tensor.Named{{Name: "y", Tensor: x}}, 0)
-			})
-			if err != nil {
-				return fmt.Errorf("%s%v: %w", d, shape, err)
-			}
+			from, to := fmt.Sprintf("x%d", k), fmt.Sprintf("y%d", k)
+			m.Nodes = append(m.Nodes, node("Identity", []string{from}, []string{to}))
+			in, want = append(in, tensor.Named{Name: from, Tensor: x}), append(want, tensor.Named{Name: to, Tensor: x})
+		}
+		m.Inputs, m.Outputs = portsOf(in), portsOf(want)
+		err := with(ctx, e, m, engine.Options{}, func(s engine.Session) error { return expect(ctx, s, in, want, 0) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", d, err)
 		}
 	}
 	return nil

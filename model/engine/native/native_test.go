@@ -121,7 +121,7 @@ func TestACutLibrary(t *testing.T) {
 
 // slow multiplies a large matrix many times: seconds of work in steps of milliseconds.
 func slow() (sketch.Model, []tensor.Named) {
-	const size, steps = 512, 1000
+	const size, steps = 512, 200
 	m := sketch.Model{
 		Inputs: []sketch.Port{{Name: "x", DType: tensor.Float32, Shape: []int{size, size}}}, Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{size, size}}},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"nero/data/tensor"
@@ -21,15 +22,23 @@ func cacheDir(t *testing.T) string {
 	return filepath.Join(dir, "nero", "wasm")
 }
 
-// corrected is the engine as users have it.
+// shared is the engine as users have it, made once: starting it is slow under the race detector.
+var shared struct {
+	once   sync.Once
+	engine *Engine
+	err    error
+}
+
+// corrected is the shared engine.
 func corrected(t *testing.T) *Engine {
 	t.Helper()
-	e, err := New(t.Context(), Config{CacheDir: cacheDir(t), Reason: "test"})
-	if err != nil {
-		t.Fatal(err)
+	shared.once.Do(func() {
+		shared.engine, shared.err = New(context.Background(), Config{CacheDir: cacheDir(t), Reason: "test"})
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
 	}
-	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	return e
+	return shared.engine
 }
 
 func openModel(t *testing.T, e *Engine, m sketch.Model) *session {

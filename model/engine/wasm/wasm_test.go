@@ -193,7 +193,10 @@ func TestSizesBeyond32Bits(t *testing.T) {
 }
 
 func TestClosedEngine(t *testing.T) {
-	e := corrected(t)
+	e, err := New(t.Context(), Config{CacheDir: cacheDir(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := openModel(t, e, vectorModel("Relu"))
 	for range 2 {
 		if err := e.Close(t.Context()); err != nil {
