@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/measure/metric"
-	"nero/model/engine"
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -26,24 +26,33 @@ type Evaluation struct {
 	Models  []*Model
 	Metrics []*metric.Metric
 	Scales  []float64 // centred scale of each model's output, from [Evaluation.Calibrate]
-	Classes int       // number of classes; labels beyond it are refused. 0 if the output has none
+	Classes int       // number of classes; metrics against labels refuse labels beyond it. 0 if the output has none
 	// KeepGoing makes a sample that cannot be read or moved a row with an error instead of the end of the run.
 	KeepGoing bool
 
-	mover []action.Mover // of each element, if the action prepares
-	shape space.Value    // of a moved value; its numbers are never read
-	from  []int          // shape of the samples that the movers are for
-	inv   []group.Element
-	plain bool // the output action is trivial
-	first int  // index of the identity in the plan
-	chunk int  // moved values held at once
+	mover   []action.Mover // of the first elements, if the action prepares
+	shape   space.Value    // of a moved value; its numbers are never read
+	from    []int          // shape of the samples that the movers are for
+	inv     []group.Element
+	plain   bool  // the output action is trivial
+	labeled bool  // a metric compares with labels
+	first   int   // index of the identity in the plan
+	order   []int // in which the elements are evaluated: the identity, which the others are compared with, first
+	chunk   int   // moved values held at once
 }
 
-// chunkBytes bounds the moved inputs that one worker holds.
-const chunkBytes = 48 << 20
-
-// calibration is how many samples the centred scale is taken over.
-const calibration = 256
+const (
+	// chunkBytes bounds the moved inputs that one worker holds, as long as every model gets a whole micro-batch.
+	chunkBytes = 48 << 20
+	// chunkValues is how many moved values are worth waiting for.
+	chunkValues = 64
+	// maxMovers is how many elements are prepared; each may hold some 150 KiB. Those beyond are prepared anew for each sample.
+	maxMovers = 512
+	// calibration is how many samples the centred scale is taken over.
+	calibration = 256
+	// calibrationSeed chooses them. It is not that of the study, whose choice of samples may be made with the same.
+	calibrationSeed = 0x7363616c65
+)
 
 // SampleError is an error of one sample of the data set, not of the program that reads it.
 type SampleError struct {
@@ -76,7 +85,7 @@ func (e *Evaluation) At(i int) (dataset.Sample, error) {
 		id := e.Data.IDs()[k]
 		return dataset.Sample{ID: id, Label: -1}, &SampleError{id, err}
 	}
-	if e.Classes > 0 && s.Label >= e.Classes {
+	if e.labeled && e.Classes > 0 && s.Label >= e.Classes {
 		return s, &SampleError{s.ID, fmt.Errorf("label %d, but the models have %d classes (0 to %d)", s.Label, e.Classes, e.Classes-1)}
 	}
 	return s, nil
@@ -87,20 +96,22 @@ func (e *Evaluation) Prepare() error {
 	if e.Count() == 0 {
 		return errors.New("no samples")
 	}
-	s, err := e.At(0)
-	if err != nil {
-		return err
-	}
+	e.labeled = slices.ContainsFunc(e.Metrics, func(m *metric.Metric) bool { return m.Ref == metric.Target })
 	if e.first = e.Plan.Identity(); e.first < 0 {
 		return errors.New("the orbit does not visit the identity")
+	}
+	s, err := e.sound()
+	if err != nil {
+		return err
 	}
 	e.from = space.Shape(s.Value)
 	if e.shape, err = e.Plan.In.Apply(e.Plan.Group.Identity(), s.Value); err != nil {
 		return &SampleError{s.ID, err}
 	}
 	if p, ok := e.Plan.In.(action.Preparer); ok {
-		e.mover = make([]action.Mover, len(e.Plan.Elements))
-		for k, g := range e.Plan.Elements {
+		e.mover = make([]action.Mover, min(len(e.Plan.Elements), maxMovers))
+		for k := range e.mover {
+			g := e.Plan.Elements[k]
 			if e.mover[k], err = p.Prepare(g, s.Value); err != nil {
 				return fmt.Errorf("element %s: %w", group.Format(e.Plan.Group, g), err)
 			}
@@ -108,19 +119,46 @@ func (e *Evaluation) Prepare() error {
 	}
 	_, e.plain = e.Plan.Out.(action.Trivial)
 	e.inv = make([]group.Element, len(e.Plan.Elements))
+	e.order = append(make([]int, 0, len(e.Plan.Elements)), e.first)
 	for k, g := range e.Plan.Elements {
 		e.inv[k] = e.Plan.Group.Inv(g)
+		if k != e.first {
+			e.order = append(e.order, k)
+		}
 	}
-	e.chunk = 1
-	for _, m := range e.Models {
-		e.chunk = max(e.chunk, m.Batch)
-	}
-	// A multiple of every micro-batch would be best; they are powers of two or the same, so the largest is one.
-	room := chunkBytes / max(1, 8*count(space.Shape(e.shape)))
-	for e.chunk*2 <= min(room, 64) {
-		e.chunk *= 2
-	}
+	e.chunk = chunk(e.Models, 8*count(space.Shape(e.shape)))
 	return nil
+}
+
+// sound is the first sample that can be used: the first of all, unless the run keeps going without those that cannot.
+func (e *Evaluation) sound() (s dataset.Sample, err error) {
+	for i := range e.Count() {
+		if s, err = e.At(i); err == nil || !e.KeepGoing {
+			return s, err
+		}
+	}
+	return s, fmt.Errorf("none of the %d samples can be used; the last: %w", e.Count(), err)
+}
+
+// chunk is how many moved values of so many bytes are collected before the models run: whole micro-batches of every model where
+// chunkValues and chunkBytes leave room for that, else of the largest.
+func chunk(models []*Model, bytes int) int {
+	largest, all := 1, 1
+	for _, m := range models {
+		largest = max(largest, m.Batch)
+		if all <= chunkValues { // beyond it does not matter, and products stay small
+			all *= m.Batch / gcd(all, m.Batch)
+		}
+	}
+	room := min(chunkBytes/max(1, bytes), chunkValues)
+	return max(largest, room/all*all)
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 func count(shape []int) int {
@@ -133,43 +171,32 @@ func count(shape []int) int {
 
 // move writes g_k·x into a value of the right shape, reusing to where it can.
 func (e *Evaluation) move(k int, x, to space.Value) (space.Value, error) {
-	if e.mover == nil || to == nil || !equal(space.Shape(x), e.from) {
+	if k >= len(e.mover) || to == nil || !slices.Equal(space.Shape(x), e.from) {
 		return e.Plan.In.Apply(e.Plan.Elements[k], x)
 	}
 	return to, e.mover[k].Move(to, x)
 }
 
-func equal(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// Calibrate measures the centred scale of every model's output at the identity over the first samples of the run. It takes
-// the same samples whatever the workers, so that a resumed run and a worker of an array job get the same numbers.
+// Calibrate measures the centred scale of every model's output at the identity, over samples drawn from the whole run: data are
+// often sorted by class, and the first ones would then be too alike. It takes the same samples and batches whatever the workers,
+// so that a resumed run and a worker of an array job get the same numbers. Scales are NaN if no metric needs them; an error says
+// that an output has none.
 func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
-	need := false
-	for _, m := range e.Metrics {
-		need = need || m == metric.Relative
-	}
 	e.Scales = make([]float64, len(e.Models))
 	for i := range e.Scales {
 		e.Scales[i] = math.NaN()
 	}
-	if !need {
+	if !slices.Contains(e.Metrics, metric.Relative) {
 		return nil
 	}
-	n := min(e.Count(), calibration)
+	chosen, err := dataset.Select(nil, e.Count(), calibration, false, calibrationSeed)
+	if err != nil {
+		return err
+	}
 	sums := make([]spread, len(e.Models))
-	for lo := 0; lo < n; lo += e.chunk {
-		var xs []space.Value
-		for i := lo; i < min(lo+e.chunk, n); i++ {
+	for part := range slices.Chunk(chosen, e.chunk) {
+		xs := make([]space.Value, 0, len(part))
+		for _, i := range part {
 			s, err := e.At(i)
 			if err == nil {
 				var x space.Value
@@ -177,6 +204,7 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 					xs = append(xs, x)
 					continue
 				}
+				err = &SampleError{s.ID, err}
 			}
 			if !e.KeepGoing {
 				return err
@@ -188,7 +216,9 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 				return err
 			}
 			for _, y := range ys {
-				sums[k].add(y)
+				if err := sums[k].add(y); err != nil {
+					return fmt.Errorf("model %s: %w", m.Name, err)
+				}
 			}
 		}
 	}
@@ -198,14 +228,25 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 	return nil
 }
 
-// pending is a sample whose orbit is being evaluated.
+// pending is a sample whose orbit is being evaluated. Of its predictions it keeps those that later ones are compared with, and
+// no others: an output may be as large as an image and an orbit long.
 type pending struct {
 	index  int
 	sample dataset.Sample
-	got    [][]space.Value // model × element, appended in element order
+	tracks []track // of each model
 }
 
-// Shard evaluates the samples of s and returns their rows, sample by sample and model by model within one. It calls
+// track is a sample under one model.
+type track struct {
+	row   job.Row
+	n     int         // elements measured
+	want  space.Value // at the identity
+	begin space.Value // at element 0
+	last  space.Value // at the element before
+}
+
+// Shard evaluates the samples of s and returns their rows, sample by sample and model by model within one. Batches span the
+// elements and samples of the shard and are cut from the job alone. It calls
 // progress, if not nil, with the number of model evaluations done since the last call.
 func (e *Evaluation) Shard(ctx context.Context, s job.Shard, progress func(int)) ([]job.Row, error) {
 	sessions := make([]predictor, len(e.Models))
@@ -214,8 +255,8 @@ func (e *Evaluation) Shard(ctx context.Context, s job.Shard, progress func(int))
 		if err != nil {
 			return nil, fmt.Errorf("model %s: %w", m.Name, err)
 		}
-		defer func(p *Pool, ses engine.Session) { p.Put(ses) }(m.Pool, ses)
 		sessions[k] = predictor{m: m, s: ses}
+		defer sessions[k].close()
 	}
 	w := worker{e: e, sessions: sessions, progress: progress, slots: make([]space.Value, 0, e.chunk), store: make([]space.Value, e.chunk)}
 	if e.mover != nil {
@@ -245,8 +286,7 @@ type worker struct {
 	store    []space.Value // reused moved values
 	slots    []space.Value // moved values that wait for a batch
 	owner    []*pending    // of each slot
-	open     []*pending    // samples in order whose rows are not made yet
-	buf      []space.Value
+	open     []*pending    // samples in order whose rows are not complete yet
 	rows     []job.Row
 }
 
@@ -256,16 +296,14 @@ func (w *worker) sample(ctx context.Context, i int) error {
 		return err
 	}
 	smp, err := w.e.At(i)
-	p := &pending{index: i, sample: smp, got: make([][]space.Value, len(w.e.Models))}
+	p := w.begin(i, smp)
 	if err == nil {
-		var x space.Value
-		for k := range w.e.Plan.Elements {
+		w.open = append(w.open, p)
+		for _, k := range w.e.order {
+			var x space.Value
 			if x, err = w.e.move(k, smp.Value, w.store[len(w.slots)]); err != nil {
 				err = &SampleError{smp.ID, fmt.Errorf("element %s: %w", group.Format(w.e.Plan.Group, w.e.Plan.Elements[k]), err)}
 				break
-			}
-			if k == 0 {
-				w.open = append(w.open, p)
 			}
 			w.slots, w.owner = append(w.slots, x), append(w.owner, p)
 			if len(w.slots) == w.e.chunk {
@@ -281,100 +319,120 @@ func (w *worker) sample(ctx context.Context, i int) error {
 	if !w.e.KeepGoing {
 		return err
 	}
-	if err := w.flush(ctx); err != nil {
+	if err := w.flush(ctx); err != nil { // rows come in the order of the samples
 		return err
 	}
 	w.fail(p, err)
 	return nil
 }
 
+// begin makes the empty rows of a sample.
+func (w *worker) begin(index int, s dataset.Sample) *pending {
+	p := &pending{index: index, sample: s, tracks: make([]track, len(w.e.Models))}
+	for m := range p.tracks {
+		r := job.Row{Model: m, Index: index, Sample: s.ID, Label: s.Label, Tags: s.Tags, Curves: make([][]float32, len(w.e.Metrics))}
+		for i := range r.Curves {
+			r.Curves[i] = make([]float32, len(w.e.Plan.Elements))
+		}
+		p.tracks[m].row = r
+	}
+	return p
+}
+
 // fail makes the rows of a sample that could not be evaluated.
 func (w *worker) fail(p *pending, err error) {
-	for i, o := range w.open {
-		if o == p {
-			w.open = append(w.open[:i], w.open[i+1:]...)
-			break
-		}
-	}
-	for m := range w.e.Models {
-		r := w.row(p, m)
+	w.open = slices.DeleteFunc(w.open, func(o *pending) bool { return o == p })
+	for m := range p.tracks {
+		r := p.tracks[m].row
 		for _, c := range r.Curves {
 			for k := range c {
 				c[k] = float32(math.NaN())
 			}
 		}
-		r.Err = err.Error()
+		r.Top, r.Err = nil, err.Error()
 		w.rows = append(w.rows, r)
 	}
 }
 
-// flush runs the models on the waiting values and makes the rows of the samples that are complete.
+// flush runs the models on the waiting values, measures, and gives out the rows of the samples that are complete.
 func (w *worker) flush(ctx context.Context) error {
 	for m := range w.sessions {
-		var err error
-		if w.buf, err = w.sessions[m].run(ctx, w.slots, w.buf[:0]); err != nil {
+		at := 0
+		err := w.sessions[m].run(ctx, w.slots, func(y space.Value) error {
+			p := w.owner[at]
+			at++
+			return w.measure(p, m, y)
+		})
+		if err != nil {
 			return fmt.Errorf("%w (samples %s to %s)", err, w.owner[0].sample.ID, w.owner[len(w.owner)-1].sample.ID)
-		}
-		for i, y := range w.buf {
-			w.owner[i].got[m] = append(w.owner[i].got[m], y)
 		}
 	}
 	if w.progress != nil && len(w.slots) > 0 {
 		w.progress(len(w.slots) * len(w.sessions))
 	}
 	w.slots, w.owner = w.slots[:0], w.owner[:0]
-	for len(w.open) > 0 {
-		p := w.open[0]
-		if len(p.got[0]) < len(w.e.Plan.Elements) {
-			break
-		}
-		for m := range w.e.Models {
-			r, err := w.measure(p, m)
-			if err != nil {
-				return err
-			}
-			w.rows = append(w.rows, r)
+	for len(w.open) > 0 && w.open[0].tracks[0].n == len(w.e.order) {
+		for _, t := range w.open[0].tracks {
+			w.rows = append(w.rows, t.row)
 		}
 		w.open = w.open[1:]
 	}
 	return nil
 }
 
-// row is an empty row of sample p under model m.
-func (w *worker) row(p *pending, m int) job.Row {
-	r := job.Row{Model: m, Index: p.index, Sample: p.sample.ID, Label: p.sample.Label, Tags: p.sample.Tags}
-	r.Curves = make([][]float32, len(w.e.Metrics))
-	for i := range r.Curves {
-		r.Curves[i] = make([]float32, len(w.e.Plan.Elements))
+// measure takes in the next prediction of model m for a sample; they come in the order of the evaluation.
+func (w *worker) measure(p *pending, m int, y space.Value) error {
+	e, t := w.e, &p.tracks[m]
+	k, n := e.order[t.n], len(e.order)
+	if !e.plain {
+		var err error
+		if y, err = e.Plan.Out.Apply(e.inv[k], y); err != nil {
+			return fmt.Errorf("model %s: output: pulling back element %s: %w", e.Models[m].Name, group.Format(e.Plan.Group, e.Plan.Elements[k]), err)
+		}
 	}
-	return r
+	if s, ok := y.(*space.Scores); ok {
+		if t.row.Top == nil {
+			t.row.Top = make([]int32, n)
+		}
+		t.row.Top[k] = int32(metric.Top(s.Val))
+	}
+	if k == e.first {
+		t.want = y
+	}
+	if k == 0 {
+		t.begin = y
+	}
+	prev := t.last
+	switch {
+	case k == e.first:
+		prev = nil // evaluated out of turn
+	case k-1 == e.first || k == 0 && e.first == n-1:
+		prev = t.want
+	case k == 0:
+		prev = nil // the last element comes last
+	}
+	t.last = y
+	t.n++
+	if prev != nil {
+		e.compare(&t.row, k, metric.Case{Got: y, Want: t.want, Prev: prev})
+	}
+	// The elements that came before their predecessors have waited for them.
+	switch next := (k + 1) % n; {
+	case next == e.first:
+		e.compare(&t.row, next, metric.Case{Got: t.want, Want: t.want, Prev: y})
+	case next == 0 && t.begin != nil:
+		e.compare(&t.row, 0, metric.Case{Got: t.begin, Want: t.want, Prev: y})
+	}
+	return nil
 }
 
-// measure makes the row of a sample from its predictions.
-func (w *worker) measure(p *pending, m int) (job.Row, error) {
-	r := w.row(p, m)
-	got := p.got[m]
-	if !w.e.plain {
-		for k := range got {
-			z, err := w.e.Plan.Out.Apply(w.e.inv[k], got[k])
-			if err != nil {
-				return r, fmt.Errorf("model %s: output: pulling back element %s: %w", w.e.Models[m].Name, group.Format(w.e.Plan.Group, w.e.Plan.Elements[k]), err)
-			}
-			got[k] = z
-		}
+// compare fills in the metrics of one element.
+func (e *Evaluation) compare(r *job.Row, k int, c metric.Case) {
+	c.Label, c.Scale = r.Label, math.NaN()
+	if e.Scales != nil {
+		c.Scale = e.Scales[r.Model]
 	}
-	c := metric.Case{Want: got[w.e.first], Label: p.sample.Label, Scale: math.NaN()}
-	if w.e.Scales != nil {
-		c.Scale = w.e.Scales[m]
+	for i, m := range e.Metrics {
+		r.Curves[i][k] = float32(m.Measure(c))
 	}
-	for k := range got {
-		c.Got, c.Prev = got[k], got[(k+len(got)-1)%len(got)]
-		for i, mt := range w.e.Metrics {
-			r.Curves[i][k] = float32(mt.Measure(c))
-		}
-		if s, ok := got[k].(*space.Scores); ok {
-			r.Top = append(r.Top, int32(metric.Top(s.Val)))
-		}
-	}
-	return r, nil
 }

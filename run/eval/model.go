@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"nero/data/space"
@@ -78,7 +79,7 @@ func (p *Pool) Get(ctx context.Context) (engine.Session, error) {
 	return s, nil
 }
 
-// Put takes a session back.
+// Put takes a session back that can be lent again.
 func (p *Pool) Put(s engine.Session) {
 	if p.shared {
 		return
@@ -86,6 +87,18 @@ func (p *Pool) Put(s engine.Session) {
 	p.mu.Lock()
 	p.free = append(p.free, s)
 	p.mu.Unlock()
+}
+
+// drop takes a session back that has failed: an engine may be in any state after an error, and whoever comes next gets a new one.
+// A shared session may still be at work for others and stays.
+func (p *Pool) drop(s engine.Session) {
+	if p.shared {
+		return
+	}
+	p.mu.Lock()
+	p.all = slices.DeleteFunc(p.all, func(o engine.Session) bool { return o == s })
+	p.mu.Unlock()
+	_ = s.Close() // the error that it failed with is the one to report
 }
 
 // Close closes every session that was opened. None may be out.
@@ -102,44 +115,54 @@ func (p *Pool) Close() error {
 
 // predictor runs batches of one model on one session, with buffers that it reuses.
 type predictor struct {
-	m *Model
-	s engine.Session
+	m      *Model
+	s      engine.Session
+	failed bool
 	// in is the last encoded batch; it is reused by batches of the same size.
 	in []tensor.Named
 	n  int
 }
 
-// run appends the predictions for values, cut into micro-batches, to out.
-func (p *predictor) run(ctx context.Context, values, out []space.Value) ([]space.Value, error) {
-	for len(values) > 0 {
-		n := min(p.m.Batch, len(values))
-		batch := values[:n]
-		values = values[n:]
+// close gives the session back.
+func (p *predictor) close() {
+	if p.failed {
+		p.m.Pool.drop(p.s)
+		return
+	}
+	p.m.Pool.Put(p.s)
+}
+
+// run calls give with the prediction for each of values, in order. No more than a micro-batch of predictions is held at a time.
+func (p *predictor) run(ctx context.Context, values []space.Value, give func(space.Value) error) error {
+	for batch := range slices.Chunk(values, p.m.Batch) {
+		n := len(batch)
 		if p.m.Fixed && n < p.m.Batch {
-			batch = append([]space.Value{}, batch...)
-			for len(batch) < p.m.Batch {
-				batch = append(batch, batch[n-1])
-			}
+			batch = append(slices.Clone(batch), slices.Repeat(batch[n-1:], p.m.Batch-n)...)
 		}
 		if p.n != len(batch) {
 			p.in, p.n = nil, len(batch)
 		}
 		in, err := p.m.Codec.Encode(batch, p.in)
 		if err != nil {
-			return out, fmt.Errorf("model %s: input: %w", p.m.Name, err)
+			return fmt.Errorf("model %s: input: %w", p.m.Name, err)
 		}
 		p.in = in
 		raw, err := p.s.Run(ctx, in)
 		if err != nil {
-			return out, fmt.Errorf("model %s: %w", p.m.Name, err)
+			p.failed = true
+			return fmt.Errorf("model %s: %w", p.m.Name, err)
 		}
 		got, err := p.m.Codec.Decode(raw, len(batch))
 		if err != nil {
-			return out, fmt.Errorf("model %s: output: %w", p.m.Name, err)
+			return fmt.Errorf("model %s: output: %w", p.m.Name, err)
 		}
-		out = append(out, got[:n]...)
+		for _, y := range got[:n] {
+			if err := give(y); err != nil {
+				return err
+			}
+		}
 	}
-	return out, nil
+	return nil
 }
 
 // Predict runs the model on values, cut into its micro-batches in order, on up to workers goroutines. The cut does not
@@ -166,11 +189,19 @@ func (m *Model) PredictBatch(ctx context.Context, values []space.Value, batch, w
 			if err != nil {
 				return fmt.Errorf("model %s: %w", m.Name, err)
 			}
-			defer m.Pool.Put(s)
 			p := predictor{m: &other, s: s}
+			defer p.close()
 			for b := w; b < blocks; b += workers {
-				lo, hi := b*step, min((b+1)*step, len(values))
-				if _, err := p.run(ctx, values[lo:hi], out[lo:lo]); err != nil {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				at := b * step
+				err := p.run(ctx, values[at:min(at+step, len(values))], func(y space.Value) error {
+					out[at] = y
+					at++
+					return nil
+				})
+				if err != nil {
 					return err
 				}
 			}
@@ -183,27 +214,30 @@ func (m *Model) PredictBatch(ctx context.Context, values []space.Value, batch, w
 	return out, nil
 }
 
-// spread accumulates the centred scale of a vector-valued output (metrics.md B1).
+// spread accumulates the centred scale of a vector-valued output, see [metric.Relative], by Welford's recurrence (Technometrics 4,
+// 1962) summed over the components.
 type spread struct {
 	n    int
 	mean []float64
 	m2   float64
-	bad  bool // a value could not be used
 }
 
-// add takes one prediction in.
-func (s *spread) add(v space.Value) {
+// add takes one prediction in. It refuses outputs without numbers, and of another length than those before: there is no mean of
+// them, so no distance from it.
+func (s *spread) add(v space.Value) error {
 	x := metric.Numbers(v)
 	if s.mean == nil {
 		s.mean = make([]float64, len(x))
 	}
-	if len(x) == 0 || len(x) != len(s.mean) {
-		s.bad = true
-		return
+	switch {
+	case len(x) == 0:
+		return fmt.Errorf("the metric %s needs numbers, the output is %s", metric.Relative.Name, v.Kind())
+	case len(x) != len(s.mean):
+		return fmt.Errorf("the metric %s needs outputs of one size, and there are some of %d and of %d numbers; choose %s, or data of one size", metric.Relative.Name, len(s.mean), len(x), metric.Absolute.Name)
 	}
 	for _, f := range x {
 		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return // reported where the prediction itself is used; a scale of the others is still a scale
+			return nil // reported where the prediction itself is used; a scale of the others is still a scale
 		}
 	}
 	s.n++
@@ -212,11 +246,12 @@ func (s *spread) add(v space.Value) {
 		s.mean[i] += d / float64(s.n)
 		s.m2 += d * (f - s.mean[i])
 	}
+	return nil
 }
 
 // scale is s = sqrt(mean ‖f(x) - mean f‖²); NaN if fewer than two predictions were seen.
 func (s *spread) scale() float64 {
-	if s.bad || s.n < 2 {
+	if s.n < 2 {
 		return math.NaN()
 	}
 	return math.Sqrt(s.m2 / float64(s.n))
