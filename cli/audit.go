@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -92,7 +93,7 @@ func checkFormats(formats []string, out string) error {
 		}
 	}
 	if len(formats) == 0 {
-		return fmt.Errorf("--format: want text, json or junit")
+		return errors.New("--format: want text, json or junit")
 	}
 	if len(formats) > 1 && out == "" {
 		return fmt.Errorf("--format %s: several formats need a folder, -o DIR", strings.Join(formats, ","))
@@ -134,7 +135,7 @@ func (a *App) writeAudit(to io.Writer, reports []*audit.Report, formats []string
 func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, failOn audit.FailOn, workers, repeats int) ([]*audit.Report, error) {
 	if s.Output.Action == "" {
 		if s.Output.Space != "" && s.Output.Space != "scores" {
-			return nil, fmt.Errorf("what should the output do along the orbit? Say --invariant (stay as it is) or --equivariant (move as the input does), or set output.action")
+			return nil, errors.New("what should the output do along the orbit? Say --invariant (stay as it is) or --equivariant (move as the input does), or set output.action")
 		}
 		a.say("note: scores are taken to be invariant; say --invariant to confirm")
 	}

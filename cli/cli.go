@@ -9,9 +9,13 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 
+	"nero/run/job"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Exit codes.
@@ -82,9 +86,8 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	if errors.Is(err, errFindings) {
 		return exitFindings
 	}
-	fmt.Fprintf(a.Err, "nero: %v\n", err)
-	var c *codeError
-	if errors.As(err, &c) {
+	fmt.Fprintf(a.Err, "nero: %v\n", commandError(root, args, err))
+	if c, ok := errors.AsType[*codeError](err); ok {
 		return c.code
 	}
 	return exitError
@@ -102,9 +105,48 @@ resampling.`,
 		SilenceErrors: true,
 		Version:       a.Version,
 	}
+	root.DisableSuggestions = true // cobra's take four lines
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
 	root.AddCommand(a.demo(), a.run(), a.audit(), a.report(), a.inspect(), a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
 	return root
+}
+
+// flagError says which flag was probably meant.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if name := unknown.GetSpecifiedName(); len(name) > 1 {
+		if near, ok := job.Suggest(name, names); ok {
+			return fmt.Errorf("%w; did you mean --%s?", err, near)
+		}
+	}
+	return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+}
+
+// commandError says which command was probably meant, if args begin with one that does not exist.
+func commandError(root *cobra.Command, args []string, err error) error {
+	if !strings.HasPrefix(err.Error(), "unknown command") {
+		return err
+	}
+	var names []string
+	at, rest, _ := root.Find(args)
+	if at == nil || len(rest) == 0 {
+		at, rest = root, args
+	}
+	for _, c := range at.Commands() {
+		names = append(names, c.Name())
+	}
+	for _, word := range rest {
+		if near, ok := job.Suggest(word, names); ok && !strings.HasPrefix(word, "-") {
+			return fmt.Errorf("%w; did you mean %q?", err, near)
+		}
+	}
+	return fmt.Errorf("%w; see %s --help", err, at.CommandPath())
 }
 
 // workers is the default number of workers: every processor that the program may use.

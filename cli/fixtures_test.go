@@ -88,7 +88,7 @@ func (o *options) ints(key, def string) []int {
 		return nil
 	}
 	var all []int
-	for _, p := range strings.Split(s, "x") {
+	for p := range strings.SplitSeq(s, "x") {
 		v, err := strconv.Atoi(p)
 		if err != nil {
 			o.err = fmt.Errorf("%s: %w", key, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -56,6 +57,7 @@ func TestScripts(t *testing.T) {
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		ContinueOnError:     os.Getenv("NERO_SCRIPTS_GO_ON") != "",
 		Cmds:                commands(),
 	})
 }
@@ -78,10 +80,9 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"alike":   alike,
 		"json":    isJSON,
 		"close":   closeTo,
+		"cut":     cut,
 	}
-	for k, v := range fixtures {
-		all[k] = v
-	}
+	maps.Copy(all, fixtures)
 	return all
 }
 
@@ -231,7 +232,7 @@ func isJSON(ts *testscript.TestScript, neg bool, args []string) {
 	for _, a := range args[1:] {
 		path, want, compare := strings.Cut(a, "=")
 		at := doc
-		for _, k := range strings.Split(path, ".") {
+		for k := range strings.SplitSeq(path, ".") {
 			next, ok := step(at, k)
 			if !ok {
 				ts.Fatalf("%s: no %s (at %s)", args[0], path, k)
@@ -309,4 +310,20 @@ func rowsOf(ts *testscript.TestScript, dir string) []job.Row {
 		ts.Fatalf("%s has no rows", dir)
 	}
 	return all
+}
+
+// cut FILE N keeps the first N bytes of a file.
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: cut FILE N")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	name := ts.MkAbs(args[0])
+	st, err := os.Stat(name)
+	ts.Check(err)
+	if st.Size() <= int64(n) {
+		ts.Fatalf("%s has %d bytes, no more than %d", name, st.Size(), n)
+	}
+	ts.Check(os.Truncate(name, int64(n)))
 }

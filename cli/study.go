@@ -106,6 +106,9 @@ func (f *studyFlags) study(args []string) (*job.Study, error) {
 	if s.Data.Images == "" {
 		return nil, errors.New("no data: give a folder of images, an IDX, npy or npz file with --data")
 	}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -114,8 +117,7 @@ func (f *studyFlags) overlay(s *job.Study) error {
 	for _, m := range f.models {
 		name, path, ok := strings.Cut(m, "=")
 		if !ok {
-			path = m
-			name = strings.TrimSuffix(filepath.Base(m), filepath.Ext(m))
+			path, name = m, job.NameOf(m)
 		}
 		if slices.ContainsFunc(models, func(o job.Model) bool { return o.Name == name }) {
 			return fmt.Errorf("two models are named %q: give each its own name with --model NAME=FILE", name)
@@ -162,6 +164,9 @@ func (f *studyFlags) overlay(s *job.Study) error {
 		if f.set.Changed(flag) {
 			*to = v
 		}
+	}
+	if f.set.Changed("scale") && !(f.scale > 0) {
+		return fmt.Errorf("--scale is %g, want a number above 0", f.scale) // in a study 0 stands for the default
 	}
 	number("scale", f.scale, &s.Input.Scale)
 	number("threshold", f.threshold, &s.Audit.Threshold)
@@ -242,9 +247,9 @@ func parseOrbit(s string) (job.Orbit, error) {
 	case word == "even":
 		o.LowDiscrepancy, err = count()
 	case strings.ContainsAny(s, ";,."):
-		for _, e := range strings.Split(s, ";") {
+		for e := range strings.SplitSeq(s, ";") {
 			var g []float64
-			for _, c := range strings.Split(e, ",") {
+			for c := range strings.SplitSeq(e, ",") {
 				v, err := strconv.ParseFloat(strings.TrimSpace(c), 64)
 				if err != nil {
 					return o, fmt.Errorf("%q is not a coordinate", c)
@@ -254,7 +259,7 @@ func parseOrbit(s string) (job.Orbit, error) {
 			o.Values = append(o.Values, g)
 		}
 	default:
-		for _, c := range strings.Split(s, "x") {
+		for c := range strings.SplitSeq(s, "x") {
 			n, err := strconv.Atoi(c)
 			if err != nil || n < 1 {
 				return o, errors.New("want a number such as 72, a grid such as 9x9, all, lattice, haar:N, even:N, or coordinates such as '0;90;180'")
@@ -268,7 +273,7 @@ func parseOrbit(s string) (job.Orbit, error) {
 // parseRange reads "min:max" per axis, separated by commas.
 func parseRange(s string) ([][]float64, error) {
 	var r [][]float64
-	for _, axis := range strings.Split(s, ",") {
+	for axis := range strings.SplitSeq(s, ",") {
 		lo, hi, ok := strings.Cut(axis, ":")
 		a, err := strconv.ParseFloat(lo, 64)
 		b, err2 := strconv.ParseFloat(hi, 64)

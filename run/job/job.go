@@ -16,15 +16,16 @@ const StudyVersion = 1
 //
 // The tags are the one place where the file's rules are written down: [ParseStudy] checks them and the published schema is
 // made from them. In a jsonschema tag stand the permitted values and ranges; study:"single" lets a list of one be written
-// without its brackets.
+// without its brackets, and a mapping whose field has study:"short" may be written as the text of that field alone. The
+// shortest study is two lines: models: m.onnx and data: FOLDER.
 type Study struct {
-	Version int      `json:"version" yaml:"version" jsonschema:"enum=1"`                                                                              // version of the file format: 1
+	Version int      `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"enum=1"`                                                          // version of the file format; default 1
 	Task    string   `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=image,enum=tensor"`          // what the models do; sets the default of output.space: scores, mask, image, tensor
-	Models  []Model  `json:"models" yaml:"models" jsonschema:"minItems=1,maxItems=1000"`                                                              // the models to compare, with distinct names
+	Models  []Model  `json:"models" yaml:"models" jsonschema:"minItems=1,maxItems=1000" study:"single"`                                               // the models to compare, with distinct names; one, or the path of one, needs no list
 	Data    Data     `json:"data" yaml:"data"`                                                                                                        // the samples
 	Input   Input    `json:"input,omitzero" yaml:"input,omitempty"`                                                                                   // how a sample becomes the array that the models read
 	Output  Output   `json:"output,omitzero" yaml:"output,omitempty"`                                                                                 // what the models return
-	Group   Group    `json:"group" yaml:"group"`                                                                                                      // the group, its elements and how they act
+	Group   Group    `json:"group,omitzero" yaml:"group,omitempty"`                                                                                   // the group, its elements and how they act; default SO(2), rotations about the center
 	Metrics []string `json:"metrics,omitempty" yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"` // names of metrics, or one name; default the usual ones of the output space
 	Audit   Audit    `json:"audit,omitzero" yaml:"audit,omitempty"`                                                                                   // thresholds of an audit
 	Seed    uint64   `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                             // of every random choice but that of the samples; default 0
@@ -34,14 +35,14 @@ type Study struct {
 
 // Model names one ONNX file.
 type Model struct {
-	Name string `json:"name" yaml:"name" jsonschema:"minLength=1"` // name in tables and plots, distinct within the study
-	ONNX string `json:"onnx" yaml:"onnx" jsonschema:"minLength=1"` // path of the ONNX file
+	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"` // name in tables and plots, distinct within the study; default that of the file without its extension
+	ONNX string `json:"onnx" yaml:"onnx" jsonschema:"minLength=1" study:"short"`       // path of the ONNX file
 }
 
 // Data names the samples.
 type Data struct {
 	Format   string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz"` // default guessed from the path
-	Images   string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"required,minLength=1"`                   // path of the image file, or of the folder
+	Images   string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"required,minLength=1" study:"short"`     // path of the image file, or of the folder
 	Labels   string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`                            // path of the labels: IDX, npy, or CSV with columns file,label
 	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty" jsonschema:"minLength=1"`                          // folder: regular expression over the relative path with a group named label
 	Key      string `json:"key,omitempty" yaml:"key,omitempty" jsonschema:"minLength=1"`                                  // npz: name of the image array; default the only one, or "x"
@@ -74,7 +75,7 @@ type Output struct {
 
 // Group names the group, the elements to visit and how they act on the input.
 type Group struct {
-	Name     string `json:"name" yaml:"name" jsonschema:"minLength=1"`                                                                                                    // such as SO(2), C4, D4, T(2)
+	Name     string `json:"name" yaml:"name" jsonschema:"minLength=1" study:"short"`                                                                                      // such as SO(2), C4, D4, T(2)
 	Orbit    Orbit  `json:"orbit,omitzero" yaml:"orbit,omitempty"`                                                                                                        // which elements; default all of a finite group, else a grid
 	Resample string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"` // interpolation kernel; default bilinear
 	Border   string `json:"border,omitempty" yaml:"border,omitempty" jsonschema:"enum=zero,enum=edge,enum=reflect,enum=circular"`                                         // what lies outside the picture; default zero

@@ -32,6 +32,7 @@ type limit struct {
 type field struct {
 	name  string
 	index int
+	short bool // a text in place of the mapping is this field
 	rules rules
 }
 
@@ -47,7 +48,7 @@ func fieldsOf(t reflect.Type) []field {
 		ru := parseRules(f.Tag.Get("jsonschema"))
 		ru.required = ru.required || !strings.Contains(options, "omit")
 		ru.single = f.Tag.Get("study") == "single"
-		fs = append(fs, field{name: name, index: i, rules: ru})
+		fs = append(fs, field{name: name, index: i, short: f.Tag.Get("study") == "short", rules: ru})
 	}
 	return fs
 }

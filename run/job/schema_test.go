@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,17 @@ func makeSchema(t *testing.T) []byte {
 	rng.Items.MinItems, rng.Items.MaxItems = &two, &two
 	values, _ := orbit.Properties.Get("values")
 	values.Items.MinItems = &one
+	for name, typ := range map[string]reflect.Type{"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](), "Group": reflect.TypeFor[Group]()} {
+		d := s.Definitions[name]
+		i := slices.IndexFunc(fieldsOf(typ), func(f field) bool { return f.short })
+		if i < 0 {
+			t.Fatalf("%s has no short form", name)
+		}
+		short, _ := d.Properties.Get(fieldsOf(typ)[i].name)
+		description := d.Description
+		d.Description = ""
+		s.Definitions[name] = &jsonschema.Schema{Description: description, AnyOf: []*jsonschema.Schema{short, d}}
+	}
 	b, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,12 @@
 package job
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,8 +35,8 @@ func (e *FieldError) Error() string {
 
 // ParseStudy reads a study file. The name is that of the file, for messages.
 //
-// The reader is strict: it refuses keys that it does not know, values of the wrong type and values out of range. Defaults
-// are not filled in ([Defaults]) and paths stay as they are written ([Study.Resolve]). Names of groups and metrics are not
+// The reader is strict: it refuses keys that it does not know, values of the wrong type and values out of range. Beyond the
+// version and the names of models, defaults are not filled in ([Defaults]), and paths stay as they are written ([Study.Resolve]). Names of groups and metrics are not
 // looked up here; whoever knows them reports with [Study.Errorf].
 //
 // The error joins one [FieldError] for each thing wrong, in the order of the file.
@@ -46,11 +49,75 @@ func ParseStudy(name string, b []byte) (*Study, error) {
 	if !r.read(b, s) {
 		return nil, r.err()
 	}
+	set(&s.Version, StudyVersion)
+	for i := range s.Models {
+		set(&s.Models[i].Name, NameOf(s.Models[i].ONNX))
+	}
 	s.check(r.report)
 	if err := r.err(); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// NameOf is the name that a model has by default: that of its file, without the extension.
+func NameOf(path string) string {
+	base := filepath.Base(filepath.FromSlash(path))
+	if name := strings.TrimSuffix(base, filepath.Ext(base)); name != "" {
+		return name
+	}
+	return base
+}
+
+// Validate holds a study that was not read from a file, or was changed since, against the rules that [ParseStudy] holds
+// files against. The error joins one [FieldError] for each thing wrong. A study without a group is fine.
+func (s *Study) Validate() error {
+	if p := notFinite(reflect.ValueOf(s).Elem(), ""); p != "" {
+		return &FieldError{Where: "study", Path: p, Message: "expected a finite number"}
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("job: %w", err)
+	}
+	_, err = ParseStudy("study", b)
+	var all interface{ Unwrap() []error }
+	if !errors.As(err, &all) {
+		return err
+	}
+	var errs []error
+	for _, e := range all.Unwrap() {
+		if f, ok := errors.AsType[*FieldError](e); ok {
+			e = &FieldError{Where: "study", Path: f.Path, Message: f.Message} // lines of the JSON mean nothing to anybody
+		}
+		errs = append(errs, e)
+	}
+	return errors.Join(errs...)
+}
+
+// notFinite returns the path of a number that JSON cannot hold, "" if there is none.
+func notFinite(v reflect.Value, path string) string {
+	switch v.Kind() { //nolint:exhaustive // the others hold no such numbers
+	case reflect.Float64:
+		if x := v.Float(); math.IsNaN(x) || math.IsInf(x, 0) {
+			return path
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				if p := notFinite(v.Field(i), join(path, keyOf(f))); p != "" {
+					return p
+				}
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if p := notFinite(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); p != "" {
+				return p
+			}
+		}
+	default:
+	}
+	return ""
 }
 
 // check reports what is wrong between fields, each of which is fine by itself.

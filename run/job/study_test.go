@@ -104,7 +104,7 @@ func changes(beyond bool) []change {
 		{"unknown deep", "limit:", "limits:", `study.yaml:8:69: data.limits: unknown key; did you mean "limit"?`},
 		{"unknown far", "audit:", "colour:", "study.yaml:16:1: colour: unknown key; known keys are version, task, models, data, input, output, group, metrics, audit, seed"},
 		{"no group name", "  name: SO(2)\n", "", "study.yaml:11:1: group.name: missing; add name: ..."},
-		{"no models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx\n", "", "study.yaml:2:1: models: missing; add models: [{name: mine, onnx: model.onnx}]"},
+		{"no models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx\n", "", "study.yaml:2:1: models: missing; add models: FILE.onnx"},
 		{"empty models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx\n", "models: []\n", "study.yaml:4:9: models: an empty list; give it an item or leave the key out"},
 		{"no images", "images: t10k-images.gz, ", "", "data.images: missing; add images: FILE or FOLDER"},
 		{"empty name", "name: SO(2)", `name: ""`, "study.yaml:12:9: group.name: empty; give it a value or leave the key out"},
@@ -132,7 +132,7 @@ func changes(beyond bool) []change {
 		{"metric twice", "[confidence, accuracy]", "[accuracy, accuracy]", "study.yaml:15:21: metrics[1]: accuracy is there twice; keep one"},
 		{"nothing", "audit: {preset: production, confidence: 0.95}", "audit:", "study.yaml:16:8: audit: expected a mapping (key: value), got nothing"},
 		{"newer", "version: 1", "version: 2", "study.yaml:2:10: version: 2; this program reads version 1: a newer nero may read it"},
-		{"no version", "version: 1\n", "", "study.yaml:2:1: version: missing; add version: 1"},
+		{"no version", "version: 1\n", "", ""},
 		{"version as text", "version: 1", "version: '1'", `study.yaml:2:10: version: expected a whole number, got the text "1"`},
 		{"task", "task: classification", "task: classifcation", `study.yaml:3:7: task: "classifcation" is not one of classification, segmentation, image, tensor; did you mean "classification"?`},
 	}
@@ -204,7 +204,7 @@ func TestParseStudyHostile(t *testing.T) {
 		"deep keys": {strings.Repeat("a: ", maxStudy/3), "s.yaml:1:"},
 		"indented":  {deepKeys(2000), "collections inside each other"},
 		"binary":    {"\x00\x01\x02\xff", "s.yaml:1:"},
-		"loop":      {"version: 1\nmodels: &m [*m]\ndata: {images: x}\ngroup: {name: C4}\n", "models[0]: expected a mapping (key: value), got a list"},
+		"loop":      {"version: 1\nmodels: &m [*m]\ndata: {images: x}\ngroup: {name: C4}\n", "models[0]: expected a mapping (key: value) or the text of its onnx, got a list"},
 		"bomb":      {strings.Replace(few, "group: {name: C4}", "group: {name: C4, orbit: {values: [&r ["+row+"]"+strings.Repeat(", *r", 3000)+"]}}", 1), "too large once its aliases are unfolded"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -344,4 +344,93 @@ func FuzzParseStudy(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestParseStudyShort reads the short forms as what they stand for.
+func TestParseStudyShort(t *testing.T) {
+	two := []Model{{"a", "dir/a.onnx"}, {"other", "b.onnx"}}
+	for text, want := range map[string]Study{
+		"models: dir/a.onnx\ndata: photos":                                      {Version: 1, Models: two[:1], Data: Data{Images: "photos"}},
+		"models: {onnx: dir/a.onnx}\ndata: {images: photos}":                    {Version: 1, Models: two[:1], Data: Data{Images: "photos"}},
+		"models: {onnx: dir/a.onnx, name: other}\ndata: x":                      {Version: 1, Models: []Model{{"other", "dir/a.onnx"}}, Data: Data{Images: "x"}},
+		"models: [dir/a.onnx, {name: other, onnx: b.onnx}]\ndata: x":            {Version: 1, Models: two, Data: Data{Images: "x"}},
+		"models:\n  - dir/a.onnx\n  - name: other\n    onnx: b.onnx\ndata: x\n": {Version: 1, Models: two, Data: Data{Images: "x"}},
+		"models: .onnx\ndata: x\ngroup: C4":                                     {Version: 1, Models: []Model{{".onnx", ".onnx"}}, Data: Data{Images: "x"}, Group: Group{Name: "C4"}},
+		`{"version": 1, "models": "dir/a.onnx", "data": "x", "group": "SO(2)"}`: {Version: 1, Models: two[:1], Data: Data{Images: "x"}, Group: Group{Name: "SO(2)"}},
+	} {
+		got, err := ParseStudy("s.yaml", []byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		got.src = nil
+		if !reflect.DeepEqual(&want, got) {
+			t.Errorf("%s:\ngot  %+v\nwant %+v", text, got, &want)
+		}
+		if err := valid(t, compile(t), text); err != nil {
+			t.Errorf("%s: the schema: %v", text, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"models: a.onnx\ndata: 5":                      "s.yaml:2:7: data: expected a mapping (key: value) or the text of its images, got 5",
+		"models: ''\ndata: x":                          "s.yaml:1:9: models.onnx: empty; give it a value or leave the key out",
+		"models:\ndata: x":                             "s.yaml:1:8: models: expected a list, got nothing",
+		"models: [a.onnx, b/a.onnx]\ndata: x":          `s.yaml:1:18: models[1].name: "a" is already the name of models[0]; give each model its own`,
+		"models: [a.onnx, 7]\ndata: x":                 "s.yaml:1:18: models[1]: expected a mapping (key: value) or the text of its onnx, got 7",
+		"models: a.onnx\ndata: x\ngroup: [C4]":         "s.yaml:3:8: group: expected a mapping (key: value) or the text of its name, got a list",
+		"models: a.onnx\ndata: x\noutput: scores":      "s.yaml:3:9: output: expected a mapping (key: value), got the text \"scores\"",
+		"models: {onx: a.onnx}\ndata: x":               "s.yaml:1:10: models.onx: unknown key; did you mean \"onnx\"?",
+		"models: a.onnx\ndata: x\ngroup: {orbit: all}": "group.name: missing",
+		"version: 2\nmodels: a.onnx\ndata: x":          "s.yaml:1:10: version: 2; this program reads version 1",
+		"models: [&m a.onnx, *m]\ndata: x":             `"a" is already the name of models[0]`,
+		"models: {onnx: {onnx: a.onnx}}\ndata: x":      "models.onnx: expected text, got a mapping",
+		"models: [[a.onnx]]\ndata: x":                  "got a list",
+		"models: a.onnx\ndata: x\nmodels: b.onnx":      "models",
+		"models: a.onnx\ndata: {images: {images: x}}":  "data.images: expected text, got a mapping",
+		"models: a.onnx\ndata: x\ngroup: ''":           "s.yaml:3:8: group.name: empty; give it a value or leave the key out",
+	} {
+		if _, err := ParseStudy("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+	s, err := ParseStudy("s.yaml", []byte("models: [a.onnx, b.onnx]\ndata: x\ngroup: C4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"models[1].onnx": "s.yaml:1:18", "models[1].name": "s.yaml:1:18", "data.images": "s.yaml:2:7", "group.name": "s.yaml:3:8"} {
+		if got := s.Where(path); got != want {
+			t.Errorf("%s is at %s, want %s", path, got, want)
+		}
+	}
+}
+
+// TestStudyValidate holds studies that no file was read for against the rules of files.
+func TestStudyValidate(t *testing.T) {
+	s := func(change func(*Study)) *Study {
+		s := &Study{Version: 1, Models: []Model{{"a", "a.onnx"}}, Data: Data{Images: "x"}}
+		change(s)
+		return s
+	}
+	for want, study := range map[string]*Study{
+		"": s(func(*Study) {}),
+		"study: data.limit: -3 is out of range; expected a number at least 0 and at most 1000000000": s(func(s *Study) { s.Data.Limit = -3 }),
+		"study: group.resample: \"bicubik\" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean \"bicubic\"?": s(func(s *Study) {
+			s.Group = Group{Name: "C4", Resample: "bicubik"}
+		}),
+		"study: audit.confidence: 95 is out of range; expected a number above 0 and below 1":     s(func(s *Study) { s.Audit.Confidence = 95 }),
+		"study: models[1].name: \"a\" is already the name of models[0]; give each model its own": s(func(s *Study) { s.Models = append(s.Models, s.Models[0]) }),
+		"study: input.mean[0]: expected a finite number":                                         s(func(s *Study) { s.Input.Mean = []float64{math.NaN()} }),
+		"study: group.orbit.values[1][0]: expected a finite number":                              s(func(s *Study) { s.Group.Orbit.Values = [][]float64{{0}, {math.Inf(1)}} }),
+		"study: data.limit: -1 is out of range; expected a number at least 0 and at most 1000000000\nstudy: input.scale: -1 is out of range; expected a number above 0": s(func(s *Study) {
+			s.Data.Limit, s.Input.Scale = -1, -1
+		}),
+	} {
+		got := ""
+		if err := study.Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
 }

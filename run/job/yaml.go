@@ -66,7 +66,7 @@ func (r *reader) read(b []byte, s *Study) bool {
 		body = d.Body
 	}
 	if body == nil {
-		r.add(position{1, 1}, "", "empty; a study needs at least version, models, data and group")
+		r.add(position{1, 1}, "", "empty; a study needs at least models and data")
 		return false
 	}
 	r.anchors = map[string]ast.Node{}
@@ -239,12 +239,20 @@ func (r *reader) seed(n ast.Node, v reflect.Value, path string, ru rules) {
 
 // mapping fills a struct.
 func (r *reader) mapping(n ast.Node, v reflect.Value, path string) {
+	fields := fieldsOf(v.Type())
 	m, ok := n.(ast.MapNode)
 	if !ok {
-		r.mismatch(n, path, "a mapping (key: value)")
+		want := "a mapping (key: value)"
+		if i := slices.IndexFunc(fields, func(f field) bool { return f.short }); i >= 0 {
+			if _, plain := text(n); plain {
+				r.value(n, v.Field(fields[i].index), join(path, fields[i].name), fields[i].rules)
+				return
+			}
+			want += " or the text of its " + fields[i].name
+		}
+		r.mismatch(n, path, want)
 		return
 	}
-	fields := fieldsOf(v.Type())
 	var known []string
 	for _, f := range fields {
 		known = append(known, f.name)
@@ -290,7 +298,7 @@ func (r *reader) list(n ast.Node, v reflect.Value, path string, ru rules) {
 	name := func(i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 	if s, ok := n.(*ast.SequenceNode); ok {
 		items = s.Values
-	} else if _, isMap := n.(ast.MapNode); ru.single && !isMap && n.Type() != ast.NullType {
+	} else if _, isMap := n.(ast.MapNode); ru.single && (!isMap || v.Type().Elem().Kind() == reflect.Struct) && n.Type() != ast.NullType {
 		items = []ast.Node{n}
 		name = func(int) string { return path } // messages should not speak of a list that is not there
 		r.src.at[path+"[0]"] = place(n)
@@ -522,11 +530,9 @@ func example(key string) string {
 	case "version":
 		return " 1"
 	case "models":
-		return " [{name: mine, onnx: model.onnx}]"
+		return " FILE.onnx"
 	case "data":
-		return " {images: FOLDER}"
-	case "group":
-		return " {name: SO(2)}"
+		return " FILE or FOLDER"
 	case "images":
 		return " FILE or FOLDER"
 	case "onnx":

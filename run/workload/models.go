@@ -88,8 +88,7 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 			}
 		}
 		if err := model.Check(limits); err != nil {
-			var l *onnx.LimitError
-			if errors.As(err, &l) {
+			if l, ok := errors.AsType[*onnx.LimitError](err); ok {
 				l.Model = m.ONNX // a lowered one has no file of its own
 			}
 			return w.Study.Errorf(at, "%v", err)

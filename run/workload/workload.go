@@ -90,6 +90,7 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		return nil, s.Errorf("group.name", "%v", err)
 	}
 	w.group = g
+	s.Group.Name = g.Name() // one spelling, so that "c4" and "C_4" are the same job
 	if _, torus := g.(group.Torus); torus && s.Group.Border == "" {
 		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
 	}
@@ -257,6 +258,9 @@ func (w *Workload) metrics() error {
 		m, err := metric.Find(name)
 		switch {
 		case err != nil:
+			if near, ok := job.Suggest(name, metricNames()); ok {
+				return w.Study.Errorf(at, "unknown metric %q; did you mean %q? All are listed by: nero metrics", name, near)
+			}
 			return w.Study.Errorf(at, "%v", err)
 		case seen[name]:
 			return w.Study.Errorf(at, "%s is listed twice", name)
@@ -269,6 +273,14 @@ func (w *Workload) metrics() error {
 		w.Eval.Metrics = append(w.Eval.Metrics, m)
 	}
 	return nil
+}
+
+func metricNames() []string {
+	var names []string
+	for _, m := range metric.Builtin() {
+		names = append(names, m.Name)
+	}
+	return names
 }
 
 // choose picks the samples and checks their labels.
