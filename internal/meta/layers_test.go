@@ -24,6 +24,8 @@ var layers = map[string]int{
 	"symmetry/group/grouptest": 1,
 	"data/space":               1,
 	"model/engine":             1,
+	"model/engine/library":     1,
+	"model/engine/sketch":      1,
 	"run/job":                  1,
 
 	"symmetry/action":         2,
@@ -42,6 +44,7 @@ var layers = map[string]int{
 	"model/onnx":                 3,
 	"model/engine/selftest":      3,
 	"run/store/storetest":        3,
+	"model/onnx/facts":           4,
 	"model/decode":               4,
 	"model/engine/choose":        4,
 
@@ -49,6 +52,7 @@ var layers = map[string]int{
 	"run/fold":       5,
 	"audit":          6,
 	"present/view":   6,
+	"run/benchmark":  6,
 	"run/workload":   6,
 	"present/report": 7,
 

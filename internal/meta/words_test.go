@@ -1,0 +1,61 @@
+package meta
+
+import (
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// foreign are words that tie the project to a machine or a download host: it has to build anywhere.
+var foreign = regexp.MustCompile(`(?i)registry\.npmjs|files\.pythonhosted|proxy\.golang|deb\.debian|/work/|/root/|pypi\.org`)
+
+func TestNoForeignPlaces(t *testing.T) {
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name == ".git" || d.Name() == "node_modules" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		switch path.Ext(name) {
+		case ".go", ".md", ".py", ".sh", ".yaml", ".yml", ".json", ".txt", ".txtar", ".mod", ".proto", "":
+		default:
+			return nil
+		}
+		if strings.HasSuffix(name, "words_test.go") || strings.Contains(name, "licenses/") {
+			return nil
+		}
+		b, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		for i, line := range strings.Split(string(b), "\n") {
+			if m := foreign.FindString(line); m != "" {
+				t.Errorf("%s:%d: %q", name, i+1, m)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Third-party files lie beside a note on where they come from.
+func TestProvenance(t *testing.T) {
+	for _, dir := range []string{"model/engine/wasm", "model/onnx/onnxpb", "studies/digits/data"} {
+		found := false
+		for _, name := range []string{"PROVENANCE.md", "README.md"} {
+			b, err := fs.ReadFile(root, dir+"/"+name)
+			found = found || err == nil && strings.Contains(strings.ToLower(string(b)), "licen")
+		}
+		if !found {
+			t.Errorf("%s has no PROVENANCE.md or README.md that names a licence", dir)
+		}
+	}
+}
