@@ -87,6 +87,9 @@ type Engine struct {
 // New compiles the embedded module, or fetches the machine code from the cache folder: about 4 s of work on two cores
 // against 0.3 s. The compiler notices the end of ctx.
 func New(ctx context.Context, c Config) (*Engine, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	m, err := unpack()
 	if err != nil {
 		return nil, err
