@@ -249,6 +249,11 @@ func (p *page) partMean(x *part, m int) string {
 	}
 	i := aggregate.MeanInterval(x.mean, p.s.Confidence)
 	lo, hi := i.Low, i.High
+	if x.mean.Min == x.mean.Max && p.binary(m) && (x.mean.Min == 0 || x.mean.Min == 1) {
+		// Samples that all agree have no spread, and Student's interval would claim to know everything.
+		c := aggregate.ClopperPearson(int(x.mean.Min)*x.mean.N, x.mean.N, p.s.Confidence)
+		lo, hi = c.Low, c.High
+	}
 	if r := float64(p.s.Metrics[m].Range[0]); !math.IsNaN(r) {
 		lo = max(lo, r)
 	}
@@ -256,6 +261,11 @@ func (p *page) partMean(x *part, m int) string {
 		hi = min(hi, r)
 	}
 	return withInterval(fold.Number(x.mean.Mean), fold.Number(lo), fold.Number(hi))
+}
+
+func (p *page) binary(m int) bool {
+	known, err := metric.Find(p.s.Metrics[m].Name)
+	return err == nil && known.Binary
 }
 
 // countParts is the number of exact or of resampled elements, the identity apart.

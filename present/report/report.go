@@ -145,6 +145,8 @@ func newPage(in Input) (*page, error) {
 		return nil, errors.New("report: the summary has no models or no metrics")
 	case len(in.Job.Models) != len(in.Summary.Models) || len(in.Job.Metrics) != len(in.Summary.Metrics) || len(in.Job.Elements) != len(in.Summary.Elements):
 		return nil, errors.New("report: the summary is of another job: models, metrics or elements differ in number")
+	case in.Job.Weights != nil && len(in.Job.Weights) != len(in.Summary.Elements):
+		return nil, fmt.Errorf("report: %d weights for %d elements", len(in.Job.Weights), len(in.Summary.Elements))
 	}
 	p := &page{in: in, s: in.Summary, j: in.Job, identity: in.Summary.Identity(), lead: lead(in.Summary)}
 	for i, sl := range p.s.Slices {
@@ -164,7 +166,7 @@ func lead(s *fold.Summary) int {
 			continue
 		}
 		if known, err := metric.Find(m.Name); err != nil || !known.Binary {
-			return i
+			return i // what this program does not know by name is not known to be binary either
 		}
 		if target < 0 {
 			target = i

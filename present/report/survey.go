@@ -126,18 +126,11 @@ func (p *page) check(r job.Row) error {
 
 // mean is that over the orbit, with the weights of the job; NaN if a value is not finite.
 func (p *page) mean(curve []float32) float64 {
-	sum, weight := 0.0, 0.0
-	for k, x := range curve {
-		w := 1.0
-		if p.j.Weights != nil {
-			w = p.j.Weights[k]
-		}
-		sum, weight = sum+w*float64(x), weight+w
-	}
-	if sum /= weight; math.IsInf(sum, 0) {
+	m := aggregate.CurveMean(p.j.Weights)(curve)
+	if math.IsInf(m, 0) {
 		return math.NaN()
 	}
-	return sum
+	return m
 }
 
 func span(curve []float32) float32 {
@@ -310,7 +303,7 @@ func (p *page) samples(ctx context.Context) ([]view.Sample, error) {
 			}
 			row.Top = slices.Clone(r.Top)
 			x.Rows = append(x.Rows, row)
-			x.Title = r.Sample
+			x.Title = "Sample " + r.Sample
 			if r.Label >= 0 {
 				x.Title += ", class " + p.className(r.Label)
 			}

@@ -43,12 +43,12 @@ func paletteOf(t Theme) palette {
 	if t == Dark {
 		return palette{
 			background: rgb(0x16191d), text: rgb(0xe8eaed), muted: rgb(0xa3a9b1), grid: rgb(0x343a41), rim: rgb(0x5a626b), missing: rgb(0x2a2f35),
-			models: colors(0x56b4e9, 0xf06bb2, 0x2ecf9c, 0xf0a03e, 0xb79cf2, 0xc9ced6), band: 34, interval: 80,
+			models: colors(0x95b2f2, 0xee3588, 0x67fdcc, 0xf9bf3d, 0xc241fe, 0xcad7e5), band: 34, interval: 80,
 		}
 	}
 	return palette{
 		background: rgb(0xffffff), text: rgb(0x1c1f23), muted: rgb(0x5b636c), grid: rgb(0xe1e4e8), rim: rgb(0xaab1b9), missing: rgb(0xeceef0),
-		models: colors(0x005fb0, 0xd6278a, 0x008a6a, 0xb36200, 0x6b3fc4, 0x3c434a), band: 28, interval: 70,
+		models: colors(0x123980, 0xee5aa4, 0x098b5d, 0x8e5c0f, 0xa02af4, 0x575d64), band: 20, interval: 70,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nero/measure/aggregate"
 	"nero/measure/metric"
 	"nero/run/fold"
 	"nero/run/job"
@@ -56,6 +57,9 @@ func newBuilder(s *fold.Summary, m int, o Options) (*builder, error) {
 	}
 	if len(s.Exact) != len(s.Elements) {
 		return nil, fmt.Errorf("%d elements of which %d say whether they are exact", len(s.Elements), len(s.Exact))
+	}
+	if o.Weights != nil && len(o.Weights) != len(s.Elements) {
+		return nil, fmt.Errorf("%d weights for %d elements", len(o.Weights), len(s.Elements))
 	}
 	for k, e := range s.Elements {
 		if len(e) != len(s.Chart) {
@@ -164,18 +168,11 @@ func Individual(s *fold.Summary, metric int, samples []Sample, o Options) (*Figu
 
 // mean is that of a curve, NaN if one value is not finite.
 func mean(curve []float32, weights []float64) fold.Number {
-	sum, weight := 0.0, 0.0
-	for k, v := range curve {
-		w := 1.0
-		if k < len(weights) {
-			w = weights[k]
-		}
-		sum, weight = sum+w*float64(v), weight+w
+	m := aggregate.CurveMean(weights)(curve)
+	if math.IsInf(m, 0) {
+		m = math.NaN()
 	}
-	if sum /= weight; math.IsInf(sum, 0) {
-		return fold.Number(math.NaN())
-	}
-	return fold.Number(sum)
+	return fold.Number(m)
 }
 
 // whole refuses a curve whose lists do not have one entry per element.
