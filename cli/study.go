@@ -60,7 +60,7 @@ func (f *studyFlags) add(c *cobra.Command) {
 	s.Float64SliceVar(&f.std, "std", nil, "then divide by this, one number or one per channel")
 	s.StringVar(&f.output, "output-name", "", "which output of the model (default: the first)")
 	s.StringVar(&f.space, "output", "", "what the model returns: scores, image, mask, tensor (default: scores)")
-	s.StringVar(&f.decode, "decode", "", "of scores: softmax, probabilities, raw (default: softmax)")
+	s.StringVar(&f.decode, "decode", "", "of scores: softmax, probabilities, raw (default: softmax); of masks: argmax, raw (default: by the number of channels)")
 	s.BoolVar(&f.invariant, "invariant", false, "the output must not change along the orbit")
 	s.BoolVar(&f.equivariant, "equivariant", false, "the output must move as the input does")
 	s.StringVarP(&f.group, "group", "g", "", "group, as in 'nero groups' (default: SO(2))")

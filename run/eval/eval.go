@@ -100,7 +100,7 @@ func (e *Evaluation) Prepare() error {
 	if e.first = e.Plan.Identity(); e.first < 0 {
 		return errors.New("the orbit does not visit the identity")
 	}
-	s, err := e.sound()
+	s, err := e.First()
 	if err != nil {
 		return err
 	}
@@ -130,8 +130,8 @@ func (e *Evaluation) Prepare() error {
 	return nil
 }
 
-// sound is the first sample that can be used: the first of all, unless the run keeps going without those that cannot.
-func (e *Evaluation) sound() (s dataset.Sample, err error) {
+// First is the first sample that can be used: the first of all, unless the run keeps going without those that cannot.
+func (e *Evaluation) First() (s dataset.Sample, err error) {
 	for i := range e.Count() {
 		if s, err = e.At(i); err == nil || !e.KeepGoing {
 			return s, err

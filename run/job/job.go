@@ -67,7 +67,7 @@ type Input struct {
 type Output struct {
 	Space  string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor"`                                             // default scores
 	Name   string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`                                                                                // which output of the model; default the first
-	Decode string `json:"decode,omitempty" yaml:"decode,omitempty" jsonschema:"enum=softmax,enum=probabilities,enum=raw"`                                               // default softmax for scores, raw for the others
+	Decode string `json:"decode,omitempty" yaml:"decode,omitempty" jsonschema:"enum=softmax,enum=probabilities,enum=argmax,enum=raw"`                                   // default softmax for scores; argmax for masks with a channel per class, else raw; raw for images and tensors
 	Action string `json:"action,omitempty" yaml:"action,omitempty" jsonschema:"enum=invariant,enum=same"`                                                               // how the group should move the output; default invariant for scores, same for the others
 	Type   string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"enum=trivial,enum=regular"`                                                                  // tensor: representation that the channels carry; default trivial
 	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"` // kernel of the output's action; default that of the input

@@ -155,6 +155,9 @@ func (s *Study) checkOutput(report func(path, message string)) {
 	if d := s.Output.Decode; space != "scores" && (d == "softmax" || d == "probabilities") {
 		report("output.decode", fmt.Sprintf("%q is for output space scores, but the space is %s; use raw or leave it out", d, space))
 	}
+	if s.Output.Decode == "argmax" && space != "mask" {
+		report("output.decode", fmt.Sprintf("\"argmax\" is for output space mask, but the space is %s; leave it out, or set output.space: mask", space))
+	}
 	if s.Output.Type != "" && space != "tensor" {
 		report("output.type", fmt.Sprintf("only an output of space tensor has one, but the space is %s; leave it out", space))
 	}
@@ -255,7 +258,9 @@ func Defaults(s *Study) {
 		set(&s.Output.Decode, "softmax")
 		set(&s.Output.Action, "invariant")
 	}
-	set(&s.Output.Decode, "raw")
+	if s.Output.Space != "mask" { // whether a mask comes as labels or as scores of classes is seen in the model
+		set(&s.Output.Decode, "raw")
+	}
 	set(&s.Output.Action, "same")
 	if s.Output.Space == "tensor" {
 		set(&s.Output.Type, "trivial")

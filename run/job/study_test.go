@@ -96,7 +96,7 @@ func changes(beyond bool) []change {
 		{"space", "{space: image,", "{space: cloud,", `study.yaml:9:16: input.space: "cloud" is not one of image; choose one of them`},
 		{"channels", "{space: image,", "{channels: gray,", `study.yaml:9:19: input.channels: "gray" is not one of rgb, bgr, grey; did you mean "grey"?`},
 		{"action", "decode: softmax", "action: covariant", `study.yaml:10:33: output.action: "covariant" is not one of invariant, same; did you mean "invariant"?`},
-		{"decoder", "decode: softmax", "decode: sigmoid", `study.yaml:10:33: output.decode: "sigmoid" is not one of softmax, probabilities, raw; choose one of them`},
+		{"decoder", "decode: softmax", "decode: sigmoid", `study.yaml:10:33: output.decode: "sigmoid" is not one of softmax, probabilities, argmax, raw; choose one of them`},
 		{"border", "resample: bicubic", "border: mirror", `study.yaml:14:11: group.border: "mirror" is not one of zero, edge, reflect, circular; choose one of them`},
 		{"balance", "balance: label", "balance: labels", `study.yaml:8:91: data.balance: "labels" is not one of label; did you mean "label"?`},
 		{"preset", "preset: production", "preset: strict", `study.yaml:16:17: audit.preset: "strict" is not one of research, production, critical, safety; choose one of them`},
@@ -296,7 +296,7 @@ func TestDefaults(t *testing.T) {
 	}
 	for task, want := range map[string]Output{
 		"classification": {Space: "scores", Decode: "softmax", Action: "invariant", Kernel: "bilinear"},
-		"segmentation":   {Space: "mask", Decode: "raw", Action: "same", Kernel: "bilinear"},
+		"segmentation":   {Space: "mask", Action: "same", Kernel: "bilinear"},
 		"image":          {Space: "image", Decode: "raw", Action: "same", Kernel: "bilinear"},
 		"tensor":         {Space: "tensor", Decode: "raw", Action: "same", Type: "trivial", Kernel: "bilinear"},
 	} {

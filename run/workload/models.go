@@ -2,13 +2,14 @@ package workload
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/bits"
 	"os"
 	"slices"
 
-	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
 	"nero/model/decode"
@@ -35,6 +36,7 @@ func Limits(e engine.Engine) (onnx.Limits, error) {
 type file struct {
 	model *onnx.Model
 	bytes []byte
+	sum   string // SHA-256 of bytes in hexadecimal
 }
 
 // readModels reads every model and finds out how it is fed and how its output is read: all that can be said without an
@@ -62,7 +64,8 @@ func (w *Workload) readModels(in space.Spec, o Options) ([]file, error) {
 		for _, n := range decode.Notes(codec) {
 			w.note("%s: %s", m.Name, n)
 		}
-		files = append(files, file{model, b})
+		sum := sha256.Sum256(b) // of what is run, not of what the file may hold later
+		files = append(files, file{model, b, hex.EncodeToString(sum[:])})
 		w.Eval.Models = append(w.Eval.Models, &eval.Model{Name: m.Name, Codec: codec})
 	}
 	return files, nil
@@ -103,15 +106,13 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
 		opened.Pool.Put(s)
-		sum, err := dataset.Digest(m.ONNX)
-		if err != nil {
-			return w.Study.Errorf(at, "%v", err)
-		}
-		w.Job.Models = append(w.Job.Models, job.ModelRef{Name: m.Name, Ref: job.Ref{Path: m.ONNX, SHA256: sum}, Batch: opened.Batch})
+		w.Job.Models = append(w.Job.Models, job.ModelRef{Name: m.Name, Ref: job.Ref{Path: m.ONNX, SHA256: files[i].sum}, Batch: opened.Batch})
 	}
 	return nil
 }
 
+// openModel makes the pool of a model and fixes its micro-batch: the model's own where its batch axis is fixed, else as many
+// inputs as activationBudget admits.
 func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Model, b []byte, in space.Spec, o Options) error {
 	m.Pool = eval.NewPool(o.Engine, b, engine.Options{Threads: 1})
 	limit := 64

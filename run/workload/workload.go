@@ -218,6 +218,7 @@ var kinds = map[string]space.Kind{
 	"scores": space.KindScores, "image": space.KindImage, "mask": space.KindMask, "tensor": space.KindTensor,
 }
 
+// outAction chooses how the group moves the output of every model.
 func (w *Workload) outAction(o Options) (action.Action, error) {
 	s := w.Study
 	out := w.Eval.Models[0].Codec.Out()
@@ -241,16 +242,11 @@ func (w *Workload) outAction(o Options) (action.Action, error) {
 
 // metrics looks up the metrics of the study, or chooses those that output and labels allow.
 func (w *Workload) metrics() error {
-	kind := w.Eval.Models[0].Codec.Out().Kind
+	out := w.Eval.Models[0].Codec.Out()
 	labeled := w.Data.Labels() != nil
+	normalized := w.Study.Output.Decode != "raw"
 	if len(w.Study.Metrics) == 0 {
-		w.Study.Metrics = []string{metric.Relative.Name, metric.Absolute.Name}
-		if kind == space.KindScores {
-			w.Study.Metrics = append(w.Study.Metrics, metric.Agreement.Name)
-			if labeled {
-				w.Study.Metrics = append([]string{metric.Confidence.Name, metric.Accuracy.Name}, w.Study.Metrics...)
-			}
-		}
+		w.Study.Metrics = usual(out.Kind, labeled, normalized)
 	}
 	seen := map[string]bool{}
 	for i, name := range w.Study.Metrics {
@@ -264,8 +260,10 @@ func (w *Workload) metrics() error {
 			return w.Study.Errorf(at, "%v", err)
 		case seen[name]:
 			return w.Study.Errorf(at, "%s is listed twice", name)
-		case !m.Understands(kind):
-			return w.Study.Errorf(at, "%s compares %v, the models return %s", name, m.Spaces, kind)
+		case !m.Understands(out.Kind):
+			return w.Study.Errorf(at, "%s compares %s, the models return %s; choose others, listed by: nero metrics", name, words(m.Spaces), out.Kind)
+		case m.Normalized && !normalized:
+			return w.Study.Errorf(at, "%s needs probabilities, and output.decode: raw takes the model's numbers as they are; set output.decode: softmax or probabilities, or leave the metric out", name)
 		case m.Ref == metric.Target && !labeled:
 			return w.Study.Errorf(at, "%s needs labels and the data has none; give data.labels, or use label-free metrics such as relative, agreement", name)
 		}
@@ -273,6 +271,37 @@ func (w *Workload) metrics() error {
 		w.Eval.Metrics = append(w.Eval.Metrics, m)
 	}
 	return nil
+}
+
+// usual are the metrics of a study that names none.
+func usual(kind space.Kind, labeled, normalized bool) []string {
+	var ms []*metric.Metric
+	switch {
+	case kind == space.KindMask:
+		ms = []*metric.Metric{metric.PixelAgreement, metric.MeanIoU}
+	case kind != space.KindScores:
+		ms = []*metric.Metric{metric.Relative, metric.Absolute}
+	case labeled && normalized:
+		ms = []*metric.Metric{metric.Confidence, metric.Accuracy, metric.Relative, metric.Absolute, metric.Agreement}
+	case normalized:
+		ms = []*metric.Metric{metric.Relative, metric.Absolute, metric.Agreement}
+	default: // an embedding or a regression as likely as a classifier: nothing is said of its largest number
+		ms = []*metric.Metric{metric.Relative, metric.Absolute}
+	}
+	names := make([]string, len(ms))
+	for i, m := range ms {
+		names[i] = m.Name
+	}
+	return names
+}
+
+// words joins the names of spaces.
+func words(kinds []space.Kind) string {
+	s := make([]string, len(kinds))
+	for i, k := range kinds {
+		s[i] = string(k)
+	}
+	return strings.Join(s, ", ")
 }
 
 func metricNames() []string {
@@ -283,10 +312,13 @@ func metricNames() []string {
 	return names
 }
 
-// choose picks the samples and checks their labels.
+// choose picks the samples.
 func (w *Workload) choose() error {
 	d := w.Study.Data
 	labels := w.Data.Labels()
+	if d.Balance != "" && labels == nil {
+		return w.Study.Errorf("data.balance", "the data has no labels to balance by; give data.labels, or leave data.balance out")
+	}
 	if d.Limit > 0 || d.Balance != "" {
 		chosen, err := dataset.Select(labels, w.Data.Len(), d.Limit, d.Balance == "label", d.Seed)
 		if err != nil {
@@ -296,15 +328,28 @@ func (w *Workload) choose() error {
 			w.Eval.Samples = chosen
 		}
 	}
-	out := w.Eval.Models[0].Codec.Out()
-	if out.Kind == space.KindScores && len(out.Shape) == 1 && out.Shape[0] > 0 {
-		w.Eval.Classes = out.Shape[0]
+	if out := w.Eval.Models[0].Codec.Out(); out.Kind == space.KindScores && len(out.Shape) == 1 && out.Shape[0] > 0 {
+		return w.classes(out.Shape[0])
 	}
-	if labels == nil || w.Eval.Classes == 0 {
+	return nil
+}
+
+// classes says that the models have n classes, and holds the labels of the chosen samples against them if a metric reads labels.
+// Labels that only cut the data into slices may be of another kind than the classes.
+func (w *Workload) classes(n int) error {
+	w.Eval.Classes = n
+	if !slices.ContainsFunc(w.Eval.Metrics, func(m *metric.Metric) bool { return m.Ref == metric.Target }) {
 		return nil
 	}
-	if err := dataset.CheckLabels(w.Data, w.Eval.Classes); err != nil {
-		return w.Study.Errorf("data.labels", "%v", err)
+	data := w.Data
+	if w.Eval.Samples != nil {
+		var err error
+		if data, err = dataset.Subset(w.Data, w.Eval.Samples); err != nil {
+			return err
+		}
+	}
+	if err := dataset.CheckLabels(data, n); err != nil {
+		return w.Study.Errorf("data.labels", "%v; or choose metrics that need no labels", err)
 	}
 	return nil
 }
@@ -343,11 +388,11 @@ func (w *Workload) fix(o Options) error {
 	return err
 }
 
-// probe runs every model once on the first sample, so that a model that cannot take the data says so before anything is
-// written.
+// probe runs every model once on the first sample that can be used, so that a model that cannot take the data says so before
+// anything is written.
 func (w *Workload) probe(ctx context.Context) error {
 	e := w.Eval
-	s, err := e.At(0)
+	s, err := e.First()
 	if err != nil {
 		return err
 	}
@@ -360,18 +405,17 @@ func (w *Workload) probe(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if scores, ok := ys[0].(*space.Scores); ok {
-			n := len(scores.Val)
-			if i > 0 && n != e.Classes {
-				return w.Study.Errorf("models", "%s returns %d classes and %s %d: models of one study have the same classes", e.Models[0].Name, e.Classes, m.Name, n)
-			}
-			if e.Classes == 0 {
-				e.Classes = n
-				if w.Data.Labels() != nil {
-					if err := dataset.CheckLabels(w.Data, n); err != nil {
-						return w.Study.Errorf("data.labels", "%v", err)
-					}
-				}
+		scores, ok := ys[0].(*space.Scores)
+		if !ok {
+			continue
+		}
+		n := len(scores.Val)
+		if i > 0 && n != e.Classes {
+			return w.Study.Errorf("models", "%s returns %d classes and %s %d: models of one study have the same classes", e.Models[0].Name, e.Classes, m.Name, n)
+		}
+		if e.Classes == 0 { // the file leaves the number free
+			if err := w.classes(n); err != nil {
+				return err
 			}
 		}
 	}
@@ -418,7 +462,7 @@ func (w *Workload) decodeSpec(audit bool) decode.OutputSpec {
 	if audit && out.Space == "scores" && strings.EqualFold(d, "softmax") {
 		d = "logits" // errors are judged on the model's own numbers
 	}
-	return decode.OutputSpec{Name: out.Name, Space: kinds[out.Space], Decode: d}
+	return decode.OutputSpec{Name: out.Name, Space: kinds[out.Space], Decode: d, Type: out.Type}
 }
 
 // Max is that of the data set.
