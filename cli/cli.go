@@ -130,14 +130,20 @@ func flagError(c *cobra.Command, err error) error {
 
 // commandError says which command was probably meant, if args begin with one that does not exist.
 func commandError(root *cobra.Command, args []string, err error) error {
-	if !strings.HasPrefix(err.Error(), "unknown command") {
-		return err
-	}
-	var names []string
 	at, rest, _ := root.Find(args)
 	if at == nil || len(rest) == 0 {
 		at, rest = root, args
 	}
+	switch text := err.Error(); {
+	case strings.HasPrefix(text, "accepts ") && strings.Contains(text, " arg(s), received "):
+		if at, _, _ = root.Find(args); at != nil {
+			return fmt.Errorf("%s: %w; see %s --help", at.UseLine(), err, at.CommandPath())
+		}
+		return err
+	case !strings.HasPrefix(text, "unknown command"):
+		return err
+	}
+	var names []string
 	for _, c := range at.Commands() {
 		names = append(names, c.Name())
 	}

@@ -352,6 +352,7 @@ func writeForeign(name string, o *options) error {
 		b = append([]byte("MZ"), make([]byte, 4096)...)
 		b[0x3c] = 0x80
 		copy(b[0x80:], "PE\x00\x00\x64\x86")
+		b[0x80+23] = 0x20 // a library
 	case "macho":
 		b = append([]byte("\xcf\xfa\xed\xfe\x07\x00\x00\x01\x03\x00\x00\x00\x06\x00\x00\x00"), make([]byte, 4096)...)
 	default:

@@ -11,8 +11,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"nero/model/engine/choose"
@@ -52,6 +54,8 @@ func TestScripts(t *testing.T) {
 				return lib != "", nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "mount":
+				return mounts(), nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
@@ -81,6 +85,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"json":    isJSON,
 		"close":   closeTo,
 		"cut":     cut,
+		"disk":    disk,
+		"parts":   parts,
 	}
 	maps.Copy(all, fixtures)
 	return all
@@ -326,4 +332,57 @@ func cut(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has %d bytes, no more than %d", name, st.Size(), n)
 	}
 	ts.Check(os.Truncate(name, int64(n)))
+}
+
+// mounts tells whether this process may mount a small disk.
+var mounts = sync.OnceValue(func() bool {
+	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
+		return false
+	}
+	dir, err := os.MkdirTemp("", "nero-mount-")
+	if err != nil {
+		return false
+	}
+	defer func() { _ = os.Remove(dir) }()
+	if err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "nero", dir).Run(); err != nil {
+		return false
+	}
+	return exec.Command("umount", dir).Run() == nil
+})
+
+// disk DIR OPTIONS mounts a disk in memory, such as one of size=64k, at a folder until the script ends; for one that is
+// there, it changes the options.
+func disk(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: disk DIR OPTIONS")
+	}
+	dir := ts.MkAbs(args[0])
+	if _, err := os.Stat(dir); err == nil {
+		ts.Check(ts.Exec("mount", "-o", "remount,"+args[1], dir))
+		return
+	}
+	ts.Check(os.Mkdir(dir, 0o755))
+	ts.Check(ts.Exec("mount", "-t", "tmpfs", "-o", args[1], "nero", dir))
+	ts.Defer(func() {
+		if err := exec.Command("umount", dir).Run(); err != nil {
+			ts.Logf("umount %s: %v", dir, err)
+		}
+	})
+}
+
+// parts DIR REFERENCE wants that every file of DIR is one of REFERENCE with the same bytes: what an interrupted run left is
+// whole.
+func parts(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: parts DIR REFERENCE")
+	}
+	got, err := files(ts.MkAbs(args[0]))
+	ts.Check(err)
+	want, err := files(ts.MkAbs(args[1]))
+	ts.Check(err)
+	for name, text := range got {
+		if other, ok := want[name]; !ok || text != other {
+			ts.Fatalf("%s of %s is not that of %s", name, args[0], args[1])
+		}
+	}
 }
