@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tetratelabs/wazero/api"
+
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/selftest"
@@ -141,7 +143,57 @@ func TestErrorsKeepTheTextOfExceptions(t *testing.T) {
 	}
 }
 
-// Whatever way a Run ends, it leaves nothing behind in the instance.
+// counted counts the calls of a function of the instance.
+type counted struct {
+	api.Function
+	calls *int
+}
+
+func (c counted) CallWithStack(ctx context.Context, stack []uint64) error {
+	*c.calls++
+	return c.Function.CallWithStack(ctx, stack)
+}
+
+// Whatever way a Run ends, it gives back what it took, piece by piece.
+func TestRunsGiveBackWhatTheyTake(t *testing.T) {
+	m := vectorModel("Split") // two outputs; it fails with a status when x does not have three elements
+	m.Nodes[0].Inputs, m.Nodes[0].Outputs = []string{"x", "n"}, []string{"y", "z"}
+	m.Constants = []tensor.Named{{Name: "n", Tensor: tensor.FromInt64([]int64{1, 2}, 2)}}
+	m.Outputs = append(m.Outputs, sketch.Port{Name: "z", DType: tensor.Float32, Shape: []int{sketch.Free}})
+	s := openModel(t, corrected(t), m)
+	calls := map[string]*int{}
+	for name, f := range s.vm.fn {
+		calls[name] = new(int)
+		s.vm.fn[name] = counted{f, calls[name]}
+	}
+	for _, c := range []struct {
+		name    string
+		in      []tensor.Named
+		outputs int // that the run leaves to be given back
+	}{
+		{"a good run", input(1, 2, 3), 2},
+		{"wrong sizes", input(1, 2, 3, 4), 0},
+		{"a wrong rank", []tensor.Named{{Name: "x", Tensor: tensor.FromFloat32([]float32{1, 2}, 1, 2)}}, 0},
+		{"a wrong type", []tensor.Named{{Name: "x", Tensor: tensor.FromInt64([]int64{1, 2, 3}, 3)}}, 0},
+	} {
+		for _, n := range calls {
+			*n = 0
+		}
+		if _, err := s.Run(t.Context(), c.in); (err == nil) != (c.outputs > 0) || s.vm == nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		for _, pair := range []struct {
+			take, give string
+			more       int
+		}{{xMalloc, xFree, 0}, {xCreateTensor, xReleaseTensor, c.outputs}, {xCreateRunOpts, xReleaseRunOpts, 0}, {xTensorData, xOrtFree, 0}} {
+			if took, gave := *calls[pair.take]+pair.more, *calls[pair.give]; took != gave || took == 0 && pair.take == xMalloc {
+				t.Errorf("%s: %d calls of %q and %d of %q", c.name, took, pair.take, gave, pair.give)
+			}
+		}
+	}
+}
+
+// The memory of an instance does not grow over many runs.
 func TestRunsDoNotLeak(t *testing.T) {
 	m := vectorModel("Gather") // fails with a status, not an exception
 	m.Nodes[0].Inputs = []string{"x", "i"}
