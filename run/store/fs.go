@@ -108,10 +108,16 @@ func createTemporary(d FS, dir, base string) (File, string, error) {
 func writing(name string, err error) error {
 	remedy := "finished shards are kept; run the same command again to resume"
 	switch {
-	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+	case full(err):
 		remedy = "free some space, then run the same command again: finished shards are kept"
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
 		remedy = "choose a folder that you may write to"
 	}
 	return fmt.Errorf("cannot write %s: %w; %s", name, err, remedy)
+}
+
+// full tells errors of a disk, or of a user's share of it, that has no space left.
+func full(err error) bool {
+	const windowsDiskFull = syscall.Errno(112) // ERROR_DISK_FULL, which package syscall does not name
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || runtime.GOOS == "windows" && errors.Is(err, windowsDiskFull)
 }

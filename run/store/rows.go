@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"nero/run/job"
 )
@@ -224,17 +227,21 @@ type shardFile struct {
 	s      job.Shard
 	schema *parquet.Schema
 	file   *parquet.File
+	r      io.ReaderAt
 }
 
 // decode opens the Parquet file of a shard. What it says about itself is compared with the job before anything is
 // allocated by it.
 func decode(j *job.Job, s job.Shard, r io.ReaderAt, size int64) (f *shardFile, err error) {
 	defer caught(&err)
+	if err := footer(r, size); err != nil {
+		return nil, err
+	}
 	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
 	if err != nil {
 		return nil, err
 	}
-	f = &shardFile{j: j, s: s, schema: file.Schema(), file: file}
+	f = &shardFile{j: j, s: s, schema: file.Schema(), file: file, r: r}
 	n, size1 := s.Hi-s.Lo, groups(j)
 	per := (n + size1 - 1) / size1
 	if got := len(file.RowGroups()); got != per*len(j.Models) {
@@ -246,6 +253,31 @@ func decode(j *job.Job, s job.Shard, r io.ReaderAt, size int64) (f *shardFile, e
 		}
 	}
 	return f, nil
+}
+
+// footer makes sure that the footer has the size that it says, and what is in it too, because the library allocates by
+// these sizes.
+func footer(r io.ReaderAt, size int64) error {
+	var end [8]byte
+	most := size - int64(len(end)+4)
+	if most < 0 {
+		return fmt.Errorf("%d bytes are too few for a Parquet file", size)
+	}
+	if _, err := r.ReadAt(end[:], size-int64(len(end))); err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(end[:]))
+	if string(end[4:]) != "PAR1" || n > most {
+		return fmt.Errorf("not a Parquet file: its footer of %d bytes is not there", n)
+	}
+	b := make([]byte, n)
+	if _, err := r.ReadAt(b, size-int64(len(end))-n); err != nil {
+		return err
+	}
+	if _, err := thriftLen(b); err != nil {
+		return fmt.Errorf("not a Parquet file: its footer is %w", err)
+	}
+	return nil
 }
 
 // caught turns a panic of the Parquet library over bytes that it does not expect into an error.
@@ -268,6 +300,9 @@ func (f *shardFile) pages(group int, do func(p parquet.Page) error, path ...stri
 	if !ok {
 		return fmt.Errorf("no column %s", path[0])
 	}
+	if err := f.headers(group, leaf.ColumnIndex); err != nil {
+		return fmt.Errorf("column %s: %w", path[0], err)
+	}
 	pages := f.file.RowGroups()[group].ColumnChunks()[leaf.ColumnIndex].Pages()
 	defer func() { _ = pages.Close() }() // nothing was written
 	for {
@@ -284,6 +319,48 @@ func (f *shardFile) pages(group int, do func(p parquet.Page) error, path ...stri
 			return fmt.Errorf("column %s: %w", path[0], err)
 		}
 	}
+}
+
+// headers reads the page headers of a column of a row group and makes sure that the sizes in them are possible, because
+// the library allocates by them.
+func (f *shardFile) headers(group, column int) error {
+	meta := f.file.Metadata().RowGroups[group].Columns[column].MetaData
+	at := meta.DataPageOffset
+	if d := meta.DictionaryPageOffset; d > 0 {
+		at = min(at, d)
+	}
+	end := at + meta.TotalCompressedSize
+	if at < 0 || end < at || end > f.file.Size() {
+		return fmt.Errorf("pages at bytes %d to %d of %d", at, end, f.file.Size())
+	}
+	values := f.file.RowGroups()[group].NumRows()*int64(len(f.j.Elements)+1) + end - at
+	window := make([]byte, 1024)
+	for at < end {
+		b := window[:min(int64(len(window)), end-at)]
+		if _, err := f.r.ReadAt(b, at); err != nil {
+			return err
+		}
+		n, err := thriftLen(b)
+		if err != nil {
+			return fmt.Errorf("a page header at byte %d is %w", at, err)
+		}
+		var h format.PageHeader
+		if err := thrift.Unmarshal(new(thrift.CompactProtocol), b[:n], &h); err != nil {
+			return err
+		}
+		at += int64(n)
+		size := int64(h.CompressedPageSize)
+		if size < 0 || size > end-at || int64(h.UncompressedPageSize) != size {
+			return fmt.Errorf("a page of %d bytes (%d before compression) at byte %d of %d", size, h.UncompressedPageSize, at, end)
+		}
+		for _, n := range []int32{h.DataPageHeader.V.NumValues, h.DataPageHeaderV2.V.NumValues, h.DictionaryPageHeader.V.NumValues} {
+			if n < 0 || int64(n) > values {
+				return fmt.Errorf("a page of %d values, expected at most %d", n, values)
+			}
+		}
+		at += size
+	}
+	return nil
 }
 
 // curve appends the curves of one metric in a row group to dst.

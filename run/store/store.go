@@ -277,18 +277,12 @@ func (r *Run) readManifest() error {
 	if err != nil {
 		return err
 	}
-	m := new(Manifest)
-	if err := decodeJSON(b, m); err != nil {
+	m, err := parseManifest(b, r.hash, len(r.shards))
+	if err != nil {
 		return damaged(name, err)
-	}
-	if m.Job != r.hash || !m.Complete || m.Shards != len(r.shards) {
-		return damaged(name, fmt.Errorf("it does not belong to %s", jobName))
 	}
 	if r.lock == nil { // a writer repairs instead
 		for _, f := range m.Files {
-			if !filepath.IsLocal(f.Path) {
-				return damaged(name, fmt.Errorf("it lists %q, which is not in the folder", f.Path))
-			}
 			at := filepath.Join(r.dir, filepath.FromSlash(f.Path))
 			if s, err := os.Stat(at); err != nil || s.Size() != f.Size {
 				return damaged(at, errors.Join(fmt.Errorf("%s lists it with %d bytes", manifestName, f.Size), err))
@@ -297,6 +291,22 @@ func (r *Run) readManifest() error {
 	}
 	r.manifest = m
 	return nil
+}
+
+func parseManifest(b []byte, hash string, shards int) (*Manifest, error) {
+	m := new(Manifest)
+	if err := decodeJSON(b, m); err != nil {
+		return nil, err
+	}
+	if m.Job != hash || !m.Complete || m.Shards != shards {
+		return nil, fmt.Errorf("it does not belong to %s", jobName)
+	}
+	for _, f := range m.Files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Path)) || f.Size < 0 {
+			return nil, fmt.Errorf("it lists %q, which is not a file of the folder", f.Path)
+		}
+	}
+	return m, nil
 }
 
 // Close ends writing. What was committed stays.

@@ -20,11 +20,7 @@ import (
 )
 
 func TestFaults(t *testing.T) {
-	faults := []error{syscall.ENOSPC}
-	if !testing.Short() {
-		faults = append(faults, errors.New("the disk is on fire"))
-	}
-	storetest.Test(t, store.OS{}, faults...)
+	storetest.Test(t, store.OS{}, syscall.ENOSPC)
 }
 
 // write makes a finished run and opens it.

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nero/run/job"
+)
+
+// golden reads a file of the run in testdata, with the job that it belongs to.
+func golden(f *testing.F, pattern string) (*job.Job, string, []byte) {
+	f.Helper()
+	j, err := readJob("testdata/format1/job.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	hash, err := j.Hash()
+	if err != nil {
+		f.Fatal(err)
+	}
+	m, err := filepath.Glob(filepath.Join("testdata", "format1", pattern))
+	if err != nil || len(m) != 1 {
+		f.Fatalf("%d files, %v", len(m), err)
+	}
+	b, err := os.ReadFile(m[0])
+	if err != nil {
+		f.Fatal(err)
+	}
+	return j, hash, b
+}
+
+func FuzzMarker(f *testing.F) {
+	j, hash, b := golden(f, "shards-*/00001.json")
+	f.Add(b)
+	f.Add(bytes.Replace(b, []byte(`"mean":[`), []byte(`"mean":["NaN",`), 1))
+	f.Add([]byte(`{"format":1,"cells":{"mean":[[1,2],"x,y",null,-Inf]}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, cells, err := parseMarker(j, hash, j.Shards()[1], b)
+		if err != nil {
+			return
+		}
+		if len(cells) != 16 || m.Job != hash || m.Rows != 12 {
+			t.Errorf("accepted %+v", m)
+		}
+		text, err := encodeJSON(m, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := parseMarker(j, hash, j.Shards()[1], text)
+		if err != nil {
+			t.Fatalf("what was accepted is refused once written: %v", err)
+		}
+		if text2, err := encodeJSON(again, ""); err != nil || !bytes.Equal(text, text2) {
+			t.Errorf("a round trip changes the marker: %v", err)
+		}
+	})
+}
+
+func FuzzManifest(f *testing.F) {
+	j, hash, b := golden(f, "manifest.json")
+	f.Add(b)
+	f.Add(bytes.Replace(b, []byte("job.json"), []byte("../../etc/passwd"), 1))
+	f.Add([]byte(`{"format":2}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := parseManifest(b, hash, len(j.Shards()))
+		if err != nil {
+			return
+		}
+		for _, file := range m.Files {
+			if strings.HasPrefix(filepath.Clean(file.Path), "..") || filepath.IsAbs(file.Path) {
+				t.Errorf("a path outside the folder: %q", file.Path)
+			}
+		}
+	})
+}
+
+// FuzzRows gives the reader of shards any bytes, as if their checksum were right.
+func FuzzRows(f *testing.F) {
+	j, _, b := golden(f, "shards-*/00001.parquet")
+	f.Add(b)
+	for i := 0; i < len(b); i += 257 {
+		c := bytes.Clone(b)
+		c[i] ^= 0x11
+		f.Add(c)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := j.Shards()[1]
+		file, err := decode(j, s, bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		for m := range j.Models {
+			first, count, size := file.parts(m)
+			for i := range count {
+				rows, err := file.rows(first+i, m, s.Lo+i*size, j.Metrics)
+				if err != nil {
+					return
+				}
+				for _, r := range rows {
+					if len(r.Curves) != len(j.Metrics) || len(r.Curves[0]) != len(j.Elements) || r.Index < s.Lo || r.Index >= s.Hi {
+						t.Errorf("read %+v", r)
+					}
+				}
+			}
+		}
+	})
+}
