@@ -9,10 +9,13 @@ import (
 )
 
 // box is the place of a plot with straight axes.
-type box struct{ x, y, w, h float64 }
+type box struct {
+	x, y, w, h float64
+	pad        float64 // between the frame and the ends of the horizontal scale, for marks
+}
 
 func (b box) at(u, v float64) pt {
-	return pt{b.x + b.w*u, b.y + b.h*(1-min(max(v, 0), 1))}
+	return pt{b.x + b.pad + (b.w-2*b.pad)*u, b.y + b.h*(1-min(max(v, 0), 1))}
 }
 
 // cartesian draws a line plot, or a strip of elements in the order of the plan.
@@ -28,10 +31,10 @@ func (d *drawing) cartesian(p *view.Panel, x, y, w float64, small bool) float64 
 	if small {
 		h = 150
 	}
-	b := box{x + left, y + 8, w - left - 10, h}
+	b := box{x: x + left, y: y + 8, w: w - left - 10, h: h, pad: 10}
 	d.do(func(pn *pen) {
 		for _, t := range f.Scale.Ticks {
-			q := b.at(0, f.Scale.Pos(t.At))
+			q := pt{b.x, b.at(0, f.Scale.Pos(t.At)).y}
 			pn.line([]pt{q, {b.x + b.w, q.y}}, pal.grid, 0.8, nil)
 			pn.text(pt{q.x - 5, q.y}, t.Label, tick)
 		}
@@ -57,7 +60,7 @@ func (d *drawing) cartesian(p *view.Panel, x, y, w float64, small bool) float64 
 		pn.text(pt{b.x + b.w/2, b.y + b.h + 28}, f.X.Label, style{size: smallSize, color: pal.muted, align: center, middle: true})
 	})
 	for _, s := range p.Series {
-		d.lineBands(s, b)
+		d.lineBands(s, b, small)
 	}
 	for _, s := range p.Series {
 		d.lineCurve(s, b, small)
@@ -70,7 +73,21 @@ func (d *drawing) place(b box, q view.Point, v float64) pt {
 	return b.at(d.f.X.Pos(q.X), d.f.Scale.Pos(v))
 }
 
-func (d *drawing) lineBands(s view.Series, b box) {
+func (d *drawing) lineBands(s view.Series, b box, small bool) {
+	if d.f.Discrete {
+		d.do(func(pn *pen) {
+			for _, q := range s.Points {
+				if d.apart(q) {
+					continue
+				}
+				d.bars(pn, q, s.Model, small, func(v float64) pt {
+					at := d.place(b, q, v)
+					return pt{at.x + d.shift(s, small), at.y}
+				})
+			}
+		})
+		return
+	}
 	s.Closed = false
 	band := func(opacity uint8, low, high func(view.Point) float64) {
 		stretches, _ := runs(s, func(q view.Point) bool {
@@ -98,17 +115,17 @@ func (d *drawing) lineBands(s view.Series, b box) {
 func (d *drawing) lineCurve(s view.Series, b box, small bool) {
 	col := d.pal.model(s.Model)
 	s.Closed = false
+	line := d.lineColor(s)
 	stretches, _ := runs(s, d.apart)
 	for _, pts := range stretches {
 		var path []pt
 		for _, q := range pts {
 			path = append(path, d.place(b, q, value(q)))
 		}
-		d.do(func(pn *pen) { pn.line(path, col, lineWidth(s, small), dash(s.Model)) })
+		d.do(func(pn *pen) { pn.line(path, line, d.lineWidth(s, small), dash(s.Model)) })
 	}
 	// The teeth of several models stand side by side.
-	shift := (float64(s.Model) - float64(len(d.f.Legend)-1)/2) * min(6, 30/float64(len(d.f.Legend)))
-	beside := func(q pt) pt { return pt{q.x + shift, q.y} }
+	beside := func(q pt) pt { return pt{q.x + d.shift(s, small), q.y} }
 	if d.f.Comb {
 		d.do(func(pn *pen) {
 			for _, q := range s.Points {
@@ -120,7 +137,7 @@ func (d *drawing) lineCurve(s view.Series, b box, small bool) {
 		})
 	}
 	at := func(q view.Point) pt {
-		if d.apart(q) {
+		if d.apart(q) || d.f.Discrete {
 			return beside(d.place(b, q, value(q)))
 		}
 		return d.place(b, q, value(q))

@@ -122,7 +122,11 @@ func (d *drawing) legend(y float64) float64 {
 		for _, k := range f.Legend {
 			models = append(models, entry{k.Name, func(p *pen, x, y float64) {
 				c := pal.model(k.Model)
-				if f.Layout != view.Strip {
+				switch {
+				case f.Layout == view.Strip:
+				case f.Discrete:
+					p.line([]pt{{x, y}, {x + 28, y}}, alpha(c, guide), 1, dash(k.Model))
+				default:
 					p.line([]pt{{x, y}, {x + 28, y}}, c, 2, dash(k.Model))
 				}
 				p.mark(pt{x + 14, y}, k.Model, 3.6, c, pal.background, false)
@@ -287,7 +291,7 @@ func (d *drawing) single(y, inner float64) float64 {
 		y = d.plot(p, margin, y+head, inner, false)
 		return d.stats(p, margin, y+8, min(inner, 520))
 	}
-	plot := min(420, inner)
+	plot := min(400, inner)
 	side := inner - plot - 24
 	beside := side >= 230
 	bottom := d.plot(p, margin, y, plot, false)
@@ -387,26 +391,33 @@ func (d *drawing) stats(p *view.Panel, x, y, w float64) float64 {
 	cell := style{size: bodySize, color: d.pal.text, align: right}
 	small := style{size: tinySize, color: d.pal.muted, align: right}
 	// Columns are right-aligned and as wide as they have to be; the name takes what is left.
-	titles := [4]string{"at identity", "mean", d.worst(), "at"}
-	cells := make([][4]string, len(p.Stats))
-	intervals := make([]string, len(p.Stats))
-	var widths [4]float64
+	titles := [3]string{"at identity", "mean over orbit", d.worst()}
+	type row struct{ above, below [3]string }
+	rows := make([]row, len(p.Stats))
+	var widths [3]float64
 	for i, t := range titles {
 		widths[i] = d.ruler.width(t, head)
 	}
+	height := 22.0
 	for k, s := range p.Stats {
-		cells[k] = [4]string{view.Number(float64(s.Identity)), view.Number(float64(s.Orbit.Mean)), view.Number(float64(s.Worst)), d.ruler.clip(s.At, cell, 0.35*w)}
-		if lo, hi := float64(s.Orbit.Lo), float64(s.Orbit.Hi); !math.IsNaN(lo) && !math.IsNaN(hi) {
-			intervals[k] = fmt.Sprintf("[%s, %s]", view.Number(lo), view.Number(hi))
+		r := &rows[k]
+		r.above = [3]string{view.Number(float64(s.Identity)), view.Number(float64(s.Orbit.Mean)), view.Number(float64(s.Worst))}
+		if s.Orbit.N > 1 {
+			r.below[1] = interval(float64(s.Orbit.Lo), float64(s.Orbit.Hi))
 		}
-		for i, t := range cells[k] {
-			widths[i] = max(widths[i], d.ruler.width(t, cell))
+		if s.At != "" {
+			r.below[2] = d.ruler.clip("at "+s.At, small, 0.4*w)
 		}
-		widths[1] = max(widths[1], d.ruler.width(intervals[k], small))
+		for i := range titles {
+			widths[i] = max(widths[i], d.ruler.width(r.above[i], cell), d.ruler.width(r.below[i], small))
+			if r.below[i] != "" {
+				height = 33
+			}
+		}
 	}
-	var at [4]float64
+	var at [3]float64
 	end := x + w
-	for i := 3; i >= 0; i-- {
+	for i := len(at) - 1; i >= 0; i-- {
 		at[i] = end
 		end -= widths[i] + 14
 	}
@@ -420,22 +431,16 @@ func (d *drawing) stats(p *view.Panel, x, y, w float64) float64 {
 	y += 18
 	for k, s := range p.Stats {
 		name := style{size: bodySize, bold: true, color: d.pal.text}
-		interval := intervals[k]
-		base := y + 13
-		height := 22.0
-		if interval != "" {
-			height = 32
-		}
-		rule := y + height
+		base, rule := y+13, y+height
 		label := d.ruler.clip(s.Name, name, end-x-14)
 		c := d.pal.model(s.Model)
 		d.do(func(pn *pen) {
 			pn.mark(pt{x + 5, base - 4}, s.Model, 4, c, d.pal.background, false)
 			pn.text(pt{x + 14, base}, label, name)
-			for i, t := range cells[k] {
-				pn.text(pt{at[i], base}, t, cell)
+			for i := range at {
+				pn.text(pt{at[i], base}, rows[k].above[i], cell)
+				pn.text(pt{at[i], base + 12}, rows[k].below[i], small)
 			}
-			pn.text(pt{at[1], base + 12}, interval, small)
 			pn.line([]pt{{x, rule}, {x + w, rule}}, d.pal.grid, 1, nil)
 		})
 		y = rule
@@ -497,15 +502,74 @@ func runs(s view.Series, apart func(view.Point) bool) (stretches [][]view.Point,
 func (d *drawing) apart(q view.Point) bool { return d.f.Comb && q.Exact }
 
 // lineWidth is that of a series.
-func lineWidth(s view.Series, small bool) float64 {
+func (d *drawing) lineWidth(s view.Series, small bool) float64 {
 	w := 2.0
+	if d.f.Discrete {
+		w = 1.4
+	}
 	if small {
-		w = 1.6
+		w = min(w, 1.6)
 	}
 	if s.Mirrored {
 		w = 0.5 * w
 	}
 	return w
+}
+
+// guide is the opacity of lines between elements that have nothing between them.
+const guide = 130
+
+// lineColor is that of a series.
+func (d *drawing) lineColor(s view.Series) color.NRGBA {
+	c := d.pal.model(s.Model)
+	if d.f.Discrete {
+		c.A = guide
+	}
+	return c
+}
+
+// slot is the room for the marks of a series beside those of others at the same element.
+func (d *drawing) slot(small bool) (n int, width float64) {
+	n = len(d.f.Legend)
+	if d.f.Mirrored {
+		n *= 2
+	}
+	width = min(7, 32/float64(n))
+	if small {
+		width *= 0.55
+	}
+	return n, width
+}
+
+// shift is how far the marks of a series stand beside their place, so that those of several series do not cover each other.
+func (d *drawing) shift(s view.Series, small bool) float64 {
+	n, width := d.slot(small)
+	i := s.Model
+	if d.f.Mirrored {
+		i *= 2
+		if s.Mirrored {
+			i++
+		}
+	}
+	return (float64(i) - float64(n-1)/2) * width
+}
+
+// bars draws spread and interval at a single element, along the line from one value to another.
+func (d *drawing) bars(pn *pen, q view.Point, model int, small bool, at func(v float64) pt) {
+	_, wide := d.slot(small)
+	narrow := max(1, 0.3*wide)
+	bar := func(low, high float64, c color.NRGBA, width float64) {
+		if u, w := d.f.Scale.Pos(low), d.f.Scale.Pos(high); !math.IsNaN(u) && !math.IsNaN(w) {
+			pn.line([]pt{at(low), at(high)}, c, width, nil)
+		}
+	}
+	c := d.pal.model(model)
+	if d.f.Spread != "" {
+		bar(float64(q.P10), float64(q.P90), alpha(c, 2*d.pal.band), wide)
+	}
+	if d.f.Interval != "" {
+		bar(float64(q.Lo), float64(q.Hi), alpha(c, 200), narrow)
+	}
 }
 
 func halo(p *pen, q pt, t string, s style, background color.NRGBA) {

@@ -35,7 +35,7 @@ func (d *drawing) heatMap(p *view.Panel, x, y, w float64) float64 {
 	}
 	left += 22
 	xs, ys := edges(p.Cols), edges(p.Rows)
-	b := box{x + left, y + 6, w - left - 6, 0}
+	b := box{x: x + left, y: y + 6, w: w - left - 6}
 	b.h = b.w
 	if len(p.Cols) > 1 && len(p.Rows) > 1 {
 		// Pixels are square, within reason.

@@ -67,7 +67,7 @@ func (d *drawing) polar(p *view.Panel, x, y, w float64, small bool) float64 {
 		}
 	})
 	for _, s := range p.Series {
-		d.polarBands(s, c)
+		d.polarBands(s, c, small)
 	}
 	for _, s := range p.Series {
 		d.polarCurve(s, c, small)
@@ -91,18 +91,19 @@ func (d *drawing) polar(p *view.Panel, x, y, w float64, small bool) float64 {
 // ray is the direction, between the labelled angles, in which labels of the rings cover the least of the curves; the same in
 // all plots of a figure.
 func (d *drawing) ray() float64 {
-	best, least := 0.0, math.Inf(1)
+	best, least, unit := 0.0, math.Inf(1), disc{r: 1}
 	for _, a := range []float64{67.5, 112.5, 22.5, 157.5, 202.5, 247.5, 292.5, 337.5} {
 		covered := 0.0
 		for _, p := range d.f.Panels {
 			for _, s := range p.Series {
-				for _, q := range s.Points {
-					const near, tall = 12, 0.07 // degrees, fraction of the radius
-					if math.IsNaN(value(q)) || math.Abs(math.Remainder(q.X-a, 360)) > near {
-						continue
-					}
-					for _, t := range d.f.Scale.Ticks {
-						covered += max(0, 1-math.Abs(d.f.Scale.Pos(t.At)-d.f.Scale.Pos(value(q)))/tall)
+				stretches, closed := runs(s, d.apart)
+				for _, pts := range stretches {
+					for _, q := range d.arc(pts, closed, unit, value) {
+						for _, t := range d.f.Scale.Ticks {
+							const room = 0.09 // of the radius
+							label := unit.at(a, d.f.Scale.Pos(t.At))
+							covered += max(0, 1-math.Hypot(q.x-label.x, q.y-label.y)/room)
+						}
 					}
 				}
 			}
@@ -143,7 +144,15 @@ func (d *drawing) arc(pts []view.Point, closed bool, c disc, value func(view.Poi
 	return path
 }
 
-func (d *drawing) polarBands(s view.Series, c disc) {
+func (d *drawing) polarBands(s view.Series, c disc, small bool) {
+	if d.f.Discrete {
+		d.do(func(pn *pen) {
+			for _, q := range s.Points {
+				d.bars(pn, q, s.Model, small, func(v float64) pt { return d.beside(c, q, s, small, v) })
+			}
+		})
+		return
+	}
 	band := func(opacity uint8, low, high func(view.Point) float64) {
 		stretches, closed := runs(s, func(q view.Point) bool {
 			return d.apart(q) || !math.IsNaN(float64(q.Value)) && (math.IsNaN(low(q)) || math.IsNaN(high(q)))
@@ -169,6 +178,17 @@ func (d *drawing) polarBands(s view.Series, c disc) {
 	}
 }
 
+// beside is where a value is marked: at its place, or beside it where the marks of models stand side by side.
+func (d *drawing) beside(c disc, q view.Point, s view.Series, small bool, v float64) pt {
+	at := c.at(q.X, d.f.Scale.Pos(v))
+	if !d.f.Discrete {
+		return at
+	}
+	sin, cos := math.Sincos(q.X * math.Pi / 180)
+	by := d.shift(s, small)
+	return pt{at.x - by*sin, at.y - by*cos}
+}
+
 func value(q view.Point) float64 { return float64(q.Value) }
 func p10(q view.Point) float64   { return float64(q.P10) }
 func p90(q view.Point) float64   { return float64(q.P90) }
@@ -176,13 +196,13 @@ func lo(q view.Point) float64    { return float64(q.Lo) }
 func hi(q view.Point) float64    { return float64(q.Hi) }
 
 func (d *drawing) polarCurve(s view.Series, c disc, small bool) {
-	col := d.pal.model(s.Model)
+	col := d.lineColor(s)
 	stretches, closed := runs(s, d.apart)
 	for _, pts := range stretches {
 		path := d.arc(pts, closed, c, value)
-		d.do(func(pn *pen) { pn.line(path, col, lineWidth(s, small), dash(s.Model)) })
+		d.do(func(pn *pen) { pn.line(path, col, d.lineWidth(s, small), dash(s.Model)) })
 	}
-	d.marks(s, stretches, small, func(q view.Point) pt { return c.at(q.X, d.f.Scale.Pos(value(q))) },
+	d.marks(s, stretches, small, func(q view.Point) pt { return d.beside(c, q, s, small, value(q)) },
 		func(q view.Point) pt { return c.at(q.X, 1) })
 }
 

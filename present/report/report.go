@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"image"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -175,11 +176,10 @@ func lead(s *fold.Summary) int {
 	return max(target, 0)
 }
 
-// options are the form of the picture of a metric: on a logarithmic scale where values differ by orders of magnitude.
+// options are the form of the picture of a metric: errors that differ by orders of magnitude get a logarithmic scale.
 func (p *page) options(m int) view.Options {
 	o := view.Options{Weights: p.j.Weights}
-	r := p.s.Metrics[m].Range
-	if !(float64(r[1]) < 1e300) && view.Wide(p.s, m) { // no upper bound, which JSON keeps as NaN
+	if r := p.s.Metrics[m].Range; !p.target(m) && !(float64(r[1]) < math.MaxFloat64) && view.Wide(p.s, m) { // no upper bound: JSON keeps it as NaN
 		o.Log, o.Unroll = true, true
 	}
 	return o

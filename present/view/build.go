@@ -101,6 +101,10 @@ func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, e
 			b.add(&p, m, func(p *Point) {
 				k := p.Element
 				p.N, p.Bad, p.Value, p.Lo, p.Hi, p.P10, p.P90 = c.N[k], c.Bad[k], c.Mean[k], c.Lo[k], c.Hi[k], c.P10[k], c.P90[k]
+				if p.N < 2 {
+					// One value has an interval that holds everything; drawn, it would hide the rest.
+					p.Lo, p.Hi = fold.Number(math.NaN()), fold.Number(math.NaN())
+				}
 			}, c.Orbit)
 		}
 		b.place(f, p, len(slices) > 1)
@@ -193,7 +197,9 @@ func (b *builder) figure() *Figure {
 		// Errors against the model's own answer are the harm that resampling does too, so elements without it stand apart.
 		Mirrored: len(b.branches) > 1,
 	}
-	_, f.Discrete = b.g.(group.Finite)
+	const few = 16
+	_, finite := b.g.(group.Finite)
+	f.Discrete = finite && len(s.Elements) <= few*len(b.branches)
 	exact := 0
 	for _, e := range s.Exact {
 		if e {
@@ -254,13 +260,13 @@ func (b *builder) place(f *Figure, p Panel, several bool) {
 	cols, rows := cells(distinct(b.s.Elements, 0)), cells(distinct(b.s.Elements, 1))
 	for i, series := range p.Series {
 		q := Panel{
-			Title: series.Name, Note: p.Note, N: p.N, Series: []Series{series}, Stats: []Stat{p.Stats[i]}, Cols: cols, Rows: rows,
+			Title: series.Name, N: p.N, Series: []Series{series}, Stats: []Stat{p.Stats[i]}, Cols: cols, Rows: rows,
 		}
 		if several {
-			q.Title += ", " + p.Title
+			q.Title = p.Title + ": " + series.Name
 		}
 		if i == 0 {
-			q.Picture = p.Picture
+			q.Picture, q.Note = p.Picture, p.Note
 		}
 		f.Panels = append(f.Panels, q)
 	}
@@ -357,6 +363,9 @@ func Wide(s *fold.Summary, metric int) bool {
 func (b *builder) notes(f *Figure) []string {
 	var notes []string
 	for _, p := range f.Panels {
+		if p.N == 1 && f.Interval != "" {
+			notes = append(notes, p.Title+": one sample, so no interval.")
+		}
 		for _, s := range p.Series {
 			bad, n := 0, 0
 			var gaps []string

@@ -48,7 +48,7 @@ type Figure struct {
 	Comb     bool         `json:"comb"`            // exact elements stand apart from the curve
 	Exact    bool         `json:"exact"`           // some elements are exact and some are not, so exact ones are marked
 	Mirrored bool         `json:"mirrored"`        // some series are mirrored
-	Discrete bool         `json:"discrete"`        // nothing lies between two elements
+	Discrete bool         `json:"discrete"`        // few elements with nothing between them: bars and marks say more than a curve
 	Notes    []string     `json:"notes,omitempty"` // what has to be said below the picture
 	Panels   []Panel      `json:"panels"`
 }
