@@ -155,16 +155,21 @@ def scale(images):
     return (images.float() / 255 - MEAN) / STD
 
 
-def turn(images, degrees):
-    """Turns float images (n, 1, 28, 28) counter-clockwise, each by its own angle.
+def grid(degrees):
+    """Where grid_sample reads to turn a picture counter-clockwise by each of the angles (n,): shape (n, 28, 28, 2).
 
-    Bilinear, zero outside, about the centre (13.5, 13.5): corners of the grid are centres of pixels.
+    About the centre (13.5, 13.5): with align_corners, -1 and 1 are the centres of the outer pixels.
     """
-    a = torch.deg2rad(torch.as_tensor(degrees, dtype=torch.float64)).expand(len(images))
+    a = torch.deg2rad(degrees.double())
     c, s, o = a.cos(), a.sin(), torch.zeros_like(a)
     m = torch.stack([torch.stack([c, -s, o], 1), torch.stack([s, c, o], 1)], 1).float()
-    grid = F.affine_grid(m, list(images.shape), align_corners=True)
-    return F.grid_sample(images, grid, mode="bilinear", padding_mode="zeros", align_corners=True)
+    return F.affine_grid(m, [len(a), 1, SIZE, SIZE], align_corners=True)
+
+
+def turn(images, degrees):
+    """Turns float images (n, 1, 28, 28) counter-clockwise by an angle, or each by its own: bilinear, zero outside."""
+    g = grid(torch.as_tensor(degrees, dtype=torch.float64).expand(len(images)))
+    return F.grid_sample(images, g, mode="bilinear", padding_mode="zeros", align_corners=True)
 
 
 def read_idx(path):
