@@ -58,7 +58,8 @@ folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed
 				return err
 			}
 			if rf.json {
-				return writeJSON(a.Out, done.summary)
+				_, err := a.Out.Write(done.json)
+				return err
 			}
 			printSummary(a.Out, done.summary, done.limit, done.store.Dir())
 			return nil
@@ -72,6 +73,7 @@ folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed
 // finished is a run that has ended.
 type finished struct {
 	summary *fold.Summary
+	json    []byte // summary.json
 	store   *store.Run
 	limit   float64 // of the relative error, by the study's audit
 }
@@ -126,13 +128,14 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Put("summary.json", append(b, '\n')); err != nil {
+	b = append(b, '\n')
+	if err := r.Put("summary.json", b); err != nil {
 		return nil, err
 	}
 	if err := r.Finish(ctx, map[string]string{"nero": a.Version}); err != nil {
 		return nil, err
 	}
-	return &finished{summary: sum, store: r, limit: limitOf(w.Study)}, nil
+	return &finished{summary: sum, json: b, store: r, limit: limitOf(w.Study)}, nil
 }
 
 // summarize folds the rows that the run holds.

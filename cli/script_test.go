@@ -2,8 +2,10 @@ package cli
 
 import (
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -22,6 +24,7 @@ import (
 	"nero/run/store"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 )
 
 // TestMain lets the scripts run the program: the test binary is it, too.
@@ -29,10 +32,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"nero": func() { os.Exit(Main()) }})
 }
 
-// TestScripts runs testdata/script. Every script has a home of its own and one cache folder in common, because the embedded
-// engine has to be compiled once for each of them. Where there is a native library it runs what does not name an engine.
+// TestScripts runs testdata/script. Scripts share the user's cache folder with the program, because compiling the embedded
+// engine takes seconds, and minutes under the race detector. Where there is a native library it runs what does not name an
+// engine.
 func TestScripts(t *testing.T) {
-	cache := t.TempDir()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = t.TempDir()
+	}
 	lib := nativeLibrary()
 	if lib == "" {
 		t.Log("no native library here: the scripts compare no engines")
@@ -40,7 +47,9 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("HOME", e.WorkDir)
+			if runtime.GOOS != "linux" { // where the cache folder does not have a variable of its own
+				e.Setenv("HOME", os.Getenv("HOME"))
+			}
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("LocalAppData", cache)
 			e.Setenv("NERO_ORT_LIB", lib)
@@ -87,6 +96,9 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"cut":     cut,
 		"disk":    disk,
 		"parts":   parts,
+		"small":   small,
+		"help":    help,
+		"xml":     isXML,
 	}
 	maps.Copy(all, fixtures)
 	return all
@@ -384,5 +396,71 @@ func parts(ts *testscript.TestScript, neg bool, args []string) {
 		if other, ok := want[name]; !ok || text != other {
 			ts.Fatalf("%s of %s is not that of %s", name, args[0], args[1])
 		}
+	}
+}
+
+// small FILE PATH LIMIT wants the number at that path of a JSON document to be at least 0 and at most LIMIT.
+func small(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: small FILE PATH LIMIT")
+	}
+	var at any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &at))
+	for k := range strings.SplitSeq(args[1], ".") {
+		next, ok := step(at, k)
+		if !ok {
+			ts.Fatalf("%s: no %s (at %s)", args[0], args[1], k)
+		}
+		at = next
+	}
+	limit, err := strconv.ParseFloat(args[2], 64)
+	ts.Check(err)
+	if v, ok := at.(float64); !ok || !(v >= 0 && v <= limit) {
+		ts.Fatalf("%s: %s is %v, want from 0 to %g", args[0], args[1], at, limit)
+	}
+}
+
+// isXML FILE wants a well-formed XML document.
+func isXML(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: xml FILE")
+	}
+	d := xml.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	for n := 0; ; n++ {
+		_, err := d.Token()
+		if errors.Is(err, io.EOF) && n > 0 {
+			return
+		}
+		ts.Check(err)
+	}
+}
+
+// help wants that every command answers --help on stdout with what it does and an example that names it.
+func help(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: help")
+	}
+	root := (&App{}).root()
+	var look func(c *cobra.Command)
+	n := 0
+	look = func(c *cobra.Command) {
+		n++
+		path := strings.Fields(c.CommandPath())
+		ts.Check(ts.Exec(path[0], append(path[1:], "--help")...))
+		text := ts.ReadFile("stdout")
+		_, example, ok := strings.Cut(text, "Examples:\n")
+		if !ok || !strings.HasPrefix(strings.TrimSpace(example), c.CommandPath()) && !strings.Contains(example, c.CommandPath()) {
+			ts.Fatalf("%s --help has no example:\n%s", c.CommandPath(), text)
+		}
+		if len(c.Short) == 0 || strings.HasSuffix(c.Short, ".") {
+			ts.Fatalf("%s: short text %q", c.CommandPath(), c.Short)
+		}
+		for _, s := range c.Commands() {
+			look(s)
+		}
+	}
+	look(root)
+	if n < 10 {
+		ts.Fatalf("only %d commands", n)
 	}
 }
