@@ -58,13 +58,29 @@ type Report struct {
 	PerCPU      float64 `json:"per_cpu_second"` // evaluations a second of processor time, one worker
 }
 
-// batch is one ready-made input of one model.
-type batch struct {
-	model int
-	in    []tensor.Named
+// feed holds the ready-made batches of one model. A pass over many inputs goes through them again and again: what an engine takes
+// depends on the shapes, and memory must not grow with the inputs.
+type feed struct {
+	batches [][]tensor.Named
+	last    []tensor.Named // the shorter batch at the end of a pass, nil if there is none
+	full    int            // batches of a pass beside the last one
 }
 
-// Run measures over the first samples of the job, rounds times. Median ratios are those of pairs measured one after the
+// at is batch i of a pass, nil beyond its end.
+func (f *feed) at(i int) []tensor.Named {
+	switch {
+	case i < f.full:
+		return f.batches[i%len(f.batches)]
+	case i == f.full:
+		return f.last
+	}
+	return nil
+}
+
+// feedBytes bounds the ready-made batches of a model.
+const feedBytes = 64 << 20
+
+// Run measures over the first samples of the job, rounds times, at least 1 each. The evaluation is prepared. Median ratios are those of pairs measured one after the
 // other, so that a machine whose speed drifts does not tilt them.
 func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, rounds int, clock Clock, keep Committer) (*Report, error) {
 	if samples < 1 || workers < 1 || rounds < 1 {
@@ -75,7 +91,7 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 	part.Shard = Shard(part.Count, workers)
 	r := &Report{Samples: part.Count, Elements: len(j.Elements), Models: len(e.Models), Workers: workers}
 	r.Evaluations = r.Samples * r.Elements * r.Models
-	batches, err := encode(e, part.Count)
+	feeds, err := encode(e, part.Count)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +100,7 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 		err := f()
 		return Cost{CPU: clock.CPU() - c, Wall: clock.Now().Sub(t)}, err
 	}
-	alone := func(w int) func() error { return func() error { return engineAlone(ctx, e, batches, w) } }
+	engine := func(w int) func() error { return func() error { return engineAlone(ctx, e, feeds, w) } }
 	whole := func(w int) func() error {
 		return func() error {
 			c, remove, err := keep()
@@ -94,7 +110,7 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 			return errors.Join(exec.Local(ctx, &part, e, c, w, nil, silent{}), remove())
 		}
 	}
-	if err := alone(workers)(); err != nil { // opens every session
+	if err := engine(workers)(); err != nil { // opens every session
 		return nil, err
 	}
 	for range rounds {
@@ -102,9 +118,12 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 		for _, step := range []struct {
 			to *Cost
 			f  func() error
-		}{{&o.EngineOne, alone(1)}, {&o.RunOne, whole(1)}, {&o.EngineAll, alone(workers)}, {&o.RunAll, whole(workers)}} {
+		}{{&o.EngineOne, engine(1)}, {&o.RunOne, whole(1)}, {&o.EngineAll, engine(workers)}, {&o.RunAll, whole(workers)}} {
 			if *step.to, err = timed(step.f); err != nil {
 				return nil, err
+			}
+			if step.to.CPU <= 0 || step.to.Wall <= 0 {
+				return nil, fmt.Errorf("benchmark: a pass of %d evaluations takes no time that can be measured; take more samples", r.Evaluations)
 			}
 		}
 		r.Rounds = append(r.Rounds, o)
@@ -132,19 +151,23 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 func Shard(samples, workers int) int { return max(1, (samples+workers-1)/workers) }
 
 // encode makes the batches that a run over the first samples would make.
-func encode(e *eval.Evaluation, samples int) ([]batch, error) {
-	var out []batch
+func encode(e *eval.Evaluation, samples int) ([]feed, error) {
+	feeds := make([]feed, len(e.Models))
 	for m, model := range e.Models {
-		var wait []space.Value
-		flush := func() error {
-			in, err := model.Codec.Encode(wait, nil)
-			if err != nil {
-				return err
-			}
-			out, wait = append(out, batch{m, in}), wait[:0]
-			return nil
+		f := &feeds[m]
+		total := samples * len(e.Plan.Elements)
+		f.full = total / model.Batch
+		rest := total % model.Batch
+		if rest > 0 && model.Fixed { // the run fills it up
+			f.full, rest = f.full+1, 0
 		}
-		for i := range samples {
+		bytes := 0
+		var wait []space.Value
+		// Moved samples, again from the first one should a single batch take more than there are.
+		for i := 0; ; i = (i + 1) % samples {
+			if len(f.batches) == f.full || len(f.batches) > 0 && bytes > feedBytes {
+				break
+			}
 			s, err := e.At(i)
 			if err != nil {
 				return nil, err
@@ -154,46 +177,78 @@ func encode(e *eval.Evaluation, samples int) ([]batch, error) {
 				if err != nil {
 					return nil, fmt.Errorf("sample %s: %w", s.ID, err)
 				}
-				if wait = append(wait, x); len(wait) == model.Batch {
-					if err := flush(); err != nil {
-						return nil, err
-					}
+				if wait = append(wait, x); len(wait) < model.Batch {
+					continue
+				}
+				in, err := model.Codec.Encode(wait, nil)
+				if err != nil {
+					return nil, err
+				}
+				f.batches, wait = append(f.batches, in), wait[:0]
+				bytes += size(in)
+				if len(f.batches) == f.full || bytes > feedBytes {
+					break
 				}
 			}
 		}
-		if len(wait) > 0 && !model.Fixed {
-			if err := flush(); err != nil {
-				return nil, err
-			}
+		if rest == 0 {
+			continue
+		}
+		s, err := e.At(0)
+		if err != nil {
+			return nil, err
+		}
+		x, err := e.Plan.In.Apply(e.Plan.Group.Identity(), s.Value)
+		if err != nil {
+			return nil, fmt.Errorf("sample %s: %w", s.ID, err)
+		}
+		if f.last, err = model.Codec.Encode(slices.Repeat([]space.Value{x}, rest), nil); err != nil {
+			return nil, err
 		}
 	}
-	return out, nil
+	return feeds, nil
 }
 
-// engineAlone runs every batch, nothing else.
-func engineAlone(ctx context.Context, e *eval.Evaluation, batches []batch, workers int) error {
+func size(in []tensor.Named) int {
+	n := 0
+	for _, t := range in {
+		n += len(t.Raw)
+	}
+	return n
+}
+
+// engineAlone runs every batch of a pass, nothing else.
+func engineAlone(ctx context.Context, e *eval.Evaluation, feeds []feed, workers int) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for w := range workers {
 		g.Go(func() error {
 			for m, model := range e.Models {
-				s, err := model.Pool.Get(ctx)
-				if err != nil {
+				if err := alone(ctx, model, &feeds[m], w, workers); err != nil {
 					return err
 				}
-				for i := w; i < len(batches); i += workers {
-					if batches[i].model != m {
-						continue
-					}
-					if _, err := s.Run(ctx, batches[i].in); err != nil {
-						return err
-					}
-				}
-				model.Pool.Put(s)
 			}
 			return nil
 		})
 	}
 	return g.Wait()
+}
+
+// alone runs every batch of one model whose turn is that of worker w.
+func alone(ctx context.Context, m *eval.Model, f *feed, w, workers int) error {
+	s, err := m.Pool.Get(ctx)
+	if err != nil {
+		return fmt.Errorf("model %s: %w", m.Name, err)
+	}
+	defer m.Pool.Put(s)
+	for i := w; f.at(i) != nil; i += workers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := s.Run(ctx, f.at(i)); err != nil {
+			return fmt.Errorf("model %s: %w", m.Name, err)
+		}
+	}
+	return nil
 }
 
 // silent watches without a word.
