@@ -167,3 +167,23 @@ func TestForeignRowsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Ten samples that are all perfect along the orbit leave room for others that are not: 0.025^(1/10) = 0.69150.
+func TestEqualValuesAreNotCertainty(t *testing.T) {
+	var rows []job.Row
+	for i := range 10 {
+		rows = append(rows, row(0, i, -1, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}), row(1, i, -1, []float32{.5, .5, .5, .5}, []float32{0, 0, 0, 0}))
+	}
+	s := fold(t, nil, rows...)
+	for _, e := range []Estimate{s.Curve(0, 0, 0).Orbit, s.Curve(0, 0, 0).Worst, {Lo: s.Curve(0, 0, 0).Lo[1], Hi: s.Curve(0, 0, 0).Hi[1]}} {
+		if !(math.Abs(float64(e.Lo)-.69150) < 1e-4) || e.Hi != 1 {
+			t.Errorf("ten times 1 in [%v, %v], want [0.6915, 1]", e.Lo, e.Hi)
+		}
+	}
+	if e := s.Curve(1, 0, 0).Orbit; !(math.Abs(float64(e.Lo)-.69150/2) < 1e-4) || !(math.Abs(float64(e.Hi)-(1-.69150/2)) < 1e-4) {
+		t.Errorf("ten times 1/2 in [%v, %v], want [0.3458, 0.6542]", e.Lo, e.Hi)
+	}
+	if e := s.Curve(0, 1, 0).Orbit; e.Lo != 0 || e.Hi != 0 {
+		t.Errorf("a metric without bounds: [%v, %v]", e.Lo, e.Hi)
+	}
+}
