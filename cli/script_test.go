@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"nero/model/engine/choose"
 	"nero/run/job"
@@ -97,6 +98,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"disk":    disk,
 		"parts":   parts,
 		"small":   small,
+		"await":   await,
 		"help":    help,
 		"xml":     isXML,
 	}
@@ -462,5 +464,22 @@ func help(ts *testscript.TestScript, neg bool, args []string) {
 	look(root)
 	if n < 10 {
 		ts.Fatalf("only %d commands", n)
+	}
+}
+
+// await PATTERN waits for a file, at most a minute.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await PATTERN")
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+		found, err := filepath.Glob(ts.MkAbs(args[0]))
+		ts.Check(err)
+		if len(found) > 0 {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("no %s", args[0])
+		}
 	}
 }
