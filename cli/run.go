@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"path/filepath"
 	"sync/atomic"
@@ -109,9 +110,11 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 		var kept atomic.Int64
 		p.onShard = func(sh job.Shard) { early(r, w, int(kept.Add(int64(sh.Hi-sh.Lo)))) }
 	}
+	a.running.Store(true)
 	err = exec.Local(ctx, w.Job, w.Eval, committer{r}, f.workers, a.Stop, p)
+	a.running.Store(false)
 	p.finish()
-	var stopped *exec.Stopped
+	var stopped *exec.StoppedError
 	switch {
 	case errors.As(err, &stopped):
 		return nil, fmt.Errorf("%w in %s; the same command goes on from there", err, dir)
@@ -141,7 +144,9 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 // summarize folds the rows that the run holds.
 func summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {
 	return fold.Fold(fold.Input{
-		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, Classes: w.Classes, Rows: r.Rows(store.Filter{}),
+		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
+			return r.Rows(store.Filter{Models: []int{m}, Metrics: w.Job.Metrics[i : i+1]})
+		},
 		Confidence: w.Study.Audit.Confidence,
 	})
 }

@@ -175,7 +175,7 @@ func (f fixture) summary(t testing.TB) (*fold.Summary, *job.Job) {
 	for i := range scales {
 		scales[i] = 1
 	}
-	s, err := fold.Fold(fold.Input{Job: j, Hash: "cafe", Group: g, Scales: scales, Rows: f.rows(j)})
+	s, err := fold.Fold(fold.Input{Job: j, Hash: "cafe", Group: g, Scales: scales, Rows: fold.Columns(func() iter.Seq2[job.Row, error] { return f.rows(j) })})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package fold
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -23,7 +24,9 @@ type Input struct {
 	Group   group.Group
 	Scales  []float64 // centred scale of each model's output; nil if not known
 	Classes []string  // names of the classes; nil for numbers
-	Rows    iter.Seq2[job.Row, error]
+	// Rows gives the rows of one model, in sample order, with the curve of one metric in each, by their indexes in the job. It is
+	// called for every pair in turn: only the sketches of one are in memory.
+	Rows func(model, metric int) iter.Seq2[job.Row, error]
 	// Confidence of the intervals, in (0,1); 0 means 0.95.
 	Confidence float64
 }
@@ -56,22 +59,39 @@ func Fold(in Input) (*Summary, error) {
 		}
 		metrics[i] = m
 	}
-	f := folder{in: in, metrics: metrics, slices: map[int][]*cell{}, count: map[int]int{}, identity: -1}
+	f := folder{in: in, metrics: metrics, identity: -1}
 	for k, g := range in.Job.Elements {
 		if in.Group.Dist(g, in.Group.Identity()) == 0 {
 			f.identity = k
 		}
 	}
-	f.slices[all] = f.cells()
-	for row, err := range in.Rows {
-		if err != nil {
-			return nil, err
-		}
-		if err := f.add(row); err != nil {
-			return nil, err
+	for m := range in.Job.Models {
+		for i := range metrics {
+			if err := f.fold(m, i); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return f.summary(), nil
+}
+
+// Columns serves rows that are in memory as [Input].Rows wants them.
+func Columns(rows func() iter.Seq2[job.Row, error]) func(model, metric int) iter.Seq2[job.Row, error] {
+	return func(model, metric int) iter.Seq2[job.Row, error] {
+		return func(yield func(job.Row, error) bool) {
+			for r, err := range rows() {
+				if err == nil && r.Model != model {
+					continue
+				}
+				if err == nil && metric < len(r.Curves) {
+					r.Curves = r.Curves[metric : metric+1]
+				}
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // all is the label of the slice that holds every sample.
@@ -80,63 +100,67 @@ const all = -1
 type folder struct {
 	in      Input
 	metrics []*metric.Metric
-	slices  map[int][]*cell // by label; model-major
-	count   map[int]int     // samples by label
+	labels  []int // of the slices, all first; known after the first pass
+	count   map[int]int
 	failed  int
+	curves  []Curve
 
 	identity int // index among the elements, -1 if it is not there
 }
 
-func (f *folder) cells() []*cell {
-	cells := make([]*cell, len(f.in.Job.Models)*len(f.metrics))
-	for i := range cells {
-		cells[i] = &cell{
-			elements: make([]aggregate.Moments, len(f.in.Job.Elements)),
-			sketches: make([]aggregate.Sketch, len(f.in.Job.Elements)),
-			at:       -1, badAt: -1, value: math.NaN(),
-		}
+func (f *folder) cell() *cell {
+	return &cell{
+		elements: make([]aggregate.Moments, len(f.in.Job.Elements)),
+		sketches: make([]aggregate.Sketch, len(f.in.Job.Elements)),
+		at:       -1, badAt: -1, value: math.NaN(),
 	}
-	return cells
 }
 
-func (f *folder) add(r job.Row) error {
-	if r.Model < 0 || r.Model >= len(f.in.Job.Models) || len(r.Curves) != len(f.metrics) {
-		return fmt.Errorf("row of sample %s: model %d with %d metrics does not belong to this job", r.Sample, r.Model, len(r.Curves))
-	}
-	if r.Err != "" {
-		if r.Model == 0 {
-			f.failed++
+// fold makes the curves of one model and metric.
+func (f *folder) fold(model, i int) error {
+	cells := map[int]*cell{all: f.cell()}
+	count, failed := map[int]int{}, 0
+	for r, err := range f.in.Rows(model, i) {
+		if err != nil {
+			return err
 		}
-		return nil
-	}
-	labels := []int{all}
-	if r.Label >= 0 {
-		labels = append(labels, r.Label)
-	}
-	for _, l := range labels {
-		cells, ok := f.slices[l]
-		if !ok {
-			cells = f.cells()
-			f.slices[l] = cells
+		if r.Model != model || len(r.Curves) != 1 || len(r.Curves[0]) != len(f.in.Job.Elements) {
+			return fmt.Errorf("row of sample %s: model %d with %d curves does not belong to model %d of this job", r.Sample, r.Model, len(r.Curves), model)
 		}
-		if r.Model == 0 {
-			f.count[l]++
+		if r.Err != "" {
+			failed++
+			continue
 		}
-		for i, m := range f.metrics {
-			if len(r.Curves[i]) != len(f.in.Job.Elements) {
-				return fmt.Errorf("row of sample %s: %d values for %d elements", r.Sample, len(r.Curves[i]), len(f.in.Job.Elements))
+		labels := []int{all}
+		if r.Label >= 0 {
+			labels = append(labels, r.Label)
+		}
+		for _, l := range labels {
+			if cells[l] == nil {
+				cells[l] = f.cell()
 			}
-			cells[r.Model*len(f.metrics)+i].add(r, i, m, f.in.Job.Weights, f.identity)
+			count[l]++
+			cells[l].add(r, f.metrics[i], f.in.Job.Weights, f.identity)
 		}
+	}
+	if f.labels == nil {
+		f.labels = slices.Sorted(maps.Keys(cells)) // all is -1, so it comes first
+		f.count, f.failed = count, failed
+	}
+	if !maps.Equal(count, f.count) || failed != f.failed {
+		return fmt.Errorf("model %d, metric %s: other samples than under the first model and metric", model, f.metrics[i].Name)
+	}
+	for k, l := range f.labels {
+		f.curves = append(f.curves, f.curve(cells[l], model, i, k))
 	}
 	return nil
 }
 
 // add takes one curve in.
-func (c *cell) add(r job.Row, i int, m *metric.Metric, weights []float64, identity int) {
+func (c *cell) add(r job.Row, m *metric.Metric, weights []float64, identity int) {
 	sum, weight, worst := 0.0, 0.0, math.NaN()
 	whole := true
-	for k, v32 := range r.Curves[i] {
+	for k, v32 := range r.Curves[0] {
 		v := float64(v32)
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			whole = false
@@ -166,7 +190,7 @@ func (c *cell) add(r job.Row, i int, m *metric.Metric, weights []float64, identi
 	}
 	c.orbit.Add(sum/weight, r.Index)
 	if identity >= 0 {
-		c.change.Add(sum/weight-float64(r.Curves[i][identity]), r.Index)
+		c.change.Add(sum/weight-float64(r.Curves[0][identity]), r.Index)
 	}
 	c.worst.Add(worst, r.Index)
 }
@@ -199,12 +223,7 @@ func (f *folder) summary() *Summary {
 			Range: [2]Number{Number(m.Range[0]), Number(m.Range[1])},
 		})
 	}
-	labels := make([]int, 0, len(f.slices))
-	for l := range f.slices {
-		labels = append(labels, l)
-	}
-	slices.Sort(labels) // all is -1, so it comes first
-	for _, l := range labels {
+	for _, l := range f.labels {
 		name := "all"
 		if l >= 0 {
 			name = strconv.Itoa(l)
@@ -214,13 +233,7 @@ func (f *folder) summary() *Summary {
 		}
 		s.Slices = append(s.Slices, Slice{Name: name, Label: l, N: f.count[l]})
 	}
-	for m := range j.Models {
-		for i := range f.metrics {
-			for k, l := range labels {
-				s.Curves = append(s.Curves, f.curve(f.slices[l][m*len(f.metrics)+i], m, i, k))
-			}
-		}
-	}
+	s.Curves = f.curves
 	return s
 }
 

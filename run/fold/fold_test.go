@@ -35,11 +35,15 @@ func fold(t *testing.T, weights []float64, rows ...job.Row) *Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
+	models := 1
+	for _, r := range rows {
+		models = max(models, r.Model+1)
+	}
 	j := &job.Job{
-		Models: []job.ModelRef{{Name: "A"}, {Name: "B"}}, Metrics: []string{"confidence", "relative"}, Count: 3,
+		Models: []job.ModelRef{{Name: "A"}, {Name: "B"}}[:models], Metrics: []string{"confidence", "relative"}, Count: 3,
 		Elements: []group.Element{{0}, {90}, {180}, {270}}, Weights: weights,
 	}
-	s, err := Fold(Input{Job: j, Group: g, Rows: given(rows...), Scales: []float64{2, math.NaN()}, Classes: []string{"cat", "dog"}})
+	s, err := Fold(Input{Job: j, Group: g, Rows: Columns(func() iter.Seq2[job.Row, error] { return given(rows...) }), Scales: []float64{2, math.NaN()}[:models], Classes: []string{"cat", "dog"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +126,8 @@ func TestNotFinite(t *testing.T) {
 	s := fold(t, nil,
 		row(0, 0, 0, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}),
 		row(0, 1, 0, []float32{1, nan, 1, 1}, []float32{0, float32(math.Inf(1)), 0, 0}),
+		row(1, 0, 0, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}),
+		row(1, 1, 0, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}),
 	)
 	for i := range 2 {
 		c := s.Curve(0, i, 0)
@@ -134,7 +140,7 @@ func TestNotFinite(t *testing.T) {
 		t.Fatalf("as JSON: %v", err)
 	}
 	var back Summary
-	if err := json.Unmarshal(b, &back); err != nil || !math.IsNaN(float64(back.Scales[1])) || back.Scales[0] != 2 {
+	if err := json.Unmarshal(b, &back); err != nil || len(back.Scales) != 2 || !math.IsNaN(float64(back.Scales[1])) || back.Scales[0] != 2 {
 		t.Errorf("scales came back as %v, %v", back.Scales, err)
 	}
 }
@@ -144,7 +150,7 @@ func TestFailedSamplesAreCounted(t *testing.T) {
 	bad.Err = "torn"
 	other := bad
 	other.Model = 1
-	s := fold(t, nil, row(0, 0, 0, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}), bad, other)
+	s := fold(t, nil, row(0, 0, 0, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}), row(1, 0, 0, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}), bad, other)
 	if s.Failed != 1 || s.Slices[0].N != 1 || s.Curve(0, 0, 0).Bad[0] != 0 {
 		t.Errorf("failed %d, n %d, bad %v", s.Failed, s.Slices[0].N, s.Curve(0, 0, 0).Bad)
 	}
@@ -162,7 +168,7 @@ func TestForeignRowsAreRefused(t *testing.T) {
 		{Curves: [][]float32{{1}, {1}}},
 		{Curves: [][]float32{{1, 1}}},
 	} {
-		if _, err := Fold(Input{Job: j, Group: g, Rows: given(r)}); err == nil {
+		if _, err := Fold(Input{Job: j, Group: g, Rows: func(int, int) iter.Seq2[job.Row, error] { return given(r) }}); err == nil {
 			t.Errorf("row %+v was taken", r)
 		}
 	}
@@ -185,5 +191,19 @@ func TestEqualValuesAreNotCertainty(t *testing.T) {
 	}
 	if e := s.Curve(0, 1, 0).Orbit; e.Lo != 0 || e.Hi != 0 {
 		t.Errorf("a metric without bounds: [%v, %v]", e.Lo, e.Hi)
+	}
+}
+
+func TestModelsHaveTheSameSamples(t *testing.T) {
+	g, err := group.Parse("C4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &job.Job{Models: make([]job.ModelRef, 2), Metrics: []string{"confidence"}, Elements: []group.Element{{0}}}
+	one := job.Row{Curves: [][]float32{{1}}}
+	other := one
+	other.Model, other.Label = 1, 3
+	if _, err := Fold(Input{Job: j, Group: g, Rows: Columns(func() iter.Seq2[job.Row, error] { return given(one, other) })}); err == nil {
+		t.Error("models with different samples were folded")
 	}
 }

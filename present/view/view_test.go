@@ -1,0 +1,418 @@
+package view
+
+import (
+	"encoding/json"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"nero/run/fold"
+	"nero/run/job"
+	"nero/symmetry/group"
+
+	"pgregory.net/rapid"
+)
+
+// run folds curves that a function gives: sample by sample, model by model, one metric.
+func run(t testing.TB, name string, elements []group.Element, exact []bool, metric string, models, samples, classes int, curve func(model, sample, k int) float64) (*fold.Summary, []job.Row) {
+	t.Helper()
+	g, err := group.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exact == nil {
+		exact = make([]bool, len(elements))
+	}
+	j := &job.Job{Elements: elements, Exact: exact, Measure: "listed", Metrics: []string{metric}, Count: samples}
+	for m := range models {
+		j.Models = append(j.Models, job.ModelRef{Name: string(rune('a' + m))})
+	}
+	var rows []job.Row
+	for i := range samples {
+		for m := range models {
+			r := job.Row{Model: m, Index: i, Sample: "s" + string(rune('0'+i)), Label: -1, Curves: [][]float32{nil}}
+			if classes > 0 {
+				r.Label = i % classes
+			}
+			for k := range elements {
+				r.Curves[0] = append(r.Curves[0], float32(curve(m, i, k)))
+			}
+			rows = append(rows, r)
+		}
+	}
+	s, err := fold.Fold(fold.Input{Job: j, Hash: "x", Group: g, Rows: fold.Columns(func() iter.Seq2[job.Row, error] {
+		return func(yield func(job.Row, error) bool) {
+			for _, r := range rows {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, rows
+}
+
+func values(pts []Point) []float64 {
+	v := make([]float64, len(pts))
+	for i, p := range pts {
+		v[i] = math.Round(1e4*float64(p.Value)) / 1e4
+	}
+	return v
+}
+
+// The plan is not in the order of its angles, and the last element is at 350: a view that follows the plan draws a zigzag.
+func TestPolarByHand(t *testing.T) {
+	es := []group.Element{{90}, {0}, {180}, {270}, {350}}
+	s, _ := run(t, "SO(2)", es, []bool{true, true, true, true, false}, "confidence", 2, 2, 0, func(m, i, k int) float64 {
+		return []float64{0.9, 0.5, 0.1, 0.3, 0.7}[k] - 0.1*float64(m) + 0.02*float64(i)
+	})
+	f, err := Aggregate(s, 0, []int{0}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Layout != Polar || len(f.Panels) != 1 || len(f.Panels[0].Series) != 2 {
+		t.Fatalf("layout %s, %d plots", f.Layout, len(f.Panels))
+	}
+	p := f.Panels[0].Series[0]
+	angles, elements := make([]float64, 0, 5), make([]int, 0, 5)
+	for _, q := range p.Points {
+		angles, elements = append(angles, q.X), append(elements, q.Element)
+	}
+	if !slices.Equal(angles, []float64{0, 90, 180, 270, 350}) || !slices.Equal(elements, []int{1, 0, 2, 3, 4}) {
+		t.Errorf("angles %v of elements %v", angles, elements)
+	}
+	if got, want := values(p.Points), []float64{0.51, 0.91, 0.11, 0.31, 0.71}; !slices.Equal(got, want) {
+		t.Errorf("values %v, want %v", got, want)
+	}
+	if got, want := values(f.Panels[0].Series[1].Points), []float64{0.41, 0.81, 0.01, 0.21, 0.61}; !slices.Equal(got, want) {
+		t.Errorf("second model %v, want %v", got, want)
+	}
+	if !p.Closed || !p.Points[0].Exact || p.Points[4].Exact || !f.Exact || f.Comb {
+		t.Errorf("closed %v, exact %v %v, marked %v, comb %v", p.Closed, p.Points[0].Exact, p.Points[4].Exact, f.Exact, f.Comb)
+	}
+	if p.Points[1].Label != "90°" || p.Points[0].N != 2 {
+		t.Errorf("label %q, n %d", p.Points[1].Label, p.Points[0].N)
+	}
+	st := f.Panels[0].Stats[0]
+	// Identity: (0.50+0.52)/2. Orbit: the mean of the five values of each sample, 0.50 and 0.52.
+	if math.Abs(float64(st.Identity)-0.51) > 1e-6 || math.Abs(float64(st.Orbit.Mean)-0.51) > 1e-6 || st.At != "180°" || st.Element != 2 || math.Abs(float64(st.Worst)-0.11) > 1e-6 {
+		t.Errorf("summed up as %+v", st)
+	}
+	// A metric that is bounded is drawn on its whole range, rings every 0.2.
+	var ticks []float64
+	for _, k := range f.Scale.Ticks {
+		ticks = append(ticks, math.Round(10*k.At)/10)
+	}
+	if f.Scale.Lo != 0 || f.Scale.Hi != 1 || !slices.Equal(ticks, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}) {
+		t.Errorf("scale %+v", f.Scale)
+	}
+	head, lines := f.Table()
+	if len(lines) != 10 || len(head) != len(lines[0]) || lines[1][2] != "90°" || lines[1][6] != "0.91" {
+		t.Errorf("table %v %v", head, lines)
+	}
+}
+
+func TestMirrorsAreTwoCurves(t *testing.T) {
+	g, err := group.Dihedral(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	es := g.(group.Finite).Elements() //nolint:errcheck,forcetypeassert // D4 is finite
+	s, _ := run(t, "D4", es, nil, "confidence", 1, 1, 0, func(_, _, k int) float64 { return float64(k) / 10 })
+	f, err := Aggregate(s, 0, []int{0}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ss := f.Panels[0].Series
+	if f.Layout != Polar || len(ss) != 2 || ss[0].Mirrored || !ss[1].Mirrored || !f.Mirrored || !f.Discrete {
+		t.Fatalf("%s with %d curves", f.Layout, len(ss))
+	}
+	if a, b := values(ss[0].Points), values(ss[1].Points); !slices.Equal(a, []float64{0, .1, .2, .3}) || !slices.Equal(b, []float64{.4, .5, .6, .7}) {
+		t.Errorf("turned %v, mirrored %v", a, b)
+	}
+	if l := ss[1].Points[1].Label; l != "90° mirrored" {
+		t.Errorf("label %q", l)
+	}
+}
+
+// Three columns, two rows and a value that says where it belongs: exchanged axes or a flipped one are seen.
+func TestMapByHand(t *testing.T) {
+	es := []group.Element{{-1, 5}, {0, 5}, {4, 5}, {-1, 0}, {0, 0}, {4, 0}}
+	s, _ := run(t, "T(2,Z)", es, nil, "margin", 2, 1, 0, func(m, _, k int) float64 { return es[k][0]/10 + es[k][1]/100 + float64(m)/2 })
+	f, err := Aggregate(s, 0, []int{0}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Layout != HeatMap || len(f.Panels) != 2 || f.Panels[1].Title != "b" {
+		t.Fatalf("%s with %d plots", f.Layout, len(f.Panels))
+	}
+	p := f.Panels[0]
+	at := func(cells []Cell) (v []float64) {
+		for _, c := range cells {
+			v = append(v, c.At)
+		}
+		return v
+	}
+	if x, y := at(p.Cols), at(p.Rows); !slices.Equal(x, []float64{-1, 0, 4}) || !slices.Equal(y, []float64{0, 5}) {
+		t.Errorf("columns %v, rows %v", x, y)
+	}
+	for _, q := range p.Series[0].Points {
+		if want := q.X/10 + q.Y/100; math.Abs(float64(q.Value)-want) > 1e-6 {
+			t.Errorf("dx %g, dy %g: %v, want %g", q.X, q.Y, q.Value, want)
+		}
+	}
+	if s := p.Stats[0]; s.At != "dx -1 px, dy 0 px" {
+		t.Errorf("worst at %s", s.At)
+	}
+}
+
+func TestLayouts(t *testing.T) {
+	for _, c := range []struct {
+		group string
+		grid  []int
+		want  Layout
+	}{
+		{"SO(2)", []int{8}, Polar},
+		{"O(2)", []int{4, 2}, Polar},
+		{"C5", nil, Polar},
+		{"D3", nil, Polar},
+		{"Scale", []int{5}, Line},
+		{"T(2)", []int{3, 3}, HeatMap},
+		{"T(2,Z)", []int{3, 3}, HeatMap},
+		{"Roll(3,4)", nil, HeatMap},
+		{"SE(2)", []int{4, 2, 2}, Strip},
+		{"C4 x Scale", []int{4, 3}, Strip},
+		{"Affine(rotate,scale)", []int{3, 3}, Strip},
+		{"Trivial", nil, Strip},
+		{"p4m", []int{4, 2, 2, 2}, Strip},
+	} {
+		g, err := group.Parse(c.group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var es []group.Element
+		if c.grid != nil {
+			es, err = group.Grid(g, c.grid, nil)
+		} else {
+			es, err = group.Enumerate(g)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := LayoutOf(g.Chart(), es); got != c.want {
+			t.Errorf("%s: %s, want %s", c.group, got, c.want)
+		}
+	}
+	// A map of scattered shifts would be empty nearly everywhere.
+	scattered := []group.Element{{0, 0}, {1.5, 2}, {-3, 0.5}, {2, -1}, {3, 3}, {0.1, 0.2}, {7, 8}, {9, 1}}
+	if got := LayoutOf(group.T2().Chart(), scattered); got != Strip {
+		t.Errorf("scattered shifts: %s", got)
+	}
+}
+
+// Errors against the own answer: exact elements stand apart, on a logarithmic scale that has a place for 0.
+func TestComb(t *testing.T) {
+	es := []group.Element{{0}, {45}, {90}, {135}}
+	v := []float64{0, 0.5, 2e-7, 0.8}
+	s, _ := run(t, "SO(2)", es, []bool{true, false, true, false}, "absolute", 1, 3, 0, func(_, _, k int) float64 { return v[k] })
+	if !Wide(s, 0) {
+		t.Error("values over seven orders of magnitude are not wide")
+	}
+	f, err := Aggregate(s, 0, []int{0}, Options{Log: true, Unroll: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Layout != Line || !f.Comb || !f.Scale.Log || !f.Scale.Zero || f.X == nil {
+		t.Fatalf("%s, comb %v, scale %+v", f.Layout, f.Comb, f.Scale)
+	}
+	if f.Scale.Pos(0) != 0 || math.Abs(f.Scale.Pos(1e-7)-zeroGap) > 1e-9 || math.Abs(f.Scale.Pos(1)-1) > 1e-9 || !math.IsNaN(f.Scale.Pos(-1)) {
+		t.Errorf("0 at %g, 1e-7 at %g, 1 at %g, -1 at %g", f.Scale.Pos(0), f.Scale.Pos(1e-7), f.Scale.Pos(1), f.Scale.Pos(-1))
+	}
+	if st := f.Panels[0].Stats[0]; st.Element != 3 || st.At != "135°" {
+		t.Errorf("the worst error is at %q", st.At)
+	}
+	// The other scale is linear from 0, which the metric cannot go below.
+	if f, err = Aggregate(s, 0, []int{0}, Options{}); err != nil || f.Scale.Log || f.Scale.Lo != 0 || f.Scale.Hi < 0.8 {
+		t.Errorf("%v, scale %+v", err, f.Scale)
+	}
+}
+
+func TestGaps(t *testing.T) {
+	es := []group.Element{{0}, {90}, {180}, {270}}
+	s, rows := run(t, "SO(2)", es, nil, "confidence", 1, 3, 2, func(_, i, k int) float64 {
+		if k == 2 || k == 1 && i == 0 {
+			return math.NaN()
+		}
+		return 0.5
+	})
+	f, err := Aggregate(s, 0, []int{0}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := f.Panels[0].Series[0].Points
+	if !math.IsNaN(float64(p[2].Value)) || p[2].Bad != 3 || p[1].Bad != 1 || p[1].N != 2 {
+		t.Errorf("%+v", p)
+	}
+	notes := strings.Join(f.Notes, "\n")
+	if !strings.Contains(notes, "a: no value at 180°; drawn as a gap") || !strings.Contains(notes, "a: 4 of 12 values are not finite") {
+		t.Errorf("notes: %s", notes)
+	}
+	if !math.IsNaN(float64(f.Panels[0].Stats[0].Orbit.Mean)) {
+		t.Error("a mean over an orbit with a hole")
+	}
+	if _, err := json.Marshal(f); err != nil {
+		t.Errorf("a figure with gaps as JSON: %v", err)
+	}
+	f, err = Individual(s, 0, []Sample{{Title: "x", Rows: rows[:1]}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(f.Notes, "\n"), "no value at 90°, 180°") {
+		t.Errorf("notes of one sample: %v", f.Notes)
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	s, _ := run(t, "SO(2)", []group.Element{{0}, {90}}, nil, "cross_entropy", 2, 0, 0, nil)
+	f, err := Aggregate(s, 0, []int{0}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(f.Notes, "\n"), "no value at any element") || !(f.Scale.Hi > f.Scale.Lo) || f.Panels[0].Stats[0].Element != -1 {
+		t.Errorf("%+v", f)
+	}
+	// An infinity that became null in a stored summary is no bound either.
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back fold.Summary
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := Aggregate(&back, 0, []int{0}, Options{}); err != nil || !slices.Equal(g.Scale.Ticks, f.Scale.Ticks) {
+		t.Errorf("a stored summary: %v, scale %+v, want %+v", err, g.Scale, f.Scale)
+	}
+}
+
+func TestIndividual(t *testing.T) {
+	es := []group.Element{{0}, {90}}
+	s, rows := run(t, "SO(2)", es, nil, "confidence", 2, 2, 2, func(m, i, k int) float64 { return float64(m)/2 + float64(i)/4 + float64(k)/8 })
+	rows[2].Top, rows[3].Top = []int32{1, 0}, []int32{0, 1} // of sample 1, class 1
+	f, err := Individual(s, 0, []Sample{{Title: "one", Note: "why", Rows: []job.Row{rows[3], rows[2]}}}, Options{Weights: []float64{3, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := f.Panels[0]
+	if len(p.Series) != 2 || p.Series[0].Name != "a" || !slices.Equal(values(p.Series[0].Points), []float64{.25, .375}) {
+		t.Fatalf("%+v", p)
+	}
+	if q := p.Series[0].Points; q[0].Wrong || !q[1].Wrong {
+		t.Errorf("wrong answers %v %v, want the second", q[0].Wrong, q[1].Wrong)
+	}
+	// (3·0.75 + 1·0.875)/4
+	if m := float64(p.Stats[1].Orbit.Mean); math.Abs(m-0.78125) > 1e-6 {
+		t.Errorf("weighted mean %g", m)
+	}
+	if f.Interval != "" || f.Spread != "" {
+		t.Error("one sample has neither interval nor spread")
+	}
+	rows[2].Curves = [][]float32{{1}}
+	if _, err := Individual(s, 0, []Sample{{Rows: rows[2:3]}}, Options{}); err == nil || !strings.Contains(err.Error(), "s1") {
+		t.Errorf("a row of another run: %v", err)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	s, _ := run(t, "C2", []group.Element{{0}, {180}}, nil, "confidence", 1, 1, 0, func(_, _, _ int) float64 { return 1 })
+	if _, err := Aggregate(s, 1, []int{0}, Options{}); err == nil {
+		t.Error("a metric that is not there")
+	}
+	if _, err := Aggregate(s, 0, []int{1}, Options{}); err == nil {
+		t.Error("a slice that is not there")
+	}
+	if _, err := Aggregate(s, 0, []int{0}, Options{Weights: []float64{1}}); err == nil {
+		t.Error("weights for other elements")
+	}
+	broken := *s
+	broken.Curves = slices.Clone(s.Curves)
+	broken.Curves[0].Hi = broken.Curves[0].Hi[:1]
+	if _, err := Aggregate(&broken, 0, []int{0}, Options{}); err == nil || !strings.Contains(err.Error(), "1 values for 2 elements") {
+		t.Errorf("a curve that is cut off: %v", err)
+	}
+	broken = *s
+	broken.Exact = nil
+	if _, err := Aggregate(&broken, 0, []int{0}, Options{}); err == nil {
+		t.Error("elements that do not say whether they are exact")
+	}
+}
+
+// Every scale keeps order, has at least two ticks on it, and holds the values that it was made for.
+func TestScaleLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lo := rapid.Float64Range(-1e6, 1e6).Draw(t, "lo")
+		span := math.Pow(10, rapid.Float64Range(-4, 8).Draw(t, "log span"))
+		for _, s := range []Scale{linear("", lo, lo+span, false, false), decades("", span, span*math.Pow(10, rapid.Float64Range(0, 9).Draw(t, "decades")), rapid.Bool().Draw(t, "zero"))} {
+			if len(s.Ticks) < 2 || len(s.Ticks) > 12 {
+				t.Fatalf("%d ticks on %+v", len(s.Ticks), s)
+			}
+			last := math.Inf(-1)
+			for _, k := range s.Ticks {
+				u := s.Pos(k.At)
+				if !(u > last) || !(u >= -1e-6) || !(u <= 1+1e-6) || k.Label == "" {
+					t.Fatalf("tick %v at %g after %g on %+v", k, u, last, s)
+				}
+				last = u
+			}
+			if !s.Log && (!(s.Pos(lo) >= -1e-9) || !(s.Pos(lo+span) <= 1+1e-9)) {
+				t.Fatalf("%g to %g on %+v", lo, lo+span, s)
+			}
+		}
+	})
+}
+
+func TestSurrounds(t *testing.T) {
+	at := func(v ...float64) (p []Point) {
+		for _, x := range v {
+			p = append(p, Point{X: x})
+		}
+		return p
+	}
+	for _, c := range []struct {
+		pts  []Point
+		want bool
+	}{{at(0, 90, 180, 270), true}, {at(0, 90, 180), false}, {at(0, 5, 10), false}, {at(0), false}, {nil, false}, {at(0, 180), true}, {at(10, 130, 250), true}} {
+		if got := surrounds(c.pts, 360); got != c.want {
+			t.Errorf("%v: %v", c.pts, got)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.98312: "0.983", -0.5: "-0.500", 12.345: "12.35", 123.456: "123.5", 12345: "12345", 1.2e-7: "1.2e-07", 9.9996: "10.00",
+		math.Inf(1): "+Inf", 2e6: "2.0e+06", 0.0005: "5.0e-04",
+	} {
+		if got := Number(v); got != want {
+			t.Errorf("%g is %q, want %q", v, got, want)
+		}
+	}
+	if Number(math.NaN()) != "none" {
+		t.Error("no number has a number")
+	}
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
+		if got := Count(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+	for name, want := range map[string]string{"max_absolute": "max-absolute", "Käse & Co": "k-se-co", "": "x", "../../x": "x", "A  B": "a-b"} {
+		if got := Slug(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
