@@ -139,6 +139,9 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, fail
 		}
 		a.say("note: scores are taken to be invariant; say --invariant to confirm")
 	}
+	if workers < 1 {
+		return nil, fmt.Errorf("--workers is %d, want at least 1", workers)
+	}
 	policy, err := audit.NewPolicy(s.Audit.Preset, s.Audit.Threshold, s.Audit.Confidence)
 	if err != nil {
 		return nil, s.Errorf("audit", "%v", err)
@@ -149,7 +152,7 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, fail
 	default:
 		return nil, fmt.Errorf("--fail-on %q: want attention, fail or nothing", failOn)
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Workers: workers, Audit: true})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true})
 	if err != nil {
 		return nil, err
 	}
@@ -242,22 +245,45 @@ func auditSamples(w *workload.Workload, n int) ([]int, error) {
 	return dataset.Select(labels, count, min(n, count), balance, w.Study.Seed)
 }
 
-// thin keeps n of the elements of a plan, evenly, the identity among them. 0 keeps all.
+// thin keeps n of the elements of a plan: the identity and the exact ones first, which an audit judges before the others, then
+// others, each evenly. 0 keeps all.
 func thin(p *orbit.Plan, n int) *orbit.Plan {
 	if n <= 0 || n >= len(p.Elements) {
 		return p
 	}
-	o := *p
-	o.Elements, o.Weights = nil, nil
+	var exact, other []int
 	id := max(p.Identity(), 0)
 	keep := map[int]bool{id: true}
-	for i := range n {
-		keep[(id+i*len(p.Elements)/n)%len(p.Elements)] = true
+	for i, e := range p.Exact() {
+		switch {
+		case i == id:
+		case e:
+			exact = append(exact, i)
+		default:
+			other = append(other, i)
+		}
 	}
+	for _, from := range [][]int{exact, other} {
+		m := min(n-len(keep), len(from))
+		for i := range m {
+			keep[from[i*len(from)/m]] = true
+		}
+	}
+	o := *p
+	o.Elements, o.Weights = nil, nil
+	sum := 0.0
 	for i, g := range p.Elements {
 		if keep[i] {
 			o.Elements = append(o.Elements, slices.Clone(g))
+			o.Weights = append(o.Weights, p.Weight(i))
+			sum += p.Weight(i)
 		}
+	}
+	if !(sum > 0) { // nothing is left but an identity without weight
+		o.Weights = nil
+	}
+	for i := range o.Weights {
+		o.Weights[i] /= sum
 	}
 	o.Measure = fmt.Sprintf("%d of: %s", len(o.Elements), p.Measure)
 	return &o

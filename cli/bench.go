@@ -30,6 +30,9 @@ the paired ratios. Without a study it takes the built-in digits.`,
 		Example: "  nero bench --samples 40 --rounds 7\n  nero bench studies/digits/full.yaml --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if samples < 1 || rounds < 1 || rf.workers < 1 {
+				return fmt.Errorf("--samples %d, --rounds %d, --workers %d: each must be at least 1", samples, rounds, rf.workers)
+			}
 			tmp, err := os.MkdirTemp("", "nero-bench-")
 			if err != nil {
 				return err
@@ -48,7 +51,7 @@ the paired ratios. Without a study it takes the built-in digits.`,
 			if err != nil {
 				return err
 			}
-			w, err := workload.Open(cmd.Context(), s, workload.Options{Engine: e, Rules: action.Rules(), Workers: rf.workers})
+			w, err := workload.Open(cmd.Context(), s, workload.Options{Engine: e, Rules: action.Rules()})
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"nero/run/job"
@@ -27,18 +29,32 @@ const (
 
 // App is the program with everything that it takes from outside.
 type App struct {
+	// Out takes results and Err what is said beside them. Commands do not look at what writing to Out returns: its first error is
+	// kept and ends the program with exit code 2.
 	Out, Err io.Writer
 	Version  string
-	// Getenv looks an environment variable up.
-	Getenv func(string) string
-	// CacheDir is the user's cache folder, "" if there is none.
-	CacheDir string
-	// Executable is the path of the running program, "" if it is not known.
-	Executable string
-	// Stop is closed when the user asks to stop; work under way is finished and kept.
+	// Stop is closed when the user asks a run to stop; work under way is finished and kept.
 	Stop <-chan struct{}
 
-	quiet bool
+	quiet   bool
+	running atomic.Bool // a run is under way that can be stopped and resumed
+}
+
+// sink remembers the first error of a writer, after which it writes nothing. It is safe for concurrent use.
+type sink struct {
+	mu  sync.Mutex
+	w   io.Writer
+	err error
+}
+
+// Write passes b on.
+func (s *sink) Write(b []byte) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		n, s.err = s.w.Write(b)
+	}
+	return n, s.err
 }
 
 // codeError carries an exit code.
@@ -50,7 +66,7 @@ type codeError struct {
 func (e *codeError) Error() string { return e.err.Error() }
 func (e *codeError) Unwrap() error { return e.err }
 
-// findings ends the program with exit code 1 without a further message.
+// errFindings ends the program with exit code 1 without a further message.
 var errFindings = errors.New("findings")
 
 // Main runs the program on the process's own arguments and streams and returns its exit code.
@@ -60,14 +76,15 @@ func Main() int {
 	stop := make(chan struct{})
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	a := &App{Out: os.Stdout, Err: os.Stderr, Version: version(), Getenv: os.Getenv, Stop: stop}
-	a.CacheDir, _ = os.UserCacheDir() // without one nothing is cached
-	a.Executable, _ = os.Executable() // without it nothing is looked for beside it
+	a := &App{Out: os.Stdout, Err: os.Stderr, Version: version(), Stop: stop}
 	go func() {
 		<-signals
-		fmt.Fprintln(os.Stderr, "\nnero: finishing what is under way; the run can be resumed. Once more to stop at once.")
-		close(stop)
-		<-signals
+		if a.running.Load() {
+			fmt.Fprintln(os.Stderr, "\nnero: finishing what is under way; the run can be resumed. Once more to stop at once.")
+			close(stop)
+			<-signals
+		}
+		signal.Stop(signals) // the next one ends the process as it is
 		cancel()
 	}()
 	return a.Run(ctx, os.Args[1:])
@@ -75,13 +92,21 @@ func Main() int {
 
 // Run executes one command line and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
+	out := &sink{w: a.Out}
+	a.Out = out
+	defer func() { a.Out = out.w }()
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case out.err != nil && (err == nil || errors.Is(err, errFindings)):
+		err = fmt.Errorf("the result could not be printed: %w", out.err)
+	case err == nil:
 		return exitOK
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		err = errors.New("stopped")
 	}
 	if errors.Is(err, errFindings) {
 		return exitFindings

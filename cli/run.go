@@ -89,7 +89,7 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	if err != nil {
 		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(f.engine), Rules: action.Rules(), Workers: f.workers, KeepGoing: f.keepGoing})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(f.engine), Rules: action.Rules(), KeepGoing: f.keepGoing})
 	if err != nil {
 		return nil, err
 	}

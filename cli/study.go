@@ -74,7 +74,7 @@ func (f *studyFlags) add(c *cobra.Command) {
 	s.Float64Var(&f.threshold, "threshold", 0, "relative error that the audit allows, instead of the preset's")
 	s.Float64Var(&f.confidence, "confidence", 0, "of intervals (default: 0.95)")
 	s.IntVar(&f.auditSamples, "audit-samples", 0, "inputs that the audit uses (default: by the size of the model)")
-	s.IntVar(&f.auditElements, "audit-elements", 0, "elements that the audit uses at most (default: by the size of the model)")
+	s.IntVar(&f.auditElements, "audit-elements", 0, "elements that the audit uses at most, exact ones first (default: all of the orbit)")
 }
 
 // study reads the file named by args, if any, and lays the flags over it. It returns the folder that paths are relative to.
@@ -232,7 +232,7 @@ func parseOrbit(s string) (job.Orbit, error) {
 	count := func() (int, error) {
 		n, err := strconv.Atoi(arg)
 		if err != nil || n < 1 {
-			return 0, fmt.Errorf("want a number of elements after %s:", word)
+			return 0, fmt.Errorf("want a number of elements, such as %s:100", word)
 		}
 		return n, nil
 	}

@@ -36,11 +36,11 @@ type Watcher interface {
 	Committed(s job.Shard)
 }
 
-// Stopped is the error of a run that was asked to stop before its last shard.
-type Stopped struct{ Done, All int }
+// StoppedError is the error of a run that was asked to stop before its last shard.
+type StoppedError struct{ Done, All int }
 
 // Error says how much is kept.
-func (e *Stopped) Error() string {
+func (e *StoppedError) Error() string {
 	return fmt.Sprintf("stopped: %d of %d shards are kept", e.Done, e.All)
 }
 
@@ -94,7 +94,7 @@ func Local(ctx context.Context, j *job.Job, e Evaluator, c Committer, workers in
 		return err
 	}
 	if n := int(done.Load()); n < len(todo) {
-		return &Stopped{Done: len(all) - len(todo) + n, All: len(all)}
+		return &StoppedError{Done: len(all) - len(todo) + n, All: len(all)}
 	}
 	return nil
 }

@@ -98,8 +98,8 @@ func TestStop(t *testing.T) {
 		}
 	}
 	err := Local(t.Context(), theJob(), f, f, 1, stop, f)
-	var stopped *Stopped
-	if !errors.As(err, &stopped) || *stopped != (Stopped{Done: 2, All: 5}) || len(f.kept) != 2 {
+	var stopped *StoppedError
+	if !errors.As(err, &stopped) || *stopped != (StoppedError{Done: 2, All: 5}) || len(f.kept) != 2 {
 		t.Errorf("stopped: %v, kept %d", err, len(f.kept))
 	}
 	f.onEval = nil

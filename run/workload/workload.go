@@ -34,8 +34,6 @@ type Options struct {
 	OpenEngine func(context.Context) (engine.Engine, error)
 	// Rules is the table of actions that the program is built with.
 	Rules action.Table
-	// Workers is how many goroutines may run models while the workload is opened; at least 1.
-	Workers int
 	// KeepGoing turns samples that cannot be used into rows with an error.
 	KeepGoing bool
 	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.

@@ -159,7 +159,7 @@ func study(data, name string, models ...string) *job.Study {
 
 func open(t *testing.T, s *job.Study, e *pixelwise, change ...func(*Options)) (*Workload, error) {
 	t.Helper()
-	o := Options{Engine: e, Rules: action.Rules(), Workers: 1}
+	o := Options{Engine: e, Rules: action.Rules()}
 	for _, c := range change {
 		c(&o)
 	}
@@ -432,7 +432,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// The job's hash is that of the numbers: workers and places do not count, engine, data and models do.
+// The job's hash is that of the numbers: places do not count, engine, data and models do.
 func TestHash(t *testing.T) {
 	dir, m := pictures(t, 8, "a", "b"), model(t, "first", "n", 3)
 	base, err := open(t, study(dir, "C4", m), &pixelwise{version: "1.2"})
@@ -447,12 +447,12 @@ func TestHash(t *testing.T) {
 	if err := os.WriteFile(moved, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	same, err := open(t, study(pictures(t, 8, "a", "b"), "C4", moved), &pixelwise{version: "1.2"}, func(o *Options) { o.Workers = 4 })
+	same, err := open(t, study(pictures(t, 8, "a", "b"), "C4", moved), &pixelwise{version: "1.2"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if same.Hash != base.Hash {
-		t.Errorf("another place or number of workers is another job: %v", base.Job.Diff(same.Job))
+		t.Errorf("another place is another job: %v", base.Job.Diff(same.Job))
 	}
 	other, err := open(t, study(dir, "C4", m), &pixelwise{version: "1.3"})
 	if err != nil {
