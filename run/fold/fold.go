@@ -140,7 +140,16 @@ func (f *folder) fold(model, i int) error {
 				cells[l] = f.cell()
 			}
 			count[l]++
-			cells[l].add(r, f.metrics[i], f.in.Job.Weights, f.identity)
+			// Sketches merge without loss, so that of all samples is made from those of the classes below.
+			cells[l].add(r, f.metrics[i], f.in.Job.Weights, f.identity, l >= 0 || r.Label < 0)
+		}
+	}
+	for l, c := range cells {
+		if l == all {
+			continue
+		}
+		for k := range c.sketches {
+			cells[all].sketches[k].Merge(&c.sketches[k])
 		}
 	}
 	if f.labels == nil {
@@ -156,8 +165,8 @@ func (f *folder) fold(model, i int) error {
 	return nil
 }
 
-// add takes one curve in.
-func (c *cell) add(r job.Row, m *metric.Metric, weights []float64, identity int) {
+// add takes one curve in, into the sketches only if asked to.
+func (c *cell) add(r job.Row, m *metric.Metric, weights []float64, identity int, sketch bool) {
 	sum, weight, worst := 0.0, 0.0, math.NaN()
 	whole := true
 	for k, v32 := range r.Curves[0] {
@@ -171,7 +180,9 @@ func (c *cell) add(r job.Row, m *metric.Metric, weights []float64, identity int)
 			continue
 		}
 		c.elements[k].Add(v, r.Index)
-		c.sketches[k].Add(v)
+		if sketch {
+			c.sketches[k].Add(v)
+		}
 		w := 1.0
 		if weights != nil {
 			w = weights[k]
