@@ -179,7 +179,7 @@ func index(cells []view.Cell) map[float64]int {
 func (d *drawing) bar(y float64) float64 {
 	f, pal := d.f, d.pal
 	const steps = 64
-	w := min(300, d.w-2*margin)
+	w := min(300, d.w-2*margin-44)
 	x := margin + 22
 	d.do(func(pn *pen) {
 		pn.text(pt{x, y + 10}, f.Scale.Label, style{size: smallSize, color: pal.muted})

@@ -106,6 +106,7 @@ func (p *pen) wrap(t string, s style, width float64) []string {
 	var lines []string
 	line := ""
 	for _, w := range strings.Fields(t) {
+		w = p.clip(w, s, width)
 		next := w
 		if line != "" {
 			next = line + " " + w
@@ -117,7 +118,7 @@ func (p *pen) wrap(t string, s style, width float64) []string {
 		line = next
 	}
 	if line != "" {
-		lines = append(lines, p.clip(line, s, width))
+		lines = append(lines, line)
 	}
 	return lines
 }
