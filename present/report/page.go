@@ -219,7 +219,8 @@ func (p *page) ownFinding(k, m int) string {
 		if part.mean.N == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s at the %s %s elements", p.partMean(part, m), view.Count(p.countParts(x.exact)), x.name)
+		n := p.countParts(x.exact)
+		text := fmt.Sprintf("%s at the %s %s element%s", p.partMean(part, m), view.Count(n), x.name, plural(n))
 		if x.exact {
 			text += " besides the identity"
 		}
