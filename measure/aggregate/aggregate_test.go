@@ -539,6 +539,15 @@ func TestBootstrapSeeded(t *testing.T) {
 	}
 }
 
+func TestExpanded(t *testing.T) {
+	// Reference: scipy 1.17.1, norm.cdf(-sqrt(n/(n-1))*t.ppf(0.975, n-1)).
+	for n, want := range map[int]float64{5: 0.0009541005518824907, 10: 0.008550639024406366, 100: 0.023064387207087644} {
+		if got := expanded(n, 0.95); !near(got, want, 1e-9) {
+			t.Errorf("%d clusters: %v, want %v", n, got, want)
+		}
+	}
+}
+
 func TestMisusePanics(t *testing.T) {
 	for name, f := range map[string]func(){
 		"confidence 1":    func() { MeanInterval(of(1, 2), 1) },
@@ -668,6 +677,7 @@ func TestCoverageBootstrap(t *testing.T) {
 		stat  func([]float64) float64
 		n     int
 		truth float64
+		floor float64
 	}{
 		"mean": {func(x []float64) float64 {
 			s := 0.0
@@ -675,8 +685,16 @@ func TestCoverageBootstrap(t *testing.T) {
 				s += v
 			}
 			return s / float64(len(x))
-		}, 25, 0},
-		"median": {func(x []float64) float64 { slices.Sort(x); return (x[len(x)/2] + x[(len(x)-1)/2]) / 2 }, 40, 0},
+		}, 25, 0, 0.94},
+		// Seven clusters are too few for the bootstrap, but without the expansion it would cover 0.89 here.
+		"mean of few": {func(x []float64) float64 {
+			s := 0.0
+			for _, v := range x {
+				s += v
+			}
+			return s / float64(len(x))
+		}, 7, 0, 0.93},
+		"median": {func(x []float64) float64 { slices.Sort(x); return (x[len(x)/2] + x[(len(x)-1)/2]) / 2 }, 40, 0, 0.94},
 	} {
 		covered := 0
 		for range trials {
@@ -689,8 +707,8 @@ func TestCoverageBootstrap(t *testing.T) {
 				covered++
 			}
 		}
-		// 0.94 less two standard errors of the count.
-		if got, want := float64(covered)/float64(trials), 0.94-2*math.Sqrt(0.95*0.05/float64(trials)); !(got >= want) {
+		// Two standard errors of the count less.
+		if got, want := float64(covered)/float64(trials), c.floor-2*math.Sqrt(0.95*0.05/float64(trials)); !(got >= want) {
 			t.Errorf("%s covers %.4f, expected at least %.4f", name, got, want)
 		}
 	}

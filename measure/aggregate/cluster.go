@@ -126,9 +126,15 @@ func Bootstrap(clusters [][]float64, statistic func(values []float64) float64, r
 			return everything(confidence, n, missing)
 		}
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
-	tail := distuv.UnitNormal.CDF(-t * math.Sqrt(float64(n)/float64(n-1)))
+	tail := expanded(n, confidence)
 	slices.Sort(stats)
 	at := func(p float64) float64 { return stats[min(max(int(math.Ceil(p*float64(resamples))), 1), resamples)-1] }
 	return Interval{at(tail), at(1 - tail), confidence, n, missing}
+}
+
+// expanded is the probability that the expanded percentile interval of n clusters leaves out at each end: Φ(-√(n/(n-1))·t),
+// with t Student's quantile.
+func expanded(n int, confidence float64) float64 {
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
+	return distuv.UnitNormal.CDF(-t * math.Sqrt(float64(n)/float64(n-1)))
 }

@@ -271,11 +271,7 @@ func (r *reader) mapping(n ast.Node, v reflect.Value, path string) {
 			r.add(at, sub, "unknown key; "+didYouMean(key, known, "known keys are "))
 			continue
 		}
-		if seen[key] {
-			r.add(at, sub, "given twice; keep one")
-			continue
-		}
-		seen[key] = true
+		seen[key] = true // the parser refuses keys that are there twice
 		if val := r.resolve(it.Value()); !inline(val) {
 			r.src.at[sub] = at // a block has its key's place
 		}

@@ -208,6 +208,29 @@ func TestOrder(t *testing.T) {
 	storetest.Equal(t, storetest.Snapshot(t, other), want)
 }
 
+// TestNaN shows that NaN of any origin are stored alike: their bits depend on how they came about.
+func TestNaN(t *testing.T) {
+	j := storetest.Job(3, 4, 1, 1, 3)
+	var first map[string]string
+	for _, bits := range []uint32{0x7fc00000, 0xffc00000, 0x7f800001, 0x7fc12345} {
+		dir := filepath.Join(t.TempDir(), "run")
+		r, err := store.Create(dir, j, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := storetest.Rows(j, j.Shards()[0])
+		rows[1].Curves[0][2] = math.Float32frombits(bits)
+		if err := errors.Join(r.Commit(t.Context(), j.Shards()[0], rows, nil), r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got := storetest.Snapshot(t, dir)
+		if first == nil {
+			first = got
+		}
+		storetest.Equal(t, got, first)
+	}
+}
+
 func TestCommitRefuses(t *testing.T) {
 	j := storetest.Job(10, 4, 2, 2, 5)
 	r, err := store.Create(filepath.Join(t.TempDir(), "run"), j, store.Options{})
