@@ -478,6 +478,7 @@ func placed(s job.Study) job.Study {
 	if s.Data.Labels != "none" {
 		s.Data.Labels = absolute(s.Data.Labels)
 	}
+	s.Audit = job.Audit{} // thresholds change no number of a run: another one must not keep it from being resumed
 	s.Models = slices.Clone(s.Models)
 	for i := range s.Models {
 		s.Models[i].ONNX = absolute(s.Models[i].ONNX)
