@@ -279,7 +279,7 @@ func thin(p *orbit.Plan, n int) *orbit.Plan {
 			sum += p.Weight(i)
 		}
 	}
-	if !(sum > 0) { // nothing is left but an identity without weight
+	if p.Weights == nil || !(sum > 0) { // equal, or nothing is left but an identity without weight
 		o.Weights = nil
 	}
 	for i := range o.Weights {

@@ -100,7 +100,7 @@ type Audit struct {
 	Threshold  float64 `json:"threshold,omitempty" yaml:"threshold,omitempty" jsonschema:"minimum=0"`                                         // relative error allowed; 0, the default, takes the preset's
 	Confidence float64 `json:"confidence,omitempty" yaml:"confidence,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`           // of intervals; default 0.95
 	Samples    int     `json:"samples,omitempty" yaml:"samples,omitempty" jsonschema:"minimum=0,maximum=1000000000"`                          // number of inputs; 0, the default, takes the preset's
-	Elements   int     `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minimum=0,maximum=1000000"`                           // number of elements; 0, the default, takes the preset's
+	Elements   int     `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minimum=0,maximum=1000000"`                           // at most this many elements, exact ones first; 0, the default, takes all of the orbit
 }
 
 // Ref is a file and what it holds.
