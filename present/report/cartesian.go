@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"nero/present/view"
 
@@ -98,8 +99,8 @@ func (d *drawing) lineBands(s view.Series, b box, small bool) {
 			for _, q := range pts {
 				path = append(path, d.place(b, q, high(q)))
 			}
-			for i := len(pts) - 1; i >= 0; i-- {
-				path = append(path, d.place(b, pts[i], low(pts[i])))
+			for _, q := range slices.Backward(pts) {
+				path = append(path, d.place(b, q, low(q)))
 			}
 			d.do(func(pn *pen) { pn.fill(alpha(d.pal.model(s.Model), opacity), path) })
 		}

@@ -207,8 +207,8 @@ func sparse() []group.Element {
 // sample is the rows of one sample with a picture.
 func (f fixture) sample(j *job.Job, index int) []view.Sample {
 	x := view.Sample{Title: "Sample 2, class 2", Note: "Worst: a reason of some length that has to be broken into lines", Picture: checker()}
-	for r := range f.rows(j) {
-		if r.Index == index {
+	for r, err := range f.rows(j) {
+		if err == nil && r.Index == index {
 			x.Rows = append(x.Rows, r)
 		}
 	}

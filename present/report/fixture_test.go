@@ -26,7 +26,7 @@ type fixture struct {
 	fail    map[int]bool                                                // samples that could not be evaluated
 }
 
-func (f fixture) job(t testing.TB) (*job.Job, group.Group) {
+func (f fixture) job(t *testing.T) (*job.Job, group.Group) {
 	t.Helper()
 	g, err := group.Parse(f.group)
 	if err != nil {
@@ -168,7 +168,7 @@ func bumps(model, sample int, metric string, e []float64) float64 {
 	return v
 }
 
-func (f fixture) summary(t testing.TB) (*fold.Summary, *job.Job) {
+func (f fixture) summary(t *testing.T) (*fold.Summary, *job.Job) {
 	t.Helper()
 	j, g := f.job(t)
 	scales := make([]float64, len(f.models))

@@ -677,19 +677,19 @@ func (p *page) howToRead(figures []*view.Figure) []string {
 	if has(view.Strip) {
 		out = append(out, "Strips: one mark per element in the order of the plan. Marks at one height are a model whose value does not depend on the element.")
 	}
-	any := func(test func(*view.Figure) bool) bool { return slices.ContainsFunc(figures, test) }
-	if any(func(f *view.Figure) bool { return f.Spread != "" }) {
+	some := func(test func(*view.Figure) bool) bool { return slices.ContainsFunc(figures, test) }
+	if some(func(f *view.Figure) bool { return f.Spread != "" }) {
 		out = append(out, fmt.Sprintf("The wide pale band holds the middle 80 %% of the samples (10th to 90th percentile); the narrow one is the %g %% interval of the mean, at each element for itself.", 100*p.s.Confidence))
-	} else if any(func(f *view.Figure) bool { return f.Interval != "" }) {
+	} else if some(func(f *view.Figure) bool { return f.Interval != "" }) {
 		out = append(out, fmt.Sprintf("The band is the %g %% interval of the mean, at each element for itself.", 100*p.s.Confidence))
 	}
-	if any(func(f *view.Figure) bool { return f.Exact }) {
+	if some(func(f *view.Figure) bool { return f.Exact }) {
 		out = append(out, "Filled marks are exact elements: there the input is moved without computing new pixels. Steps between them and their neighbours show what resampling does.")
 	}
-	if any(func(f *view.Figure) bool { return f.Mirrored }) {
+	if some(func(f *view.Figure) bool { return f.Mirrored }) {
 		out = append(out, "Thin lines are mirrored elements: left and right are exchanged first, then the picture is turned.")
 	}
-	if any(func(f *view.Figure) bool { return f.Scale.Log }) {
+	if some(func(f *view.Figure) bool { return f.Scale.Log }) {
 		out = append(out, "On a logarithmic scale 0 has its own place at the bottom.")
 	}
 	return append(out, "A model has the same colour, dash and mark in all pictures.", "The exact numbers of all curves are in [curves.csv](curves.csv); each picture is there as SVG and PNG, light and dark, in [pictures](pictures).")

@@ -105,7 +105,7 @@ func (p *pen) clip(t string, s style, width float64) string {
 func (p *pen) wrap(t string, s style, width float64) []string {
 	var lines []string
 	line := ""
-	for _, w := range strings.Fields(t) {
+	for w := range strings.FieldsSeq(t) {
 		w = p.clip(w, s, width)
 		next := w
 		if line != "" {

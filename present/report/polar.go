@@ -225,7 +225,7 @@ func (d *drawing) marks(s view.Series, stretches [][]view.Point, small bool, at,
 			case math.IsNaN(value(q)):
 				d.absent(pn, rim(q))
 			case math.IsNaN(d.f.Scale.Pos(value(q))): // not on this scale
-			case q.Wrong && !(d.f.Exact && q.Exact):
+			case q.Wrong && (!d.f.Exact || !q.Exact):
 				pn.cross(at(q), r-0.8, col, 1)
 			case d.f.Exact && q.Exact, all, lonely[q.Element]:
 				pn.mark(at(q), s.Model, r, col, d.pal.background, d.f.Exact && !q.Exact)

@@ -46,13 +46,14 @@ func small() fixture {
 	}
 }
 
-func (f fixture) input(t testing.TB) Input {
+func (f fixture) input(t *testing.T) Input {
+	t.Helper()
 	s, j := f.summary(t)
 	return Input{Summary: s, Job: j, Rows: func() iter.Seq2[job.Row, error] { return f.rows(j) }, Version: "1.2.3"}
 }
 
 // pageText is the page of an input, without drawing its pictures.
-func pageText(t testing.TB, in Input) string {
+func pageText(t *testing.T, in Input) string {
 	t.Helper()
 	p, err := newPage(in)
 	if err != nil {
@@ -151,10 +152,10 @@ func TestWrite(t *testing.T) {
 			return err
 		}
 		b, err := os.ReadFile(name)
-		rel, _ := filepath.Rel(dir, name) //nolint:errcheck // below dir
+		rel, err2 := filepath.Rel(dir, name)
 		names = append(names, filepath.ToSlash(rel))
 		sums[filepath.ToSlash(rel)] = string(b)
-		return err
+		return errors.Join(err, err2)
 	})
 	if err != nil || len(names) != len(files) {
 		t.Errorf("%d files are there, %d named (%v)", len(names), len(files), err)
@@ -179,8 +180,8 @@ func TestWriteRefuses(t *testing.T) {
 		return func() iter.Seq2[job.Row, error] {
 			return func(yield func(job.Row, error) bool) {
 				i := 0
-				for r := range f.rows(good.Job) {
-					err := change(i, &r)
+				for r, err := range f.rows(good.Job) {
+					err = errors.Join(err, change(i, &r))
 					i++
 					if !yield(r, err) {
 						return

@@ -6,6 +6,7 @@ import (
 	"image"
 	"math"
 	"slices"
+	"strconv"
 
 	"nero/measure/aggregate"
 	"nero/measure/metric"
@@ -344,5 +345,5 @@ func (p *page) className(label int) string {
 			return s.Name
 		}
 	}
-	return fmt.Sprint(label)
+	return strconv.Itoa(label)
 }

@@ -109,7 +109,7 @@ func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, e
 		}
 		b.place(f, p, len(slices) > 1)
 	}
-	f.Interval = fmt.Sprintf("%s %% interval of the mean", percent(s.Confidence))
+	f.Interval = percent(s.Confidence) + " % interval of the mean"
 	if !b.binary && !o.Bare {
 		f.Spread = "10–90 % of the samples"
 	}
@@ -418,10 +418,12 @@ func (b *builder) alt(f *Figure) string {
 	if f.Better == string(metric.Lower) {
 		word = "highest"
 	}
-	a := f.Title + ", " + f.Subtitle + "."
+	var a strings.Builder
+	a.WriteString(f.Title + ", " + f.Subtitle + ".")
 	for i, p := range f.Panels {
 		if i == 3 {
-			return a + fmt.Sprintf(" And %d more plots.", len(f.Panels)-i)
+			fmt.Fprintf(&a, " And %d more plots.", len(f.Panels)-i)
+			break
 		}
 		for _, st := range p.Stats {
 			who := st.Name
@@ -431,14 +433,14 @@ func (b *builder) alt(f *Figure) string {
 					who += ", " + st.Name
 				}
 			}
-			a += fmt.Sprintf(" %s: mean %s", who, Number(float64(st.Orbit.Mean)))
+			fmt.Fprintf(&a, " %s: mean %s", who, Number(float64(st.Orbit.Mean)))
 			if st.Element >= 0 {
-				a += fmt.Sprintf(", %s %s at %s", word, Number(float64(st.Worst)), st.At)
+				fmt.Fprintf(&a, ", %s %s at %s", word, Number(float64(st.Worst)), st.At)
 			}
-			a += "."
+			a.WriteByte('.')
 		}
 	}
-	return a
+	return a.String()
 }
 
 // Table is the exact numbers of the figure: a header and one line per panel, model and element.
