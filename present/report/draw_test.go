@@ -229,12 +229,20 @@ func TestGoldenSVG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Draw(v, Options{})
+	d, err := arrange(v, Options{}, fontCache())
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "c4.svg", p.SVG)
-	again, err := Draw(v, Options{})
+	b, err := d.svg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "c4.svg", b)
+	p, err := Draw(v, Options{Width: 320})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Draw(v, Options{Width: 320})
 	if err != nil || !bytes.Equal(again.SVG, p.SVG) || !bytes.Equal(again.PNG, p.PNG) {
 		t.Errorf("the same figure gave other bytes (%v)", err)
 	}
@@ -290,7 +298,7 @@ func TestPolarGoesCounterClockwise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, d := probe(t, v, Options{})
+	at, d := probe(t, v, Options{Width: 640})
 	// The disc of a single plot is 400 wide, 26 of it for labels; the title and two rows of legend stand above.
 	top := margin + 20 + 1 + 16 + 8 + 19 + 17 + 8
 	c := disc{pt{margin + 200, top + 22 + 174}, 174}
@@ -329,7 +337,7 @@ func TestMapGoesRightAndDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, d := probe(t, v, Options{})
+	at, d := probe(t, v, Options{Width: 480})
 	ruler := d.ruler.width("0", style{size: smallSize - 0.5})
 	top := margin + 20 + 1 + 16 + 8 + 17 + 8 + 6
 	b := box{x: margin + ruler + 22, y: top, w: 400 - ruler - 22 - 6}

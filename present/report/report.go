@@ -14,12 +14,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"nero/measure/metric"
 	"nero/present/view"
 	"nero/run/fold"
 	"nero/run/job"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Input is what a report is made of.
@@ -55,42 +58,32 @@ func Write(ctx context.Context, dir string, in Input) ([]string, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "pictures"), 0o755); err != nil {
 		return nil, err
 	}
-	var files []string
-	put := func(name string, b []byte) error {
-		if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), b); err != nil {
-			return err
-		}
-		files = append(files, name)
-		return nil
-	}
+	put := func(name string, b []byte) error { return writeFile(filepath.Join(dir, filepath.FromSlash(name)), b) }
 	figures, err := p.figures(ctx)
 	if err != nil {
 		return nil, err
 	}
-	fonts := fontCache()
+	var files []string
+	tasks, stop := errgroup.WithContext(ctx)
+	tasks.SetLimit(runtime.GOMAXPROCS(0))
 	for _, f := range figures {
 		for _, theme := range []Theme{Light, Dark} {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			d, err := arrange(f, Options{Theme: theme}, fonts)
-			if err != nil {
-				return nil, fmt.Errorf("picture %s: %w", f.Name, err)
-			}
-			b, err := d.svg()
-			if err != nil {
-				return nil, fmt.Errorf("picture %s: %w", f.Name, err)
-			}
-			if err := put(pictureName(f, theme, "svg"), b); err != nil {
-				return nil, err
-			}
-			if b, err = d.png(); err != nil {
-				return nil, fmt.Errorf("picture %s: %w", f.Name, err)
-			}
-			if err := put(pictureName(f, theme, "png"), b); err != nil {
-				return nil, err
-			}
+			svg, png := pictureName(f, theme, "svg"), pictureName(f, theme, "png")
+			files = append(files, svg, png)
+			tasks.Go(func() error {
+				if err := stop.Err(); err != nil {
+					return err
+				}
+				q, err := Draw(f, Options{Theme: theme})
+				if err != nil {
+					return fmt.Errorf("picture %s: %w", f.Name, err)
+				}
+				return errors.Join(put(svg, q.SVG), put(png, q.PNG))
+			})
 		}
+	}
+	if err := tasks.Wait(); err != nil {
+		return nil, err
 	}
 	var b bytes.Buffer
 	if err := CSV(&b, in.Summary); err != nil {
@@ -102,7 +95,7 @@ func Write(ctx context.Context, dir string, in Input) ([]string, error) {
 	if err := put("report.md", []byte(p.markdown(figures))); err != nil {
 		return nil, err
 	}
-	return files, nil
+	return append(files, "curves.csv", "report.md"), nil
 }
 
 func pictureName(f *view.Figure, t Theme, ext string) string {
