@@ -64,6 +64,8 @@ func TestScripts(t *testing.T) {
 				return lib != "", nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "race":
+				return raceDetector, nil
 			case "mount":
 				return mounts(), nil
 			}
