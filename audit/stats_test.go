@@ -135,7 +135,7 @@ func TestCoverageOfShares(t *testing.T) {
 			}
 		}
 	}
-	// No failure in n: the two-sided upper limit is 1 - (α/2)^(1/n) (metrics.md S3 for the one-sided form).
+	// No failure in n: the two-sided upper limit is 1 - (α/2)^(1/n) (docs/METRICS.md S3 for the one-sided form).
 	if i := audit.ShareInterval(0, 59, 0.95); math.Abs(i.Hi-(1-math.Pow(0.025, 1.0/59))) > 1e-9 || i.Lo != 0 {
 		t.Errorf("no failure in 59: %v", i)
 	}

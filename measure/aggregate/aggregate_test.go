@@ -569,7 +569,7 @@ func TestMisusePanics(t *testing.T) {
 }
 
 // TestCoverage draws many samples from populations whose parameters are known and counts how often each interval holds
-// them: at least one percent below what it promises (metrics S7).
+// them: at least one percent below what it promises (docs/METRICS.md S7).
 func TestCoverage(t *testing.T) {
 	trials := 4000
 	if testing.Short() {

@@ -69,7 +69,7 @@ func Wilson(k, n int, confidence float64) Interval {
 }
 
 // ClopperPearson is the exact interval for a probability of which k of n independent trials were successes (Clopper and
-// Pearson, Biometrika 26, 1934; metrics S3): its coverage is at least nominal for every probability. Without trials it is
+// Pearson, Biometrika 26, 1934; docs/METRICS.md S3): its coverage is at least nominal for every probability. Without trials it is
 // [0,1].
 func ClopperPearson(k, n int, confidence float64) Interval {
 	need(confidence)
@@ -118,7 +118,7 @@ func betaHigh(k, n int, tail float64) float64 {
 
 // WilksN is the smallest number of independent values of which the largest is at least the beta-quantile of their
 // population with the given confidence: the least n with 1 - betaⁿ >= confidence (Wilks, Annals of Mathematical Statistics
-// 12, 1941; metrics S4). Both are in (0,1).
+// 12, 1941; docs/METRICS.md S4). Both are in (0,1).
 func WilksN(beta, confidence float64) int {
 	need(beta)
 	need(confidence)
@@ -179,7 +179,7 @@ func QuantileInterval(values []float64, q, confidence float64) Interval {
 var ErrNotBounded = errors.New("aggregate: not in the range that the bound assumes")
 
 // HoeffdingUpper is an upper limit for the mean of a population in [0,r] from which the numbers were drawn independently:
-// mean + r·√(ln(1/δ)/(2n)), δ = 1-confidence (Hoeffding, JASA 58, 1963; metrics S5). The range r is fixed before the data
+// mean + r·√(ln(1/δ)/(2n)), δ = 1-confidence (Hoeffding, JASA 58, 1963; docs/METRICS.md S5). The range r is fixed before the data
 // are seen. The error wraps [ErrNotBounded] if a number is outside the range or NaN, or there is none.
 func HoeffdingUpper(m Moments, r, confidence float64) (float64, error) {
 	need(confidence)
@@ -191,7 +191,7 @@ func HoeffdingUpper(m Moments, r, confidence float64) (float64, error) {
 
 // BernsteinUpper is the empirical Bernstein upper limit for the same mean as [HoeffdingUpper], which is lower when the
 // variance V is far below r²: mean + √(2V·ln(2/δ)/n) + 7r·ln(2/δ)/(3(n-1)), δ = 1-confidence (Maurer and Pontil, COLT
-// 2009, theorem 4; metrics S5). With one number it is r.
+// 2009, theorem 4; docs/METRICS.md S5). With one number it is r.
 func BernsteinUpper(m Moments, r, confidence float64) (float64, error) {
 	need(confidence)
 	if err := bounded(m, r); err != nil {
@@ -218,7 +218,7 @@ func bounded(m Moments, r float64) error {
 
 // Holm adjusts p-values for asking many questions: comparing an adjusted value with α keeps the probability of any false
 // rejection at most α, whatever the questions have to do with each other (Holm, Scandinavian Journal of Statistics 6,
-// 1979; metrics S7). The result has the order of the argument. A NaN counts as a question whose answer is 1.
+// 1979; docs/METRICS.md S7). The result has the order of the argument. A NaN counts as a question whose answer is 1.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	out := make([]float64, len(p))

@@ -2,7 +2,7 @@ package aggregate
 
 import "math"
 
-// TwoWay holds the sums of squares of a table z[i][g][r] of inputs i, elements g and repeats r (metrics B3):
+// TwoWay holds the sums of squares of a table z[i][g][r] of inputs i, elements g and repeats r (docs/METRICS.md B3):
 // z = μ + a_i + b_g + c_ig + ε_igr, with a the input, b the element (bad for every input), c the interaction (this input is
 // sensitive to this element) and ε the noise between repeats. An equivariant model has b = c = 0.
 type TwoWay struct {
