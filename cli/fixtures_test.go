@@ -121,6 +121,7 @@ func weights(seed uint64, shape ...int) tensor.Tensor {
 //	nan            dense, but NaN if the upper left pixel is above 0.9
 //	image          a convolution with a kernel that is symmetric under D4; pad=zero, circular
 //	rows           dense over an input of two axes, [batch, h*w]
+//	deep           an input of five axes, [batch, c, 1, h, w]
 //	twoinputs      two inputs without values
 //	foreignop      an operator of a domain that no engine has
 //	float64        a convolution in float64
@@ -149,6 +150,8 @@ func writeONNX(name string, o *options) error {
 	switch kind {
 	case "rows":
 		x = b.Input("x", f32, batch, h*w)
+	case "deep":
+		x = b.Input("x", f32, batch, c, 1, h, w)
 	case "float64":
 		x = b.Input("x", tensor.Float64, batch, c, h, w)
 	default:
@@ -158,7 +161,7 @@ func writeONNX(name string, o *options) error {
 	case "mean":
 		m := b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{x})})
 		out(b.Op("Gemm", []string{m, b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes))}, onnx.AttrFloat("alpha", float32(o.int("gain", 8)))), classes)
-	case "dense":
+	case "dense", "deep":
 		out(dense(x, c*h*w), classes)
 	case "rows":
 		out(dense(x, h*w), classes)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -449,12 +451,14 @@ func help(ts *testscript.TestScript, neg bool, args []string) {
 	n := 0
 	look = func(c *cobra.Command) {
 		n++
-		path := strings.Fields(c.CommandPath())
-		ts.Check(ts.Exec(path[0], append(path[1:], "--help")...))
-		text := ts.ReadFile("stdout")
-		_, example, ok := strings.Cut(text, "Examples:\n")
-		if !ok || !strings.HasPrefix(strings.TrimSpace(example), c.CommandPath()) && !strings.Contains(example, c.CommandPath()) {
-			ts.Fatalf("%s --help has no example:\n%s", c.CommandPath(), text)
+		var out, diag bytes.Buffer
+		a := &App{Out: &out, Err: &diag}
+		if code := a.Run(context.Background(), append(strings.Fields(c.CommandPath())[1:], "--help")); code != exitOK || diag.Len() > 0 {
+			ts.Fatalf("%s --help: exit code %d: %s", c.CommandPath(), code, diag.String())
+		}
+		_, example, ok := strings.Cut(out.String(), "Examples:\n")
+		if !ok || !strings.Contains(example, c.CommandPath()) {
+			ts.Fatalf("%s --help has no example:\n%s", c.CommandPath(), out.String())
 		}
 		if len(c.Short) == 0 || strings.HasSuffix(c.Short, ".") {
 			ts.Fatalf("%s: short text %q", c.CommandPath(), c.Short)
