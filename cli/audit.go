@@ -14,6 +14,7 @@ import (
 	"nero/audit/check"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/measure/metric"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
@@ -49,6 +50,16 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 			s, err := sf.study(args)
 			if err != nil {
 				return err
+			}
+			if out != "" {
+				if err := ownFolder(out, "audit.txt", "audit.json", "audit.junit.xml"); err != nil {
+					return err
+				}
+			}
+			for i, name := range s.Metrics {
+				if _, err := metric.Find(name); err != nil {
+					return s.Errorf(fmt.Sprintf("metrics[%d]", i), "%v", err)
+				}
 			}
 			reports, err := a.auditStudy(cmd.Context(), s, ef, audit.FailOn(failOn), w, repeats)
 			if err != nil {
@@ -115,6 +126,9 @@ func notRun(reports []*audit.Report) string {
 func (a *App) writeAudit(to io.Writer, reports []*audit.Report, formats []string, out string) error {
 	if out == "" {
 		return auditFormats[formats[0]].write(to, reports...)
+	}
+	if err := ownFolder(out, "audit.txt", "audit.json", "audit.junit.xml"); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err

@@ -79,6 +79,7 @@ does can be done with one's own model by 'nero run', 'nero audit' and 'nero repo
 					fmt.Fprintf(a.Out, "  %s\n", line)
 				}
 			}
+			fmt.Fprintln(a.Out, "A mean curve that is nearly a circle can fail: the audit judges the answer to every single input, not the mean.")
 			if err := a.writeAudit(io.Discard, reports, []string{"text", "json", "junit"}, filepath.Join(dir, "audit")); err != nil {
 				return err
 			}

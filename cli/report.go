@@ -11,6 +11,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nero/data/dataset"
@@ -67,6 +68,9 @@ func (a *App) writeReport(ctx context.Context, dir, out, audit string) ([]string
 	}
 	if sum.Format != fold.Format || sum.Job != r.Hash() {
 		return nil, fmt.Errorf("%s: format %d of job %.12s, want format %d of job %.12s; run the study again to write it anew", name, sum.Format, sum.Job, fold.Format, r.Hash())
+	}
+	if err := ownFolder(out, "report.md"); err != nil {
+		return nil, err
 	}
 	in := report.Input{
 		Summary: &sum, Job: r.Job(), Version: a.Version,
@@ -140,4 +144,25 @@ func picture(m *space.Image) image.Image {
 		}
 	}
 	return o
+}
+
+// ownFolder refuses a folder that holds things other than an earlier result, which one of the marks is a sign of: results in a folder
+// of pictures would be taken for data the next time.
+func ownFolder(dir string, marks ...string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if slices.Contains(marks, e.Name()) {
+			return nil
+		}
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s: the folder holds other things (%s); give an empty or a new one with -o", dir, entries[0].Name())
+	}
+	return nil
 }

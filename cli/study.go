@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,6 +106,9 @@ func (f *studyFlags) study(args []string) (*job.Study, error) {
 	}
 	if s.Data.Images == "" {
 		return nil, errors.New("no data: give a folder of images, an IDX, npy or npz file with --data")
+	}
+	if s.Group.Name == "" && !reflect.DeepEqual(s.Group, job.Group{}) {
+		s.Group.Name = "SO(2)" // elements of the group that is taken when none is named
 	}
 	if err := s.Validate(); err != nil {
 		return nil, err

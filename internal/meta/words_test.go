@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"bytes"
 	"io/fs"
 	"path"
 	"regexp"
@@ -33,6 +34,9 @@ func TestNoForeignPlaces(t *testing.T) {
 		b, err := fs.ReadFile(root, name)
 		if err != nil {
 			return err
+		}
+		if bytes.IndexByte(b, 0) >= 0 {
+			return nil // a program that somebody built here
 		}
 		for i, line := range strings.Split(string(b), "\n") {
 			if m := foreign.FindString(line); m != "" {

@@ -78,6 +78,10 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		return nil, err
 	}
 	given := s.Input.Scale != 0
+	plain := ""
+	if len(s.Input.Mean) == 0 && len(s.Input.Std) == 0 {
+		plain = ", and no mean or deviation is taken out"
+	}
 	w.scale()
 	if s.Group.Name == "" {
 		s.Group.Name = "SO(2)"
@@ -94,7 +98,7 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	}
 	job.Defaults(s)
 	if !given && s.Input.Scale != 1 {
-		w.note("pixel values are divided by %g, the range of the files; set input.scale to change it", s.Input.Scale)
+		w.note("pixel values are divided by %g, the range of the files%s; set input.scale, input.mean and input.std (--scale, --mean, --std) to change it", s.Input.Scale, plain)
 	}
 	c, h, wd := w.shape()
 	in := space.Spec{Name: "input", Kind: space.KindImage, Shape: []int{c, h, wd}}
@@ -116,6 +120,10 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		return nil, err
 	}
 	or := s.Group.Orbit
+	if len(s.Group.Window) == 0 && h > 0 && h != wd && turns(g) {
+		w.note("the pictures are %d x %d pixels (width x height): turning them cuts off what leaves the frame, and no kernel brings it back; "+
+			"crop a square with group.window: [%d, %d], or use a group without quarter turns, such as C2", wd, h, min(h, wd), min(h, wd))
+	}
 	plan, err := orbit.NewPlan(g, orbit.Spec{
 		Grid: or.Grid, All: or.All, Haar: or.Haar, LowDiscrepancy: or.LowDiscrepancy, Lattice: or.Lattice, Values: or.Values, Range: or.Range,
 	}, actIn, actOut, s.Seed)
@@ -160,6 +168,24 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	}
 	ok = true
 	return w, nil
+}
+
+// turns reports whether the group turns pictures by other angles than half turns.
+func turns(g group.Group) bool {
+	p, ok := g.(group.Planar)
+	if !ok {
+		return false
+	}
+	elements, _, err := group.Preset(g, nil)
+	if err != nil {
+		return false
+	}
+	for _, e := range elements {
+		if a, _ := p.Affine(e); a[0][1] != 0 || a[1][0] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *Workload) note(format string, a ...any) {
@@ -221,7 +247,14 @@ func (w *Workload) outAction(o Options) (action.Action, error) {
 	s := w.Study
 	out := w.Eval.Models[0].Codec.Out()
 	if s.Output.Action == "invariant" {
+		if len(s.Group.Window) == 2 {
+			w.note("a crop window shows other content at its border for every element: what is tested is stability to reframing, and an error need not be the model's")
+		}
 		return action.Trivial{G: w.group}, nil
+	}
+	if len(s.Group.Window) == 2 {
+		return nil, s.Errorf("group.window", "an output of space %s cannot be moved like the input when a window brings in new content at its border: the entering strip has nothing to be compared with; "+
+			"leave the window out, or claim that the output is invariant", out.Kind)
 	}
 	if out.Kind == space.KindScores {
 		return nil, s.Errorf("output.action", "scores have no positions that %s could move; say invariant, or give output.space image, mask or tensor", w.group.Name())
@@ -332,12 +365,42 @@ func (w *Workload) choose() error {
 	return nil
 }
 
+// few names a few of many.
+func few(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// numbered says which class each label is.
+func numbered(names []string) string {
+	const most = 20
+	t := make([]string, 0, most+1)
+	for i, n := range names {
+		if i == most {
+			t = append(t, "…")
+			break
+		}
+		t = append(t, fmt.Sprintf("%d = %s", i, n))
+	}
+	return strings.Join(t, ", ")
+}
+
 // classes says that the models have n classes, and holds the labels of the chosen samples against them if a metric reads labels.
 // Labels that only cut the data into slices may be of another kind than the classes.
 func (w *Workload) classes(n int) error {
 	w.Eval.Classes = n
 	if !slices.ContainsFunc(w.Eval.Metrics, func(m *metric.Metric) bool { return m.Ref == metric.Target }) {
 		return nil
+	}
+	if k := len(w.Classes); k > 0 && k != n {
+		return w.Study.Errorf("data.labels", "the data has %d named classes (%s) and the models have %d: names are numbered in alphabetical order, so a missing one shifts the others; "+
+			"name the folders by number, give data.labels as a CSV with numbers, or choose metrics that need no labels", k, few(w.Classes), n)
+	}
+	if len(w.Classes) > 0 {
+		w.note("labels: %s", numbered(w.Classes))
 	}
 	data := w.Data
 	if w.Eval.Samples != nil {
