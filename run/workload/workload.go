@@ -365,15 +365,6 @@ func (w *Workload) choose() error {
 	return nil
 }
 
-// few names a few of many.
-func few(names []string) string {
-	const most = 5
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", …"
-	}
-	return strings.Join(names, ", ")
-}
-
 // numbered says which class each label is.
 func numbered(names []string) string {
 	const most = 20
@@ -395,12 +386,12 @@ func (w *Workload) classes(n int) error {
 	if !slices.ContainsFunc(w.Eval.Metrics, func(m *metric.Metric) bool { return m.Ref == metric.Target }) {
 		return nil
 	}
-	if k := len(w.Classes); k > 0 && k != n {
-		return w.Study.Errorf("data.labels", "the data has %d named classes (%s) and the models have %d: names are numbered in alphabetical order, so a missing one shifts the others; "+
-			"name the folders by number, give data.labels as a CSV with numbers, or choose metrics that need no labels", k, few(w.Classes), n)
-	}
-	if len(w.Classes) > 0 {
+	if k := len(w.Classes); k > 0 {
 		w.note("labels: %s", numbered(w.Classes))
+		if k != n {
+			w.note("WARNING: the data has %d named classes and the models have %d: names are numbered in alphabetical order, so a missing one shifts the others; "+
+				"if that is so, name the folders by number, or give data.labels as a CSV with numbers", k, n)
+		}
 	}
 	data := w.Data
 	if w.Eval.Samples != nil {
