@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("NERO_ORT_LIB", lib)
 			e.Setenv("ORT_LIB", lib)
 			e.Setenv("LD_LIBRARY_PATH", "")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each of some hundred commands
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
