@@ -23,7 +23,12 @@ type Picture struct {
 
 // Draw draws a figure. The same figure and options give the same bytes.
 func Draw(f *view.Figure, o Options) (*Picture, error) {
-	d, err := arrange(f, o, fontCache())
+	return paint(f, o, fontCache())
+}
+
+// paint is Draw with fonts that are at hand.
+func paint(f *view.Figure, o Options, fonts *font.Cache) (*Picture, error) {
+	d, err := arrange(f, o, fonts)
 	if err != nil {
 		return nil, err
 	}

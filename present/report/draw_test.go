@@ -23,6 +23,8 @@ import (
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/symmetry/group"
+
+	"gonum.org/v1/plot/font"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -62,9 +64,9 @@ type label struct {
 var textElement = regexp.MustCompile(`<text x="([^"]*)" y="([^"]*)" transform="scale\(1, -1\)"\s+style="[^"]*font-weight:(\w+);font-size:([0-9.]+)px[^"]*">([^<]*)</text>`)
 
 // labels are the horizontal texts of an SVG; those that read upward are drawn at the origin of their own group.
-func labels(t *testing.T, svg []byte, height float64) []label {
+func labels(t *testing.T, svg []byte, d *drawing) []label {
 	t.Helper()
-	ruler := &pen{handler: newPenHandler(fontCache())}
+	ruler, height := d.ruler, d.h
 	var out []label
 	found := textElement.FindAllStringSubmatch(string(svg), -1)
 	if n := bytes.Count(svg, []byte("<text")); n != len(found) {
@@ -91,9 +93,9 @@ func labels(t *testing.T, svg []byte, height float64) []label {
 }
 
 // readable checks that a picture is an XML document without undefined numbers, and that no text leaves it or covers another.
-func readable(t *testing.T, name string, f *view.Figure, o Options) {
+func readable(t *testing.T, name string, f *view.Figure, o Options, fonts *font.Cache) {
 	t.Helper()
-	d, err := arrange(f, o, fontCache())
+	d, err := arrange(f, o, fonts)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -112,7 +114,7 @@ func readable(t *testing.T, name string, f *view.Figure, o Options) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	ls := labels(t, b, d.h)
+	ls := labels(t, b, d)
 	if len(ls) < 5 {
 		t.Errorf("%s: only %d texts", name, len(ls))
 	}
@@ -132,6 +134,7 @@ func readable(t *testing.T, name string, f *view.Figure, o Options) {
 // Every layout, with one model and with many, long names, gaps and tiny plans, in all sizes and both themes.
 func TestEveryPictureIsReadable(t *testing.T) {
 	long := []string{"original", "augmented", "a-model-with-a-name-that-is-far-too-long-for-any-legend-or-table-of-this-world", "<b>&\"", "five", "six", "seven", "eight"}
+	fonts := fontCache()
 	for i, c := range []struct {
 		group string
 		grid  []int
@@ -176,18 +179,18 @@ func TestEveryPictureIsReadable(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				readable(t, name, all, o)
+				readable(t, name, all, o, fonts)
 			}
 			classes, err := view.Aggregate(s, i%2, []int{1, 2, 3}, view.Options{Bare: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			readable(t, name+", classes", classes, o)
+			readable(t, name+", classes", classes, o, fonts)
 			single, err := view.Individual(s, 0, f.sample(j, 2), view.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			readable(t, name+", sample", single, o)
+			readable(t, name+", sample", single, o, fonts)
 		}
 	}
 }

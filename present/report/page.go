@@ -426,14 +426,14 @@ func (p *page) tested() [][]string {
 		if i > 0 {
 			name = ""
 		}
-		add(name, "**%s**: %s, SHA-256 `%s`", p.model(i), md(m.Path), code(m.SHA256))
+		add(name, "**%s**: %s, SHA-256 `%s`", p.model(i), md(shortPath(m.Path)), code(m.SHA256))
 	}
-	for i, f := range j.Files {
+	for i, line := range p.dataLines() {
 		name := "data"
 		if i > 0 {
 			name = ""
 		}
-		add(name, "%s, SHA-256 `%s`", md(f.Path), code(f.SHA256))
+		add(name, "%s", line)
 	}
 	choice := ""
 	if j.Samples != nil {
@@ -742,7 +742,7 @@ func (p *page) reproduce(w *writer) {
 		w.p("The study cannot be written as YAML (%s); it is in the run folder.", md(err.Error()))
 		return
 	}
-	w.p("Save this study as `study.yaml`, check the files against the digests above, and run:")
+	w.p("Save this study as `study.yaml`, check the files against the digests in [files.csv](files.csv), and run:")
 	w.p("```sh\nnero run study.yaml -o run\nnero report run -o report\n```")
 	fence := "```"
 	for strings.Contains(string(b), fence) {

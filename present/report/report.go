@@ -44,10 +44,15 @@ const (
 	mostPlots = 6
 )
 
-// Write writes report.md, curves.csv and pictures/*.svg and *.png below dir, which it makes, and returns their names relative
+// Write writes report.md, curves.csv, files.csv and pictures/*.svg and *.png below dir, which it makes, and returns their names relative
 // to dir, with slashes. Each file is complete or not there; report.md comes last. Files of an earlier report with the same names
 // are replaced. The error names the file or the row.
 func Write(ctx context.Context, dir string, in Input) ([]string, error) {
+	return write(ctx, dir, in, Options{})
+}
+
+// write is Write with pictures of another width.
+func write(ctx context.Context, dir string, in Input, o Options) ([]string, error) {
 	p, err := newPage(in)
 	if err != nil {
 		return nil, err
@@ -64,6 +69,7 @@ func Write(ctx context.Context, dir string, in Input) ([]string, error) {
 		return nil, err
 	}
 	var files []string
+	fonts := fontCache() // reading the fonts takes longer than drawing with them
 	tasks, stop := errgroup.WithContext(ctx)
 	tasks.SetLimit(runtime.GOMAXPROCS(0))
 	for _, f := range figures {
@@ -74,7 +80,7 @@ func Write(ctx context.Context, dir string, in Input) ([]string, error) {
 				if err := stop.Err(); err != nil {
 					return err
 				}
-				q, err := Draw(f, Options{Theme: theme})
+				q, err := paint(f, Options{Theme: theme, Width: o.Width}, fonts)
 				if err != nil {
 					return fmt.Errorf("picture %s: %w", f.Name, err)
 				}
@@ -92,10 +98,17 @@ func Write(ctx context.Context, dir string, in Input) ([]string, error) {
 	if err := put("curves.csv", b.Bytes()); err != nil {
 		return nil, err
 	}
+	b.Reset()
+	if err := Files(&b, in.Job); err != nil {
+		return nil, err
+	}
+	if err := put("files.csv", b.Bytes()); err != nil {
+		return nil, err
+	}
 	if err := put("report.md", []byte(p.markdown(figures))); err != nil {
 		return nil, err
 	}
-	return append(files, "curves.csv", "report.md"), nil
+	return append(files, "curves.csv", "files.csv", "report.md"), nil
 }
 
 func pictureName(f *view.Figure, t Theme, ext string) string {

@@ -122,11 +122,11 @@ func TestWrite(t *testing.T) {
 		return checker(), nil
 	}
 	dir := filepath.Join(t.TempDir(), "new", "report")
-	files, err := Write(t.Context(), dir, in)
+	files, err := write(t.Context(), dir, in, Options{Width: 320})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files[len(files)-1] != "report.md" || !slices.Contains(files, "curves.csv") || !slices.Contains(files, "pictures/confidence-all-dark.svg") ||
+	if files[len(files)-1] != "report.md" || !slices.Contains(files, "curves.csv") || !slices.Contains(files, "files.csv") || !slices.Contains(files, "pictures/confidence-all-dark.svg") ||
 		!slices.Contains(files, "pictures/confidence-all-light.png") || !slices.Contains(files, "pictures/confidence-samples-light.svg") {
 		t.Errorf("files %v", files)
 	}
@@ -162,7 +162,7 @@ func TestWrite(t *testing.T) {
 	}
 	// The same run gives the same bytes, over the old files.
 	clear(asked)
-	if _, err := Write(t.Context(), dir, in); err != nil {
+	if _, err := write(t.Context(), dir, in, Options{Width: 320}); err != nil {
 		t.Fatal(err)
 	}
 	for name, old := range sums {
