@@ -68,7 +68,8 @@ type Set struct {
 type Floors struct {
 	Repeat   float64 // largest change between repeats of one input
 	Batch    float64 // largest change with position and size of the batch
-	Rounding float64 // largest change when every input moves by one ulp
+	// Rounding is the largest change when every input moves by one ulp, or the noise of the evaluation itself where that is larger.
+	Rounding float64
 }
 
 // noise is the floor of the model's own variability.

@@ -245,6 +245,30 @@ func Convolution(kernel []float64, circular bool) audit.Predictor {
 	})
 }
 
+// Mean is the mean of all numbers plus eps times the mean of the first half of them less that of the second: invariant under every
+// permutation for eps = 0. The sum is taken in float32, one number after the other, so that its rounding depends on their order; wide takes it
+// in float64.
+func Mean(eps float64, wide bool) audit.Predictor {
+	return Pointwise(func(v space.Value) space.Value {
+		x := numbers(v)
+		var narrow float32
+		var sum, odd float64
+		for i, a := range x {
+			narrow += float32(a)
+			sum += a
+			if 2*i < len(x) {
+				odd += a
+			} else {
+				odd -= a
+			}
+		}
+		if !wide {
+			sum = float64(narrow)
+		}
+		return vector((sum + eps*odd) / float64(len(x)))
+	})
+}
+
 // Rings sums the squares of a picture's pixels over rings about its centre: exactly invariant to quarter turns and mirrors, and nearly to
 // other rotations of smooth pictures.
 func Rings(n int) audit.Predictor {

@@ -327,6 +327,63 @@ func TestDetectableSize(t *testing.T) {
 	}
 }
 
+// A sum in another order rounds otherwise, while changes of the inputs by an ulp hardly reach it. That error is rounding; an asymmetry of
+// the same model is not.
+func TestOrderOfSummation(t *testing.T) {
+	c2 := finite(t)(group.Cyclic(2))
+	const n = 200
+	in, err := action.NewImage(c2, space.Spec{Kind: space.KindImage, Shape: []int{1, n, n}}, action.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := audittest.Plan(t, in, action.Trivial{G: c2})
+	noise := audittest.Noise(12, n, n, 3)
+	for _, c := range []struct {
+		name   string
+		center float64
+		eps    float64
+		wide   bool
+		want   audit.Cause
+	}{
+		{"mean", 0, 0, false, audit.CauseRoundoff},
+		{"lopsided", 0, 0.2, false, audit.CauseViolation},
+		{"lopsided by 2e-4, summed in float64", 127.5, 1e-4, true, audit.CauseViolation}, // the halves vary as much as the whole
+	} {
+		s := &audit.Subject{Name: c.name, Predictor: audittest.Mean(c.eps, c.wide), Plan: plan, N: 12, Seed: 1}
+		s.Sample = func(i int) (dataset.Sample, error) {
+			v, err := noise(i)
+			m := v.Value.(*space.Image) //nolint:errcheck // pictures only
+			for j, x := range m.Pix {
+				m.Pix[j] = (math.Floor(x) - c.center) / 255 // bytes, as of a photo
+			}
+			return v, err
+		}
+		r := audittest.Audit(t, audittest.Fixture{Subject: s}, lattice.Check)
+		set := r.Sets()[0]
+		if set.Cause != c.want || !(set.Floors.Rounding > 0) || (set.Verdict == audit.Failed) != (c.want == audit.CauseViolation) {
+			t.Errorf("%s: %s, %s: %s; error %g, floor %g", c.name, set.Cause, set.Verdict, set.Reason, set.Worst.Value, set.Floors.Rounding)
+		}
+		if !(set.Worst.Value > 1e-4) {
+			t.Errorf("%s: error %g, want one above the limit", c.name, set.Worst.Value)
+		}
+	}
+}
+
+// The floor of a model that computes in floating point is never 0: an output cannot be told from its neighbors.
+func TestFloorIsNotZero(t *testing.T) {
+	c4 := finite(t)(group.Cyclic(4))
+	plan := audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})
+	coarse := audittest.Pointwise(func(v space.Value) space.Value {
+		x := v.(*space.Tensor).Val //nolint:errcheck // vectors only
+		return &space.Tensor{Shape: []int{1}, Val: []float64{math.Round(4*x[0]) + 1000}}
+	})
+	r := audittest.Audit(t, audittest.Fixture{Subject: vectors("coarse", coarse, plan)}, lattice.Check)
+	s := r.Sets()[0]
+	if want := 1000.0 / (1 << 24) / s.Scale; !(s.Floors.Rounding >= want) || s.Cause != audit.CauseViolation {
+		t.Errorf("floor %g, want at least %g; %s", s.Floors.Rounding, want, s.Cause)
+	}
+}
+
 func TestLattice(t *testing.T) {
 	roll := finite(t)(group.Roll(side, side))
 	d4 := finite(t)(group.Dihedral(4))

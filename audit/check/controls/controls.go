@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"nero/audit"
 	"nero/audit/check/preflight"
@@ -19,8 +20,9 @@ import (
 var Check = &audit.Check{
 	Name: "controls",
 	Doc: `Controls ask how small an error this audit can see. The error at the identity must sit at the floor of repeats, batches and rounding. The
-rounding floor is the largest change of an output when every input number moves by one ulp of float32. Outputs that vary no more than rounding
-make every test vacuous. The same model plus a known asymmetric term of relative size ε, over decades of ε, must be told from the model as it
+rounding floor is the largest change of an output when every input number moves by one ulp of float32, or the noise of the evaluation itself if
+that is larger: what a symmetric second difference leaves, |f(x+d) + f(x-d) - 2f(x)| over the root of 6, at d of 1024 ulps; and never less than
+one roundoff of the largest output number. Outputs that vary no more than rounding make every test vacuous. The same model plus a known asymmetric term of relative size ε, over decades of ε, must be told from the model as it
 is: the smallest ε from which on it always is, is the detectable size.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs of the planted break and of the rounding floor, spread over the data.", Default: 24, Min: 2, Max: 10000},
@@ -31,7 +33,7 @@ is: the smallest ε from which on it always is, is the detectable size.`,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
 		n := min(int(p.Param("samples")), p.Subject.N)
-		return n*(1+int(p.Param("draws"))) + n*(1+len(chosen(p.Elements, int(p.Param("elements")))))
+		return n*(3+int(p.Param("draws"))) + n*(1+len(chosen(p.Elements, int(p.Param("elements")))))
 	},
 }
 
@@ -49,19 +51,23 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	sw := audit.ResultOf[*sweep.Result](p, sweep.Check)
 	r := &Result{Detectable: map[bool]float64{true: math.NaN(), false: math.NaN()}}
 	r.Facts.ActionLaws = pre.Laws
-	round, at, err := rounding(ctx, p, 1)
+	s, u := sw.Scale, roundoff(p)
+	one, err := rounding(ctx, p, 1, !sw.Mask)
 	if err != nil {
 		return nil, err
 	}
-	s, u := sw.Scale, roundoff(p)
+	round, at := max(one.jitter, one.noise), one.at
 	if max(pre.Repeat, pre.Batch) > 0 {
 		// The response to one ulp contains whatever else changes an output. That of many ulps contains it once as well, and the response to
 		// the input many times; a model that rounds its last layer has no less than a few roundings of its output.
-		many, _, err := rounding(ctx, p, manyUlps)
+		many, err := rounding(ctx, p, manyUlps, false)
 		if err != nil {
 			return nil, err
 		}
-		round = min(round, max(many/manyUlps, fewRoundings*u*sw.RMS))
+		round = min(round, max(many.jitter/manyUlps, fewRoundings*u*sw.RMS))
+	}
+	if !sw.Mask {
+		round = max(round, u*one.size) // a number of that size cannot be told from its neighbor
 	}
 	rel := func(x float64) float64 {
 		if !(s > 0) {
@@ -109,8 +115,30 @@ func roundoff(p *audit.Pass) float64 {
 	return p.Subject.Roundoff
 }
 
-// rounding is the largest ‖f(x + ulps) - f(x)‖, in the unit of the output, with the sample that shows it.
-func rounding(ctx context.Context, p *audit.Pass, ulps float64) (float64, audit.Where, error) {
+// rounded is what rounding does to the outputs, in their unit.
+type rounded struct {
+	jitter float64     // largest ‖f(x + ulps) - f(x)‖
+	at     audit.Where // the sample that shows it
+	noise  float64     // largest noise of the evaluation, 0 if it was not asked for
+	size   float64     // largest |component| of f(x)
+}
+
+// Roles of a request for rounding; random changes of the input come after them.
+const (
+	unmoved = iota
+	above   // f(x + d)
+	below   // f(x - d)
+	jitters
+)
+
+// rounding measures what the rounding of the inputs does, and if second is set also what rounding inside the model does.
+//
+// Inputs that move by an ulp may cancel on the way to the output, as in a mean over many pixels, while a sum in another order does not come
+// out the same. The noise of the evaluation is therefore measured as ‖f(x+d) + f(x-d) - 2f(x)‖/√6, with d of random sign and [manyUlps]
+// ulps of every input number, about 2⁻¹⁴ of it. Both x+d and x-d are float32 numbers. For smooth f the first order cancels and the
+// curvature leaves a term of the order of 2⁻²⁸; what is left is rounding inside the model, three independent errors of it with the weights
+// 1, 1 and -2, hence the root of 6.
+func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (rounded, error) {
 	identity := audit.NewMover(p.Subject.Plan.In, p.Subject.Plan.Group.Identity())
 	pick := p.Pick(int(p.Param("samples")))
 	ids := make([]string, p.Subject.N) // each written before its first prediction is asked for
@@ -127,37 +155,82 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64) (float64, audit.
 				yield(audit.Request{}, fmt.Errorf("sample %s: %w", s.ID, err))
 				return
 			}
-			if !yield(audit.Request{Sample: i, Input: x}, nil) {
+			send := func(role int, ulps float64, r *rand.Rand) bool {
+				y, err := audit.Jittered(x, p.Subject.Input, ulps, r)
+				if err != nil {
+					yield(audit.Request{}, fmt.Errorf("sample %s: %w", s.ID, err))
+					return false
+				}
+				return yield(audit.Request{Sample: i, Role: role, Input: y}, nil)
+			}
+			if !yield(audit.Request{Sample: i, Role: unmoved, Input: x}, nil) {
+				return
+			}
+			// Equal generators give equal signs, so the two lie opposite each other.
+			if second && (!send(above, manyUlps, p.Rand("second", s.ID)) || !send(below, -manyUlps, p.Rand("second", s.ID))) {
 				return
 			}
 			r := p.Rand("jitter", s.ID)
 			for d := range int(p.Param("draws")) {
-				y, err := audit.Jittered(x, p.Subject.Input, ulps, r)
-				if err != nil {
-					yield(audit.Request{}, fmt.Errorf("sample %s: %w", s.ID, err))
-					return
-				}
-				if !yield(audit.Request{Sample: i, Role: d + 1, Input: y}, nil) {
+				if !send(jitters+d, ulps, r) {
 					return
 				}
 			}
 		}
 	}
-	var most float64
-	var base space.Value
-	where := audit.Nowhere
+	out := rounded{at: audit.Nowhere}
+	var base, up space.Value
 	err := p.Predict(ctx, stream, func(q audit.Request, y space.Value) error {
-		if q.Role == 0 {
+		switch q.Role {
+		case unmoved:
 			base = y
+			x, err := audit.Numbers(y)
+			for _, v := range x {
+				if v = math.Abs(v); v > out.size && !math.IsInf(v, 1) {
+					out.size = v
+				}
+			}
+			return err
+		case above:
+			up = y
 			return nil
+		case below:
+			n, err := secondDifference(up, base, y)
+			if n > out.noise {
+				out.noise = n
+			}
+			return err
 		}
 		d, err := audit.Compare(y, base)
-		if d.Norm > most {
-			most, where = d.Norm, audit.Where{Sample: ids[q.Sample], Index: q.Sample}
+		if d.Norm > out.jitter {
+			out.jitter, out.at = d.Norm, audit.Where{Sample: ids[q.Sample], Index: q.Sample}
 		}
 		return err
 	})
-	return most, where, err
+	return out, err
+}
+
+// secondDifference is ‖up + down - 2·middle‖/√6; NaN if a number is not finite.
+func secondDifference(up, middle, down space.Value) (float64, error) {
+	var x [3][]float64
+	for i, v := range []space.Value{up, middle, down} {
+		var err error
+		if x[i], err = audit.Numbers(v); err != nil {
+			return 0, err
+		}
+	}
+	if len(x[0]) != len(x[1]) || len(x[2]) != len(x[1]) {
+		return 0, fmt.Errorf("%w: %s, %s and %s", audit.ErrForm, audit.Form(up), audit.Form(middle), audit.Form(down))
+	}
+	var ss float64
+	for i, m := range x[1] {
+		d := (x[0][i] - m) + (x[2][i] - m)
+		ss += d * d
+	}
+	if ss = math.Sqrt(ss / 6); math.IsInf(ss, 0) {
+		return math.NaN(), nil
+	}
+	return ss, nil
 }
 
 // noise reports a model that answers the same question differently.
