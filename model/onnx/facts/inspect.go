@@ -97,9 +97,9 @@ func Inspect(m *onnx.Model, o Options) (*Report, error) {
 	in, err := SampleShapes(m.Signature(), 1, o.Shape)
 	switch {
 	case err != nil && o.Shape != nil:
-		return nil, fmt.Errorf("%s: %w", m.Name(), err)
+		return nil, fmt.Errorf("%s: %w; a shape that fits is %s", m.Name(), err, exampleFlag(m.Signature()))
 	case err != nil:
-		r.WithoutShapes = err.Error()
+		r.WithoutShapes = err.Error() + ", such as " + exampleFlag(m.Signature())
 		for _, n := range bare.graph.GetNode() {
 			count(opName(n), 0)
 		}
@@ -127,7 +127,7 @@ func Inspect(m *onnx.Model, o Options) (*Report, error) {
 
 // remark adds what users of exported models should know.
 func (r *Report) remark(ops map[string]*Operator) {
-	if strings.EqualFold(r.Signature.Producer, "pytorch") && ops["Conv"] != nil && ops["BatchNormalization"] == nil {
+	if strings.EqualFold(r.Signature.Producer, "pytorch") && ops["Conv"] != nil && ops["Conv"].Count >= 3 && ops["BatchNormalization"] == nil {
 		r.Remarks = append(r.Remarks, "no BatchNormalization layer: where the network has one, PyTorch's exporter has folded it into the convolution before it; training=TrainingMode.PRESERVE and do_constant_folding=False keep it")
 	}
 	if b := r.Signature.Batch(); b > 0 && len(r.Signature.Inputs) > 0 {
@@ -157,9 +157,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	for _, e := range r.Engines {
 		if e.Takes {
-			p("  runs on %s\n", e.Name)
+			p("  taken by %s\n", e.Name)
 		} else {
-			p("  does not run on %s: %s\n", e.Name, e.Why)
+			p("  not taken by %s: %s\n", e.Name, e.Why)
 		}
 	}
 	p("\ncost per sample\n")
@@ -190,6 +190,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	if r.Symmetry != nil {
 		r.Symmetry.write(&b)
+	} else {
+		p("%s  not analyzed, because it needs the size of the picture: %s\n", symmetryTitle, r.WithoutShapes)
 	}
 	for i, x := range r.Remarks {
 		if i == 0 {
@@ -209,26 +211,67 @@ var groupWords = map[string]string{
 	"antitranspose": "the mirror along the other diagonal only",
 }
 
+const symmetryTitle = "\nsymmetry of the pixel grid, by structure\n"
+
+// exampleFlag is a shape of the first input in the words of the command line: the axes that the file gives, and for the free
+// ones one sample, three channels and pictures of 224 pixels.
+func exampleFlag(s onnx.Signature) string {
+	axes := []int{1, 3, 224, 224}
+	if len(s.Inputs) > 0 && s.Inputs[0].Ranked {
+		known := s.Inputs[0].Sizes()
+		free := make([]int, len(known))
+		for i := range free {
+			free[i] = 16
+		}
+		if len(known) == 4 {
+			copy(free, axes)
+			if c := known[3]; c == 1 || c == 3 || c == 4 {
+				free = []int{1, 224, 224, 3} // channels last
+			}
+		} else if len(free) > 0 {
+			free[0] = 1
+		}
+		for i, n := range known {
+			if n >= 0 {
+				free[i] = n
+			}
+		}
+		axes = free
+	}
+	words := make([]string, len(axes))
+	for i, n := range axes {
+		words[i] = strconv.Itoa(n)
+	}
+	return "--shape " + strings.Join(words, ",")
+}
+
 // write is the part on symmetry.
 func (s *Symmetry) write(b *strings.Builder) {
 	p := func(format string, a ...any) { fmt.Fprintf(b, format, a...) }
-	p("\nsymmetry of the pixel grid, by structure\n")
+	b.WriteString(symmetryTitle)
 	if !s.Analyzed {
 		p("  not analyzed: %s\n", s.Why)
 		return
 	}
-	if s.Group == "C1" {
+	switch s.Group {
+	case "":
+		p("  turns, mirrors    not known: %s\n", s.Unknown)
+	case "C1":
 		p("  turns, mirrors    none can be exact\n")
-	} else {
+	default:
 		p("  turns, mirrors    structure permits %s: %s (the weights decide whether they hold)\n", s.Group, groupWords[s.Group])
+	}
+	followed := ""
+	if len(s.Unfollowed) > 0 {
+		followed = ", as far as the structure was followed"
 	}
 	switch {
 	case s.Shift == [2]int{}:
-		p("  shifts            none is exact\n")
+		p("  shifts            none is exact%s\n", followed)
 	case s.Roll:
-		p("  shifts            by multiples of %d down, %d across, cyclic ones included\n", s.Shift[0], s.Shift[1])
+		p("  shifts            by multiples of %d down, %d across, cyclic ones included%s\n", s.Shift[0], s.Shift[1], followed)
 	default:
-		p("  shifts            by multiples of %d down, %d across, away from the border; cyclic ones are not exact\n", s.Shift[0], s.Shift[1])
+		p("  shifts            by multiples of %d down, %d across, away from the border; cyclic ones are not exact%s\n", s.Shift[0], s.Shift[1], followed)
 	}
 	for _, g := range s.Unfollowed {
 		p("  not followed after %s (%s): %s\n", g.Node, g.Op, g.Why)

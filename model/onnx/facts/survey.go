@@ -139,6 +139,12 @@ func (v *surveyor) windowed(x field) field {
 		v.period(i, out.line[i].step)
 		v.rolls(x.line[i], w, k)
 	}
+	switch down, across := w.extent(x.at[0]-2), w.extent(x.at[1]-2); {
+	case down > across && v.tall == "":
+		v.tall = v.rec.Name
+	case down < across && v.wide == "":
+		v.wide = v.rec.Name
+	}
 	v.judge(off, w.same() && (!v.square || w.out[0] == w.out[1]), func(axis int) string { return explain(w, x.at[axis]-2) }, "")
 	return out
 }
@@ -216,7 +222,18 @@ func (v *surveyor) judge(off [2]rat, alike bool, why func(axis int) string, reme
 		remedy = "choose size, kernel, stride and equal pads so that (size + 2*pad - kernel) is a multiple of the stride"
 	}
 	v.narrow(mask, strings.Join(whys, "; "), remedy)
+	// Which mirror is lost says less than where the sampling went: a turned copy loses the same mirror to the other side.
+	// Where both axes are treated alike, the places alone decide, so that the two ways through a residual block agree.
+	if alike {
+		v.here[len(v.here)-1] = fmt.Sprint("off ", off[0], off[1])
+	}
 }
+
+// What the note on strides says before and after the length of the step.
+const (
+	stepOf  = "one step of its output is "
+	stepWhy = " of the picture: shifts by other amounts are resampled"
+)
 
 // strided notes that shifts are exact by multiples only.
 func (v *surveyor) strided(w *window, x field) {
@@ -231,8 +248,8 @@ func (v *surveyor) strided(w *window, x field) {
 	if px[0] != px[1] {
 		by = px[0] + " down and " + px[1] + " across"
 	}
-	why := fmt.Sprintf("one step of its output is %s of the picture: shifts by other amounts are resampled", by)
-	v.note("stride "+why, []string{BreaksShift}, why, "average before subsampling (anti-aliasing), or audit shifts by multiples only")
+	why := stepOf + by + stepWhy
+	v.note("stride", []string{BreaksShift}, why, "average before subsampling (anti-aliasing), or audit shifts by multiples only")
 }
 
 // pixels is a distance for people.
@@ -694,7 +711,8 @@ func (v *surveyor) joined() field {
 		if x.state == grid {
 			for k := range 2 {
 				if x.line[k].step != out.line[k].step {
-					v.narrow(dE, fmt.Sprintf("joins maps of different sampling: steps of %s and %s pixels", out.line[k].step, x.line[k].step), "")
+					v.unknown(fmt.Sprintf("%s (%s) joins maps that are sampled differently (steps of %s and %s pixels); together they can have what each of them lacks",
+						v.rec.Name, v.rec.Op, out.line[k].step, x.line[k].step))
 				}
 				pend[k] = pend[k].add(x.line[k].off(out.line[k]))
 				// Phases of one map, as space-to-depth by slices makes them, are centred together.
@@ -847,8 +865,8 @@ func (v *surveyor) merged() field {
 					continue
 				}
 				if x.line[k].step != out.line[k].step || !x.line[k].off(out.line[k]).zero() {
-					v.narrow(dE, fmt.Sprintf("brings together maps of different sampling along axis %d: %s and %s steps of %s and %s pixels",
-						out.at[k], "from "+out.line[k].start.String(), "from "+x.line[k].start.String(), out.line[k].step, x.line[k].step), "")
+					v.unknown(fmt.Sprintf("%s (%s) brings together maps that are sampled differently along axis %d (from %s in steps of %s pixels, from %s in steps of %s); together they can have what each of them lacks",
+						v.rec.Name, v.rec.Op, out.at[k], out.line[k].start, out.line[k].step, x.line[k].start, x.line[k].step))
 					break
 				}
 			}

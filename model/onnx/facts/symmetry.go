@@ -2,7 +2,9 @@ package facts
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"nero/data/tensor"
 	"nero/model/onnx"
@@ -42,9 +44,14 @@ type Symmetry struct {
 	Why      string `json:"why,omitempty"`
 	Layout   string `json:"layout,omitempty"` // NCHW or NHWC
 	// Group is the largest group of quarter turns and mirrors that the structure permits: "D4", "C4", "D2", "D2 diagonal",
-	// "C2", "mirror-x", "mirror-y", "transpose", "antitranspose" or "C1" (none); Elements are its elements.
+	// "C2", "mirror-x", "mirror-y", "transpose", "antitranspose" or "C1" (none); Elements are its elements. Both are empty if
+	// Unknown says why no such group is known.
 	Group    string   `json:"group"`
 	Elements []string `json:"elements"`
+	// Unknown is why nothing can be said of turns and mirrors: the structure was not followed to the end, or branches come
+	// together that break them in different ways, such as turned copies, whose sum can have what each of them lacks. "" if
+	// Group is known.
+	Unknown string `json:"unknown,omitempty"`
 	// Shift is the least shift in pixels, down and across, whose multiples keep every sampling grid: [1 1] for any whole
 	// pixel, [0 0] for none. It holds away from the border.
 	Shift [2]int `json:"shift"`
@@ -167,6 +174,15 @@ type surveyor struct {
 	node   *onnxpb.NodeProto
 	rec    *Node
 	byKey  map[string]int // notes that hold for several nodes
+	// lacks tells for every value how turns and mirrors were broken on the way to it, in the coordinates of the picture; here
+	// is what the node at hand breaks, kept to tell branches that break the same from those that can make up for each other.
+	lacks map[string]map[string]bool
+	here  []string
+	// varied are the notes of several nodes whose reasons differ in numbers, with these reasons.
+	varied map[int][]string
+	// tall and wide are the first windows that are longer along one axis: a pair of them, such as 1x7 and 7x1, one after the
+	// other or side by side, can treat both alike again.
+	tall, wide string
 }
 
 // Symmetry predicts which lattice symmetries the structure leaves. layout is NCHW or NHWC, or "" to guess from the
@@ -194,7 +210,7 @@ func (f *Facts) Symmetry(layout string) *Symmetry {
 		at = [2]int{1, 2}
 	}
 	s.Analyzed, s.Layout = true, layout
-	v := &surveyor{f: f, s: s, mask: dAll, shift: [2]int64{1, 1}, fields: map[string]field{}, byKey: map[string]int{}}
+	v := &surveyor{f: f, s: s, mask: dAll, shift: [2]int64{1, 1}, fields: map[string]field{}, byKey: map[string]int{}, lacks: map[string]map[string]bool{}, varied: map[int][]string{}}
 	in := field{state: grid, at: at}
 	for i := range 2 {
 		in.line[i] = line{start: whole(0), step: whole(1), n: shape[at[i]], pend: whole(0)}
@@ -211,9 +227,26 @@ func (f *Facts) Symmetry(layout string) *Symmetry {
 	v.fields[ins[0].Name] = in
 	for i, n := range f.graph.GetNode() {
 		v.node, v.rec = n, &f.Nodes[i]
+		v.here = nil
 		v.visit()
+		v.inherit()
 	}
+	if v.tall != "" && v.wide != "" {
+		v.unknown(fmt.Sprintf("windows that are longer down the picture (%s) and across it (%s) can make up for each other", v.tall, v.wide))
+	}
+	v.tellVaried()
 	s.Group = groupName(v.mask)
+	if s.Unknown == "" && len(s.Unfollowed) > 0 {
+		s.Unknown = "the structure was not followed to the end"
+		if s.Group == "C1" {
+			s.Unknown += "; what comes after can restore what is broken before"
+		} else {
+			s.Unknown += "; the part that was followed permits " + s.Group
+		}
+	}
+	if s.Unknown != "" {
+		v.mask, s.Group = 0, ""
+	}
 	for i, name := range d4Names {
 		if v.mask&(1<<i) != 0 {
 			s.Elements = append(s.Elements, name)
@@ -235,6 +268,9 @@ func (v *surveyor) add(n Note, key string) {
 			if have := v.s.Notes[i].Nodes; !slices.Contains(have, n.Nodes[0]) {
 				v.s.Notes[i].Nodes = append(have, n.Nodes...)
 			}
+			if n.Why != v.s.Notes[i].Why && !slices.Contains(v.varied[i], n.Why) {
+				v.varied[i] = append(v.varied[i], n.Why)
+			}
 			return
 		}
 		v.byKey[key] = len(v.s.Notes)
@@ -253,7 +289,64 @@ func (v *surveyor) note(key string, breaks []string, why, remedy string) {
 // narrow takes elements of D4 away and says why.
 func (v *surveyor) narrow(mask int, why, remedy string) {
 	v.mask &= mask
-	v.note("", broken(mask), why, remedy)
+	v.here = append(v.here, v.rec.Name)
+	v.note(fmt.Sprint("narrow ", mask, remedy), broken(mask), why, remedy)
+}
+
+// unknown says that nothing more can be said of turns and mirrors; the first reason is kept.
+func (v *surveyor) unknown(why string) {
+	if v.s.Unknown == "" {
+		v.s.Unknown = why
+	}
+}
+
+// inherit gathers for the outputs of the node what its inputs lack and what it breaks itself. Inputs each of which lacks
+// something that the other has are branches of different symmetry.
+func (v *surveyor) inherit() {
+	all := map[string]bool{}
+	for _, name := range v.node.GetInput() {
+		lacks := v.lacks[name]
+		if beyond(lacks, all) && beyond(all, lacks) {
+			v.unknown(fmt.Sprintf("branches that break turns and mirrors in different ways come together at %s (%s); where they are turned copies, together they can have what each of them lacks",
+				v.rec.Name, v.rec.Op))
+		}
+		maps.Copy(all, lacks)
+	}
+	for _, x := range v.here {
+		all[x] = true
+	}
+	if len(all) == 0 {
+		return
+	}
+	for _, o := range v.node.GetOutput() {
+		v.lacks[o] = all
+	}
+}
+
+// beyond tells whether a has what b has not.
+func beyond(a, b map[string]bool) bool {
+	for x := range a {
+		if !b[x] {
+			return true
+		}
+	}
+	return false
+}
+
+// tellVaried completes the notes of several nodes with different numbers.
+func (v *surveyor) tellVaried() {
+	for i, more := range v.varied {
+		n := &v.s.Notes[i]
+		if steps, ok := strings.CutSuffix(n.Why, stepWhy); ok {
+			parts := []string{strings.TrimPrefix(steps, stepOf)}
+			for _, w := range more {
+				parts = append(parts, strings.TrimPrefix(strings.TrimSuffix(w, stepWhy), stepOf))
+			}
+			n.Why = stepOf + strings.Join(parts, ", ") + stepWhy
+			continue
+		}
+		n.Why += fmt.Sprintf("; the others alike, with other numbers (%d more)", len(more))
+	}
 }
 
 // noShift says that shifts end here.

@@ -140,3 +140,106 @@ func TestSymmetryAgainstMeasured(t *testing.T) {
 		}
 	}
 }
+
+// turned are the four quarter turns of a square picture.
+func turned(b *onnx.Builder, x string) []string {
+	flip := func(x string, axis int64) string {
+		return b.Op("Slice", []string{x, b.Ints(-1), b.Ints(-1 << 40), b.Ints(axis), b.Ints(-1)})
+	}
+	swap := func(x string) string { return b.Op("Transpose", []string{x}, onnx.AttrInts("perm", 0, 1, 3, 2)) }
+	return []string{x, flip(swap(x), 2), flip(flip(x, 2), 3), flip(swap(x), 3)}
+}
+
+// Branches that read turned copies each break turns, and their mean has them all: nothing may be denied.
+func TestSumOverTurnedCopies(t *testing.T) {
+	for name, head := range map[string]func(b *onnx.Builder, x, k string) string{
+		"flattened": func(b *onnx.Builder, x, k string) string {
+			y := b.Op("Conv", []string{x, k}, onnx.AttrInts("strides", 2, 2), onnx.AttrInts("pads", 1, 1, 1, 1))
+			return b.Op("Gemm", []string{b.Op("Flatten", []string{y}), b.Const(tensor.New(tensor.Float32, 64, 5))})
+		},
+		"pooled": func(b *onnx.Builder, x, k string) string {
+			y := b.Op("Conv", []string{x, k}, onnx.AttrInts("strides", 2, 2), onnx.AttrInts("pads", 1, 1, 1, 1))
+			return b.Op("GlobalAveragePool", []string{b.Op("Relu", []string{y})})
+		},
+		"one axis": func(b *onnx.Builder, x, _ string) string {
+			y := b.Op("MaxPool", []string{x}, onnx.AttrInts("kernel_shape", 1, 3), onnx.AttrInts("strides", 1, 1), onnx.AttrInts("pads", 0, 1, 0, 1))
+			return b.Op("GlobalAveragePool", []string{y})
+		},
+		"maps": func(b *onnx.Builder, x, _ string) string { return b.Op("Relu", []string{x}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, x := picture(16, 16)
+			k := b.Const(tensor.New(tensor.Float32, 1, 1, 3, 3))
+			var scores []string
+			for _, y := range turned(b, x) {
+				scores = append(scores, head(b, y, k))
+			}
+			s, _ := survey(t, b, b.Op("Mean", scores))
+			text := render(t, b)
+			if s.Group != "" || s.Unknown == "" || len(s.Elements) > 0 || !strings.Contains(text, "not known: ") || strings.Contains(text, "none can be") {
+				t.Errorf("group %q, unknown %q, elements %v\n%s", s.Group, s.Unknown, s.Elements, text)
+			}
+		})
+	}
+	for _, k := range [][2]int64{{1, 3}, {3, 1}} {
+		b, x := picture(16, 16)
+		pool := func(k0, k1 int64) {
+			x = b.Op("MaxPool", []string{x}, onnx.AttrInts("kernel_shape", k0, k1), onnx.AttrInts("pads", k0/2, k1/2, k0/2, k1/2))
+		}
+		pool(k[0], k[1])
+		if s, _ := survey(t, b, x); s.Group != "D2" {
+			t.Errorf("a window of %v: group %q", k, s.Group)
+		}
+		pool(k[1], k[0]) // both together are the maximum over a square
+		if s, _ := survey(t, b, x); s.Group != "" || s.Unknown == "" {
+			t.Errorf("a window in two parts, first %v: group %q, unknown %q", k, s.Group, s.Unknown)
+		}
+	}
+	// The head alone loses all but one mirror, and so it does on both ways through a residual block, which sample alike.
+	b, x := picture(16, 16)
+	k3, k1 := b.Const(tensor.New(tensor.Float32, 1, 1, 3, 3)), b.Const(tensor.New(tensor.Float32, 1, 1, 1, 1))
+	y := b.Op("Conv", []string{x, k3}, onnx.AttrInts("strides", 2, 2), onnx.AttrInts("pads", 1, 1, 1, 1))
+	z := b.Op("Conv", []string{x, k1}, onnx.AttrInts("strides", 2, 2))
+	s, _ := survey(t, b, b.Op("GlobalAveragePool", []string{b.Op("Add", []string{y, z})}))
+	if s.Group != "transpose" || s.Unknown != "" {
+		t.Errorf("a residual block: group %q, unknown %q", s.Group, s.Unknown)
+	}
+}
+
+// What repeats from layer to layer is told once.
+func TestNotesOfManyLayers(t *testing.T) {
+	b, x := picture(64, 64)
+	for range 4 {
+		x = b.Op("Conv", []string{x, b.Const(tensor.New(tensor.Float32, 1, 1, 3, 3))}, onnx.AttrInts("strides", 2, 2), onnx.AttrInts("pads", 1, 1, 1, 1))
+	}
+	s, _ := survey(t, b, x)
+	if len(s.Notes) != 3 { // shifts, cyclic shifts, mirrors
+		t.Errorf("%d notes: %v", len(s.Notes), s.Notes)
+	}
+	for _, n := range s.Notes {
+		if len(n.Nodes) != 4 {
+			t.Errorf("%v", n)
+		}
+	}
+	if text := render(t, b); !strings.Contains(text, "is 2 pixels, 4 pixels, 8 pixels, 16 pixels of the picture") || !strings.Contains(text, " and 1 more\n") {
+		t.Error(text)
+	}
+}
+
+// render is the report on the model.
+func render(tb testing.TB, b *onnx.Builder) string {
+	tb.Helper()
+	m, err := b.Model()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r, err := facts.Inspect(m, facts.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var text strings.Builder
+	if err := r.WriteText(&text); err != nil {
+		tb.Fatal(err)
+	}
+	return text.String()
+}
