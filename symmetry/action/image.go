@@ -3,7 +3,9 @@ package action
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"nero/data/space"
 	"nero/symmetry/group"
@@ -17,10 +19,29 @@ type planar struct {
 	scratch buffers
 }
 
+// offPlane is the error for a group that does not act on the plane. It wraps [errors.ErrUnsupported].
+type offPlane struct{ name string }
+
+func (e offPlane) Error() string {
+	text := e.name + " does not act on the plane by affine maps"
+	factors := strings.Split(e.name, " x ")
+	slices.Sort(factors)
+	// The factors of a direct product must commute; turns and shifts do not.
+	if joint := map[string]string{
+		"C4 T(2,Z)": "p4", "D4 T(2,Z)": "p4m", "SO(2) T(2)": "SE(2)", "O(2) T(2)": "E(2)",
+	}[strings.Join(factors, " ")]; joint != "" {
+		text += ", because turns and shifts do not commute; their joint motions are the group " + joint
+	}
+	return text
+}
+
+// Unwrap makes errors.Is find errors.ErrUnsupported, which the text need not repeat.
+func (offPlane) Unwrap() error { return errors.ErrUnsupported }
+
 func newPlanar(g group.Group, o Options, h, w int) (*planar, error) {
 	p, ok := g.(group.Planar)
 	if !ok {
-		return nil, fmt.Errorf("%s does not act on the plane by affine maps: %w", g.Name(), errors.ErrUnsupported)
+		return nil, offPlane{g.Name()}
 	}
 	if t, ok := g.(group.Torus); ok {
 		if o.Border == "" {
@@ -31,7 +52,11 @@ func newPlanar(g group.Group, o Options, h, w int) (*planar, error) {
 			return nil, fmt.Errorf("%s rolls pictures around: it needs the border rule %s and no window, not %q and %v", g.Name(), Circular, o.Border, o.Window)
 		}
 		if h >= 0 && h != ph || w >= 0 && w != pw {
-			return nil, fmt.Errorf("%s rolls pictures of %d×%d pixels (height×width), the picture has %s×%s", g.Name(), ph, pw, length(h), length(w))
+			right := ""
+			if h > 0 && w > 0 {
+				right = fmt.Sprintf("; the group for it is Roll(%d,%d)", h, w)
+			}
+			return nil, fmt.Errorf("%s rolls pictures of %d×%d pixels (height×width), the picture has %s×%s%s", g.Name(), ph, pw, length(h), length(w), right)
 		}
 		h, w = ph, pw
 	}

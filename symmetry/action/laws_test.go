@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -618,6 +619,33 @@ func TestMoveDoesNotAllocate(t *testing.T) {
 type line struct{ group.Group }
 
 func (line) Name() string { return "R" }
+
+// Errors name the group that does what was meant.
+func TestRefusalsNameTheRightGroup(t *testing.T) {
+	for name, want := range map[string]string{
+		"C4 x T(2,Z)": "the group p4", "T(2,Z) x D4": "the group p4m", "SO(2) x T(2)": "the group SE(2)", "O(2) x T(2)": "the group E(2)",
+		"C8 x T(2)": "affine maps", "Roll(28,28)": "the group for it is Roll(64,48)",
+	} {
+		g, err := group.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = action.NewImage(g, imageSpec(1, 64, 48), action.Options{}); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if joint, ok := strings.CutPrefix(want, "the group for it is "); ok || strings.HasPrefix(want, "the group ") {
+			if !ok {
+				joint = strings.TrimPrefix(want, "the group ")
+			}
+			if g, err = group.Parse(joint); err != nil {
+				t.Fatal(err)
+			}
+			if _, err = action.NewImage(g, imageSpec(1, 64, 48), action.Options{}); err != nil {
+				t.Errorf("%s, named for %s: %v", joint, name, err)
+			}
+		}
+	}
+}
 
 func TestRefusals(t *testing.T) {
 	refuse := func(what string, unsupported bool, err error) {

@@ -381,6 +381,9 @@ func TestGridErrors(t *testing.T) {
 		want   string
 	}{
 		{"SO(2)", []int{72, 2}, nil, "1 axis (angle), the grid gives 2"},
+		{"T(2,Z)", []int{40}, nil, "2 axes (dx, dy), the grid gives 1; choose a grid such as 5x5, or haar:40 or even:40"},
+		{"T(2,Z)", []int{40}, [][2]float64{{-3, 3}, {-3, 3}}, "choose a grid such as 7x7, or haar:40 or even:40"},
+		{"O(2)", []int{20}, nil, "choose a grid such as 5x2, or haar:20 or even:20"},
 		{"SO(2)", []int{0}, nil, "at least 1"},
 		{"SO(2)", []int{-5}, nil, "at least 1"},
 		{"SO(2)", []int{1_000_001}, nil, "more than 1000000"},

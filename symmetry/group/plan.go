@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -255,7 +256,7 @@ func Grid(g Group, counts []int, window [][2]float64) ([]Element, error) {
 		return nil, err
 	}
 	if len(counts) != len(s) {
-		return nil, fmt.Errorf("%s has %s, the grid gives %d", g.Name(), axes(g.Chart()), len(counts))
+		return nil, fmt.Errorf("%s has %s, the grid gives %d%s", g.Name(), axes(g.Chart()), len(counts), instead(counts, s))
 	}
 	total := 1
 	for i, n := range counts {
@@ -274,6 +275,26 @@ func Grid(g Group, counts []int, window [][2]float64) ([]Element, error) {
 		}
 	}
 	return Dedup(g, combine(g, values), Tolerance), nil
+}
+
+// instead names choices that fit where one number was given for several axes: a grid of at most about as many elements, or that
+// many in no grid.
+func instead(counts []int, s []span) string {
+	if len(counts) != 1 || counts[0] < 1 || counts[0] > MaxElements || len(s) < 2 {
+		return ""
+	}
+	side := int(math.Ceil(math.Pow(float64(counts[0]), 1/float64(len(s)))))
+	grid := make([]string, len(s))
+	for i, x := range s {
+		n := side | 1 // an odd count holds the identity
+		for ; n > 1; n-- {
+			if _, err := x.values(n); err == nil {
+				break
+			}
+		}
+		grid[i] = strconv.Itoa(n)
+	}
+	return fmt.Sprintf("; choose a grid such as %s, or haar:%d or even:%d", strings.Join(grid, "x"), counts[0], counts[0])
 }
 
 // combine is the product of lists, the first fastest, in canonical coordinates.

@@ -95,32 +95,27 @@ func add(out []tensor.Named, by float32) []tensor.Named {
 
 // mixer lets calls that are under way at the same time swap their results, whether they use one session or several. It waits
 // for a second call, so that what is found does not hang on how goroutines are scheduled.
-type mixer struct {
-	mu          sync.Mutex // of the engine beneath, which need not be concurrent
-	calls       atomic.Int64
-	there, back chan []tensor.Named
-}
-
-func newMixer() *mixer {
-	return &mixer{there: make(chan []tensor.Named), back: make(chan []tensor.Named)}
-}
-
-func (m *mixer) run(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
-	m.mu.Lock()
-	out, err := s.Session.Run(ctx, in)
-	m.mu.Unlock()
-	const alone = 4 // the check's first calls, one after the other, give what it compares with
-	if err != nil || m.calls.Add(1) <= alone {
-		return out, err
-	}
-	select {
-	case other := <-m.there:
-		m.back <- out
-		return other, nil
-	case m.there <- out:
-		return <-m.back, nil
-	case <-time.After(20 * time.Second): // nobody came: the check does not run calls at the same time
-		return out, nil
+func mixer() func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+	var mu sync.Mutex // of the engine beneath, which need not be concurrent
+	var calls atomic.Int64
+	there, back := make(chan []tensor.Named), make(chan []tensor.Named)
+	return func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		mu.Lock()
+		out, err := s.Session.Run(ctx, in)
+		mu.Unlock()
+		const alone = 4 // the check's first calls, one after the other, give what it compares with
+		if err != nil || calls.Add(1) <= alone {
+			return out, err
+		}
+		select {
+		case other := <-there:
+			back <- out
+			return other, nil
+		case there <- out:
+			return <-back, nil
+		case <-time.After(20 * time.Second): // nobody came: the check does not run calls at the same time
+			return out, nil
+		}
 	}
 }
 
@@ -213,8 +208,8 @@ func TestTheKitFindsFaults(t *testing.T) {
 			}
 			return s.Session.Close()
 		}}, "close"},
-		"mixes up the goroutines of a session": {&faulty{concurrent: new(true), run: newMixer().run}, "goroutines"},
-		"mixes up sessions":                    {&faulty{concurrent: new(false), run: newMixer().run}, "goroutines"},
+		"mixes up the goroutines of a session": {&faulty{concurrent: new(true), run: mixer()}, "goroutines"},
+		"mixes up sessions":                    {&faulty{concurrent: new(false), run: mixer()}, "goroutines"},
 		"computes otherwise without optimization": {&faulty{open: func(ctx context.Context, model []byte, o engine.Options) (engine.Session, error) {
 			s, err := good.Open(ctx, model, o)
 			if err == nil && o.Plain {
