@@ -134,7 +134,14 @@ func (t Table) For(g group.Group, s space.Spec, o Options) (Action, error) {
 		}
 		why = append(why, fmt.Errorf("rule %s: %w", r.Name, err))
 	}
-	return nil, errors.Join(append([]error{fmt.Errorf("no action of %s on %s: %w", g.Name(), s.Kind, errors.ErrUnsupported)}, why...)...)
+	// Every reason wraps errors.ErrUnsupported; where there is one, its words need no other.
+	switch len(why) {
+	case 0:
+		return nil, fmt.Errorf("no action of %s on %s: %w", g.Name(), s.Kind, errors.ErrUnsupported)
+	case 1:
+		return nil, fmt.Errorf("no action of %s on %s: %w", g.Name(), s.Kind, why[0])
+	}
+	return nil, fmt.Errorf("no action of %s on %s:\n%w", g.Name(), s.Kind, errors.Join(why...))
 }
 
 // Trivial leaves every value as it is. An output with this action is claimed to be invariant: a claim that the user makes

@@ -19,10 +19,10 @@ type planar struct {
 	scratch buffers
 }
 
-// offPlane is the error for a group that does not act on the plane. It wraps [errors.ErrUnsupported].
-type offPlane struct{ name string }
+// planeError is the error for a group that does not act on the plane. It wraps [errors.ErrUnsupported].
+type planeError struct{ name string }
 
-func (e offPlane) Error() string {
+func (e planeError) Error() string {
 	text := e.name + " does not act on the plane by affine maps"
 	factors := strings.Split(e.name, " x ")
 	slices.Sort(factors)
@@ -36,12 +36,12 @@ func (e offPlane) Error() string {
 }
 
 // Unwrap makes errors.Is find errors.ErrUnsupported, which the text need not repeat.
-func (offPlane) Unwrap() error { return errors.ErrUnsupported }
+func (planeError) Unwrap() error { return errors.ErrUnsupported }
 
 func newPlanar(g group.Group, o Options, h, w int) (*planar, error) {
 	p, ok := g.(group.Planar)
 	if !ok {
-		return nil, offPlane{g.Name()}
+		return nil, planeError{g.Name()}
 	}
 	if t, ok := g.(group.Torus); ok {
 		if o.Border == "" {

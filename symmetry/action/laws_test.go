@@ -633,6 +633,10 @@ func TestRefusalsNameTheRightGroup(t *testing.T) {
 		if _, err = action.NewImage(g, imageSpec(1, 64, 48), action.Options{}); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
+		_, err = action.Rules().For(g, imageSpec(1, 64, 48), action.Options{})
+		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "unsupported") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s, by the rules: %v", name, err)
+		}
 		if joint, ok := strings.CutPrefix(want, "the group for it is "); ok || strings.HasPrefix(want, "the group ") {
 			if !ok {
 				joint = strings.TrimPrefix(want, "the group ")
