@@ -147,6 +147,9 @@ func (d *drawing) lineCurve(s view.Series, b box, small bool) {
 		func(q view.Point) pt { return b.at(d.f.X.Pos(q.X), 1) })
 }
 
+// hairline is the opacity of intervals that stand too close to be bars: together they look like a band.
+const hairline = 70
+
 // strip draws marks side by side: between two elements in the order of a plan there is nothing to draw.
 func (d *drawing) strip(p *view.Panel, b box, small bool) float64 {
 	pal := d.pal
@@ -173,11 +176,15 @@ func (d *drawing) strip(p *view.Panel, b box, small bool) float64 {
 	}
 	label := style{size: smallSize - 1, color: pal.muted, align: right}
 	step := max(1, int(math.Ceil(12/slot)))
-	const most = 110.0
+	if d.f.Dense {
+		const names = 20
+		step = max(step, (n+names-1)/names)
+	}
+	const most = 170.0
 	longest := 0.0
 	for k, q := range p.Series[0].Points {
 		if k%step == 0 {
-			longest = max(longest, min(most, d.ruler.width(q.Label, label)))
+			longest = max(longest, min(most, d.ruler.width(q.Tick, label)))
 		}
 	}
 	d.do(func(pn *pen) {
@@ -185,7 +192,7 @@ func (d *drawing) strip(p *view.Panel, b box, small bool) float64 {
 			if k%step == 0 {
 				x := b.x + (float64(k)+0.5)*slot
 				pn.line([]pt{{x, b.y + b.h}, {x, b.y + b.h + 4}}, pal.rim, 1, nil)
-				pn.vertical(pt{x + 3, b.y + b.h + 8}, pn.clip(q.Label, label, most), label)
+				pn.vertical(pt{x + 3, b.y + b.h + 8}, pn.clip(q.Tick, label, most), label)
 			}
 		}
 		for i, s := range p.Series {
@@ -205,7 +212,9 @@ func (d *drawing) strip(p *view.Panel, b box, small bool) float64 {
 				if d.f.Spread != "" {
 					bar(p10(q), p90(q), 2*pal.band, 2*r)
 				}
-				if d.f.Interval != "" {
+				if d.f.Interval != "" && d.f.Dense {
+					bar(lo(q), hi(q), hairline, min(1, slot))
+				} else if d.f.Interval != "" {
 					bar(lo(q), hi(q), 200, max(1, 0.5*r))
 				}
 				at := pt{x, b.at(0, d.f.Scale.Pos(v)).y}

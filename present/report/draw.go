@@ -123,7 +123,7 @@ type entry struct {
 func (d *drawing) legend(y float64) float64 {
 	f, pal := d.f, d.pal
 	var models, marks []entry
-	if f.Layout != view.HeatMap {
+	if !f.Layout.Colored() {
 		for _, k := range f.Legend {
 			models = append(models, entry{k.Name, func(p *pen, x, y float64) {
 				c := pal.model(k.Model)
@@ -148,11 +148,13 @@ func (d *drawing) legend(y float64) float64 {
 	if f.Spread != "" {
 		marks = append(marks, entry{f.Spread, swatch(2 * pal.band)})
 	}
-	if f.Interval != "" {
+	if f.Interval != "" && f.Dense {
+		marks = append(marks, entry{f.Interval, swatch(hairline)})
+	} else if f.Interval != "" {
 		marks = append(marks, entry{f.Interval, swatch(2*pal.band, 2*pal.interval-40)})
 	}
 	has := d.contents()
-	if f.Layout != view.HeatMap {
+	if !f.Layout.Colored() {
 		switch {
 		case f.Exact && has.hollow:
 			marks = append(marks, entry{"filled: exact element; hollow: resampled", func(p *pen, x, y float64) {
@@ -179,7 +181,7 @@ func (d *drawing) legend(y float64) float64 {
 	if has.gap {
 		marks = append(marks, entry{"no value", func(p *pen, x, y float64) { d.absent(p, pt{x + 14, y}) }})
 	}
-	if f.Layout == view.HeatMap {
+	if f.Layout.Colored() {
 		marks = append(marks, entry{"identity", func(p *pen, x, y float64) { p.circle(pt{x + 14, y}, 4, pal.text, 1.4) }},
 			entry{"worst", func(p *pen, x, y float64) { p.cross(pt{x + 14, y}, 3.4, pal.text, 1.4) }})
 	}
@@ -251,7 +253,7 @@ func (d *drawing) panels(y float64) float64 {
 	switch f.Layout {
 	case view.Line, view.Strip:
 		least, most = 300, 2
-	case view.HeatMap:
+	case view.HeatMap, view.Scatter:
 		least, most = 220, 3
 	case view.Polar:
 		if n <= 4 {
@@ -259,7 +261,7 @@ func (d *drawing) panels(y float64) float64 {
 		}
 	}
 	cols := max(1, min(n, most, int(inner/least)))
-	if f.Layout == view.HeatMap && len(f.Legend) > 1 && len(f.Legend) <= cols {
+	if f.Layout.Colored() && len(f.Legend) > 1 && len(f.Legend) <= cols {
 		cols = len(f.Legend) // one row per slice or sample
 	}
 	const gap = 10.0
@@ -278,7 +280,7 @@ func (d *drawing) panels(y float64) float64 {
 		}
 		y = bottom + 10
 	}
-	if f.Layout == view.HeatMap {
+	if f.Layout.Colored() {
 		y = d.bar(y)
 	}
 	return y
@@ -300,7 +302,7 @@ func (d *drawing) single(y, inner float64) float64 {
 	side := inner - plot - 24
 	beside := side >= 230
 	bottom := d.plot(p, margin, y, plot, false)
-	if d.f.Layout == view.HeatMap {
+	if d.f.Layout.Colored() {
 		bottom = d.bar(bottom + 6)
 	}
 	if !beside {
@@ -337,7 +339,7 @@ func (d *drawing) headText(p *view.Panel, w float64) (title, note []string) {
 	}
 	t := p.Title
 	n := p.Note
-	if len(d.f.Panels) > 1 && d.f.Layout == view.HeatMap && len(p.Stats) == 1 && p.Stats[0].Element >= 0 {
+	if len(d.f.Panels) > 1 && d.f.Layout.Colored() && len(p.Stats) == 1 && p.Stats[0].Element >= 0 && !p.Series[0].Mirrored {
 		s := p.Stats[0]
 		n = join(n, fmt.Sprintf("mean %s, %s %s at %s", view.Number(float64(s.Orbit.Mean)), d.worst(), view.Number(float64(s.Worst)), s.At))
 	}
@@ -381,6 +383,8 @@ func (d *drawing) plot(p *view.Panel, x, y, w float64, small bool) float64 {
 		return d.polar(p, x, y, w, small)
 	case view.HeatMap:
 		return d.heatMap(p, x, y, w)
+	case view.Scatter:
+		return d.scatter(p, x, y, w)
 	case view.Line, view.Strip:
 		return d.cartesian(p, x, y, w, small)
 	}

@@ -156,6 +156,8 @@ func TestEveryPictureIsReadable(t *testing.T) {
 		{group: "SE(2)", grid: []int{4, 3, 3}},
 		{group: "Affine(rotate,scale)", grid: []int{4, 4}},
 		{group: "Trivial"},
+		{group: "SE(2)", grid: []int{7, 5, 5}},
+		{group: "Affine(rotate,scale)", grid: []int{16, 20}},
 	} {
 		for _, models := range []int{1, 3, 8} {
 			// All widths, themes and numbers of models meet, but not all with every group: pictures take time.
@@ -245,8 +247,11 @@ func TestGoldenSVG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Draw(v, Options{Width: 320})
-	if err != nil || !bytes.Equal(again.SVG, p.SVG) || !bytes.Equal(again.PNG, p.PNG) {
+	again, err := arrange(v, Options{Width: 320}, fontCache())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = again.svg(); err != nil || !bytes.Equal(b, p.SVG) {
 		t.Errorf("the same figure gave other bytes (%v)", err)
 	}
 	if bytes.Contains(p.SVG, []byte("<!--")) || !bytes.Contains(p.SVG, []byte(`role="img"`)) || !bytes.Contains(p.SVG, []byte("lowest")) {

@@ -161,10 +161,16 @@ func labelled(cells []view.Cell, edges []float64, length, room float64) iter.Seq
 }
 
 func axisName(f *view.Figure, i int, way string) string {
-	if i >= len(f.Axes) {
-		return ""
+	for _, a := range f.Axes {
+		if a.Unit != "px" {
+			continue
+		}
+		if i == 0 {
+			return a.Name + " in " + a.Unit + ", " + way
+		}
+		i--
 	}
-	return f.Axes[i].Name + " in " + f.Axes[i].Unit + ", " + way
+	return ""
 }
 
 func index(cells []view.Cell) map[float64]int {

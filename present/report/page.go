@@ -222,7 +222,7 @@ func (p *page) ownFinding(k, m int) string {
 		n := p.countParts(x.exact)
 		text := fmt.Sprintf("%s at the %s %s element%s", p.partMean(part, m), view.Count(n), x.name, plural(n))
 		if x.exact {
-			text += " besides the identity"
+			text += p.besides()
 		}
 		parts = append(parts, text+fmt.Sprintf(" (n = %s)", view.Count(part.mean.N)))
 	}
@@ -230,7 +230,9 @@ func (p *page) ownFinding(k, m int) string {
 		return t + p.words(m) + " could not be measured: no sample has finite values at all elements."
 	}
 	t += "mean " + p.words(m) + " " + strings.Join(parts, ", ")
-	if c := p.s.Curve(k, m, 0); c.WorstElement >= 0 && c.WorstElement != p.identity {
+	c := p.s.Curve(k, m, 0)
+	t += fmt.Sprintf("; mean over the whole orbit%s %s (n = %s)", p.included(), estimate(c.Orbit), view.Count(c.Orbit.N))
+	if c.WorstElement >= 0 && c.WorstElement != p.identity {
 		t += fmt.Sprintf("; %s %s at %s", p.lowest(m), atElement(c, c.WorstElement), p.label(c.WorstElement))
 	}
 	return t + "."
@@ -311,7 +313,7 @@ func (p *page) finding(k, m int) string {
 		}
 		t += fmt.Sprintf("%s from %s at the identity to %s at %s", verb, atElement(c, p.identity), atElement(c, w), p.label(w))
 	}
-	t += fmt.Sprintf("; mean over the orbit %s (n = %s)", estimate(c.Orbit), view.Count(c.Orbit.N))
+	t += fmt.Sprintf("; mean over the whole orbit%s %s (n = %s)", p.included(), estimate(c.Orbit), view.Count(c.Orbit.N))
 	if v := p.s.Verdict(c, math.NaN()); p.target(m) && v != "" {
 		t += fmt.Sprintf(": **%s** (change of the orbit mean against the identity %s, paired by sample)", v, signed(c.Change.Mean, c.Change.Lo, c.Change.Hi))
 	}
@@ -568,10 +570,34 @@ func (p *page) metricSection(w *writer, m int, figures []*view.Figure) {
 		}
 		rows = append(rows, []string{p.model(k), id, estimate(c.Orbit), worst, where, estimate(c.Worst), single, view.Count(c.Orbit.N), view.Count(bad)})
 	}
-	w.table(true, []string{"model", "at identity", "mean over orbit", p.lowest(m) + " mean", "where", "worst of orbit per sample, averaged", "worst single value", "n", "not finite"}, rows)
+	w.table(true, []string{"model", "at identity", "mean over the whole orbit" + p.included(), p.lowest(m) + " mean", "where", "worst of orbit per sample, averaged", "worst single value", "n", "not finite"}, rows)
 	if len(p.classes) > 0 {
 		p.classTable(w, m)
 	}
+}
+
+// included says beside a mean over the orbit that it counts the identity, where errors against the own answer are 0.
+func (p *page) included() string {
+	if p.identity < 0 {
+		return ""
+	}
+	return ", identity included"
+}
+
+// leftOut says beside a mean that it does not count the identity.
+func (p *page) leftOut() string {
+	if p.identity < 0 {
+		return ""
+	}
+	return ", identity left out"
+}
+
+// besides is leftOut within a sentence.
+func (p *page) besides() string {
+	if p.identity < 0 {
+		return ""
+	}
+	return " besides the identity"
 }
 
 // sentence makes one of a doc text, with the space that follows.
@@ -586,7 +612,7 @@ func (p *page) classTable(w *writer, m int) {
 	s := p.s
 	head := []string{"class", "n"}
 	for k := range s.Models {
-		head = append(head, p.model(k)+": mean over orbit", p.lowest(m)+" mean, where")
+		head = append(head, p.model(k)+": mean over the whole orbit"+p.included(), p.lowest(m)+" mean, where")
 	}
 	rows := make([][]string, 0, len(p.classes))
 	for _, sl := range p.classes {
@@ -655,9 +681,9 @@ func (p *page) selfSection(w *writer) {
 		return
 	}
 	w.p("## Exact and resampled elements")
-	w.p("An exact element moves the input without computing new pixels, so whatever changes there is the model's doing. At resampled elements the kernel (%s) changes the input too, and this table cannot tell its share from the model's; an audit measures that floor. The identity, where the error is 0 by definition, is left out.",
+	w.p("An exact element moves the input without computing new pixels, so whatever changes there is the model's doing. At resampled elements the kernel (%s) changes the input too, and this table cannot tell its share from the model's; an audit measures that floor. The identity, where the error is 0 by definition, is left out here; the means over the whole orbit above include it.",
 		or(p.j.Study.Group.Resample, "bilinear"))
-	w.table(true, []string{"metric", "model", "elements", "number", "mean", "worst single value", "n"}, rows)
+	w.table(true, []string{"metric", "model", "elements", "number", "mean" + p.leftOut(), "worst single value", "n"}, rows)
 }
 
 func (p *page) howToRead(figures []*view.Figure) []string {
@@ -674,9 +700,13 @@ func (p *page) howToRead(figures []*view.Figure) []string {
 	if has(view.HeatMap) {
 		out = append(out, "Maps: dx to the right, dy down, as the input moves; bright is good. One colour everywhere is a model whose value does not depend on the shift. The scale is the same for all models.")
 	}
+	if has(view.Scatter) {
+		out = append(out, "Clouds: each dot is one element, at its shift: dx to the right, dy down, as the input moves; bright is good. Where several angles share a shift, their dots stand around it, 0° to the right, counter-clockwise; elsewhere the angle is not shown. Mirrored elements have a plot of their own. One colour everywhere is a model whose value does not depend on the element.")
+	}
 	if has(view.Strip) {
 		out = append(out, "Strips: one mark per element in the order of the plan. Marks at one height are a model whose value does not depend on the element.")
 	}
+	out = append(out, "A curve near a circle, a level line or one colour says that the *mean* of the metric over samples does not depend on the element: inputs that gain and inputs that lose cancel. An audit judges the outputs of each input and is stricter, so a model can look round here and still fail an audit.")
 	some := func(test func(*view.Figure) bool) bool { return slices.ContainsFunc(figures, test) }
 	if some(func(f *view.Figure) bool { return f.Spread != "" }) {
 		out = append(out, fmt.Sprintf("The wide pale band holds the middle 80 %% of the samples (10th to 90th percentile); the narrow one is the %g %% interval of the mean, at each element for itself.", 100*p.s.Confidence))

@@ -23,6 +23,7 @@ import (
 	"nero/run/job"
 
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/plot/font"
 )
 
 // Input is what a report is made of.
@@ -48,11 +49,11 @@ const (
 // to dir, with slashes. Each file is complete or not there; report.md comes last. Files of an earlier report with the same names
 // are replaced. The error names the file or the row.
 func Write(ctx context.Context, dir string, in Input) ([]string, error) {
-	return write(ctx, dir, in, Options{})
+	return write(ctx, dir, in, paint)
 }
 
-// write is Write with pictures of another width.
-func write(ctx context.Context, dir string, in Input, o Options) ([]string, error) {
+// write is Write with another way to draw.
+func write(ctx context.Context, dir string, in Input, draw func(*view.Figure, Options, *font.Cache) (*Picture, error)) ([]string, error) {
 	p, err := newPage(in)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func write(ctx context.Context, dir string, in Input, o Options) ([]string, erro
 				if err := stop.Err(); err != nil {
 					return err
 				}
-				q, err := paint(f, Options{Theme: theme, Width: o.Width}, fonts)
+				q, err := draw(f, Options{Theme: theme}, fonts)
 				if err != nil {
 					return fmt.Errorf("picture %s: %w", f.Name, err)
 				}

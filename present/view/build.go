@@ -110,7 +110,7 @@ func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, e
 		b.place(f, p, len(slices) > 1)
 	}
 	f.Interval = percent(s.Confidence) + " % interval of the mean"
-	if !b.binary && !o.Bare {
+	if !b.binary && !o.Bare && !f.Dense {
 		f.Spread = "10–90 % of the samples"
 	}
 	f.Subtitle = "mean over samples"
@@ -122,7 +122,7 @@ func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, e
 		f.Name += "-classes"
 		f.Subtitle += " of each class"
 	}
-	if b.layout == HeatMap {
+	if b.layout.Colored() {
 		f.Interval, f.Spread = "", ""
 	}
 	b.finish(f)
@@ -195,7 +195,8 @@ func (b *builder) figure() *Figure {
 		Name: Slug(b.m.Name), Title: capital(Words(b.m.Name)) + " along the orbit of " + s.Group, Layout: b.layout,
 		Metric: b.m.Name, Unit: b.m.Unit, Better: b.m.Better, Group: s.Group, Axes: s.Chart,
 		// Errors against the model's own answer are the harm that resampling does too, so elements without it stand apart.
-		Mirrored: len(b.branches) > 1,
+		Mirrored: len(b.branches) > 1 && !b.layout.Colored(),
+		Dense:    b.layout == Strip && len(s.Elements) > Many,
 	}
 	const few = 16
 	_, finite := b.g.(group.Finite)
@@ -253,17 +254,28 @@ func (b *builder) worse(x, y float64) bool {
 
 // place adds a panel to the figure: as it is, or one map per model.
 func (b *builder) place(f *Figure, p Panel, several bool) {
-	if b.layout != HeatMap {
+	if !b.layout.Colored() {
 		f.Panels = append(f.Panels, p)
 		return
 	}
-	cols, rows := cells(distinct(b.s.Elements, 0)), cells(distinct(b.s.Elements, 1))
+	var cols, rows []Cell
+	if b.layout == HeatMap {
+		cols, rows = cells(distinct(b.s.Elements, 0)), cells(distinct(b.s.Elements, 1))
+	}
 	for i, series := range p.Series {
 		q := Panel{
-			Title: series.Name, N: p.N, Series: []Series{series}, Stats: []Stat{p.Stats[i]}, Cols: cols, Rows: rows,
+			Title: series.Name, N: p.N, Series: []Series{series}, Cols: cols, Rows: rows,
+		}
+		for _, st := range p.Stats {
+			if st.Model == series.Model {
+				q.Stats = append(q.Stats, st)
+			}
+		}
+		if series.Mirrored {
+			q.Title += ", mirrored"
 		}
 		if several {
-			q.Title = p.Title + ": " + series.Name
+			q.Title = p.Title + ": " + q.Title
 		}
 		if i == 0 {
 			q.Picture, q.Note = p.Picture, p.Note
@@ -277,6 +289,10 @@ func (b *builder) finish(f *Figure) {
 	f.Scale = b.scale(f)
 	if b.layout == Line {
 		f.X = horizontal(b.s.Chart[0], b.s.Elements)
+	}
+	if b.layout == Scatter {
+		at, _ := moves(b.s.Chart)
+		f.X, f.Y = along(b.s.Chart[at.dx], distinct(b.s.Elements, at.dx)), along(b.s.Chart[at.dy], distinct(b.s.Elements, at.dy))
 	}
 	f.Notes = b.notes(f)
 	f.Alt = b.alt(f)
@@ -376,13 +392,13 @@ func (b *builder) notes(f *Figure) []string {
 				}
 			}
 			who := s.Name
-			if len(f.Panels) > 1 && b.layout != HeatMap {
+			if len(f.Panels) > 1 && !b.layout.Colored() {
 				who += ", " + p.Title
 			}
-			if b.layout == HeatMap {
+			if b.layout.Colored() {
 				who = p.Title
 			}
-			if s.Mirrored {
+			if s.Mirrored && !b.layout.Colored() {
 				who += ", mirrored"
 			}
 			switch {
@@ -426,10 +442,13 @@ func (b *builder) alt(f *Figure) string {
 			break
 		}
 		for _, st := range p.Stats {
+			if b.layout.Colored() && p.Series[0].Mirrored {
+				break // said with the other half of the orbit
+			}
 			who := st.Name
 			if len(f.Panels) > 1 {
 				who = p.Title
-				if b.layout != HeatMap {
+				if !b.layout.Colored() {
 					who += ", " + st.Name
 				}
 			}

@@ -25,7 +25,46 @@ func LayoutOf(chart []group.Axis, elements []group.Element) Layout {
 			return HeatMap
 		}
 	}
+	if _, ok := moves(chart); ok && len(elements) > Many {
+		return Scatter
+	}
 	return Strip
+}
+
+// motion is where a chart of turns and shifts keeps its axes; mirror is -1 if there is none.
+type motion struct{ angle, mirror, dx, dy int }
+
+// moves reports whether a chart is that of turns and shifts in pixels, with or without mirrors.
+func moves(chart []group.Axis) (motion, bool) {
+	m := motion{-1, -1, -1, -1}
+	for i, a := range chart {
+		switch {
+		case a.Name == "angle" && a.Unit == "deg" && m.angle < 0:
+			m.angle = i
+		case a.Name == "mirror" && mirrorAxis(a) && m.mirror < 0:
+			m.mirror = i
+		case a.Name == "dx" && a.Unit == "px" && m.dx < 0:
+			m.dx = i
+		case a.Name == "dy" && a.Unit == "px" && m.dy < 0:
+			m.dy = i
+		default:
+			return m, false
+		}
+	}
+	return m, m.angle >= 0 && m.dx >= 0 && m.dy >= 0
+}
+
+// along is a scale over the values of an axis, its ends where they end.
+func along(a group.Axis, v []float64) *Scale {
+	lo, hi := 0.0, 0.0
+	if len(v) > 0 {
+		lo, hi = v[0], v[len(v)-1]
+	}
+	if !(hi > lo) {
+		lo, hi = lo-1, hi+1
+	}
+	s := linear(axisLabel(a), lo, hi, true, true)
+	return &s
 }
 
 func mirrorAxis(a group.Axis) bool { return a.Unit == "" && !a.Periodic && a.Min == 0 && a.Max == 1 }
@@ -43,8 +82,31 @@ func distinct(elements []group.Element, axis int) []float64 {
 
 // Label is an element for people, as [group.Format] says it but shorter: "90°", "90° mirrored", "×1.25", "dx 3 px, dy -1 px".
 func Label(g group.Group, e group.Element) string {
+	return named(g, e, func(v float64) string { return strconv.FormatFloat(v+0, 'g', 6, 64) })
+}
+
+// tick is [Label] with three significant digits, as there is room for beside an axis; whole degrees and pixels keep theirs.
+func tick(g group.Group, e group.Element) string {
+	return named(g, e, func(v float64) string {
+		if math.Abs(v) >= 99.95 && math.Abs(v) < 1e6 {
+			return strconv.FormatFloat(v, 'f', 0, 64)
+		}
+		return strconv.FormatFloat(v+0, 'g', 3, 64)
+	})
+}
+
+func named(g group.Group, e group.Element, number func(float64) string) string {
 	chart := g.Chart()
-	if len(chart) != len(e) || len(e) < 2 {
+	if len(chart) != len(e) || len(e) == 0 {
+		return group.Format(g, e)
+	}
+	if len(e) == 1 && chart[0].Unit == "factor" {
+		return "×" + number(e[0])
+	}
+	if len(e) == 1 && chart[0].Unit == "deg" {
+		return number(e[0]) + "°"
+	}
+	if len(e) == 1 {
 		t := strings.ReplaceAll(group.Format(g, e), " deg", "°")
 		if len(chart) == 1 && chart[0].Unit == "factor" {
 			t = "×" + strings.TrimPrefix(t, "x")
@@ -54,7 +116,7 @@ func Label(g group.Group, e group.Element) string {
 	mirrored := ""
 	var parts []string
 	for i, a := range chart {
-		switch n := strconv.FormatFloat(e[i]+0, 'g', 6, 64); {
+		switch n := number(e[i]); {
 		case a.Name == "mirror" && mirrorAxis(a):
 			if e[i] != 0 {
 				mirrored = " mirrored"
@@ -75,8 +137,9 @@ func Label(g group.Group, e group.Element) string {
 // places puts the elements where the layout wants them: one list of points per branch, unmirrored first.
 func places(layout Layout, g group.Group, elements []group.Element) (branches [][]Point, closed []bool) {
 	branches = make([][]Point, 1, 2)
+	at, _ := moves(g.Chart())
 	for k, e := range elements {
-		p := Point{Element: k, Label: Label(g, e), X: float64(k)}
+		p := Point{Element: k, Label: Label(g, e), Tick: tick(g, e), X: float64(k)}
 		b := 0
 		switch layout {
 		case Polar, Line:
@@ -86,6 +149,11 @@ func places(layout Layout, g group.Group, elements []group.Element) (branches []
 			}
 		case HeatMap:
 			p.X, p.Y = e[0], e[1]
+		case Scatter:
+			p.X, p.Y, p.Turn = e[at.dx], e[at.dy], e[at.angle]
+			if at.mirror >= 0 && e[at.mirror] != 0 {
+				b = 1
+			}
 		case Strip:
 		}
 		for b >= len(branches) {
@@ -102,7 +170,7 @@ func places(layout Layout, g group.Group, elements []group.Element) (branches []
 		case Line:
 			slices.SortStableFunc(pts, byX)
 			// A circle that is cut open and laid on a line ends where it begins; the point at the cut is not repeated.
-		case HeatMap, Strip:
+		case HeatMap, Scatter, Strip:
 		}
 	}
 	return branches, closed

@@ -24,9 +24,17 @@ const (
 	Line Layout = "line"
 	// HeatMap puts dx to the right and dy down; the colour is the value.
 	HeatMap Layout = "heatmap"
+	// Scatter puts dx to the right and dy down, wherever elements lie, apart for mirrored ones; the colour is the value.
+	Scatter Layout = "scatter"
 	// Strip puts the elements side by side in the order of the plan; the value goes upward.
 	Strip Layout = "strip"
 )
+
+// Colored reports whether values are colours, so that every model has a plot of its own.
+func (l Layout) Colored() bool { return l == HeatMap || l == Scatter }
+
+// Many is the number of elements above which a strip has no room for bars and names, and shifts with turns become a Scatter.
+const Many = 150
 
 // Figure is one picture: panels that share a layout, a scale and a legend.
 type Figure struct {
@@ -41,13 +49,15 @@ type Figure struct {
 	Group    string       `json:"group"`
 	Axes     []group.Axis `json:"axes"`            // chart of the group
 	Scale    Scale        `json:"scale"`           // of the value
-	X        *Scale       `json:"x,omitempty"`     // of the horizontal axis of Line
+	X        *Scale       `json:"x,omitempty"`     // of the horizontal axis of Line and Scatter
+	Y        *Scale       `json:"y,omitempty"`     // of the vertical axis of Scatter, downward
 	Legend   []Key        `json:"legend"`          // one per model
 	Spread   string       `json:"spread"`          // what P10 to P90 is, "" if it is not to be drawn
 	Interval string       `json:"interval"`        // what Lo to Hi is, "" if it is not to be drawn
 	Comb     bool         `json:"comb"`            // exact elements stand apart from the curve
 	Exact    bool         `json:"exact"`           // some elements are exact and some are not, so exact ones are marked
 	Mirrored bool         `json:"mirrored"`        // some series are mirrored
+	Dense    bool         `json:"dense"`           // too many elements in a strip for bars
 	Discrete bool         `json:"discrete"`        // few elements with nothing between them: bars and marks say more than a curve
 	Notes    []string     `json:"notes,omitempty"` // what has to be said below the picture
 	Panels   []Panel      `json:"panels"`
@@ -64,7 +74,7 @@ type Panel struct {
 	Title  string   `json:"title"`
 	Note   string   `json:"note,omitempty"`
 	N      int      `json:"n"`            // samples; 0 for a plot of one sample
-	Series []Series `json:"series"`       // one per model, or two with mirrors; one in a map
+	Series []Series `json:"series"`       // one per model, or two with mirrors; one in a map or Scatter
 	Stats  []Stat   `json:"stats"`        // one per model
 	Cols   []Cell   `json:"xs,omitempty"` // columns of a map, left to right
 	Rows   []Cell   `json:"ys,omitempty"` // rows of a map, top to bottom
@@ -91,8 +101,10 @@ type Series struct {
 type Point struct {
 	Element int         `json:"element"` // index into the plan
 	Label   string      `json:"label"`   // the element for people
-	X       float64     `json:"x"`       // angle in degrees, position on the axis, column of a map, or place in the plan
-	Y       float64     `json:"y"`       // row of a map
+	Tick    string      `json:"tick"`    // the element beside an axis, with three significant digits
+	X       float64     `json:"x"`       // angle in degrees, position on the axis, dx, or place in the plan
+	Y       float64     `json:"y"`       // dy
+	Turn    float64     `json:"turn"`    // angle of an element of Scatter in degrees
 	Exact   bool        `json:"exact"`   // acts without resampling
 	Wrong   bool        `json:"wrong"`   // the predicted class is not that of the sample
 	N       int         `json:"n"`       // finite values

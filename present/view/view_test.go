@@ -416,3 +416,78 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+func TestTicksHaveThreeDigits(t *testing.T) {
+	for _, c := range []struct {
+		group       string
+		e           group.Element
+		tick, label string
+	}{
+		{"Scale", group.Element{0.561231}, "×0.561", "×0.561231"},
+		{"SO(2)", group.Element{137.109}, "137°", "137.109°"},
+		{"SO(2)", group.Element{22.5}, "22.5°", "22.5°"},
+		{"SE(2)", group.Element{137.25, -4.13443, 1234}, "137°, dx -4.13 px, dy 1234 px", "137.25°, dx -4.13443 px, dy 1234 px"},
+		{"SE(2)", group.Element{0, 0, math.Copysign(0, -1)}, "0°, dx 0 px, dy 0 px", "0°, dx 0 px, dy 0 px"},
+	} {
+		g, err := group.Parse(c.group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tick(g, c.e); got != c.tick {
+			t.Errorf("%s: tick %q, want %q", c.group, got, c.tick)
+		}
+		if got := Label(g, c.e); got != c.label {
+			t.Errorf("%s: label %q, want %q", c.group, got, c.label)
+		}
+	}
+}
+
+// Above Many elements turns with shifts become clouds, one per model and mirror; other charts stay strips without bars.
+func TestManyElements(t *testing.T) {
+	g, err := group.Parse("p4m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	es, err := group.Grid(g, []int{4, 2, 5, 5}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, ok := moves(g.Chart())
+	if !ok || at.mirror < 0 {
+		t.Fatalf("chart %v is not one of turns, mirrors and shifts", g.Chart())
+	}
+	s, _ := run(t, "p4m", es, nil, "confidence", 2, 2, 0, func(m, _, k int) float64 {
+		e := es[k]
+		return 0.5 + e[at.dx]/1000 + e[at.dy]/1e4 + e[at.angle]/1e5 + e[at.mirror]/5 + float64(m)/4
+	})
+	f, err := Aggregate(s, 0, []int{0}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, p := range f.Panels {
+		titles = append(titles, p.Title)
+		if len(p.Series) != 1 || len(p.Series[0].Points) != len(es)/2 || len(p.Stats) != 1 || p.Stats[0].Model != p.Series[0].Model {
+			t.Fatalf("%s: %d series, stats %v", p.Title, len(p.Series), p.Stats)
+		}
+		mirror := 0.0
+		if p.Series[0].Mirrored {
+			mirror = 1
+		}
+		for _, q := range p.Series[0].Points {
+			want := 0.5 + q.X/1000 + q.Y/1e4 + q.Turn/1e5 + mirror/5 + float64(p.Series[0].Model)/4
+			if math.Abs(float64(q.Value)-want) > 1e-6 {
+				t.Fatalf("%s at dx %g, dy %g, %g degrees: %v, want %g", p.Title, q.X, q.Y, q.Turn, q.Value, want)
+			}
+		}
+	}
+	if f.Layout != Scatter || f.Mirrored || f.Dense || f.Interval != "" || f.X == nil || f.Y == nil || !slices.Equal(titles, []string{"a", "a, mirrored", "b", "b, mirrored"}) {
+		t.Errorf("%s of %q", f.Layout, titles)
+	}
+	if strings.Count(f.Alt, ": mean ") != 2 {
+		t.Errorf("the mean over the orbit is said other than once a model: %s", f.Alt)
+	}
+	if LayoutOf(g.Chart(), es[:Many]) != Strip {
+		t.Error("few elements are no strip")
+	}
+}
