@@ -386,6 +386,73 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// Every reason carries the verdict of what it speaks of, not that of the whole.
+func TestReasonsCarryTheirOwnVerdict(t *testing.T) {
+	set := func(name string, v audit.Interval, share audit.Interval) *audit.Set {
+		return &audit.Set{Name: name, Pairs: 1, Scale: 1, Worst: v, Exceed: share, Inputs: share.N}
+	}
+	c := &audit.Check{Name: "two-sets", Doc: "Two sets.", Run: func(_ context.Context, p *audit.Pass) (any, error) {
+		few := set("exact elements", audit.Interval{Value: 1e-6, Lo: 0, Hi: 2e-6, N: 20}, audit.ShareInterval(0, 20, 0.95))
+		bad := set("continuous elements", audit.Interval{Value: 1, Lo: 0.9, Hi: 1.1, N: 20}, audit.ShareInterval(20, 20, 0.95))
+		bad.Cause = audit.CauseViolation
+		p.Judge(few)
+		p.Judge(bad)
+		return nil, nil //nolint:nilnil // nothing requires this check
+	}}
+	r := audittest.Audit(t, audittest.Fixture{Subject: subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))}, c)
+	if r.Verdict != audit.Failed || len(r.Reasons) != 2 ||
+		!strings.HasPrefix(r.Reasons[0], "NEEDS_ATTENTION: exact elements: undecided") || !strings.HasPrefix(r.Reasons[1], "FAIL: continuous elements: ") {
+		t.Errorf("%s: %q", r.Verdict, r.Reasons)
+	}
+}
+
+// What an element does is told from its errors, the limit and the floors.
+func TestState(t *testing.T) {
+	p := policy(t, "") // 1e-4
+	quiet, noisy := audit.Floors{Rounding: 1e-5}, audit.Floors{Rounding: 1e-8, Repeat: 1e-3}
+	for _, c := range []struct {
+		floors audit.Floors
+		point  audit.Point
+		want   string
+	}{
+		{quiet, audit.Point{Mean: 1e-6, Max: 3e-6}, "holds"},
+		{quiet, audit.Point{Mean: 1e-6, Max: 1e-4}, "holds"},
+		{quiet, audit.Point{Mean: 3e-5, Max: 1.000001e-4}, "rounding"},
+		{quiet, audit.Point{Mean: 5e-5, Max: 2e-4}, "broken for some inputs"},
+		{quiet, audit.Point{Mean: 0.5, Max: 1.3}, "broken"},
+		{noisy, audit.Point{Mean: 1e-3, Max: 2e-3}, "noise"},
+		{noisy, audit.Point{Mean: 1e-3, Max: 4e-3}, "broken"},
+		{quiet, audit.Point{Mean: math.NaN(), Max: math.NaN()}, "undefined"},
+		{quiet, audit.Point{NonFinite: 1, Mean: 0, Max: 0}, "not finite"},
+	} {
+		c.floors.Rounding *= 1.1 // clear of the edge
+		if got := p.State(&audit.Set{Floors: c.floors}, c.point); got != c.want {
+			t.Errorf("%+v with %+v: %s, want %s", c.point, c.floors, got, c.want)
+		}
+	}
+}
+
+// The detectable size is said in words that fit it.
+func TestStatement(t *testing.T) {
+	iv := func(x float64) audit.Interval { return audit.Interval{Value: x, Lo: x, Hi: x, N: 100} }
+	r := &audit.Report{Policy: policy(t, "")} // 1e-4
+	for _, c := range []struct {
+		worst, detectable float64
+		want              string
+	}{
+		{1e-6, 1e-5, "a planted break of size 1.0e-05 would have been noticed, the audit is blind to smaller ones"},
+		{0.8, 1e-5, "a planted break of size 1.0e-05 would have been noticed"},
+		{0.8, 1, "could not be judged: the model's own error hides planted ones"},
+		{0.8, math.Inf(1), "could not be judged: the model's own error hides planted ones"},
+		{1e-6, math.Inf(1), "no planted break was noticed, however large"},
+	} {
+		s := &audit.Set{Worst: iv(c.worst), Exceed: audit.ShareInterval(0, 100, 0.95), Detectable: c.detectable}
+		if got := r.Statement(s); !strings.Contains(got, c.want) {
+			t.Errorf("error %g, detectable %g: %q, want %q", c.worst, c.detectable, got, c.want)
+		}
+	}
+}
+
 func TestPermutedLabels(t *testing.T) {
 	c4 := cyclic(t, 4)
 	rep := action.Regular(c4.(group.Finite)) //nolint:errcheck // C4 is finite

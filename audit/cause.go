@@ -83,8 +83,16 @@ func (p *Policy) Explain(s *Set, f Facts) {
 		Number("non-finite outputs", float64(s.NonFinite), "")) {
 		return
 	}
-	if step(f.Vacuous, CauseVacuous, "vacuous",
-		fmt.Sprintf("outputs vary by %s, rounding alone gives %s", num(s.Scale), num(f.ScaleFloor)),
+	vary := fmt.Sprintf("outputs vary by %s, rounding alone gives %s", num(s.Scale), num(f.ScaleFloor))
+	switch {
+	case s.Inputs == 1:
+		vary = oneInput
+	case s.Unit == PixelShare && f.Vacuous:
+		vary = "the masks of all inputs are equal"
+	case s.Unit == PixelShare:
+		vary = "the masks of different inputs differ"
+	}
+	if step(f.Vacuous, CauseVacuous, "vacuous", vary,
 		Number("scale s", s.Scale, "output").Against(f.ScaleFloor)) {
 		return
 	}
@@ -105,7 +113,7 @@ func (p *Policy) Explain(s *Set, f Facts) {
 	}
 	floor := p.rounding(s.Floors)
 	if step(e <= p.RoundingFactor*floor, CauseRoundoff, "rounding",
-		fmt.Sprintf("error is %s times the rounding floor %s", num(e/floor), num(floor)),
+		"error is "+times(s, e, floor),
 		worst, Number("rounding floor", floor, "").Against(p.RoundingFactor*floor)) {
 		return
 	}
@@ -125,6 +133,20 @@ func (p *Policy) Explain(s *Set, f Facts) {
 	step(true, CauseViolation, "real violation", "nothing else explains the error", worst)
 }
 
+// oneInput is what to say of an audit of a single input.
+const oneInput = "one input has no spread to measure errors against; give at least two"
+
+// times holds an error against the rounding floor. A floor of 0 is no divisor: rounding changes no pixel of a mask.
+func times(s *Set, e, floor float64) string {
+	switch {
+	case floor > 0:
+		return fmt.Sprintf("%s times the rounding floor %s", num(e/floor), num(floor))
+	case s.Unit == PixelShare:
+		return s.size(e) + "; rounding changes no pixel"
+	}
+	return num(e) + "; rounding changes nothing"
+}
+
 // answer says in a few words whether the error of a set is real.
 func (p *Policy) answer(s *Set) string {
 	e := s.Worst.Value
@@ -137,23 +159,26 @@ func (p *Policy) answer(s *Set) string {
 	case CauseNonRepeatable:
 		return fmt.Sprintf("noise: error %s, repeats of one input differ by %s", num(e), num(s.Floors.noise()))
 	case CauseVacuous:
+		if s.Inputs == 1 {
+			return "no answer: " + oneInput
+		}
 		return "no answer: the outputs do not vary"
 	case CauseRoundoff:
-		return fmt.Sprintf("rounding: error %s is %s x the rounding floor %s", num(e), num(e/floor), num(floor))
+		return fmt.Sprintf("rounding: error %s is %s", s.size(e), times(s, e, floor))
 	case CauseResampling:
-		return fmt.Sprintf("resampling: mean error %s is %s x [%s, %s] its floor", num(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		return fmt.Sprintf("resampling: mean error %s is %s x [%s, %s] its floor", s.size(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 	case CauseNone:
 		return "no error: equal bit for bit"
 	case CauseViolation:
 		switch {
 		case s.Exact:
-			return fmt.Sprintf("real: error %s, rounding explains %s", num(e), num(floor))
+			return fmt.Sprintf("real: error %s, rounding explains %s", s.size(e), num(floor))
 		case s.Resampling.Max == 0:
-			return fmt.Sprintf("real: error %s, rounding explains %s and resampling nothing", num(e), num(floor))
+			return fmt.Sprintf("real: error %s, rounding explains %s and resampling nothing", s.size(e), num(floor))
 		case math.IsNaN(s.Ratio.Value):
-			return fmt.Sprintf("real: error %s, rounding explains %s; the resampling floor is not known", num(e), num(floor))
+			return fmt.Sprintf("real: error %s, rounding explains %s; the resampling floor is not known", s.size(e), num(floor))
 		}
-		return fmt.Sprintf("real: mean error %s is %s x [%s, %s] the resampling floor", num(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		return fmt.Sprintf("real: mean error %s is %s x [%s, %s] the resampling floor", s.size(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 	}
 	return "not explained"
 }

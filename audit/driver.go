@@ -454,14 +454,14 @@ func (r *Report) conclude() {
 			judged++
 			c.Verdict = worse(c.Verdict, s.Verdict)
 			if s.Verdict != Passed {
-				r.Reasons = append(r.Reasons, s.Name+": "+s.Reason)
+				r.because(s.Verdict, s.Name+": "+s.Reason)
 			}
 		}
 		for _, f := range c.Findings {
 			v := r.Policy.weigh(f.Category)
 			c.Verdict = worse(c.Verdict, v)
 			if v != Passed {
-				r.Reasons = append(r.Reasons, f.Message)
+				r.because(v, f.Message)
 			}
 		}
 		r.Verdict = worse(r.Verdict, c.Verdict)
@@ -470,7 +470,7 @@ func (r *Report) conclude() {
 			continue
 		case NotTested:
 			r.Verdict = worse(r.Verdict, NeedsAttention)
-			r.Reasons = append(r.Reasons, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
+			r.because(NeedsAttention, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
 		case NotApplicable:
 		}
 		if c.Verdict == Passed {
@@ -479,11 +479,16 @@ func (r *Report) conclude() {
 	}
 	if judged == 0 {
 		r.Verdict = worse(r.Verdict, NeedsAttention)
-		r.Reasons = append(r.Reasons, "no set of elements was judged")
+		r.because(NeedsAttention, "no set of elements was judged")
 	}
 	if r.Verdict == Passed {
 		for _, s := range r.Sets() {
-			r.Reasons = append(r.Reasons, s.Name+": "+s.Reason)
+			r.because(s.Verdict, s.Name+": "+s.Reason)
 		}
 	}
+}
+
+// because adds a reason with the verdict that it alone gives, which may be better than that of the whole.
+func (r *Report) because(v Verdict, why string) {
+	r.Reasons = append(r.Reasons, string(v)+": "+why)
 }

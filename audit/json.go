@@ -137,6 +137,7 @@ type jSet struct {
 	NonFinite   int       `json:"non_finite"`
 	NonFiniteAt *jWhere   `json:"non_finite_at,omitempty"`
 	Scale       number    `json:"scale"`
+	Unit        string    `json:"unit,omitempty" jsonschema:"enum=share of pixels"`
 	Relative    jStats    `json:"relative"`
 	Absolute    jStats    `json:"absolute"`
 	Component   number    `json:"largest_component"`
@@ -174,6 +175,7 @@ type jPoint struct {
 	P95         number   `json:"p95"`
 	Max         number   `json:"max"`
 	Resampling  number   `json:"resampling_floor"`
+	State       string   `json:"state"`
 }
 
 // couldNotRun stands where a verdict would.
@@ -293,11 +295,11 @@ func interval(i Interval) jInterval {
 func setOf(r *Report, s *Set) jSet {
 	j := jSet{
 		Name: s.Name, Exact: s.Exact, Verdict: string(s.Verdict), Reason: s.Reason, Level: string(s.Level), Cause: string(s.Cause), Statement: r.Statement(s),
-		Inputs: s.Inputs, Pairs: s.Pairs, NonFinite: s.NonFinite, NonFiniteAt: where(s.NonFiniteAt), Scale: number(s.Scale),
+		Inputs: s.Inputs, Pairs: s.Pairs, NonFinite: s.NonFinite, NonFiniteAt: where(s.NonFiniteAt), Scale: number(s.Scale), Unit: s.Unit,
 		Relative: stats(s.Rel), Absolute: stats(s.Abs), Component: number(s.Component),
 		Mean: interval(s.Mean), Worst: interval(s.Worst), Exceed: interval(s.Exceed), Exceeding: s.Exceeding, At: where(s.At),
 		Rounding: number(s.Floors.Rounding), Repeat: number(s.Floors.Repeat), Batch: number(s.Floors.Batch),
-		Resampling: stats(s.Resampling), Ratio: interval(s.Ratio), Detectable: number(s.Detectable), Detected: detectable(s),
+		Resampling: stats(s.Resampling), Ratio: interval(s.Ratio), Detectable: number(s.Detectable), Detected: detectable(&r.Policy, s),
 		Steps: []jStep{}, Profile: []jPoint{},
 	}
 	for _, x := range s.Steps {
@@ -306,7 +308,7 @@ func setOf(r *Report, s *Set) jSet {
 	for _, p := range s.Profile {
 		j.Profile = append(j.Profile, jPoint{
 			p.Label, append([]number{}, numbers(p.Element)...), p.Exact, p.Added, p.N, p.NonFinite,
-			number(p.Mean), number(p.P95), number(p.Max), number(p.Resampling),
+			number(p.Mean), number(p.P95), number(p.Max), number(p.Resampling), r.Policy.State(s, p),
 		})
 	}
 	return j

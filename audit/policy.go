@@ -175,6 +175,9 @@ func (p *Policy) Judge(s *Set) (Verdict, string) {
 	case s.Pairs == 0:
 		return NeedsAttention, "nothing was measured"
 	case s.Cause == CauseVacuous || !(s.Scale > 0) || math.IsNaN(s.Worst.Value):
+		if s.Inputs == 1 {
+			return NeedsAttention, "vacuous: " + oneInput
+		}
 		return NeedsAttention, "vacuous: the outputs do not vary, so no error can show"
 	}
 	mean, share := s.Worst, s.Exceed
@@ -198,18 +201,35 @@ func (p *Policy) Judge(s *Set) (Verdict, string) {
 		return Failed, above
 	}
 	why := fmt.Sprintf("undecided: largest error %s in [%s, %s], limit %s", num(mean.Value), num(mean.Lo), num(mean.Hi), num(p.Threshold))
-	n := 0
-	if !(mean.Hi < p.Threshold) {
-		n = meanNeeds(mean, p.Threshold, p.Confidence)
-	} else {
+	if mean.Hi < p.Threshold {
 		why = fmt.Sprintf("undecided: up to %s of the inputs may exceed %s, limit %s",
 			percent(share.Hi), num(p.Threshold), percent(p.FailureRate))
-		n = shareNeeds(share, p.FailureRate, p.Confidence)
 	}
-	if n > 0 {
+	if n := p.needs(s); n > 0 {
 		why += fmt.Sprintf("; about %d inputs would decide", n)
 	}
 	return NeedsAttention, why
+}
+
+// needs is about how many inputs in all would decide a set that is undecided, 0 when no number would.
+func (p *Policy) needs(s *Set) int {
+	if s.Worst.Hi < p.Threshold {
+		return shareNeeds(s.Exceed, p.FailureRate, p.Confidence)
+	}
+	return meanNeeds(s.Worst, p.Threshold, p.Confidence)
+}
+
+// Undecided reports whether a set has neither passed nor shown an error above a limit, so that more inputs may decide, and about how many
+// more; 0 when no number would. It says no where nothing could be measured.
+func (p *Policy) Undecided(s *Set) (more int, ok bool) {
+	mean, share := s.Worst, s.Exceed
+	switch {
+	case s.NonFinite > 0, s.Pairs == 0, s.Cause == CauseVacuous, !(s.Scale > 0), math.IsNaN(mean.Value):
+		return 0, false
+	case mean.Hi < p.Threshold && share.Hi <= p.FailureRate, mean.Lo > p.Threshold, share.Lo > p.FailureRate:
+		return 0, false
+	}
+	return max(0, p.needs(s)-mean.N), true
 }
 
 // weigh is the worst verdict that a finding of the category leaves possible.

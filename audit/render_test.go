@@ -126,6 +126,34 @@ func TestTextKeepsItsWidth(t *testing.T) {
 	}
 }
 
+// Every exact element has a line of its own, up to sixteen; the rest is counted.
+func TestTextNamesExactElements(t *testing.T) {
+	p := policy(t, "") // 1e-4
+	s := &audit.Set{Name: "exact elements", Exact: true, Pairs: 20, Scale: 1, Cause: audit.CauseViolation, At: audit.Nowhere}
+	for i := range 20 {
+		pt := audit.Point{Label: "turn " + strconv.Itoa(i), Exact: true, Mean: 1e-7, Max: 3e-7}
+		if i%3 == 1 {
+			pt.Mean, pt.Max = 0.9, 1.3
+		}
+		s.Profile = append(s.Profile, pt)
+	}
+	r := &audit.Report{Model: "m", Verdict: audit.Failed, Policy: p, Results: []*audit.Result{{Check: check.All()[0], Status: audit.Tested, Sets: []*audit.Set{s}}}}
+	var b bytes.Buffer
+	if err := audit.Text(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"    turn 0   holds (mean 1.0e-07, max 3.0e-07)\n", "    turn 13  broken (mean 0.9, max 1.3)\n", "    and 4 more: broken 2, holds 2\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if n := strings.Count(b.String(), "(mean "); n != 16 {
+		t.Errorf("%d lines of elements, want 16", n)
+	}
+}
+
 // The JSON form validates against its own schema and says what is not a number.
 func TestJSONValidates(t *testing.T) {
 	schema := must[any](t)(jsonschema.UnmarshalJSON(bytes.NewReader(must[[]byte](t)(audit.JSONSchema()))))

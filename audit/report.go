@@ -30,6 +30,9 @@ type Result struct {
 	Verdict  Verdict // the worst that sets and findings of this check leave possible; "" if it was not tested and found nothing
 }
 
+// PixelShare is the unit of errors of masks: the share of pixels whose labels differ. They are not divided by a scale.
+const PixelShare = "share of pixels"
+
 // Set is a set of elements that is judged on its own, and what was measured on it over all inputs.
 type Set struct {
 	Name  string // "exact elements", "continuous elements"
@@ -38,7 +41,9 @@ type Set struct {
 	// Inputs is the number of samples, Pairs that of (sample, element) with a finite error, NonFinite that of those without.
 	Inputs, Pairs, NonFinite int
 	NonFiniteAt              Where
-	// Scale is s, the divisor of relative errors, in the unit of the output.
+	// Unit of the errors: "" for numbers relative to Scale, or [PixelShare].
+	Unit string
+	// Scale is s, the divisor of relative errors, in the unit of the output; 1 for masks.
 	Scale float64
 	// Rel and Abs describe the pooled errors of all pairs; Component is the largest |component| of any difference.
 	Rel, Abs  Stats
@@ -66,8 +71,8 @@ type Set struct {
 
 // Floors are relative errors that have nothing to do with the symmetry.
 type Floors struct {
-	Repeat   float64 // largest change between repeats of one input
-	Batch    float64 // largest change with position and size of the batch
+	Repeat float64 // largest change between repeats of one input
+	Batch  float64 // largest change with position and size of the batch
 	// Rounding is the largest change when every input moves by one ulp, or the noise of the evaluation itself where that is larger.
 	Rounding float64
 }
@@ -100,7 +105,7 @@ type Point struct {
 type Report struct {
 	Model   string
 	Verdict Verdict
-	Reasons []string // why the verdict is not better; for PASS why it is PASS
+	Reasons []string // why the verdict is not better, each led by the verdict that it alone gives; for PASS why it is PASS
 	Error   string   // why the audit could not run; the verdict is then ""
 	Policy  Policy
 	Group   string
@@ -155,10 +160,51 @@ func (r *Report) Statement(s *Set) string {
 	}
 	t := fmt.Sprintf("with confidence %s, between %s and %s of inputs like these have an error above %s at one or more of the %s",
 		percent(r.Policy.Confidence), percent(s.Exceed.Lo), percent(s.Exceed.Hi), num(r.Policy.Threshold), plural(len(s.Profile), "element", "elements"))
-	if s.Detectable >= 0 && !math.IsInf(s.Detectable, 1) {
-		t += "; a break of " + num(s.Detectable) + " would have been seen"
+	switch {
+	case r.Policy.hides(s):
+		t += "; how small a break this audit would notice could not be judged: the model's own error hides planted ones"
+	case math.IsInf(s.Detectable, 1):
+		t += "; no planted break was noticed, however large"
+	case s.Detectable >= 0:
+		t += "; a planted break of size " + num(s.Detectable) + " would have been noticed, the audit is blind to smaller ones"
 	}
 	return t
+}
+
+// reach is how far above the threshold the smallest planted break that was noticed may be before the model's own error is to blame.
+const reach = 10
+
+// hides reports whether the model's own error is what keeps planted breaks of the size of the limit from being noticed.
+func (p *Policy) hides(s *Set) bool {
+	return s.Detectable > reach*p.Threshold*(1+1e-9) && s.Worst.Value > p.Threshold
+}
+
+// size writes an error in the unit of the set.
+func (s *Set) size(x float64) string {
+	if s.Unit == PixelShare {
+		return num(x) + " of the pixels"
+	}
+	return num(x)
+}
+
+// State says in a word how an element fares: "holds" if no error is above the limit, "rounding" and "noise" where these explain the
+// largest, "broken" if the mean is above the limit, "broken for some inputs" otherwise.
+func (p *Policy) State(s *Set, pt Point) string {
+	switch {
+	case pt.NonFinite > 0:
+		return "not finite"
+	case math.IsNaN(pt.Max):
+		return "undefined"
+	case pt.Max <= p.Threshold:
+		return "holds"
+	case pt.Max <= p.RoundingFactor*p.rounding(s.Floors):
+		return "rounding"
+	case p.Noisy(s.Floors) && pt.Max <= p.NoiseFactor*s.Floors.noise():
+		return "noise"
+	case pt.Mean > p.Threshold:
+		return "broken"
+	}
+	return "broken for some inputs"
 }
 
 func elements(s *Set) string {

@@ -3,7 +3,9 @@ package audit
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -128,9 +130,10 @@ func (t *text) table(reports []*Report) {
 		}
 		t.b.WriteString(strings.TrimRight(strings.Join(out, "  "), " ") + "\n")
 	}
-	some := false
+	some, masks := false, false
 	for _, r := range reports {
 		for _, s := range r.Sets() {
+			masks = masks || s.Unit == PixelShare
 			if !some {
 				var names []string
 				for _, h := range header {
@@ -150,6 +153,9 @@ func (t *text) table(reports []*Report) {
 	if some {
 		t.line(0, "Errors are relative to the scale s of the outputs. Largest per input: interval of its mean over inputs. "+
 			"Floor: what rounding does on exact elements, what resampling does on others.")
+		if masks {
+			t.line(0, "Errors of masks are shares of differing pixels, without a scale.")
+		}
 		t.b.WriteString("\n")
 	}
 }
@@ -169,10 +175,14 @@ func (t *text) details(r *Report, named bool) {
 		t.line(0, r.Model)
 	}
 	for _, why := range r.Reasons {
-		t.line(0, string(r.Verdict)+": "+why)
+		t.line(0, why)
 	}
-	t.line(0, fmt.Sprintf("%s, %s%s; %s, seed %d; output %s, s = %s", r.Group, plural(r.Planned, "element", "elements"), inBrackets(r.Measure, r.Added),
-		plural(r.Inputs, "input", "inputs"), r.Seed, r.Output, num(r.Scale)))
+	scale := "s = " + num(r.Scale)
+	if sets := r.Sets(); len(sets) > 0 && sets[0].Unit == PixelShare {
+		scale = "errors are shares of pixels"
+	}
+	t.line(0, fmt.Sprintf("%s, %s%s; %s, seed %d; output %s, %s", r.Group, plural(r.Planned, "element", "elements"), inBrackets(r.Measure, r.Added),
+		plural(r.Inputs, "input", "inputs"), r.Seed, r.Output, scale))
 	t.line(0, fmt.Sprintf("limit %s (%s), %s of the inputs may exceed it; confidence %s", num(r.Policy.Threshold), r.Policy.Origin,
 		percent(r.Policy.FailureRate), percent(r.Policy.Confidence)))
 	for _, s := range r.Sets() {
@@ -223,11 +233,12 @@ func (t *text) set(r *Report, s *Set) {
 			num(s.Mean.Value), limits(s.Mean), num(s.Worst.Value), limits(s.Worst), s.Exceeding, s.Worst.N,
 			percent(s.Exceed.Value), percent(s.Exceed.Lo), percent(s.Exceed.Hi)))
 	}
+	t.elements(r, s)
 	floors := fmt.Sprintf("floors: rounding %s, repeats %s, batches %s", num(s.Floors.Rounding), num(s.Floors.Repeat), num(s.Floors.Batch))
 	if !s.Exact {
 		floors += fmt.Sprintf(", resampling %s (error over it %s in %s)", num(s.Resampling.Mean), num(s.Ratio.Value), limits(s.Ratio))
 	}
-	t.line(2, floors+"; detectable break "+detectable(s))
+	t.line(2, floors)
 	t.line(2, r.Statement(s))
 	if s.NonFinite > 0 {
 		t.line(2, fmt.Sprintf("%s not finite, first %s", plural(s.NonFinite, "output is", "outputs are"), s.NonFiniteAt))
@@ -242,8 +253,42 @@ func (t *text) set(r *Report, s *Set) {
 	}
 }
 
-func detectable(s *Set) string {
+// mostElements is how many exact elements have a line of their own.
+const mostElements = 16
+
+// elements says which exact elements hold and which do not.
+func (t *text) elements(r *Report, s *Set) {
+	if !s.Exact {
+		return
+	}
+	wide := 0
+	for i, p := range s.Profile {
+		if i < mostElements {
+			wide = max(wide, utf8.RuneCountInString(p.Label))
+		}
+	}
+	states := map[string]int{}
+	for i, p := range s.Profile {
+		state := r.Policy.State(s, p)
+		if i < mostElements {
+			t.line(4, fmt.Sprintf("%s  %s (mean %s, max %s)", pad(p.Label, min(wide, 40), false), state, num(p.Mean), num(p.Max)))
+			continue
+		}
+		states[state]++
+	}
+	var rest []string
+	for _, state := range slices.Sorted(maps.Keys(states)) {
+		rest = append(rest, fmt.Sprintf("%s %d", state, states[state]))
+	}
+	if len(rest) > 0 {
+		t.line(4, fmt.Sprintf("and %d more: %s", len(s.Profile)-mostElements, strings.Join(rest, ", ")))
+	}
+}
+
+func detectable(p *Policy, s *Set) string {
 	switch {
+	case p.hides(s):
+		return "hidden by the model's own error"
 	case math.IsNaN(s.Detectable):
 		return "not known"
 	case math.IsInf(s.Detectable, 1):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"nero/data/space"
@@ -71,7 +72,7 @@ func Finite(v space.Value) (bool, error) {
 
 // Difference is how far two values of one form are apart.
 type Difference struct {
-	Norm float64 // Euclidean norm over all components; for masks √(2·number of differing pixels), the norm of one-hot labels
+	Norm float64 // Euclidean norm over all components; for masks the share of differing pixels, in [0, 1]
 	Max  float64 // largest component; for masks 1 if any pixel differs
 }
 
@@ -92,7 +93,7 @@ func Compare(a, b space.Value) (Difference, error) {
 				n++
 			}
 		}
-		return Difference{Norm: math.Sqrt(2 * float64(n)), Max: min(1, float64(n))}, nil
+		return Difference{Norm: float64(n) / float64(max(len(ma.Label), 1)), Max: min(1, float64(n))}, nil
 	}
 	x, err := Numbers(a)
 	if err != nil {
@@ -131,13 +132,8 @@ type Spread struct {
 	form     string
 	mean, m2 []float64
 	square   float64 // Σ ‖v‖²
-	counts   map[pixelLabel]int
-	pixels   int
-}
-
-type pixelLabel struct {
-	pixel int
-	label int32
+	first    []int32 // labels of the first mask
+	varies   bool    // whether another mask has others
 }
 
 // Add takes in one value with finite numbers. The error wraps [ErrForm] if it is not of the form of those before.
@@ -149,13 +145,10 @@ func (s *Spread) Add(v space.Value) error {
 	}
 	s.n++
 	if m, ok := v.(*space.Mask); ok {
-		if s.counts == nil {
-			s.counts = map[pixelLabel]int{}
+		if s.n == 1 {
+			s.first = append([]int32{}, m.Label...)
 		}
-		s.pixels = len(m.Label)
-		for i, l := range m.Label {
-			s.counts[pixelLabel{i, l}]++
-		}
+		s.varies = s.varies || !slices.Equal(m.Label, s.first)
 		return nil
 	}
 	x, err := Numbers(v)
@@ -180,34 +173,32 @@ func (s *Spread) N() int { return s.n }
 // Form is the form of the values.
 func (s *Spread) Form() string { return s.form }
 
-// Scale is s = (E ‖v - E v‖²)^½; for masks that of the one-hot labels, √Σ_pixels (1 - Σ_c p_c²). NaN without values.
+// Scale is s = (E ‖v - E v‖²)^½. Masks have no scale, their differences are shares of pixels already: 1 for masks that differ, 0 for
+// equal ones. NaN without values.
 func (s *Spread) Scale() float64 {
 	if s.n == 0 {
 		return math.NaN()
 	}
-	n := float64(s.n)
-	if s.counts != nil {
-		// Integers until the end: the sum must not depend on the order of the map.
-		var squares int
-		for _, c := range s.counts {
-			squares += c * c
+	if s.first != nil {
+		if s.varies {
+			return 1
 		}
-		return math.Sqrt(max(0, float64(s.pixels)-float64(squares)/(n*n)))
+		return 0
 	}
 	var t float64
 	for _, m := range s.m2 {
 		t += m
 	}
-	return math.Sqrt(t / n)
+	return math.Sqrt(t / float64(s.n))
 }
 
-// RMS is (E ‖v‖²)^½, the size of the values without centring; for masks √pixels. NaN without values.
+// RMS is (E ‖v‖²)^½, the size of the values without centring; for masks 1. NaN without values.
 func (s *Spread) RMS() float64 {
 	if s.n == 0 {
 		return math.NaN()
 	}
-	if s.counts != nil {
-		return math.Sqrt(float64(s.pixels))
+	if s.first != nil {
+		return 1
 	}
 	return math.Sqrt(s.square / float64(s.n))
 }
@@ -243,12 +234,11 @@ func Direction(v space.Value, r *rand.Rand) ([]float64, error) {
 }
 
 // Shifted is v + c·d, each number rounded to the unit roundoff u: what a model of that precision could have returned.
-// On a mask it changes the labels of round((|c|/√2)²) pixels, which makes the same norm out of whole pixels; they are the first of
-// the order that d gives.
+// On a mask it changes the labels of the share |c| of the pixels, rounded to whole ones; they are the first of the order that d gives.
 func Shifted(v space.Value, c float64, d []float64, u float64) (space.Value, error) {
 	if m, ok := v.(*space.Mask); ok {
 		o := &space.Mask{H: m.H, W: m.W, Label: append([]int32{}, m.Label...)}
-		k := min(int(math.Round(c*c/2)), len(o.Label))
+		k := int(math.Round(min(math.Abs(c), 1) * float64(len(o.Label))))
 		for i := 0; i < len(o.Label) && k > 0; i++ {
 			if d[i] > 0 == (c > 0) {
 				o.Label[i]++

@@ -384,6 +384,45 @@ func TestFloorIsNotZero(t *testing.T) {
 	}
 }
 
+// Advice fits what stands in the way of a verdict.
+func TestAdvice(t *testing.T) {
+	c4 := finite(t)(group.Cyclic(4))
+	plan := audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})
+	sized := func(p audit.Predictor, n int) *audit.Subject {
+		s := vectors("m", p, plan)
+		s.N = n
+		return s
+	}
+	// Turns swap the two squares, which float32 does not add in the same way.
+	rounds := audittest.Pointwise(func(v space.Value) space.Value {
+		x := v.(*space.Tensor).Val //nolint:errcheck // vectors only
+		return &space.Tensor{Shape: []int{1}, Val: []float64{x[0]*x[0] + x[1]*x[1] + 3e-7*x[0]}}
+	})
+	for _, c := range []struct {
+		name    string
+		subject *audit.Subject
+		cause   audit.Cause
+		want    string
+		not     string
+	}{
+		{"too few inputs, rounding", sized(rounds, 60), audit.CauseRoundoff, "12 more inputs would decide, or --fail-on fail", "float64"},
+		{"violation", sized(audittest.Linear(1, 0.5), 80), audit.CauseViolation, "the weights themselves are not symmetric", "more inputs"},
+		{"one input", sized(audittest.Radius(0), 1), audit.CauseVacuous, "give at least two", "dead layer"},
+		{"constant", sized(audittest.Constant(1), 80), audit.CauseVacuous, "dead layer", "give at least two"},
+	} {
+		r := audittest.Audit(t, audittest.Fixture{Subject: c.subject}, lattice.Check)
+		var all []string
+		for _, f := range r.Findings() {
+			all = append(all, f.Message)
+			all = append(all, f.Remedies...)
+		}
+		text := strings.Join(all, "\n")
+		if s := r.Sets()[0]; s.Cause != c.cause || !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
+			t.Errorf("%s: %s; want %q and not %q in\n%s", c.name, s.Cause, c.want, c.not, text)
+		}
+	}
+}
+
 func TestLattice(t *testing.T) {
 	roll := finite(t)(group.Roll(side, side))
 	d4 := finite(t)(group.Dihedral(4))
@@ -462,9 +501,27 @@ func TestLattice(t *testing.T) {
 		audittest.Run(t, lattice.Check,
 			audittest.Fixture{
 				Subject: pictures("first row", segment(side), plan),
-				Want:    []audittest.Want{{Category: audit.Violation}},
+				Want:    []audittest.Want{{Category: audit.Violation, Message: `changes its answer at 0\.\d+ of the pixels`}},
 			},
 			audittest.Fixture{Subject: pictures("threshold", segment(0), plan)})
+		// The first row is marked; under a half turn the last one as well. Those are the two rows that differ.
+		r := audittest.Audit(t, audittest.Fixture{Subject: pictures("first row", segment(side), plan)}, lattice.Check)
+		set := r.Sets()[0]
+		if want := 2.0 / side; set.Unit != audit.PixelShare || set.Scale != 1 || math.Abs(set.Rel.Max-want) > 1e-12 {
+			t.Errorf("largest error %g %s of the scale %g, want the share %g", set.Rel.Max, set.Unit, set.Scale, want)
+		}
+		var b strings.Builder
+		if err := audit.Text(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"of the pixels, rounding explains", "errors are shares of", "shares of differing pixels, without a scale"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("the text does not say %q:\n%s", want, b.String())
+			}
+		}
+		if strings.Contains(b.String(), "infinite times") {
+			t.Errorf("an error is infinite times a floor:\n%s", b.String())
+		}
 	})
 }
 

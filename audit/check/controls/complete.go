@@ -20,15 +20,16 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 	finding := audit.Finding{
 		Set: s.Name, Location: "output", Worst: s.At,
 		Evidence: []audit.Evidence{
-			audit.Measured("largest error on the orbit, mean over inputs", s.Worst, "").Against(p.Policy.Threshold),
+			audit.Measured("largest error on the orbit, mean over inputs", s.Worst, s.Unit).Against(p.Policy.Threshold),
 			audit.Measured("share of inputs above the threshold", s.Exceed, "").Against(p.Policy.FailureRate),
-			audit.Number("largest error", s.Rel.Max, ""),
-			audit.Number("rounding floor", s.Floors.Rounding, ""),
+			audit.Number("largest error", s.Rel.Max, s.Unit),
+			audit.Number("rounding floor", s.Floors.Rounding, s.Unit),
 		},
 	}
 	if !s.Exact {
 		finding.Evidence = append(finding.Evidence, audit.Measured("error over resampling floor", s.Ratio, "").Against(1))
 	}
+	more, undecided := p.Policy.Undecided(s)
 	switch {
 	case s.Cause == audit.CauseNonFinite, s.Cause == audit.CauseVacuous:
 		return // reported where it was seen
@@ -36,6 +37,14 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		finding.Category, finding.Location = audit.Convention, "output action"
 		finding.Message = fmt.Sprintf("%s: the error is %.2g as declared; it vanishes if %s", s.Name, s.Worst.Value, convention)
 		finding.Remedies = []string{"if that is what the model means, declare it; nothing was switched"}
+	case undecided && s.Cause != audit.CauseResampling:
+		// Whatever explains the error, it is not what stands in the way.
+		finding.Category = audit.Undecided
+		finding.Message = s.Name + ": " + s.Reason
+		finding.Remedies = []string{"use more inputs, or let it through with --fail-on fail"}
+		if more > 0 {
+			finding.Remedies[0] = fmt.Sprintf("%d more inputs would decide, or --fail-on fail", more)
+		}
 	case s.Verdict == audit.NeedsAttention && s.Cause == audit.CauseResampling:
 		finding.Category = audit.Resampling
 		finding.Message = fmt.Sprintf("%s: error %.2g, which resampling alone explains", s.Name, s.Worst.Value)
@@ -58,6 +67,10 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		finding.Category = audit.Violation
 		finding.Message = fmt.Sprintf("%s: the model changes its answer by %.2g of its scale, worst %.2g for %s",
 			s.Name, s.Worst.Value, s.Rel.Max, s.At)
+		if s.Unit == audit.PixelShare {
+			finding.Message = fmt.Sprintf("%s: the model changes its answer at %.2g of the pixels, worst %.2g for %s",
+				s.Name, s.Worst.Value, s.Rel.Max, s.At)
+		}
 		finding.Remedies = remedies(s, lattice)
 	}
 	p.Report(finding)
@@ -69,6 +82,7 @@ func remedies(s, lattice *audit.Set) []string {
 	case s.Exact:
 		return []string{
 			"if the architecture should be symmetric: look for striding, even kernels and one-sided or zero padding, which break lattice symmetry",
+			"or the weights themselves are not symmetric: a filter that is not its own turn or mirror image breaks the symmetry in any layer",
 			"if it should not: train with augmentation, or average the answer over the group",
 			"check that the output should move as declared",
 		}

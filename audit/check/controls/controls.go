@@ -81,7 +81,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	// An output of size RMS carries roundings of size u·RMS, whatever the input does.
 	r.Facts.ScaleFloor = max(vacuous*u*sw.RMS, p.Policy.RoundingFactor*round)
 	if r.Facts.Vacuous = !(s > r.Facts.ScaleFloor); r.Facts.Vacuous {
-		p.Report(audit.Finding{
+		f := audit.Finding{
 			Category: audit.Vacuous, Location: "output", Worst: audit.Nowhere,
 			Message:  fmt.Sprintf("the outputs vary by %.2g over %d inputs, no more than rounding: no error can show", s, len(sw.IDs)),
 			Evidence: []audit.Evidence{audit.Number("scale s of the outputs", s, "output").Against(r.Facts.ScaleFloor)},
@@ -89,7 +89,12 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 				"use several different inputs, scaled as the model expects them",
 				"look for a dead layer or a collapsed model: the output does not depend on the input",
 			},
-		})
+		}
+		if len(sw.IDs) == 1 {
+			f.Message = "one input has no spread to measure errors against"
+			f.Remedies = []string{"give at least two"}
+		}
+		p.Report(f)
 		return r, nil
 	}
 	noise(p, r.Floors, at)

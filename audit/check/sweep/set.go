@@ -26,6 +26,9 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 		Scale: r.Scale, Component: r.Component[exact], At: audit.Nowhere, Detectable: math.NaN(),
 		Ratio: audit.MeanInterval(nil, p.Policy.Confidence), Resampling: audit.Describe(nil),
 	}
+	if r.Mask {
+		s.Unit = audit.PixelShare
+	}
 	if s.NonFinite > 0 {
 		s.NonFiniteAt = r.NonFiniteAt[exact]
 	}

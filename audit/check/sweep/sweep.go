@@ -217,6 +217,9 @@ func differs(a, b space.Value) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if _, ok := b.(*space.Mask); ok {
+		return d.Norm > 0, nil
+	}
 	x, err := audit.Numbers(b)
 	if err != nil {
 		return false, err
