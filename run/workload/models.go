@@ -23,6 +23,10 @@ import (
 // activationBudget bounds the values that one micro-batch holds inside a model, in bytes.
 const activationBudget = 96 << 20
 
+// mostBatch is the largest micro-batch. Engines are hardly faster beyond 8 to 16 samples, memory grows, and the values of larger
+// batches leave the processor's cache between the other work of a run (docs/BENCHMARKS.md).
+const mostBatch = 16
+
 // Limits says what the chosen engine can run.
 func Limits(e engine.Engine) (onnx.Limits, error) {
 	info := e.Info()
@@ -115,10 +119,6 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 // inputs as activationBudget admits.
 func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Model, b []byte, in space.Spec, o Options) error {
 	m.Pool = eval.NewPool(o.Engine, b, engine.Options{Threads: 1})
-	limit := 64
-	if !o.Engine.Concurrent() {
-		limit = 32 // an instance of wasm has 4 GiB, and speed hardly changes past 8
-	}
 	fixed := decode.BatchLimit(m.Codec)
 	x, err := m.Codec.Encode(slices.Repeat([]space.Value{space.NewImage(in.Shape[0], in.Shape[1], in.Shape[2])}, max(fixed, 1)), nil)
 	if err != nil {
@@ -135,7 +135,7 @@ func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Mod
 		}
 		return nil
 	}
-	m.Batch = facts.MicroBatch(activationBudget, f.BytesPerSample(), limit)
+	m.Batch = facts.MicroBatch(activationBudget, f.BytesPerSample(), mostBatch)
 	// A power of two divides the chunks in which inputs are moved.
 	m.Batch = 1 << (bits.Len(uint(m.Batch)) - 1)
 	return nil

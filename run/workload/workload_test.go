@@ -417,7 +417,7 @@ func TestBatch(t *testing.T) {
 		batch int
 		fixed bool
 		note  string
-	}{{"n", 32, false, ""}, {1, 1, true, "fixed at 1"}, {3, 3, true, "fixed at 3"}, {100, 100, true, "fixed at 100"}} {
+	}{{"n", 16, false, ""}, {1, 1, true, "fixed at 1"}, {3, 3, true, "fixed at 3"}, {100, 100, true, "fixed at 100"}} {
 		w, err := open(t, study(pictures(t, 8, "a", "b"), "C4", model(t, "first", c.axis, 3)), &pixelwise{})
 		if err != nil {
 			t.Fatal(err)

@@ -231,7 +231,7 @@ func SampleShapes(s onnx.Signature, n int, shape []int) (map[string][]int, error
 
 // MicroBatch is how many samples to run at once: clamp(budget / bytesPerSample, 1, most). bytesPerSample is that of
 // [Facts]; if it is not known (<= 0) a single sample is run at a time. Speed hardly grows past 8 to 16 samples, memory does:
-// most should be 64 on the native engine and 32 on wasm.
+// most should be about 16.
 func MicroBatch(budget, bytesPerSample int64, most int) int {
 	if bytesPerSample <= 0 {
 		return 1
