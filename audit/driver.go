@@ -223,6 +223,8 @@ type Options struct {
 	Params map[string]float64
 	// Outside are questions that the audit does not ask, to be listed in the report.
 	Outside []string
+	// Diagnose, if not nil, explains a finished report from its clues.
+	Diagnose func(*Report) []Diagnosis
 }
 
 type driver struct {
@@ -352,7 +354,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 	elements := elementsOf(s.Plan)
 	r := &Report{
 		Model: s.Name, Policy: p, Group: s.Plan.Group.Name(), Measure: s.Plan.Measure, Planned: len(s.Plan.Elements),
-		Inputs: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside,
+		Inputs: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside, About: s.About,
 	}
 	for _, e := range elements {
 		if e.Added {
@@ -378,6 +380,9 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 		if pass.out.Status, pass.out.Reason = blocked(c, status); pass.out.Status != "" {
 			continue
 		}
+		if s.Stage != nil {
+			s.Stage(c.Name)
+		}
 		v, err := c.Run(ctx, pass)
 		switch {
 		case err == nil:
@@ -395,6 +400,9 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 		}
 	}
 	r.conclude()
+	if o.Diagnose != nil {
+		r.Diagnoses = o.Diagnose(r)
+	}
 	return r, nil
 }
 

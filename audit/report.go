@@ -27,6 +27,8 @@ type Result struct {
 	Measures []Evidence
 	Sets     []*Set
 	Findings []Finding
+	Exhibits []Exhibit
+	Clues    []Clue
 	Verdict  Verdict // the worst that sets and findings of this check leave possible; "" if it was not tested and found nothing
 }
 
@@ -118,6 +120,22 @@ type Report struct {
 	Seed           uint64
 	Results        []*Result
 	Outside        []string // questions that this audit does not ask
+	// About says what was audited and where: file, digest, engine, data. In the order in which it is shown.
+	About []About
+	// Diagnoses explain the errors, the most likely first; nil if nobody was asked or nothing needs explaining.
+	Diagnoses []Diagnosis
+}
+
+// About is one fact about the circumstances of an audit.
+type About struct{ Name, Value string }
+
+// Clues are the clues of all checks, in order.
+func (r *Report) Clues() []Clue {
+	var c []Clue
+	for _, x := range r.Results {
+		c = append(c, x.Clues...)
+	}
+	return c
 }
 
 // Sets are the judged sets of all checks, in order.

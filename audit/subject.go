@@ -8,6 +8,7 @@ import (
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/model/interior"
 	"nero/run/job"
 	"nero/symmetry/orbit"
 )
@@ -66,6 +67,20 @@ type Subject struct {
 	Chunk int
 	// Progress, if not nil, is told how many of about how many predictions are done.
 	Progress func(done, total int)
+	// Stage, if not nil, is told the name of each check before it runs.
+	Stage func(check string)
+
+	// Interior opens the model itself: layers, derivatives, the graph. Nil if there is no graph to open, and the checks that need one
+	// say so. It runs on the same engine as Predictor.
+	Interior *interior.Model
+	// Reference is the same model in float64. Nil if it cannot be had; NoReference says why.
+	Reference   *interior.Model
+	NoReference string
+	// Twin is the same model on another engine, TwinName that engine. Nil if there is none; NoTwin says why.
+	Twin             Predictor
+	TwinName, NoTwin string
+	// About says what is audited and where, for the head of the report.
+	About []About
 }
 
 // float32Roundoff is the unit roundoff of float32.

@@ -1,0 +1,72 @@
+package audit
+
+// Exhibit is something to look at that belongs to a check: a table, a curve or a map. Every report shows it in its own form:
+// text as columns, HTML as a plot with its numbers, JSON as data. Exactly one of Table, Curve and Map is set.
+type Exhibit struct {
+	Name  string // lower-case letters, digits and dashes, unique within the check, such as "layers"
+	Title string
+	Note  string // a sentence on how to read it; may be empty
+	Table *Table
+	Curve *Curve
+	Map   *Map
+}
+
+// Table is a table with one kind of content per column.
+type Table struct {
+	Columns []Column
+	Rows    [][]Cell // each as long as Columns
+}
+
+// Column heads a column.
+type Column struct {
+	Name string // short
+	Unit string // "" for pure numbers and for words
+	Doc  string // what it says; may be empty
+}
+
+// Cell is a word or a number.
+type Cell struct {
+	Text   string  // the word; "" for a number, which each report writes itself
+	Value  float64 // the number where Number is set; it may be NaN
+	Number bool
+}
+
+// Word is a cell that holds text.
+func Word(s string) Cell { return Cell{Text: s} }
+
+// Num is a cell that holds a number.
+func Num(x float64) Cell { return Cell{Value: x, Number: true} }
+
+// Scale is an axis of a curve.
+type Scale struct {
+	Name string
+	Unit string
+	Log  bool
+}
+
+// Curve is one or more series over one axis.
+type Curve struct {
+	X, Y   Scale
+	Limit  float64 // a line across, such as the threshold; NaN for none
+	Series []Series
+}
+
+// Series is one line of a curve, or its marks. X and Y are equally long; Lo and Hi are too, or empty.
+type Series struct {
+	Name   string
+	X, Y   []float64
+	Lo, Hi []float64
+	Labels []string // of the points, for people; as long as X, or empty
+	Marks  bool     // points only
+}
+
+// Map is a picture of numbers, such as the error over the pixels of an image.
+type Map struct {
+	H, W      int
+	Val       []float64 // row by row, H·W numbers; NaN where nothing is known
+	Unit      string
+	Diverging bool // zero is in the middle of the scale
+}
+
+// Show adds something to look at.
+func (p *Pass) Show(e Exhibit) { p.out.Exhibits = append(p.out.Exhibits, e) }
