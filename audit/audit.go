@@ -83,6 +83,14 @@ const (
 	Resampling      Category = "resampling"       // the error cannot be told from that of resampling the input
 	Roundoff        Category = "roundoff"         // the error cannot be told from rounding
 	Undecided       Category = "undecided"        // the interval contains the limit
+	Gradient        Category = "gradient"         // gradients break the symmetry
+	Layer           Category = "layer"            // the layer in which the error enters
+	Stress          Category = "stress"           // unusual inputs or elements break what the usual ones keep
+	Engines         Category = "engines"          // two engines disagree beyond rounding
+	Prediction      Category = "prediction"       // the graph cannot have the symmetry, whatever it was measured to be
+	Contract        Category = "contract"         // the contract of the study is not met
+	Regression      Category = "regression"       // worse than the baseline
+	Explanation     Category = "explanation"      // says why, or what limits the audit
 )
 
 // Evidence is one number behind a finding. A finding without a number is not one.
