@@ -51,7 +51,7 @@ func makeSchema(t *testing.T) []byte {
 	refine(t, s, reflect.TypeFor[Study]())
 	for name, typ := range map[string]reflect.Type{
 		"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](), "Input": reflect.TypeFor[Input](), "Output": reflect.TypeFor[Output](),
-		"Group": reflect.TypeFor[Group](), "Orbit": reflect.TypeFor[Orbit](), "Audit": reflect.TypeFor[Audit](),
+		"Group": reflect.TypeFor[Group](), "Orbit": reflect.TypeFor[Orbit](), "Audit": reflect.TypeFor[Audit](), "Contract": reflect.TypeFor[Contract](),
 	} {
 		d, ok := s.Definitions[name]
 		if !ok {
@@ -59,8 +59,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 7 {
-		t.Fatalf("%d definitions, expected 7: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 8 {
+		t.Fatalf("%d definitions, expected 8: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -219,7 +219,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 8 {
-		t.Errorf("%d of 8 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 9 {
+		t.Errorf("%d of 9 mappings refuse unknown keys", c)
 	}
 }

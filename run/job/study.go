@@ -270,6 +270,9 @@ func Defaults(s *Study) {
 	set(&s.Output.Kernel, s.Group.Resample)
 	set(&s.Audit.Preset, "production")
 	set(&s.Audit.Confidence, 0.95)
+	if s.Audit.Contract != (Contract{}) {
+		set(&s.Audit.Contract.Confidence, 0.95)
+	}
 }
 
 // set gives *p the value v unless it has one.
