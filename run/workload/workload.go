@@ -54,7 +54,9 @@ type Workload struct {
 	// Notes are choices that were made for the user: sentences to show.
 	Notes []string
 
-	group group.Group
+	group  group.Group
+	engine engine.Engine
+	opened map[string]*open // by the name of the model
 }
 
 // Group is the group of the study.
@@ -73,7 +75,7 @@ func (w *Workload) Close() error {
 
 // Open opens the study. It changes s: defaults are filled in. Errors name the field of the study that they come from.
 func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
-	w := &Workload{Study: s, Parameters: map[string]int64{}}
+	w := &Workload{Study: s, Parameters: map[string]int64{}, opened: map[string]*open{}}
 	if err := w.openData(); err != nil {
 		return nil, err
 	}
@@ -148,6 +150,7 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 			return nil, err
 		}
 	}
+	w.engine = o.Engine
 	ok := false
 	defer func() {
 		if !ok {

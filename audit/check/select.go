@@ -1,0 +1,80 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nero/audit"
+	"nero/run/job"
+)
+
+// Select chooses checks by name: those in only, or all if it is empty, without those in skip. What a chosen check requires is run
+// whether or not it was chosen. left are the names of the checks that will not run. The error names a check that does not exist,
+// with the nearest one that does, or a skipped one that a chosen one requires.
+func Select(only, skip []string) (chosen []*audit.Check, left []string, err error) {
+	all := All()
+	byName := map[string]*audit.Check{}
+	names := make([]string, len(all))
+	for i, c := range all {
+		byName[c.Name], names[i] = c, c.Name
+	}
+	for _, n := range append(slices.Clone(only), skip...) {
+		if byName[n] != nil {
+			continue
+		}
+		if near, ok := job.Suggest(n, names); ok {
+			return nil, nil, fmt.Errorf("there is no check %q; did you mean %q? All are listed by: nero checks", n, near)
+		}
+		return nil, nil, fmt.Errorf("there is no check %q; want one of %s", n, strings.Join(names, ", "))
+	}
+	for _, c := range all {
+		if (len(only) == 0 || slices.Contains(only, c.Name)) && !slices.Contains(skip, c.Name) {
+			chosen = append(chosen, c)
+		}
+	}
+	run := map[*audit.Check]bool{}
+	var need func(c, by *audit.Check) error
+	need = func(c, by *audit.Check) error {
+		if slices.Contains(skip, c.Name) {
+			return fmt.Errorf("check %s cannot be left out: %s needs it; leave %s out too, or keep both", c.Name, by.Name, by.Name)
+		}
+		run[c] = true
+		for _, r := range c.Requires {
+			if err := need(r, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, c := range chosen {
+		if err := need(c, c); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, c := range all {
+		if !run[c] {
+			left = append(left, c.Name)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, nil, fmt.Errorf("no check is left; want one or more of %s", strings.Join(names, ", "))
+	}
+	return chosen, left, nil
+}
+
+// Params reads settings such as "layers.samples=16" into the form that [audit.Options] takes. Whether such a parameter exists is seen
+// when the audit starts.
+func Params(settings []string) (map[string]float64, error) {
+	p := map[string]float64{}
+	for _, s := range settings {
+		name, value, ok := strings.Cut(s, "=")
+		x, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if !ok || err != nil {
+			return nil, fmt.Errorf("parameter %q: want CHECK.NAME=NUMBER, such as lattice.samples=16; all are listed by: nero checks", s)
+		}
+		p[strings.TrimSpace(name)] = x
+	}
+	return p, nil
+}

@@ -1,0 +1,91 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	"nero/data/space"
+	"nero/model/decode"
+	"nero/model/engine"
+	"nero/model/interior"
+	"nero/model/onnx"
+	"nero/run/eval"
+)
+
+// open is a model as it was given to the engine.
+type open struct {
+	onnx  *onnx.Model
+	bytes []byte
+	codec decode.Codec
+	seen  space.Spec
+	batch int
+	fixed bool
+}
+
+// Engine is what runs the models.
+func (w *Workload) Engine() engine.Engine { return w.engine }
+
+// File is the ONNX file of a model as the engine was given it; nil for a model that the study does not have.
+func (w *Workload) File(model string) *onnx.Model {
+	if f := w.opened[model]; f != nil {
+		return f.onnx
+	}
+	return nil
+}
+
+// Interior opens a model of the study on an engine to look inside. Close it after use.
+func (w *Workload) Interior(model string, e engine.Engine, workers int) (*interior.Model, error) {
+	f := w.opened[model]
+	if f == nil {
+		return nil, fmt.Errorf("there is no model %s in this study", model)
+	}
+	o := interior.Options{Body: Body(e), Batch: min(f.batch, interiorBatch), Workers: workers}
+	if f.fixed {
+		o.Fixed, o.Batch = f.batch, f.batch
+	}
+	return interior.New(f.onnx, f.codec, opener(e), o)
+}
+
+// interiorBatch is how many samples go through an edited graph at once: it holds far more values than the model itself.
+const interiorBatch = 8
+
+// opener opens sessions of one engine with its default options.
+func opener(e engine.Engine) interior.Open {
+	return func(ctx context.Context, b []byte) (engine.Session, error) {
+		return e.Open(ctx, b, engine.Options{Threads: 1})
+	}
+}
+
+// Body names an engine for people: "native 1.27.0".
+func Body(e engine.Engine) string {
+	i := e.Info()
+	return i.Name + " " + i.Version
+}
+
+// On is a model of the study on another engine. Its pool is the caller's to close. The error says that the engine does not take the
+// file.
+func (w *Workload) On(model string, e engine.Engine) (*eval.Model, error) {
+	f := w.opened[model]
+	if f == nil {
+		return nil, fmt.Errorf("there is no model %s in this study", model)
+	}
+	limits, err := Limits(e)
+	if err != nil {
+		return nil, err
+	}
+	m, b := f.onnx, f.bytes
+	if m.Signature().IR > limits.MaxIR {
+		older, _, err := m.Restamp(limits)
+		if err != nil {
+			return nil, err
+		}
+		if m, err = onnx.Load(older); err != nil {
+			return nil, err
+		}
+		b = older
+	}
+	if err := m.Check(limits); err != nil {
+		return nil, err
+	}
+	return &eval.Model{Name: model, Codec: f.codec, Batch: f.batch, Fixed: f.fixed, Pool: eval.NewPool(e, b, engine.Options{Threads: 1})}, nil
+}
