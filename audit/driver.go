@@ -75,6 +75,10 @@ func worstBound(s *Set) float64 {
 	return s.Worst.Hi
 }
 
+// Progress counts n predictions that a check made without [Pass.Predict], such as runs of part of the model. They count in the total
+// if the check's Work counts them.
+func (p *Pass) Progress(n int) { p.driver.count(n) }
+
 // Rand is the generator of one sample for one purpose. It depends on the seed of the audit and on nothing else that happens during it.
 func (p *Pass) Rand(purpose, sample string) *rand.Rand {
 	h := fnv.New64a()
@@ -283,11 +287,16 @@ func (d *driver) through(ctx context.Context, values []space.Value, f func([]spa
 			}
 		}
 	}
-	d.done += len(values)
+	d.count(len(values))
+	return sum, nil
+}
+
+// count says that n more predictions are done.
+func (d *driver) count(n int) {
+	d.done += n
 	if d.subject.Progress != nil {
 		d.subject.Progress(d.done, max(d.total, d.done))
 	}
-	return sum, nil
 }
 
 // unit brings scores to the unit in which they are compared. Scores that are not finite keep theirs: a softmax could hide an infinity.
