@@ -124,6 +124,11 @@ type Report struct {
 	About []About
 	// Diagnoses explain the errors, the most likely first; nil if nobody was asked or nothing needs explaining.
 	Diagnoses []Diagnosis
+	// Command is the command line that repeats the audit, such as "nero audit study.yaml", already quoted for a shell; "" if there is
+	// none. See [Report.Replay].
+	Command string
+	// Gallery shows worst cases as pictures.
+	Gallery []Case
 }
 
 // About is one fact about the circumstances of an audit.

@@ -1,0 +1,348 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Names of facts in [Report.About] that reports use beyond showing them. The caller fills them in; each may be missing.
+const (
+	AboutFile   = "model file"
+	AboutDigest = "model digest"
+	AboutEngine = "engine"
+	AboutData   = "data"
+	AboutDate   = "date"
+)
+
+// Fact is the value of the named fact about the circumstances, "" if nobody gave it.
+func (r *Report) Fact(name string) string {
+	for _, a := range r.About {
+		if a.Name == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// Question is one of the three that people ask of an audit first.
+type Question struct {
+	Text    string
+	Answers []string // sentences, at least one
+}
+
+// Questions are the three with their answers: whether the error is real, whether the test is right, and which layer breaks the symmetry.
+func (r *Report) Questions() []Question {
+	return []Question{
+		{"Is the error real, or is it rounding or resampling?", r.isReal()},
+		{"Is it tested right?", r.isRight()},
+		{"Which layer breaks it?", r.whichLayer()},
+	}
+}
+
+func (r *Report) isReal() []string {
+	a := r.Answers()
+	for _, c := range r.Clues() {
+		if c.Holds && (c.Name == ClueSlopeRounding || c.Name == ClueSlopeViolation) {
+			a = append(a, c.Text)
+		}
+	}
+	if len(r.Sets()) == 0 {
+		a = append(a, "no answer: no set of elements was judged")
+	}
+	return a
+}
+
+// doubtful are the categories of findings that put the test and not the model in doubt.
+var doubtful = []Category{ActionLaw, Convention, Vacuous, Uninformative, IdentityControl, PositiveControl}
+
+// isRight says whether the audit can be believed.
+func (r *Report) isRight() []string {
+	var a []string
+	for _, f := range r.Findings() {
+		if slices.Contains(doubtful, f.Category) {
+			a = append(a, "in doubt: "+f.Message)
+		}
+	}
+	controls := false
+	for _, c := range r.Results {
+		controls = controls || c.Check.Name == "controls" && c.Status == Tested
+		if c.Status == NotTested {
+			a = append(a, fmt.Sprintf("not all of it: %s was not tested: %s", c.Check.Name, c.Reason))
+		}
+	}
+	if len(a) > 0 {
+		return a
+	}
+	if !controls {
+		return []string{"not known: the controls were not run"}
+	}
+	t := "yes, as far as controls can tell: the actions obey the group, the identity changes nothing, the outputs vary"
+	var seen []string
+	for _, s := range r.Sets() {
+		if s.Detectable >= 0 && !math.IsInf(s.Detectable, 1) && !r.Policy.hides(s) {
+			seen = append(seen, fmt.Sprintf("%s on the %s", num(s.Detectable), s.Name))
+		}
+	}
+	if len(seen) > 0 {
+		t += "; a planted break was noticed from a size of " + strings.Join(seen, " and of ")
+	}
+	return []string{t}
+}
+
+// layerClues are those that name a layer, the most telling first.
+var layerClues = []ClueName{ClueFirstLayer, ClueSingleLayer, ClueOutputLayer, ClueGrows}
+
+func (r *Report) whichLayer() []string {
+	var a []string
+	for _, name := range layerClues {
+		for _, c := range r.Clues() {
+			if c.Name != name || !c.Holds {
+				continue
+			}
+			t := c.Text
+			if c.Location != "" && !strings.Contains(t, c.Location) {
+				t = c.Location + ": " + t
+			}
+			if !slices.Contains(a, t) {
+				a = append(a, t)
+			}
+		}
+	}
+	if len(a) > 0 {
+		return a
+	}
+	sets := r.Sets()
+	if len(sets) > 0 && !slices.ContainsFunc(sets, func(s *Set) bool { return s.Verdict != Passed }) {
+		return []string{"none that matters: no error is above the limit"}
+	}
+	looked := false
+	for _, c := range r.Results {
+		if !strings.Contains(c.Check.Name, "layer") {
+			continue
+		}
+		if c.Status != Tested {
+			return []string{fmt.Sprintf("not known: %s: %s: %s", c.Check.Name, c.Status, c.Reason)}
+		}
+		looked = true
+	}
+	if looked {
+		return []string{"no layer stands out"}
+	}
+	return []string{"not known: this audit did not look inside the model"}
+}
+
+// Caveats say what the verdict does not speak of. None of them is a finding.
+func (r *Report) Caveats() []string {
+	if r.Error != "" {
+		return nil
+	}
+	var c []string
+	between := false
+	for _, s := range r.Sets() {
+		between = between || !s.Exact
+	}
+	t := fmt.Sprintf("Every statement is about inputs drawn like the %d that were tested, and about the elements that were visited.", r.Inputs)
+	if between {
+		t += " Between these elements nothing was measured."
+	}
+	c = append(c, t)
+	if r.Policy.Average > 1 {
+		c = append(c, fmt.Sprintf("The model was judged in the mean of %d repeats, not in single answers.", r.Policy.Average))
+	}
+	if r.Added > 0 {
+		c = append(c, fmt.Sprintf("The audit added %s to the plan that act without resampling.", plural(r.Added, "element", "elements")))
+	}
+	for _, s := range r.Sets() {
+		switch {
+		case s.NonFinite > 0:
+			c = append(c, fmt.Sprintf("The numbers of the %s leave out %s that %s not finite.", s.Name, plural(s.NonFinite, "output", "outputs"), isAre(s.NonFinite)))
+		case r.Policy.hides(s):
+			c = append(c, fmt.Sprintf("How small a break of the %s would be noticed could not be judged: the model's own error hides planted ones.", s.Name))
+		case math.IsInf(s.Detectable, 1):
+			c = append(c, fmt.Sprintf("No planted break of the %s was noticed, however large: the test is blind there.", s.Name))
+		case math.IsNaN(s.Detectable):
+			c = append(c, fmt.Sprintf("How small a break of the %s would be noticed is not known.", s.Name))
+		}
+	}
+	for _, f := range r.Findings() {
+		if f.Category == Explanation && !slices.Contains(c, f.Message) {
+			c = append(c, f.Message)
+		}
+	}
+	return c
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// Certificate is what may be said of the model to others: of each set a bound with its confidence, whatever the distribution of the
+// errors, and for whom it holds. Errors that a search found are no part of it. Nil if nothing was measured.
+func (r *Report) Certificate() []string {
+	if r.Error != "" {
+		return nil
+	}
+	var c []string
+	for _, s := range r.Sets() {
+		if math.IsNaN(s.Exceed.Hi) || s.Exceed.N == 0 || s.NonFinite > 0 {
+			continue
+		}
+		what := "relative error"
+		if s.Unit == PixelShare {
+			what = "share of differing pixels"
+		}
+		c = append(c, fmt.Sprintf("%s: P(%s > %s at one or more of %s) ≤ %s with confidence %s, over inputs drawn like the %d that were tested.",
+			s.Name, what, num(r.Policy.Threshold), plural(len(s.Profile), "element", "elements"), percent(s.Exceed.Hi), percent(r.Policy.Confidence), s.Exceed.N))
+	}
+	if c == nil {
+		return nil
+	}
+	of := "Model " + r.Model
+	if d := r.Fact(AboutDigest); d != "" {
+		of += " (" + d + ")"
+	}
+	of += fmt.Sprintf(", group %s, seed %d, verdict %s.", r.Group, r.Seed, r.Verdict)
+	return append([]string{of}, c...)
+}
+
+// Advice is something to do next.
+type Advice struct {
+	Do     string
+	Why    string // what it answers
+	Verify string // how to see that it helped; may be empty
+}
+
+// Recommendations are what to do next: what the diagnoses advise, the most likely first, then what the findings advise, the most severe
+// first, each once.
+func (r *Report) Recommendations() []Advice {
+	var out []Advice
+	add := func(a Advice) {
+		if a.Do != "" && !slices.ContainsFunc(out, func(b Advice) bool { return b.Do == a.Do }) {
+			out = append(out, a)
+		}
+	}
+	for _, d := range r.Diagnoses {
+		add(Advice{Do: d.Fix, Why: fmt.Sprintf("%s (%s)", d.Cause, share(d.Confidence)), Verify: d.Verify})
+	}
+	for _, f := range r.Graded() {
+		for _, x := range f.Remedies {
+			add(Advice{Do: x, Why: fmt.Sprintf("%s (%s)", f.Category, f.Severity)})
+		}
+	}
+	return out
+}
+
+// share writes a confidence, a number in [0, 1], in whole percents.
+func share(x float64) string {
+	if math.IsNaN(x) {
+		return "undefined"
+	}
+	return strconv.FormatFloat(100*x, 'f', 0, 64) + "%"
+}
+
+// Graded is a finding with its severity and the check that made it.
+type Graded struct {
+	Finding
+	Severity Severity
+	Check    string
+	ID       string // check, category and a number, such as "endtoend/violation/1"
+}
+
+// Graded are the findings of all checks with the severity that the policy gives, the most severe first, else in the order of the checks.
+func (r *Report) Graded() []Graded {
+	var out []Graded
+	for _, c := range r.Results {
+		count := map[Category]int{}
+		for _, f := range c.Findings {
+			count[f.Category]++
+			out = append(out, Graded{f, r.Policy.Severity(f), c.Check.Name, fmt.Sprintf("%s/%s/%d", c.Check.Name, f.Category, count[f.Category])})
+		}
+	}
+	rank := []Severity{High, Medium, Low, Note}
+	slices.SortStableFunc(out, func(a, b Graded) int { return slices.Index(rank, a.Severity) - slices.Index(rank, b.Severity) })
+	return out
+}
+
+// Replay is the command line that repeats the audit at one place, for a shell: Command with the model and, after --replay, the sample, an @
+// and the coordinates of the element, separated by commas. A sample may hold an @ itself; the last one counts. Replay is "" where the
+// command or the place is not known.
+func (r *Report) Replay(w Where) string {
+	if r.Command == "" || w.Sample == "" || w.Element == nil {
+		return ""
+	}
+	var at []string
+	for _, x := range w.Element {
+		at = append(at, strconv.FormatFloat(x+0, 'g', -1, 64)) // +0 turns -0 into 0
+	}
+	return fmt.Sprintf("%s --model %s --replay %s", r.Command, ShellQuote(r.Model), ShellQuote(w.Sample+"@"+strings.Join(at, ",")))
+}
+
+// ShellQuote writes a word so that a POSIX shell reads it back as it is: between single quotes unless all its characters are harmless.
+func ShellQuote(s string) string {
+	harmless := func(c rune) bool {
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("_-./,:@%+=", c)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(c rune) bool { return !harmless(c) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Worst is a worst case with its size.
+type Worst struct {
+	What  string // set or finding
+	Where Where
+	Value float64 // relative error; NaN if the finding has no number
+}
+
+// WorstCases are the places where the errors of sets and findings are largest, each place once.
+func (r *Report) WorstCases() []Worst {
+	var out []Worst
+	add := func(w Worst) {
+		if w.Where.Index < 0 || slices.ContainsFunc(out, func(o Worst) bool {
+			return o.Where.Index == w.Where.Index && o.Where.Sample == w.Where.Sample && o.Where.Label == w.Where.Label
+		}) {
+			return
+		}
+		out = append(out, w)
+	}
+	for _, s := range r.Sets() {
+		if s.NonFinite > 0 {
+			add(Worst{s.Name + ", not finite", s.NonFiniteAt, math.NaN()})
+		}
+		if s.Pairs > 0 && s.Rel.Max > 0 {
+			add(Worst{s.Name, s.At, s.Rel.Max})
+		}
+	}
+	for _, f := range r.Graded() {
+		v := math.NaN()
+		if len(f.Evidence) > 0 {
+			v = f.Evidence[0].Value
+		}
+		add(Worst{fmt.Sprintf("%s: %s", f.Check, f.Category), f.Worst, v})
+	}
+	return out
+}
+
+// Figures writes a number as every report does: three digits, "undefined" for NaN.
+func Figures(x float64) string { return num(x) }
+
+// Percent writes a share in percents with one digit after the point.
+func Percent(x float64) string { return percent(x) }
+
+// String is the number with its name, interval, unit and limit.
+func (e Evidence) String() string { return evidence(e) }
+
+// String is the estimate with its limits, "0.5 in [0.4, 0.6]".
+func (i Interval) String() string {
+	if math.IsNaN(i.Lo) || math.IsNaN(i.Hi) {
+		return num(i.Value)
+	}
+	return num(i.Value) + " in " + limits(i)
+}
