@@ -58,6 +58,7 @@ var layers = map[string]int{
 	"present/report": 8,
 
 	"audit/audittest":       8,
+	"audit/diagnosis":       8,
 	"audit/check/preflight": 8,
 	"audit/check/sweep":     8,
 	"audit/check/controls":  9,

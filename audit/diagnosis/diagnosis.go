@@ -1,0 +1,176 @@
+// Package diagnosis explains what an audit saw. It weighs the clues that the checks handed in against a table of causes and names
+// the most likely one with its confidence, what speaks for and against it, what would decide, and how to verify the fix.
+//
+// Each cause is a hypothesis. A clue that was seen adds its weight times its strength to the hypotheses that it speaks for and takes
+// it from those that it speaks against; a clue that was looked for and not seen does the opposite, by less. Weights are natural logarithms of
+// likelihood ratios, judged once and checked against planted faults (audit/mutation), so a score is a log-odds and confidences are
+// the posterior over all causes and the hypothesis that it is none of them.
+package diagnosis
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"nero/audit"
+)
+
+// Weight is how much a clue says about a cause.
+type Weight struct {
+	Clue audit.ClueName
+	For  float64 // added where the clue was seen: above 0 speaks for, below 0 against
+	Not  float64 // added where it was looked for and not seen
+}
+
+// Rule is one cause.
+type Rule struct {
+	ID     string // lower-case letters, digits and dashes
+	Cause  string // in words
+	Prior  float64
+	Needs  []audit.ClueName // one of them must have been seen
+	Weigh  []Weight
+	Fix    string
+	Verify string
+	// Benign says that the model is not at fault: the test, the data or the arithmetic is.
+	Benign bool
+}
+
+// least is the confidence below which a runner-up is not worth a line.
+const least = 0.02
+
+// most is how many explanations are named.
+const most = 4
+
+// Explain names the causes of what a report holds, the most likely first; nil if nothing is wrong and nothing needs explaining.
+func Explain(r *audit.Report) []audit.Diagnosis {
+	if !wrong(r) {
+		return nil
+	}
+	return Weigh(Rules(), r.Clues())
+}
+
+// wrong reports whether there is something to explain: an error that is not excused by PASS, or a finding that says more than a note.
+func wrong(r *audit.Report) bool {
+	if r.Error != "" {
+		return false
+	}
+	if r.Verdict != audit.Passed {
+		return true
+	}
+	for _, f := range r.Findings() {
+		if s := r.Policy.Severity(f); s == audit.High || s == audit.Medium {
+			return true
+		}
+	}
+	return false
+}
+
+// Weigh ranks the rules by their clues. Confidences are posteriors: with those of rules that are not listed and with that of an
+// unknown cause they sum to one.
+func Weigh(rules []Rule, clues []audit.Clue) []audit.Diagnosis {
+	best := strongest(clues)
+	type scored struct {
+		d     audit.Diagnosis
+		score float64
+	}
+	var all []scored
+	for _, q := range rules {
+		if !needed(q, best) {
+			continue
+		}
+		s := scored{score: q.Prior, d: audit.Diagnosis{ID: q.ID, Cause: q.Cause, Fix: q.Fix, Verify: q.Verify}}
+		for _, w := range q.Weigh {
+			c, looked := best[w.Clue]
+			if !looked {
+				if w.For >= decides {
+					s.d.Missing = append(s.d.Missing, w.Clue)
+				}
+				continue
+			}
+			add := w.Not * c.Strength
+			if c.Holds {
+				add = w.For * c.Strength
+			}
+			s.score += add
+			switch {
+			case add > 0:
+				s.d.For = append(s.d.For, c)
+			case add < 0:
+				s.d.Against = append(s.d.Against, c)
+			}
+		}
+		s.d.Location = location(q, best)
+		all = append(all, s)
+	}
+	total := 1.0 // the unknown cause has the score 0
+	for _, s := range all {
+		total += math.Exp(s.score)
+	}
+	var out []audit.Diagnosis
+	for _, s := range all {
+		s.d.Confidence = math.Exp(s.score) / total
+		out = append(out, s.d)
+	}
+	// Equal confidences keep the order of the rules.
+	slices.SortStableFunc(out, func(a, b audit.Diagnosis) int {
+		switch {
+		case a.Confidence > b.Confidence:
+			return -1
+		case a.Confidence < b.Confidence:
+			return 1
+		}
+		return 0
+	})
+	n := 0
+	for n < len(out) && n < most && (n == 0 || out[n].Confidence >= least) {
+		n++
+	}
+	return out[:n]
+}
+
+// decides is the weight from which a clue that nobody looked for is named as one that would decide.
+const decides = 2
+
+// strongest keeps one clue of each name: one that was seen before one that was not, and the stronger of two.
+func strongest(clues []audit.Clue) map[audit.ClueName]audit.Clue {
+	best := map[audit.ClueName]audit.Clue{}
+	for _, c := range clues {
+		if !(c.Strength > 0) {
+			continue
+		}
+		c.Strength = min(c.Strength, 1)
+		b, ok := best[c.Name]
+		if !ok || (c.Holds && !b.Holds) || (c.Holds == b.Holds && c.Strength > b.Strength) {
+			best[c.Name] = c
+		}
+	}
+	return best
+}
+
+func needed(q Rule, best map[audit.ClueName]audit.Clue) bool {
+	for _, n := range q.Needs {
+		if best[n].Holds {
+			return true
+		}
+	}
+	return len(q.Needs) == 0
+}
+
+// location is where the clues that a rule needs point, else where any of those that speak for it does.
+func location(q Rule, best map[audit.ClueName]audit.Clue) string {
+	for _, n := range q.Needs {
+		if c := best[n]; c.Holds && c.Location != "" {
+			return c.Location
+		}
+	}
+	var at []string
+	for _, w := range q.Weigh {
+		if c := best[w.Clue]; c.Holds && w.For > 0 && c.Location != "" && !slices.Contains(at, c.Location) {
+			at = append(at, c.Location)
+		}
+	}
+	if len(at) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(at[0])
+}

@@ -1,0 +1,195 @@
+package diagnosis_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"testing"
+
+	"nero/audit"
+	"nero/audit/diagnosis"
+
+	"pgregory.net/rapid"
+)
+
+// seen are clues that hold, each beyond doubt; a name that begins with "!" was looked for and not found.
+func seen(names ...audit.ClueName) []audit.Clue {
+	var out []audit.Clue
+	for _, n := range names {
+		c := audit.Clue{Name: n, Holds: true, Strength: 1, Location: "at " + string(n)}
+		if n[0] == '!' {
+			c.Name, c.Holds, c.Location = n[1:], false, ""
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// What each cause looks like to the checks: the clues that hold and those that were looked for and are not so, as a full audit hands
+// them in. Every rule has its row.
+var looks = map[string][]audit.ClueName{
+	"action-not-representation": {audit.ClueActionLaw, audit.ClueFirstLayer},
+	"wrong-centre":              {audit.ClueCentre, audit.ClueConvention, audit.ClueSlopeViolation, "!" + audit.ClueActionLaw},
+	"handedness":                {audit.ClueHandedness, audit.ClueKernelAsymmetry, audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueCentre, audit.ClueSingleLayer},
+	"convention":                {audit.ClueConvention, audit.ClueOutputLayer, audit.ClueSlopeViolation},
+	"output-action":             {audit.ClueOutputLayer, audit.ClueIdentityError, "!" + audit.ClueConvention, "!" + audit.ClueKernelAsymmetry, audit.ClueSingleLayer},
+	"unmoved-port":              {audit.ClueFrozenPort, audit.ClueSlopeViolation},
+	"non-finite":                {audit.ClueNonFinite, audit.ClueOneElement},
+	"stochastic":                {audit.ClueRepeats, audit.ClueRandomNode, audit.ClueBatchPosition, audit.ClueBatchCompany, "!" + audit.ClueTrainingNorm},
+	"training-norm":             {audit.ClueTrainingNorm, audit.ClueBatchCompany, audit.ClueBatchPosition, "!" + audit.ClueRepeats},
+	"batch-leak":                {audit.ClueBatchPosition, "!" + audit.ClueTrainingNorm, "!" + audit.ClueRepeats},
+	"collapsed":                 {audit.ClueConstant},
+	"rounding":                  {audit.ClueSlopeRounding, "!" + audit.ClueSlopeViolation, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueReducedPrecision},
+	"reduced-precision":         {audit.ClueReducedPrecision, audit.ClueSlopeRounding, "!" + audit.ClueKernelAsymmetry},
+	"resampling":                {audit.ClueResampling, audit.ClueCleanComb, "!" + audit.ClueKernelAsymmetry},
+	"narrow-defect":             {audit.ClueOneElement, "!" + audit.ClueKernelAsymmetry, audit.ClueSlopeViolation, audit.ClueSingleLayer},
+	"gradient-only":             {audit.ClueGradient, audit.ClueForwardHolds, "!" + audit.ClueKernelAsymmetry},
+	"positions":                 {audit.CluePositions, audit.ClueDense, audit.ClueSingleLayer, audit.ClueFirstLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueStrideParity},
+	"striding":                  {audit.ClueStridePattern, audit.ClueStrideParity, audit.CluePooling, audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueEdgeBand},
+	"padding":                   {audit.ClueEdgeBand, audit.CluePaddingLayer, audit.ClueSingleLayer, audit.ClueConvolution, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueStridePattern},
+	"channel":                   {audit.ClueChannel, audit.ClueDense, audit.ClueSingleLayer, audit.ClueKernelAsymmetry, audit.ClueSlopeViolation},
+	"nonlinearity":              {audit.ClueNonlinearity, audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry},
+	"aliasing":                  {audit.ClueAliasing, audit.ClueCleanComb, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueResampling},
+	"discretised-kernels":       {audit.ClueCleanComb, "!" + audit.ClueAliasing, "!" + audit.ClueResampling, "!" + audit.ClueKernelAsymmetry},
+	"kernel":                    {audit.ClueSingleLayer, audit.ClueKernelAsymmetry, audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueStrideParity, "!" + audit.ClueEdgeBand, "!" + audit.CluePositions},
+	"unconstrained":             {audit.ClueGrows, audit.ClueKernelAsymmetry, "!" + audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueCleanComb},
+	"layer-bug":                 {audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.CluePositions, "!" + audit.ClueStrideParity},
+	"order":                     {audit.ClueOrder, audit.ClueSlopeViolation},
+	"sensitive-inputs":          {audit.ClueSampleEffect, "!" + audit.ClueElementEffect},
+	"not-a-symmetry":            {audit.ClueClasses},
+	"ties":                      {audit.ClueHeavyTail, "!" + audit.ClueOneElement},
+	"engines":                   {audit.ClueEngines},
+	"extreme-inputs":            {audit.ClueExtreme, "!" + audit.ClueEngines},
+}
+
+func TestRules(t *testing.T) {
+	for _, r := range diagnosis.Rules() {
+		clues, ok := looks[r.ID]
+		if !ok {
+			t.Errorf("%s has no row", r.ID)
+			continue
+		}
+		d := diagnosis.Weigh(diagnosis.Rules(), seen(clues...))
+		if len(d) == 0 || d[0].ID != r.ID {
+			t.Errorf("%s: named %v", r.ID, names(d))
+			continue
+		}
+		if d[0].Confidence < 0.4 {
+			t.Errorf("%s: confidence %.2f, runners-up %v", r.ID, d[0].Confidence, names(d))
+		}
+		if d[0].Fix == "" || d[0].Verify == "" || d[0].Cause == "" || len(d[0].For) == 0 {
+			t.Errorf("%s: incomplete: %+v", r.ID, d[0])
+		}
+	}
+	if len(looks) != len(diagnosis.Rules()) {
+		t.Errorf("%d rows for %d rules", len(looks), len(diagnosis.Rules()))
+	}
+}
+
+func names(d []audit.Diagnosis) []string {
+	var out []string
+	for _, x := range d {
+		out = append(out, x.ID)
+	}
+	return out
+}
+
+// A rule without a way to be told or to be checked is no rule.
+func TestRulesAreComplete(t *testing.T) {
+	id := regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	ids := map[string]bool{}
+	for _, r := range diagnosis.Rules() {
+		if !id.MatchString(r.ID) || ids[r.ID] {
+			t.Errorf("id %q is not fit or is there twice", r.ID)
+		}
+		ids[r.ID] = true
+		if len(r.Needs) == 0 {
+			t.Errorf("%s can be named without any clue", r.ID)
+		}
+		clues := map[audit.ClueName]bool{}
+		for _, w := range r.Weigh {
+			if clues[w.Clue] {
+				t.Errorf("%s weighs %s twice", r.ID, w.Clue)
+			}
+			clues[w.Clue] = true
+			if w.For*w.Not > 0 {
+				t.Errorf("%s: %s speaks the same way whether or not it is seen", r.ID, w.Clue)
+			}
+		}
+		for _, n := range r.Needs {
+			if !clues[n] {
+				t.Errorf("%s needs %s and does not weigh it", r.ID, n)
+			}
+		}
+	}
+}
+
+// Nothing wrong is nothing to explain, whatever the clues.
+func TestNothingWrong(t *testing.T) {
+	r := &audit.Report{Verdict: audit.Passed, Results: []*audit.Result{{Clues: seen(audit.ClueKernelAsymmetry, audit.ClueGrows)}}}
+	if d := diagnosis.Explain(r); d != nil {
+		t.Errorf("PASS is explained by %v", names(d))
+	}
+	r.Verdict = audit.Failed
+	if d := diagnosis.Explain(r); len(d) == 0 || d[0].ID != "unconstrained" {
+		t.Errorf("FAIL is explained by %v", names(d))
+	}
+	if d := diagnosis.Explain(&audit.Report{Verdict: audit.Failed}); d != nil {
+		t.Errorf("explained without a clue: %v", names(d))
+	}
+	if d := diagnosis.Explain(&audit.Report{Error: "no data", Results: r.Results}); d != nil {
+		t.Errorf("an audit that could not run is explained by %v", names(d))
+	}
+}
+
+func TestClueThatWouldDecide(t *testing.T) {
+	d := diagnosis.Weigh(diagnosis.Rules(), seen(audit.ClueTrainingNorm))
+	if len(d) == 0 || !slices.Contains(d[0].Missing, audit.ClueBatchCompany) {
+		t.Errorf("a training-mode node alone: %+v", d)
+	}
+	if d[0].Location != "at training-norm" {
+		t.Errorf("location %q", d[0].Location)
+	}
+}
+
+func TestConfidences(t *testing.T) {
+	var all []audit.ClueName
+	for _, c := range looks {
+		for _, n := range c {
+			if n[0] != '!' && !slices.Contains(all, n) {
+				all = append(all, n)
+			}
+		}
+	}
+	slices.Sort(all)
+	rapid.Check(t, func(t *rapid.T) {
+		var clues []audit.Clue
+		for _, n := range rapid.SliceOfN(rapid.SampledFrom(all), 0, 12).Draw(t, "clues") {
+			clues = append(clues, audit.Clue{Name: n, Holds: rapid.Bool().Draw(t, "holds"), Strength: rapid.Float64Range(0, 1).Draw(t, "strength")})
+		}
+		d := diagnosis.Weigh(diagnosis.Rules(), clues)
+		var sum float64
+		for i, x := range d {
+			if !(x.Confidence >= 0 && x.Confidence <= 1) || (i > 0 && x.Confidence > d[i-1].Confidence) {
+				t.Fatalf("confidence %g in place %d", x.Confidence, i)
+			}
+			sum += x.Confidence
+		}
+		if sum > 1+1e-12 {
+			t.Fatalf("confidences sum to %g", sum)
+		}
+		// The order in which checks hand clues in means nothing.
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		r.Shuffle(len(clues), func(i, j int) { clues[i], clues[j] = clues[j], clues[i] })
+		e := diagnosis.Weigh(diagnosis.Rules(), clues)
+		if !slices.Equal(names(d), names(e)) {
+			t.Fatalf("in another order %v, was %v", names(e), names(d))
+		}
+		for i := range e {
+			if math.Abs(e[i].Confidence-d[i].Confidence) > 1e-12 {
+				t.Fatalf("%s: %g, was %g", e[i].ID, e[i].Confidence, d[i].Confidence)
+			}
+		}
+	})
+}
