@@ -45,6 +45,7 @@ var layers = map[string]int{
 	"model/engine/selftest":      3,
 	"run/store/storetest":        3,
 	"model/onnx/facts":           4,
+	"model/onnx/vjp":             5,
 	"model/decode":               4,
 	"model/engine/choose":        4,
 
