@@ -1,20 +1,50 @@
 // Package interior opens a model to look inside: the values after every layer, the parts of the graph before and after them,
 // and derivatives. It runs on whatever body it is given, an engine in float32 or the evaluator in float64.
+//
+// The graph works on batches, its user on samples. An [Array] is what one sample contributes to a tensor; where it lies in the
+// tensor of a batch is found out by running the model on two inputs, apart and together, and comparing. A value that cannot be
+// taken apart like that, because an axis merges samples with something else in another order or because the value counts them,
+// makes every request that names it run one sample at a time.
+//
+// Derivatives are those of the output that the codec reads, as the model returns it: before any softmax outside the model. They
+// are graphs as well and run on the same body.
+//
+// Edited graphs are kept open for the next request of the same kind; old ones are closed when there are more than a few, or
+// when they hold more than about 256 MB.
 package interior
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/onnx"
 )
 
+// ErrNoLayer is returned when a model has no layer of the name asked for.
+var ErrNoLayer = errors.New("no such layer")
+
 // Array is one sample's value of a tensor in the graph.
 type Array struct {
 	Shape []int // without the batch axis
 	Val   []float64
+}
+
+// Layer is the state of a model after one of its nodes.
+type Layer struct {
+	Index    int // 0 for the input, then the layers in the file's order
+	Name, Op string
+	Produced []string // floating-point values that the node made
+	// Live are the values that are known after the node and still needed, Floats those of them that hold floating-point numbers
+	// and can carry a perturbation. Part(a.Live, b.Live) is what happens between two layers.
+	Live, Floats []string
+	Input        bool // the layer is the model's input
 }
 
 // Open opens an edited model on the body.
@@ -25,22 +55,31 @@ type Options struct {
 	Body    string // what runs it, for people: "native 1.27.0", "float64"
 	Double  bool   // inputs are fed in float64
 	Batch   int    // samples at once; 0 means 8
-	Workers int    // goroutines; 0 means 1
+	Workers int    // goroutines, each with a session of its own; 0 means 1
 	Fixed   int    // length of a fixed batch axis; 0 for a free one
 }
 
-// Model is a model seen from inside.
+// Model is a model seen from inside. It is safe for concurrent use.
 type Model struct {
-	onnx  *onnx.Model
-	codec decode.Codec
-	open  Open
-	o     Options
+	onnx   *onnx.Model
+	codec  decode.Codec
+	o      Options
+	inputs []onnx.Port
+	layers []Layer
+	pool   *pool
+
+	mu     sync.Mutex
+	plans  map[string]plan // of values
+	sample []Array         // the first sample seen, to find plans with
 }
 
-// New prepares a model; nothing is opened yet.
+// New prepares a model; nothing is opened yet. A batch axis that the file fixes takes the place of o.Fixed.
 func New(m *onnx.Model, c decode.Codec, open Open, o Options) (*Model, error) {
 	if m == nil || c == nil || open == nil {
 		return nil, errors.New("interior: a model, a codec and a body are needed")
+	}
+	if o.Batch < 0 || o.Workers < 0 || o.Fixed < 0 {
+		return nil, fmt.Errorf("interior: batch %d, workers %d, fixed batch axis %d; want none below 0", o.Batch, o.Workers, o.Fixed)
 	}
 	if o.Batch == 0 {
 		o.Batch = 8
@@ -48,7 +87,33 @@ func New(m *onnx.Model, c decode.Codec, open Open, o Options) (*Model, error) {
 	if o.Workers == 0 {
 		o.Workers = 1
 	}
-	return &Model{onnx: m, codec: c, open: open, o: o}, nil
+	if n := decode.BatchLimit(c); n > 0 {
+		o.Fixed = n
+	}
+	if o.Fixed > 0 {
+		o.Batch = o.Fixed
+	}
+	if o.Double {
+		c = decode.Double(c)
+	}
+	return &Model{
+		onnx: m, codec: c, o: o, inputs: m.Signature().Inputs, layers: layers(m),
+		pool: newPool(open), plans: map[string]plan{},
+	}, nil
+}
+
+// layers are the input and the cuts after nodes that make floating-point values out of it.
+func layers(m *onnx.Model) []Layer {
+	names := onnx.Names(m.Signature().Inputs)
+	list := []Layer{{Name: "input", Op: "Input", Produced: names, Live: names, Floats: names, Input: true}}
+	for _, c := range m.Cuts() {
+		made := slices.DeleteFunc(slices.Clone(c.Produced), func(v string) bool { return !slices.Contains(c.Floats, v) })
+		if len(made) == 0 {
+			continue
+		}
+		list = append(list, Layer{Index: len(list), Name: c.Name, Op: c.Op, Produced: made, Live: c.Live, Floats: c.Floats})
+	}
+	return list
 }
 
 // ONNX is the file.
@@ -59,3 +124,75 @@ func (m *Model) Codec() decode.Codec { return m.codec }
 
 // Body is the name of what runs the model.
 func (m *Model) Body() string { return m.o.Body }
+
+// Double reports whether inputs are fed in float64.
+func (m *Model) Double() bool { return m.o.Double }
+
+// Batch is how many samples go through the graph at once.
+func (m *Model) Batch() int { return m.o.Batch }
+
+// Output is the name of the output that the codec reads, Inputs are those of the inputs.
+func (m *Model) Output() string { return m.codec.Out().Name }
+
+// Inputs are the names of the inputs that are fed, in order.
+func (m *Model) Inputs() []string { return onnx.Names(m.inputs) }
+
+// Layers are the input and then every node that makes floating-point values that depend on it, in the file's order.
+func (m *Model) Layers() []Layer { return slices.Clone(m.layers) }
+
+// Layer finds a layer by the name of its node, by a value that it makes, or by its index. The error wraps [ErrNoLayer] and
+// names the nearest.
+func (m *Model) Layer(name string) (Layer, error) {
+	for _, l := range m.layers {
+		if l.Name == name {
+			return l, nil
+		}
+	}
+	for _, l := range m.layers {
+		if slices.Contains(l.Produced, name) {
+			return l, nil
+		}
+	}
+	if i, err := strconv.Atoi(name); err == nil {
+		if i >= 0 && i < len(m.layers) {
+			return m.layers[i], nil
+		}
+		return Layer{}, fmt.Errorf("%s: %w: index %d; there are 0 (the input) to %d", m.onnx.Name(), ErrNoLayer, i, len(m.layers)-1)
+	}
+	best, least := "", 1<<30
+	for _, l := range m.layers {
+		for _, c := range append([]string{l.Name}, l.Produced...) {
+			if d := distance(strings.ToLower(name), strings.ToLower(c)); d < least {
+				best, least = c, d
+			}
+		}
+	}
+	return Layer{}, fmt.Errorf("%s: %w: %q; the nearest is %q", m.onnx.Name(), ErrNoLayer, name, best)
+}
+
+// distance is the least number of letters to insert, delete or replace (Levenshtein, Soviet Physics Doklady 10, 1966), of the first
+// 200 bytes.
+func distance(a, b string) int {
+	const most = 200
+	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Close closes all that is open. The model may be used again.
+func (m *Model) Close() error { return m.pool.close() }
