@@ -31,6 +31,7 @@ type Check struct {
 	Doc      string   // the question and the rule; the first sentence is the summary
 	Params   []Param  // what a caller may set
 	Requires []*Check // run before this one; their results are at hand through [ResultOf]
+	Uses     []*Check // run before this one if they are part of the audit; what they found is at hand through [ResultIf]
 	// Run measures. An error says that the check could not run, never that it found something; [ErrUntested] and
 	// [ErrNotApplicable] mark the two kinds that leave the rest of the audit standing.
 	Run func(ctx context.Context, p *Pass) (any, error)
@@ -169,6 +170,20 @@ func order(checks []*Check) ([]*Check, error) {
 		visiting = 1
 		done     = 2
 	)
+	part := map[*Check]bool{} // of the audit: given or required
+	var add func(c *Check)
+	add = func(c *Check) {
+		if c == nil || part[c] {
+			return
+		}
+		part[c] = true
+		for _, r := range c.Requires {
+			add(r)
+		}
+	}
+	for _, c := range checks {
+		add(c)
+	}
 	state := map[*Check]int{}
 	names := map[string]*Check{}
 	var out []*Check
@@ -194,6 +209,14 @@ func order(checks []*Check) ([]*Check, error) {
 		state[c] = visiting
 		for _, r := range c.Requires {
 			if err := visit(r, path); err != nil {
+				return err
+			}
+		}
+		for _, u := range c.Uses {
+			if !part[u] {
+				continue
+			}
+			if err := visit(u, path); err != nil {
 				return err
 			}
 		}

@@ -50,6 +50,16 @@ func ResultOf[T any](p *Pass, c *Check) T {
 	return v
 }
 
+// ResultIf is what a check that this one uses returned; ok is false if it is not part of the audit or did not run.
+// It panics if the check is not used.
+func ResultIf[T any](p *Pass, c *Check) (v T, ok bool) {
+	if !slices.Contains(p.Check.Uses, c) {
+		panic("audit: result is not that of a used check")
+	}
+	v, ok = p.results[c].(T)
+	return v, ok
+}
+
 // Report records a finding.
 func (p *Pass) Report(f Finding) { p.out.Findings = append(p.out.Findings, f) }
 
@@ -433,6 +443,16 @@ func blocked(c *Check, status map[*Check]*Result) (Status, string) {
 // reason is the text of an error without that of the mark it wraps.
 func reason(err, mark error) string {
 	return strings.TrimSuffix(strings.TrimPrefix(err.Error(), mark.Error()+": "), ": "+mark.Error())
+}
+
+// CheckParams says whether checks, with all that they require, have the parameters and take the values.
+func CheckParams(checks []*Check, params map[string]float64) error {
+	list, err := order(checks)
+	if err != nil {
+		return err
+	}
+	_, err = paramsOf(list, params)
+	return err
 }
 
 func paramsOf(list []*Check, given map[string]float64) (map[*Check]map[string]float64, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -323,5 +324,42 @@ func TestDecidingNumberDecides(t *testing.T) {
 		if v, why := p.Judge(&set); v != c.want {
 			t.Errorf("%d inputs: %s, %s; want %s", c.n, v, why, c.want)
 		}
+	}
+}
+
+// A check that another one uses runs before it, but only if it is part of the audit, and its failure blocks nobody.
+func TestUses(t *testing.T) {
+	var ran []string
+	log := func(err error) func(context.Context, *audit.Pass) (any, error) {
+		return func(_ context.Context, p *audit.Pass) (any, error) {
+			ran = append(ran, p.Check.Name)
+			return 7, err
+		}
+	}
+	good := &audit.Check{Name: "good", Doc: "d", Run: log(nil)}
+	deaf := &audit.Check{Name: "deaf", Doc: "d", Run: log(audit.ErrUntested)}
+	absent := &audit.Check{Name: "absent", Doc: "d", Run: log(nil)}
+	user := &audit.Check{Name: "user", Doc: "d", Uses: []*audit.Check{good, deaf, absent}, Run: func(ctx context.Context, p *audit.Pass) (any, error) {
+		if v, ok := audit.ResultIf[int](p, good); !ok || v != 7 {
+			t.Errorf("good: %v, %v", v, ok)
+		}
+		for _, c := range []*audit.Check{deaf, absent} {
+			if v, ok := audit.ResultIf[int](p, c); ok {
+				t.Errorf("%s: %v", c.Name, v)
+			}
+		}
+		return log(nil)(ctx, p)
+	}}
+	r := audittest.Audit(t, audittest.Fixture{Subject: subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))}, user, good, deaf)
+	if want := []string{"good", "deaf", "user"}; !slices.Equal(ran, want) {
+		t.Errorf("ran %q, want %q", ran, want)
+	}
+	if last := r.Results[2]; last.Status != audit.Tested {
+		t.Errorf("user: %s, %s", last.Status, last.Reason)
+	}
+	loop := &audit.Check{Name: "loop", Doc: "d", Run: log(nil)}
+	loop.Uses = []*audit.Check{{Name: "back", Doc: "d", Run: log(nil), Uses: []*audit.Check{loop}}}
+	if err := audit.Validate([]*audit.Check{loop, loop.Uses[0]}); err == nil {
+		t.Error("two checks that use each other are accepted")
 	}
 }
