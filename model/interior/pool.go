@@ -23,6 +23,8 @@ type graph struct {
 	bytes   []byte
 	feeds   []onnx.Port
 	outputs []string
+	extra   []string // feeds besides those of the model
+	results []string // outputs that hold derivatives
 	free    []engine.Session
 	out     int  // sessions in use
 	dropped bool // not in the pool any more
