@@ -31,6 +31,9 @@ type Check struct {
 	Doc      string   // the question and the rule; the first sentence is the summary
 	Params   []Param  // what a caller may set
 	Requires []*Check // run before this one; their results are at hand through [ResultOf]
+	// Optional says that the check explains or extends what others judge. That it could not run is said and does not stand in the way of
+	// PASS, unless the policy requires it.
+	Optional bool
 	Uses     []*Check // run before this one if they are part of the audit; what they found is at hand through [ResultIf]
 	// Run measures. An error says that the check could not run, never that it found something; [ErrUntested] and
 	// [ErrNotApplicable] mark the two kinds that leave the rest of the audit standing.

@@ -112,9 +112,16 @@ func (p *Policy) Explain(s *Set, f Facts) {
 			Measured("largest error on exact elements, mean over inputs", f.Lattice.Worst, ""))
 	}
 	floor := p.rounding(s.Floors)
-	if step(e <= p.RoundingFactor*floor, CauseRoundoff, "rounding",
-		"error is "+times(s, e, floor),
-		worst, Number("rounding floor", floor, "").Against(p.RoundingFactor*floor)) {
+	rounded := e <= p.RoundingFactor*floor
+	text := "error is " + times(s, e, floor)
+	ev := []Evidence{worst, Number("rounding floor", floor, "").Against(p.RoundingFactor * floor)}
+	if sl := s.Slope; sl != nil {
+		// What float64 shows outweighs what the floor suggests: a model that jumps has a floor as large as its jumps.
+		rounded = (rounded && !sl.Violation()) || sl.Rounding()
+		text += "; " + sl.String()
+		ev = append(ev, Measured("error in float64", sl.Double, ""))
+	}
+	if step(rounded, CauseRoundoff, "rounding", text, ev...) {
 		return
 	}
 	if !s.Exact {

@@ -72,6 +72,9 @@ func (p *Pass) Judge(s *Set) Verdict {
 	s.Level = LevelUndefined
 	if s.NonFinite == 0 {
 		s.Level = LevelOf(worstBound(s), p.Subject.roundoff())
+		if s.Level == LevelExact && (s.Slope == nil || s.Slope.Violation()) && s.Worst.Value > 0 {
+			s.Level = LevelExcellent // exact means that nothing but rounding is left, which only float64 can show
+		}
 	}
 	p.out.Sets = append(p.out.Sets, s)
 	return s.Verdict
@@ -118,6 +121,24 @@ func (p *Pass) Pick(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = i * p.Subject.N / n
+	}
+	return out
+}
+
+// PickElements is up to n elements of each set, spread evenly over it: indexes into Elements, the exact ones first.
+func (p *Pass) PickElements(n int) []int {
+	var out []int
+	for _, exact := range []bool{true, false} {
+		var set []int
+		for j, e := range p.Elements {
+			if e.Exact == exact {
+				set = append(set, j)
+			}
+		}
+		k := min(n, len(set))
+		for i := range k {
+			out = append(out, set[(2*i+1)*len(set)/(2*k)])
+		}
 	}
 	return out
 }
@@ -211,6 +232,30 @@ func (p *Pass) PredictBatch(ctx context.Context, size int, values []space.Value)
 		return nil, fmt.Errorf("the size of a batch cannot be chosen: %w", errors.ErrUnsupported)
 	}
 	return p.driver.through(ctx, values, func(v []space.Value) ([]space.Value, error) { return b.PredictBatch(ctx, size, v) })
+}
+
+// Refer predicts in float64, in the unit in which the model's outputs are compared. The error wraps [ErrUntested] if there is no float64
+// form of the model.
+func (p *Pass) Refer(ctx context.Context, values []space.Value) ([]space.Value, error) {
+	s := p.Subject
+	if s.Reference == nil {
+		why := s.NoReference
+		if why == "" {
+			why = "the model is not at hand as a graph"
+		}
+		return nil, fmt.Errorf("%w: no float64 form of the model: %s", ErrUntested, why)
+	}
+	out, err := s.Reference.Predict(ctx, values)
+	if err != nil {
+		return nil, fmt.Errorf("model %s in float64: %w", s.Name, err)
+	}
+	for i, v := range out {
+		if out[i], err = p.driver.unit(v); err != nil {
+			return nil, fmt.Errorf("model %s in float64: %w", s.Name, err)
+		}
+	}
+	p.Progress(len(values))
+	return out, nil
 }
 
 // mostBytes bounds the inputs of one chunk.
@@ -506,8 +551,10 @@ func (r *Report) conclude() {
 		case Tested:
 			continue
 		case NotTested:
-			r.Verdict = worse(r.Verdict, NeedsAttention)
-			r.because(NeedsAttention, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
+			if r.Policy.requires(c.Check) {
+				r.Verdict = worse(r.Verdict, NeedsAttention)
+				r.because(NeedsAttention, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
+			}
 		case NotApplicable:
 		}
 		if c.Verdict == Passed {

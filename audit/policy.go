@@ -50,6 +50,8 @@ type Policy struct {
 	// FailureRate is the share of inputs whose largest error may exceed the threshold; in (0, 1).
 	FailureRate float64
 	FailOn      FailOn
+	// Required are the names of optional checks without which there is no PASS; "all" stands for every one.
+	Required []string
 	// Average is how many repeats are averaged into each prediction; 0 and 1 mean none. A stochastic model audited this way is
 	// judged in its mean.
 	Average int
@@ -106,6 +108,9 @@ func NewPolicy(preset string, threshold, confidence float64) (Policy, error) {
 	if confidence == 0 {
 		p.Confidence = 0.95
 	}
+	if p.Preset == "safety" {
+		p.Required = []string{requireAll}
+	}
 	return p, p.check()
 }
 
@@ -128,6 +133,14 @@ func (p *Policy) check() error {
 		return nil
 	}
 	return fmt.Errorf("fail-on is %q; want %s, %s or %s", p.FailOn, FailOnAttention, FailOnFail, FailOnNothing)
+}
+
+// requireAll stands for every check.
+const requireAll = "all"
+
+// requires reports whether there is no PASS without the check.
+func (p *Policy) requires(c *Check) bool {
+	return !c.Optional || slices.Contains(p.Required, c.Name) || slices.Contains(p.Required, requireAll)
 }
 
 // Level describes the size of a relative error in a word. It decides nothing.

@@ -60,6 +60,8 @@ type Set struct {
 	Resampling Stats
 	Ratio      Interval
 	Floors     Floors
+	// Slope compares the error with that in float64; nil if it was not measured.
+	Slope *Slope
 	// Detectable is the size of the smallest planted break that this set shows, relative to s; NaN if it was not measured, +Inf if
 	// none was detected.
 	Detectable float64

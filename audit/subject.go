@@ -73,6 +73,8 @@ type Subject struct {
 	// Interior opens the model itself: layers, derivatives, the graph. Nil if there is no graph to open, and the checks that need one
 	// say so. It runs on the same engine as Predictor.
 	Interior *interior.Model
+	// Layers are those to look at, by the name of the node or of its output; nil for all.
+	Layers []string
 	// Reference is the same model in float64. Nil if it cannot be had; NoReference says why.
 	Reference   *interior.Model
 	NoReference string

@@ -42,6 +42,7 @@ var layers = map[string]int{
 	"symmetry/action/actiontest": 4,
 	"symmetry/orbit":             3,
 	"model/onnx":                 3,
+	"symmetry/feature":           3,
 	"model/engine/selftest":      3,
 	"run/store/storetest":        3,
 	"model/onnx/facts":           4,
@@ -64,13 +65,14 @@ var layers = map[string]int{
 	"audit/check/sweep":     8,
 	"audit/check/controls":  9,
 	"audit/check/decision":  9,
-	"audit/check/endtoend":  10,
-	"audit/check/lattice":   10,
-	"audit/check":           11,
+	"audit/check/precision": 10,
+	"audit/check/endtoend":  11,
+	"audit/check/lattice":   11,
+	"audit/check":           12,
 
-	"cli":           12,
-	"cmd/nero":      13,
-	"internal/meta": 13,
+	"cli":           13,
+	"cmd/nero":      14,
+	"internal/meta": 14,
 }
 
 // root is the top of the tree, seen from this package. Files are read through it and not through the go command, so that the

@@ -96,17 +96,18 @@ type Orbit struct {
 
 // Audit holds the thresholds of an audit.
 type Audit struct {
-	Preset     string   `json:"preset,omitempty" yaml:"preset,omitempty" jsonschema:"enum=research,enum=production,enum=critical,enum=safety"`          // default production
-	Threshold  float64  `json:"threshold,omitempty" yaml:"threshold,omitempty" jsonschema:"minimum=0"`                                                  // relative error allowed; 0, the default, takes the preset's
-	Confidence float64  `json:"confidence,omitempty" yaml:"confidence,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`                    // of intervals; default 0.95
-	Samples    int      `json:"samples,omitempty" yaml:"samples,omitempty" jsonschema:"minimum=0,maximum=1000000000"`                                   // number of inputs; 0, the default, takes the preset's
-	Elements   int      `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minimum=0,maximum=1000000"`                                    // at most this many elements, exact ones first; 0, the default, takes all of the orbit
-	Checks     []string `json:"checks,omitempty" yaml:"checks,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`  // checks to run, with all that they need; default all
-	Skip       []string `json:"skip,omitempty" yaml:"skip,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`      // checks to leave out; the report says so
-	Layers     []string `json:"layers,omitempty" yaml:"layers,omitempty" jsonschema:"minItems=1,maxItems=10000,uniqueItems,minLength=1" study:"single"` // layers to look at, by the name of the node or of its output; default all
-	Params     []string `json:"params,omitempty" yaml:"params,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`  // parameters of checks, such as "layers.samples=16"; all are listed by: nero checks
-	Contract   Contract `json:"contract,omitzero" yaml:"contract,omitempty"`                                                                            // what must hold of inputs like these; default nothing beyond the threshold
-	EarlyStop  bool     `json:"early_stop,omitempty" yaml:"early_stop,omitempty"`                                                                       // stop adding inputs once the verdict is certain at any time; default false
+	Preset     string   `json:"preset,omitempty" yaml:"preset,omitempty" jsonschema:"enum=research,enum=production,enum=critical,enum=safety"`           // default production
+	Threshold  float64  `json:"threshold,omitempty" yaml:"threshold,omitempty" jsonschema:"minimum=0"`                                                   // relative error allowed; 0, the default, takes the preset's
+	Confidence float64  `json:"confidence,omitempty" yaml:"confidence,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`                     // of intervals; default 0.95
+	Samples    int      `json:"samples,omitempty" yaml:"samples,omitempty" jsonschema:"minimum=0,maximum=1000000000"`                                    // number of inputs; 0, the default, takes the preset's
+	Elements   int      `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minimum=0,maximum=1000000"`                                     // at most this many elements, exact ones first; 0, the default, takes all of the orbit
+	Checks     []string `json:"checks,omitempty" yaml:"checks,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`   // checks to run, with all that they need; default all
+	Skip       []string `json:"skip,omitempty" yaml:"skip,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`       // checks to leave out; the report says so
+	Require    []string `json:"require,omitempty" yaml:"require,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"` // optional checks without which there is no PASS; "all" for every one; default none, all with preset safety
+	Layers     []string `json:"layers,omitempty" yaml:"layers,omitempty" jsonschema:"minItems=1,maxItems=10000,uniqueItems,minLength=1" study:"single"`  // layers to look at, by the name of the node or of its output; default all
+	Params     []string `json:"params,omitempty" yaml:"params,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`   // parameters of checks, such as "layers.samples=16"; all are listed by: nero checks
+	Contract   Contract `json:"contract,omitzero" yaml:"contract,omitempty"`                                                                             // what must hold of inputs like these; default nothing beyond the threshold
+	EarlyStop  bool     `json:"early_stop,omitempty" yaml:"early_stop,omitempty"`                                                                        // stop adding inputs once the verdict is certain at any time; default false
 }
 
 // Contract is the statement P(error > Error) <= Rate with confidence Confidence, over inputs like those of the study; the error of an

@@ -33,7 +33,7 @@ is: the smallest ε from which on it always is, is the detectable size.`,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
 		n := min(int(p.Param("samples")), p.Subject.N)
-		return n*(3+int(p.Param("draws"))) + n*(1+len(chosen(p.Elements, int(p.Param("elements")))))
+		return n*(3+int(p.Param("draws"))) + n*(1+len(p.PickElements(int(p.Param("elements")))))
 	},
 }
 
@@ -290,24 +290,6 @@ func identity(p *audit.Pass, sw *sweep.Result, f audit.Floors) {
 	})
 }
 
-// chosen takes up to n elements of each set, spread over it.
-func chosen(all []audit.Element, n int) []int {
-	var out []int
-	for _, exact := range []bool{true, false} {
-		var set []int
-		for j, e := range all {
-			if e.Exact == exact {
-				set = append(set, j)
-			}
-		}
-		k := min(n, len(set))
-		for i := range k {
-			out = append(out, set[(2*i+1)*len(set)/(2*k)])
-		}
-	}
-	return out
-}
-
 // sizes are the planted breaks, relative to s, largest first.
 func sizes() []float64 {
 	var e []float64
@@ -327,7 +309,7 @@ type plant struct {
 // the inputs, and finds from which ε on the judged error rises above that of the model as it is.
 func planted(ctx context.Context, p *audit.Pass, sw *sweep.Result, r *Result) error {
 	pick := p.Pick(int(p.Param("samples")))
-	use := chosen(p.Elements, int(p.Param("elements")))
+	use := p.PickElements(int(p.Param("elements")))
 	proj, err := projection(p, pick)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/check/controls"
+	"nero/audit/check/precision"
 	"nero/audit/check/sweep"
 )
 
@@ -18,6 +19,7 @@ var Check = &audit.Check{
 E_floor(x,g) = ‖f(ρ(g)⁻¹ρ(g)x) - f(x)‖/s, and the ratio of the two, clustered by input: an error whose ratio may be 1 cannot be told from
 resampling. Where the output is resampled as well, what that does to f(x) there and back enters the floor as a sum of squares.`,
 	Requires: []*audit.Check{sweep.Check, controls.Check},
+	Uses:     []*audit.Check{precision.Check},
 	Run:      run,
 }
 
@@ -29,6 +31,12 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 	}
 	c := audit.ResultOf[*controls.Result](p, controls.Check)
 	lattice := sw.Set(p, true)
+	if r, ok := audit.ResultIf[*precision.Result](p, precision.Check); ok {
+		s.Slope = r.Slopes[false]
+		if lattice != nil {
+			lattice.Slope = r.Slopes[true]
+		}
+	}
 	if lattice != nil {
 		lattice.Floors = c.Floors
 		p.Policy.Explain(lattice, c.Facts)

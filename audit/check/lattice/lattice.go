@@ -9,6 +9,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/check/controls"
+	"nero/audit/check/precision"
 	"nero/audit/check/sweep"
 	"nero/data/space"
 	"nero/symmetry/action"
@@ -26,6 +27,7 @@ error is large, other conventions of the output action are tried on a few inputs
 		{Name: "elements", Doc: "Elements on which other conventions are tried.", Default: 8, Min: 1, Max: 1000},
 	},
 	Requires: []*audit.Check{sweep.Check, controls.Check},
+	Uses:     []*audit.Check{precision.Check},
 	Run:      run,
 }
 
@@ -35,6 +37,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: no element but the identity acts without resampling", audit.ErrNotApplicable)
 	}
 	c := audit.ResultOf[*controls.Result](p, controls.Check)
+	if r, ok := audit.ResultIf[*precision.Result](p, precision.Check); ok {
+		s.Slope = r.Slopes[true]
+	}
 	convention := ""
 	if s.Worst.Value > max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0)) && s.NonFinite == 0 && !c.Facts.Vacuous {
 		var err error

@@ -1,0 +1,60 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+)
+
+// Slope compares the error of a set in the model's own arithmetic with that in float64, on the same inputs and elements. From float32 to
+// float64 rounding shrinks by about 2²⁹; a violation of the symmetry does not.
+type Slope struct {
+	Single Interval // largest error on the elements, mean over inputs, as the model computes
+	Double Interval // the same in float64
+	// Apart is the largest distance of the two outputs themselves, relative to s: what rounding does to the model, measured and not
+	// estimated.
+	Apart    float64
+	Inputs   int
+	Elements int
+}
+
+// What a slope says.
+const (
+	shrinks = 1 << 12 // from this factor on it is rounding: violations do not shrink at all, rounding by 2²⁹ less what float64 loses
+	stays   = 4       // up to this factor it is a violation
+)
+
+// Rounding reports whether float64 takes the error away.
+func (s *Slope) Rounding() bool {
+	return s.Single.Value > 0 && s.Double.Value <= s.Single.Value/shrinks
+}
+
+// Violation reports whether float64 leaves the error as it is.
+func (s *Slope) Violation() bool {
+	return s.Double.Value > 0 && s.Double.Value >= s.Single.Value/stays
+}
+
+// Factor is by how much float64 shrinks the error; infinite if it takes it away.
+func (s *Slope) Factor() float64 {
+	if s.Double.Value == 0 {
+		if s.Single.Value == 0 {
+			return math.NaN()
+		}
+		return math.Inf(1)
+	}
+	return s.Single.Value / s.Double.Value
+}
+
+// String says what the slope shows.
+func (s *Slope) String() string {
+	switch {
+	case s.Single.Value == 0 && s.Double.Value == 0:
+		return "the error is 0 in both precisions"
+	case math.IsNaN(s.Single.Value) || math.IsNaN(s.Double.Value):
+		return "the errors in the two precisions are not both known"
+	case s.Rounding():
+		return fmt.Sprintf("float64 shrinks the error from %s to %s, as it does rounding", num(s.Single.Value), num(s.Double.Value))
+	case s.Violation():
+		return fmt.Sprintf("float64 leaves the error at %s (%s before), as it does a violation", num(s.Double.Value), num(s.Single.Value))
+	}
+	return fmt.Sprintf("float64 shrinks the error %s-fold, from %s to %s: part is rounding, the rest is not", num(s.Factor()), num(s.Single.Value), num(s.Double.Value))
+}
