@@ -47,6 +47,7 @@ var layers = map[string]int{
 	"run/store/storetest":        3,
 	"model/onnx/facts":           4,
 	"model/onnx/vjp":             5,
+	"model/onnx/jvp":             5,
 	"model/decode":               4,
 	"model/engine/choose":        4,
 
