@@ -1,0 +1,308 @@
+package aggregate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// StudentBootstrap is the bootstrap-t interval of the mean of independent values, one per input, widened to hold Student's
+// interval: each resample gives a t value, and their quantiles take the place of Student's (Efron 1979; Hall, Annals of
+// Statistics 16, 1988, shows it to be right to the second order). It corrects for skewness, which [MeanInterval] does not: errors
+// are skewed, and their mean is mostly underestimated. Values in a known range have [BettingInterval], which is never wrong. NaN
+// values are left out and counted as missing. The generator alone decides the draws. With fewer than two numbers, an infinite one
+// or fewer than 100 resamples it is everything.
+func StudentBootstrap(values []float64, resamples int, confidence float64, r *rand.Rand) Interval {
+	need(confidence)
+	x := make([]float64, 0, len(values))
+	var m Moments
+	for i, v := range values {
+		m.Add(v, i)
+		if !math.IsNaN(v) {
+			x = append(x, v)
+		}
+	}
+	iv := MeanInterval(m, confidence)
+	if math.IsInf(iv.Low, 0) || resamples < 100 {
+		return everything(confidence, m.N, m.NaN)
+	}
+	if m.M2 == 0 {
+		return iv // all values are one
+	}
+	n := float64(len(x))
+	t := studentised(resamples, confidence, func() (estimate, se float64) {
+		sum, squares := 0.0, 0.0
+		for range x {
+			d := x[r.IntN(len(x))] - m.Mean
+			sum += d
+			squares += d * d
+		}
+		mean := sum / n
+		return mean, math.Sqrt(max(0, squares/n-mean*mean) / (n - 1))
+	})
+	iv.Low, iv.High = min(iv.Low, m.Mean-t[1]*m.StdErr()), max(iv.High, m.Mean-t[0]*m.StdErr())
+	return iv
+}
+
+// studentised is the two quantiles of the quotients of deviations and their standard errors in resamples. A resample without
+// spread says nothing about its error and counts at its end, infinitely far out.
+func studentised(resamples int, confidence float64, draw func() (deviation, se float64)) [2]float64 {
+	t := make([]float64, resamples)
+	for i := range t {
+		d, se := draw()
+		if t[i] = d / se; math.IsNaN(t[i]) {
+			t[i] = 0 // no deviation, no spread
+		}
+	}
+	slices.Sort(t)
+	// The k-th smallest of b is the k/(b+1)-quantile.
+	k := int(math.Floor((1 - confidence) / 2 * float64(resamples+1)))
+	if k < 1 {
+		return [2]float64{math.Inf(-1), math.Inf(1)}
+	}
+	return [2]float64{t[k-1], t[resamples-k]}
+}
+
+// CrossedInterval is the interval for the mean over inputs and elements when both were drawn at random and the claim is about
+// new ones of both (docs/METRICS.md S6): values that share an input depend on each other, and so do values that share an element.
+// z gives the value of input i at element g. Each way alone has its [StudentBootstrap] interval, of the means of inputs and of the
+// means of elements; their half widths, below and above apart, are added as squares (variance recovery: Zou and Donner, Statistics
+// in Medicine 27, 2008), less what both count, the interaction: the factor √((MS_input + MS_element - MS_interaction) /
+// (MS_input + MS_element)), which makes the variance that of two-way clustering (Cameron, Gelbach and Miller, Journal of Business
+// and Economic Statistics 29, 2011), and no less than with the wider way alone. For a plan that is the whole group, or is fixed,
+// use one number per input. An input with a NaN is left out whole and counted as missing. With fewer than two inputs or elements,
+// or an infinite value, it is everything. N counts inputs.
+func CrossedInterval(nx, ng int, z func(i, g int) float64, resamples int, confidence float64, r *rand.Rand) Interval {
+	need(confidence)
+	var keep []int
+	for i := range nx {
+		whole := true
+		for g := range ng {
+			whole = whole && !math.IsNaN(z(i, g))
+		}
+		if whole {
+			keep = append(keep, i)
+		}
+	}
+	n := len(keep)
+	out := everything(confidence, n, nx-n)
+	if n < 2 || ng < 2 {
+		return out
+	}
+	t := SplitVariance(n, ng, 1, func(i, g, _ int) float64 { return z(keep[i], g) })
+	rows, cols, mean := make([]float64, n), make([]float64, ng), 0.0
+	for k, i := range keep {
+		for g := range ng {
+			rows[k] += z(i, g) / float64(ng)
+			cols[g] += z(i, g) / float64(n)
+		}
+		mean += rows[k] / float64(n)
+	}
+	a, b := t.SSInput/float64(n-1), t.SSElement/float64(ng-1)
+	c := t.SSInteract / float64((n-1)*(ng-1))
+	shared := 1.0
+	if a+b > 0 {
+		shared = math.Sqrt(max(a+b-c, a, b) / (a + b))
+	}
+	byInput, byElement := StudentBootstrap(rows, resamples, confidence, r), StudentBootstrap(cols, resamples, confidence, r)
+	low := shared * math.Hypot(mean-byInput.Low, mean-byElement.Low)
+	high := shared * math.Hypot(byInput.High-mean, byElement.High-mean)
+	if finite(mean) && finite(low) && finite(high) {
+		out.Low, out.High = mean-low, mean+high
+	}
+	return out
+}
+
+// Verdict is what a comparison of errors says.
+type Verdict int
+
+// The verdicts. NoEvidence is not equality: for that, compare the interval of the difference with a margin.
+const (
+	NoEvidence Verdict = iota
+	Improved           // the errors after are smaller
+	Worse              // the errors after are larger
+)
+
+// String is the verdict in words.
+func (v Verdict) String() string {
+	switch v {
+	case NoEvidence:
+		return "no evidence"
+	case Improved:
+		return "improved"
+	case Worse:
+		return "worse"
+	}
+	return fmt.Sprintf("Verdict(%d)", int(v))
+}
+
+// Comparison is how errors of the same inputs differ between two models, or one model before and after a change.
+type Comparison struct {
+	Before, After float64  // means over the inputs at which both have a number; NaN without any
+	Difference    Interval // of the mean of after - before
+	Factor        Interval // of the mean before by the mean after: above 1 is an improvement; see [FactorInterval]
+	Verdict       Verdict  // by the difference: improved if all of its interval is below 0
+}
+
+// Compare compares errors in pairs: before and after hold one number per input, of the same inputs in the same order and
+// reduced over the same elements, see [PairedMean] (docs/METRICS.md S7). The difference has its [StudentBootstrap] interval.
+// Inputs at which either is NaN are left out and counted as missing. It panics if the lengths differ.
+func Compare(before, after []float64, resamples int, confidence float64, r *rand.Rand) Comparison {
+	a, b, missing := pairs(before, after)
+	c := Comparison{Before: meanOf(a), After: meanOf(b)}
+	d := make([]float64, len(a))
+	for i := range a {
+		d[i] = b[i] - a[i]
+	}
+	c.Difference = StudentBootstrap(d, resamples, confidence, r)
+	c.Difference.Missing = missing
+	c.Factor = FactorInterval(before, after, resamples, confidence, r)
+	switch c.Difference.Decide(0) {
+	case Below:
+		c.Verdict = Improved
+	case Above:
+		c.Verdict = Worse
+	case Undecided:
+	}
+	return c
+}
+
+// pairs keeps the pairs without NaN.
+func pairs(before, after []float64) (a, b []float64, missing int) {
+	if len(before) != len(after) {
+		panic("aggregate: pairs of lists that differ in length")
+	}
+	for i, x := range before {
+		if math.IsNaN(x) || math.IsNaN(after[i]) {
+			missing++
+			continue
+		}
+		a, b = append(a, x), append(b, after[i])
+	}
+	return a, b, missing
+}
+
+// meanOf is the mean, NaN of nothing.
+func meanOf(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	var m Moments
+	for i, v := range x {
+		m.Add(v, i)
+	}
+	return m.Mean
+}
+
+// PairedMean reduces two curves of one input over the same elements to two means over the elements at which both have a number,
+// so that a hole in one does not move the other. Pairs counts those elements; without any the means are NaN. It panics if the
+// lengths differ. Weights are those of the elements, nil weighs all alike.
+func PairedMean(before, after []float32, weights []float64) (a, b float64, n int) {
+	if len(before) != len(after) || weights != nil && len(weights) != len(before) {
+		panic("aggregate: curves and weights that differ in length")
+	}
+	total := 0.0
+	for i, x := range before {
+		if x != x || after[i] != after[i] {
+			continue
+		}
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		a += float64(w * float64(x))
+		b += float64(w * float64(after[i]))
+		total += w
+		n++
+	}
+	return a / total, b / total, n
+}
+
+// FactorInterval is the interval of the mean of before by the mean of after, in pairs, one per input: by how much errors became
+// smaller. It holds both Fieller's interval (Journal of the Royal Statistical Society B 16, 1954), which is exact for normal
+// errors, and the bootstrap-t interval of the logarithm of the ratio, which allows for their skewness. Errors are not negative: if
+// one is, or fewer than two pairs have numbers, or one is infinite, the interval is everything. Its upper end is infinite where
+// the errors after cannot be told from none at all. Pairs with a NaN are left out and counted as missing.
+func FactorInterval(before, after []float64, resamples int, confidence float64, r *rand.Rand) Interval {
+	need(confidence)
+	a, b, missing := pairs(before, after)
+	n := len(a)
+	out := everything(confidence, n, missing)
+	for i := range a {
+		if !(a[i] >= 0 && b[i] >= 0) || math.IsInf(a[i], 0) || math.IsInf(b[i], 0) {
+			return out
+		}
+	}
+	if n < 2 || resamples < 100 {
+		return out
+	}
+	out.Low = 0
+	all := quotient{}
+	for i := range a {
+		all.add(a[i], b[i])
+	}
+	ma, mb := all.a/all.n, all.b/all.n
+	if !(ma > 0 && mb > 0) {
+		return out
+	}
+	va, vb, vab := all.variances()
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: all.n - 1}.Quantile((1 + confidence) / 2)
+	// Fieller: the ratios ρ with (ma - ρ·mb)² <= t²·(va - 2ρ·vab + ρ²·vb).
+	p, q, s := mb*mb-t*t*vb, ma*mb-t*t*vab, ma*ma-t*t*va
+	if !(p > 0) {
+		return out // the mean after may be 0
+	}
+	root := math.Sqrt(max(0, q*q-p*s))
+	out.Low, out.High = max(0, (q-root)/p), (q+root)/p
+	theta, se := all.log()
+	if se == 0 {
+		return out // all ratios are one
+	}
+	whole := true
+	tails := studentised(resamples, confidence, func() (float64, float64) {
+		var d quotient
+		for range n {
+			i := r.IntN(n)
+			d.add(a[i], b[i])
+		}
+		th, e := d.log()
+		whole = whole && !math.IsNaN(th)
+		if math.IsInf(th, 0) {
+			return th, 1
+		}
+		return th - theta, e
+	})
+	if !whole {
+		return everything(confidence, n, missing) // resamples of nothing but zeros
+	}
+	out.Low, out.High = min(out.Low, math.Exp(theta-tails[1]*se)), max(out.High, math.Exp(theta-tails[0]*se))
+	return out
+}
+
+// quotient sums up pairs.
+type quotient struct{ n, a, b, aa, bb, ab float64 }
+
+func (q *quotient) add(a, b float64) {
+	q.n++
+	q.a += a
+	q.b += b
+	q.aa += float64(a * a)
+	q.bb += float64(b * b)
+	q.ab += float64(a * b)
+}
+
+// variances are those of the two means, and their covariance.
+func (q *quotient) variances() (va, vb, vab float64) {
+	d := q.n * (q.n - 1)
+	return max(0, q.aa-q.a*q.a/q.n) / d, max(0, q.bb-q.b*q.b/q.n) / d, (q.ab - q.a*q.b/q.n) / d
+}
+
+// log is the logarithm of the ratio of the means, and its standard error to first order.
+func (q *quotient) log() (ratio, se float64) {
+	va, vb, vab := q.variances()
+	a, b := q.a/q.n, q.b/q.n
+	return math.Log(a / b), math.Sqrt(max(0, va/(a*a)-2*vab/(a*b)+vb/(b*b)))
+}
