@@ -1,0 +1,316 @@
+package vjp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"nero/data/tensor"
+	"nero/model/onnx"
+)
+
+// window is how a convolution or pooling moves over its input.
+type window struct {
+	in, out, kernel   []int // lengths of the spatial axes
+	stride, dil       []int
+	before, after     []int // padding
+	group, dimensions int
+}
+
+// windowOf reads the attributes. in and out are the full shapes of what the window slides over and of what it makes.
+func (c *call) windowOf(in, out, kernel []int) (*window, error) {
+	nd := len(in) - 2
+	if nd < 1 || len(kernel) != nd || len(out) != nd+2 {
+		return nil, fmt.Errorf("shapes %v and %v and a kernel of %v do not fit each other", in, out, kernel)
+	}
+	read := func(name string, n, def int) ([]int, error) {
+		v := narrow(onnx.Ints(c.n, name, nil))
+		if len(v) == 0 {
+			v = filled(n, def)
+		}
+		if len(v) != n {
+			return nil, fmt.Errorf("%s has %d numbers, want %d", name, len(v), n)
+		}
+		return v, nil
+	}
+	w := &window{in: in[2:], out: out[2:], kernel: kernel, group: int(onnx.Int(c.n, "group", 1)), dimensions: nd}
+	var err error
+	if w.stride, err = read("strides", nd, 1); err != nil {
+		return nil, err
+	}
+	if w.dil, err = read("dilations", nd, 1); err != nil {
+		return nil, err
+	}
+	pads, err := read("pads", 2*nd, 0)
+	if err != nil {
+		return nil, err
+	}
+	w.before, w.after = slices.Clone(pads[:nd]), slices.Clone(pads[nd:])
+	switch auto := onnx.String(c.n, "auto_pad", "NOTSET"); auto {
+	case "NOTSET", "":
+	case "VALID":
+		w.before, w.after = filled(nd, 0), filled(nd, 0)
+	case "SAME_UPPER", "SAME_LOWER":
+		for i := range nd {
+			total := max(0, (w.out[i]-1)*w.stride[i]+w.extent(i)-w.in[i])
+			w.before[i], w.after[i] = total/2, total-total/2
+			if auto == "SAME_LOWER" {
+				w.before[i], w.after[i] = w.after[i], w.before[i]
+			}
+		}
+	default:
+		return nil, fmt.Errorf("its rule does not know auto_pad=%q", auto)
+	}
+	if w.group < 1 {
+		return nil, fmt.Errorf("group=%d", w.group)
+	}
+	return w, nil
+}
+
+// extent is the number of pixels from the first to the last one that a window reads along axis i.
+func (w *window) extent(i int) int { return w.dil[i]*(w.kernel[i]-1) + 1 }
+
+func (w *window) pads() []int64 { return wide(append(slices.Clone(w.before), w.after...)) }
+
+// spread is the transposed convolution of d with kernel, back onto the grid that the window slides over.
+func (c *call) spread(d, kernel string, w *window) string {
+	after, extra := slices.Clone(w.after), make([]int, w.dimensions)
+	for i := range extra {
+		extra[i] = w.in[i] - ((w.out[i]-1)*w.stride[i] + w.extent(i) - w.before[i] - w.after[i])
+		if extra[i] < 0 { // the last windows run over the padded end
+			after[i] -= extra[i]
+			extra[i] = 0
+		}
+	}
+	return c.with("ConvTranspose", []string{d, kernel}, onnx.AttrInts("strides", wide(w.stride)...), onnx.AttrInts("dilations", wide(w.dil)...),
+		onnx.AttrInts("pads", wide(append(slices.Clone(w.before), after...))...), onnx.AttrInt("group", int64(w.group)),
+		onnx.AttrInts("output_padding", wide(extra)...))
+}
+
+// spatial are the axes after the first two.
+func spatial(nd int) []int { return upTo(nd + 2)[2:] }
+
+// mirrored is a kernel for the way back: input and output channels exchanged within each group, spatial axes reversed.
+// Engines fold it into a constant.
+func (c *call) mirrored(kernel string, w *window) string {
+	sk := c.shapes[kernel]
+	return c.once(fmt.Sprint("mirrored ", w.group, " ", kernel), func() string {
+		v, nd := kernel, w.dimensions
+		if w.group == 1 {
+			v = c.transpose(v, append([]int{1, 0}, spatial(nd)...)...)
+		} else {
+			v = c.reshape(v, c.list(append([]int{w.group, sk[0] / w.group, sk[1]}, sk[2:]...)...))
+			v = c.transpose(v, append([]int{0, 2, 1}, upTo(nd + 3)[3:]...)...)
+			v = c.reshape(v, c.list(append([]int{w.group * sk[1], sk[0] / w.group}, sk[2:]...)...))
+		}
+		if tensor.Count(w.kernel) == 1 {
+			return v
+		}
+		minus := c.list(filled(nd, -1)...)
+		return c.op("Slice", v, minus, c.list(filled(nd, math.MinInt32)...), c.list(spatial(nd)...), minus)
+	})
+}
+
+// kernelAdjoint is the adjoint of a kernel: the correlation of what it slides over with what it makes. Batch and channels are
+// exchanged, so that a convolution sums over the batch, with strides for dilations.
+func (c *call) kernelAdjoint(over, made string, cOver, cMade int, w *window) string {
+	g, nd := w.group, w.dimensions
+	flip := append([]int{1, 0}, spatial(nd)...)
+	a, b := over, made
+	if g == 1 {
+		a, b = c.transpose(a, flip...), c.transpose(b, flip...)
+	} else {
+		// a: channels of a group × (group, sample), b: (group, channels of a group) × sample
+		tail := upTo(nd + 3)[3:]
+		a = c.reshape(a, c.list(append([]int{-1, g, cOver / g}, w.in...)...))
+		a = c.reshape(c.transpose(a, append([]int{2, 1, 0}, tail...)...), c.list(append([]int{cOver / g, -1}, w.in...)...))
+		b = c.transpose(b, flip...)
+	}
+	k := c.with("Conv", []string{a, b}, onnx.AttrInts("strides", wide(w.dil)...), onnx.AttrInts("dilations", wide(w.stride)...),
+		onnx.AttrInts("pads", w.pads()...), onnx.AttrInt("group", int64(g)))
+	// with strides the last pixels may not have been read
+	k = c.op("Slice", k, c.list(filled(nd, 0)...), c.list(w.kernel...), c.list(spatial(nd)...))
+	return c.transpose(k, flip...)
+}
+
+func conv(c *call) error {
+	x, kernel := c.in[0], c.in[1]
+	sk := c.shapes[kernel]
+	if len(sk) < 3 {
+		return errors.New("its kernel has no spatial axis")
+	}
+	w, err := c.windowOf(c.si, c.so, sk[2:])
+	if err != nil {
+		return err
+	}
+	if c.wants(0) {
+		unit := true
+		for i := range w.kernel {
+			reach := w.extent(i) - 1
+			unit = unit && w.stride[i] == 1 && reach >= w.before[i] && reach >= w.after[i]
+		}
+		if unit { // an ordinary convolution is the faster way back
+			var before, after []int
+			for i := range w.kernel {
+				before, after = append(before, w.extent(i)-1-w.before[i]), append(after, w.extent(i)-1-w.after[i])
+			}
+			c.give(0, c.with("Conv", []string{c.d, c.mirrored(kernel, w)}, onnx.AttrInts("pads", wide(append(before, after...))...),
+				onnx.AttrInts("dilations", wide(w.dil)...), onnx.AttrInt("group", int64(w.group))))
+		} else {
+			c.give(0, c.spread(c.d, kernel, w))
+		}
+	}
+	if c.wants(1) {
+		c.give(1, c.kernelAdjoint(x, c.d, c.si[1], c.so[1], w))
+	}
+	if c.wants(2) {
+		c.give(2, c.perChannel(c.d))
+	}
+	return nil
+}
+
+// convTranspose: the window slides over the output.
+func convTranspose(c *call) error {
+	if a := onnx.String(c.n, "auto_pad", "NOTSET"); a != "NOTSET" && a != "" {
+		return fmt.Errorf("its rule does not know auto_pad=%q", a)
+	}
+	if onnx.Attr(c.n, "output_shape") != nil {
+		return errors.New("its rule does not know output_shape")
+	}
+	x, kernel := c.in[0], c.in[1]
+	sk := c.shapes[kernel]
+	if len(sk) < 3 {
+		return errors.New("its kernel has no spatial axis")
+	}
+	w, err := c.windowOf(c.so, c.si, sk[2:])
+	if err != nil {
+		return err
+	}
+	if c.wants(0) {
+		y := c.with("Conv", []string{c.d, kernel}, onnx.AttrInts("strides", wide(w.stride)...), onnx.AttrInts("dilations", wide(w.dil)...),
+			onnx.AttrInts("pads", w.pads()...), onnx.AttrInt("group", int64(w.group)))
+		for i := range w.in { // output padding may be wide enough for one more step
+			if (w.in[i]+w.before[i]+w.after[i]-w.extent(i))/w.stride[i]+1 != w.out[i] {
+				y = c.op("Slice", y, c.list(filled(w.dimensions, 0)...), c.list(w.out...), c.list(spatial(w.dimensions)...))
+				break
+			}
+		}
+		c.give(0, y)
+	}
+	if c.wants(1) {
+		c.give(1, c.kernelAdjoint(c.d, x, c.so[1], c.si[1], w))
+	}
+	if c.wants(2) {
+		c.give(2, c.perChannel(c.d))
+	}
+	return nil
+}
+
+// averagePool: every window spreads its share evenly.
+func averagePool(c *call) error {
+	w, err := c.windowOf(c.si, c.so, narrow(onnx.Ints(c.n, "kernel_shape", nil)))
+	if err != nil {
+		return err
+	}
+	counted := onnx.Int(c.n, "count_include_pad", 0) != 0
+	over := false // a window runs over the padded end, as ceil_mode allows
+	counts := []float64{1}
+	for i := range w.kernel {
+		line := make([]float64, w.out[i])
+		for o := range line {
+			for k := range w.kernel[i] {
+				p := o*w.stride[i] + k*w.dil[i] - w.before[i]
+				if counted || p >= 0 && p < w.in[i] {
+					line[o]++
+				}
+				over = over || p >= w.in[i]+w.after[i]
+			}
+		}
+		next := make([]float64, 0, len(counts)*len(line))
+		for _, a := range counts {
+			for _, b := range line {
+				next = append(next, a*b)
+			}
+		}
+		counts = next
+	}
+	if over && counted {
+		return errors.New("a window runs over the padded end (ceil_mode with count_include_pad), where engines count differently")
+	}
+	d := c.d
+	full := float64(tensor.Count(w.kernel))
+	if slices.ContainsFunc(counts, func(n float64) bool { return n != full }) {
+		inverse := make([]float64, len(counts))
+		for i, n := range counts {
+			inverse[i] = 1 / n
+		}
+		d, full = c.mul(d, c.array(inverse, w.out...)), 1
+	}
+	if y, ok := c.blocks(d, w, 1/full); ok {
+		c.give(0, y)
+		return nil
+	}
+	ch := c.si[1]
+	w.group = ch
+	kernel := make([]float64, ch*tensor.Count(w.kernel))
+	for i := range kernel {
+		kernel[i] = 1 / full
+	}
+	c.give(0, c.spread(d, c.array(kernel, append([]int{ch, 1}, w.kernel...)...), w))
+	return nil
+}
+
+// blocks repeats each element of d over its window, if windows neither overlap nor leave gaps; which is much faster than a
+// transposed convolution.
+func (c *call) blocks(d string, w *window, f float64) (string, bool) {
+	split, shape, end := []int{0, 0}, []int{0, 0}, make([]int, 2*(w.dimensions+2))
+	ones := []int{1, 1}
+	rest := false
+	for i := range w.kernel {
+		if w.stride[i] != w.kernel[i] || w.dil[i] != 1 || w.before[i] != 0 || w.after[i] != 0 || w.out[i]*w.kernel[i] > w.in[i] {
+			return "", false
+		}
+		split = append(split, w.out[i], 1)
+		ones = append(ones, 1, w.kernel[i])
+		shape = append(shape, w.out[i]*w.kernel[i])
+		end[2+i+w.dimensions+2] = w.in[i] - w.out[i]*w.kernel[i]
+		rest = rest || w.in[i] != w.out[i]*w.kernel[i]
+	}
+	d = c.reshape(c.scale(d, f), c.list(split...))
+	d = c.reshape(c.op("Expand", d, c.list(ones...)), c.list(shape...))
+	if rest {
+		d = c.op("Pad", d, c.list(end...))
+	}
+	return d, true
+}
+
+// maxPool: the operator itself says where each maximum was; the first in row-major order if several are equal.
+func maxPool(c *call) error {
+	if onnx.Int(c.n, "storage_order", 0) != 0 {
+		return errors.New("its rule does not know storage_order=1")
+	}
+	for len(c.n.GetOutput()) < 2 {
+		c.n.Output = append(c.n.Output, "")
+	}
+	if c.n.Output[1] == "" {
+		c.n.Output[1] = c.free("indices:" + c.out[0])
+	}
+	c.give(0, c.scatter(c.in[0], c.n.GetOutput()[1], c.d))
+	return nil
+}
+
+func globalAverage(c *call) error {
+	n := tensor.Count(c.si[2:])
+	c.give(0, c.op("Expand", c.scale(c.d, 1/float64(n)), c.shapeOf(c.in[0])))
+	return nil
+}
+
+// globalMax: the first of equal elements gets the adjoint.
+func globalMax(c *call) error {
+	flat := c.reshape(c.in[0], c.list(0, 0, -1))
+	at := c.with("ArgMax", []string{flat}, onnx.AttrInt("axis", 2), onnx.AttrInt("keepdims", 1))
+	z := c.with("ScatterElements", []string{c.zeros(flat), at, c.reshape(c.d, c.list(0, 0, 1))}, onnx.AttrInt("axis", 2))
+	c.give(0, c.like(z, c.in[0]))
+	return nil
+}
