@@ -46,6 +46,137 @@ type jModel struct {
 	Policy  jPolicy  `json:"policy"`
 	Checks  []jCheck `json:"checks"`
 	Outside []string `json:"not_part_of_this_audit"`
+
+	About       []jAbout     `json:"about"`
+	Questions   []jQuestion  `json:"questions"`
+	Diagnoses   []jDiagnosis `json:"diagnoses"` // the most likely first
+	Advice      []jAdvice    `json:"recommendations"`
+	WorstCases  []jWorst     `json:"worst_cases"`
+	Certificate []string     `json:"certificate"`
+	Caveats     []string     `json:"caveats"`
+	Gallery     []jCase      `json:"gallery"` // without pixels, which the page holds
+	Command     string       `json:"command,omitempty"`
+}
+
+type jAbout struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type jQuestion struct {
+	Question string   `json:"question"`
+	Answers  []string `json:"answers"`
+}
+
+type jDiagnosis struct {
+	ID         string   `json:"id"`
+	Cause      string   `json:"cause"`
+	Confidence number   `json:"confidence"`
+	Location   string   `json:"location,omitempty"`
+	For        []jClue  `json:"for"`
+	Against    []jClue  `json:"against"`
+	Missing    []string `json:"would_decide"`
+	Fix        string   `json:"fix"`
+	Verify     string   `json:"verify"`
+}
+
+type jClue struct {
+	Name     string      `json:"name"`
+	Holds    bool        `json:"holds"`
+	Strength number      `json:"strength"`
+	Text     string      `json:"text"`
+	Check    string      `json:"check"`
+	Location string      `json:"location,omitempty"`
+	Set      string      `json:"set,omitempty"`
+	Evidence []jEvidence `json:"evidence"`
+}
+
+type jAdvice struct {
+	Do     string `json:"do"`
+	Why    string `json:"why"`
+	Verify string `json:"verify,omitempty"`
+}
+
+type jWorst struct {
+	What   string `json:"what"`
+	Where  jWhere `json:"where"`
+	Value  number `json:"value"`
+	Replay string `json:"replay,omitempty"`
+}
+
+type jCase struct {
+	Title    string   `json:"title"`
+	Where    *jWhere  `json:"where,omitempty"`
+	Note     string   `json:"note,omitempty"`
+	Pictures []string `json:"pictures"` // captions
+	Replay   string   `json:"replay,omitempty"`
+}
+
+type jExhibit struct {
+	Name  string  `json:"name"`
+	Title string  `json:"title"`
+	Note  string  `json:"note,omitempty"`
+	Table *jTable `json:"table,omitempty"`
+	Curve *jCurve `json:"curve,omitempty"`
+	Map   *jMap   `json:"map,omitempty"`
+}
+
+type jTable struct {
+	Columns []jColumn `json:"columns"`
+	Rows    [][]jCell `json:"rows"`
+}
+
+type jColumn struct {
+	Name string `json:"name"`
+	Unit string `json:"unit,omitempty"`
+	Doc  string `json:"doc,omitempty"`
+}
+
+// jCell is a word, a number, or null for a number that is not finite.
+type jCell Cell
+
+// MarshalJSON writes the word or the number.
+func (c jCell) MarshalJSON() ([]byte, error) {
+	if c.Number {
+		return number(c.Value).MarshalJSON()
+	}
+	return json.Marshal(c.Text)
+}
+
+// JSONSchema admits words, numbers and null.
+func (jCell) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "null"}}}
+}
+
+type jScale struct {
+	Name string `json:"name"`
+	Unit string `json:"unit,omitempty"`
+	Log  bool   `json:"log,omitempty"`
+}
+
+type jCurve struct {
+	X      jScale    `json:"x"`
+	Y      jScale    `json:"y"`
+	Limit  *number   `json:"limit,omitempty"`
+	Series []jSeries `json:"series"`
+}
+
+type jSeries struct {
+	Name   string   `json:"name"`
+	Marks  bool     `json:"marks,omitempty"`
+	X      []number `json:"x"`
+	Y      []number `json:"y"`
+	Lo     []number `json:"lo,omitempty"`
+	Hi     []number `json:"hi,omitempty"`
+	Labels []string `json:"labels,omitempty"`
+}
+
+type jMap struct {
+	Height    int      `json:"height"`
+	Width     int      `json:"width"`
+	Unit      string   `json:"unit,omitempty"`
+	Diverging bool     `json:"diverging,omitempty"`
+	Values    []number `json:"values"` // row by row
 }
 
 type jClaim struct {
@@ -74,10 +205,13 @@ type jCheck struct {
 	Summary  string      `json:"summary"`
 	Status   string      `json:"status" jsonschema:"enum=tested,enum=not tested,enum=not applicable"`
 	Reason   string      `json:"reason,omitempty"`
+	Required bool        `json:"required"` // there is no PASS without it
 	Verdict  string      `json:"verdict,omitempty" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION"`
 	Measures []jEvidence `json:"measures"`
 	Sets     []jSet      `json:"sets"`
 	Findings []jFinding  `json:"findings"`
+	Exhibits []jExhibit  `json:"exhibits"`
+	Clues    []jClue     `json:"clues"`
 }
 
 type jEvidence struct {
@@ -105,6 +239,9 @@ type jFinding struct {
 	Evidence []jEvidence `json:"evidence"`
 	Worst    *jWhere     `json:"worst,omitempty"`
 	Remedies []string    `json:"remedies"`
+	ID       string      `json:"id"`
+	Severity string      `json:"severity" jsonschema:"enum=high,enum=medium,enum=low,enum=note"`
+	Replay   string      `json:"replay,omitempty"`
 }
 
 type jStats struct {
@@ -155,6 +292,18 @@ type jSet struct {
 	Detected    string    `json:"detectable_text"`
 	Steps       []jStep   `json:"elimination"`
 	Profile     []jPoint  `json:"profile"`
+	Slope       *jSlope   `json:"precision_slope,omitempty"`
+}
+
+// jSlope compares the error with that in float64.
+type jSlope struct {
+	Text     string    `json:"text"`
+	Single   jInterval `json:"model"`
+	Double   jInterval `json:"float64"`
+	Apart    number    `json:"outputs_apart"`
+	Factor   number    `json:"shrinks_by"` // null if float64 takes the error away or there is none
+	Inputs   int       `json:"inputs"`
+	Elements int       `json:"elements"`
 }
 
 type jStep struct {
@@ -228,22 +377,109 @@ func model(r *Report) jModel {
 	if r.Error != "" {
 		m.Verdict = couldNotRun
 	}
+	whole(&m, r)
+	graded := map[string][]Graded{}
+	for _, f := range r.Graded() {
+		graded[f.Check] = append(graded[f.Check], f)
+	}
 	for _, c := range r.Results {
 		j := jCheck{
-			Check: c.Check.Name, Summary: c.Check.Summary(), Status: string(c.Status), Reason: c.Reason, Verdict: string(c.Verdict),
-			Measures: evidences(c.Measures), Sets: []jSet{}, Findings: []jFinding{},
+			Check: c.Check.Name, Summary: c.Check.Summary(), Status: string(c.Status), Reason: c.Reason, Required: r.Policy.requires(c.Check), Verdict: string(c.Verdict),
+			Measures: evidences(c.Measures), Sets: []jSet{}, Findings: []jFinding{}, Exhibits: []jExhibit{}, Clues: clues(c.Clues),
 		}
 		for _, s := range c.Sets {
 			j.Sets = append(j.Sets, setOf(r, s))
 		}
-		for _, f := range c.Findings {
+		for _, f := range graded[c.Check.Name] {
 			j.Findings = append(j.Findings, jFinding{
 				string(f.Category), f.Set, f.Message, f.Location, evidences(f.Evidence), where(f.Worst), list(f.Remedies),
+				f.ID, string(f.Severity), r.Replay(f.Worst),
 			})
+		}
+		for _, e := range c.Exhibits {
+			j.Exhibits = append(j.Exhibits, exhibitOf(e))
 		}
 		m.Checks = append(m.Checks, j)
 	}
 	return m
+}
+
+// whole fills in what belongs to no single check.
+func whole(m *jModel, r *Report) {
+	m.About, m.Questions, m.Diagnoses, m.Advice, m.WorstCases, m.Gallery = []jAbout{}, []jQuestion{}, []jDiagnosis{}, []jAdvice{}, []jWorst{}, []jCase{}
+	m.Certificate, m.Caveats, m.Command = list(r.Certificate()), list(r.Caveats()), r.Command
+	for _, a := range r.About {
+		m.About = append(m.About, jAbout(a))
+	}
+	if r.Error == "" {
+		for _, q := range r.Questions() {
+			m.Questions = append(m.Questions, jQuestion{q.Text, q.Answers})
+		}
+	}
+	for _, d := range r.Diagnoses {
+		j := jDiagnosis{
+			ID: d.ID, Cause: d.Cause, Confidence: number(d.Confidence), Location: d.Location, For: clues(d.For), Against: clues(d.Against),
+			Missing: []string{}, Fix: d.Fix, Verify: d.Verify,
+		}
+		for _, n := range d.Missing {
+			j.Missing = append(j.Missing, string(n))
+		}
+		m.Diagnoses = append(m.Diagnoses, j)
+	}
+	for _, a := range r.Recommendations() {
+		m.Advice = append(m.Advice, jAdvice(a))
+	}
+	for _, w := range r.WorstCases() {
+		m.WorstCases = append(m.WorstCases, jWorst{w.What, *where(w.Where), number(w.Value), r.Replay(w.Where)})
+	}
+	for _, g := range r.Gallery {
+		j := jCase{Title: g.Title, Where: where(g.Where), Note: g.Note, Pictures: []string{}, Replay: r.Replay(g.Where)}
+		for _, p := range g.Pictures {
+			j.Pictures = append(j.Pictures, p.Caption)
+		}
+		m.Gallery = append(m.Gallery, j)
+	}
+}
+
+func clues(cs []Clue) []jClue {
+	out := []jClue{}
+	for _, c := range cs {
+		out = append(out, jClue{string(c.Name), c.Holds, number(c.Strength), c.Text, c.Check, c.Location, c.Set, evidences(c.Evidence)})
+	}
+	return out
+}
+
+func exhibitOf(e Exhibit) jExhibit {
+	j := jExhibit{Name: e.Name, Title: e.Title, Note: e.Note}
+	if t := e.Table; t != nil {
+		j.Table = &jTable{Columns: []jColumn{}, Rows: [][]jCell{}}
+		for _, c := range t.Columns {
+			j.Table.Columns = append(j.Table.Columns, jColumn(c))
+		}
+		for _, r := range t.Rows {
+			row := []jCell{}
+			for _, c := range r {
+				row = append(row, jCell(c))
+			}
+			j.Table.Rows = append(j.Table.Rows, row)
+		}
+	}
+	if c := e.Curve; c != nil {
+		j.Curve = &jCurve{X: jScale(c.X), Y: jScale(c.Y), Series: []jSeries{}}
+		if !math.IsNaN(c.Limit) {
+			n := number(c.Limit)
+			j.Curve.Limit = &n
+		}
+		for _, s := range c.Series {
+			j.Curve.Series = append(j.Curve.Series, jSeries{
+				s.Name, s.Marks, append([]number{}, numbers(s.X)...), append([]number{}, numbers(s.Y)...), numbers(s.Lo), numbers(s.Hi), s.Labels,
+			})
+		}
+	}
+	if m := e.Map; m != nil {
+		j.Map = &jMap{m.H, m.W, m.Unit, m.Diverging, append([]number{}, numbers(m.Val)...)}
+	}
+	return j
 }
 
 // list is never null in JSON.
@@ -301,6 +537,9 @@ func setOf(r *Report, s *Set) jSet {
 		Rounding: number(s.Floors.Rounding), Repeat: number(s.Floors.Repeat), Batch: number(s.Floors.Batch),
 		Resampling: stats(s.Resampling), Ratio: interval(s.Ratio), Detectable: number(s.Detectable), Detected: detectable(&r.Policy, s),
 		Steps: []jStep{}, Profile: []jPoint{},
+	}
+	if sl := s.Slope; sl != nil {
+		j.Slope = &jSlope{sl.String(), interval(sl.Single), interval(sl.Double), number(sl.Apart), number(sl.Factor()), sl.Inputs, sl.Elements}
 	}
 	for _, x := range s.Steps {
 		j.Steps = append(j.Steps, jStep{x.Name, x.Text, x.Named, evidences(x.Evidence)})

@@ -17,12 +17,23 @@ type junitSuites struct {
 }
 
 type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Cases    []junitCase `xml:"testcase"`
+	Name     string `xml:"name,attr"`
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+
+	Properties *junitProperties `xml:"properties"`
+	Cases      []junitCase      `xml:"testcase"`
+}
+
+type junitProperties struct {
+	Property []junitProperty `xml:"property"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 type junitCase struct {
@@ -70,6 +81,12 @@ func JUnit(w io.Writer, reports ...*Report) error {
 
 func suite(r *Report) junitSuite {
 	s := junitSuite{Name: r.Model}
+	if len(r.About) > 0 {
+		s.Properties = &junitProperties{}
+		for _, a := range r.About {
+			s.Properties.Property = append(s.Properties.Property, junitProperty(a))
+		}
+	}
 	class := "nero.audit." + r.Model
 	add := func(c junitCase) {
 		c.Class = class
@@ -90,7 +107,7 @@ func suite(r *Report) junitSuite {
 	}
 	for _, c := range r.Results {
 		j := junitCase{Name: c.Check.Name}
-		text := body(c)
+		text := body(r, c)
 		switch {
 		case c.Status != Tested && !r.ends(c.Verdict) || c.Verdict == "":
 			j.Skipped = &junitNote{Message: fmt.Sprintf("%s: %s", c.Status, c.Reason)}
@@ -102,7 +119,7 @@ func suite(r *Report) junitSuite {
 		add(j)
 	}
 	j := junitCase{Name: "verdict"}
-	text := strings.Join(append(r.Answers(), r.Reasons...), "\n")
+	text := strings.Join(append(sentences(r), r.Reasons...), "\n")
 	if r.ends(r.Verdict) {
 		j.Failure = &junitNote{Message: string(r.Verdict), Type: string(r.Verdict), Text: text}
 	} else {
@@ -110,6 +127,21 @@ func suite(r *Report) junitSuite {
 	}
 	add(j)
 	return s
+}
+
+// sentences are the three questions with their answers, and the most likely cause.
+func sentences(r *Report) []string {
+	var out []string
+	for _, q := range r.Questions() {
+		out = append(out, q.Text)
+		for _, a := range q.Answers {
+			out = append(out, "  "+a)
+		}
+	}
+	for _, d := range r.Diagnoses {
+		out = append(out, "cause: "+cause(d))
+	}
+	return out
 }
 
 // ends reports whether a verdict ends the program with an exit code other than 0.
@@ -133,18 +165,24 @@ func first(c *Result) string {
 }
 
 // body is everything that a check has to say.
-func body(c *Result) string {
+func body(r *Report, c *Result) string {
 	var b strings.Builder
 	for _, s := range c.Sets {
 		fmt.Fprintf(&b, "%s: %s: %s\n", s.Name, s.Verdict, s.Reason)
 	}
-	for _, f := range c.Findings {
-		fmt.Fprintf(&b, "%s: %s\n", f.Category, f.Message)
+	for _, f := range r.Graded() {
+		if f.Check != c.Check.Name {
+			continue
+		}
+		fmt.Fprintf(&b, "%s %s: %s\n", f.Severity, f.Category, f.Message)
 		for _, e := range f.Evidence {
 			fmt.Fprintf(&b, "  %s\n", evidence(e))
 		}
-		for _, r := range f.Remedies {
-			fmt.Fprintf(&b, "  try: %s\n", r)
+		for _, x := range f.Remedies {
+			fmt.Fprintf(&b, "  try: %s\n", x)
+		}
+		if x := r.Replay(f.Worst); x != "" {
+			fmt.Fprintf(&b, "  replay: %s\n", x)
 		}
 	}
 	for _, e := range c.Measures {

@@ -44,9 +44,9 @@ func (r *Report) Questions() []Question {
 
 func (r *Report) isReal() []string {
 	a := r.Answers()
-	for _, c := range r.Clues() {
-		if c.Holds && (c.Name == ClueSlopeRounding || c.Name == ClueSlopeViolation) {
-			a = append(a, c.Text)
+	for _, s := range r.Sets() {
+		if s.Slope != nil {
+			a = append(a, s.Name+": "+s.Slope.String())
 		}
 	}
 	if len(r.Sets()) == 0 {
@@ -67,10 +67,15 @@ func (r *Report) isRight() []string {
 		}
 	}
 	controls := false
+	var skipped []string
 	for _, c := range r.Results {
 		controls = controls || c.Check.Name == "controls" && c.Status == Tested
-		if c.Status == NotTested {
+		switch {
+		case c.Status != NotTested:
+		case r.Policy.requires(c.Check):
 			a = append(a, fmt.Sprintf("not all of it: %s was not tested: %s", c.Check.Name, c.Reason))
+		default:
+			skipped = append(skipped, c.Check.Name)
 		}
 	}
 	if len(a) > 0 {
@@ -89,7 +94,11 @@ func (r *Report) isRight() []string {
 	if len(seen) > 0 {
 		t += "; a planted break was noticed from a size of " + strings.Join(seen, " and of ")
 	}
-	return []string{t}
+	a = []string{t}
+	if len(skipped) > 0 {
+		a = append(a, "not tested, and not needed for the verdict: "+strings.Join(skipped, ", "))
+	}
+	return a
 }
 
 // layerClues are those that name a layer, the most telling first.
@@ -153,7 +162,7 @@ func (r *Report) Caveats() []string {
 		c = append(c, fmt.Sprintf("The model was judged in the mean of %d repeats, not in single answers.", r.Policy.Average))
 	}
 	if r.Added > 0 {
-		c = append(c, fmt.Sprintf("The audit added %s to the plan that act without resampling.", plural(r.Added, "element", "elements")))
+		c = append(c, fmt.Sprintf("Exact elements that the audit added to the plan: %d.", r.Added))
 	}
 	for _, s := range r.Sets() {
 		switch {

@@ -86,6 +86,8 @@ func TestQuestions(t *testing.T) {
 		{"nothing judged", controls, 0, "no set of elements was judged"},
 		{"no controls", []*audit.Result{{Check: &audit.Check{Name: "x"}, Status: audit.Tested}}, 1, "the controls were not run"},
 		{"right", append(controls[:1:1], &audit.Result{Check: &audit.Check{Name: "x"}, Status: audit.Tested, Sets: fine}), 1, "yes, as far as controls can tell: the actions obey the group, the identity changes nothing, the outputs vary; a planted break was noticed from a size of 1.0e-05 on the exact elements"},
+		{"optional", append(controls[:1:1], &audit.Result{Check: &audit.Check{Name: "x", Optional: true}, Status: audit.NotTested}), 1, "not needed for the verdict: x"},
+		{"slope", []*audit.Result{{Check: &audit.Check{Name: "x"}, Sets: []*audit.Set{{Name: "exact elements", Slope: &audit.Slope{Single: audit.Interval{Value: 1e-7}}}}}}, 0, "exact elements: float64 shrinks the error from 1.0e-07 to 0"},
 		{"wrong", append(controls[:1:1], &audit.Result{Check: &audit.Check{Name: "x"}, Status: audit.Tested, Findings: []audit.Finding{{Category: audit.Convention, Message: "the inverse passes"}}}), 1, "in doubt: the inverse passes"},
 		{"no layer breaks", []*audit.Result{{Check: &audit.Check{Name: "x"}, Status: audit.Tested, Sets: fine}}, 2, "no error is above the limit"},
 		{"not looked", controls, 2, "did not look inside"},

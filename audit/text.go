@@ -7,14 +7,15 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 // columns is the width that text keeps to, for terminals and logs.
 const columns = 100
 
-// Text writes reports for people: first the verdicts and whether each error is real, then a table, then what was found and what was
-// not tested. No line is longer than 100 columns.
+// Text writes reports for people: first the verdicts with the three questions and the most likely cause, then a table, then what was found,
+// what was measured, and what was not tested. No line is longer than 100 columns.
 func Text(w io.Writer, reports ...*Report) error {
 	t := &text{}
 	for _, r := range reports {
@@ -24,9 +25,22 @@ func Text(w io.Writer, reports ...*Report) error {
 	for _, r := range reports {
 		t.details(r, len(reports) > 1)
 	}
-	_, err := io.WriteString(w, t.b.String())
+	_, err := io.WriteString(w, printable(t.b.String()))
 	return err
 }
+
+// printable replaces what would move a cursor, colour a terminal or turn the direction of writing: names come from files.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c != '\n' && unicode.IsControl(c) || '\u202a' <= c && c <= '\u202e' || '\u2066' <= c && c <= '\u2069' {
+			return '\ufffd'
+		}
+		return c
+	}, s)
+}
+
+// oneLine is a text from outside within a line.
+func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
 
 type text struct{ b strings.Builder }
 
@@ -95,14 +109,40 @@ func (t *text) head(r *Report) {
 		return
 	}
 	t.line(0, fmt.Sprintf("%s: %s", r.Model, r.Verdict))
-	t.line(2, "Is the error real, or is it rounding or resampling?")
-	for _, a := range r.Answers() {
-		t.line(4, a)
+	for _, q := range r.Questions() {
+		t.line(2, q.Text)
+		for _, a := range q.Answers {
+			t.line(4, a)
+		}
 	}
-	if len(r.Sets()) == 0 {
-		t.line(4, "no answer: no set of elements was judged")
+	if len(r.Diagnoses) > 0 {
+		d := r.Diagnoses[0]
+		t.line(2, "Most likely cause")
+		t.line(4, cause(d))
+		if d.Fix != "" {
+			t.line(4, "what to do: "+d.Fix)
+		}
+		if d.Verify != "" {
+			t.line(4, "how to see that it helped: "+d.Verify)
+		}
+		var rest []string
+		for _, d := range r.Diagnoses[1:] {
+			rest = append(rest, cause(d))
+		}
+		if len(rest) > 0 {
+			t.line(4, "else: "+strings.Join(rest, "; "))
+		}
 	}
 	t.b.WriteString("\n")
+}
+
+// cause is a diagnosis in a few words: "zero padding, 72% sure, at /conv1".
+func cause(d Diagnosis) string {
+	s := fmt.Sprintf("%s, %s sure", d.Cause, share(d.Confidence))
+	if d.Location != "" {
+		s += ", at " + d.Location
+	}
+	return s
 }
 
 var header = []struct {
@@ -142,12 +182,8 @@ func (t *text) table(reports []*Report) {
 				row(names...)
 				some = true
 			}
-			floor := r.Policy.rounding(s.Floors)
-			if !s.Exact {
-				floor = s.Resampling.Mean
-			}
 			row(r.Model, strings.TrimSuffix(s.Name, " elements"), num(s.Rel.Mean), num(s.Rel.P95), num(s.Rel.Max),
-				limits(s.Worst), num(floor), string(s.Verdict))
+				limits(s.Worst), num(r.Policy.floor(s)), string(s.Verdict))
 		}
 	}
 	if some {
@@ -185,25 +221,133 @@ func (t *text) details(r *Report, named bool) {
 		plural(r.Inputs, "input", "inputs"), r.Seed, r.Output, scale))
 	t.line(0, fmt.Sprintf("limit %s (%s), %s of the inputs may exceed it; confidence %s", num(r.Policy.Threshold), r.Policy.Origin,
 		percent(r.Policy.FailureRate), percent(r.Policy.Confidence)))
+	for _, x := range r.About {
+		t.line(0, x.Name+": "+x.Value)
+	}
 	for _, s := range r.Sets() {
 		t.set(r, s)
 	}
+	t.diagnoses(r)
+	t.findings(r)
 	for _, c := range r.Results {
-		if len(c.Findings) == 0 && (len(c.Measures) == 0 || c.Check.Name != "decision") {
+		if len(c.Measures) == 0 && len(c.Exhibits) == 0 {
 			continue
 		}
 		t.line(0, c.Check.Name)
-		if c.Check.Name == "decision" {
-			for _, e := range c.Measures {
-				t.line(2, evidence(e))
-			}
+		for _, e := range c.Measures {
+			t.line(2, evidence(e))
 		}
-		for _, f := range c.Findings {
-			t.finding(f)
+		for _, e := range c.Exhibits {
+			t.exhibit(e)
 		}
 	}
+	t.worst(r)
+	t.paragraph("certificate", r.Certificate())
+	t.paragraph("caveats", r.Caveats())
 	t.untested(r)
 	t.b.WriteString("\n")
+}
+
+// paragraph writes a heading and sentences below it.
+func (t *text) paragraph(head string, sentences []string) {
+	if len(sentences) == 0 {
+		return
+	}
+	t.line(0, head)
+	for _, s := range sentences {
+		t.line(2, s)
+	}
+}
+
+// diagnoses says of each explanation what speaks for and against it.
+func (t *text) diagnoses(r *Report) {
+	if len(r.Diagnoses) == 0 {
+		return
+	}
+	t.line(0, "causes")
+	for _, d := range r.Diagnoses {
+		t.line(2, cause(d))
+		for _, c := range d.For {
+			t.line(4, "for: "+clue(c))
+		}
+		for _, c := range d.Against {
+			t.line(4, "against: "+clue(c))
+		}
+		if len(d.Missing) > 0 {
+			t.line(4, "not looked for, would decide: "+missing(d))
+		}
+		if d.Fix != "" {
+			t.line(4, "fix: "+d.Fix)
+		}
+		if d.Verify != "" {
+			t.line(4, "verify: "+d.Verify)
+		}
+	}
+}
+
+func missing(d Diagnosis) string {
+	var names []string
+	for _, m := range d.Missing {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
+}
+
+// clue is a fact with the check that saw it; its numbers are in its text.
+func clue(c Clue) string {
+	s := c.Text
+	if s == "" {
+		s = string(c.Name)
+		if !c.Holds {
+			s = "no " + s
+		}
+	}
+	if c.Check != "" {
+		s += " (" + c.Check + ")"
+	}
+	return s
+}
+
+// findings lists them all, the most severe first.
+func (t *text) findings(r *Report) {
+	all := r.Graded()
+	if len(all) == 0 {
+		return
+	}
+	t.line(0, "findings")
+	for _, f := range all {
+		s := fmt.Sprintf("%s %s: %s", f.Severity, f.Category, f.Message)
+		if f.Location != "" && !strings.Contains(f.Message, f.Location) {
+			s += " (" + f.Location + ")"
+		}
+		t.line(2, s)
+		for _, e := range f.Evidence {
+			t.line(4, evidence(e))
+		}
+		for _, r := range f.Remedies {
+			t.line(4, "try: "+r)
+		}
+	}
+}
+
+// worst lists the worst cases with the commands that repeat them.
+func (t *text) worst(r *Report) {
+	all := r.WorstCases()
+	if len(all) == 0 {
+		return
+	}
+	t.line(0, "worst cases")
+	for _, w := range all {
+		s := w.What + ": " + w.Where.String()
+		if !math.IsNaN(w.Value) {
+			s += ", " + num(w.Value)
+		}
+		t.line(2, s)
+		if c := r.Replay(w.Where); c != "" {
+			// Not broken into lines: it is there to be copied.
+			t.b.WriteString("    " + c + "\n")
+		}
+	}
 }
 
 func inBrackets(measure string, added int) string {
@@ -239,6 +383,9 @@ func (t *text) set(r *Report, s *Set) {
 		floors += fmt.Sprintf(", resampling %s (error over it %s in %s)", num(s.Resampling.Mean), num(s.Ratio.Value), limits(s.Ratio))
 	}
 	t.line(2, floors)
+	if sl := s.Slope; sl != nil {
+		t.line(2, fmt.Sprintf("%s; %s at %s, outputs %s apart", sl, plural(sl.Inputs, "input", "inputs"), plural(sl.Elements, "element", "elements"), num(sl.Apart)))
+	}
 	t.line(2, r.Statement(s))
 	if s.NonFinite > 0 {
 		t.line(2, fmt.Sprintf("%s not finite, first %s", plural(s.NonFinite, "output is", "outputs are"), s.NonFiniteAt))
@@ -295,16 +442,6 @@ func detectable(p *Policy, s *Set) string {
 		return "none"
 	}
 	return num(s.Detectable)
-}
-
-func (t *text) finding(f Finding) {
-	t.line(2, fmt.Sprintf("%s: %s", f.Category, f.Message))
-	for _, e := range f.Evidence {
-		t.line(4, evidence(e))
-	}
-	for _, r := range f.Remedies {
-		t.line(4, "try: "+r)
-	}
 }
 
 // evidence is one number with all that belongs to it.

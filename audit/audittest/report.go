@@ -28,6 +28,10 @@ func Report() *audit.Report {
 		Resampling: audit.Stats{Mean: nan, Std: nan, P50: nan, P95: nan, P99: nan, Max: nan}, Ratio: audit.Interval{Value: nan, Lo: nan, Hi: nan},
 		Floors: audit.Floors{Rounding: 5e-7}, Detectable: 1e-5, Cause: audit.CauseRoundoff, Level: audit.LevelExact,
 		Verdict: audit.Passed, Reason: "largest error 4.0e-07 (at most 5.0e-07) < 1.0e-04",
+		Slope: &audit.Slope{
+			Single: audit.Interval{Value: 4e-7, Lo: 3e-7, Hi: 5e-7, N: 20}, Double: audit.Interval{Value: 1e-15, Lo: 8e-16, Hi: 1.25e-15, N: 20},
+			Apart: 2e-7, Inputs: 20, Elements: 3,
+		},
 		Steps: []audit.Step{{Name: "rounding", Text: "error is 0.8 times the rounding floor 5.0e-07", Named: true}},
 	}
 	between := &audit.Set{
@@ -107,8 +111,12 @@ func Report() *audit.Report {
 				Name: "layers", Title: "Where the error enters",
 				Table: &audit.Table{
 					Columns: []audit.Column{
-						{Name: "layer"}, {Name: "operator"}, {Name: "prefix", Doc: "error after this layer"},
-						{Name: "injected", Doc: "error of this layer alone"}, {Name: "share", Unit: "share", Doc: "signed part of the error at the output"}, {Name: "status"},
+						{Name: "layer"},
+						{Name: "operator"},
+						{Name: "prefix", Doc: "error after this layer"},
+						{Name: "injected", Doc: "error of this layer alone"},
+						{Name: "share", Unit: "share", Doc: "signed part of the error at the output"},
+						{Name: "status"},
 					},
 					Rows: [][]audit.Cell{
 						{audit.Word("/conv1/Conv"), audit.Word("Conv"), audit.Num(0.3), audit.Num(0.3), audit.Num(0.62), audit.Word("tested")},
@@ -138,8 +146,11 @@ func Report() *audit.Report {
 		},
 		Outside: []string{"conservative forces"},
 		About: []audit.About{
-			{Name: audit.AboutFile, Value: "models/original 1.onnx"}, {Name: audit.AboutDigest, Value: "sha256:0123456789abcdef"},
-			{Name: audit.AboutEngine, Value: "wasm 1.18.0, float32"}, {Name: audit.AboutData, Value: "digits.npz, 1797 samples"}, {Name: audit.AboutDate, Value: "2025-01-02"},
+			{Name: audit.AboutFile, Value: "models/original 1.onnx"},
+			{Name: audit.AboutDigest, Value: "sha256:0123456789abcdef"},
+			{Name: audit.AboutEngine, Value: "wasm 1.18.0, float32"},
+			{Name: audit.AboutData, Value: "digits.npz, 1797 samples"},
+			{Name: audit.AboutDate, Value: "2025-01-02"},
 		},
 		Diagnoses: []audit.Diagnosis{
 			{

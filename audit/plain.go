@@ -1,0 +1,208 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of what text shows of an exhibit; the rest is in the other forms.
+const (
+	mostRows = 40 // of a table
+	mostDots = 12 // of a series
+	mapWidth = 64 // characters of a map
+	mapRows  = 24
+)
+
+// exhibit shows a table in columns, a curve in numbers, a map in shades.
+func (t *text) exhibit(e Exhibit) {
+	t.line(2, e.Title)
+	if e.Note != "" {
+		t.line(4, e.Note)
+	}
+	t.plot(e)
+}
+
+func (t *text) plot(e Exhibit) {
+	switch {
+	case e.Table != nil:
+		t.rows(e.Table)
+	case e.Curve != nil:
+		t.curve(e.Curve)
+	case e.Map != nil:
+		t.shades(e.Map)
+	}
+}
+
+// heading is the name of a column with its unit.
+func (c Column) heading() string { return named(c.Name, c.Unit) }
+
+func named(name, unit string) string {
+	if unit == "" || unit == "share" {
+		return name
+	}
+	return name + " (" + unit + ")"
+}
+
+// In writes a cell of a column of the given unit: shares in percents, words as they are.
+func (c Cell) In(unit string) string {
+	switch {
+	case !c.Number:
+		return c.Text
+	case unit == "share":
+		return percent(c.Value)
+	}
+	return num(c.Value)
+}
+
+// rows writes a table in columns, words clipped where they are too wide together.
+func (t *text) rows(b *Table) {
+	n := len(b.Columns)
+	grid := make([][]string, 0, len(b.Rows)+1)
+	right := make([]bool, n)
+	var head []string
+	for _, c := range b.Columns {
+		head = append(head, c.heading())
+	}
+	grid = append(grid, head)
+	for _, r := range b.Rows[:min(len(b.Rows), mostRows)] {
+		var line []string
+		for j, c := range r {
+			right[j] = right[j] || c.Number
+			line = append(line, oneLine(c.In(b.Columns[j].Unit)))
+		}
+		grid = append(grid, line)
+	}
+	width := make([]int, n)
+	for _, r := range grid {
+		for j, c := range r {
+			width[j] = max(width[j], utf8.RuneCountInString(c))
+		}
+	}
+	const indent, gap = 4, 2
+	for total(width)+gap*(n-1)+indent > columns {
+		j := slices.Index(width, slices.Max(width))
+		if width[j] <= 4 {
+			break // more columns than a line holds
+		}
+		width[j]--
+	}
+	for _, r := range grid {
+		var out []string
+		for j, c := range r {
+			out = append(out, pad(clip(c, width[j]), width[j], right[j]))
+		}
+		t.b.WriteString(strings.TrimRight(clip(strings.Repeat(" ", indent)+strings.Join(out, strings.Repeat(" ", gap)), columns), " ") + "\n")
+	}
+	if more := len(b.Rows) - mostRows; more > 0 {
+		t.line(4, "and "+plural(more, "more row", "more rows"))
+	}
+}
+
+func total(x []int) int {
+	n := 0
+	for _, v := range x {
+		n += v
+	}
+	return n
+}
+
+// curve writes each series in numbers, thinned evenly with its ends kept.
+func (t *text) curve(c *Curve) {
+	t.line(4, fmt.Sprintf("%s over %s", named(c.Y.Name, c.Y.Unit), named(c.X.Name, c.X.Unit)))
+	if !math.IsNaN(c.Limit) {
+		t.line(4, "limit "+num(c.Limit))
+	}
+	for _, s := range c.Series {
+		var dots []string
+		n := len(s.X)
+		for k := range min(n, mostDots) {
+			i := k
+			if n > mostDots {
+				i = k * (n - 1) / (mostDots - 1)
+			}
+			d := num(s.Y[i]) + " at " + num(s.X[i])
+			if i < len(s.Labels) && s.Labels[i] != "" {
+				d = num(s.Y[i]) + " at " + s.Labels[i]
+			}
+			dots = append(dots, d)
+		}
+		line := s.Name + ": " + strings.Join(dots, ", ")
+		if n > mostDots {
+			line += fmt.Sprintf(" (%d of %d)", mostDots, n)
+		}
+		t.line(4, line)
+	}
+}
+
+// shade are the steps from nothing to the largest; signed maps have one for each sign.
+const (
+	shade    = " .:-=+*#%@"
+	positive = " .-=+#"
+	negative = " ,~<o%"
+)
+
+// shades draws a map in characters, each the cell that is farthest from zero among those it covers.
+func (t *text) shades(m *Map) {
+	lo, hi, at := math.Inf(1), math.Inf(-1), -1
+	for i, v := range m.Val {
+		if math.IsNaN(v) {
+			continue
+		}
+		if at < 0 || math.Abs(v) > math.Abs(m.Val[at]) {
+			at = i
+		}
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	if at < 0 {
+		t.line(4, "nothing is known")
+		return
+	}
+	t.line(4, fmt.Sprintf("%d rows, %d columns; from %s to %s%s, farthest from 0 at row %d, column %d", m.H, m.W, num(lo), num(hi),
+		suffix(m.Unit), at/m.W, at%m.W))
+	if m.Diverging {
+		t.line(4, fmt.Sprintf("negative %s, positive %s", negative[1:], positive[1:]))
+	}
+	most := math.Abs(m.Val[at])
+	step := max(1, (m.W+mapWidth-1)/mapWidth, (m.H+mapRows-1)/mapRows)
+	for y := 0; y < m.H; y += step {
+		var b strings.Builder
+		for x := 0; x < m.W; x += step {
+			v := math.NaN()
+			for j := y; j < min(y+step, m.H); j++ {
+				for i := x; i < min(x+step, m.W); i++ {
+					if w := m.Val[j*m.W+i]; !math.IsNaN(w) && !(math.Abs(v) >= math.Abs(w)) {
+						v = w
+					}
+				}
+			}
+			b.WriteByte(shadeOf(v, most, m.Diverging))
+		}
+		t.b.WriteString("    |" + b.String() + "|\n")
+	}
+}
+
+func shadeOf(v, most float64, signed bool) byte {
+	steps := shade
+	switch {
+	case math.IsNaN(v):
+		return '?'
+	case signed && v < 0:
+		steps = negative
+	case signed:
+		steps = positive
+	}
+	if !(most > 0) || math.IsInf(most, 0) {
+		return steps[0]
+	}
+	return steps[min(int(math.Ceil(math.Abs(v)/most*float64(len(steps)-1))), len(steps)-1)]
+}
+
+func suffix(unit string) string {
+	if unit == "" {
+		return ""
+	}
+	return " " + unit
+}
