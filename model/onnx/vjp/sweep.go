@@ -224,7 +224,7 @@ func (s *sweep) depends(n *onnxpb.NodeProto) bool {
 }
 
 // cotangent adds the input.
-func (s *sweep) cotangent(y string) (string, error) {
+func (s *sweep) cotangent(y string, sig onnx.Signature) (string, error) {
 	sh, ok := s.shapes[y]
 	if !ok {
 		return "", fmt.Errorf("the shape of output %q is not known: measure shapes by running the model (vjp.Shapes with an engine)", y)
@@ -240,6 +240,13 @@ func (s *sweep) cotangent(y string) (string, error) {
 	name := s.free("cotangent")
 	if len(axes) > 0 {
 		axes[0] = name + "_batch"
+	}
+	if p, ok := sig.Output(y); ok && len(p.Shape) == len(axes) { // the batch axis may be another one
+		for a, l := range p.Shape {
+			if a > 0 && l.Free() {
+				axes[a] = fmt.Sprintf("%s_axis_%d", name, a)
+			}
+		}
 	}
 	s.adj[y] = s.b.Input(name, d, axes...)
 	return name, nil

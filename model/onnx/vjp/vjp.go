@@ -58,8 +58,8 @@ type Request struct {
 // Result is a model that computes gradients besides its own outputs.
 type Result struct {
 	Bytes []byte // the model
-	// Cotangent is the name of the input that was added after the model's own. It has the shape of the output, its first axis
-	// free.
+	// Cotangent is the name of the input that was added after the model's own. It has the shape of the output; its first axis
+	// is free, and so are those that the model declares as free.
 	Cotangent string
 	// Gradients are the names of the outputs that were added after the model's own, in the order of Request.Wrt. Each has the
 	// shape of its value. Gradients by values with a batch axis are per sample, those by parameters are summed over the batch.
@@ -168,7 +168,7 @@ func build(m *onnx.Model, shapes map[string][]int, r Request) (*Result, error) {
 	}
 	fwd := slices.Clone(s.b.Graph().GetNode())
 	s.spread(fwd, r.Wrt)
-	cot, err := s.cotangent(y)
+	cot, err := s.cotangent(y, m.Signature())
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ def node(op, i, o, **a):
     return helper.make_node(op, i if isinstance(i, list) else i.split(), o if isinstance(o, list) else o.split(), **a)
 
 
-def case(group, name, fn, x, nodes, p=None, c=None, opset=16, out="y", wrt=None, dtype=np.float32):
+def case(group, name, fn, x, nodes, p=None, c=None, opset=16, out="y", wrt=None, dtype=np.float32, batch_axis=0):
     """One case. x: graph inputs with a batch axis, p: parameters, c: constants without a gradient; fn takes those that it
     names as keywords."""
     p, c = p or {}, c or {}
@@ -56,7 +56,7 @@ def case(group, name, fn, x, nodes, p=None, c=None, opset=16, out="y", wrt=None,
     kind = lambda a: TYPES[str(a.dtype)]
     cast = lambda a: a.astype(dtype) if a.dtype.kind == "f" else a
     ins = [helper.make_tensor_value_info(k, kind(cast(a)), ["N"] + list(a.shape[1:]) if a.ndim else []) for k, a in x.items()]
-    outs = [helper.make_tensor_value_info(out, TYPES[np.dtype(dtype).name], ["N"] + list(y.shape[1:]) if y.ndim else [])]
+    outs = [helper.make_tensor_value_info(out, TYPES[np.dtype(dtype).name], ["N" if a == batch_axis else l for a, l in enumerate(y.shape)])]
     inits = [numpy_helper.from_array(np.array(cast(a)), k) for k, a in {**p, **c}.items()]
     m = helper.make_model(helper.make_graph(nodes, name, ins, outs, inits), opset_imports=[helper.make_opsetid("", opset)], producer_name="gen.py")
     m.ir_version = 8
@@ -102,8 +102,7 @@ def elementwise():
     u("Relu", torch.relu, kink, name="relu_kink"); u("Abs", torch.abs, kink, name="abs_kink")
     u("LeakyRelu", lambda x: F.leaky_relu(x, .01), kink, name="leakyrelu_kink")
     one(g, "clip_kink", "Clip", lambda x, lo, hi: x.clamp(-1., 1.), {"x": kink["x"]}, c={"lo": np.float32(-1), "hi": np.float32(1)})
-    edge = {"x": np.array([[-3, 3, 0, 1], [-4, 4, 2.5, -2.5]], np.float32)}
-    u("HardSwish", F.hardswish, edge, name="hardswish_kink")
+    edge = {"x": np.array([[-3, 3, 0, 1], [-4, 4, 2.5, -2.5]], np.float32)}  # of HardSwish, PyTorch has two derivatives at 3, by element type
     u("HardSigmoid", lambda x: F.hardsigmoid(x), edge, name="hardsigmoid_kink", alpha=1 / 6, beta=.5)
     # several operands, broadcast
     shapes = {"same": ((3, 4, 5), (3, 4, 5)), "row": ((3, 4, 5), (5,)), "channel": ((3, 4, 5), (4, 1)), "both": ((3, 1, 5), (3, 4, 1))}
@@ -220,7 +219,7 @@ def shapes():
     one(g, "squeeze", "Squeeze", lambda x, a: x.squeeze(1), {"x": R(3, 1, 6)}, c={"a": I(1)})
     one(g, "unsqueeze", "Unsqueeze", lambda x, a: x.unsqueeze(1).unsqueeze(3), X, c={"a": I(1, 3)})
     one(g, "transpose", "Transpose", lambda x: x.permute(0, 2, 1), X, perm=[0, 2, 1])
-    one(g, "transpose_batch_last", "Transpose", lambda x: x.permute(2, 1, 0), X)
+    case(g, "transpose_batch_last", lambda x: x.permute(2, 1, 0), X, node("Transpose", "x", "y"), batch_axis=2)
     case(g, "transpose_cycle", lambda x: x.permute(1, 2, 0).permute(1, 2, 0).permute(1, 2, 0) * 2, X,
          [node("Transpose", "x", "a", perm=[1, 2, 0]), node("Transpose", "a", "b", perm=[1, 2, 0]), node("Transpose", "b", "c", perm=[1, 2, 0]), node("Add", "c c", "y")])
     case(g, "concat", lambda a, b: torch.cat([a, b, a], 1), {"a": R(3, 2, 4), "b": R(3, 3, 4)}, node("Concat", "a b a", "y", axis=1))
@@ -283,16 +282,17 @@ def sampling():
     g = "sampling"
     X = {"x": R(2, 2, 4, 5)}
     def rs(name, fn, scales=None, sizes=None, opset=16, x=X, **a):
-        c = {"scales": np.array(scales, np.float32)} if scales else {"sizes": I(*sizes)}
+        c = {"scales": np.array(scales, np.float32)} if scales else {"size": I(*sizes)}
         ins = ["x", "", "scales"] if scales else ["x", "", "", "sizes"]
-        case(g, "resize_" + name, lambda x, **_: fn(x), x, node("Resize", ins, ["y"], **a), c=c, opset=opset)
+        nodes = [] if scales else [node("Shape", "x", "front", end=2), node("Concat", "front size", "sizes", axis=0)]
+        case(g, "resize_" + name, lambda x, **_: fn(x), x, nodes + [node("Resize", ins, ["y"], **a)], c=c, opset=opset)
     ip = lambda mode, s=None, z=None, ac=None: (lambda x: F.interpolate(x, scale_factor=s, size=z, mode=mode, align_corners=ac))
     rs("bilinear_up", ip("bilinear", 2., ac=False), [1, 1, 2, 2], mode="linear", coordinate_transformation_mode="half_pixel")
-    rs("bilinear_sizes", ip("bilinear", z=(7, 3), ac=False), sizes=[2, 2, 7, 3], mode="linear", coordinate_transformation_mode="half_pixel", x={"x": R(2, 2, 4, 5)})
-    rs("bilinear_corners", ip("bilinear", z=(7, 9), ac=True), sizes=[2, 2, 7, 9], mode="linear", coordinate_transformation_mode="align_corners")
+    rs("bilinear_sizes", ip("bilinear", z=(7, 3), ac=False), sizes=[7, 3], mode="linear", coordinate_transformation_mode="half_pixel", x={"x": R(2, 2, 4, 5)})
+    rs("bilinear_corners", ip("bilinear", z=(7, 9), ac=True), sizes=[7, 9], mode="linear", coordinate_transformation_mode="align_corners")
     rs("bilinear_pytorch", ip("bilinear", 2., ac=False), [1, 1, 2, 2], mode="linear", coordinate_transformation_mode="pytorch_half_pixel")
     rs("nearest", ip("nearest", 2.), [1, 1, 2, 2], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
-    rs("nearest_sizes", ip("nearest", z=(7, 11)), sizes=[2, 2, 7, 11], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    rs("nearest_sizes", ip("nearest", z=(7, 11)), sizes=[7, 11], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
     rs("bicubic", ip("bicubic", 2., ac=False), [1, 1, 2, 2], mode="cubic", coordinate_transformation_mode="half_pixel", cubic_coeff_a=-.75)
     rs("linear_1d", ip("linear", 2., ac=False), [1, 1, 2], mode="linear", coordinate_transformation_mode="half_pixel", x={"x": R(2, 3, 5)})
     rs("axes", ip("bilinear", 2., ac=False), [2, 2], mode="linear", coordinate_transformation_mode="half_pixel", axes=[2, 3], opset=18)
@@ -325,7 +325,7 @@ def products():
     es = lambda eq: (lambda a, b: torch.einsum(eq, a, b))
     for n, eq, a, b, both in (("attention", "bhid,bhjd->bhij", (3, 2, 4, 5), (3, 2, 6, 5), True), ("dense", "bi,oi->bo", (3, 4), (5, 4), False), ("outer", "bi,bj->bij", (3, 4), (3, 5), True),
                               ("implicit", "bi,ij", (3, 4), (4, 5), False), ("summed", "bij,bk->bk", (3, 4, 5), (3, 2), True), ("transposed", "bij,kj->kbi", (3, 4, 5), (2, 5), False)):
-        case(g, "einsum_" + n, es(eq), {"a": R(*a), "b": R(*b)} if both else {"a": R(*a)}, node("Einsum", "a b", "y", equation=eq), p=None if both else {"b": R(*b)})
+        case(g, "einsum_" + n, es(eq), {"a": R(*a), "b": R(*b)} if both else {"a": R(*a)}, node("Einsum", "a b", "y", equation=eq), p=None if both else {"b": R(*b)}, batch_axis=eq.partition("->")[2].find("b") if "->" in eq else 0)
     case(g, "einsum_three", lambda a, b, c: torch.einsum("bi,ij,bj->b", a, b, c), {"a": R(3, 4), "c": R(3, 5)}, node("Einsum", "a b c", "y", equation="bi,ij,bj->b"), p={"b": R(4, 5)})
     case(g, "einsum_trace", lambda a: torch.einsum("bij->bj", a), {"a": R(3, 4, 5)}, node("Einsum", "a", "y", equation="bij->bj"))
 
@@ -475,6 +475,8 @@ def models():
         for m in net.modules():
             if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d)):
                 m.running_mean.normal_(0, .1); m.running_var.uniform_(.5, 1.5); m.weight.data.uniform_(.5, 1.5); m.bias.data.normal_(0, .1)
+            if isinstance(m, (nn.LayerNorm, nn.GroupNorm)):  # the exporter stores equal parameters once
+                m.weight.data.uniform_(.5, 1.5); m.bias.data.normal_(0, .1)
         net.eval()
         x = torch.tensor(R(3, *shape))
         for suffix, opset in (("", 16), ("_17", 17)) if n == "transformer" else (("", 13),) if n in ("digits_average", "digits_max") else (("", 16),):
@@ -504,7 +506,7 @@ for make in (elementwise, reductions, norms, shapes, sampling, products, convs, 
 total = 0
 for group, arrays in files.items():
     path = os.path.join(HERE, group + ".npz")
-    np.savez_compressed(path, **arrays)
+    np.savez_compressed(path, **{k: np.ascontiguousarray(a) if a.ndim else a for k, a in arrays.items()})
     total += os.path.getsize(path)
     print(group, len({k.split("/")[0] for k in arrays}), "cases", os.path.getsize(path), "bytes")
 print(total, "bytes")
