@@ -2,9 +2,11 @@ package interior
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -304,6 +306,10 @@ type Part struct {
 	g        *graph
 	from, to []string
 	at, run  []int // places in to that the graph computes, and of from that it reads
+
+	mu     sync.Mutex
+	d      *graph   // carries tangents along; nil until it is needed
+	moving []string // values whose tangents it reads, in the order of its extra feeds
 }
 
 // Part is the part of the model that computes the values to from the values from, which must decide them: an error names the
@@ -388,10 +394,16 @@ func (p *Part) Run(ctx context.Context, in [][]Array) ([][]Array, error) {
 
 // Close closes what the part has open.
 func (p *Part) Close() error {
-	if p.g == nil {
-		return nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, g := range []*graph{p.g, p.d} {
+		if g != nil {
+			errs = append(errs, p.m.pool.forget(g))
+		}
 	}
-	if err := p.m.pool.forget(p.g); err != nil {
+	p.d = nil
+	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("%s: %w", p.m.onnx.Name(), err)
 	}
 	return nil
