@@ -55,14 +55,28 @@ type Options struct {
 type Graph struct {
 	inputs   []port
 	defaults []port // inputs that have a value in the file
-	outputs  []string
+	outputs  []port
 	main     *body
 	known    map[string]bool // every name of the main graph
 }
 
 type port struct {
-	name string
-	typ  tensor.DType
+	name  string
+	typ   tensor.DType
+	shape []int // -1 for free axes; nil if the file does not say
+}
+
+func portOf(p onnx.Port) port {
+	out := port{name: p.Name, typ: p.DType}
+	if p.Ranked {
+		out.shape = append([]int{}, p.Sizes()...)
+	}
+	return out
+}
+
+// takes tells whether a shape fits.
+func (p port) takes(shape []int) bool {
+	return p.shape == nil || slices.EqualFunc(p.shape, shape, func(want, n int) bool { return want < 0 || want == n })
 }
 
 // kernel evaluates a node. Absent optional inputs are nil.
@@ -148,7 +162,7 @@ func Load(m *onnx.Model) (*Graph, error) {
 			if p.Kind != "tensor" && p.Kind != "" || p.DType != tensor.Undefined && p.DType.Size() == 0 {
 				b.miss("", "the input %q of kind %s and element type %s", p.Name, cmp.Or(p.Kind, "unknown"), p.DType)
 			}
-			*to = append(*to, port{p.Name, p.DType})
+			*to = append(*to, portOf(p))
 			g.known[p.Name] = true
 		}
 	}
@@ -158,7 +172,9 @@ func Load(m *onnx.Model) (*Graph, error) {
 	if len(b.missing.Nodes) > 0 {
 		return nil, &b.missing
 	}
-	g.outputs = g.main.outputs
+	for _, p := range sig.Outputs {
+		g.outputs = append(g.outputs, portOf(p))
+	}
 	for name := range g.main.consts {
 		g.known[name] = true
 	}
@@ -168,8 +184,8 @@ func Load(m *onnx.Model) (*Graph, error) {
 		}
 	}
 	for _, out := range g.outputs {
-		if !g.known[out] {
-			b.miss("", "the output %q, which nothing makes", out)
+		if !g.known[out.name] {
+			b.miss("", "the output %q, which nothing makes", out.name)
 			return nil, &b.missing
 		}
 	}
@@ -203,7 +219,7 @@ func (b *builder) body(p *onnxpb.GraphProto, main bool) *body {
 		b.miss("", "sparse stored tensor %q", t.GetValues().GetName())
 	}
 	for _, in := range p.GetInput() {
-		g.inputs = append(g.inputs, port{in.GetName(), tensor.DType(in.GetType().GetTensorType().GetElemType())})
+		g.inputs = append(g.inputs, port{name: in.GetName(), typ: tensor.DType(in.GetType().GetTensorType().GetElemType())})
 		have[in.GetName()] = true
 	}
 	read := func(name string) {
@@ -253,11 +269,11 @@ func (b *builder) step(n *onnxpb.NodeProto) (step, bool) {
 	for len(out) > 0 && out[len(out)-1] == "" {
 		out = out[:len(out)-1]
 	}
-	if len(in) < e.least || e.most >= 0 && len(in) > e.most {
+	if len(in) < e.least && len(n.GetInput()) < e.least || e.most >= 0 && len(in) > e.most {
 		b.miss(label, "%s with %d inputs", op, len(in))
 		return step{}, false
 	}
-	for k := range e.least {
+	for k := e.optional; k < e.least; k++ {
 		if in[k] == "" {
 			b.miss(label, "%s without input %d", op, k)
 			return step{}, false
@@ -308,28 +324,38 @@ func (s *scope) find(name string) *value {
 }
 
 // Inputs are the names of the inputs that must be fed, in the model's order.
-func (g *Graph) Inputs() []string {
-	names := make([]string, len(g.inputs))
-	for k, p := range g.inputs {
-		names[k] = p.name
-	}
-	return names
-}
+func (g *Graph) Inputs() []string { return names(g.inputs) }
 
 // Outputs are the names of the model's outputs, in its order.
-func (g *Graph) Outputs() []string { return slices.Clone(g.outputs) }
+func (g *Graph) Outputs() []string { return names(g.outputs) }
+
+func names(ps []port) []string {
+	out := make([]string, len(ps))
+	for k, p := range ps {
+		out[k] = p.name
+	}
+	return out
+}
+
+// check says whether options fit the model.
+func (g *Graph) check(o Options) error {
+	if o.Round < 0 || o.Round >= precisions {
+		return fmt.Errorf("unknown precision %d", o.Round)
+	}
+	for _, name := range o.Values {
+		if !g.known[name] {
+			return fmt.Errorf("the model has no value %q: %w", name, onnx.ErrNoValue)
+		}
+	}
+	return nil
+}
 
 // Run evaluates the model on inputs given in any order: one for each of [Graph.Inputs], floating-point inputs of any
 // floating-point type. It returns the outputs and then o.Values, floats as float64. The context is looked at between nodes.
 // Errors name the node.
 func (g *Graph) Run(ctx context.Context, in []tensor.Named, o Options) ([]tensor.Named, error) {
-	if o.Round < 0 || o.Round >= precisions {
-		return nil, fmt.Errorf("unknown precision %d", o.Round)
-	}
-	for _, name := range o.Values {
-		if !g.known[name] {
-			return nil, fmt.Errorf("the model has no value %q", name)
-		}
+	if err := g.check(o); err != nil {
+		return nil, err
 	}
 	r := &runner{budget: budget{limit: cmp.Or(max(o.Elements, 0), Elements)}, ctx: ctx, round: o.Round}
 	top := &scope{values: map[string]*value{}}
@@ -348,6 +374,9 @@ func (g *Graph) Run(ctx context.Context, in []tensor.Named, o Options) ([]tensor
 		want := ports[k].typ
 		if want != tensor.Undefined && want != x.DType && (!isFloat(want) || !isFloat(x.DType)) {
 			return nil, fmt.Errorf("input %q is %s, want %s", x.Name, x.DType, want)
+		}
+		if !ports[k].takes(x.Shape) {
+			return nil, fmt.Errorf("input %q has the shape %v, want %v (-1: any length)", x.Name, x.Shape, ports[k].shape)
 		}
 		if _, err := r.take(x.Shape); err != nil {
 			return nil, fmt.Errorf("input %q: %w", x.Name, err)
@@ -368,14 +397,19 @@ func (g *Graph) Run(ctx context.Context, in []tensor.Named, o Options) ([]tensor
 		}
 	}
 	r.local = 0 // eval counts the inputs
-	names := slices.Concat(g.outputs, o.Values)
-	got, err := r.eval(g.main, top, names)
+	want := slices.Concat(g.Outputs(), o.Values)
+	got, err := r.eval(g.main, top, want)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]tensor.Named, len(names))
+	out := make([]tensor.Named, len(want))
 	for k, v := range got {
-		out[k] = tensor.Named{Name: names[k], Tensor: v.encode()}
+		if k < len(g.outputs) {
+			if d := g.outputs[k].typ; d != tensor.Undefined && d != v.typ && (!v.float() || !isFloat(d)) {
+				return nil, fmt.Errorf("output %q is %s, the model declares %s", want[k], v, d)
+			}
+		}
+		out[k] = tensor.Named{Name: want[k], Tensor: v.encode()}
 	}
 	return out, nil
 }

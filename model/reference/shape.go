@@ -253,6 +253,10 @@ func (c *call) concat(xs []*value, at int) (*value, error) {
 			return nil, err
 		}
 	}
+	return c.concatValues(xs, at)
+}
+
+func (c *call) concatValues(xs []*value, at int) (*value, error) {
 	a, err := axis(at, xs[0].rank())
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ type entry struct {
 	since       int // the first operator set with this meaning
 	least, most int // inputs; most is -1 for any number
 	outs        int // outputs at most, -1 for any number
+	optional    int // the first so many inputs may be left empty even where others follow
 	build       func(*attrs) kernel
 }
 
@@ -30,7 +31,7 @@ func find(all []entry, opset int) (entry, bool) {
 func operators() map[string][]entry {
 	all := map[string][]entry{}
 	for _, part := range []map[string][]entry{
-		unaryOps(), binaryOps(), typeOps(), shapeOps(), indexOps(), reduceOps(), normOps(), linearOps(), poolOps(),
+		unaryOps(), binaryOps(), typeOps(), shapeOps(), indexOps(), reduceOps(), normOps(), linearOps(), poolOps(), resizeOps(), recurrentOps(), controlOps(), lossOps(),
 	} {
 		for name, es := range part {
 			all[name] = append(all[name], es...)
