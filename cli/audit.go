@@ -7,11 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nero/audit"
 	"nero/audit/check"
+	"nero/audit/diagnosis"
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/measure/metric"
@@ -28,20 +31,23 @@ func (a *App) audit() *cobra.Command {
 	var sf studyFlags
 	var ef engineFlags
 	var formats []string
-	var failOn, out string
-	var repeats int
+	var af auditFlags
+	var out string
 	w := workers()
 	c := &cobra.Command{
 		Use:   "audit [STUDY.yaml | MODEL.onnx]",
 		Short: "Decide whether a model is equivariant, with evidence",
 		Long: `audit measures how far the model's answer at g·x is from where it should be, judges exact elements (quarter turns, mirrors,
 whole shifts) before resampled ones, holds every error against what rounding, repeats and resampling alone would do, and checks by
-a planted asymmetry how small a violation it would have found.
+a planted asymmetry how small a violation it would have found. It looks for the layer in which an error enters, tests gradients,
+derivatives along the group, unusual inputs and other conventions, says what the graph alone allows, and names the most likely
+cause with what speaks for and against it. 'nero checks' lists what is asked.
 
 Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through; 2 the audit could not run.`,
 		Example: "  nero audit model.onnx --data photos --group C4 --invariant\n" +
 			"  nero audit studies/digits/demo.yaml --format text,json,junit -o audit\n" +
-			"  nero audit segment.onnx --data photos --group D4 --output image --equivariant",
+			"  nero audit segment.onnx --data photos --group D4 --output image --equivariant\n" +
+			"  nero audit model.onnx --data photos --group C4 --skip gradient --set layers.samples=16",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFormats(formats, out); err != nil {
@@ -61,7 +67,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 					return s.Errorf(fmt.Sprintf("metrics[%d]", i), "%v", err)
 				}
 			}
-			reports, err := a.auditStudy(cmd.Context(), s, ef, audit.FailOn(failOn), w, repeats)
+			reports, err := a.auditStudy(cmd.Context(), s, ef, af, w)
 			if err != nil {
 				return err
 			}
@@ -81,10 +87,44 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 	ef.add(c)
 	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"}, "text, json, junit; several with -o")
 	c.Flags().StringVarP(&out, "out", "o", "", "`folder` for audit.txt, audit.json, audit.junit.xml; text is still printed")
-	c.Flags().StringVar(&failOn, "fail-on", string(audit.FailOnAttention), "what ends with exit code 1: attention (and FAIL), fail, nothing")
 	c.Flags().IntVarP(&w, "workers", "w", w, "workers; their number changes no number")
-	c.Flags().IntVar(&repeats, "average", 0, "average this many repeats of every prediction, to audit a stochastic model in its mean")
+	af.add(c)
 	return c
+}
+
+// auditFlags choose what an audit asks and how it answers.
+type auditFlags struct {
+	failOn                              string
+	repeats                             int
+	checks, skip, require, layers, sets []string
+}
+
+func (f *auditFlags) add(c *cobra.Command) {
+	s := c.Flags()
+	s.StringVar(&f.failOn, "fail-on", string(audit.FailOnAttention), "what ends with exit code 1: attention (and FAIL), fail, nothing")
+	s.IntVar(&f.repeats, "average", 0, "average this many repeats of every prediction, to audit a stochastic model in its mean")
+	s.StringSliceVar(&f.checks, "checks", nil, "run only these `checks`, with what they need (default: all)")
+	s.StringSliceVar(&f.skip, "skip", nil, "`checks` to leave out")
+	s.StringSliceVar(&f.require, "require", nil, "optional `checks` without which there is no PASS, or all")
+	s.StringSliceVar(&f.layers, "layer", nil, "look at these `layers` only, by the name of the node or of its output")
+	s.StringArrayVar(&f.sets, "set", nil, "parameter of a check, `CHECK.NAME=NUMBER`; repeat for several")
+}
+
+// overlay lays the flags over the study.
+func (f *auditFlags) overlay(s *job.Study) {
+	if len(f.checks) > 0 {
+		s.Audit.Checks = f.checks
+	}
+	if len(f.skip) > 0 {
+		s.Audit.Skip = f.skip
+	}
+	if len(f.require) > 0 {
+		s.Audit.Require = f.require
+	}
+	if len(f.layers) > 0 {
+		s.Audit.Layers = f.layers
+	}
+	s.Audit.Params = append(slices.Clone(s.Audit.Params), f.sets...)
 }
 
 // writers of the formats of an audit.
@@ -146,7 +186,7 @@ func (a *App) writeAudit(to io.Writer, reports []*audit.Report, formats []string
 }
 
 // auditStudy audits every model of the study.
-func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, failOn audit.FailOn, workers, repeats int) ([]*audit.Report, error) {
+func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af auditFlags, workers int) ([]*audit.Report, error) {
 	if s.Output.Action == "" {
 		if s.Output.Space != "" && s.Output.Space != "scores" {
 			return nil, errors.New("what should the output do along the orbit? Say --invariant (stay as it is) or --equivariant (move as the input does), or set output.action")
@@ -156,15 +196,25 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, fail
 	if workers < 1 {
 		return nil, fmt.Errorf("--workers is %d, want at least 1", workers)
 	}
-	policy, err := audit.NewPolicy(s.Audit.Preset, s.Audit.Threshold, s.Audit.Confidence)
+	af.overlay(s)
+	policy, err := auditPolicy(s, af)
+	if err != nil {
+		return nil, err
+	}
+	checks, left, err := check.Select(s.Audit.Checks, s.Audit.Skip)
 	if err != nil {
 		return nil, s.Errorf("audit", "%v", err)
 	}
-	policy.FailOn, policy.Average = failOn, repeats
-	switch failOn {
-	case audit.FailOnAttention, audit.FailOnFail, audit.FailOnNothing:
-	default:
-		return nil, fmt.Errorf("--fail-on %q: want attention, fail or nothing", failOn)
+	params, err := check.Params(s.Audit.Params)
+	if err != nil {
+		return nil, s.Errorf("audit.params", "%v", err)
+	}
+	o := audit.Options{Params: params, Outside: check.Outside(), Diagnose: diagnosis.Explain}
+	for _, n := range left {
+		o.Outside = append(o.Outside, "left out by request: "+n)
+	}
+	if err := audit.CheckParams(checks, params); err != nil {
+		return nil, s.Errorf("audit.params", "%v", err)
 	}
 	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true})
 	if err != nil {
@@ -176,30 +226,64 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, fail
 	}
 	var reports []*audit.Report
 	for _, m := range w.Eval.Models {
-		subject, err := a.subject(w, m, workers)
+		r, err := a.auditModel(ctx, w, m, policy, checks, o, workers)
 		if err != nil {
 			return nil, err
-		}
-		p := newProgress(a.Err, "nero audit "+m.Name, "predictions", a.quiet)
-		last := 0
-		subject.Progress = func(done, total int) {
-			if last == 0 {
-				p.begin0(total)
-			}
-			p.Evaluated(done - last)
-			last = done
-		}
-		r, err := audit.Run(ctx, subject, policy, check.All(), audit.Options{Outside: check.Outside()})
-		p.finish()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			r = audit.CouldNotRun(m.Name, policy, err)
 		}
 		reports = append(reports, r)
 	}
 	return reports, nil
+}
+
+// auditPolicy is the policy that study and flags ask for.
+func auditPolicy(s *job.Study, af auditFlags) (audit.Policy, error) {
+	policy, err := audit.NewPolicy(s.Audit.Preset, s.Audit.Threshold, s.Audit.Confidence)
+	if err != nil {
+		return policy, s.Errorf("audit", "%v", err)
+	}
+	policy.FailOn, policy.Average = audit.FailOn(af.failOn), af.repeats
+	if len(s.Audit.Require) > 0 {
+		policy.Required = s.Audit.Require
+		if names := slices.DeleteFunc(slices.Clone(s.Audit.Require), func(n string) bool { return n == "all" }); len(names) > 0 {
+			if _, _, err := check.Select(names, nil); err != nil {
+				return policy, s.Errorf("audit.require", "%v", err)
+			}
+		}
+	}
+	switch policy.FailOn {
+	case audit.FailOnAttention, audit.FailOnFail, audit.FailOnNothing:
+		return policy, nil
+	}
+	return policy, fmt.Errorf("--fail-on %q: want attention, fail or nothing", af.failOn)
+}
+
+// auditModel audits one model. The error is for what ends the whole audit; what ends that of the model alone is in the report.
+func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Model, policy audit.Policy, checks []*audit.Check, o audit.Options, workers int) (*audit.Report, error) {
+	subject, done, err := a.subject(w, m, workers)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	p := newProgress(a.Err, "nero audit "+m.Name, "predictions", a.quiet)
+	last := 0
+	subject.Progress = func(done, total int) {
+		if last == 0 {
+			p.begin0(total)
+		}
+		p.Evaluated(done - last)
+		last = done
+	}
+	subject.Stage = func(check string) { p.stage("nero audit " + m.Name + ", " + check) }
+	r, err := audit.Run(ctx, subject, policy, checks, o)
+	p.finish()
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		r = audit.CouldNotRun(m.Name, policy, err)
+		r.About = subject.About
+	}
+	return r, nil
 }
 
 // predictor runs a model for the audit.
@@ -219,21 +303,63 @@ func (p predictor) PredictBatch(ctx context.Context, size int, values []space.Va
 }
 
 // subject is a model with the inputs and elements that its audit uses: the study's, thinned to the sizes that it names or
-// that go with the size of the model.
-func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, error) {
+// that go with the size of the model. Call done when the audit is over.
+func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audit.Subject, done func(), err error) {
 	inputs, _ := audit.PresetSize(w.Parameters[m.Name])
 	if n := w.Study.Audit.Samples; n > 0 {
 		inputs = n
 	}
 	chosen, err := auditSamples(w, inputs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &audit.Subject{
+	s = &audit.Subject{
 		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
-		Input: w.Study.Input, Seed: w.Study.Seed,
+		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: about(w, m.Name),
+	}
+	if s.Interior, err = w.Interior(m.Name, w.Engine(), workers); err != nil {
+		return nil, nil, err
+	}
+	for _, l := range s.Layers {
+		if _, err := s.Interior.Layer(l); err != nil {
+			return nil, nil, w.Study.Errorf("audit.layers", "%s: %v", m.Name, err)
+		}
+	}
+	if s.Reference, err = w.Reference(m.Name, workers); err != nil {
+		s.NoReference = err.Error()
+	}
+	t := &twin{w: w, model: m.Name, workers: workers}
+	s.Twin, s.TwinName, s.NoTwin = t.find(w.Engine())
+	return s, func() {
+		_ = s.Interior.Close() // nothing is lost
+		if s.Reference != nil {
+			_ = s.Reference.Close()
+		}
+		t.close()
 	}, nil
+}
+
+// about says what is audited and where.
+func about(w *workload.Workload, model string) []audit.About {
+	i := w.Engine().Info()
+	var a []audit.About
+	add := func(name, value string) { a = append(a, audit.About{Name: name, Value: value}) }
+	for _, m := range w.Job.Models {
+		if m.Name == model {
+			add("file", m.Path)
+			add("sha256", m.SHA256)
+		}
+	}
+	add("parameters", strconv.FormatInt(w.Parameters[model], 10))
+	add("engine", i.Name+", ONNX Runtime "+i.Version)
+	add("data", w.Study.Data.Images)
+	add("group", w.Study.Group.Name)
+	add("kernel", w.Study.Group.Resample)
+	add("border", w.Study.Group.Border)
+	add("program", version())
+	add("platform", runtime.GOOS+"/"+runtime.GOARCH)
+	return a
 }
 
 // auditSamples chooses n of the study's samples, as many of each class as can be where there are labels.

@@ -69,7 +69,7 @@ does can be done with one's own model by 'nero run', 'nero audit' and 'nero repo
 			}
 			printSummary(a.Out, done.summary, done.limit, "")
 			fmt.Fprintln(a.Out)
-			reports, err := a.auditStudy(cmd.Context(), s, rf.engine, audit.FailOnNothing, rf.workers, 0)
+			reports, err := a.auditStudy(cmd.Context(), s, rf.engine, auditFlags{failOn: string(audit.FailOnNothing)}, rf.workers)
 			if err != nil {
 				return err
 			}

@@ -85,6 +85,16 @@ func (p *progress) Evaluated(n int) {
 		100*float64(p.done)/float64(p.total), float64(p.done)/spent.Seconds(), left.Round(time.Second))
 }
 
+// stage changes what the display calls the work.
+func (p *progress) stage(label string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.label = label
+	if p.bar != nil {
+		p.bar.Describe(label)
+	}
+}
+
 // Committed is told of every kept shard.
 func (p *progress) Committed(s job.Shard) {
 	if p.onShard != nil {

@@ -9,6 +9,7 @@ import (
 	"nero/model/engine"
 	"nero/model/interior"
 	"nero/model/onnx"
+	"nero/model/reference"
 	"nero/run/eval"
 )
 
@@ -88,4 +89,21 @@ func (w *Workload) On(model string, e engine.Engine) (*eval.Model, error) {
 		return nil, err
 	}
 	return &eval.Model{Name: model, Codec: f.codec, Batch: f.batch, Fixed: f.fixed, Pool: eval.NewPool(e, b, engine.Options{Threads: 1})}, nil
+}
+
+// Reference opens a model of the study in float64, to look inside and to tell rounding from a violation. Close it after use. The error
+// says which operators the evaluator lacks.
+func (w *Workload) Reference(model string, workers int) (*interior.Model, error) {
+	f := w.opened[model]
+	if f == nil {
+		return nil, fmt.Errorf("there is no model %s in this study", model)
+	}
+	if _, err := reference.Load(f.onnx); err != nil {
+		return nil, err
+	}
+	o := interior.Options{Body: "float64", Double: true, Batch: 1, Workers: workers}
+	if f.fixed {
+		o.Fixed, o.Batch = f.batch, f.batch
+	}
+	return interior.New(f.onnx, f.codec, opener(reference.Engine(reference.Options{})), o)
 }

@@ -1,0 +1,382 @@
+// Package lint is the check that reads the graph: which symmetries can be exact at all, and does the measurement agree?
+package lint
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nero/audit"
+	"nero/audit/check/sweep"
+	"nero/data/space"
+	"nero/model/onnx/facts"
+	graph "nero/model/onnx/lint"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+// Check is the static check of the graph. Its result is a [*Result].
+var Check = &audit.Check{
+	Name: "lint",
+	Doc: `Lint reads the graph without running it and predicts the largest group of quarter turns, mirrors and whole shifts that its structure
+can keep exactly whatever the weights are, and the largest that the stored weights keep. It names the node at which each element is lost, with the law
+and its numbers: strided grids off the centre, one-sided padding, position tables, dense layers on a map. The prediction is held against what
+the sweep measured on the same elements, and a contradiction is reported.`,
+	Params: []audit.Param{
+		{Name: "tolerance", Doc: "Up to which difference weights count as equal, relative to the largest of their tensor.", Default: graph.DefaultTolerance, Min: 0, Max: 1},
+	},
+	Optional: true,
+	Uses:     []*audit.Check{sweep.Check},
+	Run:      run,
+}
+
+// Result is the prediction and how it fared.
+type Result struct {
+	Prediction *graph.Prediction
+	// Agree counts elements at which prediction and measurement agree, Contradict the others; elements about which nothing is
+	// predicted are in neither.
+	Agree, Contradict int
+}
+
+func run(ctx context.Context, p *audit.Pass) (any, error) {
+	in := p.Subject.Interior
+	if in == nil {
+		return nil, fmt.Errorf("%w: the model is not at hand as a graph", audit.ErrUntested)
+	}
+	s, err := p.Sample(0)
+	if err != nil {
+		return nil, err
+	}
+	x, err := audit.NewMover(p.Subject.Plan.In, p.Subject.Plan.Group.Identity()).Move(s.Value)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := x.(*space.Image); !ok {
+		return nil, fmt.Errorf("%w: the input is no picture", audit.ErrNotApplicable)
+	}
+	arrays, err := in.Arrays(ctx, []space.Value{x})
+	if err != nil {
+		return nil, err
+	}
+	shapes := map[string][]int{}
+	for i, port := range in.ONNX().Signature().Inputs {
+		if i < len(arrays[0]) {
+			n := 1
+			if len(port.Shape) > 0 && !port.Shape[0].Free() {
+				n = port.Shape[0].Size
+			}
+			shapes[port.Name] = append([]int{n}, arrays[0][i].Shape...)
+		}
+	}
+	f, err := facts.Infer(in.ONNX(), shapes, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the shapes inside the graph are not known: %w", audit.ErrUntested, err)
+	}
+	pr, err := graph.Predict(ctx, f, graph.Options{Output: in.Output(), Tolerance: p.Param("tolerance")})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%w: %w", audit.ErrUntested, err)
+	}
+	if !pr.Analyzed {
+		return nil, fmt.Errorf("%w: %s", audit.ErrNotApplicable, pr.Why)
+	}
+	r := &Result{Prediction: pr}
+	c := &reader{p: p, pr: pr, out: p.Subject.Plan.Out}
+	c.describe()
+	c.clues()
+	if sw, ok := audit.ResultIf[*sweep.Result](p, sweep.Check); ok {
+		r.Agree, r.Contradict = c.compare(sw)
+	}
+	return r, nil
+}
+
+// reader holds a prediction against an audit.
+type reader struct {
+	p   *audit.Pass
+	pr  *graph.Prediction
+	out action.Action
+}
+
+// element is the element of D4 that g is on the picture, or a whole shift; ok is false for anything else.
+func element(g group.Group, e group.Element, m *motion) bool {
+	planar, ok := g.(group.Planar)
+	if !ok {
+		return false
+	}
+	a, t := planar.Affine(e)
+	for k, b := range matrices {
+		if a == b {
+			m.turn, m.shift = k, t
+			return t[0] == math.Trunc(t[0]) && t[1] == math.Trunc(t[1])
+		}
+	}
+	return false
+}
+
+// motion is an element of D4 and a shift after it, in pixels to the right and down.
+type motion struct {
+	turn  graph.Element
+	shift [2]float64
+}
+
+// matrices are the elements of D4 as package group writes them: x to the right, y down, positive angles counter-clockwise as displayed.
+var matrices = map[graph.Element][2][2]float64{
+	graph.Identity:      {{1, 0}, {0, 1}},
+	graph.Turn90:        {{0, 1}, {-1, 0}},
+	graph.HalfTurn:      {{-1, 0}, {0, -1}},
+	graph.Turn270:       {{0, -1}, {1, 0}},
+	graph.MirrorX:       {{-1, 0}, {0, 1}},
+	graph.MirrorY:       {{1, 0}, {0, -1}},
+	graph.Transpose:     {{0, 1}, {1, 0}},
+	graph.Antitranspose: {{0, -1}, {-1, 0}},
+}
+
+// asked are the motions of the audit's exact elements, by index of the element.
+func (c *reader) asked() map[int]motion {
+	out := map[int]motion{}
+	for j, e := range c.p.Elements {
+		var m motion
+		if e.Exact && element(c.p.Subject.Plan.Group, e.G, &m) {
+			out[j] = m
+		}
+	}
+	return out
+}
+
+// describe shows the prediction.
+func (c *reader) describe() {
+	p, pr := c.p, c.pr
+	word := func(s graph.Subgroup, known bool) string {
+		if !known {
+			return "not known"
+		}
+		return s.String()
+	}
+	t := &audit.Table{Columns: []audit.Column{{Name: "question"}, {Name: "prediction"}}}
+	row := func(q, a string) { t.Rows = append(t.Rows, []audit.Cell{audit.Word(q), audit.Word(a)}) }
+	row("largest group that the structure allows", word(pr.Structure, pr.StructureKnown))
+	row("largest group that the weights keep", word(pr.Weights, pr.WeightsKnown))
+	row("cyclic shifts, down and across", periods(pr.Shifts.Cyclic, pr.Shifts.CyclicKnown))
+	row("shifts away from the border, down and across", periods(pr.Shifts.Free, pr.Shifts.FreeKnown))
+	p.Show(audit.Exhibit{Name: "prediction", Title: "What the graph allows, read without running it", Table: t})
+	if len(pr.Losses) > 0 {
+		l := &audit.Table{Columns: []audit.Column{{Name: "node"}, {Name: "operator"}, {Name: "level"}, {Name: "loses"}, {Name: "because"}, {Name: "remedy"}}}
+		for _, x := range pr.Losses {
+			l.Rows = append(l.Rows, []audit.Cell{
+				audit.Word(x.Node), audit.Word(x.Op), audit.Word(x.Level), audit.Word(strings.Join(x.Elements, ", ")), audit.Word(x.Reason), audit.Word(x.Remedy),
+			})
+		}
+		p.Show(audit.Exhibit{Name: "losses", Title: "Where symmetry ends", Table: l})
+	}
+	if pr.StructureKnown {
+		p.Measure(audit.Number("elements of the square that the structure allows", float64(pr.Structure.Order()), "of 8"))
+	}
+	if pr.WeightsKnown {
+		p.Measure(audit.Number("elements of the square that the weights keep", float64(pr.Weights.Order()), "of 8"))
+	}
+}
+
+// periods says which shifts are exact.
+func periods(k [2]int, known bool) string {
+	if !known {
+		return "not known"
+	}
+	one := func(n int) string {
+		switch n {
+		case 0:
+			return "none"
+		case 1:
+			return "every whole shift"
+		}
+		return fmt.Sprintf("multiples of %d", n)
+	}
+	return one(k[0]) + ", " + one(k[1])
+}
+
+// kinds of losses, as a diagnosis tells them apart.
+const (
+	byStride    = "stride"
+	byPadding   = "padding"
+	byPositions = "positions"
+	byKernel    = "kernel"
+	byOther     = "other"
+)
+
+// kind says what kind of loss it is.
+func (c *reader) kind(l graph.Loss) string {
+	for _, r := range c.pr.Risks {
+		if r.Node == l.Node && (r.Kind == graph.RiskPositions || r.Kind == graph.RiskFlatten) {
+			return byPositions
+		}
+	}
+	window := slices.Contains([]string{"Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"}, l.Op)
+	switch {
+	case l.Op == "Pad", l.Level == graph.LevelRoll && window && strings.Contains(l.Reason, "padding"):
+		return byPadding
+	case l.Op == "Gemm", l.Op == "MatMul", strings.Contains(l.Reason, "table"):
+		return byPositions
+	case l.Level == graph.LevelWeights:
+		return byKernel
+	case l.Level == graph.LevelRoll && window && strings.Contains(l.Reason, "go around the border"):
+		return byPadding
+	case window, l.Op == "Slice", l.Op == "Resize", l.Op == "Upsample":
+		return byStride
+	}
+	return byOther
+}
+
+// clues hands in what the graph says about the elements that the audit asks for.
+func (c *reader) clues() {
+	p, pr := c.p, c.pr
+	asked := c.asked()
+	var wants graph.Subgroup
+	rolls := false
+	for _, m := range asked {
+		wants |= 1 << m.turn
+		rolls = rolls || m.shift != [2]float64{}
+	}
+	first := map[string]*graph.Loss{}
+	for i, l := range pr.Losses {
+		shift := l.Level == graph.LevelRoll || l.Level == graph.LevelShift
+		if shift != rolls && !(wants != graph.Trivial && !shift) {
+			continue
+		}
+		if !shift && !touches(l, wants) {
+			continue
+		}
+		if shift && l.Level != graph.LevelRoll {
+			continue // shifts move the border in: the cyclic ones are what the elements do
+		}
+		if k := c.kind(l); first[k] == nil {
+			first[k] = &pr.Losses[i]
+		}
+	}
+	give := func(name audit.ClueName, kind string, strength float64, none string, known bool) {
+		l := first[kind]
+		switch {
+		case l != nil:
+			p.Clue(audit.Clue{Name: name, Holds: true, Strength: strength, Location: l.Node, Text: fmt.Sprintf("%s (%s) %s", l.Node, l.Op, l.Reason)})
+		case known:
+			p.Clue(audit.Clue{Name: name, Strength: strength, Text: none})
+		}
+	}
+	known := pr.StructureKnown && (!rolls || pr.Shifts.CyclicKnown)
+	if len(asked) > 0 {
+		give(audit.ClueStrideParity, byStride, 1, "every strided grid follows the elements", known)
+		give(audit.CluePaddingLayer, byPadding, 1, "no padding breaks the elements", known)
+		give(audit.CluePositions, byPositions, 1, "no table and no dense layer on a map", known)
+		give(audit.ClueKernelAsymmetry, byKernel, 0.9, "the stored weights keep every element that was asked for", pr.WeightsKnown && pr.StructureKnown)
+		if known {
+			allows := pr.Structure&wants == wants && (!rolls || (pr.Shifts.Cyclic[0] == 1 && pr.Shifts.Cyclic[1] == 1))
+			p.Clue(audit.Clue{Name: audit.ClueLintAllows, Holds: allows, Strength: 0.8, Text: "the structure allows " + pr.Structure.String()})
+		}
+	}
+	for _, r := range pr.Risks {
+		name := map[string]audit.ClueName{
+			graph.RiskTraining: audit.ClueTrainingNorm, graph.RiskDropout: audit.ClueRandomNode, graph.RiskRandom: audit.ClueRandomNode,
+		}[r.Kind]
+		if name != "" {
+			p.Clue(audit.Clue{Name: name, Holds: true, Strength: 1, Location: r.Node, Text: fmt.Sprintf("%s (%s): %s", r.Node, r.Op, r.Reason)})
+		}
+	}
+}
+
+// touches reports whether a loss takes away an element that was asked for.
+func touches(l graph.Loss, wants graph.Subgroup) bool {
+	for _, e := range wants.Elements() {
+		if e != graph.Identity && slices.Contains(l.Elements, e.String()) {
+			return true
+		}
+	}
+	return false
+}
+
+// compare holds the prediction against what was measured, on turns and mirrors without shifts and on whole shifts by themselves. A prediction
+// is about invariance, or about a map that moves as the picture does; for other outputs nothing is predicted.
+func (c *reader) compare(sw *sweep.Result) (agree, contradict int) {
+	p, pr := c.p, c.pr
+	if _, trivial := c.out.(action.Trivial); trivial == pr.Map {
+		return 0, 0
+	}
+	set := sw.Set(p, true)
+	if set == nil || !(sw.Scale > 0) {
+		return 0, 0
+	}
+	holds := map[int]bool{}
+	k := 0
+	for j, e := range p.Elements {
+		if e.Exact {
+			holds[j] = set.Profile[k].Max <= exactly
+			k++
+		}
+	}
+	var wrong []string
+	var at audit.Where
+	asked := c.asked()
+	for j := range p.Elements {
+		m, ok := asked[j]
+		if !ok {
+			continue
+		}
+		can, knows, must, sure := c.predicted(m)
+		if !knows {
+			continue
+		}
+		switch {
+		case sure && must && !holds[j]:
+			wrong = append(wrong, p.Elements[j].Label+" should hold by the weights and does not")
+		case !can && holds[j]:
+			wrong = append(wrong, p.Elements[j].Label+" holds and should not by the structure")
+		case sure && !must && holds[j]:
+			wrong = append(wrong, p.Elements[j].Label+" holds and should not by the weights")
+		default:
+			agree++
+			continue
+		}
+		contradict++
+		if at.Label == "" {
+			at = audit.Where{Index: -1, Element: p.Elements[j].G, Label: p.Elements[j].Label}
+		}
+	}
+	p.Measure(audit.Number("elements where graph and measurement agree", float64(agree), fmt.Sprintf("of %d", agree+contradict)))
+	if contradict > 0 {
+		p.Report(audit.Finding{
+			Category: audit.Explanation, Set: sweep.Exact, Location: "graph", Worst: at,
+			Message:  fmt.Sprintf("graph and measurement contradict each other at %d elements: %s", contradict, strings.Join(wrong[:min(3, len(wrong))], "; ")),
+			Evidence: []audit.Evidence{audit.Number("contradictions", float64(contradict), "").Against(0)},
+			Remedies: []string{
+				"if the graph allows what does not hold: look at the declared actions, they may be of another convention",
+				"if it holds against the graph: layers may be dead, or the inputs do not reach the place",
+			},
+		})
+	}
+	return agree, contradict
+}
+
+// exactly is up to which relative error an element counts as exact.
+const exactly = 1e-4
+
+// predicted says of a motion whether the structure can keep it and whether that is known, and whether the weights do and whether that is
+// known.
+func (c *reader) predicted(m motion) (can, knows, must, sure bool) {
+	pr := c.pr
+	if m.shift == [2]float64{} {
+		sure = pr.WeightsKnown && pr.StructureKnown && !slices.Contains(pr.Undecided, m.turn)
+		return pr.Structure.Has(m.turn), pr.StructureKnown, pr.Weights.Has(m.turn), sure
+	}
+	if _, torus := c.p.Subject.Plan.Group.(group.Torus); !torus || m.turn != graph.Identity || !pr.Shifts.CyclicKnown {
+		return false, false, false, false
+	}
+	t := [2]int{int(m.shift[1]), int(m.shift[0])} // down, across
+	can = true
+	for i, k := range pr.Shifts.Cyclic {
+		if t[i] != 0 && (k == 0 || t[i]%k != 0) {
+			can = false
+		}
+	}
+	return can, true, can, true
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"nero/audit"
+	"nero/data/space"
+	"nero/model/engine"
+	"nero/model/engine/choose"
+	"nero/run/eval"
+	"nero/run/workload"
+)
+
+// twin is the same model on the other engine. It is opened at its first prediction: starting an engine takes seconds, and no check may
+// ask.
+type twin struct {
+	w       *workload.Workload
+	model   string
+	workers int
+	kind    string
+
+	once sync.Once
+	m    *eval.Model
+	err  error
+}
+
+// find says whether there is another engine on this machine, and how it is called.
+func (t *twin) find(e engine.Engine) (p audit.Predictor, name, why string) {
+	if e.Info().Name != choose.Wasm {
+		t.kind = choose.Wasm
+		return t, "the embedded engine", ""
+	}
+	found, err := choose.Candidates(choose.Request{Kind: choose.Native}, choose.Host())
+	if err != nil || len(found) == 0 {
+		return nil, "", "no other engine is installed; see: nero engine install"
+	}
+	t.kind = choose.Native
+	return t, "the native engine", ""
+}
+
+// Predict runs the model on the other engine.
+func (t *twin) Predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
+	t.once.Do(func() {
+		c, err := choose.Open(ctx, choose.Request{Kind: t.kind}, choose.Host())
+		if err != nil {
+			t.err = fmt.Errorf("%w: %w", audit.ErrUntested, err)
+			return
+		}
+		if t.m, err = t.w.On(t.model, c.Engine); err != nil {
+			t.err = fmt.Errorf("%w: the other engine does not take the model: %w", audit.ErrUntested, err)
+		}
+	})
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t.m.Predict(ctx, values, t.workers)
+}
+
+// close lets the other engine's sessions go.
+func (t *twin) close() {
+	if t.m != nil {
+		_ = t.m.Pool.Close() // nothing is lost
+	}
+}
