@@ -574,3 +574,36 @@ func TestMisusePanics(t *testing.T) {
 		})
 	}
 }
+
+func TestBootstrapCorrection(t *testing.T) {
+	mean := func(x []float64) float64 { return of(x...).Mean }
+	// By hand: of 8 resamples one is below the mean 3 and two are equal: Φ⁻¹(2/8). For a mean the acceleration is the sum of cubes
+	// by six times the sum of squares to 3/2: 18/(6·14^1.5).
+	bias, acceleration, ok := correction([][]float64{{1}, {2}, {6}}, mean, []float64{2, 3, 3, 4, 5, 6, 7, 8})
+	if !ok || !near(bias, -0.6744897501960817, 1e-12) || !near(acceleration, 3/math.Pow(14, 1.5), 1e-12) {
+		t.Errorf("bias %v, acceleration %v, %v", bias, acceleration, ok)
+	}
+	if _, _, ok := correction([][]float64{{1}, {1}}, mean, []float64{1, 1}); ok {
+		t.Error("equal clusters say something about the acceleration")
+	}
+	// Few large values: the upper end moves out, and the lower one stays where the percentile is.
+	clusters := make([][]float64, len(skewed))
+	for i, x := range skewed {
+		clusters[i] = []float64{x}
+	}
+	got := Bootstrap(clusters, mean, 999, 0.95, rand.New(rand.NewPCG(1, 2)))
+	r, stats := rand.New(rand.NewPCG(1, 2)), make([]float64, 999)
+	for i := range stats {
+		x := make([]float64, len(skewed))
+		for k := range x {
+			x[k] = skewed[r.IntN(len(skewed))]
+		}
+		stats[i] = mean(x)
+	}
+	slices.Sort(stats)
+	tail := expanded(len(skewed), 0.95)
+	low, high := stats[int(math.Floor(1000*tail))-1], stats[int(math.Ceil(1000*(1-tail)))-1]
+	if !near(got.Low, low, 1e-12) || !(got.High > high+0.01) {
+		t.Errorf("%+v, by percentiles %v to %v", got, low, high)
+	}
+}

@@ -208,3 +208,30 @@ func TestPairedMean(t *testing.T) {
 		t.Errorf("nothing: %v, %v, %d", a, b, n)
 	}
 }
+
+func TestQuotient(t *testing.T) {
+	// By hand: means 4 and 2, their variances 1/3 each, their covariance 1/6: 1/48 - 1/24 + 1/12 = 1/16.
+	var q quotient
+	for _, p := range [][2]float64{{3, 1}, {5, 2}, {4, 3}} {
+		q.add(p[0], p[1])
+	}
+	if ratio, se := q.log(); !near(ratio, math.Ln2, 1e-12) || !near(se, 0.25, 1e-12) {
+		t.Errorf("logarithm %v, standard error %v", ratio, se)
+	}
+}
+
+// skewed are errors of which few are large.
+var skewed = []float64{0.4, 0.5, 0.45, 0.6, 0.4, 0.42, 1.9, 0.5, 0.48, 0.8, 0.35, 1.1}
+
+func TestFactorLeans(t *testing.T) {
+	ones := make([]float64, len(skewed))
+	for i := range ones {
+		ones[i] = 1
+	}
+	m := of(skewed...)
+	// The mean after is likely too small, so the factor is likely too large: the lower end goes beyond Fieller's.
+	i, fieller := FactorInterval(ones, skewed, 999, 0.95, seeded()), 1/MeanInterval(m, 0.95).High
+	if !(i.Low < 0.9*fieller) {
+		t.Errorf("%+v, Fieller's lower end is %v", i, fieller)
+	}
+}
