@@ -14,7 +14,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -301,6 +303,50 @@ func (f *Frame) Given(shape []int, a action.Action, wrap func(x []float64) space
 // Shape is the shape of the values that it moves.
 func (r *Rep) Shape() []int { return slices.Clone(r.shape) }
 
+// As is the same representation with another origin.
+func (r *Rep) As(o Origin, why string) *Rep {
+	out := *r
+	out.Origin, out.Why = o, why
+	return &out
+}
+
+// Equal tells whether both move values of one shape in the same way, as far as that shows in their parts.
+func (r *Rep) Equal(o *Rep) bool {
+	return r.frame == o.frame && r.given == nil && o.given == nil && slices.Equal(r.shape, o.shape) && reflect.DeepEqual(r.parts, o.parts)
+}
+
+// Field is the only part of a representation on a whole value in its own order; ok is false if there are several, or if the numbers lie in
+// another order.
+func (r *Rep) Field() (p Part, ok bool) {
+	if r.given != nil || len(r.parts) != 1 || r.parts[0].Index != nil {
+		return Part{}, false
+	}
+	return r.parts[0], true
+}
+
+// Signs tells whether channels change sign or are mixed by matrices, so that only some pointwise functions keep the representation.
+func (r *Rep) Signs() bool {
+	for _, p := range r.parts {
+		if p.Mix == nil {
+			continue
+		}
+		if !p.Mix.permutes() {
+			return true
+		}
+		for _, s := range p.Mix.Sign {
+			if slices.Contains(s, -1) {
+				return true
+			}
+		}
+	}
+	return r.given != nil
+}
+
+// Moves tells whether any part has places to move or channels to mix.
+func (r *Rep) Moves() bool {
+	return r.given != nil || slices.ContainsFunc(r.parts, func(p Part) bool { return p.moves() || p.Mix != nil })
+}
+
 // Parts are what it is composed of, to read only; none for an action that the user gave.
 func (r *Rep) Parts() []Part { return r.parts }
 
@@ -361,10 +407,10 @@ func (r *Rep) String() string {
 		if i == 3 {
 			return text + fmt.Sprintf(" %d more parts", len(r.parts)-i)
 		}
-		size := []string{fmt.Sprint(p.Channels)}
+		size := []string{strconv.Itoa(p.Channels)}
 		every := ""
 		for _, g := range p.Grids {
-			size = append(size, fmt.Sprint(g.H), fmt.Sprint(g.W))
+			size = append(size, strconv.Itoa(g.H), strconv.Itoa(g.W))
 			switch {
 			case g.Stride == [2]float64{1, 1}:
 			case g.Stride[0] == g.Stride[1]:

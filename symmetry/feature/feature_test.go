@@ -16,24 +16,24 @@ import (
 	"nero/symmetry/group"
 )
 
-func cyclic(t testing.TB, n int) group.Group {
-	t.Helper()
+func cyclic(tb testing.TB, n int) group.Group {
+	tb.Helper()
 	g, err := group.Cyclic(n)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return g
 }
 
-func frame(t testing.TB, g group.Group, o ...action.Border) *feature.Frame {
-	t.Helper()
+func frame(tb testing.TB, g group.Group, o ...action.Border) *feature.Frame {
+	tb.Helper()
 	var b action.Border
 	if len(o) > 0 {
 		b = o[0]
 	}
 	f, err := feature.NewFrame(g, "", b)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return f
 }
@@ -46,11 +46,20 @@ func noise(r *rand.Rand, n int) []float64 {
 	return x
 }
 
-func apply(t testing.TB, r *feature.Rep, g group.Element, x []float64) []float64 {
-	t.Helper()
+func numbers(tb testing.TB, v space.Value) []float64 {
+	tb.Helper()
+	x, err := v.Parts()[0].Float64s(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return x
+}
+
+func apply(tb testing.TB, r *feature.Rep, g group.Element, x []float64) []float64 {
+	tb.Helper()
 	y, err := r.Apply(g, x)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return y
 }
@@ -69,12 +78,12 @@ func regular(fields int) *feature.Mix {
 	return m
 }
 
-func must(t testing.TB) func(r *feature.Rep, err error) *feature.Rep {
-	t.Helper()
+func must(tb testing.TB) func(r *feature.Rep, err error) *feature.Rep {
+	tb.Helper()
 	return func(r *feature.Rep, err error) *feature.Rep {
-		t.Helper()
+		tb.Helper()
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return r
 	}
@@ -95,7 +104,7 @@ func TestMapIsTheActionOnPictures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := apply(t, r, e, x); !slices.Equal(got, want.(*space.Image).Pix) {
+		if got := apply(t, r, e, x); !slices.Equal(got, numbers(t, want)) {
 			t.Errorf("%v: the map moves otherwise than the picture", e)
 		}
 		if r.Exact(e) != a.Exact(e) {
@@ -128,10 +137,10 @@ func TestStride(t *testing.T) {
 }
 
 // layouts draws values of every form on a frame of C4.
-func layouts(t testing.TB, f *feature.Frame) map[string]*feature.Rep {
-	t.Helper()
+func layouts(tb testing.TB, f *feature.Frame) map[string]*feature.Rep {
+	tb.Helper()
 	g := feature.At(3, 3, 1)
-	with := func(p feature.Part, shape ...int) *feature.Rep { return must(t)(f.Layout(shape, p)) }
+	with := func(p feature.Part, shape ...int) *feature.Rep { return must(tb)(f.Layout(shape, p)) }
 	out := map[string]*feature.Rep{
 		"map":     with(feature.Part{Channels: 2, Grids: []feature.Grid{g}}, 2, 3, 3),
 		"fields":  with(feature.Part{Channels: 8, Grids: []feature.Grid{g}, Mix: regular(2)}, 8, 3, 3),
@@ -421,13 +430,17 @@ func TestRefusals(t *testing.T) {
 // An action of the user is used as it is.
 func TestGiven(t *testing.T) {
 	g := cyclic(t, 4)
+	c4, ok := g.(group.Finite)
+	if !ok {
+		t.Fatal("C4 cannot be listed")
+	}
 	f := frame(t, g)
-	a, err := action.NewScores(g, space.Spec{Kind: space.KindScores, Shape: []int{4}}, action.Regular(g.(group.Finite)))
+	a, err := action.NewScores(g, space.Spec{Kind: space.KindScores, Shape: []int{4}}, action.Regular(c4))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := f.Given([]int{4}, a, func(x []float64) space.Value { return &space.Scores{Val: x} },
-		func(v space.Value) ([]float64, error) { return v.(*space.Scores).Val, nil })
+		func(v space.Value) ([]float64, error) { return numbers(t, v), nil })
 	if got := apply(t, r, group.Element{90}, []float64{1, 2, 3, 4}); !slices.Equal(got, []float64{4, 1, 2, 3}) {
 		t.Errorf("a quarter turn gives %v", got)
 	}

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"errors"
 	"fmt"
 
 	"nero/symmetry/action"
@@ -79,7 +80,7 @@ func (r *Rep) Derivative(x Flow, v []float64) ([]float64, error) {
 		return nil, fmt.Errorf("%d numbers for a value of shape %v", len(v), r.shape)
 	}
 	if r.given != nil {
-		return nil, fmt.Errorf("an action that the user gave has no derivative here; differentiate it along the group")
+		return nil, errors.New("an action that the user gave has no derivative here; differentiate it along the group")
 	}
 	out := make([]float64, len(v))
 	for i := range r.parts {
