@@ -22,12 +22,8 @@ func (p *Part) Push(ctx context.Context, in, tangent [][]Array) ([][]Array, erro
 	}
 	types := m.onnx.Types()
 	floats := func(n string) bool {
-		switch types[n] {
-		case tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64:
-			return true
-		default:
-			return false
-		}
+		d := types[n]
+		return d == tensor.Float16 || d == tensor.BFloat16 || d == tensor.Float32 || d == tensor.Float64
 	}
 	out := make([][]Array, len(in))
 	full := make([][]Array, len(in))
