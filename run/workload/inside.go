@@ -13,8 +13,8 @@ import (
 	"nero/run/eval"
 )
 
-// open is a model as it was given to the engine.
-type open struct {
+// loaded is a model as it was given to the engine.
+type loaded struct {
 	onnx  *onnx.Model
 	bytes []byte
 	codec decode.Codec

@@ -110,7 +110,7 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
 		opened.Pool.Put(s)
-		w.opened[m.Name] = &open{onnx: model, bytes: b, codec: opened.Codec, seen: in, batch: opened.Batch, fixed: opened.Fixed}
+		w.opened[m.Name] = &loaded{onnx: model, bytes: b, codec: opened.Codec, seen: in, batch: opened.Batch, fixed: opened.Fixed}
 		w.Job.Models = append(w.Job.Models, job.ModelRef{Name: m.Name, Ref: job.Ref{Path: m.ONNX, SHA256: files[i].sum}, Batch: opened.Batch})
 	}
 	return nil

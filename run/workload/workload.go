@@ -56,7 +56,7 @@ type Workload struct {
 
 	group  group.Group
 	engine engine.Engine
-	opened map[string]*open // by the name of the model
+	opened map[string]*loaded // by the name of the model
 }
 
 // Group is the group of the study.
@@ -75,7 +75,7 @@ func (w *Workload) Close() error {
 
 // Open opens the study. It changes s: defaults are filled in. Errors name the field of the study that they come from.
 func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
-	w := &Workload{Study: s, Parameters: map[string]int64{}, opened: map[string]*open{}}
+	w := &Workload{Study: s, Parameters: map[string]int64{}, opened: map[string]*loaded{}}
 	if err := w.openData(); err != nil {
 		return nil, err
 	}
