@@ -1,0 +1,194 @@
+package lint_test
+
+import (
+	"strings"
+	"testing"
+
+	"nero/audit"
+	"nero/audit/audittest"
+	"nero/audit/check/lattice"
+	"nero/audit/check/lint"
+	"nero/data/space"
+	"nero/data/tensor"
+	"nero/model/decode"
+	"nero/model/onnx"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+const inputs = 20
+
+// kernels of 3 x 3: one that has all symmetries of the square, and one
+// without any.
+var (
+	symmetric = []float32{1, 2, 1, 2, -3, 2, 1, 2, 1}
+	lopsided  = []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}
+)
+
+// shape of a network: one convolution, optionally a table added to its result, and the mean over the picture.
+type shape struct {
+	kernel      []float32
+	side        int
+	stride, pad int64
+	table       bool
+	dense       bool
+}
+
+func network(t *testing.T, s shape) *onnx.Model {
+	t.Helper()
+	b := onnx.NewBuilder(17)
+	x := b.Input("x", tensor.Float32, "N", 1, s.side, s.side)
+	b.Op("Conv", []string{x, b.Const(tensor.FromFloat32(s.kernel, 1, 1, 3, 3))},
+		onnx.AttrInts("strides", s.stride, s.stride), onnx.AttrInts("pads", s.pad, s.pad, s.pad, s.pad), onnx.AttrInts("kernel_shape", 3, 3))
+	last := func(name string) string {
+		n := b.Graph().GetNode()
+		n[len(n)-1].Name = &name
+		return n[len(n)-1].GetOutput()[0]
+	}
+	h := last("conv")
+	side := (s.side+2*int(s.pad)-3)/int(s.stride) + 1
+	if s.table {
+		v := make([]float32, side*side)
+		for i := range v {
+			v[i] = float32(i * i % 7)
+		}
+		b.Op("Add", []string{h, b.Const(tensor.FromFloat32(v, 1, 1, side, side))})
+		h = last("table")
+	}
+	b.Op("Relu", []string{h})
+	h = last("relu")
+	if s.dense {
+		v := make([]float32, side*side*2)
+		for i := range v {
+			v[i] = float32(i*i%11) - 5
+		}
+		b.Op("Flatten", []string{h})
+		b.Op("MatMul", []string{last("flatten"), b.Const(tensor.FromFloat32(v, side*side, 2))})
+		last("dense")
+	} else {
+		b.Op("GlobalAveragePool", []string{h})
+		last("pool")
+	}
+	n := b.Graph().GetNode()
+	n[len(n)-1].Output[0] = "y"
+	if s.dense {
+		b.Output("y", tensor.Float32, "N", 2)
+	} else {
+		b.Output("y", tensor.Float32, "N", 1, 1, 1)
+	}
+	m, err := b.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func audited(t *testing.T, s shape, g group.Group) *audit.Report {
+	t.Helper()
+	m := network(t, s)
+	in, err := action.NewImage(g, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, s.side, s.side}}, action.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := &audit.Subject{
+		Name: "net", Plan: audittest.Plan(t, in, action.Trivial{G: g}),
+		N: inputs, Sample: audittest.Noise(inputs, s.side, s.side, 3), Seed: 1,
+	}
+	audittest.Graph(t, subject, m, audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindTensor}, 1, s.side, s.side))
+	return audittest.Audit(t, audittest.Fixture{Subject: subject}, lattice.Check, lint.Check)
+}
+
+func TestLint(t *testing.T) {
+	d4, err := group.Dihedral(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		shape
+		verdict audit.Verdict
+		clue    audit.ClueName // that holds; "" for none
+		at      string
+	}{
+		"clean":           {shape{symmetric, 9, 1, 1, false, false}, audit.Passed, "", ""},
+		"clean, strided":  {shape{symmetric, 9, 2, 1, false, false}, audit.Passed, "", ""},
+		"kernel":          {shape{lopsided, 9, 1, 1, false, false}, audit.Failed, audit.ClueKernelAsymmetry, "conv"},
+		"off the center":  {shape{symmetric, 10, 2, 1, false, false}, audit.Failed, audit.ClueStrideParity, "conv"},
+		"table":           {shape{symmetric, 9, 1, 1, true, false}, audit.Failed, audit.CluePositions, "table"},
+		"dense on a map":  {shape{symmetric, 9, 1, 1, false, true}, audit.Failed, audit.CluePositions, "dense"},
+		"table and dense": {shape{symmetric, 9, 1, 1, true, true}, audit.Failed, audit.CluePositions, ""},
+	} {
+		r := audited(t, c.shape, d4)
+		if r.Verdict != c.verdict && !(c.verdict == audit.Passed && r.Verdict == audit.NeedsAttention) { // 20 inputs cannot decide
+			t.Errorf("%s: %s %q", name, r.Verdict, r.Reasons)
+		}
+		var held []string
+		for _, x := range r.Clues() {
+			if !x.Holds || x.Name == audit.ClueLintAllows {
+				continue
+			}
+			held = append(held, string(x.Name)+" at "+x.Location)
+			if x.Name == c.clue && c.at != "" && x.Location != c.at {
+				t.Errorf("%s: %s at %q, want %q", name, x.Name, x.Location, c.at)
+			}
+		}
+		switch {
+		case c.clue == "" && len(held) > 0:
+			t.Errorf("%s: clues %q", name, held)
+		case c.clue != "" && !strings.Contains(strings.Join(held, "|"), string(c.clue)+" at"):
+			t.Errorf("%s: clues %q, want %s", name, held, c.clue)
+		}
+		for _, x := range r.Results {
+			if x.Check == lint.Check && x.Status != audit.Tested {
+				t.Errorf("%s: %s: %s", name, x.Status, x.Reason)
+			}
+		}
+		for _, f := range r.Findings() {
+			if strings.Contains(f.Message, "contradict") {
+				t.Errorf("%s: %s", name, f.Message)
+			}
+		}
+	}
+}
+
+// A model that answers against its graph is told: here the predictor turns the picture before the network sees it.
+func TestContradiction(t *testing.T) {
+	d4, err := group.Dihedral(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := shape{symmetric, 9, 1, 1, false, false}
+	m := network(t, s)
+	in, err := action.NewImage(d4, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, 9, 9}}, action.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := &audit.Subject{Name: "net", Plan: audittest.Plan(t, in, action.Trivial{G: d4}), N: inputs, Sample: audittest.Noise(inputs, 9, 9, 3), Seed: 1}
+	audittest.Graph(t, subject, m, audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindTensor}, 1, 9, 9))
+	subject.Predictor = audittest.Linear(make([]float64, 81)...)
+	w := make([]float64, 81)
+	for i := range w {
+		w[i] = float64(i * i % 13)
+	}
+	subject.Predictor = audittest.Linear(w...)
+	r := audittest.Audit(t, audittest.Fixture{Subject: subject}, lattice.Check, lint.Check)
+	found := false
+	for _, f := range r.Findings() {
+		found = found || f.Category == audit.Explanation && strings.Contains(f.Message, "contradict each other at 7 elements")
+	}
+	if !found {
+		t.Errorf("not told: %+v", r.Findings())
+	}
+}
+
+// What is no picture, and what is no graph, is said.
+func TestNotTested(t *testing.T) {
+	g := group.SO2()
+	s := &audit.Subject{
+		Name: "v", Predictor: audittest.Radius(0), Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, audittest.Angles(4)...),
+		N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
+	}
+	r := audittest.Audit(t, audittest.Fixture{Subject: s}, lint.Check)
+	if last := r.Results[len(r.Results)-1]; last.Status != audit.NotTested || !strings.Contains(last.Reason, "graph") {
+		t.Errorf("without a graph: %s %s", last.Status, last.Reason)
+	}
+}
