@@ -242,7 +242,7 @@ func (c *reader) clues() {
 	first := map[string]*graph.Loss{}
 	for i, l := range pr.Losses {
 		shift := l.Level == graph.LevelRoll || l.Level == graph.LevelShift
-		if shift != rolls && !(wants != graph.Trivial && !shift) {
+		if shift != rolls && (shift || wants == graph.Trivial) {
 			continue
 		}
 		if !shift && !touches(l, wants) {
