@@ -20,15 +20,21 @@ import (
 // The error wraps [vjp.ErrNoPath] if the output does not depend on a value, and holds a *[vjp.UnsupportedError] if it does so
 // by way of operators that have no derivative here.
 func (m *Model) Pull(ctx context.Context, in [][]Array, cotangent []Array, wrt []string) ([][]Array, error) {
+	return m.PullFrom(ctx, m.Output(), in, cotangent, wrt)
+}
+
+// PullFrom is [Model.Pull] for another output of the graph, or an inner value, in place of the output that the codec reads.
+func (m *Model) PullFrom(ctx context.Context, output string, in [][]Array, cotangent []Array, wrt []string) ([][]Array, error) {
 	out := make([][]Array, len(in))
 	if len(in) == 0 {
 		return out, nil
 	}
-	g, err := m.backward(ctx, in, cotangent, wrt)
+	g, err := m.backward(ctx, output, in, cotangent, wrt)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.findPlans(ctx, append(slices.Clone(wrt), m.Output())); err != nil {
+	names := append(slices.Clone(wrt), output)
+	if err := m.findPlans(ctx, names); err != nil {
 		return nil, err
 	}
 	at := make([]int, len(wrt))
@@ -38,8 +44,8 @@ func (m *Model) Pull(ctx context.Context, in [][]Array, cotangent []Array, wrt [
 	for k := range wrt {
 		at[k] = k
 	}
-	err = m.each(ctx, m.alike(in, append(slices.Clone(wrt), m.Output())), func(ctx context.Context, s span) error {
-		got, rows, err := m.differentiate(ctx, g, in[s.lo:s.hi], []string{m.Output()}, columns(cotangent[s.lo:s.hi]))
+	err = m.each(ctx, m.alike(in, names), func(ctx context.Context, s span) error {
+		got, rows, err := m.differentiate(ctx, g, in[s.lo:s.hi], []string{output}, columns(cotangent[s.lo:s.hi]))
 		if err != nil {
 			return err
 		}
@@ -57,7 +63,7 @@ func (m *Model) PullParameters(ctx context.Context, in [][]Array, cotangent []Ar
 	if len(in) == 0 {
 		return nil, fmt.Errorf("%s: no samples to take gradients at", m.onnx.Name())
 	}
-	g, err := m.backward(ctx, in, cotangent, names)
+	g, err := m.backward(ctx, m.Output(), in, cotangent, names)
 	if err != nil {
 		return nil, err
 	}
@@ -310,7 +316,7 @@ func (m *Model) differentiable(v space.Value) error {
 }
 
 // backward is the graph that carries cotangents back; it is made for the shape of the samples.
-func (m *Model) backward(ctx context.Context, in [][]Array, cotangent []Array, wrt []string) (*graph, error) {
+func (m *Model) backward(ctx context.Context, output string, in [][]Array, cotangent []Array, wrt []string) (*graph, error) {
 	if len(cotangent) != len(in) {
 		return nil, fmt.Errorf("%s: %d samples and cotangents for %d", m.onnx.Name(), len(in), len(cotangent))
 	}
@@ -325,13 +331,13 @@ func (m *Model) backward(ctx context.Context, in [][]Array, cotangent []Array, w
 		}
 	}
 	m.remember(in)
-	key := fmt.Sprintf("pull\x00%v\x00%s", in[0][0].Shape, strings.Join(wrt, "\x00"))
+	key := fmt.Sprintf("pull\x00%s\x00%v\x00%s", output, in[0][0].Shape, strings.Join(wrt, "\x00"))
 	return m.pool.graph(key, func() (*graph, error) {
 		shapes, err := vjp.Shapes(ctx, m.onnx, in[0][0].Shape, m.runOnce)
 		if err != nil {
 			return nil, err
 		}
-		r, err := vjp.Build(m.onnx, shapes, vjp.Request{Output: m.Output(), Wrt: wrt})
+		r, err := vjp.Build(m.onnx, shapes, vjp.Request{Output: output, Wrt: wrt})
 		if err != nil {
 			return nil, err
 		}
