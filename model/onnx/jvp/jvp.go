@@ -87,6 +87,9 @@ func Build(m *onnx.Model, r Request) (*Result, error) {
 	res := s.res
 	for _, v := range res.Outputs {
 		t := s.tangent[v]
+		if t == "" && !isFloat(s.types[v]) {
+			return nil, fmt.Errorf("%s: no tangent gets to %q, and its type is not known; leave it out", m.Name(), v)
+		}
 		if t == "" {
 			t = s.zeros(v)
 		}
@@ -143,9 +146,6 @@ func start(m *onnx.Model, r Request) (*state, error) {
 	for v := range s.types {
 		s.names[v] = true
 	}
-	if err := s.stamp(); err != nil {
-		return nil, err
-	}
 	for i, n := range []int{2, 3} {
 		if in, err := facts.SampleShapes(m.Signature(), n, nil); err == nil {
 			if f, err := facts.Infer(m, in, nil); err == nil {
@@ -153,11 +153,14 @@ func start(m *onnx.Model, r Request) (*state, error) {
 			}
 		}
 	}
+	if err := s.stamp(); err != nil {
+		return nil, err
+	}
 	if len(r.Tangents) == 0 {
 		return nil, fmt.Errorf("%s: no values to perturb; name at least one, such as %q", m.Name(), append(onnx.Names(m.Signature().Inputs), "")[0])
 	}
 	for i, v := range r.Tangents {
-		if err := s.check(v, r.Tangents[:i], "carries no tangent"); err != nil {
+		if err := s.check(v, r.Tangents[:i], true); err != nil {
 			return nil, err
 		}
 		s.feed(v)
@@ -165,7 +168,7 @@ func start(m *onnx.Model, r Request) (*state, error) {
 	outs := r.Outputs
 	if len(outs) == 0 {
 		for _, p := range m.Signature().Outputs {
-			if isFloat(s.types[p.Name]) && !slices.Contains(outs, p.Name) {
+			if t, known := s.types[p.Name]; (!known || isFloat(t)) && !slices.Contains(outs, p.Name) {
 				outs = append(outs, p.Name)
 			}
 		}
@@ -174,7 +177,7 @@ func start(m *onnx.Model, r Request) (*state, error) {
 		}
 	}
 	for i, v := range outs {
-		if err := s.check(v, outs[:i], "has no derivative"); err != nil {
+		if err := s.check(v, outs[:i], false); err != nil {
 			return nil, err
 		}
 	}
@@ -183,7 +186,7 @@ func start(m *onnx.Model, r Request) (*state, error) {
 }
 
 // check says whether a value exists and can have a tangent.
-func (s *state) check(v string, before []string, what string) error {
+func (s *state) check(v string, before []string, fed bool) error {
 	p, ok := s.m.Port(v)
 	switch {
 	case !ok:
@@ -192,14 +195,21 @@ func (s *state) check(v string, before []string, what string) error {
 		return err
 	case slices.Contains(before, v):
 		return fmt.Errorf("%s: the value %q is listed twice", s.m.Name(), v)
+	case p.Kind == "" && !fed && s.made(v):
+		return nil // what makes it decides: it has a rule, or is refused
 	case !isFloat(p.DType):
-		return fmt.Errorf("%s: %s %s: its elements are not of a floating-point type", s.m.Name(), p, what)
+		return fmt.Errorf("%s: %s has no tangent: its elements are not known to be of a floating-point type", s.m.Name(), p)
 	}
 	return nil
 }
 
 func isFloat(d tensor.DType) bool {
 	return d == tensor.Float32 || d == tensor.Float64 || d == tensor.Float16 || d == tensor.BFloat16
+}
+
+// made tells whether a node makes the value.
+func (s *state) made(v string) bool {
+	return slices.ContainsFunc(s.nodes, func(n *onnxpb.NodeProto) bool { return slices.Contains(n.GetOutput(), v) })
 }
 
 // unused is a name like the one given that nothing bears yet.

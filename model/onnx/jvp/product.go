@@ -66,6 +66,7 @@ func maxPool(c *call) ([]string, error) {
 	if onnx.Int(c.n, "storage_order", 0) != 0 {
 		return nil, c.refuse("storage_order other than 0")
 	}
-	row := c.reshaped(c.t[0], c.b.Ints(-1))
-	return []string{c.b.Op("Gather", []string{row, c.named(1)}, onnx.AttrInt("axis", 0))}, nil
+	row := c.b.Ints(-1)
+	t := c.op("GatherElements", c.reshaped(c.t[0], row), c.reshaped(c.named(1), row)) // of rows: faster than Gather
+	return one(c.reshaped(t, c.shapeOf(c.out())))
 }

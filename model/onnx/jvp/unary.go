@@ -74,7 +74,8 @@ func unaryRules() map[string]rule {
 	})
 	// These select instead of multiplying, so that a tangent that is not finite does not become NaN where the slope is 0.
 	all["Relu"] = rule{inputs: 1, push: func(c *call) ([]string, error) {
-		return one(c.where(c.op("Greater", c.in[0], c.num(0)), c.t[0], c.num(0)))
+		// The output tells as much as the input, which an engine can then forget: it fuses Relu with the layer before.
+		return one(c.where(c.op("Greater", c.out(), c.num(0)), c.t[0], c.num(0)))
 	}}
 	all["ThresholdedRelu"] = rule{attrs: "alpha", inputs: 1, push: func(c *call) ([]string, error) {
 		return one(c.where(c.op("Greater", c.in[0], c.num(c.attr("alpha", 1))), c.t[0], c.num(0)))

@@ -10,6 +10,9 @@ cases = []
 def tensor(v):
     return {"shape": list(v.shape), "data": [float("%.9g" % x) for x in v.detach().double().reshape(-1).tolist()]}
 
+def batch(name, x):
+    return x.dim() > 1 and x.shape[0] == 2 and name not in "ws"  # weights and scales have no batch axis
+
 def case(name, fn, inputs, nodes, consts=None, opset=17, tangents=None, out="y"):
     """fn: torch function of the inputs in order; inputs: {name: shape or tensor}; nodes: (op, inputs, outputs, attributes);
     tangents: names of the inputs that move, all by default."""
@@ -27,7 +30,7 @@ def case(name, fn, inputs, nodes, consts=None, opset=17, tangents=None, out="y")
     jac = torch.autograd.functional.jacobian(f, tuple(xs[k].clone() for k in moving))
     d = sum((j * vs[k]).reshape(y.numel(), -1).sum(1) for j, k in zip(jac, moving)).reshape(y.shape)
     g = h.make_graph([h.make_node(op, i, o, **a) for op, i, o, a in nodes], name,
-        [h.make_tensor_value_info(k, T.FLOAT, ["N"] + list(x.shape[1:]) if x.dim() else []) for k, x in xs.items()],
+        [h.make_tensor_value_info(k, T.FLOAT, (["N"] if batch(k, x) else list(x.shape[:1])) + list(x.shape[1:])) for k, x in xs.items()],
         [h.make_empty_tensor_value_info(out)] if hasattr(h, "make_empty_tensor_value_info") else [h.make_tensor_value_info(out, T.FLOAT, None)],
         [nh.from_array(np.asarray(v), k) for k, v in (consts or {}).items()])
     m = h.make_model(g, opset_imports=[h.make_opsetid("", opset)], ir_version=8 if opset < 20 else 10, producer_name="gen.py")
