@@ -6,6 +6,7 @@ import (
 	"nero/audit/check/controls"
 	"nero/audit/check/decision"
 	"nero/audit/check/endtoend"
+	"nero/audit/check/gradient"
 	"nero/audit/check/lattice"
 	"nero/audit/check/lint"
 	"nero/audit/check/precision"
@@ -15,12 +16,12 @@ import (
 
 // All are the checks of an audit, in the order in which they are read.
 func All() []*audit.Check {
-	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, decision.Check, lint.Check}
+	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, decision.Check, lint.Check, gradient.Check}
 }
 
 // Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was not passed.
 func Outside() []string {
 	return []string{
-		"single layers", "derivatives along the group", "gradients and forces", "exported forms", "stress inputs",
+		"single layers", "derivatives along the group", "exported forms", "stress inputs",
 	}
 }
