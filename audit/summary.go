@@ -289,7 +289,7 @@ func (r *Report) Replay(w Where) string {
 	for _, x := range w.Element {
 		at = append(at, strconv.FormatFloat(x+0, 'g', -1, 64)) // +0 turns -0 into 0
 	}
-	return fmt.Sprintf("%s --model %s --replay %s", r.Command, ShellQuote(r.Model), ShellQuote(w.Sample+"@"+strings.Join(at, ",")))
+	return fmt.Sprintf("%s --only %s --replay %s", r.Command, ShellQuote(r.Model), ShellQuote(w.Sample+"@"+strings.Join(at, ",")))
 }
 
 // ShellQuote writes a word so that a POSIX shell reads it back as it is: between single quotes unless all its characters are harmless.

@@ -41,7 +41,7 @@ func TestShellQuote(t *testing.T) {
 func TestReplay(t *testing.T) {
 	r := &audit.Report{Model: "my model", Command: "nero audit study.yaml"}
 	at := audit.Where{Sample: "a@b", Index: 3, Element: []float64{math.Copysign(0, -1), 1.0 / 3, -5}}
-	if got, want := r.Replay(at), "nero audit study.yaml --model 'my model' --replay a@b@0,0.3333333333333333,-5"; got != want {
+	if got, want := r.Replay(at), "nero audit study.yaml --only 'my model' --replay a@b@0,0.3333333333333333,-5"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	for name, c := range map[string]struct {

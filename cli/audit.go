@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -58,7 +59,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 				return err
 			}
 			if out != "" {
-				if err := ownFolder(out, "audit.txt", "audit.json", "audit.junit.xml"); err != nil {
+				if err := ownFolder(out, auditFiles()...); err != nil {
 					return err
 				}
 			}
@@ -85,8 +86,8 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 	}
 	sf.add(c)
 	ef.add(c)
-	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"}, "text, json, junit; several with -o")
-	c.Flags().StringVarP(&out, "out", "o", "", "`folder` for audit.txt, audit.json, audit.junit.xml; text is still printed")
+	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"}, "text, markdown, html, json, junit, sarif, badge; several with -o")
+	c.Flags().StringVarP(&out, "out", "o", "", "`folder` for audit.txt, audit.md, audit.html, audit.json, audit.junit.xml, audit.sarif; text is still printed")
 	c.Flags().IntVarP(&w, "workers", "w", w, "workers; their number changes no number")
 	af.add(c)
 	return c
@@ -132,19 +133,34 @@ var auditFormats = map[string]struct {
 	file  string
 	write func(io.Writer, ...*audit.Report) error
 }{
-	"text":  {"audit.txt", audit.Text},
-	"json":  {"audit.json", audit.JSON},
-	"junit": {"audit.junit.xml", audit.JUnit},
+	"text":     {"audit.txt", audit.Text},
+	"json":     {"audit.json", audit.JSON},
+	"junit":    {"audit.junit.xml", audit.JUnit},
+	"markdown": {"audit.md", audit.Markdown},
+	"sarif":    {"audit.sarif", audit.SARIF},
+	"badge":    {"audit.badge.json", audit.Badge},
+}
+
+// formatNames are the formats, sorted.
+func formatNames() []string { return slices.Sorted(maps.Keys(auditFormats)) }
+
+// auditFiles are the names of the files that an audit writes.
+func auditFiles() []string {
+	var names []string
+	for _, f := range formatNames() {
+		names = append(names, auditFormats[f].file)
+	}
+	return names
 }
 
 func checkFormats(formats []string, out string) error {
 	for _, f := range formats {
 		if _, ok := auditFormats[f]; !ok {
-			return fmt.Errorf("--format %q: want text, json or junit", f)
+			return fmt.Errorf("--format %q: want one or more of %s", f, strings.Join(formatNames(), ", "))
 		}
 	}
 	if len(formats) == 0 {
-		return errors.New("--format: want text, json or junit")
+		return fmt.Errorf("--format: want one or more of %s", strings.Join(formatNames(), ", "))
 	}
 	if len(formats) > 1 && out == "" {
 		return fmt.Errorf("--format %s: several formats need a folder, -o DIR", strings.Join(formats, ","))
@@ -167,7 +183,7 @@ func (a *App) writeAudit(to io.Writer, reports []*audit.Report, formats []string
 	if out == "" {
 		return auditFormats[formats[0]].write(to, reports...)
 	}
-	if err := ownFolder(out, "audit.txt", "audit.json", "audit.junit.xml"); err != nil {
+	if err := ownFolder(out, auditFiles()...); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
@@ -282,8 +298,31 @@ func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Mode
 		}
 		r = audit.CouldNotRun(m.Name, policy, err)
 		r.About = subject.About
+		return r, nil
+	}
+	r.Command = a.command()
+	if r.Gallery, err = gallery(ctx, subject, r); err != nil {
+		return nil, err
 	}
 	return r, nil
+}
+
+// command is the command line that repeats the audit: what was typed, without what only says where results go.
+func (a *App) command() string {
+	words := []string{"nero"}
+	skip := false
+	for _, w := range a.args {
+		switch name, _, with := strings.Cut(w, "="); {
+		case skip:
+			skip = false
+		case slices.Contains([]string{"-o", "--out", "-f", "--format", "--baseline", "--fail-on"}, name):
+			skip = !with
+		case w == "-q" || w == "--quiet":
+		default:
+			words = append(words, audit.ShellQuote(w))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // predictor runs a model for the audit.

@@ -36,6 +36,7 @@ type App struct {
 	// Stop is closed when the user asks a run to stop; work under way is finished and kept.
 	Stop <-chan struct{}
 
+	args    []string // of the command line that runs
 	quiet   bool
 	running atomic.Bool // a run is under way that can be stopped and resumed
 }
@@ -95,6 +96,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	out := &sink{w: a.Out}
 	a.Out = out
 	defer func() { a.Out = out.w }()
+	a.args = args
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.Out)
