@@ -65,7 +65,11 @@ type Prediction struct {
 	// could not be followed, and Unknown says which.
 	Structure      Subgroup `json:"structure"`
 	StructureKnown bool     `json:"structure_known"`
-	// Weights is the largest group that the stored weights keep, with channels in their places at the output.
+	// Construction is the group that holds whatever the weights are, such as by averaging over turned copies; 0 if that is not
+	// known.
+	Construction Subgroup `json:"construction"`
+	// Weights is the largest group that the stored weights keep, with channels permuted inside and in their places at the
+	// output. Representations that are no permutations, such as vectors, are not seen.
 	// It is what is known so far if WeightsKnown is false; elements in Undecided may hold as well.
 	Weights      Subgroup  `json:"weights"`
 	WeightsKnown bool      `json:"weights_known"`
@@ -258,7 +262,9 @@ func Predict(ctx context.Context, f *facts.Facts, o Options) (*Prediction, error
 	if err := l.shifts(ctx); err != nil {
 		return nil, err
 	}
-	l.weights()
+	if err := l.weights(ctx); err != nil {
+		return nil, err
+	}
 	l.risks()
 	return res, nil
 }
@@ -282,13 +288,13 @@ func (l *linter) points(ctx context.Context) error {
 	for _, e := range all.Elements() {
 		ms = append(ms, motion{e: e})
 	}
-	r, err := trace(ctx, l.f, l.p, ms, false)
+	r, err := trace(ctx, l.f, l.p, ms, standIns{})
 	if err != nil {
 		return err
 	}
 	group := func(r *run) Subgroup { return r.group(l.res.Output) }
 	if s := r.status[l.res.Output]; s.judged && group(r) != all && oblong(l.f) {
-		tied, err := trace(ctx, l.f, l.p, ms, true)
+		tied, err := trace(ctx, l.f, l.p, ms, standIns{tied: true})
 		if err != nil {
 			return err
 		}
@@ -359,7 +365,8 @@ type run struct {
 // status is what became of a value.
 type status struct {
 	judged bool
-	placed bool   // it has places of the picture
+	placed bool // it has places of the picture
+	atoms  [][]atom
 	kept   []bool // per motion
 	lost   []bool // per motion: not kept or, where that is not judged, made of what is not
 }
@@ -412,9 +419,9 @@ func start(p picture, ms []motion) *value {
 }
 
 // trace sends the copies through the graph. motions[0] must be the identity.
-func trace(ctx context.Context, f *facts.Facts, p picture, ms []motion, tied bool) (*run, error) {
+func trace(ctx context.Context, f *facts.Facts, p picture, ms []motion, with standIns) (*run, error) {
 	r := &run{motions: ms, status: map[string]status{}, dense: map[int]bool{}, tabled: map[int]bool{}}
-	t := &tracer{f: f, values: map[string]*value{}, tied: tied, r: r}
+	t := &tracer{f: f, values: map[string]*value{}, standIns: with, r: r}
 	nodes := f.Model().Proto().GetGraph().GetNode()
 	last := map[string]int{}
 	for i, n := range nodes {
@@ -503,7 +510,7 @@ func still(shape []int, name string) *value {
 func (r *run) judge(name string, v *value, p picture, inputs []string) {
 	s := status{lost: make([]bool, len(r.motions))}
 	if v.opaque == "" {
-		s.judged = true
+		s.judged, s.atoms = true, v.atoms
 		s.placed, _ = v.spatial()
 		for k, m := range r.motions {
 			kept, judged := m.keeps(v, k, p)
@@ -619,9 +626,10 @@ func (l *linter) shifts(ctx context.Context) error {
 		s.Free, s.FreeKnown = sym.Shift, true
 	}
 	size := [2]int{l.p.h(), l.p.w()}
+	// No kernel is asked to be symmetric: shifts do not turn it.
 	test := func(k [2]int) (ok [2]bool, judged bool, r *run, err error) {
 		ms := []motion{{}, {dy: k[0] % size[0]}, {dx: k[1] % size[1]}}
-		r, err = trace(ctx, l.f, l.p, ms, false)
+		r, err = trace(ctx, l.f, l.p, ms, standIns{free: true})
 		if err != nil {
 			return ok, false, nil, err
 		}

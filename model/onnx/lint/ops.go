@@ -12,13 +12,21 @@ import (
 	"nero/model/onnx/onnxpb"
 )
 
+// standIns says what stands for the weights.
+type standIns struct {
+	// tied gives kernels of the same size and cost the same stand-in, so that a pair such as 1x7 and 7x1 can treat both axes
+	// alike.
+	tied bool
+	// free gives every entry of a kernel and every channel a number of its own: what holds then holds whatever the weights are.
+	free bool
+}
+
 // tracer carries the picture and its moved copies through the graph.
 type tracer struct {
 	f      *facts.Facts
 	values map[string]*value
-	// tied gives kernels of the same size and cost the same stand-in, so that a pair such as 1x7 and 7x1 can treat both axes
-	// alike.
-	tied bool
+	standIns
+
 	r    *run
 	i    int // index of the node at hand
 	node *onnxpb.NodeProto
@@ -106,6 +114,9 @@ func (t *tracer) step() []*value {
 			return fail("%s", readsUnknown)
 		}
 	}
+	if t.free && (op == "Split" || op == "Slice" || op == "Gather") {
+		t.tellApart(t.node.GetInput()[0])
+	}
 	if op == "Split" {
 		return t.split()
 	}
@@ -126,6 +137,23 @@ func (t *tracer) step() []*value {
 	return outs
 }
 
+// tellApart makes channels different that are held as one, before some of them are taken.
+func (t *tracer) tellApart(name string) {
+	v := t.values[name]
+	if v == nil || v.opaque != "" || len(v.x) == 1 {
+		return
+	}
+	for a, n := range v.shape {
+		if n > 1 && v.held[a] == 1 && !slices.ContainsFunc(v.atoms[a], func(f atom) bool { return f.role != roleOther }) {
+			if v = distinct(v, a, seedOf(fmt.Sprint(name, a))); v.opaque != "" {
+				break
+			}
+		}
+	}
+	t.values[name] = v
+}
+
+// constantOf is the value of a constant by name.
 func (t *tracer) constantOf(name string) *value {
 	delete(t.values, name)
 	v := t.value(name)
@@ -191,7 +219,7 @@ func (t *tracer) follow() *value {
 		b := mix(seedOf("bias"), seedOf(t.node.GetInput()[2]))
 		return each(x, func(v uint64) uint64 { return plus(times(s, v), b) })
 	case "Identity", "Dropout", "Cast", "CastLike":
-		return each(x, func(v uint64) uint64 { return v })
+		return x
 	case "Neg":
 		return each(x, func(v uint64) uint64 { return times(integer(-1), v) })
 	case "QuantizeLinear", "DequantizeLinear", "Clip":
@@ -206,7 +234,15 @@ func (t *tracer) follow() *value {
 	}
 	if slices.Contains(unary, op) {
 		s := t.seed()
-		return each(x, func(v uint64) uint64 { return mix(s, v) })
+		f := func(v uint64) uint64 { return mix(s, v) }
+		if x.base != nil && t.rising() { // the maximum of a rising function is that function of the maximum
+			out := &value{shape: x.shape, held: x.held, atoms: x.atoms}
+			base := each(x.base, f)
+			kind := x.base.opaque
+			out.gatherSets(base, kind, slices.Clone(x.sets))
+			return out
+		}
+		return each(x, f)
 	}
 	if slices.Contains(nary, op) {
 		return t.combined()
@@ -218,6 +254,21 @@ func (t *tracer) follow() *value {
 func (t *tracer) training() bool {
 	n := t.node
 	return onnx.Int(n, "training_mode", 0) != 0 || t.f.Model().Opset() < 14 && len(n.GetOutput()) > 1 && n.GetOutput()[1] != ""
+}
+
+// rising tells whether the function of the node never falls.
+func (t *tracer) rising() bool {
+	switch t.node.GetOpType() {
+	case "Relu", "Sigmoid", "Tanh", "Softplus", "Softsign", "Exp", "Log", "Sqrt", "Erf", "Ceil", "Floor", "Round", "Sign", "Atan", "Sinh", "Asinh":
+		return true
+	case "LeakyRelu":
+		return onnx.Float(t.node, "alpha", 0.01) >= 0
+	case "Elu", "Celu":
+		return onnx.Float(t.node, "alpha", 1) >= 0
+	case "HardSigmoid":
+		return onnx.Float(t.node, "alpha", 0.2) >= 0
+	}
+	return false
 }
 
 var unary = strings.Fields(`Relu LeakyRelu Elu Selu Celu Sigmoid Tanh Softplus Softsign HardSigmoid HardSwish Exp Log Sqrt Erf Reciprocal
@@ -623,6 +674,9 @@ func (t *tracer) convolve(x *value) *value {
 	if x.opaque != "" {
 		return x
 	}
+	if t.free && x.held[1] > 1 {
+		x = distinct(x, 1, seedOf(t.node.GetInput()[1]))
+	}
 	if x.held[1] == 1 || groups == 1 {
 		c := x.shape[1]
 		x = reduce(x, "Sum", []int{1}, true)
@@ -649,6 +703,9 @@ func (t *tracer) convolve(x *value) *value {
 	for i := range kernel {
 		a, b := abs(2*(i/w.Kernel[1])-w.Kernel[0]+1)*w.Dilation[0], abs(2*(i%w.Kernel[1])-w.Kernel[1]+1)*w.Dilation[1]
 		kernel[i] = mix(seed, uint64(min(a, b))<<32|uint64(max(a, b)))
+		if t.free {
+			kernel[i] = mix(seed, uint64(i)<<40)
+		}
 	}
 	bias := uint64(0)
 	if len(t.node.GetInput()) > 2 && t.node.GetInput()[2] != "" {
@@ -718,6 +775,28 @@ func (t *tracer) convolve(x *value) *value {
 		res = res.remap([][]int{nil, list, nil, nil}, [][]atom{res.atoms[0], plain(outC), res.atoms[2], res.atoms[3]}, 0)
 	}
 	return res
+}
+
+// distinct gives every index along an axis a factor of its own.
+func distinct(x *value, axis int, seed uint64) *value {
+	x = x.spread(axis)
+	if x.opaque != "" {
+		return x
+	}
+	st, n := x.strides()[axis], x.held[axis]
+	out := &value{shape: x.shape, held: x.held, atoms: x.atoms}
+	for _, src := range x.x {
+		dst := make([]uint64, len(src))
+		for i, v := range src {
+			j := 0
+			if st > 0 {
+				j = i / st % n
+			}
+			dst[i] = times(v, mix(seed, uint64(j)))
+		}
+		out.x = append(out.x, dst)
+	}
+	return out
 }
 
 func abs(n int) int { return max(n, -n) }
@@ -1074,10 +1153,15 @@ func (t *tracer) contract(x *value, axis int, seed uint64) *value {
 		}
 		lost = lost || a.role == roleLost && a.n > 1
 	}
-	if lost {
+	if lost && !t.free {
 		return reduce(each(x, func(v uint64) uint64 { return mix(seed, v) }), "Sum", []int{axis}, true)
 	}
 	ws := weightsOf(x.atoms[axis], x.shape[axis], seed)
+	if t.free {
+		for i := range ws {
+			ws[i] = mix(seed, uint64(i))
+		}
+	}
 	if x.held[axis] == 1 {
 		s := uint64(0)
 		for _, w := range ws {

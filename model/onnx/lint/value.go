@@ -243,6 +243,12 @@ func (v *value) take(shape, held []int, atoms [][]atom, from []int32, fill uint6
 		}
 		out.x = append(out.x, dst)
 	}
+	if v.base != nil && !slices.Contains(from, -1) {
+		out.base = v.base
+		for _, p := range from {
+			out.sets = append(out.sets, v.sets[p])
+		}
+	}
 	return out
 }
 

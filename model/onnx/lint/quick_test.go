@@ -1,0 +1,6 @@
+//go:build !slow
+
+package lint_test
+
+// everything runs the whole grid.
+const everything = false
