@@ -28,5 +28,7 @@
 //   - NaN: Min, Max, Relu, Clip and pooling pass NaN on.
 //   - Ties: ArgMax, ArgMin, TopK and MaxPool take the first.
 //   - Float to integer conversions out of range saturate; NaN becomes 0.
+//   - Resize: lengths, and which element is the nearest, are found in float32, as engines do it, for scales are float32 numbers
+//     that stand for others such as 0.6; weights are found in float64.
 //   - Integer division by zero is an error.
 package reference

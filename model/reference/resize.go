@@ -222,21 +222,21 @@ func (r resampling) scale(shape, as, sizes []int) ([]int, []float64, error) {
 }
 
 // origin is the place in the input, in elements, of element k of the output.
-func (r resampling) origin(k, in, out int, scale, from, to float64) float64 {
-	x := float64(k)
-	switch r.place {
+func origin[T float32 | float64](place string, k, in, out int, scale, from, to T) T {
+	x := T(k)
+	switch place {
 	case "asymmetric":
 		return x / scale
 	case "align_corners":
 		if out == 1 {
 			return 0
 		}
-		return x * float64(in-1) / float64(out-1)
+		return x * T(in-1) / T(out-1)
 	case "tf_crop_and_resize":
 		if out == 1 {
-			return 0.5 * (from + to) * float64(in-1)
+			return 0.5 * (from + to) * T(in-1)
 		}
-		return from*float64(in-1) + x*(to-from)*float64(in-1)/float64(out-1)
+		return from*T(in-1) + x*(to-from)*T(in-1)/T(out-1)
 	case "pytorch_half_pixel":
 		if out == 1 {
 			return 0
@@ -244,14 +244,17 @@ func (r resampling) origin(k, in, out int, scale, from, to float64) float64 {
 	case "tf_half_pixel_for_nn":
 		return (x + 0.5) / scale
 	case "half_pixel_symmetric":
-		width := scale * float64(in)
-		return float64(in)/2*(1-float64(out)/width) + (x+0.5)/scale - 0.5
+		return T(in)/2*(1-T(out)/(scale*T(in))) + (x+0.5)/scale - 0.5
 	}
 	return (x+0.5)/scale - 0.5
 }
 
 func (r resampling) taps(k, in, out int, scale, from, to float64) taps {
-	x := r.origin(k, in, out, scale, from, to)
+	x := origin(r.place, k, in, out, scale, from, to)
+	if r.mode == "nearest" {
+		// In float32, as engines do it: a scale of 1.6, which no float32 is, shall take element 5 for 8 / 1.6.
+		x = float64(origin(r.place, k, in, out, float32(scale), float32(from), float32(to)))
+	}
 	if !(math.Abs(x) < size) {
 		return taps{at: []int{0}, weight: []float64{math.NaN()}}
 	}
@@ -430,10 +433,10 @@ func line(g float64, n, reach int, padding string, corners bool) (at [4]int, wei
 	if reach == 1 {
 		x = math.RoundToEven(x)
 	}
-	if x < lo || x > hi {
+	if reach < 4 && (x < lo || x > hi) { // the cubic brings in each neighbor instead
 		x = inside(x, n, lo, hi, padding)
 	}
-	if !(math.Abs(x) < size) { // NaN, or far outside, where all is zero
+	if x-x != 0 { // no place at all
 		for k := range reach {
 			at[k], weight[k] = -1, 0
 		}
