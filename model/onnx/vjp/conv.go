@@ -34,6 +34,11 @@ func (c *call) windowOf(in, out, kernel []int) (*window, error) {
 		}
 		return v, nil
 	}
+	for i := range kernel {
+		if kernel[i] < 1 || kernel[i] > 1<<31 {
+			return nil, fmt.Errorf("a kernel of %v", kernel)
+		}
+	}
 	w := &window{in: in[2:], out: out[2:], kernel: kernel, group: int(onnx.Int(c.n, "group", 1)), dimensions: nd}
 	var err error
 	if w.stride, err = read("strides", nd, 1); err != nil {
@@ -62,8 +67,13 @@ func (c *call) windowOf(in, out, kernel []int) (*window, error) {
 	default:
 		return nil, fmt.Errorf("its rule does not know auto_pad=%q", auto)
 	}
-	if w.group < 1 {
-		return nil, fmt.Errorf("group=%d", w.group)
+	if w.group < 1 || in[1]%w.group != 0 || out[1]%w.group != 0 {
+		return nil, fmt.Errorf("%d and %d channels have no %d groups", in[1], out[1], w.group)
+	}
+	for i := range nd {
+		if w.stride[i] < 1 || w.dil[i] < 1 {
+			return nil, fmt.Errorf("strides %v and dilations %v", w.stride, w.dil)
+		}
 	}
 	return w, nil
 }
@@ -141,8 +151,8 @@ const few = 4
 func conv(c *call) error {
 	x, kernel := c.in[0], c.in[1]
 	sk := c.shapes[kernel]
-	if len(sk) < 3 {
-		return errors.New("its kernel has no spatial axis")
+	if len(sk) != len(c.si) {
+		return fmt.Errorf("a kernel of shape %v does not fit an input of shape %v", sk, c.si)
 	}
 	w, err := c.windowOf(c.si, c.so, sk[2:])
 	if err != nil {
@@ -184,8 +194,8 @@ func convTranspose(c *call) error {
 	}
 	x, kernel := c.in[0], c.in[1]
 	sk := c.shapes[kernel]
-	if len(sk) < 3 {
-		return errors.New("its kernel has no spatial axis")
+	if len(sk) != len(c.si) {
+		return fmt.Errorf("a kernel of shape %v does not fit an input of shape %v", sk, c.si)
 	}
 	w, err := c.windowOf(c.so, c.si, sk[2:])
 	if err != nil {
@@ -215,6 +225,12 @@ func convTranspose(c *call) error {
 func averagePool(c *call) error {
 	w, err := c.windowOf(c.si, c.so, narrow(onnx.Ints(c.n, "kernel_shape", nil)))
 	if err != nil {
+		return err
+	}
+	if _, err := tensor.CheckedCount(append([]int{c.si[1]}, w.kernel...), most); err != nil {
+		return fmt.Errorf("its kernel: %w", err)
+	}
+	if _, err := tensor.CheckedCount(w.out, most); err != nil {
 		return err
 	}
 	counted := onnx.Int(c.n, "count_include_pad", 0) != 0

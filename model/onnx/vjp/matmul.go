@@ -15,6 +15,16 @@ func matMul(c *call) error {
 	if len(sa) == 0 || len(sb) == 0 {
 		return errors.New("it multiplies scalars")
 	}
+	want := max(len(sa), len(sb), 2)
+	if len(sa) == 1 || len(sb) == 1 {
+		want = len(sa) + len(sb) - 2
+		if len(sa) > 1 || len(sb) > 1 {
+			want = max(len(sa), len(sb)) - 1
+		}
+	}
+	if len(so) != want {
+		return fmt.Errorf("shapes %v, %v and %v do not fit each other", sa, sb, so)
+	}
 	// a vector on the left is a row, on the right a column
 	if len(sb) == 1 {
 		b, sb, so = c.reshape(b, c.list(-1, 1)), []int{sb[0], 1}, append(so, 1)

@@ -265,6 +265,9 @@ func lrn(c *call) error {
 	beta := float64(onnx.Float(c.n, "beta", .75))
 	// channel k reads channels k - ⌊(size-1)/2⌋ to k + ⌈(size-1)/2⌉
 	ch := c.si[1]
+	if ch > 1<<13 {
+		return fmt.Errorf("its rule knows up to %d channels, not %d", 1<<13, ch)
+	}
 	band, turned := make([]float64, ch*ch), make([]float64, ch*ch)
 	for k := range ch {
 		for j := max(0, k-(size-1)/2); j <= min(ch-1, k+size/2); j++ {

@@ -9,6 +9,9 @@ import (
 	"nero/model/onnx"
 )
 
+// most bounds the elements of a constant that a rule makes.
+const most = 1 << 26
+
 // resize: along every axis resizing is a matrix, which is made here; the adjoint is multiplied by its transpose.
 func resize(c *call) error {
 	r := len(c.si)
@@ -30,6 +33,9 @@ func resize(c *call) error {
 			}
 			axes = append(axes, k)
 		}
+	}
+	if len(c.so) != r {
+		return fmt.Errorf("shapes %v and %v do not fit each other", c.si, c.so)
 	}
 	scales := make([]float64, r)
 	for a := range scales {
@@ -53,6 +59,9 @@ func resize(c *call) error {
 		}
 		if a == 0 {
 			return errors.New("it resizes the batch axis")
+		}
+		if _, err := tensor.CheckedCount([]int{c.si[a], c.so[a]}, most); err != nil {
+			return fmt.Errorf("axis %d is too long: %w", a, err)
 		}
 		m, err := r1.matrix(c.si[a], c.so[a], scales[a])
 		if err != nil {

@@ -60,6 +60,11 @@ func concat(c *call) error {
 	if err != nil {
 		return err
 	}
+	for _, v := range c.in {
+		if len(c.shapes[v]) != len(c.so) {
+			return fmt.Errorf("shapes %v and %v do not fit each other", c.shapes[v], c.so)
+		}
+	}
 	for i, d := range c.splitLike(c.d, ax, c.in) {
 		c.give(i, d)
 	}

@@ -335,6 +335,8 @@ func opName(n *onnxpb.NodeProto) string {
 type rule struct {
 	attrs []string // that it knows; a node with another one is refused
 	outs  int      // outputs into which a gradient may come; 0 means one
+	least int      // inputs that there must be; 0 means one
+	rank  int      // axes that the first input must have at least
 	vjp   func(c *call) error
 }
 
@@ -347,7 +349,7 @@ type call struct {
 	out  []string
 	d    string       // adjoint of the first output
 	dt   tensor.DType // of the adjoints
-	si   []int        // shape of the first input; nil if there is none
+	si   []int        // shape of the first input
 	so   []int        // shape of the first output
 }
 
@@ -363,6 +365,11 @@ func (s *sweep) call(n *onnxpb.NodeProto) (*call, error) {
 	for _, a := range n.GetAttribute() {
 		if !slices.Contains(r.attrs, a.GetName()) {
 			return nil, fmt.Errorf("its rule does not know the attribute %s", a.GetName())
+		}
+	}
+	for i := range max(r.least, 1) {
+		if i >= len(n.GetInput()) || n.GetInput()[i] == "" {
+			return nil, fmt.Errorf("its input %d is missing", i)
 		}
 	}
 	c := &call{sweep: s, n: n, rule: r, in: n.GetInput(), out: n.GetOutput(), d: s.adj[n.GetOutput()[0]]}
@@ -388,10 +395,10 @@ func (s *sweep) call(n *onnxpb.NodeProto) (*call, error) {
 			return nil, fmt.Errorf("the shape of its input %q is not known: measure shapes by running the model (vjp.Shapes with an engine)", i)
 		}
 	}
-	if len(c.in) > 0 {
-		c.si = s.shapes[c.in[0]]
+	c.si, c.so = s.shapes[c.in[0]], s.shapes[c.out[0]]
+	if len(c.si) < r.rank {
+		return nil, fmt.Errorf("its input has the shape %v, want at least %d axes", c.si, r.rank)
 	}
-	c.so = s.shapes[c.out[0]]
 	return c, nil
 }
 
