@@ -89,6 +89,11 @@ func (s *study) set(ctx context.Context, sw *sweep.Result, exact bool) (*Set, er
 	}
 	r.Median = audit.Describe(medians).P50
 	r.Rounding = audit.MeanInterval(ulp, c).Value
+	for k, apart := range s.apart {
+		if len(apart) > 0 && s.sizes[k] > 0 {
+			r.Rounding = max(r.Rounding, audit.Describe(slices.Clone(apart)).Mean/s.sizes[k])
+		}
+	}
 	r.Forward = audit.MeanInterval(forward, c).Value
 	r.Found = r.Worst.Lo > r.Limit && r.Median > r.Limit && r.Worst.Value > p.Policy.RoundingFactor*r.Rounding
 	if r.Found && resamples {
