@@ -315,7 +315,7 @@ func (a *App) command() string {
 		switch name, _, with := strings.Cut(w, "="); {
 		case skip:
 			skip = false
-		case slices.Contains([]string{"-o", "--out", "-f", "--format", "--baseline", "--fail-on"}, name):
+		case slices.Contains([]string{"-o", "--out", "-f", "--format", "--baseline", "--fail-on", "-w", "--workers"}, name):
 			skip = !with
 		case w == "-q" || w == "--quiet":
 		default:
