@@ -339,3 +339,12 @@ func all(t *testing.T, run runner, tol float64, keep func(*fixture) bool) {
 func TestGradientsReference(t *testing.T) { all(t, exactly, 1e-6, nil) }
 
 func TestGradientsNative(t *testing.T) { all(t, on(anEngine(t, choose.Native)), 1e-5, nil) }
+
+// The embedded engine agrees as well: some cases of every kind here, all of them with the build tag slow.
+func TestGradientsWasm(t *testing.T) {
+	some := []string{
+		"digits_max", "transformer", "maxpool_overlap", "conv_groups_stride", "convt_pad", "avgpool_uncounted", "resize_bilinear_up", "gridsample_border_0", "pad_reflect",
+		"gather", "slice_batch", "batchnorm_training", "groupnorm_18", "gelu", "topk", "reduceprod_zeros", "einsum_attention", "cumsum_reverse", "layernorm",
+	}
+	all(t, on(anEngine(t, choose.Wasm)), 1e-5, func(f *fixture) bool { return slices.Contains(some, f.name) })
+}

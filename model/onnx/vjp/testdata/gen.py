@@ -56,7 +56,7 @@ def case(group, name, fn, x, nodes, p=None, c=None, opset=16, out="y", wrt=None,
     kind = lambda a: TYPES[str(a.dtype)]
     cast = lambda a: a.astype(dtype) if a.dtype.kind == "f" else a
     ins = [helper.make_tensor_value_info(k, kind(cast(a)), ["N"] + list(a.shape[1:]) if a.ndim else []) for k, a in x.items()]
-    outs = [helper.make_tensor_value_info(out, TYPES[np.dtype(dtype).name], ["N" if a == batch_axis else l for a, l in enumerate(y.shape)])]
+    outs = [helper.make_tensor_value_info(out, TYPES[np.dtype(dtype).name], ["N" if a == batch_axis and l == x[next(iter(x))].shape[0] else "M" if a == batch_axis else l for a, l in enumerate(y.shape)])]
     inits = [numpy_helper.from_array(np.array(cast(a)), k) for k, a in {**p, **c}.items()]
     m = helper.make_model(helper.make_graph(nodes, name, ins, outs, inits), opset_imports=[helper.make_opsetid("", opset)], producer_name="gen.py")
     m.ir_version = 8
@@ -198,6 +198,7 @@ def norms():
     case(g, "groupnorm_18", lambda x, s, b: F.group_norm(x, 2, s.repeat_interleave(3), b.repeat_interleave(3)), {"x": R(3, 6, 4, 4)},
          node("GroupNormalization", "x s b", "y", num_groups=2), p={"s": R(2), "b": R(2)}, opset=18)
     case(g, "groupnorm_21", lambda x, s, b: F.group_norm(x, 2, s, b), {"x": R(3, 6, 4, 4)}, node("GroupNormalization", "x s b", "y", num_groups=2), p={"s": R(6), "b": R(6)}, opset=21)
+    case(g, "rmsnorm", lambda x, s: x / ((x * x).mean((1, 2), True) + 1e-2).sqrt() * s, {"x": R(3, 4, 8)}, node("RMSNormalization", "x s", "y", axis=1, epsilon=1e-2), p={"s": R(4, 8)}, opset=23)
     one(g, "lpnorm", "LpNormalization", lambda x: F.normalize(x, dim=-1), {"x": R(3, 6)})
     case(g, "lpnorm_1", lambda x: F.normalize(x, p=1., dim=1), {"x": R(3, 6, 2)}, node("LpNormalization", "x", "y", axis=1, p=1))
     one(g, "lrn", "LRN", lambda x: F.local_response_norm(x, 3, alpha=.3, beta=.6, k=1.5), {"x": R(3, 7, 4, 4)}, size=3, alpha=.3, beta=.6, bias=1.5)
