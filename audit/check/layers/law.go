@@ -71,6 +71,9 @@ func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior
 		pairs := l.pairs(next, k, moved)
 		if v == l.m.Output() {
 			next.reps[k] = l.out
+			if err := l.undeclared(cur, shape, pairs); err != nil {
+				return "", false, err
+			}
 			if fit, err := l.frame.Fixed(shape).Score(pairs, 1e-3); err != nil || fit.Varying > 0 || len(pairs) == 0 {
 				constant = false
 			}
@@ -87,6 +90,18 @@ func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior
 		constant = constant && still
 	}
 	return "", constant, nil
+}
+
+// undeclared looks for another representation of the output than the declared one, which the values show and that one does not.
+func (l *look) undeclared(cur *cut, shape []int, pairs []feature.Pair) error {
+	if fit, err := l.out.Score(pairs, 1e-3); err != nil || fit.Constant() || fit.Explained > 0.5 {
+		return err
+	}
+	found, _, err := l.frame.Infer(pairs, l.frame.Candidates(shape, l.grids(cur, shape)), feature.Limits{Loose: 1e-3})
+	if found != nil && !found.Equal(l.out) {
+		l.other = found
+	}
+	return err
 }
 
 // pairs are the k-th live values of samples and what the layer makes of exactly moved inputs.
@@ -234,11 +249,11 @@ func (l *look) window(n *onnxpb.NodeProto, shape []int, in *feature.Rep) structu
 	case "Pad":
 	case "ConvTranspose", "Resize", "Upsample", "DeformConv":
 		out.Stride = [2]float64{g.Stride[0] * float64(g.W) / float64(shape[2]), g.Stride[1] * float64(g.H) / float64(shape[1])}
-		if st := onnx.Ints(n, "strides"); len(st) == 2 && op == "ConvTranspose" && st[0] > 0 && st[1] > 0 {
+		if st := onnx.Ints(n, "strides", nil); len(st) == 2 && op == "ConvTranspose" && st[0] > 0 && st[1] > 0 {
 			out.Stride = [2]float64{g.Stride[0] / float64(st[1]), g.Stride[1] / float64(st[0])}
 		}
 	default:
-		if st := onnx.Ints(n, "strides"); len(st) == 2 {
+		if st := onnx.Ints(n, "strides", nil); len(st) == 2 {
 			out.Stride = [2]float64{g.Stride[0] * float64(st[1]), g.Stride[1] * float64(st[0])}
 		}
 	}

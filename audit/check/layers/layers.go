@@ -1,0 +1,569 @@
+// Package layers is the check that looks inside: which layer breaks the symmetry, by how much, and how much of the error at the output
+// comes from it.
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"nero/audit"
+	"nero/data/space"
+	"nero/model/interior"
+	"nero/model/onnx/facts"
+	"nero/symmetry/action"
+	"nero/symmetry/feature"
+	"nero/symmetry/group"
+)
+
+// Check is the layer-wise check. Its result is a [*Result].
+var Check = &audit.Check{
+	Name: "layers",
+	Doc: `Layers says which layer breaks the symmetry, by how much, and what it contributes to the error of the output. With ρ_i the representation
+on the values z_i after layer i and s_i their centred scale, it measures for every layer the prefix error ‖ρ_i(g)⁻¹ z_i(gx) - z_i(x)‖/s_i,
+which has accumulated, and the injected error ‖ρ_i(g)⁻¹ f_i(ρ_{i-1}(g) z_{i-1}) - f_i(z_{i-1})‖/s_i, which this layer alone makes of an exactly
+moved input. An injected error counts as one if it is above what one-ulp changes of the layer's input do to it, times a factor.
+
+Contributions add up to the error at the output: with T_i what the rest of the model makes of ρ_i(g) z_i, the contribution of layer i is
+c_i = T_{i-1} - T_i, and their sum is f(gx) - ρ(g)f(x) whatever lies between, skip connections included. The signed share is
+<c_i, Σc>/‖Σc‖²; the cancellation index Σ‖c_i‖²/‖Σc‖² is large where errors of layers undo each other. For rotations, shifts and the like
+the same is done with derivatives along the group, L f = Σ c_i, where ρ_i has the derivative of a map read between its places: central
+differences on the grid, and zero for what has no place.
+
+Representations follow from the graph where it decides them (pointwise operators, convolutions, pooling, what moves data about), else from
+the values themselves, verified on samples held out; a value that nothing explains makes its layer untestable, and the next layer is measured
+together with it.`,
+	Params: []audit.Param{
+		{Name: "samples", Doc: "inputs that are followed through the layers", Unit: "inputs", Default: 8, Min: 2, Max: 4096},
+		{Name: "elements", Doc: "elements that each of them is moved by, exact ones if there are any", Unit: "elements", Default: 4, Min: 1, Max: 256},
+		{Name: "cuts", Doc: "places at which contributions are measured; layers between two of them share one", Unit: "places", Default: 48, Min: 1, Max: 10000},
+		{Name: "share", Doc: "least signed share of a layer that is named as the first that breaks", Default: 0.05, Min: 0, Max: 1},
+		{Name: "memory", Doc: "values held at once; fewer samples and elements are followed if they do not fit", Unit: "MB", Default: 512, Min: 1, Max: 1 << 20},
+	},
+	Run:  run,
+	Work: work,
+}
+
+// work counts runs of the whole model: the chain of layers moved, unmoved and from moved values, and half of it per place and element.
+func work(p *audit.Pass) int {
+	if p.Subject.Interior == nil {
+		return 0
+	}
+	n, m := min(int(p.Param("samples")), p.Subject.N), min(int(p.Param("elements")), len(p.Elements))
+	cuts := min(int(p.Param("cuts")), len(p.Subject.Interior.Layers()))
+	return n*(2+3*m) + cuts*n*m/2 + cuts*min(n, mostFlowed)*len(feature.Flows(p.Subject.Plan.Group))
+}
+
+// mostFlowed bounds the samples along which derivatives are taken: they are means over many numbers already.
+const mostFlowed = 4
+
+// doubleMACs bounds the multiply-adds for which the slow evaluator in float64 takes the engine's place.
+const doubleMACs = 4e9
+
+// Row is what is known of one layer.
+type Row struct {
+	Index    int
+	Name, Op string
+	Rep      string         // representation of what the layer makes
+	Origin   feature.Origin // of it
+	Why      string
+	// Prefix and Injected are means over inputs and elements, Floor is what rounding, or resampling where an element resamples here, makes of
+	// the injected error; NaN where not measured.
+	Prefix, Injected, Floor float64
+	// Above tells that the injected error is beyond its floor.
+	Above bool
+	// Share is the signed share of the error at the output over the elements, Lo and Hi its limits; NaN where there is no error to share,
+	// or where the layer has no place of its own.
+	Share audit.Interval
+	// Flows are the signed shares of the derivatives along the group, in the order of [Result.Flows].
+	Flows []float64
+	// resamples tells that some element resamples before or after the layer, so that its floor is not rounding alone.
+	resamples bool
+	Status    string // "tested", "untestable: why", "exempt: why"
+}
+
+// Decomposition is an error at the output taken apart.
+type Decomposition struct {
+	Name string // "elements", or that of an infinitesimal motion
+	Unit string // of the motion; "" for elements
+	// Error is the size of what is taken apart, over the scale of the output, per unit of the motion.
+	Error float64
+	// Sum is that of the shares; it is 1 up to rounding.
+	Sum          float64
+	Cancellation float64
+}
+
+// Result is what the check found.
+type Result struct {
+	Body     string
+	Rows     []Row
+	Elements *Decomposition  // nil if no element was visited
+	Flows    []Decomposition // along the group; empty if there is no derivative
+	// NoFlows says why there is no derivative.
+	NoFlows string
+	// First is the index in Rows of the first layer that breaks; -1 if none does.
+	First int
+	// Exact tells that the elements do not resample the input.
+	Exact bool
+}
+
+// cut is the state between two layers, for every sample and element.
+type cut struct {
+	layer interior.Layer
+	live  []string
+	reps  []*feature.Rep // nil for values that hold no floating-point numbers
+	x     [][]interior.Array
+	gx    [][]interior.Array // of sample i at element j: i·m+j
+	rx    [][]interior.Array // ρ(g)z
+}
+
+// look is one run of the check.
+type look struct {
+	p        *audit.Pass
+	m        *interior.Model
+	frame    *feature.Frame
+	group    group.Group
+	elements []audit.Element
+	exact    bool
+	samples  []space.Value
+	ids      []string
+	indexes  []int
+	out      *feature.Rep // of the output, declared
+	other    *feature.Rep // another one that explains the values of the output; nil if none does
+	// invariant tells that the output is declared to stay.
+	invariant bool
+	h, w      int            // of the picture that the model reads; 0 for other inputs
+	made      map[string]int // node that makes a value
+	varies    map[string]bool
+	layers    []interior.Layer
+	flows     []feature.Flow
+	flowed    int // samples along which derivatives are taken
+	first     *cut
+
+	outX, outGX [][]interior.Array
+	scale       float64
+	outFloor    float64
+	finite      *shares
+	along       []*shares
+	noFlows     string
+	rows        []Row
+}
+
+func run(ctx context.Context, p *audit.Pass) (any, error) {
+	if p.Subject.Interior == nil {
+		return nil, fmt.Errorf("%w: the model is not at hand as a graph, so it cannot be opened", audit.ErrUntested)
+	}
+	if p.Subject.N < 2 {
+		return nil, fmt.Errorf("%w: one input has no spread to measure errors against; give at least two", audit.ErrUntested)
+	}
+	l := &look{p: p, group: p.Subject.Plan.Group}
+	if err := l.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.walk(ctx); err != nil {
+		return nil, err
+	}
+	r := l.result()
+	l.report(r)
+	return r, nil
+}
+
+// prepare chooses samples, elements and layers, and says how input and output move.
+func (l *look) prepare(ctx context.Context) error {
+	p := l.p
+	exact, other := []audit.Element{}, []audit.Element{}
+	for _, j := range p.PickElements(int(p.Param("elements"))) {
+		if e := p.Elements[j]; e.Exact {
+			exact = append(exact, e)
+		} else {
+			other = append(other, e)
+		}
+	}
+	l.elements, l.exact = exact, true
+	if len(exact) == 0 {
+		l.elements, l.exact = other[:min(len(other), 2)], false
+	}
+	n := min(int(p.Param("samples")), p.Subject.N)
+	l.m = l.body(n)
+	for _, i := range p.Pick(n) {
+		s, err := p.Sample(i)
+		if err != nil {
+			return err
+		}
+		l.samples, l.ids, l.indexes = append(l.samples, s.Value), append(l.ids, s.ID), append(l.indexes, i)
+	}
+	if err := l.choose(); err != nil {
+		return err
+	}
+	if err := l.fit(); err != nil {
+		return err
+	}
+	var err error
+	if l.first, err = l.input(ctx); err != nil {
+		return err
+	}
+	return l.output(ctx, l.first)
+}
+
+// body is the evaluator in float64 if there is one and the model is small enough for it.
+func (l *look) body(n int) *interior.Model {
+	s := l.p.Subject
+	if s.Reference == nil {
+		return s.Interior
+	}
+	shape := []int(nil)
+	if v, err := l.p.Sample(0); err == nil {
+		shape = space.Shape(v.Value)
+	}
+	in, err := facts.SampleShapes(s.Interior.ONNX().Signature(), 1, shape)
+	if err != nil {
+		return s.Interior
+	}
+	f, err := facts.Infer(s.Interior.ONNX(), in, nil)
+	if err != nil || len(f.Gaps) > 0 || float64(f.MACs)*float64(n*(2+3*len(l.elements))+n*len(l.elements)*min(len(f.Nodes), int(l.p.Param("cuts")))/2) > doubleMACs {
+		return s.Interior
+	}
+	return s.Reference
+}
+
+// choose lists the layers that lead to the output, or those of them that the user asks for. The last is always the one that makes the
+// output.
+func (l *look) choose() error {
+	g := l.m.ONNX().Proto().GetGraph()
+	l.made, l.varies = map[string]int{}, map[string]bool{}
+	for i, n := range g.GetNode() {
+		for _, o := range n.GetOutput() {
+			if o != "" {
+				l.made[o] = i
+			}
+		}
+	}
+	// The node that reads a value last on its way to the output, counted from 1; 0 for values that do not lead there.
+	last := map[string]int{l.m.Output(): len(g.GetNode()) + 1}
+	for i := len(g.GetNode()) - 1; i >= 0; i-- {
+		n := g.GetNode()[i]
+		if !slices.ContainsFunc(n.GetOutput(), func(o string) bool { return o != "" && last[o] > 0 }) {
+			continue
+		}
+		for _, v := range reads(n) {
+			last[v] = max(last[v], i+1)
+		}
+	}
+	all := l.m.Layers()
+	for _, y := range all {
+		for _, v := range y.Produced {
+			l.varies[v] = true
+		}
+	}
+	wanted := map[int]bool{}
+	for _, name := range l.p.Subject.Layers {
+		y, err := l.m.Layer(name)
+		if err != nil {
+			return err
+		}
+		wanted[y.Index] = true
+	}
+	for _, y := range all {
+		leads := slices.ContainsFunc(y.Produced, func(v string) bool { return last[v] > 0 })
+		makes := slices.Contains(y.Produced, l.m.Output())
+		if !y.Input && (!leads || len(wanted) > 0 && !wanted[y.Index] && !makes) {
+			continue
+		}
+		at := 0
+		if !y.Input {
+			at = l.made[y.Produced[0]] + 1
+		}
+		y.Live = slices.DeleteFunc(slices.Clone(y.Live), func(v string) bool { return last[v] <= at })
+		l.layers = append(l.layers, y)
+		if makes {
+			break
+		}
+	}
+	if len(l.layers) < 2 {
+		return fmt.Errorf("%w: the output does not depend on the input by way of any layer", audit.ErrUntested)
+	}
+	return nil
+}
+
+// fit takes fewer samples and elements if the values of one layer would not fit into memory: three copies, twice over, in float64.
+func (l *look) fit() error {
+	in, err := facts.SampleShapes(l.m.ONNX().Signature(), 1, space.Shape(l.samples[0]))
+	if err != nil {
+		return nil //nolint:nilerr // the sizes are not known, and the samples are few
+	}
+	f, err := facts.Infer(l.m.ONNX(), in, nil)
+	if err != nil {
+		return nil //nolint:nilerr // as above
+	}
+	most := 0
+	for _, y := range l.layers {
+		n := 0
+		for _, v := range y.Live {
+			n += size(f.Shapes[v])
+		}
+		most = max(most, n)
+	}
+	fits := func() bool {
+		return float64(most)*8*2*float64(len(l.samples)*(1+2*len(l.elements))) <= l.p.Param("memory")*(1<<20)
+	}
+	for !fits() && (len(l.samples) > 2 || len(l.elements) > 1) {
+		if len(l.samples) > 4 || len(l.elements) <= 1 {
+			l.samples = l.samples[:len(l.samples)-1]
+		} else {
+			l.elements = l.elements[:len(l.elements)-1]
+		}
+	}
+	return nil
+}
+
+// input moves the samples and says how the arrays that the model reads move.
+func (l *look) input(ctx context.Context) (*cut, error) {
+	plan := l.p.Subject.Plan
+	unmoved, there := audit.NewMover(plan.In, l.group.Identity()), audit.Movers(plan.In, l.elements, func(g group.Element) group.Element { return g })
+	var moved []space.Value
+	for i, v := range l.samples {
+		x, err := unmoved.Move(v)
+		if err != nil {
+			return nil, err
+		}
+		for _, mv := range there {
+			gx, err := mv.Move(v)
+			if err != nil {
+				return nil, err
+			}
+			moved = append(moved, gx)
+		}
+		l.samples[i] = x
+	}
+	c := &cut{layer: l.layers[0], live: l.layers[0].Live}
+	var err error
+	names := l.m.Inputs()
+	pick := func(values []space.Value) ([][]interior.Array, error) {
+		in, err := l.m.Arrays(ctx, values)
+		if err != nil {
+			return nil, err
+		}
+		out := make([][]interior.Array, len(in))
+		for i := range in {
+			for _, v := range c.live {
+				out[i] = append(out[i], in[i][slices.Index(names, v)])
+			}
+		}
+		return out, nil
+	}
+	if c.x, err = pick(l.samples); err != nil {
+		return nil, err
+	}
+	if c.gx, err = pick(moved); err != nil {
+		return nil, err
+	}
+	c.rx = c.gx
+	var kernel action.Kernel
+	var border action.Border
+	if x, ok := l.samples[0].(*space.Image); ok {
+		l.h, l.w = x.H, x.W
+		kernel, border = l.resampling(x)
+	}
+	if x, ok := l.samples[0].(*space.Tensor); ok && len(x.Shape) == 3 {
+		l.h, l.w = x.Shape[1], x.Shape[2]
+	}
+	if l.frame, err = feature.NewFrame(l.group, kernel, border); err != nil {
+		return nil, err
+	}
+	for k := range c.live {
+		shape := c.x[0][k].Shape
+		candidates := l.frame.Candidates(shape, l.guess(shape))
+		rep, _, err := l.frame.Infer(l.pairs(c, k, c.rx), candidates, feature.Limits{Loose: 1e-3})
+		if err != nil {
+			return nil, err
+		}
+		if rep == nil { // no exact element: by its form
+			rep = candidates[min(1, len(candidates)-1)]
+		}
+		c.reps = append(c.reps, rep.As(feature.ByUser, "the action on the input"))
+	}
+	return c, nil
+}
+
+// resampling finds out which kernel and border rule an action on pictures uses, by comparing what it does to a picture.
+func (l *look) resampling(x *space.Image) (action.Kernel, action.Border) {
+	r := l.p.Rand("layers", "resampling")
+	probe := space.NewImage(1, x.H, x.W)
+	for i := range probe.Pix {
+		probe.Pix[i] = r.NormFloat64()
+	}
+	kernel, border, best := action.Kernel(""), action.Border(""), math.Inf(1)
+	for _, e := range l.p.PickElements(2) {
+		g := l.p.Elements[e].G
+		y, err := l.p.Subject.Plan.In.Apply(g, probe)
+		if err != nil {
+			continue
+		}
+		want, ok := y.(*space.Image)
+		if !ok || want.H != x.H || want.W != x.W {
+			continue
+		}
+		for _, k := range action.Kernels() {
+			for _, b := range action.Borders() {
+				f, err := feature.NewFrame(l.group, k, b)
+				if err != nil {
+					continue
+				}
+				m, err := f.Map([]int{1, x.H, x.W}, [2]float64{1, 1})
+				if err != nil {
+					continue
+				}
+				got, err := m.Apply(g, probe.Pix)
+				if err != nil {
+					continue
+				}
+				var d float64
+				for i, v := range got {
+					d += math.Abs(v - want.Pix[i])
+				}
+				if d < best-1e-9 {
+					kernel, border, best = k, b, d
+				}
+			}
+		}
+		if !l.p.Elements[e].Exact { // exact elements do not tell kernels
+			break
+		}
+		best = math.Inf(1)
+	}
+	return kernel, border
+}
+
+// output runs the whole model once on everything and says how its output moves.
+func (l *look) output(ctx context.Context, first *cut) error {
+	in := func(rows [][]interior.Array) ([][]interior.Array, error) {
+		return l.through(ctx, first.live, []string{l.m.Output()}, rows)
+	}
+	var err error
+	if l.outX, err = in(first.x); err != nil {
+		return err
+	}
+	if l.outGX, err = in(first.gx); err != nil {
+		return err
+	}
+	shaken, err := in(l.shaken(first))
+	if err != nil {
+		return err
+	}
+	l.p.Progress(len(first.x)*2 + len(first.gx))
+	shape := l.outX[0][0].Shape
+	for _, y := range append(slices.Clone(l.outX), l.outGX...) {
+		if !slices.Equal(y[0].Shape, shape) {
+			return fmt.Errorf("%w: the shape of the output depends on the input", audit.ErrUntested)
+		}
+		if !finite(y[0].Val) {
+			return fmt.Errorf("%w: an output is not finite", audit.ErrUntested)
+		}
+	}
+	if l.out, err = l.declared(shape); err != nil {
+		return err
+	}
+	l.invariant = !l.out.Moves()
+	l.scale = scale(l.outX, []int{0})
+	var floor float64
+	for i := range shaken {
+		floor += distance(shaken[i][0].Val, l.outX[i][0].Val)
+	}
+	l.outFloor = floor / float64(len(shaken)) / l.scale
+	if !(l.scale > 0) {
+		return fmt.Errorf("%w: the outputs of these inputs do not vary", audit.ErrUntested)
+	}
+	l.flows = nil
+	l.flowed = min(len(l.samples), mostFlowed)
+	return l.begin(ctx, first)
+}
+
+// declared is the representation of the output: the action of the plan, taken apart into fields where it consists of them.
+func (l *look) declared(shape []int) (*feature.Rep, error) {
+	out := l.p.Subject.Plan.Out
+	if _, ok := out.(action.Trivial); ok {
+		return l.frame.Fixed(shape).As(feature.ByUser, "invariant"), nil
+	}
+	spec := l.m.Codec().Out()
+	var given *feature.Rep
+	wrapped := func(wrap func(x []float64) space.Value, unwrap func(v space.Value) ([]float64, bool)) {
+		given = l.frame.Given(shape, out, wrap, func(v space.Value) ([]float64, error) {
+			x, ok := unwrap(v)
+			if !ok || len(x) != size(shape) {
+				return nil, errors.New("the action on the output changes its form")
+			}
+			return x, nil
+		})
+	}
+	switch spec.Kind {
+	case space.KindScores:
+		wrapped(func(x []float64) space.Value { return &space.Scores{Val: x} },
+			func(v space.Value) ([]float64, bool) {
+				s, ok := v.(*space.Scores)
+				if !ok {
+					return nil, false
+				}
+				return s.Val, true
+			})
+	case space.KindImage, space.KindTensor:
+		wrapped(func(x []float64) space.Value {
+			if spec.Kind == space.KindImage && len(shape) == 3 {
+				return &space.Image{C: shape[0], H: shape[1], W: shape[2], Pix: x}
+			}
+			return &space.Tensor{Shape: shape, Val: x}
+		}, func(v space.Value) ([]float64, bool) {
+			switch v := v.(type) {
+			case *space.Image:
+				return v.Pix, true
+			case *space.Tensor:
+				return v.Val, true
+			}
+			return nil, false
+		})
+	case space.KindMask: // labels come from the largest of the numbers at each pixel, which move as they do
+		for _, c := range l.frame.Candidates(shape, l.guess(shape)) {
+			if c.Moves() {
+				return c.As(feature.ByUser, "the mask's"), nil
+			}
+		}
+	}
+	if given == nil {
+		return nil, fmt.Errorf("%w: outputs of kind %s are not followed back into the model", audit.ErrUntested, spec.Kind)
+	}
+	// The same action as fields, if it is one: then it has a derivative.
+	r := l.p.Rand("layers", "output")
+	var pairs []feature.Pair
+	for i := range 4 {
+		x := make([]float64, size(shape))
+		for k := range x {
+			x[k] = r.NormFloat64()
+		}
+		for _, e := range l.elements {
+			y, err := given.Apply(e.G, x)
+			if err != nil {
+				return nil, fmt.Errorf("%w: the action on the output: %w", audit.ErrUntested, err)
+			}
+			pairs = append(pairs, feature.Pair{G: e.G, Object: i, X: x, Y: y})
+		}
+	}
+	rep, fit, err := l.frame.Infer(pairs, l.frame.Candidates(shape, l.guess(shape)), feature.Limits{Tolerance: 1e-9, Loose: 1e-9})
+	if err != nil {
+		return nil, err
+	}
+	if rep != nil && fit.Explained == 1 {
+		return rep.As(feature.ByUser, "the action on the output"), nil
+	}
+	return given, nil
+}
+
+// through runs the graph between two lists of values.
+func (l *look) through(ctx context.Context, from, to []string, in [][]interior.Array) (out [][]interior.Array, err error) {
+	part, err := l.m.Part(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, part.Close()) }()
+	return part.Run(ctx, in)
+}

@@ -1,0 +1,413 @@
+package layers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nero/audit"
+	"nero/model/onnx"
+	"nero/model/onnx/onnxpb"
+	"nero/symmetry/feature"
+)
+
+// Shares that tell a single layer from an error that grows.
+const (
+	singleShare = 0.8 // of the layer
+	otherShare  = 0.2 // of every other one
+)
+
+// result puts together what was measured.
+func (l *look) result() *Result {
+	r := &Result{Body: l.m.Body(), Rows: l.rows, First: -1, NoFlows: l.noFlows, Exact: l.exact}
+	if l.finite != nil {
+		d := l.finite.decomposition(l.scale)
+		r.Elements = &d
+	}
+	for _, s := range l.along {
+		r.Flows = append(r.Flows, s.decomposition(l.scale))
+	}
+	conf := l.p.Policy.Confidence
+	broken := l.broken(r)
+	for i := range r.Rows {
+		w := &r.Rows[i]
+		if l.finite != nil && broken {
+			w.Share = l.finite.share(i, conf)
+		}
+		for _, s := range l.along {
+			w.Flows = append(w.Flows, s.share(i, conf).Value)
+		}
+	}
+	if broken {
+		r.First = first(r.Rows, l.p.Param("share"))
+	}
+	return r
+}
+
+// broken tells that there is an error at the output that is not rounding.
+func (l *look) broken(r *Result) bool {
+	return r.Elements != nil && r.Elements.Error > l.p.Policy.RoundingFactor*l.outFloor && r.Elements.Error > leastError
+}
+
+// first is the first layer that injects an error and carries a share of the output's, else the one with the largest share; -1 if no
+// layer injects any.
+func first(rows []Row, least float64) int {
+	best := -1
+	for i, w := range rows {
+		s := math.Abs(w.Share.Value)
+		if !w.Above || math.IsNaN(s) {
+			continue
+		}
+		if s >= least {
+			return i
+		}
+		if best < 0 || s > math.Abs(rows[best].Share.Value) {
+			best = i
+		}
+	}
+	return best
+}
+
+// report hands in measures, exhibits, clues and a finding.
+func (l *look) report(r *Result) {
+	p := l.p
+	p.Measure(audit.Number("layers", float64(len(r.Rows)), "layers"),
+		audit.Number("layers that inject an error", float64(count(r.Rows, func(w Row) bool { return w.Above })), "layers"),
+		audit.Number("layers that could not be tested", float64(count(r.Rows, func(w Row) bool { return strings.HasPrefix(w.Status, "untestable") })), "layers"))
+	if r.Elements != nil {
+		p.Measure(audit.Number("error at the output, root mean square", r.Elements.Error, ""),
+			audit.Number("rounding at the output", l.outFloor, ""))
+		if l.broken(r) {
+			p.Measure(audit.Number("sum of the shares", r.Elements.Sum, ""), audit.Number("cancellation index", r.Elements.Cancellation, ""))
+		}
+	}
+	for _, d := range r.Flows {
+		p.Measure(audit.Number("derivative along "+d.Name, d.Error, per(d.Unit)),
+			audit.Number("sum of the shares along "+d.Name, d.Sum, ""),
+			audit.Number("cancellation index along "+d.Name, d.Cancellation, ""))
+	}
+	l.table(r)
+	l.curves(r)
+	l.clues(r)
+	l.finding(r)
+}
+
+func per(unit string) string {
+	if unit == "" {
+		return ""
+	}
+	return "1/" + unit
+}
+
+func count(rows []Row, is func(Row) bool) int {
+	n := 0
+	for _, w := range rows {
+		if is(w) {
+			n++
+		}
+	}
+	return n
+}
+
+func (l *look) table(r *Result) {
+	t := &audit.Table{Columns: []audit.Column{
+		{Name: "layer"},
+		{Name: "operator"},
+		{Name: "representation", Doc: "how the group moves what the layer makes"},
+		{Name: "origin", Doc: "declared, structural (follows from the graph), inferred (found in the values), assumed"},
+		{Name: "prefix", Doc: "error that has accumulated, over the scale of the layer"},
+		{Name: "injected", Doc: "error that this layer makes of an exactly moved input"},
+		{Name: "floor", Doc: "what rounding, or resampling, makes of it"},
+		{Name: "share", Doc: "signed share of the error at the output"},
+	}}
+	for _, d := range r.Flows {
+		t.Columns = append(t.Columns, audit.Column{Name: "share, " + d.Name, Doc: "signed share of the derivative along the group"})
+	}
+	t.Columns = append(t.Columns, audit.Column{Name: "status"})
+	for _, w := range r.Rows {
+		rep := w.Rep
+		if rep == "" {
+			rep = "unknown"
+		}
+		cells := []audit.Cell{
+			audit.Word(w.Name), audit.Word(w.Op), audit.Word(rep), audit.Word(string(w.Origin)),
+			audit.Num(w.Prefix), audit.Num(w.Injected), audit.Num(w.Floor), audit.Num(w.Share.Value),
+		}
+		for f := range r.Flows {
+			x := math.NaN()
+			if f < len(w.Flows) {
+				x = w.Flows[f]
+			}
+			cells = append(cells, audit.Num(x))
+		}
+		status := w.Status
+		if w.Above && status == "tested" {
+			status = "breaks"
+		}
+		t.Rows = append(t.Rows, append(cells, audit.Word(status)))
+	}
+	note := "Errors are over the spread of each layer's values; shares add to one, and are negative where a layer undoes what others did."
+	if !r.Exact {
+		note += " The elements resample the input."
+	}
+	if r.NoFlows != "" {
+		note += " No derivatives: " + r.NoFlows + "."
+	}
+	l.p.Show(audit.Exhibit{Name: "layers", Title: "Layers, on " + r.Body, Note: note, Table: t})
+}
+
+func (l *look) curves(r *Result) {
+	names := []string{"prefix", "injected", "floor"}
+	series := make([]audit.Series, len(names))
+	for k, name := range names {
+		s := audit.Series{Name: name}
+		for _, w := range r.Rows {
+			y := []float64{w.Prefix, w.Injected, w.Floor}[k]
+			if math.IsNaN(y) {
+				continue
+			}
+			s.X, s.Y, s.Labels = append(s.X, float64(w.Index)), append(s.Y, y), append(s.Labels, w.Name)
+		}
+		series[k] = s
+	}
+	if len(series[0].X) > 0 {
+		l.p.Show(audit.Exhibit{
+			Name: "layer-profile", Title: "Error by layer", Note: "The prefix error has accumulated; the injected one is made by the layer alone.",
+			Curve: &audit.Curve{X: audit.Scale{Name: "layer"}, Y: audit.Scale{Name: "relative error", Log: true}, Limit: math.NaN(), Series: series},
+		})
+	}
+	var shares []audit.Series
+	add := func(name string, of func(w Row) float64) {
+		s := audit.Series{Name: name, Marks: true}
+		for _, w := range r.Rows {
+			if y := of(w); !math.IsNaN(y) {
+				s.X, s.Y, s.Labels = append(s.X, float64(w.Index)), append(s.Y, y), append(s.Labels, w.Name)
+			}
+		}
+		if len(s.X) > 0 {
+			shares = append(shares, s)
+		}
+	}
+	add("elements", func(w Row) float64 { return w.Share.Value })
+	for f, d := range r.Flows {
+		add("along "+d.Name, func(w Row) float64 { return w.Flows[f] })
+	}
+	if len(shares) > 0 {
+		l.p.Show(audit.Exhibit{
+			Name: "layer-shares", Title: "Signed shares of the error at the output", Note: "Each series adds to one.",
+			Curve: &audit.Curve{X: audit.Scale{Name: "layer"}, Y: audit.Scale{Name: "share"}, Limit: 0, Series: shares},
+		})
+	}
+}
+
+// class is what kind of operator a layer is: the clue that names it, in words, and what to do.
+func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string) {
+	n := l.node(w)
+	shifts := slices.ContainsFunc(feature.Flows(l.group), func(f feature.Flow) bool { return f.B != [2]float64{} })
+	turns := slices.ContainsFunc(feature.Flows(l.group), func(f feature.Flow) bool { return f.L != [2][2]float64{} })
+	strided := false
+	if n != nil {
+		strided = slices.ContainsFunc(onnx.Ints(n, "strides", nil), func(s int64) bool { return s > 1 })
+	}
+	switch {
+	case pools[w.Op] || globals[w.Op] || strided && shifts:
+		return audit.CluePooling, "pooling or striding", []string{
+			"choose sizes, strides and padding so that the grid of the layer maps to itself under the group, or pool with a low-pass filter before the stride",
+			"look at the aggregation: a mean or a maximum over whole orbits keeps the symmetry, a window that lies off the centre does not",
+		}
+	case convolutions[w.Op]:
+		r := []string{"constrain the kernels: for " + l.group.Name() + " a filter and its moved copies must be the same weights"}
+		if shifts && !turns {
+			r = []string{"look at the border: zero padding is no symmetry of shifts; use circular or valid padding"}
+		}
+		return audit.ClueConvolution, "a convolution", append(r, "check the padding: it must be the same on opposite sides")
+	case normalisations[w.Op]:
+		return audit.ClueNormalisation, "a normalisation", []string{"share scale, offset and statistics among all channels and places that the group exchanges"}
+	case products[w.Op]:
+		return audit.ClueDense, "a dense layer", []string{
+			"replace the dense layer on places by a pooling over all of them, or by a convolution",
+			"if it stands on channels that the group exchanges, share its weights among them",
+		}
+	case pointwise[w.Op] && n != nil && l.constants(n):
+		return "", "an operation with stored numbers, such as positions", []string{
+			"drop the table of positions, or use relative positions, or make it symmetric under " + l.group.Name(),
+		}
+	case pointwise[w.Op]:
+		return audit.ClueNonlinearity, "a pointwise nonlinearity", []string{"apply it to norms or to channels that the group permutes without signs, or gate with such channels"}
+	}
+	return "", "the operator " + w.Op, []string{"compare the layer alone with its input moved and unmoved, as the table does"}
+}
+
+// constants tells whether a node with two or more inputs reads stored numbers.
+func (l *look) constants(n *onnxpb.NodeProto) bool {
+	in := n.GetInput()
+	return len(in) > 1 && slices.ContainsFunc(in, func(v string) bool {
+		return v != "" && !l.varies[v] && !slices.Contains(l.m.Inputs(), v)
+	})
+}
+
+// node is that of a layer; nil for the input.
+func (l *look) node(w Row) *onnxpb.NodeProto {
+	for _, y := range l.layers {
+		if y.Index == w.Index && !y.Input {
+			return l.maker(y.Produced[0])
+		}
+	}
+	return nil
+}
+
+// clues hands in what was seen and what was looked for in vain.
+func (l *look) clues(r *Result) {
+	if r.Elements == nil {
+		return
+	}
+	set := "exact"
+	if !r.Exact {
+		set = "resampled"
+	}
+	give := func(name audit.ClueName, holds bool, strength float64, location, text string, ev ...audit.Evidence) {
+		l.p.Clue(audit.Clue{Name: name, Holds: holds, Strength: strength, Text: text, Location: location, Set: set, Evidence: ev})
+	}
+	if !l.broken(r) {
+		give(audit.ClueFirstLayer, false, 0.9, "", fmt.Sprintf("the error at the output, %.2g, is rounding; %d layers inject one", r.Elements.Error, count(r.Rows, func(w Row) bool { return w.Above })))
+		return
+	}
+	if r.First < 0 {
+		give(audit.ClueFirstLayer, false, 0.5, "", "no layer that could be tested injects an error")
+		return
+	}
+	w := r.Rows[r.First]
+	name, what, _ := l.class(w)
+	strength := 0.9
+	if w.Origin == feature.ByDefault || !r.Exact {
+		strength = 0.6
+	}
+	ev := []audit.Evidence{
+		audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
+		audit.Measured("share of the error at the output", w.Share, ""),
+	}
+	give(audit.ClueFirstLayer, true, strength, w.Name, fmt.Sprintf("%s (%s) is the first layer that breaks; its share is %.3g", w.Name, w.Op, w.Share.Value), ev...)
+	most, others := r.First, 0.0
+	for i, v := range r.Rows {
+		if s := math.Abs(v.Share.Value); s > math.Abs(r.Rows[most].Share.Value) {
+			most = i
+		}
+	}
+	for i, v := range r.Rows {
+		if s := math.Abs(v.Share.Value); i != most && s > others {
+			others = s
+		}
+	}
+	big := r.Rows[most]
+	single := math.Abs(big.Share.Value) >= singleShare && others <= otherShare
+	give(audit.ClueSingleLayer, single, strength, big.Name, fmt.Sprintf("%s carries the share %.3g, every other layer at most %.3g", big.Name, big.Share.Value, others))
+	grows, rho := grows(r.Rows)
+	give(audit.ClueGrows, grows && !single, 0.8, "", fmt.Sprintf("the prefix error and the depth have the rank correlation %.2g over %d layers", rho, len(r.Rows)))
+	if most == r.First || single {
+		w = big
+		name, what, _ = l.class(w)
+	}
+	if name != "" {
+		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), w.Name, fmt.Sprintf("%s, which breaks, is %s", w.Name, what), ev...)
+	}
+	if r.First == len(r.Rows)-1 && r.Rows[r.First].Index == l.layers[len(l.layers)-1].Index {
+		other := l.other != nil
+		text := "every layer before the output holds"
+		if other {
+			text += fmt.Sprintf("; the values of the output are explained by %q, the declaration is %q", l.other.String(), l.out.String())
+		}
+		give(audit.ClueOutputLayer, other, 0.9, w.Name, text)
+	}
+}
+
+// grows tells whether the prefix error rises with depth: Spearman's rank correlation over the layers where it is above rounding.
+func grows(rows []Row) (ok bool, rho float64) {
+	var y []float64
+	above := 0
+	for _, w := range rows {
+		if !math.IsNaN(w.Prefix) && w.Prefix > w.Floor {
+			y = append(y, w.Prefix)
+		}
+		if w.Above {
+			above++
+		}
+	}
+	if len(y) < 4 || above < 3 {
+		return false, math.NaN()
+	}
+	order := make([]int, len(y))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case y[a] < y[b]:
+			return -1
+		case y[a] > y[b]:
+			return 1
+		}
+		return 0
+	})
+	var d float64
+	for rank, i := range order {
+		d += float64((rank - i) * (rank - i))
+	}
+	n := float64(len(y))
+	rho = 1 - 6*d/(n*(n*n-1))
+	return rho >= 0.7, rho
+}
+
+// finding names the first layer that breaks.
+func (l *look) finding(r *Result) {
+	if r.First < 0 || !(r.Elements.Error > l.p.Policy.Threshold) {
+		return
+	}
+	w := r.Rows[r.First]
+	_, what, remedies := l.class(w)
+	if l.other != nil && r.First == len(r.Rows)-1 {
+		remedies = append([]string{fmt.Sprintf("declare the output as it moves: its values are explained by %q", l.other.String())}, remedies...)
+	}
+	if math.Abs(w.Share.Value) < singleShare {
+		if most := l.largest(r); most != r.First {
+			remedies = append(remedies, fmt.Sprintf("treat the largest share first: that of %s is %.3g", r.Rows[most].Name, r.Rows[most].Share.Value))
+		}
+	}
+	set := "exact"
+	if !r.Exact {
+		set = "resampled"
+	}
+	l.p.Report(audit.Finding{
+		Category: audit.Layer, Set: set, Location: w.Name, Remedies: remedies, Worst: l.worst(),
+		Message: fmt.Sprintf("%s (%s), %s, is the first layer that breaks: injected error %.2g, share %.3g of the error at the output", w.Name, w.Op, what, w.Injected, w.Share.Value),
+		Evidence: []audit.Evidence{
+			audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
+			audit.Measured("share of the error at the output", w.Share, ""),
+			audit.Number("error at the output, root mean square", r.Elements.Error, ""),
+		},
+	})
+}
+
+// largest is the row with the largest share.
+func (l *look) largest(r *Result) int {
+	most := r.First
+	for i, v := range r.Rows {
+		if math.Abs(v.Share.Value) > math.Abs(r.Rows[most].Share.Value) {
+			most = i
+		}
+	}
+	return most
+}
+
+// worst is the sample and element with the largest error at the output.
+func (l *look) worst() audit.Where {
+	top, at := -1.0, 0
+	for i, d := range l.finite.total {
+		if v := dot(d, d); v > top {
+			top, at = v, i
+		}
+	}
+	e := l.elements[at%len(l.elements)]
+	i := at / len(l.elements)
+	return audit.Where{Sample: l.ids[i], Index: l.indexes[i], Element: e.G, Label: e.Label}
+}

@@ -1,0 +1,646 @@
+package layers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"nero/audit"
+	"nero/data/space"
+	"nero/model/interior"
+	"nero/model/onnx"
+	"nero/model/onnx/onnxpb"
+	"nero/symmetry/feature"
+	"nero/symmetry/group"
+)
+
+// reads are the values that a node needs.
+func reads(n *onnxpb.NodeProto) []string {
+	return append(slices.DeleteFunc(slices.Clone(n.GetInput()), func(v string) bool { return v == "" }), onnx.Captured(n)...)
+}
+
+// shares takes an error at the output apart, streaming: only what the layer before made of the output is kept.
+type shares struct {
+	name, unit string
+	total      [][]float64 // Σc of every row, one per sample and element
+	before     [][]float64 // T of the place before
+	per        int         // rows per sample
+	dots       []([]float64)
+	squares    []float64
+	size       []float64 // Σ‖Σc‖² per sample
+	at         map[int]int
+}
+
+// newShares begins with T₀ and knows where it ends.
+func newShares(name, unit string, first, last [][]float64, per int) *shares {
+	s := &shares{name: name, unit: unit, before: first, per: per, size: make([]float64, len(first)/per), at: map[int]int{}}
+	for i := range first {
+		d := minus(first[i], last[i])
+		s.total = append(s.total, d)
+		s.size[i/per] += dot(d, d)
+	}
+	return s
+}
+
+// step takes in T after the layer of a row.
+func (s *shares) step(row int, t [][]float64) {
+	dots := make([]float64, len(s.size))
+	var square float64
+	for i := range t {
+		c := minus(s.before[i], t[i])
+		dots[i/s.per] += dot(c, s.total[i])
+		square += dot(c, c)
+	}
+	s.before, s.at[row] = t, len(s.dots)
+	s.dots, s.squares = append(s.dots, dots), append(s.squares, square)
+}
+
+func (s *shares) all() float64 {
+	var t float64
+	for _, v := range s.size {
+		t += v
+	}
+	return t
+}
+
+// share of a row; NaN if it has none.
+func (s *shares) share(row int, confidence float64) audit.Interval {
+	k, ok := s.at[row]
+	if !ok {
+		return audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
+	}
+	return audit.RatioInterval(s.dots[k], s.size, confidence)
+}
+
+func (s *shares) decomposition(scale float64) Decomposition {
+	d := Decomposition{Name: s.name, Unit: s.unit, Error: math.Sqrt(s.all()/float64(len(s.total))) / scale}
+	for k := range s.dots {
+		for _, v := range s.dots[k] {
+			d.Sum += v / s.all()
+		}
+		d.Cancellation += s.squares[k] / s.all()
+	}
+	return d
+}
+
+// begin fixes both ends of what is to be taken apart.
+func (l *look) begin(ctx context.Context, first *cut) error {
+	m := len(l.elements)
+	if m > 0 {
+		last := make([][]float64, len(l.outGX))
+		for i := range l.outX {
+			for j, e := range l.elements {
+				y, err := l.out.Apply(e.G, l.outX[i][0].Val)
+				if err != nil {
+					return fmt.Errorf("%w: the action on the output: %w", audit.ErrUntested, err)
+				}
+				last[i*m+j] = y
+			}
+		}
+		l.finite = newShares("elements", "", only(l.outGX), last, m)
+	}
+	if err := l.beginFlows(ctx, first); err != nil {
+		return err
+	}
+	return l.walkable()
+}
+
+// beginFlows pushes the derivative of the input through the whole model.
+func (l *look) beginFlows(ctx context.Context, first *cut) error {
+	flows := feature.Flows(l.group)
+	if len(flows) == 0 {
+		l.noFlows = l.group.Name() + " is not part of a group of the plane that moves continuously"
+		return nil
+	}
+	x, ok := l.samples[0].(*space.Image)
+	if !ok {
+		l.noFlows = "derivatives are taken of pictures"
+		return nil
+	}
+	for _, f := range flows {
+		m, err := l.frame.Map([]int{x.C, x.H, x.W}, [2]float64{1, 1})
+		if err != nil {
+			return err
+		}
+		var changes []space.Value
+		var ends [][]float64
+		for i := range l.flowed {
+			v, ok := l.samples[i].(*space.Image)
+			if !ok || v.C != x.C || v.H != x.H || v.W != x.W {
+				l.noFlows = "the inputs have different forms"
+				return nil
+			}
+			d, err := m.Derivative(f, v.Pix)
+			if err != nil {
+				return err
+			}
+			changes = append(changes, &space.Image{C: v.C, H: v.H, W: v.W, Pix: d})
+			end, err := l.out.Derivative(f, l.outX[i][0].Val)
+			if err != nil {
+				l.noFlows = "the output: " + err.Error()
+				return nil
+			}
+			ends = append(ends, end)
+		}
+		tangents, err := l.m.Tangents(changes)
+		if err != nil {
+			l.noFlows = err.Error()
+			return nil
+		}
+		part, err := l.m.Part(ctx, l.m.Inputs(), []string{l.m.Output()})
+		if err != nil {
+			return err
+		}
+		in, err := l.m.Arrays(ctx, l.samples[:l.flowed])
+		if err != nil {
+			return errors.Join(err, part.Close())
+		}
+		out, err := part.Push(ctx, in, tangents)
+		if err = errors.Join(err, part.Close()); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			l.noFlows, l.flows, l.along = err.Error(), nil, nil
+			return nil
+		}
+		l.p.Progress(l.flowed)
+		l.flows = append(l.flows, f)
+		l.along = append(l.along, newShares(f.Name, f.Unit, only(out), ends, 1))
+	}
+	return nil
+}
+
+// walkable says that there is something to measure.
+func (l *look) walkable() error {
+	if l.finite == nil && len(l.along) == 0 {
+		return fmt.Errorf("%w: the plan visits no element, and there is no derivative: %s", audit.ErrUntested, l.noFlows)
+	}
+	return nil
+}
+
+// walk goes through the layers, one at a time.
+func (l *look) walk(ctx context.Context) error {
+	cur := l.first
+	l.first = nil // the values of the layers take a lot of memory
+	places := l.places()
+	for _, y := range l.layers[1:] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		next, err := l.layer(ctx, cur, y, places[y.Index])
+		if err != nil {
+			return fmt.Errorf("layer %s (%s): %w", y.Name, y.Op, err)
+		}
+		if next != nil {
+			cur = next
+		}
+	}
+	return nil
+}
+
+// places chooses the layers after which contributions are measured: all, or those with the fewest live values, evenly spread. The last
+// is among them.
+func (l *look) places() map[int]bool {
+	most := int(l.p.Param("cuts"))
+	list := l.layers[1:]
+	out := map[int]bool{}
+	if len(list) > most {
+		fewest := len(list[0].Live)
+		for _, y := range list {
+			fewest = min(fewest, len(y.Live))
+		}
+		narrow := slices.DeleteFunc(slices.Clone(list), func(y interior.Layer) bool { return len(y.Live) > fewest })
+		if len(narrow) >= most {
+			list = narrow
+		}
+	}
+	k := min(most, len(list))
+	for i := range k {
+		out[list[(i+1)*len(list)/k-1].Index] = true
+	}
+	out[l.layers[len(l.layers)-1].Index] = true
+	return out
+}
+
+// layer measures one layer. It returns the state after it, nil if that cannot be told.
+func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool) (next *cut, err error) {
+	part, err := l.m.Part(ctx, cur.live, y.Live)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, part.Close()) }()
+	next = &cut{layer: y, live: y.Live}
+	if next.x, err = part.Run(ctx, cur.x); err != nil {
+		return nil, err
+	}
+	moved, err := part.Run(ctx, cur.rx)
+	if err != nil {
+		return nil, err
+	}
+	row := Row{
+		Index: y.Index, Name: y.Name, Op: y.Op, Prefix: math.NaN(), Injected: math.NaN(), Floor: math.NaN(), Status: "tested",
+		Share: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
+	}
+	why, constant, err := l.represent(ctx, cur, next, moved)
+	if err != nil {
+		return nil, err
+	}
+	if why == "" {
+		why, err = l.move(next)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if why != "" {
+		row.Status = "untestable: " + why
+		l.rows = append(l.rows, row)
+		return nil, nil //nolint:nilnil // no state, and nothing wrong
+	}
+	var mine []int // values that the layer, or those before it that could not be told, made
+	for k, v := range next.live {
+		if next.reps[k] != nil && !slices.Contains(cur.live, v) {
+			mine = append(mine, k)
+		}
+	}
+	if next.gx, err = part.Run(ctx, cur.gx); err != nil {
+		return nil, err
+	}
+	if err := l.measure(ctx, part, cur, next, moved, mine, &row); err != nil {
+		return nil, err
+	}
+	if constant {
+		row.Status = "exempt: what it makes does not depend on these inputs"
+	}
+	for _, k := range mine {
+		r := next.reps[k]
+		row.Rep, row.Origin, row.Why = r.String(), r.Origin, r.Why
+	}
+	if len(mine) == 0 {
+		row.Rep, row.Status = "-", "exempt: it makes nothing that is needed later"
+	}
+	at := len(l.rows)
+	l.rows = append(l.rows, row)
+	l.p.Progress((len(next.x) + 2*len(next.gx)) / max(1, len(l.layers)-1))
+	if place {
+		if err := l.contribute(ctx, next, at); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
+}
+
+// move computes ρ(g)z of what is live. The reason says why an element cannot be applied.
+func (l *look) move(c *cut) (why string, err error) {
+	m := len(l.elements)
+	c.rx = make([][]interior.Array, len(c.x)*m)
+	for i := range c.x {
+		for j, e := range l.elements {
+			row := slices.Clone(c.x[i])
+			for k, r := range c.reps {
+				if r == nil {
+					continue
+				}
+				v, err := r.Apply(e.G, c.x[i][k].Val)
+				if errors.Is(err, feature.ErrElement) {
+					return fmt.Sprintf("%s: %v", c.live[k], err), nil
+				}
+				if err != nil {
+					return "", err
+				}
+				row[k] = interior.Array{Shape: c.x[i][k].Shape, Val: v}
+			}
+			c.rx[i*m+j] = row
+		}
+	}
+	return "", nil
+}
+
+// measure fills in prefix, injected error and floor of a layer, over the values that it made.
+func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut, moved [][]interior.Array, mine []int, row *Row) error {
+	m := len(l.elements)
+	s := scale(next.x, mine)
+	if m > 0 {
+		prefix, injected := make([]float64, len(next.x)), make([]float64, len(next.x))
+		for i := range next.x {
+			for j, e := range l.elements {
+				a, err := l.back(next, next.gx[i*m+j], i, mine, e.G)
+				if err != nil {
+					return err
+				}
+				b, err := l.back(next, moved[i*m+j], i, mine, e.G)
+				if err != nil {
+					return err
+				}
+				prefix[i] += a / float64(m)
+				injected[i] += b / float64(m)
+			}
+		}
+		row.Prefix, row.Injected = mean(prefix)/s, mean(injected)/s
+		shaken, err := part.Run(ctx, l.shaken(cur))
+		if err != nil {
+			return err
+		}
+		var rounding float64
+		for i := range shaken {
+			rounding += apart(shaken[i], next.x[i], mine) / float64(len(shaken))
+		}
+		row.Floor = rounding / s
+		row.Above = row.Injected > l.p.Policy.RoundingFactor*row.Floor && row.Injected > leastError
+		floors, err := l.resampled(ctx, part, cur, next, mine)
+		if err != nil {
+			return err
+		}
+		if floors != nil {
+			row.resamples = true
+			row.Floor = math.Hypot(row.Floor, mean(floors)/s)
+			row.Above = row.Above && audit.RatioInterval(injected, floors, l.p.Policy.Confidence).Lo > 1
+		}
+	}
+	return nil
+}
+
+// leastError is an injected error below which nothing is said: that of float64 arithmetic in any order.
+const leastError = 1e-13
+
+// back is ‖ρ(g)⁻¹y - z(x)‖ over values of a cut.
+func (l *look) back(c *cut, y []interior.Array, i int, mine []int, g group.Element) (float64, error) {
+	var t float64
+	for _, k := range mine {
+		v := y[k].Val
+		if len(v) != len(c.x[i][k].Val) {
+			return math.Inf(1), nil
+		}
+		z, err := c.reps[k].Apply(l.group.Inv(g), v)
+		if errors.Is(err, feature.ErrElement) { // the inverse is not among the elements: the norm of a permutation is the same there
+			if z, err = c.reps[k].Apply(g, c.x[i][k].Val); err != nil {
+				return 0, err
+			}
+			d := distance(z, v)
+			t += d * d
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		d := distance(z, c.x[i][k].Val)
+		t += d * d
+	}
+	return math.Sqrt(t), nil
+}
+
+// resampled is the floor of elements that resample before or after the layer, per sample: what moving there and back, before it and after
+// it, does to what it makes. It is nil if none does.
+func (l *look) resampled(ctx context.Context, part *interior.Part, cur, next *cut, mine []int) ([]float64, error) {
+	var list []group.Element
+	for _, e := range l.elements {
+		exact := e.Exact || !cur.layer.Input
+		for _, c := range []*cut{cur, next} {
+			for _, r := range c.reps {
+				exact = exact && (r == nil || r.Exact(e.G))
+			}
+		}
+		if !exact {
+			list = append(list, e.G)
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	home := func(c *cut, i int, g group.Element) ([]interior.Array, error) {
+		row := slices.Clone(c.x[i])
+		for k, r := range c.reps {
+			if r == nil {
+				continue
+			}
+			v, err := r.Apply(g, row[k].Val)
+			if err == nil {
+				v, err = r.Apply(l.group.Inv(g), v)
+			}
+			if err != nil {
+				return nil, err
+			}
+			row[k] = interior.Array{Shape: row[k].Shape, Val: v}
+		}
+		return row, nil
+	}
+	floors := make([]float64, len(next.x))
+	for _, g := range list {
+		var in [][]interior.Array
+		for i := range cur.x {
+			row, err := home(cur, i, g)
+			if err != nil {
+				return nil, err
+			}
+			in = append(in, row)
+		}
+		out, err := part.Run(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			row, err := home(next, i, g)
+			if err != nil {
+				return nil, err
+			}
+			floors[i] += math.Hypot(apart(out[i], next.x[i], mine), apart(row, next.x[i], mine)) / float64(len(l.elements))
+		}
+	}
+	return floors, nil
+}
+
+// shaken are the values of a cut with every number one step of the body's arithmetic up or down.
+func (l *look) shaken(c *cut) [][]interior.Array {
+	r := l.p.Rand("layers", c.layer.Name)
+	out := make([][]interior.Array, len(c.x))
+	for i := range c.x {
+		for k, a := range c.x[i] {
+			if c.reps[k] == nil {
+				out[i] = append(out[i], a)
+				continue
+			}
+			b := interior.Array{Shape: a.Shape, Val: make([]float64, len(a.Val))}
+			for n, v := range a.Val {
+				up := r.Uint64()&1 == 0
+				if l.m.Double() {
+					b.Val[n] = math.Nextafter(v, math.Inf(map[bool]int{true: 1, false: -1}[up]))
+					continue
+				}
+				to := float32(math.Inf(1))
+				if !up {
+					to = -to
+				}
+				b.Val[n] = float64(math.Nextafter32(float32(v), to))
+			}
+			out[i] = append(out[i], b)
+		}
+	}
+	return out
+}
+
+// contribute runs the rest of the model on ρ(g)z and on the derivative of ρ at z.
+func (l *look) contribute(ctx context.Context, c *cut, row int) (err error) {
+	last := len(c.live) == 1 && c.live[0] == l.m.Output()
+	var rest *interior.Part
+	if !last {
+		if rest, err = l.m.Part(ctx, c.live, []string{l.m.Output()}); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, rest.Close()) }()
+	}
+	if s := l.finite; s != nil {
+		t := s.before
+		switch {
+		case last:
+			if t, err = l.applied(); err != nil {
+				return err
+			}
+		case l.anyAbove(row):
+			out, err := rest.Run(ctx, c.rx)
+			if err != nil {
+				return err
+			}
+			t = only(out)
+			l.p.Progress(len(c.rx) / 2)
+		}
+		s.step(row, t)
+	}
+	for f, s := range l.along {
+		var t [][]float64
+		tangents := make([][]interior.Array, l.flowed)
+		for i := range tangents {
+			tangents[i] = make([]interior.Array, len(c.live))
+			for k, r := range c.reps {
+				if r == nil {
+					continue
+				}
+				d, err := r.Derivative(l.flows[f], c.x[i][k].Val)
+				if err != nil {
+					return nil //nolint:nilerr // no derivative here: the next layer is taken together with this one
+				}
+				tangents[i][k] = interior.Array{Shape: c.x[i][k].Shape, Val: d}
+			}
+			if last {
+				d, err := l.out.Derivative(l.flows[f], l.outX[i][0].Val)
+				if err != nil {
+					return err
+				}
+				t = append(t, d)
+			}
+		}
+		if !last {
+			out, err := rest.Push(ctx, c.x[:l.flowed], tangents)
+			if err != nil {
+				return err
+			}
+			t = only(out)
+			l.p.Progress(l.flowed)
+		}
+		s.step(row, t)
+	}
+	return nil
+}
+
+// anyAbove tells whether a layer since the place before injects an error. One that does not contributes nothing, so that the rest of the
+// model need not be run.
+func (l *look) anyAbove(row int) bool {
+	for k := row; k >= 0; k-- {
+		if _, ok := l.finite.at[k]; ok && k < row {
+			return false
+		}
+		if l.rows[k].Above || l.rows[k].resamples || math.IsNaN(l.rows[k].Injected) {
+			return true
+		}
+	}
+	return false
+}
+
+// applied is ρ(g)f(x) of every sample and element.
+func (l *look) applied() ([][]float64, error) {
+	var out [][]float64
+	for i := range l.outX {
+		for _, e := range l.elements {
+			y, err := l.out.Apply(e.G, l.outX[i][0].Val)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, y)
+		}
+	}
+	return out, nil
+}
+
+// only takes the first array of each row.
+func only(rows [][]interior.Array) [][]float64 {
+	out := make([][]float64, len(rows))
+	for i := range rows {
+		out[i] = rows[i][0].Val
+	}
+	return out
+}
+
+// scale is the centred scale of some values over samples.
+func scale(x [][]interior.Array, which []int) float64 {
+	var t float64
+	for _, k := range which {
+		mean := make([]float64, len(x[0][k].Val))
+		for i := range x {
+			for n, v := range x[i][k].Val {
+				mean[n] += v / float64(len(x))
+			}
+		}
+		for i := range x {
+			for n, v := range x[i][k].Val {
+				t += (v - mean[n]) * (v - mean[n])
+			}
+		}
+	}
+	return math.Sqrt(t / float64(len(x)))
+}
+
+// apart is ‖a - b‖ over some values.
+func apart(a, b []interior.Array, which []int) float64 {
+	var t float64
+	for _, k := range which {
+		d := distance(a[k].Val, b[k].Val)
+		t += d * d
+	}
+	return math.Sqrt(t)
+}
+
+func distance(a, b []float64) float64 {
+	var t float64
+	for i, v := range a {
+		t += (v - b[i]) * (v - b[i])
+	}
+	return math.Sqrt(t)
+}
+
+func minus(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i, v := range a {
+		out[i] = v - b[i]
+	}
+	return out
+}
+
+func dot(a, b []float64) float64 {
+	var t float64
+	for i, v := range a {
+		t += v * b[i]
+	}
+	return t
+}
+
+func mean(x []float64) float64 {
+	var t float64
+	for _, v := range x {
+		t += v / float64(len(x))
+	}
+	return t
+}
+
+func finite(x []float64) bool {
+	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+}
