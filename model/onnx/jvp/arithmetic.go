@@ -21,7 +21,7 @@ func arithmeticRules() map[string]rule {
 			}
 			return one(c.spread(c.op("Neg", c.t[1]), c.in[1]))
 		}},
-		"Mul": {inputs: 2, push: func(c *call) ([]string, error) {
+		"Mul": {inputs: 2, least: 2, push: func(c *call) ([]string, error) {
 			a, b := "", ""
 			if c.has(0) {
 				a = c.op("Mul", c.t[0], c.in[1])
@@ -32,7 +32,7 @@ func arithmeticRules() map[string]rule {
 			return one(c.sum(a, b))
 		}},
 		// y = a/b: dy = (da - y·db)/b
-		"Div": {inputs: 2, push: func(c *call) ([]string, error) {
+		"Div": {inputs: 2, least: 2, push: func(c *call) ([]string, error) {
 			switch {
 			case !c.has(1):
 				return one(c.op("Div", c.t[0], c.in[1]))
@@ -41,11 +41,11 @@ func arithmeticRules() map[string]rule {
 			}
 			return one(c.op("Div", c.op("Sub", c.t[0], c.op("Mul", c.out(), c.t[1])), c.in[1]))
 		}},
-		"Pow": {inputs: 2, push: pow},
+		"Pow": {inputs: 2, least: 2, push: pow},
 		"Min": {inputs: -1, push: extreme},
 		"Max": {inputs: -1, push: extreme},
 		// x where x > 0, else slope·x
-		"PRelu": {inputs: 2, push: func(c *call) ([]string, error) {
+		"PRelu": {inputs: 2, least: 2, push: func(c *call) ([]string, error) {
 			up := c.op("Greater", c.in[0], c.num(0))
 			a, b := "", ""
 			if c.has(0) {
@@ -56,7 +56,7 @@ func arithmeticRules() map[string]rule {
 			}
 			return one(c.sum(a, b))
 		}},
-		"Where": {inputs: 3, push: func(c *call) ([]string, error) {
+		"Where": {inputs: 3, least: 3, push: func(c *call) ([]string, error) {
 			switch {
 			case c.has(1) && c.has(2):
 				return one(c.where(c.in[0], c.t[1], c.t[2]))

@@ -329,6 +329,9 @@ func (c *call) push(all map[string]rule) error {
 			return c.refuse(fmt.Sprintf("the attribute %q is not known", a.GetName()))
 		}
 	}
+	if len(c.in) < r.least || slices.Contains(c.in[:max(1, r.least)], "") || n.GetOutput()[0] == "" {
+		return c.refuse(fmt.Sprintf("it lacks inputs or its first output; a sound file has %d inputs at least", max(1, r.least)))
+	}
 	c.t = make([]string, len(c.in))
 	for i, v := range c.in {
 		c.t[i] = c.tangent[v]

@@ -23,7 +23,7 @@ func moveRules() map[string]rule {
 		all[op] = rule{attrs: attrs, inputs: 1, push: linear}
 	}
 	all["Cast"] = rule{attrs: "to saturate round_mode", inputs: 1, push: linear}
-	all["CastLike"] = rule{attrs: "saturate round_mode", inputs: 2, push: func(c *call) ([]string, error) {
+	all["CastLike"] = rule{attrs: "saturate round_mode", inputs: 2, least: 2, push: func(c *call) ([]string, error) {
 		if !c.has(0) { // of the other input only the type counts
 			return one(c.zeros(c.out()))
 		}
@@ -38,8 +38,8 @@ func moveRules() map[string]rule {
 		return c.again(in...), nil
 	}}
 	all["Pad"] = rule{attrs: "mode", inputs: 3, push: pad}
-	all["ScatterElements"] = rule{attrs: "axis reduction", inputs: 3, push: scatter}
-	all["ScatterND"] = rule{attrs: "reduction", inputs: 3, push: scatter}
+	all["ScatterElements"] = rule{attrs: "axis reduction", inputs: 3, least: 3, push: scatter}
+	all["ScatterND"] = rule{attrs: "reduction", inputs: 3, least: 3, push: scatter}
 	all["TopK"] = rule{attrs: "axis largest sorted", inputs: 1, push: topK}
 	all["Resize"] = rule{attrs: "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside extrapolation_value " +
 		"keep_aspect_ratio_policy mode nearest_mode", inputs: 1, push: resize}

@@ -7,10 +7,10 @@ import (
 // normRules are the normalizations.
 func normRules() map[string]rule {
 	return map[string]rule{
-		"LayerNormalization":    {attrs: "axis epsilon stash_type", inputs: 3, push: layerNorm},
-		"InstanceNormalization": {attrs: "epsilon", inputs: 3, push: instanceNorm},
-		"GroupNormalization":    {attrs: "epsilon num_groups stash_type", inputs: 3, push: groupNorm},
-		"BatchNormalization":    {attrs: "epsilon momentum training_mode", inputs: 5, push: batchNorm},
+		"LayerNormalization":    {attrs: "axis epsilon stash_type", inputs: 3, least: 2, push: layerNorm},
+		"InstanceNormalization": {attrs: "epsilon", inputs: 3, least: 3, push: instanceNorm},
+		"GroupNormalization":    {attrs: "epsilon num_groups stash_type", inputs: 3, least: 3, push: groupNorm},
+		"BatchNormalization":    {attrs: "epsilon momentum training_mode", inputs: 5, least: 5, push: batchNorm},
 		"LpNormalization":       {attrs: "axis p", inputs: 1, push: lpNorm},
 	}
 }

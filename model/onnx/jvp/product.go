@@ -12,9 +12,9 @@ func productRules() map[string]rule {
 	return map[string]rule{
 		"MatMul":        {inputs: 2, push: multilinear},
 		"Einsum":        {attrs: "equation", inputs: -1, push: multilinear},
-		"Gemm":          {attrs: "alpha beta transA transB", inputs: 3, push: withBias},
-		"Conv":          {attrs: conv, inputs: 3, push: withBias},
-		"ConvTranspose": {attrs: conv, inputs: 3, push: withBias},
+		"Gemm":          {attrs: "alpha beta transA transB", inputs: 3, least: 2, push: withBias},
+		"Conv":          {attrs: conv, inputs: 3, least: 2, push: withBias},
+		"ConvTranspose": {attrs: conv, inputs: 3, least: 2, push: withBias},
 	}
 }
 

@@ -6,6 +6,7 @@ import "maps"
 type rule struct {
 	attrs  string // names of the attributes that the rule takes into account, separated by spaces
 	inputs int    // so many leading inputs may carry tangents; -1 for all
+	least  int    // so many inputs are there in a sound file
 	// push returns the tangents of the outputs; "" for those that it does not know.
 	push func(c *call) ([]string, error)
 }
