@@ -84,6 +84,14 @@ func (c *call) same(a, b *value) error {
 	return fmt.Errorf("inputs are %s and %s, want one type", a, b)
 }
 
+// partial is a sum on its way: in a run that rounds, machines keep it in float32.
+func (r *runner) partial(x float64) float64 {
+	if r.round == Float64 {
+		return x
+	}
+	return float64(float32(x))
+}
+
 // apply makes a value of a function of every element.
 func (c *call) apply(x *value, f func(float64) float64) (*value, error) {
 	y, err := c.make(x.typ, x.shape)

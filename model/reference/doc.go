@@ -17,8 +17,9 @@
 // # Precision
 //
 // [Options].Round simulates a machine of lower precision: inputs, weights and the floating-point outputs of every node are
-// rounded to the nearest number of that type, ties to even. Inside a node the arithmetic stays float64, so that a
-// sum of many products is rounded once and not at every step: the result is a little better than that of a real machine.
+// rounded to the nearest number of that type, ties to even. Sums (of products, of reductions, pools and normalizations)
+// are kept in float32 while they grow, as machines keep those of narrower numbers too; the order is that of the definition,
+// where an engine adds in blocks. What else happens inside a node stays float64: an exponential is rounded once.
 // The conversion operators Cast and CastLike to float16 and bfloat16 always round, because the model says so; conversions to
 // float32 and float64 round nothing in Float64 mode. With another Round every value is rounded to it, those that the model
 // declares float64 too.

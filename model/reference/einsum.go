@@ -142,7 +142,8 @@ func (c *call) einsum(e einsum) (*value, error) {
 			for k := 1; k < to; k++ {
 				p *= xs[k][at[k]+j*step[k]]
 			}
-			y.f[at[to]+j*step[to]] += p
+			o := at[to] + j*step[to]
+			y.f[o] = c.partial(y.f[o] + p)
 		}
 	})
 	return y, nil

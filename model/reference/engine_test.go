@@ -62,15 +62,16 @@ func (s declaredSession) Run(ctx context.Context, in []tensor.Named) ([]tensor.N
 		if err != nil {
 			return nil, err
 		}
-		switch s.types[k] {
-		case tensor.Float32:
+		d := s.types[k]
+		switch {
+		case d == tensor.Float32:
 			f := make([]float32, len(x))
 			for j, v := range x {
 				f[j] = float32(v)
 			}
 			out[k].Tensor = tensor.FromFloat32(f, y.Shape...)
-		case tensor.Float16, tensor.BFloat16: // only values that these types hold
-			t := tensor.New(s.types[k], y.Shape...)
+		case d.Size() == 2: // float16 and bfloat16, of values that these types hold
+			t := tensor.New(d, y.Shape...)
 			for j, v := range x {
 				for bits := range 1 << 16 {
 					t.Raw[2*j], t.Raw[2*j+1] = byte(bits), byte(bits>>8)
@@ -81,7 +82,6 @@ func (s declaredSession) Run(ctx context.Context, in []tensor.Named) ([]tensor.N
 				}
 			}
 			out[k].Tensor = t
-		default:
 		}
 	}
 	return out, nil

@@ -84,14 +84,14 @@ func reduction(a *attrs, since int) string {
 	return a.choice("reduction", known...)
 }
 
-// indices is input k as indices of moderate size.
-func (c *call) indices(k int) (*value, error) {
-	v, err := c.any(k)
+// indices is input 1, which must be integers.
+func (c *call) indices() (*value, error) {
+	v, err := c.any(1)
 	if err != nil {
 		return nil, err
 	}
 	if !isInteger(v.typ) {
-		return nil, fmt.Errorf("input %d is %s, want integers", k, v)
+		return nil, fmt.Errorf("input 1 is %s, want integers", v)
 	}
 	return v, nil
 }
@@ -110,7 +110,7 @@ func within(i int64, n int) (int, error) {
 // take1 is Gather: slices of input 0 along an axis.
 func (c *call) take1(at int) (*value, error) {
 	x := c.in[0]
-	idx, err := c.indices(1)
+	idx, err := c.indices()
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func elements(x, idx *value, a int, f func(k, at int)) error {
 
 func (c *call) gatherElements(at int) (*value, error) {
 	x := c.in[0]
-	idx, err := c.indices(1)
+	idx, err := c.indices()
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func put(how string, dst *value, d int, src *value, s int) {
 
 func (c *call) scatterElements(at int, how string) (*value, error) {
 	x, from := c.in[0], c.in[2]
-	idx, err := c.indices(1)
+	idx, err := c.indices()
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func tuples(x, idx *value, batch int, f func(k, at int)) (depth int, err error) 
 
 func (c *call) gatherND(batch int) (*value, error) {
 	x := c.in[0]
-	idx, err := c.indices(1)
+	idx, err := c.indices()
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +281,7 @@ func (c *call) gatherND(batch int) (*value, error) {
 
 func (c *call) scatterND(how string) (*value, error) {
 	x, from := c.in[0], c.in[2]
-	idx, err := c.indices(1)
+	idx, err := c.indices()
 	if err != nil {
 		return nil, err
 	}

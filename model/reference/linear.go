@@ -44,22 +44,46 @@ func (c *call) operand(k int) (*value, error) {
 // narrow is the number of columns below which a product is computed by dot products.
 const narrow = 16
 
-// multiply adds the product of a (m rows of k) and b (k rows of n) to out (m rows of n). Every element is a sum in the order
-// of k, starting from what is there; wide products add a multiple of a row of b at a time. NaN and infinities in b
-// count even where a is zero, which the library's own product would pass over.
-func multiply(m, n, k int, a, b, out []float64) {
+// multiply adds the product of a (m rows of k) and b (k rows of n) to out (m rows of n). In a run that rounds, products and
+// sums are float32, in which machines add up products of narrower numbers too.
+func (r *runner) multiply(m, n, k int, a, b, out []float64) {
+	blas := gonum.Implementation{}
+	if r.round == Float64 {
+		mulAdd(m, n, k, a[:m*k], b[:k*n], out[:m*n], blas.Daxpy, blas.Ddot)
+		return
+	}
+	y := to32(out[:m*n])
+	mulAdd(m, n, k, to32(a[:m*k]), to32(b[:k*n]), y, blas.Saxpy, blas.Sdot)
+	for i, v := range y {
+		out[i] = float64(v)
+	}
+}
+
+func to32(x []float64) []float32 {
+	y := make([]float32, len(x))
+	for i, v := range x {
+		y[i] = float32(v)
+	}
+	return y
+}
+
+// mulAdd adds a times b to out. Every element is a sum in the order of k, starting from what is there; wide products add a
+// multiple of a row of b at a time. NaN and infinities in b count even where a is zero, which the library's own product would
+// pass over.
+func mulAdd[T float32 | float64](m, n, k int, a, b, out []T, axpy func(n int, alpha T, x []T, incX int, y []T, incY int),
+	dot func(n int, x []T, incX int, y []T, incY int) T,
+) {
 	if m == 0 || n == 0 || k == 0 {
 		return
 	}
-	blas := gonum.Implementation{}
 	if n < narrow && k >= narrow {
-		column := make([]float64, k)
+		column := make([]T, k)
 		for j := range n {
 			for l := range column {
 				column[l] = b[l*n+j]
 			}
 			for i := range m {
-				out[i*n+j] += blas.Ddot(k, a[i*k:], 1, column, 1)
+				out[i*n+j] += dot(k, a[i*k:], 1, column, 1)
 			}
 		}
 		return
@@ -76,13 +100,13 @@ func multiply(m, n, k int, a, b, out []float64) {
 						row[j] += v * w
 					}
 				} else {
-					blas.Daxpy(n, v, from, 1, row, 1)
+					axpy(n, v, from, 1, row, 1)
 				}
 				continue
 			}
 			if finite == 0 {
 				finite = 1
-				for _, w := range b[:k*n] {
+				for _, w := range b {
 					if w-w != 0 {
 						finite = -1
 						break
@@ -146,7 +170,7 @@ func (c *call) matMul(x, y *value) (*value, error) {
 	at := 0
 	walk(batch, [][]int{spread(a[:len(a)-2], batch), spread(b[:len(b)-2], batch)}, func(o []int) {
 		if x.float() {
-			multiply(m, n, k, x.f[o[0]*m*k:], y.f[o[1]*k*n:], out.f[at:])
+			c.multiply(m, n, k, x.f[o[0]*m*k:], y.f[o[1]*k*n:], out.f[at:])
 		} else {
 			for i := range m {
 				for j := range n {
@@ -209,7 +233,7 @@ func gemm(a *attrs) kernel {
 		if err != nil {
 			return nil, err
 		}
-		multiply(m, n, k, xs, ys, out.f)
+		c.multiply(m, n, k, xs, ys, out.f)
 		if alpha != 1 {
 			for i := range out.f {
 				out.f[i] *= alpha
@@ -451,7 +475,7 @@ func (c *call) convolve(x, w, out *value, win window, groups int) error {
 			for f := range filters {
 				copy(part[f*n:][:n], dst[f*outLen+z*plane:])
 			}
-			multiply(filters, n, depth, kernels, buffer, part)
+			c.multiply(filters, n, depth, kernels, buffer, part)
 			for f := range filters {
 				copy(dst[f*outLen+z*plane:][:n], part[f*n:])
 			}
@@ -590,7 +614,7 @@ func (c *call) spreadOut(x, w, out *value, win window, groups int) error {
 	}
 	for g := range x.shape[0] * groups {
 		clear(column)
-		multiply(filters*kernLen, inLen, channels, turned[g%groups], x.f[g*channels*inLen:], column)
+		c.multiply(filters*kernLen, inLen, channels, turned[g%groups], x.f[g*channels*inLen:], column)
 		at := 0
 		for f := range filters {
 			dst := out.f[(g*filters+f)*outLen:][:outLen]

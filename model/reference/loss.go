@@ -57,7 +57,7 @@ func readLoss(a *attrs) loss {
 
 // loss is minus the logarithms of the right classes, weighted.
 func (c *call) loss(l loss, x *value) (*value, error) {
-	target, err := c.indices(1)
+	target, err := c.indices()
 	if err != nil {
 		return nil, err
 	}

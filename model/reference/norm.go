@@ -11,7 +11,7 @@ import (
 // normOps are soft maxima and normalizations.
 func normOps() map[string][]entry {
 	ops := map[string][]entry{}
-	for name, f := range map[string]func(x, y []float64, n, step int){"Softmax": softmax, "LogSoftmax": logSoftmax, "Hardmax": hardmax} {
+	for name, f := range map[string]func(c *call, x, y []float64, n, step int){"Softmax": softmax, "LogSoftmax": logSoftmax, "Hardmax": hardmax} {
 		ops[name] = []entry{
 			{since: 1, least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
 				at := a.int("axis", 1)
@@ -86,13 +86,13 @@ func normOps() map[string][]entry {
 				return nil, err
 			}
 			outer, n, inner := around(x.shape, k)
-			return c.lines(x, outer, n, inner, func(x, y []float64, n, step int) {
+			return c.lines(x, outer, n, inner, func(c *call, x, y []float64, n, step int) {
 				var sum float64
 				for k := range n {
 					if v := x[k*step]; p == 1 {
-						sum += math.Abs(v)
+						sum = c.partial(sum + math.Abs(v))
 					} else {
-						sum += v * v
+						sum = c.partial(sum + v*v)
 					}
 				}
 				if p == 2 {
@@ -127,14 +127,14 @@ func normOps() map[string][]entry {
 func stash(a *attrs) { a.ignore("stash_type") }
 
 // lines applies f to every line of n elements that lie inner apart.
-func (c *call) lines(x *value, outer, n, inner int, f func(x, y []float64, n, step int)) (*value, error) {
+func (c *call) lines(x *value, outer, n, inner int, f func(c *call, x, y []float64, n, step int)) (*value, error) {
 	y, err := c.make(x.typ, x.shape)
 	if err != nil || y.len() == 0 {
 		return y, err
 	}
 	for o := range outer {
 		for i := range inner {
-			f(x.f[o*n*inner+i:], y.f[o*n*inner+i:], n, inner)
+			f(c, x.f[o*n*inner+i:], y.f[o*n*inner+i:], n, inner)
 		}
 	}
 	return y, nil
@@ -149,22 +149,22 @@ func peak(x []float64, n, step int) float64 {
 	return m
 }
 
-func softmax(x, y []float64, n, step int) {
+func softmax(c *call, x, y []float64, n, step int) {
 	m, sum := peak(x, n, step), 0.0
 	for k := range n {
 		e := math.Exp(x[k*step] - m)
 		y[k*step] = e
-		sum += e
+		sum = c.partial(sum + e)
 	}
 	for k := range n {
 		y[k*step] /= sum
 	}
 }
 
-func logSoftmax(x, y []float64, n, step int) {
+func logSoftmax(c *call, x, y []float64, n, step int) {
 	m, sum := peak(x, n, step), 0.0
 	for k := range n {
-		sum += math.Exp(x[k*step] - m)
+		sum = c.partial(sum + math.Exp(x[k*step]-m))
 	}
 	sum = math.Log(sum)
 	for k := range n {
@@ -172,7 +172,7 @@ func logSoftmax(x, y []float64, n, step int) {
 	}
 }
 
-func hardmax(x, y []float64, n, step int) {
+func hardmax(_ *call, x, y []float64, n, step int) {
 	best := 0
 	for k := range n {
 		if x[k*step] > x[best*step] {
@@ -257,7 +257,7 @@ func batchNorm(a *attrs) kernel {
 				return nil, err
 			}
 			for ch := range channels {
-				mean[ch], variance[ch] = moments(func(f func(float64)) {
+				mean[ch], variance[ch] = c.moments(func(f func(float64)) {
 					for b := range n {
 						for _, v := range x.f[(b*channels+ch)*inner:][:inner] {
 							f(v)
@@ -283,11 +283,14 @@ func batchNorm(a *attrs) kernel {
 }
 
 // moments are mean and variance, of the whole and not of a sample of it.
-func moments(each func(func(float64))) (mean, variance float64) {
+func (r *runner) moments(each func(func(float64))) (mean, variance float64) {
 	n := 0.0
-	each(func(v float64) { mean += v; n++ })
+	each(func(v float64) {
+		mean = r.partial(mean + v)
+		n++
+	})
 	mean /= n
-	each(func(v float64) { variance += (v - mean) * (v - mean) })
+	each(func(v float64) { variance = r.partial(variance + (v-mean)*(v-mean)) })
 	return mean, variance / n
 }
 
@@ -326,7 +329,7 @@ func (c *call) groupNorm(groups int, eps float64, perGroup bool) (*value, error)
 	inner, per := product(x.shape[2:]), channels/groups
 	for g := range x.shape[0] * groups {
 		part := x.f[g*per*inner:][:per*inner]
-		mean, variance := moments(func(f func(float64)) {
+		mean, variance := c.moments(func(f func(float64)) {
 			for _, v := range part {
 				f(v)
 			}
@@ -395,14 +398,14 @@ func (c *call) layerNorm(at int, eps float64, center bool) ([]*value, error) {
 		part := x.f[o*n:][:n]
 		var mean, variance float64
 		if center {
-			mean, variance = moments(func(f func(float64)) {
+			mean, variance = c.moments(func(f func(float64)) {
 				for _, v := range part {
 					f(v)
 				}
 			})
 		} else {
 			for _, v := range part {
-				variance += v * v / float64(n)
+				variance = c.partial(variance + v*v/float64(n))
 			}
 		}
 		d := math.Sqrt(variance + eps)
@@ -447,7 +450,7 @@ func (c *call) lrn(alpha, beta, bias float64, n int) (*value, error) {
 				var sum float64
 				for k := lo; k <= hi; k++ {
 					v := x.f[(o*channels+k)*inner+i]
-					sum += v * v
+					sum = c.partial(sum + v*v)
 				}
 				at := (o*channels+ch)*inner + i
 				y.f[at] = x.f[at] / math.Pow(bias+alpha/float64(n)*sum, beta)

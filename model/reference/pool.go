@@ -23,7 +23,7 @@ func poolOps() map[string][]entry {
 				return c.pool(w, func(x []float64, all int) float64 {
 					var s float64
 					for _, v := range x {
-						s += v
+						s = c.partial(s + v)
 					}
 					if padded {
 						return s / float64(all)
@@ -39,20 +39,22 @@ func poolOps() map[string][]entry {
 			})
 		}}},
 	}
-	global := map[string]func(a *attrs) func([]float64) float64{
-		"GlobalAveragePool": func(*attrs) func([]float64) float64 {
-			return func(x []float64) float64 {
+	global := map[string]func(a *attrs) func(c *call, x []float64) float64{
+		"GlobalAveragePool": func(*attrs) func(*call, []float64) float64 {
+			return func(c *call, x []float64) float64 {
 				var s float64
 				for _, v := range x {
-					s += v
+					s = c.partial(s + v)
 				}
 				return s / float64(len(x))
 			}
 		},
-		"GlobalMaxPool": func(*attrs) func([]float64) float64 { return func(x []float64) float64 { return peak(x, len(x), 1) } },
-		"GlobalLpPool": func(a *attrs) func([]float64) float64 {
+		"GlobalMaxPool": func(*attrs) func(*call, []float64) float64 {
+			return func(_ *call, x []float64) float64 { return peak(x, len(x), 1) }
+		},
+		"GlobalLpPool": func(a *attrs) func(*call, []float64) float64 {
 			p := float64(a.int("p", 2))
-			return func(x []float64) float64 { return lp(x, p) }
+			return func(_ *call, x []float64) float64 { return lp(x, p) }
 		},
 	}
 	for name, build := range global {
@@ -79,7 +81,7 @@ func poolOps() map[string][]entry {
 					return nil, err
 				}
 				for k := range y.f {
-					y.f[k] = f(x.f[k*n:][:n])
+					y.f[k] = f(c, x.f[k*n:][:n])
 				}
 				return y, nil
 			})

@@ -174,7 +174,7 @@ func (c *call) recur(l cell) ([]*value, error) {
 			return nil, err
 		}
 		u := unit{
-			cell: l, h: h, wb: bias[d*2*rows:][:rows], rb: bias[d*2*rows+rows:][:rows], f: l.functions[d], peep: peep[d*l.peepholes*h:],
+			cell: l, c: c, h: h, wb: bias[d*2*rows:][:rows], rb: bias[d*2*rows+rows:][:rows], f: l.functions[d], peep: peep[d*l.peepholes*h:],
 			x: make([]float64, rows), r: make([]float64, rows), rt: rt, scratch: make([]float64, h),
 		}
 		for b := range batch {
@@ -188,7 +188,7 @@ func (c *call) recur(l cell) ([]*value, error) {
 					t = lens[b] - 1 - s
 				}
 				copy(u.x, u.wb)
-				multiply(1, rows, in, x.f[(t*batch+b)*in:][:in], wt, u.x)
+				c.multiply(1, rows, in, x.f[(t*batch+b)*in:][:in], wt, u.x)
 				u.step(hs, cs)
 				copy(all.f[((t*dirs+d)*batch+b)*h:], hs)
 			}
@@ -211,6 +211,7 @@ func (c *call) recur(l cell) ([]*value, error) {
 // unit is a cell in one direction with its weights.
 type unit struct {
 	cell
+	c       *call
 	h       int
 	wb, rb  []float64
 	f       []func(float64) float64
@@ -233,12 +234,12 @@ func (u *unit) step(hidden, state []float64) {
 	copy(u.r, u.rb)
 	switch u.gates {
 	case 1:
-		multiply(1, h, h, hidden, u.rt, u.r)
+		u.c.multiply(1, h, h, hidden, u.rt, u.r)
 		for k := range hidden {
 			hidden[k] = u.f[0](u.cut(u.x[k] + u.r[k]))
 		}
 	case 3: // update z, reset r, new h
-		multiply(1, 3*h, h, hidden, u.rt, u.r)
+		u.c.multiply(1, 3*h, h, hidden, u.rt, u.r)
 		z, reset := u.x[:h], u.x[h:2*h]
 		for k := range h {
 			z[k] = u.f[0](u.cut(z[k] + u.r[k]))
@@ -265,7 +266,7 @@ func (u *unit) step(hidden, state []float64) {
 			hidden[k] = (1-z[k])*n + z[k]*hidden[k]
 		}
 	default: // input i, output o, forget f, cell c
-		multiply(1, 4*h, h, hidden, u.rt, u.r)
+		u.c.multiply(1, 4*h, h, hidden, u.rt, u.r)
 		for k := range h {
 			i := u.f[0](u.cut(u.x[k] + u.r[k] + u.peep[k]*state[k]))
 			forget := u.f[0](u.cut(u.x[2*h+k] + u.r[2*h+k] + u.peep[2*h+k]*state[k]))

@@ -128,18 +128,22 @@ func (c *call) reduce(f fold, x *value, axes []int, keep bool) (*value, error) {
 	for k := range y.f {
 		y.f[k] = f.start
 	}
+	add := f.step
+	if c.round != Float64 {
+		add = func(acc, x float64) float64 { return c.partial(f.step(acc, x)) }
+	}
 	k := 0
 	rows(x.shape, [][]int{through}, func(at []int, n int, step []int) {
 		if step[0] == 0 {
 			acc := y.f[at[0]]
 			for _, v := range x.f[k : k+n] {
-				acc = f.step(acc, v)
+				acc = add(acc, v)
 			}
 			y.f[at[0]] = acc
 		} else {
 			for j, v := range x.f[k : k+n] {
 				p := at[0] + j*step[0]
-				y.f[p] = f.step(y.f[p], v)
+				y.f[p] = add(y.f[p], v)
 			}
 		}
 		k += n
@@ -210,7 +214,7 @@ func logSumExp(c *call, x *value, axes []int, keep bool) (*value, error) {
 		if m := top.f[at[0]]; math.IsInf(m, 0) {
 			sum.f[at[0]] = 1 // all is -Inf, or +Inf is among it
 		} else {
-			sum.f[at[0]] += math.Exp(x.f[k] - m)
+			sum.f[at[0]] = c.partial(sum.f[at[0]] + math.Exp(x.f[k]-m))
 		}
 		k++
 	})

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -91,7 +92,7 @@ func resizeNode(a *attrs) kernel {
 			}
 		}
 		if (scales == nil) == (sizes == nil) {
-			return nil, fmt.Errorf("want either scales or sizes, not both or none")
+			return nil, errors.New("want either scales or sizes, not both or none")
 		}
 		return c.resize(r, scales, sizes, roi, r.axes)
 	})
