@@ -124,7 +124,7 @@ func (c *call) mirrored(kernel string, w *window) string {
 
 // kernelAdjoint is the adjoint of a kernel: the correlation of what it slides over with what it makes. Batch and channels are
 // exchanged, so that a convolution sums over the batch, with strides for dilations.
-func (c *call) kernelAdjoint(over, made string, cOver, cMade int, w *window) string {
+func (c *call) kernelAdjoint(over, made string, cOver int, w *window) string {
 	g, nd := w.group, w.dimensions
 	flip := append([]int{1, 0}, spatial(nd)...)
 	a, b := over, made
@@ -176,7 +176,7 @@ func conv(c *call) error {
 		}
 	}
 	if c.wants(1) {
-		c.give(1, c.kernelAdjoint(x, c.d, c.si[1], c.so[1], w))
+		c.give(1, c.kernelAdjoint(x, c.d, c.si[1], w))
 	}
 	if c.wants(2) {
 		c.give(2, c.perChannel(c.d))
@@ -213,7 +213,7 @@ func convTranspose(c *call) error {
 		c.give(0, y)
 	}
 	if c.wants(1) {
-		c.give(1, c.kernelAdjoint(c.d, x, c.so[1], c.si[1], w))
+		c.give(1, c.kernelAdjoint(c.d, x, c.so[1], w))
 	}
 	if c.wants(2) {
 		c.give(2, c.perChannel(c.d))

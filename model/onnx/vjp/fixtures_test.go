@@ -3,7 +3,7 @@ package vjp_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -22,7 +22,7 @@ import (
 )
 
 // runner runs a model once and returns its outputs by name, as float64.
-type runner func(t testing.TB, model []byte, in map[string]tensor.Tensor) map[string][]float64
+type runner func(tb testing.TB, model []byte, in map[string]tensor.Tensor) map[string][]float64
 
 // open is a kind of engine, opened once.
 var open = map[string]func() (choose.Choice, error){
@@ -35,76 +35,76 @@ func opened(kind string) (choose.Choice, error) {
 }
 
 // anEngine is that kind of engine; the test is skipped where there is no native one.
-func anEngine(t testing.TB, kind string) engine.Engine {
-	t.Helper()
+func anEngine(tb testing.TB, kind string) engine.Engine {
+	tb.Helper()
 	e, err := open[kind]()
 	if errors.Is(err, choose.ErrNoLibrary) {
-		t.Skip("no native engine on this machine")
+		tb.Skip("no native engine on this machine")
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return e
 }
 
 // on runs models on an engine.
 func on(e engine.Engine) runner {
-	return func(t testing.TB, model []byte, in map[string]tensor.Tensor) map[string][]float64 {
-		t.Helper()
+	return func(tb testing.TB, model []byte, in map[string]tensor.Tensor) map[string][]float64 {
+		tb.Helper()
 		s, err := e.Open(context.Background(), model, engine.Options{Threads: 1})
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		defer func() {
 			if err := s.Close(); err != nil {
-				t.Error(err)
+				tb.Error(err)
 			}
 		}()
-		out, err := s.Run(context.Background(), feeds(t, s.Inputs(), in))
+		out, err := s.Run(context.Background(), feeds(tb, s.Inputs(), in))
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
-		return widened(t, out)
+		return widened(tb, out)
 	}
 }
 
 // exactly runs models in float64.
-func exactly(t testing.TB, model []byte, in map[string]tensor.Tensor) map[string][]float64 {
-	t.Helper()
+func exactly(tb testing.TB, model []byte, in map[string]tensor.Tensor) map[string][]float64 {
+	tb.Helper()
 	m, err := onnx.Load(model)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	g, err := reference.Load(m)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	out, err := g.Run(context.Background(), feeds(t, g.Inputs(), in), reference.Options{})
+	out, err := g.Run(context.Background(), feeds(tb, g.Inputs(), in), reference.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return widened(t, out)
+	return widened(tb, out)
 }
 
-func feeds(t testing.TB, names []string, in map[string]tensor.Tensor) (out []tensor.Named) {
-	t.Helper()
+func feeds(tb testing.TB, names []string, in map[string]tensor.Tensor) (out []tensor.Named) {
+	tb.Helper()
 	for _, n := range names {
 		v, ok := in[n]
 		if !ok {
-			t.Fatalf("nothing to feed to %q", n)
+			tb.Fatalf("nothing to feed to %q", n)
 		}
 		out = append(out, tensor.Named{Name: n, Tensor: v})
 	}
 	return out
 }
 
-func widened(t testing.TB, out []tensor.Named) map[string][]float64 {
-	t.Helper()
+func widened(tb testing.TB, out []tensor.Named) map[string][]float64 {
+	tb.Helper()
 	m := map[string][]float64{}
 	for _, o := range out {
 		f, err := o.Float64s(nil)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		m[o.Name] = f
 	}
@@ -122,16 +122,22 @@ type fixture struct {
 
 var groups = []string{"elementwise", "reductions", "norms", "shapes", "sampling", "products", "convs", "models"}
 
-// fixtures reads all cases of a group, in order of their names.
-func fixtures(t testing.TB, group string) []*fixture {
-	t.Helper()
+// read are the groups that were read.
+var read sync.Map
+
+// fixtures are all cases of a group, in order of their names. They are not to be changed.
+func fixtures(tb testing.TB, group string) []*fixture {
+	tb.Helper()
+	if fs, ok := read.Load(group); ok {
+		return fs.([]*fixture) //nolint:errcheck,forcetypeassert // nothing else is stored
+	}
 	r, err := npz.Open(filepath.Join("testdata", group+".npz"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer func() {
 		if err := r.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	}()
 	all := map[string]*fixture{}
@@ -144,7 +150,7 @@ func fixtures(t testing.TB, group string) []*fixture {
 			all[name] = f
 			names = append(names, name)
 		}
-		x := array(t, r, key)
+		x := array(tb, r, key)
 		kind, value, _ := strings.Cut(what, "/")
 		switch kind {
 		case "model":
@@ -158,7 +164,7 @@ func fixtures(t testing.TB, group string) []*fixture {
 		case "grad":
 			f.grad[value] = x
 		default:
-			t.Fatalf("%s: what is %s?", group, key)
+			tb.Fatalf("%s: what is %s?", group, key)
 		}
 	}
 	slices.Sort(names)
@@ -166,17 +172,18 @@ func fixtures(t testing.TB, group string) []*fixture {
 	for _, n := range names {
 		out = append(out, all[n])
 	}
+	read.Store(group, out)
 	return out
 }
 
 // array reads one array of an npz file.
-func array(t testing.TB, r *npz.Reader, key string) tensor.Tensor {
-	t.Helper()
+func array(tb testing.TB, r *npz.Reader, key string) tensor.Tensor {
+	tb.Helper()
 	h := r.Header(key)
 	shape := slices.Clone(h.Descr.Shape)
 	must := func(err error) {
 		if err != nil {
-			t.Fatalf("%s: %v", key, err)
+			tb.Fatalf("%s: %v", key, err)
 		}
 	}
 	switch h.Descr.Type {
@@ -197,7 +204,7 @@ func array(t testing.TB, r *npz.Reader, key string) tensor.Tensor {
 		must(r.Read(key, &v))
 		return tensor.Tensor{DType: tensor.Uint8, Shape: shape, Raw: v}
 	}
-	t.Fatalf("%s: elements of type %s", key, h.Descr.Type)
+	tb.Fatalf("%s: elements of type %s", key, h.Descr.Type)
 	return tensor.Tensor{}
 }
 
@@ -223,8 +230,8 @@ func (f *fixture) wrt() []string {
 }
 
 // shapesOf finds the shapes of a model; an engine helps where inference does not get through.
-func shapesOf(t testing.TB, m *onnx.Model) map[string][]int {
-	t.Helper()
+func shapesOf(tb testing.TB, m *onnx.Model) map[string][]int {
+	tb.Helper()
 	s, err := vjp.Shapes(context.Background(), m, nil, func(ctx context.Context, model []byte, in []tensor.Named) ([]tensor.Named, error) {
 		e, err := choose.Open(ctx, choose.Request{Kind: choose.Auto}, choose.Host())
 		if err != nil {
@@ -238,43 +245,41 @@ func shapesOf(t testing.TB, m *onnx.Model) map[string][]int {
 		return out, errors.Join(err, s.Close(), e.Close(ctx))
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }
 
 // gradients builds the gradient graph of a fixture and runs it.
-func (f *fixture) gradients(t testing.TB, run runner) (*vjp.Result, map[string][]float64) {
-	t.Helper()
+func (f *fixture) gradients(tb testing.TB, run runner) (*vjp.Result, map[string][]float64) {
+	tb.Helper()
 	m, err := onnx.Load(f.model)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	r, err := vjp.Build(m, shapesOf(t, m), vjp.Request{Wrt: f.wrt()})
+	r, err := vjp.Build(m, shapesOf(tb, m), vjp.Request{Wrt: f.wrt()})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	in := map[string]tensor.Tensor{r.Cotangent: f.v}
-	for k, v := range f.in {
-		in[k] = v
-	}
-	return r, run(t, r.Bytes, in)
+	maps.Copy(in, f.in)
+	return r, run(tb, r.Bytes, in)
 }
 
 // relative is the largest difference over the largest magnitude wanted.
-func relative(t testing.TB, got []float64, want tensor.Tensor) float64 {
-	t.Helper()
+func relative(tb testing.TB, got []float64, want tensor.Tensor) float64 {
+	tb.Helper()
 	w, err := want.Float64s(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return distance(t, got, w)
+	return distance(tb, got, w)
 }
 
-func distance(t testing.TB, got, want []float64) float64 {
-	t.Helper()
+func distance(tb testing.TB, got, want []float64) float64 {
+	tb.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%d numbers, want %d", len(got), len(want))
+		tb.Fatalf("%d numbers, want %d", len(got), len(want))
 	}
 	diff, scale := 0., 0.
 	for i := range want {
@@ -291,18 +296,18 @@ func distance(t testing.TB, got, want []float64) float64 {
 }
 
 // compare checks all of a fixture and returns the worst relative error of a gradient by an input and of one by a parameter.
-func (f *fixture) compare(t testing.TB, run runner, tol float64) (input, parameter float64) {
-	t.Helper()
-	r, got := f.gradients(t, run)
+func (f *fixture) compare(tb testing.TB, run runner, tol float64) (input, parameter float64) {
+	tb.Helper()
+	r, got := f.gradients(tb, run)
 	for name, want := range f.out {
-		if e := relative(t, got[name], want); !(e <= tol) {
-			t.Errorf("%s: output %s differs by %.1e", f.name, name, e)
+		if e := relative(tb, got[name], want); !(e <= tol) {
+			tb.Errorf("%s: output %s differs by %.1e", f.name, name, e)
 		}
 	}
 	for i, name := range f.wrt() {
-		e := relative(t, got[r.Gradients[i]], f.grad[name])
+		e := relative(tb, got[r.Gradients[i]], f.grad[name])
 		if !(e <= tol) {
-			t.Errorf("%s: the gradient by %s differs by %.1e", f.name, name, e)
+			tb.Errorf("%s: the gradient by %s differs by %.1e", f.name, name, e)
 		}
 		if _, is := f.in[name]; is {
 			input = max(input, e)
@@ -330,7 +335,7 @@ func all(t *testing.T, run runner, tol float64, keep func(*fixture) bool) {
 				})
 				n++
 			}
-			t.Log(fmt.Sprintf("%d cases: worst relative error %.1e by inputs, %.1e by parameters", n, in, par))
+			t.Logf("%d cases: worst relative error %.1e by inputs, %.1e by parameters", n, in, par)
 		})
 	}
 }

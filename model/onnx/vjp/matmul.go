@@ -147,15 +147,16 @@ func einsum(c *call) error {
 			}
 		}
 		// letters that only this operand has were summed away alone: the adjoint repeats along them
-		kept, missing := "", []int(nil)
+		var kept []rune
+		var missing []int
 		for k, l := range t {
 			if strings.ContainsRune(strings.Join(from, ""), l) {
-				kept += string(l)
+				kept = append(kept, l)
 			} else {
 				missing = append(missing, k)
 			}
 		}
-		g := c.with("Einsum", in, onnx.AttrString("equation", strings.Join(from, ",")+"->"+kept))
+		g := c.with("Einsum", in, onnx.AttrString("equation", strings.Join(from, ",")+"->"+string(kept)))
 		if len(missing) > 0 {
 			g = c.op("Expand", c.unsqueeze(g, missing...), c.shapeOf(c.in[i]))
 		}

@@ -3,6 +3,7 @@ package vjp
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,9 +36,7 @@ func newSweep(m *onnx.Model, shapes map[string][]int) (*sweep, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	for name, sh := range shapes {
-		s.shapes[name] = sh
-	}
+	maps.Copy(s.shapes, shapes)
 	g := s.b.Graph()
 	for _, v := range g.GetInput() {
 		s.declare(v)
@@ -208,10 +207,8 @@ func (s *sweep) depends(n *onnxpb.NodeProto) bool {
 	}
 	for _, a := range n.GetAttribute() {
 		for _, g := range append(slices.Clone(a.GetGraphs()), a.GetG()) {
-			for _, k := range g.GetNode() {
-				if s.depends(k) {
-					return true
-				}
+			if slices.ContainsFunc(g.GetNode(), s.depends) {
+				return true
 			}
 			for _, o := range g.GetOutput() { // an outer value handed through
 				if s.need[o.GetName()] {
@@ -254,14 +251,14 @@ func (s *sweep) cotangent(y string, sig onnx.Signature) (string, error) {
 
 // element is the type in which the gradient of a value is computed.
 func (s *sweep) element(v string) (tensor.DType, error) {
-	switch d := s.types[v]; d {
-	case tensor.Undefined:
-		return tensor.Float32, nil
-	case tensor.Float32, tensor.Float64:
-		return d, nil
-	default:
+	d := s.types[v]
+	if d == tensor.Undefined {
+		d = tensor.Float32
+	}
+	if d != tensor.Float32 && d != tensor.Float64 {
 		return 0, fmt.Errorf("%q has elements of %s; gradients are built for float32 and float64", v, d)
 	}
+	return d, nil
 }
 
 // free makes a name that nothing bears.
