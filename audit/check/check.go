@@ -8,6 +8,7 @@ import (
 	"nero/audit/check/endtoend"
 	"nero/audit/check/gradient"
 	"nero/audit/check/lattice"
+	"nero/audit/check/layers"
 	"nero/audit/check/lint"
 	"nero/audit/check/precision"
 	"nero/audit/check/preflight"
@@ -16,12 +17,12 @@ import (
 
 // All are the checks of an audit, in the order in which they are read.
 func All() []*audit.Check {
-	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, decision.Check, lint.Check, gradient.Check}
+	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, decision.Check, lint.Check, layers.Check, gradient.Check}
 }
 
 // Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was not passed.
 func Outside() []string {
 	return []string{
-		"single layers", "derivatives along the group", "exported forms", "stress inputs",
+		"derivatives along the group", "exported forms", "stress inputs",
 	}
 }
