@@ -196,7 +196,7 @@ func (l *look) curves(r *Result) {
 	if len(shares) > 0 {
 		l.p.Show(audit.Exhibit{
 			Name: "layer-shares", Title: "Signed shares of the error at the output", Note: "Each series adds to one.",
-			Curve: &audit.Curve{X: audit.Scale{Name: "layer"}, Y: audit.Scale{Name: "share"}, Limit: 0, Series: shares},
+			Curve: &audit.Curve{X: audit.Scale{Name: "layer"}, Y: audit.Scale{Name: "share"}, Limit: math.NaN(), Series: shares},
 		})
 	}
 }
