@@ -120,7 +120,7 @@ type fixture struct {
 	v           tensor.Tensor
 }
 
-var groups = []string{"elementwise", "reductions", "norms", "shapes", "sampling", "products", "convs", "models"}
+var groups = []string{"elementwise", "reductions", "norms", "shapes", "sampling", "products", "convs", "models", "recurrent"}
 
 // read are the groups that were read.
 var read sync.Map
@@ -349,7 +349,7 @@ func TestGradientsNative(t *testing.T) { all(t, on(anEngine(t, choose.Native)), 
 func TestGradientsWasm(t *testing.T) {
 	some := []string{
 		"digits_max", "transformer", "maxpool_overlap", "conv_groups_stride", "convt_pad", "avgpool_uncounted", "resize_bilinear_up", "gridsample_border_0", "pad_reflect",
-		"gather", "slice_batch", "batchnorm_training", "groupnorm_18", "gelu", "topk", "reduceprod_zeros", "einsum_attention", "cumsum_reverse", "layernorm",
+		"gather", "slice_batch", "batchnorm_training", "groupnorm_18", "gelu", "topk", "reduceprod_zeros", "einsum_attention", "cumsum_reverse", "layernorm", "lstm", "gru",
 	}
 	all(t, on(anEngine(t, choose.Wasm)), 1e-5, func(f *fixture) bool { return slices.Contains(some, f.name) })
 }

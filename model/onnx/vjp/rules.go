@@ -112,6 +112,10 @@ var rules = map[string]rule{
 	},
 	"GridSample": {least: 2, attrs: []string{"align_corners", "mode", "padding_mode"}, vjp: gridSample},
 
+	"LSTM": {least: 3, rank: 3, outs: 3, attrs: append([]string{"input_forget"}, recurrentAttrs...), vjp: recur},
+	"GRU":  {least: 3, rank: 3, outs: 2, attrs: append([]string{"linear_before_reset"}, recurrentAttrs...), vjp: recur},
+	"RNN":  {least: 3, rank: 3, outs: 2, attrs: recurrentAttrs, vjp: recur},
+
 	"MatMul": {least: 2, vjp: matMul},
 	"Gemm":   {least: 2, attrs: []string{"alpha", "beta", "transA", "transB"}, vjp: gemm},
 	"Einsum": {attrs: []string{"equation"}, vjp: einsum},
@@ -123,3 +127,5 @@ var rules = map[string]rule{
 	"GlobalAveragePool": {rank: 3, vjp: globalAverage},
 	"GlobalMaxPool":     {rank: 3, vjp: globalMax},
 }
+
+var recurrentAttrs = []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout"}

@@ -331,6 +331,60 @@ def products():
     case(g, "einsum_trace", lambda a: torch.einsum("bij->bj", a), {"a": R(3, 4, 5)}, node("Einsum", "a", "y", equation="bij->bj"))
 
 
+# ---- recurrent operators, written from their definitions
+def recurrent():
+    g = "recurrent"
+    def run(op, x, W, R_, B, h, c, lbr, act):
+        n, out, ys = R_.shape[2], [], []
+        for k in range(W.shape[0]):
+            hk, ck, y = h[k], c[k], [None] * x.shape[0]
+            wb, rb = B[k].chunk(2)
+            steps = range(x.shape[0])
+            for t in reversed(steps) if k else steps:
+                a, u = x[t] @ W[k].T + wb, hk @ R_[k].T + rb
+                if op == "LSTM":
+                    i, o, f, q = (a + u).chunk(4, -1)
+                    ck = torch.sigmoid(f) * ck + torch.sigmoid(i) * torch.tanh(q)
+                    hk = torch.sigmoid(o) * torch.tanh(ck)
+                elif op == "GRU":
+                    (az, ar, ah), (uz, ur, uh) = a.chunk(3, -1), u.chunk(3, -1)
+                    z, r = torch.sigmoid(az + uz), torch.sigmoid(ar + ur)
+                    if not lbr:
+                        uh = (r * hk) @ R_[k][2 * n:].T + rb[2 * n:]
+                    q = torch.tanh(ah + (r * uh if lbr else uh))
+                    hk = (1 - z) * q + z * hk
+                else:
+                    hk = act(a + u)
+                y[t] = hk
+            ys.append(torch.stack(y)); out.append((hk, ck))
+        return torch.stack(ys, 1), torch.stack([o[0] for o in out]), torch.stack([o[1] for o in out])
+    def rec(name, op, gates, dirs=1, lbr=0, act=torch.tanh, start=True, y=True, bias=True, **a):
+        n, i, T, N = 3, 2, 4, 3
+        P = {"W": R(dirs, gates * n, i), "R": R(dirs, gates * n, n), **({"B": R(dirs, 2 * gates * n)} if bias else {})}
+        X = {"x": R(N, T, i), **({"h": R(N, dirs, n)} if start else {}), **({"c": R(N, dirs, n)} if start and op == "LSTM" else {})}
+        def fn(x, W, R, B=None, h=None, c=None):
+            z = torch.zeros(dirs, x.shape[0], n, dtype=x.dtype)
+            B = torch.zeros(dirs, 2 * gates * n, dtype=x.dtype) if B is None else B
+            Y, H, C = run(op, x.permute(1, 0, 2), W, R, B, z if h is None else h.permute(1, 0, 2), z if c is None else c.permute(1, 0, 2), lbr, act)
+            parts = ([Y.permute(2, 0, 1, 3).flatten(1)] if y else []) + [H.permute(1, 0, 2).flatten(1)] + ([C.permute(1, 0, 2).flatten(1)] if op == "LSTM" else [])
+            return torch.cat(parts, 1)
+        nodes = [node("Transpose", "x", "xt", perm=[1, 0, 2])] + [node("Transpose", k, k + "t", perm=[1, 0, 2]) for k in X if k != "x"]
+        ins = ["xt", "W", "R", "B" if bias else "", "", "ht" if start else "", "ct" if start and op == "LSTM" else ""]
+        while not ins[-1]:
+            ins.pop()
+        outs, parts = ["Y" if y else "", "H"], []
+        nodes.append(node(op, ins, outs + (["C"] if op == "LSTM" else []), hidden_size=n, **({"direction": "bidirectional"} if dirs == 2 else {}), **({"linear_before_reset": 1} if lbr else {}), **a))
+        if y:
+            nodes += [node("Transpose", "Y", "Yt", perm=[2, 0, 1, 3]), node("Flatten", "Yt", "Yf")]; parts.append("Yf")
+        for k in ["H"] + (["C"] if op == "LSTM" else []):
+            nodes += [node("Transpose", k, k + "t2", perm=[1, 0, 2]), node("Flatten", k + "t2", k + "f")]; parts.append(k + "f")
+        nodes.append(node("Concat", parts, ["y"], axis=1))
+        case(g, name, fn, X, nodes, p=P)
+    rec("lstm", "LSTM", 4); rec("lstm_bidirectional", "LSTM", 4, 2); rec("lstm_last", "LSTM", 4, start=False, y=False); rec("lstm_no_bias", "LSTM", 4, bias=False)
+    rec("gru", "GRU", 3, lbr=1); rec("gru_bidirectional", "GRU", 3, 2, lbr=1, start=False); rec("gru_reset_first", "GRU", 3); rec("gru_reset_first_no_bias", "GRU", 3, 2, bias=False)
+    rec("rnn", "RNN", 1); rec("rnn_relu", "RNN", 1, act=torch.relu, activations=["Relu"], start=False); rec("rnn_bidirectional", "RNN", 1, 2)
+
+
 # ---- convolutions and pools
 def convs():
     g = "convs"
@@ -501,7 +555,7 @@ def models():
                 net.float()
 
 
-for make in (elementwise, reductions, norms, shapes, sampling, products, convs, models):
+for make in (elementwise, reductions, norms, shapes, sampling, products, convs, models, recurrent):
     rng = np.random.default_rng(len(make.__name__) * 1000 + 7)
     make()
 total = 0
