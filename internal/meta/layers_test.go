@@ -77,9 +77,10 @@ var layers = map[string]int{
 	"audit/check/lattice":   11,
 	"audit/check":           12,
 
-	"cli":           13,
-	"cmd/nero":      14,
-	"internal/meta": 14,
+	"audit/mutation": 13,
+	"cli":            13,
+	"cmd/nero":       14,
+	"internal/meta":  14,
 }
 
 // root is the top of the tree, seen from this package. Files are read through it and not through the go command, so that the

@@ -1,0 +1,126 @@
+package mutation
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"nero/audit"
+	"nero/model/engine/choose"
+)
+
+// native opens a shared library where there is one, else it says so and the embedded engine stands alone.
+func bodies(t *testing.T) []Body {
+	t.Helper()
+	w, err := choose.Open(t.Context(), choose.Request{Kind: choose.Wasm}, choose.Host())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []Body{{"wasm", w.Engine}}
+	n, err := choose.Open(t.Context(), choose.Request{Kind: choose.Native}, choose.Host())
+	switch {
+	case errors.Is(err, choose.ErrNoLibrary):
+		t.Log("no shared library of ONNX Runtime: the embedded engine stands alone")
+	case err != nil:
+		t.Fatal(err)
+	default:
+		out = append([]Body{{"native", n.Engine}}, out...)
+	}
+	return out
+}
+
+// score audits one mutation on every body.
+func score(ctx context.Context, t *testing.T, m Mutation, all []Body) Result {
+	t.Helper()
+	r := Result{Mutation: m}
+	for _, b := range all {
+		rep, err := m.Audit(ctx, b, nil)
+		if err != nil {
+			t.Errorf("%s, %s on %s: %v", m.Name, m.Base, b.Name, err)
+			r.Scores = append(r.Scores, Score{})
+			continue
+		}
+		if os.Getenv("NERO_MUTATION_TEXT") != "" {
+			var s strings.Builder
+			_ = audit.Text(&s, rep)
+			t.Log(s.String())
+		}
+		r.Scores = append(r.Scores, m.Judge(rep))
+	}
+	return r
+}
+
+// The bases are what they claim to be, before anything is planted: no element of their group changes an answer by more than rounding, in
+// float64.
+func TestBasesAreExact(t *testing.T) {
+	for _, m := range All() {
+		if !m.Clean() || m.plant.offset != 0 {
+			continue
+		}
+		for _, b := range Bases() {
+			if b.Name != m.Base {
+				continue
+			}
+			o, err := open(b, m.plant, m.claim, Body{Name: "none", Engine: none{}}, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", m.Base, err)
+			}
+			worst := defect(t, o.subject)
+			if !(worst < 1e-12) {
+				t.Errorf("%s under %s: relative error %g in float64", m.Base, m.Group, worst)
+			}
+			o.close()
+		}
+	}
+}
+
+// Every plant breaks what it is planted in, in float64, unless it is about the arithmetic, the batch or chance.
+func TestPlantsBreak(t *testing.T) {
+	for _, m := range All() {
+		p := m.plant
+		if m.Clean() || p.half || p.training || p.dropout || p.dead || p.leak || p.nan || p.ripple {
+			continue
+		}
+		for _, b := range Bases() {
+			if b.Name != m.Base {
+				continue
+			}
+			o, err := open(b, p, m.claim, Body{Name: "none", Engine: none{}}, nil)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", m.Name, m.Base, err)
+			}
+			if worst := defect(t, o.subject); !(worst > 1e-3) {
+				t.Errorf("%s in %s under %s: relative error only %g", m.Name, m.Base, m.Group, worst)
+			}
+			o.close()
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	m := Mutation{Causes: []string{"kernel"}, At: []string{"conv2"}}
+	r := &audit.Report{Verdict: audit.Failed, Diagnoses: []audit.Diagnosis{{ID: "kernel", Location: "conv2", Confidence: 0.9}, {ID: "grows"}}}
+	if s := m.Judge(r); !s.Found || !s.Right || !s.Place || len(s.Rest) != 1 {
+		t.Errorf("%+v", s)
+	}
+	r.Diagnoses[0].Location = "conv1"
+	if s := m.Judge(r); !s.Right || s.Place {
+		t.Errorf("another place: %+v", s)
+	}
+	r.Diagnoses[0].ID = "rounding"
+	if s := m.Judge(r); s.Right || s.Place {
+		t.Errorf("another cause: %+v", s)
+	}
+	clean := Mutation{}
+	if s := clean.Judge(r); s.Right {
+		t.Errorf("a false alarm is right: %+v", s)
+	}
+	if s := clean.Judge(&audit.Report{Verdict: audit.Passed}); !s.Right || s.Found {
+		t.Errorf("silence is wrong: %+v", s)
+	}
+	if s := m.Judge(&audit.Report{Verdict: audit.Passed}); s.Found || s.Right {
+		t.Errorf("a miss is right: %+v", s)
+	}
+}

@@ -1,0 +1,291 @@
+package mutation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"nero/audit"
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/model/decode"
+	"nero/model/engine"
+	"nero/model/interior"
+	"nero/model/onnx"
+	"nero/model/reference"
+	"nero/run/eval"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+	"nero/symmetry/orbit"
+)
+
+// Base is a kind of model with its inputs.
+type Base struct {
+	Name  string
+	Doc   string
+	build func(plant) (*onnx.Model, error)
+	image bool // inputs are pictures, else sets of points
+	out   space.Kind
+}
+
+// Bases are the models that breaks are planted in.
+func Bases() []Base {
+	return []Base{
+		{"scores", "picture to class scores, kernels with all symmetries of the square", scores, true, space.KindScores},
+		{"picture", "picture to picture, kernels with all symmetries of the square", picture, true, space.KindImage},
+		{"rolled", "picture to picture, any kernels, borders joined", rolled, true, space.KindImage},
+		{"lifted", "picture to class scores, group convolution over C4 with regular features", lifted, true, space.KindScores},
+		{"set", "set of points to numbers by inner products", set, false, space.KindTensor},
+		{"field", "set of points to a vector", field, false, space.KindTensor},
+	}
+}
+
+// claim is the group that a model is audited for.
+type claim struct {
+	group    string
+	orbit    orbit.Spec
+	permuted bool // points change places instead of being turned
+	cyclic   bool // pictures go around the border
+}
+
+// inputs is the number of samples of an audit: the fewest that let an error of a twentieth of the inputs be excluded, and some more.
+const inputs = 96
+
+// Body is what runs the models.
+type Body struct {
+	Name   string
+	Engine engine.Engine
+}
+
+// opened is a model ready for an audit.
+type opened struct {
+	subject *audit.Subject
+	close   func()
+}
+
+// open makes the subject of an audit as the program does it.
+func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
+	m, err := b.build(p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name, err)
+	}
+	codec, in, err := b.codec(p, m)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name, err)
+	}
+	plan, err := b.plan(p, c, in, codec.Out())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name, err)
+	}
+	bytes, err := m.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	run := func(e engine.Engine) *eval.Model {
+		return &eval.Model{Name: b.Name, Codec: codec, Batch: 16, Pool: eval.NewPool(e, bytes, engine.Options{Threads: 1})}
+	}
+	model := run(body.Engine)
+	o := &opened{subject: &audit.Subject{
+		Name: b.Name, Predictor: predictor{model}, Plan: plan, N: inputs, Sample: b.sample(p), Seed: 5,
+	}}
+	s := o.subject
+	if s.Interior, err = interior.New(m, codec, opener(body.Engine), interior.Options{Body: body.Name, Workers: 2}); err != nil {
+		return nil, err
+	}
+	if _, err := reference.Load(m); err != nil {
+		s.NoReference = err.Error()
+	} else if s.Reference, err = interior.New(m, codec, opener(reference.Engine(reference.Options{})), interior.Options{Body: "float64", Double: true, Workers: 2}); err != nil {
+		return nil, err
+	}
+	var other *eval.Model
+	if twin != nil {
+		other = run(twin.Engine)
+		s.Twin, s.TwinName = predictor{other}, twin.Name
+	} else {
+		s.NoTwin = "one engine is enough here"
+	}
+	o.close = func() {
+		_ = model.Pool.Close() // nothing is lost
+		_ = s.Interior.Close()
+		if s.Reference != nil {
+			_ = s.Reference.Close()
+		}
+		if other != nil {
+			_ = other.Pool.Close()
+		}
+	}
+	return o, nil
+}
+
+func opener(e engine.Engine) interior.Open {
+	return func(ctx context.Context, b []byte) (engine.Session, error) {
+		return e.Open(ctx, b, engine.Options{Threads: 1})
+	}
+}
+
+// predictor runs a model for an audit.
+type predictor struct{ m *eval.Model }
+
+// Predict runs the model in its micro-batches.
+func (p predictor) Predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
+	return p.m.Predict(ctx, values, 2)
+}
+
+// PredictBatch runs the model in batches of the given size.
+func (p predictor) PredictBatch(ctx context.Context, size int, values []space.Value) ([]space.Value, error) {
+	return p.m.PredictBatch(ctx, values, size, 2)
+}
+
+func (b Base) codec(p plant, m *onnx.Model) (decode.Codec, space.Spec, error) {
+	out := decode.OutputSpec{Space: b.out}
+	if b.out == space.KindScores {
+		out.Decode = "logits"
+	}
+	if !b.image {
+		c, err := decode.NewTensors(m.Signature(), out)
+		return c, space.Spec{Name: "x", Kind: space.KindTensor, Shape: []int{2 * points}}, err
+	}
+	shape := []int{1, b.side(p), b.side(p)}
+	c, err := decode.New(m.Signature(), decode.InputSpec{Sample: shape, Layout: "NCHW"}, out)
+	return c, space.Spec{Name: "x", Kind: space.KindImage, Shape: shape}, err
+}
+
+func (b Base) side(p plant) int {
+	switch b.Name {
+	case "scores":
+		return p.side()
+	case "rolled":
+		return rolledSide
+	}
+	return side
+}
+
+func (b Base) plan(p plant, c claim, in, out space.Spec) (*orbit.Plan, error) {
+	g, err := group.Parse(c.group)
+	if err != nil {
+		return nil, err
+	}
+	opt := action.Options{}
+	if c.cyclic {
+		opt.Border = action.Circular
+	}
+	var a, z action.Action
+	switch {
+	case b.image:
+		if a, err = action.NewImage(g, in, opt); err != nil {
+			return nil, err
+		}
+		z = action.Trivial{G: g}
+		if b.out == space.KindImage {
+			if z, err = action.NewImage(g, out, opt); err != nil {
+				return nil, err
+			}
+		}
+	case c.permuted:
+		f, ok := g.(group.Finite)
+		if !ok {
+			return nil, fmt.Errorf("%s permutes no points", g.Name())
+		}
+		rep, err := action.Given(g, "places", 2*points, places(f))
+		if err != nil {
+			return nil, err
+		}
+		if a, err = action.NewTensor(g, in, opt, rep); err != nil {
+			return nil, err
+		}
+		z = action.Trivial{G: g}
+	default:
+		rep, err := action.Given(g, "vector", 2, vector(g))
+		if err != nil {
+			return nil, err
+		}
+		if a, err = action.NewTensor(g, in, opt, rep); err != nil {
+			return nil, err
+		}
+		z = action.Trivial{G: g}
+		if b.Name == "field" {
+			if z, err = action.NewTensor(g, space.Spec{Name: "y", Kind: space.KindTensor, Shape: []int{2}}, opt, rep); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return orbit.NewPlan(g, c.orbit, a, z, 5)
+}
+
+// vector is the matrix of a turn or a mirror of the plane, y up.
+func vector(g group.Group) func(group.Element) []float64 {
+	return func(e group.Element) []float64 {
+		m, ok := g.(group.Planar)
+		if !ok {
+			return nil
+		}
+		a, _ := m.Affine(e)
+		return []float64{a[0][0], -a[0][1], -a[1][0], a[1][1]} // package group has y down
+	}
+}
+
+// places moves point i to the place that the group's element number says.
+func places(f group.Finite) func(group.Element) []float64 {
+	all := f.Elements()
+	return func(e group.Element) []float64 {
+		k := 0
+		for i, h := range all {
+			if f.Dist(e, h) == 0 {
+				k = i
+			}
+		}
+		m := make([]float64, 4*points*points)
+		for i := range points {
+			to := (i + k) % points
+			for c := range 2 {
+				m[(2*to+c)*2*points+2*i+c] = 1
+			}
+		}
+		return m
+	}
+}
+
+// sample makes the inputs: pictures of a few smooth spots well inside the border, noise where borders are joined, or sets of points of which
+// the first stands near the x axis.
+func (b Base) sample(p plant) func(int) (dataset.Sample, error) {
+	return func(i int) (dataset.Sample, error) {
+		r := rand.New(rand.NewPCG(17, uint64(i)))
+		s := dataset.Sample{ID: fmt.Sprintf("s%03d", i), Label: -1}
+		if !b.image {
+			v := make([]float64, 2*points)
+			for k := range v {
+				v[k] = 0.7 * r.NormFloat64()
+			}
+			sin, cos := math.Sincos(0.01 * r.NormFloat64())
+			d := 0.5 + r.Float64()
+			v[0], v[1] = d*cos, d*sin
+			s.Value = &space.Tensor{Shape: []int{2 * points}, Val: v}
+			return s, nil
+		}
+		n := b.side(p)
+		m := space.NewImage(1, n, n)
+		if b.Name == "rolled" {
+			for k := range m.Pix {
+				m.Pix[k] = r.NormFloat64()
+			}
+			s.Value = m
+			return s, nil
+		}
+		for range 4 {
+			cy, cx := (0.3+0.4*r.Float64())*float64(n-1), (0.3+0.4*r.Float64())*float64(n-1)
+			w, h := 0.8+0.6*r.Float64(), 1+2*r.Float64()
+			for k := range m.Pix {
+				y, x := float64(k/n)-cy, float64(k%n)-cx
+				m.Pix[k] += h * math.Exp(-(x*x+y*y)/(2*w*w))
+			}
+		}
+		for k := range m.Pix {
+			if y, x := k/n, k%n; min(y, x, n-1-y, n-1-x) < 2 {
+				m.Pix[k] = 0 // so that a picture moved by a pixel loses nothing
+			}
+		}
+		s.Value = m
+		return s, nil
+	}
+}

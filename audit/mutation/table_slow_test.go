@@ -1,0 +1,60 @@
+//go:build slow
+
+package mutation
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/AUDIT-OF-THE-AUDITOR.md")
+
+// page is the published table.
+var page = filepath.Join("..", "..", "docs", "AUDIT-OF-THE-AUDITOR.md")
+
+// Every mutation on every engine. The published page holds what both engines said; where there is one only, rates are held against
+// their limits and the page is left alone.
+func TestAuditOfTheAuditor(t *testing.T) {
+	all := bodies(t)
+	var results []Result
+	for _, m := range All() {
+		r := score(t.Context(), t, m, all)
+		for i, s := range r.Scores {
+			t.Logf("%-28s %-8s %-10s %-7s %-15s found %-5v right %-5v place %-5v %s at %s, then %v", m.Name, m.Base, m.Group, all[i].Name, s.Verdict, s.Found, s.Right, s.Place, named(s), place(s), s.Rest)
+		}
+		results = append(results, r)
+	}
+	var names []string
+	for _, b := range all {
+		names = append(names, b.Name)
+	}
+	got := Table(results, names)
+	rates := Rate(results)
+	t.Logf("%+v", rates)
+	if *update {
+		if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rates.Found != rates.Planted {
+		t.Errorf("%d of %d breaks found", rates.Found, rates.Planted)
+	}
+	if 10*rates.Right < 9*rates.Planted {
+		t.Errorf("right cause first for %d of %d", rates.Right, rates.Planted)
+	}
+	if rates.Silent != rates.Clean {
+		t.Errorf("silent on %d of %d clean models", rates.Silent, rates.Clean)
+	}
+	if len(all) < 2 || *update {
+		return
+	}
+	want, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s is not what the audits say; run with -update and look at what changed", page)
+	}
+}
