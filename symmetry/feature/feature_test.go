@@ -246,6 +246,7 @@ func TestPushed(t *testing.T) {
 		return out
 	}
 	last, lastFrom := transposed([]int{2, 3, 3}, []int{1, 2, 0})
+	quarters := []group.Element{{90}, {180}, {270}}
 	var crop, second, tokens []feature.Place
 	for c := range 2 {
 		for y := 0; y < 5; y += 2 {
@@ -278,7 +279,7 @@ func TestPushed(t *testing.T) {
 		{"class token", []*feature.Rep{a}, []int{10, 2}, tokens, "mixed 2 + 2×3×3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := must(t)(f.Pushed(c.shape, c.ins, c.from))
+			r := must(t)(f.Pushed(c.shape, c.ins, c.from, quarters))
 			if r.String() != c.want {
 				t.Errorf("it is %q, want %q", r, c.want)
 			}
@@ -294,12 +295,12 @@ func TestPushed(t *testing.T) {
 			}
 		})
 	}
-	for name, from := range map[string][]feature.Place{"half a field": all(0, 18), "no grid": all(0, 13), "other order": all(0, 72)[1:10]} {
+	for name, from := range map[string][]feature.Place{"half a field": all(0, 18), "one row": all(0, 3), "no grid": all(0, 13), "other order": all(0, 72)[1:10]} {
 		ins := []*feature.Rep{b}
-		if name == "no grid" {
+		if name == "no grid" || name == "one row" {
 			ins[0] = a
 		}
-		if _, err := f.Pushed([]int{len(from)}, ins, from); !errors.Is(err, feature.ErrLayout) {
+		if _, err := f.Pushed([]int{len(from)}, ins, from, quarters); !errors.Is(err, feature.ErrLayout) {
 			t.Errorf("%s: got %v, want ErrLayout", name, err)
 		}
 	}

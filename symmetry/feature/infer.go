@@ -303,6 +303,7 @@ func (f *Frame) permuted(r *Rep, pairs []Pair, tol float64) (out *Rep, ok bool, 
 		}
 		m.From, m.Sign = append(m.From, t.from), append(m.Sign, t.sign)
 	}
+	f.invert(m)
 	if !moved && !signed || !f.homomorphism(m) {
 		return nil, false, nil
 	}
@@ -312,6 +313,22 @@ func (f *Frame) permuted(r *Rep, pairs []Pair, tol float64) (out *Rep, ok bool, 
 	p.Mix = m
 	out, err = f.Layout(r.shape, p)
 	return out, err == nil, err
+}
+
+// invert adds the inverses of the elements that are not listed.
+func (f *Frame) invert(m *Mix) {
+	for i := range len(m.Elements) {
+		g := f.group.Inv(m.Elements[i])
+		if f.mix(m, g) != -2 {
+			continue
+		}
+		n := len(m.From[i])
+		from, sign := make([]int32, n), make([]int8, n)
+		for c, s := range m.From[i] {
+			from[s], sign[s] = int32(c), m.Sign[i][c]
+		}
+		m.Elements, m.From, m.Sign = append(m.Elements, g), append(m.From, from), append(m.Sign, sign)
+	}
 }
 
 // homomorphism tells whether ρ(g)ρ(h) = ρ(gh) for all products within the list, the identity counted in.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"nero/symmetry/group"
 )
 
 // Place is where a number of a moved value comes from: the number At of the value Value of a list. A Value below 0 is a constant.
@@ -15,11 +17,10 @@ var ErrLayout = errors.New("the numbers are not those of whole channels on a gri
 
 // Pushed is the representation on a value that consists of numbers of other values, moved about: reshaped, transposed, joined, split,
 // cut. From says, for each number of the result, where it comes from. Numbers may be left out and repeated, as long as those of
-// a channel that are left form a regular grid; that grid then moves about its own centre, which is a claim of its own if the cut
-// was not about the centre.
+// a channel that are left form a regular grid that the elements map to itself, so that it moves about its own centre.
 //
 // The error wraps [ErrLayout] if they do not, or if a cut separates channels that the group permutes.
-func (f *Frame) Pushed(shape []int, ins []*Rep, from []Place) (*Rep, error) {
+func (f *Frame) Pushed(shape []int, ins []*Rep, from []Place, elements []group.Element) (*Rep, error) {
 	if n := count(shape); len(from) != n {
 		return nil, fmt.Errorf("%d places for a value of shape %v", len(from), shape)
 	}
@@ -27,7 +28,7 @@ func (f *Frame) Pushed(shape []int, ins []*Rep, from []Place) (*Rep, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, err := assemble(ins, fields)
+	parts, err := f.assemble(ins, fields, elements)
 	if err != nil {
 		return nil, err
 	}
@@ -100,34 +101,34 @@ func trace(ins []*Rep, from []Place) ([]*field, error) {
 }
 
 // assemble makes parts of fields that come from one part and live on one grid.
-func assemble(ins []*Rep, fields []*field) ([]Part, error) {
+func (f *Frame) assemble(ins []*Rep, fields []*field, elements []group.Element) ([]Part, error) {
 	var parts []Part
-	type group struct {
+	type key struct {
 		value, part int
 		grids       string
 	}
-	members := map[group][]*field{}
-	grids := map[group][]Grid{}
-	var order []group
-	for _, f := range fields {
+	members := map[key][]*field{}
+	grids := map[key][]Grid{}
+	var order []key
+	for _, d := range fields {
 		var of []Grid
-		if f.value >= 0 {
+		if d.value >= 0 {
 			var err error
-			if of, err = f.sort(&ins[f.value].parts[f.part]); err != nil {
+			if of, err = f.sort(d, &ins[d.value].parts[d.part], elements); err != nil {
 				return nil, err
 			}
 		}
-		k := group{f.value, f.part, fmt.Sprint(of)}
+		k := key{d.value, d.part, fmt.Sprint(of)}
 		if members[k] == nil {
 			order, grids[k] = append(order, k), of
 		}
-		members[k] = append(members[k], f)
+		members[k] = append(members[k], d)
 	}
 	for _, k := range order {
 		list := members[k]
 		p := Part{Channels: len(list), Grids: grids[k]}
-		for _, f := range list {
-			p.Index = append(p.Index, f.index...)
+		for _, d := range list {
+			p.Index = append(p.Index, d.index...)
 		}
 		if k.value >= 0 {
 			if m := ins[k.value].parts[k.part].Mix; m != nil {
@@ -143,17 +144,17 @@ func assemble(ins []*Rep, fields []*field) ([]Part, error) {
 }
 
 // sort brings the numbers of a field into canonical order and tells the grids that they form.
-func (f *field) sort(p *Part) ([]Grid, error) {
-	order := make([]int, len(f.places))
+func (f *Frame) sort(d *field, p *Part, elements []group.Element) ([]Grid, error) {
+	order := make([]int, len(d.places))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(f.places[a], f.places[b]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(d.places[a], d.places[b]) })
 	places, index := make([]int32, len(order)), make([]int32, len(order))
 	for i, k := range order {
-		places[i], index[i] = f.places[k], f.index[k]
+		places[i], index[i] = d.places[k], d.index[k]
 	}
-	f.places, f.index = places, index
+	d.places, d.index = places, index
 	if len(places) == p.places() {
 		return p.Grids, nil
 	}
@@ -180,7 +181,34 @@ func (f *field) sort(p *Part) ([]Grid, error) {
 			return nil, fmt.Errorf("%w: the places that are left of a grid of %d×%d are no grid", ErrLayout, g.H, g.W)
 		}
 	}
+	if err := f.closed(places, g, elements); err != nil {
+		return nil, err
+	}
 	return []Grid{{rows, cols, [2]float64{g.Stride[0] * float64(dx), g.Stride[1] * float64(dy)}}}, nil
+}
+
+// closed tells whether elements that act on a grid without resampling map some of its places to themselves.
+func (f *Frame) closed(places []int32, g Grid, elements []group.Element) error {
+	is, to := make([]float64, g.size()), make([]float64, g.size())
+	for _, p := range places {
+		is[p] = 1
+	}
+	for _, e := range elements {
+		m, err := f.mover(g, e)
+		if err != nil {
+			return err
+		}
+		if !m.exact {
+			continue
+		}
+		if err := m.plane(g)(to, is); err != nil {
+			return err
+		}
+		if !slices.Equal(is, to) {
+			return fmt.Errorf("%w: %s does not map the places that are left to themselves", ErrLayout, group.Format(f.group, e))
+		}
+	}
+	return nil
 }
 
 // restrict is the mix on a subset of the channels, and on copies of them.

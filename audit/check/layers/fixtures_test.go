@@ -157,45 +157,44 @@ func TestOneBreak(t *testing.T) {
 		{"conv1", audit.ClueConvolution}, {"conv2", audit.ClueConvolution}, {"conv3", audit.ClueConvolution}, {"table", ""}, {"head", audit.ClueDense},
 	} {
 		for _, groupName := range []string{"C4", "D4"} {
-			for _, double := range []bool{true, false} {
-				t.Run(c.broken+" "+groupName+map[bool]string{true: " float64", false: " float32"}[double], func(t *testing.T) {
-					g := parse(t, groupName)
-					n := plain(3, c.broken)
-					faulty := subject(t, "faulty", g, n.model(t, 3), vector, action.Trivial{G: g})
-					clean := subject(t, "clean", g, plain(3).model(t, 3), vector, action.Trivial{G: g})
-					if !double {
-						faulty.Reference, clean.Reference = nil, nil
+			double := groupName == "D4"
+			t.Run(c.broken+" "+groupName+map[bool]string{true: " float64", false: " float32"}[double], func(t *testing.T) {
+				g := parse(t, groupName)
+				n := plain(3, c.broken)
+				faulty := subject(t, "faulty", g, n.model(t, 3), vector, action.Trivial{G: g})
+				clean := subject(t, "clean", g, plain(3).model(t, 3), vector, action.Trivial{G: g})
+				if !double {
+					faulty.Reference, clean.Reference = nil, nil
+				}
+				f := audittest.Fixture{Subject: faulty, Want: []audittest.Want{{Category: audit.Layer, Message: "is the first layer that breaks"}}}
+				audittest.Run(t, layers.Check, f, audittest.Fixture{Subject: clean})
+				found, r := look(t, f)
+				if r.First < 0 || r.Rows[r.First].Name != c.broken {
+					show(t, r)
+					t.Fatalf("the first layer that breaks is %d, want %s", r.First, c.broken)
+				}
+				if w := r.Rows[r.First]; !(math.Abs(w.Share.Value-1) <= 1e-4) || !(math.Abs(r.Elements.Cancellation-1) <= 1e-4) {
+					t.Errorf("share %g, cancellation %g, want 1", w.Share.Value, r.Elements.Cancellation)
+				}
+				for i, w := range r.Rows {
+					if i != r.First && (w.Above || !(math.Abs(w.Share.Value) <= 1e-4)) {
+						t.Errorf("%s: injected %g above its floor %g: %v, share %g", w.Name, w.Injected, w.Floor, w.Above, w.Share.Value)
 					}
-					f := audittest.Fixture{Subject: faulty, Want: []audittest.Want{{Category: audit.Layer, Message: "is the first layer that breaks"}}}
-					audittest.Run(t, layers.Check, f, audittest.Fixture{Subject: clean})
-					found, r := look(t, f)
-					if r.First < 0 || r.Rows[r.First].Name != c.broken {
-						show(t, r)
-						t.Fatalf("the first layer that breaks is %d, want %s", r.First, c.broken)
+				}
+				got := map[audit.ClueName]bool{}
+				for _, q := range found.Clues {
+					got[q.Name] = q.Holds
+					if q.Holds && q.Location != c.broken {
+						t.Errorf("clue %s is about %s", q.Name, q.Location)
 					}
-					if w := r.Rows[r.First]; !(math.Abs(w.Share.Value-1) <= 1e-4) || !(math.Abs(r.Elements.Cancellation-1) <= 1e-4) {
-						t.Errorf("share %g, cancellation %g, want 1", w.Share.Value, r.Elements.Cancellation)
-					}
-					for i, w := range r.Rows {
-						if i != r.First && (w.Above || !(math.Abs(w.Share.Value) <= 1e-4)) {
-							t.Errorf("%s: injected %g above its floor %g: %v, share %g", w.Name, w.Injected, w.Floor, w.Above, w.Share.Value)
-						}
-					}
-					got := map[audit.ClueName]bool{}
-					for _, q := range found.Clues {
-						got[q.Name] = q.Holds
-						if q.Holds && q.Location != c.broken {
-							t.Errorf("clue %s is about %s", q.Name, q.Location)
-						}
-					}
-					if !got[audit.ClueFirstLayer] || !got[audit.ClueSingleLayer] || got[audit.ClueGrows] || c.clue != "" && !got[c.clue] {
-						t.Errorf("clues %v, want %s among them", got, c.clue)
-					}
-					if f := found.Findings[0]; f.Location != c.broken || len(f.Remedies) == 0 || f.Worst.Index < 0 {
-						t.Errorf("finding %+v", f)
-					}
-				})
-			}
+				}
+				if !got[audit.ClueFirstLayer] || !got[audit.ClueSingleLayer] || got[audit.ClueGrows] || c.clue != "" && !got[c.clue] {
+					t.Errorf("clues %v, want %s among them", got, c.clue)
+				}
+				if f := found.Findings[0]; f.Location != c.broken || len(f.Remedies) == 0 || f.Worst.Index < 0 {
+					t.Errorf("finding %+v", f)
+				}
+			})
 		}
 	}
 }

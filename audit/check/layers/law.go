@@ -10,6 +10,7 @@ import (
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/symmetry/feature"
+	"nero/symmetry/group"
 )
 
 // Operators by what they do to the representation of what they read.
@@ -151,14 +152,26 @@ func (l *look) law(ctx context.Context, cur *cut, v string, shape []int, pairs [
 			return r, false, nil
 		}
 	}
-	if len(shape) > 1 {
+	// What moves numbers about breaks nothing of itself: it is measured with what comes after.
+	n := l.maker(v)
+	if n == nil || movements[n.GetOpType()] {
+		return nil, still, nil
+	}
+	wide := 0 // axes that are longer than 1
+	for _, d := range shape {
+		if d > 1 {
+			wide++
+		}
+	}
+	if wide > 1 {
 		for _, c := range candidates {
-			if c.Moves() {
+			if c.Moves() && !slices.ContainsFunc(c.Grids(), func(g feature.Grid) bool { return g.H > l.h || g.W > l.w }) {
 				return c.As(feature.ByDefault, "its shape is that of a map, and nothing explains the values"), still, nil
 			}
 		}
+		return nil, still, nil
 	}
-	if l.invariant {
+	if l.invariant && !pointwise[n.GetOpType()] { // nor does what looks at one number at a time
 		return candidates[0].As(feature.ByDefault, "nothing explains the values; taken to stay, as the output does"), still, nil
 	}
 	return nil, still, nil
@@ -234,6 +247,17 @@ func (l *look) pointwise(op string, shape []int, ins []*feature.Rep) structure {
 	}
 	s := structure{rep: same[0].As(feature.ByStructure, "that of what it reads"), more: same[1:]}
 	s.sure = len(same) == 1 && (!same[0].Signs() || odd[op])
+	if !s.sure {
+		for _, r := range same { // without signs, or in another order: what a function of signed values may be
+			parts := slices.Clone(r.Parts())
+			for i := range parts {
+				parts[i].Mix = nil
+			}
+			if plain, err := l.frame.Layout(shape, parts...); err == nil && !slices.ContainsFunc(s.more, plain.Equal) {
+				s.more = append(s.more, plain)
+			}
+		}
+	}
 	return s
 }
 
@@ -320,7 +344,7 @@ func (l *look) guess(shape []int) []feature.Grid {
 	}
 	var out []feature.Grid
 	add := func(h, w int) {
-		if h > 1 && w > 1 && h <= l.h && w <= l.w {
+		if h > 1 && w > 1 && h <= 2*l.h && w <= 2*l.w {
 			out = append(out, feature.Grid{H: h, W: w, Stride: [2]float64{math.Max(1, math.Round(float64(l.w)/float64(w))), math.Max(1, math.Round(float64(l.h)/float64(h)))}})
 		}
 	}
@@ -335,6 +359,17 @@ func (l *look) guess(shape []int) []feature.Grid {
 			if h > 1 && (d-extra)%h == 0 {
 				add(h, (d-extra)/h)
 			}
+		}
+	}
+	return out
+}
+
+// exactElements are those that act on the input without resampling.
+func (l *look) exactElements() []group.Element {
+	var out []group.Element
+	for _, e := range l.elements {
+		if e.Exact {
+			out = append(out, e.G)
 		}
 	}
 	return out
@@ -395,7 +430,7 @@ func (l *look) movement(ctx context.Context, cur *cut, names []string, ins []*fe
 			from[j] = feature.Place{Value: k, At: int(a) - 1 - offsets[k]}
 		}
 	}
-	r, err := l.frame.Pushed(shape, ins, from)
+	r, err := l.frame.Pushed(shape, ins, from, l.exactElements())
 	if err != nil {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"nero/audit"
@@ -81,7 +80,9 @@ type Row struct {
 	Flows []float64
 	// resamples tells that some element resamples before or after the layer, so that its floor is not rounding alone.
 	resamples bool
-	Status    string // "tested", "untestable: why", "exempt: why"
+	// Together are the layers before it that could not be told apart from it.
+	Together []string
+	Status   string // "tested", "untestable: why", "exempt: why"
 }
 
 // Decomposition is an error at the output taken apart.
@@ -360,16 +361,15 @@ func (l *look) input(ctx context.Context) (*cut, error) {
 		return nil, err
 	}
 	c.rx = c.gx
-	var kernel action.Kernel
 	var border action.Border
 	if x, ok := l.samples[0].(*space.Image); ok {
 		l.h, l.w = x.H, x.W
-		kernel, border = l.resampling(x)
+		border = l.borderOf(x)
 	}
 	if x, ok := l.samples[0].(*space.Tensor); ok && len(x.Shape) == 3 {
 		l.h, l.w = x.Shape[1], x.Shape[2]
 	}
-	if l.frame, err = feature.NewFrame(l.group, kernel, border); err != nil {
+	if l.frame, err = feature.NewFrame(l.group, "", border); err != nil {
 		return nil, err
 	}
 	for k := range c.live {
@@ -387,53 +387,44 @@ func (l *look) input(ctx context.Context) (*cut, error) {
 	return c, nil
 }
 
-// resampling finds out which kernel and border rule an action on pictures uses, by comparing what it does to a picture.
-func (l *look) resampling(x *space.Image) (action.Kernel, action.Border) {
-	r := l.p.Rand("layers", "resampling")
+// borderOf finds out which border rule an action on pictures uses, by comparing what it does to a picture with each of them; the first
+// that fits.
+func (l *look) borderOf(x *space.Image) action.Border {
+	r := l.p.Rand("layers", "border")
 	probe := space.NewImage(1, x.H, x.W)
 	for i := range probe.Pix {
 		probe.Pix[i] = r.NormFloat64()
 	}
-	kernel, border, best := action.Kernel(""), action.Border(""), math.Inf(1)
-	for _, e := range l.p.PickElements(2) {
-		g := l.p.Elements[e].G
+	left := action.Borders()
+	for _, j := range l.p.PickElements(2) {
+		g := l.p.Elements[j].G
 		y, err := l.p.Subject.Plan.In.Apply(g, probe)
-		if err != nil {
-			continue
-		}
 		want, ok := y.(*space.Image)
-		if !ok || want.H != x.H || want.W != x.W {
+		if err != nil || !ok || want.H != x.H || want.W != x.W {
 			continue
 		}
-		for _, k := range action.Kernels() {
-			for _, b := range action.Borders() {
-				f, err := feature.NewFrame(l.group, k, b)
-				if err != nil {
-					continue
-				}
-				m, err := f.Map([]int{1, x.H, x.W}, [2]float64{1, 1})
-				if err != nil {
-					continue
-				}
-				got, err := m.Apply(g, probe.Pix)
-				if err != nil {
-					continue
-				}
-				var d float64
-				for i, v := range got {
-					d += math.Abs(v - want.Pix[i])
-				}
-				if d < best-1e-9 {
-					kernel, border, best = k, b, d
-				}
-			}
+		fits := slices.DeleteFunc(slices.Clone(left), func(b action.Border) bool {
+			return !slices.ContainsFunc(action.Kernels(), func(k action.Kernel) bool { return agree(l.group, k, b, g, probe, want) })
+		})
+		if len(fits) > 0 {
+			left = fits
 		}
-		if !l.p.Elements[e].Exact { // exact elements do not tell kernels
-			break
-		}
-		best = math.Inf(1)
 	}
-	return kernel, border
+	return left[0]
+}
+
+// agree tells whether a kernel and a border rule do to a picture what was done to it.
+func agree(gr group.Group, k action.Kernel, b action.Border, g group.Element, from, to *space.Image) bool {
+	f, err := feature.NewFrame(gr, k, b)
+	if err != nil {
+		return false
+	}
+	m, err := f.Map([]int{1, from.H, from.W}, [2]float64{1, 1})
+	if err != nil {
+		return false
+	}
+	got, err := m.Apply(g, from.Pix)
+	return err == nil && distance(got, to.Pix) <= 1e-9
 }
 
 // output runs the whole model once on everything and says how its output moves.
@@ -477,7 +468,7 @@ func (l *look) output(ctx context.Context, first *cut) error {
 	}
 	l.flows = nil
 	l.flowed = min(len(l.samples), mostFlowed)
-	return l.begin(ctx, first)
+	return l.begin(ctx)
 }
 
 // declared is the representation of the output: the action of the plan, taken apart into fields where it consists of them.

@@ -18,6 +18,7 @@ import (
 	"nero/model/interior"
 	"nero/model/onnx"
 	"nero/symmetry/action"
+	"nero/symmetry/feature"
 	"nero/symmetry/group"
 	"nero/symmetry/orbit"
 )
@@ -173,5 +174,138 @@ func TestDigits(t *testing.T) {
 				t.Errorf("the first layer that breaks is %d, findings %v", r.First, c.Findings)
 			}
 		})
+	}
+}
+
+func tensors(tb testing.TB, g group.Group, shape ...int) action.Action {
+	tb.Helper()
+	a, err := action.NewTensor(g, space.Spec{Kind: space.KindTensor, Shape: shape}, action.Options{}, action.Identical())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
+
+// The contributions that the check gets by subtracting what the rest of the model makes of two neighboring places are those of the
+// definition: the local term Df_i·dρ_{i-1}(z_{i-1}) - dρ_i(z_i), pushed from the layer to the output. Nothing telescopes there.
+func TestLocalTerms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs networks")
+	}
+	g := parse(t, "SO(2)")
+	plan := audittest.Plan(t, pictures(t, g, action.Options{}, 1, 28, 28), action.Trivial{G: g}, audittest.Angles(8)...)
+	for _, name := range []string{"original", "augmented", "c4"} {
+		s := digits(t, name, plan)
+		_, r := look(t, audittest.Fixture{Subject: s})
+		m := s.Interior
+		f, err := feature.NewFrame(g, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		flow := feature.Flows(g)[0]
+		var xs []space.Value
+		for i := range 4 { // those of the check: spread evenly, the first four of eight
+			x, err := strokes(3 * i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			xs = append(xs, x.Value)
+		}
+		z, err := m.Arrays(t.Context(), xs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		derivative := func(a interior.Array) interior.Array {
+			t.Helper()
+			if len(a.Shape) == 4 { // fields of orientations
+				a.Shape = []int{a.Shape[0] * a.Shape[1], a.Shape[2], a.Shape[3]}
+			}
+			rep := f.Fixed(a.Shape)
+			if len(a.Shape) == 3 && a.Shape[1] > 1 {
+				if rep, err = f.Map(a.Shape, [2]float64{28 / float64(a.Shape[1]), 28 / float64(a.Shape[1])}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d, err := rep.Derivative(flow, a.Val)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return interior.Array{Val: d}
+		}
+		var tau [][]interior.Array
+		for _, x := range xs {
+			img, ok := x.(*space.Image)
+			if !ok {
+				t.Fatal("no picture")
+			}
+			d, err := m.Tangents([]space.Value{&space.Image{C: 1, H: 28, W: 28, Pix: derivative(interior.Array{Shape: []int{1, 28, 28}, Val: img.Pix}).Val}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tau = append(tau, d[0])
+		}
+		total, err := m.Push(t.Context(), z, m.Inputs(), tau)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var size, sum float64
+		for i := range total {
+			for _, v := range total[i].Val {
+				size += v * v
+			}
+		}
+		list := m.Layers()
+		for k, y := range list[1:] {
+			part, err := m.Part(t.Context(), list[k].Live, y.Live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, err := part.Run(t.Context(), z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			local, err := part.Push(t.Context(), z, tau)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest, err := m.Part(t.Context(), y.Live, []string{m.Output()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mine := make([][]interior.Array, len(next))
+			for i := range next {
+				mine[i] = []interior.Array{{Shape: next[i][0].Shape, Val: derivative(next[i][0]).Val}}
+				if y.Live[0] == m.Output() {
+					mine[i][0].Val = make([]float64, len(mine[i][0].Val))
+				}
+				for j, v := range mine[i][0].Val {
+					local[i][0].Val[j] -= v
+				}
+			}
+			c, err := rest.Push(t.Context(), next, local)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var share float64
+			for i := range c {
+				for j, v := range c[i][0].Val {
+					share += v * total[i].Val[j] / size
+				}
+			}
+			sum += share
+			if got := row(t, r, y.Name).Flows[0]; !(math.Abs(got-share) <= 1e-4) {
+				t.Errorf("%s: the share of %s is %g, by its local term %g", name, y.Name, got, share)
+			}
+			for _, p := range []*interior.Part{part, rest} {
+				if err := p.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			z, tau = next, mine
+		}
+		if !(math.Abs(sum-1) <= 1e-4) {
+			t.Errorf("%s: the shares of the local terms add to %g", name, sum)
+		}
+		t.Logf("%s: %.8f", name, sum)
 	}
 }

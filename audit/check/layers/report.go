@@ -74,7 +74,7 @@ func (l *look) report(r *Result) {
 	p := l.p
 	p.Measure(audit.Number("layers", float64(len(r.Rows)), "layers"),
 		audit.Number("layers that inject an error", float64(count(r.Rows, func(w Row) bool { return w.Above })), "layers"),
-		audit.Number("layers that could not be tested", float64(count(r.Rows, func(w Row) bool { return strings.HasPrefix(w.Status, "untestable") })), "layers"))
+		audit.Number("layers that could not be tested", float64(count(r.Rows, func(w Row) bool { return strings.HasPrefix(w.Status, untestable) })), "layers"))
 	if r.Elements != nil {
 		p.Measure(audit.Number("error at the output, root mean square", r.Elements.Error, ""),
 			audit.Number("rounding at the output", l.outFloor, ""))
@@ -142,8 +142,8 @@ func (l *look) table(r *Result) {
 			cells = append(cells, audit.Num(x))
 		}
 		status := w.Status
-		if w.Above && status == "tested" {
-			status = "breaks"
+		if w.Above && strings.HasPrefix(status, "tested") {
+			status = "breaks" + strings.TrimPrefix(status, "tested")
 		}
 		t.Rows = append(t.Rows, append(cells, audit.Word(status)))
 	}
@@ -377,9 +377,13 @@ func (l *look) finding(r *Result) {
 	if !r.Exact {
 		set = "resampled"
 	}
+	together := ""
+	if len(w.Together) > 0 {
+		together = ", taken together with " + strings.Join(w.Together, ", ") + ", which could not be told apart"
+	}
 	l.p.Report(audit.Finding{
 		Category: audit.Layer, Set: set, Location: w.Name, Remedies: remedies, Worst: l.worst(),
-		Message: fmt.Sprintf("%s (%s), %s, is the first layer that breaks: injected error %.2g, share %.3g of the error at the output", w.Name, w.Op, what, w.Injected, w.Share.Value),
+		Message: fmt.Sprintf("%s (%s)%s, %s, is the first layer that breaks: injected error %.2g, share %.3g of the error at the output", w.Name, w.Op, together, what, w.Injected, w.Share.Value),
 		Evidence: []audit.Evidence{
 			audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 			audit.Measured("share of the error at the output", w.Share, ""),

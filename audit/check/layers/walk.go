@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nero/audit"
 	"nero/data/space"
@@ -86,7 +87,7 @@ func (s *shares) decomposition(scale float64) Decomposition {
 }
 
 // begin fixes both ends of what is to be taken apart.
-func (l *look) begin(ctx context.Context, first *cut) error {
+func (l *look) begin(ctx context.Context) error {
 	m := len(l.elements)
 	if m > 0 {
 		last := make([][]float64, len(l.outGX))
@@ -101,14 +102,14 @@ func (l *look) begin(ctx context.Context, first *cut) error {
 		}
 		l.finite = newShares("elements", "", only(l.outGX), last, m)
 	}
-	if err := l.beginFlows(ctx, first); err != nil {
+	if err := l.beginFlows(ctx); err != nil {
 		return err
 	}
 	return l.walkable()
 }
 
 // beginFlows pushes the derivative of the input through the whole model.
-func (l *look) beginFlows(ctx context.Context, first *cut) error {
+func (l *look) beginFlows(ctx context.Context) error {
 	flows := feature.Flows(l.group)
 	if len(flows) == 0 {
 		l.noFlows = l.group.Name() + " is not part of a group of the plane that moves continuously"
@@ -139,15 +140,13 @@ func (l *look) beginFlows(ctx context.Context, first *cut) error {
 			changes = append(changes, &space.Image{C: v.C, H: v.H, W: v.W, Pix: d})
 			end, err := l.out.Derivative(f, l.outX[i][0].Val)
 			if err != nil {
-				l.noFlows = "the output: " + err.Error()
-				return nil
+				return l.without("the output: " + err.Error())
 			}
 			ends = append(ends, end)
 		}
 		tangents, err := l.m.Tangents(changes)
 		if err != nil {
-			l.noFlows = err.Error()
-			return nil
+			return l.without(err.Error())
 		}
 		part, err := l.m.Part(ctx, l.m.Inputs(), []string{l.m.Output()})
 		if err != nil {
@@ -162,13 +161,18 @@ func (l *look) beginFlows(ctx context.Context, first *cut) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			l.noFlows, l.flows, l.along = err.Error(), nil, nil
-			return nil
+			return l.without(err.Error())
 		}
 		l.p.Progress(l.flowed)
 		l.flows = append(l.flows, f)
 		l.along = append(l.along, newShares(f.Name, f.Unit, only(out), ends, 1))
 	}
+	return nil
+}
+
+// without gives derivatives up.
+func (l *look) without(why string) error {
+	l.noFlows, l.flows, l.along = why, nil, nil
 	return nil
 }
 
@@ -254,7 +258,7 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 		}
 	}
 	if why != "" {
-		row.Status = "untestable: " + why
+		row.Status = untestable + why
 		l.rows = append(l.rows, row)
 		return nil, nil //nolint:nilnil // no state, and nothing wrong
 	}
@@ -269,6 +273,12 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	}
 	if err := l.measure(ctx, part, cur, next, moved, mine, &row); err != nil {
 		return nil, err
+	}
+	for k := len(l.rows) - 1; k >= 0 && strings.HasPrefix(l.rows[k].Status, untestable); k-- {
+		row.Together = append([]string{l.rows[k].Name}, row.Together...)
+	}
+	if len(row.Together) > 0 {
+		row.Status = "tested together with " + strings.Join(row.Together, ", ")
 	}
 	if constant {
 		row.Status = "exempt: what it makes does not depend on these inputs"
@@ -290,6 +300,9 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	}
 	return next, nil
 }
+
+// untestable begins the status of a layer that could not be measured.
+const untestable = "untestable: "
 
 // move computes ρ(g)z of what is live. The reason says why an element cannot be applied.
 func (l *look) move(c *cut) (why string, err error) {
@@ -516,8 +529,8 @@ func (l *look) contribute(ctx context.Context, c *cut, row int) (err error) {
 					continue
 				}
 				d, err := r.Derivative(l.flows[f], c.x[i][k].Val)
-				if err != nil {
-					return nil //nolint:nilerr // no derivative here: the next layer is taken together with this one
+				if err != nil { // no derivative here: the next layer is taken together with this one
+					return nil
 				}
 				tangents[i][k] = interior.Array{Shape: c.x[i][k].Shape, Val: d}
 			}
