@@ -203,6 +203,9 @@ func (s *Spread) RMS() float64 {
 	return math.Sqrt(s.square / float64(s.n))
 }
 
+// Squares are, for every component, the sum of the squares of its distances from its mean; nil for masks and without values.
+func (s *Spread) Squares() []float64 { return slices.Clone(s.m2) }
+
 // withNumbers is v with other numbers. Masks have none to exchange.
 func withNumbers(v space.Value, x []float64) (space.Value, error) {
 	switch v := v.(type) {

@@ -23,7 +23,8 @@ var Check = &audit.Check{
 rounding floor is the largest change of an output when every input number moves by one ulp of float32, or the noise of the evaluation itself if
 that is larger: what a symmetric second difference leaves, |f(x+d) + f(x-d) - 2f(x)| over the root of 6, at d of 1024 ulps; and never less than
 one roundoff of the largest output number. Outputs that vary no more than rounding make every test vacuous. The same model plus a known asymmetric term of relative size ε, over decades of ε, must be told from the model as it
-is: the smallest ε from which on it always is, is the detectable size.`,
+is: the smallest ε from which on it always is, is the detectable size. Channels that do not vary, inputs that are blank as the model reads
+them, outputs far from zero and a threshold below the rounding floor are named.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs of the planted break and of the rounding floor, spread over the data.", Default: 24, Min: 2, Max: 10000},
 		{Name: "elements", Doc: "Elements of the planted break, per set.", Default: 8, Min: 1, Max: 1000},
@@ -80,7 +81,14 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		audit.Number("batch floor", r.Floors.Batch, ""))
 	// An output of size RMS carries roundings of size u·RMS, whatever the input does.
 	r.Facts.ScaleFloor = max(vacuous*u*sw.RMS, p.Policy.RoundingFactor*round)
-	if r.Facts.Vacuous = !(s > r.Facts.ScaleFloor); r.Facts.Vacuous {
+	if err := inputScale(p); err != nil {
+		return nil, err
+	}
+	r.Facts.Vacuous = !(s > r.Facts.ScaleFloor)
+	if len(sw.IDs) > 1 {
+		constant(p, sw, r.Facts.Vacuous)
+	}
+	if r.Facts.Vacuous {
 		f := audit.Finding{
 			Category: audit.Vacuous, Location: "output", Worst: audit.Nowhere,
 			Message:  fmt.Sprintf("the outputs vary by %.2g over %d inputs, no more than rounding: no error can show", s, len(sw.IDs)),
@@ -98,6 +106,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return r, nil
 	}
 	noise(p, r.Floors, at)
+	companions(p, pre, s, r.Floors)
+	offset(p, sw)
+	unreachable(p, sw, r.Floors)
 	identity(p, sw, r.Floors)
 	if err := planted(ctx, p, sw, r); err != nil {
 		return nil, err
@@ -274,6 +285,11 @@ func identity(p *audit.Pass, sw *sweep.Result, f audit.Floors) {
 	}
 	limit := p.Policy.RoundingFactor * max(f.Repeat, f.Batch, f.Rounding)
 	p.Measure(audit.Number("error at the identity", most, "").Against(limit))
+	p.Clue(audit.Clue{
+		Name: audit.ClueIdentityError, Holds: !(most <= limit), Strength: sweep.Clarity(most, limit), Location: "output action",
+		Text:     fmt.Sprintf("the error at the identity is %.2g, repeats, batches and rounding give up to %.2g", most, limit),
+		Evidence: []audit.Evidence{audit.Number("error at the identity", most, "").Against(limit)},
+	})
 	if most <= limit {
 		return
 	}

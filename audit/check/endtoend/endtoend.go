@@ -17,7 +17,8 @@ var Check = &audit.Check{
 	Name: "endtoend",
 	Doc: `Endtoend judges the elements that resample the input, after the exact ones. Beside the error stands its floor at the model's output,
 E_floor(x,g) = ‖f(ρ(g)⁻¹ρ(g)x) - f(x)‖/s, and the ratio of the two, clustered by input: an error whose ratio may be 1 cannot be told from
-resampling. Where the output is resampled as well, what that does to f(x) there and back enters the floor as a sum of squares.`,
+resampling. Where the output is resampled as well, what that does to f(x) there and back enters the floor as a sum of squares. Along an orbit of one
+coordinate the profile of the error is drawn with its floor and with the exact elements as a comb; else the worst elements are listed.`,
 	Requires: []*audit.Check{sweep.Check, controls.Check},
 	Uses:     []*audit.Check{precision.Check},
 	Run:      run,
@@ -43,5 +44,6 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 		lattice.Verdict, lattice.Reason = p.Policy.Judge(lattice)
 	}
 	c.Complete(p, s, lattice, "")
+	clues(p, sw, s, lattice)
 	return s, nil
 }

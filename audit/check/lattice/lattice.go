@@ -21,7 +21,8 @@ var Check = &audit.Check{
 	Name: "lattice",
 	Doc: `Lattice judges the elements that act on the input by index: quarter turns, mirrors, whole steps, permutations. They form a comb on the
 orbit where the test itself has no error. Those of the group that the plan does not visit are added where they lie within its reach. If the
-error is large, other conventions of the output action are tried on a few inputs, and one that would pass is named, never adopted.`,
+error is large, other conventions of the output action are tried on a few inputs, and one that would pass is named, never adopted. It says
+where the error sits: in mirrors alone, in few elements, pairs, channels or classes, or in one factor or offset.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs on which other conventions are tried.", Default: 16, Min: 2, Max: 1000},
 		{Name: "elements", Doc: "Elements on which other conventions are tried.", Default: 8, Min: 1, Max: 1000},
@@ -32,7 +33,8 @@ error is large, other conventions of the output action are tried on a few inputs
 }
 
 func run(ctx context.Context, p *audit.Pass) (any, error) {
-	s := audit.ResultOf[*sweep.Result](p, sweep.Check).Set(p, true)
+	sw := audit.ResultOf[*sweep.Result](p, sweep.Check)
+	s := sw.Set(p, true)
 	if s == nil {
 		return nil, fmt.Errorf("%w: no element but the identity acts without resampling", audit.ErrNotApplicable)
 	}
@@ -48,6 +50,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 	}
 	c.Complete(p, s, nil, convention)
+	clues(p, sw, s)
 	return s, nil
 }
 

@@ -16,7 +16,9 @@ import (
 var Check = &audit.Check{
 	Name: "preflight",
 	Doc: `Preflight asks whether the audit can mean anything. A few inputs, unmoved, go through the model: outputs must be finite and of one
-form; the same inputs again give the run-to-run floor, in other places and sizes of a batch the batch floor. The actions on both sides must
+form; the same inputs again give the run-to-run floor, in other places and sizes of a batch the batch floor. Place, company and size are also
+changed one at a time: the same inputs in reverse, other inputs around one that keeps its place, one alone against copies of itself. The
+actions on both sides must
 be representations, ρ(e) = 1, ρ(g⁻¹)ρ(g) = 1 and ρ(g)ρ(h) = ρ(gh): exact elements index by index wherever no content crosses
 the border, resampled ones on a smooth blob up to half its size, which tells a wrong action from a lossy one.`,
 	Params: []audit.Param{
@@ -29,7 +31,8 @@ the border, resampled ones on a smooth blob up to half its size, which tells a w
 		if _, ok := p.Subject.Predictor.(audit.BatchPredictor); ok {
 			rounds += 2
 		}
-		return min(int(p.Param("samples")), p.Subject.N) * rounds
+		n := min(int(p.Param("samples")), p.Subject.N)
+		return n*rounds + parts(n)
 	},
 }
 
@@ -38,22 +41,25 @@ type Result struct {
 	Repeat float64 // largest ‖difference‖ between repeats, in the unit of the output
 	Batch  float64 // largest ‖difference‖ with place and size of the batch, in the unit of the output
 	Laws   string  // what is wrong with the actions; "" if nothing was found
+	// Place, Company and Size are the largest ‖difference‖ when one of them alone changes; NaN where there were too few inputs to tell.
+	Place, Company, Size float64
+	Worst                map[string]audit.Where // the sample that shows the largest difference between "repeats" and of "place", "company", "size"
 }
 
-// largest is the largest difference between two lists of outputs. Outputs that are not finite do not count: they are
-// reported as such.
-func largest(a, b []space.Value) (float64, error) {
-	var most float64
+// largest is the largest difference between two lists of outputs and its index, -1 if there is none. Outputs that are not finite do not
+// count: they are reported as such.
+func largest(a, b []space.Value) (most float64, at int, err error) {
+	at = -1
 	for i := range a {
 		d, err := audit.Compare(a[i], b[i])
 		if err != nil {
-			return 0, err
+			return 0, -1, err
 		}
 		if d.Norm > most {
-			most = d.Norm
+			most, at = d.Norm, i
 		}
 	}
-	return most, nil
+	return most, at, nil
 }
 
 func run(ctx context.Context, p *audit.Pass) (any, error) {
@@ -81,6 +87,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, err
 	}
 	where := func(i int) audit.Where { return audit.Where{Sample: ids[i], Index: pick[i]} }
+	finite := audit.Clue{Name: audit.ClueNonFinite, Strength: 1, Text: fmt.Sprintf("the outputs of %d inputs, unmoved, are finite", len(first))}
 	for i, y := range first {
 		ok, err := audit.Finite(y)
 		if err != nil {
@@ -93,9 +100,12 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 				Evidence: []audit.Evidence{audit.Number("sample", float64(pick[i]), "")},
 				Remedies: []string{"look for an overflow, a root of 0 or a division by the norm of a zero vector in the model"},
 			})
+			finite.Holds, finite.Location = true, where(i).String()
+			finite.Text = "the output is not finite for sample " + ids[i] + ", unmoved"
 			break
 		}
 	}
+	p.Clue(finite)
 	for i, y := range first {
 		if a, b := audit.Form(first[0]), audit.Form(y); a != b {
 			p.Report(audit.Finding{
@@ -107,26 +117,49 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			return nil, fmt.Errorf("%w: outputs of different form cannot be compared", audit.ErrUntested)
 		}
 	}
-	r := &Result{}
+	r := &Result{Worst: map[string]audit.Where{}}
 	for range int(p.Param("repeats")) {
 		again, err := p.PredictBatch(ctx, 0, values)
 		if err != nil {
 			return nil, err
 		}
-		d, err := largest(first, again)
+		d, at, err := largest(first, again)
 		if err != nil {
 			return nil, err
 		}
-		r.Repeat = max(r.Repeat, d)
+		if d > r.Repeat {
+			r.Repeat, r.Worst["repeats"] = d, where(at)
+		}
 	}
 	if r.Batch, err = batches(ctx, p, values, first); err != nil {
 		return nil, err
+	}
+	if err := r.apart(ctx, p, values, where); err != nil {
+		return nil, err
+	}
+	for _, x := range []float64{r.Place, r.Company, r.Size} {
+		if x > r.Batch {
+			r.Batch = x
+		}
 	}
 	p.Measure(audit.Number("repeats differ by at most", r.Repeat, "output"), audit.Number("batches differ by at most", r.Batch, "output"))
 	if r.Laws, err = laws(p, still, first[0]); err != nil {
 		return nil, err
 	}
+	p.Clue(lawClue(p, r.Laws))
 	return r, nil
+}
+
+// lawClue says whether the actions are representations.
+func lawClue(p *audit.Pass, broken string) audit.Clue {
+	c := audit.Clue{
+		Name: audit.ClueActionLaw, Strength: 1, Holds: broken != "",
+		Text: fmt.Sprintf("ρ(e) = 1, ρ(g⁻¹)ρ(g) = 1 and ρ(g)ρ(h) = ρ(gh) hold at %d elements", len(choose(p.Elements))),
+	}
+	if c.Holds {
+		c.Text, c.Location = broken, "action"
+	}
+	return c
 }
 
 // batches predicts the same inputs in reverse and in other batch sizes and returns the largest change.
@@ -143,7 +176,7 @@ func batches(ctx context.Context, p *audit.Pass, values, first []space.Value) (f
 			return 0, err
 		}
 		slices.Reverse(out)
-		d, err := largest(first, out)
+		d, _, err := largest(first, out)
 		if err != nil {
 			return 0, err
 		}

@@ -19,7 +19,9 @@ var Check = &audit.Check{
 	Name: "sweep",
 	Doc: `Sweep sends every input through the model unmoved, unmoved again, moved by every element, and moved there and back by every element
 that resamples. It keeps the error of every pair (input, element), the scale s of the outputs, what resampling alone does to the output, and
-which classes come first. Outputs that are not finite are reported with sample and element and enter no mean.`,
+which classes come first. Outputs that are not finite are reported with sample and element and enter no mean. Of the pulled-back outputs it keeps
+the squares of the error per channel, what a line through them and the unmoved ones needs, and up to 8 numbers for each pair: the output itself if
+it is that small, else projections on as many fixed random directions.`,
 	Run: run,
 	Work: func(p *audit.Pass) int {
 		n := 2 + len(p.Elements)
@@ -67,6 +69,11 @@ type Result struct {
 	Informative int
 	// Classes of the pulled-back outputs; nil if the output has none.
 	Classes *Classes
+	// Channels says which channels of the output carry the error, Fits whether one factor or offset explains it, and Table holds the
+	// pulled-back outputs themselves, in few numbers; all nil for masks.
+	Channels *Channels
+	Fits     *Fits
+	Table    *Table
 
 	elements []audit.Element
 }
@@ -136,6 +143,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: no output at the identity is finite", audit.ErrUntested)
 	}
 	r.Form, r.Scale, r.RMS = c.spread.Form(), c.spread.Scale(), c.spread.RMS()
+	if r.Channels != nil {
+		r.Channels.spread(c.spread.Squares(), c.spread.N())
+	}
 	p.Measure(audit.Number("scale s of the outputs", r.Scale, "output"),
 		audit.Number("size of the outputs", r.RMS, "output"),
 		audit.Number("inputs that the group changes", float64(r.Informative), "of "+strconv.Itoa(n)))
@@ -240,19 +250,20 @@ type consumer struct {
 	spread      audit.Spread
 	weights     float64 // of the elements that resample
 
-	sample int // current one, and what is known of it
-	base   space.Value
-	finite bool
-	floor  float64
-	known  float64 // weight of the elements whose floor is known
-	class  int
-	before int // class at the element before
-	turns  int // neighbors that differ
-	pairs  int
-	agree  float64
-	right  float64
-	weight float64
-	always bool
+	sample  int // current one, and what is known of it
+	base    space.Value
+	numbers []float64 // of base; nil for masks and where it is not finite
+	finite  bool
+	floor   float64
+	known   float64 // weight of the elements whose floor is known
+	class   int
+	before  int // class at the element before
+	turns   int // neighbors that differ
+	pairs   int
+	agree   float64
+	right   float64
+	weight  float64
+	always  bool
 }
 
 func (c *consumer) take(q audit.Request, y space.Value) error {
@@ -292,7 +303,19 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 		if r.Classes == nil && c.class >= 0 {
 			r.Classes = newClasses(c.p.Subject.N, len(c.p.Elements))
 		}
-		return c.spread.Add(y)
+		if err := c.spread.Add(y); err != nil || r.Mask {
+			return err
+		}
+		x, err := audit.Numbers(y)
+		if err != nil {
+			return err
+		}
+		if r.Table == nil {
+			r.Channels, r.Fits, r.Table = newChannels(y), newFits(len(c.p.Elements)), newTable(c.p, len(x))
+		}
+		c.numbers = x
+		r.Table.base(q.Sample, x)
+		return nil
 	case repeated:
 		z, err := c.identity.Move(y)
 		if err != nil {
@@ -338,6 +361,9 @@ func (c *consumer) moved(q audit.Request, y space.Value) error {
 		r.NonFinite[e.Exact]++
 	} else {
 		r.Component[e.Exact] = max(r.Component[e.Exact], d.Max)
+		if err := c.keep(q, z); err != nil {
+			return err
+		}
 	}
 	if r.Classes == nil || !c.finite {
 		return nil
@@ -361,6 +387,21 @@ func (c *consumer) moved(q audit.Request, y space.Value) error {
 		c.pairs++
 		c.before = k
 	}
+	return nil
+}
+
+// keep writes down what is kept of a pulled-back output beyond its error.
+func (c *consumer) keep(q audit.Request, z space.Value) error {
+	if c.numbers == nil {
+		return nil
+	}
+	x, err := audit.Numbers(z)
+	if err != nil {
+		return err
+	}
+	c.r.Channels.add(c.p.Elements[q.Element].Exact, x, c.numbers)
+	c.r.Fits.add(q.Element, x, c.numbers)
+	c.r.Table.put(q.Sample, q.Element, x)
 	return nil
 }
 
@@ -426,6 +467,10 @@ func (r *Result) Describe(to *audit.Report) {
 func (r *Result) report(p *audit.Pass) {
 	for _, exact := range []bool{true, false} {
 		k := r.NonFinite[exact]
+		if r.count(exact) == 0 {
+			continue
+		}
+		p.Clue(r.finiteClue(exact))
 		if k == 0 {
 			continue
 		}

@@ -1,0 +1,259 @@
+package sweep
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"nero/audit"
+	"nero/data/space"
+)
+
+// Channels are parts of an output that mean different things: the planes of a picture, the scores of a classifier, the numbers of a vector, the
+// columns of a matrix of shape (n, d), else the parts along the first axis.
+type Channels struct {
+	N int
+	// Spread is the root of the mean square distance of a channel from its mean over the inputs, at the identity, all its numbers added up:
+	// Σ over channels of its square is s².
+	Spread []float64
+	// Squares is the sum of the squares of the error of a channel over the pairs with finite outputs, of the exact and of the other elements.
+	Squares map[bool][]float64
+	Pairs   map[bool]int
+
+	per, cycle int // component i belongs to channel i/per%cycle
+}
+
+// newChannels cuts a value into its channels.
+func newChannels(v space.Value) *Channels {
+	c := &Channels{per: 1, Squares: map[bool][]float64{}, Pairs: map[bool]int{}}
+	shape := space.Shape(v)
+	switch v := v.(type) {
+	case *space.Scores:
+		c.N = len(v.Val)
+	case *space.Image:
+		c.N, c.per = v.C, v.H*v.W
+	default:
+		switch len(shape) {
+		case 0:
+			c.N = 1
+		case 1:
+			c.N = shape[0]
+		case 2:
+			c.N = shape[1]
+		default:
+			c.N = shape[0]
+			for _, d := range shape[1:] {
+				c.per *= d
+			}
+		}
+	}
+	c.N, c.per = max(c.N, 1), max(c.per, 1)
+	c.cycle = c.N
+	return c
+}
+
+func (c *Channels) of(i int) int { return i / c.per % c.cycle }
+
+// spread takes the sums of squares of all components over n values.
+func (c *Channels) spread(squares []float64, n int) {
+	c.Spread = make([]float64, c.N)
+	for i, s := range squares {
+		c.Spread[c.of(i)] += s / float64(n)
+	}
+	for k, s := range c.Spread {
+		c.Spread[k] = math.Sqrt(s)
+	}
+}
+
+// add takes in one pulled-back output z and the output y that it is held against.
+func (c *Channels) add(exact bool, z, y []float64) {
+	if c.Squares[exact] == nil {
+		c.Squares[exact] = make([]float64, c.N)
+	}
+	s := c.Squares[exact]
+	for i, a := range z {
+		d := a - y[i]
+		s[c.of(i)] += d * d
+	}
+	c.Pairs[exact]++
+}
+
+// RMS is the root of the mean over pairs of the square of a channel's error; NaN without pairs.
+func (c *Channels) RMS(exact bool, k int) float64 {
+	if c.Pairs[exact] == 0 {
+		return math.NaN()
+	}
+	return math.Sqrt(c.Squares[exact][k] / float64(c.Pairs[exact]))
+}
+
+// Fits hold, for every element, the sums over inputs and components that a line through (y, z - y) needs, y the output unmoved and z the
+// pulled-back one.
+type Fits struct{ sums []fit }
+
+type fit struct{ n, y, yy, d, dd, dy float64 }
+
+func newFits(elements int) *Fits { return &Fits{sums: make([]fit, elements)} }
+
+func (f *Fits) add(element int, z, y []float64) {
+	s := &f.sums[element]
+	for i, a := range y {
+		d := z[i] - a
+		s.n++
+		s.y, s.yy = s.y+a, s.yy+a*a
+		s.d, s.dd, s.dy = s.d+d, s.dd+d*d, s.dy+d*a
+	}
+}
+
+// leastPoints is how many points a line through them must have to say anything.
+const leastPoints = 8
+
+// Line says how much of the squares of an error is left once the pulled-back outputs of every element are allowed one factor, or one offset,
+// of their own: z = a·y, or z = y + b. Left is NaN where there are too few points, or no error.
+type Line struct {
+	Left   float64 // share of the squares that is left, in [0, 1]
+	Lo, Hi float64 // smallest and largest factor or offset over the elements
+}
+
+// Factor fits a factor per element to the exact or to the other elements.
+func (r *Result) Factor(exact bool) Line {
+	return r.line(exact, func(s fit) (x, left float64) {
+		if !(s.yy > 0) {
+			return 1, s.dd
+		}
+		c := s.dy / s.yy
+		return 1 + c, s.dd - c*s.dy
+	})
+}
+
+// Offset fits an offset per element to the exact or to the other elements.
+func (r *Result) Offset(exact bool) Line {
+	return r.line(exact, func(s fit) (x, left float64) { return s.d / s.n, s.dd - s.d*s.d/s.n })
+}
+
+func (r *Result) line(exact bool, of func(fit) (x, left float64)) Line {
+	l := Line{Left: math.NaN(), Lo: math.Inf(1), Hi: math.Inf(-1)}
+	if r.Fits == nil {
+		return l
+	}
+	var all, left float64
+	for j, e := range r.elements {
+		s := r.Fits.sums[j]
+		if e.Exact != exact || s.n == 0 {
+			continue
+		}
+		if s.n < leastPoints {
+			return l
+		}
+		x, rest := of(s)
+		all, left = all+s.dd, left+max(rest, 0)
+		l.Lo, l.Hi = min(l.Lo, x), max(l.Hi, x)
+	}
+	if all > 0 {
+		l.Left = min(left/all, 1)
+	}
+	return l
+}
+
+// directions is how many numbers of an output a table keeps at most, mostNumbers bounds the table.
+const (
+	directions  = 8
+	mostNumbers = 1 << 22
+)
+
+// Table holds the pulled-back outputs of the samples and elements in few numbers: the components themselves if there are no more than 8,
+// else projections on 8 fixed random directions, scaled so that the squares of the projections add up to those of the output in the mean.
+type Table struct {
+	Samples   []int // that have a row; all of them unless the table would be too large
+	K         int   // numbers per output
+	Projected bool
+	// Base is the output unmoved, in Base[row*K+k]; Moved that at an element, in Moved[(row*elements+j)*K+k]. NaN where it is not finite.
+	Base, Moved []float64
+
+	elements int
+	row      []int // of a sample; -1 for none
+	signs    []uint8
+	size     float64
+}
+
+// newTable makes room for outputs of d components.
+func newTable(p *audit.Pass, d int) *Table {
+	n, m := p.Subject.N, len(p.Elements)
+	t := &Table{K: min(d, directions), Projected: d > directions, elements: m, row: make([]int, n)}
+	for i := range t.row {
+		t.row[i] = -1
+	}
+	t.Samples = p.Pick(max(2, mostNumbers/max((m+1)*t.K, 1)))
+	for k, i := range t.Samples {
+		t.row[i] = k
+	}
+	t.Base, t.Moved = undefined(len(t.Samples)*t.K), undefined(len(t.Samples)*m*t.K)
+	if t.Projected {
+		t.size = 1 / math.Sqrt(directions)
+		t.signs = signs(p.Rand("projections of the output", ""), d)
+	}
+	return t
+}
+
+// signs are those of the components in each of 8 directions, a bit for each.
+func signs(r *rand.Rand, d int) []uint8 {
+	s := make([]uint8, d)
+	for i := range s {
+		s[i] = uint8(r.Uint64())
+	}
+	return s
+}
+
+func undefined(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = math.NaN()
+	}
+	return x
+}
+
+func (t *Table) base(sample int, x []float64) {
+	if r := t.row[sample]; r >= 0 {
+		t.Project(x, t.Base[r*t.K:(r+1)*t.K])
+	}
+}
+
+func (t *Table) put(sample, element int, x []float64) {
+	if r := t.row[sample]; r >= 0 {
+		at := (r*t.elements + element) * t.K
+		t.Project(x, t.Moved[at:at+t.K])
+	}
+}
+
+// Project writes the K numbers of an output to to. Outputs of another length than the first leave it as it is.
+func (t *Table) Project(x, to []float64) {
+	if !t.Projected {
+		if len(x) == t.K {
+			copy(to, x)
+		}
+		return
+	}
+	if len(x) != len(t.signs) {
+		return
+	}
+	clear(to)
+	for i, a := range x {
+		s := t.signs[i]
+		for k := range directions {
+			if s>>k&1 == 0 {
+				to[k] += a
+			} else {
+				to[k] -= a
+			}
+		}
+	}
+	for k := range to {
+		to[k] *= t.size
+	}
+}
+
+// At is number k of row i at element j, the identity for j = -1.
+func (t *Table) At(i, j, k int) float64 {
+	if j < 0 {
+		return t.Base[i*t.K+k]
+	}
+	return t.Moved[(i*t.elements+j)*t.K+k]
+}
