@@ -288,46 +288,63 @@ func overview(reports []*audit.Report) *grid {
 	return g
 }
 
-// setsOf has a row per judged set.
+// setsOf has a column per judged set.
 func setsOf(r *audit.Report) *grid {
 	sets := r.Sets()
 	if len(sets) == 0 {
 		return nil
 	}
-	g := &grid{Caption: "What was measured. Errors are relative to the scale of the outputs, intervals are of means over inputs.", Head: []cell{
-		word("set"), word("verdict"), word("cause"), word("level"),
-		{Text: "inputs", Number: true},
-		{Text: "elements", Number: true},
-		{Text: "mean", Number: true},
-		{Text: "p95", Number: true},
-		{Text: "max", Number: true},
-		{Text: "largest per input", Number: true},
-		{Text: "inputs above the limit", Number: true},
-		{Text: "rounding floor", Number: true},
-		{Text: "resampling floor", Number: true},
-		{Text: "error over it", Number: true},
-		{Text: "detectable", Number: true, Doc: "smallest planted break that was noticed"},
-	}}
-	num := func(x float64) cell { return cell{Text: audit.Figures(x), Number: true} }
-	iv := func(i audit.Interval) cell { return cell{Text: i.String(), Number: true} }
+	g := &grid{Caption: "What was measured. Errors are relative to the scale of the outputs, intervals are of means over inputs.", Head: []cell{word("quantity")}}
 	for _, s := range sets {
-		above := fmt.Sprintf("%d of %d, %s", s.Exceeding, s.Worst.N, audit.Percent(s.Exceed.Value))
-		resampling, ratio := cell{Text: "none", Number: true}, cell{Text: "–", Number: true}
-		if !s.Exact {
-			resampling, ratio = num(s.Resampling.Mean), iv(s.Ratio)
-		}
-		g.Rows = append(g.Rows, []cell{
-			word(s.Name), word(words(string(s.Verdict))), word(string(s.Cause)), word(string(s.Level)),
-			{Text: strconv.Itoa(s.Inputs), Number: true},
-			{Text: strconv.Itoa(len(s.Profile)), Number: true},
-			num(s.Rel.Mean),
-			num(s.Rel.P95),
-			num(s.Rel.Max),
-			iv(s.Worst),
-			{Text: above, Number: true},
-			num(s.Floors.Rounding), resampling, ratio, num(s.Detectable),
-		})
+		g.Head = append(g.Head, word(s.Name))
 	}
+	row := func(name, doc string, f func(*audit.Set) string) {
+		line := []cell{{Text: name, Doc: doc}}
+		for _, s := range sets {
+			line = append(line, word(f(s)))
+		}
+		g.Rows = append(g.Rows, line)
+	}
+	num := func(f func(*audit.Set) float64) func(*audit.Set) string {
+		return func(s *audit.Set) string { return audit.Figures(f(s)) }
+	}
+	row("verdict", "", func(s *audit.Set) string { return words(string(s.Verdict)) })
+	row("why", "", func(s *audit.Set) string { return s.Reason })
+	row("cause of its size", "", func(s *audit.Set) string { return string(s.Cause) })
+	row("level", "", func(s *audit.Set) string { return string(s.Level) })
+	row("inputs × elements", "n × m", func(s *audit.Set) string { return fmt.Sprintf("%d × %d", s.Inputs, len(s.Profile)) })
+	row("largest error per input", "mean over inputs of the largest error on the orbit", func(s *audit.Set) string { return s.Worst.String() })
+	row("inputs above the limit", "", func(s *audit.Set) string {
+		return fmt.Sprintf("%d of %d: %s in [%s, %s]", s.Exceeding, s.Worst.N, audit.Percent(s.Exceed.Value), audit.Percent(s.Exceed.Lo), audit.Percent(s.Exceed.Hi))
+	})
+	row("mean, sd", "over all pairs", func(s *audit.Set) string { return audit.Figures(s.Rel.Mean) + ", " + audit.Figures(s.Rel.Std) })
+	row("p50, p95, p99", "over all pairs", func(s *audit.Set) string {
+		return audit.Figures(s.Rel.P50) + ", " + audit.Figures(s.Rel.P95) + ", " + audit.Figures(s.Rel.P99)
+	})
+	row("largest, where", "", func(s *audit.Set) string { return audit.Figures(s.Rel.Max) + ", " + s.At.String() })
+	row("largest, absolute", "in the unit of the output", num(func(s *audit.Set) float64 { return s.Abs.Max }))
+	row("floor of rounding", "", num(func(s *audit.Set) float64 { return s.Floors.Rounding }))
+	row("floors of repeats, batches", "", func(s *audit.Set) string {
+		return audit.Figures(s.Floors.Repeat) + ", " + audit.Figures(s.Floors.Batch)
+	})
+	row("floor of resampling", "", func(s *audit.Set) string {
+		if s.Exact {
+			return "none: nothing is resampled"
+		}
+		return audit.Figures(s.Resampling.Mean) + "; error over it " + s.Ratio.String()
+	})
+	row("in float64", "", func(s *audit.Set) string {
+		if s.Slope == nil {
+			return "not measured"
+		}
+		return s.Slope.String()
+	})
+	row("detectable", "smallest planted break that was noticed", func(s *audit.Set) string {
+		if math.IsNaN(s.Detectable) {
+			return "not known"
+		}
+		return audit.Figures(s.Detectable)
+	})
 	return g
 }
 

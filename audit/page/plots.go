@@ -525,7 +525,11 @@ func (f *figures) rows(r *audit.Report, pts []point, name, sentence string) figu
 		names = append(names, series{name: "resampling floor", marks: true, style: 5})
 	}
 	top := legend(p, names, ls) + 8
-	const row, left, right = 19.0, 148.0, width - 14
+	const row, right = 19.0, width - 14
+	left := 60.0
+	for _, q := range pts {
+		left = min(max(left, wide(q.Label)+30), 200)
+	}
 	bottom := top + row*float64(len(pts)) + 6
 	values := append(column(pts, mean), column(pts, most)...)
 	if resampled {
@@ -552,7 +556,7 @@ func (f *figures) rows(r *audit.Report, pts []point, name, sentence string) figu
 		if q.Exact {
 			label += " ◆"
 		}
-		p.tip("tk", "end", left-8, y+4, clip(label, 21), label)
+		p.tip("tk", "end", left-8, y+4, clip(label, 28), label)
 		p.line("gr", left, y, right, y)
 		if finite(q.Mean) && finite(q.Max) {
 			p.line("s0", x.pos(q.Mean), y, x.pos(q.Max), y)

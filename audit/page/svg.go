@@ -164,7 +164,7 @@ func (a *axis) logTicks() {
 		first++
 	}
 	step := max(1, math.Ceil((a.hi-first)/6))
-	for e := first; e <= a.hi; e += step {
+	for e := math.Ceil(first/step) * step; e <= a.hi; e += step {
 		a.ticks = append(a.ticks, tick{math.Pow(10, e), power(int(e))})
 	}
 }
