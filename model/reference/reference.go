@@ -269,7 +269,7 @@ func (b *builder) step(n *onnxpb.NodeProto) (step, bool) {
 	for len(out) > 0 && out[len(out)-1] == "" {
 		out = out[:len(out)-1]
 	}
-	if len(in) < e.least && len(n.GetInput()) < e.least || e.most >= 0 && len(in) > e.most {
+	if len(in) < e.least && (e.optional < e.least || len(n.GetInput()) < e.least) || e.most >= 0 && len(in) > e.most {
 		b.miss(label, "%s with %d inputs", op, len(in))
 		return step{}, false
 	}

@@ -123,7 +123,7 @@ func (c *call) resize(r resampling, scales []float64, sizes []int, roi []float64
 		return nil, err
 	}
 	n := len(as)
-	if sizes != nil && len(sizes) != n || scales != nil && len(scales) != n || roi != nil && len(roi) != 2*n ||
+	if sizes != nil && len(sizes) != n || sizes == nil && len(scales) != n || roi != nil && len(roi) != 2*n ||
 		roi == nil && r.place == "tf_crop_and_resize" {
 		return nil, fmt.Errorf("%d scales, %d sizes and %d numbers of a region for %d axes", len(scales), len(sizes), len(roi), n)
 	}
