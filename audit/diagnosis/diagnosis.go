@@ -24,10 +24,15 @@ type Weight struct {
 
 // Rule is one cause.
 type Rule struct {
-	ID     string // lower-case letters, digits and dashes
-	Cause  string // in words
-	Prior  float64
-	Needs  []audit.ClueName // one of them must have been seen
+	ID    string // lower-case letters, digits and dashes
+	Cause string // in words
+	Prior float64
+	Needs []audit.ClueName // one of them must have been seen
+	Musts []audit.ClueName // all of them must have been seen
+	// Excuse is the cause that a set which did not pass must have by elimination, for causes that are not the model's fault; "" for any.
+	Excuse audit.Cause
+	// Quiet says that the cause can be at work while every element holds in the forward pass.
+	Quiet  bool
 	Weigh  []Weight
 	Fix    string
 	Verify string
@@ -46,7 +51,23 @@ func Explain(r *audit.Report) []audit.Diagnosis {
 	if !wrong(r) {
 		return nil
 	}
-	return Weigh(Rules(), r.Clues())
+	var rules []Rule
+	for _, q := range Rules() {
+		if q.Excuse == "" || excused(r, q.Excuse) {
+			rules = append(rules, q)
+		}
+	}
+	return Weigh(rules, r.Clues())
+}
+
+// excused reports whether a set that did not pass has the cause by elimination.
+func excused(r *audit.Report, c audit.Cause) bool {
+	for _, s := range r.Sets() {
+		if s.Verdict != audit.Passed && s.Cause == c {
+			return true
+		}
+	}
+	return false
 }
 
 // wrong reports whether there is something to explain: an error that is not excused by PASS, or a finding that says more than a note.
@@ -99,6 +120,10 @@ func Weigh(rules []Rule, clues []audit.Clue) []audit.Diagnosis {
 				s.d.Against = append(s.d.Against, c)
 			}
 		}
+		if c := best[audit.ClueForwardHolds]; c.Holds && !q.Quiet {
+			s.score -= unseen * c.Strength
+			s.d.Against = append(s.d.Against, c)
+		}
 		s.d.Location = location(q, best)
 		all = append(all, s)
 	}
@@ -128,6 +153,9 @@ func Weigh(rules []Rule, clues []audit.Clue) []audit.Diagnosis {
 	return out[:n]
 }
 
+// unseen is what a forward pass that holds takes from causes that would have broken it.
+const unseen = 6
+
 // decides is the weight from which a clue that nobody looked for is named as one that would decide.
 const decides = 2
 
@@ -148,6 +176,11 @@ func strongest(clues []audit.Clue) map[audit.ClueName]audit.Clue {
 }
 
 func needed(q Rule, best map[audit.ClueName]audit.Clue) bool {
+	for _, n := range q.Musts {
+		if !best[n].Holds {
+			return false
+		}
+	}
 	for _, n := range q.Needs {
 		if best[n].Holds {
 			return true

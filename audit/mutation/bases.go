@@ -117,9 +117,9 @@ func scores(p plant) (*onnx.Model, error) {
 	} else {
 		h = n.op("mean", "GlobalAveragePool", []string{h})
 	}
-	y := n.dense("dense", n.op("vector", "Flatten", []string{h}), 6, 5)
+	y := n.dense("dense", n.op("vector", "Flatten", []string{n.op("gain", "Mul", []string{h, n.number(8)})}), 6, 5)
 	if p.nan {
-		y = n.root(y, x, s*s)
+		y = n.root(y, x, s*s, 0.25)
 	}
 	if p.ripple {
 		y = n.ripple(y, x, s*s)
@@ -127,16 +127,16 @@ func scores(p plant) (*onnx.Model, error) {
 	return n.model(n.finish(p, y, 5), 5)
 }
 
-// root adds nothing, through the root of a projection that is negative for some orientations of some inputs.
-func (n *net) root(y, x string, size int) string {
-	q := n.op("root", "Sqrt", []string{n.op("above", "Add", []string{n.project("projection", x, size), n.number(1.5)})})
+// root adds nothing, through the root of a projection and a constant, which is negative for some orientations of some inputs.
+func (n *net) root(y, x string, size int, above float64) string {
+	q := n.op("root", "Sqrt", []string{n.op("above", "Add", []string{n.project("projection", x, size), n.number(above)})})
 	return n.op("guard", "Add", []string{y, n.op("none", "Mul", []string{q, n.number(0)})})
 }
 
-// ripple adds 3e-6·sin(1e5·<w, x>): less than any threshold, with a slope of 0.3.
+// ripple adds 1e-6·sin(3e5·<w, x>): less than any threshold, with a slope of 0.3.
 func (n *net) ripple(y, x string, size int) string {
-	q := n.op("fast", "Sin", []string{n.op("many", "Mul", []string{n.project("projection", x, size), n.number(1e5)})})
-	return n.op("ripple", "Add", []string{y, n.op("small", "Mul", []string{q, n.number(3e-6)})})
+	q := n.op("fast", "Sin", []string{n.op("many", "Mul", []string{n.project("projection", x, size), n.number(3e5)})})
+	return n.op("ripple", "Add", []string{y, n.op("small", "Mul", []string{q, n.number(1e-6)})})
 }
 
 // batchNorm is a batch normalisation in training form, written out: the mean and the variance of the batch at hand. Engines for inference
@@ -306,7 +306,7 @@ func set(p plant) (*onnx.Model, error) {
 	h = n.op("features", "Concat", col, onnx.AttrInt("axis", 1))
 	y := n.dense("dense", h, 3, 4)
 	if p.nan {
-		y = n.root(y, x, 2*points)
+		y = n.root(y, x, 2*points, 1.5)
 	}
 	if p.ripple {
 		y = n.ripple(y, x, 2*points)

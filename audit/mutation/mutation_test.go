@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nero/audit"
+	"nero/data/space"
 	"nero/model/engine/choose"
 )
 
@@ -93,6 +94,52 @@ func TestPlantsBreak(t *testing.T) {
 			}
 			if worst := defect(t, o.subject); !(worst > 1e-3) {
 				t.Errorf("%s in %s under %s: relative error only %g", m.Name, m.Base, m.Group, worst)
+			}
+			o.close()
+		}
+	}
+}
+
+// The root is negative at a few elements of some inputs and at the identity of hardly any.
+func TestRoots(t *testing.T) {
+	for _, m := range All() {
+		if !m.plant.nan {
+			continue
+		}
+		for _, b := range Bases() {
+			if b.Name != m.Base {
+				continue
+			}
+			o, err := open(b, m.plant, m.claim, Body{Name: "none", Engine: none{}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pairs, bad := 0, 0
+			for i := range inputs {
+				x, err := o.subject.Sample(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range o.subject.Plan.Elements {
+					gx, err := o.subject.Plan.In.Apply(e, x.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					y, err := o.subject.Reference.Predict(t.Context(), []space.Value{gx})
+					if err != nil {
+						t.Fatal(err)
+					}
+					ok, err := audit.Finite(y[0])
+					if err != nil {
+						t.Fatal(err)
+					}
+					if pairs++; !ok {
+						bad++
+					}
+				}
+			}
+			if bad == 0 || bad > pairs/5 {
+				t.Errorf("%s: %d of %d answers are not finite", m.Base, bad, pairs)
 			}
 			o.close()
 		}

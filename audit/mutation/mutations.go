@@ -51,13 +51,14 @@ func All() []Mutation {
 		quiet           bool
 	}
 	one := func(s ...string) []string { return s }
+	basis := "a linear map of vectors changes their basis: what breaks is the layer, or that the output is not declared in that basis"
 	weights := "an asymmetric weight is a bug of that layer as well"
 	rows := []row{
 		{name: "kernel asymmetry", doc: "one weight per output channel of conv2 is changed", base: "scores", claim: square, plant: plant{kernel: true}, causes: one("kernel"), at: one("conv2")},
 		{name: "kernel asymmetry", doc: "one weight per output channel of conv2 is changed", base: "picture", claim: square, plant: plant{kernel: true}, causes: one("kernel"), at: one("conv2")},
 		{name: "kernel asymmetry", doc: "one turn of one field's kernel is not that of the others", base: "lifted", claim: quarters, plant: plant{tie: true}, causes: one("kernel"), at: one("group")},
 		{name: "kernel asymmetry", doc: "one axis counts more than the other in the inner product", base: "set", claim: plane, plant: plant{metric: true}, causes: one("kernel", "layer-bug"), because: weights, at: one("metric")},
-		{name: "kernel asymmetry", doc: "one axis counts more than the other before the mean", base: "field", claim: plane, plant: plant{metric: true}, causes: one("kernel", "layer-bug"), because: weights, at: one("metric")},
+		{name: "kernel asymmetry", doc: "one axis counts more than the other before the mean", base: "field", claim: plane, plant: plant{metric: true}, causes: one("kernel", "layer-bug", "output-action"), because: basis, at: one("metric", "mean", "out")},
 		{name: "kernel asymmetry, output scaled by 1e-4", doc: "as above; every output is multiplied by 1e-4", base: "scores", claim: square, plant: plant{kernel: true, scale: 1e-4}, causes: one("kernel"), at: one("conv2")},
 		{name: "kernel asymmetry, output shifted by 100", doc: "as above; 100 is added to every output", base: "scores", claim: square, plant: plant{kernel: true, offset: 100}, causes: one("kernel"), at: one("conv2")},
 		{name: "metric asymmetry, output scaled by 1e-4", doc: "as above; every output is multiplied by 1e-4", base: "set", claim: plane, plant: plant{metric: true, scale: 1e-4}, causes: one("kernel", "layer-bug"), because: weights, at: one("metric")},
@@ -67,7 +68,7 @@ func All() []Mutation {
 		{name: "dropped transpose", doc: "rows and columns of the output are exchanged", base: "picture", claim: square, plant: plant{transpose: true}, causes: one("convention", "output-action"), because: "the search names the exchange; without it the layer table blames the output"},
 		{name: "dropped transpose", doc: "the two components of the output are exchanged", base: "field", claim: plane, plant: plant{transpose: true}, causes: one("convention", "output-action"), because: "the search names the exchange; without it the layer table blames the output"},
 		{name: "wrong output channel", doc: "one of three output channels has a lopsided kernel", base: "picture", claim: square, plant: plant{channel: true}, causes: one("channel", "kernel"), because: "the channel is wrong because its kernel is"},
-		{name: "wrong output channel", doc: "the second component is 1.3 times too large", base: "field", claim: plane, plant: plant{channel: true}, causes: one("channel", "kernel", "layer-bug"), because: "the components mix under turns, so the layer is what can be named", at: one("channel")},
+		{name: "wrong output channel", doc: "the second component is 1.3 times too large", base: "field", claim: plane, plant: plant{channel: true}, causes: one("channel", "kernel", "layer-bug", "output-action"), because: basis, at: one("channel", "out", "1")},
 		{name: "NaN at one element", doc: "a root of a number that is negative for some inputs at some elements", base: "scores", claim: square, plant: plant{nan: true}, causes: one("non-finite")},
 		{name: "NaN at one element", doc: "the same", base: "set", claim: plane, plant: plant{nan: true}, causes: one("non-finite")},
 		{name: "5-degree defect", doc: "a bump of five degrees where the first point stands at 40 degrees", base: "set", claim: turns, plant: plant{bump: 5}, causes: one("narrow-defect")},
@@ -84,7 +85,7 @@ func All() []Mutation {
 		{name: "mirrored handedness", doc: "a kernel that is its own quarter turn and not its own mirror image", base: "scores", claim: square, plant: plant{chiral: true}, causes: one("handedness")},
 		{name: "mirrored handedness", doc: "the same", base: "picture", claim: square, plant: plant{chiral: true}, causes: one("handedness")},
 		{name: "mirrored handedness", doc: "the signed area between points enters", base: "set", claim: plane, plant: plant{chiral: true}, causes: one("handedness")},
-		{name: "gradient-only break", doc: "a ripple of height 3e-6 and slope 0.3", base: "scores", claim: square, plant: plant{ripple: true}, causes: one("gradient-only"), quiet: true},
+		{name: "gradient-only break", doc: "a ripple of height 1e-6 and slope 0.3", base: "scores", claim: square, plant: plant{ripple: true}, causes: one("gradient-only"), quiet: true},
 		{name: "gradient-only break", doc: "the same", base: "set", claim: plane, plant: plant{ripple: true}, causes: one("gradient-only"), quiet: true},
 		{name: "position table", doc: "a table with a number for every place is added", base: "scores", claim: square, plant: plant{table: true}, causes: one("positions"), at: one("table")},
 		{name: "position table", doc: "the same", base: "picture", claim: square, plant: plant{table: true}, causes: one("positions"), at: one("table")},

@@ -223,7 +223,7 @@ func (c *reader) kind(l graph.Loss) string {
 		return byKernel
 	case l.Level == graph.LevelRoll && window && strings.Contains(l.Reason, "go around the border"):
 		return byPadding
-	case window, l.Op == "Slice", l.Op == "Resize", l.Op == "Upsample":
+	case window, l.Op == "Resize", l.Op == "Upsample", l.Op == "Slice" && !strings.Contains(l.Reason, "in steps of 1"):
 		return byStride
 	}
 	return byOther

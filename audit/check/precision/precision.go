@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"nero/audit"
@@ -20,7 +21,7 @@ import (
 var Check = &audit.Check{
 	Name: "precision",
 	Doc: `Precision evaluates the model in float64, with an evaluator of its own and not with an engine, on a few inputs and elements, and holds the
-error there against that in the model's own arithmetic. Rounding shrinks about 2²⁹-fold, a violation stays: from a factor of 4096 on the error is
+error there against that in the model's own arithmetic, the worst pair of the sweep among them. Rounding shrinks about 2²⁹-fold, a violation stays: from a factor of 4096 on the error is
 rounding, up to 4 it is a violation, between them part of each. It also measures how far the two outputs are apart at the identity, which
 is what rounding does to the model. An error of the size of float16 or bfloat16, or a cast to such a type, is named. Where an operator is not
 known to the evaluator, the floors of repeats and one-ulp changes stand in, and the report says so.`,
@@ -64,7 +65,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	if c.Facts.Vacuous {
 		return nil, fmt.Errorf("%w: the outputs do not vary, so there is no error to compare", audit.ErrNotApplicable)
 	}
-	m := &measurement{p: p, scale: sw.Scale, pick: p.Pick(int(p.Param("samples"))), use: p.PickElements(int(p.Param("elements")))}
+	m := &measurement{p: p, scale: sw.Scale}
+	m.pick, m.use = choose(p, sw)
 	if err := m.run(ctx); err != nil {
 		return nil, err
 	}
@@ -115,6 +117,39 @@ func (r *Result) clues(p *audit.Pass, c *controls.Result, m *measurement, casts 
 	}
 	clue.Evidence = append(clue.Evidence, audit.Number("outputs in both precisions differ by", m.apart, ""))
 	p.Clue(clue)
+}
+
+// choose picks samples and elements: those spread over all, and the worst of each set that the sweep has seen in place of the last ones, so that
+// the error which is judged is the one that is explained.
+func choose(p *audit.Pass, sw *sweep.Result) (pick, use []int) {
+	pick, use = p.Pick(int(p.Param("samples"))), p.PickElements(int(p.Param("elements")))
+	for _, exact := range []bool{true, false} {
+		s := sw.Set(p, exact)
+		if s == nil || s.At.Index < 0 {
+			continue
+		}
+		pick = with(pick, s.At.Index, func(int) bool { return true })
+		for j, e := range p.Elements {
+			if e.Exact == exact && e.Label == s.At.Label {
+				use = with(use, j, func(k int) bool { return p.Elements[k].Exact == exact })
+			}
+		}
+	}
+	return pick, use
+}
+
+// with is list with v in the place of the last that may go, unless v is there already.
+func with(list []int, v int, may func(int) bool) []int {
+	if slices.Contains(list, v) {
+		return list
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if may(list[i]) {
+			list[i] = v
+			return list
+		}
+	}
+	return append(list, v)
 }
 
 // measurement runs the chosen pairs in both precisions.
