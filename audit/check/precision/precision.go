@@ -123,12 +123,14 @@ func (r *Result) clues(p *audit.Pass, c *controls.Result, m *measurement, casts 
 // the error which is judged is the one that is explained.
 func choose(p *audit.Pass, sw *sweep.Result) (pick, use []int) {
 	pick, use = p.Pick(int(p.Param("samples"))), p.PickElements(int(p.Param("elements")))
+	var worst []int // samples that stay
 	for _, exact := range []bool{true, false} {
 		s := sw.Set(p, exact)
 		if s == nil || s.At.Index < 0 {
 			continue
 		}
-		pick = with(pick, s.At.Index, func(int) bool { return true })
+		pick = with(pick, s.At.Index, func(i int) bool { return !slices.Contains(worst, i) })
+		worst = append(worst, s.At.Index)
 		for j, e := range p.Elements {
 			if e.Exact == exact && e.Label == s.At.Label {
 				use = with(use, j, func(k int) bool { return p.Elements[k].Exact == exact })
