@@ -10,6 +10,7 @@ import (
 	"nero/data/space"
 	"nero/data/tensor"
 	"nero/model/decode"
+	"nero/model/onnx"
 	"nero/model/onnx/jvp"
 	"nero/model/onnx/vjp"
 )
@@ -27,6 +28,19 @@ func (m *Model) Pull(ctx context.Context, in [][]Array, cotangent []Array, wrt [
 func (m *Model) PullFrom(ctx context.Context, output string, in [][]Array, cotangent []Array, wrt []string) ([][]Array, error) {
 	out := make([][]Array, len(in))
 	if len(in) == 0 {
+		return out, nil
+	}
+	if len(cotangent) != len(in) {
+		return nil, fmt.Errorf("%s: %d samples and cotangents for %d", m.onnx.Name(), len(in), len(cotangent))
+	}
+	if groups := spans(in, len(in)); len(groups) > 1 { // a gradient's graph is made for one shape
+		for _, s := range groups {
+			got, err := m.PullFrom(ctx, output, in[s.lo:s.hi], cotangent[s.lo:s.hi], wrt)
+			if err != nil {
+				return nil, err
+			}
+			copy(out[s.lo:], got)
+		}
 		return out, nil
 	}
 	g, err := m.backward(ctx, output, in, cotangent, wrt)
@@ -357,12 +371,12 @@ func (m *Model) runOnce(ctx context.Context, b []byte, in []tensor.Named) (out [
 
 // derivative is a graph that reads tangents and returns derivatives.
 func derivative(b []byte, extra, results []string) (*graph, error) {
-	g, err := load(b)
+	m, err := onnx.Load(b)
 	if err != nil {
 		return nil, err
 	}
-	g.extra, g.results = extra, results
-	return g, nil
+	sig := m.Signature()
+	return &graph{bytes: b, feeds: sig.Inputs, outputs: onnx.Names(sig.Outputs), extra: extra, results: results}, nil
 }
 
 // columns are tangents of one value per sample.

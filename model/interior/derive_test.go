@@ -283,3 +283,46 @@ func TestNoDerivative(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Samples of several sizes take gradients each in a graph of their own.
+func TestGradientsOfSeveralSizes(t *testing.T) {
+	b := onnx.NewBuilder(17)
+	x := b.Input("x", tensor.Float32, "N", 1, "H", "W")
+	y := b.Op("GlobalAveragePool", []string{b.Op("Mul", []string{x, x})})
+	b.Output(y, tensor.Float32, "N", 1, 1, 1)
+	m, err := b.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := decode.New(m.Signature(), decode.InputSpec{}, decode.OutputSpec{Decode: "raw"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := interior.New(m, k, opener(t), interior.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, cots := make([]space.Value, 5), make([]space.Value, 5)
+	for i, size := range [][2]int{{4, 4}, {4, 4}, {5, 3}, {4, 4}, {3, 5}} {
+		img := space.NewImage(1, size[0], size[1])
+		for p := range img.Pix {
+			img.Pix[p] = float64(p - 2*i)
+		}
+		values[i], cots[i] = img, &space.Scores{Val: []float64{1}}
+	}
+	got, err := o.Gradient(t.Context(), values, cots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		g, v := array(t, got[i]), array(t, values[i])
+		for p := range g.Val {
+			if want := 2 * v.Val[p] / float64(len(v.Val)); !slices.Equal(g.Shape, v.Shape) || !(math.Abs(g.Val[p]-want) < 1e-5) {
+				t.Fatalf("sample %d, pixel %d: %g, want %g", i, p, g.Val[p], want)
+			}
+		}
+	}
+	if err := o.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -121,27 +121,23 @@ func (m *Model) size(names []string) int {
 	return m.o.Batch
 }
 
-// load makes a graph out of the bytes of an edited model.
-func load(b []byte) (*graph, error) {
-	e, err := onnx.Load(b)
-	if err != nil {
-		return nil, err
-	}
-	sig := e.Signature()
-	return &graph{bytes: b, feeds: sig.Inputs, outputs: onnx.Names(sig.Outputs)}, nil
-}
-
 // cut is the graph between values.
 func (m *Model) cut(from, to []string) (*graph, error) {
 	part, err := m.onnx.Extract(from, to)
 	if err != nil {
 		return nil, err
 	}
-	b, err := part.Bytes()
+	return graphOf(part)
+}
+
+// graphOf makes a graph out of a model.
+func graphOf(m *onnx.Model) (*graph, error) {
+	b, err := m.Bytes()
 	if err != nil {
 		return nil, err
 	}
-	return load(b)
+	sig := m.Signature()
+	return &graph{bytes: b, feeds: sig.Inputs, outputs: onnx.Names(sig.Outputs)}, nil
 }
 
 // prefix is the graph from the inputs to the values; it is kept for the next time.
@@ -151,13 +147,7 @@ func (m *Model) prefix(names []string) (*graph, error) {
 
 // plain is the graph of the model itself.
 func (m *Model) plain() (*graph, error) {
-	return m.pool.graph("model", func() (*graph, error) {
-		b, err := m.onnx.Bytes()
-		if err != nil {
-			return nil, err
-		}
-		return load(b)
-	})
+	return m.pool.graph("model", func() (*graph, error) { return graphOf(m.onnx) })
 }
 
 // Predict runs the model on values, and decodes as its codec does.

@@ -312,6 +312,41 @@ func TestResampledElements(t *testing.T) {
 	}
 }
 
+// filter squares every pixel, after adding skew times its right neighbour.
+func filter(tb testing.TB, skew float32) *interior.Model {
+	tb.Helper()
+	b := onnx.NewBuilder(17)
+	x := b.Input("x", tensor.Float32, "N", 1, 16, 16)
+	h := b.Op("Conv", []string{x, b.Const(tensor.FromFloat32([]float32{0, 0, 0, 0, 1, skew, 0, 0, 0}, 1, 1, 3, 3))}, onnx.AttrInts("pads", 1, 1, 1, 1))
+	b.Output(b.Op("Mul", []string{h, h}), tensor.Float32, "N", 1, 16, 16)
+	return inside(tb, b, func(s onnx.Signature) (decode.Codec, error) {
+		return decode.New(s, decode.InputSpec{Sample: []int{1, 16, 16}, Scale: 255}, decode.OutputSpec{Space: space.KindImage})
+	})
+}
+
+// Pictures in, pictures out: gradients at exact elements, directional derivatives of the whole output at the others.
+func TestPictureToPicture(t *testing.T) {
+	in := pictures(t, "SO(2)", action.Spline)
+	plan := audittest.Plan(t, in, in, group.Element{0}, group.Element{40}, group.Element{110}, group.Element{250})
+	want := audittest.Want{Category: audit.Gradient, Message: "break the symmetry"}
+	clean := subject("filter", filter(t, 0), plan, 20, audittest.Pictures(20, 16, 16, 2))
+	audittest.Run(t, gradient.Check,
+		audittest.Fixture{Subject: subject("skewed", filter(t, 0.5), plan, 20, audittest.Pictures(20, 16, 16, 2)), Want: []audittest.Want{want, want}},
+		audittest.Fixture{Subject: clean})
+	for _, e := range resultOf(t, audittest.Audit(t, audittest.Fixture{Subject: clean}, gradient.Check)).Exhibits {
+		if e.Name != "elements" {
+			continue
+		}
+		by := map[string]int{}
+		for _, r := range e.Table.Rows {
+			by[r[1].Text+" by "+r[2].Text]++
+		}
+		if len(by) != 2 || by["exact elements by gradient"] != 3 || by["continuous elements by direction"] != 3 {
+			t.Errorf("compared %v", by)
+		}
+	}
+}
+
 // charge returns an energy E = ‖x‖² and a force, -2x plus what turns around the origin.
 func charge(tb testing.TB, curl float32) *interior.Model {
 	tb.Helper()

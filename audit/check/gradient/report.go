@@ -97,8 +97,13 @@ func (s *study) set(ctx context.Context, sw *sweep.Result, exact bool) (*Set, er
 	r.Forward = audit.MeanInterval(forward, c).Value
 	r.Found = r.Worst.Lo > r.Limit && r.Median > r.Limit && r.Worst.Value > p.Policy.RoundingFactor*r.Rounding
 	if r.Found && resamples {
-		// A floor of 0, or one that is not known, excuses no error.
-		r.Found = r.Ratio.Lo > 1 || math.IsNaN(r.Ratio.Value)
+		// The floor moves the input there and back, which is no bound of moving it once: where the outputs themselves cannot be told from
+		// resampling, derivatives must be twice above. A floor of 0, or one that is not known, excuses no error.
+		above := 2.0
+		if f := sw.Set(p, false); f != nil && f.Ratio.Lo > 1 {
+			above = 1
+		}
+		r.Found = r.Ratio.Lo > above || math.IsNaN(r.Ratio.Value)
 	}
 	if r.Found && p.Subject.Reference != nil {
 		if err := s.double(ctx, r, ways); err != nil {
@@ -308,7 +313,7 @@ func (s *study) show() {
 			continue
 		}
 		img, ok := w.value.(*space.Image)
-		if !ok || !(w.err > 0) {
+		if !ok || !(w.err > s.sizes[1]*s.p.Policy.Threshold*s.p.Param("factor")) {
 			continue
 		}
 		m := &audit.Map{H: img.H, W: img.W, Val: make([]float64, img.H*img.W), Unit: "of the RMS gradient"}

@@ -151,9 +151,9 @@ func (s *study) report(g *Generator, worst audit.Where) {
 	words, step := small(g.Unit)
 	p.Measure(
 		audit.Measured("LEE/s² along "+g.Name, g.LEE, per(g.Unit, true)),
-		audit.Measured("its root along "+g.Name, g.Rate, per(g.Unit, false)))
+		audit.Measured("rate of the output along "+g.Name+", root of LEE/s²", g.Rate, per(g.Unit, false)))
 	if !math.IsNaN(g.Floor) {
-		p.Measure(audit.Number("floor of its root along "+g.Name, g.Floor, per(g.Unit, false)))
+		p.Measure(audit.Number("floor of the rate along "+g.Name, g.Floor, per(g.Unit, false)))
 	}
 	lo := g.Rate.Lo * step
 	above := lo > p.Policy.Threshold
