@@ -11,6 +11,7 @@ import (
 	"nero/audit/check/layers"
 	"nero/audit/check/lie"
 	"nero/audit/check/lint"
+	"nero/audit/check/order"
 	"nero/audit/check/precision"
 	"nero/audit/check/preflight"
 	"nero/audit/check/sweep"
@@ -18,7 +19,7 @@ import (
 
 // All are the checks of an audit, in the order in which they are read.
 func All() []*audit.Check {
-	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, decision.Check, lint.Check, layers.Check, lie.Check, gradient.Check}
+	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, decision.Check, lint.Check, order.Check, layers.Check, lie.Check, gradient.Check}
 }
 
 // Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was not passed.

@@ -71,6 +71,7 @@ var layers = map[string]int{
 	"audit/check/decision":  9,
 	"audit/check/lint":      10,
 	"audit/check/layers":    10,
+	"audit/check/order":     10,
 	"audit/check/precision": 10,
 	"audit/check/gradient":  10,
 	"audit/check/lie":       10,
