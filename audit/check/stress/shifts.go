@@ -1,0 +1,196 @@
+package stress
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"nero/audit"
+	"nero/data/space"
+)
+
+// askShifts sweeps whole shifts of the content of pictures and looks for a period of the error.
+func (t *tester) askShifts(ctx context.Context) error {
+	x, ok := t.still[0].(*space.Image)
+	if !ok {
+		t.skip(Shifts, "the input is no picture")
+		return nil
+	}
+	// Content stays that far from the border at every shift, and is at least as wide.
+	margin := min(int(t.p.Param("shift")), min(x.H, x.W)/4)
+	if margin < 2 {
+		t.skip(Shifts, fmt.Sprintf("a picture of %d×%d pixels leaves no room for shifts", x.H, x.W))
+		return nil
+	}
+	_, _, h, w, isMap := grid(t.base[0])
+	var stride [2]int // pixels of the input per pixel of the output
+	if isMap {
+		if h == 0 || w == 0 || x.H%h != 0 || x.W%w != 0 {
+			t.skip(Shifts, fmt.Sprintf("an output of %d×%d pixels is no whole fraction of an input of %d×%d", h, w, x.H, x.W))
+			return nil
+		}
+		stride = [2]int{x.H / h, x.W / w}
+	}
+	var curves [2][]float64 // largest error per shift 1, 2, ...; NaN where the output would move by part of a pixel
+	content := false
+	for i := range t.still {
+		img := framed(t.still[i], margin)
+		content = content || size(img) > 0
+		values := []space.Value{img}
+		for s := 1; s <= margin; s++ {
+			values = append(values, rolled(img, s, 0), rolled(img, 0, s))
+		}
+		y, err := t.predict(ctx, values)
+		if err != nil {
+			return err
+		}
+		for s := 1; s <= margin; s++ {
+			for a := range 2 {
+				e := math.NaN()
+				switch v := y[2*s-1+a]; {
+				case !isMap:
+					e = t.apart(v, y[0])
+				case s%stride[a] == 0:
+					by := [2]int{}
+					by[a] = s / stride[a]
+					e = t.apart(v, mapRolled(y[0], by[0], by[1]))
+				}
+				if len(curves[a]) < s {
+					curves[a] = append(curves[a], e)
+				} else if !(e <= curves[a][s-1]) {
+					curves[a][s-1] = e
+				}
+			}
+		}
+	}
+	if !content {
+		t.skip(Shifts, "the pictures are blank away from their border")
+		return nil
+	}
+	t.concludeShifts(curves)
+	return nil
+}
+
+// mapRolled is a map moved down and to the right, around the border.
+func mapRolled(v space.Value, down, right int) space.Value {
+	switch v := v.(type) {
+	case *space.Image:
+		return rolled(v, down, right)
+	case *space.Tensor:
+		y := rolled(&space.Image{C: v.Shape[0], H: v.Shape[1], W: v.Shape[2], Pix: v.Val}, down, right)
+		return &space.Tensor{Shape: v.Shape, Val: y.Pix}
+	case *space.Mask:
+		o := &space.Mask{H: v.H, W: v.W, Label: make([]int32, len(v.Label))}
+		for r := range v.H {
+			for c := range v.W {
+				o.Label[((r+down)%v.H+v.H)%v.H*v.W+((c+right)%v.W+v.W)%v.W] = v.Label[r*v.W+c]
+			}
+		}
+		return o
+	}
+	return v
+}
+
+// Period of an error over the shifts 1, 2, ..., up to which an error counts as none: 1 if there is no error, k if it vanishes at every multiple of
+// k and nowhere else, or is ten times smaller there than elsewhere; 0 if it has none. Clear says that it vanishes. Shifts without an error, NaN, are
+// left out. A period needs one multiple and one other shift at least.
+func Period(e []float64, floor float64) (k int, clear bool) {
+	least, most := math.Inf(1), 0.0
+	n := 0
+	for _, x := range e {
+		if math.IsNaN(x) {
+			continue
+		}
+		n++
+		least, most = min(least, x), max(most, x)
+	}
+	switch {
+	case n == 0:
+		return 0, false
+	case most <= floor:
+		return 1, true
+	}
+	for k := 2; k <= len(e); k++ {
+		on, off := 0.0, math.Inf(1)
+		hits, others := 0, 0
+		for i, x := range e {
+			switch {
+			case math.IsNaN(x):
+			case (i+1)%k == 0:
+				on, hits = max(on, x), hits+1
+			default:
+				off, others = min(off, x), others+1
+			}
+		}
+		if hits == 0 || others == 0 {
+			continue
+		}
+		if off > max(floor, bandRatio*on) {
+			return k, on <= floor
+		}
+	}
+	return 0, false
+}
+
+func (t *tester) concludeShifts(e [2][]float64) {
+	p := t.p
+	limit := max(t.floor, p.Policy.Threshold/bandRatio)
+	var series []audit.Series
+	var clear [2]bool
+	most := 0.0
+	for a, name := range []string{"down", "right"} {
+		s := audit.Series{Name: name, Marks: true}
+		for i, x := range e[a] {
+			if !math.IsNaN(x) {
+				s.X, s.Y = append(s.X, float64(i+1)), append(s.Y, x)
+				most = max(most, x)
+			}
+		}
+		series = append(series, s)
+		t.r.Period[a], clear[a] = Period(e[a], limit)
+	}
+	p.Show(audit.Exhibit{
+		Name: "shift-sweep", Title: "Error over whole shifts of the content",
+		Note:  "A probe, not part of the claim. An error that falls at every k-th shift shows strides that multiply to k.",
+		Curve: &audit.Curve{X: audit.Scale{Name: "shift", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true}, Limit: math.NaN(), Series: series},
+	})
+	down, right := t.r.Period[0], t.r.Period[1]
+	q := Question{Name: Shifts, Answer: Measured, Error: most, Limit: math.NaN()}
+	ev := []audit.Evidence{audit.Number("period down", float64(down), "px"), audit.Number("period right", float64(right), "px"), audit.Number("largest error of a shift", most, "")}
+	clue := audit.Clue{Name: audit.ClueStridePattern, Strength: 0.8, Evidence: ev}
+	known := len(series[0].X)+len(series[1].X) > 0
+	switch {
+	case !known:
+		t.skip(Shifts, "no shift up to the largest moves the output by whole pixels")
+		return
+	case down > 1 || right > 1:
+		clue.Holds = true
+		if (down <= 1 || clear[0]) && (right <= 1 || clear[1]) {
+			clue.Strength = 1
+		}
+		q.Text = fmt.Sprintf("the error over shifts has the period %s px", periods(down, right))
+		clue.Location = "shifts, period " + periods(down, right)
+	case down == 1 && right == 1:
+		q.Text = fmt.Sprintf("no whole shift up to %d px changes the answer", max(len(e[0]), len(e[1])))
+	default:
+		q.Text = fmt.Sprintf("every shift changes the answer, by up to %.2g; there is no period", most)
+	}
+	clue.Text = q.Text
+	p.Measure(ev...)
+	p.Clue(clue)
+	t.answer(q)
+}
+
+// periods writes the periods of both axes.
+func periods(down, right int) string {
+	if down == right {
+		return fmt.Sprint(down)
+	}
+	one := func(k int) string {
+		if k == 0 {
+			return "none"
+		}
+		return fmt.Sprint(k)
+	}
+	return one(down) + " down, " + one(right) + " right"
+}

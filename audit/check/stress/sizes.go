@@ -1,0 +1,249 @@
+package stress
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"nero/audit"
+	"nero/data/space"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+// askSizes measures the exact elements at pictures of other sizes.
+func (t *tester) askSizes(ctx context.Context) error {
+	p := t.p
+	x, ok := t.raw[0].(*space.Image)
+	n := int(p.Param("sizes"))
+	switch {
+	case !ok:
+		t.skip(Sizes, "the input is no picture")
+		return nil
+	case n == 0 || len(t.exact) == 0:
+		t.skip(Sizes, "there is no other size to try, or no exact element")
+		return nil
+	case p.Subject.Interior == nil:
+		t.skip(Sizes, "the model is not at hand as a graph, so it is not known whether it takes other sizes")
+		return nil
+	case !free(p):
+		t.skip(Sizes, "the graph fixes the size of its input")
+		return nil
+	}
+	opt, ok := action.OptionsOf(p.Subject.Plan.In)
+	if !ok || opt.Window != nil {
+		t.skip(Sizes, "the input action cannot be made for another size")
+		return nil
+	}
+	table := &audit.Table{Columns: []audit.Column{{Name: "size", Unit: "px"}, {Name: "error", Doc: "largest at exact elements, relative to the scale of the outputs at that size"}, {Name: "answer"}}}
+	series := audit.Series{Name: "error", Marks: true}
+	limit := max(p.Policy.Threshold, t.floor)
+	var good, bad []string
+	var reason string
+	most := 0.0
+	for by := -n; by <= n; by++ {
+		h, w := x.H+by, x.W+by
+		if h < 4 || w < 4 {
+			continue
+		}
+		e, err := t.atSize(ctx, opt, h, w)
+		name := strconv.Itoa(h)
+		if h != w {
+			name = fmt.Sprintf("%d×%d", h, w)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			reason = err.Error()
+			table.Rows = append(table.Rows, []audit.Cell{audit.Word(name), audit.Num(math.NaN()), audit.Word(Untested + ": " + reason)})
+			continue
+		}
+		a := held(e, limit)
+		t.r.Sizes[h] = a == Holds
+		if a == Holds {
+			good = append(good, name)
+		} else {
+			bad = append(bad, name)
+		}
+		if e > most {
+			most = e
+		}
+		table.Rows = append(table.Rows, []audit.Cell{audit.Word(name), audit.Num(e), audit.Word(a)})
+		series.X, series.Y = append(series.X, float64(h)), append(series.Y, e)
+	}
+	if len(series.X) == 0 {
+		t.skip(Sizes, "the model takes no other size: "+reason)
+		return nil
+	}
+	p.Show(audit.Exhibit{Name: "sizes", Title: "Exact elements at other sizes of the picture", Note: "Pictures are cropped, or framed with zeros, about their centre.", Table: table})
+	p.Show(audit.Exhibit{
+		Name: "error-by-size", Title: "Error over the size of the picture",
+		Curve: &audit.Curve{X: audit.Scale{Name: "height", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true}, Limit: limit, Series: []audit.Series{series}},
+	})
+	q := Question{Name: Sizes, Answer: Measured, Error: most, Limit: limit}
+	switch {
+	case len(bad) == 0:
+		q.Answer, q.Text = Holds, "exact elements hold at every size tried: "+strings.Join(good, ", ")
+	case len(good) == 0:
+		q.Text = "exact elements hold at no size tried: " + strings.Join(bad, ", ")
+	default:
+		q.Text = fmt.Sprintf("exact elements hold at the sizes %s and not at %s", strings.Join(good, ", "), strings.Join(bad, ", "))
+		p.Report(audit.Finding{
+			Category: audit.Explanation, Location: "input size", Worst: audit.Nowhere, Message: q.Text,
+			Evidence: []audit.Evidence{audit.Number("sizes that hold", float64(len(good)), fmt.Sprintf("of %d", len(good)+len(bad))), audit.Number("largest error", most, "").Against(limit)},
+			Remedies: []string{
+				"feed pictures of a size that holds",
+				"use odd kernels and symmetric padding, with (size + padding - kernel) divisible by every stride",
+			},
+		})
+	}
+	t.answer(q)
+	return nil
+}
+
+// free reports whether two axes of the model's input have no fixed length, beside the first, which counts samples.
+func free(p *audit.Pass) bool {
+	for _, port := range p.Subject.Interior.ONNX().Signature().Inputs {
+		k := 0
+		for i, a := range port.Shape {
+			if i > 0 && a.Free() {
+				k++
+			}
+		}
+		if k >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// atSize is the largest error over samples and exact elements at h×w pixels.
+func (t *tester) atSize(ctx context.Context, o action.Options, h, w int) (float64, error) {
+	p := t.p
+	var G group.Planar
+	var err error
+	plan := p.Subject.Plan
+	planar, ok := plan.Group.(group.Planar)
+	if !ok {
+		return 0, fmt.Errorf("%s does not act on the plane", plan.Group.Name())
+	}
+	G = planar
+	if _, torus := plan.Group.(group.Torus); torus {
+		g, err := group.Roll(h, w)
+		if err != nil {
+			return 0, err
+		}
+		if G, ok = g.(group.Planar); !ok {
+			return 0, fmt.Errorf("%s does not act on the plane", g.Name())
+		}
+	}
+	x, ok := t.raw[0].(*space.Image)
+	if !ok {
+		return 0, fmt.Errorf("the input is no picture")
+	}
+	in, err := action.NewImage(G, space.Spec{Kind: space.KindImage, Shape: []int{x.C, h, w}}, o)
+	if err != nil {
+		return 0, err
+	}
+	out, err := t.outAt(G)
+	if err != nil {
+		return 0, err
+	}
+	var spread audit.Spread
+	most := math.NaN()
+	type pending struct{ y, z space.Value }
+	var all []pending
+	for i := range t.raw {
+		img, ok := t.raw[i].(*space.Image)
+		if !ok {
+			continue
+		}
+		v := resized(img, h, w)
+		values, at := []space.Value{v}, []group.Element{}
+		for _, j := range t.exact {
+			g := p.Elements[j].G
+			if !in.Exact(g) {
+				continue
+			}
+			if gone, err := loses(in, g, v); err != nil || gone {
+				if err != nil {
+					return 0, err
+				}
+				continue
+			}
+			gv, err := in.Apply(g, v)
+			if err != nil {
+				return 0, err
+			}
+			values, at = append(values, gv), append(at, g)
+		}
+		y, err := t.predict(ctx, values)
+		if err != nil {
+			return 0, err
+		}
+		if err := spread.Add(y[0]); err != nil {
+			return 0, err
+		}
+		for k, g := range at {
+			z, err := out.Apply(G.Inv(g), y[k+1])
+			if err != nil {
+				return 0, fmt.Errorf("output: %w", err)
+			}
+			all = append(all, pending{y[0], z})
+		}
+	}
+	s := spread.Scale()
+	if !(s > 0) || len(all) == 0 {
+		return 0, fmt.Errorf("nothing varies at this size, or every element loses content at the border")
+	}
+	for _, q := range all {
+		d, err := audit.Compare(q.z, q.y)
+		if err != nil {
+			return 0, err
+		}
+		if e := d.Norm / s; !(e <= most) {
+			most = e
+		}
+	}
+	return most, nil
+}
+
+// outAt is the output action for maps of any size.
+func (t *tester) outAt(G group.Planar) (action.Action, error) {
+	out := t.p.Subject.Plan.Out
+	o, ok := action.OptionsOf(out)
+	if !ok {
+		return out, nil // without a grid, size means nothing
+	}
+	switch out.(type) {
+	case *action.Image:
+		return action.NewImage(G, space.Spec{Kind: space.KindImage}, o)
+	case *action.Mask:
+		return action.NewMask(G, space.Spec{Kind: space.KindMask}, o, 0)
+	}
+	rep, ok := action.RepresentationOf(out)
+	if !ok {
+		return nil, fmt.Errorf("the output action cannot be made for another size")
+	}
+	return action.NewTensor(G, space.Spec{Kind: space.KindTensor, Shape: []int{-1, -1, -1}}, o, rep)
+}
+
+// resized is a picture cropped or framed with zeros about its centre.
+func resized(x *space.Image, h, w int) *space.Image {
+	y := space.NewImage(x.C, h, w)
+	dr, dc := (h-x.H)/2, (w-x.W)/2
+	for k := range x.C {
+		from, to := x.Plane(k), y.Plane(k)
+		for r := range h {
+			for c := range w {
+				if rr, cc := r-dr, c-dc; rr >= 0 && rr < x.H && cc >= 0 && cc < x.W {
+					to[r*w+c] = from[rr*x.W+cc]
+				}
+			}
+		}
+	}
+	return y
+}
