@@ -75,6 +75,7 @@ var layers = map[string]int{
 	"audit/check/precision": 10,
 	"audit/check/gradient":  10,
 	"audit/check/lie":       10,
+	"audit/check/stress":    10,
 	"audit/check/endtoend":  11,
 	"audit/check/lattice":   11,
 	"audit/check":           12,
