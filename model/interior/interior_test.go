@@ -101,7 +101,7 @@ func apart(tb testing.TB, a, b interior.Array) float64 {
 	return math.Sqrt(d) / math.Max(1e-30, math.Sqrt(s))
 }
 
-// everyLayer is 1 where opening a graph is cheap, and more on the embedded engine, which starts anew for each.
+// everyLayer is small where opening a graph is cheap, and more on the embedded engine, which starts anew for each.
 func everyLayer(tb testing.TB) int {
 	tb.Helper()
 	e, err := anEngine()
@@ -111,7 +111,7 @@ func everyLayer(tb testing.TB) int {
 	if e.Info().Name == choose.Wasm || testing.Short() {
 		return 6
 	}
-	return 1
+	return 3
 }
 
 // Law: what a sample contributes to an inner value does not depend on the batch that it went through with, and running up to any
