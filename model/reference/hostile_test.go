@@ -58,10 +58,10 @@ func hostileTensor(t *rapid.T) tensor.Tensor {
 	for k := range x.Len() {
 		seed = seed*6364136223846793005 + 1442695040888963407
 		v := int64(seed>>33)%7 - 2
-		switch {
-		case d == tensor.Bool:
+		switch d { //nolint:exhaustive // all others are integers
+		case tensor.Bool:
 			x.Raw[k] = byte(seed >> 63)
-		case d == tensor.Float32:
+		case tensor.Float32:
 			f := float32(v) / 2
 			if !small && seed>>60 == 0 {
 				f = [4]float32{float32(math.Inf(1)), float32(math.NaN()), 1e30, -1e9}[seed>>40&3]
@@ -131,8 +131,7 @@ func hostile(t *rapid.T) {
 			return // the file itself is not in order
 		}
 		g, err := reference.Load(m)
-		var u *reference.UnsupportedError
-		if errors.As(err, &u) {
+		if u, ok := errors.AsType[*reference.UnsupportedError](err); ok {
 			before := len(n.Attribute)
 			n.Attribute = slices.DeleteFunc(n.Attribute, func(a *onnxpb.AttributeProto) bool {
 				return strings.Contains(u.Ops[0]+" ", "attribute "+a.GetName()+" ")

@@ -16,7 +16,7 @@ import (
 
 // Versions of the standard operators that are known. Where a file uses an older or a newer set it is refused.
 const (
-	MinOpset = 6
+	MinOpset = 1
 	MaxOpset = 23
 )
 

@@ -31,7 +31,7 @@ func find(all []entry, opset int) (entry, bool) {
 func operators() map[string][]entry {
 	all := map[string][]entry{}
 	for _, part := range []map[string][]entry{
-		unaryOps(), binaryOps(), typeOps(), shapeOps(), indexOps(), reduceOps(), normOps(), linearOps(), poolOps(), resizeOps(), recurrentOps(), controlOps(), lossOps(),
+		unaryOps(), binaryOps(), typeOps(), shapeOps(), indexOps(), reduceOps(), normOps(), linearOps(), poolOps(), resizeOps(), recurrentOps(), controlOps(), lossOps(), detectOps(), quantizeOps(),
 	} {
 		for name, es := range part {
 			all[name] = append(all[name], es...)
@@ -41,14 +41,14 @@ func operators() map[string][]entry {
 }
 
 // Supported lists the standard operators that are known, sorted, each with the operator sets from which on its meanings count,
-// as in "Softmax 6, 13". A version 6 stands for everything up to 6, the oldest set that is read.
+// as in "Softmax 1, 13".
 func Supported() []string {
 	all := operators()
 	out := make([]string, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		var since []int
 		for _, e := range all[name] {
-			since = append(since, max(e.since, MinOpset))
+			since = append(since, e.since)
 		}
 		slices.Sort(since)
 		var text []string

@@ -79,13 +79,13 @@ func unaryOps() map[string][]entry {
 			return func(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }
 		},
 	} {
-		ops[name] = []entry{{since: map[string]int{"Gelu": 20}[name], least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
+		ops[name] = []entry{{since: max(map[string]int{"Gelu": 20}[name], 1), least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
 			return floatKernel(form(a))
 		}}}
 	}
 	since := map[string]int{
 		"Erf": 9, "Mish": 18, "HardSwish": 14, "Round": 11, "Sinh": 9, "Cosh": 9, "Asinh": 9, "Acosh": 9, "Atanh": 9,
-		"Sin": 7, "Cos": 7, "Tan": 7, "Asin": 7, "Acos": 7, "Atan": 7, "Celu": 12, "ThresholdedRelu": 10, "Shrink": 9,
+		"Sin": 7, "Cos": 7, "Tan": 7, "Asin": 7, "Acos": 7, "Atan": 7, "Celu": 12, "Selu": 6, "ThresholdedRelu": 10, "Shrink": 9,
 	}
 	for name, v := range since {
 		ops[name][0].since = v
@@ -113,7 +113,7 @@ func unaryOps() map[string][]entry {
 			return x
 		}, func(x int64) int64 { return max(x, 0) }},
 	} {
-		ops[name] = []entry{{since: map[string]int{"Sign": 9}[name], least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
+		ops[name] = []entry{{since: max(map[string]int{"Sign": 9}[name], 1), least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
 			return one(func(c *call) (*value, error) {
 				x, err := c.any(0)
 				if err != nil {
