@@ -925,6 +925,11 @@ func (v *surveyor) table(x field, name string) {
 		}
 		return 1
 	}
+	for i, a := range axes {
+		if n := length(a); x.state == grid && n > 1 && n != x.line[i].n {
+			return // not broadcast place by place, such as the slopes of an old PRelu
+		}
+	}
 	if x.state == tokens {
 		n := length(x.at[0])
 		sx, sy = stride[x.at[0]], stride[x.at[0]]*w

@@ -15,6 +15,9 @@
 // that differ only in what they do not read, or branches on turned copies that together have what each of them lacks. The
 // laws (such as: a mirror keeps a strided window if size + 2*begin - extent = stride*(places-1)) then say why.
 //
+// What it does not know are inequalities: that a mean is no larger than the maximum can make a maximum of means of maxima more
+// symmetric than predicted.
+//
 // Structure says what cannot be exact. That something can be exact does not say that it is: for that the weights are read.
 package lint
 
@@ -288,13 +291,13 @@ func (l *linter) points(ctx context.Context) error {
 	for _, e := range all.Elements() {
 		ms = append(ms, motion{e: e})
 	}
-	r, err := trace(ctx, l.f, l.p, ms, standIns{})
+	r, err := trace(ctx, l.f, l.p, l.res.Output, ms, standIns{})
 	if err != nil {
 		return err
 	}
 	group := func(r *run) Subgroup { return r.group(l.res.Output) }
 	if s := r.status[l.res.Output]; s.judged && group(r) != all && oblong(l.f) {
-		tied, err := trace(ctx, l.f, l.p, ms, standIns{tied: true})
+		tied, err := trace(ctx, l.f, l.p, l.res.Output, ms, standIns{tied: true})
 		if err != nil {
 			return err
 		}
@@ -419,7 +422,7 @@ func start(p picture, ms []motion) *value {
 }
 
 // trace sends the copies through the graph. motions[0] must be the identity.
-func trace(ctx context.Context, f *facts.Facts, p picture, ms []motion, with standIns) (*run, error) {
+func trace(ctx context.Context, f *facts.Facts, p picture, output string, ms []motion, with standIns) (*run, error) {
 	r := &run{motions: ms, status: map[string]status{}, dense: map[int]bool{}, tabled: map[int]bool{}}
 	t := &tracer{f: f, values: map[string]*value{}, standIns: with, r: r}
 	nodes := f.Model().Proto().GetGraph().GetNode()
@@ -461,6 +464,9 @@ func trace(ctx context.Context, f *facts.Facts, p picture, ms []motion, with sta
 			t.values[name] = v
 			if !f.Depends(name) {
 				continue
+			}
+			if name == output && v.opaque == "" {
+				v = v.settled()
 			}
 			r.judge(name, v, p, n.GetInput())
 			if v.opaque != "" && k == 0 && v.opaque != readsUnknown {
@@ -629,7 +635,7 @@ func (l *linter) shifts(ctx context.Context) error {
 	// No kernel is asked to be symmetric: shifts do not turn it.
 	test := func(k [2]int) (ok [2]bool, judged bool, r *run, err error) {
 		ms := []motion{{}, {dy: k[0] % size[0]}, {dx: k[1] % size[1]}}
-		r, err = trace(ctx, l.f, l.p, ms, standIns{free: true})
+		r, err = trace(ctx, l.f, l.p, l.res.Output, ms, standIns{free: true})
 		if err != nil {
 			return ok, false, nil, err
 		}

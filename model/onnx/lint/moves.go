@@ -422,7 +422,55 @@ func reshape(x *value, shape []int) *value {
 			out.atoms[o], factors = factor(factors, shape[o])
 		}
 	}
+	out.interleave()
 	return out
+}
+
+// interleave makes one picture axis of places and what came between them, such as the rows of blocks and the rows within them
+// after a pixel shuffle.
+func (v *value) interleave() {
+	for a, as := range v.atoms {
+		if len(as) < 2 || as[0].role != roleY && as[0].role != roleX {
+			continue
+		}
+		between := false
+		for _, f := range as[1:] {
+			between = between || f.role == roleOther && f.n > 1
+		}
+		alone := !slices.ContainsFunc(as[1:], func(f atom) bool { return f.role != roleOther })
+		for b, bs := range v.atoms {
+			alone = alone && (a == b || !slices.ContainsFunc(bs, func(f atom) bool { return f.role == as[0].role && f.copy == as[0].copy && f.n > 1 }))
+		}
+		if between && alone && a > 0 {
+			v.atoms[a] = []atom{{role: as[0].role, copy: as[0].copy, n: v.shape[a], step: 1}}
+		}
+	}
+}
+
+// settled is how the axes of an output are read: places that lie among channels are channels, and what is left of an axis of
+// the picture is a picture axis of its own.
+func (v *value) settled() *value {
+	pure := map[[2]int]int{} // axis by role and copy
+	for a, as := range v.atoms {
+		if !slices.ContainsFunc(as, func(f atom) bool { return f.role != as[0].role || f.copy != as[0].copy }) {
+			pure[[2]int{int(as[0].role), as[0].copy}] = a
+		}
+	}
+	out := *v
+	out.atoms = slices.Clone(v.atoms)
+	for a, as := range v.atoms {
+		for i, f := range as {
+			p, ok := pure[[2]int{int(f.role), f.copy}]
+			if f.role != roleY && f.role != roleX || !ok || p == a || f.n == 1 {
+				continue
+			}
+			if out.atoms[a] = slices.Clone(out.atoms[a]); out.atoms[a][i].role != roleOther {
+				out.atoms[a][i] = atom{role: roleOther, n: f.n, step: 1}
+			}
+			out.atoms[p] = renewed(v.atoms[p], v.shape[p])
+		}
+	}
+	return &out
 }
 
 // factor takes the outermost factors of a product off: those of an axis of length n, and what is left.

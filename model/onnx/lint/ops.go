@@ -109,8 +109,8 @@ func (t *tracer) step() []*value {
 	if len(t.rec.Out) == 0 || t.rec.Out[0] == nil {
 		return fail("its shape is not known")
 	}
-	for i := range t.node.GetInput() {
-		if v := t.in(i); v != nil && v.opaque != "" && t.f.Depends(t.node.GetInput()[i]) {
+	for _, name := range t.node.GetInput() { // stored tensors are read where they count, and weights never
+		if t.f.Depends(name) && t.value(name).opaque != "" {
 			return fail("%s", readsUnknown)
 		}
 	}
@@ -312,6 +312,9 @@ func together(shape []int, vs []*value) (held []int, atoms [][]atom, from [][]in
 	for a := range rank {
 		best := -1
 		for _, v := range vs {
+			if v.shape[a] != 1 && v.shape[a] != shape[a] {
+				return nil, nil, nil, fmt.Errorf("a value of %v on one of %v", v.shape, shape)
+			}
 			held[a] = max(held[a], v.held[a])
 			if v.shape[a] != shape[a] {
 				continue
@@ -873,6 +876,16 @@ func (t *tracer) pool(x *value) *value {
 			}
 		}
 	}
+	if w.Kernel[0] == 1 && w.Kernel[1] == 1 && op != "LpPool" && w.Begin[0]+w.Begin[1]+w.End[0]+w.End[1] == 0 {
+		// Every window is a single place.
+		lists := [][]int{nil, nil, {}, {}}
+		for a := range 2 {
+			for o := range w.Out[a] {
+				lists[a+2] = append(lists[a+2], o*w.Stride[a])
+			}
+		}
+		return x.remap(lists, res.atoms, 0)
+	}
 	if op == "MaxPool" {
 		if err := tooMuch([]int{planes, out, w.Kernel[0], w.Kernel[1]}); err != nil {
 			return opaque("%s", err)
@@ -1181,12 +1194,18 @@ func (t *tracer) contract(x *value, axis int, seed uint64) *value {
 
 // product follows Gemm and MatMul.
 func (t *tracer) product() *value {
-	a, b := t.in(0), t.in(1)
 	gemm := t.node.GetOpType() == "Gemm"
-	if a == nil || b == nil {
+	if len(t.node.GetInput()) < 2 {
 		return opaque("an input is missing")
 	}
 	dataA, dataB := t.f.Depends(t.node.GetInput()[0]), t.f.Depends(t.node.GetInput()[1])
+	var a, b *value // weights are not read
+	if dataA {
+		a = t.in(0)
+	}
+	if dataB {
+		b = t.in(1)
+	}
 	turn := func(v *value) *value {
 		out := &value{shape: []int{v.shape[1], v.shape[0]}, held: []int{v.held[1], v.held[0]}, atoms: [][]atom{v.atoms[1], v.atoms[0]}}
 		for _, s := range v.x {

@@ -52,7 +52,7 @@ func (l *linter) weights(ctx context.Context) error {
 	for _, e := range res.Structure.Elements() {
 		ms = append(ms, motion{e: e})
 	}
-	r, err := trace(ctx, l.f, l.p, ms, standIns{free: true})
+	r, err := trace(ctx, l.f, l.p, l.res.Output, ms, standIns{free: true})
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (w *weigher) node(i int, n *nodeProto, e Element, in []relation, guess func
 	case "Identity", "Dropout", "Cast", "CastLike", "Clip", "Neg", "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool",
 		"GlobalLpPool", "Resize", "Upsample", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "MeanVarianceNormalization", "CumSum", "QuantizeLinear", "DequantizeLinear":
 		return carry()
-	case "Softmax", "LogSoftmax", "LRN", "LpNormalization", "GroupNormalization", "ArgMax", "ArgMin", "Hardmax", "DepthToSpace", "SpaceToDepth", "Expand", "Tile":
+	case "Softmax", "LogSoftmax", "LRN", "LpNormalization", "GroupNormalization", "ArgMax", "ArgMin", "Hardmax", "Expand", "Tile":
 		if x.perm != nil {
 			if op == "Softmax" || op == "LogSoftmax" || op == "LpNormalization" {
 				return carry() // it sums over channels, or over none
@@ -278,6 +278,8 @@ func (w *weigher) node(i int, n *nodeProto, e Element, in []relation, guess func
 			return guess("its channels are permuted, which is not followed through %s", op)
 		}
 		return relation{standing: known}
+	case "DepthToSpace", "SpaceToDepth":
+		return w.blocks(i, n, e, x, xShape, guess)
 	case "Pad", "Slice", "Gather", "Split":
 		return w.cut(i, n, e, 0)
 	case "Transpose":
@@ -593,6 +595,49 @@ func (w *weigher) cut(i int, n *nodeProto, e Element, k int) relation {
 	return relation{standing: known, perm: short(out)}
 }
 
+// blocks follows DepthToSpace, whose channels must be permuted as the motion moves places within a block, and SpaceToDepth,
+// which permutes them so.
+func (w *weigher) blocks(i int, n *nodeProto, e Element, x relation, shape []int, guess func(string, ...any) relation) relation {
+	b := int(onnx.Int(n, "blocksize", 1))
+	if len(shape) != 4 || b < 1 || b > 1<<15 {
+		return guess("blocks of %d", b)
+	}
+	number := func(c, y, x, channels int) int { return (y*b+x)*channels + c }
+	if onnx.String(n, "mode", "DCR") == "CRD" && n.GetOpType() == "DepthToSpace" {
+		number = func(c, y, x, _ int) int { return (c*b+y)*b + x }
+	}
+	channels, deep := shape[1]/(b*b), n.GetOpType() == "DepthToSpace"
+	if !deep {
+		channels = shape[1]
+	}
+	perm := identity(x.perm, shape[1])
+	if len(perm) != shape[1] {
+		return guess("its channels are not followed")
+	}
+	out := make([]int, channels*b*b)
+	if deep {
+		out = out[:channels]
+	}
+	for c := range channels {
+		for k := range b * b {
+			y, x := e.inverse().place(k/b, k%b, b, b)
+			if !deep {
+				out[number(c, k/b, k%b, channels)] = number(perm[c], y, x, channels)
+				continue
+			}
+			to := perm[number(c, k/b, k%b, channels)]
+			if k == 0 { // the channel that these places go to
+				out[c] = slices.IndexFunc(identity(nil, channels), func(d int) bool { return number(d, y, x, channels) == to })
+			}
+			if out[c] < 0 || number(out[c], y, x, channels) != to {
+				w.lose(i, e, "the channels that become the pixels of a block are not permuted as the motion moves these pixels", "tie the weights of these channels, or resize instead")
+				return relation{standing: broken}
+			}
+		}
+	}
+	return relation{standing: known, perm: short(out)}
+}
+
 // transposed follows a change of the order of axes.
 func (w *weigher) transposed(n *nodeProto, x relation, shape []int, atoms [][]atom, guess func(string, ...any) relation) relation {
 	if x.perm == nil {
@@ -724,6 +769,9 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 	for _, b := range r.bias {
 		most = max(most, math.Abs(b))
 	}
+	if largest == 0 {
+		largest = 1
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	probe := make([]float64, r.inputs+1)
 	for i := range probe {
@@ -741,7 +789,7 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 			turned[o] += r.bias[o] * probe[r.inputs]
 		}
 	}
-	differ := func(o, q int) float64 { // the largest difference of row o, moved, from row q
+	differ := func(o, q int, stop float64) float64 { // the largest difference of row o, moved, from row q; no more than is above stop
 		d := 0.0
 		for j := range r.length {
 			k := r.entry(q, r.moved(r.place(o, j)))
@@ -749,7 +797,9 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 				return math.Inf(1)
 			}
 			if x := math.Abs(r.at(o, j)-r.at(q, k)) / largest; !(x <= d) {
-				d = x
+				if d = x; !(d <= stop) {
+					return d
+				}
 			}
 		}
 		if r.bias != nil && most > 0 {
@@ -759,13 +809,10 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 		}
 		return d
 	}
-	if largest == 0 {
-		largest = 1
-	}
 	perm = slices.Repeat([]int{-1}, r.count)
 	used := make([]bool, r.count)
 	for o := range perm {
-		if differ(o, o) <= tol {
+		if differ(o, o, tol) <= tol {
 			perm[o], used[o] = o, true
 		}
 	}
@@ -778,7 +825,7 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 		}
 		k, _ := slices.BinarySearchFunc(order, turned[o]-reach, func(q int, v float64) int { return cmp.Compare(plain[q], v) })
 		for ; k < len(order) && plain[order[k]] <= turned[o]+reach; k++ {
-			if q := order[k]; !used[q] && differ(o, q) <= tol {
+			if q := order[k]; !used[q] && differ(o, q, tol) <= tol {
 				perm[o], used[q] = q, true
 				break
 			}
@@ -786,7 +833,7 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 		if perm[o] < 0 {
 			off = math.Inf(1)
 			for q := range r.count {
-				off = min(off, differ(o, q))
+				off = min(off, differ(o, q, off))
 			}
 			return nil, o, off
 		}
