@@ -10,6 +10,9 @@ import (
 	"nero/data/space"
 )
 
+// mostValues bounds how many inputs the other engine is sent at once.
+const mostValues = 32
+
 // order is what summing in another order may do to an output, relative to the scale: about a hundred float32 roundings.
 const order = 1e-5
 

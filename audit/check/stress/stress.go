@@ -185,21 +185,21 @@ func (t *tester) samples(ctx context.Context) error {
 	return err
 }
 
-// mostValues bounds how many inputs are held at once.
-const mostValues = 32
-
-// predict is a list of inputs through the model, a few at a time.
+// predict is a list of inputs through the model, in chunks of the audit.
 func (t *tester) predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
 	out := make([]space.Value, 0, len(values))
-	for len(values) > 0 {
-		n := min(mostValues, len(values))
-		y, err := t.p.PredictBatch(ctx, 0, values[:n])
-		if err != nil {
-			return nil, err
+	stream := func(yield func(audit.Request, error) bool) {
+		for _, v := range values {
+			if !yield(audit.Request{Input: v}, nil) {
+				return
+			}
 		}
-		out, values = append(out, y...), values[n:]
 	}
-	return out, nil
+	err := t.p.Predict(ctx, stream, func(_ audit.Request, y space.Value) error {
+		out = append(out, y)
+		return nil
+	})
+	return out, err
 }
 
 // apart is ‖a - b‖/s; NaN if a number is not finite, +Inf for values of different form.
