@@ -17,9 +17,10 @@ import (
 // Check is the check of local equivariance errors. Its result is a [*Result].
 var Check = &audit.Check{
 	Name: "lie",
-	Doc: `Lie measures the local equivariance error: L_X f(x) = d/dt ρ_out(e^{tX})⁻¹ f(ρ_in(e^{tX})x) at t = 0, for every generator X of the group,
-and LEE = E‖L_X f(x)‖², here divided by s², in 1/rad², 1/px² or per log-factor squared (Gruver et al. 2022). It says how an error begins, free of the choice of
-elements, and splits among layers.
+	Doc: `Lie measures how an error begins: the derivative of the pulled-back prediction along every generator of the group, at the identity.
+L_X f(x) = d/dt ρ_out(e^{tX})⁻¹ f(ρ_in(e^{tX})x) at t = 0 for a generator X, and the local equivariance error is LEE = E‖L_X f(x)‖², here
+divided by s², in 1/rad², 1/px² or per log-factor squared (Gruver, Finzi, Goldblum and Wilson 2022). It depends on no choice of elements, and splits
+among layers.
 
 Two estimates stand beside each other. Forward mode: the derivative of the moved input, pushed through the model, plus the derivative of
 the action on the output; exact up to rounding. Central differences [z(h) - z(-h)]/2h with the model itself, over steps h from 0.25 down to 1e-4 in
