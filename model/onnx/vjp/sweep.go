@@ -230,10 +230,7 @@ func (s *sweep) cotangent(y string, sig onnx.Signature) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("output %q: %w", y, err)
 	}
-	axes := make([]any, len(sh))
-	for i, l := range sh {
-		axes[i] = l
-	}
+	axes := anys(sh)
 	name := s.free("cotangent")
 	if len(axes) > 0 {
 		axes[0] = name + "_batch"
@@ -247,6 +244,29 @@ func (s *sweep) cotangent(y string, sig onnx.Signature) (string, error) {
 	}
 	s.adj[y] = s.b.Input(name, d, axes...)
 	return name, nil
+}
+
+func anys(v []int) []any {
+	out := make([]any, len(v))
+	for i, l := range v {
+		out[i] = l
+	}
+	return out
+}
+
+// fix gives free axes of the inputs, the first apart, the lengths that the gradient is built for.
+func (s *sweep) fix() {
+	for _, v := range s.b.Graph().GetInput() {
+		sh := s.shapes[v.GetName()]
+		if t := v.GetType().GetTensorType(); t != nil && t.GetShape() == nil && len(sh) > 0 && s.stored[v.GetName()] == nil {
+			t.Shape = onnx.ValueInfo("", 0, append([]any{v.GetName() + "_batch"}, anys(sh[1:])...)...).GetType().GetTensorType().GetShape()
+		}
+		for a, d := range v.GetType().GetTensorType().GetShape().GetDim() {
+			if _, fixed := d.GetValue().(*onnxpb.TensorShapeProto_Dimension_DimValue); a > 0 && a < len(sh) && !fixed {
+				d.Value = &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(sh[a])}
+			}
+		}
+	}
 }
 
 // element is the type in which the gradient of a value is computed.

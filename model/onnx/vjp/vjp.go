@@ -106,6 +106,10 @@ const Samples = 4
 // know are missing, which matters only if the gradient passes there; else the model is run once on zeros where that happens.
 func Shapes(ctx context.Context, m *onnx.Model, shape []int, run facts.Run) (map[string][]int, error) {
 	sig := m.Signature()
+	if len(sig.Inputs) > 0 && len(shape) > 0 && len(shape) == len(sig.Inputs[0].Shape) && sig.Inputs[0].Shape[0].Free() {
+		shape = slices.Clone(shape)
+		shape[0] = Samples
+	}
 	in, err := facts.SampleShapes(sig, Samples, shape)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
@@ -136,8 +140,8 @@ func Shapes(ctx context.Context, m *onnx.Model, shape []int, run facts.Run) (map
 }
 
 // Build adds the gradients asked for to a copy of the model. shapes are those of all its values for one batch, as from
-// [Shapes]; free axes of its inputs must have at least two elements there, since an axis of length 1 is taken for one that
-// broadcasts. Axes other than the first are fixed to them. The error is an *[UnsupportedError] if nodes on the path have no
+// [Shapes]; free first axes of its inputs must have at least two elements there, since an axis of length 1 is taken for one that
+// broadcasts. All other axes of the inputs are fixed to them, so that engines refuse other lengths. The error is an *[UnsupportedError] if nodes on the path have no
 // rule, and wraps [ErrNoPath] if there is no path.
 func Build(m *onnx.Model, shapes map[string][]int, r Request) (*Result, error) {
 	res, err := build(m, shapes, r)
@@ -160,12 +164,11 @@ func build(m *onnx.Model, shapes map[string][]int, r Request) (*Result, error) {
 		return nil, err
 	}
 	for _, p := range m.Signature().Inputs {
-		for a, d := range p.Shape {
-			if sh := shapes[p.Name]; d.Free() && a < len(sh) && sh[a] < 2 {
-				return nil, fmt.Errorf("input %s: axis %d is free and has %d elements in the shapes given, where it cannot be told from an axis that broadcasts: take shapes with at least 2 (vjp.Shapes does)", p, a, sh[a])
-			}
+		if sh := shapes[p.Name]; len(p.Shape) > 0 && p.Shape[0].Free() && len(sh) > 0 && sh[0] < 2 {
+			return nil, fmt.Errorf("input %s: its batch axis has %d elements in the shapes given, where it cannot be told from an axis that broadcasts: take shapes with at least 2 (vjp.Shapes does)", p, sh[0])
 		}
 	}
+	s.fix()
 	fwd := slices.Clone(s.b.Graph().GetNode())
 	s.spread(fwd, r.Wrt)
 	cot, err := s.cotangent(y, m.Signature())

@@ -482,6 +482,51 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
+// The batch axis stays free whatever shape is given; other free axes are fixed to it, since the gradient is built for them.
+func TestFreeAxes(t *testing.T) {
+	b := onnx.NewBuilder(16)
+	b.Input("x", tensor.Float32, "N", "L")
+	b.Output(b.Op("Mul", []string{"x", b.Const(tensor.FromFloat32([]float32{2}, 1))}), tensor.Float32, "N", "L")
+	m, err := b.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vjp.Shapes(context.Background(), m, nil, nil); err == nil {
+		t.Error("the length of L is needed and was not asked for")
+	}
+	for _, given := range [][]int{{1, 1}, {1}, {7, 3}} {
+		shapes, err := vjp.Shapes(context.Background(), m, given, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := vjp.Build(m, shapes, vjp.Request{Wrt: []string{"x"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := onnx.Load(r.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := back.Signature().Inputs[0].Sizes(), []int{-1, given[len(given)-1]}; !slices.Equal(got, want) {
+			t.Errorf("shape %v given: the input became %v, want %v", given, got, want)
+		}
+	}
+	b.Graph().GetInput()[0].GetType().GetTensorType().Shape = nil // a file that does not say
+	if m, err = b.Model(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := vjp.Build(m, map[string][]int{"x": {4, 3}, m.Signature().Outputs[0].Name: {4, 3}}, vjp.Request{Wrt: []string{"x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err = onnx.Load(r.Bytes); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Signature().Inputs[0].Sizes(); !slices.Equal(got, []int{-1, 3}) {
+		t.Errorf("an input without a shape became %v, want a free axis and 3", got)
+	}
+}
+
 // Inner values can be differentiated and differentiated by; names that are taken are avoided.
 func TestInnerValues(t *testing.T) {
 	b := onnx.NewBuilder(16)
