@@ -22,7 +22,12 @@ var update = flag.Bool("update", false, "write the expected files anew")
 // whole grid, on maps of more than one place whose windows all read something.
 func TestLaw(t *testing.T) {
 	n, held := 0, 0
-	for _, c := range grid() {
+	cells := grid()
+	if !everything {
+		pick(cells, 60)
+		cells = cells[:60]
+	}
+	for _, c := range cells {
 		if c.op == "AveragePool" || c.dilation > 1 || c.op == "Conv" && c.kernel <= 2 && c.pad == "2" || c.kernel == 1 && c.pad != "0" {
 			continue
 		}

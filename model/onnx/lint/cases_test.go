@@ -348,7 +348,7 @@ func TestInspectAgrees(t *testing.T) {
 	cells := grid()
 	r := rand.New(rand.NewPCG(41, 42))
 	n := 0
-	for n < 200 {
+	for n < limit(1000, 40) {
 		layers := []cell{cells[r.IntN(len(cells))]}
 		size := 6 + r.IntN(7)
 		if !fits(layers, size) {
