@@ -56,6 +56,16 @@ type jModel struct {
 	Caveats     []string     `json:"caveats"`
 	Gallery     []jCase      `json:"gallery"` // without pixels, which the page holds
 	Command     string       `json:"command,omitempty"`
+	Score       jScore       `json:"self_score"`
+}
+
+type jScore struct {
+	Total         number `json:"total"`
+	Thoroughness  number `json:"thoroughness"`
+	ErrorAnalysis number `json:"error_analysis"`
+	Diagnosis     number `json:"diagnosis"`
+	Advice        number `json:"advice"`
+	Documentation number `json:"documentation"`
 }
 
 type jAbout struct {
@@ -408,6 +418,8 @@ func model(r *Report) jModel {
 func whole(m *jModel, r *Report) {
 	m.About, m.Questions, m.Diagnoses, m.Advice, m.WorstCases, m.Gallery = []jAbout{}, []jQuestion{}, []jDiagnosis{}, []jAdvice{}, []jWorst{}, []jCase{}
 	m.Certificate, m.Caveats, m.Command = list(r.Certificate()), list(r.Caveats()), r.Command
+	x := r.Score()
+	m.Score = jScore{number(x.Total), number(x.Thoroughness), number(x.ErrorAnalysis), number(x.Diagnosis), number(x.Advice), number(x.Documentation)}
 	for _, a := range r.About {
 		m.About = append(m.About, jAbout(a))
 	}

@@ -305,6 +305,7 @@ func (d *mdown) tested(r *Report) {
 	for _, s := range r.Sets() {
 		d.item(0, "%s: %s × %s; %s", md(s.Name), plural(s.Inputs, "input", "inputs"), plural(len(s.Profile), "element", "elements"), md(s.Reason))
 	}
+	d.item(0, "this audit scores itself %s", md(r.Score().String()))
 	d.end()
 	d.row("check", "status", "asks")
 	d.row("---", "---", "---")

@@ -234,7 +234,7 @@ func (run *sarifRun) artifact(r *Report) {
 		return
 	}
 	a := sarifArtifact{Location: sarifURI{fileURI(file)}, Roles: []string{"analysisTarget"}}
-	if algorithm, digest, ok := strings.Cut(r.Fact(AboutDigest), ":"); ok && algorithm == "sha256" {
+	if digest := r.Fact(AboutDigest); digest != "" {
 		a.Hashes = map[string]string{"sha-256": digest}
 	}
 	if !slices.ContainsFunc(run.Artifacts, func(b sarifArtifact) bool { return b.Location == a.Location }) {

@@ -10,8 +10,8 @@ import (
 
 // Names of facts in [Report.About] that reports use beyond showing them. The caller fills them in; each may be missing.
 const (
-	AboutFile   = "model file"
-	AboutDigest = "model digest"
+	AboutFile   = "file"   // of the model
+	AboutDigest = "sha256" // of that file, in hexadecimal digits
 	AboutEngine = "engine"
 	AboutData   = "data"
 	AboutDate   = "date"
@@ -214,7 +214,7 @@ func (r *Report) Certificate() []string {
 	}
 	of := "Model " + r.Model
 	if d := r.Fact(AboutDigest); d != "" {
-		of += " (" + d + ")"
+		of += " (sha256 " + d + ")"
 	}
 	of += fmt.Sprintf(", group %s, seed %d, verdict %s.", r.Group, r.Seed, r.Verdict)
 	return append([]string{of}, c...)
@@ -337,6 +337,76 @@ func (r *Report) WorstCases() []Worst {
 		add(Worst{fmt.Sprintf("%s: %s", f.Check, f.Category), f.Worst, v})
 	}
 	return out
+}
+
+// Score says how good the audit itself is, from 1 to 5; 3 and more is good. It judges the audit and not the model.
+type Score struct {
+	Total float64 // the parts weighted by .25, .25, .25, .15 and .10
+	// Thoroughness: how many of the questions that arise were answered. ErrorAnalysis: intervals, floors, float64, detectable size and worst
+	// case of each set. Diagnosis: whether errors are explained, how surely, where, and on what evidence. Advice: how many findings
+	// and diagnoses say what to do. Documentation: whether model, digest, engine, data, date and command are named.
+	Thoroughness, ErrorAnalysis, Diagnosis, Advice, Documentation float64
+}
+
+// Score is the score of this audit; all 1 if it could not run.
+func (r *Report) Score() Score {
+	s := Score{1, 1, 1, 1, 1, 1}
+	if r.Error != "" {
+		return s
+	}
+	grade := func(facts ...bool) float64 {
+		n := 0
+		for _, f := range facts {
+			if f {
+				n++
+			}
+		}
+		if len(facts) == 0 {
+			return 5 // nothing was wanted
+		}
+		return 1 + 4*float64(n)/float64(len(facts))
+	}
+	var asked, known, advised []bool
+	for _, c := range r.Results {
+		if c.Status != NotApplicable {
+			asked = append(asked, c.Status == Tested)
+		}
+	}
+	for range r.Outside {
+		asked = append(asked, false)
+	}
+	s.Thoroughness = grade(append(asked, len(r.Results) > 0)...)
+	for _, x := range r.Sets() {
+		known = append(known, !math.IsNaN(x.Worst.Hi), !math.IsNaN(x.Floors.Rounding), x.Exact || !math.IsNaN(x.Resampling.Mean), x.Slope != nil,
+			!math.IsNaN(x.Detectable), x.At.Index >= 0 || x.Rel.Max == 0)
+	}
+	s.ErrorAnalysis = grade(append(known, len(r.Sets()) > 0)...)
+	s.Diagnosis = 5
+	if len(r.Diagnoses) > 0 {
+		d := r.Diagnoses[0]
+		s.Diagnosis = grade(true, d.Confidence >= 0.5, d.Location != "", len(d.For) > 1, len(d.Missing) == 0)
+	} else if r.Verdict != Passed {
+		s.Diagnosis = 1
+	}
+	for _, f := range r.Graded() {
+		if f.Severity != Note {
+			advised = append(advised, len(f.Remedies) > 0)
+		}
+	}
+	for _, d := range r.Diagnoses {
+		advised = append(advised, d.Fix != "" && d.Verify != "")
+	}
+	s.Advice = grade(advised...)
+	s.Documentation = grade(r.Fact(AboutFile) != "", r.Fact(AboutDigest) != "", r.Fact(AboutEngine) != "", r.Fact(AboutData) != "", r.Fact(AboutDate) != "", r.Command != "")
+	s.Total = .25*s.Thoroughness + .25*s.ErrorAnalysis + .25*s.Diagnosis + .15*s.Advice + .10*s.Documentation
+	return s
+}
+
+// String is the score with its parts.
+func (s Score) String() string {
+	one := func(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
+	return fmt.Sprintf("%s of 5 (thoroughness %s, error analysis %s, diagnosis %s, advice %s, documentation %s)",
+		one(s.Total), one(s.Thoroughness), one(s.ErrorAnalysis), one(s.Diagnosis), one(s.Advice), one(s.Documentation))
 }
 
 // Figures writes a number as every report does: three digits, "undefined" for NaN.

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os/exec"
@@ -128,6 +129,35 @@ func TestGraded(t *testing.T) {
 	}
 	if w := r.WorstCases(); len(w) != 3 || w[2].Where.Label != "45 deg" {
 		t.Errorf("worst cases %v", w)
+	}
+}
+
+// A full audit scores well, one that says nothing scores 1, and each part falls when what it asks for is missing.
+func TestScore(t *testing.T) {
+	full := audittest.Report().Score()
+	if !(full.Total >= 3 && full.Total <= 5) || full.Documentation != 5 {
+		t.Errorf("full: %v", full)
+	}
+	for name, c := range map[string]struct {
+		change func(*audit.Report)
+		part   func(audit.Score) float64
+	}{
+		"nothing tested": {func(r *audit.Report) { r.Results = nil }, func(s audit.Score) float64 { return s.Thoroughness }},
+		"questions left": {func(r *audit.Report) { r.Outside = append(r.Outside, "a", "b", "c") }, func(s audit.Score) float64 { return s.Thoroughness }},
+		"no float64":     {func(r *audit.Report) { r.Results[1].Sets[0].Slope = nil }, func(s audit.Score) float64 { return s.ErrorAnalysis }},
+		"no diagnosis":   {func(r *audit.Report) { r.Diagnoses = nil }, func(s audit.Score) float64 { return s.Diagnosis }},
+		"unsure":         {func(r *audit.Report) { r.Diagnoses[0].Confidence = 0.2 }, func(s audit.Score) float64 { return s.Diagnosis }},
+		"no advice":      {func(r *audit.Report) { r.Results[1].Findings[0].Remedies = nil }, func(s audit.Score) float64 { return s.Advice }},
+		"no command":     {func(r *audit.Report) { r.Command = "" }, func(s audit.Score) float64 { return s.Documentation }},
+	} {
+		r := audittest.Report()
+		c.change(r)
+		if got, was := r.Score(), full; !(c.part(got) < c.part(was)) || !(got.Total < was.Total) || !(c.part(got) >= 1) {
+			t.Errorf("%s: %v, before %v", name, got, was)
+		}
+	}
+	if got := audit.CouldNotRun("m", audit.Policy{}, errors.New("no")).Score(); got.Total != 1 {
+		t.Errorf("could not run: %v", got)
 	}
 }
 

@@ -242,9 +242,15 @@ func (t *text) details(r *Report, named bool) {
 		}
 	}
 	t.worst(r)
+	var advice []string
+	for i, a := range r.Recommendations() {
+		advice = append(advice, fmt.Sprintf("%d. %s: %s", i+1, a.Why, a.Do))
+	}
+	t.paragraph("what to do next", advice)
 	t.paragraph("certificate", r.Certificate())
 	t.paragraph("caveats", r.Caveats())
 	t.untested(r)
+	t.line(0, "this audit scores itself "+r.Score().String())
 	t.b.WriteString("\n")
 }
 
@@ -371,8 +377,8 @@ func (t *text) set(r *Report, s *Set) {
 		if s.At.Index >= 0 {
 			worst += " for " + s.At.String()
 		}
-		t.line(2, fmt.Sprintf("%s; mean %s, sd %s, p50 %s, p95 %s, p99 %s over %d pairs; absolute max %s, component %s",
-			worst, num(s.Rel.Mean), num(s.Rel.Std), num(s.Rel.P50), num(s.Rel.P95), num(s.Rel.P99), s.Pairs, num(s.Abs.Max), num(s.Component)))
+		t.line(2, fmt.Sprintf("%s; mean %s, sd %s, p50 %s, p95 %s, p99 %s over %d pairs; absolute mean %s, max %s, component %s",
+			worst, num(s.Rel.Mean), num(s.Rel.Std), num(s.Rel.P50), num(s.Rel.P95), num(s.Rel.P99), s.Pairs, num(s.Abs.Mean), num(s.Abs.Max), num(s.Component)))
 		t.line(2, fmt.Sprintf("per input: mean %s in %s, largest %s in %s; above the limit %d of %d, %s in [%s, %s]",
 			num(s.Mean.Value), limits(s.Mean), num(s.Worst.Value), limits(s.Worst), s.Exceeding, s.Worst.N,
 			percent(s.Exceed.Value), percent(s.Exceed.Lo), percent(s.Exceed.Hi)))

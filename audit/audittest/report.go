@@ -147,7 +147,7 @@ func Report() *audit.Report {
 		Outside: []string{"conservative forces"},
 		About: []audit.About{
 			{Name: audit.AboutFile, Value: "models/original 1.onnx"},
-			{Name: audit.AboutDigest, Value: "sha256:0123456789abcdef"},
+			{Name: audit.AboutDigest, Value: "0123456789abcdef"},
 			{Name: audit.AboutEngine, Value: "wasm 1.18.0, float32"},
 			{Name: audit.AboutData, Value: "digits.npz, 1797 samples"},
 			{Name: audit.AboutDate, Value: "2025-01-02"},

@@ -180,9 +180,7 @@ func modelOf(f *figures, r *audit.Report) model {
 		v.Missing = strings.Join(names, ", ")
 		m.Diagnoses = append(m.Diagnoses, v)
 	}
-	for _, c := range r.Results {
-		m.Plots = append(m.Plots, f.profile(r, c.Sets)...)
-	}
+	m.Plots = f.profile(r, r.Sets())
 	m.Sets = setsOf(r)
 	for _, s := range r.Sets() {
 		m.Statements = append(m.Statements, s.Name+": "+r.Statement(s))
@@ -256,7 +254,12 @@ func about(r *audit.Report) []audit.About {
 	if r.Policy.Average > 1 {
 		out = append(out, audit.About{Name: "repeats averaged", Value: strconv.Itoa(r.Policy.Average)})
 	}
-	out = append(out, r.About...)
+	for _, a := range r.About {
+		if !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	out = append(out, audit.About{Name: "score of this audit", Value: r.Score().String()})
 	if r.Command != "" {
 		out = append(out, audit.About{Name: "command", Value: r.Command})
 	}
@@ -322,7 +325,7 @@ func setsOf(r *audit.Report) *grid {
 		return audit.Figures(s.Rel.P50) + ", " + audit.Figures(s.Rel.P95) + ", " + audit.Figures(s.Rel.P99)
 	})
 	row("largest, where", "", func(s *audit.Set) string { return audit.Figures(s.Rel.Max) + ", " + s.At.String() })
-	row("largest, absolute", "in the unit of the output", num(func(s *audit.Set) float64 { return s.Abs.Max }))
+	row("absolute mean, max", "in the unit of the output", func(s *audit.Set) string { return audit.Figures(s.Abs.Mean) + ", " + audit.Figures(s.Abs.Max) })
 	row("floor of rounding", "", num(func(s *audit.Set) float64 { return s.Floors.Rounding }))
 	row("floors of repeats, batches", "", func(s *audit.Set) string {
 		return audit.Figures(s.Floors.Repeat) + ", " + audit.Figures(s.Floors.Batch)

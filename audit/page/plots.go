@@ -776,22 +776,7 @@ func (f *figures) bars(e audit.Exhibit) (fig figure, ok bool) {
 		}
 		names[r[0].Text] = true
 	}
-	var panels []int
-	for j := 1; j < len(t.Columns) && len(panels) < mostPanels; j++ {
-		known := 0
-		for _, r := range t.Rows {
-			if !r[j].Number {
-				known = 0
-				break
-			}
-			if finite(r[j].Value) {
-				known++
-			}
-		}
-		if known >= fewestBars {
-			panels = append(panels, j)
-		}
-	}
+	panels := drawable(t)
 	if len(panels) == 0 {
 		return figure{}, false
 	}
@@ -810,6 +795,40 @@ func (f *figures) bars(e audit.Exhibit) (fig figure, ok bool) {
 	}
 	sentence := fmt.Sprintf("%d rows. %s.", len(t.Rows), strings.Join(said, "; "))
 	return f.wrap(e.Title, e.Note, sentence, bottom+26, p.b.String(), tableOf(e)), true
+}
+
+// drawable are the columns whose numbers are drawn: up to three that are known and differ, floors only where there is room.
+func drawable(t *audit.Table) []int {
+	var panels, floors []int
+	for j := 1; j < len(t.Columns); j++ {
+		known, differ, first := 0, false, math.NaN()
+		for _, r := range t.Rows {
+			if !r[j].Number {
+				known = 0
+				break
+			}
+			v := r[j].Value
+			if !finite(v) {
+				continue
+			}
+			if known == 0 {
+				first = v
+			}
+			differ = differ || v != first
+			known++
+		}
+		switch {
+		case known < fewestBars || !differ:
+		case strings.Contains(t.Columns[j].Name, "floor"):
+			floors = append(floors, j)
+		default:
+			panels = append(panels, j)
+		}
+	}
+	panels = append(panels, floors...)
+	panels = panels[:min(len(panels), mostPanels)]
+	slices.Sort(panels)
+	return panels
 }
 
 // bar is a panel with the bars of one column.

@@ -163,9 +163,21 @@ func (a *axis) logTicks() {
 		a.ticks = append(a.ticks, tick{0, "0"})
 		first++
 	}
+	parts := []float64{1}
+	if a.hi-first <= 1 {
+		parts = []float64{1, 2, 5}
+	}
 	step := max(1, math.Ceil((a.hi-first)/6))
 	for e := math.Ceil(first/step) * step; e <= a.hi; e += step {
-		a.ticks = append(a.ticks, tick{math.Pow(10, e), power(int(e))})
+		for _, f := range parts {
+			if v := f * math.Pow(10, e); math.Log10(v) <= a.hi+1e-9 {
+				label := power(int(e))
+				if f != 1 {
+					label = short(v)
+				}
+				a.ticks = append(a.ticks, tick{v, label})
+			}
+		}
 	}
 }
 
