@@ -73,6 +73,8 @@ var layers = map[string]int{
 	"audit/check/layers":    10,
 	"audit/check/order":     10,
 	"audit/check/precision": 10,
+	"audit/check/search":    10,
+	"audit/check/variance":  10,
 	"audit/check/gradient":  10,
 	"audit/check/lie":       10,
 	"audit/check/stress":    10,
