@@ -579,3 +579,78 @@ func TestValues(t *testing.T) {
 		t.Errorf("the inner value is %v, want exp of %v", a, in)
 	}
 }
+
+// Sums grow in float32 in a run that rounds: 2^24 + 1 is 2^24 there, so that two ones get lost one after the other.
+func TestSumsAreRounded(t *testing.T) {
+	const big = 1 << 24
+	ones := list(1, 1, 1)
+	for _, c := range []struct {
+		name         string
+		shape        []int
+		exact, float float64
+		nodes        func(b *onnx.Builder, x string) string
+	}{
+		{"sum", []int{1, 1, 3}, big + 2, big, func(b *onnx.Builder, x string) string { return b.Op("ReduceSum", []string{x}) }},
+		{"mean", []int{1, 1, 3}, (big + 2.0) / 3, reference.Float32.Round(big / 3.0), func(b *onnx.Builder, x string) string {
+			return b.Op("GlobalAveragePool", []string{x})
+		}},
+		{"product", []int{1, 3}, big + 2, big, func(b *onnx.Builder, x string) string {
+			return b.Op("MatMul", []string{x, b.Const(doubles(ones, 3, 1))})
+		}},
+		{"convolution", []int{1, 1, 3}, big + 2, big, func(b *onnx.Builder, x string) string {
+			return b.Op("Conv", []string{x, b.Const(doubles(ones, 1, 1, 3))})
+		}},
+		{"equation", []int{3}, big + 2, big, func(b *onnx.Builder, x string) string {
+			return b.Op("Einsum", []string{x, b.Const(doubles(ones, 3))}, onnx.AttrString("equation", "i,i->"))
+		}},
+	} {
+		g := graph(t, 17, tensor.Float64, c.shape, c.nodes)
+		x := doubles(list(big, 1, 1), c.shape...)
+		if got := run(t, g, x, reference.Options{}); got[0] != c.exact {
+			t.Errorf("%s: %.17g in float64, want %.17g", c.name, got[0], c.exact)
+		}
+		if got := run(t, g, x, reference.Options{Round: reference.Float32}); got[0] != c.float {
+			t.Errorf("%s: %.17g in float32, want %.17g", c.name, got[0], c.float)
+		}
+	}
+}
+
+func list(x ...float64) []float64 { return x }
+
+// What a node cannot do with its inputs is an error that names the node and says what is wrong.
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		want  string
+		shape []int
+		nodes func(b *onnx.Builder, x string) string
+	}{
+		{"twice", []int{1, 2}, func(b *onnx.Builder, x string) string { return b.Op("Squeeze", []string{x, b.Ints(0, -2)}) }},
+		{"not of length 1", []int{1, 2}, func(b *onnx.Builder, x string) string { return b.Op("Squeeze", []string{x, b.Ints(1)}) }},
+		{"axis 2", []int{1, 2}, func(b *onnx.Builder, x string) string { return b.Op("Softmax", []string{x}, onnx.AttrInt("axis", 2)) }},
+		{"does not take the shape", []int{1, 2}, func(b *onnx.Builder, x string) string { return b.Op("Reshape", []string{x, b.Ints(3)}) }},
+		{"broadcast", []int{3, 2}, func(b *onnx.Builder, x string) string { return b.Op("Add", []string{x, b.Const(noise(1, 3))}) }},
+		{"one type", []int{3}, func(b *onnx.Builder, x string) string { return b.Op("Add", []string{x, b.Ints(1)}) }},
+		{"index 3", []int{3}, func(b *onnx.Builder, x string) string { return b.Op("Gather", []string{x, b.Ints(3)}) }},
+		{"the first 4", []int{3}, func(b *onnx.Builder, x string) string { return b.Ops("TopK", 2, []string{x, b.Ints(4)})[0] }},
+		{"division by zero", []int{3}, func(b *onnx.Builder, x string) string {
+			return b.Op("Div", []string{b.Op("Shape", []string{x}), b.Ints(0)})
+		}},
+		{"must be integers", []int{3}, func(b *onnx.Builder, x string) string { return b.Op("Mod", []string{x, x}) }},
+		{"reaches over", []int{1, 1, 3}, func(b *onnx.Builder, x string) string {
+			return b.Op("MaxPool", []string{x}, onnx.AttrInts("kernel_shape", 4))
+		}},
+		{"in 2 groups", []int{1, 3, 5}, func(b *onnx.Builder, x string) string {
+			return b.Op("Conv", []string{x, b.Const(noise(1, 2, 1, 2))}, onnx.AttrInt("group", 2))
+		}},
+		{"draws at random", []int{3}, func(b *onnx.Builder, x string) string {
+			yes := b.Const(tensor.Tensor{DType: tensor.Bool, Shape: []int{}, Raw: []byte{1}})
+			return b.Op("Dropout", []string{x, b.Const(tensor.FromFloat32([]float32{0.5})), yes})
+		}},
+	} {
+		g := graph(t, 17, tensor.Float32, c.shape, c.nodes)
+		_, err := g.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: noise(1, c.shape...)}}, reference.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), " \"nero_node_") {
+			t.Errorf("%v, want a node and %q", err, c.want)
+		}
+	}
+}
