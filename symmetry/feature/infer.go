@@ -269,8 +269,11 @@ func (r *Rep) Score(pairs []Pair, tolerance float64) (Fit, error) {
 	return fit, nil
 }
 
+// glance is how many channels are looked at before all are.
+const glance = 16
+
 // comparisons bounds the products that the matching of one element makes.
-const comparisons = 1 << 28
+const comparisons = 1 << 26
 
 // permuted looks for a permutation of the channels of a candidate of one part; ok is false if there is none but the identity.
 func (f *Frame) permuted(r *Rep, pairs []Pair, tol float64) (out *Rep, ok bool, err error) {
@@ -413,11 +416,10 @@ func (r *Rep) match(g group.Element, pairs []Pair, varies []bool, tol float64) (
 	used, done := make([]bool, n), make([]bool, n)
 	a := assignment{from: identity(n), sign: slices.Repeat([]int8{1}, n)}
 	take := func(c int, k choice) { a.from[c], a.sign[c], used[k.from], done[c] = k.from, k.sign, true, true }
-	var rest [][]choice
-	var open []int
-	for _, c := range live {
+	// near are the choices for a channel, those within the tolerance or all.
+	near := func(c int, all bool) []choice {
+		var list []choice
 		row := to[c*width : (c+1)*width]
-		list := make([]choice, 0, len(live))
 		for _, s := range live {
 			src := from[s*width : (s+1)*width]
 			var plus, minus float64
@@ -429,12 +431,30 @@ func (r *Rep) match(g group.Element, pairs []Pair, varies []bool, tol float64) (
 			if minus < plus {
 				k = choice{int32(s), -1, minus}
 			}
-			k.d = relative(k.d, size[c])
-			list = append(list, k)
+			if k.d = relative(k.d, size[c]); all || k.d <= tol {
+				list = append(list, k)
+			}
 		}
-		within := slices.DeleteFunc(slices.Clone(list), func(k choice) bool { return !(k.d <= tol) || used[k.from] })
+		return list
+	}
+	// A few channels first: most values are not fields, and there are many channels.
+	if len(live) > 4*glance {
+		hits := 0
+		for i := range glance {
+			if len(near(live[i*len(live)/glance], false)) > 0 {
+				hits++
+			}
+		}
+		if float64(hits) < tightShare/2*glance {
+			return out, false, nil
+		}
+	}
+	var rest [][]choice
+	var open []int
+	for _, c := range live {
+		within := slices.DeleteFunc(near(c, false), func(k choice) bool { return used[k.from] })
 		if len(within) == 0 {
-			open, rest = append(open, c), append(rest, list)
+			open = append(open, c)
 			continue
 		}
 		if tol >= 0.1 { // a loose tolerance admits several: the nearest is meant
@@ -448,6 +468,9 @@ func (r *Rep) match(g group.Element, pairs []Pair, varies []bool, tol float64) (
 	}
 	if len(live) == 0 || float64(len(live)-len(open)) < tightShare*float64(len(live)) {
 		return out, false, nil
+	}
+	for _, c := range open {
+		rest = append(rest, near(c, true))
 	}
 	for len(open) > 0 {
 		best, which := choice{d: math.Inf(1)}, -1

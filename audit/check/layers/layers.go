@@ -142,6 +142,8 @@ type look struct {
 	flows     []feature.Flow
 	flowed    int // samples along which derivatives are taken
 	first     *cut
+	shapes    map[string][]int // of one sample, with its batch axis, as far as they are known
+	large     bool             // the values of one layer take much memory
 
 	outX, outGX [][]interior.Array
 	scale       float64
@@ -298,6 +300,7 @@ func (l *look) fit() error {
 	if err != nil {
 		return nil //nolint:nilerr // as above
 	}
+	l.shapes = f.Shapes
 	most := 0
 	for _, y := range l.layers {
 		n := 0
@@ -316,6 +319,7 @@ func (l *look) fit() error {
 			l.elements = l.elements[:len(l.elements)-1]
 		}
 	}
+	l.large = float64(most)*8*2*float64(len(l.samples)*(1+2*len(l.elements))) > 64<<20
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -186,6 +187,9 @@ func (l *look) walkable() error {
 
 // walk goes through the layers, one at a time.
 func (l *look) walk(ctx context.Context) error {
+	if err := l.learn(ctx); err != nil {
+		return err
+	}
 	cur := l.first
 	l.first = nil // the values of the layers take a lot of memory
 	places := l.places()
@@ -200,8 +204,49 @@ func (l *look) walk(ctx context.Context) error {
 		if next != nil {
 			cur = next
 		}
+		if l.large {
+			runtime.GC() // what the layer before left is several times what the next one needs
+		}
 	}
 	return nil
+}
+
+// learn lets the model find out where samples lie in all values that will be asked for, many at a time: one by one, each would cost runs
+// of everything before it.
+func (l *look) learn(ctx context.Context) error {
+	const most, numbers = 24, 16 << 20
+	var names []string
+	total := 0
+	ask := func() error {
+		if len(names) == 0 {
+			return nil
+		}
+		_, err := l.m.Values(ctx, l.first.x[:1], names)
+		names, total = nil, 0
+		return err
+	}
+	seen := map[string]bool{}
+	for _, v := range l.first.live {
+		seen[v] = true
+	}
+	if len(l.first.live) != len(l.m.Inputs()) {
+		return nil // inputs that lead nowhere are not kept: the model finds out one by one
+	}
+	for _, y := range l.layers[1:] {
+		for _, v := range y.Live {
+			if seen[v] {
+				continue
+			}
+			seen[v] = true
+			names, total = append(names, v), total+size(l.shapes[v])
+			if len(names) == most || total > numbers {
+				if err := ask(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return ask()
 }
 
 // places chooses the layers after which contributions are measured: all, or those with the fewest live values, evenly spread. The last
@@ -493,34 +538,57 @@ func (l *look) shaken(c *cut) [][]interior.Array {
 }
 
 // contribute runs the rest of the model on ρ(g)z and on the derivative of ρ at z.
-func (l *look) contribute(ctx context.Context, c *cut, row int) (err error) {
+func (l *look) contribute(ctx context.Context, c *cut, row int) error {
 	last := len(c.live) == 1 && c.live[0] == l.m.Output()
-	var rest *interior.Part
-	if !last {
-		if rest, err = l.m.Part(ctx, c.live, []string{l.m.Output()}); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, rest.Close()) }()
-	}
 	if s := l.finite; s != nil {
 		t := s.before
+		var err error
 		switch {
 		case last:
-			if t, err = l.applied(); err != nil {
-				return err
-			}
+			t, err = l.applied()
 		case l.anyAbove(row):
-			out, err := rest.Run(ctx, c.rx)
-			if err != nil {
-				return err
-			}
+			var out [][]interior.Array
+			out, err = l.through(ctx, c.live, []string{l.m.Output()}, c.rx)
 			t = only(out)
 			l.p.Progress(len(c.rx) / 2)
 		}
+		if err != nil {
+			return err
+		}
 		s.step(row, t)
 	}
+	if len(l.along) == 0 {
+		return nil
+	}
+	var rest *interior.Part // not the one of above: a large model would be open twice
+	if !last {
+		var err error
+		if rest, err = l.m.Part(ctx, c.live, []string{l.m.Output()}); err != nil {
+			return err
+		}
+	}
+	err := l.differentiate(ctx, c, rest, row)
+	if rest != nil {
+		err = errors.Join(err, rest.Close())
+	}
+	return err
+}
+
+// differentiate pushes the derivative of ρ at z through the rest of the model; nil if there is no rest.
+func (l *look) differentiate(ctx context.Context, c *cut, rest *interior.Part, row int) error {
 	for f, s := range l.along {
-		var t [][]float64
+		if rest == nil {
+			var t [][]float64
+			for i := range l.flowed {
+				d, err := l.out.Derivative(l.flows[f], l.outX[i][0].Val)
+				if err != nil {
+					return err
+				}
+				t = append(t, d)
+			}
+			s.step(row, t)
+			continue
+		}
 		tangents := make([][]interior.Array, l.flowed)
 		for i := range tangents {
 			tangents[i] = make([]interior.Array, len(c.live))
@@ -534,23 +602,13 @@ func (l *look) contribute(ctx context.Context, c *cut, row int) (err error) {
 				}
 				tangents[i][k] = interior.Array{Shape: c.x[i][k].Shape, Val: d}
 			}
-			if last {
-				d, err := l.out.Derivative(l.flows[f], l.outX[i][0].Val)
-				if err != nil {
-					return err
-				}
-				t = append(t, d)
-			}
 		}
-		if !last {
-			out, err := rest.Push(ctx, c.x[:l.flowed], tangents)
-			if err != nil {
-				return err
-			}
-			t = only(out)
-			l.p.Progress(l.flowed)
+		out, err := rest.Push(ctx, c.x[:l.flowed], tangents)
+		if err != nil {
+			return err
 		}
-		s.step(row, t)
+		s.step(row, only(out))
+		l.p.Progress(l.flowed)
 	}
 	return nil
 }
