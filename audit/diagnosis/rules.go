@@ -28,7 +28,7 @@ func Rules() []Rule {
 		{
 			ID: "handedness", Cause: "handedness: turns hold and mirrors do not, as with a convention of the opposite orientation or a chiral layer",
 			Needs:  []audit.ClueName{audit.ClueHandedness},
-			Weigh:  []Weight{{audit.ClueHandedness, sure, -sure}, {audit.ClueKernelAsymmetry, weak, 0}, {audit.ClueConvention, some, 0}, {audit.ClueStrideParity, -some, 0}, {audit.ClueEdgeBand, -some, 0}},
+			Weigh:  []Weight{{audit.ClueHandedness, sure, -sure}, {audit.ClueBatchCompany, -strong, 0}, {audit.ClueBatchPosition, -strong, 0}, {audit.ClueRepeats, -strong, 0}, {audit.ClueKernelAsymmetry, weak, 0}, {audit.ClueConvention, some, 0}, {audit.ClueStrideParity, -some, 0}, {audit.ClueEdgeBand, -some, 0}},
 			Fix:    "claim the turns alone, or make every kernel its own mirror image; for vectors check the sign of one axis and det(R) for pseudo-vectors",
 			Verify: "audit with the group that holds turns only: it must pass; then with mirrors",
 		},
@@ -200,7 +200,7 @@ func Rules() []Rule {
 			ID: "unconstrained", Cause: "nothing makes the model symmetric: its layers are generic and training did not supply the symmetry",
 			Needs: []audit.ClueName{audit.ClueGrows, audit.ClueKernelAsymmetry},
 			Weigh: []Weight{
-				{audit.ClueGrows, some, -some},
+				{audit.ClueStridePattern, -strong, 0}, {audit.CluePositions, -some, 0}, {audit.ClueEdgeBand, -weak, 0}, {audit.ClueGrows, some, -some},
 				{audit.ClueKernelAsymmetry, some, -sure},
 				{audit.ClueSingleLayer, -strong, some},
 				{audit.ClueSlopeViolation, weak, -some},
@@ -233,7 +233,7 @@ func Rules() []Rule {
 		{
 			ID: "order", Cause: "the order of the elements matters: a pooling or a position that is not symmetric",
 			Needs:  []audit.ClueName{audit.ClueOrder},
-			Weigh:  []Weight{{audit.ClueOrder, strong + weak, -sure}, {audit.CluePositions, weak, 0}},
+			Weigh:  []Weight{{audit.ClueOrder, strong + weak, -sure}, {audit.ClueFirstLayer, weak, 0}, {audit.CluePositions, weak, 0}},
 			Fix:    "pool by sum, mean or maximum; drop the positions",
 			Verify: "one transposition changes nothing",
 		},

@@ -215,6 +215,8 @@ func (c *reader) kind(l graph.Loss) string {
 	}
 	window := slices.Contains([]string{"Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"}, l.Op)
 	switch {
+	case l.Level == graph.LevelRoll && strings.HasPrefix(l.Reason, "the stride"):
+		return byStride
 	case l.Op == "Pad", l.Level == graph.LevelRoll && window && strings.Contains(l.Reason, "padding"):
 		return byPadding
 	case l.Op == "Gemm", l.Op == "MatMul", strings.Contains(l.Reason, "table"):

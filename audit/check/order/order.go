@@ -95,8 +95,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	if !clue.Holds {
 		clue.Text = fmt.Sprintf("exchanging two of %d items changes nothing beyond %.2g", items, limit)
-	} else {
-		clue.Location = at.String()
+	} else if at.Index >= 0 {
+		clue.Text += ", most for " + at.String()
 	}
 	p.Clue(clue)
 	return nil, nil //nolint:nilnil // nobody asks for a result
