@@ -200,7 +200,10 @@ func Rules() []Rule {
 			ID: "unconstrained", Cause: "nothing makes the model symmetric: its layers are generic and training did not supply the symmetry",
 			Needs: []audit.ClueName{audit.ClueGrows, audit.ClueKernelAsymmetry},
 			Weigh: []Weight{
-				{audit.ClueStridePattern, -strong, 0}, {audit.CluePositions, -some, 0}, {audit.ClueEdgeBand, -weak, 0}, {audit.ClueGrows, some, -some},
+				{audit.ClueStridePattern, -strong, 0},
+				{audit.CluePositions, -some, 0},
+				{audit.ClueEdgeBand, -weak, 0},
+				{audit.ClueGrows, some, -some},
 				{audit.ClueKernelAsymmetry, some, -sure},
 				{audit.ClueSingleLayer, -strong, some},
 				{audit.ClueSlopeViolation, weak, -some},
