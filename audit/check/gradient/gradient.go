@@ -232,6 +232,15 @@ func (s *study) prepare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", audit.ErrNotApplicable, err)
 	}
+	// Weights of different size: signs alone cancel where a break adds the same to every component.
+	var square float64
+	for i := range w {
+		w[i] = r.NormFloat64()
+		square += w[i] * w[i]
+	}
+	for i := range w {
+		w[i] /= math.Sqrt(square)
+	}
 	if s.cot, err = tangent.With(y[0], w); err != nil {
 		return tangent.Untested(err)
 	}
