@@ -162,22 +162,18 @@ func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error], 
 	done := make(chan struct{})
 	// The producer is gone when Predict returns: samples and actions are never used behind the caller's back.
 	defer func() { cancel(); <-done }()
-	limit := p.Subject.Chunk
-	if limit == 0 {
-		limit = 256
-	}
+	cut := p.Subject.Cutter()
 	go func() {
 		defer close(done)
 		defer close(chunks)
 		var c chunk
-		size := 0
 		flush := func() bool {
 			if len(c.requests) == 0 && c.err == nil {
 				return true
 			}
 			select {
 			case chunks <- c:
-				c, size = chunk{}, 0
+				c = chunk{}
 				return true
 			case <-ctx.Done():
 				return false
@@ -189,11 +185,8 @@ func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error], 
 				break
 			}
 			c.requests = append(c.requests, r)
-			size += weight(r.Input)
-			if len(c.requests) >= limit || (size >= mostBytes && len(c.requests) >= min(8, limit)) {
-				if !flush() {
-					return
-				}
+			if cut.Add(Bytes(r.Input)) && !flush() {
+				return
 			}
 		}
 		flush()
@@ -219,6 +212,29 @@ func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error], 
 		}
 	}
 	return ctx.Err()
+}
+
+// Cutter says where a stream of inputs is cut into the chunks that one Predict receives.
+type Cutter struct{ limit, n, size int }
+
+// Cutter is at the start of a stream.
+func (s *Subject) Cutter() *Cutter {
+	c := &Cutter{limit: s.Chunk}
+	if c.limit == 0 {
+		c.limit = 256
+	}
+	return c
+}
+
+// Add takes in the next input of the stream by its [Bytes]. It reports whether a chunk ends with it.
+func (c *Cutter) Add(bytes int) bool {
+	c.n++
+	c.size += bytes
+	full := c.n >= c.limit || (c.size >= mostBytes && c.n >= min(8, c.limit))
+	if full {
+		c.n, c.size = 0, 0
+	}
+	return full
 }
 
 // PredictBatch sends a few values through the model in micro-batches of the given size, 0 for the predictor's own.
@@ -261,8 +277,8 @@ func (p *Pass) Refer(ctx context.Context, values []space.Value) ([]space.Value, 
 // mostBytes bounds the inputs of one chunk.
 const mostBytes = 32 << 20
 
-// weight is the memory of a value in bytes.
-func weight(v space.Value) int {
+// Bytes is about the memory that a value takes.
+func Bytes(v space.Value) int {
 	switch v := v.(type) {
 	case *space.Image:
 		return 8 * len(v.Pix)

@@ -58,7 +58,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 			if err != nil {
 				return err
 			}
-			if out != "" {
+			if out != "" && !cmd.Flags().Changed("replay") {
 				if err := ownFolder(out, auditFiles()...); err != nil {
 					return err
 				}
@@ -67,6 +67,12 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 				if _, err := metric.Find(name); err != nil {
 					return s.Errorf(fmt.Sprintf("metrics[%d]", i), "%v", err)
 				}
+			}
+			if err := only(s, af.only); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("replay") {
+				return a.replay(cmd.Context(), s, ef, af, w, formats, out)
 			}
 			reports, err := a.auditStudy(cmd.Context(), s, ef, af, w)
 			if err != nil {
@@ -98,6 +104,8 @@ type auditFlags struct {
 	failOn                              string
 	repeats                             int
 	checks, skip, require, layers, sets []string
+	only                                []string
+	replay                              string
 }
 
 func (f *auditFlags) add(c *cobra.Command) {
@@ -109,6 +117,8 @@ func (f *auditFlags) add(c *cobra.Command) {
 	s.StringSliceVar(&f.require, "require", nil, "optional `checks` without which there is no PASS, or all")
 	s.StringSliceVar(&f.layers, "layer", nil, "look at these `layers` only, by the name of the node or of its output")
 	s.StringArrayVar(&f.sets, "set", nil, "parameter of a check, `CHECK.NAME=NUMBER`; repeat for several")
+	s.StringArrayVar(&f.only, "only", nil, "audit this `model` of the study alone, by its name; repeat for several")
+	s.StringVar(&f.replay, "replay", "", "measure one sample at one element again, `SAMPLE@COORDINATES`, as reports print it; with -o keep its inputs and outputs")
 }
 
 // overlay lays the flags over the study.
@@ -203,11 +213,8 @@ func (a *App) writeAudit(to io.Writer, reports []*audit.Report, formats []string
 
 // auditStudy audits every model of the study.
 func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af auditFlags, workers int) ([]*audit.Report, error) {
-	if s.Output.Action == "" {
-		if s.Output.Space != "" && s.Output.Space != "scores" {
-			return nil, errors.New("what should the output do along the orbit? Say --invariant (stay as it is) or --equivariant (move as the input does), or set output.action")
-		}
-		a.say("note: scores are taken to be invariant; say --invariant to confirm")
+	if err := a.sayOutput(s); err != nil {
+		return nil, err
 	}
 	if workers < 1 {
 		return nil, fmt.Errorf("--workers is %d, want at least 1", workers)
@@ -249,6 +256,18 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af a
 		reports = append(reports, r)
 	}
 	return reports, nil
+}
+
+// sayOutput refuses a study that leaves open what the output should do, and says what is taken for granted.
+func (a *App) sayOutput(s *job.Study) error {
+	if s.Output.Action != "" {
+		return nil
+	}
+	if s.Output.Space != "" && s.Output.Space != "scores" {
+		return errors.New("what should the output do along the orbit? Say --invariant (stay as it is) or --equivariant (move as the input does), or set output.action")
+	}
+	a.say("note: scores are taken to be invariant; say --invariant to confirm")
+	return nil
 }
 
 // auditPolicy is the policy that study and flags ask for.
@@ -344,18 +363,8 @@ func (p predictor) PredictBatch(ctx context.Context, size int, values []space.Va
 // subject is a model with the inputs and elements that its audit uses: the study's, thinned to the sizes that it names or
 // that go with the size of the model. Call done when the audit is over.
 func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audit.Subject, done func(), err error) {
-	inputs, _ := audit.PresetSize(w.Parameters[m.Name])
-	if n := w.Study.Audit.Samples; n > 0 {
-		inputs = n
-	}
-	chosen, err := auditSamples(w, inputs)
-	if err != nil {
+	if s, _, err = inputs(w, m, workers); err != nil {
 		return nil, nil, err
-	}
-	s = &audit.Subject{
-		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
-		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
-		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: about(w, m.Name),
 	}
 	if s.Interior, err = w.Interior(m.Name, w.Engine(), workers); err != nil {
 		return nil, nil, err
@@ -377,6 +386,23 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audi
 		}
 		t.close()
 	}, nil
+}
+
+// inputs is a model with the inputs and elements of its audit, and which samples of the run the inputs are.
+func inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, []int, error) {
+	n, _ := audit.PresetSize(w.Parameters[m.Name])
+	if k := w.Study.Audit.Samples; k > 0 {
+		n = k
+	}
+	chosen, err := auditSamples(w, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &audit.Subject{
+		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
+		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
+		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: about(w, m.Name),
+	}, chosen, nil
 }
 
 // about says what is audited and where.

@@ -105,6 +105,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"small":   small,
 		"await":   await,
 		"help":    help,
+		"replays": replays,
 		"xml":     isXML,
 	}
 	maps.Copy(all, fixtures)

@@ -124,7 +124,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			c.weights += e.Weight
 		}
 	}
-	if err := p.Predict(ctx, requests(p, r), c.take); errors.Is(err, audit.ErrForm) {
+	if err := p.Predict(ctx, requests(p, r, 0), c.take); errors.Is(err, audit.ErrForm) {
 		p.Report(audit.Finding{
 			Category: audit.Shape, Location: "output", Message: "the form of the output changes: " + err.Error(),
 			Worst:    audit.Where{Sample: r.IDs[c.sample], Index: c.sample},
@@ -155,13 +155,13 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 
 func same(g group.Element) group.Element { return g }
 
-// requests is the stream of inputs: sample after sample, the baseline first.
-func requests(p *audit.Pass, r *Result) iter.Seq2[audit.Request, error] {
+// requests is the stream of inputs: sample after sample from the given one on, the baseline first.
+func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error] {
 	G, in := p.Subject.Plan.Group, p.Subject.Plan.In
 	identity := audit.NewMover(in, G.Identity())
 	there, back := audit.Movers(in, p.Elements, same), audit.Movers(in, p.Elements, G.Inv)
 	return func(yield func(audit.Request, error) bool) {
-		for i := range p.Subject.N {
+		for i := from; i < p.Subject.N; i++ {
 			s, err := p.Sample(i)
 			if err != nil {
 				yield(audit.Request{}, err)
@@ -405,26 +405,31 @@ func (c *consumer) keep(q audit.Request, z space.Value) error {
 	return nil
 }
 
-// returned takes f(ρ(g)⁻¹ρ(g)x): the floor is what resampling the input does to the output and, where the output is resampled too, what
-// that does, as for independent errors: the root of the sum of squares.
+// resampling is the floor from y = f(ρ(g)⁻¹ρ(g)x): what resampling the input does to the output base and, where the output is resampled too,
+// what that does, as for independent errors: the root of the sum of squares.
+func resampling(there, back *audit.Mover, y, base space.Value) (float64, error) {
+	in, err := audit.Compare(y, base)
+	if err != nil {
+		return 0, err
+	}
+	gy, err := there.Move(base)
+	if err != nil {
+		return 0, err
+	}
+	home, err := back.Move(gy)
+	if err != nil {
+		return 0, err
+	}
+	out, err := audit.Compare(home, base)
+	return math.Hypot(in.Norm, out.Norm), err
+}
+
+// returned takes f(ρ(g)⁻¹ρ(g)x).
 func (c *consumer) returned(q audit.Request, y space.Value) error {
-	in, err := audit.Compare(y, c.base)
+	f, err := resampling(c.there[q.Element], c.back[q.Element], y, c.base)
 	if err != nil {
 		return err
 	}
-	gy, err := c.there[q.Element].Move(c.base)
-	if err != nil {
-		return err
-	}
-	home, err := c.back[q.Element].Move(gy)
-	if err != nil {
-		return err
-	}
-	out, err := audit.Compare(home, c.base)
-	if err != nil {
-		return err
-	}
-	f := math.Hypot(in.Norm, out.Norm)
 	if math.IsNaN(f) || !c.finite {
 		return nil
 	}

@@ -1,0 +1,295 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"nero/audit"
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+// Replayed is one sample at one element, measured again with all that leads to its error.
+type Replayed struct {
+	Sample  dataset.Sample
+	Index   int // of the sample among those of the audit; -1 if it is not one of them
+	Element audit.Element
+	// Visited says that the audit measures this pair too. The replay then sends it through the model among the same inputs as the audit
+	// does, so that the error is the same to the last bit on the same engine.
+	Visited bool
+	// Unmoved is ρ(e)x and Moved ρ(g)x; Before and After are the answers to them, in the unit in which they are compared, and Back is
+	// After pulled back, ρ(g)⁻¹ f(ρ(g)x).
+	Unmoved, Moved, Before, After, Back space.Value
+	Error                               audit.Difference // of Back and Before, in the unit of the output
+	// Scale is s, measured on the inputs of the audit alone and unmoved: equal to that of the audit unless an answer depends on its batch.
+	Scale float64
+	// Repeat is how far two answers to the unmoved input are apart, Rounding how far answers to inputs an ulp away are, the larger of the
+	// unmoved and the moved one, and Resampling what moving there and back does, NaN for an exact element. All in the unit of the output.
+	Repeat, Rounding, Resampling float64
+}
+
+// Relative is the relative error, as the audit reports it: over s, or the share of pixels for masks.
+func (r *Replayed) Relative() float64 { return r.relative(r.Error.Norm) }
+
+// Floors are the floors in the same unit as the relative error.
+func (r *Replayed) Floors() (repeat, rounding, resampling float64) {
+	return r.relative(r.Repeat), r.relative(r.Rounding), r.relative(r.Resampling)
+}
+
+func (r *Replayed) relative(e float64) float64 {
+	if !(r.Scale > 0) {
+		return math.NaN()
+	}
+	return e / r.Scale
+}
+
+// Replay measures one sample at one element again as an audit of the subject would. Outside gives the sample if it is not one of the
+// subject's; then, and for an element that the audit does not visit, the pair goes through the model by itself.
+func Replay(ctx context.Context, s *audit.Subject, policy audit.Policy, index int, outside dataset.Sample, g group.Element) (*Replayed, error) {
+	r := &Replayed{Index: index, Sample: outside, Resampling: math.NaN()}
+	c := &audit.Check{
+		Name: "replay", Doc: "One sample at one element, measured again.",
+		Run: func(ctx context.Context, p *audit.Pass) (any, error) { return nil, r.run(ctx, p, g) },
+	}
+	quiet := *s
+	quiet.Progress, quiet.Stage = nil, nil
+	report, err := audit.Run(ctx, &quiet, policy, []*audit.Check{c}, audit.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if x := report.Results[0]; x.Status != audit.Tested {
+		return nil, fmt.Errorf("audit of %s: replay: %s", s.Name, x.Reason)
+	}
+	return r, nil
+}
+
+// Roles of the requests of a replay beside those of a sweep.
+const (
+	jitterStill = returned + 1 + iota // the unmoved input, an ulp away
+	jitterMoved                       // the moved one
+)
+
+func (r *Replayed) run(ctx context.Context, p *audit.Pass, g group.Element) error {
+	G := p.Subject.Plan.Group
+	at := slices.IndexFunc(p.Elements, func(e audit.Element) bool { return G.Dist(e.G, g) <= group.Tolerance })
+	r.Element = audit.Element{G: g, Label: audit.Label(G, g), Exact: action.Exact(p.Subject.Plan.In, g)}
+	if at >= 0 {
+		r.Element = p.Elements[at]
+	}
+	if r.Index >= 0 {
+		var err error
+		if r.Sample, err = p.Sample(r.Index); err != nil {
+			return err
+		}
+	}
+	r.Visited = at >= 0 && r.Index >= 0
+	if err := r.scale(ctx, p); err != nil {
+		return err
+	}
+	stream, err := r.stream(p, at)
+	if err != nil {
+		return err
+	}
+	var second, home space.Value
+	err = p.Predict(ctx, stream, func(q audit.Request, y space.Value) error {
+		if q.Sample != r.Index || q.Element >= 0 && q.Element != at {
+			return nil
+		}
+		switch q.Role {
+		case baseline:
+			r.Unmoved, r.Before = q.Input, y
+		case repeated:
+			second = y
+		case moved:
+			r.Moved, r.After = q.Input, y
+		case returned:
+			home = y
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if r.Back, err = audit.NewMover(p.Subject.Plan.Out, G.Inv(r.Element.G)).Move(r.After); err != nil {
+		return err
+	}
+	if r.Error, err = audit.Compare(r.Back, r.Before); err != nil {
+		return err
+	}
+	for _, v := range []space.Value{r.Before, r.After} {
+		ok, err := audit.Finite(v)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			r.Error = audit.Difference{Norm: math.NaN(), Max: math.NaN()}
+		}
+	}
+	return r.floors(ctx, p, second, home)
+}
+
+// stream is what goes through the model to measure the pair: the chunks of the sweep that hold it, or the pair by itself.
+func (r *Replayed) stream(p *audit.Pass, at int) (iter.Seq2[audit.Request, error], error) {
+	if r.Visited {
+		return r.chunks(p, at)
+	}
+	in, G, g := p.Subject.Plan.In, p.Subject.Plan.Group, r.Element.G
+	x, err := in.Apply(G.Identity(), r.Sample.Value)
+	if err != nil {
+		return nil, fmt.Errorf("sample %s: %w", r.Sample.ID, err)
+	}
+	gx, err := in.Apply(g, r.Sample.Value)
+	if err != nil {
+		return nil, fmt.Errorf("sample %s at %s: %w", r.Sample.ID, r.Element.Label, err)
+	}
+	list := []audit.Request{
+		{Sample: r.Index, Element: -1, Role: baseline, Input: x},
+		{Sample: r.Index, Element: -1, Role: repeated, Input: x},
+		{Sample: r.Index, Element: at, Role: moved, Input: gx},
+	}
+	if !r.Element.Exact && audit.Form(gx) == audit.Form(r.Sample.Value) {
+		home, err := in.Apply(G.Inv(g), gx)
+		if err != nil {
+			return nil, fmt.Errorf("sample %s at %s: %w", r.Sample.ID, r.Element.Label, err)
+		}
+		list = append(list, audit.Request{Sample: r.Index, Element: at, Role: returned, Input: home})
+	}
+	return each(list), nil
+}
+
+// chunks are those of the sweep in which the pair is, whole. Samples before them are decoded and not moved: samples of one form have as many
+// requests of the same sizes.
+func (r *Replayed) chunks(p *audit.Pass, at int) (iter.Seq2[audit.Request, error], error) {
+	type request struct{ bytes, element int }
+	forms := map[string][]request{}
+	cut := p.Subject.Cutter()
+	from, skip := 0, 0 // where the current chunk starts: sample and request
+	count, begun, done := 0, false, false
+	for i := 0; i < p.Subject.N && !done; i++ {
+		s, err := p.Sample(i)
+		if err != nil {
+			return nil, err
+		}
+		form := audit.Form(s.Value)
+		list, ok := forms[form]
+		if !ok {
+			one := &Result{IDs: make([]string, p.Subject.N), Labels: make([]int, p.Subject.N)}
+			for q, err := range requests(p, one, i) {
+				if err != nil {
+					return nil, err
+				}
+				if q.Sample != i {
+					break
+				}
+				list = append(list, request{audit.Bytes(q.Input), q.Element})
+			}
+			forms[form] = list
+		}
+		for k, q := range list {
+			here := i == r.Index
+			begun = begun || here
+			count++
+			ends := cut.Add(q.bytes)
+			past := i > r.Index || here && q.element >= at && (k+1 == len(list) || list[k+1].element > at)
+			if ends && past {
+				done = true
+				break
+			}
+			if ends && !begun {
+				from, skip, count = i, k+1, 0
+			}
+		}
+	}
+	stream := requests(p, &Result{IDs: make([]string, p.Subject.N), Labels: make([]int, p.Subject.N)}, from)
+	return func(yield func(audit.Request, error) bool) {
+		k := 0
+		for q, err := range stream {
+			if k++; k <= skip && err == nil {
+				continue
+			}
+			if !yield(q, err) || k == skip+count {
+				return
+			}
+		}
+	}, nil
+}
+
+// scale measures s on the unmoved inputs of the audit.
+func (r *Replayed) scale(ctx context.Context, p *audit.Pass) error {
+	identity := audit.NewMover(p.Subject.Plan.In, p.Subject.Plan.Group.Identity())
+	var spread audit.Spread
+	err := p.Predict(ctx, func(yield func(audit.Request, error) bool) {
+		for i := range p.Subject.N {
+			s, err := p.Sample(i)
+			if err != nil {
+				yield(audit.Request{}, err)
+				return
+			}
+			x, err := identity.Move(s.Value)
+			if err != nil {
+				err = fmt.Errorf("sample %s: %w", s.ID, err)
+			}
+			if !yield(audit.Request{Sample: i, Input: x}, err) || err != nil {
+				return
+			}
+		}
+	}, func(_ audit.Request, y space.Value) error {
+		if ok, err := audit.Finite(y); err != nil || !ok {
+			return err
+		}
+		return spread.Add(y)
+	})
+	r.Scale = spread.Scale()
+	return err
+}
+
+// floors measures what repeats, rounding and resampling do to this pair.
+func (r *Replayed) floors(ctx context.Context, p *audit.Pass, second, home space.Value) error {
+	d, err := audit.Compare(second, r.Before)
+	if err != nil {
+		return err
+	}
+	r.Repeat = d.Norm
+	if home != nil {
+		G, out := p.Subject.Plan.Group, p.Subject.Plan.Out
+		there, back := audit.NewMover(out, r.Element.G), audit.NewMover(out, G.Inv(r.Element.G))
+		if r.Resampling, err = resampling(there, back, home, r.Before); err != nil {
+			return err
+		}
+	}
+	var list []audit.Request
+	for k, v := range []space.Value{r.Unmoved, r.Moved} {
+		x, err := audit.Jittered(v, p.Subject.Input, 1, p.Rand("rounding", r.Sample.ID))
+		if err != nil {
+			return err
+		}
+		list = append(list, audit.Request{Role: jitterStill + k, Input: x})
+	}
+	return p.Predict(ctx, each(list), func(q audit.Request, y space.Value) error {
+		from := r.Before
+		if q.Role == jitterMoved {
+			from = r.After
+		}
+		d, err := audit.Compare(y, from)
+		if !(d.Norm <= r.Rounding) {
+			r.Rounding = d.Norm
+		}
+		return err
+	})
+}
+
+// each is a stream of a few requests.
+func each(list []audit.Request) iter.Seq2[audit.Request, error] {
+	return func(yield func(audit.Request, error) bool) {
+		for _, q := range list {
+			if !yield(q, nil) {
+				return
+			}
+		}
+	}
+}
