@@ -192,11 +192,8 @@ func dots(p *pen, s series, x, y axis) {
 
 // radius of the dots of a line with n points; many points have none.
 func radius(n int) float64 {
-	switch {
-	case n <= 40:
+	if n <= 40 {
 		return 2.4
-	case n <= 90:
-		return 1.6
 	}
 	return 0
 }
