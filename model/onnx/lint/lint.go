@@ -11,7 +11,7 @@
 // their shape permits and alike for all channels, nonlinearities by random functions; sums, products and linear resampling
 // are exact. A picture and its moved copies are sent through the graph in this form, one channel in place of all. An identity
 // between the results that holds for random numbers holds for all, up to a chance of about 2^-50, so that the judgement is
-// exact in both directions: it finds what a table of laws would miss, such as a pad that a later window makes up for, windows
+// exact for these stand-ins: it finds what a table of laws would miss, such as a pad that a later window makes up for, windows
 // that differ only in what they do not read, or branches on turned copies that together have what each of them lacks. The
 // laws (such as: a mirror keeps a strided window if size + 2*begin - extent = stride*(places-1)) then say why.
 //
