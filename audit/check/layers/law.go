@@ -24,6 +24,8 @@ var (
 		"LpNormalization", "LRN", "Softmax", "LogSoftmax", "Hardmax", "QuantizeLinear", "DequantizeLinear")
 	// odd functions, and linear ones, commute with changes of sign.
 	odd = set("Identity", "Cast", "CastLike", "Dropout", "Neg", "Sign", "Tanh", "Erf", "Sin", "Tan", "Asin", "Atan", "Sinh", "Asinh", "Atanh", "Softsign", "Sum", "Mean")
+	// linear hand values on, or bring several together without bending them.
+	linear = set("Identity", "Cast", "CastLike", "Dropout", "Neg", "Add", "Sub", "Sum", "Mean", "Where")
 	// local read a window around each place of a map.
 	convolutions   = set("Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv")
 	pools          = set("MaxPool", "AveragePool", "LpPool", "Resize", "Upsample", "Pad")

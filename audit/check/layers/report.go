@@ -233,10 +233,23 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 		return "", "an operation with stored numbers, such as positions", []string{
 			"drop the table of positions, or use relative positions, or make it symmetric under " + l.group.Name(),
 		}
+	case linear[w.Op]:
+		return "", "the operator " + w.Op, []string{"compare what it brings together: values that move in different ways, or an output that is declared in another representation"}
 	case pointwise[w.Op]:
 		return audit.ClueNonlinearity, "a pointwise nonlinearity", []string{"apply it to norms or to channels that the group permutes without signs, or gate with such channels"}
 	}
 	return "", "the operator " + w.Op, []string{"compare the layer alone with its input moved and unmoved, as the table does"}
+}
+
+// entrance is where an error that shows at w may have come in: the first of the layers that cannot be told apart from it and do more
+// than hand values to other places, w itself if there is none.
+func entrance(rows []Row, w Row) Row {
+	for _, v := range rows {
+		if slices.Contains(w.Together, v.Name) && !movements[v.Op] && v.Op != "Pad" && v.Op != "Identity" {
+			return v
+		}
+	}
+	return w
 }
 
 // constants tells whether a node with two or more inputs reads stored numbers.
@@ -278,7 +291,8 @@ func (l *look) clues(r *Result) {
 		return
 	}
 	w := r.Rows[r.First]
-	name, what, _ := l.class(w)
+	start := entrance(r.Rows, w)
+	name, what, _ := l.class(start)
 	strength := 0.9
 	if w.Origin == feature.ByDefault || !r.Exact {
 		strength = 0.6
@@ -287,7 +301,11 @@ func (l *look) clues(r *Result) {
 		audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 		audit.Measured("share of the error at the output", w.Share, ""),
 	}
-	give(audit.ClueFirstLayer, true, strength, w.Name, fmt.Sprintf("%s (%s) is the first layer that breaks; its share is %.3g", w.Name, w.Op, w.Share.Value), ev...)
+	text := fmt.Sprintf("%s (%s) is the first layer that breaks; its share is %.3g", start.Name, start.Op, w.Share.Value)
+	if start.Index != w.Index {
+		text += fmt.Sprintf(", with those up to %s, which cannot be told apart", w.Name)
+	}
+	give(audit.ClueFirstLayer, true, strength, start.Name, text, ev...)
 	most, others := r.First, 0.0
 	for i, v := range r.Rows {
 		if s := math.Abs(v.Share.Value); s > math.Abs(r.Rows[most].Share.Value) {
@@ -301,20 +319,21 @@ func (l *look) clues(r *Result) {
 	}
 	big := r.Rows[most]
 	single := math.Abs(big.Share.Value) >= singleShare && others <= otherShare
-	give(audit.ClueSingleLayer, single, strength, big.Name, fmt.Sprintf("%s carries the share %.3g, every other layer at most %.3g", big.Name, big.Share.Value, others))
+	give(audit.ClueSingleLayer, single, strength, entrance(r.Rows, big).Name, fmt.Sprintf("%s carries the share %.3g, every other layer at most %.3g", big.Name, big.Share.Value, others))
 	grows, rho := grows(r.Rows)
 	give(audit.ClueGrows, grows && !single, 0.8, "", fmt.Sprintf("the prefix error and the depth have the rank correlation %.2g over %d layers", rho, len(r.Rows)))
 	if most == r.First || single {
-		w = big
-		name, what, _ = l.class(w)
+		w, start = big, entrance(r.Rows, big)
+		name, what, _ = l.class(start)
 	}
 	if name != "" {
-		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), w.Name, fmt.Sprintf("%s, which breaks, is %s", w.Name, what), ev...)
+		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), start.Name, fmt.Sprintf("%s, which breaks, is %s", start.Name, what), ev...)
 	}
 	if r.First == len(r.Rows)-1 && r.Rows[r.First].Index == l.layers[len(l.layers)-1].Index {
-		other := l.other != nil
-		text := "every layer before the output holds"
-		if other {
+		// A layer that only hands values on can break nothing but what is declared of it.
+		other := l.other != nil || len(w.Together) == 0 && (movements[w.Op] || w.Op == "Identity")
+		text = "every layer before the output holds"
+		if l.other != nil {
 			text += fmt.Sprintf("; the values of the output are explained by %q, the declaration is %q", l.other.String(), l.out.String())
 		}
 		give(audit.ClueOutputLayer, other, 0.9, w.Name, text)
