@@ -16,6 +16,7 @@ import (
 	"nero/audit"
 	"nero/audit/check"
 	"nero/audit/diagnosis"
+	"nero/audit/page"
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/measure/metric"
@@ -147,6 +148,7 @@ var auditFormats = map[string]struct {
 	"json":     {"audit.json", audit.JSON},
 	"junit":    {"audit.junit.xml", audit.JUnit},
 	"markdown": {"audit.md", audit.Markdown},
+	"html":     {"audit.html", page.HTML},
 	"sarif":    {"audit.sarif", audit.SARIF},
 	"badge":    {"audit.badge.json", audit.Badge},
 }
