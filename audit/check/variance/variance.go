@@ -328,7 +328,7 @@ func (s *Split) report(p *audit.Pass) {
 	}
 	t := &audit.Table{Columns: []audit.Column{
 		{Name: "source"},
-		{Name: "share", Doc: "of the sum of squares about the mean"},
+		{Name: "share", Unit: "share", Doc: "of the sum of squares about the mean"},
 		{Name: "variance", Unit: "output²", Doc: "estimate for inputs and elements drawn at random; an estimate below zero is given as 0"},
 		{Name: "means"},
 	}}
