@@ -14,6 +14,7 @@ import (
 	"nero/audit/check/order"
 	"nero/audit/check/precision"
 	"nero/audit/check/preflight"
+	"nero/audit/check/search"
 	"nero/audit/check/stress"
 	"nero/audit/check/sweep"
 	"nero/audit/check/variance"
@@ -21,7 +22,7 @@ import (
 
 // All are the checks of an audit, in the order in which they are read.
 func All() []*audit.Check {
-	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, variance.Check, decision.Check, lint.Check, order.Check, stress.Check, layers.Check, lie.Check, gradient.Check}
+	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, variance.Check, search.Check, decision.Check, lint.Check, order.Check, stress.Check, layers.Check, lie.Check, gradient.Check}
 }
 
 // Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was not passed.
