@@ -425,6 +425,8 @@ def convs():
     pl("avgpool_uncounted", "AveragePool", ap(3, 2, 1, count_include_pad=False), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     pl("avgpool_ceil", "AveragePool", ap(2, ceil_mode=True), kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1); pl("avgpool_1d", "AveragePool", lambda x: F.avg_pool1d(x, 3, 2), {"x": R(2, 3, 9)}, kernel_shape=[3], strides=[2])
     pl("avgpool_one", "AveragePool", ap(2, 1), kernel_shape=[2, 2])
+    pl("avgpool_gaps", "AveragePool", lambda x: F.avg_pool2d(x, 2, 3), {"x": R(2, 2, 8, 9)}, kernel_shape=[2, 2], strides=[3, 3])
+    pl("avgpool_padded_in_front", "AveragePool", lambda x: F.avg_pool2d(F.pad(x, (1, 0, 1, 0)), 2), {"x": R(2, 2, 8, 8)}, kernel_shape=[2, 2], strides=[2, 2], pads=[1, 1, 0, 0], count_include_pad=1)
     pl("maxpool", "MaxPool", mp(2), kernel_shape=[2, 2], strides=[2, 2]); pl("maxpool_overlap", "MaxPool", mp(3, 2, 1), kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     pl("maxpool_ties", "MaxPool", mp(3, 1), O, kernel_shape=[3, 3]); pl("maxpool_ceil", "MaxPool", mp(2, ceil_mode=True), kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)
     pl("maxpool_dilated", "MaxPool", mp(2, 1, dilation=2), kernel_shape=[2, 2], dilations=[2, 2]); pl("maxpool_1d", "MaxPool", lambda x: F.max_pool1d(x, 2), {"x": R(2, 3, 9)}, kernel_shape=[2], strides=[2])
