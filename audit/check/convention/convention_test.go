@@ -500,7 +500,9 @@ func TestExchangedShifts(t *testing.T) {
 func TestGraphs(t *testing.T) {
 	const n = 12
 	noise := audittest.Noise(inputs, n, n, 5)
-	c := func(b *onnx.Builder, shape []int, v ...float32) string { return b.Const(tensor.FromFloat32(v, shape...)) }
+	c := func(b *onnx.Builder, shape []int, v ...float32) string {
+		return b.Const(tensor.FromFloat32(v, shape...))
+	}
 	kernel := []float32{0.1, 0.3, 0.1, 0.3, 1, 0.3, 0.1, 0.3, 0.1}
 	t.Run("transposed", func(t *testing.T) {
 		model := func(turned bool) *onnx.Model {
