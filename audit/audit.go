@@ -92,7 +92,8 @@ const (
 	Stress          Category = "stress"           // unusual inputs or elements break what the usual ones keep
 	Engines         Category = "engines"          // two engines disagree beyond rounding
 	Prediction      Category = "prediction"       // the graph cannot have the symmetry, whatever it was measured to be
-	Contract        Category = "contract"         // the contract of the study is not met
+	Contract        Category = "contract"         // the contract of the study is broken
+	ContractOpen    Category = "contract-open"    // too few inputs to say whether the contract of the study is met
 	Regression      Category = "regression"       // worse than the baseline
 	Explanation     Category = "explanation"      // says why, or what limits the audit
 )

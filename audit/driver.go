@@ -66,6 +66,9 @@ func (p *Pass) Report(f Finding) { p.out.Findings = append(p.out.Findings, f) }
 // Measure records a number that is worth showing whether or not anything is wrong.
 func (p *Pass) Measure(e ...Evidence) { p.out.Measures = append(p.out.Measures, e...) }
 
+// Certify adds a sentence to the certificate: what may be said to others, with its confidence and for whom it holds.
+func (p *Pass) Certify(sentence string) { p.out.Certified = append(p.out.Certified, sentence) }
+
 // Judge hands in a set of elements for judgment and returns its verdict. Steps and Cause must be there, see [Policy.Explain].
 func (p *Pass) Judge(s *Set) Verdict {
 	s.Verdict, s.Reason = p.Policy.Judge(s)

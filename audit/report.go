@@ -29,7 +29,9 @@ type Result struct {
 	Findings []Finding
 	Exhibits []Exhibit
 	Clues    []Clue
-	Verdict  Verdict // the worst that sets and findings of this check leave possible; "" if it was not tested and found nothing
+	// Certified are sentences with their confidence that belong in the certificate.
+	Certified []string
+	Verdict   Verdict // the worst that sets and findings of this check leave possible; "" if it was not tested and found nothing
 }
 
 // PixelShare is the unit of errors of masks: the share of pixels whose labels differ. They are not divided by a scale.

@@ -24,7 +24,7 @@ func (p *Policy) Severity(f Finding) Severity {
 		return High
 	case Convention, IdentityControl, NonRepeatable, Vacuous, PositiveControl, Contract, Regression:
 		return Medium
-	case Uninformative, Resampling, Roundoff, Undecided:
+	case Uninformative, Resampling, Roundoff, Undecided, ContractOpen:
 		return Low
 	case Explanation:
 		return Note

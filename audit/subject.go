@@ -81,6 +81,8 @@ type Subject struct {
 	// Twin is the same model on another engine, TwinName that engine. Nil if there is none; NoTwin says why.
 	Twin             Predictor
 	TwinName, NoTwin string
+	// Contract is what must hold of inputs like these beyond the policy; the zero Contract demands nothing.
+	Contract job.Contract
 	// About says what is audited and where, for the head of the report.
 	About []About
 }

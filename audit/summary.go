@@ -209,6 +209,9 @@ func (r *Report) Certificate() []string {
 		c = append(c, fmt.Sprintf("%s: P(%s > %s at one or more of %s) ≤ %s with confidence %s, over inputs drawn like the %d that were tested.",
 			s.Name, what, num(r.Policy.Threshold), plural(len(s.Profile), "element", "elements"), percent(s.Exceed.Hi), percent(r.Policy.Confidence), s.Exceed.N))
 	}
+	for _, x := range r.Results {
+		c = append(c, x.Certified...)
+	}
 	if c == nil {
 		return nil
 	}

@@ -106,7 +106,7 @@ type auditFlags struct {
 	repeats                             int
 	checks, skip, require, layers, sets []string
 	only                                []string
-	replay                              string
+	replay, contract                    string
 }
 
 func (f *auditFlags) add(c *cobra.Command) {
@@ -118,12 +118,13 @@ func (f *auditFlags) add(c *cobra.Command) {
 	s.StringSliceVar(&f.require, "require", nil, "optional `checks` without which there is no PASS, or all")
 	s.StringSliceVar(&f.layers, "layer", nil, "look at these `layers` only, by the name of the node or of its output")
 	s.StringArrayVar(&f.sets, "set", nil, "parameter of a check, `CHECK.NAME=NUMBER`; repeat for several")
+	s.StringVar(&f.contract, "contract", "", "what must hold of inputs like these, `ERROR:RATE[:CONFIDENCE]`: 1e-3:0.05 is P(error > 0.001) at most 5%")
 	s.StringArrayVar(&f.only, "only", nil, "audit this `model` of the study alone, by its name; repeat for several")
 	s.StringVar(&f.replay, "replay", "", "measure one sample at one element again, `SAMPLE@COORDINATES`, as reports print it; with -o keep its inputs and outputs")
 }
 
 // overlay lays the flags over the study.
-func (f *auditFlags) overlay(s *job.Study) {
+func (f *auditFlags) overlay(s *job.Study) error {
 	if len(f.checks) > 0 {
 		s.Audit.Checks = f.checks
 	}
@@ -137,6 +138,12 @@ func (f *auditFlags) overlay(s *job.Study) {
 		s.Audit.Layers = f.layers
 	}
 	s.Audit.Params = append(slices.Clone(s.Audit.Params), f.sets...)
+	if f.contract == "" {
+		return nil
+	}
+	var err error
+	s.Audit.Contract, err = parseContract(f.contract)
+	return err
 }
 
 // writers of the formats of an audit.
@@ -221,7 +228,9 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af a
 	if workers < 1 {
 		return nil, fmt.Errorf("--workers is %d, want at least 1", workers)
 	}
-	af.overlay(s)
+	if err := af.overlay(s); err != nil {
+		return nil, err
+	}
 	policy, err := auditPolicy(s, af)
 	if err != nil {
 		return nil, err
@@ -404,6 +413,7 @@ func inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, [
 		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: about(w, m.Name),
+		Contract: w.Study.Audit.Contract,
 	}, chosen, nil
 }
 

@@ -100,7 +100,9 @@ func (a *App) replay(ctx context.Context, s *job.Study, ef engineFlags, af audit
 	if err := a.sayOutput(s); err != nil {
 		return err
 	}
-	af.overlay(s)
+	if err := af.overlay(s); err != nil {
+		return err
+	}
 	policy, err := auditPolicy(s, af)
 	if err != nil {
 		return err
