@@ -62,6 +62,93 @@ func TestCoverageOfTheJudgedInterval(t *testing.T) {
 	}
 }
 
+// Errors are skewed. The intervals that verdicts rest on cover their mean as often as they say where Student's alone does not.
+func TestCoverageOfSkewedErrors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulation")
+	}
+	const runs, confidence = 400, 0.95
+	for _, c := range []struct {
+		name  string
+		n     int
+		draw  func(r *rand.Rand) float64
+		truth float64
+		short bool // Student's interval is too short
+	}{
+		{"lognormal, σ = 1", 60, func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) }, math.Exp(0.5), true},
+		{"exponential", 20, func(r *rand.Rand) float64 { return r.ExpFloat64() }, 1, true},
+		{"squared normal", 30, func(r *rand.Rand) float64 { x := r.NormFloat64(); return x * x }, 1, true},
+		{"normal", 30, func(r *rand.Rand) float64 { return 5 + r.NormFloat64() }, 5, false},
+	} {
+		r := rand.New(rand.NewPCG(7, uint64(c.n)))
+		wide, student := 0, 0
+		for k := range runs {
+			x := make([]float64, c.n)
+			for i := range x {
+				x[i] = c.draw(r)
+			}
+			if i := audit.ErrorInterval(x, confidence, rand.New(rand.NewPCG(uint64(k), 1))); i.Lo <= c.truth && c.truth <= i.Hi {
+				wide++
+			}
+			if i := audit.MeanInterval(x, confidence); i.Lo <= c.truth && c.truth <= i.Hi {
+				student++
+			}
+		}
+		atLeast(t, c.name, wide, runs, confidence)
+		if share := float64(student) / runs; c.short && share > confidence-0.015 {
+			t.Errorf("%s: Student's interval covers %.3f, so nothing would be gained", c.name, share)
+		}
+	}
+}
+
+// The ratio of skewed errors to skewed floors: exponential sizes, of mean 3 and 1, in 30 inputs.
+func TestCoverageOfSkewedRatios(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulation")
+	}
+	r := rand.New(rand.NewPCG(8, 1))
+	const runs, n = 400, 30
+	hits := 0
+	for k := range runs {
+		a, b := make([]float64, n), make([]float64, n)
+		for i := range a {
+			a[i], b[i] = 3*r.ExpFloat64(), r.ExpFloat64()
+		}
+		if i := audit.FactorInterval(a, b, 0.95, rand.New(rand.NewPCG(uint64(k), 1))); i.Lo <= 3 && 3 <= i.Hi {
+			hits++
+		}
+	}
+	atLeast(t, "ratio", hits, runs, 0.95)
+}
+
+// The draws decide nothing but themselves: equal generators give equal limits, the limits hold Student's, values that are all one have no
+// width, and where one input has all of the error no end is open.
+func TestErrorInterval(t *testing.T) {
+	draws := func() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.Float64Range(0, 10), 2, 40).Draw(t, "x")
+		a, b, s := audit.ErrorInterval(x, 0.95, draws()), audit.ErrorInterval(x, 0.95, draws()), audit.MeanInterval(x, 0.95)
+		if a != b || a.Value != s.Value || a.N != s.N || !(a.Lo <= s.Lo && a.Hi >= s.Hi) || math.IsInf(a.Lo, 0) || math.IsInf(a.Hi, 0) {
+			t.Errorf("%+v, again %+v, Student's %+v", a, b, s)
+		}
+		f, l := audit.FactorInterval(x, x, 0.95, draws()), audit.RatioInterval(x, x, 0.95)
+		if !(math.IsNaN(l.Lo) && math.IsNaN(f.Lo)) && !(f.Lo <= l.Lo && f.Hi >= l.Hi && !math.IsInf(f.Hi, 0)) {
+			t.Errorf("%+v, linearised %+v", f, l)
+		}
+	})
+	one := make([]float64, 50)
+	one[7] = 1
+	if i := audit.ErrorInterval(one, 0.95, draws()); i.Hi != 1 || !(i.Lo <= 0) {
+		t.Errorf("one input of 50 has the error 1: %+v, want at most the largest value", i)
+	}
+	if i := audit.ErrorInterval([]float64{2, 2, 2}, 0.95, draws()); i.Lo != 2 || i.Hi != 2 {
+		t.Errorf("three equal values: %+v", i)
+	}
+	if i := audit.ErrorInterval([]float64{2}, 0.95, draws()); i.Value != 2 || !math.IsNaN(i.Lo) {
+		t.Errorf("one value: %+v", i)
+	}
+}
+
 // An interval over pairs instead of inputs would be too short: the test above would notice.
 func TestPooledIntervalWouldFail(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))

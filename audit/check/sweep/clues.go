@@ -313,7 +313,8 @@ func (r *Result) classes(p *audit.Pass, s *audit.Set) {
 		return
 	}
 	for k := range all {
-		all[k].iv = audit.MeanInterval(by[all[k].label], 1-(1-p.Policy.Confidence)/float64(len(all)))
+		l := all[k].label
+		all[k].iv = audit.ErrorInterval(by[l], 1-(1-p.Policy.Confidence)/float64(len(all)), p.Rand("interval of class "+strconv.Itoa(l), s.Name))
 	}
 	slices.SortFunc(all, func(a, b class) int {
 		return cmp.Or(cmp.Compare(b.iv.Value, a.iv.Value), cmp.Compare(a.label, b.label))

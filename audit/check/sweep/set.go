@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"nero/audit"
 )
@@ -70,10 +71,13 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 	}
 	s.Pairs = len(abs)
 	s.Abs, s.Rel = audit.Describe(abs), audit.Describe(all)
-	s.Mean, s.Worst = audit.MeanInterval(mean, p.Policy.Confidence), audit.MeanInterval(worst, p.Policy.Confidence)
+	// Every draw depends on the seed and on what is measured, so that all checks that ask for a set see the same limits.
+	draws := func(what string) *rand.Rand { return p.Rand("interval of the "+what, s.Name) }
+	s.Mean = audit.ErrorInterval(mean, p.Policy.Confidence, draws("mean error"))
+	s.Worst = audit.ErrorInterval(worst, p.Policy.Confidence, draws("largest error"))
 	s.Exceed = audit.ShareInterval(s.Exceeding, s.Worst.N, p.Policy.Confidence)
 	if !exact {
-		s.Ratio = audit.RatioInterval(mean, floor, p.Policy.Confidence)
+		s.Ratio = audit.FactorInterval(mean, floor, p.Policy.Confidence, draws("ratio"))
 		s.Resampling = audit.Describe(floor)
 		s.Resampling.Max = rel(r.FloorMost)
 		if s.Resampling.N == 0 {
