@@ -194,6 +194,9 @@ func checkDirection(t *rapid.T, f *fixture, seed uint64) {
 	grads := inFloat64(t, back).run(at)
 	var want, size float64
 	for i, name := range wrt {
+		if got, want := grads[r.Gradients[i]].Shape, at[name].Shape; !slices.Equal(got, want) {
+			t.Fatalf("%s: the gradient by %s has the shape %v, want %v", f.name, name, got, want)
+		}
 		g := floats(t, grads[r.Gradients[i]].Tensor)
 		want += dot(g, dir[name])
 		size += math.Sqrt(dot(g, g) * dot(dir[name], dir[name]))

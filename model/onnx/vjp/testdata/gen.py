@@ -118,6 +118,8 @@ def elementwise():
     one(g, "pow_cube_of_negative", "Pow", lambda x, e: x ** 3, X, c={"e": np.float32(3)})
     one(g, "pow_integer_exponent", "Pow", lambda x, e: x ** 3, X, c={"e": I(3).reshape(())})
     case(g, "pow_both", lambda x, e: x ** e, {"x": R(3, 17, lo=.1, hi=3)}, node("Pow", "x e", "y"), p={"e": R(17)})
+    case(g, "pow_zeros", lambda x, e: x ** e, {"x": np.array([[0, 0, 2, 0]], np.float32)}, node("Pow", "x e", "y"), p={"e": np.array([0, 2, 0, 1], np.float32)})
+    case(g, "pow_constant_node", lambda x: x ** 3, X, [node("Constant", [], ["e"], value_float=3.), node("Pow", "x e", "y")])
     case(g, "sum", lambda a, b, c: a + b + c, {"a": R(3, 4), "b": R(3, 4)}, node("Sum", "a b c", "y"), p={"c": R(4)})
     case(g, "mean", lambda a, b, c: (a + b + c) / 3, {"a": R(3, 4), "b": R(3, 4)}, node("Mean", "a b c", "y"), p={"c": R(4)})
     ties = {"a": np.array([[1, 2, 3, 0], [0, 0, 5, 1], [1, 1, 1, 1]], np.float32), "b": np.array([[1, 0, 4, 0], [0, 1, 5, 2], [2, 1, 0, 1]], np.float32)}
@@ -253,6 +255,9 @@ def shapes():
     one(g, "gather", "Gather", lambda x, i: x[:, [2, 0, 2]], X, c={"i": I(2, 0, 2)}, axis=1)
     one(g, "gather_matrix", "Gather", lambda x, i: x[:, :, torch.tensor([[5, -1], [0, 2]])], X, c={"i": I(5, -1, 0, 2).reshape(2, 2)}, axis=2)
     one(g, "gather_scalar", "Gather", lambda x, i: x[:, -2], X, c={"i": I(-2).reshape(())}, axis=1)
+    case(g, "gather_constant_node", lambda x: x[:, -2], X, [node("Constant", [], ["i"], value_int=-2), node("Gather", "x i", "y", axis=1)])
+    case(g, "slice_constant_nodes", lambda x: x[:, -3:-1], X, [node("Constant", [], ["s"], value_ints=[-3]), node("Constant", [], ["e"], value_ints=[-1]), node("Constant", [], ["a"], value_ints=[1]),
+         node("Slice", "x s e a", "y")])
     one(g, "gather_single", "Gather", lambda x, i: x[:, :, [3]], X, c={"i": I(3)}, axis=2)
     case(g, "embedding", lambda i, w: F.embedding(i, w), {"i": np.array([[0, 2, 2], [4, 1, 0]], np.int64)}, node("Gather", "w i", "y"), p={"w": R(5, 3)})
     one(g, "gatherelements", "GatherElements", lambda x, i: x.gather(1, i), {"x": R(2, 4), "i": np.array([[1, 1, 3], [0, 2, 0]], np.int64)}, axis=1)
