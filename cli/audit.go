@@ -413,7 +413,7 @@ func inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, [
 		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: about(w, m.Name),
-		Contract: w.Study.Audit.Contract,
+		Contract: w.Study.Audit.Contract, Basis: basis(w),
 	}, chosen, nil
 }
 

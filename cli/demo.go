@@ -78,16 +78,24 @@ does can be done with one's own model by 'nero run', 'nero audit' and 'nero repo
 				for _, line := range r.Answers() {
 					fmt.Fprintf(a.Out, "  %s\n", line)
 				}
+				questions := r.Questions()
+				for _, line := range questions[len(questions)-1].Answers {
+					fmt.Fprintf(a.Out, "  %s\n", line)
+				}
+				if len(r.Diagnoses) > 0 {
+					d := r.Diagnoses[0]
+					fmt.Fprintf(a.Out, "  most likely: %s (%s sure); %s\n", d.Cause, audit.Percent(d.Confidence), d.Fix)
+				}
 			}
 			fmt.Fprintln(a.Out, "A mean curve that is nearly a circle can fail: the audit judges the answer to every single input, not the mean.")
-			if err := a.writeAudit(io.Discard, reports, []string{"text", "json", "junit"}, filepath.Join(dir, "audit")); err != nil {
+			if err := a.writeAudit(io.Discard, reports, []string{"text", "html", "json", "junit"}, filepath.Join(dir, "audit")); err != nil {
 				return err
 			}
 			files, err := a.writeReport(cmd.Context(), rf.out, filepath.Join(dir, "report"), filepath.Join(dir, "audit", "audit.txt"))
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Out, "\nreport: %s (%d files)\naudit:  %s\nrun:    %s\nstudy:  %s, to change and run with: nero run %s -o %s\n", filepath.Join(dir, "report", "report.md"), len(files), filepath.Join(dir, "audit", "audit.txt"), rf.out,
+			fmt.Fprintf(a.Out, "\nreport: %s (%d files)\naudit:  %s\nrun:    %s\nstudy:  %s, to change and run with: nero run %s -o %s\n", filepath.Join(dir, "report", "report.md"), len(files), filepath.Join(dir, "audit", "audit.html"), rf.out,
 				args[0], args[0], filepath.Join(dir, "mine"))
 			return nil
 		},

@@ -1,8 +1,13 @@
 package cli
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
+	"nero/model/onnx/lint"
 
 	"github.com/spf13/cobra"
 )
@@ -18,7 +23,7 @@ and where striding, padding and dense layers break the symmetry of the pixel lat
 structure permits; weights may still break it.`,
 		Example: "  nero inspect model.onnx\n  nero inspect model.onnx --shape 1,3,224,224 --json",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := onnx.Read(args[0])
 			if err != nil {
 				return err
@@ -30,13 +35,44 @@ structure permits; weights may still break it.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return writeJSON(a.Out, r)
+			var p *lint.Prediction
+			if r.Inputs != nil {
+				f, err := facts.Infer(m, single(r.Inputs), nil)
+				if err != nil {
+					return err
+				}
+				if p, err = lint.Predict(cmd.Context(), f, lint.Options{}); err != nil {
+					return err
+				}
 			}
-			return r.WriteText(a.Out)
+			if asJSON {
+				return writeJSON(a.Out, struct {
+					*facts.Report
+					Prediction *lint.Prediction `json:"prediction,omitempty"`
+				}{r, p})
+			}
+			if p != nil && p.Analyzed {
+				r.Symmetry = nil // the prediction says more
+			}
+			if err := r.WriteText(a.Out); err != nil || p == nil || !p.Analyzed {
+				return err
+			}
+			fmt.Fprint(a.Out, "\nsymmetry of the pixel grid, read from structure and weights\n\n")
+			return p.WriteText(a.Out)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().IntSliceVar(&shape, "shape", nil, "shape of the input, for axes that the file leaves free")
 	return c
+}
+
+// single are the shapes of one sample: the first axis counts samples.
+func single(in map[string][]int) map[string][]int {
+	out := maps.Clone(in)
+	for name, s := range out {
+		if len(s) > 0 {
+			out[name] = append([]int{1}, slices.Clone(s[1:])...)
+		}
+	}
+	return out
 }

@@ -188,9 +188,10 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 		p("\n")
 	}
-	if r.Symmetry != nil {
+	switch {
+	case r.Symmetry != nil:
 		r.Symmetry.write(&b)
-	} else {
+	case r.WithoutShapes != "":
 		p("%s  not analyzed, because it needs the size of the picture: %s\n", symmetryTitle, r.WithoutShapes)
 	}
 	for i, x := range r.Remarks {
