@@ -56,6 +56,7 @@ type jModel struct {
 	Caveats     []string     `json:"caveats"`
 	Gallery     []jCase      `json:"gallery"` // without pixels, which the page holds
 	Command     string       `json:"command,omitempty"`
+	Basis       []jAbout     `json:"basis,omitempty"` // what two audits must share to be compared
 	Score       jScore       `json:"self_score"`
 }
 
@@ -303,6 +304,14 @@ type jSet struct {
 	Steps       []jStep   `json:"elimination"`
 	Profile     []jPoint  `json:"profile"`
 	Slope       *jSlope   `json:"precision_slope,omitempty"`
+	PerInput    *jInputs  `json:"per_input,omitempty"`
+}
+
+// jInputs has a number per input in each list: what a comparison in pairs needs.
+type jInputs struct {
+	Samples []string `json:"samples"`
+	Mean    []number `json:"mean"`    // over the set, with the weights of the plan
+	Largest []number `json:"largest"` // over the set; null where no error is finite
 }
 
 // jSlope compares the error with that in float64.
@@ -420,6 +429,9 @@ func whole(m *jModel, r *Report) {
 	m.Certificate, m.Caveats, m.Command = list(r.Certificate()), list(r.Caveats()), r.Command
 	x := r.Score()
 	m.Score = jScore{number(x.Total), number(x.Thoroughness), number(x.ErrorAnalysis), number(x.Diagnosis), number(x.Advice), number(x.Documentation)}
+	for _, b := range r.Basis {
+		m.Basis = append(m.Basis, jAbout(b))
+	}
 	for _, a := range r.About {
 		m.About = append(m.About, jAbout(a))
 	}
@@ -552,6 +564,9 @@ func setOf(r *Report, s *Set) jSet {
 	}
 	if sl := s.Slope; sl != nil {
 		j.Slope = &jSlope{sl.String(), interval(sl.Single), interval(sl.Double), number(sl.Apart), number(sl.Factor()), sl.Inputs, sl.Elements}
+	}
+	if s.IDs != nil {
+		j.PerInput = &jInputs{s.IDs, numbers(s.Means), numbers(s.Largest)}
 	}
 	for _, x := range s.Steps {
 		j.Steps = append(j.Steps, jStep{x.Name, x.Text, x.Named, evidences(x.Evidence)})

@@ -56,6 +56,10 @@ type Set struct {
 	// latter exceeds the threshold.
 	Mean, Worst, Exceed Interval
 	Exceeding           int // inputs whose largest error exceeds the threshold
+	// Means and Largest are the numbers behind Mean and Worst, NaN where no error is finite, and IDs the inputs that they belong to; nil
+	// if they are not kept.
+	IDs            []string
+	Means, Largest []float64
 	At                  Where
 	// Resampling is the error of moving the input there and back, f(ρ(g)⁻¹ρ(g)x) - f(x), and Ratio the error over it. Both are NaN
 	// where every element is exact.
@@ -126,6 +130,9 @@ type Report struct {
 	Outside        []string // questions that this audit does not ask
 	// About says what was audited and where: file, digest, engine, data. In the order in which it is shown.
 	About []About
+	// Basis is what this audit must share with another to be compared with it in pairs, beyond what the report says itself: data, actions, engine
+	// settings. In the order in which differences are told.
+	Basis []About
 	// Diagnoses explain the errors, the most likely first; nil if nobody was asked or nothing needs explaining.
 	Diagnoses []Diagnosis
 	// Command is the command line that repeats the audit, such as "nero audit study.yaml", already quoted for a shell; "" if there is

@@ -83,6 +83,8 @@ type Subject struct {
 	TwinName, NoTwin string
 	// Contract is what must hold of inputs like these beyond the policy; the zero Contract demands nothing.
 	Contract job.Contract
+	// Basis is what another audit must share to be compared with this one, for [Report].
+	Basis []About
 	// About says what is audited and where, for the head of the report.
 	About []About
 }

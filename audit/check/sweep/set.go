@@ -69,6 +69,7 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 			s.Exceeding++
 		}
 	}
+	s.IDs, s.Means, s.Largest = r.IDs, mean, worst
 	s.Pairs = len(abs)
 	s.Abs, s.Rel = audit.Describe(abs), audit.Describe(all)
 	// Every draw depends on the seed and on what is measured, so that all checks that ask for a set see the same limits.
