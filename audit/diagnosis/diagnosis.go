@@ -168,6 +168,13 @@ func strongest(clues []audit.Clue) map[audit.ClueName]audit.Clue {
 		}
 		c.Strength = min(c.Strength, 1)
 		b, ok := best[c.Name]
+		if ok && c.Name == audit.ClueForwardHolds && c.Holds != b.Holds {
+			// It holds where every check that looked says so.
+			if !c.Holds {
+				best[c.Name] = c
+			}
+			continue
+		}
 		if !ok || (c.Holds && !b.Holds) || (c.Holds == b.Holds && c.Strength > b.Strength) {
 			best[c.Name] = c
 		}
