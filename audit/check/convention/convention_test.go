@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"testing"
 
 	"nero/audit"
@@ -434,7 +435,7 @@ func sets(n, points int) func(i int) (dataset.Sample, error) {
 		for k := range points {
 			x.Val[2*k], x.Val[2*k+1] = cx+r.NormFloat64(), cy+r.NormFloat64()
 		}
-		return dataset.Sample{ID: fmt.Sprint(i), Label: -1, Value: x}, nil
+		return dataset.Sample{ID: strconv.Itoa(i), Label: -1, Value: x}, nil
 	}
 }
 

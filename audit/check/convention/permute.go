@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nero/audit"
@@ -449,7 +450,7 @@ func (p signedPermutation) text() string {
 		slices.Reverse(cycle[1:]) // where the number goes, and not where it comes from
 		words := make([]string, len(cycle))
 		for i, c := range cycle {
-			words[i] = fmt.Sprint(c)
+			words[i] = strconv.Itoa(c)
 		}
 		t := ""
 		switch {

@@ -1,6 +1,7 @@
 package convention
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -361,7 +362,7 @@ func (b *builder) channelsOnly(rep action.Representation) motion {
 	}
 	a := gridAction(relabelled{still, func(group.Element) (mat, [2]float64) { return mat{{1, 0}, {0, 1}}, [2]float64{} }}, b.s.y0, action.Options{}, rep)
 	if a == nil {
-		return func(int, space.Value) (space.Value, error) { return nil, fmt.Errorf("no such action") }
+		return func(int, space.Value) (space.Value, error) { return nil, errors.New("no such action") }
 	}
 	return moving(a, b.at(same, true))
 }

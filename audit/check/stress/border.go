@@ -100,8 +100,8 @@ type band struct {
 const bandRatio = 10
 
 // bandOf finds the band in the mean error by distance, given its sum and its number of pixels. The band is no wider than a third of the distances, so
-// that there is an inside to speak of.
-func bandOf(sum []float64, n []int) band {
+// that there is an inside to speak of. It is widened as long as that takes away what is left outside, down to the floor.
+func bandOf(sum []float64, n []int, floor float64) band {
 	var allSum float64
 	var all int
 	last := 0
@@ -125,7 +125,7 @@ func bandOf(sum []float64, n []int) band {
 			b = band{width: w, inside: inside, outside: outside}
 			for v := w + 1; v <= (2*(last+1))/3; v++ {
 				s, k = s+sum[v-1], k+n[v-1]
-				if k == all || n[v-1] == 0 {
+				if k == all || n[v-1] == 0 || b.outside <= floor {
 					break
 				}
 				if o := (allSum - s) / float64(all-k); o <= b.outside/bandRatio {
@@ -210,7 +210,7 @@ func (t *tester) askBorder(ctx context.Context) error {
 		Name: "error-by-distance", Title: "Error over the distance from the border",
 		Curve: &audit.Curve{X: audit.Scale{Name: "distance from the border or the seam", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true}, Limit: math.NaN(), Series: []audit.Series{curve}},
 	})
-	t.concludeBorder(bandOf(by, n), largest)
+	t.concludeBorder(bandOf(by, n, t.floor), largest)
 	return nil
 }
 
@@ -269,25 +269,26 @@ func (t *tester) askMargins(ctx context.Context) error {
 		t.skip(Border, "the output has no places and is not declared invariant")
 		return nil
 	}
+	// A multiple of what networks usually stride, so that striding does not show.
+	step := 1
+	for 16*step <= min(x.H, x.W) && step < 8 {
+		step *= 2
+	}
+	// The content is kept away from the border by that much more, so that the shift takes it no nearer than the margin.
 	margins := []int{0}
-	for m := 1; 4*m <= min(x.H, x.W); m *= 2 {
+	for m := 1; 2*(m+step) < min(x.H, x.W)-step; m *= 2 {
 		margins = append(margins, m)
 	}
 	if len(margins) < 3 {
 		t.skip(Border, "the picture is too small to keep content away from its border")
 		return nil
 	}
-	// By a multiple of what networks usually stride, so that striding does not show.
-	step := 1
-	for 2*step <= margins[len(margins)-1] && step < 8 {
-		step *= 2
-	}
 	series := audit.Series{Name: "error"}
 	width, first, last := 0, 0.0, 0.0
 	for _, m := range margins {
 		var most float64
-		for i, v := range t.still {
-			img := framed(v, m)
+		for _, v := range t.still {
+			img := framed(v, m+step)
 			y, err := t.predict(ctx, []space.Value{img, rolled(img, step, 0), rolled(img, 0, step)})
 			if err != nil {
 				return err
@@ -297,7 +298,6 @@ func (t *tester) askMargins(ctx context.Context) error {
 					most = e
 				}
 			}
-			_ = i
 		}
 		series.X, series.Y = append(series.X, float64(m)), append(series.Y, most)
 		if m == 0 {
@@ -309,7 +309,7 @@ func (t *tester) askMargins(ctx context.Context) error {
 	}
 	t.p.Show(audit.Exhibit{
 		Name: "error-by-margin", Title: fmt.Sprintf("Error of a shift by %d pixels over the distance of the content from the border", step),
-		Note:  "Content within the distance of the border is blanked and the rest is rolled around.",
+		Note:  "How near the content comes to the border; what would come nearer is blanked.",
 		Curve: &audit.Curve{X: audit.Scale{Name: "margin", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true}, Limit: math.NaN(), Series: []audit.Series{series}},
 	})
 	b := band{inside: first, outside: last}

@@ -10,6 +10,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
 
@@ -89,8 +90,14 @@ var extremes = []struct {
 	name string
 	f    change
 }{
-	{"zero", times(0)}, {"constant", constant}, {"single pixel", single}, {"saturated", saturated}, {"tied", tied},
-	{"a thousandth", times(1e-3)}, {"a thousand times", times(1e3)}, {"a million times", times(1e6)},
+	{"zero", times(0)},
+	{"constant", constant},
+	{"single pixel", single},
+	{"saturated", saturated},
+	{"tied", tied},
+	{"a thousandth", times(1e-3)},
+	{"a thousand times", times(1e3)},
+	{"a million times", times(1e6)},
 }
 
 // changed is v with its numbers changed. The error wraps errors.ErrUnsupported for values without numbers, such as masks.
@@ -214,9 +221,7 @@ func (t *tester) askExtremes(ctx context.Context) error {
 }
 
 // back is the error of y = f(ρ(g)x) against base = f(x).
-func (t *tester) back(out interface {
-	Apply(g group.Element, v space.Value) (space.Value, error)
-}, g group.Element, y, base space.Value) (float64, error) {
+func (t *tester) back(out action.Action, g group.Element, y, base space.Value) (float64, error) {
 	z, err := out.Apply(t.p.Subject.Plan.Group.Inv(g), y)
 	if err != nil {
 		return 0, fmt.Errorf("output: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
 
 	"nero/audit"
 	"nero/data/space"
@@ -92,9 +93,9 @@ func mapRolled(v space.Value, down, right int) space.Value {
 }
 
 // Period of an error over the shifts 1, 2, ..., up to which an error counts as none: 1 if there is no error, k if it vanishes at every multiple of
-// k and nowhere else, or is ten times smaller there than elsewhere; 0 if it has none. Clear says that it vanishes. Shifts without an error, NaN, are
+// k and nowhere else, or is ten times smaller there than elsewhere; 0 if it has none. Vanishes says that it vanishes. Shifts without an error, NaN, are
 // left out. A period needs one multiple and one other shift at least.
-func Period(e []float64, floor float64) (k int, clear bool) {
+func Period(e []float64, floor float64) (k int, vanishes bool) {
 	least, most := math.Inf(1), 0.0
 	n := 0
 	for _, x := range e {
@@ -136,7 +137,7 @@ func (t *tester) concludeShifts(e [2][]float64) {
 	p := t.p
 	limit := max(t.floor, p.Policy.Threshold/bandRatio)
 	var series []audit.Series
-	var clear [2]bool
+	var vanishes [2]bool
 	most := 0.0
 	for a, name := range []string{"down", "right"} {
 		s := audit.Series{Name: name, Marks: true}
@@ -147,7 +148,7 @@ func (t *tester) concludeShifts(e [2][]float64) {
 			}
 		}
 		series = append(series, s)
-		t.r.Period[a], clear[a] = Period(e[a], limit)
+		t.r.Period[a], vanishes[a] = Period(e[a], limit)
 	}
 	p.Show(audit.Exhibit{
 		Name: "shift-sweep", Title: "Error over whole shifts of the content",
@@ -165,7 +166,7 @@ func (t *tester) concludeShifts(e [2][]float64) {
 		return
 	case down > 1 || right > 1:
 		clue.Holds = true
-		if (down <= 1 || clear[0]) && (right <= 1 || clear[1]) {
+		if (down <= 1 || vanishes[0]) && (right <= 1 || vanishes[1]) {
 			clue.Strength = 1
 		}
 		q.Text = fmt.Sprintf("the error over shifts has the period %s px", periods(down, right))
@@ -184,13 +185,13 @@ func (t *tester) concludeShifts(e [2][]float64) {
 // periods writes the periods of both axes.
 func periods(down, right int) string {
 	if down == right {
-		return fmt.Sprint(down)
+		return strconv.Itoa(down)
 	}
 	one := func(k int) string {
 		if k == 0 {
 			return "none"
 		}
-		return fmt.Sprint(k)
+		return strconv.Itoa(k)
 	}
 	return one(down) + " down, " + one(right) + " right"
 }

@@ -2,6 +2,7 @@ package stress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -142,7 +143,7 @@ func (t *tester) atSize(ctx context.Context, o action.Options, h, w int) (float6
 	}
 	x, ok := t.raw[0].(*space.Image)
 	if !ok {
-		return 0, fmt.Errorf("the input is no picture")
+		return 0, errors.New("the input is no picture")
 	}
 	in, err := action.NewImage(G, space.Spec{Kind: space.KindImage, Shape: []int{x.C, h, w}}, o)
 	if err != nil {
@@ -197,7 +198,7 @@ func (t *tester) atSize(ctx context.Context, o action.Options, h, w int) (float6
 	}
 	s := spread.Scale()
 	if !(s > 0) || len(all) == 0 {
-		return 0, fmt.Errorf("nothing varies at this size, or every element loses content at the border")
+		return 0, errors.New("nothing varies at this size, or every element loses content at the border")
 	}
 	for _, q := range all {
 		d, err := audit.Compare(q.z, q.y)
@@ -226,7 +227,7 @@ func (t *tester) outAt(G group.Planar) (action.Action, error) {
 	}
 	rep, ok := action.RepresentationOf(out)
 	if !ok {
-		return nil, fmt.Errorf("the output action cannot be made for another size")
+		return nil, errors.New("the output action cannot be made for another size")
 	}
 	return action.NewTensor(G, space.Spec{Kind: space.KindTensor, Shape: []int{-1, -1, -1}}, o, rep)
 }
