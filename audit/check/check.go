@@ -5,6 +5,7 @@ import (
 	"nero/audit"
 	"nero/audit/check/contract"
 	"nero/audit/check/controls"
+	"nero/audit/check/convention"
 	"nero/audit/check/decision"
 	"nero/audit/check/endtoend"
 	"nero/audit/check/gradient"
@@ -23,7 +24,7 @@ import (
 
 // All are the checks of an audit, in the order in which they are read.
 func All() []*audit.Check {
-	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, variance.Check, search.Check, decision.Check, contract.Check, lint.Check, order.Check, stress.Check, layers.Check, lie.Check, gradient.Check}
+	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, convention.Check, variance.Check, search.Check, decision.Check, contract.Check, lint.Check, order.Check, stress.Check, layers.Check, lie.Check, gradient.Check}
 }
 
 // Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was not passed.
