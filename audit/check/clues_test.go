@@ -227,7 +227,8 @@ func TestClues(t *testing.T) {
 		},
 		{
 			audit.ClueScaleMismatch, vectors("pseudo", of(func(x, y float64) []float64 { return []float64{x*x*x*y - x*y*y*y} }), square), "output",
-			vectors("lopsided", audittest.Linear(1, 2), square), []audit.ClueName{audit.ClueShiftMismatch},
+			vectors("lopsided", audittest.Linear(1, 2), square),
+			[]audit.ClueName{audit.ClueShiftMismatch},
 		},
 		{
 			audit.ClueShiftMismatch, onRays("moved", func(x, y float64) []float64 { return []float64{x*x + y*y + 0.1*x/math.Hypot(x, y)} }), "output",
@@ -235,8 +236,15 @@ func TestClues(t *testing.T) {
 			[]audit.ClueName{audit.ClueScaleMismatch},
 		},
 		{
+			audit.ClueScaleMismatch, onRays("moved and scaled", func(x, y float64) []float64 {
+				r, c := x*x+y*y, x/math.Hypot(x, y)
+				return []float64{r*(1.2+0.2*c) + 30*(1-c)}
+			}), "output", onRays("mixed", func(x, y float64) []float64 { return []float64{x*x + y*y + 0.1*y*math.Sin(40*(x*x+y*y))} }), nil,
+		},
+		{
 			audit.ClueOneElement, onRays("narrow", func(x, y float64) []float64 { return []float64{x*x + y*y + bump(angle(x, y), 45, 2)} }), "^45 deg$",
-			onRays("wide", func(x, y float64) []float64 { return []float64{x*x + y*y + x} }), []audit.ClueName{audit.ClueHandedness},
+			onRays("wide", func(x, y float64) []float64 { return []float64{x*x + y*y + x} }),
+			[]audit.ClueName{audit.ClueHandedness},
 		},
 		{
 			audit.ClueHeavyTail, vectors("tie", of(func(x, y float64) []float64 {
@@ -327,5 +335,80 @@ func TestThresholdBelowTheFloor(t *testing.T) {
 		if c.want && r.Verdict == audit.Passed {
 			t.Errorf("%s: %s", c.name, r.Verdict)
 		}
+	}
+}
+
+// The profile of an orbit of one coordinate is a curve, with the exact elements as marks; a mirror has one for each side; the worst elements are
+// labelled there and listed. Several coordinates have the list alone, and a model that is exact bit for bit has nothing to look at.
+func TestProfile(t *testing.T) {
+	so2, o2 := group.SO2(), group.O2()
+	var both []group.Element
+	for k := range 8 {
+		both = append(both, group.Element{45 * float64(k), 0}, group.Element{45 * float64(k), 1})
+	}
+	shows := func(s *audit.Subject, checks ...*audit.Check) map[string]audit.Exhibit {
+		all := map[string]audit.Exhibit{}
+		for _, r := range audittest.Audit(t, audittest.Fixture{Subject: s}, checks...).Results {
+			for _, e := range r.Exhibits {
+				all[r.Check.Name+" "+e.Name] = e
+			}
+		}
+		return all
+	}
+	circle := audittest.Plan(t, audittest.Plane(t, so2), action.Trivial{G: so2}, audittest.Angles(24)...)
+	got := shows(vectors("linear", audittest.Linear(1, 2), circle), orbitChecks...)
+	curve := got["endtoend profile"].Curve
+	if curve == nil || curve.X.Unit != "deg" || curve.Limit != 1e-4 {
+		t.Fatalf("%+v", got["endtoend profile"])
+	}
+	var names []string
+	labelled := 0
+	for _, s := range curve.Series {
+		names = append(names, s.Name)
+		for i := 1; i < len(s.X); i++ {
+			if s.X[i] <= s.X[i-1] {
+				t.Errorf("%s is not in order", s.Name)
+			}
+		}
+		for _, l := range s.Labels {
+			if l != "" {
+				labelled++
+			}
+		}
+		if s.Marks != strings.HasPrefix(s.Name, "exact") || s.Marks && len(s.X) != 3 || s.Name == "largest" && len(s.X) != 20 {
+			t.Errorf("%s: %d points, marks %t", s.Name, len(s.X), s.Marks)
+		}
+	}
+	if want := "mean, 95 %, largest, exact, largest, rounding floor"; strings.Join(names, ", ") != want || labelled != 5 {
+		t.Errorf("series %s with %d labels, want %s with 5", strings.Join(names, ", "), labelled, want)
+	}
+	// E e(x,g) is largest half-way round, and the five worst of steps of 15 degrees lie there: 150 to 225 over these inputs.
+	if table := got["endtoend worst-elements"].Table; table == nil || len(table.Rows) != 5 || table.Rows[2][0].Text != "180 deg" || table.Rows[2][1].Text != "exact" {
+		t.Errorf("%+v", table)
+	}
+	if e, ok := got["lattice profile"]; ok {
+		t.Errorf("the exact elements are drawn twice: %+v", e)
+	}
+	got = shows(vectors("mirrors", audittest.Linear(1, 2), audittest.Plan(t, audittest.Plane(t, o2), action.Trivial{G: o2}, both...)), orbitChecks...)
+	if a, b := got["endtoend profile"], got["endtoend profile-2"]; a.Title != "Error along the orbit, mirror 0" || b.Title != "Error along the orbit, mirror 1" || b.Curve == nil {
+		t.Errorf("%q and %q", a.Title, b.Title)
+	}
+	roll := finite(t)(group.Roll(3, 3))
+	shift, err := action.NewImage(roll, space.Spec{Kind: space.KindImage, Shape: []int{1, 3, 3}}, action.Options{Border: action.Circular})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := audittest.Pointwise(func(v space.Value) space.Value {
+		return &space.Tensor{Shape: []int{1}, Val: []float64{v.(*space.Image).Pix[0]}} //nolint:errcheck // pictures only
+	})
+	s := &audit.Subject{Name: "pixel", Predictor: first, Plan: audittest.Plan(t, shift, action.Trivial{G: roll}), N: inputs, Sample: audittest.Noise(inputs, 3, 3, 1)}
+	got = shows(s, lattice.Check)
+	if _, drawn := got["lattice profile"]; drawn || got["lattice worst-elements"].Table == nil {
+		t.Errorf("two coordinates: %v", got)
+	}
+	largest := of(func(x, y float64) []float64 { return []float64{math.Max(math.Abs(x), math.Abs(y))} })
+	c4 := finite(t)(group.Cyclic(4))
+	if got = shows(vectors("exact", largest, audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})), lattice.Check); len(got) > 0 {
+		t.Errorf("nothing is wrong: %v", got)
 	}
 }

@@ -23,10 +23,11 @@ var Check = &audit.Check{
 gaps of the plan, and the worst pairs of input and element are refined: one coordinate at a time up and down by a radius that halves where neither
 is worse. What is found was chosen for its size, so it is named as search and enters no set and no certificate. The bound largest error of the
 plan + L·h/2, with h the largest gap and L the steepest slope seen, is a heuristic. A plan of n independent elements misses a defect of width w in
-a period P with probability (1 - w/P)ⁿ, which is given for w = 5 degrees.`,
+a period P with probability (1 - w/P)ⁿ, which is given for w = 5 degrees, beside the chance that the plan itself misses one that lies anywhere
+on the circle alike.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs that visit more elements, spread over the data.", Default: 4, Min: 1, Max: 10000},
-		{Name: "scan", Doc: "More elements that each of them visits.", Default: 64, Min: 0, Max: 10000},
+		{Name: "scan", Doc: "More elements that each of them visits.", Default: 72, Min: 0, Max: 10000},
 		{Name: "starts", Doc: "Worst pairs of input and element that are refined.", Default: 4, Min: 1, Max: 1000},
 		{Name: "steps", Doc: "Steps of each refinement.", Default: 12, Min: 1, Max: 1000},
 	},
@@ -414,6 +415,7 @@ func (s *seeker) bound(top float64, scanned []probe) {
 	sup := aggregate.SupOrbit(top, l, h, false)
 	p.Measure(audit.Number("steepest slope of the error seen", l, "per "+unit), audit.Number("bound of the largest error on the orbit, "+sup.Label(), sup.Bound, ""))
 	if P := o.period(a); unit == "deg" && P > 0 {
+		p.Measure(audit.Number(fmt.Sprintf("chance that this plan misses a defect of %g deg that lies anywhere", width), o.missed(a, p.Elements, width), "share"))
 		n := len(p.Elements) + 1
 		p.Measure(audit.Number(fmt.Sprintf("chance that %d independent elements miss a defect of %g deg", n, width), aggregate.MissProbability(width, P, n), "share"))
 		if len(scanned) > 0 {
@@ -421,6 +423,21 @@ func (s *seeker) bound(top float64, scanned []probe) {
 			p.Measure(audit.Number(fmt.Sprintf("the same of %d, as visited by %d inputs", n, len(s.scanned)), aggregate.MissProbability(width, P, n), "share"))
 		}
 	}
+}
+
+// missed is the share of the period at which a defect of a width may begin without holding an element: what is left of each gap.
+func (o *orbit) missed(a int, plan []audit.Element, width float64) float64 {
+	x := []float64{o.scale(a, o.G.Identity()[a])}
+	for _, e := range plan {
+		x = append(x, o.scale(a, e.G[a]))
+	}
+	slices.Sort(x)
+	period := o.period(a)
+	left := max(0, x[0]+period-x[len(x)-1]-width)
+	for i := 1; i < len(x); i++ {
+		left += max(0, x[i]-x[i-1]-width)
+	}
+	return left / period
 }
 
 // slope is the largest difference of the errors of one input at neighbors by their distance.

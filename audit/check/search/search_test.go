@@ -180,6 +180,7 @@ func TestMeasures(t *testing.T) {
 		"largest gap of the plan": 15,
 		"largest gap for the 3":   5,
 		"chance that 24":          math.Pow(1-5.0/360, 24),
+		"chance that this plan":   24 * (15.0 - 5) / 360,
 		"the same of 72":          math.Pow(1-5.0/360, 72),
 	} {
 		if got := measure(t, c, name); math.Abs(got-want) > 1e-9 {

@@ -129,6 +129,18 @@ func (r *Result) Offset(exact bool) Line {
 	return r.line(exact, func(s fit) (x, left float64) { return s.d / s.n, s.dd - s.d*s.d/s.n })
 }
 
+// Both fits a factor and an offset per element; Lo and Hi are those of the factor.
+func (r *Result) Both(exact bool) Line {
+	return r.line(exact, func(s fit) (x, left float64) {
+		spread, common := s.yy-s.y*s.y/s.n, s.dy-s.d*s.y/s.n
+		left = s.dd - s.d*s.d/s.n
+		if !(spread > 1e-12*s.yy) { // y is one number: an offset says it all
+			return 1, left
+		}
+		return 1 + common/spread, left - common*common/spread
+	})
+}
+
 func (r *Result) line(exact bool, of func(fit) (x, left float64)) Line {
 	l := Line{Left: math.NaN(), Lo: math.Inf(1), Hi: math.Inf(-1)}
 	if r.Fits == nil {

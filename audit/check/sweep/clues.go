@@ -249,25 +249,32 @@ func (r *Result) channel(p *audit.Pass, s *audit.Set) {
 const unexplained = 0.1
 
 func (r *Result) mismatch(p *audit.Pass, s *audit.Set) {
+	factor, offset, both := r.Factor(s.Exact), r.Offset(s.Exact), r.Both(s.Exact)
+	if math.IsNaN(both.Left) {
+		return
+	}
+	// Neither alone, but both together.
+	joint := both.Left <= unexplained && !(factor.Left <= unexplained) && !(offset.Left <= unexplained)
 	for _, m := range []struct {
 		name       audit.ClueName
 		line       Line
 		what, unit string
-	}{{audit.ClueScaleMismatch, r.Factor(s.Exact), "factor", ""}, {audit.ClueShiftMismatch, r.Offset(s.Exact), "offset", "output"}} {
-		if math.IsNaN(m.line.Left) {
-			continue
+	}{{audit.ClueScaleMismatch, factor, "factor", ""}, {audit.ClueShiftMismatch, offset, "offset", "output"}} {
+		left, with := m.line.Left, ""
+		if joint {
+			left, with = both.Left, " and a constant of the other kind"
 		}
 		c := audit.Clue{
-			Name: m.name, Set: s.Name, Holds: m.line.Left <= unexplained, Strength: Clarity(unexplained, m.line.Left),
-			Text: fmt.Sprintf("a constant %s leaves %.0f %% of the squares of the error", m.what, 100*m.line.Left),
+			Name: m.name, Set: s.Name, Holds: left <= unexplained, Strength: Clarity(unexplained, left),
+			Text: fmt.Sprintf("a constant %s leaves %.0f %% of the squares of the error", m.what, 100*left),
 			Evidence: []audit.Evidence{
-				audit.Number("share of the squares that a "+m.what+" leaves", m.line.Left, "").Against(unexplained),
+				audit.Number("share of the squares that a "+m.what+with+" leaves", left, "").Against(unexplained),
 				{Name: m.what + " over the elements", Value: (m.line.Lo + m.line.Hi) / 2, Lo: m.line.Lo, Hi: m.line.Hi, Limit: math.NaN(), Unit: m.unit},
 			},
 		}
 		if c.Holds {
 			c.Location = "output"
-			c.Text = fmt.Sprintf("the pulled-back output is the output with the %s %s, which leaves %.1f %% of the squares of the error", m.what, m.line, 100*m.line.Left)
+			c.Text = fmt.Sprintf("the pulled-back output is the output with the %s %s%s, which leaves %.1f %% of the squares of the error", m.what, m.line, with, 100*left)
 		}
 		p.Clue(c)
 	}

@@ -352,7 +352,10 @@ func (s *Split) report(p *audit.Pass) {
 		}
 		t.Rows = append(t.Rows, []audit.Cell{audit.Word(x.name), audit.Num(x.part.Share), audit.Num(x.part.Variance), audit.Word(means)})
 	}
-	note := fmt.Sprintf("%d inputs, %d elements with the identity, %d repeats.", o.Inputs, o.Elements, o.Repeats)
+	note := fmt.Sprintf("%d inputs, %d elements with the identity.", o.Inputs, o.Elements)
+	if o.Repeats > 1 {
+		note = fmt.Sprintf("%d inputs, %d elements with the identity, each %d times.", o.Inputs, o.Elements, o.Repeats)
+	}
 	if s.Projected {
 		note += fmt.Sprintf(" Of %d random projections of the output.", len(s.Norm))
 	}
