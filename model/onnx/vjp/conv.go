@@ -316,7 +316,13 @@ func maxPool(c *call) error {
 	if c.n.Output[1] == "" {
 		c.n.Output[1] = c.free("indices:" + c.out[0])
 	}
-	c.give(0, c.scatter(c.in[0], c.n.GetOutput()[1], c.d))
+	x, d := c.in[0], c.d
+	if n := c.maker[x]; n != nil && standard(n) && n.GetOpType() == "Relu" && !c.asked[x] && c.wants(0) {
+		// what the Relu before would take away is taken away here, where there are fewer elements
+		d = c.where(c.positive(c.out[0]), d, c.num(0))
+		c.masked[x]++
+	}
+	c.give(0, c.scatter(x, c.n.GetOutput()[1], d))
 	return nil
 }
 

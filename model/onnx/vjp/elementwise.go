@@ -163,6 +163,14 @@ func prelu(c *call) error {
 	return nil
 }
 
+// relu passes the adjoint where its output is positive.
+func relu(c *call, _, y string) string {
+	if c.masked[y] == c.parts[y] {
+		return c.d
+	}
+	return c.where(c.positive(y), c.d, c.num(0))
+}
+
 // erf: 2/√π·exp(-x²).
 func erf(c *call, x, _ string) string {
 	return c.mul(c.d, c.scale(c.op("Exp", c.neg(c.mul(x, x))), 2/math.Sqrt(math.Pi)))

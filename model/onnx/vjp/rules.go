@@ -48,7 +48,7 @@ var rules = map[string]rule{
 	"Tanh":       {vjp: unary(func(c *call, _, y string) string { return c.mul(c.d, c.oneMinusSquare(y)) })},
 	"Erf":        {vjp: unary(erf)},
 	"Sigmoid":    {vjp: unary(func(c *call, _, y string) string { return c.mul(c.d, c.mul(y, c.sub(c.num(1), y))) })},
-	"Relu":       {vjp: unary(func(c *call, _, y string) string { return c.where(c.op("Greater", y, c.num(0)), c.d, c.num(0)) })},
+	"Relu":       {vjp: unary(relu)},
 	"Softplus":   {vjp: unary(func(c *call, x, _ string) string { return c.mul(c.d, c.op("Sigmoid", x)) })},
 	"Softsign":   {vjp: unary(softsign)},
 	"Mish":       {vjp: unary(mish)},

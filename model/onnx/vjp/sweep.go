@@ -24,6 +24,9 @@ type sweep struct {
 	need   map[string]bool   // values that depend, differentiably, on what is differentiated by
 	adj    map[string]string // value -> its adjoint so far
 	made   map[string]string // constants and small values made once
+	asked  map[string]bool   // values whose adjoints are returned
+	parts  map[string]int    // how many adjoints were added up for a value
+	masked map[string]int    // how many of them are 0 wherever the value is 0, see [maxPool]
 }
 
 // newSweep copies the model, for an operator set that has all that gradients need.
@@ -31,6 +34,7 @@ func newSweep(m *onnx.Model, shapes map[string][]int) (*sweep, string, error) {
 	s := &sweep{
 		b: m.Edit(), opset: m.Opset(), shapes: map[string][]int{}, types: map[string]tensor.DType{}, maker: map[string]*onnxpb.NodeProto{},
 		stored: map[string]*onnxpb.TensorProto{}, names: map[string]bool{}, need: map[string]bool{}, adj: map[string]string{}, made: map[string]string{},
+		asked: map[string]bool{}, parts: map[string]int{}, masked: map[string]int{},
 	}
 	note, err := s.restamp()
 	if err != nil {
@@ -184,7 +188,7 @@ func (s *sweep) checkWrt(wrt []string) error {
 // spread finds the values that depend on wrt.
 func (s *sweep) spread(fwd []*onnxpb.NodeProto, wrt []string) {
 	for _, v := range wrt {
-		s.need[v] = true
+		s.need[v], s.asked[v] = true, true
 	}
 	for _, n := range fwd {
 		if standard(n) && flat[n.GetOpType()] || !s.depends(n) {
@@ -242,7 +246,7 @@ func (s *sweep) cotangent(y string, sig onnx.Signature) (string, error) {
 			}
 		}
 	}
-	s.adj[y] = s.b.Input(name, d, axes...)
+	s.adj[y], s.parts[y] = s.b.Input(name, d, axes...), 1
 	return name, nil
 }
 
@@ -445,4 +449,5 @@ func (c *call) give(i int, d string) {
 		d = c.add(have, d)
 	}
 	c.adj[v] = d
+	c.parts[v]++
 }

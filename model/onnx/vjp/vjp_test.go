@@ -485,6 +485,40 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
+// The rule of MaxPool does the work of a Relu before it. It must not where the value between is used otherwise.
+func TestPoolAfterRelu(t *testing.T) {
+	b := onnx.NewBuilder(16)
+	b.Input("x", tensor.Float32, "N", 1, 4)
+	r := b.Op("Relu", []string{"x"})
+	p := b.Op("MaxPool", []string{r}, onnx.AttrInts("kernel_shape", 2), onnx.AttrInts("strides", 2))
+	plain := b.Op("ReduceSum", []string{p, b.Ints(2)}, onnx.AttrInt("keepdims", 0))
+	both := b.Op("Add", []string{plain, b.Op("ReduceSum", []string{b.Op("Exp", []string{r}), b.Ints(2)}, onnx.AttrInt("keepdims", 0))})
+	b.Output(plain, tensor.Float32, "N", 1)
+	b.Output(both, tensor.Float32, "N", 1)
+	m, err := b.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		output, by string
+		want       []float64
+	}{
+		{plain, "x", []float64{0, 1, 0, 0}},
+		{plain, r, []float64{0, 1, 1, 0}}, // the first of the two zeros
+		{both, "x", []float64{math.E, 1 + math.Exp(2), 0, 0}},
+		{both, r, []float64{math.E, 1 + math.Exp(2), 2, 1}},
+	} {
+		res, err := vjp.Build(m, shapesOf(t, m), vjp.Request{Output: c.output, Wrt: []string{c.by}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := exactly(t, res.Bytes, map[string]tensor.Tensor{"x": tensor.FromFloat32([]float32{1, 2, -1, -3}, 1, 1, 4), res.Cotangent: tensor.FromFloat32([]float32{1}, 1, 1)})
+		if e := distance(t, got[res.Gradients[0]], c.want); !(e <= 1e-12) {
+			t.Errorf("of %s by %s: got %v, want %v", c.output, c.by, got[res.Gradients[0]], c.want)
+		}
+	}
+}
+
 // The batch axis stays free whatever shape is given; other free axes are fixed to it, since the gradient is built for them.
 func TestFreeAxes(t *testing.T) {
 	b := onnx.NewBuilder(16)
