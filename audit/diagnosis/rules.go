@@ -132,14 +132,14 @@ func Rules() []Rule {
 		},
 		{
 			ID: "striding", Cause: "striding or pooling: the sampling grid does not follow the input",
-			Needs:  []audit.ClueName{audit.ClueStridePattern, audit.ClueStrideParity},
+			Needs:  []audit.ClueName{audit.ClueStrideParity, audit.ClueStridePattern},
 			Weigh:  []Weight{{audit.ClueStridePattern, strong + weak, -some}, {audit.ClueStrideParity, strong, -strong}, {audit.CluePooling, some, 0}, {audit.ClueKernelAsymmetry, -some, weak}, {audit.ClueEdgeBand, -weak, 0}, {audit.ClueLintAllows, -some, weak}, {audit.ClueSingleLayer, weak, 0}},
 			Fix:    "use a size, odd kernel and padding with (size + padding - kernel) divisible by the stride; for shifts blur before striding or sample adaptively",
 			Verify: "the predicted subgroup of the graph holds every element asked for, and the measured one agrees",
 		},
 		{
 			ID: "padding", Cause: "zero padding: what enters at the border is not what the group would bring",
-			Needs:  []audit.ClueName{audit.ClueEdgeBand, audit.CluePaddingLayer},
+			Needs:  []audit.ClueName{audit.CluePaddingLayer, audit.ClueEdgeBand},
 			Weigh:  []Weight{{audit.ClueEdgeBand, strong, -strong}, {audit.CluePaddingLayer, some, -strong}, {audit.ClueStridePattern, -weak, 0}, {audit.ClueKernelAsymmetry, -weak, weak}},
 			Fix:    "pad as the group moves (circular for rolls, none or reflect for others), or mask the border of the output",
 			Verify: "the error map has no band at the border; with circular padding the error is at the floor",

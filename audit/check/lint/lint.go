@@ -11,8 +11,10 @@ import (
 	"nero/audit"
 	"nero/audit/check/sweep"
 	"nero/data/space"
+	"nero/model/onnx"
 	"nero/model/onnx/facts"
 	graph "nero/model/onnx/lint"
+	"nero/model/onnx/onnxpb"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
@@ -44,6 +46,12 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	in := p.Subject.Interior
 	if in == nil {
 		return nil, fmt.Errorf("%w: the model is not at hand as a graph", audit.ErrUntested)
+	}
+	for _, n := range batchwise(in.ONNX()) {
+		p.Clue(audit.Clue{
+			Name: audit.ClueTrainingNorm, Holds: true, Strength: 0.9, Location: n,
+			Text: n + " sums or averages over the batch: a normalisation by the statistics of the batch, written out",
+		})
 	}
 	s, err := p.Sample(0)
 	if err != nil {
@@ -381,4 +389,48 @@ func (c *reader) predicted(m motion) (can, knows, must, sure bool) {
 		}
 	}
 	return can, true, can, true
+}
+
+// batchwise lists the nodes that reduce the first axis, which counts samples, of a value that is read from the input. Where the axes are not
+// stored in the graph, nothing is said.
+func batchwise(m *onnx.Model) []string {
+	stored := map[string]*onnxpb.TensorProto{}
+	for _, t := range m.Proto().GetGraph().GetInitializer() {
+		stored[t.GetName()] = t
+	}
+	fed := map[string]bool{} // values with a batch axis, as far as that is plain: the inputs and what is computed from them
+	for _, i := range m.Signature().Inputs {
+		fed[i.Name] = true
+	}
+	var out []string
+	for _, n := range m.Proto().GetGraph().GetNode() {
+		read := slices.ContainsFunc(n.GetInput(), func(name string) bool { return fed[name] })
+		if !read {
+			continue
+		}
+		if op := n.GetOpType(); strings.HasPrefix(op, "Reduce") && len(n.GetInput()) > 0 && fed[n.GetInput()[0]] {
+			axes := onnx.Ints(n, "axes", nil)
+			if len(n.GetInput()) > 1 && stored[n.GetInput()[1]] != nil {
+				axes, _ = onnx.Integers(stored[n.GetInput()[1]]) // axes that cannot be read are not known
+			}
+			if slices.Contains(axes, 0) {
+				name := n.GetName()
+				if name == "" {
+					name = n.GetOutput()[0]
+				}
+				out = append(out, name)
+				continue // what it makes has no batch axis of its own
+			}
+		}
+		switch n.GetOpType() {
+		case "Shape", "Size", "Reshape", "Transpose", "Squeeze", "Flatten":
+			if n.GetOpType() != "Flatten" || onnx.Int(n, "axis", 1) != 1 {
+				continue // the first axis may count something else afterwards
+			}
+		}
+		for _, o := range n.GetOutput() {
+			fed[o] = true
+		}
+	}
+	return out
 }

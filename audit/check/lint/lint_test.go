@@ -193,3 +193,36 @@ func TestNotTested(t *testing.T) {
 		t.Errorf("without a graph: %s %s", last.Status, last.Reason)
 	}
 }
+
+// A reduction over the samples of a batch is named, one over the picture is not.
+func TestBatchwise(t *testing.T) {
+	for _, axis := range []int64{0, 2} {
+		b := onnx.NewBuilder(17)
+		x := b.Input("x", tensor.Float32, "N", 1, 9, 9)
+		mean := b.Op("ReduceMean", []string{b.Op("Relu", []string{x})}, onnx.AttrInts("axes", axis, 3))
+		name := "mean"
+		b.Graph().GetNode()[1].Name = &name
+		b.Op("Sub", []string{x, mean})
+		b.Graph().GetNode()[2].Output[0] = "y"
+		b.Output("y", tensor.Float32, "N", 1, 9, 9)
+		m, err := b.Model()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := group.SO2()
+		in, err := action.NewImage(g, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, 9, 9}}, action.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &audit.Subject{Name: "net", Plan: audittest.Plan(t, in, in, audittest.Angles(4)...), N: inputs, Sample: audittest.Noise(inputs, 9, 9, 3), Seed: 1}
+		audittest.Graph(t, s, m, audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindImage}, 1, 9, 9))
+		r := audittest.Audit(t, audittest.Fixture{Subject: s}, lint.Check)
+		found := false
+		for _, c := range r.Clues() {
+			found = found || c.Name == audit.ClueTrainingNorm && c.Holds && c.Location == "mean"
+		}
+		if found != (axis == 0) {
+			t.Errorf("axis %d: named %v", axis, found)
+		}
+	}
+}
