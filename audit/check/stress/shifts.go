@@ -111,23 +111,23 @@ func Period(e []float64, floor float64) (k int, vanishes bool) {
 	case most <= floor:
 		return 1, true
 	}
-	for k := 2; k <= len(e); k++ {
-		on, off := 0.0, math.Inf(1)
-		hits, others := 0, 0
-		for i, x := range e {
-			switch {
-			case math.IsNaN(x):
-			case (i+1)%k == 0:
-				on, hits = max(on, x), hits+1
-			default:
-				off, others = min(off, x), others+1
+	// One at which the error vanishes goes before one at which it is small.
+	for _, exactly := range []bool{true, false} {
+		for k := 2; k <= len(e); k++ {
+			on, off := 0.0, math.Inf(1)
+			hits, others := 0, 0
+			for i, x := range e {
+				switch {
+				case math.IsNaN(x):
+				case (i+1)%k == 0:
+					on, hits = max(on, x), hits+1
+				default:
+					off, others = min(off, x), others+1
+				}
 			}
-		}
-		if hits == 0 || others == 0 {
-			continue
-		}
-		if off > max(floor, bandRatio*on) {
-			return k, on <= floor
+			if hits > 0 && others > 0 && off > max(floor, bandRatio*on) && (on <= floor || !exactly) {
+				return k, on <= floor
+			}
 		}
 	}
 	return 0, false
