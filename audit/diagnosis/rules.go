@@ -21,7 +21,7 @@ func Rules() []Rule {
 		{
 			ID: "wrong-centre", Cause: "the input or the output is turned about another centre than declared", Benign: true,
 			Needs:  []audit.ClueName{audit.ClueCentre},
-			Weigh:  []Weight{{audit.ClueCentre, sure + strong, -sure}, {audit.ClueConvention, weak, 0}, {audit.ClueIdentityError, -some, 0}},
+			Weigh:  []Weight{{audit.ClueCentre, sure + strong, -sure}, {audit.ClueConvention, weak, 0}, {audit.ClueStrideParity, -sure - strong, 0}, {audit.ClueIdentityError, -some, 0}},
 			Fix:    "turn about (n-1)/2 on each axis, or move the shift out of the model's first layer (often a crop or a pad of one side)",
 			Verify: "the search for conventions names no other centre any more",
 		},
@@ -35,7 +35,7 @@ func Rules() []Rule {
 		{
 			ID: "convention", Cause: "the model follows another convention than the one declared", Benign: true,
 			Needs:  []audit.ClueName{audit.ClueConvention},
-			Weigh:  []Weight{{audit.ClueConvention, sure + some, -strong}, {audit.ClueOutputLayer, some, 0}, {audit.ClueFirstLayer, -weak, 0}},
+			Weigh:  []Weight{{audit.ClueStrideParity, -sure - strong, 0}, {audit.ClueConvention, sure + some, -strong}, {audit.ClueOutputLayer, some, 0}, {audit.ClueFirstLayer, -weak, 0}},
 			Fix:    "adopt the variant that the search names, if it is what the model means",
 			Verify: "audit again with that variant declared: it must pass",
 		},
@@ -133,7 +133,7 @@ func Rules() []Rule {
 		{
 			ID: "striding", Cause: "striding or pooling: the sampling grid does not follow the input",
 			Needs:  []audit.ClueName{audit.ClueStrideParity, audit.ClueStridePattern},
-			Weigh:  []Weight{{audit.ClueStridePattern, strong + weak, -some}, {audit.ClueStrideParity, strong, -strong}, {audit.CluePooling, some, 0}, {audit.ClueKernelAsymmetry, -some, weak}, {audit.ClueEdgeBand, -weak, 0}, {audit.ClueLintAllows, -some, weak}, {audit.ClueSingleLayer, weak, 0}},
+			Weigh:  []Weight{{audit.ClueStridePattern, strong + weak, -some}, {audit.ClueStrideParity, strong, -strong}, {audit.ClueCentre, some, 0}, {audit.CluePooling, some, 0}, {audit.ClueKernelAsymmetry, -some, weak}, {audit.ClueEdgeBand, -weak, 0}, {audit.ClueLintAllows, -some, weak}, {audit.ClueSingleLayer, weak, 0}},
 			Fix:    "use a size, odd kernel and padding with (size + padding - kernel) divisible by the stride; for shifts blur before striding or sample adaptively",
 			Verify: "the predicted subgroup of the graph holds every element asked for, and the measured one agrees",
 		},
