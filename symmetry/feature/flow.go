@@ -71,6 +71,9 @@ func lieFlows(l group.Lie, p group.Planar) []Flow {
 	return out
 }
 
+// Smooth tells whether there is a [Rep.Derivative].
+func (r *Rep) Smooth() bool { return r.given == nil }
+
 // Derivative is dρ(X)x, the change of ρ(exp tX)x with t at t = 0, per unit of t. On a grid it is -∇F·(L·p + B) with the central
 // differences (F(i+1) - F(i-1))/2 along each axis, which are those of the bilinear kernel, and the border rule of the
 // frame. Channels stay, also where the elements of a finite group permute them: a permutation has no derivative. It is linear in x,

@@ -39,7 +39,7 @@ together with it.`,
 		{Name: "elements", Doc: "elements that each of them is moved by, exact ones if there are any", Unit: "elements", Default: 4, Min: 1, Max: 256},
 		{Name: "cuts", Doc: "places at which contributions are measured; layers between two of them share one", Unit: "places", Default: 48, Min: 1, Max: 10000},
 		{Name: "share", Doc: "least signed share of a layer that is named as the first that breaks", Default: 0.05, Min: 0, Max: 1},
-		{Name: "memory", Doc: "values held at once; fewer samples and elements are followed if they do not fit", Unit: "MB", Default: 512, Min: 1, Max: 1 << 20},
+		{Name: "memory", Doc: "values held at once; fewer samples and elements are followed if they do not fit", Unit: "MB", Default: 256, Min: 1, Max: 1 << 20},
 	},
 	Run:  run,
 	Work: work,
@@ -433,18 +433,20 @@ func agree(gr group.Group, k action.Kernel, b action.Border, g group.Element, fr
 
 // output runs the whole model once on everything and says how its output moves.
 func (l *look) output(ctx context.Context, first *cut) error {
-	in := func(rows [][]interior.Array) ([][]interior.Array, error) {
-		return l.through(ctx, first.live, []string{l.m.Output()}, rows)
-	}
-	var err error
-	if l.outX, err = in(first.x); err != nil {
-		return err
-	}
-	if l.outGX, err = in(first.gx); err != nil {
-		return err
-	}
-	shaken, err := in(l.shaken(first))
+	var shaken [][]interior.Array
+	part, err := l.m.Part(ctx, first.live, []string{l.m.Output()})
 	if err != nil {
+		return err
+	}
+	for _, run := range []struct {
+		in [][]interior.Array
+		to *[][]interior.Array
+	}{{first.x, &l.outX}, {first.gx, &l.outGX}, {l.shaken(first), &shaken}} {
+		if *run.to, err = part.Run(ctx, run.in); err != nil {
+			return errors.Join(err, part.Close())
+		}
+	}
+	if err := l.closed(part); err != nil {
 		return err
 	}
 	l.p.Progress(len(first.x)*2 + len(first.gx))
@@ -551,6 +553,16 @@ func (l *look) declared(shape []int) (*feature.Rep, error) {
 		return rep.As(feature.ByUser, "the action on the output"), nil
 	}
 	return given, nil
+}
+
+// closed closes a part, and what the model keeps open for later where that is large.
+func (l *look) closed(part *interior.Part) error {
+	err := part.Close()
+	if l.large {
+		err = errors.Join(err, l.m.Close())
+		l.clear()
+	}
+	return err
 }
 
 // through runs the graph between two lists of values.

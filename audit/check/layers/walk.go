@@ -158,7 +158,7 @@ func (l *look) beginFlows(ctx context.Context) error {
 			return errors.Join(err, part.Close())
 		}
 		out, err := part.Push(ctx, in, tangents)
-		if err = errors.Join(err, part.Close()); err != nil {
+		if err = errors.Join(err, l.closed(part)); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
@@ -204,9 +204,7 @@ func (l *look) walk(ctx context.Context) error {
 		if next != nil {
 			cur = next
 		}
-		if l.large {
-			runtime.GC() // what the layer before left is several times what the next one needs
-		}
+		l.clear()
 	}
 	return nil
 }
@@ -214,7 +212,7 @@ func (l *look) walk(ctx context.Context) error {
 // learn lets the model find out where samples lie in all values that will be asked for, many at a time: one by one, each would cost runs
 // of everything before it.
 func (l *look) learn(ctx context.Context) error {
-	const most, numbers = 24, 16 << 20
+	const most, numbers = 24, 2 << 20
 	var names []string
 	total := 0
 	ask := func() error {
@@ -223,6 +221,10 @@ func (l *look) learn(ctx context.Context) error {
 		}
 		_, err := l.m.Values(ctx, l.first.x[:1], names)
 		names, total = nil, 0
+		if err == nil && l.large {
+			err = l.m.Close() // almost the whole model is open by now
+			l.clear()
+		}
 		return err
 	}
 	seen := map[string]bool{}
@@ -297,10 +299,7 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 		return nil, err
 	}
 	if why == "" {
-		why, err = l.move(next)
-		if err != nil {
-			return nil, err
-		}
+		why = l.unknown(next)
 	}
 	if why != "" {
 		row.Status = untestable + why
@@ -316,7 +315,14 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	if next.gx, err = part.Run(ctx, cur.gx); err != nil {
 		return nil, err
 	}
+	cur.gx = nil // values of layers are large; what is not needed any more goes first
+	l.clear()
 	if err := l.measure(ctx, part, cur, next, moved, mine, &row); err != nil {
+		return nil, err
+	}
+	cur.rx = nil
+	l.clear()
+	if err := l.move(next); err != nil {
 		return nil, err
 	}
 	for k := len(l.rows) - 1; k >= 0 && strings.HasPrefix(l.rows[k].Status, untestable); k-- {
@@ -349,8 +355,23 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 // untestable begins the status of a layer that could not be measured.
 const untestable = "untestable: "
 
-// move computes ρ(g)z of what is live. The reason says why an element cannot be applied.
-func (l *look) move(c *cut) (why string, err error) {
+// unknown says which element cannot be applied to what is live, and why; "" if all can.
+func (l *look) unknown(c *cut) string {
+	for _, e := range l.elements {
+		for k, r := range c.reps {
+			if r == nil {
+				continue
+			}
+			if _, err := r.Apply(e.G, c.x[0][k].Val); err != nil {
+				return fmt.Sprintf("%s: %v", c.live[k], err)
+			}
+		}
+	}
+	return ""
+}
+
+// move computes ρ(g)z of what is live.
+func (l *look) move(c *cut) error {
 	m := len(l.elements)
 	c.rx = make([][]interior.Array, len(c.x)*m)
 	for i := range c.x {
@@ -361,18 +382,22 @@ func (l *look) move(c *cut) (why string, err error) {
 					continue
 				}
 				v, err := r.Apply(e.G, c.x[i][k].Val)
-				if errors.Is(err, feature.ErrElement) {
-					return fmt.Sprintf("%s: %v", c.live[k], err), nil
-				}
 				if err != nil {
-					return "", err
+					return err
 				}
 				row[k] = interior.Array{Shape: c.x[i][k].Shape, Val: v}
 			}
 			c.rx[i*m+j] = row
 		}
 	}
-	return "", nil
+	return nil
+}
+
+// clear gives memory back where there is much of it: what a layer leaves is several times what the next one needs.
+func (l *look) clear() {
+	if l.large {
+		runtime.GC()
+	}
 }
 
 // measure fills in prefix, injected error and floor of a layer, over the values that it made.
@@ -557,8 +582,8 @@ func (l *look) contribute(ctx context.Context, c *cut, row int) error {
 		}
 		s.step(row, t)
 	}
-	if len(l.along) == 0 {
-		return nil
+	if len(l.along) == 0 || slices.ContainsFunc(c.reps, func(r *feature.Rep) bool { return r != nil && !r.Smooth() }) {
+		return nil // without a derivative the next layer is taken together with this one
 	}
 	var rest *interior.Part // not the one of above: a large model would be open twice
 	if !last {
@@ -597,8 +622,8 @@ func (l *look) differentiate(ctx context.Context, c *cut, rest *interior.Part, r
 					continue
 				}
 				d, err := r.Derivative(l.flows[f], c.x[i][k].Val)
-				if err != nil { // no derivative here: the next layer is taken together with this one
-					return nil
+				if err != nil {
+					return err
 				}
 				tangents[i][k] = interior.Array{Shape: c.x[i][k].Shape, Val: d}
 			}
