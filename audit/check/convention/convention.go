@@ -3,6 +3,7 @@
 package convention
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -90,8 +91,9 @@ func failing(p *audit.Pass, sw *sweep.Result, c *controls.Result) *audit.Set {
 		if s == nil || s.NonFinite > 0 || !(s.Worst.Value > floor) {
 			continue
 		}
-		if !exact && s.Ratio.Lo <= 1 && c.Facts.ActionLaws == "" {
-			continue // resampling explains it; the floor of an action that is none means nothing
+		// The floor of an action that is none means nothing, and an error a hundred times its floor is none of resampling, whatever the interval.
+		if !exact && s.Ratio.Lo <= 1 && s.Ratio.Value < 100 && c.Facts.ActionLaws == "" {
+			continue
 		}
 		return s
 	}
@@ -260,6 +262,7 @@ func (s *search) conclude() {
 	table.Rows = append(table.Rows, []audit.Cell{audit.Word("as declared"), audit.Num(s.set.Worst.Value), audit.Num(float64(s.set.Inputs)), audit.Word("fails")})
 	var found []*variant
 	tried := 0
+	far := s.far()
 	for _, v := range s.list {
 		answer := "fails"
 		switch {
@@ -272,11 +275,16 @@ func (s *search) conclude() {
 			tried++
 		}
 		s.r.Tried = append(s.r.Tried, Tried{Name: v.name, Error: v.error, Inputs: v.inputs, Passes: v.passes, Why: v.why})
-		table.Rows = append(table.Rows, []audit.Cell{audit.Word(v.title()), audit.Num(v.error), audit.Num(float64(v.inputs)), audit.Word(answer)})
+		if v.passes || !far[v] {
+			table.Rows = append(table.Rows, []audit.Cell{audit.Word(v.title()), audit.Num(v.error), audit.Num(float64(v.inputs)), audit.Word(answer)})
+		}
 		if v.passes && v.error <= max(10*best, s.floor) {
 			found = append(found, v)
 			s.r.Passing = append(s.r.Passing, v.name)
 		}
+	}
+	if len(far) > 0 {
+		table.Rows = append(table.Rows, []audit.Cell{audit.Word(fmt.Sprintf("%d centres that are worse", len(far))), audit.Num(math.NaN()), audit.Num(math.NaN()), audit.Word("fail")})
 	}
 	p.Show(audit.Exhibit{
 		Name: "variants", Title: "Other conventions of the actions, tried on the " + s.set.Name, Table: table,
@@ -306,6 +314,25 @@ func (s *search) conclude() {
 	if s.centres {
 		p.Clue(centre)
 	}
+}
+
+// shownCentres is how many of the centres that fail have a line of their own.
+const shownCentres = 4
+
+// far are the centres that fail by more than the nearest few.
+func (s *search) far() map[*variant]bool {
+	var centres []*variant
+	for _, v := range s.list {
+		if v.centre && !v.passes {
+			centres = append(centres, v)
+		}
+	}
+	slices.SortStableFunc(centres, func(a, b *variant) int { return cmp.Compare(a.error, b.error) })
+	far := map[*variant]bool{}
+	for _, v := range centres[min(shownCentres, len(centres)):] {
+		far[v] = true
+	}
+	return far
 }
 
 func (s *search) evidence(v *variant) []audit.Evidence {

@@ -572,3 +572,217 @@ func TestGraphs(t *testing.T) {
 		unnamed(t, subject("broken", model(0.3), action.Trivial{G: d1}))
 	})
 }
+
+// around is a pixel of a torus.
+func around(x *space.Image, r, c int) float64 {
+	return x.Pix[(r+x.H)%x.H*x.W+(c+x.W)%x.W]
+}
+
+// slopes are central differences to the right and down.
+func slopes(x *space.Image, r, c int) (right, down float64) {
+	return around(x, r, c+1) - around(x, r, c-1), around(x, r+1, c) - around(x, r-1, c)
+}
+
+// Outputs whose places move as declared and whose numbers do not.
+func TestFields(t *testing.T) {
+	d4 := parse(t, "D4")
+	in := pictures(t, d4, action.Options{}, 1, side, side)
+	planar, ok := d4.(group.Planar)
+	if !ok {
+		t.Fatal("D4 does not act on the plane")
+	}
+	vector := func(up float64) action.Action {
+		rep, err := action.Given(d4, "vector", 2, func(g group.Element) []float64 {
+			a, _ := planar.Affine(g)
+			return []float64{a[0][0], up * a[0][1], up * a[1][0], a[1][1]}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tensors(t, d4, rep, 2, side, side)
+	}
+	subject := func(name string, m audit.Predictor, out action.Action) *audit.Subject {
+		return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(t, in, out), N: inputs, Sample: audittest.Noise(inputs, side, side, 5), Seed: 1}
+	}
+	gradient := func(up float64) audit.Predictor {
+		return audittest.Pointwise(func(v space.Value) space.Value {
+			x := v.(*space.Image) //nolint:errcheck // pictures only
+			y := &space.Tensor{Shape: []int{2, side, side}, Val: make([]float64, 2*side*side)}
+			for i := range side * side {
+				right, down := slopes(x, i/side, i%side)
+				y.Val[i], y.Val[side*side+i] = right, up*down
+			}
+			return y
+		})
+	}
+	// The determinant of the slopes of two pictures made of one changes its sign under mirrors.
+	determinant := audittest.Pointwise(func(v space.Value) space.Value {
+		x := v.(*space.Image) //nolint:errcheck // pictures only
+		z, y := space.NewImage(1, side, side), space.NewImage(1, side, side)
+		for i := range z.Pix {
+			r, c := i/side, i%side
+			z.Pix[i] = around(x, r-1, c) + around(x, r+1, c) + around(x, r, c-1) + around(x, r, c+1)
+		}
+		for i := range y.Pix {
+			a, b := slopes(x, i/side, i%side)
+			p, q := slopes(z, i/side, i%side)
+			y.Pix[i] = a*q - b*p
+		}
+		return y
+	})
+	silent(t, subject("gradient", gradient(1), vector(1)))
+	silent(t, subject("gradient, y up", gradient(-1), vector(-1)))
+	named(t, subject("declared trivial", gradient(1), tensors(t, d4, action.Identical(), 2, side, side)), "field of vectors, x to the right and y down")
+	named(t, subject("declared down", gradient(-1), vector(1)), "field of vectors, x to the right and y up")
+	named(t, subject("pseudo-scalar", determinant, in), "pseudo-scalar")
+	named(t, subject("declared a vector", after(audittest.Convolution(symmetric, true), func(v space.Value) space.Value {
+		x := v.(*space.Image).Pix //nolint:errcheck // that is what Convolution returns
+		y := make([]float64, 2*len(x))
+		for i, p := range x {
+			y[i], y[len(x)+i] = p, math.Sqrt(p)
+		}
+		return &space.Tensor{Shape: []int{2, side, side}, Val: y}
+	}), vector(1)), "the places of the output move and its channels do not")
+}
+
+// Fields of the regular representation whose elements come in another order.
+func TestRegularMaps(t *testing.T) {
+	c4 := parse(t, "C4")
+	in := pictures(t, c4, action.Options{}, 1, side, side)
+	turned := func(w []float64) []float64 {
+		o := make([]float64, 9)
+		for r := range 3 {
+			for c := range 3 {
+				o[r*3+c] = w[c*3+2-r]
+			}
+		}
+		return o
+	}
+	lifted := func(order ...int) audit.Predictor {
+		kernels := [][]float64{lopsided}
+		for range 3 {
+			kernels = append(kernels, turned(kernels[len(kernels)-1]))
+		}
+		return audit.PredictFunc(func(ctx context.Context, values []space.Value) ([]space.Value, error) {
+			out := make([]space.Value, len(values))
+			for _, k := range order {
+				y, err := audittest.Convolution(kernels[k], true).Predict(ctx, values)
+				if err != nil {
+					return nil, err
+				}
+				for i := range out {
+					if out[i] == nil {
+						out[i] = &space.Tensor{Shape: []int{4, side, side}}
+					}
+					f := out[i].(*space.Tensor)                       //nolint:errcheck // see above
+					f.Val = append(f.Val, y[i].(*space.Image).Pix...) //nolint:errcheck // that is what Convolution returns
+				}
+			}
+			return out, nil
+		})
+	}
+	subject := func(name string, m audit.Predictor, rep action.Representation) *audit.Subject {
+		return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(t, in, tensors(t, c4, rep, 4, side, side)), N: inputs, Sample: audittest.Noise(inputs, side, side, 5), Seed: 1}
+	}
+	silent(t, subject("clean", lifted(0, 1, 2, 3), regular(t, c4)))
+	named(t, subject("declared trivial", lifted(0, 1, 2, 3), action.Identical()), "regular representation of the group")
+	named(t, subject("clockwise", lifted(0, 3, 2, 1), regular(t, c4)), "reverse order|inverse element")
+	named(t, subject("exchanged", lifted(0, 2, 1, 3), regular(t, c4)), "channels 1 and 2 of the output are exchanged")
+	unnamed(t, subject("one channel wrong", after(lifted(0, 1, 2, 3), func(v space.Value) space.Value {
+		x := v.(*space.Tensor).Val //nolint:errcheck // see above
+		for i := range side * side {
+			x[2*side*side+i] *= 1.2
+		}
+		return v
+	}), regular(t, c4)))
+}
+
+// A map of half the size shifts by half as many pixels.
+func TestOwnPixels(t *testing.T) {
+	const n = 32
+	g := parse(t, "T(2,Z)")
+	in := pictures(t, g, action.Options{}, 1, n, n)
+	out := pictures(t, g, action.Options{}, 1, -1, -1)
+	pool := audittest.Pointwise(func(v space.Value) space.Value {
+		x := v.(*space.Image) //nolint:errcheck // pictures only
+		y := space.NewImage(1, n/2, n/2)
+		for i := range x.Pix {
+			y.Pix[i/n/2*(n/2)+i%n/2] += x.Pix[i] * x.Pix[i]
+		}
+		return y
+	})
+	sample := func(i int) (dataset.Sample, error) {
+		s, err := audittest.Noise(inputs, n, n, 5)(i)
+		x, ok := s.Value.(*space.Image)
+		if err != nil || !ok {
+			return s, err
+		}
+		for i := range x.Pix {
+			if r, c := i/n, i%n; min(r, c, n-1-r, n-1-c) < 8 {
+				x.Pix[i] = 0
+			}
+		}
+		return s, nil
+	}
+	elements := []group.Element{{0, 0}, {2, 0}, {0, 4}, {-2, 6}, {4, -4}}
+	s := &audit.Subject{Name: "pool", Predictor: pool, Plan: audittest.Plan(t, in, out, elements...), N: inputs, Sample: sample, Seed: 1}
+	named(t, s, "shifts by pixels of its own, 0.5 of those of the input")
+}
+
+// Mirrors and turns in the other order, and matrices that move as gradients do.
+func TestOrderAndMatrices(t *testing.T) {
+	d4 := parse(t, "D4")
+	right := pictures(t, d4, action.Options{}, 1, side, side)
+	subject := func(name string, in action.Action) *audit.Subject {
+		return &audit.Subject{
+			Name: name, Predictor: audittest.Convolution(symmetric, true), Plan: audittest.Plan(t, in, right), N: inputs, Sample: audittest.Noise(inputs, side, side, 5), Seed: 1,
+		}
+	}
+	silent(t, subject("clean", exactly{right, func(g group.Element) group.Element { return g }}))
+	named(t, subject("reversed", exactly{right, func(g group.Element) group.Element {
+		if g[1] != 0 {
+			return group.Element{math.Mod(360-g[0], 360), 1}
+		}
+		return g
+	}}), "in the other order: mirrors after it turns|columns run the other way")
+
+	shear := parse(t, "Affine(shear)")
+	in := audittest.Plane(t, shear)
+	elements := []group.Element{{0}, {0.3}, {-0.5}, {1}, {-1.2}}
+	model := func(f func(x, y float64) (float64, float64)) audit.Predictor {
+		return audittest.Pointwise(func(v space.Value) space.Value {
+			x := v.(*space.Tensor).Val //nolint:errcheck // vectors only
+			a, b := f(x[0], x[1])
+			return &space.Tensor{Shape: []int{2}, Val: []float64{a, b}}
+		})
+	}
+	sheared := func(name string, m audit.Predictor) *audit.Subject {
+		return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(t, in, in, elements...), N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1}
+	}
+	silent(t, sheared("clean", model(func(x, y float64) (float64, float64) { return x * (1 + y*y), y * (1 + y*y) })))
+	named(t, sheared("gradients", model(func(x, y float64) (float64, float64) { return -y * (1 + y*y), x * (1 + y*y) })), "as gradients move")
+}
+
+// exactly is an action that reads its elements in its own way.
+type exactly struct {
+	action.Action
+	read func(g group.Element) group.Element
+}
+
+func (a exactly) Apply(g group.Element, v space.Value) (space.Value, error) {
+	return a.Action.Apply(a.read(g), v)
+}
+
+func (a exactly) Exact(g group.Element) bool { return action.Exact(a.Action, a.read(g)) }
+
+// A set that is empty of inputs that vary, or whose error is noise, is not searched.
+func TestNothingToSearch(t *testing.T) {
+	c4 := parse(t, "C4")
+	plan := audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})
+	for name, m := range map[string]audit.Predictor{
+		"constant": audittest.Constant(1, 2),
+		"noisy":    audittest.Stochastic(audittest.Radius(0), 0.5, 1),
+	} {
+		silent(t, &audit.Subject{Name: name, Predictor: m, Plan: plan, N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1})
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	mat64 "gonum.org/v1/gonum/mat"
+
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -157,7 +159,7 @@ func (m *linear) kinds() []matrixKind {
 			}
 		}
 		return t
-	}, true}}
+	}, true}, {"the transpose of the inverse matrix, as gradients move", func(a []float64) []float64 { return contragredient(a, d) }, true}}
 	if d > 3 {
 		return out
 	}
@@ -178,6 +180,21 @@ func (m *linear) kinds() []matrixKind {
 		matrixKind{"the other sign of y", framed(id, []float64{1, -1, 1}[:d]), true},
 		matrixKind{"x and y exchanged", framed(swap, []float64{1, 1, 1}[:d]), true},
 	)
+}
+
+// contragredient is the transpose of the inverse; NaN where there is none.
+func contragredient(a []float64, d int) []float64 {
+	var inv mat64.Dense
+	if err := inv.Inverse(mat64.NewDense(d, d, slices.Clone(a))); err != nil {
+		return slices.Repeat([]float64{math.NaN()}, d*d)
+	}
+	out := make([]float64, d*d)
+	for i := range d {
+		for k := range d {
+			out[i*d+k] = inv.At(k, i)
+		}
+	}
+	return out
 }
 
 // motion multiplies by a changed matrix and adds nothing where change is nil.

@@ -48,7 +48,9 @@ func frames() []frame {
 		{"columns run the other way (mirrored handedness)", mat{{-1, 0}, {0, 1}}, 0, true},
 		{"rows and columns are exchanged (transposed)", mat{{0, 1}, {1, 0}}, 90, true},
 		{"both axes run the other way", mat{{-1, 0}, {0, -1}}, 180, false},
+		{"rows and columns are exchanged and both run the other way", mat{{0, -1}, {-1, 0}}, 270, true},
 		{"a quarter turn lies between the frames", mat{{0, 1}, {-1, 0}}, 90, false},
+		{"three quarter turns lie between the frames", mat{{0, -1}, {1, 0}}, 270, false},
 	}
 }
 
@@ -118,8 +120,13 @@ func (b *builder) relabels(a action.Action) []relabel {
 		}
 	}
 	if (c.angle >= 0 && c.mirror >= 0) || (c.angle >= 0 && c.dx >= 0 && c.dy >= 0) {
-		name := "composes in the other order: mirrors after it turns, or turns after it shifts"
-		out = append(out, relabel{name: name, input: name, do: "reverse the order of the parts", to: reversed(G, planar, c)})
+		for _, o := range []struct {
+			name string
+			back bool
+		}{{"mirrors after it turns, or turns after it shifts", false}, {"shifts after it turns, counted along axes that turn with it", true}} {
+			name := "composes in the other order: " + o.name
+			out = append(out, relabel{name: name, input: name, do: "reverse the order of the parts", to: reversed(G, planar, c, o.back)})
+		}
 	}
 	if c.angle >= 0 && !ours(a) {
 		for _, u := range []struct {
@@ -180,8 +187,9 @@ func (b *builder) sound(G group.Planar, to func(group.Element) group.Element, f 
 	return true
 }
 
-// reversed reads the coordinates of an element in the other order.
-func reversed(G group.Group, planar group.Planar, c chart) func(g group.Element) group.Element {
+// reversed reads the coordinates of an element in the other order: a shift before the turn is moved by it, back undoes that. On mirrors and turns
+// it is its own inverse.
+func reversed(G group.Group, planar group.Planar, c chart, back bool) func(g group.Element) group.Element {
 	return func(g group.Element) group.Element {
 		h := slices.Clone(g)
 		if c.mirror >= 0 && math.Round(g[c.mirror]) != 0 {
@@ -189,6 +197,9 @@ func reversed(G group.Group, planar group.Planar, c chart) func(g group.Element)
 		}
 		if c.dx >= 0 && c.dy >= 0 {
 			a, _ := planar.Affine(g)
+			if back {
+				a = transposed(a)
+			}
 			t := apply(a, [2]float64{g[c.dx], g[c.dy]})
 			h[c.dx], h[c.dy] = t[0], t[1]
 		}
