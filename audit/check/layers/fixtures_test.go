@@ -138,9 +138,9 @@ func plain(seed uint64, breaks ...string) *net {
 }
 
 // subject of a graph whose values are taken in float32 with every node rounded, and in float64.
-func subject(tb testing.TB, name string, g group.Group, m *onnx.Model, out decode.OutputSpec, act action.Action) *audit.Subject {
+func subject(tb testing.TB, name string, g group.Group, m *onnx.Model, out decode.OutputSpec, act action.Action, elements ...group.Element) *audit.Subject {
 	tb.Helper()
-	plan := audittest.Plan(tb, pictures(tb, g, action.Options{}, 1, side, side), act)
+	plan := audittest.Plan(tb, pictures(tb, g, action.Options{}, 1, side, side), act, elements...)
 	s := &audit.Subject{Name: name, Plan: plan, N: 16, Sample: audittest.Noise(16, side, side, 7), Seed: 1}
 	audittest.Graph(tb, s, m, audittest.Images(tb, m, 255, out, 1, side, side))
 	return s

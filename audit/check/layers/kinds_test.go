@@ -9,9 +9,13 @@ import (
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/layers"
+	"nero/data/space"
 	"nero/data/tensor"
+	"nero/model/decode"
 	"nero/model/onnx"
 	"nero/symmetry/action"
+	"nero/symmetry/feature"
+	"nero/symmetry/group"
 )
 
 // blamed checks that a faulty network is blamed on one layer, with a clue, and that its twin is not.
@@ -226,5 +230,62 @@ func TestVectors(t *testing.T) {
 	_, r := blamed(t, fixture("ellipse", 2), fixture("circle", 1), "weights", "")
 	if w := row(t, r, "squares"); w.Rep != "regular 2, 1 field" {
 		t.Errorf("the squares move as %q", w.Rep)
+	}
+}
+
+// A plan of small turns alone visits no exact element: errors are held against resampling, and what cannot be told from it is not blamed.
+func TestResampledOnly(t *testing.T) {
+	g := parse(t, "SO(2)")
+	fixture := func(name string) audittest.Fixture {
+		n := newNet(4, "table")
+		if name == "table" {
+			n.positions("table")
+		}
+		s := subject(t, name, g, n.op("abs", "Abs").head("head", 2).model(t, 2), vector, action.Trivial{G: g}, group.Element{10}, group.Element{350})
+		s.Sample = audittest.Pictures(16, side, side, 7)
+		return audittest.Fixture{Subject: s}
+	}
+	c, r := blamed(t, fixture("table"), fixture("none"), "table", "")
+	if r.Exact || r.Elements == nil || !(math.Abs(r.Elements.Sum-1) < 1e-9) || len(r.Flows) != 1 || c.Findings[0].Set != "resampled" {
+		t.Errorf("exact %v, elements %+v, findings %+v", r.Exact, r.Elements, c.Findings)
+	}
+	if w := row(t, r, "abs"); w.Above || !(w.Floor > 1e-6) {
+		t.Errorf("what stands behind the table injects %g, its floor is %g", w.Injected, w.Floor)
+	}
+}
+
+// Zero padding is no symmetry of shifts: the first convolution that reads beyond the border is blamed, and the remedy is another border.
+func TestZeroPadding(t *testing.T) {
+	g := parse(t, "Roll(12,12)")
+	s := subject(t, "zeros", g, plain(3).model(t, 3), vector, action.Trivial{G: g})
+	f := audittest.Fixture{Subject: s, Want: []audittest.Want{{Category: audit.Layer, Message: "^conv1 "}}}
+	c, r := look(t, f)
+	if r.First < 0 || r.Rows[r.First].Name != "conv1" || len(c.Findings) != 1 || !strings.Contains(strings.Join(c.Findings[0].Remedies, " "), "circular") {
+		show(t, r)
+		t.Errorf("findings %+v", c.Findings)
+	}
+	// Positions are the first where nothing is padded before them.
+	n := newNet(4, "table").positions("table").op("square", "Abs").head("head", 2)
+	_, r = look(t, audittest.Fixture{Subject: subject(t, "positions", g, n.model(t, 2), vector, action.Trivial{G: g})})
+	if r.First < 0 || r.Rows[r.First].Name != "table" {
+		show(t, r)
+		t.Error("the table is not found")
+	}
+}
+
+// A mask moves as the numbers do from which its labels come.
+func TestMask(t *testing.T) {
+	g := parse(t, "C4")
+	out, err := action.NewMask(g, space.Spec{Kind: space.KindMask, Shape: []int{side, side}}, action.Options{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(breaks ...string) audittest.Fixture {
+		n := newNet(4, breaks...).conv("conv1", 4).op("relu1", "Relu").conv("conv2", 3)
+		return audittest.Fixture{Subject: subject(t, "mask", g, n.model(t, 3, side, side), decode.OutputSpec{Space: space.KindMask}, out)}
+	}
+	_, r := blamed(t, build("conv2"), build(), "conv2", audit.ClueConvolution)
+	if w := row(t, r, "conv2"); w.Rep != "spatial 3×12×12" || w.Origin != feature.ByUser {
+		t.Errorf("the output moves as %q (%s)", w.Rep, w.Origin)
 	}
 }

@@ -365,15 +365,18 @@ func (l *look) input(ctx context.Context) (*cut, error) {
 		return nil, err
 	}
 	c.rx = c.gx
+	var kernel action.Kernel
 	var border action.Border
 	if x, ok := l.samples[0].(*space.Image); ok {
 		l.h, l.w = x.H, x.W
-		border = l.borderOf(x)
+		if kernel, border = l.resampling(x); kernel == action.Up3 {
+			kernel = "" // that path blurs every map, so that no layer would hold
+		}
 	}
 	if x, ok := l.samples[0].(*space.Tensor); ok && len(x.Shape) == 3 {
 		l.h, l.w = x.Shape[1], x.Shape[2]
 	}
-	if l.frame, err = feature.NewFrame(l.group, "", border); err != nil {
+	if l.frame, err = feature.NewFrame(l.group, kernel, border); err != nil {
 		return nil, err
 	}
 	for k := range c.live {
@@ -391,15 +394,24 @@ func (l *look) input(ctx context.Context) (*cut, error) {
 	return c, nil
 }
 
-// borderOf finds out which border rule an action on pictures uses, by comparing what it does to a picture with each of them; the first
-// that fits.
-func (l *look) borderOf(x *space.Image) action.Border {
-	r := l.p.Rand("layers", "border")
+// resampling finds out by which kernel and border rule an action moves pictures, by comparing what it does to a picture with each of them;
+// the most exact kernel if its elements do not tell, the first border rule that fits.
+func (l *look) resampling(x *space.Image) (action.Kernel, action.Border) {
+	type rule struct {
+		k action.Kernel
+		b action.Border
+	}
+	r := l.p.Rand("layers", "resampling")
 	probe := space.NewImage(1, x.H, x.W)
 	for i := range probe.Pix {
 		probe.Pix[i] = r.NormFloat64()
 	}
-	left := action.Borders()
+	left := []rule{}
+	for _, b := range action.Borders() {
+		for _, k := range append([]action.Kernel{action.Spline}, action.Kernels()...) {
+			left = append(left, rule{k, b})
+		}
+	}
 	for _, j := range l.p.PickElements(2) {
 		g := l.p.Elements[j].G
 		y, err := l.p.Subject.Plan.In.Apply(g, probe)
@@ -407,14 +419,11 @@ func (l *look) borderOf(x *space.Image) action.Border {
 		if err != nil || !ok || want.H != x.H || want.W != x.W {
 			continue
 		}
-		fits := slices.DeleteFunc(slices.Clone(left), func(b action.Border) bool {
-			return !slices.ContainsFunc(action.Kernels(), func(k action.Kernel) bool { return agree(l.group, k, b, g, probe, want) })
-		})
-		if len(fits) > 0 {
+		if fits := slices.DeleteFunc(slices.Clone(left), func(r rule) bool { return !agree(l.group, r.k, r.b, g, probe, want) }); len(fits) > 0 {
 			left = fits
 		}
 	}
-	return left[0]
+	return left[0].k, left[0].b
 }
 
 // agree tells whether a kernel and a border rule do to a picture what was done to it.

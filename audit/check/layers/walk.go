@@ -575,6 +575,7 @@ func (l *look) contribute(ctx context.Context, c *cut, row int) error {
 			var out [][]interior.Array
 			out, err = l.through(ctx, c.live, []string{l.m.Output()}, c.rx)
 			t = only(out)
+			l.clear()
 			l.p.Progress(len(c.rx) / 2)
 		}
 		if err != nil {
@@ -591,10 +592,11 @@ func (l *look) contribute(ctx context.Context, c *cut, row int) error {
 		if rest, err = l.m.Part(ctx, c.live, []string{l.m.Output()}); err != nil {
 			return err
 		}
+		l.clear()
 	}
 	err := l.differentiate(ctx, c, rest, row)
 	if rest != nil {
-		err = errors.Join(err, rest.Close())
+		err = errors.Join(err, l.closed(rest))
 	}
 	return err
 }
