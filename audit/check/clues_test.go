@@ -247,6 +247,13 @@ func TestClues(t *testing.T) {
 			[]audit.ClueName{audit.ClueHandedness},
 		},
 		{
+			audit.ClueOneElement, onRays("narrow", func(x, y float64) []float64 { return []float64{x*x + y*y + bump(angle(x, y), 45, 2)} }), "^45 deg$",
+			onRays("four", func(x, y float64) []float64 {
+				a, f := angle(x, y), x*x+y*y
+				return []float64{f + bump(a, 45, 2) + bump(a, 105, 2) + bump(a, 165, 2) + bump(a, 225, 2)}
+			}), nil,
+		},
+		{
 			audit.ClueHeavyTail, vectors("tie", of(func(x, y float64) []float64 {
 				f := x*x + y*y
 				if math.Abs(x-y) < 6e-3 {
@@ -260,6 +267,12 @@ func TestClues(t *testing.T) {
 			for k := range out {
 				out[k] += 0.3 * float64(k) * x
 			}
+			return out
+		}), turns), nil},
+		{audit.ClueChannel, vectors("sixth", of(eight(5)), turns), "^output channel 5$", vectors("three", of(func(x, y float64) []float64 {
+			out := eight(5)(x, y)
+			out[2] += 0.3 * y
+			out[7] += 0.3 * x
 			return out
 		}), turns), nil},
 		{
