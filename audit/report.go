@@ -172,6 +172,13 @@ func (r *Report) Findings() []Finding {
 	return f
 }
 
+// Append adds what somebody found after the audit ran, such as a comparison with another, and concludes again.
+func (r *Report) Append(c *Result) {
+	r.Results = append(r.Results, c)
+	r.Reasons = nil
+	r.conclude()
+}
+
 // CouldNotRun is the report of an audit that ended with an error.
 func CouldNotRun(model string, p Policy, err error) *Report {
 	return &Report{Model: model, Policy: p, Error: err.Error(), Scale: math.NaN()}

@@ -107,6 +107,7 @@ type auditFlags struct {
 	checks, skip, require, layers, sets []string
 	only                                []string
 	replay, contract                    string
+	baseline                            baselineFlags
 }
 
 func (f *auditFlags) add(c *cobra.Command) {
@@ -118,6 +119,7 @@ func (f *auditFlags) add(c *cobra.Command) {
 	s.StringSliceVar(&f.require, "require", nil, "optional `checks` without which there is no PASS, or all")
 	s.StringSliceVar(&f.layers, "layer", nil, "look at these `layers` only, by the name of the node or of its output")
 	s.StringArrayVar(&f.sets, "set", nil, "parameter of a check, `CHECK.NAME=NUMBER`; repeat for several")
+	f.baseline.add(c)
 	s.StringVar(&f.contract, "contract", "", "what must hold of inputs like these, `ERROR:RATE[:CONFIDENCE]`: 1e-3:0.05 is P(error > 0.001) at most 5%")
 	s.StringArrayVar(&f.only, "only", nil, "audit this `model` of the study alone, by its name; repeat for several")
 	s.StringVar(&f.replay, "replay", "", "measure one sample at one element again, `SAMPLE@COORDINATES`, as reports print it; with -o keep its inputs and outputs")
@@ -250,6 +252,10 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af a
 	if err := audit.CheckParams(checks, params); err != nil {
 		return nil, s.Errorf("audit.params", "%v", err)
 	}
+	before, err := af.baseline.former(s)
+	if err != nil {
+		return nil, err
+	}
 	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true})
 	if err != nil {
 		return nil, err
@@ -260,8 +266,11 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af a
 	}
 	var reports []*audit.Report
 	for _, m := range w.Eval.Models {
-		r, err := a.auditModel(ctx, w, m, policy, checks, o, workers)
+		r, err := a.auditModel(ctx, w, m, policy, checks, o, before, workers)
 		if err != nil {
+			return nil, err
+		}
+		if err := before.compare(r, af.baseline.allow); err != nil {
 			return nil, err
 		}
 		reports = append(reports, r)
@@ -304,12 +313,15 @@ func auditPolicy(s *job.Study, af auditFlags) (audit.Policy, error) {
 }
 
 // auditModel audits one model. The error is for what ends the whole audit; what ends that of the model alone is in the report.
-func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Model, policy audit.Policy, checks []*audit.Check, o audit.Options, workers int) (*audit.Report, error) {
+func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Model, policy audit.Policy, checks []*audit.Check, o audit.Options, before former, workers int) (*audit.Report, error) {
 	subject, done, err := a.subject(w, m, workers)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	if err := before.differ(subject, policy); err != nil {
+		return nil, err
+	}
 	p := newProgress(a.Err, "nero audit "+m.Name, "predictions", a.quiet)
 	last := 0
 	subject.Progress = func(done, total int) {
@@ -345,7 +357,7 @@ func (a *App) command() string {
 		switch name, _, with := strings.Cut(w, "="); {
 		case skip:
 			skip = false
-		case slices.Contains([]string{"-o", "--out", "-f", "--format", "--baseline", "--fail-on", "-w", "--workers"}, name):
+		case slices.Contains([]string{"-o", "--out", "-f", "--format", "--baseline", "--baseline-model", "--allow-regression", "--fail-on", "-w", "--workers"}, name):
 			skip = !with
 		case w == "-q" || w == "--quiet":
 		default:

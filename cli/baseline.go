@@ -3,12 +3,19 @@ package cli
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"nero/audit"
+	"nero/audit/baseline"
 	"nero/run/job"
 	"nero/run/workload"
+
+	"github.com/spf13/cobra"
 )
 
 // basis is what two audits must share so that their errors can be compared in pairs: the data, how inputs are fed and moved, and what the
@@ -43,4 +50,115 @@ func or(word, otherwise string) string {
 		return otherwise
 	}
 	return word
+}
+
+// baselineFlags compare an audit with an earlier one.
+type baselineFlags struct {
+	file, model string
+	allow       float64
+}
+
+func (f *baselineFlags) add(c *cobra.Command) {
+	s := c.Flags()
+	s.StringVar(&f.file, "baseline", "", "compare with an earlier audit of the same study, its JSON `file`; a regression is FAIL")
+	s.StringVar(&f.model, "baseline-model", "", "`name` that the model has in the baseline (default: the same)")
+	f.addAllow(c)
+}
+
+func (f *baselineFlags) addAllow(c *cobra.Command) {
+	c.Flags().Float64Var(&f.allow, "allow-regression", baseline.DefaultAllow, "relative increase of an error that is no regression yet: 0.1 is ten percent")
+}
+
+// mostBaseline bounds the file of an audit that is read.
+const mostBaseline = 256 << 20
+
+// readAudit reads the JSON of an audit, from a file or from the folder that an audit wrote.
+func readAudit(name string) (*baseline.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		name = filepath.Join(name, auditFormats["json"].file)
+		if info, err = os.Stat(name); err != nil {
+			return nil, fmt.Errorf("%w: the folder holds no JSON of an audit; write it with --format json", err)
+		}
+	}
+	if info.Size() > mostBaseline {
+		return nil, fmt.Errorf("%s: %d bytes; the JSON of an audit has at most %d", name, info.Size(), mostBaseline)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return baseline.Read(name, b)
+}
+
+// former are the earlier audits of the models of a study, by the names that they have now; nil if none were asked for.
+type former map[string]*baseline.Model
+
+// former reads the baseline and finds the models of the study in it.
+func (f *baselineFlags) former(s *job.Study) (former, error) {
+	if f.file == "" {
+		if f.model != "" {
+			return nil, errors.New("--baseline-model: want --baseline FILE with it")
+		}
+		return nil, nil //nolint:nilnil // no baseline is no error
+	}
+	if !(f.allow >= 0) || math.IsInf(f.allow, 1) {
+		return nil, fmt.Errorf("--allow-regression is %g, want a relative increase of at least 0, such as 0.1", f.allow)
+	}
+	b, err := readAudit(f.file)
+	if err != nil {
+		return nil, fmt.Errorf("--baseline: %w", err)
+	}
+	if f.model != "" && len(s.Models) != 1 {
+		return nil, fmt.Errorf("--baseline-model is for one model, and %d are audited: choose one with --only", len(s.Models))
+	}
+	all := former{}
+	for _, m := range s.Models {
+		name := or(f.model, m.Name)
+		old, err := b.Model(name)
+		if err != nil {
+			return nil, fmt.Errorf("--baseline: %w; name it with --baseline-model", err)
+		}
+		if old.Error != "" {
+			return nil, fmt.Errorf("--baseline: %s: the audit of %s could not run: %s", f.file, name, old.Error)
+		}
+		all[m.Name] = old
+	}
+	return all, nil
+}
+
+// differ says before an audit runs that its baseline is of another study.
+func (f former) differ(s *audit.Subject, p audit.Policy) error {
+	old, ok := f[s.Name]
+	if !ok {
+		return nil
+	}
+	d := baseline.Differ(old.Terms(), baseline.Terms{
+		Group: s.Plan.Group.Name(), Seed: s.Seed, Threshold: p.Threshold, Confidence: p.Confidence, Average: p.Average, Basis: s.Basis,
+	})
+	if d == nil {
+		return nil
+	}
+	return fmt.Errorf("--baseline: model %s: %w with the audit before: %s", s.Name, baseline.ErrNotComparable, strings.Join(d, "; "))
+}
+
+// compare adds to a report what became of the model since the baseline.
+func (f former) compare(r *audit.Report, allow float64) error {
+	old, ok := f[r.Model]
+	if !ok || r.Error != "" {
+		return nil
+	}
+	now, err := baseline.Of("this audit", r)
+	if err != nil {
+		return err
+	}
+	c, err := baseline.Compare(old, now.Models[0], baseline.Options{Allow: allow})
+	if err != nil {
+		return fmt.Errorf("--baseline: %w", err)
+	}
+	r.Append(c.Result())
+	return nil
 }
