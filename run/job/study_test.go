@@ -434,3 +434,20 @@ func TestStudyValidate(t *testing.T) {
 		}
 	}
 }
+
+// Exponents without a point are numbers, as in JSON; quoted ones are text.
+func TestExponents(t *testing.T) {
+	for text, want := range map[string]float64{"1e-6": 1e-6, "2E-3": 2e-3, "1.5e-4": 1.5e-4, "1e+0": 1} {
+		s, err := ParseStudy("s.yaml", []byte("models: m.onnx\ndata: d\naudit: {threshold: "+text+"}\n"))
+		if err != nil || s.Audit.Threshold != want {
+			t.Errorf("%s: %v, %v", text, s, err)
+		}
+		s.Audit.Threshold = want
+		if err := s.Validate(); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := ParseStudy("s.yaml", []byte("models: m.onnx\ndata: d\naudit: {threshold: \"1e-6\"}\n")); err == nil {
+		t.Error("quoted text is taken for a number")
+	}
+}

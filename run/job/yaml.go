@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -479,9 +480,18 @@ func number(n ast.Node) (float64, bool) {
 		return t.Value, true
 	case *ast.NanNode:
 		return math.NaN(), true
+	case *ast.StringNode:
+		// YAML 1.2 and JSON read 1e-6 as a number; the parser takes it for text unless there is a point in it. Quoted text stays text.
+		if tok := t.GetToken(); tok != nil && tok.Type == token.StringType && exponent.MatchString(t.Value) {
+			x, err := strconv.ParseFloat(t.Value, 64)
+			return x, err == nil
+		}
 	}
 	return 0, false
 }
+
+// exponent is a number with an exponent and without a point.
+var exponent = regexp.MustCompile(`^[-+]?[0-9]+[eE][-+]?[0-9]+$`)
 
 func describe(n ast.Node) string {
 	switch t := n.(type) {
