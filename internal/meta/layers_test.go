@@ -64,6 +64,7 @@ var layers = map[string]int{
 
 	"audit/audittest":        8,
 	"audit/diagnosis":        8,
+	"audit/baseline":         8,
 	"audit/page":             9,
 	"audit/check/preflight":  8,
 	"audit/check/sweep":      8,
