@@ -14,6 +14,7 @@ import (
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/run/job"
 )
 
 // Pass is what a check is given: the subject, the limits in force, and a way to say what it saw. It serves one run of one check.
@@ -539,7 +540,16 @@ func paramsOf(list []*Check, given map[string]float64) (map[*Check]map[string]fl
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !known[name] {
-			return nil, fmt.Errorf("audit: there is no parameter %s; want one of %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			all := slices.Sorted(maps.Keys(known))
+			if near, ok := job.Suggest(name, all); ok {
+				return nil, fmt.Errorf("audit: there is no parameter %s; did you mean %s? All are listed by: nero checks", name, near)
+			}
+			check, _, _ := strings.Cut(name, ".")
+			own := slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(s, check+".") })
+			if len(own) == 0 {
+				return nil, fmt.Errorf("audit: there is no parameter %s; all are listed by: nero checks", name)
+			}
+			return nil, fmt.Errorf("audit: there is no parameter %s; %s has %s", name, check, strings.Join(own, ", "))
 		}
 	}
 	return params, nil

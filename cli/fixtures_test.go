@@ -184,6 +184,37 @@ func writeONNX(name string, o *options) error {
 		default:
 			return fmt.Errorf("pad %q", pad)
 		}
+	case "twoheads": // the second output is not symmetric
+		m := b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{x})})
+		y := b.Op("Gemm", []string{m, b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes))}, onnx.AttrFloat("alpha", 8))
+		z := dense(x, c*h*w)
+		for i, v := range []string{y, z} {
+			head := b.Op("Identity", []string{v})
+			nodes := b.Graph().GetNode()
+			nodes[len(nodes)-1].Output[0] = []string{"fine", "broken"}[i]
+			_ = head
+			b.Output([]string{"fine", "broken"}[i], f32, batch, classes)
+		}
+	case "random": // drops a tenth of the pixels by chance
+		r := b.Op("RandomUniformLike", []string{x})
+		keep := b.Op("Cast", []string{b.Op("Greater", []string{r, b.Const(tensor.FromFloat32([]float32{0.1}, 1))})}, onnx.AttrInt("to", int64(onnxpb.TensorProto_FLOAT)))
+		out(dense(b.Op("Mul", []string{x, keep}), c*h*w), classes)
+	case "norm": // invariant, by an operator that has no derivative here
+		m := b.Op("Flatten", []string{b.Op("GlobalLpPool", []string{x}, onnx.AttrInt("p", 2))})
+		out(b.Op("Gemm", []string{m, b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes))}), classes)
+	case "layers": // three layers with names; the second kernel is not symmetric
+		name := func(s string) {
+			nodes := b.Graph().GetNode()
+			nodes[len(nodes)-1].Name = &s
+		}
+		k := tensor.FromFloat32([]float32{.5, 1, .5, 1, 4, 1, .5, 1, .5}, 1, 1, 3, 3)
+		y := b.Op("Conv", []string{x, b.Const(k)}, onnx.AttrInts("pads", 1, 1, 1, 1))
+		name("first")
+		y = b.Op("Conv", []string{y, b.Const(tensor.FromFloat32([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8}, 1, 1, 3, 3))}, onnx.AttrInts("pads", 1, 1, 1, 1))
+		name("second")
+		y = b.Op("Relu", []string{b.Op("Sub", []string{y, b.Const(tensor.FromFloat32([]float32{8}, 1))})})
+		name("bend")
+		out(b.Op("Gemm", []string{b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{y})}), b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes))}), classes)
 	case "twoinputs":
 		y := b.Input("y", f32, batch, c, h, w)
 		out(dense(b.Op("Add", []string{x, y}), c*h*w), classes)
