@@ -21,17 +21,29 @@ import (
 // blamed checks that a faulty network is blamed on one layer, with a clue, and that its twin is not.
 func blamed(t *testing.T, faulty, clean audittest.Fixture, layer string, clue audit.ClueName) (*audit.Result, *layers.Result) {
 	t.Helper()
-	faulty.Want = []audittest.Want{{Category: audit.Layer, Message: "^" + layer + " .*is the first layer that breaks"}}
-	audittest.Run(t, layers.Check, faulty, clean)
 	c, r := look(t, faulty)
+	if len(c.Findings) != 1 || c.Findings[0].Category != audit.Layer || c.Findings[0].Location != layer || len(c.Findings[0].Evidence) == 0 ||
+		len(c.Findings[0].Remedies) == 0 || c.Findings[0].Worst.Index < 0 || !strings.Contains(c.Findings[0].Message, "is the first layer that breaks") {
+		t.Errorf("findings %+v, want one about %s", c.Findings, layer)
+	}
 	if clue != "" && !slices.ContainsFunc(c.Clues, func(q audit.Clue) bool { return q.Name == clue && q.Holds && q.Location == layer }) {
-		show(t, r)
 		t.Errorf("clues %+v, want %s", c.Clues, clue)
 	}
 	if t.Failed() {
 		show(t, r)
 	}
+	silent(t, clean)
 	return c, r
+}
+
+// silent checks that nothing is found in a clean network.
+func silent(t *testing.T, clean audittest.Fixture) {
+	t.Helper()
+	d, q := look(t, clean)
+	if len(d.Findings) > 0 || q.First >= 0 || slices.ContainsFunc(d.Clues, func(c audit.Clue) bool { return c.Holds }) {
+		show(t, q)
+		t.Errorf("%s: findings %+v, clues %+v", clean.Subject.Name, d.Findings, d.Clues)
+	}
 }
 
 // A pooling whose windows do not lie about the centre.

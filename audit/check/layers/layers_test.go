@@ -194,7 +194,7 @@ func TestLocalTerms(t *testing.T) {
 	}
 	g := parse(t, "SO(2)")
 	plan := audittest.Plan(t, pictures(t, g, action.Options{}, 1, 28, 28), action.Trivial{G: g}, audittest.Angles(8)...)
-	for _, name := range []string{"original", "augmented", "c4"} {
+	for _, name := range []string{"original", "c4"} {
 		s := digits(t, name, plan)
 		_, r := look(t, audittest.Fixture{Subject: s})
 		m := s.Interior
