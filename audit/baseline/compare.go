@@ -180,9 +180,15 @@ func draws(seed uint64, what string) *rand.Rand {
 
 func (c *Comparison) set(before, after *Set, m *Model, confidence float64) SetChange {
 	change := func(what string, a, b []float64) Change {
-		x := Change{Comparison: aggregate.Compare(a, b, resamples(confidence), confidence, draws(m.Seed, after.Name+" "+what))}
-		// Factor is before by after: an increase beyond (1 + allow) is a factor below its inverse.
-		x.Beyond = x.Verdict == aggregate.Worse && x.Factor.High < 1/(1+c.Allow)
+		r := func() *rand.Rand { return draws(m.Seed, after.Name+" "+what) }
+		x := Change{Comparison: aggregate.Compare(a, b, resamples(confidence), confidence, r())}
+		// The increase is beyond what is allowed if the error now is larger than (1 + allow) times the one before. Unlike the interval of
+		// the factor this can be said of errors that were none at all.
+		most := make([]float64, len(a))
+		for i := range a {
+			most[i] = (1 + c.Allow) * a[i]
+		}
+		x.Beyond = x.Verdict == aggregate.Worse && aggregate.Compare(most, b, resamples(confidence), confidence, r()).Verdict == aggregate.Worse
 		return x
 	}
 	s := SetChange{

@@ -202,7 +202,7 @@ func Text(w io.Writer, cs ...*Comparison) error {
 		for _, s := range c.Sets {
 			for _, x := range s.rows() {
 				rows = append(rows, []string{
-					s.Name, x.name, audit.Figures(x.c.Before), audit.Figures(x.c.After), audit.Figures(x.c.Before / x.c.After), limits(x.c.Factor), x.c.Verdict.String(),
+					oneLine(s.Name), x.name, audit.Figures(x.c.Before), audit.Figures(x.c.After), audit.Figures(x.c.Before / x.c.After), limits(x.c.Factor), x.c.Verdict.String(),
 				})
 			}
 		}
