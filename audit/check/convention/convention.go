@@ -114,6 +114,9 @@ type search struct {
 	list    []*variant
 	skipped int // variants that are the same as the declared one
 	centres bool
+	// compared says that channels were matched, inferred what came of it.
+	compared bool
+	inferred *variant
 }
 
 func newSearch(p *audit.Pass, sw *sweep.Result, c *controls.Result) *search {
@@ -195,7 +198,7 @@ func (s *search) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if inferred != nil {
+	if s.inferred = inferred; inferred != nil {
 		s.list, left = append(s.list, inferred), append(left, inferred)
 	}
 	if len(left) == 0 {
@@ -282,6 +285,12 @@ func (s *search) conclude() {
 			found = append(found, v)
 			s.r.Passing = append(s.r.Passing, v.name)
 		}
+	}
+	if s.compared && s.inferred == nil {
+		tried++
+		const name = "the channels of the output change places"
+		s.r.Tried = append(s.r.Tried, Tried{Name: name, Error: math.NaN(), Inputs: s.trained()})
+		table.Rows = append(table.Rows, []audit.Cell{audit.Word(name), audit.Num(math.NaN()), audit.Num(float64(s.trained())), audit.Word("no permutation fits")})
 	}
 	if len(far) > 0 {
 		table.Rows = append(table.Rows, []audit.Cell{audit.Word(fmt.Sprintf("%d centres that are worse", len(far))), audit.Num(math.NaN()), audit.Num(math.NaN()), audit.Word("fail")})

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"nero/audit"
@@ -24,8 +25,8 @@ import (
 )
 
 const (
-	inputs = 24
-	side   = 21
+	inputs = 14
+	side   = 17
 )
 
 func parse(tb testing.TB, name string) group.Group {
@@ -229,8 +230,10 @@ func TestFramesOfMaps(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			sample := audittest.Noise
 			named(t, some(picture(t, "faulty", c.group, after(conv, c.change), sample)), c.want)
-			silent(t, some(picture(t, "clean", c.group, conv, sample)))
 		})
+	}
+	for _, g := range []string{"C4", "D4", fmt.Sprintf("Roll(%d,%d)", side, side)} {
+		silent(t, some(picture(t, "clean", g, conv, audittest.Noise)))
 	}
 	t.Run("broken", func(t *testing.T) {
 		for _, g := range []string{"C4", "D4"} {
@@ -281,6 +284,17 @@ func TestCentres(t *testing.T) {
 			}
 		})
 	}
+	t.Run("background", func(t *testing.T) {
+		// What a turn about another centre brings in from outside is not what the model puts there.
+		lit := func(v space.Value) space.Value {
+			x := v.(*space.Image) //nolint:errcheck // pictures only
+			for i := range x.Pix {
+				x.Pix[i] += 100
+			}
+			return x
+		}
+		named(t, picture(t, "background", "C4", after(after(conv, aside(1, 1)), lit), audittest.Pictures), "the output turns about a centre \\+1 px right and \\+1 px down")
+	})
 	t.Run("clean", func(t *testing.T) {
 		silent(t, invariant(t, "C4", rings))
 		silent(t, picture(t, "clean", "C4", conv, audittest.Pictures))
@@ -421,6 +435,38 @@ func TestUnits(t *testing.T) {
 	silent(t, subject("clean", right, right))
 	named(t, subject("output", right, wrong), "the output is given degrees where it takes radians")
 	named(t, subject("input", wrong, right), "the input is given degrees where it takes radians")
+}
+
+// A variant that moves next to nothing passes with every model that jumps, and means nothing.
+func TestNothingMoves(t *testing.T) {
+	so2 := parse(t, "SO(2)")
+	in := turning{so2, func(g group.Element) float64 { return g[0] * math.Pi / 180 }}
+	steps := audittest.Pointwise(func(v space.Value) space.Value {
+		x := v.(*space.Tensor).Val //nolint:errcheck // vectors only
+		return &space.Tensor{Shape: []int{2}, Val: []float64{math.Copysign(1, x[0]), math.Copysign(1, x[1])}}
+	})
+	s := &audit.Subject{
+		Name: "steps", Predictor: steps, Plan: audittest.Plan(t, in, action.Trivial{G: so2}, group.Element{0}, group.Element{20}, group.Element{40}, group.Element{50}),
+		N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
+	}
+	r := unnamed(t, s)
+	if !slices.ContainsFunc(r.Tried, func(x convention.Tried) bool { return strings.Contains(x.Why, "hardly moves the input") }) {
+		t.Errorf("tried %+v", r.Tried)
+	}
+}
+
+// Channels that change places at every element, but not as the elements compose, are no representation.
+func TestNoRepresentation(t *testing.T) {
+	c4 := parse(t, "C4")
+	in := exactly{audittest.Plane(t, c4), func(g group.Element) group.Element {
+		if g[0] == 0 {
+			return g
+		}
+		return group.Element{90}
+	}}
+	unnamed(t, &audit.Subject{
+		Name: "stuck", Predictor: audittest.Compass(), Plan: audittest.Plan(t, in, action.Trivial{G: c4}), N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
+	})
 }
 
 // sets are n sets of points as rows.

@@ -80,6 +80,7 @@ func (s *search) infer(ctx context.Context) (*variant, error) {
 	if err := s.collect(ctx, s.pick[:s.trained()], back, &base, moved); err != nil || base == nil {
 		return nil, err
 	}
+	s.compared = true
 	perms := map[int]signedPermutation{}
 	still := true
 	for k, j := range s.use {
