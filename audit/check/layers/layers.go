@@ -41,8 +41,9 @@ together with it.`,
 		{Name: "share", Doc: "least signed share of a layer that is named as the first that breaks", Default: 0.05, Min: 0, Max: 1},
 		{Name: "memory", Doc: "values held at once; fewer samples and elements are followed if they do not fit", Unit: "MB", Default: 256, Min: 1, Max: 1 << 20},
 	},
-	Run:  run,
-	Work: work,
+	Optional: true,
+	Run:      run,
+	Work:     work,
 }
 
 // work counts runs of the whole model: the chain of layers moved, unmoved and from moved values, and half of it per place and element.
