@@ -106,7 +106,7 @@ type auditFlags struct {
 	repeats                             int
 	checks, skip, require, layers, sets []string
 	only                                []string
-	replay, contract                    string
+	replay, contract, calibrate         string
 	baseline                            baselineFlags
 }
 
@@ -120,6 +120,7 @@ func (f *auditFlags) add(c *cobra.Command) {
 	s.StringSliceVar(&f.layers, "layer", nil, "look at these `layers` only, by the name of the node or of its output")
 	s.StringArrayVar(&f.sets, "set", nil, "parameter of a check, `CHECK.NAME=NUMBER`; repeat for several")
 	f.baseline.add(c)
+	s.StringVar(&f.calibrate, "calibrate", "", "threshold: ten times the error of this reference `model`, known to be good, on the same study")
 	s.StringVar(&f.contract, "contract", "", "what must hold of inputs like these, `ERROR:RATE[:CONFIDENCE]`: 1e-3:0.05 is P(error > 0.001) at most 5%")
 	s.StringArrayVar(&f.only, "only", nil, "audit this `model` of the study alone, by its name; repeat for several")
 	s.StringVar(&f.replay, "replay", "", "measure one sample at one element again, `SAMPLE@COORDINATES`, as reports print it; with -o keep its inputs and outputs")
@@ -236,6 +237,11 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af a
 	policy, err := auditPolicy(s, af)
 	if err != nil {
 		return nil, err
+	}
+	if af.calibrate != "" {
+		if policy, err = a.calibrate(ctx, s, ef, af.calibrate, policy, workers); err != nil {
+			return nil, err
+		}
 	}
 	checks, left, err := check.Select(s.Audit.Checks, s.Audit.Skip)
 	if err != nil {

@@ -132,6 +132,9 @@ func (a *App) replay(ctx context.Context, s *job.Study, ef engineFlags, af audit
 	if err != nil {
 		return err
 	}
+	if af.calibrate != "" {
+		policy.Threshold = math.NaN() // to measure it again would take another audit
+	}
 	var text, doc bytes.Buffer
 	replayText(&text, m, r, policy)
 	if err := replayJSON(&doc, m, r); err != nil {
@@ -200,11 +203,14 @@ func replayText(w io.Writer, m *eval.Model, r *sweep.Replayed, policy audit.Poli
 		fmt.Fprintf(w, "  error               %s, largest component %s\n", allDigits(r.Error.Norm), audit.Figures(r.Error.Max))
 		fmt.Fprintf(w, "  scale s             %s\n", allDigits(r.Scale))
 	}
-	against := "at most"
-	if !(r.Relative() <= policy.Threshold) {
-		against = "above"
+	against := ", at most the threshold " + audit.Figures(policy.Threshold)
+	switch {
+	case math.IsNaN(policy.Threshold):
+		against = ""
+	case !(r.Relative() <= policy.Threshold):
+		against = ", above the threshold " + audit.Figures(policy.Threshold)
 	}
-	fmt.Fprintf(w, "  relative error      %s%s, %s the threshold %s\n", allDigits(r.Relative()), unit, against, audit.Figures(policy.Threshold))
+	fmt.Fprintf(w, "  relative error      %s%s%s\n", allDigits(r.Relative()), unit, against)
 	repeat, rounding, floor := r.Floors()
 	fmt.Fprintf(w, "  floors              repeat %s, one ulp of the input %s, resampling %s\n", audit.Figures(repeat), audit.Figures(rounding), floorText(r, floor))
 	if a, b := audit.Class(r.Before), audit.Class(r.Back); a >= 0 || b >= 0 {

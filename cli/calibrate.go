@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"nero/audit"
+	"nero/audit/check/endtoend"
+	"nero/audit/check/lattice"
+	"nero/run/job"
+	"nero/run/workload"
+	"nero/symmetry/action"
+)
+
+const (
+	// margin is how many times the error of a reference is allowed.
+	margin = 10
+	// saneError is the largest error of a model that may serve as a reference: that of the loosest preset.
+	saneError = 1e-3
+)
+
+// calibrate sets the threshold of a policy by a model that is known to be good, on the same study: ten times its error on the exact elements,
+// or on the others if there are none. The error is the upper limit of what an audit judges, or the rounding floor where that is larger.
+func (a *App) calibrate(ctx context.Context, s *job.Study, ef engineFlags, file string, p audit.Policy, workers int) (audit.Policy, error) {
+	fail := func(err error) (audit.Policy, error) { return p, fmt.Errorf("--calibrate: %s: %w", file, err) }
+	if s.Audit.Threshold != 0 || p.Preset != "production" {
+		return p, errors.New("--calibrate measures the threshold: leave --threshold, --preset and theirs in the study away")
+	}
+	if ext := filepath.Ext(file); !strings.EqualFold(ext, ".onnx") {
+		return fail(errors.New("want a model (.onnx) that is known to have the symmetry"))
+	}
+	ref := *s
+	ref.Models = []job.Model{{Name: job.NameOf(file), ONNX: file}}
+	ref.Audit.Contract, ref.Audit.Layers = job.Contract{}, nil
+	w, err := workload.Open(ctx, &ref, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true})
+	if err != nil {
+		return fail(err)
+	}
+	defer w.Close() //nolint:errcheck // nothing is lost
+	subject, _, err := inputs(w, w.Eval.Models[0], workers)
+	if err != nil {
+		return fail(err)
+	}
+	r, err := audit.Run(ctx, subject, p, []*audit.Check{lattice.Check, endtoend.Check}, audit.Options{})
+	if err != nil {
+		return fail(err)
+	}
+	e, set, err := known(r)
+	if err != nil {
+		return fail(err)
+	}
+	digest := ""
+	for _, m := range w.Job.Models {
+		digest = m.SHA256
+	}
+	p.Preset, p.Threshold = "", margin*e
+	p.Origin = fmt.Sprintf("%d times the error %s of the reference %s (sha256 %.12s) on the %s of this study", margin, audit.Figures(e), job.NameOf(file), digest, set)
+	a.say("note: threshold %s: %s", audit.Figures(p.Threshold), p.Origin)
+	return p, nil
+}
+
+// known is the error that a reference is known to have, and the set that it was measured on.
+func known(r *audit.Report) (e float64, set string, err error) {
+	var of *audit.Set
+	for _, s := range r.Sets() {
+		if of == nil || s.Exact && !of.Exact {
+			of = s
+		}
+	}
+	switch {
+	case of == nil:
+		return 0, "", errors.New("no set of elements could be judged, so its error is not known")
+	case of.NonFinite > 0:
+		return 0, "", fmt.Errorf("%d outputs on the %s are not finite; a reference must be known to be good", of.NonFinite, of.Name)
+	case of.Cause == audit.CauseVacuous || !(of.Scale > 0):
+		return 0, "", errors.New("its outputs do not vary, so its error says nothing")
+	}
+	e = max(of.Worst.Value, of.Worst.Hi) // NaN if there is no limit
+	if f := of.Floors.Rounding; f > e {
+		e = f
+	}
+	if math.IsNaN(e) {
+		return 0, "", errors.New("one input gives no interval of its error; use more inputs")
+	}
+	if !(e <= saneError) {
+		why := "it does not have the symmetry itself"
+		if of.Cause == audit.CauseResampling {
+			why = "resampling alone would give that: take exact elements (--orbit lattice), or a finer kernel"
+		}
+		return 0, "", fmt.Errorf("its error on the %s is %s, more than %s: %s", of.Name, audit.Figures(e), audit.Figures(saneError), why)
+	}
+	if e == 0 {
+		e = 1.0 / (1 << 24) // not even the last digit moves: the precision of float32
+	}
+	return e, of.Name, nil
+}
