@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"nero/data/tensor"
+	"nero/model/onnx"
 	"nero/model/onnx/jvp"
 )
 
@@ -120,9 +121,16 @@ func (p *Part) forward(floats func(string) bool, wanted []string) error {
 	if err != nil {
 		return err
 	}
-	p.d, err = derivative(r.Bytes, r.Inputs, r.Tangents)
+	// What the graph reads and returns is known; to decode it for that would cost as much memory as the model once more.
+	sig := part.Signature()
+	p.d = &graph{bytes: r.Bytes, feeds: slices.Clone(sig.Inputs), outputs: append(onnx.Names(sig.Outputs), r.Tangents...), extra: r.Inputs, results: r.Tangents}
+	for k, name := range r.Inputs {
+		port := sig.Inputs[slices.IndexFunc(sig.Inputs, func(q onnx.Port) bool { return q.Name == moving[k] })]
+		port.Name = name
+		p.d.feeds = append(p.d.feeds, port)
+	}
 	p.moving = moving
-	return err
+	return nil
 }
 
 // differentiate runs a batch through the graph that carries tangents along.
