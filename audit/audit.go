@@ -45,10 +45,14 @@ type Check struct {
 // Summary is the first sentence of the documentation.
 func (c *Check) Summary() string {
 	s, _, _ := strings.Cut(c.Doc, "\n\n")
-	if i := strings.Index(s, ". "); i >= 0 {
-		s = s[:i+1]
+	words := strings.Fields(s)
+	for i, w := range words {
+		if strings.HasSuffix(w, ".") && !slices.Contains([]string{"al.", "e.g.", "i.e."}, strings.TrimLeft(w, "(")) {
+			words = words[:i+1]
+			break
+		}
 	}
-	return strings.Join(strings.Fields(s), " ")
+	return strings.Join(words, " ")
 }
 
 // Param is a number that a caller may set.

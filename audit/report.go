@@ -60,7 +60,7 @@ type Set struct {
 	// if they are not kept.
 	IDs            []string
 	Means, Largest []float64
-	At                  Where
+	At             Where
 	// Resampling is the error of moving the input there and back, f(ρ(g)⁻¹ρ(g)x) - f(x), and Ratio the error over it. Both are NaN
 	// where every element is exact.
 	Resampling Stats

@@ -199,8 +199,8 @@ func (r *Report) Certificate() []string {
 	}
 	var c []string
 	for _, s := range r.Sets() {
-		if math.IsNaN(s.Exceed.Hi) || s.Exceed.N == 0 || s.NonFinite > 0 {
-			continue
+		if math.IsNaN(s.Exceed.Hi) || s.Exceed.N == 0 || s.NonFinite > 0 || s.Exceed.Hi >= 1 {
+			continue // a bound of one says nothing
 		}
 		what := "relative error"
 		if s.Unit == PixelShare {

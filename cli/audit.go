@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"nero/audit"
 	"nero/audit/check"
@@ -452,6 +453,7 @@ func about(w *workload.Workload, model string) []audit.About {
 	add("group", w.Study.Group.Name)
 	add("kernel", w.Study.Group.Resample)
 	add("border", w.Study.Group.Border)
+	add("date", time.Now().UTC().Format(time.DateOnly))
 	add("program", version())
 	add("platform", runtime.GOOS+"/"+runtime.GOARCH)
 	return a
@@ -527,50 +529,77 @@ func thin(p *orbit.Plan, n int) *orbit.Plan {
 func (a *App) checks() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "checks", Short: "List the checks of an audit, with what they ask and need", Args: cobra.NoArgs,
-		Example: "  nero checks",
-		RunE: func(*cobra.Command, []string) error {
-			type param struct {
-				Name    string  `json:"name"`
-				Doc     string  `json:"doc"`
-				Default float64 `json:"default"`
-			}
-			type entry struct {
-				Name     string   `json:"name"`
-				Doc      string   `json:"doc"`
-				Requires []string `json:"requires,omitempty"`
-				Params   []param  `json:"params,omitempty"`
-			}
-			var all []entry
-			for _, c := range check.All() {
-				e := entry{Name: c.Name, Doc: c.Doc}
-				for _, r := range c.Requires {
-					e.Requires = append(e.Requires, r.Name)
-				}
-				for _, p := range c.Params {
-					e.Params = append(e.Params, param{p.Name, p.Doc, p.Default})
-				}
-				all = append(all, e)
+		Use: "checks [NAME...]", Short: "List the checks of an audit, with what they ask and need", Args: cobra.ArbitraryArgs,
+		Long: `checks lists what an audit asks, in the order in which it is asked, with one line each; with names, all that there is to know of those.
+
+A check that judges decides about PASS. One that explains says where, why or how else: that it could not run is said in the report and does
+not stand in the way of PASS, unless --require names it.`,
+		Example: "  nero checks\n  nero checks layers gradient\n  nero checks --json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			all, _, err := check.Select(args, nil)
+			if err != nil {
+				return err
 			}
 			if asJSON {
-				return writeJSON(a.Out, all)
+				return writeJSON(a.Out, describeChecks(all))
 			}
-			for _, e := range all {
-				fmt.Fprintf(a.Out, "%s\n", e.Name)
-				for line := range strings.SplitSeq(strings.TrimSpace(e.Doc), "\n") {
+			if len(args) == 0 {
+				for _, c := range describeChecks(all) {
+					fmt.Fprintf(a.Out, "%-11s %-8s  %s\n", c.Name, c.Role, c.Summary)
+				}
+				fmt.Fprintf(a.Out, "\nMore on one: nero checks NAME. Not asked by any: %s.\n", strings.Join(check.Outside(), "; "))
+				return nil
+			}
+			for i, c := range describeChecks(all) {
+				if i > 0 {
+					fmt.Fprintln(a.Out)
+				}
+				fmt.Fprintf(a.Out, "%s (%s)\n", c.Name, c.Role)
+				for line := range strings.SplitSeq(strings.TrimSpace(c.Doc), "\n") {
 					fmt.Fprintf(a.Out, "  %s\n", line)
 				}
-				if len(e.Requires) > 0 {
-					fmt.Fprintf(a.Out, "  requires: %s\n", strings.Join(e.Requires, ", "))
+				if len(c.Requires) > 0 {
+					fmt.Fprintf(a.Out, "  needs: %s\n", strings.Join(c.Requires, ", "))
 				}
-				for _, p := range e.Params {
-					fmt.Fprintf(a.Out, "  %s.%s = %g: %s\n", e.Name, p.Name, p.Default, p.Doc)
+				if len(c.Uses) > 0 {
+					fmt.Fprintf(a.Out, "  uses, if they run: %s\n", strings.Join(c.Uses, ", "))
+				}
+				for _, p := range c.Params {
+					fmt.Fprintf(a.Out, "  --set %s.%s=%g: %s\n", c.Name, p.Name, p.Default, p.Doc)
 				}
 			}
-			fmt.Fprintf(a.Out, "not asked: %s\n", strings.Join(check.Outside(), "; "))
 			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// checkEntry is a check as it is listed.
+type checkEntry struct {
+	Name     string        `json:"name"`
+	Role     string        `json:"role"` // "judges" or "explains"
+	Summary  string        `json:"summary"`
+	Doc      string        `json:"doc"`
+	Requires []string      `json:"requires,omitempty"`
+	Uses     []string      `json:"uses,omitempty"`
+	Params   []audit.Param `json:"params,omitempty"`
+}
+
+func describeChecks(all []*audit.Check) []checkEntry {
+	var out []checkEntry
+	for _, c := range all {
+		e := checkEntry{Name: c.Name, Role: "judges", Summary: c.Summary(), Doc: c.Doc, Params: c.Params}
+		if c.Optional {
+			e.Role = "explains"
+		}
+		for _, r := range c.Requires {
+			e.Requires = append(e.Requires, r.Name)
+		}
+		for _, u := range c.Uses {
+			e.Uses = append(e.Uses, u.Name)
+		}
+		out = append(out, e)
+	}
+	return out
 }

@@ -321,7 +321,9 @@ func (l *look) clues(r *Result) {
 	single := math.Abs(big.Share.Value) >= singleShare && others <= otherShare
 	give(audit.ClueSingleLayer, single, strength, entrance(r.Rows, big).Name, fmt.Sprintf("%s carries the share %.3g, every other layer at most %.3g", big.Name, big.Share.Value, others))
 	grows, rho := grows(r.Rows)
-	give(audit.ClueGrows, grows && !single, 0.8, "", fmt.Sprintf("the prefix error and the depth have the rank correlation %.2g over %d layers", rho, len(r.Rows)))
+	if !math.IsNaN(rho) {
+		give(audit.ClueGrows, grows && !single, 0.8, "", fmt.Sprintf("the prefix error and the depth have the rank correlation %.2g over %d layers", rho, len(r.Rows)))
+	}
 	if most == r.First || single {
 		w, start = big, entrance(r.Rows, big)
 		name, what, _ = l.class(start)
