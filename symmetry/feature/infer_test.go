@@ -287,7 +287,54 @@ func TestFitLinear(t *testing.T) {
 	if _, fit, err = f.FitLinear(bad, []int{3}); err != nil || fit.R2 > 0.2 || !(fit.Defect > 0.3) {
 		t.Errorf("noise: %+v, %v", fit, err)
 	}
+	// R² is that of objects held out: what few samples fit by chance explains no others.
+	if _, fit, err = f.FitLinear(bad[:7*9], []int{3}); err != nil || !(fit.R2 < 0) {
+		t.Errorf("nine samples of noise: %+v, %v", fit, err)
+	}
 	if _, _, err := f.FitLinear(good[:7*8], []int{3}); err == nil {
 		t.Error("eight samples for vectors of three numbers are not refused")
+	}
+}
+
+// Channels that change places in a way that is no representation are not explained by it, however well each element fits.
+func TestPermutationsMustCompose(t *testing.T) {
+	f := frame(t, cyclic(t, 4))
+	orders := map[int][]int{0: {0, 1, 2, 3}, 1: {1, 2, 3, 0}, 2: {1, 0, 3, 2}, 3: {3, 0, 1, 2}} // the half turn is not twice the quarter turn
+	var list []feature.Pair
+	r := rand.New(rand.NewPCG(6, 6))
+	for i := range 6 {
+		x := noise(r, 4)
+		for k := 1; k < 4; k++ {
+			y := make([]float64, 4)
+			for c := range y {
+				y[c] = x[orders[k][c]]
+			}
+			list = append(list, feature.Pair{G: group.Element{float64(90 * k)}, Object: i, X: x, Y: y})
+		}
+	}
+	if got, _, err := f.Infer(list, f.Candidates([]int{4}, nil), feature.Limits{}); err != nil || got != nil {
+		t.Errorf("found %v, %v", got, err)
+	}
+	// Nor is an order that holds for every other sample alone.
+	half := slices.Clone(list)
+	for i, p := range half {
+		half[i].Y = p.X
+		if k := int(p.G[0] / 90); p.Object%2 == 0 {
+			half[i].Y = append(slices.Clone(p.X[k:]), p.X[:k]...)
+		} else {
+			half[i].Y = []float64{p.X[1], p.X[0], p.X[2], p.X[3]}
+		}
+	}
+	if got, _, err := f.Infer(half, f.Candidates([]int{4}, nil), feature.Limits{}); err != nil || got != nil {
+		t.Errorf("found %v, %v", got, err)
+	}
+	for i := range list { // with the right half turn they are found
+		if list[i].G[0] == 180 {
+			x := list[i].X
+			list[i].Y = []float64{x[2], x[3], x[0], x[1]}
+		}
+	}
+	if got, _, err := f.Infer(list, f.Candidates([]int{4}, nil), feature.Limits{}); err != nil || got == nil || got.Kind() != feature.Regular {
+		t.Errorf("found %v, %v", got, err)
 	}
 }
