@@ -23,12 +23,12 @@ var Check = &audit.Check{
 	Doc: `Convention tries, where a set of elements fails, other conventions of the actions on a few inputs and elements, exact ones first, and names
 one under which the error passes. It proposes and never switches anything.
 
-On the output side it tries: no motion; the inverse element; the motion of the input; frames that are flipped, transposed or turned against the declared
-one; mirror and turn, or turn and shift, in the other order; degrees taken for radians and the reverse; shifts counted in pixels of the output; another centre, n/2 or a
-pixel aside; channels that do not move, move as a vector (with y up or down, or exchanged components), change their sign under mirrors, or change places: which
-channel goes where is inferred from some inputs and tested on others. On the input side: other centres, units and orders, points about their own
-mean, matrices transposed, and whatever of the above does not map the elements to each other. A change of frame that does map them to each other is the same
-claim on either side, so it is tried on the output.
+On the output side it tries: no motion; the inverse element; the motion of the input; frames that are flipped, transposed or turned against the
+declared one; mirror and turn, or turn and shift, in the other order; degrees taken for radians and the reverse; shifts counted in pixels of the output;
+another centre, n/2 or a pixel aside; channels that do not move, move as a vector (with y up or down, or exchanged components), change their sign under
+mirrors, or change places: which channel goes where is inferred from some inputs and tested on others. On the input side: other centres, units and orders;
+points about their own mean, or about a centre that is fitted to some inputs and tested on others; matrices transposed; and whatever of the above does
+not map the elements to each other. A change of frame that does is the same claim on either side, so it is tried on the output.
 
 A variant passes if the interval of its error lies below the threshold, or if the error falls a hundredfold and to the floor. It must still move what
 it is said to move, so that a test that became empty does not pass. Content near the border is blanked while other centres are tried, and the
@@ -201,16 +201,19 @@ func (s *search) try(ctx context.Context) error {
 	if s.inferred = inferred; inferred != nil {
 		s.list, left = append(s.list, inferred), append(left, inferred)
 	}
+	fitted, err := s.fit(ctx)
+	if err != nil {
+		return err
+	}
+	if fitted != nil {
+		s.list, left = append(s.list, fitted), append(left, fitted)
+	}
 	if len(left) == 0 {
 		return nil
 	}
 	// Other centres must fail as declared with the same blanked inputs.
 	blanked := &variant{name: "declared, blanked", key: "blanked", frame: true}
-	rest := s.pick
-	if inferred != nil && len(left) == 1 {
-		rest = s.heldOut()
-	}
-	if m, err = s.measure(ctx, append(left, blanked), rest); err != nil {
+	if m, err = s.measure(ctx, append(left, blanked), s.pick); err != nil {
 		return err
 	}
 	declared := audit.MeanInterval(m.relative(len(left), m.scale(true)), s.p.Policy.Confidence)
@@ -223,7 +226,7 @@ func (s *search) try(ctx context.Context) error {
 			}
 		}
 		e := m.relative(k, scale)
-		if v == inferred && len(rest) == len(s.pick) {
+		if v.learned {
 			e = e[min(s.trained(), len(e)):] // the others taught it
 		}
 		iv := audit.MeanInterval(e, s.p.Policy.Confidence)

@@ -509,6 +509,28 @@ func TestPoints(t *testing.T) {
 	subject := func(name string, m audit.Predictor) *audit.Subject {
 		return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(t, in, action.Trivial{G: so2}, audittest.Angles(7)...), N: inputs, Sample: sets(inputs, 6), Seed: 1}
 	}
+	// The same of points that were moved before.
+	moments := audittest.Pointwise(func(v space.Value) space.Value {
+		var a, b float64
+		for k, x := 0, v.(*space.Tensor).Val; k < len(x); k += 2 { //nolint:errcheck // points only
+			r := x[k]*x[k] + x[k+1]*x[k+1]
+			a, b = a+r, b+math.Sqrt(r)
+		}
+		return &space.Tensor{Shape: []int{2}, Val: []float64{a, b}}
+	})
+	silent(t, subject("clean moments", moments))
+	pushed := before(moments, func(v space.Value) space.Value {
+		x := v.(*space.Tensor) //nolint:errcheck // points only
+		y := &space.Tensor{Shape: x.Shape, Val: slices.Clone(x.Val)}
+		for k := 0; k < len(y.Val); k += 2 {
+			y.Val[k], y.Val[k+1] = y.Val[k]+0.5, y.Val[k+1]-0.25
+		}
+		return y
+	})
+	_, of := named(t, subject("about another point", pushed), `the points turn about \(-0\.5, 0\.25\) in place of the origin`)
+	if q, ok := clue(of, audit.ClueCentre); !ok || !q.Holds {
+		t.Errorf("clue centre: %+v", q)
+	}
 	silent(t, subject("clean", model(true)))
 	named(t, subject("about the mean", model(false)), "the points turn about their own mean")
 	unnamed(t, subject("broken", audittest.Linear(1, 0.5, -0.3, 0.2, 0.7, -1, 0.1, 0.4, 0.9, -0.2, 0.3, 0.6)))

@@ -22,6 +22,9 @@ type linear struct {
 	shape   []int
 }
 
+// errForm marks values that are not of the form that a matrix was read for.
+var errForm = errors.New("not a tensor of the form that the matrix was read for")
+
 // mostDimensions bounds the size of a matrix.
 const mostDimensions = 16
 
@@ -34,7 +37,11 @@ func newLinear(a action.Action, v space.Value) *linear {
 	var tries []*linear
 	switch len(x.Shape) {
 	case 1:
-		tries = []*linear{{a: a, n: 1, d: x.Shape[0], shape: x.Shape}}
+		// Copies of a representation are points one after the other.
+		if rep, ok := action.RepresentationOf(a); ok && rep.Dim() > 1 && x.Shape[0]%rep.Dim() == 0 {
+			tries = append(tries, &linear{a: a, n: x.Shape[0] / rep.Dim(), d: rep.Dim(), shape: x.Shape})
+		}
+		tries = append(tries, &linear{a: a, n: 1, d: x.Shape[0], shape: x.Shape})
 	case 2:
 		tries = []*linear{{a: a, n: x.Shape[0], d: x.Shape[1], shape: x.Shape}, {a: a, n: x.Shape[1], d: x.Shape[0], columns: true, shape: x.Shape}}
 	}
@@ -204,7 +211,7 @@ func (m *linear) motion(at func(j int) group.Element, change func(mat []float64)
 	return func(j int, v space.Value) (space.Value, error) {
 		x, ok := v.(*space.Tensor)
 		if !ok || len(x.Val) != m.n*m.d {
-			return nil, errors.New("not a tensor of the form that the matrix was read for")
+			return nil, errForm
 		}
 		q, ok := cache[j]
 		if !ok {
@@ -224,11 +231,11 @@ func (m *linear) motion(at func(j int) group.Element, change func(mat []float64)
 }
 
 // about moves points about their own mean.
-func (m *linear) about(a action.Action, at func(j int) group.Element) motion {
+func (m *linear) about(at func(j int) group.Element) motion {
 	return func(j int, v space.Value) (space.Value, error) {
 		x, ok := v.(*space.Tensor)
 		if !ok || len(x.Val) != m.n*m.d {
-			return nil, errors.New("not a tensor of the form that the matrix was read for")
+			return nil, errForm
 		}
 		mean := make([]float64, m.d)
 		for i := range m.n {
@@ -236,23 +243,6 @@ func (m *linear) about(a action.Action, at func(j int) group.Element) motion {
 				mean[k] += x.Val[m.at(i, k)] / float64(m.n)
 			}
 		}
-		moved := func(sign float64, x *space.Tensor) *space.Tensor {
-			y := &space.Tensor{Shape: slices.Clone(x.Shape), Val: slices.Clone(x.Val)}
-			for i := range m.n {
-				for k, c := range mean {
-					y.Val[m.at(i, k)] += sign * c
-				}
-			}
-			return y
-		}
-		z, err := a.Apply(at(j), moved(-1, x))
-		if err != nil {
-			return nil, err
-		}
-		t, ok := z.(*space.Tensor)
-		if !ok || math.IsNaN(norm(t.Val)) {
-			return nil, errors.New("the action gives no finite tensor")
-		}
-		return moved(1, t), nil
+		return m.around(at, mean)(j, v)
 	}
 }

@@ -24,6 +24,7 @@ type variant struct {
 	back    motion // of the output; nil: as declared
 	centre  bool
 	frame   bool // inputs are blanked near the border
+	learned bool // from the first inputs, so that only the others can test it
 	still   bool // need not move the output
 	unit    bool // of another unit, so that it moves things by less or more than declared
 	why     string

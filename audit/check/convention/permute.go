@@ -20,11 +20,8 @@ const (
 	mostWork     = 200_000_000
 )
 
-// trained is how many of the picked samples the channels are inferred from.
+// trained is how many of the picked samples channels and centres are inferred from.
 func (s *search) trained() int { return max(2, len(s.pick)/3) }
-
-// heldOut are the samples that an inferred permutation is tested on.
-func (s *search) heldOut() []int { return s.pick[min(s.trained(), len(s.pick)):] }
 
 // signedPermutation says where channels come from: number k of the moved output is sign[k] times number from[k] of the unmoved one.
 type signedPermutation struct {
@@ -99,7 +96,7 @@ func (s *search) infer(ctx context.Context) (*variant, error) {
 		return nil, nil
 	}
 	name, declare := s.describe(perms, declared, n)
-	return &variant{name: name, declare: declare, back: func(j int, v space.Value) (space.Value, error) {
+	return &variant{name: name, declare: declare, learned: true, back: func(j int, v space.Value) (space.Value, error) {
 		z, err := back(j, v)
 		if err != nil {
 			return nil, err

@@ -486,7 +486,7 @@ func (b *builder) inputs() {
 		})
 	}
 	if m.n > 1 {
-		b.add(&variant{name: "the points turn about their own mean", declare: "subtract the mean of the points before they move", key: "mean", in: m.about(in, b.at(same, false))})
+		b.add(&variant{name: "the points turn about their own mean", declare: "subtract the mean of the points before they move", key: "mean", in: m.about(b.at(same, false))})
 	}
 	if m.offset {
 		b.add(&variant{name: "the points turn about the origin", declare: "leave out the centre of the action", key: "origin", in: m.motion(b.at(same, false), nil)})
