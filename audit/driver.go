@@ -67,6 +67,9 @@ func (p *Pass) Report(f Finding) { p.out.Findings = append(p.out.Findings, f) }
 // Measure records a number that is worth showing whether or not anything is wrong.
 func (p *Pass) Measure(e ...Evidence) { p.out.Measures = append(p.out.Measures, e...) }
 
+// Shorten leaves the checks that run after this one with the first n samples.
+func (p *Pass) Shorten(n int) { p.Subject.N = min(n, p.Subject.N) }
+
 // Certify adds a sentence to the certificate: what may be said to others, with its confidence and for whom it holds.
 func (p *Pass) Certify(sentence string) { p.out.Certified = append(p.out.Certified, sentence) }
 
@@ -434,6 +437,8 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 	if err != nil {
 		return nil, err
 	}
+	own := *s // a check may shorten it
+	s = &own
 	d := &driver{subject: s, policy: p}
 	elements := elementsOf(s.Plan)
 	r := &Report{
@@ -483,6 +488,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 			return nil, fmt.Errorf("audit of %s: %s: %w", s.Name, c.Name, err)
 		}
 	}
+	r.Inputs = s.N
 	r.conclude()
 	if o.Diagnose != nil {
 		r.Diagnoses = o.Diagnose(r)

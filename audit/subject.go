@@ -83,6 +83,9 @@ type Subject struct {
 	TwinName, NoTwin string
 	// Contract is what must hold of inputs like these beyond the policy; the zero Contract demands nothing.
 	Contract job.Contract
+	// EarlyStop lets an audit do with fewer samples: it stops adding them once it is certain, at any time, whether the contract holds, or
+	// without one whether the share of the policy does.
+	EarlyStop bool
 	// Basis is what another audit must share to be compared with this one, for [Report].
 	Basis []About
 	// About says what is audited and where, for the head of the report.

@@ -108,6 +108,7 @@ type auditFlags struct {
 	checks, skip, require, layers, sets []string
 	only                                []string
 	replay, contract, calibrate         string
+	earlyStop                           bool
 	baseline                            baselineFlags
 }
 
@@ -123,6 +124,7 @@ func (f *auditFlags) add(c *cobra.Command) {
 	f.baseline.add(c)
 	s.StringVar(&f.calibrate, "calibrate", "", "threshold: ten times the error of this reference `model`, known to be good, on the same study")
 	s.StringVar(&f.contract, "contract", "", "what must hold of inputs like these, `ERROR:RATE[:CONFIDENCE]`: 1e-3:0.05 is P(error > 0.001) at most 5%")
+	s.BoolVar(&f.earlyStop, "early-stop", false, "stop adding inputs once it is certain, at any time, whether the contract holds (without one: the policy's share of inputs)")
 	s.StringArrayVar(&f.only, "only", nil, "audit this `model` of the study alone, by its name; repeat for several")
 	s.StringVar(&f.replay, "replay", "", "measure one sample at one element again, `SAMPLE@COORDINATES`, as reports print it; with -o keep its inputs and outputs")
 }
@@ -142,6 +144,7 @@ func (f *auditFlags) overlay(s *job.Study) error {
 		s.Audit.Layers = f.layers
 	}
 	s.Audit.Params = append(slices.Clone(s.Audit.Params), f.sets...)
+	s.Audit.EarlyStop = s.Audit.EarlyStop || f.earlyStop
 	if f.contract == "" {
 		return nil
 	}
@@ -432,7 +435,7 @@ func inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, [
 		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: about(w, m.Name),
-		Contract: w.Study.Audit.Contract, Basis: basis(w),
+		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w),
 	}, chosen, nil
 }
 

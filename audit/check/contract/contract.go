@@ -19,7 +19,8 @@ var Check = &audit.Check{
 input is its largest over a set of elements, relative as everywhere, and NaN counts as above. Inputs are taken to be drawn independently; the
 limits are those of Clopper and Pearson, one-sided at the confidence of the contract, so nothing is assumed of the errors' distribution. The
 contract is met if the upper limit is at most the rate, broken if the lower is above, and undecided in between, with about how many inputs would
-decide. Each set of elements is a statement of its own. Where the error cannot be told from that of resampling the input, a broken contract stays
+decide. Each set of elements is a statement of its own. If the audit may stop early, a sequence that is valid at any time
+takes the place of the limits. Where the error cannot be told from that of resampling the input, a broken contract stays
 an open question.`,
 	Requires: []*audit.Check{sweep.Check},
 	Run:      run,
@@ -64,6 +65,9 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 			}
 		}
 		j := c.Evaluate(errs)
+		if sw.Stop != nil {
+			j.Outcome = sw.Stop.Outcomes[exact] // what was looked at after every input is judged by what may be looked at so
+		}
 		if exact {
 			r.Exact = &j
 		} else {

@@ -67,6 +67,8 @@ type Result struct {
 	FloorMost float64
 	// Informative counts samples that an element changes.
 	Informative int
+	// Stop says how inputs were judged one after another; nil if the audit was not asked to stop early.
+	Stop *Stop
 	// Classes of the pulled-back outputs; nil if the output has none.
 	Classes *Classes
 	// Channels says which channels of the output carry the error, Fits whether one factor or offset explains it, and Table holds the
@@ -76,6 +78,7 @@ type Result struct {
 	Table    *Table
 
 	elements []audit.Element
+	changed  []bool // samples that an element changes
 }
 
 // Classes counts decisions.
@@ -113,6 +116,13 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		IDs: make([]string, n), Labels: make([]int, n), Err: make([]float64, n*m), Identity: make([]float64, n),
 		Component: map[bool]float64{}, NonFinite: map[bool]int{}, NonFiniteAt: map[bool]audit.Where{},
 		FloorMean: make([]float64, n), FloorAt: make([]float64, m), FloorN: make([]int, m), elements: p.Elements,
+		changed: make([]bool, n),
+	}
+	if p.Subject.EarlyStop {
+		var err error
+		if r.Stop, err = newStop(ctx, p); err != nil {
+			return nil, err
+		}
 	}
 	c := &consumer{p: p, r: r}
 	G, out := p.Subject.Plan.Group, p.Subject.Plan.Out
@@ -135,14 +145,31 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			},
 		})
 		return nil, fmt.Errorf("%w: outputs of different form cannot be compared", audit.ErrUntested)
+	} else if errors.Is(err, errDecided) {
+		n = c.sample + 1
+		r.cut(n)
+		p.Shorten(n)
 	} else if err != nil {
 		return nil, err
+	} else {
+		c.close()
+		if r.Stop != nil {
+			r.Stop.add(r, c.sample)
+		}
 	}
-	c.close()
+	for _, x := range r.changed {
+		if x {
+			r.Informative++
+		}
+	}
 	if c.spread.N() == 0 {
 		return nil, fmt.Errorf("%w: no output at the identity is finite", audit.ErrUntested)
 	}
 	r.Form, r.Scale, r.RMS = c.spread.Form(), c.spread.Scale(), c.spread.RMS()
+	if r.Stop != nil {
+		r.Scale = r.Stop.scale
+		r.Stop.report(p, n)
+	}
 	if r.Channels != nil {
 		r.Channels.spread(c.spread.Squares(), c.spread.N())
 	}
@@ -211,8 +238,8 @@ func requests(p *audit.Pass, r *Result, from int) iter.Seq2[audit.Request, error
 					return
 				}
 			}
-			if changed {
-				r.Informative++
+			if r.changed != nil {
+				r.changed[i] = changed
 			}
 		}
 	}
@@ -284,6 +311,9 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 	case baseline:
 		if q.Sample > 0 {
 			c.close()
+			if r.Stop != nil && r.Stop.add(r, c.sample) {
+				return errDecided
+			}
 		}
 		finite, err := audit.Finite(y)
 		if err != nil {
