@@ -16,6 +16,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/check"
+	"nero/audit/check/contract"
 	"nero/audit/diagnosis"
 	"nero/audit/page"
 	"nero/data/dataset"
@@ -145,12 +146,16 @@ func (f *auditFlags) overlay(s *job.Study) error {
 	}
 	s.Audit.Params = append(slices.Clone(s.Audit.Params), f.sets...)
 	s.Audit.EarlyStop = s.Audit.EarlyStop || f.earlyStop
-	if f.contract == "" {
-		return nil
+	if f.contract != "" {
+		var err error
+		if s.Audit.Contract, err = parseContract(f.contract); err != nil {
+			return err
+		}
 	}
-	var err error
-	s.Audit.Contract, err = parseContract(f.contract)
-	return err
+	if c := contract.Check.Name; s.Audit.Contract != (job.Contract{}) && len(s.Audit.Checks) > 0 && !slices.Contains(s.Audit.Checks, c) {
+		s.Audit.Checks = append(slices.Clone(s.Audit.Checks), c) // who makes a contract wants it judged
+	}
+	return nil
 }
 
 // writers of the formats of an audit.

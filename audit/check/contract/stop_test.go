@@ -40,8 +40,8 @@ func TestEarlyStop(t *testing.T) {
 		most int // inputs
 	}{
 		{"good", audittest.Radius(0), aggregate.Met, 200},
-		{"bad", audittest.Radius(0.1, 1, 2), aggregate.Broken, 10},
-		{"two logits", audittest.Sign(1, 2), aggregate.Broken, 10},
+		{"bad", audittest.Radius(0.1, 1, 2), aggregate.Broken, 21},
+		{"two logits", audittest.Sign(1, 2), aggregate.Broken, 21},
 	} {
 		s := subject(t, c.name, c.p, many, tight, all...)
 		s.EarlyStop = true
@@ -55,7 +55,7 @@ func TestEarlyStop(t *testing.T) {
 				t.Errorf("%s: exact %v: %s after %d", c.name, exact, o, got.Stop.At[exact])
 			}
 		}
-		if max(got.Stop.At[true], got.Stop.At[false]) != n {
+		if max(got.Stop.At[true], got.Stop.At[false], 20) != n {
 			t.Errorf("%s: decided after %v, stopped after %d", c.name, got.Stop.At, n)
 		}
 		if text := strings.Join(r.Certificate(), "\n"); !strings.Contains(text, "judged after every input") || !strings.Contains(text, "of 600 inputs were enough") {

@@ -14,6 +14,9 @@ import (
 // errDecided ends the sweep before its last sample.
 var errDecided = errors.New("decided")
 
+// leastInputs are looked at even if fewer decide: what other checks say of two inputs is worth little. It changes nothing about what was shown.
+const leastInputs = 20
+
 // Stop judges inputs one after another, so that a sweep may end as soon as it is certain: P(error > Tau) at most P on every set of elements,
 // or not. The probability of ever deciding wrongly is at most 1 - Confidence for each set, however often one looks.
 type Stop struct {
@@ -54,7 +57,7 @@ func newStop(ctx context.Context, p *audit.Pass) (*Stop, error) {
 	return s, err
 }
 
-// add takes in the errors of a sample and reports whether every set is decided.
+// add takes in the errors of a sample and reports whether every set is decided and enough was seen.
 func (s *Stop) add(r *Result, sample int) bool {
 	s.Inputs++
 	all := true
@@ -66,7 +69,7 @@ func (s *Stop) add(r *Result, sample int) bool {
 		}
 		all = all && s.Outcomes[exact] != aggregate.Open
 	}
-	return all
+	return all && s.Inputs >= leastInputs
 }
 
 // largest is the largest relative error of a sample over a set; NaN if one of them is not finite or outputs do not vary.
