@@ -84,7 +84,7 @@ type Subject struct {
 	// Contract is what must hold of inputs like these beyond the policy; the zero Contract demands nothing.
 	Contract job.Contract
 	// EarlyStop lets an audit do with fewer samples: it stops adding them once it is certain, at any time, whether the contract holds, or
-	// without one whether the share of the policy does.
+	// without one whether the share of the policy does. Samples must come in random order, so that the first are like the rest.
 	EarlyStop bool
 	// Basis is what another audit must share to be compared with this one, for [Report].
 	Basis []About

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -426,6 +427,9 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audi
 	}, nil
 }
 
+// earlyOrder is the stream of random numbers of the order of inputs that are added one after another.
+const earlyOrder = 1<<63 + 1
+
 // inputs is a model with the inputs and elements of its audit, and which samples of the run the inputs are.
 func inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, []int, error) {
 	n, _ := audit.PresetSize(w.Parameters[m.Name])
@@ -435,6 +439,9 @@ func inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, [
 	chosen, err := auditSamples(w, n)
 	if err != nil {
 		return nil, nil, err
+	}
+	if w.Study.Audit.EarlyStop { // the first inputs must be like the others: files are often sorted by class
+		rand.New(rand.NewPCG(w.Study.Seed, earlyOrder)).Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 	}
 	return &audit.Subject{
 		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),

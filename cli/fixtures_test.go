@@ -249,7 +249,7 @@ func writeONNX(name string, o *options) error {
 // for the lower right corner, which is white, so that an element of an orbit can be told by one pixel.
 func writePictures(name string, o *options) error {
 	n, h, w, c := o.int("n", 6), o.int("h", 8), o.int("w", 8), o.int("c", 1)
-	classes, first := o.int("classes", 2), o.int("first", 0)
+	classes, first, blank := o.int("classes", 2), o.int("first", 0), o.int("blank", 0) != 0
 	r := rand.New(rand.NewPCG(uint64(o.int("seed", 1)), 1))
 	for i := range n {
 		var m draw
@@ -264,7 +264,9 @@ func writePictures(name string, o *options) error {
 				if c == 1 {
 					p.G, p.B = p.R, p.R
 				}
-				if y == h-1 && x == w-1 {
+				if blank {
+					p = color.NRGBA{90, 90, 90, 255}
+				} else if y == h-1 && x == w-1 {
 					p = color.NRGBA{255, 255, 255, 255}
 				}
 				m.Set(x, y, p)
