@@ -46,8 +46,16 @@ func anyJob(t *rapid.T) *Job {
 				},
 			},
 			Metrics: []string{str("m")},
-			Audit: Audit{str("p"), rapid.Float64Range(1e-9, 1e9).Draw(t, "threshold"), rapid.Float64Range(0.1, 0.9).Draw(t, "confidence"), whole.Draw(t, "n"), whole.Draw(t, "e"),
-				[]string{str("check")}, []string{str("skip")}, []string{str("require")}, []string{str("layer")}, []string{str("param")}, Contract{0.1, 0.2, 0.3}, true},
+			Audit: Audit{
+				str("p"), rapid.Float64Range(1e-9, 1e9).Draw(t, "threshold"), rapid.Float64Range(0.1, 0.9).Draw(t, "confidence"), whole.Draw(t, "n"), whole.Draw(t, "e"),
+				[]string{str("check")},
+				[]string{str("skip")},
+				[]string{str("require")},
+				[]string{str("layer")},
+				[]string{str("param")},
+				Contract{0.1, 0.2, 0.3},
+				true,
+			},
 			Seed: rapid.Uint64().Draw(t, "sseed"),
 		},
 	}
