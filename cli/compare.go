@@ -28,6 +28,8 @@ It says of each set of elements how large the errors were and are, by what facto
 did not, and what became of each finding: fixed, improved, unchanged, worse or new. It takes what 'nero audit --format json' wrote, or the
 folders that 'nero audit -o' wrote it to.
 
+Two folders of 'nero run' are compared by their metrics: the mean of each sample over the orbit, before and after.
+
 Exit code: 0 not worse; 1 worse by more than is allowed, see --allow-regression; 2 the audits cannot be compared.`,
 		Example: "  nero audit study.yaml --format json -o before\n  nero audit study.yaml --model resnet=fixed.onnx --format json -o after\n  nero compare before after",
 		Args:    cobra.ExactArgs(2),
@@ -35,6 +37,19 @@ Exit code: 0 not worse; 1 worse by more than is allowed, see --allow-regression;
 			write, ok := compareFormats[format]
 			if !ok {
 				return fmt.Errorf("--format %q: want %s", format, strings.Join(slices.Sorted(maps.Keys(compareFormats)), ", "))
+			}
+			if isRun(args[0]) && isRun(args[1]) {
+				cs, err := compareRuns([2]string{args[0], args[1]}, before, after, bf.allow)
+				if err != nil {
+					return err
+				}
+				if err := a.printRuns(cs, format); err != nil {
+					return err
+				}
+				if slices.ContainsFunc(cs, func(c runChange) bool { return c.Beyond }) {
+					return errFindings
+				}
+				return nil
 			}
 			x, err := readAudit(args[0])
 			if err != nil {
