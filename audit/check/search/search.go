@@ -308,10 +308,7 @@ func (o *orbit) near(g, h group.Element) bool {
 // conclude says whether there is a peak between the elements. An error that resampling or rounding explains is none.
 func (s *seeker) conclude(r *Result, c *controls.Result) {
 	p := s.p
-	top := 0.0 // of the whole plan
-	for _, e := range s.sw.Err {
-		top = max(top, e/s.sw.Scale)
-	}
+	top := s.top()
 	floor := p.Policy.RoundingFactor * max(c.Floors.Rounding, c.Floors.Repeat, 0)
 	large := func(f Found) bool {
 		return f.Error > p.Policy.Threshold && f.Error > floor && !(f.Error <= peak*f.Floor)
@@ -359,13 +356,21 @@ func (s *seeker) conclude(r *Result, c *controls.Result) {
 	p.Report(f)
 }
 
+// top is the largest error of the whole plan. An output that is not finite has none, and max would take NaN.
+func (s *seeker) top() float64 {
+	top := 0.0
+	for _, e := range s.sw.Err {
+		if e /= s.sw.Scale; e > top {
+			top = e
+		}
+	}
+	return top
+}
+
 // report hands in what was found and how far it reaches.
 func (s *seeker) report(r *Result, scanned []probe) {
 	p, o := s.p, s.o
-	top := 0.0
-	for _, e := range s.sw.Err {
-		top = max(top, e/s.sw.Scale)
-	}
+	top := s.top()
 	if len(r.Found) > 0 {
 		p.Measure(audit.Number("largest error found by search, in no certificate", r.Found[0].Error, ""))
 	}

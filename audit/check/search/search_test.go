@@ -306,3 +306,22 @@ func TestReasons(t *testing.T) {
 		}
 	}
 }
+
+// One output that is not finite hides nothing of the rest: the largest error of the plan stays a number, and a plan that shows an error is
+// not said to hold.
+func TestNotFinite(t *testing.T) {
+	wide, narrow := bumped(0.1, 90, 20), bumped(0.5, 187.5, 5)
+	w := &watched{f: func(x, y float64) float64 {
+		if a := angle(x, y); math.Hypot(x, y) < 1.005 && math.Abs(a-270) < 1 {
+			return math.NaN()
+		}
+		return wide.f(x, y) + narrow.f(x, y)
+	}}
+	r, c, _ := run(t, onRays(t, "not finite at 270", group.SO2(), w, audittest.Angles(24)...), nil)
+	if got, want := measure(t, c, "largest error on the plan"), 0.1/r.Scale; !(math.Abs(got/want-1) <= 1e-3) {
+		t.Errorf("largest error on the plan is %g, want %g", got, want)
+	}
+	if len(c.Findings) != 1 || c.Findings[0].Category != audit.Explanation {
+		t.Errorf("findings %+v", c.Findings)
+	}
+}

@@ -418,8 +418,8 @@ const (
 func (s *Split) clues(p *audit.Pass, sw *sweep.Result, c *controls.Result, exact bool) {
 	top, m := 0.0, len(p.Elements)
 	for i, e := range sw.Err {
-		if p.Elements[i%m].Exact == exact {
-			top = max(top, e/sw.Scale)
+		if e /= sw.Scale; p.Elements[i%m].Exact == exact && e > top { // not max, which takes NaN
+			top = e
 		}
 	}
 	if !(top > max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0))) || s.Errors.Inputs < 4 || s.Errors.Elements < 2 {
