@@ -79,7 +79,7 @@ func (p *Pass) Judge(s *Set) Verdict {
 	s.Level = LevelUndefined
 	if s.NonFinite == 0 {
 		s.Level = LevelOf(worstBound(s), p.Subject.roundoff())
-		if s.Level == LevelExact && (s.Slope == nil || s.Slope.Violation()) && s.Worst.Value > 0 {
+		if s.Level == LevelExact && (s.Slope == nil || !s.Slope.only()) && s.Worst.Value > 0 {
 			s.Level = LevelExcellent // exact means that nothing but rounding is left, which only float64 can show
 		}
 	}

@@ -363,3 +363,31 @@ func TestUses(t *testing.T) {
 		t.Error("two checks that use each other are accepted")
 	}
 }
+
+// What float64 leaves is not exact, unless it is float64's own rounding.
+func TestExactNeedsFloat64(t *testing.T) {
+	at := func(x float64) audit.Interval { return audit.Interval{Value: x} }
+	for _, c := range []struct {
+		slope *audit.Slope
+		want  audit.Level
+	}{
+		{nil, audit.LevelExcellent},
+		{&audit.Slope{Single: at(2e-7), Double: at(1e-7)}, audit.LevelExcellent},
+		{&audit.Slope{Single: at(2e-7), Double: at(2e-9)}, audit.LevelExcellent},
+		{&audit.Slope{Single: at(2e-7), Double: at(math.NaN())}, audit.LevelExcellent},
+		{&audit.Slope{Single: at(2e-7), Double: at(4e-16)}, audit.LevelExact},
+		{&audit.Slope{Single: at(4e-16), Double: at(4e-16)}, audit.LevelExact},
+	} {
+		iv := audit.Interval{Value: 2e-7, Lo: 1e-7, Hi: 3e-7, N: 100}
+		s := &audit.Set{Name: "set", Exact: true, Inputs: 100, Pairs: 100, Scale: 1, Worst: iv, Mean: iv, Exceed: audit.ShareInterval(0, 100, 0.95), Slope: c.slope}
+		judge := &audit.Check{Name: "judge", Doc: "Judge hands a set in.", Run: func(_ context.Context, p *audit.Pass) (any, error) {
+			p.Policy.Explain(s, audit.Facts{})
+			p.Judge(s)
+			return nil, nil
+		}}
+		audittest.Audit(t, audittest.Fixture{Subject: subject("exact", audittest.Radius(0), invariant(t, cyclic(t, 4)))}, judge)
+		if s.Level != c.want {
+			t.Errorf("%v: %s, want %s", c.slope, s.Level, c.want)
+		}
+	}
+}

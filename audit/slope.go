@@ -21,6 +21,7 @@ type Slope struct {
 const (
 	shrinks = 1 << 12 // from this factor on it is rounding: violations do not shrink at all, rounding by 2²⁹ less what float64 loses
 	stays   = 4       // up to this factor it is a violation
+	nothing = shrinks * 0x1p-53
 )
 
 // Rounding reports whether float64 takes the error away.
@@ -28,10 +29,14 @@ func (s *Slope) Rounding() bool {
 	return s.Single.Value > 0 && s.Double.Value <= s.Single.Value/shrinks
 }
 
-// Violation reports whether float64 leaves the error as it is.
+// Violation reports whether float64 leaves the error as it is. An error of the size of float64's own rounding is none that it leaves, however
+// small that of the model is: one that sums in a symmetric order has no error at all.
 func (s *Slope) Violation() bool {
-	return s.Double.Value > 0 && s.Double.Value >= s.Single.Value/stays
+	return s.Double.Value > nothing && s.Double.Value >= s.Single.Value/stays
 }
+
+// only reports whether float64 leaves nothing but rounding.
+func (s *Slope) only() bool { return s.Rounding() || s.Double.Value <= nothing }
 
 // Factor is by how much float64 shrinks the error; infinite if it takes it away.
 func (s *Slope) Factor() float64 {
@@ -53,6 +58,8 @@ func (s *Slope) String() string {
 		return "the errors in the two precisions are not both known"
 	case s.Rounding():
 		return fmt.Sprintf("float64 shrinks the error from %s to %s, as it does rounding", num(s.Single.Value), num(s.Double.Value))
+	case s.Double.Value <= nothing:
+		return fmt.Sprintf("the error is %s in float64 and %s before, both rounding", num(s.Double.Value), num(s.Single.Value))
 	case s.Violation():
 		return fmt.Sprintf("float64 leaves the error at %s (%s before), as it does a violation", num(s.Double.Value), num(s.Single.Value))
 	}

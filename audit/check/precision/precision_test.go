@@ -159,6 +159,9 @@ func TestFactor(t *testing.T) {
 		{1, 1, false, true},
 		{1e-7, 9e-8, false, true},
 		{1e-5, 1e-7, false, false},
+		{0, 1e-17, false, false},     // the model sums in a symmetric order, float64 in another
+		{1e-16, 2e-16, false, false}, // the model computes in float64 itself
+		{0, 1e-3, false, true},
 		{math.NaN(), 1, false, false},
 		{1, math.NaN(), false, false},
 	} {
