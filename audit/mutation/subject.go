@@ -74,7 +74,7 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Name, err)
 	}
-	plan, err := b.plan(p, c, in, codec.Out())
+	plan, err := b.plan(c, in, codec.Out())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Name, err)
 	}
@@ -161,7 +161,7 @@ func (b Base) side(p plant) int {
 	return side
 }
 
-func (b Base) plan(p plant, c claim, in, out space.Spec) (*orbit.Plan, error) {
+func (b Base) plan(c claim, in, out space.Spec) (*orbit.Plan, error) {
 	g, err := group.Parse(c.group)
 	if err != nil {
 		return nil, err

@@ -3,17 +3,64 @@
 package mutation
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
+
+	"nero/audit"
+	"nero/model/engine/choose"
 )
 
 var update = flag.Bool("update", false, "write docs/AUDIT-OF-THE-AUDITOR.md")
 
 // page is the published table.
 var page = filepath.Join("..", "..", "docs", "AUDIT-OF-THE-AUDITOR.md")
+
+// bodies are the embedded engine and a shared library where there is one; without one it says so.
+func bodies(t *testing.T) []Body {
+	t.Helper()
+	w, err := choose.Open(t.Context(), choose.Request{Kind: choose.Wasm}, choose.Host())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []Body{{"wasm", w.Engine}}
+	n, err := choose.Open(t.Context(), choose.Request{Kind: choose.Native}, choose.Host())
+	switch {
+	case errors.Is(err, choose.ErrNoLibrary):
+		t.Log("no shared library of ONNX Runtime: the embedded engine stands alone")
+	case err != nil:
+		t.Fatal(err)
+	default:
+		out = append([]Body{{"native", n.Engine}}, out...)
+	}
+	return out
+}
+
+// score audits one mutation on every body.
+func score(ctx context.Context, t *testing.T, m Mutation, all []Body) Result {
+	t.Helper()
+	r := Result{Mutation: m}
+	for _, b := range all {
+		rep, err := m.Audit(ctx, b, nil)
+		if err != nil {
+			t.Errorf("%s, %s on %s: %v", m.Name, m.Base, b.Name, err)
+			r.Scores = append(r.Scores, Score{})
+			continue
+		}
+		if os.Getenv("NERO_MUTATION_TEXT") != "" {
+			var s strings.Builder
+			_ = audit.Text(&s, rep)
+			t.Log(s.String())
+		}
+		r.Scores = append(r.Scores, m.Judge(rep))
+	}
+	return r
+}
 
 // Every mutation on every engine. The published page holds what both engines said; where there is one only, rates are held against
 // their limits and the page is left alone.

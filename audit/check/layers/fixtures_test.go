@@ -1,7 +1,6 @@
 package layers_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"nero/audit"
 	"nero/audit/audittest"
 	"nero/audit/check/layers"
-	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
 	"nero/model/decode"
@@ -394,27 +392,5 @@ func TestOutputLayer(t *testing.T) {
 	}
 	if !strings.Contains(found.Findings[0].Remedies[0], "spatial 2×12×12") {
 		t.Errorf("remedies %v", found.Findings[0].Remedies)
-	}
-}
-
-// colored are pictures of three channels.
-func colored(n int) func(i int) (dataset.Sample, error) {
-	return func(i int) (dataset.Sample, error) {
-		s, err := audittest.Pictures(1<<20, n, n, 5)(i)
-		if err != nil {
-			return s, err
-		}
-		x, ok := s.Value.(*space.Image)
-		if !ok {
-			return s, errors.New("no picture")
-		}
-		y := space.NewImage(3, n, n)
-		for c := range 3 {
-			for k, v := range x.Pix {
-				y.Pix[c*n*n+k] = v * float64(c+1) / 3
-			}
-		}
-		s.Value = y
-		return s, nil
 	}
 }

@@ -121,6 +121,10 @@ func (l *look) beginFlows(ctx context.Context) error {
 		l.noFlows = "derivatives are taken of pictures"
 		return nil
 	}
+	if size, most := float64(l.m.ONNX().Size())/(1<<20), l.p.Param("weights"); size > most {
+		l.noFlows = fmt.Sprintf("the model has %.0f MB and derivatives hold it several times; to take them all the same: --set layers.weights=%.0f", size, size+1)
+		return nil
+	}
 	for _, f := range flows {
 		m, err := l.frame.Map([]int{x.C, x.H, x.W}, [2]float64{1, 1})
 		if err != nil {

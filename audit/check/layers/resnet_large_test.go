@@ -1,9 +1,10 @@
-//go:build slow
+//go:build large
 
 package layers_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"nero/audit"
 	"nero/audit/audittest"
+	"nero/data/dataset"
+	"nero/data/space"
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/interior"
@@ -110,10 +113,35 @@ func TestResNet(t *testing.T) {
 	_, r := look(t, audittest.Fixture{Subject: s})
 	t.Logf("%s, %.0f MB", time.Since(start).Round(time.Second), peak())
 	show(t, r)
-	if r.First < 0 || !(math.Abs(r.Elements.Sum-1) <= 1e-3) || !(math.Abs(r.Flows[0].Sum-1) <= 1e-3) {
-		t.Errorf("first %d, sums %g and %g", r.First, r.Elements.Sum, r.Flows[0].Sum)
+	if r.First < 0 || !(math.Abs(r.Elements.Sum-1) <= 1e-3) {
+		t.Errorf("first %d, sum %g", r.First, r.Elements.Sum)
 	}
-	if mb := peak(); mb > 2048 {
+	if len(r.Flows) > 0 {
+		t.Error("derivatives of a large model are taken unasked: they hold it several times")
+	}
+	if mb := peak(); mb > 1536 {
 		t.Errorf("%.0f MB were held", mb)
+	}
+}
+
+// colored are pictures of three channels.
+func colored(n int) func(i int) (dataset.Sample, error) {
+	return func(i int) (dataset.Sample, error) {
+		s, err := audittest.Pictures(1<<20, n, n, 5)(i)
+		if err != nil {
+			return s, err
+		}
+		x, ok := s.Value.(*space.Image)
+		if !ok {
+			return s, errors.New("no picture")
+		}
+		y := space.NewImage(3, n, n)
+		for c := range 3 {
+			for k, v := range x.Pix {
+				y.Pix[c*n*n+k] = v * float64(c+1) / 3
+			}
+		}
+		s.Value = y
+		return s, nil
 	}
 }
