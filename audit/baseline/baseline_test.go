@@ -23,7 +23,7 @@ const inputs = 20
 // model is an audit of a model with the given largest error of each input on three exact elements; the mean is half of it.
 func model(name string, largest ...float64) *baseline.Model {
 	s := &baseline.Set{
-		Check: "lattice", Name: "exact elements", Verdict: audit.Failed, Cause: "violation", Rounding: 1e-7, Elements: [][]float64{{90}, {180}, {270}},
+		Check: "lattice", Name: "exact elements", Verdict: audit.Failed, Cause: string(audit.CauseViolation), Rounding: 1e-7, Elements: [][]float64{{90}, {180}, {270}},
 	}
 	for i, x := range largest {
 		s.IDs, s.Largest, s.Means = append(s.IDs, "s"+strconv.Itoa(i)), append(s.Largest, x), append(s.Means, x/2)
@@ -31,6 +31,9 @@ func model(name string, largest ...float64) *baseline.Model {
 			s.NonFinite++
 		}
 		s.Max = max(s.Max, x)
+	}
+	if s.Max <= 10*s.Rounding {
+		s.Cause = string(audit.CauseRoundoff)
 	}
 	return &baseline.Model{
 		Name: name, Verdict: audit.Failed, Group: "C4", Planned: 4, Inputs: len(largest), Output: "scores 3", Seed: 1, Threshold: 1e-4, Confidence: 0.95,
@@ -92,6 +95,18 @@ func TestCompare(t *testing.T) {
 		if a, b := got.Sets[0].Largest, back.Sets[0].Largest; a.Verdict == aggregate.Improved != (b.Verdict == aggregate.Worse) {
 			t.Errorf("%s: %s one way and %s the other", c.name, a.Verdict, b.Verdict)
 		}
+	}
+}
+
+// An increase below the rounding floor is a regression all the same where float64 has shown that the error is none of rounding.
+func TestViolationBelowTheFloor(t *testing.T) {
+	before, after := model("m", spread(1e-7)...), model("m", spread(5e-7)...)
+	if c := compare(t, before, after, 0.1); c.Regressed() || !c.Sets[0].Rounding {
+		t.Errorf("rounding: %+v", c.Regressions)
+	}
+	after.Sets[0].Cause = string(audit.CauseViolation)
+	if c := compare(t, before, after, 0.1); !c.Regressed() || c.Sets[0].Rounding {
+		t.Errorf("violation: %+v", c.Sets[0])
 	}
 }
 

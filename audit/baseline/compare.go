@@ -1,7 +1,6 @@
 package baseline
 
 import (
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -178,6 +177,12 @@ func draws(seed uint64, what string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
+// rounding reports whether no error of a set is more than rounding. What the audit called a violation is none, however large the floor: that of a
+// model that jumps is as large as its jumps.
+func rounding(s *Set) bool {
+	return s.Cause == string(audit.CauseRoundoff) || s.Cause != string(audit.CauseViolation) && s.Max <= roundings*s.Rounding
+}
+
 func (c *Comparison) set(before, after *Set, m *Model, confidence float64) SetChange {
 	change := func(what string, a, b []float64) Change {
 		r := func() *rand.Rand { return draws(m.Seed, after.Name+" "+what) }
@@ -193,7 +198,7 @@ func (c *Comparison) set(before, after *Set, m *Model, confidence float64) SetCh
 	}
 	s := SetChange{
 		Name: after.Name, Unit: after.Unit, Mean: change("mean", before.Means, after.Means), Largest: change("largest", before.Largest, after.Largest),
-		Rounding: after.Cause == string(audit.CauseRoundoff) || after.Max <= roundings*after.Rounding,
+		Rounding: rounding(after),
 		Before:   before.Verdict, After: after.Verdict, Worst: audit.Nowhere, Status: Unchanged,
 	}
 	most := 0.0
@@ -361,6 +366,3 @@ func growth(c Change) string {
 }
 
 func times(x float64) string { return audit.Figures(x) + " times" }
-
-// IsNotComparable reports whether an error says that two audits do not ask the same.
-func IsNotComparable(err error) bool { return errors.Is(err, ErrNotComparable) }
