@@ -466,6 +466,30 @@ func TestLattice(t *testing.T) {
 			},
 			audittest.Fixture{Subject: pictures("declared", audittest.Convolution(symmetric, true), audittest.Plan(t, turn, turn))})
 	})
+	t.Run("a convention that only the first elements keep", func(t *testing.T) {
+		// Turns leave the output where it is and mirrors do not: with turns alone tried, invariance would pass.
+		hands := audittest.Pointwise(func(v space.Value) space.Value {
+			m := v.(*space.Image) //nolint:errcheck // pictures only
+			out := &space.Image{C: 1, H: m.H, W: m.W, Pix: make([]float64, len(m.Pix))}
+			var sum float64
+			for i, x := range m.Pix {
+				y, c := i/m.W, i%m.W
+				sum += x * float64((2*y-m.H+1)*(2*c-m.W+1)*((2*y-m.H+1)*(2*y-m.H+1)-(2*c-m.W+1)*(2*c-m.W+1)))
+			}
+			for i := range out.Pix {
+				out.Pix[i] = float64(float32(sum / float64(m.H*m.H*m.H*m.H)))
+			}
+			return out
+		})
+		plan := audittest.Plan(t, turn, turn)
+		s := pictures("pseudo-scalar", hands, plan)
+		r := audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Params: map[string]float64{"lattice.elements": 3}}}, lattice.Check)
+		for _, f := range r.Findings() {
+			if f.Category == audit.Convention {
+				t.Errorf("%s", f.Message)
+			}
+		}
+	})
 	t.Run("equivariance claimed for an invariant model", func(t *testing.T) {
 		c4 := finite(t)(group.Cyclic(4))
 		in := audittest.Plane(t, c4)

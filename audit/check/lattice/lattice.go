@@ -84,11 +84,11 @@ func variants(p *audit.Pass, y space.Value) []variant {
 	return v
 }
 
-// search returns the name of the first variant whose error passes, "" if none does.
+// search returns the name of the first variant whose error passes for every input tried, "" if none does.
 func search(ctx context.Context, p *audit.Pass, scale float64) (string, error) {
 	var use []int
-	for j, e := range p.Elements {
-		if e.Exact && len(use) < int(p.Param("elements")) {
+	for _, j := range p.PickElements(int(p.Param("elements"))) { // spread: the first ones may all be turns, and mirrors follow
+		if p.Elements[j].Exact {
 			use = append(use, j)
 		}
 	}
@@ -154,7 +154,7 @@ func search(ctx context.Context, p *audit.Pass, scale float64) (string, error) {
 		return "", err
 	}
 	for k, v := range all {
-		if iv := audit.MeanInterval(worst[k], p.Policy.Confidence); iv.Value < p.Policy.Threshold {
+		if iv := audit.MeanInterval(worst[k], p.Policy.Confidence); iv.Hi < p.Policy.Threshold && iv.N == len(pick) {
 			return v.name, nil
 		}
 	}
