@@ -3,6 +3,7 @@ package vjp
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -89,8 +90,8 @@ func recur(c *call) error {
 		p.collect(all, &dx)
 	}
 	c.give(0, dx)
-	for i, parts := range all {
-		c.give(i, c.join(0, parts...))
+	for _, i := range slices.Sorted(maps.Keys(all)) { // in the same order every time, as are the names that are made up
+		c.give(i, c.join(0, all[i]...))
 	}
 	return c.only(0, 1, 2, 3, 5, 6)
 }

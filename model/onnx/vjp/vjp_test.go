@@ -1,6 +1,7 @@
 package vjp_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -684,6 +685,43 @@ func TestDamagedModels(t *testing.T) {
 					_, _ = vjp.Build(d, shapes, vjp.Request{Wrt: f.wrt()})
 				}
 			}
+		}
+	}
+}
+
+// The same request gives the same bytes.
+func TestSameBytes(t *testing.T) {
+	b := onnx.NewBuilder(16)
+	b.Input("x", tensor.Float32, 3, "N", 2)
+	number := func(shape ...int) string {
+		x := make([]float32, tensor.Count(shape))
+		for i := range x {
+			x[i] = float32(i%7) / 7
+		}
+		return b.Const(tensor.FromFloat32(x, shape...))
+	}
+	w, r, bias := number(2, 8, 2), number(2, 8, 2), number(2, 16)
+	y := b.Ops("LSTM", 1, []string{"x", w, r, bias}, onnx.AttrInt("hidden_size", 2), onnx.AttrString("direction", "bidirectional"))[0]
+	b.Output(y, tensor.Float32, 3, 2, "N", 2)
+	m, err := b.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shapes, err := vjp.Shapes(t.Context(), m, []int{3, vjp.Samples, 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first []byte
+	for range 20 {
+		g, err := vjp.Build(m, shapes, vjp.Request{Wrt: []string{w, r, bias}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = g.Bytes
+		}
+		if !bytes.Equal(first, g.Bytes) {
+			t.Fatal("another graph for the same request")
 		}
 	}
 }
