@@ -24,7 +24,6 @@ const (
 	ClueIdentityError    ClueName = "identity-error"    // the error at the identity is above the repeat floor
 	ClueActionLaw        ClueName = "action-law"        // an action is not a representation
 	ClueConvention       ClueName = "convention"        // another convention of the actions passes; Location names it
-	ClueFrozenPort       ClueName = "frozen-port"       // the error vanishes when one port is moved or frozen; Location names the port
 	ClueNonFinite        ClueName = "non-finite"        // an output is not finite for a finite input
 	ClueRepeats          ClueName = "repeats"           // repeats of one input differ beyond rounding
 	ClueBatchCompany     ClueName = "batch-company"     // an answer depends on the other samples of its batch
@@ -39,7 +38,6 @@ const (
 	ClueReducedPrecision ClueName = "reduced-precision" // the error has the size of a coarser type than float32, or the graph casts to one
 	ClueResampling       ClueName = "resampling"        // the error cannot be told from its resampling floor
 	ClueCleanComb        ClueName = "clean-comb"        // exact elements hold, those between do not
-	ClueAliasing         ClueName = "aliasing"          // the error falls with smoother inputs
 	ClueEdgeBand         ClueName = "edge-band"         // the error lies at the border of the map
 	CluePaddingLayer     ClueName = "padding-layer"     // the graph pads with zeros where the group would need another border; Location
 	ClueStridePattern    ClueName = "stride-pattern"    // the error over shifts has a period above 1

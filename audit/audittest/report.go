@@ -155,7 +155,7 @@ func Report() *audit.Report {
 		Diagnoses: []audit.Diagnosis{
 			{
 				ID: "zero-padding", Cause: "zero padding at the border", Confidence: 0.72, Location: "/conv1/Conv", For: []audit.Clue{edge, first},
-				Against: []audit.Clue{stride}, Missing: []audit.ClueName{audit.ClueAliasing}, Fix: "pad circularly or by reflection, or mask the corners",
+				Against: []audit.Clue{stride}, Missing: []audit.ClueName{audit.CluePaddingLayer}, Fix: "pad circularly or by reflection, or mask the corners",
 				Verify: "audit again: the share of error at the border falls to that of its area",
 			},
 			{ID: "striding", Cause: "striding or pooling", Confidence: 0.15, Against: []audit.Clue{stride}, Fix: "blur before subsampling", Verify: "shift the input by one pixel"},

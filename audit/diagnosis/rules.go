@@ -47,13 +47,6 @@ func Rules() []Rule {
 			Verify: "the layer table shows the last layer clean",
 		},
 		{
-			ID: "unmoved-port", Cause: "one input port is not moved with the others",
-			Needs:  []audit.ClueName{audit.ClueFrozenPort},
-			Weigh:  []Weight{{audit.ClueFrozenPort, sure, -strong}},
-			Fix:    "give the port its action (cell, edges, velocity, gravity, mask)",
-			Verify: "the error vanishes with the port moved",
-		},
-		{
 			ID: "non-finite", Quiet: true, Cause: "an overflow, a root of zero or a division by the norm of a zero vector gives outputs that are not finite",
 			Needs:  []audit.ClueName{audit.ClueNonFinite},
 			Weigh:  []Weight{{audit.ClueNonFinite, sure + sure, -sure}},
@@ -119,7 +112,7 @@ func Rules() []Rule {
 		{
 			ID: "gradient-only", Quiet: true, Cause: "the forward pass holds and its derivative does not: a detached path, a wrong backward kernel, or a fast ripple",
 			Needs:  []audit.ClueName{audit.ClueGradient, audit.ClueNotConservative},
-			Weigh:  []Weight{{audit.ClueForwardHolds, strong, -sure}, {audit.ClueGradient, strong, -sure}, {audit.ClueNotConservative, some, 0}},
+			Weigh:  []Weight{{audit.ClueResampling, -strong, 0}, {audit.ClueCleanComb, -strong, 0}, {audit.ClueForwardHolds, strong, -sure}, {audit.ClueGradient, strong, -sure}, {audit.ClueNotConservative, some, 0}},
 			Fix:    "compare the gradient of each layer with a difference quotient; look for steps, roundings and detached branches",
 			Verify: "the check gradient passes on the same inputs",
 		},
@@ -159,16 +152,9 @@ func Rules() []Rule {
 			Verify: "nothing is injected at that layer",
 		},
 		{
-			ID: "aliasing", Cause: "aliasing: a nonlinearity or a stride makes frequencies that the grid cannot hold",
-			Needs:  []audit.ClueName{audit.ClueAliasing},
-			Weigh:  []Weight{{audit.ClueAliasing, strong, -strong}, {audit.ClueCleanComb, some, -some}, {audit.ClueResampling, -some, 0}},
-			Fix:    "filter or oversample around the nonlinearity, blur before strides",
-			Verify: "the error falls with smoother inputs and with the filter",
-		},
-		{
 			ID: "discretised-kernels", Cause: "kernels on a grid: the exact elements hold and those between cannot, to this accuracy",
 			Needs:  []audit.ClueName{audit.ClueCleanComb},
-			Weigh:  []Weight{{audit.ClueCleanComb, strong, -sure}, {audit.ClueResampling, -some, some}, {audit.ClueAliasing, -weak, 0}},
+			Weigh:  []Weight{{audit.ClueCleanComb, strong, -sure}, {audit.ClueResampling, -some, some}},
 			Fix:    "use a finer group (C8, C16), band-limited or steerable filters, or claim the exact subgroup only",
 			Verify: "the error between the exact elements falls with the finer group",
 		},

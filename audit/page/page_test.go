@@ -373,7 +373,7 @@ func TestSaysWhatTheOthersSay(t *testing.T) {
 		"zero padding at the border at /conv1/Conv, 72% sure", "Else: striding or pooling, 15%", "What to do: pad circularly", "1.0e-04 (preset production)",
 		"nero audit studies/digits/demo.yaml --only digits-original --replay d-0017@45", "gradient: not tested: operator Mod of node /mod has no derivative",
 		"P(relative error > 1.0e-04 at one or more of 3 elements) ≤ 3.6% with confidence 95.0%", "wasm 1.18.0, float32", "sha256 0123456789abcdef", "score of this audit",
-		"24 elements (uniform grid of 24 angles), 1 exact added by the audit", "float64 shrinks the error", "Not looked for, would decide: aliasing",
+		"24 elements (uniform grid of 24 angles), 1 exact added by the audit", "float64 shrinks the error", "Not looked for, would decide: padding-layer",
 		"high continuous elements: the model changes", "not part of this audit: conservative forces",
 	} {
 		if !strings.Contains(body, want) {
