@@ -14,6 +14,7 @@ import (
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/model/interior"
 	"nero/run/job"
 )
 
@@ -484,6 +485,9 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 			pass.out.Status, pass.out.Reason = NotApplicable, reason(err, ErrNotApplicable)
 		case errors.Is(err, ErrUntested):
 			pass.out.Status, pass.out.Reason = NotTested, reason(err, ErrUntested)
+		case c.Optional && ctx.Err() == nil && !errors.Is(err, interior.ErrNoLayer):
+			// It explains what others judge, and they may still be able to.
+			pass.out.Status, pass.out.Reason = NotTested, err.Error()
 		default:
 			return nil, fmt.Errorf("audit of %s: %s: %w", s.Name, c.Name, err)
 		}

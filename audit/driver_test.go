@@ -391,3 +391,28 @@ func TestExactNeedsFloat64(t *testing.T) {
 		}
 	}
 }
+
+// An optional check that ends with an error does not end the audit: what others judge is still judged, and the reason is given.
+func TestOptionalErrors(t *testing.T) {
+	boom := errors.New("boom")
+	c := &audit.Check{Name: "extra", Doc: "d", Optional: true, Run: func(context.Context, *audit.Pass) (any, error) { return nil, boom }}
+	s := subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))
+	r, err := audit.Run(t.Context(), s, policy(t, ""), append(check.All(), c), audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := r.Results[len(r.Results)-1]
+	if last.Status != audit.NotTested || !strings.Contains(last.Reason, "boom") || r.Verdict != audit.Passed {
+		t.Errorf("%s, %s, %s", last.Status, last.Reason, r.Verdict)
+	}
+	c.Optional = false
+	if _, err := audit.Run(t.Context(), s, policy(t, ""), append(check.All(), c), audit.Options{}); !errors.Is(err, boom) {
+		t.Errorf("a check that judges and cannot run: %v", err)
+	}
+	c.Optional = true
+	ctx, cancel := context.WithCancel(t.Context())
+	c.Run = func(context.Context, *audit.Pass) (any, error) { cancel(); return nil, context.Canceled }
+	if _, err := audit.Run(ctx, s, policy(t, ""), append(check.All(), c), audit.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled audit: %v", err)
+	}
+}

@@ -257,7 +257,7 @@ func (p *Policy) weigh(c Category) Verdict {
 		return NeedsAttention
 	case Violation, Resampling, Roundoff, Undecided:
 		return Passed // the set that it belongs to is judged by itself
-	case Layer, Prediction, Explanation:
+	case Layer, Explanation:
 		return Passed // they say where and why; what they explain is judged by itself
 	case Contract, Regression:
 		return Failed

@@ -40,8 +40,8 @@ type Rule struct {
 	Benign bool
 }
 
-// least is the confidence below which a runner-up is not worth a line.
-const least = 0.02
+// least is the confidence below which an explanation is not worth a line.
+const least = 0.04
 
 // most is how many explanations are named.
 const most = 4
@@ -147,7 +147,7 @@ func Weigh(rules []Rule, clues []audit.Clue) []audit.Diagnosis {
 		return 0
 	})
 	n := 0
-	for n < len(out) && n < most && (n == 0 || out[n].Confidence >= least) {
+	for n < len(out) && n < most && out[n].Confidence >= least {
 		n++
 	}
 	return out[:n]

@@ -112,6 +112,7 @@ func Rules() []Rule {
 		{
 			ID: "gradient-only", Quiet: true, Cause: "the forward pass holds and its derivative does not: a detached path, a wrong backward kernel, or a fast ripple",
 			Needs:  []audit.ClueName{audit.ClueGradient, audit.ClueNotConservative},
+			Musts:  []audit.ClueName{audit.ClueForwardHolds},
 			Weigh:  []Weight{{audit.ClueResampling, -strong, 0}, {audit.ClueCleanComb, -strong, 0}, {audit.ClueForwardHolds, strong, -sure}, {audit.ClueGradient, strong, -sure}, {audit.ClueNotConservative, some, 0}},
 			Fix:    "compare the gradient of each layer with a difference quotient; look for steps, roundings and detached branches",
 			Verify: "the check gradient passes on the same inputs",

@@ -275,9 +275,13 @@ const glance = 16
 // comparisons bounds the products that the matching of one element makes.
 const comparisons = 1 << 26
 
+// mostMatched bounds the channels that are matched with each other: beyond it a value is a flattened map and no stack of fields, and the pairs are
+// too many to look at.
+const mostMatched = 2048
+
 // permuted looks for a permutation of the channels of a candidate of one part; ok is false if there is none but the identity.
 func (f *Frame) permuted(r *Rep, pairs []Pair, tol float64) (out *Rep, ok bool, err error) {
-	if len(r.parts) != 1 || r.given != nil || r.parts[0].Channels < 2 || r.parts[0].Mix != nil {
+	if len(r.parts) != 1 || r.given != nil || r.parts[0].Channels < 2 || r.parts[0].Channels > mostMatched || r.parts[0].Mix != nil {
 		return nil, false, nil
 	}
 	train := slices.DeleteFunc(slices.Clone(held(pairs, 0)), func(p Pair) bool { return !r.Exact(p.G) })

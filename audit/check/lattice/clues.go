@@ -53,7 +53,7 @@ func handedness(p *audit.Pass, s *audit.Set) (c audit.Clue, ok bool) {
 	floor := p.Policy.RoundingFactor * max(s.Floors.Rounding, s.Floors.Repeat, s.Floors.Batch, 0)
 	limit := max(p.Policy.Threshold, floor)
 	c = audit.Clue{
-		Name: audit.ClueHandedness, Set: s.Name, Holds: keep <= limit && broken == mirrors,
+		Name: audit.ClueHandedness, Set: s.Name, Holds: keep <= limit && broken == mirrors && reverse > 3*keep,
 		Text: fmt.Sprintf("mean error up to %.2g at the %d elements that keep the orientation, up to %.2g at the %d that reverse it (%d broken)",
 			keep, turns, reverse, mirrors, broken),
 		Evidence: []audit.Evidence{

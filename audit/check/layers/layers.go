@@ -37,7 +37,7 @@ together with it.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "inputs that are followed through the layers", Unit: "inputs", Default: 8, Min: 2, Max: 4096},
 		{Name: "elements", Doc: "elements that each of them is moved by, exact ones if there are any", Unit: "elements", Default: 4, Min: 1, Max: 256},
-		{Name: "cuts", Doc: "places at which contributions are measured; layers between two of them share one", Unit: "places", Default: 48, Min: 1, Max: 10000},
+		{Name: "cuts", Doc: "places at which contributions are measured; layers between two of them share one", Unit: "places", Default: 96, Min: 1, Max: 10000},
 		{Name: "share", Doc: "least signed share of a layer that is named as the first that breaks", Default: 0.05, Min: 0, Max: 1},
 		{Name: "memory", Doc: "values held at once; fewer samples and elements are followed if they do not fit", Unit: "MB", Default: 256, Min: 1, Max: 1 << 20},
 		{Name: "weights", Doc: "size of the model up to which derivatives are taken too, which hold it several times", Unit: "MB", Default: 64, Min: 0, Max: 1 << 20},

@@ -230,7 +230,7 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 			"if it stands on channels that the group exchanges, share its weights among them",
 		}
 	case pointwise[w.Op] && n != nil && l.constants(n):
-		return "", "an operation with stored numbers, such as positions", []string{
+		return audit.CluePositions, "an operation with stored numbers, such as positions", []string{
 			"drop the table of positions, or use relative positions, or make it symmetric under " + l.group.Name(),
 		}
 	case linear[w.Op]:
@@ -250,6 +250,13 @@ func entrance(rows []Row, w Row) Row {
 		}
 	}
 	return w
+}
+
+// cropped tells whether a layer that is not to blame by itself was measured together with one that may cut places off.
+func cropped(rows []Row, w Row) bool {
+	return pointwise[w.Op] && slices.ContainsFunc(rows, func(v Row) bool {
+		return slices.Contains(w.Together, v.Name) && (v.Op == "Slice" || v.Op == "Pad" || v.Op == "Gather" || v.Op == "Split" || v.Op == "Transpose")
+	})
 }
 
 // constants tells whether a node with two or more inputs reads stored numbers.
@@ -293,6 +300,9 @@ func (l *look) clues(r *Result) {
 	w := r.Rows[r.First]
 	start := entrance(r.Rows, w)
 	name, what, _ := l.class(start)
+	if cropped(r.Rows, start) {
+		name = "" // what was cut off before it may be what breaks
+	}
 	strength := 0.9
 	if w.Origin == feature.ByDefault || !r.Exact {
 		strength = 0.6
@@ -326,7 +336,9 @@ func (l *look) clues(r *Result) {
 	}
 	if most == r.First || single {
 		w, start = big, entrance(r.Rows, big)
-		name, what, _ = l.class(start)
+		if name, what, _ = l.class(start); cropped(r.Rows, start) {
+			name = ""
+		}
 	}
 	if name != "" {
 		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), start.Name, fmt.Sprintf("%s, which breaks, is %s", start.Name, what), ev...)

@@ -98,6 +98,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	c.clues()
 	if sw, ok := audit.ResultIf[*sweep.Result](p, sweep.Check); ok {
 		r.Agree, r.Contradict = c.compare(sw)
+		c.beyond()
 	}
 	return r, nil
 }
@@ -233,6 +234,8 @@ func (c *reader) kind(l graph.Loss) string {
 		return byKernel
 	case l.Level == graph.LevelRoll && window && strings.Contains(l.Reason, "go around the border"):
 		return byPadding
+	case strings.Contains(l.Reason, "turns an axis"):
+		return byOther
 	case window, l.Op == "Resize", l.Op == "Upsample", l.Op == "Slice" && !strings.Contains(l.Reason, "in steps of 1"):
 		return byStride
 	}
@@ -279,7 +282,8 @@ func (c *reader) clues() {
 		give(audit.ClueStrideParity, byStride, 1, "every strided grid follows the elements", known)
 		give(audit.CluePaddingLayer, byPadding, 1, "no padding breaks the elements", known)
 		give(audit.CluePositions, byPositions, 1, "no table and no dense layer on a map", known)
-		give(audit.ClueKernelAsymmetry, byKernel, 0.9, "the stored weights keep every element that was asked for", pr.WeightsKnown && pr.StructureKnown)
+		keeps := pr.WeightsKnown && pr.StructureKnown && pr.Weights&wants == wants
+		give(audit.ClueKernelAsymmetry, byKernel, 0.9, "the stored weights keep every element that was asked for", keeps)
 		if known {
 			allows := pr.Structure&wants == wants && (!rolls || (pr.Shifts.Cyclic[0] == 1 && pr.Shifts.Cyclic[1] == 1))
 			p.Clue(audit.Clue{Name: audit.ClueLintAllows, Holds: allows, Strength: 0.8, Text: "the structure allows " + pr.Structure.String()})
@@ -290,7 +294,13 @@ func (c *reader) clues() {
 			graph.RiskTraining: audit.ClueTrainingNorm, graph.RiskDropout: audit.ClueRandomNode, graph.RiskRandom: audit.ClueRandomNode,
 		}[r.Kind]
 		if name != "" {
-			p.Clue(audit.Clue{Name: name, Holds: true, Strength: 1, Location: r.Node, Text: fmt.Sprintf("%s (%s): %s", r.Node, r.Op, r.Reason)})
+			text := fmt.Sprintf("%s (%s): %s", r.Node, r.Op, r.Reason)
+			p.Clue(audit.Clue{Name: name, Holds: true, Strength: 1, Location: r.Node, Text: text})
+			p.Report(audit.Finding{
+				Category: audit.Explanation, Location: r.Node, Worst: audit.Nowhere, Message: text,
+				Evidence: []audit.Evidence{audit.Number("nodes in training form", 1, "").Against(0)},
+				Remedies: []string{"export the model in evaluation mode; an engine may skip such a node, another may not"},
+			})
 		}
 	}
 }
@@ -367,6 +377,34 @@ func (c *reader) compare(sw *sweep.Result) (agree, contradict int) {
 	return agree, contradict
 }
 
+// beyond says that the group holds shifts which the graph cannot keep and the plan does not visit.
+func (c *reader) beyond() {
+	p, k := c.p, c.pr.Shifts.Cyclic
+	if _, torus := p.Subject.Plan.Group.(group.Torus); !torus || !c.pr.Shifts.CyclicKnown || k == [2]int{1, 1} || (!c.pr.Map && !c.trivial()) {
+		return
+	}
+	for _, m := range c.asked() {
+		t := [2]int{int(m.shift[1]), int(m.shift[0])}
+		for i := range t {
+			if t[i] != 0 && (k[i] == 0 || t[i]%k[i] != 0) {
+				return // visited, and judged
+			}
+		}
+	}
+	p.Report(audit.Finding{
+		Category: audit.Prediction, Set: sweep.Exact, Location: "graph", Worst: audit.Nowhere,
+		Message:  fmt.Sprintf("the graph cannot keep every shift of %s (down, across: %s), and the plan visits none that it cannot", p.Subject.Plan.Group.Name(), periods(k, true)),
+		Evidence: []audit.Evidence{audit.Number("smallest shift down that can be exact", float64(k[0]), "px"), audit.Number("smallest shift across that can be exact", float64(k[1]), "px")},
+		Remedies: []string{"visit all shifts: leave the orbit out, or give a grid that holds 1 px", "or claim the shifts by multiples only"},
+	})
+}
+
+// trivial reports whether the output is claimed to be invariant.
+func (c *reader) trivial() bool {
+	_, ok := c.out.(action.Trivial)
+	return ok
+}
+
 // exactly is up to which relative error an element counts as exact.
 const exactly = 1e-4
 
@@ -423,9 +461,15 @@ func batchwise(m *onnx.Model) []string {
 			}
 		}
 		switch n.GetOpType() {
-		case "Shape", "Size", "Reshape", "Transpose", "Squeeze", "Flatten":
-			if n.GetOpType() != "Flatten" || onnx.Int(n, "axis", 1) != 1 {
-				continue // the first axis may count something else afterwards
+		case "Shape", "Size", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Gather", "Split", "Expand", "Tile":
+			continue // the first axis may count something else afterwards
+		case "Concat":
+			if onnx.Int(n, "axis", 1) == 0 {
+				continue
+			}
+		case "Flatten":
+			if onnx.Int(n, "axis", 1) != 1 {
+				continue
 			}
 		}
 		for _, o := range n.GetOutput() {

@@ -64,7 +64,7 @@ func (t *tester) askEngines(ctx context.Context) error {
 		}
 		t.p.Progress(n)
 	}
-	limit := max(t.floor, order)
+	limit := max(t.floor, order, t.p.Policy.Threshold) // below the threshold it changes no verdict
 	if t.sw.Mask {
 		limit = t.p.Policy.Threshold // of labels, a share of pixels
 	}

@@ -33,8 +33,7 @@ func (r *Result) finiteClue(exact bool) audit.Clue {
 	return c
 }
 
-// Holds is the clue whether the forward pass holds on all of the sets that are not nil. Exact elements that hold are most of it where what lies between
-// cannot be told from resampling or rounding.
+// Holds is the clue whether the forward pass holds on all of the sets that are not nil. Where a set cannot be told from resampling, nobody knows.
 func Holds(sets ...*audit.Set) audit.Clue {
 	c := audit.Clue{Name: audit.ClueForwardHolds, Holds: true, Strength: 1}
 	for _, s := range sets {
@@ -45,11 +44,12 @@ func Holds(sets ...*audit.Set) audit.Clue {
 			c.Text += "; "
 		}
 		c.Text += s.Name + ": " + s.Reason
-		excused := s.Cause == audit.CauseResampling || s.Cause == audit.CauseRoundoff
 		switch {
 		case s.Verdict == audit.Passed:
-		case s.Verdict == audit.NeedsAttention && excused:
+		case s.Verdict == audit.NeedsAttention && s.Cause == audit.CauseRoundoff:
 			c.Strength = min(c.Strength, 0.6)
+		case s.Verdict == audit.NeedsAttention && s.Cause == audit.CauseResampling:
+			c.Holds, c.Strength = false, 0.1 // what cannot be told from resampling was not seen to hold
 		case s.Verdict == audit.NeedsAttention && s.Cause == audit.CauseVacuous:
 			c.Holds, c.Strength = false, 0.1 // nothing was seen either way
 		default:
