@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nero/audit"
+	"nero/data/space"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/symmetry/feature"
@@ -230,7 +231,10 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 			"if it stands on channels that the group exchanges, share its weights among them",
 		}
 	case pointwise[w.Op] && n != nil && l.constants(n):
-		return audit.CluePositions, "an operation with stored numbers, such as positions", []string{
+		if _, places := l.samples[0].(*space.Image); places {
+			clue = audit.CluePositions
+		}
+		return clue, "an operation with stored numbers, such as positions", []string{
 			"drop the table of positions, or use relative positions, or make it symmetric under " + l.group.Name(),
 		}
 	case linear[w.Op]:
