@@ -393,10 +393,20 @@ func (s *state) number(v float64, d tensor.DType) string {
 	return s.scalars[k]
 }
 
-// zeros are zeros of the type and shape of a value.
-func (s *state) zeros(v string) string {
+// zeros are zeros of the type and shape of a value, which must be known.
+func (s *state) zeros(v string) string { return s.zerosOf(v, s.types[v]) }
+
+// zeros are those of a value of the type of the node's tangents, if the file does not say its type or says one that has no tangents.
+func (c *call) zeros(v string) string {
+	if d := c.types[v]; isFloat(d) {
+		return c.zerosOf(v, d)
+	}
+	return c.zerosOf(v, c.dt)
+}
+
+func (s *state) zerosOf(v string, d tensor.DType) string {
 	if s.zero[v] == "" {
-		x := number(0, s.types[v])
+		x := number(0, d)
 		x.Shape = []int{1}
 		s.zero[v] = s.b.Op("ConstantOfShape", []string{s.shapeOf(v)}, onnx.AttrTensor("value", onnx.Stored("", x)))
 	}

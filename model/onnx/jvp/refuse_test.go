@@ -242,3 +242,23 @@ func TestTypes(t *testing.T) {
 		t.Errorf("%v, off by %.2g", v[res.Tangents[0]].DType, d)
 	}
 }
+
+// A node without inputs, and a value whose type the file does not say, are refused or given the type of the tangents; neither is a panic.
+func TestLacking(t *testing.T) {
+	old := onnx.NewBuilder(11)
+	old.Input("x", tensor.Float32, 2, 3)
+	old.Output(old.Op("Softmax", nil), tensor.Float32, 2, 3)
+	unknown := onnx.NewBuilder(17)
+	unknown.Input("x", tensor.Float32, 2, 3)
+	y := unknown.Op("Foreign", []string{unknown.Const(tensor.FromFloat32([]float32{1}, 1))})
+	unknown.Output(unknown.Op("Max", []string{"x", y}), tensor.Float32, 2, 3)
+	for name, b := range map[string]*onnx.Builder{"no inputs": old, "unknown type": unknown} {
+		m, err := b.Model()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if r, err := jvp.Build(m, jvp.Request{Tangents: []string{"x"}}); err == nil && r == nil {
+			t.Errorf("%s: neither a graph nor an error", name)
+		}
+	}
+}

@@ -54,6 +54,9 @@ func (s *state) stamp() error {
 
 // same tells of a node of a changed operator that the change does not concern it.
 func (s *state) same(n *onnxpb.NodeProto) bool {
+	if len(n.GetInput()) == 0 {
+		return false
+	}
 	switch n.GetOpType() {
 	case "Dropout":
 		return onnx.Attr(n, "ratio") == nil

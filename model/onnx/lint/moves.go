@@ -214,7 +214,13 @@ func (t *tracer) concat() *value {
 		}
 		vs = append(vs, v)
 	}
-	held := slices.Repeat([]int{1}, len(shape))
+	held, long := slices.Repeat([]int{1}, len(shape)), 0
+	for _, v := range vs {
+		long += v.shape[a]
+	}
+	if long != shape[a] {
+		return opaque("joins values of %d in all along an axis of %d", long, shape[a])
+	}
 	for k := range held {
 		for _, v := range vs {
 			if k != a {
@@ -268,6 +274,9 @@ func (t *tracer) concat() *value {
 }
 
 func (t *tracer) gather(x *value) *value {
+	if len(t.node.GetInput()) < 2 {
+		return opaque("it lacks its indices")
+	}
 	ix, ok := t.f.Integers(t.node.GetInput()[1])
 	if !ok {
 		return opaque("its indices are computed while it runs")

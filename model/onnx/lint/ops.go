@@ -215,6 +215,9 @@ func (t *tracer) follow() *value {
 			}
 			return zip(x.shape, t.seed(), x, reduce(each(x, func(v uint64) uint64 { return mix(1, v) }), "Sum", axes, true))
 		}
+		if len(t.node.GetInput()) < 3 {
+			return opaque("it lacks a scale or a bias")
+		}
 		s := mix(seedOf("scale"), seedOf(t.node.GetInput()[1]))
 		b := mix(seedOf("bias"), seedOf(t.node.GetInput()[2]))
 		return each(x, func(v uint64) uint64 { return plus(times(s, v), b) })
@@ -389,7 +392,9 @@ func zip(shape []int, seed uint64, a, b *value) *value {
 // and stands for itself; along places it is read. Channels are summed up, each with its own function, so that places differ
 // if they differ in any channel.
 func (t *tracer) table(c *value, shape []int, data []*value, name string) *value {
-	c = align(c, len(shape))
+	if c = align(c, len(shape)); len(c.shape) > len(shape) || slices.ContainsFunc(data, func(v *value) bool { return len(v.shape) > len(shape) }) {
+		return opaque("values of %v on one of %v", c.shape, shape)
+	}
 	placed := make([]bool, len(shape))
 	for _, v := range data {
 		v = align(v, len(shape))
@@ -451,7 +456,9 @@ func (t *tracer) tables(shape []int) ([]*value, *value) {
 			return nil, opaque("%s", v.opaque)
 		}
 		if len(v.x) == 1 && len(data) > 0 {
-			v = t.table(v, shape, data, name)
+			if v = t.table(v, shape, data, name); v.opaque != "" {
+				return nil, v
+			}
 		}
 		vs = append(vs, v)
 	}
@@ -1019,7 +1026,9 @@ func (t *tracer) normalized(x *value) *value {
 			if c.opaque != "" || len(c.x) > 1 {
 				return opaque("its scale or bias is not constant")
 			}
-			c = t.table(c, x.shape, []*value{x}, t.node.GetInput()[i])
+			if c = t.table(c, x.shape, []*value{x}, t.node.GetInput()[i]); c.opaque != "" {
+				return c
+			}
 			mul := i == 1
 			out = fuse(x.shape, []*value{out, c}, func(a []uint64) uint64 {
 				if mul {
@@ -1259,7 +1268,9 @@ func (t *tracer) product() *value {
 		return opaque("%s", c.opaque)
 	}
 	if len(c.x) == 1 {
-		c = t.table(c, shape, []*value{out}, t.node.GetInput()[2])
+		if c = t.table(c, shape, []*value{out}, t.node.GetInput()[2]); c.opaque != "" {
+			return c
+		}
 	}
 	return fuse(shape, []*value{out, c}, func(v []uint64) uint64 { return plus(v[0], v[1]) })
 }

@@ -678,6 +678,9 @@ func (w *weigher) transposed(n *nodeProto, x relation, shape []int, atoms [][]at
 			}
 			after[i] = p
 		})
+		if len(after) != len(x.perm) {
+			return guess("another number of channels than its input has")
+		}
 		out := make([]int, len(after))
 		for c, p := range after {
 			out[p] = after[x.perm[c]]
@@ -697,6 +700,9 @@ func reduced(x relation, shape []int, atoms [][]atom, axes []int, lose func() re
 		dims[a] = channels(atoms[a : a+1])
 	}
 	to := make([]int, tensor.Count(dims))
+	if len(to) != len(x.perm) {
+		return lose()
+	}
 	n := 1
 	walk(dims, func(i int, at []int) {
 		p := 0
