@@ -203,7 +203,7 @@ func unreachable(p *audit.Pass, sw *sweep.Result, f audit.Floors) {
 	double := "audit a float64 export, whose floor is about 2²⁹ times lower"
 	p.Report(audit.Finding{
 		Category: audit.Explanation, Location: "threshold", Worst: at,
-		Message:  fmt.Sprintf("the threshold %.0e is below the rounding floor %.2g measured here: it can never pass", p.Policy.Threshold, f.Rounding),
+		Message:  fmt.Sprintf("the threshold %.0e is below the rounding floor %.2g measured here: rounding alone may exceed it", p.Policy.Threshold, f.Rounding),
 		Evidence: []audit.Evidence{audit.Number("threshold", p.Policy.Threshold, "").Against(f.Rounding), audit.Number("largest error", most, "")},
 		Remedies: []string{raise, double},
 	})
