@@ -42,6 +42,7 @@ const (
 	CluePaddingLayer     ClueName = "padding-layer"     // the graph pads with zeros where the group would need another border; Location
 	ClueStridePattern    ClueName = "stride-pattern"    // the error over shifts has a period above 1
 	ClueStrideParity     ClueName = "stride-parity"     // lint: the grid of a strided layer is not mapped to itself; Location names the node
+	ClueCrop             ClueName = "crop"              // lint: a crop or a pad treats the sides of a map differently; Location names the node
 	CluePositions        ClueName = "positions"         // lint: absolute positions, a table or a dense layer on a spatial map; Location
 	ClueLintAllows       ClueName = "lint-allows"       // the structure of the graph allows every element that was tested
 	ClueKernelAsymmetry  ClueName = "kernel-asymmetry"  // lint: weights are not symmetric; Location names the node

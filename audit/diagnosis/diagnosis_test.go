@@ -46,6 +46,7 @@ var looks = map[string][]audit.ClueName{
 	"gradient-only":             {audit.ClueGradient, audit.ClueForwardHolds, "!" + audit.ClueKernelAsymmetry},
 	"positions":                 {audit.CluePositions, audit.ClueDense, audit.ClueSingleLayer, audit.ClueFirstLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueStrideParity},
 	"striding":                  {audit.ClueStridePattern, audit.ClueStrideParity, audit.CluePooling, audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueEdgeBand},
+	"one-sided":                 {audit.ClueCrop, "!" + audit.ClueCentre, "!" + audit.ClueKernelAsymmetry, audit.ClueFirstLayer},
 	"padding":                   {audit.ClueEdgeBand, audit.CluePaddingLayer, audit.ClueSingleLayer, audit.ClueConvolution, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueStridePattern},
 	"channel":                   {audit.ClueChannel, audit.ClueDense, audit.ClueSingleLayer, audit.ClueKernelAsymmetry, audit.ClueSlopeViolation},
 	"nonlinearity":              {audit.ClueNonlinearity, audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry},

@@ -132,6 +132,13 @@ func Rules() []Rule {
 			Verify: "the predicted subgroup of the graph holds every element asked for, and the measured one agrees",
 		},
 		{
+			ID: "one-sided", Cause: "a crop or a pad takes more from one side of a map than from the other",
+			Needs:  []audit.ClueName{audit.ClueCrop},
+			Weigh:  []Weight{{audit.ClueCrop, strong, -strong}, {audit.ClueCentre, -some, 0}, {audit.ClueLintAllows, -some, weak}, {audit.ClueKernelAsymmetry, -some, weak}},
+			Fix:    "crop and pad both sides alike",
+			Verify: "the predicted subgroup of the graph holds every element asked for, and the measured one agrees",
+		},
+		{
 			ID: "padding", Cause: "zero padding: what enters at the border is not what the group would bring",
 			Needs:  []audit.ClueName{audit.CluePaddingLayer, audit.ClueEdgeBand},
 			Weigh:  []Weight{{audit.ClueEdgeBand, strong, -strong}, {audit.CluePaddingLayer, some, -strong}, {audit.ClueStridePattern, -weak, 0}, {audit.ClueKernelAsymmetry, -weak, weak}},

@@ -246,22 +246,25 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 }
 
 // entrance is where an error that shows at w may have come in: the first of the layers that cannot be told apart from it and do more
-// than hand values to other places, w itself if there is none.
+// than hand values to other places; where w acts on each place alone, the first that may cut places off; else w itself.
 func entrance(rows []Row, w Row) Row {
 	for _, v := range rows {
 		if slices.Contains(w.Together, v.Name) && !movements[v.Op] && v.Op != "Pad" && v.Op != "Identity" {
 			return v
 		}
 	}
+	if pointwise[w.Op] {
+		for _, v := range rows {
+			if slices.Contains(w.Together, v.Name) && slices.Contains(cutters, v.Op) {
+				return v
+			}
+		}
+	}
 	return w
 }
 
-// cropped tells whether a layer that is not to blame by itself was measured together with one that may cut places off.
-func cropped(rows []Row, w Row) bool {
-	return pointwise[w.Op] && slices.ContainsFunc(rows, func(v Row) bool {
-		return slices.Contains(w.Together, v.Name) && (v.Op == "Slice" || v.Op == "Pad" || v.Op == "Gather" || v.Op == "Split" || v.Op == "Transpose")
-	})
-}
+// cutters may leave places out or move them.
+var cutters = []string{"Slice", "Pad", "Gather", "Split", "Transpose"}
 
 // constants tells whether a node with two or more inputs reads stored numbers.
 func (l *look) constants(n *onnxpb.NodeProto) bool {
@@ -304,9 +307,6 @@ func (l *look) clues(r *Result) {
 	w := r.Rows[r.First]
 	start := entrance(r.Rows, w)
 	name, what, _ := l.class(start)
-	if cropped(r.Rows, start) {
-		name = "" // what was cut off before it may be what breaks
-	}
 	strength := 0.9
 	if w.Origin == feature.ByDefault || !r.Exact {
 		strength = 0.6
@@ -340,9 +340,7 @@ func (l *look) clues(r *Result) {
 	}
 	if most == r.First || single {
 		w, start = big, entrance(r.Rows, big)
-		if name, what, _ = l.class(start); cropped(r.Rows, start) {
-			name = ""
-		}
+		name, what, _ = l.class(start)
 	}
 	if name != "" {
 		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), start.Name, fmt.Sprintf("%s, which breaks, is %s", start.Name, what), ev...)

@@ -210,6 +210,7 @@ func periods(k [2]int, known bool) string {
 const (
 	byStride    = "stride"
 	byPadding   = "padding"
+	byCrop      = "crop"
 	byPositions = "positions"
 	byKernel    = "kernel"
 	byOther     = "other"
@@ -226,6 +227,8 @@ func (c *reader) kind(l graph.Loss) string {
 	switch {
 	case l.Level == graph.LevelRoll && strings.HasPrefix(l.Reason, "the stride"):
 		return byStride
+	case l.Level == graph.LevelStructure && (l.Op == "Pad" || l.Op == "Slice" && strings.Contains(l.Reason, "in steps of 1")):
+		return byCrop
 	case l.Op == "Pad", l.Level == graph.LevelRoll && window && strings.Contains(l.Reason, "padding"):
 		return byPadding
 	case l.Op == "Gemm", l.Op == "MatMul", strings.Contains(l.Reason, "table"):
@@ -280,6 +283,7 @@ func (c *reader) clues() {
 	known := pr.StructureKnown && (!rolls || pr.Shifts.CyclicKnown)
 	if len(asked) > 0 {
 		give(audit.ClueStrideParity, byStride, 1, "every strided grid follows the elements", known)
+		give(audit.ClueCrop, byCrop, 1, "no crop and no pad treats the sides of a map differently", known)
 		give(audit.CluePaddingLayer, byPadding, 1, "no padding breaks the elements", known)
 		give(audit.CluePositions, byPositions, 1, "no table and no dense layer on a map", known)
 		keeps := pr.WeightsKnown && pr.StructureKnown && pr.Weights&wants == wants
