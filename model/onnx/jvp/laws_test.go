@@ -352,7 +352,7 @@ func TestSamplesDoNotLeak(t *testing.T) {
 // At every cut: the tangents of what is live there, pushed through the rest alone, arrive as those pushed through the whole.
 // And a tangent injected at inner values of the whole arrives as it does through the rest.
 func TestChain(t *testing.T) {
-	e := body(t, "auto")
+	e := reference.Engine(reference.Options{}) // ONNX Runtime 1.18 cannot hand out every inner value of an edited graph
 	networks(t, func(t *testing.T, m *onnx.Model, x func(*rand.Rand, int) tensor.Tensor) {
 		t.Helper()
 		if m.Opset() < jvp.MinOpset {

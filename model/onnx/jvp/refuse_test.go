@@ -23,8 +23,8 @@ func graph(t *testing.T, opset int, op string, more []string, attrs ...*onnxpb.A
 		onnx.Stored("yes", tensor.Tensor{DType: tensor.Bool, Shape: []int{}, Raw: []byte{1}}), onnx.Stored("i", tensor.FromInt64([]int64{0}, 1)))
 	y := b.Op(op, append([]string{x}, more...), attrs...)
 	b.Graph().Node[0].Name = new("the node")
-	b.Output(b.Op("Tanh", []string{x}), tensor.Float32)
-	b.Output(y, tensor.Float32)
+	b.Output(b.Op("Tanh", []string{x}), tensor.Float32, "N", 4)
+	b.Output(y, tensor.Float32, "N", 4)
 	b.Graph().Output[1].Type = nil
 	m, err := b.Model()
 	if err != nil {
@@ -168,7 +168,7 @@ func TestPorts(t *testing.T) {
 	y := b.Op("Mul", []string{b.Op("Add", []string{x, other}), w})
 	k := b.Op("ArgMax", []string{y})
 	b.Output(y, tensor.Float32, "N", 4)
-	b.Output(k, tensor.Int64)
+	b.Output(k, tensor.Int64, 1, 4)
 	b.Output(x, tensor.Float32, 1, 4)
 	m, err := b.Model()
 	if err != nil {
