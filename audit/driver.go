@@ -444,7 +444,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 	elements := elementsOf(s.Plan)
 	r := &Report{
 		Model: s.Name, Policy: p, Group: s.Plan.Group.Name(), Measure: s.Plan.Measure, Planned: len(s.Plan.Elements),
-		Inputs: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside, About: s.About, Basis: s.Basis,
+		Inputs: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside, About: s.About, Drawn: s.Drawn, Basis: s.Basis,
 	}
 	for _, e := range elements {
 		if e.Added {

@@ -261,7 +261,7 @@ func (p *Policy) weigh(c Category) Verdict {
 		return Passed // they say where and why; what they explain is judged by itself
 	case Contract, Regression:
 		return Failed
-	case Gradient, Stress, Engines, ContractOpen:
+	case Gradient, Stress, Engines, Prediction, ContractOpen:
 		return NeedsAttention
 	case BatchDependent, ActionLaw, Convention, Vacuous, Uninformative, IdentityControl, PositiveControl:
 		return NeedsAttention

@@ -123,6 +123,7 @@ type Report struct {
 	// Planned is the number of elements of the plan, Added that of exact elements that the audit added.
 	Planned, Added int
 	Inputs         int
+	Drawn          string // how the inputs were chosen where that is no plain draw
 	Output         string // form and unit of the output
 	Scale          float64
 	Seed           uint64

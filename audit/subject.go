@@ -70,6 +70,8 @@ type Subject struct {
 	// Stage, if not nil, is told the name of each check before it runs.
 	Stage func(check string)
 
+	// Drawn says how the samples were chosen from the data where they are not a plain draw, such as "the same number of each class".
+	Drawn string
 	// Interior opens the model itself: layers, derivatives, the graph. Nil if there is no graph to open, and the checks that need one
 	// say so. It runs on the same engine as Predictor.
 	Interior *interior.Model

@@ -49,6 +49,15 @@ func (r *Report) isReal() []string {
 			a = append(a, s.Name+": "+s.Slope.String())
 		}
 	}
+	for _, s := range r.Sets() {
+		if more, ok := r.Policy.Undecided(s); ok && s.Worst.Value <= r.Policy.Threshold {
+			t := s.Name + ": too few inputs to decide"
+			if more > 0 {
+				t += fmt.Sprintf("; %d more would", more)
+			}
+			a = append(a, t)
+		}
+	}
 	if len(r.Sets()) == 0 {
 		a = append(a, "no answer: no set of elements was judged")
 	}
@@ -104,7 +113,19 @@ func (r *Report) isRight() []string {
 // layerClues are those that name a layer, the most telling first.
 var layerClues = []ClueName{ClueFirstLayer, ClueSingleLayer, ClueOutputLayer, ClueGrows}
 
+// below reports whether everything that was judged is below its limit, decided or not, and nothing else of weight was found.
+func (r *Report) below() bool {
+	sets := r.Sets()
+	if len(sets) == 0 || slices.ContainsFunc(sets, func(s *Set) bool { return s.NonFinite > 0 || !(s.Worst.Value <= r.Policy.Threshold) }) {
+		return false
+	}
+	return !slices.ContainsFunc(r.Findings(), func(f Finding) bool { v := r.Policy.Severity(f); return v == High || v == Medium })
+}
+
 func (r *Report) whichLayer() []string {
+	if r.below() {
+		return []string{"none that matters: no error is above the limit"}
+	}
 	var a []string
 	for _, name := range layerClues {
 		for _, c := range r.Clues() {
@@ -122,10 +143,6 @@ func (r *Report) whichLayer() []string {
 	}
 	if len(a) > 0 {
 		return a
-	}
-	sets := r.Sets()
-	if len(sets) > 0 && !slices.ContainsFunc(sets, func(s *Set) bool { return s.Verdict != Passed }) {
-		return []string{"none that matters: no error is above the limit"}
 	}
 	looked := false
 	for _, c := range r.Results {
@@ -154,6 +171,9 @@ func (r *Report) Caveats() []string {
 		between = between || !s.Exact
 	}
 	t := fmt.Sprintf("Every statement is about inputs drawn like the %d that were tested, and about the elements that were visited.", r.Inputs)
+	if r.Drawn != "" {
+		t += " They were drawn with " + r.Drawn + "; shares are of inputs drawn so."
+	}
 	if between {
 		t += " Between these elements nothing was measured."
 	}

@@ -22,7 +22,9 @@ import (
 	"nero/audit/page"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/data/tensor"
 	"nero/measure/metric"
+	"nero/model/reference"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
@@ -64,6 +66,9 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 			}
 			if out != "" && !cmd.Flags().Changed("replay") {
 				if err := ownFolder(out, auditFiles()...); err != nil {
+					return err
+				}
+				if err := writable(out); err != nil { // not after minutes of work
 					return err
 				}
 			}
@@ -210,12 +215,39 @@ func notRun(reports []*audit.Report) string {
 	return strings.Join(names, ", ")
 }
 
+// writable says whether files can be written into the folder, or into the nearest one above it that exists.
+func writable(dir string) error {
+	at := filepath.Clean(dir)
+	for {
+		info, err := os.Stat(at)
+		if err == nil && !info.IsDir() {
+			return fmt.Errorf("-o %s: %s is a file, want a folder", dir, at)
+		}
+		if err == nil {
+			break
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return fmt.Errorf("-o %s: %w", dir, err)
+		}
+		at = up
+	}
+	f, err := os.CreateTemp(at, ".nero-*")
+	if err != nil {
+		return fmt.Errorf("-o %s: files cannot be written there: %w", dir, errors.Unwrap(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // writeAudit prints one format, or writes several into a folder and prints the text.
 func (a *App) writeAudit(to io.Writer, reports []*audit.Report, formats []string, out string) error {
 	if out == "" {
 		return auditFormats[formats[0]].write(to, reports...)
 	}
 	if err := ownFolder(out, auditFiles()...); err != nil {
+		return err
+	}
+	if err := audit.Text(to, reports...); err != nil { // first: what cannot be written into files is not lost
 		return err
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
@@ -230,7 +262,7 @@ func (a *App) writeAudit(to io.Writer, reports []*audit.Report, formats []string
 			return err
 		}
 	}
-	return audit.Text(to, reports...)
+	return nil
 }
 
 // auditStudy audits every model of the study.
@@ -436,9 +468,13 @@ func inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, [
 	if k := w.Study.Audit.Samples; k > 0 {
 		n = k
 	}
-	chosen, err := auditSamples(w, n)
+	chosen, balanced, err := auditSamples(w, n)
 	if err != nil {
 		return nil, nil, err
+	}
+	drawn := ""
+	if balanced {
+		drawn = "the same number of each class"
 	}
 	if w.Study.Audit.EarlyStop { // the first inputs must be like the others: files are often sorted by class
 		rand.New(rand.NewPCG(w.Study.Seed, earlyOrder)).Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
@@ -447,7 +483,7 @@ func inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, [
 		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: about(w, m.Name),
-		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w),
+		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w), Drawn: drawn, Roundoff: roundoff(w, m.Name),
 	}, chosen, nil
 }
 
@@ -475,7 +511,7 @@ func about(w *workload.Workload, model string) []audit.About {
 }
 
 // auditSamples chooses n of the study's samples, as many of each class as can be where there are labels.
-func auditSamples(w *workload.Workload, n int) ([]int, error) {
+func auditSamples(w *workload.Workload, n int) (chosen []int, balanced bool, err error) {
 	count := w.Eval.Count()
 	var labels []int
 	if all := w.Data.Labels(); all != nil {
@@ -493,8 +529,26 @@ func auditSamples(w *workload.Workload, n int) ([]int, error) {
 			classes[l] = true
 		}
 	}
-	balance := len(classes) > 1 && n >= len(classes) && n < count
-	return dataset.Select(labels, count, min(n, count), balance, w.Study.Seed)
+	balanced = len(classes) > 1 && n >= len(classes) && n < count
+	chosen, err = dataset.Select(labels, count, min(n, count), balanced, w.Study.Seed)
+	return chosen, balanced || w.Study.Data.Balance != "", err
+}
+
+// roundoff is the unit roundoff of the type that a model reads where that is coarser than float32, else 0.
+func roundoff(w *workload.Workload, model string) float64 {
+	f := w.File(model)
+	if f == nil {
+		return 0
+	}
+	for _, p := range f.Signature().Inputs {
+		switch p.DType { //nolint:exhaustive // the others are no coarse floats
+		case tensor.Float16:
+			return reference.Float16.Unit()
+		case tensor.BFloat16:
+			return reference.BFloat16.Unit()
+		}
+	}
+	return 0
 }
 
 // thin keeps n of the elements of a plan: the identity and the exact ones first, which an audit judges before the others, then

@@ -37,7 +37,7 @@ structure permits; weights may still break it.`,
 			}
 			var p *lint.Prediction
 			if r.Inputs != nil {
-				f, err := facts.Infer(m, single(r.Inputs), nil)
+				f, err := facts.Infer(m, single(m.Signature(), r.Inputs), nil)
 				if err != nil {
 					return err
 				}
@@ -66,11 +66,11 @@ structure permits; weights may still break it.`,
 	return c
 }
 
-// single are the shapes of one sample: the first axis counts samples.
-func single(in map[string][]int) map[string][]int {
+// single are the shapes of one sample where the first axis, which counts samples, is free.
+func single(sig onnx.Signature, in map[string][]int) map[string][]int {
 	out := maps.Clone(in)
 	for name, s := range out {
-		if len(s) > 0 {
+		if p, ok := sig.Input(name); ok && len(s) > 0 && (len(p.Shape) == 0 || p.Shape[0].Free()) {
 			out[name] = append([]int{1}, slices.Clone(s[1:])...)
 		}
 	}

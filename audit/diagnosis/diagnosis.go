@@ -75,8 +75,13 @@ func wrong(r *audit.Report) bool {
 	if r.Error != "" {
 		return false
 	}
-	if r.Verdict != audit.Passed {
+	if r.Verdict == audit.Failed {
 		return true
+	}
+	for _, x := range r.Sets() {
+		if x.Verdict != audit.Passed && !(x.Worst.Value <= r.Policy.Threshold) {
+			return true // undecided below the limit wants more inputs and no explanation
+		}
 	}
 	for _, f := range r.Findings() {
 		if s := r.Policy.Severity(f); s == audit.High || s == audit.Medium {
