@@ -109,7 +109,7 @@ expect less. What is found and what is silent depends on no such weight.
 		if m := r.Mutation; !m.Clean() {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", m.Name, m.Doc, m.Base, m.Group,
 				each(r, func(s Score) string { return string(s.Verdict) }), each(r, func(s Score) string { return yes(s.Found) }),
-				each(r, func(s Score) string { return named(s) }), each(r, func(s Score) string { return place(s) }), each(r, func(s Score) string { return verdictOf(m, s) }))
+				each(r, func(s Score) string { return named(s) }), each(r, func(s Score) string { return m.place(s) }), each(r, func(s Score) string { return verdictOf(m, s) }))
 		}
 	}
 	b.WriteString("\n## Clean models\n\n| model | group | changed without harm | verdict | silent |\n| --- | --- | --- | --- | --- |\n")
@@ -180,8 +180,12 @@ func named(s Score) string {
 	return fmt.Sprintf("%s (%.0f %%)", s.First, 100*s.Confidence)
 }
 
-func place(s Score) string {
-	if s.Location == "" {
+// place is where the cause was put. A model that draws random numbers shows it on another input each time.
+func (m Mutation) place(s Score) string {
+	switch {
+	case m.plant.dropout:
+		return "varies"
+	case s.Location == "":
 		return "-"
 	}
 	return s.Location

@@ -74,7 +74,7 @@ func TestAuditOfTheAuditor(t *testing.T) {
 		}
 		r := score(t.Context(), t, m, all)
 		for i, s := range r.Scores {
-			t.Logf("%-28s %-8s %-10s %-7s %-15s found %-5v right %-5v place %-5v %s at %s, then %v", m.Name, m.Base, m.Group, all[i].Name, s.Verdict, s.Found, s.Right, s.Place, named(s), place(s), s.Rest)
+			t.Logf("%-28s %-8s %-10s %-7s %-15s found %-5v right %-5v place %-5v %s at %s, then %v", m.Name, m.Base, m.Group, all[i].Name, s.Verdict, s.Found, s.Right, s.Place, named(s), m.place(s), s.Rest)
 		}
 		results = append(results, r)
 	}
