@@ -12,18 +12,11 @@ import (
 	"nero/data/space"
 )
 
-func setName(exact bool) string {
-	if exact {
-		return sweep.Exact
-	}
-	return sweep.Continuous
-}
-
 // set gathers the exact elements, or the others; nil if there are none, or the derivative is 0 everywhere.
 func (s *study) set(ctx context.Context, sw *sweep.Result, exact bool) (*Set, error) {
 	p := s.p
 	r := &Set{
-		Name: setName(exact), Exact: exact, At: audit.Nowhere, Limit: p.Policy.Threshold * p.Param("factor"),
+		Name: sweep.SetName(exact), Exact: exact, At: audit.Nowhere, Limit: p.Policy.Threshold * p.Param("factor"),
 		Single: math.NaN(), Double: math.NaN(), Forward: math.NaN(),
 	}
 	var ways []int
@@ -299,7 +292,7 @@ func (s *study) show() {
 			by = "gradient"
 		}
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(w.g.Label), audit.Word(setName(w.g.Exact)), audit.Word(by),
+			audit.Word(w.g.Label), audit.Word(sweep.SetName(w.g.Exact)), audit.Word(by),
 			audit.Num(d.Mean), audit.Num(d.P50), audit.Num(d.P95), audit.Num(d.Max), audit.Num(audit.Describe(floor).Mean),
 		})
 	}

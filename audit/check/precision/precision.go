@@ -74,7 +74,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	for _, exact := range []bool{true, false} {
 		if s := m.slope(exact); s != nil {
 			r.Slopes[exact] = s
-			name := setName(exact)
+			name := sweep.SetName(exact)
 			p.Measure(
 				audit.Measured("error on "+name+", as the model computes", s.Single, ""),
 				audit.Measured("error on "+name+", in float64", s.Double, ""),
@@ -84,13 +84,6 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	p.Measure(audit.Number("outputs in both precisions differ by at most", m.apart, ""))
 	r.clues(p, c, m, casts)
 	return r, nil
-}
-
-func setName(exact bool) string {
-	if exact {
-		return sweep.Exact
-	}
-	return sweep.Continuous
 }
 
 // clues hands in what the slopes show, of the exact elements where there are some: there nothing else stands in between.

@@ -24,10 +24,10 @@ func Clarity(x, limit float64) float64 {
 // finiteClue says whether the outputs of a set are finite, and where they are not.
 func (r *Result) finiteClue(exact bool) audit.Clue {
 	n := r.count(exact) * len(r.IDs)
-	c := audit.Clue{Name: audit.ClueNonFinite, Strength: 1, Set: setName(exact), Text: fmt.Sprintf("all %d outputs on the %s are finite", n, setName(exact))}
+	c := audit.Clue{Name: audit.ClueNonFinite, Strength: 1, Set: SetName(exact), Text: fmt.Sprintf("all %d outputs on the %s are finite", n, SetName(exact))}
 	if k := r.NonFinite[exact]; k > 0 {
 		c.Holds, c.Location = true, r.NonFiniteAt[exact].String()
-		c.Text = fmt.Sprintf("%d of %d outputs on the %s are not finite, first %s", k, n, setName(exact), c.Location)
+		c.Text = fmt.Sprintf("%d of %d outputs on the %s are not finite, first %s", k, n, SetName(exact), c.Location)
 		c.Evidence = []audit.Evidence{audit.Number("outputs that are not finite", float64(k), "").Against(0)}
 	}
 	return c

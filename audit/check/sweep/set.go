@@ -23,7 +23,7 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 	}
 	n, m := len(r.IDs), len(r.elements)
 	s := &audit.Set{
-		Name: setName(exact), Exact: exact, Inputs: n, NonFinite: r.NonFinite[exact], NonFiniteAt: audit.Nowhere,
+		Name: SetName(exact), Exact: exact, Inputs: n, NonFinite: r.NonFinite[exact], NonFiniteAt: audit.Nowhere,
 		Scale: r.Scale, Component: r.Component[exact], At: audit.Nowhere, Detectable: math.NaN(),
 		Ratio: audit.MeanInterval(nil, p.Policy.Confidence), Resampling: audit.Describe(nil),
 	}

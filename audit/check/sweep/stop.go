@@ -100,7 +100,7 @@ func (s *Stop) report(p *audit.Pass, n int) {
 			}
 			p.Certify(fmt.Sprintf("Early stop, %s: P(error > %s) ≤ %s is %s with confidence %s, judged after every input; %s. "+
 				"Limits of means are those of a number of inputs fixed beforehand.",
-				setName(exact), audit.Figures(s.Contract.Tau), audit.Percent(s.Contract.P), o, audit.Percent(s.Contract.Confidence), enough))
+				SetName(exact), audit.Figures(s.Contract.Tau), audit.Percent(s.Contract.P), o, audit.Percent(s.Contract.Confidence), enough))
 		}
 	}
 }

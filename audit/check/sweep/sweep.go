@@ -511,8 +511,8 @@ func (r *Result) report(p *audit.Pass) {
 		}
 		w := r.NonFiniteAt[exact]
 		p.Report(audit.Finding{
-			Category: audit.NonFinite, Set: setName(exact), Location: "output", Worst: w,
-			Message:  fmt.Sprintf("%d of %d outputs on the %s are not finite, first %s", k, r.count(exact)*len(r.IDs), setName(exact), w),
+			Category: audit.NonFinite, Set: SetName(exact), Location: "output", Worst: w,
+			Message:  fmt.Sprintf("%d of %d outputs on the %s are not finite, first %s", k, r.count(exact)*len(r.IDs), SetName(exact), w),
 			Evidence: []audit.Evidence{audit.Number("outputs that are not finite", float64(k), "").Against(0)},
 			Remedies: []string{
 				"look for an overflow, a root of 0 or a division by the norm of a zero vector at this input",
@@ -546,7 +546,8 @@ const (
 	Continuous = "continuous elements"
 )
 
-func setName(exact bool) string {
+// SetName is the name of the exact elements, or of the others.
+func SetName(exact bool) string {
 	if exact {
 		return Exact
 	}

@@ -107,13 +107,6 @@ type table struct {
 
 func (t *table) at(i, g, r, k int) float64 { return t.z[((i*t.m+g)*t.nr+r)*t.k+k] }
 
-func setName(exact bool) string {
-	if exact {
-		return sweep.Exact
-	}
-	return sweep.Continuous
-}
-
 // stored takes the table of a set from the sweep; nil if the set is empty.
 func stored(p *audit.Pass, sw *sweep.Result, exact bool) *table {
 	cols := []int{-1}
@@ -126,7 +119,7 @@ func stored(p *audit.Pass, sw *sweep.Result, exact bool) *table {
 	if len(cols) == 1 || from == nil {
 		return nil
 	}
-	t := &table{name: setName(exact), rows: len(from.Samples), m: len(cols), nr: 1, k: from.K, projected: from.Projected}
+	t := &table{name: sweep.SetName(exact), rows: len(from.Samples), m: len(cols), nr: 1, k: from.K, projected: from.Projected}
 	t.z = make([]float64, 0, t.rows*t.m*t.k)
 	for i := range t.rows {
 		for _, j := range cols {
@@ -148,7 +141,7 @@ func repeated(ctx context.Context, p *audit.Pass, sw *sweep.Result, exact bool) 
 		}
 	}
 	pick := p.Pick(int(p.Param("samples")))
-	t := &table{name: setName(exact), rows: len(pick), m: 1 + len(use), nr: int(p.Param("repeats")), k: sw.Table.K, projected: sw.Table.Projected}
+	t := &table{name: sweep.SetName(exact), rows: len(pick), m: 1 + len(use), nr: int(p.Param("repeats")), k: sw.Table.K, projected: sw.Table.Projected}
 	same := func(g group.Element) group.Element { return g }
 	there := append([]*audit.Mover{audit.NewMover(in, G.Identity())}, audit.Movers(in, use, same)...)
 	back := append([]*audit.Mover{audit.NewMover(out, G.Identity())}, audit.Movers(out, use, G.Inv)...)
