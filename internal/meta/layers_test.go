@@ -86,6 +86,8 @@ var layers = map[string]int{
 	"audit/check/convention": 12,
 	"audit/check":            13,
 
+	"serve/api":    8,
+
 	"audit/mutation": 14,
 	"cli":            14,
 	"cmd/nero":       15,
