@@ -61,6 +61,7 @@ var layers = map[string]int{
 	"run/benchmark":   7,
 	"run/workload":    7,
 	"present/report":  8,
+	"run/probe":       8,
 
 	"audit/audittest":        8,
 	"audit/diagnosis":        8,
