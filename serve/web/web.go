@@ -1,0 +1,24 @@
+// Package web holds the interface that a browser shows: TypeScript in src, and beside it, in dist, the files made from it, which
+// are committed and embedded, so that building nero needs Go alone. README.md says how to change it.
+package web
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:generate go run ./bundle
+
+//go:embed dist
+var dist embed.FS
+
+// Files is what a browser loads: index.html, app.js, app.css and LICENSES.txt, and viewer3d.js, which app.js imports when a 3D
+// view first opens. All of them refer to each other with relative URLs, so that they work below any path. The files have no
+// modification times; every build of the same sources has the same bytes.
+func Files() fs.FS {
+	f, err := fs.Sub(dist, "dist")
+	if err != nil {
+		panic("web: " + err.Error()) // the name is a constant, and valid
+	}
+	return f
+}
