@@ -2,6 +2,7 @@
 //
 //	go run ./bundle                     in serve/web: what go generate does; writes dist
 //	go run ./bundle -out DIR            writes another folder, to try a change without touching dist
+//	go run ./bundle -out DIR -overlay F and F, with which go run -overlay F ./cmd/nero embeds that folder in place of dist
 //	go run ./bundle -tests -out DIR     every src/**/*.test.ts as DIR/NAME.test.mjs, for node --test DIR/*.test.mjs
 //	go run ./bundle -bench -out DIR     every src/**/*.bench.ts as DIR/NAME.bench.mjs, to be run by node
 //
@@ -43,6 +44,7 @@ func run(args []string, w io.Writer) error {
 	flags := flag.NewFlagSet("bundle", flag.ContinueOnError)
 	root := flags.String("C", ".", "the `folder` serve/web")
 	out := flags.String("out", "", "the `folder` to write (default dist in serve/web)")
+	overlay := flags.String("overlay", "", "also write this `file`, which makes go build -overlay embed -out in place of dist")
 	tests := flags.Bool("tests", false, "bundle the unit tests for node")
 	bench := flags.Bool("bench", false, "bundle the benchmarks for node")
 	switch err := flags.Parse(args); {
@@ -74,7 +76,34 @@ func run(args []string, w io.Writer) error {
 	if err := report(w, files, !*tests && !*bench); err != nil {
 		return err
 	}
-	return write(*out, files)
+	if err := write(*out, files); err != nil || *overlay == "" {
+		return err
+	}
+	return writeOverlay(*overlay, filepath.Join(dir, "dist"), *out, files)
+}
+
+// writeOverlay writes a file for the go command's -overlay, which puts the files of out in the place of those of dist.
+func writeOverlay(name, dist, out string, files map[string][]byte) error {
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	replace := map[string]string{}
+	entries, err := os.ReadDir(dist)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		replace[filepath.Join(dist, e.Name())] = "" // to the go command, there is no such file
+	}
+	for f := range files {
+		replace[filepath.Join(dist, f)] = filepath.Join(out, f)
+	}
+	b, err := json.MarshalIndent(map[string]any{"Replace": replace}, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, b, 0o644)
 }
 
 // installed checks that node_modules holds the versions that package.json asks for. dir is serve/web.

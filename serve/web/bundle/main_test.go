@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,6 +106,31 @@ func TestTests(t *testing.T) {
 	}
 	if files := built(t, out); len(files) != 1 || files["sub-x.test.mjs"] == "" {
 		t.Errorf("the test was not bundled as sub-x.test.mjs: %v", files)
+	}
+}
+
+func TestOverlay(t *testing.T) {
+	dir, out := folder(t), t.TempDir()
+	put(t, dir, "dist/index.html", "the committed page")
+	put(t, dir, "dist/old.js", "what the new build does not have")
+	name := filepath.Join(t.TempDir(), "overlay.json")
+	if err := run([]string{"-C", dir, "-out", out, "-overlay", name}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Replace map[string]string }
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{filepath.Join(dir, "dist", "old.js"): ""}
+	for f := range built(t, out) {
+		want[filepath.Join(dir, "dist", f)] = filepath.Join(out, f)
+	}
+	if !maps.Equal(got.Replace, want) {
+		t.Errorf("the overlay is %v, want %v", got.Replace, want)
 	}
 }
 
