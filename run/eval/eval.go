@@ -384,11 +384,9 @@ func (w *worker) flush(ctx context.Context) error {
 func (w *worker) measure(p *pending, m int, y space.Value) error {
 	e, t := w.e, &p.tracks[m]
 	k, n := e.order[t.n], len(e.order)
-	if !e.plain {
-		var err error
-		if y, err = e.Plan.Out.Apply(e.inv[k], y); err != nil {
-			return fmt.Errorf("model %s: output: pulling back element %s: %w", e.Models[m].Name, group.Format(e.Plan.Group, e.Plan.Elements[k]), err)
-		}
+	y, err := e.back(m, e.Plan.Elements[k], e.inv[k], y)
+	if err != nil {
+		return err
 	}
 	if s, ok := y.(*space.Scores); ok {
 		if t.row.Top == nil {
@@ -428,11 +426,43 @@ func (w *worker) measure(p *pending, m int, y space.Value) error {
 
 // compare fills in the metrics of one element.
 func (e *Evaluation) compare(r *job.Row, k int, c metric.Case) {
-	c.Label, c.Scale = r.Label, math.NaN()
+	c.Label = r.Label
+	e.each(r.Model, c, func(i int, v float64) { r.Curves[i][k] = float32(v) })
+}
+
+// each measures one comparison under a model by every metric.
+func (e *Evaluation) each(model int, c metric.Case, give func(metric int, v float64)) {
+	c.Scale = math.NaN()
 	if e.Scales != nil {
-		c.Scale = e.Scales[r.Model]
+		c.Scale = e.Scales[model]
 	}
 	for i, m := range e.Metrics {
-		r.Curves[i][k] = float32(m.Measure(c))
+		give(i, m.Measure(c))
 	}
+}
+
+// back carries the prediction at g to the frame of the identity.
+func (e *Evaluation) back(model int, g, inv group.Element, y space.Value) (space.Value, error) {
+	if e.plain {
+		return y, nil
+	}
+	z, err := e.Plan.Out.Apply(inv, y)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: output: pulling back element %s: %w", e.Models[model].Name, group.Format(e.Plan.Group, g), err)
+	}
+	return z, nil
+}
+
+// Back is the prediction y of a model at any element g, on the plan or not, carried back to the frame of the identity: g⁻¹·y. It is y
+// itself if the output is claimed to be invariant.
+func (e *Evaluation) Back(model int, g group.Element, y space.Value) (space.Value, error) {
+	return e.back(model, g, e.Plan.Group.Inv(g), y)
+}
+
+// Measure is the value of every metric, in the order of Metrics, for one comparison under a model. The scale of c is overwritten by that
+// of the model. Values of a row are these, rounded to float32.
+func (e *Evaluation) Measure(model int, c metric.Case) []float64 {
+	out := make([]float64, len(e.Metrics))
+	e.each(model, c, func(i int, v float64) { out[i] = v })
+	return out
 }

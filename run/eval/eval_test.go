@@ -337,3 +337,38 @@ func TestCanceled(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 }
+
+// Measuring a prediction that was made alone gives what the row holds.
+func TestMeasureAlone(t *testing.T) {
+	ev := evaluation(t, &linear{shared: true}, pictures{n: 4, bad: -1}, 3, 2)
+	rows := rowsOf(t, ev)
+	for _, r := range rows {
+		s, err := ev.At(r.Index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want space.Value
+		for k, g := range ev.Plan.Elements { // the identity comes first in C4
+			x, err := ev.Plan.In.Apply(g, s.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ys, err := ev.Models[r.Model].Predict(t.Context(), []space.Value{x}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := ev.Back(r.Model, g, ys[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k == 0 {
+				want = y
+			}
+			for i, v := range ev.Measure(r.Model, metric.Case{Got: y, Want: want, Label: s.Label}) {
+				if float32(v) != r.Curves[i][k] {
+					t.Errorf("%s of sample %s under model %d at %v is %v, the row has %v", ev.Metrics[i].Name, s.ID, r.Model, g, v, r.Curves[i][k])
+				}
+			}
+		}
+	}
+}

@@ -75,44 +75,11 @@ func (w *Workload) Close() error {
 
 // Open opens the study. It changes s: defaults are filled in. Errors name the field of the study that they come from.
 func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
-	w := &Workload{Study: s, Parameters: map[string]int64{}, opened: map[string]*loaded{}}
-	if err := w.openData(); err != nil {
+	w, in, err := openInput(s, o)
+	if err != nil {
 		return nil, err
 	}
-	given := s.Input.Scale != 0
-	plain := ""
-	if len(s.Input.Mean) == 0 && len(s.Input.Std) == 0 {
-		plain = ", and no mean or deviation is taken out"
-	}
-	w.scale()
-	if s.Group.Name == "" {
-		s.Group.Name = "SO(2)"
-		w.note("no group given: SO(2), rotations about the centre")
-	}
-	g, err := group.Parse(s.Group.Name)
-	if err != nil {
-		return nil, s.Errorf("group.name", "%v", err)
-	}
-	w.group = g
-	s.Group.Name = g.Name() // one spelling, so that "c4" and "C_4" are the same job
-	if _, torus := g.(group.Torus); torus && s.Group.Border == "" {
-		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
-	}
-	job.Defaults(s)
-	if !given && s.Input.Scale != 1 {
-		w.note("pixel values are divided by %g, the range of the files%s; set input.scale, input.mean and input.std (--scale, --mean, --std) to change it", s.Input.Scale, plain)
-	}
-	c, h, wd := w.shape()
-	in := space.Spec{Name: "input", Kind: space.KindImage, Shape: []int{c, h, wd}}
-	opt := action.Options{Kernel: action.Kernel(s.Group.Resample), Border: action.Border(s.Group.Border), Window: s.Group.Window}
-	actIn, err := o.Rules.For(g, in, opt)
-	if err != nil {
-		return nil, s.Errorf("group", "%v", err)
-	}
-	seen := in
-	if len(s.Group.Window) == 2 {
-		seen.Shape = []int{c, s.Group.Window[0], s.Group.Window[1]}
-	}
+	g, seen := w.group, in.seen
 	files, err := w.readModels(seen, o)
 	if err != nil {
 		return nil, err
@@ -121,18 +88,13 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	or := s.Group.Orbit
-	if len(s.Group.Window) == 0 && h > 0 && h != wd && turns(g) {
+	if h, wd := in.shape[1], in.shape[2]; len(s.Group.Window) == 0 && h > 0 && h != wd && turns(g) {
 		w.note("the pictures are %d x %d pixels (width x height): turning them cuts off what leaves the frame, and no kernel brings it back; "+
 			"crop a square with group.window: [%d, %d], or use a group without quarter turns, such as C2", wd, h, min(h, wd), min(h, wd))
 	}
-	plan, err := orbit.NewPlan(g, orbit.Spec{
-		Grid: or.Grid, All: or.All, Haar: or.Haar, LowDiscrepancy: or.LowDiscrepancy, Lattice: or.Lattice, Values: or.Values, Range: or.Range,
-	}, actIn, actOut, s.Seed)
-	if err != nil {
-		return nil, s.Errorf("group.orbit", "%v", err)
+	if err := w.plan(in.act, actOut); err != nil {
+		return nil, err
 	}
-	w.Eval.Plan = plan
 	if !o.Audit {
 		if err := w.metrics(); err != nil {
 			return nil, err
@@ -140,6 +102,11 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	}
 	if err := w.choose(); err != nil {
 		return nil, err
+	}
+	if out := w.Eval.Models[0].Codec.Out(); out.Kind == space.KindScores && len(out.Shape) == 1 && out.Shape[0] > 0 {
+		if err := w.classes(out.Shape[0]); err != nil {
+			return nil, err
+		}
 	}
 	w.Eval.KeepGoing = o.KeepGoing
 	if err := w.readable(); err != nil {
@@ -171,6 +138,86 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	}
 	ok = true
 	return w, nil
+}
+
+// input is how the samples of a study are moved.
+type input struct {
+	shape []int      // of a sample: channels, height, width
+	seen  space.Spec // what a model is fed: a moved sample
+	act   action.Action
+}
+
+// openInput opens the data of a study and finds how the group moves them: all that can be said without the models.
+func openInput(s *job.Study, o Options) (*Workload, *input, error) {
+	w := &Workload{Study: s, Parameters: map[string]int64{}, opened: map[string]*loaded{}}
+	if err := w.openData(); err != nil {
+		return nil, nil, err
+	}
+	given := s.Input.Scale != 0
+	plain := ""
+	if len(s.Input.Mean) == 0 && len(s.Input.Std) == 0 {
+		plain = ", and no mean or deviation is taken out"
+	}
+	w.scale()
+	if s.Group.Name == "" {
+		s.Group.Name = "SO(2)"
+		w.note("no group given: SO(2), rotations about the centre")
+	}
+	g, err := group.Parse(s.Group.Name)
+	if err != nil {
+		return nil, nil, s.Errorf("group.name", "%v", err)
+	}
+	w.group = g
+	s.Group.Name = g.Name() // one spelling, so that "c4" and "C_4" are the same job
+	if _, torus := g.(group.Torus); torus && s.Group.Border == "" {
+		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
+	}
+	job.Defaults(s)
+	if !given && s.Input.Scale != 1 {
+		w.note("pixel values are divided by %g, the range of the files%s; set input.scale, input.mean and input.std (--scale, --mean, --std) to change it", s.Input.Scale, plain)
+	}
+	c, h, wd := w.shape()
+	spec := space.Spec{Name: "input", Kind: space.KindImage, Shape: []int{c, h, wd}}
+	opt := action.Options{Kernel: action.Kernel(s.Group.Resample), Border: action.Border(s.Group.Border), Window: s.Group.Window}
+	act, err := o.Rules.For(g, spec, opt)
+	if err != nil {
+		return nil, nil, s.Errorf("group", "%v", err)
+	}
+	seen := spec
+	if len(s.Group.Window) == 2 {
+		seen.Shape = []int{c, s.Group.Window[0], s.Group.Window[1]}
+	}
+	return w, &input{shape: spec.Shape, seen: seen, act: act}, nil
+}
+
+// Inputs opens the data of a study and the action on them, and leaves its models alone: enough to show what a model would be fed. The
+// result has no job, no metrics and no models, and the output of its plan is taken to be invariant. It changes s like [Open].
+func Inputs(s *job.Study, o Options) (*Workload, error) {
+	w, in, err := openInput(s, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.plan(in.act, action.Trivial{G: w.group}); err != nil {
+		return nil, err
+	}
+	if err := w.choose(); err != nil {
+		return nil, err
+	}
+	w.Eval.KeepGoing = o.KeepGoing
+	return w, nil
+}
+
+// plan chooses the elements.
+func (w *Workload) plan(in, out action.Action) error {
+	or := w.Study.Group.Orbit
+	plan, err := orbit.NewPlan(w.group, orbit.Spec{
+		Grid: or.Grid, All: or.All, Haar: or.Haar, LowDiscrepancy: or.LowDiscrepancy, Lattice: or.Lattice, Values: or.Values, Range: or.Range,
+	}, in, out, w.Study.Seed)
+	if err != nil {
+		return w.Study.Errorf("group.orbit", "%v", err)
+	}
+	w.Eval.Plan = plan
+	return nil
 }
 
 // turns reports whether the group turns pictures by other angles than half turns.
@@ -361,9 +408,6 @@ func (w *Workload) choose() error {
 		if len(chosen) < w.Data.Len() || d.Balance != "" {
 			w.Eval.Samples = chosen
 		}
-	}
-	if out := w.Eval.Models[0].Codec.Out(); out.Kind == space.KindScores && len(out.Shape) == 1 && out.Shape[0] > 0 {
-		return w.classes(out.Shape[0])
 	}
 	return nil
 }

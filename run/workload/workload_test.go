@@ -472,3 +472,48 @@ func TestHash(t *testing.T) {
 		t.Errorf("another model: %q", d)
 	}
 }
+
+// Inputs needs no model file and moves the same samples to the same pictures as the opened study.
+func TestInputs(t *testing.T) {
+	data := pictures(t, 8, "a", "b", "c")
+	s := study(data, "SO(2)", model(t, "first", "n", 3))
+	s.Data.Limit, s.Data.Seed, s.Group.Resample = 5, 3, "bicubic"
+	missing := *s
+	missing.Models = []job.Model{{Name: "gone", ONNX: filepath.Join(t.TempDir(), "gone.onnx")}}
+	w, err := open(t, s, &pixelwise{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := Inputs(&missing, Options{Rules: action.Rules()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(in.Eval.Models) != 0 || in.Eval.Count() != 5 || !slices.Equal(in.Eval.Samples, w.Eval.Samples) || !reflect.DeepEqual(in.Eval.Plan.Elements, w.Eval.Plan.Elements) {
+		t.Fatalf("samples %v, %d elements; want %v, %d", in.Eval.Samples, len(in.Eval.Plan.Elements), w.Eval.Samples, len(w.Eval.Plan.Elements))
+	}
+	for i := range in.Eval.Count() {
+		a, err := in.Eval.At(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := w.Eval.At(i)
+		if err != nil || a.ID != b.ID || a.Label != b.Label {
+			t.Fatalf("sample %d is %s (%d), want %s (%d), %v", i, a.ID, a.Label, b.ID, b.Label, err)
+		}
+		x, err := in.Eval.Plan.In.Apply([]float64{17}, a.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := w.Eval.Plan.In.Apply([]float64{17}, b.Value)
+		if err != nil || !reflect.DeepEqual(x, y) || reflect.DeepEqual(x, a.Value) {
+			t.Errorf("sample %s moves otherwise, %v", a.ID, err)
+		}
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+	missing.Data.Images = filepath.Join(t.TempDir(), "gone")
+	if _, err := Inputs(&missing, Options{Rules: action.Rules()}); err == nil || !strings.Contains(err.Error(), missing.Data.Images) {
+		t.Errorf("data that is not there: %v", err)
+	}
+}
