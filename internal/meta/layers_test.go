@@ -61,6 +61,7 @@ var layers = map[string]int{
 	"present/view":    7,
 	"run/benchmark":   7,
 	"run/workload":    7,
+	"run/slice":       6,
 	"present/report":  8,
 	"run/probe":       8,
 
@@ -89,6 +90,8 @@ var layers = map[string]int{
 	"audit/check":            13,
 
 	"serve/api":    8,
+	"serve/shelf":  10,
+	"serve/server": 12,
 
 	"audit/mutation": 14,
 	"cli":            14,
