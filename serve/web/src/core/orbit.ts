@@ -1,0 +1,167 @@
+// Elements in the chart of their group: which of them is which, how far apart they are, and what people call them. Pure functions.
+
+import type { Axis, Element, Group } from './api';
+
+/** An axis that is a switch, such as mirror: 0 or 1. */
+export const isSwitch = (a: Axis): boolean => a.unit === '' && !a.periodic && a.min === 0 && a.max === 1;
+
+/** The period of an axis, 0 if it has none. */
+export const period = (a: Axis): number => (a.periodic && a.min !== null && a.max !== null ? a.max - a.min : 0);
+
+/** An angle that goes all the way round. */
+export const isCircle = (a: Axis): boolean => a.unit === 'deg' && period(a) === 360;
+
+/** The coordinates of the identity: no turn, no shift, factor 1, not mirrored. */
+export const identity = (chart: readonly Axis[]): number[] => chart.map((a) => (a.unit === 'factor' ? 1 : 0));
+
+/** What lies in the chart: periodic coordinates in their period, others within their bounds and on their steps. NaN becomes the identity's. */
+export function canonical(chart: readonly Axis[], steps: readonly (number | null)[], g: Element): number[] {
+  const e = identity(chart);
+  return chart.map((a, k) => {
+    let v = g[k];
+    if (!Number.isFinite(v)) v = e[k];
+    const s = isSwitch(a) ? 1 : (steps[k] ?? 0);
+    if (s > 0) v = Math.round(v / s) * s;
+    const p = period(a);
+    if (p > 0) {
+      const lo = a.min as number;
+      v = ((((v - lo) % p) + p) % p) + lo;
+      if (v >= lo + p) v = lo;
+    } else {
+      if (a.min !== null && v < a.min) v = a.min;
+      if (a.max !== null && v > a.max) v = a.max;
+      if (a.unit === 'factor' && !(v > 0)) v = 1;
+    }
+    return v === 0 ? 0 : +v.toPrecision(12); // no -0, and nothing that the URL would not give back
+  });
+}
+
+/** The span of the plan's coordinates, at least 1e-9, so that axes of unlike units can be compared. */
+export function spans(o: Pick<Group, 'chart' | 'elements'>): number[] {
+  return o.chart.map((a, k) => {
+    const p = period(a);
+    if (p > 0) return p;
+    let lo = Infinity;
+    let hi = -Infinity;
+    for (const e of o.elements) {
+      const v = a.unit === 'factor' ? Math.log(e[k]) : e[k];
+      if (v < lo) lo = v;
+      if (v > hi) hi = v;
+    }
+    return Math.max(hi - lo, 1e-9);
+  });
+}
+
+/** How far apart two coordinates of an axis are, round the period, factors by their ratio. */
+export function apart(a: Axis, x: number, y: number): number {
+  if (a.unit === 'factor') return Math.abs(Math.log(x / y));
+  const p = period(a);
+  const d = Math.abs(x - y);
+  return p > 0 ? Math.min(d % p, p - (d % p)) : d;
+}
+
+/** The element of the plan next to g, and whether it is g. The index is -1 for an empty plan. */
+export function nearest(o: Pick<Group, 'chart' | 'elements'>, g: Element, span: readonly number[] = spans(o)): { index: number; same: boolean } {
+  let best = -1;
+  let least = Infinity;
+  for (let k = 0; k < o.elements.length; k++) {
+    let d = 0;
+    for (let j = 0; j < o.chart.length; j++) {
+      const t = apart(o.chart[j], g[j], o.elements[k][j]) / span[j];
+      d += isSwitch(o.chart[j]) ? 100 * t * t : t * t; // the other side of a mirror is never near
+    }
+    if (d < least) {
+      least = d;
+      best = k;
+    }
+  }
+  return { index: best, same: best >= 0 && o.chart.every((a, j) => apart(a, g[j], o.elements[best][j]) <= 1e-6) };
+}
+
+const short = (v: number, digits: number): string => String(+v.toPrecision(digits) + 0);
+
+/** An element for people, as the rest of nero says it: "90°", "90° mirrored", "×1.25", "dx 3 px, dy -1 px". */
+export function label(chart: readonly Axis[], g: Element, digits = 6): string {
+  if (!chart.length) return 'identity';
+  if (chart.length === 1) {
+    const a = chart[0];
+    if (a.unit === 'factor') return '×' + short(g[0], digits);
+    if (a.unit === 'deg') return short(g[0], digits) + '°';
+    return `${a.name} ${short(g[0], digits)} ${a.unit}`.trim();
+  }
+  let mirrored = '';
+  const parts: string[] = [];
+  chart.forEach((a, k) => {
+    const v = short(g[k], digits);
+    if (a.name === 'mirror' && isSwitch(a)) mirrored = g[k] ? ' mirrored' : '';
+    else if (a.unit === 'deg') parts.push(a.name === 'angle' ? `${v}°` : `${a.name} ${v}°`);
+    else if (a.unit === 'factor') parts.push(`${a.name} ×${v}`);
+    else parts.push(`${a.name} ${v} ${a.unit}`.trim());
+  });
+  return (parts.join(', ') + mirrored).trim();
+}
+
+/** An axis with its unit, for a label beside it. */
+export const axisLabel = (a: Axis): string =>
+  a.unit === '' ? a.name : a.unit === 'deg' ? `${a.name} in °` : a.unit === 'factor' ? `${a.name} (factor)` : `${a.name} in ${a.unit}`;
+
+/** Coordinates that a person typed: numbers separated by anything, "mirrored" for the switch. null if they do not fit the chart. */
+export function parse(chart: readonly Axis[], text: string): number[] | null {
+  const t = text.trim().toLowerCase().replace(/[−–]/g, '-');
+  if (t === 'identity' || t === 'e') return identity(chart);
+  const numbers = (t.match(/[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/g) ?? []).map(Number);
+  const switches = chart.filter(isSwitch).length;
+  if (switches && numbers.length === chart.length - switches) {
+    const on = /mirror/.test(t) ? 1 : 0;
+    return chart.map((a) => (isSwitch(a) ? on : (numbers.shift() as number)));
+  }
+  return chart.length && numbers.length === chart.length && numbers.every(Number.isFinite) ? numbers : null;
+}
+
+/** What one press of an arrow key moves along an axis: a degree, a pixel, a hundredth of a factor; the switch itself. */
+export function keyStep(a: Axis, step: number | null): number {
+  if (isSwitch(a)) return 1;
+  if (step) return step;
+  return a.unit === 'deg' ? 1 : a.unit === 'px' ? 1 : a.unit === 'factor' ? 0.01 : 0.01;
+}
+
+/** The element one step to a side along an axis; for plans with nothing between elements, the next element of the plan. */
+export function stepped(o: Group, g: Element, axis: number, by: number): number[] {
+  const a = o.chart[axis];
+  if (o.finite || o.layout === 'strip') return [...nextInPlan(o, g, by)];
+  const h = [...g];
+  h[axis] = isSwitch(a) ? (by > 0 ? 1 : 0) : a.unit === 'factor' ? g[axis] * (1 + keyStep(a, o.steps[axis])) ** by : g[axis] + by * keyStep(a, o.steps[axis]);
+  return canonical(o.chart, o.steps, h);
+}
+
+function nextInPlan(o: Group, g: Element, by: number): Element {
+  const n = o.elements.length;
+  const at = nearest(o, g).index;
+  if (at < 0) return g;
+  const circle = o.chart.length > 0 && isCircle(o.chart[0]);
+  if (o.layout === 'polar' && circle) {
+    // Round the circle on the same side of a mirror.
+    const side = (e: Element) => o.chart.slice(1).map((_, k) => e[k + 1]).join();
+    const ring = o.elements.filter((e) => side(e) === side(o.elements[at])).sort((x, y) => x[0] - y[0]);
+    const here = ring.indexOf(o.elements[at]);
+    return ring[(((here + by) % ring.length) + ring.length) % ring.length];
+  }
+  return o.elements[Math.max(0, Math.min(n - 1, at + by))];
+}
+
+/** The element on the other side: half a turn further on a circle, mirrored coordinates for shifts, the inverse factor. */
+export function opposite(o: Group, g: Element): number[] {
+  const h = o.chart.map((a, k) => (isCircle(a) ? g[k] + 180 : isSwitch(a) ? g[k] : a.unit === 'factor' ? 1 / g[k] : -g[k]));
+  return canonical(o.chart, o.steps, h);
+}
+
+/** How far the plan reaches along an axis. */
+export function reach(o: Pick<Group, 'chart' | 'elements'>, axis: number): [number, number] {
+  let lo = Infinity;
+  let hi = -Infinity;
+  for (const e of o.elements) {
+    lo = Math.min(lo, e[axis]);
+    hi = Math.max(hi, e[axis]);
+  }
+  return lo <= hi ? [lo, hi] : [0, 1];
+}

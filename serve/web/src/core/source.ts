@@ -1,0 +1,396 @@
+// Where everything that the interface shows comes from: a server, or what lies inside a report. Nothing else in the interface knows
+// which of the two it is.
+
+import type * as api from './api';
+import { decode, type Container } from './safetensors';
+
+/** An answer: its status, its headers, and a body that is read once. */
+export interface Reply {
+  readonly status: number;
+  header(name: string): string | null;
+  json<T>(): Promise<T>;
+  bytes(): Promise<ArrayBuffer>;
+}
+
+/** How a path is asked for. The default is GET. */
+export interface Ask {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  body?: unknown; // sent as JSON
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+}
+
+/** Something that answers the calls of the API. Paths are those below api/v1/. */
+export interface Source {
+  /** A server stands behind it: models can be asked, slices kept, work started. */
+  readonly live: boolean;
+  /** Rejects with a Failure for every status from 400, and if nobody answers. */
+  get(path: string, ask?: Ask): Promise<Reply>;
+  /** A URL for an image or a download; empty if there is none. */
+  href(path: string): string;
+  /** Calls on for every event and up when the connection comes or goes. Returns what ends it. */
+  listen(on: (e: api.Event) => void, up: (connected: boolean) => void): () => void;
+}
+
+/** Why a call was not answered. Status 0: nobody answered at all. */
+export class Failure extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly detail: string,
+    readonly remedy = '',
+    /** Seconds to wait as the server asked, NaN if it did not. */
+    readonly after = NaN,
+  ) {
+    super(detail);
+    this.name = 'Failure';
+  }
+
+  /** Nobody is there: the server ended, or the network is gone. */
+  get gone(): boolean {
+    return this.status === 0;
+  }
+}
+
+/** Whether an error says only that the caller no longer wanted the answer. */
+export const aborted = (e: unknown): boolean => e instanceof DOMException && e.name === 'AbortError';
+
+/** What went wrong, for people. */
+export const words = (e: unknown): string => (e instanceof Failure ? [e.detail, e.remedy].filter(Boolean).join(' ') : e instanceof Error ? e.message : String(e));
+
+/** The server that the page came from. */
+export class ServerSource implements Source {
+  readonly live = true;
+  private readonly base: URL;
+
+  /** Calls go to api/v1/ beside the page, so that a proxy may put a prefix in front. */
+  constructor(page: string) {
+    this.base = new URL('api/v1/', page.replace(/[?#].*$/s, ''));
+  }
+
+  href(path: string): string {
+    return new URL(path, this.base).href;
+  }
+
+  async get(path: string, ask: Ask = {}): Promise<Reply> {
+    const init: RequestInit = { method: ask.method ?? 'GET', credentials: 'same-origin', headers: { ...ask.headers } };
+    if (ask.signal) init.signal = ask.signal;
+    if (ask.body !== undefined) {
+      init.body = JSON.stringify(ask.body);
+      init.headers = { ...ask.headers, 'Content-Type': 'application/json' };
+    }
+    let r: Response;
+    try {
+      r = await fetch(this.href(path), init);
+    } catch (e) {
+      if (aborted(e)) throw e;
+      throw new Failure(0, 'gone', 'The server does not answer.', 'Start nero serve again; what was loaded stays.');
+    }
+    if (r.status >= 400) throw await failure(r);
+    return { status: r.status, header: (n) => r.headers.get(n), json: <T>() => r.json() as Promise<T>, bytes: () => r.arrayBuffer() };
+  }
+
+  listen(on: (e: api.Event) => void, up: (connected: boolean) => void): () => void {
+    const events = new EventSource(this.href('events'));
+    events.onopen = () => up(true);
+    events.onerror = () => up(false); // the browser connects again by itself
+    events.onmessage = (m) => {
+      try {
+        on(JSON.parse(String(m.data)) as api.Event);
+      } catch {
+        // A message of a later version: what it says is missing, nothing else.
+      }
+    };
+    return () => events.close();
+  }
+}
+
+async function failure(r: Response): Promise<Failure> {
+  const after = Number.parseFloat(r.headers.get('Retry-After') ?? '');
+  try {
+    const p = (await r.json()) as Partial<api.Problem>;
+    return new Failure(r.status, p.code ?? String(r.status), p.detail || p.title || r.statusText, p.remedy, after);
+  } catch {
+    return new Failure(r.status, String(r.status), `The server answered ${r.status} ${r.statusText}.`, '', after);
+  }
+}
+
+/** A picture or a mask, H x W x C. Values of lo and hi are what 0 and 255 stand for if the data are bytes. */
+export interface Picture {
+  h: number;
+  w: number;
+  c: number;
+  data: Uint8Array | Float32Array;
+  lo: number;
+  hi: number;
+  exact: boolean;
+}
+
+/** What one model answered. */
+export interface Answer {
+  values: Float32Array; // one per metric
+  top: number; // predicted class, -1 if there is none
+  probabilities?: Float32Array;
+  logits?: Float32Array;
+  output?: Picture;
+  reference?: Picture;
+}
+
+/** The models' answers at any element. */
+export interface Probe {
+  seq: number;
+  sample: number;
+  g: api.Element;
+  element: number;
+  exact: boolean;
+  milliseconds: number;
+  input: Picture | null;
+  models: Map<number, Answer>;
+}
+
+/** The samples in two dimensions. */
+export interface Layout2D {
+  xy: Float32Array; // x0, y0, x1, y1, ...; NaN where there is none
+  axes: string[];
+  notes: string[];
+  fitted: number;
+}
+
+/** Values by sample and element, exact or as bytes over a range. */
+export interface Matrix {
+  n: number;
+  e: number;
+  data: Uint8Array | Float32Array;
+  lo: number;
+  hi: number;
+  /** Bytes are for display: 254 steps over the range. */
+  exact: boolean;
+}
+
+/** Per-sample figures over the orbit. */
+export interface Stats {
+  mean: Float32Array;
+  sd: Float32Array;
+  min: Float32Array;
+  max: Float32Array;
+  identity: Float32Array;
+  worst: Int32Array; // element
+}
+
+/** The value of sample i at element k of a matrix. */
+export function at(m: Matrix, i: number, k: number): number {
+  const v = m.data[i * m.e + k];
+  return m.data instanceof Uint8Array ? (v === 255 ? NaN : m.lo + ((m.hi - m.lo) * v) / 254) : v;
+}
+
+/** An element in a URL. */
+export const elementText = (g: api.Element): string => g.map((x) => String(+x.toPrecision(12))).join(',');
+
+const enc = encodeURIComponent;
+const plus = (id: string): string => enc(id).replace(/%2B/gi, '+');
+const opt = (signal?: AbortSignal): Ask => (signal ? { signal } : {});
+
+/** The calls of the API with their types, over any source. */
+export class Client {
+  constructor(readonly source: Source) {}
+
+  get live(): boolean {
+    return this.source.live;
+  }
+
+  async runs(signal?: AbortSignal): Promise<api.Runs> {
+    return (await this.source.get('runs', opt(signal))).json();
+  }
+
+  async run(id: string, signal?: AbortSignal): Promise<api.Run> {
+    return (await this.source.get(`runs/${plus(id)}`, opt(signal))).json();
+  }
+
+  async samples(id: string, signal?: AbortSignal): Promise<api.Samples> {
+    return (await this.source.get(`runs/${plus(id)}/samples`, opt(signal))).json();
+  }
+
+  async sample(id: string, i: number, signal?: AbortSignal): Promise<api.Sample> {
+    return (await this.source.get(`runs/${plus(id)}/samples/${i}`, opt(signal))).json();
+  }
+
+  /** A URL for the small picture of a sample; empty if there is none. */
+  thumb(id: string, i: number): string {
+    return this.source.href(`runs/${plus(id)}/samples/${i}/thumb.png`);
+  }
+
+  async input(id: string, i: number, g: api.Element, signal?: AbortSignal): Promise<Picture> {
+    const c = decode(await (await this.source.get(`runs/${plus(id)}/samples/${i}/input?g=${elementText(g)}&dtype=u8`, opt(signal))).bytes());
+    const p = picture(c, 'input');
+    if (!p) throw new Failure(200, 'malformed', 'The answer holds no input.');
+    return p;
+  }
+
+  async probe(id: string, i: number, g: api.Element, models: readonly number[], seq: number, signal?: AbortSignal): Promise<Probe> {
+    const r = await this.source.get(`runs/${plus(id)}/samples/${i}/probe?g=${elementText(g)}&models=${models.join(',')}&seq=${seq}`, opt(signal));
+    return probeOf(decode(await r.bytes()), models);
+  }
+
+  async curves(id: string, model: number, metric: number, dtype: 'u8' | 'f32', signal?: AbortSignal): Promise<Matrix> {
+    const name = `curves.${model}.${metric}`;
+    const c = decode(await (await this.source.get(`runs/${plus(id)}/arrays/${name}?dtype=${dtype}`, opt(signal))).bytes());
+    const t = tensor(c, name);
+    const data = t.data instanceof Uint8Array ? t.data : floats(t.data);
+    return { n: t.shape[0], e: t.shape[1], data, lo: number(c.metadata['lo'], 0), hi: number(c.metadata['hi'], 1), exact: !(data instanceof Uint8Array) };
+  }
+
+  /** The predicted classes, N x E; -1 for none. */
+  async top(id: string, model: number, signal?: AbortSignal): Promise<Int32Array> {
+    const name = `top.${model}`;
+    const t = tensor(decode(await (await this.source.get(`runs/${plus(id)}/arrays/${name}`, opt(signal))).bytes()), name);
+    return t.data instanceof Uint8Array ? Int32Array.from(t.data, (v) => (v === 255 ? -1 : v)) : Int32Array.from(t.data as ArrayLike<number>);
+  }
+
+  async stats(id: string, model: number, metric: number, signal?: AbortSignal): Promise<Stats> {
+    const c = decode(await (await this.source.get(`runs/${plus(id)}/arrays/samples.${model}.${metric}`, opt(signal))).bytes());
+    const f = (n: string) => floats(tensor(c, n).data);
+    return { mean: f('mean'), sd: f('sd'), min: f('min'), max: f('max'), identity: f('identity'), worst: Int32Array.from(tensor(c, 'worst').data as ArrayLike<number>) };
+  }
+
+  async aggregate(id: string, body: api.AggregateRequest, signal?: AbortSignal): Promise<api.Aggregate> {
+    return (await this.source.get(`runs/${plus(id)}/aggregate`, { method: 'POST', body, ...opt(signal) })).json();
+  }
+
+  async select(id: string, body: api.Set, signal?: AbortSignal): Promise<api.Selected> {
+    return (await this.source.get(`runs/${plus(id)}/select`, { method: 'POST', body, ...opt(signal) })).json();
+  }
+
+  /** The layout of the samples, or the task that computes it. */
+  async embedding(id: string, q: { method: string; metric: number; models: readonly number[]; slice?: string; seed?: number }, signal?: AbortSignal): Promise<Layout2D | api.Task> {
+    const p = new URLSearchParams({ method: q.method, metric: String(q.metric), models: q.models.join(',') });
+    if (q.slice) p.set('slice', q.slice);
+    if (q.seed) p.set('seed', String(q.seed));
+    const r = await this.source.get(`runs/${plus(id)}/embedding?${p}`, opt(signal));
+    if (r.status === 202) return r.json<api.Task>();
+    const c = decode(await r.bytes());
+    return { xy: floats(tensor(c, 'xy').data), axes: list(c.metadata['axes']), notes: list(c.metadata['notes']), fitted: number(c.metadata['fitted'], NaN) };
+  }
+
+  /** The kept slices and the tag that a change has to name. */
+  async slices(id: string, signal?: AbortSignal): Promise<{ doc: api.Slices; tag: string }> {
+    const r = await this.source.get(`runs/${plus(id)}/slices`, opt(signal));
+    return { doc: await r.json<api.Slices>(), tag: r.header('ETag') ?? '' };
+  }
+
+  async putSlices(id: string, body: api.Slices, tag: string): Promise<string> {
+    const r = await this.source.get(`runs/${plus(id)}/slices`, { method: 'PUT', body, headers: tag ? { 'If-Match': tag } : {} });
+    return r.header('ETag') ?? '';
+  }
+
+  async startJob(id: string): Promise<void> {
+    await this.source.get(`runs/${plus(id)}/job`, { method: 'POST' });
+  }
+
+  async stopJob(id: string): Promise<void> {
+    await this.source.get(`runs/${plus(id)}/job`, { method: 'DELETE' });
+  }
+
+  async cancelTask(id: string): Promise<void> {
+    await this.source.get(`tasks/${enc(id)}`, { method: 'DELETE' });
+  }
+
+  async audit(id: string, signal?: AbortSignal): Promise<api.Findings> {
+    return (await this.source.get(`audits/${enc(id)}`, opt(signal))).json();
+  }
+
+  /** A URL for a download of a table; empty if there is none. */
+  exportURL(id: string, table: 'aggregate' | 'samples' | 'orbit' | 'compare' | 'findings', ext: 'csv' | 'jsonl' | 'md' | 'tex', q: Record<string, string | number>): string {
+    return this.source.href(`runs/${plus(id)}/export/${table}.${ext}${query(q)}`);
+  }
+
+  /** A URL for the run as one HTML file; empty if there is none. */
+  reportURL(id: string, q: Record<string, string | number>): string {
+    return this.source.href(`runs/${plus(id)}/report${query(q)}`);
+  }
+}
+
+function query(q: Record<string, string | number>): string {
+  const p = new URLSearchParams(Object.entries(q).map(([k, v]) => [k, String(v)]));
+  const t = p.toString();
+  return t && '?' + t;
+}
+
+const number = (s: string | undefined, otherwise: number): number => {
+  const v = s === undefined || s === '' ? NaN : Number(s);
+  return Number.isFinite(v) ? v : otherwise;
+};
+
+/** A list in the metadata: a JSON array, or lines. */
+function list(s: string | undefined): string[] {
+  if (!s) return [];
+  try {
+    const v: unknown = JSON.parse(s);
+    if (Array.isArray(v)) return v.map(String);
+  } catch {
+    // lines, then
+  }
+  return s.split('\n').filter(Boolean);
+}
+
+const floats = (d: ArrayLike<number> | ArrayLike<bigint>): Float32Array => (d instanceof Float32Array ? d : Float32Array.from(d as ArrayLike<number>));
+
+function tensor(c: Container, name: string) {
+  const t = c.tensors[name];
+  if (!t) throw new Failure(200, 'malformed', `The answer holds no tensor ${name}.`, 'Page and server may be of different versions: reload the page.');
+  return t;
+}
+
+/** The picture of a container, null if it holds none. Shapes of fewer than three sizes are rows of grey. */
+function picture(c: Container, name: string): Picture | null {
+  const t = c.tensors[name];
+  if (!t) return null;
+  const [h, w, ch] = t.shape.length >= 3 ? t.shape : t.shape.length === 2 ? [t.shape[0], t.shape[1], 1] : [1, t.shape[0] ?? 1, 1];
+  const data = t.data instanceof Uint8Array ? t.data : floats(t.data);
+  const m = (k: string) => c.metadata[`${name}.${k}`] ?? c.metadata[k];
+  let lo = number(m('lo'), NaN);
+  let hi = number(m('hi'), NaN);
+  if (!(hi > lo)) {
+    [lo, hi] = [0, 1];
+    if (data instanceof Float32Array) [lo, hi] = extent(data);
+  }
+  return { h, w, c: ch, data, lo, hi, exact: c.metadata['exact'] === 'true' };
+}
+
+function extent(d: Float32Array): [number, number] {
+  let lo = Infinity;
+  let hi = -Infinity;
+  for (const v of d) {
+    if (v < lo) lo = v;
+    if (v > hi) hi = v;
+  }
+  return hi > lo ? [lo, hi] : [lo === Infinity ? 0 : lo, (lo === Infinity ? 0 : lo) + 1];
+}
+
+function probeOf(c: Container, asked: readonly number[]): Probe {
+  const m = c.metadata;
+  const models = new Map<number, Answer>();
+  for (const k of asked) {
+    const values = c.tensors[`values.${k}`];
+    if (!values) continue;
+    const a: Answer = { values: floats(values.data), top: Number(c.tensors[`top.${k}`]?.data[0] ?? -1) };
+    const p = c.tensors[`probabilities.${k}`];
+    if (p) a.probabilities = floats(p.data);
+    const l = c.tensors[`logits.${k}`];
+    if (l) a.logits = floats(l.data);
+    const output = picture(c, `output.${k}`);
+    if (output) a.output = output;
+    const reference = picture(c, `reference.${k}`);
+    if (reference) a.reference = reference;
+    models.set(k, a);
+  }
+  return {
+    seq: number(m['seq'], -1),
+    sample: number(m['sample'], -1),
+    g: (m['g'] ?? '').split(',').filter(Boolean).map(Number),
+    element: number(m['element'], -1),
+    exact: m['exact'] === 'true',
+    milliseconds: number(m['milliseconds'], NaN),
+    input: picture(c, 'input'),
+    models,
+  };
+}

@@ -1,0 +1,885 @@
+// The one store. Views read its signals and call its actions; no view knows of another.
+
+import { batch, computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import * as api from './api';
+import { Loop } from './live';
+import * as orbit from './orbit';
+import { aborted, at, Client, Failure, words, type Layout2D, type Matrix, type Picture, type Probe, type Stats } from './source';
+
+export type Page = 'runs' | 'run' | 'findings' | 'report';
+export type Compare = 'over' | 'side' | 'diff';
+export type Theme = 'auto' | 'light' | 'dark';
+export type Color = 'viridis' | 'cividis';
+
+/** Something that is loaded: the value, or why there is none. A value that is being replaced stays until the next one is there. */
+export interface Loaded<T> {
+  value: T | null;
+  busy: boolean;
+  error: string;
+}
+
+const nothing = <T>(): Loaded<T> => ({ value: null, busy: false, error: '' });
+
+/** Something to be told; action is what a button beside it does. */
+export interface Notice {
+  id: number;
+  kind: 'info' | 'warn' | 'error';
+  text: string;
+  action?: { label: string; run: () => void };
+}
+
+/** A polygon in the coordinates of a layout of the samples, and which samples lay in it. */
+export interface Lasso {
+  poly: readonly number[]; // x0, y0, x1, y1, ...
+  layout: string; // key of the layout it was drawn in
+  mask: Uint8Array | null; // null until that layout is there
+}
+
+/** Which samples are looked at: those that are in all of the parts. */
+export interface Choice {
+  slice: string; // name of a class slice or a kept one, empty for all
+  rule: string;
+  lasso: Lasso | null;
+  picked: readonly number[] | null; // rows of the table, ascending
+}
+
+export const everything: Choice = { slice: '', rule: '', lasso: null, picked: null };
+
+/** How the samples are laid out. */
+export interface Embedding {
+  method: string;
+  of: 'a' | 'b' | 'ab'; // the curves of which models
+}
+
+/** What a table column, a colour or a rank can be: figures over the orbit of A (0) or B (1), or their difference. */
+export type Column = 'index' | 'label' | 'id' | `${'mean' | 'sd' | 'min' | 'max' | 'identity' | 'change'}${0 | 1}` | 'diff';
+
+/** What can be undone. */
+interface Snapshot {
+  sample: number;
+  g: api.Element;
+  metric: number;
+  a: number;
+  b: number;
+  compare: Compare;
+  choice: Choice;
+  pinned: number;
+  colorBy: Column;
+}
+
+/** A value that is loaded and replaced; what is superseded is cut off. */
+export class Slot<T> {
+  readonly state: Signal<Loaded<T>> = signal(nothing<T>());
+  private cut: AbortController | null = null;
+
+  get value(): T | null {
+    return this.state.value.value;
+  }
+
+  /** Loads; the old value stays meanwhile if keep is set. */
+  async load(f: (signal: AbortSignal) => Promise<T>, keep = true): Promise<T | null> {
+    this.cut?.abort();
+    const cut = (this.cut = new AbortController());
+    const old = this.state.peek().value;
+    this.state.value = { value: keep ? old : null, busy: true, error: '' };
+    try {
+      const value = await f(cut.signal);
+      if (cut.signal.aborted) return null;
+      this.state.value = { value, busy: false, error: '' };
+      return value;
+    } catch (e) {
+      if (cut.signal.aborted || aborted(e)) return null;
+      this.state.value = { value: keep ? old : null, busy: false, error: words(e) };
+      return null;
+    }
+  }
+
+  set(value: T): void {
+    this.cut?.abort();
+    this.state.value = { value, busy: false, error: '' };
+  }
+
+  clear(): void {
+    this.cut?.abort();
+    this.state.value = nothing();
+  }
+}
+
+/** Bytes of exact curves up to which they are fetched exactly; beyond, as bytes for display. */
+const exactBytes = 8 << 20;
+/** Bytes of curves as bytes beyond which the page leaves aggregates to the server altogether. */
+const displayBytes = 16 << 20;
+
+/** The store over a source. */
+export class State {
+  readonly client: Client;
+
+  // Pages and what they are about.
+  readonly page = signal<Page>('runs');
+  readonly runID = signal('');
+  readonly audit = signal(''); // id, of the findings page
+  readonly runs = new Slot<api.Runs>();
+  readonly opened = new Slot<api.Run>();
+  readonly samples = new Slot<api.Samples>();
+  readonly connected = signal(true);
+  readonly notices = signal<readonly Notice[]>([]);
+  readonly tasks = signal<ReadonlyMap<string, api.Task>>(new Map());
+  /** What a screen reader is told. */
+  readonly spoken = signal('');
+
+  // What is looked at.
+  readonly sample = signal(0);
+  readonly g = signal<api.Element>([]);
+  readonly metric = signal(0);
+  readonly a = signal(0);
+  readonly b = signal(-1);
+  readonly compare = signal<Compare>('over');
+  readonly choice = signal<Choice>(everything);
+  readonly pinned = signal(-1);
+  readonly embedding = signal<Embedding>({ method: 'pca', of: 'ab' });
+  readonly colorBy = signal<Column>('mean0');
+  readonly rank = signal<{ by: Column; descending: boolean }>({ by: 'mean0', descending: false });
+
+  // How it is shown.
+  readonly cmap = signal<Color>('viridis');
+  readonly theme = signal<Theme>('auto');
+  readonly shortcuts = signal(true);
+  readonly hover = signal(-1); // sample under the pointer, never a choice
+  readonly liveOn = signal(true);
+  /** Keys of the URL that this version does not know; they are kept. */
+  readonly unknown = signal<readonly [string, string][]>([]);
+
+  // What is loaded for it, [A, B].
+  readonly curves = [new Slot<Matrix>(), new Slot<Matrix>()] as const;
+  readonly stats = [new Slot<Stats>(), new Slot<Stats>()] as const;
+  readonly top = [new Slot<Int32Array>(), new Slot<Int32Array>()] as const;
+  /** The orbit of the sample, exactly, and that of the pinned one. */
+  readonly one = new Slot<api.Sample>();
+  readonly other = new Slot<api.Sample>();
+  readonly layout = new Slot<Layout2D>();
+  readonly layoutTask = signal<api.Task | null>(null);
+  readonly aggregate = new Slot<api.Aggregate>();
+  readonly kept = new Slot<api.Slices>();
+  private keptTag = '';
+
+  /** Questions to the models, and to the resampler alone where no model can be asked. */
+  readonly live: Loop<Probe>;
+  readonly moved: Loop<Picture>;
+
+  readonly run: ReadonlySignal<api.Run | null> = computed(() => this.opened.state.value.value);
+  readonly group = computed(() => this.run.value?.orbit ?? null);
+  readonly n = computed(() => this.run.value?.samples ?? 0);
+  readonly ids = computed(() => this.samples.state.value.value?.ids ?? []);
+  readonly labels = computed(() => this.samples.state.value.value?.labels ?? []);
+  readonly metricDoc = computed(() => this.run.value?.metric_list[this.metric.value] ?? null);
+  /** The range of drawings of the metric, shared by all models. */
+  readonly range = computed(() => rangeOf(this.run.value, this.metric.value));
+  /** The models on show: A, and B if there is one. */
+  readonly models = computed(() => (this.b.value < 0 ? [this.a.value] : [this.a.value, this.b.value]));
+  /** Models can be asked now and the switch is on. */
+  readonly canProbe = computed(() => this.client.live && this.liveOn.value && (this.run.value?.live.models ?? false));
+  /** Nothing can be shown between the elements of the plan. */
+  readonly stored = computed(() => !this.canProbe.value || (this.group.value?.finite ?? true));
+  private readonly span = computed(() => (this.group.value ? orbit.spans(this.group.value) : []));
+  private readonly near = computed(() => (this.group.value && this.g.value.length === this.group.value.chart.length ? orbit.nearest(this.group.value, this.g.value, this.span.value) : { index: -1, same: false }));
+  /** Index in the plan of the element, -1 between elements. */
+  readonly element = computed(() => (this.near.value.same ? this.near.value.index : -1));
+  /** Index of the element of the plan next to where we are. */
+  readonly nearest = computed(() => this.near.value.index);
+  /** The element for people. */
+  readonly here = computed(() => (this.group.value ? orbit.label(this.group.value.chart, this.g.value) : ''));
+  readonly classNames = computed(() => this.run.value?.classes ?? []);
+
+  /** The key of the layout that is asked for; lassos are drawn in one. */
+  readonly layoutKey = computed(() => `${this.runID.value}|${this.embedding.value.method}|${this.layoutModels.value.join()}|${this.metric.value}`);
+  readonly layoutModels = computed(() => {
+    const e = this.embedding.value;
+    return e.of === 'a' || this.b.value < 0 ? [this.a.value] : e.of === 'b' ? [this.b.value] : [this.a.value, this.b.value];
+  });
+
+  /** The choice as the server understands it. */
+  readonly set = computed<api.Set>(() => setOf(this.choice.value, this.run.value?.slices ?? []));
+  private readonly served = signal<{ key: string; mask: Uint8Array } | null>(null);
+  /** 1 for every sample in the choice. All of them while a rule is still looked up. */
+  readonly mask = computed<Uint8Array>(() => {
+    const n = this.n.value;
+    const known = [...(this.run.value?.slices ?? []), ...(this.kept.state.value.value?.slices ?? [])];
+    const local = evaluate(this.set.value, { n, labels: this.labels.value, slices: known });
+    if (local) return local;
+    const s = this.served.value;
+    return s && s.key === JSON.stringify(this.set.value) && s.mask.length === n ? s.mask : new Uint8Array(n).fill(1);
+  });
+  /** Why the rule is not one, empty if it is. */
+  readonly ruleError = signal('');
+  readonly count = computed(() => this.mask.value.reduce((t, x) => t + x, 0));
+
+  /** Samples of the choice in the order of the rank; ties by index, what has no value last. */
+  readonly order = computed<Int32Array>(() => {
+    const m = this.mask.value;
+    const { by, descending } = this.rank.value;
+    const v = this.column(by);
+    const out: number[] = [];
+    for (let i = 0; i < m.length; i++) if (m[i]) out.push(i);
+    if (by === 'id') {
+      const ids = this.ids.value;
+      out.sort((x, y) => (descending ? -1 : 1) * ids[x].localeCompare(ids[y], 'en', { numeric: true }) || x - y);
+    } else if (v) {
+      out.sort((x, y) => {
+        const p = v[x];
+        const q = v[y];
+        if (Number.isNaN(p) || Number.isNaN(q)) return +Number.isNaN(p) - +Number.isNaN(q) || x - y;
+        return (descending ? q - p : p - q) || x - y;
+      });
+    }
+    return Int32Array.from(out);
+  });
+  /** Where the sample is in the order, -1 if the choice does not hold it. */
+  readonly place = computed(() => this.order.value.indexOf(this.sample.value));
+
+  private readonly past: Snapshot[] = [];
+  private settled: Snapshot | null = null;
+  private readonly revision = signal(0);
+  private noticeID = 0;
+  private seq = 0;
+  private readonly cache = new Map<string, Matrix>();
+
+  constructor(client: Client) {
+    this.client = client;
+    this.live = new Loop<Probe>((w, cut) => {
+      const seq = ++this.seq;
+      return client.probe(this.runID.peek(), w.sample, w.g, this.models.peek(), seq, cut);
+    });
+    this.moved = new Loop<Picture>((w, cut) => client.input(this.runID.peek(), w.sample, w.g, cut));
+  }
+
+  /** Starts the loading that follows from the choices. Returns what ends it. */
+  start(): () => void {
+    const ends: (() => void)[] = [];
+    const on = (f: () => void | (() => void)) => ends.push(effect(f));
+    on(() => {
+      const id = this.runID.value;
+      this.revision.value;
+      if (id) void this.open(id);
+    });
+    on(() => {
+      const r = this.run.value;
+      if (!r) return;
+      const metric = this.metric.value;
+      this.models.value.forEach((m, k) => this.loadModel(k as 0 | 1, r, m, metric));
+      if (this.b.value < 0) [this.curves[1], this.stats[1], this.top[1]].forEach((s) => s.clear());
+    });
+    on(() => {
+      const i = this.sample.value;
+      if (this.run.value && i < this.n.value) void this.one.load((s) => this.client.sample(this.runID.peek(), i, s));
+    });
+    on(() => {
+      const i = this.pinned.value;
+      if (i < 0) this.other.clear();
+      else if (this.run.value && i < this.n.value) void this.other.load((s) => this.client.sample(this.runID.peek(), i, s));
+    });
+    on(() => {
+      // A new sample, other models, or the switch: ask for where we are.
+      this.sample.value;
+      this.models.value;
+      this.canProbe.value;
+      if (this.run.value) this.ask();
+    });
+    on(() => {
+      this.layoutKey.value;
+      if (this.run.value && this.n.value > 0 && this.models.value.length) void this.lay();
+    });
+    on(() => {
+      const set = this.set.value;
+      const r = this.run.value;
+      if (!r) return;
+      void this.select(set);
+    });
+    on(() => {
+      // Exact numbers of the choice, once the gesture is over.
+      const body: api.AggregateRequest = { set: this.set.value, metric: this.metric.value, models: this.models.value };
+      if (this.b.value >= 0 && this.b.value !== this.a.value) body.pair = [this.a.value, this.b.value];
+      const r = this.run.value;
+      if (!r || this.n.value === 0) return;
+      const id = this.runID.peek();
+      const t = setTimeout(() => void this.aggregate.load((s) => this.client.aggregate(id, body, s)), 60);
+      return () => clearTimeout(t);
+    });
+    on(() => {
+      const now = this.snapshot();
+      const t = setTimeout(() => this.settle(now), 350);
+      return () => clearTimeout(t);
+    });
+    if (this.client.live) ends.push(this.client.source.listen((e) => this.heard(e), (up) => this.heardConnection(up)));
+    return () => ends.forEach((f) => f());
+  }
+
+  // ---- runs ----
+
+  /** Loads the list of runs. */
+  async list(): Promise<void> {
+    await this.runs.load((s) => this.client.runs(s));
+  }
+
+  private async open(id: string): Promise<void> {
+    const fresh = this.opened.state.peek().value?.id !== id;
+    if (fresh) this.forget();
+    const r = await this.opened.load((s) => this.client.run(id, s), !fresh);
+    if (!r) return;
+    if (fresh) {
+      const u = this.wish;
+      this.wish = null;
+      batch(() => {
+        this.adopt(r);
+        u?.(r);
+        this.sane(r);
+      });
+      this.past.length = 0;
+      this.settled = null;
+      void this.loadSlices();
+    }
+    await this.samples.load((s) => this.client.samples(id, s));
+  }
+
+  /** What the URL wanted of a run, applied once the run is there and can be checked against. */
+  private wish: ((r: api.Run) => void) | null = null;
+
+  /** Shows a run; then is called once it is there, before anything is drawn. */
+  show(id: string, then: ((r: api.Run) => void) | null = null): void {
+    const open = this.run.peek();
+    if (open && this.runID.peek() === id) {
+      batch(() => {
+        then?.(open);
+        this.sane(open);
+      });
+      return;
+    }
+    this.wish = then;
+    this.runID.value = id;
+  }
+
+  /** Loads the run that is open once more, as after an error. */
+  reload(): void {
+    this.cache.clear();
+    this.revision.value++;
+  }
+
+  private forget(): void {
+    batch(() => {
+      [...this.curves, ...this.stats, ...this.top, this.one, this.other, this.layout, this.aggregate, this.kept, this.samples].forEach((s) => s.clear());
+      this.layoutTask.value = null;
+      this.served.value = null;
+      this.cache.clear();
+      this.live.reset();
+      this.moved.reset();
+    });
+  }
+
+  /** The choices that suit a run that was just opened. */
+  private adopt(r: api.Run): void {
+    this.sample.value = 0;
+    this.metric.value = 0;
+    this.a.value = 0;
+    this.b.value = r.model_list.length > 1 ? 1 : -1;
+    this.choice.value = everything;
+    this.pinned.value = -1;
+    this.compare.value = 'over';
+    this.g.value = r.orbit.identity >= 0 ? [...r.orbit.elements[r.orbit.identity]] : orbit.identity(r.orbit.chart);
+    this.embedding.value = { method: r.methods[0]?.name ?? 'pca', of: r.model_list.length > 1 ? 'ab' : 'a' };
+    this.colorBy.value = 'mean0';
+    this.rank.value = { by: 'mean0', descending: r.metric_list[0]?.better === 'lower' };
+  }
+
+  /** Brings every choice into the bounds of the run. */
+  private sane(r: api.Run): void {
+    const m = r.model_list.length;
+    if (!(this.sample.value < r.samples)) this.sample.value = 0;
+    if (!(this.metric.value < r.metric_list.length)) this.metric.value = 0;
+    if (!(this.a.value < m)) this.a.value = 0;
+    if (!(this.b.value < m)) this.b.value = -1;
+    if (this.b.value < 0) this.compare.value = 'over';
+    if (!(this.pinned.value < r.samples)) this.pinned.value = -1;
+    const g = orbit.canonical(r.orbit.chart, r.orbit.steps, this.g.value);
+    this.g.value = this.stored.value ? this.snap(g) : g;
+  }
+
+  private loadModel(k: 0 | 1, r: api.Run, m: number, metric: number): void {
+    const id = r.id;
+    const key = `${id}|${m}|${metric}|${r.state.done}`;
+    const kept = this.cache.get(key);
+    const info = r.arrays.find((x) => x.name === `curves.${m}.${metric}`);
+    const bytes = info?.bytes ?? r.samples * r.elements * 4;
+    if (kept) this.curves[k].set(kept);
+    else if (bytes / 4 > displayBytes) this.curves[k].clear();
+    else {
+      const dtype = bytes <= exactBytes || r.metric_list[metric]?.wide ? 'f32' : 'u8';
+      void this.curves[k].load(async (s) => {
+        const v = await this.client.curves(id, m, metric, dtype, s);
+        this.cache.set(key, v);
+        for (const old of this.cache.keys()) {
+          if (this.cache.size <= 8) break;
+          this.cache.delete(old);
+        }
+        return v;
+      }, false);
+    }
+    void this.stats[k].load((s) => this.client.stats(id, m, metric, s), false);
+    if (r.output === 'scores' && r.arrays.some((x) => x.name === `top.${m}`) && bytes / 4 <= displayBytes) void this.top[k].load((s) => this.client.top(id, m, s));
+    else this.top[k].clear();
+  }
+
+  // ---- the element ----
+
+  /** Goes to an element; when is the time of the event that asked for it. */
+  moveTo(g: api.Element): void {
+    const o = this.group.peek();
+    if (!o) return;
+    let h = orbit.canonical(o.chart, o.steps, g);
+    if (this.stored.peek()) h = this.snap(h);
+    this.g.value = h;
+    this.ask();
+  }
+
+  /** Goes to an element of the plan. */
+  moveToIndex(k: number): void {
+    const o = this.group.peek();
+    if (o && k >= 0 && k < o.elements.length) this.moveTo(o.elements[k]);
+  }
+
+  /** One press of an arrow key along an axis of the chart, by steps. Where only the plan can be shown, the next element of it. */
+  step(by: number, axis = 0): void {
+    const o = this.group.peek();
+    if (!o || !o.chart.length) return;
+    const at = this.g.peek();
+    const h = orbit.stepped(o, at, axis, by);
+    if (!this.stored.peek() || o.finite) return this.moveTo(h);
+    // Between elements nothing can be shown: go at least to the next one that way.
+    const from = this.nearest.peek();
+    for (let t = by; Math.abs(t) <= 10_000; t += Math.sign(by)) {
+      const next = orbit.stepped(o, at, axis, t);
+      const k = orbit.nearest(o, next, this.span.peek()).index;
+      if (k !== from) return this.moveTo(o.elements[k]);
+      if (t !== by && orbit.apart(o.chart[axis], next[axis], orbit.stepped(o, at, axis, t - Math.sign(by))[axis]) === 0) return; // the end
+    }
+  }
+
+  /** A generator of the group acts on where we are. */
+  act(move: api.Move): void {
+    const o = this.group.peek();
+    const k = this.element.peek();
+    if (!o) return;
+    if (k >= 0 && move.to[k] >= 0) return this.moveTo(o.elements[move.to[k]]);
+    // Between elements: as the move would take the nearest one, by the same difference of coordinates.
+    const near = this.nearest.peek();
+    const to = near >= 0 ? move.to[near] : -1;
+    if (to < 0) return;
+    this.moveTo(this.g.peek().map((v, j) => v + o.elements[to][j] - o.elements[near][j]));
+  }
+
+  home(): void {
+    const o = this.group.peek();
+    if (o) this.moveTo(o.identity >= 0 ? o.elements[o.identity] : orbit.identity(o.chart));
+  }
+
+  opposite(): void {
+    const o = this.group.peek();
+    if (o) this.moveTo(orbit.opposite(o, this.g.peek()));
+  }
+
+  private snap(g: api.Element): number[] {
+    const o = this.group.peek();
+    const k = o ? orbit.nearest(o, g, this.span.peek()).index : -1;
+    return o && k >= 0 ? [...o.elements[k]] : [...g];
+  }
+
+  private ask(): void {
+    const r = this.run.peek();
+    if (!r || this.n.peek() === 0) return;
+    const i = this.sample.peek();
+    const g = this.g.peek();
+    if (this.canProbe.peek()) this.live.want(i, g);
+    else if (r.live.inputs || !this.client.live) this.moved.want(i, g);
+  }
+
+  /** The value of model A (0) or B (1) that is stored at an element of the plan for the sample, exactly if it is there. */
+  recorded(k: 0 | 1, element = this.element.value): number {
+    const m = this.models.value[k];
+    if (m === undefined || element < 0) return NaN;
+    const one = this.one.state.value.value;
+    if (one && one.index === this.sample.value) return one.curves[m]?.[this.metric.value]?.[element] ?? NaN;
+    const c = this.curves[k].state.value.value;
+    return c && this.sample.value < c.n ? at(c, this.sample.value, element) : NaN;
+  }
+
+  /** The whole stored orbit of a sample for A (0) or B (1), null as long as it is not there. */
+  orbitOf(k: 0 | 1, sample = this.sample.value): Float64Array | null {
+    const m = this.models.value[k];
+    if (m === undefined) return null;
+    for (const s of [this.one.state.value.value, this.other.state.value.value]) {
+      const row = s?.index === sample ? s.curves[m]?.[this.metric.value] : undefined;
+      if (row) return Float64Array.from(row, (v) => v ?? NaN);
+    }
+    const c = this.curves[k].state.value.value;
+    return c && sample < c.n ? Float64Array.from({ length: c.e }, (_, j) => at(c, sample, j)) : null;
+  }
+
+  /** The live answer of A (0) or B (1) for exactly where we are, null if there is none. */
+  answer(k: 0 | 1) {
+    const m = this.models.value[k];
+    if (m === undefined || !this.canProbe.value) return null;
+    return this.live.answers(this.sample.value, this.g.value)?.models.get(m) ?? null;
+  }
+
+  // ---- the sample ----
+
+  setSample(i: number): void {
+    if (i >= 0 && i < this.n.peek() && Number.isInteger(i)) this.sample.value = i;
+  }
+
+  /** Goes on to the next (1) or the one before (-1) by rank. */
+  next(by: number): void {
+    const o = this.order.peek();
+    if (!o.length) return;
+    const k = this.place.peek();
+    this.setSample(o[k < 0 ? 0 : Math.max(0, Math.min(o.length - 1, k + by))]);
+  }
+
+  /** Pins the sample for comparison, or takes the pin off. */
+  pin(i = this.sample.peek()): void {
+    this.pinned.value = this.pinned.peek() === i ? -1 : i;
+  }
+
+  /** A column by sample, null as long as it is not there. */
+  column(c: Column): Float32Array | null {
+    const n = this.n.value;
+    if (c === 'index' || c === 'id') return Float32Array.from({ length: n }, (_, i) => i);
+    if (c === 'label') return Float32Array.from(this.labels.value);
+    const s = [this.stats[0].state.value.value, this.stats[1].state.value.value];
+    if (c === 'diff') return s[0] && s[1] ? s[1].mean.map((v, i) => v - s[0]!.mean[i]) : null;
+    const of = s[Number(c.at(-1))];
+    if (!of) return null;
+    const name = c.slice(0, -1) as 'mean' | 'sd' | 'min' | 'max' | 'identity' | 'change';
+    return name === 'change' ? of.mean.map((v, i) => v - of.identity[i]) : of[name];
+  }
+
+  // ---- the choice ----
+
+  /** Changes parts of the choice. */
+  choose(part: Partial<Choice>): void {
+    this.choice.value = { ...this.choice.peek(), ...part };
+  }
+
+  /** Draws a lasso in the layout that is shown; fewer than three corners take it away. */
+  drawLasso(poly: readonly number[]): void {
+    const l = this.layout.state.peek().value;
+    this.choose({ lasso: poly.length < 6 ? null : { poly, layout: this.layoutKey.peek(), mask: l ? within(l.xy, poly) : null } });
+  }
+
+  clear(): void {
+    this.choice.value = everything;
+  }
+
+  /** Keeps the choice under a name, with the run. */
+  async keep(name: string, note: string): Promise<void> {
+    const bits = this.mask.peek();
+    const slice: api.Slice = { name, label: -1, n: this.count.peek(), set: { bits: toBits(bits) }, note };
+    await this.store((old) => [...old.filter((s) => s.name !== name), slice]);
+    batch(() => (this.choice.value = { ...everything, slice: name }));
+  }
+
+  /** Combines the choice with a kept or class slice, or turns it around. */
+  combine(how: 'and' | 'or' | 'not', name = ''): void {
+    const now = this.mask.peek();
+    const known = [...(this.run.peek()?.slices ?? []), ...(this.kept.state.peek().value?.slices ?? [])];
+    const with_ = name ? evaluate({ slice: name }, { n: this.n.peek(), labels: this.labels.peek(), slices: known }) : null;
+    const out: number[] = [];
+    for (let i = 0; i < now.length; i++) {
+      const w = with_ ? with_[i] : 0;
+      if (how === 'not' ? !now[i] : how === 'and' ? now[i] && w : now[i] || w) out.push(i);
+    }
+    this.choice.value = { ...everything, picked: out };
+  }
+
+  async drop(name: string): Promise<void> {
+    await this.store((old) => old.filter((s) => s.name !== name));
+    if (this.choice.peek().slice === name) this.choose({ slice: '' });
+  }
+
+  private async store(change: (old: readonly api.Slice[]) => api.Slice[]): Promise<void> {
+    const id = this.runID.peek();
+    for (let attempt = 0; ; attempt++) {
+      const doc: api.Slices = { format: 1, slices: change(this.kept.state.peek().value?.slices ?? []) };
+      try {
+        this.keptTag = await this.client.putSlices(id, doc, this.keptTag);
+        this.kept.set(doc);
+        return;
+      } catch (e) {
+        if (e instanceof Failure && e.status === 412 && attempt < 3) {
+          await this.loadSlices(); // somebody else was faster: take theirs and change that
+          continue;
+        }
+        this.notify('error', `The slice was not kept. ${words(e)}`);
+        return;
+      }
+    }
+  }
+
+  private async loadSlices(): Promise<void> {
+    const id = this.runID.peek();
+    await this.kept.load(async (s) => {
+      const { doc, tag } = await this.client.slices(id, s);
+      this.keptTag = tag;
+      return doc;
+    });
+  }
+
+  private async select(set: api.Set): Promise<void> {
+    const known = [...(this.run.peek()?.slices ?? []), ...(this.kept.state.peek().value?.slices ?? [])];
+    const n = this.n.peek();
+    if (evaluate(set, { n, labels: this.labels.peek(), slices: known })) {
+      this.ruleError.value = '';
+      return;
+    }
+    const key = JSON.stringify(set);
+    if (this.served.peek()?.key === key) return;
+    try {
+      const r = await this.client.select(this.runID.peek(), set);
+      if (JSON.stringify(this.set.peek()) !== key) return;
+      batch(() => {
+        this.served.value = { key, mask: fromBits(r.bits, n) };
+        this.ruleError.value = '';
+      });
+    } catch (e) {
+      if (JSON.stringify(this.set.peek()) === key) this.ruleError.value = words(e);
+    }
+  }
+
+  // ---- the layout of the samples ----
+
+  private async lay(): Promise<void> {
+    const id = this.runID.peek();
+    const key = this.layoutKey.peek();
+    const e = this.embedding.peek();
+    let waiting: api.Task | null = null;
+    await this.layout.load(async (s) => {
+      const r = await this.client.embedding(id, { method: e.method, metric: this.metric.peek(), models: this.layoutModels.peek() }, s);
+      if ('xy' in r) return r;
+      waiting = r;
+      throw new Failure(202, 'computing', 'The layout is being computed.');
+    });
+    if (key !== this.layoutKey.peek()) return;
+    if (waiting) {
+      this.layoutTask.value = waiting;
+      const s = this.layout.state.peek();
+      this.layout.state.value = { ...s, busy: true, error: '' };
+      return;
+    }
+    this.layoutTask.value = null;
+    const l = this.choice.peek().lasso;
+    const now = this.layout.state.peek().value;
+    if (l && !l.mask && l.layout === key && now) this.choose({ lasso: { ...l, mask: within(now.xy, l.poly) } });
+  }
+
+  // ---- what the server says by itself ----
+
+  private heard(e: api.Event): void {
+    if (e.task) {
+      const tasks = new Map(this.tasks.peek());
+      tasks.set(e.task.id, e.task);
+      this.tasks.value = tasks;
+      if (e.task.id === this.layoutTask.peek()?.id) {
+        this.layoutTask.value = e.task;
+        if (e.task.state === 'done') void this.lay();
+        else if (e.task.state === 'failed' || e.task.state === 'cancelled') {
+          this.layoutTask.value = null;
+          this.layout.state.value = { ...this.layout.state.peek(), busy: false, error: e.task.error || `The layout was ${e.task.state}.` };
+        }
+      }
+    }
+    if (e.run) {
+      const card = e.run;
+      const list = this.runs.state.peek().value;
+      if (list) this.runs.set({ ...list, runs: list.runs.map((r) => (r.id === card.id ? card : r)) });
+      const r = this.run.peek();
+      if (r?.id === card.id) {
+        const grown = card.state.done !== r.state.done || card.state.complete !== r.state.complete;
+        this.progress.value = card.state;
+        if (grown) this.reloadSoon(card.state.complete);
+      }
+    }
+    if (e.slices && e.slices === this.runID.peek()) void this.loadSlices();
+  }
+
+  /** How far the run is that is open, newer than the rows that are shown. */
+  readonly progress = signal<api.State | null>(null);
+  private soon: ReturnType<typeof setTimeout> | null = null;
+
+  private reloadSoon(now: boolean): void {
+    if (this.soon !== null && !now) return;
+    if (this.soon !== null) clearTimeout(this.soon);
+    this.soon = setTimeout(() => {
+      this.soon = null;
+      this.revision.value++;
+    }, now ? 100 : 2000);
+  }
+
+  private heardConnection(up: boolean): void {
+    const was = this.connected.peek();
+    this.connected.value = up;
+    if (up && !was) {
+      if (this.opened.state.peek().error || !this.run.peek()) this.reload();
+      if (!this.layoutTask.peek() && this.layout.state.peek().error) void this.lay();
+    }
+  }
+
+  // ---- notices and undo ----
+
+  notify(kind: Notice['kind'], text: string, action?: Notice['action']): void {
+    const now = this.notices.peek();
+    if (now.some((x) => x.text === text)) return;
+    this.notices.value = [...now.slice(-4), { id: ++this.noticeID, kind, text, ...(action ? { action } : {}) }];
+  }
+
+  dismiss(id: number): void {
+    this.notices.value = this.notices.peek().filter((x) => x.id !== id);
+  }
+
+  say(text: string): void {
+    this.spoken.value = text;
+  }
+
+  private snapshot(): Snapshot {
+    return {
+      sample: this.sample.value,
+      g: this.g.value,
+      metric: this.metric.value,
+      a: this.a.value,
+      b: this.b.value,
+      compare: this.compare.value,
+      choice: this.choice.value,
+      pinned: this.pinned.value,
+      colorBy: this.colorBy.value,
+    };
+  }
+
+  private settle(now: Snapshot): void {
+    if (!this.run.peek()) return;
+    if (this.settled && !same(this.settled, now)) {
+      this.past.push(this.settled);
+      if (this.past.length > 100) this.past.shift();
+    }
+    this.settled = now;
+  }
+
+  /** Takes the last gesture back; false if there is none. */
+  undo(): boolean {
+    this.settle(this.snapshot());
+    const old = this.past.pop();
+    if (!old) return false;
+    this.settled = old;
+    batch(() => {
+      this.sample.value = old.sample;
+      this.metric.value = old.metric;
+      this.a.value = old.a;
+      this.b.value = old.b;
+      this.compare.value = old.compare;
+      this.choice.value = old.choice;
+      this.pinned.value = old.pinned;
+      this.colorBy.value = old.colorBy;
+      this.g.value = old.g;
+    });
+    this.ask();
+    return true;
+  }
+}
+
+const same = (x: Snapshot, y: Snapshot): boolean => (Object.keys(x) as (keyof Snapshot)[]).every((k) => x[k] === y[k] || (k === 'g' && x.g.join() === y.g.join()));
+
+function rangeOf(r: api.Run | null, metric: number): { lo: number; hi: number; log: boolean } {
+  const s = r?.scales[metric];
+  const m = r?.metric_list[metric];
+  let lo = s?.lo ?? m?.range[0] ?? 0;
+  let hi = s?.hi ?? m?.range[1] ?? 1;
+  if (!(hi > lo)) [lo, hi] = [lo - 0.5, lo + 0.5];
+  return { lo, hi, log: (s?.log ?? false) && lo > 0 };
+}
+
+/** The parts of a choice as one set. */
+export function setOf(c: Choice, classes: readonly api.Slice[]): api.Set {
+  const parts: api.Set[] = [];
+  const k = classes.find((s) => s.name === c.slice);
+  if (c.slice) parts.push(k ? k.set : { slice: c.slice });
+  if (c.rule.trim()) parts.push({ rule: c.rule.trim() });
+  if (c.lasso?.mask) parts.push({ bits: toBits(c.lasso.mask) });
+  if (c.picked) parts.push({ indexes: [...c.picked] });
+  return parts.length === 0 ? {} : parts.length === 1 ? parts[0] : { and: parts };
+}
+
+/** Evaluates a set as far as that can be done here; null where a rule or an unknown slice needs the server. */
+export function evaluate(s: api.Set, of: { n: number; labels: readonly number[]; slices: readonly api.Slice[] }, depth = 0): Uint8Array | null {
+  if (depth > 32) return null;
+  const all = (x: api.Set[]) => x.map((y) => evaluate(y, of, depth + 1));
+  const out = new Uint8Array(of.n);
+  if (s.label !== undefined) {
+    if (of.labels.length < of.n) return null;
+    for (let i = 0; i < of.n; i++) out[i] = +(of.labels[i] === s.label);
+  } else if (s.rule !== undefined) {
+    return null;
+  } else if (s.indexes) {
+    for (const i of s.indexes) if (i >= 0 && i < of.n) out[i] = 1;
+  } else if (s.bits !== undefined) {
+    return fromBits(s.bits, of.n);
+  } else if (s.slice !== undefined) {
+    const k = of.slices.find((x) => x.name === s.slice);
+    return k ? evaluate(k.set, of, depth + 1) : null;
+  } else if (s.and || s.or) {
+    const parts = all((s.and ?? s.or)!);
+    if (parts.some((p) => !p)) return null;
+    for (let i = 0; i < of.n; i++) out[i] = +(s.and ? parts.every((p) => p![i]) : parts.some((p) => p![i]));
+  } else if (s.not) {
+    const m = evaluate(s.not, of, depth + 1);
+    if (!m) return null;
+    for (let i = 0; i < of.n; i++) out[i] = m[i] ? 0 : 1;
+  } else {
+    out.fill(1);
+  }
+  return out;
+}
+
+/** A mask as base64 of a bitset: sample i is bit i%8 of byte i/8. */
+export function toBits(mask: Uint8Array): string {
+  const bytes = new Uint8Array(Math.ceil(mask.length / 8));
+  for (let i = 0; i < mask.length; i++) if (mask[i]) bytes[i >> 3] |= 1 << (i & 7);
+  let s = '';
+  for (let i = 0; i < bytes.length; i += 0x8000) s += String.fromCharCode(...bytes.subarray(i, i + 0x8000));
+  return btoa(s);
+}
+
+export function fromBits(bits: string, n: number): Uint8Array {
+  const s = atob(bits);
+  const out = new Uint8Array(n);
+  for (let i = 0; i < n; i++) out[i] = (s.charCodeAt(i >> 3) >> (i & 7)) & 1;
+  return out;
+}
+
+/** Which points lie in a polygon (even-odd rule). */
+export function within(xy: Float32Array, poly: readonly number[]): Uint8Array {
+  const out = new Uint8Array(xy.length / 2);
+  let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (let i = 0; i < poly.length; i += 2) {
+    x0 = Math.min(x0, poly[i]);
+    x1 = Math.max(x1, poly[i]);
+    y0 = Math.min(y0, poly[i + 1]);
+    y1 = Math.max(y1, poly[i + 1]);
+  }
+  for (let i = 0; i < out.length; i++) {
+    const x = xy[2 * i];
+    const y = xy[2 * i + 1];
+    if (!(x >= x0 && x <= x1 && y >= y0 && y <= y1)) continue;
+    let inside = false;
+    for (let p = 0, q = poly.length - 2; p < poly.length; q = p, p += 2) {
+      if (poly[p + 1] > y !== poly[q + 1] > y && x < ((poly[q] - poly[p]) * (y - poly[p + 1])) / (poly[q + 1] - poly[p + 1]) + poly[p]) inside = !inside;
+    }
+    out[i] = +inside;
+  }
+  return out;
+}
