@@ -1,0 +1,203 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// methods are what a request may want.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+// guarded is a handler behind the guard.
+type guarded struct {
+	s    *Server
+	next http.Handler
+}
+
+// Handler puts the guard before a handler. The handler sees paths without the base path, and so do its redirects: a Location
+// that begins with a slash has the base path put before it. A handler that is behind this server's guard already is returned
+// as it is.
+func (s *Server) Handler(next http.Handler) http.Handler {
+	if g, ok := next.(*guarded); ok && g.s == s {
+		return g
+	}
+	return &guarded{s, next}
+}
+
+// call is one request at work.
+type call struct {
+	s      *Server
+	w      *response
+	body   *body // nil without one
+	api    bool
+	place  chan struct{} // where it holds a place: s.requests, s.streams or nil
+	stream context.Context
+	end    func() // of the stream
+}
+
+type callKey struct{}
+
+// callOf is the request at work, or nil outside the guard.
+func callOf(ctx context.Context) *call {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return nil
+	}
+	return c
+}
+
+// take gets a place, and gives back the one that was held.
+func (c *call) take(place chan struct{}) bool {
+	select {
+	case place <- struct{}{}:
+	default:
+		return false
+	}
+	c.leave()
+	c.place = place
+	return true
+}
+
+func (c *call) leave() {
+	if c.place != nil {
+		<-c.place
+		c.place = nil
+	}
+}
+
+func (g *guarded) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
+	s := g.s
+	start := s.now()
+	c := &call{s: s}
+	c.w = &response{ResponseWriter: raw, c: c, control: http.NewResponseController(raw)}
+	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	u := *r.URL
+	r.URL = &u
+	if r.Body != nil && r.Body != http.NoBody {
+		c.body = &body{ReadCloser: r.Body, c: c}
+		r.Body = http.MaxBytesReader(raw, c.body, 0) // until we know who asks
+	}
+	path := u.Path
+	defer func() {
+		if v := recover(); v != nil {
+			c.recovered(r, path, v)
+		}
+		c.w.last()
+		if c.end != nil {
+			c.end()
+		}
+		c.leave()
+		s.log.Debug("request", "method", r.Method, "path", path, "status", c.w.status, "bytes", c.w.bytes, "took", s.now().Sub(start), "from", r.RemoteAddr)
+		if c.w.broken {
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	if h := s.judge(c, r); h != nil {
+		h.ServeHTTP(c.w, r)
+		return
+	}
+	if c.body != nil {
+		limit := s.bodyLimit(r)
+		if r.ContentLength > limit {
+			c.w.Header().Set("Connection", "close")
+			tooLong(limit).ServeHTTP(c.w, r)
+			return
+		}
+		r.Body = http.MaxBytesReader(raw, c.body, limit)
+	}
+	if !c.take(s.requests) {
+		busy("requests at work", time.Second).ServeHTTP(c.w, r)
+		return
+	}
+	c.w.inside = true
+	g.next.ServeHTTP(c.w, r)
+}
+
+func (s *Server) bodyLimit(r *http.Request) int64 {
+	if s.bodyBytes != nil {
+		if n := s.bodyBytes(r); n > 0 {
+			return n
+		}
+	}
+	return s.limits.BodyBytes
+}
+
+func busy(what string, retry time.Duration) *Problem {
+	return &Problem{
+		Status: http.StatusServiceUnavailable, Code: "busy", Title: "The server is busy",
+		Detail: "There are as many " + what + " as it allows.", Remedy: "Try again in a moment.", RetryAfter: retry,
+	}
+}
+
+// judge says what answers a request that may not pass, or nil. It takes the base path off.
+func (s *Server) judge(c *call, r *http.Request) http.Handler {
+	host, ok := parseHost(r.Host)
+	s.setHeaders(c.w.Header(), host)
+	if !ok || !s.hosts.has(host) {
+		return s.misdirected(r.Host, ok)
+	}
+	if !slices.Contains(methods, r.Method) {
+		c.w.Header().Set("Allow", strings.Join(methods, ", "))
+		return &Problem{Status: http.StatusMethodNotAllowed, Code: "method", Title: "The method is not allowed", Detail: "No address of this server has it."}
+	}
+	if why := oddURL(r.URL); why != "" {
+		return &Problem{
+			Status: http.StatusBadRequest, Code: "path", Title: "The path is not plain",
+			Detail: "It is not served because " + why + ".", Remedy: "Follow a link of the interface, or see the list of addresses of the API.",
+		}
+	}
+	if rest, ok := strings.CutPrefix(r.URL.Path, s.base); ok {
+		r.URL.Path = "/" + rest
+	} else if r.URL.Path+"/" == s.base && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		r.URL.Path = "/"
+		return redirect(s.here(r, r.URL.RawQuery)) // else what the page refers to would be looked for one level too high
+	}
+	r.URL.RawPath = ""
+	c.api = strings.HasPrefix(r.URL.Path+"/", s.api)
+
+	asked := r
+	if c.api { // judged as if it changed something: even a question costs time
+		asked = &http.Request{Method: http.MethodPost, URL: r.URL, Host: r.Host, Header: r.Header}
+	}
+	if s.origins.Check(asked) != nil {
+		return &Problem{
+			Status: http.StatusForbidden, Code: "cross-origin", Title: "The request comes from another site",
+			Detail: "Pages of other origins may link to this server, and not use it.",
+			Remedy: "Open the interface itself. If this is its own page behind a proxy, start nero with --allowed-host and the origin that the browser shows, such as https://name.",
+		}
+	}
+	return s.enter(r, host, c.api)
+}
+
+// misdirected is the answer to a request that is addressed to another host. Its remedy repeats the name only if that is one.
+func (s *Server) misdirected(host string, ok bool) *Problem {
+	p := &Problem{
+		Status: http.StatusMisdirectedRequest, Code: "host", Title: "This server does not go by that name",
+		Detail: "The request is addressed to a host that is not on the list. This keeps other sites from reaching the server under a name of theirs.",
+		Remedy: "Open " + s.bare() + " instead.",
+	}
+	if ok {
+		p.Remedy += " If you came through a proxy or a tunnel, start nero with --allowed-host " + host + "."
+	}
+	return p
+}
+
+// recovered is what becomes of a panic.
+func (c *call) recovered(r *http.Request, path string, v any) {
+	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		c.w.broken = true
+		return
+	}
+	c.s.log.Error("a handler panicked", "method", r.Method, "path", path, "panic", c.s.gate.redact(fmt.Sprint(v)), "stack", c.s.gate.redact(string(debug.Stack())))
+	if c.w.status != 0 {
+		c.w.broken = true // half an answer must not look like a whole one
+		return
+	}
+	internal().ServeHTTP(c.w, r)
+}

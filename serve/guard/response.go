@@ -1,0 +1,118 @@
+package guard
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+// writeChunk is how much of an answer has to go out in one Limits.Write.
+const writeChunk = 64 << 10
+
+// response counts what is answered, cuts off readers that take too long, and puts the base path before redirects.
+type response struct {
+	http.ResponseWriter
+	c       *call
+	control *http.ResponseController
+	status  int // 0 before the headers are written
+	bytes   int64
+	inside  bool // the handler behind the guard is at work
+	broken  bool // the connection has to be broken off
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+		if to := w.Header().Get("Location"); w.inside && strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "//") {
+			w.Header().Set("Location", strings.TrimSuffix(w.c.s.gate.path, "/")+to)
+		}
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// hurry starts the clock for what goes over the connection now. Writing also reads on: net/http takes the rest of a body from
+// the connection before it answers.
+func (w *response) hurry() {
+	now := w.c.s.now()
+	// A recorder of a test has no deadlines.
+	_ = w.control.SetWriteDeadline(now.Add(w.c.s.limits.Write))
+	if b := w.c.body; b != nil && !b.done {
+		_ = w.control.SetReadDeadline(b.limit(now))
+	}
+}
+
+// relax stops the clock: a handler may think as long as it likes, and events may be far apart.
+func (w *response) relax() {
+	_ = w.control.SetWriteDeadline(time.Time{})
+	if b := w.c.body; b != nil && !b.done {
+		_ = w.control.SetReadDeadline(time.Time{})
+	}
+}
+
+// last starts the clock for what net/http does after the handler.
+func (w *response) last() { w.hurry() }
+
+func (w *response) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	defer w.relax()
+	n := 0
+	for {
+		chunk := p[n:min(len(p), n+writeChunk)]
+		w.hurry()
+		m, err := w.ResponseWriter.Write(chunk)
+		n += m
+		w.bytes += int64(m)
+		if err != nil || n >= len(p) {
+			return n, err
+		}
+	}
+}
+
+// FlushError is for [http.ResponseController].
+func (w *response) FlushError() error {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	w.hurry()
+	defer w.relax()
+	return w.control.Flush()
+}
+
+// Flush is for handlers that ask for an [http.Flusher].
+func (w *response) Flush() { _ = w.FlushError() }
+
+// body is the body of a request, which has to arrive in time.
+type body struct {
+	io.ReadCloser
+	c     *call
+	until time.Time // zero before the first read
+	done  bool
+}
+
+// limit is when the body has to be there.
+func (b *body) limit(now time.Time) time.Time {
+	if b.until.IsZero() {
+		b.until = now.Add(b.c.s.limits.Body)
+	}
+	return b.until
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	control := b.c.w.control
+	_ = control.SetReadDeadline(b.limit(b.c.s.now()))
+	n, err := b.ReadCloser.Read(p)
+	_ = control.SetReadDeadline(time.Time{})
+	b.done = b.done || errors.Is(err, io.EOF)
+	if errors.Is(err, os.ErrDeadlineExceeded) && b.c.w.status == 0 {
+		b.c.w.Header().Set("Connection", "close")
+	}
+	return n, err
+}
