@@ -23,6 +23,7 @@ var layers = map[string]int{
 	"serve/web":         0,
 
 	"symmetry/group/grouptest": 1,
+	"present/reduce":           1,
 	"data/space":               1,
 	"model/engine":             1,
 	"model/engine/library":     1,
@@ -90,6 +91,7 @@ var layers = map[string]int{
 	"audit/check":            13,
 
 	"serve/api":    8,
+	"serve/guard":  1,
 	"serve/shelf":  10,
 	"serve/server": 12,
 
