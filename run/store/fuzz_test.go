@@ -95,7 +95,7 @@ func FuzzRows(f *testing.F) {
 		for m := range j.Models {
 			first, count, size := file.parts(m)
 			for i := range count {
-				rows, err := file.rows(first+i, m, s.Lo+i*size, j.Metrics)
+				rows, err := file.rows(first+i, m, s.Lo+i*size, j.Metrics, false)
 				if err != nil {
 					return
 				}

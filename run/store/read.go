@@ -20,6 +20,8 @@ type Filter struct {
 	// is empty but not nil reads no curves, which is fast.
 	Metrics []string
 	Lo, Hi  int // half-open range of samples; Hi = 0 for all from Lo on
+	// NoTop leaves the predicted classes out of the rows: of a large plan they are most of what there is to read beside the curves.
+	NoTop bool
 }
 
 // Rows reads the finished shards in order; in each the models in the order of the filter and the samples in the order of
@@ -81,7 +83,7 @@ func (r *Run) shardRows(s job.Shard, models []int, metrics []string, f Filter, y
 		first, count, size := file.parts(m)
 		for i := range count {
 			lo := s.Lo + i*size
-			rows, err := file.rows(first+i, m, lo, metrics)
+			rows, err := file.rows(first+i, m, lo, metrics, f.NoTop)
 			if err != nil {
 				return false, r.unreadable(s, err)
 			}

@@ -430,8 +430,8 @@ func (f *shardFile) values(group int, do func(row int, v parquet.Value) error, p
 	return err
 }
 
-// rows reads a row group of a model, with the curves of the named metrics.
-func (f *shardFile) rows(group, model, lo int, metrics []string) (out []job.Row, err error) {
+// rows reads a row group of a model, with the curves of the named metrics, and with the predicted classes unless bare.
+func (f *shardFile) rows(group, model, lo int, metrics []string, bare bool) (out []job.Row, err error) {
 	defer caught(&err)
 	k := len(f.j.Elements)
 	out = make([]job.Row, f.file.RowGroups()[group].NumRows())
@@ -475,6 +475,14 @@ func (f *shardFile) rows(group, model, lo int, metrics []string) (out []job.Row,
 			return nil
 		}, colTags, "list", "element"),
 		f.values(group, func(i int, v parquet.Value) error {
+			if !v.IsNull() {
+				out[i].Err = string(v.ByteArray())
+			}
+			return nil
+		}, colError),
+	}
+	if !bare {
+		read = append(read, f.values(group, func(i int, v parquet.Value) error {
 			if v.IsNull() {
 				return nil
 			}
@@ -486,13 +494,7 @@ func (f *shardFile) rows(group, model, lo int, metrics []string) (out []job.Row,
 			}
 			out[i].Top = append(out[i].Top, v.Int32())
 			return nil
-		}, colTop, "list", "element"),
-		f.values(group, func(i int, v parquet.Value) error {
-			if !v.IsNull() {
-				out[i].Err = string(v.ByteArray())
-			}
-			return nil
-		}, colError),
+		}, colTop, "list", "element"))
 	}
 	for _, err := range read {
 		if err != nil {

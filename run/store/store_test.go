@@ -124,6 +124,20 @@ func TestFilter(t *testing.T) {
 	if n != 2*17 {
 		t.Errorf("%d rows, expected 34", n)
 	}
+	bare := 0
+	for row, err := range r.Rows(store.Filter{Models: []int{0}, NoTop: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := storetest.Rows(j, job.Shard{Lo: row.Index, Hi: row.Index + 1})[0]
+		if row.Top != nil || row.Sample != want.Sample || row.Err != want.Err || len(row.Curves) != len(want.Curves) {
+			t.Fatalf("sample %d without classes: top %v, sample %q, error %q, %d curves", row.Index, row.Top, row.Sample, row.Err, len(row.Curves))
+		}
+		bare++
+	}
+	if bare != j.Count {
+		t.Errorf("%d rows without classes, want %d", bare, j.Count)
+	}
 	for row, err := range r.Rows(store.Filter{Metrics: []string{}}) {
 		if err != nil || len(row.Curves) != 0 {
 			t.Fatalf("%v, %d curves", err, len(row.Curves))
