@@ -1,0 +1,131 @@
+package probe
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+
+	"nero/data/space"
+)
+
+// key names what is kept: the prediction of a model at the identity, or, with model = decoded, a sample.
+type key struct{ model, sample int }
+
+// decoded is the key of what needs no model.
+const decoded = -1
+
+// cache keeps what was made last, up to a number of bytes, and makes nothing twice at the same time.
+//
+// It is not golang.org/x/sync/singleflight: there, those who wait get the error of the one who works, and that one may have been
+// called off. Here the next in line takes over, and a waiter that is called off itself leaves at once.
+type cache struct {
+	limit int
+
+	mu      sync.Mutex
+	bytes   int
+	entries map[key]*list.Element
+	recent  *list.List // of *entry, the last used first
+	flights map[key]*flight
+}
+
+type entry struct {
+	key   key
+	value any
+	bytes int
+}
+
+// flight is a value being made.
+type flight struct {
+	done  chan struct{} // closed when value and err are set
+	value any
+	err   error
+}
+
+func newCache(limit int) *cache {
+	return &cache{limit: limit, entries: map[key]*list.Element{}, recent: list.New(), flights: map[key]*flight{}}
+}
+
+// errAbandoned ends a flight whose maker panicked.
+var errAbandoned = errors.New("probe: abandoned")
+
+// get returns the value of k, or makes it. An error is not kept.
+func (c *cache) get(ctx context.Context, k key, produce func() (value any, bytes int, err error)) (any, error) {
+	for {
+		c.mu.Lock()
+		if e := c.entries[k]; e != nil {
+			c.recent.MoveToFront(e)
+			v := e.Value.(*entry).value //nolint:errcheck // nothing else is in the list
+			c.mu.Unlock()
+			return v, nil
+		}
+		f := c.flights[k]
+		if f == nil {
+			f = &flight{done: make(chan struct{}), err: errAbandoned}
+			c.flights[k] = f
+			c.mu.Unlock()
+			return c.fly(k, f, produce)
+		}
+		c.mu.Unlock()
+		select {
+		case <-f.done:
+			if called := errors.Is(f.err, context.Canceled) || errors.Is(f.err, context.DeadlineExceeded) || errors.Is(f.err, errAbandoned); !called {
+				return f.value, f.err
+			}
+		case <-ctx.Done():
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// fly makes the value of k and keeps it.
+func (c *cache) fly(k key, f *flight, produce func() (any, int, error)) (any, error) {
+	var bytes int
+	defer func() {
+		c.mu.Lock()
+		delete(c.flights, k)
+		if f.err == nil {
+			c.keep(&entry{k, f.value, bytes})
+		}
+		c.mu.Unlock()
+		close(f.done)
+	}()
+	value, bytes, err := produce()
+	f.value, f.err = value, err
+	return value, err
+}
+
+// keep takes an entry in and drops the oldest ones beyond the limit; c.mu is held.
+func (c *cache) keep(e *entry) {
+	if e.bytes > c.limit {
+		return
+	}
+	c.entries[e.key] = c.recent.PushFront(e)
+	c.bytes += e.bytes
+	for c.bytes > c.limit {
+		last := c.recent.Back()
+		old := c.recent.Remove(last).(*entry) //nolint:errcheck // nothing else is in the list
+		delete(c.entries, old.key)
+		c.bytes -= old.bytes
+	}
+}
+
+// overhead is what a kept value costs besides its numbers, in bytes; a round figure above it.
+const overhead = 512
+
+// bytesOf is about how much memory a value takes.
+func bytesOf(v space.Value) int {
+	switch v := v.(type) {
+	case *space.Image:
+		return overhead + 8*len(v.Pix)
+	case *space.Mask:
+		return overhead + 4*len(v.Label)
+	case *space.Scores:
+		return overhead + 8*(len(v.Val)+len(v.Raw))
+	case *space.Tensor:
+		return overhead + 8*(len(v.Val)+len(v.Shape))
+	}
+	return overhead
+}

@@ -1,0 +1,225 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"nero/data/dataset"
+	"nero/run/eval"
+	"nero/run/fold"
+	"nero/run/job"
+	"nero/run/store"
+	"nero/run/workload"
+)
+
+// OpenRun answers probes of a stored run, complete or not, from the data and model files that its job names. Files are held against the
+// checksums of the job: a file that is missing or was replaced since switches off what needs it, and [Service.Status] names it and
+// says what to do. Without a model its answers are off and the others stay; without the data everything is. The error is that
+// of ctx and no other.
+//
+// Options of the workload are its engine and rules; the rest is as the run needs it. Reading the checksums of large data takes as long as
+// reading the data.
+func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options) (*Service, error) {
+	j := run.Job()
+	wo.KeepGoing, wo.Audit = true, false // a sample that cannot be read is of no concern to the others
+	reasons := make([]string, len(j.Models))
+	study := j.Study
+	study.Models = nil
+	for i, m := range j.Models {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if reasons[i] = changed("model "+m.Name, m.Ref); reasons[i] == "" {
+			study.Models = append(study.Models, job.Model{Name: m.Name, ONNX: m.Path})
+		}
+	}
+	if len(study.Models) > 0 {
+		s, reason := openModels(ctx, run, study, wo, o, reasons)
+		if err := ctx.Err(); err != nil {
+			if s != nil {
+				_ = s.Close() // nobody asked anything yet
+			}
+			return nil, err
+		}
+		if s != nil {
+			return s, nil
+		}
+		for i := range reasons {
+			if reasons[i] == "" {
+				reasons[i] = reason
+			}
+		}
+	}
+	s := openInputs(j, wo, o)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for i, m := range j.Models {
+		s.at, s.names, s.status.Models = append(s.at, -1), append(s.names, m.Name), append(s.status.Models, Level{Reason: reasons[i]})
+	}
+	return s, nil
+}
+
+// openModels opens the models of a run that are what they were; reasons says which are not. It returns why there is no service.
+func openModels(ctx context.Context, run *store.Run, study job.Study, wo workload.Options, o Options, reasons []string) (*Service, string) {
+	j := run.Job()
+	w, err := workload.Open(ctx, &study, wo)
+	if err != nil {
+		return nil, err.Error()
+	}
+	if reason := differs(j, w); reason != "" {
+		_ = w.Close() // the reason says more
+		return nil, reason
+	}
+	s := newService(w, o)
+	s.own = w
+	for i, m := range j.Models {
+		at := slices.IndexFunc(w.Eval.Models, func(e *eval.Model) bool { return e.Name == m.Name })
+		level := Level{On: at >= 0, Reason: reasons[i]}
+		if at >= 0 && !w.Eval.Models[at].Fixed {
+			w.Eval.Models[at].Batch = m.Batch // another engine may have chosen another
+		}
+		s.at, s.names, s.status.Models = append(s.at, at), append(s.names, m.Name), append(s.status.Models, level)
+	}
+	if s.scaled {
+		w.Eval.Scales = scales(run, w)
+	}
+	if now := w.Job.Engine; now != j.Engine {
+		s.status.Notes = append(s.status.Notes, fmt.Sprintf("the run was computed by %s %s and live answers come from %s %s: their last digits may differ",
+			j.Engine.Name, j.Engine.Version, now.Name, now.Version))
+	}
+	if j.Numbers != workload.Numbers {
+		s.status.Notes = append(s.status.Notes, "the run was computed by another version of this program, which rounds or measures differently: live answers may differ from the stored ones")
+	}
+	return s, ""
+}
+
+// openInputs opens the data of a run without its models.
+func openInputs(j *job.Job, wo workload.Options, o Options) *Service {
+	none := func(reason string) *Service {
+		s := newService(nil, o)
+		s.status.Inputs.Reason = reason
+		return s
+	}
+	study := j.Study
+	study.Models = slices.Clone(study.Models)
+	for _, f := range j.Files {
+		reason := changed("the data", f)
+		switch {
+		case reason == "":
+		case f.Path == study.Data.Labels: // inputs can be shown without them
+			study.Data.Labels = "none"
+			study.Data.Balance, study.Data.Limit = "", 0 // the choice is in the job
+		default:
+			return none(reason)
+		}
+	}
+	w, err := workload.Inputs(&study, wo)
+	if err != nil {
+		return none(err.Error())
+	}
+	w.Eval.Samples = j.Samples
+	if study.Data.Labels != "none" || j.Study.Data.Labels == "none" {
+		if j.Names != "" && job.NamesDigest(w.Data.IDs(), w.Data.Labels()) != j.Names {
+			return none(otherNames(study.Data.Images))
+		}
+	}
+	if n := w.Data.Len(); w.Eval.Count() != j.Count || slices.ContainsFunc(j.Samples, func(i int) bool { return i < 0 || i >= n }) {
+		return none(fmt.Sprintf("%s has %d samples, which are not the %d of the run; put the files back that the run was made with, or run the study again",
+			study.Data.Images, n, j.Count))
+	}
+	if !reflect.DeepEqual(w.Eval.Plan.Elements, j.Elements) {
+		w.Eval.Plan.Elements = j.Elements
+	}
+	s := newService(w, o)
+	s.own = w
+	return s
+}
+
+// changed says why a file cannot be used, "" if it is what it was.
+func changed(what string, f job.Ref) string {
+	sum, err := dataset.Digest(f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("%s: %s is not there any more; put the file back where it was, or run the study again from where it is now", what, f.Path)
+	case err != nil:
+		return fmt.Sprintf("%s: %s cannot be read: %v; make it readable for this program", what, f.Path, err)
+	case sum != f.SHA256:
+		return fmt.Sprintf("%s: %s was replaced since the run (SHA-256 %.12s…, the run was made with %.12s…); put the old file back, or run the study again",
+			what, f.Path, sum, f.SHA256)
+	}
+	return ""
+}
+
+func otherNames(images string) string {
+	return images + " holds samples of other names or labels than the run was made with; put the files back, or run the study again"
+}
+
+// differs holds what was opened against the job, as far as a difference would make an answer one about something else.
+func differs(j *job.Job, w *workload.Workload) string {
+	now := w.Job
+	if len(now.Files) == len(j.Files) {
+		for i, f := range now.Files {
+			if f.Path == j.Files[i].Path && f.SHA256 != j.Files[i].SHA256 {
+				return changed("the data", j.Files[i])
+			}
+		}
+	}
+	sums := func(fs []job.Ref) (s []string) {
+		for _, f := range fs {
+			s = append(s, f.SHA256)
+		}
+		return s
+	}
+	data := j.Study.Data.Images
+	switch {
+	case !slices.Equal(sums(now.Files), sums(j.Files)):
+		return fmt.Sprintf("the data: %s holds other files than the run was made with; put them back, or run the study again", data)
+	case j.Names != "" && now.Names != j.Names:
+		return "the data: " + otherNames(data)
+	case now.Count != j.Count || !slices.Equal(now.Samples, j.Samples):
+		return fmt.Sprintf("the data: another choice of samples of %s than in the run; run the study again with this version of the program", data)
+	case !reflect.DeepEqual(now.Elements, j.Elements):
+		return fmt.Sprintf("the group: other elements of %s than in the run; run the study again with this version of the program", j.Study.Group.Name)
+	case !slices.Equal(now.Metrics, j.Metrics):
+		return fmt.Sprintf("the metrics: %s, in the run %s; run the study again with this version of the program", strings.Join(now.Metrics, ", "), strings.Join(j.Metrics, ", "))
+	}
+	for _, m := range now.Models {
+		if k := slices.IndexFunc(j.Models, func(r job.ModelRef) bool { return r.Name == m.Name }); k >= 0 && j.Models[k].SHA256 != m.SHA256 {
+			return changed("model "+m.Name, j.Models[k].Ref) // it was replaced a moment ago
+		}
+	}
+	return ""
+}
+
+// scales are the scales of the outputs as the run has measured them, one per opened model; nil if it does not say, and they are to
+// be measured again.
+func scales(run *store.Run, w *workload.Workload) []float64 {
+	b, err := os.ReadFile(filepath.Join(run.Dir(), "summary.json"))
+	if err != nil {
+		return nil
+	}
+	var sum fold.Summary
+	if json.Unmarshal(b, &sum) != nil || sum.Format != fold.Format || sum.Job != run.Hash() || len(sum.Scales) != len(run.Job().Models) {
+		return nil
+	}
+	out := make([]float64, 0, len(w.Eval.Models))
+	for i, m := range run.Job().Models {
+		if slices.ContainsFunc(w.Eval.Models, func(e *eval.Model) bool { return e.Name == m.Name }) {
+			if math.IsNaN(float64(sum.Scales[i])) {
+				return nil
+			}
+			out = append(out, float64(sum.Scales[i]))
+		}
+	}
+	return out
+}
