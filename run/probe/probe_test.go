@@ -457,6 +457,42 @@ func TestNaN(t *testing.T) {
 	}
 }
 
+func TestBytes(t *testing.T) {
+	nan := math.NaN()
+	m := &space.Image{C: 3, H: 1, W: 2, Pix: []float64{-1, 1, 0, 3, 2, nan}}
+	for _, c := range []struct {
+		lo, hi float64
+		want   []byte
+	}{
+		{0, 2, []byte{0, 0, 255, 128, 255, 0}},
+		{-1, 3, []byte{0, 64, 191, 128, 255, 0}},
+		{1, 1, make([]byte, 6)},
+		{nan, 1, make([]byte, 6)},
+		{0, math.Inf(1), make([]byte, 6)},
+	} {
+		if got := Bytes(m, c.lo, c.hi); !slices.Equal(got, c.want) {
+			t.Errorf("%v from %v to %v is %v, want %v", m.Pix, c.lo, c.hi, got, c.want)
+		}
+	}
+	s := services(t, "C4")
+	in, err := s.Input(t.Context(), 3, group.Element{180})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pix, h, w, c, ok := in.Picture()
+	if !ok || h != 8 || w != 8 || c != 1 || len(pix) != 64 {
+		t.Fatalf("%d bytes of %d x %d x %d, %v", len(pix), h, w, c, ok)
+	}
+	for i, v := range pix { // pictures() draws it, turned
+		if k := 63 - i; int(v) != (k*7+31*3)%256 {
+			t.Fatalf("byte %d is %d", i, v)
+		}
+	}
+	if _, _, _, _, ok := (&Input{Value: &space.Scores{}}).Picture(); ok {
+		t.Error("scores are a picture")
+	}
+}
+
 func TestElements(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
