@@ -203,6 +203,12 @@ type Set struct {
 	Not     *Set   `json:"not,omitempty"`
 }
 
+// Selected is the answer to POST runs/{id}/select: which samples a set chooses.
+type Selected struct {
+	N    int    `json:"n"`
+	Bits string `json:"bits"` // as in Set
+}
+
 // Slice is a named set of samples.
 type Slice struct {
 	Name  string `json:"name"`
