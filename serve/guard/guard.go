@@ -153,7 +153,8 @@ type Server struct {
 	host     string      // what the printed address says, without port
 	port     int
 
-	base      string // decoded, begins and ends with a slash
+	base      string // not escaped, begins and ends with a slash
+	escaped   string // base as it stands in an address
 	api       string
 	bodyBytes func(r *http.Request) int64
 	hosts     hostList
@@ -184,6 +185,7 @@ func Listen(ctx context.Context, o Options) (*Server, error) {
 	if s.base, err = cleanBase(o.BasePath); err != nil {
 		return nil, err
 	}
+	s.escaped = (&url.URL{Path: s.base}).EscapedPath()
 	if s.tls, err = certificate(o.Cert, o.Key); err != nil {
 		return nil, err
 	}
@@ -210,7 +212,7 @@ func Listen(ctx context.Context, o Options) (*Server, error) {
 	s.port = addr.Port
 	s.host = s.hosts.own(o.Host, addr)
 	if o.Token != "" || o.NeedToken || !addr.IP.IsLoopback() {
-		if s.gate, err = newGate(o, s.port, s.base); err != nil {
+		if s.gate, err = newGate(o, s.port, s.escaped); err != nil {
 			return nil, errors.Join(err, s.listener.Close())
 		}
 	}
@@ -273,15 +275,14 @@ func (s *Server) at(host string) string {
 }
 
 // bare is the address of the server without the token.
-func (s *Server) bare() string { return s.at(s.host) + (&url.URL{Path: s.base}).EscapedPath() }
+func (s *Server) bare() string { return s.at(s.host) + s.escaped }
 
 // path is the base path as it stands in an address, with the token.
 func (s *Server) path() string {
-	u := url.URL{Path: s.base}
-	if s.gate.token != "" {
-		u.RawQuery = url.Values{tokenKey: {s.gate.token}}.Encode()
+	if s.gate.token == "" {
+		return s.escaped
 	}
-	return u.String()
+	return s.escaped + "?" + tokenKey + "=" + s.gate.token
 }
 
 func certificate(cert, key string) (*tls.Config, error) {

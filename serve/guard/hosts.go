@@ -276,6 +276,7 @@ func schemePort(scheme string) string {
 // toASCII writes a host name in any script, with or without a port, as it travels in a Host header (IDNA). net/http knows how
 // and shows it only in what it writes.
 func toASCII(host string) (string, error) {
+	host = strings.ToLower(host)
 	plain := true
 	for i := range len(host) {
 		if host[i] <= ' ' || host[i] == 0x7f {
@@ -284,7 +285,7 @@ func toASCII(host string) (string, error) {
 		plain = plain && host[i] < 0x80
 	}
 	if plain {
-		return strings.ToLower(host), nil
+		return host, nil
 	}
 	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/"}, Host: host}
 	var b bytes.Buffer

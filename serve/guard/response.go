@@ -30,7 +30,7 @@ func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
 		w.status = status
 		if to := w.Header().Get("Location"); w.inside && strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "//") {
-			w.Header().Set("Location", strings.TrimSuffix(w.c.s.gate.path, "/")+to)
+			w.Header().Set("Location", strings.TrimSuffix(w.c.s.escaped, "/")+to)
 		}
 	}
 	w.ResponseWriter.WriteHeader(status)

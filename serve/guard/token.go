@@ -33,8 +33,8 @@ type gate struct {
 	path   string // of the cookie: the base path, escaped
 }
 
-func newGate(o Options, port int, base string) (gate, error) {
-	g := gate{token: o.Token, path: (&url.URL{Path: base}).EscapedPath()}
+func newGate(o Options, port int, path string) (gate, error) {
+	g := gate{token: o.Token, path: path}
 	if g.token == "" {
 		random := o.Rand
 		if random == nil {
@@ -49,8 +49,8 @@ func newGate(o Options, port int, base string) (gate, error) {
 	g.sum = sha256.Sum256([]byte(g.token))
 	// Cookies know no ports, so two servers on one host need two names, also behind one proxy.
 	g.cookie = "nero-" + strconv.Itoa(port)
-	if base != "/" {
-		sum := sha256.Sum256([]byte(base))
+	if path != "/" {
+		sum := sha256.Sum256([]byte(path))
 		g.cookie += "-" + hex.EncodeToString(sum[:4])
 	}
 	return g, nil
