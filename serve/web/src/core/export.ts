@@ -163,7 +163,6 @@ const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
 
 /** xml is a text as the content of an element or of an attribute; characters that XML does not have are left out. */
 export function xml(s: string): string {
-  // eslint-disable-next-line no-control-regex
   return s.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').replace(/[&<>"']/g, (c) => escapes[c]);
 }
 
@@ -292,7 +291,7 @@ function picture(c: HTMLCanvasElement, x: number, y: number, w: number, h: numbe
 }
 
 function embedded(url: string, x: number, y: number, w: number, h: number, rendering: string): string {
-  const pix = rendering === 'pixelated' ? ' style="image-rendering:pixelated"' : '';
+  const pix = rendering === 'pixelated' ? ' image-rendering="pixelated"' : '';
   return `<image x="${n2(x)}" y="${n2(y)}" width="${n2(w)}" height="${n2(h)}" preserveAspectRatio="none" href="${url}" xlink:href="${url}"${pix}/>`;
 }
 

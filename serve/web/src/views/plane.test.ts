@@ -43,7 +43,7 @@ test('zoomAt holds the point under the pointer', () => {
     const x = r() * 300, y = r() * 200, before = P.fit(b, 300, 200, 8, z), d = P.unproject([x, y], before);
     z = P.zoomAt(z, Math.exp(r() * 2 - 1), x, y, 300, 200);
     const after = P.project(d, P.fit(b, 300, 200, 8, z));
-    const slack = 1e-3 * Math.abs(before.sx) * 4 + 1e-3 * z.k * 200; // unproject keeps four digits
+    const slack = 1e-6 * z.k;
     assert.ok(Math.hypot(after[0] - x, after[1] - y) < slack, `${k}: ${after} is not ${x},${y}`);
     assert.ok(z.k >= P.zoomRange[0] && z.k <= P.zoomRange[1]);
   }
@@ -116,28 +116,7 @@ test('together counts what a picture shows as one point', () => {
   assert.equal(P.together([0, 0, 0.001, 0, 1, 0], null, 0, { sx: 100, ox: 0, sy: -100, oy: 0 }), 2);
 });
 
-test('simplify keeps the shape', () => {
-  const circle: number[] = [], r = random(9);
-  for (let k = 0; k < 900; k++) circle.push(100 * Math.cos(k / 900 * 2 * Math.PI), 100 * Math.sin(k / 900 * 2 * Math.PI) + r() * 1e-6);
-  const p = P.simplify(circle, 60);
-  assert.equal(p.length, 120);
-  let area = 0;
-  for (let i = 0, j = p.length - 2; i < p.length; j = i, i += 2) area += p[j] * p[i + 1] - p[i] * p[j + 1];
-  assert.ok(Math.abs(area / 2 / (Math.PI * 1e4) - 1) < 0.01, `area ${area / 2}`);
-  const square = [0, 0, 5, 0, 10, 0, 10, 10, 0, 10, 0, 0];
-  assert.deepEqual(P.simplify(square, 4), [0, 0, 10, 0, 10, 10, 0, 10]);
-  assert.deepEqual(P.simplify([1, 1], 60), [1, 1]);
-});
-
-test('a very long gesture is simplified in reasonable time', () => {
-  const p: number[] = [];
-  for (let k = 0; k < 50000; k++) p.push(Math.cos(k / 8000) * k, Math.sin(k / 8000) * k);
-  const t0 = performance.now();
-  assert.equal(P.simplify(p, 60).length, 120);
-  assert.ok(performance.now() - t0 < 2000);
-});
-
-test('project undoes unproject to four digits', () => {
+test('project undoes unproject', () => {
   const t = { sx: 37, ox: 120, sy: -37, oy: 80 }, p = [13, 200, 77.5, 0];
-  P.project(P.unproject(p, t), t).forEach((v, i) => assert.ok(Math.abs(v - p[i]) < 0.1));
+  P.project(P.unproject(p, t), t).forEach((v, i) => assert.ok(Math.abs(v - p[i]) < 1e-9));
 });

@@ -178,49 +178,9 @@ export function together(xy: ArrayLike<number>, mask: ArrayLike<number> | null, 
   return n;
 }
 
-/**
- * simplify takes corners off a polygon (x0, y0, x1, y1 ...) until at most max are left, each time the one whose triangle with its
- * neighbors is smallest: Visvalingam and Whyatt, Line generalisation by repeated elimination of points, The Cartographic Journal 30
- * (1993) 46-51.
- */
-export function simplify(poly: readonly number[], max: number): number[] {
-  let p: number[] = [];
-  for (let i = 0; i + 1 < poly.length; i += 2) { // the same place twice bounds no area
-    const l = p.length;
-    if (!l || poly[i] !== p[l - 2] || poly[i + 1] !== p[l - 1]) p.push(poly[i], poly[i + 1]);
-  }
-  if (p.length > 2 && p[0] === p[p.length - 2] && p[1] === p[p.length - 1]) p = p.slice(0, -2);
-  const step = p.length / 2 / 4096; // a long gesture: the search below is quadratic
-  if (step > 1) {
-    const q: number[] = [];
-    for (let j = 0; j < 4096; j++) { const i = 2 * Math.floor(j * step); q.push(p[i], p[i + 1]); }
-    p = q;
-  }
-  let n = p.length / 2;
-  const prev = new Int32Array(n), next = new Int32Array(n), area = new Float64Array(n), gone = new Uint8Array(n);
-  const measure = (i: number) => {
-    const a = 2 * prev[i], b = 2 * i, c = 2 * next[i];
-    area[i] = Math.abs((p[b] - p[a]) * (p[c + 1] - p[a + 1]) - (p[c] - p[a]) * (p[b + 1] - p[a + 1]));
-  };
-  for (let i = 0; i < n; i++) { prev[i] = (i + n - 1) % n; next[i] = (i + 1) % n; }
-  for (let i = 0; i < n; i++) measure(i);
-  for (; n > Math.max(3, max); n--) {
-    let w = -1;
-    for (let i = 0; i < area.length; i++) if (!gone[i] && (w < 0 || area[i] < area[w])) w = i;
-    gone[w] = 1;
-    next[prev[w]] = next[w];
-    prev[next[w]] = prev[w];
-    measure(prev[w]);
-    measure(next[w]);
-  }
-  const out: number[] = [];
-  for (let i = 0; i < area.length; i++) if (!gone[i]) out.push(p[2 * i], p[2 * i + 1]);
-  return out;
-}
-
-/** unproject turns a polygon in CSS pixels into data coordinates with four significant digits of the box, which a link can carry. */
+/** unproject turns a polygon in CSS pixels into data coordinates. */
 export function unproject(poly: readonly number[], t: Transform): number[] {
-  return poly.map((v, i) => Number((i % 2 ? (v - t.oy) / t.sy : (v - t.ox) / t.sx).toPrecision(4)));
+  return poly.map((v, i) => (i % 2 ? (v - t.oy) / t.sy : (v - t.ox) / t.sx));
 }
 
 /** project is the other way round. */

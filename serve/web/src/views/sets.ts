@@ -7,29 +7,6 @@ import { Failure } from '../core/source';
 /** The longest name of a slice, in characters. */
 export const longest = 80;
 
-/** bitsOf is a mask as the base64 of a bitset: sample i is bit i % 8 of byte i / 8. */
-export function bitsOf(mask: ArrayLike<number>): string {
-  const bytes = new Uint8Array(Math.ceil(mask.length / 8));
-  for (let i = 0; i < mask.length; i++) if (mask[i]) bytes[i >> 3] |= 1 << (i & 7);
-  let s = '';
-  for (let i = 0; i < bytes.length; i += 4096) s += String.fromCharCode(...bytes.subarray(i, i + 4096));
-  return btoa(s);
-}
-
-/** maskOf is the other way round: one byte per sample, 1 for those in the set. Null if the text is no bitset for n samples. */
-export function maskOf(bits: string, n: number): Uint8Array | null {
-  let s: string;
-  try {
-    s = atob(bits);
-  } catch {
-    return null;
-  }
-  if (s.length !== Math.ceil(n / 8)) return null;
-  const mask = new Uint8Array(n);
-  for (let i = 0; i < n; i++) mask[i] = (s.charCodeAt(i >> 3) >> (i & 7)) & 1;
-  return mask;
-}
-
 /** size is how many samples a mask holds. */
 export function size(mask: ArrayLike<number>): number {
   let n = 0;
@@ -133,8 +110,8 @@ export function merge(base: api.Slices, mine: api.Slices, theirs: api.Slices): M
 
 /** What keeping leads to. */
 export type Outcome =
-  | { kind: 'kept'; doc: api.Slices; tag: string }
-  | { kind: 'conflict'; theirs: api.Slices; tag: string; merged: Merged };
+  | { kind: 'kept'; doc: api.Slices }
+  | { kind: 'conflict'; theirs: api.Slices; merged: Merged };
 
 /** The two calls that keeping needs; the client of the API has them. */
 export interface Keeper {
@@ -143,20 +120,20 @@ export interface Keeper {
 }
 
 /**
- * keep keeps my document in the place of base, which had the tag. If somebody else was faster and changed something, it keeps
- * nothing and says what the two together would be; the reader decides.
+ * keep keeps my document in the place of base. If somebody else was faster and changed something, it keeps nothing and says what the
+ * two together would be; the reader decides.
  */
-export async function keep(k: Keeper, id: string, base: api.Slices, mine: api.Slices, tag: string): Promise<Outcome> {
+export async function keep(k: Keeper, id: string, base: api.Slices, mine: api.Slices): Promise<Outcome> {
   for (let tries = 0; ; tries++) {
+    const now = await k.slices(id);
+    if (JSON.stringify(now.doc.slices) !== JSON.stringify(base.slices)) {
+      return { kind: 'conflict', theirs: now.doc, merged: merge(base, mine, now.doc) };
+    }
     try {
-      return { kind: 'kept', doc: mine, tag: await k.putSlices(id, mine, tag) };
+      await k.putSlices(id, mine, now.tag);
+      return { kind: 'kept', doc: mine };
     } catch (e) {
       if (!(e instanceof Failure) || e.status !== 412 || tries > 2) throw e;
-      const now = await k.slices(id);
-      if (JSON.stringify(now.doc.slices) !== JSON.stringify(base.slices)) {
-        return { kind: 'conflict', theirs: now.doc, tag: now.tag, merged: merge(base, mine, now.doc) };
-      }
-      tag = now.tag; // only the tag is another: the server was started again
     }
   }
 }

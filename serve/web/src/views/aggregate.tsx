@@ -1,0 +1,338 @@
+// The aggregate view: a metric along the orbit over a set of samples, of both models.
+
+import { signal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import { luts } from '../core/color';
+import type * as api from '../core/api';
+import type { State } from '../core/state';
+import type { Ink, Series } from '../render/orbit/common';
+import { colored, OrbitPlot } from '../render/orbit/plot';
+import { aroundZero, type Scale } from '../render/scale';
+import { count, interval, num, signed } from '../render/text';
+import { Card, ColorBar, colors, Legend, lowest, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
+import { quick } from './quick';
+
+type Band = 'spread' | 'interval' | 'none';
+
+const band = signal<Band>('spread');
+const byClass = signal(false);
+
+const floats = (v: readonly api.Num[]): Float64Array => Float64Array.from(v, (x) => x ?? NaN);
+
+interface Shown {
+  series: Series;
+  /** The exact document, null while the page shows its own sums. */
+  doc: api.Curve | null;
+}
+
+/** The curves of the choice: exact ones if they are there, else those that the page works out itself. */
+function useCurves(s: State): Shown[] {
+  const { doc, fresh } = s.aggregate.value;
+  const mask = s.mask.value;
+  const models = s.models.value;
+  const matrices = [s.curves[0].state.value.value, s.curves[1].state.value.value];
+  const kind = band.value;
+  return useMemo(() => {
+    const out: Shown[] = [];
+    models.forEach((m, k) => {
+      const name = modelName(s, k as 0 | 1);
+      const ink = k as Ink;
+      const exact = doc?.curves.find((c) => c.model === m) ?? null;
+      const matrix = matrices[k];
+      if (exact && (fresh || !matrix)) {
+        const series: Series = { ink, name, values: floats(exact.mean) };
+        if (kind === 'spread') Object.assign(series, { lo: floats(exact.p10), hi: floats(exact.p90) });
+        if (kind === 'interval') Object.assign(series, { from: floats(exact.lo), to: floats(exact.hi) });
+        out.push({ series, doc: exact });
+      } else if (matrix) {
+        const q = quick(matrix, mask);
+        const series: Series = { ink, name, values: q.mean };
+        if (kind === 'spread') Object.assign(series, { lo: q.lo, hi: q.hi });
+        out.push({ series, doc: null });
+      }
+    });
+    return out;
+  }, [doc, fresh, mask, models, matrices[0], matrices[1], kind]);
+}
+
+/** B less A at every element, with its interval once the server has told. */
+function difference(s: State, curves: readonly Shown[]): Series | null {
+  if (curves.length < 2) return null;
+  const { doc, fresh } = s.aggregate.value;
+  const p = fresh ? doc?.pair : undefined;
+  if (p) {
+    const d: Series = { ink: 2, name: 'B − A', values: floats(p.mean) };
+    if (band.value === 'interval') Object.assign(d, { from: floats(p.lo), to: floats(p.hi) });
+    if (band.value === 'spread') Object.assign(d, { lo: floats(p.p10), hi: floats(p.p90) });
+    return d;
+  }
+  const [a, b] = curves;
+  return { ink: 2, name: 'B − A', values: Float64Array.from(a.series.values, (v, k) => b.series.values[k] - v) };
+}
+
+/** The aggregate view. */
+export function Aggregate({ s }: { s: State }) {
+  const run = s.run.value;
+  if (!run) return <Card id="aggregate" title="Aggregate"><Skeleton label="Loading the curves" square /></Card>;
+  return (
+    <Card id="aggregate" title="Aggregate" sub={<Counted s={s} />} tools={<Bands />}>
+      <SliceBar s={s} />
+      {s.n.value === 0 ? <p class="note">This run has no samples yet.</p> : <Body s={s} />}
+    </Card>
+  );
+}
+
+function Counted({ s }: { s: State }) {
+  const n = s.n.value;
+  const c = s.count.value;
+  return <>{c === n ? `${count(n)} sample${n === 1 ? '' : 's'}` : `${count(c)} of ${count(n)} samples`}</>;
+}
+
+function Bands() {
+  return (
+    <select class="quiet" aria-label="What the band shows" title="What the band around a curve shows" value={band.value} onChange={(e) => (band.value = e.currentTarget.value as Band)}>
+      <option value="spread">band: 10–90 % of samples</option>
+      <option value="interval">band: 95 % interval of the mean</option>
+      <option value="none">no band</option>
+    </select>
+  );
+}
+
+/** The menu of slices, and what else narrows the choice down. */
+function SliceBar({ s }: { s: State }) {
+  const run = s.run.value;
+  const kept = s.kept.state.value.value?.slices ?? [];
+  const c = s.choice.value;
+  const classes = run?.slices.filter((x) => x.label >= 0) ?? [];
+  return (
+    <div class="bar">
+      <select aria-label="Slice" value={c.slice} onChange={(e) => s.choose({ slice: e.currentTarget.value })}>
+        <option value="">All samples</option>
+        {classes.length > 0 && (
+          <optgroup label="Classes">
+            {classes.map((x) => (
+              <option key={x.name} value={x.name}>
+                class {x.name} ({count(x.n)})
+              </option>
+            ))}
+          </optgroup>
+        )}
+        {kept.length > 0 && (
+          <optgroup label="Kept slices">
+            {kept.map((x) => (
+              <option key={x.name} value={x.name}>
+                {x.name} ({count(x.n)})
+              </option>
+            ))}
+          </optgroup>
+        )}
+        {c.slice && ![...classes, ...kept].some((x) => x.name === c.slice) && <option value={c.slice}>{c.slice}</option>}
+      </select>
+      {c.rule && <Chip text={c.rule} off={() => s.choose({ rule: '' })} />}
+      {c.lasso && <Chip text="lasso" off={() => s.choose({ lasso: null })} />}
+      {c.picked && <Chip text={`${count(c.picked.length)} picked`} off={() => s.choose({ picked: null })} />}
+      {classes.length > 1 && (
+        <button aria-pressed={byClass.value} onClick={() => (byClass.value = !byClass.value)} title="One small plot per class">
+          by class
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Chip({ text, off }: { text: string; off: () => void }) {
+  return (
+    <span class="chip">
+      <span>{text}</span>
+      <button aria-label={`Remove ${text}`} onClick={off}>
+        ×
+      </button>
+    </span>
+  );
+}
+
+function Body({ s }: { s: State }) {
+  const curves = useCurves(s);
+  const scale = useScale(s);
+  const { busy, error, fresh } = s.aggregate.value;
+  if (s.count.value === 0) return <Empty s={s} />;
+  if (!curves.length) return error ? <Trouble text={error} retry={() => s.reload()} /> : <Skeleton label="Loading the curves" square />;
+  const mode = curves.length > 1 ? s.compare.value : 'over';
+  const d = mode === 'diff' ? difference(s, curves) : null;
+  return (
+    <div class={busy && !fresh ? 'body stale' : 'body'}>
+      {byClass.value ? <Multiples s={s} scale={scale} /> : mode === 'diff' && d ? <Diff s={s} d={d} /> : <Curves s={s} curves={curves} scale={scale} side={mode === 'side'} />}
+      <Numbers s={s} curves={curves} />
+      {curves.length > 1 && <Paired s={s} />}
+    </div>
+  );
+}
+
+function Empty({ s }: { s: State }) {
+  return (
+    <div class="empty">
+      <p>No sample is in all of: {[s.choice.value.slice, s.choice.value.rule, s.choice.value.lasso && 'the lasso', s.choice.value.picked && 'the picked rows'].filter(Boolean).join(', ')}.</p>
+      <button onClick={() => s.clear()}>Show all samples</button>
+    </div>
+  );
+}
+
+function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]; scale: Scale; side: boolean }) {
+  const o = s.group.value!;
+  const nav = useNav(s);
+  const all = curves.map((c) => c.series);
+  const map = colored(o.layout);
+  const plot = (series: readonly Series[]) => (
+    <OrbitPlot
+      orbit={o}
+      series={series}
+      scale={scale}
+      alt={`${quantity(s)} along the orbit, mean over ${count(s.count.value)} samples. ${series.map((x) => sentence(s, x)).join(' ')}`}
+      at={s.g}
+      nav={nav}
+      comb={s.metricDoc.value?.ref === 'self'}
+      tip={(k) => [...tipLines(s, series, k), `n = ${count(s.count.value)}`]}
+      {...(map ? { table: colors(s) } : {})}
+    />
+  );
+  return (
+    <>
+      {side && !map ? (
+        <div class="side">
+          {all.map((x) => (
+            <figure key={x.name}>
+              <figcaption class={`ink m${x.ink}`}>{x.name}</figcaption>
+              {plot([x])}
+            </figure>
+          ))}
+        </div>
+      ) : (
+        plot(all)
+      )}
+      {map ? <ColorBar table={colors(s)} scale={scale} /> : <Axis s={s} />}
+      {!map && <Legend series={all} n={`n = ${count(s.count.value)}`} />}
+    </>
+  );
+}
+
+/** What the radius or the height of a plot is. */
+export function Axis({ s }: { s: State }) {
+  const o = s.group.value;
+  const m = s.metricDoc.value;
+  if (!o || !m) return null;
+  const log = s.range.value.log ? ', logarithmic' : '';
+  return (
+    <p class="axisnote">
+      {o.layout === 'polar' ? 'radius' : 'height'}: {quantity(s)}
+      {log}, {m.better} is better
+    </p>
+  );
+}
+
+function Diff({ s, d }: { s: State; d: Series }) {
+  const o = s.group.value!;
+  const nav = useNav(s);
+  const label = `B − A, ${quantity(s)}`;
+  const scale = useMemo(() => {
+    const ends: number[] = Array.from(d.values);
+    for (const list of [d.from, d.to, d.lo, d.hi]) if (list) ends.push(...Array.from(list));
+    return aroundZero(ends, label);
+  }, [d.values, d.from, d.lo, label]);
+  const map = colored(o.layout);
+  const w = worstOf(d.values, s.metricDoc.value?.better);
+  return (
+    <>
+      <OrbitPlot
+        orbit={o}
+        series={[d]}
+        scale={scale}
+        marks={map ? [] : [{ value: 0, label: 'no difference' }]}
+        alt={`${label}, along the orbit. Mean ${signed(orbitMean(d.values, o.weights))}, worst ${signed(d.values[w])} at ${o.labels[w]}.`}
+        at={s.g}
+        nav={nav}
+        tip={(k) => tipLines(s, [d], k)}
+        {...(map ? { table: luts.puor } : {})}
+      />
+      {map ? <ColorBar table={luts.puor} scale={scale} /> : <p class="axisnote">{label}; the dashed {o.layout === 'polar' ? 'circle' : 'line'} is no difference</p>}
+    </>
+  );
+}
+
+function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
+  const o = s.group.value!;
+  const better = s.metricDoc.value?.better;
+  return (
+    <table class="numbers">
+      <caption class="hidden">{quantity(s)} over the orbit, by model</caption>
+      <thead>
+        <tr>
+          <th scope="col">model</th>
+          <th scope="col" title="Mean over samples and orbit, with the 95 % interval over samples">mean</th>
+          <th scope="col">{lowest(s)}</th>
+          <th scope="col">at</th>
+        </tr>
+      </thead>
+      <tbody>
+        {curves.map(({ series, doc }, k) => {
+          const w = worstOf(series.values, better);
+          return (
+            <tr key={k}>
+              <th scope="row" class={`ink m${series.ink}`}>{series.name}</th>
+              <td>
+                {doc ? num(doc.orbit.mean) : num(orbitMean(series.values, o.weights))}
+                {doc && <span class="ci">{interval(doc.orbit.lo, doc.orbit.hi)}</span>}
+              </td>
+              <td>{num(series.values[w])}</td>
+              <td>{w >= 0 ? <button class="link" onClick={() => s.moveToIndex(w)} title="Go there">{o.labels[w]}</button> : '–'}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+/** The paired difference over the orbit in numbers and words. */
+function Paired({ s }: { s: State }) {
+  const { doc, fresh } = s.aggregate.value;
+  const p = doc?.pair;
+  if (!p || !fresh) return <p class="note">B − A …</p>;
+  return (
+    <p class="note paired">
+      B − A <strong>{signed(p.orbit.mean)}</strong> {interval(p.orbit.lo, p.orbit.hi)} <span title={`Paired by sample, ${Math.round((doc?.confidence ?? 0.95) * 100)} % interval, n = ${p.orbit.n}`}>{p.verdict}</span>
+    </p>
+  );
+}
+
+/** One small plot per class, on the same scale. */
+function Multiples({ s, scale }: { s: State; scale: Scale }) {
+  const run = s.run.value!;
+  const o = run.orbit;
+  const nav = useNav(s);
+  const labels = s.labels.value;
+  const matrices = [s.curves[0].state.value.value, s.curves[1].state.value.value];
+  const names = [modelName(s, 0), modelName(s, 1)];
+  const small = useMemo(() => {
+    const classes = run.slices.filter((x) => x.label >= 0 && x.n > 0).slice(0, 40);
+    return classes.map((c) => {
+      const mask = Uint8Array.from(labels, (l) => +(l === c.label));
+      const series: Series[] = [];
+      matrices.forEach((m, k) => m && series.push({ ink: k as Ink, name: names[k], values: quick(m, mask).mean }));
+      return { c, series };
+    });
+  }, [run, labels, matrices[0], matrices[1]]);
+  if (!matrices[0]) return <p class="note">This run is too large for one plot per class here; choose a class in the menu.</p>;
+  const map = colored(o.layout);
+  return (
+    <div class="multiples">
+      {small.map(({ c, series }) => (
+        <div key={c.name} class={`multiple${s.choice.value.slice === c.name ? ' on' : ''}`}>
+          <OrbitPlot orbit={o} series={series} scale={scale} alt={`Class ${c.name}. ${series.map((x) => sentence(s, x)).join(' ')}`} at={s.g} nav={nav} small tip={(k) => tipLines(s, series, k)} {...(map ? { table: colors(s) } : {})} />
+          <button class="link" aria-pressed={s.choice.value.slice === c.name} onClick={() => s.choose({ slice: s.choice.value.slice === c.name ? '' : c.name })}>
+            {c.name} <small>n = {count(c.n)}</small>
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+// Figures by sample: what colours the scatter, ranks the samples and fills the columns of the table, with the names they go by.
+
+import { shown } from '../core/export';
+import type { Column, State } from '../core/state';
+import { at, type Matrix } from '../core/source';
+
+/** A figure of every sample; beyond the store's columns, those that follow from the curves and the predicted classes. */
+export type Figure = Column | `${'similar' | 'predicted' | 'worst'}${0 | 1}`;
+
+/** How a figure is drawn. */
+export interface Scale {
+  kind: 'value' | 'difference' | 'class';
+  lo: number;
+  hi: number;
+  log: boolean;
+  /** The bright end of the colours is that of low values. */
+  reversed: boolean;
+}
+
+/** Which end of the metric is bad: the least value along an orbit, or the greatest. */
+export const worstOf = (s: State): 'min' | 'max' => (s.metricDoc.value?.better === 'lower' ? 'max' : 'min');
+
+/** canonical is the store's column for a figure, null if it has none. */
+export function storeColumn(s: State, f: Figure): Column | null {
+  if (f.startsWith('worst')) return `${worstOf(s)}${f.endsWith('1') ? 1 : 0}`;
+  return f.startsWith('similar') || f.startsWith('predicted') ? null : (f as Column);
+}
+
+/** figureOf is the figure that a column of the store is shown as: the least or greatest value as the worst one. */
+export function figureOf(s: State, c: string): Figure {
+  const m = /^(mean|sd|min|max|identity|change|similar|predicted|worst)([01])$/.exec(c);
+  if (!m) return c === 'diff' || c === 'label' || c === 'id' || c === 'index' ? c : 'mean0';
+  const k = m[2] === '1' ? 1 : 0;
+  return m[1] === worstOf(s) ? `worst${k}` : (c as Figure);
+}
+
+/** values is a figure by sample, NaN where it is missing; null as long as it is not there. */
+export function values(s: State, f: Figure): Float32Array | null {
+  const c = storeColumn(s, f);
+  if (c) return s.column(c);
+  const k = f.endsWith('1') ? 1 : 0;
+  if (f.startsWith('similar')) {
+    const m = s.curves[k].state.value.value;
+    return m ? distances(m, s.mask.value, s.group.value?.weights ?? []) : null;
+  }
+  return predicted(s, k);
+}
+
+/** predicted is the class that a model answers at the identity, or at the first element of a plan that does not visit it; -1 for none. */
+function predicted(s: State, k: 0 | 1): Float32Array | null {
+  const top = s.top[k].state.value.value, r = s.run.value;
+  if (!top || !r) return null;
+  const e = Math.max(0, r.orbit.identity);
+  return Float32Array.from({ length: r.samples }, (_, i) => top[i * r.elements + e] ?? -1);
+}
+
+/**
+ * distances is how far the curve of each sample is from the mean curve of the slice: the root of the mean squared difference over the
+ * orbit, in the unit of the metric. Weights are those of the mean over the orbit; none for equal ones.
+ */
+export function distances(m: Matrix, mask: ArrayLike<number>, weights: readonly number[]): Float32Array {
+  const { n, e } = m, mean = new Float64Array(e), count = new Float64Array(e), out = new Float32Array(n);
+  for (let i = 0; i < n; i++) {
+    if (!mask[i]) continue;
+    for (let j = 0; j < e; j++) {
+      const v = at(m, i, j);
+      if (v === v) { mean[j] += v; count[j]++; }
+    }
+  }
+  for (let j = 0; j < e; j++) mean[j] /= count[j];
+  for (let i = 0; i < n; i++) {
+    let t = 0, w = 0;
+    for (let j = 0; j < e; j++) {
+      const d = at(m, i, j) - mean[j], q = weights.length ? weights[j] : 1;
+      if (d === d) { t += q * d * d; w += q; }
+    }
+    out[i] = w > 0 ? Math.sqrt(t / w) : NaN;
+  }
+  return out;
+}
+
+/** scaleOf is the scale of a figure, the same for both models, so that their colours can be compared. */
+export function scaleOf(s: State, f: Figure): Scale {
+  const wide = s.metricDoc.value?.wide ?? false, lower = s.metricDoc.value?.better === 'lower';
+  if (f === 'label' || f.startsWith('predicted')) return { kind: 'class', lo: 0, hi: Math.max(1, s.classNames.value.length - 1), log: false, reversed: false };
+  if (f === 'diff' || f.startsWith('change')) {
+    let m = 0;
+    for (const g of f === 'diff' ? [f] : (['change0', 'change1'] as const)) for (const v of values(s, g) ?? []) if (Math.abs(v) > m && Math.abs(v) < Infinity) m = Math.abs(v);
+    return { kind: 'difference', lo: -(m || 1), hi: m || 1, log: false, reversed: lower };
+  }
+  let lo = Infinity, hi = -Infinity, positive = true;
+  const both = /[01]$/.test(f) ? [f.slice(0, -1) + '0', f.slice(0, -1) + '1'] : [f];
+  for (const g of both) {
+    for (const v of values(s, g as Figure) ?? []) {
+      if (!Number.isFinite(v)) continue;
+      if (v < lo) lo = v;
+      if (v > hi) hi = v;
+      positive &&= v > 0;
+    }
+  }
+  if (!(hi >= lo)) [lo, hi] = [0, 1];
+  return { kind: 'value', lo, hi, log: wide && positive && hi / lo > 10, reversed: /^(sd)/.test(f) || (lower && !f.startsWith('similar')) };
+}
+
+/** title is a figure in words; A and B are only told apart where there are two. */
+export function title(s: State, f: Figure): string {
+  const two = s.b.value >= 0, m = two ? (f.endsWith('1') ? ' B' : ' A') : '';
+  const name = f.replace(/[01]$/, '');
+  switch (name) {
+    case 'mean': return `mean${m}`;
+    case 'sd': return `spread${m}`;
+    case 'worst': return `worst value${m}`;
+    case 'min': return `lowest${m}`;
+    case 'max': return `highest${m}`;
+    case 'identity': return `unmoved${m}`;
+    case 'change': return `mean less unmoved${m}`;
+    case 'similar': return `distance from the mean curve${m}`;
+    case 'predicted': return `answer to the unmoved input${m}`;
+    case 'diff': return 'B − A';
+    case 'label': return 'class';
+    case 'id': return 'name';
+    default: return 'position';
+  }
+}
+
+/** number is a value for people, with three digits. */
+export const number = (v: number): string => shown(v, 3);
+
+/** explain says what a figure is, for a tooltip. */
+export function explain(s: State, f: Figure): string {
+  const d = s.metricDoc.value, metric = d ? d.title : 'the metric', w = worstOf(s) === 'min' ? 'lowest' : 'highest';
+  switch (f.replace(/[01]$/, '')) {
+    case 'mean': return `${metric}, mean over the orbit`;
+    case 'sd': return `${metric}, standard deviation over the orbit`;
+    case 'worst': return `${metric}, the ${w} value along the orbit`;
+    case 'identity': return `${metric} of the unmoved input`;
+    case 'change': return `${metric}, mean over the orbit less the value of the unmoved input`;
+    case 'similar': return 'distance of the curve from the mean curve of the slice: root of the mean squared difference over the orbit';
+    case 'predicted': return 'the class that the model answers for the unmoved input';
+    case 'diff': return `${metric}, mean over the orbit of B less that of A`;
+    case 'label': return 'the true class';
+    default: return '';
+  }
+}
+
+/** offered is the figures that can be chosen for a run as it is shown: one model or two, classes or none, curves here or not. */
+export function offered(s: State, what: 'color' | 'rank'): Figure[] {
+  const two = s.b.value >= 0, out: Figure[] = [];
+  for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`mean${k}`);
+  for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`sd${k}`);
+  for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`worst${k}`);
+  if (two) out.push('diff');
+  if (what === 'color') {
+    if (s.run.value?.labelled) out.push('label');
+    for (const k of two ? ([0, 1] as const) : ([0] as const)) if (s.top[k].state.value.value) out.push(`predicted${k}`);
+  }
+  for (const k of two ? ([0, 1] as const) : ([0] as const)) if (s.curves[k].state.value.value) out.push(`similar${k}`);
+  return out;
+}

@@ -1,0 +1,346 @@
+// The individual view: the orbit of one sample, with the needle that says where on it everything else is shown.
+
+import { computed, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { label as elementLabel, parse } from '../core/orbit';
+import { at as matrixAt } from '../core/source';
+import type { State } from '../core/state';
+import type { Dot, Ink, Series } from '../render/orbit/common';
+import { colored, OrbitPlot } from '../render/orbit/plot';
+import { num } from '../render/text';
+import { Axis } from './aggregate';
+import { Card, ColorBar, colors, Legend, lowest, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
+import { play, playing } from './play';
+
+/** What a value at the needle is. */
+export interface Here {
+  value: number;
+  kind: 'live' | 'recorded' | 'behind' | 'none';
+}
+
+/** The value of A (0) or B (1) where the needle is: live if the answer for exactly this element is there, else recorded, else nothing. */
+export function valueHere(s: State, k: 0 | 1): Here {
+  const a = s.answer(k);
+  if (a) return { value: a.values[s.metric.value] ?? NaN, kind: 'live' };
+  const v = s.recorded(k);
+  if (s.element.value >= 0) return { value: v, kind: Number.isNaN(v) ? 'none' : 'recorded' };
+  return { value: NaN, kind: s.live.pending.value ? 'behind' : 'none' };
+}
+
+/** The name of a sample's class, empty if it has none. */
+export function className(s: State, i: number): string {
+  const l = s.labels.value[i];
+  return l === undefined || l < 0 ? '' : (s.classNames.value[l] ?? String(l));
+}
+
+/** The individual view. */
+export function Individual({ s }: { s: State }) {
+  const run = s.run.value;
+  if (!run) return <Card id="individual" title="Individual"><Skeleton label="Loading the orbit" square /></Card>;
+  if (s.n.value === 0) return <Card id="individual" title="Individual"><p class="note">This run has no samples yet.</p></Card>;
+  return (
+    <Card id="individual" title="Individual" sub={<Name s={s} />} tools={<Which s={s} />}>
+      <Moves s={s} />
+      <Body s={s} />
+    </Card>
+  );
+}
+
+function Name({ s }: { s: State }) {
+  const i = s.sample.value;
+  const c = className(s, i);
+  const id = s.ids.value[i] ?? '';
+  const tags = s.samples.state.value.value?.tags?.[i];
+  return (
+    <span title={[id, ...(tags ?? [])].join(', ')}>
+      #{i}
+      {id && id !== String(i) && <> {id}</>}
+      {c && <> · class {c}</>}
+    </span>
+  );
+}
+
+function Which({ s }: { s: State }) {
+  const higher = s.metricDoc.value?.better !== 'lower';
+  const go = (best: boolean) => {
+    s.rank.value = { by: 'mean0', descending: best === higher };
+    const o = s.order.value;
+    if (o.length) s.setSample(o[0]);
+  };
+  return (
+    <>
+      <button class="quiet" onClick={() => go(false)} title={`The sample of the choice with the worst mean of A over its orbit`}>worst</button>
+      <button class="quiet" onClick={() => go(true)} title="The sample of the choice with the best mean of A over its orbit">best</button>
+      <button class="quiet" aria-pressed={s.pinned.value === s.sample.value} onClick={() => s.pin()} title="Keep this orbit in the plot while looking at other samples (p)">pin</button>
+    </>
+  );
+}
+
+function Moves({ s }: { s: State }) {
+  const o = s.group.value!;
+  const run = s.run.value!;
+  const why = !s.client.live ? 'A report runs no models.' : (run.live.reason ?? '');
+  return (
+    <div class="bar moves">
+      <button onClick={() => s.home()} title="Back to the identity (Home)">{o.identity >= 0 ? (o.labels[o.identity] ?? 'identity') : 'identity'}</button>
+      {o.moves.slice(0, 6).map((m) => (
+        <button key={m.name} onClick={() => s.act(m)} title={m.name} aria-label={m.name}>
+          {m.short}
+        </button>
+      ))}
+      {o.elements.length > 1 && (
+        <button class="play" aria-pressed={playing.value} onClick={() => play(s)} title="Play the orbit (space)" aria-label={playing.value ? 'Stop' : 'Play the orbit'}>
+          {playing.value ? '❚❚' : '▶'}
+        </button>
+      )}
+      <Typed s={s} />
+      <label class="switch" title={run.live.models ? `Ask the models at every element${run.live.engine ? `, on ${run.live.engine}` : ''}` : why}>
+        <input type="checkbox" checked={s.liveOn.value && run.live.models && s.client.live} disabled={!run.live.models || !s.client.live} onChange={(e) => (s.liveOn.value = e.currentTarget.checked)} /> live
+      </label>
+    </div>
+  );
+}
+
+/** A field for the element: degrees, shifts, whatever the chart has. */
+function Typed({ s }: { s: State }) {
+  const o = s.group.value!;
+  const draft = useSignal<string | null>(null);
+  const bad = useSignal(false);
+  const commit = () => {
+    const t = draft.value;
+    if (t === null) return;
+    const g = parse(o.chart, t);
+    bad.value = !g;
+    if (!g) {
+      s.say(`Not an element: ${t}`);
+      return;
+    }
+    draft.value = null;
+    s.moveTo(g);
+  };
+  return (
+    <input
+      class="typed"
+      aria-label={`Element: ${o.chart.map((a) => a.name + (a.unit === 'deg' ? ' in degrees' : a.unit ? ` in ${a.unit}` : '')).join(', ')}`}
+      aria-invalid={bad.value}
+      value={draft.value ?? s.here.value}
+      size={Math.max(6, s.here.value.length)}
+      onInput={(e) => {
+        draft.value = e.currentTarget.value;
+        bad.value = false;
+      }}
+      onFocus={(e) => e.currentTarget.select()}
+      onBlur={() => {
+        commit();
+        draft.value = null;
+        bad.value = false;
+      }}
+      onKeyDown={(e) => {
+        if (e.key === 'Enter') commit();
+        if (e.key === 'Escape') {
+          draft.value = null;
+          bad.value = false;
+          e.stopPropagation();
+        }
+      }}
+    />
+  );
+}
+
+/** The stored orbits of the sample and of the pinned one. */
+function useOrbits(s: State): Series[] {
+  const i = s.sample.value;
+  const pin = s.pinned.value;
+  const one = s.one.state.value.value;
+  const other = s.other.state.value.value;
+  const c0 = s.curves[0].state.value.value;
+  const c1 = s.curves[1].state.value.value;
+  const metric = s.metric.value;
+  const models = s.models.value;
+  const labels = s.labels.value;
+  return useMemo(() => {
+    const out: Series[] = [];
+    models.forEach((m, k) => {
+      const values = s.orbitOf(k as 0 | 1, i);
+      if (!values) return;
+      const series: Series = { ink: k as Ink, name: modelName(s, k as 0 | 1), values };
+      const label = labels[i];
+      const top = one?.index === i ? one.top?.[m] : undefined;
+      if (top && label >= 0) series.wrong = (e) => top[e] >= 0 && top[e] !== label;
+      out.push(series);
+    });
+    if (pin >= 0 && pin !== i)
+      models.forEach((_, k) => {
+        const values = s.orbitOf(k as 0 | 1, pin);
+        if (values) out.push({ ink: k as Ink, name: `#${pin} ${modelName(s, k as 0 | 1)}`, values, pinned: true });
+      });
+    return out;
+  }, [i, pin, one, other, c0, c1, metric, models, labels]);
+}
+
+function Body({ s }: { s: State }) {
+  const o = s.group.value!;
+  const series = useOrbits(s);
+  const scale = useScale(s);
+  const toggle = useMemo(() => () => play(s), [s]);
+  const nav = useNav(s, toggle);
+  // Dots of answers lie where the answer was asked for, which during a drag is a little behind the needle.
+  const dots = useMemo(
+    () =>
+      computed<readonly Dot[]>(() => {
+        const out: Dot[] = [];
+        const a = s.canProbe.value ? s.live.answer.value : null;
+        s.models.value.forEach((m, k) => {
+          const live = a && a.want.sample === s.sample.value ? a.value.models.get(m) : undefined;
+          const name = modelName(s, k as 0 | 1);
+          const h = valueHere(s, k as 0 | 1);
+          if (h.kind === 'live' || h.kind === 'recorded') out.push({ ink: k as Ink, name, value: h.value, g: s.g.value, live: h.kind === 'live' });
+          else if (live && a) out.push({ ink: k as Ink, name, value: live.values[s.metric.value] ?? NaN, g: a.want.g, live: true });
+        });
+        return out;
+      }),
+    [s],
+  );
+  const spoken = useMemo(
+    () =>
+      computed(() => {
+        const parts = s.models.value.map((_, k) => {
+          const h = valueHere(s, k as 0 | 1);
+          return `${modelName(s, k as 0 | 1)} ${h.kind === 'none' || h.kind === 'behind' ? 'no value' : `${num(h.value)} ${h.kind}`}`;
+        });
+        return `${s.here.value}: ${parts.join(', ')}`;
+      }),
+    [s],
+  );
+  const loading = s.one.state.value;
+  const failed = s.samples.state.value.value?.errors?.[String(s.sample.value)] ?? loading.value?.error;
+  if (failed) return <Trouble text={`This sample could not be evaluated: ${failed}`} />;
+  if (!series.length) return loading.error ? <Trouble text={loading.error} retry={() => s.reload()} /> : <Skeleton label="Loading the orbit" square />;
+  const map = colored(o.layout);
+  return (
+    <div class="body">
+      <OrbitPlot
+        orbit={o}
+        series={series}
+        scale={scale}
+        alt={`${quantity(s)} of sample ${s.sample.value} along the orbit. ${series.map((x) => sentence(s, x)).join(' ')}`}
+        at={s.g}
+        dots={dots}
+        spoken={spoken}
+        nav={nav}
+        focusable
+        comb={s.metricDoc.value?.ref === 'self'}
+        tip={(k) => tipLines(s, series, k)}
+        {...(map ? { table: colors(s) } : {})}
+      />
+      {map ? <ColorBar table={colors(s)} scale={scale} /> : <Axis s={s} />}
+      {!map && <Legend series={series} n="n = 1" />}
+      <Numbers s={s} series={series} />
+      <Status s={s} />
+    </div>
+  );
+}
+
+function Numbers({ s, series }: { s: State; series: readonly Series[] }) {
+  const o = s.group.value!;
+  const better = s.metricDoc.value?.better;
+  return (
+    <table class="numbers">
+      <caption class="hidden">{quantity(s)} of this sample, by model</caption>
+      <thead>
+        <tr>
+          <th scope="col">model</th>
+          <th scope="col">mean</th>
+          <th scope="col">{lowest(s)}</th>
+          <th scope="col">at</th>
+          <th scope="col">here</th>
+        </tr>
+      </thead>
+      <tbody>
+        {series.map((x, k) => {
+          const w = worstOf(x.values, better);
+          return (
+            <tr key={k} class={x.pinned ? 'pinned' : ''}>
+              <th scope="row" class={`ink m${x.ink}`}>{x.name}</th>
+              <td>{num(orbitMean(x.values, o.weights))}</td>
+              <td>{num(x.values[w])}</td>
+              <td>{w >= 0 ? <button class="link" onClick={() => s.moveToIndex(w)} title="Go there">{o.labels[w]}</button> : '–'}</td>
+              <td>{x.pinned ? <Pinned s={s} x={x} /> : <HereCell s={s} k={x.ink as 0 | 1} />}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function Pinned({ s, x }: { s: State; x: Series }) {
+  const e = s.element.value;
+  return <>{e >= 0 ? num(x.values[e]) : '–'}</>;
+}
+
+function HereCell({ s, k }: { s: State; k: 0 | 1 }) {
+  const h = valueHere(s, k);
+  return <span class={`here ${h.kind}`}>{h.kind === 'behind' ? '…' : num(h.value)}</span>;
+}
+
+/** Where the values at the needle come from, and whether live ones agree with stored ones. */
+export function Status({ s }: { s: State }) {
+  const kinds = s.models.value.map((_, k) => valueHere(s, k as 0 | 1).kind);
+  const live = kinds.every((k) => k === 'live');
+  const o = s.group.value!;
+  const error = s.canProbe.value ? s.live.error.value : '';
+  const a = live ? s.live.answers(s.sample.value, s.g.value) : null;
+  const between = s.element.value < 0 && !live;
+  const exact = s.element.value >= 0 && o.exact[s.element.value] && !o.exact.every(Boolean);
+  return (
+    <div class="status">
+      <span class={`tag ${live ? 'live' : between ? 'wait' : 'recorded'}`}>{live ? 'live' : between ? 'between stored elements' : 'recorded'}</span>
+      <span>
+        at {s.here.value}
+        {exact ? ', exact' : ''}
+        {a && Number.isFinite(a.milliseconds) ? ` · ${a.milliseconds < 10 ? a.milliseconds.toFixed(1) : Math.round(a.milliseconds)} ms` : ''}
+        {between && !error ? ` · nearest ${elementLabel(o.chart, o.elements[Math.max(0, s.nearest.value)] ?? [], 4)}` : ''}
+      </span>
+      {error && <span class="warn">{error}</span>}
+      <Mismatch s={s} />
+    </div>
+  );
+}
+
+/** How far a live value may be from the stored one before that is more than rounding: the models' arithmetic at another batch size. */
+export function differs(live: number, stored: number, scale: number): boolean {
+  if (Number.isNaN(live) || Number.isNaN(stored)) return Number.isNaN(live) !== Number.isNaN(stored);
+  return Math.abs(live - stored) > 1e-3 * Math.abs(stored) + 1e-4 * scale;
+}
+
+function Mismatch({ s }: { s: State }) {
+  const e = s.element.value;
+  const one = s.one.state.value.value;
+  const told = useRef('');
+  const m = s.metricDoc.value;
+  const bad: string[] = [];
+  if (e >= 0 && one?.index === s.sample.value && m) {
+    s.models.value.forEach((model, k) => {
+      const a = s.answer(k as 0 | 1);
+      const stored = one.curves[model]?.[s.metric.value]?.[e] ?? NaN;
+      const span = m.range[1] !== null && m.range[0] !== null ? m.range[1] - m.range[0] : Math.max(Math.abs(s.range.value.hi), Math.abs(s.range.value.lo));
+      // A value of 0 or 1 that turns over is a tie of two classes, and no other model: the values behind it say so.
+      if (a && !(m.name === 'accuracy') && differs(a.values[s.metric.value] ?? NaN, stored, span)) bad.push(`${modelName(s, k as 0 | 1)}: live ${num(a.values[s.metric.value])}, recorded ${num(stored)}`);
+    });
+  }
+  const text = bad.length ? `Live and recorded values differ by more than rounding (${bad.join('; ')}). The model file, the engine or the machine may be another one.` : '';
+  useEffect(() => {
+    if (text && told.current !== s.runID.value) {
+      told.current = s.runID.value;
+      s.say(text);
+    }
+  }, [text]);
+  return text ? <span class="warn" role="note">{text}</span> : null;
+}
+
+/** Value at an element of any sample, for others. */
+export const stored = (s: State, k: 0 | 1, i: number, e: number): number => {
+  const c = s.curves[k].state.value.value;
+  return c && i < c.n && e >= 0 ? matrixAt(c, i, e) : NaN;
+};

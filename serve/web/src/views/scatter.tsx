@@ -1,0 +1,578 @@
+// Samples by the shape of their orbit: one point per sample, laid out by the server, drawn on a canvas.
+
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { classColor, colorize, css, luts, none, type LUT, type Mark } from '../core/color';
+import { saveFigure } from '../core/export';
+import { radius, scatter as raster } from '../core/raster';
+import type { State } from '../core/state';
+import { tidy } from '../core/url';
+import * as fig from './figures';
+import * as P from './plane';
+import { spark } from './spark';
+import './samples.css';
+
+/** Points up to which classes have shapes; smaller ones cannot be told apart. */
+const shapely = 2000;
+
+/** The shapes of classes, in their order. With the ten colours they repeat after thirty. */
+const shapes: readonly Mark[] = ['disc', 'square', 'triangle', 'diamond', 'cross', 'ring'];
+
+/** What the plane needs to know of the points. */
+export interface PlaneProps {
+  xy: Float32Array;
+  /** One packed colour per sample. */
+  colors: Uint32Array;
+  shape: Uint8Array | null;
+  mask: Uint8Array | null;
+  dark: boolean;
+  /** The sample that is looked at, and the pinned one; -1 for none. */
+  sample: number;
+  pinned: number;
+  /** The sample under the pointer or the keyboard's cursor; -1 for none. */
+  hover: number;
+  /** The lasso in data coordinates. */
+  lasso: readonly number[] | null;
+  /** Texts on the plane, at places in data coordinates. */
+  texts: readonly { x: number; y: number; text: string; color: string }[];
+  mode: 'lasso' | 'pan';
+  /** Single-letter keys work. */
+  letters: boolean;
+  label: string;
+  preview: (i: number) => ComponentChildren;
+  onHover: (i: number) => void;
+  onPick: (i: number) => void;
+  onLasso: (poly: readonly number[]) => void;
+  onSay: (text: string) => void;
+  onMode: (m: 'lasso' | 'pan') => void;
+  /** What the keyboard's cursor is at, in words. */
+  describe: (i: number) => string;
+}
+
+const margin = 14;
+
+const boxes = new WeakMap<Float32Array, P.Bounds>();
+/** boundsOf is the box of a set of points, looked for once. */
+function boundsOf(xy: Float32Array): P.Bounds {
+  let b = boxes.get(xy);
+  if (!b) boxes.set(xy, (b = P.bounds(xy)));
+  return b;
+}
+
+/** The points, and what pointers and keys do on them. Knows nothing of where they come from. */
+export function Plane(p: PlaneProps) {
+  const host = useRef<HTMLDivElement>(null), canvas = useRef<HTMLCanvasElement>(null);
+  const size = useSignal({ w: 0, h: 0, d: 1 }), zoom = useSignal<P.Zoom>(P.unzoomed), trail = useSignal<number[]>([]);
+  const corner = useSignal<{ at: P.Point; from: P.Point | null } | null>(null); // of a lasso drawn by keys
+  const gesture = useRef({ slow: 0, at: P.unzoomed, frame: 0, late: 0 as unknown as ReturnType<typeof setTimeout> | 0 });
+  const now = useRef(p);
+  now.current = p;
+  const bounds = boundsOf(p.xy);
+  const tree = useTree(p.xy, bounds);
+  const t = P.fit(bounds, size.value.w, size.value.h, margin, zoom.value);
+
+  useLayoutEffect(() => {
+    const el = host.current;
+    if (!el) return;
+    const measure = () => {
+      const w = el.clientWidth, h = el.clientHeight, d = devicePixelRatio || 1, o = size.peek();
+      if (w !== o.w || h !== o.h || d !== o.d) size.value = { w, h, d };
+    };
+    measure();
+    const ro = new ResizeObserver(measure);
+    ro.observe(el);
+    addEventListener('resize', measure); // another screen or page zoom: the ratio changes and the size may not
+    return () => { ro.disconnect(); removeEventListener('resize', measure); };
+  }, []);
+
+  // Another set of points is another picture; the reader's zoom stays with the old one.
+  useEffect(() => { zoom.value = P.unzoomed; }, [p.xy]);
+
+  const paint = () => {
+    const c = canvas.current, { w, h, d } = size.peek(), q = now.current, g = gesture.current;
+    g.frame = 0;
+    if (!c || w < 4 || h < 4) return;
+    const t0 = performance.now(), W = Math.round(w * d), H = Math.round(h * d), ctx = c.getContext('2d');
+    if (!ctx) return;
+    if (c.width !== W || c.height !== H) { c.width = W; c.height = H; }
+    const image = ctx.createImageData(W, H), z = zoom.peek(), u = P.fit(boundsOf(q.xy), w, h, margin, z);
+    const faded = q.dark ? 0xff45403b : 0xffdedad6, r = Math.min(Math.round(6 * d), Math.round((radius(bounds.n, d) + 0.4) * Math.min(3, Math.max(1, Math.sqrt(z.k)))));
+    raster(new Uint32Array(image.data.buffer), {
+      width: W, height: H, xy: q.xy, at: { sx: u.sx * d, ox: u.ox * d, sy: u.sy * d, oy: u.oy * d }, colors: q.colors, mask: q.mask, dim: faded,
+      radius: q.shape ? r + 1 : r, ...(q.shape ? { shapes, marks: q.shape } : {}),
+    });
+    ctx.putImageData(image, 0, 0);
+    c.style.transform = '';
+    g.at = z;
+    g.slow = performance.now() - t0;
+    c.dataset['ms'] = g.slow.toFixed(1);
+  };
+  const soon = () => { const g = gesture.current; if (!g.frame) g.frame = requestAnimationFrame(paint); };
+
+  useEffect(soon, [p.xy, p.colors, p.shape, p.mask, p.dark]);
+  useSignalEffect(() => { size.value; soon(); });
+  useSignalEffect(() => {
+    // While a gesture goes on, a picture that takes long to draw is only moved, and drawn when the hand rests.
+    const z = zoom.value, g = gesture.current, c = canvas.current;
+    if (g.slow < 12 || !c) return soon();
+    const q = z.k / g.at.k;
+    c.style.transform = `translate(${z.x - q * g.at.x}px, ${z.y - q * g.at.y}px) scale(${q})`;
+    if (g.late) clearTimeout(g.late);
+    g.late = setTimeout(soon, 90);
+  });
+  useEffect(() => () => { cancelAnimationFrame(gesture.current.frame); if (gesture.current.late) clearTimeout(gesture.current.late); }, []);
+
+  const find = (x: number, y: number, touch: boolean): number => {
+    const q = now.current, r = touch ? 22 : 14;
+    const look = (m: Uint8Array | null) => (tree.current ? P.nearest(tree.current, q.xy, m, x, y, r, t) : P.scanNearest(q.xy, m, x, y, r, t));
+    const i = look(q.mask);
+    return i >= 0 || !q.mask ? i : look(null);
+  };
+  const local = (e: MouseEvent): P.Point => { const r = host.current!.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
+
+  const fingers = useRef(new Map<number, P.Point>());
+  const act = useRef<{ kind: 'lasso' | 'pan' | 'pinch'; start: P.Point; zoom: P.Zoom; from: P.Point[]; moved: boolean } | null>(null);
+  const down = (e: PointerEvent) => {
+    if (e.button > 1) return;
+    const at = local(e);
+    host.current!.setPointerCapture(e.pointerId);
+    fingers.current.set(e.pointerId, at);
+    p.onHover(-1);
+    if (fingers.current.size === 2) {
+      trail.value = [];
+      act.current = { kind: 'pinch', start: at, zoom: zoom.peek(), from: [...fingers.current.values()], moved: true };
+    } else if (fingers.current.size === 1) {
+      act.current = { kind: p.mode === 'pan' || e.button === 1 || e.shiftKey ? 'pan' : 'lasso', start: at, zoom: zoom.peek(), from: [at], moved: false };
+      trail.value = [];
+    }
+    if (e.button === 1) e.preventDefault();
+  };
+  const move = (e: PointerEvent) => {
+    const at = local(e), a = act.current;
+    if (!a || !fingers.current.has(e.pointerId)) {
+      if (e.pointerType !== 'touch') p.onHover(find(at[0], at[1], false));
+      return;
+    }
+    fingers.current.set(e.pointerId, at);
+    if (a.kind === 'pinch') {
+      const f = [...fingers.current.values()];
+      if (f.length === 2) zoom.value = P.pinch(a.zoom, a.from[0], a.from[1], f[0], f[1], size.peek().w, size.peek().h);
+      return;
+    }
+    if (!a.moved && Math.hypot(at[0] - a.start[0], at[1] - a.start[1]) < 4) return;
+    a.moved = true;
+    if (a.kind === 'pan') zoom.value = { k: a.zoom.k, x: a.zoom.x + at[0] - a.start[0], y: a.zoom.y + at[1] - a.start[1] };
+    else trail.value = [...(trail.peek().length ? trail.peek() : a.start), ...at];
+  };
+  const up = (e: PointerEvent) => {
+    const a = act.current;
+    if (!fingers.current.delete(e.pointerId) || !a) return;
+    if (fingers.current.size) return; // one finger of two
+    act.current = null;
+    const drawn = trail.peek();
+    trail.value = [];
+    if (e.type === 'pointercancel') return;
+    if (!a.moved) {
+      const i = find(a.start[0], a.start[1], e.pointerType === 'touch');
+      if (i >= 0) p.onPick(i);
+      else if (p.lasso) p.onLasso([]);
+    } else if (a.kind === 'lasso') {
+      const poly = tidy(P.unproject(drawn, t));
+      if (poly) p.onLasso(poly);
+    }
+  };
+  useEffect(() => {
+    const el = host.current!;
+    const wheel = (e: WheelEvent) => {
+      e.preventDefault();
+      const [x, y] = local(e), lines = e.deltaMode === 1 ? 20 : e.deltaMode === 2 ? 300 : 1;
+      zoom.value = P.zoomAt(zoom.peek(), Math.exp((-e.deltaY * lines) / (e.ctrlKey ? 120 : 400)), x, y, size.peek().w, size.peek().h);
+    };
+    el.addEventListener('wheel', wheel, { passive: false });
+    return () => el.removeEventListener('wheel', wheel);
+  }, []);
+
+  const zoomBy = (f: number) => { zoom.value = P.zoomAt(zoom.peek(), f, size.peek().w / 2, size.peek().h / 2, size.peek().w, size.peek().h); };
+  /** Brings a point into the picture, if the zoom left it out. */
+  const show = (i: number) => {
+    const { w, h } = size.peek(), [x, y] = P.px(p.xy, i, t), pad = 20;
+    const dx = x < pad ? pad - x : x > w - pad ? w - pad - x : 0, dy = y < pad ? pad - y : y > h - pad ? h - pad - y : 0;
+    if ((dx || dy) && x === x) zoom.value = { ...zoom.peek(), x: zoom.peek().x + dx, y: zoom.peek().y + dy };
+  };
+  const key = (e: KeyboardEvent) => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const { w, h } = size.peek(), letter = p.letters && e.key.length === 1;
+    const dir = ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] } as Record<string, [number, number]>)[e.key];
+    const done = () => { e.preventDefault(); e.stopPropagation(); };
+    const box = corner.peek();
+    if (dir && box) {
+      const f = e.shiftKey ? 50 : 10;
+      corner.value = { ...box, at: [Math.max(0, Math.min(w, box.at[0] + f * dir[0])), Math.max(0, Math.min(h, box.at[1] + f * dir[1]))] };
+      return done();
+    }
+    if (dir) {
+      if (e.shiftKey) {
+        zoom.value = { ...zoom.peek(), x: zoom.peek().x - 40 * dir[0], y: zoom.peek().y - 40 * dir[1] };
+        return done();
+      }
+      const from = p.hover >= 0 ? p.hover : p.sample, i = P.neighbor(p.xy, p.mask, from, dir[0], dir[1], t, w / 2, h / 2);
+      if (i >= 0) {
+        p.onHover(i);
+        show(i);
+        const k = P.together(p.xy, p.mask, i, t);
+        p.onSay(p.describe(i) + (k > 1 ? ` One of ${k} at this place.` : ''));
+      } else p.onSay('No further sample that way.');
+      return done();
+    }
+    if (e.key === 'Enter' && box) {
+      if (!box.from) {
+        corner.value = { at: box.at, from: box.at };
+        p.onSay('First corner. Arrow keys move to the opposite corner, Enter draws the box.');
+      } else {
+        const poly = tidy(P.unproject(P.box(box.from, box.at), t));
+        corner.value = null;
+        if (poly) p.onLasso(poly);
+      }
+      return done();
+    }
+    if (e.key === 'Enter' || e.key === ' ') {
+      if (p.hover >= 0) p.onPick(p.hover);
+      return done();
+    }
+    if (e.key === 'Escape') {
+      if (box) { corner.value = null; p.onSay('No box.'); return done(); }
+      if (trail.peek().length) { trail.value = []; act.current = null; return done(); }
+      if (p.lasso) { p.onLasso([]); return done(); }
+      return;
+    }
+    if (!letter) return;
+    switch (e.key) {
+      case '+': case '=': zoomBy(1.4); return done();
+      case '-': zoomBy(1 / 1.4); return done();
+      case '0': zoom.value = P.unzoomed; return done();
+      case 'l': case 'L': {
+        const i = p.hover >= 0 ? p.hover : p.sample, [x, y] = P.px(p.xy, i, t);
+        corner.value = { at: x === x ? [x, y] : [w / 2, h / 2], from: null };
+        p.onSay('Lasso by keys: arrow keys move the cross, Shift moves it further, Enter sets the first corner, Escape ends.');
+        return done();
+      }
+      case 'm': case 'M': p.onMode(p.mode === 'pan' ? 'lasso' : 'pan'); return done();
+    }
+  };
+
+  const { w, h } = size.value, mark = (i: number) => (i >= 0 && i < p.xy.length / 2 ? P.px(p.xy, i, t) : ([NaN, NaN] as P.Point));
+  const visible = ([x, y]: P.Point) => x >= -8 && y >= -8 && x <= w + 8 && y <= h + 8;
+  const pick = mark(p.sample), pin = mark(p.pinned), hov = mark(p.hover), box = corner.value;
+  const poly = trail.value.length >= 4 ? trail.value : box?.from ? P.box(box.from, box.at) : p.lasso ? P.project(p.lasso, t) : [];
+  return (
+    <div class="plane" ref={host} role="application" aria-roledescription="scatter plot" tabIndex={0} aria-label={p.label} data-mode={p.mode}
+      onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={up} onPointerLeave={() => { if (!act.current) p.onHover(-1); }}
+      onKeyDown={key} onBlur={() => { corner.value = null; p.onHover(-1); }} onDblClick={() => (zoom.value = P.unzoomed)}>
+      <canvas ref={canvas} aria-hidden="true" />
+      <svg aria-hidden="true" width={w} height={h} viewBox={`0 0 ${Math.max(1, w)} ${Math.max(1, h)}`}>
+        {p.texts.map((x) => { const [u, v] = [x.x * t.sx + t.ox, x.y * t.sy + t.oy]; return <text class="plane-text" x={u} y={v} dy="0.35em">{x.text}</text>; })}
+        {poly.length >= 4 && <polygon class="plane-lasso" points={P.path(poly)} />}
+        {visible(pin) && <g class="plane-pin" transform={`translate(${pin[0].toFixed(1)} ${pin[1].toFixed(1)})`}><rect x="-7" y="-7" width="14" height="14" /><path d="M0-12V-7" /></g>}
+        {visible(pick) && <g class="plane-pick" transform={`translate(${pick[0].toFixed(1)} ${pick[1].toFixed(1)})`}><circle class="halo" r="8" /><circle r="8" /></g>}
+        {visible(hov) && <circle class="plane-hover" cx={hov[0]} cy={hov[1]} r="6" />}
+        {box && <path class="plane-cross" d={`M${box.at[0] - 12} ${box.at[1]}h24M${box.at[0]} ${box.at[1] - 12}v24`} />}
+      </svg>
+      {p.hover >= 0 && visible(hov) && !trail.value.length && (
+        <div class="plane-tip" role="tooltip" data-noexport style={place(hov, w, h)}>{p.preview(p.hover)}</div>
+      )}
+    </div>
+  );
+}
+
+/** place puts a preview beside a point, on the side where there is room. */
+function place([x, y]: P.Point, w: number, h: number): Record<string, string> {
+  const right = x < w / 2, below = y < h / 2;
+  return { left: right ? `${x + 12}px` : 'auto', right: right ? 'auto' : `${w - x + 12}px`, top: below ? `${y + 10}px` : 'auto', bottom: below ? 'auto' : `${h - y + 10}px` };
+}
+
+/** useTree builds the tree of a set of points, in steps, once the first picture is on the screen. */
+function useTree(xy: Float32Array, b: P.Bounds) {
+  const tree = useRef<P.Tree | null>(null);
+  useEffect(() => {
+    tree.current = null;
+    const q = P.tree(xy, b), n = xy.length / 2;
+    let at = 0, timer: ReturnType<typeof setTimeout>;
+    const step = () => {
+      const end = performance.now() + 6;
+      while (at < n && performance.now() < end) { P.add(q, at, Math.min(n, at + 1000)); at += 1000; }
+      if (at < n) timer = setTimeout(step, 4);
+      else tree.current = q;
+    };
+    timer = setTimeout(step, 60);
+    return () => clearTimeout(timer);
+  }, [xy]);
+  return tree;
+}
+
+// ---- the view -------------------------------------------------------------------------------------------------------------------
+
+const ofNames = { a: 'A', b: 'B', ab: 'A and B' } as const;
+
+/** useDark says whether the page is dark, whoever decided that. */
+export function useDark(s: State) {
+  const system = useSignal(matchMedia('(prefers-color-scheme: dark)').matches);
+  useEffect(() => {
+    const m = matchMedia('(prefers-color-scheme: dark)'), f = () => { system.value = m.matches; };
+    m.addEventListener('change', f);
+    return () => m.removeEventListener('change', f);
+  }, []);
+  return s.theme.value === 'dark' || (s.theme.value === 'auto' && system.value);
+}
+
+/** The view of all samples. */
+export function Scatter({ s }: { s: State }) {
+  const mode = useSignal<'lasso' | 'pan'>('lasso'), body = useRef<HTMLDivElement>(null);
+  const dark = useDark(s), layout = s.layout.state.value, r = s.run.value;
+  const by = fig.figureOf(s, s.colorBy.value);
+  const value = useComputed(() => fig.values(s, fig.figureOf(s, s.colorBy.value)));
+  const scale = useComputed(() => fig.scaleOf(s, fig.figureOf(s, s.colorBy.value)));
+  const classes = scale.value.kind === 'class', sc = scale.value, v = value.value;
+  const lut = lutOf(s, sc);
+  const colors = useMemo(() => {
+    if (!v) return new Uint32Array(s.n.value).fill(dark ? none.dark : none.light);
+    if (classes) return Uint32Array.from(v, (k) => classColor(k, dark));
+    return colorize(v, sc, lut, dark ? none.dark : none.light);
+  }, [v, sc, lut, dark, s.n.value]);
+  const shape = useMemo(() => (classes && v && v.length <= shapely ? Uint8Array.from(v, (k) => (k >= 0 ? k % shapes.length : 0)) : null), [v, classes]);
+  const count = s.count.value, n = s.n.value, mask = count === n ? null : s.mask.value, xy = layout.value?.xy ?? null;
+  const fits = xy !== null && xy.length === 2 * n;
+  const drawn = fits ? boundsOf(xy).n : 0;
+  const texts = useMemo(() => (fits && classes && v ? names(xy, v, mask, s.classNames.value, dark) : []), [xy, fits, v, classes, mask, dark]);
+  const lasso = s.choice.value.lasso;
+  const here = lasso && lasso.layout === s.layoutKey.value ? lasso.poly : null;
+  if (!r) return null;
+  const method = r.methods.find((m) => m.name === s.embedding.value.method);
+  const describe = (i: number) => {
+    const c = s.labels.value[i] ?? -1, parts = [`Sample ${s.ids.value[i] ?? i}`];
+    if (c >= 0) parts.push(`class ${s.classNames.value[c] ?? c}`);
+    for (const k of [0, 1] as const) {
+      const m = s.stats[k].state.value.value;
+      if (m) parts.push(`mean ${s.b.value >= 0 ? 'AB'[k] + ' ' : ''}${fig.number(m.mean[i])}`);
+    }
+    return parts.join(', ') + '.';
+  };
+  const drawLasso = (poly: readonly number[]) => {
+    s.drawLasso(poly);
+    s.say(poly.length ? `${s.count.value} of ${n} samples in the lasso.` : 'No lasso.');
+  };
+  const near = (k: number) => {
+    if (!fits) return;
+    const list = P.nearestK(xy, mask, s.sample.value, k).sort((a, b) => a - b);
+    if (list.length) { s.choose({ picked: list, lasso: null }); s.say(`${list.length} samples chosen.`); }
+  };
+  const two = r.model_list.length > 1 && s.b.value >= 0;
+  return (
+    <section class="card samples-view" aria-labelledby="samples-title">
+      <h2 id="samples-title">Samples by orbit shape <small>{fits ? `${drawn.toLocaleString('en')} of ${n.toLocaleString('en')} drawn` : `${n.toLocaleString('en')} samples`}</small></h2>
+      <div class="bar" role="group" aria-label="Layout and colour">
+        <label class="field" title={method?.doc}><span>layout</span>
+          <select value={s.embedding.value.method} onChange={(e) => (s.embedding.value = { ...s.embedding.value, method: e.currentTarget.value })}>
+            {r.methods.map((m) => <option key={m.name} value={m.name} title={m.doc}>{m.title}{m.slow ? ' (takes a while)' : ''}</option>)}
+          </select></label>
+        {two && <label class="field"><span>of the curves of</span>
+          <select value={s.embedding.value.of} onChange={(e) => (s.embedding.value = { ...s.embedding.value, of: e.currentTarget.value as 'a' | 'b' | 'ab' })}>
+            {(['a', 'b', 'ab'] as const).map((k) => <option key={k} value={k}>{ofNames[k]}</option>)}
+          </select></label>}
+        <label class="field" title={fig.explain(s, by)}><span>colour</span>
+          <select value={by} onChange={(e) => (s.colorBy.value = (fig.storeColumn(s, e.currentTarget.value as fig.Figure) ?? e.currentTarget.value) as typeof s.colorBy.value)}>
+            {withChosen(fig.offered(s, 'color'), by).map((f) => <option key={f} value={f}>{fig.title(s, f)}</option>)}
+          </select></label>
+        <span class="segments" role="radiogroup" aria-label="What a drag does">
+          {(['lasso', 'pan'] as const).map((m) => <button key={m} type="button" role="radio" aria-checked={mode.value === m} onClick={() => (mode.value = m)}>{m === 'lasso' ? 'Lasso' : 'Pan'}</button>)}
+        </span>
+        <Nearest max={count} onPick={near} />
+        <button type="button" disabled={!lasso && !s.choice.value.picked} onClick={() => { s.choose({ lasso: null, picked: null }); s.say('Lasso cleared.'); }}>Clear</button>
+      </div>
+      <div class="plane-box" ref={body}>
+        {fits && drawn > 0 ? (
+          <>
+            <Plane xy={xy} colors={colors} shape={shape} mask={mask} dark={dark} sample={s.sample.value} pinned={s.pinned.value} hover={s.hover.value} lasso={here} texts={texts}
+              mode={mode.value} letters={s.shortcuts.value} describe={describe} preview={(i) => <Preview s={s} i={i} />}
+              label={`Scatter plot of ${drawn} of ${n} samples, ${count} in the slice. Arrow keys move to a neighbor, Enter chooses it, L draws a box, plus and minus zoom, Escape clears.`}
+              onHover={(i) => { if (s.hover.peek() !== i) s.hover.value = i; }} onPick={(i) => { s.setSample(i); s.say(describe(i)); }} onLasso={drawLasso} onSay={(x) => s.say(x)} onMode={(m) => (mode.value = m)} />
+            <p class="plane-axes"><span>→ {layout.value!.axes[0] ?? 'first axis'}</span><span>↑ {layout.value!.axes[1] ?? 'second axis'}</span></p>
+            <Legend s={s} by={by} scale={sc} lut={lut} values={v} dark={dark} shape={shape !== null} />
+          </>
+        ) : <Waiting s={s} none={fits} />}
+      </div>
+      {fits && (layout.busy || layout.error) && <Waiting s={s} none={false} />}
+      {fits && (n > drawn || layout.value!.notes.length > 0) && (
+        <p class="note">{n > drawn && <>{n - drawn} of {n} have no place{why(s, n - drawn)}. </>}{layout.value!.notes.join(' ')}{Number.isFinite(layout.value!.fitted) && layout.value!.fitted < n ? ` Fitted to ${layout.value!.fitted.toLocaleString('en')} samples.` : ''}</p>
+      )}
+    </section>
+  );
+}
+
+/** withChosen makes sure that a menu has the entry that is chosen, while what it needs is still on its way. */
+function withChosen(list: fig.Figure[], f: fig.Figure): fig.Figure[] {
+  return list.includes(f) ? list : [...list, f];
+}
+
+/** lutOf is the table of a scale. */
+function lutOf(s: State, sc: fig.Scale): LUT {
+  const name = sc.kind === 'difference' ? 'puor' : s.cmap.value;
+  return sc.reversed ? backwards(luts[name]) : luts[name];
+}
+
+const turned = new WeakMap<LUT, LUT>();
+/** backwards is a table from its end to its start, the same array every time. */
+function backwards(l: LUT): LUT {
+  let b = turned.get(l);
+  if (!b) turned.set(l, (b = l.slice().reverse()));
+  return b;
+}
+
+/** why says what keeps samples from having a place, as far as is known. */
+function why(s: State, missing: number): string {
+  const failed = Object.keys(s.samples.state.value.value?.errors ?? {}).length, done = s.samples.state.value.value?.done ?? s.n.value, waiting = s.n.value - done;
+  const parts: string[] = [];
+  if (waiting > 0) parts.push(`${waiting} are not computed yet`);
+  if (failed > 0) parts.push(`${failed} could not be evaluated`);
+  const others = missing - Math.max(0, waiting) - failed;
+  if (others > 0) parts.push(`${others} have values along the orbit that are not numbers`);
+  return parts.length ? ': ' + parts.join(', ') : '';
+}
+
+/** names puts the name of every class in the slice at the middle of its points, so that colours are not needed to tell them apart. */
+function names(xy: Float32Array, v: Float32Array, mask: Uint8Array | null, classes: readonly string[], dark: boolean) {
+  const xs = new Map<number, number[]>(), ys = new Map<number, number[]>(), every = Math.max(1, Math.floor(v.length / 20_000));
+  for (let i = 0; i < v.length; i += every) {
+    if ((mask && !mask[i]) || !(v[i] >= 0) || xy[2 * i] !== xy[2 * i]) continue;
+    if (!xs.has(v[i])) { xs.set(v[i], []); ys.set(v[i], []); }
+    xs.get(v[i])!.push(xy[2 * i]);
+    ys.get(v[i])!.push(xy[2 * i + 1]);
+  }
+  if (xs.size > 40) return [];
+  const median = (a: number[]) => a.sort((p, q) => p - q)[a.length >> 1];
+  return [...xs.keys()].sort((a, b) => a - b).map((k) => ({ x: median(xs.get(k)!), y: median(ys.get(k)!), text: classes[k] ?? String(k), color: css(classColor(k, dark)) }));
+}
+
+/** The keyboard's other way to a set of points: so many of the nearest ones. */
+function Nearest({ max, onPick }: { max: number; onPick: (k: number) => void }) {
+  const k = useSignal(20);
+  return (
+    <form class="nearest" onSubmit={(e) => { e.preventDefault(); onPick(k.value); }}>
+      <button type="submit" title="Choose the samples whose points are nearest to the one that is looked at">Nearest</button>
+      <input type="number" min={1} max={Math.max(1, max)} step={1} value={k.value} aria-label="How many of the nearest samples" onInput={(e) => { const n = Math.floor(+e.currentTarget.value); if (n >= 1) k.value = n; }} />
+    </form>
+  );
+}
+
+/** What is shown while there is no layout, or another one is on its way. */
+function Waiting({ s, none: nothing }: { s: State; none: boolean }) {
+  const l = s.layout.state.value, task = s.layoutTask.value;
+  const title = s.run.value?.methods.find((m) => m.name === s.embedding.value.method)?.title ?? s.embedding.value.method;
+  if (task) {
+    const percent = Math.round(100 * task.fraction);
+    return (
+      <div class="waiting" role="status">
+        <p>{task.title || `${title} is being computed.`} {task.state === 'waiting' ? 'It waits for its turn.' : ''}</p>
+        <progress max={100} value={percent} aria-label={`${title}: ${percent} %`} />
+        <p class="note">{percent} %{task.seconds !== null && task.seconds > 0 ? `, ${left(task.seconds)} left` : ''} <button type="button" onClick={() => void s.client.cancelTask(task.id)}>Cancel</button></p>
+      </div>
+    );
+  }
+  if (l.busy) return <div class="waiting" role="status"><p>Laying out the samples…</p></div>;
+  if (l.error) {
+    return (
+      <div class="waiting" role="alert">
+        <p>{title}: {l.error}</p>
+        <p><button type="button" onClick={() => s.reload()}>Try again</button> {s.embedding.value.method !== 'pca' && <button type="button" onClick={() => (s.embedding.value = { ...s.embedding.value, method: 'pca' })}>Show PCA instead</button>}</p>
+      </div>
+    );
+  }
+  return <div class="waiting"><p>{nothing ? 'No sample has a place yet: none is computed.' : 'There is no layout yet.'}</p></div>;
+}
+
+/** left is a time in words. */
+export function left(seconds: number): string {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}
+
+/** What hovering over a point shows. */
+function Preview({ s, i }: { s: State; i: number }) {
+  const o = s.group.value, c = s.labels.value[i] ?? -1, range = s.range.value, side = 64, url = s.run.value?.live.inputs || !s.client.live ? s.client.thumb(s.runID.value, i) : '';
+  const two = s.b.value >= 0;
+  return (
+    <>
+      <div class="tip-pictures">
+        {url && <img src={url} width={side} height={side} alt="" loading="lazy" onError={(e) => { e.currentTarget.hidden = true; }} />}
+        {o && (
+          <svg class="spark" width={side} height={side} viewBox={`0 0 ${side} ${side}`} aria-hidden="true">
+            {o.layout === 'polar' ? <circle class="spark-frame" cx={side / 2} cy={side / 2} r={side / 2 - 1} /> : <rect class="spark-frame" x="0.5" y="0.5" width={side - 1} height={side - 1} />}
+            {([0, 1] as const).map((k) => { const row = s.orbitOf(k, i); return row && <path key={k} class={`spark-line m${k}`} d={spark(row, o, range.lo, range.hi, side)} />; })}
+          </svg>
+        )}
+      </div>
+      <p><b>{s.ids.value[i] ?? `#${i}`}</b>{c >= 0 && <> class {s.classNames.value[c] ?? c}</>}{s.samples.state.value.value?.errors?.[i] && <> could not be evaluated</>}</p>
+      <p>{([0, 1] as const).map((k) => { const m = s.stats[k].state.value.value; return m && <span key={k} class={`m${k}`}>{two ? 'AB'[k] + ' ' : ''}mean {fig.number(m.mean[i])} </span>; })}</p>
+    </>
+  );
+}
+
+/** The legend: what the colours mean, with true values. */
+function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; by: fig.Figure; scale: fig.Scale; lut: LUT; values: Float32Array | null; dark: boolean; shape: boolean }) {
+  if (!v) return <p class="legend note">The colours are on their way.</p>;
+  const unit = s.metricDoc.value?.unit;
+  if (sc.kind === 'class') {
+    const counts = new Map<number, number>(), mask = s.mask.value;
+    for (let i = 0; i < v.length; i++) if (mask[i]) counts.set(v[i], (counts.get(v[i]) ?? 0) + 1);
+    const all = [...counts.keys()].filter((k) => k >= 0).sort((a, b) => a - b), some = all.slice(0, 24);
+    const slices = s.run.value?.slices ?? [];
+    return (
+      <div class="legend classes" role="group" aria-label={`Colour and shape: ${fig.title(s, by)}`}>
+        <span class="legend-title">{fig.title(s, by)}</span>
+        {some.map((k) => {
+          const slice = by === 'label' ? slices.find((x) => x.label === k) : undefined, name = s.classNames.value[k] ?? String(k);
+          const swatch = <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true"><path d={markPath(shape ? shapes[k % shapes.length] : 'disc', 5)} fill={css(classColor(k, dark))} fill-rule="evenodd" stroke={css(classColor(k, dark))} stroke-width="1.2" /></svg>;
+          return slice ? (
+            <button key={k} type="button" data-export class="swatch" aria-pressed={s.choice.value.slice === slice.name} title={`Show only class ${name}`} onClick={() => s.choose({ slice: s.choice.value.slice === slice.name ? '' : slice.name })}>{swatch}<span>{name}</span> <small>{counts.get(k)}</small></button>
+          ) : <span key={k} class="swatch">{swatch}<span>{name}</span> <small>{counts.get(k)}</small></span>;
+        })}
+        {all.length > some.length && <span>and {all.length - some.length} more</span>}
+        {(counts.get(-1) ?? 0) > 0 && <span>{counts.get(-1)} without a class, grey</span>}
+        {all.length > 10 && <span>Colours repeat after ten classes.</span>}
+      </div>
+    );
+  }
+  const mid = sc.kind === 'difference' ? 0 : sc.log ? Math.sqrt(sc.lo * sc.hi) : (sc.lo + sc.hi) / 2;
+  const stops = Array.from({ length: 17 }, (_, k) => <stop key={k} offset={`${(100 * k) / 16}%`} stop-color={css(lut[Math.round((255 * k) / 16)])} />);
+  const missing = v.reduce((t, x) => t + (x === x ? 0 : 1), 0);
+  return (
+    <div class="legend scale">
+      <span class="legend-title" title={fig.explain(s, by)}>{fig.title(s, by)}{unit ? ` in ${unit}` : ''}{sc.log ? ', logarithmic' : ''}</span>
+      <span class="legend-bar">
+        <svg class="legend-ramp" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><defs><linearGradient id="legend-ramp">{stops}</linearGradient></defs><rect width="100" height="10" fill="url(#legend-ramp)" /></svg>
+        <span class="legend-ticks"><span>{fig.number(sc.lo)}</span><span>{fig.number(mid)}</span><span>{fig.number(sc.hi)}</span></span>
+      </span>
+      {sc.kind === 'difference' && s.b.value >= 0 && by === 'diff' && <span>{s.metricDoc.value?.better === 'lower' ? 'below 0: B is better' : 'above 0: B is better'}</span>}
+      {missing > 0 && <span>{missing} without a value, grey</span>}
+    </div>
+  );
+}
+
+/** markPath is a mark of the raster as an SVG path of radius r around the origin. */
+function markPath(m: Mark, r: number): string {
+  const circle = (q: number) => `M${q} 0A${q} ${q} 0 1 0 ${-q} 0A${q} ${q} 0 1 0 ${q} 0Z`;
+  switch (m) {
+    case 'disc': return circle(r);
+    case 'ring': return circle(r) + circle(r * 0.6);
+    case 'square': return `M${-r * 0.9} ${-r * 0.9}H${r * 0.9}V${r * 0.9}H${-r * 0.9}Z`;
+    case 'triangle': return `M0 ${-r}L${r} ${r}H${-r}Z`;
+    case 'diamond': return `M0 ${-r}L${r} 0L0 ${r}L${-r} 0Z`;
+    case 'cross': return `M${-r} ${-r}L${r} ${r}M${r} ${-r}L${-r} ${r}`;
+  }
+}
+
+/** Saves the scatter as it is shown. */
+export function saveScatter(root: Element, s: State, form: 'svg' | 'png', caption: readonly string[], background: 'white' | 'dark' | 'none'): Promise<void> {
+  return saveFigure(root, { title: `Samples by orbit shape: ${s.run.value?.name ?? ''}`, caption, background }, form, ['samples', s.run.value?.name ?? 'run', s.embedding.value.method]);
+}
