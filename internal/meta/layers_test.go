@@ -64,6 +64,7 @@ var layers = map[string]int{
 	"run/workload":    7,
 	"run/slice":       6,
 	"present/report":  8,
+	"present/table":   8,
 	"run/probe":       8,
 
 	"audit/audittest":        8,
