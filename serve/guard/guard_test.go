@@ -453,7 +453,7 @@ func TestLinkFromElsewhere(t *testing.T) {
 	from := "Sec-Fetch-Site: cross-site"
 
 	first := link("/run?a=%3C%22&token="+secret, from)
-	if first.StatusCode != 200 || first.Header.Get("Set-Cookie") == "" || !strings.Contains(first.body, `href="./run?a=%3C%22"`) || !strings.Contains(first.body, script) {
+	if first.StatusCode != http.StatusOK || first.Header.Get("Set-Cookie") == "" || !strings.Contains(first.body, `href="./run?a=%3C%22"`) || !strings.Contains(first.body, script) {
 		t.Errorf("first visit: %d %v\n%s", first.StatusCode, first.Header, first.body)
 	}
 	// The digest of goOn, by: printf '%s' "$SCRIPT" | openssl dgst -sha256 -binary | base64
@@ -465,22 +465,22 @@ func TestLinkFromElsewhere(t *testing.T) {
 	}
 
 	later := link("/run?a=1", from)
-	if later.StatusCode != 401 || !strings.Contains(later.body, `href="./run?a=1&amp;once-more=1"`) || !strings.Contains(later.body, script) {
+	if later.StatusCode != http.StatusUnauthorized || !strings.Contains(later.body, `href="./run?a=1&amp;once-more=1"`) || !strings.Contains(later.body, script) {
 		t.Errorf("later visit: %d\n%s", later.StatusCode, later.body)
 	}
-	if again := link("/run?a=1&once-more=1", "Sec-Fetch-Site: same-origin"); again.StatusCode != 401 || strings.Contains(again.body, script) {
+	if again := link("/run?a=1&once-more=1", "Sec-Fetch-Site: same-origin"); again.StatusCode != http.StatusUnauthorized || strings.Contains(again.body, script) {
 		t.Errorf("second attempt: %d\n%s", again.StatusCode, again.body)
 	}
-	if again := link("/run?a=1&once-more=1", from); again.StatusCode != 401 || strings.Contains(again.body, script) {
+	if again := link("/run?a=1&once-more=1", from); again.StatusCode != http.StatusUnauthorized || strings.Contains(again.body, script) {
 		t.Errorf("second attempt of a browser that does not say: %d\n%s", again.StatusCode, again.body)
 	}
-	if known := link("/run?a=1&once-more=1", "Sec-Fetch-Site: same-origin", rightCookie); known.StatusCode != 303 || known.Header.Get("Location") != "./run?a=1" {
+	if known := link("/run?a=1&once-more=1", "Sec-Fetch-Site: same-origin", rightCookie); known.StatusCode != http.StatusSeeOther || known.Header.Get("Location") != "./run?a=1" {
 		t.Errorf("second attempt with the cookie: %d %v", known.StatusCode, known.Header)
 	}
-	if wrong := link("/?token=wrong", from); wrong.StatusCode != 401 || strings.Contains(wrong.body, script) {
+	if wrong := link("/?token=wrong", from); wrong.StatusCode != http.StatusUnauthorized || strings.Contains(wrong.body, script) {
 		t.Errorf("wrong token: %d\n%s", wrong.StatusCode, wrong.body)
 	}
-	if api := link("/api/v1/runs"); api.StatusCode != 401 || strings.Contains(api.body, "<") {
+	if api := link("/api/v1/runs"); api.StatusCode != http.StatusUnauthorized || strings.Contains(api.body, "<") {
 		t.Errorf("the API: %d\n%s", api.StatusCode, api.body)
 	}
 }
@@ -490,7 +490,7 @@ const goOnDigest = "OwDKhR5OvQNG4XH61MGamQjFaDJF5w2NMqJv1N0+UMM="
 func TestRedirects(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /runs/{$}", echo)
-	mux.HandleFunc("GET /relative", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /relative", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", "other")
 		w.WriteHeader(http.StatusSeeOther)
 	})
@@ -553,7 +553,7 @@ func TestPanic(t *testing.T) {
 		panic(fmt.Sprint("broken by ", r.Header))
 	}))
 	got := ask(t, s, "GET", "/whole?q=1", here, auth)
-	if got.StatusCode != 500 || !strings.Contains(got.body, `"code":"internal"`) || strings.Contains(got.body, "broken by") || got.Header.Get("Etag") != "" {
+	if got.StatusCode != http.StatusInternalServerError || !strings.Contains(got.body, `"code":"internal"`) || strings.Contains(got.body, "broken by") || got.Header.Get("Etag") != "" {
 		t.Errorf("%d %v %s", got.StatusCode, got.Header, got.body)
 	}
 	if text := log.String(); !strings.Contains(text, "broken by") || !strings.Contains(text, "path=/whole") || !strings.Contains(text, "guard_test.go") || strings.Contains(text, secret) || !strings.Contains(text, "[token]") {

@@ -88,7 +88,7 @@ func (g *guarded) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 		if v := recover(); v != nil {
 			c.recovered(r, path, v)
 		}
-		c.w.last()
+		c.w.hurry() // for what net/http does after the handler
 		if c.end != nil {
 			c.end()
 		}

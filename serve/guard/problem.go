@@ -55,7 +55,7 @@ func (p *Problem) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // header sets what every form of the problem says. Headers that described the answer which is not given are taken away.
 func (p *Problem) header(w http.ResponseWriter) http.Header {
 	h := w.Header()
-	for _, name := range []string{"Content-Encoding", "Content-Disposition", "Content-Range", "Etag", "Last-Modified"} {
+	for _, name := range []string{"Content-Encoding", "Content-Disposition", "Content-Range", "Etag", "Last-Modified", "Location"} {
 		h.Del(name)
 	}
 	h.Set("Cache-Control", "no-store")

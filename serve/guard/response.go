@@ -43,7 +43,11 @@ func (w *response) hurry() {
 	// A recorder of a test has no deadlines.
 	_ = w.control.SetWriteDeadline(now.Add(w.c.s.limits.Write))
 	if b := w.c.body; b != nil && !b.done {
-		_ = w.control.SetReadDeadline(b.limit(now))
+		until := now // what was too late is not waited for again
+		if !b.late {
+			until = now.Add(w.c.s.limits.Body)
+		}
+		_ = w.control.SetReadDeadline(until)
 	}
 }
 
@@ -54,9 +58,6 @@ func (w *response) relax() {
 		_ = w.control.SetReadDeadline(time.Time{})
 	}
 }
-
-// last starts the clock for what net/http does after the handler.
-func (w *response) last() { w.hurry() }
 
 func (w *response) Write(p []byte) (int, error) {
 	if w.status == 0 {
@@ -94,24 +95,21 @@ type body struct {
 	io.ReadCloser
 	c     *call
 	until time.Time // zero before the first read
-	done  bool
-}
-
-// limit is when the body has to be there.
-func (b *body) limit(now time.Time) time.Time {
-	if b.until.IsZero() {
-		b.until = now.Add(b.c.s.limits.Body)
-	}
-	return b.until
+	done  bool      // it has been read to its end
+	late  bool      // it has not come in time
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	control := b.c.w.control
-	_ = control.SetReadDeadline(b.limit(b.c.s.now()))
+	if b.until.IsZero() {
+		b.until = b.c.s.now().Add(b.c.s.limits.Body)
+	}
+	_ = control.SetReadDeadline(b.until)
 	n, err := b.ReadCloser.Read(p)
 	_ = control.SetReadDeadline(time.Time{})
 	b.done = b.done || errors.Is(err, io.EOF)
-	if errors.Is(err, os.ErrDeadlineExceeded) && b.c.w.status == 0 {
+	b.late = b.late || errors.Is(err, os.ErrDeadlineExceeded)
+	if b.late && b.c.w.status == 0 {
 		b.c.w.Header().Set("Connection", "close")
 	}
 	return n, err
