@@ -527,13 +527,16 @@ func TestRefusals(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"method":       {"mds", x, Options{}, `no method "mds": expected one of pca, ica`},
+		"method":       {"mds", x, Options{}, `no method "mds": expected one of pca, ica, isomap, tsne, umap`},
 		"workers":      {PCA, x, Options{Workers: -1}, "-1 workers"},
 		"nothing fits": {PCA, x, Options{Fit: []int{}}, "is empty"},
 		"row 10":       {PCA, x, Options{Fit: []int{3, 10}}, "rows 0 to 9"},
 		"row -1":       {PCA, x, Options{Fit: []int{3, -1}}, "rows 0 to 9"},
 		"row twice":    {PCA, x, Options{Fit: []int{3, 4, 3}}, "twice"},
 		"no columns":   {PCA, dense(t, make([][]float64, 4)), Options{}, "4 rows of 0 columns"},
+		"neighbors":    {Isomap, x, Options{Neighbors: 1}, "Isomap: Neighbors is 1: expected 2 to 100, or 0 for 5"},
+		"perplexity":   {TSNE, x, Options{Perplexity: math.NaN()}, "Perplexity is NaN: expected 2 to 100, or 0 for 30"},
+		"distance":     {UMAP, x, Options{MinDist: 1}, "MinDist is 1: expected 0.001 to 0.99, or 0 for 0.3"},
 		"too large":    {PCA, dense(t, [][]float64{{0, 1}, {2, -1e31}}), Options{}, "row 1, column 1 is -1e+31"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -546,7 +549,7 @@ func TestRefusals(t *testing.T) {
 
 func TestDeterminism(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	rows := make([][]float64, 700)
+	rows := make([][]float64, 280) // more than two tasks of every kind
 	for i := range rows {
 		a, b := r.NormFloat64(), r.ExpFloat64()
 		for j := range 70 {
@@ -558,7 +561,10 @@ func TestDeterminism(t *testing.T) {
 		t.Run(string(m), func(t *testing.T) {
 			var first *Embedding
 			for _, workers := range []int{1, 2, 8} {
-				e := reduce(t, m, dense(t, rows), Options{Seed: 3, Workers: workers})
+				e, err := reduceWithin(t.Context(), m, dense(t, rows), settings{Options: Options{Seed: 3, Workers: workers}, most: 250, sources: 250, rounds: 100})
+				if err != nil {
+					t.Fatal(err)
+				}
 				if first == nil {
 					first = e
 				}
@@ -578,7 +584,7 @@ func TestDeterminism(t *testing.T) {
 func TestProgressAndCancel(t *testing.T) {
 	for _, m := range methods() {
 		t.Run(string(m), func(t *testing.T) {
-			x := dense(t, waves(600, 12))
+			x := dense(t, waves(120, 12))
 			var seen []float64
 			reduce(t, m, x, Options{Progress: func(f float64) { seen = append(seen, f) }})
 			if len(seen) == 0 || seen[0] < 0 || seen[len(seen)-1] != 1 || !slices.IsSorted(seen) || len(slices.Compact(slices.Clone(seen))) != len(seen) {
@@ -642,4 +648,22 @@ func curves(tb testing.TB, n, d int) Matrix {
 		tb.Fatal(err)
 	}
 	return x
+}
+
+func BenchmarkIsomap(b *testing.B) {
+	for _, size := range [][2]int{{1_000, 72}, {10_000, 144}} {
+		benchmark(b, Isomap, size[0], size[1])
+	}
+}
+
+func BenchmarkTSNE(b *testing.B) {
+	for _, size := range [][2]int{{1_000, 72}, {10_000, 144}} {
+		benchmark(b, TSNE, size[0], size[1])
+	}
+}
+
+func BenchmarkUMAP(b *testing.B) {
+	for _, size := range [][2]int{{1_000, 72}, {10_000, 144}} {
+		benchmark(b, UMAP, size[0], size[1])
+	}
 }

@@ -43,7 +43,7 @@ func (p *principal) project(dst, row []float64) {
 func (p *principal) scores(ctx context.Context, c *crew, x Matrix, rows []int) ([]float64, error) {
 	k, d := len(p.vectors), len(p.mean)
 	out := make([]float64, len(rows)*k)
-	scratch := scratches(c.workers, d)
+	scratch := zeros(c.workers, d)
 	err := c.each(ctx, blocks(len(rows), rowTask), func(w, b int) {
 		row := scratch[w]
 		lo, hi := span(b, len(rows), rowTask)
@@ -53,14 +53,6 @@ func (p *principal) scores(ctx context.Context, c *crew, x Matrix, rows []int) (
 		}
 	})
 	return out, err
-}
-
-func scratches(workers, n int) [][]float64 {
-	s := make([][]float64, workers)
-	for i := range s {
-		s[i] = make([]float64, n)
-	}
-	return s
 }
 
 // fitPrincipal finds the first k principal components of the given rows: those with a share of the variance above rounding, so
@@ -123,7 +115,7 @@ func moments(ctx context.Context, c *crew, x Matrix, rows []int) (mean, variance
 	x.Row(first, rows[0])
 	tasks := blocks(len(rows), 16*rowTask)
 	sums := make([]float64, tasks*2*d)
-	scratch := scratches(c.workers, d)
+	scratch := zeros(c.workers, d)
 	if err := c.each(ctx, tasks, func(w, b int) {
 		row := scratch[w]
 		s, q := sums[2*b*d:(2*b+1)*d], sums[(2*b+1)*d:(2*b+2)*d]
@@ -161,7 +153,7 @@ func covarianceEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []
 	d, n := len(mean), len(rows)
 	cov := make([]float64, d*d)
 	panel := make([]float64, panelBlocks*blockRows*d)
-	scratch := scratches(c.workers, d)
+	scratch := zeros(c.workers, d)
 	const tile = 8
 	for at := 0; at < n; at += panelBlocks * blockRows {
 		now := min(n-at, panelBlocks*blockRows)
@@ -284,13 +276,17 @@ func gramEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []float6
 
 // rowsEigen is the iteration on the rows themselves: each step goes once over the rows and never forms a square matrix.
 func rowsEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []float64, k int) (eigenpairs, error) {
+	return topEigen(ctx, rowsOperator(ctx, c, x, rows, mean, k+2), len(mean), k, rand.New(rand.NewPCG(probeSeed, 1)))
+}
+
+// rowsOperator multiplies up to b vectors by the covariance times the number of rows, without forming it. It holds 128·d·b bytes.
+func rowsOperator(ctx context.Context, c *crew, x Matrix, rows []int, mean []float64, b int) operator {
 	d, n := len(mean), len(rows)
-	b := k + 2
 	const tasks = 16 // fixed: partial sums are added in the order of the tasks
 	size := blocks(n, tasks)
 	partial := make([]float64, tasks*d*b)
-	scratch := scratches(c.workers, d+b)
-	apply := func(dst, src [][]float64) error {
+	scratch := zeros(c.workers, d+b)
+	return func(dst, src [][]float64) error {
 		m := len(src)
 		inner := make([]float64, d*m) // the block of vectors with the vectors fastest
 		for t, v := range src {
@@ -337,7 +333,6 @@ func rowsEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []float6
 		}
 		return nil
 	}
-	return topEigen(ctx, apply, d, k, rand.New(rand.NewPCG(probeSeed, 1)))
 }
 
 // rankFour adds row·(rowᵀ·V) to acc for four vectors V that are interleaved in inner.
@@ -405,25 +400,40 @@ func fullEigen(a []float64, n, k int) (eigenpairs, error) {
 
 var errUnsettled = errors.New("reduce: the iteration for the eigenvectors did not settle")
 
+// operator writes the images of the vectors src under a symmetric linear map to dst.
+type operator func(dst, src [][]float64) error
+
+func zeros(k, n int) [][]float64 {
+	v := make([][]float64, k)
+	for i := range v {
+		v[i] = make([]float64, n)
+	}
+	return v
+}
+
+func randomBlock(n, k int, r *rand.Rand) [][]float64 {
+	v := zeros(k, n)
+	for i := range v {
+		for j := range v[i] {
+			v[i][j] = r.NormFloat64()
+		}
+	}
+	return v
+}
+
 // topEigen finds the k eigenvalues of largest value of a symmetric operator on n numbers that has no large negative ones, by a
 // block Krylov iteration with full orthogonalisation and restarts (C. Musco and C. Musco, Randomized block Krylov methods for
 // stronger and faster approximate singular value decomposition, NeurIPS 2015). Blocks, unlike single vectors, find eigenvalues
 // that come twice, as those of points on a circle do. An eigenpair has settled when ‖Av − λv‖ ≤ 1e-9 of the largest eigenvalue.
-// Where they do not settle, it returns the best ones with errUnsettled. apply writes the images of the vectors src to dst.
-func topEigen(ctx context.Context, apply func(dst, src [][]float64) error, n, k int, r *rand.Rand) (eigenpairs, error) {
+// Where they do not settle, it returns the best ones with errUnsettled.
+func topEigen(ctx context.Context, apply operator, n, k int, r *rand.Rand) (eigenpairs, error) {
 	const (
 		restarts = 8
 		tol      = 1e-9
 	)
 	b := min(n, k+2)
 	size := min(n, max(3*b, 48)) // the most vectors held before a restart
-	block := make([][]float64, b)
-	for i := range block {
-		block[i] = make([]float64, n)
-		for j := range block[i] {
-			block[i][j] = r.NormFloat64()
-		}
-	}
+	block := randomBlock(n, b, r)
 	var out eigenpairs
 	for range restarts {
 		var basis, images [][]float64
@@ -432,10 +442,7 @@ func topEigen(ctx context.Context, apply func(dst, src [][]float64) error, n, k 
 			if len(block) == 0 {
 				break // the space is closed under the operator
 			}
-			image := make([][]float64, len(block))
-			for i := range image {
-				image[i] = make([]float64, n)
-			}
+			image := zeros(len(block), n)
 			if err := apply(image, block); err != nil {
 				return out, err
 			}

@@ -26,8 +26,11 @@ type Method string
 
 // Methods.
 const (
-	PCA Method = "pca" // principal component analysis
-	ICA Method = "ica" // independent component analysis
+	PCA    Method = "pca"    // principal component analysis
+	ICA    Method = "ica"    // independent component analysis
+	Isomap Method = "isomap" // distances along the graph of nearest neighbors
+	TSNE   Method = "tsne"   // t-distributed stochastic neighbor embedding
+	UMAP   Method = "umap"   // uniform manifold approximation and projection
 )
 
 // Param describes one parameter of a method, as a field of [Options].
@@ -50,9 +53,22 @@ type Info struct {
 
 // Methods lists the methods, in the order in which they are offered.
 func Methods() []Info {
+	neighbors := Param{Name: "Neighbors", Doc: "Nearest other rows that each row is linked with.", Preset: 5, Min: 2, Max: 100, Integer: true}
 	return []Info{
 		{Method: PCA, Title: "Principal components (PCA)", Doc: "The two directions along which the rows vary most; distances in the plane are true distances, seen from the side."},
 		{Method: ICA, Title: "Independent components (ICA)", Doc: "The plane of PCA turned and scaled so that its two axes are as independent of each other as they can be; each axis has deviation 1."},
+		{
+			Method: Isomap, Title: "Isomap", Doc: "Distances along the graph of nearest neighbors, flattened: a bent sheet of rows is rolled out.",
+			Params: []Param{neighbors},
+		},
+		{
+			Method: TSNE, Title: "t-SNE", Doc: "Rows that are near each other stay near; distances between groups, and their sizes, mean little.",
+			Params: []Param{{Name: "Perplexity", Doc: "About how many rows count as near; at most a third of the other rows.", Preset: 30, Min: 2, Max: 100}},
+		},
+		{
+			Method: UMAP, Title: "UMAP", Doc: "Rows that are near each other stay near, groups are drawn apart; distances between groups mean little.",
+			Params: []Param{neighbors, {Name: "MinDist", Doc: "How close the dots of a group are drawn: small for tight groups, in units of the plane.", Preset: 0.3, Min: 0.001, Max: 0.99}},
+		},
 	}
 }
 
@@ -60,6 +76,12 @@ func Methods() []Info {
 type Options struct {
 	// Seed decides every random choice: the subset that is fitted, Isomap's landmarks and the steps of UMAP.
 	Seed uint64
+	// Neighbors of each row for Isomap and UMAP, 2 to 100, itself not counted; 0 means 5. With fewer other rows, all of them.
+	Neighbors int
+	// Perplexity of t-SNE, 2 to 100; 0 means 30. It is lowered to a third of the other rows, which a note says.
+	Perplexity float64
+	// MinDist of UMAP, 0.001 to 0.99; 0 means 0.3.
+	MinDist float64
 	// Fit lists the rows that the fit may see, in any order; the other rows are placed with the fit that they had no part in.
 	// Nil means all rows; an empty list is refused.
 	Fit []int
@@ -73,7 +95,7 @@ type Options struct {
 // Embedding is where the rows are in the plane.
 type Embedding struct {
 	// XY are the coordinates, two per row in the order of the rows; both NaN where the row has a NaN or an infinity. A method's
-	// unit: that of the data for PCA, the deviation of each axis for ICA.
+	// unit: that of the data for PCA and Isomap, the deviation of each axis for ICA, and none for the others.
 	XY []float32
 	// Axes name the two axes for people, such as "first principal component (61 % of the variance)".
 	Axes [2]string
@@ -82,17 +104,23 @@ type Embedding struct {
 	// Fitted is the number of rows that shaped the fit, Placed of those that were placed with it, and Missing of those that hold
 	// a NaN or an infinity. They sum to the number of rows.
 	Fitted, Placed, Missing int
+	// Components is the number of connected parts of the graph of neighbors (Isomap, UMAP); 0 where there is no such graph.
+	Components int
 	// Notes are sentences that belong beside the picture.
 	Notes []string
 }
 
 // maxColumns bounds the columns, so that what is held per column stays below a few hundred megabytes.
-const maxColumns = 1 << 16
+const maxColumns = 1 << 14
 
 // Reduce lays the rows of x out in the plane. It refuses an unknown method, parameters out of their range (see [Methods]), a
-// matrix without columns or with more than 65536, rows of Fit that are not there, and numbers above 1e30 in magnitude, whose
+// matrix without columns or with more than 16384, rows of Fit that are not there, and numbers above 1e30 in magnitude, whose
 // squares would overflow. It ends early with the error of ctx.
 func Reduce(ctx context.Context, m Method, x Matrix, o Options) (*Embedding, error) {
+	return reduceWithin(ctx, m, x, settings{Options: o, most: MaxFitted, sources: allSources, rounds: tsneRounds})
+}
+
+func reduceWithin(ctx context.Context, m Method, x Matrix, o settings) (*Embedding, error) {
 	rows, d := x.Dims()
 	if rows < 0 || rows > 0 && d < 1 || d > maxColumns {
 		return nil, fmt.Errorf("reduce: %d rows of %d columns: expected 1 to %d columns", rows, d, maxColumns)
@@ -103,14 +131,23 @@ func Reduce(ctx context.Context, m Method, x Matrix, o Options) (*Embedding, err
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	var run func(context.Context, *crew, *table) (*Embedding, error)
+	var run func(context.Context, *crew, *table, *settings) (*Embedding, error)
 	switch m {
 	case PCA:
 		run = reducePCA
 	case ICA:
 		run = reduceICA
+	case Isomap:
+		run = reduceIsomap
+	case TSNE:
+		run = reduceTSNE
+	case UMAP:
+		run = reduceUMAP
 	default:
 		return nil, fmt.Errorf("reduce: there is no method %q: expected one of %s", m, names())
+	}
+	if err := o.fill(m); err != nil {
+		return nil, err
 	}
 	c := &crew{workers: o.Workers, report: o.Progress}
 	c.stage(0, 0.05)
@@ -118,7 +155,10 @@ func Reduce(ctx context.Context, m Method, x Matrix, o Options) (*Embedding, err
 	if err != nil {
 		return nil, err
 	}
-	e, err := run(ctx, c, t)
+	if len(t.fit) == 0 {
+		run = reducePCA // there is nothing to do, and it says so
+	}
+	e, err := run(ctx, c, t, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +170,41 @@ func Reduce(ctx context.Context, m Method, x Matrix, o Options) (*Embedding, err
 	}
 	c.stage(1, 1)
 	return e, nil
+}
+
+// fill puts the presets of the method where nothing is given, and refuses what is out of range.
+func (o *settings) fill(m Method) error {
+	for _, in := range Methods() {
+		if in.Method != m {
+			continue
+		}
+		for _, p := range in.Params {
+			var v float64
+			switch p.Name {
+			case "Neighbors":
+				v = float64(o.Neighbors)
+			case "Perplexity":
+				v = o.Perplexity
+			case "MinDist":
+				v = o.MinDist
+			}
+			if v == 0 {
+				v = p.Preset
+			}
+			if !(v >= p.Min && v <= p.Max) {
+				return fmt.Errorf("reduce: %s: %s is %g: expected %g to %g, or 0 for %g", in.Title, p.Name, v, p.Min, p.Max, p.Preset)
+			}
+			switch p.Name {
+			case "Neighbors":
+				o.Neighbors = int(v)
+			case "Perplexity":
+				o.Perplexity = v
+			case "MinDist":
+				o.MinDist = v
+			}
+		}
+	}
+	return nil
 }
 
 func names() string {
@@ -188,7 +263,7 @@ func readTable(ctx context.Context, c *crew, x Matrix, fit []int) (*table, error
 	}
 	tasks := blocks(t.rows, rowTask)
 	flaws := make([]*flaw, tasks)
-	scratch := scratches(c.workers, t.cols)
+	scratch := zeros(c.workers, t.cols)
 	if err := c.each(ctx, tasks, func(w, b int) {
 		row := scratch[w]
 		lo, hi := span(b, t.rows, rowTask)
@@ -241,7 +316,7 @@ func (t *table) blank() *Embedding {
 	return e
 }
 
-func reducePCA(ctx context.Context, c *crew, t *table) (*Embedding, error) {
+func reducePCA(ctx context.Context, c *crew, t *table, _ *settings) (*Embedding, error) {
 	c.stage(0.05, 0.9)
 	p, err := fitPrincipal(ctx, c, t.x, t.fit, 2)
 	if err != nil {
@@ -259,7 +334,7 @@ func reducePCA(ctx context.Context, c *crew, t *table) (*Embedding, error) {
 	return e, err
 }
 
-func reduceICA(ctx context.Context, c *crew, t *table) (*Embedding, error) {
+func reduceICA(ctx context.Context, c *crew, t *table, _ *settings) (*Embedding, error) {
 	c.stage(0.05, 0.9)
 	u, err := fitUnmixing(ctx, c, t.x, t.fit)
 	if err != nil {
@@ -282,7 +357,7 @@ func (t *table) placeLinear(ctx context.Context, c *crew, e *Embedding, p *princ
 	if len(t.fit) == 0 {
 		return nil
 	}
-	scratch := scratches(c.workers, t.cols+2)
+	scratch := zeros(c.workers, t.cols+2)
 	return c.each(ctx, blocks(len(t.whole), rowTask), func(w, b int) {
 		row, s := scratch[w][:t.cols], scratch[w][t.cols:]
 		lo, hi := span(b, len(t.whole), rowTask)

@@ -61,6 +61,19 @@ func (c *crew) each(ctx context.Context, n int, f func(worker, task int)) error 
 	return ctx.Err()
 }
 
+// eachTold is each for a long stage: it reports how far it is.
+func (c *crew) eachTold(ctx context.Context, n int, f func(worker, task int)) error {
+	const parts = 50
+	for p := range parts {
+		lo, hi := p*n/parts, (p+1)*n/parts
+		if err := c.each(ctx, hi-lo, func(worker, task int) { f(worker, lo+task) }); err != nil {
+			return err
+		}
+		c.tell(float64(p+1) / parts)
+	}
+	return nil
+}
+
 // blocks cuts n things into tasks of size things each, the last one shorter.
 func blocks(n, size int) int { return (n + size - 1) / size }
 
