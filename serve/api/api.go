@@ -275,11 +275,12 @@ type Findings struct {
 
 // Place is a sample at an element in a run.
 type Place struct {
-	Sample  string        `json:"sample"` // id, as the document says it
-	Element group.Element `json:"element"`
-	Model   string        `json:"model"`
-	Run     string        `json:"run"`   // id
-	Index   int           `json:"index"` // of the sample in the run
+	Sample     string        `json:"sample"` // id, as the document says it
+	Element    group.Element `json:"element"`
+	Model      string        `json:"model"`       // as the document says it
+	ModelIndex int           `json:"model_index"` // of the same file among the models of the run
+	Run        string        `json:"run"`         // id
+	Index      int           `json:"index"`       // of the sample in the run
 }
 
 // Task is work that the server does in the background: an embedding, or a run that goes on.
