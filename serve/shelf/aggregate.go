@@ -1,0 +1,301 @@
+package shelf
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"slices"
+
+	"nero/measure/aggregate"
+	"nero/measure/metric"
+	"nero/run/fold"
+	"nero/serve/api"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// confidence of the intervals of a run without a summary.
+const confidence = 0.95
+
+func (r *Run) confidence() float64 {
+	for _, p := range r.parts {
+		if s := p.fold(p.at); s != nil {
+			return s.Confidence
+		}
+	}
+	return confidence
+}
+
+// Aggregate is the curves of a metric over a set of samples. The numbers are those of package fold: counts, extremes, quantiles, and
+// everything that is per sample, bit for bit, means and their intervals at the elements but for rounding. Samples of the set without
+// values, because they failed or are not computed yet, do not count.
+func (r *Run) Aggregate(ctx context.Context, q api.AggregateRequest) (*api.Aggregate, error) {
+	if q.Models == nil {
+		for m := range r.models {
+			q.Models = append(q.Models, m)
+		}
+	}
+	for _, m := range slices.Concat(q.Models, q.Pair) {
+		if err := r.check(m, q.Metric); err != nil {
+			return nil, err
+		}
+	}
+	if len(q.Pair) != 0 && (len(q.Pair) != 2 || q.Pair[0] == q.Pair[1]) {
+		return nil, mark(ErrBad, "pair: %v; expected the indexes of two different models", q.Pair)
+	}
+	o := &api.Aggregate{Confidence: r.confidence(), Curves: []fold.Curve{}}
+	ready, ok := r.stored(q)
+	if ok {
+		o.N, o.Curves = ready.N, ready.Curves
+		if q.Pair == nil {
+			return o, nil
+		}
+	}
+	set, err := r.Select(q.Set)
+	if err != nil {
+		return nil, err
+	}
+	rows, samples, err := r.members(set)
+	if err != nil {
+		return nil, err
+	}
+	o.N = len(rows)
+	if !ok {
+		for _, m := range q.Models {
+			c, err := r.curve(ctx, m, q.Metric, rows, samples, o.Confidence)
+			if err != nil {
+				return nil, err
+			}
+			o.Curves = append(o.Curves, *c)
+		}
+	}
+	if q.Pair != nil {
+		if o.Pair, err = r.pair(ctx, q.Pair[0], q.Pair[1], q.Metric, rows, o.Confidence); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// stored is what the summary of the run already says: everything, or one class.
+func (r *Run) stored(q api.AggregateRequest) (*api.Aggregate, bool) {
+	set := q.Set
+	if len(r.parts) != 1 || set.Rule != "" || set.Indexes != nil || set.Bits != "" || set.Slice != "" || set.And != nil || set.Or != nil || set.Not != nil {
+		return nil, false
+	}
+	sum := r.parts[0].fold(r.parts[0].at)
+	if sum == nil {
+		return nil, false
+	}
+	k := 0
+	if set.Label != nil {
+		k = slices.IndexFunc(sum.Slices, func(s fold.Slice) bool { return s.Label == *set.Label })
+	}
+	if k < 0 || set.Label != nil && *set.Label < 0 {
+		return nil, false
+	}
+	o := &api.Aggregate{N: sum.Slices[k].N}
+	for _, m := range q.Models {
+		c := *sum.Curve(m, q.Metric, k)
+		c.Slice = 0
+		o.Curves = append(o.Curves, c)
+	}
+	return o, true
+}
+
+// curve is the aggregate curve of some samples.
+func (r *Run) curve(ctx context.Context, model, k int, rows []int32, samples *table, confidence float64) (*fold.Curve, error) {
+	values, err := r.Curves(model, k)
+	if err != nil {
+		return nil, err
+	}
+	stats, err := r.Stats(model, k)
+	if err != nil {
+		return nil, err
+	}
+	m := r.metrics[k]
+	o := newCurve(model, k, r.e)
+	var orbit, worst, change aggregate.Moments
+	single, at := missing, int32(-1)
+	for _, i := range rows {
+		whole := stats.bad[i] < 0
+		if !whole && o.BadAt < 0 {
+			o.FirstBad, o.BadAt = samples.IDs[i], int(stats.bad[i])
+		}
+		orbit.Add(stats.orbit[i], int(i))
+		if r.identity >= 0 {
+			change.Add(stats.orbit[i]-float64(values[int(i)*r.e+r.identity]), int(i))
+		}
+		w := math.NaN()
+		if k := stats.Worst[i]; k >= 0 {
+			v := values[int(i)*r.e+int(k)]
+			if at < 0 || worse(m, v, single) {
+				single, at = v, k
+				o.WorstSample = samples.IDs[i]
+			}
+			if whole {
+				w = float64(v)
+			}
+		}
+		worst.Add(w, int(i))
+	}
+	o.WorstAt, o.WorstValue = int(at), fold.Number(single)
+	free := freed(m)
+	o.Orbit, o.Worst, o.Change = fold.EstimateOf(orbit, m, false, confidence), fold.EstimateOf(worst, m, m.Binary, confidence), fold.EstimateOf(change, free, false, confidence)
+	err = columns(ctx, r.e, len(rows), func(lo, hi int, block [][]float32, bad []int) {
+		for _, i := range rows {
+			for g, v := range values[int(i)*r.e+lo : int(i)*r.e+hi] {
+				if finite(v) {
+					block[g] = append(block[g], v)
+				} else {
+					bad[g]++
+				}
+			}
+		}
+	}, func(g int, c column) {
+		e := fold.EstimateOf(c.Moments, m, m.Binary, confidence)
+		o.N[g], o.Bad[g], o.Mean[g], o.SD[g], o.Lo[g], o.Hi[g] = e.N, c.NaN, e.Mean, e.SD, e.Lo, e.Hi
+		o.P10[g], o.P90[g], o.Min[g], o.Max[g] = fold.Number(c.p10), fold.Number(c.p90), fold.Number(math.NaN()), fold.Number(math.NaN())
+		if e.N > 0 {
+			o.Min[g], o.Max[g] = fold.Number(c.Min), fold.Number(c.Max)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for g := range r.e {
+		if o.N[g] > 0 && (o.WorstElement < 0 || worseMean(m, o.Mean[g], o.Mean[o.WorstElement])) {
+			o.WorstElement = g
+		}
+	}
+	return o, nil
+}
+
+func worseMean(m *metric.Metric, a, b fold.Number) bool {
+	if m.Better == metric.Higher {
+		return a < b
+	}
+	return a > b
+}
+
+// freed is a metric for differences of its values: they have no range that matters.
+func freed(m *metric.Metric) *metric.Metric {
+	free := *m
+	free.Range = [2]float64{math.Inf(-1), math.Inf(1)}
+	return &free
+}
+
+func newCurve(model, metric, e int) *fold.Curve {
+	n := func() []fold.Number { return make([]fold.Number, e) }
+	return &fold.Curve{
+		Model: model, Metric: metric, N: make([]int, e), Bad: make([]int, e), Mean: n(), SD: n(), Lo: n(), Hi: n(), P10: n(), P90: n(), Min: n(), Max: n(),
+		WorstElement: -1, WorstAt: -1, WorstValue: fold.Number(math.NaN()), BadAt: -1,
+	}
+}
+
+// columns works on the values of the elements, some elements at a time on every core: read appends the finite values at the elements lo
+// to hi-1 to the columns and counts the others, and take gets what they come to. Rows are read in pieces of a cache line, which is what
+// makes a plan of thousands of elements as fast as one of few.
+func columns[T float32 | float64](ctx context.Context, e, n int, read func(lo, hi int, block [][]T, bad []int), take func(g int, c column)) error {
+	workers := runtime.GOMAXPROCS(0)
+	size := min(max(e/(2*workers), 4), 16)
+	var g errgroup.Group
+	next := make(chan int)
+	go func() {
+		defer close(next)
+		for lo := 0; lo < e; lo += size {
+			select {
+			case next <- lo:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for range min(workers, (e+size-1)/size) {
+		g.Go(func() error {
+			counts := new(counter)
+			block, bad := make([][]T, size), make([]int, size)
+			for i := range block {
+				block[i] = make([]T, 0, n)
+			}
+			for lo := range next {
+				hi := min(lo+size, e)
+				for i := range block {
+					block[i], bad[i] = block[i][:0], 0
+				}
+				read(lo, hi, block, bad)
+				for k := lo; k < hi; k++ {
+					take(k, summarise(counts, block[k-lo], bad[k-lo]))
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return g.Wait()
+}
+
+// pair is the difference of model b less model a, sample by sample.
+func (r *Run) pair(ctx context.Context, a, b, k int, rows []int32, confidence float64) (*api.Pair, error) {
+	x, err := r.Curves(a, k)
+	if err != nil {
+		return nil, err
+	}
+	y, err := r.Curves(b, k)
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.Stats(a, k)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.Stats(b, k)
+	if err != nil {
+		return nil, err
+	}
+	m := r.metrics[k]
+	free := freed(m)
+	n := func() []fold.Number { return make([]fold.Number, r.e) }
+	o := &api.Pair{A: a, B: b, N: make([]int, r.e), Mean: n(), Lo: n(), Hi: n(), P10: n(), P90: n()}
+	var orbit aggregate.Moments
+	for _, i := range rows {
+		orbit.Add(t.orbit[i]-s.orbit[i], int(i))
+	}
+	o.Orbit = fold.EstimateOf(orbit, free, false, confidence)
+	o.Verdict = verdict(m, o.Orbit)
+	err = columns(ctx, r.e, len(rows), func(lo, hi int, block [][]float64, bad []int) {
+		for _, i := range rows {
+			at := int(i) * r.e
+			second := y[at+lo : at+hi]
+			for g, v := range x[at+lo : at+hi] {
+				if w := second[g]; finite(v) && finite(w) {
+					block[g] = append(block[g], float64(w)-float64(v))
+				} else {
+					bad[g]++
+				}
+			}
+		}
+	}, func(g int, c column) {
+		e := fold.EstimateOf(c.Moments, free, false, confidence)
+		o.N[g], o.Mean[g], o.Lo[g], o.Hi[g] = e.N, e.Mean, e.Lo, e.Hi
+		o.P10[g], o.P90[g] = fold.Number(c.p10), fold.Number(c.p90)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// verdict says what the interval of a difference is evidence of.
+func verdict(m *metric.Metric, d fold.Estimate) string {
+	lo, hi := float64(d.Lo), float64(d.Hi)
+	if m.Better == metric.Lower {
+		lo, hi = -hi, -lo
+	}
+	switch {
+	case lo > 0:
+		return "better"
+	case hi < 0:
+		return "worse"
+	}
+	return "no evidence"
+}

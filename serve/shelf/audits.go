@@ -1,0 +1,241 @@
+package shelf
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"nero/run/fold"
+	"nero/serve/api"
+	"nero/symmetry/group"
+)
+
+// maxAudit bounds an audit.json, in bytes.
+const maxAudit = 256 << 20
+
+// record is an audit.
+type record struct {
+	id, name string
+	file     string
+	size     int64
+	modified time.Time
+
+	verdict    string
+	models     []string
+	digests    []string         // of the models' files, "" where the document does not say
+	parameters map[string]int64 // by digest
+	places     []placed
+	raw        json.RawMessage
+}
+
+// placed is a sample at an element that the document names.
+type placed struct {
+	sample  string
+	element group.Element
+	model   int
+}
+
+// These are the parts of audit.json that say where something lies; package audit writes it.
+type auditDocument struct {
+	Format  int          `json:"format"`
+	Verdict string       `json:"verdict"`
+	Models  []auditModel `json:"models"`
+}
+
+type auditModel struct {
+	Model string `json:"model"`
+	About []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	} `json:"about"`
+	Checks []struct {
+		Sets []struct {
+			At          *auditPlace `json:"worst"`
+			NonFiniteAt *auditPlace `json:"non_finite_at"`
+		} `json:"sets"`
+		Findings []struct {
+			Worst *auditPlace `json:"worst"`
+		} `json:"findings"`
+	} `json:"checks"`
+	WorstCases []struct {
+		Where *auditPlace `json:"where"`
+	} `json:"worst_cases"`
+	Gallery []struct {
+		Where *auditPlace `json:"where"`
+	} `json:"gallery"`
+}
+
+type auditPlace struct {
+	Sample      string        `json:"sample"`
+	Index       int           `json:"index"`
+	Coordinates []fold.Number `json:"coordinates"`
+}
+
+// auditFormat is the newest form of audit.json that is understood.
+const auditFormat = 1
+
+func readAudit(file string) (*record, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxAudit {
+		return nil, fmt.Errorf("%s: %d bytes; expected a file of at most %d, as nero audit --format json writes it", filepath.Base(file), info.Size(), maxAudit)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxAudit))
+	if err != nil {
+		return nil, err
+	}
+	var d auditDocument
+	if err := json.Unmarshal(b, &d); err != nil {
+		return nil, fmt.Errorf("%s: %w; nero audit --format json writes it anew", filepath.Base(file), err)
+	}
+	if d.Format < 1 || d.Format > auditFormat || d.Verdict == "" {
+		return nil, fmt.Errorf("%s: format %d; this program reads audits of format %d, which nero audit --format json writes", filepath.Base(file), d.Format, auditFormat)
+	}
+	a := &record{
+		file: file, size: info.Size(), modified: info.ModTime(), verdict: d.Verdict, models: []string{}, parameters: map[string]int64{},
+		raw: json.RawMessage(scrub(string(b))),
+	}
+	if !json.Valid(a.raw) {
+		return nil, errors.New(filepath.Base(file) + ": cannot be shown without the paths in it")
+	}
+	for i, m := range d.Models {
+		a.models = append(a.models, m.Model)
+		sum, parameters := "", int64(0)
+		for _, x := range m.About {
+			switch x.Name {
+			case "sha256":
+				sum = x.Value
+			case "parameters":
+				parameters, _ = strconv.ParseInt(x.Value, 10, 64) //nolint:errcheck // 0 stands for not known
+			}
+		}
+		a.digests = append(a.digests, sum)
+		if sum != "" && parameters > 0 {
+			a.parameters[sum] = parameters
+		}
+		for _, c := range m.Checks {
+			for _, s := range c.Sets {
+				a.place(i, s.At)
+				a.place(i, s.NonFiniteAt)
+			}
+			for _, f := range c.Findings {
+				a.place(i, f.Worst)
+			}
+		}
+		for _, w := range m.WorstCases {
+			a.place(i, w.Where)
+		}
+		for _, g := range m.Gallery {
+			a.place(i, g.Where)
+		}
+	}
+	return a, nil
+}
+
+func (a *record) place(model int, p *auditPlace) {
+	if p == nil || p.Sample == "" {
+		return
+	}
+	at := placed{sample: p.Sample, element: group.Element{}, model: model}
+	for _, c := range p.Coordinates {
+		if v := float64(c); math.IsNaN(v) || math.IsInf(v, 0) {
+			return
+		}
+		at.element = append(at.element, float64(c))
+	}
+	if !slices.ContainsFunc(a.places, func(o placed) bool {
+		return o.sample == at.sample && o.model == at.model && slices.Equal(o.element, at.element)
+	}) {
+		a.places = append(a.places, at)
+	}
+}
+
+// about reports whether an audit is of a model of a job's.
+func (a *record) about(digest string) bool { return digest != "" && slices.Contains(a.digests, digest) }
+
+// auditsOf are the audits of any model of a run.
+func (s *Shelf) auditsOf(r *Run) []*record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*record
+	for _, a := range s.audits {
+		if slices.ContainsFunc(r.models, func(m modelRef) bool {
+			return a.about(r.parts[m.part].at.run.Job().Models[m.index].SHA256)
+		}) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// listed is an audit in a list. The lock is held.
+func (s *Shelf) listed(a *record) api.Audit {
+	o := api.Audit{ID: a.id, Name: a.name, Verdict: a.verdict, Models: a.models, Runs: []string{}}
+	for _, src := range s.sources {
+		for _, m := range src.now().run.Job().Models {
+			if a.about(m.SHA256) {
+				o.Runs = append(o.Runs, src.id)
+				break
+			}
+		}
+	}
+	return o
+}
+
+// Findings is an audit with its places in the runs. The error wraps [ErrUnknown] for an id that is not there.
+func (s *Shelf) Findings(id string) (*api.Findings, error) {
+	s.refresh()
+	s.mu.Lock()
+	i := slices.IndexFunc(s.audits, func(a *record) bool { return a.id == id })
+	if i < 0 {
+		s.mu.Unlock()
+		return nil, fmt.Errorf("audit %.100q: %w; GET runs lists what there is", id, ErrUnknown)
+	}
+	a := s.audits[i]
+	o := &api.Findings{Audit: s.listed(a), Document: a.raw, Places: []api.Place{}}
+	sources := slices.Clone(s.sources)
+	s.mu.Unlock()
+	for _, src := range sources {
+		if !slices.Contains(o.Audit.Runs, src.id) {
+			continue
+		}
+		at := src.now()
+		names, err := src.names(at)
+		if err != nil {
+			s.log().Warn("places of an audit", "audit", a.name, "run", src.name, "error", err)
+			continue // the findings are shown all the same
+		}
+		index := make(map[string]int, len(names.ids))
+		for k := len(names.ids) - 1; k >= 0; k-- {
+			if names.present(at, k) {
+				index[names.ids[k]] = k
+			}
+		}
+		axes := len(src.group.Chart())
+		for _, p := range a.places {
+			model := slices.IndexFunc(at.run.Job().Models, func(m jobModel) bool { return m.SHA256 == a.digests[p.model] })
+			k, ok := index[p.sample]
+			if !ok || model < 0 || a.digests[p.model] == "" || len(p.element) != axes && len(p.element) != 0 {
+				continue
+			}
+			o.Places = append(o.Places, api.Place{
+				Sample: p.sample, Element: p.element, Model: a.models[p.model], ModelIndex: model, Run: src.id, Index: k,
+			})
+		}
+	}
+	return o, nil
+}

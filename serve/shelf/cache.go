@@ -1,0 +1,118 @@
+package shelf
+
+import (
+	"container/list"
+	"sync"
+)
+
+// kind is what a cached value holds.
+type kind uint8
+
+const (
+	kindCurves kind = iota // *curves of a source
+	kindRows               // *rows of a source
+	kindStats              // *Stats of a run
+	kindJoin               // values of a merged run
+	kindTop                // classes of a merged run
+)
+
+// key names a cached value: of a source by its id alone, of a run with the generation that it shows.
+type key struct {
+	id         string
+	generation int
+	kind       kind
+	model      int
+	metric     int
+}
+
+// cache keeps the values that were used last, up to a number of bytes. A value is made by one caller while the others wait.
+type cache struct {
+	limit int64
+
+	mu      sync.Mutex
+	size    int64
+	order   *list.List // of *entry, the one used last at the front
+	entries map[key]*entry
+}
+
+type entry struct {
+	key  key
+	size int64         // guarded by the cache
+	at   *list.Element // nil once it was dropped
+
+	mu    sync.Mutex // held while the value is made
+	value any        // nil until then
+}
+
+func newCache(limit int64) *cache {
+	return &cache{limit: limit, order: list.New(), entries: map[key]*entry{}}
+}
+
+// get returns the value of k. If there is none, or fresh refuses it, load makes it; load gets the one that was refused, nil if there is
+// none, and must not change it.
+func (c *cache) get(k key, fresh func(any) bool, load func(old any) (value any, size int64, err error)) (any, error) {
+	c.mu.Lock()
+	e := c.entries[k]
+	if e == nil {
+		e = &entry{key: k}
+		e.at = c.order.PushFront(e)
+		c.entries[k] = e
+	} else {
+		c.order.MoveToFront(e.at)
+	}
+	c.mu.Unlock()
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.value != nil && (fresh == nil || fresh(e.value)) {
+		return e.value, nil
+	}
+	v, size, err := load(e.value)
+	if err != nil {
+		if e.value == nil {
+			c.mu.Lock()
+			c.drop(e)
+			c.mu.Unlock()
+		}
+		return nil, err
+	}
+	e.value = v
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e.at == nil { // dropped meanwhile: it is handed out and not kept
+		return v, nil
+	}
+	c.size += size - e.size
+	e.size = size
+	// The newest value is kept even if it alone is too large: it is in use, and dropping it would only have it made again.
+	for at := c.order.Back(); at != nil && c.size > c.limit; {
+		before := at.Prev()
+		if old, ok := at.Value.(*entry); ok && old != e && old.size > 0 {
+			c.drop(old)
+		}
+		at = before
+	}
+	return v, nil
+}
+
+// drop forgets an entry. The lock is held.
+func (c *cache) drop(e *entry) {
+	if e.at == nil {
+		return
+	}
+	c.order.Remove(e.at)
+	e.at = nil
+	c.size -= e.size
+	delete(c.entries, e.key)
+}
+
+// forget drops what shows an older generation of a run.
+func (c *cache) forget(id string, before int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, e := range c.entries {
+		if k.id == id && k.generation < before && e.size > 0 {
+			c.drop(e)
+		}
+	}
+}

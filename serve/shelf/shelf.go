@@ -1,0 +1,465 @@
+// Package shelf holds the runs and audits that a server shows: it finds them in folders, reads their numbers as they are asked for,
+// sums up any set of their samples, and notices what is new.
+//
+// Nothing that leaves the package says where a folder or a file lies: documents and errors hold names alone.
+package shelf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"nero/present/view"
+	"nero/run/job"
+	"nero/run/store"
+	"nero/serve/api"
+)
+
+type jobModel = job.ModelRef
+
+// Options say how runs are shown.
+type Options struct {
+	// Probe opens what answers live probes of a run; it is called at most once for each, when somebody first looks at it, and may take
+	// its time. Nil: nothing is live.
+	Probe func(ctx context.Context, r *store.Run) (Prober, error)
+	// CacheBytes bounds the numbers that are kept in memory, beside those in use; default 1 GiB.
+	CacheBytes int64
+	Log        *slog.Logger     // default: none
+	Version    string           // of the program
+	Now        func() time.Time // default: time.Now
+}
+
+// Shelf is runs and audits. It is safe for concurrent use.
+type Shelf struct {
+	o          Options
+	cache      *cache
+	ctx        context.Context //nolint:containedctx // of what runs in the background until Close
+	stop       context.CancelFunc
+	background sync.WaitGroup
+
+	mu       sync.Mutex
+	roots    []string
+	sources  []*source
+	audits   []*record
+	broken   map[string]fault // by file or folder
+	order    []string         // of broken
+	ids      map[string]bool
+	version  int // grows with every change of the audits
+	lives    int // grows whenever probes of a run are opened
+	looked   time.Time
+	looking  sync.Mutex // held while folders are looked through
+	joined   map[string]*Run
+	watchers map[chan api.Event]bool
+	shown    map[string]*Run // of single runs, the newest
+}
+
+// fault is something that could not be opened, and how the file looked then.
+type fault struct {
+	api.Broken
+
+	stamp string
+}
+
+// Open opens what is to be shown: a path is the folder of a run, a folder or file of an audit, or a folder that holds such folders,
+// like the one that nero demo writes. What is damaged is listed among the problems, and the others are shown; the error is for nothing
+// to show at all. Close the shelf when done. The context ends what runs in the background.
+func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = 1 << 30
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Shelf{
+		o: o, cache: newCache(o.CacheBytes), broken: map[string]fault{}, ids: map[string]bool{}, joined: map[string]*Run{},
+		watchers: map[chan api.Event]bool{}, shown: map[string]*Run{},
+	}
+	s.ctx, s.stop = context.WithCancel(ctx)
+	for _, p := range paths {
+		full, err := filepath.Abs(p)
+		if err != nil {
+			s.stop()
+			return nil, fmt.Errorf("%s: the current folder is not known; give the full path", filepath.Base(p))
+		}
+		if !slices.Contains(s.roots, full) {
+			s.roots = append(s.roots, full)
+		}
+	}
+	s.look()
+	if len(s.sources) == 0 && len(s.audits) == 0 {
+		var errs []error
+		for _, p := range s.order {
+			b := s.broken[p]
+			errs = append(errs, fmt.Errorf("%s: %s; %s", b.Name, b.Detail, b.Remedy))
+		}
+		s.stop()
+		return nil, errors.Join(append([]error{errors.New("there is nothing to show: give the folder of a run (nero run -o), of an audit (nero audit -o), or one that holds such folders; nero demo makes one")}, errs...)...)
+	}
+	return s, nil
+}
+
+// Close ends what runs in the background and releases models.
+func (s *Shelf) Close() error {
+	s.stop()
+	s.background.Wait()
+	var errs []error
+	s.mu.Lock()
+	sources := slices.Clone(s.sources)
+	s.mu.Unlock()
+	for _, src := range sources {
+		errs = append(errs, src.live.close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Shelf) log() *slog.Logger { return s.o.Log }
+
+// pace is how often folders are looked through at most.
+const pace = time.Second
+
+// refresh looks for what is new, unless somebody did a moment ago.
+func (s *Shelf) refresh() {
+	s.mu.Lock()
+	old := s.o.Now().Sub(s.looked) >= pace
+	s.mu.Unlock()
+	if old {
+		s.look()
+	}
+}
+
+// found is a run folder or an audit file.
+type found struct {
+	path  string
+	audit bool
+	under string // name of the folder that it was found in, "" if it was named itself
+}
+
+// mostFound bounds what one path can hold, and mostDeep how far below it folders are looked for.
+const (
+	mostFound = 10_000
+	mostDeep  = 2
+)
+
+// search lists what is at a path. It fails only for a path that cannot be looked at, or is a file of another kind.
+func search(root string) ([]found, error) {
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		if filepath.Ext(root) == ".json" && filepath.Base(root) != "job.json" {
+			return []found{{path: root, audit: true}}, nil
+		}
+		return nil, errors.New("it is neither a folder nor an audit.json")
+	}
+	var out []found
+	err = into(root, "", 0, &out)
+	return out, err
+}
+
+// into lists what is in a folder: the run or the audit that it holds, else what is in the folders in it.
+func into(dir, under string, depth int, out *[]found) error {
+	is := false
+	for name, audit := range map[string]bool{"job.json": false, "audit.json": true} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+			f := found{path: dir, audit: audit, under: under}
+			if audit {
+				f.path = filepath.Join(dir, name)
+			}
+			*out, is = append(*out, f), true
+		}
+	}
+	if is || depth == mostDeep {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if depth > 0 {
+			return nil // not ours to read
+		}
+		return err
+	}
+	for _, e := range entries {
+		if len(*out) >= mostFound {
+			return nil
+		}
+		if !strings.HasPrefix(e.Name(), ".") && (e.IsDir() || e.Type()&fs.ModeSymlink != 0) {
+			if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.IsDir() {
+				_ = into(filepath.Join(dir, e.Name()), filepath.Base(dir), depth+1, out) // below the first, nothing fails
+			}
+		}
+	}
+	return nil
+}
+
+// look looks through all folders, and tells who watches what has changed.
+func (s *Shelf) look() {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	bad := map[string]fault{}
+	var order []string
+	fail := func(path string, name string, err error, remedy string) {
+		if _, ok := bad[path]; !ok {
+			bad[path] = fault{Broken: api.Broken{Name: name, Detail: scrub(err.Error()), Remedy: remedy}, stamp: stamp(path)}
+			order = append(order, path)
+		}
+	}
+	type change struct {
+		src *source
+		new bool
+	}
+	var changes []change
+	seen := map[string]bool{}
+	for _, root := range s.roots {
+		all, err := search(root)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = errors.New("there is no such file or folder")
+			}
+			fail(root, filepath.Base(root), err, "give the folder of a run or an audit; one that appears later is shown then")
+			continue
+		}
+		if len(all) == 0 {
+			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits"), "give the folder of a run, which has a file job.json, or of an audit, which has audit.json; one that appears later is shown then")
+		}
+		for _, f := range all {
+			key := f.path
+			if real, err := filepath.EvalSymlinks(f.path); err == nil {
+				key = real
+			}
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			if f.audit {
+				s.lookAudit(f, key, fail)
+				continue
+			}
+			s.mu.Lock()
+			i := slices.IndexFunc(s.sources, func(o *source) bool { return o.dir == key })
+			before, failed := s.broken[key]
+			s.mu.Unlock()
+			if i >= 0 {
+				if src := s.sources[i]; src.look() {
+					changes = append(changes, change{src, false})
+				}
+				continue
+			}
+			if failed && before.stamp == stamp(key) {
+				bad[key] = before
+				order = append(order, key)
+				continue
+			}
+			src, err := s.source(f, key)
+			if err != nil {
+				fail(key, filepath.Base(f.path), err, "run the command that made it again, which repairs it, or leave it out")
+				continue
+			}
+			changes = append(changes, change{src, true})
+		}
+	}
+	s.mu.Lock()
+	s.broken, s.order = bad, order
+	s.looked = s.o.Now()
+	s.mu.Unlock()
+	for _, c := range changes {
+		if !c.new {
+			s.cache.forget(c.src.id, c.src.now().generation)
+		}
+		s.tell(c.src)
+	}
+}
+
+// stamp changes when the files that decide whether a folder opens change.
+func stamp(path string) string {
+	var b strings.Builder
+	for _, name := range []string{path, filepath.Join(path, "job.json"), filepath.Join(path, "manifest.json")} {
+		if info, err := os.Stat(name); err == nil {
+			fmt.Fprintf(&b, "%d %d,", info.Size(), info.ModTime().UnixNano())
+		} else {
+			b.WriteString("-,")
+		}
+	}
+	return b.String()
+}
+
+// source opens a run folder that is new.
+func (s *Shelf) source(f found, dir string) (*source, error) {
+	src, err := openSource(dir, s.cache)
+	if err != nil {
+		bare := &source{dir: f.path, name: filepath.Base(f.path)}
+		return nil, errors.New(bare.scrub((&source{dir: dir, name: filepath.Base(dir)}).scrub(err.Error())))
+	}
+	src.live = newLive(nil, func() {
+		s.mu.Lock()
+		s.lives++
+		s.mu.Unlock()
+		s.tell(src)
+	})
+	src.live.open = s.opener(src)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	src.name = s.nameOf(f.path, f.under, func(name string) bool {
+		return slices.ContainsFunc(s.sources, func(o *source) bool { return o.name == name })
+	})
+	src.id = s.identify(src.name)
+	s.sources = append(s.sources, src)
+	return src, nil
+}
+
+// nameOf is the name of a folder, led by that of the folder around it if another one has the same. The lock is held.
+func (s *Shelf) nameOf(path, under string, taken func(string) bool) string {
+	name := filepath.Base(path)
+	if taken(name) {
+		if under == "" {
+			under = filepath.Base(filepath.Dir(path))
+		}
+		name = under + "/" + name
+	}
+	return name
+}
+
+// identify makes an id from a name. The lock is held.
+func (s *Shelf) identify(name string) string {
+	id := view.Slug(name)
+	for n := 2; s.ids[id]; n++ {
+		id = view.Slug(name) + "-" + strconv.Itoa(n)
+	}
+	s.ids[id] = true
+	return id
+}
+
+// lookAudit reads an audit that is new or has changed.
+func (s *Shelf) lookAudit(f found, key string, fail func(string, string, error, string)) {
+	info, err := os.Stat(key)
+	s.mu.Lock()
+	i := slices.IndexFunc(s.audits, func(a *record) bool { return a.file == key })
+	s.mu.Unlock()
+	if err == nil && i >= 0 && s.audits[i].size == info.Size() && s.audits[i].modified.Equal(info.ModTime()) {
+		return
+	}
+	a, err := readAudit(key)
+	if err != nil {
+		fail(key, filepath.Base(filepath.Dir(f.path))+"/"+filepath.Base(f.path), err, "run the audit again with --format json")
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	if i >= 0 {
+		a.id, a.name = s.audits[i].id, s.audits[i].name
+		s.audits[i] = a
+		return
+	}
+	folder := filepath.Dir(f.path)
+	a.name = s.nameOf(folder, f.under, func(name string) bool {
+		return slices.ContainsFunc(s.audits, func(o *record) bool { return o.name == name })
+	})
+	a.id = s.identify(a.name)
+	s.audits = append(s.audits, a)
+}
+
+// versions say what else than its rows a document of a run shows.
+func (s *Shelf) versions(r *Run) [2]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ready := 0
+	for _, p := range r.parts {
+		if p.live.ready() {
+			ready++
+		}
+	}
+	return [2]int{s.version, ready + 1}
+}
+
+// Runs lists what there is.
+func (s *Shelf) Runs() *api.Runs {
+	s.refresh()
+	s.mu.Lock()
+	sources := slices.Clone(s.sources)
+	s.mu.Unlock()
+	o := &api.Runs{Version: s.o.Version, Runs: []api.RunCard{}, Audits: []api.Audit{}, Problems: []api.Broken{}}
+	for _, src := range sources {
+		o.Runs = append(o.Runs, s.of(src).card())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.audits {
+		o.Audits = append(o.Audits, s.listed(a))
+	}
+	for _, p := range s.order {
+		o.Problems = append(o.Problems, s.broken[p].Broken)
+	}
+	return o
+}
+
+// of is the newest Run of a source.
+func (s *Shelf) of(src *source) *Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.shown[src.id]
+	if r == nil || r.generation != src.now().generation {
+		r = s.single(src)
+		s.shown[src.id] = r
+	}
+	return r
+}
+
+// mostJoined bounds the pairs of runs that are kept.
+const mostJoined = 16
+
+// Run is a run by its id, or two of them as "A+B": their models side by side over the samples, by name and label, that both have, in the
+// order of the first. The error wraps [ErrUnknown] for an id that is not there, and [ErrNotTogether] for runs over other groups or
+// elements.
+func (s *Shelf) Run(id string) (*Run, error) {
+	s.refresh()
+	ids := strings.Split(id, "+")
+	if len(ids) > 2 {
+		return nil, fmt.Errorf("run %.100q: %w; at most two runs are laid side by side", id, ErrUnknown)
+	}
+	var sources []*source
+	for _, one := range ids {
+		s.mu.Lock()
+		i := slices.IndexFunc(s.sources, func(o *source) bool { return o.id == one })
+		if i < 0 {
+			s.mu.Unlock()
+			return nil, fmt.Errorf("run %.100q: %w; GET runs lists what there is", one, ErrUnknown)
+		}
+		sources = append(sources, s.sources[i])
+		s.mu.Unlock()
+	}
+	if len(sources) == 1 {
+		return s.of(sources[0]), nil
+	}
+	generation := sources[0].now().generation + sources[1].now().generation
+	s.mu.Lock()
+	r := s.joined[id]
+	s.mu.Unlock()
+	if r != nil && r.generation == generation {
+		return r, nil
+	}
+	r, err := s.join(sources[0], sources[1])
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	if len(s.joined) >= mostJoined {
+		clear(s.joined)
+	}
+	s.joined[id] = r
+	s.mu.Unlock()
+	s.cache.forget(id, r.generation)
+	return r, nil
+}

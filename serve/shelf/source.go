@@ -1,0 +1,402 @@
+package shelf
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"nero/run/fold"
+	"nero/run/job"
+	"nero/run/store"
+	"nero/symmetry/group"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// source is a run folder.
+type source struct {
+	id, name string
+	dir      string
+	group    group.Group
+	cache    *cache
+	live     *live
+
+	mu    sync.Mutex
+	state snapshot
+
+	summaryOnce sync.Once
+	summary     *fold.Summary // nil if there is none that fits
+	summaryErr  error
+}
+
+// snapshot is how far a run was when it was looked at. Nothing in it changes.
+type snapshot struct {
+	run        *store.Run
+	done       []bool // by shard; nil if the run is complete
+	shards     int    // that are done
+	generation int    // grows whenever there is more
+}
+
+func (s snapshot) complete() bool { return s.done == nil }
+
+// samples is how many samples are in the shards that are done.
+func (s snapshot) samples() int {
+	j := s.run.Job()
+	if s.complete() {
+		return j.Count
+	}
+	n := 0
+	for _, sh := range j.Shards() {
+		if s.done[sh.Index] {
+			n += sh.Hi - sh.Lo
+		}
+	}
+	return n
+}
+
+func openSource(dir string, c *cache) (*source, error) {
+	r, err := store.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	j := r.Job()
+	g, err := group.Parse(j.Study.Group.Name)
+	if err != nil {
+		return nil, fmt.Errorf("job.json: group: %w; another version of nero wrote it", err)
+	}
+	axes := len(g.Chart())
+	for i, e := range j.Elements {
+		if len(e) != axes {
+			return nil, fmt.Errorf("job.json: element %d has %d coordinates, expected %d for %s", i, len(e), axes, g.Name())
+		}
+	}
+	s := &source{dir: dir, group: g, cache: c, state: snapshot{run: r}}
+	if !r.Complete() {
+		s.state.done = make([]bool, len(j.Shards()))
+		s.look()
+	}
+	return s, nil
+}
+
+func (s *source) now() snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// look looks at an unfinished run again and reports whether there is more of it. A complete one is not looked at.
+func (s *source) look() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.state
+	if old.complete() {
+		return false
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "manifest.json")); err == nil {
+		if r, err := store.Open(s.dir); err == nil && r.Complete() && r.Hash() == old.run.Hash() {
+			s.state = snapshot{run: r, shards: len(old.done), generation: old.generation + 1}
+			return true
+		}
+	}
+	next := old
+	for i, done := range old.done {
+		if done {
+			continue
+		}
+		// The name is looked for first: it costs less than reading a marker that is not there.
+		if !s.marked(i) || !old.run.Done(i) {
+			continue
+		}
+		if next.shards == old.shards {
+			next.done = slices.Clone(old.done)
+		}
+		next.done[i] = true
+		next.shards++
+	}
+	if next.shards == old.shards {
+		return false
+	}
+	next.generation++
+	s.state = next
+	return true
+}
+
+func (s *source) marked(shard int) bool {
+	_, err := os.Stat(filepath.Join(s.dir, "shards-"+s.state.run.Hash()[:12], fmt.Sprintf("%05d.json", shard)))
+	return err == nil
+}
+
+// covers reports whether a value that was made of some shards has all that a snapshot has. Nil stands for all shards.
+func covers(have []bool, s snapshot) bool {
+	if have == nil {
+		return true
+	}
+	if s.complete() {
+		return !slices.Contains(have, false)
+	}
+	for i, done := range s.done {
+		if done && !have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// curves is one metric of one model over all samples of a job.
+type curves struct {
+	values []float32 // samples x elements, NaN where there is none
+	have   []bool    // shards that are in it; nil for all
+}
+
+var missing = float32(math.NaN())
+
+func filled(n int) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = missing
+	}
+	return v
+}
+
+// curves reads a metric of a model, or has it already.
+func (s *source) curves(at snapshot, model int, metric string, index int) ([]float32, error) {
+	v, err := s.cache.get(key{id: s.id, kind: kindCurves, model: model, metric: index}, func(v any) bool {
+		c, ok := v.(*curves)
+		return ok && covers(c.have, at)
+	}, func(old any) (any, int64, error) {
+		before, _ := old.(*curves) //nolint:errcheck // nil if there is none
+		c, err := s.readCurves(at, model, metric, before)
+		if err != nil {
+			return nil, 0, err
+		}
+		return c, int64(4*len(c.values)) + 64, nil
+	})
+	if err != nil {
+		return nil, s.clean(err)
+	}
+	return v.(*curves).values, nil //nolint:errcheck,forcetypeassert // what was put in under this key
+}
+
+func (s *source) readCurves(at snapshot, model int, metric string, before *curves) (*curves, error) {
+	j := at.run.Job()
+	e := len(j.Elements)
+	if before == nil {
+		c, err := at.run.Curves(model, metric)
+		if err != nil {
+			return nil, err
+		}
+		if len(c.Index) == j.Count {
+			return &curves{values: c.Values}, nil
+		}
+		out := &curves{values: filled(j.Count * e), have: make([]bool, len(j.Shards()))}
+		for i, k := range c.Index {
+			copy(out.values[k*e:(k+1)*e], c.Curve(i))
+			out.have[k/j.Shard] = true
+		}
+		return out, nil
+	}
+	out := &curves{values: slices.Clone(before.values), have: slices.Clone(before.have)}
+	for _, sh := range j.Shards() {
+		if out.have[sh.Index] || !at.complete() && !at.done[sh.Index] {
+			continue
+		}
+		for r, err := range at.run.Rows(store.Filter{Models: []int{model}, Metrics: []string{metric}, Lo: sh.Lo, Hi: sh.Hi, NoTop: true}) {
+			if err != nil {
+				return nil, err
+			}
+			copy(out.values[r.Index*e:(r.Index+1)*e], r.Curves[0])
+			out.have[sh.Index] = true
+		}
+	}
+	return out, nil
+}
+
+// rows is what the rows of one model say beside the curves.
+type rows struct {
+	ids    []string // "" where a sample is not computed yet
+	labels []int32  // -1 without
+	tags   map[int][]string
+	errs   map[int]string
+	top    []int32 // samples x elements, -1 where there is none; nil without classes or if it was not asked for
+	have   []bool  // shards that are in it; nil for all
+	size   int64
+}
+
+// names are the model under which names of samples are cached: rows without classes, of the first model, with the errors of all.
+const names = -1
+
+// names reads the samples of a run.
+func (s *source) names(at snapshot) (*rows, error) { return s.rows(at, names) }
+
+// top reads the predicted classes of a model; nil if the output has none.
+func (s *source) top(at snapshot, model int) ([]int32, error) {
+	if at.run.Job().Classes == 0 {
+		return nil, nil
+	}
+	r, err := s.rows(at, model)
+	if err != nil {
+		return nil, err
+	}
+	return r.top, nil
+}
+
+func (s *source) rows(at snapshot, model int) (*rows, error) {
+	v, err := s.cache.get(key{id: s.id, kind: kindRows, model: model}, func(v any) bool {
+		r, ok := v.(*rows)
+		return ok && covers(r.have, at)
+	}, func(old any) (any, int64, error) {
+		before, _ := old.(*rows) //nolint:errcheck // nil if there is none
+		r, err := s.readRows(at, model, before)
+		if err != nil {
+			return nil, 0, err
+		}
+		return r, r.size, nil
+	})
+	if err != nil {
+		return nil, s.clean(err)
+	}
+	return v.(*rows), nil //nolint:errcheck,forcetypeassert // what was put in under this key
+}
+
+// readRows reads rows of a model, those of shards that came since the last time if it has them.
+func (s *source) readRows(at snapshot, model int, before *rows) (*rows, error) {
+	j := at.run.Job()
+	e := len(j.Elements)
+	shards := j.Shards()
+	out := &rows{errs: map[int]string{}, tags: map[int][]string{}}
+	switch {
+	case before != nil:
+		out.ids, out.labels, out.top, out.have = slices.Clone(before.ids), slices.Clone(before.labels), slices.Clone(before.top), slices.Clone(before.have)
+		maps.Copy(out.errs, before.errs)
+		maps.Copy(out.tags, before.tags)
+	case model == names:
+		out.ids, out.labels = make([]string, j.Count), make([]int32, j.Count)
+		for i := range out.labels {
+			out.labels[i] = -1
+		}
+	default:
+		out.top = make([]int32, j.Count*e)
+		for i := range out.top {
+			out.top[i] = -1
+		}
+	}
+	if out.have == nil {
+		out.have = make([]bool, len(shards))
+	}
+	var todo []job.Shard
+	for _, sh := range shards {
+		if !out.have[sh.Index] && (at.complete() || at.done[sh.Index]) {
+			todo = append(todo, sh)
+			out.have[sh.Index] = true
+		}
+	}
+	f := store.Filter{Metrics: []string{}, NoTop: model == names}
+	switch failed := at.run.Manifest(); {
+	case model != names:
+		f.Models = []int{model}
+	case failed != nil && failed.Failed == 0:
+		f.Models = []int{0} // nothing is to be learned from the others
+	}
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for part := range slices.Chunk(todo, max(1, len(todo)/16)) {
+		g.Go(func() error {
+			for _, sh := range part {
+				f := f
+				f.Lo, f.Hi = sh.Lo, sh.Hi
+				for r, err := range at.run.Rows(f) {
+					if err != nil {
+						return err
+					}
+					if model != names {
+						copy(out.top[r.Index*e:(r.Index+1)*e], r.Top)
+						continue
+					}
+					if r.Model == 0 {
+						out.ids[r.Index], out.labels[r.Index] = r.Sample, int32(r.Label)
+					}
+					if r.Err == "" && len(r.Tags) == 0 {
+						continue
+					}
+					mu.Lock()
+					if r.Model == 0 && len(r.Tags) > 0 {
+						out.tags[r.Index] = r.Tags
+					}
+					if r.Err != "" && out.errs[r.Index] == "" {
+						out.errs[r.Index] = s.scrub(r.Err)
+					}
+					mu.Unlock()
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(out.have, false) {
+		out.have = nil
+	}
+	out.size = int64(4*len(out.top)+20*len(out.labels)) + 64
+	for _, id := range out.ids {
+		out.size += int64(len(id))
+	}
+	for _, t := range out.tags {
+		out.size += int64(48 + 32*len(t))
+	}
+	return out, nil
+}
+
+// fold is the summary of a complete run; nil if there is none that belongs to it.
+func (s *source) fold(at snapshot) *fold.Summary {
+	if !at.complete() {
+		return nil
+	}
+	s.summaryOnce.Do(func() { s.summary, s.summaryErr = readSummary(s.dir, at.run) })
+	return s.summary
+}
+
+// maxSummary bounds what is read of a summary, in bytes.
+const maxSummary = 1 << 30
+
+func readSummary(dir string, r *store.Run) (*fold.Summary, error) {
+	name := filepath.Join(dir, "summary.json")
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // a run may have none
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxSummary {
+		return nil, fmt.Errorf("summary.json: %d bytes; a summary has at most %d", info.Size(), maxSummary)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	sum := new(fold.Summary)
+	if err := json.Unmarshal(b, sum); err != nil {
+		return nil, fmt.Errorf("summary.json: %w", err)
+	}
+	j := r.Job()
+	if sum.Format != fold.Format || sum.Job != r.Hash() || len(sum.Models) != len(j.Models) || len(sum.Metrics) != len(j.Metrics) ||
+		len(sum.Slices) == 0 || len(sum.Curves) != len(sum.Models)*len(sum.Metrics)*len(sum.Slices) {
+		return nil, errors.New("summary.json does not belong to this run; the command that made the run writes it anew")
+	}
+	for i := range sum.Curves {
+		if len(sum.Curves[i].Mean) != len(j.Elements) {
+			return nil, fmt.Errorf("summary.json: curve %d has %d values, expected %d", i, len(sum.Curves[i].Mean), len(j.Elements))
+		}
+	}
+	return sum, nil
+}

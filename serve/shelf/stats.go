@@ -1,0 +1,114 @@
+package shelf
+
+import (
+	"math"
+	"runtime"
+
+	"nero/measure/metric"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Stats sums up every sample's curve of one metric under one model. Every list has one entry per sample; samples that are not computed
+// yet, or failed, are NaN and -1. The lists are shared: callers must not change them.
+type Stats struct {
+	// Mean and SD are over the orbit, with the weights of the plan. They are NaN if a value is not finite: leaving it out would
+	// flatter the model.
+	Mean, SD []float32
+	Min, Max []float32 // of the finite values; NaN if there are none
+	Identity []float32 // the value at the identity; NaN if the plan does not visit it
+	Worst    []int32   // element with the worst finite value by the metric's better direction, the first of equal ones; -1 if there is none
+
+	Lo, Hi float64 // extremes over all samples; NaN if there are none
+
+	orbit []float64 // Mean before it is rounded
+	bad   []int32   // first element with a value that is not finite, -1 if there is none
+}
+
+func (s *Stats) bytes() int64 { return int64(len(s.Mean)) * (6*4 + 8 + 4) }
+
+// worse reports whether a is worse than b.
+func worse(m *metric.Metric, a, b float32) bool {
+	if m.Better == metric.Higher {
+		return a < b
+	}
+	return a > b
+}
+
+func finite(v float32) bool {
+	return math.Float32bits(v)&0x7f800000 != 0x7f800000
+}
+
+func statsOf(values []float32, n, e int, weights []float64, identity int, m *metric.Metric) *Stats {
+	s := &Stats{
+		Mean: make([]float32, n), SD: make([]float32, n), Min: make([]float32, n), Max: make([]float32, n), Identity: make([]float32, n),
+		Worst: make([]int32, n), orbit: make([]float64, n), bad: make([]int32, n),
+		Lo: math.NaN(), Hi: math.NaN(),
+	}
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	const block = 1024
+	for from := 0; from < n; from += block {
+		g.Go(func() error {
+			for i := from; i < min(from+block, n); i++ {
+				s.sample(i, values[i*e:(i+1)*e:(i+1)*e], weights, m)
+				s.Identity[i] = missing
+				if identity >= 0 {
+					s.Identity[i] = values[i*e+identity]
+				}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // nothing fails
+	for i := range n {
+		if lo, hi := float64(s.Min[i]), float64(s.Max[i]); !math.IsNaN(lo) {
+			if math.IsNaN(s.Lo) || lo < s.Lo {
+				s.Lo = lo
+			}
+			if math.IsNaN(s.Hi) || hi > s.Hi {
+				s.Hi = hi
+			}
+		}
+	}
+	return s
+}
+
+// sample sums one curve up. The order of the additions is that of package fold, so that means are the same bit for bit.
+func (s *Stats) sample(i int, c []float32, weights []float64, m *metric.Metric) {
+	s.Worst[i], s.bad[i], s.Min[i], s.Max[i] = -1, -1, missing, missing
+	sum, weight := 0.0, 0.0
+	for k, v := range c {
+		if !finite(v) {
+			if s.bad[i] < 0 {
+				s.bad[i] = int32(k)
+			}
+			continue
+		}
+		w := 1.0
+		if weights != nil {
+			w = weights[k]
+		}
+		sum, weight = sum+w*float64(v), weight+w
+		if s.Worst[i] < 0 {
+			s.Worst[i], s.Min[i], s.Max[i] = int32(k), v, v
+			continue
+		}
+		if worse(m, v, c[s.Worst[i]]) {
+			s.Worst[i] = int32(k)
+		}
+		s.Min[i], s.Max[i] = min(s.Min[i], v), max(s.Max[i], v)
+	}
+	mean, spread := sum/weight, 0.0
+	if s.bad[i] >= 0 {
+		mean = math.NaN()
+	}
+	for k, v := range c {
+		w := 1.0
+		if weights != nil {
+			w = weights[k]
+		}
+		spread += w * (float64(v) - mean) * (float64(v) - mean)
+	}
+	s.orbit[i], s.Mean[i], s.SD[i] = mean, float32(mean), float32(math.Sqrt(spread/weight))
+}
