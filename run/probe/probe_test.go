@@ -572,6 +572,10 @@ func TestFarElements(t *testing.T) {
 	if _, err := s.At(t.Context(), 0, group.Element{100_001, 0}, nil); !errors.Is(err, ErrElement) {
 		t.Errorf("beyond: %v", err)
 	}
+	// What is as good as a stored element is that element, to the last bit.
+	if g, k, err := s.Element(group.Element{100_000 - 1e-10, 0}); err != nil || k != 1 || g[0] != 100_000 {
+		t.Errorf("close to a stored element: %v, %d, %v", g, k, err)
+	}
 }
 
 // Every element that is taken is its own canonical form, and inputs can be moved by it; every nearest one is taken.
@@ -679,10 +683,12 @@ func TestBusy(t *testing.T) {
 		}()
 	}
 	until(t, "two run and one waits", func() bool { return e.runs.Load() == before+2 && s.models.waiting.Load() == 1 })
-	if _, err := s.At(t.Context(), 3, group.Element{10}, nil); !errors.Is(err, ErrBusy) {
+	soon, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := s.At(soon, 3, group.Element{10}, nil); !errors.Is(err, ErrBusy) {
 		t.Errorf("the fourth: %v", err)
 	}
-	if _, err := s.Orbit(t.Context(), 3, nil, nil, 1); !errors.Is(err, ErrBusy) {
+	if _, err := s.Orbit(soon, 3, nil, nil, 1); !errors.Is(err, ErrBusy) {
 		t.Errorf("an orbit: %v", err)
 	}
 	if _, err := s.Input(t.Context(), 3, group.Element{10}); err != nil {
@@ -978,6 +984,12 @@ func TestOpenRun(t *testing.T) {
 			}
 			write(t, filepath.Join(s.Data.Images, "a", "9.png"), b)
 		}, "samples of other names", []string{"holds other files", "holds other files"}, ""},
+		{"a sample renamed", func(t *testing.T, s *job.Study, _ *workload.Options) {
+			t.Helper()
+			if err := os.Rename(filepath.Join(s.Data.Images, "a", "3.png"), filepath.Join(s.Data.Images, "a", "4.png")); err != nil {
+				t.Fatal(err)
+			}
+		}, "3.png is not there any more", []string{"samples of other names", "samples of other names"}, ""},
 		{"the data gone", func(t *testing.T, s *job.Study, _ *workload.Options) {
 			t.Helper()
 			if err := os.RemoveAll(s.Data.Images); err != nil {
