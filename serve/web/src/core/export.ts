@@ -5,17 +5,15 @@
 export type Cell = string | number | boolean | null;
 
 export interface Column {
-  /** For programs: letters, digits and underscores, with the unit at the end, such as angle_deg. */
+  /** Letters, digits and underscores, with the unit at the end, such as angle_deg; unique within the table. */
   name: string;
-  /** For people. */
-  title: string;
-  /** Significant digits for people, 4 by default; programs get all that there are. */
-  digits?: number;
+  /** What the cells are: text stands at the left; integers are written in full; float32 has no more digits than it holds. */
+  kind: 'text' | 'integer' | 'float32' | 'float64';
 }
 
 export interface Table {
   title: string;
-  /** Lines on what the numbers are of: run, slice, digests, version. */
+  /** What the numbers are of: run, slice, digests, version. In Markdown and LaTeX, which people read. */
   notes?: readonly string[];
   columns: readonly Column[];
   rows: Iterable<readonly Cell[]>;
@@ -23,105 +21,149 @@ export interface Table {
 
 export type TableFormat = 'csv' | 'jsonl' | 'md' | 'tex';
 
-/** The media type and the extension of every form. */
+/** The media type of every form. */
 export const media: Record<TableFormat | 'svg' | 'png', string> = {
-  csv: 'text/csv;charset=utf-8',
-  jsonl: 'application/jsonl;charset=utf-8',
-  md: 'text/markdown;charset=utf-8',
-  tex: 'text/x-tex;charset=utf-8',
+  csv: 'text/csv; charset=utf-8; header=present',
+  jsonl: 'application/jsonl',
+  md: 'text/markdown; charset=utf-8; variant=GFM',
+  tex: 'application/x-latex',
   svg: 'image/svg+xml;charset=utf-8',
   png: 'image/png',
 };
 
-/** tableText is a table in one of the forms. */
+/**
+ * tableText is a table in one of the forms: byte for byte what the command line and the server write (the Go package present/table),
+ * and the notes behind it in the two forms that people read.
+ */
 export function tableText(t: Table, f: TableFormat): string {
   return { csv, jsonl, md: markdown, tex: latex }[f](t);
 }
 
-/** csv is RFC 4180 with a header line of machine names, lines that end in LF, and an empty field for what is missing. */
-export function csv(t: Table): string {
-  const line = (cells: readonly string[]) => cells.map(csvField).join(',') + '\n';
-  let out = line(t.columns.map((c) => c.name));
-  for (const r of t.rows) out += line(t.columns.map((_, k) => exact(r[k])));
+/** goFloat is a number as Go's strconv writes it with format 'g': digits significant ones, or as few as give the number back. */
+export function goFloat(v: number, digits: number | 'shortest', single = false): string {
+  if (v === 0) return '0';
+  let e: string;
+  if (digits !== 'shortest') e = halfEven(v, digits);
+  else if (!single) e = v.toExponential();
+  else {
+    let p = 1;
+    while (p < 9 && Math.fround(Number(v.toPrecision(p))) !== v) p++;
+    e = v.toExponential(p - 1);
+  }
+  const m = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(e)!;
+  const sign = m[1], d = (m[2] + (m[3] ?? '')).replace(/0+$/, ''), exp = Number(m[4]), n = d.length, point = exp + 1;
+  const most = digits === 'shortest' ? 6 : digits > n && n >= point ? n : digits;
+  if (exp < -4 || exp >= most) {
+    return `${sign}${d[0]}${n > 1 ? '.' + d.slice(1) : ''}e${exp < 0 ? '-' : '+'}${String(Math.abs(exp)).padStart(2, '0')}`;
+  }
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${d}`;
+  return n <= point ? sign + d.padEnd(point, '0') : `${sign}${d.slice(0, point)}.${d.slice(point)}`;
+}
+
+/** halfEven is v.toExponential(digits - 1), exact ties to even, as Go rounds. */
+function halfEven(v: number, digits: number): string {
+  const up = v.toExponential(digits - 1), m = /^-?(\d)\.(\d+)e/.exec(v.toExponential(60))!, d = m[1] + m[2];
+  if (!/^50*$/.test(d.slice(digits)) || Number(d[digits - 1]) % 2 === 1) return up;
+  return v.toExponential(60).replace(/^(-?\d)\.(\d+)e/, (_, a: string, b: string) => `${a}${digits > 1 ? '.' + b.slice(0, digits - 1) : ''}e`);
+}
+
+const gone = (c: Cell | undefined): c is null | undefined => c === null || c === undefined || (typeof c === 'number' && !Number.isFinite(c));
+
+/** exact is a cell that is no text, with all its digits; empty for what is missing. */
+export function exact(c: Cell | undefined, kind: Column['kind'] = 'float64'): string {
+  if (gone(c)) return '';
+  if (typeof c !== 'number') return String(c);
+  return kind === 'integer' ? String(c + 0) : goFloat(c, 'shortest', kind === 'float32');
+}
+
+/** rounded is a cell for people: four significant digits, integers in full; empty for what is missing. */
+export function rounded(c: Cell | undefined, kind: Column['kind'] = 'float64'): string {
+  if (gone(c) || typeof c !== 'number' || kind === 'integer') return exact(c, kind);
+  const a = Math.abs(c);
+  if (a >= 1e4 && a < 1e7) { // 12345, not 1.234e+04
+    const f = Math.floor(c), tie = c - f === 0.5;
+    return String(tie ? (f % 2 === 0 ? f : f + 1) : Math.round(c));
+  }
+  return goFloat(c, 4);
+}
+
+/** formula says whether a spreadsheet would take a text for one. */
+const formula = (s: string): boolean => /^[=+\-@\t\r\n＝＋－＠]/.test(s);
+
+/**
+ * csv is RFC 4180 with line feeds: the names of the columns, then the rows. A text that a spreadsheet would take for a formula gets an
+ * apostrophe before it, the spreadsheets' own sign for text.
+ */
+function csv(t: Table): string {
+  const text = (s: string) => csvField(formula(s) ? "'" + s : s);
+  const line = (cells: readonly string[]) => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + '\n';
+  let out = line(t.columns.map((c) => text(c.name)));
+  for (const r of t.rows) out += line(t.columns.map((c, k) => (typeof r[k] === 'string' ? text(r[k]) : exact(r[k], c.kind))));
   return out;
 }
 
 /** csvField quotes a field where it has to be. */
 export function csvField(s: string): string {
-  return /[",\r\n]|^\s/.test(s) || s === '\\.' ? '"' + s.replaceAll('"', '""') + '"' : s;
+  return /[",\r\n]|^[\s\u0085]/.test(s) || s === '\\.' ? '"' + s.replaceAll('"', '""') + '"' : s;
 }
 
-/** jsonl is one JSON object per line, by machine name; null for what is missing. */
-export function jsonl(t: Table): string {
+/** jsonl is one object per row, its keys in the order of the columns; null for what is missing. */
+function jsonl(t: Table): string {
+  const text = (s: string) => JSON.stringify(s).replace(/[\u2028\u2029]/g, (c) => '\\u' + c.charCodeAt(0).toString(16));
+  const keys = t.columns.map((c) => text(c.name) + ':');
   let out = '';
   for (const r of t.rows) {
-    out += JSON.stringify(Object.fromEntries(t.columns.map((c, k) => [c.name, typeof r[k] === 'number' && !Number.isFinite(r[k]) ? null : (r[k] ?? null)]))) + '\n';
+    out += '{' + t.columns.map((c, k) => keys[k] + (typeof r[k] === 'string' ? text(r[k]) : exact(r[k], c.kind) || 'null')).join(',') + '}\n';
   }
   return out;
 }
 
-/** markdown is a table of GitHub's dialect with a title above and the notes below. */
-export function markdown(t: Table): string {
-  const rows = [...t.rows], numeric = t.columns.map((_, k) => rows.some((r) => typeof r[k] === 'number') && rows.every((r) => typeof r[k] !== 'string'));
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
-  let out = `**${mdText(t.title)}**\n\n` + line(t.columns.map((c) => mdText(c.title))) + line(numeric.map((n) => (n ? '---:' : '---')));
-  for (const r of rows) out += line(t.columns.map((c, k) => mdText(shown(r[k], c.digits))));
+/** plain is a text on one line: control characters and line ends become spaces. */
+const plain = (s: string): string => s.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ').replace(/[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]/g, (c) => (c.length === 2 ? c : '\ufffd'));
+
+/** mdText is a text in which nothing is taken for Markdown or HTML. */
+export function mdText(s: string): string {
+  return plain(s).replace(/[<&\\`*_{}[\]|~$!@:^#>]/g, (c) => (c === '<' ? '&lt;' : c === '&' ? '&amp;' : '\\' + c));
+}
+
+/** markdown is a table of GitHub Flavored Markdown below its title. */
+function markdown(t: Table): string {
+  const line = (cells: readonly string[]) => cells.map((c) => `| ${c} `).join('') + '|\n';
+  let out = t.title ? mdText(t.title) + '\n\n' : '';
+  out += line(t.columns.map((c) => mdText(c.name))) + line(t.columns.map((c) => (c.kind === 'text' ? ':---' : '---:')));
+  for (const r of t.rows) out += line(t.columns.map((c, k) => (typeof r[k] === 'string' ? mdText(r[k]) : rounded(r[k], c.kind))));
   for (const n of t.notes ?? []) out += `\n${mdText(n)}\n`;
   return out;
 }
 
-/** mdText is a text in which nothing is taken for Markdown or HTML, on one line. */
-export function mdText(s: string): string {
-  return s
-    .replace(/\s+/g, ' ')
-    .replace(/[\\`*_{}[\]<>|~$]/g, '\\$&')
-    .replace(/&/g, '&amp;')
-    .replace(/^(\s*)([#+-])(?=\s|$)/, '$1\\$2')
-    .replace(/^(\s*\d+)([.)])(?=\s|$)/, '$1\\$2');
-}
-
-/** latex is a table environment with booktabs rules, the title as its caption and the notes as comments. */
-export function latex(t: Table): string {
-  const rows = [...t.rows], numeric = t.columns.map((_, k) => rows.some((r) => typeof r[k] === 'number') && rows.every((r) => typeof r[k] !== 'string'));
-  const line = (cells: readonly string[]) => `    ${cells.join(' & ')} \\\\\n`;
-  let out = '% \\usepackage{booktabs}\n';
-  for (const n of t.notes ?? []) out += `% ${n.replace(/\s+/g, ' ')}\n`;
-  out += `\\begin{table}\n  \\centering\n  \\caption{${texText(t.title)}}\n  \\begin{tabular}{${numeric.map((n) => (n ? 'r' : 'l')).join('')}}\n    \\toprule\n`;
-  out += line(t.columns.map((c) => texText(c.title))) + '    \\midrule\n';
-  for (const r of rows) {
-    const cells = t.columns.map((c, k) => (typeof r[k] === 'number' ? texNumber(shown(r[k], c.digits)) : texText(shown(r[k], c.digits))));
-    if (cells[0].startsWith('[')) cells[0] = '{}' + cells[0]; // after \\ a bracket is an argument
-    out += line(cells);
-  }
-  return out + '    \\bottomrule\n  \\end{tabular}\n\\end{table}\n';
-}
-
-const texChars: Record<string, string> = {
-  '\\': '\\textbackslash{}', '{': '\\{', '}': '\\}', $: '\\$', '&': '\\&', '#': '\\#', _: '\\_', '%': '\\%', '~': '\\textasciitilde{}',
-  '^': '\\textasciicircum{}', '<': '\\textless{}', '>': '\\textgreater{}', '|': '\\textbar{}', '"': '\\textquotedbl{}', '°': '\\textdegree{}',
-  '−': '$-$', '·': '$\\cdot$', '×': '$\\times$', '±': '$\\pm$', '≤': '$\\leq$', '≥': '$\\geq$', '∞': '$\\infty$', '…': '\\ldots{}',
+const texMarks: Record<string, string> = {
+  '\\': '\\textbackslash{}', '{': '\\{', '}': '\\}', $: '\\$', '&': '\\&', '#': '\\#', '%': '\\%', _: '\\_',
+  '^': '\\textasciicircum{}', '~': '\\textasciitilde{}', '<': '\\textless{}', '>': '\\textgreater{}', '|': '\\textbar{}',
+  '`': '\\textasciigrave{}', '[': '{[}', ']': '{]}', '*': '{*}', '-': '-{}', '"': '\\textquotedbl{}', "'": "'{}",
+  '\u00a0': '\\nobreakspace{}', '°': '\\textdegree{}', '×': '\\texttimes{}', '±': '\\textpm{}', µ: '\\textmu{}',
 };
 
-/** texText is a text in which nothing is taken for a command, on one line. */
+/** texText is a text in which nothing is taken for a command, for a ligature or for an argument. */
 export function texText(s: string): string {
-  return s.replace(/\s+/g, ' ').replace(/[\\{}$&#_%~^<>|"°−·×±≤≥∞…]/g, (c) => texChars[c]);
+  return plain(s).replace(/[\\{}$&#%_^~<>|`[\]*"'\u00a0°×±µ-]/g, (c) => texMarks[c]);
 }
 
-const texNumber = (s: string): string => s.replace('−', '-').replace(/^-/, '$-$').replace(/e([+-]?)(\d+)$/, (_, sign: string, d: string) => `$\\times 10^{${sign === '-' ? '-' : ''}${Number(d)}}$`);
-
-/** exact is a cell for programs: a number with all its digits. */
-export function exact(c: Cell | undefined): string {
-  return c === null || c === undefined || (typeof c === 'number' && !Number.isFinite(c)) ? '' : String(Object.is(c, -0) ? 0 : c);
+/** texNumber is a number of rounded with a real minus and power of ten. */
+function texNumber(s: string): string {
+  if (s === '' || s === 'true' || s === 'false') return s;
+  const [m, e] = s.split('e');
+  return e === undefined ? `$${s}$` : `$${m}\\times 10^{${Number(e)}}$`;
 }
 
-/** shown is a cell for people: a number with that many significant digits, a dash for what is missing. */
-export function shown(c: Cell | undefined, digits = 4): string {
-  if (c === null || c === undefined || (typeof c === 'number' && !Number.isFinite(c))) return '–';
-  if (typeof c === 'boolean') return c ? 'yes' : 'no';
-  if (typeof c !== 'number') return c;
-  if (Number.isInteger(c) && Math.abs(c) < 1e15) return String(c + 0);
-  const a = Math.abs(c);
-  return a >= 1e-4 && a < 1e6 ? String(Number(c.toPrecision(digits))) : c.toExponential(Math.max(0, digits - 1));
+/** latex is a tabular that needs no package, below a comment with its title. */
+function latex(t: Table): string {
+  const line = (cells: readonly string[]) => cells.join(' & ') + ' \\\\\n';
+  let out = t.title ? `% ${plain(t.title)}\n` : '';
+  for (const n of t.notes ?? []) out += `% ${plain(n)}\n`;
+  out += `\\begin{tabular}{${t.columns.map((c) => (c.kind === 'text' ? 'l' : 'r')).join('')}}\n\\hline\n`;
+  out += line(t.columns.map((c) => texText(c.name))) + '\\hline\n';
+  for (const r of t.rows) out += line(t.columns.map((c, k) => (typeof r[k] === 'string' ? texText(r[k]) : texNumber(rounded(r[k], c.kind)))));
+  return out + '\\hline\n\\end{tabular}\n';
 }
 
 /** fileName is words joined to a name that every file system takes: letters, digits, '-', '_' and '.'. */
