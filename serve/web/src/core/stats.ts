@@ -1,0 +1,392 @@
+/**
+ * Statistics of values by sample and element, for the sets of samples that somebody chooses in the page. The words and rules are
+ * those of the server: a value that is not finite (NaN, infinite) is in no mean and is counted; samples are the unit of every
+ * interval; a quantile is one of the values.
+ */
+
+/**
+ * Values of one metric and model, row by row: n samples by e elements. Bytes stand for equally spaced values from lo (0) to hi
+ * (254), 255 for what is missing; floats stand for themselves.
+ */
+export interface Matrix {
+  n: number;
+  e: number;
+  data: Uint8Array | Float32Array;
+  lo: number;
+  hi: number;
+}
+
+/** Which samples count: 0 for those that do not; null for all. */
+export type Mask = Uint8Array | null;
+
+/** The value of a code of a matrix of bytes; NaN for 255. */
+export const decoded = (m: { lo: number; hi: number }, code: number): number => (code === 255 ? NaN : m.lo + ((m.hi - m.lo) * code) / 254);
+
+/** An interval for the mean of the population that independent values come from. */
+export interface Estimate {
+  /** Finite values. */
+  n: number;
+  /** Others. */
+  missing: number;
+  /** NaN if there is no value. */
+  mean: number;
+  /** Standard deviation, with n-1; NaN below two values. */
+  sd: number;
+  /** The interval; infinite below two values, which tell nothing about their spread. */
+  lo: number;
+  hi: number;
+}
+
+/** The distribution over samples at every element; lists have one entry per element. */
+export interface Curve {
+  n: Int32Array;
+  missing: Int32Array;
+  mean: Float64Array;
+  sd: Float64Array;
+  lo: Float64Array;
+  hi: Float64Array;
+  p10: Float64Array;
+  p90: Float64Array;
+  min: Float64Array;
+  max: Float64Array;
+}
+
+function emptyCurve(e: number): Curve {
+  const f = () => new Float64Array(e).fill(NaN);
+  return { n: new Int32Array(e), missing: new Int32Array(e), mean: f(), sd: f(), lo: f(), hi: f(), p10: f(), p90: f(), min: f(), max: f() };
+}
+
+function check(m: Matrix, mask: Mask): void {
+  if (m.data.length !== m.n * m.e) throw new RangeError(`a matrix of ${m.n} × ${m.e} has ${m.data.length} values`);
+  if (mask && mask.length !== m.n) throw new RangeError(`${mask.length} entries of a mask for ${m.n} samples`);
+}
+
+/** The quantile q of n sorted values is the k-th, k = ⌈q·n⌉, at least the first (type 1 of Hyndman and Fan 1996). */
+const rankOfQuantile = (q: number, n: number) => Math.max(1, Math.ceil(q * n));
+
+/** The quantile q (0 to 1) of the finite values; NaN if there is none. */
+export function quantile(values: ArrayLike<number>, q: number): number {
+  const x = Float64Array.from(values).filter(Number.isFinite).sort();
+  return x.length === 0 || !(q >= 0 && q <= 1) ? NaN : (x[rankOfQuantile(q, x.length) - 1] as number);
+}
+
+/** How many columns are counted at once, which bounds the memory for counts. */
+const block = 2048;
+
+/** The distribution of the values of the chosen samples at every element. Confidence is that of lo and hi. */
+export function perElement(m: Matrix, mask: Mask = null, confidence = 0.95): Curve {
+  check(m, mask);
+  if (m.data instanceof Uint8Array) return counted(m.e, 256, (k) => decoded(m, k), (from, to, counts) => {
+    const data = m.data;
+    for (let i = 0; i < m.n; i++) {
+      if (mask && mask[i] === 0) continue;
+      for (let p = i * m.e + from, end = i * m.e + to, base = 0; p < end; p++, base += 256) counts[base + (data[p] as number)]!++;
+    }
+  }, confidence);
+  return gathered(m.n, m.e, mask, (i, k) => m.data[i * m.e + k] as number, confidence);
+}
+
+/** The curve of values that are known by how often each code occurs; the last code is that of missing values. */
+function counted(e: number, codes: number, value: (code: number) => number, count: (from: number, to: number, counts: Uint32Array) => void, confidence: number): Curve {
+  const out = emptyCurve(e);
+  const values = Float64Array.from({ length: codes }, (_, k) => value(k));
+  const width = Math.max(1, Math.min(e, Math.floor((block * 256) / codes)));
+  const counts = new Uint32Array(width * codes);
+  for (let from = 0; from < e; from += width) {
+    const to = Math.min(from + width, e);
+    counts.fill(0);
+    count(from, to, counts);
+    for (let k = from; k < to; k++) {
+      const c = counts.subarray((k - from) * codes, (k - from + 1) * codes);
+      let [n, sum] = [0, 0];
+      for (let j = 0; j < codes - 1; j++) {
+        n += c[j] as number;
+        sum += (c[j] as number) * j;
+      }
+      out.n[k] = n;
+      out.missing[k] = c[codes - 1] as number;
+      if (n === 0) continue;
+      // Values are linear in the codes, so their mean is that of the codes, exactly.
+      const middle = sum / n;
+      let squares = 0;
+      for (let j = 0; j < codes - 1; j++) squares += (c[j] as number) * (j - middle) * (j - middle);
+      const step = (values[1] as number) - (values[0] as number);
+      const [ten, ninety] = [rankOfQuantile(0.1, n), rankOfQuantile(0.9, n)];
+      for (let j = 0, below = 0; j < codes - 1; j++) {
+        const here = c[j] as number;
+        if (here === 0) continue;
+        const v = values[j] as number;
+        if (below === 0) out.min[k] = v;
+        if (below < ten && below + here >= ten) out.p10[k] = v;
+        if (below < ninety && below + here >= ninety) out.p90[k] = v;
+        below += here;
+        out.max[k] = v;
+      }
+      close(out, k, (values[0] as number) + step * middle, squares * step * step, confidence);
+    }
+  }
+  return out;
+}
+
+/** The curve of values that have to be collected element by element. */
+function gathered(n: number, e: number, mask: Mask, value: (i: number, k: number) => number, confidence: number): Curve {
+  const out = emptyCurve(e);
+  const column = new Float64Array(n);
+  for (let k = 0; k < e; k++) {
+    let [count, missing, sum] = [0, 0, 0];
+    for (let i = 0; i < n; i++) {
+      if (mask && mask[i] === 0) continue;
+      const v = value(i, k);
+      if (Number.isFinite(v)) {
+        column[count++] = v;
+        sum += v;
+      } else missing++;
+    }
+    out.n[k] = count;
+    out.missing[k] = missing;
+    if (count === 0) continue;
+    const x = column.subarray(0, count).sort();
+    const mean = sum / count;
+    let squares = 0;
+    for (const v of x) squares += (v - mean) * (v - mean);
+    out.min[k] = x[0] as number;
+    out.max[k] = x[count - 1] as number;
+    out.p10[k] = x[rankOfQuantile(0.1, count) - 1] as number;
+    out.p90[k] = x[rankOfQuantile(0.9, count) - 1] as number;
+    close(out, k, mean, squares, confidence);
+  }
+  return out;
+}
+
+/** Fills in what follows from a mean and the sum of squares around it. */
+function close(out: Curve, k: number, mean: number, squares: number, confidence: number): void {
+  const n = out.n[k] as number;
+  const sd = n < 2 ? NaN : Math.sqrt(squares / (n - 1));
+  const half = n < 2 ? Infinity : (student(n - 1, confidence) * sd) / Math.sqrt(n);
+  out.mean[k] = mean;
+  out.sd[k] = sd;
+  out.lo[k] = mean - half;
+  out.hi[k] = mean + half;
+}
+
+/** What the orbits of single samples come to; lists have one entry per sample, of the mask's others too. */
+export interface PerSample {
+  /** Mean over the orbit; NaN if a value is missing, since leaving it out would flatter or blame the model. */
+  mean: Float64Array;
+  /** Variance over the orbit, divided by the sum of the weights; NaN like the mean. */
+  variance: Float64Array;
+  /** The least finite value and its element, the first of several; NaN and -1 if there is none. */
+  min: Float64Array;
+  argmin: Int32Array;
+  /** The greatest finite value and its element. */
+  max: Float64Array;
+  argmax: Int32Array;
+  /** Values that are missing. */
+  missing: Int32Array;
+}
+
+/** The statistics of every sample over its orbit, under weights of the elements or equal ones. */
+export function perSample(m: Matrix, weights: ArrayLike<number> | null = null): PerSample {
+  check(m, null);
+  if (weights && weights.length !== m.e) throw new RangeError(`${weights.length} weights for ${m.e} elements`);
+  const f = () => new Float64Array(m.n).fill(NaN);
+  const out: PerSample = { mean: f(), variance: f(), min: f(), argmin: new Int32Array(m.n).fill(-1), max: f(), argmax: new Int32Array(m.n).fill(-1), missing: new Int32Array(m.n) };
+  const table = m.data instanceof Uint8Array ? Float64Array.from({ length: 256 }, (_, k) => decoded(m, k)) : null;
+  const row = new Float64Array(m.e);
+  for (let i = 0; i < m.n; i++) {
+    let [sum, weight, lo, hi, argmin, argmax, missing] = [0, 0, Infinity, -Infinity, -1, -1, 0];
+    for (let k = 0; k < m.e; k++) {
+      const raw = m.data[i * m.e + k] as number;
+      const v = table ? (table[raw] as number) : raw;
+      row[k] = v;
+      if (!Number.isFinite(v)) {
+        missing++;
+        continue;
+      }
+      const w = weights ? (weights[k] as number) : 1;
+      sum += w * v;
+      weight += w;
+      if (v < lo) [lo, argmin] = [v, k];
+      if (v > hi) [hi, argmax] = [v, k];
+    }
+    out.missing[i] = missing;
+    if (argmin < 0) continue;
+    [out.min[i], out.argmin[i], out.max[i], out.argmax[i]] = [lo, argmin, hi, argmax];
+    if (missing > 0 || !(weight > 0)) continue;
+    const mean = sum / weight;
+    let squares = 0;
+    for (let k = 0; k < m.e; k++) {
+      const d = (row[k] as number) - mean;
+      squares += (weights ? (weights[k] as number) : 1) * d * d;
+    }
+    out.mean[i] = mean;
+    out.variance[i] = squares / weight;
+  }
+  return out;
+}
+
+/** Student's interval for the mean of independent values, one per sample (Student 1908). */
+export function estimate(values: ArrayLike<number>, mask: Mask = null, confidence = 0.95): Estimate {
+  let [n, missing, sum] = [0, 0, 0];
+  for (let i = 0; i < values.length; i++) {
+    if (mask && mask[i] === 0) continue;
+    const v = values[i] as number;
+    if (Number.isFinite(v)) {
+      n++;
+      sum += v;
+    } else missing++;
+  }
+  const mean = n === 0 ? NaN : sum / n;
+  let squares = 0;
+  for (let i = 0; i < values.length; i++) {
+    if (mask && mask[i] === 0) continue;
+    const v = values[i] as number;
+    if (Number.isFinite(v)) squares += (v - mean) * (v - mean);
+  }
+  if (n < 2) return { n, missing, mean, sd: NaN, lo: -Infinity, hi: Infinity };
+  const sd = Math.sqrt(squares / (n - 1));
+  const half = (student(n - 1, confidence) * sd) / Math.sqrt(n);
+  return { n, missing, mean, sd, lo: mean - half, hi: mean + half };
+}
+
+/**
+ * The mean difference of two models on the same samples, b less a, clustered by sample: the values of one sample along its orbit
+ * depend on each other, so each sample is reduced to its own mean first. a and b are those means, one per sample. A sample
+ * without one of them is counted as missing.
+ */
+export function paired(a: ArrayLike<number>, b: ArrayLike<number>, mask: Mask = null, confidence = 0.95): Estimate {
+  if (a.length !== b.length) throw new RangeError(`${a.length} and ${b.length} samples cannot be paired`);
+  return estimate(Float64Array.from({ length: a.length }, (_, i) => (b[i] as number) - (a[i] as number)), mask, confidence);
+}
+
+/** What an interval of b less a is evidence of. */
+export function verdict(d: Estimate, better: 'higher' | 'lower'): 'better' | 'worse' | 'no evidence' {
+  if (d.lo > 0) return better === 'higher' ? 'better' : 'worse';
+  if (d.hi < 0) return better === 'higher' ? 'worse' : 'better';
+  return 'no evidence';
+}
+
+/** The distribution over samples of the difference of two models, b less a, at every element. */
+export function pairedCurve(a: Matrix, b: Matrix, mask: Mask = null, confidence = 0.95): Curve {
+  check(a, mask);
+  check(b, mask);
+  if (a.n !== b.n || a.e !== b.e) throw new RangeError(`${a.n} × ${a.e} and ${b.n} × ${b.e} cannot be paired`);
+  const [x, y] = [a.data, b.data];
+  if (x instanceof Uint8Array && y instanceof Uint8Array && a.lo === b.lo && a.hi === b.hi) {
+    const step = (a.hi - a.lo) / 254;
+    return counted(a.e, 510, (k) => step * (k - 254), (from, to, counts) => {
+      for (let i = 0; i < a.n; i++) {
+        if (mask && mask[i] === 0) continue;
+        for (let k = from, base = 0; k < to; k++, base += 510) {
+          const [p, q] = [x[i * a.e + k] as number, y[i * a.e + k] as number];
+          counts[base + (p === 255 || q === 255 ? 509 : q - p + 254)]!++;
+        }
+      }
+    }, confidence);
+  }
+  const value = (m: Matrix) => (m.data instanceof Uint8Array ? (p: number) => decoded(m, m.data[p] as number) : (p: number) => m.data[p] as number);
+  const [u, v] = [value(a), value(b)];
+  return gathered(a.n, a.e, mask, (i, k) => v(i * a.e + k) - u(i * a.e + k), confidence);
+}
+
+/** Indexes of the values in ascending order, or descending; equal values by index, NaN last in both. Those outside the mask are left out. */
+export function order(values: ArrayLike<number>, descending = false, mask: Mask = null): Int32Array {
+  const index: number[] = [];
+  for (let i = 0; i < values.length; i++) if (!mask || mask[i] !== 0) index.push(i);
+  const sign = descending ? -1 : 1;
+  return Int32Array.from(index.sort((i, j) => {
+    const [x, y] = [values[i] as number, values[j] as number];
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y)) || i - j;
+    return x < y ? -sign : x > y ? sign : i - j;
+  }));
+}
+
+/** The place of each of n samples in an order, from 0; -1 for those that are not in it. */
+export function ranks(order: Int32Array, n: number): Int32Array {
+  const out = new Int32Array(n).fill(-1);
+  order.forEach((i, k) => (out[i] = k));
+  return out;
+}
+
+/** How many values fall where. */
+export interface Histogram {
+  counts: Int32Array;
+  /** One more than there are counts: bin k holds edges[k] <= v < edges[k+1], the last one also its end. */
+  edges: Float64Array;
+  below: number;
+  above: number;
+  /** Values that are NaN. */
+  missing: number;
+}
+
+/** Counts the values in equal bins from lo to hi. */
+export function histogram(values: ArrayLike<number>, bins: number, lo: number, hi: number, mask: Mask = null): Histogram {
+  if (!(bins >= 1 && hi > lo)) throw new RangeError(`${bins} bins from ${lo} to ${hi}`);
+  const edges = Float64Array.from({ length: bins + 1 }, (_, k) => (k === bins ? hi : lo + ((hi - lo) * k) / bins));
+  const out: Histogram = { counts: new Int32Array(bins), edges, below: 0, above: 0, missing: 0 };
+  for (let i = 0; i < values.length; i++) {
+    if (mask && mask[i] === 0) continue;
+    const v = values[i] as number;
+    if (Number.isNaN(v)) out.missing++;
+    else if (v < lo) out.below++;
+    else if (v > hi) out.above++;
+    else {
+      let k = Math.min(bins - 1, Math.floor(((v - lo) / (hi - lo)) * bins));
+      // The division rounds; the edges decide.
+      while (k > 0 && v < (edges[k] as number)) k--;
+      while (k < bins - 1 && v >= (edges[k + 1] as number)) k++;
+      out.counts[k]!++;
+    }
+  }
+  return out;
+}
+
+/** The (1+confidence)/2 quantile of Student's distribution with df degrees of freedom: an interval is the mean ± this · s/√n. */
+export function student(df: number, confidence: number): number {
+  if (!(df > 0 && confidence > 0 && confidence < 1)) return NaN;
+  // P(|T| > t) = I(df/(df+t²); df/2, 1/2). Of the two probabilities the smaller one keeps its digits.
+  const below = (t: number) =>
+    confidence < 0.5 ? incompleteBeta((t * t) / (df + t * t), 0.5, df / 2) < confidence : incompleteBeta(df / (df + t * t), df / 2, 0.5) > 1 - confidence;
+  let [lo, hi] = [0, 2];
+  while (below(hi) && hi < 1e150) [lo, hi] = [hi, 2 * hi];
+  for (let k = 0; k < 100 && hi - lo > 1e-14 * hi; k++) {
+    const t = (lo + hi) / 2;
+    if (below(t)) lo = t;
+    else hi = t;
+  }
+  return (lo + hi) / 2;
+}
+
+/** ln Γ(x), x > 0 (Lanczos 1964, the coefficients of g = 7, n = 9). */
+function logGamma(x: number): number {
+  const c = [0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7];
+  if (x < 0.5) return Math.log(Math.PI / Math.sin(Math.PI * x)) - logGamma(1 - x);
+  const z = x - 1;
+  let sum = c[0] as number;
+  for (let k = 1; k < 9; k++) sum += (c[k] as number) / (z + k);
+  const t = z + 7.5;
+  return 0.5 * Math.log(2 * Math.PI) + (z + 0.5) * Math.log(t) - t + Math.log(sum);
+}
+
+/** The regularised incomplete beta function I(x; a, b), by its continued fraction (Lentz 1976; NIST DLMF 8.17.22). */
+function incompleteBeta(x: number, a: number, b: number): number {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
+  const front = Math.exp(a * Math.log(x) + b * Math.log1p(-x) - (logGamma(a) + logGamma(b) - logGamma(a + b))) / a;
+  const tiny = 1e-300;
+  let f = 1;
+  let c = 1;
+  let d = 0;
+  for (let k = 0; k < 1000; k++) {
+    const m = k >> 1;
+    const n = k === 0 ? 1 : k % 2 === 0 ? (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m)) : (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 + n * d;
+    d = 1 / (Math.abs(d) < tiny ? tiny : d);
+    c = 1 + n / c;
+    if (Math.abs(c) < tiny) c = tiny;
+    f *= c * d;
+    if (Math.abs(1 - c * d) < 1e-15) break;
+  }
+  return front * (f - 1);
+}
