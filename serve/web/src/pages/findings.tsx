@@ -5,7 +5,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type * as api from '../core/api';
 import { copy, saveTable, type Table } from '../core/export';
 import { Slot, type State } from '../core/state';
-import { CurvePlot, MapPlot, NumberTable } from '../render/chart';
+import { columnsOf, CurvePlot, MapPlot, NumberTable } from '../render/chart';
 import type { Exhibit } from '../render/exhibit';
 import { num } from '../render/text';
 import { findings, linkTo, orbitProfile, placeOf, read, verdictWords, type Check, type Diagnosis, type Document, type Finding, type Model, type Verdict, type Where } from './audit';
@@ -323,7 +323,7 @@ function Worst(ctx: Ctx) {
   const table: Table = {
     title: `Worst cases of ${model.model}`,
     notes: ctx.caption,
-    columns: [{ name: 'what', title: 'what' }, { name: 'sample', title: 'sample' }, { name: 'element', title: 'element' }, { name: 'error', title: 'error' }, { name: 'replay', title: 'command' }],
+    columns: [{ name: 'what', kind: 'text' }, { name: 'sample', kind: 'text' }, { name: 'element', kind: 'text' }, { name: 'error', kind: 'float64' }, { name: 'replay', kind: 'text' }],
     rows: model.worst_cases.map((w) => [w.what, w.where.sample, w.where.element, w.value, w.replay ?? '']),
   };
   return (
@@ -364,7 +364,7 @@ function ExhibitView({ e, ctx }: { e: Exhibit; ctx: Ctx }) {
   if (e.curve) return <CurvePlot title={e.title} note={e.note} curve={e.curve} caption={ctx.caption} file={file(ctx.model, e.name)} />;
   if (e.map) return <MapPlot title={e.title} note={e.note} map={e.map} caption={ctx.caption} file={file(ctx.model, e.name)} />;
   if (!e.table) return null;
-  const t: Table = { title: e.title, notes: ctx.caption, columns: e.table.columns.map((c) => ({ name: c.name, title: c.name + (c.unit ? ` in ${c.unit}` : '') })), rows: e.table.rows };
+  const t: Table = { title: e.title, notes: ctx.caption, columns: columnsOf(e.table.columns, e.table.rows), rows: e.table.rows };
   const docs = e.table.columns.filter((c) => c.doc);
   return (
     <figure class="plot wide">

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { css, luts } from '../core/color';
-import { saveFigure, saveTable, type Table } from '../core/export';
+import { saveFigure, saveTable, type Column, type Table } from '../core/export';
 import type { Curve, Exhibit, Series } from './exhibit';
 import { aroundZero, makeScale, type Scale } from './scale';
 import { num } from './text';
@@ -101,17 +101,29 @@ function tableOf(title: string, c: Curve, notes: readonly string[]): Table {
     title,
     notes,
     columns: [
-      { name: 'series', title: 'series' },
-      ...(labelled ? [{ name: 'label', title: 'what' }] : []),
-      { name: slug(c.x.name, c.x.unit), title: c.x.name },
-      { name: slug(c.y.name, c.y.unit), title: c.y.name },
-      ...(banded ? [{ name: 'lo', title: 'from' }, { name: 'hi', title: 'to' }] : []),
+      { name: 'series', kind: 'text' },
+      ...(labelled ? [{ name: 'label', kind: 'text' } as const] : []),
+      { name: columnName(c.x.name, c.x.unit), kind: 'float64' },
+      { name: columnName(c.y.name, c.y.unit), kind: 'float64' },
+      ...(banded ? [{ name: 'lo', kind: 'float64' } as const, { name: 'hi', kind: 'float64' } as const] : []),
     ],
     rows: c.series.flatMap((s) => s.x.map((x, k) => [s.name, ...(labelled ? [s.labels?.[k] ?? ''] : []), x, s.y[k] ?? null, ...(banded ? [s.lo?.[k] ?? null, s.hi?.[k] ?? null] : [])])),
   };
 }
 
-const slug = (name: string, unit = ''): string => [name, unit].filter(Boolean).join('_').toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '');
+/** A name for a column of a file: what is before a comma, with the unit at the end. */
+export const columnName = (name: string, unit = ''): string => [name.split(',')[0], unit].filter(Boolean).join('_').toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '') || 'value';
+
+/** The columns of a table that an audit wrote; names are unique. */
+export function columnsOf(columns: readonly { name: string; unit?: string }[], rows: readonly (readonly (string | number | null)[])[]): Column[] {
+  const seen = new Set<string>();
+  return columns.map((c, k) => {
+    let name = columnName(c.name, c.unit);
+    while (seen.has(name)) name += '_';
+    seen.add(name);
+    return { name, kind: rows.some((r) => typeof r[k] === 'string') ? 'text' : 'float64' };
+  });
+}
 
 interface FrameProps {
   title: string;
@@ -159,8 +171,8 @@ export function NumberTable({ table, rows, more = 0 }: { table: Table; rows: rea
         <thead>
           <tr>
             {table.columns.map((c) => (
-              <th key={c.name} scope="col">
-                {c.title}
+              <th key={c.name} scope="col" class={c.kind === 'text' ? 'words' : undefined}>
+                {c.name.replace(/_+/g, ' ')}
               </th>
             ))}
           </tr>
@@ -329,7 +341,7 @@ export function MapPlot({ title, note, map, caption, file }: { title: string; no
     ctx.putImageData(im, 0, 0);
   }, [map, scale, lut]);
   const table = useMemo<Table>(
-    () => ({ title, notes: caption, columns: [{ name: 'row', title: 'row' }, { name: 'column', title: 'column' }, { name: 'value', title: map.unit ?? 'value' }], rows: map.values.map((v, i) => [Math.floor(i / map.width), i % map.width, v]) }),
+    () => ({ title, notes: caption, columns: [{ name: 'row', kind: 'integer' }, { name: 'column', kind: 'integer' }, { name: columnName('value', map.unit), kind: 'float64' }], rows: map.values.map((v, i) => [Math.floor(i / map.width), i % map.width, v]) }),
     [title, map, caption],
   );
   const move = (e: PointerEvent) => {
