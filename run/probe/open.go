@@ -29,7 +29,7 @@ import (
 // Options of the workload are its engine and rules; the rest is as the run needs it. Reading the checksums of large data takes as long as
 // reading the data.
 func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options) (*Service, error) {
-	j := run.Job()
+	j := rooted(run.Job(), run.Dir())
 	wo.KeepGoing, wo.Audit = true, false // a sample that cannot be read is of no concern to the others
 	reasons := make([]string, len(j.Models))
 	study := j.Study
@@ -43,7 +43,7 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 		}
 	}
 	if len(study.Models) > 0 {
-		s, reason := openModels(ctx, run, study, wo, o, reasons)
+		s, reason := openModels(ctx, run, j, study, wo, o, reasons)
 		if err := ctx.Err(); err != nil {
 			if s != nil {
 				_ = s.Close() // nobody asked anything yet
@@ -70,8 +70,7 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 }
 
 // openModels opens the models of a run that are what they were; reasons says which are not. It returns why there is no service.
-func openModels(ctx context.Context, run *store.Run, study job.Study, wo workload.Options, o Options, reasons []string) (*Service, string) {
-	j := run.Job()
+func openModels(ctx context.Context, run *store.Run, j *job.Job, study job.Study, wo workload.Options, o Options, reasons []string) (*Service, string) {
 	w, err := workload.Open(ctx, &study, wo)
 	if err != nil {
 		return nil, err.Error()
@@ -101,6 +100,52 @@ func openModels(ctx context.Context, run *store.Run, study job.Study, wo workloa
 		s.status.Notes = append(s.status.Notes, "the run was computed by another version of this program, which rounds or measures differently: live answers may differ from the stored ones")
 	}
 	return s, ""
+}
+
+// rooted is the job with its relative paths below the folder that has the files: the current one, or the first above the run folder, since
+// runs are often kept beside or below their study. What is found there is held against the checksums like everything else.
+func rooted(j *job.Job, dir string) *job.Job {
+	var relative []*string
+	r := *j
+	r.Models, r.Files = slices.Clone(j.Models), slices.Clone(j.Files)
+	for i := range r.Models {
+		relative = append(relative, &r.Models[i].Path)
+	}
+	for i := range r.Files {
+		relative = append(relative, &r.Files[i].Path)
+	}
+	relative = append(relative, &r.Study.Data.Images)
+	if l := r.Study.Data.Labels; l != "" && l != "none" {
+		relative = append(relative, &r.Study.Data.Labels)
+	}
+	relative = slices.DeleteFunc(relative, func(p *string) bool { return *p == "" || filepath.IsAbs(*p) })
+	bases := []string{"."}
+	if abs, err := filepath.Abs(dir); err == nil {
+		for up := abs; ; up = filepath.Dir(up) {
+			bases = append(bases, up)
+			if up == filepath.Dir(up) {
+				break
+			}
+		}
+	}
+	best, most := ".", 0
+	for _, base := range bases {
+		n := 0
+		for _, p := range relative {
+			if _, err := os.Stat(filepath.Join(base, *p)); err == nil {
+				n++
+			}
+		}
+		if n > most {
+			best, most = base, n
+		}
+	}
+	if best != "." {
+		for _, p := range relative {
+			*p = filepath.Join(best, *p)
+		}
+	}
+	return &r
 }
 
 // openInputs opens the data of a run without its models.
@@ -150,7 +195,7 @@ func changed(what string, f job.Ref) string {
 	sum, err := dataset.Digest(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("%s: %s is not there any more; put the file back where it was, or run the study again from where it is now", what, f.Path)
+		return fmt.Sprintf("%s: %s is not there any more; put the file back where it was, start nero in the folder where the study was run, or run the study again", what, f.Path)
 	case err != nil:
 		return fmt.Sprintf("%s: %s cannot be read: %v; make it readable for this program", what, f.Path, err)
 	case sum != f.SHA256:

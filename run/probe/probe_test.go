@@ -1316,3 +1316,38 @@ func BenchmarkOrbit(b *testing.B) {
 		}
 	}
 }
+
+func TestRooted(t *testing.T) {
+	root := t.TempDir()
+	for _, f := range []string{"project/study/m.onnx", "project/study/photos/1.png", "project/study/labels.csv"} {
+		f = filepath.Join(root, f)
+		if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(f, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := &job.Job{Study: job.Study{Data: job.Data{Images: "study/photos", Labels: "study/labels.csv"}}}
+	j.Models = []job.ModelRef{{Name: "m", Ref: job.Ref{Path: "study/m.onnx"}}, {Name: "far", Ref: job.Ref{Path: filepath.Join(root, "elsewhere.onnx")}}}
+	j.Files = []job.Ref{{Path: "study/photos/1.png"}}
+
+	below := rooted(j, filepath.Join(root, "project", "out", "run"))
+	at := func(p string) string { return filepath.Join(root, "project", filepath.FromSlash(p)) }
+	if got := []string{below.Models[0].Path, below.Files[0].Path, below.Study.Data.Images, below.Study.Data.Labels}; !slices.Equal(got, []string{at("study/m.onnx"), at("study/photos/1.png"), at("study/photos"), at("study/labels.csv")}) {
+		t.Errorf("run below the project: %q", got)
+	}
+	if below.Models[1].Path != filepath.Join(root, "elsewhere.onnx") {
+		t.Errorf("an absolute path became %q", below.Models[1].Path)
+	}
+	if j.Models[0].Path != "study/m.onnx" || j.Files[0].Path != "study/photos/1.png" {
+		t.Error("the job of the run was changed")
+	}
+	if away := rooted(j, t.TempDir()); away.Models[0].Path != "study/m.onnx" {
+		t.Errorf("nothing is there, but the path became %q", away.Models[0].Path)
+	}
+	t.Chdir(filepath.Join(root, "project"))
+	if here := rooted(j, filepath.Join(root, "project", "out", "run")); here.Models[0].Path != "study/m.onnx" {
+		t.Errorf("the current folder has the files, but the path became %q", here.Models[0].Path)
+	}
+}
