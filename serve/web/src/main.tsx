@@ -1,14 +1,94 @@
+// The interface: one store over a source, and the pages that draw it.
+
+import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import './style.css';
+import { sync } from './core/history';
+import { Client, ServerSource, type Source } from './core/source';
+import { State, type Color, type Theme } from './core/state';
+import { Banners } from './shell/banner';
+import { Header } from './shell/header';
+import { keys } from './shell/keys';
+import { RunPage } from './shell/run';
 
-/** The header of every page. */
-function Header() {
+declare global {
+  interface Window {
+    /** What tests look at: how a drag went. */
+    __nero?: { counts(): unknown; state: State };
+  }
+}
+
+const helpOpen = signal(false);
+
+function Page({ s }: { s: State }) {
+  const page = s.page.value;
   return (
-    <header>
-      <h1>NERO</h1>
-    </header>
+    <>
+      <Header s={s} help={() => (helpOpen.value = true)} />
+      <Banners s={s} />
+      <main id="main" tabIndex={-1}>
+        {page === 'run' || page === 'report' ? <RunPage s={s} /> : <p class="note">{page}</p>}
+      </main>
+      <div class="hidden" role="status" aria-live="polite">
+        {s.spoken}
+      </div>
+    </>
   );
 }
 
+/** What a reader chose stays chosen, if the browser permits it. */
+function remember(s: State): void {
+  const get = (k: string): string | null => {
+    try {
+      return localStorage.getItem(`nero.${k}`);
+    } catch {
+      return null; // not permitted, as for a page from disk
+    }
+  };
+  const set = (k: string, v: string) => {
+    try {
+      localStorage.setItem(`nero.${k}`, v);
+    } catch {
+      // not permitted
+    }
+  };
+  const theme = get('theme');
+  if (theme === 'light' || theme === 'dark') s.theme.value = theme satisfies Theme;
+  const map = get('map');
+  if (map === 'cividis') s.cmap.value = map satisfies Color;
+  s.shortcuts.value = get('shortcuts') !== 'off';
+  effect(() => set('theme', s.theme.value));
+  effect(() => set('map', s.cmap.value));
+  effect(() => set('shortcuts', s.shortcuts.value ? 'on' : 'off'));
+}
+
+/** Starts the interface over a source in an element. */
+export function start(source: Source, root: HTMLElement): State {
+  const s = new State(new Client(source));
+  remember(s);
+  effect(() => {
+    const t = s.theme.value;
+    if (t === 'auto') delete document.documentElement.dataset['theme'];
+    else document.documentElement.dataset['theme'] = t;
+  });
+  effect(() => {
+    const run = s.run.value;
+    document.title = s.page.value === 'run' && run ? `${run.name} · NERO` : 'NERO';
+  });
+  // Which end of the metric is better changes with the metric; the rank follows.
+  s.start();
+  sync(s);
+  if (source.live) void s.list();
+  keys(s, {
+    help: () => (helpOpen.value = true),
+    rule: () => document.querySelector<HTMLElement>('#rule')?.focus(),
+    export: () => document.querySelector<HTMLElement>('#export')?.click(),
+  });
+  window.__nero = { counts: () => ({ ...s.live.counts }), state: s };
+  root.replaceChildren();
+  render(<Page s={s} />, root);
+  return s;
+}
+
 const root = document.getElementById('app');
-if (root) render(<Header />, root);
+if (root) start(new ServerSource(location.href), root);

@@ -1,7 +1,7 @@
 // The one store. Views read its signals and call its actions; no view knows of another.
 
 import { batch, computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
-import * as api from './api';
+import type * as api from './api';
 import { Loop } from './live';
 import * as orbit from './orbit';
 import { aborted, at, Client, Failure, words, type Layout2D, type Matrix, type Picture, type Probe, type Stats } from './source';
@@ -158,7 +158,7 @@ export class State {
   readonly other = new Slot<api.Sample>();
   readonly layout = new Slot<Layout2D>();
   readonly layoutTask = signal<api.Task | null>(null);
-  readonly aggregate = new Slot<api.Aggregate>();
+  private readonly summed = new Slot<{ key: string; doc: api.Aggregate }>();
   readonly kept = new Slot<api.Slices>();
   private keptTag = '';
 
@@ -200,14 +200,14 @@ export class State {
   /** The choice as the server understands it. */
   readonly set = computed<api.Set>(() => setOf(this.choice.value, this.run.value?.slices ?? []));
   private readonly served = signal<{ key: string; mask: Uint8Array } | null>(null);
-  /** 1 for every sample in the choice. All of them while a rule is still looked up. */
+  /** 1 for every sample in the choice. What it was before while a rule is looked up. */
   readonly mask = computed<Uint8Array>(() => {
     const n = this.n.value;
     const known = [...(this.run.value?.slices ?? []), ...(this.kept.state.value.value?.slices ?? [])];
     const local = evaluate(this.set.value, { n, labels: this.labels.value, slices: known });
     if (local) return local;
     const s = this.served.value;
-    return s && s.key === JSON.stringify(this.set.value) && s.mask.length === n ? s.mask : new Uint8Array(n).fill(1);
+    return s && s.mask.length === n ? s.mask : new Uint8Array(n).fill(1);
   });
   /** Why the rule is not one, empty if it is. */
   readonly ruleError = signal('');
@@ -233,6 +233,18 @@ export class State {
     }
     return Int32Array.from(out);
   });
+  private readonly question = computed<api.AggregateRequest>(() => {
+    const q: api.AggregateRequest = { set: this.set.value, metric: this.metric.value, models: [...new Set(this.models.value)] };
+    if (this.b.value >= 0 && this.b.value !== this.a.value) q.pair = [this.a.value, this.b.value];
+    return q;
+  });
+  /** The exact curves of the choice. fresh is false while they are those of an earlier choice. */
+  readonly aggregate = computed(() => {
+    const { value, busy, error } = this.summed.state.value;
+    const key = `${this.runID.value}|${JSON.stringify(this.question.value)}`;
+    return { doc: value?.doc ?? null, fresh: value?.key === key, busy, error };
+  });
+
   /** Where the sample is in the order, -1 if the choice does not hold it. */
   readonly place = computed(() => this.order.value.indexOf(this.sample.value));
 
@@ -296,12 +308,12 @@ export class State {
     });
     on(() => {
       // Exact numbers of the choice, once the gesture is over.
-      const body: api.AggregateRequest = { set: this.set.value, metric: this.metric.value, models: this.models.value };
-      if (this.b.value >= 0 && this.b.value !== this.a.value) body.pair = [this.a.value, this.b.value];
+      const body = this.question.value;
       const r = this.run.value;
       if (!r || this.n.value === 0) return;
       const id = this.runID.peek();
-      const t = setTimeout(() => void this.aggregate.load((s) => this.client.aggregate(id, body, s)), 60);
+      const key = `${id}|${JSON.stringify(body)}`;
+      const t = setTimeout(() => void this.summed.load(async (s) => ({ key, doc: await this.client.aggregate(id, body, s) })), 60);
       return () => clearTimeout(t);
     });
     on(() => {
@@ -323,20 +335,25 @@ export class State {
   private async open(id: string): Promise<void> {
     const fresh = this.opened.state.peek().value?.id !== id;
     if (fresh) this.forget();
-    const r = await this.opened.load((s) => this.client.run(id, s), !fresh);
+    const r = await this.opened.load(async (s) => {
+      const got = await this.client.run(id, s);
+      // Choices first: what is drawn of a run follows from them as soon as it is there.
+      if (fresh && !s.aborted) {
+        const wish = this.wish;
+        this.wish = null;
+        batch(() => {
+          this.adopt(got);
+          wish?.(got);
+          this.sane(got);
+        });
+        this.past.length = 0;
+        this.settled = null;
+      }
+      return got;
+    }, !fresh);
     if (!r) return;
-    if (fresh) {
-      const u = this.wish;
-      this.wish = null;
-      batch(() => {
-        this.adopt(r);
-        u?.(r);
-        this.sane(r);
-      });
-      this.past.length = 0;
-      this.settled = null;
-      void this.loadSlices();
-    }
+    this.progress.value = r.state;
+    if (fresh) void this.loadSlices();
     await this.samples.load((s) => this.client.samples(id, s));
   }
 
@@ -365,7 +382,7 @@ export class State {
 
   private forget(): void {
     batch(() => {
-      [...this.curves, ...this.stats, ...this.top, this.one, this.other, this.layout, this.aggregate, this.kept, this.samples].forEach((s) => s.clear());
+      [...this.curves, ...this.stats, ...this.top, this.one, this.other, this.layout, this.summed, this.kept, this.samples].forEach((s) => s.clear());
       this.layoutTask.value = null;
       this.served.value = null;
       this.cache.clear();
@@ -399,7 +416,9 @@ export class State {
     if (this.b.value < 0) this.compare.value = 'over';
     if (!(this.pinned.value < r.samples)) this.pinned.value = -1;
     const g = orbit.canonical(r.orbit.chart, r.orbit.steps, this.g.value);
-    this.g.value = this.stored.value ? this.snap(g) : g;
+    const between = this.client.live && this.liveOn.value && r.live.models && !r.orbit.finite;
+    const k = between ? -1 : orbit.nearest(r.orbit, g).index;
+    this.g.value = k >= 0 ? [...r.orbit.elements[k]] : g;
   }
 
   private loadModel(k: 0 | 1, r: api.Run, m: number, metric: number): void {
@@ -497,7 +516,8 @@ export class State {
     const i = this.sample.peek();
     const g = this.g.peek();
     if (this.canProbe.peek()) this.live.want(i, g);
-    else if (r.live.inputs || !this.client.live) this.moved.want(i, g);
+    // While the models cannot be asked, the input is still moved, as far as that can be done.
+    if ((!this.canProbe.peek() || this.live.error.peek()) && (r.live.inputs || !this.client.live)) this.moved.want(i, g);
   }
 
   /** The value of model A (0) or B (1) that is stored at an element of the plan for the sample, exactly if it is there. */

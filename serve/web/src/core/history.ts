@@ -1,0 +1,187 @@
+// The state of the page in its address, both ways. A new sample, slice or page is a step that Back takes back; everything else replaces
+// the address once things have settled.
+
+import { effect } from '@preact/signals';
+import type * as api from './api';
+import { everything, type Column, type State } from './state';
+import * as url from './url';
+
+/** What the browser offers, so that tests need none. */
+export interface Browser {
+  hash(): string;
+  push(hash: string): void;
+  replace(hash: string): void;
+  /** Calls f whenever the address is changed from outside. */
+  onChange(f: () => void): () => void;
+}
+
+/** The window's own history. */
+export const browser: Browser = {
+  hash: () => location.hash,
+  push: (h) => history.pushState(null, '', h),
+  replace: (h) => history.replaceState(null, '', h),
+  onChange: (f) => {
+    addEventListener('popstate', f);
+    addEventListener('hashchange', f);
+    return () => {
+      removeEventListener('popstate', f);
+      removeEventListener('hashchange', f);
+    };
+  },
+};
+
+const columns = /^(index|label|id|diff|(mean|sd|min|max|identity|change|worst|similar|predicted)[01])$/;
+
+/** What the store shows, as an address says it. */
+export function toURL(s: State): url.State {
+  const u = url.empty(s.page.value);
+  u.extra = s.unknown.value.map(([k, v]) => [k, v]);
+  if (u.page === 'findings') {
+    u.id = s.audit.value;
+    return u;
+  }
+  if (u.page === 'runs') return u;
+  u.id = s.runID.value;
+  const r = s.run.value;
+  if (!r) return u;
+  const c = s.choice.value;
+  u.i = s.sample.value;
+  u.g = [...s.g.value];
+  u.a = r.model_list[s.a.value]?.name ?? null;
+  u.b = s.b.value >= 0 ? (r.model_list[s.b.value]?.name ?? null) : r.model_list.length > 1 ? 'none' : null;
+  u.s = c.slice || c.rule || null;
+  if (c.slice && c.rule) u.extra.push(['q', c.rule]);
+  if (c.lasso && c.lasso.layout === s.layoutKey.value) u.poly = url.tidy(c.lasso.poly);
+  if (c.picked && c.picked.length <= 60) u.extra.push(['rows', c.picked.join(',')]);
+  const e = s.embedding.value;
+  u.dr = url.layouts.find((x) => x === e.method) ?? null;
+  if (e.of !== 'ab') u.extra.push(['of', e.of]);
+  if (s.pinned.value >= 0) u.extra.push(['p', String(s.pinned.value)]);
+  u.by = s.colorBy.value;
+  u.map = s.cmap.value;
+  u.m = r.metric_list[s.metric.value]?.name ?? null;
+  u.cmp = s.compare.value;
+  if (r.live.models && s.client.live) u.live = s.liveOn.value;
+  return u;
+}
+
+/** Keys of this program that the parser leaves in extra. */
+const own = new Set(['q', 'rows', 'of', 'p']);
+
+/** Applies an address to the choices within a run. */
+function applyRun(s: State, u: url.State, r: api.Run): string[] {
+  const notices: string[] = [];
+  const extra = new Map(u.extra);
+  if (u.i !== null) {
+    if (u.i < r.samples) s.sample.value = u.i;
+    else notices.push(`There is no sample ${u.i}: the run has ${r.samples}.`);
+  }
+  if (u.g !== null) {
+    if (u.g.length === r.orbit.chart.length) s.g.value = u.g;
+    else notices.push(`g=${u.g.join(',')} was left out: an element of ${r.orbit.title || r.orbit.name} has ${r.orbit.chart.length} coordinate(s).`);
+  }
+  const model = (name: string): number => {
+    const k = r.model_list.findIndex((m) => m.name === name);
+    if (k < 0) notices.push(`There is no model “${name}” in this run.`);
+    return k;
+  };
+  if (u.a !== null) s.a.value = Math.max(0, model(u.a));
+  if (u.b !== null) {
+    const has = r.model_list.some((m) => m.name === u.b);
+    s.b.value = u.b === 'none' && !has ? -1 : model(u.b);
+  } else if (s.b.value === s.a.value && r.model_list.length > 1) s.b.value = s.a.value === 0 ? 1 : 0;
+  if (u.m !== null) {
+    const k = r.metric_list.findIndex((m) => m.name === u.m);
+    if (k >= 0) s.metric.value = k;
+    else notices.push(`There is no metric “${u.m}” in this run.`);
+  }
+  if (u.cmp !== null) s.compare.value = u.cmp;
+  if (u.map !== null) s.cmap.value = u.map;
+  if (u.live !== null) s.liveOn.value = u.live;
+  if (u.by !== null) {
+    if (columns.test(u.by)) s.colorBy.value = u.by as Column;
+    else notices.push(`There is no colour by “${u.by}”.`);
+  }
+  const of = extra.get('of');
+  if (u.dr !== null || of) {
+    s.embedding.value = { method: u.dr !== null && r.methods.some((m) => m.name === u.dr) ? u.dr : s.embedding.value.method, of: of === 'a' || of === 'b' || of === 'ab' ? of : s.embedding.value.of };
+  }
+  const pin = Number(extra.get('p') ?? -1);
+  s.pinned.value = Number.isInteger(pin) && pin >= 0 && pin < r.samples ? pin : -1;
+  const q = extra.get('q') ?? '';
+  const named = u.s !== null && (r.slices.some((x) => x.name === u.s) || !/[<>=~!]|\b(in|and|or|not)\b/.test(u.s));
+  const rows = (extra.get('rows') ?? '').split(',').filter((t) => /^\d+$/.test(t)).map(Number).filter((i) => i < r.samples);
+  s.choice.value = {
+    ...everything,
+    slice: named ? (u.s as string) : '',
+    rule: u.s !== null && !named ? u.s : q,
+    picked: rows.length ? [...new Set(rows)].sort((x, y) => x - y) : null,
+    lasso: u.poly ? { poly: u.poly, layout: s.layoutKey.value, mask: null } : null,
+  };
+  return notices;
+}
+
+/** Reads the address into the store. */
+export function read(s: State, hash: string): void {
+  const { state: u, notices } = url.parse(hash);
+  for (const n of notices) s.notify('warn', n.text);
+  s.unknown.value = u.extra.filter(([k]) => !own.has(k));
+  s.page.value = u.page;
+  if (u.page === 'findings') {
+    s.audit.value = u.id;
+    return;
+  }
+  if (u.page === 'runs' || !u.id) return;
+  s.show(u.id, (r) => {
+    for (const text of applyRun(s, u, r)) s.notify('warn', text);
+  });
+}
+
+/** Milliseconds after which the address is replaced; browsers limit how often that may be done. */
+const settle = 250;
+
+/** Keeps the store and the address together. Returns what ends it. */
+export function sync(s: State, b: Browser = browser): () => void {
+  let written = '';
+  let step = '';
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const take = () => {
+    const h = b.hash();
+    if (h === written) return;
+    written = h;
+    read(s, h);
+    step = stepOf(s);
+  };
+  const stop = b.onChange(take);
+  take();
+  const end = effect(() => {
+    const u = toURL(s);
+    const hash = url.format(u);
+    const now = stepOf(s);
+    // The address of a run is written once the run is there: until then it holds what is wanted of it.
+    if ((u.page === 'run' || u.page === 'report') && u.id && !s.run.value) return;
+    if (timer) clearTimeout(timer);
+    timer = setTimeout(
+      () => {
+        if (hash === written) return;
+        const pushed = now !== step && written !== '';
+        step = now;
+        written = hash;
+        if (pushed) b.push(hash);
+        else b.replace(hash);
+      },
+      now !== step ? 30 : settle,
+    );
+  });
+  return () => {
+    if (timer) clearTimeout(timer);
+    stop();
+    end();
+  };
+}
+
+/** What makes a step that Back takes back. */
+function stepOf(s: State): string {
+  const c = s.choice.value;
+  return JSON.stringify([s.page.value, s.page.value === 'findings' ? s.audit.value : s.runID.value, s.sample.value, c.slice, c.rule, c.picked?.length ?? -1, c.lasso?.poly ?? null]);
+}

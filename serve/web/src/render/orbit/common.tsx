@@ -1,0 +1,213 @@
+// What the drawings of an orbit share: their data, the needle's keys, the pointer and what is told beside it.
+
+import type { ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Element, Group } from '../../core/api';
+import type { Scale } from '../scale';
+
+/** Which colour, dash and marker: A, B, or what is neither. */
+export type Ink = 0 | 1 | 2;
+
+/** Values of one model along the orbit, one per element of the plan. */
+export interface Series {
+  ink: Ink;
+  name: string;
+  values: ArrayLike<number>;
+  /** Spread over samples. */
+  lo?: ArrayLike<number>;
+  hi?: ArrayLike<number>;
+  /** Interval of the mean. */
+  from?: ArrayLike<number>;
+  to?: ArrayLike<number>;
+  /** Elements where the predicted class is wrong. */
+  wrong?: (k: number) => boolean;
+  /** Of another sample, for comparison: thin. */
+  pinned?: boolean;
+}
+
+/** A value at the needle. */
+export interface Dot {
+  ink: Ink;
+  name: string;
+  value: number;
+  g: Element;
+  live: boolean;
+}
+
+/** What moves the needle. */
+export interface Nav {
+  moveTo(g: Element): void;
+  step(by: number, axis?: number): void;
+  home(): void;
+  opposite(): void;
+  play(): void;
+}
+
+export interface OrbitProps {
+  orbit: Group;
+  series: readonly Series[];
+  scale: Scale;
+  /** Circles or lines at values that mean something, such as a floor. */
+  marks?: readonly { value: number; label: string }[];
+  /** The picture in a sentence. */
+  alt: string;
+  /** Where the needle is. */
+  at: ReadonlySignal<Element>;
+  /** The values beside it. */
+  dots?: ReadonlySignal<readonly Dot[]>;
+  /** The needle and its values in words, for screen readers. */
+  spoken?: ReadonlySignal<string>;
+  /** The needle takes the focus and keys; without it, it is only shown, and can be clicked. */
+  nav: Nav;
+  focusable?: boolean;
+  /** Exact elements stand apart from the curve. */
+  comb?: boolean;
+  /** Lines of the tooltip at an element. */
+  tip: (k: number) => readonly string[];
+  /** Colours of a map, by fraction. */
+  color?: (u: number) => string;
+  /** 256 colours as ABGR, for rasters. */
+  table?: Uint32Array;
+  small?: boolean;
+}
+
+/** The element next to g among those of the plan, for tooltips. */
+export type Finder = (g: Element) => number;
+
+/** Moves by keys: arrows, page keys, Home, End and space. Returns whether the key was one of them. */
+export function navKey(e: KeyboardEvent, o: Group, nav: Nav, flat: boolean): boolean {
+  if (e.ctrlKey || e.metaKey || e.altKey) return false;
+  const far = e.shiftKey ? 10 : 1;
+  const second = flat && o.chart.length > 1 ? 1 : 0;
+  switch (e.key) {
+    case 'ArrowRight':
+      nav.step(far, 0);
+      break;
+    case 'ArrowLeft':
+      nav.step(-far, 0);
+      break;
+    case 'ArrowUp':
+      nav.step(second ? -far : far, second);
+      break;
+    case 'ArrowDown':
+      nav.step(second ? far : -far, second);
+      break;
+    case 'PageUp':
+      nav.step(15, 0);
+      break;
+    case 'PageDown':
+      nav.step(-15, 0);
+      break;
+    case 'Home':
+      nav.home();
+      break;
+    case 'End':
+      nav.opposite();
+      break;
+    case ' ':
+      nav.play();
+      break;
+    default:
+      return false;
+  }
+  e.preventDefault();
+  e.stopPropagation();
+  return true;
+}
+
+/** A place in the coordinates of an SVG's viewBox. */
+export function place(svg: SVGSVGElement, e: { clientX: number; clientY: number }): [number, number] {
+  const m = svg.getScreenCTM();
+  if (!m) return [0, 0];
+  const p = new DOMPoint(e.clientX, e.clientY).matrixTransform(m.inverse());
+  return [p.x, p.y];
+}
+
+interface Hover {
+  k: number;
+  x: number;
+  y: number;
+}
+
+/** The frame of a drawing: pointer, wheel and tooltip. to says which element lies at a place of the viewBox. */
+export function usePointer(p: OrbitProps, to: (x: number, y: number) => Element | null, find: Finder) {
+  const svg = useRef<SVGSVGElement>(null);
+  const [hover, setHover] = useState<Hover | null>(null);
+  const dragging = useRef(false);
+  const now = useRef(p);
+  now.current = p;
+  useEffect(() => {
+    const el = svg.current;
+    if (!el) return undefined;
+    // Only a drawing that has the focus turns with the wheel: elsewhere the wheel scrolls the page.
+    const wheel = (e: WheelEvent) => {
+      if (!el.parentElement?.contains(document.activeElement) || e.ctrlKey) return;
+      e.preventDefault();
+      now.current.nav.step((e.deltaY > 0 ? -1 : 1) * (e.shiftKey ? 10 : 1), 0);
+    };
+    el.addEventListener('wheel', wheel, { passive: false });
+    return () => el.removeEventListener('wheel', wheel);
+  }, []);
+  const see = (e: PointerEvent) => {
+    const el = svg.current;
+    if (!el) return;
+    const g = to(...place(el, e));
+    const k = g ? find(g) : -1;
+    const box = (el.parentElement as HTMLElement).getBoundingClientRect();
+    setHover(k < 0 ? null : { k, x: e.clientX - box.left, y: e.clientY - box.top });
+  };
+  const go = (e: PointerEvent) => {
+    const el = svg.current;
+    const g = el && to(...place(el, e));
+    if (g) p.nav.moveTo(g);
+  };
+  const handlers = {
+    onPointerDown: (e: PointerEvent) => {
+      if (e.button !== 0) return;
+      dragging.current = true;
+      svg.current?.setPointerCapture(e.pointerId);
+      (svg.current?.querySelector('[tabindex="0"]') as SVGElement | null)?.focus({ preventScroll: true });
+      setHover(null);
+      e.preventDefault();
+      go(e);
+    },
+    onPointerMove: (e: PointerEvent) => {
+      if (dragging.current) go(e);
+      else if (e.pointerType !== 'touch') see(e);
+    },
+    onPointerUp: () => (dragging.current = false),
+    onPointerCancel: () => (dragging.current = false),
+    onPointerLeave: () => setHover(null),
+  };
+  return { svg, hover, handlers };
+}
+
+/** The tooltip of a drawing: exact values at the element under the pointer. */
+export function Tip({ hover, lines }: { hover: { x: number; y: number } | null; lines: readonly string[] }) {
+  if (!hover || !lines.length) return null;
+  const left = hover.x > 150;
+  return (
+    <div class={`tip${left ? ' left' : ''}`} style={{ left: `${hover.x}px`, top: `${hover.y}px` }} aria-hidden="true">
+      {lines.map((l, k) => (
+        <div key={k}>{l}</div>
+      ))}
+    </div>
+  );
+}
+
+/** The frame around a drawing and its tooltip. */
+export function Frame({ children, layout, small }: { children: ComponentChildren; layout: string; small?: boolean | undefined }) {
+  return <div class={`plot ${layout}${small ? ' small' : ''}`}>{children}</div>;
+}
+
+/** The shape of a model's mark: a circle for A, a square for B, a diamond for what is neither. */
+export function Mark({ ink, x, y, r, hollow, cross }: { ink: Ink; x: number; y: number; r: number; hollow?: boolean | undefined; cross?: boolean | undefined }): JSX.Element {
+  const c = `dot m${ink}${hollow ? ' hollow' : ''}`;
+  if (cross) return <path class={`cross m${ink}`} d={`M${x - r},${y - r}L${x + r},${y + r}M${x - r},${y + r}L${x + r},${y - r}`} />;
+  if (ink === 1) return <rect class={c} x={x - r * 0.9} y={y - r * 0.9} width={r * 1.8} height={r * 1.8} />;
+  if (ink === 2) return <path class={c} d={`M${x},${y - r * 1.2}L${x + r * 1.2},${y}L${x},${y + r * 1.2}L${x - r * 1.2},${y}Z`} />;
+  return <circle class={c} cx={x} cy={y} r={r} />;
+}
+
+export type SVGRef = RefObject<SVGSVGElement>;

@@ -1,0 +1,200 @@
+// An orbit of turns on a circle: 0 degrees to the right, counter-clockwise, as the pictures turn; the radius is the value. A second side,
+// of mirrored elements, is drawn over it with dots.
+
+import { useMemo } from 'preact/hooks';
+import { isSwitch, nearest, spans } from '../../core/orbit';
+import { angleAt, arc, onDisc, polarBand, polarPath, stretches, surrounds } from '../path';
+import { Frame, Mark, navKey, Tip, usePointer, type OrbitProps, type Series } from './common';
+
+const R = 100;
+
+interface Branch {
+  mirrored: boolean;
+  order: number[]; // elements by angle
+  closed: boolean;
+}
+
+/** The two sides of a mirror, each by angle. */
+export function branches(o: OrbitProps['orbit']): Branch[] {
+  const sides: number[][] = [[], []];
+  o.elements.forEach((e, k) => sides[e.length > 1 && e[1] ? 1 : 0].push(k));
+  return sides
+    .map((order, side) => {
+      order.sort((x, y) => o.elements[x][0] - o.elements[y][0]);
+      return { mirrored: side === 1, order, closed: surrounds(order.map((k) => o.elements[k][0])) };
+    })
+    .filter((b) => b.order.length);
+}
+
+/** The direction, between the labelled ones, in which the labels of the rings cover the least of the curves. */
+function freeRay(p: OrbitProps, sides: readonly Branch[]): number {
+  let best = 67.5;
+  let least = Infinity;
+  for (const a of [67.5, 112.5, 22.5, 157.5, 202.5, 247.5, 292.5, 337.5]) {
+    let covered = 0;
+    for (const s of p.series)
+      for (const b of sides)
+        for (const part of stretches(b.order.map((k) => ({ x: p.orbit.elements[k][0], u: p.scale.pos(s.values[k]) })), (q) => Number.isNaN(q.u), b.closed))
+          for (const [x, y] of arc(part.points, part.closed, 1))
+            for (const t of p.scale.ticks) {
+              const [lx, ly] = onDisc(a, p.scale.pos(t.at), 1);
+              covered += Math.max(0, 1 - Math.hypot(x - lx, y - ly) / 0.09);
+            }
+    if (covered < least - 1e-9) {
+      least = covered;
+      best = a;
+    }
+  }
+  return best;
+}
+
+/** Turns, with or without mirrors. */
+export function Polar(p: OrbitProps) {
+  const { orbit: o, scale } = p;
+  const span = useMemo(() => spans(o), [o]);
+  const sides = useMemo(() => branches(o), [o]);
+  const mirror = o.chart.length > 1 && isSwitch(o.chart[1]);
+  const to = (x: number, y: number) => {
+    if (Math.hypot(x, y) < 3) return null;
+    const a = Math.round(angleAt(x, y) * 10) / 10;
+    return mirror ? [a, p.at.peek()[1]] : [a];
+  };
+  const { svg, hover, handlers } = usePointer(p, to, (g) => nearest(o, g, span).index);
+  const ray = useMemo(() => freeRay(p, sides), [p.series, scale, sides]);
+  const room = p.small ? 14 : 27;
+  const half = R + room;
+  const every = p.small ? 90 : 45;
+  const someExact = o.exact.some(Boolean) && !o.exact.every(Boolean);
+  const angles = Array.from({ length: 8 }, (_, k) => k * 45);
+  return (
+    <Frame layout="polar" small={p.small}>
+      <svg ref={svg} viewBox={`${-half} ${-half + 6} ${2 * half} ${2 * half - 12}`} class="draw" {...handlers}>
+        <g role="img" aria-label={p.alt}>
+          <g class="grid" aria-hidden="true">
+            {scale.ticks.map((t) => scale.pos(t.at) > 0.001 && scale.pos(t.at) < 1.001 && <circle key={t.at} r={scale.pos(t.at) * R} />)}
+            <circle class="rim" r={R} />
+            {angles.map((a) => {
+              const [x, y] = onDisc(a, 1, R);
+              return <line key={a} x1={0} y1={0} x2={x} y2={y} />;
+            })}
+          </g>
+          <g aria-hidden="true">
+            {angles.filter((a) => a % every === 0).map((a) => {
+              const [x, y] = onDisc(a, 1, R + (a % 180 ? (p.small ? 7 : 9) : 4));
+              const anchor = a === 90 || a === 270 ? 'middle' : a < 90 || a > 270 ? 'start' : 'end';
+              return (
+                <text key={a} class="tick" x={x} y={y} text-anchor={anchor} dominant-baseline="central">
+                  {a}°
+                </text>
+              );
+            })}
+          </g>
+          {p.marks?.map((m) => <circle key={m.label} class="floor" r={Math.max(0, Math.min(1, scale.pos(m.value))) * R} />)}
+          {p.series.map((s, j) => sides.map((b) => <Bands key={`${j}${b.mirrored}`} s={s} b={b} p={p} />))}
+          {p.series.map((s, j) => sides.map((b) => <Curve key={`${j}${b.mirrored}`} s={s} b={b} p={p} someExact={someExact} />))}
+          <g aria-hidden="true">
+            {scale.ticks.map((t, k) => {
+              const u = scale.pos(t.at);
+              if ((u < 0.05 && !scale.log) || u > 1.001 || (p.small && k !== scale.ticks.length - 1)) return null;
+              const [x, y] = onDisc(ray, u, R);
+              return (
+                <text key={t.at} class="tick ring" x={x} y={y} text-anchor="middle" dominant-baseline="central">
+                  {t.label}
+                </text>
+              );
+            })}
+          </g>
+        </g>
+        {hover && <Under p={p} k={hover.k} />}
+        <Needle p={p} mirror={mirror} />
+      </svg>
+      <Tip hover={hover} lines={hover ? p.tip(hover.k) : []} />
+    </Frame>
+  );
+}
+
+function Bands({ s, b, p }: { s: Series; b: Branch; p: OrbitProps }) {
+  const band = (lo: ArrayLike<number>, hi: ArrayLike<number>) =>
+    polarBand(b.order.map((k) => ({ x: p.orbit.elements[k][0], lo: p.scale.pos(lo[k]), hi: p.scale.pos(hi[k]) })), b.closed, R);
+  return (
+    <>
+      {s.lo && s.hi && <path class={`band m${s.ink}`} d={band(s.lo, s.hi)} />}
+      {s.from && s.to && <path class={`band sure m${s.ink}`} d={band(s.from, s.to)} />}
+    </>
+  );
+}
+
+function Curve({ s, b, p, someExact }: { s: Series; b: Branch; p: OrbitProps; someExact: boolean }) {
+  const o = p.orbit;
+  const apart = p.comb && someExact;
+  const pts = b.order.map((k) => ({ k, x: o.elements[k][0], u: apart && o.exact[k] ? NaN : p.scale.pos(s.values[k]) }));
+  // Few elements with nothing between them are marks on spokes: a curve would claim values that do not exist.
+  const few = o.finite && b.order.length <= 24;
+  const line = apart ? polarPath(pts.filter((q) => !o.exact[q.k]), b.closed, R) : polarPath(pts, b.closed, R);
+  const crosses = s.wrong && !s.pinned;
+  return (
+    <>
+      <path class={`line m${s.ink}${b.mirrored ? ' mirrored' : ''}${s.pinned ? ' pinned' : ''}${few ? ' few' : ''}`} d={line} />
+      {b.order.map((k) => {
+        const u = p.scale.pos(s.values[k]);
+        if (Number.isNaN(u) || s.pinned) return null;
+        const [x, y] = onDisc(o.elements[k][0], Math.max(0, Math.min(1, u)), R);
+        const exact = someExact && o.exact[k];
+        const wrong = crosses && s.wrong!(k);
+        if (!few && !exact && !wrong) return null;
+        return (
+          <g key={k}>
+            {(few || exact) && <Mark ink={s.ink} x={x} y={y} r={p.small ? 2.2 : few ? 3.4 : 2.6} hollow={b.mirrored} />}
+            {wrong && !p.small && <Mark ink={s.ink} x={x} y={y} r={few || exact ? 4.6 : 1.7} cross />}
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+function Under({ p, k }: { p: OrbitProps; k: number }) {
+  const [x, y] = onDisc(p.orbit.elements[k][0], 1, R);
+  return (
+    <g class="under" aria-hidden="true">
+      <line x1={0} y1={0} x2={x} y2={y} />
+      {p.series.map((s, j) => {
+        const u = p.scale.pos(s.values[k]);
+        if (Number.isNaN(u)) return null;
+        const [a, b] = onDisc(p.orbit.elements[k][0], Math.max(0, Math.min(1, u)), R);
+        return <Mark key={j} ink={s.ink} x={a} y={b} r={3} />;
+      })}
+    </g>
+  );
+}
+
+function Needle({ p, mirror }: { p: OrbitProps; mirror: boolean }) {
+  const g = p.at.value;
+  const a = g[0] ?? 0;
+  const [x, y] = onDisc(a, 1, R);
+  const slider = p.focusable
+    ? {
+        role: 'slider' as const,
+        tabindex: 0,
+        'aria-label': mirror && g[1] ? 'Element, mirrored' : 'Element',
+        'aria-valuemin': 0,
+        'aria-valuemax': 360,
+        'aria-valuenow': Math.round(a * 10) / 10,
+        'aria-valuetext': p.spoken?.value ?? `${a}°`,
+        onKeyDown: (e: KeyboardEvent) => navKey(e, p.orbit, p.nav, false),
+      }
+    : { 'aria-hidden': true as const };
+  return (
+    <g class={`needle${p.focusable ? '' : ' thin'}`} {...slider}>
+      <line x1={0} y1={0} x2={x} y2={y} />
+      {p.focusable && <circle class="hit" cx={x} cy={y} r={14} />}
+      {p.focusable && <circle class="knob" cx={x} cy={y} r={6.5} />}
+      {p.dots?.value.map((d, j) => {
+        const u = p.scale.pos(d.value);
+        if (Number.isNaN(u)) return null;
+        const [dx, dy] = onDisc(d.g[0], Math.max(0, Math.min(1, u)), R);
+        return <Mark key={j} ink={d.ink} x={dx} y={dy} r={4.2} hollow={!d.live} />;
+      })}
+    </g>
+  );
+}

@@ -1,0 +1,40 @@
+// The one seam between tasks: what an input, an output and an answer look like. Everything else is shared by all tasks.
+
+import type { JSX } from 'preact';
+import type * as api from '../core/api';
+import type { State } from '../core/state';
+import { ClassDetail } from './tasks/classes';
+import { FieldDetail } from './tasks/field';
+import { PictureInput } from './tasks/input';
+import { TensorDetail } from './tasks/tensor';
+
+/** What a task brings along. */
+export interface Renderer {
+  /** The moved input; it can be dragged. */
+  input(p: { s: State }): JSX.Element;
+  /** What the models answer. */
+  detail(p: { s: State }): JSX.Element;
+  /** The heading of the detail view. */
+  title: string;
+  /** Columns of the table of samples that only this task has. */
+  columns: readonly 'predicted'[];
+}
+
+const classes: Renderer = { input: PictureInput, detail: ClassDetail, title: 'Detail', columns: ['predicted'] };
+const field: Renderer = { input: PictureInput, detail: FieldDetail, title: 'Detail', columns: [] };
+const tensor: Renderer = { input: PictureInput, detail: TensorDetail, title: 'Detail', columns: [] };
+
+/** The renderer for the output of a run. */
+export function rendererOf(run: api.Run): Renderer {
+  switch (run.output) {
+    case 'scores':
+    case 'probabilities':
+    case 'logits':
+      return classes;
+    case 'image':
+    case 'mask':
+      return field;
+    default:
+      return run.classes.length ? classes : tensor;
+  }
+}

@@ -1,0 +1,126 @@
+// The answers of classifiers: the probability of every class by both models.
+
+import { signal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { State } from '../../core/state';
+import { num } from '../text';
+import { MetricsHere } from './metrics';
+
+const few = 10;
+const wanted = signal(few);
+
+/** The classes to draw: all of a few, else those that either model finds most probable, the true one among them. */
+export function chosen(p: readonly (Float32Array | undefined)[], truth: number, most: number): number[] {
+  const n = Math.max(0, ...p.map((x) => x?.length ?? 0));
+  if (n <= most) return Array.from({ length: n }, (_, k) => k);
+  const best = (c: number) => Math.max(...p.map((x) => x?.[c] ?? 0));
+  const order = Array.from({ length: n }, (_, k) => k).sort((x, y) => best(y) - best(x) || x - y);
+  const out = order.slice(0, most);
+  if (truth >= 0 && truth < n && !out.includes(truth)) out[most - 1] = truth;
+  return out;
+}
+
+/** Class bars, live; the predicted classes where models are not asked. */
+export function ClassDetail({ s }: { s: State }) {
+  const run = s.run.value;
+  const i = s.sample.value;
+  const truth = s.labels.value[i] ?? -1;
+  const a = s.canProbe.value ? s.live.answer.value : null;
+  const now = a && a.want.sample === i ? a : null;
+  const here = now !== null && s.live.answers(i, s.g.value) !== null;
+  const models = s.models.value;
+  const p = models.map((m) => (now ? (now.value.models.get(m)?.probabilities ?? undefined) : undefined));
+  const list = useMemo(() => chosen(p, truth, wanted.value), [now, truth, wanted.value, models]);
+  if (!run) return <></>;
+  const name = (c: number) => run.classes[c] ?? String(c);
+  const total = Math.max(run.classes.length, ...p.map((x) => x?.length ?? 0));
+  const any = p.some(Boolean);
+  return (
+    <div class="detail-view">
+      {any ? (
+        <>
+          <div class={`classes${here ? '' : ' behind'}`} role="img" aria-label={sentence(s, list, p, name, truth)}>
+            {list.map((c) => (
+              <div key={c} class={`class${c === truth ? ' true' : ''}`}>
+                <span class="name" title={c === truth ? 'the true class' : undefined}>
+                  {name(c)}
+                </span>
+                <span class="bars">
+                  {p.map((x, k) => (
+                    <span key={k} class={`track m${k}`}>
+                      <span class={`fill m${k}`} style={{ width: `${100 * Math.max(0, Math.min(1, x?.[c] ?? 0))}%` }} />
+                    </span>
+                  ))}
+                </span>
+                <span class="values">
+                  {p.map((x, k) => (
+                    <span key={k}>{x ? percent(x[c]) : '–'}</span>
+                  ))}
+                </span>
+              </div>
+            ))}
+          </div>
+          {total > few && (
+            <p class="bar">
+              <select aria-label="How many classes" value={wanted.value} onChange={(e) => (wanted.value = Number(e.currentTarget.value))}>
+                {[10, 20, 50].map((n) => (
+                  <option key={n} value={n}>
+                    top {n} of {total}
+                  </option>
+                ))}
+              </select>
+            </p>
+          )}
+        </>
+      ) : (
+        <p class="note">{why(s)}</p>
+      )}
+      <Says s={s} />
+      <MetricsHere s={s} />
+    </div>
+  );
+}
+
+const percent = (v: number): string => (Number.isNaN(v) ? '–' : v >= 0.9995 ? '1.00' : v < 0.005 ? '0' : v.toFixed(2).replace(/^0/, ''));
+
+function why(s: State): string {
+  const run = s.run.value;
+  if (!s.client.live) return 'Probabilities of all classes are not kept in a report; the predicted classes are.';
+  if (!run?.live.models) return `Probabilities of all classes are shown while models can be asked. ${run?.live.reason ?? ''}`;
+  if (!s.liveOn.value) return 'Switch on live to see the probabilities of all classes.';
+  return s.live.error.value || 'Asking the models …';
+}
+
+function sentence(s: State, list: readonly number[], p: readonly (Float32Array | undefined)[], name: (c: number) => string, truth: number): string {
+  const one = p.map((x, k) => {
+    if (!x) return '';
+    const best = [...list].sort((c, d) => x[d] - x[c])[0];
+    return `Model ${'AB'[k]}: ${name(best)} with ${num(x[best])}.`;
+  });
+  return `Probabilities by class at ${s.here.value}.${truth >= 0 ? ` The true class is ${name(truth)}.` : ''} ${one.join(' ')}`;
+}
+
+/** What every model says here, in words. */
+function Says({ s }: { s: State }) {
+  const run = s.run.value;
+  const i = s.sample.value;
+  const truth = s.labels.value[i] ?? -1;
+  const e = s.element.value;
+  const one = s.one.state.value.value;
+  if (!run) return null;
+  return (
+    <ul class="says">
+      {s.models.value.map((m, k) => {
+        const a = s.answer(k as 0 | 1);
+        const top = a ? a.top : e >= 0 && one?.index === i ? (one.top?.[m]?.[e] ?? -1) : -1;
+        const wrong = truth >= 0 && top >= 0 && top !== truth;
+        return (
+          <li key={k} class={`ink m${k}`}>
+            {'AB'[k]} {run.model_list[m]?.name}: {top < 0 ? '…' : <strong>{run.classes[top] ?? top}</strong>}
+            {top >= 0 && truth >= 0 && <span class={wrong ? 'wrong' : 'right'}>{wrong ? ' ✗ wrong' : ' ✓'}</span>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,103 @@
+// Answers that are pictures or masks: the output beside what it is compared with, and where the two differ.
+
+import { useMemo } from 'preact/hooks';
+import { luts } from '../../core/color';
+import type { Picture } from '../../core/source';
+import type { State } from '../../core/state';
+import { classesOf, difference, mapped, pixels } from '../picture';
+import { num } from '../text';
+import { Raster } from './input';
+import { MetricsHere } from './metrics';
+
+const palette = [0xff202020, 0xffb27200, 0xff005ed5, 0xff5a7900, 0xff7f30a2, 0xff005b6b, 0xff6c635b, 0xffe9b456, 0xff3e88f0, 0xffa5d045];
+
+/** Outputs and references of both models, with their difference on one scale. */
+export function FieldDetail({ s }: { s: State }) {
+  const a = s.canProbe.value ? s.live.answer.value : null;
+  const now = a && a.want.sample === s.sample.value ? a : null;
+  const models = s.models.value;
+  const mask = s.run.value?.output === 'mask';
+  const rows = useMemo(
+    () =>
+      models.map((m, k) => {
+        const x = now?.value.models.get(m);
+        return { k, output: x?.output, reference: x?.reference, error: x?.output && x.reference ? errorOf(x.output, x.reference, mask) : null };
+      }),
+    [now, models, mask],
+  );
+  const most = Math.max(1e-12, ...rows.map((r) => (r.error ? r.error.reduce((t, v) => (v > t ? v : t), 0) : 0)));
+  if (!rows.some((r) => r.output))
+    return (
+      <div class="detail-view">
+        <p class="note">{!s.client.live || !s.run.value?.live.models ? `Outputs are shown while models can be asked. ${s.run.value?.live.reason ?? ''}` : !s.liveOn.value ? 'Switch on live to see the outputs.' : s.live.error.value || 'Asking the models …'}</p>
+        <MetricsHere s={s} />
+      </div>
+    );
+  const behind = s.live.answers(s.sample.value, s.g.value) === null;
+  return (
+    <div class={`detail-view${behind ? ' behind' : ''}`}>
+      {rows.map((r) => (
+        <div key={r.k} class="fields">
+          <h3 class={`ink m${r.k}`}>
+            {'AB'[r.k]} {s.run.value?.model_list[models[r.k]]?.name}
+          </h3>
+          <div class="row">
+            {r.output && <Shown p={r.output} title="output" mask={mask} />}
+            {r.reference && <Shown p={r.reference} title="reference" mask={mask} />}
+            {r.error && r.output && <ErrorMap values={r.error} w={r.output.w} h={r.output.h} most={mask ? 1 : most} mask={mask} />}
+          </div>
+        </div>
+      ))}
+      {!mask && (
+        <div class="colorbar">
+          <span class="name">absolute difference, mean over channels</span>
+          <div class="ramp" style={{ backgroundImage: `linear-gradient(to right, ${[0, 64, 128, 192, 255].map((i) => css(luts.viridis[i])).join(',')})` }} aria-hidden="true" />
+          <div class="ends">
+            <span style={{ left: '0%' }}>0</span>
+            <span style={{ left: '100%' }}>{num(most)}</span>
+          </div>
+        </div>
+      )}
+      <MetricsHere s={s} />
+    </div>
+  );
+}
+
+const css = (c: number): string => `rgb(${c & 255} ${(c >> 8) & 255} ${(c >> 16) & 255})`;
+
+function errorOf(x: Picture, y: Picture, mask: boolean): Float32Array | null {
+  if (!mask) return difference(x, y);
+  if (x.h !== y.h || x.w !== y.w) return null;
+  const p = classesOf(x);
+  const q = classesOf(y);
+  return Float32Array.from(p, (v, i) => +(v !== q[i]));
+}
+
+function Shown({ p, title, mask }: { p: Picture; title: string; mask: boolean }) {
+  return (
+    <figure>
+      <Raster
+        label={`${title}, ${p.h} × ${p.w}`}
+        of={() => ({
+          w: p.w,
+          h: p.h,
+          draw: (px) => {
+            if (!mask) return pixels(p, px);
+            classesOf(p).forEach((c, i) => (px[i] = palette[((c % palette.length) + palette.length) % palette.length]));
+          },
+        })}
+      />
+      <figcaption>{title}</figcaption>
+    </figure>
+  );
+}
+
+function ErrorMap({ values, w, h, most, mask }: { values: Float32Array; w: number; h: number; most: number; mask: boolean }) {
+  const mean = values.reduce((t, v) => t + v, 0) / Math.max(1, values.length);
+  return (
+    <figure>
+      <Raster label={mask ? `where they differ: ${num(100 * mean)} % of the pixels` : `difference, mean ${num(mean)}`} of={() => ({ w, h, draw: (px) => mapped(values, [0, most], luts.viridis, px) })} />
+      <figcaption>{mask ? `differ: ${num(100 * mean)} %` : `difference, mean ${num(mean)}`}</figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,144 @@
+// The input of a model as a picture: what it was fed, pixel by pixel. Dragging it moves the element: round the middle for turns, along for
+// shifts, away from the middle for scales.
+
+import { useSignalEffect } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { Axis, Element } from '../../core/api';
+import { label } from '../../core/orbit';
+import type { Picture } from '../../core/source';
+import type { State } from '../../core/state';
+import { pixels } from '../picture';
+import { num } from '../text';
+
+/** The newest moved input of the sample, and of which element it is. */
+export function inputOf(s: State): { picture: Picture; g: Element; exact: boolean } | null {
+  const i = s.sample.value;
+  const l = s.canProbe.value ? s.live.answer.value : null;
+  const m = s.moved.answer.value;
+  const live = l && l.want.sample === i && l.value.input ? { picture: l.value.input, g: l.want.g, exact: l.value.exact, seq: 1 } : null;
+  const alone = m && m.want.sample === i ? { picture: m.value, g: m.want.g, exact: m.value.exact, seq: 0 } : null;
+  if (live && alone && s.live.error.value) return alone;
+  return live ?? alone;
+}
+
+/** An element as what was done to the input: "rotated 152°", "shifted by 3, −1 px". */
+export function done(chart: readonly Axis[], g: Element): string {
+  const parts: string[] = [];
+  const shift: string[] = [];
+  chart.forEach((a, k) => {
+    const v = num2(g[k]);
+    if (a.name === 'angle' && a.unit === 'deg') parts.push(`rotated ${v}°`);
+    else if ((a.name === 'dx' || a.name === 'dy') && a.unit === 'px') shift.push(v);
+    else if (a.unit === 'factor') parts.push(`${a.name === 'scale' ? 'scaled' : a.name} ×${v}`);
+    else if (a.name === 'mirror') g[k] && parts.push('mirrored');
+    else parts.push(label([a], [g[k]]));
+  });
+  if (shift.length) parts.push(`shifted by ${shift.join(', ')} px`);
+  return parts.join(', ') || 'not moved';
+}
+
+const num2 = (v: number): string => String(+v.toFixed(Math.abs(v) < 10 ? 2 : 1)).replace('-', '−');
+
+/** A picture as pixels. */
+export function Raster({ of, label: text, class: c }: { of: () => { w: number; h: number; draw(px: Uint32Array): void } | null; label: string; class?: string }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useSignalEffect(() => {
+    const p = of();
+    const el = canvas.current;
+    if (!p || !el) return;
+    if (el.width !== p.w) el.width = p.w;
+    if (el.height !== p.h) el.height = p.h;
+    const ctx = el.getContext('2d');
+    if (!ctx) return;
+    const image = ctx.createImageData(p.w, p.h);
+    p.draw(new Uint32Array(image.data.buffer));
+    ctx.putImageData(image, 0, 0);
+  });
+  const p = of();
+  return <canvas ref={canvas} class={`pix ${p && p.w >= 160 ? 'smooth' : ''} ${c ?? ''}`} width={1} height={1} role="img" aria-label={text} style={{ aspectRatio: p ? `${p.w} / ${p.h}` : '1' }} />;
+}
+
+/** The moved input with its caption. */
+export function PictureInput({ s }: { s: State }) {
+  const start = useRef<{ x: number; y: number; g: Element } | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const o = s.group.value;
+  const run = s.run.value;
+  const now = inputOf(s);
+  if (!o || !run) return <></>;
+  if (!run.live.inputs && !now) return <p class="note">{run.live.reason ? `The input cannot be shown. ${run.live.reason}` : 'The input cannot be shown.'}</p>;
+  const axis = (f: (a: Axis) => boolean) => o.chart.findIndex(f);
+  const [ia, ix, iy, is] = [axis((a) => a.name === 'angle' && a.unit === 'deg'), axis((a) => a.name === 'dx'), axis((a) => a.name === 'dy'), axis((a) => a.unit === 'factor')];
+  const can = ia >= 0 || ix >= 0 || iy >= 0 || is >= 0 || o.chart.length > 0;
+  const drag = (e: PointerEvent) => {
+    const from = start.current;
+    const el = box.current;
+    if (!from || !el || !now) return;
+    const r = el.getBoundingClientRect();
+    const g = [...from.g];
+    const px = now.picture.w / r.width;
+    const c = [r.left + r.width / 2, r.top + r.height / 2];
+    if (ix >= 0 || iy >= 0) {
+      if (ix >= 0) g[ix] += +((e.clientX - from.x) * px).toFixed(2);
+      if (iy >= 0) g[iy] += +((e.clientY - from.y) * px).toFixed(2);
+    } else if (ia >= 0) {
+      const at = (x: number, y: number) => (Math.atan2(-(y - c[1]), x - c[0]) * 180) / Math.PI;
+      // A mirror comes before the turn, so the hand turns the same way as what it holds.
+      g[ia] = +(g[ia] + at(e.clientX, e.clientY) - at(from.x, from.y)).toFixed(1);
+    } else if (is >= 0) {
+      const far = (x: number, y: number) => Math.max(8, Math.hypot(x - c[0], y - c[1]));
+      g[is] = +((g[is] * far(e.clientX, e.clientY)) / far(from.x, from.y)).toPrecision(3);
+    } else {
+      g[0] += ((e.clientX - from.x) / r.width) * 10 * (o.steps[0] || 0.1);
+    }
+    s.moveTo(g);
+  };
+  const p = now?.picture;
+  const behind = now && now.g.join() !== s.g.value.join();
+  const means = p ? `${p.h} × ${p.w}${p.c > 1 ? ` × ${p.c}` : ''}, values ${num(p.lo)} to ${num(p.hi)}` : '';
+  const words = done(o.chart, s.g.value);
+  const e = s.element.value;
+  const exact = e >= 0 ? o.exact[e] : now?.exact;
+  return (
+    <div class="input-view">
+      <div
+        ref={box}
+        class={`fed${can ? ' can' : ''}${behind ? ' behind' : ''}`}
+        onPointerDown={(ev) => {
+          if (ev.button !== 0 || !can) return;
+          start.current = { x: ev.clientX, y: ev.clientY, g: s.g.peek() };
+          box.current?.setPointerCapture(ev.pointerId);
+          ev.preventDefault();
+        }}
+        onPointerMove={drag}
+        onPointerUp={() => (start.current = null)}
+        onPointerCancel={() => (start.current = null)}
+      >
+        {now ? (
+          <Raster
+            label={`Sample ${s.sample.value} as the models were fed it: ${words}`}
+            of={() => {
+              const q = inputOf(s)?.picture;
+              return q ? { w: q.w, h: q.h, draw: (px) => pixels(q, px) } : null;
+            }}
+          />
+        ) : (
+          <div class="skeleton square" role="status">
+            <span>{s.moved.error.value || s.live.error.value || 'Loading the input'}</span>
+          </div>
+        )}
+      </div>
+      <p class="note" title="What the models were fed, with the values they saw">
+        {words}
+        {exact ? ', exactly' : run.kernel ? `, ${run.kernel}` : ''}
+        {means && <> · {means}</>}
+      </p>
+      {s.pinned.value >= 0 && s.pinned.value !== s.sample.value && (
+        <p class="note pin">
+          <img src={s.client.thumb(s.runID.value, s.pinned.value)} alt="" width="32" height="32" class="pix" /> pinned #{s.pinned.value}{' '}
+          <button class="link" onClick={() => s.setSample(s.pinned.value)}>show</button>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,207 @@
+// The head of every page: where one is, what is shown, with which models, and what can be taken away.
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Compare, State, Theme } from '../core/state';
+import { copy } from '../core/export';
+import { count } from '../render/text';
+import { Export } from './export';
+
+/** The head of every page. */
+export function Header({ s, help }: { s: State; help: () => void }) {
+  const run = s.run.value;
+  const page = s.page.value;
+  const inRun = page === 'run' && run !== null;
+  return (
+    <header class="top">
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus(); }}>
+        Skip to the content
+      </a>
+      <h1>
+        <a href="#/runs" aria-label="NERO, all runs">NERO</a>
+      </h1>
+      <nav aria-label="Pages">
+        {s.client.live && <Tab s={s} page="runs" href="#/runs" text="Runs" />}
+        <Tab s={s} page="run" href={s.runID.value ? `#/run/${encodeURIComponent(s.runID.value).replace(/%2B/g, '+')}` : ''} text="Run" />
+        <Tab s={s} page="findings" href={s.audit.value ? `#/findings/${encodeURIComponent(s.audit.value)}` : run?.audits[0] ? `#/findings/${encodeURIComponent(run.audits[0])}` : '#/findings'} text="Findings" />
+        {s.client.live && <ReportLink s={s} />}
+      </nav>
+      {inRun && <What s={s} />}
+      <span class="space" />
+      {inRun && <Models s={s} />}
+      <span class="group tail">
+        {inRun && (
+          <label class="field">
+            <span class="hidden">Colour map</span>
+            <select value={s.cmap.value} title="Colour map" onChange={(e) => (s.cmap.value = e.currentTarget.value as 'viridis' | 'cividis')}>
+              <option value="viridis">viridis</option>
+              <option value="cividis">cividis</option>
+            </select>
+          </label>
+        )}
+        <select aria-label="Theme" title="Theme" value={s.theme.value} onChange={(e) => (s.theme.value = e.currentTarget.value as Theme)}>
+          <option value="auto">auto</option>
+          <option value="light">light</option>
+          <option value="dark">dark</option>
+        </select>
+        {inRun && <CopyLink s={s} />}
+        {inRun && <Export s={s} />}
+        <button onClick={help} title="Help and keys (?)" aria-label="Help and keys">
+          ?
+        </button>
+      </span>
+    </header>
+  );
+}
+
+function Tab({ s, page, href, text }: { s: State; page: 'runs' | 'run' | 'findings'; href: string; text: string }) {
+  const here = s.page.value === page;
+  if (!href) return <span class="tab off" aria-disabled="true">{text}</span>;
+  return (
+    <a class="tab" href={href} aria-current={here ? 'page' : undefined} onClick={(e) => {
+      // The run that is open keeps its choices: only the page changes.
+      if (page !== 'run' || !s.run.value) return;
+      e.preventDefault();
+      s.page.value = 'run';
+    }}>
+      {text}
+    </a>
+  );
+}
+
+function ReportLink({ s }: { s: State }) {
+  const run = s.run.value;
+  const r = run?.metric_list[s.metric.value];
+  const href = run && r ? s.client.reportURL(run.id, { metric: r.name, ...(s.choice.value.slice ? { slice: s.choice.value.slice } : {}) }) : '';
+  if (!href) return <span class="tab off" aria-disabled="true">Report</span>;
+  return (
+    <a class="tab" href={href} download title="This run as one HTML file that opens from disk">
+      Report
+    </a>
+  );
+}
+
+function What({ s }: { s: State }) {
+  const run = s.run.value!;
+  return (
+    <span class="group what">
+      <strong title={run.digest}>{run.name}</strong>
+      <span>{count(run.samples)} samples</span>
+      <span title={run.orbit.measure}>{run.orbit.title || run.orbit.name}</span>
+      <label class="field">
+        <span class="hidden">Metric</span>
+        <select value={s.metric.value} title={s.metricDoc.value?.doc} onChange={(e) => (s.metric.value = Number(e.currentTarget.value))}>
+          {run.metric_list.map((m, k) => (
+            <option key={m.name} value={k}>
+              {m.title}
+            </option>
+          ))}
+        </select>
+      </label>
+    </span>
+  );
+}
+
+function Models({ s }: { s: State }) {
+  const run = s.run.value!;
+  const two = s.b.value >= 0;
+  return (
+    <span class="group models">
+      <Model s={s} k={0} />
+      <Model s={s} k={1} />
+      {two && (
+        <span class="segments" role="group" aria-label="How the models are compared">
+          {(['over', 'side', 'diff'] as Compare[]).map((c) => (
+            <button key={c} aria-pressed={s.compare.value === c} onClick={() => (s.compare.value = c)} title={{ over: 'Both in one plot', side: 'Side by side', diff: 'The difference B − A' }[c]} aria-label={{ over: 'Overlay', side: 'Side by side', diff: 'Difference B minus A' }[c]}>
+              {{ over: '=', side: '||', diff: 'A−B' }[c].replace('A−B', 'B−A')}
+            </button>
+          ))}
+        </span>
+      )}
+      {run.model_list.length > 1 && two && (
+        <button onClick={() => swap(s)} title="Swap A and B" aria-label="Swap A and B">
+          ⇄
+        </button>
+      )}
+    </span>
+  );
+}
+
+function swap(s: State): void {
+  const [a, b] = [s.a.value, s.b.value];
+  s.a.value = b;
+  s.b.value = a;
+}
+
+/** The menu of models, those of other runs with the same group included. */
+function Model({ s, k }: { s: State; k: 0 | 1 }) {
+  const run = s.run.value!;
+  const now = k ? s.b.value : s.a.value;
+  const others = s.client.live && !run.id.includes('+') ? (s.runs.state.value.value?.runs ?? []).filter((r) => r.id !== run.id && !r.id.includes('+') && r.group === run.group && r.elements === run.elements) : [];
+  const choose = (v: string) => {
+    const other = v.split('\n');
+    if (other.length === 2) {
+      open(s, k, other[0], other[1]);
+      return;
+    }
+    if (k) s.b.value = Number(v);
+    else s.a.value = Number(v);
+    if (s.b.value < 0) s.compare.value = 'over';
+  };
+  return (
+    <label class={`field model m${k}`}>
+      <span class={`ink m${k}`}>{'AB'[k]}</span>
+      <select value={String(now)} onChange={(e) => choose(e.currentTarget.value)} onFocus={() => void (s.client.live && !s.runs.value && s.list())} title={run.model_list[now]?.sha256 ? `SHA-256 ${run.model_list[now].sha256}` : undefined}>
+        {k === 1 && <option value="-1">none</option>}
+        {run.model_list.map((m, j) => (
+          <option key={j} value={String(j)}>
+            {m.name}
+            {m.run && m.run !== run.id && run.id.includes('+') ? ` (${m.run})` : ''}
+          </option>
+        ))}
+        {others.length > 0 && (
+          <optgroup label="Of other runs">
+            {others.flatMap((r) => r.models.map((m) => <option key={r.id + m} value={`${r.id}\n${m}`}>{`${m} (${r.name})`}</option>))}
+          </optgroup>
+        )}
+      </select>
+    </label>
+  );
+}
+
+/** Puts a model of another run beside those of this one, over the samples that both have. */
+function open(s: State, k: 0 | 1, id: string, model: string): void {
+  const run = s.run.peek()!;
+  const keep = { other: run.model_list[k ? s.a.peek() : s.b.peek()]?.name ?? run.model_list[0]?.name, metric: run.metric_list[s.metric.peek()]?.name };
+  s.show(`${run.id}+${id}`, (r) => {
+    const theirs = r.model_list.findIndex((m) => m.name === model && m.run === id);
+    const ours = r.model_list.findIndex((m) => m.name === keep.other && m.run === run.id);
+    const at = Math.max(0, theirs);
+    s.a.value = k ? Math.max(0, ours) : at;
+    s.b.value = k ? at : Math.max(0, ours);
+    s.metric.value = Math.max(0, r.metric_list.findIndex((m) => m.name === keep.metric));
+  });
+}
+
+function CopyLink({ s }: { s: State }) {
+  const done = useSignal('');
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  useEffect(() => () => void (timer.current && clearTimeout(timer.current)), []);
+  return (
+    <button
+      onClick={() => {
+        // The address is written a moment after a gesture: wait for it.
+        setTimeout(() => {
+          void copy(location.href).then((ok) => {
+            done.value = ok ? 'Copied' : 'Copy the address bar';
+            s.say(ok ? 'The link is on the clipboard.' : 'The browser permits no copying; copy the address.');
+            timer.current = setTimeout(() => (done.value = ''), 2000);
+          });
+        }, 300);
+      }}
+      title="Copy a link to exactly this view"
+    >
+      {done.value || 'Copy link'}
+    </button>
+  );
+}

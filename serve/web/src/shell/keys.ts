@@ -1,0 +1,57 @@
+// Keys that work on the whole page. Single letters work only while a view has the focus, and can be switched off; those with Ctrl and those
+// of single views are elsewhere.
+
+import type { State } from '../core/state';
+
+/** Whether the focus lies where letters are typed. */
+const typing = (t: EventTarget | null): boolean => t instanceof HTMLElement && (t.isContentEditable || t.matches('input:not([type=checkbox]):not([type=radio]):not([type=range]), textarea, select'));
+
+/** What keys do that the store does not know of. */
+export interface Acts {
+  help(): void;
+  rule(): void;
+  export(): void;
+}
+
+/** Listens for keys. Returns what ends it. */
+export function keys(s: State, acts: Acts): () => void {
+  const on = (e: KeyboardEvent) => {
+    if (e.defaultPrevented || document.querySelector('dialog[open]')) return;
+    if ((e.ctrlKey || e.metaKey) && !e.shiftKey && !e.altKey && e.key.toLowerCase() === 'z' && !typing(e.target)) {
+      if (s.undo()) s.say('Undone.');
+      else s.say('Nothing to undo.');
+      e.preventDefault();
+      return;
+    }
+    if (e.ctrlKey || e.metaKey || e.altKey || typing(e.target)) return;
+    if (e.key === 'Escape') {
+      const c = s.choice.peek();
+      if (s.page.peek() === 'run' && (c.lasso || c.picked || c.rule || c.slice)) {
+        s.clear();
+        s.say('All samples.');
+      }
+      return;
+    }
+    if (!s.shortcuts.peek() || !inView(e.target)) return;
+    const act = letters(s, acts)[e.key];
+    if (!act) return;
+    act();
+    e.preventDefault();
+  };
+  addEventListener('keydown', on);
+  return () => removeEventListener('keydown', on);
+}
+
+const inView = (t: EventTarget | null): boolean => t instanceof Element && t.closest('#main, header') !== null;
+
+function letters(s: State, a: Acts): Record<string, () => void> {
+  if (s.page.peek() !== 'run') return { '?': a.help };
+  return {
+    '?': a.help,
+    '/': a.rule,
+    e: a.export,
+    p: () => s.pin(),
+    '[': () => s.next(-1),
+    ']': () => s.next(1),
+  };
+}
