@@ -623,3 +623,45 @@ func TestIndexes(t *testing.T) {
 		}
 	}
 }
+
+// What people say of a run may change when it is complete: the manifest does not list it, before or after.
+func TestSlicesAreNotListed(t *testing.T) {
+	dir := t.TempDir()
+	j := storetest.Job(6, 3, 1, 1, 2)
+	say := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "slices.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := store.Create(dir, j, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	say("before")
+	if err := r.Put("slices.json", []byte("x")); err == nil {
+		t.Error("the store writes slices.json itself")
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := storetest.Write(t.Context(), dir, j, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	say("afterwards")
+	done, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := done.Verify(t.Context()); err != nil || !done.Complete() {
+		t.Errorf("complete %v: %v", done.Complete(), err)
+	}
+	for _, f := range done.Manifest().Files {
+		if f.Path == "slices.json" {
+			t.Error("the manifest lists slices.json")
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "slices.json")); err != nil || string(b) != "afterwards" {
+		t.Errorf("%s, %v", b, err)
+	}
+}
