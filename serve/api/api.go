@@ -195,6 +195,7 @@ type Sample struct {
 type Set struct {
 	Label   *int   `json:"label,omitempty"`
 	Rule    string `json:"rule,omitempty"`    // see SLICES.md
+	Metric  *int   `json:"metric,omitempty"`  // beside Rule: the metric of its statistics; without it that of the request, or the first
 	Indexes []int  `json:"indexes,omitempty"` // ascending
 	Bits    string `json:"bits,omitempty"`    // base64 of a bitset, sample i is bit i%8 of byte i/8
 	Slice   string `json:"slice,omitempty"`   // name of a kept slice
