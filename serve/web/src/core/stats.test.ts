@@ -76,7 +76,7 @@ test('a sample over its orbit', () => {
         assert.ok(Number.isNaN(got.mean[i]!) && Number.isNaN(got.variance[i]!), 'a hole is not averaged away');
         continue;
       }
-      const w = weights ?? row.map(() => 1);
+      const w = weights ? [...weights] : row.map(() => 1);
       const total = w.reduce((a, b) => a + b, 0);
       const mean = row.reduce((s, v, k) => s + v * w[k]!, 0) / total;
       near(got.mean[i]!, mean, 1e-12, 'mean');
