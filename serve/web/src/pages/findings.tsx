@@ -42,12 +42,12 @@ export function FindingsPage({ s }: { s: State }) {
   if (!id) return <Empty text={s.runs.state.value.busy ? 'Looking for audits…' : 'There is no audit beside these runs. Make one with "nero audit STUDY --format json -o FOLDER", and give the folder to "nero serve" as well.'} />;
   if (error) {
     return (
-      <main class="findings">
+      <div class="findings">
         <div class="trouble" role="alert">
           <p>{error}</p>
           <button onClick={() => void slot.load((cut) => s.client.audit(id, cut), false)}>Try again</button>
         </div>
-      </main>
+      </div>
     );
   }
   if (!value) return <Empty text={busy ? 'Loading the audit…' : 'No audit.'} />;
@@ -56,7 +56,7 @@ export function FindingsPage({ s }: { s: State }) {
   const model = doc.models.find((m) => m.model === chosen.value) ?? doc.models[0];
   if (!model) return <Empty text="This audit is of no model." />;
   return (
-    <main class="findings">
+    <div class="findings">
       <nav class="pick" aria-label="Audit and model">
         {audits.length > 1 && (
           <label>
@@ -84,17 +84,17 @@ export function FindingsPage({ s }: { s: State }) {
         </div>
       </nav>
       <ModelPage key={`${id}|${model.model}`} s={s} doc={value} document={doc} model={model} />
-    </main>
+    </div>
   );
 }
 
 function Empty({ text }: { text: string }) {
   return (
-    <main class="findings">
+    <div class="findings">
       <p class="empty" role="status">
         {text}
       </p>
-    </main>
+    </div>
   );
 }
 
