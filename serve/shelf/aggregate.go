@@ -51,7 +51,7 @@ func (r *Run) Aggregate(ctx context.Context, q api.AggregateRequest) (*api.Aggre
 			return o, nil
 		}
 	}
-	set, err := r.Select(q.Set)
+	set, err := r.selected(q.Set, q.Metric)
 	if err != nil {
 		return nil, err
 	}
