@@ -117,7 +117,8 @@ func installed(dir string) error {
 	if err := json.Unmarshal(b, &want); err != nil {
 		return fmt.Errorf("package.json: %w", err)
 	}
-	for name, version := range want.Dependencies {
+	for _, name := range sorted(want.Dependencies) {
+		version := want.Dependencies[name]
 		b, err := os.ReadFile(filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the library %s is not installed: %s", name, remedy)
