@@ -56,6 +56,11 @@ function readCSV(s: string): string[][] {
   return rows;
 }
 
+test('what a column holds is seen if it is not said', () => {
+  const t: X.Table = { title: '', columns: [{ name: 'a' }, { name: 'b' }, { name: 'c' }], rows: [[null, NaN, null], ['x', 2.5, null], ['y', 1e-9, null]] };
+  assert.equal(X.tableText(t, 'md'), '| a | b | c |\n| :--- | ---: | ---: |\n|  |  |  |\n| x | 2.5 |  |\n| y | 1e-09 |  |\n');
+});
+
 test('CSV comes back as it was', () => {
   const rows = readCSV(X.tableText(table, 'csv'));
   assert.deepEqual(rows[0], ['sample', 'mean_a', 'ok']);

@@ -7,9 +7,12 @@ export type Cell = string | number | boolean | null;
 export interface Column {
   /** Letters, digits and underscores, with the unit at the end, such as angle_deg; unique within the table. */
   name: string;
-  /** What the cells are: text stands at the left; integers are written in full; float32 has no more digits than it holds. */
-  kind: 'text' | 'integer' | 'float32' | 'float64';
+  /** What the cells are; without it, that of the first cell that is there. */
+  kind?: Kind;
 }
+
+/** Text stands at the left; integers are written in full; float32 has no more digits than it holds. */
+export type Kind = 'text' | 'integer' | 'float32' | 'float64';
 
 export interface Table {
   title: string;
@@ -36,7 +39,24 @@ export const media: Record<TableFormat | 'svg' | 'png', string> = {
  * and the notes behind it in the two forms that people read.
  */
 export function tableText(t: Table, f: TableFormat): string {
-  return { csv, jsonl, md: markdown, tex: latex }[f](t);
+  let rows = t.rows;
+  if (t.columns.some((c) => !c.kind)) rows = [...rows];
+  const columns = t.columns.map((c, k) => {
+    if (c.kind) return { name: c.name, kind: c.kind };
+    let kind: Kind = 'float64';
+    for (const r of rows) {
+      if (gone(r[k])) continue;
+      kind = typeof r[k] === 'number' ? 'float64' : 'text';
+      break;
+    }
+    return { name: c.name, kind };
+  });
+  return { csv, jsonl, md: markdown, tex: latex }[f]({ ...t, columns, rows });
+}
+
+/** A table of which all columns say what they hold. */
+interface Known extends Table {
+  columns: readonly { name: string; kind: Kind }[];
 }
 
 /** goFloat is a number as Go's strconv writes it with format 'g': digits significant ones, or as few as give the number back. */
@@ -70,14 +90,14 @@ function halfEven(v: number, digits: number): string {
 const gone = (c: Cell | undefined): c is null | undefined => c === null || c === undefined || (typeof c === 'number' && !Number.isFinite(c));
 
 /** exact is a cell that is no text, with all its digits; empty for what is missing. */
-export function exact(c: Cell | undefined, kind: Column['kind'] = 'float64'): string {
+export function exact(c: Cell | undefined, kind: Kind = 'float64'): string {
   if (gone(c)) return '';
   if (typeof c !== 'number') return String(c);
   return kind === 'integer' ? String(c + 0) : goFloat(c, 'shortest', kind === 'float32');
 }
 
 /** rounded is a cell for people: four significant digits, integers in full; empty for what is missing. */
-export function rounded(c: Cell | undefined, kind: Column['kind'] = 'float64'): string {
+export function rounded(c: Cell | undefined, kind: Kind = 'float64'): string {
   if (gone(c) || typeof c !== 'number' || kind === 'integer') return exact(c, kind);
   const a = Math.abs(c);
   if (a >= 1e4 && a < 1e7) { // 12345, not 1.234e+04
@@ -94,7 +114,7 @@ const formula = (s: string): boolean => /^[=+\-@\t\r\n＝＋－＠]/.test(s);
  * csv is RFC 4180 with line feeds: the names of the columns, then the rows. A text that a spreadsheet would take for a formula gets an
  * apostrophe before it, the spreadsheets' own sign for text.
  */
-function csv(t: Table): string {
+function csv(t: Known): string {
   const text = (s: string) => csvField(formula(s) ? "'" + s : s);
   const line = (cells: readonly string[]) => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + '\n';
   let out = line(t.columns.map((c) => text(c.name)));
@@ -108,7 +128,7 @@ export function csvField(s: string): string {
 }
 
 /** jsonl is one object per row, its keys in the order of the columns; null for what is missing. */
-function jsonl(t: Table): string {
+function jsonl(t: Known): string {
   const text = (s: string) => JSON.stringify(s).replace(/[\u2028\u2029]/g, (c) => '\\u' + c.charCodeAt(0).toString(16));
   const keys = t.columns.map((c) => text(c.name) + ':');
   let out = '';
@@ -127,7 +147,7 @@ export function mdText(s: string): string {
 }
 
 /** markdown is a table of GitHub Flavored Markdown below its title. */
-function markdown(t: Table): string {
+function markdown(t: Known): string {
   const line = (cells: readonly string[]) => cells.map((c) => `| ${c} `).join('') + '|\n';
   let out = t.title ? mdText(t.title) + '\n\n' : '';
   out += line(t.columns.map((c) => mdText(c.name))) + line(t.columns.map((c) => (c.kind === 'text' ? ':---' : '---:')));
@@ -156,7 +176,7 @@ function texNumber(s: string): string {
 }
 
 /** latex is a tabular that needs no package, below a comment with its title. */
-function latex(t: Table): string {
+function latex(t: Known): string {
   const line = (cells: readonly string[]) => cells.join(' & ') + ' \\\\\n';
   let out = t.title ? `% ${plain(t.title)}\n` : '';
   for (const n of t.notes ?? []) out += `% ${plain(n)}\n`;

@@ -1,6 +1,5 @@
 // Figures by sample: what colours the scatter, ranks the samples and fills the columns of the table, with the names they go by.
 
-import { shown } from '../core/export';
 import type { Column, State } from '../core/state';
 import { at, type Matrix } from '../core/source';
 
@@ -122,9 +121,6 @@ export function title(s: State, f: Figure): string {
     default: return 'position';
   }
 }
-
-/** number is a value for people, with three digits. */
-export const number = (v: number): string => shown(v, 3);
 
 /** explain says what a figure is, for a tooltip. */
 export function explain(s: State, f: Figure): string {

@@ -8,7 +8,9 @@ import { saveFigure } from '../core/export';
 import { radius, scatter as raster } from '../core/raster';
 import type { State } from '../core/state';
 import { tidy } from '../core/url';
+import { count as counted, left, num } from '../render/text';
 import * as fig from './figures';
+import { Card, Skeleton, Trouble } from './parts';
 import * as P from './plane';
 import { spark } from './spark';
 import './samples.css';
@@ -346,14 +348,14 @@ export function Scatter({ s }: { s: State }) {
   const texts = useMemo(() => (fits && classes && v ? names(xy, v, mask, s.classNames.value, dark) : []), [xy, fits, v, classes, mask, dark]);
   const lasso = s.choice.value.lasso;
   const here = lasso && lasso.layout === s.layoutKey.value ? lasso.poly : null;
-  if (!r) return null;
+  if (!r) return <Card id="samples" title="Samples by orbit shape"><Skeleton label="Loading the samples" square /></Card>;
   const method = r.methods.find((m) => m.name === s.embedding.value.method);
   const describe = (i: number) => {
     const c = s.labels.value[i] ?? -1, parts = [`Sample ${s.ids.value[i] ?? i}`];
     if (c >= 0) parts.push(`class ${s.classNames.value[c] ?? c}`);
     for (const k of [0, 1] as const) {
       const m = s.stats[k].state.value.value;
-      if (m) parts.push(`mean ${s.b.value >= 0 ? 'AB'[k] + ' ' : ''}${fig.number(m.mean[i])}`);
+      if (m) parts.push(`mean ${s.b.value >= 0 ? 'AB'[k] + ' ' : ''}${num(m.mean[i])}`);
     }
     return parts.join(', ') + '.';
   };
@@ -368,8 +370,7 @@ export function Scatter({ s }: { s: State }) {
   };
   const two = r.model_list.length > 1 && s.b.value >= 0;
   return (
-    <section class="card samples-view" aria-labelledby="samples-title">
-      <h2 id="samples-title">Samples by orbit shape <small>{fits ? `${drawn.toLocaleString('en')} of ${n.toLocaleString('en')} drawn` : `${n.toLocaleString('en')} samples`}</small></h2>
+    <Card id="samples" title="Samples by orbit shape" sub={fits ? `${counted(drawn)} of ${counted(n)} drawn` : `${counted(n)} sample${n === 1 ? '' : 's'}`}>
       <div class="bar" role="group" aria-label="Layout and colour">
         <label class="field" title={method?.doc}><span>layout</span>
           <select value={s.embedding.value.method} onChange={(e) => (s.embedding.value = { ...s.embedding.value, method: e.currentTarget.value })}>
@@ -383,8 +384,8 @@ export function Scatter({ s }: { s: State }) {
           <select value={by} onChange={(e) => (s.colorBy.value = (fig.storeColumn(s, e.currentTarget.value as fig.Figure) ?? e.currentTarget.value) as typeof s.colorBy.value)}>
             {withChosen(fig.offered(s, 'color'), by).map((f) => <option key={f} value={f}>{fig.title(s, f)}</option>)}
           </select></label>
-        <span class="segments" role="radiogroup" aria-label="What a drag does">
-          {(['lasso', 'pan'] as const).map((m) => <button key={m} type="button" role="radio" aria-checked={mode.value === m} onClick={() => (mode.value = m)}>{m === 'lasso' ? 'Lasso' : 'Pan'}</button>)}
+        <span class="segments" role="group" aria-label="What a drag does">
+          {(['lasso', 'pan'] as const).map((m) => <button key={m} type="button" aria-pressed={mode.value === m} title={m === 'lasso' ? 'Drag round points to choose them; with Shift, drag moves the picture' : 'Drag moves the picture; the wheel zooms'} onClick={() => (mode.value = m)}>{m === 'lasso' ? 'Lasso' : 'Pan'}</button>)}
         </span>
         <Nearest max={count} onPick={near} />
         <button type="button" disabled={!lasso && !s.choice.value.picked} onClick={() => { s.choose({ lasso: null, picked: null }); s.say('Lasso cleared.'); }}>Clear</button>
@@ -403,9 +404,9 @@ export function Scatter({ s }: { s: State }) {
       </div>
       {fits && (layout.busy || layout.error) && <Waiting s={s} none={false} />}
       {fits && (n > drawn || layout.value!.notes.length > 0) && (
-        <p class="note">{n > drawn && <>{n - drawn} of {n} have no place{why(s, n - drawn)}. </>}{layout.value!.notes.join(' ')}{Number.isFinite(layout.value!.fitted) && layout.value!.fitted < n ? ` Fitted to ${layout.value!.fitted.toLocaleString('en')} samples.` : ''}</p>
+        <p class="note">{n > drawn && <>{n - drawn} of {n} have no place{why(s, n - drawn)}. </>}{layout.value!.notes.join(' ')}{Number.isFinite(layout.value!.fitted) && layout.value!.fitted < n ? ` Fitted to ${counted(layout.value!.fitted)} samples.` : ''}</p>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -474,27 +475,20 @@ function Waiting({ s, none: nothing }: { s: State; none: boolean }) {
       <div class="waiting" role="status">
         <p>{task.title || `${title} is being computed.`} {task.state === 'waiting' ? 'It waits for its turn.' : ''}</p>
         <progress max={100} value={percent} aria-label={`${title}: ${percent} %`} />
-        <p class="note">{percent} %{task.seconds !== null && task.seconds > 0 ? `, ${left(task.seconds)} left` : ''} <button type="button" onClick={() => void s.client.cancelTask(task.id)}>Cancel</button></p>
+        <p class="note">{percent} %{task.seconds !== null && task.seconds > 0 ? `, ${left(task.seconds)}` : ''} <button type="button" onClick={() => void s.client.cancelTask(task.id)}>Cancel</button></p>
       </div>
     );
   }
   if (l.busy) return <div class="waiting" role="status"><p>Laying out the samples…</p></div>;
   if (l.error) {
     return (
-      <div class="waiting" role="alert">
-        <p>{title}: {l.error}</p>
-        <p><button type="button" onClick={() => s.reload()}>Try again</button> {s.embedding.value.method !== 'pca' && <button type="button" onClick={() => (s.embedding.value = { ...s.embedding.value, method: 'pca' })}>Show PCA instead</button>}</p>
+      <div class="waiting">
+        <Trouble text={`${title}: ${l.error}`} retry={() => s.reload()} />
+        {s.embedding.value.method !== 'pca' && <p><button type="button" onClick={() => (s.embedding.value = { ...s.embedding.value, method: 'pca' })}>Show PCA instead</button></p>}
       </div>
     );
   }
   return <div class="waiting"><p>{nothing ? 'No sample has a place yet: none is computed.' : 'There is no layout yet.'}</p></div>;
-}
-
-/** left is a time in words. */
-export function left(seconds: number): string {
-  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
-  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
-  return `${(seconds / 3600).toFixed(1)} h`;
 }
 
 /** What hovering over a point shows. */
@@ -513,14 +507,14 @@ function Preview({ s, i }: { s: State; i: number }) {
         )}
       </div>
       <p><b>{s.ids.value[i] ?? `#${i}`}</b>{c >= 0 && <> class {s.classNames.value[c] ?? c}</>}{s.samples.state.value.value?.errors?.[i] && <> could not be evaluated</>}</p>
-      <p>{([0, 1] as const).map((k) => { const m = s.stats[k].state.value.value; return m && <span key={k} class={`m${k}`}>{two ? 'AB'[k] + ' ' : ''}mean {fig.number(m.mean[i])} </span>; })}</p>
+      <p>{([0, 1] as const).map((k) => { const m = s.stats[k].state.value.value; return m && <span key={k} class={`m${k}`}>{two ? 'AB'[k] + ' ' : ''}mean {num(m.mean[i])} </span>; })}</p>
     </>
   );
 }
 
-/** The legend: what the colours mean, with true values. */
+/** The key: what the colours mean, with true values. */
 function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; by: fig.Figure; scale: fig.Scale; lut: LUT; values: Float32Array | null; dark: boolean; shape: boolean }) {
-  if (!v) return <p class="legend note">The colours are on their way.</p>;
+  if (!v) return <p class="colour-key note">The colours are on their way.</p>;
   const unit = s.metricDoc.value?.unit;
   if (sc.kind === 'class') {
     const counts = new Map<number, number>(), mask = s.mask.value;
@@ -528,8 +522,8 @@ function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; b
     const all = [...counts.keys()].filter((k) => k >= 0).sort((a, b) => a - b), some = all.slice(0, 24);
     const slices = s.run.value?.slices ?? [];
     return (
-      <div class="legend classes" role="group" aria-label={`Colour and shape: ${fig.title(s, by)}`}>
-        <span class="legend-title">{fig.title(s, by)}</span>
+      <div class="colour-key classes" role="group" aria-label={`Colour and shape: ${fig.title(s, by)}`}>
+        <span class="key-title">{fig.title(s, by)}</span>
         {some.map((k) => {
           const slice = by === 'label' ? slices.find((x) => x.label === k) : undefined, name = s.classNames.value[k] ?? String(k);
           const swatch = <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true"><path d={markPath(shape ? shapes[k % shapes.length] : 'disc', 5)} fill={css(classColor(k, dark))} fill-rule="evenodd" stroke={css(classColor(k, dark))} stroke-width="1.2" /></svg>;
@@ -547,11 +541,11 @@ function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; b
   const stops = Array.from({ length: 17 }, (_, k) => <stop key={k} offset={`${(100 * k) / 16}%`} stop-color={css(lut[Math.round((255 * k) / 16)])} />);
   const missing = v.reduce((t, x) => t + (x === x ? 0 : 1), 0);
   return (
-    <div class="legend scale">
-      <span class="legend-title" title={fig.explain(s, by)}>{fig.title(s, by)}{unit ? ` in ${unit}` : ''}{sc.log ? ', logarithmic' : ''}</span>
-      <span class="legend-bar">
-        <svg class="legend-ramp" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><defs><linearGradient id="legend-ramp">{stops}</linearGradient></defs><rect width="100" height="10" fill="url(#legend-ramp)" /></svg>
-        <span class="legend-ticks"><span>{fig.number(sc.lo)}</span><span>{fig.number(mid)}</span><span>{fig.number(sc.hi)}</span></span>
+    <div class="colour-key scale">
+      <span class="key-title" title={fig.explain(s, by)}>{fig.title(s, by)}{unit ? ` in ${unit}` : ''}{sc.log ? ', logarithmic' : ''}</span>
+      <span class="key-bar">
+        <svg class="key-ramp" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><defs><linearGradient id="key-ramp">{stops}</linearGradient></defs><rect width="100" height="10" fill="url(#key-ramp)" /></svg>
+        <span class="key-ticks"><span>{num(sc.lo)}</span><span>{num(mid)}</span><span>{num(sc.hi)}</span></span>
       </span>
       {sc.kind === 'difference' && s.b.value >= 0 && by === 'diff' && <span>{s.metricDoc.value?.better === 'lower' ? 'below 0: B is better' : 'above 0: B is better'}</span>}
       {missing > 0 && <span>{missing} without a value, grey</span>}

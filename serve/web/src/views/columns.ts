@@ -1,0 +1,106 @@
+// The columns of the table of samples: what they are called, what they sort by, what they show, and what a program gets of them.
+
+import type { Cell, Column as Taken, Table } from '../core/export';
+import type { State } from '../core/state';
+import { num, signed } from '../render/text';
+import * as fig from './figures';
+
+/** A column. */
+export interface Column {
+  key: string;
+  /** For people, short. */
+  title: string;
+  /** For people, in a sentence. */
+  doc: string;
+  /** For programs. */
+  name: string;
+  /** Which figure of the store it is, if it is one: then sorting by it is ranking by it. */
+  figure: fig.Figure | null;
+  text: boolean;
+  ink: '' | 'm0' | 'm1';
+  /** What it sorts by; NaN and null come last. */
+  value: (i: number) => number | string | null;
+  show: (i: number) => string;
+  /** Whether to mark the cell as wrong, with a cross. */
+  wrong?: (i: number) => boolean;
+}
+
+/** columns is the columns for a run as it is shown. */
+export function columns(s: State): Column[] {
+  const r = s.run.value, two = s.b.value >= 0, ks = two ? ([0, 1] as const) : ([0] as const), out: Column[] = [];
+  if (!r) return out;
+  const ids = s.ids.value, labels = s.labels.value, classes = s.classNames.value, className = (c: number | undefined) => (c === undefined || !(c >= 0) ? '' : (classes[c] ?? String(c)));
+  const AB = (k: 0 | 1) => (two ? ' ' + 'AB'[k] : ''), ab = (k: 0 | 1) => (two ? '_' + 'ab'[k] : ''), m = (k: 0 | 1) => (two ? (`m${k}` as const) : '');
+  out.push({ key: 'id', title: 'sample', doc: 'name of the sample', name: 'sample', figure: 'id', text: true, ink: '', value: (i) => ids[i] ?? String(i), show: (i) => ids[i] ?? `#${i}` });
+  if (r.labelled) out.push({ key: 'label', title: 'class', doc: 'the true class', name: 'class', figure: 'label', text: classes.length > 0, ink: '', value: (i) => (labels[i] >= 0 ? labels[i] : null), show: (i) => className(labels[i]) || '–' });
+  for (const k of ks) {
+    const v = fig.values(s, `predicted${k}`);
+    if (v) {
+      out.push({
+        key: `predicted${k}`, title: `answer${AB(k)}`, doc: fig.explain(s, `predicted${k}`), name: `predicted${ab(k)}`, figure: null, text: true, ink: m(k),
+        value: (i) => (v[i] >= 0 ? v[i] : null), show: (i) => className(v[i]) || '–', ...(r.labelled ? { wrong: (i: number) => v[i] >= 0 && labels[i] >= 0 && v[i] !== labels[i] } : {}),
+      });
+    }
+  }
+  const add = (f: fig.Figure, name: string, ink: '' | 'm0' | 'm1', form = num) => {
+    const v = fig.values(s, f);
+    if (v) out.push({ key: f, title: fig.title(s, f), doc: fig.explain(s, f), name, figure: f, text: false, ink, value: (i) => v[i], show: (i) => form(v[i]) });
+  };
+  for (const k of ks) add(`mean${k}`, `mean${ab(k)}`, m(k));
+  for (const k of ks) add(`sd${k}`, `spread${ab(k)}`, m(k));
+  for (const k of ks) {
+    add(`worst${k}`, `worst${ab(k)}`, m(k));
+    const st = s.stats[k].state.value.value;
+    if (st) {
+      out.push({
+        key: `at${k}`, title: 'at', doc: `where along the orbit ${two ? 'AB'[k] + ' ' : ''}has its worst value`, name: `worst_at${ab(k)}`, figure: null, text: true, ink: m(k),
+        value: (i) => (st.worst[i] >= 0 ? st.worst[i] : null), show: (i) => r.orbit.labels[st.worst[i]] ?? '–',
+      });
+    }
+  }
+  if (two) add('diff', 'b_minus_a', '', signed);
+  return out;
+}
+
+/** table is the table as it stands, to be taken away: texts as they are shown, numbers with all their digits. */
+export function table(s: State, list: readonly Column[], order: ArrayLike<number>, notes: readonly string[]): Table {
+  const r = s.run.value;
+  const cols: Taken[] = list.map((c) => ({ name: c.name, kind: c.text ? 'text' : c.figure === 'label' ? 'integer' : 'float32' }));
+  return {
+    title: `Samples of ${r?.name ?? ''}: ${s.metricDoc.value?.title ?? ''}`,
+    notes,
+    columns: [{ name: 'index', kind: 'integer' }, ...cols],
+    rows: rowsOf(list, order),
+  };
+}
+
+function* rowsOf(list: readonly Column[], order: ArrayLike<number>): Iterable<Cell[]> {
+  for (let k = 0; k < order.length; k++) {
+    const i = order[k];
+    yield [i, ...list.map((c) => {
+      const v = c.value(i);
+      return c.text ? (v === null ? null : c.show(i)) : v;
+    })];
+  }
+}
+
+/** notes is what has to stand beside anything that is taken from a run: what it is of, and how it can be made again. */
+export function notes(s: State): string[] {
+  const r = s.run.value, n = s.n.value, c = s.count.value;
+  if (!r) return [];
+  const d = s.metricDoc.value;
+  const models = s.models.value.map((m, k) => { const x = r.model_list[m]; return x ? `${s.b.value >= 0 ? 'AB'[k] + ' ' : ''}${x.name} (sha256 ${x.sha256.slice(0, 12)})` : ''; });
+  return [
+    `Run ${r.name}, digest ${r.digest.slice(0, 12)}; ${r.orbit.title}${r.kernel ? `; ${r.kernel}` : ''}.`,
+    `Models: ${models.join(', ')}.`,
+    d ? `${d.title}${d.unit ? ` in ${d.unit}` : ''}, ${d.better} is better, against ${d.ref}.` : '',
+    c === n ? `All ${n} samples.` : `${c} of ${n} samples: ${chosen(s)}.`,
+    s.runs.state.value.value?.version ? `nero ${s.runs.state.value.value.version}.` : '',
+  ].filter(Boolean);
+}
+
+/** chosen is the choice in words. */
+export function chosen(s: State): string {
+  const c = s.choice.value, parts = [c.slice && `slice ${c.slice}`, c.rule, c.lasso && 'those in a lasso', c.picked && `${c.picked.length} picked`].filter(Boolean);
+  return parts.length ? parts.join(' and ') : 'all';
+}
