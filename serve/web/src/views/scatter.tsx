@@ -12,6 +12,7 @@ import { count as counted, left, num } from '../render/text';
 import * as fig from './figures';
 import { Card, Skeleton, Trouble } from './parts';
 import * as P from './plane';
+import { Rank } from './rank';
 import { spark } from './spark';
 import './samples.css';
 
@@ -403,6 +404,7 @@ export function Scatter({ s }: { s: State }) {
         ) : <Waiting s={s} none={fits} />}
       </div>
       {fits && (layout.busy || layout.error) && <Waiting s={s} none={false} />}
+      <Rank s={s} />
       {fits && (n > drawn || layout.value!.notes.length > 0) && (
         <p class="note">{n > drawn && <>{n - drawn} of {n} have no place{why(s, n - drawn)}. </>}{layout.value!.notes.join(' ')}{Number.isFinite(layout.value!.fitted) && layout.value!.fitted < n ? ` Fitted to ${counted(layout.value!.fitted)} samples.` : ''}</p>
       )}

@@ -1,0 +1,141 @@
+// The page of all runs: how far they are, what they are of, what their audits found, and which two to look at side by side.
+
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type * as api from '../core/api';
+import { words } from '../core/source';
+import type { State } from '../core/state';
+import { count, left } from '../render/text';
+import { Skeleton, Trouble } from '../views/parts';
+import { kindOf, pairID, pairing } from './pairs';
+import './runs.css';
+
+/** The address of a run. */
+const address = (id: string): string => `#/run/${encodeURIComponent(id).replace(/%2B/g, '+')}`;
+
+/** The page of all runs. */
+export function Runs({ s }: { s: State }) {
+  const { value: list, busy, error } = s.runs.state.value;
+  const pair = useSignal<readonly string[]>([]);
+  useEffect(() => { if (!s.runs.state.peek().value && !s.runs.state.peek().busy) void s.list(); }, []);
+  if (!list) return <div class="runs-page">{error && !busy ? <Trouble text={error} retry={() => void s.list()} /> : <Skeleton label="Looking for runs" />}</div>;
+  const chosen = pair.value.map((id) => list.runs.find((r) => r.id === id)).filter((r) => r !== undefined);
+  const toggle = (id: string) => {
+    const now = chosen.map((r) => r.id);
+    pair.value = now.includes(id) ? now.filter((x) => x !== id) : [...now.slice(-1), id];
+  };
+  const comparable = list.runs.length > 1;
+  return (
+    <div class="runs-page">
+      <h2>Runs <small>{count(list.runs.length)}</small></h2>
+      {error && <Trouble text={error} retry={() => void s.list()} />}
+      {comparable && chosen.length > 0 && <Pair chosen={chosen} clear={() => (pair.value = [])} />}
+      {list.runs.length === 0 ? (
+        <div class="runs-empty">
+          <p>There is no run here yet.</p>
+          <p>Make one with <code>nero demo</code>, or show one with <code>nero serve RUN</code>.</p>
+        </div>
+      ) : (
+        <ul class="runs-list">
+          {list.runs.map((r) => <Card key={r.id} s={s} r={r} audits={list.audits.filter((a) => a.runs.includes(r.id))} chosen={chosen} {...(comparable ? { toggle } : {})} />)}
+        </ul>
+      )}
+      <Others audits={list.audits.filter((a) => !a.runs.some((id) => list.runs.some((r) => r.id === id)))} />
+      {list.problems.length > 0 && (
+        <section aria-labelledby="broken-title">
+          <h2 id="broken-title">Could not be opened <small>{count(list.problems.length)}</small></h2>
+          <ul class="broken">
+            {list.problems.map((p) => <li key={p.name + p.detail}><b>{p.name}</b><p>{p.detail}</p>{p.remedy && <p>{p.remedy}</p>}</li>)}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Card({ s, r, audits, chosen, toggle }: { s: State; r: api.RunCard; audits: readonly api.Audit[]; chosen: readonly api.RunCard[]; toggle?: (id: string) => void }) {
+  const on = chosen.some((c) => c.id === r.id), other = chosen.find((c) => c.id !== r.id), why = other && !on ? pairing(other, r) : '';
+  return (
+    <li class={`run-card${on ? ' chosen' : ''}`}>
+      <h3><a href={address(r.id)}>{r.name}</a></h3>
+      <Progress s={s} r={r} />
+      <dl>
+        <dt>task</dt><dd>{r.task}</dd>
+        <dt>orbit</dt><dd>{r.group}, {count(r.elements)} element{r.elements === 1 ? '' : 's'}</dd>
+        <dt>samples</dt><dd>{count(r.samples)}</dd>
+        <dt>{r.models.length === 1 ? 'model' : 'models'}</dt><dd>{r.models.join(', ')}</dd>
+        <dt>{r.metrics.length === 1 ? 'metric' : 'metrics'}</dt><dd>{r.metrics.join(', ')}</dd>
+        <dt>digest</dt><dd><code title={r.digest}>{r.digest.slice(0, 12)}</code></dd>
+      </dl>
+      <div class="run-foot">
+        {audits.map((a) => <Verdict key={a.id} a={a} />)}
+        {toggle && (
+          <label title={why || undefined}><input type="checkbox" checked={on} disabled={why !== ''} onChange={() => toggle(r.id)} /> compare</label>
+        )}
+        {why && <span class="note">{why}</span>}
+      </div>
+    </li>
+  );
+}
+
+/** How far a run is, with what goes on or stops it. */
+function Progress({ s, r }: { s: State; r: api.RunCard }) {
+  const wait = useSignal(false), { complete, done, total, running, seconds } = r.state;
+  if (complete) return <p class="run-state"><span>✓ complete</span></p>;
+  const percent = total > 0 ? Math.floor((100 * done) / total) : 0;
+  const act = async (f: () => Promise<void>) => {
+    wait.value = true;
+    try {
+      await f();
+      await s.list();
+    } catch (e) {
+      s.notify('error', `${r.name}: ${words(e)}`);
+    } finally {
+      wait.value = false;
+    }
+  };
+  return (
+    <div class="run-state" role="group" aria-label={`Progress of ${r.name}`}>
+      <progress max={Math.max(1, total)} value={done} aria-label={`${percent} % of ${r.name}`} />
+      <span>{count(done)} of {count(total)}{running ? '' : ', stopped'}{running && seconds !== null ? `, ${left(seconds)}` : ''}</span>
+      {s.client.live && (running
+        ? <button type="button" disabled={wait.value} onClick={() => void act(() => s.client.stopJob(r.id))}>Stop</button>
+        : <button type="button" disabled={wait.value} onClick={() => void act(() => s.client.startJob(r.id))}>Go on</button>)}
+    </div>
+  );
+}
+
+const signs = { pass: '✓', fail: '✗', open: '?' } as const;
+
+function Verdict({ a }: { a: api.Audit }) {
+  const k = kindOf(a.verdict);
+  return <a class={`verdict ${k}`} href={`#/findings/${encodeURIComponent(a.id)}`} title={`Audit ${a.name} of ${a.models.join(', ')}`}><span aria-hidden="true">{signs[k]}</span> audit: <b>{a.verdict}</b></a>;
+}
+
+/** What is chosen for comparing, and why it may not be possible. */
+function Pair({ chosen, clear }: { chosen: readonly api.RunCard[]; clear: () => void }) {
+  const [a, b] = chosen, why = a && b ? pairing(a, b) : '';
+  return (
+    <div class="runs-pair" role="status">
+      <span>A: <b>{a?.name}</b>{b ? <>, B: <b>{b.name}</b></> : ', choose a second run'}</span>
+      {b && a && !why && <a href={address(pairID(a, b))}>Compare them</a>}
+      {why && <span>Not comparable: {why}</span>}
+      {a && b && !why && <span class="note">Over the samples that both have.</span>}
+      <button type="button" onClick={clear}>Clear</button>
+    </div>
+  );
+}
+
+/** Audits that belong to no run. */
+function Others({ audits }: { audits: readonly api.Audit[] }) {
+  if (audits.length === 0) return null;
+  return (
+    <section aria-labelledby="audits-title">
+      <h2 id="audits-title">Audits without a run here <small>{count(audits.length)}</small></h2>
+      <table class="audits">
+        <thead><tr><th scope="col">audit</th><th scope="col">verdict</th><th scope="col">models</th></tr></thead>
+        <tbody>{audits.map((a) => <tr key={a.id}><th scope="row"><a href={`#/findings/${encodeURIComponent(a.id)}`}>{a.name}</a></th><td><Verdict a={a} /></td><td>{a.models.join(', ')}</td></tr>)}</tbody>
+      </table>
+    </section>
+  );
+}

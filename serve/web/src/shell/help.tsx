@@ -1,0 +1,124 @@
+// The panel of help: what the page shows, every key and gesture, and the switch for single letters.
+
+import { useEffect, useRef } from 'preact/hooks';
+import type { State } from '../core/state';
+import './shell-extra.css';
+
+/** A group of keys and gestures. Single letters are marked: they can be switched off. */
+interface Group {
+  title: string;
+  about: string;
+  rows: readonly { act: string; pointer: string; keys: string; letter?: boolean }[];
+}
+
+/** All keys and gestures, by view. Keys are separated by two spaces. */
+export const groups: readonly Group[] = [
+  {
+    title: 'Everywhere', about: '',
+    rows: [
+      { act: 'this help', pointer: '? in the head', keys: '?', letter: true },
+      { act: 'undo the last choice', pointer: '', keys: 'Ctrl+Z' },
+      { act: 'all samples again', pointer: 'All samples', keys: 'Esc' },
+      { act: 'filter by a rule', pointer: 'the field above the table', keys: '/', letter: true },
+      { act: 'previous, next sample in order', pointer: '◄ ► below the scatter', keys: '[  ]', letter: true },
+      { act: 'pin a sample to compare with', pointer: 'pin', keys: 'p', letter: true },
+      { act: 'save or copy plots and tables', pointer: 'Export', keys: 'e', letter: true },
+    ],
+  },
+  {
+    title: 'Aggregate and individual: along the orbit', about: 'The metric over all elements of the orbit: over the slice at the left, of one sample in the middle. The needle, or the cross, says at which element input and detail are shown.',
+    rows: [
+      { act: 'go to an element', pointer: 'drag the needle, click the plot, type a value', keys: '← → ↑ ↓' },
+      { act: 'ten steps', pointer: '', keys: 'Shift+arrows' },
+      { act: 'fifteen steps', pointer: '', keys: 'PgUp  PgDn' },
+      { act: 'identity', pointer: 'the first button', keys: 'Home' },
+      { act: 'opposite', pointer: '', keys: 'End' },
+      { act: 'go round the orbit, stop', pointer: '▶', keys: 'Space' },
+    ],
+  },
+  {
+    title: 'Samples by orbit shape: the scatter', about: 'One point per sample. Points that lie together have orbits of the same shape.',
+    rows: [
+      { act: 'preview a sample', pointer: 'hover', keys: '← → ↑ ↓' },
+      { act: 'choose it', pointer: 'click', keys: 'Enter' },
+      { act: 'choose many', pointer: 'drag round them (lasso)', keys: 'L, arrows, Enter, arrows, Enter', letter: true },
+      { act: 'choose the nearest ones', pointer: 'Nearest', keys: 'Tab to Nearest' },
+      { act: 'zoom', pointer: 'wheel, pinch', keys: '+  -  0', letter: true },
+      { act: 'move the picture', pointer: 'drag with Shift, two fingers, or Pan', keys: 'Shift+arrows' },
+      { act: 'lasso or pan', pointer: 'Lasso, Pan', keys: 'm', letter: true },
+      { act: 'clear the lasso', pointer: 'Clear, click beside the points', keys: 'Esc' },
+    ],
+  },
+  {
+    title: 'Table of samples', about: 'The same samples as numbers. Sorting it is ranking: [ and ] go down and up.',
+    rows: [
+      { act: 'go to a row', pointer: 'hover', keys: '↑ ↓  PgUp  PgDn  Home  End' },
+      { act: 'choose the sample', pointer: 'click', keys: 'Enter' },
+      { act: 'choose rows together', pointer: 'Ctrl+click, Shift+click', keys: 'Space  Shift+↑ ↓  Ctrl+A' },
+      { act: 'sort', pointer: 'click a heading', keys: 'Tab to a heading, Enter' },
+    ],
+  },
+  {
+    title: 'Input and detail', about: 'What the models were fed at the element, and what they answered. Values are marked recorded, from the run, or live, computed just now.',
+    rows: [{ act: 'move the input', pointer: 'drag it', keys: 'as along the orbit' }],
+  },
+];
+
+/** The panel. It is a dialog: the keyboard stays in it, Escape closes it, and the focus goes back to where it was. */
+export function Help({ s, open, close, tour }: { s: State; open: boolean; close: () => void; tour?: () => void }) {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const d = box.current;
+    if (!d) return undefined;
+    if (!open) { if (d.open) d.close(); return undefined; }
+    const back = document.activeElement;
+    d.showModal();
+    d.querySelector<HTMLElement>('h2')?.focus();
+    return () => {
+      if (d.open) d.close();
+      if ((back instanceof HTMLElement || back instanceof SVGElement) && back.isConnected) back.focus();
+    };
+  }, [open]);
+  const on = s.shortcuts.value, m = s.metricDoc.value, o = s.group.value;
+  return (
+    <dialog class="help" ref={box} aria-labelledby="help-title" onClose={close} onCancel={close} onClick={(e) => { if (e.target === box.current) close(); }}
+      onKeyDown={(e) => { if (e.key === '?' && s.shortcuts.peek()) { e.preventDefault(); e.stopPropagation(); close(); } }}>
+      {open && (
+        <div class="help-body">
+          <div class="help-head">
+            <h2 id="help-title" tabIndex={-1}>Help</h2>
+            {tour && s.page.value === 'run' && s.run.value && <button type="button" onClick={() => { close(); tour(); }}>Show me round</button>}
+            <button type="button" onClick={close}>Close</button>
+          </div>
+          <p>
+            NERO shows how a model answers when its input moves along an orbit{o ? `, here ${o.title}` : ''}. A model that treats all positions alike has a round, or level, curve; dents are elements at which
+            it does worse.{m ? ` The curves show ${m.title}${m.unit ? ` in ${m.unit}` : ''}: ${m.doc.replace(/[.\s]+$/, '')}; ${m.better} is better.` : ''}
+          </p>
+          <label class="help-switch"><input type="checkbox" checked={on} onChange={(e) => (s.shortcuts.value = e.currentTarget.checked)} /> Keys that are a single letter or sign work while a view has the focus. Switch them off if you dictate, or use a program that needs them.</label>
+          <div class="help-groups">
+            {groups.map((g) => (
+              <section key={g.title}>
+                <h3>{g.title}</h3>
+                {g.about && <p>{g.about}</p>}
+                <table>
+                  <thead><tr><th scope="col">to</th><th scope="col">pointer</th><th scope="col">keys</th></tr></thead>
+                  <tbody>{g.rows.map((r) => (
+                    <tr key={r.act} class={r.letter && !on ? 'off' : ''}>
+                      <th scope="row">{r.act}</th><td>{r.pointer}</td>
+                      <td>{r.letter && !on ? <s><Keys text={r.keys} /></s> : <Keys text={r.keys} />}</td>
+                    </tr>
+                  ))}</tbody>
+                </table>
+              </section>
+            ))}
+          </div>
+        </div>
+      )}
+    </dialog>
+  );
+}
+
+/** Keys as keys, what is between them as text. */
+function Keys({ text }: { text: string }) {
+  return <>{text.split('  ').map((k, j) => <>{j > 0 && ' '}{/ (to|along) /.test(` ${k} `) || k.includes(', ') ? <span key={j}>{k}</span> : <kbd key={j}>{k}</kbd>}</>)}</>;
+}
