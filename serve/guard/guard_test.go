@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -585,5 +586,25 @@ func TestAccessLog(t *testing.T) {
 	}
 	if strings.Contains(text, secret) || strings.Contains(text, "private") || quiet.String() != "" {
 		t.Errorf("too much in the log:\n%s%s", text, quiet.String())
+	}
+}
+
+// What the guard costs a request that passes with a token in a cookie.
+func BenchmarkHandler(b *testing.B) {
+	s, err := Listen(b.Context(), Options{Now: time.Now, PortSet: true, Token: secret})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	h := s.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/api/v1/runs", nil)
+	r.Host = "127.0.0.1:" + strconv.Itoa(s.Port())
+	r.Header.Set("Cookie", s.gate.cookie+"="+secret)
+	b.ReportAllocs()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != http.StatusNoContent {
+			b.Fatal(w.Code)
+		}
 	}
 }

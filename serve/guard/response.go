@@ -43,21 +43,17 @@ func (w *response) hurry() {
 	// A recorder of a test has no deadlines.
 	_ = w.control.SetWriteDeadline(now.Add(w.c.s.limits.Write))
 	if b := w.c.body; b != nil && !b.done {
-		until := now // what was too late is not waited for again
-		if !b.late {
-			until = now.Add(w.c.s.limits.Body)
+		until := now.Add(w.c.s.limits.Body)
+		if b.late { // else the answer would be too late as well
+			until = now
 		}
 		_ = w.control.SetReadDeadline(until)
 	}
 }
 
-// relax stops the clock: a handler may think as long as it likes, and events may be far apart.
-func (w *response) relax() {
-	_ = w.control.SetWriteDeadline(time.Time{})
-	if b := w.c.body; b != nil && !b.done {
-		_ = w.control.SetReadDeadline(time.Time{})
-	}
-}
+// relax stops the clock: a handler may think as long as it likes, and events may be far apart. Only writing has such a clock:
+// net/http stops that of reading itself, when the body has come to its end.
+func (w *response) relax() { _ = w.control.SetWriteDeadline(time.Time{}) }
 
 func (w *response) Write(p []byte) (int, error) {
 	if w.status == 0 {
@@ -100,17 +96,12 @@ type body struct {
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	control := b.c.w.control
 	if b.until.IsZero() {
 		b.until = b.c.s.now().Add(b.c.s.limits.Body)
 	}
-	_ = control.SetReadDeadline(b.until)
+	_ = b.c.w.control.SetReadDeadline(b.until)
 	n, err := b.ReadCloser.Read(p)
-	_ = control.SetReadDeadline(time.Time{})
 	b.done = b.done || errors.Is(err, io.EOF)
 	b.late = b.late || errors.Is(err, os.ErrDeadlineExceeded)
-	if b.late && b.c.w.status == 0 {
-		b.c.w.Header().Set("Connection", "close")
-	}
 	return n, err
 }

@@ -73,7 +73,6 @@ func (s *Server) Serve(ctx context.Context, h http.Handler) error {
 	err := srv.Shutdown(wait)
 	if err != nil {
 		s.log.Warn("ended with requests still at work", "waited", s.limits.Shutdown, "reason", err)
-		cancel()
 		err = srv.Close()
 	}
 	if e := <-ended; !errors.Is(e, http.ErrServerClosed) {

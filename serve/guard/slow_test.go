@@ -173,6 +173,11 @@ func TestSlowReader(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		if r.URL.Path == "/once" {
+			_, err := w.Write(make([]byte, 64<<20))
+			cut <- err
+			return
+		}
 		piece := make([]byte, 1<<20)
 		for range 256 { // more than the system keeps for a connection
 			if _, err := w.Write(piece); err != nil {
@@ -199,10 +204,10 @@ func TestSlowReader(t *testing.T) {
 
 	// Who reads slowly and steadily gets everything, though it takes longer than one limit.
 	conn := dial(t, s)
-	if _, err := io.WriteString(conn, head(s, "GET /", "Connection: close")); err != nil {
+	if _, err := io.WriteString(conn, head(s, "GET /once", "Connection: close")); err != nil {
 		t.Fatal(err)
 	}
-	total, buf := 0, make([]byte, 4<<20)
+	total, buf := 0, make([]byte, 1<<20)
 	for start := time.Now(); ; {
 		n, err := conn.Read(buf)
 		total += n
@@ -213,7 +218,7 @@ func TestSlowReader(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
-	if err := <-cut; err != nil || total < 256<<20 {
+	if err := <-cut; err != nil || total < 64<<20 {
 		t.Errorf("a steady reader got %d bytes: %v", total, err)
 	}
 }
@@ -356,8 +361,12 @@ func TestShutdown(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { ended <- s.Serve(ctx, h) }()
 			events, work := dial(t, s), dial(t, s)
-			for conn, path := range map[net.Conn]string{events: "/events", work: "/work"} {
-				if _, err := io.WriteString(conn, head(s, "GET "+path)); err != nil {
+			request := head(s, "GET /work")
+			if c.think == 0 { // while a body is still to come, net/http does not see that the connection is closed
+				request = head(s, "POST /work", "Content-Length: 1")
+			}
+			for conn, text := range map[net.Conn]string{events: head(s, "GET /events"), work: request} {
+				if _, err := io.WriteString(conn, text); err != nil {
 					t.Fatal(err)
 				}
 				<-entered
