@@ -269,20 +269,19 @@ func reduceIsomap(ctx context.Context, c *crew, t *table, o *settings) (*Embeddi
 		s.note("Distances were taken from %d landmarks, chosen by the seed.", len(marks))
 	}
 	n := s.pts.n
-	far := make([]float64, len(marks)*n) // squared lengths of the shortest paths, landmark by landmark
-	heaps := make([][]edge, c.workers)
+	far := make([]float64, n*len(marks)) // lengths of the shortest paths to all landmarks, point by point
+	heaps, lengths := make([][]edge, c.workers), zeros(c.workers, n)
 	c.stage(0.35, 0.85)
 	if err := c.eachTold(ctx, len(marks), func(w, k int) {
-		row := far[k*n : (k+1)*n]
-		heaps[w] = g.paths(row, int32(marks[k]), heaps[w])
-		for i, d := range row {
-			row[i] = d * d
+		heaps[w] = g.paths(lengths[w], int32(marks[k]), heaps[w])
+		for i, d := range lengths[w] {
+			far[i*len(marks)+k] = d
 		}
 	}); err != nil {
 		return nil, err
 	}
 	c.stage(0.85, 0.9)
-	m, err := scale2(ctx, c, far, n, marks)
+	m, err := scale2(ctx, c, far, marks)
 	if err != nil {
 		return nil, err
 	}
@@ -291,8 +290,8 @@ func reduceIsomap(ctx context.Context, c *crew, t *table, o *settings) (*Embeddi
 	if err := c.each(ctx, blocks(n, rowTask), func(w, b int) {
 		lo, hi := span(b, n, rowTask)
 		for i := lo; i < hi; i++ {
-			for k := range marks {
-				scratch[w][k] = far[k*n+i]
+			for k, d := range far[i*len(marks) : (i+1)*len(marks)] {
+				scratch[w][k] = d * d
 			}
 			xy := m.place(scratch[w])
 			layout[2*i], layout[2*i+1] = xy[0], xy[1]
@@ -307,14 +306,16 @@ func reduceIsomap(ctx context.Context, c *crew, t *table, o *settings) (*Embeddi
 			p := near[0].point
 			return [2]float64{layout[2*p], layout[2*p+1]}
 		}
-		for k := range marks {
-			least := math.Inf(1)
-			for _, q := range near {
-				least = min(least, math.Sqrt(q.d2)+math.Sqrt(far[k*n+int(q.point)]))
+		d2 := scratch[w]
+		for j, q := range near {
+			length := math.Sqrt(q.d2)
+			for k, d := range far[int(q.point)*len(marks):][:len(marks)] {
+				if s := square(length + d); j == 0 || s < d2[k] {
+					d2[k] = s
+				}
 			}
-			scratch[w][k] = least * least
 		}
-		xy := m.place(scratch[w])
+		xy := m.place(d2)
 		return [2]float64{(xy[0] - shift[0]) * turn[0], (xy[1] - shift[1]) * turn[1]}
 	})
 	if err != nil {
@@ -325,15 +326,16 @@ func reduceIsomap(ctx context.Context, c *crew, t *table, o *settings) (*Embeddi
 	return e, nil
 }
 
-// scale2 decomposes -½ J Δ J, Δ the squared distances among the landmarks and J the centring.
-func scale2(ctx context.Context, c *crew, far []float64, n int, marks []int) (*scaling, error) {
+// scale2 finds the two axes from the decomposition of -½ J Δ J, Δ the squared distances among the
+// landmarks and J the centring.
+func scale2(ctx context.Context, c *crew, far []float64, marks []int) (*scaling, error) {
 	k := len(marks)
 	among := make([]float64, k*k)
 	m := &scaling{mean: make([]float64, k)}
 	total := 0.0
 	for a := range k {
-		for b, i := range marks {
-			among[a*k+b] = (far[a*n+i] + far[b*n+marks[a]]) / 2
+		for b := range k {
+			among[a*k+b] = (square(far[marks[b]*k+a]) + square(far[marks[a]*k+b])) / 2
 		}
 	}
 	for a := range k {
@@ -352,16 +354,7 @@ func scale2(ctx context.Context, c *crew, far []float64, n int, marks []int) (*s
 	if k <= exactSide {
 		pairs, err = fullEigen(among, k, 2)
 	} else {
-		pairs, err = topEigen(ctx, func(dst, src [][]float64) error {
-			return c.each(ctx, blocks(k, 64), func(_, b int) {
-				lo, hi := span(b, k, 64)
-				for i := lo; i < hi; i++ {
-					for v := range src {
-						dst[v][i] = dot(among[i*k:(i+1)*k], src[v])
-					}
-				}
-			})
-		}, k, 2, rand.New(rand.NewPCG(probeSeed, 4)))
+		pairs, err = topEigen(ctx, matrixOperator(ctx, c, among, k), k, 2, rand.New(rand.NewPCG(probeSeed, 4)))
 		if errors.Is(err, errUnsettled) { // directions that nearly tie: any of them is as good for a picture
 			err = nil
 		}

@@ -547,6 +547,28 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// The routes of many columns are as deterministic as the others.
+func TestDeterminismOfManyColumns(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	const n = exactSide + 10
+	for _, d := range []int{exactSide + 20, roughSide + 1} {
+		data := make([]float64, n*d)
+		for i := range data {
+			data[i] = r.NormFloat64() * (1 + 10/float64(1+i%d))
+		}
+		x, err := NewDense(n, d, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []Method{PCA, ICA, Isomap} {
+			one, many := reduce(t, m, x, Options{Workers: 1}), reduce(t, m, x, Options{Workers: 5})
+			if !slices.Equal(one.XY, many.XY) || !slices.Equal(one.Explained, many.Explained) {
+				t.Errorf("%s of %d columns depends on the number of workers", m, d)
+			}
+		}
+	}
+}
+
 func TestDeterminism(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	rows := make([][]float64, 280) // more than two tasks of every kind

@@ -13,9 +13,10 @@ import (
 const MaxFitted = 20_000
 
 const (
-	maxDims     = 50 // neighbors are looked for in so many dimensions at most
-	placeAmong  = 5  // fitted neighbors that place a row that was not fitted
-	leastLayout = 4  // distinct rows that t-SNE and UMAP need
+	maxDims     = 50    // neighbors are looked for in so many dimensions at most
+	placeAmong  = 5     // fitted neighbors that place a row that was not fitted
+	roughSide   = 1_200 // columns up to which that goes through the covariance
+	leastLayout = 4     // distinct rows that t-SNE and UMAP need
 )
 
 // The purposes for which the seed is used; a number is never given twice.
@@ -56,7 +57,10 @@ func newSample(ctx context.Context, c *crew, t *table, o *settings) (*sample, er
 	if s.rows, err = t.distinct(ctx, c, s.point); err != nil {
 		return nil, err
 	}
-	if copies := len(t.fit) - len(s.rows); copies > 0 {
+	switch copies := len(t.fit) - len(s.rows); {
+	case copies == 1:
+		s.note("1 of the %s is a copy of another one and stands where it does.", count(len(t.fit), "row"))
+	case copies > 1:
 		s.note("%d of the %s are copies of another one and stand where it does.", copies, count(len(t.fit), "row"))
 	}
 	if all := len(s.rows); all > o.most {
@@ -104,9 +108,9 @@ func (s *sample) feature(dst []float64, row int, scratch []float64) {
 	s.base.project(dst, scratch)
 }
 
-// fitDirections is fitPrincipal for many directions, which need not be the very best ones: where there are so many columns that a
-// covariance is dear, they come from two rounds of a randomised iteration (N. Halko, P. G. Martinsson and J. A. Tropp, Finding
-// structure with randomness, SIAM Review 53, 2011, algorithm 4.4), the variances being those along the directions found.
+// fitDirections is fitPrincipal for many directions, which need not be the very best ones: of many columns, they come from two
+// rounds of a randomised iteration (N. Halko, P. G. Martinsson and J. A. Tropp, Finding structure with randomness, SIAM Review 53,
+// 2011, algorithm 4.4), the variances being those along the directions found.
 func fitDirections(ctx context.Context, c *crew, x Matrix, rows []int, k int) (*principal, error) {
 	_, d := x.Dims()
 	n := len(rows)
@@ -124,11 +128,15 @@ func fitDirections(ctx context.Context, c *crew, x Matrix, rows []int, k int) (*
 	switch {
 	case n <= exactSide && n < d:
 		pairs, err = gramEigen(ctx, c, x, rows, p.mean, k)
-	case d <= 1200:
+	case d <= exactSide:
 		pairs, err = covarianceEigen(ctx, c, x, rows, p.mean, k)
+	case d <= roughSide:
+		var cov []float64
+		if cov, err = covariance(ctx, c, x, rows, p.mean); err == nil {
+			pairs, err = roughEigen(matrixOperator(ctx, c, cov, d), d, k, rand.New(rand.NewPCG(probeSeed, 5)))
+		}
 	default:
-		apply := rowsOperator(ctx, c, x, rows, p.mean, k+10)
-		pairs, err = roughEigen(apply, d, k, rand.New(rand.NewPCG(probeSeed, 5)))
+		pairs, err = roughEigen(rowsOperator(ctx, c, x, rows, p.mean, k+10), d, k, rand.New(rand.NewPCG(probeSeed, 5)))
 	}
 	if err != nil {
 		return nil, err

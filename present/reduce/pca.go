@@ -147,9 +147,18 @@ func moments(ctx context.Context, c *crew, x Matrix, rows []int) (mean, variance
 	return mean, variance, nil
 }
 
-// covarianceEigen decomposes the covariance times the number of rows. Each entry is summed by one worker in the order of the
-// rows. It needs 8·d² bytes, and 16 KiB per column for the rows at hand.
+// covarianceEigen decomposes the covariance times the number of rows.
 func covarianceEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []float64, k int) (eigenpairs, error) {
+	cov, err := covariance(ctx, c, x, rows, mean)
+	if err != nil {
+		return eigenpairs{}, err
+	}
+	return symmetricEigen(ctx, c, cov, len(mean), k)
+}
+
+// covariance is the covariance times the number of rows. Each entry is summed by one worker in the order of the rows. It needs
+// 8·d² bytes, and 16 KiB per column for the rows at hand.
+func covariance(ctx context.Context, c *crew, x Matrix, rows []int, mean []float64) ([]float64, error) {
 	d, n := len(mean), len(rows)
 	cov := make([]float64, d*d)
 	panel := make([]float64, panelBlocks*blockRows*d)
@@ -174,7 +183,7 @@ func covarianceEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []
 				}
 			}
 		}); err != nil {
-			return eigenpairs{}, err
+			return nil, err
 		}
 		tiles := blocks(d, tile)
 		if err := c.each(ctx, tiles, func(_, t int) {
@@ -183,7 +192,7 @@ func covarianceEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []
 				addProducts(cov, panel[b*blockRows*d:(b+1)*blockRows*d], d, lo, hi)
 			}
 		}); err != nil {
-			return eigenpairs{}, err
+			return nil, err
 		}
 		c.tell(float64(at+now) / float64(n))
 	}
@@ -192,7 +201,7 @@ func covarianceEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []
 			cov[j*d+i] = cov[i*d+j]
 		}
 	}
-	return symmetricEigen(ctx, cov, d, k)
+	return cov, nil
 }
 
 // addProducts adds to the rows lo to hi of the lower triangle of cov the products of the columns of one block, two by four at a
@@ -255,7 +264,7 @@ func gramEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []float6
 	}); err != nil {
 		return eigenpairs{}, err
 	}
-	small, err := symmetricEigen(ctx, gram, n, k)
+	small, err := symmetricEigen(ctx, c, gram, n, k)
 	if err != nil {
 		return eigenpairs{}, err
 	}
@@ -361,19 +370,26 @@ type eigenpairs struct {
 	vectors [][]float64
 }
 
-// symmetricEigen finds the k largest eigenvalues of a symmetric matrix of side n: from a full decomposition of a small one, by
-// iteration for a large one, and from the full decomposition where the iteration does not settle.
-func symmetricEigen(ctx context.Context, a []float64, n, k int) (eigenpairs, error) {
-	if n > exactSide && k < n/8 {
-		pairs, err := topEigen(ctx, func(dst, src [][]float64) error {
-			for i := range n {
+// matrixOperator multiplies by a symmetric matrix of side n. Each product is one worker's.
+func matrixOperator(ctx context.Context, c *crew, a []float64, n int) operator {
+	return func(dst, src [][]float64) error {
+		return c.each(ctx, blocks(n, 64), func(_, b int) {
+			lo, hi := span(b, n, 64)
+			for i := lo; i < hi; i++ {
 				row := a[i*n : (i+1)*n]
 				for t, v := range src {
 					dst[t][i] = dot(row, v)
 				}
 			}
-			return ctx.Err()
-		}, n, k, rand.New(rand.NewPCG(probeSeed, 2)))
+		})
+	}
+}
+
+// symmetricEigen finds the k largest eigenvalues of a symmetric matrix of side n: from a full decomposition of a small one, by
+// iteration for a large one, and from the full decomposition where the iteration does not settle.
+func symmetricEigen(ctx context.Context, c *crew, a []float64, n, k int) (eigenpairs, error) {
+	if n > exactSide && k < n/8 {
+		pairs, err := topEigen(ctx, matrixOperator(ctx, c, a, n), n, k, rand.New(rand.NewPCG(probeSeed, 2)))
 		if !errors.Is(err, errUnsettled) {
 			return pairs, err
 		}

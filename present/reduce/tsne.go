@@ -115,7 +115,7 @@ func symmetric(l *links, weight []float64, join func(ij, ji float64) float64) *a
 			next[i]++
 		}
 	}
-	a := &affinity{start: make([]int32, n+1)}
+	a := &affinity{start: make([]int32, n+1), col: make([]int32, 0, 2*len(out)), val: make([]float64, 0, 2*len(out))}
 	for i := range n {
 		s, e := back[i], back[i+1]
 		o, oe := int32(i*k), int32((i+1)*k)
