@@ -149,7 +149,8 @@ test('histograms', () => {
     const [bins, lo] = [1 + r.int(20), r.normal()];
     const hi = lo + 0.1 + r.float();
     const h0 = histogram([], bins, lo, hi);
-    const v = Array.from({ length: 200 }, () => r.pick([lo + 2 * r.normal(), NaN, lo, hi, h0.edges[r.int(bins + 1)]!]));
+    const edge = () => h0.edges[r.int(bins + 1)]!;
+    const v = Array.from({ length: 200 }, () => r.pick([lo + 2 * r.normal(), NaN, lo, hi, edge(), edge() * (1 - 2 ** -53), edge() * (1 + 2 ** -52)]));
     const mask = Uint8Array.from(v, () => r.int(2));
     const h = histogram(v, bins, lo, hi, mask);
     const chosen = v.filter((_, i) => mask[i]);

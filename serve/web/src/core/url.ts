@@ -308,7 +308,7 @@ function thin(p: number[], most: number): number[] {
   const areas = Float64Array.from({ length: n }, (_, k) => area(k));
   for (let left = n; left > most; left--) {
     let least = -1;
-    for (let k = 0; k < n; k++) if (areas[k] !== Infinity && (least < 0 || (areas[k] as number) < (areas[least] as number))) least = k;
+    for (let k = 0; k < n; k++) if (least < 0 || (areas[k] as number) < (areas[least] as number)) least = k;
     const [a, b] = [prev[least] as number, next[least] as number];
     next[a] = b;
     prev[b] = a;
