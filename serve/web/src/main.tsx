@@ -9,7 +9,12 @@ import { State, type Color, type Theme } from './core/state';
 import { Banners } from './shell/banner';
 import { Header } from './shell/header';
 import { keys } from './shell/keys';
+import { Help } from './shell/help';
 import { RunPage } from './shell/run';
+import { startTour, Tour } from './shell/tour';
+import { FindingsPage } from './pages/findings';
+import { Runs } from './pages/runs';
+import { focusRule } from './views/slices';
 
 declare global {
   interface Window {
@@ -27,8 +32,10 @@ function Page({ s }: { s: State }) {
       <Header s={s} help={() => (helpOpen.value = true)} />
       <Banners s={s} />
       <main id="main" tabIndex={-1}>
-        {page === 'run' || page === 'report' ? <RunPage s={s} /> : <p class="note">{page}</p>}
+        {page === 'runs' ? <Runs s={s} /> : page === 'findings' ? <FindingsPage s={s} /> : <RunPage s={s} />}
       </main>
+      <Help s={s} open={helpOpen.value} close={() => (helpOpen.value = false)} tour={() => { helpOpen.value = false; startTour(); }} />
+      <Tour s={s} />
       <div class="hidden" role="status" aria-live="polite">
         {s.spoken}
       </div>
@@ -75,13 +82,12 @@ export function start(source: Source, root: HTMLElement): State {
     const run = s.run.value;
     document.title = s.page.value === 'run' && run ? `${run.name} · NERO` : 'NERO';
   });
-  // Which end of the metric is better changes with the metric; the rank follows.
   s.start();
   sync(s);
   if (source.live) void s.list();
   keys(s, {
     help: () => (helpOpen.value = true),
-    rule: () => document.querySelector<HTMLElement>('#rule')?.focus(),
+    rule: () => void focusRule(),
     export: () => document.querySelector<HTMLElement>('#export')?.click(),
   });
   window.__nero = { counts: () => ({ ...s.live.counts }), state: s };

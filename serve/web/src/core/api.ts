@@ -172,6 +172,7 @@ export interface Sample {
 export interface Set {
   label?: number;
   rule?: string;
+  metric?: number;
   indexes?: number[];
   bits?: string;
   slice?: string;
@@ -278,6 +279,7 @@ export interface Place {
   sample: string;
   element: Element;
   model: string;
+  model_index: number;
   run: string;
   index: number;
 }

@@ -61,7 +61,7 @@ export function toURL(s: State): url.State {
   u.map = s.cmap.value;
   u.m = r.metric_list[s.metric.value]?.name ?? null;
   u.cmp = s.compare.value;
-  if (r.live.models && s.client.live) u.live = s.liveOn.value;
+  if (s.client.live && !s.liveOn.value) u.live = s.liveOn.value;
   return u;
 }
 

@@ -78,29 +78,6 @@ export function nearest(o: Pick<Group, 'chart' | 'elements'>, g: Element, span: 
   return { index: best, same: best >= 0 && o.chart.every((a, j) => apart(a, g[j], o.elements[best][j]) <= 1e-6) };
 }
 
-const short = (v: number, digits: number): string => String(+v.toPrecision(digits) + 0);
-
-/** An element for people, as the rest of nero says it: "90°", "90° mirrored", "×1.25", "dx 3 px, dy -1 px". */
-export function label(chart: readonly Axis[], g: Element, digits = 6): string {
-  if (!chart.length) return 'identity';
-  if (chart.length === 1) {
-    const a = chart[0];
-    if (a.unit === 'factor') return '×' + short(g[0], digits);
-    if (a.unit === 'deg') return short(g[0], digits) + '°';
-    return `${a.name} ${short(g[0], digits)} ${a.unit}`.trim();
-  }
-  let mirrored = '';
-  const parts: string[] = [];
-  chart.forEach((a, k) => {
-    const v = short(g[k], digits);
-    if (a.name === 'mirror' && isSwitch(a)) mirrored = g[k] ? ' mirrored' : '';
-    else if (a.unit === 'deg') parts.push(a.name === 'angle' ? `${v}°` : `${a.name} ${v}°`);
-    else if (a.unit === 'factor') parts.push(`${a.name} ×${v}`);
-    else parts.push(`${a.name} ${v} ${a.unit}`.trim());
-  });
-  return (parts.join(', ') + mirrored).trim();
-}
-
 /** An axis with its unit, for a label beside it. */
 export const axisLabel = (a: Axis): string =>
   a.unit === '' ? a.name : a.unit === 'deg' ? `${a.name} in °` : a.unit === 'factor' ? `${a.name} (factor)` : `${a.name} in ${a.unit}`;

@@ -2,6 +2,7 @@
 
 import { batch, computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type * as api from './api';
+import { label, position } from './format';
 import { Loop } from './live';
 import * as orbit from './orbit';
 import { aborted, at, Client, Failure, words, type Layout2D, type Matrix, type Picture, type Probe, type Stats } from './source';
@@ -106,7 +107,7 @@ export class Slot<T> {
 }
 
 /** Bytes of exact curves up to which they are fetched exactly; beyond, as bytes for display. */
-const exactBytes = 8 << 20;
+const exactBytes = 2 << 20;
 /** Bytes of curves as bytes beyond which the page leaves aggregates to the server altogether. */
 const displayBytes = 16 << 20;
 
@@ -176,8 +177,10 @@ export class State {
   readonly range = computed(() => rangeOf(this.run.value, this.metric.value));
   /** The models on show: A, and B if there is one. */
   readonly models = computed(() => (this.b.value < 0 ? [this.a.value] : [this.a.value, this.b.value]));
+  /** Whether inputs can be moved and models asked now, by model, and if not, why. */
+  readonly ability = signal<api.Live & { of: readonly boolean[] }>({ inputs: false, models: false, of: [] });
   /** Models can be asked now and the switch is on. */
-  readonly canProbe = computed(() => this.client.live && this.liveOn.value && (this.run.value?.live.models ?? false));
+  readonly canProbe = computed(() => this.client.live && this.liveOn.value && this.models.value.some((m) => this.ability.value.of[m]));
   /** Nothing can be shown between the elements of the plan. */
   readonly stored = computed(() => !this.canProbe.value || (this.group.value?.finite ?? true));
   private readonly span = computed(() => (this.group.value ? orbit.spans(this.group.value) : []));
@@ -187,7 +190,11 @@ export class State {
   /** Index of the element of the plan next to where we are. */
   readonly nearest = computed(() => this.near.value.index);
   /** The element for people. */
-  readonly here = computed(() => (this.group.value ? orbit.label(this.group.value.chart, this.g.value) : ''));
+  readonly here = computed(() => {
+    const o = this.group.value;
+    if (!o) return '';
+    return this.element.value >= 0 ? (o.labels[this.element.value] ?? label(o.chart, this.g.value)) : position(o.chart, this.g.value);
+  });
   readonly classNames = computed(() => this.run.value?.classes ?? []);
 
   /** The key of the layout that is asked for; lassos are drawn in one. */
@@ -198,7 +205,7 @@ export class State {
   });
 
   /** The choice as the server understands it. */
-  readonly set = computed<api.Set>(() => setOf(this.choice.value, this.run.value?.slices ?? []));
+  readonly set = computed<api.Set>(() => setOf(this.choice.value, this.run.value?.slices ?? [], this.metric.value));
   private readonly served = signal<{ key: string; mask: Uint8Array } | null>(null);
   /** 1 for every sample in the choice. What it was before while a rule is looked up. */
   readonly mask = computed<Uint8Array>(() => {
@@ -259,7 +266,7 @@ export class State {
     this.client = client;
     this.live = new Loop<Probe>((w, cut) => {
       const seq = ++this.seq;
-      return client.probe(this.runID.peek(), w.sample, w.g, this.models.peek(), seq, cut);
+      return client.probe(this.runID.peek(), w.sample, w.g, [...new Set(this.models.peek())].filter((m) => this.ability.peek().of[m]), seq, cut);
     });
     this.moved = new Loop<Picture>((w, cut) => client.input(this.runID.peek(), w.sample, w.g, cut));
   }
@@ -294,6 +301,7 @@ export class State {
       this.sample.value;
       this.models.value;
       this.canProbe.value;
+      this.ability.value;
       if (this.run.value) this.ask();
     });
     on(() => {
@@ -342,6 +350,7 @@ export class State {
         const wish = this.wish;
         this.wish = null;
         batch(() => {
+          this.ability.value = abilityOf(got);
           this.adopt(got);
           wish?.(got);
           this.sane(got);
@@ -352,9 +361,28 @@ export class State {
       return got;
     }, !fresh);
     if (!r) return;
+    this.ability.value = abilityOf(r);
     this.progress.value = r.state;
-    if (fresh) void this.loadSlices();
+    if (fresh) {
+      void this.loadSlices();
+      this.awaitModels(id, 400);
+    }
     await this.samples.load((s) => this.client.samples(id, s));
+  }
+
+  /** Models are opened in the background: look again until they are there, or cannot be. */
+  private awaitModels(id: string, wait: number): void {
+    if (!this.client.live || this.ability.peek().models || !/being opened/.test(this.ability.peek().reason ?? '')) return;
+    setTimeout(() => {
+      if (this.runID.peek() !== id) return;
+      void this.client
+        .run(id)
+        .then((r) => {
+          if (this.runID.peek() === id) this.ability.value = abilityOf(r);
+        })
+        .catch(() => undefined) // the next look tells
+        .then(() => this.awaitModels(id, Math.min(3000, wait * 1.5)));
+    }, wait);
   }
 
   /** What the URL wanted of a run, applied once the run is there and can be checked against. */
@@ -416,7 +444,7 @@ export class State {
     if (this.b.value < 0) this.compare.value = 'over';
     if (!(this.pinned.value < r.samples)) this.pinned.value = -1;
     const g = orbit.canonical(r.orbit.chart, r.orbit.steps, this.g.value);
-    const between = this.client.live && this.liveOn.value && r.live.models && !r.orbit.finite;
+    const between = this.client.live && this.liveOn.value && !r.orbit.finite && (r.live.models || /being opened/.test(r.live.reason ?? ''));
     const k = between ? -1 : orbit.nearest(r.orbit, g).index;
     this.g.value = k >= 0 ? [...r.orbit.elements[k]] : g;
   }
@@ -517,7 +545,7 @@ export class State {
     const g = this.g.peek();
     if (this.canProbe.peek()) this.live.want(i, g);
     // While the models cannot be asked, the input is still moved, as far as that can be done.
-    if ((!this.canProbe.peek() || this.live.error.peek()) && (r.live.inputs || !this.client.live)) this.moved.want(i, g);
+    if ((!this.canProbe.peek() || this.live.error.peek()) && (this.ability.peek().inputs || !this.client.live)) this.moved.want(i, g);
   }
 
   /** The value of model A (0) or B (1) that is stored at an element of the plan for the sample, exactly if it is there. */
@@ -720,7 +748,8 @@ export class State {
       const list = this.runs.state.peek().value;
       if (list) this.runs.set({ ...list, runs: list.runs.map((r) => (r.id === card.id ? card : r)) });
       const r = this.run.peek();
-      if (r?.id === card.id) {
+      if (r && r.id.split('+').includes(card.id)) {
+        if (r.id !== card.id) return this.reloadSoon(card.state.complete);
         const grown = card.state.done !== r.state.done || card.state.complete !== r.state.complete;
         this.progress.value = card.state;
         if (grown) this.reloadSoon(card.state.complete);
@@ -812,6 +841,8 @@ export class State {
   }
 }
 
+const abilityOf = (r: api.Run) => ({ ...r.live, of: r.model_list.map((m) => m.live) });
+
 const same = (x: Snapshot, y: Snapshot): boolean => (Object.keys(x) as (keyof Snapshot)[]).every((k) => x[k] === y[k] || (k === 'g' && x.g.join() === y.g.join()));
 
 function rangeOf(r: api.Run | null, metric: number): { lo: number; hi: number; log: boolean } {
@@ -824,11 +855,11 @@ function rangeOf(r: api.Run | null, metric: number): { lo: number; hi: number; l
 }
 
 /** The parts of a choice as one set. */
-export function setOf(c: Choice, classes: readonly api.Slice[]): api.Set {
+export function setOf(c: Choice, classes: readonly api.Slice[], metric: number): api.Set {
   const parts: api.Set[] = [];
   const k = classes.find((s) => s.name === c.slice);
   if (c.slice) parts.push(k ? k.set : { slice: c.slice });
-  if (c.rule.trim()) parts.push({ rule: c.rule.trim() });
+  if (c.rule.trim()) parts.push({ rule: c.rule.trim(), metric });
   if (c.lasso?.mask) parts.push({ bits: toBits(c.lasso.mask) });
   if (c.picked) parts.push({ indexes: [...c.picked] });
   return parts.length === 0 ? {} : parts.length === 1 ? parts[0] : { and: parts };

@@ -7,6 +7,7 @@ import { Individual } from '../views/individual';
 import { Input } from '../views/input';
 import { Trouble } from '../views/parts';
 import { Scatter } from '../views/scatter';
+import { Slices } from '../views/slices';
 import { SampleTable } from '../views/table';
 
 /** The page of a run. */
@@ -40,9 +41,10 @@ export function RunPage({ s }: { s: State }) {
       <Individual s={s} />
       <div class="column">
         <Input s={s} />
+        <Detail s={s} />
       </div>
-      <Detail s={s} />
       <SampleTable s={s} />
+      <Slices s={s} />
     </div>
   );
 }

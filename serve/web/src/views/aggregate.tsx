@@ -9,8 +9,11 @@ import type { Ink, Series } from '../render/orbit/common';
 import { colored, OrbitPlot } from '../render/orbit/plot';
 import { aroundZero, type Scale } from '../render/scale';
 import { count, interval, num, signed } from '../render/text';
+import { Taker } from '../shell/take';
+import { notes } from './columns';
+import { aggregateTable } from './tables';
 import { Card, ColorBar, colors, Legend, lowest, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
-import { quick } from './quick';
+import { pairedCurve, perElement } from '../core/stats';
 
 type Band = 'spread' | 'interval' | 'none';
 
@@ -45,9 +48,10 @@ function useCurves(s: State): Shown[] {
         if (kind === 'interval') Object.assign(series, { from: floats(exact.lo), to: floats(exact.hi) });
         out.push({ series, doc: exact });
       } else if (matrix) {
-        const q = quick(matrix, mask);
+        const q = perElement(matrix, mask);
         const series: Series = { ink, name, values: q.mean };
-        if (kind === 'spread') Object.assign(series, { lo: q.lo, hi: q.hi });
+        if (kind === 'spread') Object.assign(series, { lo: q.p10, hi: q.p90 });
+        if (kind === 'interval') Object.assign(series, { from: q.lo, to: q.hi });
         out.push({ series, doc: null });
       }
     });
@@ -66,6 +70,14 @@ function difference(s: State, curves: readonly Shown[]): Series | null {
     if (band.value === 'spread') Object.assign(d, { lo: floats(p.p10), hi: floats(p.p90) });
     return d;
   }
+  const m = [s.curves[0].state.value.value, s.curves[1].state.value.value];
+  if (m[0] && m[1] && m[0].n === m[1].n) {
+    const q = pairedCurve(m[0], m[1], s.mask.value);
+    const d: Series = { ink: 2, name: 'B − A', values: q.mean };
+    if (band.value === 'interval') Object.assign(d, { from: q.lo, to: q.hi });
+    if (band.value === 'spread') Object.assign(d, { lo: q.p10, hi: q.p90 });
+    return d;
+  }
   const [a, b] = curves;
   return { ink: 2, name: 'B − A', values: Float64Array.from(a.series.values, (v, k) => b.series.values[k] - v) };
 }
@@ -75,7 +87,7 @@ export function Aggregate({ s }: { s: State }) {
   const run = s.run.value;
   if (!run) return <Card id="aggregate" title="Aggregate"><Skeleton label="Loading the curves" square /></Card>;
   return (
-    <Card id="aggregate" title="Aggregate" sub={<Counted s={s} />} tools={<Bands />}>
+    <Card id="aggregate" title="Aggregate" sub={<Counted s={s} />} tools={<Taker name={['aggregate', run.name, s.metricDoc.value?.name ?? '']} plot={() => ({ root: document.querySelector('#aggregate .body'), text: { title: `${quantity(s)} along the orbit`, caption: notes(s) } })} table={() => aggregateTable(s)} />}>
       <SliceBar s={s} />
       {s.n.value === 0 ? <p class="note">This run has no samples yet.</p> : <Body s={s} />}
     </Card>
@@ -90,9 +102,9 @@ function Counted({ s }: { s: State }) {
 
 function Bands() {
   return (
-    <select class="quiet" aria-label="What the band shows" title="What the band around a curve shows" value={band.value} onChange={(e) => (band.value = e.currentTarget.value as Band)}>
-      <option value="spread">band: 10–90 % of samples</option>
-      <option value="interval">band: 95 % interval of the mean</option>
+    <select aria-label="What the band shows" title="What the band around a curve shows" value={band.value} onChange={(e) => (band.value = e.currentTarget.value as Band)}>
+      <option value="spread">10–90 % band</option>
+      <option value="interval">95 % interval</option>
       <option value="none">no band</option>
     </select>
   );
@@ -136,6 +148,7 @@ function SliceBar({ s }: { s: State }) {
           by class
         </button>
       )}
+      <Bands />
     </div>
   );
 }
@@ -299,7 +312,7 @@ function Paired({ s }: { s: State }) {
   if (!p || !fresh) return <p class="note">B − A …</p>;
   return (
     <p class="note paired">
-      B − A <strong>{signed(p.orbit.mean)}</strong> {interval(p.orbit.lo, p.orbit.hi)} <span title={`Paired by sample, ${Math.round((doc?.confidence ?? 0.95) * 100)} % interval, n = ${p.orbit.n}`}>{p.verdict}</span>
+      B − A <strong>{signed(p.orbit.mean)}</strong> {interval(p.orbit.lo, p.orbit.hi)}: <span title={`Paired by sample, ${Math.round((doc?.confidence ?? 0.95) * 100)} % interval, n = ${p.orbit.n}`}>{{ better: 'B is better', worse: 'B is worse' }[p.verdict] ?? p.verdict}</span>
     </p>
   );
 }
@@ -317,7 +330,7 @@ function Multiples({ s, scale }: { s: State; scale: Scale }) {
     return classes.map((c) => {
       const mask = Uint8Array.from(labels, (l) => +(l === c.label));
       const series: Series[] = [];
-      matrices.forEach((m, k) => m && series.push({ ink: k as Ink, name: names[k], values: quick(m, mask).mean }));
+      matrices.forEach((m, k) => m && series.push({ ink: k as Ink, name: names[k], values: perElement(m, mask).mean }));
       return { c, series };
     });
   }, [run, labels, matrices[0], matrices[1]]);

@@ -2,7 +2,8 @@
 
 import { computed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { label as elementLabel, parse } from '../core/orbit';
+import { label as elementLabel } from '../core/format';
+import { parse } from '../core/orbit';
 import { at as matrixAt } from '../core/source';
 import type { State } from '../core/state';
 import type { Dot, Ink, Series } from '../render/orbit/common';
@@ -10,7 +11,11 @@ import { colored, OrbitPlot } from '../render/orbit/plot';
 import { num } from '../render/text';
 import { Axis } from './aggregate';
 import { Card, ColorBar, colors, Legend, lowest, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
+import { notes } from './columns';
 import { play, playing } from './play';
+import { Rank } from './rank';
+import { orbitTable } from './tables';
+import { Taker } from '../shell/take';
 
 /** What a value at the needle is. */
 export interface Here {
@@ -69,17 +74,18 @@ function Which({ s }: { s: State }) {
   };
   return (
     <>
-      <button class="quiet" onClick={() => go(false)} title={`The sample of the choice with the worst mean of A over its orbit`}>worst</button>
-      <button class="quiet" onClick={() => go(true)} title="The sample of the choice with the best mean of A over its orbit">best</button>
-      <button class="quiet" aria-pressed={s.pinned.value === s.sample.value} onClick={() => s.pin()} title="Keep this orbit in the plot while looking at other samples (p)">pin</button>
+      <button onClick={() => go(false)} title={`The sample of the choice with the worst mean of A over its orbit`}>worst</button>
+      <button onClick={() => go(true)} title="The sample of the choice with the best mean of A over its orbit">best</button>
+      <button aria-pressed={s.pinned.value === s.sample.value} onClick={() => s.pin()} title="Keep this orbit in the plot while looking at other samples (p)">pin</button>
+      <Taker name={['orbit', s.run.value?.name ?? '', s.sample.value]} plot={() => ({ root: document.querySelector('#individual .body'), text: { title: `${quantity(s)} of sample ${s.ids.value[s.sample.value] ?? s.sample.value}`, caption: notes(s) } })} table={() => orbitTable(s)} />
     </>
   );
 }
 
 function Moves({ s }: { s: State }) {
   const o = s.group.value!;
-  const run = s.run.value!;
-  const why = !s.client.live ? 'A report runs no models.' : (run.live.reason ?? '');
+  const able = s.ability.value;
+  const why = !s.client.live ? 'A report runs no models.' : (able.reason ?? '');
   return (
     <div class="bar moves">
       <button onClick={() => s.home()} title="Back to the identity (Home)">{o.identity >= 0 ? (o.labels[o.identity] ?? 'identity') : 'identity'}</button>
@@ -94,8 +100,8 @@ function Moves({ s }: { s: State }) {
         </button>
       )}
       <Typed s={s} />
-      <label class="switch" title={run.live.models ? `Ask the models at every element${run.live.engine ? `, on ${run.live.engine}` : ''}` : why}>
-        <input type="checkbox" checked={s.liveOn.value && run.live.models && s.client.live} disabled={!run.live.models || !s.client.live} onChange={(e) => (s.liveOn.value = e.currentTarget.checked)} /> live
+      <label class="switch" title={able.models ? `Ask the models at every element${able.engine ? `, on ${able.engine}` : ''}` : why}>
+        <input type="checkbox" checked={s.liveOn.value && able.models && s.client.live} disabled={!able.models || !s.client.live} onChange={(e) => (s.liveOn.value = e.currentTarget.checked)} /> live
       </label>
     </div>
   );
@@ -235,8 +241,9 @@ function Body({ s }: { s: State }) {
       />
       {map ? <ColorBar table={colors(s)} scale={scale} /> : <Axis s={s} />}
       {!map && <Legend series={series} n="n = 1" />}
-      <Numbers s={s} series={series} />
       <Status s={s} />
+      <Numbers s={s} series={series} />
+      <Rank s={s} />
     </div>
   );
 }
@@ -300,7 +307,7 @@ export function Status({ s }: { s: State }) {
         at {s.here.value}
         {exact ? ', exact' : ''}
         {a && Number.isFinite(a.milliseconds) ? ` · ${a.milliseconds < 10 ? a.milliseconds.toFixed(1) : Math.round(a.milliseconds)} ms` : ''}
-        {between && !error ? ` · nearest ${elementLabel(o.chart, o.elements[Math.max(0, s.nearest.value)] ?? [], 4)}` : ''}
+        {between && !error ? ` · nearest ${elementLabel(o.chart, o.elements[Math.max(0, s.nearest.value)] ?? [])}` : ''}
       </span>
       {error && <span class="warn">{error}</span>}
       <Mismatch s={s} />

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { luts } from '../core/color';
-import { label as elementLabel } from '../core/orbit';
+import { label as elementLabel } from '../core/format';
 import type { State } from '../core/state';
 import type { Nav, Series } from '../render/orbit/common';
 import { makeScale, type Scale } from '../render/scale';

@@ -2,7 +2,8 @@
 // short stroke at its shift that points where it turns to.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { axisLabel, label, nearest, spans } from '../../core/orbit';
+import { label } from '../../core/format';
+import { axisLabel, nearest, spans } from '../../core/orbit';
 import type { Scale } from '../scale';
 import { Frame, navKey, Tip, usePointer, type OrbitProps, type Series } from './common';
 

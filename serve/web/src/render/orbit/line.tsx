@@ -2,7 +2,8 @@
 
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { useMemo } from 'preact/hooks';
-import { axisLabel, canonical, isSwitch, label, nearest, period, reach, spans } from '../../core/orbit';
+import { tick } from '../../core/format';
+import { axisLabel, canonical, isSwitch, nearest, period, reach, spans } from '../../core/orbit';
 import { lineBand, linePath } from '../path';
 import { Frame, Mark, navKey, Tip, usePointer, type OrbitProps } from './common';
 
@@ -51,7 +52,7 @@ function inOrder(o: OrbitProps['orbit'], at: OrbitProps['at']): Axis {
     x,
     of: (g) => x(Math.max(0, nearest(o, g, span).index)),
     element: (u) => o.elements[Math.max(0, Math.min(n - 1, Math.floor(u * n)))] ?? at.peek(),
-    ticks: o.elements.map((e, k) => ({ x: x(k), label: names ? label(o.chart, e, 3) : String(k + 1) })).filter((_, k) => names || k % every === 0),
+    ticks: o.elements.map((e, k) => ({ x: x(k), label: names ? tick(o.chart, e) : String(k + 1) })).filter((_, k) => names || k % every === 0),
     label: names ? '' : 'element, in the order of the plan',
     order: o.elements.map((_, k) => k),
     bars: n <= 40,

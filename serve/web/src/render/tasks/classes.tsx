@@ -84,9 +84,9 @@ export function ClassDetail({ s }: { s: State }) {
 const percent = (v: number): string => (Number.isNaN(v) ? '–' : v >= 0.9995 ? '1.00' : v < 0.005 ? '0' : v.toFixed(2).replace(/^0/, ''));
 
 function why(s: State): string {
-  const run = s.run.value;
+  const able = s.ability.value;
   if (!s.client.live) return 'Probabilities of all classes are not kept in a report; the predicted classes are.';
-  if (!run?.live.models) return `Probabilities of all classes are shown while models can be asked. ${run?.live.reason ?? ''}`;
+  if (!able.models) return /being opened/.test(able.reason ?? '') ? 'Opening the models …' : `Probabilities of all classes are shown while models can be asked${able.reason ? `: ${able.reason}` : ''}.`;
   if (!s.liveOn.value) return 'Switch on live to see the probabilities of all classes.';
   return s.live.error.value || 'Asking the models …';
 }

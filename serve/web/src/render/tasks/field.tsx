@@ -29,7 +29,7 @@ export function FieldDetail({ s }: { s: State }) {
   if (!rows.some((r) => r.output))
     return (
       <div class="detail-view">
-        <p class="note">{!s.client.live || !s.run.value?.live.models ? `Outputs are shown while models can be asked. ${s.run.value?.live.reason ?? ''}` : !s.liveOn.value ? 'Switch on live to see the outputs.' : s.live.error.value || 'Asking the models …'}</p>
+        <p class="note">{!s.client.live || !s.ability.value.models ? `Outputs are shown while models can be asked${s.ability.value.reason ? `: ${s.ability.value.reason}` : ''}.` : !s.liveOn.value ? 'Switch on live to see the outputs.' : s.live.error.value || 'Asking the models …'}</p>
         <MetricsHere s={s} />
       </div>
     );

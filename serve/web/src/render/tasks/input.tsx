@@ -4,7 +4,7 @@
 import { useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { Axis, Element } from '../../core/api';
-import { label } from '../../core/orbit';
+import { label } from '../../core/format';
 import type { Picture } from '../../core/source';
 import type { State } from '../../core/state';
 import { pixels } from '../picture';
@@ -66,7 +66,8 @@ export function PictureInput({ s }: { s: State }) {
   const run = s.run.value;
   const now = inputOf(s);
   if (!o || !run) return <></>;
-  if (!run.live.inputs && !now) return <p class="note">{run.live.reason ? `The input cannot be shown. ${run.live.reason}` : 'The input cannot be shown.'}</p>;
+  const able = s.ability.value;
+  if (s.client.live && !able.inputs && !now) return /being opened/.test(able.reason ?? '') ? <div class="skeleton square" role="status"><span>Opening the models</span></div> : <p class="note">The input cannot be shown{able.reason ? `: ${able.reason}` : ''}.</p>;
   const axis = (f: (a: Axis) => boolean) => o.chart.findIndex(f);
   const [ia, ix, iy, is] = [axis((a) => a.name === 'angle' && a.unit === 'deg'), axis((a) => a.name === 'dx'), axis((a) => a.name === 'dy'), axis((a) => a.unit === 'factor')];
   const can = ia >= 0 || ix >= 0 || iy >= 0 || is >= 0 || o.chart.length > 0;
