@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +13,11 @@ import (
 	"nero/audit"
 	"nero/run/store"
 	"nero/run/workload"
+	"nero/serve/guard"
 	"nero/studies/digits"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // earlySamples is how many samples the first table of the demo needs: ten of each digit.
@@ -22,17 +25,27 @@ const earlySamples = 100
 
 func (a *App) demo() *cobra.Command {
 	var rf runFlags
-	limit := 0
+	var sv serveFlags
+	limit, once := 0, false
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Two digit classifiers over the rotations of 1,000 real digits",
 		Long: `demo evaluates two small networks, built into the program, over the rotation orbit of real handwritten digits: one was
-trained on upright digits, its twin on turned ones. It writes the study, the run and a report into a folder. Everything that it
-does can be done with one's own model by 'nero run', 'nero audit' and 'nero report'.`,
-		Example: "  nero demo\n  nero demo -o my-demo --limit 200",
+trained on upright digits, its twin on turned ones. It writes the study, the run, an audit and a report into a folder, and shows them
+in a browser from the first digits on, until Ctrl-C. Everything that it does can be done with one's own model by 'nero run',
+'nero audit', 'nero report' and 'nero serve'.
+
+With --once, or where nobody sits at a terminal, it ends when everything is written.`,
+		Example: "  nero demo\n  nero demo -o my-demo --limit 200\n  nero demo --once",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir := rf.out
+			sv.engine, sv.guard.PortSet = rf.engine, cmd.Flags().Changed("port")
+			var page *demoPage
+			if !once && (sv.open || terminal(a.Out)) {
+				page = a.demoPage(cmd.Context(), dir, sv)
+				defer page.stop()
+			}
 			args, err := demoStudy(filepath.Join(dir, "study"))
 			if err != nil {
 				return err
@@ -49,6 +62,7 @@ does can be done with one's own model by 'nero run', 'nero audit' and 'nero repo
 			rf.out = filepath.Join(dir, "run")
 			var once sync.Once
 			early := func(r *store.Run, w *workload.Workload, kept int) {
+				page.show()
 				if kept < earlySamples || kept >= w.Job.Count {
 					return
 				}
@@ -67,6 +81,7 @@ does can be done with one's own model by 'nero run', 'nero audit' and 'nero repo
 			if err != nil {
 				return err
 			}
+			page.show()
 			printSummary(a.Out, done.summary, done.limit, "")
 			fmt.Fprintln(a.Out)
 			reports, err := a.auditStudy(cmd.Context(), s, rf.engine, auditFlags{failOn: string(audit.FailOnNothing)}, rf.workers)
@@ -97,12 +112,57 @@ does can be done with one's own model by 'nero run', 'nero audit' and 'nero repo
 			}
 			fmt.Fprintf(a.Out, "\nreport: %s (%d files)\naudit:  %s\nrun:    %s\nstudy:  %s, to change and run with: nero run %s -o %s\n", filepath.Join(dir, "report", "report.md"), len(files), filepath.Join(dir, "audit", "audit.html"), rf.out,
 				args[0], args[0], filepath.Join(dir, "mine"))
-			return nil
+			if page == nil {
+				fmt.Fprintf(a.Out, "look:   nero serve %s\n", dir)
+				return nil
+			}
+			return page.wait()
 		},
 	}
 	rf.add(c, "nero-demo")
+	c.Flags().BoolVar(&once, "once", false, "end when everything is written, without showing it")
+	c.Flags().BoolVar(&sv.open, "open", false, "show it in a browser even if nobody sits at a terminal")
+	c.Flags().BoolVar(&sv.noOpen, "no-open", false, "print the address and open no browser")
+	c.Flags().IntVar(&sv.guard.Port, "port", guard.PresetPort, "port of the page, 0 for any; without it the next free one is taken if this is in use")
+	c.MarkFlagsMutuallyExclusive("once", "open")
 	c.Flags().IntVar(&limit, "limit", 0, "fewer digits, the same number of each class (0: all 1,000)")
 	return c
+}
+
+// demoPage is the interface over what the demo writes while it writes it.
+type demoPage struct {
+	serve func() error
+	end   context.CancelFunc
+	once  sync.Once
+	done  chan error
+}
+
+// demoPage gets the interface over a folder ready.
+func (a *App) demoPage(ctx context.Context, dir string, f serveFlags) *demoPage {
+	ctx, end := context.WithCancel(ctx)
+	return &demoPage{serve: func() error { return a.serveRuns(ctx, []string{dir}, f) }, end: end, done: make(chan error, 1)}
+}
+
+// show starts it when there is something to see, which is when the first rows are stored. A nil page shows nothing.
+func (p *demoPage) show() {
+	if p != nil {
+		p.once.Do(func() { go func() { p.done <- p.serve() }() })
+	}
+}
+
+// wait shows it until the user ends the program.
+func (p *demoPage) wait() error { return <-p.done }
+
+// stop ends it.
+func (p *demoPage) stop() { p.end() }
+
+// terminal tells whether somebody sits at the other end of the output.
+func terminal(out any) bool {
+	if s, ok := out.(*sink); ok {
+		out = s.w
+	}
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // demoStudy writes the built-in study below dir, unless it is there, and returns the path of its study file.
