@@ -151,6 +151,26 @@ func TestIsomapUnrollsArc(t *testing.T) {
 	}
 }
 
+// Rows of the arc that were not fitted stand between those that were.
+func TestIsomapPlacesBetween(t *testing.T) {
+	const n, turn = 201, 1.5 * math.Pi
+	var rows [][]float64
+	var fit []int
+	for i := range n {
+		a := turn * float64(i) / (n - 1)
+		rows = append(rows, []float64{math.Cos(a), math.Sin(a)})
+		if i%2 == 0 {
+			fit = append(fit, i)
+		}
+	}
+	x := column(reduce(t, Isomap, dense(t, rows), Options{Neighbors: 2, Fit: fit}), 0)
+	for i := 3; i < n-3; i += 2 {
+		if middle, gap := (x[i-1]+x[i+1])/2, math.Abs(x[i+1]-x[i-1]); !(math.Abs(x[i]-middle) <= 0.1*gap) {
+			t.Errorf("row %d is at %v, those beside it at %v and %v", i, x[i], x[i-1], x[i+1])
+		}
+	}
+}
+
 // roll is a Swiss roll with the length along the spiral and the height of each row.
 func roll(n int, seed uint64) (rows [][]float64, along, height []float64) {
 	r := rand.New(rand.NewPCG(seed, 0))

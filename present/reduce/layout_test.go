@@ -176,6 +176,18 @@ func TestThinning(t *testing.T) {
 	}
 }
 
+// Rows are told apart by their numbers, whatever their hashes are.
+func TestHashCollisions(t *testing.T) {
+	tab, err := readTable(t.Context(), &crew{workers: 1}, dense(t, [][]float64{{1}, {2}, {1}, {3}, {2}, {1}}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := make([]int32, 6)
+	if rows := tab.group(make([]uint64, 6), set); !slices.Equal(rows, []int{0, 1, 3}) || !slices.Equal(set, []int32{0, 1, 0, 2, 1, 0}) {
+		t.Errorf("rows %v, sets %v", rows, set)
+	}
+}
+
 func TestManyColumns(t *testing.T) {
 	// 60 columns, neighbors in 50: the distances of points in a plane are kept, so that the layout is that of two columns.
 	r := rand.New(rand.NewPCG(13, 14))

@@ -159,6 +159,137 @@ func TestRoutesAgree(t *testing.T) {
 	}
 }
 
+// Whatever the number of vectors, the iteration multiplies by what the covariance is.
+func TestRowsOperator(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := cloud(t, 40)
+		n, d := len(rows), len(rows[0])
+		x, err := NewDense(n, d, slices.Concat(rows...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		c := &crew{workers: 2}
+		mean, _, err := moments(t.Context(), c, x, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := rapid.IntRange(1, 6).Draw(t, "vectors")
+		src, got := randomBlock(d, m, rand.New(rand.NewPCG(2, 3))), zeros(m, d)
+		if err := rowsOperator(t.Context(), c, x, all, mean, 6)(got, src); err != nil {
+			t.Fatal(err)
+		}
+		cov, err := covariance(t.Context(), c, x, all, mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := zeros(m, d)
+		if err := matrixOperator(t.Context(), c, cov, d)(want, src); err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			for j := range want[i] {
+				naive := 0.0
+				for _, r := range rows {
+					inner := 0.0
+					for k, v := range r {
+						inner += (v - mean[k]) * src[i][k]
+					}
+					naive += inner * (r[j] - mean[j])
+				}
+				if !(math.Abs(got[i][j]-naive) <= 1e-9*(1+math.Abs(naive))) || !(math.Abs(want[i][j]-naive) <= 1e-9*(1+math.Abs(naive))) {
+					t.Fatalf("entry %d of image %d is %v by rows and %v by the covariance, want %v", j, i, got[i][j], want[i][j], naive)
+				}
+			}
+		}
+	})
+}
+
+// One round of FastICA is its formula, and what is found has nearly the most negentropy of all turns.
+func TestICAStep(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		const n = 900
+		turn := rotation(rapid.Float64Range(0, 7).Draw(t, "angle"))
+		flat := rapid.Bool().Draw(t, "flat")
+		var data []float64
+		for range n {
+			a, b := r.ExpFloat64()-1, r.ExpFloat64()*math.Copysign(1, r.Float64()-0.5)
+			if flat {
+				b = r.Float64() * 3
+			}
+			data = append(data, turn[0][0]*a+turn[0][1]*b, turn[1][0]*a+turn[1][1]*b)
+		}
+		x, err := NewDense(n, 2, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		c := &crew{workers: 2}
+		u, err := fitUnmixing(t.Context(), c, x, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := u.base.scores(t.Context(), c, x, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range z {
+			z[i] /= math.Sqrt(u.base.values[i%2])
+		}
+		negentropy := func(w [2][2]float64) (sum float64) {
+			for _, row := range w {
+				mean := 0.0
+				for i := 0; i < len(z); i += 2 {
+					mean += math.Log(math.Cosh(row[0]*z[i]+row[1]*z[i+1])) / n
+				}
+				sum += square(mean - 0.3745672)
+			}
+			return sum
+		}
+		best := 0.0
+		for angle := 0.0; angle < math.Pi/2; angle += math.Pi / 180 {
+			best = max(best, negentropy(rotation(angle)))
+		}
+		if got := negentropy(u.turn); !(got >= 0.8*best) {
+			t.Fatalf("the sources have negentropy %v, some turn has %v", got, best)
+		}
+		w := rotation(1)
+		next, gain, err := icaStep(t.Context(), c, z, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := negentropy(w); !(math.Abs(gain-want) <= 1e-7) {
+			t.Fatalf("negentropy %v, want %v", gain, want)
+		}
+		var raw [2][2]float64
+		for s, row := range w {
+			slope := 0.0
+			for i := 0; i < len(z); i += 2 {
+				g := math.Tanh(row[0]*z[i] + row[1]*z[i+1])
+				raw[s][0] += g * z[i] / n
+				raw[s][1] += g * z[i+1] / n
+				slope += (1 - g*g) / n
+			}
+			raw[s][0] -= slope * row[0]
+			raw[s][1] -= slope * row[1]
+		}
+		for s, row := range nearestOrthogonal(raw, w) {
+			for k, want := range row {
+				if !(math.Abs(next[s][k]-want) <= 1e-9) {
+					t.Fatalf("a round gives %v, the formula %v", next, nearestOrthogonal(raw, w))
+				}
+			}
+		}
+	})
+}
+
 // A circle has two equal eigenvalues; both have to be found, whatever the route.
 func TestTwinEigenvalues(t *testing.T) {
 	const n = 400

@@ -186,10 +186,14 @@ func (t *table) distinct(ctx context.Context, c *crew, set []int32) ([]int, erro
 	}); err != nil {
 		return nil, err
 	}
+	return t.group(hashes, set), nil
+}
+
+// group is distinct with the hash of each fitted row; rows whose hashes are equal are compared.
+func (t *table) group(hashes []uint64, set []int32) (rows []int) {
 	for i := range set {
 		set[i] = -1
 	}
-	var rows []int
 	seen := make(map[uint64]int32, len(t.fit))
 	a, b := make([]float64, t.cols), make([]float64, t.cols)
 	for i, row := range t.fit {
@@ -209,7 +213,7 @@ func (t *table) distinct(ctx context.Context, c *crew, set []int32) ([]int, erro
 			}
 		}
 	}
-	return rows, nil
+	return rows
 }
 
 // thin keeps as many points as may be fitted.
