@@ -97,7 +97,7 @@ func (s *Server) getEmbedding(w http.ResponseWriter, r *request) error {
 	} else if err != nil {
 		return err
 	}
-	if !method.Slow {
+	if !s.slow(method) {
 		c, err := compute(r.Context(), run, doc, l, s.o.Workers, nil)
 		if err != nil {
 			return err

@@ -79,8 +79,8 @@ func (c comments) add(pkg string, g *ast.GenDecl, s *ast.TypeSpec) {
 // words is a comment on one line.
 func words(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// document builds what openapi.json says from the table of routes and the Go types that it names.
-type document struct {
+// apiDocument builds what openapi.json says from the table of routes and the Go types that it names.
+type apiDocument struct {
 	comments comments
 	schemas  map[string]any
 	requests map[string]bool // types that are read: what they do not have is refused
@@ -97,7 +97,7 @@ func typeName(t reflect.Type) string { return filepath.Base(t.PkgPath()) + "." +
 
 func ref(name string) map[string]any { return map[string]any{"$ref": "#/components/schemas/" + name} }
 
-func (d *document) schema(t reflect.Type) map[string]any {
+func (d *apiDocument) schema(t reflect.Type) map[string]any {
 	switch t {
 	case numberType:
 		return map[string]any{"type": "number", "nullable": true}
@@ -149,7 +149,7 @@ func (d *document) schema(t reflect.Type) map[string]any {
 	panic("no schema for " + t.String())
 }
 
-func (d *document) fields(t reflect.Type, props map[string]any, required *[]string) {
+func (d *apiDocument) fields(t reflect.Type, props map[string]any, required *[]string) {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
@@ -191,7 +191,7 @@ var braces = regexp.MustCompile(`\{([a-z]+)\}`)
 
 func build(t *testing.T) []byte {
 	t.Helper()
-	d := &document{
+	d := &apiDocument{
 		comments: readComments(t, "../api/*.go", "../../run/fold/*.go", "../guard/problem.go", "../../symmetry/group/*.go"),
 		schemas:  map[string]any{}, requests: map[string]bool{"Set": true, "AggregateRequest": true, "Slices": true, "Slice": true},
 	}

@@ -8,7 +8,6 @@ import (
 	"image/color"
 	"image/png"
 	"io"
-	"io/fs"
 	"net/http"
 	"regexp"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"nero/data/space"
 	"nero/run/eval"
 	"nero/run/probe"
+	"nero/run/slice"
 	"nero/run/store"
 	"nero/serve/api"
 	"nero/serve/guard"
@@ -56,6 +56,23 @@ func problem(err error) error {
 		return &guard.Problem{
 			Status: http.StatusConflict, Code: "not-together", Title: "These runs cannot be laid over each other", Detail: err.Error(),
 			Remedy: "Choose two runs over the same group, elements and samples.",
+		}
+	case errors.Is(err, shelf.ErrBad):
+		return bad("the request", "%v", err)
+	case errors.Is(err, shelf.ErrChanged):
+		return &guard.Problem{
+			Status: http.StatusPreconditionFailed, Code: "changed", Title: "Somebody else was faster", Detail: err.Error(),
+			Remedy: "Read it again, make the change there, and send it with the new ETag.",
+		}
+	case errors.Is(err, shelf.ErrReadOnly):
+		return &guard.Problem{
+			Status: http.StatusForbidden, Code: "read-only", Title: "Nothing can be kept here", Detail: err.Error(),
+			Remedy: "Make the run folder writable for this program, or keep slices with one of the runs.",
+		}
+	case errors.Is(err, slice.ErrDamaged):
+		return &guard.Problem{
+			Status: http.StatusConflict, Code: "damaged", Title: "The file of slices is damaged", Detail: err.Error(),
+			Remedy: "Mend the file in the run folder, or move it away to begin anew.",
 		}
 	case errors.Is(err, probe.ErrBusy):
 		return busy(err.Error())
@@ -99,14 +116,19 @@ func problemOf(err error) *guard.Problem {
 	return &guard.Problem{Status: http.StatusInternalServerError, Code: "internal", Title: "The server made a mistake", Detail: "The reason is in the server's log."}
 }
 
-// asked is an error about what a request says of samples: one that is nobody else's fault is the request's.
+// asked is an error about samples that a request chooses: one that is not there makes the request wrong, and not its address.
 func asked(what string, err error) error {
-	var p *guard.Problem
-	var path *fs.PathError
-	if err == nil || errors.As(problem(err), &p) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &path) {
-		return err
+	var rule *slice.RuleError
+	switch {
+	case errors.As(err, &rule):
+		return &guard.Problem{
+			Status: http.StatusBadRequest, Code: "rule", Title: "The rule cannot be understood", Detail: err.Error(),
+			Remedy: "docs/SLICES.md says what a rule may say.",
+		}
+	case errors.Is(err, shelf.ErrUnknown), errors.Is(err, shelf.ErrBad):
+		return bad(what, "%v", err)
 	}
-	return bad(what, "%v", err)
+	return err
 }
 
 // run is the run that an address names.
@@ -253,26 +275,8 @@ func (s *Server) postSelect(w http.ResponseWriter, r *request) error {
 	return sendJSON(w, r.Request, http.StatusOK, "", api.Selected{N: bits.Count(), Bits: bits.String()})
 }
 
-// keeper keeps slices.
-type keeper interface {
-	Slices() (*api.Slices, string, error)
-	PutSlices(all *api.Slices, match string) (string, error)
-}
-
-func (s *Server) keeper(r *request) (keeper, error) {
-	run, err := s.run(r)
-	if err != nil {
-		return nil, err
-	}
-	k, ok := any(run).(keeper)
-	if !ok {
-		return nil, &guard.Problem{Status: http.StatusNotImplemented, Code: "no-slices", Title: "This server keeps no slices"}
-	}
-	return k, nil
-}
-
 func (s *Server) getSlices(w http.ResponseWriter, r *request) error {
-	run, err := s.keeper(r)
+	run, err := s.run(r)
 	if err != nil {
 		return err
 	}
@@ -284,7 +288,7 @@ func (s *Server) getSlices(w http.ResponseWriter, r *request) error {
 }
 
 func (s *Server) putSlices(w http.ResponseWriter, r *request) error {
-	run, err := s.keeper(r)
+	run, err := s.run(r)
 	if err != nil {
 		return err
 	}
@@ -304,13 +308,9 @@ func (s *Server) putSlices(w http.ResponseWriter, r *request) error {
 			Detail: "If-Match is missing.", Remedy: "Read the slices first and send their ETag in If-Match.",
 		}
 	}
-	tag, err := run.PutSlices(&all, match)
+	kept, tag, err := run.PutSlices(all, match)
 	if err != nil {
 		return asked("the body", err)
-	}
-	kept, tag, err := run.Slices()
-	if err != nil {
-		return err
 	}
 	return sendJSON(w, r.Request, http.StatusOK, tag, kept)
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"nero/serve/api"
 	"nero/serve/guard"
 	"nero/serve/shelf"
 )
@@ -60,6 +61,8 @@ type Server struct {
 	pages pages
 	hub   *hub
 	tasks *tasks
+	// slow tells whether a layout is computed in the background.
+	slow func(api.Method) bool
 
 	stop context.CancelFunc
 	work sync.WaitGroup
@@ -79,7 +82,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Workers = max(o.Workers, 1)
-	s := &Server{o: o, pages: pages{files: o.Files, fixed: !o.Volatile}, hub: newHub()}
+	s := &Server{o: o, pages: pages{files: o.Files, fixed: !o.Volatile}, hub: newHub(), slow: func(m api.Method) bool { return m.Slow }}
 	ctx, s.stop = context.WithCancel(ctx)
 	s.tasks = newTasks(ctx, &s.work, s.hub, o.Now)
 	s.work.Go(func() {
