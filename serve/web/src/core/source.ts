@@ -261,9 +261,10 @@ export class Client {
   }
 
   /** The layout of the samples, or the task that computes it. */
-  async embedding(id: string, q: { method: string; metric: number; models: readonly number[]; slice?: string; seed?: number }, signal?: AbortSignal): Promise<Layout2D | api.Task> {
+  async embedding(id: string, q: { method: string; metric: number; models: readonly number[]; slice?: string; set?: string; seed?: number }, signal?: AbortSignal): Promise<Layout2D | api.Task> {
     const p = new URLSearchParams({ method: q.method, metric: String(q.metric), models: q.models.join(',') });
     if (q.slice) p.set('slice', q.slice);
+    if (q.set) p.set('set', q.set);
     if (q.seed) p.set('seed', String(q.seed));
     const r = await this.source.get(`runs/${plus(id)}/embedding?${p}`, opt(signal));
     if (r.status === 202) return r.json<api.Task>();

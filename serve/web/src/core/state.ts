@@ -50,6 +50,7 @@ export const everything: Choice = { slice: '', rule: '', lasso: null, picked: nu
 export interface Embedding {
   method: string;
   of: 'a' | 'b' | 'ab'; // the curves of which models
+  fit?: string; // the set, as JSON, that it is fitted to; all samples without
 }
 
 /** What a table column, a colour or a rank can be: figures over the orbit of A (0) or B (1), or their difference. */
@@ -198,7 +199,7 @@ export class State {
   readonly classNames = computed(() => this.run.value?.classes ?? []);
 
   /** The key of the layout that is asked for; lassos are drawn in one. */
-  readonly layoutKey = computed(() => `${this.runID.value}|${this.embedding.value.method}|${this.layoutModels.value.join()}|${this.metric.value}`);
+  readonly layoutKey = computed(() => `${this.runID.value}|${this.embedding.value.method}|${this.layoutModels.value.join()}|${this.metric.value}${this.embedding.value.fit ? `|${this.embedding.value.fit}` : ''}`);
   readonly layoutModels = computed(() => {
     const e = this.embedding.value;
     return e.of === 'a' || this.b.value < 0 ? [this.a.value] : e.of === 'b' ? [this.b.value] : [this.a.value, this.b.value];
@@ -709,7 +710,7 @@ export class State {
     const e = this.embedding.peek();
     let waiting: api.Task | null = null;
     await this.layout.load(async (s) => {
-      const r = await this.client.embedding(id, { method: e.method, metric: this.metric.peek(), models: this.layoutModels.peek() }, s);
+      const r = await this.client.embedding(id, { method: e.method, metric: this.metric.peek(), models: this.layoutModels.peek(), ...(e.fit ? { set: e.fit } : {}) }, s);
       if ('xy' in r) return r;
       waiting = r;
       throw new Failure(202, 'computing', 'The layout is being computed.');
