@@ -10,7 +10,7 @@ import (
 
 // absolute finds the folders of absolute paths: a slash (or a drive and a backslash, also a doubled one as in JSON) where a word can
 // begin, up to the last separator before the name.
-var absolute = regexp.MustCompile(`(^|[\s"'=(\[:,;>])((?:[A-Za-z]:)?(?:/+[^/\s"'<>\\:,;()]+)+/+|[A-Za-z]:(?:\\+[^\\\s"'<>:,;()]+)*\\+)`)
+var absolute = regexp.MustCompile(`(^|[\s"'=(\[,;>])((?:[A-Za-z]:)?(?:/+[^/\s"'<>\\:,;()]+)+/+|[A-Za-z]:(?:\\+[^\\\s"'<>:,;()]+)*\\+)`)
 
 // scrub takes the folders out of absolute paths: who asks a server learns names of files and not where they lie.
 func scrub(s string) string {
