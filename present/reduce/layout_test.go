@@ -98,7 +98,7 @@ func TestClustersStayTogether(t *testing.T) {
 }
 
 func TestRollIsKeptNear(t *testing.T) {
-	rows, _, _ := roll(250, 2)
+	rows, _, _ := roll(200, 2)
 	data := ranks(rows)
 	linear := trustworthiness(data, ranks(plane(reduce(t, PCA, dense(t, rows), Options{}))), 10)
 	for _, m := range []Method{TSNE, UMAP} {
@@ -481,7 +481,7 @@ func TestMinDistSpreads(t *testing.T) {
 }
 
 func TestSigns(t *testing.T) {
-	rows, _ := clusters(3, 30)
+	rows, _ := clusters(3, 15)
 	for _, m := range []Method{Isomap, TSNE, UMAP} {
 		e := reduce(t, m, dense(t, rows), Options{Seed: 4})
 		for a := range 2 {
