@@ -3,6 +3,7 @@
 import { batch, computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type * as api from './api';
 import { label, position } from './format';
+import { distances } from './distance';
 import { Loop } from './live';
 import * as orbit from './orbit';
 import { aborted, at, Client, Failure, words, type Layout2D, type Matrix, type Picture, type Probe, type Stats } from './source';
@@ -54,7 +55,7 @@ export interface Embedding {
 }
 
 /** What a table column, a colour or a rank can be: figures over the orbit of A (0) or B (1), or their difference. */
-export type Column = 'index' | 'label' | 'id' | `${'mean' | 'sd' | 'min' | 'max' | 'identity' | 'change'}${0 | 1}` | 'diff';
+export type Column = 'index' | 'label' | 'id' | `${'mean' | 'sd' | 'min' | 'max' | 'identity' | 'change' | 'similar' | 'predicted'}${0 | 1}` | 'diff';
 
 /** What can be undone. */
 interface Snapshot {
@@ -604,7 +605,17 @@ export class State {
     if (c === 'label') return Float32Array.from(this.labels.value);
     const s = [this.stats[0].state.value.value, this.stats[1].state.value.value];
     if (c === 'diff') return s[0] && s[1] ? s[1].mean.map((v, i) => v - s[0]!.mean[i]) : null;
-    const of = s[Number(c.at(-1))];
+    const k = c.endsWith('1') ? 1 : 0;
+    if (c.startsWith('similar')) {
+      const m = this.curves[k].state.value.value;
+      return m ? distances(m, this.mask.value, this.group.value?.weights ?? []) : null;
+    }
+    if (c.startsWith('predicted')) {
+      const top = this.top[k].state.value.value, r = this.run.value;
+      const e = Math.max(0, r?.orbit.identity ?? 0);
+      return top && r ? Float32Array.from({ length: n }, (_, i) => { const v = top[i * r.elements + e]; return v >= 0 ? v : NaN; }) : null;
+    }
+    const of = s[k];
     if (!of) return null;
     const name = c.slice(0, -1) as 'mean' | 'sd' | 'min' | 'max' | 'identity' | 'change';
     return name === 'change' ? of.mean.map((v, i) => v - of.identity[i]) : of[name];

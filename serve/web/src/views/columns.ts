@@ -17,7 +17,7 @@ export interface Column {
   /** Which figure of the store it is, if it is one: then sorting by it is ranking by it. */
   figure: fig.Figure | null;
   text: boolean;
-  ink: '' | 'm0' | 'm1';
+  ink: '' | 'ink m0' | 'ink m1';
   /** What it sorts by; NaN and null come last. */
   value: (i: number) => number | string | null;
   show: (i: number) => string;
@@ -30,19 +30,19 @@ export function columns(s: State): Column[] {
   const r = s.run.value, two = s.b.value >= 0, ks = two ? ([0, 1] as const) : ([0] as const), out: Column[] = [];
   if (!r) return out;
   const ids = s.ids.value, labels = s.labels.value, classes = s.classNames.value, className = (c: number | undefined) => (c === undefined || !(c >= 0) ? '' : (classes[c] ?? String(c)));
-  const AB = (k: 0 | 1) => (two ? ' ' + 'AB'[k] : ''), ab = (k: 0 | 1) => (two ? '_' + 'ab'[k] : ''), m = (k: 0 | 1) => (two ? (`m${k}` as const) : '');
+  const AB = (k: 0 | 1) => (two ? ' ' + 'AB'[k] : ''), ab = (k: 0 | 1) => (two ? '_' + 'ab'[k] : ''), m = (k: 0 | 1) => (two ? (`ink m${k}` as const) : '');
   out.push({ key: 'id', title: 'sample', doc: 'name of the sample', name: 'sample', figure: 'id', text: true, ink: '', value: (i) => ids[i] ?? String(i), show: (i) => ids[i] ?? `#${i}` });
   if (r.labelled) out.push({ key: 'label', title: 'class', doc: 'the true class', name: 'class', figure: 'label', text: classes.length > 0, ink: '', value: (i) => (labels[i] >= 0 ? labels[i] : null), show: (i) => className(labels[i]) || '–' });
   for (const k of ks) {
     const v = fig.values(s, `predicted${k}`);
     if (v) {
       out.push({
-        key: `predicted${k}`, title: `answer${AB(k)}`, doc: fig.explain(s, `predicted${k}`), name: `predicted${ab(k)}`, figure: null, text: true, ink: m(k),
-        value: (i) => (v[i] >= 0 ? v[i] : null), show: (i) => className(v[i]) || '–', ...(r.labelled ? { wrong: (i: number) => v[i] >= 0 && labels[i] >= 0 && v[i] !== labels[i] } : {}),
+        key: `predicted${k}`, title: `answer${AB(k)}`, doc: fig.explain(s, `predicted${k}`), name: `predicted${ab(k)}`, figure: `predicted${k}`, text: true, ink: m(k),
+        value: (i) => v[i], show: (i) => className(v[i]) || '–', ...(r.labelled ? { wrong: (i: number) => v[i] >= 0 && labels[i] >= 0 && v[i] !== labels[i] } : {}),
       });
     }
   }
-  const add = (f: fig.Figure, name: string, ink: '' | 'm0' | 'm1', form = num) => {
+  const add = (f: fig.Figure, name: string, ink: Column['ink'], form = num) => {
     const v = fig.values(s, f);
     if (v) out.push({ key: f, title: fig.title(s, f), doc: fig.explain(s, f), name, figure: f, text: false, ink, value: (i) => v[i], show: (i) => form(v[i]) });
   };
@@ -79,7 +79,7 @@ function* rowsOf(list: readonly Column[], order: ArrayLike<number>): Iterable<Ce
     const i = order[k];
     yield [i, ...list.map((c) => {
       const v = c.value(i);
-      return c.text ? (v === null ? null : c.show(i)) : v;
+      return c.text ? (v === null || v !== v ? null : c.show(i)) : v;
     })];
   }
 }

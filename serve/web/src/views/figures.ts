@@ -1,10 +1,9 @@
 // Figures by sample: what colours the scatter, ranks the samples and fills the columns of the table, with the names they go by.
 
 import type { Column, State } from '../core/state';
-import { at, type Matrix } from '../core/source';
 
-/** A figure of every sample; beyond the store's columns, those that follow from the curves and the predicted classes. */
-export type Figure = Column | `${'similar' | 'predicted' | 'worst'}${0 | 1}`;
+/** A figure of every sample: a column of the store, or the worst value, which is the least or the greatest as the metric has it. */
+export type Figure = Column | `worst${0 | 1}`;
 
 /** How a figure is drawn. */
 export interface Scale {
@@ -19,10 +18,9 @@ export interface Scale {
 /** Which end of the metric is bad: the least value along an orbit, or the greatest. */
 export const worstOf = (s: State): 'min' | 'max' => (s.metricDoc.value?.better === 'lower' ? 'max' : 'min');
 
-/** canonical is the store's column for a figure, null if it has none. */
-export function storeColumn(s: State, f: Figure): Column | null {
-  if (f.startsWith('worst')) return `${worstOf(s)}${f.endsWith('1') ? 1 : 0}`;
-  return f.startsWith('similar') || f.startsWith('predicted') ? null : (f as Column);
+/** storeColumn is the store's column for a figure. */
+export function storeColumn(s: State, f: Figure): Column {
+  return f.startsWith('worst') ? `${worstOf(s)}${f.endsWith('1') ? 1 : 0}` : (f as Column);
 }
 
 /** figureOf is the figure that a column of the store is shown as: the least or greatest value as the worst one. */
@@ -34,49 +32,7 @@ export function figureOf(s: State, c: string): Figure {
 }
 
 /** values is a figure by sample, NaN where it is missing; null as long as it is not there. */
-export function values(s: State, f: Figure): Float32Array | null {
-  const c = storeColumn(s, f);
-  if (c) return s.column(c);
-  const k = f.endsWith('1') ? 1 : 0;
-  if (f.startsWith('similar')) {
-    const m = s.curves[k].state.value.value;
-    return m ? distances(m, s.mask.value, s.group.value?.weights ?? []) : null;
-  }
-  return predicted(s, k);
-}
-
-/** predicted is the class that a model answers at the identity, or at the first element of a plan that does not visit it; -1 for none. */
-function predicted(s: State, k: 0 | 1): Float32Array | null {
-  const top = s.top[k].state.value.value, r = s.run.value;
-  if (!top || !r) return null;
-  const e = Math.max(0, r.orbit.identity);
-  return Float32Array.from({ length: r.samples }, (_, i) => top[i * r.elements + e] ?? -1);
-}
-
-/**
- * distances is how far the curve of each sample is from the mean curve of the slice: the root of the mean squared difference over the
- * orbit, in the unit of the metric. Weights are those of the mean over the orbit; none for equal ones.
- */
-export function distances(m: Matrix, mask: ArrayLike<number>, weights: readonly number[]): Float32Array {
-  const { n, e } = m, mean = new Float64Array(e), count = new Float64Array(e), out = new Float32Array(n);
-  for (let i = 0; i < n; i++) {
-    if (!mask[i]) continue;
-    for (let j = 0; j < e; j++) {
-      const v = at(m, i, j);
-      if (v === v) { mean[j] += v; count[j]++; }
-    }
-  }
-  for (let j = 0; j < e; j++) mean[j] /= count[j];
-  for (let i = 0; i < n; i++) {
-    let t = 0, w = 0;
-    for (let j = 0; j < e; j++) {
-      const d = at(m, i, j) - mean[j], q = weights.length ? weights[j] : 1;
-      if (d === d) { t += q * d * d; w += q; }
-    }
-    out[i] = w > 0 ? Math.sqrt(t / w) : NaN;
-  }
-  return out;
-}
+export const values = (s: State, f: Figure): Float32Array | null => s.column(storeColumn(s, f));
 
 /** scaleOf is the scale of a figure, the same for both models, so that their colours can be compared. */
 export function scaleOf(s: State, f: Figure): Scale {

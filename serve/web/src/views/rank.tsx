@@ -1,40 +1,28 @@
 // Going through the samples of the slice in order: which is worst, and how far down the list is this one.
 
-import { useComputed } from '@preact/signals';
 import type { State } from '../core/state';
 import { count } from '../render/text';
 import * as fig from './figures';
 import * as R from './rows';
 import './samples.css';
 
-/** The order of a ranking that the store cannot make itself: by distance from the mean curve. */
-function useOrder(s: State, by: fig.Figure) {
-  return useComputed(() => {
-    const column = fig.storeColumn(s, by);
-    return column ? s.order.value : R.order(s.order.value, (i) => fig.values(s, by)?.[i] ?? NaN, s.rank.value.descending ? 'descending' : 'ascending');
-  });
-}
-
 /** worstFirst says whether the bad end of a figure is the high one. */
 function worstFirst(s: State, f: fig.Figure): boolean {
   const lower = s.metricDoc.value?.better === 'lower';
-  return /^(sd|similar)/.test(f) ? true : /^change/.test(f) ? lower : lower;
+  return /^(sd|similar)/.test(f) || lower;
 }
 
 /** The slider through the ranking. */
 export function Rank({ s }: { s: State }) {
   const by = fig.figureOf(s, s.rank.value.by);
-  const order = useOrder(s, by).value, n = order.length, sample = s.sample.value;
+  const order = s.order.value, n = order.length, sample = s.sample.value;
   if (!s.run.value || n === 0) return null;
   const k = order.indexOf(sample), v = fig.values(s, by), rank = k >= 0 && v ? R.rankOf(order, (i) => v[i], k) : { place: 0, ties: 0 };
   const go = (j: number) => { const i = order[Math.max(0, Math.min(n - 1, j))]; if (i !== undefined) s.setSample(i); };
-  const list = fig.offered(s, 'rank').filter((f) => fig.storeColumn(s, f) !== null);
-  const set = (f: fig.Figure, descending: boolean) => {
-    const column = fig.storeColumn(s, f);
-    if (column) s.rank.value = { by: column, descending };
-  };
+  const list = fig.offered(s, 'rank');
+  const set = (f: fig.Figure, descending: boolean) => (s.rank.value = { by: fig.storeColumn(s, f), descending });
   const descending = s.rank.value.descending, bad = worstFirst(s, by), diff = by === 'diff';
-  const first = by.startsWith('sd') ? (descending ? 'widest first' : 'narrowest first') : diff ? (descending === !bad ? 'B better first' : 'A better first') : descending === bad ? 'worst first' : 'best first';
+  const first = by.startsWith('sd') ? (descending ? 'widest first' : 'narrowest first') : by.startsWith('similar') ? (descending ? 'furthest first' : 'nearest first') : !/^(mean|worst|min|max|identity|change|diff)/.test(by) ? (descending ? 'last first' : 'first first') : diff ? (descending === !bad ? 'B better first' : 'A better first') : descending === bad ? 'worst first' : 'best first';
   const text = k < 0 ? `not in the slice, which has ${count(n)}` : `${count(k + 1)} of ${count(n)}`;
   const prefix = k < 0 ? 'This sample is' : 'Sample';
   return (

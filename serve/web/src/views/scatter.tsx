@@ -382,7 +382,7 @@ export function Scatter({ s }: { s: State }) {
             {(['a', 'b', 'ab'] as const).map((k) => <option key={k} value={k}>{ofNames[k]}</option>)}
           </select></label>}
         <label class="field" title={fig.explain(s, by)}><span>colour</span>
-          <select value={by} onChange={(e) => (s.colorBy.value = (fig.storeColumn(s, e.currentTarget.value as fig.Figure) ?? e.currentTarget.value) as typeof s.colorBy.value)}>
+          <select value={by} onChange={(e) => (s.colorBy.value = fig.storeColumn(s, e.currentTarget.value as fig.Figure))}>
             {withChosen(fig.offered(s, 'color'), by).map((f) => <option key={f} value={f}>{fig.title(s, f)}</option>)}
           </select></label>
         <span class="segments" role="group" aria-label="What a drag does">

@@ -90,10 +90,9 @@ function Rows({ s }: { s: State }) {
 
   const sortBy = (c: Column) => {
     const direction: R.Direction = sort.key === c.key && sort.direction === 'ascending' ? 'descending' : 'ascending';
-    const column = c.figure ? fig.storeColumn(s, c.figure) : null;
-    if (column) {
+    if (c.figure) {
       own.value = null;
-      s.rank.value = { by: column, descending: direction === 'descending' };
+      s.rank.value = { by: fig.storeColumn(s, c.figure), descending: direction === 'descending' };
     } else own.value = { key: c.key, direction };
     s.say(`Sorted by ${c.title}, ${direction}.`);
     if (scroller.current) scroller.current.scrollTop = top.value = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { distances } from './figures';
+import { distances } from './distance';
 
 const matrix = (n: number, e: number, data: number[]) => ({ n, e, data: Float32Array.from(data), lo: 0, hi: 1, exact: true });
 
