@@ -120,3 +120,13 @@ test('project undoes unproject', () => {
   const t = { sx: 37, ox: 120, sy: -37, oy: 80 }, p = [13, 200, 77.5, 0];
   P.project(P.unproject(p, t), t).forEach((v, i) => assert.ok(Math.abs(v - p[i]) < 1e-9));
 });
+
+test('labels do not lie on each other', () => {
+  const r = random(4), labels = Array.from({ length: 12 }, () => [100 + 60 * r(), 80 + 40 * r(), 14] as const), out = P.spread(labels, 15);
+  for (let a = 0; a < 12; a++) {
+    assert.equal(out[a][0], labels[a][0], 'labels stay over their points');
+    for (let b = a + 1; b < 12; b++) assert.ok(Math.abs(out[a][0] - out[b][0]) >= 14 || Math.abs(out[a][1] - out[b][1]) >= 14, `${a} ${b}`);
+  }
+  assert.deepEqual(P.spread([[1, 2, 9], [100, 2, 9]], 15), [[1, 2], [100, 2]]);
+  assert.deepEqual(P.spread([[5, 5, 9], [5, 5, 9]], 10).map((p) => p[1]), [0, 10]);
+});

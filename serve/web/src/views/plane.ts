@@ -193,6 +193,30 @@ export function box(a: Point, b: Point): number[] {
   return [a[0], a[1], b[0], a[1], b[0], b[1], a[0], b[1]];
 }
 
+/**
+ * spread moves labels up and down until no two overlap, the least that does it in a few rounds. Labels are x, y and width around a
+ * middle; height is that of a line.
+ */
+export function spread(labels: readonly (readonly [x: number, y: number, w: number])[], height: number): [number, number][] {
+  const out = labels.map(([x, y]): [number, number] => [x, y]);
+  for (let round = 0; round < 40; round++) {
+    let moved = false;
+    for (let a = 0; a < out.length; a++) {
+      for (let b = a + 1; b < out.length; b++) {
+        const dx = Math.abs(out[a][0] - out[b][0]) - (labels[a][2] + labels[b][2]) / 2, dy = out[b][1] - out[a][1];
+        const lack = height - Math.abs(dy);
+        if (!(dx < 0) || !(lack > 0.01)) continue;
+        const s = (dy > 0 || (dy === 0 && a < b) ? 1 : -1) * (lack / 2);
+        out[a][1] -= s;
+        out[b][1] += s;
+        moved = true;
+      }
+    }
+    if (!moved) break;
+  }
+  return out;
+}
+
 /** path is a polygon as the points attribute of SVG wants it. */
 export function path(poly: readonly number[]): string {
   const s: string[] = [];

@@ -22,7 +22,7 @@ export function Rank({ s }: { s: State }) {
   const list = fig.offered(s, 'rank');
   const set = (f: fig.Figure, descending: boolean) => (s.rank.value = { by: fig.storeColumn(s, f), descending });
   const descending = s.rank.value.descending, bad = worstFirst(s, by), diff = by === 'diff';
-  const first = by.startsWith('sd') ? (descending ? 'widest first' : 'narrowest first') : by.startsWith('similar') ? (descending ? 'furthest first' : 'nearest first') : !/^(mean|worst|min|max|identity|change|diff)/.test(by) ? (descending ? 'last first' : 'first first') : diff ? (descending === !bad ? 'B better first' : 'A better first') : descending === bad ? 'worst first' : 'best first';
+  const first = by.startsWith('sd') ? (descending ? 'widest first' : 'narrowest first') : by.startsWith('similar') ? (descending ? 'furthest first' : 'nearest first') : !/^(mean|worst|min|max|identity|change|diff)/.test(by) ? (descending ? 'from the end' : 'from the start') : diff ? (descending === !bad ? 'B better first' : 'A better first') : descending === bad ? 'worst first' : 'best first';
   const text = k < 0 ? `not in the slice, which has ${count(n)}` : `${count(k + 1)} of ${count(n)}`;
   const prefix = k < 0 ? 'This sample is' : 'Sample';
   return (

@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { classColor, colorize, css, luts, none, type LUT, type Mark } from '../core/color';
 import { saveFigure } from '../core/export';
 import { radius, scatter as raster } from '../core/raster';
-import type { State } from '../core/state';
+import { toBits, type State } from '../core/state';
 import { tidy } from '../core/url';
 import { count as counted, left, num } from '../render/text';
 import * as fig from './figures';
@@ -274,7 +274,7 @@ export function Plane(p: PlaneProps) {
       onKeyDown={key} onBlur={() => { corner.value = null; p.onHover(-1); }} onDblClick={() => (zoom.value = P.unzoomed)}>
       <canvas ref={canvas} aria-hidden="true" />
       <svg aria-hidden="true" width={w} height={h} viewBox={`0 0 ${Math.max(1, w)} ${Math.max(1, h)}`}>
-        {p.texts.map((x) => { const [u, v] = [x.x * t.sx + t.ox, x.y * t.sy + t.oy]; return <text class="plane-text" x={u} y={v} dy="0.35em">{x.text}</text>; })}
+        {P.spread(p.texts.map((x) => [x.x * t.sx + t.ox, x.y * t.sy + t.oy, 8 * x.text.length + 4] as const), 15).map(([u, v], k) => <text key={p.texts[k].text} class="plane-text" x={u} y={v} dy="0.35em">{p.texts[k].text}</text>)}
         {poly.length >= 4 && <polygon class="plane-lasso" points={P.path(poly)} />}
         {visible(pin) && <g class="plane-pin" transform={`translate(${pin[0].toFixed(1)} ${pin[1].toFixed(1)})`}><rect x="-7" y="-7" width="14" height="14" /><path d="M0-12V-7" /></g>}
         {visible(pick) && <g class="plane-pick" transform={`translate(${pick[0].toFixed(1)} ${pick[1].toFixed(1)})`}><circle class="halo" r="8" /><circle r="8" /></g>}
@@ -373,18 +373,22 @@ export function Scatter({ s }: { s: State }) {
   return (
     <Card id="samples" title="Samples by orbit shape" sub={fits ? `${counted(drawn)} of ${counted(n)} drawn` : `${counted(n)} sample${n === 1 ? '' : 's'}`}>
       <div class="bar" role="group" aria-label="Layout and colour">
-        <label class="field" title={method?.doc}><span>layout</span>
-          <select value={s.embedding.value.method} onChange={(e) => (s.embedding.value = { ...s.embedding.value, method: e.currentTarget.value })}>
-            {r.methods.map((m) => <option key={m.name} value={m.name} title={m.doc}>{m.title}{m.slow ? ' (takes a while)' : ''}</option>)}
-          </select></label>
-        {two && <label class="field"><span>of the curves of</span>
-          <select value={s.embedding.value.of} onChange={(e) => (s.embedding.value = { ...s.embedding.value, of: e.currentTarget.value as 'a' | 'b' | 'ab' })}>
+        <select aria-label="Layout" title={method ? `${method.title}. ${method.doc}` : 'Layout'} value={s.embedding.value.method} onChange={(e) => (s.embedding.value = { ...s.embedding.value, method: e.currentTarget.value })}>
+          {r.methods.map((m) => <option key={m.name} value={m.name} title={m.doc}>{short(m)}{m.slow ? ' (slow)' : ''}</option>)}
+        </select>
+        {two && (
+          <select aria-label="Of the curves of which models" title="Of the curves of which models" value={s.embedding.value.of} onChange={(e) => (s.embedding.value = { ...s.embedding.value, of: e.currentTarget.value as 'a' | 'b' | 'ab' })}>
             {(['a', 'b', 'ab'] as const).map((k) => <option key={k} value={k}>{ofNames[k]}</option>)}
-          </select></label>}
-        <label class="field" title={fig.explain(s, by)}><span>colour</span>
-          <select value={by} onChange={(e) => (s.colorBy.value = fig.storeColumn(s, e.currentTarget.value as fig.Figure))}>
-            {withChosen(fig.offered(s, 'color'), by).map((f) => <option key={f} value={f}>{fig.title(s, f)}</option>)}
-          </select></label>
+          </select>
+        )}
+        {s.client.live && (count < n || s.embedding.value.fit) && (
+          <select aria-label="Fitted to" title="To which samples the layout is fitted; the others are placed in it" value={s.embedding.value.fit ? 'slice' : 'all'} onChange={(e) => refit(s, e.currentTarget.value === 'slice')}>
+            <option value="all">fitted to all</option><option value="slice">fitted to {s.embedding.value.fit ? 'a slice' : 'the slice'}</option>
+          </select>
+        )}
+        <select aria-label="Colour" title={`Colour: ${fig.explain(s, by)}`} value={by} onChange={(e) => (s.colorBy.value = fig.storeColumn(s, e.currentTarget.value as fig.Figure))}>
+          {withChosen(fig.offered(s, 'color'), by).map((f) => <option key={f} value={f}>{fig.title(s, f)}</option>)}
+        </select>
         <span class="segments" role="group" aria-label="What a drag does">
           {(['lasso', 'pan'] as const).map((m) => <button key={m} type="button" aria-pressed={mode.value === m} title={m === 'lasso' ? 'Drag round points to choose them; with Shift, drag moves the picture' : 'Drag moves the picture; the wheel zooms'} onClick={() => (mode.value = m)}>{m === 'lasso' ? 'Lasso' : 'Pan'}</button>)}
         </span>
@@ -410,6 +414,15 @@ export function Scatter({ s }: { s: State }) {
       )}
     </Card>
   );
+}
+
+/** short is a method in a menu: its title, or its initials where the title is long. */
+const short = (m: { name: string; title: string }): string => ({ pca: 'PCA', ica: 'ICA', isomap: 'Isomap', tsne: 't-SNE', umap: 'UMAP' })[m.name] ?? m.title;
+
+/** refit has the layout fitted to the slice as it is now, or to all samples again. */
+function refit(s: State, slice: boolean): void {
+  const { fit: _, ...rest } = s.embedding.peek();
+  s.embedding.value = slice ? { ...rest, fit: JSON.stringify(s.set.peek().bits === undefined ? s.set.peek() : { bits: toBits(s.mask.peek()) }) } : rest;
 }
 
 /** withChosen makes sure that a menu has the entry that is chosen, while what it needs is still on its way. */
@@ -520,11 +533,16 @@ function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; b
   const unit = s.metricDoc.value?.unit;
   if (sc.kind === 'class') {
     const counts = new Map<number, number>(), mask = s.mask.value;
-    for (let i = 0; i < v.length; i++) if (mask[i]) counts.set(v[i], (counts.get(v[i]) ?? 0) + 1);
-    const all = [...counts.keys()].filter((k) => k >= 0).sort((a, b) => a - b), some = all.slice(0, 24);
+    let without = 0;
+    for (let i = 0; i < v.length; i++) {
+      if (!mask[i]) continue;
+      if (v[i] >= 0) counts.set(v[i], (counts.get(v[i]) ?? 0) + 1);
+      else without++;
+    }
+    const all = [...counts.keys()].sort((a, b) => a - b), some = all.slice(0, 24);
     const slices = s.run.value?.slices ?? [];
     return (
-      <div class="colour-key classes" role="group" aria-label={`Colour and shape: ${fig.title(s, by)}`}>
+      <div class="colour-key class-key" role="group" aria-label={`Colour and shape: ${fig.title(s, by)}`}>
         <span class="key-title">{fig.title(s, by)}</span>
         {some.map((k) => {
           const slice = by === 'label' ? slices.find((x) => x.label === k) : undefined, name = s.classNames.value[k] ?? String(k);
@@ -534,7 +552,7 @@ function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; b
           ) : <span key={k} class="swatch">{swatch}<span>{name}</span> <small>{counts.get(k)}</small></span>;
         })}
         {all.length > some.length && <span>and {all.length - some.length} more</span>}
-        {(counts.get(-1) ?? 0) > 0 && <span>{counts.get(-1)} without a class, grey</span>}
+        {without > 0 && <span>{counted(without)} without a class, grey</span>}
         {all.length > 10 && <span>Colours repeat after ten classes.</span>}
       </div>
     );

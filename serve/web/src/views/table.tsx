@@ -75,9 +75,12 @@ function Rows({ s }: { s: State }) {
     if (to !== el.scrollTop) el.scrollTop = top.value = to;
   };
   const sample = s.sample.value;
-  // The sample that another view chose comes into sight; one that was clicked here is there already.
+  // The sample that another view chose comes into sight; one that was clicked here is there already. At first, the table begins with
+  // the first of the ranking.
+  const last = useRef(sample);
   useEffect(() => {
-    if (!focused.peek()) show(order.indexOf(sample));
+    if (last.current !== sample && !focused.peek()) show(order.indexOf(sample));
+    last.current = sample;
   }, [sample, order]);
   // Rows chosen together that the slice no longer holds are not chosen any more.
   useEffect(() => {
