@@ -91,14 +91,16 @@ var layers = map[string]int{
 	"audit/check/convention": 12,
 	"audit/check":            13,
 
-	"serve/api":    8,
-	"serve/guard":  1,
-	"serve/shelf":  10,
-	"serve/server": 12,
+	"serve/api":     8,
+	"serve/guard":   1,
+	"serve/shelf":   10,
+	"serve/handout": 11,
+	"serve/server":  12,
 
 	"audit/mutation": 14,
 	"cli":            14,
 	"cmd/nero":       15,
+	"e2e":            15,
 	"internal/meta":  15,
 }
 
