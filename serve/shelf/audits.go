@@ -107,7 +107,7 @@ func readAudit(file string) (*record, error) {
 	}
 	a := &record{
 		file: file, size: info.Size(), modified: info.ModTime(), verdict: d.Verdict, models: []string{}, parameters: map[string]int64{},
-		raw: json.RawMessage(scrub(string(b))),
+		raw: withoutFolders(b, d),
 	}
 	if !json.Valid(a.raw) {
 		return nil, errors.New(filepath.Base(file) + ": cannot be shown without the paths in it")

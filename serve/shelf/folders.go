@@ -1,0 +1,48 @@
+package shelf
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// commands finds the commands in an audit: a key, and the text of a JSON string.
+var commands = regexp.MustCompile(`("(?:command|replay)":\s*")((?:[^"\\]|\\.)*)`)
+
+// withoutFolders is an audit without the folders of its files: those that its circumstances name go everywhere, and in commands
+// every absolute path becomes the name of its file. Everything else stays, for the names of layers look like paths.
+func withoutFolders(raw []byte, d auditDocument) json.RawMessage {
+	text := string(raw)
+	for _, m := range d.Models {
+		for _, a := range m.About {
+			v := strings.ReplaceAll(a.Value, `\`, "/")
+			if !strings.HasPrefix(v, "/") && !(len(v) > 2 && v[1:3] == ":/") {
+				continue
+			}
+			dir := a.Value[:len(path.Dir(v))]
+			if len(dir) < 2 {
+				continue
+			}
+			quoted, err := json.Marshal(dir)
+			if err != nil {
+				continue // no text is like that
+			}
+			in := string(quoted[1 : len(quoted)-1])
+			for _, sep := range []string{"/", `\\`} {
+				text = strings.ReplaceAll(text, in+sep, "")
+			}
+		}
+	}
+	return json.RawMessage(commands.ReplaceAllStringFunc(text, func(s string) string {
+		m := commands.FindStringSubmatch(s)
+		words := strings.Split(m[2], " ")
+		for i, w := range words {
+			if i > 0 && words[i-1] == "--layer" || strings.HasPrefix(w, "--layer=") {
+				continue
+			}
+			words[i] = scrub(w)
+		}
+		return m[1] + strings.Join(words, " ")
+	}))
+}
