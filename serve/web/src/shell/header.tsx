@@ -112,7 +112,7 @@ function Models({ s }: { s: State }) {
       {two && (
         <span class="segments" role="group" aria-label="How the models are compared">
           {(['over', 'side', 'diff'] as Compare[]).map((c) => (
-            <button key={c} aria-pressed={s.compare.value === c} onClick={() => (s.compare.value = c)} title={{ over: 'Both in one plot', side: 'Side by side', diff: 'The difference B − A' }[c]} aria-label={{ over: 'Overlay', side: 'Side by side', diff: 'Difference B minus A' }[c]}>
+            <button key={c} aria-pressed={s.compare.value === c} onClick={() => (s.compare.value = c)} title={{ over: 'Both in one plot', side: 'Side by side', diff: 'The difference B − A' }[c]} aria-label={{ over: 'Overlay', side: 'Side by side', diff: 'B−A, the difference' }[c]}>
               {{ over: '=', side: '||', diff: 'A−B' }[c].replace('A−B', 'B−A')}
             </button>
           ))}
@@ -201,7 +201,7 @@ function CopyLink({ s }: { s: State }) {
       }}
       title="Copy a link to exactly this view"
     >
-      {done.value || 'Copy link'}
+      {done.value || 'Link'}
     </button>
   );
 }
