@@ -501,6 +501,21 @@ func TestFitOnSubset(t *testing.T) {
 	}
 }
 
+// A fit that has no row without NaN places nothing, and says so.
+func TestNothingToFitOn(t *testing.T) {
+	rows := waves(10, 4)
+	rows[2][1], rows[5][0] = math.NaN(), math.Inf(-1)
+	for _, m := range methods() {
+		e := reduce(t, m, dense(t, rows), Options{Fit: []int{2, 5}})
+		if e.Fitted != 0 || e.Placed != 0 || e.Missing != 2 || !strings.Contains(strings.Join(e.Notes, " "), "no row without NaN to fit on") {
+			t.Errorf("%s: fitted %d, placed %d, missing %d, notes %q", m, e.Fitted, e.Placed, e.Missing, e.Notes)
+		}
+		if slices.ContainsFunc(e.XY, func(v float32) bool { return v == v }) {
+			t.Errorf("%s: a row has a place", m)
+		}
+	}
+}
+
 func TestJoinAndFloat32(t *testing.T) {
 	rows := waves(20, 7)
 	var left, right []float64

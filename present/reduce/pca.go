@@ -14,7 +14,7 @@ const (
 	panelBlocks = 8          // blocks between two barriers
 	exactSide   = 320        // up to this side a symmetric matrix is decomposed as a whole
 	rankTol     = 1e-12      // share of the variance below which a component counts as rounding
-	maxSquare   = 4096       // columns up to which a covariance is formed where the iteration does not settle: 128 MiB
+	maxSquare   = 1200       // columns up to which a covariance is decomposed as a whole where the iteration does not settle
 	bigValue    = 1e30       // squares of larger numbers, times rows, would come near the end of float64
 	tinyShare   = 1e-6       // magnitudes this close count as equal when a sign is chosen
 	rowTask     = 512        // rows of a task that goes through rows
@@ -58,7 +58,8 @@ func (p *principal) scores(ctx context.Context, c *crew, x Matrix, rows []int) (
 // fitPrincipal finds the first k principal components of the given rows: those with a share of the variance above rounding, so
 // possibly fewer. Matrices with few columns go through the covariance, with few rows through the Gram matrix of the rows
 // (I. T. Jolliffe, Principal Component Analysis, 2nd ed., Springer 2002, section 3.5: both have the same eigenvalues), and the
-// others through a block Krylov iteration on the rows (see topEigen), with the covariance where that does not settle.
+// others through a block Krylov iteration on the rows (see topEigen), with the covariance where that does not settle and there
+// are not too many columns.
 func fitPrincipal(ctx context.Context, c *crew, x Matrix, rows []int, k int) (*principal, error) {
 	_, d := x.Dims()
 	p := &principal{}
@@ -88,7 +89,10 @@ func fitPrincipal(ctx context.Context, c *crew, x Matrix, rows []int, k int) (*p
 	default:
 		pairs, err = rowsEigen(ctx, c, x, rows, p.mean, k)
 		if errors.Is(err, errUnsettled) && d <= maxSquare {
-			pairs, err = covarianceEigen(ctx, c, x, rows, p.mean, k)
+			var cov []float64
+			if cov, err = covariance(ctx, c, x, rows, p.mean); err == nil {
+				pairs, err = fullEigen(cov, d, k)
+			}
 		}
 		if errors.Is(err, errUnsettled) { // directions that nearly tie: any of them is as good for a picture
 			err = nil

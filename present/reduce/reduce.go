@@ -12,10 +12,11 @@
 // exact with ties going to the lower row, in at most 50 dimensions, beyond which rows count as their first principal components.
 // The notes of the [Embedding] say what of this happened.
 //
-// Memory, beside the matrix and the result: for d columns at most 8·d² + 16384·d bytes up to 320 columns and about 700·d beyond,
-// unless two variances nearly tie, where up to 4096 columns it is the former again. ICA needs 16 bytes per row more. The others need
-// 12 bytes per row, up to 25 MB for the fitted rows, 8·d² bytes for up to 1200 columns and 8000·d for more, and at the bounds, for their own work: Isomap 150 MB, t-SNE 200 MB with the preset perplexity and in proportion to it,
-// UMAP 10 MB with the preset number of neighbors and in proportion to it.
+// Memory, beside the matrix and the result: for d columns at most 24·d² + 16384·d bytes up to 320 columns and about 1500·d beyond;
+// or 60 MB where variances of up to 1200 columns nearly tie. ICA needs 16 bytes per row more. The others need 12 bytes per row, up to
+// 25 MB for the fitted rows, 8·d² + 16384·d bytes for up to 1200 columns and 10000·d for more, and at the bounds, for their own work:
+// Isomap 150 MB, t-SNE 200 MB with the preset perplexity and in proportion to it, UMAP 10 MB with the preset number of neighbors and
+// in proportion to it.
 package reduce
 
 import (
@@ -109,7 +110,8 @@ type Embedding struct {
 	// Explained is the share of the variance along each axis, 0 to 1; nil for methods whose axes have none.
 	Explained []float64
 	// Fitted is the number of rows that shaped the fit, Placed of those that were placed with it, and Missing of those that hold
-	// a NaN or an infinity. They sum to the number of rows.
+	// a NaN or an infinity. They sum to the number of rows, unless there was no row to fit on, which a note says: then all
+	// coordinates are NaN.
 	Fitted, Placed, Missing int
 	// Components is the number of connected parts of the graph of neighbors (Isomap, UMAP); 0 where there is no such graph.
 	Components int
@@ -173,7 +175,7 @@ func reduceWithin(ctx context.Context, m Method, x Matrix, o settings) (*Embeddi
 		e.note("%s with a NaN or an infinity %s no place.", count(e.Missing, "row"), have(e.Missing))
 	}
 	if len(t.fit) == 0 {
-		e.note("No row without NaN to fit on.")
+		e.note("There is no row without NaN to fit on.")
 	}
 	c.stage(1, 1)
 	return e, nil
