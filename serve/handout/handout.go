@@ -1,0 +1,957 @@
+// Package handout writes a run as one HTML file: the interface with the numbers inside. It opens from disk, asks the network for nothing
+// and runs no model. What does not fit into the budget is left out in a fixed order, and the page says so.
+//
+// The answers of the API lie in the file under the names of their calls, deflated and in base64, each in a script element of a type that
+// browsers do not run; a directory before them says what is there. serve/web/src/core/report.ts reads them.
+package handout
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nero/present/reduce"
+	"nero/present/view"
+	"nero/run/fold"
+	"nero/serve/api"
+	"nero/serve/shelf"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Presets of [Options].
+const (
+	PresetBudget = 10_000_000
+	PresetKeep   = 120
+)
+
+// Format is the version of the form in which the data lie in the page.
+const Format = 1
+
+// Source is what a report is made of.
+type Source struct {
+	Run *shelf.Run
+	// Findings reads an audit of the run by its id; nil leaves audits out.
+	Findings func(id string) (*api.Findings, error)
+	// Files are those of the interface: app.js, app.css and LICENSES.txt.
+	Files fs.FS
+}
+
+// Options say what is in a report. The zero value takes the presets.
+type Options struct {
+	// Metric is the name of the metric that is shown first, and kept before the others; default the first one of the run.
+	Metric string
+	// Slice is the name of a class or of a kept slice that is shown first; samples are kept from it. Default all.
+	Slice string
+	// Methods are further layouts of the samples, beside the principal components; they may take long.
+	Methods []string
+	// Budget is the most bytes of the file; default [PresetBudget].
+	Budget int64
+	// Keep is the most samples that are kept with their exact orbit, inputs and answers; default [PresetKeep], negative for none.
+	Keep int
+	// Seed decides which samples are kept beside the worst ones.
+	Seed uint64
+	// Version is that of the program.
+	Version string
+	// Workers is how many goroutines work; 0 stands for one. It changes no byte.
+	Workers int
+	// Progress is told how far the work is, from 0 to 1, and what is being done; nil is silence. It is called from one goroutine at a time.
+	Progress func(fraction float64, what string)
+}
+
+// Summary says what was written.
+type Summary struct {
+	Bytes   int64    // of the file
+	Samples int      // of the run
+	Kept    int      // with their exact orbit
+	Inputs  int      // of these with their moved inputs
+	Answers int      // of these with the scores of the models
+	Thumbs  int      // small pictures
+	Curves  []string // metrics with the values of every sample
+	LeftOut []string // sentences: what is not in the file, and how coarse it is
+}
+
+// SmallBudgetError says that not even what every report holds fits.
+type SmallBudgetError struct {
+	Budget, Need int64
+}
+
+// Error names the smallest budget.
+func (e *SmallBudgetError) Error() string {
+	return fmt.Sprintf("a report of this run takes at least %s, and the budget is %s; expected a larger budget, or a metric with fewer slices", megabytes(e.Need), megabytes(e.Budget))
+}
+
+// ErrUnknown marks a metric, slice or method that the run does not have.
+var ErrUnknown = errors.New("unknown")
+
+// Write writes a report. The same run, interface and options give the same bytes. Nothing is written if the report cannot be made.
+func Write(ctx context.Context, w io.Writer, src Source, o Options) (Summary, error) {
+	b, err := newBuilder(ctx, src, o)
+	if err != nil {
+		return Summary{}, err
+	}
+	if err := b.build(); err != nil {
+		return Summary{}, err
+	}
+	page, err := b.finish()
+	if err != nil {
+		return Summary{}, err
+	}
+	if _, err := w.Write(page); err != nil {
+		return Summary{}, err
+	}
+	b.sum.Bytes = int64(len(page))
+	b.progress(1, "written")
+	return b.sum, nil
+}
+
+// builder collects the blocks of a report.
+type builder struct {
+	ctx     context.Context //nolint:containedctx // of one call of Write
+	src     Source
+	o       Options
+	run     *shelf.Run
+	doc     api.Run // as the server would give it
+	samples *api.Samples
+	slices  api.Slices
+	metric  int
+	chosen  *api.Slice // that is shown first; nil for all
+	audits  []api.Audit
+	places  []api.Place
+	base    *page // what does not depend on the blocks
+	skip    int64 // bytes of the page without blocks
+	used    int64 // bytes of the blocks
+	blocks  []*block
+	have    map[string]bool
+	overall []sum // of all samples, by metric
+	methods []api.Method
+	fine    []int // metrics whose curves are there in all steps
+	coarse  []int // in half of them
+	exact   []int // with exact figures per sample
+	classes []int // metrics with the curves of every class
+	some    int   // classes of the shown metric that are there
+	shrunk  int   // how many times smaller inputs are shown; 1 for not at all
+	sparse  bool  // inputs are there at some elements only
+	sum     Summary
+}
+
+func newBuilder(ctx context.Context, src Source, o Options) (*builder, error) {
+	if src.Run == nil || src.Files == nil {
+		return nil, errors.New("handout: Source needs a run and the files of the interface")
+	}
+	o.Budget, o.Keep, o.Workers = cmp.Or(o.Budget, PresetBudget), cmp.Or(o.Keep, PresetKeep), max(o.Workers, 1)
+	b := &builder{ctx: ctx, src: src, o: o, run: src.Run, have: map[string]bool{}, shrunk: 1}
+	b.progress(0, "reading")
+	if b.run.Len() > 0 {
+		// What can be asked is known once the data are open. Why they cannot be opened is in the document.
+		if _, err := b.run.Input(ctx, 0, b.run.Identity()); err != nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	b.doc = b.run.Document()
+	var err error
+	if b.samples, err = b.run.Samples(); err != nil {
+		return nil, err
+	}
+	if o.Metric != "" {
+		if b.metric = slices.Index(b.doc.Metrics, o.Metric); b.metric < 0 {
+			return nil, fmt.Errorf("%w metric %q; the run has %s", ErrUnknown, o.Metric, strings.Join(b.doc.Metrics, ", "))
+		}
+	}
+	b.slices = api.Slices{Format: 1, Slices: []api.Slice{}}
+	if k, ok := any(b.run).(interface {
+		Slices() (*api.Slices, string, error)
+	}); ok {
+		all, _, err := k.Slices()
+		if err != nil {
+			return nil, err
+		}
+		b.slices = *all
+	}
+	if o.Slice != "" {
+		all := slices.Concat(b.doc.Slices, b.slices.Slices)
+		k := slices.IndexFunc(all, func(s api.Slice) bool { return s.Name == o.Slice })
+		if k < 0 {
+			var names []string
+			for _, s := range all {
+				names = append(names, s.Name)
+			}
+			return nil, fmt.Errorf("%w slice %q; the run has %s", ErrUnknown, o.Slice, cmp.Or(strings.Join(names, ", "), "none"))
+		}
+		b.chosen = &all[k]
+	}
+	known := b.doc.Methods
+	for _, name := range slices.Concat([]string{string(reduce.PCA)}, o.Methods) {
+		k := slices.IndexFunc(known, func(m api.Method) bool { return m.Name == name })
+		if k < 0 {
+			var names []string
+			for _, m := range known {
+				names = append(names, m.Name)
+			}
+			return nil, fmt.Errorf("%w layout %q; there are %s", ErrUnknown, name, strings.Join(names, ", "))
+		}
+		if !slices.ContainsFunc(b.methods, func(m api.Method) bool { return m.Name == name }) {
+			m := known[k]
+			m.Slow = false
+			b.methods = append(b.methods, m)
+		}
+	}
+	return b, nil
+}
+
+func (b *builder) progress(f float64, what string) {
+	if b.o.Progress != nil {
+		b.o.Progress(f, what)
+	}
+}
+
+// put adds a block in any case.
+func (b *builder) put(blocks ...*block) error {
+	for _, k := range blocks {
+		n, err := k.size()
+		if err != nil {
+			return err
+		}
+		if b.have[k.entry.Name] {
+			return fmt.Errorf("handout: %s is there twice", k.entry.Name)
+		}
+		b.have[k.entry.Name] = true
+		b.used += n
+		b.blocks = append(b.blocks, k)
+	}
+	return nil
+}
+
+// fit adds blocks if all of them fit, with so many bytes left free behind them.
+func (b *builder) fit(free int64, blocks ...*block) (bool, error) {
+	var n int64
+	for _, k := range blocks {
+		m, err := k.size()
+		if err != nil {
+			return false, err
+		}
+		n += m
+	}
+	if b.skip+b.used+n+free > b.o.Budget || len(b.blocks)+len(blocks) >= mostBlocks {
+		return false, nil
+	}
+	return true, b.put(blocks...)
+}
+
+// pull takes the last block out again.
+func (b *builder) pull() *block {
+	k := b.blocks[len(b.blocks)-1]
+	b.blocks = b.blocks[:len(b.blocks)-1]
+	delete(b.have, k.entry.Name)
+	if n, err := k.size(); err == nil {
+		b.used -= n
+	}
+	return k
+}
+
+// build collects what is kept, in the order of the budget.
+func (b *builder) build() error {
+	if err := b.always(); err != nil {
+		return err
+	}
+	if need := b.skip + b.used; need > b.o.Budget {
+		return &SmallBudgetError{b.o.Budget, need}
+	}
+	// Samples get their part before the metrics that are not shown first.
+	free := int64(0)
+	if b.o.Keep > 0 && b.run.Len() > 0 {
+		free = b.o.Budget / 5
+	}
+	if err := b.shown(free); err != nil {
+		return err
+	}
+	left, err := b.others(free)
+	if err != nil {
+		return err
+	}
+	if err := b.kept(); err != nil {
+		return err
+	}
+	for _, group := range left { // what the samples did not need
+		ok, err := b.fit(0, group.blocks...)
+		if err != nil {
+			return err
+		}
+		if ok {
+			*group.list = append(*group.list, group.metric)
+		}
+	}
+	return b.thumbs()
+}
+
+// always adds what every report holds: documents, curves of all samples and of the kept slices, the ranking, findings, the layout.
+func (b *builder) always() error {
+	if err := b.findings(); err != nil {
+		return err
+	}
+	for name, doc := range map[string]any{"samples": b.samples, "slices": b.slices} {
+		k, err := packJSON(name, doc)
+		if err != nil {
+			return err
+		}
+		if err := b.put(k); err != nil {
+			return err
+		}
+	}
+	// The order of a map is no order.
+	slices.SortFunc(b.blocks, func(x, y *block) int { return strings.Compare(x.entry.Name, y.entry.Name) })
+
+	for k := range b.doc.MetricDoc {
+		b.progress(0.02+0.1*float64(k)/float64(len(b.doc.MetricDoc)), "sums")
+		sets := []keyed{{"all", api.Set{}}}
+		for _, s := range b.slices.Slices {
+			sets = append(sets, keyed{"slice:" + s.Name, s.Set})
+		}
+		doc, err := b.sums(k, sets, true)
+		if err != nil {
+			return err
+		}
+		b.overall = append(b.overall, doc.Sets[0])
+		c, err := packSums("aggregate."+strconv.Itoa(k), doc)
+		if err != nil {
+			return err
+		}
+		if err := b.put(c); err != nil {
+			return err
+		}
+	}
+	figures, err := b.figures(b.metric)
+	if err != nil {
+		return err
+	}
+	if err := b.put(figures...); err != nil {
+		return err
+	}
+	b.exact = append(b.exact, b.metric)
+	b.progress(0.15, "layouts")
+	if err := b.layouts(); err != nil {
+		return err
+	}
+
+	// The documents of the run say what is there, and are written last. Until then they are held as large as they can become.
+	if b.base, err = b.frame(); err != nil {
+		return err
+	}
+	run := b.document(true)
+	doc, err := packJSON("run", run)
+	if err != nil {
+		return err
+	}
+	n, err := doc.size()
+	if err != nil {
+		return err
+	}
+	empty, err := b.render(nil, nil)
+	if err != nil {
+		return err
+	}
+	const words = 6000 // of the notes, in the document, the directory and the page
+	b.skip = int64(len(empty)) + 2*n + words
+	return nil
+}
+
+// findings adds the audits of the run.
+func (b *builder) findings() error {
+	if b.src.Findings == nil {
+		return nil
+	}
+	for _, id := range b.doc.Audits {
+		f, err := b.src.Findings(id)
+		if err != nil {
+			return err
+		}
+		kept := *f
+		kept.Places = []api.Place{} // those in other runs cannot be shown here
+		for _, p := range f.Places {
+			if p.Run == b.doc.ID {
+				kept.Places = append(kept.Places, p)
+			}
+		}
+		k, err := packJSON("audits/"+id, kept)
+		if err != nil {
+			return err
+		}
+		if err := b.put(k); err != nil {
+			return err
+		}
+		b.audits = append(b.audits, f.Audit)
+		b.places = append(b.places, kept.Places...)
+	}
+	return nil
+}
+
+// keyed is a set of samples under the name by which the page finds its curves.
+type keyed struct {
+	key string
+	set api.Set
+}
+
+// sums are the curves of sets of samples by one metric.
+type sums struct {
+	Confidence float64 `json:"confidence"`
+	Sets       []sum   `json:"sets"`
+}
+
+// sum is the curves of a set, one per model, and the paired differences of two models, the first being the lower one.
+type sum struct {
+	Key    string       `json:"key"`
+	N      int          `json:"n"`
+	Curves []fold.Curve `json:"curves"`
+	Pairs  []api.Pair   `json:"pairs"`
+}
+
+// mostPaired is of how many models differences are kept.
+const mostPaired = 4
+
+func (b *builder) sums(metric int, sets []keyed, pairs bool) (*sums, error) {
+	out := &sums{Sets: make([]sum, len(sets))}
+	confidence := make([]float64, len(sets))
+	g, ctx := errgroup.WithContext(b.ctx)
+	g.SetLimit(b.o.Workers)
+	for at, s := range sets {
+		g.Go(func() error {
+			q := api.AggregateRequest{Set: s.set, Metric: metric}
+			a, err := b.run.Aggregate(ctx, q)
+			if err != nil {
+				return fmt.Errorf("curves of %s: %w", s.key, err)
+			}
+			o := sum{Key: s.key, N: a.N, Curves: a.Curves, Pairs: []api.Pair{}}
+			confidence[at] = a.Confidence
+			n := min(len(b.doc.ModelList), mostPaired)
+			for x := 0; pairs && x < n; x++ {
+				for y := x + 1; y < n; y++ {
+					q.Models, q.Pair = []int{x}, []int{x, y}
+					p, err := b.run.Aggregate(ctx, q)
+					if err != nil {
+						return fmt.Errorf("differences of %s: %w", s.key, err)
+					}
+					if p.Pair != nil {
+						o.Pairs = append(o.Pairs, *p.Pair)
+					}
+				}
+			}
+			out.Sets[at] = o
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if len(confidence) > 0 {
+		out.Confidence = confidence[0]
+	}
+	return out, nil
+}
+
+// bundle is blocks that are of use together, for one metric.
+type bundle struct {
+	metric int
+	list   *[]int // that takes the metric if they fit
+	blocks []*block
+}
+
+// shown adds what there is of the metric that is shown first.
+func (b *builder) shown(free int64) error {
+	b.progress(0.25, "curves")
+	if b.drawn() {
+		blocks, err := b.curves(b.metric, 254)
+		if err != nil {
+			return err
+		}
+		ok, err := b.fit(0, blocks...)
+		if err != nil {
+			return err
+		}
+		if ok {
+			b.fine = append(b.fine, b.metric)
+		} else if blocks, err = b.curves(b.metric, 127); err != nil {
+			return err
+		} else if ok, err = b.fit(0, blocks...); err != nil {
+			return err
+		} else if ok {
+			b.coarse = append(b.coarse, b.metric)
+		}
+		for m := range b.doc.ModelList {
+			v, err := b.run.Top(m)
+			if err != nil {
+				return err
+			}
+			if v == nil {
+				continue
+			}
+			k, err := packClasses("top."+strconv.Itoa(m), v, b.doc.Elements, len(b.doc.Classes))
+			if err != nil {
+				return err
+			}
+			if _, err := b.fit(free, k); err != nil {
+				return err
+			}
+		}
+	}
+	sets := b.classSets()
+	for len(sets) > 0 {
+		doc, err := b.sums(b.metric, sets, true)
+		if err != nil {
+			return err
+		}
+		k, err := packSums("aggregate."+strconv.Itoa(b.metric)+".classes", doc)
+		if err != nil {
+			return err
+		}
+		ok, err := b.fit(free, k)
+		if err != nil {
+			return err
+		}
+		if ok {
+			break
+		}
+		sets = sets[:len(sets)/2]
+	}
+	b.some = len(sets)
+	return nil
+}
+
+// mostDrawn is of how many values the page draws single curves; it leaves more to a server.
+const mostDrawn = 16 << 20
+
+func (b *builder) drawn() bool {
+	return b.doc.Elements > 0 && b.doc.Samples > 0 && b.doc.Samples <= mostDrawn/b.doc.Elements
+}
+
+// classSets are the classes of the run, the one that is shown first before the others, then the largest.
+func (b *builder) classSets() []keyed {
+	all := slices.Clone(b.doc.Slices)
+	slices.SortStableFunc(all, func(x, y api.Slice) int {
+		if b.chosen != nil && (x.Label == b.chosen.Label) != (y.Label == b.chosen.Label) {
+			if x.Label == b.chosen.Label {
+				return -1
+			}
+			return 1
+		}
+		return y.N - x.N
+	})
+	var out []keyed
+	for _, s := range all {
+		if s.Label >= 0 && len(out) < mostClasses {
+			out = append(out, keyed{"label:" + strconv.Itoa(s.Label), s.Set})
+		}
+	}
+	return out
+}
+
+// mostClasses is of how many classes curves are kept.
+const mostClasses = 200
+
+// others adds what there is of the other metrics, and returns what did not fit.
+func (b *builder) others(free int64) (left []bundle, err error) {
+	var metrics []int
+	for k := range b.doc.MetricDoc {
+		if k != b.metric {
+			metrics = append(metrics, k)
+		}
+	}
+	try := func(g bundle) error {
+		ok, err := b.fit(free, g.blocks...)
+		if err != nil {
+			return err
+		}
+		if ok {
+			*g.list = append(*g.list, g.metric)
+		} else {
+			left = append(left, g)
+		}
+		return nil
+	}
+	sets := b.classSets()
+	for at, k := range metrics {
+		b.progress(0.3+0.1*float64(at)/float64(len(metrics)), "sums by class")
+		if len(sets) == 0 || b.some < len(sets) {
+			break
+		}
+		doc, err := b.sums(k, sets, false)
+		if err != nil {
+			return nil, err
+		}
+		c, err := packSums("aggregate."+strconv.Itoa(k)+".classes", doc)
+		if err != nil {
+			return nil, err
+		}
+		if err := try(bundle{k, &b.classes, []*block{c}}); err != nil {
+			return nil, err
+		}
+	}
+	if b.drawn() {
+		fine, total := make([][]*block, len(metrics)), int64(0)
+		for at, k := range metrics {
+			b.progress(0.4+0.15*float64(at)/float64(len(metrics)), "curves of other metrics")
+			if fine[at], err = b.curves(k, 254); err != nil {
+				return nil, err
+			}
+			for _, c := range fine[at] {
+				n, err := c.size()
+				if err != nil {
+					return nil, err
+				}
+				total += n
+			}
+		}
+		steps, list := 254, &b.fine
+		if b.skip+b.used+total+free > b.o.Budget { // half of the steps for all of them rather than none of some
+			steps, list = 127, &b.coarse
+		}
+		for at, k := range metrics {
+			blocks := fine[at]
+			if steps != 254 {
+				b.progress(0.55+0.05*float64(at)/float64(len(metrics)), "curves of other metrics")
+				if blocks, err = b.curves(k, steps); err != nil {
+					return nil, err
+				}
+			}
+			if err := try(bundle{k, list, blocks}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, k := range metrics {
+		figures, err := b.figures(k)
+		if err != nil {
+			return nil, err
+		}
+		if err := try(bundle{k, &b.exact, figures}); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
+}
+
+// curves are the values of every sample by a metric, a block for each model.
+func (b *builder) curves(metric, steps int) ([]*block, error) {
+	g, err := b.grid(metric, steps)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*block, len(b.doc.ModelList))
+	e, ctx := errgroup.WithContext(b.ctx)
+	e.SetLimit(b.o.Workers)
+	for m := range out {
+		e.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			v, err := b.run.Curves(m, metric)
+			if err != nil {
+				return err
+			}
+			out[m], err = packCurves(fmt.Sprintf("curves.%d.%d", m, metric), v, b.doc.Elements, g)
+			return err
+		})
+	}
+	return out, e.Wait()
+}
+
+// grid is the range that all models share: of the drawings if it is logarithmic, else of the metric if it is bounded, else of the values.
+func (b *builder) grid(metric, steps int) (grid, error) {
+	s := b.doc.Scales[metric]
+	if s.Log && float64(s.Lo) > 0 && s.Hi > s.Lo {
+		return grid{float64(s.Lo), float64(s.Hi), true, steps}, nil
+	}
+	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+	lo, hi := float64(b.doc.MetricDoc[metric].Range[0]), float64(b.doc.MetricDoc[metric].Range[1])
+	if finite(lo) && finite(hi) && lo < hi {
+		return grid{lo, hi, false, steps}, nil
+	}
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for m := range b.doc.ModelList {
+		st, err := b.run.Stats(m, metric)
+		if err != nil {
+			return grid{}, err
+		}
+		if st.Lo <= st.Hi {
+			lo, hi = min(lo, st.Lo), max(hi, st.Hi)
+		}
+	}
+	if !(lo <= hi) {
+		lo, hi = 0, 1
+	}
+	return grid{lo, hi, false, steps}, nil
+}
+
+// figures are the exact figures per sample by a metric, a block for each model.
+func (b *builder) figures(metric int) ([]*block, error) {
+	out := make([]*block, len(b.doc.ModelList))
+	for m := range out {
+		st, err := b.run.Stats(m, metric)
+		if err != nil {
+			return nil, err
+		}
+		var words []uint32
+		for _, list := range [][]float32{st.Mean, st.SD, st.Min, st.Max, st.Identity} {
+			words = append(words, bits(list)...)
+		}
+		for _, w := range st.Worst {
+			words = append(words, uint32(w)) //nolint:gosec // the two's complement is meant
+		}
+		name := fmt.Sprintf("samples.%d.%d", m, metric)
+		if out[m], err = pack(entry{Name: name, Form: "planes", Shape: []int{6, len(st.Mean)}}, planes(words)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// layouts adds the samples in two dimensions by the metric that is shown first: of each model, and of every two of the first ones.
+func (b *builder) layouts() error {
+	if b.run.Len() == 0 || b.doc.Elements == 0 {
+		b.methods = nil
+		return nil
+	}
+	var parts []reduce.Matrix
+	var chosen [][]int
+	for m := range b.doc.ModelList {
+		v, err := b.run.Curves(m, b.metric)
+		if err != nil {
+			return err
+		}
+		p, err := reduce.NewDense(b.doc.Samples, b.doc.Elements, v)
+		if err != nil {
+			return err
+		}
+		parts, chosen = append(parts, p), append(chosen, []int{m})
+	}
+	for x := range min(len(parts), mostPaired) {
+		for y := x + 1; y < min(len(parts), mostPaired); y++ {
+			chosen = append(chosen, []int{x, y})
+		}
+	}
+	methods := b.methods
+	b.methods = nil
+	for _, method := range methods {
+		there := false
+		for _, models := range chosen {
+			of := make([]reduce.Matrix, len(models))
+			name := "embedding." + method.Name + "." + strconv.Itoa(b.metric)
+			for i, m := range models {
+				of[i] = parts[m]
+				name += "." + strconv.Itoa(m)
+			}
+			x, err := reduce.Join(of...)
+			if err != nil {
+				return err
+			}
+			e, err := reduce.Reduce(b.ctx, reduce.Method(method.Name), x, reduce.Options{Workers: b.o.Workers})
+			if err != nil {
+				if b.ctx.Err() != nil {
+					return b.ctx.Err()
+				}
+				continue // too few samples, or too many elements for this method: the page says that there is none
+			}
+			k, err := packXY(entry{Name: name, Axes: e.Axes[:], Notes: e.Notes, Fitted: e.Fitted}, e.XY)
+			if err != nil {
+				return err
+			}
+			if err := b.put(k); err != nil {
+				return err
+			}
+			there = true
+		}
+		if there {
+			b.methods = append(b.methods, method)
+		}
+	}
+	return nil
+}
+
+// home is the address at which the page begins.
+func (b *builder) home() string {
+	q := url.Values{"v": {"1"}, "m": {b.doc.Metrics[b.metric]}}
+	if b.chosen != nil {
+		q.Set("s", b.chosen.Name)
+	}
+	return "#/run/" + url.PathEscape(b.doc.ID) + "?" + strings.ReplaceAll(q.Encode(), "+", "%20")
+}
+
+// document is the run as the page gets it. With all it is as large as it can become.
+func (b *builder) document(all bool) api.Run {
+	d := b.doc
+	d.Live = api.Live{Inputs: all || b.sum.Inputs > 0, Reason: "A report holds what was recorded: no model can be asked."}
+	if !d.Live.Inputs && b.doc.Live.Reason != "" {
+		d.Live.Reason = "When the report was written: " + b.doc.Live.Reason
+	}
+	d.ModelList = slices.Clone(d.ModelList)
+	for m := range d.ModelList {
+		d.ModelList[m].Live = false
+	}
+	d.State.Running, d.State.Seconds = false, fold.Number(math.NaN())
+	d.Methods = append([]api.Method{}, b.methods...)
+	d.Audits = []string{}
+	for _, a := range b.audits {
+		d.Audits = append(d.Audits, a.ID)
+	}
+	if !all {
+		d.Arrays = slices.DeleteFunc(slices.Clone(d.Arrays), func(a api.Array) bool { return !b.have[a.Name] })
+		d.Notes = slices.Concat(d.Notes, b.sum.LeftOut)
+	}
+	return d
+}
+
+// finish writes the page within the budget.
+func (b *builder) finish() ([]byte, error) {
+	b.progress(0.97, "writing")
+	for {
+		b.tell()
+		run := b.document(false)
+		card := run.RunCard
+		list := api.Runs{Version: b.o.Version, Runs: []api.RunCard{card}, Audits: append([]api.Audit{}, b.audits...), Problems: []api.Broken{}}
+		one, err := packJSON("run", run)
+		if err != nil {
+			return nil, err
+		}
+		two, err := packJSON("runs", list)
+		if err != nil {
+			return nil, err
+		}
+		page, err := b.render(append([]*block{two, one}, b.blocks...), b.sum.LeftOut)
+		if err != nil {
+			return nil, err
+		}
+		if int64(len(page)) <= b.o.Budget {
+			return page, nil
+		}
+		if !b.drop() {
+			return nil, &SmallBudgetError{b.o.Budget, int64(len(page))}
+		}
+	}
+}
+
+// drop takes out what was added last, if it is something that a report can do without.
+func (b *builder) drop() bool {
+	if len(b.blocks) == 0 {
+		return false
+	}
+	last := b.blocks[len(b.blocks)-1].entry
+	switch {
+	case strings.HasPrefix(last.Name, "thumbs."):
+		b.sum.Thumbs -= last.Shape[0]
+	case strings.HasPrefix(last.Name, "sample."):
+		b.forget(last)
+	default:
+		return false
+	}
+	b.pull()
+	return true
+}
+
+// tell says in words what is in the file and what is not.
+func (b *builder) tell() {
+	var out []string
+	n := b.doc.Samples
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	b.sum.Samples, b.sum.Curves = n, nil
+	names := func(list []int) string {
+		var all []string
+		for _, k := range slices.Sorted(slices.Values(list)) {
+			all = append(all, b.doc.MetricDoc[k].Title)
+		}
+		return strings.Join(all, ", ")
+	}
+	there := slices.Concat(b.fine, b.coarse)
+	for _, k := range slices.Sorted(slices.Values(there)) {
+		b.sum.Curves = append(b.sum.Curves, b.doc.Metrics[k])
+	}
+	var none, rough []int
+	for k := range b.doc.MetricDoc {
+		if !slices.Contains(there, k) {
+			none = append(none, k)
+		} else if !slices.Contains(b.exact, k) {
+			rough = append(rough, k)
+		}
+	}
+	if n > 0 {
+		if len(none) > 0 {
+			say("The file does not hold the values of every sample for %s; curves of slices are there.", names(none))
+		}
+		switch {
+		case len(b.coarse) > 0:
+			say("Values of every sample are kept for drawing, in 255 steps of the range for %s and in 128 for %s.", cmp.Or(names(b.fine), "no metric"), names(b.coarse))
+		case len(b.fine) > 0:
+			say("Values of every sample are kept for drawing, in 255 steps of the range.")
+		}
+		if len(rough) > 0 {
+			say("Figures per sample are read from these for %s, and are as coarse.", names(rough))
+		}
+		if c := len(b.classSets()); c > 0 && b.some < c {
+			say("Exact curves are there for %s of %s classes of %s.", view.Count(b.some), view.Count(c), b.doc.MetricDoc[b.metric].Title)
+		}
+		if more := len(b.doc.Slices) - mostClasses; more > 0 {
+			say("Classes beyond the %d largest have no exact curves.", mostClasses)
+		}
+		of := "all"
+		if b.sum.Kept < n {
+			of = view.Count(b.sum.Kept) + " of"
+		}
+		what := "The exact orbit is"
+		switch {
+		case b.sum.Inputs > 0 && b.sum.Answers > 0:
+			what = "The exact orbit, the moved inputs and the scores of the classes are"
+		case b.sum.Inputs > 0:
+			what = "The exact orbit and the moved inputs are"
+		}
+		if b.sum.Kept < n || b.sum.Inputs < b.sum.Kept {
+			say("%s there for %s %s samples%s.", what, of, view.Count(n), b.how())
+		}
+		if b.sum.Inputs == 0 && b.sum.Kept > 0 {
+			say("Inputs are not there. %s", sentence(cmp.Or(b.doc.Live.Reason, "They could not be read when the report was written")))
+		} else if b.sum.Answers == 0 && b.sum.Kept > 0 && b.doc.Output == "scores" {
+			say("Scores of the classes are not there. %s", sentence(cmp.Or(b.doc.Live.Reason, "No model could be asked when the report was written")))
+		}
+		if b.sum.Inputs > 0 && b.shrunk > 1 {
+			say("Inputs are shown at 1/%d of their size.", b.shrunk)
+		}
+		if b.sum.Inputs > 0 && b.sparse {
+			say("Inputs are there at %s of %s elements.", view.Count(len(b.at())), view.Count(b.doc.Elements))
+		}
+		if b.sum.Answers > 0 && b.doc.Live.Engine != "" && b.doc.Live.Engine != b.doc.Engine {
+			say("Scores of the classes come from %s, the values from %s.", b.doc.Live.Engine, b.doc.Engine)
+		}
+	}
+	if b.src.Findings == nil && len(b.doc.Audits) > 0 {
+		say("Audits of the run were left out.")
+	}
+	b.sum.LeftOut = out
+}
+
+// how says which samples are kept.
+func (b *builder) how() string {
+	if b.sum.Kept == 0 || b.sum.Kept >= b.doc.Samples {
+		return ""
+	}
+	text := ": those with the worst mean over the orbit"
+	if len(b.places) > 0 {
+		text += " or named by an audit"
+	}
+	return text + fmt.Sprintf(", and others drawn by class and rank (seed %d)", b.o.Seed)
+}
+
+func sentence(s string) string {
+	if s = strings.TrimSpace(s); s != "" && !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+func megabytes(n int64) string {
+	return strconv.FormatFloat(math.Ceil(float64(n)/1e4)/100, 'f', 2, 64) + " MB"
+}

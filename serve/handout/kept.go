@@ -1,0 +1,631 @@
+package handout
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nero/data/space"
+	"nero/run/probe"
+	"nero/symmetry/group"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	mostElements = 400  // of whose inputs all are kept
+	fewElements  = 256  // of more, so many
+	mostShare    = 0.02 // of the budget, for one sample
+	mostScores   = 20   // classes whose scores are kept at each element
+	keptMark     = "kept"
+	inputMark    = "input"
+	answerMark   = "answers"
+)
+
+// candidates are the samples to keep, in the order in which they are: those that an audit names, then by turns those with the worst mean
+// over the orbit under each model, and a sample stratified by class and rank. Both are spread evenly at every length.
+func (b *builder) candidates() ([]int, error) {
+	if b.o.Keep <= 0 || b.run.Len() == 0 {
+		return nil, nil
+	}
+	in := func(int) bool { return true }
+	if b.chosen != nil {
+		set, err := b.run.Select(b.chosen.Set)
+		if err != nil {
+			return nil, err
+		}
+		in = set.Has
+	}
+	better := b.doc.MetricDoc[b.metric].Better
+	// From the worst to the best; samples without a value come nowhere.
+	ranked := func(m int) ([]int, error) {
+		st, err := b.run.Stats(m, b.metric)
+		if err != nil {
+			return nil, err
+		}
+		var all []int
+		for i, v := range st.Mean {
+			if v == v && in(i) {
+				all = append(all, i)
+			}
+		}
+		slices.SortStableFunc(all, func(x, y int) int {
+			if better == "lower" {
+				x, y = y, x
+			}
+			return cmp.Compare(st.Mean[x], st.Mean[y])
+		})
+		return all, nil
+	}
+	var worst [][]int
+	for m := range b.doc.ModelList {
+		r, err := ranked(m)
+		if err != nil {
+			return nil, err
+		}
+		worst = append(worst, r)
+	}
+	var out []int
+	seen := map[int]bool{}
+	add := func(i int) {
+		if !seen[i] && len(out) < b.o.Keep && i >= 0 && i < b.run.Len() {
+			seen[i] = true
+			out = append(out, i)
+		}
+	}
+	for _, p := range b.places {
+		if len(out) < (b.o.Keep+3)/4 {
+			add(p.Index)
+		}
+	}
+	if len(worst) == 0 {
+		return out, nil
+	}
+	lists := [][]int{turns(worst), strata(worst[0], b.samples.Labels, b.o.Seed)}
+	for at := range lists[0] {
+		for _, list := range lists {
+			if at < len(list) {
+				add(list[at])
+			}
+		}
+	}
+	// Samples that failed come last: they are looked at for why.
+	for i := range b.run.Len() {
+		if _, failed := b.samples.Errors[strconv.Itoa(i)]; failed && in(i) {
+			add(i)
+		}
+	}
+	return out, nil
+}
+
+// turns takes from lists by turns, each sample once.
+func turns(lists [][]int) []int {
+	var out []int
+	seen := map[int]bool{}
+	for at := 0; ; at++ {
+		more := false
+		for _, l := range lists {
+			if at < len(l) {
+				more = true
+				if !seen[l[at]] {
+					seen[l[at]] = true
+					out = append(out, l[at])
+				}
+			}
+		}
+		if !more {
+			return out
+		}
+	}
+}
+
+// strata orders samples, which come by rank, so that every beginning is spread over the classes, and within each over the ranks: by the
+// van der Corput sequence, which a draw shifts for each class (Cranley and Patterson 1976).
+func strata(ranked, labels []int, seed uint64) []int {
+	classes := map[int][]int{}
+	var order []int
+	for _, i := range ranked {
+		c := -1
+		if i < len(labels) {
+			c = labels[i]
+		}
+		if classes[c] == nil {
+			order = append(order, c)
+		}
+		classes[c] = append(classes[c], i)
+	}
+	slices.Sort(order)
+	lists := make([][]int, len(order))
+	for at, c := range order {
+		of := classes[c]
+		shift := rand.New(rand.NewPCG(seed, uint64(c)+0x6e65726f)).Float64() //nolint:gosec // a choice that anybody may repeat
+		left := make([]bool, len(of))
+		for t := range len(of) {
+			_, u := math.Modf(corput(t) + shift)
+			k := min(int(u*float64(len(of))), len(of)-1)
+			for left[k] { // taken: the next one that is not
+				k = (k + 1) % len(of)
+			}
+			left[k] = true
+			lists[at] = append(lists[at], of[k])
+			if len(lists[at]) >= mostStratum {
+				break
+			}
+		}
+	}
+	return turns(lists)
+}
+
+// mostStratum bounds how many samples of one class are ordered; nobody keeps more.
+const mostStratum = 2000
+
+// corput is the van der Corput sequence of base 2: the bits of a number behind the point, in reverse.
+func corput(t int) float64 {
+	x, f := 0.0, 0.5
+	for ; t > 0; t >>= 1 {
+		if t&1 == 1 {
+			x += f
+		}
+		f /= 2
+	}
+	return x
+}
+
+// at are the elements at which inputs are kept: all, or of many some, evenly, with the identity.
+func (b *builder) at() []int {
+	e := b.doc.Elements
+	var out []int
+	if e <= mostElements {
+		for g := range e {
+			out = append(out, g)
+		}
+		return out
+	}
+	for k := range fewElements {
+		out = append(out, k*e/fewElements)
+	}
+	if id := b.doc.Orbit.Identity; id >= 0 && !slices.Contains(out, id) {
+		out = append(out, id)
+		slices.Sort(out)
+	}
+	return out
+}
+
+// kept adds samples with all that there is of them, until the budget is used up.
+func (b *builder) kept() error {
+	list, err := b.candidates()
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	b.sparse = len(b.at()) < b.doc.Elements
+	// How large inputs may be is found on the first sample, so that all of them are shown alike.
+	most := int64(mostShare * float64(b.o.Budget))
+	for {
+		k, err := b.sample(b.ctx, list[0])
+		if err != nil {
+			return err
+		}
+		n, err := k.size()
+		if err != nil {
+			return err
+		}
+		if n <= most || !slices.Contains(k.entry.Notes, inputMark) || b.shrunk >= 32 {
+			break
+		}
+		b.shrunk = max(b.shrunk+1, int(float64(b.shrunk)*math.Sqrt(float64(n)/float64(most))))
+	}
+	chunk := 4 * b.o.Workers
+	for from := 0; from < len(list); from += chunk {
+		b.progress(0.6+0.3*float64(from)/float64(len(list)), "samples")
+		part := list[from:min(from+chunk, len(list))]
+		blocks := make([]*block, len(part))
+		g, ctx := errgroup.WithContext(b.ctx)
+		g.SetLimit(b.o.Workers)
+		for at, i := range part {
+			g.Go(func() (err error) {
+				blocks[at], err = b.sample(ctx, i)
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return err
+		}
+		for _, k := range blocks {
+			ok, err := b.fit(0, k)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return nil
+			}
+			b.count(k.entry, 1)
+		}
+	}
+	return nil
+}
+
+// count counts a sample, or one that is taken out again.
+func (b *builder) count(e entry, by int) {
+	b.sum.Kept += by
+	if slices.Contains(e.Notes, inputMark) {
+		b.sum.Inputs += by
+	}
+	if slices.Contains(e.Notes, answerMark) {
+		b.sum.Answers += by
+	}
+}
+
+func (b *builder) forget(e entry) { b.count(e, -1) }
+
+// sample is a block with everything there is of a sample: its orbit, exactly, and as far as they can be had its inputs and scores.
+func (b *builder) sample(ctx context.Context, i int) (*block, error) {
+	one, err := b.run.Sample(i)
+	if err != nil {
+		return nil, err
+	}
+	models, metrics, e := len(b.doc.ModelList), len(b.doc.MetricDoc), b.doc.Elements
+	meta := map[string]string{"replay": one.Replay, "error": one.Error, "done": strconv.FormatBool(one.Done)}
+	words := make([]float32, 0, models*metrics*e)
+	for m := range models {
+		for k := range metrics {
+			for g := range e {
+				v := math.NaN()
+				if m < len(one.Curves) && k < len(one.Curves[m]) && g < len(one.Curves[m][k]) {
+					v = float64(one.Curves[m][k][g])
+				}
+				words = append(words, float32(v))
+			}
+		}
+	}
+	ts := []tensor{bytesOf("curves", planes(bits(words)), 4, models, metrics, e)}
+	if len(one.Top) == models && models > 0 {
+		var top []int32
+		for _, list := range one.Top {
+			for _, c := range list {
+				top = append(top, int32(c)) //nolint:gosec // a class
+			}
+		}
+		if len(top) == models*e {
+			if len(b.doc.Classes) > missing {
+				ts = append(ts, intsOf("top", top, models, e))
+			} else {
+				ts = append(ts, bytesOf("top", classBytes(top), models, e))
+			}
+		}
+	}
+	marks := []string{keptMark}
+	more, err := b.moved(ctx, i, meta)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range more {
+		switch t.name {
+		case "input":
+			marks = append(marks, inputMark)
+		case "scores":
+			marks = append(marks, answerMark)
+		}
+	}
+	raw, err := container(meta, append(ts, more...))
+	if err != nil {
+		return nil, err
+	}
+	return pack(entry{Name: "sample." + strconv.Itoa(i), Form: "container", Notes: marks}, raw)
+}
+
+// moved are the inputs of a sample along the orbit, and the scores of its classes. What cannot be had is left out.
+func (b *builder) moved(ctx context.Context, i int, meta map[string]string) ([]tensor, error) {
+	if !b.doc.Live.Inputs {
+		return nil, nil
+	}
+	var ask []int
+	if b.doc.Output == "scores" {
+		for m, model := range b.doc.ModelList {
+			if model.Live {
+				ask = append(ask, m)
+			}
+		}
+	}
+	elements := b.doc.Orbit.Elements
+	wanted := b.at()
+	// Without the models if one of them fails, and without the inputs if the sample cannot be moved either: its orbit stays.
+	for {
+		var inputs []*probe.Input
+		var at []int32
+		scores := make([][]*space.Scores, len(b.doc.ModelList))
+		for m := range scores {
+			scores[m] = make([]*space.Scores, len(elements))
+		}
+		var failed error
+		for g, h := range elements {
+			shown := slices.Contains(wanted, g)
+			if !shown && len(ask) == 0 {
+				continue
+			}
+			in, err := b.point(ctx, i, h, ask, func(r probe.Result) {
+				if s, ok := r.Output.(*space.Scores); ok {
+					scores[r.Model][g] = s
+				}
+			})
+			if err != nil {
+				failed = err
+				break
+			}
+			if shown {
+				inputs, at = append(inputs, in), append(at, int32(g)) //nolint:gosec // at most the elements of a plan
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case failed != nil && len(ask) > 0:
+			ask = nil
+			continue
+		case failed != nil:
+			return nil, nil
+		}
+		ts := b.sprite(inputs, meta)
+		if len(ts) > 0 {
+			ts = append(ts, intsOf("at", at, len(at)))
+		}
+		return append(ts, best(scores)...), nil
+	}
+}
+
+// busyPause is how long somebody who was told that all models are busy waits.
+const busyPause = 20 * time.Millisecond
+
+// point asks for one element, again while others ask for more than is permitted.
+func (b *builder) point(ctx context.Context, i int, g group.Element, ask []int, answer func(probe.Result)) (*probe.Input, error) {
+	for {
+		in, err := func() (*probe.Input, error) {
+			if len(ask) == 0 {
+				return b.run.Input(ctx, i, g)
+			}
+			p, err := b.run.Probe(ctx, i, g, ask)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range p.Results {
+				answer(r)
+			}
+			return &p.Input, nil
+		}()
+		if !errors.Is(err, probe.ErrBusy) {
+			return in, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(busyPause):
+		}
+	}
+}
+
+// sprite is the inputs of a sample below each other: pictures as bytes, smaller if they are large; other arrays as they are.
+func (b *builder) sprite(inputs []*probe.Input, meta map[string]string) []tensor {
+	if len(inputs) == 0 {
+		return nil
+	}
+	lo, hi := inputs[0].Range[0], inputs[0].Range[1]
+	meta["lo"], meta["hi"] = strconv.FormatFloat(lo, 'g', -1, 64), strconv.FormatFloat(hi, 'g', -1, 64)
+	switch first := inputs[0].Value.(type) {
+	case *space.Image:
+		h, w, c := smaller(first.H, b.shrunk), smaller(first.W, b.shrunk), first.C
+		var all []byte
+		for _, in := range inputs {
+			m, ok := in.Value.(*space.Image)
+			if !ok || m.H != first.H || m.W != first.W || m.C != c {
+				return nil
+			}
+			all = append(all, shrink(m, b.shrunk, lo, hi)...)
+		}
+		return []tensor{bytesOf("input", all, len(inputs), h, w, c)}
+	case *space.Tensor:
+		var all []float32
+		for _, in := range inputs {
+			m, ok := in.Value.(*space.Tensor)
+			if !ok || !slices.Equal(m.Shape, first.Shape) {
+				return nil
+			}
+			for _, v := range m.Val {
+				all = append(all, float32(v))
+			}
+		}
+		if len(first.Shape) < 6 && b.shrunk == 1 {
+			return []tensor{floatsOf("input", all, append([]int{len(inputs)}, first.Shape...)...)}
+		}
+	}
+	return nil
+}
+
+// smaller is a length in blocks of f.
+func smaller(n, f int) int { return max(1, n/f) }
+
+// shrink is a picture as bytes, row by row and the channels of a pixel together, each pixel the mean over f × f of them.
+func shrink(m *space.Image, f int, lo, hi float64) []byte {
+	if f <= 1 {
+		return probe.Bytes(m, lo, hi)
+	}
+	h, w := smaller(m.H, f), smaller(m.W, f)
+	o := &space.Image{H: h, W: w, C: m.C, Pix: make([]float64, h*w*m.C)}
+	for c := range m.C {
+		for y := range h {
+			for x := range w {
+				total, n := 0.0, 0
+				for v := y * f; v < min(m.H, (y+1)*f); v++ {
+					for u := x * f; u < min(m.W, (x+1)*f); u++ {
+						total += m.Pix[(c*m.H+v)*m.W+u]
+						n++
+					}
+				}
+				o.Pix[(c*h+y)*w+x] = total / float64(max(n, 1))
+			}
+		}
+	}
+	return probe.Bytes(o, lo, hi)
+}
+
+// best are the largest scores at every element with their classes: probabilities in steps of 1/65535. Outputs that are no probabilities are
+// left out.
+func best(scores [][]*space.Scores) []tensor {
+	models, e := len(scores), 0
+	most := 0
+	for _, list := range scores {
+		e = len(list)
+		for _, s := range list {
+			if s == nil {
+				continue
+			}
+			if !s.Probabilities {
+				return nil
+			}
+			most = max(most, len(s.Val))
+		}
+	}
+	k := min(most, mostScores)
+	if k == 0 {
+		return nil
+	}
+	classes := make([]int32, models*e*k)
+	values := make([]uint16, models*e*k)
+	for at := range classes {
+		classes[at] = -1
+	}
+	for m, list := range scores {
+		for g, s := range list {
+			if s == nil {
+				continue
+			}
+			order := make([]int, len(s.Val))
+			for c := range order {
+				order[c] = c
+			}
+			if most > k { // the largest ones, in the order of the classes; all of a few need no sorting
+				slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(s.Val[y], s.Val[x]) })
+				order = order[:min(k, len(order))]
+				slices.Sort(order)
+			}
+			for at, c := range order {
+				v := s.Val[c]
+				if !(v >= 0) {
+					continue
+				}
+				classes[(m*e+g)*k+at] = int32(c) //nolint:gosec // a class
+				values[(m*e+g)*k+at] = uint16(math.Floor(min(v, 1)*math.MaxUint16 + 0.5))
+			}
+		}
+	}
+	return []tensor{intsOf("classes", classes, models, e, k), shortsOf("scores", values, models, e, k)}
+}
+
+// Small pictures.
+const (
+	thumbSide  = 64 // largest side
+	thumbChunk = 64 // pictures in a block
+)
+
+// thumbs adds small pictures: of the samples that are kept, then of the others, as many as fit.
+func (b *builder) thumbs() error {
+	if !b.doc.Live.Inputs || b.o.Keep < 0 {
+		return nil
+	}
+	var list []int
+	seen := map[int]bool{}
+	for _, k := range b.blocks {
+		if i, ok := strings.CutPrefix(k.entry.Name, "sample."); ok {
+			n, err := strconv.Atoi(i)
+			if err != nil {
+				return err
+			}
+			seen[n] = true
+			list = append(list, n)
+		}
+	}
+	for i := range b.run.Len() {
+		if !seen[i] {
+			list = append(list, i)
+		}
+	}
+	for from := 0; from < len(list); from += thumbChunk {
+		b.progress(0.9+0.07*float64(from)/float64(len(list)), "small pictures")
+		part := list[from:min(from+thumbChunk, len(list))]
+		k, err := b.thumbBlock(part, from/thumbChunk)
+		if err != nil {
+			return err
+		}
+		if k == nil {
+			continue
+		}
+		ok, err := b.fit(0, k)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return nil
+		}
+		b.sum.Thumbs += k.entry.Shape[0]
+	}
+	return nil
+}
+
+// thumbBlock is small pictures of the same size with the numbers of their samples; nil if there are none.
+func (b *builder) thumbBlock(list []int, number int) (*block, error) {
+	pictures := make([]*probe.Input, len(list))
+	g, ctx := errgroup.WithContext(b.ctx)
+	g.SetLimit(b.o.Workers)
+	for at, i := range list {
+		g.Go(func() error {
+			in, err := b.point(ctx, i, b.run.Identity(), nil, nil)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err == nil {
+				pictures[at] = in
+			}
+			return nil //nolint:nilerr // a sample that cannot be read has no picture
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	var all []byte
+	var of []int32
+	var h, w, c int
+	for at, in := range pictures {
+		if in == nil {
+			continue
+		}
+		m, ok := in.Value.(*space.Image)
+		if !ok || m.H < 1 || m.W < 1 || m.C < 1 {
+			continue
+		}
+		f := (max(m.H, m.W) + thumbSide - 1) / thumbSide
+		if len(of) == 0 {
+			h, w, c = smaller(m.H, f), smaller(m.W, f), m.C
+		}
+		if smaller(m.H, f) != h || smaller(m.W, f) != w || m.C != c {
+			continue
+		}
+		all = append(all, shrink(m, f, in.Range[0], in.Range[1])...)
+		of = append(of, int32(list[at])) //nolint:gosec // the number of a sample
+	}
+	if len(of) == 0 {
+		return nil, nil //nolint:nilnil // no pictures is no mistake
+	}
+	raw, err := container(nil, []tensor{intsOf("of", of, len(of)), bytesOf("pictures", all, len(of), h, w, c)})
+	if err != nil {
+		return nil, err
+	}
+	return pack(entry{Name: fmt.Sprintf("thumbs.%d", number), Form: "container", Shape: []int{len(of)}}, raw)
+}
