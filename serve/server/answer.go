@@ -92,7 +92,9 @@ func compresses(r *http.Request, n int) bool { return n >= worthwhile && asksGzi
 // written. With gz the body is compressed.
 func head(w http.ResponseWriter, r *http.Request, kind, tag string, gz bool) (done bool) {
 	h := w.Header()
-	h.Set("Cache-Control", "private, no-cache")
+	if h.Get("Cache-Control") != "no-store" {
+		h.Set("Cache-Control", "private, no-cache")
+	}
 	h.Add("Vary", "Accept-Encoding")
 	if tag != "" {
 		sent := tag
@@ -185,7 +187,7 @@ func sendArrays(w http.ResponseWriter, r *http.Request, tag string, c *container
 		return nil
 	}
 	if _, err := out.Write(header); err != nil {
-		return nil //nolint:nilerr // the client has gone
+		return nil // the client has gone
 	}
 	_ = c.writeData(out) // the client has gone
 	return nil

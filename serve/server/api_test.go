@@ -182,11 +182,10 @@ func TestAnswers(t *testing.T) {
 		}
 		t.Run(c.method+" "+c.path, func(t *testing.T) {
 			if i := slices.Index(c.header, "(now)"); i >= 0 {
-				r := f.ask(t, http.MethodGet, "/api/v1/runs/alpha/slices", "")
-				c.header[i] = r.Header.Get("ETag")
-				_ = read(t, r)
+				c.header[i] = f.ask(t, http.MethodGet, "/api/v1/runs/alpha/slices", "").Header.Get("ETag")
 			}
-			r, b := f.recorded(t, c)
+			r := f.recorded(t, c)
+			b := r.body
 			if r.StatusCode != c.status {
 				t.Fatalf("status %d, want %d: %.500s", r.StatusCode, c.status, b)
 			}
@@ -203,7 +202,7 @@ func TestAnswers(t *testing.T) {
 				succeeded[c.route] = true
 				kinds[c.route+" "+strconv.Itoa(c.status)+" "+bare(r.Header.Get("Content-Type"))] = true
 			}
-			router.check(t, c, r, b)
+			router.check(t, c, r)
 		})
 	}
 	for _, rt := range routesTable() {
@@ -235,7 +234,7 @@ func waitLive(tb testing.TB, f *fixture) {
 }
 
 // recorded asks for a call. A stream is left after its first bytes.
-func (f *fixture) recorded(t *testing.T, c call) (*http.Response, []byte) {
+func (f *fixture) recorded(t *testing.T, c call) reply {
 	t.Helper()
 	ctx := t.Context()
 	if c.route == "events" {
@@ -246,8 +245,7 @@ func (f *fixture) recorded(t *testing.T, c call) (*http.Response, []byte) {
 	r := c.request(ctx)
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, r)
-	res := w.Result()
-	return res, read(t, res)
+	return replyOf(t, w)
 }
 
 func (c *call) request(ctx context.Context) *http.Request {
@@ -282,7 +280,7 @@ func newRouter(t *testing.T) *openRouter {
 }
 
 // check holds a request and its answer against the document.
-func (o *openRouter) check(t *testing.T, c call, r *http.Response, b []byte) {
+func (o *openRouter) check(t *testing.T, c call, r reply) {
 	t.Helper()
 	req := c.request(t.Context())
 	route, params, err := o.router.FindRoute(req)
@@ -301,9 +299,9 @@ func (o *openRouter) check(t *testing.T, c call, r *http.Response, b []byte) {
 		}
 	}
 	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: r.StatusCode, Header: r.Header, Options: in.Options}
-	out.SetBodyBytes(b)
+	out.SetBodyBytes(r.body)
 	if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
-		t.Errorf("the answer does not fit the document: %v\n%.2000s", err, b)
+		t.Errorf("the answer does not fit the document: %v\n%.2000s", err, r.body)
 	}
 }
 

@@ -57,13 +57,22 @@ func tooLarge(n, e int) error {
 	}
 }
 
+// affordable refuses rows lo to hi of n rows of so many values if they are too many. The others of the run are read with them, which may
+// be ten times as many.
+func affordable(n, width, lo, hi int) error {
+	if hi > lo && width > maxValues/(hi-lo) || n > 0 && width > 10*maxValues/n {
+		return tooLarge(hi-lo, width)
+	}
+	return nil
+}
+
 func (s *Server) getArray(w http.ResponseWriter, r *request) error {
 	run, doc, err := s.document(r)
 	if err != nil {
 		return err
 	}
 	name := r.PathValue("name")
-	a, err := parseArray(name, len(doc.RunCard.Models), len(doc.Metrics))
+	a, err := parseArray(name, len(doc.Models), len(doc.Metrics))
 	if err != nil {
 		return err
 	}
@@ -72,7 +81,7 @@ func (s *Server) getArray(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	n, e := doc.Samples, doc.Elements
-	lo, hi, err := r.query.rows("rows", n)
+	lo, hi, err := r.query.rows(n)
 	if err != nil {
 		return err
 	}
@@ -80,17 +89,21 @@ func (s *Server) getArray(w http.ResponseWriter, r *request) error {
 	if a.kind == "samples" {
 		width = 6
 	}
-	// The rows that are not asked for are read, too.
-	if n > 0 && (width > maxValues/n) && (hi-lo == n || e > 10*maxValues/n) || hi > lo && width > maxValues/(hi-lo) {
-		return tooLarge(hi-lo, width)
+	if err := affordable(n, width, lo, hi); err != nil {
+		return err
 	}
-	tag := run.ETag() // before the values: newer values under an older tag are only asked for once more
-	tag = `"` + strings.Trim(tag, `"`) + "-" + name + "-" + kind + "-" + strconv.Itoa(lo) + "-" + strconv.Itoa(hi) + `"`
+	// The numbers of a complete run follow from its job alone. An unfinished one has the tag that it had before its values are read: newer
+	// values under an older tag are only asked for once more.
+	tag := strings.Trim(run.ETag(), `"`)
+	if doc.State.Complete {
+		tag = strings.Trim(tagOf([]byte(doc.ID+" "+doc.Digest)), `"`)
+	}
+	tag = `"` + tag + "-" + name + "-" + kind + "-" + strconv.Itoa(lo) + "-" + strconv.Itoa(hi) + `"`
 	if list := r.Header.Get("If-None-Match"); list != "" && holds(list, tag) { // before the values are read
 		head(w, r.Request, typeArrays, tag, false)
 		return nil
 	}
-	c := &container{meta: map[string]string{"rows": strconv.Itoa(lo) + "-" + strconv.Itoa(hi), "model": doc.RunCard.Models[a.model]}}
+	c := &container{meta: map[string]string{"rows": strconv.Itoa(lo) + "-" + strconv.Itoa(hi), "model": doc.Models[a.model]}}
 	if a.metric >= 0 {
 		c.meta["metric"] = doc.Metrics[a.metric]
 	}
@@ -136,7 +149,7 @@ func extent(run *shelf.Run, doc *api.Run, metric int) (lo, hi float64, err error
 		return lo, hi, nil
 	}
 	lo, hi = math.Inf(1), math.Inf(-1)
-	for m := range doc.RunCard.Models {
+	for m := range doc.Models {
 		v, err := run.Stats(m, metric)
 		if err != nil {
 			return 0, 0, err

@@ -271,6 +271,9 @@ func readContainer(b []byte) (*container, error) {
 			return nil, fmt.Errorf("tensor %q lies at %d to %d of %d bytes, want it to begin at %d", e.name, lo, hi, len(data), at)
 		}
 		count := 1
+		if slices.Contains(e.Shape, 0) {
+			count = 0
+		}
 		for _, d := range e.Shape {
 			if d < 0 || d > 0 && count > (hi-lo)/d {
 				return nil, fmt.Errorf("tensor %q of shape %v does not fit into %d bytes", e.name, e.Shape, hi-lo)

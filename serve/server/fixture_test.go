@@ -17,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -42,6 +44,7 @@ import (
 //	corners y = halves with x weighed by the product of row and column
 type pixels struct {
 	block atomic.Pointer[chan struct{}] // a run waits until it is closed, or for the end of its context
+	held  atomic.Int64                  // runs that have waited
 	ended atomic.Int64                  // runs that the end of the context ended
 }
 
@@ -67,6 +70,7 @@ func (s *session) Close() error      { return nil }
 
 func (s *session) Run(ctx context.Context, in []ntensor.Named) ([]ntensor.Named, error) {
 	if c := s.p.block.Load(); c != nil {
+		s.p.held.Add(1)
 		select {
 		case <-*c:
 		case <-ctx.Done():
@@ -154,13 +158,13 @@ func runStudy(tb testing.TB, dir string, s *job.Study, e engine.Engine, leave in
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }() // nothing was written
 	w.Job.Shard = 2
 	r, err := store.Create(dir, w.Job, store.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // what was committed is safe
 	if err := w.Eval.Calibrate(ctx, 1); err != nil {
 		tb.Fatal(err)
 	}
@@ -222,27 +226,58 @@ var interfaceStub = fstest.MapFS{
 	"secret.go":    {Data: []byte("package x")},
 }
 
-func newFixture(tb testing.TB, change func(*Options)) *fixture {
+// made is the folder with everything that fixtures are copied from. TestMain makes and removes it.
+var made string
+
+// TestMain makes the runs once: most of the time of a test would go there.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "nero-server-")
+	if err != nil {
+		panic(err)
+	}
+	made = dir
+	code := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
+}
+
+// once makes the runs.
+var once sync.Once
+
+// makeRuns fills the folder.
+func makeRuns(tb testing.TB) {
 	tb.Helper()
-	dir := tb.TempDir()
-	e := &pixels{}
+	dir, e := made, &pixels{}
 	pictures := writePictures(tb, filepath.Join(dir, "pictures"))
 	halves, corners, ramp := writeModel(tb, dir, "halves"), writeModel(tb, dir, "corners"), writeModel(tb, dir, "ramp")
 	study := func(group job.Group, models ...job.Model) *job.Study {
 		return &job.Study{Version: 1, Data: job.Data{Images: pictures}, Group: group, Models: models}
 	}
 	turns := job.Group{Name: "SO(2)", Orbit: job.Orbit{Grid: []int{16}}}
-	w := runStudy(tb, filepath.Join(dir, "alpha"), study(turns, job.Model{Name: "halves", ONNX: halves}, job.Model{Name: "corners", ONNX: corners}), e, 0)
-	runStudy(tb, filepath.Join(dir, "beta"), study(turns, job.Model{Name: "corners", ONNX: corners}), e, 2)
+	runs := filepath.Join(dir, "runs")
+	w := runStudy(tb, filepath.Join(runs, "alpha"), study(turns, job.Model{Name: "halves", ONNX: halves}, job.Model{Name: "corners", ONNX: corners}), e, 0)
+	runStudy(tb, filepath.Join(runs, "beta"), study(turns, job.Model{Name: "corners", ONNX: corners}), e, 2)
 	images := study(job.Group{Name: "C4"}, job.Model{Name: "ramp", ONNX: ramp})
 	images.Output.Space = "image"
-	runStudy(tb, filepath.Join(dir, "gamma"), images, e, 0)
+	runStudy(tb, filepath.Join(runs, "gamma"), images, e, 0)
 	audit := fmt.Sprintf(`{"format":1,"verdict":"FAIL","models":[{"model":"halves","verdict":"FAIL","about":[{"name":"sha256","value":%q}],"checks":[{"check":"sweep","findings":[
 		{"category":"violation","severity":"high","set":"exact elements","message":"the model changes its answer | by 1.3","location":"output","worst":{"sample":"a/1.png","index":1,"element":"90 deg","coordinates":[90]},"remedies":["train","average"]}]}]}]}`, w.Job.Models[0].SHA256)
 	for name, text := range map[string]string{"broken/job.json": "{", "audit/audit.json": audit} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+		name := filepath.Join(runs, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
 			tb.Fatal(err)
 		}
+	}
+}
+
+func newFixture(tb testing.TB, change func(*Options)) *fixture {
+	tb.Helper()
+	once.Do(func() { makeRuns(tb) })
+	dir, e := tb.TempDir(), &pixels{}
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(made, "runs"))); err != nil {
+		tb.Fatal(err)
 	}
 	c := &clock{}
 	var paths []string
@@ -289,12 +324,30 @@ func newFixture(tb testing.TB, change func(*Options)) *fixture {
 	return &fixture{Server: s, dir: dir, engine: e, shelf: sh, clock: c}
 }
 
-// ask sends a request and returns what was answered.
-func (f *fixture) ask(tb testing.TB, method, path, body string, headers ...string) *http.Response {
+// reply is what was answered.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+	body       []byte
+}
+
+// replyOf takes what a recorder holds.
+func replyOf(tb testing.TB, w *httptest.ResponseRecorder) reply {
 	tb.Helper()
-	var in io.Reader
+	r := w.Result()
+	b, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, r.Body.Close()); err != nil {
+		tb.Fatal(err)
+	}
+	return reply{r.StatusCode, r.Header, b}
+}
+
+// ask sends a request and returns what was answered.
+func (f *fixture) ask(tb testing.TB, method, path, body string, headers ...string) reply {
+	tb.Helper()
+	in := io.Reader(http.NoBody)
 	if body != "" {
-		in = bytes.NewReader([]byte(body))
+		in = strings.NewReader(body)
 	}
 	r := httptest.NewRequestWithContext(tb.Context(), method, path, in)
 	if body != "" {
@@ -305,29 +358,17 @@ func (f *fixture) ask(tb testing.TB, method, path, body string, headers ...strin
 	}
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, r)
-	return w.Result()
-}
-
-// read is the body of an answer.
-func read(tb testing.TB, r *http.Response) []byte {
-	tb.Helper()
-	defer r.Body.Close()
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
+	return replyOf(tb, w)
 }
 
 // get wants an answer with status 200.
 func (f *fixture) get(tb testing.TB, path string) []byte {
 	tb.Helper()
 	r := f.ask(tb, http.MethodGet, "/api/v1/"+path, "")
-	b := read(tb, r)
 	if r.StatusCode != http.StatusOK {
-		tb.Fatalf("GET %s: %d %s", path, r.StatusCode, b)
+		tb.Fatalf("GET %s: %d %s", path, r.StatusCode, r.body)
 	}
-	return b
+	return r.body
 }
 
 // arrays wants a container.

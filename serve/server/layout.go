@@ -63,11 +63,11 @@ func (s *Server) getEmbedding(w http.ResponseWriter, r *request) error {
 	if l.metric, err = metricOf(r.query, doc.Metrics); err != nil {
 		return err
 	}
-	models, err := r.query.indexes("models", len(doc.RunCard.Models))
+	models, err := r.query.models(len(doc.Models))
 	if err != nil {
 		return err
 	}
-	l.models = sortedModels(models, len(doc.RunCard.Models))
+	l.models = sortedModels(models, len(doc.Models))
 	if text, ok := r.query["seed"]; ok {
 		if l.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
 			return bad("seed", "%.40q, want a whole number from 0 on", text)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"math"
 	"net/http"
 	"slices"
@@ -18,7 +19,7 @@ func (s *Server) getInput(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	g, err := r.query.element("g")
+	g, err := r.query.element()
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,11 @@ func (s *Server) getInput(w http.ResponseWriter, r *request) error {
 		return missing("sample %d: its input is no array that can be sent", i)
 	}
 	c.tensors, c.meta["lo"], c.meta["hi"] = []tensor{t}, float(in.Range[0]), float(in.Range[1])
-	return sendArrays(w, r.Request, "", c)
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return err
+	}
+	return send(w, r.Request, http.StatusOK, typeArrays, "", b.Bytes())
 }
 
 // elementText is an element as it stands in an address.
@@ -90,11 +95,11 @@ func (s *Server) getProbe(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	g, err := r.query.element("g")
+	g, err := r.query.element()
 	if err != nil {
 		return err
 	}
-	models, err := r.query.indexes("models", len(run.Models()))
+	models, err := r.query.models(len(run.Models()))
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (d *apiDocument) schema(t reflect.Type) map[string]any {
 	case rawType:
 		return map[string]any{"type": "object"}
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // the others have no form in JSON, or are not used
 	case reflect.Pointer:
 		return d.schema(t.Elem())
 	case reflect.Bool:

@@ -117,8 +117,9 @@ func indexOf(key, s string, n int) (int, error) {
 	return i, nil
 }
 
-// indexes is a list of different numbers below n, nil if it is not there.
-func (q query) indexes(key string, n int) ([]int, error) {
+// models is a list of different numbers below n under the key models, nil if it is not there.
+func (q query) models(n int) ([]int, error) {
+	const key = "models"
 	s, ok := q[key]
 	if !ok {
 		return nil, nil
@@ -151,8 +152,9 @@ func (q query) choice(key string, words ...string) (string, error) {
 	return s, nil
 }
 
-// element is a list of finite numbers: one coordinate each.
-func (q query) element(key string) ([]float64, error) {
+// element is the element under the key g, a list of finite numbers: one coordinate each.
+func (q query) element() ([]float64, error) {
+	const key = "g"
 	s, ok := q[key]
 	if !ok {
 		return nil, bad(key, "it is missing; want the coordinates of an element, separated by commas")
@@ -188,8 +190,9 @@ func number(s string) (float64, error) {
 	return v, nil
 }
 
-// rows is a half-open range lo-hi within n, all of it if it is not there.
-func (q query) rows(key string, n int) (lo, hi int, err error) {
+// rows is the half-open range lo-hi within n under the key rows, all of it if it is not there.
+func (q query) rows(n int) (lo, hi int, err error) {
+	const key = "rows"
 	s, ok := q[key]
 	if !ok {
 		return 0, n, nil

@@ -1,9 +1,9 @@
 package server
 
 import (
-	_ "embed" // the document that openapi.json is
-
 	"net/http"
+
+	_ "embed" // for openapi.json.
 
 	"nero/present/table"
 	"nero/serve/api"
@@ -128,8 +128,10 @@ func routesTable() []route {
 		{
 			method: "GET", path: "runs/{id}/export/{file}", name: "export", doc: "A table to keep: the file is TABLE.FORMAT.",
 			query: []param{
-				metricParam, sliceParam, setParam, {"i", "The sample of orbit.", false, whole()},
-				{"a", "The first model of compare.", false, whole()}, {"b", "The second model of compare.", false, map[string]any{"type": "integer", "minimum": 0, "default": 1}},
+				metricParam, sliceParam, setParam,
+				{"i", "The sample of orbit.", false, whole()},
+				{"a", "The first model of compare.", false, whole()},
+				{"b", "The second model of compare.", false, map[string]any{"type": "integer", "minimum": 0, "default": 1}},
 			},
 			answers: kinds, do: (*Server).getExport,
 		},

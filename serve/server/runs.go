@@ -109,8 +109,7 @@ func problem(err error) error {
 
 // problemOf is an error as a problem that may be shown.
 func problemOf(err error) *guard.Problem {
-	var p *guard.Problem
-	if errors.As(problem(err), &p) {
+	if p, ok := errors.AsType[*guard.Problem](problem(err)); ok {
 		return p
 	}
 	return &guard.Problem{Status: http.StatusInternalServerError, Code: "internal", Title: "The server made a mistake", Detail: "The reason is in the server's log."}
@@ -403,13 +402,14 @@ func (s *Server) getReport(w http.ResponseWriter, r *request) error {
 
 // attachment is a Content-Disposition for a file to keep.
 func attachment(name string) string {
-	safe := []byte(name)
-	for i, c := range safe {
-		if !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '.' || c == '-' || c == '_') {
-			safe[i] = '-'
+	safe := strings.Map(func(c rune) rune {
+		switch {
+		case c >= '0' && c <= '9', c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c == '.', c == '-', c == '_':
+			return c
 		}
-	}
-	return `attachment; filename="` + string(safe) + `"`
+		return '-'
+	}, name)
+	return `attachment; filename="` + safe + `"`
 }
 
 // getThumb is the input at the identity as a small picture.

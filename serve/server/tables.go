@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nero/present/table"
@@ -106,7 +106,7 @@ func aggregateTable(ctx context.Context, run *shelf.Run, doc *api.Run, q TableRe
 	t.Rows = func(yield func([]any) bool) {
 		for i := range a.Curves {
 			c := &a.Curves[i]
-			who := []any{doc.RunCard.Models[c.Model], doc.Metrics[q.Metric]}
+			who := []any{doc.Models[c.Model], doc.Metrics[q.Metric]}
 			for k := range doc.Orbit.Elements {
 				row := slices.Concat(who, at(doc, k, ""), []any{c.N[k], c.Bad[k]}, numbers(k, c.Mean, c.SD, c.Lo, c.Hi, c.P10, c.P90, c.Min, c.Max))
 				if !yield(row) {
@@ -148,7 +148,7 @@ func samplesTable(run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, e
 		return nil, asked("set", err)
 	}
 	var stats []*shelf.Stats
-	for m := range doc.RunCard.Models {
+	for m := range doc.Models {
 		s, err := run.Stats(m, q.Metric)
 		if err != nil {
 			return nil, err
@@ -170,7 +170,7 @@ func samplesTable(run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, e
 				if k := int(s.Worst[i]); k >= 0 {
 					worst = doc.Orbit.Labels[k]
 				}
-				row := []any{i, all.IDs[i], label, doc.RunCard.Models[m], doc.Metrics[q.Metric], s.Mean[i], s.SD[i], s.Min[i], s.Max[i], s.Identity[i], worst, all.Errors[fmt.Sprint(i)]}
+				row := []any{i, all.IDs[i], label, doc.Models[m], doc.Metrics[q.Metric], s.Mean[i], s.SD[i], s.Min[i], s.Max[i], s.Identity[i], worst, all.Errors[strconv.Itoa(i)]}
 				if !yield(row) {
 					return
 				}
@@ -200,7 +200,7 @@ func orbitTable(run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, err
 		label = one.Label
 	}
 	t.Rows = func(yield func([]any) bool) {
-		for m, name := range doc.RunCard.Models {
+		for m, name := range doc.Models {
 			for k := range doc.Orbit.Elements {
 				row := append([]any{one.ID, label, name}, at(doc, k, "")...)
 				for _, c := range one.Curves[m] {
@@ -223,7 +223,7 @@ func orbitTable(run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, err
 }
 
 func compareTable(ctx context.Context, run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, error) {
-	if n := len(doc.RunCard.Models); n < 2 {
+	if n := len(doc.Models); n < 2 {
 		return nil, missing("run %s has one model, and two are compared", doc.ID)
 	}
 	ask := api.AggregateRequest{Set: q.Set, Metric: q.Metric, Models: []int{q.A, q.B}, Pair: []int{q.A, q.B}}
@@ -236,12 +236,12 @@ func compareTable(ctx context.Context, run *shelf.Run, doc *api.Run, q TableRequ
 	}
 	p := a.Pair
 	t := &table.Table{
-		Title: fmt.Sprintf("%s of %s less %s, %s, %d samples in pairs, %g %% intervals: %s", doc.MetricDoc[q.Metric].Title, doc.RunCard.Models[q.B], doc.RunCard.Models[q.A],
+		Title: fmt.Sprintf("%s of %s less %s, %s, %d samples in pairs, %g %% intervals: %s", doc.MetricDoc[q.Metric].Title, doc.Models[q.B], doc.Models[q.A],
 			doc.Name, a.N, 100*a.Confidence, p.Verdict),
 		Columns: slices.Concat(texts("a", "b", "metric"), place(doc), columns("n", "mean", "lo", "hi", "p10", "p90")),
 	}
 	t.Rows = func(yield func([]any) bool) {
-		who := []any{doc.RunCard.Models[q.A], doc.RunCard.Models[q.B], doc.Metrics[q.Metric]}
+		who := []any{doc.Models[q.A], doc.Models[q.B], doc.Metrics[q.Metric]}
 		for k := range doc.Orbit.Elements {
 			if !yield(slices.Concat(who, at(doc, k, ""), []any{p.N[k]}, numbers(k, p.Mean, p.Lo, p.Hi, p.P10, p.P90))) {
 				return
@@ -296,7 +296,7 @@ func findingsTable(sh *shelf.Shelf, doc *api.Run) (*table.Table, error) {
 	return &table.Table{
 		Title:   fmt.Sprintf("Findings of %d audits of %s", len(doc.Audits), doc.Name),
 		Columns: texts("audit", "model", "check", "category", "severity", "set", "message", "location", "worst_sample", "worst_element", "remedies"),
-		Rows:    iter.Seq[[]any](slices.Values(rows)),
+		Rows:    slices.Values(rows),
 	}, nil
 }
 
@@ -324,7 +324,7 @@ func (s *Server) getExport(w http.ResponseWriter, r *request) error {
 	if q.Sample, err = r.query.index("i", max(doc.Samples, 1), 0); err != nil {
 		return err
 	}
-	models := len(doc.RunCard.Models)
+	models := len(doc.Models)
 	if q.A, err = r.query.index("a", models, 0); err != nil {
 		return err
 	}

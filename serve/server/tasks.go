@@ -77,8 +77,8 @@ func idOf(kind, key string) string {
 	return kind + "-" + hex.EncodeToString(sum[:8])
 }
 
-// find is a task as it is now.
-func (t *tasks) find(id string) (api.Task, *container, error, bool) { //nolint:revive // the error is the task's
+// find is a task as it is now, with its result or the error that it ended with.
+func (t *tasks) find(id string) (api.Task, *container, error, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := t.known[id]
