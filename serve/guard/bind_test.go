@@ -280,7 +280,7 @@ func TestTLS(t *testing.T) {
 		}
 		tr.CloseIdleConnections()
 	}
-	if _, err := tls.Dial("tcp", s.Addr().String(), &tls.Config{RootCAs: pool, ServerName: "localhost", MaxVersion: tls.VersionTLS11}); err == nil {
+	if _, err := tls.Dial("tcp", s.Addr().String(), &tls.Config{RootCAs: pool, ServerName: "localhost", MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}); err == nil {
 		t.Error("an old protocol is spoken")
 	}
 	for start := time.Now(); !strings.Contains(log.String(), "TLS handshake error"); time.Sleep(5 * time.Millisecond) {

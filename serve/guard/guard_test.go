@@ -498,6 +498,10 @@ func TestRedirects(t *testing.T) {
 	mux.HandleFunc("GET /away", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://paper.example/", http.StatusSeeOther)
 	})
+	mux.HandleFunc("GET /network", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "//paper.example/")
+		w.WriteHeader(http.StatusSeeOther)
+	})
 	for base, want := range map[string]string{"": "", "/proxy/8888/": "/proxy/8888", "/a b/": "/a%20b"} {
 		s := listen(t, Options{BasePath: base})
 		serve(t, s, mux)
@@ -510,6 +514,9 @@ func TestRedirects(t *testing.T) {
 			}
 			if got := ask(t, s, "GET", prefix+"/away", here).Header.Get("Location"); got != "https://paper.example/" {
 				t.Errorf("base path %q: away goes to %q", base, got)
+			}
+			if got := ask(t, s, "GET", prefix+"/network", here).Header.Get("Location"); got != "//paper.example/" {
+				t.Errorf("base path %q: network goes to %q", base, got)
 			}
 		}
 	}
@@ -546,6 +553,9 @@ func TestPanic(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = io.WriteString(w, "half")
 			_ = http.NewResponseController(w).Flush()
+		case "/piece":
+			_, _ = io.WriteString(w, "half")
+			_ = http.NewResponseController(w).Flush()
 		case "/abort":
 			panic(http.ErrAbortHandler)
 		}
@@ -560,13 +570,13 @@ func TestPanic(t *testing.T) {
 	if text := log.String(); !strings.Contains(text, "broken by") || !strings.Contains(text, "path=/whole") || !strings.Contains(text, "guard_test.go") || strings.Contains(text, secret) || !strings.Contains(text, "[token]") {
 		t.Errorf("log: %s", text)
 	}
-	for _, path := range []string{"/half", "/abort"} {
+	for _, path := range []string{"/half", "/piece", "/abort"} {
 		if a, err := raw(t, s, "GET", "GET "+path+" HTTP/1.1\r\nHost: localhost:"+strconv.Itoa(s.Port())+"\r\n"+auth+"\r\n\r\n"); err == nil {
 			t.Errorf("%s: %d %q looks whole", path, a.StatusCode, a.body)
 		}
 	}
-	if n := strings.Count(log.String(), "level=ERROR"); n != 2 {
-		t.Errorf("%d errors in the log, want 2: %s", n, log.String())
+	if n := strings.Count(log.String(), "level=ERROR"); n != 3 {
+		t.Errorf("%d errors in the log, want 3: %s", n, log.String())
 	}
 }
 

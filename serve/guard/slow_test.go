@@ -250,8 +250,10 @@ func TestBusy(t *testing.T) {
 			<-ctx.Done()
 		}
 	}))
+	patience, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
 	get := func(path string) (*http.Response, error) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.bare()+path, nil)
+		req, err := http.NewRequestWithContext(patience, http.MethodGet, s.bare()+path, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -266,7 +268,9 @@ func TestBusy(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			_, _ = io.Copy(io.Discard, res.Body)
+			if _, err := io.Copy(io.Discard, res.Body); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
 			_ = res.Body.Close()
 		})
 		<-entered
@@ -384,10 +388,16 @@ func TestShutdown(t *testing.T) {
 			if took := time.Since(start); c.think == 0 && took < l.Shutdown {
 				t.Errorf("waited %v only", took)
 			}
-			if first := <-gone; first != "events" {
-				t.Errorf("%s ended before the stream", first)
+			for _, want := range []string{"events", "work"} {
+				select {
+				case got := <-gone:
+					if got != want {
+						t.Errorf("%s ended, want %s", got, want)
+					}
+				case <-time.After(5 * time.Second):
+					t.Fatalf("%s does not end", want)
+				}
 			}
-			<-gone
 			if b, err := io.ReadAll(events); err != nil || !strings.Contains(string(b), "text/event-stream") || !strings.Contains(string(b), "data: bye") || !strings.Contains(string(b), "X-Accel-Buffering: no") {
 				t.Errorf("stream: %v %s", err, b)
 			}
