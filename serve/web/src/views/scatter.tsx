@@ -513,7 +513,7 @@ function Preview({ s, i }: { s: State; i: number }) {
   return (
     <>
       <div class="tip-pictures">
-        {url && <img src={url} width={side} height={side} alt="" loading="lazy" onError={(e) => { e.currentTarget.hidden = true; }} />}
+        {url && <img key={i} src={url} width={side} height={side} alt="" loading="lazy" onError={(e) => { e.currentTarget.hidden = true; }} />}
         {o && (
           <svg class="spark" width={side} height={side} viewBox={`0 0 ${side} ${side}`} aria-hidden="true">
             {o.layout === 'polar' ? <circle class="spark-frame" cx={side / 2} cy={side / 2} r={side / 2 - 1} /> : <rect class="spark-frame" x="0.5" y="0.5" width={side - 1} height={side - 1} />}
@@ -522,7 +522,7 @@ function Preview({ s, i }: { s: State; i: number }) {
         )}
       </div>
       <p><b>{s.ids.value[i] ?? `#${i}`}</b>{c >= 0 && <> class {s.classNames.value[c] ?? c}</>}{s.samples.state.value.value?.errors?.[i] && <> could not be evaluated</>}</p>
-      <p>{([0, 1] as const).map((k) => { const m = s.stats[k].state.value.value; return m && <span key={k} class={`m${k}`}>{two ? 'AB'[k] + ' ' : ''}mean {num(m.mean[i])} </span>; })}</p>
+      <p>mean{([0, 1] as const).map((k) => { const m = s.stats[k].state.value.value; return m && <span key={k} class={`ink m${k}`}> {two ? 'AB'[k] + ' ' : ''}{num(m.mean[i])}</span>; })}</p>
     </>
   );
 }
