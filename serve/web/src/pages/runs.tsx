@@ -21,7 +21,7 @@ export function Runs({ s }: { s: State }) {
   if (!list) return <div class="runs-page">{error && !busy ? <Trouble text={error} retry={() => void s.list()} /> : <Skeleton label="Looking for runs" />}</div>;
   const chosen = pair.value.map((id) => list.runs.find((r) => r.id === id)).filter((r) => r !== undefined);
   const toggle = (id: string) => {
-    const now = chosen.map((r) => r.id);
+    const now = pair.peek().filter((x) => list.runs.some((r) => r.id === x));
     pair.value = now.includes(id) ? now.filter((x) => x !== id) : [...now.slice(-1), id];
   };
   const comparable = list.runs.length > 1;

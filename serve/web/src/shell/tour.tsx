@@ -95,10 +95,11 @@ export function Tour({ s }: { s: State }) {
       b.style.top = `${Math.min(Math.max(8, y), Math.max(8, H - h - 8))}px`;
     };
     put();
-    box.current.querySelector<HTMLElement>('[data-next]')?.focus({ preventScroll: true });
+    // A little later: a dialog that was closed to start the tour gives the focus back first.
+    const focus = setTimeout(() => box.current?.querySelector<HTMLElement>('[data-next]')?.focus({ preventScroll: true }), 60);
     addEventListener('resize', put);
     addEventListener('scroll', put, true);
-    return () => { el.classList.remove('tour-here'); removeEventListener('resize', put); removeEventListener('scroll', put, true); };
+    return () => { clearTimeout(focus); el.classList.remove('tour-here'); removeEventListener('resize', put); removeEventListener('scroll', put, true); };
   }, [k]);
   if (!step || !ready) return null;
   const shown = steps.map((_, j) => j).filter((j) => document.querySelector(steps[j].at)), place = shown.indexOf(k), last = next(k, 1) < 0;
