@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,6 +67,15 @@ func build() (bin, dir string, err error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if common.server != nil {
+		if err := common.stop(); err != nil && code == 0 {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	if browser.cancel != nil {
+		browser.cancel()
+	}
 	if nero.dir != "" {
 		os.RemoveAll(nero.dir) //nolint:errcheck // remains in the folder for temporary files
 	}
@@ -73,49 +84,106 @@ func TestMain(m *testing.M) {
 
 var printed = regexp.MustCompile(`https?://\S+`)
 
-// serve starts nero serve and returns the address that it prints.
-func serve(t *testing.T, bin string, args ...string) string {
-	t.Helper()
-	c := exec.CommandContext(t.Context(), bin, append([]string{"serve", "--no-open", "--port", "0"}, args...)...)
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	c.WaitDelay = 10 * time.Second
+// server is a nero serve that runs.
+type server struct {
+	url  string
+	cmd  *exec.Cmd
+	errs *strings.Builder
+}
+
+// start starts nero serve and waits for the address that it prints.
+func start(bin string, args ...string) (*server, error) {
+	c := exec.Command(bin, append([]string{"serve", "--no-open"}, args...)...)
+	s := &server{cmd: c, errs: &strings.Builder{}}
 	out, err := c.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	var errs strings.Builder
-	c.Stderr = &errs
+	c.Stderr = s.errs
 	if err := c.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	found := make(chan string, 1)
 	go func() {
-		s := bufio.NewScanner(out)
-		for s.Scan() {
-			if u := printed.FindString(s.Text()); u != "" {
+		defer close(found)
+		for r := bufio.NewScanner(out); r.Scan(); {
+			if u := printed.FindString(r.Text()); u != "" {
 				select {
 				case found <- u:
 				default:
 				}
 			}
 		}
-		close(found)
 	}()
+	select {
+	case s.url = <-found:
+	case <-time.After(60 * time.Second):
+	}
+	if s.url == "" {
+		_ = s.cmd.Process.Kill() // it may have ended by itself
+		_ = s.cmd.Wait()
+		return nil, fmt.Errorf("nero serve %s printed no address\n%s", strings.Join(args, " "), s.errs)
+	}
+	return s, nil
+}
+
+// stop interrupts the server, as Ctrl-C does, and waits for its end.
+func (s *server) stop() error {
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		return err
+	}
+	late := time.AfterFunc(15*time.Second, func() { _ = s.cmd.Process.Kill() })
+	defer late.Stop()
+	if err := s.cmd.Wait(); err != nil {
+		return fmt.Errorf("nero serve: %w\n%s", err, s.errs)
+	}
+	return nil
+}
+
+// serve starts a nero serve of the test's own, on any free port, and returns its address.
+func serve(t *testing.T, args ...string) string {
+	t.Helper()
+	chromium(t)
+	bin, _ := program(t)
+	s, err := start(bin, append([]string{"--port", "0"}, args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if err := c.Wait(); err != nil && t.Context().Err() == nil {
-			t.Errorf("nero serve: %v\n%s", err, errs.String())
+		if err := s.stop(); err != nil {
+			t.Error(err)
 		}
 	})
-	select {
-	case u := <-found:
-		if u == "" {
-			t.Fatalf("nero serve printed no address\n%s", errs.String())
-		}
-		return u
-	case <-time.After(30 * time.Second):
-		t.Fatalf("nero serve printed no address in 30 s\n%s", errs.String())
+	return s.url
+}
+
+var common struct {
+	once sync.Once
+	err  error
+	*server
+}
+
+// shared is the address of the server that all tests share which change nothing: the run of the digits and its audit.
+func shared(t *testing.T) string {
+	t.Helper()
+	chromium(t)
+	bin, dir := program(t)
+	common.once.Do(func() { common.server, common.err = start(bin, "--port", "0", dir) })
+	if common.err != nil {
+		t.Fatal(common.err)
 	}
-	return ""
+	return common.url
+}
+
+// own is a copy of the run for a test that changes its slices, named as the test says.
+func own(t *testing.T, name string) string {
+	t.Helper()
+	_, dir := program(t)
+	to := filepath.Join(t.TempDir(), name)
+	if err := os.CopyFS(to, os.DirFS(filepath.Join(dir, "run"))); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 // chromium finds the browser, or skips the test.
@@ -134,57 +202,94 @@ func chromium(t *testing.T) string {
 }
 
 var browser struct {
-	once sync.Once
-	ctx  context.Context
-	err  error
+	once   sync.Once
+	ctx    context.Context
+	cancel context.CancelFunc
+	err    error
+}
+
+// launch starts a Chromium. Flags are without their dashes.
+func launch(bin string, flags ...string) (context.Context, context.CancelFunc, error) {
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(bin), chromedp.NoSandbox, chromedp.DisableGPU)
+	for _, f := range append(flags, "disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "no-first-run", "mute-audio") {
+		opts = append(opts, chromedp.Flag(f, true))
+	}
+	ctx, end := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, cancel := chromedp.NewContext(ctx)
+	stop := func() { cancel(); end() }
+	if err := chromedp.Do(ctx); err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("Chromium does not start: %w", err)
+	}
+	return ctx, stop, nil
 }
 
 // page is a tab whose errors fail the test.
 type page struct {
-	t    *testing.T
-	ctx  context.Context
-	host string // requests to any other fail the test
+	t      *testing.T
+	ctx    context.Context
+	screen screen
+	hosts  []string // requests to any other fail the test
 
 	mu        sync.Mutex
-	requests  []string         // URLs
+	over      bool             // the test is done with it
+	requests  []string         // methods and URLs
 	permitted []*regexp.Regexp // complaints that belong to the test
+	frames    []runtime.ExecutionContextDescription
 }
 
-// size of a window and how it looks.
+// screen is the size of a window and how it looks.
 type screen struct {
 	width, height int64
 	scheme        string // light, dark
 	touch         bool
-	reduced       bool // motion
-	forced        bool // colours
+	reduced       bool   // motion
+	forced        bool   // colours
+	person        bool   // the page is not told that a program drives it
+	script        string // that runs before the page's own
+	hosts         []string
 }
 
 var desktop = screen{width: 1440, height: 900, scheme: "light"}
 
-// open opens an address in a tab of its own and fails the test on every exception, console error, policy report and foreign request.
+// open opens an address in a browser window of its own, with a storage of its own, and fails the test on every exception, console error,
+// policy report and request to another host.
 func open(t *testing.T, address string, s screen) *page {
 	t.Helper()
 	bin := chromium(t)
-	browser.once.Do(func() {
-		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(bin), chromedp.NoSandbox, chromedp.DisableGPU,
-			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-			chromedp.Flag("disable-sync", true), chromedp.Flag("no-first-run", true))
-		ctx, _ := chromedp.NewExecAllocator(context.Background(), opts...) //nolint:govet // ends with the process
-		browser.ctx, _ = chromedp.NewContext(ctx)                          //nolint:govet // as above
-		browser.err = chromedp.Do(browser.ctx)
-	})
+	browser.once.Do(func() { browser.ctx, browser.cancel, browser.err = launch(bin) })
 	if browser.err != nil {
-		t.Fatalf("Chromium does not start: %v", browser.err)
+		t.Fatal(browser.err)
 	}
-	ctx, cancel := chromedp.NewContext(browser.ctx)
-	t.Cleanup(cancel)
-	ctx, stop := context.WithTimeout(ctx, 90*time.Second)
-	t.Cleanup(stop)
+	return openIn(t, browser.ctx, address, s, chromedp.WithNewBrowserContext())
+}
+
+// again opens an address in a second tab of the same window: what the page stored is there.
+func (p *page) again(address string) *page {
+	p.t.Helper()
+	return openIn(p.t, p.ctx, address, p.screen)
+}
+
+func openIn(t *testing.T, parent context.Context, address string, s screen, opts ...chromedp.ContextOption) *page {
+	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &page{t: t, ctx: ctx, host: u.Host}
+	p := &page{t: t, screen: s, hosts: append([]string{u.Host}, s.hosts...)}
+	tab, cancel := chromedp.NewContext(parent, opts...)
+	ctx, stop := context.WithTimeout(tab, 120*time.Second)
+	p.ctx = ctx
+	t.Cleanup(func() {
+		if t.Failed() {
+			p.keep("failed-" + strings.ReplaceAll(t.Name(), "/", "-"))
+		}
+		p.mu.Lock()
+		p.over = true
+		p.mu.Unlock()
+		stop()
+		cancel()
+	})
 	if err := chromedp.Listen(ctx, p.watch); err != nil {
 		t.Fatal(err)
 	}
@@ -195,13 +300,18 @@ func open(t *testing.T, address string, s screen) *page {
 	if s.forced {
 		features = append(features, &emulation.MediaFeature{Name: "forced-colors", Value: "active"})
 	}
+	script := onEveryPage + s.script
+	if s.person {
+		script += `Object.defineProperty(Navigator.prototype, 'webdriver', {get: () => false});`
+	}
 	p.do(
 		call(cdplog.Enable, cdp.Empty{}),
 		call(network.Enable, network.EnableParams{}),
 		call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.touch}),
 		call(emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: s.touch}),
 		call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}),
-		call(cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: onEveryPage}),
+		call(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}), // tabs share the keyboard
+		call(cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}),
 		chromedp.Navigate(address),
 	)
 	return p
@@ -220,6 +330,11 @@ func call[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void
 
 // watch fails the test on what a page must not do.
 func (p *page) watch(ev any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
 	switch e := ev.(type) {
 	case *runtime.EventExceptionThrown:
 		text := e.ExceptionDetails.Text
@@ -235,28 +350,26 @@ func (p *page) watch(ev any) {
 			}
 			p.complain("console.error: " + strings.Join(words, " "))
 		}
+	case *runtime.EventExecutionContextCreated:
+		p.frames = append(p.frames, *e.Context)
 	case *cdplog.EventEntryAdded:
 		if e.Entry.Level == cdplog.EntryLevelError {
 			p.complain(fmt.Sprintf("browser: %s %s", e.Entry.Text, e.Entry.URL))
 		}
 	case *network.EventRequestWillBeSent:
-		u, err := url.Parse(e.Request.URL)
-		if err != nil || u.Scheme != "data" && u.Scheme != "blob" && u.Scheme != "file" && u.Host != p.host {
-			p.t.Errorf("the page asks another host: %s", e.Request.URL)
-		}
-		if err == nil && u.Scheme == "file" && p.host != "" {
-			p.t.Errorf("a page from the server opens a file: %s", e.Request.URL)
-		}
-		p.mu.Lock()
 		p.requests = append(p.requests, e.Request.Method+" "+e.Request.URL)
-		p.mu.Unlock()
+		u, err := url.Parse(e.Request.URL)
+		if err != nil || u.Scheme != "data" && u.Scheme != "blob" && !slices.Contains(p.hosts, u.Host) {
+			p.complain("the page asks another host: " + e.Request.URL)
+		}
+		if err == nil && u.Scheme == "file" && p.hosts[0] != "" {
+			p.complain("a page from the server opens a file: " + e.Request.URL)
+		}
 	}
 }
 
-// complain fails the test unless the message was announced by [page.permit].
+// complain fails the test unless the message was announced by [page.permit]. The lock is held.
 func (p *page) complain(text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, r := range p.permitted {
 		if r.MatchString(text) {
 			return
@@ -418,12 +531,16 @@ func pressed(m *input.DispatchMouseEventParams) {
 }
 
 // quote writes a text as JavaScript does.
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // texts can be written
+func quote(s string) string { return string(encode(s)) }
+
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // as JSON.stringify does
+	if err := e.Encode(v); err != nil {
+		panic(err) // what tests expect can be written
 	}
-	return string(b)
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // keep stores a picture of the whole page for eyes, where NERO_SCREENSHOTS says.
@@ -434,14 +551,14 @@ func (p *page) keep(name string) {
 		return
 	}
 	b, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), b, 0o644)
+	}
 	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), b, 0o644); err != nil {
-		p.t.Fatal(err)
+		p.t.Errorf("no screenshot: %v", err)
 	}
 }
 

@@ -1,24 +1,16 @@
 package e2e
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
 	"testing"
-	"time"
-
-	"github.com/chromedp/chromedp/kb"
 )
 
 // views are the cards of the page of a run.
 var views = []string{"#aggregate", "#samples", "#individual", "#input", "#detail", "#table", "#slices"}
 
-// looked opens the page of the run and waits until all of it is drawn.
+// looked opens the page of the digits' run and waits until all of it is drawn.
 func looked(t *testing.T, query string, s screen) *page {
 	t.Helper()
-	chromium(t)
-	bin, dir := program(t)
-	p := open(t, serve(t, bin, dir)+"?tour=0#/run/run?v=1"+query, s)
+	p := open(t, at(shared(t), "/run/run?v=1"+query), s)
 	p.ready()
 	return p
 }
@@ -29,12 +21,21 @@ func (p *page) ready() {
 	for _, v := range views {
 		p.visible(v)
 	}
-	p.until(`document.querySelectorAll('#aggregate path.line, #aggregate .line').length > 0 && document.querySelector('#individual [role=slider]') !== null`)
+	p.until(`document.querySelector('#aggregate .plot .line, #aggregate .plot canvas, #aggregate .plot .bar, #aggregate .plot path') !== null`)
+	p.until(`document.querySelector('#individual [role=slider], #individual [role=application]') !== null`)
 	p.until(`document.querySelector('#table [role=row][id]') !== null`)
+	p.until(`document.querySelector('#samples .plane-pick') !== null`)
+}
+
+// live waits until the models answer where the needle is.
+func (p *page) live() {
+	p.t.Helper()
+	p.until(`document.querySelector('#individual .status .tag.live') !== null`)
 }
 
 // TestViews looks at every view in light and dark, from 360 px to 4K, and asks axe-core about it.
 func TestViews(t *testing.T) {
+	t.Parallel()
 	for name, s := range map[string]screen{
 		"light":  desktop,
 		"dark":   {width: 1440, height: 900, scheme: "dark"},
@@ -45,80 +46,77 @@ func TestViews(t *testing.T) {
 		"forced": {width: 1440, height: 900, scheme: "dark", forced: true, reduced: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := looked(t, "&i=6&g=90", s)
+			p.live()
 			p.keep("run-" + name)
 			if name != "forced" { // axe-core does not know the colours that the system forces
 				p.axe("run, " + name)
 			}
-			if over := eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); over > 1 {
-				t.Errorf("the page is %v px wider than the window", over)
+			p.narrow()
+			for _, v := range views {
+				b := p.box(v)
+				if b.X < -1 || b.X+b.Width > float64(s.width)+1 || b.Width < 200 {
+					t.Errorf("%s lies at %+v in a window of %d px", v, b, s.width)
+				}
 			}
 		})
 	}
 }
 
-// TestDrag drags the needle while models answer slowly enough that positions pile up: at most one question is under way, and the
-// last answer is for the last position.
-func TestDrag(t *testing.T) {
-	p := looked(t, "&i=6&g=0", desktop)
-	p.until(`__nero.counts().lastAnswer !== null`)
-	points := [][2]float64{}
-	for k := range 60 {
-		points = append(points, [2]float64{0.5 + 0.3*float64(k%7)/7, 0.2 + 0.3*float64(k%11)/11})
-	}
-	p.drag("#individual svg.polar, #individual .plot svg", points...)
-	p.until(`!__nero.counts().pending`)
-	type counts struct {
-		Moves       int       `json:"moves"`
-		Sent        int       `json:"sent"`
-		InFlightMax int       `json:"inFlightMax"`
-		LastAnswer  []float64 `json:"lastAnswer"`
-		Here        []float64 `json:"here"`
-	}
-	c := eval[counts](p, `(c => ({moves: c.moves, sent: c.sent, inFlightMax: c.inFlightMax, lastAnswer: [...(c.lastAnswer?.g ?? c.lastAnswer ?? [])], here: [...__nero.state.g.value]}))(__nero.counts())`)
-	t.Logf("%+v", c)
-	if c.InFlightMax > 1 {
-		t.Errorf("%d questions were under way at once, want at most 1", c.InFlightMax)
-	}
-	if fmt.Sprint(c.LastAnswer) != fmt.Sprint(c.Here) {
-		t.Errorf("the last answer is for %v, the needle stands at %v", c.LastAnswer, c.Here)
-	}
-	if c.Moves < len(points)/2 || c.Sent > c.Moves {
-		t.Errorf("%d moves and %d questions for %d positions of the mouse", c.Moves, c.Sent, len(points))
+// narrow fails the test if the page is wider than the window.
+func (p *page) narrow() {
+	p.t.Helper()
+	if over := eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); over > 1 {
+		wide := eval[[]string](p, `[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.rows-scroll, .scroll, .slices-list')).slice(0, 5).map(e => e.outerHTML.slice(0, 120))`)
+		p.t.Errorf("the page is %v px wider than the window: %q", over, wide)
 	}
 }
 
-// TestNeedleKeys moves the needle by every key that the help names, and finds each position in the address and in words.
-func TestNeedleKeys(t *testing.T) {
-	p := looked(t, "&i=6&g=0", desktop)
-	needle := "#individual [role=slider]"
-	p.focus(needle)
-	for _, step := range []struct {
-		name string
-		do   func()
-		want float64
-	}{
-		{"right", func() { p.keys(kb.ArrowRight) }, 1},
-		{"up", func() { p.keys(kb.ArrowUp) }, 2},
-		{"left", func() { p.keys(kb.ArrowLeft) }, 1},
-		{"Shift and right", func() { p.shift(kb.ArrowRight) }, 11},
-		{"page up", func() { p.keys(kb.PageUp) }, 26},
-		{"page down", func() { p.keys(kb.PageDown) }, 11},
-		{"down", func() { p.keys(kb.ArrowDown) }, 10},
-		{"end", func() { p.keys(kb.End) }, 180},
-		{"home", func() { p.keys(kb.Home) }, 0},
-		{"left of 0", func() { p.keys(kb.ArrowLeft) }, 359},
-	} {
-		step.do()
-		want := strconv.FormatFloat(step.want, 'f', -1, 64)
-		p.until(fmt.Sprintf(`__nero.state.g.value[0] === %s`, want))
-		if text := p.attr(needle, "aria-valuetext"); !strings.Contains(text, want) {
-			t.Errorf("%s: the needle says %q, want %s degrees in it", step.name, text, want)
+// TestTab walks through the page of a run with the Tab key: everything that can be worked is reached, in the order of the page, with
+// a mark that can be seen, and the keyboard is never caught.
+func TestTab(t *testing.T) {
+	t.Parallel()
+	p := looked(t, "&i=6&g=90", desktop)
+	p.live()
+	type stop struct {
+		Key, Text   string
+		Seen        bool
+		Width, Top  float64
+		SliderOrApp bool
+	}
+	const here = `(e => {
+		const r = e.getBoundingClientRect(), c = getComputedStyle(e), knob = e.querySelector?.('.knob'), k = knob && getComputedStyle(knob);
+		return {Key: (window.visited.add(e), e === document.body ? '' : e.tagName + '#' + e.id + '.' + (e.getAttribute('class') ?? '')), Text: (e.getAttribute('aria-label') ?? e.textContent).slice(0, 40),
+			Seen: (c.outlineStyle !== 'none' && parseFloat(c.outlineWidth) > 0) || c.boxShadow !== 'none' || !!k && (k.outlineStyle !== 'none' || parseFloat(k.strokeWidth) > 1.5),
+			Width: r.width, Top: r.top}
+	})(document.activeElement)`
+	eval[bool](p, `(window.visited = new Set(), document.activeElement?.blur(), true)`)
+	n := 0
+	for ; n < 400; n++ {
+		p.keys("\t")
+		s := eval[stop](p, here)
+		if s.Key == "" {
+			break // round the page
+		}
+		if !s.Seen {
+			t.Errorf("%s %q has the focus and does not show it", s.Key, s.Text)
 		}
 	}
-	p.until(`location.hash.includes('g=359')`)
-	time.Sleep(400 * time.Millisecond) // the address settles
-	if g := p.hash().Get("g"); g != "359" {
-		t.Errorf("the address says g=%q, want 359", g)
+	if n >= 400 {
+		t.Fatal("the keyboard is caught somewhere")
+	}
+	missed := eval[[]string](p, `[...document.querySelectorAll('a[href], button:not(:disabled), select, input:not(:disabled), summary, [tabindex="0"]')]
+		.filter(e => e.getClientRects().length > 0 && getComputedStyle(e).visibility !== 'hidden' && e.tabIndex >= 0 && !window.visited.has(e) && !e.closest('details:not([open]) > :not(summary)')).map(e => e.outerHTML.slice(0, 160))`)
+	for _, m := range missed {
+		t.Errorf("the Tab key does not reach %s", m)
+	}
+	t.Logf("%d stops", n)
+	if n < 40 {
+		t.Errorf("%d stops, want more", n)
+	}
+	// Small targets are hard to hit: 24 px, but for links within text.
+	for _, s := range eval[[]string](p, `[...window.visited].filter(e => e.matches('button, select, input, summary') && !e.matches('.link, .skip')).map(e => [e, (e.matches('input[type=checkbox], input[type=radio]') && e.closest('label') || e).getBoundingClientRect()]).filter(([e, r]) => r.width < 23.5 || r.height < 23.5).map(([e, r]) => r.width.toFixed(0) + ' x ' + r.height.toFixed(0) + ' ' + e.outerHTML.slice(0, 120))`) {
+		t.Errorf("a target is smaller than 24 px: %s", s)
 	}
 }
