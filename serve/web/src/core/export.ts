@@ -209,7 +209,7 @@ export interface Figure {
   height: number;
 }
 
-/** Properties that decide how a shape of SVG looks; all of them are inherited or have their start value elsewhere. */
+/** Properties that decide how a shape of SVG looks. */
 const looks = [
   'fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linejoin', 'stroke-linecap', 'fill-opacity', 'stroke-opacity', 'opacity', 'fill-rule',
   'font-size', 'font-weight', 'font-style', 'text-anchor', 'dominant-baseline', 'text-decoration-line', 'paint-order', 'visibility', 'vector-effect',
@@ -269,8 +269,8 @@ export function wrap(s: string, width: number): string[] {
 export function frame(inner: string, w: number, h: number, t: FigureText): Figure {
   const pad = 12, dark = t.background === 'dark', ink = dark ? '#eceef0' : '#1d1f21', soft = dark ? '#aeb2b6' : '#56595c';
   const width = Math.max(320, Math.ceil(w) + 2 * pad);
-  const head = wrap(t.title, Math.max(20, Math.floor((width - 2 * pad) / 7.6)));
-  const foot = t.caption.flatMap((c) => wrap(c, Math.max(30, Math.floor((width - 2 * pad) / 5.6))));
+  const head = wrap(t.title, Math.max(20, Math.floor((width - 2 * pad) / 8.4)));
+  const foot = t.caption.flatMap((c) => wrap(c, Math.max(30, Math.floor((width - 2 * pad) / 6.4))));
   const top = pad + head.length * 18 + 4, height = top + Math.ceil(h) + (foot.length ? 8 + foot.length * 14 : 0) + pad;
   const text = (s: string, x: number, y: number, size: number, weight: number, fill: string) =>
     `<text x="${x}" y="${y}" font-family="sans-serif" font-size="${size}" font-weight="${weight}" fill="${fill}">${xml(s)}</text>`;
@@ -297,21 +297,37 @@ export function figure(root: Element, t: FigureText): Figure {
   if (t.background !== 'none') html.setAttribute('data-theme', t.background === 'dark' ? 'dark' : 'light');
   try {
     const r = root.getBoundingClientRect();
-    return frame(draw(root, r.left, r.top), r.width, r.height, t);
+    const used: Extent = { w: 0, h: 0 }, inner = draw(root, r.left, r.top, used);
+    return frame(inner, Math.min(used.w, r.width + 40) || r.width, Math.min(used.h, r.height + 40) || r.height, t);
   } finally {
     if (theme === null) html.removeAttribute('data-theme');
     else html.setAttribute('data-theme', theme);
   }
 }
 
-const controls = 'button,select,input,textarea,dialog,[data-noexport],[hidden],[aria-live],[role=tooltip],.visually-hidden,.sr-only';
+const controls = 'button,select,input,textarea,dialog,[data-noexport],[hidden],[aria-live],[role=status],[role=tooltip],.hidden';
 
-/** draw is what an element and what is in it show, as elements of SVG relative to (left, top). */
-function draw(e: Element, left: number, top: number): string {
-  if (e.matches(controls) && !e.matches('[data-export]')) return '';
+/** How far to the right and down something was drawn. */
+interface Extent {
+  w: number;
+  h: number;
+}
+
+/** A canvas that can draw itself with more pixels, for pictures that are larger than the screen shows. */
+export interface Redrawn extends HTMLCanvasElement {
+  redraw?: (scale: number) => HTMLCanvasElement;
+}
+
+/** draw is what an element and what is in it show, as elements of SVG relative to (left, top). Buttons that are links in a text are text. */
+function draw(e: Element, left: number, top: number, used: Extent): string {
+  if (e.matches(controls) && !e.matches('[data-export],.link')) return '';
   const style = getComputedStyle(e), r = e.getBoundingClientRect();
   if (style.display === 'none' || style.visibility === 'hidden' || Number(style.opacity) === 0) return '';
   const x = r.left - left, y = r.top - top;
+  if (e instanceof HTMLCanvasElement || e instanceof HTMLImageElement || e instanceof SVGSVGElement || e.hasAttribute('data-swatch')) {
+    used.w = Math.max(used.w, x + r.width);
+    used.h = Math.max(used.h, y + r.height);
+  }
   if (e instanceof HTMLCanvasElement) return picture(e, x, y, r.width, r.height, style.imageRendering);
   if (e instanceof HTMLImageElement) return image(e, x, y, r.width, r.height, style.imageRendering);
   if (e instanceof SVGSVGElement) return nested(e, x, y, r.width, r.height);
@@ -321,20 +337,22 @@ function draw(e: Element, left: number, top: number): string {
     out += `<rect x="${n2(x)}" y="${n2(y)}" width="${n2(r.width)}" height="${n2(r.height)}" fill="${p.color}"${p.opacity < 1 ? ` fill-opacity="${p.opacity}"` : ''}/>`;
   }
   for (const c of e.childNodes) {
-    if (c instanceof Element) out += draw(c, left, top);
-    else if (c.nodeType === Node.TEXT_NODE && c.textContent?.trim()) out += words(c, style, left, top);
+    if (c instanceof Element) out += draw(c, left, top, used);
+    else if (c.nodeType === Node.TEXT_NODE && c.textContent?.trim()) out += words(c, style, left, top, used);
   }
   return out;
 }
 
 /** words is a text of HTML, line by line as the page broke it. */
-function words(node: Node, style: CSSStyleDeclaration, left: number, top: number): string {
+function words(node: Node, style: CSSStyleDeclaration, left: number, top: number, used: Extent): string {
   const range = document.createRange(), s = node.textContent ?? '', lines: { y: number; x: number; h: number; s: string }[] = [];
   for (let k = 0; k < s.length; k++) {
     range.setStart(node, k);
     range.setEnd(node, k + 1);
     const r = range.getClientRects()[0];
     if (!r || (!r.width && !s[k].trim())) continue;
+    used.w = Math.max(used.w, r.right - left);
+    used.h = Math.max(used.h, r.bottom - top);
     const l = lines[lines.length - 1];
     if (l && Math.abs(l.y - r.top) < 2) l.s += s[k];
     else lines.push({ y: r.top, x: r.left, h: r.height, s: s[k] });
@@ -349,7 +367,8 @@ const n2 = (v: number): string => String(Math.round(v * 100) / 100);
 /** picture is a canvas as a PNG inside the SVG. */
 function picture(c: HTMLCanvasElement, x: number, y: number, w: number, h: number, rendering: string): string {
   if (!c.width || !c.height || !w || !h) return '';
-  return embedded(c.toDataURL('image/png'), x, y, w, h, rendering);
+  const larger = (c as Redrawn).redraw?.(2) ?? c;
+  return embedded(larger.toDataURL('image/png'), x, y, w, h, rendering);
 }
 
 function embedded(url: string, x: number, y: number, w: number, h: number, rendering: string): string {
@@ -382,6 +401,9 @@ function nested(e: SVGSVGElement, x: number, y: number, w: number, h: number): s
 
 const kept = /^(x|y|x1|y1|x2|y2|cx|cy|r|rx|ry|d|points|width|height|viewBox|transform|preserveAspectRatio|offset|stop-color|stop-opacity|gradientUnits|gradientTransform|patternUnits|patternTransform|clipPathUnits|clip-path|mask|marker-(start|mid|end)|id|dx|dy|textLength|lengthAdjust|refX|refY|orient|markerWidth|markerHeight|markerUnits|pathLength|font-family|xmlns)$/;
 
+/** Properties that are not inherited. */
+const alone = new Set<string>(['opacity', 'dominant-baseline', 'vector-effect', 'text-decoration-line']);
+
 function inline(from: Element, to: Element, parent: CSSStyleDeclaration | null): void {
   const style = getComputedStyle(from);
   const href = to.getAttribute('href') ?? to.getAttribute('xlink:href');
@@ -389,8 +411,7 @@ function inline(from: Element, to: Element, parent: CSSStyleDeclaration | null):
   if (href && /^(#|data:)/.test(href)) to.setAttribute('href', href);
   for (const p of looks) {
     const v = style.getPropertyValue(p);
-    if (!v || (parent ? parent.getPropertyValue(p) === v && p !== 'opacity' && p !== 'vector-effect' && p !== 'dominant-baseline' : starts[p] === v)) continue;
-    if (p === 'opacity' && v === '1') continue;
+    if (!v || (parent && !alone.has(p) ? parent.getPropertyValue(p) === v : starts[p] === v)) continue;
     if (p === 'fill' || p === 'stroke') {
       const q = paint(v, resolve);
       to.setAttribute(p, q.color);

@@ -25,7 +25,7 @@ export function Taker({ name, plot, table, label = 'Save' }: { name: readonly (s
   const close = () => { if (box.current) box.current.open = false; };
   useEffect(() => {
     if (!open.value) return;
-    const outside = (e: Event) => { if (e.target instanceof Node && !box.current?.contains(e.target)) close(); };
+    const outside = (e: Event) => { if (e.target instanceof Element && !box.current?.contains(e.target) && !e.target.matches('.offscreen')) close(); };
     document.addEventListener('pointerdown', outside);
     document.addEventListener('focusin', outside);
     return () => { document.removeEventListener('pointerdown', outside); document.removeEventListener('focusin', outside); };

@@ -4,11 +4,13 @@ import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { classColor, colorize, css, luts, none, type LUT, type Mark } from '../core/color';
-import { saveFigure } from '../core/export';
+import type { Redrawn, Table } from '../core/export';
 import { radius, scatter as raster } from '../core/raster';
 import { toBits, type State } from '../core/state';
 import { tidy } from '../core/url';
 import { count as counted, left, num } from '../render/text';
+import { Taker } from '../shell/take';
+import { notes } from './columns';
 import * as fig from './figures';
 import { Card, Skeleton, Trouble } from './parts';
 import * as P from './plane';
@@ -92,22 +94,32 @@ export function Plane(p: PlaneProps) {
   // Another set of points is another picture; the reader's zoom stays with the old one.
   useEffect(() => { zoom.value = P.unzoomed; }, [p.xy]);
 
-  const paint = () => {
-    const c = canvas.current, { w, h, d } = size.peek(), q = now.current, g = gesture.current;
-    g.frame = 0;
-    if (!c || w < 4 || h < 4) return;
-    const t0 = performance.now(), W = Math.round(w * d), H = Math.round(h * d), ctx = c.getContext('2d');
-    if (!ctx) return;
+  /** Draws all points into a canvas, with d pixels to a CSS pixel. */
+  const drawInto = (c: HTMLCanvasElement, d: number): void => {
+    const { w, h } = size.peek(), q = now.current, W = Math.round(w * d), H = Math.round(h * d), ctx = c.getContext('2d');
+    if (!ctx || W < 4 || H < 4) return;
     if (c.width !== W || c.height !== H) { c.width = W; c.height = H; }
-    const image = ctx.createImageData(W, H), z = zoom.peek(), u = P.fit(boundsOf(q.xy), w, h, margin, z);
-    const faded = q.dark ? 0xff45403b : 0xffdedad6, r = Math.min(Math.round(6 * d), Math.round((radius(bounds.n, d) + 0.4) * Math.min(3, Math.max(1, Math.sqrt(z.k)))));
+    const image = ctx.createImageData(W, H), z = zoom.peek(), b = boundsOf(q.xy), u = P.fit(b, w, h, margin, z);
+    const faded = q.dark ? 0xff45403b : 0xffdedad6, r = Math.min(Math.round(6 * d), Math.round((radius(b.n, d) + 0.4) * Math.min(3, Math.max(1, Math.sqrt(z.k)))));
     raster(new Uint32Array(image.data.buffer), {
       width: W, height: H, xy: q.xy, at: { sx: u.sx * d, ox: u.ox * d, sy: u.sy * d, oy: u.oy * d }, colors: q.colors, mask: q.mask, dim: faded,
       radius: q.shape ? r + 1 : r, ...(q.shape ? { shapes, marks: q.shape } : {}),
     });
     ctx.putImageData(image, 0, 0);
+  };
+  const paint = () => {
+    const c: Redrawn | null = canvas.current, g = gesture.current;
+    g.frame = 0;
+    if (!c) return;
+    const t0 = performance.now();
+    drawInto(c, size.peek().d);
+    c.redraw = (scale) => {
+      const larger = document.createElement('canvas');
+      drawInto(larger, Math.max(scale, size.peek().d));
+      return larger;
+    };
     c.style.transform = '';
-    g.at = z;
+    g.at = zoom.peek();
     g.slow = performance.now() - t0;
     c.dataset['ms'] = g.slow.toFixed(1);
   };
@@ -371,7 +383,8 @@ export function Scatter({ s }: { s: State }) {
   };
   const two = r.model_list.length > 1 && s.b.value >= 0;
   return (
-    <Card id="samples" title="Samples by orbit shape" sub={fits ? `${counted(drawn)} of ${counted(n)} drawn` : `${counted(n)} sample${n === 1 ? '' : 's'}`}>
+    <Card id="samples" title="Samples by orbit shape" sub={fits ? `${counted(drawn)} of ${counted(n)} drawn` : `${counted(n)} sample${n === 1 ? '' : 's'}`}
+      tools={<Taker name={['samples', r.name, s.embedding.value.method]} plot={() => ({ root: body.current, text: { title: `Samples by orbit shape: ${short(method ?? { name: '', title: '' })} of ${s.metricDoc.value?.title ?? ''}`, caption: [`${counted(drawn)} of ${counted(n)} samples drawn, coloured by ${fig.title(s, by)}.`, ...notes(s)] } })} table={() => places(s, xy)} />}>
       <div class="bar" role="group" aria-label="Layout and colour">
         <select aria-label="Layout" title={method ? `${method.title}. ${method.doc}` : 'Layout'} value={s.embedding.value.method} onChange={(e) => (s.embedding.value = { ...s.embedding.value, method: e.currentTarget.value })}>
           {r.methods.map((m) => <option key={m.name} value={m.name} title={m.doc}>{short(m)}{m.slow ? ' (slow)' : ''}</option>)}
@@ -414,6 +427,16 @@ export function Scatter({ s }: { s: State }) {
       )}
     </Card>
   );
+}
+
+/** places is where the samples lie. */
+function places(s: State, xy: Float32Array | null): Table {
+  const ids = s.ids.value, mask = s.mask.value, rows: (string | number | boolean)[][] = [];
+  if (xy) for (let i = 0; i < ids.length; i++) rows.push([i, ids[i], xy[2 * i], xy[2 * i + 1], mask[i] === 1]);
+  return {
+    title: `Samples laid out by ${s.embedding.value.method}`, notes: notes(s), rows,
+    columns: [{ name: 'index', kind: 'integer' }, { name: 'sample', kind: 'text' }, { name: 'x', kind: 'float32' }, { name: 'y', kind: 'float32' }, { name: 'in_slice', kind: 'text' }],
+  };
 }
 
 /** short is a method in a menu: its title, or its initials where the title is long. */
@@ -584,9 +607,4 @@ function markPath(m: Mark, r: number): string {
     case 'diamond': return `M0 ${-r}L${r} 0L0 ${r}L${-r} 0Z`;
     case 'cross': return `M${-r} ${-r}L${r} ${r}M${r} ${-r}L${-r} ${r}`;
   }
-}
-
-/** Saves the scatter as it is shown. */
-export function saveScatter(root: Element, s: State, form: 'svg' | 'png', caption: readonly string[], background: 'white' | 'dark' | 'none'): Promise<void> {
-  return saveFigure(root, { title: `Samples by orbit shape: ${s.run.value?.name ?? ''}`, caption, background }, form, ['samples', s.run.value?.name ?? 'run', s.embedding.value.method]);
 }
