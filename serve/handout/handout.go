@@ -780,6 +780,12 @@ func (b *builder) home() string {
 	if b.chosen != nil {
 		q.Set("s", b.chosen.Name)
 	}
+	for _, k := range b.blocks { // a sample of which everything is there
+		if i, ok := strings.CutPrefix(k.entry.Name, "sample."); ok {
+			q.Set("i", i)
+			break
+		}
+	}
 	return "#/run/" + url.PathEscape(b.doc.ID) + "?" + strings.ReplaceAll(q.Encode(), "+", "%20")
 }
 

@@ -4,6 +4,7 @@ import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import './style.css';
 import { sync } from './core/history';
+import { inside } from './core/report';
 import { Client, ServerSource, type Source } from './core/source';
 import { State, type Color, type Theme } from './core/state';
 import { Banners } from './shell/banner';
@@ -97,4 +98,10 @@ export function start(source: Source, root: HTMLElement): State {
 }
 
 const root = document.getElementById('app');
-if (root) start(new ServerSource(location.href), root);
+const report = inside(document);
+if (root && report) {
+  if (!/^#\/\w+\/./.test(location.hash)) history.replaceState(null, '', report.home);
+  const s = start(report, root);
+  report.tell = (t) => s.notify('info', t);
+  if (report.notice) s.notify('info', report.notice);
+} else if (root) start(new ServerSource(location.href), root);

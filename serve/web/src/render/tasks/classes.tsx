@@ -2,6 +2,8 @@
 
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import type { Num } from '../../core/api';
+import type { KeptSample } from '../../core/report';
 import type { State } from '../../core/state';
 import { num } from '../text';
 import { MetricsHere } from './metrics';
@@ -13,12 +15,14 @@ const wanted = signal(few);
 export function chosen(p: readonly (Float32Array | undefined)[], truth: number, most: number): number[] {
   const n = Math.max(0, ...p.map((x) => x?.length ?? 0));
   if (n <= most) return Array.from({ length: n }, (_, k) => k);
-  const best = (c: number) => Math.max(...p.map((x) => x?.[c] ?? 0));
+  const best = (c: number) => Math.max(...p.map((x) => x?.[c] || 0));
   const order = Array.from({ length: n }, (_, k) => k).sort((x, y) => best(y) - best(x) || x - y);
   const out = order.slice(0, most);
   if (truth >= 0 && truth < n && !out.includes(truth)) out[most - 1] = truth;
   return out;
 }
+
+const floats = (v: readonly Num[] | null | undefined): Float32Array | undefined => (v ? Float32Array.from(v, (x) => x ?? NaN) : undefined);
 
 /** Class bars, live; the predicted classes where models are not asked. */
 export function ClassDetail({ s }: { s: State }) {
@@ -27,10 +31,14 @@ export function ClassDetail({ s }: { s: State }) {
   const truth = s.labels.value[i] ?? -1;
   const a = s.canProbe.value ? s.live.answer.value : null;
   const now = a && a.want.sample === i ? a : null;
-  const here = now !== null && s.live.answers(i, s.g.value) !== null;
   const models = s.models.value;
-  const p = models.map((m) => (now ? (now.value.models.get(m)?.probabilities ?? undefined) : undefined));
-  const list = useMemo(() => chosen(p, truth, wanted.value), [now, truth, wanted.value, models]);
+  // A report keeps the probabilities of some samples at the elements of the plan.
+  const one = s.client.live ? null : (s.one.state.value.value as KeptSample | null);
+  const e = s.element.value;
+  const kept = one?.index === i && e >= 0 ? one.probabilities : undefined;
+  const here = kept !== undefined || (now !== null && s.live.answers(i, s.g.value) !== null);
+  const p = models.map((m) => (now ? (now.value.models.get(m)?.probabilities ?? undefined) : floats(kept?.[m]?.[e])));
+  const list = useMemo(() => chosen(p, truth, wanted.value), [now, kept, e, truth, wanted.value, models]);
   if (!run) return <></>;
   const name = (c: number) => run.classes[c] ?? String(c);
   const total = Math.max(run.classes.length, ...p.map((x) => x?.length ?? 0));
@@ -85,7 +93,7 @@ const percent = (v: number): string => (Number.isNaN(v) ? '–' : v >= 0.9995 ? 
 
 function why(s: State): string {
   const able = s.ability.value;
-  if (!s.client.live) return 'Probabilities of all classes are not kept in a report; the predicted classes are.';
+  if (!s.client.live) return 'The probabilities of all classes are not in this file for this sample; the predicted classes are.';
   if (!able.models) return /being opened/.test(able.reason ?? '') ? 'Opening the models …' : `Probabilities of all classes are shown while models can be asked${able.reason ? `: ${able.reason}` : ''}.`;
   if (!s.liveOn.value) return 'Switch on live to see the probabilities of all classes.';
   return s.live.error.value || 'Asking the models …';
