@@ -135,7 +135,7 @@ resampling.`,
 	root.DisableSuggestions = true // cobra's take four lines
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
-	root.AddCommand(a.demo(), a.run(), a.audit(), a.compare(), a.report(), a.serve(), a.inspect(), a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
+	root.AddCommand(a.demo(), a.run(), a.audit(), a.compare(), a.report(), a.serve(), a.export(), a.inspect(), a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
 	return root
 }
 

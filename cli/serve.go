@@ -60,7 +60,7 @@ anywhere. See docs/SERVE.md.`,
 			"  nero serve run-of-may run-of-june --port 8080 --no-open\n" +
 			"  nero serve runs --host 0.0.0.0 --cert cert.pem --key key.pem\n" +
 			"  nero serve runs --base-path /user/me/proxy/6376/ --allowed-host hub.example.org --no-open",
-		Args: cobra.MinimumNArgs(1),
+		Args: someFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.guard.PortSet = cmd.Flags().Changed("port")
 			return a.serveRuns(cmd.Context(), args, f)
@@ -85,6 +85,22 @@ anywhere. See docs/SERVE.md.`,
 	c.MarkFlagsMutuallyExclusive("open", "no-open")
 	c.MarkFlagsRequiredTogether("cert", "key")
 	return c
+}
+
+// someFolder wants at least one argument.
+func someFolder(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%s: no folder is given: name that of a run (nero run -o) or an audit, or one that holds such folders; see %s --help", c.UseLine(), c.CommandPath())
+	}
+	return nil
+}
+
+// oneLine is an error of several lines on one.
+func oneLine(err error) error {
+	if text := err.Error(); strings.Contains(text, "\n") {
+		return &renamed{strings.ReplaceAll(text, "\n", "; "), err}
+	}
+	return err
 }
 
 // serveRuns shows what is at the paths until it is told to stop.
@@ -133,7 +149,7 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 		o.Launcher = m
 	}
 	if o.Shelf, err = shelf.Open(ctx, paths, so); err != nil {
-		return err
+		return oneLine(err)
 	}
 	defer o.Shelf.Close() //nolint:errcheck // nothing is written
 	s, err := server.New(ctx, o)
@@ -296,12 +312,6 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 		return refused(err)
 	}
 	defer w.Close() //nolint:errcheck // the models are not needed any more; the run's own error counts
-	for i := range w.Job.Models {
-		if !w.Eval.Models[i].Fixed && i < len(old.Job().Models) {
-			w.Eval.Models[i].Batch = old.Job().Models[i].Batch
-			w.Job.Models[i].Batch = old.Job().Models[i].Batch
-		}
-	}
 	r, err := store.Create(dir, w.Job, store.Options{})
 	if err != nil {
 		return refused(err)

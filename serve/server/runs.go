@@ -115,6 +115,14 @@ func problemOf(err error) *guard.Problem {
 	return &guard.Problem{Status: http.StatusInternalServerError, Code: "internal", Title: "The server made a mistake", Detail: "The reason is in the server's log."}
 }
 
+// Detail is what is wrong in an error of [Table], without what only a client of the server needs.
+func Detail(err error) (string, bool) {
+	if p, ok := errors.AsType[*guard.Problem](err); ok {
+		return p.Detail, true
+	}
+	return "", false
+}
+
 // asked is an error about samples that a request chooses: one that is not there makes the request wrong, and not its address.
 func asked(what string, err error) error {
 	var rule *slice.RuleError
@@ -125,7 +133,7 @@ func asked(what string, err error) error {
 			Remedy: "docs/SLICES.md says what a rule may say.",
 		}
 	case errors.Is(err, shelf.ErrUnknown), errors.Is(err, shelf.ErrBad):
-		return bad(what, "%v", err)
+		return bad(what, "%s", strings.TrimPrefix(err.Error(), what+": "))
 	}
 	return err
 }
