@@ -142,18 +142,10 @@ func (r *Run) curve(ctx context.Context, model, k int, rows []int32, samples *ta
 	o.WorstAt, o.WorstValue = int(at), fold.Number(single)
 	free := freed(m)
 	o.Orbit, o.Worst, o.Change = fold.EstimateOf(orbit, m, false, confidence), fold.EstimateOf(worst, m, m.Binary, confidence), fold.EstimateOf(change, free, false, confidence)
-	err = columns(ctx, r.e, len(rows), func(lo, hi int, block [][]float32, bad []int) {
-		for _, i := range rows {
-			for g, v := range values[int(i)*r.e+lo : int(i)*r.e+hi] {
-				if finite(v) {
-					block[g] = append(block[g], v)
-				} else {
-					bad[g]++
-				}
-			}
-		}
-	}, func(g int, c column) {
-		e := fold.EstimateOf(c.Moments, m, m.Binary, confidence)
+	err = columns(ctx, r.e, len(rows), func(lo, hi int, block []float32) {
+		transpose(block, values, rows, r.e, lo, hi)
+	}, func(g int, c column, in *intervals) {
+		e := in.of(&c.Moments, m, m.Binary, confidence)
 		o.N[g], o.Bad[g], o.Mean[g], o.SD[g], o.Lo[g], o.Hi[g] = e.N, c.NaN, e.Mean, e.SD, e.Lo, e.Hi
 		o.P10[g], o.P90[g], o.Min[g], o.Max[g] = fold.Number(c.p10), fold.Number(c.p90), fold.Number(math.NaN()), fold.Number(math.NaN())
 		if e.N > 0 {
@@ -193,45 +185,100 @@ func newCurve(model, metric, e int) *fold.Curve {
 	}
 }
 
-// columns works on the values of the elements, some elements at a time on every core: read appends the finite values at the elements lo
-// to hi-1 to the columns and counts the others, and take gets what they come to. Rows are read in pieces of a cache line, which is what
-// makes a plan of thousands of elements as fast as one of few.
-func columns[T float32 | float64](ctx context.Context, e, n int, read func(lo, hi int, block [][]T, bad []int), take func(g int, c column)) error {
+// widest is how many elements are worked on at a time. Rows of a large plan are far apart in memory: what is read of one should be
+// several cache lines, or reading would take longer than everything else; and the columns should stay in the cache of a core.
+const widest = 64
+
+// columns works on n values at each of e elements, some elements at a time on every core: read fills the block with those at the
+// elements lo to hi-1, one after the other, and take gets what they come to. Values that are not finite are counted and left out.
+func columns[T float32 | float64](ctx context.Context, e, n int, read func(lo, hi int, block []T), take func(g int, c column, in *intervals)) error {
 	workers := runtime.GOMAXPROCS(0)
-	size := min(max(e/(2*workers), 4), 16)
+	size := min(max((e+workers-1)/workers, 1), widest)
+	next := make(chan int, (e+size-1)/size)
+	for lo := 0; lo < e; lo += size {
+		next <- lo
+	}
+	close(next)
 	var g errgroup.Group
-	next := make(chan int)
-	go func() {
-		defer close(next)
-		for lo := 0; lo < e; lo += size {
-			select {
-			case next <- lo:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	for range min(workers, (e+size-1)/size) {
+	for range min(workers, cap(next)) {
 		g.Go(func() error {
-			counts := new(counter)
-			block, bad := make([][]T, size), make([]int, size)
-			for i := range block {
-				block[i] = make([]T, 0, n)
-			}
+			counts, block, in := new(counter), make([]T, size*n), newIntervals()
 			for lo := range next {
-				hi := min(lo+size, e)
-				for i := range block {
-					block[i], bad[i] = block[i][:0], 0
+				if err := ctx.Err(); err != nil {
+					return err
 				}
-				read(lo, hi, block, bad)
-				for k := lo; k < hi; k++ {
-					take(k, summarise(counts, block[k-lo], bad[k-lo]))
+				hi := min(lo+size, e)
+				read(lo, hi, block)
+				for k := range hi - lo {
+					take(lo+k, summarise(counts, block[k*n:(k+1)*n]), in)
 				}
 			}
-			return ctx.Err()
+			return nil
 		})
 	}
 	return g.Wait()
+}
+
+// transpose puts the values of some rows at the elements lo to hi-1 into a block, element by element. Eight rows at a time keep the
+// memory busy: each is somewhere else.
+func transpose(block, values []float32, rows []int32, e, lo, hi int) {
+	n, w := len(rows), hi-lo
+	row := func(t int) []float32 {
+		from := int(rows[t])*e + lo
+		return values[from : from+w : from+w]
+	}
+	t := 0
+	for ; t+8 <= n; t += 8 {
+		r0, r1, r2, r3, r4, r5, r6, r7 := row(t), row(t+1), row(t+2), row(t+3), row(t+4), row(t+5), row(t+6), row(t+7)
+		r1, r2, r3, r4, r5, r6, r7 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)], r4[:len(r0)], r5[:len(r0)], r6[:len(r0)], r7[:len(r0)]
+		for g, v := range r0 {
+			b := block[g*n+t : g*n+t+8 : g*n+t+8]
+			b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = v, r1[g], r2[g], r3[g], r4[g], r5[g], r6[g], r7[g]
+		}
+	}
+	for ; t < n; t++ {
+		for g, v := range row(t) {
+			block[g*n+t] = v
+		}
+	}
+}
+
+// intervals makes intervals of many means. Their quantiles depend on little more than the number of samples, which is mostly the same
+// at every element, and take longer than all else: they are kept.
+type intervals struct {
+	width map[int]float64          // half the width of Student's interval for a deviation of 1, by the number of samples
+	share map[[2]int]fold.Estimate // of proportions, by successes and trials
+}
+
+func newIntervals() *intervals {
+	return &intervals{width: map[int]float64{}, share: map[[2]int]fold.Estimate{}}
+}
+
+// of is [fold.EstimateOf] but for rounding.
+func (in *intervals) of(m *aggregate.Moments, of *metric.Metric, binary bool, confidence float64) fold.Estimate {
+	if binary && m.N > 0 {
+		k := [2]int{int(math.Round(m.Mean * float64(m.N))), m.N}
+		e, ok := in.share[k]
+		if !ok {
+			e = fold.EstimateOf(*m, of, true, confidence)
+			in.share[k] = e
+		}
+		e.Mean, e.SD = fold.Number(m.Mean), fold.Number(m.Std())
+		return e
+	}
+	sd := m.Std()
+	if m.N < 2 || m.Min == m.Max || math.IsNaN(sd) || math.IsInf(sd, 0) {
+		return fold.EstimateOf(*m, of, binary, confidence)
+	}
+	w, ok := in.width[m.N]
+	if !ok {
+		w = aggregate.MeanInterval(aggregate.Moments{N: m.N, M2: float64(m.N - 1)}, confidence).High
+		in.width[m.N] = w
+	}
+	return fold.Estimate{
+		N: m.N, Mean: fold.Number(m.Mean), SD: fold.Number(sd),
+		Lo: fold.Number(max(m.Mean-w*sd, of.Range[0])), Hi: fold.Number(min(m.Mean+w*sd, of.Range[1])),
+	}
 }
 
 // pair is the difference of model b less model a, sample by sample.
@@ -262,20 +309,18 @@ func (r *Run) pair(ctx context.Context, a, b, k int, rows []int32, confidence fl
 	}
 	o.Orbit = fold.EstimateOf(orbit, free, false, confidence)
 	o.Verdict = verdict(m, o.Orbit)
-	err = columns(ctx, r.e, len(rows), func(lo, hi int, block [][]float64, bad []int) {
-		for _, i := range rows {
-			at := int(i) * r.e
-			second := y[at+lo : at+hi]
-			for g, v := range x[at+lo : at+hi] {
-				if w := second[g]; finite(v) && finite(w) {
-					block[g] = append(block[g], float64(w)-float64(v))
-				} else {
-					bad[g]++
-				}
+	err = columns(ctx, r.e, len(rows), func(lo, hi int, block []float64) {
+		n := len(rows)
+		for t, i := range rows {
+			from := int(i) * r.e
+			at, second := t, y[from+lo:from+hi]
+			for g, v := range x[from+lo : from+hi] {
+				block[at] = float64(second[g]) - float64(v) // not finite if one of the two is not
+				at += n
 			}
 		}
-	}, func(g int, c column) {
-		e := fold.EstimateOf(c.Moments, free, false, confidence)
+	}, func(g int, c column, in *intervals) {
+		e := in.of(&c.Moments, free, false, confidence)
 		o.N[g], o.Mean[g], o.Lo[g], o.Hi[g] = e.N, e.Mean, e.Lo, e.Hi
 		o.P10[g], o.P90[g] = fold.Number(c.p10), fold.Number(c.p90)
 	})

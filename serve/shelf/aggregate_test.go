@@ -55,8 +55,28 @@ func TestSummarise(t *testing.T) {
 		for i := range v {
 			wide[i], apart[i] = float64(v[i]), float64(w[i])-float64(v[i])
 		}
-		check(t, wide, summarise(counts, v, 0))
-		check(t, apart, summarise(counts, apart, 0)) // differences, as pairs have
+		check(t, wide, summarise(counts, slices.Clone(v)))
+		check(t, apart, summarise(counts, slices.Clone(apart))) // differences, as pairs have
+	})
+}
+
+// Intervals that are kept are those of package fold.
+func TestIntervals(t *testing.T) {
+	in := newIntervals()
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.SampledFrom([]*metric.Metric{metric.Confidence, metric.Accuracy, metric.Relative, freed(metric.Margin)}).Draw(t, "metric")
+		var s aggregate.Moments
+		for i := range rapid.IntRange(0, 8).Draw(t, "n") {
+			v := rapid.SampledFrom([]float64{0, 1, 0.25, 0.5, 1e-9}).Draw(t, "value")
+			if m.Binary {
+				v = math.Round(v)
+			}
+			s.Add(v, i)
+		}
+		got, want := in.of(&s, m, m.Binary, 0.95), fold.EstimateOf(s, m, m.Binary, 0.95)
+		if got.N != want.N || !close64(got.Mean, want.Mean) || !close64(got.SD, want.SD) || !close64(got.Lo, want.Lo) || !close64(got.Hi, want.Hi) {
+			t.Fatalf("%s: %+v, want %+v", m.Name, got, want)
+		}
 	})
 }
 

@@ -54,39 +54,36 @@ type column struct {
 	p10, p90 float64
 }
 
-// summarise summarises finite numbers, bad of which were left out. It is what a [aggregate.Moments] and a [aggregate.Sketch] say of
-// them: counts, extremes and quantiles exactly, mean and spread but for rounding.
-func summarise[T float32 | float64](c *counter, values []T, bad int) column {
+// summarise summarises values, those that are finite; it may reorder them. It is what a [aggregate.Moments] and a [aggregate.Sketch] say
+// of them: counts, extremes and quantiles exactly, mean and spread but for rounding.
+func summarise[T float32 | float64](c *counter, values []T) column {
+	all := len(values)
+	lo, hi, mean := extremes(values)
+	if math.IsNaN(mean) || math.IsInf(mean, 0) {
+		kept := values[:0]
+		for _, v := range values {
+			if d := v - v; d == 0 {
+				kept = append(kept, v)
+			}
+		}
+		values = kept
+		lo, hi, mean = extremes(values)
+	}
 	n := len(values)
-	o := column{Moments: aggregate.Moments{N: n, NaN: bad}, p10: math.NaN(), p90: math.NaN()}
+	o := column{Moments: aggregate.Moments{N: n, NaN: all - n}, p10: math.NaN(), p90: math.NaN()}
 	if n == 0 {
 		return o
 	}
-	lo, hi := values[0], values[0]
-	var a, b, d, e float64 // four sums, which do not wait for each other
-	i := 0
-	for ; i+4 <= n; i += 4 {
-		v := values[i : i+4 : i+4]
-		a += float64(v[0])
-		b += float64(v[1])
-		d += float64(v[2])
-		e += float64(v[3])
-		lo, hi = min(lo, v[0], v[1], v[2], v[3]), max(hi, v[0], v[1], v[2], v[3])
-	}
-	for ; i < n; i++ {
-		a += float64(values[i])
-		lo, hi = min(lo, values[i]), max(hi, values[i])
-	}
-	mean := (a + b + (d + e)) / float64(n)
 	o.Mean, o.Min, o.Max = mean, float64(lo)+0, float64(hi)+0
 	if lo == hi {
 		o.Mean = float64(lo) // exactly, as adding one by one gives it
 	}
-	a, b = 0, 0
+	a, b := 0.0, 0.0
 	first, last := bucketOf(float64(lo)), bucketOf(float64(hi))
 	counts := c.counts[first+buckets : last+buckets+1]
 	clear(counts)
-	for i = 0; i+2 <= n; i += 2 {
+	i := 0
+	for ; i+2 <= n; i += 2 {
 		x, y := float64(values[i]), float64(values[i+1])
 		a += (x - o.Mean) * (x - o.Mean)
 		b += (y - o.Mean) * (y - o.Mean)
@@ -101,6 +98,36 @@ func summarise[T float32 | float64](c *counter, values []T, bad int) column {
 	o.M2 = a + b
 	o.p10, o.p90 = o.rank(counts, first, 0.1), o.rank(counts, first, 0.9)
 	return o
+}
+
+// extremes are the extremes and the mean of values; the mean is not finite if one of them is not, for no sum of these overflows.
+func extremes[T float32 | float64](values []T) (lo, hi T, mean float64) {
+	if len(values) == 0 {
+		return 0, 0, 0
+	}
+	lo, hi = values[0], values[0]
+	var a, b, c, d float64 // four sums, which do not wait for each other
+	i := 0
+	for ; i+4 <= len(values); i += 4 {
+		v := values[i : i+4 : i+4]
+		a += float64(v[0])
+		b += float64(v[1])
+		c += float64(v[2])
+		d += float64(v[3])
+		for _, x := range v {
+			if x < lo {
+				lo = x
+			}
+			if x > hi {
+				hi = x
+			}
+		}
+	}
+	for ; i < len(values); i++ {
+		a += float64(values[i])
+		lo, hi = min(lo, values[i]), max(hi, values[i])
+	}
+	return lo, hi, (a + b + (c + d)) / float64(len(values))
 }
 
 // rank is the quantile q.
