@@ -28,7 +28,7 @@ export interface Source {
   get(path: string, ask?: Ask): Promise<Reply>;
   /** A URL for an image or a download; empty if there is none. */
   href(path: string): string;
-  /** Calls on for every event and up when the connection comes or goes. Returns what ends it. */
+  /** Calls on for every event, and up when the connection comes or goes; events in between are lost. Returns what ends it. */
   listen(on: (e: api.Event) => void, up: (connected: boolean) => void): () => void;
 }
 
@@ -91,17 +91,32 @@ export class ServerSource implements Source {
   }
 
   listen(on: (e: api.Event) => void, up: (connected: boolean) => void): () => void {
-    const events = new EventSource(this.href('events'));
-    events.onopen = () => up(true);
-    events.onerror = () => up(false); // the browser connects again by itself
-    events.onmessage = (m) => {
-      try {
-        on(JSON.parse(String(m.data)) as api.Event);
-      } catch {
-        // A message of a later version: what it says is missing, nothing else.
-      }
+    let events: EventSource | null = null;
+    const open = () => {
+      events = new EventSource(this.href('events'));
+      events.onopen = () => up(true);
+      events.onerror = () => up(false); // the browser connects again by itself
+      events.onmessage = (m) => {
+        try {
+          on(JSON.parse(String(m.data)) as api.Event);
+        } catch {
+          // A message of a later version: what it says is missing, nothing else.
+        }
+      };
     };
-    return () => events.close();
+    // Browsers open six connections to a host, all tabs together: one that nobody looks at gives its own back.
+    const seen = () => {
+      if (document.hidden) {
+        events?.close();
+        events = null;
+      } else if (!events) open();
+    };
+    document.addEventListener('visibilitychange', seen);
+    seen();
+    return () => {
+      document.removeEventListener('visibilitychange', seen);
+      events?.close();
+    };
   }
 }
 

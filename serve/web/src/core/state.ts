@@ -260,6 +260,7 @@ export class State {
   private readonly past: Snapshot[] = [];
   private settled: Snapshot | null = null;
   private readonly revision = signal(0);
+  private heardOnce = false;
   private noticeID = 0;
   private seq = 0;
   private readonly cache = new Map<string, Matrix>();
@@ -363,13 +364,18 @@ export class State {
       return got;
     }, !fresh);
     if (!r) return;
-    this.ability.value = abilityOf(r);
+    this.able(r);
     this.progress.value = r.state;
     if (fresh) {
       void this.loadSlices();
       this.awaitModels(id, 400);
     }
     await this.samples.load((s) => this.client.samples(id, s));
+  }
+
+  private able(r: api.Run): void {
+    const now = abilityOf(r);
+    if (JSON.stringify(now) !== JSON.stringify(this.ability.peek())) this.ability.value = now;
   }
 
   /** Models are opened in the background: look again until they are there, or cannot be. */
@@ -380,7 +386,7 @@ export class State {
       void this.client
         .run(id)
         .then((r) => {
-          if (this.runID.peek() === id) this.ability.value = abilityOf(r);
+          if (this.runID.peek() === id) this.able(r);
         })
         .catch(() => undefined) // the next look tells
         .then(() => this.awaitModels(id, Math.min(3000, wait * 1.5)));
@@ -784,12 +790,16 @@ export class State {
   }
 
   private heardConnection(up: boolean): void {
-    const was = this.connected.peek();
     this.connected.value = up;
-    if (up && !was) {
-      if (this.opened.state.peek().error || !this.run.peek()) this.reload();
-      if (!this.layoutTask.peek() && this.layout.state.peek().error) void this.lay();
-    }
+    if (!up) return;
+    const first = !this.heardOnce;
+    this.heardOnce = true;
+    if (first) return;
+    // What was said meanwhile was missed.
+    const r = this.run.peek();
+    if (this.runID.peek() && (!r || this.opened.state.peek().error || !r.state.complete)) this.reload();
+    if (r && (this.layoutTask.peek() || this.layout.state.peek().error)) void this.lay();
+    if (r) void this.loadSlices();
   }
 
   // ---- notices and undo ----

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Compare, State, Theme } from '../core/state';
 import { copy } from '../core/export';
-import { count } from '../render/text';
+import { many } from '../core/format';
 import { Export } from './export';
 
 /** The head of every page. */
@@ -86,7 +86,7 @@ function What({ s }: { s: State }) {
   return (
     <span class="group what">
       <strong title={run.digest}>{run.name}</strong>
-      <span>{count(run.samples)} samples</span>
+      <span>{many(run.samples, 'sample')}</span>
       <span title={run.orbit.measure}>{run.orbit.title || run.orbit.name}</span>
       <label class="field">
         <span class="hidden">Metric</span>

@@ -103,8 +103,8 @@ function Counted({ s }: { s: State }) {
 function Bands() {
   return (
     <select aria-label="What the band shows" title="What the band around a curve shows" value={band.value} onChange={(e) => (band.value = e.currentTarget.value as Band)}>
-      <option value="spread">10–90 % band</option>
-      <option value="interval">95 % interval</option>
+      <option value="spread">10–90 %</option>
+      <option value="interval">95 % CI</option>
       <option value="none">no band</option>
     </select>
   );
@@ -237,7 +237,7 @@ export function Axis({ s }: { s: State }) {
   return (
     <p class="axisnote">
       {o.layout === 'polar' ? 'radius' : 'height'}: {quantity(s)}
-      {log}, {m.better} is better
+      {log}, {m.better} is better{o.layout === 'polar' && o.chart.length > 1 ? (o.finite && o.elements.length <= 48 ? '; hollow: mirrored' : '; dotted: mirrored') : ''}
     </p>
   );
 }

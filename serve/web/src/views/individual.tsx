@@ -9,11 +9,12 @@ import type { State } from '../core/state';
 import type { Dot, Ink, Series } from '../render/orbit/common';
 import { colored, OrbitPlot } from '../render/orbit/plot';
 import { num } from '../render/text';
+import { aroundZero } from '../render/scale';
 import { Axis } from './aggregate';
+import { luts } from '../core/color';
 import { Card, ColorBar, colors, Legend, lowest, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
 import { notes } from './columns';
 import { play, playing } from './play';
-import { Rank } from './rank';
 import { orbitTable } from './tables';
 import { Taker } from '../shell/take';
 
@@ -44,7 +45,7 @@ export function Individual({ s }: { s: State }) {
   if (!run) return <Card id="individual" title="Individual"><Skeleton label="Loading the orbit" square /></Card>;
   if (s.n.value === 0) return <Card id="individual" title="Individual"><p class="note">This run has no samples yet.</p></Card>;
   return (
-    <Card id="individual" title="Individual" sub={<Name s={s} />} tools={<Which s={s} />}>
+    <Card id="individual" title="Individual" sub={<Name s={s} />} tools={<Save s={s} />}>
       <Moves s={s} />
       <Body s={s} />
     </Card>
@@ -65,6 +66,12 @@ function Name({ s }: { s: State }) {
   );
 }
 
+function Save({ s }: { s: State }) {
+  return (
+      <Taker name={['orbit', s.run.value?.name ?? '', s.sample.value]} plot={() => ({ root: document.querySelector('#individual .body'), text: { title: `${quantity(s)} of sample ${s.ids.value[s.sample.value] ?? s.sample.value}`, caption: notes(s) } })} table={() => orbitTable(s)} />
+  );
+}
+
 function Which({ s }: { s: State }) {
   const higher = s.metricDoc.value?.better !== 'lower';
   const go = (best: boolean) => {
@@ -73,12 +80,11 @@ function Which({ s }: { s: State }) {
     if (o.length) s.setSample(o[0]);
   };
   return (
-    <>
+    <span class="which">
       <button onClick={() => go(false)} title={`The sample of the choice with the worst mean of A over its orbit`}>worst</button>
       <button onClick={() => go(true)} title="The sample of the choice with the best mean of A over its orbit">best</button>
       <button aria-pressed={s.pinned.value === s.sample.value} onClick={() => s.pin()} title="Keep this orbit in the plot while looking at other samples (p)">pin</button>
-      <Taker name={['orbit', s.run.value?.name ?? '', s.sample.value]} plot={() => ({ root: document.querySelector('#individual .body'), text: { title: `${quantity(s)} of sample ${s.ids.value[s.sample.value] ?? s.sample.value}`, caption: notes(s) } })} table={() => orbitTable(s)} />
-    </>
+    </span>
   );
 }
 
@@ -88,7 +94,7 @@ function Moves({ s }: { s: State }) {
   const why = !s.client.live ? 'A report runs no models.' : (able.reason ?? '');
   return (
     <div class="bar moves">
-      <button onClick={() => s.home()} title="Back to the identity (Home)">{o.identity >= 0 ? (o.labels[o.identity] ?? 'identity') : 'identity'}</button>
+      <button onClick={() => s.home()} title="Back to the identity (Home)">{o.identity >= 0 && (o.labels[o.identity] ?? '').length < 5 ? o.labels[o.identity] : 'home'}</button>
       {o.moves.slice(0, 6).map((m) => (
         <button key={m.name} onClick={() => s.act(m)} title={m.name} aria-label={m.name}>
           {m.short}
@@ -103,6 +109,7 @@ function Moves({ s }: { s: State }) {
       <label class="switch" title={able.models ? `Ask the models at every element${able.engine ? `, on ${able.engine}` : ''}` : why}>
         <input type="checkbox" checked={s.liveOn.value && able.models && s.client.live} disabled={!able.models || !s.client.live} onChange={(e) => (s.liveOn.value = e.currentTarget.checked)} /> live
       </label>
+      <Which s={s} />
     </div>
   );
 }
@@ -207,6 +214,21 @@ function Body({ s }: { s: State }) {
       }),
     [s],
   );
+  const [dotsA, dotsB] = useMemo(() => [0, 1].map((k) => computed(() => dots.value.filter((d) => d.ink === k))), [dots]);
+  const gaps = useMemo(
+    () =>
+      computed<readonly Dot[]>(() => {
+        const [a, b] = dots.value;
+        return a && b && a.g === b.g ? [{ ink: 2, name: 'B − A', value: b.value - a.value, g: a.g, live: a.live && b.live }] : [];
+      }),
+    [dots],
+  );
+  const less = useMemo<Series>(() => {
+    const [a, b] = series.filter((x) => !x.pinned);
+    return { ink: 2, name: 'B − A', values: a && b ? Float64Array.from(a.values, (v, k) => b.values[k] - v) : [] };
+  }, [series]);
+  const label = `B − A, ${quantity(s)}`;
+  const around = useMemo(() => aroundZero(Array.from(less.values), label), [less, label]);
   const spoken = useMemo(
     () =>
       computed(() => {
@@ -223,27 +245,41 @@ function Body({ s }: { s: State }) {
   if (failed) return <Trouble text={`This sample could not be evaluated: ${failed}`} />;
   if (!series.length) return loading.error ? <Trouble text={loading.error} retry={() => s.reload()} /> : <Skeleton label="Loading the orbit" square />;
   const map = colored(o.layout);
+  const own = series.filter((x) => !x.pinned);
+  const mode = own.length > 1 ? s.compare.value : 'over';
+  const side = mode === 'side' && !map;
+  const diff = mode === 'diff';
+  const shown: readonly Series[][] = diff ? [[less]] : side ? own.map((x) => series.filter((y) => y.ink === x.ink)) : [series];
+  const at = diff ? around : scale;
+  const table = diff ? luts.puor : colors(s);
   return (
     <div class="body">
-      <OrbitPlot
-        orbit={o}
-        series={series}
-        scale={scale}
-        alt={`${quantity(s)} of sample ${s.sample.value} along the orbit. ${series.map((x) => sentence(s, x)).join(' ')}`}
-        at={s.g}
-        dots={dots}
-        spoken={spoken}
-        nav={nav}
-        focusable
-        comb={s.metricDoc.value?.ref === 'self'}
-        tip={(k) => tipLines(s, series, k)}
-        {...(map ? { table: colors(s) } : {})}
-      />
-      {map ? <ColorBar table={colors(s)} scale={scale} /> : <Axis s={s} />}
-      {!map && <Legend series={series} n="n = 1" />}
+      <div class={side ? 'side' : ''}>
+        {shown.map((list, k) => (
+          <figure key={k}>
+            {side && <figcaption class={`ink m${k}`}>{list[0]?.name}</figcaption>}
+            <OrbitPlot
+              orbit={o}
+              series={list}
+              scale={at}
+              marks={diff && !map ? [{ value: 0, label: 'no difference' }] : []}
+              alt={`${at.label} of sample ${s.sample.value} along the orbit. ${list.map((x) => (diff ? `${x.name}: mean ${num(orbitMean(x.values, o.weights))}.` : sentence(s, x))).join(' ')}`}
+              at={s.g}
+              dots={diff ? gaps : side ? (k ? dotsB : dotsA) : dots}
+              spoken={spoken}
+              nav={nav}
+              focusable
+              comb={s.metricDoc.value?.ref === 'self'}
+              tip={(e) => tipLines(s, list, e)}
+              {...(map ? { table } : {})}
+            />
+          </figure>
+        ))}
+      </div>
+      {map ? <ColorBar table={table} scale={at} /> : diff ? <p class="axisnote">{at.label}; the dashed {o.layout === 'polar' ? 'circle' : 'line'} is no difference</p> : <Axis s={s} />}
+      {!map && !diff && <Legend series={series} n="n = 1" />}
       <Status s={s} />
       <Numbers s={s} series={series} />
-      <Rank s={s} />
     </div>
   );
 }
@@ -306,7 +342,7 @@ export function Status({ s }: { s: State }) {
       <span>
         at {s.here.value}
         {exact ? ', exact' : ''}
-        {a && Number.isFinite(a.milliseconds) ? ` · ${a.milliseconds < 10 ? a.milliseconds.toFixed(1) : Math.round(a.milliseconds)} ms` : ''}
+        {a && Number.isFinite(a.milliseconds) ? ` · ${a.milliseconds < 0.1 ? 'under 0.1' : a.milliseconds < 10 ? a.milliseconds.toFixed(1) : Math.round(a.milliseconds)} ms` : ''}
         {between && !error ? ` · nearest ${elementLabel(o.chart, o.elements[Math.max(0, s.nearest.value)] ?? [])}` : ''}
       </span>
       {error && <span class="warn">{error}</span>}

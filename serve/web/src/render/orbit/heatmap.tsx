@@ -37,7 +37,7 @@ function some(v: readonly number[]): number[] {
 /** Shifts as maps with one colour scale. */
 export function HeatMap(p: OrbitProps) {
   return (
-    <div class={`maps n${Math.min(2, p.series.filter((s) => !s.pinned).length)}`}>
+    <div class={`maps n${Math.min(2, p.series.filter((s) => !s.pinned).length)}${p.small ? ' small' : ''}`}>
       {p.series.filter((s) => !s.pinned).map((s, k, all) => (
         <figure key={s.name + k} class="map">
           {all.length > 1 && <figcaption class={`ink m${s.ink}`}>{s.name}</figcaption>}
@@ -94,7 +94,7 @@ function OneMap({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) {
   const focus = p.focusable && first;
   return (
     <Frame layout="heat" small={p.small}>
-      <div class="axes">
+      <div class="axes" style={{ '--ar': String(aspect) }}>
         {!p.small && (
           <div class="ytitle" aria-hidden="true">
             {axisLabel(o.chart[1])}
@@ -103,7 +103,7 @@ function OneMap({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) {
         <div class="yticks" aria-hidden="true">
           {!p.small && some(rows).map((v) => <span key={v} style={{ top: `${(cell(rows, v) / h) * 100}%` }}>{v}</span>)}
         </div>
-        <div class="field" style={{ aspectRatio: String(aspect) }}>
+        <div class="field">
           <canvas ref={canvas} width={Math.max(1, w)} height={Math.max(1, h)} class="pix" aria-hidden="true" />
           <svg
             ref={svg}
@@ -116,8 +116,8 @@ function OneMap({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) {
               : { role: 'img', 'aria-label': `${s.name}. ${p.alt}` })}
           >
             <g class={`hair${p.focusable ? '' : ' thin'}`} vector-effect="non-scaling-stroke">
-              <line x1={cx} x2={cx} y1={0} y2={h} vector-effect="non-scaling-stroke" />
-              <line x1={0} x2={w} y1={cy} y2={cy} vector-effect="non-scaling-stroke" />
+              <path class="halo" d={`M${cx},0V${h}M0,${cy}H${w}`} vector-effect="non-scaling-stroke" />
+              <path d={`M${cx},0V${h}M0,${cy}H${w}`} vector-effect="non-scaling-stroke" />
               <rect x={cx - 0.5} y={cy - 0.5} width={1} height={1} vector-effect="non-scaling-stroke" />
               {p.focusable && <ellipse class="knob" cx={cx} cy={cy} rx={unit * 2.2 * Math.min(1, w / Math.max(w, h))} ry={unit * 2.2 * Math.min(1, h / Math.max(w, h))} vector-effect="non-scaling-stroke" />}
             </g>
@@ -140,7 +140,7 @@ function OneMap({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) {
 /** Shifts with turns. */
 export function Shifts(p: OrbitProps) {
   return (
-    <div class={`maps n${Math.min(2, p.series.filter((s) => !s.pinned).length)}`}>
+    <div class={`maps n${Math.min(2, p.series.filter((s) => !s.pinned).length)}${p.small ? ' small' : ''}`}>
       {p.series.filter((s) => !s.pinned).map((s, k, all) => (
         <figure key={s.name + k} class="map">
           {all.length > 1 && <figcaption class={`ink m${s.ink}`}>{s.name}</figcaption>}
@@ -193,7 +193,7 @@ function OneShifts({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }
     <Frame layout="shifts" small={p.small}>
       <svg
         ref={svg}
-        viewBox="-116 -104 220 222"
+        viewBox="-116 -104 220 216"
         class="draw"
         {...handlers}
         {...(focus
@@ -214,13 +214,13 @@ function OneShifts({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }
               <text key={`y${k}`} class="tick" x={-S - 3} y={px(v)} text-anchor="end" dominant-baseline="central">{v}</text>,
             ];
           })}
-          <text class="tick" x={0} y={S + 16} text-anchor="middle">dx and dy in px; strokes point where the input is turned to</text>
         </g>
         <g class="hair" aria-hidden="true">
           <circle cx={gx} cy={gy} r={5} />
           <line x1={gx} y1={gy} x2={gx + 14 * Math.cos(t)} y2={gy - 14 * Math.sin(t)} />
         </g>
       </svg>
+      {!p.small && <p class="axisnote">dx and dy in px; a stroke points where the input is turned to</p>}
       <Tip hover={hover} lines={hover ? [label(o.chart, o.elements[hover.k]), ...p.tip(hover.k).slice(1)] : []} />
     </Frame>
   );

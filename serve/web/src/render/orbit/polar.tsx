@@ -61,14 +61,14 @@ export function Polar(p: OrbitProps) {
   };
   const { svg, hover, handlers } = usePointer(p, to, (g) => nearest(o, g, span).index);
   const ray = useMemo(() => freeRay(p, sides), [p.series, scale, sides]);
-  const room = p.small ? 14 : 27;
+  const room = p.small ? 14 : 29;
   const half = R + room;
   const every = p.small ? 90 : 45;
   const someExact = o.exact.some(Boolean) && !o.exact.every(Boolean);
   const angles = Array.from({ length: 8 }, (_, k) => k * 45);
   return (
     <Frame layout="polar" small={p.small}>
-      <svg ref={svg} viewBox={`${-half} ${-half + 6} ${2 * half} ${2 * half - 12}`} class="draw" {...handlers}>
+      <svg ref={svg} viewBox={`${-half} ${-half + 8} ${2 * half} ${2 * half - 16}`} class="draw" {...handlers}>
         <g role="img" aria-label={p.alt}>
           <g class="grid" aria-hidden="true">
             {scale.ticks.map((t) => scale.pos(t.at) > 0.001 && scale.pos(t.at) < 1.001 && <circle key={t.at} r={scale.pos(t.at) * R} />)}
@@ -80,7 +80,7 @@ export function Polar(p: OrbitProps) {
           </g>
           <g aria-hidden="true">
             {angles.filter((a) => a % every === 0).map((a) => {
-              const [x, y] = onDisc(a, 1, R + (a % 180 ? (p.small ? 7 : 9) : 4));
+              const [x, y] = onDisc(a, 1, R + (a % 180 ? (p.small ? 7 : 11) : p.focusable ? 9.5 : 4));
               const anchor = a === 90 || a === 270 ? 'middle' : a < 90 || a > 270 ? 'start' : 'end';
               return (
                 <text key={a} class="tick" x={x} y={y} text-anchor={anchor} dominant-baseline="central">
@@ -95,7 +95,7 @@ export function Polar(p: OrbitProps) {
           <g aria-hidden="true">
             {scale.ticks.map((t, k) => {
               const u = scale.pos(t.at);
-              if ((u < 0.05 && !scale.log) || u > 1.001 || (p.small && k !== scale.ticks.length - 1)) return null;
+              if (u < 0.05 || u > 1.001 || (p.small && k !== scale.ticks.length - 1)) return null;
               const [x, y] = onDisc(ray, u, R);
               return (
                 <text key={t.at} class="tick ring" x={x} y={y} text-anchor="middle" dominant-baseline="central">
@@ -114,6 +114,7 @@ export function Polar(p: OrbitProps) {
 }
 
 function Bands({ s, b, p }: { s: Series; b: Branch; p: OrbitProps }) {
+  if (p.orbit.finite && b.order.length <= 24) return null;
   const band = (lo: ArrayLike<number>, hi: ArrayLike<number>) =>
     polarBand(b.order.map((k) => ({ x: p.orbit.elements[k][0], lo: p.scale.pos(lo[k]), hi: p.scale.pos(hi[k]) })), b.closed, R);
   return (
@@ -132,20 +133,48 @@ function Curve({ s, b, p, someExact }: { s: Series; b: Branch; p: OrbitProps; so
   const few = o.finite && b.order.length <= 24;
   const line = apart ? polarPath(pts.filter((q) => !o.exact[q.k]), b.closed, R) : polarPath(pts, b.closed, R);
   const crosses = s.wrong && !s.pinned;
+  if (few) return <Spokes s={s} b={b} p={p} />;
   return (
     <>
-      <path class={`line m${s.ink}${b.mirrored ? ' mirrored' : ''}${s.pinned ? ' pinned' : ''}${few ? ' few' : ''}`} d={line} />
+      <path class={`line m${s.ink}${b.mirrored ? ' mirrored' : ''}${s.pinned ? ' pinned' : ''}`} d={line} />
       {b.order.map((k) => {
         const u = p.scale.pos(s.values[k]);
         if (Number.isNaN(u) || s.pinned) return null;
         const [x, y] = onDisc(o.elements[k][0], Math.max(0, Math.min(1, u)), R);
         const exact = someExact && o.exact[k];
         const wrong = crosses && s.wrong!(k);
-        if (!few && !exact && !wrong) return null;
+        if (!exact && !wrong) return null;
         return (
           <g key={k}>
-            {(few || exact) && <Mark ink={s.ink} x={x} y={y} r={p.small ? 2.2 : few ? 3.4 : 2.6} hollow={b.mirrored} />}
-            {wrong && !p.small && <Mark ink={s.ink} x={x} y={y} r={few || exact ? 4.6 : 1.7} cross />}
+            {exact && <Mark ink={s.ink} x={x} y={y} r={p.small ? 2.2 : 2.6} hollow={b.mirrored} />}
+            {wrong && !p.small && <Mark ink={s.ink} x={x} y={y} r={exact ? 4.6 : 1.7} cross />}
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+/** Few elements with nothing between them: a spoke each, side by side where models and mirrors share an angle. */
+function Spokes({ s, b, p }: { s: Series; b: Branch; p: OrbitProps }) {
+  const models = p.series.filter((x) => !x.pinned).length;
+  const mirrors = p.orbit.elements.some((e) => e.length > 1 && e[1]) ? 2 : 1;
+  const step = Math.min(7, 60 / p.orbit.elements.length + 2);
+  const shift = ((s.ink % models) * mirrors + (b.mirrored ? 1 : 0) - (models * mirrors - 1) / 2) * step;
+  return (
+    <>
+      {b.order.map((k) => {
+        const u = p.scale.pos(s.values[k]);
+        if (Number.isNaN(u)) return null;
+        const at = p.orbit.elements[k][0] + shift;
+        const zero = p.scale.lo < 0 ? p.scale.pos(0) : 0;
+        const [x0, y0] = onDisc(at, zero, R);
+        const [x, y] = onDisc(at, Math.max(0, Math.min(1, u)), R);
+        return (
+          <g key={k} class={s.pinned ? 'pinned' : ''}>
+            <line class={`spoke m${s.ink}${b.mirrored ? ' mirrored' : ''}`} x1={x0} y1={y0} x2={x} y2={y} />
+            {!s.pinned && <Mark ink={s.ink} x={x} y={y} r={p.small ? 2.4 : 3.6} hollow={b.mirrored} />}
+            {s.wrong?.(k) && !s.pinned && !p.small && <Mark ink={s.ink} x={x} y={y} r={5.4} cross />}
           </g>
         );
       })}

@@ -8,7 +8,6 @@ import { label } from '../../core/format';
 import type { Picture } from '../../core/source';
 import type { State } from '../../core/state';
 import { pixels } from '../picture';
-import { num } from '../text';
 
 /** The newest moved input of the sample, and of which element it is. */
 export function inputOf(s: State): { picture: Picture; g: Element; exact: boolean } | null {
@@ -36,6 +35,8 @@ export function done(chart: readonly Axis[], g: Element): string {
   if (shift.length) parts.push(`shifted by ${shift.join(', ')} px`);
   return parts.join(', ') || 'not moved';
 }
+
+const range = (v: number): string => String(+v.toPrecision(3)).replace('-', '−');
 
 const num2 = (v: number): string => String(+v.toFixed(Math.abs(v) < 10 ? 2 : 1)).replace('-', '−');
 
@@ -96,7 +97,6 @@ export function PictureInput({ s }: { s: State }) {
   };
   const p = now?.picture;
   const behind = now && now.g.join() !== s.g.value.join();
-  const means = p ? `${p.h} × ${p.w}${p.c > 1 ? ` × ${p.c}` : ''}, values ${num(p.lo)} to ${num(p.hi)}` : '';
   const words = done(o.chart, s.g.value);
   const e = s.element.value;
   const exact = e >= 0 ? o.exact[e] : now?.exact;
@@ -129,11 +129,14 @@ export function PictureInput({ s }: { s: State }) {
           </div>
         )}
       </div>
-      <p class="note" title="What the models were fed, with the values they saw">
-        {words}
-        {exact ? ', exactly' : run.kernel ? `, ${run.kernel}` : ''}
-        {means && <> · {means}</>}
-      </p>
+      <ul class="facts" title="What the models were fed, with the values they saw">
+        <li>
+          <strong>{words}</strong>
+        </li>
+        <li>{exact ? 'exactly, without resampling' : run.kernel}</li>
+        {p && <li>{`${p.h} × ${p.w}${p.c > 1 ? ` × ${p.c}` : ''}`}</li>}
+        {p && <li>{`values ${range(p.lo)} to ${range(p.hi)}`}</li>}
+      </ul>
       {s.pinned.value >= 0 && s.pinned.value !== s.sample.value && (
         <p class="note pin">
           <img src={s.client.thumb(s.runID.value, s.pinned.value)} alt="" width="32" height="32" class="pix" /> pinned #{s.pinned.value}{' '}

@@ -18,6 +18,7 @@ export function MetricsHere({ s }: { s: State }) {
   };
   const ks = s.models.value.map((_, k) => k as 0 | 1);
   return (
+    <div class="every" {...(run.metric_list.length > 8 ? { tabindex: 0, role: 'region', 'aria-label': 'All metrics here' } : {})}>
     <table class="numbers all">
       <caption class="hidden">All metrics at {s.here.value}</caption>
       <thead>
@@ -50,5 +51,6 @@ export function MetricsHere({ s }: { s: State }) {
         ))}
       </tbody>
     </table>
+    </div>
   );
 }
