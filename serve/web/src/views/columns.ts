@@ -2,6 +2,7 @@
 
 import type { Cell, Column as Taken, Table } from '../core/export';
 import type { State } from '../core/state';
+import { rendererOf } from '../render/task';
 import { num, signed } from '../render/text';
 import * as fig from './figures';
 
@@ -33,7 +34,7 @@ export function columns(s: State): Column[] {
   const AB = (k: 0 | 1) => (two ? ' ' + 'AB'[k] : ''), ab = (k: 0 | 1) => (two ? '_' + 'ab'[k] : ''), m = (k: 0 | 1) => (two ? (`ink m${k}` as const) : '');
   out.push({ key: 'id', title: 'sample', doc: 'name of the sample', name: 'sample', figure: 'id', text: true, ink: '', value: (i) => ids[i] ?? String(i), show: (i) => ids[i] ?? `#${i}` });
   if (r.labelled) out.push({ key: 'label', title: 'class', doc: 'the true class', name: 'class', figure: 'label', text: classes.length > 0, ink: '', value: (i) => (labels[i] >= 0 ? labels[i] : null), show: (i) => className(labels[i]) || '–' });
-  for (const k of ks) {
+  for (const k of rendererOf(r).columns.includes('predicted') ? ks : []) {
     const v = fig.values(s, `predicted${k}`);
     if (v) {
       out.push({

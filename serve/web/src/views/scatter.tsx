@@ -286,10 +286,10 @@ export function Plane(p: PlaneProps) {
       onKeyDown={key} onBlur={() => { corner.value = null; p.onHover(-1); }} onDblClick={() => (zoom.value = P.unzoomed)}>
       <canvas ref={canvas} aria-hidden="true" />
       <svg aria-hidden="true" width={w} height={h} viewBox={`0 0 ${Math.max(1, w)} ${Math.max(1, h)}`}>
-        {P.spread(p.texts.map((x) => [x.x * t.sx + t.ox, x.y * t.sy + t.oy, 8 * x.text.length + 4] as const), 15).map(([u, v], k) => <text key={p.texts[k].text} class="plane-text" x={u} y={v} dy="0.35em">{p.texts[k].text}</text>)}
         {poly.length >= 4 && <polygon class="plane-lasso" points={P.path(poly)} />}
         {visible(pin) && <g class="plane-pin" transform={`translate(${pin[0].toFixed(1)} ${pin[1].toFixed(1)})`}><rect x="-7" y="-7" width="14" height="14" /><path d="M0-12V-7" /></g>}
         {visible(pick) && <g class="plane-pick" transform={`translate(${pick[0].toFixed(1)} ${pick[1].toFixed(1)})`}><circle class="halo" r="8" /><circle r="8" /></g>}
+        {P.spread(p.texts.map((x) => [x.x * t.sx + t.ox, x.y * t.sy + t.oy, 8 * x.text.length + 4] as const), 15).map(([u, v], k) => <text key={p.texts[k].text} class="plane-text" x={u} y={v} dy="0.35em">{p.texts[k].text}</text>)}
         {visible(hov) && <circle class="plane-hover" cx={hov[0]} cy={hov[1]} r="6" />}
         {box && <path class="plane-cross" d={`M${box.at[0] - 12} ${box.at[1]}h24M${box.at[0]} ${box.at[1] - 12}v24`} />}
       </svg>
@@ -359,6 +359,8 @@ export function Scatter({ s }: { s: State }) {
   const fits = xy !== null && xy.length === 2 * n;
   const drawn = fits ? boundsOf(xy).n : 0;
   const texts = useMemo(() => (fits && classes && v ? names(xy, v, mask, s.classNames.value, dark) : []), [xy, fits, v, classes, mask, dark]);
+  // Counted once and not again for every point that the pointer passes.
+  const legend = useMemo(() => <Legend s={s} by={by} scale={sc} lut={lut} values={v} dark={dark} shape={shape !== null} />, [by, sc, lut, v, dark, shape]);
   const lasso = s.choice.value.lasso;
   const here = lasso && lasso.layout === s.layoutKey.value ? lasso.poly : null;
   if (!r) return <Card id="samples" title="Samples by orbit shape"><Skeleton label="Loading the samples" square /></Card>;
@@ -406,7 +408,7 @@ export function Scatter({ s }: { s: State }) {
           {(['lasso', 'pan'] as const).map((m) => <button key={m} type="button" aria-pressed={mode.value === m} title={m === 'lasso' ? 'Drag round points to choose them; with Shift, drag moves the picture' : 'Drag moves the picture; the wheel zooms'} onClick={() => (mode.value = m)}>{m === 'lasso' ? 'Lasso' : 'Pan'}</button>)}
         </span>
         <Nearest max={count} onPick={near} />
-        <button type="button" disabled={!lasso && !s.choice.value.picked} onClick={() => { s.choose({ lasso: null, picked: null }); s.say('Lasso cleared.'); }}>Clear</button>
+        {(lasso || s.choice.value.picked) && <button type="button" onClick={() => { s.choose({ lasso: null, picked: null }); s.say('Lasso cleared.'); body.current?.querySelector<HTMLElement>('.plane')?.focus(); }}>Clear</button>}
       </div>
       <div class="plane-box" ref={body}>
         {fits && drawn > 0 ? (
@@ -416,7 +418,7 @@ export function Scatter({ s }: { s: State }) {
               label={`Scatter plot of ${drawn} of ${n} samples, ${count} in the slice. Arrow keys move to a neighbor, Enter chooses it, L draws a box, plus and minus zoom, Escape clears.`}
               onHover={(i) => { if (s.hover.peek() !== i) s.hover.value = i; }} onPick={(i) => { s.setSample(i); s.say(describe(i)); }} onLasso={drawLasso} onSay={(x) => s.say(x)} onMode={(m) => (mode.value = m)} />
             <p class="plane-axes"><span>→ {layout.value!.axes[0] ?? 'first axis'}</span><span>↑ {layout.value!.axes[1] ?? 'second axis'}</span></p>
-            <Legend s={s} by={by} scale={sc} lut={lut} values={v} dark={dark} shape={shape !== null} />
+            {legend}
           </>
         ) : <Waiting s={s} none={fits} />}
       </div>

@@ -216,9 +216,9 @@ function List({ s }: { s: State }) {
         <th scope="row">
           <button type="button" class="link" aria-pressed={on} title={row ? [name, row.slice.note].filter(Boolean).join(': ') : 'All samples of the run'} onClick={() => { s.choice.value = { slice: name, rule: '', lasso: null, picked: null }; s.say(`${name || 'All samples'}: ${s.count.value} samples.`); }}>
             <span class="slice-name">{row ? (row.slice.label >= 0 ? `class ${name}` : name) : 'all'}</span></button>
+          <span class="interval">n = {count(row ? row.slice.n : n)}</span>
           {row?.kept && s.client.live && <Edit s={s} slice={row.slice} />}
         </th>
-        <td>{count(row ? row.slice.n : n)}</td>
         <td class="ink m0">{cell(row, 0)}</td>
         {two && <td class="ink m1">{cell(row, 1)}</td>}
       </tr>
@@ -228,7 +228,7 @@ function List({ s }: { s: State }) {
     <div class="slices-list" tabIndex={0} role="region" aria-label="List of slices">
       <table class="slices-table">
         <caption class="hidden">Slices and their mean over the orbit, {quantity(s)}, with 95 % intervals over samples</caption>
-        <thead><tr><th scope="col">slice</th><th scope="col">n</th><th scope="col" class="ink m0">mean{two ? ' A' : ''}</th>{two && <th scope="col" class="ink m1">mean B</th>}</tr></thead>
+        <thead><tr><th scope="col">slice</th><th scope="col" class="ink m0">mean{two ? ' A' : ''}</th>{two && <th scope="col" class="ink m1">mean B</th>}</tr></thead>
         <tbody>{line(null)}{rows.slice(0, 200).map(line)}</tbody>
       </table>
       {rows.length > 200 && <p class="note">{count(rows.length - 200)} more are in the menu of the aggregate view.</p>}
