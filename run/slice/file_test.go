@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -71,7 +72,7 @@ func TestFile(t *testing.T) {
 func TestFileRefuses(t *testing.T) {
 	many := make([]Named, MaxSlices+1)
 	for i := range many {
-		many[i] = named(fmt.Sprint(i))
+		many[i] = named(strconv.Itoa(i))
 	}
 	other := named("x")
 	other.Set = json.RawMessage(`[]`)
@@ -135,7 +136,7 @@ func TestNoLostUpdate(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					_, err = Save(context.Background(), dir, append(all, named(fmt.Sprintf("%d-%d", w, k))), tag) //nolint:usetesting // the test's own ends when the test does, while others still write
+					_, err = Save(context.Background(), dir, append(all, named(fmt.Sprintf("%d-%d", w, k))), tag)
 					if err == nil {
 						break
 					}

@@ -2,6 +2,7 @@ package slice
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -106,7 +107,7 @@ func (c *Columns) in(n *node) (test, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(i int) bool { v := side.at(i); return v == v && !anyOf(i) }, nil //nolint:gocritic,staticcheck // false for NaN
+	return func(i int) bool { return !math.IsNaN(side.at(i)) && !anyOf(i) }, nil
 }
 
 // alone is the field of a side that is nothing else.
@@ -272,7 +273,7 @@ func (c *Columns) numeric(s sum) (side, error) {
 }
 
 func (c *Columns) field(f *term) (side, error) {
-	switch f.field {
+	switch f.field { //nolint:exhaustive // the others are statistics, below
 	case Index:
 		return side{at: func(i int) float64 { return float64(i) }}, nil
 	case Label:
@@ -320,7 +321,7 @@ func classes(column []int32) func(i int) float64 {
 		if v := column[i]; v >= 0 {
 			return float64(v)
 		}
-		return nan
+		return math.NaN()
 	}
 }
 
@@ -329,7 +330,7 @@ func (c *Columns) model(f *term) (int, error) {
 	if f.named == 0 && len(c.Models) == 1 {
 		return 0, nil
 	}
-	k := -1
+	var k int
 	switch f.named {
 	case 0:
 		return 0, mistake(CodeModel, f.place, "%s of which model? Write %s A, or its name in quotes; there are %s", f.field, f.field, c.list())

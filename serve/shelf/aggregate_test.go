@@ -252,8 +252,16 @@ func TestVerdictOfPair(t *testing.T) {
 func TestAggregateRefuses(t *testing.T) {
 	r := one(t, small())
 	for _, q := range []api.AggregateRequest{
-		{Metric: 4}, {Metric: -1}, {Models: []int{2}}, {Pair: []int{0}}, {Pair: []int{1, 1}}, {Pair: []int{0, 2}},
-		{Set: api.Set{Rule: "nothing"}}, {Set: api.Set{Indexes: []int{57}}}, {Set: api.Set{Bits: "AA=="}}, {Set: api.Set{Slice: "none"}},
+		{Metric: 4},
+		{Metric: -1},
+		{Models: []int{2}},
+		{Pair: []int{0}},
+		{Pair: []int{1, 1}},
+		{Pair: []int{0, 2}},
+		{Set: api.Set{Rule: "nothing"}},
+		{Set: api.Set{Indexes: []int{57}}},
+		{Set: api.Set{Bits: "AA=="}},
+		{Set: api.Set{Slice: "none"}},
 	} {
 		if _, err := r.Aggregate(t.Context(), q); !errors.Is(err, ErrBad) && !errors.Is(err, ErrUnknown) {
 			t.Errorf("%+v: %v", q, err)

@@ -120,7 +120,7 @@ func readAudit(file string) (*record, error) {
 			case "sha256":
 				sum = x.Value
 			case "parameters":
-				parameters, _ = strconv.ParseInt(x.Value, 10, 64) //nolint:errcheck // 0 stands for not known
+				parameters, _ = strconv.ParseInt(x.Value, 10, 64) // 0 stands for not known
 			}
 		}
 		a.digests = append(a.digests, sum)
@@ -220,9 +220,9 @@ func (s *Shelf) Findings(id string) (*api.Findings, error) {
 			continue // the findings are shown all the same
 		}
 		index := make(map[string]int, len(names.ids))
-		for k := len(names.ids) - 1; k >= 0; k-- {
+		for k, id := range slices.Backward(names.ids) { // of equal names the first counts
 			if names.present(at, k) {
-				index[names.ids[k]] = k
+				index[id] = k
 			}
 		}
 		axes := len(src.group.Chart())

@@ -86,10 +86,10 @@ func (r *Run) describe() (*api.Run, string) {
 	if err := json.NewEncoder(h).Encode(d); err != nil {
 		r.shelf.log().Error("a document cannot be written", "run", r.name, "error", err) // nothing in it can fail
 	}
-	fmt.Fprintf(h, "%d", r.generation)
+	h.Write(strconv.AppendInt(nil, int64(r.generation), 10))
 	for _, p := range r.parts {
 		for _, done := range p.at.done {
-			fmt.Fprintf(h, "%t", done)
+			h.Write(strconv.AppendBool(nil, done))
 		}
 	}
 	tag = `"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
@@ -176,7 +176,7 @@ func methods(n, e int) []api.Method {
 
 // slow guesses whether laying samples out takes more than a second on two cores.
 func slow(m reduce.Method, n, e int) bool {
-	switch m {
+	switch m { //nolint:exhaustive // the others compare samples with each other
 	case reduce.PCA:
 		return n*e > 20_000_000
 	case reduce.ICA:
@@ -316,9 +316,9 @@ const mostClasses = 100_000
 
 func (r *Run) arrays(d *api.Run) {
 	add := func(kind string, bytes int64, shape []int, at ...int) {
-		name := kind
-		for _, i := range at {
-			name += "." + strconv.Itoa(i)
+		name := kind + "." + strconv.Itoa(at[0])
+		if len(at) > 1 {
+			name += "." + strconv.Itoa(at[1])
 		}
 		d.Arrays = append(d.Arrays, api.Array{Name: name, Shape: shape, Bytes: bytes})
 	}

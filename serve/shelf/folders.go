@@ -17,7 +17,7 @@ func withoutFolders(raw []byte, d auditDocument) json.RawMessage {
 	for _, m := range d.Models {
 		for _, a := range m.About {
 			v := strings.ReplaceAll(a.Value, `\`, "/")
-			if !strings.HasPrefix(v, "/") && !(len(v) > 2 && v[1:3] == ":/") {
+			if drive := len(v) > 2 && v[1:3] == ":/"; !drive && !strings.HasPrefix(v, "/") {
 				continue
 			}
 			dir := a.Value[:len(path.Dir(v))]

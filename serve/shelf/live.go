@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"nero/run/probe"
-	"nero/run/store"
 	"nero/serve/api"
 	"nero/symmetry/group"
 )
@@ -242,7 +241,6 @@ func (s *Shelf) opener(src *source) func(context.Context) (Prober, error) {
 		return nil
 	}
 	return func(ctx context.Context) (Prober, error) {
-		var run *store.Run = src.now().run
-		return s.o.Probe(ctx, run)
+		return s.o.Probe(ctx, src.now().run)
 	}
 }

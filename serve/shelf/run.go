@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -185,9 +186,9 @@ func match(a, b part) (x, y []int32, err error) {
 		label int32
 	}
 	at := make(map[named]int32, len(q.ids))
-	for i := len(q.ids) - 1; i >= 0; i-- {
+	for i, id := range slices.Backward(q.ids) { // of equal names the first counts
 		if q.present(b.at, i) {
-			at[named{q.ids[i], q.labels[i]}] = int32(i)
+			at[named{id, q.labels[i]}] = int32(i)
 		}
 	}
 	for i, id := range p.ids {
@@ -317,7 +318,7 @@ func (r *Run) info() (*table, error) {
 			}
 			if e := names.errs[k]; e != "" {
 				s.failed.Add(i)
-				if key := fmt.Sprint(i); s.Errors[key] == "" {
+				if key := strconv.Itoa(i); s.Errors[key] == "" {
 					s.Errors[key] = e
 				}
 			}
@@ -371,7 +372,7 @@ func (r *Run) Sample(i int) (*api.Sample, error) {
 		return nil, err
 	}
 	o := &api.Sample{
-		Index: i, ID: s.IDs[i], Label: s.Labels[i], Tags: s.tags[i], Error: s.Errors[fmt.Sprint(i)], Done: s.ready.Has(i),
+		Index: i, ID: s.IDs[i], Label: s.Labels[i], Tags: s.tags[i], Error: s.Errors[strconv.Itoa(i)], Done: s.ready.Has(i),
 		Curves: make([][][]fold.Number, len(r.models)),
 	}
 	if r.job.Classes > 0 {

@@ -80,7 +80,7 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = time.Now //nolint:forbidigo // it paces looking for news, and is in no result
 	}
 	s := &Shelf{
 		o: o, cache: newCache(o.CacheBytes), broken: map[string]fault{}, ids: map[string]bool{}, joined: map[string]*Run{},
@@ -236,8 +236,8 @@ func (s *Shelf) look() {
 		}
 		for _, f := range all {
 			key := f.path
-			if real, err := filepath.EvalSymlinks(f.path); err == nil {
-				key = real
+			if target, err := filepath.EvalSymlinks(f.path); err == nil {
+				key = target
 			}
 			if seen[key] {
 				continue

@@ -424,8 +424,8 @@ func TestTogether(t *testing.T) {
 	s := opened(t, Options{}, top)
 	r := run(t, s, "a+b")
 	d := r.Document()
-	if d.Samples != 24 || !slices.Equal(d.Metrics, []string{"confidence", "margin"}) || !slices.Equal(d.RunCard.Models, []string{"plain (a)", "it's <b>B</b>", "plain (b)", "third"}) {
-		t.Fatalf("%d samples, %q, %q", d.Samples, d.Metrics, d.RunCard.Models)
+	if d.Samples != 24 || !slices.Equal(d.Metrics, []string{"confidence", "margin"}) || !slices.Equal(r.Models(), []string{"plain (a)", "it's <b>B</b>", "plain (b)", "third"}) {
+		t.Fatalf("%d samples, %q, %q", d.Samples, d.Metrics, r.Models())
 	}
 	if d.ModelList[2].Run != "b" || d.ModelList[2].SHA256 != digest("plain") || len(d.Notes) == 0 || r.Parts() != 2 || d.State.Done != 24 {
 		t.Errorf("%+v, %q", d.ModelList, d.Notes)

@@ -172,7 +172,7 @@ func (s *source) curves(at snapshot, model int, metric string, index int) ([]flo
 		c, ok := v.(*curves)
 		return ok && covers(c.have, at)
 	}, func(old any) (any, int64, error) {
-		before, _ := old.(*curves) //nolint:errcheck // nil if there is none
+		before, _ := old.(*curves) // nil if there is none
 		c, err := s.readCurves(at, model, metric, before)
 		if err != nil {
 			return nil, 0, err
@@ -253,7 +253,7 @@ func (s *source) rows(at snapshot, model int) (*rows, error) {
 		r, ok := v.(*rows)
 		return ok && covers(r.have, at)
 	}, func(old any) (any, int64, error) {
-		before, _ := old.(*rows) //nolint:errcheck // nil if there is none
+		before, _ := old.(*rows) // nil if there is none
 		r, err := s.readRows(at, model, before)
 		if err != nil {
 			return nil, 0, err
