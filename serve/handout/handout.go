@@ -133,14 +133,14 @@ type builder struct {
 	have    map[string]bool
 	overall []sum // of all samples, by metric
 	methods []api.Method
-	fine    []int // metrics whose curves are there in all steps
-	coarse  []int // in half of them
-	exact   []int // with exact figures per sample
-	classes []int // metrics with the curves of every class
-	some    int   // classes of the shown metric that are there
-	shrunk  int   // how many times smaller inputs are shown; 1 for not at all
-	sparse  bool  // inputs are there at some elements only
-	sum     Summary
+	// drawings are the metrics whose curves are there, by the steps of the ladder.
+	drawings [len(ladder)][]int
+	exact    []int // with exact figures per sample
+	classes  []int // metrics with the curves of every class
+	some     int   // classes of the shown metric that are there
+	shrunk   int   // how many times smaller inputs are shown; 1 for not at all
+	sparse   bool  // inputs are there at some elements only
+	sum      Summary
 }
 
 func newBuilder(ctx context.Context, src Source, o Options) (*builder, error) {
@@ -232,13 +232,9 @@ func (b *builder) put(blocks ...*block) error {
 
 // fit adds blocks if all of them fit, with so many bytes left free behind them.
 func (b *builder) fit(free int64, blocks ...*block) (bool, error) {
-	var n int64
-	for _, k := range blocks {
-		m, err := k.size()
-		if err != nil {
-			return false, err
-		}
-		n += m
+	n, err := sizes(blocks)
+	if err != nil {
+		return false, err
 	}
 	if b.skip+b.used+n+free > b.o.Budget || len(b.blocks)+len(blocks) >= mostBlocks {
 		return false, nil
@@ -268,7 +264,7 @@ func (b *builder) build() error {
 	// Samples get their part before the metrics that are not shown first.
 	free := int64(0)
 	if b.o.Keep > 0 && b.run.Len() > 0 {
-		free = b.o.Budget / 5
+		free = b.o.Budget / 8
 	}
 	if err := b.shown(free); err != nil {
 		return err
@@ -461,13 +457,28 @@ type bundle struct {
 	metric int
 	list   *[]int // that takes the metric if they fit
 	blocks []*block
+	bytes  int64
+	level  int // of the ladder
+}
+
+// sizes is the most bytes that blocks take in the file.
+func sizes(blocks []*block) (int64, error) {
+	var n int64
+	for _, k := range blocks {
+		m, err := k.size()
+		if err != nil {
+			return 0, err
+		}
+		n += m
+	}
+	return n, nil
 }
 
 // shown adds what there is of the metric that is shown first.
 func (b *builder) shown(free int64) error {
 	b.progress(0.25, "curves")
 	if b.drawn() {
-		blocks, err := b.curves(b.metric, 254)
+		blocks, err := b.curves(b.metric, ladder[0])
 		if err != nil {
 			return err
 		}
@@ -476,13 +487,7 @@ func (b *builder) shown(free int64) error {
 			return err
 		}
 		if ok {
-			b.fine = append(b.fine, b.metric)
-		} else if blocks, err = b.curves(b.metric, 127); err != nil {
-			return err
-		} else if ok, err = b.fit(0, blocks...); err != nil {
-			return err
-		} else if ok {
-			b.coarse = append(b.coarse, b.metric)
+			b.drawings[0] = append(b.drawings[0], b.metric)
 		}
 		for m := range b.doc.ModelList {
 			v, err := b.run.Top(m)
@@ -552,6 +557,9 @@ func (b *builder) classSets() []keyed {
 	return out
 }
 
+// ladder is into how many steps the range of a metric is cut, finer ones first. Lines of a plot are a few hundred pixels high.
+var ladder = [...]int{254, 127, 63}
+
 // mostClasses is of how many classes curves are kept.
 const mostClasses = 200
 
@@ -589,38 +597,49 @@ func (b *builder) others(free int64) (left []bundle, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := try(bundle{k, &b.classes, []*block{c}}); err != nil {
+		if err := try(bundle{metric: k, list: &b.classes, blocks: []*block{c}}); err != nil {
 			return nil, err
 		}
 	}
 	if b.drawn() {
-		fine, total := make([][]*block, len(metrics)), int64(0)
-		for at, k := range metrics {
-			b.progress(0.4+0.15*float64(at)/float64(len(metrics)), "curves of other metrics")
-			if fine[at], err = b.curves(k, 254); err != nil {
+		// Fewer steps of those that take the most room rather than none of some.
+		all, total := make([]bundle, len(metrics)), int64(0)
+		put := func(at, level int) error {
+			blocks, err := b.curves(metrics[at], ladder[level])
+			if err != nil {
+				return err
+			}
+			total -= all[at].bytes
+			all[at] = bundle{metrics[at], &b.drawings[level], blocks, 0, level}
+			if all[at].bytes, err = sizes(blocks); err != nil {
+				return err
+			}
+			total += all[at].bytes
+			return nil
+		}
+		for at := range metrics {
+			b.progress(0.4+0.1*float64(at)/float64(len(metrics)), "curves of other metrics")
+			if err := put(at, 0); err != nil {
 				return nil, err
 			}
-			for _, c := range fine[at] {
-				n, err := c.size()
-				if err != nil {
-					return nil, err
-				}
-				total += n
-			}
 		}
-		steps, list := 254, &b.fine
-		if b.skip+b.used+total+free > b.o.Budget { // half of the steps for all of them rather than none of some
-			steps, list = 127, &b.coarse
-		}
-		for at, k := range metrics {
-			blocks := fine[at]
-			if steps != 254 {
-				b.progress(0.55+0.05*float64(at)/float64(len(metrics)), "curves of other metrics")
-				if blocks, err = b.curves(k, steps); err != nil {
-					return nil, err
+		for done := 0; b.skip+b.used+total+free > b.o.Budget; done++ {
+			largest := -1
+			for at := range all {
+				if all[at].level < len(ladder)-1 && (largest < 0 || all[at].bytes > all[largest].bytes) {
+					largest = at
 				}
 			}
-			if err := try(bundle{k, list, blocks}); err != nil {
+			if largest < 0 {
+				break
+			}
+			b.progress(0.5+0.05*float64(done)/float64(len(metrics)), "coarser curves of other metrics")
+			if err := put(largest, all[largest].level+1); err != nil {
+				return nil, err
+			}
+		}
+		for _, g := range all {
+			if err := try(g); err != nil {
 				return nil, err
 			}
 		}
@@ -630,7 +649,7 @@ func (b *builder) others(free int64) (left []bundle, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := try(bundle{k, &b.exact, figures}); err != nil {
+		if err := try(bundle{metric: k, list: &b.exact, blocks: figures}); err != nil {
 			return nil, err
 		}
 	}
@@ -873,7 +892,7 @@ func (b *builder) tell() {
 		}
 		return strings.Join(all, ", ")
 	}
-	there := slices.Concat(b.fine, b.coarse)
+	there := slices.Concat(b.drawings[:]...)
 	for _, k := range slices.Sorted(slices.Values(there)) {
 		b.sum.Curves = append(b.sum.Curves, b.doc.Metrics[k])
 	}
@@ -889,11 +908,14 @@ func (b *builder) tell() {
 		if len(none) > 0 {
 			say("The file does not hold the values of every sample for %s; curves of slices are there.", names(none))
 		}
-		switch {
-		case len(b.coarse) > 0:
-			say("Values of every sample are kept for drawing, in 255 steps of the range for %s and in 128 for %s.", cmp.Or(names(b.fine), "no metric"), names(b.coarse))
-		case len(b.fine) > 0:
-			say("Values of every sample are kept for drawing, in 255 steps of the range.")
+		var steps []string
+		for level, list := range b.drawings {
+			if len(list) > 0 {
+				steps = append(steps, fmt.Sprintf("in %d values over the range for %s", ladder[level]+1, names(list)))
+			}
+		}
+		if len(steps) > 0 {
+			say("Values of every sample are kept for drawing, %s.", strings.Join(steps, ", "))
 		}
 		if len(rough) > 0 {
 			say("Figures per sample are read from these for %s, and are as coarse.", names(rough))

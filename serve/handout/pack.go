@@ -99,7 +99,7 @@ func packJSON(name string, doc any) (*block, error) {
 type grid struct {
 	lo, hi float64
 	log    bool
-	steps  int // at most 254; divides 254, so that a screen's 254 steps hold every one of them
+	steps  int // at most 254
 }
 
 // code is the step next to a value, 255 for one that is not finite. What lies beyond the range stops at its ends.

@@ -99,7 +99,7 @@ export function directory(json: string): Directory {
     if (!Array.isArray(shape) || shape.length > 8 || !shape.every(isSize)) throw damaged(`block ${name} has no shape`);
     if (widths[form] > 0 && (shape.length !== 2 || product(shape as number[]) * widths[form] !== bytes)) throw damaged(`block ${name} of shape ${shape.join(' × ')} has ${bytes} bytes`);
     const steps = finite(b['steps'], 0);
-    if (form === 'curves' && !(Number.isInteger(steps) && steps >= 1 && 254 % steps === 0)) throw damaged(`block ${name} has ${steps} steps`);
+    if (form === 'curves' && !(Number.isInteger(steps) && steps >= 1 && steps <= 254)) throw damaged(`block ${name} has ${steps} steps`);
     const [lo, hi, log] = [finite(b['lo'], 0), finite(b['hi'], 0), b['log'] === true];
     if (form === 'curves' && (!(lo <= hi) || (log && !(lo > 0)))) throw damaged(`block ${name} has values from ${lo} to ${hi}`);
     const box = Array.isArray(b['box']) ? b['box'].map((x) => finite(x, NaN)) : [];
@@ -167,16 +167,19 @@ export function unplane(raw: Uint8Array): Uint8Array {
   return out;
 }
 
-/** Values as the page computes with them: 254 steps for equally spaced ones, floats for those of a logarithmic range. */
+/** Values as the page computes with them: codes of 254 steps where these hold them, else floats. */
 export function matrixOf(raw: Uint8Array, d: Entry): Matrix {
   const [n, e] = d.shape as [number, number];
   const codes = d.delta ? undelta(raw.slice(), e) : raw;
-  if (!d.log) {
+  if (!d.log && 254 % d.steps === 0) {
     const by = 254 / d.steps;
     return { n, e, lo: d.lo, hi: d.hi, data: by === 1 ? codes : codes.map((c) => (c === 255 ? 255 : Math.min(254, c * by))) };
   }
-  const [from, to] = [Math.log(d.lo), Math.log(d.hi)];
-  const table = Float32Array.from({ length: 256 }, (_, c) => (c > d.steps ? NaN : Math.exp(from + ((to - from) * c) / d.steps)));
+  const [from, to] = d.log ? [Math.log(d.lo), Math.log(d.hi)] : [d.lo, d.hi];
+  const table = Float32Array.from({ length: 256 }, (_, c) => {
+    const v = from + ((to - from) * c) / d.steps;
+    return c > d.steps ? NaN : d.log ? Math.exp(v) : v;
+  });
   return { n, e, lo: d.lo, hi: d.hi, data: Float32Array.from(codes, (c) => table[c]) };
 }
 
