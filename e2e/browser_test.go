@@ -463,24 +463,50 @@ func (p *page) focus(selector string) {
 	}
 }
 
-// keys presses keys where the focus is.
+// keys presses keys where the focus is, one after the other.
 func (p *page) keys(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
-		p.do(chromedp.KeyEvent(k))
+		for _, r := range k {
+			p.key(r, 0)
+		}
+	}
+}
+
+// key presses one key. A key that the page has use for types nothing, as in life.
+func (p *page) key(r rune, modifiers kb.Modifier) {
+	p.t.Helper()
+	for _, e := range kb.Encode(r) {
+		e.Modifiers |= int64(modifiers)
+		switch {
+		case e.Type == input.DispatchKeyEventTypeChar:
+			continue
+		case e.Type == input.DispatchKeyEventTypeKeyDown || e.Type == input.DispatchKeyEventTypeRawKeyDown:
+			e.Type = input.DispatchKeyEventTypeRawKeyDown
+			if k, ok := kb.Keys[r]; ok && k.Print && modifiers&^kb.ModifierShift == 0 {
+				e.Type, e.Text, e.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, k.Text, k.Unmodified
+			} else if !ok {
+				e.Type, e.Text, e.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, string(r), string(r)
+			}
+		}
+		p.do(call(input.DispatchKeyEvent, *e))
 	}
 }
 
 // shift presses a key with Shift held.
 func (p *page) shift(key string) {
 	p.t.Helper()
-	p.do(chromedp.KeyEvent(key, chromedp.KeyModifiers(kb.ModifierShift)))
+	for _, r := range key {
+		p.key(r, kb.ModifierShift)
+	}
 }
 
 // ctrl presses a key with Ctrl held.
 func (p *page) ctrl(key string) {
 	p.t.Helper()
-	p.do(chromedp.KeyEvent(key, chromedp.KeyModifiers(kb.ModifierCtrl)))
+	for _, r := range key {
+		p.key(r, kb.ModifierCtrl)
+	}
 }
 
 // click clicks the middle of an element by mouse.
