@@ -23,7 +23,7 @@ func large(b *testing.B, samples, elements, models int) string {
 	}
 	j := m.job(b)
 	dir := filepath.Join(b.TempDir(), "run")
-	w, err := store.Create(dir, j, store.Options{})
+	w, err := store.Create(dir, j, store.Options{FS: unsynced{}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -48,6 +48,20 @@ func small() made {
 	}
 }
 
+// unsynced is a disk that does not wait, for files that are gone after the test.
+type unsynced struct{ store.OS }
+
+func (unsynced) SyncDir(string) error { return nil }
+
+func (u unsynced) Create(name string) (store.File, error) {
+	f, err := u.OS.Create(name)
+	return unsyncedFile{f}, err
+}
+
+type unsyncedFile struct{ store.File }
+
+func (unsyncedFile) Sync() error { return nil }
+
 func digest(s string) string { return fmt.Sprintf("%064x", []byte(s))[:64] }
 
 func (m made) job(tb testing.TB) *job.Job {
@@ -159,7 +173,7 @@ func (m made) rows(j *job.Job, s job.Shard) []job.Row {
 func (m made) write(tb testing.TB, dir string) *job.Job {
 	tb.Helper()
 	j := m.job(tb)
-	r, err := store.Create(dir, j, store.Options{})
+	r, err := store.Create(dir, j, store.Options{FS: unsynced{}})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -41,6 +41,7 @@ type Options struct {
 // Shelf is runs and audits. It is safe for concurrent use.
 type Shelf struct {
 	o          Options
+	pace       time.Duration // how often folders are looked through at most
 	cache      *cache
 	ctx        context.Context //nolint:containedctx // of what runs in the background until Close
 	stop       context.CancelFunc
@@ -83,7 +84,7 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 		o.Now = time.Now //nolint:forbidigo // it paces looking for news, and is in no result
 	}
 	s := &Shelf{
-		o: o, cache: newCache(o.CacheBytes), broken: map[string]fault{}, ids: map[string]bool{}, joined: map[string]*Run{},
+		o: o, pace: time.Second, cache: newCache(o.CacheBytes), broken: map[string]fault{}, ids: map[string]bool{}, joined: map[string]*Run{},
 		watchers: map[chan api.Event]bool{}, shown: map[string]*Run{},
 	}
 	s.ctx, s.stop = context.WithCancel(ctx)
@@ -126,13 +127,10 @@ func (s *Shelf) Close() error {
 
 func (s *Shelf) log() *slog.Logger { return s.o.Log }
 
-// pace is how often folders are looked through at most.
-const pace = time.Second
-
 // refresh looks for what is new, unless somebody did a moment ago.
 func (s *Shelf) refresh() {
 	s.mu.Lock()
-	old := s.o.Now().Sub(s.looked) >= pace
+	old := s.o.Now().Sub(s.looked) >= s.pace
 	s.mu.Unlock()
 	if old {
 		s.look()

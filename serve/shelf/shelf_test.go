@@ -324,6 +324,7 @@ func TestWatch(t *testing.T) {
 	m.write(t, dir)
 	var clock atomic.Int64
 	s := opened(t, Options{Now: func() time.Time { return time.Unix(clock.Load(), 0) }}, top)
+	s.pace = 10 * time.Millisecond
 	later := func() { clock.Add(2) }
 	r := run(t, s, "run")
 	before := r.Document()

@@ -16,7 +16,7 @@ func (s *Shelf) Watch(ctx context.Context) <-chan api.Event {
 	s.watchers[ch] = true
 	s.mu.Unlock()
 	s.background.Go(func() {
-		t := time.NewTicker(pace)
+		t := time.NewTicker(s.pace)
 		defer t.Stop()
 		defer func() {
 			s.mu.Lock()
