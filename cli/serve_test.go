@@ -15,10 +15,53 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/pflag"
 )
+
+// TestServePage holds the guide to serving against the program: every command in it can be typed, and every flag exists.
+func TestServePage(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "docs", "SERVE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	root := (&App{Out: io.Discard, Err: io.Discard}).root()
+	typed := 0
+	for _, block := range blocks(t, page, "sh") {
+		for line := range strings.Lines(block) {
+			_, line, ok := strings.Cut(line, "nero ")
+			if !ok {
+				continue
+			}
+			line, _, _ = strings.Cut(line, "#")
+			c, rest, err := root.Find(strings.Fields(line))
+			if err != nil || c == root {
+				t.Errorf("nero %s: %v", line, err)
+				continue
+			}
+			if err := c.ParseFlags(rest); err != nil {
+				t.Errorf("nero %s: %v", line, err)
+			}
+			typed++
+		}
+	}
+	if typed < 8 {
+		t.Errorf("only %d commands", typed)
+	}
+	serve, _, err := root.Find([]string{"serve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" && f.Name != "quiet" && !strings.Contains(page, "`--"+f.Name) {
+			t.Errorf("docs/SERVE.md does not say what --%s does", f.Name)
+		}
+	})
+}
 
 // serving are the commands of the scripts about nero serve.
 var serving = map[string]func(*testscript.TestScript, bool, []string){

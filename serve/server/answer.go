@@ -168,7 +168,7 @@ func sendArrays(w http.ResponseWriter, r *http.Request, tag string, c *container
 	if err != nil {
 		return err
 	}
-	gz := compresses(r, total)
+	gz := compresses(r, total) && c.shrinks()
 	if head(w, r, typeArrays, tag, gz) {
 		return nil
 	}

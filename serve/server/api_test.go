@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -213,6 +214,31 @@ func TestAnswers(t *testing.T) {
 			if rt.name != "export" && !kinds[rt.name+" "+strconv.Itoa(a.status)+" "+a.kind] {
 				t.Errorf("%s: the answer %d %s is not tested", rt.name, a.status, a.kind)
 			}
+		}
+	}
+}
+
+// TestAPIPage wants every call, every code of a problem and every key of a query in the documentation.
+func TestAPIPage(t *testing.T) {
+	b, err := os.ReadFile("../../docs/API.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	for _, rt := range routesTable() {
+		want := "`" + rt.method + " " + strings.Replace(rt.path, "export/{file}", "export/{table}.{csv", 1)
+		if !strings.Contains(page, want) {
+			t.Errorf("docs/API.md has no %s", want)
+		}
+		for _, k := range rt.keys() {
+			if !strings.Contains(page, k+"=") && !strings.Contains(page, "`"+k+"`") {
+				t.Errorf("docs/API.md does not say what %s of %s is", k, rt.path)
+			}
+		}
+	}
+	for _, c := range calls() {
+		if c.code != "" && !strings.Contains(page, "`"+c.code+"`") {
+			t.Errorf("docs/API.md does not say what the code %s means", c.code)
 		}
 	}
 }

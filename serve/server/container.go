@@ -161,6 +161,18 @@ func (c *container) prepare() (header []byte, total int, err error) {
 	return header, len(header) + at, nil
 }
 
+// shrinks tells whether compressing is worth its time: bytes of curves shrink to half, floats by a tenth.
+func (c *container) shrinks() bool {
+	bytes, all := 0, 0
+	for i := range c.tensors {
+		n := values(c.tensors[i].shape) * c.tensors[i].dtype().size()
+		if all += n; c.tensors[i].dtype() == uint8s {
+			bytes += n
+		}
+	}
+	return 2*bytes >= all
+}
+
 // chunk is how many values are converted at once.
 const chunk = 1 << 14
 

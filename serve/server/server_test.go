@@ -159,8 +159,35 @@ func TestTags(t *testing.T) {
 			if plain, err := io.ReadAll(z); err != nil || !bytes.Equal(plain, whole) || far.Header.Get("ETag") != zipped(tag) {
 				t.Errorf("%s: compressed it is something else (%v)", path, err)
 			}
-		} else if len(whole) >= worthwhile && strings.Contains(first.Header.Get("Content-Type"), "j") {
+		} else if len(whole) >= worthwhile && !strings.HasPrefix(first.Header.Get("Content-Type"), typeArrays) {
 			t.Errorf("%s: %d bytes to another machine are not compressed", path, len(whole))
+		}
+	}
+}
+
+// TestShrinks compresses bytes and leaves floats.
+func TestShrinks(t *testing.T) {
+	floats, bytes := make([]float32, 1000), make([]uint8, 4000)
+	for name, c := range map[string]struct {
+		container
+		want bool
+	}{
+		"floats": {container{tensors: []tensor{f32("a", floats, 1000)}}, false},
+		"bytes":  {container{tensors: []tensor{u8("a", bytes, 4000)}}, true},
+		"both":   {container{tensors: []tensor{u8("a", bytes, 4000), f32("b", floats[:10], 10)}}, true},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept-Encoding", "gzip")
+		w := httptest.NewRecorder()
+		c.tensors = append(c.tensors, c.tensors[0])
+		c.tensors[len(c.tensors)-1].name = "more"
+		c.tensors = append(c.tensors, c.tensors[0])
+		c.tensors[len(c.tensors)-1].name = "again"
+		if err := sendArrays(w, r, `"x"`, &c.container); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Header().Get("Content-Encoding") == "gzip"; got != c.want {
+			t.Errorf("%s: compressed %v", name, got)
 		}
 	}
 }
