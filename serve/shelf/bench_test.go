@@ -72,7 +72,11 @@ func BenchmarkOpen(b *testing.B) {
 	var m runtime.MemStats
 	peak := uint64(0)
 	for b.Loop() {
-		r := shelved(b, dir)
+		s, err := Open(b.Context(), []string{dir}, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := run(b, s, "run")
 		if _, err := r.Samples(); err != nil {
 			b.Fatal(err)
 		}
@@ -93,6 +97,10 @@ func BenchmarkOpen(b *testing.B) {
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		b.ReportMetric(float64(m.HeapAlloc)/1e6, "live-MB")
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		runtime.KeepAlive(r)
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(peak)/1e6, "peak-MB")
