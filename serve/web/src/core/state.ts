@@ -6,6 +6,7 @@ import { label, position } from './format';
 import { distances } from './distance';
 import { Loop } from './live';
 import * as orbit from './orbit';
+import { order } from './order';
 import { aborted, at, Client, Failure, words, type Layout2D, type Matrix, type Picture, type Probe, type Stats } from './source';
 
 export type Page = 'runs' | 'run' | 'findings' | 'report';
@@ -227,20 +228,11 @@ export class State {
     const m = this.mask.value;
     const { by, descending } = this.rank.value;
     const v = this.column(by);
-    const out: number[] = [];
-    for (let i = 0; i < m.length; i++) if (m[i]) out.push(i);
-    if (by === 'id') {
-      const ids = this.ids.value;
-      out.sort((x, y) => (descending ? -1 : 1) * ids[x].localeCompare(ids[y], 'en', { numeric: true }) || x - y);
-    } else if (v) {
-      out.sort((x, y) => {
-        const p = v[x];
-        const q = v[y];
-        if (Number.isNaN(p) || Number.isNaN(q)) return +Number.isNaN(p) - +Number.isNaN(q) || x - y;
-        return (descending ? q - p : p - q) || x - y;
-      });
-    }
-    return Int32Array.from(out);
+    const out = new Int32Array(this.count.value);
+    for (let i = 0, k = 0; i < m.length; i++) if (m[i]) out[k++] = i;
+    const direction = descending ? 'descending' : 'ascending';
+    const ids = this.ids.value;
+    return by === 'id' ? order(out, (i) => ids[i] ?? null, direction) : v ? order(out, (i) => v[i], direction) : out;
   });
   private readonly question = computed<api.AggregateRequest>(() => {
     const q: api.AggregateRequest = { set: this.set.value, metric: this.metric.value, models: [...new Set(this.models.value)] };

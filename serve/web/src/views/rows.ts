@@ -35,44 +35,6 @@ export function scrollTo(index: number, scroll: number, viewport: number, row: n
   return squeezed ? (want / (full - viewport)) * (height - viewport) : want;
 }
 
-export type Direction = 'ascending' | 'descending';
-
-/**
- * order sorts indexes by a key. Numbers by value, texts as people sort them (item 2 before item 10); what is missing (NaN, null, '')
- * comes last in both directions, and equals stand by index in both.
- */
-export function order(indexes: ArrayLike<number>, key: (i: number) => number | string | null, direction: Direction): Int32Array {
-  const n = indexes.length, out = Int32Array.from(indexes), sign = direction === 'ascending' ? 1 : -1;
-  let size = 0;
-  for (let k = 0; k < n; k++) if (out[k] >= size) size = out[k] + 1;
-  const first = n ? probe(out, key) : null;
-  if (typeof first === 'string') {
-    const text = new Array<string | null>(size), by = new Intl.Collator('en', { numeric: true });
-    for (let k = 0; k < n; k++) { const v = key(out[k]); text[out[k]] = v === null || v === '' ? null : String(v); }
-    return out.sort((a, b) => {
-      const x = text[a], y = text[b];
-      if (x === null || y === null) return x === y ? a - b : x === null ? 1 : -1;
-      return sign * by.compare(x, y) || a - b;
-    });
-  }
-  const value = new Float64Array(size);
-  for (let k = 0; k < n; k++) { const v = key(out[k]); value[out[k]] = typeof v === 'number' ? v : NaN; }
-  return out.sort((a, b) => {
-    const x = value[a], y = value[b];
-    if (x !== x || y !== y) return x !== x && y !== y ? a - b : x !== x ? 1 : -1;
-    return sign * (x - y) || a - b;
-  });
-}
-
-/** probe is the first key that is there, which tells numbers from texts. */
-function probe(out: Int32Array, key: (i: number) => number | string | null): number | string | null {
-  for (const i of out) {
-    const v = key(i);
-    if (v !== null && v !== '' && v === v) return v;
-  }
-  return null;
-}
-
 /** step is the row that a key leads to, from row `at` of n rows with `page` rows to a screen; null if the key is not one for moving. */
 export function step(key: string, at: number, n: number, page: number): number | null {
   const to = (() => {

@@ -2,6 +2,7 @@
 
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { order as sorted, type Direction } from '../core/order';
 import type { State } from '../core/state';
 import { Taker } from '../shell/take';
 import { count } from '../render/text';
@@ -16,7 +17,7 @@ const rowHeight = 28;
 
 interface Sort {
   key: string;
-  direction: R.Direction;
+  direction: Direction;
 }
 
 /** The table of samples. */
@@ -39,7 +40,7 @@ const own = signal<Sort | null>(null);
 function useOrder(s: State, cols: readonly Column[]): { sort: Sort; order: Int32Array } {
   const ranked = s.order.value, local = own.value, rank = s.rank.value;
   const c = local ? cols.find((x) => x.key === local.key) : undefined;
-  const order = useMemo(() => (c && local ? R.order(ranked, c.value, local.direction) : ranked), [ranked, c, local]);
+  const order = useMemo(() => (c && local ? sorted(ranked, c.value, local.direction) : ranked), [ranked, c, local]);
   if (c && local) return { sort: local, order };
   const f = fig.figureOf(s, rank.by), shown = cols.find((x) => x.figure === f);
   return { sort: { key: shown?.key ?? '', direction: rank.descending ? 'descending' : 'ascending' }, order };
@@ -47,7 +48,7 @@ function useOrder(s: State, cols: readonly Column[]): { sort: Sort; order: Int32
 
 function Take({ s }: { s: State }) {
   const cols = columns(s);
-  return <Taker name={['samples', s.run.value?.name ?? 'run']} table={() => table(s, cols, own.value ? R.order(s.order.peek(), cols.find((c) => c.key === own.value!.key)?.value ?? (() => null), own.value.direction) : s.order.peek(), notes(s))} />;
+  return <Taker name={['samples', s.run.value?.name ?? 'run']} table={() => table(s, cols, own.value ? sorted(s.order.peek(), cols.find((c) => c.key === own.value!.key)?.value ?? (() => null), own.value.direction) : s.order.peek(), notes(s))} />;
 }
 
 function Rows({ s }: { s: State }) {
@@ -92,7 +93,7 @@ function Rows({ s }: { s: State }) {
   }, [order]);
 
   const sortBy = (c: Column) => {
-    const direction: R.Direction = sort.key === c.key && sort.direction === 'ascending' ? 'descending' : 'ascending';
+    const direction: Direction = sort.key === c.key && sort.direction === 'ascending' ? 'descending' : 'ascending';
     if (c.figure) {
       own.value = null;
       s.rank.value = { by: fig.storeColumn(s, c.figure), descending: direction === 'descending' };
@@ -156,7 +157,7 @@ function Rows({ s }: { s: State }) {
     const i = order[k], here = i === sample, picked = chosen.value.set.has(i);
     const css = [here && 'here', picked && 'chosen', i === s.pinned.value && 'pinned', k === active && 'active', errors?.[i] && 'failed'].filter(Boolean).join(' ');
     rows.push(
-      <tr key={i} id={`row-${i}`} role="row" aria-rowindex={k + 2} aria-selected={here || picked} aria-current={here ? 'true' : undefined} class={css} title={errors?.[i]}
+      <tr id={`row-${i}`} role="row" aria-rowindex={k + 2} aria-selected={here || picked} aria-current={here ? 'true' : undefined} class={css} title={errors?.[i]}
         onClick={(e) => click(e, k)} onPointerEnter={() => (s.hover.value = i)}>
         {cols.map((c) => <td key={c.key} role="gridcell" class={`${c.text ? 'text' : ''} ${c.ink}${c.wrong?.(i) ? ' wrong' : ''}`} title={c.key === 'id' ? `#${i} ${c.show(i)}` : undefined}>{c.show(i)}</td>)}
       </tr>,
