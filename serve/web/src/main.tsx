@@ -5,6 +5,7 @@ import { render } from 'preact';
 import './style.css';
 import { sync } from './core/history';
 import { inside } from './core/report';
+import type { Counts } from './core/live';
 import { Client, ServerSource, type Source } from './core/source';
 import { State, type Color, type Theme } from './core/state';
 import { Banners } from './shell/banner';
@@ -20,7 +21,7 @@ import { focusRule } from './views/slices';
 declare global {
   interface Window {
     /** What tests look at: how a drag went. */
-    __nero?: { counts(): unknown; state: State };
+    __nero?: Counts & { state: State };
   }
 }
 
@@ -91,7 +92,7 @@ export function start(source: Source, root: HTMLElement): State {
     rule: () => void focusRule(),
     export: () => document.querySelector<HTMLElement>('#export')?.click(),
   });
-  window.__nero = { counts: () => ({ ...s.live.counts }), state: s };
+  window.__nero = Object.assign(Object.create(s.live.counts) as Counts, { state: s });
   root.replaceChildren();
   render(<Page s={s} />, root);
   return s;

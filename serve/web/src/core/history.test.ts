@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeRun, FakeSource } from './fake';
+import { sync, toURL, type Browser } from './history';
+import { Client } from './source';
+import { State } from './state';
+import * as url from './url';
+
+const wait = (ms = 0) => new Promise<void>((f) => setTimeout(f, ms));
+
+/** A browser with a history. */
+class Fake implements Browser {
+  list: string[];
+  at = 0;
+  replaced = 0;
+  private on: (() => void)[] = [];
+  constructor(hash: string) {
+    this.list = [hash];
+  }
+  hash = () => this.list[this.at];
+  push = (h: string) => {
+    this.list.splice(++this.at, Infinity, h);
+  };
+  replace = (h: string) => {
+    this.list[this.at] = h;
+    this.replaced++;
+  };
+  onChange = (f: () => void) => {
+    this.on.push(f);
+    return () => undefined;
+  };
+  go(by: number): void {
+    this.at += by;
+    this.on.forEach((f) => f());
+  }
+}
+
+async function page(hash: string, source = new FakeSource()): Promise<{ s: State; b: Fake; end: () => void }> {
+  const s = new State(new Client(source));
+  const b = new Fake(hash);
+  const ends = [s.start(), sync(s, b)];
+  for (let k = 0; k < 300 && !(s.run.value && s.layout.value && s.samples.value); k++) await wait(2);
+  return { s, b, end: () => ends.forEach((f) => f()) };
+}
+
+test('an address says everything, and gives it back', async () => {
+  const { s, b, end } = await page('#/run/fake?v=1&i=4&g=152.5&a=turned&b=plain&s=b&dr=umap&by=diff&map=cividis&m=error&cmp=diff&p=2&poly=3.5,-1,8.5,-1,8.5,1&zoom=3');
+  assert.deepEqual([s.sample.value, s.g.value[0], s.a.value, s.b.value, s.metric.value, s.compare.value, s.colorBy.value, s.cmap.value, s.pinned.value], [4, 152.5, 1, 0, 1, 'diff', 'diff', 'cividis', 2]);
+  assert.equal(s.choice.value.slice, 'b');
+  assert.deepEqual(s.choice.value.lasso?.poly, [3.5, -1, 8.5, -1, 8.5, 1]);
+  assert.deepEqual(s.embedding.value, { method: 'umap', of: 'ab' });
+  await wait(300);
+  const u = url.parse(b.hash()).state;
+  assert.deepEqual([u.i, u.g, u.a, u.b, u.s, u.dr, u.by, u.map, u.m, u.cmp], [4, [152.5], 'turned', 'plain', 'b', 'umap', 'diff', 'cividis', 'error', 'diff']);
+  assert.deepEqual(new Map(u.extra).get('zoom'), '3', 'an unknown key is kept');
+  assert.deepEqual(s.notices.value, []);
+  // The lasso is counted once its layout is there: it holds samples 6, 7 and 8, of which 7 is of class b.
+  assert.deepEqual([...s.mask.value], [0, 0, 0, 0, 0, 0, 0, 1, 0]);
+  end();
+});
+
+test('what does not fit the run is left out with a notice', async () => {
+  const { s, end } = await page('#/run/fake?i=400&g=1,2&a=nobody&m=speed&by=mood');
+  assert.equal(s.notices.value.length, 5, s.notices.value.map((n) => n.text).join('\n'));
+  assert.deepEqual([s.sample.value, s.a.value, s.metric.value, s.colorBy.value], [0, 0, 0, 'mean0']);
+  end();
+});
+
+test('samples and slices are steps, a drag is none', async () => {
+  const { s, b, end } = await page('#/run/fake?i=1');
+  await wait(300);
+  const n = b.list.length;
+  for (let a = 0; a < 40; a++) s.moveTo([a]);
+  await wait(300);
+  assert.equal(b.list.length, n);
+  assert.match(b.hash(), /g=39/);
+  s.setSample(3);
+  await wait(100);
+  s.choose({ slice: 'c' });
+  await wait(100);
+  assert.equal(b.list.length, n + 2);
+  b.go(-1);
+  assert.equal(s.choice.value.slice, '');
+  b.go(-1);
+  assert.equal(s.sample.value, 1);
+  assert.deepEqual([...s.g.value], [39]);
+  b.go(2);
+  assert.deepEqual([s.sample.value, s.choice.value.slice], [3, 'c']);
+  await wait(300);
+  assert.equal(b.list.length, n + 2, 'going back and forth makes no steps');
+  end();
+});
+
+test('a rule and a slice at once both find a place', async () => {
+  const { s, b, end } = await page('#/run/fake');
+  s.choose({ slice: 'a', rule: 'mean A < 0.5' });
+  await wait(100);
+  const again = new State(new Client(new FakeSource()));
+  const stop = again.start();
+  const end2 = sync(again, new Fake(b.hash()));
+  for (let k = 0; k < 200 && !again.run.value; k++) await wait(2);
+  assert.deepEqual([again.choice.value.slice, again.choice.value.rule], ['a', 'mean A < 0.5']);
+  s.choose({ slice: '' });
+  assert.equal(toURL(s).s, 'mean A < 0.5');
+  end();
+  stop();
+  end2();
+});
+
+test('one model alone stays one', async () => {
+  const { s, b, end } = await page('#/run/fake?b=none');
+  assert.equal(s.b.value, -1);
+  await wait(300);
+  assert.match(b.hash(), /b=none/);
+  end();
+  const single = fakeRun();
+  single.model_list.pop();
+  const p = await page('#/run/fake', new FakeSource(single));
+  assert.equal(p.s.b.value, -1);
+  assert.equal(toURL(p.s).b, null);
+  p.end();
+});
+
+test('the list of runs and the findings have addresses', async () => {
+  const { s, b, end } = await page('#/findings/audit-1');
+  assert.deepEqual([s.page.value, s.audit.value], ['findings', 'audit-1']);
+  s.page.value = 'runs';
+  await wait(100);
+  assert.equal(b.hash(), '#/runs');
+  b.go(-1);
+  assert.equal(s.page.value, 'findings');
+  end();
+});
