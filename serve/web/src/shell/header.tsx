@@ -156,7 +156,7 @@ function Model({ s, k }: { s: State; k: 0 | 1 }) {
         {run.model_list.map((m, j) => (
           <option key={j} value={String(j)}>
             {m.name}
-            {m.run && m.run !== run.id && run.id.includes('+') ? ` (${m.run})` : ''}
+            {m.run && run.id.includes('+') && !m.name.endsWith(` (${m.run})`) ? ` (${m.run})` : ''}
           </option>
         ))}
         {others.length > 0 && (
