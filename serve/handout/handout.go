@@ -57,6 +57,8 @@ type Options struct {
 	Budget int64
 	// Keep is the most samples that are kept with their exact orbit, inputs and answers; default [PresetKeep], negative for none.
 	Keep int
+	// Stored leaves inputs and scores out, for which data and models are asked.
+	Stored bool
 	// Seed decides which samples are kept beside the worst ones.
 	Seed uint64
 	// Version is that of the program.
@@ -150,13 +152,16 @@ func newBuilder(ctx context.Context, src Source, o Options) (*builder, error) {
 	o.Budget, o.Keep, o.Workers = cmp.Or(o.Budget, PresetBudget), cmp.Or(o.Keep, PresetKeep), max(o.Workers, 1)
 	b := &builder{ctx: ctx, src: src, o: o, run: src.Run, have: map[string]bool{}, shrunk: 1}
 	b.progress(0, "reading")
-	if b.run.Len() > 0 {
+	if b.run.Len() > 0 && !o.Stored {
 		// What can be asked is known once the data are open. Why they cannot be opened is in the document.
 		if _, err := b.run.Input(ctx, 0, b.run.Identity()); err != nil && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
 	b.doc = b.run.Document()
+	if o.Stored {
+		b.doc.Live = api.Live{Reason: "The report was made of what is stored alone"}
+	}
 	var err error
 	if b.samples, err = b.run.Samples(); err != nil {
 		return nil, err
@@ -167,15 +172,11 @@ func newBuilder(ctx context.Context, src Source, o Options) (*builder, error) {
 		}
 	}
 	b.slices = api.Slices{Format: 1, Slices: []api.Slice{}}
-	if k, ok := any(b.run).(interface {
-		Slices() (*api.Slices, string, error)
-	}); ok {
-		all, _, err := k.Slices()
-		if err != nil {
-			return nil, err
-		}
-		b.slices = *all
+	kept, _, err := b.run.Slices()
+	if err != nil {
+		return nil, err
 	}
+	b.slices.Slices = append(b.slices.Slices, kept.Slices...)
 	if o.Slice != "" {
 		all := slices.Concat(b.doc.Slices, b.slices.Slices)
 		k := slices.IndexFunc(all, func(s api.Slice) bool { return s.Name == o.Slice })

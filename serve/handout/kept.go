@@ -96,9 +96,16 @@ func (b *builder) candidates() ([]int, error) {
 			}
 		}
 	}
-	// Samples that failed come last: they are looked at for why.
-	for i := range b.run.Len() {
-		if _, failed := b.samples.Errors[strconv.Itoa(i)]; failed && in(i) {
+	// Samples without a mean come last: those that failed, or have a value that is not finite.
+	for i := 0; i < b.run.Len() && len(out) < b.o.Keep; i++ {
+		if seen[i] || !in(i) {
+			continue
+		}
+		one, err := b.run.Sample(i)
+		if err != nil {
+			return nil, err
+		}
+		if one.Done {
 			add(i)
 		}
 	}

@@ -197,11 +197,18 @@ func (b *builder) render(blocks []*block, notes []string) ([]byte, error) {
 // description is the run in a sentence.
 func (b *builder) description() string {
 	d := &b.doc
-	s := fmt.Sprintf("How %s of %s changes over %s: %s samples, %s elements.", d.MetricDoc[b.metric].Title, strings.Join(d.RunCard.Models, ", "), d.Orbit.Title, view.Count(d.Samples), view.Count(d.Elements))
+	s := fmt.Sprintf("How %s of %s changes over %s: %s, %s.", d.MetricDoc[b.metric].Title, strings.Join(d.RunCard.Models, ", "), d.Orbit.Title, plural(d.Samples, "sample"), plural(d.Elements, "element"))
 	if !d.State.Complete {
 		s += fmt.Sprintf(" The run was not finished: %s of %s samples were there.", view.Count(d.State.Done), view.Count(d.State.Total))
 	}
 	return s
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return view.Count(n) + " " + word + "s"
 }
 
 // table sums up the run for those who run no script.

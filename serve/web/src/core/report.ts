@@ -644,7 +644,7 @@ export class ReportSource implements Source {
   /** A set without rules: each is evaluated. */
   private async plain(set: api.Set, known: readonly api.Slice[], depth: number): Promise<api.Set> {
     if (depth > 32) throw new Failure(400, 'set', 'The choice is nested too deeply.');
-    if (set.rule !== undefined) return { bits: toBits(await this.rule(set.rule)) };
+    if (set.rule !== undefined) return { bits: toBits(await this.rule(set.rule, set.metric ?? this.metric)) };
     if (set.and) return { and: await Promise.all(set.and.map((s) => this.plain(s, known, depth + 1))) };
     if (set.or) return { or: await Promise.all(set.or.map((s) => this.plain(s, known, depth + 1))) };
     if (set.not) return { not: await this.plain(set.not, known, depth + 1) };
@@ -655,7 +655,7 @@ export class ReportSource implements Source {
     return set;
   }
 
-  private async rule(words: string): Promise<Uint8Array> {
+  private async rule(words: string, metric: number): Promise<Uint8Array> {
     const [run, all] = [await this.run(), await this.samples()];
     let node: rule.Node;
     try {
@@ -668,7 +668,7 @@ export class ReportSource implements Source {
     if (all.tags) c.tags = all.tags;
     const fields = rule.fields(node);
     if (fields.some((f) => rule.stats.some((s) => s === f.name))) {
-      const figures = await Promise.all(run.models.map((_, m) => this.figures(m, this.metric)));
+      const figures = await Promise.all(run.models.map((_, m) => this.figures(m, metric)));
       c.stats = { mean: figures.map((f) => f.mean), min: figures.map((f) => f.min), max: figures.map((f) => f.max), spread: figures.map((f) => f.sd), identity: figures.map((f) => f.identity) };
     }
     if (fields.some((f) => f.name === 'predicted') && run.orbit.identity >= 0)
