@@ -43,7 +43,7 @@ export const groups: readonly Group[] = [
       { act: 'choose it', pointer: 'click', keys: 'Enter' },
       { act: 'choose many', pointer: 'drag round them (lasso)', keys: 'L, arrows, Enter, arrows, Enter', letter: true },
       { act: 'choose the nearest ones', pointer: 'Nearest', keys: 'Tab to Nearest' },
-      { act: 'zoom', pointer: 'wheel, pinch', keys: '+  -  0', letter: true },
+      { act: 'zoom', pointer: 'wheel, pinch, the buttons in the corner', keys: '+  -  0', letter: true },
       { act: 'move the picture', pointer: 'drag with Shift, two fingers, or Pan', keys: 'Shift+arrows' },
       { act: 'lasso or pan', pointer: 'Lasso, Pan', keys: 'm', letter: true },
       { act: 'clear the lasso', pointer: 'Clear, click beside the points', keys: 'Esc' },

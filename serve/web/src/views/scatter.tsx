@@ -283,7 +283,7 @@ export function Plane(p: PlaneProps) {
   return (
     <div class="plane" ref={host} role="application" aria-roledescription="scatter plot" tabIndex={0} aria-label={p.label} data-mode={p.mode}
       onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={up} onPointerLeave={() => { if (!act.current) p.onHover(-1); }}
-      onKeyDown={key} onBlur={() => { corner.value = null; p.onHover(-1); }} onDblClick={() => (zoom.value = P.unzoomed)}>
+      onKeyDown={key} onBlur={() => { corner.value = null; p.onHover(-1); }}>
       <canvas ref={canvas} aria-hidden="true" />
       <svg aria-hidden="true" width={w} height={h} viewBox={`0 0 ${Math.max(1, w)} ${Math.max(1, h)}`}>
         {poly.length >= 4 && <polygon class="plane-lasso" points={P.path(poly)} />}
@@ -293,6 +293,11 @@ export function Plane(p: PlaneProps) {
         {visible(hov) && <circle class="plane-hover" cx={hov[0]} cy={hov[1]} r="6" />}
         {box && <path class="plane-cross" d={`M${box.at[0] - 12} ${box.at[1]}h24M${box.at[0]} ${box.at[1] - 12}v24`} />}
       </svg>
+      <div class="plane-zoom" data-noexport role="group" aria-label="Zoom" onPointerDown={(e) => e.stopPropagation()} onPointerMove={(e) => e.stopPropagation()} onKeyDown={(e) => e.stopPropagation()}>
+        <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoomBy(1.5)}>+</button>
+        <button type="button" aria-label="Zoom out" title="Zoom out (-)" onClick={() => zoomBy(1 / 1.5)}>−</button>
+        {zoom.value !== P.unzoomed && <button type="button" title="Show all points (0)" onClick={() => { zoom.value = P.unzoomed; host.current?.focus(); }}>all</button>}
+      </div>
       {p.hover >= 0 && visible(hov) && !trail.value.length && (
         <div class="plane-tip" role="tooltip" data-noexport style={place(hov, w, h)}>{p.preview(p.hover)}</div>
       )}
