@@ -204,7 +204,7 @@ export class State {
   readonly layoutKey = computed(() => `${this.runID.value}|${this.embedding.value.method}|${this.layoutModels.value.join()}|${this.metric.value}${this.embedding.value.fit ? `|${this.embedding.value.fit}` : ''}`);
   readonly layoutModels = computed(() => {
     const e = this.embedding.value;
-    return e.of === 'a' || this.b.value < 0 ? [this.a.value] : e.of === 'b' ? [this.b.value] : [this.a.value, this.b.value];
+    return e.of === 'a' || this.b.value < 0 ? [this.a.value] : e.of === 'b' ? [this.b.value] : [...new Set([this.a.value, this.b.value])];
   });
 
   /** The choice as the server understands it. */
