@@ -32,6 +32,9 @@ export const browser: Browser = {
 
 const columns = /^(index|label|id|diff|(mean|sd|min|max|identity|change|worst|similar|predicted)[01])$/;
 
+/** What makes a text a rule rather than the name of a slice, unless the address says otherwise. */
+const likeRule = /[<>=~!]|\b(in|and|or|not)\b/;
+
 /** What the store shows, as an address says it. */
 export function toURL(s: State): url.State {
   const u = url.empty(s.page.value);
@@ -51,6 +54,7 @@ export function toURL(s: State): url.State {
   u.b = s.b.value >= 0 ? (r.model_list[s.b.value]?.name ?? null) : r.model_list.length > 1 ? 'none' : null;
   u.s = c.slice || c.rule || null;
   if (c.slice && c.rule) u.extra.push(['q', c.rule]);
+  if (c.slice && likeRule.test(c.slice) && !r.slices.some((x) => x.name === c.slice)) u.extra.push(['is', 'slice']);
   if (c.lasso && c.lasso.layout === s.layoutKey.value) u.poly = url.tidy(c.lasso.poly);
   if (c.picked && c.picked.length <= 60) u.extra.push(['rows', c.picked.join(',')]);
   const e = s.embedding.value;
@@ -66,7 +70,7 @@ export function toURL(s: State): url.State {
 }
 
 /** Keys of this program that the parser leaves in extra. */
-const own = new Set(['q', 'rows', 'of', 'p']);
+const own = new Set(['q', 'is', 'rows', 'of', 'p']);
 
 /** Applies an address to the choices within a run. */
 function applyRun(s: State, u: url.State, r: api.Run): string[] {
@@ -109,7 +113,7 @@ function applyRun(s: State, u: url.State, r: api.Run): string[] {
   const pin = Number(extra.get('p') ?? -1);
   s.pinned.value = Number.isInteger(pin) && pin >= 0 && pin < r.samples ? pin : -1;
   const q = extra.get('q') ?? '';
-  const named = u.s !== null && (r.slices.some((x) => x.name === u.s) || !/[<>=~!]|\b(in|and|or|not)\b/.test(u.s));
+  const named = u.s !== null && (extra.get('is') === 'slice' || r.slices.some((x) => x.name === u.s) || !likeRule.test(u.s));
   const rows = (extra.get('rows') ?? '').split(',').filter((t) => /^\d+$/.test(t)).map(Number).filter((i) => i < r.samples);
   s.choice.value = {
     ...everything,
