@@ -174,8 +174,9 @@ function open(s: State, k: 0 | 1, id: string, model: string): void {
   const run = s.run.peek()!;
   const keep = { other: run.model_list[k ? s.a.peek() : s.b.peek()]?.name ?? run.model_list[0]?.name, metric: run.metric_list[s.metric.peek()]?.name };
   s.show(`${run.id}+${id}`, (r) => {
-    const theirs = r.model_list.findIndex((m) => m.name === model && m.run === id);
-    const ours = r.model_list.findIndex((m) => m.name === keep.other && m.run === run.id);
+    const of = (name: string | undefined, part: string) => r.model_list.findIndex((m) => m.run === part && (m.name === name || m.name === `${name} (${part})`));
+    const theirs = of(model, id);
+    const ours = of(keep.other, run.id);
     const at = Math.max(0, theirs);
     s.a.value = k ? Math.max(0, ours) : at;
     s.b.value = k ? at : Math.max(0, ours);
