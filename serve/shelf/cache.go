@@ -106,12 +106,12 @@ func (c *cache) drop(e *entry) {
 	delete(c.entries, e.key)
 }
 
-// forget drops what shows an older generation of a run.
+// forget drops what was made of an older generation of a run. What was read of its folder stays: new shards are added to it.
 func (c *cache) forget(id string, before int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for k, e := range c.entries {
-		if k.id == id && k.generation < before && e.size > 0 {
+		if k.id == id && k.kind >= kindStats && k.generation < before && e.size > 0 {
 			c.drop(e)
 		}
 	}

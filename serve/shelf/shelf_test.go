@@ -180,7 +180,14 @@ func TestDocumentWithoutSummary(t *testing.T) {
 
 // Every number of a sample and of the arrays is that of the rows.
 func TestNumbersAreTheRows(t *testing.T) {
-	m := small()
+	weighted := small()
+	weighted.weights = true
+	t.Run("equal", func(t *testing.T) { numbersAreTheRows(t, small()) })
+	t.Run("weighted", func(t *testing.T) { numbersAreTheRows(t, weighted) })
+}
+
+func numbersAreTheRows(t *testing.T, m made) {
+	t.Helper()
 	r := one(t, m)
 	j := m.job(t)
 	names, err := r.Samples()
@@ -232,6 +239,12 @@ func TestNumbersAreTheRows(t *testing.T) {
 // stat works the statistics of one curve out in the plainest way.
 func stat(t *testing.T, r *Run, st *Stats, i, k int, c []float32) {
 	t.Helper()
+	weight := func(g int) float64 {
+		if w := r.job.Weights; w != nil {
+			return w[g] // they sum to 1
+		}
+		return 1 / float64(len(c))
+	}
 	sum, lo, hi, worst, bad := 0.0, math.Inf(1), math.Inf(-1), -1, false
 	for g, v32 := range c {
 		v := float64(v32)
@@ -239,17 +252,17 @@ func stat(t *testing.T, r *Run, st *Stats, i, k int, c []float32) {
 			bad = true
 			continue
 		}
-		sum += v
+		sum += v * weight(g)
 		lo, hi = min(lo, v), max(hi, v)
 		if worst < 0 || (r.metrics[k].Better == "higher" && v < float64(c[worst])) || (r.metrics[k].Better == "lower" && v > float64(c[worst])) {
 			worst = g
 		}
 	}
-	mean, sd := sum/float64(len(c)), 0.0
-	for _, v := range c {
-		sd += (float64(v) - mean) * (float64(v) - mean)
+	mean, sd := sum, 0.0
+	for g, v := range c {
+		sd += weight(g) * (float64(v) - mean) * (float64(v) - mean)
 	}
-	sd = math.Sqrt(sd / float64(len(c)))
+	sd = math.Sqrt(sd)
 	if bad {
 		mean, sd = math.NaN(), math.NaN()
 	}
