@@ -152,6 +152,7 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 		return oneLine(err)
 	}
 	defer o.Shelf.Close() //nolint:errcheck // nothing is written
+	o.Report = a.page(o.Shelf, files, !f.noLive)
 	s, err := server.New(ctx, o)
 	if err != nil {
 		return err
