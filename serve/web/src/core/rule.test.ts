@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import table from '../../testdata/rules.json';
-import { RuleError, evaluate, fields, maxDepth, maxLength, modelOf, parse, problem, quote, stats, type Columns, type Stat } from './rule';
+import { RuleError, asShown, evaluate, fields, maxDepth, maxLength, modelOf, parse, problem, quote, stats, type Columns, type Stat } from './rule';
 import { Random } from './random';
 
 type Raw = (number | null)[];
@@ -178,4 +178,13 @@ test('100,000 samples take no long time', () => {
   const mask = evaluate('mean < 0.5 and not (label in (1, 2, 3))', c);
   assert.ok(performance.now() - t0 < 1000);
   assert.equal(mask.reduce((a, b) => a + b, 0), n / 2);
+});
+
+test('letters that somebody typed mean the models on show', () => {
+  const models = ['one', 'two "2"', 'three'];
+  assert.equal(asShown('mean A < 0.4 and min B > 1', models, [0, 1]), 'mean A < 0.4 and min B > 1');
+  assert.equal(asShown('mean A < 0.4 and min  B > mean A', models, [2, 1]), 'mean "three" < 0.4 and min  "two \\"2\\"" > mean "three"');
+  assert.equal(asShown('id = "mean A" and predicted A = label', models, [1]), 'id = "mean A" and predicted "two \\"2\\"" = label');
+  assert.equal(asShown('mean B < 1', models, [2]), 'mean B < 1', 'there is no B on show');
+  for (const r of ['mean A < 0.4', 'spread B >= 1 or not (max A in (1, 2))']) parse(asShown(r, models, [2, 0]));
 });

@@ -430,3 +430,19 @@ export function problem(text: string, columns: Columns): RuleError | null {
 export function quote(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
+
+/**
+ * A rule that somebody typed beside plots of A and B, in which A and B mean what the plots show, as a rule in which they mean the run's
+ * first and second model: names stand for the letters where the two differ. shown are the indexes of the models that are A and B.
+ */
+export function asShown(rule: string, models: readonly string[], shown: readonly number[]): string {
+  if (shown.every((m, k) => m === k)) return rule;
+  const letter = new RegExp(`\\b(${[...stats, 'predicted'].join('|')})(\\s+)([AB])\\b`, 'g');
+  return rule
+    .split(/("(?:[^"\\]|\\.)*")/)
+    .map((part, k) => (k % 2 ? part : part.replace(letter, (all, field: string, gap: string, l: string) => {
+      const name = models[shown[l === 'A' ? 0 : 1] ?? -1];
+      return name === undefined ? all : `${field}${gap}${quote(name)}`;
+    })))
+    .join('');
+}

@@ -3,7 +3,7 @@
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type * as api from '../core/api';
-import { problem as ruleProblem, type Columns, type RuleError } from '../core/rule';
+import { asShown, problem as ruleProblem, type Columns, type RuleError } from '../core/rule';
 import { words } from '../core/source';
 import { toBits, type State } from '../core/state';
 import { count, interval, num } from '../render/text';
@@ -45,12 +45,15 @@ export function RuleBox({ s }: { s: State }) {
     error.value = e && e.at < [...t.trimEnd()].length && e.code !== 'text' ? e : null;
   };
   const apply = () => {
-    const t = text.peek().trim();
+    const typedText = text.peek().trim(), names = s.run.peek()?.model_list.map((m) => m.name) ?? [];
+    // What was applied before has names in it where letters would be wrong; what is typed now means what is on show.
+    const t = typedText === s.choice.peek().rule ? typedText : asShown(typedText, names, s.models.peek());
+    text.value = t;
     error.value = check(t);
     if (error.peek()) { s.say(`The rule is not understood: ${error.peek()!.message}`); return; }
     if (t !== s.choice.peek().rule) s.choose({ rule: t });
   };
-  const letters = s.run.value?.model_list.slice(0, 6).map((m, k) => `${'ABCDEF'[k]} is ${m.name}`).join(', ') ?? '';
+  const letters = s.models.value.map((m, k) => `${'AB'[k]} is ${s.run.value?.model_list[m]?.name ?? ''}`).join(', ');
   const refused = error.value?.message ?? s.ruleError.value;
   return (
     <form class="rule" role="search" aria-label="Samples by a rule" onSubmit={(e) => { e.preventDefault(); apply(); }}>
