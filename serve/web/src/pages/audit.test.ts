@@ -16,8 +16,8 @@ test('findings come severest first and otherwise in the order of the checks', ()
 
 test('a place is the sample under its model at exactly that element', () => {
   const places: Place[] = [
-    { sample: '7', element: [90], model: 'm', run: 'r', index: 4 },
-    { sample: '7', element: [270], model: 'other', run: 'r', index: 4 },
+    { sample: '7', element: [90], model: 'm', model_index: 0, run: 'r', index: 4 },
+    { sample: '7', element: [270], model: 'other', model_index: 1, run: 'r', index: 4 },
   ];
   assert.equal(placeOf(places, 'm', { sample: '7', element: '90 deg', coordinates: [90] }), places[0]);
   assert.equal(placeOf(places, 'm', { sample: '7', element: '270 deg', coordinates: [270] }), null);
@@ -27,7 +27,7 @@ test('a place is the sample under its model at exactly that element', () => {
 });
 
 test('the link to a place says run, sample, element and model', () => {
-  const { state, notices } = parse(linkTo({ sample: '7', element: [3, -1], model: 'näme & co', run: 'r-1', index: 4 }, 'relative'));
+  const { state, notices } = parse(linkTo({ sample: '7', element: [3, -1], model: 'näme & co', model_index: 0, run: 'r-1', index: 4 }, 'relative'));
   assert.deepEqual(notices, []);
   assert.equal(state.page, 'run');
   assert.equal(state.id, 'r-1');
