@@ -184,8 +184,8 @@ export class State {
   readonly ability = signal<api.Live & { of: readonly boolean[] }>({ inputs: false, models: false, of: [] });
   /** Models can be asked now and the switch is on. */
   readonly canProbe = computed(() => this.client.live && this.liveOn.value && this.models.value.some((m) => this.ability.value.of[m]));
-  /** Nothing can be shown between the elements of the plan. */
-  readonly stored = computed(() => !this.canProbe.value || (this.group.value?.finite ?? true));
+  /** Nothing can be shown between the elements of the plan, or just now not, while the models do not answer. */
+  readonly stored = computed(() => !this.canProbe.value || this.live.error.value !== '' || (this.group.value?.finite ?? true));
   private readonly span = computed(() => (this.group.value ? orbit.spans(this.group.value) : []));
   private readonly near = computed(() => (this.group.value && this.g.value.length === this.group.value.chart.length ? orbit.nearest(this.group.value, this.g.value, this.span.value) : { index: -1, same: false }));
   /** Index in the plan of the element, -1 between elements. */

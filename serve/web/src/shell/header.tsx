@@ -87,7 +87,7 @@ function What({ s }: { s: State }) {
     <span class="group what">
       <strong title={run.digest}>{run.name}</strong>
       <span>{many(run.samples, 'sample')}</span>
-      <span title={run.orbit.measure}>{run.orbit.title || run.orbit.name}</span>
+      <span class="what-group" title={`${run.orbit.title || run.orbit.name}: ${run.orbit.measure}`}>{run.orbit.title || run.orbit.name}</span>
       <label class="field">
         <span class="hidden">Metric</span>
         <select value={s.metric.value} title={s.metricDoc.value?.doc} onChange={(e) => (s.metric.value = Number(e.currentTarget.value))}>
@@ -168,6 +168,9 @@ function Model({ s, k }: { s: State; k: 0 | 1 }) {
     </label>
   );
 }
+
+/** Where two runs have models of one name, the run stands behind it. */
+const of = (name: string, model: string): boolean => name === model || name.startsWith(`${model} (`);
 
 /** Puts a model of another run beside those of this one, over the samples that both have. */
 function open(s: State, k: 0 | 1, id: string, model: string): void {

@@ -22,8 +22,15 @@ const byClass = signal(false);
 
 const floats = (v: readonly api.Num[]): Float64Array => Float64Array.from(v, (x) => x ?? NaN);
 
+const most = (n: ArrayLike<number>): number => Array.prototype.reduce.call(n, (t, v) => Math.max(t as number, v as number), 0) as number;
+
+/** How many samples the curves are of: one number if it is the same for all models. */
+const counted = (curves: readonly Shown[]): string => (new Set(curves.map((c) => c.n)).size <= 1 ? `n = ${count(curves[0]?.n ?? 0)}` : curves.map((c) => `${c.series.name} n = ${count(c.n)}`).join(', '));
+
 interface Shown {
   series: Series;
+  /** Samples with a value, the most at any element. */
+  n: number;
   /** The exact document, null while the page shows its own sums. */
   doc: api.Curve | null;
 }
@@ -46,13 +53,13 @@ function useCurves(s: State): Shown[] {
         const series: Series = { ink, name, values: floats(exact.mean) };
         if (kind === 'spread') Object.assign(series, { lo: floats(exact.p10), hi: floats(exact.p90) });
         if (kind === 'interval') Object.assign(series, { from: floats(exact.lo), to: floats(exact.hi) });
-        out.push({ series, doc: exact });
+        out.push({ series, doc: exact, n: most(exact.n) });
       } else if (matrix) {
         const q = perElement(matrix, mask);
         const series: Series = { ink, name, values: q.mean };
         if (kind === 'spread') Object.assign(series, { lo: q.p10, hi: q.p90 });
         if (kind === 'interval') Object.assign(series, { from: q.lo, to: q.hi });
-        out.push({ series, doc: null });
+        out.push({ series, doc: null, n: most(q.n) });
       }
     });
     return out;
@@ -200,11 +207,11 @@ function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]
       orbit={o}
       series={series}
       scale={scale}
-      alt={`${quantity(s)} along the orbit, mean over ${count(s.count.value)} samples. ${series.map((x) => sentence(s, x)).join(' ')}`}
+      alt={`${quantity(s)} along the orbit, mean over samples, ${counted(curves)}. ${series.map((x) => sentence(s, x)).join(' ')}`}
       at={s.g}
       nav={nav}
       comb={s.metricDoc.value?.ref === 'self'}
-      tip={(k) => [...tipLines(s, series, k), `n = ${count(s.count.value)}`]}
+      tip={(k) => [...tipLines(s, series, k), counted(curves)]}
       {...(map ? { table: colors(s) } : {})}
     />
   );
@@ -223,7 +230,7 @@ function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]
         plot(all)
       )}
       {map ? <ColorBar table={colors(s)} scale={scale} /> : <Axis s={s} />}
-      {!map && <Legend series={all} n={`n = ${count(s.count.value)}`} />}
+      {!map && <Legend series={all} n={counted(curves)} />}
     </>
   );
 }

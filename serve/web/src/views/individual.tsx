@@ -243,6 +243,7 @@ function Body({ s }: { s: State }) {
   const loading = s.one.state.value;
   const failed = s.samples.state.value.value?.errors?.[String(s.sample.value)] ?? loading.value?.error;
   if (failed) return <Trouble text={`This sample could not be evaluated: ${failed}`} />;
+  if (loading.value?.index === s.sample.value && !loading.value.done) return <p class="empty">This sample is not computed yet.</p>;
   if (!series.length) return loading.error ? <Trouble text={loading.error} retry={() => s.reload()} /> : <Skeleton label="Loading the orbit" square />;
   const map = colored(o.layout);
   const own = series.filter((x) => !x.pinned);
@@ -363,7 +364,7 @@ function Mismatch({ s }: { s: State }) {
   const told = useRef('');
   const m = s.metricDoc.value;
   const bad: string[] = [];
-  if (e >= 0 && one?.index === s.sample.value && m) {
+  if (e >= 0 && one?.index === s.sample.value && one.done && m) {
     s.models.value.forEach((model, k) => {
       const a = s.answer(k as 0 | 1);
       const stored = one.curves[model]?.[s.metric.value]?.[e] ?? NaN;

@@ -61,14 +61,13 @@ export function Polar(p: OrbitProps) {
   };
   const { svg, hover, handlers } = usePointer(p, to, (g) => nearest(o, g, span).index);
   const ray = useMemo(() => freeRay(p, sides), [p.series, scale, sides]);
-  const room = p.small ? 14 : 29;
+  const room = p.small ? 4 : 29;
   const half = R + room;
-  const every = p.small ? 90 : 45;
   const someExact = o.exact.some(Boolean) && !o.exact.every(Boolean);
   const angles = Array.from({ length: 8 }, (_, k) => k * 45);
   return (
     <Frame layout="polar" small={p.small}>
-      <svg ref={svg} viewBox={`${-half} ${-half + 8} ${2 * half} ${2 * half - 16}`} class="draw" {...handlers}>
+      <svg ref={svg} viewBox={p.small ? `${-half} ${-half} ${2 * half} ${2 * half}` : `${-half} ${-half + 8} ${2 * half} ${2 * half - 16}`} class="draw" {...handlers}>
         <g role="img" aria-label={p.alt}>
           <g class="grid" aria-hidden="true">
             {scale.ticks.map((t) => scale.pos(t.at) > 0.001 && scale.pos(t.at) < 1.001 && <circle key={t.at} r={scale.pos(t.at) * R} />)}
@@ -79,8 +78,8 @@ export function Polar(p: OrbitProps) {
             })}
           </g>
           <g aria-hidden="true">
-            {angles.filter((a) => a % every === 0).map((a) => {
-              const [x, y] = onDisc(a, 1, R + (a % 180 ? (p.small ? 7 : 11) : p.focusable ? 9.5 : 4));
+            {(p.small ? [] : angles).map((a) => {
+              const [x, y] = onDisc(a, 1, R + (a % 180 ? 11 : p.focusable ? 9.5 : 4));
               const anchor = a === 90 || a === 270 ? 'middle' : a < 90 || a > 270 ? 'start' : 'end';
               return (
                 <text key={a} class="tick" x={x} y={y} text-anchor={anchor} dominant-baseline="central">
@@ -93,9 +92,9 @@ export function Polar(p: OrbitProps) {
           {p.series.map((s, j) => sides.map((b) => <Bands key={`${j}${b.mirrored}`} s={s} b={b} p={p} />))}
           {p.series.map((s, j) => sides.map((b) => <Curve key={`${j}${b.mirrored}`} s={s} b={b} p={p} someExact={someExact} />))}
           <g aria-hidden="true">
-            {scale.ticks.map((t, k) => {
+            {scale.ticks.map((t) => {
               const u = scale.pos(t.at);
-              if (u < 0.05 || u > 1.001 || (p.small && k !== scale.ticks.length - 1)) return null;
+              if (u < 0.05 || u > 1.001 || p.small) return null;
               const [x, y] = onDisc(ray, u, R);
               return (
                 <text key={t.at} class="tick ring" x={x} y={y} text-anchor="middle" dominant-baseline="central">

@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Num } from '../../core/api';
 import type { KeptSample } from '../../core/report';
+import { position } from '../../core/format';
 import type { State } from '../../core/state';
 import { num } from '../text';
 import { MetricsHere } from './metrics';
@@ -68,6 +69,7 @@ export function ClassDetail({ s }: { s: State }) {
               </div>
             ))}
           </div>
+          {!here && now && s.live.error.value && <p class="note">These are the answers at {position(run.orbit.chart, now.want.g)}; newer ones are not to be had.</p>}
           {total > few && (
             <p class="bar">
               <select aria-label="How many classes" value={wanted.value} onChange={(e) => (wanted.value = Number(e.currentTarget.value))}>

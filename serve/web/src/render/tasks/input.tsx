@@ -97,8 +97,9 @@ export function PictureInput({ s }: { s: State }) {
   };
   const p = now?.picture;
   const behind = now && now.g.join() !== s.g.value.join();
-  const words = done(o.chart, s.g.value);
-  const e = s.element.value;
+  // What is shown is told, which during a drag is a little behind the needle.
+  const words = done(o.chart, now ? now.g : s.g.value);
+  const e = behind ? -1 : s.element.value;
   const exact = e >= 0 ? o.exact[e] : now?.exact;
   return (
     <div class="input-view">
