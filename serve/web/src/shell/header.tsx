@@ -169,9 +169,6 @@ function Model({ s, k }: { s: State; k: 0 | 1 }) {
   );
 }
 
-/** Where two runs have models of one name, the run stands behind it. */
-const of = (name: string, model: string): boolean => name === model || name.startsWith(`${model} (`);
-
 /** Puts a model of another run beside those of this one, over the samples that both have. */
 function open(s: State, k: 0 | 1, id: string, model: string): void {
   const run = s.run.peek()!;
