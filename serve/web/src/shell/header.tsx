@@ -1,6 +1,6 @@
 // The head of every page: where one is, what is shown, with which models, and what can be taken away.
 
-import { useSignal } from '@preact/signals';
+import { batch, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Compare, State, Theme } from '../core/state';
 import { copy } from '../core/export';
@@ -129,8 +129,10 @@ function Models({ s }: { s: State }) {
 
 function swap(s: State): void {
   const [a, b] = [s.a.value, s.b.value];
-  s.a.value = b;
-  s.b.value = a;
+  batch(() => {
+    s.a.value = b;
+    s.b.value = a;
+  });
 }
 
 /** The menu of models, those of other runs with the same group included. */
