@@ -782,3 +782,32 @@ func TestScrub(t *testing.T) {
 		}
 	}
 }
+
+// Two runs side by side grow with each of them.
+func TestTogetherFillsIn(t *testing.T) {
+	top := t.TempDir()
+	a, b := small(), small()
+	b.seed, b.only = 2, []int{0}
+	a.write(t, filepath.Join(top, "a"))
+	b.write(t, filepath.Join(top, "b"))
+	var clock atomic.Int64
+	s := opened(t, Options{Now: func() time.Time { return time.Unix(clock.Add(2), 0) }}, top)
+	r := run(t, s, "a+b")
+	if d := r.Document(); d.Samples != 10 || d.State.Done != 10 || d.State.Complete {
+		t.Errorf("%d samples, %+v", d.Samples, d.State)
+	}
+	b.only = nil
+	b.write(t, filepath.Join(top, "b"))
+	next := run(t, s, "a+b")
+	d := next.Document()
+	if d.Samples != 57 || d.State.Done != 57 || !d.State.Complete || next.ETag() == r.ETag() || r.Document().Samples != 10 {
+		t.Errorf("%d samples, %+v", d.Samples, d.State)
+	}
+	v, err := next.Curves(2, 0)
+	if err != nil || len(v) != 57*12 {
+		t.Errorf("%d values, %v", len(v), err)
+	}
+	if v, err := r.Curves(2, 0); err != nil || len(v) != 10*12 {
+		t.Errorf("the older one has %d values, %v", len(v), err)
+	}
+}
