@@ -26,7 +26,7 @@ import (
 	"nero/run/store"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
-	"nero/symmetry/orbit"
+	plans "nero/symmetry/orbit"
 
 	"github.com/chromedp/chromedp"
 )
@@ -38,14 +38,19 @@ import (
 // Times are logged and never compared with anything: machines differ. What is asserted is what does not depend on them: how often
 // the server is asked, and that what was asked for is shown.
 //
-// NERO_SPEED_RUN names the folder of a run to look at in place of the one that the test makes, NERO_SPEED_SAMPLES and
-// NERO_SPEED_MODELS the size of that one, 100,000 and 2 without them.
+// NERO_SPEED_RUN names the folder of a run to look at; if it is not there, a run is made in it, else in a folder for temporary files.
+// NERO_SPEED_SAMPLES and NERO_SPEED_MODELS are the size of the run that is made, 100,000 and 2 without them. NERO_SPEED_LIVE names a
+// folder of digits for live drags in place of the hundred that all tests share.
 
 // speedRun is a large run of made-up numbers, which look like those of a classifier under rotations: curves that fall away from the
 // upright position, more for hard samples and for some classes, with noise.
 func speedRun(t *testing.T) (dir string) {
 	t.Helper()
-	if dir := os.Getenv("NERO_SPEED_RUN"); dir != "" {
+	dir = os.Getenv("NERO_SPEED_RUN")
+	if dir == "" {
+		dir = filepath.Join(t.TempDir(), "made")
+	}
+	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
 	samples, models := number(t, "NERO_SPEED_SAMPLES", 100_000), number(t, "NERO_SPEED_MODELS", 2)
@@ -54,7 +59,7 @@ func speedRun(t *testing.T) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := orbit.NewPlan(g, orbit.Spec{Grid: []int{elements}}, action.Trivial{G: g}, action.Trivial{G: g}, 1)
+	plan, err := plans.NewPlan(g, plans.Spec{Grid: []int{elements}}, action.Trivial{G: g}, action.Trivial{G: g}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +79,6 @@ func speedRun(t *testing.T) (dir string) {
 	if err := j.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	dir = filepath.Join(t.TempDir(), "made")
 	w, err := store.Create(dir, j, store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +187,7 @@ func (r *running) memory() (peak, now float64) {
 		if len(f) < 2 {
 			continue
 		}
-		kb, _ := strconv.ParseFloat(f[1], 64) //nolint:errcheck // other lines are no numbers
+		kb, _ := strconv.ParseFloat(f[1], 64)
 		switch f[0] {
 		case "VmHWM:":
 			peak = kb / 1000
@@ -310,9 +314,19 @@ func load() string {
 // fast opens a page of a server with the probe in it.
 func fast(t *testing.T, address string) *page {
 	t.Helper()
-	p := open(t, "about:blank", desktop)
-	p.host = strings.Split(strings.TrimPrefix(address, "http://"), "/")[0]
-	p.early(speedProbe)
+	look := desktop
+	look.script = speedProbe
+	p := open(t, address, look)
+	p.ready()
+	p.until(`__speed.paints.scatter > 0 && __speed.paints.table > 0`)
+	return p
+}
+
+// rested opens a page and waits for what it does once it is drawn: the tree of the points, the estimates of the slices.
+func rested(t *testing.T, address string) *page {
+	t.Helper()
+	p := fast(t, address)
+	time.Sleep(4 * time.Second)
 	return p
 }
 
@@ -333,7 +347,7 @@ func TestSpeed(t *testing.T) {
 			size := int64(0)
 			for range 3 {
 				began := time.Now()
-				r, err := http.Get(s.address + "api/v1/" + path) //nolint:noctx // a test
+				r, err := http.Get(s.address + "api/v1/" + path)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -354,10 +368,7 @@ func TestSpeed(t *testing.T) {
 		var first, line, points, rows, all []float64
 		for range rounds {
 			s := watched(t, bin, dir)
-			p := fast(t, s.address)
-			p.do(chromedp.Navigate(s.address + "?tour=0#/run/" + id + "?v=1"))
-			p.ready()
-			p.until(`__speed.paints.scatter > 0 && __speed.paints.table > 0`)
+			p := fast(t, at(s.address, "/run/"+id+"?v=1"))
 			m := eval[map[string]float64](p, `__speed.paints`)
 			first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]), append(points, m["scatter"]), append(rows, m["table"])
 			p.until(`document.querySelector('#samples canvas')?.dataset.ms > 0 && !__nero.state.samples.state.value.busy`)
@@ -367,23 +378,22 @@ func TestSpeed(t *testing.T) {
 	})
 
 	s := watched(t, bin, dir)
-	p := fast(t, s.address)
-	p.do(chromedp.Navigate(s.address + "?tour=0#/run/" + id + "?v=1"))
-	p.ready()
-	p.until(`__speed.paints.scatter > 0`)
-	time.Sleep(4 * time.Second) // the tree of the points, the estimates of the slices
-	n := eval[int](p, `__nero.state.n.value`)
+	home := at(s.address, "/run/"+id+"?v=1")
+	fast(t, home)
 
 	t.Run("again", func(t *testing.T) {
-		q := fast(t, s.address)
-		q.do(chromedp.Navigate(s.address + "?tour=0#/run/" + id + "?v=1"))
-		q.ready()
-		q.until(`__speed.paints.scatter > 0 && __speed.paints.table > 0`)
-		m := eval[map[string]float64](q, `__speed.paints`)
-		t.Logf("opening with a warm server: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f; longest task %.0f ms", m["first-contentful-paint"], m["aggregate"], m["scatter"], m["table"], eval[float64](q, `Math.max(0, ...__speed.long.map(x => x[1]))`))
+		var first, line, points, rows, long []float64
+		for range rounds {
+			p := fast(t, home)
+			m := eval[map[string]float64](p, `__speed.paints`)
+			first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]), append(points, m["scatter"]), append(rows, m["table"])
+			long = append(long, eval[float64](p, `Math.max(0, ...__speed.long.map(x => x[1]))`))
+		}
+		t.Logf("opening with a warm server: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f; longest task %.0f", median(first), median(line), median(points), median(rows), median(long))
 	})
 
 	t.Run("slice", func(t *testing.T) {
+		p := rested(t, home)
 		var r []reaction
 		for k := range rounds {
 			name := eval[string](p, fmt.Sprintf(`__nero.state.run.value.slices.filter(x => x.label >= 0)[%d].name`, k))
@@ -400,6 +410,7 @@ func TestSpeed(t *testing.T) {
 	})
 
 	t.Run("lasso", func(t *testing.T) {
+		p := rested(t, home)
 		var r []reaction
 		var caught []float64
 		for k := range rounds {
@@ -411,12 +422,11 @@ func TestSpeed(t *testing.T) {
 			r = append(r, p.react("pointerup", []string{"aggregate", "scatter"}, func() { p.drag("#samples .plane", round...) }))
 			caught = append(caught, eval[float64](p, `__nero.state.count.value`))
 		}
-		tell(t, fmt.Sprintf("lasso around %.0f of %d", median(caught), n), r, "aggregate", "scatter", "table")
-		eval[bool](p, `(__nero.state.clear(), true)`)
-		time.Sleep(time.Second)
+		tell(t, fmt.Sprintf("lasso around %.0f of %d", median(caught), eval[int](p, `__nero.state.n.value`)), r, "aggregate", "scatter", "table")
 	})
 
 	t.Run("rule", func(t *testing.T) {
+		p := rested(t, home)
 		var r []reaction
 		for k := range rounds {
 			p.focus("#rule")
@@ -424,11 +434,10 @@ func TestSpeed(t *testing.T) {
 			r = append(r, p.react("submit", []string{"aggregate", "scatter"}, func() { p.keys("\r") }))
 		}
 		tell(t, "rule", r, "aggregate", "scatter", "table")
-		eval[bool](p, `(__nero.state.clear(), true)`)
-		time.Sleep(time.Second)
 	})
 
 	t.Run("sort", func(t *testing.T) {
+		p := rested(t, home)
 		var r []reaction
 		for k := range rounds {
 			r = append(r, p.react("click", []string{"table"}, func() { p.click(fmt.Sprintf("#table th:nth-child(%d) button", 3+k%5)) }))
@@ -442,6 +451,7 @@ func TestSpeed(t *testing.T) {
 	})
 
 	t.Run("scroll", func(t *testing.T) {
+		p := rested(t, home)
 		var r []reaction
 		for k := range rounds {
 			r = append(r, p.react("scroll", []string{"table"}, func() {
@@ -452,16 +462,18 @@ func TestSpeed(t *testing.T) {
 	})
 
 	t.Run("rank", func(t *testing.T) {
+		p := rested(t, home)
 		var r []reaction
 		for k := range rounds {
 			r = append(r, p.react("input", []string{"rank", "individual"}, func() {
-				eval[bool](p, fmt.Sprintf(`(e => { e.value = %d; e.dispatchEvent(new Event('input', {bubbles: true})); return true })(document.querySelector('#samples .rank input[type=range]'))`, 2+(k+1)*n/10))
+				eval[bool](p, fmt.Sprintf(`(e => { e.value = %d; e.dispatchEvent(new Event('input', {bubbles: true})); return true })(document.querySelector('#samples .rank input[type=range]'))`, 2+(k+1)*eval[int](p, `__nero.state.n.value`)/10))
 			}))
 		}
 		tell(t, "slider through the ranking", r, "rank", "individual", "scatter")
 	})
 
 	t.Run("hover", func(t *testing.T) {
+		p := rested(t, home)
 		var v []float64
 		b := p.box("#samples .plane")
 		for k := range 40 {
@@ -473,11 +485,14 @@ func TestSpeed(t *testing.T) {
 		t.Logf("hover over points: handlers %.1f ms", median(v))
 	})
 
-	t.Run("drag", func(t *testing.T) { speedDrag(t, p, "stored") })
+	t.Run("drag", func(t *testing.T) {
+		p := rested(t, home)
+		speedDrag(t, p, "stored")
+		t.Logf("heap of the page %.0f MB", eval[float64](p, `performance.memory?.usedJSHeapSize ?? 0`)/1e6)
+	})
 
-	heap := eval[float64](p, `performance.memory?.usedJSHeapSize ?? 0`)
 	peak, now := s.memory()
-	t.Logf("heap of the page %.0f MB; memory of the server: peak %.0f MB, now %.0f MB; load %s", heap/1e6, peak, now, load())
+	t.Logf("memory of the server: peak %.0f MB, now %.0f MB; load %s", peak, now, load())
 }
 
 // speedDrag turns the needle in 240 moves.
@@ -488,10 +503,10 @@ func speedDrag(t *testing.T, p *page, what string) {
 		__speed.long = [];
 		const c = new MessageChannel(), due = [];
 		c.port1.onmessage = () => { const now = performance.now(); for (const t of due.splice(0)) d.frame.push(now - t) };
-		d.on = e => { d.moves++; d.from = e.timeStamp; if (!due.length) requestAnimationFrame(() => c.port2.postMessage(0)); due.push(e.timeStamp); d.asked.set(__nero.counts().moves + 1, e.timeStamp) };
+		d.on = e => { d.moves++; d.from = e.timeStamp; if (!due.length) requestAnimationFrame(() => c.port2.postMessage(0)); due.push(e.timeStamp); d.asked.set(__nero.moves + 1, e.timeStamp) };
 		d.asked = new Map();
 		addEventListener('pointermove', d.on, {capture: true});
-		let last = __nero.counts().lastAnswer;
+		let last = __nero.lastAnswer;
 		d.off = __nero.state.live.answer.subscribe(a => {
 			const t = a && d.asked.get(a.want.seq);
 			if (t === undefined || !a) return;
@@ -509,13 +524,13 @@ func speedDrag(t *testing.T, p *page, what string) {
 	began := time.Now()
 	p.drag("#individual svg.polar, #individual .plot svg", points...)
 	spent := time.Since(began)
-	p.until(`!__nero.counts().pending && __nero.counts().inFlight === 0`)
+	p.until(`!__nero.pending && __nero.inFlight === 0`)
 	time.Sleep(300 * time.Millisecond)
 	type result struct {
 		Script, Frame, Live, Long []float64
 		Moves, Most               int
 	}
-	r := eval[result](p, `(d => { removeEventListener('pointermove', d.on, {capture: true}); d.off(); __speed.drag = null; return {Script: d.script, Frame: d.frame, Live: d.live, Long: __speed.long.map(x => x[1]), Moves: d.moves, Most: __nero.counts().inFlightMax} })(__speed.drag)`)
+	r := eval[result](p, `(d => { removeEventListener('pointermove', d.on, {capture: true}); d.off(); __speed.drag = null; return {Script: d.script, Frame: d.frame, Live: d.live, Long: __speed.long.map(x => x[1]), Moves: d.moves, Most: __nero.inFlightMax} })(__speed.drag)`)
 	probes, inputs := p.asked(`/probe\?`)-before, p.asked(`/input\?`)-input
 	high := func(v []float64) float64 {
 		v = slices.Sorted(slices.Values(v))
@@ -542,10 +557,8 @@ func TestSpeedLive(t *testing.T) {
 		dir = d
 	}
 	s := watched(t, bin, dir)
-	p := fast(t, s.address)
-	p.do(chromedp.Navigate(s.address + "?tour=0#/run/run?v=1&i=6&g=0"))
-	p.ready()
-	p.until(`__nero.state.canProbe.value && __nero.counts().lastAnswer > 0`)
+	p := fast(t, at(s.address, "/run/run?v=1&i=6&g=0"))
+	p.until(`__nero.state.canProbe.value && __nero.lastAnswer > 0`)
 	for range 3 {
 		speedDrag(t, p, "live")
 	}
