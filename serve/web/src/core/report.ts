@@ -299,7 +299,13 @@ export class ReportSource implements Source {
       if (ask.signal?.aborted) throw new DOMException('The answer is no longer wanted.', 'AbortError');
     };
     stop();
-    const answer = await this.answer(path, ask);
+    let answer: Awaited<ReturnType<typeof this.answer>>;
+    try {
+      answer = await this.answer(path, ask);
+    } catch (e) {
+      // Documents are held to their form by who wrote them: one that is not what it should be is noticed when it is used.
+      throw e instanceof Failure ? e : damaged(e instanceof Error ? e.message : String(e));
+    }
     stop();
     const headers = answer.headers ?? {};
     return {
