@@ -369,7 +369,7 @@ function ExhibitView({ e, ctx }: { e: Exhibit; ctx: Ctx }) {
   return (
     <figure class="plot wide">
       <figcaption>
-        <h4>{e.title}</h4>
+        <h3>{e.title}</h3>
         <span class="tools">
           {(['csv', 'md', 'tex'] as const).map((f) => (
             <button key={f} onClick={() => saveTable(t, f, file(ctx.model, e.name))} aria-label={`${e.title}: save as ${f}`}>

@@ -146,7 +146,7 @@ function Frame({ title, note, caption, file, table, children }: FrameProps) {
   return (
     <figure class="plot" ref={ref}>
       <figcaption>
-        <h4>{title}</h4>
+        <h3>{title}</h3>
         <span class="tools" data-noexport>
           <button onClick={() => shot('svg')} aria-label={`${title}: save as SVG`}>SVG</button>
           <button onClick={() => shot('png')} aria-label={`${title}: save as PNG`}>PNG</button>
@@ -166,7 +166,7 @@ function Frame({ title, note, caption, file, table, children }: FrameProps) {
 /** A table with its heading; numbers to the right. */
 export function NumberTable({ table, rows, more = 0 }: { table: Table; rows: readonly (readonly (string | number | boolean | null)[])[]; more?: number }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={table.title}>
+    <div class="scroll" tabIndex={0} role="group" aria-label={table.title}>
       <table>
         <thead>
           <tr>
