@@ -84,6 +84,9 @@ type Run struct {
 	shards []job.Shard
 	lock   io.Closer // nil when reading
 
+	listed   map[string]FileInfo // files by path when reading a complete run, else nil
+	checking []sync.Mutex        // by shard, held while its rows get their checksum
+
 	mu       sync.Mutex
 	manifest *Manifest       // nil while incomplete
 	verified map[int]*marker // shards whose rows had their checksum in this process
@@ -124,6 +127,7 @@ func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
 		}
 	}()
 	r := &Run{dir: dir, fs: o.FS, job: j, hash: hash, shards: j.Shards(), lock: lock, verified: map[int]*marker{}}
+	r.checking = make([]sync.Mutex, len(r.shards))
 	if err := r.claim(); err != nil {
 		return nil, err
 	}
@@ -227,6 +231,7 @@ func Open(dir string) (*Run, error) {
 		return nil, fmt.Errorf("%s: %w: %w", filepath.Join(dir, jobName), ErrCorrupt, err)
 	}
 	r := &Run{dir: dir, job: j, hash: hash, shards: j.Shards(), verified: map[int]*marker{}}
+	r.checking = make([]sync.Mutex, len(r.shards))
 	if err := r.readManifest(); err != nil {
 		return nil, err
 	}
@@ -290,6 +295,10 @@ func (r *Run) readManifest() error {
 				return damaged(at, errors.Join(fmt.Errorf("%s lists it with %d bytes", manifestName, f.Size), err))
 			}
 		}
+		r.listed = make(map[string]FileInfo, len(m.Files))
+		for _, f := range m.Files {
+			r.listed[f.Path] = f
+		}
 	}
 	r.manifest = m
 	return nil
@@ -346,18 +355,21 @@ func (r *Run) Done(shard int) bool {
 	return err == nil
 }
 
-// verify returns the marker of a shard once the rows have had their checksum.
+// verify returns the marker of a shard once the rows have had their checksum; readers of a complete run get it without moments and
+// failures. Of several callers one does the work while the others wait.
 func (r *Run) verify(shard int) (*marker, error) {
 	if shard < 0 || shard >= len(r.shards) {
 		return nil, fmt.Errorf("store: shard %d of %d: %w", shard, len(r.shards), fs.ErrNotExist)
 	}
+	r.checking[shard].Lock()
+	defer r.checking[shard].Unlock()
 	r.mu.Lock()
 	m := r.verified[shard]
 	r.mu.Unlock()
 	if m != nil {
 		return m, nil
 	}
-	m, _, err := r.marker(shard)
+	m, witness, err := r.expected(shard)
 	if err != nil {
 		return nil, err
 	}
@@ -367,13 +379,37 @@ func (r *Run) verify(shard int) (*marker, error) {
 		return nil, err
 	}
 	if size != m.Size || sum != m.SHA256 {
-		return nil, fmt.Errorf("%s: %w: it has %d bytes with SHA-256 %.12s, and %s says %d bytes with %.12s; run the same command again to compute it anew", name, ErrCorrupt, size, sum, markerName(shard), m.Size, m.SHA256)
+		return nil, fmt.Errorf("%s: %w: it has %d bytes with SHA-256 %.12s, and %s says %d bytes with %.12s; run the same command again to compute it anew", name, ErrCorrupt, size, sum, witness, m.Size, m.SHA256)
 	}
 	m.Cells = cells{} // the checksum is what is worth keeping
 	r.mu.Lock()
 	r.verified[shard] = m
 	r.mu.Unlock()
 	return m, nil
+}
+
+// expected is what the rows of a shard should be, and the file that says so. A manifest says it as well as the marker, which then is only
+// held against its own checksum: reading its moments would take longer than everything else.
+func (r *Run) expected(shard int) (m *marker, witness string, err error) {
+	sub := filepath.Base(r.shardDir()) + "/"
+	rows, ok := r.listed[sub+rowsName(shard)]
+	beside, both := r.listed[sub+markerName(shard)]
+	if !ok || !both {
+		m, _, err = r.marker(shard)
+		return m, markerName(shard), err
+	}
+	name := filepath.Join(r.shardDir(), markerName(shard))
+	sum, _, err := checksum(name)
+	if err != nil {
+		return nil, "", err
+	}
+	if sum != beside.SHA256 {
+		return nil, "", damaged(name, fmt.Errorf("its SHA-256 is %.12s, and %s says %.12s", sum, manifestName, beside.SHA256))
+	}
+	s := r.shards[shard]
+	return &marker{
+		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: (s.Hi - s.Lo) * len(r.job.Models), File: rowsName(shard), Size: rows.Size, SHA256: rows.SHA256,
+	}, manifestName, nil
 }
 
 // marker reads the marker of a shard. The error wraps [fs.ErrNotExist] if the shard is not finished.
