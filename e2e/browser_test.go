@@ -510,12 +510,21 @@ func (p *page) ctrl(key string) {
 	}
 }
 
-// click clicks the middle of an element by mouse.
+// click clicks the middle of an element by mouse, once it rests there with nothing over it.
 func (p *page) click(selector string) {
 	p.t.Helper()
 	p.visible(selector)
-	b := p.box(selector)
-	p.do(chromedp.MouseClickXY(b.X+b.Width/2, b.Y+b.Height/2))
+	last := box{}
+	for range 60 {
+		b := p.box(selector)
+		if b == last && eval[bool](p, fmt.Sprintf(`(e => { const r = e.getBoundingClientRect(), o = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2); return o !== null && (e.contains(o) || o.contains(e) || e.labels?.[0]?.contains(o) === true) })(document.querySelector(%s))`, quote(selector))) {
+			p.do(chromedp.MouseClickXY(b.X+b.Width/2, b.Y+b.Height/2))
+			return
+		}
+		last = b
+		p.drawn()
+	}
+	p.t.Fatalf("%s does not come to rest where a mouse reaches it", selector)
 }
 
 // choose sets a select element to the option with a value.
@@ -589,8 +598,8 @@ func (p *page) keep(name string) {
 	}
 }
 
-// axe fails the test with what axe-core finds wrong for people who cannot see, hear or point. Without its file, which npm installs, it says so.
-func (p *page) axe(where string) {
+// axe fails the test with what axe-core finds wrong for people who cannot see, hear or point: on the whole page, or in one part of it. Without its file, which npm installs, it says so.
+func (p *page) axe(where string, only ...string) {
 	p.t.Helper()
 	src, err := os.ReadFile(filepath.Join("..", "serve", "web", "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
@@ -600,13 +609,17 @@ func (p *page) axe(where string) {
 		p.t.Logf("%s was not tested with axe-core, which npm ci in serve/web installs", where)
 		return
 	}
+	part := "document"
+	if len(only) > 0 {
+		part = quote(only[0])
+	}
 	p.do(chromedp.Evaluate[chromedp.Void](string(src)))
 	type finding struct {
 		ID    string   `json:"id"`
 		Help  string   `json:"help"`
 		Nodes []string `json:"nodes"`
 	}
-	for _, f := range eval[[]finding](p, `axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(r => r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200) + ' ' + (n.any[0]?.message ?? ''))})))`) {
+	for _, f := range eval[[]finding](p, `axe.run(`+part+`, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(r => r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200) + ' ' + (n.any[0]?.message ?? ''))})))`) {
 		p.t.Errorf("%s: axe-core: %s (%s)\n  %s", where, f.Help, f.ID, strings.Join(f.Nodes, "\n  "))
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/input"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -175,9 +175,7 @@ func (p *page) g() []float64 {
 // reload loads the page anew.
 func (p *page) reload() {
 	p.t.Helper()
-	eval[bool](p, `window.before = true`)
-	p.do(call(cdppage.Reload, cdppage.ReloadParams{}))
-	p.until(`window.before === undefined && document.readyState === 'complete'`)
+	p.do(chromedp.Reload())
 }
 
 // downloads is a folder into which the page's files go.
@@ -294,4 +292,14 @@ func at(address, fragment string) string {
 	}
 	u.RawQuery, u.Fragment = "", ""
 	return u.String() + "?tour=0#" + fragment
+}
+
+// number64 reads a number of a table.
+func number64(t *testing.T, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

@@ -1,0 +1,125 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestFindings reads an audit: verdict, models, plots by mouse and keyboard, and from a worst case into the five views.
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	p := looked(t, "", desktop)
+	p.press("header nav", "Findings")
+	p.visible(".findings .summary .verdict")
+	p.is(`__nero.state.page.value`, "findings")
+	p.narrow()
+	p.keep("findings")
+	p.axe("findings")
+
+	// Both models.
+	buttons := `.findings .models button`
+	p.until(`document.querySelectorAll('` + buttons + `').length === 2`)
+	p.is(`[...document.querySelectorAll('`+buttons+`')].map(b => b.getAttribute('aria-pressed'))`, []string{"true", "false"})
+	who := p.text(".findings .summary .who")
+	p.focus(buttons + ":nth-child(2)")
+	p.keys(kb.Enter)
+	p.until(`document.querySelector('.findings .summary .who').textContent !== ` + quote(who))
+	p.axe("findings of the other model")
+	p.click(buttons + ":nth-child(1)")
+	p.until(`document.querySelector('.findings .summary .who').textContent === ` + quote(who))
+
+	// Everything opens and stays readable.
+	eval[bool](p, `(document.querySelectorAll('.findings details').forEach(d => (d.open = true)), true)`)
+	p.drawn()
+	p.narrow()
+	p.keep("findings-open")
+	p.axe("findings, all open")
+
+	// Into the plots by keyboard and by mouse.
+	plot := `.findings .plot svg[role=application]`
+	p.focus(plot)
+	at := func() string { return p.text(".findings .plot:has(svg[role=application]) output.at") }
+	p.keys(kb.ArrowRight)
+	p.until(`document.querySelector('.findings .plot:has(svg[role=application]) output.at').textContent.length > 5`)
+	first := at()
+	p.keys(kb.ArrowRight)
+	p.drawn()
+	if at() == first {
+		t.Errorf("an arrow key stays at %q", first)
+	}
+	p.keys(kb.Home)
+	p.drawn()
+	if at() != first {
+		t.Errorf("Home goes to %q, the first was %q", at(), first)
+	}
+	p.keys(kb.End, kb.Escape)
+	p.until(`document.querySelector('.findings .plot:has(svg[role=application]) output.at').textContent === ''`)
+	mark := eval[[]float64](p, fmt.Sprintf(`(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(%s).querySelector('.mark, path.curve').getBoundingClientRect())`, quote(plot)))
+	p.mouse(input.DispatchMouseEventTypeMouseMoved, mark[0], mark[1])
+	p.until(`document.querySelector('.findings .plot:has(svg[role=application]) output.at') !== null`)
+	if eval[int](p, `document.querySelectorAll('.findings .map .cells').length`) > 0 {
+		p.focus(".findings .map .cells")
+		p.keys(kb.ArrowRight)
+		p.until(`document.querySelector('.findings .map output.at').textContent.startsWith('row 0, column')`)
+	}
+
+	// Taken away.
+	dir := p.downloads()
+	title := p.text(".findings .plot h3")
+	p.press(".findings .plot", title+": save as SVG")
+	name, b := p.saved(dir, ".svg")
+	isSVG(t, name, b)
+	p.press(".findings .plot", title+": save as PNG")
+	name, b = p.saved(dir, ".png")
+	isPNG(t, name, b)
+	p.press(".findings .plot", title+": save the numbers as CSV")
+	name, b = p.saved(dir, ".csv")
+	if rows := csvRows(t, name, b); len(rows) < 3 {
+		t.Errorf("%s has %d rows", name, len(rows))
+	}
+	p.press(".findings", "Save the worst cases as csv")
+	name, b = p.saved(dir, ".csv")
+	cases := eval[int](p, `document.querySelectorAll('.findings .cases li').length`)
+	if rows := csvRows(t, name, b); len(rows) != cases+1 || !slices.Contains(rows[0], "sample") {
+		t.Errorf("%s has %d rows for %d cases: %q", name, len(rows), cases, rows[0])
+	}
+
+	// From a worst case into the five views, at that sample and element.
+	link := eval[string](p, `[...document.querySelectorAll('.findings a.open')].at(-1)?.textContent ?? ''`)
+	if link == "" {
+		t.Fatal("no worst case opens")
+	}
+	rest, ok := strings.CutPrefix(link, "Open sample ")
+	sample, element, two := strings.Cut(rest, " at ")
+	if !ok || !two {
+		t.Fatalf("the link says %q", link)
+	}
+	p.enter(".findings", link)
+	p.ready()
+	p.is(`__nero.state.ids.value[__nero.state.sample.value]`, sample)
+	if degrees, ok := strings.CutSuffix(element, " deg"); !ok || fmt.Sprint(p.g()) != "["+degrees+"]" {
+		t.Errorf("the link says %q, the needle is at %v", element, p.g())
+	}
+	p.is(`__nero.state.run.value.model_list[__nero.state.a.value].name`, who)
+	// Back is back in the findings.
+	p.settled()
+	eval[bool](p, `(history.back(), true)`)
+	p.visible(".findings .summary")
+
+	small := open(t, p.address(), screen{width: 360, height: 740, scheme: "dark", touch: true})
+	small.visible(".findings .summary .verdict")
+	small.narrow()
+	small.keep("findings-phone")
+	small.axe("findings, on a phone in the dark")
+}
+
+// address is the address of the page.
+func (p *page) address() string {
+	p.t.Helper()
+	return eval[string](p, `location.href`)
+}
