@@ -762,10 +762,10 @@ func (b *builder) layouts() error {
 		there := false
 		for _, models := range chosen {
 			of := make([]reduce.Matrix, len(models))
-			name := "embedding." + method.Name + "." + strconv.Itoa(b.metric)
+			name := []string{"embedding", method.Name, strconv.Itoa(b.metric)}
 			for i, m := range models {
 				of[i] = parts[m]
-				name += "." + strconv.Itoa(m)
+				name = append(name, strconv.Itoa(m))
 			}
 			x, err := reduce.Join(of...)
 			if err != nil {
@@ -778,7 +778,7 @@ func (b *builder) layouts() error {
 				}
 				continue // too few samples, or too many elements for this method: the page says that there is none
 			}
-			k, err := packXY(entry{Name: name, Axes: e.Axes[:], Notes: e.Notes, Fitted: e.Fitted}, e.XY)
+			k, err := packXY(entry{Name: strings.Join(name, "."), Axes: e.Axes[:], Notes: e.Notes, Fitted: e.Fitted}, e.XY)
 			if err != nil {
 				return err
 			}
@@ -960,6 +960,24 @@ func (b *builder) tell() {
 		say("Audits of the run were left out.")
 	}
 	b.sum.LeftOut = out
+}
+
+// brief says in a sentence what a reader will miss; it is empty if that is nothing.
+func (b *builder) brief() string {
+	var parts []string
+	n := b.doc.Samples
+	if b.sum.Kept < n {
+		parts = append(parts, fmt.Sprintf("%s of %s whole", view.Count(b.sum.Kept), plural(n, "sample")))
+	} else if b.sum.Inputs < n && n > 0 {
+		parts = append(parts, fmt.Sprintf("the inputs of %s of %s", view.Count(b.sum.Inputs), plural(n, "sample")))
+	}
+	if all := len(b.doc.MetricDoc); len(b.sum.Curves) < all {
+		parts = append(parts, fmt.Sprintf("the values of every sample for %d of %s", len(b.sum.Curves), plural(all, "metric")))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "This file holds " + strings.Join(parts, " and ") + ". What was left out is listed at the foot of the page."
 }
 
 // how says which samples are kept.

@@ -154,7 +154,7 @@ func strata(ranked, labels []int, seed uint64) []int {
 		of := classes[c]
 		shift := rand.New(rand.NewPCG(seed, uint64(c)+0x6e65726f)).Float64() //nolint:gosec // a choice that anybody may repeat
 		left := make([]bool, len(of))
-		for t := range len(of) {
+		for t := range of {
 			_, u := math.Modf(corput(t) + shift)
 			k := min(int(u*float64(len(of))), len(of)-1)
 			for left[k] { // taken: the next one that is not
@@ -379,7 +379,7 @@ func (b *builder) moved(ctx context.Context, i int, meta map[string]string) ([]t
 			ask = nil
 			continue
 		case failed != nil:
-			return nil, nil
+			return nil, nil //nolint:nilerr // as said above
 		}
 		ts := b.sprite(inputs, meta)
 		if len(ts) > 0 {
@@ -600,7 +600,7 @@ func (b *builder) thumbBlock(list []int, number int) (*block, error) {
 			if err == nil {
 				pictures[at] = in
 			}
-			return nil //nolint:nilerr // a sample that cannot be read has no picture
+			return nil // a sample that cannot be read has no picture
 		})
 	}
 	if err := g.Wait(); err != nil {

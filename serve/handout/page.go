@@ -78,7 +78,7 @@ func insensitive(s string, all []string, by string) string {
 		}, s)
 	}
 	var out strings.Builder
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		hit := false
 		if s[i] == '<' {
 			for _, t := range all {
@@ -118,6 +118,7 @@ type directory struct {
 	Run     string   `json:"run"`
 	Home    string   `json:"home"`
 	Metric  int      `json:"metric"`
+	Brief   string   `json:"brief"` // what is missing, in a sentence
 	Notes   []string `json:"notes"`
 	Blocks  []entry  `json:"blocks"`
 }
@@ -176,7 +177,7 @@ func (b *builder) render(blocks []*block, notes []string) ([]byte, error) {
 	if err := b.about(&out, notes); err != nil {
 		return nil, err
 	}
-	dir := directory{Format: Format, Version: b.o.Version, Run: d.ID, Home: b.home(), Metric: b.metric, Notes: append([]string{}, notes...), Blocks: []entry{}}
+	dir := directory{Format: Format, Version: b.o.Version, Run: d.ID, Home: b.home(), Metric: b.metric, Brief: b.brief(), Notes: append([]string{}, notes...), Blocks: []entry{}}
 	for _, k := range blocks {
 		dir.Blocks = append(dir.Blocks, k.entry)
 	}
@@ -197,7 +198,7 @@ func (b *builder) render(blocks []*block, notes []string) ([]byte, error) {
 // description is the run in a sentence.
 func (b *builder) description() string {
 	d := &b.doc
-	s := fmt.Sprintf("How %s of %s changes over %s: %s, %s.", d.MetricDoc[b.metric].Title, strings.Join(d.RunCard.Models, ", "), d.Orbit.Title, plural(d.Samples, "sample"), plural(d.Elements, "element"))
+	s := fmt.Sprintf("How %s of %s changes over %s: %s, %s.", d.MetricDoc[b.metric].Title, strings.Join(d.Models, ", "), d.Orbit.Title, plural(d.Samples, "sample"), plural(d.Elements, "element"))
 	if !d.State.Complete {
 		s += fmt.Sprintf(" The run was not finished: %s of %s samples were there.", view.Count(d.State.Done), view.Count(d.State.Total))
 	}

@@ -38,7 +38,7 @@ func single(text []byte) []byte {
 				d := text[end]
 				if d == '.' || d == 'e' || d == 'E' {
 					whole = false
-				} else if !(d >= '0' && d <= '9' || d == '+' || d == '-') {
+				} else if (d < '0' || d > '9') && d != '+' && d != '-' {
 					break
 				}
 			}

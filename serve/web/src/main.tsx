@@ -105,4 +105,5 @@ if (root && report) {
   const s = start(report, root);
   report.tell = (t) => s.notify('info', t);
   if (report.notice) s.notify('info', report.notice);
+  if (!s.runID.value) s.show(report.directory.run);
 } else if (root) start(new ServerSource(location.href), root);

@@ -31,7 +31,7 @@ class Packer {
   }
 
   text(): string {
-    return JSON.stringify({ format: 1, version: 'test', run: 'r', home: '#/run/r?v=1', metric: 0, notes: ['Something is missing.'], blocks: this.entries });
+    return JSON.stringify({ format: 1, version: 'test', run: 'r', home: '#/run/r?v=1', metric: 0, brief: 'Something is missing.', notes: ['Something.'], blocks: this.entries });
   }
 
   source(): ReportSource {

@@ -8,7 +8,7 @@ import type * as api from './api';
 import { nearest } from './orbit';
 import * as rule from './rule';
 import { decode, encode, type Container, type Tensor } from './safetensors';
-import { Failure, type Ask, type Reply, type Source } from './source';
+import { Failure, words, type Ask, type Reply, type Source } from './source';
 import { evaluate, toBits } from './state';
 import { decoded, estimate, pairedCurve, paired, perElement, perSample, verdict, type Estimate, type Matrix } from './stats';
 
@@ -54,6 +54,8 @@ export interface Directory {
   home: string;
   /** The metric that is shown first. */
   metric: number;
+  /** What is missing, in a sentence; empty if nothing is. */
+  brief: string;
   /** What was left out, in words. */
   notes: string[];
   blocks: Entry[];
@@ -107,7 +109,7 @@ export function directory(json: string): Directory {
     if (form === 'planes' && name.startsWith('samples.') && shape[0] !== 6) throw damaged(`block ${name} has ${String(shape[0])} lists, expected 6`);
     return { name, bytes, form, shape: shape as number[], steps, lo, hi, log, delta: b['delta'] === true, axes: texts(b['axes']), notes: texts(b['notes']), fitted: finite(b['fitted'], NaN), box };
   });
-  return { version: text(raw['version']), run: text(raw['run']), home: text(raw['home']), metric: isSize(raw['metric']) ? raw['metric'] : 0, notes: texts(raw['notes']), blocks };
+  return { version: text(raw['version']), run: text(raw['run']), home: text(raw['home']), metric: isSize(raw['metric']) ? raw['metric'] : 0, brief: text(raw['brief']), notes: texts(raw['notes']), blocks };
 }
 
 /** The bytes of base64. @throws Failure */
@@ -279,9 +281,9 @@ export class ReportSource implements Source {
     return this.directory.home.startsWith('#/') ? this.directory.home : '#/runs';
   }
 
-  /** What was left out, as one text; empty if nothing was. */
+  /** What a reader has to know first; empty if nothing is missing. */
   get notice(): string {
-    return this.directory.notes.join(' ');
+    return this.directory.brief;
   }
 
   listen(): () => void {
@@ -545,9 +547,9 @@ export class ReportSource implements Source {
     const name = `samples.${model}.${metric}`;
     if (this.has(name)) {
       const [, n] = this.entry(name, 'planes').shape as [number, number];
-      const words = unplane(await this.bytes(name)).buffer;
-      const list = (k: number) => new Float32Array(words, 4 * k * n, n);
-      return { mean: list(0), sd: list(1), min: list(2), max: list(3), identity: list(4), worst: new Int32Array(words, 20 * n, n) };
+      const buffer = unplane(await this.bytes(name)).buffer;
+      const list = (k: number) => new Float32Array(buffer, 4 * k * n, n);
+      return { mean: list(0), sd: list(1), min: list(2), max: list(3), identity: list(4), worst: new Int32Array(buffer, 20 * n, n) };
     }
     // Read from the drawings, as coarse as they are.
     const run = await this.run();
@@ -661,11 +663,11 @@ export class ReportSource implements Source {
     return set;
   }
 
-  private async rule(words: string, metric: number): Promise<Uint8Array> {
+  private async rule(text: string, metric: number): Promise<Uint8Array> {
     const [run, all] = [await this.run(), await this.samples()];
     let node: rule.Node;
     try {
-      node = rule.parse(words);
+      node = rule.parse(text);
     } catch (e) {
       throw new Failure(400, 'rule', e instanceof Error ? e.message : String(e));
     }
@@ -844,7 +846,7 @@ export function inside(page: Pick<Document, 'getElementById'>): ReportSource | n
     return new ReportSource(directory(head.textContent ?? ''), block);
   } catch (e) {
     const why = e instanceof Failure ? e : damaged(String(e));
-    const source = new ReportSource({ version: '', run: '', home: '#/runs', metric: 0, notes: [why.message], blocks: [] }, () => null);
+    const source = new ReportSource({ version: '', run: '', home: '#/runs', metric: 0, brief: words(why), notes: [], blocks: [] }, () => null);
     source.get = () => Promise.reject(why);
     return source;
   }
