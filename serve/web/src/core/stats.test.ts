@@ -43,6 +43,33 @@ test('the distribution at an element', () => {
   perElement(many).mean.forEach((v, k) => near(v, [0, 1, 2].reduce((s, i) => s + ((i * 5000 + k) % 255), 0) / 3, 1e-9, `element ${k} of many`));
 });
 
+test('quantiles of many values, in order, in few kinds and mixed', () => {
+  const r = new Random(34);
+  for (let round = 0; round < 60; round++) {
+    const n = 50 + r.int(3000);
+    const kinds = r.pick([2, 5, 1e9]);
+    const all = Float32Array.from({ length: n }, (_, i) => (round % 3 === 0 ? i : round % 3 === 1 ? n - i : r.int(kinds) / kinds));
+    const got = perElement({ n, e: 1, data: all, lo: 0, hi: 1 });
+    const x = all.slice().sort();
+    assert.deepEqual([got.min[0], got.p10[0], got.p90[0], got.max[0]], [x[0], x[Math.ceil(0.1 * n) - 1], x[Math.ceil(0.9 * n) - 1], x[n - 1]], `${n} values of ${kinds} kinds`);
+  }
+});
+
+test('a set and the same one after others have been summed up', () => {
+  const r = new Random(35);
+  for (let round = 0; round < 40; round++) {
+    const [a, b] = [matrix(r, true, 40, 5), matrix(r, true, 40, 5)];
+    for (const share of [0, 3, 37, 40, 20, 39]) {
+      const mask = Uint8Array.from({ length: 40 }, (_, i) => +(i < share));
+      const alone = (m: Matrix) => ({ ...m, data: m.data.slice() });
+      assert.deepEqual(perElement(a, mask), perElement(alone(a), mask));
+      assert.deepEqual(pairedCurve(a, b, mask), pairedCurve(alone(a), alone(b), mask));
+      const some = { ...alone(a), n: share, data: a.data.slice(0, share * 5) };
+      assert.deepEqual(perElement(a, mask), perElement(some));
+    }
+  }
+});
+
 test('the distribution of differences', () => {
   const r = new Random(32);
   for (let round = 0; round < 200; round++) {

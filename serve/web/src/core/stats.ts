@@ -73,17 +73,42 @@ export function quantile(values: ArrayLike<number>, q: number): number {
 /** How many columns are counted at once, which bounds the memory for counts. */
 const block = 2048;
 
+/** Counts of all rows of arrays of bytes. A set of more than half of the rows is all of them less the others, which are fewer to read. */
+const totals = new WeakMap<Uint8Array, WeakMap<Uint8Array, Uint32Array>>();
+
+/** Adds rows from..to of columns lo..hi to counts by column and code, or takes them away. */
+type Count = (i: number, lo: number, hi: number, counts: Uint32Array, by: 1 | -1) => void;
+
+/** Counts the chosen rows of the bytes x, or of x and y, in columns lo..hi. Codes is how many codes there are. */
+function tally(x: Uint8Array, y: Uint8Array, n: number, e: number, codes: number, mask: Mask, lo: number, hi: number, counts: Uint32Array, count: Count): void {
+  let chosen = n;
+  if (mask) for (let i = 0; i < n; i++) if (mask[i] === 0) chosen--;
+  if (2 * chosen < n || e > block) {
+    for (let i = 0; i < n; i++) if (!mask || mask[i] !== 0) count(i, lo, hi, counts, 1);
+    return;
+  }
+  let of = totals.get(x);
+  if (!of) totals.set(x, (of = new WeakMap()));
+  let all = of.get(y);
+  if (!all || all.length !== e * codes) {
+    of.set(y, (all = new Uint32Array(e * codes)));
+    for (let i = 0; i < n; i++) count(i, 0, e, all, 1);
+  }
+  counts.set(all.subarray(lo * codes, hi * codes));
+  if (mask && chosen < n) for (let i = 0; i < n; i++) if (mask[i] === 0) count(i, lo, hi, counts, -1);
+}
+
 /** The distribution of the values of the chosen samples at every element. Confidence is that of lo and hi. */
 export function perElement(m: Matrix, mask: Mask = null, confidence = 0.95): Curve {
   check(m, mask);
-  if (m.data instanceof Uint8Array) return counted(m.e, 256, (k) => decoded(m, k), (from, to, counts) => {
-    const data = m.data;
-    for (let i = 0; i < m.n; i++) {
-      if (mask && mask[i] === 0) continue;
-      for (let p = i * m.e + from, end = i * m.e + to, base = 0; p < end; p++, base += 256) counts[base + (data[p] as number)]!++;
-    }
-  }, confidence);
-  return gathered(m.n, m.e, mask, (i, k) => m.data[i * m.e + k] as number, confidence);
+  const { n, e, data } = m;
+  if (data instanceof Uint8Array) {
+    const one: Count = (i, lo, hi, counts, by) => {
+      for (let p = i * e + lo, end = i * e + hi, base = 0; p < end; p++, base += 256) counts[base + (data[p] as number)]! += by;
+    };
+    return counted(e, 256, (k) => decoded(m, k), (lo, hi, counts) => tally(data, data, n, e, 256, mask, lo, hi, counts, one), confidence);
+  }
+  return gathered(n, e, mask, (i, k) => data[i * e + k] as number, confidence);
 }
 
 /** The curve of values that are known by how often each code occurs; the last code is that of missing values. */
@@ -128,34 +153,72 @@ function counted(e: number, codes: number, value: (code: number) => number, coun
   return out;
 }
 
+/** How many columns are collected at once: as many as lie in a cache line or two of the rows, which are far apart. */
+const together = 16;
+
 /** The curve of values that have to be collected element by element. */
 function gathered(n: number, e: number, mask: Mask, value: (i: number, k: number) => number, confidence: number): Curve {
   const out = emptyCurve(e);
-  const column = new Float64Array(n);
-  for (let k = 0; k < e; k++) {
-    let [count, missing, sum] = [0, 0, 0];
+  const columns = Array.from({ length: Math.min(e, together) }, () => new Float64Array(n));
+  for (let from = 0; from < e; from += together) {
+    const width = Math.min(together, e - from);
     for (let i = 0; i < n; i++) {
       if (mask && mask[i] === 0) continue;
-      const v = value(i, k);
-      if (Number.isFinite(v)) {
-        column[count++] = v;
-        sum += v;
-      } else missing++;
+      for (let j = 0; j < width; j++) {
+        const k = from + j;
+        const v = value(i, k);
+        if (Number.isFinite(v)) (columns[j] as Float64Array)[out.n[k]!++] = v;
+        else out.missing[k]!++;
+      }
     }
-    out.n[k] = count;
-    out.missing[k] = missing;
-    if (count === 0) continue;
-    const x = column.subarray(0, count).sort();
-    const mean = sum / count;
-    let squares = 0;
-    for (const v of x) squares += (v - mean) * (v - mean);
-    out.min[k] = x[0] as number;
-    out.max[k] = x[count - 1] as number;
-    out.p10[k] = x[rankOfQuantile(0.1, count) - 1] as number;
-    out.p90[k] = x[rankOfQuantile(0.9, count) - 1] as number;
-    close(out, k, mean, squares, confidence);
+    for (let j = 0; j < width; j++) {
+      const k = from + j;
+      const count = out.n[k] as number;
+      if (count === 0) continue;
+      const x = (columns[j] as Float64Array).subarray(0, count);
+      let [sum, squares, lo, hi] = [0, 0, Infinity, -Infinity];
+      for (let i = 0; i < count; i++) {
+        const v = x[i] as number;
+        sum += v;
+        if (v < lo) lo = v;
+        if (v > hi) hi = v;
+      }
+      const mean = sum / count;
+      for (let i = 0; i < count; i++) squares += ((x[i] as number) - mean) * ((x[i] as number) - mean);
+      out.min[k] = lo;
+      out.max[k] = hi;
+      const [ten, ninety] = [rankOfQuantile(0.1, count) - 1, rankOfQuantile(0.9, count) - 1];
+      out.p10[k] = select(x, ten, 0);
+      out.p90[k] = select(x, ninety, ten); // what is before ten is not greater
+      close(out, k, mean, squares, confidence);
+    }
   }
   return out;
+}
+
+/** Puts the value in place that x would have at k if it were sorted, with none greater before it and none less behind, and returns it. What lies before from stays. */
+function select(x: Float64Array, k: number, from: number): number {
+  let [lo, hi] = [from, x.length - 1];
+  while (hi - lo > 16) {
+    // The middle one of three, so that values in order and values in few kinds take no longer.
+    const [a, b, c] = [x[lo] as number, x[(lo + hi) >> 1] as number, x[hi] as number];
+    const pivot = Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
+    let [i, j] = [lo, hi];
+    while (i <= j) {
+      while ((x[i] as number) < pivot) i++;
+      while ((x[j] as number) > pivot) j--;
+      if (i <= j) {
+        const t = x[i] as number;
+        x[i++] = x[j] as number;
+        x[j--] = t;
+      }
+    }
+    if (k <= j) hi = j;
+    else if (k >= i) lo = i;
+    else return pivot;
+  }
+  x.subarray(lo, hi + 1).sort();
+  return x[k] as number;
 }
 
 /** Fills in what follows from a mean and the sum of squares around it. */
@@ -274,15 +337,14 @@ export function pairedCurve(a: Matrix, b: Matrix, mask: Mask = null, confidence 
   const [x, y] = [a.data, b.data];
   if (x instanceof Uint8Array && y instanceof Uint8Array && a.lo === b.lo && a.hi === b.hi) {
     const step = (a.hi - a.lo) / 254;
-    return counted(a.e, 510, (k) => step * (k - 254), (from, to, counts) => {
-      for (let i = 0; i < a.n; i++) {
-        if (mask && mask[i] === 0) continue;
-        for (let k = from, base = 0; k < to; k++, base += 510) {
-          const [p, q] = [x[i * a.e + k] as number, y[i * a.e + k] as number];
-          counts[base + (p === 255 || q === 255 ? 509 : q - p + 254)]!++;
-        }
+    const { n, e } = a;
+    const one: Count = (i, lo, hi, counts, by) => {
+      for (let p = i * e + lo, end = i * e + hi, base = 0; p < end; p++, base += 510) {
+        const [u, v] = [x[p] as number, y[p] as number];
+        counts[base + (u === 255 || v === 255 ? 509 : v - u + 254)]! += by;
       }
-    }, confidence);
+    };
+    return counted(e, 510, (k) => step * (k - 254), (lo, hi, counts) => tally(x, y, n, e, 510, mask, lo, hi, counts, one), confidence);
   }
   const value = (m: Matrix) => (m.data instanceof Uint8Array ? (p: number) => decoded(m, m.data[p] as number) : (p: number) => m.data[p] as number);
   const [u, v] = [value(a), value(b)];
