@@ -182,6 +182,13 @@ export class State {
   readonly models = computed(() => (this.b.value < 0 ? [this.a.value] : [this.a.value, this.b.value]));
   /** Whether inputs can be moved and models asked now, by model, and if not, why. */
   readonly ability = signal<api.Live & { of: readonly boolean[] }>({ inputs: false, models: false, of: [] });
+  /** Why the sample could not be evaluated, false if it could, null while that is not known. Nothing can be asked of one that could not. */
+  readonly failed = computed<string | false | null>(() => {
+    const { value: all, error } = this.samples.state.value;
+    const text = all?.errors?.[String(this.sample.value)];
+    if (text !== undefined) return text;
+    return all || error || !this.run.value?.failed ? false : null;
+  });
   /** Models can be asked now and the switch is on. */
   readonly canProbe = computed(() => this.client.live && this.liveOn.value && this.models.value.some((m) => this.ability.value.of[m]));
   /** Nothing can be shown between the elements of the plan, or just now not, while the models do not answer. */
@@ -297,6 +304,7 @@ export class State {
       this.models.value;
       this.canProbe.value;
       this.ability.value;
+      this.failed.value;
       if (this.run.value) this.ask();
     });
     on(() => {
@@ -542,6 +550,7 @@ export class State {
     const r = this.run.peek();
     if (!r || this.n.peek() === 0) return;
     const i = this.sample.peek();
+    if (this.failed.peek() !== false) return;
     const g = this.g.peek();
     if (this.canProbe.peek()) this.live.want(i, g);
     // While the models cannot be asked, the input is still moved, as far as that can be done.

@@ -12,7 +12,7 @@ import { count, interval, num, signed } from '../render/text';
 import { Taker } from '../shell/take';
 import { notes } from './columns';
 import { aggregateTable } from './tables';
-import { Card, ColorBar, colors, Legend, lowest, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
+import { Card, ColorBar, colors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
 import { pairedCurve, perElement } from '../core/stats';
 
 type Band = 'spread' | 'interval' | 'none';
@@ -24,13 +24,21 @@ const floats = (v: readonly api.Num[]): Float64Array => Float64Array.from(v, (x)
 
 const most = (n: ArrayLike<number>): number => Array.prototype.reduce.call(n, (t, v) => Math.max(t as number, v as number), 0) as number;
 
+const least = (n: ArrayLike<number>): number => Array.prototype.reduce.call(n, (t, v) => Math.min(t as number, v as number), n.length ? Infinity : 0) as number;
+
+const span = (c: Shown): string => (c.least < c.n ? `${count(c.least)} to ${count(c.n)}` : count(c.n));
+
 /** How many samples the curves are of: one number if it is the same for all models. */
-const counted = (curves: readonly Shown[]): string => (new Set(curves.map((c) => c.n)).size <= 1 ? `n = ${count(curves[0]?.n ?? 0)}` : curves.map((c) => `${c.series.name} n = ${count(c.n)}`).join(', '));
+const counted = (curves: readonly Shown[]): string => (new Set(curves.map(span)).size <= 1 ? `n = ${curves[0] ? span(curves[0]) : 0}` : curves.map((c) => `${c.series.name} n = ${span(c)}`).join(', '));
+
+const total = (n: ArrayLike<number>): number => Array.prototype.reduce.call(n, (t, v) => (t as number) + (v as number), 0) as number;
 
 interface Shown {
   series: Series;
   /** Samples with a value, the most at any element. */
   n: number;
+  /** The same, the fewest at any element. */
+  least: number;
   /** The exact document, null while the page shows its own sums. */
   doc: api.Curve | null;
 }
@@ -53,13 +61,13 @@ function useCurves(s: State): Shown[] {
         const series: Series = { ink, name, values: floats(exact.mean) };
         if (kind === 'spread') Object.assign(series, { lo: floats(exact.p10), hi: floats(exact.p90) });
         if (kind === 'interval') Object.assign(series, { from: floats(exact.lo), to: floats(exact.hi) });
-        out.push({ series, doc: exact, n: most(exact.n) });
+        out.push({ series, doc: exact, n: most(exact.n), least: least(exact.n) });
       } else if (matrix) {
         const q = perElement(matrix, mask);
         const series: Series = { ink, name, values: q.mean };
         if (kind === 'spread') Object.assign(series, { lo: q.p10, hi: q.p90 });
         if (kind === 'interval') Object.assign(series, { from: q.lo, to: q.hi });
-        out.push({ series, doc: null, n: most(q.n) });
+        out.push({ series, doc: null, n: most(q.n), least: least(q.n) });
       }
     });
     return out;
@@ -282,6 +290,7 @@ function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
   const o = s.group.value!;
   const better = s.metricDoc.value?.better;
   return (
+    <>
     <table class="numbers">
       <caption class="hidden">{quantity(s)} over the orbit, by model</caption>
       <thead>
@@ -309,6 +318,8 @@ function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
         })}
       </tbody>
     </table>
+    {curves.map(({ series, doc }) => doc && <Missing key={series.name} name={series.name} bad={total(doc.bad)} of={total(doc.n) + total(doc.bad)} first={doc.first_bad && doc.bad_at >= 0 ? `${doc.first_bad} at ${o.labels[doc.bad_at]}` : undefined} />)}
+    </>
   );
 }
 
@@ -317,6 +328,7 @@ function Paired({ s }: { s: State }) {
   const { doc, fresh } = s.aggregate.value;
   const p = doc?.pair;
   if (!p || !fresh) return <p class="note">B − A …</p>;
+  if (p.orbit.mean === null) return <p class="note paired">B − A: no sample has values of both models at all elements</p>;
   return (
     <p class="note paired">
       B − A <strong>{signed(p.orbit.mean)}</strong> {interval(p.orbit.lo, p.orbit.hi)}: <span title={`Paired by sample, ${Math.round((doc?.confidence ?? 0.95) * 100)} % interval, n = ${p.orbit.n}`}>{{ better: 'B is better', worse: 'B is worse' }[p.verdict] ?? p.verdict}</span>

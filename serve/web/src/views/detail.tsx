@@ -11,7 +11,7 @@ export function Detail({ s }: { s: State }) {
   const { detail: Draw, title } = rendererOf(run);
   return (
     <Card id="detail" title={title}>
-      {s.n.value === 0 ? <p class="note">No sample.</p> : <Draw s={s} />}
+      {s.n.value === 0 ? <p class="note">No sample.</p> : s.failed.value ? <p class="note">Models answer nothing about a sample that could not be read.</p> : <Draw s={s} />}
     </Card>
   );
 }

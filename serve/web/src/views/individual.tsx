@@ -12,7 +12,7 @@ import { num } from '../render/text';
 import { aroundZero } from '../render/scale';
 import { Axis } from './aggregate';
 import { luts } from '../core/color';
-import { Card, ColorBar, colors, Legend, lowest, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
+import { Card, ColorBar, colors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
 import { notes } from './columns';
 import { play, playing } from './play';
 import { orbitTable } from './tables';
@@ -288,7 +288,9 @@ function Body({ s }: { s: State }) {
 function Numbers({ s, series }: { s: State; series: readonly Series[] }) {
   const o = s.group.value!;
   const better = s.metricDoc.value?.better;
+  const missing = (x: Series) => Array.prototype.filter.call(x.values, (v: number) => !Number.isFinite(v)).length;
   return (
+    <>
     <table class="numbers">
       <caption class="hidden">{quantity(s)} of this sample, by model</caption>
       <thead>
@@ -315,6 +317,8 @@ function Numbers({ s, series }: { s: State; series: readonly Series[] }) {
         })}
       </tbody>
     </table>
+    {series.map((x) => !x.pinned && <Missing key={x.name} name={x.name} bad={missing(x)} of={x.values.length} />)}
+    </>
   );
 }
 

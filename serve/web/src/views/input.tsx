@@ -11,7 +11,7 @@ export function Input({ s }: { s: State }) {
   const Draw = rendererOf(run).input;
   return (
     <Card id="input" title="Input" sub="as the models were fed it">
-      {s.n.value === 0 ? <p class="note">No sample.</p> : <Draw s={s} />}
+      {s.n.value === 0 ? <p class="note">No sample.</p> : s.failed.value ? <p class="note">This sample could not be read.</p> : <Draw s={s} />}
     </Card>
   );
 }

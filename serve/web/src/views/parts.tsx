@@ -7,7 +7,7 @@ import { label as elementLabel } from '../core/format';
 import type { State } from '../core/state';
 import type { Nav, Series } from '../render/orbit/common';
 import { makeScale, type Scale } from '../render/scale';
-import { num } from '../render/text';
+import { count, num } from '../render/text';
 
 /** A card of the page: a landmark with a heading. */
 export function Card({ id, title, sub, children, class: c, tools }: { id: string; title: string; sub?: ComponentChildren; children: ComponentChildren; class?: string; tools?: ComponentChildren }) {
@@ -56,17 +56,26 @@ export function worstOf(values: ArrayLike<number>, better: 'higher' | 'lower' | 
 
 export const lowest = (s: State): string => (s.metricDoc.value?.better === 'lower' ? 'highest' : 'lowest');
 
-/** The mean over the orbit with the weights of the plan, what is missing left out. */
+/** The mean over the orbit with the weights of the plan; NaN if a value is missing, as in the table and the reports: a mean over what is left is of another orbit. */
 export function orbitMean(values: ArrayLike<number>, weights: readonly number[]): number {
   let t = 0;
   let w = 0;
   for (let k = 0; k < values.length; k++) {
-    if (Number.isNaN(values[k])) continue;
     const u = weights.length ? weights[k] : 1;
     t += u * values[k];
     w += u;
   }
-  return w > 0 ? t / w : NaN;
+  return w > 0 && Number.isFinite(t) ? t / w : NaN;
+}
+
+/** How many values of a model are not numbers, in words; nothing if all are. */
+export function Missing({ name, bad, of: all, first }: { name: string; bad: number; of: number; first?: string | undefined }) {
+  if (!(bad > 0)) return null;
+  return (
+    <p class="note missing">
+      {name}: {count(bad)} of {count(all)} values are not numbers and are in no mean{first ? `; the first: ${first}` : ''}.
+    </p>
+  );
 }
 
 /** The lines of a tooltip at an element. */

@@ -37,7 +37,7 @@ export function Rank({ s }: { s: State }) {
         onInput={(e) => go(+e.currentTarget.value - 1)} />
       <button type="button" aria-label="Next sample in order" title="Next in order (])" disabled={k >= n - 1} onClick={() => go(k + 1)}>►</button>
       <output>{text}</output>
-      {rank.ties > 0 && <span class="note" title="Samples with the same value stand in the order of the run">{rank.ties === 1 ? 'one other has' : `${count(rank.ties)} others have`} the same value</span>}
+      {rank.ties > 0 && <span class="note" title="Samples with the same value stand in the order of the run">{rank.ties === 1 ? 'one other has' : `${count(rank.ties)} others have`} {v && k >= 0 && !Number.isFinite(v[order[k]]) ? 'no value either' : 'the same value'}</span>}
     </div>
   );
 }

@@ -478,10 +478,10 @@ function backwards(l: LUT): LUT {
 function why(s: State, missing: number): string {
   const failed = Object.keys(s.samples.state.value.value?.errors ?? {}).length, done = s.samples.state.value.value?.done ?? s.n.value, waiting = s.n.value - done;
   const parts: string[] = [];
-  if (waiting > 0) parts.push(`${waiting} are not computed yet`);
+  if (waiting > 0) parts.push(`${waiting} ${waiting === 1 ? 'is' : 'are'} not computed yet`);
   if (failed > 0) parts.push(`${failed} could not be evaluated`);
   const others = missing - Math.max(0, waiting) - failed;
-  if (others > 0) parts.push(`${others} have values along the orbit that are not numbers`);
+  if (others > 0) parts.push(`${others} ${others === 1 ? 'has' : 'have'} values along the orbit that are not numbers`);
   return parts.length ? ': ' + parts.join(', ') : '';
 }
 
@@ -533,7 +533,7 @@ function Waiting({ s, none: nothing }: { s: State; none: boolean }) {
       </div>
     );
   }
-  return <div class="waiting"><p>{nothing ? 'No sample has a place yet: none is computed.' : 'There is no layout yet.'}</p></div>;
+  return <div class="waiting"><p>{nothing ? `No sample has a place${why(s, s.n.value) || ' yet'}.` : 'There is no layout yet.'}</p></div>;
 }
 
 /** What hovering over a point shows. */

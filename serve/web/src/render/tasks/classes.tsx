@@ -57,7 +57,7 @@ export function ClassDetail({ s }: { s: State }) {
                 <span class="bars">
                   {p.map((x, k) => (
                     <span key={k} class={`track m${k}`}>
-                      <span class={`fill m${k}`} style={{ width: `${100 * Math.max(0, Math.min(1, x?.[c] ?? 0))}%` }} />
+                      {x && Number.isFinite(x[c]) && <span class={`fill m${k}`} style={{ width: `${100 * Math.max(0, Math.min(1, x[c]))}%` }} />}
                     </span>
                   ))}
                 </span>
@@ -91,7 +91,7 @@ export function ClassDetail({ s }: { s: State }) {
   );
 }
 
-const percent = (v: number): string => (Number.isNaN(v) ? '–' : v >= 0.9995 ? '1.00' : v < 0.005 ? '0' : v.toFixed(2).replace(/^0/, ''));
+const percent = (v: number): string => (Number.isNaN(v) ? '–' : v >= 0.9995 ? '1.00' : v === 0 ? '0' : v < 0.005 ? '<.01' : v.toFixed(2).replace(/^0/, ''));
 
 function why(s: State): string {
   const able = s.ability.value;
@@ -126,7 +126,7 @@ function Says({ s }: { s: State }) {
         const wrong = truth >= 0 && top >= 0 && top !== truth;
         return (
           <li key={k} class={`ink m${k}`}>
-            {'AB'[k]} {run.model_list[m]?.name}: {top < 0 ? '…' : <strong>{run.classes[top] ?? top}</strong>}
+            {'AB'[k]} {run.model_list[m]?.name}: {top < 0 ? (a ? 'no class, its numbers are not finite' : '…') : <strong>{run.classes[top] ?? top}</strong>}
             {top >= 0 && truth >= 0 && <span class={wrong ? 'wrong' : 'right'}>{wrong ? ' ✗ wrong' : ' ✓'}</span>}
           </li>
         );

@@ -25,7 +25,7 @@ export function FieldDetail({ s }: { s: State }) {
       }),
     [now, models, mask],
   );
-  const most = Math.max(1e-12, ...rows.map((r) => (r.error ? r.error.reduce((t, v) => (v > t ? v : t), 0) : 0)));
+  const most = Math.max(0, ...rows.map((r) => (r.error ? r.error.reduce((t, v) => (v > t ? v : t), 0) : 0)));
   if (!rows.some((r) => r.output))
     return (
       <div class="detail-view">
@@ -44,11 +44,11 @@ export function FieldDetail({ s }: { s: State }) {
           <div class="row">
             {r.output && <Shown p={r.output} title="output" mask={mask} />}
             {r.reference && <Shown p={r.reference} title="reference" mask={mask} />}
-            {r.error && r.output && <ErrorMap values={r.error} w={r.output.w} h={r.output.h} most={mask ? 1 : most} mask={mask} />}
+            {r.error && r.output && <ErrorMap values={r.error} w={r.output.w} h={r.output.h} most={mask ? 1 : most || 1} mask={mask} />}
           </div>
         </div>
       ))}
-      {!mask && (
+      {!mask && most > 0 && (
         <div class="colorbar">
           <span class="name">absolute difference, mean over channels</span>
           <div class="ramp" style={{ backgroundImage: `linear-gradient(to right, ${[0, 64, 128, 192, 255].map((i) => css(luts.viridis[i])).join(',')})` }} aria-hidden="true" />

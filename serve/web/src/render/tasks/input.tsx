@@ -36,7 +36,7 @@ export function done(chart: readonly Axis[], g: Element): string {
   return parts.join(', ') || 'not moved';
 }
 
-const range = (v: number): string => String(+v.toPrecision(3)).replace('-', '−');
+const range = (v: number): string => String(+v.toPrecision(6)).replace('-', '−');
 
 const num2 = (v: number): string => String(+v.toFixed(Math.abs(v) < 10 ? 2 : 1)).replace('-', '−');
 
@@ -130,13 +130,13 @@ export function PictureInput({ s }: { s: State }) {
           </div>
         )}
       </div>
-      <ul class="facts" title="What the models were fed, with the values they saw">
+      <ul class="facts" title="What the models were fed, in the units of the pictures: scale, mean and deviation of the study are applied after this">
         <li>
           <strong>{words}</strong>
         </li>
         <li>{exact ? 'exactly, without resampling' : run.kernel}</li>
         {p && <li>{`${p.h} × ${p.w}${p.c > 1 ? ` × ${p.c}` : ''}`}</li>}
-        {p && <li>{`values ${range(p.lo)} to ${range(p.hi)}`}</li>}
+        {p && <li>{`pixels ${range(p.lo)} to ${range(p.hi)}`}</li>}
       </ul>
       {s.pinned.value >= 0 && s.pinned.value !== s.sample.value && (
         <p class="note pin">
