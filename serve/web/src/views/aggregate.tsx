@@ -12,6 +12,7 @@ import { count, interval, num, signed } from '../render/text';
 import { Taker } from '../shell/take';
 import { notes } from './columns';
 import { aggregateTable } from './tables';
+import { useFloors } from './floor';
 import { Card, ColorBar, colors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
 import { pairedCurve, perElement } from '../core/stats';
 
@@ -208,8 +209,10 @@ function Empty({ s }: { s: State }) {
 function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]; scale: Scale; side: boolean }) {
   const o = s.group.value!;
   const nav = useNav(s);
-  const all = curves.map((c) => c.series);
   const map = colored(o.layout);
+  const found = useFloors(s);
+  const floors = map ? [] : found;
+  const all = curves.map((c) => c.series);
   const plot = (series: readonly Series[]) => (
     <OrbitPlot
       orbit={o}
@@ -230,15 +233,15 @@ function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]
           {all.map((x) => (
             <figure key={x.name}>
               <figcaption class={`ink m${x.ink}`}>{x.name}</figcaption>
-              {plot([x])}
+              {plot([x, ...floors.filter((f) => f.ink === x.ink)])}
             </figure>
           ))}
         </div>
       ) : (
-        plot(all)
+        plot([...all, ...floors])
       )}
       {map ? <ColorBar table={colors(s)} scale={scale} /> : <Axis s={s} />}
-      {!map && <Legend series={all} n={counted(curves)} />}
+      {!map && <Legend series={[...all, ...floors]} n={counted(curves)} />}
     </>
   );
 }

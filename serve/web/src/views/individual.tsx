@@ -12,6 +12,7 @@ import { num } from '../render/text';
 import { aroundZero } from '../render/scale';
 import { Axis } from './aggregate';
 import { luts } from '../core/color';
+import { useFloors } from './floor';
 import { Card, ColorBar, colors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
 import { notes } from './columns';
 import { play, playing } from './play';
@@ -195,6 +196,7 @@ function Body({ s }: { s: State }) {
   const o = s.group.value!;
   const series = useOrbits(s);
   const scale = useScale(s);
+  const floors = useFloors(s);
   const toggle = useMemo(() => () => play(s), [s]);
   const nav = useNav(s, toggle);
   // Dots of answers lie where the answer was asked for, which during a drag is a little behind the needle.
@@ -250,7 +252,8 @@ function Body({ s }: { s: State }) {
   const mode = own.length > 1 ? s.compare.value : 'over';
   const side = mode === 'side' && !map;
   const diff = mode === 'diff';
-  const shown: readonly Series[][] = diff ? [[less]] : side ? own.map((x) => series.filter((y) => y.ink === x.ink)) : [series];
+  const drawn = map ? series : [...series, ...floors];
+  const shown: readonly Series[][] = diff ? [[less]] : side ? own.map((x) => drawn.filter((y) => y.ink === x.ink)) : [drawn];
   const at = diff ? around : scale;
   const table = diff ? luts.puor : colors(s);
   return (
@@ -278,7 +281,7 @@ function Body({ s }: { s: State }) {
         ))}
       </div>
       {map ? <ColorBar table={table} scale={at} /> : diff ? <p class="axisnote">{at.label}; the dashed {o.layout === 'polar' ? 'circle' : 'line'} is no difference</p> : <Axis s={s} />}
-      {!map && !diff && <Legend series={series} n="n = 1" />}
+      {!map && !diff && <Legend series={drawn} n="n = 1" />}
       <Status s={s} />
       <Numbers s={s} series={series} />
     </div>
