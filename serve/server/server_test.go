@@ -516,10 +516,11 @@ func TestCancel(t *testing.T) {
 		}
 		// The listener never took anything, and holds one state of each task: the latest.
 		got := map[string]string{}
-		for _, e := range l.take() {
+		events := l.take()
+		for _, e := range events {
 			got[e.Task.ID] = e.Task.State
 		}
-		if len(got) != 3 || got["a"] != cancelled || got["b"] != done || got["c"] != done {
+		if len(events) != 3 || len(got) != 3 || got["a"] != cancelled || got["b"] != done || got["c"] != done {
 			t.Errorf("events %v", got)
 		}
 		cancel()
@@ -567,6 +568,7 @@ func TestEvents(t *testing.T) {
 	f := newFixture(t, nil)
 	srv := httptest.NewServer(f.Server)
 	defer srv.Close()
+	defer srv.CloseClientConnections() // a stream that does not end must not keep the test
 	type stream struct {
 		body   io.ReadCloser
 		events chan api.Event
@@ -786,6 +788,14 @@ func TestExports(t *testing.T) {
 		}
 		if got, ok := row["mean"].(float64); !ok || got != float64(want) {
 			t.Errorf("line %d: mean %v, want %v", i, row["mean"], want)
+		}
+	}
+	// compare is the second model less the first.
+	for i, line := range strings.Split(strings.TrimSpace(string(f.get(t, "runs/alpha/export/compare.jsonl?a=1&b=0"))), "\n")[:16] {
+		row := parsed[map[string]any](t, []byte(line))
+		want := float64(a.Curves[0].Mean[i] - a.Curves[1].Mean[i])
+		if got, ok := row["mean"].(float64); !ok || !(math.Abs(got-want) <= 1e-6) || row["a"] != "corners" || row["b"] != "halves" {
+			t.Errorf("line %d: %v, want mean %v of halves less corners", i, row, want)
 		}
 	}
 	if text := string(f.get(t, "runs/alpha/export/findings.csv")); !strings.Contains(text, "the model changes its answer | by 1.3") || !strings.Contains(text, "train; average") {
