@@ -366,10 +366,8 @@ export class State {
     if (!r) return;
     this.able(r);
     this.progress.value = r.state;
-    if (fresh) {
-      void this.loadSlices();
-      this.awaitModels(id, 400);
-    }
+    if (fresh) void this.loadSlices();
+    this.awaitModels(id, 400); // also where the server was started anew
     await this.samples.load((s) => this.client.samples(id, s));
   }
 
@@ -381,7 +379,8 @@ export class State {
   /** Models are opened in the background: look again until they are there, or cannot be. */
   private awaitModels(id: string, wait: number): void {
     if (!this.client.live || this.ability.peek().models || !/being opened/.test(this.ability.peek().reason ?? '')) return;
-    setTimeout(() => {
+    clearTimeout(this.opening);
+    this.opening = setTimeout(() => {
       if (this.runID.peek() !== id) return;
       void this.client
         .run(id)
@@ -392,6 +391,8 @@ export class State {
         .then(() => this.awaitModels(id, Math.min(3000, wait * 1.5)));
     }, wait);
   }
+
+  private opening: ReturnType<typeof setTimeout> | undefined;
 
   /** What the URL wanted of a run, applied once the run is there and can be checked against. */
   private wish: ((r: api.Run) => void) | null = null;
