@@ -46,3 +46,19 @@ test('float32 or not, signs, infinities and -0: as comparing has it', () => {
     }
   }
 });
+
+test('names of ASCII stand as the collator of the browser has them', () => {
+  const r = new Random(5);
+  const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+  const letters = [...' _-,;:!?.\'"()[]{}@*/\\&#%`^+<=>|~$0012345789abcXYZ'];
+  for (let round = 0; round < 300; round++) {
+    const n = 2 + Math.floor(r.float() * 20);
+    const v = Array.from({ length: n }, () => Array.from({ length: Math.floor(r.float() * 6) }, () => letters[Math.floor(r.float() * letters.length)]).join(''));
+    const all = Array.from({ length: n }, (_, i) => i);
+    for (const direction of ['ascending', 'descending'] as const) {
+      const s = direction === 'ascending' ? 1 : -1;
+      const want = [...all].sort((a, b) => (v[a] === '' || v[b] === '' ? Number(v[a] === '') - Number(v[b] === '') : s * collator.compare(v[a], v[b])) || a - b);
+      assert.deepEqual([...order(all, (i) => v[i], direction)], want, JSON.stringify(v));
+    }
+  }
+});

@@ -17,11 +17,60 @@ export function order(indexes: ArrayLike<number>, key: (i: number) => number | s
 
 const collator = new Intl.Collator('en', { numeric: true });
 
+/** The order of people among the characters of ASCII: blanks and marks, then digits, then letters, large or small. The other way round, a code by character. */
+const codes = new Uint16Array(128);
+[...'\t\n\v\f\r _-,;:!?.\'"()[]{}@*/\\&#%`^+<=>|~$'].forEach((c, k) => (codes[c.charCodeAt(0)] = k + 1));
+for (let k = 0; k < 26; k++) codes[65 + k] = codes[97 + k] = 0x100 + k;
+
+/**
+ * natural is a text that compares, code by code, as people sort names of ASCII: a run of digits becomes how many digits it has without
+ * zeros in front, and these. Null for texts with other characters, or digits without end: only a collator sorts them.
+ */
+function natural(s: string): string | null {
+  let out = '';
+  for (let k = 0; k < s.length; k++) {
+    const c = s.charCodeAt(k);
+    if (c < 48 || c > 57) {
+      const code = c < 128 ? codes[c] : 0;
+      if (code === 0) return null;
+      out += String.fromCharCode(code);
+      continue;
+    }
+    while (k < s.length - 1 && s.charCodeAt(k) === 48 && s.charCodeAt(k + 1) >= 48 && s.charCodeAt(k + 1) <= 57) k++;
+    let end = k + 1;
+    while (end < s.length && s.charCodeAt(end) >= 48 && s.charCodeAt(end) <= 57) end++;
+    if (end - k > 99) return null;
+    out += String.fromCharCode(0x80 + end - k) + s.slice(k, end);
+    k = end - 1;
+  }
+  return out;
+}
+
+/** Names of ASCII, sorted by what natural makes of them; null if there are others. */
+function plain(out: Int32Array, text: Map<number, string>, sign: number): Int32Array | null {
+  let size = 0;
+  for (const i of out) size = Math.max(size, i + 1);
+  const keys = new Array<string>(size);
+  for (const i of out) {
+    const k = natural(text.get(i) as string);
+    if (k === null) return null;
+    keys[i] = k;
+  }
+  return out.sort((a, b) => {
+    const x = keys[a] as string, y = keys[b] as string;
+    if (x === y) return a - b;
+    if (x === '' || y === '') return x === '' ? 1 : -1;
+    return x < y ? -sign : sign;
+  });
+}
+
 function texts(indexes: ArrayLike<number>, key: (i: number) => number | string | null, direction: Direction): Int32Array {
   const out = Int32Array.from(indexes), sign = direction === 'ascending' ? 1 : -1, text = new Map<number, string>();
   for (const i of out) text.set(i, String(key(i) ?? ''));
   const count = counted(text.values());
   if (count) return numbers(indexes, (i) => count(text.get(i) as string), direction);
+  const sorted = plain(out, text, sign);
+  if (sorted) return sorted;
   return out.sort((a, b) => {
     const x = text.get(a) as string, y = text.get(b) as string;
     if (x === y) return a - b;

@@ -254,11 +254,15 @@ export class Client {
     return { n: t.shape[0], e: t.shape[1], data, lo: number(c.metadata['lo'], 0), hi: number(c.metadata['hi'], 1), exact: !(data instanceof Uint8Array) };
   }
 
-  /** The predicted classes, N x E; -1 for none. */
-  async top(id: string, model: number, signal?: AbortSignal): Promise<Int32Array> {
+  /** The classes that a model answers at one element, by sample; -1 for none. */
+  async top(id: string, model: number, element: number, signal?: AbortSignal): Promise<Int32Array> {
     const name = `top.${model}`;
-    const t = tensor(decode(await (await this.source.get(`runs/${plus(id)}/arrays/${name}`, opt(signal))).bytes()), name);
-    return t.data instanceof Uint8Array ? Int32Array.from(t.data, (v) => (v === 255 ? -1 : v)) : Int32Array.from(t.data as ArrayLike<number>);
+    const { data, shape } = tensor(decode(await (await this.source.get(`runs/${plus(id)}/arrays/${name}?dtype=u8`, opt(signal))).bytes()), name);
+    const [n, e] = shape;
+    const none = data instanceof Uint8Array ? 255 : -1;
+    const out = new Int32Array(n);
+    for (let i = 0; i < n; i++) out[i] = data[i * e + element] === none ? -1 : Number(data[i * e + element]);
+    return out;
   }
 
   async stats(id: string, model: number, metric: number, signal?: AbortSignal): Promise<Stats> {

@@ -156,6 +156,7 @@ export class State {
   // What is loaded for it, [A, B].
   readonly curves = [new Slot<Matrix>(), new Slot<Matrix>()] as const;
   readonly stats = [new Slot<Stats>(), new Slot<Stats>()] as const;
+  /** The class that the model answers to the unmoved input, by sample; -1 for none. */
   readonly top = [new Slot<Int32Array>(), new Slot<Int32Array>()] as const;
   /** The orbit of the sample, exactly, and that of the pinned one. */
   readonly one = new Slot<api.Sample>();
@@ -228,28 +229,46 @@ export class State {
   });
   /** Why the rule is not one, empty if it is. */
   readonly ruleError = signal('');
-  readonly count = computed(() => this.mask.value.reduce((t, x) => t + x, 0));
+  readonly count = computed(() => {
+    const m = this.mask.value;
+    let n = 0;
+    for (let i = 0; i < m.length; i++) n += m[i];
+    return n;
+  });
 
+  /** All samples in the order of the rank: sorted once, however often the choice changes. */
+  private readonly ranked = computed<Int32Array>(() => {
+    const { by, descending } = this.rank.value;
+    const direction = descending ? 'descending' : 'ascending';
+    const all = Int32Array.from({ length: this.n.value }, (_, i) => i);
+    if (by === 'id') {
+      const ids = this.ids.value;
+      return order(all, (i) => ids[i] ?? null, direction);
+    }
+    const v = this.column(by);
+    return v ? order(all, (i) => v[i], direction) : all;
+  });
   /** Samples of the choice in the order of the rank; ties by index, what has no value last. */
   readonly order = computed<Int32Array>(() => {
-    const m = this.mask.value;
-    const { by, descending } = this.rank.value;
-    const v = this.column(by);
+    const [all, m] = [this.ranked.value, this.mask.value];
+    if (this.count.value === all.length) return all;
     const out = new Int32Array(this.count.value);
-    for (let i = 0, k = 0; i < m.length; i++) if (m[i]) out[k++] = i;
-    const direction = descending ? 'descending' : 'ascending';
-    const ids = this.ids.value;
-    return by === 'id' ? order(out, (i) => ids[i] ?? null, direction) : v ? order(out, (i) => v[i], direction) : out;
+    for (let j = 0, k = 0; j < all.length; j++) if (m[all[j]]) out[k++] = all[j];
+    return out;
   });
   private readonly question = computed<api.AggregateRequest>(() => {
     const q: api.AggregateRequest = { set: this.set.value, metric: this.metric.value, models: [...new Set(this.models.value)] };
     if (this.b.value >= 0 && this.b.value !== this.a.value) q.pair = [this.a.value, this.b.value];
     return q;
   });
+  /** The question as a key: rows that came since have another. */
+  private readonly asked = computed(() => `${this.runID.value}|${this.run.value?.state.done ?? 0}|${JSON.stringify(this.question.value)}`);
+  /** Answers that were given lately, so that going back to a choice needs none. */
+  private readonly sums = new Map<string, api.Aggregate>();
   /** The exact curves of the choice. fresh is false while they are those of an earlier choice. */
   readonly aggregate = computed(() => {
     const { value, busy, error } = this.summed.state.value;
-    const key = `${this.runID.value}|${JSON.stringify(this.question.value)}`;
+    const key = this.asked.value;
     return { doc: value?.doc ?? null, fresh: value?.key === key, busy, error };
   });
 
@@ -263,6 +282,7 @@ export class State {
   private noticeID = 0;
   private seq = 0;
   private readonly cache = new Map<string, Matrix>();
+  private readonly answers: [string, string] = ['', '']; // what the slots of predicted classes hold
 
   constructor(client: Client) {
     this.client = client;
@@ -287,7 +307,10 @@ export class State {
       if (!r) return;
       const metric = this.metric.value;
       this.models.value.forEach((m, k) => this.loadModel(k as 0 | 1, r, m, metric));
-      if (this.b.value < 0) [this.curves[1], this.stats[1], this.top[1]].forEach((s) => s.clear());
+      if (this.b.value < 0) {
+        [this.curves[1], this.stats[1], this.top[1]].forEach((s) => s.clear());
+        this.answers[1] = '';
+      }
     });
     on(() => {
       const i = this.sample.value;
@@ -318,13 +341,31 @@ export class State {
       void this.select(set);
     });
     on(() => {
+      // Slices of the same names may hold other samples now.
+      this.kept.state.value;
+      this.sums.clear();
+    });
+    on(() => {
       // Exact numbers of the choice, once the gesture is over.
       const body = this.question.value;
       const r = this.run.value;
       if (!r || this.n.value === 0) return;
       const id = this.runID.peek();
-      const key = `${id}|${JSON.stringify(body)}`;
-      const t = setTimeout(() => void this.summed.load(async (s) => ({ key, doc: await this.client.aggregate(id, body, s) })), 60);
+      const key = this.asked.value;
+      const known = this.sums.get(key);
+      if (known) {
+        this.summed.set({ key, doc: known });
+        return;
+      }
+      const t = setTimeout(() => void this.summed.load(async (s) => {
+        const doc = await this.client.aggregate(id, body, s);
+        this.sums.set(key, doc);
+        for (const old of this.sums.keys()) {
+          if (this.sums.size <= 24) break;
+          this.sums.delete(old);
+        }
+        return { key, doc };
+      }), 60);
       return () => clearTimeout(t);
     });
     on(() => {
@@ -414,6 +455,8 @@ export class State {
   /** Loads the run that is open once more, as after an error. */
   reload(): void {
     this.cache.clear();
+    this.sums.clear();
+    this.answers.fill('');
     this.revision.value++;
   }
 
@@ -423,6 +466,8 @@ export class State {
       this.layoutTask.value = null;
       this.served.value = null;
       this.cache.clear();
+      this.sums.clear();
+      this.answers.fill('');
       this.live.reset();
       this.moved.reset();
     });
@@ -479,8 +524,14 @@ export class State {
       }, false);
     }
     void this.stats[k].load((s) => this.client.stats(id, m, metric, s), false);
-    if (r.output === 'scores' && r.arrays.some((x) => x.name === `top.${m}`) && bytes / 4 <= displayBytes) void this.top[k].load((s) => this.client.top(id, m, s));
-    else this.top[k].clear();
+    if (r.output !== 'scores' || !r.arrays.some((x) => x.name === `top.${m}`) || bytes / 4 > displayBytes) this.top[k].clear();
+    else {
+      // They are many bytes for one column, and the same for every metric.
+      const of = `${id}|${m}|`;
+      const [old, now] = [this.answers[k], of + r.state.done];
+      this.answers[k] = now;
+      if (old !== now || this.top[k].state.peek().error) void this.top[k].load((s) => this.client.top(id, m, Math.max(0, r.orbit.identity), s), old.startsWith(of));
+    }
   }
 
   // ---- the element ----
@@ -606,8 +657,16 @@ export class State {
     this.pinned.value = this.pinned.peek() === i ? -1 : i;
   }
 
-  /** A column by sample, null as long as it is not there. */
+  private readonly columns = new Map<Column, ReadonlySignal<Float32Array | null>>();
+
+  /** A column by sample, null as long as it is not there: the same array until it changes. */
   column(c: Column): Float32Array | null {
+    let x = this.columns.get(c);
+    if (!x) this.columns.set(c, (x = computed(() => this.figures(c))));
+    return x.value;
+  }
+
+  private figures(c: Column): Float32Array | null {
     const n = this.n.value;
     if (c === 'index' || c === 'id') return Float32Array.from({ length: n }, (_, i) => i);
     if (c === 'label') return Float32Array.from(this.labels.value);
@@ -619,9 +678,8 @@ export class State {
       return m ? distances(m, this.mask.value, this.group.value?.weights ?? []) : null;
     }
     if (c.startsWith('predicted')) {
-      const top = this.top[k].state.value.value, r = this.run.value;
-      const e = Math.max(0, r?.orbit.identity ?? 0);
-      return top && r ? Float32Array.from({ length: n }, (_, i) => { const v = top[i * r.elements + e]; return v >= 0 ? v : NaN; }) : null;
+      const top = this.top[k].state.value.value;
+      return top ? Float32Array.from(top, (v) => (v >= 0 ? v : NaN)) : null;
     }
     const of = s[k];
     if (!of) return null;
@@ -909,7 +967,11 @@ export function evaluate(s: api.Set, of: { n: number; labels: readonly number[];
   } else if (s.and || s.or) {
     const parts = all((s.and ?? s.or)!);
     if (parts.some((p) => !p)) return null;
-    for (let i = 0; i < of.n; i++) out[i] = +(s.and ? parts.every((p) => p![i]) : parts.some((p) => p![i]));
+    out.fill(s.and ? 1 : 0);
+    for (const p of parts as Uint8Array[]) {
+      if (s.and) for (let i = 0; i < of.n; i++) out[i] &= p[i] ? 1 : 0;
+      else for (let i = 0; i < of.n; i++) out[i] |= p[i] ? 1 : 0;
+    }
   } else if (s.not) {
     const m = evaluate(s.not, of, depth + 1);
     if (!m) return null;
