@@ -999,6 +999,10 @@ func sentence(s string) string {
 	return s
 }
 
+// megabytes is a size for people, not less than it is.
 func megabytes(n int64) string {
+	if n < 1_000_000 {
+		return strconv.FormatInt((n+999)/1000, 10) + " kB"
+	}
 	return strconv.FormatFloat(math.Ceil(float64(n)/1e4)/100, 'f', 2, 64) + " MB"
 }
