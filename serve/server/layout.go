@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"nero/present/reduce"
 	"nero/serve/api"
@@ -89,8 +88,9 @@ func (s *Server) getEmbedding(w http.ResponseWriter, r *request) error {
 			return bad("slice", "it has no samples, and a layout is fitted to some")
 		}
 	}
-	// The values under a key never change: a run that fills in has another generation.
-	key := fmt.Sprintf("%s\x00%d\x00%s\x00%d\x00%v\x00%s\x00%d", doc.ID, run.Generation(), l.method, l.metric, l.models, chosen, l.seed)
+	// The values under a key never change: a run that fills in has another generation. The name of the task is a tag that browsers keep
+	// when this server is long gone, and another one shows another run under the same id, or has the same run fill in.
+	key := fmt.Sprintf("%s\x00%s\x00%d\x00%d\x00%s\x00%d\x00%v\x00%s\x00%d", doc.ID, doc.Digest, doc.State.Done, run.Generation(), l.method, l.metric, l.models, chosen, l.seed)
 	id := idOf(kindEmbedding, key)
 	if _, c, err, ok := s.tasks.find(id); ok && c != nil {
 		return sendArrays(w, r.Request, `"`+id+`"`, c)
@@ -170,7 +170,8 @@ func (t *tasks) keep(a api.Task, c *container) {
 		return
 	}
 	a.State, a.Fraction = done, 1
-	k := &task{Task: a, result: c, cancel: func() {}, started: time.Time{}}
+	k := &task{Task: a, result: c, cancel: func() {}, begun: make(chan struct{})}
+	k.say()
 	k.bytes = c.size()
 	t.bytes += k.bytes
 	t.known[a.ID] = k

@@ -25,8 +25,7 @@ type route struct {
 	name         string // of the operation
 	doc          string // one sentence
 	query        []param
-	open         bool // the query is read by somebody else
-	body         any  // a value of the type of the body, nil for none
+	body         any // a value of the type of the body, nil for none
 	answers      []answer
 	do           func(s *Server, w http.ResponseWriter, r *request) error
 }
@@ -136,7 +135,12 @@ func routesTable() []route {
 			answers: kinds, do: (*Server).getExport,
 		},
 		{
-			method: "GET", path: "runs/{id}/report", name: "report", doc: "The interface with the run inside, as one HTML file.", query: []param{metricParam, sliceParam}, open: true,
+			method: "GET", path: "runs/{id}/report", name: "report", doc: "The interface with the run inside, as one HTML file.",
+			query: []param{
+				metricParam, sliceParam,
+				{"budget", "The largest size of the file, such as 5MB.", false, word(`^[0-9.]+ *[kKmMgG]?[bB]?$`)},
+				{"seed", "Decides which samples are kept beside the worst ones.", false, whole()},
+			},
 			answers: []answer{{http.StatusOK, bare(typeHTML), "The page.", nil}}, do: (*Server).getReport,
 		},
 		{

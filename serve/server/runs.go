@@ -365,15 +365,26 @@ func (s *Server) postJob(w http.ResponseWriter, r *request) error {
 	case strings.Contains(doc.ID, "+"):
 		return noJob("It is two runs side by side.", "Go on with each of them by its own name.")
 	}
-	t, err := s.tasks.start(api.Task{ID: idOf(kindRun, doc.ID), Kind: kindRun, Run: doc.ID, Title: "Go on with " + doc.Name}, func(ctx context.Context, tell func(float64)) (*container, error) {
+	id := idOf(kindRun, doc.ID)
+	t, err := s.tasks.start(api.Task{ID: id, Kind: kindRun, Run: doc.ID, Title: "Go on with " + doc.Name}, func(ctx context.Context, tell func(float64)) (*container, error) {
 		total := max(doc.State.Total, 1)
 		return nil, s.o.Launcher.Launch(ctx, run, func(kept int) { tell(float64(kept) / float64(total)) })
 	})
 	if err != nil {
 		return err
 	}
+	// Why it cannot go on shows at once or never, as a rule, and is told to who asked.
+	s.tasks.await(r.Context(), id, patience)
+	if now, _, err, ok := s.tasks.find(id); ok && err != nil {
+		return err
+	} else if ok {
+		t = now
+	}
 	return sendJSON(w, r.Request, http.StatusAccepted, "", t)
 }
+
+// patience is how long the answer to a request for a run to go on waits for the run to begin.
+const patience = 2 * time.Second
 
 // deleteJob stops a run that this server goes on with.
 func (s *Server) deleteJob(w http.ResponseWriter, r *request) error {

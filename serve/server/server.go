@@ -84,7 +84,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	o.Workers = max(o.Workers, 1)
 	s := &Server{o: o, pages: pages{files: o.Files, fixed: !o.Volatile}, hub: newHub(), slow: func(m api.Method) bool { return m.Slow }}
 	ctx, s.stop = context.WithCancel(ctx)
-	s.tasks = newTasks(ctx, &s.work, s.hub, o.Now)
+	s.tasks = newTasks(ctx, &s.work, s.hub, o.Now, o.Log)
 	s.work.Go(func() {
 		for e := range o.Shelf.Watch(ctx) {
 			if e.Run != nil {
@@ -132,11 +132,7 @@ func (s *Server) routes() *http.ServeMux {
 		methods[rt.path] = append(methods[rt.path], rt.method)
 		keys := rt.keys()
 		mux.HandleFunc(rt.method+" /"+prefix+rt.path, func(w http.ResponseWriter, r *http.Request) {
-			var q query
-			var err error
-			if !rt.open {
-				q, err = parseQuery(r.URL.RawQuery, keys)
-			}
+			q, err := parseQuery(r.URL.RawQuery, keys)
 			if err == nil {
 				err = rt.do(s, w, &request{r, q})
 			}

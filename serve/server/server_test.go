@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -29,6 +30,9 @@ import (
 	"nero/serve/shelf"
 	"nero/symmetry/group"
 )
+
+// quiet is a log that nobody reads.
+var quiet = slog.New(slog.DiscardHandler)
 
 // TestArrays holds arrays against the orbits of single samples, which are read in another way.
 func TestArrays(t *testing.T) {
@@ -462,7 +466,7 @@ func TestCancel(t *testing.T) {
 		c := &clock{}
 		h := newHub()
 		l := h.listen()
-		ts := newTasks(ctx, &wg, h, c.now)
+		ts := newTasks(ctx, &wg, h, c.now, quiet)
 		release := make(chan struct{})
 		begin := func(name string) api.Task {
 			a, err := ts.start(api.Task{ID: name, Kind: kindEmbedding}, func(ctx context.Context, tell func(float64)) (*container, error) {
@@ -535,7 +539,7 @@ func TestCancel(t *testing.T) {
 func TestQueueBound(t *testing.T) {
 	var wg sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())
-	ts := newTasks(ctx, &wg, newHub(), (&clock{}).now)
+	ts := newTasks(ctx, &wg, newHub(), (&clock{}).now, quiet)
 	hold := func(ctx context.Context, _ func(float64)) (*container, error) { <-ctx.Done(); return nil, ctx.Err() }
 	var err error
 	n := 0
@@ -548,7 +552,7 @@ func TestQueueBound(t *testing.T) {
 	}
 	cancel()
 	wg.Wait()
-	ts = newTasks(t.Context(), &wg, newHub(), (&clock{}).now)
+	ts = newTasks(t.Context(), &wg, newHub(), (&clock{}).now, quiet)
 	for i := range 3 * maxKept {
 		ts.keep(api.Task{ID: strconv.Itoa(i)}, &container{})
 	}
@@ -633,7 +637,7 @@ func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub()
 		var wg sync.WaitGroup
-		s := &Server{hub: h, tasks: newTasks(t.Context(), &wg, h, time.Now)}
+		s := &Server{hub: h, tasks: newTasks(t.Context(), &wg, h, time.Now, quiet)}
 		ctx, cancel := context.WithCancel(t.Context())
 		w := httptest.NewRecorder()
 		wg.Go(func() {
@@ -664,12 +668,15 @@ type worker struct {
 }
 
 func (w *worker) Launch(ctx context.Context, _ *shelf.Run, kept func(int)) error {
-	w.began.Add(1)
+	if w.began.Add(1); w.err != nil {
+		return w.err
+	}
+	kept(8)
 	for {
 		select {
 		case n, ok := <-w.steps:
 			if !ok {
-				return w.err
+				return nil
 			}
 			kept(n)
 		case <-ctx.Done():
@@ -720,19 +727,28 @@ func TestJob(t *testing.T) {
 		}
 	}
 	state(cancelled)
-	// What keeps a run from going on is told on the stream, and by the task.
+	// What keeps a run from going on is told to who asks, and on the stream.
 	for _, c := range []struct {
-		err  error
-		want string
-	}{{fmt.Errorf("folder beta: %w", store.ErrBusy), "in use by another process"}, {&RefusedError{"the engine is another"}, "the engine is another"}} {
-		launcher.steps, launcher.err = make(chan int), c.err
-		if code, text := post(); code != http.StatusAccepted {
-			t.Fatalf("%d %s", code, text)
+		err        error
+		code, want string
+	}{{fmt.Errorf("run beta: %w", store.ErrBusy), "in-use", "in use by another process"}, {&RefusedError{"the engine is another"}, "no-job", "the engine is another"}} {
+		launcher.err = c.err
+		code, text := post()
+		if p := parsed[guard.Problem](t, []byte(text)); code != http.StatusConflict || p.Code != c.code || !strings.Contains(p.Detail, c.want) {
+			t.Errorf("%d %s, want code %s and %s", code, text, c.code, c.want)
 		}
-		close(launcher.steps)
 		if a := state(failed); !strings.Contains(a.Error, c.want) {
 			t.Errorf("%+v, want the reason %s", a, c.want)
 		}
+	}
+	// The next time it is tried anew, and ends.
+	launcher.err, launcher.steps = nil, make(chan int)
+	if code, text := post(); code != http.StatusAccepted {
+		t.Fatalf("%d %s", code, text)
+	}
+	close(launcher.steps)
+	if a := state(done); a.Fraction != 1 || a.Error != "" {
+		t.Errorf("%+v", a)
 	}
 	none := newFixture(t, nil)
 	if r := none.ask(t, http.MethodPost, "/api/v1/runs/beta/job", ""); r.StatusCode != http.StatusConflict || !strings.Contains(string(r.body), "no-job") {
@@ -838,7 +854,7 @@ func TestSlices(t *testing.T) {
 // TestReport wants a page, or a reason why there is none.
 func TestReport(t *testing.T) {
 	f := newFixture(t, nil)
-	r := f.ask(t, http.MethodGet, "/api/v1/runs/alpha/report?metric=accuracy&anything=1", "")
+	r := f.ask(t, http.MethodGet, "/api/v1/runs/alpha/report?metric=accuracy&seed=1", "")
 	if b := string(r.body); r.StatusCode != http.StatusOK || !strings.Contains(b, "alpha accuracy") || r.Header.Get("Content-Disposition") != `attachment; filename="alpha.html"` {
 		t.Errorf("%d %v %s", r.StatusCode, r.Header, b)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"math"
 	"slices"
 	"sync"
@@ -44,6 +45,7 @@ type tasks struct {
 	work *sync.WaitGroup
 	hub  *hub
 	now  func() time.Time
+	log  *slog.Logger
 
 	mu    sync.Mutex
 	known map[string]*task
@@ -65,10 +67,20 @@ type task struct {
 	result  *container
 	bytes   int
 	err     error
+	begun   chan struct{} // closed once the work has said how far it is, or is over
+	said    bool          // it is closed
 }
 
-func newTasks(ctx context.Context, work *sync.WaitGroup, h *hub, now func() time.Time) *tasks {
-	return &tasks{ctx: ctx, work: work, hub: h, now: now, known: map[string]*task{}}
+// say closes begun. The lock is held.
+func (k *task) say() {
+	if !k.said {
+		k.said = true
+		close(k.begun)
+	}
+}
+
+func newTasks(ctx context.Context, work *sync.WaitGroup, h *hub, now func() time.Time, log *slog.Logger) *tasks {
+	return &tasks{ctx: ctx, work: work, hub: h, now: now, log: log, known: map[string]*task{}}
 }
 
 // idOf is the name of the task of a key: asking for the same again finds the same task.
@@ -86,6 +98,23 @@ func (t *tasks) find(id string) (api.Task, *container, error, bool) {
 		return api.Task{}, nil, nil, false
 	}
 	return k.Task, k.result, k.err, true
+}
+
+// await waits until a task has said how far it is, or is over, but no longer than that.
+func (t *tasks) await(ctx context.Context, id string, most time.Duration) {
+	t.mu.Lock()
+	k := t.known[id]
+	t.mu.Unlock()
+	if k == nil {
+		return
+	}
+	wait := time.NewTimer(most)
+	defer wait.Stop()
+	select {
+	case <-k.begun:
+	case <-wait.C:
+	case <-ctx.Done():
+	}
 }
 
 // all is every task that is waiting or running.
@@ -122,7 +151,7 @@ func (t *tasks) start(a api.Task, do func(ctx context.Context, tell func(float64
 		}
 	}
 	a.State, a.Fraction, a.Seconds = waiting, 0, fold.Number(math.NaN())
-	k := &task{Task: a, do: do}
+	k := &task{Task: a, do: do, begun: make(chan struct{})}
 	k.ctx, k.cancel = context.WithCancel(t.ctx)
 	t.known[a.ID] = k
 	t.order = append(t.order, k)
@@ -167,6 +196,7 @@ func (t *tasks) run(k *task) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer k.cancel()
+	defer k.say()
 	switch {
 	case err == nil:
 		k.State, k.Fraction, k.Seconds = done, 1, 0
@@ -180,6 +210,7 @@ func (t *tasks) run(k *task) {
 	default:
 		k.State, k.err, k.Seconds = failed, err, fold.Number(math.NaN())
 		k.Error = problemOf(err).Detail
+		t.log.Error("a task failed", "task", k.Title, "error", err)
 	}
 	t.tell(k)
 }
@@ -188,6 +219,7 @@ func (t *tasks) run(k *task) {
 func (t *tasks) progress(k *task, fraction float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	k.say()
 	if k.State != running || !(fraction >= k.Fraction) {
 		return
 	}
@@ -219,6 +251,7 @@ func (t *tasks) stop(id string) (api.Task, bool) {
 	k.cancel()
 	if k.State == waiting {
 		k.State = cancelled
+		k.say()
 		t.queue = slices.DeleteFunc(t.queue, func(o *task) bool { return o == k })
 		t.tell(k)
 	}
