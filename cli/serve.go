@@ -303,23 +303,23 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 	dir := run.Folder()
 	old, err := store.Open(dir)
 	if err != nil {
-		return err
+		return run.Clean(err)
 	}
 	study := old.Job().Study
 	o := m.options()
 	o.KeepGoing = run.Document().Failed > 0 // as when it began
 	w, err := workload.Open(ctx, &study, o)
 	if err != nil {
-		return refused(err)
+		return refused(run, err)
 	}
 	defer w.Close() //nolint:errcheck // the models are not needed any more; the run's own error counts
 	r, err := store.Create(dir, w.Job, store.Options{})
 	if err != nil {
-		return refused(err)
+		return refused(run, err)
 	}
 	defer r.Close() //nolint:errcheck // releases the lock; what was committed is safe already
 	if err := w.Eval.Calibrate(ctx, workers()); err != nil {
-		return err
+		return run.Clean(err)
 	}
 	m.a.running.Store(true)
 	defer m.a.running.Store(false)
@@ -336,7 +336,7 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 		return ctx.Err()
 	}
 	if err != nil {
-		return err
+		return run.Clean(err)
 	}
 	sum, err := summarize(r, w)
 	if err != nil {
@@ -352,8 +352,9 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 	return r.Finish(context.WithoutCancel(ctx), map[string]string{"nero": m.a.Version})
 }
 
-// refused is an error that a visitor may read: why a run cannot go on.
-func refused(err error) error {
+// refused is an error that a visitor may read: why a run cannot go on, without the folders in which its files lie.
+func refused(run *shelf.Run, err error) error {
+	err = run.Clean(err)
 	if errors.Is(err, store.ErrBusy) {
 		return err
 	}

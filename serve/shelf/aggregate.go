@@ -177,6 +177,14 @@ func freed(m *metric.Metric) *metric.Metric {
 	return &free
 }
 
+// differing is a metric for differences of values of two models, which lie between those of the ends of its range: where every sample
+// differs by the same, that says how sure a handful of them makes one, see [fold.EstimateOf].
+func differing(m *metric.Metric) *metric.Metric {
+	d := *m
+	d.Range = [2]float64{m.Range[0] - m.Range[1], m.Range[1] - m.Range[0]}
+	return &d
+}
+
 func newCurve(model, metric, e int) *fold.Curve {
 	n := func() []fold.Number { return make([]fold.Number, e) }
 	return &fold.Curve{
@@ -300,7 +308,7 @@ func (r *Run) pair(ctx context.Context, a, b, k int, rows []int32, confidence fl
 		return nil, err
 	}
 	m := r.metrics[k]
-	free := freed(m)
+	free := differing(m)
 	n := func() []fold.Number { return make([]fold.Number, r.e) }
 	o := &api.Pair{A: a, B: b, N: make([]int, r.e), Mean: n(), Lo: n(), Hi: n(), P10: n(), P90: n()}
 	var orbit aggregate.Moments

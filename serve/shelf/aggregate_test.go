@@ -178,7 +178,7 @@ func TestPair(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		free := freed(kind)
+		free := differing(kind)
 		j := m.job(t)
 		rows := m.rows(j, j.Shards()[0])
 		for _, s := range j.Shards()[1:4] {
@@ -245,6 +245,44 @@ func TestVerdictOfPair(t *testing.T) {
 	} {
 		if got := verdict(&metric.Metric{Better: c.better}, fold.Estimate{Lo: c.lo, Hi: c.hi}); got != c.want {
 			t.Errorf("%s is better, [%v, %v]: %s, want %s", c.better, c.lo, c.hi, got, c.want)
+		}
+	}
+}
+
+// A handful of samples that all differ by the same does not make one sure: with three of them, a model that was wrong each time may
+// still be the better one. The limit of three of three successes is the cube root of 0.025 (Clopper and Pearson 1934).
+func TestFewPairsTellLittle(t *testing.T) {
+	m, err := metric.Find("accuracy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := func(n int) fold.Estimate {
+		var o aggregate.Moments
+		for i := range n {
+			o.Add(1, i)
+		}
+		return fold.EstimateOf(o, differing(m), false, 0.95)
+	}
+	q := math.Cbrt(0.025)
+	if e := few(3); math.Abs(float64(e.Lo)-(q-(1-q))) > 1e-9 || e.Hi != 1 || verdict(m, e) != "no evidence" {
+		t.Errorf("%+v is %s, want from %g on", e, verdict(m, e), 2*q-1)
+	}
+	if e := few(1); e.Lo != -1 || e.Hi != 1 {
+		t.Errorf("of one sample: %+v, want all that is possible", e)
+	}
+	made := small()
+	r := one(t, made)
+	k := slices.Index(made.metrics, "accuracy")
+	a, err := r.Aggregate(t.Context(), api.AggregateRequest{Set: api.Set{Rule: "index = 1"}, Metric: k, Pair: []int{0, 1}})
+	if err != nil || a.Pair.Orbit.N != 1 || a.Pair.Orbit.Lo != -1 || a.Pair.Orbit.Hi != 1 || a.Pair.Lo[0] != -1 || a.Pair.Hi[0] != 1 {
+		t.Errorf("of one sample of a run: %+v, %v", a.Pair, err)
+	}
+	if e := few(50); verdict(m, e) != "better" {
+		t.Errorf("%+v is %s", e, verdict(m, e))
+	}
+	for _, c := range [][4]float64{{0, 1, -1, 1}, {0, math.Inf(1), math.Inf(-1), math.Inf(1)}, {math.Inf(-1), math.Inf(1), math.Inf(-1), math.Inf(1)}, {-2, 3, -5, 5}} {
+		if d := differing(&metric.Metric{Range: [2]float64{c[0], c[1]}}); d.Range != [2]float64{c[2], c[3]} {
+			t.Errorf("%v: %v", c, d.Range)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,9 +23,25 @@ func scrub(s string) string {
 	return absolute.ReplaceAllString(s, "$1")
 }
 
-// scrub also takes out the folder of the run, whatever is in its name.
+// scrub also takes out the folders of the run and of its models and data, whatever is in their names.
 func (s *source) scrub(text string) string {
-	for _, dir := range []string{s.dir, filepath.Dir(s.dir)} {
+	dirs := []string{s.dir, filepath.Dir(s.dir)}
+	if r := s.now().run; r != nil {
+		add := func(file string) {
+			if filepath.IsAbs(file) {
+				dirs = append(dirs, filepath.Dir(file))
+			}
+		}
+		for _, m := range r.Job().Models {
+			add(m.Path)
+		}
+		for _, f := range r.Job().Files {
+			add(f.Path)
+		}
+	}
+	// The longest first: what is left of a longer one has no separator before it any more.
+	slices.SortStableFunc(dirs, func(a, b string) int { return len(b) - len(a) })
+	for _, dir := range dirs {
 		if len(dir) > 1 {
 			text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
 		}
@@ -33,6 +50,19 @@ func (s *source) scrub(text string) string {
 		text = strings.ReplaceAll(text, s.dir, s.name)
 	}
 	return scrub(text)
+}
+
+// Clean keeps what an error is and takes the folders of the run, of its models and of its data out of its text, so that it may be shown
+// to a visitor.
+func (r *Run) Clean(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	for _, p := range r.parts {
+		text = p.scrub(text)
+	}
+	return &cleaned{text, err}
 }
 
 // cleaned is an error whose text names no folder.

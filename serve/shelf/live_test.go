@@ -66,7 +66,7 @@ func TestLive(t *testing.T) {
 	s, err := Open(t.Context(), []string{dir}, Options{Probe: func(_ context.Context, r *store.Run) (Prober, error) {
 		opens++
 		<-gate
-		return &asked{models: len(r.Job().Models), metrics: 4, off: map[int]string{1: "model B: /secret/place/b.onnx is not there"}, closed: &closed}, nil
+		return &asked{models: len(r.Job().Models), metrics: 4, off: map[int]string{1: "model B: /secret place/of models/b.onnx is not there"}, closed: &closed}, nil
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -76,9 +76,9 @@ func (m made) job(tb testing.TB) *job.Job {
 	}
 	j := &job.Job{
 		Format: job.FormatNumber, Numbers: 1, Count: m.samples, Classes: 4, Measure: plan.Measure + m.measure, Elements: plan.Elements, Names: m.names,
-		Files:  []job.Ref{{Path: "/secret/place/images.gz", SHA256: digest("images")}},
+		Files:  []job.Ref{{Path: "/secret place/of data/images.gz", SHA256: digest("images")}},
 		Engine: job.Engine{Name: "test", Version: "1.0"}, Shard: m.shard, Seed: m.seed, Metrics: m.metrics,
-		Study: job.Study{Version: 1, Data: job.Data{Images: "/secret/place/images.gz", Labels: "/secret/place/labels.gz"}, Group: job.Group{Name: g.Name(), Orbit: job.Orbit{Grid: m.grid}}},
+		Study: job.Study{Version: 1, Data: job.Data{Images: "/secret place/of data/images.gz", Labels: "/secret place/of data/labels.gz"}, Group: job.Group{Name: g.Name(), Orbit: job.Orbit{Grid: m.grid}}},
 	}
 	job.Defaults(&j.Study)
 	j.Exact = make([]bool, len(j.Elements))
@@ -93,7 +93,7 @@ func (m made) job(tb testing.TB) *job.Job {
 		}
 	}
 	for _, name := range m.models {
-		file := "/secret/place/model.onnx"
+		file := "/secret place/of models/model.onnx"
 		j.Study.Models = append(j.Study.Models, job.Model{Name: name, ONNX: file})
 		j.Models = append(j.Models, job.ModelRef{Name: name, Ref: job.Ref{Path: file, SHA256: digest(name)}, Batch: 8})
 	}
@@ -127,7 +127,7 @@ func (m made) rows(j *job.Job, s job.Shard) []job.Row {
 				row.Tags = []string{"blurred", fmt.Sprintf("t%d", n%3)}
 			}
 			if m.holes && n%13 == 5 {
-				row.Err = "open /secret/place/s.png: no such file"
+				row.Err = "open /secret place/of data/s.png: no such file"
 			}
 			for _, metric := range j.Metrics {
 				c := make([]float32, len(j.Elements))

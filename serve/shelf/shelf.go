@@ -98,7 +98,9 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 			s.roots = append(s.roots, full)
 		}
 	}
+	s.looking.Lock()
 	s.look()
+	s.looking.Unlock()
 	if len(s.sources) == 0 && len(s.audits) == 0 {
 		var errs []error
 		for _, p := range s.order {
@@ -127,8 +129,12 @@ func (s *Shelf) Close() error {
 
 func (s *Shelf) log() *slog.Logger { return s.o.Log }
 
-// refresh looks for what is new, unless somebody did a moment ago.
+// refresh looks for what is new, unless somebody did a moment ago, or is doing it: who comes meanwhile is shown what is known.
 func (s *Shelf) refresh() {
+	if !s.looking.TryLock() {
+		return
+	}
+	defer s.looking.Unlock()
 	s.mu.Lock()
 	old := s.o.Now().Sub(s.looked) >= s.pace
 	s.mu.Unlock()
@@ -202,10 +208,8 @@ func into(dir, under string, depth int, out *[]found) error {
 	return nil
 }
 
-// look looks through all folders, and tells who watches what has changed.
+// look looks through all folders, and tells who watches what has changed. The lock of looking is held.
 func (s *Shelf) look() {
-	s.looking.Lock()
-	defer s.looking.Unlock()
 	bad := map[string]fault{}
 	var order []string
 	fail := func(path string, name string, err error, remedy string) {
@@ -241,10 +245,6 @@ func (s *Shelf) look() {
 				continue
 			}
 			seen[key] = true
-			if f.audit {
-				s.lookAudit(f, key, fail)
-				continue
-			}
 			s.mu.Lock()
 			i := slices.IndexFunc(s.sources, func(o *source) bool { return o.dir == key })
 			before, failed := s.broken[key]
@@ -258,6 +258,10 @@ func (s *Shelf) look() {
 			if failed && before.stamp == stamp(key) {
 				bad[key] = before
 				order = append(order, key)
+				continue
+			}
+			if f.audit {
+				s.lookAudit(f, key, fail)
 				continue
 			}
 			src, err := s.source(f, key)

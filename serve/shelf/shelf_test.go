@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"nero/run/slice"
+	"nero/run/store"
 	"nero/serve/api"
 )
 
@@ -780,6 +781,21 @@ func TestScrub(t *testing.T) {
 		if got := scrub(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
+	}
+}
+
+// What goes wrong with a run may be shown to a visitor without where it lies.
+func TestClean(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "my runs", "a")
+	small().write(t, dir)
+	r := run(t, opened(t, Options{}, dir), "a")
+	err := r.Clean(fmt.Errorf("%s is %w: open /secret place/of models/model.onnx: no such file", dir, store.ErrBusy))
+	if got, want := err.Error(), "a is in use by another process: open model.onnx: no such file"; got != want || !errors.Is(err, store.ErrBusy) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if r.Clean(nil) != nil {
+		t.Error("an error of nothing")
 	}
 }
 

@@ -92,17 +92,16 @@ func (s *source) now() snapshot {
 	return s.state
 }
 
-// look looks at an unfinished run again and reports whether there is more of it. A complete one is not looked at.
+// look looks at an unfinished run again and reports whether there is more of it. A complete one is not looked at. Only one caller may
+// look at a time; those who ask for the state meanwhile do not wait for the disk.
 func (s *source) look() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old := s.state
+	old := s.now()
 	if old.complete() {
 		return false
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "manifest.json")); err == nil {
 		if r, err := store.Open(s.dir); err == nil && r.Complete() && r.Hash() == old.run.Hash() {
-			s.state = snapshot{run: r, shards: len(old.done), generation: old.generation + 1}
+			s.set(snapshot{run: r, shards: len(old.done), generation: old.generation + 1})
 			return true
 		}
 	}
@@ -112,7 +111,7 @@ func (s *source) look() bool {
 			continue
 		}
 		// The name is looked for first: it costs less than reading a marker that is not there.
-		if !s.marked(i) || !old.run.Done(i) {
+		if !s.marked(old.run, i) || !old.run.Done(i) {
 			continue
 		}
 		if next.shards == old.shards {
@@ -125,12 +124,18 @@ func (s *source) look() bool {
 		return false
 	}
 	next.generation++
-	s.state = next
+	s.set(next)
 	return true
 }
 
-func (s *source) marked(shard int) bool {
-	_, err := os.Stat(filepath.Join(s.dir, "shards-"+s.state.run.Hash()[:12], fmt.Sprintf("%05d.json", shard)))
+func (s *source) set(next snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = next
+}
+
+func (s *source) marked(r *store.Run, shard int) bool {
+	_, err := os.Stat(filepath.Join(s.dir, "shards-"+r.Hash()[:12], fmt.Sprintf("%05d.json", shard)))
 	return err == nil
 }
 
