@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"log"
+	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -302,4 +305,13 @@ func number64(t *testing.T, s string) float64 {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// proxyTo passes requests on to a server, under the server's own name. It shares no connection with others, which close theirs.
+func proxyTo(to *url.URL) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = to.Host },
+		Transport: &http.Transport{},
+		ErrorLog:  log.New(io.Discard, "", 0), // visitors that leave
+	}
 }

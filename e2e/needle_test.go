@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"strconv"
 	"strings"
@@ -122,7 +121,7 @@ func slowly(t *testing.T, wait time.Duration) (address string, most func() int) 
 	}
 	var mu sync.Mutex
 	now, max := 0, 0
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = to.Host }}
+	proxy := proxyTo(to)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/probe") {
 			mu.Lock()

@@ -21,7 +21,7 @@ func (p *page) ready() {
 	for _, v := range views {
 		p.visible(v)
 	}
-	p.until(`document.querySelector('#aggregate .plot .line, #aggregate .plot canvas, #aggregate .plot .bar, #aggregate .plot path') !== null`)
+	p.until(`document.querySelector('#aggregate .plot svg') !== null`)
 	p.until(`document.querySelector('#individual [role=slider], #individual [role=application]') !== null`)
 	p.until(`document.querySelector('#table [role=row][id]') !== null`)
 	p.until(`document.querySelector('#samples .plane-pick') !== null`)

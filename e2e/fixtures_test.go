@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"nero/data/tensor"
+	"nero/model/onnx"
+)
+
+// numbers are the same on every machine, between -1 and 1.
+func numbers(seed uint64, shape ...int) tensor.Tensor {
+	r, n := rand.New(rand.NewPCG(seed, 0)), 1
+	for _, d := range shape {
+		n *= d
+	}
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(r.IntN(2001)-1000) / 1000
+	}
+	return tensor.FromFloat32(v, shape...)
+}
+
+// model writes a small ONNX model over grey pictures of size x size:
+//
+//	scores  three scores that depend on where each pixel is
+//	image   a picture of the same size, by a kernel that is symmetric
+//	crooked a picture of the same size, by a kernel that is not
+//	mask    two channels, the larger of which is the class of a pixel
+func model(t *testing.T, file, kind string, size int, seed uint64) string {
+	t.Helper()
+	b := onnx.NewBuilder(19)
+	b.Header().IrVersion = new(int64(8))
+	x := b.Input("x", tensor.Float32, "batch", 1, size, size)
+	conv := func(k tensor.Tensor) string {
+		return b.Op("Conv", []string{x, b.Const(k)}, onnx.AttrInts("pads", 1, 1, 1, 1))
+	}
+	switch kind {
+	case "scores":
+		y := b.Op("Gemm", []string{b.Op("Flatten", []string{x}), b.Const(numbers(seed, size*size, 3)), b.Const(numbers(seed+1, 3))})
+		b.Output(b.Op("Identity", []string{y}), tensor.Float32, "batch", 3)
+	case "image":
+		b.Output(b.Op("Identity", []string{conv(tensor.FromFloat32([]float32{.05, .1, .05, .1, .4, .1, .05, .1, .05}, 1, 1, 3, 3))}), tensor.Float32, "batch", 1, size, size)
+	case "crooked":
+		b.Output(b.Op("Identity", []string{conv(tensor.FromFloat32([]float32{0, .1, .3, 0, .3, .2, 0, .1, 0}, 1, 1, 3, 3))}), tensor.Float32, "batch", 1, size, size)
+	case "mask":
+		b.Output(b.Op("Identity", []string{conv(numbers(seed, 2, 1, 3, 3))}), tensor.Float32, "batch", 2, size, size)
+	default:
+		t.Fatalf("kind %q", kind)
+	}
+	raw, err := b.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// pictures writes n grey pictures of size x size below a folder for each of some classes, in turn. Names hold what file names may.
+func pictures(t *testing.T, dir string, n, size, classes int) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(7, 7))
+	for i := range n {
+		m := image.NewGray(image.Rect(0, 0, size, size))
+		cx, cy := 1+r.IntN(size-2), 1+r.IntN(size-2)
+		for y := range size {
+			for x := range size {
+				d := (x-cx)*(x-cx) + (y-cy)*(y-cy)
+				m.SetGray(x, y, color.Gray{Y: uint8(min(255, 40+r.IntN(30)+180/(1+d)))})
+			}
+		}
+		class := filepath.Join(dir, fmt.Sprint(i%classes))
+		if err := os.MkdirAll(class, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Create(filepath.Join(class, fmt.Sprintf("%03d ñ数 & <b>.png", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := png.Encode(f, m); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// command runs nero with arguments in a folder and returns what it prints.
+func command(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	bin, _ := program(t)
+	c := exec.CommandContext(t.Context(), bin, args...)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("nero %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
