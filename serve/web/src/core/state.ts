@@ -227,6 +227,12 @@ export class State {
     const s = this.served.value;
     return s && s.mask.length === n ? s.mask : new Uint8Array(n).fill(1);
   });
+  /** Whether the slice that is chosen may be one that is kept with the run, and those are not here yet. */
+  private readonly unsure = computed(() => {
+    const { slice } = this.choice.value;
+    const { value, error } = this.kept.state.value;
+    return slice !== '' && !value && !error && !(this.run.value?.slices ?? []).some((x) => x.name === slice);
+  });
   /** Why the rule is not one, empty if it is. */
   readonly ruleError = signal('');
   readonly count = computed(() => {
@@ -337,7 +343,7 @@ export class State {
     on(() => {
       const set = this.set.value;
       const r = this.run.value;
-      if (!r) return;
+      if (!r || this.unsure.value) return;
       void this.select(set);
     });
     on(() => {
@@ -349,7 +355,7 @@ export class State {
       // Exact numbers of the choice, once the gesture is over.
       const body = this.question.value;
       const r = this.run.value;
-      if (!r || this.n.value === 0) return;
+      if (!r || this.n.value === 0 || this.unsure.value) return;
       const id = this.runID.peek();
       const key = this.asked.value;
       const known = this.sums.get(key);
@@ -756,6 +762,17 @@ export class State {
       this.keptTag = tag;
       return doc;
     });
+    if (id === this.runID.peek()) this.dropUnknown();
+  }
+
+  /** Goes back to all samples, and says so, if the slice that is chosen is none of the run: a link may be older than it. */
+  dropUnknown(): void {
+    const { slice } = this.choice.peek();
+    const r = this.run.peek();
+    const kept = this.kept.state.peek().value;
+    if (!slice || !r || !kept || [...r.slices, ...kept.slices].some((x) => x.name === slice)) return;
+    this.choice.value = { ...this.choice.peek(), slice: '' };
+    this.notify('warn', `There is no slice “${slice}” in this run: it is left out.`);
   }
 
   private async select(set: api.Set): Promise<void> {

@@ -2,12 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Place } from '../core/api';
 import { parse } from '../core/url';
-import { findings, linkTo, orbitProfile, placeOf, read, type Finding, type Model, type Point } from './audit';
+import { brief, findings, linkTo, orbitProfile, placeOf, read, type Finding, type Model, type Point } from './audit';
 
 const finding = (id: string, severity: string): Finding => ({ id, category: 'violation', severity: severity as Finding['severity'], message: '', location: '', evidence: [], remedies: [] });
 const point = (deg: number, exact: boolean, mean: number): Point => ({ element: `${deg} deg`, coordinates: [deg], exact, n: 3, non_finite: 0, mean, p95: mean, max: 2 * mean, resampling_floor: exact ? null : 0.1, state: '' });
 const set = (name: string, exact: boolean, profile: Point[], rounding: number) => ({ name, exact, verdict: 'FAIL' as const, reason: '', level: '', cause: '', statement: '', rounding_floor: rounding, elimination: [], profile });
 const model = (checks: unknown[]): Model => ({ model: 'm', policy: { threshold: 1e-4 }, checks: checks.map((c) => ({ findings: [], sets: [], ...(c as object) })) }) as unknown as Model;
+
+test('an element is written as on the other pages', () => {
+  for (const [from, to] of [
+    ['90 deg', '90°'], ['(angle 270 deg, mirror 0)', '270°'], ['(angle 12.5 deg, mirror 1)', '12.5° mirrored'],
+    ['(dx -3 px, dy 4 px)', 'dx -3 px, dy 4 px'], ['(angle 90 deg, dx 1 px, dy 0 px)', '90°, dx 1 px, dy 0 px'], ['(angle 0 deg, mirror 1, dx 0 px, dy 2 px)', '0° mirrored, dx 0 px, dy 2 px'], ['x0.5', 'x0.5'], ['', ''],
+  ]) assert.equal(brief(from as string), to);
+});
 
 test('findings come severest first and otherwise in the order of the checks', () => {
   const m = model([{ check: 'a', findings: [finding('a/1', 'low'), finding('a/2', 'high')] }, { check: 'b', findings: [finding('b/1', 'medium'), finding('b/2', 'high'), finding('b/3', 'odd')] }]);

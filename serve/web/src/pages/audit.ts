@@ -173,6 +173,13 @@ export function linkTo(p: api.Place, metric = ''): string {
   return format({ ...empty('run', p.run), i: p.index, g: p.element.length ? [...p.element] : null, a: p.model, m: metric || null });
 }
 
+/** An element as the other pages write it: "(angle 270 deg, mirror 1)" is "270° mirrored". */
+export function brief(element: string): string {
+  const bare = element.replace(/^\((.*)\)$/, '$1');
+  const parts = bare.split(', ').filter((p) => p !== 'mirror 0').map((p) => (p === 'mirror 1' ? 'mirrored' : p.replace(/^angle /, '').replace(/(\d) deg$/, '$1°')));
+  return parts.join(', ').replace('°, mirrored', '° mirrored');
+}
+
 /** The error along the orbit over all sets: what is exact stands as marks beside the curve of what is resampled, with both floors. */
 export function orbitProfile(m: Model): { curve: Curve; points: Point[]; note: string } | null {
   const points: Point[] = [];
@@ -193,7 +200,7 @@ export function orbitProfile(m: Model): { curve: Curve; points: Point[]; note: s
       if (!keep(p)) return;
       s.x.push(x(p, k));
       s.y.push(y(p));
-      s.labels?.push(p.element);
+      s.labels?.push(brief(p.element));
     });
     return s;
   };

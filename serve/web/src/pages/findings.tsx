@@ -8,7 +8,7 @@ import { Slot, type State } from '../core/state';
 import { columnsOf, CurvePlot, MapPlot, NumberTable } from '../render/chart';
 import type { Exhibit } from '../render/exhibit';
 import { num } from '../render/text';
-import { findings, linkTo, orbitProfile, placeOf, read, verdictWords, type Check, type Diagnosis, type Document, type Finding, type Model, type Verdict, type Where } from './audit';
+import { brief, findings, linkTo, orbitProfile, placeOf, read, verdictWords, type Check, type Diagnosis, type Document, type Finding, type Model, type Verdict, type Where } from './audit';
 import './findings.css';
 
 /** A verdict as a sign and a word. */
@@ -219,16 +219,24 @@ function OpenLinks({ ctx, where }: { ctx: Ctx; where: Where | undefined }) {
   if (!where) return null;
   const runs = [...new Set(ctx.doc.places.map((p) => p.run))];
   const places = runs.map((run) => placeOf(ctx.doc.places.filter((p) => p.run === run), ctx.model.model, where)).filter((p) => p !== null);
-  const words = `sample ${where.sample}${where.element ? ` at ${where.element}` : ''}`;
+  const words = `sample ${where.sample}${where.element ? ` at ${brief(where.element)}` : ''}`;
   if (places.length === 0) return <span class="note">{words} (in no run that is open here)</span>;
+  const link = (p: (typeof places)[number]) => (
+    <a key={p.run} class="open" href={linkTo(p)}>
+      Open {words}
+      {places.length > 1 ? ` in ${p.run}` : ''}
+    </a>
+  );
+  const few = places.length > 4 ? 3 : places.length;
   return (
     <>
-      {places.map((p) => (
-        <a key={p.run} class="open" href={linkTo(p)}>
-          Open {words}
-          {places.length > 1 ? ` in ${p.run}` : ''}
-        </a>
-      ))}
+      {places.slice(0, few).map(link)}
+      {places.length > few && (
+        <details>
+          <summary>in {places.length - few} more runs</summary>
+          {places.slice(few).map(link)}
+        </details>
+      )}
     </>
   );
 }

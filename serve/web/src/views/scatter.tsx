@@ -430,7 +430,7 @@ export function Scatter({ s }: { s: State }) {
       {fits && (layout.busy || layout.error) && <Waiting s={s} none={false} />}
       <Rank s={s} />
       {fits && (n > drawn || layout.value!.notes.length > 0) && (
-        <p class="note">{n > drawn && <>{n - drawn} of {n} have no place{why(s, n - drawn)}. </>}{layout.value!.notes.join(' ')}{Number.isFinite(layout.value!.fitted) && layout.value!.fitted < n ? ` Fitted to ${counted(layout.value!.fitted)} samples.` : ''}</p>
+        <p class="note">{n > drawn && <>{counted(n - drawn)} of {counted(n)} {n - drawn === 1 ? 'has' : 'have'} no place{why(s, n - drawn)}. </>}{layout.value!.notes.join(' ')}{Number.isFinite(layout.value!.fitted) && layout.value!.fitted < n ? ` Fitted to ${counted(layout.value!.fitted)} samples.` : ''}</p>
       )}
     </Card>
   );
@@ -478,10 +478,10 @@ function backwards(l: LUT): LUT {
 function why(s: State, missing: number): string {
   const failed = Object.keys(s.samples.state.value.value?.errors ?? {}).length, done = s.samples.state.value.value?.done ?? s.n.value, waiting = s.n.value - done;
   const parts: string[] = [];
-  if (waiting > 0) parts.push(`${waiting} ${waiting === 1 ? 'is' : 'are'} not computed yet`);
-  if (failed > 0) parts.push(`${failed} could not be evaluated`);
+  if (waiting > 0) parts.push(`${counted(waiting)} ${waiting === 1 ? 'is' : 'are'} not computed yet`);
+  if (failed > 0) parts.push(`${counted(failed)} could not be evaluated`);
   const others = missing - Math.max(0, waiting) - failed;
-  if (others > 0) parts.push(`${others} ${others === 1 ? 'has' : 'have'} values along the orbit that are not numbers`);
+  if (others > 0) parts.push(`${counted(others)} ${others === 1 ? 'has' : 'have'} values along the orbit that are not numbers`);
   return parts.length ? ': ' + parts.join(', ') : '';
 }
 
@@ -598,7 +598,7 @@ function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; b
         <span class="key-ticks"><span>{num(sc.lo)}</span><span>{num(mid)}</span><span>{num(sc.hi)}</span></span>
       </span>
       {sc.kind === 'difference' && s.b.value >= 0 && by === 'diff' && <span>{s.metricDoc.value?.better === 'lower' ? 'below 0: B is better' : 'above 0: B is better'}</span>}
-      {missing > 0 && <span>{missing} without a value, grey</span>}
+      {missing > 0 && <span>{counted(missing)} without a value, grey</span>}
     </div>
   );
 }
