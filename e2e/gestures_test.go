@@ -307,11 +307,26 @@ func number64(t *testing.T, s string) float64 {
 	return v
 }
 
-// proxyTo passes requests on to a server, under the server's own name. It shares no connection with others, which close theirs.
+// proxyTo passes requests on to a server, under the server's own name. It shares no connection with others, which close theirs, and holds
+// bodies before it sends them: else it may give up an answer that comes before it has seen the body's end.
 func proxyTo(to *url.URL) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = to.Host },
-		Transport: &http.Transport{},
+		Transport: held{&http.Transport{}},
 		ErrorLog:  log.New(io.Discard, "", 0), // visitors that leave
 	}
+}
+
+// held sends requests once their bodies are there.
+type held struct{ *http.Transport }
+
+func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil && r.Body != http.NoBody {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(b))
+	}
+	return h.Transport.RoundTrip(r)
 }
