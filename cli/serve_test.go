@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"nero/run/store"
+
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/pflag"
 )
@@ -68,6 +70,30 @@ var serving = map[string]func(*testscript.TestScript, bool, []string){
 	"serve":     startServer,
 	"interrupt": stopServer,
 	"http":      request,
+	"hold":      hold,
+}
+
+// held are the runs that hold keeps.
+var held sync.Map
+
+// hold DIR opens a run for writing, as another process would; ! hold DIR ends that.
+func hold(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] hold DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	if neg {
+		if r, ok := held.LoadAndDelete(dir); ok {
+			ts.Check(r.(*store.Run).Close()) //nolint:errcheck,forcetypeassert // what is stored below
+		}
+		return
+	}
+	old, err := store.Open(dir)
+	ts.Check(err)
+	r, err := store.Create(dir, old.Job(), store.Options{})
+	ts.Check(err)
+	held.Store(dir, r)
+	ts.Defer(func() { held.Delete(dir); _ = r.Close() }) // it may be closed already
 }
 
 // servers are the servers that run, by script and name.
@@ -175,7 +201,7 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Check(os.WriteFile(ts.MkAbs(args[3]), b, 0o600))
 			return
 		}
-		again := errors.Is(err, io.EOF) || status == http.StatusServiceUnavailable || status == http.StatusConflict || status == http.StatusAccepted
+		again := errors.Is(err, io.EOF) || status == http.StatusServiceUnavailable || status == http.StatusConflict || status == http.StatusAccepted && want == http.StatusOK
 		if !again || time.Now().After(end) {
 			ts.Fatalf("%s %s: %d, want %d (%v): %.500s", args[1], args[2], status, want, err, b)
 		}
