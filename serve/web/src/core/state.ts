@@ -227,11 +227,11 @@ export class State {
     const s = this.served.value;
     return s && s.mask.length === n ? s.mask : new Uint8Array(n).fill(1);
   });
-  /** Whether the slice that is chosen may be one that is kept with the run, and those are not here yet. */
+  /** Whether the slice that is chosen is not known: those that are kept with the run are not here yet, or it is none of them. */
   private readonly unsure = computed(() => {
     const { slice } = this.choice.value;
     const { value, error } = this.kept.state.value;
-    return slice !== '' && !value && !error && !(this.run.value?.slices ?? []).some((x) => x.name === slice);
+    return slice !== '' && !error && ![...(this.run.value?.slices ?? []), ...(value?.slices ?? [])].some((x) => x.name === slice);
   });
   /** Why the rule is not one, empty if it is. */
   readonly ruleError = signal('');
