@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,6 +29,8 @@ import (
 	"nero/symmetry/group"
 	plans "nero/symmetry/orbit"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 )
 
@@ -198,6 +201,22 @@ func (r *running) memory() (peak, now float64) {
 	return peak, now
 }
 
+// busy is how long the process has used processors.
+func (r *running) busy() time.Duration {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	f := strings.Fields(rest)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(f[11])
+	system, _ := strconv.Atoi(f[12])
+	return time.Duration(user+system) * 10 * time.Millisecond // Linux counts hundredths of a second
+}
+
 // speedProbe runs in the page before its own code. arm waits for an event and keeps when what it leads to has changed: the time from
 // the event to the first and the last change of every watched part, and to the frame behind the last first change.
 const speedProbe = `
@@ -258,20 +277,41 @@ type reaction struct {
 	Handled float64         `json:"handled"` // the handlers of the event, and what they put off to the end of their task
 	Seen    map[string]seen `json:"seen"`
 	Long    float64         `json:"long"` // longest task
+	Main    float64         `json:"-"`    // processor time of the page's main thread until everything was redrawn
+}
+
+// thread is the processor time of the page's main thread so far, in milliseconds. It does not grow while other programs have the processor.
+func (p *page) thread() float64 {
+	p.t.Helper()
+	var ms float64
+	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		all, err := cdp.Call(ctx, t, performance.GetMetrics, cdp.Empty{})
+		for _, m := range all.Metrics {
+			if m.Name == "TaskDuration" {
+				ms = 1000 * m.Value
+			}
+		}
+		return err
+	}))
+	return ms
 }
 
 // react has the page wait for an event, makes it, and says when the parts changed. It waits until nothing has changed for a while.
 func (p *page) react(event string, parts []string, do func()) reaction {
 	p.t.Helper()
 	eval[bool](p, fmt.Sprintf(`(__speed.long = [], __speed.arm(%s), true)`, quote(event)))
+	before := p.thread()
 	do()
 	list, err := json.Marshal(parts)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	p.until(fmt.Sprintf(`__speed.t0 >= 0 && %s.every(n => __speed.seen[n]?.frame > 0)`, list))
+	used := p.thread() - before
 	p.until(`performance.now() - __speed.t0 - Math.max(...Object.values(__speed.seen).map(s => s.last)) > 600`)
-	return eval[reaction](p, `({handled: __speed.handled - __speed.t0, seen: __speed.seen, long: Math.max(0, ...__speed.long.map(x => x[1]))})`)
+	r := eval[reaction](p, `({handled: __speed.handled - __speed.t0, seen: __speed.seen, long: Math.max(0, ...__speed.long.map(x => x[1]))})`)
+	r.Main = used
+	return r
 }
 
 func median(v []float64) float64 {
@@ -283,23 +323,24 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// tell logs the medians of some rounds.
+// tell logs the medians of some rounds, and the least, which is nearer to that of a machine that does nothing else.
 func tell(t *testing.T, what string, rounds []reaction, parts ...string) {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-28s", what)
-	of := func(f func(reaction) float64) float64 {
+	of := func(f func(reaction) float64) string {
 		var v []float64
 		for _, r := range rounds {
 			v = append(v, f(r))
 		}
-		return median(v)
+		return fmt.Sprintf("%.0f (%.0f)", median(v), slices.Min(v))
 	}
 	for _, n := range parts {
-		fmt.Fprintf(&b, "  %s %.0f ms, in the frame at %.0f, final %.0f;", n, of(func(r reaction) float64 { return r.Seen[n].First }),
+		fmt.Fprintf(&b, " %s %s ms, in the frame at %s, final %s;", n, of(func(r reaction) float64 { return r.Seen[n].First }),
 			of(func(r reaction) float64 { return r.Seen[n].Frame }), of(func(r reaction) float64 { return r.Seen[n].Last }))
 	}
-	fmt.Fprintf(&b, "  handlers %.0f, longest task %.0f", of(func(r reaction) float64 { return r.Handled }), of(func(r reaction) float64 { return r.Long }))
+	fmt.Fprintf(&b, " handlers %s, longest task %s, main thread %s", of(func(r reaction) float64 { return r.Handled }), of(func(r reaction) float64 { return r.Long }),
+		of(func(r reaction) float64 { return r.Main }))
 	t.Log(b.String())
 }
 
@@ -316,7 +357,9 @@ func fast(t *testing.T, address string) *page {
 	t.Helper()
 	look := desktop
 	look.script = speedProbe
-	p := open(t, address, look)
+	p := open(t, "about:blank", look)
+	p.hosts = append(p.hosts, strings.Split(address, "/")[2])
+	p.do(call(performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}), chromedp.Navigate(address))
 	p.ready()
 	p.until(`__speed.paints.scatter > 0 && __speed.paints.table > 0`)
 	return p
@@ -365,7 +408,7 @@ func TestSpeed(t *testing.T) {
 	})
 
 	t.Run("open", func(t *testing.T) {
-		var first, line, points, rows, all []float64
+		var first, line, points, rows, all, page, server []float64
 		for range rounds {
 			s := watched(t, bin, dir)
 			p := fast(t, at(s.address, "/run/"+id+"?v=1"))
@@ -373,8 +416,10 @@ func TestSpeed(t *testing.T) {
 			first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]), append(points, m["scatter"]), append(rows, m["table"])
 			p.until(`document.querySelector('#samples canvas')?.dataset.ms > 0 && !__nero.state.samples.state.value.busy`)
 			all = append(all, eval[float64](p, `performance.now()`))
+			page, server = append(page, p.thread()), append(server, float64(s.busy().Milliseconds()))
 		}
-		t.Logf("opening: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f, everything %.0f (a new server each time)", median(first), median(line), median(points), median(rows), median(all))
+		t.Logf("opening: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f, everything %.0f (a new server each time; least %.0f, %.0f, %.0f, %.0f, %.0f); main thread %.0f, processors of the server %.0f",
+			median(first), median(line), median(points), median(rows), median(all), slices.Min(first), slices.Min(line), slices.Min(points), slices.Min(rows), slices.Min(all), median(page), median(server))
 	})
 
 	s := watched(t, bin, dir)
@@ -382,14 +427,16 @@ func TestSpeed(t *testing.T) {
 	fast(t, home)
 
 	t.Run("again", func(t *testing.T) {
-		var first, line, points, rows, long []float64
+		var first, line, points, rows, long, page []float64
 		for range rounds {
 			p := fast(t, home)
 			m := eval[map[string]float64](p, `__speed.paints`)
 			first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]), append(points, m["scatter"]), append(rows, m["table"])
 			long = append(long, eval[float64](p, `Math.max(0, ...__speed.long.map(x => x[1]))`))
+			page = append(page, p.thread())
 		}
-		t.Logf("opening with a warm server: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f; longest task %.0f", median(first), median(line), median(points), median(rows), median(long))
+		t.Logf("opening with a warm server: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f (least %.0f, %.0f, %.0f, %.0f); longest task %.0f, main thread %.0f",
+			median(first), median(line), median(points), median(rows), slices.Min(first), slices.Min(line), slices.Min(points), slices.Min(rows), median(long), median(page))
 	})
 
 	t.Run("slice", func(t *testing.T) {
@@ -514,7 +561,7 @@ func speedDrag(t *testing.T, p *page, what string) {
 		});
 		return true;
 	})()`)
-	before := p.asked(`/probe\?`)
+	before, used := p.asked(`/probe\?`), p.thread()
 	input := p.asked(`/input\?`)
 	var points [][2]float64
 	for k := range 241 {
@@ -524,6 +571,7 @@ func speedDrag(t *testing.T, p *page, what string) {
 	began := time.Now()
 	p.drag("#individual svg.polar, #individual .plot svg", points...)
 	spent := time.Since(began)
+	used = p.thread() - used
 	p.until(`!__nero.pending && __nero.inFlight === 0`)
 	time.Sleep(300 * time.Millisecond)
 	type result struct {
@@ -539,8 +587,8 @@ func speedDrag(t *testing.T, p *page, what string) {
 		}
 		return v[len(v)*95/100]
 	}
-	t.Logf("%s: %d moves in %d ms: page changed after %.1f ms (p95 %.1f), in the frame at %.1f (p95 %.1f); %d probes and %d inputs, live result in the frame at %.1f ms (p95 %.1f); %d long tasks; load %s",
-		what, r.Moves, spent.Milliseconds(), median(r.Script), high(r.Script), median(r.Frame), high(r.Frame), probes, inputs, median(r.Live), high(r.Live), len(r.Long), load())
+	t.Logf("%s: %d moves in %d ms: page changed after %.1f ms (p95 %.1f), in the frame at %.1f (p95 %.1f); %d probes and %d inputs, live result in the frame at %.1f ms (p95 %.1f); %d long tasks; main thread %.1f ms a move; load %s",
+		what, r.Moves, spent.Milliseconds(), median(r.Script), high(r.Script), median(r.Frame), high(r.Frame), probes, inputs, median(r.Live), high(r.Live), len(r.Long), used/float64(max(1, r.Moves)), load())
 	if r.Most > 1 {
 		t.Errorf("%d questions were under way at once, want at most 1", r.Most)
 	}
