@@ -263,6 +263,9 @@ func scaleOf(m *metric.Metric, overall *fold.Summary, k int, wide bool) api.Rang
 func (r *Run) population(d *api.Run, sums []*fold.Summary) error {
 	counts := map[int]int{}
 	names := map[int]string{}
+	for l, name := range folderClasses(r.job) {
+		names[l] = name
+	}
 	single := len(r.parts) == 1 && sums[0] != nil
 	if sums[0] != nil {
 		for _, s := range sums[0].Slices {
