@@ -266,7 +266,11 @@ func (s *Shelf) look() {
 			}
 			src, err := s.source(f, key)
 			if err != nil {
-				fail(key, filepath.Base(f.path), err, "run the command that made it again, which repairs it, or leave it out")
+				remedy := "run the command that made it again, which repairs it, or leave it out"
+				if errors.Is(err, store.ErrIncompatible) {
+					remedy = "open it with a nero that is at least as new as the one that made it"
+				}
+				fail(key, filepath.Base(f.path), err, remedy)
 				continue
 			}
 			changes = append(changes, change{src, true})
@@ -297,12 +301,22 @@ func stamp(path string) string {
 	return b.String()
 }
 
+// bared is an error whose text says nothing of where files lie.
+type bared struct {
+	text string
+	err  error
+}
+
+func (b bared) Error() string { return b.text }
+
+func (b bared) Unwrap() error { return b.err }
+
 // source opens a run folder that is new.
 func (s *Shelf) source(f found, dir string) (*source, error) {
 	src, err := openSource(dir, s.cache)
 	if err != nil {
 		bare := &source{dir: f.path, name: filepath.Base(f.path)}
-		return nil, errors.New(bare.scrub((&source{dir: dir, name: filepath.Base(dir)}).scrub(err.Error())))
+		return nil, bared{bare.scrub((&source{dir: dir, name: filepath.Base(dir)}).scrub(err.Error())), err}
 	}
 	src.live = newLive(nil, func() {
 		s.mu.Lock()
