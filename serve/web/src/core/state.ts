@@ -7,6 +7,7 @@ import { distances } from './distance';
 import { Loop } from './live';
 import * as orbit from './orbit';
 import { order } from './order';
+import { lasso } from './raster';
 import { aborted, at, Client, Failure, words, type Layout2D, type Matrix, type Picture, type Probe, type Stats } from './source';
 
 export type Page = 'runs' | 'run' | 'findings' | 'report';
@@ -718,17 +719,31 @@ export class State {
     batch(() => (this.choice.value = { ...everything, slice: name }));
   }
 
-  /** Combines the choice with a kept or class slice, or turns it around. */
-  combine(how: 'and' | 'or' | 'not', name = ''): void {
-    const now = this.mask.peek();
-    const known = [...(this.run.peek()?.slices ?? []), ...(this.kept.state.peek().value?.slices ?? [])];
-    const with_ = name ? evaluate({ slice: name }, { n: this.n.peek(), labels: this.labels.peek(), slices: known }) : null;
-    const out: number[] = [];
-    for (let i = 0; i < now.length; i++) {
-      const w = with_ ? with_[i] : 0;
-      if (how === 'not' ? !now[i] : how === 'and' ? now[i] && w : now[i] || w) out.push(i);
+  /**
+   * Combines the choice with a kept or class slice, or turns it around; what needs the server, as a slice that is kept as a rule, is asked of
+   * it. Resolves to whether that was done: not if somebody chose otherwise meanwhile, or if the server refuses, which is said.
+   */
+  async combine(how: 'and' | 'or' | 'not', name = ''): Promise<boolean> {
+    const before = this.choice.peek();
+    const id = this.runID.peek();
+    const n = this.n.peek();
+    const classes = this.run.peek()?.slices ?? [];
+    const slices = [...classes, ...(this.kept.state.peek().value?.slices ?? [])];
+    const now = this.set.peek();
+    const other: api.Set = classes.find((x) => x.name === name)?.set ?? { slice: name };
+    const set: api.Set = how === 'not' ? { not: now } : { [how]: [now, other] };
+    let mask = evaluate(set, { n, labels: this.labels.peek(), slices });
+    if (!mask) {
+      try {
+        mask = fromBits((await this.client.select(id, set)).bits, n);
+      } catch (e) {
+        this.notify('warn', words(e));
+        return false;
+      }
+      if (before !== this.choice.peek() || id !== this.runID.peek()) return false;
     }
-    this.choice.value = { ...everything, picked: out };
+    this.choice.value = { ...everything, picked: [...mask.keys()].filter((i) => mask[i]) };
+    return true;
   }
 
   async drop(name: string): Promise<void> {
@@ -1018,22 +1033,6 @@ export function fromBits(bits: string, n: number): Uint8Array {
 /** Which points lie in a polygon (even-odd rule). */
 export function within(xy: Float32Array, poly: readonly number[]): Uint8Array {
   const out = new Uint8Array(xy.length / 2);
-  let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
-  for (let i = 0; i < poly.length; i += 2) {
-    x0 = Math.min(x0, poly[i]);
-    x1 = Math.max(x1, poly[i]);
-    y0 = Math.min(y0, poly[i + 1]);
-    y1 = Math.max(y1, poly[i + 1]);
-  }
-  for (let i = 0; i < out.length; i++) {
-    const x = xy[2 * i];
-    const y = xy[2 * i + 1];
-    if (!(x >= x0 && x <= x1 && y >= y0 && y <= y1)) continue;
-    let inside = false;
-    for (let p = 0, q = poly.length - 2; p < poly.length; q = p, p += 2) {
-      if (poly[p + 1] > y !== poly[q + 1] > y && x < ((poly[q] - poly[p]) * (y - poly[p + 1])) / (poly[q + 1] - poly[p + 1]) + poly[p]) inside = !inside;
-    }
-    out[i] = +inside;
-  }
+  lasso(xy, poly, out);
   return out;
 }

@@ -406,6 +406,16 @@ export function histogram(values: ArrayLike<number>, bins: number, lo: number, h
 /** The (1+confidence)/2 quantile of Student's distribution with df degrees of freedom: an interval is the mean ± this · s/√n. */
 export function student(df: number, confidence: number): number {
   if (!(df > 0 && confidence > 0 && confidence < 1)) return NaN;
+  // The elements of an orbit have as many values as each other where none is missing.
+  if (last.df === df && last.confidence === confidence) return last.t;
+  const t = quantileOfStudent(df, confidence);
+  last = { df, confidence, t };
+  return t;
+}
+
+let last = { df: NaN, confidence: NaN, t: NaN };
+
+function quantileOfStudent(df: number, confidence: number): number {
   // P(|T| > t) = I(df/(df+t²); df/2, 1/2). Of the two probabilities the smaller one keeps its digits.
   const below = (t: number) =>
     confidence < 0.5 ? incompleteBeta((t * t) / (df + t * t), 0.5, df / 2) < confidence : incompleteBeta(df / (df + t * t), df / 2, 0.5) > 1 - confidence;

@@ -125,7 +125,8 @@ export function Plane(p: PlaneProps) {
   };
   const soon = () => { const g = gesture.current; if (!g.frame) g.frame = requestAnimationFrame(paint); };
 
-  useEffect(soon, [p.xy, p.colors, p.shape, p.mask, p.dark]);
+  // Before the frame is drawn, so that the points change in the same one as everything else.
+  useLayoutEffect(soon, [p.xy, p.colors, p.shape, p.mask, p.dark]);
   useSignalEffect(() => { size.value; soon(); });
   useSignalEffect(() => {
     // While a gesture goes on, a picture that takes long to draw is only moved, and drawn when the hand rests.
