@@ -5,17 +5,23 @@ import { floorOf } from './floor';
 
 const axis = { name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true };
 const point = (deg: number, exact: boolean, floor: number | null) => ({ element: '', coordinates: [deg], exact, n: 1, non_finite: 0, mean: 1, p95: 1, max: 1, resampling_floor: floor, state: '' });
-const doc = (error?: string) => ({ format: 1, verdict: 'FAIL', models: [{ model: 'm', error, checks: [{ sets: [{ rounding_floor: 1e-6, profile: [point(90, true, null)] }, { rounding_floor: 2e-6, profile: [point(45, false, 0.25), point(90, true, null), point(10, false, 0.1)] }] }] }] }) as unknown as Document;
+const doc = (error?: string, group = 'C8') => ({ format: 1, verdict: 'FAIL', models: [{ model: 'm', claim: { group }, error, checks: [{ sets: [{ rounding_floor: 1e-6, profile: [point(90, true, null)] }, { rounding_floor: 2e-6, profile: [point(45, false, 0.25), point(90, true, null), point(10, false, 0.1)] }] }] }] }) as unknown as Document;
 
 test('the floor is that of rounding at exact elements and that of resampling at the others', () => {
-  const f = floorOf(doc(), 'm', { chart: [axis], elements: [[0], [45], [90], [135]] });
+  const f = floorOf(doc(), 'm', { name: 'SO(2)', chart: [axis], elements: [[0], [45], [90], [135]] });
   assert.ok(f);
   assert.deepEqual([...f], [NaN, 0.25, 1e-6, NaN], 'the identity and what was not visited have none; the first set that has an element speaks');
 });
 
 test('no floor without the model, its profile, or its elements', () => {
-  assert.equal(floorOf(doc(), 'other', { chart: [axis], elements: [[45]] }), null);
-  assert.equal(floorOf(doc('could not run'), 'm', { chart: [axis], elements: [[45]] }), null);
-  assert.equal(floorOf(doc(), 'm', { chart: [axis], elements: [[46]] }), null);
-  assert.equal(floorOf(doc(), 'm', { chart: [axis, axis], elements: [[45, 0]] }), null);
+  assert.equal(floorOf(doc(), 'other', { name: 'SO(2)', chart: [axis], elements: [[45]] }), null);
+  assert.equal(floorOf(doc('could not run'), 'm', { name: 'SO(2)', chart: [axis], elements: [[45]] }), null);
+  assert.equal(floorOf(doc(), 'm', { name: 'SO(2)', chart: [axis], elements: [[46]] }), null);
+  assert.equal(floorOf(doc(), 'm', { name: 'SO(2)', chart: [axis, axis], elements: [[45, 0]] }), null);
+});
+
+test('no floor from an audit of another motion, whose coordinates mean something else', () => {
+  assert.equal(floorOf(doc(undefined, 'Scale'), 'm', { name: 'SO(2)', chart: [axis], elements: [[45]] }), null);
+  assert.equal(floorOf(doc(undefined, 'T(2,Z)'), 'm', { name: 'O(2)', chart: [axis], elements: [[45]] }), null);
+  assert.ok(floorOf(doc(undefined, 'T(2,Z)'), 'm', { name: 'T(2)', chart: [axis], elements: [[45]] }));
 });

@@ -10,13 +10,16 @@ import type { Series } from '../render/orbit/common';
 /** The metric that floors are of: errors relative to the scale of the outputs. */
 const metric = 'relative';
 
+/** What the coordinates of a group's elements mean: finite groups of turns share those of all turns. Equal numbers in other charts are other motions. */
+const motion = (group: string): string => (/^(C\d+|SO\(2\))$/.test(group) ? 'SO(2)' : /^(D\d+|O\(2\))$/.test(group) ? 'O(2)' : group === 'T(2,Z)' ? 'T(2)' : group);
+
 /**
  * The floor of a model at every element of an orbit: that of resampling where the input is resampled, that of rounding where the
  * element is exact. NaN at the identity and where the audit says nothing; null if it says nothing at all.
  */
-export function floorOf(doc: Document, model: string, orbit: Pick<api.Group, 'chart' | 'elements'>): Float64Array | null {
+export function floorOf(doc: Document, model: string, orbit: Pick<api.Group, 'name' | 'chart' | 'elements'>): Float64Array | null {
   const m = doc.models.find((x) => x.model === model && !x.error);
-  if (!m) return null;
+  if (!m || motion(m.claim.group) !== motion(orbit.name)) return null;
   const out = new Float64Array(orbit.elements.length).fill(NaN);
   let any = false;
   for (const c of m.checks) {

@@ -130,7 +130,7 @@ export function Legend({ series, n }: { series: readonly Series[]; n?: string | 
         <li key={k}>
           <svg viewBox="0 0 26 10" width="26" height="10" aria-hidden="true">
             <line class={`line m${x.ink}${x.pinned ? ' pinned' : ''}`} x1="1" x2="25" y1="5" y2="5" />
-            {x.ink === 1 ? <rect class="dot m1" x="10" y="2" width="6" height="6" /> : <circle class={`dot m${x.ink}`} cx="13" cy="5" r="3.2" />}
+            {x.pinned ? null : x.ink === 1 ? <rect class="dot m1" x="10" y="2" width="6" height="6" /> : <circle class={`dot m${x.ink}`} cx="13" cy="5" r="3.2" />}
           </svg>
           <span class={`ink m${x.ink}`}>{x.name}</span>
         </li>

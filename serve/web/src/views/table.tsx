@@ -159,7 +159,7 @@ function Rows({ s }: { s: State }) {
     rows.push(
       <tr id={`row-${i}`} role="row" aria-rowindex={k + 2} aria-selected={here || picked} aria-current={here ? 'true' : undefined} class={css} title={errors?.[i]}
         onClick={(e) => click(e, k)} onPointerEnter={() => (s.hover.value = i)}>
-        {cols.map((c) => <td key={c.key} role="gridcell" class={`${c.text ? 'text' : ''} ${c.ink}${c.wrong?.(i) ? ' wrong' : ''}`} title={c.key === 'id' ? `#${i} ${c.show(i)}` : c.text ? c.show(i) : undefined}>{c.show(i)}</td>)}
+        {cols.map((c) => <td key={c.key} role="gridcell" class={`${c.text ? 'text' : ''}${/^(label|predicted)/.test(c.key) ? ' words' : ''} ${c.ink}${c.wrong?.(i) ? ' wrong' : ''}`} title={c.key === 'id' ? `#${i} ${c.show(i)}` : c.text ? c.show(i) : undefined}>{c.show(i)}</td>)}
       </tr>,
     );
   }
