@@ -118,10 +118,27 @@ test('the choice is what is in all of its parts', async (t) => {
   assert.equal(s.count.value, 1);
   s.drawLasso([]);
   assert.equal(s.count.value, 2);
-  s.combine('not');
+  await s.combine('not');
   assert.equal(s.count.value, 7);
   s.clear();
   assert.equal(s.count.value, 9);
+});
+
+test('slices that are kept as rules are combined by the server, which alone can read them', async (t) => {
+  const source = new FakeSource();
+  source.kept = { format: 1, slices: [{ name: 'low', label: -1, n: 1, set: { rule: 'mean A < 0.4', metric: 0 } }] };
+  const s = await opened(t, source);
+  await until(() => s.kept.state.value.value !== null, 'the slices');
+  s.choose({ picked: [0, 1, 4] });
+  assert.equal(await s.combine('and', 'low'), true);
+  assert.deepEqual(source.bodies.at(-1), { and: [{ indexes: [0, 1, 4] }, { slice: 'low' }] });
+  assert.deepEqual(s.choice.value.picked, [0], 'what the server answered');
+  // Who chooses otherwise while the server thinks keeps that choice.
+  const late = s.combine('or', 'low');
+  s.choose({ slice: 'b', picked: null });
+  assert.equal(await late, false);
+  assert.equal(s.choice.value.slice, 'b');
+  assert.equal(s.choice.value.picked, null);
 });
 
 test('a lasso stays what it was when the layout changes', async (t) => {

@@ -134,17 +134,19 @@ function Combine({ s }: { s: State }) {
   const other = useSignal('');
   const names = [...(s.run.value?.slices ?? []), ...(s.kept.state.value.value?.slices ?? [])].map((x) => x.name), all = s.count.value === s.n.value;
   const choice = names.includes(other.value) ? other.value : (names[0] ?? '');
-  const tell = (what: string) => s.say(`${what}: ${s.count.value} samples.`);
+  const combine = async (how: 'and' | 'or' | 'not', what: string) => {
+    if (await s.combine(how, choice)) s.say(`${what}: ${s.count.value} samples.`);
+  };
   return (
     <div class="bar" role="group" aria-label="Combine slices">
       {names.length > 0 && (
         <>
-          <button type="button" title="All samples in either" onClick={() => { s.combine('or', choice); tell('Union'); }}>or</button>
-          <button type="button" title="Only samples in both" onClick={() => { s.combine('and', choice); tell('Intersection'); }}>and</button>
+          <button type="button" title="All samples in either" onClick={() => void combine('or', 'Union')}>or</button>
+          <button type="button" title="Only samples in both" onClick={() => void combine('and', 'Intersection')}>and</button>
           <select aria-label="Slice to combine with" value={choice} onChange={(e) => (other.value = e.currentTarget.value)}>{names.map((x) => <option key={x} value={x}>{x}</option>)}</select>
         </>
       )}
-      <button type="button" disabled={all} title="All the other samples" onClick={() => { s.combine('not'); tell('Inverted'); }}>Invert</button>
+      <button type="button" disabled={all} title="All the other samples" onClick={() => void combine('not', 'Inverted')}>Invert</button>
       <button type="button" disabled={all} onClick={() => { s.clear(); s.say('All samples.'); }}>All samples</button>
     </div>
   );
@@ -159,7 +161,7 @@ function Name({ s }: { s: State }) {
     wrong.value = S.naming(name.peek(), taken);
     if (wrong.peek()) return;
     const base = documentOf(s), n = s.count.peek(), t = name.peek().trim();
-    const how = s.choice.peek().rule && !s.choice.peek().lasso && !s.choice.peek().picked && !s.choice.peek().slice ? { rule: s.choice.peek().rule } : { bits: toBits(s.mask.peek()) };
+    const how = s.choice.peek().rule && !s.choice.peek().lasso && !s.choice.peek().picked && !s.choice.peek().slice ? { rule: s.choice.peek().rule, metric: s.metric.peek() } : { bits: toBits(s.mask.peek()) };
     const slice: api.Slice = { name: t, label: -1, n, set: how, note: note.peek().trim() || chosen(s) };
     if (await keepDoc(s, base, S.added(base, slice), `${t} is kept with ${n} samples.`)) {
       name.value = note.value = '';
