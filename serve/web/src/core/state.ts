@@ -247,7 +247,8 @@ export class State {
   private readonly ranked = computed<Int32Array>(() => {
     const { by, descending } = this.rank.value;
     const direction = descending ? 'descending' : 'ascending';
-    const all = Int32Array.from({ length: this.n.value }, (_, i) => i);
+    const all = new Int32Array(this.n.value);
+    for (let i = 0; i < all.length; i++) all[i] = i;
     if (by === 'id') {
       const ids = this.ids.value;
       return order(all, (i) => ids[i] ?? null, direction);
@@ -675,7 +676,11 @@ export class State {
 
   private figures(c: Column): Float32Array | null {
     const n = this.n.value;
-    if (c === 'index' || c === 'id') return Float32Array.from({ length: n }, (_, i) => i);
+    if (c === 'index' || c === 'id') {
+      const out = new Float32Array(n);
+      for (let i = 0; i < n; i++) out[i] = i;
+      return out;
+    }
     if (c === 'label') return Float32Array.from(this.labels.value);
     const s = [this.stats[0].state.value.value, this.stats[1].state.value.value];
     if (c === 'diff') return s[0] && s[1] ? s[1].mean.map((v, i) => v - s[0]!.mean[i]) : null;
@@ -686,7 +691,10 @@ export class State {
     }
     if (c.startsWith('predicted')) {
       const top = this.top[k].state.value.value;
-      return top ? Float32Array.from(top, (v) => (v >= 0 ? v : NaN)) : null;
+      if (!top) return null;
+      const out = new Float32Array(top);
+      for (let i = 0; i < out.length; i++) if (out[i] < 0) out[i] = NaN;
+      return out;
     }
     const of = s[k];
     if (!of) return null;

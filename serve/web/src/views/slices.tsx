@@ -203,16 +203,17 @@ interface Row {
 function List({ s }: { s: State }) {
   const r = s.run.value!, kept = s.kept.state.value.value?.slices ?? [], labels = s.labels.value, n = s.n.value;
   const rows = useMemo<Row[]>(() => {
-    const classes = r.slices.filter((x) => x.n > 0).map((slice) => ({ slice, kept: false, mask: slice.label >= 0 && labels.length >= n ? Uint8Array.from({ length: n }, (_, i) => +(labels[i] === slice.label)) : null }));
+    const classes = r.slices.filter((x) => x.n > 0).map((slice) => ({ slice, kept: false, mask: null }));
     return [...kept.map((slice) => ({ slice, kept: true, mask: slice.set.bits !== undefined ? safeBits(slice.set.bits, n) : null })), ...classes];
-  }, [r.slices, kept, labels, n]);
+  }, [r.slices, kept, n]);
   const two = s.b.value >= 0, exact = useEstimates(s, rows);
   const stats = [s.stats[0].state.value.value, s.stats[1].state.value.value];
+  const known = [useMemo(() => means(stats[0]?.mean, rows, labels), [stats[0], rows, labels]), useMemo(() => means(stats[1]?.mean, rows, labels), [stats[1], rows, labels])];
   const cell = (row: Row | null, k: 0 | 1) => {
     const e = exact.value.get(row?.slice.name ?? '')?.[k];
     if (e) return <>{num(e.mean)} <span class="interval">{interval(e.lo, e.hi)}</span></>;
-    const m = stats[k]?.mean, mask = row ? row.mask : null;
-    return m && (!row || mask) ? <>{num(mean(m, mask))}</> : <>…</>;
+    const m = known[k].get(row?.slice.name ?? '');
+    return m !== undefined ? <>{num(m)}</> : <>…</>;
   };
   const line = (row: Row | null) => {
     const name = row?.slice.name ?? '', on = s.choice.value.slice === name && !s.choice.value.rule && !s.choice.value.lasso && !s.choice.value.picked;
@@ -244,16 +245,38 @@ function List({ s }: { s: State }) {
 function safeBits(bits: string, n: number): Uint8Array | null {
   try {
     const t = atob(bits);
-    return Uint8Array.from({ length: n }, (_, i) => (t.charCodeAt(i >> 3) >> (i & 7)) & 1);
+    const mask = new Uint8Array(n);
+    for (let i = 0; i < n; i++) mask[i] = (t.charCodeAt(i >> 3) >> (i & 7)) & 1;
+    return mask;
   } catch {
     return null;
   }
 }
 
-function mean(v: Float32Array, mask: Uint8Array | null): number {
+/** means is the mean of a figure over slices, by name, and over all samples, by no name; without those that only the server can tell. */
+function means(v: Float32Array | undefined, rows: readonly Row[], labels: ArrayLike<number>): Map<string, number> {
+  const out = new Map<string, number>();
+  if (!v) return out;
+  const sums: number[] = [], counts: number[] = [], known = labels.length >= v.length;
   let t = 0, n = 0;
-  for (let i = 0; i < v.length; i++) if ((!mask || mask[i]) && v[i] === v[i]) { t += v[i]; n++; }
-  return n ? t / n : NaN;
+  for (let i = 0; i < v.length; i++) {
+    if (v[i] !== v[i]) continue;
+    t += v[i];
+    n++;
+    const l = known ? labels[i] : -1;
+    if (l < 0) continue;
+    sums[l] = (sums[l] ?? 0) + v[i];
+    counts[l] = (counts[l] ?? 0) + 1;
+  }
+  out.set('', t / n);
+  for (const { slice, mask } of rows) {
+    if (mask) {
+      let u = 0, m = 0;
+      for (let i = 0; i < v.length; i++) if (mask[i] && v[i] === v[i]) { u += v[i]; m++; }
+      out.set(slice.name, u / m);
+    } else if (slice.label >= 0 && known) out.set(slice.name, (sums[slice.label] ?? 0) / (counts[slice.label] ?? 0));
+  }
+  return out;
 }
 
 /** useEstimates asks for the exact means of the slices with their intervals, one after the other, when nothing else is going on. */

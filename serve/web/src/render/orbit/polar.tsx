@@ -30,16 +30,15 @@ export function branches(o: OrbitProps['orbit']): Branch[] {
 function freeRay(p: OrbitProps, sides: readonly Branch[]): number {
   let best = 67.5;
   let least = Infinity;
+  if (p.small) return best; // without labels
+  const points = p.series.flatMap((s) => sides.flatMap((b) =>
+    stretches(b.order.map((k) => ({ x: p.orbit.elements[k][0], u: p.scale.pos(s.values[k]) })), (q) => Number.isNaN(q.u), b.closed).flatMap((part) => arc(part.points, part.closed, 1))));
   for (const a of [67.5, 112.5, 22.5, 157.5, 202.5, 247.5, 292.5, 337.5]) {
     let covered = 0;
-    for (const s of p.series)
-      for (const b of sides)
-        for (const part of stretches(b.order.map((k) => ({ x: p.orbit.elements[k][0], u: p.scale.pos(s.values[k]) })), (q) => Number.isNaN(q.u), b.closed))
-          for (const [x, y] of arc(part.points, part.closed, 1))
-            for (const t of p.scale.ticks) {
-              const [lx, ly] = onDisc(a, p.scale.pos(t.at), 1);
-              covered += Math.max(0, 1 - Math.hypot(x - lx, y - ly) / 0.09);
-            }
+    for (const t of p.scale.ticks) {
+      const [lx, ly] = onDisc(a, p.scale.pos(t.at), 1);
+      for (const [x, y] of points) if (Math.abs(x - lx) < 0.09 && Math.abs(y - ly) < 0.09) covered += Math.max(0, 1 - Math.hypot(x - lx, y - ly) / 0.09);
+    }
     if (covered < least - 1e-9) {
       least = covered;
       best = a;
