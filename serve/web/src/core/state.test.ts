@@ -188,6 +188,33 @@ test('the order goes by rank, ties by index, missing values last', async (t) => 
   assert.equal(s.sample.value, 0);
 });
 
+test('worst first stays worst first under a metric of the other direction', async (t) => {
+  const run = fakeRun();
+  run.metric_list[0].better = 'higher';
+  run.metric_list[1].better = 'lower';
+  const source = new FakeSource(run);
+  const s = await opened(t, source);
+  assert.equal(s.rank.value.descending, false);
+  s.metric.value = 1;
+  assert.equal(s.rank.value.descending, true);
+  s.rank.value = { by: 'sd0', descending: true };
+  s.metric.value = 0;
+  assert.equal(s.rank.value.descending, true, 'a spread has no direction');
+});
+
+test('a slice that the run has not is left out with a notice, and never asked for', async (t) => {
+  const source = new FakeSource();
+  const s = await opened(t, source);
+  await until(() => s.kept.value !== null, 'the slices that are kept');
+  const asked = source.asked.length;
+  s.choose({ slice: 'older than the run' });
+  s.dropUnknown();
+  assert.equal(s.choice.value.slice, '');
+  assert.match(s.notices.value.map((n) => n.text).join(), /no slice “older than the run”/);
+  await wait(90);
+  assert.ok(!source.asked.slice(asked).some((x) => x.includes('/select')));
+});
+
 test('undo takes whole gestures back', async (t) => {
   const s = await opened(t);
   await wait(400);

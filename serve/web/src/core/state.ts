@@ -310,6 +310,14 @@ export class State {
       this.revision.value;
       if (id) void this.open(id);
     });
+    let ranked = { id: '', better: '' };
+    on(() => {
+      // Worst first stays worst first under a metric of the other direction.
+      const now = { id: this.run.value?.id ?? '', better: this.metricDoc.value?.better ?? '' };
+      const { by, descending } = this.rank.peek();
+      if (ranked.id === now.id && ranked.better !== now.better && /^(mean|min|max|identity|change)/.test(by)) this.rank.value = { by, descending: !descending };
+      ranked = now;
+    });
     on(() => {
       const r = this.run.value;
       if (!r) return;
