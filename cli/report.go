@@ -166,13 +166,14 @@ func percent(p *progress) func(float64, string) {
 	}
 }
 
-// page writes runs that a server shows as one HTML file. The query may say metric, slice, budget, keep and seed.
+// page writes runs that a server shows as one HTML file. The query may say metric, slice, budget and seed. One goroutine asks the models, so
+// that those who drag meanwhile are answered.
 func (a *App) page(sh *shelf.Shelf, files fs.FS, live bool) func(context.Context, io.Writer, *shelf.Run, url.Values) error {
 	return func(ctx context.Context, w io.Writer, run *shelf.Run, query url.Values) error {
 		bad := func(err error) error {
 			return &guard.Problem{Status: http.StatusBadRequest, Code: "query", Title: "The report cannot be written like this", Detail: err.Error(), Remedy: "metric and slice are names of the run; budget is a size such as 10MB."}
 		}
-		o := handout.Options{Metric: query.Get("metric"), Slice: query.Get("slice"), Stored: !live, Version: a.Version, Workers: workers()}
+		o := handout.Options{Metric: query.Get("metric"), Slice: query.Get("slice"), Stored: !live, Version: a.Version, Workers: 1}
 		if k, err := strconv.Atoi(o.Metric); err == nil && k >= 0 && k < len(run.Metrics()) {
 			o.Metric = run.Metrics()[k].Name
 		}

@@ -89,7 +89,7 @@ func singles(v []float64) []float32 {
 	return out
 }
 
-// getProbe is the models' answers at any element. It is the only call that runs a model, and it ends with its request.
+// getProbe is the models' answers at any element. It ends with its request. Of the calls that read, only a report runs models too.
 func (s *Server) getProbe(w http.ResponseWriter, r *request) error {
 	run, i, err := s.sampleOf(r)
 	if err != nil {

@@ -101,7 +101,7 @@ func routesTable() []route {
 		},
 		{method: "GET", path: "runs/{id}/samples/{i}/thumb.png", name: "thumb", doc: "The input at the identity as a small picture.", answers: []answer{{http.StatusOK, typePNG, "At most 64 pixels wide and high.", nil}}, do: (*Server).getThumb},
 		{
-			method: "GET", path: "runs/{id}/samples/{i}/probe", name: "probe", doc: "The models' answers at any element, now. It is the only call that runs a model, and it ends with its request.",
+			method: "GET", path: "runs/{id}/samples/{i}/probe", name: "probe", doc: "The models' answers at any element, now. It ends with its request. Of the calls that read, only a report runs models too.",
 			query:   []param{elementParam, modelsParam, {"seq", "Comes back in the metadata.", false, word(`^[0-9]{1,20}$`)}},
 			answers: arrays("Tensors input and, for every model m, values.m, top.m, and as the output is probabilities.m, logits.m, output.m, reference.m; metadata seq, sample, g, element, exact, models, milliseconds."), do: (*Server).getProbe,
 		},

@@ -411,8 +411,17 @@ func (s *Server) getReport(w http.ResponseWriter, r *request) error {
 			Detail: "The program was built without it.", Remedy: "nero report writes pictures and a page of a run.",
 		}
 	}
+	select {
+	case s.writing <- struct{}{}:
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
 	var page bytes.Buffer // whole or not at all: a page that ends in the middle would look like one
-	if err := s.o.Report(r.Context(), &page, run, r.URL.Query()); err != nil {
+	err = func() error {
+		defer func() { <-s.writing }() // before it is sent, which may take a slow reader long
+		return s.o.Report(r.Context(), &page, run, r.URL.Query())
+	}()
+	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Disposition", attachment(run.ID()+".html"))

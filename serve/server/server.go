@@ -63,6 +63,8 @@ type Server struct {
 	tasks *tasks
 	// slow tells whether a layout is computed in the background.
 	slow func(api.Method) bool
+	// writing holds one for the report that is being written: each takes models, cores and memory for seconds, so the others wait.
+	writing chan struct{}
 
 	stop context.CancelFunc
 	work sync.WaitGroup
@@ -82,7 +84,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Workers = max(o.Workers, 1)
-	s := &Server{o: o, pages: pages{files: o.Files, fixed: !o.Volatile}, hub: newHub(), slow: func(m api.Method) bool { return m.Slow }}
+	s := &Server{o: o, pages: pages{files: o.Files, fixed: !o.Volatile}, hub: newHub(), slow: func(m api.Method) bool { return m.Slow }, writing: make(chan struct{}, 1)}
 	ctx, s.stop = context.WithCancel(ctx)
 	s.tasks = newTasks(ctx, &s.work, s.hub, o.Now, o.Log)
 	s.work.Go(func() {

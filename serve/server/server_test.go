@@ -14,6 +14,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -861,6 +862,48 @@ func TestReport(t *testing.T) {
 	none := newFixture(t, func(o *Options) { o.Report = nil })
 	if r := none.ask(t, http.MethodGet, "/api/v1/runs/alpha/report", ""); r.StatusCode != http.StatusNotImplemented {
 		t.Errorf("%d", r.StatusCode)
+	}
+}
+
+// Reports are written one after the other, and who gives up while another one is written leaves.
+func TestReportsWait(t *testing.T) {
+	var at, together, done atomic.Int32
+	inside, goOn := make(chan struct{}, 4), make(chan struct{})
+	f := newFixture(t, func(o *Options) {
+		o.Report = func(ctx context.Context, _ io.Writer, _ *shelf.Run, _ url.Values) error {
+			if at.Add(1) > 1 {
+				together.Add(1)
+			}
+			inside <- struct{}{}
+			select {
+			case <-goOn:
+			case <-ctx.Done():
+			}
+			at.Add(-1)
+			done.Add(1)
+			return nil
+		}
+	})
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			if r := f.ask(t, http.MethodGet, "/api/v1/runs/alpha/report", ""); r.StatusCode != http.StatusOK {
+				t.Errorf("%d", r.StatusCode)
+			}
+		})
+	}
+	<-inside
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/v1/runs/alpha/report", nil))
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("who gave up: %d", w.Code)
+	}
+	close(goOn)
+	wg.Wait()
+	if together.Load() != 0 || done.Load() != 3 {
+		t.Errorf("%d written beside others, %d written, want 0 and 3", together.Load(), done.Load())
 	}
 }
 
