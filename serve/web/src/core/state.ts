@@ -312,10 +312,11 @@ export class State {
     });
     let ranked = { id: '', better: '' };
     on(() => {
-      // Worst first stays worst first under a metric of the other direction.
+      // Worst first stays worst first under a metric of the other direction, and is how a link to another metric opens.
       const now = { id: this.run.value?.id ?? '', better: this.metricDoc.value?.better ?? '' };
       const { by, descending } = this.rank.peek();
-      if (ranked.id === now.id && ranked.better !== now.better && /^(mean|min|max|identity|change)/.test(by)) this.rank.value = { by, descending: !descending };
+      const flip = ranked.id === now.id ? ranked.better !== now.better : now.better !== '' && descending !== (now.better === 'lower');
+      if (flip && /^(mean|min|max|identity|change)/.test(by)) this.rank.value = { by, descending: !descending };
       ranked = now;
     });
     on(() => {
@@ -520,6 +521,7 @@ export class State {
   }
 
   private loadModel(k: 0 | 1, r: api.Run, m: number, metric: number): void {
+    const drawn: Promise<unknown>[] = [];
     const id = r.id;
     const key = `${id}|${m}|${metric}|${r.state.done}`;
     const kept = this.cache.get(key);
@@ -529,7 +531,7 @@ export class State {
     else if (bytes / 4 > displayBytes) this.curves[k].clear();
     else {
       const dtype = bytes <= exactBytes || r.metric_list[metric]?.wide ? 'f32' : 'u8';
-      void this.curves[k].load(async (s) => {
+      drawn.push(this.curves[k].load(async (s) => {
         const v = await this.client.curves(id, m, metric, dtype, s);
         this.cache.set(key, v);
         for (const old of this.cache.keys()) {
@@ -537,17 +539,33 @@ export class State {
           this.cache.delete(old);
         }
         return v;
-      }, false);
+      }, false));
     }
-    void this.stats[k].load((s) => this.client.stats(id, m, metric, s), false);
+    drawn.push(this.stats[k].load((s) => this.client.stats(id, m, metric, s), false));
     if (r.output !== 'scores' || !r.arrays.some((x) => x.name === `top.${m}`) || bytes / 4 > displayBytes) this.top[k].clear();
     else {
       // They are many bytes for one column, and the same for every metric.
       const of = `${id}|${m}|`;
       const [old, now] = [this.answers[k], of + r.state.done];
       this.answers[k] = now;
-      if (old !== now || this.top[k].state.peek().error) void this.top[k].load((s) => this.client.top(id, m, Math.max(0, r.orbit.identity), s), old.startsWith(of));
+      if (old !== now && !old.startsWith(of)) this.top[k].clear();
+      // What is drawn at once comes first: reading the classes takes the server longer than anything else.
+      if (old !== now || this.top[k].state.peek().error)
+        void Promise.all(drawn).then(() => this.laidOut()).then(() => {
+          if (this.answers[k] === now) void this.top[k].load((s) => this.client.top(id, m, Math.max(0, r.orbit.identity), s));
+        });
     }
+  }
+
+  /** Resolves when no layout is under way, or only one that takes long. */
+  private laidOut(): Promise<void> {
+    return new Promise((done) => {
+      const end = effect(() => {
+        if (this.layout.state.value.busy && !this.layoutTask.value) return;
+        done();
+        queueMicrotask(() => end());
+      });
+    });
   }
 
   // ---- the element ----
@@ -772,11 +790,13 @@ export class State {
     for (let attempt = 0; ; attempt++) {
       const doc: api.Slices = { format: 1, slices: change(this.kept.state.peek().value?.slices ?? []) };
       try {
-        this.keptTag = await this.client.putSlices(id, doc, this.keptTag);
+        const tag = await this.client.putSlices(id, doc, this.keptTag);
+        if (id !== this.runID.peek()) return; // the slices on show are those of another run by now
+        this.keptTag = tag;
         this.kept.set(doc);
         return;
       } catch (e) {
-        if (e instanceof Failure && e.status === 412 && attempt < 3) {
+        if (id === this.runID.peek() && e instanceof Failure && e.status === 412 && attempt < 3) {
           await this.loadSlices(); // somebody else was faster: take theirs and change that
           continue;
         }
@@ -813,17 +833,19 @@ export class State {
       this.ruleError.value = '';
       return;
     }
-    const key = JSON.stringify(set);
+    // The same set is other samples once there are more rows, or in another run.
+    const now = () => `${this.runID.peek()}|${this.run.peek()?.state.done}|${JSON.stringify(this.set.peek())}`;
+    const key = now();
     if (this.served.peek()?.key === key) return;
     try {
       const r = await this.client.select(this.runID.peek(), set);
-      if (JSON.stringify(this.set.peek()) !== key) return;
+      if (now() !== key) return;
       batch(() => {
         this.served.value = { key, mask: fromBits(r.bits, n) };
         this.ruleError.value = '';
       });
     } catch (e) {
-      if (JSON.stringify(this.set.peek()) === key) this.ruleError.value = words(e);
+      if (now() === key) this.ruleError.value = words(e);
     }
   }
 
