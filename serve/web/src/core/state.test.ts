@@ -255,6 +255,29 @@ test('a run that grows is loaded again, and keeps what was chosen', async (t) =>
   assert.deepEqual([s.sample.value, s.choice.value.slice], [2, 'a']);
 });
 
+test('a rule is asked again once there are more rows', async (t) => {
+  const run = fakeRun(9, { state: { complete: false, done: 3, total: 9, running: true, seconds: 5 } });
+  const source = new FakeSource(run);
+  const s = await opened(t, source);
+  s.choose({ rule: 'mean A < 0.4' });
+  await until(() => s.count.value === 1, 'what the rule chooses of three samples');
+  source.override = (path) => (path.endsWith('/select') ? { status: 200, header: () => null, json: async <T>() => ({ n: 3, bits: btoa(String.fromCharCode(7, 0)) }) as T, bytes: async () => new ArrayBuffer(0) } : null);
+  source.run = { ...run, state: { complete: true, done: 9, total: 9, running: false, seconds: null } };
+  source.emit({ run: source.run });
+  await until(() => s.count.value === 3, 'what it chooses of nine');
+});
+
+test('slices that were kept while somebody went on to another run stay with theirs', async (t) => {
+  const source = new FakeSource();
+  const s = await opened(t, source);
+  await until(() => s.kept.value !== null, 'the slices');
+  const kept = s.keep('mine', '');
+  s.runID.value = 'elsewhere';
+  await kept;
+  assert.deepEqual(source.kept.slices.map((x) => x.name), ['mine']);
+  assert.ok(!s.kept.value?.slices.some((x) => x.name === 'mine'));
+});
+
 test('a run that is not there is told, and another one opens afterwards', async (t) => {
   const source = new FakeSource();
   const s = new State(new Client(source));
