@@ -44,6 +44,12 @@ interface Shown {
   doc: api.Curve | null;
 }
 
+/** The confidence of the intervals, which a study may choose. */
+const confidence = (s: State): number => s.aggregate.value.doc?.confidence ?? 0.95;
+
+/** The same in percent, for people. */
+const sure = (s: State): string => `${+(100 * confidence(s)).toPrecision(4)} %`;
+
 /** The curves of the choice: exact ones if they are there, else those that the page works out itself. */
 function useCurves(s: State): Shown[] {
   const { doc, fresh } = s.aggregate.value;
@@ -64,7 +70,7 @@ function useCurves(s: State): Shown[] {
         if (kind === 'interval') Object.assign(series, { from: floats(exact.lo), to: floats(exact.hi) });
         out.push({ series, doc: exact, n: most(exact.n), least: least(exact.n) });
       } else if (matrix) {
-        const q = perElement(matrix, mask);
+        const q = perElement(matrix, mask, doc?.confidence ?? 0.95);
         const series: Series = { ink, name, values: q.mean };
         if (kind === 'spread') Object.assign(series, { lo: q.p10, hi: q.p90 });
         if (kind === 'interval') Object.assign(series, { from: q.lo, to: q.hi });
@@ -88,7 +94,7 @@ function difference(s: State, curves: readonly Shown[]): Series | null {
   }
   const m = [s.curves[0].state.value.value, s.curves[1].state.value.value];
   if (m[0] && m[1] && m[0].n === m[1].n) {
-    const q = pairedCurve(m[0], m[1], s.mask.value);
+    const q = pairedCurve(m[0], m[1], s.mask.value, confidence(s));
     const d: Series = { ink: 2, name: 'B − A', values: q.mean };
     if (band.value === 'interval') Object.assign(d, { from: q.lo, to: q.hi });
     if (band.value === 'spread') Object.assign(d, { lo: q.p10, hi: q.p90 });
@@ -116,11 +122,11 @@ function Counted({ s }: { s: State }) {
   return <>{c === n ? `${count(n)} sample${n === 1 ? '' : 's'}` : `${count(c)} of ${count(n)} samples`}</>;
 }
 
-function Bands() {
+function Bands({ s }: { s: State }) {
   return (
     <select aria-label="What the band shows" title="What the band around a curve shows" value={band.value} onChange={(e) => (band.value = e.currentTarget.value as Band)}>
       <option value="spread">10–90 %</option>
-      <option value="interval">95 % CI</option>
+      <option value="interval">{sure(s)} CI</option>
       <option value="none">no band</option>
     </select>
   );
@@ -164,7 +170,7 @@ function SliceBar({ s }: { s: State }) {
           by class
         </button>
       )}
-      <Bands />
+      <Bands s={s} />
     </div>
   );
 }
@@ -299,7 +305,7 @@ function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
       <thead>
         <tr>
           <th scope="col">model</th>
-          <th scope="col" title="Mean over samples and orbit, with the 95 % interval over samples">mean</th>
+          <th scope="col" title={`Mean over samples and orbit, with the ${sure(s)} interval over samples`}>mean</th>
           <th scope="col">{lowest(s)}</th>
           <th scope="col">at</th>
         </tr>
@@ -334,7 +340,7 @@ function Paired({ s }: { s: State }) {
   if (p.orbit.mean === null) return <p class="note paired">B − A: no sample has values of both models at all elements</p>;
   return (
     <p class="note paired">
-      B − A <strong>{signed(p.orbit.mean)}</strong> {interval(p.orbit.lo, p.orbit.hi)}: <span title={`Paired by sample, ${Math.round((doc?.confidence ?? 0.95) * 100)} % interval, n = ${p.orbit.n}`}>{{ better: 'B is better', worse: 'B is worse' }[p.verdict] ?? p.verdict}</span>
+      B − A <strong>{signed(p.orbit.mean)}</strong> {interval(p.orbit.lo, p.orbit.hi)}: <span title={`Paired by sample, ${sure(s)} interval, n = ${p.orbit.n}`}>{{ better: 'B is better', worse: 'B is worse' }[p.verdict] ?? p.verdict}</span>
     </p>
   );
 }

@@ -233,7 +233,7 @@ function List({ s }: { s: State }) {
   return (
     <div class="slices-list" tabIndex={0} role="region" aria-label="List of slices">
       <table class={`slices-table${two ? ' two' : ''}`}>
-        <caption class="hidden">Slices and their mean over the orbit, {quantity(s)}, with 95 % intervals over samples</caption>
+        <caption class="hidden">Slices and their mean over the orbit, {quantity(s)}, with intervals over samples</caption>
         <thead><tr><th scope="col">slice</th><th scope="col" class="ink m0">mean{two ? ' A' : ''}</th>{two && <th scope="col" class="ink m1">mean B</th>}</tr></thead>
         <tbody>{line(null)}{rows.slice(0, 200).map(line)}</tbody>
       </table>
