@@ -197,11 +197,17 @@ func newCurve(model, metric, e int) *fold.Curve {
 // several cache lines, or reading would take longer than everything else; and the columns should stay in the cache of a core.
 const widest = 64
 
+// A block has at most mostBlock values, or narrowest elements: with many samples it would else be larger than the curves that are kept.
+const (
+	mostBlock = 1 << 20
+	narrowest = 16
+)
+
 // columns works on n values at each of e elements, some elements at a time on every core: read fills the block with those at the
 // elements lo to hi-1, one after the other, and take gets what they come to. Values that are not finite are counted and left out.
 func columns[T float32 | float64](ctx context.Context, e, n int, read func(lo, hi int, block []T), take func(g int, c column, in *intervals)) error {
 	workers := runtime.GOMAXPROCS(0)
-	size := min(max((e+workers-1)/workers, 1), widest)
+	size := min(max((e+workers-1)/workers, 1), widest, max(narrowest, mostBlock/max(n, 1)))
 	next := make(chan int, (e+size-1)/size)
 	for lo := 0; lo < e; lo += size {
 		next <- lo
