@@ -8,9 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 
 	"nero/audit"
+	"nero/model/engine/choose"
 	"nero/run/store"
 	"nero/run/workload"
 	"nero/serve/guard"
@@ -88,7 +91,9 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 			if err != nil {
 				return err
 			}
+			again := demoAudit(args[0], limit, rf.engine)
 			for _, r := range reports {
+				r.Command = again
 				fmt.Fprintf(a.Out, "audit of %s: %s\n", r.Model, r.Verdict)
 				for _, line := range r.Answers() {
 					fmt.Fprintf(a.Out, "  %s\n", line)
@@ -127,6 +132,21 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 	c.MarkFlagsMutuallyExclusive("once", "open")
 	c.Flags().IntVar(&limit, "limit", 0, "fewer digits, the same number of each class (0: all 1,000)")
 	return c
+}
+
+// demoAudit is the command line that repeats the demo's audit, for reports: demo itself replays nothing.
+func demoAudit(study string, limit int, engine engineFlags) string {
+	words := []string{"nero", "audit", audit.ShellQuote(study)}
+	if limit > 0 {
+		words = append(words, "--limit", strconv.Itoa(limit), "--balance")
+	}
+	if engine.kind != choose.Auto {
+		words = append(words, "--engine", engine.kind)
+	}
+	if engine.library != "" {
+		words = append(words, "--ort-lib", audit.ShellQuote(engine.library))
+	}
+	return strings.Join(words, " ")
 }
 
 // demoPage is the interface over what the demo writes while it writes it.
