@@ -60,7 +60,7 @@ type State struct {
 // Group is the group of a run and the plan of its orbit.
 type Group struct {
 	Name     string          `json:"name"`
-	Title    string          `json:"title"`  // for people: "rotations of the plane, 72 angles"
+	Title    string          `json:"title"`  // for people: "rotations, 72 angles"
 	Chart    []group.Axis    `json:"chart"`  // one axis per coordinate
 	Steps    []fold.Number   `json:"steps"`  // smallest step per axis: 1 for a switch or whole pixels, 0 for any value
 	Layout   string          `json:"layout"` // polar, line, heatmap, scatter, strip: how the orbit is laid out
