@@ -852,6 +852,15 @@ func TestSlices(t *testing.T) {
 	}
 }
 
+// Whoever holds the lock of the slices for longer than one waits is no mistake of this server's: the file is busy.
+func TestLockedSlicesAreBusy(t *testing.T) {
+	err := fmt.Errorf("slices.json is being written by another process: %w", context.DeadlineExceeded)
+	p := problemOf(asked("the body", err))
+	if p.Status != http.StatusServiceUnavailable || p.Code != "busy" || p.RetryAfter <= 0 || !strings.Contains(p.Detail, "another process") {
+		t.Errorf("%+v", p)
+	}
+}
+
 // TestReport wants a page, or a reason why there is none.
 func TestReport(t *testing.T) {
 	f := newFixture(t, nil)
