@@ -180,7 +180,8 @@ func matches(header, tag string) bool {
 
 // Save writes the named sets of a run folder, if ifMatch (as in the header of HTTP: one or more tags, or *) admits the tag of what is
 // there. The file is replaced in one step, under a lock that other processes take as well, so that of two changes to the same sets one
-// fails with [ErrChanged]. A file that is damaged stays as it is. Save waits for the lock while the context lasts, at most ten seconds.
+// fails with [ErrChanged]. A file that is damaged stays as it is. Save waits for the lock while the context lasts, at most ten seconds;
+// then the error wraps [store.ErrBusy] and that of the context.
 func Save(ctx context.Context, dir string, all []Named, ifMatch string) (tag string, err error) {
 	if all == nil {
 		all = []Named{}
@@ -271,7 +272,7 @@ func lock(ctx context.Context, dir string) (unlock func() error, err error) {
 		case <-wait.C:
 		case <-ctx.Done():
 			_ = f.Close() // nothing was written
-			return nil, fmt.Errorf("%s is being written by another process: %w", FileName, ctx.Err())
+			return nil, fmt.Errorf("%s is %w: %w", FileName, store.ErrBusy, ctx.Err())
 		}
 	}
 }

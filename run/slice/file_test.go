@@ -11,6 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"nero/run/store"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -152,6 +155,26 @@ func TestNoLostUpdate(t *testing.T) {
 	all, _, err := Load(dir)
 	if err != nil || len(all) != writers*each {
 		t.Errorf("%d slices of %d: %v", len(all), writers*each, err)
+	}
+}
+
+// Whoever finds the file locked waits as long as the context lasts, and is told who is in the way.
+func TestLockedFile(t *testing.T) {
+	dir := t.TempDir()
+	unlock, err := lock(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := Save(ctx, dir, []Named{named("a")}, "*"); !errors.Is(err, store.ErrBusy) || !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), dir) {
+		t.Errorf("while another one writes: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Save(t.Context(), dir, []Named{named("a")}, "*"); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }
 

@@ -50,8 +50,6 @@ func problem(err error) error {
 		return err
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.Is(err, context.DeadlineExceeded): // requests have no deadline: somebody else held a file for too long
-		return busy(err.Error())
 	case errors.Is(err, shelf.ErrUnknown), errors.Is(err, probe.ErrNotFound):
 		return missing("%v", err)
 	case errors.Is(err, shelf.ErrNotTogether):

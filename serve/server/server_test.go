@@ -852,11 +852,10 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// Whoever holds the lock of the slices for longer than one waits is no mistake of this server's: the file is busy.
+// Whoever holds the lock of the slices for longer than one waits is no mistake of this server's: the file is in use.
 func TestLockedSlicesAreBusy(t *testing.T) {
-	err := fmt.Errorf("slices.json is being written by another process: %w", context.DeadlineExceeded)
-	p := problemOf(asked("the body", err))
-	if p.Status != http.StatusServiceUnavailable || p.Code != "busy" || p.RetryAfter <= 0 || !strings.Contains(p.Detail, "another process") {
+	err := fmt.Errorf("slices.json is %w: %w", store.ErrBusy, context.DeadlineExceeded)
+	if p := problemOf(asked("the body", err)); p.Status != http.StatusConflict || p.Code != "in-use" || !strings.Contains(p.Detail, "another process") {
 		t.Errorf("%+v", p)
 	}
 }
