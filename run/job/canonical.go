@@ -133,6 +133,17 @@ func NamesDigest(ids []string, labels []int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// DataDigest is the SHA-256, in lower-case hexadecimal, of what the samples come from: the digests of the files and the samples' names
+// and labels. Jobs over other choices of the same data have the same one. Where the files lie is no part of it.
+func (j *Job) DataDigest() string {
+	h := sha256.New()
+	for _, f := range j.Files {
+		h.Write([]byte(f.SHA256 + "\n"))
+	}
+	h.Write([]byte(j.Names + "\n"))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // ParseJob reads a job from JSON and validates it. The name is that of the file, for messages. Unknown keys are refused:
 // they would not be part of the hash.
 func ParseJob(name string, b []byte) (*Job, error) {

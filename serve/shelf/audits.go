@@ -8,8 +8,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"nero/run/fold"
@@ -30,6 +32,8 @@ type record struct {
 	verdict    string
 	models     []string
 	digests    []string         // of the models' files, "" where the document does not say
+	data       []string         // of the data that each model was given
+	groups     []string         // that each model was moved by
 	parameters map[string]int64 // by digest
 	places     []placed
 	raw        json.RawMessage
@@ -55,6 +59,13 @@ type auditModel struct {
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	} `json:"about"`
+	Claim struct {
+		Group string `json:"group"`
+	} `json:"claim"`
+	Basis []struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	} `json:"basis"`
 	Checks []struct {
 		Sets []struct {
 			At          *auditPlace `json:"worst"`
@@ -124,6 +135,14 @@ func readAudit(file string) (*record, error) {
 			}
 		}
 		a.digests = append(a.digests, sum)
+		a.groups = append(a.groups, m.Claim.Group)
+		data := ""
+		for _, x := range m.Basis {
+			if v, ok := strings.CutPrefix(x.Value, "sha256 "); ok && x.Name == "data" {
+				data = v
+			}
+		}
+		a.data = append(a.data, data)
 		if sum != "" && parameters > 0 {
 			a.parameters[sum] = parameters
 		}
@@ -164,8 +183,35 @@ func (a *record) place(model int, p *auditPlace) {
 	}
 }
 
-// about reports whether an audit is of a model of a job's.
-func (a *record) about(digest string) bool { return digest != "" && slices.Contains(a.digests, digest) }
+// about finds the model of an audit that is a model of a job's on the same data, -1 if there is none: on other data the same names are
+// other samples, and a verdict says nothing.
+func (a *record) about(model, data string) int {
+	for i, d := range a.digests {
+		if d != "" && d == model && a.data[i] == data {
+			return i
+		}
+	}
+	return -1
+}
+
+// motion is what the coordinates of a group's elements mean. Finite groups of turns and mirrors share those of all turns and mirrors;
+// equal numbers in other charts are other motions.
+func motion(name string) string {
+	switch {
+	case finiteTurns.MatchString(name):
+		return "SO(2)"
+	case finiteMirrors.MatchString(name):
+		return "O(2)"
+	case name == "T(2,Z)":
+		return "T(2)"
+	}
+	return name
+}
+
+var (
+	finiteTurns   = regexp.MustCompile(`^C\d+$`)
+	finiteMirrors = regexp.MustCompile(`^D\d+$`)
+)
 
 // auditsOf are the audits of any model of a run.
 func (s *Shelf) auditsOf(r *Run) []*record {
@@ -174,7 +220,8 @@ func (s *Shelf) auditsOf(r *Run) []*record {
 	var out []*record
 	for _, a := range s.audits {
 		if slices.ContainsFunc(r.models, func(m modelRef) bool {
-			return a.about(r.parts[m.part].at.run.Job().Models[m.index].SHA256)
+			p := r.parts[m.part]
+			return a.about(p.at.run.Job().Models[m.index].SHA256, p.dataDigest()) >= 0
 		}) {
 			out = append(out, a)
 		}
@@ -187,7 +234,7 @@ func (s *Shelf) listed(a *record) api.Audit {
 	o := api.Audit{ID: a.id, Name: a.name, Verdict: a.verdict, Models: a.models, Runs: []string{}}
 	for _, src := range s.sources {
 		for _, m := range src.now().run.Job().Models {
-			if a.about(m.SHA256) {
+			if a.about(m.SHA256, src.dataDigest()) >= 0 {
 				o.Runs = append(o.Runs, src.id)
 				break
 			}
@@ -227,9 +274,9 @@ func (s *Shelf) Findings(id string) (*api.Findings, error) {
 		}
 		axes := len(src.group.Chart())
 		for _, p := range a.places {
-			model := slices.IndexFunc(at.run.Job().Models, func(m jobModel) bool { return m.SHA256 == a.digests[p.model] })
+			model := slices.IndexFunc(at.run.Job().Models, func(m jobModel) bool { return a.about(m.SHA256, src.dataDigest()) == p.model })
 			k, ok := index[p.sample]
-			if !ok || model < 0 || a.digests[p.model] == "" || len(p.element) != axes && len(p.element) != 0 {
+			if !ok || model < 0 || motion(a.groups[p.model]) != motion(src.group.Name()) || len(p.element) != axes && len(p.element) != 0 {
 				continue
 			}
 			o.Places = append(o.Places, api.Place{

@@ -20,7 +20,7 @@ import (
 )
 
 // auditOf is an audit.json about models, with places.
-func auditOf(models []string, sample string, element string) string {
+func auditOf(models []string, sample, element, data, group string) string {
 	var all []string
 	for _, m := range models {
 		at := fmt.Sprintf(`{"sample":%q,"index":1,"element":"x","coordinates":%s}`, sample, element)
@@ -28,11 +28,48 @@ func auditOf(models []string, sample string, element string) string {
 		if err != nil {
 			panic(err)
 		}
-		all = append(all, fmt.Sprintf(`{"model":%s,"about":[{"name":"sha256","value":%q},{"name":"parameters","value":"123"},{"name":"file","value":"/secret/place/m.onnx"}],
+		all = append(all, fmt.Sprintf(`{"model":%s,"claim":{"group":%q},"basis":[{"name":"input","value":"scale 1"},{"name":"data","value":"sha256 %s"}],"about":[{"name":"sha256","value":%q},{"name":"parameters","value":"123"},{"name":"file","value":"/secret/place/m.onnx"}],
 			"checks":[{"check":"c","sets":[{"worst":%s}],"findings":[{"worst":%s},{}]}],"worst_cases":[{"where":{"sample":"nobody","coordinates":[0]}}],
-			"gallery":[{"where":%s,"replay":"nero audit /secret/place/m.onnx --replay 1@2"}]}`, name, digest(m), at, at, at))
+			"gallery":[{"where":%s,"replay":"nero audit /secret/place/m.onnx --replay 1@2"}]}`, name, group, data, digest(m), at, at, at))
 	}
 	return fmt.Sprintf(`{"format":1,"verdict":"FAIL","exit_code":1,"models":[%s]}`, strings.Join(all, ","))
+}
+
+// On other data the same names are other samples, and in another chart the same numbers are other elements.
+func TestAuditOfOtherData(t *testing.T) {
+	top := t.TempDir()
+	m := small()
+	m.write(t, filepath.Join(top, "run"))
+	same := m.job(t).DataDigest()
+	for name, text := range map[string]string{
+		"same":     auditOf(m.models, "s2 é<i>", "[30]", same, "C12"),
+		"data":     auditOf(m.models, "s2 é<i>", "[30]", digest("other"), "SO(2)"),
+		"no-data":  strings.ReplaceAll(auditOf(m.models, "s2 é<i>", "[30]", same, "SO(2)"), `"name":"data"`, `"name":"date"`),
+		"motion":   auditOf(m.models, "s2 é<i>", "[30]", same, "Scale"),
+		"stranger": auditOf([]string{"nobody"}, "s2 é<i>", "[30]", same, "SO(2)"),
+	} {
+		writeFile(t, filepath.Join(top, name, "audit.json"), text)
+	}
+	s := opened(t, Options{}, top)
+	for _, a := range s.Runs().Audits {
+		f, err := s.Findings(a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, places := 0, 0
+		switch a.Name {
+		case "same":
+			runs, places = 1, 2
+		case "motion":
+			runs = 1
+		}
+		if len(a.Runs) != runs || len(f.Places) != places {
+			t.Errorf("%s: runs %v, places %v; want %d and %d", a.Name, a.Runs, f.Places, runs, places)
+		}
+	}
+	if doc := run(t, s, "run").Document(); len(doc.Audits) != 2 {
+		t.Errorf("audits of the run %v, want the two on its data", doc.Audits)
+	}
 }
 
 // A folder like that of nero demo, with damaged things beside good ones.
@@ -40,7 +77,7 @@ func TestOpen(t *testing.T) {
 	top := t.TempDir()
 	m := small()
 	m.write(t, filepath.Join(top, "demo", "run"))
-	writeFile(t, filepath.Join(top, "demo", "audit", "audit.json"), auditOf(m.models, "s2 é<i>", "[30]"))
+	writeFile(t, filepath.Join(top, "demo", "audit", "audit.json"), auditOf(m.models, "s2 é<i>", "[30]", m.job(t).DataDigest(), "SO(2)"))
 	writeFile(t, filepath.Join(top, "demo", "report", "report.md"), "not for us")
 	writeFile(t, filepath.Join(top, "demo", "broken", "job.json"), `{"format":1`)
 	writeFile(t, filepath.Join(top, "demo", "newer", "job.json"), `{"format":99}`)

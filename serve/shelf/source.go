@@ -35,6 +35,15 @@ type source struct {
 	summaryOnce sync.Once
 	summary     *fold.Summary // nil if there is none that fits
 	summaryErr  error
+
+	dataOnce sync.Once
+	data     string
+}
+
+// dataDigest tells the data of the run from other data.
+func (s *source) dataDigest() string {
+	s.dataOnce.Do(func() { s.data = s.now().run.Job().DataDigest() })
+	return s.data
 }
 
 // snapshot is how far a run was when it was looked at. Nothing in it changes.
