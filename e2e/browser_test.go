@@ -189,6 +189,9 @@ func own(t *testing.T, name string) string {
 // chromium finds the browser, or skips the test.
 func chromium(t *testing.T) string {
 	t.Helper()
+	if os.Getenv("NERO_NO_BROWSER") != "" {
+		t.Skip("NERO_NO_BROWSER is set: the interface was not tested in a browser")
+	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if bin, err := exec.LookPath(name); err == nil {
 			return bin
@@ -257,20 +260,20 @@ var desktop = screen{width: 1440, height: 900, scheme: "light"}
 func open(t *testing.T, address string, s screen) *page {
 	t.Helper()
 	bin := chromium(t)
-	browser.once.Do(func() { browser.ctx, browser.cancel, browser.err = launch(bin) })
+	browser.once.Do(func() { browser.ctx, browser.cancel, browser.err = launch(bin) }) //nolint:fatcontext // the context is the browser
 	if browser.err != nil {
 		t.Fatal(browser.err)
 	}
-	return openIn(t, browser.ctx, address, s, chromedp.WithNewBrowserContext())
+	return openIn(browser.ctx, t, address, s, chromedp.WithNewBrowserContext())
 }
 
 // again opens an address in a second tab of the same window: what the page stored is there.
 func (p *page) again(address string) *page {
 	p.t.Helper()
-	return openIn(p.t, p.ctx, address, p.screen)
+	return openIn(p.ctx, p.t, address, p.screen)
 }
 
-func openIn(t *testing.T, parent context.Context, address string, s screen, opts ...chromedp.ContextOption) *page {
+func openIn(parent context.Context, t *testing.T, address string, s screen, opts ...chromedp.ContextOption) *page {
 	t.Helper()
 	place, _, _ := strings.Cut(address, "#") // the fragment may be anything
 	u, err := url.Parse(place)
@@ -429,7 +432,7 @@ func (p *page) until(condition string) {
 // visible waits until an element is there and can be seen.
 func (p *page) visible(selector string) {
 	p.t.Helper()
-	p.until(fmt.Sprintf(`(e => e && e.getClientRects().length > 0)(document.querySelector(%s))`, quote(selector)))
+	p.until(fmt.Sprintf(`(e => e && e.checkVisibility() && e.getClientRects().length > 0)(document.querySelector(%s))`, quote(selector)))
 }
 
 // text is the text of an element, "" if it is not there.
@@ -479,10 +482,10 @@ func (p *page) key(r rune, modifiers kb.Modifier) {
 	p.t.Helper()
 	for _, e := range kb.Encode(r) {
 		e.Modifiers |= int64(modifiers)
-		switch {
-		case e.Type == input.DispatchKeyEventTypeChar:
+		if e.Type == input.DispatchKeyEventTypeChar {
 			continue
-		case e.Type == input.DispatchKeyEventTypeKeyDown || e.Type == input.DispatchKeyEventTypeRawKeyDown:
+		}
+		if e.Type != input.DispatchKeyEventTypeKeyUp {
 			e.Type = input.DispatchKeyEventTypeRawKeyDown
 			if k, ok := kb.Keys[r]; ok && k.Print && modifiers&^kb.ModifierShift == 0 {
 				e.Type, e.Text, e.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, k.Text, k.Unmodified
@@ -524,7 +527,8 @@ func (p *page) click(selector string) {
 		last = b
 		p.drawn()
 	}
-	p.t.Fatalf("%s does not come to rest where a mouse reaches it", selector)
+	p.t.Fatalf("%s does not come to rest where a mouse reaches it: it lies at %+v, and there is %s", selector, last,
+		eval[string](p, fmt.Sprintf(`(e => { const r = e.getBoundingClientRect(); return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)?.outerHTML.slice(0, 200) + ' in a window of ' + innerWidth + ' x ' + innerHeight + ', for ' + e.outerHTML.slice(0, 200) })(document.querySelector(%s))`, quote(selector))))
 }
 
 // choose sets a select element to the option with a value.
@@ -586,7 +590,7 @@ func (p *page) keep(name string) {
 	if dir == "" {
 		return
 	}
-	b, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	b, err := p.picture()
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
 	}
@@ -596,6 +600,29 @@ func (p *page) keep(name string) {
 	if err != nil {
 		p.t.Errorf("no screenshot: %v", err)
 	}
+}
+
+// picture is the whole page as PNG, in a window that is as high as it needs.
+func (p *page) picture() ([]byte, error) {
+	high := func(h int64) error {
+		return chromedp.Do(p.ctx, call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: p.screen.width, Height: h, DeviceScaleFactor: 1, Mobile: p.screen.touch}))
+	}
+	h, err := chromedp.Run(p.ctx, chromedp.Evaluate[int64](`document.documentElement.scrollHeight`))
+	if err != nil {
+		return nil, err
+	}
+	if err := high(max(h, p.screen.height)); err != nil {
+		return nil, err
+	}
+	const frames = `new Promise(f => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => f(0))), 50))`
+	if _, err := chromedp.Run(p.ctx, chromedp.Evaluate[int](frames, chromedp.EvalAwaitPromise)); err != nil {
+		return nil, err
+	}
+	r, err := chromedp.Call(p.ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng})
+	if err != nil {
+		return nil, err
+	}
+	return r.Data, high(p.screen.height)
 }
 
 // axe fails the test with what axe-core finds wrong for people who cannot see, hear or point: on the whole page, or in one part of it. Without its file, which npm installs, it says so.
@@ -619,7 +646,7 @@ func (p *page) axe(where string, only ...string) {
 		Help  string   `json:"help"`
 		Nodes []string `json:"nodes"`
 	}
-	for _, f := range eval[[]finding](p, `axe.run(`+part+`, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(r => r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200) + ' ' + (n.any[0]?.message ?? ''))})))`) {
+	for _, f := range eval[[]finding](p, `axe.run(`+part+`, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'], iframes: false}).then(r => r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200) + ' ' + (n.any[0]?.message ?? ''))})))`) {
 		p.t.Errorf("%s: axe-core: %s (%s)\n  %s", where, f.Help, f.ID, strings.Join(f.Nodes, "\n  "))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"nero/data/tensor"
@@ -78,7 +79,7 @@ func pictures(t *testing.T, dir string, n, size, classes int) string {
 				m.SetGray(x, y, color.Gray{Y: uint8(min(255, 40+r.IntN(30)+180/(1+d)))})
 			}
 		}
-		class := filepath.Join(dir, fmt.Sprint(i%classes))
+		class := filepath.Join(dir, strconv.Itoa(i%classes))
 		if err := os.MkdirAll(class, 0o755); err != nil {
 			t.Fatal(err)
 		}

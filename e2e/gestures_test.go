@@ -58,7 +58,7 @@ func (p *page) drawn() {
 func (p *page) named(scope, text string) string {
 	p.t.Helper()
 	find := fmt.Sprintf(`[...document.querySelectorAll(%s)].flatMap(s => [...s.querySelectorAll('button, a, summary, label, input, select, th, [role=button]')])
-		.find(e => e.getClientRects().length > 0 && [e.textContent.trim(), e.getAttribute('aria-label')].includes(%s))`, quote(scope), quote(text))
+		.find(e => e.checkVisibility() && e.getClientRects().length > 0 && [e.textContent.trim(), e.getAttribute('aria-label')].includes(%s))`, quote(scope), quote(text))
 	p.until(`!!(` + find + `)`)
 	id := eval[string](p, `(e => e.dataset.e2e ??= 'e' + Math.random().toString(36).slice(2))(`+find+`)`)
 	return `[data-e2e="` + id + `"]`

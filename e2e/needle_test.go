@@ -76,12 +76,12 @@ func TestDrag(t *testing.T) {
 	p := looked(t, "&i=6&g=0", desktop)
 	p.live()
 	eval[bool](p, stopwatch)
-	before := eval[counts](p, `__nero.counts()`)
+	before := eval[counts](p, `__nero.state.live.counts`)
 	const n = 90
 	p.path(p.round(n, 10, 250)...)
 	p.until(`!__nero.state.live.pending.value`)
 	p.near(250)
-	c := eval[counts](p, `__nero.counts()`)
+	c := eval[counts](p, `__nero.state.live.counts`)
 	t.Logf("%+v", c)
 	p.times("dragging over digits")
 	p.onePending(c)
@@ -120,15 +120,13 @@ func slowly(t *testing.T, wait time.Duration) (address string, most func() int) 
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	now, max := 0, 0
+	now, top := 0, 0
 	proxy := proxyTo(to)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/probe") {
 			mu.Lock()
 			now++
-			if now > max {
-				max = now
-			}
+			top = max(top, now)
 			mu.Unlock()
 			select {
 			case <-time.After(wait):
@@ -139,7 +137,7 @@ func slowly(t *testing.T, wait time.Duration) (address string, most func() int) 
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
-	return s.URL, func() int { mu.Lock(); defer mu.Unlock(); return max }
+	return s.URL, func() int { mu.Lock(); defer mu.Unlock(); return top }
 }
 
 // TestSlowModel drags the needle over a model that takes 150 ms: the needle follows at once, and positions that were passed meanwhile
@@ -151,7 +149,7 @@ func TestSlowModel(t *testing.T) {
 	p.ready()
 	p.live()
 	eval[bool](p, stopwatch)
-	before := eval[counts](p, `__nero.counts()`)
+	before := eval[counts](p, `__nero.state.live.counts`)
 	points := p.round(60, 5, 185)
 	b := func(m *input.DispatchMouseEventParams) {
 		m.Button, m.Buttons, m.ClickCount = input.MouseButtonLeft, 1, 1
@@ -175,7 +173,7 @@ func TestSlowModel(t *testing.T) {
 	p.mouse(input.DispatchMouseEventTypeMouseReleased, last[0], last[1], b)
 	p.until(`!__nero.state.live.pending.value`)
 	p.near(185)
-	c := eval[counts](p, `__nero.counts()`)
+	c := eval[counts](p, `__nero.state.live.counts`)
 	t.Logf("%+v", c)
 	p.times("dragging over a model of 150 ms")
 	p.onePending(c)
@@ -226,7 +224,7 @@ func TestNeedleKeys(t *testing.T) {
 	} {
 		step.do()
 		want := strconv.FormatFloat(step.want, 'f', -1, 64)
-		p.until(fmt.Sprintf(`__nero.state.g.value[0] === %s`, want))
+		p.until(`__nero.state.g.value[0] === ` + want)
 		p.until(fmt.Sprintf(`document.querySelector(%s).getAttribute('aria-valuetext').match(/^(\d+)(\.0)?°/)?.[1] === '%s'`, quote(needle), want))
 		if now := p.attr(needle, "aria-valuenow"); now != want {
 			t.Errorf("%s: the slider's value is %s, want %s", step.name, now, want)

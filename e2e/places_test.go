@@ -113,7 +113,7 @@ func TestFrame(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>notebook</title><link rel="icon" href="data:,"><h1>Notebook</h1><iframe id="nero" title="nero" src="%s" width="1400" height="780"></iframe>`, target)
+		_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><title>notebook</title><link rel="icon" href="data:,"><h1>Notebook</h1><iframe id="nero" title="nero" src="%s" width="1400" height="780"></iframe>`, target)
 	}))
 	t.Cleanup(func() { book.CloseClientConnections(); book.Close() })
 	_, dir := program(t)
@@ -178,7 +178,7 @@ func TestWithoutWebGL(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	p := openIn(t, ctx, address, screen{width: 1440, height: 900, scheme: "light", reduced: true}, chromedp.WithNewBrowserContext())
+	p := openIn(ctx, t, address, screen{width: 1440, height: 900, scheme: "light", reduced: true}, chromedp.WithNewBrowserContext())
 	if eval[bool](p, `document.createElement('canvas').getContext('webgl2') !== null`) {
 		t.Error("WebGL is on")
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -154,14 +153,19 @@ func TestReport(t *testing.T) {
 	p.keys(kb.Escape)
 	p.quiet()
 
-	// Without scripts there is a table, and on paper there is everything.
-	q2 := open(t, "about:blank", desktop)
-	q2.do(call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), call(cdppage.Navigate, cdppage.NavigateParams{URL: fromDisk(file)}))
-	pdf, err := chromedp.Run(q2.ctx, chromedp.PrintToPDF())
-	if err != nil || len(pdf) < 10_000 {
-		t.Errorf("without scripts: a PDF of %d bytes, %v", len(pdf), err)
+	// Without scripts there is a table.
+	bare := open(t, "about:blank", desktop)
+	bare.do(call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), chromedp.Navigate(fromDisk(file)))
+	bare.until(`document.querySelector('noscript table')?.getClientRects().length > 0`)
+	if text := bare.text("noscript"); !strings.Contains(text, "original") || !strings.Contains(text, "augmented") {
+		t.Errorf("without scripts the report says %q", text)
 	}
-	q2.keep("report-no-script")
+
+	// On paper there is all of it.
+	pdf, err := chromedp.Run(p.ctx, chromedp.PrintToPDF())
+	if err != nil || len(pdf) < 20_000 {
+		t.Errorf("a PDF of %d bytes, %v", len(pdf), err)
+	}
 }
 
 // TestReportLink takes the report from the head of the page.

@@ -109,7 +109,7 @@ func TestUnfinished(t *testing.T) {
 	stopped := eval[int](p, `__nero.state.progress.value.done`)
 	command(t, filepath.Dir(dir), again...)
 	p.until(`__nero.state.run.value.state.complete && document.querySelector('.banner progress') === null`)
-	p.until(`__nero.state.samples.value.done === 150 && [...__nero.state.stats[0].value.mean].every(v => v === v)`)
+	p.until(`__nero.state.samples.value.done === 150 && [...(__nero.state.stats[0].value?.mean ?? [NaN])].every(v => v === v)`)
 	p.until(`document.querySelector('#aggregate .legend .count')?.textContent === 'n = 150'`)
 	t.Logf("killed at %d, stopped at %d, shown in between: %s", first, stopped, eval[string](p, `window.seen.join(' ')`))
 	if n := eval[int](p, `window.seen.length`); n < 2 {
@@ -240,7 +240,7 @@ func TestOtherOrbits(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		keys []string // each of them moves
-		map_ bool
+		maps bool
 	}{
 		{"shifts", []string{kb.ArrowRight, kb.ArrowDown, kb.ArrowLeft, kb.ArrowUp, kb.PageUp, kb.Home}, true},
 		{"mirrors", []string{kb.ArrowRight, kb.ArrowLeft}, false},
@@ -262,7 +262,7 @@ func TestOtherOrbits(t *testing.T) {
 			for _, k := range c.keys {
 				was := p.g()
 				p.keys(k)
-				p.until(fmt.Sprintf(`JSON.stringify(__nero.state.g.value) !== %s`, quote(string(encode(was)))))
+				p.until(`JSON.stringify(__nero.state.g.value) !== ` + quote(string(encode(was))))
 			}
 			p.live()
 			// By mouse: somewhere else in the plot; every move of the group; play.
@@ -271,7 +271,7 @@ func TestOtherOrbits(t *testing.T) {
 			for _, f := range [][2]float64{{0.25, 0.3}, {0.7, 0.75}} {
 				p.clickAt(b.X+f[0]*b.Width, b.Y+f[1]*b.Height)
 			}
-			p.until(fmt.Sprintf(`JSON.stringify(__nero.state.g.value) !== %s`, quote(string(encode(before)))))
+			p.until(`JSON.stringify(__nero.state.g.value) !== ` + quote(string(encode(before))))
 			p.live()
 			for k := range eval[int](p, `document.querySelectorAll('#individual .moves > button:not(.play)').length`) {
 				p.click(fmt.Sprintf(`#individual .moves > button:nth-of-type(%d)`, k+1))
@@ -290,8 +290,8 @@ func TestOtherOrbits(t *testing.T) {
 				p.keep("orbit-" + c.name + "-difference")
 				p.axe("the difference of the run " + c.name)
 			}
-			if c.map_ != eval[bool](p, `document.querySelector('#individual .plot canvas, #individual .maps') !== null`) {
-				t.Errorf("drawn as a map: want %v", c.map_)
+			if c.maps != eval[bool](p, `document.querySelector('#individual .plot canvas, #individual .maps') !== null`) {
+				t.Errorf("drawn as a map: want %v", c.maps)
 			}
 			// The link restores it.
 			want := p.g()

@@ -163,10 +163,14 @@ func TestScatterPointer(t *testing.T) {
 		t.Errorf("the wheel did not zoom in: the mark went from %v to %v", at, d)
 	}
 	p.wheel(plane, 0.5, 0.5, 100)
+	near := p.pick()
 	p.press("#samples", "Pan") // a click with the lasso may choose a sample
 	p.clickAt(b.X+5, b.Y+5, chromedp.ClickCount(2))
-	if d := p.pick(); math.Hypot(d[0]-start[0], d[1]-start[1]) > 1 {
-		t.Errorf("after a double click the mark is at %v, not at %v", d, start)
+	whole := p.pick()
+	p.focus(plane)
+	p.keys("0")
+	if d := p.pick(); math.Hypot(d[0]-whole[0], d[1]-whole[1]) > 1 || math.Hypot(whole[0]-near[0], whole[1]-near[1]) < 10 {
+		t.Errorf("a double click moved the mark from %v to %v, the whole picture has it at %v", near, whole, d)
 	}
 	// Without a lasso a click beside the points changes nothing.
 	p.steady(`[__nero.state.sample.value, __nero.state.count.value]`, []int{one, 100})
@@ -306,6 +310,11 @@ func TestRank(t *testing.T) {
 	sample(o[1])
 	p.keys(kb.End)
 	sample(o[99])
+	// Wherever it leads, the row of the sample is in sight.
+	for _, k := range []int{30, 50, 70, 20, 99, 0} {
+		eval[bool](p, fmt.Sprintf(`(__nero.state.setSample(%d), true)`, o[k]))
+		p.until(`(r => r !== undefined && r.top >= document.querySelector('#table .rows-scroll').getBoundingClientRect().top && r.bottom <= document.querySelector('#table .rows-scroll').getBoundingClientRect().bottom + 1)(document.querySelector('#table tr.here')?.getBoundingClientRect())`)
+	}
 	p.overAt(slider, 0.5, 0.5)
 	p.click(slider)
 	p.until(`Math.abs(__nero.state.place.value - 50) < 5`)

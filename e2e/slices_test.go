@@ -137,7 +137,7 @@ func TestConflict(t *testing.T) {
 	}
 	kept := func(p *page, want ...string) {
 		t.Helper()
-		p.until(fmt.Sprintf(`JSON.stringify((__nero.state.kept.value?.slices ?? []).map(s => s.name).sort()) === %s`, quote(string(encode(want)))))
+		p.until(`JSON.stringify((__nero.state.kept.value?.slices ?? []).map(s => s.name).sort()) === ` + quote(string(encode(want))))
 	}
 	keep(q, "theirs")
 	kept(q, "theirs")

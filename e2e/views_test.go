@@ -107,7 +107,7 @@ func TestTab(t *testing.T) {
 		t.Fatal("the keyboard is caught somewhere")
 	}
 	missed := eval[[]string](p, `[...document.querySelectorAll('a[href], button:not(:disabled), select, input:not(:disabled), summary, [tabindex="0"]')]
-		.filter(e => e.getClientRects().length > 0 && getComputedStyle(e).visibility !== 'hidden' && e.tabIndex >= 0 && !window.visited.has(e) && !e.closest('details:not([open]) > :not(summary)')).map(e => e.outerHTML.slice(0, 160))`)
+		.filter(e => e.checkVisibility({visibilityProperty: true}) && e.getClientRects().length > 0 && e.tabIndex >= 0 && !window.visited.has(e) && !e.closest('details:not([open]) > :not(summary)')).map(e => e.outerHTML.slice(0, 160))`)
 	for _, m := range missed {
 		t.Errorf("the Tab key does not reach %s", m)
 	}
