@@ -43,6 +43,14 @@ test('a recorded value is that of the element, and there is none between element
   assert.ok(Number.isNaN(s.recorded(0)));
 });
 
+test('the steps of a drawing are no recorded value', async (t) => {
+  const s = await opened(t);
+  s.one.clear();
+  assert.equal(s.recorded(0, 2), Math.fround(value(0, 0, 0, 2, 12)));
+  s.curves[0].set({ ...s.curves[0].value!, exact: false });
+  assert.ok(Number.isNaN(s.recorded(0, 2)));
+});
+
 test('a live answer counts only for exactly where the needle is', async (t) => {
   const s = await opened(t);
   s.moveTo([45.5]);

@@ -643,14 +643,14 @@ export class State {
     if ((!this.canProbe.peek() || this.live.error.peek()) && (this.ability.peek().inputs || !this.client.live)) this.moved.want(i, g);
   }
 
-  /** The value of model A (0) or B (1) that is stored at an element of the plan for the sample, exactly if it is there. */
+  /** The value of model A (0) or B (1) that is stored at an element of the plan for the sample, exactly; NaN as long as it is not there. */
   recorded(k: 0 | 1, element = this.element.value): number {
     const m = this.models.value[k];
     if (m === undefined || element < 0) return NaN;
     const one = this.one.state.value.value;
     if (one && one.index === this.sample.value) return one.curves[m]?.[this.metric.value]?.[element] ?? NaN;
     const c = this.curves[k].state.value.value;
-    return c && this.sample.value < c.n ? at(c, this.sample.value, element) : NaN;
+    return c?.exact && this.sample.value < c.n ? at(c, this.sample.value, element) : NaN;
   }
 
   /** The whole stored orbit of a sample for A (0) or B (1), null as long as it is not there. */
