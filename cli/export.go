@@ -35,7 +35,8 @@ func (a *App) export() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export DIR...",
 		Short: "Write a table of a run as CSV, JSON Lines, Markdown or LaTeX",
-		Long: `export writes a table of a run, the same bytes that the interface of nero serve gives to keep. It runs no model.
+		Long: `export writes a table of a run, the same bytes that the server of nero serve gives at
+runs/{id}/export; the menus of its page keep what they show, as it is shown. It runs no model.
 
   aggregate  the curves of each model over a set of samples, one row per element, then the mean over the orbit
   samples    every sample's mean, spread, extremes and value at the identity, one row per model

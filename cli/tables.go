@@ -84,7 +84,7 @@ func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 		fmt.Fprintf(out, "WARNING: %d samples could not be evaluated; their rows say why\n", s.Failed)
 	}
 	if dir != "" {
-		fmt.Fprintf(out, "kept in %s; pictures and a page with: nero report %s\n", dir, dir)
+		fmt.Fprintf(out, "kept in %s; look at it with: nero serve %s\n", dir, dir)
 	}
 }
 

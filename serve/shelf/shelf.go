@@ -451,7 +451,7 @@ func (s *Shelf) Run(id string) (*Run, error) {
 		i := slices.IndexFunc(s.sources, func(o *source) bool { return o.id == one })
 		if i < 0 {
 			s.mu.Unlock()
-			return nil, fmt.Errorf("run %.100q: %w; GET runs lists what there is", one, ErrUnknown)
+			return nil, fmt.Errorf("run %.100q: %w", one, ErrUnknown)
 		}
 		sources = append(sources, s.sources[i])
 		s.mu.Unlock()

@@ -56,7 +56,7 @@ export class Failure extends Error {
 export const aborted = (e: unknown): boolean => e instanceof DOMException && e.name === 'AbortError';
 
 /** What went wrong, for people. */
-export const words = (e: unknown): string => (e instanceof Failure ? [e.detail, e.remedy].filter(Boolean).map((t, k, all) => (k < all.length - 1 && !/[.!?…]$/.test(t) ? t + '.' : t)).join(' ') : e instanceof Error ? e.message : String(e));
+export const words = (e: unknown): string => (e instanceof Failure ? [e.detail, /^GET /.test(e.remedy) ? '' : e.remedy].filter(Boolean).map((t, k, all) => (k < all.length - 1 && !/[.!?…]$/.test(t) ? t + '.' : t)).join(' ') : e instanceof Error ? e.message : String(e));
 
 /** The server that the page came from. */
 export class ServerSource implements Source {

@@ -94,7 +94,7 @@ export function Help({ s, open, close, tour }: { s: State; open: boolean; close:
             NERO shows how a model answers when its input moves along an orbit{o ? `, here ${o.title}` : ''}. A model that treats all positions alike has a round, or level, curve; dents are elements at which
             it does worse.{m ? ` The curves show ${m.title}${m.unit ? ` in ${m.unit}` : ''}: ${m.doc.replace(/[.\s]+$/, '')}; ${m.better} is better.` : ''}
           </p>
-          <label class="help-switch"><input type="checkbox" checked={on} onChange={(e) => (s.shortcuts.value = e.currentTarget.checked)} /> Keys that are a single letter or sign work while a view has the focus. Switch them off if you dictate, or use a program that needs them.</label>
+          <label class="help-switch"><input type="checkbox" checked={on} onChange={(e) => (s.shortcuts.value = e.currentTarget.checked)} /> Keys that are a single letter or sign work wherever nothing is being typed. Switch them off if you dictate, or use a program that needs them.</label>
           <div class="help-groups">
             {groups.map((g) => (
               <section key={g.title}>

@@ -1,4 +1,4 @@
-// Keys that work on the whole page. Single letters work only while a view has the focus, and can be switched off; those with Ctrl and those
+// Keys that work on the whole page. Single letters work wherever none are typed, and can be switched off; those with Ctrl and those
 // of single views are elsewhere.
 
 import type { State } from '../core/state';
@@ -42,7 +42,8 @@ export function keys(s: State, acts: Acts): () => void {
   return () => removeEventListener('keydown', on);
 }
 
-const inView = (t: EventTarget | null): boolean => t instanceof Element && t.closest('#main, header') !== null;
+/** A page that was just opened has the focus nowhere, which is at its body. */
+const inView = (t: EventTarget | null): boolean => t instanceof Element && (t === document.body || t.closest('#main, header') !== null);
 
 function letters(s: State, a: Acts): Record<string, () => void> {
   if (s.page.peek() !== 'run') return { '?': a.help };

@@ -102,6 +102,6 @@ export function notes(s: State): string[] {
 
 /** chosen is the choice in words. */
 export function chosen(s: State): string {
-  const c = s.choice.value, parts = [c.slice && `slice ${c.slice}`, c.rule, c.lasso && 'those in a lasso', c.picked && `${c.picked.length} picked`].filter(Boolean);
+  const c = s.choice.value, parts = [c.slice && `${s.run.value?.slices.some((x) => x.name === c.slice) ? 'class' : 'slice'} ${c.slice}`, c.rule, c.lasso && 'those in a lasso', c.picked && `${c.picked.length} picked`].filter(Boolean);
   return parts.length ? parts.join(' and ') : 'all';
 }

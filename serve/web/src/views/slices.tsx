@@ -3,7 +3,7 @@
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type * as api from '../core/api';
-import { asShown, problem as ruleProblem, type Columns, type RuleError } from '../core/rule';
+import { asShown, problem as ruleProblem, quote, type Columns, type RuleError } from '../core/rule';
 import { words } from '../core/source';
 import { toBits, type State } from '../core/state';
 import { count, interval, num } from '../render/text';
@@ -27,6 +27,13 @@ export function ruleColumns(s: State): Columns | null {
     predicted: r.output === 'scores' ? known.map(() => empty) : [],
     stats: { mean: stat('mean'), min: stat('min'), max: stat('max'), spread: stat('sd'), identity: stat('identity') },
   };
+}
+
+/** A rule that means something for the run on show: with its models, its metric and a class that it has. */
+function example(s: State): string {
+  const r = s.run.value, m = r?.metric_list[s.metric.value], name = r?.labelled ? r.classes[Math.min(6, r.classes.length - 1)] : undefined;
+  const stat = `mean${r && r.models.length < 2 ? '' : ' A'} ${m?.better === 'lower' ? '>' : '<'} 0.4`;
+  return name === undefined ? stat : `${stat} and label = ${/^\d+$/.test(name) ? name : quote(name)}`;
 }
 
 /** The field for a rule, with what is wrong with it and where. It is applied with Enter, or when one leaves it. */
@@ -57,7 +64,7 @@ export function RuleBox({ s }: { s: State }) {
   const refused = error.value?.message ?? s.ruleError.value;
   return (
     <form class="rule" role="search" aria-label="Samples by a rule" onSubmit={(e) => { e.preventDefault(); apply(); }}>
-      <input ref={field} id="rule" type="text" autocomplete="off" autocapitalize="off" spellcheck={false} enterkeyhint="search" placeholder="rule, such as mean A < 0.4 and label = 6" value={text.value}
+      <input ref={field} id="rule" type="text" autocomplete="off" autocapitalize="off" spellcheck={false} enterkeyhint="search" placeholder={`rule, such as ${example(s)}`} value={text.value}
         aria-label="Rule that samples have to meet" aria-invalid={refused ? 'true' : 'false'} aria-describedby="rule-help" title={`Fields: mean, min, max, spread, identity, predicted (of a model), label, index, id, tag. In rules ${letters}.`}
         onInput={(e) => typed(e.currentTarget.value)} onBlur={(e) => { if (!(e.relatedTarget instanceof Node && e.currentTarget.form?.contains(e.relatedTarget))) { if (!check(text.peek())) apply(); } }}
         onKeyDown={(e) => { if (e.key === 'Escape') { e.stopPropagation(); if (text.peek()) { text.value = ''; error.value = null; s.choose({ rule: '' }); } else e.currentTarget.blur(); } }} />
