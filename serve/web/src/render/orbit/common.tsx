@@ -116,13 +116,18 @@ export function navKey(e: KeyboardEvent, o: Group, nav: Nav, flat: boolean): boo
   return true;
 }
 
+/** How a place in the window becomes one in the coordinates of an SVG's viewBox; null if it is not shown. */
+const inward = (svg: SVGSVGElement): DOMMatrix | null => svg.getScreenCTM()?.inverse() ?? null;
+
 /** A place in the coordinates of an SVG's viewBox. */
-export function place(svg: SVGSVGElement, e: { clientX: number; clientY: number }): [number, number] {
-  const m = svg.getScreenCTM();
+export function place(svg: SVGSVGElement, e: { clientX: number; clientY: number }, m = inward(svg)): [number, number] {
   if (!m) return [0, 0];
-  const p = new DOMPoint(e.clientX, e.clientY).matrixTransform(m.inverse());
+  const p = new DOMPoint(e.clientX, e.clientY).matrixTransform(m);
   return [p.x, p.y];
 }
+
+/** Milliseconds for which a drawing that is being dragged is taken to stand where it stood, unless something scrolls. */
+const still = 250;
 
 interface Hover {
   k: number;
@@ -135,6 +140,8 @@ export function usePointer(p: OrbitProps, to: (x: number, y: number) => Element 
   const svg = useRef<SVGSVGElement>(null);
   const [hover, setHover] = useState<Hover | null>(null);
   const dragging = useRef(false);
+  // Where the drawing is while it is dragged: to ask at every move would have the whole page laid out for what the last move changed.
+  const where = useRef<{ m: DOMMatrix | null; until: number } | null>(null);
   const now = useRef(p);
   now.current = p;
   useEffect(() => {
@@ -146,8 +153,13 @@ export function usePointer(p: OrbitProps, to: (x: number, y: number) => Element 
       e.preventDefault();
       now.current.nav.step((e.deltaY > 0 ? -1 : 1) * (e.shiftKey ? 10 : 1), 0);
     };
+    const scrolled = () => (where.current = null);
     el.addEventListener('wheel', wheel, { passive: false });
-    return () => el.removeEventListener('wheel', wheel);
+    addEventListener('scroll', scrolled, { capture: true, passive: true });
+    return () => {
+      el.removeEventListener('wheel', wheel);
+      removeEventListener('scroll', scrolled, { capture: true });
+    };
   }, []);
   const see = (e: PointerEvent) => {
     const el = svg.current;
@@ -159,13 +171,16 @@ export function usePointer(p: OrbitProps, to: (x: number, y: number) => Element 
   };
   const go = (e: PointerEvent) => {
     const el = svg.current;
-    const g = el && to(...place(el, e));
+    if (!el) return;
+    if (!where.current || performance.now() > where.current.until) where.current = { m: inward(el), until: performance.now() + still };
+    const g = to(...place(el, e, where.current.m));
     if (g) p.nav.moveTo(g);
   };
   const handlers = {
     onPointerDown: (e: PointerEvent) => {
       if (e.button !== 0) return;
       dragging.current = true;
+      where.current = null;
       svg.current?.setPointerCapture(e.pointerId);
       (svg.current?.querySelector('[tabindex="0"]') as SVGElement | null)?.focus({ preventScroll: true });
       setHover(null);
