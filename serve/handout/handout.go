@@ -126,6 +126,7 @@ type builder struct {
 	slices  api.Slices
 	metric  int
 	chosen  *api.Slice // that is shown first; nil for all
+	worst   int        // the worst sample of chosen under the first model; -1 without one
 	audits  []api.Audit
 	places  []api.Place
 	base    *page // what does not depend on the blocks
@@ -150,7 +151,7 @@ func newBuilder(ctx context.Context, src Source, o Options) (*builder, error) {
 		return nil, errors.New("handout: Source needs a run and the files of the interface")
 	}
 	o.Budget, o.Keep, o.Workers = cmp.Or(o.Budget, PresetBudget), cmp.Or(o.Keep, PresetKeep), max(o.Workers, 1)
-	b := &builder{ctx: ctx, src: src, o: o, run: src.Run, have: map[string]bool{}, shrunk: 1}
+	b := &builder{ctx: ctx, src: src, o: o, run: src.Run, have: map[string]bool{}, shrunk: 1, worst: -1}
 	b.progress(0, "reading")
 	if b.run.Len() > 0 && !o.Stored {
 		// What can be asked is known once the data are open. Why they cannot be opened is in the document.
@@ -800,10 +801,10 @@ func (b *builder) home() string {
 	if b.chosen != nil {
 		q.Set("s", b.chosen.Name)
 	}
-	for _, k := range b.blocks { // a sample of which everything is there
-		if i, ok := strings.CutPrefix(k.entry.Name, "sample."); ok {
+	for _, k := range b.blocks { // a sample of which everything is there: the worst of the slice, else the first
+		i, ok := strings.CutPrefix(k.entry.Name, "sample.")
+		if ok && (q.Get("i") == "" || i == strconv.Itoa(b.worst)) {
 			q.Set("i", i)
-			break
 		}
 	}
 	return "#/run/" + url.PathEscape(b.doc.ID) + "?" + strings.ReplaceAll(q.Encode(), "+", "%20")

@@ -796,6 +796,40 @@ func TestSlice(t *testing.T) {
 	}
 }
 
+// A page about a slice begins at its worst sample, though those that an audit names are kept before it.
+func TestHome(t *testing.T) {
+	_, run := small().open(t)
+	st, err := run.Stats(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst := 1
+	for i := 1; i < len(st.Mean); i += 3 {
+		if st.Mean[i] < st.Mean[worst] {
+			worst = i
+		}
+	}
+	b, err := newBuilder(t.Context(), Source{Run: run, Files: files}, Options{Slice: "one", Keep: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.places = []api.Place{{Index: 2}}
+	list, err := b.candidates()
+	if err != nil || len(list) == 0 || list[0] != 2 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	for _, i := range list {
+		b.blocks = append(b.blocks, &block{entry: entry{Name: fmt.Sprintf("sample.%d", i)}})
+	}
+	if got := b.home(); !strings.Contains(got, fmt.Sprintf("?i=%d&", worst)) {
+		t.Errorf("the page begins at %s, the worst sample is %d", got, worst)
+	}
+	b.blocks = b.blocks[:1] // there was no room for it
+	if got := b.home(); !strings.Contains(got, "?i=2&") {
+		t.Errorf("the page begins at %s, of which it does not hold the sample", got)
+	}
+}
+
 // Of a few samples the worst are there, and all classes.
 func TestCandidates(t *testing.T) {
 	_, run := small().open(t)

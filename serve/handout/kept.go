@@ -88,6 +88,9 @@ func (b *builder) candidates() ([]int, error) {
 	if len(worst) == 0 {
 		return out, nil
 	}
+	if b.chosen != nil && len(worst[0]) > 0 {
+		b.worst = worst[0][0]
+	}
 	lists := [][]int{turns(worst), strata(worst[0], b.samples.Labels, b.o.Seed)}
 	for at := range lists[0] {
 		for _, list := range lists {

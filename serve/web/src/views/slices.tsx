@@ -286,7 +286,10 @@ function means(v: Float32Array | undefined, rows: readonly Row[], labels: ArrayL
   return out;
 }
 
-/** useEstimates asks for the exact means of the slices with their intervals, one after the other, when nothing else is going on. */
+/**
+ * useEstimates asks for the exact means of the slices with their intervals, one after the other, when nothing else is going on. Kept slices
+ * are asked for by name: under it a report holds their curves.
+ */
 function useEstimates(s: State, rows: readonly Row[]) {
   const out = useSignal<ReadonlyMap<string, api.Estimate[]>>(new Map());
   const id = s.runID.value, metric = s.metric.value, models = s.models.value.join(), done = s.run.value?.state.done ?? 0;
@@ -295,7 +298,7 @@ function useEstimates(s: State, rows: readonly Row[]) {
     const cut = new AbortController();
     out.value = new Map();
     const timer = setTimeout(async () => {
-      for (const [name, set] of [['', {}] as const, ...rows.slice(0, 60).map((r) => [r.slice.name, r.slice.set] as const)]) {
+      for (const [name, set] of [['', {}] as const, ...rows.slice(0, 60).map((r) => [r.slice.name, r.slice.label < 0 ? { slice: r.slice.name } : r.slice.set] as const)]) {
         if (stop) return;
         try {
           const a = await s.client.aggregate(id, { set, metric, models: s.models.peek() }, cut.signal);
