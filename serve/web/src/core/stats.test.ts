@@ -1,6 +1,8 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { decoded, estimate, histogram, order, paired, pairedCurve, perElement, perSample, quantile, ranks, student, verdict, type Matrix } from './stats';
+import table from '../../testdata/estimates.json';
+import type * as api from './api';
+import { clopperPearson, decoded, estimate, histogram, kindOf, order, paired, pairedCurve, perElement, perSample, quantile, ranks, student, verdict, type Curve, type Estimate, type Matrix } from './stats';
 import { Random } from './random';
 
 const near = (got: number, want: number, tol: number, what = '') =>
@@ -159,6 +161,78 @@ test('an interval holds the mean as often as it says', () => {
     held += Number(e.lo <= 0 && 0 <= e.hi);
   }
   assert.ok(Math.abs(held / 4000 - 0.9) < 0.02, String(held / 4000));
+});
+
+/** Cases of the file: null is what is missing. */
+const listed = (values: readonly api.Num[], times: number): number[] => Array.from({ length: times }, () => values.map((v) => v ?? NaN)).flat();
+const metrics = new Map((table.metrics as unknown as api.Metric[]).map((m) => [m.name, m]));
+const column = (values: number[], data: Float32Array | Float64Array = Float64Array.from(values)): Matrix => ({ n: values.length, e: 1, lo: 0, hi: 1, data: data as Float32Array });
+
+/** An estimate as the file has it: whatever is not finite is null. */
+function agrees(got: Omit<Estimate, 'missing'> & { missing?: number }, want: api.Estimate, missing: number, what: string) {
+  assert.deepEqual([got.n, got.missing], [want.n, missing], what);
+  for (const f of ['mean', 'sd', 'lo', 'hi'] as const) {
+    const w = want[f];
+    if (w === null) assert.ok(!Number.isFinite(got[f]), `${what}: ${f} is ${got[f]}, want none`);
+    else near(got[f], w, 1e-9 * Math.max(1, Math.abs(w)), `${what}: ${f}`);
+  }
+}
+const first = (c: Curve): Estimate => ({ n: c.n[0]!, missing: c.missing[0]!, mean: c.mean[0]!, sd: c.sd[0]!, lo: c.lo[0]!, hi: c.hi[0]! });
+
+test('the estimates that the server and the page are both held to', () => {
+  assert.ok(table.estimates.length > 50 && metrics.size > 12);
+  for (const m of metrics.values()) assert.equal(kindOf(m).binary, (m as unknown as { binary: boolean }).binary, m.name);
+  for (const c of table.estimates as { what: string; metric: string; confidence: number; values: api.Num[]; times: number; missing: number; want: api.Estimate }[]) {
+    const [values, kind, what] = [listed(c.values, c.times), kindOf(metrics.get(c.metric)!), `${c.metric}, ${c.what}`];
+    agrees(estimate(values, null, c.confidence, kind), c.want, c.missing, what);
+    agrees(estimate([...values, 0.7], Uint8Array.from([...values.map(() => 1), 0]), c.confidence, kind), c.want, c.missing, `${what}, among others`);
+    agrees(first(perElement(column(values), null, c.confidence, kind)), c.want, c.missing, `${what}, at an element`);
+    // Where the steps of bytes hold the values, the sums of bytes are the same.
+    if (!values.every((v) => Number.isNaN(v) || v === 0 || v === 1)) continue;
+    const bytes = { ...column(values), data: Uint8Array.from(values, (v) => (Number.isNaN(v) ? 255 : 254 * v)) };
+    agrees(first(perElement(bytes, null, c.confidence, kind)), c.want, c.missing, `${what}, as bytes`);
+  }
+  const none = estimate([], null, 0.95, kindOf(metrics.get('accuracy')!));
+  assert.ok(Number.isNaN(none.lo) && Number.isNaN(none.hi) && verdict(none, 'higher') === 'no evidence');
+});
+
+test('the differences that the server and the page are both held to', () => {
+  const said = new Set<string>();
+  for (const c of table.pairs as { what: string; metric: string; confidence: number; a: api.Num[]; b: api.Num[]; times: number; missing: number; want: api.Estimate; verdict: string }[]) {
+    const m = metrics.get(c.metric)!;
+    const [a, b, what] = [listed(c.a, c.times), listed(c.b, c.times), `${c.metric}, ${c.what}`];
+    const d = paired(a, b, null, c.confidence, kindOf(m));
+    agrees(d, c.want, c.missing, what);
+    assert.equal(verdict(d, m.better), c.verdict, what);
+    agrees(first(pairedCurve(column(a), column(b), null, c.confidence, kindOf(m))), c.want, c.missing, `${what}, at an element`);
+    said.add(`${m.better} ${c.verdict}`);
+  }
+  assert.deepEqual([...said].sort(), ['higher better', 'higher no evidence', 'higher worse', 'lower better', 'lower no evidence', 'lower worse']);
+});
+
+test('limits of proportions', () => {
+  // 8 of 20 successes (Clopper and Pearson 1934): 0.1912 to 0.6395. With k = 0 and k = n the closed forms.
+  const [lo, hi] = clopperPearson(8, 20, 0.95);
+  near(lo, 0.19119, 5e-6);
+  near(hi, 0.63946, 5e-6);
+  near(clopperPearson(0, 10, 0.95)[1], 1 - Math.pow(0.025, 0.1), 1e-15);
+  near(clopperPearson(10, 10, 0.95)[0], Math.pow(0.025, 0.1), 1e-15);
+  // At the limits the tail of the binomial distribution is what is left of the confidence.
+  const r = new Random(37);
+  for (let round = 0; round < 200; round++) {
+    const [n, confidence] = [2 + r.int(40), r.pick([0.5, 0.9, 0.95, 0.999])];
+    const k = 1 + r.int(n - 1);
+    const [p, q] = clopperPearson(k, n, confidence);
+    const chance = (p: number, j: number) => {
+      let c = 1;
+      for (let i = 1; i <= j; i++) c *= (n - j + i) / i;
+      return c * Math.pow(p, j) * Math.pow(1 - p, n - j);
+    };
+    const tail = (p: number, from: number, to: number) => Array.from({ length: to - from + 1 }, (_, j) => chance(p, from + j)).reduce((a, b) => a + b, 0);
+    near(tail(p, k, n), (1 - confidence) / 2, 1e-10, `${k} of ${n}, lower`);
+    near(tail(q, 0, k), (1 - confidence) / 2, 1e-10, `${k} of ${n}, upper`);
+  }
+  assert.ok(Number.isNaN(clopperPearson(3, 2, 0.95)[0]));
 });
 
 test('orders are stable, ties by index, NaN last', () => {

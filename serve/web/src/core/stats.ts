@@ -1,8 +1,10 @@
 /**
  * Statistics of values by sample and element, for the sets of samples that somebody chooses in the page. The words and rules are
- * those of the server: a value that is not finite (NaN, infinite) is in no mean and is counted; samples are the unit of every
- * interval; a quantile is one of the values.
+ * those of the server, and both are held to the cases of testdata/estimates.json: a value that is not finite (NaN, infinite) is in no
+ * mean and is counted; samples are the unit of every interval; a quantile is one of the values.
  */
+
+import type * as api from './api';
 
 /**
  * Values of one metric and model, row by row: n samples by e elements. Bytes stand for equally spaced values from lo (0) to hi
@@ -22,6 +24,26 @@ export type Mask = Uint8Array | null;
 /** The value of a code of a matrix of bytes; NaN for 255. */
 export const decoded = (m: { lo: number; hi: number }, code: number): number => (code === 255 ? NaN : m.lo + ((m.hi - m.lo) * code) / 254);
 
+/** What an interval has to know of the values. */
+export interface Kind {
+  /** Between what they lie; infinite where nothing bounds them. */
+  range: readonly [number, number];
+  /** Every value is 0 or 1: means are proportions. */
+  binary: boolean;
+}
+
+/** Values of which nothing is known. */
+export const unbounded: Kind = { range: [-Infinity, Infinity], binary: false };
+
+/** Whether every value of the metric is 0 or 1. */
+export const isBinary = (metric: string): boolean => /^(accuracy|agreement|flip|top\d+)$/.test(metric);
+
+/** The values of a metric. */
+export const kindOf = ({ name, range: [lo, hi] }: Pick<api.Metric, 'name' | 'range'>): Kind => ({ range: [lo ?? -Infinity, hi ?? Infinity], binary: isBinary(name) });
+
+/** Differences of two values of a kind, which lie between those of the ends of its range. */
+export const differing = ({ range: [lo, hi] }: Kind): Kind => ({ range: [lo - hi, hi - lo], binary: false });
+
 /** An interval for the mean of the population that independent values come from. */
 export interface Estimate {
   /** Finite values. */
@@ -32,7 +54,7 @@ export interface Estimate {
   mean: number;
   /** Standard deviation, with n-1; NaN below two values. */
   sd: number;
-  /** The interval; infinite below two values, which tell nothing about their spread. */
+  /** The interval; all that is possible below two values, which tell nothing about their spread; NaN if there is no value. */
   lo: number;
   hi: number;
 }
@@ -98,21 +120,21 @@ function tally(x: Uint8Array, y: Uint8Array, n: number, e: number, codes: number
   if (mask && chosen < n) for (let i = 0; i < n; i++) if (mask[i] === 0) count(i, lo, hi, counts, -1);
 }
 
-/** The distribution of the values of the chosen samples at every element. Confidence is that of lo and hi. */
-export function perElement(m: Matrix, mask: Mask = null, confidence = 0.95): Curve {
+/** The distribution of the values of the chosen samples at every element. Confidence is that of lo and hi; kind says what the values are. */
+export function perElement(m: Matrix, mask: Mask = null, confidence = 0.95, kind: Kind = unbounded): Curve {
   check(m, mask);
   const { n, e, data } = m;
   if (data instanceof Uint8Array) {
     const one: Count = (i, lo, hi, counts, by) => {
       for (let p = i * e + lo, end = i * e + hi, base = 0; p < end; p++, base += 256) counts[base + (data[p] as number)]! += by;
     };
-    return counted(e, 256, (k) => decoded(m, k), (lo, hi, counts) => tally(data, data, n, e, 256, mask, lo, hi, counts, one), confidence);
+    return counted(e, 256, (k) => decoded(m, k), (lo, hi, counts) => tally(data, data, n, e, 256, mask, lo, hi, counts, one), confidence, kind);
   }
-  return gathered(n, e, mask, (i, k) => data[i * e + k] as number, confidence);
+  return gathered(n, e, mask, (i, k) => data[i * e + k] as number, confidence, kind);
 }
 
 /** The curve of values that are known by how often each code occurs; the last code is that of missing values. */
-function counted(e: number, codes: number, value: (code: number) => number, count: (from: number, to: number, counts: Uint32Array) => void, confidence: number): Curve {
+function counted(e: number, codes: number, value: (code: number) => number, count: (from: number, to: number, counts: Uint32Array) => void, confidence: number, kind: Kind): Curve {
   const out = emptyCurve(e);
   const values = Float64Array.from({ length: codes }, (_, k) => value(k));
   const width = Math.max(1, Math.min(e, Math.floor((block * 256) / codes)));
@@ -147,7 +169,7 @@ function counted(e: number, codes: number, value: (code: number) => number, coun
         below += here;
         out.max[k] = v;
       }
-      close(out, k, (values[0] as number) + step * middle, squares * step * step, confidence);
+      close(out, k, (values[0] as number) + step * middle, squares * step * step, confidence, kind);
     }
   }
   return out;
@@ -157,7 +179,7 @@ function counted(e: number, codes: number, value: (code: number) => number, coun
 const together = 16;
 
 /** The curve of values that have to be collected element by element. */
-function gathered(n: number, e: number, mask: Mask, value: (i: number, k: number) => number, confidence: number): Curve {
+function gathered(n: number, e: number, mask: Mask, value: (i: number, k: number) => number, confidence: number, kind: Kind): Curve {
   const out = emptyCurve(e);
   const columns = Array.from({ length: Math.min(e, together) }, () => new Float64Array(n));
   for (let from = 0; from < e; from += together) {
@@ -190,7 +212,7 @@ function gathered(n: number, e: number, mask: Mask, value: (i: number, k: number
       const [ten, ninety] = [rankOfQuantile(0.1, count) - 1, rankOfQuantile(0.9, count) - 1];
       out.p10[k] = select(x, ten, 0);
       out.p90[k] = select(x, ninety, ten); // what is before ten is not greater
-      close(out, k, mean, squares, confidence);
+      close(out, k, mean, squares, confidence, kind);
     }
   }
   return out;
@@ -221,15 +243,37 @@ function select(x: Float64Array, k: number, from: number): number {
   return x[k] as number;
 }
 
-/** Fills in what follows from a mean and the sum of squares around it. */
-function close(out: Curve, k: number, mean: number, squares: number, confidence: number): void {
-  const n = out.n[k] as number;
+/** Fills in what follows from a mean and the sum of squares around it, with the extremes there already. */
+function close(out: Curve, k: number, mean: number, squares: number, confidence: number, kind: Kind): void {
+  const e = concluded(out.n[k] as number, out.missing[k] as number, mean, squares, out.min[k] as number, out.max[k] as number, kind, confidence);
+  out.mean[k] = e.mean;
+  out.sd[k] = e.sd;
+  out.lo[k] = e.lo;
+  out.hi[k] = e.hi;
+}
+
+/**
+ * The mean of n values with its interval, as EstimateOf of the Go package run/fold has it: Clopper and Pearson's for values that are 0 or
+ * 1, else Student's (1908), which ends where the range does. Values that are all the same would make Student's certain of anything: if
+ * they are bounded, [a, b], a sample has the value v with a probability of at least q, the lower limit for n of n successes, and is at
+ * worst at either end otherwise, so the mean lies in [qv + (1-q)a, qv + (1-q)b].
+ */
+function concluded(n: number, missing: number, mean: number, squares: number, min: number, max: number, kind: Kind, confidence: number): Estimate {
+  if (n === 0) return { n, missing, mean: NaN, sd: NaN, lo: NaN, hi: NaN };
+  const [a, b] = kind.range;
+  const alike = min === max;
+  if (alike) [mean, squares] = [min, 0]; // sums round
   const sd = n < 2 ? NaN : Math.sqrt(squares / (n - 1));
-  const half = n < 2 ? Infinity : (student(n - 1, confidence) * sd) / Math.sqrt(n);
-  out.mean[k] = mean;
-  out.sd[k] = sd;
-  out.lo[k] = mean - half;
-  out.hi[k] = mean + half;
+  let [lo, hi] = [-Infinity, Infinity];
+  if (kind.binary) [lo, hi] = clopperPearson(Math.round(mean * n), n, confidence);
+  else if (n > 1 && alike && Number.isFinite(a) && Number.isFinite(b)) {
+    const [q] = clopperPearson(n, n, confidence);
+    [lo, hi] = [q * mean + (1 - q) * a, q * mean + (1 - q) * b];
+  } else if (n > 1) {
+    const half = (student(n - 1, confidence) * sd) / Math.sqrt(n);
+    [lo, hi] = [mean - half, mean + half];
+  }
+  return { n, missing, mean, sd, lo: Math.max(lo, a), hi: Math.min(hi, b) };
 }
 
 /** What the orbits of single samples come to; lists have one entry per sample, of the mask's others too. */
@@ -288,38 +332,37 @@ export function perSample(m: Matrix, weights: ArrayLike<number> | null = null): 
   return out;
 }
 
-/** Student's interval for the mean of independent values, one per sample (Student 1908). */
-export function estimate(values: ArrayLike<number>, mask: Mask = null, confidence = 0.95): Estimate {
-  let [n, missing, sum] = [0, 0, 0];
+/** The mean of independent values of a kind, one per sample, with its interval. */
+export function estimate(values: ArrayLike<number>, mask: Mask = null, confidence = 0.95, kind: Kind = unbounded): Estimate {
+  let [n, missing, sum, min, max] = [0, 0, 0, Infinity, -Infinity];
   for (let i = 0; i < values.length; i++) {
     if (mask && mask[i] === 0) continue;
     const v = values[i] as number;
     if (Number.isFinite(v)) {
       n++;
       sum += v;
+      if (v < min) min = v;
+      if (v > max) max = v;
     } else missing++;
   }
-  const mean = n === 0 ? NaN : sum / n;
+  const mean = sum / n;
   let squares = 0;
   for (let i = 0; i < values.length; i++) {
     if (mask && mask[i] === 0) continue;
     const v = values[i] as number;
     if (Number.isFinite(v)) squares += (v - mean) * (v - mean);
   }
-  if (n < 2) return { n, missing, mean, sd: NaN, lo: -Infinity, hi: Infinity };
-  const sd = Math.sqrt(squares / (n - 1));
-  const half = (student(n - 1, confidence) * sd) / Math.sqrt(n);
-  return { n, missing, mean, sd, lo: mean - half, hi: mean + half };
+  return concluded(n, missing, mean, squares, min, max, kind, confidence);
 }
 
 /**
  * The mean difference of two models on the same samples, b less a, clustered by sample: the values of one sample along its orbit
- * depend on each other, so each sample is reduced to its own mean first. a and b are those means, one per sample. A sample
- * without one of them is counted as missing.
+ * depend on each other, so each sample is reduced to its own mean first. a and b are those means, one per sample, and kind says what
+ * the values are. A sample without one of them is counted as missing.
  */
-export function paired(a: ArrayLike<number>, b: ArrayLike<number>, mask: Mask = null, confidence = 0.95): Estimate {
+export function paired(a: ArrayLike<number>, b: ArrayLike<number>, mask: Mask = null, confidence = 0.95, kind: Kind = unbounded): Estimate {
   if (a.length !== b.length) throw new RangeError(`${a.length} and ${b.length} samples cannot be paired`);
-  return estimate(Float64Array.from({ length: a.length }, (_, i) => (b[i] as number) - (a[i] as number)), mask, confidence);
+  return estimate(Float64Array.from({ length: a.length }, (_, i) => (b[i] as number) - (a[i] as number)), mask, confidence, differing(kind));
 }
 
 /** What an interval of b less a is evidence of. */
@@ -329,8 +372,8 @@ export function verdict(d: Estimate, better: 'higher' | 'lower'): 'better' | 'wo
   return 'no evidence';
 }
 
-/** The distribution over samples of the difference of two models, b less a, at every element. */
-export function pairedCurve(a: Matrix, b: Matrix, mask: Mask = null, confidence = 0.95): Curve {
+/** The distribution over samples of the difference of two models, b less a, at every element. kind says what the values of both are. */
+export function pairedCurve(a: Matrix, b: Matrix, mask: Mask = null, confidence = 0.95, kind: Kind = unbounded): Curve {
   check(a, mask);
   check(b, mask);
   if (a.n !== b.n || a.e !== b.e) throw new RangeError(`${a.n} × ${a.e} and ${b.n} × ${b.e} cannot be paired`);
@@ -344,11 +387,11 @@ export function pairedCurve(a: Matrix, b: Matrix, mask: Mask = null, confidence 
         counts[base + (u === 255 || v === 255 ? 509 : v - u + 254)]! += by;
       }
     };
-    return counted(e, 510, (k) => step * (k - 254), (lo, hi, counts) => tally(x, y, n, e, 510, mask, lo, hi, counts, one), confidence);
+    return counted(e, 510, (k) => step * (k - 254), (lo, hi, counts) => tally(x, y, n, e, 510, mask, lo, hi, counts, one), confidence, differing(kind));
   }
   const value = (m: Matrix) => (m.data instanceof Uint8Array ? (p: number) => decoded(m, m.data[p] as number) : (p: number) => m.data[p] as number);
   const [u, v] = [value(a), value(b)];
-  return gathered(a.n, a.e, mask, (i, k) => v(i * a.e + k) - u(i * a.e + k), confidence);
+  return gathered(a.n, a.e, mask, (i, k) => v(i * a.e + k) - u(i * a.e + k), confidence, differing(kind));
 }
 
 /** Indexes of the values in ascending order, or descending; equal values by index, NaN last in both. Those outside the mask are left out. */
@@ -427,6 +470,35 @@ function quantileOfStudent(df: number, confidence: number): number {
     else hi = t;
   }
   return (lo + hi) / 2;
+}
+
+/**
+ * The interval for a probability of which k of n independent trials were successes: its coverage is at least the confidence for every
+ * probability (Clopper and Pearson 1934). Without trials it is everything from 0 to 1.
+ */
+export function clopperPearson(k: number, n: number, confidence: number): [number, number] {
+  if (!(n >= 0 && k >= 0 && k <= n && confidence > 0 && confidence < 1)) return [NaN, NaN];
+  const tail = (1 - confidence) / 2;
+  const lo = k === 0 ? 0 : k === n ? Math.pow(tail, 1 / n) : quantileOfBeta(tail, k, n - k + 1);
+  // What is above p of one distribution is below 1 - p of the mirrored one, and a small tail keeps its digits.
+  const hi = k === n ? 1 : k === 0 ? -Math.expm1(Math.log(tail) / n) : 1 - quantileOfBeta(tail, n - k, k + 1);
+  return [lo, hi];
+}
+
+/** The p with I(p; a, b) = q. Steps of Newton, halving where one would leave what is left. */
+function quantileOfBeta(q: number, a: number, b: number): number {
+  const scale = logGamma(a) + logGamma(b) - logGamma(a + b);
+  let [lo, hi, p] = [0, 1, a / (a + b)];
+  for (let k = 0; k < 200 && hi - lo > 1e-14 * hi; k++) {
+    const d = incompleteBeta(p, a, b) - q;
+    if (d === 0) return p;
+    if (d < 0) lo = p;
+    else hi = p;
+    const next = p - d / Math.exp((a - 1) * Math.log(p) + (b - 1) * Math.log1p(-p) - scale);
+    if (Math.abs(next - p) <= 1e-13 * p) return next;
+    p = next > lo && next < hi ? next : (lo + hi) / 2;
+  }
+  return p;
 }
 
 /** ln Γ(x), x > 0 (Lanczos 1964, the coefficients of g = 7, n = 9). */
