@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -66,6 +67,10 @@ func build() (bin, dir string, err error) {
 }
 
 func TestMain(m *testing.M) {
+	// Much of a test is waiting for the page.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err) // every test binary has it
+	}
 	code := m.Run()
 	if common.server != nil {
 		if err := common.stop(); err != nil && code == 0 {
@@ -420,10 +425,17 @@ func eval[T any](p *page, expression string) T {
 	return v
 }
 
-// until waits for a JavaScript condition and fails the test with what is there instead if it does not come true in 15 s.
+// until waits for a JavaScript condition and fails the test with what is there instead if it does not come true in 20 s.
 func (p *page) until(condition string) {
 	p.t.Helper()
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(30*time.Millisecond), chromedp.WithPollingTimeout(15*time.Second))); err != nil {
+	var err error
+	for range 3 {
+		_, err = chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(30*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second)))
+		if err == nil || !strings.Contains(err.Error(), "Cannot find context") {
+			break // else another page came in between
+		}
+	}
+	if err != nil {
 		text := eval[string](p, `location.href + "\n" + document.body.innerText.slice(0, 1500)`)
 		p.t.Fatalf("did not come true: %s (%v)\n%s", condition, err, text)
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -164,14 +163,18 @@ func TestScatterPointer(t *testing.T) {
 	}
 	p.wheel(plane, 0.5, 0.5, 100)
 	near := p.pick()
-	p.press("#samples", "Pan") // a click with the lasso may choose a sample
-	p.clickAt(b.X+5, b.Y+5, chromedp.ClickCount(2))
-	whole := p.pick()
-	p.focus(plane)
-	p.keys("0")
-	if d := p.pick(); math.Hypot(d[0]-whole[0], d[1]-whole[1]) > 1 || math.Hypot(whole[0]-near[0], whole[1]-near[1]) < 10 {
-		t.Errorf("a double click moved the mark from %v to %v, the whole picture has it at %v", near, whole, d)
+	p.press("#samples .plane-zoom", "all")
+	if d := p.pick(); math.Hypot(d[0]-start[0], d[1]-start[1]) > 1 || math.Hypot(near[0]-start[0], near[1]-start[1]) < 10 {
+		t.Errorf("showing all points moved the mark from %v to %v, want %v", near, d, start)
 	}
+	for _, k := range []int{1, 2} { // in, and out again
+		p.click(fmt.Sprintf("#samples .plane-zoom button:nth-of-type(%d)", k))
+		if d := math.Hypot(p.pick()[0]-start[0], p.pick()[1]-start[1]); (d > 5) != (k == 1) {
+			t.Errorf("after %d of the buttons for zoom the mark is %v px from where it was", k, d)
+		}
+	}
+	p.press("#samples", "Pan")
+	p.clickAt(b.X+5, b.Y+5)
 	// Without a lasso a click beside the points changes nothing.
 	p.steady(`[__nero.state.sample.value, __nero.state.count.value]`, []int{one, 100})
 }
