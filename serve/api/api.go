@@ -301,4 +301,5 @@ type Event struct {
 	Task   *Task    `json:"task,omitempty"`
 	Run    *RunCard `json:"run,omitempty"`    // a run has more rows, or is complete
 	Slices string   `json:"slices,omitempty"` // id of a run whose slices changed
+	Gone   string   `json:"gone,omitempty"`   // id of a run that is not there any more
 }

@@ -41,6 +41,8 @@ func keyOf(e api.Event) string {
 		return "task " + e.Task.ID
 	case e.Run != nil:
 		return "run " + e.Run.ID
+	case e.Gone != "": // only the latest counts: a run can be there again
+		return "run " + e.Gone
 	}
 	return "slices " + e.Slices
 }

@@ -221,7 +221,7 @@ func (s *Shelf) auditsOf(r *Run) []*record {
 	for _, a := range s.audits {
 		if slices.ContainsFunc(r.models, func(m modelRef) bool {
 			p := r.parts[m.part]
-			return a.about(p.at.run.Job().Models[m.index].SHA256, p.dataDigest()) >= 0
+			return a.about(p.at.run.Job().Models[m.index].SHA256, p.at.dataDigest()) >= 0
 		}) {
 			out = append(out, a)
 		}
@@ -233,8 +233,9 @@ func (s *Shelf) auditsOf(r *Run) []*record {
 func (s *Shelf) listed(a *record) api.Audit {
 	o := api.Audit{ID: a.id, Name: a.name, Verdict: a.verdict, Models: a.models, Runs: []string{}}
 	for _, src := range s.sources {
-		for _, m := range src.now().run.Job().Models {
-			if a.about(m.SHA256, src.dataDigest()) >= 0 {
+		at := src.now()
+		for _, m := range at.run.Job().Models {
+			if a.about(m.SHA256, at.dataDigest()) >= 0 {
 				o.Runs = append(o.Runs, src.id)
 				break
 			}
@@ -272,11 +273,11 @@ func (s *Shelf) Findings(id string) (*api.Findings, error) {
 				index[id] = k
 			}
 		}
-		axes := len(src.group.Chart())
+		axes := len(at.group.Chart())
 		for _, p := range a.places {
-			model := slices.IndexFunc(at.run.Job().Models, func(m jobModel) bool { return a.about(m.SHA256, src.dataDigest()) == p.model })
+			model := slices.IndexFunc(at.run.Job().Models, func(m jobModel) bool { return a.about(m.SHA256, at.dataDigest()) == p.model })
 			k, ok := index[p.sample]
-			if !ok || model < 0 || motion(a.groups[p.model]) != motion(src.group.Name()) || len(p.element) != axes && len(p.element) != 0 {
+			if !ok || model < 0 || motion(a.groups[p.model]) != motion(at.group.Name()) || len(p.element) != axes && len(p.element) != 0 {
 				continue
 			}
 			o.Places = append(o.Places, api.Place{

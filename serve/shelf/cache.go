@@ -3,6 +3,7 @@ package shelf
 import (
 	"container/list"
 	"sync"
+	"sync/atomic"
 )
 
 // kind is what a cached value holds.
@@ -16,7 +17,7 @@ const (
 	kindTop                // classes of a merged run
 )
 
-// key names a cached value: of a source by its id alone, of a run with the generation that it shows.
+// key names a cached value: of a source with its epoch, of a run with the generation that it shows.
 type key struct {
 	id         string
 	generation int
@@ -28,6 +29,7 @@ type key struct {
 // cache keeps the values that were used last, up to a number of bytes. A value is made by one caller while the others wait.
 type cache struct {
 	limit int64
+	count atomic.Int64 // of generations and epochs
 
 	mu      sync.Mutex
 	size    int64
@@ -47,6 +49,10 @@ type entry struct {
 func newCache(limit int64) *cache {
 	return &cache{limit: limit, order: list.New(), entries: map[key]*entry{}}
 }
+
+// next is a number that no generation and no epoch has had, larger than them all: a folder that is removed and made anew has the same id,
+// and nothing else in common.
+func (c *cache) next() int { return int(c.count.Add(1)) }
 
 // get returns the value of k. If there is none, or fresh refuses it, load makes it; load gets the one that was refused, nil if there is
 // none, and must not change it.
@@ -106,12 +112,20 @@ func (c *cache) drop(e *entry) {
 	delete(c.entries, e.key)
 }
 
-// forget drops what was made of an older generation of a run. What was read of its folder stays: new shards are added to it.
-func (c *cache) forget(id string, before int) {
+// forget drops what was made of an older generation of a run. What was read of its folder in this epoch stays: new shards are added to
+// it.
+func (c *cache) forget(id string, generation, epoch int) {
+	c.clear(func(k key) bool {
+		return k.id == id && (k.kind >= kindStats && k.generation < generation || k.kind < kindStats && k.generation < epoch)
+	})
+}
+
+// clear drops some values.
+func (c *cache) clear(drop func(key) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for k, e := range c.entries {
-		if k.id == id && k.kind >= kindStats && k.generation < before && e.size > 0 {
+		if drop(k) && e.size > 0 { // else it is in the making
 			c.drop(e)
 		}
 	}

@@ -137,8 +137,8 @@ func (r *Run) fixed(d *api.Run) {
 	sums := make([]*fold.Summary, len(r.parts))
 	for i, p := range r.parts {
 		sums[i] = p.fold(p.at)
-		if p.summaryErr != nil {
-			d.Notes = append(d.Notes, p.clean(p.summaryErr).Error())
+		if err := p.at.about.summaryErr; err != nil && p.at.complete() {
+			d.Notes = append(d.Notes, p.clean(err).Error())
 		}
 	}
 	for _, m := range r.models {

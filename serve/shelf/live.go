@@ -25,66 +25,182 @@ type Prober interface {
 
 // live is what answers probes of a source. It is opened once somebody wants it, beside everything else.
 type live struct {
+	ctx  context.Context                       //nolint:containedctx // of what runs in the background
 	open func(context.Context) (Prober, error) // nil if the server was started without
-	once sync.Once
-	done chan struct{} // closed once it is open, or could not be opened
-	told func()        // called then
+	told func()                                // called once it is known what can be asked
+	goes func(func()) bool                     // begins something in the background; false if all is over
 
-	prober Prober // set before done is closed; nil if err is not
-	err    error
+	mu    sync.Mutex
+	at    *session // nil until somebody wants it, and after it was closed
+	known *ability // nil until it was open once, or could not be opened
 }
 
-func newLive(open func(context.Context) (Prober, error), told func()) *live {
-	return &live{open: open, done: make(chan struct{}), told: told}
+// session is a prober that is being opened or is open.
+type session struct {
+	done   chan struct{} // closed once it is open, or could not be opened
+	prober Prober        // set before done is closed; nil if err is not
+	err    error
+
+	uses  int // guarded by the lock of live
+	ended bool
+}
+
+// ability is what can be asked, or why nothing can.
+type ability struct {
+	status probe.Status
+	err    error
 }
 
 // errNoLive is why nothing can be asked of a server that was started without.
 var errNoLive = fmt.Errorf("%w: this server shows what is stored and runs no model", probe.ErrUnavailable)
 
 // start opens it in the background, if nobody has yet.
-func (l *live) start(ctx context.Context, wg *sync.WaitGroup) {
-	l.once.Do(func() {
-		if l.open == nil {
-			l.err = errNoLive
-			close(l.done)
-			return
-		}
-		wg.Go(func() {
-			l.prober, l.err = l.open(ctx)
-			close(l.done)
-			l.told()
-		})
-	})
+func (l *live) start() *session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at != nil {
+		return l.at
+	}
+	at := &session{done: make(chan struct{})}
+	l.at = at
+	switch {
+	case l.open == nil:
+		at.err = errNoLive
+		l.known = &ability{err: at.err}
+		close(at.done)
+	case !l.goes(func() { l.begin(at) }):
+		at.err = context.Canceled
+		close(at.done)
+	}
+	return at
 }
 
-// ready reports whether it is open, or could not be opened.
-func (l *live) ready() bool {
-	select {
-	case <-l.done:
-		return true
-	default:
-		return false
+func (l *live) begin(at *session) {
+	p, err := l.open(l.ctx)
+	l.mu.Lock()
+	at.prober, at.err = p, err
+	ended, first := at.ended, l.known == nil
+	if !ended {
+		l.known = at.ability()
+	}
+	close(at.done)
+	l.mu.Unlock()
+	switch {
+	case ended:
+		_ = at.close() // nobody has used it
+	case first || err != nil:
+		l.told()
 	}
 }
 
-// wait is the prober once it is open.
-func (l *live) wait(ctx context.Context) (Prober, error) {
-	select {
-	case <-l.done:
-		return l.prober, l.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
+func (at *session) ability() *ability {
+	a := &ability{err: at.err}
+	if at.prober != nil {
+		a.status = at.prober.Status()
 	}
+	return a
 }
 
-func (l *live) close() error {
-	if !l.ready() || l.prober == nil {
-		return nil
-	}
-	if c, ok := l.prober.(io.Closer); ok {
+func (at *session) close() error {
+	if c, ok := at.prober.(io.Closer); ok {
 		return c.Close()
 	}
 	return nil
+}
+
+// ability says what can be asked, nil while it is being opened for the first time. What is closed can be asked: it is opened again.
+func (l *live) ability() *ability {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at != nil && l.known != nil {
+		select {
+		case <-l.at.done:
+			return l.at.ability()
+		default:
+		}
+	}
+	return l.known
+}
+
+// ready reports whether it is known what can be asked.
+func (l *live) ready() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.known != nil
+}
+
+// use calls f with the prober once it is open, which stays open meanwhile.
+func (l *live) use(ctx context.Context, f func(Prober) error) error {
+	for {
+		at := l.start()
+		select {
+		case <-at.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		l.mu.Lock()
+		if at.ended { // meanwhile: there is another run in the folder
+			l.mu.Unlock()
+			continue
+		}
+		if at.err != nil {
+			l.mu.Unlock()
+			return at.err
+		}
+		at.uses++
+		l.mu.Unlock()
+		defer l.release(at)
+		return f(at.prober)
+	}
+}
+
+func (l *live) release(at *session) {
+	l.mu.Lock()
+	at.uses--
+	last := at.ended && at.uses == 0
+	l.mu.Unlock()
+	if last {
+		_ = at.close() // what it was to answer is answered
+	}
+}
+
+// end takes the session away and returns it if it is to be closed now; else who uses or opens it closes it. The lock is held.
+func (l *live) end() *session {
+	at := l.at
+	if at == nil {
+		return nil
+	}
+	l.at, at.ended = nil, true
+	select {
+	case <-at.done:
+		if at.uses == 0 && at.prober != nil {
+			return at
+		}
+	default:
+	}
+	return nil
+}
+
+// renew closes what is open, for the folder holds another run, or none.
+func (l *live) renew() {
+	l.mu.Lock()
+	at := l.end()
+	l.known = nil
+	l.mu.Unlock()
+	if at != nil && !l.goes(func() { _ = at.close() }) {
+		_ = at.close()
+	}
+}
+
+// close closes what is open. Nothing is opened afterwards.
+func (l *live) close() error {
+	l.mu.Lock()
+	at := l.end()
+	l.mu.Unlock()
+	if at == nil {
+		return nil
+	}
+	return at.close()
 }
 
 // liveStatus is what can be asked of a run.
@@ -97,16 +213,20 @@ type liveStatus struct {
 func (r *Run) liveStatus() liveStatus {
 	o := liveStatus{models: make([]bool, len(r.models))}
 	for at, p := range r.parts {
-		p.live.start(r.shelf.ctx, &r.shelf.background)
-		if !p.live.ready() {
+		can := p.live.ability()
+		if can == nil {
+			p.live.start()
+			can = p.live.ability() // at once where nothing is live
+		}
+		if can == nil {
 			o.Reason = "the models are being opened"
 			continue
 		}
-		if p.live.err != nil {
-			o.Reason = p.clean(p.live.err).Error()
+		if can.err != nil {
+			o.Reason = p.clean(can.err).Error()
 			continue
 		}
-		st := p.live.prober.Status()
+		st := can.status
 		if st.Inputs.On {
 			o.Inputs = true
 		} else if o.Reason == "" {
@@ -137,14 +257,11 @@ func (r *Run) Input(ctx context.Context, i int, g group.Element) (*probe.Input, 
 	}
 	var first error
 	for _, p := range r.parts { // the data of one part may be there when that of the other is not
-		in, err := func() (*probe.Input, error) {
-			p.live.start(r.shelf.ctx, &r.shelf.background)
-			l, err := p.live.wait(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return l.Input(ctx, p.row(i), g)
-		}()
+		var in *probe.Input
+		err := p.live.use(ctx, func(l Prober) (err error) {
+			in, err = l.Input(ctx, p.row(i), g)
+			return err
+		})
 		if err == nil {
 			moved := *in
 			moved.Index = i
@@ -186,17 +303,14 @@ func (r *Run) Probe(ctx context.Context, i int, g group.Element, models []int) (
 		if len(ask) == 0 {
 			continue
 		}
-		point, err := func() (*probe.Point, error) {
-			p.live.start(r.shelf.ctx, &r.shelf.background)
-			l, err := p.live.wait(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if models == nil {
-				ask = nil
-			}
-			return l.At(ctx, p.row(i), g, ask)
-		}()
+		if models == nil {
+			ask = nil
+		}
+		var point *probe.Point
+		err := p.live.use(ctx, func(l Prober) (err error) {
+			point, err = l.At(ctx, p.row(i), g, ask)
+			return err
+		})
 		if err != nil {
 			if models == nil && errors.Is(err, probe.ErrUnavailable) { // the other part may be there
 				first = p.clean(err)

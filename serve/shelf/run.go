@@ -68,8 +68,8 @@ func (s *Shelf) single(src *source) *Run {
 	j := at.run.Job()
 	p := part{source: src, at: at}
 	r := &Run{
-		shelf: s, id: src.id, name: src.name, generation: at.generation, group: src.group, job: j,
-		n: j.Count, e: len(j.Elements), identity: identityOf(src.group, j.Elements),
+		shelf: s, id: src.id, name: src.name, generation: at.generation, group: at.group, job: j,
+		n: j.Count, e: len(j.Elements), identity: identityOf(at.group, j.Elements),
 	}
 	for k, name := range j.Metrics {
 		r.metrics = append(r.metrics, metricOf(name))

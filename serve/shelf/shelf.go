@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,8 +56,8 @@ type Shelf struct {
 	order    []string         // of broken
 	ids      map[string]bool
 	version  int // grows with every change of the audits
-	lives    int // grows whenever probes of a run are opened
 	looked   time.Time
+	closed   bool
 	looking  sync.Mutex // held while folders are looked through
 	joined   map[string]*Run
 	watchers map[chan api.Event]bool
@@ -115,6 +116,9 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 
 // Close ends what runs in the background and releases models.
 func (s *Shelf) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.stop()
 	s.background.Wait()
 	var errs []error
@@ -125,6 +129,17 @@ func (s *Shelf) Close() error {
 		errs = append(errs, src.live.close())
 	}
 	return errors.Join(errs...)
+}
+
+// goes begins something in the background, unless the shelf is being closed: a request can outlast the server that got it.
+func (s *Shelf) goes(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.background.Go(f)
+	return true
 }
 
 func (s *Shelf) log() *slog.Logger { return s.o.Log }
@@ -223,6 +238,13 @@ func (s *Shelf) look() {
 		new bool
 	}
 	var changes []change
+	refuse := func(f found, key string, err error) {
+		remedy := "run the command that made it again, which repairs it, or leave it out"
+		if errors.Is(err, store.ErrIncompatible) {
+			remedy = "open it with a nero that is at least as new as the one that made it"
+		}
+		fail(key, filepath.Base(f.path), err, remedy)
+	}
 	seen := map[string]bool{}
 	for _, root := range s.roots {
 		all, err := search(root)
@@ -250,7 +272,14 @@ func (s *Shelf) look() {
 			before, failed := s.broken[key]
 			s.mu.Unlock()
 			if i >= 0 {
-				if src := s.sources[i]; src.look() {
+				src := s.sources[i]
+				switch changed, err := src.look(); {
+				case err != nil:
+					if _, gone := os.Stat(filepath.Join(key, "job.json")); !errors.Is(gone, fs.ErrNotExist) {
+						refuse(f, key, bareOf(f.path, key, err))
+					}
+					s.drop(src)
+				case changed:
 					changes = append(changes, change{src, false})
 				}
 				continue
@@ -266,23 +295,26 @@ func (s *Shelf) look() {
 			}
 			src, err := s.source(f, key)
 			if err != nil {
-				remedy := "run the command that made it again, which repairs it, or leave it out"
-				if errors.Is(err, store.ErrIncompatible) {
-					remedy = "open it with a nero that is at least as new as the one that made it"
-				}
-				fail(key, filepath.Base(f.path), err, remedy)
+				refuse(f, key, err)
 				continue
 			}
 			changes = append(changes, change{src, true})
 		}
 	}
+	for _, src := range slices.Clone(s.sources) {
+		if _, err := os.Stat(filepath.Join(src.dir, "job.json")); !seen[src.dir] && errors.Is(err, fs.ErrNotExist) {
+			s.drop(src)
+		}
+	}
+	s.dropAudits()
 	s.mu.Lock()
 	s.broken, s.order = bad, order
 	s.looked = s.o.Now()
 	s.mu.Unlock()
 	for _, c := range changes {
 		if !c.new {
-			s.cache.forget(c.src.id, c.src.now().generation)
+			at := c.src.now()
+			s.cache.forget(c.src.id, at.generation, at.epoch)
 		}
 		s.tell(c.src)
 	}
@@ -311,20 +343,50 @@ func (b bared) Error() string { return b.text }
 
 func (b bared) Unwrap() error { return b.err }
 
+// bareOf takes the folder of a run, under the name by which it was found and under its own, out of an error.
+func bareOf(path, dir string, err error) error {
+	bare := &source{dir: path, name: filepath.Base(path)}
+	return bared{bare.scrub((&source{dir: dir, name: filepath.Base(dir)}).scrub(err.Error())), err}
+}
+
+// drop takes a run that is not there any more, or cannot be opened any more, off the shelf. The lock of looking is held.
+func (s *Shelf) drop(src *source) {
+	of := func(id string) bool { return slices.Contains(strings.Split(id, "+"), src.id) }
+	s.mu.Lock()
+	s.sources = slices.DeleteFunc(slices.Clone(s.sources), func(o *source) bool { return o == src })
+	delete(s.ids, src.id)
+	delete(s.shown, src.id)
+	maps.DeleteFunc(s.joined, func(id string, _ *Run) bool { return of(id) })
+	s.mu.Unlock()
+	s.cache.clear(func(k key) bool { return of(k.id) })
+	src.live.renew()
+	s.send(api.Event{Gone: src.id})
+}
+
+// dropAudits takes audits whose file is not there any more off the shelf.
+func (s *Shelf) dropAudits() {
+	s.mu.Lock()
+	audits := slices.Clone(s.audits)
+	s.mu.Unlock()
+	for _, a := range audits {
+		if _, err := os.Stat(a.file); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		s.mu.Lock()
+		s.audits = slices.DeleteFunc(slices.Clone(s.audits), func(o *record) bool { return o == a })
+		delete(s.ids, a.id)
+		s.version++
+		s.mu.Unlock()
+	}
+}
+
 // source opens a run folder that is new.
 func (s *Shelf) source(f found, dir string) (*source, error) {
 	src, err := openSource(dir, s.cache)
 	if err != nil {
-		bare := &source{dir: f.path, name: filepath.Base(f.path)}
-		return nil, bared{bare.scrub((&source{dir: dir, name: filepath.Base(dir)}).scrub(err.Error())), err}
+		return nil, bareOf(f.path, dir, err)
 	}
-	src.live = newLive(nil, func() {
-		s.mu.Lock()
-		s.lives++
-		s.mu.Unlock()
-		s.tell(src)
-	})
-	src.live.open = s.opener(src)
+	src.live = &live{open: s.opener(src), told: func() { s.tell(src) }, goes: s.goes, ctx: s.ctx}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	src.name = s.nameOf(f.path, f.under, func(name string) bool {
@@ -389,14 +451,14 @@ func (s *Shelf) lookAudit(f found, key string, fail func(string, string, error, 
 
 // versions say what else than its rows a document of a run shows.
 func (s *Shelf) versions(r *Run) [2]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	ready := 0
 	for _, p := range r.parts {
 		if p.live.ready() {
 			ready++
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return [2]int{s.version, ready + 1}
 }
 
@@ -426,7 +488,7 @@ func (s *Shelf) of(src *source) *Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.shown[src.id]
-	if r == nil || r.generation != src.now().generation {
+	if r == nil || r.parts[0].source != src || r.generation != src.now().generation {
 		r = s.single(src)
 		s.shown[src.id] = r
 	}
@@ -463,7 +525,7 @@ func (s *Shelf) Run(id string) (*Run, error) {
 	s.mu.Lock()
 	r := s.joined[id]
 	s.mu.Unlock()
-	if r != nil && r.generation == generation {
+	if r != nil && r.generation == generation && r.parts[0].source == sources[0] && r.parts[1].source == sources[1] {
 		return r, nil
 	}
 	r, err := s.join(sources[0], sources[1])
@@ -476,6 +538,6 @@ func (s *Shelf) Run(id string) (*Run, error) {
 	}
 	s.joined[id] = r
 	s.mu.Unlock()
-	s.cache.forget(id, r.generation)
+	s.cache.forget(id, r.generation, 0)
 	return r, nil
 }

@@ -25,13 +25,27 @@ import (
 type source struct {
 	id, name string
 	dir      string
-	group    group.Group
 	cache    *cache
 	live     *live
 
 	mu    sync.Mutex
 	state snapshot
+}
 
+// snapshot is how far a run was when it was looked at. Nothing in it changes.
+type snapshot struct {
+	run        *store.Run
+	group      group.Group
+	done       []bool         // by shard; nil if the run is complete
+	shards     int            // that are done
+	generation int            // grows whenever there is more, or something else
+	epoch      int            // what was read of the folder under another one does not count any more
+	files      [2]os.FileInfo // of job.json and manifest.json, nil where there is none
+	about      *about
+}
+
+// about is what follows from a run and is found when it is first asked for.
+type about struct {
 	summaryOnce sync.Once
 	summary     *fold.Summary // nil if there is none that fits
 	summaryErr  error
@@ -41,17 +55,9 @@ type source struct {
 }
 
 // dataDigest tells the data of the run from other data.
-func (s *source) dataDigest() string {
-	s.dataOnce.Do(func() { s.data = s.now().run.Job().DataDigest() })
-	return s.data
-}
-
-// snapshot is how far a run was when it was looked at. Nothing in it changes.
-type snapshot struct {
-	run        *store.Run
-	done       []bool // by shard; nil if the run is complete
-	shards     int    // that are done
-	generation int    // grows whenever there is more
+func (s snapshot) dataDigest() string {
+	s.about.dataOnce.Do(func() { s.about.data = s.run.Job().DataDigest() })
+	return s.about.data
 }
 
 func (s snapshot) complete() bool { return s.done == nil }
@@ -72,27 +78,72 @@ func (s snapshot) samples() int {
 }
 
 func openSource(dir string, c *cache) (*source, error) {
-	r, err := store.Open(dir)
+	at, err := readRun(dir, filesOf(dir))
 	if err != nil {
 		return nil, err
+	}
+	at.generation, at.epoch = c.next(), c.next()
+	return &source{dir: dir, cache: c, state: at}, nil
+}
+
+// filesOf are the files that say which run a folder holds and whether it is complete. Both are replaced and never written over.
+func filesOf(dir string) (files [2]os.FileInfo) {
+	for i, name := range []string{"job.json", "manifest.json"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			files[i] = info
+		}
+	}
+	return files
+}
+
+// sameFile reports whether a file is the one that was there before, as far as can be seen without reading it.
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
+}
+
+// readRun opens the run in a folder, whose files were looked at before.
+func readRun(dir string, files [2]os.FileInfo) (snapshot, error) {
+	r, err := store.Open(dir)
+	if err != nil {
+		return snapshot{}, err
 	}
 	j := r.Job()
 	g, err := group.Parse(j.Study.Group.Name)
 	if err != nil {
-		return nil, fmt.Errorf("job.json: group: %w; another version of nero wrote it", err)
+		return snapshot{}, fmt.Errorf("job.json: group: %w; another version of nero wrote it", err)
 	}
 	axes := len(g.Chart())
 	for i, e := range j.Elements {
 		if len(e) != axes {
-			return nil, fmt.Errorf("job.json: element %d has %d coordinates, expected %d for %s", i, len(e), axes, g.Name())
+			return snapshot{}, fmt.Errorf("job.json: element %d has %d coordinates, expected %d for %s", i, len(e), axes, g.Name())
 		}
 	}
-	s := &source{dir: dir, group: g, cache: c, state: snapshot{run: r}}
+	at := snapshot{run: r, group: g, files: files, about: new(about), shards: len(j.Shards())}
 	if !r.Complete() {
-		s.state.done = make([]bool, len(j.Shards()))
-		s.look()
+		at.done, at.shards = make([]bool, at.shards), 0
+		at = at.further(dir)
 	}
-	return s, nil
+	return at, nil
+}
+
+// further is an unfinished run with the shards that have come since.
+func (s snapshot) further(dir string) snapshot {
+	next := s
+	for i, done := range s.done {
+		// The name is looked for first: it costs less than reading a marker that is not there.
+		if done || !marked(dir, s.run, i) || !s.run.Done(i) {
+			continue
+		}
+		if next.shards == s.shards {
+			next.done = slices.Clone(s.done)
+		}
+		next.done[i] = true
+		next.shards++
+	}
+	return next
 }
 
 func (s *source) now() snapshot {
@@ -101,40 +152,36 @@ func (s *source) now() snapshot {
 	return s.state
 }
 
-// look looks at an unfinished run again and reports whether there is more of it. A complete one is not looked at. Only one caller may
-// look at a time; those who ask for the state meanwhile do not wait for the disk.
-func (s *source) look() bool {
+// look looks at a run again and reports whether there is more of it, or another one in its place. It fails if what is there now does not
+// open. Only one caller may look at a time; those who ask for the state meanwhile do not wait for the disk.
+func (s *source) look() (changed bool, err error) {
 	old := s.now()
-	if old.complete() {
-		return false
-	}
-	if _, err := os.Stat(filepath.Join(s.dir, "manifest.json")); err == nil {
-		if r, err := store.Open(s.dir); err == nil && r.Complete() && r.Hash() == old.run.Hash() {
-			s.set(snapshot{run: r, shards: len(old.done), generation: old.generation + 1})
-			return true
+	files := filesOf(s.dir)
+	if sameFile(files[0], old.files[0]) && sameFile(files[1], old.files[1]) {
+		if old.complete() {
+			return false, nil
 		}
-	}
-	next := old
-	for i, done := range old.done {
-		if done {
-			continue
-		}
-		// The name is looked for first: it costs less than reading a marker that is not there.
-		if !s.marked(old.run, i) || !old.run.Done(i) {
-			continue
-		}
+		next := old.further(s.dir)
 		if next.shards == old.shards {
-			next.done = slices.Clone(old.done)
+			return false, nil
 		}
-		next.done[i] = true
-		next.shards++
+		next.generation = s.cache.next()
+		s.set(next)
+		return true, nil
 	}
-	if next.shards == old.shards {
-		return false
+	next, err := readRun(s.dir, files)
+	if err != nil {
+		return false, err
 	}
-	next.generation++
+	next.generation, next.epoch = s.cache.next(), s.cache.next()
+	if sameFile(files[0], old.files[0]) && !old.complete() && next.complete() && next.run.Hash() == old.run.Hash() {
+		next.epoch = old.epoch // it has come to its end, and its rows are those that were read
+	}
 	s.set(next)
-	return true
+	if next.epoch != old.epoch && s.live != nil {
+		s.live.renew()
+	}
+	return true, nil
 }
 
 func (s *source) set(next snapshot) {
@@ -143,8 +190,8 @@ func (s *source) set(next snapshot) {
 	s.state = next
 }
 
-func (s *source) marked(r *store.Run, shard int) bool {
-	_, err := os.Stat(filepath.Join(s.dir, "shards-"+r.Hash()[:12], fmt.Sprintf("%05d.json", shard)))
+func marked(dir string, r *store.Run, shard int) bool {
+	_, err := os.Stat(filepath.Join(dir, "shards-"+r.Hash()[:12], fmt.Sprintf("%05d.json", shard)))
 	return err == nil
 }
 
@@ -182,7 +229,7 @@ func filled(n int) []float32 {
 
 // curves reads a metric of a model, or has it already.
 func (s *source) curves(at snapshot, model int, metric string, index int) ([]float32, error) {
-	v, err := s.cache.get(key{id: s.id, kind: kindCurves, model: model, metric: index}, func(v any) bool {
+	v, err := s.cache.get(key{id: s.id, generation: at.epoch, kind: kindCurves, model: model, metric: index}, func(v any) bool {
 		c, ok := v.(*curves)
 		return ok && covers(c.have, at)
 	}, func(old any) (any, int64, error) {
@@ -263,7 +310,7 @@ func (s *source) top(at snapshot, model int) ([]int32, error) {
 }
 
 func (s *source) rows(at snapshot, model int) (*rows, error) {
-	v, err := s.cache.get(key{id: s.id, kind: kindRows, model: model}, func(v any) bool {
+	v, err := s.cache.get(key{id: s.id, generation: at.epoch, kind: kindRows, model: model}, func(v any) bool {
 		r, ok := v.(*rows)
 		return ok && covers(r.have, at)
 	}, func(old any) (any, int64, error) {
@@ -375,8 +422,8 @@ func (s *source) fold(at snapshot) *fold.Summary {
 	if !at.complete() {
 		return nil
 	}
-	s.summaryOnce.Do(func() { s.summary, s.summaryErr = readSummary(s.dir, at.run) })
-	return s.summary
+	at.about.summaryOnce.Do(func() { at.about.summary, at.about.summaryErr = readSummary(s.dir, at.run) })
+	return at.about.summary
 }
 
 // maxSummary bounds what is read of a summary, in bytes.

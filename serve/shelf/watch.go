@@ -8,14 +8,14 @@ import (
 )
 
 // Watch looks for what is new about once a second while the context lasts, and sends what has changed: a run that has more rows, is
-// complete, or appeared, and slices that were changed through this shelf. A receiver that is slow misses events that a later one of
+// complete, appeared, changed or is gone, and slices that were changed through this shelf. A receiver that is slow misses events that a later one of
 // the same run makes up for. The channel is closed when the context, or the shelf, ends.
 func (s *Shelf) Watch(ctx context.Context) <-chan api.Event {
 	ch := make(chan api.Event, 64)
 	s.mu.Lock()
 	s.watchers[ch] = true
 	s.mu.Unlock()
-	s.background.Go(func() {
+	watch := func() {
 		t := time.NewTicker(s.pace)
 		defer t.Stop()
 		defer func() {
@@ -34,7 +34,13 @@ func (s *Shelf) Watch(ctx context.Context) <-chan api.Event {
 				s.refresh()
 			}
 		}
-	})
+	}
+	if !s.goes(watch) {
+		s.mu.Lock()
+		delete(s.watchers, ch)
+		s.mu.Unlock()
+		close(ch)
+	}
 	return ch
 }
 

@@ -299,6 +299,7 @@ export interface Event {
   task?: Task;
   run?: RunCard;
   slices?: string;
+  gone?: string;
 }
 
 /** The body of an error, application/problem+json. */
