@@ -37,6 +37,14 @@ export const groups: readonly Group[] = [
     ],
   },
   {
+    title: 'Slices', about: 'Sets of samples with a name, kept with the run. What is chosen now, by class, rule, lasso or rows, gets one with Keep.',
+    rows: [
+      { act: 'go to a slice', pointer: 'click its name', keys: 'Tab to it, Enter' },
+      { act: 'join with the slice beside it', pointer: 'or: in either; and: in both', keys: 'Tab to it, Enter' },
+      { act: 'all the others', pointer: 'Invert', keys: 'Tab to it, Enter' },
+    ],
+  },
+  {
     title: 'Samples by orbit shape: the scatter', about: 'One point per sample. Points that lie together have orbits of the same shape.',
     rows: [
       { act: 'preview a sample', pointer: 'hover', keys: '← → ↑ ↓' },
@@ -50,7 +58,7 @@ export const groups: readonly Group[] = [
     ],
   },
   {
-    title: 'Table of samples', about: 'The same samples as numbers. Sorting it is ranking: [ and ] go down and up.',
+    title: 'Table of samples', about: 'The same samples as numbers. Sorting it is ranking: [ and ] go down and up. A ✗ is a wrong answer to the unmoved input.',
     rows: [
       { act: 'go to a row', pointer: 'hover', keys: '↑ ↓  PgUp  PgDn  Home  End' },
       { act: 'choose the sample', pointer: 'click', keys: 'Enter' },

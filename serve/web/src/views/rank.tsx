@@ -36,7 +36,7 @@ export function Rank({ s }: { s: State }) {
       <input type="range" min={1} max={n} step={1} value={Math.max(1, k + 1)} disabled={n < 2} aria-label={`Place in the order by ${fig.title(s, by)}`} aria-valuetext={`${prefix} ${text}`}
         onInput={(e) => go(+e.currentTarget.value - 1)} />
       <button type="button" aria-label="Next sample in order" title="Next in order (])" disabled={k >= n - 1} onClick={() => go(k + 1)}>►</button>
-      <output>{text}</output>
+      <output title={k < 0 ? `This sample is ${text}` : undefined}>{k < 0 ? `none of ${count(n)}` : text}</output>
       {rank.ties > 0 && <span class="note" title="Samples with the same value stand in the order of the run">{rank.ties === 1 ? 'one other has' : `${count(rank.ties)} others have`} {v && k >= 0 && !Number.isFinite(v[order[k]]) ? 'no value either' : 'the same value'}</span>}
     </div>
   );
