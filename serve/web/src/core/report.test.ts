@@ -7,7 +7,7 @@ import { bitmap, directory, fromBase64, inflate, inside, keyOf, matrixOf, maxBlo
 import { decode, encode, type Tensor } from './safetensors';
 import { aborted, Client, Failure } from './source';
 import { fromBits, toBits } from './state';
-import { estimate, perElement } from './stats';
+import { estimate, paired, perElement } from './stats';
 
 const raw = (z: Uint8Array, bytes: number, name?: string) => {
   const out = new Uint8Array(inflateRawSync(z));
@@ -218,6 +218,17 @@ test('curves of sets that came with the file are exact, others are summed up her
   assert.equal(some.curves[0]!.orbit.mean, orbit.mean);
   assert.deepEqual([some.curves[0]!.worst_sample, some.curves[0]!.worst_value], ['b', 2 + 1 / 8]);
   assert.deepEqual([some.pair!.orbit.mean, some.pair!.n], [1, [4, 4, 4, 4]]);
+  // The same confidence and the same rules as those of the server: four differences of 1 each, of values from 0 to 1, have an interval.
+  const unit = { range: [0, 1], binary: false } as const;
+  const apart = paired(Float32Array.from({ length: N }, (_, i) => i / 8), Float32Array.from({ length: N }, (_, i) => 1 + i / 8), mask, 0.9, unit);
+  assert.deepEqual([some.confidence, some.pair!.orbit.lo, some.pair!.orbit.hi, some.pair!.verdict, some.steps], [0.9, apart.lo, 1, 'no evidence', undefined]);
+  assert.ok(Math.abs(apart.lo - (2 * Math.pow(0.05, 1 / 4) - 1)) < 1e-12);
+  const kept = estimate(Float32Array.from({ length: N }, (_, i) => i / 8), mask, 0.9, unit);
+  assert.deepEqual([some.curves[0]!.orbit.lo, some.curves[0]!.orbit.hi], [kept.lo, kept.hi]);
+  assert.ok(some.curves[0]!.lo.every((v) => v! >= 0) && some.curves[0]!.hi.every((v) => v! <= 1));
+  // Of the second metric the file has the drawings alone: numbers, and no verdict.
+  const coarse = await ask({ set: {}, metric: 1, models: [0], pair: [0, 1] });
+  assert.deepEqual([coarse.rough, coarse.steps, coarse.pair!.verdict, coarse.pair!.orbit.n], [true, [0], '', 5]);
   // A rule is about the metric that is shown.
   const ruled = await c.select('r', { rule: 'mean A > 0.3 and label = 1' });
   assert.deepEqual([...fromBits(ruled.bits, N)], [0, 0, 0, 1, 0, 0]);

@@ -10,7 +10,7 @@ import * as rule from './rule';
 import { decode, encode, type Container, type Tensor } from './safetensors';
 import { Failure, words, type Ask, type Reply, type Source } from './source';
 import { evaluate, toBits } from './state';
-import { decoded, estimate, pairedCurve, paired, perElement, perSample, verdict, type Estimate, type Matrix } from './stats';
+import { decoded, estimate, kindOf, pairedCurve, paired, perElement, perSample, unbounded, verdict, type Estimate, type Matrix } from './stats';
 
 /** The form of the data that is read. */
 export const format = 1;
@@ -42,8 +42,13 @@ export interface KeptSample extends api.Sample {
 
 /** Curves of a report. */
 export interface ReportAggregate extends api.Aggregate {
-  /** Some of them are summed up in the page, from the steps of the drawings. */
+  /**
+   * Some of them are summed up in the page, from the steps of the drawings. The verdict on a difference is empty if the file has no exact
+   * figures of the samples: steps of drawings are no evidence.
+   */
   rough?: boolean;
+  /** The models whose figures over the orbit come from the steps too. */
+  steps?: number[];
 }
 
 /** What a report says of itself. */
@@ -707,11 +712,12 @@ export class ReportSource implements Source {
 
   private async aggregate(ask: api.AggregateRequest): Promise<ReportAggregate> {
     const run = await this.run();
-    const better = run.metric_list[ask.metric]?.better;
-    if (!better) throw new Failure(400, 'metric', `There is no metric ${ask.metric}.`);
+    const about = run.metric_list[ask.metric];
+    if (!about) throw new Failure(400, 'metric', `There is no metric ${ask.metric}.`);
     const models = ask.models ?? run.model_list.map((_, m) => m);
     const exact = await this.sums(ask.metric, keyOf(ask.set ?? {}));
-    const confidence = exact?.confidence ?? 0.95;
+    const confidence = exact?.confidence ?? (await this.confidence());
+    const exactly = (m: number) => this.has(`samples.${m}.${ask.metric}`);
     let mask: Uint8Array | null = null;
     const chosen = async () => (mask ??= await this.there(await this.mask(ask.set ?? {}), ask.metric));
     const doc: ReportAggregate = { n: exact?.sum.n ?? 0, confidence, curves: [] };
@@ -726,16 +732,18 @@ export class ReportSource implements Source {
       const in_ = await chosen();
       doc.n = in_.reduce((t, x) => t + x, 0);
       doc.curves.push(await this.curve(m, ask.metric, in_, confidence));
+      if (!exactly(m)) (doc.steps ??= []).push(m);
     }
     const [a, b] = ask.pair ?? [];
     if (a !== undefined && b !== undefined && a !== b) {
       const p = exact?.sum.pairs.find((x) => x.a === a && x.b === b);
       const turned = p ?? exact?.sum.pairs.find((x) => x.a === b && x.b === a);
       if (p) doc.pair = p;
-      else if (turned) doc.pair = reversed(turned, better);
+      else if (turned) doc.pair = reversed(turned, about.better);
       else if (this.has(`curves.${a}.${ask.metric}`) && this.has(`curves.${b}.${ask.metric}`)) {
         rough = true;
-        doc.pair = await this.difference(a, b, ask.metric, await chosen(), confidence, better);
+        doc.pair = await this.difference(a, b, about, ask.metric, await chosen(), confidence);
+        if (!exactly(a) || !exactly(b)) doc.pair.verdict = '';
       }
     }
     if (rough) {
@@ -743,6 +751,16 @@ export class ReportSource implements Source {
       this.tell('Curves of this choice are summed up in the page from the values of the drawings. Those of the whole run and of the slices that came with it are exact where the file holds them.');
     }
     return doc;
+  }
+
+  /** The confidence of the intervals of the run, which all that the file has been given share. */
+  private async confidence(): Promise<number> {
+    for (const name of this.blocks.keys()) {
+      if (!/^aggregate\.\d+(\.classes)?$/.test(name)) continue;
+      const c = (await this.json<{ confidence?: unknown }>(name)).confidence;
+      if (typeof c === 'number' && c > 0 && c < 1) return c;
+    }
+    return 0.95;
   }
 
   /** The samples of a set that have values. */
@@ -763,10 +781,11 @@ export class ReportSource implements Source {
 
   private async curve(model: number, metric: number, mask: Uint8Array, confidence: number): Promise<api.Curve> {
     const [run, all] = [await this.run(), await this.samples()];
-    const lower = run.metric_list[metric]?.better === 'lower';
+    const about = run.metric_list[metric]!;
+    const [lower, kind] = [about.better === 'lower', kindOf(about)];
     const m = await this.matrix(model, metric);
     const f = await this.figures(model, metric);
-    const c = perElement(m, mask, confidence);
+    const c = perElement(m, mask, confidence, kind);
     const extreme = lower ? f.max : f.min;
     const worse = (x: number, y: number) => (lower ? x > y : x < y);
     let [element, sample] = [-1, -1];
@@ -790,9 +809,10 @@ export class ReportSource implements Source {
       p90: nums(c.p90),
       min: nums(c.min),
       max: nums(c.max),
-      orbit: est(estimate(f.mean, mask, confidence)),
-      worst: est(estimate(extreme, mask, confidence)),
-      change: est(estimate(f.mean.map((v, i) => v - f.identity[i]), mask, confidence)),
+      // A mean over an orbit is no 0 or 1, and a change has no range that matters; the worst of an orbit that is not whole is not known.
+      orbit: est(estimate(f.mean, mask, confidence, { ...kind, binary: false })),
+      worst: est(estimate(extreme.map((v, i) => (Number.isNaN(f.mean[i]) ? NaN : v)), mask, confidence, kind)),
+      change: est(estimate(Float64Array.from(f.mean, (v, i) => v - f.identity[i]), mask, confidence, unbounded)),
       worst_element: element,
       worst_sample: sample < 0 ? '' : (all.ids[sample] ?? ''),
       worst_at: sample < 0 ? -1 : f.worst[sample],
@@ -801,12 +821,13 @@ export class ReportSource implements Source {
     };
   }
 
-  private async difference(a: number, b: number, metric: number, mask: Uint8Array, confidence: number, better: string): Promise<api.Pair> {
+  private async difference(a: number, b: number, about: api.Metric, metric: number, mask: Uint8Array, confidence: number): Promise<api.Pair> {
     const [x, y] = [await this.matrix(a, metric), await this.matrix(b, metric)];
-    const c = pairedCurve(x, y, mask, confidence);
+    const kind = kindOf(about);
+    const c = pairedCurve(x, y, mask, confidence, kind);
     const [p, q] = [await this.figures(a, metric), await this.figures(b, metric)];
-    const o = paired(p.mean, q.mean, mask, confidence);
-    return { a, b, n: Array.from(c.n), mean: nums(c.mean), lo: nums(c.lo), hi: nums(c.hi), p10: nums(c.p10), p90: nums(c.p90), orbit: est(o), verdict: verdict(o, better === 'lower' ? 'lower' : 'higher') };
+    const o = paired(p.mean, q.mean, mask, confidence, kind);
+    return { a, b, n: Array.from(c.n), mean: nums(c.mean), lo: nums(c.lo), hi: nums(c.hi), p10: nums(c.p10), p90: nums(c.p90), orbit: est(o), verdict: verdict(o, about.better) };
   }
 }
 
