@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,7 @@ type serveFlags struct {
 	verbose      bool
 	web          string
 	token        string
+	cache        string
 }
 
 // tokenVariable holds a token without showing it in the list of processes.
@@ -78,6 +80,7 @@ anywhere. See docs/SERVE.md.`,
 	fl.StringVar(&f.guard.Cert, "cert", "", "certificate `file` in PEM, for https")
 	fl.StringVar(&f.guard.Key, "key", "", "key `file` of the certificate")
 	fl.BoolVar(&f.noLive, "no-live", false, "show what is stored and run no model")
+	fl.StringVar(&f.cache, "cache", strconv.Itoa(shelf.PresetCache/1_000_000)+"MB", "most `size` of the numbers of runs that are kept in memory; more makes large runs answer faster")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "a line for every request")
 	fl.StringVar(&f.web, "web", "", "`folder` with the files of the interface, instead of those that are part of the program")
 	_ = fl.MarkHidden("web") // it is there
@@ -114,6 +117,10 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 		case <-ctx.Done():
 		}
 	}()
+	kept, err := bytesOf(f.cache)
+	if err != nil {
+		return fmt.Errorf("--cache: %w", err)
+	}
 	level := slog.LevelWarn
 	if f.verbose {
 		level = slog.LevelDebug
@@ -142,7 +149,7 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 	defer door.Close() //nolint:errcheck // the port is given back with the process
 
 	m := &models{a: a, flags: f.engine}
-	so := shelf.Options{Version: a.Version, Log: log, Now: time.Now}
+	so := shelf.Options{Version: a.Version, CacheBytes: kept, Log: log, Now: time.Now}
 	o := server.Options{Files: files, Volatile: f.web != "", Workers: workers(), Now: time.Now, Log: log}
 	if !f.noLive {
 		so.Probe = m.probe

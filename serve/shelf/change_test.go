@@ -216,3 +216,16 @@ func TestRemoved(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// What is kept in memory leaves room for everything else within the 500 MB that a server is to take, and holds what a page shows of a run
+// of 100,000 samples at 72 elements: two models with two metrics and their classes.
+func TestPresetCache(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	small().write(t, dir)
+	if limit := opened(t, Options{}, dir).cache.limit; limit < 6*100_000*72*4 || limit > 350_000_000 {
+		t.Errorf("%d bytes", limit)
+	}
+	if limit := opened(t, Options{CacheBytes: 123}, dir).cache.limit; limit != 123 {
+		t.Errorf("%d bytes", limit)
+	}
+}
