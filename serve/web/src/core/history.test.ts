@@ -59,6 +59,25 @@ test('an address says everything, and gives it back', async () => {
   end();
 });
 
+test('the order of the samples and the fit of the layout are part of the address', async () => {
+  // error is better low: the order by mean would be descending by itself.
+  const { s, b, end } = await page('#/run/fake?m=error&ord=mean0&fit={"label":1}');
+  assert.deepEqual(s.rank.value, { by: 'mean0', descending: false });
+  assert.equal(s.embedding.value.fit, '{"label":1}');
+  await wait(300);
+  let extra = new Map(url.parse(b.hash()).state.extra);
+  assert.deepEqual([extra.get('ord'), extra.get('fit')], ['mean0', '{"label":1}']);
+  s.rank.value = { by: 'sd1', descending: true };
+  await wait(300);
+  extra = new Map(url.parse(b.hash()).state.extra);
+  assert.equal(extra.get('ord'), '-sd1');
+  end();
+  const bad = await page('#/run/fake?ord=mood&fit=[1]');
+  assert.equal(bad.s.notices.value.length, 2, bad.s.notices.value.map((n) => n.text).join('\n'));
+  assert.deepEqual([bad.s.rank.value.by, bad.s.embedding.value.fit], ['mean0', undefined]);
+  bad.end();
+});
+
 test('what does not fit the run is left out with a notice', async () => {
   const { s, end } = await page('#/run/fake?i=400&g=1,2&a=nobody&m=speed&by=mood');
   assert.equal(s.notices.value.length, 5, s.notices.value.map((n) => n.text).join('\n'));

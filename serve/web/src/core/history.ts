@@ -32,6 +32,9 @@ export const browser: Browser = {
 
 const columns = /^(index|label|id|diff|(mean|sd|min|max|identity|change|worst|similar|predicted)[01])$/;
 
+/** Most characters of the set that a layout is fitted to in an address; a lasso drawn in a layout fitted to a longer one is left out with it. */
+const longestFit = 1500;
+
 /** What makes a text a rule rather than the name of a slice, unless the address says otherwise. */
 const likeRule = /[<>=~!]|\b(in|and|or|not)\b/;
 
@@ -55,11 +58,14 @@ export function toURL(s: State): url.State {
   u.s = c.slice || c.rule || null;
   if (c.slice && c.rule) u.extra.push(['q', c.rule]);
   if (c.slice && likeRule.test(c.slice) && !r.slices.some((x) => x.name === c.slice)) u.extra.push(['is', 'slice']);
-  if (c.lasso && c.lasso.layout === s.layoutKey.value) u.poly = url.tidy(c.lasso.poly);
+  if (c.lasso && c.lasso.layout === s.layoutKey.value && !(s.embedding.value.fit && s.embedding.value.fit.length > longestFit)) u.poly = url.tidy(c.lasso.poly);
   if (c.picked && c.picked.length <= 60) u.extra.push(['rows', c.picked.join(',')]);
   const e = s.embedding.value;
   u.dr = url.layouts.find((x) => x === e.method) ?? null;
   if (e.of !== 'ab') u.extra.push(['of', e.of]);
+  if (e.fit && e.fit.length <= longestFit) u.extra.push(['fit', e.fit]);
+  const rank = s.rank.value;
+  if (rank.by !== 'mean0' || rank.descending !== (s.metricDoc.value?.better === 'lower')) u.extra.push(['ord', (rank.descending ? '-' : '') + rank.by]);
   if (s.pinned.value >= 0) u.extra.push(['p', String(s.pinned.value)]);
   u.by = s.colorBy.value;
   u.map = s.cmap.value;
@@ -70,7 +76,18 @@ export function toURL(s: State): url.State {
 }
 
 /** Keys of this program that the parser leaves in extra. */
-const own = new Set(['q', 'is', 'rows', 'of', 'p']);
+const own = new Set(['q', 'is', 'rows', 'of', 'p', 'fit', 'ord']);
+
+/** Whether a text is a set of samples as JSON, for the server to look at. */
+function isSet(text: string): boolean {
+  if (!text || text.length > longestFit) return false;
+  try {
+    const v: unknown = JSON.parse(text);
+    return typeof v === 'object' && v !== null && !Array.isArray(v);
+  } catch {
+    return false;
+  }
+}
 
 /** Applies an address to the choices within a run. */
 function applyRun(s: State, u: url.State, r: api.Run): string[] {
@@ -107,8 +124,16 @@ function applyRun(s: State, u: url.State, r: api.Run): string[] {
     else notices.push(`There is no colour by “${u.by}”.`);
   }
   const of = extra.get('of');
-  if (u.dr !== null || of) {
-    s.embedding.value = { method: u.dr !== null && r.methods.some((m) => m.name === u.dr) ? u.dr : s.embedding.value.method, of: of === 'a' || of === 'b' || of === 'ab' ? of : s.embedding.value.of };
+  const fit = extra.get('fit') ?? '';
+  if (u.dr !== null || of || fit) {
+    s.embedding.value = { method: u.dr !== null && r.methods.some((m) => m.name === u.dr) ? u.dr : s.embedding.value.method, of: of === 'a' || of === 'b' || of === 'ab' ? of : s.embedding.value.of, ...(isSet(fit) ? { fit } : {}) };
+    if (fit && !isSet(fit)) notices.push('fit was left out: it names no set of samples.');
+  }
+  const ord = extra.get('ord');
+  if (ord !== undefined) {
+    const by = ord.replace(/^-/, '');
+    if (columns.test(by) && !by.startsWith('worst')) s.rankAs(r, by as Column, ord.startsWith('-'));
+    else notices.push(`There is no order by “${by}”.`);
   }
   const pin = Number(extra.get('p') ?? -1);
   s.pinned.value = Number.isInteger(pin) && pin >= 0 && pin < r.samples ? pin : -1;

@@ -250,6 +250,35 @@ test('a slice is kept again if somebody else was faster', async (t) => {
   assert.equal(s.count.value, 3);
 });
 
+test('a slice of somebody else of the same name is not overwritten', async (t) => {
+  const source = new FakeSource();
+  const s = await opened(t, source);
+  await until(() => s.kept.value !== null, 'the kept slices');
+  const theirs: api.Slice = { name: 'mine', label: -1, n: 1, set: { indexes: [0] } };
+  source.kept = { format: 1, slices: [theirs, { ...theirs, name: 'mine 2' }] };
+  source.tag = '"7"';
+  s.choose({ slice: 'c' });
+  await s.keep('mine', '');
+  assert.deepEqual(source.kept.slices.map((x) => x.name), ['mine', 'mine 2', 'mine 3']);
+  assert.deepEqual([source.kept.slices[0], s.choice.value.slice, s.count.value], [theirs, 'mine 3', 3]);
+  assert.ok(s.notices.value.some((x) => x.kind === 'warn' && x.text.includes('“mine 3”')));
+  // What is known here is replaced, as was meant: also if something else has changed meanwhile.
+  source.kept = { ...source.kept, slices: [...source.kept.slices, { ...theirs, name: 'more' }] };
+  source.tag = '"9"';
+  s.choose({ slice: 'a' });
+  await s.keep('mine 3', 'now of a');
+  assert.deepEqual(source.kept.slices.map((x) => [x.name, x.note]), [['mine', undefined], ['mine 2', undefined], ['more', undefined], ['mine 3', 'now of a']]);
+  // A slice that could not be kept is not chosen.
+  source.override = (_path, ask) => {
+    if (ask.method === 'PUT') throw new Failure(500, 'disk', 'The disk is full.');
+    return null;
+  };
+  s.choose({ slice: 'b' });
+  await s.keep('lost', '');
+  assert.equal(s.choice.value.slice, 'b');
+  assert.ok(s.notices.value.some((x) => x.kind === 'error' && x.text.includes('The disk is full')));
+});
+
 test('a run that grows is loaded again, and keeps what was chosen', async (t) => {
   const run = fakeRun(9, { state: { complete: false, done: 3, total: 9, running: true, seconds: 5 } });
   const source = new FakeSource(run);

@@ -283,6 +283,8 @@ export class State {
   /** Where the sample is in the order, -1 if the choice does not hold it. */
   readonly place = computed(() => this.order.value.indexOf(this.sample.value));
 
+  /** The run and the good direction of its metric that the rank was made for. */
+  private rankedFor = { id: '', better: '' };
   private readonly past: Snapshot[] = [];
   private settled: Snapshot | null = null;
   private readonly revision = signal(0);
@@ -310,14 +312,13 @@ export class State {
       this.revision.value;
       if (id) void this.open(id);
     });
-    let ranked = { id: '', better: '' };
     on(() => {
       // Worst first stays worst first under a metric of the other direction, and is how a link to another metric opens.
       const now = { id: this.run.value?.id ?? '', better: this.metricDoc.value?.better ?? '' };
       const { by, descending } = this.rank.peek();
-      const flip = ranked.id === now.id ? ranked.better !== now.better : now.better !== '' && descending !== (now.better === 'lower');
+      const flip = this.rankedFor.id === now.id ? this.rankedFor.better !== now.better : now.better !== '' && descending !== (now.better === 'lower');
       if (flip && /^(mean|min|max|identity|change)/.test(by)) this.rank.value = { by, descending: !descending };
-      ranked = now;
+      this.rankedFor = now;
     });
     on(() => {
       const r = this.run.value;
@@ -503,6 +504,12 @@ export class State {
     this.embedding.value = { method: r.methods[0]?.name ?? 'pca', of: r.model_list.length > 1 ? 'ab' : 'a' };
     this.colorBy.value = 'mean0';
     this.rank.value = { by: 'mean0', descending: r.metric_list[0]?.better === 'lower' };
+  }
+
+  /** Ranks the samples of a run just as an address says, whatever its metric. */
+  rankAs(r: api.Run, by: Column, descending: boolean): void {
+    this.rank.value = { by, descending };
+    this.rankedFor = { id: r.id, better: r.metric_list[this.metric.peek()]?.better ?? '' };
   }
 
   /** Brings every choice into the bounds of the run. */
@@ -745,12 +752,24 @@ export class State {
     this.choice.value = everything;
   }
 
-  /** Keeps the choice under a name, with the run. */
+  /**
+   * Keeps the choice under a name, with the run, in the place of the slice of that name that is known here. If somebody else has kept
+   * another one under that name meanwhile, theirs stays and the name gets a number, which is said.
+   */
   async keep(name: string, note: string): Promise<void> {
+    const id = this.runID.peek();
     const bits = this.mask.peek();
     const slice: api.Slice = { name, label: -1, n: this.count.peek(), set: { bits: toBits(bits) }, note };
-    await this.store((old) => [...old.filter((s) => s.name !== name), slice]);
-    batch(() => (this.choice.value = { ...everything, slice: name }));
+    const known = JSON.stringify(this.kept.state.peek().value?.slices.find((s) => s.name === name));
+    let as = name;
+    const done = await this.store((old) => {
+      const there = old.find((s) => s.name === name);
+      as = !there || JSON.stringify(there) === known ? name : unused(name, [...old, ...(this.run.peek()?.slices ?? [])]);
+      return [...old.filter((s) => s.name !== as), { ...slice, name: as }];
+    });
+    if (!done || id !== this.runID.peek()) return;
+    if (as !== name) this.notify('warn', `Somebody else has kept another slice “${name}” meanwhile: yours is “${as}”.`);
+    this.choice.value = { ...everything, slice: as };
   }
 
   /**
@@ -785,23 +804,24 @@ export class State {
     if (this.choice.peek().slice === name) this.choose({ slice: '' });
   }
 
-  private async store(change: (old: readonly api.Slice[]) => api.Slice[]): Promise<void> {
+  /** Changes the kept slices; if somebody else was faster, theirs. Resolves to whether they were kept. */
+  private async store(change: (old: readonly api.Slice[]) => api.Slice[]): Promise<boolean> {
     const id = this.runID.peek();
     for (let attempt = 0; ; attempt++) {
       const doc: api.Slices = { format: 1, slices: change(this.kept.state.peek().value?.slices ?? []) };
       try {
         const tag = await this.client.putSlices(id, doc, this.keptTag);
-        if (id !== this.runID.peek()) return; // the slices on show are those of another run by now
+        if (id !== this.runID.peek()) return true; // the slices on show are those of another run by now
         this.keptTag = tag;
         this.kept.set(doc);
-        return;
+        return true;
       } catch (e) {
         if (id === this.runID.peek() && e instanceof Failure && e.status === 412 && attempt < 3) {
           await this.loadSlices(); // somebody else was faster: take theirs and change that
           continue;
         }
         this.notify('error', `The slice was not kept. ${words(e)}`);
-        return;
+        return false;
       }
     }
   }
@@ -990,6 +1010,14 @@ export class State {
     });
     this.ask();
     return true;
+  }
+}
+
+/** A name with the first number behind it that no slice has: "mine 2". */
+function unused(name: string, slices: readonly api.Slice[]): string {
+  for (let k = 2; ; k++) {
+    const as = `${name} ${k}`;
+    if (!slices.some((s) => s.name === as)) return as;
   }
 }
 
