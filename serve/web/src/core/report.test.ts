@@ -142,11 +142,13 @@ test('arrays are those that were packed', async () => {
     assert.deepEqual([...linear.data], [...codes(m, 0)]);
     const log = await c.curves('r', m, 1, 'u8');
     assert.ok(log.data instanceof Float32Array);
+    assert.equal(log.exact, false); // floats that are steps all the same
     codes(m, 1).forEach((x, p) => {
       const want = x === 255 ? NaN : Math.fround(1e-4 * Math.exp((Math.log(1e5) * (x % 64)) / 63));
       assert.ok(Number.isNaN(want) ? Number.isNaN(log.data[p]) : Math.abs(log.data[p] / want - 1) < 1e-6);
     });
     const s = await c.stats('r', m, 0);
+    assert.deepEqual([s.drawn, (await c.stats('r', m, 1)).drawn], [undefined, true]);
     assert.deepEqual([s.mean[3], s.sd[3], s.min[3], s.max[3], s.identity[3], s.worst[3]], [m + 3 / 8, m + 1 + 3 / 8, m + 2 + 3 / 8, m + 3 + 3 / 8, m + 4 + 3 / 8, 3]);
     assert.ok(Number.isNaN(s.mean[5]) && s.worst[5] === -1);
     // The other metric has no figures of its own: they are read from the drawings.

@@ -581,12 +581,12 @@ export class ReportSource implements Source {
     if (at[1] === 'curves') {
       const m = await this.matrix(model, metric);
       const dtype = m.data instanceof Uint8Array ? 'U8' : 'F32';
-      return encode({ [name]: { dtype, shape: [m.n, m.e], data: m.data } }, { lo: String(m.lo), hi: String(m.hi) });
+      return encode({ [name]: { dtype, shape: [m.n, m.e], data: m.data } }, { lo: String(m.lo), hi: String(m.hi), drawn: 'true' });
     }
     if (at[1] === 'samples') {
       const f = await this.figures(model, metric);
       const floats = (data: Float32Array): Tensor => ({ dtype: 'F32', shape: [data.length], data });
-      return encode({ mean: floats(f.mean), sd: floats(f.sd), min: floats(f.min), max: floats(f.max), identity: floats(f.identity), worst: { dtype: 'I32', shape: [f.worst.length], data: f.worst } });
+      return encode({ mean: floats(f.mean), sd: floats(f.sd), min: floats(f.min), max: floats(f.max), identity: floats(f.identity), worst: { dtype: 'I32', shape: [f.worst.length], data: f.worst } }, this.has(name) ? {} : { drawn: 'true' });
     }
     const b = this.blocks.get(name);
     if (!b) throw this.missing('the predicted classes of every sample');

@@ -178,7 +178,7 @@ export interface Matrix {
   data: Uint8Array | Float32Array;
   lo: number;
   hi: number;
-  /** Bytes are for display: 254 steps over the range. */
+  /** Others are for display: steps over the range, which a report with a logarithmic scale gives as floats. */
   exact: boolean;
 }
 
@@ -190,6 +190,8 @@ export interface Stats {
   max: Float32Array;
   identity: Float32Array;
   worst: Int32Array; // element
+  /** They were read from the steps of a drawing. */
+  drawn?: boolean;
 }
 
 /** The value of sample i at element k of a matrix. */
@@ -251,7 +253,7 @@ export class Client {
     const c = decode(await (await this.source.get(`runs/${plus(id)}/arrays/${name}?dtype=${dtype}`, opt(signal))).bytes());
     const t = tensor(c, name);
     const data = t.data instanceof Uint8Array ? t.data : floats(t.data);
-    return { n: t.shape[0], e: t.shape[1], data, lo: number(c.metadata['lo'], 0), hi: number(c.metadata['hi'], 1), exact: !(data instanceof Uint8Array) };
+    return { n: t.shape[0], e: t.shape[1], data, lo: number(c.metadata['lo'], 0), hi: number(c.metadata['hi'], 1), exact: !(data instanceof Uint8Array) && c.metadata['drawn'] !== 'true' };
   }
 
   /** The classes that a model answers at one element, by sample; -1 for none. */
@@ -268,7 +270,7 @@ export class Client {
   async stats(id: string, model: number, metric: number, signal?: AbortSignal): Promise<Stats> {
     const c = decode(await (await this.source.get(`runs/${plus(id)}/arrays/samples.${model}.${metric}`, opt(signal))).bytes());
     const f = (n: string) => floats(tensor(c, n).data);
-    return { mean: f('mean'), sd: f('sd'), min: f('min'), max: f('max'), identity: f('identity'), worst: Int32Array.from(tensor(c, 'worst').data as ArrayLike<number>) };
+    return { mean: f('mean'), sd: f('sd'), min: f('min'), max: f('max'), identity: f('identity'), worst: Int32Array.from(tensor(c, 'worst').data as ArrayLike<number>), ...(c.metadata['drawn'] === 'true' ? { drawn: true } : {}) };
   }
 
   async aggregate(id: string, body: api.AggregateRequest, signal?: AbortSignal): Promise<api.Aggregate> {

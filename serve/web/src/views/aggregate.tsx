@@ -14,7 +14,9 @@ import { notes } from './columns';
 import { aggregateTable } from './tables';
 import { useFloors } from './floor';
 import { Card, ColorBar, colors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
-import { pairedCurve, perElement } from '../core/stats';
+import type { ReportAggregate } from '../core/report';
+import { kindOf, pairedCurve, perElement, unbounded } from '../core/stats';
+import type { Matrix } from '../core/source';
 
 type Band = 'spread' | 'interval' | 'none';
 
@@ -50,13 +52,22 @@ const confidence = (s: State): number => s.aggregate.value.doc?.confidence ?? 0.
 /** The same in percent, for people. */
 const sure = (s: State): string => `${+(100 * confidence(s)).toPrecision(4)} %`;
 
+/** What the values of the metric are. */
+const kindHere = (s: State) => (s.metricDoc.value ? kindOf(s.metricDoc.value) : unbounded);
+
+/** Whether sums of the page over a matrix are about right only: the values are the steps of a drawing. */
+const drawn = (m: Matrix | null | undefined): boolean => !!m && !m.exact;
+
+const fromSteps = 'from drawing steps: about right';
+
 /** The curves of the choice: exact ones if they are there, else those that the page works out itself. */
 function useCurves(s: State): Shown[] {
   const { doc, fresh } = s.aggregate.value;
   const mask = s.mask.value;
   const models = s.models.value;
   const matrices = [s.curves[0].state.value.value, s.curves[1].state.value.value];
-  const kind = band.value;
+  const shown = band.value;
+  const kind = kindHere(s);
   return useMemo(() => {
     const out: Shown[] = [];
     models.forEach((m, k) => {
@@ -65,20 +76,20 @@ function useCurves(s: State): Shown[] {
       const exact = doc?.curves.find((c) => c.model === m) ?? null;
       const matrix = matrices[k];
       if (exact && (fresh || !matrix)) {
-        const series: Series = { ink, name, values: floats(exact.mean) };
-        if (kind === 'spread') Object.assign(series, { lo: floats(exact.p10), hi: floats(exact.p90) });
-        if (kind === 'interval') Object.assign(series, { from: floats(exact.lo), to: floats(exact.hi) });
+        const series: Series = { ink, name, values: floats(exact.mean), about: (doc as ReportAggregate).rough === true };
+        if (shown === 'spread') Object.assign(series, { lo: floats(exact.p10), hi: floats(exact.p90) });
+        if (shown === 'interval') Object.assign(series, { from: floats(exact.lo), to: floats(exact.hi) });
         out.push({ series, doc: exact, n: most(exact.n), least: least(exact.n) });
       } else if (matrix) {
-        const q = perElement(matrix, mask, doc?.confidence ?? 0.95);
-        const series: Series = { ink, name, values: q.mean };
-        if (kind === 'spread') Object.assign(series, { lo: q.p10, hi: q.p90 });
-        if (kind === 'interval') Object.assign(series, { from: q.lo, to: q.hi });
+        const q = perElement(matrix, mask, doc?.confidence ?? 0.95, kind);
+        const series: Series = { ink, name, values: q.mean, about: drawn(matrix) };
+        if (shown === 'spread') Object.assign(series, { lo: q.p10, hi: q.p90 });
+        if (shown === 'interval') Object.assign(series, { from: q.lo, to: q.hi });
         out.push({ series, doc: null, n: most(q.n), least: least(q.n) });
       }
     });
     return out;
-  }, [doc, fresh, mask, models, matrices[0], matrices[1], kind]);
+  }, [doc, fresh, mask, models, matrices[0], matrices[1], shown, kind.binary, ...kind.range]);
 }
 
 /** B less A at every element, with its interval once the server has told. */
@@ -87,21 +98,21 @@ function difference(s: State, curves: readonly Shown[]): Series | null {
   const { doc, fresh } = s.aggregate.value;
   const p = fresh ? doc?.pair : undefined;
   if (p) {
-    const d: Series = { ink: 2, name: 'B − A', values: floats(p.mean) };
+    const d: Series = { ink: 2, name: 'B − A', values: floats(p.mean), about: (doc as ReportAggregate).rough === true };
     if (band.value === 'interval') Object.assign(d, { from: floats(p.lo), to: floats(p.hi) });
     if (band.value === 'spread') Object.assign(d, { lo: floats(p.p10), hi: floats(p.p90) });
     return d;
   }
   const m = [s.curves[0].state.value.value, s.curves[1].state.value.value];
   if (m[0] && m[1] && m[0].n === m[1].n) {
-    const q = pairedCurve(m[0], m[1], s.mask.value, confidence(s));
-    const d: Series = { ink: 2, name: 'B − A', values: q.mean };
+    const q = pairedCurve(m[0], m[1], s.mask.value, confidence(s), kindHere(s));
+    const d: Series = { ink: 2, name: 'B − A', values: q.mean, about: drawn(m[0]) || drawn(m[1]) };
     if (band.value === 'interval') Object.assign(d, { from: q.lo, to: q.hi });
     if (band.value === 'spread') Object.assign(d, { lo: q.p10, hi: q.p90 });
     return d;
   }
   const [a, b] = curves;
-  return { ink: 2, name: 'B − A', values: Float64Array.from(a.series.values, (v, k) => b.series.values[k] - v) };
+  return { ink: 2, name: 'B − A', values: Float64Array.from(a.series.values, (v, k) => b.series.values[k] - v), about: a.series.about === true || b.series.about === true };
 }
 
 /** The aggregate view. */
@@ -313,14 +324,16 @@ function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
       <tbody>
         {curves.map(({ series, doc }, k) => {
           const w = worstOf(series.values, better);
+          const steps = doc ? ((s.aggregate.value.doc as ReportAggregate | null)?.steps ?? []).includes(doc.model) : series.about;
           return (
             <tr key={k}>
               <th scope="row" class={`ink m${series.ink}`}>{series.name}</th>
               <td>
+                {steps && <span title={fromSteps}>≈ </span>}
                 {doc ? num(doc.orbit.mean) : num(orbitMean(series.values, o.weights))}
                 {doc && <span class="ci">{interval(doc.orbit.lo, doc.orbit.hi)}</span>}
               </td>
-              <td>{num(series.values[w])}</td>
+              <td>{series.about && <span title={fromSteps}>≈ </span>}{num(series.values[w])}</td>
               <td>{w >= 0 ? <button class="link" onClick={() => s.moveToIndex(w)} title="Go there">{o.labels[w]}</button> : '–'}</td>
             </tr>
           );
@@ -338,6 +351,12 @@ function Paired({ s }: { s: State }) {
   const p = doc?.pair;
   if (!p || !fresh) return <p class="note">B − A …</p>;
   if (p.orbit.mean === null) return <p class="note paired">B − A: no sample has values of both models at all elements</p>;
+  if (p.verdict === '')
+    return (
+      <p class="note paired">
+        B − A ≈ <strong>{signed(p.orbit.mean)}</strong> {interval(p.orbit.lo, p.orbit.hi)}: <span title={`Paired by sample, ${sure(s)} interval, n = ${p.orbit.n}. The file has these values as they are drawn, which is no evidence.`}>from drawing steps</span>
+      </p>
+    );
   return (
     <p class="note paired">
       B − A <strong>{signed(p.orbit.mean)}</strong> {interval(p.orbit.lo, p.orbit.hi)}: <span title={`Paired by sample, ${sure(s)} interval, n = ${p.orbit.n}`}>{{ better: 'B is better', worse: 'B is worse' }[p.verdict] ?? p.verdict}</span>
@@ -358,7 +377,7 @@ function Multiples({ s, scale }: { s: State; scale: Scale }) {
     return classes.map((c) => {
       const mask = Uint8Array.from(labels, (l) => +(l === c.label));
       const series: Series[] = [];
-      matrices.forEach((m, k) => m && series.push({ ink: k as Ink, name: names[k], values: perElement(m, mask).mean }));
+      matrices.forEach((m, k) => m && series.push({ ink: k as Ink, name: names[k], values: perElement(m, mask).mean, about: drawn(m) }));
       return { c, series };
     });
   }, [run, labels, matrices[0], matrices[1]]);

@@ -57,8 +57,17 @@ export function scaleOf(s: State, f: Figure): Scale {
   return { kind: 'value', lo, hi, log: wide && positive && hi / lo > 10, reversed: /^(sd)/.test(f) || (lower && !f.startsWith('similar')) };
 }
 
-/** title is a figure in words; A and B are only told apart where there are two. */
-export function title(s: State, f: Figure): string {
+/** about is whether a figure comes from the steps of a drawing, here or in the file of a report: it is about right, and says so. */
+export function about(s: State, f: Figure): boolean {
+  const of = f === 'diff' ? ([0, 1] as const) : f.endsWith('1') ? ([1] as const) : ([0] as const);
+  if (f.startsWith('similar')) return of.some((k) => s.curves[k].state.value.value?.exact === false);
+  return /^(mean|sd|worst|min|max|identity|change|diff)/.test(f) && of.some((k) => s.stats[k].state.value.value?.drawn === true);
+}
+
+/** title is a figure in words; A and B are only told apart where there are two. One that is about right has a sign before it. */
+export const title = (s: State, f: Figure): string => (about(s, f) ? '≈ ' : '') + words(s, f);
+
+function words(s: State, f: Figure): string {
   const two = s.b.value >= 0, m = two ? (f.endsWith('1') ? ' B' : ' A') : '';
   const name = f.replace(/[01]$/, '');
   switch (name) {
@@ -79,7 +88,9 @@ export function title(s: State, f: Figure): string {
 }
 
 /** explain says what a figure is, for a tooltip. */
-export function explain(s: State, f: Figure): string {
+export const explain = (s: State, f: Figure): string => meaning(s, f) + (about(s, f) ? '; about right: from the steps of the drawings' : '');
+
+function meaning(s: State, f: Figure): string {
   const d = s.metricDoc.value, metric = d ? d.title : 'the metric', w = worstOf(s) === 'min' ? 'lowest' : 'highest';
   switch (f.replace(/[01]$/, '')) {
     case 'mean': return `${metric}, mean over the orbit`;

@@ -84,7 +84,7 @@ export function tipLines(s: State, series: readonly Series[], k: number): string
   if (!o) return [];
   const out = [o.labels[k] ?? elementLabel(o.chart, o.elements[k]) + ''];
   if (o.exact[k] && !o.exact.every(Boolean)) out[0] += ' · exact';
-  for (const x of series) out.push(`${x.name} ${num(x.values[k])}${x.lo && x.hi ? ` (${num(x.lo[k])} to ${num(x.hi[k])})` : ''}${x.wrong?.(k) ? ' ✗' : ''}`);
+  for (const x of series) out.push(`${x.name} ${x.about ? '≈ ' : ''}${num(x.values[k])}${x.lo && x.hi ? ` (${num(x.lo[k])} to ${num(x.hi[k])})` : ''}${x.wrong?.(k) ? ' ✗' : ''}`);
   return out;
 }
 
@@ -93,7 +93,7 @@ export function sentence(s: State, x: Series): string {
   const o = s.group.value;
   if (!o) return '';
   const w = worstOf(x.values, s.metricDoc.value?.better);
-  return `${x.name}: mean ${num(orbitMean(x.values, o.weights))}, ${lowest(s)} ${num(x.values[w])}${w >= 0 ? ` at ${o.labels[w]}` : ''}.`;
+  return `${x.name}: mean ${x.about ? 'about ' : ''}${num(orbitMean(x.values, o.weights))}, ${lowest(s)} ${x.about ? 'about ' : ''}${num(x.values[w])}${w >= 0 ? ` at ${o.labels[w]}` : ''}.`;
 }
 
 /** The table of colours that is chosen. */

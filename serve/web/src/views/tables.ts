@@ -1,6 +1,7 @@
 // The tables behind the drawings: the aggregate curves and the orbit of a sample, for those who take them away.
 
 import type { Cell, Table } from '../core/export';
+import type { ReportAggregate } from '../core/report';
 import type { State } from '../core/state';
 import { notes } from './columns';
 import { orbitMean, quantity } from './parts';
@@ -25,7 +26,7 @@ export function aggregateTable(s: State): Table {
   const names = ['n', 'mean', 'lo', 'hi', 'p10', 'p90'] as const;
   return {
     title: `${quantity(s)} along the orbit, ${doc.n} samples`,
-    notes: notes(s),
+    notes: [...notes(s), ...((doc as ReportAggregate).rough ? ['Values are about right: some are summed up from the steps of the drawings in the report.'] : [])],
     columns: [...c.columns, ...doc.curves.flatMap((x) => names.map((n) => ({ name: `${slug(run.models[x.model] ?? '')}_${n}`, title: `${run.models[x.model]} ${n}` }))), ...(doc.pair ? (['mean', 'lo', 'hi'] as const).map((n) => ({ name: `difference_${n}`, title: `B − A ${n}` })) : [])],
     rows: run.orbit.elements.map((_, k) => [...c.cells(k), ...doc.curves.flatMap((x) => names.map((n) => x[n][k] ?? null)), ...(doc.pair ? (['mean', 'lo', 'hi'] as const).map((n) => doc.pair![n][k] ?? null) : [])]),
   };

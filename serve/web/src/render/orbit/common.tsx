@@ -24,6 +24,8 @@ export interface Series {
   wrong?: (k: number) => boolean;
   /** Of another sample, for comparison: thin. */
   pinned?: boolean;
+  /** The values come from the steps of a drawing: they are about right. */
+  about?: boolean;
 }
 
 /** A value at the needle. */
