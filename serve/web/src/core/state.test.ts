@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import type * as api from './api';
 import { fakeRun, FakeSource, value } from './fake';
 import { Client, Failure } from './source';
 import { evaluate, everything, fromBits, setOf, State, toBits, within } from './state';
