@@ -92,13 +92,8 @@ func (s *Server) getArray(w http.ResponseWriter, r *request) error {
 	if err := affordable(n, width, lo, hi); err != nil {
 		return err
 	}
-	// The numbers of a complete run follow from its job alone. An unfinished one has the tag that it had before its values are read: newer
-	// values under an older tag are only asked for once more.
-	tag := strings.Trim(run.ETag(), `"`)
-	if doc.State.Complete {
-		tag = strings.Trim(tagOf([]byte(doc.ID+" "+doc.Digest)), `"`)
-	}
-	tag = `"` + tag + "-" + name + "-" + kind + "-" + strconv.Itoa(lo) + "-" + strconv.Itoa(hi) + `"`
+	// An unfinished run has the tag that it had before its values are read: newer values under an older tag are only asked for once more.
+	tag := `"` + run.NumbersTag() + "-" + name + "-" + kind + "-" + strconv.Itoa(lo) + "-" + strconv.Itoa(hi) + `"`
 	if list := r.Header.Get("If-None-Match"); list != "" && holds(list, tag) { // before the values are read
 		head(w, r.Request, typeArrays, tag, false)
 		return nil

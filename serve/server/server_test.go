@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,6 +127,30 @@ func TestTooLarge(t *testing.T) {
 		if err := affordable(c.n, c.e, c.lo, c.hi); err != nil {
 			t.Errorf("%d x %d, rows %d to %d: %v", c.n, c.e, c.lo, c.hi, err)
 		}
+	}
+}
+
+// TestTagsOfVersions: an array that a browser kept of an older version of the program is not good any more.
+func TestTagsOfVersions(t *testing.T) {
+	f := newFixture(t, nil)
+	const path = "/api/v1/runs/alpha/arrays/samples.0.0"
+	tag := f.ask(t, http.MethodGet, path, "").Header.Get("ETag")
+	sh, err := shelf.Open(t.Context(), []string{filepath.Join(f.dir, "alpha")}, shelf.Options{Version: "newer", Now: f.clock.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(t.Context(), Options{Shelf: sh, Files: interfaceStub, Now: f.clock.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(s.Close(), sh.Close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	g := &fixture{Server: s, dir: f.dir, shelf: sh, clock: f.clock}
+	if r := g.ask(t, http.MethodGet, path, "", "If-None-Match", tag); tag == "" || r.StatusCode != http.StatusOK || r.Header.Get("ETag") == tag {
+		t.Errorf("%d with tag %s, before %s", r.StatusCode, r.Header.Get("ETag"), tag)
 	}
 }
 

@@ -229,3 +229,33 @@ func TestPresetCache(t *testing.T) {
 		t.Errorf("%d bytes", limit)
 	}
 }
+
+// What a client keeps of a run is good as long as its rows are the same and the same program sums them up.
+func TestNumbersTag(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	m := small()
+	m.write(t, dir)
+	tag := func(version string) (numbers, document string) {
+		r := run(t, opened(t, Options{Version: version}, dir), "run")
+		return r.NumbersTag(), r.ETag()
+	}
+	numbers, document := tag("1.2.3")
+	if again, _ := tag("1.2.3"); again != numbers || strings.Contains(numbers, `"`) {
+		t.Errorf("%s, then %s", numbers, again)
+	}
+	newer, newerDocument := tag("1.2.4")
+	if newer == numbers || newerDocument == document {
+		t.Error("another version has the same tags")
+	}
+	m.summary = false // another file of the run, and the same job
+	remake(t, m, dir)
+	if other, _ := tag("1.2.3"); other == numbers {
+		t.Error("a run that was made anew has the same tag")
+	}
+	m.only = []int{0}
+	remake(t, m, dir)
+	r := run(t, opened(t, Options{}, dir), "run")
+	if `"`+r.NumbersTag()+`"` != r.ETag() {
+		t.Error("an unfinished run has another tag than its document")
+	}
+}

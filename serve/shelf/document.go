@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"nero/measure/metric"
 	"nero/present/reduce"
@@ -73,6 +74,23 @@ func (r *Run) ETag() string {
 	return tag
 }
 
+// NumbersTag changes whenever the numbers of the run can have changed, and is the same for the same rows read by the same version of the
+// program: what is computed of rows may be mended from one version to the next. It has no quotes.
+func (r *Run) NumbersTag() string {
+	if !r.complete() {
+		return strings.Trim(r.ETag(), `"`)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q", r.shelf.o.Version, r.id)
+	for _, p := range r.parts {
+		fmt.Fprintf(h, " %s", p.at.run.Hash())
+		for _, f := range p.at.run.Manifest().Files {
+			fmt.Fprintf(h, " %q %s", f.Path, f.SHA256)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
 func (r *Run) describe() (*api.Run, string) {
 	shows := r.shelf.versions(r)
 	r.mu.Lock()
@@ -86,7 +104,7 @@ func (r *Run) describe() (*api.Run, string) {
 	if err := json.NewEncoder(h).Encode(d); err != nil {
 		r.shelf.log().Error("a document cannot be written", "run", r.name, "error", err) // nothing in it can fail
 	}
-	h.Write(strconv.AppendInt(nil, int64(r.generation), 10))
+	fmt.Fprintf(h, "%q %d", r.shelf.o.Version, r.generation)
 	for _, p := range r.parts {
 		for _, done := range p.at.done {
 			h.Write(strconv.AppendBool(nil, done))
