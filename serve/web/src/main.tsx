@@ -86,7 +86,17 @@ export function start(source: Source, root: HTMLElement): State {
   });
   s.start();
   sync(s);
-  if (source.live) void s.list();
+  // An address that says nothing shows the run at once where there is but one.
+  const bare = !location.hash;
+  if (source.live)
+    void s.list().then(() => {
+      const runs = s.runs.value?.runs ?? [];
+      const only = runs.length === 1 ? runs[0] : undefined;
+      if (bare && only && s.page.peek() === 'runs' && !s.runID.peek()) {
+        s.page.value = 'run';
+        s.show(only.id);
+      }
+    });
   keys(s, {
     help: () => (helpOpen.value = true),
     rule: () => void focusRule(),
