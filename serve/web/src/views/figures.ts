@@ -77,7 +77,7 @@ function words(s: State, f: Figure): string {
     case 'min': return `lowest${m}`;
     case 'max': return `highest${m}`;
     case 'identity': return `unmoved${m}`;
-    case 'change': return `mean less unmoved${m}`;
+    case 'change': return `change when moved${m}`;
     case 'similar': return `distance from the mean curve${m}`;
     case 'predicted': return `answer to the unmoved input${m}`;
     case 'diff': return 'B − A';
@@ -112,6 +112,8 @@ export function offered(s: State, what: 'color' | 'rank'): Figure[] {
   for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`mean${k}`);
   for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`sd${k}`);
   for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`worst${k}`);
+  // What moving does to it: the worst moved sample is not the one that is bad anyway.
+  if ((s.group.value?.identity ?? -1) >= 0) for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`change${k}`);
   if (two) out.push('diff');
   if (what === 'color') {
     if (s.run.value?.labelled) out.push('label');
