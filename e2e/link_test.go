@@ -81,7 +81,7 @@ func TestBadLink(t *testing.T) {
 	p.until(`document.querySelectorAll('.banners .banner').length >= 3`)
 	p.is(`[__nero.state.sample.value, __nero.state.g.value[0], __nero.state.compare.value]`, []any{0, 0, "over"})
 	p.keep("bad-link")
-	p.axe("notices")
+	p.axe("notices", ".banners")
 	p.settled()
 	if h := p.hash(); h.Get("future") != "kept" {
 		t.Errorf("an unknown key was lost: %v", h)

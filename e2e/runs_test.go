@@ -288,14 +288,17 @@ func TestOtherOrbits(t *testing.T) {
 				p.until(`__nero.state.compare.value === 'diff' && document.querySelector('#aggregate').textContent.includes('B − A')`)
 				p.drawn()
 				p.keep("orbit-" + c.name + "-difference")
-				p.axe("the difference of the run " + c.name)
+				p.axe("the difference of the run "+c.name, "#aggregate")
 			}
 			if c.maps != eval[bool](p, `document.querySelector('#individual .plot canvas, #individual .maps') !== null`) {
 				t.Errorf("drawn as a map: want %v", c.maps)
 			}
-			// The link restores it.
+			// The link restores it, on a phone in the dark.
 			want := p.g()
 			p.settled()
+			if c.name == "o2" || c.name == "scales" {
+				return // drawn as others
+			}
 			q := open(t, p.address(), screen{width: 360, height: 740, scheme: "dark", touch: true})
 			q.ready()
 			q.is(`__nero.state.g.value`, want)

@@ -16,7 +16,7 @@ func TestHelp(t *testing.T) {
 	p.press("header", "Help and keys")
 	p.visible("dialog.help[open]")
 	p.keep("help")
-	p.axe("help")
+	p.axe("help", "dialog.help")
 	p.press("dialog.help", "Close")
 	p.until(`document.querySelector('dialog[open]') === null && document.activeElement.getAttribute('aria-label') === 'Help and keys'`)
 
@@ -73,7 +73,7 @@ func TestTour(t *testing.T) {
 	p.until(`document.activeElement.closest('.tour') !== null`)
 	first := p.text(".tour h2")
 	p.keep("tour")
-	p.axe("the tour")
+	p.axe("the tour", ".tour")
 	p.press(".tour", "Next")
 	p.until(`document.querySelector('.tour h2').textContent !== ` + quote(first))
 	p.until(`document.querySelectorAll('.tour-here').length === 1`)
@@ -187,7 +187,7 @@ func TestExport(t *testing.T) {
 	p.keys("e")
 	p.visible("header .sheet")
 	p.keep("export")
-	p.axe("the export menu")
+	p.axe("the export menu", "header")
 	p.keys(kb.Escape)
 	if eval[bool](p, `document.querySelector('header .sheet') !== null`) {
 		p.focus("#export")

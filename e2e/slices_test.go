@@ -63,7 +63,7 @@ func TestSlices(t *testing.T) {
 	}
 	link := eval[string](p, `location.href`)
 	p.keep("slices")
-	p.axe("kept slices")
+	p.axe("kept slices", "#slices")
 
 	// Union, intersection, and all the others.
 	p.turn(`#slices select[aria-label="Slice to combine with"]`, "3")
@@ -145,7 +145,7 @@ func TestConflict(t *testing.T) {
 	keep(p, "mine")
 	p.visible("#slices .conflict")
 	p.keep("conflict")
-	p.axe("a conflict")
+	p.axe("a conflict", "#slices")
 	p.enter("#slices .conflict", "Keep both")
 	kept(p, "mine", "theirs")
 	kept(q, "mine", "theirs")

@@ -153,10 +153,8 @@ type running struct {
 // paths in the studies are relative.
 func watched(t *testing.T, bin string, args ...string) *running {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), bin, append([]string{"serve", "--no-open", "--port", "0"}, args...)...)
+	c := exec.Command(bin, append([]string{"serve", "--no-open", "--port", "0"}, args...)...)
 	c.Dir = ".."
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	c.WaitDelay = 10 * time.Second
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +163,11 @@ func watched(t *testing.T, bin string, args ...string) *running {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Wait() }) // the context ended it
+	t.Cleanup(func() { // after the pages, which would miss it
+		if err := (&server{cmd: c, errs: &strings.Builder{}}).stop(); err != nil {
+			t.Error(err)
+		}
+	})
 	r.pid = c.Process.Pid
 	s := bufio.NewScanner(out)
 	for s.Scan() {
@@ -408,18 +410,20 @@ func TestSpeed(t *testing.T) {
 	})
 
 	t.Run("open", func(t *testing.T) {
-		var first, line, points, rows, all, page, server []float64
-		for range rounds {
-			s := watched(t, bin, dir)
-			p := fast(t, at(s.address, "/run/"+id+"?v=1"))
-			m := eval[map[string]float64](p, `__speed.paints`)
-			first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]), append(points, m["scatter"]), append(rows, m["table"])
-			p.until(`document.querySelector('#samples canvas')?.dataset.ms > 0 && !__nero.state.samples.state.value.busy`)
-			all = append(all, eval[float64](p, `performance.now()`))
-			page, server = append(page, p.thread()), append(server, float64(s.busy().Milliseconds()))
+		var first, line, points, rows, all, page, serves []float64
+		for k := range rounds {
+			t.Run(strconv.Itoa(k), func(t *testing.T) {
+				s := watched(t, bin, dir)
+				p := fast(t, at(s.address, "/run/"+id+"?v=1"))
+				m := eval[map[string]float64](p, `__speed.paints`)
+				first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]), append(points, m["scatter"]), append(rows, m["table"])
+				p.until(`document.querySelector('#samples canvas')?.dataset.ms > 0 && !__nero.state.samples.state.value.busy`)
+				all = append(all, eval[float64](p, `performance.now()`))
+				page, serves = append(page, p.thread()), append(serves, float64(s.busy().Milliseconds()))
+			})
 		}
 		t.Logf("opening: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f, everything %.0f (a new server each time; least %.0f, %.0f, %.0f, %.0f, %.0f); main thread %.0f, processors of the server %.0f",
-			median(first), median(line), median(points), median(rows), median(all), slices.Min(first), slices.Min(line), slices.Min(points), slices.Min(rows), slices.Min(all), median(page), median(server))
+			median(first), median(line), median(points), median(rows), median(all), slices.Min(first), slices.Min(line), slices.Min(points), slices.Min(rows), slices.Min(all), median(page), median(serves))
 	})
 
 	s := watched(t, bin, dir)
@@ -428,12 +432,14 @@ func TestSpeed(t *testing.T) {
 
 	t.Run("again", func(t *testing.T) {
 		var first, line, points, rows, long, page []float64
-		for range rounds {
-			p := fast(t, home)
-			m := eval[map[string]float64](p, `__speed.paints`)
-			first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]), append(points, m["scatter"]), append(rows, m["table"])
-			long = append(long, eval[float64](p, `Math.max(0, ...__speed.long.map(x => x[1]))`))
-			page = append(page, p.thread())
+		for k := range rounds {
+			t.Run(strconv.Itoa(k), func(t *testing.T) {
+				p := fast(t, home)
+				m := eval[map[string]float64](p, `__speed.paints`)
+				first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]), append(points, m["scatter"]), append(rows, m["table"])
+				long = append(long, eval[float64](p, `Math.max(0, ...__speed.long.map(x => x[1]))`))
+				page = append(page, p.thread())
+			})
 		}
 		t.Logf("opening with a warm server: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f (least %.0f, %.0f, %.0f, %.0f); longest task %.0f, main thread %.0f",
 			median(first), median(line), median(points), median(rows), slices.Min(first), slices.Min(line), slices.Min(points), slices.Min(rows), median(long), median(page))
