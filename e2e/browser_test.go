@@ -60,7 +60,7 @@ func build() (bin, dir string, err error) {
 		{bin, "audit", study, "--limit", "20", "--checks", "preflight,sweep,controls,lattice,endtoend,layers,decision", "--format", "json", "-o", filepath.Join(dir, "audit"), "--fail-on", "nothing"},
 	} {
 		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			return "", "", fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+			return "", dir, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
 		}
 	}
 	return bin, dir, nil
