@@ -140,6 +140,7 @@ type builder struct {
 	drawings [len(ladder)][]int
 	exact    []int // with exact figures per sample
 	classes  []int // metrics with the curves of every class
+	paired   []int // metrics with the differences of the kept slices, besides the one that is shown first
 	some     int   // classes of the shown metric that are there
 	shrunk   int   // how many times smaller inputs are shown; 1 for not at all
 	sparse   bool  // inputs are there at some elements only
@@ -309,11 +310,9 @@ func (b *builder) always() error {
 
 	for k := range b.doc.MetricDoc {
 		b.progress(0.02+0.1*float64(k)/float64(len(b.doc.MetricDoc)), "sums")
-		sets := []keyed{{"all", api.Set{}}}
-		for _, s := range b.slices.Slices {
-			sets = append(sets, keyed{"slice:" + s.Name, s.Set})
-		}
-		doc, err := b.sums(k, sets, true)
+		sets := append([]keyed{{"all", api.Set{}}}, b.keptSets()...)
+		// The differences of many slices take more room than all else. Those of other metrics are added as far as they fit.
+		doc, err := b.sums(k, sets, func(s keyed) bool { return k == b.metric || s.key == "all" })
 		if err != nil {
 			return err
 		}
@@ -411,10 +410,19 @@ type sum struct {
 	Pairs  []api.Pair   `json:"pairs"`
 }
 
+// keptSets are the slices that are kept with the run.
+func (b *builder) keptSets() []keyed {
+	var out []keyed
+	for _, s := range b.slices.Slices {
+		out = append(out, keyed{"slice:" + s.Name, s.Set})
+	}
+	return out
+}
+
 // mostPaired is of how many models differences are kept.
 const mostPaired = 4
 
-func (b *builder) sums(metric int, sets []keyed, pairs bool) (*sums, error) {
+func (b *builder) sums(metric int, sets []keyed, pairs func(keyed) bool) (*sums, error) {
 	out := &sums{Sets: make([]sum, len(sets))}
 	confidence := make([]float64, len(sets))
 	g, ctx := errgroup.WithContext(b.ctx)
@@ -429,7 +437,7 @@ func (b *builder) sums(metric int, sets []keyed, pairs bool) (*sums, error) {
 			o := sum{Key: s.key, N: a.N, Curves: a.Curves, Pairs: []api.Pair{}}
 			confidence[at] = a.Confidence
 			n := min(len(b.doc.ModelList), mostPaired)
-			for x := 0; pairs && x < n; x++ {
+			for x := 0; x < n && pairs(s); x++ {
 				for y := x + 1; y < n; y++ {
 					q.Models, q.Pair = []int{x}, []int{x, y}
 					p, err := b.run.Aggregate(ctx, q)
@@ -510,7 +518,7 @@ func (b *builder) shown(free int64) error {
 	}
 	sets := b.classSets()
 	for len(sets) > 0 {
-		doc, err := b.sums(b.metric, sets, true)
+		doc, err := b.sums(b.metric, sets, func(keyed) bool { return true })
 		if err != nil {
 			return err
 		}
@@ -591,7 +599,7 @@ func (b *builder) others(free int64) (left []bundle, err error) {
 		if len(sets) == 0 || b.some < len(sets) {
 			break
 		}
-		doc, err := b.sums(k, sets, false)
+		doc, err := b.sums(k, sets, func(keyed) bool { return false })
 		if err != nil {
 			return nil, err
 		}
@@ -642,6 +650,25 @@ func (b *builder) others(free int64) (left []bundle, err error) {
 		}
 		for _, g := range all {
 			if err := try(g); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if sets := b.keptSets(); len(sets) > 0 && len(b.doc.ModelList) > 1 {
+		for at, k := range metrics {
+			b.progress(0.55+0.05*float64(at)/float64(len(metrics)), "differences of kept slices")
+			doc, err := b.sums(k, sets, func(keyed) bool { return true })
+			if err != nil {
+				return nil, err
+			}
+			for i := range doc.Sets {
+				doc.Sets[i].Curves = []fold.Curve{} // those are there
+			}
+			c, err := packSums("aggregate."+strconv.Itoa(k)+".pairs", doc)
+			if err != nil {
+				return nil, err
+			}
+			if err := try(bundle{metric: k, list: &b.paired, blocks: []*block{c}}); err != nil {
 				return nil, err
 			}
 		}
@@ -924,6 +951,17 @@ func (b *builder) tell() {
 		}
 		if c := len(b.classSets()); c > 0 && b.some < c {
 			say("Exact curves are there for %s of %s classes of %s.", view.Count(b.some), view.Count(c), b.doc.MetricDoc[b.metric].Title)
+		}
+		if len(b.slices.Slices) > 0 && len(b.doc.ModelList) > 1 {
+			var without []int
+			for k := range b.doc.MetricDoc {
+				if k != b.metric && !slices.Contains(b.paired, k) {
+					without = append(without, k)
+				}
+			}
+			if len(without) > 0 {
+				say("Exact differences of the kept slices are not there for %s.", names(without))
+			}
 		}
 		if more := len(b.doc.Slices) - mostClasses; more > 0 {
 			say("Classes beyond the %d largest have no exact curves.", mostClasses)

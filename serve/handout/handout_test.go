@@ -569,6 +569,57 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// Differences of many slices by the metrics that are not shown are there as far as they fit, which is told, and do not make the file
+// too large.
+func TestManySlices(t *testing.T) {
+	s, run := small().open(t)
+	kept, tag, err := run.Slices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		kept.Slices = append(kept.Slices, api.Slice{Name: "slice " + strconv.Itoa(i), Label: -1, Set: api.Set{Rule: "index >= " + strconv.Itoa(i%20)}})
+	}
+	if _, _, err := run.PutSlices(*kept, tag); err != nil {
+		t.Fatal(err)
+	}
+	o, whole := write(t, s, run, Options{})
+	var doc sums
+	for k := range 3 {
+		o.json(t, "aggregate."+strconv.Itoa(k), &doc)
+		if len(doc.Sets) != 31 {
+			t.Fatalf("metric %d: %d sets", k, len(doc.Sets))
+		}
+		for _, set := range doc.Sets {
+			if got, want := len(set.Pairs) == 1, k == 0 || set.Key == "all"; got != want || len(set.Curves) != 2 {
+				t.Errorf("metric %d, %s: %d curves and %d differences", k, set.Key, len(set.Curves), len(set.Pairs))
+			}
+		}
+	}
+	var apart sums
+	o.json(t, "aggregate.2.pairs", &apart)
+	q := api.AggregateRequest{Metric: 2, Set: kept.Slices[7].Set, Pair: []int{0, 1}}
+	want, err := run.Aggregate(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(apart.Sets) != 30 || apart.Sets[7].Key != "slice:slice 7" || len(apart.Sets[7].Pairs) != 1 || len(apart.Sets[7].Curves) != 0 ||
+		apart.Sets[7].Pairs[0].Verdict != want.Pair.Verdict || math.Abs(float64(apart.Sets[7].Pairs[0].Orbit.Mean-want.Pair.Orbit.Mean)) > 1e-6 {
+		t.Errorf("%+v, want %+v", apart.Sets[7], want.Pair)
+	}
+	if strings.Contains(strings.Join(whole.LeftOut, " "), "differences") {
+		t.Errorf("%v", whole.LeftOut)
+	}
+	var small *SmallBudgetError
+	if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: files}, Options{Budget: 1000}); !errors.As(err, &small) {
+		t.Fatal(err)
+	}
+	o, tight := write(t, nil, run, Options{Budget: small.Need + 1500})
+	if _, ok := o.raw["aggregate.2.pairs"]; ok || !strings.Contains(strings.Join(tight.LeftOut, " "), "Exact differences of the kept slices are not there for") {
+		t.Errorf("with %d bytes: %v", small.Need, tight.LeftOut)
+	}
+}
+
 // The budget bounds the file, and what is left out is told.
 func TestBudget(t *testing.T) {
 	m := small()

@@ -99,6 +99,7 @@ function packed(): Packer {
     .json('slices', { format: 1, slices: [{ name: 'mine', label: -1, n: 2, set: { indexes: [1, 4] } }] })
     .json('audits/x', { audit: { id: 'x' }, document: {}, places: [] })
     .json('aggregate.0', { confidence: 0.9, sets: [{ key: 'all', n: 5, curves: [curve(0), curve(1)], pairs: [pair] }, { key: 'slice:mine', n: 2, curves: [curve(0), curve(1)], pairs: [] }] })
+    .json('aggregate.0.pairs', { confidence: 0.9, sets: [{ key: 'slice:mine', n: 2, curves: [], pairs: [{ ...pair, verdict: 'worse' }] }] })
     .json('aggregate.0.classes', { confidence: 0.9, sets: [{ key: 'label:1', n: 2, curves: [curve(0), curve(1)], pairs: [pair] }] })
     .add({ name: 'sample.2', form: 'container' }, new Uint8Array(sample))
     .add({ name: 'thumbs.0', form: 'container', shape: [2] }, new Uint8Array(thumbs))
@@ -209,6 +210,8 @@ test('curves of sets that came with the file are exact, others are summed up her
   const turned = await ask({ set: { label: 1 }, metric: 0, models: [1, 0], pair: [1, 0] });
   assert.deepEqual(turned.pair, { a: 1, b: 0, n: [5], mean: [-0.5], lo: [-0.75], hi: [-0.25], p10: [-2], p90: [1], orbit: { n: 5, mean: -0.5, sd: 1, lo: -0.75, hi: -0.25 }, verdict: 'worse' });
   assert.equal((await ask({ set: { slice: 'mine' }, metric: 0 })).n, 2);
+  const apart = await ask({ set: { slice: 'mine' }, metric: 0, pair: [0, 1] });
+  assert.deepEqual([apart.rough, apart.pair?.verdict], [undefined, 'worse']);
   assert.deepEqual(said, []);
   const some = await ask({ set: { not: { indexes: [0] } }, metric: 0, models: [0], pair: [0, 1] });
   assert.deepEqual([some.n, some.rough, said.length], [4, true, 1]); // sample 5 has no values
@@ -222,9 +225,9 @@ test('curves of sets that came with the file are exact, others are summed up her
   assert.deepEqual([some.pair!.orbit.mean, some.pair!.n], [1, [4, 4, 4, 4]]);
   // The same confidence and the same rules as those of the server: four differences of 1 each, of values from 0 to 1, have an interval.
   const unit = { range: [0, 1], binary: false } as const;
-  const apart = paired(Float32Array.from({ length: N }, (_, i) => i / 8), Float32Array.from({ length: N }, (_, i) => 1 + i / 8), mask, 0.9, unit);
-  assert.deepEqual([some.confidence, some.pair!.orbit.lo, some.pair!.orbit.hi, some.pair!.verdict, some.steps], [0.9, apart.lo, 1, 'no evidence', undefined]);
-  assert.ok(Math.abs(apart.lo - (2 * Math.pow(0.05, 1 / 4) - 1)) < 1e-12);
+  const ones = paired(Float32Array.from({ length: N }, (_, i) => i / 8), Float32Array.from({ length: N }, (_, i) => 1 + i / 8), mask, 0.9, unit);
+  assert.deepEqual([some.confidence, some.pair!.orbit.lo, some.pair!.orbit.hi, some.pair!.verdict, some.steps], [0.9, ones.lo, 1, 'no evidence', undefined]);
+  assert.ok(Math.abs(ones.lo - (2 * Math.pow(0.05, 1 / 4) - 1)) < 1e-12);
   const kept = estimate(Float32Array.from({ length: N }, (_, i) => i / 8), mask, 0.9, unit);
   assert.deepEqual([some.curves[0]!.orbit.lo, some.curves[0]!.orbit.hi], [kept.lo, kept.hi]);
   assert.ok(some.curves[0]!.lo.every((v) => v! >= 0) && some.curves[0]!.hi.every((v) => v! <= 1));

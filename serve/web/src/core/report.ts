@@ -705,7 +705,11 @@ export class ReportSource implements Source {
       if (!this.has(name)) continue;
       const doc = await this.json<{ confidence: number; sets: Sum[] }>(name);
       const sum = doc.sets.find((s) => s.key === key);
-      if (sum) return { confidence: doc.confidence, sum };
+      if (!sum) continue;
+      // Differences of the kept slices by a metric that is not shown first lie apart, if they have found room.
+      const apart = `aggregate.${metric}.pairs`;
+      const more = sum.pairs.length === 0 && key.startsWith('slice:') && this.has(apart) ? (await this.json<{ sets: Sum[] }>(apart)).sets.find((s) => s.key === key) : undefined;
+      return { confidence: doc.confidence, sum: more ? { ...sum, pairs: more.pairs } : sum };
     }
     return null;
   }
