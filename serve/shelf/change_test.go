@@ -2,11 +2,15 @@ package shelf
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,11 +21,8 @@ import (
 
 // steps is a clock that is a minute later whenever it is read: every look looks.
 func steps() func() time.Time {
-	at := time.Unix(0, 0)
-	return func() time.Time {
-		at = at.Add(time.Minute)
-		return at
-	}
+	var minutes atomic.Int64
+	return func() time.Time { return time.Unix(60*minutes.Add(1), 0) }
 }
 
 // remake removes a run and makes another one in its place.
@@ -58,10 +59,10 @@ func TestMadeAnew(t *testing.T) {
 	m := small()
 	m.write(t, dir)
 	small().write(t, filepath.Join(top, "other"))
-	opens, closed := 0, 0
+	var opens atomic.Int64
 	s := opened(t, Options{Now: steps(), Probe: func(_ context.Context, r *store.Run) (Prober, error) {
-		opens++
-		return &asked{models: len(r.Job().Models), metrics: 4, closed: &closed}, nil
+		opens.Add(1)
+		return &counted{asked{models: len(r.Job().Models), metrics: 4}, func() {}}, nil
 	}}, top)
 	sent := events(s)
 	old := run(t, s, "run")
@@ -135,7 +136,7 @@ func TestMadeAnew(t *testing.T) {
 	if p, err := r.Probe(t.Context(), 1, group.Element{45}, nil); err != nil || len(p.Results) != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if opens < 2 {
+	if opens.Load() < 2 {
 		t.Error("the old models answer")
 	}
 	for k := range s.cache.entries {
@@ -257,5 +258,167 @@ func TestNumbersTag(t *testing.T) {
 	r := run(t, opened(t, Options{}, dir), "run")
 	if `"`+r.NumbersTag()+`"` != r.ETag() {
 		t.Error("an unfinished run has another tag than its document")
+	}
+}
+
+// Folders that are looked into are bounded, whatever is in them, and who names too large a one is told.
+func TestSearchBound(t *testing.T) {
+	top := t.TempDir()
+	for _, name := range []string{"a/a", "a/b", "b/a", "b/b", "c/a"} {
+		if err := os.MkdirAll(filepath.Join(top, filepath.FromSlash(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	small().write(t, filepath.Join(top, "z"))
+	if all, more, err := search(top, 10); err != nil || more || len(all) != 1 {
+		t.Errorf("%v, %v, %v", all, more, err)
+	}
+	if all, more, err := search(top, 9); err != nil || !more || len(all) != 0 {
+		t.Errorf("%v, %v, %v", all, more, err)
+	}
+	if all, more, err := search(top, 4); err != nil || !more || len(all) != 0 {
+		t.Errorf("%v, %v, %v", all, more, err)
+	}
+}
+
+// Where looking takes long, it is done less often.
+func TestPace(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	small().write(t, dir)
+	at := time.Unix(0, 0)
+	s := opened(t, Options{Now: func() time.Time { return at }}, dir)
+	looks := func(took, since time.Duration) bool {
+		s.took, s.looked = took, at
+		at = at.Add(since)
+		s.refresh()
+		return s.looked.Equal(at)
+	}
+	for _, c := range []struct {
+		took, since time.Duration
+		want        bool
+	}{
+		{0, 999 * time.Millisecond, false}, {0, time.Second, true}, {10 * time.Millisecond, time.Second, true},
+		{200 * time.Millisecond, 9 * time.Second, false}, {200 * time.Millisecond, 10 * time.Second, true},
+		{time.Hour, 59 * time.Second, false}, {time.Hour, time.Minute, true},
+	} {
+		if looks(c.took, c.since) != c.want {
+			t.Errorf("after a look of %v and %v: %v", c.took, c.since, !c.want)
+		}
+	}
+	// How long it takes is measured.
+	s.o.Now = steps()
+	s.looking.Lock()
+	s.look()
+	s.looking.Unlock()
+	if s.took <= 0 {
+		t.Error("looking takes no time")
+	}
+}
+
+// counted tells when it is closed.
+type counted struct {
+	asked
+
+	shut func()
+}
+
+func (c *counted) Close() error {
+	c.shut()
+	return nil
+}
+
+// Models rest when nobody asks them, or when those of other runs are asked; they are opened again when somebody does, and meanwhile the
+// document says the same.
+func TestLiveRests(t *testing.T) {
+	top := t.TempDir()
+	m := made{samples: 4, models: []string{"m"}, metrics: []string{"margin"}, group: "C4", grid: []int{4}, shard: 4}
+	for i := range mostLive + 2 {
+		m.seed = uint64(i)
+		m.write(t, filepath.Join(top, "r"+strconv.Itoa(i)))
+	}
+	var clock atomic.Int64
+	var mu sync.Mutex
+	opens, shut := map[string]int{}, map[string]int{}
+	s := opened(t, Options{Now: func() time.Time { return time.Unix(clock.Load(), 0) }, Probe: func(_ context.Context, r *store.Run) (Prober, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		name := filepath.Base(r.Dir())
+		opens[name]++
+		return &counted{asked{models: 1, metrics: 1}, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			shut[name]++
+		}}, nil
+	}}, top)
+	open := func() (n int) {
+		for _, src := range s.sources {
+			if _, ok := src.live.idle(); ok {
+				n++
+			}
+		}
+		return n
+	}
+	ask := func(id string) {
+		t.Helper()
+		if p, err := run(t, s, id).Probe(t.Context(), 0, group.Element{1}, nil); err != nil || len(p.Results) != 1 {
+			t.Errorf("%s: %+v, %v", id, p, err)
+		}
+	}
+	for i := range mostLive + 2 {
+		clock.Add(10)
+		ask("r" + strconv.Itoa(i))
+	}
+	s.restLives()
+	if n := open(); n != mostLive {
+		t.Errorf("the models of %d runs are open", n)
+	}
+	if _, ok := s.sources[0].live.idle(); ok {
+		t.Error("those that were asked first are open")
+	}
+	first := run(t, s, "r0")
+	d, tag := first.Document(), first.ETag()
+	if !d.Live.Models || !d.ModelList[0].Live || opens["r0"] != 1 {
+		t.Errorf("%+v, opened %d times", d.Live, opens["r0"])
+	}
+	ask("r0")
+	if opens["r0"] != 2 || first.ETag() != tag {
+		t.Errorf("opened %d times, tag %s, was %s", opens["r0"], first.ETag(), tag)
+	}
+	// What is in use stays.
+	begun, gate, over := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	used := s.sources[5].live
+	go func() {
+		over <- used.use(t.Context(), func(Prober) error {
+			close(begun)
+			<-gate
+			return nil
+		})
+	}()
+	<-begun
+	clock.Add(int64(mostIdle / time.Second))
+	run(t, s, "r0") // who asks for anything, or watches, has it looked after
+	if n := open(); n != 0 {
+		t.Errorf("the models of %d runs are open, and nobody has asked for long", n)
+	}
+	if used.at == nil {
+		t.Error("models that are in use were closed")
+	}
+	close(gate)
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range opens {
+		if shut[name] != n {
+			t.Errorf("%s was opened %d times and closed %d times", name, n, shut[name])
+		}
+	}
+	if err := used.use(t.Context(), func(Prober) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("models are opened after the end: %v", err)
+	}
+	if _, ok := <-s.Watch(t.Context()); ok {
+		t.Error("a closed shelf is watched")
 	}
 }

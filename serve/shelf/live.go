@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"nero/run/probe"
 	"nero/serve/api"
@@ -27,8 +28,9 @@ type Prober interface {
 type live struct {
 	ctx  context.Context                       //nolint:containedctx // of what runs in the background
 	open func(context.Context) (Prober, error) // nil if the server was started without
-	told func()                                // called once it is known what can be asked
-	goes func(func()) bool                     // begins something in the background; false if all is over
+	told func(news bool)                       // called when it was opened, or could not be; news: what can be asked may be other than it was
+	now  func() time.Time
+	goes func(func()) bool // begins something in the background; false if all is over
 
 	mu    sync.Mutex
 	at    *session // nil until somebody wants it, and after it was closed
@@ -43,6 +45,7 @@ type session struct {
 
 	uses  int // guarded by the lock of live
 	ended bool
+	last  time.Time // when it was opened, or used last
 }
 
 // ability is what can be asked, or why nothing can.
@@ -78,7 +81,7 @@ func (l *live) start() *session {
 func (l *live) begin(at *session) {
 	p, err := l.open(l.ctx)
 	l.mu.Lock()
-	at.prober, at.err = p, err
+	at.prober, at.err, at.last = p, err, l.now()
 	ended, first := at.ended, l.known == nil
 	if !ended {
 		l.known = at.ability()
@@ -88,8 +91,8 @@ func (l *live) begin(at *session) {
 	switch {
 	case ended:
 		_ = at.close() // nobody has used it
-	case first || err != nil:
-		l.told()
+	default:
+		l.told(first || err != nil)
 	}
 }
 
@@ -157,6 +160,7 @@ func (l *live) use(ctx context.Context, f func(Prober) error) error {
 func (l *live) release(at *session) {
 	l.mu.Lock()
 	at.uses--
+	at.last = l.now()
 	last := at.ended && at.uses == 0
 	l.mu.Unlock()
 	if last {
@@ -189,6 +193,69 @@ func (l *live) renew() {
 	l.mu.Unlock()
 	if at != nil && !l.goes(func() { _ = at.close() }) {
 		_ = at.close()
+	}
+}
+
+// idle says since when what is open has not been used; false if nothing is open, or it is in use.
+func (l *live) idle() (since time.Time, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at == nil || l.at.uses > 0 {
+		return since, false
+	}
+	select {
+	case <-l.at.done:
+		return l.at.last, l.at.prober != nil
+	default:
+		return since, false
+	}
+}
+
+// rest closes what is open until somebody asks again, unless it was used after that time. What can be asked stays known.
+func (l *live) rest(since time.Time) {
+	l.mu.Lock()
+	if l.at == nil || l.at.uses > 0 || l.at.last.After(since) {
+		l.mu.Unlock()
+		return
+	}
+	known := l.at.ability()
+	at := l.end()
+	if at != nil {
+		l.known = known
+	}
+	l.mu.Unlock()
+	if at != nil && !l.goes(func() { _ = at.close() }) {
+		_ = at.close()
+	}
+}
+
+// Models take memory: those of mostLive runs stay open, and no longer than mostIdle after they were asked.
+const (
+	mostLive = 4
+	mostIdle = 5 * time.Minute
+)
+
+// restLives closes models that nobody has asked for long, or that are too many.
+func (s *Shelf) restLives() {
+	s.mu.Lock()
+	sources := slices.Clone(s.sources)
+	s.mu.Unlock()
+	type open struct {
+		l     *live
+		since time.Time
+	}
+	var all []open
+	now := s.o.Now()
+	for _, src := range sources {
+		if since, ok := src.live.idle(); ok {
+			all = append(all, open{src.live, since})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b open) int { return b.since.Compare(a.since) }) // the one used last first
+	for i, o := range all {
+		if i >= mostLive || now.Sub(o.since) >= mostIdle {
+			o.l.rest(o.since)
+		}
 	}
 }
 

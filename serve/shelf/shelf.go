@@ -61,6 +61,7 @@ type Shelf struct {
 	ids      map[string]bool
 	version  int // grows with every change of the audits
 	looked   time.Time
+	took     time.Duration // the last time
 	closed   bool
 	looking  sync.Mutex // held while folders are looked through
 	joined   map[string]*Run
@@ -154,8 +155,9 @@ func (s *Shelf) refresh() {
 		return
 	}
 	defer s.looking.Unlock()
+	s.restLives()
 	s.mu.Lock()
-	old := s.o.Now().Sub(s.looked) >= s.pace
+	old := s.o.Now().Sub(s.looked) >= max(s.pace, min(calm*s.took, slowest))
 	s.mu.Unlock()
 	if old {
 		s.look()
@@ -169,31 +171,52 @@ type found struct {
 	under string // name of the folder that it was found in, "" if it was named itself
 }
 
-// mostFound bounds what one path can hold, and mostDeep how far below it folders are looked for.
+// mostFound bounds what one path can hold, mostDeep how far below it folders are looked for, and mostVisited how many of them are looked
+// into: a path can be a home folder.
 const (
-	mostFound = 10_000
-	mostDeep  = 2
+	mostFound   = 10_000
+	mostDeep    = 2
+	mostVisited = 20_000
 )
 
+// calm is how many times as long as a look took passes at least until the next one, which bounds what looking takes of the machine, and
+// slowest is the longest that news has to wait for that.
+const (
+	calm    = 50
+	slowest = time.Minute
+)
+
+// seeker looks for runs and audits below a path.
+type seeker struct {
+	out   []found
+	visit int  // folders that may still be looked into
+	more  bool // there were more
+}
+
 // search lists what is at a path. It fails only for a path that cannot be looked at, or is a file of another kind.
-func search(root string) ([]found, error) {
+func search(root string, most int) (_ []found, more bool, _ error) {
 	info, err := os.Stat(root)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !info.IsDir() {
 		if filepath.Ext(root) == ".json" && filepath.Base(root) != "job.json" {
-			return []found{{path: root, audit: true}}, nil
+			return []found{{path: root, audit: true}}, false, nil
 		}
-		return nil, errors.New("it is neither a folder nor an audit.json")
+		return nil, false, errors.New("it is neither a folder nor an audit.json")
 	}
-	var out []found
-	err = into(root, "", 0, &out)
-	return out, err
+	s := seeker{visit: most}
+	err = s.into(root, "", 0)
+	return s.out, s.more, err
 }
 
 // into lists what is in a folder: the run or the audit that it holds, else what is in the folders in it.
-func into(dir, under string, depth int, out *[]found) error {
+func (s *seeker) into(dir, under string, depth int) error {
+	if s.visit <= 0 || len(s.out) >= mostFound {
+		s.more = true
+		return nil
+	}
+	s.visit--
 	is := false
 	for name, audit := range map[string]bool{"job.json": false, "audit.json": true} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
@@ -201,7 +224,7 @@ func into(dir, under string, depth int, out *[]found) error {
 			if audit {
 				f.path = filepath.Join(dir, name)
 			}
-			*out, is = append(*out, f), true
+			s.out, is = append(s.out, f), true
 		}
 	}
 	if is || depth == mostDeep {
@@ -215,12 +238,12 @@ func into(dir, under string, depth int, out *[]found) error {
 		return err
 	}
 	for _, e := range entries {
-		if len(*out) >= mostFound {
+		if s.more {
 			return nil
 		}
 		if !strings.HasPrefix(e.Name(), ".") && (e.IsDir() || e.Type()&fs.ModeSymlink != 0) {
 			if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.IsDir() {
-				_ = into(filepath.Join(dir, e.Name()), filepath.Base(dir), depth+1, out) // below the first, nothing fails
+				_ = s.into(filepath.Join(dir, e.Name()), filepath.Base(dir), depth+1) // below the first, nothing fails
 			}
 		}
 	}
@@ -229,6 +252,7 @@ func into(dir, under string, depth int, out *[]found) error {
 
 // look looks through all folders, and tells who watches what has changed. The lock of looking is held.
 func (s *Shelf) look() {
+	began := s.o.Now()
 	bad := map[string]fault{}
 	var order []string
 	fail := func(path string, name string, err error, remedy string) {
@@ -251,7 +275,7 @@ func (s *Shelf) look() {
 	}
 	seen := map[string]bool{}
 	for _, root := range s.roots {
-		all, err := search(root)
+		all, more, err := search(root, mostVisited)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = errors.New("there is no such file or folder")
@@ -259,7 +283,9 @@ func (s *Shelf) look() {
 			fail(root, filepath.Base(root), err, "give the folder of a run or an audit; one that appears later is shown then")
 			continue
 		}
-		if len(all) == 0 {
+		if more {
+			fail(root, filepath.Base(root), fmt.Errorf("it holds more than %d folders, and what is in the others is not shown", mostVisited), "name folders of runs, or one that holds little else")
+		} else if len(all) == 0 {
 			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits"), "give the folder of a run, which has a file job.json, or of an audit, which has audit.json; one that appears later is shown then")
 		}
 		for _, f := range all {
@@ -314,6 +340,7 @@ func (s *Shelf) look() {
 	s.mu.Lock()
 	s.broken, s.order = bad, order
 	s.looked = s.o.Now()
+	s.took = s.looked.Sub(began)
 	s.mu.Unlock()
 	for _, c := range changes {
 		if !c.new {
@@ -390,7 +417,13 @@ func (s *Shelf) source(f found, dir string) (*source, error) {
 	if err != nil {
 		return nil, bareOf(f.path, dir, err)
 	}
-	src.live = &live{open: s.opener(src), told: func() { s.tell(src) }, goes: s.goes, ctx: s.ctx}
+	src.live = &live{open: s.opener(src), now: s.o.Now, goes: s.goes, ctx: s.ctx}
+	src.live.told = func(news bool) {
+		if news {
+			s.tell(src)
+		}
+		s.restLives()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	src.name = s.nameOf(f.path, f.under, func(name string) bool {

@@ -742,8 +742,7 @@ func TestManyAtOnce(t *testing.T) {
 	m.only = []int{0}
 	dir := filepath.Join(t.TempDir(), "run")
 	m.write(t, dir)
-	var clock atomic.Int64
-	s := opened(t, Options{CacheBytes: 6000, Now: func() time.Time { return time.Unix(clock.Add(1), 0) }}, dir)
+	s := opened(t, Options{CacheBytes: 6000, Now: steps()}, dir)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for w := range 4 {
@@ -843,8 +842,7 @@ func TestTogetherFillsIn(t *testing.T) {
 	b.seed, b.only = 2, []int{0}
 	a.write(t, filepath.Join(top, "a"))
 	b.write(t, filepath.Join(top, "b"))
-	var clock atomic.Int64
-	s := opened(t, Options{Now: func() time.Time { return time.Unix(clock.Add(2), 0) }}, top)
+	s := opened(t, Options{Now: steps()}, top)
 	r := run(t, s, "a+b")
 	if d := r.Document(); d.Samples != 10 || d.State.Done != 10 || d.State.Complete {
 		t.Errorf("%d samples, %+v", d.Samples, d.State)
