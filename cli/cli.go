@@ -38,7 +38,7 @@ type App struct {
 
 	args    []string // of the command line that runs
 	quiet   bool
-	running atomic.Bool // a run is under way that can be stopped and resumed
+	running atomic.Int32 // how many runs are under way that can be stopped and resumed
 }
 
 // sink remembers the first error of a writer, after which it writes nothing. It is safe for concurrent use.
@@ -80,7 +80,7 @@ func Main() int {
 	a := &App{Out: os.Stdout, Err: os.Stderr, Version: version(), Stop: stop}
 	go func() {
 		<-signals
-		if a.running.Load() {
+		if a.running.Load() > 0 {
 			fmt.Fprintln(os.Stderr, "\nnero: finishing what is under way; the run can be resumed. Once more to stop at once.")
 			close(stop)
 			<-signals

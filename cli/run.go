@@ -110,9 +110,9 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 		var kept atomic.Int64
 		p.onShard = func(sh job.Shard) { early(r, w, int(kept.Add(int64(sh.Hi-sh.Lo)))) }
 	}
-	a.running.Store(true)
+	a.running.Add(1)
 	err = exec.Local(ctx, w.Job, w.Eval, committer{r}, f.workers, a.Stop, p)
-	a.running.Store(false)
+	a.running.Add(-1)
 	p.finish()
 	var stopped *exec.StoppedError
 	switch {

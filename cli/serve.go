@@ -328,8 +328,8 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 	if err := w.Eval.Calibrate(ctx, workers()); err != nil {
 		return run.Clean(err)
 	}
-	m.a.running.Store(true)
-	defer m.a.running.Store(false)
+	m.a.running.Add(1) // another one may go on as well
+	defer m.a.running.Add(-1)
 	done := 0
 	for _, s := range w.Job.Shards() {
 		if r.Done(s.Index) {

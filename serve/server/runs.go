@@ -366,6 +366,7 @@ func (s *Server) postJob(w http.ResponseWriter, r *request) error {
 		return noJob("It is two runs side by side.", "Go on with each of them by its own name.")
 	}
 	id := idOf(kindRun, doc.ID)
+	s.tasks.settle(r.Context(), id, patience) // or the answer would be the task that is ending
 	t, err := s.tasks.start(api.Task{ID: id, Kind: kindRun, Run: doc.ID, Title: "Go on with " + doc.Name}, func(ctx context.Context, tell func(float64)) (*container, error) {
 		total := max(doc.State.Total, 1)
 		return nil, s.o.Launcher.Launch(ctx, run, func(kept int) { tell(float64(kept) / float64(total)) })
@@ -383,7 +384,7 @@ func (s *Server) postJob(w http.ResponseWriter, r *request) error {
 	return sendJSON(w, r.Request, http.StatusAccepted, "", t)
 }
 
-// patience is how long the answer to a request for a run to go on waits for the run to begin.
+// patience is how long the answer to a request for a run to go on waits for the run to begin, and before for one that is being stopped to end.
 const patience = 2 * time.Second
 
 // deleteJob stops a run that this server goes on with.

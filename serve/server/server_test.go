@@ -782,6 +782,44 @@ func TestJob(t *testing.T) {
 	}
 }
 
+// slow is a Launcher that takes its time to end.
+type slow struct {
+	began atomic.Int64
+	end   chan struct{}
+}
+
+func (l *slow) Launch(ctx context.Context, _ *shelf.Run, kept func(int)) error {
+	l.began.Add(1)
+	kept(8)
+	<-ctx.Done()
+	<-l.end
+	return ctx.Err()
+}
+
+// TestJobThatEnds: who asks for a run to go on while it is being stopped gets the run that begins after that, and not the one that ends.
+func TestJobThatEnds(t *testing.T) {
+	l := &slow{end: make(chan struct{})}
+	f := newFixture(t, func(o *Options) { o.Launcher = l })
+	const path = "/api/v1/runs/beta/job"
+	if r := f.ask(t, http.MethodPost, path, ""); r.StatusCode != http.StatusAccepted {
+		t.Fatalf("%d %s", r.StatusCode, r.body)
+	}
+	if r := f.ask(t, http.MethodDelete, path, ""); r.StatusCode != http.StatusAccepted {
+		t.Fatalf("%d %s", r.StatusCode, r.body)
+	}
+	if r := f.ask(t, http.MethodPost, path, ""); r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" || parsed[guard.Problem](t, r.body).Code != "busy" || l.began.Load() != 1 {
+		t.Errorf("while it ends: %d %s", r.StatusCode, r.body)
+	}
+	answered := make(chan reply, 1)
+	go func() { answered <- f.ask(t, http.MethodPost, path, "") }()
+	l.end <- struct{}{}
+	r := <-answered
+	if a := parsed[api.Task](t, r.body); r.StatusCode != http.StatusAccepted || a.State != running || l.began.Load() != 2 {
+		t.Errorf("after it ended: %d %+v, begun %d times", r.StatusCode, a, l.began.Load())
+	}
+	close(l.end)
+}
+
 // TestExports holds a table that is downloaded against one that is made here, and against other calls.
 func TestExports(t *testing.T) {
 	f := newFixture(t, nil)

@@ -69,6 +69,7 @@ type task struct {
 	err     error
 	begun   chan struct{} // closed once the work has said how far it is, or is over
 	said    bool          // it is closed
+	over    chan struct{} // closed once a task that ran is over
 }
 
 // say closes begun. The lock is held.
@@ -117,6 +118,24 @@ func (t *tasks) await(ctx context.Context, id string, most time.Duration) {
 	}
 }
 
+// settle waits until a task that was stopped while it ran is over, but no longer than that.
+func (t *tasks) settle(ctx context.Context, id string, most time.Duration) {
+	t.mu.Lock()
+	k := t.known[id]
+	ending := k != nil && k.State == running && k.ctx.Err() != nil
+	t.mu.Unlock()
+	if !ending {
+		return
+	}
+	wait := time.NewTimer(most)
+	defer wait.Stop()
+	select {
+	case <-k.over:
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+}
+
 // all is every task that is waiting or running.
 func (t *tasks) all() []api.Task {
 	t.mu.Lock()
@@ -136,7 +155,13 @@ func (t *tasks) start(a api.Task, do func(ctx context.Context, tell func(float64
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if k := t.known[a.ID]; k != nil {
-		if k.State != cancelled && k.State != failed {
+		switch {
+		case k.State == running && k.Kind == kindRun && k.ctx.Err() != nil:
+			return a, &guard.Problem{
+				Status: 503, Code: "busy", Title: "The run is being stopped", Detail: "What is under way is finished and kept first.",
+				Remedy: "Ask again in a moment.", RetryAfter: patience,
+			}
+		case k.State != cancelled && k.State != failed:
 			return k.Task, nil
 		}
 		t.forget(k)
@@ -151,7 +176,7 @@ func (t *tasks) start(a api.Task, do func(ctx context.Context, tell func(float64
 		}
 	}
 	a.State, a.Fraction, a.Seconds = waiting, 0, fold.Number(math.NaN())
-	k := &task{Task: a, do: do, begun: make(chan struct{})}
+	k := &task{Task: a, do: do, begun: make(chan struct{}), over: make(chan struct{})}
 	k.ctx, k.cancel = context.WithCancel(t.ctx)
 	t.known[a.ID] = k
 	t.order = append(t.order, k)
@@ -197,6 +222,7 @@ func (t *tasks) run(k *task) {
 	defer t.mu.Unlock()
 	defer k.cancel()
 	defer k.say()
+	defer close(k.over)
 	switch {
 	case err == nil:
 		k.State, k.Fraction, k.Seconds = done, 1, 0
