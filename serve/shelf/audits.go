@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -89,11 +90,21 @@ type auditPlace struct {
 	Coordinates []fold.Number `json:"coordinates"`
 }
 
+// within opens a file of a folder, but none that a link leads to elsewhere: folders are handed from one to another, and what is read is
+// shown. The folder itself may be a link.
+func within(dir, name string) (*os.File, error) {
+	f, err := os.OpenInRoot(dir, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s cannot be read, or is a link that leads out of its folder; put the file itself there: %w", name, err)
+	}
+	return f, err
+}
+
 // auditFormat is the newest form of audit.json that is understood.
 const auditFormat = 1
 
 func readAudit(file string) (*record, error) {
-	f, err := os.Open(file)
+	f, err := within(filepath.Dir(file), filepath.Base(file))
 	if err != nil {
 		return nil, err
 	}

@@ -297,9 +297,13 @@ func TestPace(t *testing.T) {
 		took, since time.Duration
 		want        bool
 	}{
-		{0, 999 * time.Millisecond, false}, {0, time.Second, true}, {10 * time.Millisecond, time.Second, true},
-		{200 * time.Millisecond, 9 * time.Second, false}, {200 * time.Millisecond, 10 * time.Second, true},
-		{time.Hour, 59 * time.Second, false}, {time.Hour, time.Minute, true},
+		{0, 999 * time.Millisecond, false},
+		{0, time.Second, true},
+		{10 * time.Millisecond, time.Second, true},
+		{200 * time.Millisecond, 9 * time.Second, false},
+		{200 * time.Millisecond, 10 * time.Second, true},
+		{time.Hour, 59 * time.Second, false},
+		{time.Hour, time.Minute, true},
 	} {
 		if looks(c.took, c.since) != c.want {
 			t.Errorf("after a look of %v and %v: %v", c.took, c.since, !c.want)
@@ -420,5 +424,42 @@ func TestLiveRests(t *testing.T) {
 	}
 	if _, ok := <-s.Watch(t.Context()); ok {
 		t.Error("a closed shelf is watched")
+	}
+}
+
+// A folder that somebody handed over shows nothing of what lies elsewhere on this machine; one that is itself a link is shown.
+func TestLinksLeadNowhere(t *testing.T) {
+	top := t.TempDir()
+	m := small()
+	m.write(t, filepath.Join(top, "real"))
+	j := m.job(t)
+	audit := auditOf([]string{digest("plain")}, "s1 é<i>", "[30]", j.DataDigest(), "SO(2)")
+	writeFile(t, filepath.Join(top, "real", "audit.json"), audit)
+	writeFile(t, filepath.Join(top, "elsewhere", "audit.json"), audit)
+	link := func(to, name string) {
+		t.Helper()
+		if err := os.Symlink(to, name); err != nil {
+			t.Skip(err) // not every system makes links for everybody
+		}
+	}
+	link(filepath.Join(top, "real"), filepath.Join(top, "link"))
+	s := opened(t, Options{}, filepath.Join(top, "link"))
+	if all := s.Runs(); len(all.Runs) != 1 || len(all.Audits) != 1 || run(t, s, "link").parts[0].fold(run(t, s, "link").parts[0].at) == nil {
+		t.Errorf("%+v", all)
+	}
+
+	given := filepath.Join(top, "given")
+	m.write(t, given)
+	for from, name := range map[string]string{filepath.Join(top, "real", "summary.json"): "summary.json", filepath.Join(top, "elsewhere", "audit.json"): "audit.json"} {
+		_ = os.Remove(filepath.Join(given, name)) // there may be none
+		link(from, filepath.Join(given, name))
+	}
+	s = opened(t, Options{}, given)
+	r := run(t, s, "given")
+	if r.parts[0].fold(r.parts[0].at) != nil || !strings.Contains(strings.Join(r.Document().Notes, " "), "summary.json") {
+		t.Errorf("a summary from elsewhere is read: %v", r.Document().Notes)
+	}
+	if all := s.Runs(); len(all.Audits) != 0 || len(all.Problems) != 1 {
+		t.Errorf("%+v", all)
 	}
 }

@@ -81,11 +81,11 @@ func (r *Run) NumbersTag() string {
 		return strings.Trim(r.ETag(), `"`)
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q", r.shelf.o.Version, r.id)
+	_, _ = fmt.Fprintf(h, "%q %q", r.shelf.o.Version, r.id)
 	for _, p := range r.parts {
-		fmt.Fprintf(h, " %s", p.at.run.Hash())
+		_, _ = fmt.Fprintf(h, " %s", p.at.run.Hash())
 		for _, f := range p.at.run.Manifest().Files {
-			fmt.Fprintf(h, " %q %s", f.Path, f.SHA256)
+			_, _ = fmt.Fprintf(h, " %q %s", f.Path, f.SHA256)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:12])
@@ -104,7 +104,7 @@ func (r *Run) describe() (*api.Run, string) {
 	if err := json.NewEncoder(h).Encode(d); err != nil {
 		r.shelf.log().Error("a document cannot be written", "run", r.name, "error", err) // nothing in it can fail
 	}
-	fmt.Fprintf(h, "%q %d", r.shelf.o.Version, r.generation)
+	_, _ = fmt.Fprintf(h, "%q %d", r.shelf.o.Version, r.generation)
 	for _, p := range r.parts {
 		for _, done := range p.at.done {
 			h.Write(strconv.AppendBool(nil, done))

@@ -218,7 +218,8 @@ func (s *seeker) into(dir, under string, depth int) error {
 	}
 	s.visit--
 	is := false
-	for name, audit := range map[string]bool{"job.json": false, "audit.json": true} {
+	for _, name := range []string{"job.json", "audit.json"} {
+		audit := name == "audit.json"
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
 			f := found{path: dir, audit: audit, under: under}
 			if audit {
@@ -290,7 +291,11 @@ func (s *Shelf) look() {
 		}
 		for _, f := range all {
 			key := f.path
-			if target, err := filepath.EvalSymlinks(f.path); err == nil {
+			if f.audit && f.path != root { // the folder may be a link; the file in it must not lead out of it
+				if target, err := filepath.EvalSymlinks(filepath.Dir(f.path)); err == nil {
+					key = filepath.Join(target, filepath.Base(f.path))
+				}
+			} else if target, err := filepath.EvalSymlinks(f.path); err == nil {
 				key = target
 			}
 			if seen[key] {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -430,18 +431,22 @@ func (s *source) fold(at snapshot) *fold.Summary {
 const maxSummary = 1 << 30
 
 func readSummary(dir string, r *store.Run) (*fold.Summary, error) {
-	name := filepath.Join(dir, "summary.json")
-	info, err := os.Stat(name)
+	f, err := within(dir, "summary.json")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // a run may have none
 	}
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxSummary {
+	defer func() { _ = f.Close() }() // nothing was written
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxSummary {
 		return nil, fmt.Errorf("summary.json: %d bytes; a summary has at most %d", info.Size(), maxSummary)
 	}
-	b, err := os.ReadFile(name)
+	b, err := io.ReadAll(io.LimitReader(f, maxSummary))
 	if err != nil {
 		return nil, err
 	}
