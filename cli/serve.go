@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -110,6 +111,11 @@ func oneLine(err error) error {
 func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if os.Getenv("GOGC") == "" {
+		// Most of the memory is what is kept of a run, which stays: collecting twice as often costs no time that could be measured and saves
+		// a third of the peak. GOGC has the last word.
+		defer debug.SetGCPercent(debug.SetGCPercent(50))
+	}
 	go func() { // the first Ctrl-C while a run goes on
 		select {
 		case <-a.Stop:
