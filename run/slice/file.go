@@ -76,7 +76,7 @@ func Load(dir string) (all []Named, tag string, err error) {
 
 // load is the bytes of the file, nil if there is none.
 func load(dir string) ([]byte, error) {
-	f, err := os.Open(filepath.Join(dir, FileName))
+	f, err := os.OpenInRoot(dir, FileName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -302,4 +302,5 @@ type Event struct {
 	Run    *RunCard `json:"run,omitempty"`    // a run has more rows, or is complete
 	Slices string   `json:"slices,omitempty"` // id of a run whose slices changed
 	Gone   string   `json:"gone,omitempty"`   // id of a run that is not there any more
+	List   bool     `json:"list,omitempty"`   // runs or audits came or went: GET runs says which
 }

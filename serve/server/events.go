@@ -43,6 +43,8 @@ func keyOf(e api.Event) string {
 		return "run " + e.Run.ID
 	case e.Gone != "": // only the latest counts: a run can be there again
 		return "run " + e.Gone
+	case e.List:
+		return "list"
 	}
 	return "slices " + e.Slices
 }

@@ -159,8 +159,18 @@ func (s *Shelf) refresh() {
 	s.mu.Lock()
 	old := s.o.Now().Sub(s.looked) >= max(s.pace, min(calm*s.took, slowest))
 	s.mu.Unlock()
-	if old {
-		s.look()
+	if !old {
+		return
+	}
+	version := func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.version
+	}
+	before := version()
+	s.look()
+	if version() != before {
+		s.send(api.Event{List: true})
 	}
 }
 
@@ -392,6 +402,7 @@ func (s *Shelf) drop(src *source) {
 	s.sources = slices.DeleteFunc(slices.Clone(s.sources), func(o *source) bool { return o == src })
 	delete(s.ids, src.id)
 	delete(s.shown, src.id)
+	s.version++
 	maps.DeleteFunc(s.joined, func(id string, _ *Run) bool { return of(id) })
 	s.mu.Unlock()
 	s.cache.clear(func(k key) bool { return of(k.id) })
@@ -436,6 +447,7 @@ func (s *Shelf) source(f found, dir string) (*source, error) {
 	})
 	src.id = s.identify(src.name)
 	s.sources = append(s.sources, src)
+	s.version++
 	return src, nil
 }
 

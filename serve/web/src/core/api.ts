@@ -300,6 +300,7 @@ export interface Event {
   run?: RunCard;
   slices?: string;
   gone?: string;
+  list?: boolean;
 }
 
 /** The body of an error, application/problem+json. */

@@ -293,6 +293,24 @@ test('a run that grows is loaded again, and keeps what was chosen', async (t) =>
   assert.deepEqual([s.sample.value, s.choice.value.slice], [2, 'a']);
 });
 
+test('a run made anew, an audit that was just written, and a run that is gone are news', async (t) => {
+  const run = fakeRun(9, { digest: 'old', audits: [] });
+  const source = new FakeSource(run);
+  const s = await opened(t, source);
+  source.run = { ...run, digest: 'new' };
+  source.emit({ run: source.run });
+  await until(() => s.run.value?.digest === 'new', 'the run that was made anew');
+  source.run = { ...run, digest: 'new', audits: ['audit'] };
+  source.emit({ list: true });
+  await until(() => s.run.value?.audits.length === 1, 'the audit');
+  assert.ok(source.asked.filter((x) => x === 'GET runs').length > 0, 'the list is asked for');
+  source.emit({ gone: 'another' });
+  assert.deepEqual(s.notices.value, []);
+  source.emit({ gone: run.id });
+  assert.equal(s.notices.value.length, 1);
+  assert.ok(s.run.value, 'what was read of it stays');
+});
+
 test('a rule is asked again once there are more rows', async (t) => {
   const run = fakeRun(9, { state: { complete: false, done: 3, total: 9, running: true, seconds: 5 } });
   const source = new FakeSource(run);

@@ -918,12 +918,18 @@ export class State {
       const r = this.run.peek();
       if (r && r.id.split('+').includes(card.id)) {
         if (r.id !== card.id) return this.reloadSoon(card.state.complete);
-        const grown = card.state.done !== r.state.done || card.state.complete !== r.state.complete;
+        const grown = card.digest !== r.digest || card.state.done !== r.state.done || card.state.complete !== r.state.complete;
         this.progress.value = card.state;
         if (grown) this.reloadSoon(card.state.complete);
       }
     }
     if (e.slices && e.slices === this.runID.peek()) void this.loadSlices();
+    if (e.gone && this.runID.peek().split('+').includes(e.gone)) this.notify('warn', `The run ${e.gone} is not there any more; what was read of it is still shown.`);
+    if (e.list) {
+      // An audit that was just written belongs to the run that is open, and says so in its document.
+      void this.list();
+      if (this.run.peek() && !e.gone) this.reloadSoon(true);
+    }
   }
 
   /** How far the run is that is open, newer than the rows that are shown. */
