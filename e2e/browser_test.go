@@ -430,7 +430,7 @@ func (p *page) until(condition string) {
 	p.t.Helper()
 	var err error
 	for range 3 {
-		_, err = chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(30*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second)))
+		_, err = chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(30*time.Millisecond), chromedp.WithPollingTimeout(40*time.Second)))
 		if err == nil || !strings.Contains(err.Error(), "Cannot find context") {
 			break // else another page came in between
 		}

@@ -196,7 +196,7 @@ func (p *page) downloads() string {
 // saved waits for the one file in a folder that ends in ext, reads it and takes it away.
 func (p *page) saved(dir, ext string) (name string, content []byte) {
 	p.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
 		all, err := filepath.Glob(filepath.Join(dir, "*"))
 		if err != nil {
 			p.t.Fatal(err)
