@@ -216,6 +216,23 @@ func TestSmall(t *testing.T) {
 	}
 }
 
+// masks holds the pictures of a mask against each other at every element: where output and reference differ, the third says so, and its caption
+// says how much.
+func (p *page) masks() {
+	p.t.Helper()
+	for k := range eval[int](p, `__nero.state.group.value.elements.length`) {
+		eval[bool](p, fmt.Sprintf(`(__nero.state.moveToIndex(%d), true)`, k))
+		p.live()
+		p.until(`(() => {
+			const [a, b, d] = [...document.querySelectorAll('#detail canvas')].map(c => new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer));
+			const none = document.querySelector('#detail canvas') ? [...d].reduce((t, v, i) => a[i] === b[i] ? v : t, 0) : 0;
+			const differ = [...a].filter((v, i) => v !== b[i]).length, drawn = [...d].filter((v) => v !== none).length;
+			const said = parseFloat(document.querySelector('#detail figure:nth-of-type(3) figcaption').textContent.replace(/^\D*/, ''));
+			return a.length === 144 && differ === drawn && Math.abs(said - 100 * differ / a.length) < 0.01;
+		})()`)
+	}
+}
+
 // TestOtherOrbits shows orbits that are no circle, and models that answer with pictures: maps, marks on spokes, lines, fields.
 func TestOtherOrbits(t *testing.T) {
 	t.Parallel()
@@ -277,6 +294,9 @@ func TestOtherOrbits(t *testing.T) {
 				p.click(fmt.Sprintf(`#individual .moves > button:nth-of-type(%d)`, k+1))
 			}
 			p.live()
+			if c.name == "masks" {
+				p.masks()
+			}
 			p.keep("orbit-" + c.name + "-moved")
 			p.drag("#input .fed", [2]float64{0.7, 0.5}, [2]float64{0.6, 0.35}, [2]float64{0.5, 0.3})
 			p.live()

@@ -1,8 +1,7 @@
 // The input of a model as a picture: what it was fed, pixel by pixel. Dragging it moves the element: round the middle for turns, along for
 // shifts, away from the middle for scales.
 
-import { useSignalEffect } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Axis, Element } from '../../core/api';
 import { label } from '../../core/format';
 import type { Picture } from '../../core/source';
@@ -43,8 +42,9 @@ const num2 = (v: number): string => String(+v.toFixed(Math.abs(v) < 10 ? 2 : 1))
 /** A picture as pixels. */
 export function Raster({ of, label: text, class: c }: { of: () => { w: number; h: number; draw(px: Uint32Array): void } | null; label: string; class?: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useSignalEffect(() => {
-    const p = of();
+  const p = of();
+  // After every rendering: what of closes over is not all made of signals.
+  useLayoutEffect(() => {
     const el = canvas.current;
     if (!p || !el) return;
     if (el.width !== p.w) el.width = p.w;
@@ -55,7 +55,6 @@ export function Raster({ of, label: text, class: c }: { of: () => { w: number; h
     p.draw(new Uint32Array(image.data.buffer));
     ctx.putImageData(image, 0, 0);
   });
-  const p = of();
   return <canvas ref={canvas} class={`pix ${p && p.w >= 160 ? 'smooth' : ''} ${c ?? ''}`} width={1} height={1} role="img" aria-label={text} style={{ aspectRatio: p ? `${p.w} / ${p.h}` : '1' }} />;
 }
 
