@@ -160,7 +160,14 @@ type demoPage struct {
 // demoPage gets the interface over a folder ready.
 func (a *App) demoPage(ctx context.Context, dir string, f serveFlags) *demoPage {
 	ctx, end := context.WithCancel(ctx)
-	return &demoPage{serve: func() error { return a.serveRuns(ctx, []string{dir}, f) }, end: end, done: make(chan error, 1)}
+	serve := func() error {
+		err := a.serveRuns(ctx, []string{dir}, f)
+		if err != nil && ctx.Err() == nil {
+			a.say("note: the page cannot be shown: %v", err) // at once; what is computed goes on
+		}
+		return err
+	}
+	return &demoPage{serve: serve, end: end, done: make(chan error, 1)}
 }
 
 // show starts it when there is something to see, which is when the first rows are stored. A nil page shows nothing.

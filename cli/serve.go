@@ -123,9 +123,13 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 		case <-ctx.Done():
 		}
 	}()
-	kept, err := bytesOf(f.cache)
-	if err != nil {
-		return fmt.Errorf("--cache: %w", err)
+	var kept int64 // 0 for the preset
+	if f.cache != "" {
+		n, err := bytesOf(f.cache)
+		if err != nil {
+			return fmt.Errorf("--cache: %w", err)
+		}
+		kept = n
 	}
 	level := slog.LevelWarn
 	if f.verbose {
