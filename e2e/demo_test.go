@@ -37,14 +37,15 @@ func TestDemo(t *testing.T) {
 	address := make(chan string, 1)
 	done := make(chan string)
 	go func() {
-		s, all := bufio.NewScanner(out), ""
+		s := bufio.NewScanner(out)
+		var all strings.Builder
 		for s.Scan() {
-			all += s.Text() + "\n"
+			all.WriteString(s.Text() + "\n")
 			if u := printed.FindString(s.Text()); u != "" && len(address) == 0 {
 				address <- u
 			}
 		}
-		done <- all
+		done <- all.String()
 	}()
 	var base string
 	select {
