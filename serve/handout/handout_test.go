@@ -964,7 +964,7 @@ func TestLargeInputs(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{hostile, "plain", "a<!--b", "</SCRIPT>", "\xff<"} {
+	for _, s := range []string{hostile, "plain", "a<!--b", "</SCRIPT>", "\xff<", "</scrip\xff\xff<script>", "İ</SCRIPT>Ⱥ<!--"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -68,21 +68,20 @@ func inlineStyle(css string) string { return insensitive(css, []string{"</style"
 
 // insensitive replaces the first character of the given texts, whichever case they are in.
 func insensitive(s string, all []string, by string) string {
-	lower := strings.ToLower(s)
-	if len(lower) != len(s) { // a character with another length in lower case: the texts are ASCII
-		lower = strings.Map(func(r rune) rune {
-			if r < unicode.MaxASCII {
-				return unicode.ToLower(r)
-			}
-			return r
-		}, s)
+	// Byte by byte, for the texts are ASCII and places must not move, whatever other characters or broken ones become.
+	low := []byte(s)
+	for i, c := range low {
+		if 'A' <= c && c <= 'Z' {
+			low[i] = c + 'a' - 'A'
+		}
 	}
+	lower := string(low)
 	var out strings.Builder
 	for i := range len(s) {
 		hit := false
 		if s[i] == '<' {
 			for _, t := range all {
-				hit = hit || strings.HasPrefix(lower[min(i, len(lower)):], t)
+				hit = hit || strings.HasPrefix(lower[i:], t)
 			}
 		}
 		if hit {
