@@ -29,7 +29,6 @@ import (
 	"nero/symmetry/action"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // serveFlags say where to listen, whom to let in, and what may be asked.
@@ -246,11 +245,7 @@ func interfaceFiles(dir string) (fs.FS, error) {
 
 // screen tells whether somebody sits at this machine in front of a screen.
 func screen(out any) bool {
-	if s, ok := out.(*sink); ok {
-		out = s.w
-	}
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("SSH_CONNECTION") != "" {
+	if !terminal(out) || os.Getenv("SSH_CONNECTION") != "" {
 		return false
 	}
 	switch runtime.GOOS {
