@@ -90,7 +90,7 @@ func keyOf(f reflect.StructField) string {
 }
 
 // Hash is the SHA-256 of the job in lower-case hexadecimal: the name of everything that the job makes. Every field decides
-// it but the paths of files, whose digests count instead: moving models or data does not orphan a run.
+// it but the paths of files and the ways to endpoints, whose digests count instead: moving models or data does not orphan a run.
 func (j *Job) Hash() (string, error) {
 	b, err := canonical(j.withoutPaths())
 	if err != nil {
@@ -114,7 +114,7 @@ func (j *Job) withoutPaths() *Job {
 	}
 	c.Study.Models = append([]Model{}, j.Study.Models...)
 	for i := range c.Study.Models {
-		c.Study.Models[i].ONNX = ""
+		c.Study.Models[i] = Model{Name: c.Study.Models[i].Name} // where it is and how it is reached; what it is says its digest
 	}
 	c.Study.Data.Images, c.Study.Data.Labels = "", ""
 	return &c

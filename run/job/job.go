@@ -3,6 +3,9 @@
 package job
 
 import (
+	"bytes"
+	"encoding/json"
+
 	"nero/symmetry/group"
 )
 
@@ -33,10 +36,39 @@ type Study struct {
 	src *source // where things stand in the file; nil for a study that was not read from one
 }
 
-// Model names one ONNX file.
+// Model names one model: an ONNX file, or a model that a server runs. Exactly one of ONNX and Endpoint is set.
+//
+// Secrets do not belong into a study: it names the environment variables that hold them.
 type Model struct {
-	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"` // name in tables and plots, distinct within the study; default that of the file without its extension
-	ONNX string `json:"onnx" yaml:"onnx" jsonschema:"minLength=1" study:"short"`       // path of the ONNX file
+	Name        string  `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`                            // name in tables and plots, distinct within the study; default that of the file without its extension, or the last part of the endpoint
+	ONNX        string  `json:"onnx,omitempty" yaml:"onnx,omitempty" jsonschema:"minLength=1" study:"short"`              // path of the ONNX file
+	Endpoint    string  `json:"endpoint,omitempty" yaml:"endpoint,omitempty" jsonschema:"minLength=1"`                    // in place of onnx: where a server of the Open Inference Protocol v2 runs the model, SCHEME://HOST:PORT/MODEL with scheme grpc, grpcs, http or https
+	Version     string  `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"minLength=1"`                      // endpoint: version of the model; default the one that the server chooses
+	TokenEnv    string  `json:"token_env,omitempty" yaml:"token_env,omitempty" jsonschema:"minLength=1"`                  // endpoint: name of the environment variable that holds a bearer token; default none
+	HeadersEnv  string  `json:"headers_env,omitempty" yaml:"headers_env,omitempty" jsonschema:"minLength=1"`              // endpoint: name of the environment variable that holds more headers, one "Name: value" a line; default none
+	Timeout     float64 `json:"timeout,omitempty" yaml:"timeout,omitempty" jsonschema:"exclusiveMinimum=0,maximum=86400"` // endpoint: seconds that one answer may take; default 60
+	CA          string  `json:"ca,omitempty" yaml:"ca,omitempty" jsonschema:"minLength=1"`                                // endpoint: path of a PEM file with the certificates to trust; default those of the system
+	Insecure    bool    `json:"insecure,omitempty" yaml:"insecure,omitempty"`                                             // endpoint: accept any certificate, and send token and headers unencrypted where the scheme is grpc or http; default false
+	Batch       int     `json:"batch,omitempty" yaml:"batch,omitempty" jsonschema:"minimum=1,maximum=1024"`               // endpoint: inputs of one request; default 8, or what the model's batch axis is fixed at
+	Concurrency int     `json:"concurrency,omitempty" yaml:"concurrency,omitempty" jsonschema:"minimum=1,maximum=1024"`   // endpoint: requests under way at once; default 4
+}
+
+// MarshalJSON writes what [ParseStudy] reads. The path of a file is always there, even if it is empty, as it was before there were
+// endpoints: what is written decides the hash of a job.
+func (m Model) MarshalJSON() ([]byte, error) {
+	type plain Model // without this method
+	var v any = plain(m)
+	if m == (Model{Name: m.Name, ONNX: m.ONNX}) {
+		v = struct {
+			Name string `json:"name,omitempty"`
+			ONNX string `json:"onnx"`
+		}{m.Name, m.ONNX}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // whoever calls decides about that
+	err := e.Encode(v)
+	return b.Bytes(), err
 }
 
 // Data names the samples.

@@ -82,6 +82,9 @@ func makeSchema(t *testing.T) []byte {
 			t.Fatalf("%s has no short form", name)
 		}
 		short, _ := d.Properties.Get(fieldsOf(typ)[i].name)
+		if name == "Model" {
+			d.OneOf = []*jsonschema.Schema{{Required: []string{"onnx"}}, {Required: []string{"endpoint"}}}
+		}
 		description := d.Description
 		d.Description = ""
 		s.Definitions[name] = &jsonschema.Schema{Description: description, AnyOf: []*jsonschema.Schema{short, d}}

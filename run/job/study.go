@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -51,7 +52,11 @@ func ParseStudy(name string, b []byte) (*Study, error) {
 	}
 	set(&s.Version, StudyVersion)
 	for i := range s.Models {
-		set(&s.Models[i].Name, NameOf(s.Models[i].ONNX))
+		m := &s.Models[i]
+		if m.Endpoint == "" && IsEndpoint(m.ONNX) { // the text of a model alone
+			m.ONNX, m.Endpoint = "", m.ONNX
+		}
+		set(&m.Name, NameOf(m.ONNX+m.Endpoint))
 	}
 	s.check(r.report)
 	if err := r.err(); err != nil {
@@ -60,8 +65,24 @@ func ParseStudy(name string, b []byte) (*Study, error) {
 	return s, nil
 }
 
-// NameOf is the name that a model has by default: that of its file, without the extension.
+// schemes are those of endpoints.
+var schemes = []string{"grpc", "grpcs", "http", "https"}
+
+// IsEndpoint reports whether a text that stands for a model is the URL of an endpoint, and not the path of a file.
+func IsEndpoint(model string) bool {
+	scheme, _, ok := strings.Cut(model, "://")
+	return ok && slices.Contains(schemes, strings.ToLower(scheme))
+}
+
+// NameOf is the name that a model has by default: that of its file, without the extension, or the last part of its endpoint.
 func NameOf(path string) string {
+	if IsEndpoint(path) {
+		if u, err := url.Parse(path); err == nil {
+			if name := strings.Trim(u.Path, "/"); name != "" {
+				return name[strings.LastIndex(name, "/")+1:]
+			}
+		}
+	}
 	base := filepath.Base(filepath.FromSlash(path))
 	if name := strings.TrimSuffix(base, filepath.Ext(base)); name != "" {
 		return name
@@ -124,6 +145,9 @@ func notFinite(v reflect.Value, path string) string {
 func (s *Study) check(report func(path, message string)) {
 	names := map[string]int{}
 	for i, m := range s.Models {
+		m.check(func(field, message string) {
+			report(fmt.Sprintf("models[%d].%s", i, field), message)
+		})
 		if j, ok := names[m.Name]; ok {
 			report(fmt.Sprintf("models[%d].name", i), fmt.Sprintf("%q is already the name of models[%d]; give each model its own", m.Name, j))
 			continue
@@ -144,6 +168,60 @@ func (s *Study) check(report func(path, message string)) {
 	s.checkOutput(report)
 	s.checkOrbit(report)
 }
+
+// check reports what is wrong with a model by itself: neither or both of file and endpoint, a URL that none can be, and what is said
+// of an endpoint where there is none.
+func (m Model) check(report func(field, message string)) {
+	switch {
+	case m.ONNX == "" && m.Endpoint == "":
+		report("onnx", "missing; add onnx: FILE.onnx, or endpoint: grpc://HOST:PORT/MODEL")
+		return
+	case m.ONNX != "" && m.Endpoint != "":
+		report("endpoint", "a model has a file (onnx) or an endpoint; keep one of them")
+		return
+	case m.Endpoint == "":
+		for _, f := range []struct {
+			name string
+			set  bool
+		}{
+			{"version", m.Version != ""},
+			{"token_env", m.TokenEnv != ""},
+			{"headers_env", m.HeadersEnv != ""},
+			{"timeout", m.Timeout != 0},
+			{"ca", m.CA != ""},
+			{"insecure", m.Insecure},
+			{"batch", m.Batch != 0},
+			{"concurrency", m.Concurrency != 0},
+		} {
+			if f.set {
+				report(f.name, "is for a model behind an endpoint, and this one is a file; leave it out")
+			}
+		}
+		return
+	}
+	const want = "expected SCHEME://HOST:PORT/MODEL with scheme grpc, grpcs, http or https, such as grpc://127.0.0.1:9000/digits"
+	u, err := url.Parse(m.Endpoint)
+	switch {
+	case err != nil: // its text shows the URL, and somebody may have put a password there
+		report("endpoint", "not a URL; "+want)
+	case !IsEndpoint(m.Endpoint):
+		report("endpoint", fmt.Sprintf("the scheme is %q; %s", clip(u.Scheme), want))
+	case u.User != nil:
+		report("endpoint", "a study is no place for passwords; put a token into an environment variable and name it with token_env")
+	case u.Hostname() == "" || strings.Trim(u.Path, "/") == "":
+		report("endpoint", fmt.Sprintf("%q names no host or no model; %s", clip(m.Endpoint), want))
+	case u.RawQuery != "" || u.Fragment != "":
+		report("endpoint", "neither ? nor # belongs there; "+want)
+	}
+	for _, f := range []struct{ name, value string }{{"token_env", m.TokenEnv}, {"headers_env", m.HeadersEnv}} {
+		if f.value != "" && !variable.MatchString(f.value) {
+			report(f.name, "not the name of an environment variable: letters, digits and _; the secret itself does not belong into a study")
+		}
+	}
+}
+
+// variable is how the name of an environment variable looks.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (s *Study) checkOutput(report func(path, message string)) {
 	space := s.Output.Space
@@ -235,7 +313,7 @@ func (s *Study) Resolve(dir string) {
 	}
 	s.Models = slices.Clone(s.Models)
 	for i := range s.Models {
-		s.Models[i].ONNX = join(s.Models[i].ONNX)
+		s.Models[i].ONNX, s.Models[i].CA = join(s.Models[i].ONNX), join(s.Models[i].CA)
 	}
 	s.Data.Images, s.Data.Labels = join(s.Data.Images), join(s.Data.Labels)
 }

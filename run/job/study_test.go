@@ -39,7 +39,7 @@ func TestParseStudy(t *testing.T) {
 	s.src = nil
 	want := &Study{
 		Version: 1, Task: "classification",
-		Models:  []Model{{"original", "models/digits-original.onnx"}, {"augmented", "models/digits-augmented.onnx"}},
+		Models:  []Model{{Name: "original", ONNX: "models/digits-original.onnx"}, {Name: "augmented", ONNX: "models/digits-augmented.onnx"}},
 		Data:    Data{Format: "idx", Images: "t10k-images.gz", Labels: "t10k-labels.gz", Limit: 1000, Balance: "label", Seed: 7},
 		Input:   Input{Space: "image", Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}},
 		Output:  Output{Space: "scores", Decode: "softmax"},
@@ -169,11 +169,12 @@ func TestParseStudyChanged(t *testing.T) {
 }
 
 func TestParseStudyReportsAll(t *testing.T) {
-	_, err := ParseStudy("s.yaml", []byte("version: 1\ngroup: {name: C4, resample: cubic}\nmodels: [{name: a}]\nwhat: 1\ndata: {images: x, limit: -1}\n"))
+	_, err := ParseStudy("s.yaml", []byte("version: 1\ngroup: {name: C4, resample: cubic}\nmodels: [{name: a, onnx: a.onnx, batch: 0}]\nwhat: 1\ndata: {limit: -1}\n"))
 	want := `s.yaml:2:29: group.resample: "cubic" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?
-s.yaml:3:10: models[0].onnx: missing; add onnx: FILE.onnx
+s.yaml:3:41: models[0].batch: 0 is out of range; expected a number at least 1 and at most 1024
 s.yaml:4:1: what: unknown key; known keys are version, task, models, data, input, output, group, metrics, audit, seed
-s.yaml:5:26: data.limit: -1 is out of range; expected a number at least 0 and at most 1000000000`
+s.yaml:5:7: data.images: missing; add images: FILE or FOLDER
+s.yaml:5:15: data.limit: -1 is out of range; expected a number at least 0 and at most 1000000000`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
@@ -348,14 +349,14 @@ func FuzzParseStudy(f *testing.F) {
 
 // TestParseStudyShort reads the short forms as what they stand for.
 func TestParseStudyShort(t *testing.T) {
-	two := []Model{{"a", "dir/a.onnx"}, {"other", "b.onnx"}}
+	two := []Model{{Name: "a", ONNX: "dir/a.onnx"}, {Name: "other", ONNX: "b.onnx"}}
 	for text, want := range map[string]Study{
 		"models: dir/a.onnx\ndata: photos":                                      {Version: 1, Models: two[:1], Data: Data{Images: "photos"}},
 		"models: {onnx: dir/a.onnx}\ndata: {images: photos}":                    {Version: 1, Models: two[:1], Data: Data{Images: "photos"}},
-		"models: {onnx: dir/a.onnx, name: other}\ndata: x":                      {Version: 1, Models: []Model{{"other", "dir/a.onnx"}}, Data: Data{Images: "x"}},
+		"models: {onnx: dir/a.onnx, name: other}\ndata: x":                      {Version: 1, Models: []Model{{Name: "other", ONNX: "dir/a.onnx"}}, Data: Data{Images: "x"}},
 		"models: [dir/a.onnx, {name: other, onnx: b.onnx}]\ndata: x":            {Version: 1, Models: two, Data: Data{Images: "x"}},
 		"models:\n  - dir/a.onnx\n  - name: other\n    onnx: b.onnx\ndata: x\n": {Version: 1, Models: two, Data: Data{Images: "x"}},
-		"models: .onnx\ndata: x\ngroup: C4":                                     {Version: 1, Models: []Model{{".onnx", ".onnx"}}, Data: Data{Images: "x"}, Group: Group{Name: "C4"}},
+		"models: .onnx\ndata: x\ngroup: C4":                                     {Version: 1, Models: []Model{{Name: ".onnx", ONNX: ".onnx"}}, Data: Data{Images: "x"}, Group: Group{Name: "C4"}},
 		`{"version": 1, "models": "dir/a.onnx", "data": "x", "group": "SO(2)"}`: {Version: 1, Models: two[:1], Data: Data{Images: "x"}, Group: Group{Name: "SO(2)"}},
 	} {
 		got, err := ParseStudy("s.yaml", []byte(text))
@@ -407,7 +408,7 @@ func TestParseStudyShort(t *testing.T) {
 // TestStudyValidate holds studies that no file was read for against the rules of files.
 func TestStudyValidate(t *testing.T) {
 	s := func(change func(*Study)) *Study {
-		s := &Study{Version: 1, Models: []Model{{"a", "a.onnx"}}, Data: Data{Images: "x"}}
+		s := &Study{Version: 1, Models: []Model{{Name: "a", ONNX: "a.onnx"}}, Data: Data{Images: "x"}}
 		change(s)
 		return s
 	}
