@@ -13,6 +13,15 @@ type Sample struct {
 	Label int         // class, 0-based; -1 if there is none
 	Tags  []string    // free words, such as the folder
 	Value space.Value // the input, in the unit of the file
+	// Target is what a model should answer, in the frame of Value (a picture of the same size): boxes, a field; nil if there is
+	// none, and for classes, which are in Label. Of boxes around a key object the first is that of the key object.
+	Target space.Value
+}
+
+// Targeted is implemented by data sets whose samples have targets.
+type Targeted interface {
+	// Targets is the kind of the targets, "" if the samples have none. It costs no decoding.
+	Targets() space.Kind
 }
 
 // Dataset is an ordered list of samples. Methods are safe for concurrent use.

@@ -1,4 +1,4 @@
-// Package space holds the typed values that groups act on and models read and return: images, masks, scores, feature maps.
+// Package space holds the typed values that groups act on and models read and return: images, sequences of them, masks, scores, boxes, vector fields, feature maps.
 //
 // A value knows what kind of thing it is, never what a group does to it: that is the business of package action, which
 // chooses an action by (group, space). A new space is a new type here and a new rule there; nothing between them changes.
@@ -15,6 +15,9 @@ const (
 	KindMask   Kind = "mask"   // class labels on a pixel grid: never averaged
 	KindScores Kind = "scores" // one number per class: logits, probabilities
 	KindTensor Kind = "tensor" // a feature map or vector whose channels carry a representation
+	KindBoxes  Kind = "boxes"  // a set of labelled boxes with scores
+	KindField  Kind = "field"  // a vector at every pixel
+	KindFrames Kind = "frames" // pictures of one size in the order of time
 )
 
 // Spec describes the values of one port.

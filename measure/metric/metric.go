@@ -15,13 +15,14 @@ const (
 	Lower  Direction = "lower"
 )
 
-// Reference says what a prediction is compared with. The two are never mixed in one curve.
+// Reference says what a prediction is compared with. They are never mixed in one curve.
 type Reference string
 
 // The references.
 const (
-	Target Reference = "target" // g·t, the label moved along
-	Self   Reference = "self"   // g·f(x), the model's own answer at the identity moved along
+	Target    Reference = "target"    // g·t, the label or the field or the boxes of the data, moved along
+	Self      Reference = "self"      // g·f(x), the model's own answer at the identity moved along
+	Consensus Reference = "consensus" // g·c, the mean of the model's own answers over the orbit, moved along
 )
 
 // Case is what one comparison sees.
@@ -31,6 +32,11 @@ type Case struct {
 	Prev  space.Value // the pulled-back prediction at the preceding element of the plan, the last one for the first
 	Label int         // the class of the sample, -1 if there is none (Target metrics)
 	Scale float64     // centred scale of the output over the samples, see [Relative]; NaN when it is not known
+	// At is the prediction at g in the frame of g, as the model gave it. Got is At where the output does not move.
+	At space.Value
+	// Truth is the reference in the frame of g: the target of the sample, the prediction at the identity or the consensus,
+	// moved by g, as the metric's Ref says; nil if the reference is a class alone, which is in Label.
+	Truth space.Value
 }
 
 // Metric is a named comparison. It is a documented constant value.
@@ -44,6 +50,27 @@ type Metric struct {
 	Better     Direction
 	Ref        Reference
 	Spaces     []space.Kind // of predictions that it understands
+	// Movable says that the metric compares At with Truth, or with Label, whatever the reference is: then it may be asked against
+	// the consensus or the model's own answer, under a name such as iou@consensus; see [Against].
+	Movable bool
+	// Pooled computes the metric of a set of samples at one element from the evidence of each, such as an average precision, which is no mean
+	// of per-sample values; nil for metrics whose aggregate is their mean.
+	Pooled func(e []Evidence) float64
 	// Measure returns NaN where the comparison has no value, such as a NaN in the prediction. It never hides one.
 	Measure func(c Case) float64
+}
+
+// Evidence is what one sample adds to a metric of a set at one element.
+type Evidence struct {
+	Hits   []Hit
+	Truths []int32 // number of objects in the reference, by class
+}
+
+// Hit is one predicted box and what it was matched with.
+type Hit struct {
+	Score float32
+	Label int32
+	// Match has bit k set if the box was matched with an object of its class at an IoU of at least 0.50 + 0.05·k, 0 <= k < 10, each
+	// object being matched once at each threshold, best score first.
+	Match uint16
 }

@@ -9,7 +9,7 @@ import (
 	"nero/data/space"
 )
 
-var numeric = []space.Kind{space.KindScores, space.KindImage, space.KindTensor}
+var numeric = []space.Kind{space.KindScores, space.KindImage, space.KindTensor, space.KindField}
 
 // Absolute is the Euclidean norm of the defect.
 var Absolute = &Metric{
@@ -73,6 +73,8 @@ func Numbers(v space.Value) []float64 {
 	case *space.Image:
 		return v.Pix
 	case *space.Tensor:
+		return v.Val
+	case *space.Field:
 		return v.Val
 	}
 	return nil

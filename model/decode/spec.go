@@ -30,6 +30,10 @@ type InputSpec struct {
 	Scale    float64   // default 1
 	Mean     []float64 // one for all channels, or one per channel of the model, in the model's order; default 0
 	Std      []float64 // likewise, never 0; default 1
+	// Frames is the number of pictures in a sample, 0 for a single picture. Frames are fed to one input with T·C channels, one frame
+	// after the other, or to one input per frame in the order of Ports.
+	Frames int
+	Ports  []string // names of the inputs, one per frame; nil for one input, or the model's order if it has as many inputs as frames
 }
 
 // OutputSpec says what a model returns.
@@ -40,7 +44,73 @@ type OutputSpec struct {
 	// For masks: "argmax" over the channels, "raw" for labels as they are; the default is argmax if there are channels.
 	// For images and tensors: "raw".
 	Decode string
-	Type   string // of the space, for tensors: the representation of the channels
+	Type   string    // of the space, for tensors: the representation of the channels
+	Boxes  BoxesSpec // for boxes
+	Field  FieldSpec // for fields
+	// Window is the height and width of what the model sees, in pixels: the frame of its boxes. {0, 0} if it is not known before a run.
+	Window [2]int
+}
+
+// BoxesSpec says how the numbers of a detector become boxes. The zero value reads one output of shape [N, n, 6] with x1, y1, x2, y2,
+// score and class in pixels, or two outputs of shapes [N, n, 4] and [N, n, classes], found by their shapes.
+type BoxesSpec struct {
+	// Parts are the outputs that hold boxes; those of several parts are joined, as of a detector with two strides.
+	Parts []BoxesPart
+	// Form is "xyxy" (two corners, the default), "cxcywh" (centre and size) or "xywh" (top-left corner and size).
+	Form string
+	// Swap says that y comes before x.
+	Swap bool
+	// Unit is "pixel" (of the window, the default) or "unit" (0 to 1 across the window).
+	Unit string
+	// Anchors are where raw offsets are measured from; nil for absolute coordinates. See [Anchors].
+	Anchors []Anchors
+	// Scale divides raw offsets when there are anchors; default 1. A value of 128 says that offsets are in 1/128 of the window.
+	Scale float64
+	// Log says that raw sizes are logarithms of the size relative to the anchor's.
+	Log bool
+	// Activation turns raw scores into confidence: "none" (the default), "sigmoid" or "softmax".
+	Activation string
+	// Clamp bounds raw scores to ±Clamp before the activation; 0 for none.
+	Clamp float64
+	// Background is "first" or "last" for the class that means "no object", "" if there is none. It takes part in the softmax and is left out then:
+	// class k of a box counts the others.
+	Background string
+	// Classes is the number of classes; 0 follows the outputs.
+	Classes int
+	// Limit is the smallest confidence of a box; default 0.05.
+	Limit float64
+	// Suppress removes boxes of one class that overlap a better one: "hard" (default), "soft" (Gaussian soft-NMS, Bodla et al. 2017),
+	// "weighted" (boxes are averaged with their scores as weights, as BlazeFace does) or "none".
+	Suppress string
+	Overlap  float64 // IoU above which boxes are suppressed; default 0.5
+	Sigma    float64 // of soft-NMS; default 0.5
+	Most     int     // boxes kept at most; default 100
+	Clip     bool    // cut boxes to the window
+}
+
+// BoxesPart names the outputs of one set of boxes, "" for none.
+type BoxesPart struct {
+	Boxes  string // [N, n, >=4] coordinates, or [N, n, 4+classes], [N, n, 5+classes], [N, n, 6] where Scores is ""
+	Scores string // [N, n, classes] or [N, n]
+	Object string // [N, n] or [N, n, 1]: confidence that there is an object, multiplied with the class scores
+	Labels string // [N, n] class numbers, where Scores holds one score per box
+}
+
+// Anchors is a grid of places: one every Stride pixels of the window, the first half a stride from the edge, each with as many
+// anchors as Sizes lists or, if it is empty, PerCell of size 1 in the unit of the window. They vary fastest within a place, then along x, then along y.
+type Anchors struct {
+	Stride  int
+	Corner  bool         // the first place lies at the edge, not half a stride from it
+	PerCell int          // default 1
+	Sizes   [][2]float64 // width and height in pixels
+}
+
+// FieldSpec says how the numbers of a model become a field. The zero value reads [N, 2, H, W] with u, then v, in pixels.
+type FieldSpec struct {
+	Layout string  // NCHW (default) or NHWC
+	Order  string  // "uv" (default) or "vu"
+	Scale  float64 // multiplies the numbers; default 1
+	FlipV  bool    // the model's v points up
 }
 
 // Decoding kinds.

@@ -117,6 +117,9 @@ func (j *Job) withoutPaths() *Job {
 		c.Study.Models[i] = Model{Name: c.Study.Models[i].Name} // where it is and how it is reached; what it is says its digest
 	}
 	c.Study.Data.Images, c.Study.Data.Labels = "", ""
+	if c.Study.Data.Targets != "none" {
+		c.Study.Data.Targets = ""
+	}
 	return &c
 }
 

@@ -22,16 +22,17 @@ const StudyVersion = 1
 // without its brackets, and a mapping whose field has study:"short" may be written as the text of that field alone. The
 // shortest study is two lines: models: m.onnx and data: FOLDER.
 type Study struct {
-	Version int      `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"enum=1"`                                                          // version of the file format; default 1
-	Task    string   `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=image,enum=tensor"`          // what the models do; sets the default of output.space: scores, mask, image, tensor
-	Models  []Model  `json:"models" yaml:"models" jsonschema:"minItems=1,maxItems=1000" study:"single"`                                               // the models to compare, with distinct names; one, or the path of one, needs no list
-	Data    Data     `json:"data" yaml:"data"`                                                                                                        // the samples
-	Input   Input    `json:"input,omitzero" yaml:"input,omitempty"`                                                                                   // how a sample becomes the array that the models read
-	Output  Output   `json:"output,omitzero" yaml:"output,omitempty"`                                                                                 // what the models return
-	Group   Group    `json:"group,omitzero" yaml:"group,omitempty"`                                                                                   // the group, its elements and how they act; default SO(2), rotations about the center
-	Metrics []string `json:"metrics,omitempty" yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"` // names of metrics, or one name; default the usual ones of the output space
-	Audit   Audit    `json:"audit,omitzero" yaml:"audit,omitempty"`                                                                                   // thresholds of an audit
-	Seed    uint64   `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                             // of every random choice but that of the samples; default 0
+	Version   int       `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"enum=1"`                                                                          // version of the file format; default 1
+	Task      string    `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=detection,enum=flow,enum=image,enum=tensor"` // what the models do; sets the default of output.space: scores, mask, boxes, field, image, tensor
+	Models    []Model   `json:"models" yaml:"models" jsonschema:"minItems=1,maxItems=1000" study:"single"`                                                               // the models to compare, with distinct names; one, or the path of one, needs no list
+	Data      Data      `json:"data" yaml:"data"`                                                                                                                        // the samples
+	Input     Input     `json:"input,omitzero" yaml:"input,omitempty"`                                                                                                   // how a sample becomes the array that the models read
+	Output    Output    `json:"output,omitzero" yaml:"output,omitempty"`                                                                                                 // what the models return
+	Group     Group     `json:"group,omitzero" yaml:"group,omitempty"`                                                                                                   // the group, its elements and how they act; default SO(2), rotations about the center
+	Metrics   []string  `json:"metrics,omitempty" yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`                 // names of metrics, or one name; default the usual ones of the output space
+	Consensus Consensus `json:"consensus,omitzero" yaml:"consensus,omitempty"`                                                                                           // how metrics with @consensus get their reference
+	Audit     Audit     `json:"audit,omitzero" yaml:"audit,omitempty"`                                                                                                   // thresholds of an audit
+	Seed      uint64    `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                             // of every random choice but that of the samples; default 0
 
 	src *source // where things stand in the file; nil for a study that was not read from one
 }
@@ -73,36 +74,121 @@ func (m Model) MarshalJSON() ([]byte, error) {
 
 // Data names the samples.
 type Data struct {
-	Format   string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz"` // default guessed from the path
-	Images   string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"required,minLength=1" study:"short"`     // path of the image file, or of the folder
-	Labels   string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`                            // path of the labels: IDX, npy, or CSV with columns file,label
-	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty" jsonschema:"minLength=1"`                          // folder: regular expression over the relative path with a group named label
-	Key      string `json:"key,omitempty" yaml:"key,omitempty" jsonschema:"minLength=1"`                                  // npz: name of the image array; default the only one, or "x"
-	LabelKey string `json:"label_key,omitempty" yaml:"label_key,omitempty" jsonschema:"minLength=1"`                      // npz: name of the label array; default "y" or "labels"
-	Layout   string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NHW,enum=NCHW,enum=NHWC"`           // npy, npz: order of the axes; default guessed from the shape
-	Limit    int    `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1000000000"`             // at most this many samples; 0, the default, for all
-	Balance  string `json:"balance,omitempty" yaml:"balance,omitempty" jsonschema:"enum=label"`                           // "label": the same number of each class
-	Seed     uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                  // of the choice of samples; default 0
+	Format   string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles"` // default guessed from the path
+	Images   string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`                                                           // path of the image file, or of the folder
+	Labels   string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`                                                                         // path of the labels: IDX, npy, or CSV with columns file,label
+	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty" jsonschema:"minLength=1"`                                                                       // folder: regular expression over the relative path with a group named label
+	Key      string `json:"key,omitempty" yaml:"key,omitempty" jsonschema:"minLength=1"`                                                                               // npz: name of the image array; default the only one, or "x"
+	LabelKey string `json:"label_key,omitempty" yaml:"label_key,omitempty" jsonschema:"minLength=1"`                                                                   // npz: name of the label array; default "y" or "labels"
+	Layout   string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NHW,enum=NCHW,enum=NHWC"`                                                        // npy, npz: order of the axes; default guessed from the shape
+	Limit    int    `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1000000000"`                                                          // at most this many samples; 0, the default, for all
+	Balance  string `json:"balance,omitempty" yaml:"balance,omitempty" jsonschema:"enum=label"`                                                                        // "label": the same number of each class
+	Seed     uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                               // of the choice of samples; default 0
+
+	Targets   string    `json:"targets,omitempty" yaml:"targets,omitempty" jsonschema:"minLength=1"`                            // path of boxes (folder of VOC XML, COCO JSON) or of fields (folder or npz), where they are not beside the images; "none" ignores them
+	Split     string    `json:"split,omitempty" yaml:"split,omitempty" jsonschema:"minLength=1"`                                // voc: name of a list in ImageSets/Main; default all photos
+	Classes   []string  `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minItems=1,maxItems=100000,uniqueItems"` // names of the classes in the order of the models' numbers; default those of the data in alphabetical order
+	Zoom      float64   `json:"zoom,omitempty" yaml:"zoom,omitempty" jsonschema:"exclusiveMinimum=0,maximum=16"`                // pictures and boxes are resized by this factor when they are read, before anything moves; default 1
+	Cut       Cut       `json:"cut,omitzero" yaml:"cut,omitempty"`                                                              // one sample per key object instead of one per photo
+	Particles Particles `json:"particles,omitzero" yaml:"particles,omitempty"`                                                  // format particles: image pairs rendered from known flows
+}
+
+// Cut makes a sample of every key object of a photo: a piece of the photo of the given size around the rounded centre of its box, so that
+// a crop window can move over real content.
+type Cut struct {
+	Size     []int     `json:"size,omitempty" yaml:"size,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"` // height and width of the piece in pixels
+	Classes  []string  `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minItems=1,uniqueItems"`                  // of key objects; default all
+	Area     []float64 `json:"area,omitempty" yaml:"area,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=0"`               // [smallest, largest] area of the key box as a share of the window (of the piece, if there is no window); default [0.01, 0.5]
+	Outside  string    `json:"outside,omitempty" yaml:"outside,omitempty" jsonschema:"enum=skip,enum=reflect,enum=refuse"`      // what becomes of a piece that leaves the photo: skip (default) leaves the object out, reflect mirrors the photo and tags the sample padded, refuse ends
+	PerPhoto int       `json:"per_photo,omitempty" yaml:"per_photo,omitempty" jsonschema:"minimum=0"`                           // at most this many key objects of one photo, those nearest to its middle; 0, the default, for all
+}
+
+// Particles are pairs of particle images rendered from known velocity fields.
+type Particles struct {
+	Count    int      `json:"count,omitempty" yaml:"count,omitempty" jsonschema:"minimum=0,maximum=1000000"`                                                                               // number of pairs; default 120
+	Flows    []string `json:"flows,omitempty" yaml:"flows,omitempty" jsonschema:"minItems=1,uniqueItems,enum=uniform,enum=backstep,enum=cylinder,enum=sqg,enum=isotropic,enum=lamb-oseen"` // kinds of flow, taken in turn; default all six
+	Size     []int    `json:"size,omitempty" yaml:"size,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=8,maximum=8192"`                                                              // height and width; default [256, 256]
+	Density  float64  `json:"density,omitempty" yaml:"density,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                                 // particles per pixel; default 0.05
+	Diameter float64  `json:"diameter,omitempty" yaml:"diameter,omitempty" jsonschema:"minimum=0,maximum=64"`                                                                              // of a particle image in pixels (four standard deviations); default 2.5
+	Noise    float64  `json:"noise,omitempty" yaml:"noise,omitempty" jsonschema:"minimum=0,maximum=255"`                                                                                   // standard deviation of the grey levels; default 0
+	Loss     float64  `json:"loss,omitempty" yaml:"loss,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                                       // share of particles that leave the light sheet between the frames; default 0
+	Shift    float64  `json:"shift,omitempty" yaml:"shift,omitempty" jsonschema:"minimum=0,maximum=256"`                                                                                   // largest displacement in pixels; default 8
+	Seed     uint64   `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                                                 // default 0
 }
 
 // Input says how an image becomes the array that the models read: (v/scale - mean[c]) / std[c].
 type Input struct {
-	Space    string    `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image"`                                             // default image
+	Space    string    `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames"`                                 // image, or frames for pairs and stacks of pictures; default that of the data
 	Layout   string    `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"`                                  // order of the axes; default follows the model's shape
 	Channels string    `json:"channels,omitempty" yaml:"channels,omitempty" jsonschema:"enum=rgb,enum=bgr,enum=grey"`                      // order of the channels; default as in the file
 	Scale    float64   `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                     // divides every intensity; default 1
 	Mean     []float64 `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"minItems=1,maxItems=4096" study:"single"`                  // one number, or one per channel; default 0
+	Ports    []string  `json:"ports,omitempty" yaml:"ports,omitempty" jsonschema:"minItems=1,maxItems=64"`                                 // frames: names of the inputs, one per frame; default one input with all frames as channels
 	Std      []float64 `json:"std,omitempty" yaml:"std,omitempty" jsonschema:"minItems=1,maxItems=4096,exclusiveMinimum=0" study:"single"` // one number above 0, or one per channel; default 1
 }
 
 // Output says what the models return.
 type Output struct {
-	Space  string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor"`                                             // default scores
+	Space  string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor,enum=boxes,enum=field"`                       // default scores
 	Name   string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`                                                                                // which output of the model; default the first
 	Decode string `json:"decode,omitempty" yaml:"decode,omitempty" jsonschema:"enum=softmax,enum=probabilities,enum=argmax,enum=raw"`                                   // default softmax for scores; argmax for masks with a channel per class, else raw; raw for images and tensors
 	Action string `json:"action,omitempty" yaml:"action,omitempty" jsonschema:"enum=invariant,enum=same"`                                                               // how the group should move the output; default invariant for scores, same for the others
 	Type   string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"enum=trivial,enum=regular"`                                                                  // tensor: representation that the channels carry; default trivial
+	Boxes  Boxes  `json:"boxes,omitzero" yaml:"boxes,omitempty"`                                                                                                        // space boxes
+	Field  Field  `json:"field,omitzero" yaml:"field,omitempty"`                                                                                                        // space field
 	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"` // kernel of the output's action; default that of the input
+}
+
+// Boxes says how the numbers of a detector become boxes.
+type Boxes struct {
+	Parts      []BoxesPart `json:"parts,omitempty" yaml:"parts,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`             // outputs that hold boxes; default found by their shapes
+	Form       string      `json:"form,omitempty" yaml:"form,omitempty" jsonschema:"enum=xyxy,enum=cxcywh,enum=xywh"`                     // two corners, centre and size, or corner and size; default xyxy
+	Swap       bool        `json:"swap,omitempty" yaml:"swap,omitempty"`                                                                  // y comes before x
+	Unit       string      `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"enum=pixel,enum=unit"`                                // pixels of the input, or 0 to 1 across it; default pixel
+	Anchors    []Anchors   `json:"anchors,omitempty" yaml:"anchors,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`         // places that raw offsets are measured from; default none: coordinates are absolute
+	Scale      float64     `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                // divides raw offsets from anchors; default 1
+	Log        bool        `json:"log,omitempty" yaml:"log,omitempty"`                                                                    // raw sizes are logarithms relative to the anchor's
+	Activation string      `json:"activation,omitempty" yaml:"activation,omitempty" jsonschema:"enum=none,enum=sigmoid,enum=softmax"`     // turns raw scores into confidence; default none
+	Clamp      float64     `json:"clamp,omitempty" yaml:"clamp,omitempty" jsonschema:"exclusiveMinimum=0"`                                // bounds raw scores to ±clamp first; default no bound
+	Background string      `json:"background,omitempty" yaml:"background,omitempty" jsonschema:"enum=first,enum=last"`                    // which class means no object; default none
+	Limit      float64     `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1"`                               // smallest confidence of a box; default 0.05
+	Suppress   string      `json:"suppress,omitempty" yaml:"suppress,omitempty" jsonschema:"enum=hard,enum=soft,enum=weighted,enum=none"` // what becomes of boxes that overlap a better one of their class; default hard
+	Overlap    float64     `json:"overlap,omitempty" yaml:"overlap,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                  // IoU above which boxes are suppressed; default 0.5
+	Sigma      float64     `json:"sigma,omitempty" yaml:"sigma,omitempty" jsonschema:"exclusiveMinimum=0"`                                // of soft suppression; default 0.5
+	Most       int         `json:"most,omitempty" yaml:"most,omitempty" jsonschema:"minimum=1,maximum=1000"`                              // boxes kept at most; default 100
+	Clip       bool        `json:"clip,omitempty" yaml:"clip,omitempty"`                                                                  // cut boxes to the picture
+}
+
+// BoxesPart names the outputs of one set of boxes.
+type BoxesPart struct {
+	Boxes  string `json:"boxes" yaml:"boxes" jsonschema:"minLength=1" study:"short"`         // coordinates [N, n, 4], or with scores and classes after them
+	Scores string `json:"scores,omitempty" yaml:"scores,omitempty" jsonschema:"minLength=1"` // [N, n, classes] or [N, n]
+	Object string `json:"object,omitempty" yaml:"object,omitempty" jsonschema:"minLength=1"` // confidence that there is an object, multiplied with the scores
+	Labels string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"` // class numbers, where there is one score per box
+}
+
+// Anchors is a grid of places that raw boxes are measured from.
+type Anchors struct {
+	Stride  int         `json:"stride" yaml:"stride" jsonschema:"minimum=1,maximum=4096"`                                        // pixels between places
+	Corner  bool        `json:"corner,omitempty" yaml:"corner,omitempty"`                                                        // the first place lies at the edge; default half a stride from it
+	PerCell int         `json:"per_cell,omitempty" yaml:"per_cell,omitempty" jsonschema:"minimum=1,maximum=1000"`                // anchors of one place; default 1, or as many as sizes
+	Sizes   [][]float64 `json:"sizes,omitempty" yaml:"sizes,omitempty" jsonschema:"minItems=1,maxItems=1000,exclusiveMinimum=0"` // width and height of each anchor in pixels; default the size of the window
+}
+
+// Field says how the numbers of a model become a vector field.
+type Field struct {
+	Order   string  `json:"order,omitempty" yaml:"order,omitempty" jsonschema:"enum=uv,enum=vu"`       // which component comes first, u along the columns or v along the rows; default uv
+	Scale   float64 `json:"scale,omitempty" yaml:"scale,omitempty"`                                    // multiplies the numbers; default 1
+	Up      bool    `json:"up,omitempty" yaml:"up,omitempty"`                                          // the model's v points up
+	Layout  string  `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"` // order of the axes; default follows the model's shape
+	AtFirst bool    `json:"at_first,omitempty" yaml:"at_first,omitempty"`                              // vectors belong to positions in the first frame, so that reversing time negates them to first order only; default the middle of the time
+}
+
+// Consensus says how the model's own answers over an orbit are averaged to stand in for labels.
+type Consensus struct {
+	Center   string  `json:"center,omitempty" yaml:"center,omitempty" jsonschema:"enum=mean,enum=median"` // of coordinates and vectors; default median for boxes, mean for all else
+	Weak     float64 `json:"weak,omitempty" yaml:"weak,omitempty" jsonschema:"minimum=0,maximum=1"`       // share of contributing elements below which a consensus supports no verdict; default 0.5
+	LeaveOut bool    `json:"leave_out,omitempty" yaml:"leave_out,omitempty"`                              // compare each element with the consensus of the others
 }
 
 // Group names the group, the elements to visit and how they act on the input.
@@ -194,6 +280,13 @@ type Job struct {
 	Seed     uint64          `json:"seed"`
 }
 
+// Detection is a predicted box as it is stored, in pixels of the window from its outer edge.
+type Detection struct {
+	X1, Y1, X2, Y2, Angle, Score float32
+	Label                        int32
+	Match                        uint16 // see metric.Hit
+}
+
 // Shard is a half-open range of samples, cut from the job alone.
 type Shard struct {
 	Index int `json:"index"`
@@ -228,5 +321,12 @@ type Row struct {
 	Tags   []string    //
 	Curves [][]float32 // metric × element; NaN where a value does not exist
 	Top    []int32     // predicted class per element; nil if the output has none
-	Err    string      // why the sample could not be evaluated; Curves are then NaN
+	// Boxes are the predicted boxes per element, best first, in the frame of the element; nil if the output has none.
+	Boxes [][]Detection
+	// Truths are the numbers of objects per element and class in the reference, element by element; nil if there is none.
+	Truths [][]int32
+	// Support is the share of elements that contributed to the consensus, Agreement the agreement of the consensus with the target by the
+	// first metric that has both references; NaN if there is none.
+	Support, Agreement float32
+	Err                string // why the sample could not be evaluated; Curves are then NaN
 }

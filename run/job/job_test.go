@@ -38,9 +38,28 @@ func anyJob(t *rapid.T) *Job {
 			Data: Data{
 				Format: str("f"), Images: str("i"), Labels: str("l"), Pattern: str("p"), Key: str("k"), LabelKey: str("lk"), Layout: str("la"),
 				Limit: whole.Draw(t, "limit"), Balance: str("b"), Seed: rapid.Uint64().Draw(t, "dseed"),
+				Targets: str("ta"), Split: str("sp"), Classes: []string{str("cl")}, Zoom: 0.5,
+				Cut: Cut{Size: []int{5, 6}, Classes: []string{str("kc")}, Area: []float64{0.1, 0.5}, Outside: str("ou"), PerPhoto: whole.Draw(t, "per")},
+				Particles: Particles{
+					Count: whole.Draw(t, "pairs"), Flows: []string{str("fl")}, Size: []int{7, 8}, Density: 0.1, Diameter: 2, Noise: 3, Loss: 0.2, Shift: 4,
+					Seed: rapid.Uint64().Draw(t, "pseed"),
+				},
 			},
-			Input:  Input{str("s"), str("l"), str("c"), rapid.Float64Range(1e-9, 1e9).Draw(t, "scale"), numbers.Draw(t, "mean"), numbers.Draw(t, "std")},
-			Output: Output{str("s"), str("n"), str("d"), str("a"), str("t"), str("k")},
+			Input: Input{
+				Space: str("s"), Layout: str("l"), Channels: str("c"), Scale: rapid.Float64Range(1e-9, 1e9).Draw(t, "scale"), Ports: []string{str("po")},
+				Mean: numbers.Draw(t, "mean"), Std: numbers.Draw(t, "std"),
+			},
+			Output: Output{
+				Space: str("s"), Name: str("n"), Decode: str("d"), Action: str("a"), Type: str("t"), Kernel: str("k"),
+				Boxes: Boxes{
+					Parts: []BoxesPart{{str("pb"), str("ps"), str("po"), str("pl")}}, Form: str("f"), Swap: true, Unit: str("u"),
+					Anchors: []Anchors{{Stride: whole.Draw(t, "stride"), Corner: true, PerCell: whole.Draw(t, "cell"), Sizes: [][]float64{{1, 2}}}},
+					Scale:   2, Log: true, Activation: str("ac"), Clamp: 3, Background: str("bg"), Limit: 0.5, Suppress: str("su"), Overlap: 0.25, Sigma: 0.75,
+					Most: whole.Draw(t, "most"), Clip: true,
+				},
+				Field: Field{Order: str("o"), Scale: 5, Up: true, Layout: str("fl"), AtFirst: true},
+			},
+			Consensus: Consensus{Center: str("c"), Weak: 0.25, LeaveOut: true},
 			Group: Group{
 				Name: str("g"), Resample: str("r"), Border: str("b"), Window: []int{3, 4},
 				Orbit: Orbit{
@@ -166,7 +185,7 @@ func TestHashEveryField(t *testing.T) {
 			undo := change()
 			defer undo()
 			after := mustHash(t, j)
-			isPath := strings.HasPrefix(path, "study.models[0].") && path != "study.models[0].name" || path == "study.data.images" || path == "study.data.labels" || path == "files[0].path" || strings.HasPrefix(path, "models[") && strings.HasSuffix(path, ".path")
+			isPath := strings.HasPrefix(path, "study.models[0].") && path != "study.models[0].name" || path == "study.data.images" || path == "study.data.labels" || path == "study.data.targets" || path == "files[0].path" || strings.HasPrefix(path, "models[") && strings.HasSuffix(path, ".path")
 			if (before == after) != isPath {
 				t.Fatalf("changing %s: hash changed: %v", path, before != after)
 			}

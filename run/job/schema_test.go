@@ -52,6 +52,8 @@ func makeSchema(t *testing.T) []byte {
 	for name, typ := range map[string]reflect.Type{
 		"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](), "Input": reflect.TypeFor[Input](), "Output": reflect.TypeFor[Output](),
 		"Group": reflect.TypeFor[Group](), "Orbit": reflect.TypeFor[Orbit](), "Audit": reflect.TypeFor[Audit](), "Contract": reflect.TypeFor[Contract](),
+		"Cut": reflect.TypeFor[Cut](), "Particles": reflect.TypeFor[Particles](), "Boxes": reflect.TypeFor[Boxes](), "BoxesPart": reflect.TypeFor[BoxesPart](),
+		"Anchors": reflect.TypeFor[Anchors](), "Field": reflect.TypeFor[Field](), "Consensus": reflect.TypeFor[Consensus](),
 	} {
 		d, ok := s.Definitions[name]
 		if !ok {
@@ -59,8 +61,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 8 {
-		t.Fatalf("%d definitions, expected 8: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 15 {
+		t.Fatalf("%d definitions, expected 15: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -75,7 +77,7 @@ func makeSchema(t *testing.T) []byte {
 	rng.Items.MinItems, rng.Items.MaxItems = &two, &two
 	values, _ := orbit.Properties.Get("values")
 	values.Items.MinItems = &one
-	for name, typ := range map[string]reflect.Type{"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](), "Group": reflect.TypeFor[Group]()} {
+	for name, typ := range map[string]reflect.Type{"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](), "Group": reflect.TypeFor[Group](), "BoxesPart": reflect.TypeFor[BoxesPart]()} {
 		d := s.Definitions[name]
 		i := slices.IndexFunc(fieldsOf(typ), func(f field) bool { return f.short })
 		if i < 0 {
@@ -84,6 +86,11 @@ func makeSchema(t *testing.T) []byte {
 		short, _ := d.Properties.Get(fieldsOf(typ)[i].name)
 		if name == "Model" {
 			d.OneOf = []*jsonschema.Schema{{Required: []string{"onnx"}}, {Required: []string{"endpoint"}}}
+		}
+		if name == "Data" {
+			rendered := jsonschema.NewProperties()
+			rendered.Set("format", &jsonschema.Schema{Const: "particles"})
+			d.AnyOf = []*jsonschema.Schema{{Required: []string{"images"}}, {Required: []string{"format"}, Properties: rendered}}
 		}
 		description := d.Description
 		d.Description = ""
@@ -222,7 +229,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 9 {
-		t.Errorf("%d of 9 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 16 {
+		t.Errorf("%d of 16 mappings refuse unknown keys", c)
 	}
 }

@@ -165,8 +165,31 @@ func (s *Study) check(report func(path, message string)) {
 	if m, d := len(s.Input.Mean), len(s.Input.Std); m > 1 && d > 1 && m != d {
 		report("input.std", fmt.Sprintf("%d numbers, but input.mean has %d; give one number, or one per channel, to each", d, m))
 	}
+	s.checkData(report)
 	s.checkOutput(report)
 	s.checkOrbit(report)
+}
+
+// checkData reports settings of the data that do not go together.
+func (s *Study) checkData(report func(path, message string)) {
+	d := s.Data
+	switch {
+	case d.Format == "particles" && (d.Images != "" || d.Targets != ""):
+		report("data.images", "format particles renders its pictures; leave images and targets out")
+	case d.Format != "particles" && d.Images == "":
+		report("data.images", "missing; add images: FILE or FOLDER")
+	case d.Format != "particles" && !reflect.ValueOf(d.Particles).IsZero():
+		report("data.particles", "is for format particles; set data.format: particles, or leave it out")
+	}
+	if d.Split != "" && d.Format != "voc" {
+		report("data.split", "is for format voc, whose folder has ImageSets/Main; leave it out, or set data.format: voc")
+	}
+	if len(d.Cut.Size) == 0 && !reflect.ValueOf(d.Cut).IsZero() {
+		report("data.cut.size", "missing; add size: [HEIGHT, WIDTH] of the piece around each key object")
+	}
+	if a := d.Cut.Area; len(a) == 2 && a[0] >= a[1] {
+		report("data.cut.area", fmt.Sprintf("%v; expected [smallest, largest]", a))
+	}
 }
 
 // check reports what is wrong with a model by itself: neither or both of file and endpoint, a URL that none can be, and what is said
@@ -281,6 +304,10 @@ func spaceOf(task string) string {
 	switch task {
 	case "segmentation":
 		return "mask"
+	case "detection":
+		return "boxes"
+	case "flow":
+		return "field"
 	case "image", "tensor":
 		return task
 	default:
@@ -316,6 +343,9 @@ func (s *Study) Resolve(dir string) {
 		s.Models[i].ONNX, s.Models[i].CA = join(s.Models[i].ONNX), join(s.Models[i].CA)
 	}
 	s.Data.Images, s.Data.Labels = join(s.Data.Images), join(s.Data.Labels)
+	if s.Data.Targets != "none" {
+		s.Data.Targets = join(s.Data.Targets)
+	}
 }
 
 // Defaults fills in what the study leaves out and what follows from the study alone. It does not guess what depends on

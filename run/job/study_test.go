@@ -91,9 +91,9 @@ func changes(beyond bool) []change {
 		{"range", "grid: 72", "grid: 3, range: [[-1, 1]]", ""},
 		{"window", "  resample: bicubic", "  window: [24, 32]", ""},
 		{"kernel", "bicubic", "bicubik", `study.yaml:14:13: group.resample: "bicubik" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?`},
-		{"format", "format: idx", "format: parquet", `study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz; choose one of them`},
+		{"format", "format: idx", "format: parquet", `study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, pairs, particles; choose one of them`},
 		{"layout", "format: idx", "layout: HWN", `study.yaml:8:16: data.layout: "HWN" is not one of NHW, NCHW, NHWC; did you mean`},
-		{"space", "{space: image,", "{space: cloud,", `study.yaml:9:16: input.space: "cloud" is not one of image; choose one of them`},
+		{"space", "{space: image,", "{space: cloud,", `study.yaml:9:16: input.space: "cloud" is not one of image, frames; choose one of them`},
 		{"channels", "{space: image,", "{channels: gray,", `study.yaml:9:19: input.channels: "gray" is not one of rgb, bgr, grey; did you mean "grey"?`},
 		{"action", "decode: softmax", "action: covariant", `study.yaml:10:33: output.action: "covariant" is not one of invariant, same; did you mean "invariant"?`},
 		{"decoder", "decode: softmax", "decode: sigmoid", `study.yaml:10:33: output.decode: "sigmoid" is not one of softmax, probabilities, argmax, raw; choose one of them`},
@@ -102,7 +102,7 @@ func changes(beyond bool) []change {
 		{"preset", "preset: production", "preset: strict", `study.yaml:16:17: audit.preset: "strict" is not one of research, production, critical, safety; choose one of them`},
 		{"unknown", "audit:", "adit:", `study.yaml:16:1: adit: unknown key; did you mean "audit"?`},
 		{"unknown deep", "limit:", "limits:", `study.yaml:8:69: data.limits: unknown key; did you mean "limit"?`},
-		{"unknown far", "audit:", "colour:", "study.yaml:16:1: colour: unknown key; known keys are version, task, models, data, input, output, group, metrics, audit, seed"},
+		{"unknown far", "audit:", "colour:", "study.yaml:16:1: colour: unknown key; known keys are version, task, models, data, input, output, group, metrics, consensus, audit, seed"},
 		{"no group name", "  name: SO(2)\n", "", "study.yaml:11:1: group.name: missing; add name: ..."},
 		{"no models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx\n", "", "study.yaml:2:1: models: missing; add models: FILE.onnx"},
 		{"empty models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx\n", "models: []\n", "study.yaml:4:9: models: an empty list; give it an item or leave the key out"},
@@ -134,7 +134,7 @@ func changes(beyond bool) []change {
 		{"newer", "version: 1", "version: 2", "study.yaml:2:10: version: 2; this program reads version 1: a newer nero may read it"},
 		{"no version", "version: 1\n", "", ""},
 		{"version as text", "version: 1", "version: '1'", `study.yaml:2:10: version: expected a whole number, got the text "1"`},
-		{"task", "task: classification", "task: classifcation", `study.yaml:3:7: task: "classifcation" is not one of classification, segmentation, image, tensor; did you mean "classification"?`},
+		{"task", "task: classification", "task: classifcation", `study.yaml:3:7: task: "classifcation" is not one of classification, segmentation, detection, flow, image, tensor; did you mean "classification"?`},
 	}
 }
 
@@ -172,8 +172,7 @@ func TestParseStudyReportsAll(t *testing.T) {
 	_, err := ParseStudy("s.yaml", []byte("version: 1\ngroup: {name: C4, resample: cubic}\nmodels: [{name: a, onnx: a.onnx, batch: 0}]\nwhat: 1\ndata: {limit: -1}\n"))
 	want := `s.yaml:2:29: group.resample: "cubic" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?
 s.yaml:3:41: models[0].batch: 0 is out of range; expected a number at least 1 and at most 1024
-s.yaml:4:1: what: unknown key; known keys are version, task, models, data, input, output, group, metrics, audit, seed
-s.yaml:5:7: data.images: missing; add images: FILE or FOLDER
+s.yaml:4:1: what: unknown key; known keys are version, task, models, data, input, output, group, metrics, consensus, audit, seed
 s.yaml:5:15: data.limit: -1 is out of range; expected a number at least 0 and at most 1000000000`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
@@ -303,7 +302,7 @@ func TestDefaults(t *testing.T) {
 	} {
 		s := Study{Task: task}
 		Defaults(&s)
-		if s.Output != want {
+		if !reflect.DeepEqual(s.Output, want) {
 			t.Errorf("%s: %+v, want %+v", task, s.Output, want)
 		}
 	}

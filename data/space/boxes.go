@@ -1,0 +1,49 @@
+package space
+
+import (
+	"nero/data/tensor"
+)
+
+// Box is one object: a rectangle in a picture with a class and how sure a model is of it.
+//
+// Coordinates are continuous and measured from the outer edge of the picture, x to the right and y down: the pixel of row r and
+// column c is the square from (c, r) to (c+1, r+1), so its centre is (c+1/2, r+1/2), and the area is (X2-X1)·(Y2-Y1) without any
+// "+1". A box may reach beyond its picture.
+type Box struct {
+	X1, Y1, X2, Y2 float64
+	// Angle turns the rectangle about its own centre, in degrees, counter-clockwise as displayed; 0 for a box along the axes.
+	Angle float64
+	// Score is the model's confidence, 0 to 1; 1 for a box that somebody drew.
+	Score float64
+	Label int // class, 0-based; -1 if there is none
+	// Cut says that the box touches or crosses the edge of its window, so that its true extent is not known.
+	Cut bool
+}
+
+// Area is the area of the box in square pixels; 0 for one that is empty or turned inside out.
+func (b Box) Area() float64 { return max(b.X2-b.X1, 0) * max(b.Y2-b.Y1, 0) }
+
+// Center is the centre of the box.
+func (b Box) Center() (x, y float64) { return (b.X1 + b.X2) / 2, (b.Y1 + b.Y2) / 2 }
+
+// Boxes is a set of boxes in a picture or window of W columns and H rows. Of a prediction they stand by falling score, of a
+// target in the order of the file, the key object first where there is one. An empty set is a value like any other.
+type Boxes struct {
+	H, W  float64
+	Items []Box
+}
+
+// Kind is [KindBoxes].
+func (*Boxes) Kind() Kind { return KindBoxes }
+
+// Parts are three arrays with a row per box, copies: "boxes" (n, 5) with x1, y1, x2, y2 and angle, "scores" (n), "labels" (n, int32).
+func (b *Boxes) Parts() []tensor.Named {
+	n := len(b.Items)
+	at, score := make([]float64, 0, 5*n), make([]float64, 0, n)
+	label := tensor.New(tensor.Int32, n)
+	for i, x := range b.Items {
+		at, score = append(at, x.X1, x.Y1, x.X2, x.Y2, x.Angle), append(score, x.Score)
+		putUint32(label.Raw[4*i:], uint32(int32(x.Label)))
+	}
+	return []tensor.Named{part("boxes", at, n, 5), part("scores", score, n), {Name: "labels", Tensor: label}}
+}
