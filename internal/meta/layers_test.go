@@ -40,6 +40,7 @@ var layers = map[string]int{
 	"run/exec":                2,
 	"run/store":               2,
 
+	"data/particle":              3,
 	"symmetry/action/phantom":    3,
 	"symmetry/action/actiontest": 4,
 	"symmetry/orbit":             3,

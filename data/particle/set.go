@@ -1,0 +1,169 @@
+package particle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"nero/data/dataset"
+	"nero/data/space"
+)
+
+// Spec says which pairs a set holds. [Default] is where to start from.
+type Spec struct {
+	Kinds  []Kind // kinds of flow, taken in turn; none for all of [Kinds]
+	N      int    // number of pairs
+	Seed   uint64 // pair i depends on Seed, i and the rest of the Spec alone, but for N
+	Height int    // rows, px
+	Width  int    // columns, px
+	Scene  Scene  // Scene.Size 0 stands for the shorter side
+	Optics Optics
+}
+
+// Default is a Spec of n pairs: all kinds of flow, 256×256 px, displacements up to 8 px, mean flow to the right ± 15° and half of the
+// displacement, 0.05 particles a pixel of diameter 2.5 ± 0.3 px, brightness 220 on 6 ± 3 grey levels, 5 % lost.
+func Default(n int, seed uint64) Spec {
+	return Spec{
+		N: n, Seed: seed, Height: 256, Width: 256,
+		Scene:  Scene{Peak: 8, Spread: 15, Mean: 0.5},
+		Optics: Optics{Density: 0.05, Diameter: 2.5, Spread: 0.3, Brightness: 220, Background: 6, Noise: 3, Loss: 0.05},
+	}
+}
+
+// maxPairs bounds a set; identifiers have as many digits.
+const maxPairs = 1_000_000
+
+// Set is a data set of particle-image pairs, rendered when they are asked for. It satisfies [dataset.Dataset]: a sample's value is a
+// [space.Frames] of two pictures with whole grey levels 0..255, its target the [space.Field] at mid-time, its label the position of
+// its kind in the kinds of the set.
+type Set struct{ spec Spec }
+
+var (
+	_ dataset.Dataset  = (*Set)(nil)
+	_ dataset.Targeted = (*Set)(nil)
+	_ dataset.Shaped   = (*Set)(nil)
+	_ dataset.Classed  = (*Set)(nil)
+	_ dataset.Ranged   = (*Set)(nil)
+)
+
+// New is the set that spec describes.
+func New(spec Spec) (*Set, error) {
+	spec.Kinds = slices.Clone(spec.Kinds)
+	if len(spec.Kinds) == 0 {
+		spec.Kinds = Kinds()
+	}
+	for _, k := range spec.Kinds {
+		if _, err := ParseKind(string(k)); err != nil {
+			return nil, fmt.Errorf("particle pairs: %w", err)
+		}
+	}
+	if spec.N < 1 || spec.N > maxPairs {
+		return nil, fmt.Errorf("particle pairs: %d pairs: expected 1 to %d", spec.N, maxPairs)
+	}
+	if min(spec.Height, spec.Width) < 8 || max(spec.Height, spec.Width) > maxSide {
+		return nil, fmt.Errorf("particle pairs: picture of %d rows and %d columns: expected 8 to %d px", spec.Height, spec.Width, maxSide)
+	}
+	if spec.Scene.Size == 0 {
+		spec.Scene.Size = float64(min(spec.Height, spec.Width))
+	}
+	if err := spec.Scene.check(); err != nil {
+		return nil, fmt.Errorf("particle pairs: %w", err)
+	}
+	if err := spec.Optics.check(); err != nil {
+		return nil, fmt.Errorf("particle pairs: %w", err)
+	}
+	return &Set{spec}, nil
+}
+
+// Spec is what the set was made from, with the kinds and the size of the scene filled in.
+func (s *Set) Spec() Spec {
+	spec := s.spec
+	spec.Kinds = slices.Clone(spec.Kinds)
+	return spec
+}
+
+// Len is the number of pairs.
+func (s *Set) Len() int { return s.spec.N }
+
+// Kind is the kind of the flow of pair i.
+func (s *Set) Kind(i int) Kind { return s.spec.Kinds[i%len(s.spec.Kinds)] }
+
+// Labels are the positions of the pairs' kinds in [Set.ClassNames].
+func (s *Set) Labels() []int {
+	out := make([]int, s.spec.N)
+	for i := range out {
+		out[i] = i % len(s.spec.Kinds)
+	}
+	return out
+}
+
+// ClassNames are the kinds of the flows.
+func (s *Set) ClassNames() []string {
+	var out []string
+	for _, k := range s.spec.Kinds {
+		out = append(out, string(k))
+	}
+	return out
+}
+
+// IDs are kind and number of each pair, such as step-000007.
+func (s *Set) IDs() []string {
+	out := make([]string, s.spec.N)
+	for i := range out {
+		out[i] = s.id(i)
+	}
+	return out
+}
+
+func (s *Set) id(i int) string { return fmt.Sprintf("%s-%06d", s.Kind(i), i) }
+
+// Files are none: the pairs come from the seed.
+func (*Set) Files() []string { return nil }
+
+// Targets is [space.KindField].
+func (*Set) Targets() space.Kind { return space.KindField }
+
+// Max is 255, the brightest grey level.
+func (*Set) Max() float64 { return 255 }
+
+// Shape is that of one frame: one channel, height, width.
+func (s *Set) Shape() (c, h, w int) { return 1, s.spec.Height, s.spec.Width }
+
+// Flow is the flow of pair i, 0 <= i < Len(), known at every point.
+func (s *Set) Flow(i int) (Flow, error) {
+	f, _, err := s.draw(i)
+	return f, err
+}
+
+// draw is the flow of pair i and the generator that drew it, from which the particles come next.
+func (s *Set) draw(i int) (Flow, *rand.Rand, error) {
+	if i < 0 || i >= s.spec.N {
+		return nil, nil, fmt.Errorf("particle pairs: no pair %d: there are %d, counted from 0", i, s.spec.N)
+	}
+	r := rand.New(rand.NewPCG(s.spec.Seed, uint64(i)))
+	f, err := Draw(s.Kind(i), s.spec.Scene, r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("particle pairs: pair %d: %w", i, err)
+	}
+	return f, r, nil
+}
+
+// Sample renders pair i. Flow, particles and noise are drawn in this order, so that the flow does not change with the optics.
+func (s *Set) Sample(i int) (dataset.Sample, error) {
+	f, r, err := s.draw(i)
+	if err != nil {
+		return dataset.Sample{}, err
+	}
+	h, w, o := s.spec.Height, s.spec.Width, s.spec.Optics
+	ps := Scatter(f, o, h, w, s.spec.Scene.Peak, r)
+	var pair []*space.Image
+	for frame := range 2 {
+		pix := Render(ps, frame, h, w)
+		Expose(pix, o, r)
+		pair = append(pair, &space.Image{C: 1, H: h, W: w, Pix: pix})
+	}
+	return dataset.Sample{
+		ID: s.id(i), Label: i % len(s.spec.Kinds), Tags: []string{string(s.Kind(i))},
+		Value: &space.Frames{Images: pair}, Target: Truth(f, h, w),
+	}, nil
+}
