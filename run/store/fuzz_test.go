@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nero/run/job"
+	"nero/symmetry/group"
 )
 
 // golden reads a file of the run in testdata, with the job that it belongs to.
@@ -77,6 +78,52 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
+// FuzzBoxes gives the reader of boxes any bytes, as if their checksum were right.
+func FuzzBoxes(f *testing.F) {
+	j := &job.Job{
+		Models: []job.ModelRef{{Name: "m"}}, Count: 2, Shard: 2, Classes: 2, Elements: []group.Element{{0}, {120}, {240}}, Metrics: []string{"iou@consensus"},
+		Study: job.Study{Output: job.Output{Space: "boxes"}},
+	}
+	s := j.Shards()[0]
+	box := job.Detection{X1: 1, Y1: 2, X2: 3, Y2: 4, Score: 0.5, Label: 1, Match: 3}
+	curve := [][]float32{{1, 2, 3}}
+	rows, err := arrange(j, s, []job.Row{
+		{Index: 0, Sample: "a", Curves: curve, Boxes: [][]job.Detection{{box, box}, nil, {box}}, Truths: [][]int32{{1, 0}, {1, 0}, {0, 2}}},
+		{Index: 1, Sample: "b", Curves: curve, Boxes: make([][]job.Detection, 3)},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	b, err := encode(j, "hash", s, rows)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	for i := 0; i < len(b); i += 193 {
+		c := bytes.Clone(b)
+		c[i] ^= 0x11
+		f.Add(c)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := decode(j, s, bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		first, count, size := file.parts(0)
+		for i := range count {
+			rows, err := file.rows(first+i, 0, s.Lo+i*size, nil, true, true)
+			if err != nil {
+				return
+			}
+			for _, r := range rows {
+				if r.Err == "" && len(r.Boxes) != len(j.Elements) {
+					t.Errorf("boxes of %d elements", len(r.Boxes))
+				}
+			}
+		}
+	})
+}
+
 // FuzzRows gives the reader of shards any bytes, as if their checksum were right.
 func FuzzRows(f *testing.F) {
 	j, _, b := golden(f, "shards-*/00001.parquet")
@@ -95,7 +142,7 @@ func FuzzRows(f *testing.F) {
 		for m := range j.Models {
 			first, count, size := file.parts(m)
 			for i := range count {
-				rows, err := file.rows(first+i, m, s.Lo+i*size, j.Metrics, false)
+				rows, err := file.rows(first+i, m, s.Lo+i*size, j.Metrics, false, true)
 				if err != nil {
 					return
 				}

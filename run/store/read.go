@@ -22,6 +22,8 @@ type Filter struct {
 	Lo, Hi  int // half-open range of samples; Hi = 0 for all from Lo on
 	// NoTop leaves the predicted classes out of the rows: of a large plan they are most of what there is to read beside the curves.
 	NoTop bool
+	// Boxes reads the predicted boxes and the counts of objects too, where the run has them. They may be many times the curves.
+	Boxes bool
 }
 
 // Rows reads the finished shards in order; in each the models in the order of the filter and the samples in the order of
@@ -83,7 +85,7 @@ func (r *Run) shardRows(s job.Shard, models []int, metrics []string, f Filter, y
 		first, count, size := file.parts(m)
 		for i := range count {
 			lo := s.Lo + i*size
-			rows, err := file.rows(first+i, m, lo, metrics, f.NoTop)
+			rows, err := file.rows(first+i, m, lo, metrics, f.NoTop, f.Boxes)
 			if err != nil {
 				return false, r.unreadable(s, err)
 			}

@@ -45,13 +45,18 @@ func schemaOf(j *job.Job) *parquet.Schema {
 	for _, m := range j.Metrics {
 		g[colCurve+m] = parquet.List(parquet.Encoded(parquet.Leaf(parquet.FloatType), &parquet.Plain))
 	}
+	boxColumns(g, j)
 	return parquet.NewSchema("nero", g)
 }
 
 // groups cuts the rows of one model in a shard into row groups: how many rows each has at most. It depends on the job
 // alone, so that the bytes do.
 func groups(j *job.Job) int {
-	return max(1, groupBytes/(4*len(j.Elements)*len(j.Metrics)))
+	bytes := 4 * len(j.Elements) * len(j.Metrics)
+	if hasBoxes(j) {
+		bytes += 4 * 36 * len(j.Elements) // some boxes of 36 bytes for each
+	}
+	return max(1, groupBytes/bytes)
 }
 
 // arrange puts the rows of a shard in the order of the file, by model and then by sample, and makes sure that each is
@@ -85,6 +90,9 @@ func arrange(j *job.Job, s job.Shard, rows []job.Row) ([]job.Row, error) {
 		}
 		if r.Top != nil && len(r.Top) != len(j.Elements) {
 			return nil, fmt.Errorf("model %d, sample %d: %d top classes, expected one for each of %d elements", r.Model, r.Index, len(r.Top), len(j.Elements))
+		}
+		if err := checkBoxes(j, &r); err != nil {
+			return nil, err
 		}
 		out[i] = r
 	}
@@ -124,6 +132,14 @@ func encode(j *job.Job, hash string, s job.Shard, rows []job.Row) ([]byte, error
 	for _, m := range j.Metrics {
 		// Bounds of columns with NaN mislead readers that skip pages by them.
 		options = append(options, parquet.SkipPageBounds(colCurve+m, "list", "element"))
+	}
+	if hasBoxes(j) {
+		for _, c := range boxFloats {
+			options = append(options, parquet.SkipPageBounds(c.name, "list", "element"))
+		}
+	}
+	if hasConsensus(j) {
+		options = append(options, parquet.SkipPageBounds(colSupport), parquet.SkipPageBounds(colAgreement))
 	}
 	w := parquet.NewGenericWriter[any](&b, options...)
 	n, size := s.Hi-s.Lo, groups(j)
@@ -217,6 +233,9 @@ func encodeGroup(w *parquet.GenericWriter[any], schema *parquet.Schema, j *job.J
 		if err := step(); err != nil {
 			return err
 		}
+	}
+	if err := encodeBoxes(j, put, one); err != nil {
+		return err
 	}
 	return w.Flush()
 }
@@ -430,8 +449,8 @@ func (f *shardFile) values(group int, do func(row int, v parquet.Value) error, p
 	return err
 }
 
-// rows reads a row group of a model, with the curves of the named metrics, and with the predicted classes unless bare.
-func (f *shardFile) rows(group, model, lo int, metrics []string, bare bool) (out []job.Row, err error) {
+// rows reads a row group of a model, with the curves of the named metrics, with the predicted classes unless bare, and with boxes if asked to.
+func (f *shardFile) rows(group, model, lo int, metrics []string, bare, boxes bool) (out []job.Row, err error) {
 	defer caught(&err)
 	k := len(f.j.Elements)
 	out = make([]job.Row, f.file.RowGroups()[group].NumRows())
@@ -496,6 +515,10 @@ func (f *shardFile) rows(group, model, lo int, metrics []string, bare bool) (out
 			return nil
 		}, colTop, "list", "element"))
 	}
+	if boxes {
+		read = append(read, f.boxes(group, out))
+	}
+	read = append(read, f.consensus(group, out))
 	for _, err := range read {
 		if err != nil {
 			return nil, err

@@ -45,7 +45,15 @@ func same(a, b float32) bool {
 func sameRow(a, b job.Row) bool {
 	return a.Model == b.Model && a.Index == b.Index && a.Sample == b.Sample && a.Label == b.Label && a.Err == b.Err &&
 		slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Top, b.Top) && (a.Top == nil) == (b.Top == nil) &&
-		slices.EqualFunc(a.Curves, b.Curves, func(x, y []float32) bool { return slices.EqualFunc(x, y, same) })
+		slices.EqualFunc(a.Curves, b.Curves, func(x, y []float32) bool { return slices.EqualFunc(x, y, same) }) &&
+		same(a.Support, b.Support) && same(a.Agreement, b.Agreement) && (a.Boxes == nil) == (b.Boxes == nil) &&
+		slices.EqualFunc(a.Boxes, b.Boxes, func(x, y []job.Detection) bool { return slices.EqualFunc(x, y, sameBox) }) &&
+		slices.EqualFunc(a.Truths, b.Truths, slices.Equal)
+}
+
+func sameBox(a, b job.Detection) bool {
+	return same(a.X1, b.X1) && same(a.Y1, b.Y1) && same(a.X2, b.X2) && same(a.Y2, b.Y2) && same(a.Angle, b.Angle) && same(a.Score, b.Score) &&
+		a.Label == b.Label && a.Match == b.Match
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -54,6 +62,8 @@ func TestRoundTrip(t *testing.T) {
 		"one of each": storetest.Job(1, 1, 1, 1, 1),
 		"groups":      storetest.Job(4, 80_000, 1, 1, 4), // three rows to a row group
 		"empty":       storetest.Job(0, 4, 1, 1, 5),
+		"boxes":       storetest.Boxes(40, 9, 2, 1, 11),
+		"box groups":  storetest.Boxes(4, 20_000, 1, 1, 4),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, r := write(t, j)
@@ -62,7 +72,7 @@ func TestRoundTrip(t *testing.T) {
 				want = append(want, storetest.Rows(j, s)...)
 			}
 			i := 0
-			for row, err := range r.Rows(store.Filter{}) {
+			for row, err := range r.Rows(store.Filter{Boxes: true}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -264,6 +274,7 @@ func TestCommitRefuses(t *testing.T) {
 		"a short curve":    {func(r []job.Row) []job.Row { r[0].Curves[1] = r[0].Curves[1][1:]; return r }, "metric metric-1: 3 values, expected one for each of 4 elements"},
 		"a curve missing":  {func(r []job.Row) []job.Row { r[0].Curves = r[0].Curves[1:]; return r }, "1 curves, expected one for each of 2 metrics"},
 		"no curves":        {func(r []job.Row) []job.Row { r[0].Curves = nil; return r }, "0 curves"},
+		"boxes of nobody":  {func(r []job.Row) []job.Row { r[0].Boxes = make([][]job.Detection, 9); return r }, "but the output of the job is"},
 		"few top classes":  {func(r []job.Row) []job.Row { r[0].Top = r[0].Top[:1]; return r }, "1 top classes, expected"},
 		"a bad label":      {func(r []job.Row) []job.Row { r[0].Label = -2; return r }, "label -2 is out of range"},
 	} {

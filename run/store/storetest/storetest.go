@@ -79,10 +79,42 @@ func Rows(j *job.Job, s job.Shard) []job.Row {
 					r.Top[g] = int32((i + g/3) % 10)
 				}
 			}
+			if j.Study.Output.Space == "boxes" {
+				detect(j, &r)
+			}
 			out = append(out, r)
 		}
 	}
 	return out
+}
+
+// Boxes is [Job] for a detector of three classes that is also held against its consensus.
+func Boxes(samples, elements, models, metrics, shard int) *job.Job {
+	j := Job(samples, elements, models, metrics, shard)
+	j.Study.Output.Space, j.Classes = "boxes", 3
+	j.Metrics = append(j.Metrics, "metric@consensus")
+	return j
+}
+
+// detect gives a row its boxes: from none to four at an element, among them NaN, and counts of objects for some rows.
+func detect(j *job.Job, r *job.Row) {
+	r.Support, r.Agreement = value(r.Model, r.Index, 0, 0), value(r.Model, r.Index, 0, 1)
+	if r.Err != "" {
+		return
+	}
+	for g := range j.Elements {
+		var set []job.Detection
+		for b := range (r.Index + g) % 5 {
+			at := func(k int) float32 { return value(b, r.Index, k, g) }
+			set = append(set, job.Detection{
+				X1: at(0), Y1: at(1), X2: at(2), Y2: at(3), Angle: at(4), Score: at(5), Label: int32(b%4 - 1), Match: uint16(b * g % 1024),
+			})
+		}
+		r.Boxes = append(r.Boxes, set)
+		if r.Index%4 != 3 {
+			r.Truths = append(r.Truths, []int32{int32(g), 0, int32(r.Index)})
+		}
+	}
 }
 
 // value is some number that depends on where it stands.
