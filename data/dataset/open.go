@@ -11,15 +11,42 @@ import (
 	"slices"
 )
 
-// Spec says where samples and labels are.
+// Spec says where samples, labels and targets are.
 type Spec struct {
-	Format   string // idx, npy, npz or folder; "" looks at the file
+	Format   string // idx, npy, npz, folder, voc, coco or pairs; "" looks at the file
 	Images   string // a file, or a folder of images
 	Labels   string // a file of labels: IDX, npy, npz, or CSV with the columns file,label; "" for none or those beside the images
-	Pattern  string // folder: regular expression over the path below the folder, with a group named label
-	Key      string // npz: name of the image array; "" takes x, or the only array that is not one of labels
+	Pattern  string // folder: regular expression over the path below the folder, with a group named label; pairs: one with groups named pair and frame
+	Key      string // npz: name of the image array; "" takes x, or the only array that is not one of labels. pairs: of the frames; "" takes frames or x
 	LabelKey string // npz: name of the label array; "" tries y and labels
 	Layout   string // arrays: NHW, NCHW or NHWC; "" guesses where there is no doubt
+
+	// Targets are boxes (a folder of VOC XML, a COCO JSON) or fields (a folder, npy or npz) that do not lie beside the images;
+	// "none" leaves out those that do.
+	Targets string
+	Split   string   // voc: name of a list in ImageSets/Main, such as "test"; "" takes all photos
+	Classes []string // voc, coco: names of the classes in the order of the models' numbers; none for those of the data
+	// TargetKey is the name of the array of fields where Targets or Images is npz; "" takes flow, or the only array.
+	TargetKey string
+	// Upward says where y and v of OpenPIV text point: "up", "down" or "" for what the order of the rows says.
+	Upward string
+
+	// Zoom resizes photos and boxes when they are read, by area average where they shrink and bilinearly where they grow; 0 for 1.
+	Zoom float64
+	// Fit is height and width that every photo is brought to: scaled to fit, in the middle, with zeros around it; zeros for as it is.
+	Fit [2]int
+	Cut Cut // one sample per key object in place of one per photo
+}
+
+// Cut makes a sample of every key object of a photo: the piece of Size around the box's centre, both coordinates of which are
+// rounded once to the pixel edge floor(c + 1/2). Where the photos have no boxes, it is the piece around the photo's middle.
+type Cut struct {
+	Size     [2]int     // height and width of the piece in pixels; zeros for no cut
+	Window   [2]int     // height and width that Area is a share of; zeros for Size
+	Classes  []string   // of key objects; none for all
+	Area     [2]float64 // smallest and largest area of the key box, as a share; zeros for [0.01, 0.5]
+	Outside  string     // skip ("" as well): leave out the object whose piece leaves the photo; reflect: mirror the photo about its border pixels and tag the sample padded; refuse: end
+	PerPhoto int        // at most this many key objects of one photo, those nearest to its middle; 0 for all
 }
 
 // Shaped is implemented by data sets whose samples all have one shape: every data set that [Open] returns.
