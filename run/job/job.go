@@ -88,6 +88,9 @@ type Data struct {
 	Targets   string    `json:"targets,omitempty" yaml:"targets,omitempty" jsonschema:"minLength=1"`                            // path of boxes (folder of VOC XML, COCO JSON) or of fields (folder or npz), where they are not beside the images; "none" ignores them
 	Split     string    `json:"split,omitempty" yaml:"split,omitempty" jsonschema:"minLength=1"`                                // voc: name of a list in ImageSets/Main; default all photos
 	Classes   []string  `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minItems=1,maxItems=100000,uniqueItems"` // names of the classes in the order of the models' numbers; default those of the data in alphabetical order
+	Fit       []int     `json:"fit,omitempty" yaml:"fit,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`  // height and width that every picture is brought to: scaled to fit, in the middle, zeros around it
+	TargetKey string    `json:"target_key,omitempty" yaml:"target_key,omitempty" jsonschema:"minLength=1"`                      // npz: name of the array of fields; default flow, or the only one
+	Upward    string    `json:"upward,omitempty" yaml:"upward,omitempty" jsonschema:"enum=up,enum=down"`                        // where y and v of OpenPIV text point; default what the order of the rows says
 	Zoom      float64   `json:"zoom,omitempty" yaml:"zoom,omitempty" jsonschema:"exclusiveMinimum=0,maximum=16"`                // pictures and boxes are resized by this factor when they are read, before anything moves; default 1
 	Cut       Cut       `json:"cut,omitzero" yaml:"cut,omitempty"`                                                              // one sample per key object instead of one per photo
 	Particles Particles `json:"particles,omitzero" yaml:"particles,omitempty"`                                                  // format particles: image pairs rendered from known flows
@@ -105,15 +108,18 @@ type Cut struct {
 
 // Particles are pairs of particle images rendered from known velocity fields.
 type Particles struct {
-	Count    int      `json:"count,omitempty" yaml:"count,omitempty" jsonschema:"minimum=0,maximum=1000000"`                                                                               // number of pairs; default 120
-	Flows    []string `json:"flows,omitempty" yaml:"flows,omitempty" jsonschema:"minItems=1,uniqueItems,enum=uniform,enum=backstep,enum=cylinder,enum=sqg,enum=isotropic,enum=lamb-oseen"` // kinds of flow, taken in turn; default all six
-	Size     []int    `json:"size,omitempty" yaml:"size,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=8,maximum=8192"`                                                              // height and width; default [256, 256]
-	Density  float64  `json:"density,omitempty" yaml:"density,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                                 // particles per pixel; default 0.05
-	Diameter float64  `json:"diameter,omitempty" yaml:"diameter,omitempty" jsonschema:"minimum=0,maximum=64"`                                                                              // of a particle image in pixels (four standard deviations); default 2.5
-	Noise    float64  `json:"noise,omitempty" yaml:"noise,omitempty" jsonschema:"minimum=0,maximum=255"`                                                                                   // standard deviation of the grey levels; default 0
-	Loss     float64  `json:"loss,omitempty" yaml:"loss,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                                       // share of particles that leave the light sheet between the frames; default 0
-	Shift    float64  `json:"shift,omitempty" yaml:"shift,omitempty" jsonschema:"minimum=0,maximum=256"`                                                                                   // largest displacement in pixels; default 8
-	Seed     uint64   `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                                                 // default 0
+	Count    int      `json:"count,omitempty" yaml:"count,omitempty" jsonschema:"minimum=0,maximum=1000000"`                                                                         // number of pairs; default 120
+	Flows    []string `json:"flows,omitempty" yaml:"flows,omitempty" jsonschema:"minItems=1,uniqueItems,enum=uniform,enum=step,enum=cylinder,enum=sqg,enum=isotropic,enum=vortices"` // kinds of flow, taken in turn; default all six
+	Size     []int    `json:"size,omitempty" yaml:"size,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=8,maximum=8192"`                                                        // height and width; default [256, 256]
+	Density  float64  `json:"density,omitempty" yaml:"density,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                           // particles per pixel; default 0.05
+	Diameter float64  `json:"diameter,omitempty" yaml:"diameter,omitempty" jsonschema:"minimum=0,maximum=64"`                                                                        // of a particle image in pixels (four standard deviations); default 2.5
+	Noise    float64  `json:"noise,omitempty" yaml:"noise,omitempty" jsonschema:"minimum=0,maximum=255"`                                                                             // standard deviation of the grey levels; default 0
+	Loss     float64  `json:"loss,omitempty" yaml:"loss,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                                 // share of particles that leave the light sheet between the frames; default 0
+	Shift    float64  `json:"shift,omitempty" yaml:"shift,omitempty" jsonschema:"minimum=0,maximum=256"`                                                                             // largest displacement in pixels; default 8
+	Heading  float64  `json:"heading,omitempty" yaml:"heading,omitempty" jsonschema:"minimum=-360,maximum=360"`                                                                      // where the mean flow goes, in degrees counter-clockwise from the right; default 0
+	Turn     float64  `json:"turn,omitempty" yaml:"turn,omitempty" jsonschema:"exclusiveMinimum=0,maximum=360"`                                                                      // standard deviation of the heading from flow to flow, in degrees; default 15
+	Mean     float64  `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                                                                        // part of the mean flow in flows that know none of their own; default 0.5
+	Seed     uint64   `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                                           // default 0
 }
 
 // Input says how an image becomes the array that the models read: (v/scale - mean[c]) / std[c].

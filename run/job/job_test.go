@@ -39,9 +39,10 @@ func anyJob(t *rapid.T) *Job {
 				Format: str("f"), Images: str("i"), Labels: str("l"), Pattern: str("p"), Key: str("k"), LabelKey: str("lk"), Layout: str("la"),
 				Limit: whole.Draw(t, "limit"), Balance: str("b"), Seed: rapid.Uint64().Draw(t, "dseed"),
 				Targets: str("ta"), Split: str("sp"), Classes: []string{str("cl")}, Zoom: 0.5,
+				Fit: []int{9, 10}, TargetKey: str("tk"), Upward: str("up"),
 				Cut: Cut{Size: []int{5, 6}, Classes: []string{str("kc")}, Area: []float64{0.1, 0.5}, Outside: str("ou"), PerPhoto: whole.Draw(t, "per")},
 				Particles: Particles{
-					Count: whole.Draw(t, "pairs"), Flows: []string{str("fl")}, Size: []int{7, 8}, Density: 0.1, Diameter: 2, Noise: 3, Loss: 0.2, Shift: 4,
+					Count: whole.Draw(t, "pairs"), Flows: []string{str("fl")}, Size: []int{7, 8}, Density: 0.1, Diameter: 2, Noise: 3, Loss: 0.2, Shift: 4, Heading: 5, Turn: 6, Mean: 0.7,
 					Seed: rapid.Uint64().Draw(t, "pseed"),
 				},
 			},
