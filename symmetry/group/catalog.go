@@ -102,6 +102,12 @@ func entries() []Entry {
 			Exact: "as the maps they give: quarter turns, whole shifts",
 		},
 		{
+			Name: "Time", Example: "Time",
+			Doc: "Time reversal: the opposite order of frames, and the opposite sign of velocities. In products such as D4 x Time, also called " +
+				"piv-d4t, whose 16 elements have the numbers of the square's table, 8 to 15 reversing time.",
+			Exact: "all; for velocities given at the middle of the time",
+		},
+		{
 			Name: "Trivial", Example: "Trivial",
 			Doc:   "The identity alone.",
 			Exact: "all",

@@ -124,6 +124,8 @@ func named(key string) func() Group {
 		return P4
 	case "p4m":
 		return P4M
+	case "time", "reversal", "timereversal":
+		return Time
 	}
 	return nil
 }
@@ -132,6 +134,13 @@ func parseFactor(text string) (Group, error) {
 	key := squash(text)
 	if f := named(strings.NewReplacer("(", "", ")", "", ",", "").Replace(key)); f != nil {
 		return f(), nil
+	}
+	if key == "pivd4t" { // the name of the study that it was fixed for
+		d4, err := Dihedral(4)
+		if err != nil {
+			return nil, err
+		}
+		return Product(d4, Time())
 	}
 	head, args := key, ""
 	if i := strings.IndexByte(key, '('); i >= 0 {

@@ -19,8 +19,9 @@ type product struct {
 
 // Product is the direct product of groups: elements of different factors commute. Axis names that occur twice are numbered.
 // The trivial group is left out.
-// It is [Finite], [Lie] or a [Sampler] if every factor is, and [Planar] if every factor is and their maps commute, as
-// rotations commute with magnifications. Rotations do not commute with shifts: their joint motions are [SE2], [P4] and kin.
+// It is [Finite], [Lie] or a [Sampler] if every factor is, [Planar] if every factor is and their maps commute, as
+// rotations commute with magnifications, and [Temporal] if one factor is. Rotations do not commute with shifts: their joint motions are
+// [SE2], [P4] and kin. A [Torus] stays one beside [Time], which leaves the plane alone, and beside no other group.
 func Product(groups ...Group) (Group, error) {
 	p := &product{at: []int{0}}
 	for _, g := range groups {
@@ -44,7 +45,7 @@ func Product(groups ...Group) (Group, error) {
 	}
 	var names []string
 	seen := map[string]int{}
-	finite, lie, sampler := true, true, true
+	finite, lie, sampler, temporal := true, true, true, false
 	for _, g := range p.parts {
 		names = append(names, g.Name())
 		for _, a := range g.Chart() {
@@ -58,12 +59,17 @@ func Product(groups ...Group) (Group, error) {
 		finite = finite && is[Finite](g)
 		lie = lie && is[Lie](g)
 		sampler = sampler && is[Sampler](g)
+		temporal = temporal || is[Temporal](g)
 	}
 	p.name = strings.Join(names, " x ")
 	if !sampler {
 		return nil, errors.New(p.name + ": every factor of a product must be a Sampler")
 	}
-	switch planar := p.commutes(); {
+	planar, torus := p.commutes()
+	if temporal {
+		return p.timed(finite, planar, torus), nil
+	}
+	switch planar = planar && !torus; {
 	case finite && planar:
 		return struct {
 			finiteProduct
@@ -92,43 +98,58 @@ func is[T any](g Group) bool {
 	return ok
 }
 
-// commutes reports whether all factors are planar and their maps commute. The entries are analytic in the chart, so a few
-// elements in general position decide.
-func (p *product) commutes() bool {
-	type planar struct {
-		a []mat2
-		t []vec2
+// commutes reports whether all factors are planar and their maps commute, and whether one of them is a torus. The entries are analytic in
+// the chart, so a few elements in general position decide. The maps of a torus compose up to whole periods only, so the others must leave the
+// plane alone.
+func (p *product) commutes() (planar, torus bool) {
+	type maps struct {
+		a    []mat2
+		t    []vec2
+		idle bool
 	}
-	maps := make([]planar, len(p.parts))
+	all := make([]maps, len(p.parts))
 	for i, g := range p.parts {
 		pl, ok := g.(Planar)
-		if !ok || is[Torus](g) {
-			return false
+		if !ok {
+			return false, false
 		}
 		s, ok := g.(Sampler)
 		if !ok {
-			return false
+			return false, false
 		}
 		r := rand.New(rand.NewPCG(1, uint64(i)))
+		all[i].idle = true
 		for range 12 {
 			a, t := pl.Affine(s.Sample(r))
-			maps[i].a, maps[i].t = append(maps[i].a, a), append(maps[i].t, t)
+			all[i].a, all[i].t = append(all[i].a, a), append(all[i].t, t)
+			all[i].idle = all[i].idle && a == mat2{{1, 0}, {0, 1}} && t == vec2{}
 		}
 	}
-	for i, x := range maps {
-		for _, y := range maps[:i] {
+	for i, g := range p.parts {
+		if !is[Torus](g) {
+			continue
+		}
+		for j := range all {
+			if j != i && !all[j].idle {
+				return false, false
+			}
+		}
+		torus = true
+	}
+	for i, x := range all {
+		for _, y := range all[:i] {
 			for k := range x.a {
 				for l := range y.a {
 					a, t := after(x.a[k], x.t[k], y.a[l], y.t[l])
 					b, u := after(y.a[l], y.t[l], x.a[k], x.t[k])
 					if !(mapDist(a, t, b, u) < 1e-9) {
-						return false
+						return false, false
 					}
 				}
 			}
 		}
 	}
-	return true
+	return true, torus
 }
 
 func mapDist(a mat2, t vec2, b mat2, u vec2) float64 {

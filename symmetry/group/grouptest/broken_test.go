@@ -67,6 +67,14 @@ type planar struct {
 	affine func(g group.Element) ([2][2]float64, [2]float64)
 }
 
+// reversing calls elements reversing.
+type reversing struct {
+	plain
+	which func(g group.Element) bool
+}
+
+func (r reversing) Reverses(g group.Element) bool { return r.which(g) }
+
 func (p planar) Affine(g group.Element) ([2][2]float64, [2]float64) { return p.affine(g) }
 
 type finite struct {
@@ -186,6 +194,7 @@ func faults(t *testing.T) []faulty {
 		{"mirror without turning back", planar{plain{Group: o2, mul: func(g, h group.Element) group.Element {
 			return group.Element{so2.Mul(g[:1], h[:1])[0], math.Abs(g[1] - h[1])}
 		}, inv: func(g group.Element) group.Element { return group.Element{so2.Inv(g[:1])[0], g[1]} }}, affineOf(o2)}, "planar"},
+		{"time reversed by mirrors, then by turns", reversing{plain{Group: o2}, func(g group.Element) bool { return g[1] == 1 || g[0] >= 180 }}, "temporal"},
 		{"shift before the turn", planar{plain{Group: se2}, func(g group.Element) ([2][2]float64, [2]float64) {
 			a, t := affineOf(se2)(g)
 			return a, [2]float64{a[0][0]*t[0] + a[0][1]*t[1], a[1][0]*t[0] + a[1][1]*t[1]}

@@ -41,6 +41,7 @@ func Laws() []Law {
 		{"canonical", "composing with e changes no coordinate of an element that is in the canonical range", canonical},
 		{"purity", "no method changes its arguments, and results share no memory with them or each other", purity},
 		{"planar", "Affine(ab) is Affine(a) after Affine(b), Affine(e) the identity, lattice maps have exact entries", planar},
+		{"temporal", "Reverses(ab) is Reverses(a) or Reverses(b) but not both", temporal},
 	}
 }
 
@@ -357,6 +358,17 @@ func planar(g group.Group, a, b, _ group.Element) error {
 		}
 	}
 	return exact(am, a)
+}
+
+func temporal(g group.Group, a, b, _ group.Element) error {
+	t, ok := g.(group.Temporal)
+	if !ok {
+		return nil
+	}
+	if x, y, xy := t.Reverses(a), t.Reverses(b), t.Reverses(g.Mul(a, b)); xy != (x != y) {
+		return fmt.Errorf("a reverses: %t, b: %t, ab: %t", x, y, xy)
+	}
+	return nil
 }
 
 // exact refuses matrices that are a signed permutation up to rounding only: pictures would be resampled for nothing.
