@@ -47,3 +47,23 @@ func (b *Boxes) Parts() []tensor.Named {
 	}
 	return []tensor.Named{part("boxes", at, n, 5), part("scores", score, n), {Name: "labels", Tensor: label}}
 }
+
+// Clip cuts the boxes to the picture: what reaches beyond its edge is taken off and marked Cut, and boxes that lie outside are left out, all
+// but the first, which keeps its place with no area. Turned boxes stay as they are. The copy shares no memory with b.
+func (b *Boxes) Clip() *Boxes {
+	c := &Boxes{H: b.H, W: b.W, Items: make([]Box, 0, len(b.Items))}
+	for i, x := range b.Items {
+		if x.Angle == 0 {
+			y := x
+			y.X1, y.X2 = min(max(x.X1, 0), b.W), min(max(x.X2, 0), b.W)
+			y.Y1, y.Y2 = min(max(x.Y1, 0), b.H), min(max(x.Y2, 0), b.H)
+			y.Cut = x.Cut || y != x
+			if i > 0 && !(y.Area() > 0) && x.Area() > 0 {
+				continue
+			}
+			x = y
+		}
+		c.Items = append(c.Items, x)
+	}
+	return c
+}

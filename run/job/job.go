@@ -203,6 +203,7 @@ type Group struct {
 	Orbit    Orbit  `json:"orbit,omitzero" yaml:"orbit,omitempty"`                                                                                                        // which elements; default all of a finite group, else a grid
 	Resample string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"` // interpolation kernel; default bilinear
 	Border   string `json:"border,omitempty" yaml:"border,omitempty" jsonschema:"enum=zero,enum=edge,enum=reflect,enum=circular"`                                         // what lies outside the picture; default zero
+	Oriented bool   `json:"oriented,omitempty" yaml:"oriented,omitempty"`                                                                                                 // boxes turn with the picture; default the smallest upright box around the turned one
 	Window   []int  `json:"window,omitempty" yaml:"window,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`                                          // height and width, in pixels, of a crop window that moves over a larger picture
 }
 

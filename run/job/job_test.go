@@ -62,7 +62,7 @@ func anyJob(t *rapid.T) *Job {
 			},
 			Consensus: Consensus{Center: str("c"), Weak: 0.25, LeaveOut: true},
 			Group: Group{
-				Name: str("g"), Resample: str("r"), Border: str("b"), Window: []int{3, 4},
+				Name: str("g"), Resample: str("r"), Border: str("b"), Window: []int{3, 4}, Oriented: true,
 				Orbit: Orbit{
 					Grid: []int{whole.Draw(t, "grid")}, All: true, Haar: whole.Draw(t, "haar"), LowDiscrepancy: whole.Draw(t, "ld"),
 					Lattice: true, Values: [][]float64{numbers.Draw(t, "values")}, Range: [][]float64{{0, 1}},
