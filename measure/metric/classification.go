@@ -13,7 +13,7 @@ var scores = []space.Kind{space.KindScores}
 
 // Confidence is the softmax probability of the true class.
 var Confidence = &Metric{
-	Name: "confidence", Normalized: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+	Name: "confidence", Normalized: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
 	Doc: "probability that the model gives to the true class, p[label]",
 	Measure: func(c Case) float64 {
 		p, ok := labeled(c)
@@ -26,7 +26,7 @@ var Confidence = &Metric{
 
 // Accuracy is 1 where the most probable class is the true one.
 var Accuracy = &Metric{
-	Name: "accuracy", Binary: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+	Name: "accuracy", Binary: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
 	Doc: "1 if the most probable class is the true class, else 0; of equal scores the lowest class counts",
 	Measure: func(c Case) float64 {
 		p, ok := labeled(c)
@@ -39,7 +39,7 @@ var Accuracy = &Metric{
 
 // CrossEntropy is the negative logarithm of the probability of the true class.
 var CrossEntropy = &Metric{
-	Name: "cross_entropy", Normalized: true, Ref: Target, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
+	Name: "cross_entropy", Normalized: true, Movable: true, Ref: Target, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
 	Doc: "-ln p[label]; from logits by log-sum-exp, so it stays finite where p underflows",
 	Measure: func(c Case) float64 {
 		if _, ok := labeled(c); !ok || !normalized(c.Got) {
@@ -51,7 +51,7 @@ var CrossEntropy = &Metric{
 
 // Margin is the distance of the true class's probability from that of the best other class.
 var Margin = &Metric{
-	Name: "margin", Normalized: true, Ref: Target, Better: Higher, Range: [2]float64{-1, 1}, Spaces: scores,
+	Name: "margin", Normalized: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{-1, 1}, Spaces: scores,
 	Doc: "p[label] - max over other classes of p: positive where the answer is right, 0 for a tie",
 	Measure: func(c Case) float64 {
 		p, ok := labeled(c)
@@ -77,7 +77,7 @@ func TopK(k int) *Metric {
 		panic("metric: top-k needs k >= 1")
 	}
 	return &Metric{
-		Name: fmt.Sprintf("top%d", k), Binary: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
+		Name: fmt.Sprintf("top%d", k), Binary: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
 		Doc: fmt.Sprintf("1 if fewer than %d classes are more probable than the true class (ties count for lower classes), else 0", k),
 		Measure: func(c Case) float64 {
 			p, ok := labeled(c)

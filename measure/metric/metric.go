@@ -54,15 +54,21 @@ type Metric struct {
 	// the consensus or the model's own answer, under a name such as iou@consensus; see [Against].
 	Movable bool
 	// Pooled computes the metric of a set of samples at one element from the evidence of each, such as an average precision, which is no mean
-	// of per-sample values; nil for metrics whose aggregate is their mean.
+	// of per-sample values; nil for metrics whose aggregate is their mean. See [Metric.Resampler] for its value on many resamples.
 	Pooled func(e []Evidence) float64
+	// OfHits says that Pooled reads the Hits and Truths of the evidence; otherwise it reads Value alone.
+	OfHits bool
 	// Measure returns NaN where the comparison has no value, such as a NaN in the prediction. It never hides one.
 	Measure func(c Case) float64
+
+	against func(c Case, ref Reference) float64          // Measure of a movable metric, where the reference makes a difference
+	sorted  func(e []Evidence) func(count []int) float64 // Pooled of many resamples; nil if there is no faster way
 }
 
 // Evidence is what one sample adds to a metric of a set at one element.
 type Evidence struct {
-	Hits   []Hit
+	Value  float64 // of the metric for this sample alone, as Measure gives it
+	Hits   []Hit   // by falling score; of equal scores in the order of the prediction
 	Truths []int32 // number of objects in the reference, by class
 }
 

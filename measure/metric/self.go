@@ -39,13 +39,20 @@ var Relative = &Metric{
 }
 
 // Builtin lists every metric that a program knows by name, in the order in which they are documented. Any top-k is known
-// beyond those listed.
+// beyond those listed, and every [Metric.Movable] one against the other references.
 func Builtin() []*Metric {
-	return append(classification(), Absolute, MaxAbsolute, Relative, PixelAgreement, MeanIoU)
+	return slices.Concat(classification(), []*Metric{Absolute, MaxAbsolute, Relative, PixelAgreement, MeanIoU}, detection(), velocimetry())
 }
 
-// Find returns the metric called name. The error lists what there is.
+// Find returns the metric called name, or, of a name such as iou@consensus, the metric against that reference. The error lists what there is.
 func Find(name string) (*Metric, error) {
+	if before, ref, ok := strings.Cut(name, at); ok {
+		m, err := Find(before)
+		if err != nil {
+			return nil, err
+		}
+		return Against(m, Reference(ref))
+	}
 	all := Builtin()
 	for _, m := range all {
 		if m.Name == name {
@@ -59,7 +66,7 @@ func Find(name string) (*Metric, error) {
 	for i, m := range all {
 		names[i] = m.Name
 	}
-	return nil, fmt.Errorf("unknown metric %q: want one of %s, or topK for any K from 1 to 1000", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown metric %q: want one of %s, or topK for any K from 1 to 1000; with @self or @consensus for another reference", name, strings.Join(names, ", "))
 }
 
 // Understands reports whether the metric can compare predictions of kind k.

@@ -1,0 +1,203 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"nero/data/space"
+)
+
+var fields = []space.Kind{space.KindField}
+
+// flow is a comparison of two fields of one size whose numbers are all finite.
+type flow struct{ at, truth *space.Field }
+
+func newFlow(c Case) (flow, bool) {
+	a, ok := c.At.(*space.Field)
+	b, ok2 := c.Truth.(*space.Field)
+	if !ok || !ok2 || a == nil || b == nil || a.H != b.H || a.W != b.W || a.H < 1 || a.W < 1 || len(a.Val) != 2*a.H*a.W || len(b.Val) != len(a.Val) {
+		return flow{}, false
+	}
+	for i, x := range a.Val {
+		if d := x - b.Val[i]; math.IsNaN(d) || math.IsInf(d, 0) {
+			return flow{}, false
+		}
+	}
+	return flow{a, b}, true
+}
+
+// error is the error at pixel i, along the columns and along the rows.
+func (f flow) error(i int) (du, dv float64) {
+	n := len(f.at.Val) / 2
+	return f.at.Val[i] - f.truth.Val[i], f.at.Val[n+i] - f.truth.Val[n+i]
+}
+
+// each calls g with every pixel.
+func (f flow) mean(g func(i int) float64) float64 {
+	n := len(f.at.Val) / 2
+	sum := 0.0
+	for i := range n {
+		sum += g(i)
+	}
+	return sum / float64(n)
+}
+
+func (f flow) square(i int) float64 {
+	du, dv := f.error(i)
+	return (du*du + dv*dv) / 2
+}
+
+func (f flow) distance(i int) float64 {
+	du, dv := f.error(i)
+	return math.Hypot(du, dv)
+}
+
+func (f flow) absolute(i int) float64 {
+	du, dv := f.error(i)
+	return (math.Abs(du) + math.Abs(dv)) / 2
+}
+
+// angle is between (u, v, 1) and its reference, in degrees: by sine and cosine, for the arc cosine has no digits near 0.
+func (f flow) angle(i int) float64 {
+	n := len(f.at.Val) / 2
+	u, v := f.at.Val[i], f.at.Val[n+i]
+	p, q := f.truth.Val[i], f.truth.Val[n+i]
+	sine := math.Hypot(math.Hypot(v-q, p-u), u*q-v*p)
+	return math.Atan2(sine, u*p+v*q+1) * (180 / math.Pi)
+}
+
+// curl is the error of dv/dx - du/dy at an inner pixel, by central differences.
+func (f flow) curl(i int) float64 {
+	_, right := f.error(i + 1)
+	_, left := f.error(i - 1)
+	below, _ := f.error(i + f.at.W)
+	above, _ := f.error(i - f.at.W)
+	return (right-left)/2 - (below-above)/2
+}
+
+// spread is the error of du/dx + dv/dy at an inner pixel, by central differences.
+func (f flow) spread(i int) float64 {
+	right, _ := f.error(i + 1)
+	left, _ := f.error(i - 1)
+	_, below := f.error(i + f.at.W)
+	_, above := f.error(i - f.at.W)
+	return (right-left)/2 + (below-above)/2
+}
+
+// inner is the root mean square over the pixels that have four neighbors; NaN if there is none.
+func (f flow) inner(g func(i int) float64) float64 {
+	h, w := f.at.H, f.at.W
+	sum := 0.0
+	for r := 1; r+1 < h; r++ {
+		for c := 1; c+1 < w; c++ {
+			x := g(r*w + c)
+			sum += x * x
+		}
+	}
+	return math.Sqrt(sum / float64(max(h-2, 0)*max(w-2, 0)))
+}
+
+// ofField makes a metric of two fields.
+func ofField(m Metric, f func(f flow) float64) *Metric {
+	m.Spaces, m.Movable, m.Ref, m.Better, m.Range = fields, true, Target, Lower, [2]float64{0, math.Inf(1)}
+	m.Measure = func(c Case) float64 {
+		x, ok := newFlow(c)
+		if !ok {
+			return math.NaN()
+		}
+		return f(x)
+	}
+	return &m
+}
+
+// The metrics of vector fields compare the prediction with the reference at every pixel: du along the columns, dv along the rows.
+var (
+	// FieldRMSE is the root of the mean square of a component's error, and what a study of a flow shows first.
+	FieldRMSE = ofField(Metric{Name: "rmse", Unit: "px", Doc: "√ of the mean over pixels of (du²+dv²)/2; over samples the mean of these"}, rmse)
+	// FieldRMSEPooled is FieldRMSE with another aggregate.
+	FieldRMSEPooled = pooledRMSE()
+	// FieldMSE is the mean square of a component's error.
+	FieldMSE = ofField(Metric{Name: "mse", Unit: "px²", Doc: "mean over pixels of (du²+dv²)/2"}, func(f flow) float64 { return f.mean(f.square) })
+	// FieldMAE is the mean absolute error of a component.
+	FieldMAE = ofField(Metric{Name: "mae", Unit: "px", Doc: "mean over pixels of (|du|+|dv|)/2"}, func(f flow) float64 { return f.mean(f.absolute) })
+	// EndPoint is the mean length of the error vectors.
+	EndPoint = ofField(Metric{Name: "aee", Unit: "px", Doc: "average end-point error: mean over pixels of √(du²+dv²)"}, func(f flow) float64 { return f.mean(f.distance) })
+	// EndPoint95 is a large, not the largest, length of the error vectors.
+	EndPoint95 = ofField(Metric{Name: "aee95", Unit: "px", Doc: "end-point error that 95 % of the pixels do not exceed"}, func(f flow) float64 {
+		d := make([]float64, len(f.at.Val)/2)
+		for i := range d {
+			d[i] = f.distance(i)
+		}
+		slices.Sort(d)
+		return d[(95*len(d)+99)/100-1]
+	})
+	// AngularError is the mean angle between space-time directions.
+	AngularError = ofField(Metric{Name: "angular_error", Unit: "°", Doc: "mean over pixels of the angle between (u,v,1) and its reference (Barron, Fleet and Beauchemin 1994), which weighs small vectors more"}, func(f flow) float64 { return f.mean(f.angle) })
+	// VorticityError is how far the rotation of the field is wrong.
+	VorticityError = ofField(Metric{Name: "vorticity_error", Unit: "1/frame", Doc: "root mean square error of dv/dx - du/dy, central differences at the inner pixels"}, func(f flow) float64 { return f.inner(f.curl) })
+	// DivergenceError is how far the sources of the field are wrong.
+	DivergenceError = ofField(Metric{Name: "divergence_error", Unit: "1/frame", Doc: "root mean square error of du/dx + dv/dy, central differences at the inner pixels"}, func(f flow) float64 { return f.inner(f.spread) })
+)
+
+func rmse(f flow) float64 { return math.Sqrt(f.mean(f.square)) }
+
+// pooledRMSE is the root of the mean over the pixels of all samples, which have equally many.
+func pooledRMSE() *Metric {
+	m := ofField(Metric{Name: "rmse_pooled", Unit: "px", Doc: "as rmse, but over samples √ of the mean of their squares, which is the rmse of all pixels together and no less than the mean"}, rmse)
+	m.Pooled = func(e []Evidence) float64 {
+		sum := 0.0
+		for _, x := range e {
+			sum += x.Value * x.Value
+		}
+		return math.Sqrt(sum / float64(len(e)))
+	}
+	return m
+}
+
+// velocimetry lists the metrics of fields.
+func velocimetry() []*Metric {
+	return []*Metric{FieldRMSE, FieldRMSEPooled, FieldMSE, FieldMAE, EndPoint, EndPoint95, AngularError, VorticityError, DivergenceError}
+}
+
+// Map is the metric of fields called name, with a reference or without, at every pixel: H*W numbers, row-major, in the frame of c.At. Each is what
+// the metric makes of that pixel before the mean: rmse is √((du²+dv²)/2), aee95 the length of the error; the errors of vorticity and divergence
+// are absolute values, and NaN at the outermost pixels. The error says what is not there or does not fit.
+func Map(name string, c Case) ([]float64, error) {
+	m, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if !m.Understands(space.KindField) || !m.Movable {
+		return nil, fmt.Errorf("metric %s has no value at every pixel; those of fields have, such as rmse, aee, angular_error", name)
+	}
+	f, ok := newFlow(c)
+	if !ok {
+		return nil, fmt.Errorf("metric %s needs two fields of one size with finite numbers, prediction and reference", name)
+	}
+	of, inner := f.distance, false
+	switch base(m) {
+	case "rmse", "rmse_pooled":
+		of = func(i int) float64 { return math.Sqrt(f.square(i)) }
+	case "mse":
+		of = f.square
+	case "mae":
+		of = f.absolute
+	case "angular_error":
+		of = f.angle
+	case "vorticity_error":
+		of, inner = f.curl, true
+	case "divergence_error":
+		of, inner = f.spread, true
+	}
+	out := make([]float64, len(f.at.Val)/2)
+	for i := range out {
+		r, c := i/f.at.W, i%f.at.W
+		if inner && (r == 0 || c == 0 || r == f.at.H-1 || c == f.at.W-1) {
+			out[i] = math.NaN()
+			continue
+		}
+		out[i] = math.Abs(of(i))
+	}
+	return out, nil
+}

@@ -1,0 +1,234 @@
+package metric
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// shape says how precision over recall becomes a number.
+type shape int
+
+const (
+	envelope shape = iota // area under the monotone envelope, every point counts
+	coco                  // mean at the recalls 0, 0.01, ..., 1, and at most 100 boxes of a class in a picture: as pycocotools
+	recall                // recall of at most 100 boxes of a class in a picture, COCO's AR
+)
+
+// mostBoxes is how many boxes of a class in one picture count in COCO's numbers.
+const mostBoxes = 100
+
+// average makes a pooled metric of the thresholds lo <= k < hi.
+func average(name, doc string, s shape, lo, hi int) *Metric {
+	sorted := func(e []Evidence) func(count []int) float64 { return newPool(e, s, lo, hi).at }
+	pooled := func(e []Evidence) float64 {
+		count := make([]int, len(e))
+		for i := range count {
+			count[i] = 1
+		}
+		return sorted(e)(count)
+	}
+	return &Metric{
+		Name: name, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: boxes, Pooled: pooled, OfHits: true, sorted: sorted,
+		Doc: doc + "; over samples recomputed from all their boxes at each element, per class, then the mean over the classes that occur",
+		Measure: func(c Case) float64 {
+			e := EvidenceOf(c, 0)
+			if e.Truths == nil {
+				return math.NaN()
+			}
+			return pooled([]Evidence{e})
+		},
+	}
+}
+
+// AveragePrecision50 is the area under precision over recall at an IoU of 0.5.
+var AveragePrecision50 = average("ap50", "average precision at IoU >= 0.5: area under the monotone envelope of precision over recall, all points", envelope, 0, 1)
+
+// AveragePrecision75 is the area under precision over recall at an IoU of 0.75.
+var AveragePrecision75 = average("ap75", "average precision at IoU >= 0.75, all points", envelope, 5, 6)
+
+// AveragePrecision is the mean of the areas under precision over recall at ten thresholds.
+var AveragePrecision = average("ap", "average precision, the mean of IoU >= 0.50, 0.55, ..., 0.95, all points", envelope, 0, Thresholds)
+
+// CocoAP is AP as pycocotools computes it.
+var CocoAP = average("coco_ap", "AP as pycocotools has it: precision at the recalls 0, 0.01, ..., 1, IoU >= 0.50 to 0.95, at most 100 boxes of a class in a picture", coco, 0, Thresholds)
+
+// CocoAP50 is AP50 as pycocotools computes it.
+var CocoAP50 = average("coco_ap50", "AP at IoU >= 0.50 as pycocotools has it", coco, 0, 1)
+
+// CocoAP75 is AP75 as pycocotools computes it.
+var CocoAP75 = average("coco_ap75", "AP at IoU >= 0.75 as pycocotools has it", coco, 5, 6)
+
+// CocoAR100 is AR100 as pycocotools computes it.
+var CocoAR100 = average("coco_ar100", "AR100 as pycocotools has it: share of the objects found, the mean of IoU >= 0.50 to 0.95, at most 100 boxes of a class in a picture", recall, 0, Thresholds)
+
+// Resampler prepares the metric of many resamples of one set of samples, for [nero/measure/aggregate.Resample]: count says how often each sample is in
+// the resample, 0 for not at all. Counts of 1 give what Pooled gives. It panics if the metric is not pooled, and the function
+// that it returns panics if count has another length than e or a negative number.
+func (m *Metric) Resampler(e []Evidence) func(count []int) float64 {
+	if m.Pooled == nil {
+		panic("metric: " + m.Name + " is not pooled")
+	}
+	check := func(count []int) {
+		if len(count) != len(e) || slices.ContainsFunc(count, func(n int) bool { return n < 0 }) {
+			panic(fmt.Sprintf("metric: %d counts for %d samples, or a negative one", len(count), len(e)))
+		}
+	}
+	if m.sorted != nil {
+		f := m.sorted(e)
+		return func(count []int) float64 { check(count); return f(count) }
+	}
+	var drawn []Evidence
+	return func(count []int) float64 {
+		check(count)
+		drawn = drawn[:0]
+		for i, n := range count {
+			for range n {
+				drawn = append(drawn, e[i])
+			}
+		}
+		return m.Pooled(drawn)
+	}
+}
+
+// pool is the evidence of a set of samples, sorted once, so that the metric of a resample is one pass.
+type pool struct {
+	shape   shape
+	lo, hi  int
+	truths  [][]int32  // class × sample
+	hits    [][]sample // class × hit, by falling score
+	correct []float64  // scratch: precision of each hit that is in the resample
+	found   []float64  // scratch: recall
+}
+
+// sample is a hit and whose it is.
+type sample struct {
+	of    int32
+	match uint16
+}
+
+func newPool(e []Evidence, s shape, lo, hi int) *pool {
+	p := &pool{shape: s, lo: lo, hi: hi}
+	classes := 0
+	for _, x := range e {
+		classes = max(classes, len(x.Truths))
+	}
+	p.truths, p.hits = make([][]int32, classes), make([][]sample, classes)
+	// Classes that nobody asked for, because no object has them, have no precision: their boxes are left out, as in COCO's evaluation.
+	type scored struct {
+		sample
+		score float32
+	}
+	by := make([][]scored, classes)
+	used := make([]int, classes)
+	for i, x := range e {
+		for c, n := range x.Truths {
+			if n != 0 {
+				if p.truths[c] == nil {
+					p.truths[c] = make([]int32, len(e))
+				}
+				p.truths[c][i] = n
+			}
+		}
+		clear(used)
+		for _, h := range x.Hits {
+			c := int(h.Label)
+			if c < 0 || c >= classes {
+				continue
+			}
+			if used[c]++; used[c] > mostBoxes && s != envelope {
+				continue
+			}
+			by[c] = append(by[c], scored{sample{int32(i), h.Match}, h.Score})
+		}
+	}
+	for c, h := range by {
+		if p.truths[c] == nil {
+			continue
+		}
+		slices.SortStableFunc(h, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+		p.hits[c] = make([]sample, len(h))
+		for i, x := range h {
+			p.hits[c][i] = x.sample
+		}
+	}
+	return p
+}
+
+// at is the metric of a resample; NaN if it has no object at all.
+func (p *pool) at(count []int) float64 {
+	sum, classes := 0.0, 0
+	for c, truths := range p.truths {
+		objects := 0
+		for i, n := range truths {
+			objects += int(n) * count[i]
+		}
+		if objects == 0 {
+			continue
+		}
+		classes++
+		of := 0.0
+		for k := p.lo; k < p.hi; k++ {
+			of += p.class(p.hits[c], count, objects, 1<<k)
+		}
+		sum += of / float64(p.hi-p.lo)
+	}
+	if classes == 0 {
+		return math.NaN()
+	}
+	return sum / float64(classes)
+}
+
+// class is the metric of one class at one threshold.
+func (p *pool) class(hits []sample, count []int, objects int, bit uint16) float64 {
+	right, wrong := 0, 0
+	p.correct, p.found = p.correct[:0], p.found[:0]
+	for _, h := range hits {
+		for range count[h.of] {
+			if h.match&bit != 0 {
+				right++
+			} else {
+				wrong++
+			}
+			p.correct = append(p.correct, float64(right)/float64(right+wrong))
+			p.found = append(p.found, float64(right)/float64(objects))
+		}
+	}
+	if p.shape == recall {
+		return float64(right) / float64(objects)
+	}
+	for i := len(p.correct) - 2; i >= 0; i-- {
+		p.correct[i] = max(p.correct[i], p.correct[i+1])
+	}
+	area := 0.0
+	if p.shape == envelope {
+		last := 0.0
+		for i, r := range p.found {
+			if r > last {
+				area += (r - last) * p.correct[i]
+				last = r
+			}
+		}
+		return area
+	}
+	i := 0
+	for k := range 101 {
+		for i < len(p.found) && p.found[i] < recallAt(k) {
+			i++
+		}
+		if i == len(p.found) {
+			break
+		}
+		area += p.correct[i]
+	}
+	return area / 101
+}
+
+// recallAt is the k-th of COCO's recalls, to the last bit that of numpy.linspace(0, 1, 101).
+func recallAt(k int) float64 {
+	if k == 100 {
+		return 1
+	}
+	return float64(k) * 0.01
+}
