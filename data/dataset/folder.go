@@ -20,6 +20,9 @@ type folder struct {
 	fsys   fs.FS
 	root   string // as the user wrote it, for messages and Files
 	paths  []string
+	skip   []string // endings of files that something else reads
+	loose  bool     // sizes may differ: something brings them to one later
+	pics   []picture
 	common picture
 	labels []int
 	names  []string
@@ -29,7 +32,7 @@ type folder struct {
 
 // openFolder opens the images below a folder, or a single image.
 func (o opener) openFolder(spec Spec) (Dataset, error) {
-	d := &folder{fsys: o.fsys, root: spec.Images}
+	d := &folder{fsys: o.fsys, root: spec.Images, loose: spec.loose()}
 	if err := d.find(); err != nil {
 		return nil, inFile(spec.Images, err)
 	}
@@ -39,11 +42,34 @@ func (o opener) openFolder(spec Spec) (Dataset, error) {
 	if err := d.label(o, spec); err != nil {
 		return nil, err
 	}
-	return d, nil
+	if !spec.reshapes() {
+		return d, nil
+	}
+	p := d.photos(o)
+	p.files, p.names = d.extra, d.names
+	if err := p.open(spec); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// photos are the images as photos whose boxes are not known.
+func (d *folder) photos(o opener) *photos {
+	p := &photos{o: o, root: d.root, common: d.common, notes: slices.Clone(d.notes)}
+	for i, name := range d.paths {
+		one := photo{id: d.id(name), file: d.name(name), pic: d.pics[i], label: -1, tags: d.tags(name)}
+		if d.labels != nil {
+			one.label = d.labels[i]
+		}
+		p.items = append(p.items, one)
+	}
+	return p
 }
 
 // imageEndings are the endings of files that are taken for images.
-func imageEndings() []string { return []string{".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"} }
+func imageEndings() []string {
+	return []string{".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
+}
 
 // find lists the images, sorted by the bytes of their path.
 func (d *folder) find() error {
@@ -125,6 +151,7 @@ func (d *folder) walk(dir string, above []fs.FileInfo, others map[string]int) er
 		case !kind.IsRegular():
 		case slices.Contains(imageEndings(), strings.ToLower(path.Ext(name))):
 			d.paths = append(d.paths, p)
+		case slices.Contains(d.skip, strings.ToLower(path.Ext(name))):
 		default:
 			others[strings.ToLower(path.Ext(name))]++
 		}
@@ -177,6 +204,10 @@ func (d *folder) measure() error {
 			return d.inImage(i, err)
 		}
 	}
+	d.pics = pics
+	if d.loose {
+		return d.measureLoose()
+	}
 	d.common = majority(pics)
 	strangers, first := 0, 0
 	for i, p := range pics {
@@ -192,6 +223,32 @@ func (d *folder) measure() error {
 			pics[first], d.common, strangers, len(pics)))
 	}
 	return checkSize(d.common.c, d.common.h, d.common.w)
+}
+
+// measureLoose settles channels and depth, and bounds each size by itself.
+func (d *folder) measureLoose() error {
+	pics := slices.Clone(d.pics)
+	for i, p := range pics {
+		if err := checkSize(p.c, p.h, p.w); err != nil {
+			return d.inImage(i, err)
+		}
+		pics[i].h, pics[i].w = 0, 0
+	}
+	d.common = majority(pics)
+	strangers, first := 0, 0
+	for i, p := range pics {
+		if !p.fits(d.common) {
+			if strangers == 0 {
+				first = i
+			}
+			strangers++
+		}
+	}
+	if strangers > 0 {
+		return d.inImage(first, fmt.Errorf("has %s, but most images in the folder have %s (%d of %d differ): all must agree; remove or convert it",
+			pics[first].kind(), d.common.kind(), strangers, len(pics)))
+	}
+	return nil
 }
 
 // inImage names image i, unless the error of the file system does so already.
@@ -362,8 +419,14 @@ func (d *folder) Sample(i int) (Sample, error) {
 	if d.labels != nil {
 		s.Label = d.labels[i]
 	}
-	if dir := path.Dir(p); dir != "." && p != "" {
-		s.Tags = strings.Split(dir, "/")
-	}
+	s.Tags = d.tags(p)
 	return s, nil
+}
+
+// tags are the folders on the way to an image.
+func (*folder) tags(p string) []string {
+	if dir := path.Dir(p); dir != "." && p != "" {
+		return strings.Split(dir, "/")
+	}
+	return nil
 }

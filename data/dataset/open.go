@@ -103,6 +103,9 @@ func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
 	if err := spec.check(format); err != nil {
 		return nil, inFile(spec.Images, err)
 	}
+	if spec.Zoom == 1 {
+		spec.Zoom = 0
+	}
 	o := newOpener(fsys)
 	switch format {
 	case "idx", "npy":
@@ -111,25 +114,41 @@ func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
 		return o.openNpz(spec)
 	case "folder":
 		return o.openFolder(spec)
+	case "voc":
+		return o.openVOC(spec)
 	}
-	return nil, fmt.Errorf("%s: format %q is not known, want idx, npy, npz or folder", spec.Images, format)
+	return nil, fmt.Errorf("%s: format %q is not known, want idx, npy, npz, folder, voc, coco or pairs", spec.Images, format)
 }
 
 // check refuses settings that the format would ignore.
 func (s Spec) check(format string) error {
-	if s.Pattern != "" && format != "folder" {
+	boxes := format == "voc" || format == "coco"
+	photos := boxes || format == "folder"
+	switch {
+	case s.Pattern != "" && format != "folder" && format != "pairs":
 		return fmt.Errorf("pattern is for image folders, this is %s", format)
-	}
-	if s.Layout != "" && format == "folder" {
+	case s.Layout != "" && photos:
 		return errors.New("layout is for arrays, this is a folder of images")
-	}
-	if s.Key != "" && format != "npz" {
+	case s.Key != "" && format != "npz" && format != "pairs":
 		return fmt.Errorf("key is for npz archives, this is %s", format)
-	}
-	if s.LabelKey != "" && format != "npz" && s.Labels == "" {
+	case s.LabelKey != "" && format != "npz" && s.Labels == "":
 		return fmt.Errorf("label_key is for npz archives, this is %s", format)
+	case s.Labels != "" && boxes:
+		return fmt.Errorf("labels are for whole images, this is %s, whose objects have classes: leave labels out", format)
+	case s.Targets != "" && !boxes && format != "pairs":
+		return fmt.Errorf("targets are boxes of voc and coco and fields of pairs, this is %s: set format", format)
+	case s.Split != "" && format != "voc":
+		return fmt.Errorf("split is for voc, this is %s", format)
+	case len(s.Classes) > 0 && !boxes:
+		return fmt.Errorf("classes are for voc and coco, this is %s", format)
+	case (s.TargetKey != "" || s.Upward != "") && format != "pairs":
+		return fmt.Errorf("the key and the direction of fields are for pairs, this is %s", format)
+	case s.Upward != "" && s.Upward != "up" && s.Upward != "down":
+		return fmt.Errorf("upward is %q, want up or down", s.Upward)
+	case s.reshapes() && !photos:
+		return fmt.Errorf("zoom, fit and cut are for photos, this is %s", format)
 	}
-	return nil
+	return s.checkShape(boxes && s.Targets != "none")
 }
 
 // guess finds the format of a path: a folder, or what the first bytes of the file say.
@@ -160,7 +179,7 @@ func guess(fsys fs.FS, name string) (string, error) {
 	if imageFormat(b[:n]) != "" {
 		return "folder", nil // of one image
 	}
-	return "", fmt.Errorf("%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF or WebP", name, b[:min(n, 6)])
+	return "", fmt.Errorf("%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF, BMP or WebP", name, b[:min(n, 6)])
 }
 
 // sniff tells array formats by their first bytes; a gzip file is taken for IDX or npy, which are read alike.

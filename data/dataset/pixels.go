@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 
+	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 
@@ -28,12 +29,15 @@ type picture struct {
 	either  bool // a palette of greys, which serves as one channel or as three
 }
 
-func (p picture) String() string {
+func (p picture) String() string { return fmt.Sprintf("%d x %d pixels, %s", p.w, p.h, p.kind()) }
+
+// kind is channels and depth.
+func (p picture) kind() string {
 	kind := "RGB"
 	if p.c == 1 {
 		kind = "grey"
 	}
-	return fmt.Sprintf("%d x %d pixels, %s, %d bits", p.w, p.h, kind, p.depth)
+	return fmt.Sprintf("%s, %d bits", kind, p.depth)
 }
 
 // fits tells whether p can stand among images like want.
@@ -52,6 +56,8 @@ func imageFormat(b []byte) string {
 		return "TIFF"
 	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
 		return "WebP"
+	case len(b) >= 10 && string(b[:2]) == "BM" && string(b[6:10]) == "\x00\x00\x00\x00": // four bytes that BMP reserves
+		return "BMP"
 	}
 	return ""
 }
@@ -61,7 +67,7 @@ func errForeign(b []byte) error {
 	if len(b) == 0 {
 		return errors.New("is empty (0 bytes): fetch it again or remove it")
 	}
-	return fmt.Errorf("starts with bytes % x: not a PNG, JPEG, TIFF or WebP image; convert or remove it", b[:min(len(b), 8)])
+	return fmt.Errorf("starts with bytes % x: not a PNG, JPEG, TIFF, BMP or WebP image; convert or remove it", b[:min(len(b), 8)])
 }
 
 // peekPicture reads the header of an image file and as little more as it can.
@@ -103,6 +109,8 @@ func readPicture(format string, r io.Reader) (picture, error) {
 		cfg, err = tiff.DecodeConfig(r)
 	case "WebP":
 		cfg, err = webp.DecodeConfig(r)
+	case "BMP":
+		cfg, err = bmp.DecodeConfig(r)
 	}
 	if err != nil {
 		return picture{}, fmt.Errorf("the %s header cannot be read: %w", format, err)
@@ -171,6 +179,8 @@ func loadPicture(fsys fs.FS, name string, want picture) (*space.Image, error) {
 		m, err = tiff.Decode(bytes.NewReader(b))
 	case "WebP":
 		m, err = webp.Decode(bytes.NewReader(b))
+	case "BMP":
+		m, err = bmp.Decode(bytes.NewReader(b))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the %s data are damaged: %w; fetch the file again or remove it", format, err)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+
+	"nero/data/space"
 )
 
 // Select chooses samples by index: at most limit of n, all of them if limit is 0. labels are their classes, -1 for none,
@@ -210,4 +212,12 @@ func (v *View) Notes() []string {
 		return s.Notes()
 	}
 	return nil
+}
+
+// Targets is the kind of the targets of the whole data set, "" if it has none.
+func (v *View) Targets() space.Kind {
+	if t, ok := v.ds.(Targeted); ok {
+		return t.Targets()
+	}
+	return ""
 }

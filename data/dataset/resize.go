@@ -1,0 +1,129 @@
+package dataset
+
+import (
+	"math"
+
+	"nero/data/space"
+)
+
+// resize brings an image to h rows and w columns, each axis by itself. With s = new length / old length, pixel i of the new
+// axis covers [i/s, (i+1)/s) of the old one. Where an axis shrinks, the value is the mean over that interval of the old pixels,
+// taken as constant over their width (area average). Where it grows, the value is interpolated linearly between the centres
+// of the old pixels at (i+1/2)/s - 1/2, and beyond the first and last centre it is that pixel's (bilinear, half-pixel centres).
+// Values stay floating-point numbers: nothing is rounded to grey levels.
+func resize(m *space.Image, h, w int) *space.Image {
+	if m.H == h && m.W == w {
+		return m
+	}
+	cols, rows := stencils(m.W, w), stencils(m.H, h)
+	out := space.NewImage(m.C, h, w)
+	wide := make([]float64, m.H*w)
+	for k := range m.C {
+		src, dst := m.Plane(k), out.Plane(k)
+		for r := range m.H {
+			line := src[r*m.W : (r+1)*m.W]
+			for c, s := range cols {
+				sum := 0.0
+				for i, f := range s.weights {
+					sum += float64(f * line[s.first+i]) // the conversion keeps compilers from fusing the two
+				}
+				wide[r*w+c] = sum
+			}
+		}
+		for r, s := range rows {
+			line := dst[r*w : (r+1)*w]
+			for i, f := range s.weights {
+				from := wide[(s.first+i)*w:]
+				for c := range line {
+					line[c] += float64(f * from[c])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// stencil is the part of an axis that one new pixel is made of.
+type stencil struct {
+	first   int
+	weights []float64
+}
+
+// stencils are those of all m new pixels of an axis that had n.
+func stencils(n, m int) []stencil {
+	out := make([]stencil, m)
+	for i := range out {
+		if n == 1 {
+			out[i] = stencil{weights: []float64{1}}
+			continue
+		}
+		if m < n {
+			lo, hi := float64(i)*float64(n)/float64(m), float64(i+1)*float64(n)/float64(m)
+			first, last := int(lo), min(int(math.Ceil(hi)), n)
+			s := stencil{first: first}
+			for p := first; p < last; p++ {
+				cover := math.Min(hi, float64(p+1)) - math.Max(lo, float64(p))
+				s.weights = append(s.weights, cover*float64(m)/float64(n))
+			}
+			out[i] = s
+			continue
+		}
+		at := (float64(i)+0.5)*float64(n)/float64(m) - 0.5
+		at = math.Min(math.Max(at, 0), float64(n-1))
+		p := min(int(at), n-2)
+		t := at - float64(p)
+		out[i] = stencil{first: p, weights: []float64{1 - t, t}}
+	}
+	return out
+}
+
+// framing says where a photo stands in the picture that is made of it: scaled to h x w pixels, with its top-left corner at
+// row top and column left of a picture of H x W.
+type framing struct {
+	h, w, top, left, H, W int
+}
+
+// frame is the framing of a photo of h x w pixels under zoom, or under fit where that is set.
+func frame(h, w int, zoom float64, fit [2]int) framing {
+	if fit == [2]int{} {
+		f := framing{h: scaled(h, zoom), w: scaled(w, zoom)}
+		f.H, f.W = f.h, f.w
+		return f
+	}
+	s := math.Min(float64(fit[0])/float64(h), float64(fit[1])/float64(w))
+	f := framing{h: min(scaled(h, s), fit[0]), w: min(scaled(w, s), fit[1]), H: fit[0], W: fit[1]}
+	f.top, f.left = (f.H-f.h)/2, (f.W-f.w)/2
+	return f
+}
+
+// scaled is n pixels times s, rounded to whole ones, at least one.
+func scaled(n int, s float64) int {
+	if s == 0 || s == 1 {
+		return n
+	}
+	return max(1, int(math.Min(math.Floor(float64(n)*s+0.5), maxValues)))
+}
+
+// image makes the picture of a photo.
+func (f framing) image(m *space.Image) *space.Image {
+	m = resize(m, f.h, f.w)
+	if f.h == f.H && f.w == f.W {
+		return m
+	}
+	out := space.NewImage(m.C, f.H, f.W)
+	for k := range m.C {
+		src, dst := m.Plane(k), out.Plane(k)
+		for r := range f.h {
+			copy(dst[(f.top+r)*f.W+f.left:], src[r*f.w:(r+1)*f.w])
+		}
+	}
+	return out
+}
+
+// box takes a box of a photo of h x w pixels along: each axis by the factor that its rounded length gives.
+func (f framing) box(b space.Box, h, w int) space.Box {
+	sx, sy := float64(f.w)/float64(w), float64(f.h)/float64(h)
+	b.X1, b.X2 = float64(b.X1*sx)+float64(f.left), float64(b.X2*sx)+float64(f.left)
+	b.Y1, b.Y2 = float64(b.Y1*sy)+float64(f.top), float64(b.Y2*sy)+float64(f.top)
+	return b
+}
