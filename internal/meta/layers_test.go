@@ -55,6 +55,10 @@ var layers = map[string]int{
 	"model/reference":            4,
 	"model/engine/choose":        4,
 
+	"model/engine/remote/oippb":      1,
+	"model/engine/remote":            4,
+	"model/engine/remote/remotetest": 5,
+
 	"model/onnx/lint": 5,
 	"run/eval":        5,
 	"run/fold":        5,

@@ -1,0 +1,189 @@
+package remote
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"nero/data/tensor"
+	"nero/model/engine/remote/oippb"
+)
+
+// viaGRPC speaks gRPC.
+type viaGRPC struct {
+	at    Endpoint
+	c     Config
+	conn  *grpc.ClientConn
+	creds *watched // nil without encryption
+}
+
+func newGRPC(at Endpoint, c Config) (*viaGRPC, error) {
+	g := &viaGRPC{at: at, c: c}
+	creds := insecure.NewCredentials()
+	if at.encrypted() {
+		t, err := c.tls()
+		if err != nil {
+			return nil, err
+		}
+		g.creds = &watched{TransportCredentials: credentials.NewTLS(t), last: new(atomic.Pointer[handshake])}
+		creds = g.creds
+	}
+	var err error
+	g.conn, err = grpc.NewClient(at.address(),
+		grpc.WithTransportCredentials(creds),
+		grpc.WithDisableRetry(), // repeating is up to Model.retry
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(c.MaxMessage), grpc.MaxCallSendMsgSize(c.MaxMessage)),
+		// A connection that breaks is tried again as soon as the next call comes; the pauses are those of Model.retry.
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, Jitter: 0.2, MaxDelay: time.Second},
+			MinConnectTimeout: 10 * time.Second,
+		}))
+	if err != nil {
+		return nil, failed("%s", clip(err.Error()))
+	}
+	return g, nil
+}
+
+func (g *viaGRPC) close() error { return g.conn.Close() }
+
+func (g *viaGRPC) call(ctx context.Context, method string, in, out any) error {
+	var pairs []string
+	for name, values := range g.c.Header {
+		for _, v := range values {
+			pairs = append(pairs, name, v)
+		}
+	}
+	err := g.conn.Invoke(metadata.NewOutgoingContext(ctx, metadata.Pairs(pairs...)), method, in, out)
+	if err == nil {
+		return nil
+	}
+	return g.explain(ctx, err)
+}
+
+// explain says what a failed call means.
+func (g *viaGRPC) explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s := status.Convert(err)
+	text := clip(strings.Join(strings.Fields(s.Message()), " "))
+	switch s.Code() { //nolint:exhaustive // the others say what they say
+	case codes.Unavailable:
+		if g.creds != nil {
+			if h := g.creds.last.Load(); h != nil {
+				if bad := certificate(h.err, g.at); bad != nil {
+					return bad
+				}
+			}
+		}
+		return busy("not available: %s; is the server running, and is this its gRPC port?", text)
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return failed("refused (%s): %s; set token_env or headers_env to a variable with what the server asks for", s.Code(), text)
+	case codes.NotFound:
+		return failed("the server has no model %s: %s; look at the names that it serves", quote(g.at.Model), text)
+	case codes.Unimplemented:
+		return failed("%s: the server does not speak the Open Inference Protocol v2 over gRPC at this port", text)
+	case codes.ResourceExhausted:
+		return failed("%s; lower batch, or raise the message limit on the server", text)
+	default:
+		return failed("the server answers %s: %s", s.Code(), text)
+	}
+}
+
+func (g *viaGRPC) describe(ctx context.Context) (*description, error) {
+	var r oippb.ModelMetadataResponse
+	if err := g.call(ctx, oippb.ModelMetadataCall, &oippb.ModelMetadataRequest{Name: g.at.Model, Version: g.c.Version}, &r); err != nil {
+		return nil, err
+	}
+	ports := func(ts []*oippb.ModelMetadataResponse_TensorMetadata) []portMeta {
+		ps := make([]portMeta, len(ts))
+		for i, t := range ts {
+			ps[i] = portMeta{t.GetName(), t.GetDatatype(), t.GetShape()}
+		}
+		return ps
+	}
+	return &description{Name: r.GetName(), Versions: r.GetVersions(), Platform: r.GetPlatform(), Inputs: ports(r.GetInputs()), Outputs: ports(r.GetOutputs())}, nil
+}
+
+func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string) (*answer, error) {
+	req := &oippb.ModelInferRequest{ModelName: g.at.Model, ModelVersion: g.c.Version}
+	size := 0
+	for _, t := range in {
+		shape := make([]int64, len(t.Shape))
+		for i, n := range t.Shape {
+			shape[i] = int64(n)
+		}
+		req.Inputs = append(req.Inputs, &oippb.ModelInferRequest_InferInputTensor{Name: t.Name, Datatype: Datatype(t.DType), Shape: shape})
+		req.RawInputContents = append(req.RawInputContents, t.Raw)
+		size += len(t.Raw)
+	}
+	if size > g.c.MaxMessage {
+		return nil, tooLong(size, g.c.MaxMessage)
+	}
+	for _, name := range outputs {
+		req.Outputs = append(req.Outputs, &oippb.ModelInferRequest_InferRequestedOutputTensor{Name: name})
+	}
+	var r oippb.ModelInferResponse
+	if err := g.call(ctx, oippb.ModelInferCall, req, &r); err != nil {
+		return nil, err
+	}
+	raws := r.GetRawOutputContents()
+	if len(raws) > 0 && len(raws) != len(r.GetOutputs()) {
+		return nil, failed("the answer has %d outputs and the raw contents of %d: half an answer", len(r.GetOutputs()), len(raws))
+	}
+	a := &answer{version: r.GetModelVersion()}
+	for i, o := range r.GetOutputs() {
+		if dtypes[o.GetDatatype()] == tensor.Undefined && !asked(outputs, o.GetName()) {
+			continue
+		}
+		d, shape, n, err := shaped(o.GetName(), o.GetDatatype(), o.GetShape(), g.c.MaxMessage)
+		if err != nil {
+			return nil, err
+		}
+		var t tensor.Tensor
+		if len(raws) > 0 {
+			t, err = raw(d, shape, n, raws[i])
+		} else {
+			t, err = typed(d, shape, n, o.GetContents())
+		}
+		if err != nil {
+			return nil, failed("the output %s: %v", quote(o.GetName()), err)
+		}
+		a.out = append(a.out, tensor.Named{Name: o.GetName(), Tensor: t})
+	}
+	return a, nil
+}
+
+// watched remembers why encryption could not be set up, which gRPC tells in words only.
+type watched struct {
+	credentials.TransportCredentials
+	last *atomic.Pointer[handshake]
+}
+
+type handshake struct{ err error }
+
+// ClientHandshake is that of the credentials.
+func (w *watched) ClientHandshake(ctx context.Context, authority string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := w.TransportCredentials.ClientHandshake(ctx, authority, c)
+	if err != nil {
+		w.last.Store(&handshake{err})
+	} else {
+		w.last.Store(nil)
+	}
+	return conn, info, err
+}
+
+// Clone shares what is remembered.
+func (w *watched) Clone() credentials.TransportCredentials {
+	return &watched{w.TransportCredentials.Clone(), w.last}
+}

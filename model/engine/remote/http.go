@@ -1,0 +1,387 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"nero/data/tensor"
+)
+
+// headerLength says where the JSON of a message ends and its binary tensors begin.
+const headerLength = "Inference-Header-Content-Length"
+
+// viaHTTP speaks HTTP.
+type viaHTTP struct {
+	at     Endpoint
+	c      Config
+	client *http.Client
+	base   string // URL of the model
+	// asJSON is set once the server is known to take no binary tensors; known, once it is known to take them.
+	asJSON, known atomic.Bool
+}
+
+func newHTTP(at Endpoint, c Config) (*viaHTTP, error) {
+	t := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		MaxIdleConnsPerHost: c.Concurrency,
+		IdleConnTimeout:     90 * time.Second,
+		DisableCompression:  true, // numbers hardly shrink, and the time shows
+		ForceAttemptHTTP2:   true,
+		TLSHandshakeTimeout: 10 * time.Second,
+	}
+	if at.encrypted() {
+		var err error
+		if t.TLSClientConfig, err = c.tls(); err != nil {
+			return nil, err
+		}
+	}
+	h := &viaHTTP{at: at, c: c, client: &http.Client{
+		Transport: t,
+		// A redirection would take tokens to somebody else, and turn a POST into a GET.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, base: at.Scheme + "://" + at.address() + at.Prefix + "/v2/models/" + url.PathEscape(at.Model)}
+	if c.Version != "" {
+		h.base += "/versions/" + url.PathEscape(c.Version)
+	}
+	h.asJSON.Store(c.JSON)
+	return h, nil
+}
+
+func (h *viaHTTP) close() error {
+	h.client.CloseIdleConnections()
+	return nil
+}
+
+func (h *viaHTTP) notes() []string {
+	if h.asJSON.Load() && !h.c.JSON {
+		return []string{"the server takes no binary tensors over HTTP, so numbers travel as JSON, which is slow and has no NaN; gRPC is faster if the server speaks it"}
+	}
+	return nil
+}
+
+// reply is a whole answer.
+type reply struct {
+	code   int
+	status string // the code in words
+	header http.Header
+	body   []byte
+}
+
+// exchange sends a request and reads the whole answer.
+func (h *viaHTTP) exchange(ctx context.Context, method, to string, header http.Header, body ...[]byte) (*reply, error) {
+	length := 0
+	readers := make([]io.Reader, len(body))
+	for i, b := range body {
+		length += len(b)
+		readers[i] = bytes.NewReader(b)
+	}
+	if length > h.c.MaxMessage {
+		return nil, tooLong(length, h.c.MaxMessage)
+	}
+	var content io.Reader
+	if length > 0 {
+		content = io.MultiReader(readers...)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, to, content)
+	if err != nil {
+		return nil, failed("%s", clip(err.Error()))
+	}
+	req.ContentLength = int64(length)
+	for _, hs := range []http.Header{header, h.c.Header} {
+		for name, values := range hs {
+			req.Header[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+	resp, err := h.client.Do(req)
+	if err != nil {
+		return nil, h.explain(ctx, err)
+	}
+	defer func() { _ = resp.Body.Close() }() // only read
+	if resp.ContentLength > int64(h.c.MaxMessage) {
+		return nil, tooLong(int(resp.ContentLength), h.c.MaxMessage)
+	}
+	var buf bytes.Buffer
+	if n := resp.ContentLength; n > 0 {
+		buf.Grow(int(min(n, 64<<20)) + bytes.MinRead)
+	}
+	n, err := buf.ReadFrom(io.LimitReader(resp.Body, int64(h.c.MaxMessage)+1))
+	if err != nil {
+		return nil, h.explain(ctx, err)
+	}
+	if n > int64(h.c.MaxMessage) {
+		return nil, tooLong(int(n), h.c.MaxMessage)
+	}
+	return &reply{resp.StatusCode, resp.Status, resp.Header, buf.Bytes()}, nil
+}
+
+func tooLong(n, limit int) error {
+	return failed("a message of %d bytes is longer than the %d that are allowed; lower batch", n, limit)
+}
+
+// explain says what a failed exchange means.
+func (h *viaHTTP) explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if bad := certificate(err, h.at); bad != nil {
+		return bad
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // without the URL, which the endpoint's name says
+	}
+	text := clip(err.Error())
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return failed("there is no host %s; look at its spelling and at the network", quote(h.at.Host))
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		return failed("it does not encrypt; if that is meant, use http://")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return busy("the connection was cut in the middle of an answer; look at the server's log")
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return busy("the connection was cut (%s); is this the server's HTTP port?", text)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return busy("not available: %s; is the server running, and is this its HTTP port?", text)
+	}
+	var op *net.OpError
+	var record tls.RecordHeaderError
+	if errors.As(err, &op) || errors.As(err, &record) {
+		return busy("not available: %s", text)
+	}
+	return failed("%s", text)
+}
+
+// status turns an answer that is not 200 into an error.
+func (h *viaHTTP) status(r *reply) error {
+	said := clip(strings.Join(strings.Fields(string(r.body)), " "))
+	var e struct {
+		Error  string          `json:"error"`
+		Detail json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(r.body, &e) == nil {
+		if e.Error != "" {
+			said = clip(e.Error)
+		} else if e.Detail != nil {
+			said = clip(string(e.Detail))
+		}
+	}
+	if said == "" {
+		said = "without a word"
+	} else {
+		said = quote(said)
+	}
+	code := r.code
+	switch after, told := retryAfter(r.header.Get("Retry-After")); {
+	case code == http.StatusServiceUnavailable, code == http.StatusBadGateway, code == http.StatusGatewayTimeout, code == http.StatusTooManyRequests && told:
+		return &fault{heals: true, after: after, text: fmt.Sprintf("not available: it answers %s: %s", r.status, said)}
+	case code == http.StatusTooManyRequests:
+		return failed("it answers %s: %s; lower concurrency", r.status, said)
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		return failed("refused: it answers %s: %s; set token_env or headers_env to a variable with what the server asks for", r.status, said)
+	case code == http.StatusNotFound:
+		return failed("there is no model %s: it answers %s: %s; look at the names that it serves, and whether this is its HTTP port", quote(h.at.Model), r.status, said)
+	case code >= 300 && code < 400:
+		return failed("it answers %s and points to %s; if that is right, name it as the endpoint", r.status, quote(r.header.Get("Location")))
+	case code == http.StatusRequestEntityTooLarge:
+		return failed("it answers %s: %s; lower batch, or raise the limit on the server", r.status, said)
+	default:
+		return failed("it answers %s: %s", r.status, said)
+	}
+}
+
+// retryAfter reads the header of that name: seconds, or nothing. Dates, which need a clock that both sides share, count as 1 s.
+func retryAfter(text string) (time.Duration, bool) {
+	if text = strings.TrimSpace(text); text == "" {
+		return 0, false
+	}
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return max(time.Duration(n)*time.Second, time.Millisecond), true
+	}
+	if _, err := http.ParseTime(text); err == nil {
+		return time.Second, true
+	}
+	return 0, false
+}
+
+func (h *viaHTTP) describe(ctx context.Context) (*description, error) {
+	r, err := h.exchange(ctx, http.MethodGet, h.base, nil)
+	if err != nil {
+		return nil, err
+	}
+	if r.code != http.StatusOK {
+		return nil, h.status(r)
+	}
+	var m struct {
+		Name     string     `json:"name"`
+		Versions []string   `json:"versions"`
+		Platform string     `json:"platform"`
+		Inputs   []portMeta `json:"inputs"`
+		Outputs  []portMeta `json:"outputs"`
+	}
+	if err := json.Unmarshal(r.body, &m); err != nil {
+		return nil, failed("its metadata is not what the protocol says (%s): %s; is this a server of the Open Inference Protocol v2?", clip(err.Error()), quote(string(r.body)))
+	}
+	return &description{Name: m.Name, Versions: m.Versions, Platform: m.Platform, Inputs: m.Inputs, Outputs: m.Outputs}, nil
+}
+
+// infer sends binary tensors unless the server has refused them and then taken the same as JSON.
+func (h *viaHTTP) infer(ctx context.Context, in []tensor.Named, outputs []string) (*answer, error) {
+	if h.asJSON.Load() {
+		return h.post(ctx, in, outputs, false)
+	}
+	a, err := h.post(ctx, in, outputs, true)
+	var refused *refusal
+	if err == nil {
+		h.known.Store(true)
+		return a, nil
+	}
+	if h.known.Load() || !errors.As(err, &refused) {
+		return nil, err
+	}
+	a, second := h.post(ctx, in, outputs, false)
+	if second != nil {
+		return nil, err // it is not the form that is refused
+	}
+	h.asJSON.Store(true)
+	return a, nil
+}
+
+// refusal is an answer that may mean that the server does not understand binary tensors.
+type refusal struct{ error }
+
+func (r *refusal) Unwrap() error { return r.error }
+
+func (h *viaHTTP) post(ctx context.Context, in []tensor.Named, outputs []string, binary bool) (*answer, error) {
+	type object map[string]any
+	type request struct {
+		Inputs     []object `json:"inputs"`
+		Outputs    []object `json:"outputs"`
+		Parameters object   `json:"parameters,omitempty"`
+	}
+	var r request
+	body := [][]byte{nil}
+	for _, t := range in {
+		shape := t.Shape
+		if shape == nil {
+			shape = []int{}
+		}
+		x := object{"name": t.Name, "datatype": Datatype(t.DType), "shape": shape}
+		if binary {
+			x["parameters"] = object{"binary_data_size": len(t.Raw)}
+			body = append(body, t.Raw)
+		} else {
+			data, err := writeJSON(t.Tensor)
+			if err != nil {
+				return nil, failed("the input %s: %v", quote(t.Name), err)
+			}
+			x["data"] = data
+		}
+		r.Inputs = append(r.Inputs, x)
+	}
+	for _, name := range outputs {
+		x := object{"name": name}
+		if binary {
+			x["parameters"] = object{"binary_data": true}
+		}
+		r.Outputs = append(r.Outputs, x)
+	}
+	if binary {
+		r.Parameters = object{"binary_data_output": true}
+	}
+	head, err := json.Marshal(r)
+	if err != nil {
+		return nil, failed("%s", clip(err.Error()))
+	}
+	header := http.Header{"Content-Type": {"application/json"}}
+	if body[0] = head; binary {
+		header = http.Header{"Content-Type": {"application/octet-stream"}, headerLength: {strconv.Itoa(len(head))}}
+	}
+	got, err := h.exchange(ctx, http.MethodPost, h.base+"/infer", header, body...)
+	if err != nil {
+		return nil, err
+	}
+	if got.code != http.StatusOK {
+		err := h.status(got)
+		switch got.code {
+		case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
+			err = &refusal{err}
+		}
+		return nil, err
+	}
+	return h.read(got.header.Get(headerLength), got.body, outputs)
+}
+
+// read takes an answer apart: JSON, then the binary tensors in the order of the outputs that have one.
+func (h *viaHTTP) read(headLength string, body []byte, outputs []string) (*answer, error) {
+	rest := []byte(nil)
+	if headLength != "" {
+		n, err := strconv.ParseUint(headLength, 10, 62)
+		if err != nil || n > uint64(len(body)) {
+			return nil, failed("the answer has %d bytes, and its header %s says that the first %s are JSON: half an answer", len(body), headerLength, quote(headLength))
+		}
+		body, rest = body[:n], body[n:]
+	}
+	var r struct {
+		ModelVersion string `json:"model_version"`
+		Outputs      []struct {
+			Name       string  `json:"name"`
+			Datatype   string  `json:"datatype"`
+			Shape      []int64 `json:"shape"`
+			Parameters struct {
+				BinaryDataSize *int64 `json:"binary_data_size"`
+			} `json:"parameters"`
+			Data json.RawMessage `json:"data"`
+		} `json:"outputs"`
+	}
+	if err := json.Unmarshal(strictJSON(body), &r); err != nil {
+		return nil, failed("the answer is not what the protocol says (%s): %s", clip(err.Error()), quote(string(body)))
+	}
+	a := &answer{version: r.ModelVersion}
+	for _, o := range r.Outputs {
+		var b []byte
+		if size := o.Parameters.BinaryDataSize; size != nil {
+			if *size < 0 || *size > int64(len(rest)) {
+				return nil, failed("the output %s should have %d bytes, and %d are left: half an answer", quote(o.Name), *size, len(rest))
+			}
+			b, rest = rest[:*size], rest[*size:]
+		}
+		if dtypes[o.Datatype] == tensor.Undefined && !asked(outputs, o.Name) {
+			continue
+		}
+		d, shape, n, err := shaped(o.Name, o.Datatype, o.Shape, h.c.MaxMessage)
+		if err != nil {
+			return nil, err
+		}
+		var t tensor.Tensor
+		if o.Parameters.BinaryDataSize != nil {
+			t, err = raw(d, shape, n, b)
+		} else {
+			t, err = readJSON(d, shape, n, o.Data)
+		}
+		if err != nil {
+			return nil, failed("the output %s: %v", quote(o.Name), err)
+		}
+		a.out = append(a.out, tensor.Named{Name: o.Name, Tensor: t})
+	}
+	if len(rest) > 0 {
+		return nil, failed("%d bytes follow the last output; expected none", len(rest))
+	}
+	return a, nil
+}
+
+func asked(outputs []string, name string) bool { return slices.Contains(outputs, name) }

@@ -1,0 +1,510 @@
+// Package remote runs models that a server runs, over the Open Inference Protocol, version 2: gRPC with raw contents, or HTTP with
+// binary tensors and, where a server takes no others, JSON.
+//
+// [Connect] asks the server what the model reads and returns; the answer stands for the signature that a file would have. Every later
+// answer is held against it: names, element types, shapes and the number of bytes. What does not fit is an error and is never repaired.
+// NaN and infinity pass unchanged, except that JSON has no word for them: see [Config.JSON].
+//
+// Calls are repeated only after errors that may heal by themselves (the server cannot be reached, is overloaded or was cut off), never
+// after a bad answer. Secrets travel in [Config.Header]; no error repeats them.
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"nero/data/tensor"
+	"nero/model/engine"
+	"nero/model/onnx"
+)
+
+// Model is a model behind an endpoint: an [engine.Session] that many goroutines may share.
+type Model struct {
+	at        Endpoint
+	c         Config
+	wire      transport
+	sig       onnx.Signature
+	meta      description
+	in, out   []string
+	slots     chan struct{}
+	closed    atomic.Bool
+	closing   sync.Once
+	closeErr  error
+	mu        sync.Mutex
+	answering string   // version in the first answer that told one
+	notes     []string // of opening
+}
+
+// transport is one way to speak to a server. Errors that may heal, and those that say how long to wait, are *fault.
+type transport interface {
+	describe(ctx context.Context) (*description, error)
+	infer(ctx context.Context, in []tensor.Named, outputs []string) (*answer, error)
+	close() error
+}
+
+// description is what a server says of a model, in the words of the protocol.
+type description struct {
+	Name     string     `json:"-"`
+	Versions []string   `json:"versions,omitempty"`
+	Platform string     `json:"platform"`
+	Inputs   []portMeta `json:"inputs"`
+	Outputs  []portMeta `json:"outputs"`
+}
+
+type portMeta struct {
+	Name     string  `json:"name"`
+	Datatype string  `json:"datatype"`
+	Shape    []int64 `json:"shape"`
+}
+
+// answer is what came back from one call, each tensor with as many bytes as its shape needs.
+type answer struct {
+	version string
+	out     []tensor.Named
+}
+
+// Connect opens the model behind an endpoint and reads its metadata. The error names the endpoint and says what to do.
+func Connect(ctx context.Context, c Config) (*Model, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	at, err := Parse(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	m := &Model{at: at, c: c, slots: make(chan struct{}, c.Concurrency)}
+	if err := c.check(at); err != nil {
+		return nil, m.wrap(err)
+	}
+	if at.isGRPC() {
+		m.wire, err = newGRPC(at, c)
+	} else {
+		m.wire, err = newHTTP(at, c)
+	}
+	if err != nil {
+		return nil, m.wrap(err)
+	}
+	ok := false
+	defer func() {
+		if !ok {
+			_ = m.wire.close() // the first error is the one to report
+		}
+	}()
+	var meta *description
+	err = m.retry(ctx, func(ctx context.Context) (err error) {
+		meta, err = m.wire.describe(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, m.wrap(err)
+	}
+	if err := m.sign(*meta); err != nil {
+		return nil, m.wrap(err)
+	}
+	ok = true
+	return m, nil
+}
+
+// mostPorts and mostAxes bound what a server may say of a model.
+const (
+	mostPorts = 4096
+	mostAxes  = 64
+)
+
+// sign turns metadata into a signature.
+func (m *Model) sign(meta description) error {
+	m.meta = meta
+	m.sig = onnx.Signature{Producer: meta.Platform, Graph: meta.Name}
+	if len(meta.Inputs) > mostPorts || len(meta.Outputs) > mostPorts {
+		return fmt.Errorf("its metadata lists %d inputs and %d outputs; at most %d make sense", len(meta.Inputs), len(meta.Outputs), mostPorts)
+	}
+	if len(meta.Inputs) == 0 {
+		return errors.New("its metadata lists no inputs, so nobody can know what to send; declare name, datatype and shape of its inputs on the server (MLServer: model-settings.json)")
+	}
+	for _, p := range meta.Inputs {
+		port, err := portOf(p)
+		if err != nil {
+			return fmt.Errorf("its metadata: input %s: %w", quote(p.Name), err)
+		}
+		if port.DType == tensor.Undefined {
+			return fmt.Errorf("its input %s is of type %s, which holds no numbers that can be sent; expected one of %s", quote(p.Name), quote(p.Datatype), strings.Join(datatypes(), ", "))
+		}
+		m.sig.Inputs, m.in = append(m.sig.Inputs, port), append(m.in, port.Name)
+	}
+	for _, p := range meta.Outputs {
+		port, err := portOf(p)
+		if err != nil {
+			return fmt.Errorf("its metadata: output %s: %w", quote(p.Name), err)
+		}
+		if port.DType == tensor.Undefined {
+			m.notes = append(m.notes, fmt.Sprintf("the output %s is of type %s, which holds no numbers, and is not asked for", quote(p.Name), quote(p.Datatype)))
+			continue
+		}
+		m.sig.Outputs, m.out = append(m.sig.Outputs, port), append(m.out, port.Name)
+	}
+	if len(m.out) == 0 {
+		return errors.New("its metadata lists no outputs of numbers; declare name, datatype and shape of its outputs on the server (MLServer: model-settings.json)")
+	}
+	for _, names := range [][]string{m.in, m.out} {
+		for i, n := range names {
+			if n == "" || slices.Contains(names[:i], n) {
+				return fmt.Errorf("its metadata has a port named %s twice, or without a name; correct it on the server", quote(n))
+			}
+		}
+	}
+	return nil
+}
+
+// portOf is a port as a file would declare it.
+func portOf(p portMeta) (onnx.Port, error) {
+	port := onnx.Port{Name: p.Name, Kind: "tensor", DType: dtypes[strings.ToUpper(p.Datatype)], Ranked: true, Shape: []onnx.Dim{}}
+	if len(p.Shape) > mostAxes {
+		return port, fmt.Errorf("%d axes; at most %d make sense", len(p.Shape), mostAxes)
+	}
+	for _, n := range p.Shape {
+		switch {
+		case n == -1:
+			port.Shape = append(port.Shape, onnx.Dim{Size: -1})
+		case n < 0 || n > 1<<40:
+			return port, fmt.Errorf("shape %v; expected lengths of 0 or more, or -1 for any", p.Shape)
+		default:
+			port.Shape = append(port.Shape, onnx.Dim{Size: int(n)})
+		}
+	}
+	return port, nil
+}
+
+// Signature says what the model reads and returns, as its file would: axes of any length are free, and nothing is known of a graph.
+func (m *Model) Signature() onnx.Signature { return m.sig }
+
+// Endpoint is where the model is.
+func (m *Model) Endpoint() Endpoint { return m.at }
+
+// Platform is what the server calls the software that runs the model; it may be empty.
+func (m *Model) Platform() string { return m.meta.Platform }
+
+// Notes are sentences about how the model is reached that a user should know, such as that JSON is used.
+func (m *Model) Notes() []string {
+	notes := slices.Clone(m.notes)
+	if n, ok := m.wire.(interface{ notes() []string }); ok {
+		notes = append(notes, n.notes()...)
+	}
+	return notes
+}
+
+// Inputs are the names of the inputs, in the order of the metadata.
+func (m *Model) Inputs() []string { return slices.Clone(m.in) }
+
+// Outputs are the names of the outputs, in the order of the metadata. Outputs that hold no numbers are left out.
+func (m *Model) Outputs() []string { return slices.Clone(m.out) }
+
+// Run sends one batch and returns what the model answers, held against the metadata. The context's end is returned as its error.
+func (m *Model) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+	if m.closed.Load() {
+		return nil, engine.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := m.checkInputs(in); err != nil {
+		return nil, m.wrap(err)
+	}
+	select {
+	case m.slots <- struct{}{}:
+		defer func() { <-m.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	var got *answer
+	err := m.retry(ctx, func(ctx context.Context) (err error) {
+		got, err = m.wire.infer(ctx, in, m.out)
+		return err
+	})
+	if err != nil {
+		return nil, m.wrap(err)
+	}
+	out, err := m.checkAnswer(in, got)
+	if err != nil {
+		return nil, m.wrap(err)
+	}
+	return out, nil
+}
+
+// Close ends the connection. Closing twice changes nothing.
+func (m *Model) Close() error {
+	m.closing.Do(func() {
+		m.closed.Store(true)
+		m.closeErr = m.wire.close()
+	})
+	return m.closeErr
+}
+
+func (m *Model) checkInputs(in []tensor.Named) error {
+	if err := engine.CheckInputs(m.in, in); err != nil {
+		return err
+	}
+	for i, p := range m.sig.Inputs {
+		x := in[i]
+		if x.DType != p.DType {
+			return fmt.Errorf("the input %s is sent as %s, the server expects %s", quote(p.Name), x.DType, p.DType)
+		}
+		if !fits(p, x.Shape) {
+			return fmt.Errorf("the input %s is sent in shape %v, the server expects %s", quote(p.Name), x.Shape, p.ShapeString())
+		}
+	}
+	return nil
+}
+
+// fits tells whether a tensor of some shape can be at a port.
+func fits(p onnx.Port, shape []int) bool {
+	if len(shape) != len(p.Shape) {
+		return false
+	}
+	for i, d := range p.Shape {
+		if !d.Free() && d.Size != shape[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// batch is the common length of the first axes of the inputs where all of them are free: the number of samples. -1 if there is none.
+func (m *Model) batch(in []tensor.Named) int {
+	n := -1
+	for i, p := range m.sig.Inputs {
+		if len(p.Shape) == 0 || !p.Shape[0].Free() || i > 0 && in[i].Shape[0] != n {
+			return -1
+		}
+		n = in[i].Shape[0]
+	}
+	return n
+}
+
+// checkAnswer holds an answer against the metadata and the request, and puts its tensors into the order of the metadata.
+func (m *Model) checkAnswer(in []tensor.Named, got *answer) ([]tensor.Named, error) {
+	if v := got.version; v != "" {
+		m.mu.Lock()
+		if m.answering == "" {
+			m.answering = v
+		}
+		first := m.answering
+		m.mu.Unlock()
+		if v != first {
+			return nil, fmt.Errorf("version %s answers now, version %s did before: the model was exchanged; fix one with version: %q and run again", quote(v), quote(first), clip(first))
+		}
+	}
+	var names []string
+	for _, t := range got.out {
+		names = append(names, quote(t.Name))
+	}
+	n := m.batch(in)
+	out := make([]tensor.Named, len(m.out))
+	for i, p := range m.sig.Outputs {
+		at := -1
+		for j, t := range got.out {
+			if t.Name != p.Name {
+				continue
+			}
+			if at >= 0 {
+				return nil, fmt.Errorf("the answer holds the output %s twice", quote(p.Name))
+			}
+			at = j
+		}
+		if at < 0 {
+			return nil, fmt.Errorf("the answer lacks the output %s that the metadata promises; it holds %s: server and metadata do not go together", quote(p.Name), list(names))
+		}
+		t := got.out[at]
+		if t.DType != p.DType {
+			return nil, fmt.Errorf("the output %s came as %s, the metadata says %s: server and metadata do not go together", quote(p.Name), t.DType, p.DType)
+		}
+		if !fits(p, t.Shape) {
+			return nil, fmt.Errorf("the output %s came in shape %v, the metadata says %s: server and metadata do not go together", quote(p.Name), t.Shape, p.ShapeString())
+		}
+		if n >= 0 && len(p.Shape) > 0 && p.Shape[0].Free() && t.Shape[0] != n {
+			return nil, fmt.Errorf("the output %s came in shape %v for a request of %d samples; expected %d along its first axis", quote(p.Name), t.Shape, n, n)
+		}
+		if err := t.Check(); err != nil {
+			return nil, fmt.Errorf("the output %s: %w", quote(p.Name), err)
+		}
+		out[i] = t
+	}
+	return out, nil
+}
+
+// list joins words, "nothing" if there are none. Long lists are cut.
+func list(words []string) string {
+	const most = 8
+	switch n := len(words); {
+	case n == 0:
+		return "nothing"
+	case n > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), n-most)
+	default:
+		return strings.Join(words, ", ")
+	}
+}
+
+// Engine is the model as an engine that opens nothing else, for whoever lends out sessions: every session is m itself.
+func (m *Model) Engine() engine.Engine { return opened{m} }
+
+type opened struct{ m *Model }
+
+// Info names protocol and endpoint.
+func (o opened) Info() engine.Info {
+	version := "OIP v2, HTTP"
+	if o.m.at.isGRPC() {
+		version = "OIP v2, gRPC"
+	}
+	return engine.Info{Name: "remote", Version: version, Path: o.m.at.String(), Reason: "the study names an endpoint"}
+}
+
+// Open returns the model; it has no file to open, so model must be empty.
+func (o opened) Open(ctx context.Context, model []byte, _ engine.Options) (engine.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(model) > 0 {
+		return nil, o.m.wrap(errors.New("an endpoint runs its own model and takes no file"))
+	}
+	return o.m, nil
+}
+
+// Concurrent is true: calls share the connection.
+func (opened) Concurrent() bool { return true }
+
+// Fingerprint says which model answers: the SHA-256, in lower-case hexadecimal, of its metadata (versions, platform, names, element
+// types and shapes) and of its answer to in. The same input must be given each time. Its place and name on the server are no part of
+// it. Repeats is false if two calls with the same input gave different answers; the answers are left out of the digest then, for they
+// could tell nothing.
+func (m *Model) Fingerprint(ctx context.Context, in []tensor.Named) (digest string, repeats bool, err error) {
+	meta := m.meta
+	if m.c.Version != "" {
+		meta.Versions = []string{m.c.Version}
+	}
+	h := sha256.New()
+	b, err := json.Marshal(meta)
+	if err != nil {
+		return "", false, m.wrap(err)
+	}
+	h.Write(append(b, '\n'))
+	first, err := m.Run(ctx, in)
+	if err != nil {
+		return "", false, err
+	}
+	again, err := m.Run(ctx, in)
+	if err != nil {
+		return "", false, err
+	}
+	a, b := digestOf(first), digestOf(again)
+	if repeats = slices.Equal(a, b); repeats {
+		h.Write(a)
+	}
+	return hex.EncodeToString(h.Sum(nil)), repeats, nil
+}
+
+func digestOf(ts []tensor.Named) []byte {
+	h := sha256.New()
+	for _, t := range ts {
+		h.Write(fmt.Appendf(nil, "%q %s %v\n", t.Name, t.DType, t.Shape))
+		h.Write(t.Raw)
+	}
+	return h.Sum(nil)
+}
+
+// retry calls f until it succeeds, fails for good, or has been tried often enough. Each try has the time that the configuration gives.
+func (m *Model) retry(ctx context.Context, f func(context.Context) error) error {
+	r := m.c.Retry
+	pause := r.Base
+	for try := 1; ; try++ {
+		err := m.once(ctx, f)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var fa *fault
+		if !errors.As(err, &fa) || !fa.heals {
+			return err
+		}
+		wait := fa.after
+		if wait == 0 {
+			wait = pause
+			if r.Jitter != nil {
+				wait = pause/2 + time.Duration(float64(pause/2)*r.Jitter())
+			}
+		}
+		if wait > r.Patience {
+			return fmt.Errorf("%w; it asks to wait for %v, which is longer than the %v that are waited for", err, wait, r.Patience)
+		}
+		if try >= r.Attempts {
+			if try > 1 {
+				return fmt.Errorf("%w (tried %d times)", err, try)
+			}
+			return err
+		}
+		if err := r.Wait(ctx, wait); err != nil {
+			return err
+		}
+		pause = min(2*pause, r.Max)
+	}
+}
+
+// once calls f with the time that one call may take.
+func (m *Model) once(ctx context.Context, f func(context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, m.c.Timeout)
+	defer cancel()
+	err := f(within)
+	if err != nil && ctx.Err() == nil && errors.Is(within.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("no answer within %v; raise timeout, lower batch, or look at the server's load", m.c.Timeout)
+	}
+	return err
+}
+
+// wrap names the endpoint and hides secrets. Ends of a context stay as they are.
+func (m *Model) wrap(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &Error{Endpoint: m.at.String(), text: m.c.hide(err.Error()), err: err}
+}
+
+// Error is what went wrong at an endpoint.
+type Error struct {
+	Endpoint string // its URL
+	text     string
+	err      error
+}
+
+// Error names the endpoint, what happened and what to do, on one line and without secrets.
+func (e *Error) Error() string { return "endpoint " + e.Endpoint + ": " + e.text }
+
+// Unavailable tells whether the endpoint could not be reached or gave up under load, so that the same call may succeed later.
+func (e *Error) Unavailable() bool {
+	var f *fault
+	return errors.As(e.err, &f) && f.heals
+}
+
+// fault is a failed call.
+type fault struct {
+	heals bool          // by itself: worth another try
+	after time.Duration // that the server asks to wait; 0 if it says nothing
+	text  string
+}
+
+func (f *fault) Error() string { return f.text }
+
+func failed(format string, a ...any) error { return &fault{text: fmt.Sprintf(format, a...)} }
+func busy(format string, a ...any) error {
+	return &fault{heals: true, text: fmt.Sprintf(format, a...)}
+}
