@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
+	"strings"
 )
 
 // Spec says where samples, labels and targets are.
@@ -96,7 +98,7 @@ func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
 	format := spec.Format
 	if format == "" {
 		var err error
-		if format, err = guess(fsys, spec.Images); err != nil {
+		if format, err = guess(fsys, spec.Images, spec.Targets); err != nil {
 			return nil, err
 		}
 	}
@@ -116,6 +118,11 @@ func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
 		return o.openFolder(spec)
 	case "voc":
 		return o.openVOC(spec)
+	case "coco":
+		if spec.Targets == "none" {
+			return o.openFolder(spec)
+		}
+		return o.openCOCO(spec)
 	}
 	return nil, fmt.Errorf("%s: format %q is not known, want idx, npy, npz, folder, voc, coco or pairs", spec.Images, format)
 }
@@ -151,13 +158,20 @@ func (s Spec) check(format string) error {
 	return s.checkShape(boxes && s.Targets != "none")
 }
 
-// guess finds the format of a path: a folder, or what the first bytes of the file say.
-func guess(fsys fs.FS, name string) (string, error) {
+// guess finds the format of a path: a folder, by what is in it and where its targets are, or what the first bytes of the file say.
+func guess(fsys fs.FS, name, targets string) (string, error) {
 	st, err := fs.Stat(fsys, name)
 	if err != nil {
 		return "", err
 	}
 	if st.IsDir() {
+		o := newOpener(fsys)
+		switch {
+		case strings.EqualFold(path.Ext(targets), ".json"):
+			return "coco", nil
+		case o.isFolder(joined(fsys, name, "JPEGImages")) && o.isFolder(joined(fsys, name, "Annotations")):
+			return "voc", nil
+		}
 		return "folder", nil
 	}
 	f, err := fsys.Open(name)

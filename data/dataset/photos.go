@@ -210,7 +210,7 @@ func (d *photos) plan() error {
 	if d.known {
 		what, total = "objects", left.objects
 	}
-	why := ""
+	var why strings.Builder
 	for _, r := range []struct {
 		n    int
 		text string
@@ -221,14 +221,14 @@ func (d *photos) plan() error {
 		{left.crowd, fmt.Sprintf("are farther from the middle than the %d that count of a photo", d.cut.PerPhoto)},
 	} {
 		if r.n > 0 {
-			why += fmt.Sprintf("; %d %s", r.n, r.text)
+			fmt.Fprintf(&why, "; %d %s", r.n, r.text)
 		}
 	}
 	if len(d.pieces) == 0 {
-		return fmt.Errorf("%s: no key object is left of %d %s%s: choose a smaller piece, a wider area, more classes, another zoom or outside: reflect", d.root, total, what, why)
+		return fmt.Errorf("%s: no key object is left of %d %s%s: choose a smaller piece, a wider area, more classes, another zoom or outside: reflect", d.root, total, what, why.String())
 	}
 	if len(d.pieces) < total {
-		d.note("%d of %d %s are samples%s", len(d.pieces), total, what, why)
+		d.note("%d of %d %s are samples%s", len(d.pieces), total, what, why.String())
 	}
 	if left.bare > 0 {
 		d.note("%d of %d photos have no box and give no sample", left.bare, len(d.items))
