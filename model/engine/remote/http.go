@@ -163,7 +163,7 @@ func (h *viaHTTP) explain(ctx context.Context, err error) error {
 	if errors.As(err, &op) || errors.As(err, &record) {
 		return busy("not available: %s", text)
 	}
-	return failed("%s", text)
+	return failed("no answer that HTTP knows (%s); is this its HTTP port?", text)
 }
 
 // status turns an answer that is not 200 into an error.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/url"
@@ -93,7 +94,7 @@ func (s *Server) startHTTP(l *listener) {
 		l.cut((len(head) + len(body)) / 2)
 		_, _ = w.Write(append(head, body...)) // the client has gone if it fails
 	})
-	s.httpServer = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.httpServer = &http.Server{ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if t := s.o.Token; t != "" && r.Header.Get("Authorization") != "Bearer "+t {
 			reply(w, http.StatusUnauthorized, map[string]string{"error": fmt.Sprintf("the token %q is not right", r.Header.Get("Authorization"))})
 			return
