@@ -29,8 +29,12 @@ func slope(g func(d float64) float64) float64 {
 func TestFlowsHaveNoDivergence(t *testing.T) {
 	for _, kind := range Kinds() {
 		t.Run(string(kind), func(t *testing.T) {
+			var flows []Flow
+			for seed := range uint64(8) {
+				flows = append(flows, drawn(t, kind, seed))
+			}
 			rapid.Check(t, func(t *rapid.T) {
-				f := drawn(t, kind, rapid.Uint64().Draw(t, "seed"))
+				f := rapid.SampledFrom(flows).Draw(t, "flow")
 				x, y := rapid.Float64Range(-32, 32).Draw(t, "x"), rapid.Float64Range(-32, 32).Draw(t, "y")
 				part := func(dx, dy float64, second bool) float64 {
 					return slope(func(d float64) float64 {
@@ -62,12 +66,12 @@ func TestFlowsHaveNoDivergence(t *testing.T) {
 // TestFluxThroughClosedCurves integrates the normal component over circles, which no jump of a derivative disturbs.
 func TestFluxThroughClosedCurves(t *testing.T) {
 	for _, kind := range Kinds() {
-		for seed := range uint64(5) {
+		for seed := range uint64(3) {
 			f := drawn(t, kind, seed)
 			r := rand.New(rand.NewPCG(seed, 2))
 			for range 4 {
 				x, y, rad := 40*(r.Float64()-0.5), 40*(r.Float64()-0.5), 3+9*r.Float64()
-				const n = 40000
+				const n = 4000
 				var flux, size float64
 				for i := range n {
 					s, c := math.Sincos(2 * math.Pi * (float64(i) + 0.5) / n)
@@ -75,7 +79,7 @@ func TestFluxThroughClosedCurves(t *testing.T) {
 					flux += (u*c + v*s) / n
 					size += math.Hypot(u, v) / n
 				}
-				if !(math.Abs(flux) <= 1e-6*size+1e-12) {
+				if !(math.Abs(flux) <= 1e-5*size+1e-12) {
 					t.Errorf("%s, seed %d: circle of radius %g about (%g, %g): flux %g of mean speed %g", kind, seed, rad, x, y, flux, size)
 				}
 			}
@@ -210,7 +214,7 @@ func TestSpectrumFalls(t *testing.T) {
 		return e
 	}
 	var a, b, c, d float64
-	for range 400 {
+	for range 150 {
 		sum, ok := s.buoyant(r).(Sum)
 		if !ok {
 			t.Fatal("eddies are not a sum")
@@ -226,7 +230,7 @@ func TestSpectrumFalls(t *testing.T) {
 		c += octave(iso, 1.6*k)
 		d += octave(iso, 3.2*k)
 	}
-	if got := math.Log(b/a) / math.Log(4); !(math.Abs(got+2./3) <= 0.03) {
+	if got := math.Log(b/a) / math.Log(4); !(math.Abs(got+2./3) <= 0.05) {
 		t.Errorf("sqg: energy an octave goes as k^%.3f, want k^-0.667", got)
 	}
 	// Von Kármán's spectrum around its top: the integrals of x⁴(1+x²)^{-17/6} over 0.8..1.6 and 1.6..3.2.
@@ -238,7 +242,7 @@ func TestSpectrumFalls(t *testing.T) {
 		}
 		return e
 	}
-	if got, want := d/c, integral(1.6)/integral(0.8); !(math.Abs(got-want) <= 0.03*want) {
+	if got, want := d/c, integral(1.6)/integral(0.8); !(math.Abs(got-want) <= 0.05*want) {
 		t.Errorf("isotropic: the higher octave has %.3f of the energy of the lower, want %.3f", got, want)
 	}
 }
@@ -247,10 +251,7 @@ func TestSpectrumFalls(t *testing.T) {
 func TestTurbulenceHasNoDirection(t *testing.T) {
 	var uu, vv, uv float64
 	for seed := range uint64(200) {
-		f, err := Draw(KindIsotropic, Scene{Size: 256, Peak: 8}, rand.New(rand.NewPCG(seed, 5)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := Scene{Size: 256}.turbulent(rand.New(rand.NewPCG(seed, 5)))
 		r := rand.New(rand.NewPCG(seed, 6))
 		for range 50 {
 			u, v := f.At(256*(r.Float64()-0.5), 256*(r.Float64()-0.5))
@@ -265,13 +266,13 @@ func TestTurbulenceHasNoDirection(t *testing.T) {
 func TestDrawKeepsItsWord(t *testing.T) {
 	for _, kind := range Kinds() {
 		var mean float64
-		const n = 60
+		const n = 16
 		for seed := range uint64(n) {
-			f, err := Draw(kind, Scene{Size: 128, Peak: 8, Heading: 0, Spread: 10, Mean: 0.6}, rand.New(rand.NewPCG(seed, 0)))
+			f, err := Draw(kind, Scene{Size: 64, Peak: 8, Heading: 0, Spread: 10, Mean: 0.6}, rand.New(rand.NewPCG(seed, 0)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			truth := Truth(f, 128, 128)
+			truth := Truth(f, 64, 64)
 			var top, u float64
 			for i, x := range truth.U() {
 				top = max(top, math.Hypot(x, truth.V()[i]))

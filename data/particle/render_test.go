@@ -321,3 +321,5 @@ func TestBytes(t *testing.T) {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 }
+
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
