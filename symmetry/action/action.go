@@ -70,13 +70,18 @@ const (
 // Borders are all border rules.
 func Borders() []Border { return []Border{Zero, Edge, Reflect, Circular} }
 
-// Options are the choices that an image action leaves to the user.
+// Options are the choices that an action leaves to the user.
 type Options struct {
 	Kernel Kernel // default Bilinear
 	Border Border // default Zero, for groups that roll pictures around Circular
 	// Window, if not empty, is the size (height, width) of a crop window that moves over a larger picture instead of the
 	// picture moving under a border rule: shifts then show real content and every whole step is exact.
 	Window []int
+	// Oriented lets boxes turn: [NewBoxes]. Without it a box that turns becomes its envelope along the axes.
+	Oriented bool
+	// AtFirst says that the vectors of a field belong to places in the first frame, so that reversing time negates them to first order only:
+	// [NewField]. The default is the middle of the time between the frames.
+	AtFirst bool
 	// Invariant is the user's claim that an output without positions, such as class scores, stays as it is. Without it the
 	// rule "invariant" covers nothing.
 	Invariant bool

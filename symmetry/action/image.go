@@ -146,8 +146,12 @@ type Image struct {
 //
 // s.Shape is (C, H, W), -1 or an empty shape admitting any length; elements that swap the axes count as exact only if the
 // shape says that the picture is square. A [group.Torus] such as Roll(h,w) takes pictures of its own size and the rule Circular,
-// which is then the default. The error wraps errors.ErrUnsupported if g does not act on the plane.
+// which is then the default. The error wraps errors.ErrUnsupported if g does not act on the plane, or reverses time: see
+// [NewFrames].
 func NewImage(g group.Group, s space.Spec, o Options) (*Image, error) {
+	if err := still(g, "a single picture"); err != nil {
+		return nil, err
+	}
 	d, err := dims(s, 3)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,9 @@ type Mask struct {
 // NewMask is the action of [NewImage] on masks. Labels are never averaged, so the kernel is [Nearest] whatever o says; under
 // the border rule [Zero] the label outside the picture is outside. s.Shape is (H, W).
 func NewMask(g group.Group, s space.Spec, o Options, outside int32) (*Mask, error) {
+	if err := still(g, "a single mask"); err != nil {
+		return nil, err
+	}
 	d, err := dims(s, 2)
 	if err != nil {
 		return nil, err

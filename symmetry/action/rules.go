@@ -8,7 +8,7 @@ import (
 	"nero/symmetry/group"
 )
 
-// Rules are the rules of this package: pictures, masks and feature maps under groups of the plane, feature vectors under any group,
+// Rules are the rules of this package: pictures, frames, masks, fields, boxes and feature maps under groups of the plane, feature vectors under any group,
 // and scores where [Options] claims invariance. Put rules made by [ScoresRule] and [TensorRule] in front to declare more.
 func Rules() Table {
 	return Table{
@@ -21,6 +21,21 @@ func Rules() Table {
 			Name: "mask", Space: space.KindMask,
 			Doc: "as image, always with the nearest label; 0 outside",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewMask(g, s, o, 0)) },
+		},
+		{
+			Name: "frames", Space: space.KindFrames,
+			Doc: "every frame moves as an image; time reversal reverses their order",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewFrames(g, s, o)) },
+		},
+		{
+			Name: "field", Space: space.KindField,
+			Doc: "(g·F)(p) = A F(g⁻¹p): places move as those of an image, vectors by the matrix A; time reversal negates",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewField(g, s, o)) },
+		},
+		{
+			Name: "boxes", Space: space.KindBoxes,
+			Doc: "corners are mapped; boxes that turn become their envelope, or oriented boxes if the options say so",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewBoxes(g, s, o)) },
 		},
 		{
 			Name: "invariant", Space: space.KindScores,

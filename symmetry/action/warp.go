@@ -144,6 +144,9 @@ type points struct {
 	wx, wy []float64
 }
 
+// corner is where a window of w samples begins on an axis of n: in the middle, rounded towards the beginning.
+func corner(n, w int) int { return (n - w) / 2 }
+
 // newWarp prepares a map for pictures of hs×ws pixels; window is nil or the size of the crop window that is returned.
 func newWarp(m affine, o Options, hs, ws int, scratch *buffers) (*warp, error) {
 	if hs < 1 || ws < 1 {
@@ -159,7 +162,7 @@ func newWarp(m affine, o Options, hs, ws int, scratch *buffers) (*warp, error) {
 		if w.h > hs || w.w > ws {
 			return nil, fmt.Errorf("the window of %d×%d pixels (height×width) does not fit into the picture of %d×%d", w.h, w.w, hs, ws)
 		}
-		oy, ox = (hs-w.h)/2, (ws-w.w)/2
+		oy, ox = corner(hs, w.h), corner(ws, w.w)
 	}
 	if max(math.Abs(m.t[0]), math.Abs(m.t[1])) > maxReach {
 		return nil, fmt.Errorf("the shift by (%g, %g) pixels is too far", m.t[0], m.t[1])

@@ -90,3 +90,23 @@ func after(a mat2, at vec2, b mat2, bt vec2) (mat2, vec2) {
 	t := mulVec(a, bt)
 	return mulMat(a, b), vec2{t[0] + at[0], t[1] + at[1]}
 }
+
+// Similarity reads a matrix of a [Planar] map as a magnification by scale, a turn by angle degrees, counter-clockwise as displayed, and before
+// them an exchange of left and right if mirrors is set. It is false for other matrices. The angle is in (-180, 180], exact
+// for quarter turns.
+func Similarity(a [2][2]float64) (scale, angle float64, mirrors, ok bool) {
+	mirrors = a[0][0]*a[1][1]-a[0][1]*a[1][0] < 0
+	cos := a[0][0]
+	if mirrors {
+		cos = -cos
+	}
+	sin := a[0][1] + 0 // a negative zero would turn by -180 degrees
+	scale = math.Hypot(cos, sin)
+	const slack = 1e-9 // products of rounded matrices are similarities too
+	other := a[1][0]
+	if !mirrors {
+		other = -other
+	}
+	ok = scale > 0 && math.Abs(a[1][1]-cos) <= slack*scale && math.Abs(other-sin) <= slack*scale
+	return scale, degrees(math.Atan2(sin, cos)), mirrors, ok
+}

@@ -422,6 +422,14 @@ func spoiled(v space.Value) space.Value {
 		return &space.Scores{Val: fill(len(x.Val))}
 	case *space.Tensor:
 		return &space.Tensor{Shape: slices.Clone(x.Shape), Val: fill(len(x.Val))}
+	case *space.Field:
+		return &space.Field{H: x.H, W: x.W, Val: fill(len(x.Val))}
+	case *space.Frames:
+		o := &space.Frames{}
+		for _, m := range x.Images {
+			o.Images = append(o.Images, &space.Image{C: m.C, H: m.H, W: m.W, Pix: fill(len(m.Pix))})
+		}
+		return o
 	}
 	panic(fmt.Sprintf("actiontest: no empty value of %T: add the kind here", v))
 }
@@ -437,6 +445,10 @@ func smaller(v space.Value) space.Value {
 		return &space.Scores{Val: make([]float64, len(x.Val)-1)}
 	case *space.Tensor:
 		return &space.Tensor{Shape: []int{len(x.Val) - 1}, Val: make([]float64, len(x.Val)-1)}
+	case *space.Field:
+		return space.NewField(x.H, x.W-1)
+	case *space.Frames:
+		return &space.Frames{Images: x.Images[1:]}
 	}
 	return nil
 }
