@@ -1,12 +1,14 @@
 package decode
 
 import (
+	"fmt"
+
 	"nero/data/space"
 	"nero/data/tensor"
 	"nero/model/onnx"
 )
 
-// New makes the codec of a model. It reads the signature only: whatever of layout, channels, sizes, element types and
+// New makes the codec of a model that reads images, or sequences of images if in.Frames says so. It reads the signature only: whatever of layout, channels, sizes, element types and
 // output shape can be refused, is refused here, before anything runs. Errors say what the model wants, what the data has
 // and which field of the study to set; they do not name the model's file.
 //
@@ -15,60 +17,130 @@ func New(sig onnx.Signature, in InputSpec, out OutputSpec) (Codec, error) {
 	if err := checkInputSpec(in); err != nil {
 		return nil, err
 	}
-	p, err := readInput(sig, in)
+	ports, err := readInputs(sig, in)
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEncoder(p, in)
+	c := &codec{in: inputSpec(ports, in)}
+	for i, p := range ports {
+		e, err := newEncoder(p, in)
+		if err != nil {
+			return nil, err
+		}
+		e.from = i // 0 if one input takes all frames
+		c.e = append(c.e, e)
+	}
+	c.d, err = readOutputs(sig, out, ports[0], window(out, in, ports[0]))
 	if err != nil {
 		return nil, err
 	}
-	d, err := readOutput(sig, out, p)
-	if err != nil {
-		return nil, err
-	}
-	return &codec{e: e, d: d}, nil
+	return c, nil
 }
 
-// codec is the Codec of a model that reads one image.
+// codec is the Codec of a model that reads images or frames.
 type codec struct {
-	e *encoder
-	d decoder
+	e  []*encoder // one per input
+	d  outputs
+	in space.Spec
 }
 
-func (c *codec) In() space.Spec {
-	k, h, w := sample(c.e.spec)
+// outputs reads what a model returns.
+type outputs interface {
+	spec() space.Spec
+	// decode splits the outputs into n predictions; rows is the length of the batch that was fed.
+	decode(out []tensor.Named, n, rows int) ([]space.Value, error)
+	// raw is the transpose of decode, for the numbers that the model returned, if decoding is linear.
+	raw(predictions []space.Value) (tensor.Named, error)
+	// plain reads the model's own numbers.
+	plain() outputs
+	// limits is the largest batch whose outputs can be told apart, 0 for any, and what was taken for granted.
+	limits() (batch int, notes []string)
+}
+
+// inputSpec describes one sample.
+func inputSpec(ports []port, in InputSpec) space.Spec {
+	p := ports[0]
+	k, h, w := sample(in)
 	if h < 0 {
-		h = c.e.h
+		h = p.h
 	}
 	if w < 0 {
-		w = c.e.w
+		w = p.w
 	}
-	if k < 0 && c.e.order == "" {
-		k = c.e.c
+	if k < 0 && in.Channels == "" {
+		k = p.c
 	}
-	return space.Spec{Name: c.e.name, Kind: space.KindImage, Shape: []int{k, h, w}}
+	if in.Frames > 0 {
+		return space.Spec{Name: p.name, Kind: space.KindFrames, Shape: []int{in.Frames, k, h, w}}
+	}
+	return space.Spec{Name: p.name, Kind: space.KindImage, Shape: []int{k, h, w}}
 }
+
+// window is the height and width of what the model sees; -1 where nobody says.
+func window(out OutputSpec, in InputSpec, p port) (hw [2]int) {
+	_, h, w := sample(in)
+	for i, n := range [2][3]int{{out.Window[0], h, p.h}, {out.Window[1], w, p.w}} {
+		hw[i] = -1
+		for _, x := range n {
+			if x > 0 {
+				hw[i] = x
+				break
+			}
+		}
+	}
+	return hw
+}
+
+func (c *codec) In() space.Spec { return c.in }
 
 func (c *codec) Out() space.Spec { return c.d.spec() }
 
 func (c *codec) Encode(batch []space.Value, buf []tensor.Named) ([]tensor.Named, error) {
-	return c.e.encode(batch, buf)
+	if n := c.BatchLimit(); n > 0 && len(batch) > n && c.e[0].batch == 0 {
+		return nil, fmt.Errorf("%d samples for a model whose outputs hold one at a time", len(batch))
+	}
+	if len(c.e) == 1 {
+		return c.e[0].encode(batch, buf)
+	}
+	if len(buf) != len(c.e) {
+		buf = make([]tensor.Named, len(c.e))
+	}
+	for k, e := range c.e {
+		one, err := e.encode(batch, buf[k:k+1])
+		if err != nil {
+			return nil, fmt.Errorf("input %q: %w", e.name, err)
+		}
+		buf[k] = one[0]
+	}
+	return buf, nil
 }
 
 func (c *codec) Decode(out []tensor.Named, n int) ([]space.Value, error) {
 	rows := n
-	if c.e.batch > 0 {
-		rows = c.e.batch
+	if b := c.e[0].batch; b > 0 {
+		rows = b
 	}
 	return c.d.decode(out, n, rows)
 }
 
 // BatchLimit is the batch that the model is fixed to; 0 if it is free.
-func (c *codec) BatchLimit() int { return c.e.batch }
+func (c *codec) BatchLimit() int {
+	if b := c.e[0].batch; b > 0 {
+		return b
+	}
+	b, _ := c.d.limits()
+	return b
+}
 
 // Notes say what was guessed.
-func (c *codec) Notes() []string { return c.e.notes }
+func (c *codec) Notes() []string {
+	var all []string
+	for _, e := range c.e {
+		all = append(all, e.notes...)
+	}
+	_, more := c.d.limits()
+	return append(all, more...)
+}
 
 // BatchLimit is how many samples one call of Encode may hold at most: 0 for any number, n for a model whose batch axis is
 // fixed at n, 1 for one without a batch axis. A shorter batch is filled up with its last sample, so that it costs as much as

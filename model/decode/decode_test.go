@@ -125,7 +125,7 @@ func TestNewRefuses(t *testing.T) {
 		{"NaN mean", rgb, decode.InputSpec{Mean: []float64{math.NaN()}}, decode.OutputSpec{}, "input.mean"},
 		{"infinite scale", rgb, decode.InputSpec{Scale: math.Inf(1)}, decode.OutputSpec{}, "input.scale"},
 		{"no such output", rgb, decode.InputSpec{}, decode.OutputSpec{Name: "z"}, `no output "z"; there are y`},
-		{"no such space", rgb, decode.InputSpec{}, decode.OutputSpec{Space: "boxes"}, "output.space"},
+		{"no such space", rgb, decode.InputSpec{}, decode.OutputSpec{Space: "voxels"}, "output.space"},
 		{"no such decoding", rgb, decode.InputSpec{}, decode.OutputSpec{Decode: "argmax"}, `"argmax" does not make scores; say softmax or probabilities or logits or raw`},
 		{"scores as an image", rgb, decode.InputSpec{}, decode.OutputSpec{Space: space.KindImage}, "has 1 axes per sample"},
 	} {

@@ -14,12 +14,13 @@ import (
 	"nero/data/tensor"
 )
 
-// encoder lays images out.
+// encoder lays images, or some of the frames of each sample, out as one input.
 type encoder struct {
 	port
 	spec  InputSpec
+	from  int    // the first frame that this input takes
 	order string // of the channels: "rgb", "bgr", "grey" or "" for as they are
-	norm  []norm // one per channel, or one for all
+	norm  []norm // one for all channels, one per channel of a frame, or one per channel of all frames
 	pool  sync.Pool
 }
 
@@ -143,14 +144,14 @@ func small(v float64, p, bias int) uint16 {
 	return sign | uint16(uint32(e+bias-1)<<p+m)
 }
 
-// dims is the shape of a batch.
+// dims is the shape of a batch of n samples whose frames have c channels.
 func (e *encoder) dims(dst []int, n, c, h, w int) []int {
 	a := e.axes
 	if a.flat {
-		return append(dst[:0], n, c*h*w)
+		return append(dst[:0], n, e.frames*c*h*w)
 	}
 	dst = append(dst[:0], make([]int, a.rank())...)
-	for _, x := range [][2]int{{a.n, n}, {a.c, c}, {a.h, h}, {a.w, w}} {
+	for _, x := range [][2]int{{a.n, n}, {a.t, e.frames}, {a.c, a.apart(e.frames, c)}, {a.h, h}, {a.w, w}} {
 		if x[0] >= 0 {
 			dst[x[0]] = x[1]
 		}
@@ -161,17 +162,17 @@ func (e *encoder) dims(dst []int, n, c, h, w int) []int {
 // fits tells whether a former tensor has the shape of a batch, without allocating.
 func (e *encoder) fits(t tensor.Named, n, c, h, w int) bool {
 	a := e.axes
-	if t.Name != e.name || t.DType != e.dtype || len(t.Shape) != a.rank() || len(t.Raw) != n*c*h*w*e.dtype.Size() || len(t.Raw) == 0 {
+	if t.Name != e.name || t.DType != e.dtype || len(t.Shape) != a.rank() || len(t.Raw) != n*e.frames*c*h*w*e.dtype.Size() || len(t.Raw) == 0 {
 		return false
 	}
 	if uintptr(unsafe.Pointer(&t.Raw[0]))%8 != 0 {
 		return false
 	}
 	if a.flat {
-		return t.Shape[0] == n && t.Shape[1] == c*h*w
+		return t.Shape[0] == n && t.Shape[1] == e.frames*c*h*w
 	}
 	ok := func(axis, want int) bool { return axis < 0 || t.Shape[axis] == want }
-	return ok(a.n, n) && ok(a.c, c) && ok(a.h, h) && ok(a.w, w)
+	return ok(a.n, n) && ok(a.t, e.frames) && ok(a.c, a.apart(e.frames, c)) && ok(a.h, h) && ok(a.w, w)
 }
 
 // check compares one image with the model and with the first of its batch.
@@ -180,6 +181,9 @@ func (e *encoder) check(m *space.Image, h, w int) error {
 		return fmt.Errorf("an image of %d x %d with %s and %d values", m.H, m.W, countChannels(m.C), len(m.Pix))
 	}
 	if m.H != h || m.W != w {
+		if e.spec.Frames > 0 {
+			return fmt.Errorf("a frame of %d x %d (height x width) beside one of %d x %d; frames of one run have one size", m.H, m.W, h, w)
+		}
 		return fmt.Errorf("an image of %d x %d (height x width) in a batch of %d x %d; images of one run have one size", m.H, m.W, h, w)
 	}
 	c := e.made(m.C)
@@ -190,7 +194,7 @@ func (e *encoder) check(m *space.Image, h, w int) error {
 		return fmt.Errorf("an image of %d x %d (height x width) with %s; input %q wants %s x %s with %s channels%s",
 			m.H, m.W, countChannels(m.C), e.name, any1(e.h), any1(e.w), any1(e.c), e.remedy(m.C))
 	}
-	if len(e.norm) > 1 && len(e.norm) != c {
+	if len(e.norm) > 1 && len(e.norm) != c && len(e.norm) != max(e.spec.Frames, 1)*c {
 		return fmt.Errorf("input.mean and input.std have %d values, an image has %s", len(e.norm), countChannels(c))
 	}
 	return nil
@@ -242,31 +246,35 @@ func (e *encoder) encode(batch []space.Value, buf []tensor.Named) ([]tensor.Name
 	}
 	var c, h, w int
 	for i, v := range batch {
-		m, ok := v.(*space.Image)
-		if !ok {
-			return nil, fmt.Errorf("sample %d of the batch is %s, want an image", i, kindOf(v))
-		}
-		if i == 0 {
-			c, h, w = e.made(m.C), m.H, m.W
-		}
-		if err := e.check(m, h, w); err != nil {
-			return nil, fmt.Errorf("sample %d of the batch: %w", i, err)
-		}
-		if e.made(m.C) != c {
-			return nil, fmt.Errorf("sample %d of the batch has %s, the first %d; set input.channels", i, countChannels(m.C), c)
+		for t := range e.frames {
+			m, err := e.picture(v, t)
+			if err != nil {
+				return nil, fmt.Errorf("sample %d of the batch %w", i, err)
+			}
+			if i == 0 && t == 0 {
+				c, h, w = e.made(m.C), m.H, m.W
+			}
+			if err := e.check(m, h, w); err != nil {
+				return nil, fmt.Errorf("sample %d of the batch: %w", i, err)
+			}
+			if e.made(m.C) != c {
+				return nil, fmt.Errorf("sample %d of the batch has %s, the first %d; set input.channels", i, countChannels(m.C), c)
+			}
 		}
 	}
 	if len(buf) != 1 || !e.fits(buf[0], rows, c, h, w) {
 		buf = []tensor.Named{{Name: e.name, Tensor: tensor.New(e.dtype, e.dims(nil, rows, c, h, w)...)}}
 	}
-	one := c * h * w * e.dtype.Size()
+	one := e.frames * c * h * w * e.dtype.Size()
 	for i, v := range batch {
-		m, ok := v.(*space.Image)
-		if !ok {
-			continue // refused above
-		}
-		if err := e.image(buf[0].Raw[i*one:(i+1)*one], m, c); err != nil {
-			return nil, fmt.Errorf("sample %d of the batch: %w", i, err)
+		for t := range e.frames {
+			m, err := e.picture(v, t)
+			if err == nil { // refused above
+				err = e.image(buf[0].Raw[i*one:(i+1)*one], m, t, c)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("sample %d of the batch: %w", i, err)
+			}
 		}
 	}
 	// A fixed batch axis is filled up with the last sample; Decode leaves the rest out.
@@ -276,8 +284,47 @@ func (e *encoder) encode(batch []space.Value, buf []tensor.Named) ([]tensor.Name
 	return buf, nil
 }
 
-// image writes one image.
-func (e *encoder) image(dst []byte, m *space.Image, c int) error {
+// picture is the image of a sample that stands at place t of this input. The error goes on after "sample 3 of the batch".
+func (e *encoder) picture(v space.Value, t int) (*space.Image, error) {
+	if e.spec.Frames == 0 {
+		m, ok := v.(*space.Image)
+		if !ok || m == nil {
+			return nil, fmt.Errorf("is %s, want an image", kindOf(v))
+		}
+		return m, nil
+	}
+	f, ok := v.(*space.Frames)
+	if !ok || f == nil {
+		return nil, fmt.Errorf("is %s, want %d frames", kindOf(v), e.spec.Frames)
+	}
+	if len(f.Images) != e.spec.Frames {
+		return nil, fmt.Errorf("has %d frames, want %d", len(f.Images), e.spec.Frames)
+	}
+	m := f.Images[e.from+t]
+	if m == nil {
+		return nil, fmt.Errorf("has no picture in frame %d", e.from+t)
+	}
+	return m, nil
+}
+
+// place is where the first pixel of channel k of frame t stands in a sample, and how far it is to the next; c counts the channels of a frame.
+func (e *encoder) place(t, k, c, area int) (at, stride int) {
+	switch {
+	case e.axes.name == "NTHWC" || e.axes.name == "THWC":
+		return t*area*c + k, c
+	case e.axes.name == "NCTHW":
+		return (k*e.frames + t) * area, 1
+	case e.nhwc:
+		return t*c + k, e.frames * c
+	}
+	return (t*c + k) * area, 1
+}
+
+// scaling is the map of channel k of frame t.
+func (e *encoder) scaling(t, k, c int) *norm { return &e.norm[((e.from+t)*c+k)%len(e.norm)] }
+
+// image writes one image, frame t of this input, into the bytes of its sample.
+func (e *encoder) image(dst []byte, m *space.Image, t, c int) error {
 	area := m.H * m.W
 	var grey *[]float64
 	if e.order == "grey" && m.C == 3 {
@@ -306,14 +353,8 @@ func (e *encoder) image(dst []byte, m *space.Image, c int) error {
 		} else {
 			plane = m.Plane(src)
 		}
-		at, stride := k*area, 1
-		if e.nhwc {
-			at, stride = k, c
-		}
-		n := &e.norm[0]
-		if len(e.norm) > 1 {
-			n = &e.norm[k]
-		}
+		at, stride := e.place(t, k, c, area)
+		n := e.scaling(t, k, c)
 		if e.dtype == tensor.Float32 {
 			n.float32s(unsafe.Slice((*float32)(unsafe.Pointer(&dst[0])), len(dst)/4)[at:], stride, plane)
 			continue
@@ -353,8 +394,8 @@ func newEncoder(p port, in InputSpec) (*encoder, error) {
 		if len(l.v) <= 1 {
 			continue
 		}
-		if c > 0 && len(l.v) != c {
-			return nil, fmt.Errorf("input.%s has %d values, the model reads %s; give one, or one per channel", l.name, len(l.v), countChannels(c))
+		if all := max(in.Frames, 1) * c; c > 0 && len(l.v) != c && len(l.v) != all {
+			return nil, fmt.Errorf("input.%s has %d values, the model reads %s; give one, or one per channel", l.name, len(l.v), countChannels(all))
 		}
 		if n > 1 && len(l.v) != n {
 			return nil, fmt.Errorf("input.mean has %d values and input.std %d; give one, or one per channel", len(in.Mean), len(in.Std))

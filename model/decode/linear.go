@@ -22,7 +22,9 @@ type Tangents interface {
 	// Adjoint is the transpose of Linear. It carries gradients with respect to the input tensors, of one row per value and in float64,
 	// back to gradients with respect to the values; like are the values, whose forms it needs.
 	Adjoint(grads []tensor.Named, like []space.Value) ([]space.Value, error)
-	// Raw lays out predictions as the model's output, in float64: the inverse of Decode without softmax.
+	// Raw is the transpose of Decode without softmax: it carries gradients with respect to predictions to gradients with respect to the
+	// model's output, in float64. Where decoding does no more than reorder numbers, which is everywhere but in fields with a scale, it is
+	// also its inverse and lays predictions out as the model returns them.
 	Raw(predictions []space.Value) (tensor.Named, error)
 	// Double is the same codec with float64 in place of the floating-point type that the model reads.
 	Double() Codec
@@ -50,8 +52,8 @@ func Adjoint(c Codec, grads []tensor.Named, like []space.Value) ([]space.Value, 
 	return t.Adjoint(grads, like)
 }
 
-// Raw lays out predictions as the model's output, see [Tangents]. The error wraps [ErrNotLinear] if that is not the inverse of
-// decoding, as with labels.
+// Raw lays out predictions, or gradients with respect to them, as the model's output, see [Tangents]. The error wraps [ErrNotLinear] if
+// decoding is not linear, as with labels and boxes.
 func Raw(c Codec, predictions []space.Value) (tensor.Named, error) {
 	t, ok := c.(Tangents)
 	if !ok {
@@ -144,78 +146,118 @@ func float64s(name string, v []float64, shape ...int) (tensor.Named, error) {
 }
 
 // derivative is the encoder of changes: the same layout, in float64, without the means.
-func (c *codec) derivative() (*encoder, error) {
-	if c.e.dtype == tensor.Uint8 {
-		return nil, fmt.Errorf("input %q is uint8: %w", c.e.name, ErrNotLinear)
+func (e *encoder) derivative() (*encoder, error) {
+	if e.dtype == tensor.Uint8 {
+		return nil, fmt.Errorf("input %q is uint8: %w", e.name, ErrNotLinear)
 	}
-	e := &encoder{port: c.e.port, spec: c.e.spec, order: c.e.order}
-	e.dtype = tensor.Float64
-	e.batch = 0
-	for _, n := range c.e.norm {
-		e.norm = append(e.norm, newNorm(n.scale, 0, n.std))
+	d := e.as(tensor.Float64)
+	d.batch, d.norm = 0, nil
+	for _, n := range e.norm {
+		d.norm = append(d.norm, newNorm(n.scale, 0, n.std))
 	}
-	return e, nil
+	return d, nil
+}
+
+// as is the encoder with another element type.
+func (e *encoder) as(t tensor.DType) *encoder {
+	d := &encoder{port: e.port, spec: e.spec, from: e.from, order: e.order, norm: e.norm}
+	d.dtype = t
+	return d
 }
 
 func (c *codec) Linear(changes []space.Value) ([]tensor.Named, error) {
-	e, err := c.derivative()
-	if err != nil {
-		return nil, err
-	}
 	if !c.BatchAxis() && len(changes) != 1 {
-		return nil, fmt.Errorf("%d samples for input %q, which has no batch axis", len(changes), e.name)
+		return nil, fmt.Errorf("%d samples for input %q, which has no batch axis", len(changes), c.e[0].name)
 	}
-	return e.encode(changes, nil)
+	out := make([]tensor.Named, len(c.e))
+	for k, e := range c.e {
+		d, err := e.derivative()
+		if err != nil {
+			return nil, err
+		}
+		one, err := d.encode(changes, nil)
+		if err != nil {
+			return nil, err
+		}
+		out[k] = one[0]
+	}
+	return out, nil
 }
 
 func (c *codec) Adjoint(grads []tensor.Named, like []space.Value) ([]space.Value, error) {
-	e, err := c.derivative()
-	if err != nil {
-		return nil, err
-	}
-	if len(grads) != 1 {
-		return nil, fmt.Errorf("%d gradients for the one input %q", len(grads), e.name)
-	}
-	v, err := grads[0].Float64s(nil)
-	if err != nil {
-		return nil, fmt.Errorf("gradient of %q: %w", e.name, err)
+	if len(grads) != len(c.e) {
+		if len(c.e) == 1 {
+			return nil, fmt.Errorf("%d gradients for the one input %q", len(grads), c.e[0].name)
+		}
+		return nil, fmt.Errorf("%d gradients for %d inputs", len(grads), len(c.e))
 	}
 	out := make([]space.Value, len(like))
+	for i := range out {
+		if f, ok := like[i].(*space.Frames); ok && f != nil {
+			out[i] = &space.Frames{Images: make([]*space.Image, len(f.Images))}
+		}
+	}
 	if len(like) == 0 {
 		return out, nil
 	}
-	per := len(v) / len(like)
-	for i, l := range like {
-		m, ok := l.(*space.Image)
-		if !ok {
-			return nil, fmt.Errorf("sample %d of the batch is %s, want an image", i, kindOf(l))
+	for k, e := range c.e {
+		d, err := e.derivative()
+		if err != nil {
+			return nil, err
 		}
-		k := e.made(m.C)
-		if k == 0 || per != k*m.H*m.W || per*len(like) != len(v) {
-			return nil, fmt.Errorf("a gradient of %d numbers for %d samples of %d x %d x %d", len(v), len(like), m.C, m.H, m.W)
+		g := slices.IndexFunc(grads, func(g tensor.Named) bool { return g.Name == e.name })
+		if g < 0 {
+			if len(c.e) > 1 {
+				return nil, fmt.Errorf("no gradient of %q", e.name)
+			}
+			g = k
 		}
-		out[i] = e.back(v[i*per:(i+1)*per], m, k)
+		if err := d.adjoint(grads[g].Tensor, like, out); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
+}
+
+// adjoint carries the gradient of one input back into the pictures that it was made of.
+func (e *encoder) adjoint(grad tensor.Tensor, like, out []space.Value) error {
+	v, err := grad.Float64s(nil)
+	if err != nil {
+		return fmt.Errorf("gradient of %q: %w", e.name, err)
+	}
+	per := len(v) / len(like)
+	for i, l := range like {
+		for t := range e.frames {
+			m, err := e.picture(l, t)
+			if err != nil {
+				return fmt.Errorf("sample %d of the batch %w", i, err)
+			}
+			k := e.made(m.C)
+			if k == 0 || per != e.frames*k*m.H*m.W || per*len(like) != len(v) {
+				return fmt.Errorf("a gradient of %d numbers for %d samples of %d x %d x %d", len(v), len(like), m.C, m.H, m.W)
+			}
+			b := e.back(v[i*per:(i+1)*per], m, t, k)
+			if f, ok := out[i].(*space.Frames); ok {
+				f.Images[e.from+t] = b
+			} else {
+				out[i] = b
+			}
+		}
+	}
+	return nil
 }
 
 // bt601 are the weights with which colour becomes grey.
 var bt601 = [3]float64{0.299, 0.587, 0.114} //nolint:gochecknoglobals // a constant
 
-// back is the transpose of image for one sample of k channels of the model.
-func (e *encoder) back(g []float64, like *space.Image, k int) *space.Image {
+// back is the transpose of image for frame t of one sample with k channels a frame.
+func (e *encoder) back(g []float64, like *space.Image, t, k int) *space.Image {
 	area := like.H * like.W
 	out := space.NewImage(like.C, like.H, like.W)
 	for c := range k {
-		n := &e.norm[0]
-		if len(e.norm) > 1 {
-			n = &e.norm[c]
-		}
+		n := e.scaling(t, c, k)
 		f := 1 / (n.scale * n.std)
-		at, stride := c*area, 1
-		if e.nhwc {
-			at, stride = c, k
-		}
+		at, stride := e.place(t, c, k, area)
 		add := func(plane int, w float64) {
 			p := out.Plane(plane)
 			for i := range p {
@@ -241,27 +283,28 @@ func (e *encoder) back(g []float64, like *space.Image, k int) *space.Image {
 func (c *codec) Raw(predictions []space.Value) (tensor.Named, error) { return c.d.raw(predictions) }
 
 func (c *codec) Double() Codec {
-	e := &encoder{port: c.e.port, spec: c.e.spec, order: c.e.order, norm: c.e.norm}
-	if e.dtype != tensor.Uint8 { // rounding to whole numbers is part of what such a model sees
-		e.dtype = tensor.Float64
-	}
-	return &codec{e: e, d: c.d}
-}
-
-func (c *codec) Plain() Codec {
-	p := &codec{e: c.e, d: c.d}
-	p.d = p.d.plain()
-	return p
-}
-
-func (c *codec) BatchAxis() bool { return c.e.axes.n >= 0 }
-
-// plain is the decoder of the model's own numbers.
-func (d decoder) plain() decoder {
-	if d.space == space.KindScores {
-		d.how = logits
+	d := &codec{d: c.d, in: c.in}
+	for _, e := range c.e {
+		t := tensor.Float64
+		if e.dtype == tensor.Uint8 { // rounding to whole numbers is part of what such a model sees
+			t = tensor.Uint8
+		}
+		d.e = append(d.e, e.as(t))
 	}
 	return d
+}
+
+func (c *codec) Plain() Codec { return &codec{e: c.e, d: c.d.plain(), in: c.in} }
+
+func (c *codec) BatchAxis() bool { return c.e[0].axes.n >= 0 }
+
+// plain is the decoder of the model's own numbers.
+func (d *decoder) plain() outputs {
+	p := *d
+	if p.space == space.KindScores {
+		p.how = logits
+	}
+	return &p
 }
 
 // raw is the inverse of decode, for the numbers that the model returned.

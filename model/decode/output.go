@@ -24,24 +24,44 @@ type decoder struct {
 	ranked  bool
 }
 
-// readOutput fits the specification to the model's output.
-func readOutput(sig onnx.Signature, out OutputSpec, p port) (decoder, error) {
+// readOutputs fits the specification to the model's outputs; win is the height and width of what the model sees, -1 where nobody knows.
+func readOutputs(sig onnx.Signature, out OutputSpec, p port, win [2]int) (outputs, error) {
 	if len(sig.Outputs) == 0 {
-		return decoder{}, errors.New("the model has no output")
+		return nil, errors.New("the model has no output")
+	}
+	if out.Space == space.KindBoxes {
+		return readBoxes(sig, out, p, win)
 	}
 	x := sig.Outputs[0]
 	if out.Name != "" {
 		var ok bool
 		if x, ok = sig.Output(out.Name); !ok {
-			return decoder{}, fmt.Errorf("output.name: the model has no output %q; there are %s", out.Name, strings.Join(onnx.Names(sig.Outputs), ", "))
+			return nil, fmt.Errorf("output.name: the model has no output %q; there are %s", out.Name, strings.Join(onnx.Names(sig.Outputs), ", "))
 		}
 	}
+	if err := numbers(x); err != nil {
+		return nil, err
+	}
+	if out.Space == space.KindField {
+		return readField(x, out, p, win)
+	}
+	d, err := readOutput(x, out, p)
+	return &d, err
+}
+
+// numbers refuses an output that is no array of numbers.
+func numbers(x onnx.Port) error {
 	if x.Kind != "tensor" && x.Kind != "" {
-		return decoder{}, fmt.Errorf("output %q is a %s, want a tensor", x.Name, x.Kind)
+		return fmt.Errorf("output %q is a %s, want a tensor", x.Name, x.Kind)
 	}
 	if x.DType != tensor.Undefined && x.DType.Size() == 0 {
-		return decoder{}, fmt.Errorf("output %s cannot be read: want numbers", x)
+		return fmt.Errorf("output %s cannot be read: want numbers", x)
 	}
+	return nil
+}
+
+// readOutput fits the specification to one output.
+func readOutput(x onnx.Port, out OutputSpec, p port) (decoder, error) {
 	d := decoder{name: x.Name, space: out.Space, how: strings.ToLower(out.Decode), typ: out.Type, nhwc: p.nhwc, shape: x.Sizes(), ranked: x.Ranked}
 	if d.space == "" {
 		d.space = space.KindScores
@@ -61,7 +81,7 @@ func readOutput(sig onnx.Signature, out OutputSpec, p port) (decoder, error) {
 		space.KindImage: {raw}, space.KindTensor: {raw},
 	}[d.space]
 	if ways == nil {
-		return decoder{}, fmt.Errorf("output.space: %q is not known; say scores, image, mask or tensor", d.space)
+		return decoder{}, fmt.Errorf("output.space: %q is not known; say scores, image, mask, tensor, boxes or field", d.space)
 	}
 	if d.how != "" && !slices.Contains(ways, d.how) {
 		return decoder{}, fmt.Errorf("output.decode: %q does not make %s; say %s", out.Decode, d.space, strings.Join(ways, " or "))
@@ -196,6 +216,8 @@ func (d *decoder) sampleShapeOrNil() []int {
 	}
 	return d.sampleShape()
 }
+
+func (d *decoder) limits() (int, []string) { return 0, nil }
 
 // decode splits an output into n predictions; rows is the length of the batch that was fed.
 func (d *decoder) decode(out []tensor.Named, n, rows int) ([]space.Value, error) {

@@ -38,7 +38,10 @@ func NewTensors(sig onnx.Signature, out OutputSpec) (Codec, error) {
 		t.shape = x.Sizes()[1:]
 		t.batch = max(0, x.Sizes()[0])
 	}
-	d, err := readOutput(sig, out, port{axes: axes{n: 0}})
+	if out.Space == space.KindBoxes || out.Space == space.KindField {
+		return nil, fmt.Errorf("output.space: %s come from images or frames; the model is fed with tensors", out.Space)
+	}
+	d, err := readOutputs(sig, out, port{axes: axes{n: 0}}, [2]int{-1, -1})
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +56,7 @@ type tensors struct {
 	shape []int // of one sample, -1 for free axes; nil if the file does not say
 	batch int   // 0 for free
 	notes []string
-	d     decoder
+	d     outputs
 }
 
 func (c *tensors) In() space.Spec {
