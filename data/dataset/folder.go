@@ -183,6 +183,32 @@ func (d *folder) id(p string) string {
 //
 // Headers cost some 20 µs a file, two seconds for 100,000; a run reads every byte anyway for its digest.
 func (d *folder) measure() error {
+	if err := d.peek(); err != nil {
+		return err
+	}
+	if d.loose {
+		return d.measureLoose()
+	}
+	pics := d.pics
+	d.common = majority(pics)
+	strangers, first := 0, 0
+	for i, p := range pics {
+		if !p.fits(d.common) {
+			if strangers == 0 {
+				first = i
+			}
+			strangers++
+		}
+	}
+	if strangers > 0 {
+		return d.inImage(first, fmt.Errorf("has %s, but most images in the folder have %s (%d of %d differ): all must agree; remove, crop or convert it",
+			pics[first], d.common, strangers, len(pics)))
+	}
+	return checkSize(d.common.c, d.common.h, d.common.w)
+}
+
+// peek reads all headers.
+func (d *folder) peek() error {
 	pics := make([]picture, len(d.paths))
 	errs := make([]error, len(d.paths))
 	var g errgroup.Group
@@ -205,24 +231,7 @@ func (d *folder) measure() error {
 		}
 	}
 	d.pics = pics
-	if d.loose {
-		return d.measureLoose()
-	}
-	d.common = majority(pics)
-	strangers, first := 0, 0
-	for i, p := range pics {
-		if !p.fits(d.common) {
-			if strangers == 0 {
-				first = i
-			}
-			strangers++
-		}
-	}
-	if strangers > 0 {
-		return d.inImage(first, fmt.Errorf("has %s, but most images in the folder have %s (%d of %d differ): all must agree; remove, crop or convert it",
-			pics[first], d.common, strangers, len(pics)))
-	}
-	return checkSize(d.common.c, d.common.h, d.common.w)
+	return nil
 }
 
 // measureLoose settles channels and depth, and bounds each size by itself.

@@ -118,6 +118,8 @@ func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
 		return o.openFolder(spec)
 	case "voc":
 		return o.openVOC(spec)
+	case "pairs":
+		return o.openPairs(spec)
 	case "coco":
 		if spec.Targets == "none" {
 			return o.openFolder(spec)
