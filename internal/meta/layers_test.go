@@ -41,6 +41,7 @@ var layers = map[string]int{
 	"run/store":               2,
 
 	"data/particle":              3,
+	"measure/consensus":          3,
 	"symmetry/action/phantom":    3,
 	"symmetry/action/actiontest": 4,
 	"symmetry/orbit":             3,

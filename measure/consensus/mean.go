@@ -1,0 +1,133 @@
+package consensus
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"nero/data/space"
+	"nero/measure/metric"
+)
+
+// mean averages arrays. Answers are added in the order of the plan, whatever the order in which they come: sums of floats depend on it.
+type mean struct {
+	shape   shape
+	next    int // element that is to be added next
+	waiting map[int]Answer
+	sum     running
+}
+
+// running is a weighted mean. The update by differences keeps equal answers equal to the last bit.
+type running struct {
+	mean   []float64
+	weight float64
+}
+
+func newMean() *mean { return &mean{waiting: map[int]Answer{}} }
+
+func (r *running) add(x []float64, w float64) {
+	if w == 0 {
+		return
+	}
+	if r.weight += w; r.mean == nil {
+		r.mean = slices.Clone(x)
+		return
+	}
+	part := w / r.weight
+	for i, v := range x {
+		r.mean[i] += float64((v - r.mean[i]) * part)
+	}
+}
+
+// without takes an answer out of a copy of the mean.
+func (r *running) without(x []float64, w float64) {
+	if w == 0 {
+		return
+	}
+	if r.weight -= w; !(r.weight > 1e-12*w) {
+		r.mean = nil
+		return
+	}
+	part := w / r.weight
+	for i, v := range x {
+		r.mean[i] += float64((r.mean[i] - v) * part)
+	}
+}
+
+func (m *mean) fits(v space.Value) error { return m.shape.fits(v) }
+
+func (m *mean) add(x Answer, s []state) {
+	m.waiting[x.Index] = x
+	for ; m.next < len(s) && s[m.next].was != absent; m.next++ {
+		if x, ok := m.waiting[m.next]; ok {
+			m.sum.add(numbers(x.Value), x.Weight)
+			delete(m.waiting, m.next)
+		}
+	}
+}
+
+func (m *mean) result(s []state, _ []float64, without int, v space.Value, r *Result) {
+	sum := running{slices.Clone(m.sum.mean), m.sum.weight}
+	for _, k := range slices.Sorted(maps.Keys(m.waiting)) {
+		if k != without {
+			sum.add(numbers(m.waiting[k].Value), m.waiting[k].Weight)
+		}
+	}
+	if _, waits := m.waiting[without]; without >= 0 && !waits && s[without].was == good {
+		x := numbers(v)
+		if len(x) != len(sum.mean) {
+			panic("consensus: a mean without one answer needs to be told that answer")
+		}
+		sum.without(x, s[without].weight)
+	}
+	if sum.mean == nil {
+		return
+	}
+	r.Value = like(m.shape.like, sum.mean)
+	if scores, ok := r.Value.(*space.Scores); ok {
+		r.Label = metric.Top(scores.Val)
+	}
+}
+
+// like is a value of the shape of v with other numbers.
+func like(v space.Value, x []float64) space.Value {
+	switch v := v.(type) {
+	case *space.Scores:
+		return &space.Scores{Val: x, Probabilities: v.Probabilities}
+	case *space.Image:
+		return &space.Image{C: v.C, H: v.H, W: v.W, Pix: x}
+	case *space.Field:
+		return &space.Field{H: v.H, W: v.W, Val: x}
+	case *space.Tensor:
+		return &space.Tensor{Shape: slices.Clone(v.Shape), Val: x}
+	}
+	return nil
+}
+
+// shape is what all answers have in common.
+type shape struct {
+	like space.Value
+	size []int
+}
+
+// fits holds an answer against the first one.
+func (s *shape) fits(v space.Value) error {
+	size := space.Shape(v)
+	if s.like == nil {
+		if len(numbers(v)) == 0 {
+			return errors.New("an answer without numbers")
+		}
+		s.like, s.size = v, slices.Clone(size)
+		return nil
+	}
+	if !slices.Equal(size, s.size) || len(numbers(v)) != len(numbers(s.like)) {
+		return fmt.Errorf("an answer of shape %d among those of shape %d", size, s.size)
+	}
+	a, ok := s.like.(*space.Scores)
+	b, ok2 := v.(*space.Scores)
+	if ok && ok2 && a.Probabilities != b.Probabilities {
+		return errors.New("probabilities among scores that are none")
+	}
+	return nil
+}
