@@ -52,7 +52,7 @@ func TestNoForeignPlaces(t *testing.T) {
 
 // Third-party files lie beside a note on where they come from.
 func TestProvenance(t *testing.T) {
-	for _, dir := range []string{"model/engine/wasm", "model/onnx/onnxpb", "studies/digits/data"} {
+	for _, dir := range []string{"model/engine/wasm", "model/onnx/onnxpb", "studies/digits/data", "studies/cells/data"} {
 		found := false
 		for _, name := range []string{"PROVENANCE.md", "README.md"} {
 			b, err := fs.ReadFile(root, dir+"/"+name)
