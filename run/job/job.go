@@ -147,22 +147,25 @@ type Output struct {
 
 // Boxes says how the numbers of a detector become boxes.
 type Boxes struct {
-	Parts      []BoxesPart `json:"parts,omitempty" yaml:"parts,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`             // outputs that hold boxes; default found by their shapes
-	Form       string      `json:"form,omitempty" yaml:"form,omitempty" jsonschema:"enum=xyxy,enum=cxcywh,enum=xywh"`                     // two corners, centre and size, or corner and size; default xyxy
-	Swap       bool        `json:"swap,omitempty" yaml:"swap,omitempty"`                                                                  // y comes before x
-	Unit       string      `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"enum=pixel,enum=unit"`                                // pixels of the input, or 0 to 1 across it; default pixel
-	Anchors    []Anchors   `json:"anchors,omitempty" yaml:"anchors,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`         // places that raw offsets are measured from; default none: coordinates are absolute
-	Scale      float64     `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                // divides raw offsets from anchors; default 1
-	Log        bool        `json:"log,omitempty" yaml:"log,omitempty"`                                                                    // raw sizes are logarithms relative to the anchor's
-	Activation string      `json:"activation,omitempty" yaml:"activation,omitempty" jsonschema:"enum=none,enum=sigmoid,enum=softmax"`     // turns raw scores into confidence; default none
-	Clamp      float64     `json:"clamp,omitempty" yaml:"clamp,omitempty" jsonschema:"exclusiveMinimum=0"`                                // bounds raw scores to ±clamp first; default no bound
-	Background string      `json:"background,omitempty" yaml:"background,omitempty" jsonschema:"enum=first,enum=last"`                    // which class means no object; default none
-	Limit      float64     `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1"`                               // smallest confidence of a box; default 0.05
-	Suppress   string      `json:"suppress,omitempty" yaml:"suppress,omitempty" jsonschema:"enum=hard,enum=soft,enum=weighted,enum=none"` // what becomes of boxes that overlap a better one of their class; default hard
-	Overlap    float64     `json:"overlap,omitempty" yaml:"overlap,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                  // IoU above which boxes are suppressed; default 0.5
-	Sigma      float64     `json:"sigma,omitempty" yaml:"sigma,omitempty" jsonschema:"exclusiveMinimum=0"`                                // of soft suppression; default 0.5
-	Most       int         `json:"most,omitempty" yaml:"most,omitempty" jsonschema:"minimum=1,maximum=1000"`                              // boxes kept at most; default 100
-	Clip       bool        `json:"clip,omitempty" yaml:"clip,omitempty"`                                                                  // cut boxes to the picture
+	Parts      []BoxesPart `json:"parts,omitempty" yaml:"parts,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`                                                                    // outputs that hold boxes; default found by their shapes
+	Columns    []string    `json:"columns,omitempty" yaml:"columns,omitempty" jsonschema:"minItems=1,maxItems=1000,enum=box,enum=score,enum=label,enum=object,enum=scores,enum=image,enum=skip"` // numbers of one box in an output that holds all of them, in their order: box (four coordinates), score, label, object (confidence that there is one), scores (one per class, at the end), image (number of the sample in the batch), skip; default by classes and the number of columns
+	Classes    int         `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minimum=0,maximum=100000"`                                                                             // number of classes without the background; default as many as the outputs have
+	Form       string      `json:"form,omitempty" yaml:"form,omitempty" jsonschema:"enum=xyxy,enum=cxcywh,enum=xywh"`                                                                            // two corners, centre and size, or corner and size; default xyxy, with anchors cxcywh
+	Swap       bool        `json:"swap,omitempty" yaml:"swap,omitempty"`                                                                                                                         // y comes before x
+	Unit       string      `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"enum=pixel,enum=unit"`                                                                                       // pixels of the input, or 0 to 1 across it; default pixel
+	Anchors    []Anchors   `json:"anchors,omitempty" yaml:"anchors,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`                                                                // places that raw offsets are measured from; default none: coordinates are absolute
+	Scale      float64     `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                                                                       // divides raw offsets from anchors; default 1
+	SizeScale  float64     `json:"size_scale,omitempty" yaml:"size_scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                                                             // divides raw sizes; default scale
+	Log        bool        `json:"log,omitempty" yaml:"log,omitempty"`                                                                                                                           // raw sizes are logarithms relative to the anchor's
+	Activation string      `json:"activation,omitempty" yaml:"activation,omitempty" jsonschema:"enum=none,enum=sigmoid,enum=softmax"`                                                            // turns raw scores into confidence; default none
+	Clamp      float64     `json:"clamp,omitempty" yaml:"clamp,omitempty" jsonschema:"exclusiveMinimum=0"`                                                                                       // bounds raw scores to ±clamp first; default no bound
+	Background string      `json:"background,omitempty" yaml:"background,omitempty" jsonschema:"enum=first,enum=last"`                                                                           // which class means no object; default none
+	Limit      float64     `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                                      // smallest confidence of a box; default 0.05
+	Suppress   string      `json:"suppress,omitempty" yaml:"suppress,omitempty" jsonschema:"enum=hard,enum=soft,enum=weighted,enum=none"`                                                        // what becomes of boxes that overlap a better one of their class; default hard, or none where the model gives class numbers
+	Overlap    float64     `json:"overlap,omitempty" yaml:"overlap,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                                                                         // IoU above which boxes are suppressed; default 0.5
+	Sigma      float64     `json:"sigma,omitempty" yaml:"sigma,omitempty" jsonschema:"exclusiveMinimum=0"`                                                                                       // of soft suppression; default 0.5
+	Most       int         `json:"most,omitempty" yaml:"most,omitempty" jsonschema:"minimum=1,maximum=1000"`                                                                                     // boxes kept at most; default 100
+	Clip       bool        `json:"clip,omitempty" yaml:"clip,omitempty"`                                                                                                                         // cut boxes to the picture
 }
 
 // BoxesPart names the outputs of one set of boxes.

@@ -55,7 +55,8 @@ func anyJob(t *rapid.T) *Job {
 				Boxes: Boxes{
 					Parts: []BoxesPart{{str("pb"), str("ps"), str("po"), str("pl")}}, Form: str("f"), Swap: true, Unit: str("u"),
 					Anchors: []Anchors{{Stride: whole.Draw(t, "stride"), Corner: true, PerCell: whole.Draw(t, "cell"), Sizes: [][]float64{{1, 2}}}},
-					Scale:   2, Log: true, Activation: str("ac"), Clamp: 3, Background: str("bg"), Limit: 0.5, Suppress: str("su"), Overlap: 0.25, Sigma: 0.75,
+					Columns: []string{str("bc")}, Classes: whole.Draw(t, "bclasses"), SizeScale: 3,
+					Scale: 2, Log: true, Activation: str("ac"), Clamp: 3, Background: str("bg"), Limit: 0.5, Suppress: str("su"), Overlap: 0.25, Sigma: 0.75,
 					Most: whole.Draw(t, "most"), Clip: true,
 				},
 				Field: Field{Order: str("o"), Scale: 5, Up: true, Layout: str("fl"), AtFirst: true},
