@@ -579,11 +579,20 @@ func TestBootstrapCorrection(t *testing.T) {
 	mean := func(x []float64) float64 { return of(x...).Mean }
 	// By hand: of 8 resamples one is below the mean 3 and two are equal: Φ⁻¹(2/8). For a mean the acceleration is the sum of cubes
 	// by six times the sum of squares to 3/2: 18/(6·14^1.5).
-	bias, acceleration, ok := correction([][]float64{{1}, {2}, {6}}, mean, []float64{2, 3, 3, 4, 5, 6, 7, 8})
+	picked := func(values ...float64) func(drawn []int) float64 {
+		return func(drawn []int) float64 {
+			var x []float64
+			for _, k := range drawn {
+				x = append(x, values[k])
+			}
+			return mean(x)
+		}
+	}
+	bias, acceleration, ok := correction(3, picked(1, 2, 6), []float64{2, 3, 3, 4, 5, 6, 7, 8})
 	if !ok || !near(bias, -0.6744897501960817, 1e-12) || !near(acceleration, 3/math.Pow(14, 1.5), 1e-12) {
 		t.Errorf("bias %v, acceleration %v, %v", bias, acceleration, ok)
 	}
-	if _, _, ok := correction([][]float64{{1}, {1}}, mean, []float64{1, 1}); ok {
+	if _, _, ok := correction(2, picked(1, 1), []float64{1, 1}); ok {
 		t.Error("equal clusters say something about the acceleration")
 	}
 	// Few large values: the upper end moves out, and the lower one stays where the percentile is.

@@ -109,32 +109,73 @@ func Quantile(values []float64, q float64) float64 {
 // exceeds what was seen, so the upper end is too low, and [WilksN] says what a maximum may claim. The interval is
 // everything with fewer than two clusters, if the statistic is NaN on any resample, or with fewer than 100 resamples.
 func Bootstrap(clusters [][]float64, statistic func(values []float64) float64, resamples int, confidence float64, r *rand.Rand) Interval {
-	need(confidence)
-	n := len(clusters)
 	missing := 0
 	for _, c := range clusters {
 		if slices.ContainsFunc(c, math.IsNaN) {
 			missing++
 		}
 	}
-	if n < 2 || resamples < 100 {
-		return everything(confidence, n, missing)
-	}
 	var buf []float64
+	i := resample(len(clusters), func(drawn []int) float64 {
+		buf = buf[:0]
+		for _, k := range drawn {
+			buf = append(buf, clusters[k]...)
+		}
+		return statistic(buf)
+	}, resamples, confidence, r)
+	i.Missing = missing
+	return i
+}
+
+// Resample is the interval of [Bootstrap] for a statistic of n samples that is more than a function of their values, such as an average
+// precision, and its estimate, the statistic of all of them. The statistic is told how often each sample was drawn, in a slice that it must not keep or
+// change: what is costly, such as sorting, can then be done once for all resamples. A statistic that is NaN on any resample, such as one without
+// any object, makes the interval everything.
+func Resample(n int, statistic func(count []int) float64, resamples int, confidence float64, r *rand.Rand) (estimate float64, i Interval) {
+	count := make([]int, n)
+	of := func(drawn []int) float64 {
+		clear(count)
+		for _, k := range drawn {
+			count[k]++
+		}
+		return statistic(count)
+	}
+	i = resample(n, of, resamples, confidence, r)
+	if n == 0 {
+		return math.NaN(), i
+	}
+	return of(indexes(n)), i
+}
+
+// indexes are those of n clusters.
+func indexes(n int) []int {
+	k := make([]int, n)
+	for i := range k {
+		k[i] = i
+	}
+	return k
+}
+
+// resample is the interval of a statistic of clusters, which is told the indexes of those drawn.
+func resample(n int, statistic func(drawn []int) float64, resamples int, confidence float64, r *rand.Rand) Interval {
+	need(confidence)
+	if n < 2 || resamples < 100 {
+		return everything(confidence, n, 0)
+	}
+	drawn := make([]int, n)
 	stats := make([]float64, resamples)
 	for i := range stats {
-		buf = buf[:0]
-		for range n {
-			buf = append(buf, clusters[r.IntN(n)]...)
+		for k := range drawn {
+			drawn[k] = r.IntN(n)
 		}
-		if stats[i] = statistic(buf); math.IsNaN(stats[i]) {
-			return everything(confidence, n, missing)
+		if stats[i] = statistic(drawn); math.IsNaN(stats[i]) {
+			return everything(confidence, n, 0)
 		}
 	}
 	slices.Sort(stats)
 	tail := expanded(n, confidence)
 	low, high := tail, 1-tail
-	if bias, acceleration, ok := correction(clusters, statistic, stats); ok {
+	if bias, acceleration, ok := correction(n, statistic, stats); ok {
 		moved := func(z float64) float64 {
 			return distuv.UnitNormal.CDF(bias + (bias+z)/(1-acceleration*(bias+z)))
 		}
@@ -143,14 +184,13 @@ func Bootstrap(clusters [][]float64, statistic func(values []float64) float64, r
 	}
 	// The k-th smallest of b is the k/(b+1)-quantile; between two, the outer one.
 	k, l := int(math.Floor(low*float64(resamples+1))), int(math.Ceil(high*float64(resamples+1)))
-	return Interval{stats[max(k, 1)-1], stats[min(l, resamples)-1], confidence, n, missing}
+	return Interval{stats[max(k, 1)-1], stats[min(l, resamples)-1], confidence, n, 0}
 }
 
 // correction is the bias and the acceleration of the BCa interval; not ok if the statistic says nothing about them, or the
 // interval that they would make is no interval.
-func correction(clusters [][]float64, statistic func(values []float64) float64, sorted []float64) (bias, acceleration float64, ok bool) {
-	n := len(clusters)
-	whole := statistic(slices.Concat(clusters...))
+func correction(n int, statistic func(drawn []int) float64, sorted []float64) (bias, acceleration float64, ok bool) {
+	whole := statistic(indexes(n))
 	below := 0.0 // of the resamples; those equal to it count half
 	for _, s := range sorted {
 		switch {
@@ -163,15 +203,8 @@ func correction(clusters [][]float64, statistic func(values []float64) float64, 
 	bias = distuv.UnitNormal.Quantile(below / float64(len(sorted)))
 	var m Moments
 	left := make([]float64, n)
-	var buf []float64
-	for i := range clusters {
-		buf = buf[:0]
-		for j, c := range clusters {
-			if j != i {
-				buf = append(buf, c...)
-			}
-		}
-		left[i] = statistic(buf)
+	for i := range left {
+		left[i] = statistic(slices.Delete(indexes(n), i, i+1))
 		m.Add(left[i], i)
 	}
 	cubes := 0.0
