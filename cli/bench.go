@@ -39,7 +39,7 @@ the paired ratios. Without a study it takes the built-in digits.`,
 			}
 			defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
 			if len(args) == 0 && len(sf.models) == 0 {
-				if args, err = demoStudy(filepath.Join(tmp, "study")); err != nil {
+				if args, err = demoStudy(demonstrations()[0], filepath.Join(tmp, "study")); err != nil {
 					return err
 				}
 			}

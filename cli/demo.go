@@ -17,31 +17,61 @@ import (
 	"nero/run/store"
 	"nero/run/workload"
 	"nero/serve/guard"
+	"nero/studies/cells"
 	"nero/studies/digits"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
-// earlySamples is how many samples the first table of the demo needs: ten of each digit.
-const earlySamples = 100
+// demonstration is a study that the program carries.
+type demonstration struct {
+	name  string
+	files fs.FS
+	of    string // its samples, for people
+	early int    // samples that a first table needs; 0 for none
+	// balance says that fewer samples are taken evenly from the classes.
+	balance bool
+}
+
+// demonstrations are the studies that the program carries, the usual one first.
+func demonstrations() []demonstration {
+	return []demonstration{
+		{name: "digits", files: digits.Files, of: "digits", early: 100, balance: true}, // ten of each digit
+		{name: "cells", files: cells.Files, of: "key objects"},
+	}
+}
 
 func (a *App) demo() *cobra.Command {
 	var rf runFlags
 	var sv serveFlags
 	limit, once := 0, false
 	c := &cobra.Command{
-		Use:   "demo",
-		Short: "Two digit classifiers over the rotations of 1,000 real digits",
-		Long: `demo evaluates two small networks, built into the program, over the rotation orbit of real handwritten digits: one was
-trained on upright digits, its twin on turned ones. It writes the study, the run, an audit and a report into a folder, and shows them
-in a browser from the first digits on, until Ctrl-C. Everything that it does can be done with one's own model by 'nero run',
-'nero audit', 'nero report' and 'nero serve'.
+		Use:   "demo [digits | cells | flow]",
+		Short: "Built-in studies: turned digits, shifted blood cells, mirrored flows",
+		Long: `demo evaluates two small networks, built into the program, along an orbit of real or rendered data:
+
+  digits  real handwritten digits, turned: a classifier trained on upright digits, its twin on turned ones (without a word, this one)
+  cells   photos of blood cells in a window that is shifted: a detector trained on cells in its middle, its twin on cells anywhere
+  flow    pairs of particle images, mirrored, turned and reversed in time: an estimator of flow, its twin trained on moved pairs
+
+It writes the study, the run, an audit and a report into a folder, and shows them in a browser from the first samples on, until
+Ctrl-C. Everything that it does can be done with one's own model by 'nero run', 'nero audit', 'nero report' and 'nero serve'.
 
 With --once, or where nobody sits at a terminal, it ends when everything is written.`,
-		Example: "  nero demo\n  nero demo -o my-demo --limit 200\n  nero demo --once",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Example:   "  nero demo\n  nero demo cells -o my-cells\n  nero demo flow --once\n  nero demo -o my-demo --limit 200",
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"digits", "cells", "flow"},
+		RunE: func(cmd *cobra.Command, words []string) error {
+			of := demonstrations()[0]
+			for _, d := range demonstrations() {
+				if len(words) > 0 && d.name == words[0] {
+					of = d
+				}
+			}
+			if of.name != "digits" && !cmd.Flags().Changed("out") {
+				rf.out = "nero-" + of.name
+			}
 			dir := rf.out
 			sv.engine, sv.guard.PortSet = rf.engine, cmd.Flags().Changed("port")
 			var page *demoPage
@@ -49,7 +79,7 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 				page = a.demoPage(cmd.Context(), dir, sv)
 				defer page.stop()
 			}
-			args, err := demoStudy(filepath.Join(dir, "study"))
+			args, err := demoStudy(of, filepath.Join(dir, "study"))
 			if err != nil {
 				return err
 			}
@@ -60,13 +90,16 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 				return err
 			}
 			if limit > 0 {
-				s.Data.Limit, s.Data.Balance = limit, "label"
+				s.Data.Limit = limit
+				if of.balance {
+					s.Data.Balance = "label"
+				}
 			}
 			rf.out = filepath.Join(dir, "run")
 			var once sync.Once
 			early := func(r *store.Run, w *workload.Workload, kept int) {
 				page.show()
-				if kept < earlySamples || kept >= w.Job.Count {
+				if of.early == 0 || kept < of.early || kept >= w.Job.Count {
 					return
 				}
 				once.Do(func() {
@@ -75,7 +108,7 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 						return // the final table will say what is wrong
 					}
 					sum.Samples = sum.Slices[0].N
-					fmt.Fprintf(a.Out, "\nFirst look, %d of %d digits:\n", sum.Samples, w.Job.Count)
+					fmt.Fprintf(a.Out, "\nFirst look, %d of %d %s:\n", sum.Samples, w.Job.Count, of.of)
 					printSummary(a.Out, sum, limitOf(w.Study), "")
 					fmt.Fprintln(a.Out)
 				})
@@ -91,7 +124,7 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 			if err != nil {
 				return err
 			}
-			again := demoAudit(args[0], limit, rf.engine)
+			again := demoAudit(args[0], limit, of.balance, rf.engine)
 			for _, r := range reports {
 				r.Command = again
 				fmt.Fprintf(a.Out, "audit of %s: %s\n", r.Model, r.Verdict)
@@ -130,15 +163,18 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 	c.Flags().BoolVar(&sv.noOpen, "no-open", false, "print the address and open no browser")
 	c.Flags().IntVar(&sv.guard.Port, "port", guard.PresetPort, "port of the page, 0 for any; without it the next free one is taken if this is in use")
 	c.MarkFlagsMutuallyExclusive("once", "open")
-	c.Flags().IntVar(&limit, "limit", 0, "fewer digits, the same number of each class (0: all 1,000)")
+	c.Flags().IntVar(&limit, "limit", 0, "fewer samples, of digits the same number of each class (0: as many as the study says)")
 	return c
 }
 
 // demoAudit is the command line that repeats the demo's audit, for reports: demo itself replays nothing.
-func demoAudit(study string, limit int, engine engineFlags) string {
+func demoAudit(study string, limit int, balance bool, engine engineFlags) string {
 	words := []string{"nero", "audit", audit.ShellQuote(study)}
 	if limit > 0 {
-		words = append(words, "--limit", strconv.Itoa(limit), "--balance")
+		words = append(words, "--limit", strconv.Itoa(limit))
+		if balance {
+			words = append(words, "--balance")
+		}
 	}
 	if engine.kind != choose.Auto {
 		words = append(words, "--engine", engine.kind)
@@ -192,13 +228,13 @@ func terminal(out any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// demoStudy writes the built-in study below dir, unless it is there, and returns the path of its study file.
-func demoStudy(dir string) ([]string, error) {
-	err := fs.WalkDir(digits.Files, ".", func(name string, d fs.DirEntry, err error) error {
+// demoStudy writes a built-in study below dir, unless it is there, and returns the path of its study file.
+func demoStudy(of demonstration, dir string) ([]string, error) {
+	err := fs.WalkDir(of.files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		b, err := fs.ReadFile(digits.Files, name)
+		b, err := fs.ReadFile(of.files, name)
 		if err != nil {
 			return err
 		}

@@ -145,7 +145,7 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 func summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {
 	return fold.Fold(fold.Input{
 		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
-			return r.Rows(store.Filter{Models: []int{m}, Metrics: w.Job.Metrics[i : i+1]})
+			return r.Rows(store.Filter{Models: []int{m}, Metrics: w.Job.Metrics[i : i+1], Boxes: w.Eval.Metrics[i].OfHits})
 		},
 		Confidence: w.Study.Audit.Confidence,
 	})

@@ -11,6 +11,7 @@ import (
 
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/measure/consensus"
 	"nero/measure/metric"
 	"nero/run/job"
 	"nero/symmetry/action"
@@ -27,6 +28,12 @@ type Evaluation struct {
 	Metrics []*metric.Metric
 	Scales  []float64 // centred scale of each model's output, from [Evaluation.Calibrate]
 	Classes int       // number of classes; metrics against labels refuse labels beyond it. 0 if the output has none
+	// Target moves the targets of samples into the frame of the moved input; nil if there are none or no metric reads them.
+	Target action.Action
+	// Averaging says how the model's own answers become the reference of metrics against the consensus.
+	Averaging consensus.Options
+	// LeaveOut compares the answer at each element with the consensus of the others.
+	LeaveOut bool
 	// KeepGoing makes a sample that cannot be read or moved a row with an error instead of the end of the run.
 	KeepGoing bool
 
@@ -34,8 +41,9 @@ type Evaluation struct {
 	shape   space.Value    // of a moved value; its numbers are never read
 	from    []int          // shape of the samples that the movers are for
 	inv     []group.Element
-	plain   bool  // the output action is trivial
-	labeled bool  // a metric compares with labels
+	plain   bool // the output action is trivial
+	labeled bool // a metric compares with labels
+	refs    references
 	first   int   // index of the identity in the plan
 	order   []int // in which the elements are evaluated: the identity, which the others are compared with, first
 	chunk   int   // moved values held at once
@@ -97,6 +105,7 @@ func (e *Evaluation) Prepare() error {
 		return errors.New("no samples")
 	}
 	e.labeled = slices.ContainsFunc(e.Metrics, func(m *metric.Metric) bool { return m.Ref == metric.Target })
+	e.refs = needs(e.Metrics)
 	if e.first = e.Plan.Identity(); e.first < 0 {
 		return errors.New("the orbit does not visit the identity")
 	}
@@ -233,16 +242,19 @@ func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 type pending struct {
 	index  int
 	sample dataset.Sample
-	tracks []track // of each model
+	tracks []track       // of each model
+	truths []space.Value // targets moved to each element, as far as they are known and small enough to be kept
 }
 
 // track is a sample under one model.
 type track struct {
 	row   job.Row
-	n     int         // elements measured
-	want  space.Value // at the identity
-	begin space.Value // at element 0
-	last  space.Value // at the element before
+	n     int                    // elements measured
+	want  space.Value            // at the identity
+	begin space.Value            // at element 0
+	last  space.Value            // at the element before
+	at    map[int]space.Value    // predictions in the frames of their elements, as long as something waits for them
+	mean  *consensus.Accumulator // of the predictions pulled back; nil if no metric is against the consensus
 }
 
 // Shard evaluates the samples of s and returns their rows, sample by sample and model by model within one. Batches span the
@@ -334,7 +346,7 @@ func (w *worker) begin(index int, s dataset.Sample) *pending {
 		for i := range r.Curves {
 			r.Curves[i] = make([]float32, len(w.e.Plan.Elements))
 		}
-		p.tracks[m].row = r
+		p.tracks[m].row, p.tracks[m].at = r, map[int]space.Value{}
 	}
 	return p
 }
@@ -381,19 +393,28 @@ func (w *worker) flush(ctx context.Context) error {
 }
 
 // measure takes in the next prediction of model m for a sample; they come in the order of the evaluation.
-func (w *worker) measure(p *pending, m int, y space.Value) error {
+func (w *worker) measure(p *pending, m int, at space.Value) error {
 	e, t := w.e, &p.tracks[m]
 	k, n := e.order[t.n], len(e.order)
-	y, err := e.back(m, e.Plan.Elements[k], e.inv[k], y)
+	y, err := e.back(m, e.Plan.Elements[k], e.inv[k], at)
 	if err != nil {
 		return err
 	}
-	if s, ok := y.(*space.Scores); ok {
-		if t.row.Top == nil {
-			t.row.Top = make([]int32, n)
-		}
-		t.row.Top[k] = int32(metric.Top(s.Val))
+	if t.row.Top == nil && classified(at) {
+		t.row.Top = make([]int32, n)
 	}
+	if t.row.Top != nil {
+		t.row.Top[k] = Top(at)
+	}
+	if b, ok := at.(*space.Boxes); ok {
+		if err := w.boxes(p, t, k, b); err != nil {
+			return err
+		}
+	}
+	if err := w.gather(p, t, k, at, y); err != nil {
+		return fmt.Errorf("model %s: sample %s: %w", e.Models[m].Name, p.sample.ID, err)
+	}
+	t.at[k] = at
 	if k == e.first {
 		t.want = y
 	}
@@ -412,31 +433,66 @@ func (w *worker) measure(p *pending, m int, y space.Value) error {
 	t.last = y
 	t.n++
 	if prev != nil {
-		e.compare(&t.row, k, metric.Case{Got: y, Want: t.want, Prev: prev})
+		if err := w.compare(p, m, k, metric.Case{Got: y, Want: t.want, Prev: prev}); err != nil {
+			return err
+		}
 	}
 	// The elements that came before their predecessors have waited for them.
 	switch next := (k + 1) % n; {
 	case next == e.first:
-		e.compare(&t.row, next, metric.Case{Got: t.want, Want: t.want, Prev: y})
+		err = w.compare(p, m, next, metric.Case{Got: t.want, Want: t.want, Prev: y})
 	case next == 0 && t.begin != nil:
-		e.compare(&t.row, 0, metric.Case{Got: t.begin, Want: t.want, Prev: y})
+		err = w.compare(p, m, 0, metric.Case{Got: t.begin, Want: t.want, Prev: y})
 	}
+	if err == nil && t.n == n {
+		err = w.settle(p, m)
+	}
+	return err
+}
+
+// compare fills in the metrics of one element, all but those against the consensus, which is not known yet.
+func (w *worker) compare(p *pending, m, k int, c metric.Case) error {
+	e, t := w.e, &p.tracks[m]
+	c.At = t.at[k]
+	if t.mean == nil {
+		delete(t.at, k)
+	}
+	var r References
+	var err error
+	if r.Target, err = w.truth(p, k); err != nil {
+		return err
+	}
+	if e.refs.self {
+		if r.Self, err = e.Forth(m, e.Plan.Elements[k], t.want); err != nil {
+			return err
+		}
+	}
+	c.Label = p.sample.Label
+	e.each(m, c, r, func(i int, v float64) {
+		if e.Metrics[i].Ref != metric.Consensus {
+			t.row.Curves[i][k] = float32(v)
+		}
+	})
 	return nil
 }
 
-// compare fills in the metrics of one element.
-func (e *Evaluation) compare(r *job.Row, k int, c metric.Case) {
-	c.Label = r.Label
-	e.each(r.Model, c, func(i int, v float64) { r.Curves[i][k] = float32(v) })
-}
-
 // each measures one comparison under a model by every metric.
-func (e *Evaluation) each(model int, c metric.Case, give func(metric int, v float64)) {
+func (e *Evaluation) each(model int, c metric.Case, r References, give func(metric int, v float64)) {
 	c.Scale = math.NaN()
 	if e.Scales != nil {
 		c.Scale = e.Scales[model]
 	}
+	label := c.Label
 	for i, m := range e.Metrics {
+		c.Label = label
+		switch m.Ref {
+		case metric.Target:
+			c.Truth = r.Target
+		case metric.Self:
+			c.Truth = r.Self
+		case metric.Consensus:
+			c.Truth, c.Label = r.Consensus, r.Label
+		}
 		give(i, m.Measure(c))
 	}
 }
@@ -459,10 +515,19 @@ func (e *Evaluation) Back(model int, g group.Element, y space.Value) (space.Valu
 	return e.back(model, g, e.Plan.Group.Inv(g), y)
 }
 
-// Measure is the value of every metric, in the order of Metrics, for one comparison under a model. The scale of c is overwritten by that
-// of the model. Values of a row are these, rounded to float32.
-func (e *Evaluation) Measure(model int, c metric.Case) []float64 {
+// Compare is the value of every metric, in the order of Metrics, for one comparison under a model with references in the frame of the element.
+// The scale of c is overwritten by that of the model, its truth by the references. Values of a row are these, rounded to float32; those
+// against a consensus that is not given are NaN.
+func (e *Evaluation) Compare(model int, c metric.Case, r References) []float64 {
 	out := make([]float64, len(e.Metrics))
-	e.each(model, c, func(i int, v float64) { out[i] = v })
+	if r.Consensus == nil {
+		r.Label = -1
+	}
+	e.each(model, c, r, func(i int, v float64) { out[i] = v })
 	return out
+}
+
+// Measure is [Evaluation.Compare] where no other reference is known than c.Truth, taken as the target.
+func (e *Evaluation) Measure(model int, c metric.Case) []float64 {
+	return e.Compare(model, c, References{Target: c.Truth, Label: -1})
 }

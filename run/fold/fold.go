@@ -24,8 +24,8 @@ type Input struct {
 	Group   group.Group
 	Scales  []float64 // centred scale of each model's output; nil if not known
 	Classes []string  // names of the classes; nil for numbers
-	// Rows gives the rows of one model, in sample order, with the curve of one metric in each, by their indexes in the job. It is
-	// called for every pair in turn: only the sketches of one are in memory.
+	// Rows gives the rows of one model, in sample order, with the curve of one metric in each, by their indexes in the job, and with boxes if the
+	// metric is of hits. It is called for every pair in turn: only the sketches of one are in memory.
 	Rows func(model, metric int) iter.Seq2[job.Row, error]
 	// Confidence of the intervals, in (0,1); 0 means 0.95.
 	Confidence float64
@@ -159,8 +159,12 @@ func (f *folder) fold(model, i int) error {
 	if !maps.Equal(count, f.count) || failed != f.failed {
 		return fmt.Errorf("model %d, metric %s: other samples than under the first model and metric", model, f.metrics[i].Name)
 	}
+	at := len(f.curves)
 	for k, l := range f.labels {
 		f.curves = append(f.curves, f.curve(cells[l], model, i, k))
+	}
+	if f.metrics[i].Pooled != nil {
+		return f.pooled(model, i, f.curves[at:])
 	}
 	return nil
 }
@@ -231,7 +235,7 @@ func (f *folder) summary() *Summary {
 	for _, m := range f.metrics {
 		s.Metrics = append(s.Metrics, Metric{
 			Name: m.Name, Doc: m.Doc, Unit: m.Unit, Better: string(m.Better), Ref: string(m.Ref),
-			Range: [2]Number{Number(m.Range[0]), Number(m.Range[1])},
+			Range: [2]Number{Number(m.Range[0]), Number(m.Range[1])}, Pooled: m.Pooled != nil,
 		})
 	}
 	for _, l := range f.labels {

@@ -36,6 +36,9 @@ type Metric struct {
 	Better string    `json:"better"` // higher, lower
 	Ref    string    `json:"ref"`    // target, self
 	Range  [2]Number `json:"range"`
+	// Pooled says that means are no means over samples: the metric is computed of all samples at each element, and its intervals come from
+	// resamples of the samples.
+	Pooled bool `json:"pooled,omitempty"`
 }
 
 // Slice is a subset of the samples.

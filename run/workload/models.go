@@ -58,10 +58,7 @@ func (w *Workload) readModels(in space.Spec, o Options) ([]file, error) {
 		if err != nil {
 			return nil, w.Study.Errorf(at, "%v", err)
 		}
-		s := w.Study.Input
-		codec, err := decode.New(model.Signature(), decode.InputSpec{
-			Sample: in.Shape, Layout: s.Layout, Channels: s.Channels, Scale: s.Scale, Mean: s.Mean, Std: s.Std,
-		}, w.decodeSpec(o.Audit))
+		codec, err := decode.New(model.Signature(), w.encodeSpec(in), w.decodeSpec(in, o.Audit))
 		if err != nil {
 			return nil, w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
@@ -121,7 +118,7 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Model, b []byte, in space.Spec, o Options) error {
 	m.Pool = eval.NewPool(o.Engine, b, engine.Options{Threads: 1})
 	fixed := decode.BatchLimit(m.Codec)
-	x, err := m.Codec.Encode(slices.Repeat([]space.Value{space.NewImage(in.Shape[0], in.Shape[1], in.Shape[2])}, max(fixed, 1)), nil)
+	x, err := m.Codec.Encode(slices.Repeat([]space.Value{blank(in)}, max(fixed, 1)), nil)
 	if err != nil {
 		return err
 	}
@@ -145,7 +142,10 @@ func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Mod
 // infer finds what the graph says of size and cost: from the graph alone where that is possible, else with the help of one
 // run. Where neither tells, memory is 0 and inputs go one by one.
 func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.Engine) *facts.Facts {
-	shapes := map[string][]int{in[0].Name: in[0].Shape}
+	shapes := map[string][]int{}
+	for _, x := range in {
+		shapes[x.Name] = x.Shape
+	}
 	f, err := facts.Infer(model, shapes, nil)
 	if err != nil {
 		return &facts.Facts{}
@@ -170,4 +170,30 @@ func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.E
 		return &unknown
 	}
 	return f
+}
+
+// blank is an input of zeros.
+func blank(in space.Spec) space.Value {
+	n := len(in.Shape)
+	c, h, w := in.Shape[n-3], in.Shape[n-2], in.Shape[n-1]
+	if in.Kind != space.KindFrames {
+		return space.NewImage(c, h, w)
+	}
+	f := &space.Frames{}
+	for range in.Shape[0] {
+		f.Images = append(f.Images, space.NewImage(c, h, w))
+	}
+	return f
+}
+
+// encodeSpec is the input of the study as the codec wants it.
+func (w *Workload) encodeSpec(in space.Spec) decode.InputSpec {
+	s := w.Study.Input
+	spec := decode.InputSpec{
+		Sample: in.Shape, Layout: s.Layout, Channels: s.Channels, Scale: s.Scale, Mean: s.Mean, Std: s.Std, Ports: s.Ports,
+	}
+	if in.Kind == space.KindFrames {
+		spec.Frames, spec.Sample = in.Shape[0], in.Shape[1:]
+	}
+	return spec
 }

@@ -56,7 +56,9 @@ type Workload struct {
 
 	group  group.Group
 	engine engine.Engine
-	opened map[string]*loaded // by the name of the model
+	// borderGiven says that the study names the border rule: a window may then leave the picture.
+	borderGiven bool
+	opened      map[string]*loaded // by the name of the model
 }
 
 // Group is the group of the study.
@@ -88,13 +90,20 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h, wd := in.shape[1], in.shape[2]; len(s.Group.Window) == 0 && h > 0 && h != wd && turns(g) {
+	if h, wd := in.shape[len(in.shape)-2], in.shape[len(in.shape)-1]; len(s.Group.Window) == 0 && h > 0 && h != wd && turns(g) {
 		w.note("the pictures are %d x %d pixels (width x height): turning them cuts off what leaves the frame, and no kernel brings it back; "+
 			"crop a square with group.window: [%d, %d], or use a group without quarter turns, such as C2", wd, h, min(h, wd), min(h, wd))
 	}
 	if err := w.plan(in.act, actOut); err != nil {
 		return nil, err
 	}
+	if err := w.within(in); err != nil {
+		return nil, err
+	}
+	if w.Eval.Target, err = w.target(in); err != nil {
+		return nil, err
+	}
+	w.averaging()
 	if !o.Audit {
 		if err := w.metrics(); err != nil {
 			return nil, err
@@ -103,10 +112,13 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	if err := w.choose(); err != nil {
 		return nil, err
 	}
-	if out := w.Eval.Models[0].Codec.Out(); out.Kind == space.KindScores && len(out.Shape) == 1 && out.Shape[0] > 0 {
+	switch out := w.Eval.Models[0].Codec.Out(); {
+	case out.Kind == space.KindScores && len(out.Shape) == 1 && out.Shape[0] > 0:
 		if err := w.classes(out.Shape[0]); err != nil {
 			return nil, err
 		}
+	case out.Kind == space.KindBoxes:
+		w.boxClasses()
 	}
 	w.Eval.KeepGoing = o.KeepGoing
 	if err := w.readable(); err != nil {
@@ -142,7 +154,7 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 
 // input is how the samples of a study are moved.
 type input struct {
-	shape []int      // of a sample: channels, height, width
+	shape []int      // of a sample: channels, height, width; frames first if it has some
 	seen  space.Spec // what a model is fed: a moved sample
 	act   action.Action
 }
@@ -169,8 +181,12 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	}
 	w.group = g
 	s.Group.Name = g.Name() // one spelling, so that "c4" and "C_4" are the same job
+	w.borderGiven = s.Group.Border != ""
 	if _, torus := g.(group.Torus); torus && s.Group.Border == "" {
 		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
+	}
+	if s.Input.Space == "" && frames(w.Data) > 0 {
+		s.Input.Space = string(space.KindFrames)
 	}
 	job.Defaults(s)
 	if !given && s.Input.Scale != 1 {
@@ -178,14 +194,20 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	}
 	c, h, wd := w.shape()
 	spec := space.Spec{Name: "input", Kind: space.KindImage, Shape: []int{c, h, wd}}
-	opt := action.Options{Kernel: action.Kernel(s.Group.Resample), Border: action.Border(s.Group.Border), Window: s.Group.Window}
-	act, err := o.Rules.For(g, spec, opt)
+	if t := frames(w.Data); t > 0 {
+		spec.Kind, spec.Shape = space.KindFrames, []int{t, c, h, wd}
+	}
+	if want := string(spec.Kind); s.Input.Space != want {
+		return nil, nil, s.Errorf("input.space", "%s, but the samples are of space %s; leave it out", s.Input.Space, want)
+	}
+	act, err := o.Rules.For(g, spec, w.options())
 	if err != nil {
 		return nil, nil, s.Errorf("group", "%v", err)
 	}
 	seen := spec
 	if len(s.Group.Window) == 2 {
-		seen.Shape = []int{c, s.Group.Window[0], s.Group.Window[1]}
+		n := len(spec.Shape)
+		seen.Shape = append(slices.Clone(spec.Shape[:n-2]), s.Group.Window...)
 	}
 	return w, &input{shape: spec.Shape, seen: seen, act: act}, nil
 }
@@ -244,14 +266,14 @@ func (w *Workload) note(format string, a ...any) {
 
 func (w *Workload) openData() error {
 	d := &w.Study.Data
-	ignore := d.Labels == "none"
-	labels := d.Labels
-	if ignore {
-		labels = ""
+	ignore := d.Labels == none
+	var ds dataset.Dataset
+	var err error
+	if d.Format == "particles" {
+		ds, err = particles(d.Particles)
+	} else {
+		ds, err = dataset.Open(dataSpec(w.Study))
 	}
-	ds, err := dataset.Open(dataset.Spec{
-		Format: d.Format, Images: d.Images, Labels: labels, Pattern: d.Pattern, Key: d.Key, LabelKey: d.LabelKey, Layout: d.Layout,
-	})
 	if err != nil {
 		return w.Study.Errorf("data", "%v", err)
 	}
@@ -264,6 +286,9 @@ func (w *Workload) openData() error {
 	w.Data = ds
 	if ignore {
 		w.Data, w.Classes = unlabeled{ds}, nil
+	}
+	if d.Targets == none && targets(ds) != "" {
+		w.Data = untargeted{w.Data}
 	}
 	w.Eval = &eval.Evaluation{Data: w.Data}
 	return nil
@@ -290,6 +315,7 @@ func (w *Workload) scale() {
 // kinds of output spaces.
 var kinds = map[string]space.Kind{
 	"scores": space.KindScores, "image": space.KindImage, "mask": space.KindMask, "tensor": space.KindTensor,
+	"boxes": space.KindBoxes, "field": space.KindField,
 }
 
 // outAction chooses how the group moves the output of every model.
@@ -302,6 +328,9 @@ func (w *Workload) outAction(o Options) (action.Action, error) {
 		}
 		return action.Trivial{G: w.group}, nil
 	}
+	if out.Kind == space.KindBoxes {
+		return w.boxAction(o)
+	}
 	if len(s.Group.Window) == 2 {
 		return nil, s.Errorf("group.window", "an output of space %s cannot be moved like the input when a window brings in new content at its border: the entering strip has nothing to be compared with; "+
 			"leave the window out, or claim that the output is invariant", out.Kind)
@@ -309,7 +338,9 @@ func (w *Workload) outAction(o Options) (action.Action, error) {
 	if out.Kind == space.KindScores {
 		return nil, s.Errorf("output.action", "scores have no positions that %s could move; say invariant, or give output.space image, mask or tensor", w.group.Name())
 	}
-	a, err := o.Rules.For(w.group, out, action.Options{Kernel: action.Kernel(s.Output.Kernel), Border: action.Border(s.Group.Border)})
+	a, err := o.Rules.For(w.group, out, action.Options{
+		Kernel: action.Kernel(s.Output.Kernel), Border: action.Border(s.Group.Border), AtFirst: s.Output.Field.AtFirst,
+	})
 	if err != nil {
 		return nil, s.Errorf("output.action", "%v", err)
 	}
@@ -325,6 +356,10 @@ func (w *Workload) outAction(o Options) (action.Action, error) {
 func (w *Workload) metrics() error {
 	out := w.Eval.Models[0].Codec.Out()
 	labeled := w.Data.Labels() != nil
+	placed := out.Kind == space.KindBoxes || out.Kind == space.KindField // what is compared is a target, not a class
+	if placed {
+		labeled = w.Eval.Target != nil
+	}
 	normalized := w.Study.Output.Decode != "raw"
 	if len(w.Study.Metrics) == 0 {
 		w.Study.Metrics = usual(out.Kind, labeled, normalized)
@@ -345,6 +380,8 @@ func (w *Workload) metrics() error {
 			return w.Study.Errorf(at, "%s compares %s, the models return %s; choose others, listed by: nero metrics", name, words(m.Spaces), out.Kind)
 		case m.Normalized && !normalized:
 			return w.Study.Errorf(at, "%s needs probabilities, and output.decode: raw takes the model's numbers as they are; set output.decode: softmax or probabilities, or leave the metric out", name)
+		case m.Ref == metric.Target && !labeled && placed:
+			return w.Study.Errorf(at, "%s needs targets of space %s and the data has none; give data.targets, or use %s@consensus or %s@self, which need none", name, out.Kind, name, name)
 		case m.Ref == metric.Target && !labeled:
 			return w.Study.Errorf(at, "%s needs labels and the data has none; give data.labels, or use label-free metrics such as relative, agreement", name)
 		}
@@ -358,6 +395,14 @@ func (w *Workload) metrics() error {
 func usual(kind space.Kind, labeled, normalized bool) []string {
 	var ms []*metric.Metric
 	switch {
+	case kind == space.KindBoxes && labeled:
+		return []string{"conf_iou", "iou", "box_confidence", "miss", "ap50", "conf_iou@consensus", "iou@consensus", "conf_iou@self"}
+	case kind == space.KindBoxes:
+		return []string{"conf_iou@consensus", "iou@consensus", "box_confidence@consensus", "miss@consensus", "conf_iou@self"}
+	case kind == space.KindField && labeled:
+		return []string{"rmse", "aee", "angular_error", "rmse@consensus", "rmse@self", "relative"}
+	case kind == space.KindField:
+		return []string{"rmse@consensus", "aee@consensus", "rmse@self", "relative"}
 	case kind == space.KindMask:
 		ms = []*metric.Metric{metric.PixelAgreement, metric.MeanIoU}
 	case kind != space.KindScores:
@@ -555,14 +600,24 @@ func (u unlabeled) Shape() (c, h, w int) {
 }
 
 // decodeSpec is the output of the study as the codec wants it.
-func (w *Workload) decodeSpec(audit bool) decode.OutputSpec {
+func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 	out := w.Study.Output
 	d := out.Decode
 	if audit && out.Space == "scores" && strings.EqualFold(d, "softmax") {
 		d = "logits" // errors are judged on the model's own numbers
 	}
-	return decode.OutputSpec{Name: out.Name, Space: kinds[out.Space], Decode: d, Type: out.Type}
+	spec := decode.OutputSpec{Name: out.Name, Space: kinds[out.Space], Decode: d, Type: out.Type, Boxes: boxesSpec(out.Boxes), Field: fieldSpec(out.Field)}
+	if n := len(in.Shape); n >= 2 {
+		spec.Window = [2]int(in.Shape[n-2:])
+	}
+	return spec
 }
+
+// Targets is that of the data set.
+func (u unlabeled) Targets() space.Kind { return targets(u.Dataset) }
+
+// Frames is that of the data set.
+func (u unlabeled) Frames() int { return frames(u.Dataset) }
 
 // Max is that of the data set.
 func (u unlabeled) Max() float64 {
@@ -576,8 +631,11 @@ func (u unlabeled) Max() float64 {
 // hash of a job.
 func placed(s job.Study) job.Study {
 	s.Data.Images = absolute(s.Data.Images)
-	if s.Data.Labels != "none" {
+	if s.Data.Labels != none {
 		s.Data.Labels = absolute(s.Data.Labels)
+	}
+	if s.Data.Targets != none {
+		s.Data.Targets = absolute(s.Data.Targets)
 	}
 	s.Audit = job.Audit{} // thresholds change no number of a run: another one must not keep it from being resumed
 	s.Models = slices.Clone(s.Models)

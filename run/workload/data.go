@@ -1,0 +1,120 @@
+package workload
+
+import (
+	"nero/data/dataset"
+	"nero/data/particle"
+	"nero/data/space"
+	"nero/run/job"
+)
+
+// none is how a study says that labels or targets are to be left alone.
+const none = "none"
+
+// dataSpec is the data of a study as the readers want it.
+func dataSpec(s *job.Study) dataset.Spec {
+	d := s.Data
+	spec := dataset.Spec{
+		Format: d.Format, Images: d.Images, Labels: d.Labels, Pattern: d.Pattern, Key: d.Key, LabelKey: d.LabelKey, Layout: d.Layout,
+		Targets: d.Targets, Split: d.Split, Classes: d.Classes, TargetKey: d.TargetKey, Upward: d.Upward, Zoom: d.Zoom,
+		Cut: dataset.Cut{Classes: d.Cut.Classes, Outside: d.Cut.Outside, PerPhoto: d.Cut.PerPhoto},
+	}
+	if spec.Labels == none {
+		spec.Labels = ""
+	}
+	pair(&spec.Fit, d.Fit)
+	pair(&spec.Cut.Size, d.Cut.Size)
+	if len(d.Cut.Size) == 2 {
+		pair(&spec.Cut.Window, s.Group.Window)
+	}
+	if len(d.Cut.Area) == 2 {
+		spec.Cut.Area = [2]float64(d.Cut.Area)
+	}
+	return spec
+}
+
+func pair(to *[2]int, from []int) {
+	if len(from) == 2 {
+		*to = [2]int(from)
+	}
+}
+
+// particles renders the pairs of a study, with the defaults that its schema names.
+func particles(p job.Particles) (*particle.Set, error) {
+	n := p.Count
+	if n == 0 {
+		n = 120
+	}
+	spec := particle.Default(n, p.Seed)
+	for _, f := range p.Flows {
+		k, err := particle.ParseKind(f)
+		if err != nil {
+			return nil, err
+		}
+		spec.Kinds = append(spec.Kinds, k)
+	}
+	if len(p.Size) == 2 {
+		spec.Height, spec.Width = p.Size[0], p.Size[1]
+	}
+	over := func(to *float64, from float64) {
+		if from != 0 {
+			*to = from
+		}
+	}
+	over(&spec.Optics.Density, p.Density)
+	over(&spec.Optics.Diameter, p.Diameter)
+	over(&spec.Scene.Peak, p.Shift)
+	over(&spec.Scene.Spread, p.Turn)
+	over(&spec.Scene.Mean, p.Mean)
+	spec.Scene.Heading, spec.Optics.Noise, spec.Optics.Loss = p.Heading, p.Noise, p.Loss
+	return particle.New(spec)
+}
+
+// frames is the number of pictures in a sample, 0 for a single picture.
+func frames(d dataset.Dataset) int {
+	switch d := d.(type) {
+	case *particle.Set:
+		return 2
+	case interface{ Frames() int }:
+		return d.Frames()
+	}
+	return 0
+}
+
+// targets is the kind of the targets of a data set, "" if it has none.
+func targets(d dataset.Dataset) space.Kind {
+	if t, ok := d.(dataset.Targeted); ok {
+		return t.Targets()
+	}
+	return ""
+}
+
+// untargeted hides the targets of a data set.
+type untargeted struct{ dataset.Dataset }
+
+func (u untargeted) Sample(i int) (dataset.Sample, error) {
+	s, err := u.Dataset.Sample(i)
+	s.Target = nil
+	return s, err
+}
+
+// Targets is none.
+func (untargeted) Targets() space.Kind { return "" }
+
+// Shape is that of the data set.
+func (u untargeted) Shape() (c, h, w int) {
+	if s, ok := u.Dataset.(dataset.Shaped); ok {
+		return s.Shape()
+	}
+	return 0, 0, 0
+}
+
+// Frames is that of the data set.
+func (u untargeted) Frames() int { return frames(u.Dataset) }
+
+// Max is that of the data set.
+func (u untargeted) Max() float64 {
+	if r, ok := u.Dataset.(dataset.Ranged); ok {
+		return r.Max()
+	}
+	return 0
+}

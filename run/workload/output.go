@@ -1,0 +1,136 @@
+package workload
+
+import (
+	"fmt"
+
+	"nero/data/space"
+	"nero/measure/consensus"
+	"nero/model/decode"
+	"nero/run/job"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+// boxesSpec is how boxes are read, as the codec wants it.
+func boxesSpec(b job.Boxes) decode.BoxesSpec {
+	spec := decode.BoxesSpec{
+		Form: b.Form, Swap: b.Swap, Unit: b.Unit, Scale: b.Scale, Log: b.Log, Activation: b.Activation, Clamp: b.Clamp, Background: b.Background,
+		Limit: b.Limit, Suppress: b.Suppress, Overlap: b.Overlap, Sigma: b.Sigma, Most: b.Most, Clip: b.Clip,
+	}
+	for _, p := range b.Parts {
+		spec.Parts = append(spec.Parts, decode.BoxesPart{Boxes: p.Boxes, Scores: p.Scores, Object: p.Object, Labels: p.Labels})
+	}
+	for _, a := range b.Anchors {
+		to := decode.Anchors{Stride: a.Stride, Corner: a.Corner, PerCell: a.PerCell}
+		for _, s := range a.Sizes {
+			if len(s) == 2 {
+				to.Sizes = append(to.Sizes, [2]float64(s))
+			}
+		}
+		spec.Anchors = append(spec.Anchors, to)
+	}
+	return spec
+}
+
+// fieldSpec is how fields are read, as the codec wants it.
+func fieldSpec(f job.Field) decode.FieldSpec {
+	return decode.FieldSpec{Layout: f.Layout, Order: f.Order, Scale: f.Scale, Up: f.Up}
+}
+
+// target is the action on the targets of the data, nil if there are none that the output could be compared with.
+func (w *Workload) target(in *input) (action.Action, error) {
+	kind := targets(w.Data)
+	if kind == "" {
+		return nil, nil //nolint:nilnil // no target is no fault
+	}
+	if out := w.Eval.Models[0].Codec.Out().Kind; kind != out {
+		w.note("the data has targets of kind %s and the models return %s: the targets are left alone", kind, out)
+		return nil, nil //nolint:nilnil // as above
+	}
+	size := in.shape[len(in.shape)-2:]
+	shape := []int{-1}
+	if kind == space.KindField {
+		shape = []int{2, size[0], size[1]}
+	}
+	a, err := action.NewTarget(w.group, space.Spec{Name: "target", Kind: kind, Shape: shape}, w.options())
+	if err != nil {
+		return nil, w.Study.Errorf("group", "the targets of the data: %v", err)
+	}
+	return a, nil
+}
+
+// options are the choices of the study about how the input moves.
+func (w *Workload) options() action.Options {
+	s := w.Study
+	return action.Options{
+		Kernel: action.Kernel(s.Group.Resample), Border: action.Border(s.Group.Border), Window: s.Group.Window,
+		AtFirst: s.Output.Field.AtFirst, Oriented: s.Group.Oriented,
+	}
+}
+
+// boxAction is how the group moves predicted boxes, which live in the window that the model sees.
+func (w *Workload) boxAction(o Options) (action.Action, error) {
+	a, err := o.Rules.For(w.group, space.Spec{Name: "output", Kind: space.KindBoxes, Shape: []int{-1}}, w.options())
+	if err != nil {
+		return nil, w.Study.Errorf("output.action", "%v", err)
+	}
+	if len(w.Study.Group.Window) == 2 {
+		w.note("a crop window shows other content at its border for every element: what is tested is stability to reframing; " +
+			"boxes that the window's edge cuts are left out of the consensus and of comparisons with the model's own answer")
+	}
+	return a, nil
+}
+
+// leaver is an action that knows at which elements its crop window leaves a picture of h x w.
+type leaver interface {
+	Leaves(g group.Element, h, w int) bool
+}
+
+// within makes sure that no element of the plan moves the crop window out of the picture, or says how many do.
+func (w *Workload) within(in *input) error {
+	s := w.Study
+	l, ok := in.act.(leaver)
+	if !ok || len(s.Group.Window) != 2 {
+		return nil
+	}
+	size := in.shape[len(in.shape)-2:]
+	if size[0] <= 0 || size[1] <= 0 {
+		return nil // found sample by sample
+	}
+	n := 0
+	var first group.Element
+	for _, g := range w.Eval.Plan.Elements {
+		if l.Leaves(g, size[0], size[1]) {
+			if n == 0 {
+				first = g
+			}
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("the window of %d x %d leaves the pictures of %d x %d (height x width) at %d of %d elements, the first %s",
+		s.Group.Window[0], s.Group.Window[1], size[0], size[1], n, len(w.Eval.Plan.Elements), group.Format(w.group, first))
+	if w.borderGiven {
+		w.note("%s: what lies outside is filled by the border rule %s", text, s.Group.Border)
+		return nil
+	}
+	return s.Errorf("group.window", "%s; narrow group.orbit.range, take larger pictures (data.cut.size), or say with group.border what lies outside", text)
+}
+
+// averaging takes over how the study wants its consensus.
+func (w *Workload) averaging() {
+	c := w.Study.Consensus
+	w.Eval.Averaging = consensus.Options{Center: c.Center, Weak: c.Weak}
+	w.Eval.LeaveOut = c.LeaveOut
+}
+
+// boxClasses says how many classes of boxes are counted: those that the data names, else one.
+func (w *Workload) boxClasses() {
+	names := len(w.Classes)
+	w.Eval.Classes = max(names, 1)
+	if names > 0 {
+		w.note("classes: %s", numbered(w.Classes))
+	}
+}
