@@ -6,7 +6,42 @@ import (
 
 	"nero/data/space"
 	"nero/symmetry/action"
+	"nero/symmetry/group"
 )
+
+// BenchmarkCut cuts a window from a larger picture: the inner loop of shifts over photos.
+func BenchmarkCut(b *testing.B) {
+	x := space.NewImage(3, 256, 256)
+	copy(x.Pix, noise(1, len(x.Pix)))
+	a, err := action.NewImage(group.T2(), space.Spec{Kind: space.KindImage, Shape: []int{3, 256, 256}}, action.Options{Window: []int{128, 128}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, g := range map[string]group.Element{"inside": {-64, 37}, "beyond": {90, -90}, "between": {0.5, 0.25}} {
+		m, err := a.Prepare(g, x)
+		if err != nil {
+			b.Fatal(err)
+		}
+		to := space.NewImage(3, 128, 128)
+		b.Run(name+"/move", func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(8 * len(to.Pix)))
+			for b.Loop() {
+				if err := m.Move(to, x); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/prepare", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := a.Prepare(g, x); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
 
 func BenchmarkMove(b *testing.B) {
 	for _, s := range [][3]int{{1, 28, 28}, {3, 224, 224}} {

@@ -142,7 +142,7 @@ type Image struct {
 //
 // With o.Window the picture is larger than what is returned: the window's centre is the picture's centre, rounded up and
 // left to a whole pixel if the lengths differ by an odd number, the window moves by -t, and the group turns about the
-// window's centre.
+// window's centre. Where it leaves the picture the border rule fills in; [Leaves] tells those elements.
 //
 // s.Shape is (C, H, W), -1 or an empty shape admitting any length; elements that swap the axes count as exact only if the
 // shape says that the picture is square. A [group.Torus] such as Roll(h,w) takes pictures of its own size and the rule Circular,
@@ -182,8 +182,8 @@ func (a *Image) Apply(g group.Element, v space.Value) (space.Value, error) {
 	return to, nil
 }
 
-// Prepare computes what depends on the element and the size of v alone. The mover holds at most 148 KiB for pictures up to
-// 1024 pixels, and 72·(H+W) bytes for larger ones (48·H under Up3).
+// Prepare computes what depends on the element and the size of v alone. For an element that moves pixels by index the mover holds a few
+// numbers, some hundred bytes; for others at most 148 KiB for pictures up to 1024 pixels, and 72·(H+W) bytes for larger ones (48·H under Up3).
 func (a *Image) Prepare(g group.Element, v space.Value) (Mover, error) {
 	m, err := a.mover(g, v)
 	if err != nil {

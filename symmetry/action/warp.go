@@ -85,8 +85,8 @@ type warp struct {
 	x0, xc, xr float64
 	y0, yc, yr float64
 
-	// Lattice elements: the source of (r, c) is byRow[r]+byCol[c], outside if either is negative.
-	byRow, byCol []int32
+	// Lattice elements: which sample goes where.
+	index *lattice
 	// Axis-parallel elements: taps per output row and column. off counts samples from the start of a plane.
 	rows, cols *axis
 	// Small pictures: taps per pixel.
@@ -198,33 +198,6 @@ func newWarp(m affine, o Options, hs, ws int, scratch *buffers) (*warp, error) {
 		w.reach = w.spans()
 	}
 	return w, nil
-}
-
-// byIndex fills the tables of a lattice element, in whole numbers throughout.
-func (w *warp) byIndex(m affine, oy, ox int) {
-	tx, ty := int(m.t[0]), int(m.t[1])
-	fill := func(sign float64, t, corner, n, limit, stride int) []int32 {
-		o := make([]int32, n)
-		for i := range o {
-			s := corner + i - t
-			if sign < 0 {
-				s = corner + n - 1 - i + t
-			}
-			if s = w.border.index(s, limit); s >= 0 {
-				s *= stride
-			}
-			o[i] = int32(s)
-		}
-		return o
-	}
-	if swaps, _ := m.permutes(); swaps {
-		// x' = a01·y + tx, so the column read follows from the row written: x = a10·(y' - ty), y = a01·(x' - tx).
-		w.byRow = fill(m.a[1][0], ty, ox, w.h, w.ws, 1)
-		w.byCol = fill(m.a[0][1], tx, oy, w.w, w.hs, w.ws)
-		return
-	}
-	w.byRow = fill(m.a[1][1], ty, oy, w.h, w.hs, w.ws)
-	w.byCol = fill(m.a[0][0], tx, ox, w.w, w.ws, 1)
 }
 
 // along tabulates the taps of n outputs that read one axis of limit samples at start + step·i.
@@ -370,7 +343,7 @@ func first(b, a, v float64, n int, past func(float64) bool) int {
 
 // planes writes n planes; plane k is the moved plane from[k], or plane k if from is nil.
 func (w *warp) planes(dst, src []float64, n int, from []int) {
-	if w.byRow != nil || w.kernel == Nearest {
+	if w.index != nil || w.kernel == Nearest {
 		gather(w, dst, src, n, from, 0)
 		return
 	}
@@ -415,21 +388,13 @@ func gather[T any](w *warp, dst, src []T, n int, from []int, outside T) {
 		if from != nil {
 			j = from[k]
 		}
-		s := src[j*size : (j+1)*size]
+		s, d := src[j*size:(j+1)*size], dst[k*w.h*w.w:(k+1)*w.h*w.w]
+		if w.index != nil {
+			moved(w, d, s, outside)
+			continue
+		}
 		for r := range w.h {
-			d := dst[(k*w.h+r)*w.w:][:w.w]
-			if w.byRow == nil {
-				nearest(w, d, s, r, outside)
-				continue
-			}
-			row := w.byRow[r]
-			for c, col := range w.byCol[:len(d)] {
-				if row < 0 || col < 0 {
-					d[c] = outside
-					continue
-				}
-				d[c] = s[row+col]
-			}
+			nearest(w, d[r*w.w:(r+1)*w.w], s, r, outside)
 		}
 	}
 }
