@@ -25,8 +25,8 @@ func (o Optics) check() error {
 	switch {
 	case !(o.Density >= 0 && o.Density <= 1):
 		return fmt.Errorf("particles: density %v: expected 0 to 1 a pixel", o.Density)
-	case !(o.Diameter >= 0.5 && o.Diameter <= 32):
-		return fmt.Errorf("particles: diameter %v px: expected 0.5 to 32", o.Diameter)
+	case !(o.Diameter >= 0.5 && o.Diameter <= 64):
+		return fmt.Errorf("particles: diameter %v px: expected 0.5 to 64", o.Diameter)
 	case !(o.Spread >= 0 && o.Spread <= o.Diameter/2):
 		return fmt.Errorf("particles: spread of the diameter %v px: expected 0 to half the diameter, %v", o.Spread, o.Diameter/2)
 	case !(o.Brightness >= 0 && o.Brightness <= 4096):

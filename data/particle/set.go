@@ -44,6 +44,7 @@ var (
 	_ dataset.Shaped   = (*Set)(nil)
 	_ dataset.Classed  = (*Set)(nil)
 	_ dataset.Ranged   = (*Set)(nil)
+	_ dataset.Noted    = (*Set)(nil)
 )
 
 // New is the set that spec describes.
@@ -125,6 +126,11 @@ func (*Set) Targets() space.Kind { return space.KindField }
 
 // Max is 255, the brightest grey level.
 func (*Set) Max() float64 { return 255 }
+
+// Notes say where in time the fields belong, on which the meaning of time reversal depends.
+func (s *Set) Notes() []string {
+	return []string{fmt.Sprintf("particle pairs rendered with seed %d: fields are given at mid-time, where reversing time is exact", s.spec.Seed)}
+}
 
 // Shape is that of one frame: one channel, height, width.
 func (s *Set) Shape() (c, h, w int) { return 1, s.spec.Height, s.spec.Width }

@@ -35,6 +35,9 @@ func TestSet(t *testing.T) {
 	if c, h, w := s.Shape(); c != 1 || h != 48 || w != 40 || s.Max() != 255 || s.Targets() != space.KindField || s.Files() != nil {
 		t.Errorf("shape %d, %d, %d", c, h, w)
 	}
+	if got := s.Notes(); len(got) != 1 || !strings.Contains(got[0], "seed 5") || !strings.Contains(got[0], "mid-time") {
+		t.Errorf("notes %q", got)
+	}
 	if got := s.Spec().Scene.Size; got != 40 {
 		t.Errorf("size of the scene %g, want the shorter side", got)
 	}
