@@ -68,8 +68,9 @@ func parseCOCO(b []byte) (cocoFile, error) {
 		if se := (*json.SyntaxError)(nil); errors.As(err, &se) {
 			at := min(max(int(se.Offset)-1, 0), len(b))
 			line := 1 + bytes.Count(b[:at], []byte("\n"))
-			for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
-				if bytes.HasPrefix(b[at:], []byte(word)) || at > 0 && bytes.HasPrefix(b[at-1:], []byte(word)) {
+			// What Python's json writes for numbers that are none.
+			for _, word := range []string{"NaN", "Infinity"} {
+				if bytes.HasPrefix(b[at:], []byte(word)) {
 					return c, fmt.Errorf("line %d, byte %d: %s is no number of JSON: correct the coordinate or remove the object: %w", line, at, word, ErrNotFinite)
 				}
 			}

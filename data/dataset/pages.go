@@ -112,7 +112,7 @@ func peekPages(fsys fs.FS, name string) ([]picture, error) {
 		at = bytes.NewReader(whole)
 	}
 	if _, err := at.ReadAt(b[:], 0); err != nil || imageFormat(b[:]) != "TIFF" {
-		return []picture{p}, nil //nolint:nilerr // a file of three bytes is no TIFF, and its header has been read
+		return []picture{p}, nil
 	}
 	st, err := f.Stat()
 	if err != nil {

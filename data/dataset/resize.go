@@ -122,8 +122,11 @@ func (f framing) image(m *space.Image) *space.Image {
 
 // box takes a box of a photo of h x w pixels along: each axis by the factor that its rounded length gives.
 func (f framing) box(b space.Box, h, w int) space.Box {
-	sx, sy := float64(f.w)/float64(w), float64(f.h)/float64(h)
-	b.X1, b.X2 = float64(b.X1*sx)+float64(f.left), float64(b.X2*sx)+float64(f.left)
-	b.Y1, b.Y2 = float64(b.Y1*sy)+float64(f.top), float64(b.Y2*sy)+float64(f.top)
+	// Multiplied first, so that the photo's edges come out exactly.
+	along := func(v float64, from, to, start int) float64 {
+		return v*float64(to)/float64(from) + float64(start)
+	}
+	b.X1, b.X2 = along(b.X1, w, f.w, f.left), along(b.X2, w, f.w, f.left)
+	b.Y1, b.Y2 = along(b.Y1, h, f.h, f.top), along(b.Y2, h, f.h, f.top)
 	return b
 }
