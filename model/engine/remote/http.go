@@ -253,9 +253,15 @@ func (h *viaHTTP) infer(ctx context.Context, in []tensor.Named, outputs []string
 	if h.known.Load() || !errors.As(err, &refused) {
 		return nil, err
 	}
+	h.client.CloseIdleConnections() // a server that stumbled may be about to cut its connection
 	a, second := h.post(ctx, in, outputs, false)
-	if second != nil {
-		return nil, err // it is not the form that is refused
+	f, _ := errors.AsType[*fault](second)
+	switch {
+	case second == nil:
+	case errors.As(second, &refused), f != nil && f.heals:
+		return nil, second // it is not the form that is refused, and what it says of JSON is easier to read; or it is to be tried again
+	default:
+		return nil, fmt.Errorf("%w; so numbers were sent as JSON: %w", err, second)
 	}
 	h.asJSON.Store(true)
 	return a, nil
