@@ -250,31 +250,11 @@ func (e *Evaluation) agreement(curves [][]float32) float64 {
 		}
 		name := m.Name + "@" + string(metric.Consensus)
 		if k := slices.IndexFunc(e.Metrics, func(o *metric.Metric) bool { return o.Name == name }); k >= 0 {
-			return correlation(curves[i], curves[k])
+			return aggregate.Correlate(curves[i], curves[k]).Pearson
 		}
 	}
 	return math.NaN()
 }
-
-// correlation is that of Pearson over the elements where both are finite; NaN if one of them does not vary.
-func correlation(a, b []float32) float64 {
-	var x, y aggregate.Moments
-	for k := range a {
-		if finite(a[k]) && finite(b[k]) {
-			x.Add(float64(a[k]), k)
-			y.Add(float64(b[k]), k)
-		}
-	}
-	sum := 0.0
-	for k := range a {
-		if finite(a[k]) && finite(b[k]) {
-			sum += (float64(a[k]) - x.Mean) * (float64(b[k]) - y.Mean)
-		}
-	}
-	return sum / (float64(x.N-1) * x.Std() * y.Std())
-}
-
-func finite(x float32) bool { return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) }
 
 // Consensus is the consensus of a model about a sample: it visits the whole orbit. The predictions count as in a run.
 func (e *Evaluation) Consensus(ctx context.Context, model int, s dataset.Sample) (consensus.Result, error) {

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"nero/measure/aggregate"
 	"nero/measure/metric"
 	"nero/run/job"
 )
 
 const (
-	// draws is how many resamples of the samples an interval of a pooled metric rests on. The limits are quantiles of them, so that with 200 a limit
-	// at 2.5 % is the fifth of each tail.
-	draws = 200
+	// draws is how many resamples of the samples an interval of a pooled metric rests on.
+	draws = 400
 	// drawSeed makes them, the same for every element, model and metric: differences between elements are then differences of the same resamples.
 	drawSeed = 0x626f6f74
 	// evidenceBudget bounds the hits that are held at once; elements beyond it take another pass over the rows.
@@ -21,7 +21,7 @@ const (
 )
 
 // pooled replaces the means over samples of a metric that is computed of a whole set, such as an average precision, by its values of the slices, with
-// intervals from resamples of the samples (Efron and Tibshirani 1993, percentile method; a sample is drawn with its whole orbit).
+// intervals from resamples of the samples, each of which is drawn with its whole orbit; see [aggregate.Resample].
 func (f *folder) pooled(model, i int, curves []Curve) error {
 	j, m := f.in.Job, f.metrics[i]
 	n := 0
@@ -35,7 +35,7 @@ func (f *folder) pooled(model, i int, curves []Curve) error {
 	block := min(elements, max(1, evidenceBudget/n))
 	pools := make([]pool, len(f.labels))
 	for k, l := range f.labels {
-		pools[k] = newPool(f.count[l], elements)
+		pools[k] = newPool(f.count[l], elements, f.in.Confidence)
 	}
 	for lo := 0; lo < elements; lo += block {
 		hi := min(lo+block, elements)
@@ -50,7 +50,7 @@ func (f *folder) pooled(model, i int, curves []Curve) error {
 		}
 	}
 	for k := range pools {
-		pools[k].fill(&curves[k], m, j.Weights, f.identity, f.in.Confidence)
+		pools[k].fill(&curves[k], m, j.Weights, f.identity)
 	}
 	return nil
 }
@@ -102,25 +102,25 @@ func evidenceOf(r *job.Row, e int) metric.Evidence {
 
 // pool holds the values of one slice at every element, of all its samples and of the resamples.
 type pool struct {
-	value  []float64   // by element
-	counts [][]int     // by draw and sample
-	drawn  [][]float64 // by draw and element
+	n          int // samples
+	confidence float64
+	value      []float64            // by element
+	interval   []aggregate.Interval // by element
+	called     [][]float64          // values by call of the statistic and by element: every element is asked about the same resamples in the same order
+	broken     bool                 // an element has resamples without a value
 }
 
-func newPool(samples, elements int) pool {
-	p := pool{value: make([]float64, elements)}
-	if samples < 2 {
-		return p // nothing can be said of the spread of one
-	}
-	r := rand.New(rand.NewPCG(drawSeed, uint64(samples)))
-	for range draws {
-		count := make([]int, samples)
-		for range samples {
-			count[r.IntN(samples)]++
-		}
-		p.counts, p.drawn = append(p.counts, count), append(p.drawn, make([]float64, elements))
-	}
-	return p
+func newPool(samples, elements int, confidence float64) pool {
+	return pool{n: samples, confidence: confidence, value: make([]float64, elements), interval: make([]aggregate.Interval, elements)}
+}
+
+// resample is the interval of a statistic of the slice. The draws are the same each time.
+func (p *pool) resample(statistic func(call int, count []int) float64) (float64, aggregate.Interval) {
+	call := -1
+	return aggregate.Resample(p.n, func(count []int) float64 {
+		call++
+		return statistic(call, count)
+	}, draws, p.confidence, rand.New(rand.NewPCG(drawSeed, uint64(p.n))))
 }
 
 // element computes the metric of the slice and of its resamples at one element. A value that is not finite in any sample leaves none.
@@ -129,40 +129,37 @@ func (p *pool) element(k int, m *metric.Metric, set []metric.Evidence) {
 		return math.IsInf(e.Value, 0) || slices.ContainsFunc(e.Hits, func(h metric.Hit) bool { return h.Score != h.Score }) // NaN
 	})
 	if bad || len(set) == 0 {
-		p.value[k] = math.NaN()
-		for b := range p.drawn {
-			p.drawn[b][k] = math.NaN()
-		}
-		return
-	}
-	p.value[k] = m.Pooled(set)
-	if p.counts == nil {
+		p.value[k], p.interval[k], p.broken = math.NaN(), aggregate.Interval{Low: math.NaN(), High: math.NaN()}, true
 		return
 	}
 	of := m.Resampler(set)
-	for b, c := range p.counts {
-		p.drawn[b][k] = of(c)
-	}
+	p.value[k], p.interval[k] = p.resample(func(call int, count []int) float64 {
+		if call == len(p.called) {
+			p.called = append(p.called, make([]float64, len(p.value)))
+		}
+		v := of(count)
+		p.called[call][k] = v
+		p.broken = p.broken || math.IsNaN(v)
+		return v
+	})
 }
 
 // fill writes the values of the slice over the means of its samples.
-func (p *pool) fill(c *Curve, m *metric.Metric, weights []float64, identity int, confidence float64) {
+func (p *pool) fill(c *Curve, m *metric.Metric, weights []float64, identity int) {
 	c.WorstElement = -1
-	column := make([]float64, 0, len(p.drawn))
 	for k, v := range p.value {
-		column = column[:0]
-		for _, d := range p.drawn {
-			column = append(column, d[k])
+		c.Mean[k], c.Lo[k], c.Hi[k] = Number(v), Number(max(p.interval[k].Low, m.Range[0])), Number(min(p.interval[k].High, m.Range[1]))
+		if math.IsNaN(v) {
+			c.Lo[k], c.Hi[k] = Number(v), Number(v)
+			continue
 		}
-		lo, hi := limits(column, confidence)
-		c.Mean[k], c.Lo[k], c.Hi[k] = Number(v), Number(lo), Number(hi)
-		if !math.IsNaN(v) && (c.WorstElement < 0 || worse(m, v, float64(c.Mean[c.WorstElement]))) {
+		if c.WorstElement < 0 || worse(m, v, float64(c.Mean[c.WorstElement])) {
 			c.WorstElement = k
 		}
 	}
 	n := c.Orbit.N
-	c.Orbit = p.estimate(n, confidence, func(v []float64) float64 { return weighted(v, weights) })
-	c.Worst = p.estimate(n, confidence, func(v []float64) float64 {
+	c.Orbit = p.estimate(n, m.Range, func(v []float64) float64 { return weighted(v, weights) })
+	c.Worst = p.estimate(n, m.Range, func(v []float64) float64 {
 		at := math.NaN()
 		for _, x := range v {
 			if math.IsNaN(x) {
@@ -175,28 +172,20 @@ func (p *pool) fill(c *Curve, m *metric.Metric, weights []float64, identity int,
 		return at
 	})
 	if identity >= 0 {
-		c.Change = p.estimate(n, confidence, func(v []float64) float64 { return weighted(v, weights) - v[identity] })
+		free := [2]float64{math.Inf(-1), math.Inf(1)}
+		c.Change = p.estimate(n, free, func(v []float64) float64 { return weighted(v, weights) - v[identity] })
 	}
 }
 
-// estimate is a function of the curve with its interval and the standard deviation of the resamples.
-func (p *pool) estimate(n int, confidence float64, of func([]float64) float64) Estimate {
-	vs := make([]float64, len(p.drawn))
-	mean := 0.0
-	for b, d := range p.drawn {
-		vs[b] = of(d)
-		mean += vs[b] / float64(len(p.drawn))
+// estimate is a function of the curve with its interval. There is no standard deviation over samples: they have no values of their own.
+func (p *pool) estimate(n int, in [2]float64, of func([]float64) float64) Estimate {
+	e := Estimate{N: n, Mean: Number(of(p.value)), SD: Number(math.NaN()), Lo: Number(math.NaN()), Hi: Number(math.NaN())}
+	if p.broken || p.called == nil {
+		return e
 	}
-	sd := 0.0
-	for _, v := range vs {
-		sd += (v - mean) * (v - mean)
-	}
-	lo, hi := limits(vs, confidence)
-	sd = math.Sqrt(sd / float64(max(len(vs)-1, 1)))
-	if len(vs) == 0 {
-		sd = math.NaN()
-	}
-	return Estimate{N: n, Mean: Number(of(p.value)), SD: Number(sd), Lo: Number(lo), Hi: Number(hi)}
+	_, i := p.resample(func(call int, _ []int) float64 { return of(p.called[call]) })
+	e.Lo, e.Hi = Number(max(i.Low, in[0])), Number(min(i.High, in[1]))
+	return e
 }
 
 // weighted is the mean over the orbit; NaN if a value is.
@@ -210,14 +199,4 @@ func weighted(v, weights []float64) float64 {
 		sum, total = sum+w*x, total+w
 	}
 	return sum / total
-}
-
-// limits are the quantiles of resamples that leave half of 1-confidence on either side, counted inwards; NaN if one is not finite or there are none.
-func limits(v []float64, confidence float64) (lo, hi float64) {
-	if len(v) == 0 || slices.ContainsFunc(v, math.IsNaN) {
-		return math.NaN(), math.NaN()
-	}
-	s := slices.Sorted(slices.Values(v))
-	k := int(math.Floor((1 - confidence) / 2 * float64(len(s)-1)))
-	return s[k], s[len(s)-1-k]
 }

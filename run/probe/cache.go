@@ -126,6 +126,16 @@ func bytesOf(v space.Value) int {
 		return overhead + 8*(len(v.Val)+len(v.Raw))
 	case *space.Tensor:
 		return overhead + 8*(len(v.Val)+len(v.Shape))
+	case *space.Field:
+		return overhead + 8*len(v.Val)
+	case *space.Boxes:
+		return overhead + 64*len(v.Items)
+	case *space.Frames:
+		n := overhead
+		for _, m := range v.Images {
+			n += overhead + 8*len(m.Pix)
+		}
+		return n
 	}
 	return overhead
 }

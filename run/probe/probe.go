@@ -55,6 +55,7 @@ type Service struct {
 	patient bool             // a model cannot be stopped on its way
 	status  Status
 	own     *workload.Workload // closed with the service; nil if it is the caller's
+	window  []int              // height and width of the crop window; nil if there is none
 
 	models *slots // evaluations
 	inputs *slots // inputs alone, which must not wait for models
@@ -119,6 +120,9 @@ func newService(w *workload.Workload, o Options) *Service {
 		return s
 	}
 	s.eval = w.Eval
+	if w.Study != nil {
+		s.window = w.Study.Group.Window
+	}
 	s.bounds = bounds(w.Group(), w.Eval.Plan.Elements)
 	s.flip = slices.Contains(w.Eval.Metrics, metric.Flip)
 	s.scaled = slices.Contains(w.Eval.Metrics, metric.Relative)
@@ -166,6 +170,9 @@ type Input struct {
 	Element int         // index of G in the plan, -1 between its elements
 	Exact   bool        // moved without resampling
 	Value   space.Value // g·x; callers must not change it
+	// Target is what the data say the answer should be, in the frame of g: boxes, a field; nil if they say nothing of the kind. Callers must not
+	// change it.
+	Target space.Value
 	// Range is what the numbers of Value are shown between. It is the same for every element: the range of the files where their
 	// format has one, else that of the sample before it is moved. Some kernels go a little beyond.
 	Range [2]float64
@@ -188,6 +195,10 @@ type Result struct {
 	// Self is f(x), the answer at the identity, and Moved is g·f(x): what Output is if the model keeps the symmetry. They are the
 	// same where the output is claimed to be invariant.
 	Self, Moved space.Value
+	// Consensus is what the model's own answers over the orbit agree on, in the frame of g; nil if the run does not ask for it. Support is the
+	// share of the elements that contributed, NaN without it.
+	Consensus space.Value
+	Support   float64
 	// Values has one number per metric of the run, NaN where a comparison has no value: of a NaN of the model, and between the
 	// elements of the plan for a metric that compares with the preceding element. Rows hold them rounded to float32.
 	Values []float64
@@ -270,13 +281,7 @@ func (s *Service) sample(ctx context.Context, index int) (*sample, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		smp := &sample{Sample: d, shown: [2]float64{0, 0}}
-		if r, ok := s.eval.Data.(dataset.Ranged); ok && r.Max() > 0 {
-			smp.shown[1] = r.Max()
-		} else if m, ok := d.Value.(*space.Image); ok && len(m.Pix) > 0 {
-			smp.shown = [2]float64{slices.Min(m.Pix), slices.Max(m.Pix)}
-		}
-		return smp, bytesOf(d.Value), nil
+		return &sample{Sample: d, shown: rangeOf(s.eval.Data, d.Value)}, bytesOf(d.Value) + bytesOf(d.Target), nil
 	})
 	if err != nil {
 		return nil, err
@@ -486,7 +491,7 @@ func (s *Service) ask(ctx context.Context, m int, smp *sample, in *Input) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Model: m, Output: self.output, Back: self.back, Self: self.back}
+	r := &Result{Model: m, Output: self.output, Back: self.back, Self: self.back, Support: math.NaN()}
 	if in.Element != first { // the stored answer at the identity is the one that the others are compared with
 		ys, err := s.predict(ctx, m, in.Value)
 		if err != nil {
