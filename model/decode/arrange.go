@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,8 +78,8 @@ type arrangement struct {
 	note       string
 }
 
-// most is the number of score columns: classes and background; 0 if the study does not say.
-func (b *boxes) most() int {
+// kinds is the number of scores of a box: one per class and one for the background; 0 if the study does not say.
+func (b *boxes) kinds() int {
 	switch {
 	case b.Classes == 0:
 		return 0
@@ -89,10 +90,10 @@ func (b *boxes) most() int {
 }
 
 // suits tells whether rows of a width can be read in this order; exact says that nothing may be left over.
-func (r row) suits(width, most int, exact bool) bool {
+func (r row) suits(width, kinds int, exact bool) bool {
 	want := r.fixed
 	if r.scores >= 0 {
-		want += max(most, 1)
+		want += max(kinds, 1)
 	}
 	return width == want || !exact && width > want
 }
@@ -102,7 +103,7 @@ func (b *boxes) readings(width int, flipped bool) []row {
 	if width < 0 {
 		return nil
 	}
-	k := b.most()
+	k := b.kinds()
 	var out []row
 	try := func(ok bool, columns ...string) {
 		if r, err := rowOf(columns); ok && err == nil && r.suits(width, k, true) {
@@ -163,10 +164,10 @@ func (b *boxes) arrangeRows(a arrangement, s []int, what string) (arrangement, e
 		if err != nil {
 			return a, err
 		}
-		if s[1] >= 0 && r.suits(s[1], b.most(), false) {
+		if s[1] >= 0 && r.suits(s[1], b.kinds(), false) {
 			rows = []row{r}
 		}
-		if s[0] >= 0 && r.suits(s[0], b.most(), false) {
+		if s[0] >= 0 && r.suits(s[0], b.kinds(), false) {
 			cols = []row{r}
 		}
 		if len(rows)+len(cols) == 2 {
@@ -177,7 +178,7 @@ func (b *boxes) arrangeRows(a arrangement, s []int, what string) (arrangement, e
 	case s[1] < 0 && len(cols) == 0 || s[0] < 0 && s[1] < 0: // the run will tell
 		return arrangement{}, nil
 	case len(rows) == 1 && len(cols) == 1 && rows[0].names == cols[0].names:
-		a.note = fmt.Sprintf("%s: both axes could count the boxes; the one before the last is taken", what)
+		a.note = what + ": both axes could count the boxes; the one before the last is taken"
 		cols = nil
 	}
 	all := slices.Concat(rows, cols)
@@ -205,7 +206,7 @@ func (b *boxes) arrangeRows(a arrangement, s []int, what string) (arrangement, e
 	}
 	a.classes = 1
 	if a.row.scores >= 0 {
-		if a.classes = b.most(); a.classes == 0 {
+		if a.classes = b.kinds(); a.classes == 0 {
 			a.classes = a.width - a.row.fixed
 		}
 	}
@@ -223,7 +224,7 @@ func (b *boxes) arrangeRows(a arrangement, s []int, what string) (arrangement, e
 		}
 		a.note = note
 	}
-	return a, b.background(a.classes, a.labels >= 0, what)
+	return a, b.checkBackground(a.classes, a.labels >= 0, what)
 }
 
 // unit is that of the coordinates, for messages.
@@ -237,10 +238,13 @@ func (b *boxes) unit() string {
 	return "pixels"
 }
 
-// background refuses a class of no object that leaves no other.
-func (b *boxes) background(classes int, labels bool, what string) error {
+// checkBackground refuses a class of no object that leaves no other, or that nobody can tell.
+func (b *boxes) checkBackground(classes int, labels bool, what string) error {
 	if b.Background != "" && !labels && classes == 1 {
 		return fmt.Errorf("%s has one score per box, which output.boxes.background leaves out; leave it unset", what)
+	}
+	if b.Background == "last" && labels && b.Classes == 0 {
+		return fmt.Errorf("%s gives class numbers, and output.boxes.background: last does not say which of them; set output.boxes.classes", what)
 	}
 	return nil
 }
@@ -250,7 +254,7 @@ func (b *boxes) unread(s []int) error {
 	if len(b.given) > 0 {
 		return fmt.Errorf("no axis is long enough for output.boxes.columns: %v with classes: %d; check both", b.given, b.Classes)
 	}
-	if k := b.most(); k > 0 {
+	if k := b.kinds(); k > 0 {
 		return fmt.Errorf("with output.boxes.classes: %d a box should have %d numbers (box and scores), %d (a confidence between them), or 6 (box, score, label)%s; "+
 			"set output.boxes.columns, or name outputs in output.boxes.parts", b.Classes, 4+k, 5+k,
 			map[bool]string{true: ", one of them for the background"}[b.Background != ""])
@@ -260,7 +264,7 @@ func (b *boxes) unread(s []int) error {
 		w = max(s[0], s[1])
 	}
 	if w < 6 {
-		return fmt.Errorf("that is no box with a score; name outputs in output.boxes.parts")
+		return errors.New("that is no box with a score; name outputs in output.boxes.parts")
 	}
 	return fmt.Errorf("%d numbers may be a box and scores of %d classes, or of %d with a confidence between them; set output.boxes.classes or output.boxes.columns", w, w-4, w-5)
 }
@@ -293,7 +297,7 @@ func (b *boxes) arrangeApart(a arrangement, p *BoxesPart, s []int, what string, 
 	}
 	a.classes = 1
 	if len(t) == 2 {
-		k := b.most()
+		k := b.kinds()
 		a.classes = t[1]
 		if !same(t[0], a.n) || k > 0 && !same(t[1], k) && same(t[0], k) && same(t[1], a.n) {
 			a.flipScores, a.classes = true, t[0]
@@ -336,7 +340,7 @@ func (b *boxes) arrangeApart(a arrangement, p *BoxesPart, s []int, what string, 
 				whatScores, a.classes, p.Labels)
 		}
 	}
-	return a, b.background(a.classes, a.labels >= 0, whatScores)
+	return a, b.checkBackground(a.classes, a.labels >= 0, whatScores)
 }
 
 // inner is the shape of one sample's scores: [boxes] or [boxes, classes].
@@ -360,11 +364,11 @@ func (b *boxes) find(sig onnx.Signature) error {
 		return nil
 	}
 	of := func(x onnx.Port) []int { // the axes of one sample
-		if s := squeeze(x.Sizes()); deep {
+		s := squeeze(x.Sizes())
+		if deep {
 			return s[1:]
-		} else {
-			return s
 		}
+		return s
 	}
 	for _, x := range sig.Outputs {
 		if numbers(x) != nil || !x.Ranked {
@@ -428,7 +432,7 @@ func filter(ps []onnx.Port, keep func(onnx.Port) bool) []onnx.Port {
 func (b *boxes) group(tables, lists []onnx.Port, width func(onnx.Port) int) (part BoxesPart, why string) {
 	fours := filter(tables, func(x onnx.Port) bool { return width(x) == 4 })
 	if len(fours) == 0 && len(tables) == 2 && len(lists) == 0 { // more numbers than a box has, and one score per class
-		few := filter(tables, func(x onnx.Port) bool { return width(x) == 1 || b.most() > 0 && width(x) == b.most() })
+		few := filter(tables, func(x onnx.Port) bool { return width(x) == 1 || b.kinds() > 0 && width(x) == b.kinds() })
 		if len(few) == 1 {
 			fours = filter(tables, func(x onnx.Port) bool { return x.Name != few[0].Name && width(x) > 4 })
 		}

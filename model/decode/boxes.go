@@ -1,9 +1,11 @@
 package decode
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -173,11 +175,11 @@ func (b *boxes) check() error {
 	}
 	switch {
 	case len(b.Anchors) == 0 && b.Log:
-		return fmt.Errorf("output.boxes.log is for sizes relative to an anchor's; set output.boxes.anchors, or leave it out")
+		return errors.New("output.boxes.log is for sizes relative to an anchor's; set output.boxes.anchors, or leave it out")
 	case len(b.Anchors) > 0 && b.Unit == "unit":
-		return fmt.Errorf("output.boxes.unit is for coordinates without anchors; leave it out (scale says what raw offsets are divided by)")
+		return errors.New("output.boxes.unit is for coordinates without anchors; leave it out (scale says what raw offsets are divided by)")
 	case b.Log && b.Form == "xyxy":
-		return fmt.Errorf("output.boxes.log is for sizes, the form xyxy has none; set output.boxes.form: cxcywh")
+		return errors.New("output.boxes.log is for sizes, the form xyxy has none; set output.boxes.form: cxcywh")
 	}
 	if b.Form == "" {
 		if b.Form = "xyxy"; len(b.Anchors) > 0 {
@@ -247,7 +249,7 @@ func (b *boxes) miscount(boxes int) error {
 	var each []string
 	for _, a := range b.Anchors {
 		per := max(len(a.Sizes), a.PerCell, 1)
-		each = append(each, fmt.Sprint(((b.win[0]-1)/a.Stride+1)*((b.win[1]-1)/a.Stride+1)*per))
+		each = append(each, strconv.Itoa(((b.win[0]-1)/a.Stride+1)*((b.win[1]-1)/a.Stride+1)*per))
 	}
 	return fmt.Errorf("output.boxes.anchors: %d anchors (%s) on a window of %d x %d for %d boxes of the model; check stride and per_cell, or sizes",
 		len(b.anchors), strings.Join(each, " + "), b.win[0], b.win[1], boxes)
@@ -264,7 +266,7 @@ func (b *boxes) spec() space.Spec {
 
 func (b *boxes) plain() outputs { return b }
 
-func (b *boxes) raw(predictions []space.Value) (tensor.Named, error) {
+func (b *boxes) raw([]space.Value) (tensor.Named, error) {
 	return tensor.Named{}, fmt.Errorf("output %q is decoded to boxes: %w", b.Parts[0].Boxes, ErrNotLinear)
 }
 

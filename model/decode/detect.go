@@ -270,7 +270,7 @@ func (b *boxes) score(class strided, classes int, object, label strided) (score 
 
 // number reads the class that the model gives, and passes its score on; one that is not finite takes the score with it.
 func (b *boxes) number(score, l float64) (float64, int, bool, error) {
-	n := float64(b.most())
+	n := float64(b.kinds())
 	switch {
 	case math.IsNaN(l) || math.IsInf(l, 0):
 		return math.NaN(), -1, true, nil
