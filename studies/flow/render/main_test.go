@@ -41,7 +41,11 @@ func TestNPZ(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	for name, want := range map[string][]int{"pairs": {3, 2, 32, 32}, "flow": {3, 2, 32, 32}, "kind": {3}} {
 		if got := r.Header(name + ".npy"); got == nil || !slices.Equal(got.Descr.Shape, want) || got.Descr.Fortran {
 			t.Fatalf("%s: %+v, want %v", name, got, want)
