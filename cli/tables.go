@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"nero/audit"
 	"nero/run/fold"
 	"nero/symmetry/group"
 )
@@ -80,11 +81,56 @@ func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 				m.Name, s.Models[k], bad, c.FirstBad, name(c.BadAt))
 		}
 	}
+	printWidths(out, s)
+	printConsensus(out, s)
 	if s.Failed > 0 {
 		fmt.Fprintf(out, "WARNING: %d samples could not be evaluated; their rows say why\n", s.Failed)
 	}
 	if dir != "" {
 		fmt.Fprintf(out, "kept in %s; look at it with: nero serve %s\n", dir, dir)
+	}
+}
+
+// printWidths says how wide the maps over shifts are, for the first metric that has a width.
+func printWidths(out io.Writer, s *fold.Summary) {
+	for i, m := range s.Metrics {
+		first := s.Curve(0, i, 0)
+		if first == nil || len(first.Widths) == 0 {
+			continue
+		}
+		fmt.Fprintf(out, "full width at half maximum of the mean %s over the shifts:\n", m.Name)
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		for k, model := range s.Models {
+			c := s.Curve(k, i, 0)
+			if c == nil {
+				continue
+			}
+			fmt.Fprintf(w, "  %s", model)
+			for _, x := range c.Widths {
+				more := ""
+				if x.Open > 0 {
+					more = " or more"
+				}
+				fmt.Fprintf(w, "\t%s %.1f %s%s", x.Axis, float64(x.Value), x.Unit, more)
+			}
+			fmt.Fprintln(w)
+		}
+		_ = w.Flush() // errors of the terminal show elsewhere
+		return
+	}
+}
+
+// printConsensus says what the consensus of each model rests on.
+func printConsensus(out io.Writer, s *fold.Summary) {
+	for _, c := range s.Consensus {
+		fmt.Fprintf(out, "consensus of %s: %s of the elements contribute (median over %d samples); weak for %d samples", s.Models[c.Model], audit.Percent(float64(c.Support)), c.N, c.Weak)
+		if c.Agreed > 0 {
+			fmt.Fprintf(out, "; its curves correlate with those of the targets by %s (median of %d)", figure(c.Agreement), c.Agreed)
+		}
+		fmt.Fprintln(out)
+	}
+	if len(s.Consensus) > 0 {
+		fmt.Fprintln(out, "A consensus says how far a model agrees with itself, not whether it is right.")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"nero/measure/aggregate"
+	"nero/measure/consensus"
 	"nero/measure/metric"
 	"nero/run/job"
 	"nero/symmetry/group"
@@ -71,6 +72,11 @@ func Fold(in Input) (*Summary, error) {
 				return nil, err
 			}
 		}
+		if i := slices.IndexFunc(metrics, func(m *metric.Metric) bool { return m.Ref == metric.Consensus }); i >= 0 {
+			if err := f.consensus(m, i); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return f.summary(), nil
 }
@@ -94,6 +100,9 @@ func Columns(rows func() iter.Seq2[job.Row, error]) func(model, metric int) iter
 	}
 }
 
+// weak is the share of contributing elements below which a consensus is weak, unless a study says otherwise.
+const weak = consensus.Weak
+
 // all is the label of the slice that holds every sample.
 const all = -1
 
@@ -104,6 +113,8 @@ type folder struct {
 	count   map[int]int
 	failed  int
 	curves  []Curve
+	// agreements say what the consensus of each model rests on.
+	agreements []Consensus
 
 	identity int // index among the elements, -1 if it is not there
 }
@@ -164,7 +175,13 @@ func (f *folder) fold(model, i int) error {
 		f.curves = append(f.curves, f.curve(cells[l], model, i, k))
 	}
 	if f.metrics[i].Pooled != nil {
-		return f.pooled(model, i, f.curves[at:])
+		if err := f.pooled(model, i, f.curves[at:]); err != nil {
+			return err
+		}
+	}
+	for k := range f.curves[at:] {
+		c := &f.curves[at+k]
+		c.Widths = widths(f.in.Group.Chart(), f.in.Job.Elements, f.metrics[i], c.Mean)
 	}
 	return nil
 }
@@ -248,7 +265,7 @@ func (f *folder) summary() *Summary {
 		}
 		s.Slices = append(s.Slices, Slice{Name: name, Label: l, N: f.count[l]})
 	}
-	s.Curves = f.curves
+	s.Curves, s.Consensus = f.curves, f.agreements
 	return s
 }
 

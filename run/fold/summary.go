@@ -24,8 +24,9 @@ type Summary struct {
 	Models     []string        `json:"models"`
 	Scales     []Number        `json:"scales"` // centred scale s of each model's output; NaN if it was not needed
 	Metrics    []Metric        `json:"metrics"`
-	Slices     []Slice         `json:"slices"` // "all" first, then one per class
-	Curves     []Curve         `json:"curves"` // one per (model, metric, slice), in that nesting
+	Slices     []Slice         `json:"slices"`              // "all" first, then one per class
+	Curves     []Curve         `json:"curves"`              // one per (model, metric, slice), in that nesting
+	Consensus  []Consensus     `json:"consensus,omitempty"` // one per model if a metric is against the consensus
 }
 
 // Metric describes a metric of the run.
@@ -81,6 +82,8 @@ type Curve struct {
 	// FirstBad is the first sample with a value that is not finite, and BadAt the element; empty and -1 if there is none.
 	FirstBad string `json:"first_bad,omitempty"`
 	BadAt    int    `json:"bad_at"`
+	// Widths are the full widths at half maximum along the axes of shifts; of metrics that are better when higher.
+	Widths []Width `json:"widths,omitempty"`
 }
 
 // Estimate is a mean over samples with its interval.
