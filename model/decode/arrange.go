@@ -116,7 +116,7 @@ func (b *boxes) readings(width int, flipped bool) []row {
 	}
 	try(true, "box", "scores")
 	try(k > 0, "box", "object", "scores")
-	try(!flipped && b.Background == "", "box", "score", "label") // lists that are left after a suppression have a row per box
+	try(!flipped, "box", "score", "label") // lists that are left after a suppression have a row per box
 	return out
 }
 
@@ -218,24 +218,13 @@ func (b *boxes) arrangeRows(a arrangement, s []int, what string) (arrangement, e
 		if a.flip {
 			where = "a column per box"
 		}
-		note := fmt.Sprintf("%s: %s with %s (%s, %s); set output.boxes.columns to change it", what, where, strings.ReplaceAll(a.row.names, " ", ", "), b.Form, b.unit())
+		note := fmt.Sprintf("%s: %s with %s; set output.boxes.columns to change it", what, where, strings.ReplaceAll(a.row.names, " ", ", "))
 		if a.note != "" {
 			note = a.note + "; " + note
 		}
 		a.note = note
 	}
 	return a, b.checkBackground(a.classes, a.labels >= 0, what)
-}
-
-// unit is that of the coordinates, for messages.
-func (b *boxes) unit() string {
-	switch {
-	case len(b.Anchors) > 0:
-		return "offsets from anchors"
-	case b.Unit == "unit":
-		return "units of the window"
-	}
-	return "pixels"
 }
 
 // checkBackground refuses a class of no object that leaves no other, or that nobody can tell.
@@ -260,10 +249,13 @@ func (b *boxes) unread(s []int) error {
 			map[bool]string{true: ", one of them for the background"}[b.Background != ""])
 	}
 	w := min(s[0], s[1])
-	if w < 6 {
+	if w < 4 {
 		w = max(s[0], s[1])
 	}
-	if w < 6 {
+	if w == 4 {
+		return errors.New("these are coordinates without a score; name the outputs of both in output.boxes.parts: [{boxes: OUTPUT, scores: OUTPUT}]")
+	}
+	if w < 4 {
 		return errors.New("that is no box with a score; name outputs in output.boxes.parts")
 	}
 	return fmt.Errorf("%d numbers may be a box and scores of %d classes, or of %d with a confidence between them; set output.boxes.classes or output.boxes.columns", w, w-4, w-5)
@@ -294,6 +286,9 @@ func (b *boxes) arrangeApart(a arrangement, p *BoxesPart, s []int, what string, 
 	a.n, a.width = s[0], s[1]
 	if a.flip {
 		a.n, a.width = s[1], s[0]
+	}
+	if a.width > 4 {
+		a.note = fmt.Sprintf("%s has %d numbers per box; the first 4 are read", what, a.width)
 	}
 	a.classes = 1
 	if len(t) == 2 {
@@ -415,7 +410,7 @@ func (b *boxes) find(sig onnx.Signature) error {
 			if part.Labels != "" {
 				text += fmt.Sprintf(", class numbers from %q", part.Labels)
 			}
-			b.notes = append(b.notes, fmt.Sprintf("%s, by their shapes (%s, %s); set output.boxes.parts to change it", text, b.Form, b.unit()))
+			b.notes = append(b.notes, fmt.Sprintf("%s, by their shapes; set output.boxes.parts to change it", text))
 		}
 	}
 	if len(b.Parts) == 0 {
@@ -449,7 +444,7 @@ func (b *boxes) group(tables, lists []onnx.Port, width func(onnx.Port) int) (par
 	case len(lists) == 0 && len(others) == 1:
 		part.Scores = others[0].Name
 		return part, ""
-	case len(lists) == 1 && len(others) == 0:
+	case len(lists) == 1 && len(others) == 0 && !integer(lists[0].DType):
 		part.Scores = lists[0].Name
 		return part, ""
 	case len(lists) != 2 || len(others) != 0:

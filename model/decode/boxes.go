@@ -18,7 +18,7 @@ const (
 	// maxCandidates bounds the boxes that take part in a suppression, whose time grows with their number times Most.
 	maxCandidates = 10000
 	// maxAnchors bounds the memory of anchors, whose number grows with the square of the window.
-	maxAnchors = 1 << 22
+	maxAnchors = 1 << 20
 	// padding is the confidence with which detectors of a fixed number of boxes fill it up.
 	padding = -1
 )
@@ -83,6 +83,16 @@ func readBoxes(sig onnx.Signature, out OutputSpec, p port, win [2]int) (outputs,
 	}
 	if err := b.makeAnchors(); err != nil {
 		return nil, err
+	}
+	switch form := out.Boxes.Form; {
+	case b.anchors != nil && form == "":
+		b.notes = append(b.notes, fmt.Sprintf("offsets from anchors are read as %s; set output.boxes.form to change it", b.Form))
+	case b.anchors == nil && (form == "" || out.Boxes.Unit == ""):
+		unit := "pixels of the window"
+		if b.Unit == "unit" {
+			unit = "shares of the window"
+		}
+		b.notes = append(b.notes, fmt.Sprintf("coordinates are read as %s in %s; set output.boxes.form and output.boxes.unit to change it", b.Form, unit))
 	}
 	total := 0
 	for i := range b.Parts {

@@ -86,7 +86,7 @@ func TestBoxesLayouts(t *testing.T) {
 			[]onnx.Port{out("y", f, -1, -1, 6)},
 			decode.BoxesSpec{},
 			[]tensor.Named{named("y", []float64{40, 10, 60, 30, 0.5, 0, 10, 20, 30, 60, 0.9, 1, 0, 0, 0, 0, 0, -1}, 1, 3, 6)},
-			"box, score, label (xyxy, pixels)",
+			"box, score, label; set",
 		},
 		{
 			"padded with -1",
@@ -121,7 +121,7 @@ func TestBoxesLayouts(t *testing.T) {
 			[]onnx.Port{out("y", f, -1, 6, 3)},
 			decode.BoxesSpec{Form: "cxcywh", Classes: 2},
 			[]tensor.Named{named("y", []float64{50, 20, 0, 20, 40, 0, 20, 20, 0, 20, 40, 0, 0.5, 0.1, 0, 0.2, 0.9, 0}, 1, 6, 3)},
-			"a column per box with box, scores (cxcywh, pixels)",
+			"a column per box with box, scores; set",
 		},
 		{
 			"one picture at a time",

@@ -30,8 +30,11 @@ func New(sig onnx.Signature, in InputSpec, out OutputSpec) (Codec, error) {
 		e.from = i // 0 if one input takes all frames
 		c.e = append(c.e, e)
 	}
-	c.d, err = readOutputs(sig, out, ports[0], window(out, in, ports[0]))
+	win, err := window(out, in, ports[0])
 	if err != nil {
+		return nil, err
+	}
+	if c.d, err = readOutputs(sig, out, ports[0], win); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -77,18 +80,22 @@ func inputSpec(ports []port, in InputSpec) space.Spec {
 }
 
 // window is the height and width of what the model sees; -1 where nobody says.
-func window(out OutputSpec, in InputSpec, p port) (hw [2]int) {
+func window(out OutputSpec, in InputSpec, p port) (hw [2]int, err error) {
 	_, h, w := sample(in)
 	for i, n := range [2][3]int{{out.Window[0], h, p.h}, {out.Window[1], w, p.w}} {
 		hw[i] = -1
 		for _, x := range n {
-			if x > 0 {
-				hw[i] = x
-				break
+			if x > 0 && hw[i] > 0 && x != hw[i] {
+				return hw, fmt.Errorf("a window of %s x %s (height x width) for samples of %s x %s and an input of %s x %s; the model sees the window",
+					any1(out.Window[0]), any1(out.Window[1]), any1(h), any1(w), any1(p.h), any1(p.w))
 			}
+			hw[i] = max(hw[i], x)
+		}
+		if hw[i] == 0 {
+			hw[i] = -1
 		}
 	}
-	return hw
+	return hw, nil
 }
 
 func (c *codec) In() space.Spec { return c.in }
