@@ -84,6 +84,8 @@ func TestPicturesOfPillow(t *testing.T) {
 		{"grey.png", 1, 4, 5, exact(false), 0},
 		{"grey.tif", 1, 4, 5, exact(false), 0},
 		{"grey.tiff", 1, 4, 5, exact(false), 0},
+		{"grey.bmp", 1, 4, 5, exact(false), 0},
+		{"rgb.bmp", 3, 4, 5, exact(false), 0},
 		{"grey-palette.png", 1, 4, 5, exact(false), 0},
 		{"grey-alpha.png", 3, 4, 5, func(_, r, c int) float64 { return float64(16*r + 5*c) }, 0},
 		{"grey16.png", 1, 4, 5, exact(true), 0},

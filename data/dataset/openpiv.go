@@ -96,7 +96,7 @@ func parseOpenPIV(b []byte, upward string) (*grid, error) {
 	}
 	first, last := all[0].y, all[len(all)-1].y
 	if upward == "" && first == last {
-		return nil, errors.New("has a single row of vectors, which does not say whether v points up or down: say so")
+		return nil, errors.New("begins and ends with vectors of one y, which does not say whether v points up or down: say so")
 	}
 	g.up = upward == "up" || upward == "" && first > last
 	g.u, g.v = make([]float64, len(all)), make([]float64, len(all))

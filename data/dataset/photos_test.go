@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"io/fs"
@@ -331,11 +332,11 @@ func TestPhotosWithoutBoxes(t *testing.T) {
 	}
 	for want, spec := range map[string]Spec{
 		"p: cut.classes, cut.area and cut.per_photo choose key objects, and these photos have no boxes: leave them out, or name the boxes with targets": {Cut: Cut{Size: [2]int{4, 4}, PerPhoto: 1}},
-		"p: fit brings whole photos to one size; leave out fit, or leave out zoom and cut":                                                               {Fit: [2]int{4, 4}, Zoom: 2},
-		"p: fit is [0 4], want height and width from 1 to 65536 px":                                                                                      {Fit: [2]int{0, 4}},
-		"p: zoom is NaN, want a factor above 0 and up to 16":                                                                                             {Zoom: math.NaN()},
-		"p: zoom is 17, want a factor above 0 and up to 16":                                                                                              {Zoom: 17},
-		"p: cut has no size: give height and width of the piece":                                                                                         {Cut: Cut{Outside: "skip"}},
+		"p: fit brings whole photos to one size; leave out fit, or leave out zoom and cut":                                                              {Fit: [2]int{4, 4}, Zoom: 2},
+		"p: fit is [0 4], want height and width from 1 to 65536 px":                                                                                     {Fit: [2]int{0, 4}},
+		"p: zoom is NaN, want a factor above 0 and up to 16":                                                                                            {Zoom: math.NaN()},
+		"p: zoom is 17, want a factor above 0 and up to 16":                                                                                             {Zoom: 17},
+		"p: cut has no size: give height and width of the piece":                                                                                        {Cut: Cut{Outside: "skip"}},
 		"p: no key object is left of 3 photos; 3 have a piece of 99 x 99 px that leaves the photo: choose a smaller piece, a wider area, more classes, another zoom or outside: reflect": {Cut: Cut{Size: [2]int{99, 99}}},
 	} {
 		spec.Images = "p"
@@ -427,9 +428,9 @@ func TestRecent(t *testing.T) {
 	if len(c.kept) != 1 || c.bytes != 800 {
 		t.Errorf("%d photos of %d bytes are kept, want the newest alone", len(c.kept), c.bytes)
 	}
-	fail := fmt.Errorf("no")
+	fail := errors.New("no")
 	for range 2 {
-		if _, err := c.get(9, func() (*space.Image, error) { loads[9]++; return nil, fail }); err != fail {
+		if _, err := c.get(9, func() (*space.Image, error) { loads[9]++; return nil, fail }); !errors.Is(err, fail) {
 			t.Errorf("error %v", err)
 		}
 	}

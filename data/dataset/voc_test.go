@@ -84,7 +84,8 @@ func TestVOCFiles(t *testing.T) {
 		want   string
 	}{
 		{
-			"other size", set("d/Annotations/a.xml", string(vocXML("a.png", 40, 60, x))), Spec{},
+			"other size", set("d/Annotations/a.xml", string(vocXML("a.png", 40, 60, x))),
+			Spec{},
 			"d/Annotations/a.xml: was written for a photo of 60 x 40 px, but d/JPEGImages/a.png has 30 x 20: its boxes belong to another photo or to another size of it; take that one, or correct size and boxes",
 		},
 		{

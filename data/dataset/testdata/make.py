@@ -68,6 +68,11 @@ def pictures():
     grey.save("grey.tiff", compression="tiff_lzw")
     grey16.save("grey16.png")
     grey16.save("grey16.tif")
+    grey.save("grey.bmp")
+    rgb.save("rgb.bmp")
+    # Pages k hold the pixels plus k.
+    pages = [Image.fromarray(pixels(1, wide=True) + np.uint16(k)) for k in range(3)]
+    pages[0].save("stack16.tif", save_all=True, append_images=pages[1:])
     grey.convert("LA").save("grey-alpha.png")
     grey.convert("P").save("grey-palette.png")
     rgb.save("rgb.png")
