@@ -62,7 +62,13 @@ func (b *boxes) add(x Answer, _ []state) {
 	b.objects = nil
 }
 
-func (b *boxes) items(of int) []space.Box { return b.kept[of].Value.(*space.Boxes).Items } //nolint:forcetypeassert // fits has seen to it
+func (b *boxes) items(of int) []space.Box {
+	s, ok := b.kept[of].Value.(*space.Boxes)
+	if !ok {
+		return nil // fits lets no other in
+	}
+	return s.Items
+}
 
 func (b *boxes) result(_ []state, weights []float64, without int, _ space.Value, r *Result) {
 	if len(b.kept) == 0 {

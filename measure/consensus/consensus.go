@@ -140,7 +140,9 @@ func New(kind space.Kind, elements int, o Options) (*Accumulator, error) {
 			return nil, fmt.Errorf("consensus: center is %s: %s have a mean only", Median, kind)
 		}
 		a.rule = newMean()
-	default:
+	case space.KindMask, space.KindFrames:
+	}
+	if a.rule == nil {
 		return nil, fmt.Errorf("consensus: there is no rule for answers of space %s; boxes, field, scores, image and tensor have one", kind)
 	}
 	return a, nil

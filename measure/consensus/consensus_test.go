@@ -23,18 +23,27 @@ func box(x1, y1, x2, y2, score float64, label int) space.Box {
 func set(items ...space.Box) *space.Boxes { return &space.Boxes{H: 128, W: 128, Items: items} }
 
 // gather adds one answer for each value, of equal weight.
-func gather(t testing.TB, kind space.Kind, o Options, values ...space.Value) *Accumulator {
-	t.Helper()
+func gather(tb testing.TB, kind space.Kind, o Options, values ...space.Value) *Accumulator {
+	tb.Helper()
 	a, err := New(kind, len(values), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for i, v := range values {
 		if err := a.Add(Answer{Index: i, Weight: 1, Value: v}); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return a
+}
+
+// as is a value of a type that it must have.
+func as[V space.Value](v space.Value) V {
+	x, ok := v.(V)
+	if !ok {
+		panic(fmt.Sprintf("a %T", v))
+	}
+	return x
 }
 
 func TestBoxesByHand(t *testing.T) {
@@ -67,7 +76,7 @@ func TestBoxesByHand(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	r = gather(t, space.KindBoxes, Options{Center: Mean}, set(box(10, 10, 30, 30, 1, 0)), set(box(13, 11, 30, 32, 0.5, 0))).Result()
-	if b := r.Value.(*space.Boxes).Items[0]; b != box(11.5, 10.5, 30, 31, 0.75, 0) { //nolint:forcetypeassert // a panic fails the test
+	if b := as[*space.Boxes](r.Value).Items[0]; b != box(11.5, 10.5, 30, 31, 0.75, 0) {
 		t.Errorf("mean %+v", b)
 	}
 }
@@ -154,7 +163,7 @@ func TestSeveralObjects(t *testing.T) {
 		values[i] = s
 	}
 	res := gather(t, space.KindBoxes, Options{}, values...).Result()
-	items := res.Value.(*space.Boxes).Items //nolint:forcetypeassert // a panic fails the test
+	items := as[*space.Boxes](res.Value).Items
 	if len(items) != 2 || !(metric.IoU(items[0], objects[0]) > 0.95) || !(metric.IoU(items[1], objects[1]) > 0.95) || items[1].Label != 1 {
 		t.Fatalf("objects %+v", items)
 	}
@@ -163,14 +172,14 @@ func TestSeveralObjects(t *testing.T) {
 	}
 	// The object of interest comes first, and is kept although no more than half have it.
 	res = gather(t, space.KindBoxes, Options{Key: &objects[2]}, values...).Result()
-	items = res.Value.(*space.Boxes).Items //nolint:forcetypeassert // a panic fails the test
+	items = as[*space.Boxes](res.Value).Items
 	if len(items) != 3 || !(metric.IoU(items[0], objects[2]) > 0.95) || res.Contributing != 20 {
 		t.Errorf("key %+v", res)
 	}
 	// Nothing where the object of interest is: a reference that is none, so that no other object is taken for it.
 	key := box(5, 90, 25, 120, 1, 0)
 	res = gather(t, space.KindBoxes, Options{Key: &key}, values...).Result()
-	items = res.Value.(*space.Boxes).Items //nolint:forcetypeassert // a panic fails the test
+	items = as[*space.Boxes](res.Value).Items
 	if len(items) != 3 || items[0].Area() != 0 || res.Contributing != 0 || !res.Weak || res.Label != -1 || res.Misses != 40 {
 		t.Errorf("no key %+v", res)
 	}
@@ -232,7 +241,7 @@ func TestVectorMedian(t *testing.T) {
 	if r := a.Result(); !reflect.DeepEqual(r.Value, f(5, 1)) || r.Contributing != 3 || r.Of != 4 {
 		t.Errorf("%+v", r)
 	}
-	if r := a.Without(1, nil); !(math.Hypot(r.Value.(*space.Field).Val[0]-2.5, r.Value.(*space.Field).Val[1]-0.5) < 1e-6) { //nolint:forcetypeassert // a panic fails the test
+	if r := a.Without(1, nil); !(math.Hypot(as[*space.Field](r.Value).Val[0]-2.5, as[*space.Field](r.Value).Val[1]-0.5) < 1e-6) {
 		t.Errorf("without: %+v", r.Value)
 	}
 }
@@ -301,7 +310,7 @@ func index(n int) []int {
 func TestEquivariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values, weights := scatter(t)
-		answer := values[0].(*space.Boxes) //nolint:forcetypeassert // a panic fails the test
+		answer := as[*space.Boxes](values[0])
 		for _, v := range []space.Value{
 			answer,
 			&space.Scores{Val: rapid.SliceOfN(rapid.Float64Range(0, 1), 3, 3).Draw(t, "p")},
@@ -388,7 +397,7 @@ func TestWithout(t *testing.T) {
 		x, y := got.Value, want.Value
 		if kind == space.KindBoxes {
 			// Which of the others are kept may differ at the limit of one half; the object of interest may not.
-			x, y = set(x.(*space.Boxes).Items[0]), set(y.(*space.Boxes).Items[0]) //nolint:forcetypeassert // a panic fails the test
+			x, y = set(as[*space.Boxes](x).Items[0]), set(as[*space.Boxes](y).Items[0])
 			if got.Contributing == 0 {
 				return
 			}
@@ -417,7 +426,7 @@ func TestTurnedBoxes(t *testing.T) {
 	other := a
 	other.Angle = 14
 	r := gather(t, space.KindBoxes, Options{Center: Mean}, set(a), set(quarter), set(half), set(other)).Result()
-	b := r.Value.(*space.Boxes).Items[0] //nolint:forcetypeassert // a panic fails the test
+	b := as[*space.Boxes](r.Value).Items[0]
 	if !(math.Abs(b.Angle-11) < 1e-9) || !(math.Abs(b.X1-20) < 1e-9) || !(math.Abs(b.Y2-50) < 1e-9) || r.Contributing != 4 {
 		t.Errorf("%+v of %+v", b, r)
 	}

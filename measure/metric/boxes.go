@@ -31,8 +31,13 @@ type scene struct {
 	ignored     []bool      // objects that need not be found, nor missed; nil if there is none
 }
 
-// newScene reads a case. Against the model's own answers, objects whose extent is not known because an edge cuts them are no objects
-// to be judged by, and a box that was outside the window of the identity, or cut by either window, is not one too many.
+// slack is by how many pixels a box may reach beyond the frame of the identity and still have been seen there: a box at the edge of
+// a picture is often drawn a little too large.
+const slack = 1
+
+// newScene reads a case. A reference that is made of the model's own answers comes clipped to the frame, so the prediction is clipped
+// too: at the identity it is then its own reference. Objects whose extent is not known, because an edge cuts them, are no objects to be judged by, and a
+// box that an edge cuts, or that the frame of the identity did not hold, is not one too many.
 func newScene(c Case, ref Reference) (scene, bool) {
 	pred, ok := finite(c.At)
 	truth, ok2 := finite(c.Truth)
@@ -50,10 +55,21 @@ func newScene(c Case, ref Reference) (scene, bool) {
 	for i, b := range s.truth {
 		s.ignored[i] = b.Cut
 	}
-	s.lenient = make([]bool, len(pred))
-	back, _ := finite(c.Got) // the same boxes in the same order, in the window of the identity
+	frame, _ := c.At.(*space.Boxes)
+	s.pred, s.lenient = make([]space.Box, len(pred)), make([]bool, len(pred))
 	for i, b := range pred {
-		s.lenient[i] = b.Cut || len(back) == len(pred) && (back[i].Cut || back[i].Area() == 0 && b.Area() > 0)
+		s.lenient[i] = b.Cut
+		if b.Angle == 0 {
+			b.X1, b.X2 = min(max(b.X1, 0), frame.W), min(max(b.X2, 0), frame.W)
+			b.Y1, b.Y2 = min(max(b.Y1, 0), frame.H), min(max(b.Y2, 0), frame.H)
+		}
+		s.pred[i] = b
+	}
+	// The same boxes, in the same order, in the frame of the identity.
+	if back, ok := c.Got.(*space.Boxes); ok && back != nil && len(back.Items) == len(pred) {
+		for i, b := range back.Items {
+			s.lenient[i] = s.lenient[i] || b.Cut || b.X1 < -slack || b.Y1 < -slack || b.X2 > back.W+slack || b.Y2 > back.H+slack
+		}
 	}
 	return s, true
 }

@@ -21,7 +21,7 @@ func threshold(k int) float64 {
 // class with the largest IoU, the later of equals, if that is at least the threshold. Objects without area are outside the
 // window and are left out; objects that its edge cuts count with the part that is seen. A class below 0 (no class) counts as class 0.
 //
-// Truths has one number for each of the classes, more if a label asks for it. Without a reference it is nil, and there is nothing to
+// Hits stand in the order of the prediction. Truths has one number for each of the classes, more if a label asks for it. Without a reference it is nil, and there is nothing to
 // pool: only the scores and labels of the hits mean something. So it is where c.At or c.Truth is no set of finite boxes.
 func EvidenceOf(c Case, classes int) Evidence {
 	pred, ok := finite(c.At)
@@ -30,8 +30,8 @@ func EvidenceOf(c Case, classes int) Evidence {
 	}
 	hits := make([]Hit, len(pred))
 	order := byScore(pred)
-	for i, k := range order {
-		hits[i] = Hit{Score: float32(pred[k].Score), Label: int32(max(pred[k].Label, 0))}
+	for i, b := range pred {
+		hits[i] = Hit{Score: float32(b.Score), Label: int32(max(b.Label, 0))}
 	}
 	truth, ok := finite(c.Truth)
 	if !ok {
@@ -49,7 +49,7 @@ func EvidenceOf(c Case, classes int) Evidence {
 	for t := range Thresholds {
 		for i, j := range m.match(threshold(t), nil) {
 			if j >= 0 {
-				hits[i].Match |= 1 << t
+				hits[order[i]].Match |= 1 << t
 			}
 		}
 	}

@@ -68,7 +68,7 @@ type Metric struct {
 // Evidence is what one sample adds to a metric of a set at one element.
 type Evidence struct {
 	Value  float64 // of the metric for this sample alone, as Measure gives it
-	Hits   []Hit   // by falling score; of equal scores in the order of the prediction
+	Hits   []Hit   // in the order of the prediction, which is that of equal scores
 	Truths []int32 // number of objects in the reference, by class
 }
 

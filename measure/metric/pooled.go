@@ -64,7 +64,8 @@ var CocoAP75 = average("coco_ap75", "AP at IoU >= 0.75 as pycocotools has it", c
 var CocoAR100 = average("coco_ar100", "AR100 as pycocotools has it: share of the objects found, the mean of IoU >= 0.50 to 0.95, at most 100 boxes of a class in a picture", recall, 0, Thresholds)
 
 // Resampler prepares the metric of many resamples of one set of samples, for [nero/measure/aggregate.Resample]: count says how often each sample is in
-// the resample, 0 for not at all. Counts of 1 give what Pooled gives. It panics if the metric is not pooled, and the function
+// the resample, 0 for not at all. Counts of 1 give what Pooled gives; of a
+// sample that counts twice, which of its boxes of equal score comes first may differ. It panics if the metric is not pooled, and the function
 // that it returns panics if count has another length than e or a negative number.
 func (m *Metric) Resampler(e []Evidence) func(count []int) float64 {
 	if m.Pooled == nil {
@@ -132,7 +133,12 @@ func newPool(e []Evidence, s shape, lo, hi int) *pool {
 			}
 		}
 		clear(used)
-		for _, h := range x.Hits {
+		hits := x.Hits
+		if falling := func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) }; !slices.IsSortedFunc(hits, falling) {
+			hits = slices.Clone(hits)
+			slices.SortStableFunc(hits, falling)
+		}
+		for _, h := range hits {
 			c := int(h.Label)
 			if c < 0 || c >= classes {
 				continue
