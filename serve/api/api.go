@@ -123,6 +123,12 @@ type Run struct {
 	Notes     []string       `json:"notes"`
 	Scales    []Range        `json:"scales"` // one per metric: the range of the drawings, shared by all models
 	Details   []Circumstance `json:"details"`
+	// Window is the height and width of the crop window, in pixels; empty if whole samples are moved.
+	Window []int `json:"window"`
+	// Boxed says that boxes were recorded: GET runs/{id}/samples/{i}/boxes.
+	Boxed bool `json:"boxed"`
+	// Weak is the share of contributing elements below which a consensus supports no verdict.
+	Weak float64 `json:"weak"`
 }
 
 // Circumstance is a fact about a run, for people.
@@ -187,8 +193,43 @@ type Sample struct {
 	Done   bool              `json:"done"`          // its rows are stored
 	Curves [][][]fold.Number `json:"curves"`        // model x metric x element
 	Top    [][]int           `json:"top,omitempty"` // model x element: the predicted class
+	// Support is, by model, the share of the elements that the consensus rests on, and Agreement how well the consensus agrees with the target of the
+	// data, by the first metric that is compared with both. Null where there is none; left out in runs without consensus.
+	Support   []fold.Number `json:"support,omitempty"`
+	Agreement []fold.Number `json:"agreement,omitempty"`
 	// Replay is the command that repeats this sample at an element, which stands for ELEMENT.
 	Replay string `json:"replay,omitempty"`
+}
+
+// Box is one object in a picture, in pixels from its outer edges: x to the right, y down. The pixel of row r and column c is the square from
+// (c, r) to (c+1, r+1).
+type Box struct {
+	X1    fold.Number `json:"x1"`
+	Y1    fold.Number `json:"y1"`
+	X2    fold.Number `json:"x2"`
+	Y2    fold.Number `json:"y2"`
+	Angle fold.Number `json:"angle"` // degrees, counter-clockwise as displayed, about the centre of the box
+	Score fold.Number `json:"score"` // 0 to 1
+	Label int         `json:"label"` // class, -1 if there is none
+}
+
+// ModelBoxes are the boxes of one model, best first.
+type ModelBoxes struct {
+	Model int   `json:"model"`
+	Boxes []Box `json:"boxes"`
+}
+
+// Boxes is the answer to GET runs/{id}/samples/{i}/boxes: what was recorded at an element of the plan, in the frame of that element.
+type Boxes struct {
+	Index   int           `json:"index"`
+	Element int           `json:"element"`
+	G       group.Element `json:"g"`
+	// Width and Height are those of the frame, 0 where it is as large as the sample.
+	Width  float64      `json:"width"`
+	Height float64      `json:"height"`
+	Models []ModelBoxes `json:"models"` // those whose rows are there
+	// Target is what the data say, moved to the element, the key object first; left out where the data cannot be asked now.
+	Target []Box `json:"target,omitempty"`
 }
 
 // Set chooses samples: exactly one field is set, or none for all of them.

@@ -68,6 +68,18 @@ func calls() []call {
 		{route: "input", path: "runs/alpha/samples/3/input?g=1&g=1", status: 400, code: "bad-request"},
 		{route: "input", path: "runs/gamma/samples/3/input?g=45", status: 400, code: "element"},
 		{route: "input", path: "runs/alpha/samples/3/input?g=1&dtype=f64", status: 400, code: "bad-request", odd: true},
+		{route: "context", path: "runs/delta/samples/2/context"},
+		{route: "context", path: "runs/alpha/samples/3/context"},
+		{route: "context", path: "runs/delta/samples/9/context", status: 404, code: "not-found"},
+		{route: "boxes", path: "runs/delta/samples/2/boxes?g=4,-2"},
+		{route: "boxes", path: "runs/delta/samples/2/boxes?g=1,0", status: 404, code: "not-found"},
+		{route: "boxes", path: "runs/delta/samples/2/boxes?g=1", status: 400, code: "bad-request"},
+		{route: "boxes", path: "runs/delta/samples/2/boxes", status: 400, code: "bad-request", odd: true},
+		{route: "boxes", path: "runs/alpha/samples/2/boxes?g=0", status: 404, code: "not-found"},
+		{route: "probe", path: "runs/delta/samples/2/probe?g=4,-2&models=1"},
+		{route: "probe", path: "runs/epsilon/samples/2/probe?g=90,1,1&ref=self"},
+		{route: "probe", path: "runs/epsilon/samples/2/probe?g=90,1,1&ref=me", status: 400, code: "bad-request", odd: true},
+		{route: "input", path: "runs/epsilon/samples/2/input?g=90,1,1"},
 		{route: "thumb", path: "runs/alpha/samples/3/thumb.png"},
 		{route: "thumb", path: "runs/alpha/samples/99/thumb.png", status: 404, code: "not-found"},
 		{route: "probe", path: "runs/alpha/samples/3/probe?g=12.5&models=1,0&seq=17"},
@@ -171,7 +183,7 @@ func (idle) Launch(ctx context.Context, _ *shelf.Run, kept func(int)) error {
 // A route of the table that has no call that succeeds, or none that is refused, fails.
 func TestAnswers(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Launcher = idle{} })
-	waitLive(t, f)
+	waitLive(t, f, "delta", "epsilon")
 	router := newRouter(t)
 	succeeded, refused, kinds := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range calls() {
@@ -243,10 +255,10 @@ func TestAPIPage(t *testing.T) {
 	}
 }
 
-// waitLive waits until the models of every run are open.
-func waitLive(tb testing.TB, f *fixture) {
+// waitLive waits until the models of the runs that models made are open, and of more. No more than four stay open.
+func waitLive(tb testing.TB, f *fixture, more ...string) {
 	tb.Helper()
-	for _, id := range []string{"alpha", "beta", "gamma"} {
+	for _, id := range append([]string{"alpha", "beta", "gamma"}, more...) {
 		for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 			doc := parsed[api.Run](tb, f.get(tb, "runs/"+id))
 			if doc.Live.Models {

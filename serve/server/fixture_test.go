@@ -199,6 +199,8 @@ func runStudy(tb testing.TB, dir string, s *job.Study, e engine.Engine, leave in
 //	alpha    twelve pictures of three classes, sixteen angles, models halves and corners, complete
 //	beta     the same pictures and angles, model corners, two of six shards missing
 //	gamma    an image-to-image model under C4
+//	delta    a detector under shifts of a crop window, made without a model
+//	epsilon  a flow under D4 and time reversal, made without a model
 //	broken   a folder whose job.json is damaged
 //	audit    an audit of halves
 type fixture struct {
@@ -262,6 +264,7 @@ func makeRuns(tb testing.TB) {
 	images := study(job.Group{Name: "C4"}, job.Model{Name: "ramp", ONNX: ramp})
 	images.Output.Space = "image"
 	runStudy(tb, filepath.Join(runs, "gamma"), images, e, 0)
+	makeDrafted(tb, runs)
 	audit := fmt.Sprintf(`{"format":1,"verdict":"FAIL","models":[{"model":"halves","verdict":"FAIL","claim":{"group":"C4"},"basis":[{"name":"data","value":"sha256 %s"}],"about":[{"name":"sha256","value":%q}],"checks":[{"check":"sweep","findings":[
 		{"category":"violation","severity":"high","set":"exact elements","message":"the model changes its answer | by 1.3","location":"output","worst":{"sample":"a/1.png","index":1,"element":"90 deg","coordinates":[90]},"remedies":["train","average"]}]}]}]}`, w.Job.DataDigest(), w.Job.Models[0].SHA256)
 	for name, text := range map[string]string{"broken/job.json": "{", "audit/audit.json": audit} {
@@ -281,13 +284,16 @@ func newFixture(tb testing.TB, change func(*Options)) *fixture {
 	}
 	c := &clock{}
 	var paths []string
-	for _, name := range []string{"alpha", "beta", "gamma", "broken", "audit"} {
+	for _, name := range []string{"alpha", "beta", "gamma", "delta", "epsilon", "broken", "audit"} {
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	ctx, cancel := context.WithCancel(tb.Context())
 	sh, err := shelf.Open(ctx, paths, shelf.Options{
 		Version: "test", Now: c.now,
 		Probe: func(ctx context.Context, r *store.Run) (shelf.Prober, error) {
+			if st, err := prober(r); err == nil {
+				return st, nil
+			}
 			s, err := probe.OpenRun(ctx, r, workload.Options{Engine: e, Rules: action.Rules()}, probe.Options{Concurrent: 1, Queue: -1})
 			if err != nil {
 				return nil, err

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"nero/data/space"
+	"nero/measure/metric"
 	"nero/run/probe"
+	"nero/serve/shelf"
 	"nero/symmetry/group"
 )
 
@@ -39,11 +41,70 @@ func (s *Server) getInput(w http.ResponseWriter, r *request) error {
 		return missing("sample %d: its input is no array that can be sent", i)
 	}
 	c.tensors, c.meta["lo"], c.meta["hi"] = []tensor{t}, float(in.Range[0]), float(in.Range[1])
+	return sendWhole(w, r, c)
+}
+
+// sendWhole sends arrays that are not kept anywhere.
+func sendWhole(w http.ResponseWriter, r *request, c *container) error {
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return err
 	}
 	return send(w, r.Request, http.StatusOK, typeArrays, "", b.Bytes())
+}
+
+// getContext is a sample before it is moved, with the place of the crop window at the identity; no model runs.
+func (s *Server) getContext(w http.ResponseWriter, r *request) error {
+	run, i, err := s.sampleOf(r)
+	if err != nil {
+		return err
+	}
+	sc, err := run.Scene(r.Context(), i)
+	if err != nil {
+		return err
+	}
+	t, ok := valueOf("context", sc.Value, sc.Range, false)
+	if !ok {
+		return missing("sample %d: it is no array that can be sent", i)
+	}
+	window := make([]string, len(sc.Window))
+	for k, v := range sc.Window {
+		window[k] = strconv.Itoa(v)
+	}
+	return sendWhole(w, r, &container{tensors: []tensor{t}, meta: map[string]string{
+		"sample": strconv.Itoa(i), "lo": float(sc.Range[0]), "hi": float(sc.Range[1]), "window": strings.Join(window, ","),
+	}})
+}
+
+// getBoxes is what was recorded at an element of the plan. What the data say is added where they can be asked; no model runs.
+func (s *Server) getBoxes(w http.ResponseWriter, r *request) error {
+	run, i, err := s.sampleOf(r)
+	if err != nil {
+		return err
+	}
+	g, err := r.query.element()
+	if err != nil {
+		return err
+	}
+	if !run.Boxed() {
+		return missing("run %s has no recorded boxes: its output is of another kind", run.ID())
+	}
+	grp, elements, _ := run.Plan()
+	if len(g) != len(grp.Chart()) {
+		return bad("g", "%d coordinates, want %d", len(g), len(grp.Chart()))
+	}
+	k := slices.IndexFunc(elements, func(e group.Element) bool { return grp.Dist(e, g) <= group.Tolerance })
+	if k < 0 {
+		return missing("boxes are recorded at the elements of the plan, of which %s is none", elementText(g))
+	}
+	b, err := run.Recorded(i, k)
+	if err != nil {
+		return err
+	}
+	if in, err := run.Input(r.Context(), i, elements[k]); err == nil {
+		b.Target = shelf.BoxesOf(in.Target)
+	}
+	return sendJSON(w, r.Request, http.StatusOK, "", b)
 }
 
 // elementText is an element as it stands in an address.
@@ -57,13 +118,36 @@ func elementText(g group.Element) string {
 
 // inputOf is a moved input as a tensor: a picture as bytes or exactly, anything else exactly.
 func inputOf(in *probe.Input, precise bool) (tensor, bool) {
-	const name = "input"
-	switch v := in.Value.(type) {
+	return valueOf("input", in.Value, in.Range, precise)
+}
+
+// valueOf is a picture, frames of T × H × W × C, or an array as a tensor.
+func valueOf(name string, v space.Value, shown [2]float64, precise bool) (tensor, bool) {
+	switch v := v.(type) {
 	case *space.Image:
 		if precise {
 			return f32(name, interleaved(v), v.H, v.W, v.C), true
 		}
-		return u8(name, probe.Bytes(v, in.Range[0], in.Range[1]), v.H, v.W, v.C), true
+		return u8(name, probe.Bytes(v, shown[0], shown[1]), v.H, v.W, v.C), true
+	case *space.Frames:
+		if len(v.Images) == 0 {
+			return tensor{}, false
+		}
+		first := v.Images[0]
+		shape := []int{len(v.Images), first.H, first.W, first.C}
+		var exact []float32
+		var bytes []uint8
+		for _, m := range v.Images {
+			if precise {
+				exact = append(exact, interleaved(m)...)
+			} else {
+				bytes = append(bytes, probe.Bytes(m, shown[0], shown[1])...)
+			}
+		}
+		if precise {
+			return f32(name, exact, shape...), true
+		}
+		return u8(name, bytes, shape...), true
 	case *space.Tensor:
 		return f32(name, singles(v.Val), v.Shape...), true
 	}
@@ -109,6 +193,10 @@ func (s *Server) getProbe(w http.ResponseWriter, r *request) error {
 			return bad("seq", "%.40q, want a number from 0 on", seq)
 		}
 	}
+	ref, err := r.query.choice("ref", "", string(metric.Target), string(metric.Self), string(metric.Consensus))
+	if err != nil {
+		return err
+	}
 	began := s.o.Now()
 	p, err := run.Probe(r.Context(), i, g, models)
 	if err != nil {
@@ -128,6 +216,7 @@ func (s *Server) getProbe(w http.ResponseWriter, r *request) error {
 	}
 	for k := range p.Results {
 		answerOf(c, &p.Results[k], asked[k])
+		referenceOf(c, p, &p.Results[k], asked[k], metric.Reference(ref))
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	return sendArrays(w, r.Request, "", c)
@@ -148,6 +237,10 @@ func answerOf(c *container, a *probe.Result, m string) {
 		if logits != nil {
 			c.tensors = append(c.tensors, f32("logits."+m, singles(logits), len(logits)))
 		}
+	case *space.Boxes:
+		c.boxes("boxes."+m, v)
+	case *space.Field:
+		c.tensors = append(c.tensors, fieldOf("field."+m, v))
 	case *space.Image:
 		lo, hi := rangeOf(a.Output, a.Moved)
 		for name, p := range map[string]space.Value{"output." + m: a.Output, "reference." + m: a.Moved} {
@@ -162,6 +255,45 @@ func answerOf(c *container, a *probe.Result, m string) {
 				c.tensors = append(c.tensors, labelsOf(name, o))
 				c.meta[name+".lo"], c.meta[name+".hi"] = "0", "255"
 			}
+		}
+	}
+}
+
+// boxes adds boxes as rows of x1, y1, x2, y2, angle, score and label: labels are small whole numbers, which a float32 holds exactly.
+func (c *container) boxes(name string, b *space.Boxes) {
+	const columns = 7
+	rows := make([]float32, 0, columns*len(b.Items))
+	for _, x := range b.Items {
+		rows = append(rows, float32(x.X1), float32(x.Y1), float32(x.X2), float32(x.Y2), float32(x.Angle), float32(x.Score), float32(x.Label))
+	}
+	c.tensors = append(c.tensors, f32(name, rows, len(b.Items), columns))
+	c.meta["width"], c.meta["height"] = float(b.W), float(b.H)
+}
+
+// fieldOf is a field as 2 × H × W: u along the columns, v along the rows.
+func fieldOf(name string, f *space.Field) tensor { return f32(name, singles(f.Val), 2, f.H, f.W) }
+
+// referenceOf adds what a model's boxes or field are compared with, in the frame of g. Boxes are few and all references are sent. Fields are large:
+// one is, the one that was asked for, or else the first that there is of target, consensus and self.
+func referenceOf(c *container, p *probe.Point, a *probe.Result, m string, wanted metric.Reference) {
+	c.meta["support."+m] = float(a.Support)
+	refs := []struct {
+		name  metric.Reference
+		value space.Value
+	}{{metric.Target, p.Target}, {metric.Consensus, a.Consensus}, {metric.Self, a.Moved}}
+	for _, r := range refs {
+		switch v := r.value.(type) {
+		case *space.Boxes:
+			c.boxes("boxes."+string(r.name)+"."+m, v)
+		case *space.Field:
+			if wanted != "" && wanted != r.name {
+				continue
+			}
+			if _, is := a.Output.(*space.Field); is {
+				c.tensors = append(c.tensors, fieldOf("reference."+m, v))
+				c.meta["reference."+m] = string(r.name)
+			}
+			return
 		}
 	}
 }

@@ -97,13 +97,24 @@ func routesTable() []route {
 		{
 			method: "GET", path: "runs/{id}/samples/{i}/input", name: "input", doc: "The moved input; no model runs.",
 			query:   []param{elementParam, {"dtype", "u8 scales lo to hi to 0 to 255.", false, oneOf("u8", "f32")}},
-			answers: arrays("Tensor input, H x W x C; metadata lo, hi, exact, element, g, sample."), do: (*Server).getInput,
+			answers: arrays("Tensor input, H x W x C, or T x H x W x C of frames; metadata lo, hi, exact, element, g, sample."), do: (*Server).getInput,
+		},
+		{
+			method: "GET", path: "runs/{id}/samples/{i}/context", name: "context", doc: "The sample before it is moved, with the place of the crop window; no model runs.",
+			answers: arrays("Tensor context, H x W x C, or T x H x W x C of frames; metadata lo, hi, sample, window: left, top, width and height at the identity, empty without one."), do: (*Server).getContext,
+		},
+		{
+			method: "GET", path: "runs/{id}/samples/{i}/boxes", name: "boxes", doc: "The boxes that were recorded at an element of the plan; no model runs.",
+			query: []param{elementParam}, answers: ok(api.Boxes{}, "The boxes of every model."), do: (*Server).getBoxes,
 		},
 		{method: "GET", path: "runs/{id}/samples/{i}/thumb.png", name: "thumb", doc: "The input at the identity as a small picture.", answers: []answer{{http.StatusOK, typePNG, "At most 64 pixels wide and high.", nil}}, do: (*Server).getThumb},
 		{
 			method: "GET", path: "runs/{id}/samples/{i}/probe", name: "probe", doc: "The models' answers at any element, now. It ends with its request. Of the calls that read, only a report runs models too.",
-			query:   []param{elementParam, modelsParam, {"seq", "Comes back in the metadata.", false, word(`^[0-9]{1,20}$`)}},
-			answers: arrays("Tensors input and, for every model m, values.m, top.m, and as the output is probabilities.m, logits.m, output.m, reference.m; metadata seq, sample, g, element, exact, models, milliseconds."), do: (*Server).getProbe,
+			query: []param{
+				elementParam, modelsParam, {"seq", "Comes back in the metadata.", false, word(`^[0-9]{1,20}$`)},
+				{"ref", "Of fields, the reference that is sent: target, self or consensus; the first that there is of target, consensus and self if it is left out.", false, word(`^(target|self|consensus)?$`)},
+			},
+			answers: arrays("Tensors input and, for every model m, values.m, top.m, and as the output is probabilities.m, logits.m, output.m, reference.m, boxes.m with boxes.target.m, boxes.self.m and boxes.consensus.m, or field.m with reference.m; metadata seq, sample, g, element, exact, models, milliseconds, support.m, and of boxes width and height."), do: (*Server).getProbe,
 		},
 		{
 			method: "GET", path: "runs/{id}/arrays/{name}", name: "array", doc: "An array of Run.arrays.",

@@ -452,7 +452,11 @@ func (s *Server) getThumb(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	m, ok := in.Value.(*space.Image)
+	v := in.Value
+	if f, ok := v.(*space.Frames); ok && len(f.Images) > 0 {
+		v = f.Images[0]
+	}
+	m, ok := v.(*space.Image)
 	if !ok {
 		return missing("sample %d is no picture", i)
 	}

@@ -54,6 +54,10 @@ func task(s *job.Study) string {
 	switch s.Output.Space {
 	case "mask":
 		return "segmentation"
+	case "boxes":
+		return "detection"
+	case "field":
+		return "flow"
 	case "image", "tensor":
 		return s.Output.Space
 	}
@@ -150,7 +154,8 @@ func (r *Run) fixed(d *api.Run) {
 		RunCard: r.card(), Orbit: orbitOf(r.group, r.job, r.identity), ModelList: []api.Model{}, MetricDoc: []api.Metric{}, Classes: []string{},
 		Output: cmp.Or(s.Output.Space, "scores"), Methods: methods(r.n, r.e), Arrays: []api.Array{}, Slices: []api.Slice{}, Notes: []string{},
 		Kernel: s.Group.Resample + ", border " + s.Group.Border, Engine: r.job.Engine.Name + " " + r.job.Engine.Version, Command: scrub(command(r.job)),
-		Scales: []api.Range{}, Details: r.details(),
+		Scales: []api.Range{}, Details: r.details(), Window: append([]int{}, s.Group.Window...), Boxed: r.Boxed(),
+		Weak: cmp.Or(s.Consensus.Weak, presetWeak),
 	}
 	sums := make([]*fold.Summary, len(r.parts))
 	for i, p := range r.parts {
@@ -182,6 +187,9 @@ func (r *Run) fixed(d *api.Run) {
 	}
 	r.arrays(d)
 }
+
+// presetWeak is the share of elements below which a consensus is weak, where a study says nothing.
+const presetWeak = 0.5
 
 // methods are the ways to lay out n samples with e values each.
 func methods(n, e int) []api.Method {

@@ -24,6 +24,12 @@ type Prober interface {
 	At(ctx context.Context, index int, g group.Element, models []int) (*probe.Point, error)
 }
 
+// Stage is a [Prober] that also shows samples before they are moved.
+type Stage interface {
+	// Scene is a sample as it was read, with the place of the crop window.
+	Scene(ctx context.Context, index int) (*probe.Scene, error)
+}
+
 // live is what answers probes of a source. It is opened once somebody wants it, beside everything else.
 type live struct {
 	ctx  context.Context                       //nolint:containedctx // of what runs in the background
@@ -333,6 +339,37 @@ func (r *Run) Input(ctx context.Context, i int, g group.Element) (*probe.Input, 
 			moved := *in
 			moved.Index = i
 			return &moved, nil
+		}
+		if first == nil {
+			first = p.clean(err)
+		}
+		if !errors.Is(err, probe.ErrUnavailable) {
+			return nil, p.clean(err)
+		}
+	}
+	return nil, first
+}
+
+// Scene is sample i before it is moved; no model runs. The index in it is that of this run. Errors are those of [probe.Service.Scene].
+func (r *Run) Scene(ctx context.Context, i int) (*probe.Scene, error) {
+	if err := r.checkSample(i); err != nil {
+		return nil, err
+	}
+	var first error
+	for _, p := range r.parts { // as with inputs
+		var sc *probe.Scene
+		err := p.live.use(ctx, func(l Prober) (err error) {
+			st, ok := l.(Stage)
+			if !ok {
+				return fmt.Errorf("%w: samples are shown as they are moved only", probe.ErrUnavailable)
+			}
+			sc, err = st.Scene(ctx, p.row(i))
+			return err
+		})
+		if err == nil {
+			out := *sc
+			out.Index = i
+			return &out, nil
 		}
 		if first == nil {
 			first = p.clean(err)

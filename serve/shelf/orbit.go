@@ -18,7 +18,7 @@ import (
 func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 	o := api.Group{
 		Name: g.Name(), Title: title(g, j), Chart: append([]group.Axis{}, g.Chart()...), Steps: []fold.Number{},
-		Layout: string(view.LayoutOf(g.Chart(), j.Elements)), Elements: j.Elements, Labels: make([]string, len(j.Elements)), Exact: j.Exact,
+		Layout: layoutOf(g, j.Elements), Elements: j.Elements, Labels: make([]string, len(j.Elements)), Exact: j.Exact,
 		Identity: identity, Measure: j.Measure, Weights: append([]float64{}, j.Weights...), Finite: whole(g, j.Elements), Moves: moves(g, j.Elements),
 	}
 	for _, s := range group.Steps(g) {
@@ -28,6 +28,18 @@ func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 		o.Labels[i] = view.Label(g, e)
 	}
 	return o
+}
+
+// mostTiles is the most elements that are laid out as tiles.
+const mostTiles = 64
+
+// layoutOf is how the orbit is laid out: as in the reports, and a small finite group that has no layout of its own there as tiles.
+func layoutOf(g group.Group, elements []group.Element) string {
+	l := view.LayoutOf(g.Chart(), elements)
+	if l == view.Strip && len(elements) > 1 && len(elements) <= mostTiles && whole(g, elements) {
+		return "tiles"
+	}
+	return string(l)
 }
 
 // whole reports whether the elements, no two of which are equal, are all of a finite group.
@@ -93,9 +105,7 @@ func moves(g group.Group, elements []group.Element) []api.Move {
 	}
 	at := newFinder(g, elements)
 	chart, steps := g.Chart(), group.Steps(g)
-	add := func(axis int, v float64, name, short string) {
-		e := slices.Clone(g.Identity())
-		e[axis] = v
+	put := func(e group.Element, name, short string) {
 		e, err := group.Validate(g, e)
 		if err != nil || g.Dist(e, g.Identity()) <= group.Tolerance {
 			return
@@ -109,6 +119,13 @@ func moves(g group.Group, elements []group.Element) []api.Move {
 		}
 		out = append(out, m)
 	}
+	add := func(axis int, v float64, name, short string) {
+		e := slices.Clone(g.Identity())
+		e[axis] = v
+		put(e, name, short)
+	}
+	_, temporal := g.(group.Temporal)
+	turn := slices.IndexFunc(chart, func(a group.Axis) bool { return a.Unit == "deg" && a.Periodic })
 	for i, a := range chart {
 		one := g.Identity()[i]
 		number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
@@ -120,6 +137,13 @@ func moves(g group.Group, elements []group.Element) []api.Move {
 			}
 		case mirror(a):
 			add(i, 1, "mirror left and right", "mirror")
+			if temporal && turn >= 0 { // the buttons of particle image velocimetry
+				e := slices.Clone(g.Identity())
+				e[i], e[turn] = 1, 180
+				put(e, "mirror top and bottom", "flip")
+			}
+		case a.Name == "reverse" && temporal:
+			add(i, 1, "reverse time", "time")
 		case a.Unit == "px":
 			ways := [2][2]string{{"right", "→"}, {"left", "←"}}
 			if strings.HasPrefix(a.Name, "dy") {

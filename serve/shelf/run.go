@@ -378,6 +378,10 @@ func (r *Run) Sample(i int) (*api.Sample, error) {
 	if r.job.Classes > 0 {
 		o.Top = make([][]int, len(r.models))
 	}
+	if slices.ContainsFunc(r.metrics, func(m *metric.Metric) bool { return m.Ref == metric.Consensus }) {
+		none := []fold.Number{fold.Number(math.NaN())}
+		o.Support, o.Agreement = slices.Repeat(none, len(r.models)), slices.Repeat(none, len(r.models))
+	}
 	for m := range r.models {
 		o.Curves[m] = make([][]fold.Number, len(r.metrics))
 		for k := range o.Curves[m] {
@@ -401,6 +405,9 @@ func (r *Run) Sample(i int) (*api.Sample, error) {
 				return nil, p.clean(err)
 			}
 			m := slices.IndexFunc(r.models, func(m modelRef) bool { return m.part == at && m.index == row.Model })
+			if o.Support != nil {
+				o.Support[m], o.Agreement[m] = rested(row.Support), rested(row.Agreement)
+			}
 			for c := range want {
 				for g, v := range row.Curves[c] {
 					o.Curves[m][c][g] = fold.Number(v)

@@ -50,7 +50,7 @@ export interface Axis {
   periodic: boolean;
 }
 
-export type Layout = 'polar' | 'line' | 'heatmap' | 'scatter' | 'strip';
+export type Layout = 'polar' | 'line' | 'heatmap' | 'scatter' | 'strip' | 'tiles';
 
 export interface Group {
   name: string;
@@ -114,6 +114,9 @@ export interface Run extends RunCard {
   notes: string[];
   scales: Range[];
   details: Circumstance[];
+  window: number[];
+  boxed: boolean;
+  weak: number;
 }
 
 export interface Circumstance {
@@ -165,7 +168,35 @@ export interface Sample {
   done: boolean;
   curves: Num[][][];
   top?: number[][];
+  support?: Num[];
+  agreement?: Num[];
   replay?: string;
+}
+
+/** A box in pixels from the outer edges of its picture: x to the right, y down; the angle in degrees, counter-clockwise. */
+export interface Box {
+  x1: Num;
+  y1: Num;
+  x2: Num;
+  y2: Num;
+  angle: Num;
+  score: Num;
+  label: number;
+}
+
+export interface ModelBoxes {
+  model: number;
+  boxes: Box[];
+}
+
+export interface Boxes {
+  index: number;
+  element: number;
+  g: Element;
+  width: number;
+  height: number;
+  models: ModelBoxes[];
+  target?: Box[];
 }
 
 /** Chooses samples: exactly one field is set, or none for all of them. */

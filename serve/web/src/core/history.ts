@@ -4,6 +4,7 @@
 import { effect } from '@preact/signals';
 import type * as api from './api';
 import { everything, type Column, type State } from './state';
+import { sibling } from './reference';
 import * as url from './url';
 
 /** What the browser offers, so that tests need none. */
@@ -71,12 +72,16 @@ export function toURL(s: State): url.State {
   u.map = s.cmap.value;
   u.m = r.metric_list[s.metric.value]?.name ?? null;
   u.cmp = s.compare.value;
+  if (s.references.value.size > 1) u.ref = s.reference.value;
+  if (s.pixel.value) u.extra.push(['px', s.pixel.value.join(',')]);
+  if (s.frame.value > 0) u.extra.push(['fr', String(s.frame.value)]);
+  if (s.every.value) u.extra.push(['all', '1']);
   if (s.client.live && !s.liveOn.value) u.live = s.liveOn.value;
   return u;
 }
 
 /** Keys of this program that the parser leaves in extra. */
-const own = new Set(['q', 'is', 'rows', 'of', 'p', 'fit', 'ord']);
+const own = new Set(['q', 'is', 'rows', 'of', 'p', 'fit', 'ord', 'px', 'fr', 'all']);
 
 /** Whether a text is a set of samples as JSON, for the server to look at. */
 function isSet(text: string): boolean {
@@ -116,7 +121,18 @@ function applyRun(s: State, u: url.State, r: api.Run): string[] {
     if (k >= 0) s.metric.value = k;
     else notices.push(`There is no metric “${u.m}” in this run.`);
   }
+  if (u.ref !== null && r.metric_list[s.metric.value]?.ref !== u.ref && !refer(s, r, u.ref)) notices.push(`There is no ${u.ref} reference for ${r.metric_list[s.metric.value]?.title ?? 'this metric'} in this run.`);
   if (u.cmp !== null) s.compare.value = u.cmp;
+  const px = extra.get('px');
+  if (px !== undefined) {
+    const at = px.split(',');
+    if (at.length === 2 && at.every((t) => /^\d{1,5}$/.test(t))) s.pixel.value = [Number(at[0]), Number(at[1])];
+    else notices.push('px was left out: expected a row and a column, such as 12,40.');
+  } else s.pixel.value = null;
+  const fr = extra.get('fr') ?? '0';
+  if (/^\d{1,4}$/.test(fr)) s.frame.value = Number(fr);
+  else notices.push('fr was left out: expected the number of a picture, from 0.');
+  s.every.value = extra.get('all') === '1' && r.model_list.length > 1;
   if (u.map !== null) s.cmap.value = u.map;
   if (u.live !== null) s.liveOn.value = u.live;
   if (u.by !== null) {
@@ -149,6 +165,13 @@ function applyRun(s: State, u: url.State, r: api.Run): string[] {
   };
   s.dropUnknown();
   return notices;
+}
+
+/** Takes the metric of the same kind against another reference, if the run has it. */
+function refer(s: State, r: api.Run, ref: url.ReferenceName): boolean {
+  const k = sibling(r.metric_list, s.metric.value, ref);
+  if (k >= 0) s.metric.value = k;
+  return k >= 0;
 }
 
 /** Reads the address into the store. */

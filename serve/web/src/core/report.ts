@@ -8,7 +8,7 @@ import type * as api from './api';
 import { nearest } from './orbit';
 import * as rule from './rule';
 import { decode, encode, type Container, type Tensor } from './safetensors';
-import { Failure, words, type Ask, type Reply, type Source } from './source';
+import { Failure, words, type Ask, type Box, type Reply, type Source } from './source';
 import { evaluate, toBits } from './state';
 import { decoded, estimate, kindOf, pairedCurve, paired, perElement, perSample, unbounded, verdict, type Estimate, type Matrix } from './stats';
 
@@ -36,6 +36,8 @@ export interface Entry {
 export interface KeptSample extends api.Sample {
   /** Scores of the classes by model, element and class, null where they were not kept. */
   probabilities?: (api.Num[] | null)[][];
+  /** The best boxes by model and element, where they were kept. */
+  boxes?: (readonly Box[])[][];
   /** The sample was not kept: its curves are those of the drawings, without the metrics of which the file has none. */
   rough?: boolean;
 }

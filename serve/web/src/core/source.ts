@@ -139,6 +139,45 @@ export interface Picture {
   lo: number;
   hi: number;
   exact: boolean;
+  /** Of a sequence, every picture in the order of time; the picture itself is the first. */
+  frames?: readonly Picture[];
+}
+
+/** What a prediction is compared with. */
+export type Reference = 'target' | 'self' | 'consensus';
+
+/** A box in pixels from the outer edges of its picture: x to the right, y down; the angle in degrees, counter-clockwise. */
+export interface Box {
+  x1: number;
+  y1: number;
+  x2: number;
+  y2: number;
+  angle: number;
+  score: number;
+  label: number;
+}
+
+/** A vector at every pixel, row by row: u along the columns, v along the rows, downward. */
+export interface Field {
+  h: number;
+  w: number;
+  u: Float32Array;
+  v: Float32Array;
+}
+
+/** A sample before it is moved. */
+export interface Scene {
+  picture: Picture;
+  /** The crop window at the identity: left, top, width and height in pixels of the picture; null if the whole of it is moved. */
+  window: readonly [number, number, number, number] | null;
+}
+
+/** The boxes that were recorded at an element, by model, and what the data say. */
+export interface Recorded {
+  sample: number;
+  element: number;
+  models: Map<number, readonly Box[]>;
+  target: readonly Box[] | null;
 }
 
 /** What one model answered. */
@@ -149,6 +188,14 @@ export interface Answer {
   logits?: Float32Array;
   output?: Picture;
   reference?: Picture;
+  /** Boxes, best first, and what they are compared with, in the frame of the element. */
+  boxes?: readonly Box[];
+  refs?: Partial<Record<Reference, readonly Box[]>>;
+  /** A field and the one that it is compared with. */
+  field?: Field;
+  against?: { ref: Reference; field: Field };
+  /** The share of the elements that the consensus rests on; NaN without one. */
+  support?: number;
 }
 
 /** The models' answers at any element. */
@@ -243,8 +290,23 @@ export class Client {
     return p;
   }
 
-  async probe(id: string, i: number, g: api.Element, models: readonly number[], seq: number, signal?: AbortSignal): Promise<Probe> {
-    const r = await this.source.get(`runs/${plus(id)}/samples/${i}/probe?g=${elementText(g)}&models=${models.join(',')}&seq=${seq}`, opt(signal));
+  /** The sample before it is moved, with the place of the crop window. */
+  async scene(id: string, i: number, signal?: AbortSignal): Promise<Scene> {
+    const c = decode(await (await this.source.get(`runs/${plus(id)}/samples/${i}/context`, opt(signal))).bytes());
+    const p = picture(c, 'context');
+    if (!p) throw new Failure(200, 'malformed', 'The answer holds no picture.');
+    const w = (c.metadata['window'] ?? '').split(',').filter(Boolean).map(Number);
+    return { picture: p, window: w.length === 4 && w.every(Number.isFinite) ? (w as [number, number, number, number]) : null };
+  }
+
+  /** The boxes that were recorded at an element of the plan. */
+  async boxes(id: string, i: number, g: api.Element, signal?: AbortSignal): Promise<Recorded> {
+    const b = await (await this.source.get(`runs/${plus(id)}/samples/${i}/boxes?g=${elementText(g)}`, opt(signal))).json<api.Boxes>();
+    return { sample: b.index, element: b.element, models: new Map(b.models.map((m) => [m.model, m.boxes.map(boxOf)])), target: b.target ? b.target.map(boxOf) : null };
+  }
+
+  async probe(id: string, i: number, g: api.Element, models: readonly number[], seq: number, signal?: AbortSignal, ref?: Reference): Promise<Probe> {
+    const r = await this.source.get(`runs/${plus(id)}/samples/${i}/probe?g=${elementText(g)}&models=${models.join(',')}&seq=${seq}${ref ? `&ref=${ref}` : ''}`, opt(signal));
     return probeOf(decode(await r.bytes()), models);
   }
 
@@ -362,10 +424,42 @@ function tensor(c: Container, name: string) {
   return t;
 }
 
-/** The picture of a container, null if it holds none. Shapes of fewer than three sizes are rows of grey. */
-function picture(c: Container, name: string): Picture | null {
+const boxOf = (b: api.Box): Box => ({ x1: b.x1 ?? NaN, y1: b.y1 ?? NaN, x2: b.x2 ?? NaN, y2: b.y2 ?? NaN, angle: b.angle ?? NaN, score: b.score ?? NaN, label: b.label });
+
+/** The boxes of a tensor: rows of x1, y1, x2, y2, angle, score and label. */
+function boxesIn(c: Container, name: string): Box[] | undefined {
+  const t = c.tensors[name];
+  if (!t || t.shape.length !== 2 || t.shape[1] !== 7) return undefined;
+  const d = floats(t.data);
+  return Array.from({ length: t.shape[0] }, (_, i) => {
+    const [x1, y1, x2, y2, angle, score, label] = d.subarray(7 * i, 7 * i + 7);
+    return { x1, y1, x2, y2, angle, score, label };
+  });
+}
+
+/** The field of a tensor of shape 2 x H x W. */
+function fieldIn(c: Container, name: string): Field | undefined {
+  const t = c.tensors[name];
+  if (!t || t.shape.length !== 3 || t.shape[0] !== 2) return undefined;
+  const [, h, w] = t.shape;
+  const d = floats(t.data);
+  return { h, w, u: d.subarray(0, h * w), v: d.subarray(h * w, 2 * h * w) };
+}
+
+const isReference = (t: string | undefined): t is Reference => t === 'target' || t === 'self' || t === 'consensus';
+
+/** The picture of a container, null if it holds none. Shapes of fewer than three sizes are rows of grey; those of four are pictures in the order of time. */
+export function picture(c: Container, name: string): Picture | null {
   const t = c.tensors[name];
   if (!t) return null;
+  if (t.shape.length === 4) {
+    const [n, h, w, ch] = t.shape;
+    const step = h * w * ch;
+    if (n < 1) return null;
+    const part = (k: number) => picture({ tensors: { [name]: { dtype: t.dtype, shape: [h, w, ch], data: (t.data as Uint8Array).subarray(k * step, (k + 1) * step) } }, metadata: c.metadata }, name) as Picture;
+    const frames = Array.from({ length: n }, (_, k) => part(k));
+    return { ...frames[0], frames };
+  }
   const [h, w, ch] = t.shape.length >= 3 ? t.shape : t.shape.length === 2 ? [t.shape[0], t.shape[1], 1] : [1, t.shape[0] ?? 1, 1];
   const data = t.data instanceof Uint8Array ? t.data : floats(t.data);
   const m = (k: string) => c.metadata[`${name}.${k}`] ?? c.metadata[k];
@@ -401,8 +495,23 @@ function probeOf(c: Container, asked: readonly number[]): Probe {
     if (l) a.logits = floats(l.data);
     const output = picture(c, `output.${k}`);
     if (output) a.output = output;
-    const reference = picture(c, `reference.${k}`);
+    const reference = c.tensors[`field.${k}`] ? null : picture(c, `reference.${k}`);
     if (reference) a.reference = reference;
+    const boxes = boxesIn(c, `boxes.${k}`);
+    if (boxes) {
+      a.boxes = boxes;
+      a.refs = {};
+      for (const r of ['target', 'self', 'consensus'] as const) {
+        const of = boxesIn(c, `boxes.${r}.${k}`);
+        if (of) a.refs[r] = of;
+      }
+    }
+    const field = fieldIn(c, `field.${k}`);
+    if (field) a.field = field;
+    const against = fieldIn(c, `reference.${k}`);
+    const ref = m[`reference.${k}`];
+    if (field && against && isReference(ref)) a.against = { ref, field: against };
+    if (m[`support.${k}`] !== undefined) a.support = number(m[`support.${k}`], NaN);
     models.set(k, a);
   }
   return {

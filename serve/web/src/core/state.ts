@@ -8,7 +8,8 @@ import { Loop } from './live';
 import * as orbit from './orbit';
 import { order } from './order';
 import { lasso } from './raster';
-import { aborted, at, Client, Failure, words, type Layout2D, type Matrix, type Picture, type Probe, type Stats } from './source';
+import { family, sibling } from './reference';
+import { aborted, at, Client, Failure, words, type Layout2D, type Matrix, type Picture, type Probe, type Recorded, type Reference, type Scene, type Stats } from './source';
 
 export type Page = 'runs' | 'run' | 'findings' | 'report';
 export type Compare = 'over' | 'side' | 'diff';
@@ -150,6 +151,12 @@ export class State {
   readonly theme = signal<Theme>('auto');
   readonly shortcuts = signal(true);
   readonly hover = signal(-1); // sample under the pointer, never a choice
+  /** The picture of a sequence that is shown. */
+  readonly frame = signal(0);
+  /** The row and column of a field that were picked; null for its middle. */
+  readonly pixel = signal<readonly [number, number] | null>(null);
+  /** All models of the run are shown beside each other. */
+  readonly every = signal(false);
   readonly liveOn = signal(true);
   /** Keys of the URL that this version does not know; they are kept. */
   readonly unknown = signal<readonly [string, string][]>([]);
@@ -164,6 +171,12 @@ export class State {
   readonly other = new Slot<api.Sample>();
   readonly layout = new Slot<Layout2D>();
   readonly layoutTask = signal<api.Task | null>(null);
+  /** The sample before it is moved, where a crop window moves over it. */
+  readonly scene = new Slot<Scene & { sample: number }>();
+  /** Boxes as they were recorded, by element of the plan. */
+  readonly recordedBoxes = new Slot<Recorded>();
+  /** The curves of every model over the choice, for the metric. */
+  readonly family = new Slot<{ key: string; doc: api.Aggregate }>();
   private readonly summed = new Slot<{ key: string; doc: api.Aggregate }>();
   readonly kept = new Slot<api.Slices>();
   private keptTag = '';
@@ -208,6 +221,10 @@ export class State {
     return this.element.value >= 0 ? (o.labels[this.element.value] ?? label(o.chart, this.g.value)) : position(o.chart, this.g.value);
   });
   readonly classNames = computed(() => this.run.value?.classes ?? []);
+  /** What the metric compares with. */
+  readonly reference = computed<Reference>(() => (this.metricDoc.value?.ref as Reference | undefined) ?? 'target');
+  /** The references that the metric comes with in this run, and the metric under each. */
+  readonly references = computed(() => family(this.run.value?.metric_list ?? [], this.metric.value));
 
   /** The key of the layout that is asked for; lassos are drawn in one. */
   readonly layoutKey = computed(() => `${this.runID.value}|${this.embedding.value.method}|${this.layoutModels.value.join()}|${this.metric.value}${this.embedding.value.fit ? `|${this.embedding.value.fit}` : ''}`);
@@ -298,7 +315,9 @@ export class State {
     this.client = client;
     this.live = new Loop<Probe>((w, cut) => {
       const seq = ++this.seq;
-      return client.probe(this.runID.peek(), w.sample, w.g, [...new Set(this.models.peek())].filter((m) => this.ability.peek().of[m]), seq, cut);
+      // Fields are large, and of their references only the one that is looked at is sent.
+      const ref = this.run.peek()?.output === 'field' ? this.reference.peek() : undefined;
+      return client.probe(this.runID.peek(), w.sample, w.g, [...new Set(this.models.peek())].filter((m) => this.ability.peek().of[m]), seq, cut, ref);
     });
     this.moved = new Loop<Picture>((w, cut) => client.input(this.runID.peek(), w.sample, w.g, cut));
   }
@@ -347,6 +366,42 @@ export class State {
       this.ability.value;
       this.failed.value;
       if (this.run.value) this.ask();
+    });
+    on(() => {
+      // Another reference of fields is another answer.
+      const ref = this.reference.value;
+      if (this.run.peek()?.output === 'field' && this.askedRef !== '' && this.askedRef !== ref) {
+        this.live.reset();
+        this.ask();
+      }
+      this.askedRef = ref;
+    });
+    on(() => {
+      const i = this.sample.value;
+      const r = this.run.value;
+      const can = this.ability.value.inputs || !this.client.live;
+      if (!r || !r.window.length || !can || i >= this.n.value || this.failed.value !== false) return;
+      if (this.scene.state.peek().value?.sample !== i) void this.scene.load(async (s) => ({ ...(await this.client.scene(r.id, i, s)), sample: i }), false);
+    });
+    on(() => {
+      const [i, k] = [this.sample.value, this.element.value];
+      const r = this.run.value;
+      if (!r?.boxed || k < 0 || i >= this.n.value || this.failed.value !== false) return;
+      const old = this.recordedBoxes.state.peek().value;
+      if (old && old.sample === i && old.element === k) return;
+      const g = r.orbit.elements[k];
+      const t = setTimeout(() => void this.recordedBoxes.load((s) => this.client.boxes(r.id, i, g, s)), this.canProbe.peek() ? 150 : 0);
+      return () => clearTimeout(t);
+    });
+    on(() => {
+      // All models side by side, once the gesture is over.
+      const r = this.run.value;
+      if (!this.every.value || !r || this.n.value === 0 || this.unsure.value) return;
+      const body: api.AggregateRequest = { set: this.set.value, metric: this.metric.value, models: r.model_list.map((_, m) => m) };
+      const key = `${r.id}|${r.state.done}|${JSON.stringify(body)}`;
+      if (this.family.state.peek().value?.key === key) return;
+      const t = setTimeout(() => void this.family.load(async (s) => ({ key, doc: await this.client.aggregate(r.id, body, s) })), 60);
+      return () => clearTimeout(t);
     });
     on(() => {
       this.layoutKey.value;
@@ -453,6 +508,8 @@ export class State {
 
   private opening: ReturnType<typeof setTimeout> | undefined;
 
+  private askedRef = '';
+
   /** What the URL wanted of a run, applied once the run is there and can be checked against. */
   private wish: ((r: api.Run) => void) | null = null;
 
@@ -480,7 +537,7 @@ export class State {
 
   private forget(): void {
     batch(() => {
-      [...this.curves, ...this.stats, ...this.top, this.one, this.other, this.layout, this.summed, this.kept, this.samples].forEach((s) => s.clear());
+      [...this.curves, ...this.stats, ...this.top, this.one, this.other, this.layout, this.summed, this.kept, this.samples, this.scene, this.recordedBoxes, this.family].forEach((s) => s.clear());
       this.layoutTask.value = null;
       this.served.value = null;
       this.cache.clear();
@@ -500,6 +557,9 @@ export class State {
     this.choice.value = everything;
     this.pinned.value = -1;
     this.compare.value = 'over';
+    this.frame.value = 0;
+    this.pixel.value = null;
+    this.every.value = false;
     this.g.value = r.orbit.identity >= 0 ? [...r.orbit.elements[r.orbit.identity]] : orbit.identity(r.orbit.chart);
     this.embedding.value = { method: r.methods[0]?.name ?? 'pca', of: r.model_list.length > 1 ? 'ab' : 'a' };
     this.colorBy.value = 'mean0';
@@ -621,6 +681,14 @@ export class State {
     const to = near >= 0 ? move.to[near] : -1;
     if (to < 0) return;
     this.moveTo(this.g.peek().map((v, j) => v + o.elements[to][j] - o.elements[near][j]));
+  }
+
+  /** Compares with another reference: the metric of the same kind that does. Returns whether the run has one. */
+  refer(ref: Reference): boolean {
+    const k = sibling(this.run.peek()?.metric_list ?? [], this.metric.peek(), ref);
+    if (k < 0) return false;
+    this.metric.value = k;
+    return true;
   }
 
   home(): void {

@@ -3,10 +3,14 @@
 import type { JSX } from 'preact';
 import type * as api from '../core/api';
 import type { State } from '../core/state';
+import { BoxDetail } from './tasks/boxes';
 import { ClassDetail } from './tasks/classes';
 import { FieldDetail } from './tasks/field';
+import { FlowDetail } from './tasks/flow';
+import { FramesInput } from './tasks/frames';
 import { PictureInput } from './tasks/input';
 import { TensorDetail } from './tasks/tensor';
+import { WindowInput } from './tasks/window';
 
 /** What a task brings along. */
 export interface Renderer {
@@ -24,6 +28,9 @@ const classes: Renderer = { input: PictureInput, detail: ClassDetail, title: 'De
 const field: Renderer = { input: PictureInput, detail: FieldDetail, title: 'Detail', columns: [] };
 const tensor: Renderer = { input: PictureInput, detail: TensorDetail, title: 'Detail', columns: [] };
 
+const boxes: Renderer = { input: WindowInput, detail: BoxDetail, title: 'Detail', columns: [] };
+const flow: Renderer = { input: FramesInput, detail: FlowDetail, title: 'Detail', columns: [] };
+
 /** The renderer for the output of a run. */
 export function rendererOf(run: api.Run): Renderer {
   switch (run.output) {
@@ -34,6 +41,10 @@ export function rendererOf(run: api.Run): Renderer {
     case 'image':
     case 'mask':
       return field;
+    case 'boxes':
+      return boxes;
+    case 'field':
+      return flow;
     default:
       return run.classes.length ? classes : tensor;
   }

@@ -4,6 +4,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { label } from '../../core/format';
 import { axisLabel, nearest, spans } from '../../core/orbit';
+import { along, back, cells, lane } from '../grid';
 import type { Scale } from '../scale';
 import { Frame, navKey, Tip, usePointer, type OrbitProps, type Series } from './common';
 
@@ -20,8 +21,6 @@ const cssOf = (table: Uint32Array, k: number): string => {
   const c = table[k];
   return `rgb(${c & 255} ${(c >> 8) & 255} ${(c >> 16) & 255})`;
 };
-
-const distinct = (v: number[]): number[] => [...new Set(v)].sort((a, b) => a - b);
 
 /** Ticks at whole places, about six of them, 0 among them if it is there. */
 function some(v: readonly number[]): number[] {
@@ -50,47 +49,39 @@ export function HeatMap(p: OrbitProps) {
 
 function OneMap({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) {
   const o = p.orbit;
-  const cols = useMemo(() => distinct(o.elements.map((e) => e[0])), [o]);
-  const rows = useMemo(() => distinct(o.elements.map((e) => e[1])), [o]);
+  const cols = useMemo(() => lane(o.elements.map((e) => e[0])), [o]);
+  const rows = useMemo(() => lane(o.elements.map((e) => e[1])), [o]);
+  const grid = useMemo(() => cells(o.elements, cols, rows), [o]);
   const span = useMemo(() => spans(o), [o]);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const w = cols.length;
-  const h = rows.length;
-  // Coordinates to cells: along the list of columns, between two of them in proportion.
-  const cell = (list: number[], v: number) => {
-    if (list.length < 2) return 0.5;
-    let k = list.findIndex((x) => x >= v);
-    if (k < 0) k = list.length - 1;
-    if (k === 0) k = 1;
-    return k - 1 + (v - list[k - 1]) / (list[k] - list[k - 1]) + 0.5;
-  };
-  const back = (list: number[], u: number) => {
-    if (list.length < 2) return list[0] ?? 0;
-    const t = Math.max(0, Math.min(list.length - 1, u - 0.5));
-    const k = Math.min(list.length - 2, Math.floor(t));
-    return list[k] + (t - k) * (list[k + 1] - list[k]);
-  };
+  const w = cols.at.length;
+  const h = rows.at.length;
   const tidy = (v: number) => +v.toPrecision(4);
   const to = (x: number, y: number) => [tidy(back(cols, x)), tidy(back(rows, y))];
   const { svg, hover, handlers } = usePointer(p, to, (g) => nearest(o, g, span).index);
   useEffect(() => {
     const ctx = canvas.current?.getContext('2d');
     if (!ctx || !p.table || !w || !h) return;
-    const image = ctx.createImageData(w, h);
+    const image = ctx.createImageData(grid.w, grid.h);
     const dark = getComputedStyle(canvas.current as Element).getPropertyValue('--scheme').trim() === 'dark';
-    const px = new Uint32Array(image.data.buffer).fill(dark ? missing.dark : missing.light);
-    const at = new Map(cols.map((v, k) => [v, k]));
-    const row = new Map(rows.map((v, k) => [v, k]));
-    o.elements.forEach((e, k) => {
-      const c = shade(p.scale, s.values[k]);
-      if (c >= 0) px[(row.get(e[1]) as number) * w + (at.get(e[0]) as number)] = p.table![c];
-    });
+    const px = new Uint32Array(image.data.buffer);
+    const none = dark ? missing.dark : missing.light;
+    for (let i = 0; i < px.length; i++) {
+      const c = grid.of[i] < 0 ? -1 : shade(p.scale, s.values[grid.of[i]]);
+      px[i] = c < 0 ? none : p.table[c];
+    }
     ctx.putImageData(image, 0, 0);
   });
   const unit = Math.max(w, h) / 100; // one hundredth of the side, for strokes and letters
   const aspect = Math.max(0.4, Math.min(2.5, w / Math.max(1, h)));
   const g = p.at.value;
-  const [cx, cy] = [cell(cols, g[0]), cell(rows, g[1])];
+  const [cx, cy] = [along(cols, g[0]), along(rows, g[1])];
+  // The cell under the cross-hair, as wide as it is.
+  const here = (l: typeof cols, v: number, u: number): [number, number] => {
+    const k = l.at.indexOf(v);
+    return k < 0 ? [u - 0.5, 1] : [l.edges[k], l.edges[k + 1] - l.edges[k]];
+  };
+  const [[left, wide], [top, high]] = [here(cols, g[0], cx), here(rows, g[1], cy)];
   const focus = p.focusable && first;
   return (
     <Frame layout="heat" small={p.small}>
@@ -101,10 +92,10 @@ function OneMap({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) {
           </div>
         )}
         <div class="yticks" aria-hidden="true">
-          {!p.small && some(rows).map((v) => <span key={v} style={{ top: `${(cell(rows, v) / h) * 100}%` }}>{v}</span>)}
+          {!p.small && some(rows.at).map((v) => <span key={v} style={{ top: `${(along(rows, v) / h) * 100}%` }}>{v}</span>)}
         </div>
         <div class="field">
-          <canvas ref={canvas} width={Math.max(1, w)} height={Math.max(1, h)} class="pix" aria-hidden="true" />
+          <canvas ref={canvas} width={grid.w} height={grid.h} class="pix" aria-hidden="true" />
           <svg
             ref={svg}
             viewBox={`0 0 ${Math.max(1, w)} ${Math.max(1, h)}`}
@@ -118,13 +109,13 @@ function OneMap({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) {
             <g class={`hair${p.focusable ? '' : ' thin'}`} vector-effect="non-scaling-stroke">
               <path class="halo" d={`M${cx},0V${h}M0,${cy}H${w}`} vector-effect="non-scaling-stroke" />
               <path d={`M${cx},0V${h}M0,${cy}H${w}`} vector-effect="non-scaling-stroke" />
-              <rect x={cx - 0.5} y={cy - 0.5} width={1} height={1} vector-effect="non-scaling-stroke" />
+              <rect x={left} y={top} width={wide} height={high} vector-effect="non-scaling-stroke" />
               {p.focusable && <ellipse class="knob" cx={cx} cy={cy} rx={unit * 2.2 * Math.min(1, w / Math.max(w, h))} ry={unit * 2.2 * Math.min(1, h / Math.max(w, h))} vector-effect="non-scaling-stroke" />}
             </g>
           </svg>
         </div>
         <div class="xticks" aria-hidden="true">
-          {!p.small && some(cols).map((v) => <span key={v} style={{ left: `${(cell(cols, v) / w) * 100}%` }}>{v}</span>)}
+          {!p.small && some(cols.at).map((v) => <span key={v} style={{ left: `${(along(cols, v) / w) * 100}%` }}>{v}</span>)}
         </div>
         {!p.small && (
           <div class="xtitle" aria-hidden="true">
