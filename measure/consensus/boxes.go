@@ -39,7 +39,12 @@ type object struct {
 	center  space.Box
 	weight  float64
 	score   float64 // weighted sum of confidence
+	columns *columns
 	cut     []bool  // by index into kept: it was there and an edge cut it, or it was outside
+	cuts    int     // how many those are
+	lost    float64 // what they weigh
+	whole   *Object // described without leaving anything out
+	box     space.Box
 }
 
 func (b *boxes) fits(v space.Value) error {
@@ -100,39 +105,54 @@ func (b *boxes) result(_ []state, weights []float64, without int, _ space.Value,
 	}
 }
 
-// describe is the consensus about an object, leaving out one of the kept answers.
+// describe is the consensus about an object, leaving out one of the kept answers, -1 for none.
 func (b *boxes) describe(o *object, without int, total float64) (space.Box, Object) {
-	var of Object
-	cut := 0.0
-	for i, is := range o.cut {
-		if is && i != without {
-			of.Cut++
-			cut += b.kept[i].Weight
+	of := Object{Cut: o.cuts, Contributing: len(o.members)}
+	lost, skip := o.lost, -1
+	if without >= 0 {
+		if o.cut[without] {
+			of.Cut--
+			lost -= b.kept[without].Weight
+		}
+		if i, found := o.has(without); found {
+			skip = i
+			of.Contributing--
 		}
 	}
-	members := o.members
-	if i := slices.IndexFunc(members, func(m member) bool { return m.of == without }); i >= 0 {
-		members = slices.Delete(slices.Clone(members), i, i+1)
-	}
-	of.Contributing = len(members)
-	if len(members) == 0 {
+	if of.Contributing == 0 {
 		x, y := o.center.Center()
 		return space.Box{X1: x, Y1: y, X2: x, Y2: y, Label: -1}, of
 	}
-	box := b.center(members)
-	weight, score, votes, overlap := 0.0, 0.0, 0.0, 0.0
-	for _, m := range members {
-		w := b.kept[m.of].Weight
-		weight += w
-		score += float64((m.box.Score - score) * share(w, weight))
-		overlap += float64((metric.IoU(m.box, box) - overlap) * share(w, weight))
-		if m.box.Label == box.Label {
-			votes += w
+	if o.whole == nil || skip >= 0 {
+		box := b.center(o.members, o.columns, skip)
+		weight, score, votes, overlap := 0.0, 0.0, 0.0, 0.0
+		for i := range o.members {
+			if i == skip {
+				continue
+			}
+			m, w := &o.members[i], b.kept[o.members[i].of].Weight
+			weight += w
+			score += float64((m.box.Score - score) * share(w, weight))
+			overlap += float64((metric.IoU(m.box, box) - overlap) * share(w, weight))
+			if m.box.Label == box.Label {
+				votes += w
+			}
 		}
+		box.Score = score
+		x := Object{Share: weight, Votes: ratio(votes, weight), IoU: min(overlap, 1)}
+		if skip >= 0 {
+			of.Share, of.Votes, of.IoU = ratio(weight, total-lost), x.Votes, x.IoU
+			return box, of
+		}
+		o.whole, o.box = &x, box
 	}
-	box.Score = score
-	of.Share, of.Votes, of.IoU = ratio(weight, total-cut), ratio(votes, weight), min(overlap, 1)
-	return box, of
+	of.Share, of.Votes, of.IoU = ratio(o.whole.Share, total-lost), o.whole.Votes, o.whole.IoU
+	return o.box, of
+}
+
+// has finds the member that comes from an answer.
+func (o *object) has(of int) (int, bool) {
+	return slices.BinarySearchFunc(o.members, of, func(m member, k int) int { return m.of - k })
 }
 
 func share(w, total float64) float64 {
@@ -166,7 +186,7 @@ func (b *boxes) find(total float64) []*object {
 	}
 	b.sort(objects)
 	for _, o := range objects {
-		b.cuts(o)
+		b.unseen(o)
 	}
 	return b.choose(objects, total)
 }
@@ -200,13 +220,14 @@ func (b *boxes) seed(all []member) []*object {
 
 // settle brings an object up to date with its members.
 func (b *boxes) settle(o *object) {
-	slices.SortStableFunc(o.members, func(x, y member) int { return x.of - y.of })
+	slices.SortFunc(o.members, func(x, y member) int { return x.of - y.of }) // one of each
 	o.weight, o.score = 0, 0
 	for _, m := range o.members {
 		o.weight += b.kept[m.of].Weight
 		o.score += float64(b.kept[m.of].Weight * m.box.Score)
 	}
-	o.center = b.center(o.members)
+	o.columns, o.whole = b.columns(o.members), nil
+	o.center = b.center(o.members, o.columns, -1)
 }
 
 // sort puts the objects that most elements have first; of equals the more confident one, and then the one further up and left.
@@ -232,7 +253,7 @@ func (b *boxes) merge(objects []*object) []*object {
 			}
 			both := 0
 			for _, m := range o.members {
-				if _, found := slices.BinarySearchFunc(p.members, m.of, func(x member, k int) int { return x.of - k }); found {
+				if _, found := p.has(m.of); found {
 					both++
 				}
 			}
@@ -296,22 +317,20 @@ func (b *boxes) assign(objects []*object) ([]*object, bool) {
 	return out, changed
 }
 
-// cuts finds the elements at which an object was cut by an edge, or not wholly in the window.
-func (b *boxes) cuts(o *object) {
+// unseen finds the elements at which an object was cut by an edge, or not wholly in the window.
+func (b *boxes) unseen(o *object) {
 	o.cut = make([]bool, len(b.kept))
 	for i, x := range b.kept {
-		if _, found := slices.BinarySearchFunc(o.members, i, func(m member, k int) int { return m.of - k }); found {
+		if _, found := o.has(i); found {
 			continue
 		}
-		if w := x.Window; w != nil && (o.center.X1 <= w.X1 || o.center.Y1 <= w.Y1 || o.center.X2 >= w.X2 || o.center.Y2 >= w.Y2) {
+		w := x.Window
+		cut := w != nil && (o.center.X1 <= w.X1 || o.center.Y1 <= w.Y1 || o.center.X2 >= w.X2 || o.center.Y2 >= w.Y2) ||
+			slices.ContainsFunc(b.items(i), func(box space.Box) bool { return box.Cut && covered(box, o.center) >= 0.5 })
+		if cut {
 			o.cut[i] = true
-			continue
-		}
-		for _, box := range b.items(i) {
-			if box.Cut && covered(box, o.center) >= 0.5 {
-				o.cut[i] = true
-				break
-			}
+			o.cuts++
+			o.lost += x.Weight
 		}
 	}
 }
@@ -342,8 +361,8 @@ func (b *boxes) choose(objects []*object, total float64) []*object {
 	case first >= 0 && first < len(objects):
 		out = append(out, objects[first])
 	case b.key != nil:
-		lost := &object{center: *b.key, cut: make([]bool, len(b.kept))}
-		b.cuts(lost)
+		lost := &object{center: *b.key}
+		b.unseen(lost)
 		out = append(out, lost)
 	}
 	for i, o := range objects {

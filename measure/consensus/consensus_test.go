@@ -591,22 +591,42 @@ func product(a, b [9]float64) (c [9]float64) {
 	return c
 }
 
+// crowd is what a model says of fifteen objects, of which it finds four fifths.
+func crowd(r *rand.Rand) *space.Boxes {
+	s := set()
+	for k := range 15 {
+		if r.Float64() < 0.8 {
+			x, y := float64(k%4)*30+r.NormFloat64(), float64(k/4)*30+r.NormFloat64()
+			s.Items = append(s.Items, box(x, y, x+35+r.NormFloat64(), y+35+r.NormFloat64(), r.Float64(), k%2))
+		}
+	}
+	return s
+}
+
 // BenchmarkBoxes is a photo of fifteen objects at 1,024 elements.
 func BenchmarkBoxes(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	values := make([]space.Value, 1024)
 	for i := range values {
-		s := set()
-		for k := range 15 {
-			if r.Float64() < 0.8 {
-				x, y := float64(k%4)*30+r.NormFloat64(), float64(k/4)*30+r.NormFloat64()
-				s.Items = append(s.Items, box(x, y, x+35+r.NormFloat64(), y+35+r.NormFloat64(), r.Float64(), k%2))
-			}
-		}
-		values[i] = s
+		values[i] = crowd(r)
 	}
 	for b.Loop() {
 		a := gather(b, space.KindBoxes, Options{}, values...)
 		a.Result()
+	}
+}
+
+// BenchmarkWithout is all of the leave-one-out consensus of such a photo.
+func BenchmarkWithout(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	values := make([]space.Value, 1024)
+	for i := range values {
+		values[i] = crowd(r)
+	}
+	for b.Loop() {
+		a := gather(b, space.KindBoxes, Options{}, values...)
+		for k := range values {
+			a.Without(k, nil)
+		}
 	}
 }

@@ -159,7 +159,7 @@ func precise(s scene, b space.Box) float64 {
 const (
 	docConfidence = "score of the most confident box"
 	docIoU        = "IoU of the most confident box with the key box, the first of the reference"
-	docConfIoU    = "score x IoU with the key box of the most confident box"
+	docConfIoU    = "score x IoU with the key box, of the most confident box"
 	docPrecise    = "conf_iou x precision"
 )
 
