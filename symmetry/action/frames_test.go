@@ -392,11 +392,43 @@ func TestFramesAndFieldsRefuse(t *testing.T) {
 			t.Errorf("%s: not ErrUnsupported", k)
 		}
 	}
+	_, err = action.NewFrames(parse(t, "D4 x T(2,Z) x Time"), kindSpec(space.KindFrames), action.Options{})
+	refuse("turns and shifts as a direct product", "the group p4m x Time", err)
 	for _, k := range []space.Kind{space.KindFrames, space.KindField} {
 		if _, err := action.Rules().For(g, kindSpec(k), action.Options{}); err != nil {
 			t.Errorf("%s: %v", k, err)
 		}
 		_, err := action.Rules().For(line{}, kindSpec(k), action.Options{})
 		refuse(string(k)+" under a group without plane", "affine maps", err)
+	}
+}
+
+func TestFramesAndFieldsMoveWithoutAllocation(t *testing.T) {
+	g := parse(t, "SE(2) x Time")
+	for _, o := range []action.Options{{}, {Kernel: action.Spline}, {Kernel: action.Bicubic, Border: action.Reflect}} {
+		for _, e := range []group.Element{{90, 1, 2, 1}, {35, 0, 0, 0}, {0, 0.5, 0, 1}} {
+			for _, c := range []struct {
+				a        action.Preparer
+				to, from space.Value
+			}{
+				{newFrames(t, g, 2, 3, 40, 40, o), noisyFrames(2, 3, 40, 40), noisyFrames(2, 3, 40, 40)},
+				{newField(t, g, 40, 40, o), noisyField(40, 40), noisyField(40, 40)},
+			} {
+				m, err := c.a.Prepare(e, c.from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := testing.AllocsPerRun(5, func() {
+					if err := m.Move(c.to, c.from); err != nil {
+						t.Fatal(err)
+					}
+				}); n != 0 {
+					t.Errorf("%T, %s, element %v: %v allocations", c.from, o.Kernel, e, n)
+				}
+				if action.Bytes(m) < 100 {
+					t.Errorf("%T: a prepared element holds %d bytes", c.from, action.Bytes(m))
+				}
+			}
+		}
 	}
 }

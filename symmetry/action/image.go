@@ -25,12 +25,16 @@ type planeError struct{ name string }
 func (e planeError) Error() string {
 	text := e.name + " does not act on the plane by affine maps"
 	factors := strings.Split(e.name, " x ")
-	slices.Sort(factors)
+	timeless := slices.DeleteFunc(slices.Clone(factors), func(f string) bool { return f == "Time" })
+	slices.Sort(timeless)
 	// The factors of a direct product must commute; turns and shifts do not.
 	if joint := map[string]string{
 		"C4 T(2,Z)": "p4", "D4 T(2,Z)": "p4m", "SO(2) T(2)": "SE(2)", "O(2) T(2)": "E(2)",
-	}[strings.Join(factors, " ")]; joint != "" {
+	}[strings.Join(timeless, " ")]; joint != "" {
 		text += ", because turns and shifts do not commute; their joint motions are the group " + joint
+		if len(timeless) < len(factors) {
+			text += " x Time"
+		}
 	}
 	return text
 }

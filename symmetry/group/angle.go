@@ -102,7 +102,7 @@ func Similarity(a [2][2]float64) (scale, angle float64, mirrors, ok bool) {
 	}
 	sin := a[0][1] + 0 // a negative zero would turn by -180 degrees
 	scale = math.Hypot(cos, sin)
-	const slack = 1e-9 // products of rounded matrices are similarities too
+	const slack = 1e-12 // products of rounded matrices are similarities too
 	other := a[1][0]
 	if !mirrors {
 		other = -other

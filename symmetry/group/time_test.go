@@ -1,6 +1,7 @@
 package group_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -193,5 +194,37 @@ func TestTimeIsDrawnEvenly(t *testing.T) {
 	}
 	if n < 420 || n > 580 { // five standard deviations
 		t.Errorf("%d of 1000 draws reverse time", n)
+	}
+}
+
+func TestSimilarity(t *testing.T) {
+	for _, name := range []string{"O(2)", "D4", "SO(2) x Scale", "D4 x Scale", "D4 x Time", "E(2)"} {
+		g := parse(t, name)
+		s, ok := g.(group.Sampler)
+		if !ok {
+			t.Fatal(name)
+		}
+		r := rand.New(rand.NewPCG(5, 5))
+		for range 50 {
+			e := s.Sample(r)
+			a, _ := affine(t, g, e)
+			scale, angle, mirrors, ok := group.Similarity(a)
+			want := map[string]float64{"scale": 1}
+			for i, x := range g.Chart() {
+				want[x.Name] = e[i]
+			}
+			d := math.Abs(math.Remainder(angle-want["angle"], 360))
+			if !ok || math.Abs(scale-want["scale"]) > 1e-12 || mirrors != (want["mirror"] == 1) || !(d <= 1e-9) {
+				t.Errorf("%s: %v is read as scale %g, angle %g, mirror %v, %v", name, e, scale, angle, mirrors, ok)
+			}
+			if want["angle"] == 90*math.Round(want["angle"]/90) && d != 0 {
+				t.Errorf("%s: the quarter turn %v is read as %g degrees", name, e, angle)
+			}
+		}
+	}
+	for _, a := range [][2][2]float64{{{1, 1e-9}, {0, 1}}, {{2, 0}, {0, 1}}, {{0, 0}, {0, 0}}, {{1, 1}, {1, 1}}, {{math.NaN(), 0}, {0, 1}}} {
+		if _, _, _, ok := group.Similarity(a); ok {
+			t.Errorf("%v is called a similarity", a)
+		}
 	}
 }
