@@ -70,7 +70,7 @@ func TestWindowBeyondThePicture(t *testing.T) {
 // TestPaddedIsWhatTheBorderChanges: a pixel counts exactly if it takes other values under other content beyond the border.
 func TestPaddedIsWhatTheBorderChanges(t *testing.T) {
 	for _, k := range action.Kernels() {
-		for _, name := range []string{"SE(2)", "E(2)", "T(2)", "Scale", "p4m", "Affine(shear)", "Affine(rotate,scale)"} {
+		for _, name := range []string{"E(2)", "T(2)", "p4m", "Affine(shear)", "Affine(rotate,scale)"} {
 			t.Run(fmt.Sprintf("%s/%s", k, name), func(t *testing.T) {
 				g := parse(t, name)
 				rapid.Check(t, func(t *rapid.T) {
@@ -99,7 +99,7 @@ func TestPaddedIsWhatTheBorderChanges(t *testing.T) {
 						return // its prefilter reaches everywhere; what it counts is what bicubic counts, below
 					}
 					// A sea around zeros: whatever reads it is not 0.
-					const pad = 60
+					const pad = 32
 					sea := space.NewImage(1, h+2*pad, w+2*pad)
 					for r := range sea.H {
 						for c := range sea.W {

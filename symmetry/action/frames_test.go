@@ -60,13 +60,17 @@ func newField(tb testing.TB, g group.Group, h, w int, o action.Options) *action.
 	return a
 }
 
-// TestFramesAndFieldsOfEveryGroup: the laws, with Time and without, on squares and rectangles.
+// TestFramesAndFieldsOfEveryGroup: the laws, with Time and without, on squares and rectangles. The kernels, which move single planes as they do
+// those of pictures, take turns.
 func TestFramesAndFieldsOfEveryGroup(t *testing.T) {
-	names := append(planarGroups(), "Time", "Roll(6,6)", "Roll(5,8)")
-	for _, name := range names {
+	var names []string
+	for _, name := range append(planarGroups(), "Roll(6,6)", "Roll(5,8)") {
 		names = append(names, name+" x Time")
 	}
-	for _, name := range names {
+	all := []action.Options{
+		{Kernel: action.Nearest, Border: action.Edge}, {Kernel: action.Spline, Border: action.Reflect}, {Kernel: action.Bicubic, Border: action.Circular}, {Kernel: action.Up3},
+	}
+	for i, name := range append(names, "Time", "D4", "SE(2)", "Roll(6,6)", "Scale") {
 		t.Run(name, func(t *testing.T) {
 			g := parse(t, name)
 			pl, ok := g.(group.Planar)
@@ -75,9 +79,7 @@ func TestFramesAndFieldsOfEveryGroup(t *testing.T) {
 			}
 			els := some(t, g)
 			fixed := func(g group.Element) bool { _, t := pl.Affine(g); return t == [2]float64{} }
-			for _, o := range []action.Options{
-				{}, {Kernel: action.Nearest, Border: action.Edge}, {Kernel: action.Spline, Border: action.Reflect}, {Kernel: action.Bicubic, Border: action.Circular}, {Kernel: action.Up3},
-			} {
+			for _, o := range []action.Options{{}, all[i%len(all)]} {
 				for _, s := range [][2]int{{6, 6}, {5, 8}} {
 					if r, ok := g.(group.Torus); ok {
 						if h, w := r.Period(); h != s[0] || w != s[1] {

@@ -12,7 +12,7 @@ func TestGroupsKeepTheLaws(t *testing.T) {
 		"Trivial", "SO(2)", "O(2)", "C1", "C2", "C4", "C7", "C360", "D1", "D2", "D4", "D5", "T(2)", "T(2,Z)", "Roll(28,28)", "Roll(1,5)", "Roll(3,4)",
 		"Scale", "SE(2)", "E(2)", "p4", "p4m",
 		"C4 x Scale", "C4 x T(2,Z)", "SO(2) x Scale", "D4 x C2", "O(2) x T(2)", "Scale x T(2)", "C4 x Roll(4,6)", "C3 x C4 x D2", "SE(2) x Scale",
-		"Time", "D4 x Time", "Time x D4", "piv-d4t", "SO(2) x Time", "T(2) x Time", "Roll(3,4) x Time", "C3 x Roll(3,4) x Time", "Time x Time", "E(2) x Time",
+		"Time", "D4 x Time", "T(2) x Time", "Roll(3,4) x Time", "C3 x Roll(3,4) x Time", "Time x Time", "Time x E(2)",
 		"Affine(rotate)", "Affine(scale)", "Affine(rotate,scale)", "Affine(shear)", "Affine(shear y)", "Affine(stretch)", "Affine(hyperbolic)",
 		"Affine(scale,stretch)", "Affine(shear,scale)", "Affine(stretch,shear)", "Affine(shift x)", "Affine(shift x,shift y)",
 		"Affine(scale,shift x,shift y)", "Affine(rotate,shift x,shift y)", "Affine(rotate,scale,shift x,shift y)", "Affine(shear,shift x,shift y)",
