@@ -296,6 +296,14 @@ func Bytes(v space.Value) int {
 		return 8 * len(v.Val)
 	case *space.Tensor:
 		return 8 * len(v.Val)
+	case *space.Field:
+		return 8 * len(v.Val)
+	case *space.Frames:
+		n := 0
+		for _, m := range v.Images {
+			n += 8 * len(m.Pix)
+		}
+		return n
 	}
 	return 1 << 10
 }

@@ -66,6 +66,14 @@ func blank(like, v space.Value) space.Value {
 		return &space.Mask{H: y.H, W: y.W, Label: make([]int32, len(y.Label))}
 	case *space.Tensor:
 		return &space.Tensor{Shape: y.Shape, Val: make([]float64, len(y.Val))}
+	case *space.Field:
+		return space.NewField(y.H, y.W)
+	case *space.Frames:
+		f := &space.Frames{}
+		for _, m := range y.Images {
+			f.Images = append(f.Images, space.NewImage(m.C, m.H, m.W))
+		}
+		return f
 	case *space.Scores:
 		if x, ok := v.(*space.Scores); ok && x.Raw == nil {
 			return &space.Scores{Val: make([]float64, len(y.Val)), Probabilities: x.Probabilities}

@@ -22,6 +22,8 @@ func Numbers(v space.Value) ([]float64, error) {
 		return v.Val, nil
 	case *space.Tensor:
 		return v.Val, nil
+	case *space.Field:
+		return v.Val, nil
 	}
 	var all []float64
 	for _, p := range v.Parts() {
@@ -45,6 +47,12 @@ func Form(v space.Value) string {
 		return fmt.Sprintf("scores %d", len(v.Val))
 	case *space.Tensor:
 		return fmt.Sprintf("tensor %v", v.Shape)
+	case *space.Field:
+		return fmt.Sprintf("field %dx%d", v.H, v.W)
+	case *space.Frames:
+		if len(v.Images) > 0 {
+			return fmt.Sprintf("frames %dx%s", len(v.Images), strings.TrimPrefix(Form(v.Images[0]), "image "))
+		}
 	}
 	words := []string{string(v.Kind())}
 	for _, p := range v.Parts() {
@@ -215,6 +223,15 @@ func withNumbers(v space.Value, x []float64) (space.Value, error) {
 		return &space.Scores{Val: x, Probabilities: v.Probabilities}, nil // without Raw, which would contradict Val
 	case *space.Tensor:
 		return &space.Tensor{Shape: v.Shape, Val: x}, nil
+	case *space.Field:
+		return &space.Field{H: v.H, W: v.W, Val: x}, nil
+	case *space.Frames:
+		f := &space.Frames{}
+		for _, m := range v.Images {
+			n := len(m.Pix)
+			f.Images, x = append(f.Images, &space.Image{C: m.C, H: m.H, W: m.W, Pix: x[:n:n]}), x[n:]
+		}
+		return f, nil
 	}
 	return nil, fmt.Errorf("%s values cannot be changed by a small amount: %w", v.Kind(), errors.ErrUnsupported)
 }
@@ -278,7 +295,11 @@ func Jittered(v space.Value, in job.Input, ulps float64, r *rand.Rand) (space.Va
 	if m, ok := v.(*space.Image); ok {
 		channels = max(m.C, 1)
 	}
-	per := max(len(x)/channels, 1)
+	frame := len(x) // numbers of one picture: every frame has the same channels
+	if f, ok := v.(*space.Frames); ok && len(f.Images) > 0 {
+		channels, frame = max(f.Images[0].C, 1), max(len(x)/len(f.Images), 1)
+	}
+	per := max(frame/channels, 1)
 	pick := func(list []float64, c int, otherwise float64) float64 {
 		switch {
 		case len(list) == 0:
@@ -294,7 +315,8 @@ func Jittered(v space.Value, in job.Input, ulps float64, r *rand.Rand) (space.Va
 	}
 	y := make([]float64, len(x))
 	for i, a := range x {
-		mean, std := pick(in.Mean, i/per, 0), pick(in.Std, i/per, 1)
+		c := i % max(frame, 1) / per
+		mean, std := pick(in.Mean, c, 0), pick(in.Std, c, 1)
 		read := float32((a/scale - mean) / std)
 		to := float32(math.Inf(1))
 		if r.Uint64()&1 == 0 {

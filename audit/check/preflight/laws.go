@@ -296,13 +296,14 @@ func blob(v space.Value) (space.Value, error) {
 
 // filled is a value of the form of v with the numbers f(index, plane, height, width).
 func filled(v space.Value, f func(i, k, h, w int) float64) (space.Value, error) {
-	list := func(n, h, w int) []float64 {
+	from := func(first, n, h, w int) []float64 {
 		x := make([]float64, n)
 		for i := range x {
-			x[i] = f(i, i/max(h*w, 1), h, w)
+			x[i] = f(first+i, (first+i)/max(h*w, 1), h, w)
 		}
 		return x
 	}
+	list := func(n, h, w int) []float64 { return from(0, n, h, w) }
 	switch v := v.(type) {
 	case *space.Image:
 		return &space.Image{C: v.C, H: v.H, W: v.W, Pix: list(len(v.Pix), v.H, v.W)}, nil
@@ -314,6 +315,15 @@ func filled(v space.Value, f func(i, k, h, w int) float64) (space.Value, error) 
 			h, w = v.Shape[n-2], v.Shape[n-1]
 		}
 		return &space.Tensor{Shape: v.Shape, Val: list(len(v.Val), h, w)}, nil
+	case *space.Field:
+		return &space.Field{H: v.H, W: v.W, Val: list(len(v.Val), v.H, v.W)}, nil
+	case *space.Frames:
+		o := &space.Frames{}
+		for t, m := range v.Images {
+			// Frames that were equal would hide that they change places.
+			o.Images = append(o.Images, &space.Image{C: m.C, H: m.H, W: m.W, Pix: from(t*len(m.Pix), len(m.Pix), m.H, m.W)})
+		}
+		return o, nil
 	case *space.Mask:
 		o := &space.Mask{H: v.H, W: v.W, Label: make([]int32, len(v.Label))}
 		for i := range o.Label {

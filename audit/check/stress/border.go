@@ -22,6 +22,8 @@ func grid(v space.Value) (x []float64, c, h, w int, ok bool) {
 			x[i] = float64(l)
 		}
 		return x, 1, v.H, v.W, true
+	case *space.Field:
+		return v.Val, 2, v.H, v.W, true
 	case *space.Tensor:
 		if n := len(v.Shape); n == 3 {
 			return v.Val, v.Shape[0], v.Shape[1], v.Shape[2], true
