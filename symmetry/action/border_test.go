@@ -71,6 +71,9 @@ func TestWindowBeyondThePicture(t *testing.T) {
 func TestPaddedIsWhatTheBorderChanges(t *testing.T) {
 	for _, k := range action.Kernels() {
 		for _, name := range []string{"E(2)", "T(2)", "p4m", "Affine(shear)", "Affine(rotate,scale)"} {
+			if k == action.Nearest && name != "T(2)" && name != "p4m" {
+				continue // between two pixels roundoff decides which is nearest
+			}
 			t.Run(fmt.Sprintf("%s/%s", k, name), func(t *testing.T) {
 				g := parse(t, name)
 				rapid.Check(t, func(t *rapid.T) {
