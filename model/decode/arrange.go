@@ -410,7 +410,7 @@ func (b *boxes) find(sig onnx.Signature) error {
 			if part.Labels != "" {
 				text += fmt.Sprintf(", class numbers from %q", part.Labels)
 			}
-			b.notes = append(b.notes, fmt.Sprintf("%s, by their shapes; set output.boxes.parts to change it", text))
+			b.notes = append(b.notes, text+", by their shapes; set output.boxes.parts to change it")
 		}
 	}
 	if len(b.Parts) == 0 {

@@ -66,7 +66,8 @@ func TestBoxesRefused(t *testing.T) {
 		{"labels of other shape", apart, decode.BoxesSpec{Parts: []decode.BoxesPart{{Boxes: "b", Scores: "s", Labels: "s"}}}, "one number for each of 9 boxes"},
 		{
 			"labels beside classes", append(apart[:2:2], out("l", f, -1, 9)),
-			decode.BoxesSpec{Parts: []decode.BoxesPart{{Boxes: "b", Scores: "s", Labels: "l"}}}, "has 3 scores per box beside the labels of l",
+			decode.BoxesSpec{Parts: []decode.BoxesPart{{Boxes: "b", Scores: "s", Labels: "l"}}},
+			"has 3 scores per box beside the labels of l",
 		},
 		{"parts that do not fit", []onnx.Port{apart[0], out("s", f, -1, 8, 3)}, decode.BoxesSpec{Parts: stated}, "do not belong together"},
 		{"classes of parts", apart, decode.BoxesSpec{Parts: stated, Classes: 2}, "output s [? 9 3] has 3 scores per box, output.boxes.classes is 2; change it, or output.boxes.background"},
@@ -292,12 +293,15 @@ func BenchmarkDecodeBoxes(b *testing.B) {
 		arr  []tensor.Named
 	}{
 		{
-			"896 anchors", 128, []onnx.Port{out("s1", f, 1, 512, 1), out("s2", f, 1, 384, 1), out("b1", f, 1, 512, 16), out("b2", f, 1, 384, 16)},
+			"896 anchors", 128,
+			[]onnx.Port{out("s1", f, 1, 512, 1), out("s2", f, 1, 384, 1), out("b1", f, 1, 512, 16), out("b2", f, 1, 384, 16)},
 			decode.BoxesSpec{Anchors: []decode.Anchors{{Stride: 8, PerCell: 2}, {Stride: 16, PerCell: 6}}, Scale: 128, Activation: "sigmoid", Clamp: 100, Suppress: "weighted", Overlap: 0.3},
 			[]tensor.Named{array("s1", raw, 1, 512, 1), array("s2", raw, 1, 384, 1), array("b1", number, 1, 512, 16), array("b2", number, 1, 384, 16)},
 		},
 		{
-			"25200 of 80 classes", 640, []onnx.Port{out("y", f, 1, 25200, 85)}, decode.BoxesSpec{Classes: 80, Form: "cxcywh"},
+			"25200 of 80 classes", 640,
+			[]onnx.Port{out("y", f, 1, 25200, 85)},
+			decode.BoxesSpec{Classes: 80, Form: "cxcywh"},
 			[]tensor.Named{array("y", func(i int) float64 {
 				if i%85 < 4 {
 					return 640 * number(i)

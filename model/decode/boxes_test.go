@@ -212,3 +212,83 @@ func TestBoxesLayouts(t *testing.T) {
 		})
 	}
 }
+
+// A window that is wider than high: shares go along their own axis, anchors without sizes are as wide and as high as the window, and places lie at the
+// edge if the study says so.
+func TestBoxesOfWideWindow(t *testing.T) {
+	f := tensor.Float32
+	in := []onnx.Port{out("x", f, -1, 3, 20, 40)}
+	unit := onnx.Signature{Inputs: in, Outputs: []onnx.Port{out("y", f, -1, -1, 6)}}
+	got := boxesOf(t, unit, decode.BoxesSpec{Unit: "unit"}, 1, named("y", []float64{0.25, 0.25, 0.5, 0.75, 0.9, 3}, 1, 1, 6))[0]
+	if !near(got.Items, []space.Box{box(10, 5, 20, 15, 0.9, 3)}) || got.H != 20 || got.W != 40 {
+		t.Errorf("%+v", got)
+	}
+	// Places every 16 pixels: 3 along x (40 is no multiple), 2 along y; the fifth is (1, 1).
+	raw, scores := make([]float64, 24), make([]float64, 6)
+	copy(raw[16:], []float64{1, 2, 3, 4})
+	scores[4] = 0.9
+	grid := onnx.Signature{Inputs: in, Outputs: []onnx.Port{out("b", f, -1, 6, 4), out("s", f, -1, 6, 1)}}
+	arr := []tensor.Named{named("b", raw, 1, 6, 4), named("s", scores, 1, 6, 1)}
+	for _, c := range []struct {
+		spec       decode.BoxesSpec
+		x, y, w, h float64
+	}{
+		{decode.BoxesSpec{Scale: 10}, 24 + 4, 24 + 4, 12, 8},
+		{decode.BoxesSpec{Scale: 10, Anchors: []decode.Anchors{{Stride: 16, Corner: true}}}, 16 + 4, 16 + 4, 12, 8},
+		{decode.BoxesSpec{Scale: 10, SizeScale: 2}, 24 + 4, 24 + 4, 60, 40},
+		{decode.BoxesSpec{Anchors: []decode.Anchors{{Stride: 16, Sizes: [][2]float64{{2, 3}}}}}, 24 + 2, 24 + 6, 6, 12},
+		{decode.BoxesSpec{SizeScale: 2, Log: true, Anchors: []decode.Anchors{{Stride: 16, Sizes: [][2]float64{{2, 3}}}}}, 24 + 2, 24 + 6, 2 * math.Exp(1.5), 3 * math.Exp(2)},
+	} {
+		if c.spec.Anchors == nil {
+			c.spec.Anchors = []decode.Anchors{{Stride: 16}}
+		}
+		want := box(c.x-c.w/2, c.y-c.h/2, c.x+c.w/2, c.y+c.h/2, 0.9, 0)
+		want.Cut = want.X1 <= 0 || want.Y1 <= 0 || want.X2 >= 40 || want.Y2 >= 20
+		if got := boxesOf(t, grid, c.spec, 1, arr...)[0]; !near(got.Items, []space.Box{want}) {
+			t.Errorf("%+v: %+v, want %+v", c.spec, got.Items, want)
+		}
+	}
+	// Offsets of corners from the middle of the anchor, and of a corner and a size.
+	copy(raw[16:], []float64{-0.1, -0.2, 0.1, 0.2})
+	for form, want := range map[string]space.Box{"xyxy": box(20, 20, 28, 28, 0.9, 0), "xywh": box(20, 20, 24, 24, 0.9, 0)} {
+		want.Cut = true
+		got := boxesOf(t, grid, decode.BoxesSpec{Form: form, Anchors: []decode.Anchors{{Stride: 16}}}, 1, named("b", raw, 1, 6, 4), arr[1])[0]
+		if !near(got.Items, []space.Box{want}) {
+			t.Errorf("%s: %+v, want %+v", form, got.Items, want)
+		}
+	}
+}
+
+// The background takes part in the softmax and is never the class of a box, however sure the model is of it; raw scores are bounded first.
+func TestBoxesScores(t *testing.T) {
+	f := tensor.Float32
+	for _, c := range []struct {
+		spec   decode.BoxesSpec
+		scores []float64
+		want   float64
+		label  int
+	}{
+		{decode.BoxesSpec{Background: "first"}, []float64{0.9, 0.06, 0.2}, 0.2, 1},
+		{decode.BoxesSpec{Background: "last"}, []float64{0.06, 0.2, 0.9}, 0.2, 1},
+		{decode.BoxesSpec{Background: "first", Activation: "softmax"}, []float64{math.Log(7), math.Log(2), 0}, 0.2, 0},
+		{decode.BoxesSpec{Background: "last", Activation: "softmax"}, []float64{math.Log(2), 0, math.Log(7)}, 0.2, 0},
+		{decode.BoxesSpec{Activation: "sigmoid", Clamp: math.Log(3)}, []float64{9, 10, -7}, 0.75, 0},
+		{decode.BoxesSpec{Activation: "softmax", Clamp: math.Log(3)}, []float64{50, -50, -50}, 3 / (3 + 2.0/3), 0},
+		{decode.BoxesSpec{Activation: "softmax", Clamp: math.Log(3)}, []float64{1e5, -1e5, -1e5}, 3 / (3 + 2.0/3), 0},
+		{decode.BoxesSpec{}, []float64{0.5, 0.5, 0.1}, 0.5, 0},
+	} {
+		s := detector(100, out("b", f, -1, 1, 4), out("s", f, -1, 1, 3))
+		got := boxesOf(t, s, c.spec, 1, named("b", []float64{1, 1, 2, 2}, 1, 1, 4), named("s", c.scores, 1, 1, 3))[0]
+		if !near(got.Items, []space.Box{box(1, 1, 2, 2, c.want, c.label)}) {
+			t.Errorf("%+v of %v: %+v, want %g for class %d", c.spec, c.scores, got.Items, c.want, c.label)
+		}
+	}
+	// An object's confidence is multiplied with the score, after the sigmoid where scores have an activation.
+	s := detector(100, out("y", f, -1, 1, 7))
+	y := named("y", []float64{1, 1, 2, 2, 0, 0, math.Log(3)}, 1, 1, 7)
+	for activation, want := range map[string]float64{"sigmoid": 0.5 * 0.75, "softmax": 0.5 * 0.75} {
+		if got := boxesOf(t, s, decode.BoxesSpec{Classes: 2, Activation: activation}, 1, y)[0]; !near(got.Items, []space.Box{box(1, 1, 2, 2, want, 1)}) {
+			t.Errorf("%s: %+v, want %g", activation, got.Items, want)
+		}
+	}
+}

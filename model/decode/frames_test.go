@@ -482,3 +482,53 @@ func TestFieldsRefused(t *testing.T) {
 		t.Errorf("%v, want boxes to have no derivative", err)
 	}
 }
+
+// FuzzFrames: any inputs and outputs of a model of flows are served or refused, never a panic, and data that is accepted is encoded.
+func FuzzFrames(f *testing.F) {
+	f.Add([]byte{0, 2, 8, 8}, []byte{}, []byte{0, 2, 8, 8}, []byte{1, 2, 8, 8}, uint8(2), uint8(0))
+	f.Add([]byte{0, 1, 8, 8}, []byte{0, 1, 8, 8}, []byte{}, []byte{1, 8, 8, 2}, uint8(2), uint8(1))
+	f.Add([]byte{0, 2, 3, 8, 8}, []byte{}, []byte{2, 8, 8}, []byte{2, 8, 8}, uint8(2), uint8(7))
+	f.Add([]byte{3, 8, 8, 9}, []byte{}, []byte{0, 8, 8, 2}, []byte{3, 8, 8, 2}, uint8(3), uint8(30))
+	f.Fuzz(func(t *testing.T, a, b, declared, returned []byte, frames, bits uint8) {
+		dims := func(s []byte, free int) (d []int) {
+			for _, x := range s[:min(len(s), 6)] {
+				if d = append(d, int(x%13)); x%13 == 0 {
+					d[len(d)-1] = free
+				}
+			}
+			return d
+		}
+		s := sequence(out("a", tensor.Float32, dims(a, -1)...))
+		if len(b) > 0 {
+			s.Inputs = append(s.Inputs, out("b", tensor.Float64, dims(b, -1)...))
+		}
+		s.Inputs[0].Ranked = len(a) > 0
+		s.Outputs[0] = out("flow", tensor.Float32, dims(declared, -1)...)
+		s.Outputs[0].Ranked = len(declared) > 0
+		t1, c := int(frames%4), 1+2*int(bits&1)
+		k, err := decode.New(s, decode.InputSpec{
+			Frames: t1, Sample: []int{c, 8, 8}, Layout: []string{"", "NCHW", "NHWC", "NCTHW"}[bits>>1&3], Channels: []string{"", "rgb", "grey", "bgr"}[bits>>3&3],
+		}, decode.OutputSpec{Space: space.KindField, Field: decode.FieldSpec{Layout: []string{"", "NCHW", "NHWC"}[bits>>5%3], Order: []string{"uv", "vu"}[bits>>7]}})
+		if err != nil {
+			return
+		}
+		var v space.Value = pictures(t1, c, 8, 8)
+		if t1 == 0 {
+			v = ramp(c, 8, 8)
+		}
+		if _, err := k.Encode([]space.Value{v}, nil); err != nil {
+			t.Errorf("accepted data is refused: %v", err)
+		}
+		got, err := k.Decode([]tensor.Named{{Name: "flow", Tensor: tensor.New(tensor.Float32, dims(returned, 0)...)}}, 1)
+		if err != nil {
+			return
+		}
+		x, ok := got[0].(*space.Field)
+		if !ok || len(got) != 1 || len(x.Val) != 2*x.H*x.W || x.H != 8 || x.W != 8 {
+			t.Errorf("%d predictions, %+v", len(got), got[0])
+		}
+		if _, err := decode.Raw(k, got); err != nil {
+			t.Errorf("its own field is refused: %v", err)
+		}
+	})
+}
