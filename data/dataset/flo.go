@@ -71,7 +71,11 @@ func readFloHead(r io.Reader, size int64) (h, w int, err error) {
 		return 0, 0, fmt.Errorf("the header announces %d x %d vectors: %w", w, h, err)
 	}
 	if want := floHead + 8*int64(h)*int64(w); want != size {
-		return 0, 0, fmt.Errorf("the header announces %d x %d vectors, %d bytes, but the file has %d: it is cut short or its header is wrong; fetch or write it again", w, h, want, size)
+		what := "it is cut short or its header is wrong"
+		if size > want {
+			what = "its header is wrong, or it has foreign bytes at its end"
+		}
+		return 0, 0, fmt.Errorf("the header announces %d x %d vectors, %d bytes, but the file has %d: %s; fetch or write it again", w, h, want, size, what)
 	}
 	return h, w, nil
 }

@@ -81,6 +81,7 @@ func TestFloRefuses(t *testing.T) {
 		{"empty", nil, "ends after 0 bytes, in the header: fetch it again: EOF"},
 		{"header cut", good[:9], "ends after 9 bytes, in the header: fetch it again: unexpected EOF"},
 		{"cut", good[:40], "the header announces 3 x 2 vectors, 60 bytes, but the file has 40: it is cut short or its header is wrong; fetch or write it again"},
+		{"foreign bytes", append(bytes.Clone(good), 0), "the header announces 3 x 2 vectors, 60 bytes, but the file has 61: its header is wrong, or it has foreign bytes at its end; fetch or write it again"},
 		{"negative", with(4, 0xffffffff), "the header announces -1 x 2 vectors: it is damaged; fetch or write it again"},
 		{"huge", with(4, 0x7fffffff), "the header announces 2147483647 x 2 vectors: images of 2147483647 x 2 pixels with 2 channels are larger than the 67108864 values that one sample may have: crop or scale them down"},
 		{"lie", with(8, 4), "the header announces 3 x 4 vectors, 108 bytes, but the file has 60: it is cut short or its header is wrong; fetch or write it again"},

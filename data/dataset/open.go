@@ -87,7 +87,31 @@ type Noted interface {
 // numbers, other names count 0, 1, … in byte order. Every header is read: an image whose size, channels or depth differ
 // from the others is refused, and nothing of it is decoded.
 //
-// Every data set returned implements [Shaped], [Classed] and [Noted].
+// Photos with boxes (voc, coco) and photos of a folder may be resized (Zoom), brought to one size (Fit) or cut around key objects
+// (Cut); without Fit and Cut all must have one size. Boxes follow in continuous coordinates from the picture's outer edge. Pascal
+// VOC counts pixels from 1 and includes both corners, so that (xmin, ymin, xmax, ymax) is the box (xmin-1, ymin-1, xmax, ymax); COCO's
+// [x, y, width, height] is the box (x, y, x+width, y+height). For both formats:
+//
+//   - A class that Classes does not have, a coordinate that is no finite number, corners the wrong way round, and a box wholly
+//     outside of its photo are errors, as is an annotation for a photo of another size. The error names file and object.
+//   - Boxes without area (in VOC also those with equal corners) and objects marked difficult or iscrowd are left out, boxes that
+//     reach beyond their photo are clipped to it; [Noted] counts them.
+//   - A photo without boxes is a sample with an empty set of them, or gives no sample where key objects are cut out. A photo
+//     without an annotation is an error in VOC; of COCO the photos that the file lists are taken.
+//   - The XML of a photo is found by the photo's name; what it says of file name and path is not believed. Without Classes the
+//     classes of VOC are numbered in alphabetical order, those of COCO by their ids.
+//
+// With Cut a sample is called photo#k, k the position of the object in its VOC file, from 1, or its id in COCO. Its label is the
+// object's class, which is among the tags too; its target are the boxes that reach into the piece, in its coordinates and not
+// clipped, the key object first. Decoded photos are kept, up to 64 MiB, so that the objects of one photo decode it once.
+//
+// Pairs are sequences of frames of one size ([Sequenced]): files whose names end in a and b, 0 and 1, 1 and 2, img1 and img2 or two
+// other numbers that follow each other, or lie in folders called so; files that a Pattern groups, of any number; TIFF files of several
+// pages; arrays (N, frames, H, W) or (N, frames, channels, H, W). Fields lie beside or in Targets, called like the pair, with or
+// without _flow: Middlebury's .flo ([ReadFlo]), tables of OpenPIV in pixels, which are interpolated bilinearly where they are coarser
+// than the pixels, or an array (N, 2, H, W) or (N, H, W, 2). Either all pairs have a field or none has.
+//
+// Every data set returned implements [Shaped], [Classed], [Noted] and [Ranged]; photos and pairs implement [Targeted].
 func Open(spec Spec) (Dataset, error) { return OpenFS(disk{}, spec) }
 
 // OpenFS is [Open] for the files of fsys, such as an [embed.FS]; paths are those of fsys.
