@@ -54,7 +54,7 @@ func ExampleNew_boxes() {
 		Inputs:  []onnx.Port{port("picture", 1, 3, 32, 32)},
 		Outputs: []onnx.Port{port("offsets", 1, 8, 4), port("scores", 1, 8, 1)},
 	}
-	c, err := decode.New(sig, decode.InputSpec{Scale: 255}, decode.OutputSpec{Space: space.KindBoxes, Boxes: decode.BoxesSpec{
+	c, err := decode.New(sig, decode.InputSpec{Sample: []int{3, 32, 32}, Scale: 255}, decode.OutputSpec{Space: space.KindBoxes, Boxes: decode.BoxesSpec{
 		Anchors: []decode.Anchors{{Stride: 16, PerCell: 2}}, Scale: 32, Activation: "sigmoid",
 	}})
 	if err != nil {
