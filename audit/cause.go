@@ -91,6 +91,10 @@ func (p *Policy) Explain(s *Set, f Facts) {
 		vary = "the masks of all inputs are equal"
 	case s.Unit == PixelShare:
 		vary = "the masks of different inputs differ"
+	case s.Unit == BoxShare && f.Vacuous:
+		vary = "the boxes of all inputs are equal"
+	case s.Unit == BoxShare:
+		vary = "the boxes of different inputs differ"
 	}
 	if step(f.Vacuous, CauseVacuous, "vacuous", vary,
 		Number("scale s", s.Scale, "output").Against(f.ScaleFloor)) {
@@ -150,6 +154,8 @@ func times(s *Set, e, floor float64) string {
 		return fmt.Sprintf("%s times the rounding floor %s", num(e/floor), num(floor))
 	case s.Unit == PixelShare:
 		return s.size(e) + "; rounding changes no pixel"
+	case s.Unit == BoxShare:
+		return s.size(e) + "; rounding changes no box"
 	}
 	return num(e) + "; rounding changes nothing"
 }

@@ -37,6 +37,9 @@ type Result struct {
 // PixelShare is the unit of errors of masks: the share of pixels whose labels differ. They are not divided by a scale.
 const PixelShare = "share of pixels"
 
+// BoxShare is the unit of errors of sets of boxes: the share, by score, of the boxes that are not matched or do not overlap. They are not divided by a scale.
+const BoxShare = "share of boxes"
+
 // Set is a set of elements that is judged on its own, and what was measured on it over all inputs.
 type Set struct {
 	Name  string // "exact elements", "continuous elements"
@@ -45,7 +48,7 @@ type Set struct {
 	// Inputs is the number of samples, Pairs that of (sample, element) with a finite error, NonFinite that of those without.
 	Inputs, Pairs, NonFinite int
 	NonFiniteAt              Where
-	// Unit of the errors: "" for numbers relative to Scale, or [PixelShare].
+	// Unit of the errors: "" for numbers relative to Scale, [PixelShare] or [BoxShare].
 	Unit string
 	// Scale is s, the divisor of relative errors, in the unit of the output; 1 for masks.
 	Scale float64
@@ -223,11 +226,17 @@ func (p *Policy) hides(s *Set) bool {
 
 // size writes an error in the unit of the set.
 func (s *Set) size(x float64) string {
-	if s.Unit == PixelShare {
+	switch s.Unit {
+	case PixelShare:
 		return num(x) + " of the pixels"
+	case BoxShare:
+		return num(x) + " of the boxes"
 	}
 	return num(x)
 }
+
+// Shares reports whether errors are shares, with a unit of their own and no scale.
+func (s *Set) Shares() bool { return s.Unit == PixelShare || s.Unit == BoxShare }
 
 // State says in a word how an element fares: "holds" if no error is above the limit, "rounding" and "noise" where these explain the
 // largest, "broken" if the mean is above the limit, "broken for some inputs" otherwise.

@@ -225,6 +225,8 @@ func (r *Report) Certificate() []string {
 		what := "relative error"
 		if s.Unit == PixelShare {
 			what = "share of differing pixels"
+		} else if s.Unit == BoxShare {
+			what = "share of boxes that differ"
 		}
 		c = append(c, fmt.Sprintf("%s: P(%s > %s at one or more of %s) ≤ %s with confidence %s, over inputs drawn like the %d that were tested.",
 			s.Name, what, num(r.Policy.Threshold), plural(len(s.Profile), "element", "elements"), percent(s.Exceed.Hi), percent(r.Policy.Confidence), s.Exceed.N))

@@ -173,7 +173,7 @@ func (t *text) table(reports []*Report) {
 	some, masks := false, false
 	for _, r := range reports {
 		for _, s := range r.Sets() {
-			masks = masks || s.Unit == PixelShare
+			masks = masks || s.Shares()
 			if !some {
 				var names []string
 				for _, h := range header {
@@ -214,8 +214,8 @@ func (t *text) details(r *Report, named bool) {
 		t.line(0, why)
 	}
 	scale := "s = " + num(r.Scale)
-	if sets := r.Sets(); len(sets) > 0 && sets[0].Unit == PixelShare {
-		scale = "errors are shares of pixels"
+	if sets := r.Sets(); len(sets) > 0 && sets[0].Shares() {
+		scale = "errors are " + strings.Replace(sets[0].Unit, "share", "shares", 1)
 	}
 	t.line(0, fmt.Sprintf("%s, %s%s; %s, seed %d; output %s, %s", r.Group, plural(r.Planned, "element", "elements"), inBrackets(r.Measure, r.Added),
 		plural(r.Inputs, "input", "inputs"), r.Seed, r.Output, scale))

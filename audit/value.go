@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nero/data/space"
+	"nero/measure/metric"
 	"nero/run/job"
 )
 
@@ -49,6 +50,8 @@ func Form(v space.Value) string {
 		return fmt.Sprintf("tensor %v", v.Shape)
 	case *space.Field:
 		return fmt.Sprintf("field %dx%d", v.H, v.W)
+	case *space.Boxes:
+		return fmt.Sprintf("boxes in %gx%g", v.H, v.W) // how many there are is what is compared
 	case *space.Frames:
 		if len(v.Images) > 0 {
 			return fmt.Sprintf("frames %dx%s", len(v.Images), strings.TrimPrefix(Form(v.Images[0]), "image "))
@@ -80,8 +83,8 @@ func Finite(v space.Value) (bool, error) {
 
 // Difference is how far two values of one form are apart.
 type Difference struct {
-	Norm float64 // Euclidean norm over all components; for masks the share of differing pixels, in [0, 1]
-	Max  float64 // largest component; for masks 1 if any pixel differs
+	Norm float64 // Euclidean norm over all components; for masks the share of differing pixels, for boxes [metric.Apart].Distance, both in [0, 1]
+	Max  float64 // largest component; for masks 1 if any pixel differs, for boxes the same as Norm
 }
 
 // ErrForm marks values that cannot be compared because their forms differ.
@@ -102,6 +105,10 @@ func Compare(a, b space.Value) (Difference, error) {
 			}
 		}
 		return Difference{Norm: float64(n) / float64(max(len(ma.Label), 1)), Max: min(1, float64(n))}, nil
+	}
+	if p, q, ok := bothBoxes(a, b); ok {
+		d := metric.Between(p, q).Distance
+		return Difference{Norm: d, Max: d}, nil
 	}
 	x, err := Numbers(a)
 	if err != nil {
@@ -134,14 +141,24 @@ func Compare(a, b space.Value) (Difference, error) {
 	return Difference{Norm: math.Sqrt(ss), Max: top}, nil
 }
 
+func bothBoxes(a, b space.Value) (p, q *space.Boxes, ok bool) {
+	p, ok = a.(*space.Boxes)
+	if !ok {
+		return nil, nil, false
+	}
+	q, ok = b.(*space.Boxes)
+	return p, q, ok
+}
+
 // Spread accumulates the centred scale of a list of values of one form, one at a time.
 type Spread struct {
 	n        int
 	form     string
 	mean, m2 []float64
-	square   float64 // Σ ‖v‖²
-	first    []int32 // labels of the first mask
-	varies   bool    // whether another mask has others
+	square   float64      // Σ ‖v‖²
+	first    []int32      // labels of the first mask
+	boxes    *space.Boxes // the first set of boxes
+	varies   bool         // whether another mask or set of boxes differs
 }
 
 // Add takes in one value with finite numbers. The error wraps [ErrForm] if it is not of the form of those before.
@@ -157,6 +174,13 @@ func (s *Spread) Add(v space.Value) error {
 			s.first = append([]int32{}, m.Label...)
 		}
 		s.varies = s.varies || !slices.Equal(m.Label, s.first)
+		return nil
+	}
+	if b, ok := v.(*space.Boxes); ok {
+		if s.boxes == nil {
+			s.boxes = b
+		}
+		s.varies = s.varies || !(metric.Between(b, s.boxes).Distance == 0)
 		return nil
 	}
 	x, err := Numbers(v)
@@ -181,13 +205,13 @@ func (s *Spread) N() int { return s.n }
 // Form is the form of the values.
 func (s *Spread) Form() string { return s.form }
 
-// Scale is s = (E ‖v - E v‖²)^½. Masks have no scale, their differences are shares of pixels already: 1 for masks that differ, 0 for
-// equal ones. NaN without values.
+// Scale is s = (E ‖v - E v‖²)^½. Masks and boxes have no scale, their differences are shares already: 1 if some differ, 0 if
+// all are equal. NaN without values.
 func (s *Spread) Scale() float64 {
 	if s.n == 0 {
 		return math.NaN()
 	}
-	if s.first != nil {
+	if s.first != nil || s.boxes != nil {
 		if s.varies {
 			return 1
 		}
@@ -200,12 +224,12 @@ func (s *Spread) Scale() float64 {
 	return math.Sqrt(t / float64(s.n))
 }
 
-// RMS is (E ‖v‖²)^½, the size of the values without centring; for masks 1. NaN without values.
+// RMS is (E ‖v‖²)^½, the size of the values without centring; for masks and boxes 1. NaN without values.
 func (s *Spread) RMS() float64 {
 	if s.n == 0 {
 		return math.NaN()
 	}
-	if s.first != nil {
+	if s.first != nil || s.boxes != nil {
 		return 1
 	}
 	return math.Sqrt(s.square / float64(s.n))
@@ -254,7 +278,7 @@ func Direction(v space.Value, r *rand.Rand) ([]float64, error) {
 }
 
 // Shifted is v + c·d, each number rounded to the unit roundoff u: what a model of that precision could have returned.
-// On a mask it changes the labels of the share |c| of the pixels, rounded to whole ones; they are the first of the order that d gives.
+// Of boxes it takes the share |c| off every score, which is how far the sets are then apart. On a mask it changes the labels of the share |c| of the pixels, rounded to whole ones; they are the first of the order that d gives.
 func Shifted(v space.Value, c float64, d []float64, u float64) (space.Value, error) {
 	if m, ok := v.(*space.Mask); ok {
 		o := &space.Mask{H: m.H, W: m.W, Label: append([]int32{}, m.Label...)}
@@ -264,6 +288,13 @@ func Shifted(v space.Value, c float64, d []float64, u float64) (space.Value, err
 				o.Label[i]++
 				k--
 			}
+		}
+		return o, nil
+	}
+	if b, ok := v.(*space.Boxes); ok {
+		o := &space.Boxes{H: b.H, W: b.W, Items: slices.Clone(b.Items), Seen: b.Seen}
+		for i := range o.Items {
+			o.Items[i].Score *= 1 - min(math.Abs(c), 1)
 		}
 		return o, nil
 	}

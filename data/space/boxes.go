@@ -31,6 +31,9 @@ func (b Box) Center() (x, y float64) { return (b.X1 + b.X2) / 2, (b.Y1 + b.Y2) /
 type Boxes struct {
 	H, W  float64
 	Items []Box
+	// Seen is what a moving window saw, in the frame of the boxes; nil where all of the picture was seen. What lies outside is not known
+	// to be empty. It is no part of the data and is not among Parts.
+	Seen *Box
 }
 
 // Kind is [KindBoxes].
@@ -51,7 +54,7 @@ func (b *Boxes) Parts() []tensor.Named {
 // Clip cuts the boxes to the picture: what reaches beyond its edge is taken off and marked Cut, and boxes that lie outside are left out, all
 // but the first, which keeps its place with no area. Turned boxes stay as they are. The copy shares no memory with b.
 func (b *Boxes) Clip() *Boxes {
-	c := &Boxes{H: b.H, W: b.W, Items: make([]Box, 0, len(b.Items))}
+	c := &Boxes{H: b.H, W: b.W, Items: make([]Box, 0, len(b.Items)), Seen: b.Seen}
 	for i, x := range b.Items {
 		if x.Angle == 0 {
 			y := x

@@ -17,7 +17,12 @@ func Clone(v Value) (Value, error) {
 	case *Tensor:
 		return &Tensor{Shape: slices.Clone(v.Shape), Val: slices.Clone(v.Val)}, nil
 	case *Boxes:
-		return &Boxes{H: v.H, W: v.W, Items: slices.Clone(v.Items)}, nil
+		c := &Boxes{H: v.H, W: v.W, Items: slices.Clone(v.Items)}
+		if v.Seen != nil {
+			seen := *v.Seen
+			c.Seen = &seen
+		}
+		return c, nil
 	case *Field:
 		return &Field{H: v.H, W: v.W, Val: slices.Clone(v.Val)}, nil
 	case *Frames:

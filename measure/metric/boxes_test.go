@@ -39,6 +39,7 @@ func TestIoUByHand(t *testing.T) {
 		"both without area":      {box(1, 1, 1, 3, 1, 0), box(1, 1, 1, 3, 1, 0), math.NaN()},
 		"NaN":                    {unit, box(math.NaN(), 0, 1, 1, 1, 0), math.NaN()},
 		"NaN angle":              {unit, turned(unit, math.NaN()), math.NaN()},
+		"NaN, turned":            {turned(unit, 30), turned(box(0, 0, 1, math.NaN(), 1, 0), 45), math.NaN()},
 		// A square and the same turned by 45 degrees about its centre meet in a regular octagon of area 2(√2-1): the IoU is 1/√2.
 		"octagon":      {unit, turned(unit, 45), math.Sqrt2 / 2},
 		"quarter turn": {box(0, 0, 4, 2, 1, 0), turned(box(1, -1, 3, 3, 1, 0), 90), 1},
@@ -285,6 +286,7 @@ func TestOwnReference(t *testing.T) {
 		"cut and not found":    {set(whole), set(whole), set(whole, cut), map[string]float64{"set_iou": 1, "missed": 0, "extra": 0, "recall@self": 1, "count_error@self": 0}},
 		"cut and found":        {set(whole, cut), set(whole, cut), set(whole, cut), map[string]float64{"set_iou": 1, "missed": 0, "extra": 0}},
 		"new at the edge":      {set(whole, box(0, 50, 10, 70, 0.9, 0)), set(whole, cut), set(whole), map[string]float64{"set_iou": 1, "extra": 0, "precision@self": 1}},
+		"marked at the edge":   {set(whole, cut), set(whole, box(10, 50, 20, 70, 0.9, 0)), set(whole), map[string]float64{"set_iou": 1, "extra": 0}},
 		"new from outside":     {set(whole, box(90, 50, 99, 70, 0.9, 0)), set(whole, box(125, 50, 134, 70, 0.9, 0)), set(whole), map[string]float64{"set_iou": 1, "extra": 0}},
 		"new inside":           {set(whole, box(90, 50, 99, 70, 0.9, 0)), set(whole, box(80, 50, 89, 70, 0.9, 0)), set(whole), map[string]float64{"set_iou": 0.5, "extra": 1, "precision@consensus": 0.5}},
 		"missed":               {set(), set(), set(whole), map[string]float64{"set_iou": 0, "missed": 1, "extra": 0}},

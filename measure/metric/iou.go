@@ -13,8 +13,8 @@ import (
 // Hodgman, Communications of the ACM 17, 1974).
 func IoU(a, b space.Box) float64 {
 	sa, sb := a.Area(), b.Area()
-	if math.IsNaN(a.Angle+b.Angle) || math.IsNaN(sa+sb) {
-		return math.NaN()
+	if math.IsNaN(a.Angle + b.Angle) {
+		return math.NaN() // a NaN elsewhere stays one by itself
 	}
 	both := shared(a, b)
 	return both / (sa + sb - both)

@@ -136,7 +136,7 @@ func (m *matcher) match(threshold float64, ignore []bool) []int {
 			if second && (ignore == nil || got[i] >= 0) {
 				break
 			}
-			best := min(threshold, 1-1e-10)
+			best := threshold
 			for j, v := range row {
 				if !taken[j] && (ignore != nil && ignore[j]) == second && v >= best {
 					best, got[i] = v, j

@@ -499,7 +499,7 @@ func (e *Evaluation) each(model int, c metric.Case, r References, give func(metr
 
 // back carries the prediction at g to the frame of the identity.
 func (e *Evaluation) back(model int, g, inv group.Element, y space.Value) (space.Value, error) {
-	if e.plain {
+	if e.plain || broken(y) {
 		return y, nil
 	}
 	z, err := e.Plan.Out.Apply(inv, y)

@@ -77,7 +77,7 @@ func (w *worker) truth(p *pending, k int) (space.Value, error) {
 // claimed to be invariant.
 func (e *Evaluation) Forth(model int, g group.Element, y space.Value) (space.Value, error) {
 	z := y
-	if !e.plain {
+	if !e.plain && !broken(y) {
 		var err error
 		if z, err = e.Plan.Out.Apply(g, y); err != nil {
 			return nil, fmt.Errorf("model %s: output: moving by element %s: %w", e.Models[model].Name, group.Format(e.Plan.Group, g), err)
@@ -87,6 +87,21 @@ func (e *Evaluation) Forth(model int, g group.Element, y space.Value) (space.Val
 		return b.Clip(), nil
 	}
 	return z, nil
+}
+
+// broken reports whether a set of boxes holds a number that is not finite. Such a set cannot be moved; it stays as it is, and every
+// metric of it is NaN.
+func broken(v space.Value) bool {
+	b, ok := v.(*space.Boxes)
+	if !ok {
+		return false
+	}
+	for _, x := range b.Items {
+		if sum := x.X1 + x.Y1 + x.X2 + x.Y2 + x.Angle + x.Score; math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // classified reports whether a prediction names a class.
@@ -168,11 +183,7 @@ func (w *worker) gather(p *pending, t *track, k int, at, back space.Value) error
 			return err
 		}
 	}
-	x, err := e.answer(k, at, back)
-	if err != nil {
-		return err
-	}
-	return t.mean.Add(x)
+	return t.mean.Add(e.answer(k, back))
 }
 
 // average is an empty consensus. Of boxes the object of interest is that of the target at the identity, where there is one: the target says which
@@ -186,18 +197,12 @@ func (e *Evaluation) average(kind space.Kind, target space.Value) (*consensus.Ac
 }
 
 // answer is a prediction as a consensus takes it. Of boxes it says what the model saw.
-func (e *Evaluation) answer(k int, at, back space.Value) (consensus.Answer, error) {
+func (e *Evaluation) answer(k int, back space.Value) consensus.Answer {
 	x := consensus.Answer{Index: k, Weight: e.weight(k), Value: back}
-	b, ok := at.(*space.Boxes)
-	if !ok || e.plain || !(b.W > 0 && b.H > 0) {
-		return x, nil
+	if b, ok := back.(*space.Boxes); ok {
+		x.Window = b.Seen
 	}
-	seen, err := e.Plan.Out.Apply(e.inv[k], &space.Boxes{H: b.H, W: b.W, Items: []space.Box{{X2: b.W, Y2: b.H, Score: 1}}})
-	if err != nil {
-		return x, err
-	}
-	x.Window = &seen.(*space.Boxes).Items[0]
-	return x, nil
+	return x
 }
 
 // weight is that of an element in means over the orbit.
@@ -282,11 +287,7 @@ func (e *Evaluation) Consensus(ctx context.Context, model int, s dataset.Sample)
 					return err
 				}
 			}
-			x, err := e.answer(k, y, z)
-			if err != nil {
-				return err
-			}
-			if err := acc.Add(x); err != nil {
+			if err := acc.Add(e.answer(k, z)); err != nil {
 				return err
 			}
 		}

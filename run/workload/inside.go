@@ -15,7 +15,7 @@ import (
 
 // loaded is a model as it was given to the engine.
 type loaded struct {
-	onnx  *onnx.Model
+	onnx  *onnx.Model // nil behind an endpoint
 	bytes []byte
 	codec decode.Codec
 	seen  space.Spec
@@ -26,7 +26,8 @@ type loaded struct {
 // Engine is what runs the models.
 func (w *Workload) Engine() engine.Engine { return w.engine }
 
-// File is the ONNX file of a model as the engine was given it; nil for a model that the study does not have.
+// File is the ONNX file of a model as the engine was given it; nil for a model that the study does not have, or that is behind an
+// endpoint.
 func (w *Workload) File(model string) *onnx.Model {
 	if f := w.opened[model]; f != nil {
 		return f.onnx
@@ -39,6 +40,9 @@ func (w *Workload) Interior(model string, e engine.Engine, workers int) (*interi
 	f := w.opened[model]
 	if f == nil {
 		return nil, fmt.Errorf("there is no model %s in this study", model)
+	}
+	if f.onnx == nil {
+		return nil, fmt.Errorf("%s: %w", model, ErrNoGraph)
 	}
 	o := interior.Options{Body: Body(e), Batch: min(f.batch, interiorBatch), Workers: workers}
 	if f.fixed {
@@ -70,6 +74,9 @@ func (w *Workload) On(model string, e engine.Engine) (*eval.Model, error) {
 	if f == nil {
 		return nil, fmt.Errorf("there is no model %s in this study", model)
 	}
+	if f.onnx == nil {
+		return nil, fmt.Errorf("%s: %w", model, ErrNoGraph)
+	}
 	limits, err := Limits(e)
 	if err != nil {
 		return nil, err
@@ -97,6 +104,9 @@ func (w *Workload) Reference(model string, workers int) (*interior.Model, error)
 	f := w.opened[model]
 	if f == nil {
 		return nil, fmt.Errorf("there is no model %s in this study", model)
+	}
+	if f.onnx == nil {
+		return nil, fmt.Errorf("%s: %w", model, ErrNoGraph)
 	}
 	if _, err := reference.Load(f.onnx); err != nil {
 		return nil, err

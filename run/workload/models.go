@@ -14,6 +14,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/decode"
 	"nero/model/engine"
+	"nero/model/engine/remote"
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
 	"nero/run/eval"
@@ -36,37 +37,62 @@ func Limits(e engine.Engine) (onnx.Limits, error) {
 	return onnx.Native(info.Version)
 }
 
-// file is a model that is read and not yet opened.
+// file is a model that is read and not yet opened, or one behind an endpoint.
 type file struct {
-	model *onnx.Model
-	bytes []byte
-	sum   string // SHA-256 of bytes in hexadecimal
+	model  *onnx.Model
+	bytes  []byte
+	sum    string        // SHA-256 of bytes in hexadecimal
+	remote *remote.Model // nil for a file
+}
+
+// readFile reads the file of a model, or asks its endpoint.
+func (w *Workload) readFile(ctx context.Context, m job.Model, o Options) (file, error) {
+	if m.Endpoint != "" {
+		r, err := w.connect(ctx, m, o)
+		return file{remote: r}, err
+	}
+	model, err := onnx.Read(m.ONNX)
+	if err != nil {
+		return file{}, err
+	}
+	b, err := os.ReadFile(m.ONNX)
+	if err != nil {
+		return file{}, err
+	}
+	sum := sha256.Sum256(b) // of what is run, not of what the file may hold later
+	return file{model: model, bytes: b, sum: hex.EncodeToString(sum[:])}, nil
+}
+
+// where is the field of the study that says where a model is, and what it says.
+func where(i int, m job.Model) (field, place string) {
+	if m.Endpoint != "" {
+		return fmt.Sprintf("models[%d].endpoint", i), m.Endpoint
+	}
+	return fmt.Sprintf("models[%d].onnx", i), m.ONNX
 }
 
 // readModels reads every model and finds out how it is fed and how its output is read: all that can be said without an
 // engine. in is what a model is fed: a moved sample.
-func (w *Workload) readModels(in space.Spec, o Options) ([]file, error) {
+func (w *Workload) readModels(ctx context.Context, in space.Spec, o Options) ([]file, error) {
 	w.Job = &job.Job{}
 	var files []file
 	for i, m := range w.Study.Models {
-		at := fmt.Sprintf("models[%d].onnx", i)
-		model, err := onnx.Read(m.ONNX)
+		at, place := where(i, m)
+		f, err := w.readFile(ctx, m, o)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
 			return nil, w.Study.Errorf(at, "%v", err)
 		}
-		b, err := os.ReadFile(m.ONNX)
+		codec, err := decode.New(f.signature(), w.encodeSpec(in), w.decodeSpec(in, o.Audit))
 		if err != nil {
-			return nil, w.Study.Errorf(at, "%v", err)
-		}
-		codec, err := decode.New(model.Signature(), w.encodeSpec(in), w.decodeSpec(in, o.Audit))
-		if err != nil {
-			return nil, w.Study.Errorf(at, "%s: %v", m.ONNX, err)
+			return nil, w.Study.Errorf(at, "%s: %v", place, err)
 		}
 		for _, n := range decode.Notes(codec) {
 			w.note("%s: %s", m.Name, n)
 		}
-		sum := sha256.Sum256(b) // of what is run, not of what the file may hold later
-		files = append(files, file{model, b, hex.EncodeToString(sum[:])})
+		files = append(files, f)
 		w.Eval.Models = append(w.Eval.Models, &eval.Model{Name: m.Name, Codec: codec})
 	}
 	return files, nil
@@ -74,11 +100,20 @@ func (w *Workload) readModels(in space.Spec, o Options) ([]file, error) {
 
 // openModels holds every model against what the engine takes, opens it and fixes its micro-batch.
 func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, o Options) error {
-	limits, err := Limits(o.Engine)
-	if err != nil {
-		return err
+	var limits onnx.Limits
+	if !w.allRemote() {
+		var err error
+		if limits, err = Limits(o.Engine); err != nil {
+			return err
+		}
 	}
 	for i, m := range w.Study.Models {
+		if r := files[i].remote; r != nil {
+			if err := w.openRemote(ctx, i, r, in); err != nil {
+				return err
+			}
+			continue
+		}
 		at := fmt.Sprintf("models[%d].onnx", i)
 		model, b := files[i].model, files[i].bytes
 		if model.Signature().IR > limits.MaxIR {

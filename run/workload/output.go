@@ -81,16 +81,10 @@ func (w *Workload) boxAction(o Options) (action.Action, error) {
 	return a, nil
 }
 
-// leaver is an action that knows at which elements its crop window leaves a picture of h x w.
-type leaver interface {
-	Leaves(g group.Element, h, w int) bool
-}
-
 // within makes sure that no element of the plan moves the crop window out of the picture, or says how many do.
 func (w *Workload) within(in *input) error {
 	s := w.Study
-	l, ok := in.act.(leaver)
-	if !ok || len(s.Group.Window) != 2 {
+	if len(s.Group.Window) != 2 {
 		return nil
 	}
 	size := in.shape[len(in.shape)-2:]
@@ -99,8 +93,13 @@ func (w *Workload) within(in *input) error {
 	}
 	n := 0
 	var first group.Element
+	x := blank(space.Spec{Kind: kindOf(in.shape), Shape: in.shape})
 	for _, g := range w.Eval.Plan.Elements {
-		if l.Leaves(g, size[0], size[1]) {
+		leaves, err := action.Leaves(in.act, g, x)
+		if err != nil {
+			return s.Errorf("group.window", "%v", err)
+		}
+		if leaves {
 			if n == 0 {
 				first = g
 			}
@@ -117,6 +116,14 @@ func (w *Workload) within(in *input) error {
 		return nil
 	}
 	return s.Errorf("group.window", "%s; narrow group.orbit.range, take larger pictures (data.cut.size), or say with group.border what lies outside", text)
+}
+
+// kindOf is the space of samples of a shape.
+func kindOf(shape []int) space.Kind {
+	if len(shape) == 4 {
+		return space.KindFrames
+	}
+	return space.KindImage
 }
 
 // averaging takes over how the study wants its consensus.

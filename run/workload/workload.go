@@ -15,6 +15,7 @@ import (
 	"nero/measure/metric"
 	"nero/model/decode"
 	"nero/model/engine"
+	"nero/model/engine/remote"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/symmetry/action"
@@ -34,6 +35,13 @@ type Options struct {
 	OpenEngine func(context.Context) (engine.Engine, error)
 	// Rules is the table of actions that the program is built with.
 	Rules action.Table
+	// Retry says how calls to endpoints are repeated; zero values are the defaults of [remote.Retry].
+	Retry remote.Retry
+	// Getenv looks up the environment variables that hold tokens and headers of endpoints; nil for those of the program.
+	Getenv func(string) (string, bool)
+	// NoEndpoint says why a model behind an endpoint is not asked, nil if it may be; nil for all. A study that somebody else wrote could
+	// send what the environment holds to wherever it likes.
+	NoEndpoint func(job.Model) error
 	// KeepGoing turns samples that cannot be used into rows with an error.
 	KeepGoing bool
 	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.
@@ -54,8 +62,9 @@ type Workload struct {
 	// Notes are choices that were made for the user: sentences to show.
 	Notes []string
 
-	group  group.Group
-	engine engine.Engine
+	group   group.Group
+	engine  engine.Engine
+	remotes []*remote.Model // every connection that was made
 	// borderGiven says that the study names the border rule: a window may then leave the picture.
 	borderGiven bool
 	opened      map[string]*loaded // by the name of the model
@@ -72,6 +81,9 @@ func (w *Workload) Close() error {
 			errs = append(errs, m.Pool.Close())
 		}
 	}
+	for _, r := range w.remotes {
+		errs = append(errs, r.Close())
+	}
 	return errors.Join(errs...)
 }
 
@@ -81,8 +93,14 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
+	ok := false
+	defer func() {
+		if !ok {
+			_ = w.Close() // the first error is the one to report
+		}
+	}()
 	g, seen := w.group, in.seen
-	files, err := w.readModels(seen, o)
+	files, err := w.readModels(ctx, seen, o)
 	if err != nil {
 		return nil, err
 	}
@@ -124,18 +142,15 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	if err := w.readable(); err != nil {
 		return nil, err
 	}
-	if o.Engine == nil {
+	switch {
+	case w.allRemote():
+		o.Engine = files[0].remote.Engine() // says of itself what there is to say
+	case o.Engine == nil:
 		if o.Engine, err = o.OpenEngine(ctx); err != nil {
 			return nil, err
 		}
 	}
 	w.engine = o.Engine
-	ok := false
-	defer func() {
-		if !ok {
-			_ = w.Close() // the first error is the one to report
-		}
-	}()
 	if err := w.openModels(ctx, files, seen, o); err != nil {
 		return nil, err
 	}
@@ -518,7 +533,9 @@ func (w *Workload) fix(o Options) error {
 	for _, m := range e.Metrics {
 		j.Metrics = append(j.Metrics, m.Name)
 	}
-	j.Engine = job.Engine{Name: info.Name, Version: info.Version}
+	if j.Engine = (job.Engine{Name: info.Name, Version: info.Version}); w.allRemote() {
+		j.Engine = remoteEngine // whichever way it is reached
+	}
 	j.Shard = job.ShardSize(j.Count, len(j.Elements), len(j.Models))
 	j.Seed = w.Study.Seed
 	if o.Audit {
@@ -640,7 +657,7 @@ func placed(s job.Study) job.Study {
 	s.Audit = job.Audit{} // thresholds change no number of a run: another one must not keep it from being resumed
 	s.Models = slices.Clone(s.Models)
 	for i := range s.Models {
-		s.Models[i].ONNX = absolute(s.Models[i].ONNX)
+		s.Models[i].ONNX, s.Models[i].CA = absolute(s.Models[i].ONNX), absolute(s.Models[i].CA)
 	}
 	return s
 }

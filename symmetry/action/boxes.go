@@ -32,7 +32,7 @@ type Boxes struct {
 //
 // With o.Window the frame is the model's crop window, which values must fit; it moves nothing by itself, because the boxes that a model returns
 // are in window coordinates whatever was cut out. Boxes that touch or cross the window's edge before they are moved become Cut: what is beyond the
-// edge is not known. See [NewTarget] for boxes in the frame of the uncut picture.
+// edge is not known; and the result says in Seen where the window was, in the frame that the boxes were moved to. See [NewTarget] for boxes in the frame of the uncut picture.
 //
 // s.Shape is (boxes), of which any number is taken. Groups that reverse time are refused.
 func NewBoxes(g group.Group, s space.Spec, o Options) (*Boxes, error) {
@@ -92,6 +92,13 @@ func (a *Boxes) Apply(g group.Element, v space.Value) (space.Value, error) {
 			y.Cut = true
 		}
 		out.Items[i] = y
+	}
+	if seen := x.Seen; seen != nil || a.opt.Window != nil {
+		if seen == nil {
+			seen = &space.Box{X2: x.W, Y2: x.H}
+		}
+		moved := m.move(*seen)
+		out.Seen = &moved
 	}
 	return out, nil
 }

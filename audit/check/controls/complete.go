@@ -70,6 +70,9 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		if s.Unit == audit.PixelShare {
 			finding.Message = fmt.Sprintf("%s: the model changes its answer at %.2g of the pixels, worst %.2g for %s",
 				s.Name, s.Worst.Value, s.Rel.Max, s.At)
+		} else if s.Unit == audit.BoxShare {
+			finding.Message = fmt.Sprintf("%s: the model changes its boxes by %.2g of them, by score and overlap, worst %.2g for %s",
+				s.Name, s.Worst.Value, s.Rel.Max, s.At)
 		}
 		finding.Remedies = remedies(s, lattice)
 	}

@@ -480,7 +480,7 @@ func (s *seeker) picture(r *Result, scanned []probe) audit.Exhibit {
 		X: audit.Scale{Name: ax.Name, Unit: ax.Unit, Log: ax.Unit == "factor"}, Y: audit.Scale{Name: "error", Log: true}, Limit: s.p.Policy.Threshold,
 	}
 	if s.sw.Mask {
-		c.Y = audit.Scale{Name: "error", Unit: audit.PixelShare}
+		c.Y = audit.Scale{Name: "error", Unit: s.sw.Unit()}
 	}
 	line := func(name string, at map[float64]float64) {
 		series := audit.Series{Name: name}

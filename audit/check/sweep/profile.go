@@ -110,7 +110,7 @@ func (r *Result) curves(p *audit.Pass, sets []*audit.Set, worst []audit.Point, a
 	slices.Sort(settings)
 	for i, w := range settings {
 		y := audit.Scale{Name: "error", Unit: sets[0].Unit, Log: true}
-		if sets[0].Unit == audit.PixelShare {
+		if sets[0].Shares() {
 			y.Log = false
 		}
 		c := &audit.Curve{X: audit.Scale{Name: chart[at].Name, Unit: chart[at].Unit, Log: chart[at].Unit == "factor"}, Y: y, Limit: p.Policy.Threshold}

@@ -7,6 +7,17 @@ import (
 	"nero/audit"
 )
 
+// Unit is that of the errors: "" for numbers relative to the scale, [audit.PixelShare] or [audit.BoxShare].
+func (r *Result) Unit() string {
+	switch {
+	case r.Boxes:
+		return audit.BoxShare
+	case r.Mask:
+		return audit.PixelShare
+	}
+	return ""
+}
+
 // Set gathers the exact elements, or the others, into a set that can be judged; nil if there are none. Floors, cause and verdict are left
 // to the caller. Errors are divided by s; an s of 0 leaves them undefined.
 func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
@@ -27,9 +38,7 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 		Scale: r.Scale, Component: r.Component[exact], At: audit.Nowhere, Detectable: math.NaN(),
 		Ratio: audit.MeanInterval(nil, p.Policy.Confidence), Resampling: audit.Describe(nil),
 	}
-	if r.Mask {
-		s.Unit = audit.PixelShare
-	}
+	s.Unit = r.Unit()
 	if s.NonFinite > 0 {
 		s.NonFiniteAt = r.NonFiniteAt[exact]
 	}

@@ -48,6 +48,7 @@ type Result struct {
 	Labels []int // -1 for none
 	Form   string
 	Mask   bool // outputs are masks, whose errors are shares of pixels
+	Boxes  bool // outputs are sets of boxes; Mask is set as well, for what is said of shares
 	// Scale is s, RMS the uncentred size of the outputs at the identity, both in the unit of the output.
 	Scale, RMS float64
 	// Err is the error ‖z - f(x)‖ of sample i at element j, in Err[i*len(elements)+j]; NaN where an output is not finite.
@@ -324,8 +325,11 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 			sample: q.Sample, base: y, finite: finite, class: audit.Class(y), always: true,
 		}
 		c.before = c.class
-		if _, ok := y.(*space.Mask); ok {
+		switch y.(type) {
+		case *space.Mask:
 			r.Mask = true
+		case *space.Boxes:
+			r.Mask, r.Boxes = true, true
 		}
 		if !finite {
 			return nil

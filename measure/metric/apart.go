@@ -1,0 +1,112 @@
+package metric
+
+import (
+	"math"
+
+	"nero/data/space"
+)
+
+// edge is how near to the edge of a window, in pixels, a box counts as cut by it: what is beyond is not known, and detectors end such boxes a
+// little inside or outside.
+const edge = 2
+
+// Apart is how far two sets of boxes in one frame are apart.
+type Apart struct {
+	// Distance is 0 for equal sets and 1 where nothing matches: 1 - Σ min(s,t)·IoU / (Σ max(s,t) + Σ u) over matched pairs with scores s and t and over
+	// unmatched boxes with score u, a weighted Jaccard distance. It is 0 for two empty sets, and NaN where a number is not finite.
+	Distance float64
+	// Matched pairs, boxes of the first set that the second lacks, and of the second that the first lacks.
+	Matched, Extra, Missed int
+	// Left are the boxes that were left out because the other set's window cut them or did not see them.
+	Left int
+	// Center is the mean distance of the centres of matched pairs in pixels, Size half of the mean |ln| of the ratio of their areas, Score the mean
+	// difference of their scores, first less second; NaN without pairs.
+	Center, Size, Score float64
+}
+
+// Between compares two sets of boxes. Boxes of one class are matched so that the sum of IoU is largest. Where a set says what its window
+// saw ([space.Boxes].Seen), only what both windows saw counts: a box that is not wholly inside both, or within 2 px of their edges, is left out with its partner.
+func Between(a, b *space.Boxes) Apart {
+	nan := math.NaN()
+	none := Apart{Distance: nan, Center: nan, Size: nan, Score: nan}
+	if _, ok := finite(a); !ok {
+		return none
+	}
+	if _, ok := finite(b); !ok {
+		return none
+	}
+	windowed := a.Seen != nil || b.Seen != nil
+	inside := func(x space.Box) bool {
+		return !windowed || !x.Cut && within(x, window(a)) && within(x, window(b))
+	}
+	gain := make([][]float64, len(a.Items))
+	for i, x := range a.Items {
+		gain[i] = make([]float64, len(b.Items))
+		for j, y := range b.Items {
+			if agree(x, y) {
+				gain[i][j] = IoU(x, y)
+			}
+		}
+	}
+	d := Apart{Center: nan, Size: nan, Score: nan}
+	var same, all, center, size, score float64
+	taken := make([]bool, len(b.Items))
+	for i, j := range assign(gain) {
+		x := a.Items[i]
+		if j < 0 {
+			if !inside(x) {
+				d.Left++
+				continue
+			}
+			d.Extra++
+			all += x.Score
+			continue
+		}
+		y := b.Items[j]
+		taken[j] = true
+		if !inside(x) || !inside(y) {
+			d.Left += 2
+			continue
+		}
+		d.Matched++
+		same += min(x.Score, y.Score) * gain[i][j]
+		all += max(x.Score, y.Score)
+		ax, ay := x.Center()
+		bx, by := y.Center()
+		center += math.Hypot(ax-bx, ay-by)
+		size += math.Abs(math.Log(x.Area()/y.Area())) / 2
+		score += x.Score - y.Score
+	}
+	for j, y := range b.Items {
+		switch {
+		case taken[j]:
+		case !inside(y):
+			d.Left++
+		default:
+			d.Missed++
+			all += y.Score
+		}
+	}
+	if all > 0 {
+		d.Distance = max(0, 1-same/all)
+	}
+	if n := float64(d.Matched); n > 0 {
+		d.Center, d.Size, d.Score = center/n, size/n, score/n
+	}
+	return d
+}
+
+// window is what a set of boxes knows of.
+func window(b *space.Boxes) space.Box {
+	if b.Seen != nil {
+		return *b.Seen
+	}
+	return space.Box{X2: b.W, Y2: b.H}
+}
+
+// within reports whether a box lies inside a window and clear of its edge.
+func within(x, w space.Box) bool {
+	x1, x2 := min(x.X1, x.X2), max(x.X1, x.X2)
+	y1, y2 := min(x.Y1, x.Y2), max(x.Y1, x.Y2)
+	return x1 >= w.X1+edge && y1 >= w.Y1+edge && x2 <= w.X2-edge && y2 <= w.Y2-edge
+}

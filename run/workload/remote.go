@@ -1,0 +1,161 @@
+package workload
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"nero/data/space"
+	"nero/model/decode"
+	"nero/model/engine"
+	"nero/model/engine/remote"
+	"nero/model/onnx"
+	"nero/run/eval"
+	"nero/run/job"
+)
+
+// remoteBatch is the micro-batch of a model behind an endpoint where neither the study nor the model says one: beyond it calls hardly
+// get cheaper (docs/BENCHMARKS.md), and nothing is known here of the memory of the server.
+const remoteBatch = 8
+
+// remoteEngine is the name of the body in a job all of whose models are behind endpoints. What runs them there is in their digests.
+var remoteEngine = job.Engine{Name: "remote", Version: "OIP v2"}
+
+// ErrNoGraph is returned when a model is to be opened whose file nobody has.
+var ErrNoGraph = errors.New("there is no graph behind an endpoint: its server has the file; audit the ONNX file itself to look inside")
+
+// connect connects to the model behind an endpoint and learns what it reads and returns.
+func (w *Workload) connect(ctx context.Context, m job.Model, o Options) (*remote.Model, error) {
+	if o.NoEndpoint != nil {
+		if err := o.NoEndpoint(m); err != nil {
+			return nil, err
+		}
+	}
+	getenv := o.Getenv
+	if getenv == nil {
+		getenv = os.LookupEnv
+	}
+	c := remote.Config{
+		URL: m.Endpoint, Version: m.Version, Insecure: m.Insecure, Timeout: time.Duration(m.Timeout * float64(time.Second)),
+		Concurrency: m.Concurrency, Retry: o.Retry,
+	}
+	if m.HeadersEnv != "" {
+		text, ok := getenv(m.HeadersEnv)
+		if !ok {
+			return nil, fmt.Errorf("the environment variable %s of headers_env is not set; set it to lines of Name: value, or leave headers_env out", m.HeadersEnv)
+		}
+		h, err := remote.Headers(text)
+		if err != nil {
+			return nil, fmt.Errorf("the environment variable %s of headers_env: %w", m.HeadersEnv, err)
+		}
+		c.Header = h
+	}
+	if m.TokenEnv != "" {
+		token, ok := getenv(m.TokenEnv)
+		if !ok || token == "" {
+			return nil, fmt.Errorf("the environment variable %s of token_env is not set; set it to the token, or leave token_env out", m.TokenEnv)
+		}
+		if c.Header == nil {
+			c.Header = http.Header{}
+		}
+		c.Header.Set("Authorization", "Bearer "+token)
+	}
+	if m.CA != "" {
+		b, err := os.ReadFile(m.CA)
+		if err != nil {
+			return nil, fmt.Errorf("ca: %w", err)
+		}
+		c.CA = b
+	}
+	r, err := remote.Connect(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	w.remotes = append(w.remotes, r)
+	return r, nil
+}
+
+// allRemote tells whether no model needs an engine here.
+func (w *Workload) allRemote() bool {
+	return !slices.ContainsFunc(w.Study.Models, func(m job.Model) bool { return m.Endpoint == "" })
+}
+
+// openRemote fixes the micro-batch of a model behind an endpoint and finds out which model it is.
+func (w *Workload) openRemote(ctx context.Context, i int, r *remote.Model, in space.Spec) error {
+	m, opened := w.Study.Models[i], w.Eval.Models[i]
+	at := fmt.Sprintf("models[%d].endpoint", i)
+	opened.Pool = eval.NewPool(r.Engine(), nil, engine.Options{})
+	opened.Batch = cmp.Or(m.Batch, remoteBatch)
+	if fixed := decode.BatchLimit(opened.Codec); fixed > 0 {
+		if m.Batch != 0 && m.Batch != fixed {
+			return w.Study.Errorf(fmt.Sprintf("models[%d].batch", i), "%d, but the batch axis of %s is fixed at %d; leave batch out", m.Batch, m.Endpoint, fixed)
+		}
+		opened.Batch, opened.Fixed = fixed, true
+	}
+	n := 1
+	if opened.Fixed {
+		n = opened.Batch
+	}
+	x, err := opened.Codec.Encode(slices.Repeat([]space.Value{w.speckled(in)}, n), nil)
+	if err != nil {
+		return w.Study.Errorf(at, "%s: %v", m.Endpoint, err)
+	}
+	sum, repeats, err := r.Fingerprint(ctx, x)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return w.Study.Errorf(at, "%v", err)
+	}
+	if !repeats {
+		w.note("%s: two answers to the same input differ, so the numbers of a run cannot be repeated, and another model behind the endpoint may pass unnoticed", m.Name)
+	}
+	for _, n := range r.Notes() {
+		w.note("%s: %s", m.Name, n)
+	}
+	w.Parameters[m.Name] = 0
+	w.opened[m.Name] = &loaded{codec: opened.Codec, seen: in, batch: opened.Batch, fixed: opened.Fixed}
+	w.Job.Models = append(w.Job.Models, job.ModelRef{Name: m.Name, Ref: job.Ref{Path: r.Endpoint().String(), SHA256: sum}, Batch: opened.Batch})
+	return nil
+}
+
+// speckled is a sample of random intensities over the range of the data, always the same: the question by whose answer a model is
+// known again.
+func (w *Workload) speckled(in space.Spec) space.Value {
+	rng := rand.New(rand.NewPCG(20, 26))
+	fill := func(x *space.Image) {
+		for i := range x.Pix {
+			x.Pix[i] = rng.Float64() * w.Study.Input.Scale
+		}
+	}
+	in.Shape = slices.Clone(in.Shape)
+	for i, n := range in.Shape {
+		if n <= 0 { // samples of any size
+			in.Shape[i] = map[bool]int{true: 3, false: 64}[i == len(in.Shape)-3]
+		}
+	}
+	v := blank(in)
+	switch x := v.(type) {
+	case *space.Image:
+		fill(x)
+	case *space.Frames:
+		for _, f := range x.Images {
+			fill(f)
+		}
+	}
+	return v
+}
+
+// signature is what a model reads and returns, wherever it runs.
+func (f file) signature() onnx.Signature {
+	if f.remote != nil {
+		return f.remote.Signature()
+	}
+	return f.model.Signature()
+}
