@@ -31,6 +31,19 @@ func TestCorrelate(t *testing.T) {
 	}
 }
 
+// What does not vary has no correlation, however its mean is rounded.
+func TestCorrelateConstant(t *testing.T) {
+	for n := range 60 {
+		a, b := make([]float32, n), make([]float32, n)
+		for i := range a {
+			a[i], b[i] = 0.7, float32(i)
+		}
+		if c := Correlate(a, b); !math.IsNaN(c.Pearson) || !math.IsNaN(c.Spearman) {
+			t.Errorf("%d values: %+v", n, c)
+		}
+	}
+}
+
 // A rising map of one side keeps the ranks, a straight one also the product-moment correlation; a falling one changes the sign.
 func TestCorrelateLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -185,6 +185,39 @@ func TestSeveralObjects(t *testing.T) {
 	}
 }
 
+// A confident outlier must not split an object: boxes that are near to what is gathered, and far from the outlier, belong to it.
+func TestOutlier(t *testing.T) {
+	values := []space.Value{set(box(0, 0, 40, 21, 1, 0))} // an IoU of half with most of the others, below it with the largest
+	for i := range 10 {
+		x := float64(i % 5)
+		values = append(values, set(box(0, 0, 40, 40+x, 0.5, 0)))
+	}
+	r := gather(t, space.KindBoxes, Options{}, values...).Result()
+	if items := as[*space.Boxes](r.Value).Items; len(items) != 1 || r.Contributing != 11 || items[0].Y2 != 42 {
+		t.Errorf("%+v: %+v", items, r)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		x, w []float64
+		want float64
+	}{
+		{[]float64{5}, []float64{2}, 5},
+		{[]float64{1, 4}, []float64{1, 1}, 2.5},
+		{[]float64{4, 1, 9}, []float64{1, 1, 1}, 4},
+		{[]float64{4, 1, 9, 6}, []float64{1, 1, 1, 1}, 5},
+		{[]float64{4, 1, 9}, []float64{1, 3, 1}, 1},
+		{[]float64{4, 1, 9}, []float64{1, 2, 1}, 2.5},
+		{[]float64{4, 1, 9, 5}, []float64{1, 2, 1, 0}, 2.5}, // what weighs nothing is not there
+		{[]float64{7, 7, 1, 7}, []float64{0.1, 0.2, 0.3, 0.4}, 7},
+	} {
+		if got := median(c.x, c.w); got != c.want {
+			t.Errorf("%v, %v: %g, want %g", c.x, c.w, got, c.want)
+		}
+	}
+}
+
 func TestMeans(t *testing.T) {
 	a, err := New(space.KindScores, 3, Options{})
 	if err != nil {
@@ -247,7 +280,7 @@ func TestVectorMedian(t *testing.T) {
 }
 
 // scatter draws objects far from each other and what a model says of them.
-func scatter(t *rapid.T) (values []space.Value, weights []float64) {
+func scatter(t *rapid.T, cuts bool) (values []space.Value, weights []float64) {
 	n := rapid.IntRange(2, 9).Draw(t, "elements")
 	k := rapid.IntRange(1, 4).Draw(t, "objects")
 	coordinate := rapid.Float64Range(-2, 2)
@@ -256,8 +289,10 @@ func scatter(t *rapid.T) (values []space.Value, weights []float64) {
 		for j := range k {
 			if rapid.IntRange(0, 4).Draw(t, "found") > 0 {
 				x, y := float64(j%2)*60, float64(j/2)*60
-				s.Items = append(s.Items, box(x+10+coordinate.Draw(t, "x1"), y+10+coordinate.Draw(t, "y1"), x+40+coordinate.Draw(t, "x2"), y+40+coordinate.Draw(t, "y2"),
-					rapid.Float64Range(0.05, 1).Draw(t, "score"), rapid.IntRange(0, 2).Draw(t, "label")))
+				b := box(x+10+coordinate.Draw(t, "x1"), y+10+coordinate.Draw(t, "y1"), x+40+coordinate.Draw(t, "x2"), y+40+coordinate.Draw(t, "y2"),
+					rapid.Float64Range(0.05, 1).Draw(t, "score"), rapid.IntRange(0, 2).Draw(t, "label"))
+				b.Cut = cuts && rapid.IntRange(0, 3).Draw(t, "cut") == 0
+				s.Items = append(s.Items, b)
 			}
 		}
 		values, weights = append(values, s), append(weights, float64(rapid.IntRange(1, 3).Draw(t, fmt.Sprint("weight", i))))
@@ -267,7 +302,7 @@ func scatter(t *rapid.T) (values []space.Value, weights []float64) {
 
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		values, weights := scatter(t)
+		values, weights := scatter(t, true)
 		kind, o := space.KindBoxes, Options{}
 		if rapid.Bool().Draw(t, "scores") {
 			kind = space.KindScores
@@ -309,7 +344,7 @@ func index(n int) []int {
 // The consensus of a model that is equivariant is its answer, to the last bit.
 func TestEquivariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		values, weights := scatter(t)
+		values, weights := scatter(t, false)
 		answer := as[*space.Boxes](values[0])
 		for _, v := range []space.Value{
 			answer,
@@ -359,7 +394,7 @@ func parts(v space.Value) []float64 {
 // Leaving one out of n is the consensus of the other n-1.
 func TestWithout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		values, weights := scatter(t)
+		values, weights := scatter(t, true)
 		if rapid.Bool().Draw(t, "field") {
 			for i := range values {
 				values[i] = &space.Field{H: 1, W: 2, Val: rapid.SliceOfN(rapid.Float64Range(-9, 9), 4, 4).Draw(t, "uv")}
@@ -391,7 +426,7 @@ func TestWithout(t *testing.T) {
 			}
 		}
 		got, want := a.Without(k, values[k]), b.Result()
-		if got.Of != want.Of || got.Contributing != want.Contributing || got.Misses != want.Misses || !(math.Abs(got.Share-want.Share) < 1e-12) || got.Weak != want.Weak {
+		if got.Of != want.Of || got.Contributing != want.Contributing || got.Misses != want.Misses || got.Cut != want.Cut || !(math.Abs(got.Share-want.Share) < 1e-12) || got.Weak != want.Weak {
 			t.Fatalf("without %d %+v\nof the others %+v", k, got, want)
 		}
 		x, y := got.Value, want.Value
@@ -515,6 +550,13 @@ func TestRotations(t *testing.T) {
 	for _, axis := range [][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}} {
 		m, q := rotation(axis, 180)
 		half, halfQ = append(half, m), append(halfQ, q)
+	}
+	// Weighed a little differently, the matrices have a mean of negative determinant, whose nearest rotation is the heaviest one.
+	if got, err := ChordalMean(half, []float64{0.4, 0.3, 0.3}); err != nil || !near(got[:], half[0][:]) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := QuaternionMean(halfQ, []float64{0.4, 0.3, 0.3}); err != nil || !near(got[:], halfQ[0][:]) {
+		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := ChordalMean(half, nil); !errors.Is(err, ErrAmbiguous) {
 		t.Errorf("half turns about three axes: %v", err)
