@@ -432,16 +432,16 @@ func TestBoxesBatch(t *testing.T) {
 
 // No more than 10000 boxes take part in a suppression, the best of them; without one, nothing is left out but what Most says.
 func TestCandidatesAreBounded(t *testing.T) {
-	const n = 12000
+	const n = 10005
 	b, scores := make([][]float64, n), make([]float64, n)
-	for i := range b {
-		x := float64(i)
+	for i := range b { // of the same place, but for the ten least likely
+		x := float64(5 + max(10-i, 0))
 		b[i], scores[i] = []float64{x, 0, x + 1, 1}, 0.1+0.8*float64(i)/n
 	}
 	s, arr := rows(100, b, scores, make([]int, n), 1)
-	for how, want := range map[string]int{"hard": 10000, "none": 11999} {
-		got := boxesOf(t, s, decode.BoxesSpec{Suppress: how, Most: 11999}, 1, arr...)[0].Items
-		if len(got) != want || got[0].X1 != n-1 {
+	for how, want := range map[string]int{"hard": 1 + 5, "weighted": 1 + 5, "none": n - 1} {
+		got := boxesOf(t, s, decode.BoxesSpec{Suppress: how, Most: n - 1}, 1, arr...)[0].Items
+		if len(got) != want || got[0].Score != scores[n-1] {
 			t.Errorf("%s: %d boxes, want %d", how, len(got), want)
 		}
 	}
