@@ -77,7 +77,7 @@ type Data struct {
 	Format   string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles"` // default guessed from the path
 	Images   string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`                                                           // path of the image file, or of the folder
 	Labels   string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`                                                                         // path of the labels: IDX, npy, or CSV with columns file,label
-	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty" jsonschema:"minLength=1"`                                                                       // folder: regular expression over the relative path with a group named label
+	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty" jsonschema:"minLength=1"`                                                                       // folder: regular expression over the relative path with a group named label; pairs: one with groups named pair and frame
 	Key      string `json:"key,omitempty" yaml:"key,omitempty" jsonschema:"minLength=1"`                                                                               // npz: name of the image array; default the only one, or "x"
 	LabelKey string `json:"label_key,omitempty" yaml:"label_key,omitempty" jsonschema:"minLength=1"`                                                                   // npz: name of the label array; default "y" or "labels"
 	Layout   string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NHW,enum=NCHW,enum=NHWC"`                                                        // npy, npz: order of the axes; default guessed from the shape
@@ -87,7 +87,7 @@ type Data struct {
 
 	Targets   string    `json:"targets,omitempty" yaml:"targets,omitempty" jsonschema:"minLength=1"`                            // path of boxes (folder of VOC XML, COCO JSON) or of fields (folder or npz), where they are not beside the images; "none" ignores them
 	Split     string    `json:"split,omitempty" yaml:"split,omitempty" jsonschema:"minLength=1"`                                // voc: name of a list in ImageSets/Main; default all photos
-	Classes   []string  `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minItems=1,maxItems=100000,uniqueItems"` // names of the classes in the order of the models' numbers; default those of the data in alphabetical order
+	Classes   []string  `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minItems=1,maxItems=100000,uniqueItems"` // names of the classes in the order of the models' numbers; default those of the data: of VOC in alphabetical order, of COCO by the number of the category
 	Fit       []int     `json:"fit,omitempty" yaml:"fit,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`  // height and width that every picture is brought to: scaled to fit, in the middle, zeros around it
 	TargetKey string    `json:"target_key,omitempty" yaml:"target_key,omitempty" jsonschema:"minLength=1"`                      // npz: name of the array of fields; default flow, or the only one
 	Upward    string    `json:"upward,omitempty" yaml:"upward,omitempty" jsonschema:"enum=up,enum=down"`                        // where y and v of OpenPIV text point; default what the order of the rows says

@@ -158,6 +158,10 @@ func (s *Study) check(report func(path, message string)) {
 		switch re, err := regexp.Compile(p); {
 		case err != nil:
 			report("data.pattern", strings.TrimPrefix(err.Error(), "error parsing regexp: ")+"; expected a regular expression as Go's package regexp reads it")
+		case s.Data.Format == "pairs":
+			if re.SubexpIndex("pair") < 0 || re.SubexpIndex("frame") < 0 {
+				report("data.pattern", "no groups named pair and frame; write the parts of a file's path that say which pair and which frame it is as (?P<pair>...) and (?P<frame>...)")
+			}
 		case re.SubexpIndex("label") < 0:
 			report("data.pattern", "no group named label; write the part that holds the label as (?P<label>...)")
 		}

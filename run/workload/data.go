@@ -74,7 +74,7 @@ func frames(d dataset.Dataset) int {
 	switch d := d.(type) {
 	case *particle.Set:
 		return 2
-	case interface{ Frames() int }:
+	case dataset.Sequenced:
 		return d.Frames()
 	}
 	return 0
