@@ -3,6 +3,7 @@ package handout
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"nero/data/space"
+	"nero/run/fold"
+	"nero/run/job"
 	"nero/run/probe"
 	"nero/symmetry/group"
 
@@ -313,6 +316,23 @@ func (b *builder) sample(ctx context.Context, i int) (*block, error) {
 			}
 		}
 	}
+	for name, v := range map[string][]fold.Number{"support": one.Support, "agreement": one.Agreement} {
+		if v == nil {
+			continue
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		meta[name] = string(text)
+	}
+	if b.doc.Boxed {
+		all, err := b.run.Detections(i)
+		if err != nil {
+			return nil, err
+		}
+		ts = append(ts, found(all, e)...)
+	}
 	marks := []string{keptMark}
 	more, err := b.moved(ctx, i, meta)
 	if err != nil {
@@ -331,6 +351,45 @@ func (b *builder) sample(ctx context.Context, i int) (*block, error) {
 		return nil, err
 	}
 	return pack(entry{Name: "sample." + strconv.Itoa(i), Form: "container", Notes: marks}, raw)
+}
+
+const (
+	mostFound  = 3   // boxes that are kept of a prediction, the best ones: as many as are drawn at first
+	boxNumbers = 7   // of a box: x1, y1, x2, y2, angle, score, class
+	boxShift   = 512 // pixels that are added to coordinates, so that none is below 0
+	boxSteps   = 16  // of a pixel
+	noRow      = 255 // in place of the number of boxes: nothing is known
+)
+
+// found are the best boxes of every model at every element: how many there are, up to mostFound of each as words of 16 bits. Coordinates are in
+// steps of a sixteenth of a pixel, angles and scores in steps of 1/65535 of a turn and of 1.
+func found(all [][][]job.Detection, e int) []tensor {
+	counts := make([]byte, len(all)*e)
+	words := make([]uint16, len(all)*e*mostFound*boxNumbers)
+	step := func(v, unit float64) uint16 {
+		return uint16(min(max(math.Floor(v*unit+0.5), 0), math.MaxUint16)) // 0 for NaN, which no model that is shown returns
+	}
+	for m, of := range all {
+		for g := range e {
+			if of == nil {
+				counts[m*e+g] = noRow
+				continue
+			}
+			counts[m*e+g] = byte(min(len(of[g]), noRow-1)) //nolint:gosec // at most 254
+			for at, d := range of[g][:min(mostFound, len(of[g]))] {
+				w := words[((m*e+g)*mostFound+at)*boxNumbers:]
+				for k, v := range []float32{d.X1, d.Y1, d.X2, d.Y2} {
+					w[k] = step(float64(v)+boxShift, boxSteps)
+				}
+				turn := math.Mod(float64(d.Angle), 360)
+				if turn < 0 {
+					turn += 360
+				}
+				w[4], w[5], w[6] = step(turn/360, math.MaxUint16), step(float64(d.Score), math.MaxUint16), uint16(d.Label) //nolint:gosec // -1 is 65535
+			}
+		}
+	}
+	return []tensor{bytesOf("counts", counts, len(all), e), shortsOf("boxes", words, len(all), e, mostFound, boxNumbers)}
 }
 
 // moved are the inputs of a sample along the orbit, and the scores of its classes. What cannot be had is left out.
@@ -430,6 +489,26 @@ func (b *builder) sprite(inputs []*probe.Input, meta map[string]string) []tensor
 	lo, hi := inputs[0].Range[0], inputs[0].Range[1]
 	meta["lo"], meta["hi"] = strconv.FormatFloat(lo, 'g', -1, 64), strconv.FormatFloat(hi, 'g', -1, 64)
 	switch first := inputs[0].Value.(type) {
+	case *space.Frames:
+		n := len(first.Images)
+		if n == 0 {
+			return nil
+		}
+		h, w, c := smaller(first.Images[0].H, b.shrunk), smaller(first.Images[0].W, b.shrunk), first.Images[0].C
+		var all []byte
+		for _, in := range inputs {
+			f, ok := in.Value.(*space.Frames)
+			if !ok || len(f.Images) != n {
+				return nil
+			}
+			for _, m := range f.Images {
+				if m.C != c || smaller(m.H, b.shrunk) != h || smaller(m.W, b.shrunk) != w {
+					return nil
+				}
+				all = append(all, shrink(m, b.shrunk, lo, hi)...)
+			}
+		}
+		return []tensor{bytesOf("input", all, len(inputs), n, h, w, c)}
 	case *space.Image:
 		h, w, c := smaller(first.H, b.shrunk), smaller(first.W, b.shrunk), first.C
 		var all []byte
@@ -616,7 +695,11 @@ func (b *builder) thumbBlock(list []int, number int) (*block, error) {
 		if in == nil {
 			continue
 		}
-		m, ok := in.Value.(*space.Image)
+		v := in.Value
+		if f, ok := v.(*space.Frames); ok && len(f.Images) > 0 {
+			v = f.Images[0]
+		}
+		m, ok := v.(*space.Image)
 		if !ok || m.H < 1 || m.W < 1 || m.C < 1 {
 			continue
 		}

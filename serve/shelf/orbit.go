@@ -25,9 +25,22 @@ func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 		o.Steps = append(o.Steps, fold.Number(s))
 	}
 	for i, e := range j.Elements {
-		o.Labels[i] = view.Label(g, e)
+		o.Labels[i] = label(g, e)
 	}
 	return o
+}
+
+// label is an element for people: in words where the elements of a group have names, as those of the square with time reversal.
+func label(g group.Group, e group.Element) string {
+	if _, ok := group.Number(g, e); ok && is[group.Temporal](g) {
+		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
+	}
+	return view.Label(g, e)
+}
+
+func is[T any](g group.Group) bool {
+	_, ok := g.(T)
+	return ok
 }
 
 // mostTiles is the most elements that are laid out as tiles.

@@ -3,6 +3,7 @@
 import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import './style.css';
+import './render/tasks.css';
 import { sync } from './core/history';
 import { inside } from './core/report';
 import type { Counts } from './core/live';

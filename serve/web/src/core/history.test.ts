@@ -150,3 +150,30 @@ test('the list of runs and the findings have addresses', async () => {
   assert.equal(s.page.value, 'findings');
   end();
 });
+
+test('the picked pixel, the picture of a sequence, the reference and all models have places in the address', async () => {
+  const run = fakeRun();
+  run.model_list.push({ ...run.model_list[0], name: 'third' });
+  run.metric_list.push({ ...run.metric_list[0], name: 'confidence@consensus', ref: 'consensus' });
+  const { s, b, end } = await page('#/run/fake?v=1&px=12,40&fr=1&all=1&ref=consensus', new FakeSource(run));
+  assert.deepEqual([s.pixel.value, s.frame.value, s.every.value, s.metric.value, s.reference.value], [[12, 40], 1, true, 2, 'consensus']);
+  await wait(300);
+  const u = url.parse(b.hash()).state;
+  const extra = new Map(u.extra);
+  assert.deepEqual([extra.get('px'), extra.get('fr'), extra.get('all'), u.ref, u.m], ['12,40', '1', '1', 'consensus', 'confidence@consensus']);
+  assert.deepEqual(s.notices.value, []);
+  assert.ok(s.refer('target') && !s.refer('self'));
+  s.pixel.value = null;
+  s.every.value = false;
+  s.frame.value = 0;
+  await wait(300);
+  assert.ok(!/[?&](px|fr|all)=/.test(b.hash()) && /ref=target/.test(b.hash()), b.hash());
+  end();
+});
+
+test('a pixel, a picture and a reference that make no sense are left out with a notice', async () => {
+  const { s, end } = await page('#/run/fake?v=1&px=12&fr=-1&all=1&m=confidence&ref=consensus');
+  assert.deepEqual([s.pixel.value, s.frame.value, s.metric.value], [null, 0, 0]);
+  assert.equal(s.notices.value.length, 3, s.notices.value.map((n) => n.text).join('\n'));
+  end();
+});

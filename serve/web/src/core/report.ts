@@ -8,7 +8,7 @@ import type * as api from './api';
 import { nearest } from './orbit';
 import * as rule from './rule';
 import { decode, encode, type Container, type Tensor } from './safetensors';
-import { Failure, words, type Ask, type Box, type Reply, type Source } from './source';
+import { Failure, words, type Ask, type Reply, type Source } from './source';
 import { evaluate, toBits } from './state';
 import { decoded, estimate, kindOf, pairedCurve, paired, perElement, perSample, unbounded, verdict, type Estimate, type Matrix } from './stats';
 
@@ -36,8 +36,6 @@ export interface Entry {
 export interface KeptSample extends api.Sample {
   /** Scores of the classes by model, element and class, null where they were not kept. */
   probabilities?: (api.Num[] | null)[][];
-  /** The best boxes by model and element, where they were kept. */
-  boxes?: (readonly Box[])[][];
   /** The sample was not kept: its curves are those of the drawings, without the metrics of which the file has none. */
   rough?: boolean;
 }
@@ -356,6 +354,8 @@ export class ReportSource implements Source {
       if (what === 'arrays') return { bytes: await this.array(item as string) };
     }
     if (kind === 'runs' && parts.length === 5 && method === 'GET' && what === 'samples' && last === 'input') return { bytes: await this.input(index(item), q.get('g') ?? '') };
+    if (kind === 'runs' && parts.length === 5 && method === 'GET' && what === 'samples' && last === 'boxes') return { doc: await this.boxes(index(item), q.get('g') ?? '') };
+    if (kind === 'runs' && parts.length === 5 && method === 'GET' && what === 'samples' && last === 'context') throw this.missing('the pictures around the crop window: what was fed is shown');
     throw new Failure(501, 'report', 'A report holds what was recorded: it asks no model, starts no work and makes no tables of its own.', 'Open the run with nero serve.');
   }
 
@@ -445,8 +445,37 @@ export class ReportSource implements Source {
     if (c.metadata['replay']) doc.replay = c.metadata['replay'];
     const top = c.tensors['top'];
     if (top && top.data.length === m * e) doc.top = Array.from({ length: m }, (_, x) => Array.from(top.data.slice(x * e, (x + 1) * e) as ArrayLike<number>, (v) => (top.dtype === 'U8' && v === 255 ? -1 : v)));
+    for (const name of ['support', 'agreement'] as const) {
+      const of: unknown = c.metadata[name] ? JSON.parse(c.metadata[name]) : null;
+      if (Array.isArray(of)) doc[name] = of.map((v) => (typeof v === 'number' ? v : null));
+    }
     const scores = probabilities(c, m, e, run.classes.length);
     if (scores) doc.probabilities = scores;
+    return doc;
+  }
+
+  /** The best boxes of a kept sample at an element, in steps of a sixteenth of a pixel. */
+  private async boxes(i: number, g: string): Promise<api.Boxes> {
+    const run = await this.run();
+    const c = this.has(`sample.${i}`) ? await this.container(`sample.${i}`) : null;
+    const [counts, words] = [c?.tensors['counts'], c?.tensors['boxes']];
+    if (!counts || !words) throw new Failure(404, 'not-in-file', `The boxes of sample ${i} are not in this file; its values along the orbit are.`, 'nero serve shows all of them.');
+    const [models, e] = [run.model_list.length, run.elements];
+    const most = words.shape[2] ?? 0;
+    if (counts.data.length !== models * e || words.dtype !== 'U16' || words.data.length !== models * e * most * 7) throw damaged(`sample ${i} has no boxes of ${models} × ${e}`);
+    const { index: at, same } = nearest(run.orbit, g.split(',').map(Number));
+    if (at < 0 || !same) throw this.missing(`boxes at ${g}, which is no element of the plan`);
+    const doc: api.Boxes = { index: i, element: at, g: run.orbit.elements[at], width: run.window[1] ?? 0, height: run.window[0] ?? 0, models: [] };
+    for (let m = 0; m < models; m++) {
+      const n = Number(counts.data[m * e + at]);
+      if (n === 255) continue;
+      doc.models.push({ model: m, boxes: Array.from({ length: Math.min(n, most) }, (_, k) => {
+        const from = ((m * e + at) * most + k) * 7;
+        const [x1, y1, x2, y2, angle, score, label] = Array.from(words.data.slice(from, from + 7) as ArrayLike<number>);
+        const px = (v: number) => v / 16 - 512;
+        return { x1: px(x1), y1: px(y1), x2: px(x2), y2: px(y2), angle: (360 * angle) / 65535, score: score / 65535, label: label === 65535 ? -1 : label };
+      }) });
+    }
     return doc;
   }
 

@@ -36,7 +36,7 @@ export interface Kind {
 export const unbounded: Kind = { range: [-Infinity, Infinity], binary: false };
 
 /** Whether every value of the metric is 0 or 1. */
-export const isBinary = (metric: string): boolean => /^(accuracy|agreement|flip|top\d+)$/.test(metric);
+export const isBinary = (metric: string): boolean => /^(accuracy|agreement|flip|miss|wrong_label|top\d+)(@\w+)?$/.test(metric);
 
 /** The values of a metric. */
 export const kindOf = ({ name, range: [lo, hi] }: Pick<api.Metric, 'name' | 'range'>): Kind => ({ range: [lo ?? -Infinity, hi ?? Infinity], binary: isBinary(name) });

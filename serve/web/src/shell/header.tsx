@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Compare, State, Theme } from '../core/state';
 import { copy } from '../core/export';
 import { many } from '../core/format';
+import { ReferenceMenu } from '../views/reference';
 import { Export } from './export';
 
 /** The head of every page. */
@@ -98,6 +99,7 @@ function What({ s }: { s: State }) {
           ))}
         </select>
       </label>
+      <ReferenceMenu s={s} />
     </span>
   );
 }

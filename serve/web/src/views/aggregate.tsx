@@ -11,6 +11,8 @@ import { aroundZero, type Scale } from '../render/scale';
 import { count, interval, num, signed } from '../render/text';
 import { Taker } from '../shell/take';
 import { notes } from './columns';
+import { Family } from './family';
+import { Caution } from './reference';
 import { aggregateTable } from './tables';
 import { useFloors } from './floor';
 import { Card, ColorBar, colors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
@@ -181,6 +183,11 @@ function SliceBar({ s }: { s: State }) {
           by class
         </button>
       )}
+      {(run?.model_list.length ?? 0) > 2 && (
+        <button aria-pressed={s.every.value} onClick={() => (s.every.value = !s.every.value)} title="One small plot per model, all on one scale">
+          all models
+        </button>
+      )}
       <Bands s={s} />
     </div>
   );
@@ -202,6 +209,7 @@ function Body({ s }: { s: State }) {
   const scale = useScale(s);
   const { busy, error, fresh } = s.aggregate.value;
   if (s.count.value === 0) return <Empty s={s} />;
+  if (s.every.value && (s.run.value?.model_list.length ?? 0) > 2) return <div class="body"><Family s={s} scale={scale} /><Caution s={s} /></div>;
   if (!curves.length) return error ? <Trouble text={error} retry={() => s.reload()} /> : <Skeleton label="Loading the curves" square />;
   const mode = curves.length > 1 ? s.compare.value : 'over';
   const d = mode === 'diff' ? difference(s, curves) : null;
@@ -210,6 +218,7 @@ function Body({ s }: { s: State }) {
       {byClass.value ? <Multiples s={s} scale={scale} /> : mode === 'diff' && d ? <Diff s={s} d={d} /> : <Curves s={s} curves={curves} scale={scale} side={mode === 'side'} />}
       <Numbers s={s} curves={curves} />
       {curves.length > 1 && <Paired s={s} />}
+      <Caution s={s} />
     </div>
   );
 }

@@ -16,6 +16,7 @@ import { useFloors } from './floor';
 import { Card, ColorBar, colors, Legend, lowest, Missing, modelName, orbitMean, quantity, sentence, Skeleton, tipLines, Trouble, useNav, useScale, worstOf } from './parts';
 import { notes } from './columns';
 import { play, playing } from './play';
+import { Caution } from './reference';
 import { orbitTable } from './tables';
 import { Taker } from '../shell/take';
 
@@ -284,6 +285,7 @@ function Body({ s }: { s: State }) {
       {!map && !diff && <Legend series={drawn} n="n = 1" />}
       <Status s={s} />
       <Numbers s={s} series={series} />
+      <Caution s={s} sample />
     </div>
   );
 }

@@ -1,7 +1,6 @@
 // The answers of detectors: the crop as the model received it, with the boxes that it found and the one that they are compared with.
 
 import { signal, useSignal } from '@preact/signals';
-import type { KeptSample } from '../../core/report';
 import { references } from '../../core/reference';
 import type { Box, Reference } from '../../core/source';
 import type { State } from '../../core/state';
@@ -31,7 +30,6 @@ export function found(s: State): Found[] {
   const e = s.element.value;
   const recorded = s.recordedBoxes.state.value.value;
   const stored = recorded && recorded.sample === i && recorded.element === e ? recorded : null;
-  const one = s.client.live ? null : (s.one.state.value.value as KeptSample | null);
   const now = s.canProbe.value ? s.live.answer.value : null;
   const out: Found[] = [];
   s.models.value.forEach((model, k) => {
@@ -42,7 +40,7 @@ export function found(s: State): Found[] {
       out.push({ k: k as 0 | 1, model, boxes: a.boxes, against: a.refs?.[ref] ?? [], ref, live: true });
       return;
     }
-    const boxes = stored?.models.get(model) ?? (one?.index === i && e >= 0 ? one.boxes?.[model]?.[e] : undefined);
+    const boxes = stored?.models.get(model);
     if (boxes) out.push({ k: k as 0 | 1, model, boxes, against: stored?.target ?? [], ref: 'target', live: false });
   });
   return out;
@@ -50,10 +48,10 @@ export function found(s: State): Found[] {
 
 /** The size of the frame that boxes lie in. */
 export function frameOf(s: State): [number, number] {
-  const p = inputOf(s)?.picture;
-  if (p) return [p.w, p.h];
   const [h, w] = s.run.value?.window ?? [];
-  return w && h ? [w, h] : [128, 128];
+  if (w && h) return [w, h];
+  const p = inputOf(s)?.picture; // a report may show it smaller than it is, but only where there is a window
+  return p ? [p.w, p.h] : [128, 128];
 }
 
 /** Crops with boxes, and the same as a table. */
@@ -120,10 +118,7 @@ function Crop({ s, f, w, h }: { s: State; f: Found; w: number; h: number }) {
       <figcaption class={`ink m${f.k}`}>
         {'AB'[f.k]} {name} <span class={`tag ${f.live ? 'live' : 'recorded'}`}>{f.live ? 'live' : 'recorded'}</span>
       </figcaption>
-      <Stage w={w} h={h} label={label} draw={p ? painter(p) : undefined} class="crop" svg={{ 'aria-hidden': true }}>
-        {f.against.slice(0, 30).map((b, i) => (
-          <path key={`r${i}`} class={`refbox${i ? ' other' : ''}`} d={path(b)} vector-effect="non-scaling-stroke" />
-        ))}
+      <Stage w={w} h={h} label={label} draw={p ? painter(p) : undefined} size={p ? [p.w, p.h] : undefined} class="crop" svg={{ 'aria-hidden': true }}>
         {[...shown].reverse().map((b, j) => {
           const i = shown.length - 1 - j;
           const o = key ? iou(b, key) : 0;
@@ -135,6 +130,9 @@ function Crop({ s, f, w, h }: { s: State; f: Found; w: number; h: number }) {
             </g>
           );
         })}
+        {f.against.slice(0, 30).map((b, i) => (
+          <path key={`r${i}`} class={`refbox${i ? ' other' : ''}`} d={path(b)} vector-effect="non-scaling-stroke" />
+        ))}
       </Stage>
     </figure>
   );

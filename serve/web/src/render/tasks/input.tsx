@@ -29,6 +29,7 @@ export function done(chart: readonly Axis[], g: Element): string {
     else if ((a.name === 'dx' || a.name === 'dy') && a.unit === 'px') shift.push(v);
     else if (a.unit === 'factor') parts.push(`${a.name === 'scale' ? 'scaled' : a.name} ×${v}`);
     else if (a.name === 'mirror') g[k] && parts.push('mirrored');
+    else if (a.name === 'reverse') g[k] && parts.push('time reversed');
     else parts.push(label([a], [g[k]]));
   });
   if (shift.length) parts.push(`shifted by ${shift.join(', ')} px`);

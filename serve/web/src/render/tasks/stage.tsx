@@ -5,11 +5,11 @@ import type { Picture } from '../../core/source';
 import { pixels } from '../picture';
 import { Raster } from './input';
 
-/** A picture of w by h pixels and what is drawn over it. Without draw there is an even ground. */
-export function Stage({ w, h, label, draw, children, class: c, svg }: { w: number; h: number; label: string; draw?: ((px: Uint32Array) => void) | undefined; children?: ComponentChildren; class?: string; svg?: Record<string, unknown> }) {
+/** A picture of w by h pixels and what is drawn over it; it may be there with fewer, as `size` says. Without draw there is an even ground. */
+export function Stage({ w, h, size, label, draw, children, class: c, svg }: { w: number; h: number; size?: readonly [number, number] | undefined; label: string; draw?: ((px: Uint32Array) => void) | undefined; children?: ComponentChildren; class?: string; svg?: Record<string, unknown> }) {
   return (
     <div class={`stage ${c ?? ''}`} style={{ '--ar': String(w / Math.max(1, h)) }}>
-      {draw ? <Raster label={label} of={() => ({ w, h, draw })} /> : <div class="blank" role="img" aria-label={label} />}
+      {draw ? <Raster label={label} of={() => ({ w: size?.[0] ?? w, h: size?.[1] ?? h, draw })} /> : <div class="blank" role="img" aria-label={label} />}
       <svg viewBox={`0 0 ${w} ${h}`} preserveAspectRatio="none" {...svg}>
         {children}
       </svg>
