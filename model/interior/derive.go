@@ -322,6 +322,8 @@ func (m *Model) Tangent(ctx context.Context, values, changes []space.Value) ([]s
 func (m *Model) differentiable(v space.Value) error {
 	if k := m.codec.Out().Kind; k == space.KindMask {
 		return fmt.Errorf("%s: output %q is decoded to labels: %w", m.onnx.Name(), m.Output(), decode.ErrNotLinear)
+	} else if k == space.KindBoxes {
+		return fmt.Errorf("%s: output %q is decoded to a set of boxes: %w", m.onnx.Name(), m.Output(), decode.ErrNotLinear)
 	}
 	if _, err := decode.Linear(m.codec, []space.Value{v}); err != nil {
 		return fmt.Errorf("%s: %w", m.onnx.Name(), err)

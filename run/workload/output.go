@@ -14,7 +14,7 @@ import (
 // boxesSpec is how boxes are read, as the codec wants it.
 func boxesSpec(b job.Boxes) decode.BoxesSpec {
 	spec := decode.BoxesSpec{
-		Form: b.Form, Swap: b.Swap, Unit: b.Unit, Scale: b.Scale, Log: b.Log, Activation: b.Activation, Clamp: b.Clamp, Background: b.Background,
+		Columns: b.Columns, Classes: b.Classes, Form: b.Form, Swap: b.Swap, Unit: b.Unit, Scale: b.Scale, SizeScale: b.SizeScale, Log: b.Log, Activation: b.Activation, Clamp: b.Clamp, Background: b.Background,
 		Limit: b.Limit, Suppress: b.Suppress, Overlap: b.Overlap, Sigma: b.Sigma, Most: b.Most, Clip: b.Clip,
 	}
 	for _, p := range b.Parts {
