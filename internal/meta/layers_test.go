@@ -20,6 +20,7 @@ var layers = map[string]int{
 	"symmetry/group":    0,
 	"measure/aggregate": 0,
 	"studies/digits":    0,
+	"studies/flow":      0,
 	"studies/cells":     0,
 	"serve/web":         0,
 

@@ -1,0 +1,218 @@
+package flow
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"nero/data/particle"
+	"nero/data/space"
+	"nero/data/tensor"
+	"nero/model/engine"
+	"nero/model/engine/choose"
+)
+
+// maxModel bounds a committed model, in bytes.
+const maxModel = 1_500_000
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// summary are the means of one model over all pairs.
+type summary struct {
+	Identity float64 `json:"identity"`         // error to the truth of the pairs as they are, px
+	Orbit    float64 `json:"orbit"`            // mean of it over the 16 elements
+	Worst    float64 `json:"worst"`            // greatest of the 16
+	D4       float64 `json:"d4_to_itself"`     // error to the model itself, mean over the elements 1 to 7
+	D4Max    float64 `json:"d4_to_itself_max"` // the greatest of one pair
+	Time     float64 `json:"time_to_itself"`   // of element 8, time reversal alone
+}
+
+// evaluation is what evaluate.py wrote.
+type evaluation struct {
+	Pairs    int      `json:"pairs"`
+	Elements []string `json:"elements"`
+	Models   map[string]struct {
+		File       string               `json:"file"`
+		SHA256     string               `json:"sha256"`
+		Bytes      int                  `json:"bytes"`
+		Work       int                  `json:"multiply_adds"`
+		Parameters any                  `json:"parameters"`
+		Truth      []float64            `json:"error_to_truth"`
+		Itself     []float64            `json:"error_to_itself"`
+		ByKind     map[string][]float64 `json:"error_by_kind"`
+		Summary    summary              `json:"summary"`
+	} `json:"models"`
+}
+
+func measured(t *testing.T) evaluation {
+	t.Helper()
+	var e evaluation
+	d := json.NewDecoder(bytes.NewReader(read(t, "evaluation.json")))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		t.Fatal(err)
+	}
+	if e.Pairs != 24 || len(e.Elements) != 16 || len(e.Models) != 3 {
+		t.Fatalf("evaluation.json: %d pairs, %d elements, %d models; want 24, 16, 3", e.Pairs, len(e.Elements), len(e.Models))
+	}
+	for name, m := range e.Models {
+		if len(m.Truth) != 16 || len(m.Itself) != 16 || len(m.ByKind) != 6 {
+			t.Fatalf("evaluation.json: %s: %d, %d and %d curves; want 16, 16, 6", name, len(m.Truth), len(m.Itself), len(m.ByKind))
+		}
+	}
+	return e
+}
+
+func commas(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// TestModelsAreThoseOfTheCards keeps models, measurements and cards together: a new model needs a new evaluation and card.
+func TestModelsAreThoseOfTheCards(t *testing.T) {
+	cards := string(read(t, "MODEL_CARDS.md"))
+	row := func(name string, form string, vals []float64) {
+		cells := []string{"| " + name}
+		for _, v := range vals {
+			cells = append(cells, fmt.Sprintf(form, v))
+		}
+		if r := strings.Join(cells, " | ") + " |"; !strings.Contains(cards, r) {
+			t.Errorf("MODEL_CARDS.md: no row %q", r)
+		}
+	}
+	for name, m := range measured(t).Models {
+		row(name, "%.2f", m.Truth)
+		row(name, "%.2f", m.Itself)
+		if name == "farneback" {
+			continue
+		}
+		b := read(t, "models/"+m.File)
+		s := sha256.Sum256(b)
+		if got := hex.EncodeToString(s[:]); got != m.SHA256 {
+			t.Errorf("%s: SHA-256 %s, but evaluation.json measured %s", m.File, got, m.SHA256)
+		}
+		if len(b) != m.Bytes || len(b) >= maxModel {
+			t.Errorf("%s: %d bytes, want %d and less than %d", m.File, len(b), m.Bytes, maxModel)
+		}
+		if !strings.Contains(cards, fmt.Sprintf("`%s` | %s | `%s` |", m.File, commas(m.Bytes), m.SHA256)) {
+			t.Errorf("MODEL_CARDS.md: no row with name, size and digest of %s", m.File)
+		}
+	}
+}
+
+// TestModelsServeTheirPurpose holds the measurements to what the study needs them for (Figure 10 of the NERO paper): the classical method
+// is equivariant, the learned ones are less so, and augmentation helps.
+func TestModelsServeTheirPurpose(t *testing.T) {
+	e := measured(t)
+	classical, plain, augmented := e.Models["farneback"].Summary, e.Models["plain"].Summary, e.Models["augmented"].Summary
+	if !(classical.D4Max <= 1e-3) {
+		t.Errorf("farneback: error to itself %v px under mirrors and quarter turns, want at most 0.001", classical.D4Max)
+	}
+	if !(plain.Identity <= 0.8 && augmented.Identity <= 0.8 && classical.Identity <= 0.5) {
+		t.Errorf("errors of pairs as they are: %v, %v, %v px; want at most 0.8, 0.8, 0.5", plain.Identity, augmented.Identity, classical.Identity)
+	}
+	if !(plain.D4 >= 3*augmented.D4 && augmented.D4 >= 10*classical.D4 && augmented.D4 >= 0.01) {
+		t.Errorf("errors to itself under mirrors and quarter turns: plain %v, augmented %v, farneback %v; want each well above the next",
+			plain.D4, augmented.D4, classical.D4)
+	}
+	if !(plain.Worst >= 2*plain.Identity) {
+		t.Errorf("plain: error %v px at its worst element and %v as trained: it is the model that must be caught", plain.Worst, plain.Identity)
+	}
+	if !(augmented.Worst <= 1.2*augmented.Identity) {
+		t.Errorf("augmented: error %v px at its worst element, %v at the identity: want about the same", augmented.Worst, augmented.Identity)
+	}
+}
+
+// TestModelsFindRenderedFlows runs both models on the first pairs of the evaluation: what they return must be what evaluate.py measured,
+// in the units and the order that the package says.
+func TestModelsFindRenderedFlows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	ctx := t.Context()
+	c, err := choose.Open(ctx, choose.Request{}, choose.Host())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	set, err := particle.New(particle.Default(24, 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := measured(t)
+	for _, name := range []string{"plain", "augmented"} {
+		b, err := Files.ReadFile("models/flow-" + name + ".onnx")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.Open(ctx, b, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(s.Inputs(), []string{"pair"}) || !slices.Equal(s.Outputs(), []string{"flow"}) {
+			t.Fatalf("%s: from %v to %v", name, s.Inputs(), s.Outputs())
+		}
+		for i := range 2 {
+			sample, err := set.Sample(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pair, ok := sample.Value.(*space.Frames)
+			truth, ok2 := sample.Target.(*space.Field)
+			if !ok || !ok2 {
+				t.Fatalf("%T, %T", sample.Value, sample.Target)
+			}
+			var in []float32
+			for _, m := range pair.Images {
+				for _, v := range m.Pix {
+					in = append(in, float32(v))
+				}
+			}
+			out, err := s.Run(ctx, []tensor.Named{{Name: "pair", Tensor: tensor.FromFloat32(in, 1, 2, 256, 256)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(out[0].Shape, []int{1, 2, 256, 256}) {
+				t.Fatalf("%s: shape %v", name, out[0].Shape)
+			}
+			got, err := out[0].Float64s(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sum float64
+			for k := range 65536 {
+				sum += math.Hypot(got[k]-truth.U()[k], got[65536+k]-truth.V()[k])
+			}
+			kind := string(set.Kind(i))
+			// Four pairs of a kind make the mean of evaluation.json.
+			if mean, limit := sum/65536, 3*e.Models[name].ByKind[kind][0]; !(mean <= limit) {
+				t.Errorf("%s, %s: error %.3f px, want at most %.3f", name, sample.ID, mean, limit)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
