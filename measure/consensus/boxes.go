@@ -105,6 +105,12 @@ func (b *boxes) result(_ []state, weights []float64, without int, _ space.Value,
 	}
 }
 
+// partial says whether a box may not be all of its object: an edge cuts it, or is so near that it may.
+func (b *boxes) partial(of int, box space.Box) bool {
+	w := b.kept[of].Window
+	return box.Cut || !(box.Area() > 0) || w != nil && !metric.Within(box, *w)
+}
+
 // describe is the consensus about an object, leaving out one of the kept answers, -1 for none.
 func (b *boxes) describe(o *object, without int, total float64) (space.Box, Object) {
 	of := Object{Cut: o.cuts, Contributing: len(o.members)}
@@ -168,7 +174,7 @@ func (b *boxes) find(total float64) []*object {
 	var all []member
 	for i := range b.kept {
 		for _, box := range b.items(i) {
-			if !box.Cut && box.Area() > 0 {
+			if !b.partial(i, box) {
 				all = append(all, member{i, box})
 			}
 		}
@@ -278,7 +284,7 @@ func (b *boxes) assign(objects []*object) ([]*object, bool) {
 		items := b.items(i)
 		pairs = pairs[:0]
 		for k, box := range items {
-			if box.Cut || box.Area() == 0 {
+			if b.partial(i, box) {
 				continue
 			}
 			for j, o := range objects {
@@ -324,10 +330,8 @@ func (b *boxes) unseen(o *object) {
 		if _, found := o.has(i); found {
 			continue
 		}
-		w := x.Window
-		cut := w != nil && (o.center.X1 <= w.X1 || o.center.Y1 <= w.Y1 || o.center.X2 >= w.X2 || o.center.Y2 >= w.Y2) ||
-			slices.ContainsFunc(b.items(i), func(box space.Box) bool { return box.Cut && covered(box, o.center) >= 0.5 })
-		if cut {
+		cut := func(box space.Box) bool { return b.partial(i, box) && covered(box, o.center) >= 0.5 }
+		if x.Window != nil && !metric.Within(o.center, *x.Window) || slices.ContainsFunc(b.items(i), cut) {
 			o.cut[i] = true
 			o.cuts++
 			o.lost += x.Weight

@@ -39,8 +39,8 @@ type Answer struct {
 	Weight float64 // of the element; 0 or above
 	// Value is the answer in the frame of the identity, nil where there was none. It must not be changed once it is added.
 	Value space.Value
-	// Window is what the model saw, in the frame of the identity; nil if that was all there is. Objects that are not wholly inside are
-	// not missed at this element. Only boxes look at it.
+	// Window is what the model saw, in the frame of the identity; nil if that was all there is. Boxes that are not wholly inside, by [metric.Within],
+	// are cut, and objects that would be are not missed at this element. Only boxes look at it.
 	Window *space.Box
 }
 

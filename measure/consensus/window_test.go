@@ -72,8 +72,8 @@ func TestWindows(t *testing.T) {
 			for i := range seen.Items {
 				seen.Items[i].Cut = false // a model does not say so
 			}
-			window := apply(back, g.Inv(e), &space.Boxes{H: size, W: size, Items: []space.Box{{X2: size, Y2: size}}}).Items[0]
-			if err := acc.Add(consensus.Answer{Index: k, Weight: 1, Value: apply(back, g.Inv(e), seen), Window: &window}); err != nil {
+			pulled := apply(back, g.Inv(e), seen)
+			if err := acc.Add(consensus.Answer{Index: k, Weight: 1, Value: pulled, Window: pulled.Seen}); err != nil {
 				t.Fatal(err)
 			}
 			answers, elements = append(answers, seen), append(elements, e)

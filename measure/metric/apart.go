@@ -6,9 +6,9 @@ import (
 	"nero/data/space"
 )
 
-// edge is how near to the edge of a window, in pixels, a box counts as cut by it: what is beyond is not known, and detectors end such boxes a
+// Edge is how near to the edge of a window, in pixels, a box counts as cut by it: what is beyond is not known, and detectors end such boxes a
 // little inside or outside.
-const edge = 2
+const Edge = 2
 
 // Apart is how far two sets of boxes in one frame are apart.
 type Apart struct {
@@ -37,7 +37,7 @@ func Between(a, b *space.Boxes) Apart {
 	}
 	windowed := a.Seen != nil || b.Seen != nil
 	inside := func(x space.Box) bool {
-		return !windowed || !x.Cut && within(x, window(a)) && within(x, window(b))
+		return !windowed || !x.Cut && Within(x, window(a)) && Within(x, window(b))
 	}
 	gain := make([][]float64, len(a.Items))
 	for i, x := range a.Items {
@@ -104,9 +104,9 @@ func window(b *space.Boxes) space.Box {
 	return space.Box{X2: b.W, Y2: b.H}
 }
 
-// within reports whether a box lies inside a window and clear of its edge.
-func within(x, w space.Box) bool {
+// Within reports whether a box lies inside a window and clear of its edge, by [Edge].
+func Within(x, w space.Box) bool {
 	x1, x2 := min(x.X1, x.X2), max(x.X1, x.X2)
 	y1, y2 := min(x.Y1, x.Y2), max(x.Y1, x.Y2)
-	return x1 >= w.X1+edge && y1 >= w.Y1+edge && x2 <= w.X2-edge && y2 <= w.Y2-edge
+	return x1 >= w.X1+Edge && y1 >= w.Y1+Edge && x2 <= w.X2-Edge && y2 <= w.Y2-Edge
 }

@@ -51,14 +51,20 @@ func newScene(c Case, ref Reference) (scene, bool) {
 	if ref == Target {
 		return s, true
 	}
+	frame, _ := c.At.(*space.Boxes)
+	whole := space.Box{X2: frame.W, Y2: frame.H}
+	var saw *space.Box // what the window of the identity saw, in this frame; nil if that was all there is
+	if own, ok := c.Truth.(*space.Boxes); ok {
+		saw = own.Seen
+	}
+	cut := func(b space.Box) bool { return b.Cut || saw != nil && !(Within(b, whole) && Within(b, *saw)) }
 	s.ignored = make([]bool, len(s.truth))
 	for i, b := range s.truth {
-		s.ignored[i] = b.Cut
+		s.ignored[i] = cut(b)
 	}
-	frame, _ := c.At.(*space.Boxes)
 	s.pred, s.lenient = make([]space.Box, len(pred)), make([]bool, len(pred))
 	for i, b := range pred {
-		s.lenient[i] = b.Cut
+		s.lenient[i] = cut(b)
 		if b.Angle == 0 {
 			b.X1, b.X2 = min(max(b.X1, 0), frame.W), min(max(b.X2, 0), frame.W)
 			b.Y1, b.Y2 = min(max(b.Y1, 0), frame.H), min(max(b.Y2, 0), frame.H)

@@ -304,6 +304,31 @@ func TestOwnReference(t *testing.T) {
 	}
 }
 
+// Where a window moved, objects count that both windows saw whole, with two pixels to spare.
+func TestOwnReferenceInWindows(t *testing.T) {
+	whole, left, right := box(40, 40, 60, 60, 0.8, 0), box(1.5, 80, 20, 99, 0.7, 0), box(90, 80, 110, 99, 0.6, 0)
+	at := set(whole, left, right)
+	for name, c := range map[string]struct {
+		at, truth *space.Boxes
+		saw       space.Box
+		want      map[string]float64
+	}{
+		// The window of the identity saw the columns up to 100 of this one; the box at the left ends 1.5 px from the edge.
+		"too many":  {at, set(whole), space.Box{X1: -28, X2: 100, Y2: 128}, map[string]float64{"extra": 0, "set_iou": 1}},
+		"missed":    {set(whole), set(whole, left, right), space.Box{X1: -28, X2: 100, Y2: 128}, map[string]float64{"missed": 0, "set_iou": 1}},
+		"a pixel":   {at, set(whole), space.Box{X1: -10, Y1: -10, X2: 111, Y2: 138}, map[string]float64{"extra": 0}},
+		"inside":    {at, set(whole), space.Box{X1: -10, Y1: -10, X2: 112, Y2: 138}, map[string]float64{"extra": 1, "set_iou": 0.5}},
+		"not found": {set(whole), at, space.Box{X1: -10, Y1: -10, X2: 112, Y2: 138}, map[string]float64{"missed": 1, "set_iou": 0.5}},
+	} {
+		c.truth.Seen = &c.saw
+		for m, want := range c.want {
+			if got := find(t, m).Measure(Case{At: c.at, Got: c.at, Truth: c.truth}); !(math.Abs(got-want) < 1e-12) {
+				t.Errorf("%s: %s = %g, want %g", name, m, got, want)
+			}
+		}
+	}
+}
+
 // brute is the largest sum of gains over all ways of matching.
 func brute(gain [][]float64, used []bool) float64 {
 	if len(gain) == 0 {
