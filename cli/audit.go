@@ -331,7 +331,15 @@ func (a *App) sayOutput(s *job.Study) error {
 	if s.Output.Action != "" {
 		return nil
 	}
-	if s.Output.Space != "" && s.Output.Space != "scores" {
+	switch s.Output.Space {
+	case "", "scores":
+	case "boxes":
+		a.say("note: boxes are taken to move as the picture does; say --invariant if they should stay")
+		return nil
+	case "field":
+		a.say("note: the vectors of a field are taken to move and to turn as the pictures do; say --invariant if they should stay")
+		return nil
+	default:
 		return errors.New("what should the output do along the orbit? Say --invariant (stay as it is) or --equivariant (move as the input does), or set output.action")
 	}
 	a.say("note: scores are taken to be invariant; say --invariant to confirm")
