@@ -304,7 +304,7 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af a
 	if err != nil {
 		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry()})
 	if err != nil {
 		return nil, err
 	}
@@ -445,6 +445,13 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audi
 	if s, _, err = inputs(w, m, workers); err != nil {
 		return nil, nil, err
 	}
+	if w.File(m.Name) == nil {
+		if len(s.Layers) > 0 {
+			return nil, nil, w.Study.Errorf("audit.layers", "%s: %v", m.Name, workload.ErrNoGraph)
+		}
+		s.NoReference, s.NoTwin = workload.ErrNoGraph.Error(), workload.ErrNoGraph.Error()
+		return s, func() {}, nil
+	}
 	if s.Interior, err = w.Interior(m.Name, w.Engine(), workers); err != nil {
 		return nil, nil, err
 	}
@@ -502,12 +509,21 @@ func about(w *workload.Workload, model string) []audit.About {
 	add := func(name, value string) { a = append(a, audit.About{Name: name, Value: value}) }
 	for _, m := range w.Job.Models {
 		if m.Name == model {
+			if job.IsEndpoint(m.Path) {
+				add("endpoint", m.Path)
+				add("fingerprint", m.SHA256)
+				continue
+			}
 			add("file", m.Path)
 			add("sha256", m.SHA256)
 		}
 	}
-	add("parameters", strconv.FormatInt(w.Parameters[model], 10))
-	add("engine", i.Name+", ONNX Runtime "+i.Version)
+	if w.File(model) == nil {
+		add("engine", "a server, Open Inference Protocol v2")
+	} else {
+		add("parameters", strconv.FormatInt(w.Parameters[model], 10))
+		add("engine", i.Name+", ONNX Runtime "+i.Version)
+	}
 	add("data", w.Study.Data.Images)
 	add("group", w.Study.Group.Name)
 	add("kernel", w.Study.Group.Resample)

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"sync/atomic"
 
 	"nero/audit"
+	"nero/model/engine/remote"
 	"nero/run/exec"
 	"nero/run/fold"
 	"nero/run/job"
@@ -89,7 +91,7 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	if err != nil {
 		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(f.engine), Rules: action.Rules(), KeepGoing: f.keepGoing})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(f.engine), Rules: action.Rules(), KeepGoing: f.keepGoing, Retry: retry()})
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +123,9 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	case errors.Is(err, context.Canceled):
 		return nil, fmt.Errorf("stopped at once; complete shards are kept in %s and the same command goes on from there", dir)
 	case err != nil:
+		if _, ok := errors.AsType[*remote.Error](err); ok {
+			return nil, fmt.Errorf("%w; complete shards are kept in %s and the same command goes on from there", err, dir)
+		}
 		return nil, err
 	}
 	sum, err := summarize(r, w)
@@ -140,6 +145,9 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	}
 	return &finished{summary: sum, json: b, store: r, limit: limitOf(w.Study)}, nil
 }
+
+// retry spreads calls to endpoints that are repeated, so that the workers of many runs do not come back together.
+func retry() remote.Retry { return remote.Retry{Jitter: rand.Float64} }
 
 // summarize folds the rows that the run holds.
 func summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {

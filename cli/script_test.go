@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,6 +60,13 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ORT_LIB", lib)
 			e.Setenv("LD_LIBRARY_PATH", "")
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each of some hundred commands
+			served := new(atomic.Pointer[endpoint])
+			e.Values[endpointKey{}] = served
+			e.Defer(func() {
+				if s := served.Load(); s != nil {
+					_ = errors.Join(s.server.Close(), s.models.Close()) // the script is over
+				}
+			})
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
@@ -93,20 +101,21 @@ func nativeLibrary() string {
 // commands are what the scripts can say beside testscript's own words.
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := map[string]func(*testscript.TestScript, bool, []string){
-		"exit":    exit,
-		"message": message,
-		"nothing": nothing,
-		"alike":   alike,
-		"json":    isJSON,
-		"close":   closeTo,
-		"cut":     cut,
-		"disk":    disk,
-		"parts":   parts,
-		"small":   small,
-		"await":   await,
-		"help":    help,
-		"replays": replays,
-		"xml":     isXML,
+		"exit":     exit,
+		"message":  message,
+		"nothing":  nothing,
+		"alike":    alike,
+		"json":     isJSON,
+		"close":    closeTo,
+		"cut":      cut,
+		"disk":     disk,
+		"parts":    parts,
+		"small":    small,
+		"await":    await,
+		"help":     help,
+		"replays":  replays,
+		"endpoint": serveModel,
+		"xml":      isXML,
 	}
 	maps.Copy(all, fixtures)
 	maps.Copy(all, serving)

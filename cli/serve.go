@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"nero/model/engine"
+	"nero/model/engine/remote"
 	runexec "nero/run/exec"
 	"nero/run/job"
 	"nero/run/probe"
@@ -37,6 +38,7 @@ type serveFlags struct {
 	engine       engineFlags
 	open, noOpen bool
 	noLive       bool
+	endpoints    bool
 	verbose      bool
 	web          string
 	token        string
@@ -56,8 +58,8 @@ the input as it moves, with the models' answers at any element while you drag. A
 holds such folders, like the one that nero demo writes. Runs that are not finished fill in as they are computed.
 
 The address is printed first. Without --host only this machine can reach it; with it, visitors need the token in the printed
-address. What is shown runs no model but for live answers, which come from the model files of the runs themselves. Nothing is sent
-anywhere. See docs/SERVE.md.`,
+address. What is shown runs no model but for live answers, which come from the model files of the runs themselves, or from endpoints on
+this machine. Nothing is sent anywhere else without --endpoints. See docs/SERVE.md.`,
 		Example: "  nero serve nero-demo\n" +
 			"  nero serve run-of-may run-of-june --port 8080 --no-open\n" +
 			"  nero serve runs --host 0.0.0.0 --cert cert.pem --key key.pem\n" +
@@ -80,6 +82,7 @@ anywhere. See docs/SERVE.md.`,
 	fl.StringVar(&f.guard.Cert, "cert", "", "certificate `file` in PEM, for https")
 	fl.StringVar(&f.guard.Key, "key", "", "key `file` of the certificate")
 	fl.BoolVar(&f.noLive, "no-live", false, "show what is stored and run no model")
+	fl.BoolVar(&f.endpoints, "endpoints", false, "let live answers come from other machines, and send them the tokens that runs name, for models behind endpoints")
 	fl.StringVar(&f.cache, "cache", strconv.Itoa(shelf.PresetCache/1_000_000)+"MB", "most `size` of the numbers of runs that are kept in memory; more makes large runs answer faster")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "a line for every request")
 	fl.StringVar(&f.web, "web", "", "`folder` with the files of the interface, instead of those that are part of the program")
@@ -157,7 +160,7 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 	}
 	defer door.Close() //nolint:errcheck // the port is given back with the process
 
-	m := &models{a: a, flags: f.engine}
+	m := &models{a: a, flags: f.engine, endpoints: f.endpoints}
 	so := shelf.Options{Version: a.Version, CacheBytes: kept, Log: log, Now: time.Now}
 	o := server.Options{Files: files, Volatile: f.web != "", Workers: workers(), Now: time.Now, Log: log}
 	if !f.noLive {
@@ -276,8 +279,9 @@ func browse(ctx context.Context, url string) error {
 
 // models runs the models of runs, on one engine that is opened when the first is asked for.
 type models struct {
-	a     *App
-	flags engineFlags
+	a         *App
+	flags     engineFlags
+	endpoints bool // any may be asked
 
 	mu     sync.Mutex
 	engine engine.Engine
@@ -298,7 +302,16 @@ func (m *models) open(ctx context.Context) (engine.Engine, error) {
 }
 
 func (m *models) options() workload.Options {
-	return workload.Options{OpenEngine: m.open, Rules: action.Rules()}
+	return workload.Options{OpenEngine: m.open, Rules: action.Rules(), Retry: retry(), NoEndpoint: m.noEndpoint}
+}
+
+// noEndpoint keeps runs that came from somebody else from sending samples and tokens anywhere.
+func (m *models) noEndpoint(model job.Model) error {
+	at, err := remote.Parse(model.Endpoint)
+	if err != nil || m.endpoints || at.Local() && model.TokenEnv == "" && model.HeadersEnv == "" {
+		return err
+	}
+	return fmt.Errorf("the model is behind %s, and a run may come from anybody: start nero serve with --endpoints to ask it", at)
 }
 
 // probe opens what answers live probes of a run.

@@ -82,8 +82,10 @@ func (f *studyFlags) add(c *cobra.Command) {
 func (f *studyFlags) study(args []string) (*job.Study, error) {
 	s := &job.Study{Version: 1}
 	if len(args) == 1 {
-		switch ext := strings.ToLower(filepath.Ext(args[0])); ext {
-		case ".yaml", ".yml":
+		switch ext := strings.ToLower(filepath.Ext(args[0])); {
+		case job.IsEndpoint(args[0]), ext == ".onnx":
+			f.models = append([]string{args[0]}, f.models...)
+		case ext == ".yaml", ext == ".yml":
 			b, err := os.ReadFile(args[0])
 			if err != nil {
 				return nil, err
@@ -92,10 +94,8 @@ func (f *studyFlags) study(args []string) (*job.Study, error) {
 				return nil, err
 			}
 			s.Resolve(filepath.Dir(args[0]))
-		case ".onnx":
-			f.models = append([]string{args[0]}, f.models...)
 		default:
-			return nil, fmt.Errorf("%s: want a study (.yaml) or a model (.onnx)", args[0])
+			return nil, fmt.Errorf("%s: want a study (.yaml), a model (.onnx) or an endpoint (grpc://HOST:PORT/MODEL)", args[0])
 		}
 	}
 	if err := f.overlay(s); err != nil {
@@ -104,7 +104,7 @@ func (f *studyFlags) study(args []string) (*job.Study, error) {
 	if len(s.Models) == 0 {
 		return nil, errors.New("no model: give a study file, or a model with --model FILE.onnx")
 	}
-	if s.Data.Images == "" {
+	if s.Data.Images == "" && s.Data.Format != "particles" {
 		return nil, errors.New("no data: give a folder of images, an IDX, npy or npz file with --data")
 	}
 	if s.Group.Name == "" && !reflect.DeepEqual(s.Group, job.Group{}) {
@@ -126,7 +126,11 @@ func (f *studyFlags) overlay(s *job.Study) error {
 		if slices.ContainsFunc(models, func(o job.Model) bool { return o.Name == name }) {
 			return fmt.Errorf("two models are named %q: give each its own name with --model NAME=FILE", name)
 		}
-		models = append(models, job.Model{Name: name, ONNX: path})
+		m := job.Model{Name: name, ONNX: path}
+		if job.IsEndpoint(path) {
+			m.ONNX, m.Endpoint = "", path
+		}
+		models = append(models, m)
 	}
 	if models != nil {
 		s.Models = models

@@ -38,6 +38,10 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if k := slices.IndexFunc(j.Study.Models, func(o job.Model) bool { return o.Name == m.Name && o.Endpoint != "" }); k >= 0 {
+			study.Models = append(study.Models, j.Study.Models[k]) // who answers there is seen once it is asked
+			continue
+		}
 		if reasons[i] = changed("model "+m.Name, m.Ref); reasons[i] == "" {
 			study.Models = append(study.Models, job.Model{Name: m.Name, ONNX: m.Path})
 		}
@@ -109,7 +113,9 @@ func rooted(j *job.Job, dir string) *job.Job {
 	r := *j
 	r.Models, r.Files = slices.Clone(j.Models), slices.Clone(j.Files)
 	for i := range r.Models {
-		relative = append(relative, &r.Models[i].Path)
+		if !job.IsEndpoint(r.Models[i].Path) {
+			relative = append(relative, &r.Models[i].Path)
+		}
 	}
 	for i := range r.Files {
 		relative = append(relative, &r.Files[i].Path)
@@ -192,6 +198,9 @@ func openInputs(j *job.Job, wo workload.Options, o Options) *Service {
 
 // changed says why a file cannot be used, "" if it is what it was.
 func changed(what string, f job.Ref) string {
+	if job.IsEndpoint(f.Path) {
+		return fmt.Sprintf("%s: another model answers at %s than in the run; put the old one back, or run the study again", what, f.Path)
+	}
 	sum, err := dataset.Digest(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -98,7 +98,7 @@ func (c Config) check(at Endpoint) error {
 			}
 		}
 	}
-	if len(c.Header) > 0 && !at.encrypted() && !at.local() && !c.Insecure {
+	if len(c.Header) > 0 && !at.encrypted() && !at.Local() && !c.Insecure {
 		return fmt.Errorf("a token or header would travel unencrypted; use %ss://, or say insecure: true if the network between is safe", at.Scheme)
 	}
 	return nil

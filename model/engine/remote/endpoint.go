@@ -79,8 +79,8 @@ func (e Endpoint) address() string { return net.JoinHostPort(e.Host, strconv.Ito
 func (e Endpoint) isGRPC() bool    { return e.Scheme == "grpc" || e.Scheme == "grpcs" }
 func (e Endpoint) encrypted() bool { return e.Scheme == "grpcs" || e.Scheme == "https" }
 
-// local tells whether the server is on this machine, by its name alone.
-func (e Endpoint) local() bool {
+// Local tells whether the server is on this machine, by its name alone.
+func (e Endpoint) Local() bool {
 	if strings.EqualFold(e.Host, "localhost") {
 		return true
 	}

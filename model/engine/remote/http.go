@@ -151,7 +151,7 @@ func (h *viaHTTP) explain(ctx context.Context, err error) error {
 		return failed("there is no host %s; look at its spelling and at the network", quote(h.at.Host))
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
 		return failed("it does not encrypt; if that is meant, use http://")
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(text, "malformed MIME header"): // half a header
 		return busy("the connection was cut in the middle of an answer; look at the server's log")
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return busy("the connection was cut (%s); is this the server's HTTP port?", text)
