@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/run/job"
 )
 
 // maxModel bounds a committed model, in bytes.
@@ -138,6 +140,37 @@ func TestModelsServeTheirPurpose(t *testing.T) {
 	}
 	if !(augmented.Worst <= 1.2*augmented.Identity) {
 		t.Errorf("augmented: error %v px at its worst element, %v at the identity: want about the same", augmented.Worst, augmented.Identity)
+	}
+}
+
+// TestStudyFitsTheModels holds the study to what the networks were made for: grey levels as they are, and particles as in training.
+func TestStudyFitsTheModels(t *testing.T) {
+	b, err := Files.ReadFile("demo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := job.ParseStudy("demo.yaml", b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range s.Models {
+		if want := "models/flow-" + m.Name + ".onnx"; m.ONNX != want {
+			t.Errorf("model %s is %s, want %s", m.Name, m.ONNX, want)
+		}
+		if _, err := fs.Stat(Files, m.ONNX); err != nil {
+			t.Error(err)
+		}
+	}
+	if s.Input.Scale != 1 || len(s.Input.Mean)+len(s.Input.Std) != 0 || s.Output.Space != "field" || s.Group.Name != "D4 x Time" {
+		t.Errorf("input %+v, output %+v, group %s", s.Input, s.Output, s.Group.Name)
+	}
+	p, d := s.Data.Particles, particle.Default(1, 1)
+	if s.Data.Format != "particles" || p.Noise != d.Optics.Noise || p.Loss != d.Optics.Loss || p.Shift != 0 && p.Shift != d.Scene.Peak {
+		t.Errorf("data %+v: the networks were trained with %+v and %+v", s.Data, d.Scene, d.Optics)
+	}
+	// Pairs of the training would flatter them.
+	if train := string(read(t, "MODEL_CARDS.md")); strings.Contains(train, fmt.Sprintf("seed %d), 80", p.Seed)) {
+		t.Errorf("the study shows pairs of the training, seed %d", p.Seed)
 	}
 }
 
