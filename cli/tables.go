@@ -140,5 +140,5 @@ func label(s *fold.Summary, k int) string {
 	if err != nil {
 		return fmt.Sprint([]float64(s.Elements[k]))
 	}
-	return group.Format(g, s.Elements[k])
+	return group.Title(g, s.Elements[k])
 }
