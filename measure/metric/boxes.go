@@ -57,7 +57,7 @@ func newScene(c Case, ref Reference) (scene, bool) {
 	if own, ok := c.Truth.(*space.Boxes); ok {
 		saw = own.Seen
 	}
-	cut := func(b space.Box) bool { return b.Cut || saw != nil && !(Within(b, whole) && Within(b, *saw)) }
+	cut := func(b space.Box) bool { return b.Cut || saw != nil && (!Within(b, whole) || !Within(b, *saw)) }
 	s.ignored = make([]bool, len(s.truth))
 	for i, b := range s.truth {
 		s.ignored[i] = cut(b)

@@ -95,12 +95,17 @@ func (m *Metric) Resampler(e []Evidence) func(count []int) float64 {
 
 // pool is the evidence of a set of samples, sorted once, so that the metric of a resample is one pass.
 type pool struct {
-	shape   shape
-	lo, hi  int
-	truths  [][]int32  // class × sample
-	hits    [][]sample // class × hit, by falling score
-	correct []float64  // scratch: precision of each hit that is in the resample
-	found   []float64  // scratch: recall
+	shape  shape
+	lo, hi int
+	truths [][]int32          // class × sample
+	hits   [][]sample         // class × hit, by falling score
+	steps  [Thresholds][]step // scratch: where recall rises, at each threshold
+}
+
+// step is a hit that was right: as often as its sample was drawn, and so is the rise of recall.
+type step struct {
+	right     int     // boxes that are right, down to this one
+	precision float64 // down to this one
 }
 
 // sample is a hit and whose it is.
@@ -174,9 +179,10 @@ func (p *pool) at(count []int) float64 {
 			continue
 		}
 		classes++
+		p.walk(p.hits[c], count)
 		of := 0.0
 		for k := p.lo; k < p.hi; k++ {
-			of += p.class(p.hits[c], count, objects, 1<<k)
+			of += p.class(p.steps[k], float64(objects))
 		}
 		sum += of / float64(p.hi-p.lo)
 	}
@@ -186,47 +192,56 @@ func (p *pool) at(count []int) float64 {
 	return sum / float64(classes)
 }
 
-// class is the metric of one class at one threshold.
-func (p *pool) class(hits []sample, count []int, objects int, bit uint16) float64 {
-	right, wrong := 0, 0
-	p.correct, p.found = p.correct[:0], p.found[:0]
+// walk goes down the hits of a class, all thresholds at once. Precision falls from one right box to the next, so what lies between is of no interest.
+func (p *pool) walk(hits []sample, count []int) {
+	for k := p.lo; k < p.hi; k++ {
+		p.steps[k] = p.steps[k][:0]
+	}
+	var right [Thresholds]int
+	n := 0
 	for _, h := range hits {
-		for range count[h.of] {
-			if h.match&bit != 0 {
-				right++
-			} else {
-				wrong++
+		times := count[h.of]
+		if times == 0 {
+			continue
+		}
+		n += times
+		if h.match == 0 {
+			continue
+		}
+		for k := p.lo; k < p.hi; k++ {
+			if h.match&(1<<k) != 0 {
+				right[k] += times
+				p.steps[k] = append(p.steps[k], step{right[k], float64(right[k]) / float64(n)})
 			}
-			p.correct = append(p.correct, float64(right)/float64(right+wrong))
-			p.found = append(p.found, float64(right)/float64(objects))
 		}
 	}
-	if p.shape == recall {
-		return float64(right) / float64(objects)
+}
+
+// class is the metric of one class at one threshold.
+func (p *pool) class(steps []step, objects float64) float64 {
+	if len(steps) == 0 {
+		return 0
 	}
-	for i := len(p.correct) - 2; i >= 0; i-- {
-		p.correct[i] = max(p.correct[i], p.correct[i+1])
+	if p.shape == recall {
+		return float64(steps[len(steps)-1].right) / objects
+	}
+	for i := len(steps) - 2; i >= 0; i-- {
+		steps[i].precision = max(steps[i].precision, steps[i+1].precision)
 	}
 	area := 0.0
 	if p.shape == envelope {
-		last := 0.0
-		for i, r := range p.found {
-			if r > last {
-				area += (r - last) * p.correct[i]
-				last = r
-			}
+		last := 0
+		for _, s := range steps {
+			area += float64(s.right-last) / objects * s.precision
+			last = s.right
 		}
 		return area
 	}
-	i := 0
-	for k := range 101 {
-		for i < len(p.found) && p.found[i] < recallAt(k) {
-			i++
+	k := 0
+	for _, s := range steps {
+		for found := float64(s.right) / objects; k <= 100 && recallAt(k) <= found; k++ {
+			area += s.precision
 		}
-		if i == len(p.found) {
-			break
-		}
-		area += p.correct[i]
 	}
 	return area / 101
 }
