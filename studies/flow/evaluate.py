@@ -93,7 +93,7 @@ def main():
     a = p.parse_args()
     torch.set_num_threads(1)
     with np.load(a.pairs) as z:
-        pairs, flow, kind = z["pairs"][: a.limit], z["flow"][: a.limit], z["kind"][: a.limit]
+        pairs, flow, kind = z["frames"][: a.limit], z["flow"][: a.limit], z["kind"][: a.limit]
     out = {"pairs": len(pairs), "elements": list(models.ELEMENTS) + [e + ", time reversed" for e in models.ELEMENTS], "models": {}}
     for name in (*models.NAMES, "farneback"):
         if name == "farneback":

@@ -71,7 +71,7 @@ def make(name, file, folder, steps):
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True, warn_only=True)
     with np.load(file) as z:
-        pairs, flow = z["pairs"], z["flow"]
+        pairs, flow = z["frames"], z["flow"]
     path = folder / f"flow-{name}.onnx"
     net = train(name, pairs, flow, steps)
     models.export(net, str(path))

@@ -7,7 +7,6 @@ package main
 import (
 	"archive/zip"
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"flag"
@@ -19,6 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"nero/data/dataset"
 	"nero/data/particle"
 	"nero/data/space"
 )
@@ -38,7 +38,7 @@ func run(args []string, stderr io.Writer) error {
 	fl := flag.NewFlagSet("render", flag.ContinueOnError)
 	fl.SetOutput(stderr)
 	dir := fl.String("o", "", "folder to write to; made if it is not there")
-	format := fl.String("format", "npz", "npz: one file pairs.npz with pairs (N,2,H,W) uint8, flow (N,2,H,W) float32, u then v, in px, "+
+	format := fl.String("format", "npz", "npz: one file pairs.npz with frames (N,2,H,W) uint8, flow (N,2,H,W) float32, u then v, in px, "+
 		"and kind (N) uint8, the position of the kind of flow in -kinds; png: ID_1.png, ID_2.png and ID.flo of every pair")
 	kinds := fl.String("kinds", join(particle.Kinds()), "kinds of flow, taken in turn")
 	fl.IntVar(&d.N, "n", d.N, "number of pairs")
@@ -173,7 +173,7 @@ func writeNPZ(w io.Writer, set *particle.Set) error {
 			return err
 		}
 	}
-	if e, err = entry("pairs", "|u1", fmt.Sprintf("(%d, 2, %d, %d)", n, rows, cols)); err != nil {
+	if e, err = entry("frames", "|u1", fmt.Sprintf("(%d, 2, %d, %d)", n, rows, cols)); err != nil {
 		return err
 	}
 	if _, err := e.Write(pics); err != nil {
@@ -207,28 +207,10 @@ func writePNG(dir string, set *particle.Set) error {
 				return err
 			}
 		}
-		err = create(filepath.Join(dir, id+".flo"), func(w io.Writer) error { return writeFlo(w, f) })
+		err = create(filepath.Join(dir, id+".flo"), func(w io.Writer) error { return dataset.WriteFlo(w, f) })
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// writeFlo writes a field in Middlebury's format: the letters PIEH (the float32 202021.25), width and height as int32, then u and v of
-// every pixel in turn as float32, row-major, all little-endian.
-func writeFlo(w io.Writer, f *space.Field) error {
-	b := bytes.NewBufferString("PIEH")
-	u, v := f.U(), f.V()
-	out := make([]float32, 0, 2*len(u))
-	for i := range u {
-		out = append(out, float32(u[i]), float32(v[i]))
-	}
-	for _, x := range []any{int32(f.W), int32(f.H), out} {
-		if err := binary.Write(b, binary.LittleEndian, x); err != nil {
-			return err
-		}
-	}
-	_, err := w.Write(b.Bytes())
-	return err
 }

@@ -14,7 +14,9 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
+	"nero/data/dataset"
 	"nero/data/particle"
+	"nero/data/space"
 )
 
 func reference(t *testing.T, i int) (frames [2][]byte, u, v []float64) {
@@ -46,14 +48,14 @@ func TestNPZ(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for name, want := range map[string][]int{"pairs": {3, 2, 32, 32}, "flow": {3, 2, 32, 32}, "kind": {3}} {
+	for name, want := range map[string][]int{"frames": {3, 2, 32, 32}, "flow": {3, 2, 32, 32}, "kind": {3}} {
 		if got := r.Header(name + ".npy"); got == nil || !slices.Equal(got.Descr.Shape, want) || got.Descr.Fortran {
 			t.Fatalf("%s: %+v, want %v", name, got, want)
 		}
 	}
 	var pics, kind []uint8
 	var flow []float32
-	for name, into := range map[string]any{"pairs.npy": &pics, "flow.npy": &flow, "kind.npy": &kind} {
+	for name, into := range map[string]any{"frames.npy": &pics, "flow.npy": &flow, "kind.npy": &kind} {
 		if err := r.Read(name, into); err != nil {
 			t.Fatal(name, err)
 		}
@@ -114,6 +116,50 @@ func TestPNG(t *testing.T) {
 			gu, gv := math.Float32frombits(le.Uint32(b[12+8*k:])), math.Float32frombits(le.Uint32(b[16+8*k:]))
 			if gu != float32(u[k]) || gv != float32(v[k]) {
 				t.Fatalf("%s.flo, pixel %d: (%g, %g), want (%g, %g)", id, k, gu, gv, u[k], v[k])
+			}
+		}
+	}
+}
+
+// TestWrittenPairsOpen reads both forms back as a data set: a pair must come with its frames in order and its own field.
+func TestWrittenPairsOpen(t *testing.T) {
+	for _, format := range []string{"npz", "png"} {
+		dir := t.TempDir()
+		if err := run([]string{"-o", dir, "-n", "3", "-seed", "9", "-size", "32", "-kinds", "sqg,step", "-format", format}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		spec := dataset.Spec{Format: "pairs", Images: dir}
+		order := []int{0, 2, 1} // by name: sqg-000000, sqg-000002, step-000001
+		if format == "npz" {
+			spec.Images, order = filepath.Join(dir, "pairs.npz"), []int{0, 1, 2}
+		}
+		ds, err := dataset.Open(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ds.Len() != 3 {
+			t.Fatalf("%s: %d pairs", format, ds.Len())
+		}
+		for i, k := range order {
+			s, err := ds.Sample(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pair, ok := s.Value.(*space.Frames)
+			field, ok2 := s.Target.(*space.Field)
+			if !ok || !ok2 || len(pair.Images) != 2 {
+				t.Fatalf("%s: %s: %T with %T", format, s.ID, s.Value, s.Target)
+			}
+			frames, u, v := reference(t, k)
+			for n, m := range pair.Images {
+				if !slices.Equal(grey(m), frames[n]) {
+					t.Errorf("%s: %s: frame %d is another picture", format, s.ID, n)
+				}
+			}
+			for n := range u {
+				if field.U()[n] != float64(float32(u[n])) || field.V()[n] != float64(float32(v[n])) {
+					t.Fatalf("%s: %s: another field at pixel %d", format, s.ID, n)
+				}
 			}
 		}
 	}
