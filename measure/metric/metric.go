@@ -1,5 +1,12 @@
-// Package metric compares predictions: with a target (does it stay right?) or with the model's own answer at the identity
-// (is it equivariant?), each under a name, a unit and a direction.
+// Package metric compares predictions: with a target (does it stay right?), with the model's own answer at the identity (is it
+// equivariant?) or with the consensus of its answers (does it agree with itself?), each under a name, a unit and a direction.
+//
+// Boxes. The value of one sample is that of its most confident box, of those that the decoder has left by the study's score limit, and the key
+// object, the first of the reference; without a box it is 0, a miss, and without a key object in the window it is undefined, NaN. Boxes and objects
+// are matched as in COCO's evaluation, by falling score at IoU >= 0.5; an object that has left the window (no area) is none, one that the
+// edge cuts counts with the part that is seen. Against a model's own answers, what either window cuts or did not see counts for nothing.
+//
+// Fields are compared at every pixel; displacements and errors are in pixels, derivatives per frame.
 package metric
 
 import (
