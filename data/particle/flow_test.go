@@ -18,14 +18,14 @@ func drawn(t interface{ Fatal(...any) }, kind Kind, seed uint64) Flow {
 	return f
 }
 
-// slope is the derivative of g by central differences of two widths, extrapolated to width 0 (Richardson).
-func slope(g func(d float64) float64) float64 {
-	const d = 1e-3
+// slope is the derivative of g by central differences of widths d and 2d, extrapolated to width 0 (Richardson).
+func slope(d float64, g func(d float64) float64) float64 {
 	a, b := (g(d)-g(-d))/(2*d), (g(2*d)-g(-2*d))/(4*d)
 	return (4*a - b) / 3
 }
 
-// TestFlowsHaveNoDivergence compares du/dx + dv/dy with the size of the gradients, away from the lines where derivatives jump.
+// TestFlowsHaveNoDivergence compares du/dx + dv/dy with the size of the gradients. Where a derivative jumps, as along the stream over a
+// step, differences see a divergence that goes as the inverse of their width; a real one does not depend on it.
 func TestFlowsHaveNoDivergence(t *testing.T) {
 	for _, kind := range Kinds() {
 		t.Run(string(kind), func(t *testing.T) {
@@ -36,27 +36,23 @@ func TestFlowsHaveNoDivergence(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				f := rapid.SampledFrom(flows).Draw(t, "flow")
 				x, y := rapid.Float64Range(-32, 32).Draw(t, "x"), rapid.Float64Range(-32, 32).Draw(t, "y")
-				part := func(dx, dy float64, second bool) float64 {
-					return slope(func(d float64) float64 {
-						u, v := f.At(x+d*dx, y+d*dy)
-						if second {
-							return v
-						}
-						return u
-					})
-				}
-				ux, uy, vx, vy := part(1, 0, false), part(0, 1, false), part(1, 0, true), part(0, 1, true)
-				// A wall within reach of the differences makes them see two flows.
-				for _, h := range []float64{0.5e-3, 4e-3} {
-					u0, v0 := f.At(x, y)
-					ul, vl := f.At(x-h, y-h)
-					ur, vr := f.At(x+h, y+h)
-					if math.Abs(ul+ur-2*u0)+math.Abs(vl+vr-2*v0) > 1e-4*(math.Abs(ur-ul)+math.Abs(vr-vl))+1e-3*h {
-						t.Skip("a wall or a bend")
+				least, most := math.Inf(1), 0.
+				for _, width := range []float64{1e-3, 5e-4, 2.5e-4} {
+					part := func(dx, dy float64, second bool) float64 {
+						return slope(width, func(d float64) float64 {
+							u, v := f.At(x+d*dx, y+d*dy)
+							if second {
+								return v
+							}
+							return u
+						})
 					}
+					ux, uy, vx, vy := part(1, 0, false), part(0, 1, false), part(1, 0, true), part(0, 1, true)
+					share := math.Abs(ux+vy) / (math.Abs(ux) + math.Abs(uy) + math.Abs(vx) + math.Abs(vy) + 1e-3)
+					least, most = min(least, share), max(most, share)
 				}
-				if size := math.Abs(ux) + math.Abs(uy) + math.Abs(vx) + math.Abs(vy); !(math.Abs(ux+vy) <= 1e-6*size+1e-9) {
-					t.Fatalf("at (%g, %g): du/dx %g and dv/dy %g do not cancel", x, y, ux, vy)
+				if !(least <= 1e-6 || most > 1.3*least) {
+					t.Fatalf("at (%g, %g): the divergence is %g of the gradients", x, y, least)
 				}
 			})
 		})
@@ -121,12 +117,12 @@ func TestEddyIsTheHalfLaplacianOfItsStream(t *testing.T) {
 	for _, p := range [][2]float64{{0, 0}, {1, 2}, {-4, 0.5}, {10, -8}} {
 		x, y := p[0], p[1]
 		u, v := f.At(x, y)
-		du := slope(func(d float64) float64 { return stream(x, y+d, 0) })
-		dv := -slope(func(d float64) float64 { return stream(x+d, y, 0) })
+		du := slope(1e-3, func(d float64) float64 { return stream(x, y+d, 0) })
+		dv := -slope(1e-3, func(d float64) float64 { return stream(x+d, y, 0) })
 		if !(math.Abs(u-du) <= 1e-9 && math.Abs(v-dv) <= 1e-9) {
 			t.Errorf("at (%g, %g): (%g, %g), the stream function says (%g, %g)", x, y, u, v, du, dv)
 		}
-		buoyancy := slope(func(d float64) float64 { return stream(x, y, d) })
+		buoyancy := slope(1e-3, func(d float64) float64 { return stream(x, y, d) })
 		if want := K * w / math.Pow(x*x+y*y+w*w, 1.5); !(math.Abs(buoyancy-want) <= 1e-9) {
 			t.Errorf("at (%g, %g): buoyancy %g, want %g", x, y, buoyancy, want)
 		}
