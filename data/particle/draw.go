@@ -80,7 +80,7 @@ func Draw(kind Kind, s Scene, r *rand.Rand) (Flow, error) {
 		return nil, err
 	}
 	peak := s.Peak * (0.5 + r.Float64()/2)
-	angle := (s.Heading + s.Spread*r.NormFloat64()) * (math.Pi / 180)
+	angle := (s.Heading + float64(s.Spread*r.NormFloat64())) * (math.Pi / 180)
 	mean := Uniform{U: math.Cos(angle), V: -math.Sin(angle)}
 	var f Flow
 	switch kind {
@@ -101,7 +101,7 @@ func Draw(kind Kind, s Scene, r *rand.Rand) (Flow, error) {
 		return nil, err
 	}
 	// The mean's part varies by a fifth of itself from flow to flow.
-	share := min(1, s.Mean*(0.8+0.4*r.Float64()))
+	share := min(1, s.Mean*(0.8+float64(0.4*r.Float64())))
 	f = Sum{Scaled{Flow: mean, Factor: share}, s.fit(f, 1-share)}
 	return s.fit(f, peak), nil
 }
@@ -169,7 +169,7 @@ func waves(r *rand.Rand, n int, long, short float64, energy func(k float64) floa
 	for i := range n {
 		k := 2 * math.Pi / (long * math.Pow(short/long, (float64(i)+r.Float64())/float64(n)))
 		// The golden angle spreads the directions of neighboring scales as far as can be.
-		angle := turn + math.Pi*(3-math.Sqrt(5))*float64(i)
+		angle := turn + float64(math.Pi*(3-math.Sqrt(5))*float64(i))
 		f = append(f, Wave{
 			KX: k * math.Cos(angle), KY: k * math.Sin(angle),
 			// A wave stands for a band of width proportional to k: (amplitude k)² / 2 is its energy.

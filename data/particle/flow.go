@@ -204,7 +204,7 @@ func (f Wake) At(x, y float64) (u, v float64) {
 	p, e := 1-a*a/rr, math.Exp((a-r)/f.Layer)
 	g := p * (1 - e)
 	dg := float64(2*a*a/(rr*r)*(1-e)) + float64(p*e)/f.Layer
-	u = f.Speed * (g + float64(dy*dy)/r*dg)
+	u = f.Speed * (g + float64(float64(dy*dy)/r*dg))
 	v = -f.Speed * (float64(dx*dy) / r * dg)
 	// The whirls, each of them and all of them damped.
 	t := (r - a) / a

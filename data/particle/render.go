@@ -123,7 +123,7 @@ func Render(ps []Particle, frame, h, w int) []float64 {
 func profile(x, sigma, centre float64, n int, buf []float64) (first int, vals []float64) {
 	vals = buf[:0]
 	s := 1 / (math.Sqrt2 * sigma)
-	far := reach*sigma + 0.5
+	far := float64(reach*sigma) + 0.5
 	if !(math.Abs(x) <= float64(n)+far) {
 		return 0, vals
 	}
