@@ -78,6 +78,12 @@ func TestMain(m *testing.M) {
 			code = 1
 		}
 	}
+	if stage.end != nil {
+		if err := stage.end(); err != nil && code == 0 {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
 	if browser.cancel != nil {
 		browser.cancel()
 	}

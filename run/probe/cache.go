@@ -12,8 +12,12 @@ import (
 // key names what is kept: the prediction of a model at the identity, or, with model = decoded, a sample.
 type key struct{ model, sample int }
 
-// decoded is the key of what needs no model.
-const decoded = -1
+const (
+	// decoded is the key of what needs no model.
+	decoded = -1
+	// agreed, less the model, is the key of the consensus of a model.
+	agreed = -2
+)
 
 // cache keeps what was made last, up to a number of bytes, and makes nothing twice at the same time.
 //
@@ -78,6 +82,13 @@ func (c *cache) get(ctx context.Context, k key, produce func() (value any, bytes
 			return nil, err
 		}
 	}
+}
+
+// has reports whether the value of k is kept.
+func (c *cache) has(k key) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries[k] != nil
 }
 
 // fly makes the value of k and keeps it.

@@ -61,10 +61,15 @@ type Service struct {
 	inputs *slots // inputs alone, which must not wait for models
 	cache  *cache
 
+	life     context.Context //nolint:containedctx // of what runs in the background
+	averages bool            // a metric compares with the consensus
+
 	calibrating sync.Mutex
+	visiting    bool    // an orbit for its consensus
 	scales      *flight // of the scales of the outputs; nil if nobody has asked, or asking failed
 	stop        context.CancelFunc
-	ending      bool // nothing is calibrated any more
+	end         context.CancelFunc // of life
+	ending      bool               // nothing is calibrated any more
 	background  sync.WaitGroup
 
 	open   sync.RWMutex // held for reading while an answer is worked on
@@ -116,6 +121,7 @@ func newService(w *workload.Workload, o Options) *Service {
 		models: newSlots(o.Concurrent, o.Queue), inputs: newSlots(o.Concurrent, o.Queue),
 		cache: newCache(o.Cache), stop: func() {},
 	}
+	s.life, s.end = context.WithCancel(context.Background())
 	if w == nil {
 		return s
 	}
@@ -126,6 +132,7 @@ func newService(w *workload.Workload, o Options) *Service {
 	s.bounds = bounds(w.Group(), w.Eval.Plan.Elements)
 	s.flip = slices.Contains(w.Eval.Metrics, metric.Flip)
 	s.scaled = slices.Contains(w.Eval.Metrics, metric.Relative)
+	s.averages = averages(w.Eval)
 	s.status.Inputs.On = true
 	if e := w.Engine(); e != nil {
 		s.patient = !e.Concurrent()
@@ -146,6 +153,7 @@ func (s *Service) Close() error {
 	s.calibrating.Lock()
 	s.ending = true
 	s.stop() // answers that wait for it end
+	s.end()
 	s.calibrating.Unlock()
 	s.open.Lock()
 	defer s.open.Unlock()
@@ -306,9 +314,13 @@ func (s *Service) input(ctx context.Context, smp *sample, index int, g group.Ele
 	if err != nil {
 		return nil, err
 	}
+	truth, err := s.truth(g, smp)
+	if err != nil {
+		return nil, err
+	}
 	return &Input{
 		Index: index, Sample: smp.ID, Label: smp.Label, G: g, Element: k, Exact: action.Exact(s.eval.Plan.In, g),
-		Value: x, Range: smp.shown,
+		Value: x, Target: truth, Range: smp.shown,
 	}, nil
 }
 
@@ -502,19 +514,18 @@ func (s *Service) ask(ctx context.Context, m int, smp *sample, in *Input) (*Resu
 			return nil, err
 		}
 	}
-	r.Moved = r.Self
-	if _, plain := p.Out.(action.Trivial); !plain {
-		if r.Moved, err = p.Out.Apply(in.G, r.Self); err != nil {
-			return nil, fmt.Errorf("model %s: output: moving by %s: %w", s.names[m], group.Format(p.Group, in.G), err)
-		}
+	refs, err := s.references(ctx, r, smp, in, self)
+	if err != nil {
+		return nil, err
 	}
-	c := metric.Case{Got: r.Back, Want: r.Self, Label: in.Label}
+	r.Moved = refs.Self
+	c := metric.Case{Got: r.Back, At: r.Output, Want: r.Self, Label: in.Label}
 	if n := len(p.Elements); s.flip && in.Element >= 0 {
 		if c.Prev, err = s.back(ctx, m, smp, self, (in.Element+n-1)%n); err != nil {
 			return nil, err
 		}
 	}
-	r.Values, r.Top = s.eval.Measure(s.at[m], c), top(r.Back)
+	r.Values, r.Top = s.eval.Compare(s.at[m], c, refs), int(eval.Top(r.Output))
 	return r, nil
 }
 
@@ -533,14 +544,6 @@ func (s *Service) back(ctx context.Context, m int, smp *sample, self *answer, k 
 		return nil, err
 	}
 	return s.eval.Back(s.at[m], p.Elements[k], ys[0])
-}
-
-// top is the predicted class, -1 if the value has none.
-func top(v space.Value) int {
-	if s, ok := v.(*space.Scores); ok {
-		return metric.Top(s.Val)
-	}
-	return -1
 }
 
 // Class is a class and its score.
@@ -651,13 +654,22 @@ func (w *walk) take(ctx context.Context, part []stop, xs []space.Value) error {
 	}
 	n, first := len(s.eval.Plan.Elements), s.eval.Plan.Identity()
 	for i, st := range part {
-		got := w.self.back
+		got, out := w.self.back, w.self.output
 		if st.at != first {
-			if got, err = s.eval.Back(s.at[w.m], st.g, ys[i]); err != nil {
+			out = ys[i]
+			if got, err = s.eval.Back(s.at[w.m], st.g, out); err != nil {
 				return err
 			}
 		}
-		c := metric.Case{Got: got, Want: w.self.back, Label: w.smp.Label}
+		truth, err := s.truth(st.g, w.smp)
+		if err != nil {
+			return err
+		}
+		refs, err := s.references(ctx, &Result{Model: w.m}, w.smp, &Input{Index: w.index, G: st.g, Target: truth}, w.self)
+		if err != nil {
+			return err
+		}
+		c := metric.Case{Got: got, At: out, Want: w.self.back, Label: w.smp.Label}
 		if before := (st.at + n - 1) % n; s.flip && st.at >= 0 {
 			if c.Prev = w.prev; before != w.last {
 				if c.Prev, err = s.back(ctx, w.m, w.smp, w.self, before); err != nil {
@@ -667,7 +679,7 @@ func (w *walk) take(ctx context.Context, part []stop, xs []space.Value) error {
 		}
 		w.last, w.prev = st.at, got
 		t := w.trace
-		t.Values, t.Top = append(t.Values, s.eval.Measure(s.at[w.m], c)), append(t.Top, top(got))
+		t.Values, t.Top = append(t.Values, s.eval.Compare(s.at[w.m], c, refs)), append(t.Top, int(eval.Top(out)))
 		if scores, ok := got.(*space.Scores); ok {
 			t.Best = append(t.Best, best(scores.Val, w.k))
 		}

@@ -289,7 +289,7 @@ func TestField(t *testing.T) {
 			}
 		}
 	}
-	if want := "turn left 90°, turn right 90°, mirror left and right, mirror top and bottom, reverse time"; strings.Join(moves, ", ") != want {
+	if want := "turn left 90°, turn right 90°, mirror left and right, flip top and bottom, reverse time"; strings.Join(moves, ", ") != want {
 		t.Errorf("moves %q, want %s", moves, want)
 	}
 	for ref, want := range map[string]float32{"": 1, "&ref=target": 1, "&ref=self": 3} {

@@ -153,7 +153,7 @@ func moves(g group.Group, elements []group.Element) []api.Move {
 			if temporal && turn >= 0 { // the buttons of particle image velocimetry
 				e := slices.Clone(g.Identity())
 				e[i], e[turn] = 1, 180
-				put(e, "mirror top and bottom", "flip")
+				put(e, "flip top and bottom", "flip")
 			}
 		case a.Name == "reverse" && temporal:
 			add(i, 1, "reverse time", "time")

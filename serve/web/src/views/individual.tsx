@@ -29,8 +29,10 @@ export interface Here {
 /** The value of A (0) or B (1) where the needle is: live if the answer for exactly this element is there, else recorded, else nothing. */
 export function valueHere(s: State, k: 0 | 1): Here {
   const a = s.answer(k);
-  if (a) return { value: a.values[s.metric.value] ?? NaN, kind: 'live' };
   const v = s.recorded(k);
+  // A consensus over a long orbit is found in the background: until then what was recorded stands.
+  const late = a && s.reference.value === 'consensus' && Number.isNaN(a.values[s.metric.value] ?? NaN) && !Number.isNaN(v);
+  if (a && !late) return { value: a.values[s.metric.value] ?? NaN, kind: 'live' };
   if (s.element.value >= 0) return { value: v, kind: Number.isNaN(v) ? 'none' : 'recorded' };
   return { value: NaN, kind: s.live.pending.value ? 'behind' : 'none' };
 }
@@ -120,6 +122,8 @@ function Moves({ s }: { s: State }) {
 function Typed({ s }: { s: State }) {
   const o = s.group.value!;
   const draft = useSignal<string | null>(null);
+  // As wide as the longest name of an element: a field that grows would push the plot from under the pointer.
+  const longest = useMemo(() => o.labels.reduce((t, l) => Math.max(t, l.length), 0), [o]);
   const bad = useSignal(false);
   const commit = () => {
     const t = draft.value;
@@ -139,7 +143,7 @@ function Typed({ s }: { s: State }) {
       aria-label={`Element: ${o.chart.map((a) => a.name + (a.unit === 'deg' ? ' in degrees' : a.unit ? ` in ${a.unit}` : '')).join(', ')}`}
       aria-invalid={bad.value}
       value={draft.value ?? s.here.value}
-      size={Math.max(6, s.here.value.length)}
+      size={Math.max(6, s.here.value.length, longest)}
       onInput={(e) => {
         draft.value = e.currentTarget.value;
         bad.value = false;
@@ -379,7 +383,7 @@ function Mismatch({ s }: { s: State }) {
       const stored = one.curves[model]?.[s.metric.value]?.[e] ?? NaN;
       const span = m.range[1] !== null && m.range[0] !== null ? m.range[1] - m.range[0] : Math.max(Math.abs(s.range.value.hi), Math.abs(s.range.value.lo));
       // A value of 0 or 1 that turns over is a tie of two classes, and no other model: the values behind it say so.
-      if (a && !(m.name === 'accuracy') && differs(a.values[s.metric.value] ?? NaN, stored, span)) bad.push(`${modelName(s, k as 0 | 1)}: live ${num(a.values[s.metric.value])}, recorded ${num(stored)}`);
+      if (a && !(m.name === 'accuracy') && !(m.ref === 'consensus' && Number.isNaN(a.values[s.metric.value] ?? NaN)) && differs(a.values[s.metric.value] ?? NaN, stored, span)) bad.push(`${modelName(s, k as 0 | 1)}: live ${num(a.values[s.metric.value])}, recorded ${num(stored)}`);
     });
   }
   const text = bad.length ? `Live and recorded values differ by more than rounding (${bad.join('; ')}). The model file, the engine or the machine may be another one.` : '';

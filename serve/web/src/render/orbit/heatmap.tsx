@@ -56,7 +56,9 @@ function OneMap({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const w = cols.at.length;
   const h = rows.at.length;
-  const tidy = (v: number) => +v.toPrecision(4);
+  // Between whole pixels the picture would be resampled: who wants that types it.
+  const whole = o.chart.every((a) => a.unit === 'px') && cols.at.every(Number.isInteger) && rows.at.every(Number.isInteger);
+  const tidy = (v: number) => (whole ? Math.round(v) + 0 : +v.toPrecision(4));
   const to = (x: number, y: number) => [tidy(back(cols, x)), tidy(back(rows, y))];
   const { svg, hover, handlers } = usePointer(p, to, (g) => nearest(o, g, span).index);
   useEffect(() => {

@@ -1,0 +1,94 @@
+package probe
+
+import (
+	"context"
+
+	"nero/data/space"
+	"nero/measure/consensus"
+	"nero/measure/metric"
+	"nero/run/eval"
+	"nero/symmetry/group"
+)
+
+// mostAtOnce is the longest orbit whose consensus is found while somebody waits; longer ones are visited in the background, and answers until then
+// are without.
+const mostAtOnce = 64
+
+// references is what the answer of model m at g is compared with, in the frame of g. The consensus is added to the result.
+func (s *Service) references(ctx context.Context, r *Result, smp *sample, in *Input, self *answer) (eval.References, error) {
+	refs := eval.References{Target: in.Target, Label: -1}
+	at := s.at[r.Model]
+	var err error
+	if refs.Self, err = s.eval.Forth(at, in.G, self.back); err != nil {
+		return refs, err
+	}
+	c, err := s.consensus(ctx, r.Model, smp, in.Index)
+	if err != nil || c == nil {
+		return refs, err
+	}
+	r.Support, refs.Label = c.Share, c.Label
+	if c.Value != nil {
+		if refs.Consensus, err = s.eval.Forth(at, in.G, c.Value); err != nil {
+			return refs, err
+		}
+		r.Consensus = refs.Consensus
+	}
+	return refs, nil
+}
+
+// averages reports whether a metric of the run compares with the consensus of the whole orbit. One that leaves out the element that it is compared
+// at is another for every element, and is known of rows only.
+func averages(e *eval.Evaluation) bool {
+	if e.LeaveOut {
+		return false
+	}
+	for _, m := range e.Metrics {
+		if m.Ref == metric.Consensus {
+			return true
+		}
+	}
+	return false
+}
+
+// consensus is what the answers of model m about a sample agree on, in the frame of the identity; nil if the run does not ask for it, and as long as it
+// is being found.
+func (s *Service) consensus(ctx context.Context, m int, smp *sample, index int) (*consensus.Result, error) {
+	if !s.averages {
+		return nil, nil //nolint:nilnil // none is asked for
+	}
+	k := key{agreed - m, index}
+	find := func(ctx context.Context) (*consensus.Result, error) {
+		v, err := s.cache.get(ctx, k, func() (any, int, error) {
+			c, err := s.eval.Consensus(s.running(ctx), s.at[m], smp.Sample)
+			if err != nil {
+				return nil, 0, err
+			}
+			return &c, bytesOf(c.Value), nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		return v.(*consensus.Result), nil //nolint:errcheck // what was put in under this key
+	}
+	if len(s.eval.Plan.Elements) <= mostAtOnce || s.cache.has(k) {
+		return find(ctx)
+	}
+	s.calibrating.Lock()
+	defer s.calibrating.Unlock()
+	if s.ending || s.visiting {
+		return nil, nil //nolint:nilnil // one after the other: whoever asks again later finds it
+	}
+	s.visiting = true
+	s.background.Go(func() {
+		_, _ = find(s.life) // it is found again by who asks next, who is told why not
+		s.calibrating.Lock()
+		s.visiting = false
+		s.calibrating.Unlock()
+	})
+	return nil, nil //nolint:nilnil // it is being found
+}
+
+// truth is the target of a sample in the frame of g, nil if there is none.
+func (s *Service) truth(g group.Element, smp *sample) (space.Value, error) {
+	return s.eval.Truth(g, smp.Sample)
+}
