@@ -261,24 +261,11 @@ type track struct {
 // elements and samples of the shard and are cut from the job alone. It calls
 // progress, if not nil, with the number of model evaluations done since the last call.
 func (e *Evaluation) Shard(ctx context.Context, s job.Shard, progress func(int)) ([]job.Row, error) {
-	sessions := make([]predictor, len(e.Models))
-	for k, m := range e.Models {
-		ses, err := m.Pool.Get(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("model %s: %w", m.Name, err)
-		}
-		sessions[k] = predictor{m: m, s: ses}
-		defer sessions[k].close()
+	w, done, err := e.worker(ctx, progress)
+	if err != nil {
+		return nil, err
 	}
-	w := worker{e: e, sessions: sessions, progress: progress, slots: make([]space.Value, 0, e.chunk), store: make([]space.Value, e.chunk)}
-	if e.mover != nil {
-		for i := range w.store {
-			var err error
-			if w.store[i], err = space.Clone(e.shape); err != nil {
-				return nil, err
-			}
-		}
-	}
+	defer done()
 	for i := s.Lo; i < s.Hi; i++ {
 		if err := w.sample(ctx, i); err != nil {
 			return nil, err
@@ -288,6 +275,34 @@ func (e *Evaluation) Shard(ctx context.Context, s job.Shard, progress func(int))
 		return nil, err
 	}
 	return w.rows, nil
+}
+
+// worker makes the state of a shard's evaluation. The function gives its sessions back.
+func (e *Evaluation) worker(ctx context.Context, progress func(int)) (*worker, func(), error) {
+	w := &worker{e: e, progress: progress, slots: make([]space.Value, 0, e.chunk), store: make([]space.Value, e.chunk)}
+	done := func() {
+		for k := range w.sessions {
+			w.sessions[k].close()
+		}
+	}
+	for _, m := range e.Models {
+		s, err := m.Pool.Get(ctx)
+		if err != nil {
+			done()
+			return nil, nil, fmt.Errorf("model %s: %w", m.Name, err)
+		}
+		w.sessions = append(w.sessions, predictor{m: m, s: s})
+	}
+	if e.mover != nil {
+		for i := range w.store {
+			var err error
+			if w.store[i], err = space.Clone(e.shape); err != nil {
+				done()
+				return nil, nil, err
+			}
+		}
+	}
+	return w, done, nil
 }
 
 // worker is the state of one shard's evaluation: batches span elements and samples.
@@ -382,11 +397,13 @@ func (w *worker) flush(ctx context.Context) error {
 	if w.progress != nil && len(w.slots) > 0 {
 		w.progress(len(w.slots) * len(w.sessions))
 	}
+	clear(w.owner) // samples are let go as soon as they are complete
 	w.slots, w.owner = w.slots[:0], w.owner[:0]
 	for len(w.open) > 0 && w.open[0].tracks[0].n == len(w.e.order) {
 		for _, t := range w.open[0].tracks {
 			w.rows = append(w.rows, t.row)
 		}
+		w.open[0] = nil
 		w.open = w.open[1:]
 	}
 	return nil
