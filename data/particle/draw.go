@@ -164,7 +164,7 @@ func (s Scene) wake(r *rand.Rand) Flow {
 // waves draws n waves of wave lengths from long to short px, evenly spaced in their logarithm, directions evenly spaced, with the
 // energy spectrum energy(k).
 func waves(r *rand.Rand, n int, long, short float64, energy func(k float64) float64) Waves {
-	turn := 2 * math.Pi * r.Float64()
+	turn := float64(2 * math.Pi * r.Float64())
 	var f Waves
 	for i := range n {
 		k := 2 * math.Pi / (long * math.Pow(short/long, (float64(i)+r.Float64())/float64(n)))

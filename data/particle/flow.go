@@ -136,7 +136,7 @@ func (f Step) At(x, y float64) (u, v float64) {
 	if eta := (y - f.Top) / h; eta < 1 {
 		s := flux * float64(6*float64(eta*(1-eta))) / h
 		u = s
-		v = float64(s*eta) * slope
+		v = float64(float64(s*eta) * slope)
 	}
 	// The bubble, from half the height of the step above the ledge to the floor: ψ = flux Bubble P(a) P(b), P(t) = 64 t³(1-t)³.
 	ceiling := f.Ledge - float64(0.5*(f.Floor-f.Ledge))
@@ -202,10 +202,10 @@ func (f Wake) At(x, y float64) (u, v float64) {
 	}
 	// The stream, ψ = Speed dy g(r).
 	p, e := 1-a*a/rr, math.Exp((a-r)/f.Layer)
-	g := p * (1 - e)
+	g := float64(p * (1 - e))
 	dg := float64(2*a*a/(rr*r)*(1-e)) + float64(p*e)/f.Layer
-	u = f.Speed * (g + float64(float64(dy*dy)/r*dg))
-	v = -f.Speed * (float64(dx*dy) / r * dg)
+	u = float64(f.Speed * (g + float64(float64(dy*dy)/r*dg)))
+	v = -float64(f.Speed * (float64(dx*dy) / r * dg))
 	// The whirls, each of them and all of them damped.
 	t := (r - a) / a
 	q := math.Exp(-float64(t * t))
