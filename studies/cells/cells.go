@@ -5,9 +5,9 @@ package cells
 
 import "embed"
 
-// Files holds the models, the photos with their annotations, and the texts that have to travel with them, under the paths that a
-// study beside them uses. Copied to a folder, they are data to run and to change.
+// Files holds demo.yaml and full.yaml, the models and the photos with their annotations that they name, and the texts that have to
+// travel with them, under the paths that they use. Copied to a folder, they are studies to run and to change.
 //
-//go:embed MODEL_CARDS.md models/*.onnx
+//go:embed demo.yaml full.yaml MODEL_CARDS.md models/*.onnx
 //go:embed data/README.md data/LICENSE data/ImageSets data/JPEGImages data/Annotations
 var Files embed.FS
