@@ -369,7 +369,7 @@ func (d *driver) through(ctx context.Context, values []space.Value, f func([]spa
 			for j := range x {
 				y[j] = x[j] / float64(repeats)
 			}
-			if sum[i], err = withNumbers(v, y); err != nil {
+			if sum[i], err = WithNumbers(v, y); err != nil {
 				return nil, fmt.Errorf("model %s: averaging repeats: %w", d.subject.Name, err)
 			}
 		}
@@ -426,7 +426,7 @@ func added(a, b space.Value) (space.Value, error) {
 	for i := range x {
 		z[i] = x[i] + y[i]
 	}
-	return withNumbers(a, z)
+	return WithNumbers(a, z)
 }
 
 // Run audits a subject with the checks and all that they require, requirements first. An error says that the audit could not run: the

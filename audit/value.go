@@ -238,8 +238,9 @@ func (s *Spread) RMS() float64 {
 // Squares are, for every component, the sum of the squares of its distances from its mean; nil for masks and without values.
 func (s *Spread) Squares() []float64 { return slices.Clone(s.m2) }
 
-// withNumbers is v with other numbers. Masks have none to exchange.
-func withNumbers(v space.Value, x []float64) (space.Value, error) {
+// WithNumbers is a value of the form of v with other numbers, which it keeps: the inverse of [Numbers]. Masks and boxes have none that could be
+// exchanged; for them the error wraps errors.ErrUnsupported. Scores come back without the model's own numbers.
+func WithNumbers(v space.Value, x []float64) (space.Value, error) {
 	switch v := v.(type) {
 	case *space.Image:
 		return &space.Image{C: v.C, H: v.H, W: v.W, Pix: x}, nil
@@ -309,7 +310,7 @@ func Shifted(v space.Value, c float64, d []float64, u float64) (space.Value, err
 			y[i] = float64(float32(y[i]))
 		}
 	}
-	return withNumbers(v, y)
+	return WithNumbers(v, y)
 }
 
 // Jittered moves every number by so many float32 ulps, up or down at random, in the units that the model reads. One is the smallest change
@@ -356,7 +357,7 @@ func Jittered(v space.Value, in job.Input, ulps float64, r *rand.Rand) (space.Va
 		step := float64(math.Nextafter32(read, to)) - float64(read)
 		y[i] = ((float64(read)+ulps*step)*std + mean) * scale
 	}
-	return withNumbers(v, y)
+	return WithNumbers(v, y)
 }
 
 // Softmax turns logits into probabilities; other values and probabilities come back as they are.

@@ -74,6 +74,15 @@ func (r relabelled) Affine(g group.Element) (a [2][2]float64, t [2]float64) { re
 
 // blank is a picture with what lies outside the disc that every centre keeps inside blanked; other values come back as they are.
 func blank(v space.Value) space.Value {
+	if f, ok := v.(*space.Frames); ok {
+		o := &space.Frames{}
+		for _, m := range f.Images {
+			if y, ok := blank(m).(*space.Image); ok {
+				o.Images = append(o.Images, y)
+			}
+		}
+		return o
+	}
 	x, ok := v.(*space.Image)
 	if !ok {
 		return v
@@ -92,15 +101,11 @@ func blank(v space.Value) space.Value {
 
 // withNumbers is v with other numbers; nil for values without.
 func withNumbers(v space.Value, x []float64) space.Value {
-	switch v := v.(type) {
-	case *space.Image:
-		return &space.Image{C: v.C, H: v.H, W: v.W, Pix: x}
-	case *space.Tensor:
-		return &space.Tensor{Shape: v.Shape, Val: x}
-	case *space.Scores:
-		return &space.Scores{Val: x, Probabilities: v.Probabilities}
+	w, err := audit.WithNumbers(v, x)
+	if err != nil {
+		return nil
 	}
-	return nil
+	return w
 }
 
 // probe is a value of the form of v without any symmetry; v itself if it has no numbers to change.

@@ -94,7 +94,7 @@ func (b *builder) add(v *variant) { b.list = append(b.list, v) }
 // ours reports whether an action reads its elements as package group writes them. One of another package may take degrees for radians.
 func ours(a action.Action) bool {
 	switch a.(type) {
-	case *action.Image, *action.Mask, *action.Tensor, *action.Scores, action.Trivial:
+	case *action.Image, *action.Mask, *action.Tensor, *action.Scores, *action.Frames, *action.Field, *action.Boxes, action.Trivial:
 		return true
 	}
 	return false
@@ -259,6 +259,7 @@ func (b *builder) outputs() {
 		}
 	}
 	b.maps()
+	b.fields()
 	b.vectors()
 }
 
@@ -292,7 +293,7 @@ func (b *builder) maps() {
 		put("the places of the output move and its channels do not", "declare the channels of the output trivial", action.Identical(), planar.Affine)
 		b.add(&variant{name: "the channels of the output move and its places do not", declare: "declare an output without places", back: b.channelsOnly(rep)})
 	}
-	if x, ok := b.s.x0.(*space.Image); ok && (x.H != h || x.W != w) {
+	if x, ok := picture(b.s.x0); ok && (x.H != h || x.W != w) {
 		sx, sy := float64(w)/float64(x.W), float64(h)/float64(x.H)
 		put(fmt.Sprintf("the output shifts by pixels of its own, %.3g of those of the input", sx), "declare shifts of the output in its own pixels", rep,
 			func(g group.Element) (mat, [2]float64) {
@@ -309,7 +310,7 @@ func (b *builder) maps() {
 				})
 		}
 	}
-	if c%2 == 0 {
+	if _, field := b.s.y0.(*space.Field); c%2 == 0 && !field {
 		for _, v := range vectorKinds() {
 			if r, err := action.Given(plan.Group, v.name, 2, v.matrix(planar)); err == nil {
 				put("the output is a field of vectors, "+v.name, "declare the channels of the output as vectors", r, planar.Affine)
@@ -333,12 +334,35 @@ func shape(v space.Value) (c, h, w int) {
 		return v.C, v.H, v.W
 	case *space.Mask:
 		return 1, v.H, v.W
+	case *space.Field:
+		return 2, v.H, v.W
 	case *space.Tensor:
 		if len(v.Shape) == 3 {
 			return v.Shape[0], v.Shape[1], v.Shape[2]
 		}
 	}
 	return 0, 0, 0
+}
+
+// picture is a picture, or the first of several.
+func picture(v space.Value) (*space.Image, bool) {
+	switch v := v.(type) {
+	case *space.Image:
+		return v, true
+	case *space.Frames:
+		if len(v.Images) > 0 {
+			return v.Images[0], true
+		}
+	}
+	return nil, false
+}
+
+// of is the group whose elements a relabelled group has.
+func of(G group.Planar) group.Group {
+	if r, ok := G.(relabelled); ok {
+		return r.Planar
+	}
+	return G
 }
 
 // gridAction is an action on values like the given one; nil if there is none.
@@ -353,6 +377,15 @@ func gridAction(G group.Planar, like space.Value, o action.Options, rep action.R
 		a, err = action.NewImage(G, space.Spec{Kind: space.KindImage}, o)
 	case *space.Mask:
 		a, err = action.NewMask(G, space.Spec{Kind: space.KindMask}, o, 0)
+	case *space.Frames:
+		if rep.Dim() > 1 {
+			return nil
+		}
+		a, err = framesAction(G, of(G), o)
+	case *space.Field:
+		var t *action.Tensor
+		t, err = action.NewTensor(G, space.Spec{Kind: space.KindTensor, Shape: []int{2, -1, -1}}, o, rep)
+		a = fieldAction{t}
 	case *space.Tensor:
 		a, err = action.NewTensor(G, space.Spec{Kind: space.KindTensor, Shape: []int{-1, -1, -1}}, o, rep)
 	default:
@@ -527,7 +560,7 @@ func (b *builder) centres() {
 		turns = turns || a != mat{{1, 0}, {0, 1}}
 	}
 	o, ok := action.OptionsOf(plan.In)
-	x, image := b.s.x0.(*space.Image)
+	x, image := picture(b.s.x0)
 	if !turns || !ok || !image || o.Window != nil || o.Kernel == action.Up3 {
 		return
 	}

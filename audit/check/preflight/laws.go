@@ -75,6 +75,9 @@ func spread(list []audit.Element, n int) []audit.Element {
 // lawOf returns the first law that does not hold, "" if none is found broken. An action that changes the form of a value, such as a window
 // cut from a larger picture, cannot be composed with itself; its laws are not tested.
 func lawOf(a action.Action, like space.Value, elements []audit.Element) (law string, residual float64, at string, err error) {
+	if b, ok := like.(*space.Boxes); ok {
+		return lawOfBoxes(a, b, elements)
+	}
 	G := a.Group()
 	ids, err := numbered(like)
 	if err != nil {

@@ -102,15 +102,15 @@ var extremes = []struct {
 
 // changed is v with its numbers changed. The error wraps errors.ErrUnsupported for values without numbers, such as masks.
 func changed(v space.Value, f change) (space.Value, error) {
-	switch v := v.(type) {
-	case *space.Image:
-		return &space.Image{C: v.C, H: v.H, W: v.W, Pix: f(v.Pix)}, nil
-	case *space.Tensor:
-		return &space.Tensor{Shape: v.Shape, Val: f(v.Val)}, nil
-	case *space.Scores:
-		return &space.Scores{Val: f(v.Val)}, nil
+	switch v.(type) {
+	case *space.Mask, *space.Boxes:
+		return nil, fmt.Errorf("values of kind %s have no numbers to change: %w", v.Kind(), errors.ErrUnsupported)
 	}
-	return nil, fmt.Errorf("values of kind %s have no numbers to change: %w", v.Kind(), errors.ErrUnsupported)
+	x, err := audit.Numbers(v)
+	if err != nil {
+		return nil, err
+	}
+	return audit.WithNumbers(v, f(x))
 }
 
 // size is ‖v‖.

@@ -32,6 +32,14 @@ func With(like space.Value, x []float64) (space.Value, error) {
 		if len(x) == len(v.Val) {
 			return &space.Scores{Val: x}, nil
 		}
+	case *space.Field:
+		if len(x) == len(v.Val) {
+			return &space.Field{H: v.H, W: v.W, Val: x}, nil
+		}
+	case *space.Frames:
+		if have, err := audit.Numbers(v); err == nil && len(x) == len(have) {
+			return audit.WithNumbers(v, x)
+		}
 	default:
 		return nil, fmt.Errorf("%s: %w", audit.Form(like), decode.ErrNotLinear)
 	}
@@ -185,7 +193,7 @@ func Untested(err error) error {
 
 func numbers(v space.Value) ([]float64, error) {
 	switch v := v.(type) {
-	case *space.Image, *space.Tensor:
+	case *space.Image, *space.Tensor, *space.Field, *space.Frames:
 		return audit.Numbers(v)
 	case *space.Scores:
 		return v.Val, nil
