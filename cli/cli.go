@@ -38,6 +38,7 @@ type App struct {
 
 	args    []string // of the command line that runs
 	quiet   bool
+	said    *sync.Map    // notes that were said, where each is said once; nil where there is no end of them
 	running atomic.Int32 // how many runs are under way that can be stopped and resumed
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"nero/serve/guard"
 	"nero/studies/cells"
 	"nero/studies/digits"
+	"nero/studies/flow"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,13 +34,24 @@ type demonstration struct {
 	early int    // samples that a first table needs; 0 for none
 	// balance says that fewer samples are taken evenly from the classes.
 	balance bool
+	moral   string // what to keep in mind when reading table and audit, in a sentence
 }
 
 // demonstrations are the studies that the program carries, the usual one first.
 func demonstrations() []demonstration {
 	return []demonstration{
-		{name: "digits", files: digits.Files, of: "digits", early: 100, balance: true}, // ten of each digit
-		{name: "cells", files: cells.Files, of: "key objects"},
+		{
+			name: "digits", files: digits.Files, of: "digits", early: 100, balance: true, // ten of each digit
+			moral: "A mean curve that is nearly a circle can fail: the audit judges the answer to every single input, not the mean.",
+		},
+		{
+			name: "cells", files: cells.Files, of: "key objects",
+			moral: "The target of a window is its key object, and other cells come into sight as it moves: what was answered instead is in the views.",
+		},
+		{
+			name: "flow", files: flow.Files, of: "pairs",
+			moral: "A small mean error along the orbit is no symmetry yet: @self and the audit compare each answer with the moved answer to the pair as it was.",
+		},
 	}
 }
 
@@ -60,19 +73,22 @@ Ctrl-C. Everything that it does can be done with one's own model by 'nero run', 
 
 With --once, or where nobody sits at a terminal, it ends when everything is written.`,
 		Example:   "  nero demo\n  nero demo cells -o my-cells\n  nero demo flow --once\n  nero demo -o my-demo --limit 200",
-		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: []string{"digits", "cells", "flow"},
 		RunE: func(cmd *cobra.Command, words []string) error {
 			of := demonstrations()[0]
-			for _, d := range demonstrations() {
-				if len(words) > 0 && d.name == words[0] {
-					of = d
+			if len(words) > 0 {
+				at := slices.IndexFunc(demonstrations(), func(d demonstration) bool { return d.name == words[0] })
+				if at < 0 {
+					return fmt.Errorf("no demo %q: there are %s", words[0], strings.Join(cmd.ValidArgs, ", "))
 				}
+				of = demonstrations()[at]
 			}
 			if of.name != "digits" && !cmd.Flags().Changed("out") {
 				rf.out = "nero-" + of.name
 			}
 			dir := rf.out
+			a.said = new(sync.Map) // run and audit read the same study
 			sv.engine, sv.guard.PortSet = rf.engine, cmd.Flags().Changed("port")
 			var page *demoPage
 			if !once && (sv.open || terminal(a.Out)) {
@@ -132,6 +148,9 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 					fmt.Fprintf(a.Out, "  %s\n", line)
 				}
 				questions := r.Questions()
+				if len(r.Sets()) == 0 { // why there is no answer
+					fmt.Fprintf(a.Out, "  %s\n  %s\n", questions[0].Answers[0], questions[1].Answers[0])
+				}
 				for _, line := range questions[len(questions)-1].Answers {
 					fmt.Fprintf(a.Out, "  %s\n", line)
 				}
@@ -140,7 +159,7 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 					fmt.Fprintf(a.Out, "  most likely: %s (%s sure); %s\n", d.Cause, audit.Percent(d.Confidence), d.Fix)
 				}
 			}
-			fmt.Fprintln(a.Out, "A mean curve that is nearly a circle can fail: the audit judges the answer to every single input, not the mean.")
+			fmt.Fprintln(a.Out, of.moral)
 			if err := a.writeAudit(io.Discard, reports, []string{"text", "html", "json", "junit"}, filepath.Join(dir, "audit")); err != nil {
 				return err
 			}

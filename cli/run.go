@@ -161,9 +161,16 @@ func summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {
 
 // say writes a line for a person, not for a machine.
 func (a *App) say(format string, args ...any) {
-	if !a.quiet {
-		fmt.Fprintf(a.Err, format+"\n", args...)
+	if a.quiet {
+		return
 	}
+	line := fmt.Sprintf(format, args...)
+	if a.said != nil {
+		if _, before := a.said.LoadOrStore(line, true); before {
+			return
+		}
+	}
+	fmt.Fprintln(a.Err, line)
 }
 
 // committer keeps shards in a run folder.
