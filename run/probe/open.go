@@ -48,6 +48,16 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 	}
 	if len(study.Models) > 0 {
 		s, reason := openModels(ctx, run, j, study, wo, o, reasons)
+		if files := local(study.Models); s == nil && len(files) > 0 && len(files) < len(study.Models) && ctx.Err() == nil {
+			// A server that is down takes its own answers away and no others.
+			for i, m := range j.Models {
+				if reasons[i] == "" && job.IsEndpoint(m.Path) {
+					reasons[i] = reason
+				}
+			}
+			study.Models = files
+			s, reason = openModels(ctx, run, j, study, wo, o, reasons)
+		}
 		if err := ctx.Err(); err != nil {
 			if s != nil {
 				_ = s.Close() // nobody asked anything yet
@@ -71,6 +81,11 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 		s.at, s.names, s.status.Models = append(s.at, -1), append(s.names, m.Name), append(s.status.Models, Level{Reason: reasons[i]})
 	}
 	return s, nil
+}
+
+// local are the models that are files.
+func local(ms []job.Model) []job.Model {
+	return slices.DeleteFunc(slices.Clone(ms), func(m job.Model) bool { return m.Endpoint != "" })
 }
 
 // openModels opens the models of a run that are what they were; reasons says which are not. It returns why there is no service.
@@ -123,6 +138,9 @@ func rooted(j *job.Job, dir string) *job.Job {
 	relative = append(relative, &r.Study.Data.Images)
 	if l := r.Study.Data.Labels; l != "" && l != "none" {
 		relative = append(relative, &r.Study.Data.Labels)
+	}
+	if t := r.Study.Data.Targets; t != "" && t != "none" {
+		relative = append(relative, &r.Study.Data.Targets)
 	}
 	relative = slices.DeleteFunc(relative, func(p *string) bool { return *p == "" || filepath.IsAbs(*p) })
 	bases := []string{"."}
