@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"time"
 
 	"nero/data/space"
 	"nero/measure/consensus"
@@ -10,9 +11,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// mostAtOnce is the longest orbit whose consensus is found while somebody waits; longer ones are visited in the background, and answers until then
-// are without.
-const mostAtOnce = 64
+// patience is how long somebody waits for a consensus: the orbit is visited in the background, and answers until then are without.
+const patience = 400 * time.Millisecond
 
 // references is what the answer of model m at g is compared with, in the frame of g. The consensus is added to the result.
 func (s *Service) references(ctx context.Context, r *Result, smp *sample, in *Input, self *answer) (eval.References, error) {
@@ -70,22 +70,34 @@ func (s *Service) consensus(ctx context.Context, m int, smp *sample, index int) 
 		}
 		return v.(*consensus.Result), nil //nolint:errcheck // what was put in under this key
 	}
-	if len(s.eval.Plan.Elements) <= mostAtOnce || s.cache.has(k) {
+	if s.cache.has(k) {
 		return find(ctx)
 	}
 	s.calibrating.Lock()
-	defer s.calibrating.Unlock()
-	if s.ending || s.visiting {
+	if s.ending || s.visiting != nil {
+		s.calibrating.Unlock()
 		return nil, nil //nolint:nilnil // one after the other: whoever asks again later finds it
 	}
-	s.visiting = true
+	done := make(chan struct{})
+	s.visiting = done
 	s.background.Go(func() {
-		_, _ = find(s.life) // it is found again by who asks next, who is told why not
+		_, _ = find(s.life) // who asks next is told why not
 		s.calibrating.Lock()
-		s.visiting = false
+		s.visiting = nil
 		s.calibrating.Unlock()
+		close(done)
 	})
-	return nil, nil //nolint:nilnil // it is being found
+	s.calibrating.Unlock()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case <-done:
+		return find(ctx)
+	case <-late.C:
+		return nil, nil //nolint:nilnil // it is being found
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // truth is the target of a sample in the frame of g, nil if there is none.

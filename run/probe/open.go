@@ -136,8 +136,10 @@ func rooted(j *job.Job, dir string) *job.Job {
 		relative = append(relative, &r.Files[i].Path)
 	}
 	relative = append(relative, &r.Study.Data.Images)
-	if l := r.Study.Data.Labels; l != "" && l != "none" {
-		relative = append(relative, &r.Study.Data.Labels)
+	for _, p := range []*string{&r.Study.Data.Labels, &r.Study.Data.Targets} {
+		if *p != "none" {
+			relative = append(relative, p)
+		}
 	}
 	if t := r.Study.Data.Targets; t != "" && t != "none" {
 		relative = append(relative, &r.Study.Data.Targets)

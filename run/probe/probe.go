@@ -65,8 +65,8 @@ type Service struct {
 	averages bool            // a metric compares with the consensus
 
 	calibrating sync.Mutex
-	visiting    bool    // an orbit for its consensus
-	scales      *flight // of the scales of the outputs; nil if nobody has asked, or asking failed
+	visiting    chan struct{} // closed when the orbit was visited whose consensus is being found; nil if none is
+	scales      *flight       // of the scales of the outputs; nil if nobody has asked, or asking failed
 	stop        context.CancelFunc
 	end         context.CancelFunc // of life
 	ending      bool               // nothing is calibrated any more

@@ -66,8 +66,21 @@ func (r *Run) Aggregate(ctx context.Context, q api.AggregateRequest) (*api.Aggre
 			if err != nil {
 				return nil, err
 			}
+			if r.metrics[q.Metric].Pooled != nil {
+				if err := r.pooled(ctx, c, m, q.Metric, rows); err != nil {
+					return nil, err
+				}
+			}
 			o.Curves = append(o.Curves, *c)
 		}
+	}
+	if q.Pair != nil && r.metrics[q.Metric].Pooled != nil {
+		both, err := r.Aggregate(ctx, api.AggregateRequest{Set: q.Set, Metric: q.Metric, Models: q.Pair})
+		if err != nil {
+			return nil, err
+		}
+		o.Pair = apart(&both.Curves[0], &both.Curves[1])
+		return o, nil
 	}
 	if q.Pair != nil {
 		if o.Pair, err = r.pair(ctx, q.Pair[0], q.Pair[1], q.Metric, rows, o.Confidence); err != nil {

@@ -215,7 +215,7 @@ func slow(m reduce.Method, n, e int) bool {
 func describe(m *metric.Metric) fold.Metric {
 	return fold.Metric{
 		Name: m.Name, Doc: m.Doc, Unit: m.Unit, Better: string(m.Better), Ref: string(m.Ref),
-		Range: [2]fold.Number{fold.Number(m.Range[0]), fold.Number(m.Range[1])},
+		Range: [2]fold.Number{fold.Number(m.Range[0]), fold.Number(m.Range[1])}, Pooled: m.Pooled != nil,
 	}
 }
 

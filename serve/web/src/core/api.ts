@@ -91,6 +91,7 @@ export interface Metric {
   better: 'higher' | 'lower';
   ref: string;
   range: [Num, Num];
+  pooled?: boolean;
   title: string;
   wide: boolean;
 }

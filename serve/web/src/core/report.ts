@@ -763,6 +763,7 @@ export class ReportSource implements Source {
         doc.curves.push(c);
         continue;
       }
+      if (about.pooled) throw new Failure(404, 'not-in-file', `${about.title} is one number of a whole set, and that of this choice is not in the file.`, 'nero serve works it out.');
       rough = true;
       const in_ = await chosen();
       doc.n = in_.reduce((t, x) => t + x, 0);
@@ -775,7 +776,7 @@ export class ReportSource implements Source {
       const turned = p ?? exact?.sum.pairs.find((x) => x.a === b && x.b === a);
       if (p) doc.pair = p;
       else if (turned) doc.pair = reversed(turned, about.better);
-      else if (this.has(`curves.${a}.${ask.metric}`) && this.has(`curves.${b}.${ask.metric}`)) {
+      else if (!about.pooled && this.has(`curves.${a}.${ask.metric}`) && this.has(`curves.${b}.${ask.metric}`)) {
         rough = true;
         doc.pair = await this.difference(a, b, about, ask.metric, await chosen(), confidence);
         if (!exactly(a) || !exactly(b)) doc.pair.verdict = '';

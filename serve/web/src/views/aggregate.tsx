@@ -70,6 +70,8 @@ function useCurves(s: State): Shown[] {
   const matrices = [s.curves[0].state.value.value, s.curves[1].state.value.value];
   const shown = band.value;
   const kind = kindHere(s);
+  // A metric of a whole set is no mean of what its samples have: only the server can tell.
+  const pooled = s.metricDoc.value?.pooled === true;
   return useMemo(() => {
     const out: Shown[] = [];
     models.forEach((m, k) => {
@@ -77,12 +79,12 @@ function useCurves(s: State): Shown[] {
       const ink = k as Ink;
       const exact = doc?.curves.find((c) => c.model === m) ?? null;
       const matrix = matrices[k];
-      if (exact && (fresh || !matrix)) {
+      if (exact && (fresh || !matrix || pooled)) {
         const series: Series = { ink, name, values: floats(exact.mean), about: (doc as ReportAggregate).rough === true };
         if (shown === 'spread') Object.assign(series, { lo: floats(exact.p10), hi: floats(exact.p90) });
         if (shown === 'interval') Object.assign(series, { from: floats(exact.lo), to: floats(exact.hi) });
         out.push({ series, doc: exact, n: most(exact.n), least: least(exact.n) });
-      } else if (matrix) {
+      } else if (matrix && !pooled) {
         const q = perElement(matrix, mask, doc?.confidence ?? 0.95, kind);
         const series: Series = { ink, name, values: q.mean, about: drawn(matrix) };
         if (shown === 'spread') Object.assign(series, { lo: q.p10, hi: q.p90 });
@@ -91,7 +93,7 @@ function useCurves(s: State): Shown[] {
       }
     });
     return out;
-  }, [doc, fresh, mask, models, matrices[0], matrices[1], shown, kind.binary, ...kind.range]);
+  }, [doc, fresh, mask, models, matrices[0], matrices[1], shown, pooled, kind.binary, ...kind.range]);
 }
 
 /** B less A at every element, with its interval once the server has told. */
@@ -106,7 +108,7 @@ function difference(s: State, curves: readonly Shown[]): Series | null {
     return d;
   }
   const m = [s.curves[0].state.value.value, s.curves[1].state.value.value];
-  if (m[0] && m[1] && m[0].n === m[1].n) {
+  if (m[0] && m[1] && m[0].n === m[1].n && !s.metricDoc.value?.pooled) {
     const q = pairedCurve(m[0], m[1], s.mask.value, confidence(s), kindHere(s));
     const d: Series = { ink: 2, name: 'B − A', values: q.mean, about: drawn(m[0]) || drawn(m[1]) };
     if (band.value === 'interval') Object.assign(d, { from: q.lo, to: q.hi });
@@ -390,6 +392,7 @@ function Multiples({ s, scale }: { s: State; scale: Scale }) {
       return { c, series };
     });
   }, [run, labels, matrices[0], matrices[1]]);
+  if (s.metricDoc.value?.pooled) return <p class="note">{quantity(s)} is one number of a whole set: choose a class in the menu to see that of the class.</p>;
   if (!matrices[0]) return <p class="note">This run is too large for one plot per class here; choose a class in the menu.</p>;
   const map = colored(o.layout);
   return (
