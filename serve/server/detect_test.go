@@ -89,7 +89,13 @@ func writeDrafted(tb testing.TB, dir string, j *job.Job) {
 				if j.Study.Output.Space == "boxes" {
 					for e, g := range j.Elements {
 						b := box(m, i, g)
-						d := job.Detection{X1: float32(b.X1), Y1: float32(b.Y1), X2: float32(b.X2), Y2: float32(b.Y2), Score: float32(b.Score), Label: int32(b.Label)}
+						d := job.Detection{X1: float32(b.X1), Y1: float32(b.Y1), X2: float32(b.X2), Y2: float32(b.Y2), Score: float32(b.Score) - 0.1*float32(i), Label: 0}
+						if d.Label = int32(b.Label); i != 2 {
+							d.Match = 1 // the last sample's box is another object
+						}
+						truths := []int32{0, 0, 0}
+						truths[i] = 1
+						row.Truths = append(row.Truths, truths)
 						if row.Boxes = append(row.Boxes, []job.Detection{d}); e == 0 {
 							row.Boxes[0] = nil // a miss
 						}
@@ -110,7 +116,8 @@ func writeDrafted(tb testing.TB, dir string, j *job.Job) {
 // makeDrafted writes both.
 func makeDrafted(tb testing.TB, dir string) {
 	tb.Helper()
-	d := drafted(tb, "T(2)", "boxes", deltaElements(), []string{"conf_iou", "conf_iou@consensus"})
+	d := drafted(tb, "T(2)", "boxes", deltaElements(), []string{"conf_iou", "conf_iou@consensus", "ap50"})
+	d.Classes = 3
 	d.Study.Group.Window = []int{12, 16}
 	writeDrafted(tb, filepath.Join(dir, "delta"), d)
 	g, err := group.Parse("D4 x Time")
@@ -256,7 +263,7 @@ func TestBoxes(t *testing.T) {
 				continue
 			}
 			got := of.Boxes[0]
-			if float32(got.X1) != float32(want.X1) || float32(got.Y2) != float32(want.Y2) || float32(got.Score) != float32(want.Score) || got.Label != want.Label {
+			if float32(got.X1) != float32(want.X1) || float32(got.Y2) != float32(want.Y2) || float32(got.Score) != float32(want.Score)-0.2 || got.Label != want.Label {
 				t.Errorf("model %d at %v: recorded %+v, want %+v", m, g, got, want)
 			}
 		}
@@ -324,4 +331,39 @@ func prober(r *store.Run) (staged, error) {
 	}
 	g, err := group.Parse(j.Study.Group.Name)
 	return staged{j, g}, err
+}
+
+// TestPooled asks for the average precision of samples that were chosen by hand: it is that of all of them together, and no mean of what each has.
+func TestPooled(t *testing.T) {
+	f := newFixture(t, nil)
+	for _, c := range []struct {
+		set  string
+		want float64
+	}{
+		{`{"indexes":[0]}`, 1},     // one object, found
+		{`{"indexes":[2]}`, 0},     // one object, and a box elsewhere
+		{`{"indexes":[0,1]}`, 1},   // two classes with one object each
+		{`{"indexes":[0,2]}`, 0.5}, // the class that is not found counts
+		{`{}`, 2. / 3},
+	} {
+		r := f.ask(t, "POST", "/api/v1/runs/delta/aggregate", `{"set":`+c.set+`,"metric":2,"pair":[0,1]}`)
+		a := parsed[api.Aggregate](t, r.body)
+		if r.StatusCode != 200 || len(a.Curves) != 2 || a.Pair == nil {
+			t.Fatalf("%s: %d %s", c.set, r.StatusCode, r.body)
+		}
+		o := a.Curves[1]
+		if got := float64(o.Mean[3]); math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("%s: %v, want %v", c.set, got, c.want)
+		}
+		if !math.IsNaN(float64(o.Lo[3])) || o.Mean[0] != 0 {
+			t.Errorf("%s: interval %v, and %v where nothing was found", c.set, o.Lo[3], o.Mean[0])
+		}
+		// Nothing was found at the first of nine elements.
+		if got, want := float64(o.Orbit.Mean), c.want*8/9; math.Abs(got-want) > 1e-6 {
+			t.Errorf("%s: mean over the orbit %v, want %v", c.set, got, want)
+		}
+		if a.Pair.Mean[3] != 0 || a.Pair.Verdict == "better" || a.Pair.Verdict == "worse" {
+			t.Errorf("%s: difference %v, %s", c.set, a.Pair.Mean[3], a.Pair.Verdict)
+		}
+	}
 }
