@@ -17,6 +17,8 @@ type Apart struct {
 	Distance float64
 	// Matched pairs, boxes of the first set that the second lacks, and of the second that the first lacks.
 	Matched, Extra, Missed int
+	// Pairs are the matched pairs, as indices into both sets.
+	Pairs [][2]int
 	// Left are the boxes that were left out because the other set's window cut them or did not see them.
 	Left int
 	// Center is the mean distance of the centres of matched pairs in pixels, Size half of the mean |ln| of the ratio of their areas, Score the mean
@@ -69,6 +71,7 @@ func Between(a, b *space.Boxes) Apart {
 			continue
 		}
 		d.Matched++
+		d.Pairs = append(d.Pairs, [2]int{i, j})
 		same += min(x.Score, y.Score) * gain[i][j]
 		all += max(x.Score, y.Score)
 		ax, ay := x.Center()

@@ -258,7 +258,7 @@ func (t *tester) concludeBorder(b band, largest float64) {
 // askMargins asks the same of an output without places: is there an error when content is kept away from the border? It needs whole shifts
 // among the elements, and moves the content itself so that none is lost.
 func (t *tester) askMargins(ctx context.Context) error {
-	x, ok := t.still[0].(*space.Image)
+	h, w, ok := pictureSize(t.still[0])
 	if !ok || audit.Form(t.raw[0]) != audit.Form(t.still[0]) {
 		t.skip(Border, "neither input nor output is a map of the sample's size")
 		return nil
@@ -273,12 +273,12 @@ func (t *tester) askMargins(ctx context.Context) error {
 	}
 	// A multiple of what networks usually stride, so that striding does not show.
 	step := 1
-	for 16*step <= min(x.H, x.W) && step < 8 {
+	for 16*step <= min(h, w) && step < 8 {
 		step *= 2
 	}
 	// The content is kept away from the border by that much more, so that the shift takes it no nearer than the margin.
 	margins := []int{0}
-	for m := 1; 2*(m+step) < min(x.H, x.W)-step; m *= 2 {
+	for m := 1; 2*(m+step) < min(h, w)-step; m *= 2 {
 		margins = append(margins, m)
 	}
 	if len(margins) < 3 {
@@ -291,7 +291,7 @@ func (t *tester) askMargins(ctx context.Context) error {
 		var most float64
 		for _, v := range t.still {
 			img := framed(v, m+step)
-			y, err := t.predict(ctx, []space.Value{img, rolled(img, step, 0), rolled(img, 0, step)})
+			y, err := t.predict(ctx, []space.Value{img, rolledAll(img, step, 0), rolledAll(img, 0, step)})
 			if err != nil {
 				return err
 			}
@@ -342,20 +342,51 @@ func shifts(p *audit.Pass) bool {
 	return false
 }
 
-// framed is a picture with everything within m pixels of the border blanked.
-func framed(v space.Value, m int) *space.Image {
-	x, ok := v.(*space.Image)
-	if !ok {
-		return nil
+// pictures changes the picture that an input is, or every frame of it; nil for other values.
+func pictures(v space.Value, f func(x *space.Image) *space.Image) space.Value {
+	switch v := v.(type) {
+	case *space.Image:
+		return f(v)
+	case *space.Frames:
+		o := &space.Frames{}
+		for _, m := range v.Images {
+			o.Images = append(o.Images, f(m))
+		}
+		return o
 	}
-	y := space.NewImage(x.C, x.H, x.W)
-	for k := range x.C {
-		from, to := x.Plane(k), y.Plane(k)
-		for r := m; r < x.H-m; r++ {
-			copy(to[r*x.W+m:(r+1)*x.W-m], from[r*x.W+m:(r+1)*x.W-m])
+	return nil
+}
+
+// pictureSize is that of a picture, or of the first of several frames.
+func pictureSize(v space.Value) (h, w int, ok bool) {
+	switch v := v.(type) {
+	case *space.Image:
+		return v.H, v.W, true
+	case *space.Frames:
+		if len(v.Images) > 0 {
+			return v.Images[0].H, v.Images[0].W, true
 		}
 	}
-	return y
+	return 0, 0, false
+}
+
+// framed is a picture, or each frame, with everything within m pixels of the border blanked.
+func framed(v space.Value, m int) space.Value {
+	return pictures(v, func(x *space.Image) *space.Image {
+		y := space.NewImage(x.C, x.H, x.W)
+		for k := range x.C {
+			from, to := x.Plane(k), y.Plane(k)
+			for r := m; r < x.H-m; r++ {
+				copy(to[r*x.W+m:(r+1)*x.W-m], from[r*x.W+m:(r+1)*x.W-m])
+			}
+		}
+		return y
+	})
+}
+
+// rolledAll is a picture, or each frame, moved down and to the right, around the border.
+func rolledAll(v space.Value, down, right int) space.Value {
+	return pictures(v, func(x *space.Image) *space.Image { return rolled(x, down, right) })
 }
 
 // rolled is a picture moved down and to the right, around the border.

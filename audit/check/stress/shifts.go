@@ -4,34 +4,40 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/symmetry/action"
 )
 
 // askShifts sweeps whole shifts of the content of pictures and looks for a period of the error.
 func (t *tester) askShifts(ctx context.Context) error {
-	x, ok := t.still[0].(*space.Image)
+	if o, ok := action.OptionsOf(t.p.Subject.Plan.In); ok && len(o.Window) == 2 {
+		return t.askWindow(ctx, o)
+	}
+	ph, pw, ok := pictureSize(t.still[0])
 	if !ok {
 		t.skip(Shifts, "the input is no picture")
 		return nil
 	}
 	// Content stays that far from the border at every shift, and is at least as wide.
-	margin := min(int(t.p.Param("shift")), min(x.H, x.W)/4)
+	margin := min(int(t.p.Param("shift")), min(ph, pw)/4)
 	if margin < 2 {
-		t.skip(Shifts, fmt.Sprintf("a picture of %d×%d pixels leaves no room for shifts", x.H, x.W))
+		t.skip(Shifts, fmt.Sprintf("a picture of %d×%d pixels leaves no room for shifts", ph, pw))
 		return nil
 	}
 	_, _, h, w, isMap := grid(t.base[0])
 	var stride [2]int // pixels of the input per pixel of the output
 	if isMap {
-		if h == 0 || w == 0 || x.H%h != 0 || x.W%w != 0 {
-			t.skip(Shifts, fmt.Sprintf("an output of %d×%d pixels is no whole fraction of an input of %d×%d", h, w, x.H, x.W))
+		if h == 0 || w == 0 || ph%h != 0 || pw%w != 0 {
+			t.skip(Shifts, fmt.Sprintf("an output of %d×%d pixels is no whole fraction of an input of %d×%d", h, w, ph, pw))
 			return nil
 		}
-		stride = [2]int{x.H / h, x.W / w}
+		stride = [2]int{ph / h, pw / w}
 	}
+	_, boxes := t.base[0].(*space.Boxes)
 	var curves [2][]float64 // largest error per shift 1, 2, ...; NaN where the output would move by part of a pixel
 	content := false
 	for i := range t.still {
@@ -39,7 +45,7 @@ func (t *tester) askShifts(ctx context.Context) error {
 		content = content || size(img) > 0
 		values := []space.Value{img}
 		for s := 1; s <= margin; s++ {
-			values = append(values, rolled(img, s, 0), rolled(img, 0, s))
+			values = append(values, rolledAll(img, s, 0), rolledAll(img, 0, s))
 		}
 		y, err := t.predict(ctx, values)
 		if err != nil {
@@ -49,6 +55,8 @@ func (t *tester) askShifts(ctx context.Context) error {
 			for a := range 2 {
 				e := math.NaN()
 				switch v := y[2*s-1+a]; {
+				case boxes:
+					e = t.apart(v, shiftedBoxes(y[0], float64(s*(1-a)), float64(s*a)))
 				case !isMap:
 					e = t.apart(v, y[0])
 				case s%stride[a] == 0:
@@ -80,6 +88,9 @@ func mapRolled(v space.Value, down, right int) space.Value {
 	case *space.Tensor:
 		y := rolled(&space.Image{C: v.Shape[0], H: v.Shape[1], W: v.Shape[2], Pix: v.Val}, down, right)
 		return &space.Tensor{Shape: v.Shape, Val: y.Pix}
+	case *space.Field: // vectors stay as they are where places shift
+		y := rolled(&space.Image{C: 2, H: v.H, W: v.W, Pix: v.Val}, down, right)
+		return &space.Field{H: v.H, W: v.W, Val: y.Pix}
 	case *space.Mask:
 		o := &space.Mask{H: v.H, W: v.W, Label: make([]int32, len(v.Label))}
 		for r := range v.H {
@@ -90,6 +101,20 @@ func mapRolled(v space.Value, down, right int) space.Value {
 		return o
 	}
 	return v
+}
+
+// shiftedBoxes are boxes moved down and to the right, in pixels.
+func shiftedBoxes(v space.Value, down, right float64) space.Value {
+	b, ok := v.(*space.Boxes)
+	if !ok {
+		return v
+	}
+	o := &space.Boxes{H: b.H, W: b.W, Items: slices.Clone(b.Items)}
+	for i := range o.Items {
+		x := &o.Items[i]
+		x.X1, x.X2, x.Y1, x.Y2 = x.X1+right, x.X2+right, x.Y1+down, x.Y2+down
+	}
+	return o
 }
 
 // Period of an error over the shifts 1, 2, ..., up to which an error counts as none: 1 if there is no error, k if it vanishes at every multiple of

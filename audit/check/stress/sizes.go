@@ -17,7 +17,7 @@ import (
 // askSizes measures the exact elements at pictures of other sizes.
 func (t *tester) askSizes(ctx context.Context) error {
 	p := t.p
-	x, ok := t.raw[0].(*space.Image)
+	ph, pw, ok := pictureSize(t.raw[0])
 	n := int(p.Param("sizes"))
 	switch {
 	case !ok:
@@ -45,7 +45,7 @@ func (t *tester) askSizes(ctx context.Context) error {
 	var reason string
 	most := 0.0
 	for by := -n; by <= n; by++ {
-		h, w := x.H+by, x.W+by
+		h, w := ph+by, pw+by
 		if h < 4 || w < 4 {
 			continue
 		}
@@ -141,11 +141,7 @@ func (t *tester) atSize(ctx context.Context, o action.Options, h, w int) (float6
 			return 0, fmt.Errorf("%s does not act on the plane", g.Name())
 		}
 	}
-	x, ok := t.raw[0].(*space.Image)
-	if !ok {
-		return 0, errors.New("the input is no picture")
-	}
-	in, err := action.NewImage(G, space.Spec{Kind: space.KindImage, Shape: []int{x.C, h, w}}, o)
+	in, err := inAt(t.raw[0], G, h, w, o)
 	if err != nil {
 		return 0, err
 	}
@@ -158,15 +154,14 @@ func (t *tester) atSize(ctx context.Context, o action.Options, h, w int) (float6
 	type pending struct{ y, z space.Value }
 	var all []pending
 	for i := range t.raw {
-		img, ok := t.raw[i].(*space.Image)
-		if !ok {
+		v := pictures(t.raw[i], func(x *space.Image) *space.Image { return resized(x, h, w) })
+		if v == nil {
 			continue
 		}
-		v := resized(img, h, w)
 		values, at := []space.Value{v}, []group.Element{}
 		for _, j := range t.exact {
 			g := p.Elements[j].G
-			if !in.Exact(g) {
+			if !action.Exact(in, g) {
 				continue
 			}
 			if gone, err := loses(in, g, v); err != nil || gone {
@@ -224,12 +219,25 @@ func (t *tester) outAt(G group.Planar) (action.Action, error) {
 		return action.NewImage(G, space.Spec{Kind: space.KindImage}, o)
 	case *action.Mask:
 		return action.NewMask(G, space.Spec{Kind: space.KindMask}, o, 0)
+	case *action.Field:
+		return action.NewField(G, space.Spec{Kind: space.KindField}, o)
 	}
 	rep, ok := action.RepresentationOf(out)
 	if !ok {
 		return nil, errors.New("the output action cannot be made for another size")
 	}
 	return action.NewTensor(G, space.Spec{Kind: space.KindTensor, Shape: []int{-1, -1, -1}}, o, rep)
+}
+
+// inAt is the action on pictures of another size, or on frames of it.
+func inAt(like space.Value, G group.Group, h, w int, o action.Options) (action.Action, error) {
+	switch x := like.(type) {
+	case *space.Image:
+		return action.NewImage(G, space.Spec{Kind: space.KindImage, Shape: []int{x.C, h, w}}, o)
+	case *space.Frames:
+		return action.NewFrames(G, space.Spec{Kind: space.KindFrames, Shape: []int{len(x.Images), x.Images[0].C, h, w}}, o)
+	}
+	return nil, errors.New("the input is no picture")
 }
 
 // resized is a picture cropped or framed with zeros about its centre.

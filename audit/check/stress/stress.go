@@ -36,7 +36,9 @@ border: where on a map the error |z - f| lies. An error of a band along the bord
 everywhere; for an output without places, the content of the input is kept away from the border instead.
 
 shifts: whole shifts of 1 to 8 pixels along each axis, whatever the group: a probe, not part of the claim. The content is kept away from the border. An
-error that vanishes at every k-th shift and at no other shows strides.
+error that vanishes at every k-th shift and at no other shows strides. Where the study moves a crop window, the window takes all places within its reach
+along each axis, whatever the elements of the study; the medians of the change over all pairs of places so far apart show the period, though real content
+comes in at the edges. Boxes near an edge of a window are left out, and the period is held against the strides of the graph.
 
 extremes: blank, constant, single-pixel, saturated and tied inputs, inputs a thousand and a million times as bright and a thousandth, at exact
 elements. An output that is not finite for such an input is a stress finding and no more: no model is made for it.
@@ -46,6 +48,7 @@ sizes: exact elements at larger and smaller pictures, odd and even, where the mo
 		{Name: "samples", Doc: "Inputs of each question, spread over the data.", Default: 4, Min: 2, Max: 1000},
 		{Name: "elements", Doc: "Elements of each question.", Default: 4, Min: 1, Max: 1000},
 		{Name: "shift", Doc: "Largest shift of the shift sweep.", Unit: "px", Default: 8, Min: 2, Max: 64},
+		{Name: "window", Doc: "Largest shift of the sweep of a crop window, as far as the pictures have room for it.", Unit: "px", Default: 64, Min: 4, Max: 256},
 		{Name: "sizes", Doc: "How many larger and how many smaller sizes are tried.", Default: 4, Min: 0, Max: 64},
 	},
 	Requires: []*audit.Check{preflight.Check, sweep.Check, controls.Check},
