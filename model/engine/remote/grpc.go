@@ -137,6 +137,11 @@ func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string
 	if err := g.call(ctx, oippb.ModelInferCall, req, &r); err != nil {
 		return nil, err
 	}
+	return readGRPC(&r, outputs, g.c.MaxMessage)
+}
+
+// readGRPC takes an answer apart; limit bounds the bytes of a tensor.
+func readGRPC(r *oippb.ModelInferResponse, outputs []string, limit int) (*answer, error) {
 	raws := r.GetRawOutputContents()
 	if len(raws) > 0 && len(raws) != len(r.GetOutputs()) {
 		return nil, failed("the answer has %d outputs and the raw contents of %d: half an answer", len(r.GetOutputs()), len(raws))
@@ -146,7 +151,7 @@ func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string
 		if dtypes[o.GetDatatype()] == tensor.Undefined && !asked(outputs, o.GetName()) {
 			continue
 		}
-		d, shape, n, err := shaped(o.GetName(), o.GetDatatype(), o.GetShape(), g.c.MaxMessage)
+		d, shape, n, err := shaped(o.GetName(), o.GetDatatype(), o.GetShape(), limit)
 		if err != nil {
 			return nil, err
 		}
