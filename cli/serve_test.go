@@ -126,7 +126,7 @@ func startServer(ts *testscript.TestScript, neg bool, args []string) {
 	s := &served{ended: make(chan error, 1)}
 	s.cmd = exec.CommandContext(context.Background(), program, append([]string{"serve", "--no-open"}, args[1:]...)...)
 	s.cmd.Dir = ts.MkAbs(".")
-	for _, key := range []string{"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "SystemRoot", "XDG_CACHE_HOME", "LocalAppData", "NERO_ORT_LIB", "NERO_TOKEN", "GORACE", "GOCOVERDIR"} {
+	for _, key := range []string{"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "SystemRoot", "MY_TOKEN", "XDG_CACHE_HOME", "LocalAppData", "NERO_ORT_LIB", "NERO_TOKEN", "GORACE", "GOCOVERDIR"} {
 		if v := ts.Getenv(key); v != "" {
 			s.cmd.Env = append(s.cmd.Env, key+"="+v)
 		}
