@@ -108,14 +108,14 @@ type Cut struct {
 
 // Particles are pairs of particle images rendered from known velocity fields.
 type Particles struct {
-	Count    int      `json:"count,omitempty" yaml:"count,omitempty" jsonschema:"minimum=0,maximum=1000000"`                                                                         // number of pairs; default 120
+	Count    int      `json:"count,omitempty" yaml:"count,omitempty" jsonschema:"minimum=1,maximum=1000000"`                                                                         // number of pairs; default 120
 	Flows    []string `json:"flows,omitempty" yaml:"flows,omitempty" jsonschema:"minItems=1,uniqueItems,enum=uniform,enum=step,enum=cylinder,enum=sqg,enum=isotropic,enum=vortices"` // kinds of flow, taken in turn; default all six
 	Size     []int    `json:"size,omitempty" yaml:"size,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=8,maximum=8192"`                                                        // height and width; default [256, 256]
-	Density  float64  `json:"density,omitempty" yaml:"density,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                           // particles per pixel; default 0.05
-	Diameter float64  `json:"diameter,omitempty" yaml:"diameter,omitempty" jsonschema:"minimum=0,maximum=64"`                                                                        // of a particle image in pixels (four standard deviations); default 2.5
+	Density  float64  `json:"density,omitempty" yaml:"density,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                                                                  // particles per pixel; default 0.05
+	Diameter float64  `json:"diameter,omitempty" yaml:"diameter,omitempty" jsonschema:"exclusiveMinimum=0,maximum=64"`                                                               // of a particle image in pixels (four standard deviations); default 2.5
 	Noise    float64  `json:"noise,omitempty" yaml:"noise,omitempty" jsonschema:"minimum=0,maximum=255"`                                                                             // standard deviation of the grey levels; default 0
 	Loss     float64  `json:"loss,omitempty" yaml:"loss,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                                 // share of particles that leave the light sheet between the frames; default 0
-	Shift    float64  `json:"shift,omitempty" yaml:"shift,omitempty" jsonschema:"minimum=0,maximum=256"`                                                                             // largest displacement in pixels; default 8
+	Shift    float64  `json:"shift,omitempty" yaml:"shift,omitempty" jsonschema:"exclusiveMinimum=0,maximum=256"`                                                                    // largest displacement in pixels; default 8
 	Heading  float64  `json:"heading,omitempty" yaml:"heading,omitempty" jsonschema:"minimum=-360,maximum=360"`                                                                      // where the mean flow goes, in degrees counter-clockwise from the right; default 0
 	Turn     float64  `json:"turn,omitempty" yaml:"turn,omitempty" jsonschema:"exclusiveMinimum=0,maximum=360"`                                                                      // standard deviation of the heading from flow to flow, in degrees; default 15
 	Mean     float64  `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                                                                        // part of the mean flow in flows that know none of their own; default 0.5
@@ -160,7 +160,7 @@ type Boxes struct {
 	Activation string      `json:"activation,omitempty" yaml:"activation,omitempty" jsonschema:"enum=none,enum=sigmoid,enum=softmax"`                                                            // turns raw scores into confidence; default none
 	Clamp      float64     `json:"clamp,omitempty" yaml:"clamp,omitempty" jsonschema:"exclusiveMinimum=0"`                                                                                       // bounds raw scores to ±clamp first; default no bound
 	Background string      `json:"background,omitempty" yaml:"background,omitempty" jsonschema:"enum=first,enum=last"`                                                                           // which class means no object; default none
-	Limit      float64     `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                                      // smallest confidence of a box; default 0.05
+	Limit      float64     `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                                                                             // smallest confidence of a box; default 0.05
 	Suppress   string      `json:"suppress,omitempty" yaml:"suppress,omitempty" jsonschema:"enum=hard,enum=soft,enum=weighted,enum=none"`                                                        // what becomes of boxes that overlap a better one of their class; default hard, or none where the model gives class numbers
 	Overlap    float64     `json:"overlap,omitempty" yaml:"overlap,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                                                                         // IoU above which boxes are suppressed; default 0.5
 	Sigma      float64     `json:"sigma,omitempty" yaml:"sigma,omitempty" jsonschema:"exclusiveMinimum=0"`                                                                                       // of soft suppression; default 0.5
@@ -195,9 +195,9 @@ type Field struct {
 
 // Consensus says how the model's own answers over an orbit are averaged to stand in for labels.
 type Consensus struct {
-	Center   string  `json:"center,omitempty" yaml:"center,omitempty" jsonschema:"enum=mean,enum=median"` // of coordinates and vectors; default median for boxes, mean for all else
-	Weak     float64 `json:"weak,omitempty" yaml:"weak,omitempty" jsonschema:"minimum=0,maximum=1"`       // share of contributing elements below which a consensus supports no verdict; default 0.5
-	LeaveOut bool    `json:"leave_out,omitempty" yaml:"leave_out,omitempty"`                              // compare each element with the consensus of the others
+	Center   string  `json:"center,omitempty" yaml:"center,omitempty" jsonschema:"enum=mean,enum=median"`    // of coordinates and vectors; default median for boxes, mean for all else
+	Weak     float64 `json:"weak,omitempty" yaml:"weak,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"` // share of contributing elements below which a consensus supports no verdict; default 0.5
+	LeaveOut bool    `json:"leave_out,omitempty" yaml:"leave_out,omitempty"`                                 // compare each element with the consensus of the others
 }
 
 // Group names the group, the elements to visit and how they act on the input.

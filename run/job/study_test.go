@@ -168,6 +168,24 @@ func TestParseStudyChanged(t *testing.T) {
 	}
 }
 
+// Where leaving a number out means a default, 0 does not mean it too: who writes it wants none at all, and is told that there is no such choice.
+func TestParseStudyZeroIsNoDefault(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"data: {format: particles, particles: {shift: 0}}", "data.particles.shift: 0 is out of range"},
+		{"data: {format: particles, particles: {density: 0}}", "data.particles.density: 0 is out of range"},
+		{"data: {format: particles, particles: {diameter: 0}}", "data.particles.diameter: 0 is out of range"},
+		{"data: {format: particles, particles: {count: 0}}", "data.particles.count: 0 is out of range"},
+		{"data: photos\noutput: {space: boxes, boxes: {limit: 0}}", "output.boxes.limit: 0 is out of range"},
+		{"data: photos\nconsensus: {weak: 0}", "consensus.weak: 0 is out of range"},
+		{"data: {format: particles, particles: {shift: 0.5, density: 0.01, diameter: 2, count: 1, noise: 0, loss: 0, heading: 0}}", ""},
+	} {
+		_, err := ParseStudy("s.yaml", []byte("version: 1\nmodels: m.onnx\ngroup: {name: C4}\n"+c.text+"\n"))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
 func TestParseStudyReportsAll(t *testing.T) {
 	_, err := ParseStudy("s.yaml", []byte("version: 1\ngroup: {name: C4, resample: cubic}\nmodels: [{name: a, onnx: a.onnx, batch: 0}]\nwhat: 1\ndata: {limit: -1}\n"))
 	want := `s.yaml:2:29: group.resample: "cubic" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?
