@@ -164,6 +164,12 @@ func (s stagedProber) Status() probe.Status {
 	return probe.Status{Inputs: probe.Level{On: true}, Models: slices.Repeat([]probe.Level{{On: true}}, len(s.j.Models)), Engine: "staged"}
 }
 
+// stagedProbe opens it.
+func stagedProbe(_ context.Context, r *store.Run) (shelf.Prober, error) {
+	g, err := group.Parse(r.Job().Study.Group.Name)
+	return stagedProber{r.Job(), g}, err
+}
+
 // photo is a sample: grey, with its key object dark.
 func photo(i int) *space.Image {
 	m, b := space.NewImage(1, photoH, photoW), stagedKey(i, group.Element{0, 0})
@@ -336,10 +342,7 @@ func openStage() (err error) {
 		}, nil
 	}
 	var ends [2]func() error
-	if stage.live, ends[0], err = open(shelf.Options{Version: "staged", Now: time.Now, Probe: func(_ context.Context, r *store.Run) (shelf.Prober, error) {
-		g, err := group.Parse(r.Job().Study.Group.Name)
-		return stagedProber{r.Job(), g}, err
-	}}); err != nil {
+	if stage.live, ends[0], err = open(shelf.Options{Version: "staged", Now: time.Now, Probe: stagedProbe}); err != nil {
 		return err
 	}
 	if stage.stored, ends[1], err = open(shelf.Options{Version: "staged", Now: time.Now}); err != nil {

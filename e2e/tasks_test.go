@@ -474,11 +474,11 @@ func TestStoredTasks(t *testing.T) {
 	q.until(`__nero.state.recordedBoxes.state.value.value?.element === 18`)
 }
 
-// TestStagedReport opens both tasks from a file: recorded boxes are in it, fields are not and it says so.
+// TestStagedReport opens both tasks from a file: pictures, recorded boxes and what the data say are in it, fields are not and it says so.
 func TestStagedReport(t *testing.T) {
 	t.Parallel()
 	stagedServer(t, true)
-	sh, err := shelf.Open(t.Context(), []string{filepath.Join(stage.dir, "shifts"), filepath.Join(stage.dir, "square")}, shelf.Options{Version: "staged", Now: time.Now})
+	sh, err := shelf.Open(t.Context(), []string{filepath.Join(stage.dir, "shifts"), filepath.Join(stage.dir, "square")}, shelf.Options{Version: "staged", Now: time.Now, Probe: stagedProbe})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -508,6 +508,9 @@ func TestStagedReport(t *testing.T) {
 	p.is(`__nero.state.g.value`, []float64{4, 0})
 	want := stagedBoxes(&job0, 0, eval[int](p, `__nero.state.sample.value`), group.Element{4, 0})[0]
 	p.until(fmt.Sprintf(`document.querySelector('#detail .boxes-table tbody td').textContent === %q`, fmt.Sprintf("%.3f", want.Score)))
+	// The key object of the data is in the file too, so overlaps are known; what was fed is drawn, but for the photo around it.
+	p.until(`document.querySelectorAll('#detail .refbox').length === 2 && document.querySelectorAll('#detail .crop canvas').length === 2`)
+	p.until(`/^0\.[0-9]{3}$/.test(document.querySelector('#detail .boxes-table tbody td:nth-of-type(2)').textContent)`)
 	p.press("#aggregate", "all models")
 	p.until(`document.querySelectorAll('#aggregate .family .member').length === 3`)
 	p.keep("report-shifts")
@@ -517,6 +520,9 @@ func TestStagedReport(t *testing.T) {
 	q.focus(tileView + " [aria-checked=true]")
 	q.keys(kb.ArrowDown)
 	q.is(`__nero.state.g.value`, []float64{180, 1, 0})
+	q.until(`document.querySelector('#input .frameno')?.textContent === '1 / 2'`)
+	q.enter("#input .player", "Picture after")
+	q.is(`__nero.state.frame.value`, 1)
 	q.keep("report-square")
 	q.quiet()
 }

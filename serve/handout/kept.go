@@ -446,9 +446,34 @@ func (b *builder) moved(ctx context.Context, i int, meta map[string]string) ([]t
 		ts := b.sprite(inputs, meta)
 		if len(ts) > 0 {
 			ts = append(ts, intsOf("at", at, len(at)))
+			ts = append(ts, targets(inputs)...)
 		}
 		return append(ts, best(scores)...), nil
 	}
+}
+
+// targets are the key boxes of the data beside the inputs: x1, y1, x2, y2, angle, score, class, all NaN where there is none.
+func targets(inputs []*probe.Input) []tensor {
+	words := make([]float32, 0, len(inputs)*boxNumbers)
+	there := false
+	for _, in := range inputs {
+		b, ok := in.Target.(*space.Boxes)
+		if !ok || len(b.Items) == 0 {
+			for range boxNumbers {
+				words = append(words, float32(math.NaN()))
+			}
+			continue
+		}
+		x := b.Items[0]
+		there = true
+		for _, v := range []float64{x.X1, x.Y1, x.X2, x.Y2, x.Angle, x.Score, float64(x.Label)} {
+			words = append(words, float32(v))
+		}
+	}
+	if !there {
+		return nil
+	}
+	return []tensor{floatsOf("target", words, len(inputs), boxNumbers)}
 }
 
 // busyPause is how long somebody who was told that all models are busy waits.

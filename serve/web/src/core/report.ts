@@ -466,6 +466,12 @@ export class ReportSource implements Source {
     const { index: at, same } = nearest(run.orbit, g.split(',').map(Number));
     if (at < 0 || !same) throw this.missing(`boxes at ${g}, which is no element of the plan`);
     const doc: api.Boxes = { index: i, element: at, g: run.orbit.elements[at], width: run.window[1] ?? 0, height: run.window[0] ?? 0, models: [] };
+    const [target, shown] = [c?.tensors['target'], c?.tensors['at']];
+    const row = target && shown ? Array.from(shown.data as ArrayLike<number>).indexOf(at) : -1;
+    if (target && row >= 0 && target.data.length >= (row + 1) * 7) {
+      const [x1, y1, x2, y2, angle, score, label] = Array.from(target.data.slice(row * 7, row * 7 + 7) as ArrayLike<number>);
+      doc.target = Number.isNaN(x1) ? [] : [{ x1, y1, x2, y2, angle, score, label }];
+    }
     for (let m = 0; m < models; m++) {
       const n = Number(counts.data[m * e + at]);
       if (n === 255) continue;
