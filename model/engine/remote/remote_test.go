@@ -183,7 +183,10 @@ func TestFaults(t *testing.T) {
 					t.Errorf("got  %v\nwant %s", err, text)
 				}
 				var e *remote.Error
-				if !errors.As(err, &e) || e.Unavailable() != (c.max > 1) {
+				if !errors.As(err, &e) {
+					t.Fatalf("%v is no error of the endpoint", err)
+				}
+				if e.Unavailable() != (c.max > 1) {
 					t.Errorf("%v is worth another try: %v", err, e.Unavailable())
 				}
 				if n := s.Calls() - before; n < 1 || n > c.max {
