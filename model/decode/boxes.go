@@ -31,6 +31,7 @@ type boxes struct {
 	anchors   []anchor
 	ports     map[string]onnx.Port
 	max       int // largest batch, 0 for any
+	classes   int // that boxes may have, 0 if the file does not say
 	notes     []string
 	pool      *sync.Pool // of *workspace
 }
@@ -111,6 +112,16 @@ func readBoxes(sig onnx.Signature, out OutputSpec, p port, win [2]int) (outputs,
 		}
 		if a.note != "" {
 			b.notes = append(b.notes, a.note)
+		}
+		switch {
+		case a.labels < 0 && b.Parts[i].Labels == "":
+			n := a.classes
+			if b.Background != "" {
+				n--
+			}
+			b.classes = max(b.classes, n)
+		case b.Classes > 0:
+			b.classes = b.Classes
 		}
 		if b.Suppress == "" && a.labels >= 0 {
 			b.notes = append(b.notes, fmt.Sprintf("output %q gives class numbers and is taken for what is left after the model's own suppression; set output.boxes.suppress to suppress again",

@@ -102,6 +102,14 @@ func (c *codec) In() space.Spec { return c.in }
 
 func (c *codec) Out() space.Spec { return c.d.spec() }
 
+// Classes is how many classes the boxes of a detector may have, without the background; 0 if its file and the study do not say.
+func (c *codec) Classes() int {
+	if b, ok := c.d.(*boxes); ok {
+		return b.classes
+	}
+	return 0
+}
+
 func (c *codec) Encode(batch []space.Value, buf []tensor.Named) ([]tensor.Named, error) {
 	if n := c.BatchLimit(); n > 0 && len(batch) > n && c.e[0].batch == 0 {
 		return nil, fmt.Errorf("%d samples for a model whose outputs hold one at a time", len(batch))

@@ -2,9 +2,11 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 
 	"nero/data/space"
 	"nero/measure/consensus"
+	"nero/measure/metric"
 	"nero/model/decode"
 	"nero/run/job"
 	"nero/symmetry/action"
@@ -133,11 +135,30 @@ func (w *Workload) averaging() {
 	w.Eval.LeaveOut = c.LeaveOut
 }
 
-// boxClasses says how many classes of boxes are counted: those that the data names, else one.
-func (w *Workload) boxClasses() {
+// boxClasses says how many classes of boxes are counted: those that the data names, else one. Objects of a class that a model cannot
+// answer with are refused where they are the reference: every one of them would be a miss.
+func (w *Workload) boxClasses() error {
 	names := len(w.Classes)
 	w.Eval.Classes = max(names, 1)
-	if names > 0 {
-		w.note("classes: %s", numbered(w.Classes))
+	if names == 0 {
+		return nil
 	}
+	w.note("classes: %s", numbered(w.Classes))
+	against := slices.ContainsFunc(w.Eval.Metrics, func(m *metric.Metric) bool { return m.Ref == metric.Target })
+	for _, m := range w.Eval.Models {
+		c, ok := m.Codec.(interface{ Classes() int })
+		if !ok {
+			continue
+		}
+		n := c.Classes()
+		switch {
+		case n == 0 || n == names:
+		case n < names && against:
+			return w.Study.Errorf("data.classes", "the data has %d classes (%s) and %s answers with %d: give data.classes the names of the model's classes in the order of its numbers, "+
+				"leave out what it does not know, or choose metrics without targets, such as iou@consensus", names, numbered(w.Classes), m.Name, n)
+		default:
+			w.note("%s answers with %d classes, the data names %d; number 0 is the first of both", m.Name, n, names)
+		}
+	}
+	return nil
 }

@@ -136,7 +136,9 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 			return nil, err
 		}
 	case out.Kind == space.KindBoxes:
-		w.boxClasses()
+		if err := w.boxClasses(); err != nil {
+			return nil, err
+		}
 	}
 	w.Eval.KeepGoing = o.KeepGoing
 	if err := w.readable(); err != nil {
@@ -385,8 +387,18 @@ func (w *Workload) metrics() error {
 		m, err := metric.Find(name)
 		switch {
 		case err != nil:
-			if near, ok := job.Suggest(name, metricNames()); ok {
+			plain, ref, against := strings.Cut(name, "@")
+			if _, known := metric.Find(plain); known == nil {
+				return w.Study.Errorf(at, "%v", err) // the reference is the mistake
+			}
+			if near, ok := job.Suggest(plain, metricNames()); ok {
+				if against {
+					near += "@" + ref
+				}
 				return w.Study.Errorf(at, "unknown metric %q; did you mean %q? All are listed by: nero metrics", name, near)
+			}
+			if strings.HasPrefix(err.Error(), "unknown metric") {
+				return w.Study.Errorf(at, "unknown metric %q; all are listed by: nero metrics", name)
 			}
 			return w.Study.Errorf(at, "%v", err)
 		case seen[name]:

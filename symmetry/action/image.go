@@ -69,7 +69,7 @@ func newPlanar(g group.Group, o Options, h, w int) (*planar, error) {
 		return nil, err
 	}
 	if o.Window != nil && (h >= 0 && o.Window[0] > h || w >= 0 && o.Window[1] > w) {
-		return nil, fmt.Errorf("window %v (height, width): the picture has only %d×%d pixels", o.Window, h, w)
+		return nil, fmt.Errorf("window %v (height, width): the picture has only %d×%d pixels; take a smaller group.window or larger pictures", o.Window, h, w)
 	}
 	return &planar{group: p, opt: o, h: h, w: w}, nil
 }
