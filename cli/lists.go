@@ -57,7 +57,14 @@ func (a *App) metrics() *cobra.Command {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Ref, m.Better, interval(m.Range), m.Unit, m.Doc)
 			}
 			fmt.Fprintln(w, "topK\ttarget\thigher\t0 to 1\t\tany K from 1 to 1000")
-			return w.Flush()
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			fmt.Fprintln(a.Out, `
+Metrics against a target need labels, boxes or fields in the data. With another reference in the name they need none:
+  iou@self       against the model's own answer at the identity, moved along
+  iou@consensus  against the mean of the model's answers over the orbit, each moved back`)
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -118,6 +118,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"xml":      isXML,
 	}
 	maps.Copy(all, fixtures)
+	maps.Copy(all, moving)
 	maps.Copy(all, serving)
 	return all
 }

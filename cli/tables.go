@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"nero/audit"
+	"nero/present/view"
 	"nero/run/fold"
 	"nero/symmetry/group"
 )
@@ -62,25 +63,12 @@ func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 			if c.WorstElement >= 0 {
 				worst = fmt.Sprintf("%s at %s", figure(c.Mean[c.WorstElement]), name(c.WorstElement))
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\t%s\n", m.Name, s.Models[k], at,
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\t%s\n", withUnit(m), s.Models[k], at,
 				figure(c.Orbit.Mean), figure(c.Orbit.Lo), figure(c.Orbit.Hi), worst, figure(c.Worst.Mean), c.Orbit.N, s.Verdict(c, limit))
 		}
 	}
 	_ = w.Flush() // errors of the terminal show elsewhere
-	for i, m := range s.Metrics {
-		for k := range s.Models {
-			c := s.Curve(k, i, 0)
-			if c == nil || c.BadAt < 0 {
-				continue
-			}
-			bad := 0
-			for _, n := range c.Bad {
-				bad += n
-			}
-			fmt.Fprintf(out, "WARNING: %s of %s is not finite %d times, first for sample %s at %s; these values are in no mean\n",
-				m.Name, s.Models[k], bad, c.FirstBad, name(c.BadAt))
-		}
-	}
+	printMissing(out, s, name)
 	printWidths(out, s)
 	printConsensus(out, s)
 	if s.Failed > 0 {
@@ -88,6 +76,55 @@ func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 	}
 	if dir != "" {
 		fmt.Fprintf(out, "kept in %s; look at it with: nero serve %s\n", dir, dir)
+	}
+}
+
+// withUnit is the name of a metric with its unit, if it has one of its own.
+func withUnit(m fold.Metric) string {
+	if m.Unit == "" || m.Unit == "output" {
+		return m.Name
+	}
+	return m.Name + " (" + m.Unit + ")"
+}
+
+// printMissing says which metrics have no value at some places, and why: those of one model that miss the same places in one line.
+func printMissing(out io.Writer, s *fold.Summary, name func(int) string) {
+	type place struct {
+		model, bad, at int
+		sample, why    string
+	}
+	var places []place
+	metrics := map[place][]string{}
+	for i, m := range s.Metrics {
+		for k := range s.Models {
+			c := s.Curve(k, i, 0)
+			if c == nil || c.BadAt < 0 {
+				continue
+			}
+			p := place{model: k, at: c.BadAt, sample: c.FirstBad, why: view.NoValue(m.Name)}
+			for _, n := range c.Bad {
+				p.bad += n
+			}
+			if len(metrics[p]) == 0 {
+				places = append(places, p)
+			}
+			metrics[p] = append(metrics[p], m.Name)
+		}
+	}
+	for _, p := range places {
+		words, has, these := strings.Join(metrics[p], ", "), "has", "the sample is"
+		if len(metrics[p]) > 1 {
+			has = "have"
+		}
+		if p.bad > 1 {
+			these = "such samples are"
+		}
+		if p.why == "" {
+			fmt.Fprintf(out, "WARNING: %s of %s is not finite %d times, first for sample %s at %s; these values are in no mean\n", words, s.Models[p.model], p.bad, p.sample, name(p.at))
+			continue
+		}
+		fmt.Fprintf(out, "%s of %s %s no value %d times, first for sample %s at %s: %s; %s in no mean over the orbit\n",
+			words, s.Models[p.model], has, p.bad, p.sample, name(p.at), p.why, these)
 	}
 }
 
@@ -107,11 +144,13 @@ func printWidths(out io.Writer, s *fold.Summary) {
 			}
 			fmt.Fprintf(w, "  %s", model)
 			for _, x := range c.Widths {
-				more := ""
-				if x.Open > 0 {
-					more = " or more"
+				if v := float64(x.Value); math.IsNaN(v) {
+					fmt.Fprintf(w, "\t%s: none, the mean is nowhere above 0", x.Axis)
+				} else if x.Open > 0 {
+					fmt.Fprintf(w, "\t%s %.1f %s or more", x.Axis, v, x.Unit)
+				} else {
+					fmt.Fprintf(w, "\t%s %.1f %s", x.Axis, v, x.Unit)
 				}
-				fmt.Fprintf(w, "\t%s %.1f %s%s", x.Axis, float64(x.Value), x.Unit, more)
 			}
 			fmt.Fprintln(w)
 		}

@@ -395,6 +395,11 @@ func (p *page) allCaveats() []string {
 			for i := range c.Bad {
 				bad, n = bad+c.Bad[i], n+c.N[i]+c.Bad[i]
 			}
+			if why := view.NoValue(s.Metrics[m].Name); why != "" {
+				out = append(out, fmt.Sprintf("%s of **%s** has no value %s of %s times, first for sample %s at %s: %s. Such samples have no mean over the orbit.",
+					p.words(m), p.model(k), view.Count(bad), view.Count(n), md(c.FirstBad), p.label(c.BadAt), why))
+				continue
+			}
 			out = append(out, fmt.Sprintf("%s of **%s** is not finite %s of %s times, first for sample %s at %s. These values are in no mean, so the means speak for the others only.",
 				p.words(m), p.model(k), view.Count(bad), view.Count(n), md(c.FirstBad), p.label(c.BadAt)))
 		}
