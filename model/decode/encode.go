@@ -56,6 +56,11 @@ func (n *norm) exact(v float64) float64 { return (v/n.scale - n.mean) / n.std }
 // they are replaced by a multiplication where both ends of the interval around its result round to the same float32.
 func (n *norm) float32s(dst []float32, stride int, src []float64) {
 	switch {
+	case n.plain && stride == 1:
+		dst = dst[:len(src)]
+		for i, v := range src {
+			dst[i] = float32(v)
+		}
 	case n.plain:
 		for i, v := range src {
 			dst[i*stride] = float32(v)

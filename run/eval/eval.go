@@ -13,6 +13,7 @@ import (
 	"nero/data/space"
 	"nero/measure/consensus"
 	"nero/measure/metric"
+	"nero/model/decode"
 	"nero/run/job"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -38,6 +39,9 @@ type Evaluation struct {
 	KeepGoing bool
 
 	mover   []action.Mover // of the first elements, if the action prepares
+	prepare action.Preparer
+	scaler  *decode.Scaler // pixels are scaled before they are moved, once for all elements; nil if that is not the same
+	fed     []*Model       // the models as the worker feeds them: without scaling if scaler is there
 	shape   space.Value    // of a moved value; its numbers are never read
 	from    []int          // shape of the samples that the movers are for
 	inv     []group.Element
@@ -51,11 +55,12 @@ type Evaluation struct {
 
 const (
 	// chunkBytes bounds the moved inputs that one worker holds, as long as every model gets a whole micro-batch.
-	chunkBytes = 48 << 20
+	chunkBytes = 12 << 20
 	// chunkValues is how many moved values are worth waiting for.
 	chunkValues = 64
-	// maxMovers is how many elements are prepared; each may hold some 150 KiB. Those beyond are prepared anew for each sample.
-	maxMovers = 512
+	// moverBytes bounds what elements hold that are prepared once for all samples: some hundred bytes where whole pixels move, up to 150 KiB
+	// elsewhere. Those beyond are prepared anew for each sample.
+	moverBytes = 64 << 20
 	// calibration is how many samples the centred scale is taken over.
 	calibration = 256
 	// calibrationSeed chooses them. It is not that of the study, whose choice of samples may be made with the same.
@@ -117,14 +122,11 @@ func (e *Evaluation) Prepare() error {
 	if e.shape, err = e.Plan.In.Apply(e.Plan.Group.Identity(), s.Value); err != nil {
 		return &SampleError{s.ID, err}
 	}
-	if p, ok := e.Plan.In.(action.Preparer); ok {
-		e.mover = make([]action.Mover, min(len(e.Plan.Elements), maxMovers))
-		for k := range e.mover {
-			g := e.Plan.Elements[k]
-			if e.mover[k], err = p.Prepare(g, s.Value); err != nil {
-				return fmt.Errorf("element %s: %w", group.Format(e.Plan.Group, g), err)
-			}
-		}
+	if err := e.movers(s.Value); err != nil {
+		return err
+	}
+	if err := e.ahead(s.Value); err != nil {
+		return err
 	}
 	_, e.plain = e.Plan.Out.(action.Trivial)
 	e.inv = make([]group.Element, len(e.Plan.Elements))
@@ -136,6 +138,55 @@ func (e *Evaluation) Prepare() error {
 		}
 	}
 	e.chunk = chunk(e.Models, 8*count(space.Shape(e.shape)))
+	return nil
+}
+
+// movers prepares the elements, as many as there is room for.
+func (e *Evaluation) movers(x space.Value) error {
+	p, ok := e.Plan.In.(action.Preparer)
+	if !ok {
+		return nil
+	}
+	e.prepare = p
+	held := 0
+	for _, g := range e.Plan.Elements {
+		m, err := p.Prepare(g, x)
+		if err != nil {
+			return fmt.Errorf("element %s: %w", group.Format(e.Plan.Group, g), err)
+		}
+		e.mover = append(e.mover, m)
+		if held += action.Bytes(m); held > moverBytes {
+			break
+		}
+	}
+	return nil
+}
+
+// ahead finds out whether pixels may be scaled before they are moved: if every element only moves them, filling nothing in, and all models
+// scale alike.
+func (e *Evaluation) ahead(x space.Value) error {
+	e.scaler, e.fed = nil, e.Models
+	if e.prepare == nil || slices.Contains(e.Plan.Exact(), false) {
+		return nil
+	}
+	var scaler *decode.Scaler
+	fed := make([]*Model, len(e.Models))
+	for i, m := range e.Models {
+		s, rest, ok := decode.Ahead(m.Codec)
+		if !ok || scaler != nil && !scaler.Same(s) {
+			return nil
+		}
+		bare := *m
+		bare.Codec = rest
+		scaler, fed[i] = s, &bare
+	}
+	for _, g := range e.Plan.Elements {
+		leaves, err := action.Leaves(e.Plan.In, g, x)
+		if err != nil || leaves {
+			return err
+		}
+	}
+	e.scaler, e.fed = scaler, fed
 	return nil
 }
 
@@ -178,12 +229,31 @@ func count(shape []int) int {
 	return n
 }
 
-// move writes g_k·x into a value of the right shape, reusing to where it can.
+// move writes g_k·x into a value of the right shape, reusing to where it can. With a scaler the result is scaled; x is then what scaled made of it.
 func (e *Evaluation) move(k int, x, to space.Value) (space.Value, error) {
-	if k >= len(e.mover) || to == nil || !slices.Equal(space.Shape(x), e.from) {
-		return e.Plan.In.Apply(e.Plan.Elements[k], x)
+	switch {
+	case to == nil || !slices.Equal(space.Shape(x), e.from):
+		y, err := e.Plan.In.Apply(e.Plan.Elements[k], x)
+		if err == nil && e.scaler != nil {
+			return e.scaler.Scale(y)
+		}
+		return y, err
+	case k < len(e.mover):
+		return to, e.mover[k].Move(to, x)
 	}
-	return to, e.mover[k].Move(to, x)
+	m, err := e.prepare.Prepare(e.Plan.Elements[k], x)
+	if err != nil {
+		return nil, err
+	}
+	return to, m.Move(to, x)
+}
+
+// scaled is a sample as move wants it: samples of another size than the first are scaled after they are moved, for they may be filled in.
+func (e *Evaluation) scaled(x space.Value) (space.Value, error) {
+	if e.scaler == nil || !slices.Equal(space.Shape(x), e.from) {
+		return x, nil
+	}
+	return e.scaler.Scale(x)
 }
 
 // Calibrate measures the centred scale of every model's output at the identity, over samples drawn from the whole run: data are
@@ -285,7 +355,7 @@ func (e *Evaluation) worker(ctx context.Context, progress func(int)) (*worker, f
 			w.sessions[k].close()
 		}
 	}
-	for _, m := range e.Models {
+	for _, m := range e.fed {
 		s, err := m.Pool.Get(ctx)
 		if err != nil {
 			done()
@@ -293,7 +363,7 @@ func (e *Evaluation) worker(ctx context.Context, progress func(int)) (*worker, f
 		}
 		w.sessions = append(w.sessions, predictor{m: m, s: s})
 	}
-	if e.mover != nil {
+	if e.prepare != nil {
 		for i := range w.store {
 			var err error
 			if w.store[i], err = space.Clone(e.shape); err != nil {
@@ -324,11 +394,17 @@ func (w *worker) sample(ctx context.Context, i int) error {
 	}
 	smp, err := w.e.At(i)
 	p := w.begin(i, smp)
+	var from space.Value
+	if err == nil {
+		if from, err = w.e.scaled(smp.Value); err != nil {
+			err = &SampleError{smp.ID, err}
+		}
+	}
 	if err == nil {
 		w.open = append(w.open, p)
 		for _, k := range w.e.order {
 			var x space.Value
-			if x, err = w.e.move(k, smp.Value, w.store[len(w.slots)]); err != nil {
+			if x, err = w.e.move(k, from, w.store[len(w.slots)]); err != nil {
 				err = &SampleError{smp.ID, fmt.Errorf("element %s: %w", group.Format(w.e.Plan.Group, w.e.Plan.Elements[k]), err)}
 				break
 			}

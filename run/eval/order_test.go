@@ -123,11 +123,26 @@ func TestComparedAsDefined(t *testing.T) {
 
 // Elements beyond those that are prepared give the same numbers.
 func TestLongOrbit(t *testing.T) {
-	ev := evaluation(t, &linear{shared: true}, dark{pictures{n: 1, bad: -1}}, 64, 1)
-	ev.Plan, ev.Metrics = plan(t, maxMovers+3, 2), []*metric.Metric{metric.Flip, metric.Absolute}
-	rows := rowsOf(t, ev)
-	if want := byHand(t, ev, 0); !reflect.DeepEqual(rows[0].Curves, want) {
-		t.Error("other numbers")
+	ev := evaluation(t, &linear{shared: true}, dark{pictures{n: 2, bad: -1}}, 64, 1)
+	ev.Plan, ev.Metrics = plan(t, 100, 2), []*metric.Metric{metric.Flip, metric.Absolute}
+	if err := ev.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if len(ev.mover) != 100 {
+		t.Fatalf("%d small elements are prepared, expected all 100", len(ev.mover))
+	}
+	ev.mover = ev.mover[:7]
+	if err := ev.Calibrate(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := ev.Shard(t.Context(), job.Shard{Hi: 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range rows {
+		if want := byHand(t, ev, i); !reflect.DeepEqual(r.Curves, want) {
+			t.Errorf("sample %d: other numbers", i)
+		}
 	}
 }
 
