@@ -207,6 +207,9 @@ func (b *boxes) seed(all []member) []*object {
 		var best *object
 		most := same
 		for _, o := range objects {
+			if !reaches(&o.center, &m.box) {
+				continue
+			}
 			if v := metric.IoU(o.center, m.box); v >= same && (best == nil || v > most) && !has[o][m.of] {
 				best, most = o, v
 			}
@@ -222,6 +225,17 @@ func (b *boxes) seed(all []member) []*object {
 		b.settle(o)
 	}
 	return objects
+}
+
+// reaches is false where two boxes cannot have an IoU of same, which is quicker to tell: each side of what they share would have to be at least that share of
+// the sides of both. A little is given for rounding, so that no pair is lost.
+func reaches(a, b *space.Box) bool {
+	if a.Angle != 0 || b.Angle != 0 {
+		return true
+	}
+	const part = same * (1 - 1e-9)
+	w, h := min(a.X2, b.X2)-max(a.X1, b.X1), min(a.Y2, b.Y2)-max(a.Y1, b.Y1)
+	return w >= part*(a.X2-a.X1) && w >= part*(b.X2-b.X1) && h >= part*(a.Y2-a.Y1) && h >= part*(b.Y2-b.Y1)
 }
 
 // settle brings an object up to date with its members.
@@ -254,7 +268,7 @@ func (b *boxes) merge(objects []*object) []*object {
 	var out []*object
 	for _, o := range objects {
 		part := slices.ContainsFunc(out, func(p *object) bool {
-			if metric.IoU(p.center, o.center) < same {
+			if !reaches(&p.center, &o.center) || metric.IoU(p.center, o.center) < same {
 				return false
 			}
 			both := 0
@@ -288,6 +302,9 @@ func (b *boxes) assign(objects []*object) ([]*object, bool) {
 				continue
 			}
 			for j, o := range objects {
+				if !reaches(&box, &o.center) {
+					continue
+				}
 				if v := metric.IoU(box, o.center); v >= same {
 					pairs = append(pairs, pair{v, k, j})
 				}

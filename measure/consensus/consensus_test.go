@@ -672,3 +672,39 @@ func BenchmarkWithout(b *testing.B) {
 		}
 	}
 }
+
+// What is told quickly of two boxes loses no pair that is near enough, also at the very limit, where sides are whole parts of each other.
+func TestReaches(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) space.Box {
+			at := func(axis string) float64 {
+				if rapid.Bool().Draw(t, name+axis+" on the grid") {
+					return float64(rapid.IntRange(0, 12).Draw(t, name+axis)) / 3
+				}
+				return rapid.Float64Range(0, 4).Draw(t, name+axis)
+			}
+			return box(at("x1"), at("y1"), at("x2"), at("y2"), 1, 0)
+		}
+		a := draw("a")
+		b := draw("b")
+		if rapid.Bool().Draw(t, "near") { // half of a, or nearly
+			b = a
+			b.X2 = a.X1 + float64((a.X2-a.X1)*rapid.SampledFrom([]float64{0.5, 0.5000001, 0.75, 2}).Draw(t, "part"))
+		}
+		if rapid.Bool().Draw(t, "turned") {
+			a.Angle = rapid.Float64Range(-45, 45).Draw(t, "angle")
+		}
+		if metric.IoU(a, b) >= same && !reaches(&a, &b) {
+			t.Fatalf("IoU %v, and yet %+v does not reach %+v", metric.IoU(a, b), a, b)
+		}
+	})
+	for _, x := range []struct {
+		b    space.Box
+		want bool
+	}{{box(0, 0, 10, 5, 1, 0), true}, {box(5, 0, 15, 10, 1, 0), true}, {box(5.1, 0, 15.1, 10, 1, 0), false}, {box(0, 0, 10, 4.9, 1, 0), false}, {box(20, 0, 30, 10, 1, 0), false}} {
+		a := box(0, 0, 10, 10, 1, 0)
+		if reaches(&a, &x.b) != x.want || reaches(&x.b, &a) != x.want {
+			t.Errorf("%+v and %+v: want %v", a, x.b, x.want)
+		}
+	}
+}
