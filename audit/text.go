@@ -190,7 +190,7 @@ func (t *text) table(reports []*Report) {
 		t.line(0, "Errors are relative to the scale s of the outputs. Largest per input: interval of its mean over inputs. "+
 			"Floor: what rounding does on exact elements, what resampling does on others.")
 		if masks {
-			t.line(0, "Errors of masks are shares of differing pixels, without a scale.")
+			t.line(0, sharesNote(reports))
 		}
 		t.b.WriteString("\n")
 	}
@@ -482,4 +482,16 @@ func (t *text) untested(r *Report) {
 	if len(r.Outside) > 0 {
 		t.line(0, "not part of this audit: "+strings.Join(r.Outside, ", "))
 	}
+}
+
+// sharesNote says what the errors of masks and boxes are.
+func sharesNote(reports []*Report) string {
+	for _, r := range reports {
+		for _, s := range r.Sets() {
+			if s.Unit == BoxShare {
+				return "Errors of boxes are shares without a scale: 1 - Σ min(score)·IoU / Σ max(score) over matched boxes and those that have no match."
+			}
+		}
+	}
+	return "Errors of masks are shares of differing pixels, without a scale."
 }

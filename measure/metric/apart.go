@@ -24,6 +24,8 @@ type Apart struct {
 	// Center is the mean distance of the centres of matched pairs in pixels, Size half of the mean |ln| of the ratio of their areas, Score the mean
 	// difference of their scores, first less second; NaN without pairs.
 	Center, Size, Score float64
+	// Lost is the sum of the scores of the boxes of the second set that the first lacks.
+	Lost float64
 }
 
 // Between compares two sets of boxes. Boxes of one class are matched so that the sum of IoU is largest. Where a set says what its window
@@ -87,6 +89,7 @@ func Between(a, b *space.Boxes) Apart {
 			d.Left++
 		default:
 			d.Missed++
+			d.Lost += y.Score
 			all += y.Score
 		}
 	}

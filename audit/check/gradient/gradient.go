@@ -93,7 +93,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	sw := audit.ResultOf[*sweep.Result](p, sweep.Check)
 	if sw.Mask {
-		return nil, fmt.Errorf("%w: masks are labels, which have no derivative", audit.ErrNotApplicable)
+		return nil, fmt.Errorf("%w: %s, which have no derivative", audit.ErrNotApplicable, sw.Countless())
 	}
 	s := &study{p: p, m: m, pick: p.Pick(int(p.Param("samples"))), use: p.PickElements(int(p.Param("elements")))}
 	if err := s.measure(ctx); err != nil {

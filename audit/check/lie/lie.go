@@ -94,7 +94,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	sw := audit.ResultOf[*sweep.Result](p, sweep.Check)
 	switch {
 	case sw.Mask:
-		return nil, fmt.Errorf("%w: masks are labels, which have no derivative", audit.ErrNotApplicable)
+		return nil, fmt.Errorf("%w: %s, which have no derivative", audit.ErrNotApplicable, sw.Countless())
 	case !(sw.Scale > 0):
 		return nil, fmt.Errorf("%w: the outputs do not vary, so there is no scale to measure against", audit.ErrUntested)
 	}

@@ -59,7 +59,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		p.Clue(castClue(casts))
 		return nil, fmt.Errorf("%w; one-ulp changes and repeats stand in: rounding floor %.2g, repeat floor %.2g", err, c.Floors.Rounding, c.Floors.Repeat)
 	}
-	if sw.Mask {
+	if sw.Mask && !sw.Boxes {
 		return nil, fmt.Errorf("%w: masks have labels and no numbers that could round", audit.ErrNotApplicable)
 	}
 	if c.Facts.Vacuous {

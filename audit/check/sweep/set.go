@@ -18,6 +18,14 @@ func (r *Result) Unit() string {
 	return ""
 }
 
+// Countless says in words why an output has no numbers for each component.
+func (r *Result) Countless() string {
+	if r.Boxes {
+		return "boxes come and go, so that a set of them has no numbers component by component"
+	}
+	return "masks are labels"
+}
+
 // Set gathers the exact elements, or the others, into a set that can be judged; nil if there are none. Floors, cause and verdict are left
 // to the caller. Errors are divided by s; an s of 0 leaves them undefined.
 func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {

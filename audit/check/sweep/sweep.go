@@ -77,6 +77,8 @@ type Result struct {
 	Channels *Channels
 	Fits     *Fits
 	Table    *Table
+	// BoxErrors say per element what became of boxes; nil for other outputs.
+	BoxErrors []*BoxErrors
 
 	elements []audit.Element
 	changed  []bool // samples that an element changes
@@ -178,6 +180,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		audit.Number("size of the outputs", r.RMS, "output"),
 		audit.Number("inputs that the group changes", float64(r.Informative), "of "+strconv.Itoa(n)))
 	r.report(p)
+	r.reportBoxes(p)
 	return r, nil
 }
 
@@ -395,6 +398,7 @@ func (c *consumer) moved(q audit.Request, y space.Value) error {
 		r.NonFinite[e.Exact]++
 	} else {
 		r.Component[e.Exact] = max(r.Component[e.Exact], d.Max)
+		c.compareBoxes(q, z)
 		if err := c.keep(q, z); err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ const leastInputs = 2
 func run(ctx context.Context, p *audit.Pass) (any, error) {
 	sw, c := audit.ResultOf[*sweep.Result](p, sweep.Check), audit.ResultOf[*controls.Result](p, controls.Check)
 	if sw.Mask {
-		return nil, fmt.Errorf("%w: masks have labels, whose variance means nothing", audit.ErrNotApplicable)
+		return nil, fmt.Errorf("%w: %s, whose variance means nothing", audit.ErrNotApplicable, sw.Countless())
 	}
 	if c.Facts.Vacuous {
 		return nil, fmt.Errorf("%w: the outputs do not vary", audit.ErrNotApplicable)
