@@ -292,6 +292,9 @@ func (r *Run) population(d *api.Run, sums []*fold.Summary) error {
 	for l, name := range folderClasses(r.job) {
 		names[l] = name
 	}
+	for l, name := range r.job.Study.Data.Classes {
+		names[l] = name
+	}
 	single := len(r.parts) == 1 && sums[0] != nil
 	if sums[0] != nil {
 		for _, s := range sums[0].Slices {

@@ -220,7 +220,14 @@ export class State {
     if (!o) return '';
     return this.element.value >= 0 ? (o.labels[this.element.value] ?? label(o.chart, this.g.value)) : position(o.chart, this.g.value);
   });
-  readonly classNames = computed(() => this.run.value?.classes ?? []);
+  /** The names of the classes of the models, or else of the samples. */
+  readonly classNames = computed(() => {
+    const r = this.run.value;
+    if (!r || r.classes.length) return r?.classes ?? [];
+    const out: string[] = [];
+    for (const x of r.slices) if (x.label >= 0) out[x.label] = x.name;
+    return out;
+  });
   /** What the metric compares with. */
   readonly reference = computed<Reference>(() => (this.metricDoc.value?.ref as Reference | undefined) ?? 'target');
   /** The references that the metric comes with in this run, and the metric under each. */
@@ -377,6 +384,25 @@ export class State {
       this.askedRef = ref;
     });
     on(() => {
+      // The consensus of a long orbit is found beside the answers: ask again while one is missing that was recorded.
+      const a = this.live.answer.value;
+      if (!a || this.reference.value !== 'consensus' || !this.canProbe.value || this.again > 60) return;
+      const late = this.models.value.some((m, k) => {
+        const x = a.value.models.get(m);
+        return x && Number.isNaN(x.values[this.metric.peek()] ?? NaN) && !Number.isNaN(this.recorded(k as 0 | 1, Math.max(0, a.value.element)));
+      });
+      if (!late) return;
+      const t = setTimeout(() => {
+        this.again++;
+        if (!this.live.pending.peek()) this.ask();
+      }, 700);
+      return () => clearTimeout(t);
+    });
+    on(() => {
+      this.sample.value;
+      this.again = 0;
+    });
+    on(() => {
       const i = this.sample.value;
       const r = this.run.value;
       const can = this.ability.value.inputs || !this.client.live;
@@ -509,6 +535,8 @@ export class State {
   private opening: ReturnType<typeof setTimeout> | undefined;
 
   private askedRef = '';
+  /** How often a consensus was asked for again. */
+  private again = 0;
 
   /** What the URL wanted of a run, applied once the run is there and can be checked against. */
   private wish: ((r: api.Run) => void) | null = null;

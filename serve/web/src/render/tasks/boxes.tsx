@@ -153,7 +153,9 @@ function BoxTable({ s, list, w, h }: { s: State; list: readonly Found[]; w: numb
       </th>
       <td>{score}</td>
       <td>{overlap}</td>
-      <td>{[b.x1, b.y1, b.x2, b.y2].map(px).join(', ')}</td>
+      <td>
+        <span>{px(b.x1)}, {px(b.y1)},</span> <span>{px(b.x2)}, {px(b.y2)}</span>
+      </td>
       {turned && <td>{b.angle ? `${px(b.angle)}°` : '–'}</td>}
     </tr>
   );

@@ -123,8 +123,10 @@ function FlowRow({ s, row, at, what, most, fastest, first }: { s: State; row: Ro
   const sum = row.error ? summary(row.error) : null;
   const of = what === 'reference' ? row.against : row.field;
   const draw = (px: Uint32Array) => {
-    if (what === 'error' && row.error) mapped(row.error, [0, most], luts[s.cmap.value], px);
-    else if (of) for (let i = 0; i < px.length; i++) px[i] = vectorColor(of.u[i], of.v[i], fastest);
+    if (what === 'error') {
+      if (row.error) mapped(row.error, [0, most], luts[s.cmap.value], px);
+      else px.fill(0xff808080); // its reference is not here yet
+    } else if (of) for (let i = 0; i < px.length; i++) px[i] = vectorColor(of.u[i], of.v[i], fastest);
   };
   const text = `${what === 'error' ? 'End-point error' : what === 'reference' ? 'Vectors of the reference' : 'Vectors'} of ${row.name}, ${h} by ${w} pixels.${sum ? ` Mean error ${num(sum.mean)}, largest ${num(sum.most)} px.` : ''}`;
   return (
@@ -132,6 +134,7 @@ function FlowRow({ s, row, at, what, most, fastest, first }: { s: State; row: Ro
       <figure>
         <figcaption class={`ink m${row.k}`}>
           {'AB'[row.k]} {row.name}
+          {what === 'error' && !row.error && <small> waiting for its reference</small>}
           {sum && <small> mean {num(sum.mean)} px{sum.bad ? `, ${sum.bad} not finite` : ''}</small>}
         </figcaption>
         <div
