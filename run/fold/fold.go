@@ -30,6 +30,8 @@ type Input struct {
 	Rows func(model, metric int) iter.Seq2[job.Row, error]
 	// Confidence of the intervals, in (0,1); 0 means 0.95.
 	Confidence float64
+
+	budget int // 0 means evidenceBudget
 }
 
 // cell gathers one (model, metric, slice).

@@ -16,8 +16,8 @@ const (
 	draws = 400
 	// drawSeed makes them, the same for every element, model and metric: differences between elements are then differences of the same resamples.
 	drawSeed = 0x626f6f74
-	// evidenceBudget bounds the hits that are held at once; elements beyond it take another pass over the rows.
-	evidenceBudget = 4_000_000
+	// evidenceBudget bounds what is held at once, in samples times elements of some 200 bytes; elements beyond it take another pass over the rows.
+	evidenceBudget = 500_000
 )
 
 // pooled replaces the means over samples of a metric that is computed of a whole set, such as an average precision, by its values of the slices, with
@@ -32,7 +32,11 @@ func (f *folder) pooled(model, i int, curves []Curve) error {
 		return nil
 	}
 	elements := len(j.Elements)
-	block := min(elements, max(1, evidenceBudget/n))
+	budget := f.in.budget
+	if budget == 0 {
+		budget = evidenceBudget
+	}
+	block := min(elements, max(1, budget/n))
 	pools := make([]pool, len(f.labels))
 	for k, l := range f.labels {
 		pools[k] = newPool(f.count[l], elements, f.in.Confidence)
