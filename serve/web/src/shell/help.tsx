@@ -68,7 +68,11 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Input and detail', about: 'What the models were fed at the element, and what they answered. Values are marked recorded, from the run, or live, computed just now.',
-    rows: [{ act: 'move the input', pointer: 'drag it', keys: 'as along the orbit' }],
+    rows: [
+      { act: 'move the input', pointer: 'drag it', keys: 'as along the orbit' },
+      { act: 'move the crop window; what it shows goes the other way', pointer: 'drag it', keys: '← → ↑ ↓  Home' },
+      { act: 'pick a pixel of an error map', pointer: 'click, drag', keys: '← → ↑ ↓  Home' },
+    ],
   },
 ];
 
