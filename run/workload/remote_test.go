@@ -41,6 +41,7 @@ func served(t *testing.T, e engine.Engine, file string, o remotetest.Options) (*
 
 // never is an engine that a study of endpoints does not need.
 func never(t *testing.T) func(context.Context) (engine.Engine, error) {
+	t.Helper()
 	return func(context.Context) (engine.Engine, error) {
 		t.Error("an engine is opened, and no model needs one")
 		return nil, errors.New("no engine")
