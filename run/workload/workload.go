@@ -379,7 +379,7 @@ func (w *Workload) metrics() error {
 	}
 	normalized := w.Study.Output.Decode != "raw"
 	if len(w.Study.Metrics) == 0 {
-		w.Study.Metrics = usual(out.Kind, labeled, normalized)
+		w.Study.Metrics = usual(out.Kind, labeled, normalized, len(w.Study.Data.Cut.Size) > 0)
 	}
 	seen := map[string]bool{}
 	for i, name := range w.Study.Metrics {
@@ -418,14 +418,19 @@ func (w *Workload) metrics() error {
 	return nil
 }
 
-// usual are the metrics of a study that names none.
-func usual(kind space.Kind, labeled, normalized bool) []string {
+// usual are the metrics of a study that names none. Samples that are cut around a key object are judged by it; whole photos by all their boxes,
+// for none of them is the one that is meant.
+func usual(kind space.Kind, labeled, normalized, keyed bool) []string {
 	var ms []*metric.Metric
 	switch {
-	case kind == space.KindBoxes && labeled:
+	case kind == space.KindBoxes && labeled && keyed:
 		return []string{"conf_iou", "iou", "box_confidence", "miss", "ap50", "conf_iou@consensus", "iou@consensus", "conf_iou@self"}
-	case kind == space.KindBoxes:
+	case kind == space.KindBoxes && keyed:
 		return []string{"conf_iou@consensus", "iou@consensus", "box_confidence@consensus", "miss@consensus", "conf_iou@self"}
+	case kind == space.KindBoxes && labeled:
+		return []string{"f1", "recall", "precision", "ap50", "set_iou", "f1@consensus"}
+	case kind == space.KindBoxes:
+		return []string{"set_iou", "extra", "missed", "box_confidence@self", "f1@consensus"}
 	case kind == space.KindField && labeled:
 		return []string{"rmse", "aee", "angular_error", "rmse@consensus", "rmse@self", "relative"}
 	case kind == space.KindField:

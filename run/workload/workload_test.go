@@ -31,6 +31,8 @@ import (
 //	all     y = all pixels as scores
 //	ramps   y = (x·w, x·gw, x·ggw, x·gggw) with w the column number and g the quarter turn: f(hx)[g] = x(h⁻¹·)·gw = h(f(x)[h⁻¹g]), so
 //	        the channels carry the regular representation
+//	spots   one box around the pixels above 0.5, score 0.5, class 0, as a row of six numbers
+//	flow    the two frames as the components of a field
 //	broken  cannot be opened
 type pixelwise struct {
 	version      string
@@ -74,6 +76,17 @@ func (s *pixelwiseSession) Run(_ context.Context, in []tensor.Named) ([]tensor.N
 			y = append(y, v...)
 		case "first":
 			y, shape = append(y, v[:3]...), []int{n, 3}
+		case "flow":
+			y, shape = append(y, v...), []int{n, 2, h, w}
+		case "spots":
+			shape = []int{n, 1, 6}
+			x1, y1, x2, y2 := float32(w), float32(h), float32(0), float32(0)
+			for i, f := range v {
+				if r, c := float32(i/w), float32(i%w); f > 0.5 {
+					x1, y1, x2, y2 = min(x1, c), min(y1, r), max(x2, c+1), max(y2, r+1)
+				}
+			}
+			y = append(y, x1, y1, x2, y2, 0.5, 0)
 		case "either":
 			y, shape = append(y, v...), []int{n, 2, h, w}
 			for _, f := range v {
