@@ -31,7 +31,7 @@ func (b Box) Center() (x, y float64) { return (b.X1 + b.X2) / 2, (b.Y1 + b.Y2) /
 type Boxes struct {
 	H, W  float64
 	Items []Box
-	// Seen is what a moving window saw, in the frame of the boxes; nil where all of the picture was seen. What lies outside is not known
+	// Seen is what a moving window saw, in the frame of the boxes, turned by its Angle where it turned; nil where all of the picture was seen. What lies outside is not known
 	// to be empty. It is no part of the data and is not among Parts.
 	Seen *Box
 }

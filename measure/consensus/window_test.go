@@ -122,3 +122,104 @@ func TestWindows(t *testing.T) {
 		}
 	})
 }
+
+// A perfect detector sees objects through a window that turns over a larger picture. What stood in a corner at the identity is out of sight at 45 degrees, and
+// nobody has missed it, whether boxes turn or become their envelopes.
+func TestTurnedWindows(t *testing.T) {
+	g, err := group.Parse("SO(2)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size, near, far = 64, 20, 46
+	spec := space.Spec{Kind: space.KindBoxes, Shape: []int{-1}}
+	object := func(x, y float64) space.Box { return space.Box{X1: x - 4, Y1: y - 4, X2: x + 4, Y2: y + 4, Score: 1} }
+	// In the middle, in two corners of the window, and beside it, where only the turned window reaches.
+	world := &space.Boxes{H: 128, W: 128, Items: []space.Box{object(64, 64), object(64-near, 64-near), object(64+near, 64-near), object(64+far-8, 64)}}
+	for _, oriented := range []bool{false, true} {
+		o := action.Options{Window: []int{size, size}, Oriented: oriented}
+		target, err := action.NewTarget(g, spec, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := action.NewBoxes(g, spec, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := func(angle float64) *space.Boxes { // what is seen whole, carried back
+			v, err := target.Apply(group.Element{angle}, world)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set := &space.Boxes{H: size, W: size}
+			for _, b := range v.(*space.Boxes).Items {
+				if !b.Cut {
+					set.Items = append(set.Items, b)
+				}
+			}
+			back, err := out.Apply(g.Inv(group.Element{angle}), set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return back.(*space.Boxes)
+		}
+		still := answer(0)
+		acc, err := consensus.New(space.KindBoxes, 8, consensus.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range 8 {
+			turned := answer(45 * float64(k))
+			d := metric.Between(turned, still)
+			if d.Matched < 1 || d.Missed != 0 || d.Extra != 0 || k%2 != 0 && d.Left < 2 || oriented && !(d.Distance <= 1e-12) {
+				t.Errorf("oriented %v, %d degrees: %+v", oriented, 45*k, d)
+			}
+			if err := acc.Add(consensus.Answer{Index: k, Weight: 1, Value: turned, Window: turned.Seen}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := acc.Result()
+		if oriented && (len(r.Objects) < 3 || r.Objects[0].Contributing != 8) {
+			t.Errorf("objects %+v", r.Objects)
+		}
+		for k, x := range r.Objects {
+			if x.Misses != 0 || x.Share != 1 {
+				t.Errorf("oriented %v: object %d: %+v", oriented, k, x)
+			}
+		}
+	}
+}
+
+// Boxes and windows may be turned: whether one holds the other does not change when both turn about one point.
+func TestWithinTurns(t *testing.T) {
+	for _, x := range []struct {
+		box  space.Box
+		want bool
+	}{
+		{space.Box{X1: 12, Y1: 22, X2: 48, Y2: 28}, true}, {space.Box{X1: 11.9, Y1: 22, X2: 48, Y2: 28}, false}, {space.Box{X1: 12, Y1: 22, X2: 48, Y2: 28.1}, false},
+		{space.Box{X1: 28, Y1: 4, X2: 32, Y2: 46}, false}, {space.Box{X1: 0, Y1: 0, X2: 80, Y2: 80}, false},
+	} {
+		window := space.Box{X1: 10, Y1: 20, X2: 50, Y2: 30}
+		if metric.Within(x.box, window) != x.want {
+			t.Errorf("%+v: want %v", x.box, x.want)
+		}
+		for _, angle := range []float64{-80, -45, -10, 1e-9, 30, 45, 90} {
+			turn := func(b space.Box) space.Box {
+				sin, cos := math.Sincos(angle * math.Pi / 180)
+				cx, cy := b.Center()
+				x, y := cos*cx+sin*cy, -sin*cx+cos*cy // counter-clockwise about the corner, y down
+				w, h := b.X2-b.X1, b.Y2-b.Y1
+				return space.Box{X1: x - w/2, Y1: y - h/2, X2: x + w/2, Y2: y + h/2, Angle: angle}
+			}
+			b := x.box
+			if x.want { // rounding must not decide
+				b.X1, b.Y1, b.X2, b.Y2 = b.X1+1e-6, b.Y1+1e-6, b.X2-1e-6, b.Y2-1e-6
+			}
+			if metric.Within(turn(b), turn(window)) != x.want {
+				t.Errorf("%+v turned by %g degrees: want %v", b, angle, x.want)
+			}
+		}
+	}
+	if metric.Within(space.Box{X1: math.NaN(), X2: 20, Y1: 22, Y2: 28, Angle: 3}, space.Box{X2: 100, Y2: 100}) {
+		t.Error("a box with a NaN is inside")
+	}
+}

@@ -110,9 +110,22 @@ func window(b *space.Boxes) space.Box {
 	return space.Box{X2: b.W, Y2: b.H}
 }
 
-// Within reports whether a box lies inside a window and clear of its edge, by [Edge].
+// Within reports whether a box lies inside a window and clear of its edge, by [Edge]. Either may be turned.
 func Within(x, w space.Box) bool {
-	x1, x2 := min(x.X1, x.X2), max(x.X1, x.X2)
-	y1, y2 := min(x.Y1, x.Y2), max(x.Y1, x.Y2)
-	return x1 >= w.X1+Edge && y1 >= w.Y1+Edge && x2 <= w.X2-Edge && y2 <= w.Y2-Edge
+	if x.Angle == 0 && w.Angle == 0 {
+		x1, x2 := min(x.X1, x.X2), max(x.X1, x.X2)
+		y1, y2 := min(x.Y1, x.Y2), max(x.Y1, x.Y2)
+		return x1 >= w.X1+Edge && y1 >= w.Y1+Edge && x2 <= w.X2-Edge && y2 <= w.Y2-Edge
+	}
+	cx, cy := w.Center()
+	sin, cos := math.Sincos(w.Angle * (math.Pi / 180))
+	for _, p := range corners(x) {
+		// Along the sides of the window, whose directions are (cos, -sin) and (sin, cos) with y down.
+		dx, dy := p.x-cx, p.y-cy
+		u, v := float64(cos*dx)-float64(sin*dy), float64(sin*dx)+float64(cos*dy)
+		if !(math.Abs(u) <= (w.X2-w.X1)/2-Edge && math.Abs(v) <= (w.Y2-w.Y1)/2-Edge) {
+			return false
+		}
+	}
+	return true
 }

@@ -32,7 +32,8 @@ type Boxes struct {
 //
 // With o.Window the frame is the model's crop window, which values must fit; it moves nothing by itself, because the boxes that a model returns
 // are in window coordinates whatever was cut out. Boxes that touch or cross the window's edge before they are moved become Cut: what is beyond the
-// edge is not known; and the result says in Seen where the window was, in the frame that the boxes were moved to. See [NewTarget] for boxes in the frame of the uncut picture.
+// edge is not known; and the result says in Seen where the window was, in the frame that the boxes were moved to: turned where the element turns, even
+// without o.Oriented. See [NewTarget] for boxes in the frame of the uncut picture.
 //
 // s.Shape is (boxes), of which any number is taken. Groups that reverse time are refused.
 func NewBoxes(g group.Group, s space.Spec, o Options) (*Boxes, error) {
@@ -97,8 +98,7 @@ func (a *Boxes) Apply(g group.Element, v space.Value) (space.Value, error) {
 		if seen == nil {
 			seen = &space.Box{X2: x.W, Y2: x.H}
 		}
-		moved := m.move(*seen)
-		out.Seen = &moved
+		out.Seen = m.window(*seen)
 	}
 	return out, nil
 }
@@ -186,6 +186,13 @@ func (m boxMap) move(b space.Box) space.Box {
 		b.X1, b.X2, b.Y1, b.Y2 = b.X1-dx, b.X2-dx, b.Y1-dy, b.Y2-dy
 	}
 	return b
+}
+
+// window moves what was seen. It turns wherever a rectangle can, whether boxes do or not: its envelope would hold places that were never seen.
+func (m boxMap) window(b space.Box) *space.Box {
+	m.oriented = true
+	b = m.move(b)
+	return &b
 }
 
 // corners maps two corners; a turned box keeps its angle, but for the sign under mirrors: what turns is the rectangle that the angle belongs to.
