@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -266,7 +267,7 @@ func TestTiles(t *testing.T) {
 		for range int(e[0]) / 90 { // counter-clockwise as displayed
 			foot[0], foot[1] = foot[1], -foot[0]
 		}
-		name := fmt.Sprintf("%d", n%8)
+		name := strconv.Itoa(n % 8)
 		if n >= 8 {
 			name += "′"
 		}
@@ -314,7 +315,7 @@ func TestFlow(t *testing.T) {
 	t.Parallel()
 	p := staged(t, "square", "&i=0&g=90,0,0", true, desktop)
 	p.visible(picker)
-	p.drag(picker+" .stage", [2]float64{(3.5) / fieldSide, (5.5) / fieldSide})
+	p.drag(picker+" .stage", [2]float64{3.5 / fieldSide, 5.5 / fieldSide})
 	p.is(`__nero.state.pixel.value`, []int{5, 3})
 	numbers := func(r, c int) {
 		t.Helper()

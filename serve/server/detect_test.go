@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -224,7 +225,7 @@ func TestContext(t *testing.T) {
 		t.Errorf("shape %v, metadata %v", c.shape, c.meta)
 	}
 	// A prober without scenes: the first picture of frames is the small picture.
-	if r := f.ask(t, "GET", "/api/v1/runs/epsilon/samples/1/thumb.png", ""); r.StatusCode != 200 {
+	if r := f.ask(t, http.MethodGet, "/api/v1/runs/epsilon/samples/1/thumb.png", ""); r.StatusCode != http.StatusOK {
 		t.Errorf("the small picture of frames: %d %s", r.StatusCode, r.body)
 	}
 }
@@ -346,9 +347,9 @@ func TestPooled(t *testing.T) {
 		{`{"indexes":[0,2]}`, 0.5}, // the class that is not found counts
 		{`{}`, 2. / 3},
 	} {
-		r := f.ask(t, "POST", "/api/v1/runs/delta/aggregate", `{"set":`+c.set+`,"metric":2,"pair":[0,1]}`)
+		r := f.ask(t, http.MethodPost, "/api/v1/runs/delta/aggregate", `{"set":`+c.set+`,"metric":2,"pair":[0,1]}`)
 		a := parsed[api.Aggregate](t, r.body)
-		if r.StatusCode != 200 || len(a.Curves) != 2 || a.Pair == nil {
+		if r.StatusCode != http.StatusOK || len(a.Curves) != 2 || a.Pair == nil {
 			t.Fatalf("%s: %d %s", c.set, r.StatusCode, r.body)
 		}
 		o := a.Curves[1]

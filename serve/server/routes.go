@@ -111,7 +111,8 @@ func routesTable() []route {
 		{
 			method: "GET", path: "runs/{id}/samples/{i}/probe", name: "probe", doc: "The models' answers at any element, now. It ends with its request. Of the calls that read, only a report runs models too.",
 			query: []param{
-				elementParam, modelsParam, {"seq", "Comes back in the metadata.", false, word(`^[0-9]{1,20}$`)},
+				elementParam, modelsParam,
+				{"seq", "Comes back in the metadata.", false, word(`^[0-9]{1,20}$`)},
 				{"ref", "Of fields, the reference that is sent: target, self or consensus; the first that there is of target, consensus and self if it is left out.", false, word(`^(target|self|consensus)?$`)},
 			},
 			answers: arrays("Tensors input and, for every model m, values.m, top.m, and as the output is probabilities.m, logits.m, output.m, reference.m, boxes.m with boxes.target.m, boxes.self.m and boxes.consensus.m, or field.m with reference.m; metadata seq, sample, g, element, exact, models, milliseconds, support.m, and of boxes width and height."), do: (*Server).getProbe,
