@@ -151,7 +151,11 @@ func TestTurnedWindows(t *testing.T) {
 				t.Fatal(err)
 			}
 			set := &space.Boxes{H: size, W: size}
-			for _, b := range v.(*space.Boxes).Items {
+			seen, ok := v.(*space.Boxes)
+			if !ok {
+				t.Fatalf("a target of type %T", v)
+			}
+			for _, b := range seen.Items {
 				if !b.Cut {
 					set.Items = append(set.Items, b)
 				}
@@ -160,7 +164,10 @@ func TestTurnedWindows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return back.(*space.Boxes)
+			if seen, ok = back.(*space.Boxes); !ok {
+				t.Fatalf("boxes became %T", back)
+			}
+			return seen
 		}
 		still := answer(0)
 		acc, err := consensus.New(space.KindBoxes, 8, consensus.Options{})
@@ -195,8 +202,11 @@ func TestWithinTurns(t *testing.T) {
 		box  space.Box
 		want bool
 	}{
-		{space.Box{X1: 12, Y1: 22, X2: 48, Y2: 28}, true}, {space.Box{X1: 11.9, Y1: 22, X2: 48, Y2: 28}, false}, {space.Box{X1: 12, Y1: 22, X2: 48, Y2: 28.1}, false},
-		{space.Box{X1: 28, Y1: 4, X2: 32, Y2: 46}, false}, {space.Box{X1: 0, Y1: 0, X2: 80, Y2: 80}, false},
+		{space.Box{X1: 12, Y1: 22, X2: 48, Y2: 28}, true},
+		{space.Box{X1: 11.9, Y1: 22, X2: 48, Y2: 28}, false},
+		{space.Box{X1: 12, Y1: 22, X2: 48, Y2: 28.1}, false},
+		{space.Box{X1: 28, Y1: 4, X2: 32, Y2: 46}, false},
+		{space.Box{X1: 0, Y1: 0, X2: 80, Y2: 80}, false},
 	} {
 		window := space.Box{X1: 10, Y1: 20, X2: 50, Y2: 30}
 		if metric.Within(x.box, window) != x.want {
