@@ -72,6 +72,7 @@ const (
 	ClueOrder            ClueName = "order"             // one transposition suffices to break a permutation
 	ClueScaleMismatch    ClueName = "scale-mismatch"    // the pulled-back output is a constant factor away from the output
 	ClueShiftMismatch    ClueName = "shift-mismatch"    // the pulled-back output is a constant offset away from the output
+	ClueFades            ClueName = "fades"             // boxes are found less surely the farther an element is from the identity
 	ClueInputScale       ClueName = "input-scale"       // the inputs are blank or far from the range the model was made for
 )
 

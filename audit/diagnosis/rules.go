@@ -98,7 +98,7 @@ func Rules() []Rule {
 		{
 			ID: "resampling", Excuse: audit.CauseResampling, Cause: "resampling: moving the input costs as much as the error is", Benign: true,
 			Needs:  []audit.ClueName{audit.ClueResampling},
-			Weigh:  []Weight{{audit.ClueResampling, strong + weak, -strong}, {audit.ClueCleanComb, some, -some}, {audit.ClueSlopeRounding, -weak, 0}, {audit.ClueGradient, -weak, 0}},
+			Weigh:  []Weight{{audit.ClueResampling, strong + weak, -strong}, {audit.ClueFades, -some, 0}, {audit.ClueCleanComb, some, -some}, {audit.ClueSlopeRounding, -weak, 0}, {audit.ClueGradient, -weak, 0}},
 			Fix:    "judge by the exact elements, use a finer kernel (spline, lanczos), or smoother inputs",
 			Verify: "with a finer kernel the error falls with its floor",
 		},
@@ -127,7 +127,7 @@ func Rules() []Rule {
 		{
 			ID: "striding", Cause: "striding or pooling: the sampling grid does not follow the input",
 			Needs:  []audit.ClueName{audit.ClueStrideParity, audit.ClueStridePattern},
-			Weigh:  []Weight{{audit.ClueStridePattern, strong + weak, -some}, {audit.ClueStrideParity, strong, -strong}, {audit.ClueCentre, some, 0}, {audit.CluePooling, some, 0}, {audit.ClueKernelAsymmetry, -some, weak}, {audit.ClueEdgeBand, -weak, 0}, {audit.ClueLintAllows, -some, weak}, {audit.ClueSingleLayer, weak, 0}},
+			Weigh:  []Weight{{audit.ClueStridePattern, strong + weak, -some}, {audit.ClueStrideParity, strong, -strong}, {audit.ClueCentre, some, 0}, {audit.CluePooling, some, 0}, {audit.ClueFades, -strong, 0}, {audit.ClueKernelAsymmetry, -some, weak}, {audit.ClueEdgeBand, -weak, 0}, {audit.ClueLintAllows, -some, weak}, {audit.ClueSingleLayer, weak, 0}},
 			Fix:    "use a size, odd kernel and padding with (size + padding - kernel) divisible by the stride; for shifts blur before striding or sample adaptively",
 			Verify: "the predicted subgroup of the graph holds every element asked for, and the measured one agrees",
 		},
@@ -192,12 +192,13 @@ func Rules() []Rule {
 		},
 		{
 			ID: "unconstrained", Cause: "nothing makes the model symmetric: its layers are generic and training did not supply the symmetry",
-			Needs: []audit.ClueName{audit.ClueGrows, audit.ClueKernelAsymmetry},
+			Needs: []audit.ClueName{audit.ClueGrows, audit.ClueKernelAsymmetry, audit.ClueFades},
 			Weigh: []Weight{
 				{audit.ClueStridePattern, -strong, 0},
 				{audit.CluePositions, -some, 0},
 				{audit.ClueEdgeBand, -weak, 0},
 				{audit.ClueGrows, some, -some},
+				{audit.ClueFades, sure, -some},
 				{audit.ClueKernelAsymmetry, some, -sure},
 				{audit.ClueSingleLayer, -strong, some},
 				{audit.ClueSlopeViolation, weak, -some},

@@ -375,6 +375,12 @@ func (l *look) input(ctx context.Context) (*cut, error) {
 			kernel = "" // that path blurs every map, so that no layer would hold
 		}
 	}
+	if f, ok := l.samples[0].(*space.Frames); ok && len(f.Images) > 0 {
+		l.h, l.w = f.Images[0].H, f.Images[0].W
+		if o, ok := action.OptionsOf(plan.In); ok && o.Kernel != action.Up3 {
+			kernel, border = o.Kernel, o.Border
+		}
+	}
 	if x, ok := l.samples[0].(*space.Tensor); ok && len(x.Shape) == 3 {
 		l.h, l.w = x.Shape[1], x.Shape[2]
 	}
@@ -383,6 +389,10 @@ func (l *look) input(ctx context.Context) (*cut, error) {
 	}
 	for k := range c.live {
 		shape := c.x[0][k].Shape
+		if rep := l.frames(shape, plan.In); rep != nil && l.exact && l.agrees(rep, c.x, c.gx, k) {
+			c.reps = append(c.reps, rep.As(feature.ByUser, "the action on the input"))
+			continue
+		}
 		candidates := l.frame.Candidates(shape, l.guess(shape))
 		rep, _, err := l.frame.Infer(l.pairs(c, k, c.rx), candidates, feature.Limits{Loose: 1e-3})
 		if err != nil {
@@ -530,6 +540,8 @@ func (l *look) declared(shape []int) (*feature.Rep, error) {
 			}
 			return nil, false
 		})
+	case space.KindField:
+		given = l.coded(shape, out)
 	case space.KindMask: // labels come from the largest of the numbers at each pixel, which move as they do
 		for _, c := range l.frame.Candidates(shape, l.guess(shape)) {
 			if c.Moves() {
@@ -538,6 +550,10 @@ func (l *look) declared(shape []int) (*feature.Rep, error) {
 		}
 	}
 	if given == nil {
+		if spec.Kind == space.KindBoxes {
+			return nil, fmt.Errorf("%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the lists are followed by auditing a copy of the model "+
+				"that is cut at its last map, as an output of space tensor", audit.ErrUntested)
+		}
 		return nil, fmt.Errorf("%w: outputs of kind %s are not followed back into the model", audit.ErrUntested, spec.Kind)
 	}
 	// The same action as fields, if it is one: then it has a derivative.

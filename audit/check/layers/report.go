@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"nero/audit"
-	"nero/data/space"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/symmetry/feature"
@@ -231,7 +230,7 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 			"if it stands on channels that the group exchanges, share its weights among them",
 		}
 	case pointwise[w.Op] && n != nil && l.constants(n):
-		if _, places := l.samples[0].(*space.Image); places {
+		if l.h > 0 {
 			clue = audit.CluePositions
 		}
 		return clue, "an operation with stored numbers, such as positions", []string{

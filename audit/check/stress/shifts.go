@@ -76,6 +76,13 @@ func (t *tester) askShifts(ctx context.Context) error {
 		t.skip(Shifts, "the pictures are blank away from their border")
 		return nil
 	}
+	for _, k := range strides(ctx, t.p, t.still[0]) {
+		if max(k[0], k[1]) > margin && boxes {
+			t.skip(Shifts, fmt.Sprintf("the graph has a stride of %s px, which shifts up to %d px cannot show; let a crop window move over larger pictures, "+
+				"or say --set stress.shift=%d", periods(k[0], k[1]), margin, 2*max(k[0], k[1])))
+			return nil
+		}
+	}
 	t.concludeShifts(curves)
 	return nil
 }

@@ -145,15 +145,15 @@ func (t *tester) pairs(c *sweepOf, back []space.Value, axis int, window []int) {
 				ax, ay := u.Items[m[0]].Center()
 				bx, by := v.Items[m[1]].Center()
 				c.centre[s] = append(c.centre[s], math.Hypot(ax-bx, ay-by))
-				by0 := []float64{bx - ax, by - ay}[axis2(axis)]
-				c.travel[s] = append(c.travel[s], float64(j-i)+by0)
+				moved := []float64{bx - ax, by - ay}[coordinate(axis)]
+				c.travel[s] = append(c.travel[s], float64(j-i)+moved)
 			}
 		}
 	}
 }
 
-// axis2 is the coordinate, x first, of the axis of a sweep, down first.
-func axis2(axis int) int { return 1 - axis }
+// coordinate is the coordinate, x first, of the axis of a sweep, down first.
+func coordinate(axis int) int { return 1 - axis }
 
 // inset is a set of boxes whose window saw less by a margin on each side.
 func inset(b *space.Boxes, margin int) *space.Boxes {
@@ -334,8 +334,8 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 		}
 		if match {
 			clue.Strength = 1
-			q.Text += "; the graph has a stride of " + predicted + " px"
-		} else if predicted != "" {
+		}
+		if predicted != "" {
 			q.Text += "; the strides of the graph are " + predicted + " px"
 		}
 		clue.Location = "shifts, period " + periods(down, right)

@@ -213,6 +213,71 @@ func (r *Result) showBoxes(p *audit.Pass) {
 		},
 	})
 	r.decline(p)
+	r.fades(p, at, along)
+}
+
+// fades says whether the boxes grow unsure with the distance from the identity, as they do where training has not shown the model what lies
+// there: a grid that does not follow the input does the same at every element.
+func (r *Result) fades(p *audit.Pass, at int, along []int) {
+	G := p.Subject.Plan.Group
+	var near, far, x, y []float64
+	most := 0.0
+	for _, j := range along {
+		most = max(most, G.Dist(r.elements[j].G, G.Identity()))
+	}
+	for _, j := range along {
+		k, d := r.BoxErrors[j].kept(), G.Dist(r.elements[j].G, G.Identity())
+		if math.IsNaN(k) {
+			continue
+		}
+		x, y = append(x, d), append(y, k)
+		switch {
+		case 3*d <= most:
+			near = append(near, k)
+		case 3*d >= 2*most:
+			far = append(far, k)
+		}
+	}
+	if len(x) < 3 || len(far) == 0 {
+		return
+	}
+	mean := func(v []float64) float64 {
+		var s float64
+		for _, a := range v {
+			s += a
+		}
+		return s / float64(max(len(v), 1))
+	}
+	before, after := 1.0, mean(far) // at the identity nothing is lost
+	if len(near) > 0 {
+		before = mean(near)
+	}
+	name := p.Subject.Plan.Group.Chart()[at].Name
+	clue := audit.Clue{
+		Name: audit.ClueFades, Holds: before-after > 0.1 && correlation(x, y) < -0.5, Strength: min(1, max(0.1, 2*(before-after))), Location: name,
+		Text:     fmt.Sprintf("%s of the boxes' score is left near the identity and %s in the third of the elements that is farthest", audit.Percent(before), audit.Percent(after)),
+		Evidence: []audit.Evidence{audit.Number("score left near the identity", before, "share"), audit.Number("score left far from it", after, "share")},
+	}
+	if !clue.Holds {
+		clue.Strength = 0.5
+	}
+	p.Clue(clue)
+}
+
+// correlation is the correlation of two lists; 0 where one does not vary.
+func correlation(x, y []float64) float64 {
+	var mx, my float64
+	for i := range x {
+		mx, my = mx+x[i]/float64(len(x)), my+y[i]/float64(len(x))
+	}
+	var xx, yy, xy float64
+	for i := range x {
+		xx, yy, xy = xx+(x[i]-mx)*(x[i]-mx), yy+(y[i]-my)*(y[i]-my), xy+(x[i]-mx)*(y[i]-my)
+	}
+	if !(xx > 0) || !(yy > 0) {
+		return 0
+	}
+	return xy / math.Sqrt(xx*yy)
 }
 
 // decline says how much of the boxes is lost at the worst element, if that is much.
