@@ -306,6 +306,15 @@ func TestTiles(t *testing.T) {
 	// A tile of the aggregate goes there too.
 	p.click("#aggregate .map:nth-child(2) [data-k='9']")
 	here(9)
+	// Tiles can be taken away like any plot, with the letters of both models.
+	dir := p.downloads()
+	p.click("#individual .taker summary")
+	p.press("#individual .taker", "SVG picture that stays sharp")
+	name, b := p.saved(dir, ".svg")
+	isSVG(t, name, b)
+	if n := strings.Count(string(b), "<path"); n < 32 {
+		t.Errorf("%s has %d paths, want a letter for each of 32 tiles", name, n)
+	}
 	p.keep("tiles")
 	p.axe("tiles", "#individual")
 }

@@ -94,7 +94,7 @@ function OneGrid({ p, s, first }: { p: OrbitProps; s: Series; first: boolean }) 
           );
           const more = { 'data-k': String(t.k), onPointerMove: (e: PointerEvent) => see(e, t.k), onClick: () => go(t) };
           return focus ? (
-            <button key={t.k} role="radio" class={`tile${on ? ' on' : ''}`} aria-checked={on} aria-label={`${o.labels[t.k]}${t.name && t.name !== o.labels[t.k] ? `, ${t.name}` : ''}: ${value}`} tabindex={i === Math.max(0, here) ? 0 : -1} {...more}>
+            <button key={t.k} role="radio" data-export class={`tile${on ? ' on' : ''}`} aria-checked={on} aria-label={`${o.labels[t.k]}${t.name && t.name !== o.labels[t.k] ? `, ${t.name}` : ''}: ${value}`} tabindex={i === Math.max(0, here) ? 0 : -1} {...more}>
               {body}
             </button>
           ) : (
