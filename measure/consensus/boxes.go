@@ -19,7 +19,6 @@ const (
 // boxes keeps the sets of all elements and finds the objects that they have in common.
 type boxes struct {
 	median bool
-	weak   float64
 	key    *space.Box
 	h, w   float64
 	kept   []Answer // by index

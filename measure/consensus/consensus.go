@@ -130,7 +130,7 @@ func New(kind space.Kind, elements int, o Options) (*Accumulator, error) {
 	a := &Accumulator{kind: kind, options: o, state: make([]state, elements)}
 	switch kind {
 	case space.KindBoxes:
-		a.rule = &boxes{median: o.Center != Mean, weak: o.Weak, key: o.Key}
+		a.rule = &boxes{median: o.Center != Mean, key: o.Key}
 	case space.KindField:
 		if a.rule = newMean(); o.Center == Median {
 			a.rule = &vectors{}
