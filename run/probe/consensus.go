@@ -59,7 +59,7 @@ func (s *Service) consensus(ctx context.Context, m int, smp *sample, index int) 
 	k := key{agreed - m, index}
 	find := func(ctx context.Context) (*consensus.Result, error) {
 		v, err := s.cache.get(ctx, k, func() (any, int, error) {
-			c, err := s.eval.Consensus(s.running(ctx), s.at[m], smp.Sample)
+			c, err := s.eval.Consensus(ctx, s.at[m], smp.Sample)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -81,7 +81,8 @@ func (s *Service) consensus(ctx context.Context, m int, smp *sample, index int) 
 	done := make(chan struct{})
 	s.visiting = done
 	s.background.Go(func() {
-		_, _ = find(s.life) // who asks next is told why not
+		// It ends with the service alone, which may as well spoil the session of an engine that cannot be stopped. Who asks next is told why not.
+		_, _ = find(s.life)
 		s.calibrating.Lock()
 		s.visiting = nil
 		s.calibrating.Unlock()
@@ -92,7 +93,7 @@ func (s *Service) consensus(ctx context.Context, m int, smp *sample, index int) 
 	defer late.Stop()
 	select {
 	case <-done:
-		return find(ctx)
+		return find(s.running(ctx))
 	case <-late.C:
 		return nil, nil //nolint:nilnil // it is being found
 	case <-ctx.Done():
