@@ -279,6 +279,9 @@ func TestBoxes(t *testing.T) {
 func TestField(t *testing.T) {
 	f := newFixture(t, nil)
 	doc := parsed[api.Run](t, f.get(t, "runs/epsilon"))
+	if doc.Orbit.Title != "rotations, mirrors and time reversal, 16 elements" || doc.Orbit.Labels[10] != "rotate 90° and time reversed" {
+		t.Errorf("title %q, element 10 is %q", doc.Orbit.Title, doc.Orbit.Labels[10])
+	}
 	if doc.Boxed || doc.Orbit.Layout != "tiles" || !doc.Orbit.Finite || doc.Task != "flow" {
 		t.Errorf("boxed %v, layout %s, finite %v, task %s", doc.Boxed, doc.Orbit.Layout, doc.Orbit.Finite, doc.Task)
 	}

@@ -78,6 +78,8 @@ func title(g group.Group, j *job.Job) string {
 			word = "scalings"
 		case mirror(a):
 			word = "mirrors"
+		case a.Name == "reverse" && is[group.Temporal](g):
+			word = "time reversal"
 		default:
 			word = a.Name
 		}
