@@ -198,7 +198,7 @@ func Rules() []Rule {
 				{audit.CluePositions, -some, 0},
 				{audit.ClueEdgeBand, -weak, 0},
 				{audit.ClueGrows, some, -some},
-				{audit.ClueFades, sure, -some},
+				{audit.ClueFades, strong + weak, -some},
 				{audit.ClueKernelAsymmetry, some, -sure},
 				{audit.ClueSingleLayer, -strong, some},
 				{audit.ClueSlopeViolation, weak, -some},

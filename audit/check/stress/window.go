@@ -23,9 +23,12 @@ const mostWindowed = 8
 
 // sweepOf is what the sweep of a window measured for one axis: for every shift 1, 2, ... the changes of all pairs of windows that are so far apart.
 type sweepOf struct {
-	apart   [][]float64 // distance of the answers
-	centre  [][]float64 // distance of the centres of matched boxes after the shift is undone, px
-	travel  [][]float64 // how far matched boxes moved along the axis, px
+	apart  [][]float64 // distance of the answers
+	centre [][]float64 // distance of the centres of matched boxes after the shift is undone, px
+	travel [][]float64 // how far matched boxes moved along the axis, px
+	// by and hits are, for every shift, the sum and the number of the errors of boxes by their distance from the nearest edge of both windows, in pixels.
+	by      [][]float64
+	hits    [][]int
 	matched int
 	left    int // boxes left out, too near to an edge of a window
 }
@@ -85,7 +88,7 @@ func (t *tester) askWindow(ctx context.Context, o action.Options) error {
 	}
 	for a := range curves {
 		n := 2 * reach
-		curves[a] = &sweepOf{apart: make([][]float64, n), centre: make([][]float64, n), travel: make([][]float64, n)}
+		curves[a] = &sweepOf{apart: make([][]float64, n), centre: make([][]float64, n), travel: make([][]float64, n), by: make([][]float64, n), hits: make([][]int, n)}
 	}
 	for i, v := range raw {
 		for a := range curves {
@@ -119,6 +122,9 @@ func (t *tester) askWindow(ctx context.Context, o action.Options) error {
 		}
 	}
 	t.concludeWindow(curves, strides(ctx, p, t.still[0]), len(raw))
+	if _, boxes := t.base[0].(*space.Boxes); boxes {
+		t.windowBorder(curves)
+	}
 	return nil
 }
 
@@ -134,6 +140,7 @@ func (t *tester) pairs(c *sweepOf, back []space.Value, axis int, window []int) {
 				c.apart[s] = append(c.apart[s], t.apart(x, back[j]))
 				continue
 			}
+			c.edges(s, u, v)
 			d := metric.Between(inset(u, margin), inset(v, margin))
 			c.left += d.Left
 			if d.Matched+d.Extra+d.Missed == 0 || math.IsNaN(d.Distance) {
@@ -150,6 +157,75 @@ func (t *tester) pairs(c *sweepOf, back []space.Value, axis int, window []int) {
 			}
 		}
 	}
+}
+
+// edges takes in how far pairs of boxes differ, by their distance from the edges of the windows.
+func (c *sweepOf) edges(s int, u, v *space.Boxes) {
+	d := metric.Between(u, v)
+	if c.by[s] == nil {
+		n := int(min(u.H, u.W)) / 2
+		c.by[s], c.hits[s] = make([]float64, n), make([]int, n)
+	}
+	for _, m := range d.Pairs {
+		a, b := u.Items[m[0]], v.Items[m[1]]
+		e := 1 - metric.IoU(a, b)*min(a.Score, b.Score)/max(a.Score, b.Score)
+		at := int(min(depth(a, u.Seen), depth(a, v.Seen), depth(b, u.Seen), depth(b, v.Seen)))
+		if math.IsNaN(e) || at < 0 || at >= len(c.by[s]) {
+			continue
+		}
+		c.by[s][at], c.hits[s][at] = c.by[s][at]+e, c.hits[s][at]+1
+	}
+}
+
+// depth is how far the nearest side of a box lies inside a window, in pixels.
+func depth(b space.Box, seen *space.Box) float64 {
+	if seen == nil {
+		return math.Inf(1)
+	}
+	return min(b.X1-min(seen.X1, seen.X2), max(seen.X1, seen.X2)-b.X2, b.Y1-min(seen.Y1, seen.Y2), max(seen.Y1, seen.Y2)-b.Y2)
+}
+
+// windowBorder answers the question about the border from the sweep, at the shifts that keep the answer best: there the grid of the model plays no
+// part.
+func (t *tester) windowBorder(c [2]*sweepOf) {
+	var by []float64
+	var n []int
+	for a := range c {
+		k := t.r.Period[a]
+		if k == 0 {
+			continue // every shift changes boxes, wherever they are
+		}
+		for s := k - 1; s < len(c[a].by); s += k {
+			for d := range c[a].by[s] {
+				if d >= len(by) {
+					by, n = append(by, 0), append(n, 0)
+				}
+				by[d], n[d] = by[d]+c[a].by[s][d], n[d]+c[a].hits[s][d]
+			}
+		}
+	}
+	curve := audit.Series{Name: "mean error"}
+	var largest float64
+	last := -1
+	for d := range by {
+		if n[d] == 0 {
+			continue
+		}
+		last = d
+		e := by[d] / float64(n[d])
+		largest = max(largest, e)
+		curve.X, curve.Y = append(curve.X, float64(d)), append(curve.Y, e)
+	}
+	if len(curve.X) < 3 {
+		t.skip(Border, "too few boxes at too few distances from the edges of the window")
+		return
+	}
+	t.p.Show(audit.Exhibit{
+		Name: "error-by-distance", Title: "Change of matched boxes over their distance from the edges of the window",
+		Note:  "1 - IoU·(smaller score)/(larger score), mean over pairs of places of the window apart by multiples of the period.",
+		Curve: &audit.Curve{X: audit.Scale{Name: "distance from an edge", Unit: "px"}, Y: audit.Scale{Name: "change"}, Limit: math.NaN(), Series: []audit.Series{curve}},
+	})
+	t.concludeBorder(bandOf(by[:last+1], n[:last+1], t.floor), largest)
 }
 
 // coordinate is the coordinate, x first, of the axis of a sweep, down first.

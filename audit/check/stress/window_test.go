@@ -1,0 +1,164 @@
+package stress_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"nero/audit"
+	"nero/audit/audittest"
+	"nero/audit/check/stress"
+	"nero/data/space"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+// windowed is a detector in a window of 64 pixels over pictures of 104.
+func windowed(tb testing.TB, name string, m audit.Predictor) *audit.Subject {
+	tb.Helper()
+	g := parse(tb, "T(2,Z)")
+	o := action.Options{Window: []int{64, 64}}
+	in, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 104, 104}}, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := action.NewBoxes(g, space.Spec{Kind: space.KindBoxes}, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &audit.Subject{
+		Name: name, Predictor: m, Plan: audittest.Plan(tb, in, out, group.Element{3, 0}, group.Element{0, 5}, group.Element{-8, 8}),
+		N: inputs, Sample: audittest.Pictures(inputs, 104, 104, 3), Seed: 1,
+	}
+}
+
+func TestWindowSweep(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		stride, padded int
+		period         int
+		border         string
+		band           bool
+	}{
+		{"clean", 1, 0, 1, stress.Holds, false},
+		{"stride 8", 8, 0, 8, stress.Holds, false},
+		{"stride 4", 4, 0, 4, stress.Holds, false},
+		{"padding", 1, 12, 1, stress.Broken, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, x := look(t, windowed(t, c.name, audittest.Detector(c.stride, c.padded)))
+			if r.Period != [2]int{c.period, c.period} {
+				q, _ := r.Of(stress.Shifts)
+				t.Errorf("the period is %v, want %d: %s", r.Period, c.period, q.Text)
+			}
+			answered(t, r, stress.Border, c.border)
+			if (r.Band > 0) != c.band || r.Band > 16 {
+				t.Errorf("the band is %d px wide, want one: %v, of at most 16", r.Band, c.band)
+			}
+			for _, clue := range x.Clues {
+				switch clue.Name {
+				case audit.ClueStridePattern:
+					if clue.Holds != (c.stride > 1) {
+						t.Errorf("stride pattern: %v: %s", clue.Holds, clue.Text)
+					}
+				case audit.ClueEdgeBand:
+					if clue.Holds != c.band {
+						t.Errorf("edge band: %v: %s", clue.Holds, clue.Text)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A period is found under noise, and none where there is none.
+func TestDips(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	curve := func(k int, at, other float64) []float64 {
+		e := make([]float64, 64)
+		for i := range e {
+			e[i] = other
+			if k > 0 && (i+1)%k == 0 {
+				e[i] = at
+			}
+			e[i] *= 0.8 + 0.4*r.Float64()
+		}
+		return e
+	}
+	for _, k := range []int{2, 3, 8, 16, 32} {
+		if got, on, off := stress.Dips(curve(k, 0.02, 0.1), 1e-6); got != k || !(on < off/3) {
+			t.Errorf("period %d: got %d, %.3g at its multiples and %.3g elsewhere", k, got, on, off)
+		}
+	}
+	// A network that strides by 2, 4, 8 and 16 is better at multiples of 8 than elsewhere, and best at those of 16.
+	nested := curve(0, 0, 0.1)
+	for i := range nested {
+		switch s := i + 1; {
+		case s%16 == 0:
+			nested[i] = 0.01
+		case s%8 == 0:
+			nested[i] = 0.05
+		case s%4 == 0:
+			nested[i] = 0.08
+		}
+	}
+	if got, _, _ := stress.Dips(nested, 1e-6); got != 16 {
+		t.Errorf("nested strides: got %d, want 16", got)
+	}
+	if got, _, _ := stress.Dips(curve(0, 0, 0.1), 1e-6); got != 0 {
+		t.Errorf("no period: got %d", got)
+	}
+	if got, _, _ := stress.Dips(make([]float64, 64), 1e-6); got != 1 {
+		t.Errorf("no error: got %d, want 1", got)
+	}
+	if got, on, _ := stress.Dips(slices.Repeat([]float64{math.NaN()}, 64), 1e-6); got != 0 || !math.IsNaN(on) {
+		t.Errorf("nothing known: got %d", got)
+	}
+}
+
+// flow is a model of fields from pairs of frames, under a group and time reversal.
+func flow(tb testing.TB, name, of string, broken audittest.FlowBreak) *audit.Subject {
+	tb.Helper()
+	g := parse(tb, of)
+	in, err := action.NewFrames(g, space.Spec{Kind: space.KindFrames, Shape: []int{2, 1, side, side}}, action.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := action.NewField(g, space.Spec{Kind: space.KindField, Shape: []int{2, side, side}}, action.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	f, ok := g.(group.Finite)
+	var elements []group.Element
+	if _, torus := g.(group.Torus); ok && !torus {
+		elements = f.Elements()[1:]
+	} else {
+		elements = []group.Element{{3, 0}, {0, 5}, {-7, 4}}
+	}
+	return &audit.Subject{
+		Name: name, Predictor: audittest.Flow(broken), Plan: audittest.Plan(tb, in, out, elements...),
+		N: inputs, Sample: audittest.Pairs(inputs, side, side, 5), Seed: 1,
+	}
+}
+
+// Every question that a picture is asked is asked of frames and fields too.
+func TestFlowQuestions(t *testing.T) {
+	r, _ := look(t, flow(t, "clean flow", "D4 x Time", audittest.FlowClean))
+	for _, name := range []string{stress.Laws, stress.Company, stress.Border, stress.Extremes} {
+		answered(t, r, name, stress.Holds)
+	}
+	if r.Period != [2]int{1, 1} {
+		t.Errorf("a model without strides has the period %v", r.Period)
+	}
+	if r, _ = look(t, flow(t, "lopsided flow", "D4 x Time", audittest.FlowLopsided)); r.Band != 0 {
+		t.Errorf("an error everywhere is a band of %d px", r.Band)
+	}
+	roll := "Roll(32,32)"
+	if r, _ = look(t, flow(t, "rolled flow", roll, audittest.FlowClean)); r.Band != 0 {
+		t.Errorf("joined borders: a band of %d px", r.Band)
+	}
+	if r, _ = look(t, flow(t, "zero padding", roll, audittest.FlowZeroed)); r.Band != 1 {
+		t.Errorf("zero padding: a band of %d px, want 1", r.Band)
+	}
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// blazeface is a folder with the studies of examples/blazeface and what its script fetches; the test is skipped where nothing was fetched.
+func blazeface(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a detector on photos takes a minute")
+	}
+	example := filepath.Join("..", "examples", "blazeface")
+	fetched := os.Getenv("NERO_BLAZEFACE")
+	for _, dir := range []string{fetched, example} {
+		const model = "face_detection_back_256x256_barracuda.onnx"
+		if dir == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, model)); err != nil {
+			continue
+		}
+		to := t.TempDir()
+		for _, name := range []string{"shift.yaml", "turn.yaml"} {
+			b, err := os.ReadFile(filepath.Join(example, name))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(to, name), b, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		from, err := filepath.Abs(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{model, "faces"} {
+			if err := os.Symlink(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return to
+	}
+	const how = "BlazeFace was not fetched: run examples/blazeface/fetch, or name the folder that it filled with NERO_BLAZEFACE"
+	if os.Getenv("CI") != "" || fetched != "" {
+		t.Fatal(how)
+	}
+	t.Skip(how)
+	return ""
+}
+
+// auditNumbers runs an audit and returns its text and its measured numbers by name.
+func auditNumbers(t *testing.T, args ...string) (text string, numbers map[string]float64) {
+	t.Helper()
+	dir := t.TempDir()
+	var out, said bytes.Buffer
+	a := &App{Out: &out, Err: &said}
+	if code := a.Run(t.Context(), append([]string{"audit", "-q", "--format", "text,json", "-o", dir}, args...)); code != 1 {
+		t.Fatalf("exit code %d, want 1: a detector is not exact\n%s", code, said.String())
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "audit.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report any
+	if err := json.Unmarshal(b, &report); err != nil {
+		t.Fatal(err)
+	}
+	numbers = map[string]float64{}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			name, ok := v["name"].(string)
+			x, number := v["value"].(float64)
+			if _, seen := numbers[name]; ok && number && !seen {
+				numbers[name] = x
+			}
+			for _, w := range v {
+				walk(w)
+			}
+		case []any:
+			for _, w := range v {
+				walk(w)
+			}
+		}
+	}
+	walk(report)
+	return out.String(), numbers
+}
+
+// TestBlazeFace is the worked example: a detector that nobody here trained, described in YAML alone.
+func TestBlazeFace(t *testing.T) {
+	dir := blazeface(t)
+	t.Run("shift", func(t *testing.T) {
+		text, n := auditNumbers(t, filepath.Join(dir, "shift.yaml"), "--checks", "lattice,endtoend,lint,stress", "--skip", "precision")
+		for name, want := range map[string][2]float64{ // least and most
+			"period down":                  {16, 16},
+			"period right":                 {16, 16},
+			"stride of map 1 of the graph": {16, 16},
+			"stride of map 2 of the graph": {32, 32},
+			"shift of boxes for a window shifted by 16 px down, median":  {15.8, 16.2},
+			"shift of boxes for a window shifted by 16 px right, median": {15.8, 16.2},
+			"centre error at multiples of the period, median":            {0, 0.25},
+			"centre error at other shifts, median":                       {0.4, 1},
+		} {
+			if x, ok := n[name]; !ok || math.IsNaN(x) || x < want[0] || x > want[1] {
+				t.Errorf("%s is %v, want %v to %v", name, x, want[0], want[1])
+			}
+		}
+		if !strings.Contains(text, "striding or pooling") {
+			t.Errorf("the cause is not named:\n%s", text)
+		}
+	})
+	t.Run("turn", func(t *testing.T) {
+		text, n := auditNumbers(t, filepath.Join(dir, "turn.yaml"), "--checks", "lattice,endtoend")
+		for name, want := range map[string][2]float64{
+			"score left near the identity":                                                {0.8, 1.05},
+			"score left far from it":                                                      {0.1, 0.5},
+			"centre error of matched boxes, mean, exact elements":                         {1, 6},
+			"score of matched boxes less that of the unmoved input, mean, exact elements": {-0.4, -0.1},
+		} {
+			if x, ok := n[name]; !ok || math.IsNaN(x) || x < want[0] || x > want[1] {
+				t.Errorf("%s is %v, want %v to %v", name, x, want[0], want[1])
+			}
+		}
+		if !strings.Contains(text, "nothing makes the model symmetric") {
+			t.Errorf("the cause is not named:\n%s", text)
+		}
+	})
+}
