@@ -628,6 +628,42 @@ func TestWindowLargerThanPicture(t *testing.T) {
 	}
 }
 
+// brittle is an action that fails on some pictures after a few elements.
+type brittle struct{ action.Action }
+
+func (b brittle) Apply(g group.Element, v space.Value) (space.Value, error) {
+	if m, ok := v.(*space.Image); ok && g[0] > 0 && m.Pix[21*frame+20] == 0 {
+		return nil, errors.New("broke")
+	}
+	return b.Action.Apply(g, v)
+}
+
+// A sample that fails in the middle of its orbit leaves nothing of what was measured before.
+func TestFailsInTheMiddle(t *testing.T) {
+	names := []string{"iou", "iou@consensus"}
+	want := evaluate(t, detection(t, squares{n: 3, bad: -1}, line(), names, &spotter{}))
+	ev := detection(t, squares{n: 3, bad: -1}, line(), names, &spotter{})
+	ev.KeepGoing, ev.Plan.In = true, brittle{ev.Plan.In}
+	if err := ev.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	ev.chunk = 2
+	rows, err := ev.Shard(t.Context(), job.Shard{Hi: 3}, nil)
+	if err != nil || len(rows) != 3 || !same(rows[0], want[0]) {
+		t.Fatalf("rows %+v, %v", rows, err)
+	}
+	for _, r := range rows[1:] {
+		if !strings.Contains(r.Err, "broke") || r.Boxes != nil || r.Truths != nil || r.Top != nil {
+			t.Errorf("row %+v", r)
+		}
+		for _, v := range []float32{r.Support, r.Agreement, r.Curves[0][0], r.Curves[1][0]} {
+			if v == v {
+				t.Errorf("%v in a row with an error", v)
+			}
+		}
+	}
+}
+
 // Of a model that is equivariant the consensus is its own answer, wherever its object stands.
 func TestConsensusOfEquivariantModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

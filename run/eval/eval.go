@@ -452,7 +452,10 @@ func (w *worker) fail(p *pending, err error) {
 				c[k] = float32(math.NaN())
 			}
 		}
-		r.Top, r.Err = nil, err.Error()
+		r.Top, r.Boxes, r.Truths, r.Err = nil, nil, nil, err.Error()
+		if w.e.refs.consensus {
+			r.Support, r.Agreement = float32(math.NaN()), float32(math.NaN())
+		}
 		w.rows = append(w.rows, r)
 	}
 }
