@@ -107,7 +107,8 @@ func Quantile(values []float64, q float64) float64 {
 //
 // The bootstrap is right for smooth statistics and for quantiles away from the ends. For a maximum it is not: no resample
 // exceeds what was seen, so the upper end is too low, and [WilksN] says what a maximum may claim. The interval is
-// everything with fewer than two clusters, if the statistic is NaN on any resample, or with fewer than 100 resamples.
+// everything if the statistic is NaN on any resample, with fewer than 100 resamples, or with so few clusters that all of them may well lie on one
+// side of the truth: 2^(1-n) > 1-confidence, which is fewer than 6 for 95 %.
 func Bootstrap(clusters [][]float64, statistic func(values []float64) float64, resamples int, confidence float64, r *rand.Rand) Interval {
 	missing := 0
 	for _, c := range clusters {
@@ -129,7 +130,7 @@ func Bootstrap(clusters [][]float64, statistic func(values []float64) float64, r
 
 // Resample is the interval of [Bootstrap] for a statistic of n samples that is more than a function of their values, such as an average
 // precision, and its estimate, the statistic of all of them. The statistic is told how often each sample was drawn, in a slice that it must not keep or
-// change: what is costly, such as sorting, can then be done once for all resamples. A statistic that is NaN on any resample, such as one without
+// change: what is costly, such as sorting, can then be done once for all resamples. As there, the interval of few samples is everything. A statistic that is NaN on any resample, such as one without
 // any object, makes the interval everything.
 func Resample(n int, statistic func(count []int) float64, resamples int, confidence float64, r *rand.Rand) (estimate float64, i Interval) {
 	count := make([]int, n)
@@ -159,7 +160,9 @@ func indexes(n int) []int {
 // resample is the interval of a statistic of clusters, which is told the indexes of those drawn.
 func resample(n int, statistic func(drawn []int) float64, resamples int, confidence float64, r *rand.Rand) Interval {
 	need(confidence)
-	if n < 2 || resamples < 100 {
+	// What resamples say lies between the least and the greatest that was seen, and both may lie on one side of the truth: even of a median
+	// that happens with probability 2^(1-n).
+	if n < 2 || resamples < 100 || math.Exp2(float64(1-n)) > 1-confidence {
 		return everything(confidence, n, 0)
 	}
 	drawn := make([]int, n)

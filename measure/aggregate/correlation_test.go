@@ -107,3 +107,44 @@ func TestResampleIsBootstrap(t *testing.T) {
 		t.Errorf("undefined on a resample: %g in %+v", estimate, i)
 	}
 }
+
+// With few samples all resamples lie on one side of the truth too often for the interval to be worth its name; it says nothing then.
+func TestResampleOfFew(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	rms := func(x []float64) func(count []int) float64 {
+		return func(count []int) float64 {
+			s, n := 0.0, 0
+			for i, k := range count {
+				s, n = s+float64(k)*x[i]*x[i], n+k
+			}
+			return math.Sqrt(s / float64(n))
+		}
+	}
+	for _, c := range []struct {
+		n          int
+		confidence float64
+		all        bool
+	}{{2, 0.95, true}, {5, 0.95, true}, {6, 0.95, false}, {4, 0.9, true}, {5, 0.9, false}, {7, 0.99, true}, {8, 0.99, false}} {
+		const trials = 300
+		held, wide := 0, 0
+		for range trials {
+			x := make([]float64, c.n)
+			for i := range x {
+				x[i] = r.NormFloat64()
+			}
+			_, i := Resample(c.n, rms(x), 200, c.confidence, r)
+			if i.Low <= 1 && 1 <= i.High {
+				held++
+			}
+			if math.IsInf(i.Low, -1) && math.IsInf(i.High, 1) {
+				wide++
+			}
+		}
+		if c.all != (wide == trials) || !c.all && wide > 0 {
+			t.Errorf("%d samples at %g: everything %d times of %d", c.n, c.confidence, wide, trials)
+		}
+		if share := float64(held) / trials; share < c.confidence-0.14 { // short for skewed statistics of few, but no longer by half
+			t.Errorf("%d samples: intervals of %g hold the truth with %g", c.n, c.confidence, share)
+		}
+	}
+}

@@ -100,8 +100,8 @@ func TestPooledByHand(t *testing.T) {
 	if !near(c.Mean[0], 5./6) || !s.Metrics[0].Pooled {
 		t.Errorf("average precision %v, want 5/6", c.Mean[0])
 	}
-	// Resamples are twice the first, twice the second, or both: 1, 1/2 and 5/6.
-	if !near(c.Lo[0], 0.5) || c.Hi[0] != 1 || !near(c.Orbit.Mean, 5./6) || !near(c.Worst.Mean, 5./6) || !near(c.Change.Mean, 0) {
+	// Resamples would be twice the first, twice the second, or both: 1, 1/2 and 5/6. Two samples are too few for an interval to be made of that.
+	if c.Lo[0] != 0 || c.Hi[0] != 1 || !near(c.Orbit.Mean, 5./6) || !near(c.Worst.Mean, 5./6) || !near(c.Change.Mean, 0) {
 		t.Errorf("interval [%v, %v], orbit %+v, change %+v", c.Lo[0], c.Hi[0], c.Orbit, c.Change)
 	}
 	if !math.IsNaN(float64(c.Orbit.SD)) || c.Orbit.N != 2 {
