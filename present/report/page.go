@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"nero/data/space"
 	"nero/measure/aggregate"
 	"nero/measure/metric"
 	"nero/present/view"
@@ -195,15 +196,21 @@ func (p *page) findings(w *writer) {
 
 // title is the name of a metric at the beginning of a line.
 func (p *page) title(m int) string {
-	t := view.Words(p.s.Metrics[m].Name)
-	return md(strings.ToUpper(t[:1]) + t[1:])
+	return md(view.Capital(view.Words(p.s.Metrics[m].Name)))
 }
 
 func (p *page) against(m int) string {
-	if p.target(m) {
-		return "against the label"
+	switch metric.Reference(p.s.Metrics[m].Ref) {
+	case metric.Consensus:
+		return "against the consensus of the model's answers over the orbit"
+	case metric.Self:
+		return "against the model's own answer at the identity"
+	case metric.Target:
 	}
-	return "against the model's own answer at the identity"
+	if f, err := metric.Find(p.s.Metrics[m].Name); err == nil && !f.Understands(space.KindScores) {
+		return "against the target"
+	}
+	return "against the label"
 }
 
 // ownFinding says how far a model is from its own answer at the identity: at exact elements, where nothing but the model can be
@@ -610,7 +617,7 @@ func sentence(doc string) string {
 	if doc == "" {
 		return ""
 	}
-	return md(strings.ToUpper(doc[:1])+doc[1:]) + ". "
+	return md(view.Capital(doc)) + ". "
 }
 
 func (p *page) classTable(w *writer, m int) {

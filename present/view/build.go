@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"nero/measure/aggregate"
 	"nero/measure/metric"
@@ -192,7 +193,7 @@ func whole(c *fold.Curve, n int) error {
 func (b *builder) figure() *Figure {
 	s := b.s
 	f := &Figure{
-		Name: Slug(b.m.Name), Title: capital(Words(b.m.Name)) + " along the orbit of " + s.Group, Layout: b.layout,
+		Name: Slug(b.m.Name), Title: Capital(Words(b.m.Name)) + " along the orbit of " + s.Group, Layout: b.layout,
 		Metric: b.m.Name, Unit: b.m.Unit, Better: b.m.Better, Group: s.Group, Axes: s.Chart,
 		// Errors against the model's own answer are the harm that resampling does too, so elements without it stand apart.
 		Mirrored: len(b.branches) > 1 && !b.layout.Colored(),
@@ -495,11 +496,10 @@ func SliceTitle(s fold.Slice) string {
 // Words is the name of a metric for people.
 func Words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-func capital(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
+// Capital makes the first letter of a text a capital one.
+func Capital(s string) string {
+	_, n := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(s[:n]) + s[n:]
 }
 
 // Count is a number with commas between thousands.

@@ -80,7 +80,8 @@ func distinct(elements []group.Element, axis int) []float64 {
 	return slices.Compact(v)
 }
 
-// Label is an element for people, as [group.Format] says it but shorter: "90°", "90° mirrored", "×1.25", "dx 3 px, dy -1 px".
+// Label is an element for people, as [group.Format] says it but shorter: "90°", "90° mirrored", "×1.25", "dx 3 px, dy -1 px"; in words
+// where time is reversed, too: "mirror in / and time reversed".
 func Label(g group.Group, e group.Element) string {
 	return named(g, e, func(v float64) string { return strconv.FormatFloat(v+0, 'g', 6, 64) })
 }
@@ -99,6 +100,9 @@ func named(g group.Group, e group.Element, number func(float64) string) string {
 	chart := g.Chart()
 	if len(chart) != len(e) || len(e) == 0 {
 		return group.Format(g, e)
+	}
+	if _, ok := group.Number(g, e); ok && len(e) == 3 {
+		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
 	}
 	if len(e) == 1 && chart[0].Unit == "factor" {
 		return "×" + number(e[0])

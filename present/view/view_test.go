@@ -491,3 +491,39 @@ func TestManyElements(t *testing.T) {
 		t.Error("few elements are no strip")
 	}
 }
+
+// What has no letter at its beginning stays whole.
+func TestCapital(t *testing.T) {
+	for in, want := range map[string]string{"": "", "aee": "Aee", "√ of": "√ of", "étude": "Étude"} {
+		if got := Capital(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Elements that reverse time have names in words, and the others of their group, too.
+func TestLabelsOfReversedTime(t *testing.T) {
+	g, err := group.Parse("D4 x Time")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, e := range map[string]group.Element{
+		"identity": {0, 0, 0}, "rotate 90°": {90, 0, 0}, "horizontal mirror": {0, 1, 0}, "time reversed": {0, 0, 1}, "mirror in / and time reversed": {270, 1, 1},
+	} {
+		if got := Label(g, e); got != want {
+			t.Errorf("%v: %q, want %q", e, got, want)
+		}
+	}
+}
+
+// A metric of boxes may have no value where nothing is wrong; every other has one everywhere.
+func TestNoValue(t *testing.T) {
+	for name, want := range map[string]string{
+		"iou": "no object to compare with", "iou@consensus": "no consensus", "conf_iou@self": "own answer", "accuracy": "", "aee": "", "relative": "", "unheard_of": "",
+	} {
+		got := NoValue(name)
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
