@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/measure/metric"
 )
 
 // gallery shows the worst case of each judged set: what the model was fed unmoved and moved, and for outputs that are pictures what
@@ -41,16 +43,28 @@ func worstCase(ctx context.Context, s *audit.Subject, set *audit.Set) (*audit.Ca
 	if err != nil {
 		return nil, err
 	}
-	a, ok := still.(*space.Image)
-	b, ok2 := moved.(*space.Image)
-	if !ok || !ok2 {
+	a, b := frames(still), frames(moved)
+	if len(a) == 0 || len(b) == 0 {
 		return nil, nil //nolint:nilnil // a case without pictures is no case
 	}
-	lo, hi := span(a.Pix, b.Pix)
+	var all [][]float64
+	for _, m := range append(slices.Clone(a), b...) {
+		all = append(all, m.Pix)
+	}
+	lo, hi := span(all...)
 	c := &audit.Case{
 		Title: fmt.Sprintf("%s: the largest error, %.3g", set.Name, set.Rel.Max), Where: set.At,
-		Note:     "Pictures as the model is fed them, before its scale, mean and deviation are taken out.",
-		Pictures: []audit.Picture{shot("unmoved", a, lo, hi), shot("moved by "+set.At.Label, b, lo, hi)},
+		Note: "Pictures as the model is fed them, before its scale, mean and deviation are taken out.",
+	}
+	for k, list := range [][]*space.Image{a, b} {
+		caption := []string{"unmoved", "moved by " + set.At.Label}[k]
+		for t, m := range list {
+			if len(list) > 1 {
+				c.Pictures = append(c.Pictures, shot(fmt.Sprintf("%s, frame %d of %d", caption, t+1, len(list)), m, lo, hi))
+			} else {
+				c.Pictures = append(c.Pictures, shot(caption, m, lo, hi))
+			}
+		}
 	}
 	ys, err := s.Predictor.Predict(ctx, []space.Value{still, moved})
 	if err != nil {
@@ -81,10 +95,86 @@ func worstCase(ctx context.Context, s *audit.Subject, set *audit.Set) (*audit.Ca
 			}
 			c.Pictures = append(c.Pictures, shot("pixels whose label differs", d, 0, 1))
 		}
+	case *space.Field:
+		if z, ok := home.(*space.Field); ok && z.H == f.H && z.W == f.W {
+			p, q, d := speed(f, nil), speed(z, nil), speed(f, z)
+			lo, hi := span(p.Pix, q.Pix)
+			_, most := span(d.Pix)
+			c.Note += " Of vectors the lengths are shown, of their difference its length."
+			c.Pictures = append(c.Pictures, shot("lengths of the vectors, unmoved", p, lo, hi), shot("moved, brought back", q, lo, hi),
+				shot(fmt.Sprintf("length of the difference, white is %.2g", most), d, 0, most))
+		}
+	case *space.Boxes:
+		if z, ok := home.(*space.Boxes); ok {
+			d := metric.Between(z, f)
+			c.Note += fmt.Sprintf(" Boxes of the unmoved picture are green, those of the moved one, brought back, red: %d match, %d are missed, %d are new, %d are left out.",
+				d.Matched, d.Missed, d.Extra, d.Left)
+			c.Pictures = append(c.Pictures, withBoxes("answers on the unmoved picture", shot("", a[0], lo, hi), f, z))
+		}
 	case *space.Scores:
 		c.Note += fmt.Sprintf(" Answer unmoved: class %d; moved: class %d.", audit.Class(f), audit.Class(home))
 	}
 	return c, nil
+}
+
+// frames are the picture that a value is, or the pictures that it holds; nil for other values.
+func frames(v space.Value) []*space.Image {
+	switch v := v.(type) {
+	case *space.Image:
+		return []*space.Image{v}
+	case *space.Frames:
+		return v.Images
+	}
+	return nil
+}
+
+// speed is the length of every vector of a field, less those of another if there is one.
+func speed(f, less *space.Field) *space.Image {
+	m := space.NewImage(1, f.H, f.W)
+	u, v := f.U(), f.V()
+	for i := range m.Pix {
+		x, y := u[i], v[i]
+		if less != nil {
+			x, y = x-less.U()[i], y-less.V()[i]
+		}
+		m.Pix[i] = math.Hypot(x, y)
+	}
+	return m
+}
+
+// withBoxes draws two sets of boxes on a picture, the first green, the second red, each as the rectangle along the axes that holds it.
+func withBoxes(caption string, p audit.Picture, first, second *space.Boxes) audit.Picture {
+	q := audit.Picture{Caption: caption, W: p.W, H: p.H, Pix: p.Pix}
+	if len(p.Pix) == p.W*p.H {
+		q.Pix = make([]byte, 0, 3*len(p.Pix))
+		for _, g := range p.Pix {
+			q.Pix = append(q.Pix, g, g, g)
+		}
+	}
+	dot := func(x, y float64, c [3]byte) {
+		if i, j := int(math.Floor(x)), int(math.Floor(y)); i >= 0 && j >= 0 && i < q.W && j < q.H {
+			copy(q.Pix[3*(j*q.W+i):], c[:])
+		}
+	}
+	for k, set := range []*space.Boxes{first, second} {
+		c := [][3]byte{{0, 200, 0}, {230, 30, 30}}[k]
+		for _, b := range set.Items {
+			if math.IsNaN(b.X1 + b.X2 + b.Y1 + b.Y2) {
+				continue
+			}
+			x1, x2 := max(0, min(b.X1, b.X2)), min(float64(q.W)-0.5, max(b.X1, b.X2))
+			y1, y2 := max(0, min(b.Y1, b.Y2)), min(float64(q.H)-0.5, max(b.Y1, b.Y2))
+			for x := x1; x <= x2; x++ {
+				dot(x, y1, c)
+				dot(x, y2, c)
+			}
+			for y := y1; y <= y2; y++ {
+				dot(x1, y, c)
+				dot(x2, y, c)
+			}
+		}
+	}
+	return q
 }
 
 // span is the smallest interval that holds all finite numbers.
