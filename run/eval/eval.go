@@ -42,6 +42,7 @@ type Evaluation struct {
 	prepare action.Preparer
 	scaler  *decode.Scaler // pixels are scaled before they are moved, once for all elements; nil if that is not the same
 	fed     []*Model       // the models as the worker feeds them: without scaling if scaler is there
+	alike   bool           // all of fed lay a batch out to the same bytes under the same name
 	shape   space.Value    // of a moved value; its numbers are never read
 	from    []int          // shape of the samples that the movers are for
 	inv     []group.Element
@@ -165,7 +166,7 @@ func (e *Evaluation) movers(x space.Value) error {
 // ahead finds out whether pixels may be scaled before they are moved: if every element only moves them, filling nothing in, and all models
 // scale alike.
 func (e *Evaluation) ahead(x space.Value) error {
-	e.scaler, e.fed = nil, e.Models
+	e.scaler, e.fed, e.alike = nil, e.Models, false
 	if e.prepare == nil || slices.Contains(e.Plan.Exact(), false) {
 		return nil
 	}
@@ -187,6 +188,35 @@ func (e *Evaluation) ahead(x space.Value) error {
 		}
 	}
 	e.scaler, e.fed = scaler, fed
+	return e.compareInputs()
+}
+
+// compareInputs finds out whether a batch that is laid out for one model will do for all.
+func (e *Evaluation) compareInputs() error {
+	x, err := space.Clone(e.shape)
+	if err != nil {
+		return err
+	}
+	if m, ok := x.(*space.Image); ok {
+		for i := range m.Pix {
+			m.Pix[i] = float64(i) // no two pixels alike
+		}
+	} else {
+		return nil
+	}
+	first := e.fed[0]
+	a, err := first.Codec.Encode(slices.Repeat([]space.Value{x}, first.Batch), nil)
+	if err != nil {
+		return nil //nolint:nilerr // said where the sample is used
+	}
+	for _, m := range e.fed[1:] {
+		b, err := m.Codec.Encode(slices.Repeat([]space.Value{x}, m.Batch), nil)
+		if err != nil || m.Batch != first.Batch || m.Fixed != first.Fixed || len(a) != 1 || len(b) != 1 || a[0].Name != b[0].Name ||
+			a[0].DType != b[0].DType || !slices.Equal(a[0].Shape, b[0].Shape) || !slices.Equal(a[0].Raw, b[0].Raw) {
+			return nil //nolint:nilerr // as above
+		}
+	}
+	e.alike = len(e.fed) > 1
 	return nil
 }
 
@@ -464,6 +494,9 @@ func (w *worker) fail(p *pending, err error) {
 func (w *worker) flush(ctx context.Context) error {
 	for m := range w.sessions {
 		at := 0
+		if m > 0 && w.e.alike && len(w.slots) <= w.e.fed[0].Batch {
+			w.sessions[m].given = w.sessions[0].in
+		}
 		err := w.sessions[m].run(ctx, w.slots, func(y space.Value) error {
 			p := w.owner[at]
 			at++

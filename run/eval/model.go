@@ -121,6 +121,8 @@ type predictor struct {
 	// in is the last encoded batch; it is reused by batches of the same size.
 	in []tensor.Named
 	n  int
+	// given is the next batch if another model has laid it out already; it is used once.
+	given []tensor.Named
 }
 
 // close gives the session back.
@@ -142,11 +144,14 @@ func (p *predictor) run(ctx context.Context, values []space.Value, give func(spa
 		if p.n != len(batch) {
 			p.in, p.n = nil, len(batch)
 		}
-		in, err := p.m.Codec.Encode(batch, p.in)
-		if err != nil {
-			return fmt.Errorf("model %s: input: %w", p.m.Name, err)
+		in := p.given
+		if p.given = nil; in == nil {
+			var err error
+			if in, err = p.m.Codec.Encode(batch, p.in); err != nil {
+				return fmt.Errorf("model %s: input: %w", p.m.Name, err)
+			}
+			p.in = in
 		}
-		p.in = in
 		raw, err := p.s.Run(ctx, in)
 		if err != nil {
 			p.failed = true

@@ -10,6 +10,14 @@ import (
 // none is how a study says that labels or targets are to be left alone.
 const none = "none"
 
+// OpenData opens the data of a study: its samples as they are before anything moves, with pieces, zoom and rendering.
+func OpenData(s *job.Study) (dataset.Dataset, error) {
+	if s.Data.Format == "particles" {
+		return particles(s.Data.Particles)
+	}
+	return dataset.Open(dataSpec(s))
+}
+
 // dataSpec is the data of a study as the readers want it.
 func dataSpec(s *job.Study) dataset.Spec {
 	d := s.Data

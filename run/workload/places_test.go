@@ -330,3 +330,36 @@ func TestTargetsOfAnotherKind(t *testing.T) {
 		t.Errorf("target %v, notes %q", w.Eval.Target, w.Notes)
 	}
 }
+
+// Models that are fed alike share the batches that are laid out for them, and each gets what it would get alone.
+func TestModelsFedAlike(t *testing.T) {
+	made := func(models ...string) []job.Row {
+		t.Helper()
+		s := spots(t, true)
+		s.Group.Orbit.Grid, s.Group.Orbit.Range = []int{3, 3}, [][]float64{{-3, 3}, {-3, 3}}
+		s.Models, s.Data.Limit = nil, 1 // nine elements: one batch
+		for i, m := range models {
+			s.Models = append(s.Models, job.Model{Name: fmt.Sprintf("m%d", i), ONNX: m})
+		}
+		w, err := open(t, s, &pixelwise{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows(t, w)
+	}
+	free, fixed := ported(t, "spots", 1, "n", 1, 6), ported(t, "spots", 1, 16, 1, 6)
+	alone := made(free)
+	for name, models := range map[string][]string{"alike": {free, free}, "other batches": {free, fixed}, "fixed": {fixed, fixed}} {
+		both := made(models...)
+		if len(both) != 2*len(alone) {
+			t.Fatalf("%s: %d rows", name, len(both))
+		}
+		for i, r := range both {
+			want := alone[i/2]
+			want.Model = r.Model
+			if fmt.Sprintf("%+v", r) != fmt.Sprintf("%+v", want) {
+				t.Errorf("%s: row %d is %+v, want %+v", name, i, r, want)
+			}
+		}
+	}
+}

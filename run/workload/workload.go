@@ -284,13 +284,7 @@ func (w *Workload) note(format string, a ...any) {
 func (w *Workload) openData() error {
 	d := &w.Study.Data
 	ignore := d.Labels == none
-	var ds dataset.Dataset
-	var err error
-	if d.Format == "particles" {
-		ds, err = particles(d.Particles)
-	} else {
-		ds, err = dataset.Open(dataSpec(w.Study))
-	}
+	ds, err := OpenData(w.Study)
 	if err != nil {
 		return w.Study.Errorf("data", "%v", err)
 	}
