@@ -336,7 +336,7 @@ type Row struct {
 	// Truths are the numbers of objects per element and class in the reference, element by element; nil if there is none.
 	Truths [][]int32
 	// Support is the share of elements that contributed to the consensus, Agreement the agreement of the consensus with the target by the
-	// first metric that has both references; NaN if there is none.
+	// first metric that has both references. They mean something in runs with a metric against the consensus alone; NaN where a sample has none.
 	Support, Agreement float32
 	Err                string // why the sample could not be evaluated; Curves are then NaN
 }

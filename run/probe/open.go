@@ -141,9 +141,6 @@ func rooted(j *job.Job, dir string) *job.Job {
 			relative = append(relative, p)
 		}
 	}
-	if t := r.Study.Data.Targets; t != "" && t != "none" {
-		relative = append(relative, &r.Study.Data.Targets)
-	}
 	relative = slices.DeleteFunc(relative, func(p *string) bool { return *p == "" || filepath.IsAbs(*p) })
 	bases := []string{"."}
 	if abs, err := filepath.Abs(dir); err == nil {
