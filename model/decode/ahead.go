@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -57,7 +58,7 @@ func (s *Scaler) Scale(v space.Value) (space.Value, error) {
 
 func (s *Scaler) image(m *space.Image) (*space.Image, error) {
 	if m == nil || m.C <= 0 || m.H < 0 || m.W < 0 || len(m.Pix) != m.C*m.H*m.W {
-		return nil, fmt.Errorf("an image whose numbers do not fit its size")
+		return nil, errors.New("an image whose numbers do not fit its size")
 	}
 	if len(s.norm) > 1 && len(s.norm) != m.C {
 		return nil, fmt.Errorf("input.mean and input.std have %d values, an image has %s", len(s.norm), countChannels(m.C))

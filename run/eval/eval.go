@@ -197,12 +197,12 @@ func (e *Evaluation) compareInputs() error {
 	if err != nil {
 		return err
 	}
-	if m, ok := x.(*space.Image); ok {
-		for i := range m.Pix {
-			m.Pix[i] = float64(i) // no two pixels alike
-		}
-	} else {
+	m, ok := x.(*space.Image)
+	if !ok {
 		return nil
+	}
+	for i := range m.Pix {
+		m.Pix[i] = float64(i) // no two pixels alike
 	}
 	first := e.fed[0]
 	a, err := first.Codec.Encode(slices.Repeat([]space.Value{x}, first.Batch), nil)

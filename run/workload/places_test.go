@@ -110,14 +110,23 @@ func TestUsualMetrics(t *testing.T) {
 		target bool
 	}{
 		"photos with boxes": {func() *job.Study { return spots(t, true) }, func(*job.Study) {}, []string{"f1", "recall", "precision", "ap50", "set_iou", "f1@consensus"}, true},
-		"cut around boxes": {func() *job.Study { return spots(t, true) }, func(s *job.Study) { s.Data.Cut.Size = []int{16, 16} },
-			[]string{"conf_iou", "iou", "box_confidence", "miss", "ap50", "conf_iou@consensus", "iou@consensus", "conf_iou@self"}, true},
-		"cut, targets none": {func() *job.Study { return spots(t, true) }, func(s *job.Study) { s.Data.Cut.Size, s.Data.Targets = []int{16, 16}, "none" },
-			[]string{"conf_iou@consensus", "iou@consensus", "box_confidence@consensus", "miss@consensus", "conf_iou@self"}, false},
+		"cut around boxes": {
+			func() *job.Study { return spots(t, true) }, func(s *job.Study) { s.Data.Cut.Size = []int{16, 16} },
+			[]string{"conf_iou", "iou", "box_confidence", "miss", "ap50", "conf_iou@consensus", "iou@consensus", "conf_iou@self"},
+			true,
+		},
+		"cut, targets none": {
+			func() *job.Study { return spots(t, true) }, func(s *job.Study) { s.Data.Cut.Size, s.Data.Targets = []int{16, 16}, "none" },
+			[]string{"conf_iou@consensus", "iou@consensus", "box_confidence@consensus", "miss@consensus", "conf_iou@self"},
+			false,
+		},
 		"photos without boxes": {func() *job.Study { return spots(t, false) }, func(*job.Study) {}, []string{"set_iou", "extra", "missed", "box_confidence@self", "f1@consensus"}, false},
 		"pairs":                {func() *job.Study { return flows(t) }, func(*job.Study) {}, []string{"rmse", "aee", "angular_error", "rmse@consensus", "rmse@self", "relative"}, true},
-		"pairs, targets none": {func() *job.Study { return flows(t) }, func(s *job.Study) { s.Data.Targets = "none" },
-			[]string{"rmse@consensus", "aee@consensus", "rmse@self", "relative"}, false},
+		"pairs, targets none": {
+			func() *job.Study { return flows(t) }, func(s *job.Study) { s.Data.Targets = "none" },
+			[]string{"rmse@consensus", "aee@consensus", "rmse@self", "relative"},
+			false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := c.study()
