@@ -26,6 +26,7 @@ import (
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/store"
+	"nero/run/workload"
 	"nero/serve/guard"
 	"nero/serve/handout"
 	"nero/serve/shelf"
@@ -264,7 +265,7 @@ func (a *App) writeReport(ctx context.Context, dir, out, audit string) ([]string
 // pictures opens the data of a job and returns its samples as pictures.
 func pictures(j *job.Job) (func(int) (image.Image, error), error) {
 	d := j.Study.Data
-	ds, err := dataset.Open(dataset.Spec{Format: d.Format, Images: d.Images, Pattern: d.Pattern, Key: d.Key, Layout: d.Layout})
+	ds, err := workload.OpenData(&j.Study)
 	if err != nil {
 		return nil, err
 	}
@@ -284,11 +285,15 @@ func pictures(j *job.Job) (func(int) (image.Image, error), error) {
 		if err != nil {
 			return nil, err
 		}
-		m, ok := s.Value.(*space.Image)
-		if !ok {
-			return nil, fmt.Errorf("sample %s is no picture", s.ID)
+		switch m := s.Value.(type) {
+		case *space.Image:
+			return picture(m), nil
+		case *space.Frames:
+			if len(m.Images) > 0 {
+				return picture(m.Images[0]), nil // the first frame stands for them
+			}
 		}
-		return picture(m), nil
+		return nil, fmt.Errorf("sample %s is no picture", s.ID)
 	}, nil
 }
 
