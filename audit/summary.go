@@ -223,9 +223,10 @@ func (r *Report) Certificate() []string {
 			continue // a bound of one says nothing
 		}
 		what := "relative error"
-		if s.Unit == PixelShare {
+		switch s.Unit {
+		case PixelShare:
 			what = "share of differing pixels"
-		} else if s.Unit == BoxShare {
+		case BoxShare:
 			what = "share of boxes that differ"
 		}
 		c = append(c, fmt.Sprintf("%s: P(%s > %s at one or more of %s) ≤ %s with confidence %s, over inputs drawn like the %d that were tested.",

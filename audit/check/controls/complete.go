@@ -67,10 +67,11 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		finding.Category = audit.Violation
 		finding.Message = fmt.Sprintf("%s: the model changes its answer by %.2g of its scale, worst %.2g for %s",
 			s.Name, s.Worst.Value, s.Rel.Max, s.At)
-		if s.Unit == audit.PixelShare {
+		switch s.Unit {
+		case audit.PixelShare:
 			finding.Message = fmt.Sprintf("%s: the model changes its answer at %.2g of the pixels, worst %.2g for %s",
 				s.Name, s.Worst.Value, s.Rel.Max, s.At)
-		} else if s.Unit == audit.BoxShare {
+		case audit.BoxShare:
 			finding.Message = fmt.Sprintf("%s: the model changes its boxes by %.2g of them, by score and overlap, worst %.2g for %s",
 				s.Name, s.Worst.Value, s.Rel.Max, s.At)
 		}

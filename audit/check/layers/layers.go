@@ -542,6 +542,10 @@ func (l *look) declared(shape []int) (*feature.Rep, error) {
 		})
 	case space.KindField:
 		given = l.coded(shape, out)
+	case space.KindFrames: // no model returns them
+	case space.KindBoxes:
+		return nil, fmt.Errorf("%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the lists are followed by auditing a copy of the model "+
+			"that is cut at its last map, as an output of space tensor", audit.ErrUntested)
 	case space.KindMask: // labels come from the largest of the numbers at each pixel, which move as they do
 		for _, c := range l.frame.Candidates(shape, l.guess(shape)) {
 			if c.Moves() {
@@ -550,10 +554,6 @@ func (l *look) declared(shape []int) (*feature.Rep, error) {
 		}
 	}
 	if given == nil {
-		if spec.Kind == space.KindBoxes {
-			return nil, fmt.Errorf("%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the lists are followed by auditing a copy of the model "+
-				"that is cut at its last map, as an output of space tensor", audit.ErrUntested)
-		}
 		return nil, fmt.Errorf("%w: outputs of kind %s are not followed back into the model", audit.ErrUntested, spec.Kind)
 	}
 	// The same action as fields, if it is one: then it has a derivative.

@@ -14,9 +14,9 @@ import (
 	"nero/symmetry/group"
 )
 
-// clear is how far boxes must stay from the edges of both windows, in pixels, to be compared in the sweep of shifts: nearer ones change because content comes in
+// clearance is how far boxes must stay from the edges of both windows, in pixels, to be compared in the sweep of shifts: nearer ones change because content comes in
 // or leaves. An eighth of the window where that is less.
-const clear = 16
+const clearance = 16
 
 // mostWindowed bounds the samples of the sweep of a window.
 const mostWindowed = 8
@@ -130,7 +130,7 @@ func (t *tester) askWindow(ctx context.Context, o action.Options) error {
 
 // pairs compares the answers at all pairs of places of the window.
 func (t *tester) pairs(c *sweepOf, back []space.Value, axis int, window []int) {
-	margin := min(clear, min(window[0], window[1])/8)
+	margin := min(clearance, min(window[0], window[1])/8)
 	for i, x := range back {
 		for j := i + 1; j < len(back); j++ {
 			s := j - i - 1
@@ -356,7 +356,7 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 	note := fmt.Sprintf("Medians over %d inputs and all pairs of places of the window that are so far apart, whatever the group's elements are.", samples)
 	if boxes {
 		note += fmt.Sprintf(" Boxes within %d px of an edge of either window are left out (%d of them, beside %d matched pairs).",
-			clear, c[0].left+c[1].left, c[0].matched+c[1].matched)
+			clearance, c[0].left+c[1].left, c[0].matched+c[1].matched)
 	}
 	y := audit.Scale{Name: "change of the answer"}
 	if boxes {
