@@ -18,6 +18,9 @@ from ._model import BadRequest, Layers, Model, Ports, functions
 #: Longest request that is taken, in bytes.
 LIMIT = 512 << 20
 
+#: Longest time that setting up encryption may take, in seconds.
+HANDSHAKE = 10.0
+
 
 class NoModel(LookupError):
     """There is no model of that name and version."""
@@ -58,7 +61,8 @@ class Server:
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate, key)
-            self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
+            # The handshake is left to the thread of the connection (_Handler.setup): here a silent client would stop everybody.
+            self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
             self.scheme = "https"
         self.host, self.port = host, self._http.server_address[1]
         self.grpc_port: Optional[int] = None
@@ -147,6 +151,12 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1  # headers and body leave together
     timeout = 600
     server: _HTTP
+
+    def setup(self) -> None:
+        if isinstance(self.request, ssl.SSLSocket):
+            self.request.settimeout(HANDSHAKE)
+            self.request.do_handshake()
+        super().setup()  # sets timeout
 
     def log_message(self, format: str, *args: Any) -> None:
         pass  # a run asks a hundred thousand times

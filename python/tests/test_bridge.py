@@ -4,17 +4,23 @@ import contextlib
 import io
 import json
 import os
+import shutil
+import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 import urllib.error
 import urllib.request
 from typing import Any, Dict, List, Optional, Tuple
+from unittest import mock
 
 import numpy as np
 
 from nero_bridge import BadRequest, Layers, Model, Server, functions, torch_layers, torch_vjp
+from nero_bridge import _server
 from nero_bridge._model import DATATYPES, fits
 from nero_bridge._wire import HEADER
 
@@ -261,6 +267,30 @@ class ServerTest(unittest.TestCase):
                 self.assertEqual(r.status, 200)
         with self.assertRaisesRegex(ValueError, "is not set"):
             Server([], token_env="NERO_BRIDGE_NO_SUCH_VARIABLE")
+
+    @unittest.skipIf(shutil.which("openssl") is None, "openssl is not installed")
+    def test_silent_connection(self) -> None:
+        """Whoever connects and says nothing keeps nobody from the server, and is sent away."""
+        with tempfile.TemporaryDirectory() as folder:
+            certificate, key = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
+            subprocess.run(
+                ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+                 "-keyout", key, "-out", certificate],
+                check=True, capture_output=True,
+            )
+            trust = ssl.create_default_context(cafile=certificate)
+            with Server([model(lambda x: x)], port=0, certificate=certificate, key=key) as s, mock.patch.object(_server, "HANDSHAKE", 0.5):
+                self.assertEqual(s.urls(), [f"https://127.0.0.1:{s.port}/m"])
+                with socket.create_connection(("127.0.0.1", s.port), timeout=20) as silent, contextlib.redirect_stderr(io.StringIO()) as said:
+                    for _ in range(2):
+                        with urllib.request.urlopen(f"https://127.0.0.1:{s.port}/v2/models/m", timeout=5, context=trust) as r:
+                            self.assertEqual(r.status, 200)
+                    self.assertEqual(silent.recv(1), b"")  # closed from the other side
+                    self.assertEqual(said.getvalue(), "")
+                with socket.create_connection(("127.0.0.1", s.port), timeout=20) as plain:  # no encryption
+                    plain.sendall(b"GET /v2 HTTP/1.1\r\n\r\n")
+                    with contextlib.suppress(ConnectionResetError):
+                        self.assertNotIn(b"200", plain.recv(100))
 
     def test_three_lines(self) -> None:
         code = (
