@@ -105,7 +105,7 @@ func Rules() []Rule {
 		{
 			ID: "narrow-defect", Quiet: true, Cause: "a defect at one or a few elements of the orbit, narrower than the plan",
 			Needs:  []audit.ClueName{audit.ClueOneElement, audit.ClueNarrowPeak},
-			Weigh:  []Weight{{audit.ClueOneElement, strong + some, -some}, {audit.ClueNarrowPeak, strong, -weak}, {audit.ClueKernelAsymmetry, -some, weak}, {audit.ClueHandedness, -strong, 0}, {audit.ClueCleanComb, -weak, 0}},
+			Weigh:  []Weight{{audit.ClueOneElement, strong + some, -some}, {audit.ClueNarrowPeak, strong, -weak}, {audit.ClueFades, -strong, 0}, {audit.ClueKernelAsymmetry, -some, weak}, {audit.ClueHandedness, -strong, 0}, {audit.ClueCleanComb, -weak, 0}},
 			Fix:    "look at the model's answer around that element; visit more elements near it before and after the fix",
 			Verify: "a plan that is dense around the element shows no peak",
 		},

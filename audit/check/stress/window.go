@@ -336,7 +336,9 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 		t.r.Period[a], on[a], off[a] = Dips(d, limit)
 		if boxes && t.r.Period[a] == 0 {
 			// Centres show strides that scores and sizes hide.
-			t.r.Period[a], _, _ = Dips(m, 0)
+			if t.r.Period[a], _, _ = Dips(m, 0); t.r.Period[a] > 1 {
+				on[a], off[a] = split(d, t.r.Period[a])
+			}
 		}
 		near[a], far[a] = split(m, t.r.Period[a])
 		for _, x := range d {
@@ -417,6 +419,9 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 		clue.Location = "shifts, period " + periods(down, right)
 	case down == 1 && right == 1:
 		q.Text = fmt.Sprintf("no shift of the window up to %d px changes the answer", len(c[0].apart))
+	case len(graph) > 0 && 2*max(graph[0][0], graph[0][1]) > len(c[0].apart):
+		t.skip(Shifts, fmt.Sprintf("shifts of the window up to %d px hold no two multiples of the graph's stride of %s px", len(c[0].apart), periods(graph[0][0], graph[0][1])))
+		return
 	default:
 		q.Text = fmt.Sprintf("every shift of the window changes the answer, by up to %.2g in the median; there is no period", largest)
 		if predicted != "" {

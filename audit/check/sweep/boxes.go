@@ -16,6 +16,8 @@ type BoxErrors struct {
 	// Matched pairs of a box of the unmoved input and one of the moved input; Missed are boxes of the unmoved input that the moved one lacks,
 	// Extra those of the moved input that the unmoved one lacks. Left are boxes left out because a moving window cut them or did not see them.
 	Matched, Missed, Extra, Left int
+	// Empty counts comparisons without any box that both windows saw, whose distance of 0 says nothing.
+	Empty int
 	// Center and Size are sums over matched pairs: distance of the centres in pixels, and half of |ln| of the ratio of areas. Score is the sum of their
 	// scores less those of the unmoved input, Before the sum of the scores of all boxes of the unmoved input that were compared,
 	// After that of their partners, a missed box counting as 0.
@@ -29,6 +31,9 @@ type BoxErrors struct {
 func (e *BoxErrors) add(z, base *space.Boxes, at audit.Where) {
 	d := metric.Between(z, base)
 	e.Matched, e.Missed, e.Extra, e.Left = e.Matched+d.Matched, e.Missed+d.Missed, e.Extra+d.Extra, e.Left+d.Left
+	if d.Matched+d.Missed+d.Extra == 0 && d.Left > 0 {
+		e.Empty++
+	}
 	for _, m := range d.Pairs {
 		a, b := z.Items[m[0]], base.Items[m[1]]
 		ax, ay := a.Center()
@@ -48,6 +53,7 @@ func (e *BoxErrors) add(z, base *space.Boxes, at audit.Where) {
 // sum adds another.
 func (e *BoxErrors) sum(o *BoxErrors) {
 	e.Matched, e.Missed, e.Extra, e.Left = e.Matched+o.Matched, e.Missed+o.Missed, e.Extra+o.Extra, e.Left+o.Left
+	e.Empty += o.Empty
 	e.Center, e.Size, e.Score, e.Before, e.After = e.Center+o.Center, e.Size+o.Size, e.Score+o.Score, e.Before+o.Before, e.After+o.After
 	if o.At.Index >= 0 && (o.Most > e.Most || e.At.Index < 0) {
 		e.Most, e.At = o.Most, o.At
@@ -128,6 +134,7 @@ func (r *Result) reportBoxes(p *audit.Pass) {
 			audit.Number("score left, a missed box counting as 0"+on, all.kept(), "share"),
 		)
 		if all.Left > 0 {
+			p.Measure(audit.Number("pairs of answers with no box that both windows saw, which count as 0"+on, float64(all.Empty), fmt.Sprintf("of %d", n*len(r.IDs))))
 			p.Measure(audit.Number("boxes left out because a window cut them or did not see them"+on, float64(all.Left), ""))
 		}
 	}
@@ -176,6 +183,8 @@ func (r *Result) showBoxes(p *audit.Pass) {
 		Name: "boxes", Title: "What becomes of the boxes", Table: t,
 		Note: "Boxes of the moved input, brought back, against those of the unmoved one; the elements that cost most of the score first.",
 	})
+	r.decline(p)
+	r.fades(p)
 	chart := p.Subject.Plan.Group.Chart()
 	at, ok := line(chart)
 	if !ok || len(chart) > 1 {
@@ -212,20 +221,18 @@ func (r *Result) showBoxes(p *audit.Pass) {
 			Series: []audit.Series{kept, found},
 		},
 	})
-	r.decline(p)
-	r.fades(p, at, along)
 }
 
 // fades says whether the boxes grow unsure with the distance from the identity, as they do where training has not shown the model what lies
 // there: a grid that does not follow the input does the same at every element.
-func (r *Result) fades(p *audit.Pass, at int, along []int) {
+func (r *Result) fades(p *audit.Pass) {
 	G := p.Subject.Plan.Group
 	var near, far, x, y []float64
 	most := 0.0
-	for _, j := range along {
+	for j := range r.elements {
 		most = max(most, G.Dist(r.elements[j].G, G.Identity()))
 	}
-	for _, j := range along {
+	for j := range r.elements {
 		k, d := r.BoxErrors[j].kept(), G.Dist(r.elements[j].G, G.Identity())
 		if math.IsNaN(k) {
 			continue
@@ -252,9 +259,8 @@ func (r *Result) fades(p *audit.Pass, at int, along []int) {
 	if len(near) > 0 {
 		before = mean(near)
 	}
-	name := p.Subject.Plan.Group.Chart()[at].Name
 	clue := audit.Clue{
-		Name: audit.ClueFades, Holds: before-after > 0.1 && correlation(x, y) < -0.5, Strength: min(1, max(0.1, 2*(before-after))), Location: name,
+		Name: audit.ClueFades, Holds: before-after > 0.1 && correlation(x, y) < -0.5, Strength: min(1, max(0.1, 2*(before-after))), Location: "output",
 		Text:     fmt.Sprintf("%s of the boxes' score is left near the identity and %s in the third of the elements that is farthest", audit.Percent(before), audit.Percent(after)),
 		Evidence: []audit.Evidence{audit.Number("score left near the identity", before, "share"), audit.Number("score left far from it", after, "share")},
 	}

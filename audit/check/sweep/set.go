@@ -47,6 +47,13 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 		Ratio: audit.MeanInterval(nil, p.Policy.Confidence), Resampling: audit.Describe(nil),
 	}
 	s.Unit = r.Unit()
+	defer func() {
+		if s.Shares() { // a share is no less than 0 and no more than 1, whatever an interval of few inputs says
+			for _, i := range []*audit.Interval{&s.Mean, &s.Worst} {
+				i.Lo, i.Hi = within(i.Lo), within(i.Hi)
+			}
+		}
+	}()
 	if s.NonFinite > 0 {
 		s.NonFiniteAt = r.NonFiniteAt[exact]
 	}
@@ -131,3 +138,6 @@ func (r *Result) point(j int, rel func(float64) float64) audit.Point {
 	}
 	return pt
 }
+
+// within brings a limit of a share into [0, 1]; NaN stays.
+func within(x float64) float64 { return min(max(x, 0), 1) }
