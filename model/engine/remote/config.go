@@ -4,11 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -138,25 +139,85 @@ func Headers(text string) (http.Header, error) {
 	return h, nil
 }
 
-// hide takes out of a message what was sent as a secret: servers may repeat it.
+// leastPart is how many characters of a secret, from its beginning, are as secret as the whole.
+const leastPart = 8
+
+// hide takes out of a text what was sent as a secret, since servers may repeat it: the whole, and what is left of it where a server or
+// a message cut it short, if that is at least leastPart characters.
 func (c Config) hide(text string) string {
-	var secrets []string
-	for values := range maps.Values(c.Header) {
+	type secret struct {
+		text  string
+		least int // how much of it, from its beginning, is hidden
+	}
+	var secrets []secret
+	add := func(s string, least int) {
+		if s = strings.TrimSpace(s); len(s) < 4 {
+			return
+		}
+		// As it is, and as servers and messages write it inside of JSON, Go strings and URLs.
+		q := strconv.QuoteToGraphic(s)
+		written := []string{s, q[1 : len(q)-1], url.QueryEscape(s), url.PathEscape(s)}
+		if b, err := json.Marshal(s); err == nil {
+			written = append(written, string(b[1:len(b)-1]))
+		}
+		for _, w := range written {
+			secrets = append(secrets, secret{w, min(least, len(w))})
+		}
+	}
+	for _, values := range c.Header {
 		for _, v := range values {
-			secrets = append(secrets, v)
-			if _, token, ok := strings.Cut(v, " "); ok {
-				secrets = append(secrets, token) // without "Bearer"
+			v = strings.TrimSpace(v)
+			if scheme, token, ok := strings.Cut(v, " "); ok { // "Bearer" is no secret
+				add(v, len(scheme)+1+leastPart)
+				add(token, leastPart)
+			} else {
+				add(v, leastPart)
 			}
 		}
 	}
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
-	for _, s := range secrets {
-		if s = strings.TrimSpace(s); len(s) >= 4 {
-			text = strings.ReplaceAll(text, s, "[hidden]")
+	var out strings.Builder
+	for len(text) > 0 {
+		n := 0 // of the longest that begins here
+		for _, s := range secrets {
+			if k := common(text, s.text); k >= s.least {
+				n = max(n, k)
+			}
 		}
+		if n > 0 {
+			out.WriteString("[hidden]")
+		} else {
+			n = 1
+			out.WriteByte(text[0])
+		}
+		text = text[n:]
 	}
-	return text
+	return out.String()
 }
+
+// common is how many bytes two texts begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// clip shortens what a server said for a message. Secrets go first: of one that is cut in two, hide may not know the rest.
+func (c Config) clip(s string) string {
+	return clip(c.hide(s[:min(len(s), mostSaid)]))
+}
+
+// line is clip for a text of many lines, which become one.
+func (c Config) line(s string) string {
+	return clip(strings.Join(strings.Fields(c.hide(s[:min(len(s), mostSaid)])), " "))
+}
+
+// mostSaid is how much of an answer is looked through for a message, which shows far less: an answer may have any length.
+const mostSaid = 64 << 10
+
+// quote shows what a server said, on one line, without secrets, and no longer than is good for a message.
+func (c Config) quote(s string) string { return strconv.QuoteToGraphic(c.clip(s)) }
 
 // certificate explains why a server's certificate, or its way of encrypting, is refused. It returns nil for any other error.
 func certificate(err error, at Endpoint) error {

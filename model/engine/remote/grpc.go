@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"net"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -49,7 +48,7 @@ func newGRPC(at Endpoint, c Config) (*viaGRPC, error) {
 			MinConnectTimeout: 10 * time.Second,
 		}))
 	if err != nil {
-		return nil, failed("%s", clip(err.Error()))
+		return nil, failed("%s", c.clip(err.Error()))
 	}
 	return g, nil
 }
@@ -76,7 +75,7 @@ func (g *viaGRPC) explain(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	s := status.Convert(err)
-	text := clip(strings.Join(strings.Fields(s.Message()), " "))
+	text := g.c.line(s.Message())
 	switch s.Code() { //nolint:exhaustive // the others say what they say
 	case codes.Unavailable:
 		if g.creds != nil {
@@ -90,7 +89,7 @@ func (g *viaGRPC) explain(ctx context.Context, err error) error {
 	case codes.Unauthenticated, codes.PermissionDenied:
 		return failed("refused (%s): %s; set token_env or headers_env to a variable with what the server asks for", s.Code(), text)
 	case codes.NotFound:
-		return failed("the server has no model %s: %s; look at the names that it serves", quote(g.at.Model), text)
+		return failed("the server has no model %s: %s; look at the names that it serves", g.c.quote(g.at.Model), text)
 	case codes.Unimplemented:
 		return failed("%s: the server does not speak the Open Inference Protocol v2 over gRPC at this port", text)
 	case codes.ResourceExhausted:

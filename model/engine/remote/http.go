@@ -99,7 +99,7 @@ func (h *viaHTTP) exchange(ctx context.Context, method, to string, header http.H
 	}
 	req, err := http.NewRequestWithContext(ctx, method, to, content)
 	if err != nil {
-		return nil, failed("%s", clip(err.Error()))
+		return nil, failed("%s", h.c.clip(err.Error()))
 	}
 	req.ContentLength = int64(length)
 	for _, hs := range []http.Header{header, h.c.Header} {
@@ -144,11 +144,11 @@ func (h *viaHTTP) explain(ctx context.Context, err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // without the URL, which the endpoint's name says
 	}
-	text := clip(err.Error())
+	text := h.c.clip(err.Error())
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return failed("there is no host %s; look at its spelling and at the network", quote(h.at.Host))
+		return failed("there is no host %s; look at its spelling and at the network", h.c.quote(h.at.Host))
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
 		return failed("it does not encrypt; if that is meant, use http://")
 	case errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(text, "malformed MIME header"): // half a header
@@ -168,22 +168,22 @@ func (h *viaHTTP) explain(ctx context.Context, err error) error {
 
 // status turns an answer that is not 200 into an error.
 func (h *viaHTTP) status(r *reply) error {
-	said := clip(strings.Join(strings.Fields(string(r.body)), " "))
+	said := h.c.line(string(r.body))
 	var e struct {
 		Error  string          `json:"error"`
 		Detail json.RawMessage `json:"detail"`
 	}
 	if json.Unmarshal(r.body, &e) == nil {
 		if e.Error != "" {
-			said = clip(e.Error)
+			said = h.c.clip(e.Error)
 		} else if e.Detail != nil {
-			said = clip(string(e.Detail))
+			said = h.c.clip(string(e.Detail))
 		}
 	}
 	if said == "" {
 		said = "without a word"
 	} else {
-		said = quote(said)
+		said = h.c.quote(said)
 	}
 	code := r.code
 	switch after, told := retryAfter(r.header.Get("Retry-After")); {
@@ -194,9 +194,9 @@ func (h *viaHTTP) status(r *reply) error {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
 		return failed("refused: it answers %s: %s; set token_env or headers_env to a variable with what the server asks for", r.status, said)
 	case code == http.StatusNotFound:
-		return failed("there is no model %s: it answers %s: %s; look at the names that it serves, and whether this is its HTTP port", quote(h.at.Model), r.status, said)
+		return failed("there is no model %s: it answers %s: %s; look at the names that it serves, and whether this is its HTTP port", h.c.quote(h.at.Model), r.status, said)
 	case code >= 300 && code < 400:
-		return failed("it answers %s and points to %s; if that is right, name it as the endpoint", r.status, quote(r.header.Get("Location")))
+		return failed("it answers %s and points to %s; if that is right, name it as the endpoint", r.status, h.c.quote(r.header.Get("Location")))
 	case code == http.StatusRequestEntityTooLarge:
 		return failed("it answers %s: %s; lower batch, or raise the limit on the server", r.status, said)
 	default:
@@ -234,7 +234,7 @@ func (h *viaHTTP) describe(ctx context.Context) (*description, error) {
 		Outputs  []portMeta `json:"outputs"`
 	}
 	if err := json.Unmarshal(r.body, &m); err != nil {
-		return nil, failed("its metadata is not what the protocol says (%s): %s; is this a server of the Open Inference Protocol v2?", clip(err.Error()), quote(string(r.body)))
+		return nil, failed("its metadata is not what the protocol says (%s): %s; is this a server of the Open Inference Protocol v2?", h.c.clip(err.Error()), h.c.quote(string(r.body)))
 	}
 	return &description{Name: m.Name, Versions: m.Versions, Platform: m.Platform, Inputs: m.Inputs, Outputs: m.Outputs}, nil
 }
@@ -293,7 +293,7 @@ func (h *viaHTTP) post(ctx context.Context, in []tensor.Named, outputs []string,
 		} else {
 			data, err := writeJSON(t.Tensor)
 			if err != nil {
-				return nil, failed("the input %s: %v", quote(t.Name), err)
+				return nil, failed("the input %s: %v", h.c.quote(t.Name), err)
 			}
 			x["data"] = data
 		}
@@ -311,7 +311,7 @@ func (h *viaHTTP) post(ctx context.Context, in []tensor.Named, outputs []string,
 	}
 	head, err := json.Marshal(r)
 	if err != nil {
-		return nil, failed("%s", clip(err.Error()))
+		return nil, failed("%s", h.c.clip(err.Error()))
 	}
 	header := http.Header{"Content-Type": {"application/json"}}
 	if body[0] = head; binary {
@@ -338,7 +338,7 @@ func (h *viaHTTP) read(headLength string, body []byte, outputs []string) (*answe
 	if headLength != "" {
 		n, err := strconv.ParseUint(headLength, 10, 62)
 		if err != nil || n > uint64(len(body)) {
-			return nil, failed("the answer has %d bytes, and its header %s says that the first %s are JSON: half an answer", len(body), headerLength, quote(headLength))
+			return nil, failed("the answer has %d bytes, and its header %s says that the first %s are JSON: half an answer", len(body), headerLength, h.c.quote(headLength))
 		}
 		body, rest = body[:n], body[n:]
 	}
@@ -355,14 +355,14 @@ func (h *viaHTTP) read(headLength string, body []byte, outputs []string) (*answe
 		} `json:"outputs"`
 	}
 	if err := json.Unmarshal(strictJSON(body), &r); err != nil {
-		return nil, failed("the answer is not what the protocol says (%s): %s", clip(err.Error()), quote(string(body)))
+		return nil, failed("the answer is not what the protocol says (%s): %s", h.c.clip(err.Error()), h.c.quote(string(body)))
 	}
 	a := &answer{version: r.ModelVersion}
 	for _, o := range r.Outputs {
 		var b []byte
 		if size := o.Parameters.BinaryDataSize; size != nil {
 			if *size < 0 || *size > int64(len(rest)) {
-				return nil, failed("the output %s should have %d bytes, and %d are left: half an answer", quote(o.Name), *size, len(rest))
+				return nil, failed("the output %s should have %d bytes, and %d are left: half an answer", h.c.quote(o.Name), *size, len(rest))
 			}
 			b, rest = rest[:*size], rest[*size:]
 		}
@@ -380,7 +380,7 @@ func (h *viaHTTP) read(headLength string, body []byte, outputs []string) (*answe
 			t, err = readJSON(d, shape, n, o.Data)
 		}
 		if err != nil {
-			return nil, failed("the output %s: %v", quote(o.Name), err)
+			return nil, failed("the output %s: %v", h.c.quote(o.Name), err)
 		}
 		a.out = append(a.out, tensor.Named{Name: o.Name, Tensor: t})
 	}

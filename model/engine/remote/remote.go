@@ -134,20 +134,20 @@ func (m *Model) sign(meta description) error {
 	for _, p := range meta.Inputs {
 		port, err := portOf(p)
 		if err != nil {
-			return fmt.Errorf("its metadata: input %s: %w", quote(p.Name), err)
+			return fmt.Errorf("its metadata: input %s: %w", m.c.quote(p.Name), err)
 		}
 		if port.DType == tensor.Undefined {
-			return fmt.Errorf("its input %s is of type %s, which holds no numbers that can be sent; expected one of %s", quote(p.Name), quote(p.Datatype), strings.Join(datatypes(), ", "))
+			return fmt.Errorf("its input %s is of type %s, which holds no numbers that can be sent; expected one of %s", m.c.quote(p.Name), m.c.quote(p.Datatype), strings.Join(datatypes(), ", "))
 		}
 		m.sig.Inputs, m.in = append(m.sig.Inputs, port), append(m.in, port.Name)
 	}
 	for _, p := range meta.Outputs {
 		port, err := portOf(p)
 		if err != nil {
-			return fmt.Errorf("its metadata: output %s: %w", quote(p.Name), err)
+			return fmt.Errorf("its metadata: output %s: %w", m.c.quote(p.Name), err)
 		}
 		if port.DType == tensor.Undefined {
-			m.notes = append(m.notes, fmt.Sprintf("the output %s is of type %s, which holds no numbers, and is not asked for", quote(p.Name), quote(p.Datatype)))
+			m.notes = append(m.notes, fmt.Sprintf("the output %s is of type %s, which holds no numbers, and is not asked for", m.c.quote(p.Name), m.c.quote(p.Datatype)))
 			continue
 		}
 		m.sig.Outputs, m.out = append(m.sig.Outputs, port), append(m.out, port.Name)
@@ -158,7 +158,7 @@ func (m *Model) sign(meta description) error {
 	for _, names := range [][]string{m.in, m.out} {
 		for i, n := range names {
 			if n == "" || slices.Contains(names[:i], n) {
-				return fmt.Errorf("its metadata has a port named %s twice, or without a name; correct it on the server", quote(n))
+				return fmt.Errorf("its metadata has a port named %s twice, or without a name; correct it on the server", m.c.quote(n))
 			}
 		}
 	}
@@ -256,10 +256,10 @@ func (m *Model) checkInputs(in []tensor.Named) error {
 	for i, p := range m.sig.Inputs {
 		x := in[i]
 		if x.DType != p.DType {
-			return fmt.Errorf("the input %s is sent as %s, the server expects %s", quote(p.Name), x.DType, p.DType)
+			return fmt.Errorf("the input %s is sent as %s, the server expects %s", m.c.quote(p.Name), x.DType, p.DType)
 		}
 		if !fits(p, x.Shape) {
-			return fmt.Errorf("the input %s is sent in shape %v, the server expects %s", quote(p.Name), x.Shape, p.ShapeString())
+			return fmt.Errorf("the input %s is sent in shape %v, the server expects %s", m.c.quote(p.Name), x.Shape, p.ShapeString())
 		}
 	}
 	return nil
@@ -300,12 +300,12 @@ func (m *Model) checkAnswer(in []tensor.Named, got *answer) ([]tensor.Named, err
 		first := m.answering
 		m.mu.Unlock()
 		if v != first {
-			return nil, fmt.Errorf("version %s answers now, version %s did before: the model was exchanged; fix one with version: %q and run again", quote(v), quote(first), clip(first))
+			return nil, fmt.Errorf("version %s answers now, version %s did before: the model was exchanged; fix one with version: %q and run again", m.c.quote(v), m.c.quote(first), m.c.clip(first))
 		}
 	}
 	var names []string
 	for _, t := range got.out {
-		names = append(names, quote(t.Name))
+		names = append(names, m.c.quote(t.Name))
 	}
 	n := m.batch(in)
 	out := make([]tensor.Named, len(m.out))
@@ -316,25 +316,25 @@ func (m *Model) checkAnswer(in []tensor.Named, got *answer) ([]tensor.Named, err
 				continue
 			}
 			if at >= 0 {
-				return nil, fmt.Errorf("the answer holds the output %s twice", quote(p.Name))
+				return nil, fmt.Errorf("the answer holds the output %s twice", m.c.quote(p.Name))
 			}
 			at = j
 		}
 		if at < 0 {
-			return nil, fmt.Errorf("the answer lacks the output %s that the metadata promises; it holds %s: server and metadata do not go together", quote(p.Name), list(names))
+			return nil, fmt.Errorf("the answer lacks the output %s that the metadata promises; it holds %s: server and metadata do not go together", m.c.quote(p.Name), list(names))
 		}
 		t := got.out[at]
 		if t.DType != p.DType {
-			return nil, fmt.Errorf("the output %s came as %s, the metadata says %s: server and metadata do not go together", quote(p.Name), t.DType, p.DType)
+			return nil, fmt.Errorf("the output %s came as %s, the metadata says %s: server and metadata do not go together", m.c.quote(p.Name), t.DType, p.DType)
 		}
 		if !fits(p, t.Shape) {
-			return nil, fmt.Errorf("the output %s came in shape %v, the metadata says %s: server and metadata do not go together", quote(p.Name), t.Shape, p.ShapeString())
+			return nil, fmt.Errorf("the output %s came in shape %v, the metadata says %s: server and metadata do not go together", m.c.quote(p.Name), t.Shape, p.ShapeString())
 		}
 		if n >= 0 && len(p.Shape) > 0 && p.Shape[0].Free() && t.Shape[0] != n {
-			return nil, fmt.Errorf("the output %s came in shape %v for a request of %d samples; expected %d along its first axis", quote(p.Name), t.Shape, n, n)
+			return nil, fmt.Errorf("the output %s came in shape %v for a request of %d samples; expected %d along its first axis", m.c.quote(p.Name), t.Shape, n, n)
 		}
 		if err := t.Check(); err != nil {
-			return nil, fmt.Errorf("the output %s: %w", quote(p.Name), err)
+			return nil, fmt.Errorf("the output %s: %w", m.c.quote(p.Name), err)
 		}
 		out[i] = t
 	}
