@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"nero/data/tensor"
 	"nero/model/engine/remote/oippb"
@@ -22,6 +23,9 @@ var dtypes = map[string]tensor.DType{
 // datatypes are the names of the types, sorted.
 func datatypes() []string { return slices.Sorted(maps.Keys(dtypes)) }
 
+// dtypeOf is the element type of a name of the protocol, in capitals or not; tensor.Undefined for one that holds no numbers.
+func dtypeOf(datatype string) tensor.DType { return dtypes[strings.ToUpper(datatype)] }
+
 // Datatype is what the protocol calls an element type; "" for one that it does not have.
 func Datatype(d tensor.DType) string {
 	for name, t := range dtypes {
@@ -34,7 +38,7 @@ func Datatype(d tensor.DType) string {
 
 // shaped checks the declaration of a tensor that came over the wire: type, shape and a size below limit, in bytes.
 func shaped(name, datatype string, dims []int64, limit int) (d tensor.DType, shape []int, n int, err error) {
-	d = dtypes[datatype]
+	d = dtypeOf(datatype)
 	if d == tensor.Undefined {
 		return d, nil, 0, failed("the output %s came as %s; expected one of %s", quote(name), quote(datatype), list(datatypes()))
 	}

@@ -147,7 +147,7 @@ func readGRPC(r *oippb.ModelInferResponse, outputs []string, limit int) (*answer
 	}
 	a := &answer{version: r.GetModelVersion()}
 	for i, o := range r.GetOutputs() {
-		if dtypes[o.GetDatatype()] == tensor.Undefined && !asked(outputs, o.GetName()) {
+		if dtypeOf(o.GetDatatype()) == tensor.Undefined && !asked(outputs, o.GetName()) {
 			continue
 		}
 		d, shape, n, err := shaped(o.GetName(), o.GetDatatype(), o.GetShape(), limit)

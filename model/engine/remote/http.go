@@ -366,7 +366,7 @@ func (h *viaHTTP) read(headLength string, body []byte, outputs []string) (*answe
 			}
 			b, rest = rest[:*size], rest[*size:]
 		}
-		if dtypes[o.Datatype] == tensor.Undefined && !asked(outputs, o.Name) {
+		if dtypeOf(o.Datatype) == tensor.Undefined && !asked(outputs, o.Name) {
 			continue
 		}
 		d, shape, n, err := shaped(o.Name, o.Datatype, o.Shape, h.c.MaxMessage)

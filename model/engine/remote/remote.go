@@ -167,7 +167,7 @@ func (m *Model) sign(meta description) error {
 
 // portOf is a port as a file would declare it.
 func portOf(p portMeta) (onnx.Port, error) {
-	port := onnx.Port{Name: p.Name, Kind: "tensor", DType: dtypes[strings.ToUpper(p.Datatype)], Ranked: true, Shape: []onnx.Dim{}}
+	port := onnx.Port{Name: p.Name, Kind: "tensor", DType: dtypeOf(p.Datatype), Ranked: true, Shape: []onnx.Dim{}}
 	if len(p.Shape) > mostAxes {
 		return port, fmt.Errorf("%d axes; at most %d make sense", len(p.Shape), mostAxes)
 	}
