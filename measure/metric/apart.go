@@ -48,7 +48,7 @@ func Between(a, b *space.Boxes) Apart {
 		gain[i] = make([]float64, len(b.Items))
 		for j, y := range b.Items {
 			if agree(x, y) {
-				gain[i][j] = IoU(x, y)
+				gain[i][j] = alike(x, y)
 			}
 		}
 	}
@@ -100,6 +100,19 @@ func Between(a, b *space.Boxes) Apart {
 		d.Center, d.Size, d.Score = center/n, size/n, score/n
 	}
 	return d
+}
+
+// alike is the IoU of two boxes, of inverted ones that of the rectangles between their corners; 1 for boxes that are equal, also where they have no
+// area: a model that repeats a senseless box still repeats it.
+func alike(x, y space.Box) float64 {
+	if x.X1 == y.X1 && x.Y1 == y.Y1 && x.X2 == y.X2 && x.Y2 == y.Y2 && x.Angle == y.Angle {
+		return 1
+	}
+	for _, b := range []*space.Box{&x, &y} {
+		b.X1, b.X2 = min(b.X1, b.X2), max(b.X1, b.X2)
+		b.Y1, b.Y2 = min(b.Y1, b.Y2), max(b.Y1, b.Y2)
+	}
+	return IoU(x, y)
 }
 
 // window is what a set of boxes knows of.

@@ -162,6 +162,20 @@ func (p *pool) fill(c *Curve, m *metric.Metric, weights []float64, identity int)
 		}
 	}
 	n := c.Orbit.N
+	if m.OfHits { // a picture without objects has no value of its own and is pooled all the same
+		n = p.n
+		broken := false
+		for k, v := range p.value {
+			if math.IsNaN(v) {
+				broken = true
+				continue
+			}
+			c.N[k], c.Bad[k] = p.n, 0
+		}
+		if !broken {
+			c.FirstBad, c.BadAt = "", -1
+		}
+	}
 	c.Orbit = p.estimate(n, m.Range, func(v []float64) float64 { return weighted(v, weights) })
 	c.Worst = p.estimate(n, m.Range, func(v []float64) float64 {
 		at := math.NaN()

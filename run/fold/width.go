@@ -125,7 +125,7 @@ func (f *folder) consensus(model, i int) error {
 		}
 		c.N++
 		s := float64(r.Support)
-		if !(s >= limit) {
+		if !(r.Support >= float32(limit)) { // in the precision in which shares are kept
 			c.Weak++
 		}
 		if !math.IsNaN(s) {

@@ -35,6 +35,9 @@ type Boxes struct {
 // edge is not known; and the result says in Seen where the window was, in the frame that the boxes were moved to: turned where the element turns, even
 // without o.Oriented. See [NewTarget] for boxes in the frame of the uncut picture.
 //
+// Without a window the same holds where the element carries the frame of the picture to another place, as shifts do: what has left the picture was not
+// seen. A torus has no edge.
+//
 // s.Shape is (boxes), of which any number is taken. Groups that reverse time are refused.
 func NewBoxes(g group.Group, s space.Spec, o Options) (*Boxes, error) {
 	if err := still(g, "a set of boxes"); err != nil {
@@ -72,7 +75,7 @@ func (a *Boxes) Encloses(g group.Element) bool {
 
 // Apply returns the moved boxes, in the same order.
 func (a *Boxes) Apply(g group.Element, v space.Value) (space.Value, error) {
-	x, err := asBoxes(v)
+	x, err := inFrame(v)
 	if err != nil {
 		return nil, err
 	}
@@ -87,14 +90,15 @@ func (a *Boxes) Apply(g group.Element, v space.Value) (space.Value, error) {
 		return nil, err
 	}
 	out := &space.Boxes{H: x.H, W: x.W, Items: make([]space.Box, len(x.Items))}
+	leaves := a.opt.Window != nil || m.leaves(x.H, x.W)
 	for i, b := range x.Items {
 		y := m.move(b)
-		if a.opt.Window != nil && touches(b, x.H, x.W) {
+		if leaves && touches(b, x.H, x.W) {
 			y.Cut = true
 		}
 		out.Items[i] = y
 	}
-	if seen := x.Seen; seen != nil || a.opt.Window != nil {
+	if seen := x.Seen; seen != nil || leaves {
 		if seen == nil {
 			seen = &space.Box{X2: x.W, Y2: x.H}
 		}
@@ -103,13 +107,35 @@ func (a *Boxes) Apply(g group.Element, v space.Value) (space.Value, error) {
 	return out, nil
 }
 
-func asBoxes(v space.Value) (*space.Boxes, error) {
+// leaves reports whether the map carries the frame of a picture to another place, so that part of what was seen before is not seen after: shifts,
+// magnifications and turns by other than right angles do, on pictures that are not joined at their sides.
+func (m boxMap) leaves(h, w float64) bool {
+	if m.w > 0 {
+		return false
+	}
+	const tolerance = 1e-9 // px
+	f := m.window(space.Box{X2: w, Y2: h})
+	return f.Angle != 0 || math.Abs(f.X1)+math.Abs(f.Y1)+math.Abs(f.X2-w)+math.Abs(f.Y2-h) > tolerance
+}
+
+// inFrame is a set of boxes in a frame that boxes can lie in. Their own numbers may be anything: a prediction that is not finite moves to one that
+// is not finite, and whoever measures it says so.
+func inFrame(v space.Value) (*space.Boxes, error) {
 	x, ok := v.(*space.Boxes)
 	if !ok || x == nil {
 		return nil, fmt.Errorf("want boxes, got %s", describe(v))
 	}
 	if !(x.H > 0) || !(x.W > 0) || math.IsInf(x.H, 1) || math.IsInf(x.W, 1) {
 		return nil, fmt.Errorf("the boxes lie in a frame of %g×%g pixels (height×width): expected finite numbers above 0", x.H, x.W)
+	}
+	return x, nil
+}
+
+// asBoxes is a set of boxes with finite numbers, as targets are.
+func asBoxes(v space.Value) (*space.Boxes, error) {
+	x, err := inFrame(v)
+	if err != nil {
+		return nil, err
 	}
 	for i, b := range x.Items {
 		for k, c := range [...]float64{b.X1, b.Y1, b.X2, b.Y2, b.Angle} {

@@ -3,6 +3,7 @@ package action_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,7 +131,7 @@ func TestBoxesAgainstTheirCorners(t *testing.T) {
 				}
 				for i, b := range x.Items {
 					y := got.Items[i]
-					if y.Score != b.Score || y.Label != b.Label || y.Cut != b.Cut {
+					if y.Score != b.Score || y.Label != b.Label || b.Cut && !y.Cut {
 						t.Fatalf("box %v became %v", b, y)
 					}
 					var want [4][2]float64
@@ -199,6 +200,10 @@ func TestBoxesCompose(t *testing.T) {
 					}
 					if d := away(corners(back.Items[i]), corners(x.Items[i])); !(d <= 1e-9) {
 						t.Fatalf("%v moved by %v and back is %v", x.Items[i], f, back.Items[i])
+					}
+					// What has left the picture on the way is marked as cut, which the direct way need not see.
+					for _, c := range []*space.Box{&one.Items[i], &two.Items[i], &back.Items[i], &x.Items[i]} {
+						c.Cut = false
 					}
 					if exact && (one.Items[i] != two.Items[i] || back.Items[i] != x.Items[i]) {
 						t.Fatalf("not bit for bit: g(hx) = %+v, (gh)x = %+v, back %+v, x = %+v", one.Items[i], two.Items[i], back.Items[i], x.Items[i])
@@ -387,7 +392,7 @@ func TestTarget(t *testing.T) {
 	if turned != (space.Box{X1: -2, Y1: 1, X2: 2, Y2: 2, Angle: 30, Cut: true}) {
 		t.Errorf("a turned box became %+v", turned)
 	}
-	// A prediction that reaches the edge is marked when it is moved, and only with a window.
+	// A prediction that reaches the edge is marked when it is moved, by a window and by a picture that shifts.
 	for _, c := range []struct {
 		b   space.Box
 		cut bool
@@ -406,8 +411,11 @@ func TestTarget(t *testing.T) {
 		if got := as[*space.Boxes](newBoxes(t, g, o).Apply(group.Element{2, 0}, v)).Items[0]; got != want {
 			t.Errorf("%+v moved to %+v, want %+v", c.b, got, want)
 		}
-		if got := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(group.Element{2, 0}, v)).Items[0]; got.Cut {
-			t.Errorf("%+v is cut without a window", c.b)
+		if got := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(group.Element{2, 0}, v)).Items[0]; got.Cut != c.cut {
+			t.Errorf("%+v, shifted with its picture: cut is %v, want %v", c.b, got.Cut, c.cut)
+		}
+		if got := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(group.Element{0, 0}, v)); got.Items[0].Cut || got.Seen != nil {
+			t.Errorf("%+v of a picture that stays is %+v, seen %v", c.b, got.Items[0], got.Seen)
 		}
 	}
 }
@@ -511,9 +519,9 @@ func TestBoxesRefuse(t *testing.T) {
 		err  error
 		want string
 	}{
-		"NaN":                     {apply(action.Options{}, one(space.Box{X1: nan})), "box 2 of 2: x1 is NaN"},
-		"infinity":                {apply(action.Options{}, one(space.Box{Y2: inf})), "y2 is +Inf"},
-		"angle":                   {apply(action.Options{}, one(space.Box{Angle: nan})), "the angle is NaN"},
+		"NaN":                     {target(one(space.Box{X1: nan})), "box 2 of 2: x1 is NaN"},
+		"infinity":                {target(one(space.Box{Y2: inf})), "y2 is +Inf"},
+		"angle":                   {target(one(space.Box{Angle: nan})), "the angle is NaN"},
 		"no frame":                {apply(action.Options{}, &space.Boxes{}), "0×0"},
 		"endless frame":           {apply(action.Options{}, &space.Boxes{H: inf, W: 3}), "above 0"},
 		"NaN frame":               {apply(action.Options{}, &space.Boxes{H: nan, W: 3}), "above 0"},
@@ -528,6 +536,11 @@ func TestBoxesRefuse(t *testing.T) {
 			t.Errorf("%s: %v, want %q", what, c.err, c.want)
 		}
 	}
+	// A prediction that is not finite moves, and stays not finite.
+	broken := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(group.Element{1, 2}, one(space.Box{X1: 3, Y1: 1, X2: nan, Y2: 3})))
+	if b := broken.Items[1]; !math.IsNaN(b.X2) || b.X1 != 4 || b.Y1 != 3 {
+		t.Errorf("a box with NaN moved to %+v", b)
+	}
 	roll := newBoxes(t, parse(t, "Roll(10,11)"), action.Options{})
 	if _, err := roll.Apply(group.Element{0, 0}, &space.Boxes{H: 10, W: 10}); err == nil || !strings.Contains(err.Error(), "rolls frames of 10×11") {
 		t.Errorf("a frame of another size than the torus: %v", err)
@@ -541,5 +554,20 @@ func TestBoxesRefuse(t *testing.T) {
 	empty := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(e, &space.Boxes{H: 4, W: 4}))
 	if len(empty.Items) != 0 || empty.H != 4 {
 		t.Errorf("no boxes became %+v", empty)
+	}
+}
+
+// TestTargetLeavesThePicture: without a window an object that is shifted out of its picture is no longer there, but for the key object, which
+// stays without area; on a torus it comes in on the other side.
+func TestTargetLeavesThePicture(t *testing.T) {
+	x := &space.Boxes{H: 10, W: 20, Items: []space.Box{{X1: 1, Y1: 1, X2: 5, Y2: 5}, {X1: 2, Y1: 2, X2: 4, Y2: 4}, {X1: 12, Y1: 2, X2: 16, Y2: 6}}}
+	got := as[*space.Boxes](newTarget(t, group.T2(), kindSpec(space.KindBoxes), action.Options{}).Apply(group.Element{-6, 0}, x))
+	want := []space.Box{{X1: 0, Y1: 1, X2: 0, Y2: 5, Cut: true}, {X1: 6, Y1: 2, X2: 10, Y2: 6}}
+	if !slices.Equal(got.Items, want) {
+		t.Errorf("shifted: %+v, want %+v", got.Items, want)
+	}
+	rolled := as[*space.Boxes](newTarget(t, parse(t, "Roll(10,20)"), kindSpec(space.KindBoxes), action.Options{}).Apply(group.Element{14, 0}, x))
+	if len(rolled.Items) != 3 || rolled.Items[0] != (space.Box{X1: 15, Y1: 1, X2: 19, Y2: 5}) || rolled.Items[2] != (space.Box{X1: 6, Y1: 2, X2: 10, Y2: 6}) {
+		t.Errorf("rolled: %+v", rolled.Items)
 	}
 }

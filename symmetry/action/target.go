@@ -12,7 +12,8 @@ import (
 // the action of [NewImage] or [NewFrames] with the same group and options makes of it. Its results are compared with what a model says of
 // the moved value. s is of the target.
 //
-// Without a window the target moves as a prediction does, by [NewBoxes], [NewField], [NewMask] or [NewImage]. With o.Window the
+// Without a window the target moves as a prediction does, by [NewBoxes], [NewField], [NewMask] or [NewImage], and boxes are cut to the picture, out of which
+// they may have moved, in the way that a window cuts them. With o.Window the
 // value is larger than what the model sees, and the target is cut with it: fields, masks and pictures by index; boxes become
 //
 //	window coordinates: the box less the window's corner, where NewImage puts it under the identity, then moved about the window's centre,
@@ -30,8 +31,8 @@ func NewTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 		if err != nil {
 			return nil, err
 		}
-		if b.opt.Window == nil {
-			return b, nil
+		if _, ok := b.group.(group.Torus); ok && b.opt.Window == nil {
+			return b, nil // nothing leaves it
 		}
 		return &boxTarget{b}, nil
 	case space.KindField:
@@ -54,28 +55,32 @@ func (e noTargetError) Error() string {
 // Unwrap makes errors.Is find errors.ErrUnsupported, which the text need not repeat.
 func (noTargetError) Unwrap() error { return errors.ErrUnsupported }
 
-// boxTarget cuts boxes with a window.
+// boxTarget cuts boxes with a window, or with the picture that they have moved in.
 type boxTarget struct{ *Boxes }
 
-// Apply returns the boxes that the window at g shows, in its coordinates.
+// Apply returns the boxes that the window, or the picture, shows at g, in its coordinates.
 func (a *boxTarget) Apply(g group.Element, v space.Value) (space.Value, error) {
 	x, err := asBoxes(v)
 	if err != nil {
 		return nil, err
 	}
-	wh, ww := a.opt.Window[0], a.opt.Window[1]
-	h, w := float64(wh), float64(ww)
-	if h > x.H || w > x.W {
-		return nil, fmt.Errorf("the window of %d×%d pixels (height×width) does not fit into the frame of the boxes, %g×%g", wh, ww, x.H, x.W)
-	}
-	if x.H != float64(int(x.H)) || x.W != float64(int(x.W)) {
-		return nil, fmt.Errorf("the boxes lie in a frame of %g×%g pixels (height×width): a window needs the whole numbers of the picture", x.H, x.W)
+	h, w := x.H, x.W
+	oy, ox := 0, 0
+	if a.opt.Window != nil {
+		wh, ww := a.opt.Window[0], a.opt.Window[1]
+		h, w = float64(wh), float64(ww)
+		if h > x.H || w > x.W {
+			return nil, fmt.Errorf("the window of %d×%d pixels (height×width) does not fit into the frame of the boxes, %g×%g", wh, ww, x.H, x.W)
+		}
+		if x.H != float64(int(x.H)) || x.W != float64(int(x.W)) {
+			return nil, fmt.Errorf("the boxes lie in a frame of %g×%g pixels (height×width): a window needs the whole numbers of the picture", x.H, x.W)
+		}
+		oy, ox = corner(int(x.H), wh), corner(int(x.W), ww)
 	}
 	m, err := a.boxMap(g, h, w)
 	if err != nil {
 		return nil, err
 	}
-	oy, ox := corner(int(x.H), wh), corner(int(x.W), ww)
 	out := &space.Boxes{H: h, W: w, Items: make([]space.Box, 0, len(x.Items))}
 	for i, b := range x.Items {
 		b.X1, b.X2 = b.X1-float64(ox), b.X2-float64(ox)
