@@ -744,3 +744,59 @@ func TestNothingIsKept(t *testing.T) {
 		}
 	}
 }
+
+// small is a data set of one picture of the window's size with a bright square.
+type small struct{ squares }
+
+func (s small) Sample(i int) (dataset.Sample, error) {
+	m := space.NewImage(1, window, window)
+	for r := 9; r < 15; r++ {
+		for c := 4; c < 10; c++ {
+			m.Pix[r*window+c] = 1
+		}
+	}
+	return dataset.Sample{ID: fmt.Sprintf("s%d", i), Label: -1, Value: m, Target: &space.Boxes{H: window, W: window, Items: []space.Box{{X1: 4, Y1: 9, X2: 10, Y2: 15, Score: 1, Label: 1}}}}, nil
+}
+
+// TestBoxesOnATorus: a detector that names the place of an object once around the picture names the same place.
+func TestBoxesOnATorus(t *testing.T) {
+	g, err := group.Parse(fmt.Sprintf("Roll(%d,%d)", window, window))
+	if err != nil {
+		t.Fatal(err)
+	}
+	boxes := space.Spec{Kind: space.KindBoxes, Shape: []int{-1}}
+	in, err := action.Rules().For(g, space.Spec{Kind: space.KindImage, Shape: []int{1, window, window}}, action.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := action.Rules().For(g, boxes, action.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := action.NewTarget(g, boxes, action.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := orbit.NewPlan(g, orbit.Spec{Values: [][]float64{{0, 0}, {5, 0}, {0, 7}, {12, 3}}}, in, out, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	iou, err := metric.Find("iou")
+	if err != nil {
+		t.Fatal(err)
+	}
+	around := &spotter{fault: func(b space.Box) []space.Box {
+		b.X1, b.X2, b.Y1, b.Y2 = b.X1+window, b.X2+window, b.Y1-window, b.Y2-window
+		return []space.Box{b}
+	}}
+	ev := &Evaluation{
+		Data: small{squares{n: 1, bad: -1}}, Plan: plan, Target: target, Classes: 3, Metrics: []*metric.Metric{iou},
+		Models: []*Model{{Name: "around", Codec: boxCodec{}, Batch: 4, Pool: NewPool(around, nil, engine.Options{})}},
+	}
+	r := evaluate(t, ev)[0]
+	for k, v := range r.Curves[0] {
+		if v != 1 {
+			t.Errorf("iou at %v is %v, box %+v", plan.Elements[k], v, r.Boxes[k])
+		}
+	}
+}

@@ -130,6 +130,20 @@ func (e *Evaluation) Prepare() error {
 		return err
 	}
 	_, e.plain = e.Plan.Out.(action.Trivial)
+	if _, torus := e.Plan.Group.(group.Torus); torus && !e.plain {
+		// A box beyond a seam and the same box on this side are one: moved targets lie on this side.
+		one := e.Plan.Group.Identity()
+		for _, m := range e.Models {
+			if m.Codec.Out().Kind == space.KindBoxes {
+				m.after = func(y space.Value) (space.Value, error) {
+					if broken(y) {
+						return y, nil
+					}
+					return e.Plan.Out.Apply(one, y)
+				}
+			}
+		}
+	}
 	e.inv = make([]group.Element, len(e.Plan.Elements))
 	e.order = append(make([]int, 0, len(e.Plan.Elements)), e.first)
 	for k, g := range e.Plan.Elements {

@@ -27,6 +27,9 @@ type Model struct {
 	// its last value, whose predictions are dropped.
 	Fixed bool
 	Pool  *Pool
+
+	// after brings a prediction to the one form in which predictions are compared; nil if it has it.
+	after func(space.Value) (space.Value, error)
 }
 
 // Pool lends sessions of one model. A concurrent engine has one session that everybody shares; otherwise as many are opened
@@ -162,6 +165,11 @@ func (p *predictor) run(ctx context.Context, values []space.Value, give func(spa
 			return fmt.Errorf("model %s: output: %w", p.m.Name, err)
 		}
 		for _, y := range got[:n] {
+			if p.m.after != nil {
+				if y, err = p.m.after(y); err != nil {
+					return fmt.Errorf("model %s: output: %w", p.m.Name, err)
+				}
+			}
 			if err := give(y); err != nil {
 				return err
 			}
