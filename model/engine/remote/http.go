@@ -85,23 +85,30 @@ type reply struct {
 // exchange sends a request and reads the whole answer.
 func (h *viaHTTP) exchange(ctx context.Context, method, to string, header http.Header, body ...[]byte) (*reply, error) {
 	length := 0
-	readers := make([]io.Reader, len(body))
-	for i, b := range body {
+	for _, b := range body {
 		length += len(b)
-		readers[i] = bytes.NewReader(b)
 	}
 	if length > h.c.MaxMessage {
 		return nil, tooLong(length, h.c.MaxMessage)
 	}
-	var content io.Reader
-	if length > 0 {
-		content = io.MultiReader(readers...)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, to, content)
+	req, err := http.NewRequestWithContext(ctx, method, to, http.NoBody)
 	if err != nil {
 		return nil, failed("%s", h.c.clip(err.Error()))
 	}
-	req.ContentLength = int64(length)
+	if length > 0 {
+		// net/http itself sends again what a server has refused to look at, if it can have the body once more.
+		req.GetBody = func() (io.ReadCloser, error) {
+			readers := make([]io.Reader, len(body))
+			for i, b := range body {
+				readers[i] = bytes.NewReader(b)
+			}
+			return io.NopCloser(io.MultiReader(readers...)), nil
+		}
+		req.ContentLength = int64(length)
+		if req.Body, err = req.GetBody(); err != nil {
+			return nil, err
+		}
+	}
 	for _, hs := range []http.Header{header, h.c.Header} {
 		for name, values := range hs {
 			req.Header[http.CanonicalHeaderKey(name)] = values
@@ -155,6 +162,8 @@ func (h *viaHTTP) explain(ctx context.Context, err error) error {
 		return busy("the connection was cut in the middle of an answer; look at the server's log")
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return busy("the connection was cut (%s); is this the server's HTTP port?", text)
+	case ended(err.Error()):
+		return busy("the server ended the connection (%s); look at the server's log", text)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return busy("not available: %s; is the server running, and is this its HTTP port?", text)
 	}
@@ -164,6 +173,28 @@ func (h *viaHTTP) explain(ctx context.Context, err error) error {
 		return busy("not available: %s", text)
 	}
 	return failed("no answer that HTTP knows (%s); is this its HTTP port?", text)
+}
+
+// ended tells whether the text of an error means that a connection, or one request on it, was given up: by a server that restarts, sheds
+// load or has waited long enough, or by a handler that died. net/http exports none of these errors.
+func ended(text string) bool {
+	text = strings.TrimPrefix(text, "net/http: HTTP/1.x transport connection broken: ")
+	for _, begin := range []string{
+		"http: server closed idle connection", "http: CloseIdleConnections called", "http: persistConn.readLoop exiting",
+		"http2: server sent GOAWAY", "http2: Transport received", "http2: client conn",
+	} {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	if about, ok := strings.CutPrefix(text, "stream error: "); ok {
+		for _, code := range []string{"NO_ERROR", "INTERNAL_ERROR", "REFUSED_STREAM", "CANCEL", "ENHANCE_YOUR_CALM"} {
+			if strings.Contains(about, "; "+code) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // status turns an answer that is not 200 into an error.
