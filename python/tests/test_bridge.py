@@ -19,8 +19,7 @@ from unittest import mock
 
 import numpy as np
 
-from nero_bridge import BadRequest, Layers, Model, Server, functions, torch_layers, torch_vjp
-from nero_bridge import _server
+from nero_bridge import BadRequest, Layers, Model, Server, _server, functions, torch_layers, torch_vjp
 from nero_bridge._model import DATATYPES, fits
 from nero_bridge._wire import HEADER
 
