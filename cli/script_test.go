@@ -79,6 +79,8 @@ func TestScripts(t *testing.T) {
 				return raceDetector, nil
 			case "mount":
 				return mounts(), nil
+			case "slow":
+				return slowTests, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
