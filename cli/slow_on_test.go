@@ -1,6 +1,6 @@
 //go:build slow
 
-package cli_test
+package cli
 
 // slowTests says that tests that take minutes are to run.
 const slowTests = true
