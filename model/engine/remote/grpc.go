@@ -77,6 +77,8 @@ func (g *viaGRPC) explain(ctx context.Context, err error) error {
 	s := status.Convert(err)
 	text := g.c.line(s.Message())
 	switch s.Code() { //nolint:exhaustive // the others say what they say
+	case codes.DeadlineExceeded: // the call carries its deadline, and the server's clock may strike first
+		return context.DeadlineExceeded
 	case codes.Unavailable:
 		if g.creds != nil {
 			if h := g.creds.last.Load(); h != nil {
