@@ -1,4 +1,4 @@
-// Package space holds the typed values that groups act on and models read and return: images, sequences of them, masks, scores, boxes, vector fields, feature maps.
+// Package space holds the typed values that groups act on and models read and return: images, sequences of them, masks, scores, boxes, vector fields, feature maps, points and graphs, signals.
 //
 // A value knows what kind of thing it is, never what a group does to it: that is the business of package action, which
 // chooses an action by (group, space). A new space is a new type here and a new rule there; nothing between them changes.
@@ -18,6 +18,32 @@ const (
 	KindBoxes  Kind = "boxes"  // a set of labelled boxes with scores
 	KindField  Kind = "field"  // a vector at every pixel
 	KindFrames Kind = "frames" // pictures of one size in the order of time
+	KindRows   Kind = "rows"   // rows of numbers: points, vectors, features of nodes or edges
+	KindLinks  Kind = "links"  // edges between the nodes of a graph, by number
+	KindPairs  Kind = "pairs"  // numbers for every pair of nodes
+	KindSignal Kind = "signal" // channels of numbers in the order of time
+	KindRecord Kind = "record" // several of the above that move together
+)
+
+// What the numbers of a row are, the values of [Spec.Type] for rows and pairs. Besides them there are irreps as e3nn writes them, such as
+// "4x0e+2x1o".
+const (
+	TypeUnchanged     = "unchanged"     // stays as it is: energies, charges, class scores; a claim that the user makes by name
+	TypePositions     = "positions"     // points of space: g·p = A p + t
+	TypeVectors       = "vectors"       // directions: velocities, forces, edge vectors, lattice vectors; A v
+	TypePseudovectors = "pseudovectors" // axial vectors: angular momenta, magnetic moments; det(A) A v
+	TypePseudoscalars = "pseudoscalars" // det(A) s
+	TypeTensors       = "tensors"       // stress, inertia: d x d numbers in rows; A S Aᵀ
+	TypePoses         = "poses"         // d x d rotation matrices in rows; A P
+	TypeQuaternions   = "quaternions"   // w, x, y, z of rotations; q(A) q
+	TypeBoxes         = "boxes"         // x, y, z, length, width, height, yaw about z: boxes in 3D
+)
+
+// The values of [Spec.Per]: what a row belongs to, and so whether permutations of the nodes move it.
+const (
+	PerNode   = "node"
+	PerEdge   = "edge" // of the field of kind [KindLinks]
+	PerSample = "sample"
 )
 
 // Spec describes the values of one port.
@@ -27,8 +53,12 @@ type Spec struct {
 	Shape []int  `json:"shape,omitempty"` // of one sample, without the batch axis; -1 admits any length
 	Unit  string `json:"unit,omitempty"`
 	// Type refines the kind: for scores "logits" or "probabilities"; for tensors the representation that the channels
-	// carry, "trivial" or "regular" ("" means not declared).
+	// carry, "trivial" or "regular"; for rows and pairs what the numbers are, see [TypePositions] ("" means not declared).
 	Type string `json:"type,omitempty"`
+	// Per says what a row belongs to: [PerNode] (the default), [PerEdge] or [PerSample].
+	Per string `json:"per,omitempty"`
+	// Fields are the specs of the fields of a record, in their order.
+	Fields []Spec `json:"fields,omitempty"`
 }
 
 // Value is one typed datum: an image, the scores of one prediction.

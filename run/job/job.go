@@ -22,17 +22,17 @@ const StudyVersion = 1
 // without its brackets, and a mapping whose field has study:"short" may be written as the text of that field alone. The
 // shortest study is two lines: models: m.onnx and data: FOLDER.
 type Study struct {
-	Version   int       `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"enum=1"`                                                                          // version of the file format; default 1
-	Task      string    `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=detection,enum=flow,enum=image,enum=tensor"` // what the models do; sets the default of output.space: scores, mask, boxes, field, image, tensor
-	Models    []Model   `json:"models" yaml:"models" jsonschema:"minItems=1,maxItems=1000" study:"single"`                                                               // the models to compare, with distinct names; one, or the path of one, needs no list
-	Data      Data      `json:"data" yaml:"data"`                                                                                                                        // the samples
-	Input     Input     `json:"input,omitzero" yaml:"input,omitempty"`                                                                                                   // how a sample becomes the array that the models read
-	Output    Output    `json:"output,omitzero" yaml:"output,omitempty"`                                                                                                 // what the models return
-	Group     Group     `json:"group,omitzero" yaml:"group,omitempty"`                                                                                                   // the group, its elements and how they act; default SO(2), rotations about the center
-	Metrics   []string  `json:"metrics,omitempty" yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`                 // names of metrics, or one name; default the usual ones of the output space
-	Consensus Consensus `json:"consensus,omitzero" yaml:"consensus,omitempty"`                                                                                           // how metrics with @consensus get their reference
-	Audit     Audit     `json:"audit,omitzero" yaml:"audit,omitempty"`                                                                                                   // thresholds of an audit
-	Seed      uint64    `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                             // of every random choice but that of the samples; default 0
+	Version   int       `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"enum=1"`                                                                                                                       // version of the file format; default 1
+	Task      string    `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=detection,enum=flow,enum=image,enum=tensor,enum=regression,enum=molecules,enum=sequence"` // what the models do; sets the default of output.space: scores, mask, boxes, field, image, tensor, rows, record, signal
+	Models    []Model   `json:"models" yaml:"models" jsonschema:"minItems=1,maxItems=1000" study:"single"`                                                                                                            // the models to compare, with distinct names; one, or the path of one, needs no list
+	Data      Data      `json:"data" yaml:"data"`                                                                                                                                                                     // the samples
+	Input     Input     `json:"input,omitzero" yaml:"input,omitempty"`                                                                                                                                                // how a sample becomes the array that the models read
+	Output    Output    `json:"output,omitzero" yaml:"output,omitempty"`                                                                                                                                              // what the models return
+	Group     Group     `json:"group,omitzero" yaml:"group,omitempty"`                                                                                                                                                // the group, its elements and how they act; default SO(2), rotations about the center
+	Metrics   []string  `json:"metrics,omitempty" yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`                                                              // names of metrics, or one name; default the usual ones of the output space
+	Consensus Consensus `json:"consensus,omitzero" yaml:"consensus,omitempty"`                                                                                                                                        // how metrics with @consensus get their reference
+	Audit     Audit     `json:"audit,omitzero" yaml:"audit,omitempty"`                                                                                                                                                // thresholds of an audit
+	Seed      uint64    `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                                                                          // of every random choice but that of the samples; default 0
 
 	src *source // where things stand in the file; nil for a study that was not read from one
 }
@@ -74,16 +74,16 @@ func (m Model) MarshalJSON() ([]byte, error) {
 
 // Data names the samples.
 type Data struct {
-	Format   string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles"` // default guessed from the path
-	Images   string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`                                                           // path of the image file, or of the folder
-	Labels   string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`                                                                         // path of the labels: IDX, npy, or CSV with columns file,label
-	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty" jsonschema:"minLength=1"`                                                                       // folder: regular expression over the relative path with a group named label; pairs: one with groups named pair and frame
-	Key      string `json:"key,omitempty" yaml:"key,omitempty" jsonschema:"minLength=1"`                                                                               // npz: name of the image array; default the only one, or "x"
-	LabelKey string `json:"label_key,omitempty" yaml:"label_key,omitempty" jsonschema:"minLength=1"`                                                                   // npz: name of the label array; default "y" or "labels"
-	Layout   string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NHW,enum=NCHW,enum=NHWC"`                                                        // npy, npz: order of the axes; default guessed from the shape
-	Limit    int    `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1000000000"`                                                          // at most this many samples; 0, the default, for all
-	Balance  string `json:"balance,omitempty" yaml:"balance,omitempty" jsonschema:"enum=label"`                                                                        // "label": the same number of each class
-	Seed     uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                               // of the choice of samples; default 0
+	Format   string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles,enum=clouds,enum=molecules,enum=graphs,enum=signals"` // default guessed from the path
+	Images   string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`                                                                                                               // path of the image file, or of the folder
+	Labels   string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`                                                                                                                             // path of the labels: IDX, npy, or CSV with columns file,label
+	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty" jsonschema:"minLength=1"`                                                                                                                           // folder: regular expression over the relative path with a group named label; pairs: one with groups named pair and frame
+	Key      string `json:"key,omitempty" yaml:"key,omitempty" jsonschema:"minLength=1"`                                                                                                                                   // npz: name of the image array; default the only one, or "x"
+	LabelKey string `json:"label_key,omitempty" yaml:"label_key,omitempty" jsonschema:"minLength=1"`                                                                                                                       // npz: name of the label array; default "y" or "labels"
+	Layout   string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NHW,enum=NCHW,enum=NHWC"`                                                                                                            // npy, npz: order of the axes; default guessed from the shape
+	Limit    int    `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1000000000"`                                                                                                              // at most this many samples; 0, the default, for all
+	Balance  string `json:"balance,omitempty" yaml:"balance,omitempty" jsonschema:"enum=label"`                                                                                                                            // "label": the same number of each class
+	Seed     uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                                                                                   // of the choice of samples; default 0
 
 	Targets   string    `json:"targets,omitempty" yaml:"targets,omitempty" jsonschema:"minLength=1"`                            // path of boxes (folder of VOC XML, COCO JSON) or of fields (folder or npz), where they are not beside the images; "none" ignores them
 	Split     string    `json:"split,omitempty" yaml:"split,omitempty" jsonschema:"minLength=1"`                                // voc: name of a list in ImageSets/Main; default all photos
@@ -94,6 +94,29 @@ type Data struct {
 	Zoom      float64   `json:"zoom,omitempty" yaml:"zoom,omitempty" jsonschema:"exclusiveMinimum=0,maximum=16"`                // pictures and boxes are resized by this factor when they are read, before anything moves; default 1
 	Cut       Cut       `json:"cut,omitzero" yaml:"cut,omitempty"`                                                              // one sample per key object instead of one per photo
 	Particles Particles `json:"particles,omitzero" yaml:"particles,omitempty"`                                                  // format particles: image pairs rendered from known flows
+	Cloud     Cloud     `json:"cloud,omitzero" yaml:"cloud,omitempty"`                                                          // format clouds: how shapes become points
+	Sound     Sound     `json:"sound,omitzero" yaml:"sound,omitempty"`                                                          // format signals: how recordings become signals
+	Elements  []string  `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minItems=1,maxItems=118,uniqueItems"`  // format molecules: symbols of the atoms that the models know; others are refused; default all
+}
+
+// Cloud says how a mesh or a file of points becomes a cloud of points.
+type Cloud struct {
+	Points  int    `json:"points,omitempty" yaml:"points,omitempty" jsonschema:"minimum=1,maximum=10000000"`   // points of each cloud: the first ones of a file of points, points drawn uniformly by area from a mesh; default all points of a file, 1024 of a mesh
+	Center  string `json:"center,omitempty" yaml:"center,omitempty" jsonschema:"enum=mean,enum=box,enum=none"` // what is moved to the origin: the mean of the points, or the middle of the box around them; default mean
+	Scale   string `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"enum=sphere,enum=box,enum=none"` // sphere: the farthest point from the origin has distance 1; box: the largest coordinate is 1; default sphere
+	Short   string `json:"short,omitempty" yaml:"short,omitempty" jsonschema:"enum=refuse,enum=repeat"`        // what becomes of a file with fewer points: refuse (default), or repeat its points from the first on
+	Normals bool   `json:"normals,omitempty" yaml:"normals,omitempty"`                                         // keep the normals of points and meshes as the field "normals"
+	Up      string `json:"up,omitempty" yaml:"up,omitempty" jsonschema:"enum=x,enum=y,enum=z"`                 // the axis of the files that points up; it becomes z; default z: coordinates stay as they are
+	Columns string `json:"columns,omitempty" yaml:"columns,omitempty" jsonschema:"minLength=1"`                // files of numbers: names of the columns, such as "x y z nx ny nz"; default x y z, with six columns also the normals
+	Seed    uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                        // of the points drawn from meshes; default 0
+}
+
+// Sound says how a recording becomes a signal.
+type Sound struct {
+	Rate   int    `json:"rate,omitempty" yaml:"rate,omitempty" jsonschema:"minimum=1,maximum=10000000"`               // samples per second that every file must have; default that of the first file
+	Length int    `json:"length,omitempty" yaml:"length,omitempty" jsonschema:"minimum=1,maximum=1000000000"`         // samples that are taken of each recording; default all, of the shortest if a crop window or a model wants one length
+	Start  int    `json:"start,omitempty" yaml:"start,omitempty" jsonschema:"minimum=0,maximum=1000000000"`           // first sample that is taken; default 0
+	Mono   string `json:"mono,omitempty" yaml:"mono,omitempty" jsonschema:"enum=mean,enum=left,enum=right,enum=keep"` // what becomes of several channels; default mean
 }
 
 // Cut makes a sample of every key object of a photo: a piece of the photo of the given size around the rounded centre of its box, so that
@@ -124,25 +147,65 @@ type Particles struct {
 
 // Input says how an image becomes the array that the models read: (v/scale - mean[c]) / std[c].
 type Input struct {
-	Space    string    `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames"`                                 // image, or frames for pairs and stacks of pictures; default that of the data
-	Layout   string    `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"`                                  // order of the axes; default follows the model's shape
-	Channels string    `json:"channels,omitempty" yaml:"channels,omitempty" jsonschema:"enum=rgb,enum=bgr,enum=grey"`                      // order of the channels; default as in the file
-	Scale    float64   `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                     // divides every intensity; default 1
-	Mean     []float64 `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"minItems=1,maxItems=4096" study:"single"`                  // one number, or one per channel; default 0
-	Ports    []string  `json:"ports,omitempty" yaml:"ports,omitempty" jsonschema:"minItems=1,maxItems=64"`                                 // frames: names of the inputs, one per frame; default one input with all frames as channels
-	Std      []float64 `json:"std,omitempty" yaml:"std,omitempty" jsonschema:"minItems=1,maxItems=4096,exclusiveMinimum=0" study:"single"` // one number above 0, or one per channel; default 1
+	Space     string    `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames,enum=rows,enum=signal,enum=record"` // image, frames for pairs and stacks of pictures, rows for points, signal, or record for several fields; default that of the data
+	Layout    string    `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"`                                    // order of the axes; default follows the model's shape
+	Channels  string    `json:"channels,omitempty" yaml:"channels,omitempty" jsonschema:"enum=rgb,enum=bgr,enum=grey"`                        // order of the channels; default as in the file
+	Scale     float64   `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                       // divides every intensity; default 1
+	Mean      []float64 `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"minItems=1,maxItems=4096" study:"single"`                    // one number, or one per channel; default 0
+	Ports     []string  `json:"ports,omitempty" yaml:"ports,omitempty" jsonschema:"minItems=1,maxItems=64"`                                   // frames: names of the inputs, one per frame; default one input with all frames as channels
+	Std       []float64 `json:"std,omitempty" yaml:"std,omitempty" jsonschema:"minItems=1,maxItems=4096,exclusiveMinimum=0" study:"single"`   // one number above 0, or one per channel; default 1
+	Fields    []Port    `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64"`                                 // space rows, signal or record: which fields of the data go to which inputs, and how they move; default the only field to the only input
+	Recurrent Recurrent `json:"recurrent,omitzero" yaml:"recurrent,omitempty"`                                                                // space signal: a model that reads frame by frame
 }
 
 // Output says what the models return.
 type Output struct {
-	Space  string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor,enum=boxes,enum=field"`                       // default scores
-	Name   string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`                                                                                // which output of the model; default the first
-	Decode string `json:"decode,omitempty" yaml:"decode,omitempty" jsonschema:"enum=softmax,enum=probabilities,enum=argmax,enum=raw"`                                   // default softmax for scores; argmax for masks with a channel per class, else raw; raw for images and tensors
-	Action string `json:"action,omitempty" yaml:"action,omitempty" jsonschema:"enum=invariant,enum=same"`                                                               // how the group should move the output; default invariant for scores, same for the others
-	Type   string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"enum=trivial,enum=regular"`                                                                  // tensor: representation that the channels carry; default trivial
-	Boxes  Boxes  `json:"boxes,omitzero" yaml:"boxes,omitempty"`                                                                                                        // space boxes
-	Field  Field  `json:"field,omitzero" yaml:"field,omitempty"`                                                                                                        // space field
-	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"` // kernel of the output's action; default that of the input
+	Space  string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor,enum=boxes,enum=field,enum=frames,enum=rows,enum=signal,enum=record"` // default scores
+	Name   string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`                                                                                                        // which output of the model; default the first
+	Decode string `json:"decode,omitempty" yaml:"decode,omitempty" jsonschema:"enum=softmax,enum=probabilities,enum=argmax,enum=raw"`                                                           // default softmax for scores; argmax for masks with a channel per class, else raw; raw for images and tensors
+	Action string `json:"action,omitempty" yaml:"action,omitempty" jsonschema:"enum=invariant,enum=same"`                                                                                       // how the group should move the output; default invariant for scores, same for the others
+	Type   string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"enum=trivial,enum=regular"`                                                                                          // tensor: representation that the channels carry; default trivial
+	Boxes  Boxes  `json:"boxes,omitzero" yaml:"boxes,omitempty"`                                                                                                                                // space boxes
+	Field  Field  `json:"field,omitzero" yaml:"field,omitempty"`                                                                                                                                // space field
+	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"`                         // kernel of the output's action; default that of the input
+	Fields []Port `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64"`                                                                                         // space rows, signal or record: the outputs of the model, each with how it should move
+}
+
+// Port is one input or output of a model: which field of the data it is, and how the group moves it. Every port has an action: one that stays as it is
+// says so with type unchanged.
+type Port struct {
+	Name  string    `json:"name" yaml:"name" jsonschema:"minLength=1" study:"short"`                                                                          // field of the data, such as positions; for outputs the name under which it is shown
+	Port  string    `json:"port,omitempty" yaml:"port,omitempty" jsonschema:"minLength=1"`                                                                    // name of the model's input or output; default the name, or the only one
+	Kind  string    `json:"kind,omitempty" yaml:"kind,omitempty" jsonschema:"enum=rows,enum=links,enum=pairs,enum=signal,enum=frames,enum=image,enum=scores"` // what the array is; default that of the data, for outputs rows
+	Type  string    `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"minLength=1"`                                                                    // rows and pairs: what the numbers are: positions, vectors, pseudovectors, pseudoscalars, tensors, poses, quaternions, boxes, irreps such as 4x0e+2x1o, a representation of a group of the user, or unchanged
+	Per   string    `json:"per,omitempty" yaml:"per,omitempty" jsonschema:"enum=node,enum=edge,enum=sample"`                                                  // rows: what a row belongs to, and so what a permutation moves; default node, for outputs sample unless they have a row per node
+	Unit  string    `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"minLength=1"`                                                                    // such as eV or Å, for tables and plots
+	Value []float64 `json:"value,omitempty" yaml:"value,omitempty" jsonschema:"minItems=1,maxItems=1000000" study:"single"`                                   // input: the same numbers for every sample, in place of a field of the data, such as the direction of gravity; they move like data
+	Pad   int       `json:"pad,omitempty" yaml:"pad,omitempty" jsonschema:"minimum=1,maximum=10000000"`                                                       // rows, input: zeros are added up to this many rows, and rows beyond those of the sample are cut from outputs per node
+}
+
+// Recurrent says that a model reads a signal frame by frame and hands a state on. nero runs it over the whole signal from the declared start.
+type Recurrent struct {
+	Input   string    `json:"input,omitempty" yaml:"input,omitempty" jsonschema:"minLength=1"`                    // input that takes a frame; default the only one that is no state and no constant
+	Output  string    `json:"output,omitempty" yaml:"output,omitempty" jsonschema:"minLength=1"`                  // output of a frame; default the only one that is no state
+	Frame   int       `json:"frame" yaml:"frame" jsonschema:"minimum=1,maximum=10000000"`                         // new samples of each frame
+	Context int       `json:"context,omitempty" yaml:"context,omitempty" jsonschema:"minimum=0,maximum=10000000"` // samples of the past in front of each frame, zeros before the start; default 0
+	States  []State   `json:"states,omitempty" yaml:"states,omitempty" jsonschema:"maxItems=64" study:"single"`   // what is handed on; default none
+	Feed    []Feeding `json:"feed,omitempty" yaml:"feed,omitempty" jsonschema:"maxItems=64" study:"single"`       // inputs that are the same for every frame, such as the sample rate
+}
+
+// State is an input that gets the value of an output of the step before.
+type State struct {
+	In    string    `json:"in" yaml:"in" jsonschema:"minLength=1"`                                                          // input
+	Out   string    `json:"out" yaml:"out" jsonschema:"minLength=1"`                                                        // output
+	Shape []int     `json:"shape,omitempty" yaml:"shape,omitempty" jsonschema:"minItems=1,maxItems=8,minimum=1"`            // of one signal, with 1 on the axis of the batch; default that of the model's input
+	Start []float64 `json:"start,omitempty" yaml:"start,omitempty" jsonschema:"minItems=1,maxItems=1000000" study:"single"` // at the beginning: one number for all, or all of them; default 0
+}
+
+// Feeding is an input with a fixed value.
+type Feeding struct {
+	In    string    `json:"in" yaml:"in" jsonschema:"minLength=1"` // input
+	Value []float64 `json:"value" yaml:"value" jsonschema:"minItems=1,maxItems=1000000" study:"single"` // one number for all, or all of them
 }
 
 // Boxes says how the numbers of a detector become boxes.
@@ -202,15 +265,16 @@ type Consensus struct {
 
 // Group names the group, the elements to visit and how they act on the input.
 type Group struct {
-	Name     string `json:"name" yaml:"name" jsonschema:"minLength=1" study:"short"`                                                                                      // such as SO(2), C4, D4, T(2)
-	Orbit    Orbit  `json:"orbit,omitzero" yaml:"orbit,omitempty"`                                                                                                        // which elements; default all of a finite group, else a grid
+	Name     string `json:"name" yaml:"name" jsonschema:"minLength=1" study:"short"`                                                                                      // such as SO(2), C4, D4, T(2), SO(3), E(3), S(5); S alone permutes as many rows as the largest sample has
+	Orbit    Orbit  `json:"orbit,omitzero" yaml:"orbit,omitempty"`                                                                                                        // which elements; default the preset of the group: all of a finite group, else a grid or samples
 	Resample string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"` // interpolation kernel; default bilinear
 	Border   string `json:"border,omitempty" yaml:"border,omitempty" jsonschema:"enum=zero,enum=edge,enum=reflect,enum=circular"`                                         // what lies outside the picture; default zero
 	Oriented bool   `json:"oriented,omitempty" yaml:"oriented,omitempty"`                                                                                                 // boxes turn with the picture; default the smallest upright box around the turned one
-	Window   []int  `json:"window,omitempty" yaml:"window,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`                                          // height and width, in pixels, of a crop window that moves over a larger picture
+	Window   []int  `json:"window,omitempty" yaml:"window,omitempty" jsonschema:"minItems=1,maxItems=2,minimum=1,maximum=1000000000"`                                     // height and width, in pixels, of a crop window that moves over a larger picture; of signals its length in samples
+	File     string `json:"file,omitempty" yaml:"file,omitempty" jsonschema:"minLength=1"`                                                                                // a group of your own, which then has this name: YAML with a table, matrices, generators or a program
 }
 
-// Orbit chooses elements. At most one of Grid, All, Haar, LowDiscrepancy, Lattice, Values is set; none means the preset:
+// Orbit chooses elements. At most one of Grid, All, Haar, LowDiscrepancy, Lattice, Values, Slices is set; none means the preset:
 // every element of a finite group, else a grid.
 type Orbit struct {
 	Grid           []int       `json:"grid,omitempty" yaml:"grid,omitempty" jsonschema:"minItems=1,maxItems=16,minimum=1,maximum=1000000" study:"single"` // number of elements per axis of the chart
@@ -220,6 +284,23 @@ type Orbit struct {
 	Lattice        bool        `json:"lattice,omitempty" yaml:"lattice,omitempty"`                                                                        // only elements that act without resampling
 	Values         [][]float64 `json:"values,omitempty" yaml:"values,omitempty" jsonschema:"minItems=1,maxItems=1000000"`                                 // listed elements: one number per axis of the chart, in its unit
 	Range          [][]float64 `json:"range,omitempty" yaml:"range,omitempty" jsonschema:"minItems=1,maxItems=16"`                                        // [min, max] per axis of the chart, in its unit: the window of a non-compact group
+	Slices         Slices      `json:"slices,omitzero" yaml:"slices,omitempty"`                                                                           // rotations in space about the axes of planes, as discs show them
+	Refine         Refine      `json:"refine,omitzero" yaml:"refine,omitempty"`                                                                           // a finer grid around one element, besides what the other keys choose
+}
+
+// Slices are the rotations by every angle about every axis that lies in a plane: the axis at psi is (cos psi, sin psi, 0) in the plane xy, (cos psi, 0, sin psi) in xz and
+// (0, cos psi, sin psi) in yz.
+type Slices struct {
+	Planes []string `json:"planes,omitempty" yaml:"planes,omitempty" jsonschema:"minItems=1,maxItems=3,uniqueItems,enum=xy,enum=xz,enum=yz" study:"single"` // default all three
+	Axis   float64  `json:"axis,omitempty" yaml:"axis,omitempty" jsonschema:"exclusiveMinimum=0,maximum=180"`                                               // degrees between axes; divides 360; default 5
+	Angle  float64  `json:"angle,omitempty" yaml:"angle,omitempty" jsonschema:"exclusiveMinimum=0,maximum=180"`                                             // degrees between angles, which go from 0 to 180; divides 180; default 15
+}
+
+// Refine is a grid of elements around one that is given.
+type Refine struct {
+	At     []float64 `json:"at,omitempty" yaml:"at,omitempty" jsonschema:"minItems=1,maxItems=64"`                                             // coordinates in the chart
+	Radius []float64 `json:"radius,omitempty" yaml:"radius,omitempty" jsonschema:"minItems=1,maxItems=64,minimum=0"`                           // how far the grid reaches on each axis; for factors a ratio of 1 or more; 0 keeps the coordinate
+	Grid   []int     `json:"grid,omitempty" yaml:"grid,omitempty" jsonschema:"minItems=1,maxItems=64,minimum=1,maximum=100000" study:"single"` // odd numbers of elements on each axis
 }
 
 // Audit holds the thresholds of an audit.

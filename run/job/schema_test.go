@@ -54,6 +54,8 @@ func makeSchema(t *testing.T) []byte {
 		"Group": reflect.TypeFor[Group](), "Orbit": reflect.TypeFor[Orbit](), "Audit": reflect.TypeFor[Audit](), "Contract": reflect.TypeFor[Contract](),
 		"Cut": reflect.TypeFor[Cut](), "Particles": reflect.TypeFor[Particles](), "Boxes": reflect.TypeFor[Boxes](), "BoxesPart": reflect.TypeFor[BoxesPart](),
 		"Anchors": reflect.TypeFor[Anchors](), "Field": reflect.TypeFor[Field](), "Consensus": reflect.TypeFor[Consensus](),
+		"Cloud": reflect.TypeFor[Cloud](), "Sound": reflect.TypeFor[Sound](), "Port": reflect.TypeFor[Port](), "Recurrent": reflect.TypeFor[Recurrent](),
+		"State": reflect.TypeFor[State](), "Feeding": reflect.TypeFor[Feeding](), "Slices": reflect.TypeFor[Slices](), "Refine": reflect.TypeFor[Refine](),
 	} {
 		d, ok := s.Definitions[name]
 		if !ok {
@@ -61,8 +63,8 @@ func makeSchema(t *testing.T) []byte {
 		}
 		refine(t, d, typ)
 	}
-	if len(s.Definitions) != 15 {
-		t.Fatalf("%d definitions, expected 15: add the new one above", len(s.Definitions))
+	if len(s.Definitions) != 23 {
+		t.Fatalf("%d definitions, expected 23: add the new one above", len(s.Definitions))
 	}
 	orbit := s.Definitions["Orbit"]
 	var pairs []*jsonschema.Schema
@@ -77,7 +79,7 @@ func makeSchema(t *testing.T) []byte {
 	rng.Items.MinItems, rng.Items.MaxItems = &two, &two
 	values, _ := orbit.Properties.Get("values")
 	values.Items.MinItems = &one
-	for name, typ := range map[string]reflect.Type{"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](), "Group": reflect.TypeFor[Group](), "BoxesPart": reflect.TypeFor[BoxesPart]()} {
+	for name, typ := range map[string]reflect.Type{"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](), "Group": reflect.TypeFor[Group](), "BoxesPart": reflect.TypeFor[BoxesPart](), "Port": reflect.TypeFor[Port]()} {
 		d := s.Definitions[name]
 		i := slices.IndexFunc(fieldsOf(typ), func(f field) bool { return f.short })
 		if i < 0 {
@@ -229,7 +231,7 @@ func TestSchemaRules(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d permitted values", n)
 	}
-	if c := strings.Count(text, `"additionalProperties": false`); c != 16 {
-		t.Errorf("%d of 16 mappings refuse unknown keys", c)
+	if c := strings.Count(text, `"additionalProperties": false`); c != 24 {
+		t.Errorf("%d of 24 mappings refuse unknown keys", c)
 	}
 }

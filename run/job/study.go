@@ -169,6 +169,9 @@ func (s *Study) check(report func(path, message string)) {
 	if m, d := len(s.Input.Mean), len(s.Input.Std); m > 1 && d > 1 && m != d {
 		report("input.std", fmt.Sprintf("%d numbers, but input.mean has %d; give one number, or one per channel, to each", d, m))
 	}
+	if len(s.Group.Window) == 1 && s.Input.Space != "signal" && s.Data.Format != "signals" {
+		report("group.window", "one length, which is for signals; expected [HEIGHT, WIDTH]")
+	}
 	s.checkData(report)
 	s.checkOutput(report)
 	s.checkOrbit(report)
@@ -301,7 +304,7 @@ func (s *Study) checkOrbit(report func(path, message string)) {
 }
 
 // exclusive are the keys of an orbit of which at most one may be there.
-var exclusive = []string{"grid", "all", "haar", "low_discrepancy", "lattice", "values"}
+var exclusive = []string{"grid", "all", "haar", "low_discrepancy", "lattice", "values", "slices"}
 
 // spaceOf is the output space that goes with a task.
 func spaceOf(task string) string {
@@ -314,6 +317,12 @@ func spaceOf(task string) string {
 		return "field"
 	case "image", "tensor":
 		return task
+	case "regression":
+		return "rows"
+	case "molecules":
+		return "record"
+	case "sequence":
+		return "signal"
 	default:
 		return "scores"
 	}

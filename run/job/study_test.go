@@ -62,6 +62,7 @@ func changes(beyond bool) []change {
 			{"same name", "name: augmented", "name: original", `study.yaml:6:11: models[1].name: "original" is already the name of models[0]; give each model its own`},
 			{"bad pattern", "format: idx", "pattern: '('", "study.yaml:8:17: data.pattern: missing closing ): `(`; expected a regular expression as Go's package regexp reads it"},
 			{"no label", "format: idx", "pattern: 'a'", "study.yaml:8:17: data.pattern: no group named label; write the part that holds the label as (?P<label>...)"},
+			{"window of one", "  resample: bicubic", "  window: [24]", "study.yaml:14:11: group.window: one length, which is for signals; expected [HEIGHT, WIDTH]"},
 			{"uneven", "std: 0.3081", "std: [1, 2, 3]", ""},
 			{"uneven twice", "mean: [0.1307], std: 0.3081", "mean: [1, 2], std: [1, 2, 3]", "study.yaml:9:54: input.std: 3 numbers, but input.mean has 2; give one number, or one per channel, to each"},
 			{"task", "task: classification", "task: segmentation", `study.yaml:10:17: output.space: "scores" does not go with task "segmentation", whose output is "mask"; change one of them or leave the task out`},
@@ -91,9 +92,9 @@ func changes(beyond bool) []change {
 		{"range", "grid: 72", "grid: 3, range: [[-1, 1]]", ""},
 		{"window", "  resample: bicubic", "  window: [24, 32]", ""},
 		{"kernel", "bicubic", "bicubik", `study.yaml:14:13: group.resample: "bicubik" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?`},
-		{"format", "format: idx", "format: parquet", `study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, pairs, particles; choose one of them`},
+		{"format", "format: idx", "format: parquet", `study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, pairs, particles, clouds, molecules, graphs, signals; choose one of them`},
 		{"layout", "format: idx", "layout: HWN", `study.yaml:8:16: data.layout: "HWN" is not one of NHW, NCHW, NHWC; did you mean`},
-		{"space", "{space: image,", "{space: cloud,", `study.yaml:9:16: input.space: "cloud" is not one of image, frames; choose one of them`},
+		{"space", "{space: image,", "{space: cloud,", `study.yaml:9:16: input.space: "cloud" is not one of image, frames, rows, signal, record; choose one of them`},
 		{"channels", "{space: image,", "{channels: gray,", `study.yaml:9:19: input.channels: "gray" is not one of rgb, bgr, grey; did you mean "grey"?`},
 		{"action", "decode: softmax", "action: covariant", `study.yaml:10:33: output.action: "covariant" is not one of invariant, same; did you mean "invariant"?`},
 		{"decoder", "decode: softmax", "decode: sigmoid", `study.yaml:10:33: output.decode: "sigmoid" is not one of softmax, probabilities, argmax, raw; choose one of them`},
@@ -123,7 +124,6 @@ func changes(beyond bool) []change {
 		{"empty grid", "grid: 72", "grid: []", "study.yaml:13:17: group.orbit.grid: an empty list; give it an item or leave the key out"},
 		{"both", "{grid: 72}", "{grid: 72, haar: 5}", "study.yaml:13:27: group.orbit.haar: grid and haar cannot be combined; keep one of grid, all, haar, low_discrepancy, lattice, values"},
 		{"both, one false", "{grid: 72}", "{grid: 72, all: false}", "study.yaml:13:26: group.orbit.all: grid and all cannot be combined; keep one of grid, all, haar, low_discrepancy, lattice, values"},
-		{"window of one", "  resample: bicubic", "  window: [24]", "study.yaml:14:11: group.window: 1 items; expected 2"},
 		{"range of three", "grid: 72", "range: [[1, 2, 3]]", "study.yaml:13:19: group.orbit.range[0]: [1 2 3]; expected [min, max] with min below max"},
 		{"empty element", "grid: 72", "values: [[]]", "study.yaml:13:20: group.orbit.values[0]: 0 numbers; every element needs"},
 		{"text for bool", "grid: 72", "all: yes", `study.yaml:13:16: group.orbit.all: expected true or false, got the text "yes"`},
@@ -134,7 +134,7 @@ func changes(beyond bool) []change {
 		{"newer", "version: 1", "version: 2", "study.yaml:2:10: version: 2; this program reads version 1: a newer nero may read it"},
 		{"no version", "version: 1\n", "", ""},
 		{"version as text", "version: 1", "version: '1'", `study.yaml:2:10: version: expected a whole number, got the text "1"`},
-		{"task", "task: classification", "task: classifcation", `study.yaml:3:7: task: "classifcation" is not one of classification, segmentation, detection, flow, image, tensor; did you mean "classification"?`},
+		{"task", "task: classification", "task: classifcation", `study.yaml:3:7: task: "classifcation" is not one of classification, segmentation, detection, flow, image, tensor, regression, molecules, sequence; did you mean "classification"?`},
 	}
 }
 
