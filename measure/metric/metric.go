@@ -39,6 +39,8 @@ type Case struct {
 	Prev  space.Value // the pulled-back prediction at the preceding element of the plan, the last one for the first
 	Label int         // the class of the sample, -1 if there is none (Target metrics)
 	Scale float64     // centred scale of the output over the samples, see [Relative]; NaN when it is not known
+	// Scales are those of the fields of a record, by name.
+	Scales map[string]float64
 	// At is the prediction at g in the frame of g, as the model gave it. Got is At where the output does not move.
 	At space.Value
 	// Truth is the reference in the frame of g: the target of the sample, the prediction at the identity or the consensus,
@@ -49,9 +51,11 @@ type Case struct {
 // Metric is a named comparison. It is a documented constant value.
 type Metric struct {
 	Name, Doc string
-	Unit      string     // "" for a pure number
-	Range     [2]float64 // of possible values, ±Inf where unbounded
-	Binary    bool       // every value is 0 or 1: means are proportions
+	// Port is the field of a record that the metric looks at, "" for the whole prediction; the name is then "Port.metric".
+	Port   string
+	Unit   string     // "" for a pure number
+	Range  [2]float64 // of possible values, ±Inf where unbounded
+	Binary bool       // every value is 0 or 1: means are proportions
 	// Normalized says that the scores must be probabilities: on a model's raw numbers there is no value.
 	Normalized bool
 	Better     Direction
