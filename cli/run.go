@@ -152,7 +152,7 @@ func retry() remote.Retry { return remote.Retry{Jitter: rand.Float64} }
 // summarize folds the rows that the run holds.
 func summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {
 	return fold.Fold(fold.Input{
-		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
+		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales, Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{Models: []int{m}, Metrics: w.Job.Metrics[i : i+1], Boxes: w.Eval.Metrics[i].OfHits})
 		},
 		Confidence: w.Study.Audit.Confidence,

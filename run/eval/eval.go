@@ -27,8 +27,10 @@ type Evaluation struct {
 	Plan    *orbit.Plan
 	Models  []*Model
 	Metrics []*metric.Metric
-	Scales  []float64 // centred scale of each model's output, from [Evaluation.Calibrate]
-	Classes int       // number of classes; metrics against labels refuse labels beyond it. 0 if the output has none
+	Scales  []float64 // centred scale of each model's output, from [Evaluation.Calibrate]; of rows that of one row
+	// FieldScales are those of the fields of outputs that are records.
+	FieldScales []map[string]float64
+	Classes     int // number of classes; metrics against labels refuse labels beyond it. 0 if the output has none
 	// Target moves the targets of samples into the frame of the moved input; nil if there are none or no metric reads them.
 	Target action.Action
 	// Averaging says how the model's own answers become the reference of metrics against the consensus.
@@ -152,7 +154,7 @@ func (e *Evaluation) Prepare() error {
 			e.order = append(e.order, k)
 		}
 	}
-	e.chunk = chunk(e.Models, 8*count(space.Shape(e.shape)))
+	e.chunk = chunk(e.Models, 8*size(e.shape))
 	return nil
 }
 
@@ -298,57 +300,6 @@ func (e *Evaluation) scaled(x space.Value) (space.Value, error) {
 		return x, nil
 	}
 	return e.scaler.Scale(x)
-}
-
-// Calibrate measures the centred scale of every model's output at the identity, over samples drawn from the whole run: data are
-// often sorted by class, and the first ones would then be too alike. It takes the same samples and batches whatever the workers,
-// so that a resumed run and a worker of an array job get the same numbers. Scales are NaN if no metric needs them; an error says
-// that an output has none.
-func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
-	e.Scales = make([]float64, len(e.Models))
-	for i := range e.Scales {
-		e.Scales[i] = math.NaN()
-	}
-	if !slices.Contains(e.Metrics, metric.Relative) {
-		return nil
-	}
-	chosen, err := dataset.Select(nil, e.Count(), calibration, false, calibrationSeed)
-	if err != nil {
-		return err
-	}
-	sums := make([]spread, len(e.Models))
-	for part := range slices.Chunk(chosen, e.chunk) {
-		xs := make([]space.Value, 0, len(part))
-		for _, i := range part {
-			s, err := e.At(i)
-			if err == nil {
-				var x space.Value
-				if x, err = e.Plan.In.Apply(e.Plan.Group.Identity(), s.Value); err == nil {
-					xs = append(xs, x)
-					continue
-				}
-				err = &SampleError{s.ID, err}
-			}
-			if !e.KeepGoing {
-				return err
-			}
-		}
-		for k, m := range e.Models {
-			ys, err := m.Predict(ctx, xs, workers)
-			if err != nil {
-				return err
-			}
-			for _, y := range ys {
-				if err := sums[k].add(y); err != nil {
-					return fmt.Errorf("model %s: %w", m.Name, err)
-				}
-			}
-		}
-	}
-	for k := range sums {
-		e.Scales[k] = sums[k].scale()
-	}
-	return nil
 }
 
 // pending is a sample whose orbit is being evaluated. Of its predictions it keeps those that later ones are compared with, and
@@ -621,9 +572,15 @@ func (w *worker) compare(p *pending, m, k int, c metric.Case) error {
 
 // each measures one comparison under a model by every metric.
 func (e *Evaluation) each(model int, c metric.Case, r References, give func(metric int, v float64)) {
-	c.Scale = math.NaN()
+	c.Scale, c.Scales = math.NaN(), nil
 	if e.Scales != nil {
-		c.Scale = e.Scales[model]
+		c.Scale = scaleOf(e.Scales[model], c.Got)
+	}
+	if e.FieldScales != nil && e.FieldScales[model] != nil {
+		c.Scales = make(map[string]float64, len(e.FieldScales[model]))
+		for f, s := range e.FieldScales[model] {
+			c.Scales[f] = scaleOf(s, fieldOf(c.Got, f))
+		}
 	}
 	label := c.Label
 	for i, m := range e.Metrics {

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
 	"nero/data/space"
 	"nero/data/tensor"
-	"nero/measure/metric"
 	"nero/model/decode"
 	"nero/model/engine"
 
@@ -121,9 +119,10 @@ type predictor struct {
 	m      *Model
 	s      engine.Session
 	failed bool
-	// in is the last encoded batch; it is reused by batches of the same size.
-	in []tensor.Named
-	n  int
+	// in is the last encoded batch; it is reused by batches of as many values of the same shape.
+	in    []tensor.Named
+	n     int
+	shape []int
 	// given is the next batch if another model has laid it out already; it is used once.
 	given []tensor.Named
 }
@@ -137,15 +136,18 @@ func (p *predictor) close() {
 	p.m.Pool.Put(p.s)
 }
 
-// run calls give with the prediction for each of values, in order. No more than a micro-batch of predictions is held at a time.
+// run calls give with the prediction for each of values, in order. No more than a micro-batch of predictions is held at a time. What goes through the
+// model together has one shape: a molecule of another size begins another batch.
 func (p *predictor) run(ctx context.Context, values []space.Value, give func(space.Value) error) error {
-	for batch := range slices.Chunk(values, p.m.Batch) {
-		n := len(batch)
+	for len(values) > 0 {
+		n, shape := alike(values, p.m.Batch)
+		batch := values[:n]
+		values = values[n:]
 		if p.m.Fixed && n < p.m.Batch {
 			batch = append(slices.Clone(batch), slices.Repeat(batch[n-1:], p.m.Batch-n)...)
 		}
-		if p.n != len(batch) {
-			p.in, p.n = nil, len(batch)
+		if p.n != len(batch) || !slices.Equal(p.shape, shape) {
+			p.in, p.n, p.shape = nil, len(batch), shape
 		}
 		in := p.given
 		if p.given = nil; in == nil {
@@ -176,6 +178,16 @@ func (p *predictor) run(ctx context.Context, values []space.Value, give func(spa
 		}
 	}
 	return nil
+}
+
+// alike is how many of the first values, at most n, have the shape of the first one, and that shape.
+func alike(values []space.Value, n int) (int, []int) {
+	shape := space.Shape(values[0])
+	k := 1
+	for k < min(n, len(values)) && slices.Equal(space.Shape(values[k]), shape) {
+		k++
+	}
+	return k, shape
 }
 
 // Predict runs the model on values, cut into its micro-batches in order, on up to workers goroutines. The cut does not
@@ -225,47 +237,4 @@ func (m *Model) PredictBatch(ctx context.Context, values []space.Value, batch, w
 		return nil, err
 	}
 	return out, nil
-}
-
-// spread accumulates the centred scale of a vector-valued output, see [metric.Relative], by Welford's recurrence (Technometrics 4,
-// 1962) summed over the components.
-type spread struct {
-	n    int
-	mean []float64
-	m2   float64
-}
-
-// add takes one prediction in. It refuses outputs without numbers, and of another length than those before: there is no mean of
-// them, so no distance from it.
-func (s *spread) add(v space.Value) error {
-	x := metric.Numbers(v)
-	if s.mean == nil {
-		s.mean = make([]float64, len(x))
-	}
-	switch {
-	case len(x) == 0:
-		return fmt.Errorf("the metric %s needs numbers, the output is %s", metric.Relative.Name, v.Kind())
-	case len(x) != len(s.mean):
-		return fmt.Errorf("the metric %s needs outputs of one size, and there are some of %d and of %d numbers; choose %s, or data of one size", metric.Relative.Name, len(s.mean), len(x), metric.Absolute.Name)
-	}
-	for _, f := range x {
-		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil // reported where the prediction itself is used; a scale of the others is still a scale
-		}
-	}
-	s.n++
-	for i, f := range x {
-		d := f - s.mean[i]
-		s.mean[i] += d / float64(s.n)
-		s.m2 += d * (f - s.mean[i])
-	}
-	return nil
-}
-
-// scale is s = sqrt(mean ‖f(x) - mean f‖²); NaN if fewer than two predictions were seen.
-func (s *spread) scale() float64 {
-	if s.n < 2 {
-		return math.NaN()
-	}
-	return math.Sqrt(s.m2 / float64(s.n))
 }

@@ -60,7 +60,7 @@ func (w *worker) truth(p *pending, k int) (space.Value, error) {
 	if p.sample.Target == nil || w.e.Target == nil {
 		return nil, nil //nolint:nilnil // as above
 	}
-	if p.truths == nil && 8*count(space.Shape(p.sample.Target))*len(w.e.order) <= truthBytes {
+	if p.truths == nil && 8*size(p.sample.Target)*len(w.e.order) <= truthBytes {
 		p.truths = make([]space.Value, len(w.e.order))
 	}
 	if p.truths != nil && p.truths[k] != nil {
@@ -106,14 +106,16 @@ func broken(v space.Value) bool {
 
 // classified reports whether a prediction names a class.
 func classified(v space.Value) bool {
-	switch v.(type) {
+	switch v := v.(type) {
 	case *space.Scores, *space.Boxes:
 		return true
+	case *space.Record:
+		return slices.ContainsFunc(v.Values, classified)
 	}
 	return false
 }
 
-// Top is the class that a prediction names: the most probable one, that of the best box; -1 if there is none.
+// Top is the class that a prediction names: the most probable one, that of the best box, of a record that of its first field that names one; -1 if there is none.
 func Top(v space.Value) int32 {
 	switch v := v.(type) {
 	case *space.Scores:
@@ -121,6 +123,12 @@ func Top(v space.Value) int32 {
 	case *space.Boxes:
 		if len(v.Items) > 0 {
 			return int32(v.Items[0].Label)
+		}
+	case *space.Record:
+		for _, f := range v.Values {
+			if classified(f) {
+				return Top(f)
+			}
 		}
 	}
 	return -1
@@ -171,7 +179,7 @@ func (w *worker) gather(p *pending, t *track, k int, at, back space.Value) error
 		return nil
 	}
 	if t.mean == nil {
-		if bytes := 8 * count(space.Shape(at)) * len(e.order); bytes > consensusBytes {
+		if bytes := 8 * size(at) * len(e.order); bytes > consensusBytes {
 			return fmt.Errorf("a consensus over %d elements would keep %d MB of predictions, at most %d are kept; choose fewer elements, or leave metrics with @consensus out",
 				len(e.order), bytes>>20, consensusBytes>>20)
 		}

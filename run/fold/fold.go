@@ -20,11 +20,13 @@ const Format = 1
 
 // Input is what a summary is made from.
 type Input struct {
-	Job     *job.Job
-	Hash    string // of the job
-	Group   group.Group
-	Scales  []float64 // centred scale of each model's output; nil if not known
-	Classes []string  // names of the classes; nil for numbers
+	Job    *job.Job
+	Hash   string // of the job
+	Group  group.Group
+	Scales []float64 // centred scale of each model's output; nil if not known
+	// FieldScales are those of the fields of outputs that are records; nil if there are none.
+	FieldScales []map[string]float64
+	Classes     []string // names of the classes; nil for numbers
 	// Rows gives the rows of one model, in sample order, with the curve of one metric in each, by their indexes in the job, and with boxes if the
 	// metric is of hits. It is called for every pair in turn: only the sketches of one are in memory.
 	Rows func(model, metric int) iter.Seq2[job.Row, error]
@@ -250,6 +252,17 @@ func (f *folder) summary() *Summary {
 			scale = Number(f.in.Scales[i])
 		}
 		s.Scales = append(s.Scales, scale)
+	}
+	for i, fields := range f.in.FieldScales {
+		for name, v := range fields {
+			if s.FieldScales == nil {
+				s.FieldScales = make([]map[string]Number, len(j.Models))
+			}
+			if s.FieldScales[i] == nil {
+				s.FieldScales[i] = map[string]Number{}
+			}
+			s.FieldScales[i][name] = Number(v)
+		}
 	}
 	for _, m := range f.metrics {
 		s.Metrics = append(s.Metrics, Metric{

@@ -22,11 +22,13 @@ type Summary struct {
 	Samples    int             `json:"samples"`
 	Failed     int             `json:"failed"` // samples that could not be evaluated
 	Models     []string        `json:"models"`
-	Scales     []Number        `json:"scales"` // centred scale s of each model's output; NaN if it was not needed
-	Metrics    []Metric        `json:"metrics"`
-	Slices     []Slice         `json:"slices"`              // "all" first, then one per class
-	Curves     []Curve         `json:"curves"`              // one per (model, metric, slice), in that nesting
-	Consensus  []Consensus     `json:"consensus,omitempty"` // one per model if a metric is against the consensus
+	Scales     []Number        `json:"scales"` // centred scale s of each model's output, of rows that of one row; NaN if it was not needed
+	// FieldScales are those of the fields of outputs that are records, for each model.
+	FieldScales []map[string]Number `json:"field_scales,omitempty"`
+	Metrics     []Metric            `json:"metrics"`
+	Slices      []Slice             `json:"slices"`              // "all" first, then one per class
+	Curves      []Curve             `json:"curves"`              // one per (model, metric, slice), in that nesting
+	Consensus   []Consensus         `json:"consensus,omitempty"` // one per model if a metric is against the consensus
 }
 
 // Metric describes a metric of the run.

@@ -204,7 +204,7 @@ type State struct {
 
 // Feeding is an input with a fixed value.
 type Feeding struct {
-	In    string    `json:"in" yaml:"in" jsonschema:"minLength=1"` // input
+	In    string    `json:"in" yaml:"in" jsonschema:"minLength=1"`                                      // input
 	Value []float64 `json:"value" yaml:"value" jsonschema:"minItems=1,maxItems=1000000" study:"single"` // one number for all, or all of them
 }
 

@@ -109,7 +109,7 @@ func openModels(ctx context.Context, run *store.Run, j *job.Job, study job.Study
 		s.at, s.names, s.status.Models = append(s.at, at), append(s.names, m.Name), append(s.status.Models, level)
 	}
 	if s.scaled {
-		w.Eval.Scales = scales(run, w)
+		w.Eval.Scales, w.Eval.FieldScales = scales(run, w)
 	}
 	if now := w.Job.Engine; now != j.Engine {
 		s.status.Notes = append(s.status.Notes, fmt.Sprintf("the run was computed by %s %s and live answers come from %s %s: their last digits may differ",
@@ -274,23 +274,36 @@ func differs(j *job.Job, w *workload.Workload) string {
 
 // scales are the scales of the outputs as the run has measured them, one per opened model; nil if it does not say, and they are to
 // be measured again.
-func scales(run *store.Run, w *workload.Workload) []float64 {
+func scales(run *store.Run, w *workload.Workload) ([]float64, []map[string]float64) {
 	b, err := os.ReadFile(filepath.Join(run.Dir(), "summary.json"))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	var sum fold.Summary
 	if json.Unmarshal(b, &sum) != nil || sum.Format != fold.Format || sum.Job != run.Hash() || len(sum.Scales) != len(run.Job().Models) {
-		return nil
+		return nil, nil
 	}
-	out := make([]float64, 0, len(w.Eval.Models))
+	out, fields := make([]float64, 0, len(w.Eval.Models)), make([]map[string]float64, 0, len(w.Eval.Models))
 	for i, m := range run.Job().Models {
-		if slices.ContainsFunc(w.Eval.Models, func(e *eval.Model) bool { return e.Name == m.Name }) {
-			if math.IsNaN(float64(sum.Scales[i])) {
-				return nil
-			}
-			out = append(out, float64(sum.Scales[i]))
+		if !slices.ContainsFunc(w.Eval.Models, func(e *eval.Model) bool { return e.Name == m.Name }) {
+			continue
 		}
+		of := map[string]float64{}
+		if i < len(sum.FieldScales) {
+			for f, v := range sum.FieldScales[i] {
+				of[f] = float64(v)
+			}
+		}
+		for _, f := range eval.ScaledFields(w.Eval.Metrics) {
+			v, ok := of[f]
+			if f == "" {
+				v, ok = float64(sum.Scales[i]), true
+			}
+			if !ok || math.IsNaN(v) {
+				return nil, nil
+			}
+		}
+		out, fields = append(out, float64(sum.Scales[i])), append(fields, of)
 	}
-	return out
+	return out, fields
 }

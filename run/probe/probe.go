@@ -131,7 +131,7 @@ func newService(w *workload.Workload, o Options) *Service {
 	}
 	s.bounds = bounds(w.Group(), w.Eval.Plan.Elements)
 	s.flip = slices.Contains(w.Eval.Metrics, metric.Flip)
-	s.scaled = slices.Contains(w.Eval.Metrics, metric.Relative)
+	s.scaled = eval.Scaled(w.Eval.Metrics)
 	s.averages = averages(w.Eval)
 	s.status.Inputs.On = true
 	if e := w.Engine(); e != nil {
@@ -439,7 +439,7 @@ func (s *Service) measure(ctx context.Context, f *flight) {
 			f.err = s.off("the run was closed")
 		}
 		s.calibrating.Lock()
-		s.eval.Scales, s.scales = nil, nil // the next one tries again
+		s.eval.Scales, s.eval.FieldScales, s.scales = nil, nil, nil // the next one tries again
 		s.calibrating.Unlock()
 	}
 	close(f.done)

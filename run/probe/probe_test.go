@@ -220,7 +220,7 @@ func stored(tb testing.TB, w *workload.Workload) *store.Run {
 		}
 	}
 	sum, err := fold.Fold(fold.Input{
-		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales,
+		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales,
 		Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{Models: []int{m}, Metrics: w.Job.Metrics[i : i+1], Boxes: true})
 		},

@@ -179,7 +179,7 @@ func runStudy(tb testing.TB, dir string, s *job.Study, e engine.Engine, leave in
 		return w
 	}
 	sum, err := fold.Fold(fold.Input{
-		Job: w.Job, Hash: r.Hash(), Group: w.Group(), Scales: w.Eval.Scales, Classes: w.Classes,
+		Job: w.Job, Hash: r.Hash(), Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales, Classes: w.Classes,
 		Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{Models: []int{m}, Metrics: w.Job.Metrics[i : i+1]})
 		},

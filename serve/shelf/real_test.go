@@ -76,7 +76,7 @@ func realRun(t *testing.T, dir string, e engine.Engine) {
 		t.Fatal(err)
 	}
 	sum, err := fold.Fold(fold.Input{
-		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, Classes: w.Classes,
+		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales, Classes: w.Classes,
 		Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{Models: []int{m}, Metrics: w.Job.Metrics[i : i+1]})
 		},

@@ -1,0 +1,198 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/measure/metric"
+)
+
+// spread accumulates the centred scale of an output, see [metric.Relative], by Welford's recurrence (Technometrics 4, 1962) summed over the
+// components.
+//
+// Rows are taken one by one: molecules have different numbers of atoms, and the force on one atom is as much a force as that on another. The scale of an
+// output of n rows is then sqrt(n) times that of a row, so that an error relative to it is the root mean square over the rows.
+type spread struct {
+	n    int
+	mean []float64
+	m2   float64
+}
+
+// add takes one prediction in. It refuses outputs without numbers, and of another length than those before: there is no mean of
+// them, so no distance from it.
+func (s *spread) add(v space.Value) error {
+	if r, ok := v.(*space.Rows); ok {
+		for i := range r.N {
+			if err := s.take(r.Row(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	x := metric.Numbers(v)
+	if len(x) == 0 {
+		return fmt.Errorf("the metric %s needs numbers, the output is %s", metric.Relative.Name, v.Kind())
+	}
+	return s.take(x)
+}
+
+func (s *spread) take(x []float64) error {
+	if s.mean == nil {
+		s.mean = make([]float64, len(x))
+	}
+	if len(x) != len(s.mean) {
+		return fmt.Errorf("the metric %s needs outputs of one size, and there are some of %d and of %d numbers; choose %s, or data of one size", metric.Relative.Name, len(s.mean), len(x), metric.Absolute.Name)
+	}
+	for _, f := range x {
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil // reported where the prediction itself is used; a scale of the others is still a scale
+		}
+	}
+	s.n++
+	for i, f := range x {
+		d := f - s.mean[i]
+		s.mean[i] += d / float64(s.n)
+		s.m2 += d * (f - s.mean[i])
+	}
+	return nil
+}
+
+// scale is s = sqrt(mean ‖f(x) - mean f‖²), of rows that of one row; NaN if fewer than two predictions were seen.
+func (s *spread) scale() float64 {
+	if s.n < 2 {
+		return math.NaN()
+	}
+	return math.Sqrt(s.m2 / float64(s.n))
+}
+
+// scaleOf is the scale for one prediction: of n rows sqrt(n) times that of a row.
+func scaleOf(scale float64, v space.Value) float64 {
+	if r, ok := v.(*space.Rows); ok {
+		return scale * math.Sqrt(float64(r.N))
+	}
+	return scale
+}
+
+// scaled reports whether a metric needs a centred scale, and of which field of the output: "" for all of it.
+func scaled(m *metric.Metric) (field string, ok bool) {
+	name, _, _ := strings.Cut(m.Name, "@")
+	if m.Port != "" {
+		name = strings.TrimPrefix(name, m.Port+".")
+	}
+	return m.Port, name == metric.Relative.Name
+}
+
+// ScaledFields are the fields of the output that metrics need the centred scale of, "" for all of it.
+func ScaledFields(ms []*metric.Metric) []string {
+	var fields []string
+	for _, m := range ms {
+		if f, ok := scaled(m); ok && !slices.Contains(fields, f) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// Scaled reports whether a metric needs the centred scale of the outputs.
+func Scaled(ms []*metric.Metric) bool { return len(ScaledFields(ms)) > 0 }
+
+// Calibrate measures the centred scale of every model's output at the identity, over samples drawn from the whole run: data are
+// often sorted by class, and the first ones would then be too alike. It takes the same samples and batches whatever the workers,
+// so that a resumed run and a worker of an array job get the same numbers. Of an output of several fields every field has its own. Scales are NaN if no
+// metric needs them; an error says that an output has none.
+func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
+	e.Scales, e.FieldScales = make([]float64, len(e.Models)), make([]map[string]float64, len(e.Models))
+	fields := ScaledFields(e.Metrics)
+	for i := range e.Scales {
+		e.Scales[i] = math.NaN()
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	chosen, err := dataset.Select(nil, e.Count(), calibration, false, calibrationSeed)
+	if err != nil {
+		return err
+	}
+	sums := make([]map[string]*spread, len(e.Models))
+	for k := range sums {
+		sums[k] = map[string]*spread{}
+		for _, f := range fields {
+			sums[k][f] = &spread{}
+		}
+	}
+	for part := range slices.Chunk(chosen, e.chunk) {
+		xs := make([]space.Value, 0, len(part))
+		for _, i := range part {
+			s, err := e.At(i)
+			if err == nil {
+				var x space.Value
+				if x, err = e.Plan.In.Apply(e.Plan.Group.Identity(), s.Value); err == nil {
+					xs = append(xs, x)
+					continue
+				}
+				err = &SampleError{s.ID, err}
+			}
+			if !e.KeepGoing {
+				return err
+			}
+		}
+		for k, m := range e.Models {
+			ys, err := m.Predict(ctx, xs, workers)
+			if err != nil {
+				return err
+			}
+			for _, y := range ys {
+				for f, sum := range sums[k] {
+					v := y
+					if f != "" {
+						if v = fieldOf(y, f); v == nil {
+							return fmt.Errorf("model %s: the output has no field %s", m.Name, f)
+						}
+					}
+					if err := sum.add(v); err != nil {
+						return fmt.Errorf("model %s: %w", m.Name, err)
+					}
+				}
+			}
+		}
+	}
+	for k := range sums {
+		for f, sum := range sums[k] {
+			if f == "" {
+				e.Scales[k] = sum.scale()
+				continue
+			}
+			if e.FieldScales[k] == nil {
+				e.FieldScales[k] = map[string]float64{}
+			}
+			e.FieldScales[k][f] = sum.scale()
+		}
+	}
+	return nil
+}
+
+// fieldOf is a field of a record, nil if there is none.
+func fieldOf(v space.Value, name string) space.Value {
+	if r, ok := v.(*space.Record); ok {
+		return r.Field(name)
+	}
+	return nil
+}
+
+// size is about how many numbers a value holds.
+func size(v space.Value) int {
+	r, ok := v.(*space.Record)
+	if !ok {
+		return count(space.Shape(v))
+	}
+	n := 0
+	for _, f := range r.Values {
+		n += size(f)
+	}
+	return n
+}
