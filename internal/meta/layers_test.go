@@ -32,8 +32,12 @@ var layers = map[string]int{
 	"model/engine/sketch":      1,
 	"run/job":                  1,
 
+	"symmetry/irreps":         1,
+	"data/mesh":               2,
+	"data/chem":               2,
+	"data/sound":              2,
 	"symmetry/action":         2,
-	"data/dataset":            2,
+	"data/dataset":            3,
 	"measure/metric":          2,
 	"model/onnx/onnxpb":       2,
 	"model/engine/wasm":       2,
@@ -42,7 +46,7 @@ var layers = map[string]int{
 	"run/exec":                2,
 	"run/store":               2,
 
-	"data/particle":              3,
+	"data/particle":              4,
 	"measure/consensus":          3,
 	"symmetry/action/phantom":    3,
 	"symmetry/action/actiontest": 4,
