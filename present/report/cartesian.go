@@ -42,8 +42,14 @@ func (d *drawing) cartesian(p *view.Panel, x, y, w float64, small bool) float64 
 		pn.line([]pt{{b.x, b.y}, {b.x, b.y + b.h}, {b.x + b.w, b.y + b.h}}, pal.rim, 1, nil)
 		pn.vertical(pt{x + 9, b.y + b.h/2}, pn.clip(f.Scale.Label, style{size: smallSize}, b.h), style{size: smallSize, color: pal.muted, align: center})
 	})
-	if f.Layout == view.Strip {
+	if f.Layout == view.Strip || f.Layout == view.Ranked {
 		return d.strip(p, b, small)
+	}
+	if p.X != nil { // an axis of its own
+		own := *f
+		own.X, own.Layout = p.X, view.Line
+		d = &drawing{f: &own, pal: d.pal, fonts: d.fonts, ruler: d.ruler, w: d.w, into: d}
+		f = &own
 	}
 	d.do(func(pn *pen) {
 		s := style{size: smallSize - 0.5, color: pal.muted, align: center, middle: true}
@@ -60,6 +66,10 @@ func (d *drawing) cartesian(p *view.Panel, x, y, w float64, small bool) float64 
 		}
 		pn.text(pt{b.x + b.w/2, b.y + b.h + 28}, f.X.Label, style{size: smallSize, color: pal.muted, align: center, middle: true})
 	})
+	if f.Layout == view.Angle {
+		d.angles(p, b, small)
+		return b.y + b.h + 38
+	}
 	for _, s := range p.Series {
 		d.lineBands(s, b, small)
 	}
@@ -224,16 +234,20 @@ func (d *drawing) strip(p *view.Panel, b box, small bool) float64 {
 				}
 			}
 		}
-		pn.text(pt{b.x + b.w/2, b.y + b.h + longest + 24}, stripLabel(step), style{size: smallSize, color: pal.muted, align: center, middle: true})
+		pn.text(pt{b.x + b.w/2, b.y + b.h + longest + 24}, d.stripLabel(step), style{size: smallSize, color: pal.muted, align: center, middle: true})
 	})
 	return b.y + b.h + longest + 34
 }
 
-func stripLabel(step int) string {
-	if step == 1 {
-		return "elements in the order of the plan"
+func (d *drawing) stripLabel(step int) string {
+	t := "elements in the order of the plan"
+	if d.f.Layout == view.Ranked {
+		t = "elements by value, the worst first"
 	}
-	return "elements in the order of the plan, not all named"
+	if step > 1 {
+		t += ", not all named"
+	}
+	return t
 }
 
 // vertical writes a text that reads upward. An end-aligned text ends at its point.

@@ -48,6 +48,7 @@ type drawing struct {
 	ruler *pen
 	w, h  float64
 	ops   []func(*pen)
+	into  *drawing // takes the operations; nil for the drawing itself
 }
 
 const (
@@ -73,7 +74,13 @@ func (d *drawing) paint(p *pen) {
 	}
 }
 
-func (d *drawing) do(op func(*pen)) { d.ops = append(d.ops, op) }
+func (d *drawing) do(op func(*pen)) {
+	if d.into != nil {
+		d.into.do(op)
+		return
+	}
+	d.ops = append(d.ops, op)
+}
 
 // arrange gives every part of a figure its place, from top to bottom.
 func arrange(f *view.Figure, o Options, fonts *font.Cache) (*drawing, error) {
@@ -113,6 +120,16 @@ func (d *drawing) lines(y float64, t string, s style, height float64) float64 {
 	return y
 }
 
+// switchOf is the name of the switch that tells the thin lines of a figure from the others.
+func switchOf(f *view.Figure) string {
+	for _, a := range f.Axes {
+		if a.Unit == "" && a.Min == 0 && a.Max == 1 {
+			return a.Name
+		}
+	}
+	return "mirrored"
+}
+
 // entry is a sample of a line or mark with its meaning.
 type entry struct {
 	label string
@@ -128,7 +145,7 @@ func (d *drawing) legend(y float64) float64 {
 			models = append(models, entry{k.Name, func(p *pen, x, y float64) {
 				c := pal.model(k.Model)
 				switch {
-				case f.Layout == view.Strip:
+				case f.Layout == view.Strip || f.Layout == view.Ranked:
 				case f.Discrete:
 					p.line([]pt{{x, y}, {x + 28, y}}, alpha(c, guide), 1, dash(k.Model))
 				default:
@@ -171,7 +188,18 @@ func (d *drawing) legend(y float64) float64 {
 			}})
 		}
 	}
-	if f.Mirrored {
+	if f.Layout == view.Angle {
+		marks = append(marks, entry{"median of 15° each; thinner: the worst", func(p *pen, x, y float64) {
+			p.line([]pt{{x, y - 2}, {x + 28, y - 2}}, pal.muted, 2, nil)
+			p.line([]pt{{x, y + 3}, {x + 28, y + 3}}, pal.muted, 1, nil)
+		}})
+	}
+	switch {
+	case f.Mirrored && f.Layout == view.Angle:
+		marks = append(marks, entry{"hollow, thin: inverted", func(p *pen, x, y float64) { p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, true) }})
+	case f.Mirrored && f.Layout == view.Line && f.Axes[0].Name != "angle":
+		marks = append(marks, entry{"thin: " + switchOf(f), func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 1, nil) }})
+	case f.Mirrored:
 		marks = append(marks, entry{"turned only", func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 2.4, nil) }},
 			entry{"mirrored, then turned", func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 1, nil) }})
 	}
@@ -232,7 +260,7 @@ const few = 24
 
 // marked reports whether every element of a series gets a mark and not only the exact ones.
 func (d *drawing) marked(s view.Series) bool {
-	return d.f.Layout == view.Strip || len(s.Points) <= few
+	return d.f.Layout == view.Strip || d.f.Layout == view.Ranked || len(s.Points) <= few
 }
 
 // absent is the sign for an element without a value.
@@ -251,8 +279,10 @@ func (d *drawing) panels(y float64) float64 {
 	}
 	least, most := 140.0, 5
 	switch f.Layout {
-	case view.Line, view.Strip:
+	case view.Line, view.Strip, view.Angle, view.Ranked, view.Axes:
 		least, most = 300, 2
+	case view.Discs:
+		least, most = 170, 3
 	case view.HeatMap, view.Scatter:
 		least, most = 220, 3
 	case view.Polar:
@@ -261,7 +291,7 @@ func (d *drawing) panels(y float64) float64 {
 		}
 	}
 	cols := max(1, min(n, most, int(inner/least)))
-	if f.Layout.Colored() && len(f.Legend) > 1 && len(f.Legend) <= cols {
+	if f.Layout.Colored() && f.Layout != view.Discs && len(f.Legend) > 1 && len(f.Legend) <= cols {
 		cols = len(f.Legend) // one row per slice or sample
 	}
 	const gap = 10.0
@@ -289,7 +319,8 @@ func (d *drawing) panels(y float64) float64 {
 // single draws the only plot large, with its summary beside it.
 func (d *drawing) single(y, inner float64) float64 {
 	p := &d.f.Panels[0]
-	if d.f.Layout == view.Line || d.f.Layout == view.Strip {
+	switch d.f.Layout {
+	case view.Line, view.Strip, view.Angle, view.Ranked, view.Axes:
 		head := 0.0
 		if p.Picture != nil || p.Note != "" {
 			head = d.headHeight(p, inner)
@@ -297,6 +328,7 @@ func (d *drawing) single(y, inner float64) float64 {
 		}
 		y = d.plot(p, margin, y+head, inner, false)
 		return d.stats(p, margin, y+8, min(inner, 520))
+	case view.Polar, view.HeatMap, view.Scatter, view.Discs:
 	}
 	plot := min(400, inner)
 	side := inner - plot - 24
@@ -385,7 +417,9 @@ func (d *drawing) plot(p *view.Panel, x, y, w float64, small bool) float64 {
 		return d.heatMap(p, x, y, w)
 	case view.Scatter:
 		return d.scatter(p, x, y, w)
-	case view.Line, view.Strip:
+	case view.Discs:
+		return d.discs(p, x, y, w)
+	case view.Line, view.Strip, view.Angle, view.Ranked, view.Axes:
 		return d.cartesian(p, x, y, w, small)
 	}
 	return y

@@ -718,6 +718,18 @@ func (p *page) howToRead(figures []*view.Figure) []string {
 	if has(view.Strip) {
 		out = append(out, "Strips: one mark per element in the order of the plan. Marks at one height are a model whose value does not depend on the element.")
 	}
+	if has(view.Discs) {
+		out = append(out, "Discs: rotations of space about axes in the planes xy, xz and yz. The direction on a disc is that of the axis in its plane, the distance from the middle the angle of the rotation, to 180° at the rim; the middle is the identity. Every element has a part of the disc; bright is good. One colour everywhere is a model whose value does not depend on the rotation.")
+	}
+	if has(view.Angle) {
+		out = append(out, "Angle plots: the angle of the rotation to the right, the value upward, one mark per element. The line is the median of the elements within 15°, the thinner one the worst of them; hollow marks and thin lines are inverted elements.")
+	}
+	if has(view.Ranked) {
+		out = append(out, "Ranked strips: one mark per element, from the worst value of the first model to the best. Marks at one height are a model whose value does not depend on the element.")
+	}
+	if has(view.Axes) {
+		out = append(out, "Lines per axis: elements that move along one axis only, the coordinate to the right, the value upward.")
+	}
 	out = append(out, "A curve near a circle, a level line or one colour says that the *mean* of the metric over samples does not depend on the element: inputs that gain and inputs that lose cancel. An audit judges the outputs of each input and is stricter, so a model can look round here and still fail an audit.")
 	some := func(test func(*view.Figure) bool) bool { return slices.ContainsFunc(figures, test) }
 	if some(func(f *view.Figure) bool { return f.Spread != "" }) {

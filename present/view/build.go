@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -111,7 +112,7 @@ func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, e
 		b.place(f, p, len(slices) > 1)
 	}
 	f.Interval = percent(s.Confidence) + " % interval of the mean"
-	if !b.binary && !o.Bare && !f.Dense {
+	if !b.binary && !o.Bare && !f.Dense && b.layout != Angle {
 		f.Spread = "10–90 % of the samples"
 	}
 	f.Subtitle = "mean over samples"
@@ -123,7 +124,7 @@ func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, e
 		f.Name += "-classes"
 		f.Subtitle += " of each class"
 	}
-	if b.layout.Colored() {
+	if b.layout.Colored() || b.layout == Angle {
 		f.Interval, f.Spread = "", ""
 	}
 	b.finish(f)
@@ -197,7 +198,7 @@ func (b *builder) figure() *Figure {
 		Metric: b.m.Name, Unit: b.m.Unit, Better: b.m.Better, Group: s.Group, Axes: s.Chart,
 		// Errors against the model's own answer are the harm that resampling does too, so elements without it stand apart.
 		Mirrored: len(b.branches) > 1 && !b.layout.Colored(),
-		Dense:    b.layout == Strip && len(s.Elements) > Many,
+		Dense:    (b.layout == Strip || b.layout == Ranked) && len(s.Elements) > Many,
 	}
 	const few = 16
 	_, finite := b.g.(group.Finite)
@@ -255,6 +256,19 @@ func (b *builder) worse(x, y float64) bool {
 
 // place adds a panel to the figure: as it is, or one map per model.
 func (b *builder) place(f *Figure, p Panel, several bool) {
+	switch b.layout {
+	case Discs:
+		b.discs(f, p, several)
+		return
+	case Axes:
+		b.lines(f, p, several)
+		return
+	case Angle:
+		p.Bins = bins(p.Series, b.worse)
+	case Ranked:
+		b.rank(&p)
+	case Polar, Line, HeatMap, Scatter, Strip:
+	}
 	if !b.layout.Colored() {
 		f.Panels = append(f.Panels, p)
 		return
@@ -289,7 +303,14 @@ func (b *builder) place(f *Figure, p Panel, several bool) {
 func (b *builder) finish(f *Figure) {
 	f.Scale = b.scale(f)
 	if b.layout == Line {
-		f.X = horizontal(b.s.Chart[0], b.s.Elements)
+		axis, _, _ := level(b.s.Chart)
+		f.X = horizontal(b.s.Chart[axis], distinct(b.s.Elements, axis))
+	}
+	if b.layout == Angle {
+		f.X = &Scale{Label: "angle of the rotation in °", Hi: 180}
+		for d := 0.; d <= 180; d += 45 {
+			f.X.Ticks = append(f.X.Ticks, Tick{At: d, Label: fmt.Sprintf("%g°", d)})
+		}
 	}
 	if b.layout == Scatter {
 		at, _ := moves(b.s.Chart)
@@ -536,4 +557,157 @@ func Slug(name string) string {
 		return "x"
 	}
 	return b.String()
+}
+
+// discs adds one panel for each model, plane and side of the inversion that elements lie on.
+func (b *builder) discs(f *Figure, p Panel, several bool) {
+	at, _ := SpatialOf(b.s.Chart)
+	first := true
+	for _, series := range p.Series {
+		var stats []Stat
+		for _, st := range p.Stats {
+			if st.Model == series.Model {
+				stats = append(stats, st)
+			}
+		}
+		for _, plane := range planes {
+			own := series
+			own.Points = nil
+			for _, q := range series.Points {
+				e := b.s.Elements[q.Element][at.R : at.R+3]
+				if math.Abs(e[plane.out]) > flat {
+					continue
+				}
+				q.X, q.Y = math.Atan2(e[plane.y], e[plane.x])*180/math.Pi, at.Turn(b.s.Elements[q.Element])
+				if q.X < 0 {
+					q.X += 360
+				}
+				own.Points = append(own.Points, q)
+			}
+			if len(own.Points) < 2 {
+				continue // the identity lies in every plane
+			}
+			q := Panel{Title: series.Name + ", axes in " + plane.name, N: p.N, Series: []Series{own}, Sectors: sectors(own.Points), Stats: stats}
+			if series.Mirrored {
+				q.Title += ", inverted"
+			}
+			if several {
+				q.Title = p.Title + ": " + q.Title
+			}
+			if first {
+				q.Picture, q.Note, first = p.Picture, p.Note, false
+			}
+			stats = nil // of the model, said once
+			f.Panels = append(f.Panels, q)
+		}
+	}
+}
+
+// lines adds one panel for each axis that elements move along.
+func (b *builder) lines(f *Figure, p Panel, several bool) {
+	chart := b.s.Chart
+	for i, a := range chart {
+		if len(distinct(b.s.Elements, i)) < 2 {
+			continue
+		}
+		q := Panel{Title: a.Name, N: p.N}
+		var v []float64
+		for _, series := range p.Series {
+			own := series
+			own.Points = nil
+			for _, pt := range series.Points {
+				e := b.s.Elements[pt.Element]
+				alone := true
+				for k := range chart {
+					alone = alone && (k == i || e[k] == rest(chart[k]))
+				}
+				if alone {
+					pt.X = e[i]
+					v = append(v, pt.X)
+					own.Points = append(own.Points, pt)
+				}
+			}
+			slices.SortStableFunc(own.Points, byX)
+			q.Series = append(q.Series, own)
+		}
+		slices.Sort(v)
+		q.X = horizontal(a, slices.Compact(v))
+		if several {
+			q.Title = p.Title + ": " + q.Title
+		}
+		if len(f.Panels) == 0 || several && i == 0 {
+			q.Picture, q.Note = p.Picture, p.Note
+		}
+		if len(q.Series) > 0 && len(f.Panels) == 0 {
+			q.Stats = p.Stats
+		}
+		f.Panels = append(f.Panels, q)
+	}
+}
+
+// rank puts the points of a panel in the order of the values of its first series, the worst first; ties stay in the order of the plan.
+func (b *builder) rank(p *Panel) {
+	if len(p.Series) == 0 {
+		return
+	}
+	place := make(map[int]int, len(p.Series[0].Points))
+	first := slices.Clone(p.Series[0].Points)
+	slices.SortStableFunc(first, func(x, y Point) int {
+		v, w := float64(x.Value), float64(y.Value)
+		switch {
+		case math.IsNaN(v) || math.IsNaN(w):
+			return compare(b2f(math.IsNaN(v)), b2f(math.IsNaN(w)))
+		case b.worse(v, w):
+			return -1
+		case b.worse(w, v):
+			return 1
+		}
+		return 0
+	})
+	for k, q := range first {
+		place[q.Element] = k
+	}
+	for i := range p.Series {
+		pts := p.Series[i].Points
+		for k := range pts {
+			pts[k].X = float64(place[pts[k].Element])
+		}
+		slices.SortStableFunc(pts, byX)
+	}
+}
+
+func b2f(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// binWidth is the part of the range of angles, in degrees, over which the points of Angle are summed up.
+const binWidth = 15
+
+// bins sum up the values of every series by the angle of the element.
+func bins(series []Series, worse func(x, y float64) bool) []Bin {
+	var out []Bin
+	for i, s := range series {
+		for lo := 0.; lo < 180; lo += binWidth {
+			var v []float64
+			for _, q := range s.Points {
+				in := q.X >= lo && q.X < lo+binWidth || lo+binWidth >= 180 && q.X >= 180
+				if x := float64(q.Value); in && !math.IsNaN(x) {
+					v = append(v, x)
+				}
+			}
+			if len(v) == 0 {
+				continue
+			}
+			slices.Sort(v)
+			b := Bin{Series: i, Lo: lo, Hi: lo + binWidth, N: len(v), Median: fold.Number((v[(len(v)-1)/2] + v[len(v)/2]) / 2), Worst: fold.Number(v[0])}
+			if last := v[len(v)-1]; worse(last, v[0]) {
+				b.Worst = fold.Number(last)
+			}
+			out = append(out, b)
+		}
+	}
+	return out
 }

@@ -16,20 +16,35 @@ func LayoutOf(chart []group.Axis, elements []group.Element) Layout {
 	switch {
 	case angle && len(chart) == 1, angle && len(chart) == 2 && mirrorAxis(chart[1]):
 		return Polar
-	case len(chart) == 1:
-		return Line
-	case len(chart) == 2 && chart[0].Unit == "px" && chart[1].Unit == "px":
+	case permutes(chart):
+		return Ranked
+	case len(chart) == 2 && chart[0].Unit == chart[1].Unit && plain(chart[0]) && plain(chart[1]):
 		// Scattered shifts, such as a random sample, would leave nearly every cell of a map empty.
 		cols, rows := distinct(elements, 0), distinct(elements, 1)
-		if len(cols)*len(rows) <= 4*len(elements) {
+		if len(cols)*len(rows) <= 4*len(elements) && !(chart[0].Unit != "px" && single(chart, elements)) {
 			return HeatMap
 		}
+	}
+	if _, _, ok := level(chart); ok {
+		return Line
+	}
+	if s, ok := SpatialOf(chart); ok {
+		if s.sliced(elements) {
+			return Discs
+		}
+		return Angle
+	}
+	if len(chart) > 1 && single(chart, elements) {
+		return Axes
 	}
 	if _, ok := moves(chart); ok && len(elements) > Many {
 		return Scatter
 	}
 	return Strip
 }
+
+// plain reports whether an axis is a length of some kind: neither a switch nor a circle.
+func plain(a group.Axis) bool { return !mirrorAxis(a) && !(a.Unit == "deg" && a.Periodic) }
 
 // motion is where a chart of turns and shifts keeps its axes; mirror is -1 if there is none.
 type motion struct{ angle, mirror, dx, dy int }
@@ -101,6 +116,14 @@ func named(g group.Group, e group.Element, number func(float64) string) string {
 	if len(chart) != len(e) || len(e) == 0 {
 		return group.Format(g, e)
 	}
+	if s, ok := SpatialOf(chart); ok {
+		return s.words(e, number)
+	}
+	if permutes(chart) {
+		if c, ok := Cycles(e); ok {
+			return permuted(c)
+		}
+	}
 	if _, ok := group.Number(g, e); ok && len(e) == 3 {
 		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
 	}
@@ -142,13 +165,25 @@ func named(g group.Group, e group.Element, number func(float64) string) string {
 func places(layout Layout, g group.Group, elements []group.Element) (branches [][]Point, closed []bool) {
 	branches = make([][]Point, 1, 2)
 	at, _ := moves(g.Chart())
+	space, _ := SpatialOf(g.Chart())
+	axis, side, _ := level(g.Chart())
 	for k, e := range elements {
 		p := Point{Element: k, Label: Label(g, e), Tick: tick(g, e), X: float64(k)}
 		b := 0
 		switch layout {
-		case Polar, Line:
+		case Polar:
 			p.X = e[0]
 			if len(e) == 2 && e[1] != 0 {
+				b = 1
+			}
+		case Line:
+			p.X = e[axis]
+			if side >= 0 && e[side] != 0 {
+				b = 1
+			}
+		case Discs, Angle:
+			p.X = space.Turn(e)
+			if space.improper(e) {
 				b = 1
 			}
 		case HeatMap:
@@ -158,7 +193,7 @@ func places(layout Layout, g group.Group, elements []group.Element) (branches []
 			if at.mirror >= 0 && e[at.mirror] != 0 {
 				b = 1
 			}
-		case Strip:
+		case Strip, Ranked, Axes:
 		}
 		for b >= len(branches) {
 			branches = append(branches, nil)
@@ -171,10 +206,10 @@ func places(layout Layout, g group.Group, elements []group.Element) (branches []
 		case Polar:
 			slices.SortStableFunc(pts, byX)
 			closed[b] = surrounds(pts, 360)
-		case Line:
+		case Line, Angle:
 			slices.SortStableFunc(pts, byX)
 			// A circle that is cut open and laid on a line ends where it begins; the point at the cut is not repeated.
-		case HeatMap, Scatter, Strip:
+		case HeatMap, Scatter, Strip, Discs, Ranked, Axes:
 		}
 	}
 	return branches, closed
@@ -224,9 +259,8 @@ func axisLabel(a group.Axis) string {
 	return a.Name + " in " + a.Unit
 }
 
-// horizontal is the scale of the horizontal axis of Line over the first axis of the chart.
-func horizontal(a group.Axis, elements []group.Element) *Scale {
-	v := distinct(elements, 0)
+// horizontal is the scale of a horizontal axis over the coordinates that occur.
+func horizontal(a group.Axis, v []float64) *Scale {
 	lo, hi := 0.0, 1.0
 	if len(v) > 0 {
 		lo, hi = v[0], v[len(v)-1]

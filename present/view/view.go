@@ -2,8 +2,8 @@
 // with which marks, words and exact numbers. It draws nothing and opens nothing, so that a page, a terminal and a browser can
 // draw the same picture.
 //
-// The layout follows from the chart of the group: angles lie on a circle, one other axis on a line, shifts in a map, and
-// anything else in a strip in the order of the plan.
+// The layout follows from the chart of the group: angles lie on a circle, one other axis on a line, shifts in a map, rotations of space on discs or along
+// their angle, permutations in the order of their values, and anything else in a strip in the order of the plan.
 package view
 
 import (
@@ -28,10 +28,19 @@ const (
 	Scatter Layout = "scatter"
 	// Strip puts the elements side by side in the order of the plan; the value goes upward.
 	Strip Layout = "strip"
+	// Discs cut the rotations about axes in the planes xy, xz and yz into ring sectors: the angle is that of the axis in its plane, the radius the
+	// angle of the rotation, the middle the identity; the colour is the value.
+	Discs Layout = "discs"
+	// Angle puts the angle of the rotation to the right, 0 to 180 degrees, and the value upward; improper elements apart.
+	Angle Layout = "angle"
+	// Ranked puts the elements side by side from the worst value to the best; the value goes upward.
+	Ranked Layout = "ranked"
+	// Axes is a line for each axis of the chart that elements move along, with the others at rest.
+	Axes Layout = "axes"
 )
 
 // Colored reports whether values are colours, so that every model has a plot of its own.
-func (l Layout) Colored() bool { return l == HeatMap || l == Scatter }
+func (l Layout) Colored() bool { return l == HeatMap || l == Scatter || l == Discs }
 
 // Many is the number of elements above which a strip has no room for bars and names, and shifts with turns become a Scatter.
 const Many = 150
@@ -78,6 +87,12 @@ type Panel struct {
 	Stats  []Stat   `json:"stats"`        // one per model
 	Cols   []Cell   `json:"xs,omitempty"` // columns of a map, left to right
 	Rows   []Cell   `json:"ys,omitempty"` // rows of a map, top to bottom
+	// Sectors are the parts of a disc; each names a point of the only series, whose X is the direction of the axis in its plane and Y the angle, in degrees.
+	Sectors []Sector `json:"sectors,omitempty"`
+	// Bins sum up the points of Angle, from 0 to 180 degrees: the median, and the worst value of each part of that range.
+	Bins []Bin `json:"bins,omitempty"`
+	// X is the scale of the horizontal axis where the panels have different ones.
+	X *Scale `json:"x,omitempty"`
 	// Picture is the input at the identity, nil if nobody gave one.
 	Picture image.Image `json:"-"`
 }
@@ -86,6 +101,16 @@ type Panel struct {
 type Cell struct {
 	At    float64 `json:"at"`
 	Label string  `json:"label"`
+}
+
+// Bin sums up the values of one series at the elements whose angle lies in a part of the range. It is left out where there is none.
+type Bin struct {
+	Series int         `json:"series"` // index
+	Lo     float64     `json:"lo"`
+	Hi     float64     `json:"hi"`
+	N      int         `json:"n"`
+	Median fold.Number `json:"median"`
+	Worst  fold.Number `json:"worst"`
 }
 
 // Series is the values of one model in the order in which they are drawn.
@@ -102,7 +127,7 @@ type Point struct {
 	Element int         `json:"element"` // index into the plan
 	Label   string      `json:"label"`   // the element for people
 	Tick    string      `json:"tick"`    // the element beside an axis, with three significant digits
-	X       float64     `json:"x"`       // angle in degrees, position on the axis, dx, or place in the plan
+	X       float64     `json:"x"`       // angle in degrees, position on the axis, dx, or place in the plan or by rank
 	Y       float64     `json:"y"`       // dy
 	Turn    float64     `json:"turn"`    // angle of an element of Scatter in degrees
 	Exact   bool        `json:"exact"`   // acts without resampling
