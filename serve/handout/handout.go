@@ -41,7 +41,7 @@ type Source struct {
 	Run *shelf.Run
 	// Findings reads an audit of the run by its id; nil leaves audits out.
 	Findings func(id string) (*api.Findings, error)
-	// Files are those of the interface: app.js, app.css and LICENSES.txt.
+	// Files are those of the interface: report.js, or app.js where there is none, app.css and LICENSES.txt.
 	Files fs.FS
 }
 

@@ -42,7 +42,11 @@ func (b *builder) frame() (*page, error) {
 	}
 	var p page
 	var err error
-	if p.code, err = read("app.js"); err != nil {
+	// A page from disk imports nothing: the interface in one script, where it comes in several.
+	if p.code, err = read("report.js"); errors.Is(err, fs.ErrNotExist) {
+		p.code, err = read("app.js")
+	}
+	if err != nil {
 		return nil, err
 	}
 	if p.style, err = read("app.css"); err != nil {

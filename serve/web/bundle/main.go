@@ -6,6 +6,9 @@
 //	go run ./bundle -tests -out DIR     every src/**/*.test.ts as DIR/NAME.test.mjs, for node --test DIR/*.test.mjs
 //	go run ./bundle -bench -out DIR     every src/**/*.bench.ts as DIR/NAME.bench.mjs, to be run by node
 //
+// The page is app.js with base.js, which it shares with more.js: views that most runs do without, and viewer3d.js, the viewer of things in space, which
+// are loaded when they are needed. report.js is the page and more.js in one script, for files that are opened from disk.
+//
 // The libraries are those of package-lock.json, which npm ci puts into node_modules; Node itself takes no part. Two builds of
 // the same sources have the same bytes. LICENSES.txt gets the licence of every package of which a line was bundled, and of every
 // source that has a licence file of its own beside it (x.ts and x.LICENSE.txt).
@@ -21,6 +24,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -170,8 +174,10 @@ func forBrowser(dir string) (map[string][]byte, error) {
 	o.MinifySyntax, o.MinifyWhitespace, o.MinifyIdentifiers = true, true, true
 	o.LegalComments = api.LegalCommentsEndOfFile
 	o.EntryPointsAdvanced = []api.EntryPoint{{InputPath: "./src/main.tsx", OutputPath: "app"}}
-	if viewer := filepath.Join(dir, "src", "viewer3d.ts"); exists(viewer) {
-		o.EntryPointsAdvanced = append(o.EntryPointsAdvanced, api.EntryPoint{InputPath: "./src/viewer3d.ts", OutputPath: "viewer3d"})
+	if exists(filepath.Join(dir, "src", "more.ts")) {
+		// What most pages do without is a file of its own, and what it shares with the page is a third: all names stay.
+		o.EntryPointsAdvanced = append(o.EntryPointsAdvanced, api.EntryPoint{InputPath: "./src/more.ts", OutputPath: "more"})
+		o.Splitting, o.ChunkNames = true, "base"
 	}
 	// The viewer is a file of its own with a name that stays, loaded when it is needed, from wherever the page came from.
 	o.Plugins = []api.Plugin{{Name: "viewer3d", Setup: func(b api.PluginBuild) {
@@ -186,10 +192,32 @@ func forBrowser(dir string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	viewed := &metafile{}
+	if viewer := filepath.Join(dir, "src", "viewer3d.ts"); exists(viewer) {
+		v := o
+		v.EntryPointsAdvanced = []api.EntryPoint{{InputPath: "./src/viewer3d.ts", OutputPath: "viewer3d"}}
+		v.Splitting, v.ChunkNames = false, ""
+		var more map[string][]byte
+		if more, viewed, err = build(v); err != nil {
+			return nil, err
+		}
+		maps.Copy(files, more)
+	}
+	if o.Splitting {
+		// A page from disk imports nothing: reports hold all of it in one script.
+		one := o
+		one.EntryPointsAdvanced = []api.EntryPoint{{InputPath: "./src/main.tsx", OutputPath: "report"}}
+		one.Splitting, one.ChunkNames = false, ""
+		single, _, err := build(one)
+		if err != nil {
+			return nil, err
+		}
+		files["report.js"] = single["report.js"]
+	}
 	if files["index.html"], err = os.ReadFile(filepath.Join(dir, "index.html")); err != nil {
 		return nil, err
 	}
-	files["LICENSES.txt"], err = licences(dir, meta)
+	files["LICENSES.txt"], err = licences(dir, meta, viewed)
 	return files, err
 }
 
@@ -242,24 +270,26 @@ type metafile struct {
 }
 
 // licences is the text of LICENSES.txt.
-func licences(dir string, meta *metafile) ([]byte, error) {
+func licences(dir string, builds ...*metafile) ([]byte, error) {
 	packages, own := map[string]bool{}, map[string]bool{}
-	for name := range meta.Inputs {
-		base, _ := trimScript(name)
-		if file := base + ".LICENSE.txt"; exists(filepath.Join(dir, filepath.FromSlash(file))) {
-			own[file] = true
+	for _, meta := range builds {
+		for name := range meta.Inputs {
+			base, _ := trimScript(name)
+			if file := base + ".LICENSE.txt"; exists(filepath.Join(dir, filepath.FromSlash(file))) {
+				own[file] = true
+			}
 		}
-	}
-	for _, out := range meta.Outputs {
-		for name, in := range out.Inputs {
-			if i := strings.LastIndex(name, "node_modules/"); i >= 0 && in.BytesInOutput > 0 {
-				end := i + len("node_modules/")
-				parts := strings.SplitN(name[end:], "/", 3)
-				n := 1
-				if strings.HasPrefix(parts[0], "@") {
-					n = 2
+		for _, out := range meta.Outputs {
+			for name, in := range out.Inputs {
+				if i := strings.LastIndex(name, "node_modules/"); i >= 0 && in.BytesInOutput > 0 {
+					end := i + len("node_modules/")
+					parts := strings.SplitN(name[end:], "/", 3)
+					n := 1
+					if strings.HasPrefix(parts[0], "@") {
+						n = 2
+					}
+					packages[name[:end]+strings.Join(parts[:min(n, len(parts))], "/")] = true
 				}
-				packages[name[:end]+strings.Join(parts[:min(n, len(parts))], "/")] = true
 			}
 		}
 	}
@@ -322,7 +352,7 @@ func licenceOf(folder string) ([]byte, error) {
 
 // report prints the sizes and, if asked to, refuses what is above the budget.
 func report(w io.Writer, files map[string][]byte, limit bool) error {
-	page, viewer := 0, 0
+	page, viewer, more := 0, 0, 0
 	for _, name := range sorted(files) {
 		var z bytes.Buffer
 		g, err := gzip.NewWriterLevel(&z, gzip.BestCompression)
@@ -336,8 +366,10 @@ func report(w io.Writer, files map[string][]byte, limit bool) error {
 			return err
 		}
 		switch name {
-		case "app.js", "app.css":
+		case "app.js", "base.js", "app.css":
 			page += z.Len()
+		case "more.js":
+			more += z.Len()
 		case "viewer3d.js", "viewer3d.css":
 			viewer += z.Len()
 		}
@@ -345,7 +377,7 @@ func report(w io.Writer, files map[string][]byte, limit bool) error {
 			return err
 		}
 	}
-	for what, n := range map[string]int{"app.js and app.css": page, "viewer3d.js": viewer} {
+	for what, n := range map[string]int{"app.js, base.js and app.css": page, "more.js": more, "viewer3d.js": viewer} {
 		if limit && n > budget {
 			return fmt.Errorf("%s are %d bytes gzipped, above the budget of %d: a page has to open quickly over a slow line; "+
 				"look for a lighter library, or load the part that is rarely needed when it is needed", what, n, budget)

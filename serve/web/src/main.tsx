@@ -4,6 +4,7 @@ import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import './style.css';
 import './render/tasks.css';
+import './pages/findings.css';
 import { sync } from './core/history';
 import { inside } from './core/report';
 import type { Counts } from './core/live';
@@ -15,7 +16,7 @@ import { keys } from './shell/keys';
 import { Help } from './shell/help';
 import { RunPage } from './shell/run';
 import { startTour, Tour } from './shell/tour';
-import { FindingsPage } from './pages/findings';
+import { Later } from './later';
 import { Runs } from './pages/runs';
 import { focusRule } from './views/slices';
 
@@ -35,7 +36,7 @@ function Page({ s }: { s: State }) {
       <Header s={s} help={() => (helpOpen.value = true)} />
       <Banners s={s} />
       <main id="main" tabIndex={-1}>
-        {page === 'runs' ? <Runs s={s} /> : page === 'findings' ? <FindingsPage s={s} /> : <RunPage s={s} />}
+        {page === 'runs' ? <Runs s={s} /> : page === 'findings' ? <Later of={(m) => <m.FindingsPage s={s} />} /> : <RunPage s={s} />}
       </main>
       <Help s={s} open={helpOpen.value} close={() => (helpOpen.value = false)} tour={() => { helpOpen.value = false; startTour(); }} />
       <Tour s={s} />

@@ -9,7 +9,6 @@ import { columnsOf, CurvePlot, MapPlot, NumberTable } from '../render/chart';
 import type { Exhibit } from '../render/exhibit';
 import { num } from '../render/text';
 import { brief, findings, linkTo, orbitProfile, placeOf, read, verdictWords, type Check, type Diagnosis, type Document, type Finding, type Model, type Verdict, type Where } from './audit';
-import './findings.css';
 
 /** A verdict as a sign and a word. */
 export function VerdictBadge({ verdict, big }: { verdict: Verdict; big?: boolean }) {

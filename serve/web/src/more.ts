@@ -1,0 +1,3 @@
+// What most pages do without, loaded when it is first needed: findings, and the views of data other than pictures.
+
+export { FindingsPage } from './pages/findings';
