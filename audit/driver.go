@@ -304,6 +304,20 @@ func Bytes(v space.Value) int {
 			n += 8 * len(m.Pix)
 		}
 		return n
+	case *space.Rows:
+		return 8 * len(v.Val)
+	case *space.Links:
+		return 8 * len(v.From)
+	case *space.Pairs:
+		return 8 * len(v.Val)
+	case *space.Signal:
+		return 8 * len(v.Val)
+	case *space.Record:
+		n := 0
+		for _, f := range v.Values {
+			n += Bytes(f)
+		}
+		return n
 	}
 	return 1 << 10
 }
@@ -323,6 +337,7 @@ type driver struct {
 	policy  Policy
 	done    int
 	total   int
+	gauge   *Gauge
 }
 
 func (d *driver) predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
@@ -343,6 +358,11 @@ func (d *driver) through(ctx context.Context, values []space.Value, f func([]spa
 		}
 		if len(out) != len(values) {
 			return nil, fmt.Errorf("model %s: %d predictions for %d inputs", d.subject.Name, len(out), len(values))
+		}
+		if len(out) > 0 {
+			if err := d.measure(ctx, out[0]); err != nil {
+				return nil, err
+			}
 		}
 		for i, v := range out {
 			if out[i], err = d.unit(v); err != nil {

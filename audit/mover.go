@@ -74,6 +74,26 @@ func blank(like, v space.Value) space.Value {
 			f.Images = append(f.Images, space.NewImage(m.C, m.H, m.W))
 		}
 		return f
+	case *space.Rows:
+		return space.NewRows(y.N, y.W)
+	case *space.Pairs:
+		return space.NewPairs(y.N, y.W)
+	case *space.Signal:
+		return space.NewSignal(y.C, y.T, y.Rate)
+	case *space.Links:
+		return &space.Links{Nodes: y.Nodes, From: make([]int32, len(y.From)), To: make([]int32, len(y.To))}
+	case *space.Record:
+		x, ok := v.(*space.Record)
+		if !ok || len(x.Values) != len(y.Values) {
+			return nil
+		}
+		r := &space.Record{Names: y.Names, Values: make([]space.Value, len(y.Values))}
+		for i, f := range y.Values {
+			if r.Values[i] = blank(f, x.Values[i]); r.Values[i] == nil {
+				return nil
+			}
+		}
+		return r
 	case *space.Scores:
 		if x, ok := v.(*space.Scores); ok && x.Raw == nil {
 			return &space.Scores{Val: make([]float64, len(y.Val)), Probabilities: x.Probabilities}

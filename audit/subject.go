@@ -10,6 +10,8 @@ import (
 	"nero/data/space"
 	"nero/model/interior"
 	"nero/run/job"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
 	"nero/symmetry/orbit"
 )
 
@@ -57,6 +59,12 @@ type Subject struct {
 	// Input says how a value becomes the numbers that the model reads. It sizes the rounding of the input and changes
 	// nothing else; the zero Input says that the model reads the values as they are.
 	Input job.Input
+	// InSpec and OutSpec declare what the values on both sides are: which numbers of a record are positions, vectors or irreps, and what belongs to nodes. The zero Spec declares
+	// nothing, and checks that need to know say so.
+	InSpec, OutSpec space.Spec
+	// Act gives the actions of another group on values that are declared like this, for checks that look beyond the claim. Nil means the rules of package action
+	// with the options of the plan's actions.
+	Act func(g group.Group, in, out space.Spec) (move, moved action.Action, err error)
 	// OutputUnit is the unit in which scores are compared, one of [AsReturned], [Logits] and [Probabilities].
 	OutputUnit string
 	// Roundoff is the unit roundoff of the model's arithmetic; 0 means float32, 2⁻²⁴.
@@ -102,6 +110,38 @@ func (s *Subject) roundoff() float64 {
 		return float32Roundoff
 	}
 	return s.Roundoff
+}
+
+// Actions are those of another group on the values of the subject, which are declared as given. The error wraps errors.ErrUnsupported where no rule covers a
+// side. An output that the claim calls invariant is so under every group, unless its declared type says how it moves.
+func (s *Subject) Actions(g group.Group, in, out space.Spec) (move, moved action.Action, err error) {
+	if s.Act != nil {
+		return s.Act(g, in, out)
+	}
+	if in.Kind == "" {
+		return nil, nil, fmt.Errorf("the inputs are not declared: %w", errors.ErrUnsupported)
+	}
+	rules := action.Rules()
+	o, _ := action.OptionsOf(s.Plan.In)
+	if move, err = rules.For(g, in, o); err != nil {
+		return nil, nil, fmt.Errorf("input: %w", err)
+	}
+	if _, ok := s.Plan.Out.(action.Trivial); ok && out.Type == "" && len(out.Fields) == 0 {
+		return move, action.Trivial{G: g}, nil
+	}
+	if out.Kind == "" {
+		return nil, nil, fmt.Errorf("the outputs are not declared: %w", errors.ErrUnsupported)
+	}
+	if o, ok := action.OptionsOf(s.Plan.Out); ok {
+		o.Invariant = true
+		if moved, err = rules.For(g, out, o); err == nil {
+			return move, moved, nil
+		}
+	}
+	if moved, err = rules.For(g, out, action.Options{Invariant: true}); err != nil {
+		return nil, nil, fmt.Errorf("output: %w", err)
+	}
+	return move, moved, nil
 }
 
 func (s *Subject) check() error {

@@ -25,6 +25,22 @@ func Numbers(v space.Value) ([]float64, error) {
 		return v.Val, nil
 	case *space.Field:
 		return v.Val, nil
+	case *space.Rows:
+		return v.Val, nil
+	case *space.Pairs:
+		return v.Val, nil
+	case *space.Signal:
+		return v.Val, nil
+	case *space.Record:
+		var all []float64
+		for i, f := range v.Values {
+			x, err := Numbers(f)
+			if err != nil {
+				return nil, fmt.Errorf("field %s: %w", v.Names[i], err)
+			}
+			all = append(all, x...)
+		}
+		return all, nil
 	}
 	var all []float64
 	for _, p := range v.Parts() {
@@ -56,12 +72,70 @@ func Form(v space.Value) string {
 		if len(v.Images) > 0 {
 			return fmt.Sprintf("frames %dx%s", len(v.Images), strings.TrimPrefix(Form(v.Images[0]), "image "))
 		}
+	case *space.Rows:
+		return fmt.Sprintf("rows %dx%d", v.N, v.W)
+	case *space.Links:
+		return fmt.Sprintf("links %d of %d nodes", len(v.From), v.Nodes)
+	case *space.Pairs:
+		return fmt.Sprintf("pairs %dx%dx%d", v.N, v.N, v.W)
+	case *space.Signal:
+		return fmt.Sprintf("signal %dx%d", v.C, v.T)
+	case *space.Record:
+		return recordForm(v, Form)
 	}
 	words := []string{string(v.Kind())}
 	for _, p := range v.Parts() {
 		words = append(words, fmt.Sprintf("%s%v", p.Name, p.Shape))
 	}
 	return strings.Join(words, " ")
+}
+
+// recordForm lists the forms of the fields.
+func recordForm(r *space.Record, form func(space.Value) string) string {
+	words := make([]string, len(r.Values))
+	for i, f := range r.Values {
+		words[i] = r.Names[i] + ": " + form(f)
+	}
+	return "record {" + strings.Join(words, ", ") + "}"
+}
+
+// Style is [Form] without the lengths that differ from one sample to the next in sets, graphs and signals: how many rows, edges, nodes or
+// moments there are. What a model answers to two inputs must have one style; it has one form only if the inputs have.
+func Style(v space.Value) string {
+	switch v := v.(type) {
+	case *space.Rows:
+		if v.N == 1 {
+			return fmt.Sprintf("rows 1x%d", v.W)
+		}
+		return fmt.Sprintf("rows *x%d", v.W)
+	case *space.Links:
+		return "links"
+	case *space.Pairs:
+		return fmt.Sprintf("pairs *x*x%d", v.W)
+	case *space.Signal:
+		return fmt.Sprintf("signal %dx*", v.C)
+	case *space.Frames:
+		if len(v.Images) > 0 {
+			return "frames *x" + strings.TrimPrefix(Form(v.Images[0]), "image ")
+		}
+	case *space.Record:
+		return recordForm(v, Style)
+	}
+	return Form(v)
+}
+
+// parts is how many rows, pairs of nodes or moments a value has, whose number differs from one sample to the next; 1 for all other values. Their
+// errors and scales are root mean squares over them, so that a large molecule counts as much as a small one.
+func parts(v space.Value) float64 {
+	switch v := v.(type) {
+	case *space.Rows:
+		return float64(max(v.N, 1))
+	case *space.Pairs:
+		return float64(max(v.N*v.N, 1))
+	case *space.Signal:
+		return float64(max(v.T, 1))
+	}
+	return 1
 }
 
 // Finite reports whether every number of a value is finite.
@@ -83,15 +157,27 @@ func Finite(v space.Value) (bool, error) {
 
 // Difference is how far two values of one form are apart.
 type Difference struct {
-	Norm float64 // Euclidean norm over all components; for masks the share of differing pixels, for boxes [metric.Apart].Distance, both in [0, 1]
+	// Norm is the Euclidean norm over all components; for rows, pairs and signals its root mean square over rows, pairs or moments; for masks the share of
+	// differing pixels, for boxes [metric.Apart].Distance, both in [0, 1]; for records the largest of the fields.
+	Norm float64
 	Max  float64 // largest component; for masks 1 if any pixel differs, for boxes the same as Norm
+	// Fields are the differences of the fields of a record, in their order, and Field is the index of the one that is largest; nil and 0 for other values.
+	Fields []Difference
+	Field  int
 }
 
 // ErrForm marks values that cannot be compared because their forms differ.
 var ErrForm = errors.New("values of different form")
 
-// Compare measures a - b. Numbers that are not finite give NaN, in both fields. The error wraps [ErrForm].
+// Compare measures a - b. Numbers that are not finite give NaN, in both fields. The fields of records count in their own units, whatever these
+// are; predictions are compared by [Pass.Compare], which brings them to one scale. The error wraps [ErrForm].
 func Compare(a, b space.Value) (Difference, error) {
+	if p, ok := a.(*space.Record); ok {
+		return compareRecords(p, b, nil)
+	}
+	if p, q, ok := bothLinks(a, b); ok {
+		return compareLinks(p, q)
+	}
 	ma, aok := a.(*space.Mask)
 	mb, bok := b.(*space.Mask)
 	if aok && bok {
@@ -136,9 +222,55 @@ func Compare(a, b space.Value) (Difference, error) {
 			d := (v - y[i]) / top
 			ss += d * d
 		}
-		return Difference{Norm: top * math.Sqrt(ss), Max: top}, nil
+		return Difference{Norm: top * math.Sqrt(ss/parts(a)), Max: top}, nil
 	}
-	return Difference{Norm: math.Sqrt(ss), Max: top}, nil
+	return Difference{Norm: math.Sqrt(ss / parts(a)), Max: top}, nil
+}
+
+// compareRecords compares field by field, each over the scale that a gauge has for it.
+func compareRecords(a *space.Record, b space.Value, g *Gauge) (Difference, error) {
+	o, ok := b.(*space.Record)
+	if !ok || !slices.Equal(a.Names, o.Names) {
+		return Difference{}, fmt.Errorf("%w: %s against %s", ErrForm, Form(a), Form(b))
+	}
+	out := Difference{Fields: make([]Difference, len(a.Values))}
+	for i, v := range a.Values {
+		d, err := g.field(i).Compare(v, o.Values[i])
+		if err != nil {
+			return Difference{}, fmt.Errorf("field %s: %w", a.Names[i], err)
+		}
+		out.Fields[i] = d
+		if i == 0 || !(d.Norm <= out.Norm) && !math.IsNaN(out.Norm) {
+			out.Norm, out.Field = d.Norm, i
+		}
+		if i == 0 || !(d.Max <= out.Max) && !math.IsNaN(out.Max) {
+			out.Max = d.Max
+		}
+	}
+	return out, nil
+}
+
+func bothLinks(a, b space.Value) (p, q *space.Links, ok bool) {
+	p, ok = a.(*space.Links)
+	if !ok {
+		return nil, nil, false
+	}
+	q, ok = b.(*space.Links)
+	return p, q, ok
+}
+
+// compareLinks is the share of edges that differ: numbers of nodes have no distance.
+func compareLinks(a, b *space.Links) (Difference, error) {
+	if a.Nodes != b.Nodes || len(a.From) != len(b.From) {
+		return Difference{}, fmt.Errorf("%w: %s against %s", ErrForm, Form(a), Form(b))
+	}
+	n := 0
+	for i := range a.From {
+		if a.From[i] != b.From[i] || a.To[i] != b.To[i] {
+			n++
+		}
+	}
+	return Difference{Norm: float64(n) / float64(max(len(a.From), 1)), Max: min(1, float64(n))}, nil
 }
 
 func bothBoxes(a, b space.Value) (p, q *space.Boxes, ok bool) {
@@ -150,66 +282,139 @@ func bothBoxes(a, b space.Value) (p, q *space.Boxes, ok bool) {
 	return p, q, ok
 }
 
-// Spread accumulates the centred scale of a list of values of one form, one at a time.
+// Spread accumulates the centred scale of a list of values of one style, one at a time.
 type Spread struct {
 	n        int
-	form     string
+	style    string
+	form     string // "" once two forms were seen
 	mean, m2 []float64
-	square   float64      // Σ ‖v‖²
+	square   float64      // Σ ‖v‖² over parts
 	first    []int32      // labels of the first mask
 	boxes    *space.Boxes // the first set of boxes
 	varies   bool         // whether another mask or set of boxes differs
+
+	size float64 // parts of the first value
+	// Rows of numbers of every length are centred column by column: how many there were, and mean and sum of squares of each column.
+	rows       float64
+	column, c2 []float64
+	names      []string  // of the fields of a record
+	fields     []*Spread // and what is known of them
 }
 
-// Add takes in one value with finite numbers. The error wraps [ErrForm] if it is not of the form of those before.
+// columnsOf is into how many columns a value of any length is cut, 0 for values of one form; component i is of column i%columns, or for signals
+// i/T.
+func columnsOf(v space.Value) (n int, of func(i int) int) {
+	switch v := v.(type) {
+	case *space.Rows:
+		return v.W, func(i int) int { return i % max(v.W, 1) }
+	case *space.Pairs:
+		return v.W, func(i int) int { return i % max(v.W, 1) }
+	case *space.Signal:
+		return v.C, func(i int) int { return i / max(v.T, 1) }
+	}
+	return 0, nil
+}
+
+// Add takes in one value with finite numbers. The error wraps [ErrForm] if it is not of the style of those before.
 func (s *Spread) Add(v space.Value) error {
-	if f := Form(v); s.n == 0 {
-		s.form = f
-	} else if f != s.form {
-		return fmt.Errorf("%w: %s, was %s before", ErrForm, f, s.form)
+	form := Form(v)
+	if f := Style(v); s.n == 0 {
+		s.style, s.form, s.size = f, form, parts(v)
+	} else if f != s.style {
+		return fmt.Errorf("%w: %s, was %s before", ErrForm, form, s.Form())
+	}
+	if form != s.form {
+		s.form = ""
 	}
 	s.n++
-	if m, ok := v.(*space.Mask); ok {
+	switch v := v.(type) {
+	case *space.Mask:
 		if s.n == 1 {
-			s.first = append([]int32{}, m.Label...)
+			s.first = append([]int32{}, v.Label...)
 		}
-		s.varies = s.varies || !slices.Equal(m.Label, s.first)
+		s.varies = s.varies || !slices.Equal(v.Label, s.first)
 		return nil
-	}
-	if b, ok := v.(*space.Boxes); ok {
+	case *space.Boxes:
 		if s.boxes == nil {
-			s.boxes = b
+			s.boxes = v
 		}
-		s.varies = s.varies || !(metric.Between(b, s.boxes).Distance == 0)
+		s.varies = s.varies || !(metric.Between(v, s.boxes).Distance == 0)
+		return nil
+	case *space.Record:
+		if s.fields == nil {
+			s.names = slices.Clone(v.Names)
+			for range v.Values {
+				s.fields = append(s.fields, &Spread{})
+			}
+		}
+		for i, f := range v.Values {
+			if err := s.fields[i].Add(f); err != nil {
+				return fmt.Errorf("field %s: %w", v.Names[i], err)
+			}
+		}
 		return nil
 	}
 	x, err := Numbers(v)
 	if err != nil {
 		return err
 	}
+	if k, of := columnsOf(v); k > 0 {
+		if s.column == nil {
+			s.column, s.c2 = make([]float64, k), make([]float64, k)
+		}
+		rows := s.rows
+		s.rows += parts(v)
+		seen := make([]float64, k)
+		for i, a := range x {
+			c := of(i)
+			seen[c]++
+			d := a - s.column[c]
+			s.column[c] += d / (rows + seen[c])
+			s.c2[c] += d * (a - s.column[c])
+		}
+	}
 	if s.mean == nil {
 		s.mean, s.m2 = make([]float64, len(x)), make([]float64, len(x))
 	}
+	var square float64
 	for i, a := range x {
+		square += a * a
+		if len(s.mean) != len(x) {
+			continue
+		}
 		d := a - s.mean[i]
 		s.mean[i] += d / float64(s.n)
 		s.m2[i] += d * (a - s.mean[i])
-		s.square += a * a
 	}
+	s.square += square / parts(v)
 	return nil
 }
 
 // N is the number of values taken in.
 func (s *Spread) N() int { return s.n }
 
-// Form is the form of the values.
-func (s *Spread) Form() string { return s.form }
+// Form is the form of the values, their style if they have several forms.
+func (s *Spread) Form() string {
+	if s.form == "" {
+		return s.style
+	}
+	return s.form
+}
 
-// Scale is s = (E ‖v - E v‖²)^½. Masks and boxes have no scale, their differences are shares already: 1 if some differ, 0 if
-// all are equal. NaN without values.
+// Scale is s = (E ‖v - E v‖²)^½, the norm being that of [Difference]. Values that have rows of several numbers are centred column by column, all others component
+// by component. Masks and boxes have no scale, their differences are shares already: 1 if some differ, 0 if
+// all are equal; so do records, whose fields have scales of their own. NaN without values.
 func (s *Spread) Scale() float64 {
 	if s.n == 0 {
 		return math.NaN()
+	}
+	if s.fields != nil {
+		for _, f := range s.fields {
+			if f.Scale() > 0 {
+				return 1
+			}
+		}
+		return 0
 	}
 	if s.first != nil || s.boxes != nil {
 		if s.varies {
@@ -218,16 +423,32 @@ func (s *Spread) Scale() float64 {
 		return 0
 	}
 	var t float64
+	if s.form == "" && s.rows > 0 {
+		for _, m := range s.c2 {
+			t += m
+		}
+		return math.Sqrt(t / s.rows)
+	}
 	for _, m := range s.m2 {
 		t += m
 	}
-	return math.Sqrt(t / float64(s.n))
+	return math.Sqrt(t / float64(s.n) / s.size)
 }
 
-// RMS is (E ‖v‖²)^½, the size of the values without centring; for masks and boxes 1. NaN without values.
+// RMS is (E ‖v‖²)^½, the size of the values without centring; for masks and boxes 1, for records the largest of the fields over its scale. NaN
+// without values.
 func (s *Spread) RMS() float64 {
 	if s.n == 0 {
 		return math.NaN()
+	}
+	if s.fields != nil {
+		most := 1.0
+		for _, f := range s.fields {
+			if r := f.RMS() / f.Scale(); r > most && !math.IsInf(r, 1) {
+				most = r
+			}
+		}
+		return most
 	}
 	if s.first != nil || s.boxes != nil {
 		return 1
@@ -235,8 +456,13 @@ func (s *Spread) RMS() float64 {
 	return math.Sqrt(s.square / float64(s.n))
 }
 
-// Squares are, for every component, the sum of the squares of its distances from its mean; nil for masks and without values.
-func (s *Spread) Squares() []float64 { return slices.Clone(s.m2) }
+// Squares are, for every component, the sum of the squares of its distances from its mean; nil for masks, records, values of several forms and without values.
+func (s *Spread) Squares() []float64 {
+	if s.form == "" {
+		return nil
+	}
+	return slices.Clone(s.m2)
+}
 
 // WithNumbers is a value of the form of v with other numbers, which it keeps: the inverse of [Numbers]. Masks and boxes have none that could be
 // exchanged; for them the error wraps errors.ErrUnsupported. Scores come back without the model's own numbers.
@@ -250,6 +476,27 @@ func WithNumbers(v space.Value, x []float64) (space.Value, error) {
 		return &space.Tensor{Shape: v.Shape, Val: x}, nil
 	case *space.Field:
 		return &space.Field{H: v.H, W: v.W, Val: x}, nil
+	case *space.Rows:
+		return &space.Rows{N: v.N, W: v.W, Val: x}, nil
+	case *space.Pairs:
+		return &space.Pairs{N: v.N, W: v.W, Val: x}, nil
+	case *space.Signal:
+		return &space.Signal{C: v.C, T: v.T, Rate: v.Rate, Val: x}, nil
+	case *space.Links:
+		return space.Clone(v) // edges are not numbers: they stay
+	case *space.Record:
+		o := &space.Record{Names: v.Names, Values: make([]space.Value, len(v.Values))}
+		for i, f := range v.Values {
+			y, err := Numbers(f)
+			if err != nil {
+				return nil, err
+			}
+			if o.Values[i], err = WithNumbers(f, x[:len(y):len(y)]); err != nil {
+				return nil, fmt.Errorf("field %s: %w", v.Names[i], err)
+			}
+			x = x[len(y):]
+		}
+		return o, nil
 	case *space.Frames:
 		f := &space.Frames{}
 		for _, m := range v.Images {
@@ -323,6 +570,12 @@ func Jittered(v space.Value, in job.Input, ulps float64, r *rand.Rand) (space.Va
 	if err != nil {
 		return nil, err
 	}
+	if rec, ok := v.(*space.Record); ok {
+		return jitteredRecord(rec, ulps, r)
+	}
+	if _, ok := v.(*space.Links); ok {
+		return v, nil
+	}
 	channels := 1
 	if m, ok := v.(*space.Image); ok {
 		channels = max(m.C, 1)
@@ -358,6 +611,25 @@ func Jittered(v space.Value, in job.Input, ulps float64, r *rand.Rand) (space.Va
 		y[i] = ((float64(read)+ulps*step)*std + mean) * scale
 	}
 	return WithNumbers(v, y)
+}
+
+// jitteredRecord moves the numbers of the fields, but not those of fields that hold whole numbers alone: what a model reads as an integer, such as the number of
+// an element, has no neighbor an ulp away.
+func jitteredRecord(rec *space.Record, ulps float64, r *rand.Rand) (space.Value, error) {
+	o := &space.Record{Names: rec.Names, Values: slices.Clone(rec.Values)}
+	for i, f := range rec.Values {
+		x, err := Numbers(f)
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", rec.Names[i], err)
+		}
+		if !slices.ContainsFunc(x, func(a float64) bool { return a != math.Trunc(a) }) {
+			continue
+		}
+		if o.Values[i], err = Jittered(f, job.Input{}, ulps, r); err != nil {
+			return nil, fmt.Errorf("field %s: %w", rec.Names[i], err)
+		}
+	}
+	return o, nil
 }
 
 // Softmax turns logits into probabilities; other values and probabilities come back as they are.

@@ -3,7 +3,6 @@ package controls
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"nero/audit"
@@ -83,7 +82,7 @@ func constant(p *audit.Pass, sw *sweep.Result, vacuous bool) {
 		for k, s := range ch.Spread {
 			// A channel of the size of the whole would be rounded that much.
 			if !(s > 4*roundoff(p)*sw.RMS/math.Sqrt(float64(ch.N))) {
-				dead = append(dead, strconv.Itoa(k))
+				dead = append(dead, strings.TrimPrefix(ch.Name(k), "channel "))
 			}
 			least = min(least, s)
 		}

@@ -200,7 +200,7 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (ro
 		switch q.Role {
 		case unmoved:
 			base = y
-			x, err := audit.Numbers(y)
+			x, err := p.Numbers(y)
 			for _, v := range x {
 				if v = math.Abs(v); v > out.size && !math.IsInf(v, 1) {
 					out.size = v
@@ -211,13 +211,13 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (ro
 			up = y
 			return nil
 		case below:
-			n, err := secondDifference(up, base, y)
+			n, err := secondDifference(p, up, base, y)
 			if n > out.noise {
 				out.noise = n
 			}
 			return err
 		}
-		d, err := audit.Compare(y, base)
+		d, err := p.Compare(y, base)
 		if d.Norm > out.jitter {
 			out.jitter, out.at = d.Norm, audit.Where{Sample: ids[q.Sample], Index: q.Sample}
 		}
@@ -227,7 +227,7 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (ro
 }
 
 // secondDifference is ‖up + down - 2·middle‖/√6; NaN if a number is not finite.
-func secondDifference(up, middle, down space.Value) (float64, error) {
+func secondDifference(p *audit.Pass, up, middle, down space.Value) (float64, error) {
 	var x [3][]float64
 	for i, v := range []space.Value{up, middle, down} {
 		var err error
@@ -238,15 +238,20 @@ func secondDifference(up, middle, down space.Value) (float64, error) {
 	if len(x[0]) != len(x[1]) || len(x[2]) != len(x[1]) {
 		return 0, fmt.Errorf("%w: %s, %s and %s", audit.ErrForm, audit.Form(up), audit.Form(middle), audit.Form(down))
 	}
-	var ss float64
+	odd := make([]float64, len(x[1]))
 	for i, m := range x[1] {
-		d := (x[0][i] - m) + (x[2][i] - m)
-		ss += d * d
+		odd[i] = (x[0][i] - m) + (x[2][i] - m)
 	}
-	if ss = math.Sqrt(ss / 6); math.IsInf(ss, 0) {
-		return math.NaN(), nil
+	a, err := audit.WithNumbers(middle, odd)
+	if err != nil {
+		return 0, err
 	}
-	return ss, nil
+	zero, err := audit.WithNumbers(middle, make([]float64, len(odd)))
+	if err != nil {
+		return 0, err
+	}
+	d, err := p.Compare(a, zero)
+	return d.Norm / math.Sqrt(6), err
 }
 
 // noise reports a model that answers the same question differently.
@@ -342,6 +347,7 @@ func planted(ctx context.Context, p *audit.Pass, sw *sweep.Result, r *Result) er
 	var base space.Value
 	var based []space.Value
 	var dir []float64
+	dirs := map[string][]float64{}
 	begin := func() {
 		for _, s := range sets {
 			s.plain = append(s.plain, math.NaN())
@@ -360,11 +366,13 @@ func planted(ctx context.Context, p *audit.Pass, sw *sweep.Result, r *Result) er
 		if q.Role == 0 {
 			begin()
 			base, based = y, based[:0]
-			if dir == nil {
-				if dir, err = audit.Direction(y, p.Rand("direction", "")); err != nil {
+			form := audit.Form(y)
+			if dirs[form] == nil {
+				if dirs[form], err = p.Direction(y, p.Rand("direction", "")); err != nil {
 					return err
 				}
 			}
+			dir = dirs[form]
 			for _, e := range eps {
 				b, err := audit.Shifted(y, e*sw.Scale*q.Aux, dir, u)
 				if err != nil {
@@ -379,7 +387,7 @@ func planted(ctx context.Context, p *audit.Pass, sw *sweep.Result, r *Result) er
 		if err != nil {
 			return err
 		}
-		d, err := audit.Compare(z, base)
+		d, err := p.Compare(z, base)
 		if err != nil {
 			return err
 		}
@@ -392,7 +400,7 @@ func planted(ctx context.Context, p *audit.Pass, sw *sweep.Result, r *Result) er
 			if z, err = back[q.Element].Move(b); err != nil {
 				return err
 			}
-			if d, err = audit.Compare(z, based[k]); err != nil {
+			if d, err = p.Compare(z, based[k]); err != nil {
 				return err
 			}
 			raise(set.with[k], d.Norm/sw.Scale)
@@ -463,17 +471,14 @@ func judge(p *audit.Pass, exact bool, size float64, s *plant) {
 // projection returns a(x): a fixed random projection of the numbers of x, divided by its spread over the picked inputs.
 func projection(p *audit.Pass, pick []int) (func(space.Value) (float64, error), error) {
 	var w []float64
+	random := p.Rand("projection", "")
 	raw := func(v space.Value) (float64, error) {
 		x, err := audit.Numbers(v)
 		if err != nil {
 			return 0, err
 		}
-		if len(w) < len(x) {
-			r := p.Rand("projection", "")
-			w = make([]float64, len(x))
-			for i := range w {
-				w[i] = 2*r.Float64() - 1
-			}
+		for len(w) < len(x) {
+			w = append(w, 2*random.Float64()-1)
 		}
 		var a float64
 		for i, v := range x {

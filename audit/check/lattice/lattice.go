@@ -141,7 +141,7 @@ func search(ctx context.Context, p *audit.Pass, scale float64) (string, error) {
 					return err
 				}
 			}
-			d, err := audit.Compare(z, base)
+			d, err := p.Compare(z, base)
 			if err != nil {
 				d.Norm = math.Inf(1) // another form: this variant is out
 			}

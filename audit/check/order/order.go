@@ -72,7 +72,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 		top := 0.0
 		for _, y := range ys[1:] {
-			d, err := audit.Compare(y, ys[0])
+			d, err := p.Compare(y, ys[0])
 			if err != nil {
 				return nil, fmt.Errorf("%w: outputs of different form cannot be compared: %w", audit.ErrUntested, err)
 			}

@@ -189,7 +189,7 @@ func (m *measurement) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d, err := audit.Compare(single[0], double[0])
+		d, err := p.Compare(single[0], double[0])
 		if err != nil {
 			return fmt.Errorf("sample %s: the outputs in both precisions: %w", s.ID, err)
 		}
@@ -215,7 +215,7 @@ func (m *measurement) errors(into map[bool][]float64, back []*audit.Mover, y []s
 		if err != nil {
 			return fmt.Errorf("sample %s at %s: output: %w", id, e.Label, err)
 		}
-		d, err := audit.Compare(z, y[0])
+		d, err := m.p.Compare(z, y[0])
 		if err != nil {
 			return fmt.Errorf("sample %s at %s: output: %w", id, e.Label, err)
 		}

@@ -53,7 +53,7 @@ func (r *Result) apart(ctx context.Context, p *audit.Pass, values []space.Value,
 	}
 	// note keeps the largest difference of one kind; from is the index of the first of the two lists among the values.
 	note := func(into *float64, name string, a, b []space.Value, index func(int) int) error {
-		d, at, err := largest(a, b)
+		d, at, err := largest(p, a, b)
 		if err != nil {
 			return err
 		}

@@ -48,10 +48,10 @@ type Result struct {
 
 // largest is the largest difference between two lists of outputs and its index, -1 if there is none. Outputs that are not finite do not
 // count: they are reported as such.
-func largest(a, b []space.Value) (most float64, at int, err error) {
+func largest(p *audit.Pass, a, b []space.Value) (most float64, at int, err error) {
 	at = -1
 	for i := range a {
-		d, err := audit.Compare(a[i], b[i])
+		d, err := p.Compare(a[i], b[i])
 		if err != nil {
 			return 0, -1, err
 		}
@@ -107,7 +107,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	p.Clue(finite)
 	for i, y := range first {
-		if a, b := audit.Form(first[0]), audit.Form(y); a != b {
+		if a, b := audit.Form(first[0]), audit.Form(y); audit.Style(first[0]) != audit.Style(y) {
 			p.Report(audit.Finding{
 				Category: audit.Shape, Location: "output", Worst: where(i),
 				Message:  fmt.Sprintf("the output is %s for sample %s and %s for sample %s", a, ids[0], b, ids[i]),
@@ -123,7 +123,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		d, at, err := largest(first, again)
+		d, at, err := largest(p, first, again)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +176,7 @@ func batches(ctx context.Context, p *audit.Pass, values, first []space.Value) (f
 			return 0, err
 		}
 		slices.Reverse(out)
-		d, _, err := largest(first, out)
+		d, _, err := largest(p, first, out)
 		if err != nil {
 			return 0, err
 		}

@@ -99,7 +99,7 @@ func (s *seeker) measure(ctx context.Context, probes []probe) error {
 		if err != nil {
 			return fmt.Errorf("sample %s at %s: output: %w", at.id, audit.Label(s.o.G, q.g), err)
 		}
-		d, err := audit.Compare(z, at.base)
+		d, err := s.p.Compare(z, at.base)
 		q.err = d.Norm / s.sw.Scale
 		return err
 	})
@@ -213,7 +213,7 @@ func (s *seeker) floors(ctx context.Context, probes []probe) ([]float64, error) 
 	}, func(r audit.Request, y space.Value) error {
 		q := probes[r.Sample]
 		base := s.samples[q.sample].base
-		in, err := audit.Compare(y, base)
+		in, err := s.p.Compare(y, base)
 		if err != nil {
 			return err
 		}
@@ -225,7 +225,7 @@ func (s *seeker) floors(ctx context.Context, probes []probe) ([]float64, error) 
 		if err != nil {
 			return err
 		}
-		d, err := audit.Compare(home, base)
+		d, err := s.p.Compare(home, base)
 		out[r.Sample] = math.Hypot(in.Norm, d.Norm) / s.sw.Scale
 		return err
 	})

@@ -207,7 +207,7 @@ func (t *tester) predict(ctx context.Context, values []space.Value) ([]space.Val
 
 // apart is ‖a - b‖/s; NaN if a number is not finite, +Inf for values of different form.
 func (t *tester) apart(a, b space.Value) float64 {
-	d, err := audit.Compare(a, b)
+	d, err := t.p.Compare(a, b)
 	if err != nil {
 		return math.Inf(1)
 	}

@@ -1,8 +1,10 @@
 package sweep
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 
 	"nero/audit"
 	"nero/data/space"
@@ -18,8 +20,81 @@ type Channels struct {
 	// Squares is the sum of the squares of the error of a channel over the pairs with finite outputs, of the exact and of the other elements.
 	Squares map[bool][]float64
 	Pairs   map[bool]int
+	// Names say what the channels are where that is more than a number: "forces, column 2".
+	Names []string
 
 	per, cycle int // component i belongs to channel i/per%cycle
+	// Of rows, pairs, signals and records, which have as many numbers as the sample has rows: mean and sum of squares of each channel.
+	ragged       bool
+	n, mean, sum []float64
+}
+
+// Name is what a channel is called: "channel 3".
+func (c *Channels) Name(k int) string {
+	if k < len(c.Names) {
+		return c.Names[k]
+	}
+	return "channel " + strconv.Itoa(k)
+}
+
+// width is how many channels a value of any length has, 0 for values of a fixed form; of is the channel of number i and n how many numbers of a channel
+// there are.
+func width(v space.Value) (channels int, of func(i int) int, n float64) {
+	switch v := v.(type) {
+	case *space.Rows:
+		return v.W, func(i int) int { return i % max(v.W, 1) }, float64(max(v.N, 1))
+	case *space.Pairs:
+		return v.W, func(i int) int { return i % max(v.W, 1) }, float64(max(v.N*v.N, 1))
+	case *space.Signal:
+		return v.C, func(i int) int { return i / max(v.T, 1) }, float64(max(v.T, 1))
+	case *space.Scores:
+		return len(v.Val), func(i int) int { return i }, 1
+	}
+	return 0, nil, 1
+}
+
+// each visits the numbers of a value with the channel of each and the weight of its square.
+func (c *Channels) each(v space.Value, x []float64, visit func(i, channel int, weight float64)) {
+	if !c.ragged {
+		for i := range x {
+			visit(i, c.of(i), 1)
+		}
+		return
+	}
+	fields := []space.Value{v}
+	if r, ok := v.(*space.Record); ok {
+		fields = r.Values
+	}
+	from, first := 0, 0
+	for _, f := range fields {
+		k, of, n := width(f)
+		own, err := audit.Numbers(f)
+		if err != nil {
+			return
+		}
+		if of == nil { // a field that is one channel
+			k, of = 1, func(int) int { return 0 }
+		}
+		for i := range own {
+			if at := first + of(i); at < c.N && from+i < len(x) {
+				visit(from+i, at, 1/n)
+			}
+		}
+		from, first = from+len(own), first+k
+	}
+}
+
+// see takes in an unmoved output of any length.
+func (c *Channels) see(v space.Value, x []float64) {
+	if !c.ragged {
+		return
+	}
+	c.each(v, x, func(i, k int, _ float64) {
+		c.n[k]++
+		d := x[i] - c.mean[k]
+		c.mean[k] += d / c.n[k]
+		c.sum[k] += d * (x[i] - c.mean[k])
+	})
 }
 
 // newChannels cuts a value into its channels.
@@ -27,6 +102,22 @@ func newChannels(v space.Value) *Channels {
 	c := &Channels{per: 1, Squares: map[bool][]float64{}, Pairs: map[bool]int{}}
 	shape := space.Shape(v)
 	switch v := v.(type) {
+	case *space.Rows, *space.Pairs, *space.Signal:
+		c.N, _, _ = width(v)
+		c.ragged = true
+	case *space.Record:
+		c.ragged = true
+		for i, f := range v.Values {
+			k, _, _ := width(f)
+			if k < 2 {
+				c.Names = append(c.Names, v.Names[i])
+			} else {
+				for j := range k {
+					c.Names = append(c.Names, fmt.Sprintf("%s, column %d", v.Names[i], j))
+				}
+			}
+		}
+		c.N = len(c.Names)
 	case *space.Scores:
 		c.N = len(v.Val)
 	case *space.Image:
@@ -48,6 +139,9 @@ func newChannels(v space.Value) *Channels {
 	}
 	c.N, c.per = max(c.N, 1), max(c.per, 1)
 	c.cycle = c.N
+	if c.ragged {
+		c.n, c.mean, c.sum = make([]float64, c.N), make([]float64, c.N), make([]float64, c.N)
+	}
 	return c
 }
 
@@ -56,6 +150,12 @@ func (c *Channels) of(i int) int { return i / c.per % c.cycle }
 // spread takes the sums of squares of all components over n values.
 func (c *Channels) spread(squares []float64, n int) {
 	c.Spread = make([]float64, c.N)
+	if c.ragged {
+		for k := range c.Spread {
+			c.Spread[k] = math.Sqrt(c.sum[k] / max(c.n[k], 1))
+		}
+		return
+	}
 	for i, s := range squares {
 		c.Spread[c.of(i)] += s / float64(n)
 	}
@@ -65,15 +165,15 @@ func (c *Channels) spread(squares []float64, n int) {
 }
 
 // add takes in one pulled-back output z and the output y that it is held against.
-func (c *Channels) add(exact bool, z, y []float64) {
+func (c *Channels) add(exact bool, v space.Value, z, y []float64) {
 	if c.Squares[exact] == nil {
 		c.Squares[exact] = make([]float64, c.N)
 	}
 	s := c.Squares[exact]
-	for i, a := range z {
-		d := a - y[i]
-		s[c.of(i)] += d * d
-	}
+	c.each(v, z, func(i, k int, w float64) {
+		d := z[i] - y[i]
+		s[k] += w * d * d
+	})
 	c.Pairs[exact]++
 }
 
@@ -184,12 +284,17 @@ type Table struct {
 	row      []int // of a sample; -1 for none
 	signs    []uint8
 	size     float64
+	ragged   bool
+	random   *rand.Rand
 }
 
 // newTable makes room for outputs of d components.
-func newTable(p *audit.Pass, d int) *Table {
+func newTable(p *audit.Pass, v space.Value, d int) *Table {
 	n, m := p.Subject.N, len(p.Elements)
 	t := &Table{K: min(d, directions), Projected: d > directions, elements: m, row: make([]int, n)}
+	if audit.Style(v) != audit.Form(v) { // as many numbers as the sample has rows
+		t.ragged, t.Projected, t.K = true, true, directions
+	}
 	for i := range t.row {
 		t.row[i] = -1
 	}
@@ -200,7 +305,8 @@ func newTable(p *audit.Pass, d int) *Table {
 	t.Base, t.Moved = undefined(len(t.Samples)*t.K), undefined(len(t.Samples)*m*t.K)
 	if t.Projected {
 		t.size = 1 / math.Sqrt(directions)
-		t.signs = signs(p.Rand("projections of the output", ""), d)
+		t.random = p.Rand("projections of the output", "")
+		t.signs = signs(t.random, d)
 	}
 	return t
 }
@@ -243,7 +349,10 @@ func (t *Table) Project(x, to []float64) {
 		}
 		return
 	}
-	if len(x) != len(t.signs) {
+	if t.ragged && len(x) > len(t.signs) {
+		t.signs = append(t.signs, signs(t.random, len(x)-len(t.signs))...)
+	}
+	if len(x) != len(t.signs) && !t.ragged {
 		return
 	}
 	clear(to)

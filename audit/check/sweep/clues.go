@@ -221,7 +221,7 @@ func (r *Result) channel(p *audit.Pass, s *audit.Set) {
 	slices.Sort(top)
 	for _, k := range top {
 		weakest = min(weakest, rel(k))
-		names = append(names, "channel "+strconv.Itoa(k))
+		names = append(names, ch.Name(k))
 	}
 	var others []float64
 	for _, k := range order[n:] {

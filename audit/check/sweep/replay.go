@@ -118,7 +118,7 @@ func (r *Replayed) run(ctx context.Context, p *audit.Pass, g group.Element) erro
 	if r.Back, err = audit.NewMover(p.Subject.Plan.Out, G.Inv(r.Element.G)).Move(r.After); err != nil {
 		return err
 	}
-	if r.Error, err = audit.Compare(r.Back, r.Before); err != nil {
+	if r.Error, err = p.Compare(r.Back, r.Before); err != nil {
 		return err
 	}
 	for _, v := range []space.Value{r.Before, r.After} {
@@ -250,7 +250,7 @@ func (r *Replayed) scale(ctx context.Context, p *audit.Pass) error {
 
 // floors measures what repeats, rounding and resampling do to this pair.
 func (r *Replayed) floors(ctx context.Context, p *audit.Pass, second, home space.Value) error {
-	d, err := audit.Compare(second, r.Before)
+	d, err := p.Compare(second, r.Before)
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (r *Replayed) floors(ctx context.Context, p *audit.Pass, second, home space
 	if home != nil {
 		G, out := p.Subject.Plan.Group, p.Subject.Plan.Out
 		there, back := audit.NewMover(out, r.Element.G), audit.NewMover(out, G.Inv(r.Element.G))
-		if r.Resampling, err = resampling(there, back, home, r.Before); err != nil {
+		if r.Resampling, err = resampling(p, there, back, home, r.Before); err != nil {
 			return err
 		}
 	}
@@ -275,7 +275,7 @@ func (r *Replayed) floors(ctx context.Context, p *audit.Pass, second, home space
 		if q.Role == jitterMoved {
 			from = r.After
 		}
-		d, err := audit.Compare(y, from)
+		d, err := p.Compare(y, from)
 		if !(d.Norm <= r.Rounding) {
 			r.Rounding = d.Norm
 		}

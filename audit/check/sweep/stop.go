@@ -109,6 +109,9 @@ func (s *Stop) report(p *audit.Pass, n int) {
 func (r *Result) cut(n int) {
 	m := len(r.elements)
 	r.IDs, r.Labels, r.Err, r.Identity, r.FloorMean, r.changed = r.IDs[:n], r.Labels[:n], r.Err[:n*m], r.Identity[:n], r.FloorMean[:n], r.changed[:n]
+	for k := range r.FieldErr {
+		r.FieldErr[k] = r.FieldErr[k][:n*m]
+	}
 	if c := r.Classes; c != nil {
 		c.Base, c.Agree, c.Always, c.Right, c.Robust, c.Adjacent = c.Base[:n], c.Agree[:n], c.Always[:n], c.Right[:n], c.Robust[:n], c.Adjacent[:n]
 	}

@@ -80,6 +80,11 @@ type Result struct {
 	// BoxErrors say per element what became of boxes; nil for other outputs.
 	BoxErrors []*BoxErrors
 
+	// Fields are the names of the fields of outputs that are records, nil for other outputs, and FieldErr the errors of each like Err, all over the scales of
+	// their fields: Err is the largest of them.
+	Fields   []string
+	FieldErr [][]float64
+
 	elements []audit.Element
 	changed  []bool // samples that an element changes
 }
@@ -343,13 +348,20 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 		if err := c.spread.Add(y); err != nil || r.Mask {
 			return err
 		}
-		x, err := audit.Numbers(y)
+		x, err := c.p.Numbers(y)
 		if err != nil {
 			return err
 		}
 		if r.Table == nil {
-			r.Channels, r.Fits, r.Table = newChannels(y), newFits(len(c.p.Elements)), newTable(c.p, len(x))
+			r.Channels, r.Fits, r.Table = newChannels(y), newFits(len(c.p.Elements)), newTable(c.p, y, len(x))
+			if rec, ok := y.(*space.Record); ok {
+				r.Fields = rec.Names
+				for range rec.Names {
+					r.FieldErr = append(r.FieldErr, undefined(len(r.Err)))
+				}
+			}
 		}
+		r.Channels.see(y, x)
 		c.numbers = x
 		r.Table.base(q.Sample, x)
 		return nil
@@ -358,7 +370,7 @@ func (c *consumer) add(q audit.Request, y space.Value) error {
 		if err != nil {
 			return err
 		}
-		d, err := audit.Compare(z, c.base)
+		d, err := c.p.Compare(z, c.base)
 		r.Identity[q.Sample] = d.Norm
 		return err
 	case moved:
@@ -375,7 +387,7 @@ func (c *consumer) moved(q audit.Request, y space.Value) error {
 	if err != nil {
 		return err
 	}
-	d, err := audit.Compare(z, c.base)
+	d, err := c.p.Compare(z, c.base)
 	if err != nil {
 		return err
 	}
@@ -387,6 +399,11 @@ func (c *consumer) moved(q audit.Request, y space.Value) error {
 		d.Norm, d.Max = math.NaN(), math.NaN()
 	}
 	r.Err[q.Sample*len(c.p.Elements)+q.Element] = d.Norm
+	for k, f := range d.Fields {
+		if k < len(r.FieldErr) {
+			r.FieldErr[k][q.Sample*len(c.p.Elements)+q.Element] = f.Norm
+		}
+	}
 	if math.IsNaN(d.Norm) {
 		if r.NonFinite[e.Exact] == 0 {
 			w := audit.Where{Sample: r.IDs[q.Sample], Index: q.Sample, Element: e.G, Label: e.Label}
@@ -433,11 +450,11 @@ func (c *consumer) keep(q audit.Request, z space.Value) error {
 	if c.numbers == nil {
 		return nil
 	}
-	x, err := audit.Numbers(z)
+	x, err := c.p.Numbers(z)
 	if err != nil {
 		return err
 	}
-	c.r.Channels.add(c.p.Elements[q.Element].Exact, x, c.numbers)
+	c.r.Channels.add(c.p.Elements[q.Element].Exact, z, x, c.numbers)
 	c.r.Fits.add(q.Element, x, c.numbers)
 	c.r.Table.put(q.Sample, q.Element, x)
 	return nil
@@ -445,8 +462,8 @@ func (c *consumer) keep(q audit.Request, z space.Value) error {
 
 // resampling is the floor from y = f(ρ(g)⁻¹ρ(g)x): what resampling the input does to the output base and, where the output is resampled too,
 // what that does, as for independent errors: the root of the sum of squares.
-func resampling(there, back *audit.Mover, y, base space.Value) (float64, error) {
-	in, err := audit.Compare(y, base)
+func resampling(p *audit.Pass, there, back *audit.Mover, y, base space.Value) (float64, error) {
+	in, err := p.Compare(y, base)
 	if err != nil {
 		return 0, err
 	}
@@ -458,13 +475,13 @@ func resampling(there, back *audit.Mover, y, base space.Value) (float64, error) 
 	if err != nil {
 		return 0, err
 	}
-	out, err := audit.Compare(home, base)
+	out, err := p.Compare(home, base)
 	return math.Hypot(in.Norm, out.Norm), err
 }
 
 // returned takes f(ρ(g)⁻¹ρ(g)x).
 func (c *consumer) returned(q audit.Request, y space.Value) error {
-	f, err := resampling(c.there[q.Element], c.back[q.Element], y, c.base)
+	f, err := resampling(c.p, c.there[q.Element], c.back[q.Element], y, c.base)
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func repeated(ctx context.Context, p *audit.Pass, sw *sweep.Result, exact bool) 
 		if err != nil {
 			return err
 		}
-		x, err := audit.Numbers(z)
+		x, err := p.Numbers(z)
 		if err != nil {
 			return err
 		}
