@@ -1,11 +1,7 @@
 // Package dataset reads samples in a stable order, with labels where there are any. There is one reader per format.
 package dataset
 
-import (
-	"errors"
-
-	"nero/data/space"
-)
+import "nero/data/space"
 
 // Sample is one datum with its name.
 type Sample struct {
@@ -38,4 +34,4 @@ type Dataset interface {
 }
 
 // ErrNotFinite marks a sample that holds NaN or infinities.
-var ErrNotFinite = errors.New("not finite")
+var ErrNotFinite = space.ErrNotFinite

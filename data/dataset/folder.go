@@ -20,6 +20,8 @@ type folder struct {
 	fsys   fs.FS
 	root   string // as the user wrote it, for messages and Files
 	paths  []string
+	want   []string // endings of files to take; nil for images
+	noun   string   // what these files are called; "" for images
 	skip   []string // endings of files that something else reads
 	loose  bool     // sizes may differ: something brings them to one later
 	pics   []picture
@@ -71,6 +73,22 @@ func imageEndings() []string {
 	return []string{".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
 }
 
+// endings are those of the files that are taken.
+func (d *folder) endings() []string {
+	if d.want != nil {
+		return d.want
+	}
+	return imageEndings()
+}
+
+// files is what the files are called.
+func (d *folder) files() string {
+	if d.noun != "" {
+		return d.noun
+	}
+	return "images"
+}
+
 // find lists the images, sorted by the bytes of their path.
 func (d *folder) find() error {
 	st, err := fs.Stat(d.fsys, d.root)
@@ -90,13 +108,13 @@ func (d *folder) find() error {
 		if left != "" {
 			left = "; it has " + left
 		}
-		return fmt.Errorf("no images: no file in the folder or below ends in %s%s", strings.Join(imageEndings(), ", "), left)
+		return fmt.Errorf("no %s: no file in the folder or below ends in %s%s", d.files(), strings.Join(d.endings(), ", "), left)
 	}
 	if left != "" {
 		d.notes = append(d.notes, d.root+": left out "+left)
 	}
 	if len(d.paths) > maxSamples {
-		return fmt.Errorf("%d images, want at most %d", len(d.paths), maxSamples)
+		return fmt.Errorf("%d %s, want at most %d", len(d.paths), d.files(), maxSamples)
 	}
 	slices.Sort(d.paths)
 	return nil
@@ -149,7 +167,7 @@ func (d *folder) walk(dir string, above []fs.FileInfo, others map[string]int) er
 				return err
 			}
 		case !kind.IsRegular():
-		case slices.Contains(imageEndings(), strings.ToLower(path.Ext(name))):
+		case slices.Contains(d.endings(), strings.ToLower(path.Ext(name))):
 			d.paths = append(d.paths, p)
 		case slices.Contains(d.skip, strings.ToLower(path.Ext(name))):
 		default:
@@ -343,10 +361,10 @@ func (d *folder) match(pattern string, words []string) error {
 		missed++
 	}
 	if missed == len(words) {
-		return fmt.Errorf("pattern %q matches none of the %d images, which are named like %q", pattern, len(words), first)
+		return fmt.Errorf("pattern %q matches none of the %d %s, which are named like %q", pattern, len(words), d.files(), first)
 	}
 	if missed > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%s: the pattern does not match %d images, which have no label, first %q", d.root, missed, first))
+		d.notes = append(d.notes, fmt.Sprintf("%s: the pattern does not match %d %s, which have no label, first %q", d.root, missed, d.files(), first))
 	}
 	return nil
 }
@@ -370,13 +388,13 @@ func (d *folder) folderWords(words []string) bool {
 	if len(all) == 1 {
 		for w := range all {
 			if _, ok := classNumber(w); !ok {
-				d.notes = append(d.notes, fmt.Sprintf("%s: all images lie in the folder %q, which is not taken for a class", d.root, w))
+				d.notes = append(d.notes, fmt.Sprintf("%s: all %s lie in the folder %q, which is not taken for a class", d.root, d.files(), w))
 				return false
 			}
 		}
 	}
 	if bare > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%s: %d images lie in no folder and have no label", d.root, bare))
+		d.notes = append(d.notes, fmt.Sprintf("%s: %d %s lie in no folder and have no label", d.root, bare, d.files()))
 	}
 	return true
 }

@@ -21,37 +21,46 @@ const maxNpyHeader = 1 << 16
 
 // readNpyHeader reads what follows the magic.
 func readNpyHeader(r io.Reader) (header, error) {
+	text, err := npyHeaderText(r)
+	if err != nil {
+		return header{}, err
+	}
+	h, err := parseNpy(text)
+	if err != nil {
+		return header{}, fmt.Errorf("npy header %s: %w", clip(strings.TrimSpace(text)), err)
+	}
+	return h, h.claim()
+}
+
+// npyHeaderText reads version, length and dictionary.
+func npyHeaderText(r io.Reader) (string, error) {
 	var b [4]byte
 	if n, err := io.ReadFull(r, b[:2]); err != nil {
-		return header{}, shortHead(6+n, err)
+		return "", shortHead(6+n, err)
 	}
 	var length uint32
 	switch major := b[0]; major {
 	case 1:
 		if n, err := io.ReadFull(r, b[:2]); err != nil {
-			return header{}, shortHead(8+n, err)
+			return "", shortHead(8+n, err)
 		}
 		length = uint32(binary.LittleEndian.Uint16(b[:]))
 	case 2, 3:
 		if n, err := io.ReadFull(r, b[:4]); err != nil {
-			return header{}, shortHead(8+n, err)
+			return "", shortHead(8+n, err)
 		}
 		length = binary.LittleEndian.Uint32(b[:])
 	default:
-		return header{}, fmt.Errorf("npy version %d is not known, want 1, 2 or 3", major)
+		return "", fmt.Errorf("npy version %d is not known, want 1, 2 or 3", major)
 	}
 	if length > maxNpyHeader {
-		return header{}, fmt.Errorf("npy header claims %d bytes, want at most %d", length, maxNpyHeader)
+		return "", fmt.Errorf("npy header claims %d bytes, want at most %d", length, maxNpyHeader)
 	}
 	text := make([]byte, length)
 	if n, err := io.ReadFull(r, text); err != nil {
-		return header{}, shortHead(10+n, err)
+		return "", shortHead(10+n, err)
 	}
-	h, err := parseNpy(string(text))
-	if err != nil {
-		return header{}, fmt.Errorf("npy header %s: %w", clip(strings.TrimSpace(string(text))), err)
-	}
-	return h, h.claim()
+	return string(text), nil
 }
 
 // clip quotes at most 120 bytes of a text from a file.

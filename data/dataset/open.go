@@ -15,7 +15,7 @@ import (
 
 // Spec says where samples, labels and targets are.
 type Spec struct {
-	Format   string // idx, npy, npz, folder, voc, coco or pairs; "" looks at the file
+	Format   string // idx, npy, npz, folder, voc, coco, pairs, clouds, molecules, graphs or signals; "" looks at the file
 	Images   string // a file, or a folder of images
 	Labels   string // a file of labels: IDX, npy, npz, or CSV with the columns file,label; "" for none or those beside the images
 	Pattern  string // folder: regular expression over the path below the folder, with a group named label; pairs: one with groups named pair and frame
@@ -38,6 +38,33 @@ type Spec struct {
 	// Fit is height and width that every photo is brought to: scaled to fit, in the middle, with zeros around it; zeros for as it is.
 	Fit [2]int
 	Cut Cut // one sample per key object in place of one per photo
+
+	Cloud    Cloud    // clouds: how shapes become points
+	Sound    Sound    // signals: how recordings become signals
+	Elements []string // molecules: symbols of the atoms that the models know; others are refused; none for all
+	// Fields are the fields that samples have, in this order, where not the natural ones are wanted: clouds, molecules, graphs and signals. One field is a
+	// plain value, several are a record.
+	Fields []string
+}
+
+// Cloud says how a mesh or a file of points becomes a cloud of points.
+type Cloud struct {
+	Points  int    // points of each cloud; 0 for all points of a file, 1024 of a mesh
+	Center  string // what is moved to the origin: mean of the points ("" as well), box: the middle of the box around them, none
+	Scale   string // sphere ("" as well): the farthest point from the origin has distance 1; box: the largest coordinate is 1; none
+	Short   string // a file with fewer points: refuse ("" as well), or repeat its points from the first on
+	Normals bool   // keep the normals as the field "normals"
+	Up      string // axis of the files that points up and becomes z: x or y by the rotation (x, y, z) -> (y, z, x) or (x, -z, y); z or "" for as it is
+	Columns string // files of numbers: names of the columns such as "x y z nx ny nz", others are left out; "" for x y z, with six columns also the normals
+	Seed    uint64 // of the points drawn from meshes
+}
+
+// Sound says how a recording becomes a signal.
+type Sound struct {
+	Rate   int    // samples per second that every file must have; 0 for that of the first file
+	Length int    // samples that are taken of each recording; 0 for all
+	Start  int    // first sample that is taken
+	Mono   string // several channels: mean ("" as well), left, right or keep
 }
 
 // Cut makes a sample of every key object of a photo: the piece of Size around the box's centre, both coordinates of which are
@@ -149,37 +176,63 @@ func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
 			return o.openFolder(spec)
 		}
 		return o.openCOCO(spec)
+	case "clouds":
+		return o.openClouds(spec)
+	case "molecules":
+		return o.openMolecules(spec)
+	case "graphs":
+		return o.openGraphs(spec)
+	case "signals":
+		return o.openSignals(spec)
 	}
-	return nil, fmt.Errorf("%s: format %q is not known, want idx, npy, npz, folder, voc, coco or pairs", spec.Images, format)
+	return nil, fmt.Errorf("%s: format %q is not known, want idx, npy, npz, folder, voc, coco, pairs, clouds, molecules, graphs or signals", spec.Images, format)
 }
 
 // check refuses settings that the format would ignore.
 func (s Spec) check(format string) error {
 	boxes := format == "voc" || format == "coco"
 	photos := boxes || format == "folder"
+	plain := format == "clouds" || format == "molecules" || format == "graphs" || format == "signals"
 	switch {
-	case s.Pattern != "" && format != "folder" && format != "pairs":
-		return fmt.Errorf("pattern is for image folders, this is %s", format)
+	case s.Pattern != "" && format != "folder" && format != "pairs" && format != "clouds" && format != "signals":
+		return fmt.Errorf("pattern is for folders of images, clouds and signals, this is %s", format)
 	case s.Layout != "" && photos:
 		return errors.New("layout is for arrays, this is a folder of images")
-	case s.Key != "" && format != "npz" && format != "pairs":
+	case s.Layout != "" && plain:
+		return fmt.Errorf("layout is for arrays of images, this is %s", format)
+	case s.Key != "" && format != "npz" && format != "pairs" && !plain:
 		return fmt.Errorf("key is for npz archives, this is %s", format)
-	case s.LabelKey != "" && format != "npz" && s.Labels == "":
+	case s.LabelKey != "" && format != "npz" && s.Labels == "" && !plain:
 		return fmt.Errorf("label_key is for npz archives, this is %s", format)
 	case s.Labels != "" && boxes:
 		return fmt.Errorf("labels are for whole images, this is %s, whose objects have classes: leave labels out", format)
-	case s.Targets != "" && !boxes && format != "pairs":
+	case s.Targets != "" && s.Targets != "none" && plain:
+		return fmt.Errorf("targets is %q, but those of %s lie in the same file: say none to leave them out, or leave it away", s.Targets, format)
+	case s.Targets != "" && !boxes && format != "pairs" && !plain:
 		return fmt.Errorf("targets are boxes of voc and coco and fields of pairs, this is %s: set format", format)
-	case s.Split != "" && format != "voc":
-		return fmt.Errorf("split is for voc, this is %s", format)
+	case s.Split != "" && format != "voc" && format != "clouds" && format != "signals":
+		return fmt.Errorf("split is for voc, and for folders of clouds and signals, this is %s", format)
 	case len(s.Classes) > 0 && !boxes:
 		return fmt.Errorf("classes are for voc and coco, this is %s", format)
-	case (s.TargetKey != "" || s.Upward != "") && format != "pairs":
-		return fmt.Errorf("the key and the direction of fields are for pairs, this is %s", format)
+	case s.TargetKey != "" && format != "pairs" && !plain:
+		return fmt.Errorf("the key of targets is for pairs, clouds, molecules, graphs and signals, this is %s", format)
+	case s.Upward != "" && format != "pairs":
+		return fmt.Errorf("the direction of fields is for pairs, this is %s", format)
 	case s.Upward != "" && s.Upward != "up" && s.Upward != "down":
 		return fmt.Errorf("upward is %q, want up or down", s.Upward)
 	case s.reshapes() && !photos:
 		return fmt.Errorf("zoom, fit and cut are for photos, this is %s", format)
+	case len(s.Fields) > 0 && !plain:
+		return fmt.Errorf("fields are for clouds, molecules, graphs and signals, this is %s: set format", format)
+	case s.Cloud != (Cloud{}) && format != "clouds":
+		return fmt.Errorf("cloud is for clouds, this is %s: set format", format)
+	case s.Sound != (Sound{}) && format != "signals":
+		return fmt.Errorf("sound is for signals, this is %s: set format", format)
+	case len(s.Elements) > 0 && format != "molecules":
+		return fmt.Errorf("elements are for molecules, this is %s: set format", format)
+	}
+	if err := s.checkPlain(); err != nil {
+		return err
 	}
 	return s.checkShape(boxes && s.Targets != "none")
 }

@@ -4,7 +4,14 @@
 // chooses an action by (group, space). A new space is a new type here and a new rule there; nothing between them changes.
 package space
 
-import "nero/data/tensor"
+import (
+	"errors"
+
+	"nero/data/tensor"
+)
+
+// ErrNotFinite marks data that hold NaN or infinities. Readers wrap it.
+var ErrNotFinite = errors.New("not finite")
 
 // Kind names a space.
 type Kind string
