@@ -73,7 +73,7 @@ func readOutput(x onnx.Port, out OutputSpec, p port) (decoder, error) {
 			d.batched = len(d.shape) >= 2 && d.shape[0] <= 1 // 1 or free
 		case space.KindImage, space.KindMask:
 			d.batched = len(d.shape) == 4
-		case space.KindTensor, space.KindBoxes, space.KindField, space.KindFrames:
+		case space.KindTensor, space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks, space.KindPairs, space.KindSignal, space.KindRecord:
 		}
 	}
 	ways := map[space.Kind][]string{
@@ -143,7 +143,7 @@ func (d *decoder) fits(s []int, what string) error {
 		} else if d.how == raw && c > 1 {
 			return fmt.Errorf("%s has %d classes; set output.decode: argmax", what, c)
 		}
-	case space.KindTensor, space.KindBoxes, space.KindField, space.KindFrames:
+	case space.KindTensor, space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks, space.KindPairs, space.KindSignal, space.KindRecord:
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (d *decoder) spec() space.Spec {
 		}
 	case space.KindTensor:
 		o.Shape = slices.Clone(s)
-	case space.KindBoxes, space.KindField, space.KindFrames: // never here
+	case space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks, space.KindPairs, space.KindSignal, space.KindRecord: // never here
 	}
 	return o
 }
@@ -278,7 +278,7 @@ func (d *decoder) decode(out []tensor.Named, n, rows int) ([]space.Value, error)
 			values[i] = m
 		case space.KindTensor:
 			values[i] = &space.Tensor{Shape: slices.Clone(s), Val: v}
-		case space.KindBoxes, space.KindField, space.KindFrames: // never here
+		case space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks, space.KindPairs, space.KindSignal, space.KindRecord: // never here
 		}
 	}
 	return values, nil

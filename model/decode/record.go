@@ -141,9 +141,9 @@ func forms(k space.Kind) []form {
 		return []form{{"ct", false}, {"tc", true}, {"f", false}}
 	case space.KindTensor:
 		return []form{{"*", false}}
-	default:
-		return nil
+	case space.KindImage, space.KindMask, space.KindScores, space.KindBoxes, space.KindField, space.KindFrames, space.KindRecord:
 	}
+	return nil
 }
 
 // extent is the lengths that a value of a kind has by their letters; -1 for any.
@@ -285,7 +285,7 @@ func assign(sig onnx.Signature, spec RecordSpec) ([]InputField, error) {
 	taken := make([]bool, len(sig.Inputs))
 	names := strings.Join(onnx.Names(sig.Inputs), ", ")
 	for i, f := range in {
-		at := -1
+		var at int
 		switch {
 		case f.Port != "":
 			if at = slices.IndexFunc(sig.Inputs, func(p onnx.Port) bool { return p.Name == f.Port }); at < 0 {
@@ -565,7 +565,7 @@ func (f *feed) misfit(e extent, batched bool) error {
 		have = fmt.Sprintf("%s rows of %s numbers", any1(e.shape[0]), any1(e.shape[1]))
 		for _, n := range f.x.Sizes() {
 			if n > 1 && e.shape[0] > 0 && n > e.shape[0] && f.Pad == 0 {
-				remedy += fmt.Sprintf("; set pad: %d if the model takes rows of zeros, or data.cloud.points: %d", n, n)
+				remedy = fmt.Sprintf("%s; set pad: %d if the model takes rows of zeros, or data.cloud.points: %d", remedy, n, n)
 				break
 			}
 		}
@@ -579,7 +579,7 @@ func (f *feed) misfit(e extent, batched bool) error {
 	case space.KindSignal:
 		have = fmt.Sprintf("signals of %s channels and %s numbers each", any1(e.shape[0]), any1(e.shape[1]))
 		remedy = "set data.sound.length and data.sound.mono, or input.recurrent for a model that reads frame by frame"
-	default:
+	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField, space.KindFrames, space.KindRecord:
 		have = fmt.Sprintf("%s of shape %s", f.Kind, sizes(e.shape))
 	}
 	return fmt.Errorf("input %s does not take the field %q: the data has %s; %s", f.x, cmpName(f.InputField), have, remedy)

@@ -61,13 +61,19 @@ func moleculeFields(pad int) decode.RecordSpec {
 	}
 }
 
-func record(t testing.TB, s onnx.Signature, spec decode.RecordSpec) decode.Codec {
-	t.Helper()
+func record(tb testing.TB, s onnx.Signature, spec decode.RecordSpec) decode.Codec {
+	tb.Helper()
 	c, err := decode.NewRecord(s, spec)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
+}
+
+// as is v as the type that it must have, nil if it has another, whose use fails the test.
+func as[T space.Value](v space.Value) T {
+	x, _ := v.(T)
+	return x
 }
 
 func TestRecordLayouts(t *testing.T) {
@@ -163,8 +169,8 @@ func TestRecordOfMolecules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := y[1].(*space.Record)
-	e, f := r.Field("energy").(*space.Rows), r.Field("forces").(*space.Rows)
+	r := as[*space.Record](y[1])
+	e, f := as[*space.Rows](r.Field("energy")), as[*space.Rows](r.Field("forces"))
 	if e.N != 1 || e.W != 1 || e.Val[0] != -2 || f.N != 3 || f.W != 3 || !slices.Equal(f.Val, forces.Val[9:]) {
 		t.Errorf("energy %+v, forces %+v", e, f)
 	}
@@ -186,7 +192,7 @@ func TestRecordOfMolecules(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := one.Decode([]tensor.Named{named("forces", forces.Val, 2, 3, 3)}, 2)
-	if err != nil || v[0].(*space.Rows).W != 3 || one.Out().Kind != space.KindRows {
+	if err != nil || as[*space.Rows](v[0]).W != 3 || one.Out().Kind != space.KindRows {
 		t.Errorf("%v, %v", v, err)
 	}
 	if _, err := decode.Select(c, "stress"); err == nil || !strings.Contains(err.Error(), "energy, forces") {
@@ -215,7 +221,7 @@ func TestRecordPads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, n := range []int{3, 2} {
-		f := y[i].(*space.Record).Field("forces").(*space.Rows)
+		f := as[*space.Rows](as[*space.Record](y[i]).Field("forces"))
 		if f.N != n || len(f.Val) != 3*n || f.Val[0] != float64(15*i) {
 			t.Errorf("sample %d: %+v", i, f)
 		}
@@ -232,8 +238,8 @@ func TestRecordPads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := grads[0].(*space.Record)
-	if p := g.Field("positions").(*space.Rows); !slices.Equal(p.Val, counting(2, 3).Val) || g.Field("species").(*space.Rows).Val[0] != 0 {
+	g := as[*space.Record](grads[0])
+	if p := as[*space.Rows](g.Field("positions")); !slices.Equal(p.Val, counting(2, 3).Val) || as[*space.Rows](g.Field("species")).Val[0] != 0 {
 		t.Errorf("gradient %v", p.Val)
 	}
 }
@@ -443,13 +449,13 @@ func TestRecordLinearAndAdjoint(tt *testing.T) {
 		v, flat := draw("v")
 		sum := make([]space.Value, n)
 		for i := range sum {
-			a, b := x[i].(*space.Record), v[i].(*space.Record)
+			a, b := as[*space.Record](x[i]), as[*space.Record](v[i])
 			r, p := space.NewRows(4, 3), space.NewPairs(4, 1)
 			for j := range r.Val {
-				r.Val[j] = a.Values[0].(*space.Rows).Val[j] + b.Values[0].(*space.Rows).Val[j]
+				r.Val[j] = as[*space.Rows](a.Values[0]).Val[j] + as[*space.Rows](b.Values[0]).Val[j]
 			}
 			for j := range p.Val {
-				p.Val[j] = a.Values[1].(*space.Pairs).Val[j] + b.Values[1].(*space.Pairs).Val[j]
+				p.Val[j] = as[*space.Pairs](a.Values[1]).Val[j] + as[*space.Pairs](b.Values[1]).Val[j]
 			}
 			sum[i] = &space.Record{Names: a.Names, Values: []space.Value{r, p}}
 		}
@@ -485,8 +491,8 @@ func TestRecordLinearAndAdjoint(tt *testing.T) {
 		}
 		var all []float64
 		for _, b := range back {
-			r := b.(*space.Record)
-			all = append(append(all, r.Values[0].(*space.Rows).Val...), r.Values[1].(*space.Pairs).Val...)
+			r := as[*space.Record](b)
+			all = append(append(all, as[*space.Rows](r.Values[0]).Val...), as[*space.Pairs](r.Values[1]).Val...)
 		}
 		if right := dot(all, flat); !(math.Abs(left-right) < 1e-9) {
 			t.Fatalf("<Lv, g> = %g, <v, L'g> = %g", left, right)
@@ -514,11 +520,11 @@ func TestRecordFrames(t *testing.T) {
 		t.Errorf("fed %v %v", x[0].Shape, floats(t, x[0]))
 	}
 	y, err := k.Decode([]tensor.Named{named("fields", floats(t, x[0]), 2, 3, 1, 2, 2)}, 2)
-	if err != nil || y[1].(*space.Frames).Images[1].Pix[1] != f.Images[1].Pix[1]/2 {
+	if err != nil || as[*space.Frames](y[1]).Images[1].Pix[1] != f.Images[1].Pix[1]/2 {
 		t.Errorf("%v, %v", y, err)
 	}
 	g, err := decode.Adjoint(k, []tensor.Named{named("frames", make([]float64, 12), 1, 3, 1, 2, 2)}, []space.Value{f})
-	if err != nil || len(g[0].(*space.Frames).Images) != 3 {
+	if err != nil || len(as[*space.Frames](g[0]).Images) != 3 {
 		t.Errorf("%v, %v", g, err)
 	}
 }

@@ -80,6 +80,8 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int) (*answ
 		a.d = &d
 		return a, nil
 	case space.KindRows, space.KindPairs, space.KindSignal, space.KindFrames:
+	case space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord:
+		fallthrough
 	default:
 		return nil, fmt.Errorf("output.fields: kind %q of %q is not known; say rows, scores, pairs, signal, frames, image, mask or tensor", a.Kind, a.name)
 	}
@@ -139,7 +141,7 @@ func (c *record) layAnswer(a *answer) error {
 			a.swap = a.swap || f.Kind == space.KindSignal && f.form.swap
 		}
 		if a.swap {
-			a.notes = append(a.notes, fmt.Sprintf("%s: time comes before the channels, as in the input", what))
+			a.notes = append(a.notes, what+": time comes before the channels, as in the input")
 		}
 	}
 	a.drop()
@@ -235,15 +237,16 @@ func (a *answer) extent(s []int, what string) ([]int, error) {
 			return s, nil
 		}
 		return nil, fmt.Errorf("%s has %d axes per sample; a signal has [channels, time], or time alone; set kind in output.fields", what, len(s))
-	default: // frames
+	case space.KindFrames:
 		switch len(s) {
 		case 3:
 			return []int{s[0], 1, s[1], s[2]}, nil
 		case 4:
 			return s, nil
 		}
-		return nil, fmt.Errorf("%s has %d axes per sample; frames have [time, channels, height, width]; set kind in output.fields", what, len(s))
+	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord: // never here
 	}
+	return nil, fmt.Errorf("%s has %d axes per sample; frames have [time, channels, height, width]; set kind in output.fields", what, len(s))
 }
 
 // spec describes the field.
@@ -423,14 +426,16 @@ func (a *answer) value(v []float64, e []int, keep int) space.Value {
 		return p
 	case space.KindSignal:
 		return &space.Signal{C: e[0], T: e[1], Rate: a.Rate, Val: v}
-	default:
+	case space.KindFrames:
 		f := &space.Frames{Images: make([]*space.Image, e[0])}
 		one := e[1] * e[2] * e[3]
 		for t := range f.Images {
 			f.Images[t] = &space.Image{C: e[1], H: e[2], W: e[3], Pix: v[t*one : (t+1)*one : (t+1)*one]}
 		}
 		return f
+	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord: // never here
 	}
+	return nil
 }
 
 // raw is the transpose of decode for the number of rows that a model returns.
@@ -547,13 +552,14 @@ func (a *answer) unfold(x []float64, e []int, declared int) ([]float64, []int, e
 		case declared != 1:
 			return x, e, nil
 		}
-	default:
+	case space.KindFrames:
 		if declared == 3 && e[1] == 1 {
 			return x, []int{e[0], e[2], e[3]}, nil
 		}
 		if declared != 3 {
 			return x, e, nil
 		}
+	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord: // never here
 	}
 	return nil, nil, fmt.Errorf("the shape %v does not fit output %s", e, a.x)
 }
