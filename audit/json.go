@@ -303,8 +303,19 @@ type jSet struct {
 	Detected    string    `json:"detectable_text"`
 	Steps       []jStep   `json:"elimination"`
 	Profile     []jPoint  `json:"profile"`
+	Fields      []jField  `json:"fields,omitempty"` // of outputs that are records
 	Slope       *jSlope   `json:"precision_slope,omitempty"`
 	PerInput    *jInputs  `json:"per_input,omitempty"`
+}
+
+// jField is the error of one field of an output that is a record, relative to its own scale.
+type jField struct {
+	Name  string    `json:"name"`
+	Scale number    `json:"scale"`
+	Mean  jInterval `json:"mean_per_input"`
+	Worst jInterval `json:"largest_per_input"`
+	Max   number    `json:"largest"`
+	At    *jWhere   `json:"worst,omitempty"`
 }
 
 // jInputs has a number per input in each list: what a comparison in pairs needs.
@@ -561,6 +572,9 @@ func setOf(r *Report, s *Set) jSet {
 		Rounding: number(s.Floors.Rounding), Repeat: number(s.Floors.Repeat), Batch: number(s.Floors.Batch),
 		Resampling: stats(s.Resampling), Ratio: interval(s.Ratio), Detectable: number(s.Detectable), Detected: detectable(&r.Policy, s),
 		Steps: []jStep{}, Profile: []jPoint{},
+	}
+	for _, f := range s.Fields {
+		j.Fields = append(j.Fields, jField{f.Name, number(f.Scale), interval(f.Mean), interval(f.Worst), number(f.Max), where(f.At)})
 	}
 	if sl := s.Slope; sl != nil {
 		j.Slope = &jSlope{sl.String(), interval(sl.Single), interval(sl.Double), number(sl.Apart), number(sl.Factor()), sl.Inputs, sl.Elements}

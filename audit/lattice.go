@@ -54,7 +54,7 @@ func latticeOf(p *orbit.Plan, shifts bool) []group.Element {
 	if f, ok := G.(group.Finite); ok && len(f.Elements()) <= mostCandidates {
 		candidates = f.Elements()
 	} else {
-		candidates = chartLattice(G.Chart(), G.Identity(), shifts)
+		candidates = latticeCandidates(G, shifts)
 	}
 	reach := spacing(p)
 	var out []group.Element
@@ -78,6 +78,113 @@ next:
 		}
 		if near <= reach {
 			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// latticeCandidates are elements of a group that may act exactly, factor by factor of a product: the symmetries of the cube of rotations in space, quarter turns, mirrors,
+// steps. Permutations are all exact and none is added.
+func latticeCandidates(G group.Group, shifts bool) []group.Element {
+	if f, ok := G.(group.Factored); ok {
+		id := G.Identity()
+		var out []group.Element
+		from := 0
+		for _, x := range f.Factors() {
+			n := len(x.Chart())
+			if from+n > len(id) {
+				return nil
+			}
+			for _, c := range latticeCandidates(x, shifts) {
+				g := slices.Clone(id)
+				copy(g[from:], c)
+				out = append(out, g)
+			}
+			from += n
+		}
+		if len(out) > mostCandidates {
+			return nil
+		}
+		return out
+	}
+	if _, ok := G.(group.Permuting); ok {
+		return nil
+	}
+	if s, ok := G.(group.Spatial); ok && s.Dim() == 3 {
+		return cubeLattice(G, shifts)
+	}
+	return chartLattice(G.Chart(), G.Identity(), shifts)
+}
+
+// cubeLattice are the symmetries of the cube in a chart with a rotation vector, and steps along each axis.
+func cubeLattice(G group.Group, steps bool) []group.Element {
+	at := map[string]int{}
+	for i, a := range G.Chart() {
+		at[a.Name] = i
+	}
+	id := G.Identity()
+	x, turns := at["rx"]
+	_, y := at["ry"]
+	_, z := at["rz"]
+	turns = turns && y && z
+	_, angle := at["angle"]
+	if !turns && angle {
+		return chartLattice(G.Chart(), id, steps)
+	}
+	inversions := []float64{0}
+	if _, ok := at["inversion"]; ok {
+		inversions = []float64{0, 1}
+	}
+	out := []group.Element{slices.Clone(id)}
+	if turns {
+		out = nil
+		for _, r := range cubeRotations() {
+			for _, i := range inversions {
+				g := slices.Clone(id)
+				copy(g[x:x+3], r[:])
+				if k, ok := at["inversion"]; ok {
+					g[k] = i
+				}
+				out = append(out, g)
+			}
+		}
+	}
+	for _, name := range []string{"tx", "ty", "tz"} {
+		if k, ok := at[name]; ok && steps {
+			g := slices.Clone(id)
+			g[k] = 1
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// cubeRotations are the 24 rotations of the cube as rotation vectors in degrees.
+func cubeRotations() [][3]float64 {
+	out := [][3]float64{{}}
+	for k := range 3 {
+		for _, d := range []float64{90, -90, 180} {
+			var r [3]float64
+			r[k] = d
+			out = append(out, r)
+		}
+	}
+	third := 120 / math.Sqrt(3)
+	for i := range 8 {
+		r := [3]float64{third, third, third}
+		for k := range 3 {
+			if i>>k&1 == 1 {
+				r[k] = -third
+			}
+		}
+		out = append(out, r)
+	}
+	half := 180 / math.Sqrt2
+	for k := range 3 {
+		for _, s := range []float64{1, -1} {
+			var r [3]float64
+			r[(k+1)%3], r[(k+2)%3] = half, s*half
+			out = append(out, r)
 		}
 	}
 	return out
@@ -112,7 +219,7 @@ func chartLattice(chart []group.Axis, identity group.Element, shifts bool) []gro
 		switch {
 		case a.Unit == "deg" && a.Periodic && a.Max-a.Min == 360:
 			values = []float64{0, 90, 180, 270}
-		case a.Unit == "px" && shifts:
+		case (a.Unit == "px" || a.Unit == "samples") && shifts:
 			values = []float64{0, 1, -1}
 		case a.Unit == "" && a.Min == 0 && a.Max >= 1 && a.Max <= 2: // a switch
 			values = []float64{0, 1}

@@ -75,11 +75,37 @@ type Set struct {
 	// none was detected.
 	Detectable float64
 	Profile    []Point
-	Steps      []Step
+	// Fields are the errors of the fields of outputs that are records, nil for other outputs; the errors of the set are those of the field that errs most, pair by pair.
+	Fields []FieldError
+	Steps  []Step
 	Cause      Cause
 	Level      Level
 	Verdict    Verdict
 	Reason     string
+}
+
+// FieldError is the error of one field of an output that is a record, relative to its own scale.
+type FieldError struct {
+	Name  string
+	Scale float64 // s of the field, in its unit
+	Mean  Interval
+	Worst Interval // mean over inputs of the largest error
+	Max   float64
+	At    Where // of Max
+}
+
+// Field is the field that errs most, as judged; "" if outputs are no records.
+func (s *Set) Field() string {
+	best := -1
+	for i, f := range s.Fields {
+		if best < 0 || f.Worst.Value > s.Fields[best].Worst.Value {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return s.Fields[best].Name
 }
 
 // Floors are relative errors that have nothing to do with the symmetry.

@@ -67,6 +67,14 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		finding.Category = audit.Violation
 		finding.Message = fmt.Sprintf("%s: the model changes its answer by %.2g of its scale, worst %.2g for %s",
 			s.Name, s.Worst.Value, s.Rel.Max, s.At)
+		if f := s.Field(); f != "" {
+			finding.Location = "output " + f
+			finding.Message = fmt.Sprintf("%s: the model changes its answer by %.2g of its scale, most in %s, worst %.2g for %s",
+				s.Name, s.Worst.Value, f, s.Rel.Max, s.At)
+			for _, x := range s.Fields {
+				finding.Evidence = append(finding.Evidence, audit.Measured("largest error of "+x.Name+", mean over inputs", x.Worst, s.Unit))
+			}
+		}
 		switch s.Unit {
 		case audit.PixelShare:
 			finding.Message = fmt.Sprintf("%s: the model changes its answer at %.2g of the pixels, worst %.2g for %s",

@@ -105,6 +105,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		p.Report(f)
 		return r, nil
 	}
+	still(p)
 	noise(p, r.Floors, at)
 	companions(p, pre, s, r.Floors)
 	offset(p, sw)
@@ -114,6 +115,22 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// still reports fields of the output that do not vary: no error can show in them.
+func still(p *audit.Pass) {
+	g := p.Gauge()
+	if g == nil {
+		return
+	}
+	for _, f := range g.Still {
+		p.Report(audit.Finding{
+			Category: audit.Vacuous, Location: "output " + f, Worst: audit.Nowhere,
+			Message:  f + " does not vary over the inputs beyond rounding, so no error can show there",
+			Evidence: []audit.Evidence{audit.Number("fields that do not vary", float64(len(g.Still)), fmt.Sprintf("of %d", len(g.Names))).Against(0)},
+			Remedies: []string{"use inputs that differ in it, or leave the field out of the output"},
+		})
+	}
 }
 
 const (

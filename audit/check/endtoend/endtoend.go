@@ -44,6 +44,7 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 		lattice.Verdict, lattice.Reason = p.Policy.Judge(lattice)
 	}
 	c.Complete(p, s, lattice, "")
+	sw.ShowFields(p, s)
 	clues(p, sw, s, lattice)
 	return s, nil
 }

@@ -50,6 +50,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 	}
 	c.Complete(p, s, nil, convention)
+	sw.ShowFields(p, s)
 	clues(p, sw, s)
 	return s, nil
 }

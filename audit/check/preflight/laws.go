@@ -75,8 +75,11 @@ func spread(list []audit.Element, n int) []audit.Element {
 // lawOf returns the first law that does not hold, "" if none is found broken. An action that changes the form of a value, such as a window
 // cut from a larger picture, cannot be composed with itself; its laws are not tested.
 func lawOf(a action.Action, like space.Value, elements []audit.Element) (law string, residual float64, at string, err error) {
-	if b, ok := like.(*space.Boxes); ok {
-		return lawOfBoxes(a, b, elements)
+	switch v := like.(type) {
+	case *space.Boxes:
+		return lawOfBoxes(a, v, elements)
+	case *space.Rows, *space.Links, *space.Pairs, *space.Record:
+		return lawOfRows(a, v, elements)
 	}
 	G := a.Group()
 	ids, err := numbered(like)
@@ -286,6 +289,10 @@ func numbered(v space.Value) (space.Value, error) {
 // where there is no grid.
 func blob(v space.Value) (space.Value, error) {
 	return filled(v, func(i, k, h, w int) float64 {
+		if h == 1 && w >= 4 { // a signal
+			x := (float64(i%w) - 0.55*float64(w)) / (0.08 * float64(w))
+			return float64(k+1) * math.Exp(-x*x/2)
+		}
 		if h < 4 || w < 4 {
 			return 1 / float64(i+1)
 		}
@@ -333,6 +340,8 @@ func filled(v space.Value, f func(i, k, h, w int) float64) (space.Value, error) 
 			o.Label[i] = int32(i + 1)
 		}
 		return o, nil
+	case *space.Signal:
+		return &space.Signal{C: v.C, T: v.T, Rate: v.Rate, Val: list(len(v.Val), 1, v.T)}, nil
 	}
 	return nil, fmt.Errorf("%w: no probe for values of kind %s", audit.ErrUntested, v.Kind())
 }

@@ -113,17 +113,21 @@ func changed(v space.Value, f change) (space.Value, error) {
 	return audit.WithNumbers(v, f(x))
 }
 
-// size is ‖v‖.
-func size(v space.Value) float64 {
+// size is ‖v‖ of an output, as errors are measured.
+func (t *tester) size(v space.Value) float64 {
 	x, err := audit.Numbers(v)
 	if err != nil {
 		return math.NaN()
 	}
-	var ss float64
-	for _, a := range x {
-		ss += a * a
+	zero, err := audit.WithNumbers(v, make([]float64, len(x)))
+	if err != nil {
+		return math.NaN()
 	}
-	return math.Sqrt(ss)
+	d, err := t.p.Compare(v, zero)
+	if err != nil {
+		return math.NaN()
+	}
+	return d.Norm
 }
 
 // askExtremes sends strange inputs through the model, unmoved and moved by exact elements.
@@ -181,7 +185,7 @@ func (t *tester) askExtremes(ctx context.Context) error {
 					continue
 				}
 				if j < 0 {
-					big = max(big, size(y[k]))
+					big = max(big, t.size(y[k]))
 					continue
 				}
 				e, err := t.back(out, p.Elements[j].G, y[k], y[0])
@@ -190,7 +194,7 @@ func (t *tester) askExtremes(ctx context.Context) error {
 				}
 				if !t.sw.Mask {
 					// A larger output rounds to larger numbers.
-					e *= t.scale / max(t.scale, size(y[0]))
+					e *= t.scale / max(t.scale, t.size(y[0]))
 				}
 				if !math.IsNaN(e) {
 					w.add(e, i, j, x.name)

@@ -42,7 +42,7 @@ func (t *tester) askShifts(ctx context.Context) error {
 	content := false
 	for i := range t.still {
 		img := framed(t.still[i], margin)
-		content = content || size(img) > 0
+		content = content || t.size(img) > 0
 		values := []space.Value{img}
 		for s := 1; s <= margin; s++ {
 			values = append(values, rolledAll(img, s, 0), rolledAll(img, 0, s))

@@ -36,7 +36,7 @@ func With(like space.Value, x []float64) (space.Value, error) {
 		if len(x) == len(v.Val) {
 			return &space.Field{H: v.H, W: v.W, Val: x}, nil
 		}
-	case *space.Frames:
+	case *space.Frames, *space.Rows, *space.Pairs, *space.Signal, *space.Record:
 		if have, err := audit.Numbers(v); err == nil && len(x) == len(have) {
 			return audit.WithNumbers(v, x)
 		}
@@ -193,7 +193,7 @@ func Untested(err error) error {
 
 func numbers(v space.Value) ([]float64, error) {
 	switch v := v.(type) {
-	case *space.Image, *space.Tensor, *space.Field, *space.Frames:
+	case *space.Image, *space.Tensor, *space.Field, *space.Frames, *space.Rows, *space.Pairs, *space.Signal, *space.Record:
 		return audit.Numbers(v)
 	case *space.Scores:
 		return v.Val, nil

@@ -1,0 +1,177 @@
+package preflight
+
+import (
+	"math"
+
+	"nero/audit"
+	"nero/data/space"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+// lawful is the largest relative residual of a law on rows: nothing is resampled there, so only rounding may be left.
+const lawful = 1e-6
+
+// lawOfRows returns the first law that an action on rows, edges, pairs or records breaks on the value itself. Permutations of fewer rows than the group has are what is
+// left of larger ones and do not compose, see [group.Permuting]; there the law of products is not tested.
+func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law string, residual float64, at string, err error) {
+	G := a.Group()
+	apart := func(x, y space.Value) float64 {
+		var g *audit.Gauge
+		if audit.Form(x) != audit.Form(y) {
+			return 1
+		}
+		d, err := g.Compare(x, y)
+		if err != nil {
+			return 1
+		}
+		zero, err := blank(y)
+		if err != nil {
+			return 1
+		}
+		size, err := g.Compare(y, zero)
+		if err != nil {
+			return 1
+		}
+		most := 0.0
+		list, sizes := d.Fields, size.Fields
+		if list == nil {
+			list, sizes = []audit.Difference{d}, []audit.Difference{size}
+		}
+		for i := range list {
+			e := list[i].Norm
+			if s := sizes[i].Norm; s > 0 {
+				e /= s
+			}
+			if !(e <= most) {
+				most = e
+			}
+		}
+		return most
+	}
+	once, err := a.Apply(G.Identity(), v)
+	if err != nil {
+		return "", 0, "", err
+	}
+	if audit.Form(once) != audit.Form(v) {
+		return "", 0, "", nil
+	}
+	if r := apart(once, v); !(r <= lawful) {
+		return "ρ(e) = 1", r, audit.Label(G, G.Identity()), nil
+	}
+	short := fewer(G, v)
+	for i, g := range elements {
+		mid, err := a.Apply(g.G, v)
+		if err != nil {
+			return "", 0, "", err
+		}
+		home, err := a.Apply(G.Inv(g.G), mid)
+		if err != nil {
+			return "", 0, "", err
+		}
+		if r := min(apart(home, v), double(home, v, apart)); !(r <= lawful) {
+			return "ρ(g⁻¹)ρ(g) = 1", r, g.Label, nil
+		}
+		if short {
+			continue
+		}
+		h := elements[(i+1)%len(elements)]
+		if mid, err = a.Apply(h.G, v); err != nil {
+			return "", 0, "", err
+		}
+		got, err := a.Apply(g.G, mid)
+		if err != nil {
+			return "", 0, "", err
+		}
+		want, err := a.Apply(G.Mul(g.G, h.G), v)
+		if err != nil {
+			return "", 0, "", err
+		}
+		if r := min(apart(got, want), double(got, want, apart)); !(r <= lawful) {
+			return "ρ(g)ρ(h) = ρ(gh)", r, g.Label + " after " + h.Label, nil
+		}
+	}
+	return "", 0, "", nil
+}
+
+// double is the residual if rows of four numbers are quaternions, of which q and -q are one rotation.
+func double(a, b space.Value, apart func(x, y space.Value) float64) float64 {
+	flip := func(v space.Value) space.Value {
+		x, ok := v.(*space.Rows)
+		if !ok || x.W != 4 {
+			return v
+		}
+		o := space.NewRows(x.N, x.W)
+		for i := range x.N {
+			sign, r := 1.0, x.Row(i)
+			for _, c := range r {
+				if c != 0 {
+					sign = math.Copysign(1, c)
+					break
+				}
+			}
+			for k, c := range r {
+				o.Row(i)[k] = sign * c
+			}
+		}
+		return o
+	}
+	if r, ok := a.(*space.Record); ok {
+		s, both := b.(*space.Record)
+		if !both || len(r.Values) != len(s.Values) {
+			return math.Inf(1)
+		}
+		x, y := &space.Record{Names: r.Names}, &space.Record{Names: s.Names}
+		for i := range r.Values {
+			x.Values, y.Values = append(x.Values, flip(r.Values[i])), append(y.Values, flip(s.Values[i]))
+		}
+		return apart(x, y)
+	}
+	return apart(flip(a), flip(b))
+}
+
+// blank is v with zeros for its numbers.
+func blank(v space.Value) (space.Value, error) {
+	x, err := audit.Numbers(v)
+	if err != nil {
+		return nil, err
+	}
+	return audit.WithNumbers(v, make([]float64, len(x)))
+}
+
+// fewer reports whether a value has fewer rows than the group permutes.
+func fewer(G group.Group, v space.Value) bool {
+	if f, ok := G.(group.Factored); ok {
+		for _, x := range f.Factors() {
+			if fewer(x, v) {
+				return true
+			}
+		}
+		return false
+	}
+	p, ok := G.(group.Permuting)
+	if !ok {
+		return false
+	}
+	rows := func(v space.Value) int {
+		switch v := v.(type) {
+		case *space.Rows:
+			return v.N
+		case *space.Links:
+			return v.Nodes
+		case *space.Pairs:
+			return v.N
+		}
+		return p.Rows()
+	}
+	if r, ok := v.(*space.Record); ok {
+		for _, f := range r.Values {
+			if n := rows(f); n > 1 && n < p.Rows() {
+				return true
+			}
+		}
+		return false
+	}
+	n := rows(v)
+	return n > 1 && n < p.Rows()
+}
