@@ -36,6 +36,8 @@ type studyFlags struct {
 	preset                        string
 	threshold, confidence         float64
 	auditSamples, auditElements   int
+	fields, outputs               []string
+	points                        int
 	set                           *pflag.FlagSet
 }
 
@@ -43,9 +45,9 @@ func (f *studyFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.set = s
 	s.StringArrayVarP(&f.models, "model", "m", nil, "ONNX `file`, or NAME=FILE; repeat for several models")
-	s.StringVarP(&f.data, "data", "d", "", "folder of images, IDX, npy or npz `file`")
+	s.StringVarP(&f.data, "data", "d", "", "folder of images or shapes, IDX, npy, npz, xyz, sdf or wav `file`")
 	s.StringVar(&f.labels, "labels", "", "IDX, npy or CSV `file` with the labels; 'none' to ignore labels")
-	s.StringVar(&f.format, "data-format", "", "of the data: idx, folder, npy, npz, voc, coco, pairs, particles (default: guessed)")
+	s.StringVar(&f.format, "data-format", "", "of the data: idx, folder, npy, npz, voc, coco, pairs, particles, clouds, molecules, graphs, signals (default: guessed)")
 	s.StringVar(&f.pattern, "pattern", "", "regular expression over file names with a group (?P<label>...)")
 	s.StringVar(&f.key, "key", "", "array of an npz file that holds the images")
 	s.StringVar(&f.labelKey, "label-key", "", "array of an npz file that holds the labels")
@@ -60,12 +62,15 @@ func (f *studyFlags) add(c *cobra.Command) {
 	s.Float64SliceVar(&f.mean, "mean", nil, "then subtract this, one number or one per channel")
 	s.Float64SliceVar(&f.std, "std", nil, "then divide by this, one number or one per channel")
 	s.StringVar(&f.output, "output-name", "", "which output of the model (default: the first)")
-	s.StringVar(&f.space, "output", "", "what the model returns: scores, image, mask, tensor, boxes, field (default: scores)")
+	s.StringVar(&f.space, "output", "", "what the model returns: scores, image, mask, tensor, boxes, field, rows, signal, record (default: scores)")
+	s.StringArrayVar(&f.fields, "field", nil, "input of points, graphs and signals: `NAME:TYPE`, such as positions:vectors or species:unchanged, or NAME=PORT:TYPE:PER where the model calls it otherwise; repeat")
+	s.StringArrayVar(&f.outputs, "output-field", nil, "output of such a model: `NAME:TYPE`, or NAME=PORT:TYPE:PER, such as forces:vectors:node; repeat")
+	s.IntVar(&f.points, "points", 0, "points of each cloud (default: 1024 of a mesh, all of a file of points)")
 	s.StringVar(&f.decode, "decode", "", "of scores: softmax, probabilities, raw (default: softmax); of masks: argmax, raw (default: by the number of channels)")
 	s.BoolVar(&f.invariant, "invariant", false, "the output must not change along the orbit")
 	s.BoolVar(&f.equivariant, "equivariant", false, "the output must move as the input does")
 	s.StringVarP(&f.group, "group", "g", "", "group, as in 'nero groups' (default: SO(2))")
-	s.StringVar(&f.orbit, "orbit", "", "elements: 72, 9x9, all, lattice, haar:100, even:64, or values such as '0;90;180' (default: the group's preset)")
+	s.StringVar(&f.orbit, "orbit", "", "elements: 72, 9x9, all, lattice, haar:100, even:64, slices, slices:5x15, or values such as '0;90;180' (default: the group's preset)")
 	s.StringVar(&f.orbitRange, "range", "", "window of a group without bounds, min:max per axis, such as '-4:4,-4:4'")
 	s.StringVar(&f.resample, "resample", "", "kernel: nearest, bilinear, bicubic, lanczos, spline, up3-bilinear (default: bilinear)")
 	s.StringVar(&f.border, "border", "", "outside the picture: zero, edge, reflect, circular (default: zero)")
@@ -162,6 +167,26 @@ func (f *studyFlags) overlay(s *job.Study) error {
 	if f.set.Changed("limit") {
 		s.Data.Limit = f.limit
 	}
+	if f.set.Changed("points") {
+		s.Data.Cloud.Points = f.points
+	}
+	for _, l := range []struct {
+		flag  string
+		texts []string
+		to    *[]job.Port
+	}{{"field", f.fields, &s.Input.Fields}, {"output-field", f.outputs, &s.Output.Fields}} {
+		if !f.set.Changed(l.flag) {
+			continue
+		}
+		*l.to = nil
+		for _, t := range l.texts {
+			p, err := parsePort(t)
+			if err != nil {
+				return fmt.Errorf("--%s %q: %w", l.flag, t, err)
+			}
+			*l.to = append(*l.to, p)
+		}
+	}
 	if f.set.Changed("balance") {
 		s.Data.Balance = ""
 		if f.balance {
@@ -233,7 +258,40 @@ func (f *studyFlags) overlay(s *job.Study) error {
 	return nil
 }
 
-// parseOrbit reads the short form of an orbit: 72, 9x9, all, lattice, haar:N, even:N, or values "0;90" or "1,0;0,1".
+// parsePort reads NAME, NAME:TYPE, NAME=PORT:TYPE or NAME=PORT:TYPE:PER.
+func parsePort(s string) (job.Port, error) {
+	parts := strings.Split(s, ":")
+	name, port, _ := strings.Cut(parts[0], "=")
+	if name == "" || len(parts) > 3 {
+		return job.Port{}, errors.New("want NAME:TYPE or NAME=PORT:TYPE:PER, such as positions:positions or forces=F:vectors:node")
+	}
+	p := job.Port{Name: name, Port: port}
+	if len(parts) > 1 {
+		p.Type = parts[1]
+	}
+	if len(parts) > 2 {
+		p.Per = parts[2]
+	}
+	return p, nil
+}
+
+// parseSlices reads AXISxANGLE, the degrees between axes and between angles; "" for the default.
+func parseSlices(s string) (job.Slices, error) {
+	o := job.Slices{Axis: 5, Angle: 15}
+	if s == "" {
+		return o, nil
+	}
+	axis, angle, ok := strings.Cut(s, "x")
+	a, err := strconv.ParseFloat(axis, 64)
+	b, err2 := strconv.ParseFloat(angle, 64)
+	if !ok || err != nil || err2 != nil || !(a > 0) || !(b > 0) {
+		return o, errors.New("want degrees between axes and between angles, such as slices:5x15")
+	}
+	o.Axis, o.Angle = a, b
+	return o, nil
+}
+
+// parseOrbit reads the short form of an orbit: 72, 9x9, all, lattice, haar:N, even:N, slices, slices:AxB, or values "0;90" or "1,0;0,1".
 func parseOrbit(s string) (job.Orbit, error) {
 	var o job.Orbit
 	word, arg, _ := strings.Cut(s, ":")
@@ -254,6 +312,8 @@ func parseOrbit(s string) (job.Orbit, error) {
 		o.Haar, err = count()
 	case word == "even":
 		o.LowDiscrepancy, err = count()
+	case word == "slices":
+		o.Slices, err = parseSlices(arg)
 	case strings.ContainsAny(s, ";,."):
 		for e := range strings.SplitSeq(s, ";") {
 			var g []float64
@@ -270,7 +330,7 @@ func parseOrbit(s string) (job.Orbit, error) {
 		for c := range strings.SplitSeq(s, "x") {
 			n, err := strconv.Atoi(c)
 			if err != nil || n < 1 {
-				return o, errors.New("want a number such as 72, a grid such as 9x9, all, lattice, haar:N, even:N, or coordinates such as '0;90;180'")
+				return o, errors.New("want a number such as 72, a grid such as 9x9, all, lattice, haar:N, even:N, slices, or coordinates such as '0;90;180'")
 			}
 			o.Grid = append(o.Grid, n)
 		}

@@ -162,7 +162,7 @@ func (p *predictor) run(ctx context.Context, values []space.Value, give func(spa
 			p.failed = true
 			return fmt.Errorf("model %s: %w", p.m.Name, err)
 		}
-		got, err := p.m.Codec.Decode(raw, len(batch))
+		got, err := decode.DecodeFor(p.m.Codec, raw, batch)
 		if err != nil {
 			return fmt.Errorf("model %s: output: %w", p.m.Name, err)
 		}

@@ -58,6 +58,13 @@ func ParseStudy(name string, b []byte) (*Study, error) {
 		}
 		set(&m.Name, NameOf(m.ONNX+m.Endpoint))
 	}
+	if o := &s.Group.Orbit; s.src.has("group.orbit.slices") { // slices: {} means the usual ones, and not none
+		set(&o.Slices.Axis, 5)
+		set(&o.Slices.Angle, 15)
+		if o.Slices.Planes == nil {
+			o.Slices.Planes = []string{"xy", "xz", "yz"}
+		}
+	}
 	s.check(r.report)
 	if err := r.err(); err != nil {
 		return nil, err
@@ -294,6 +301,20 @@ func (s *Study) checkOrbit(report func(path, message string)) {
 		if len(v) == 0 || len(v) != len(o.Values[0]) {
 			report(fmt.Sprintf("%s.values[%d]", orbit, i), fmt.Sprintf("%d numbers; every element needs the same number, one per axis of the group's chart", len(v)))
 			break
+		}
+	}
+	if o.Slices.Axis > 0 && math.Abs(math.Remainder(360, o.Slices.Axis)) > 1e-9 {
+		report(orbit+".slices.axis", fmt.Sprintf("%g does not divide 360; take 5, 10 or 15 degrees between axes", o.Slices.Axis))
+	}
+	if o.Slices.Angle > 0 && math.Abs(math.Remainder(180, o.Slices.Angle)) > 1e-9 {
+		report(orbit+".slices.angle", fmt.Sprintf("%g does not divide 180; take 10, 15 or 30 degrees between angles", o.Slices.Angle))
+	}
+	if r := o.Refine; len(r.At)+len(r.Radius)+len(r.Grid) > 0 && (len(r.At) == 0 || len(r.Radius) != len(r.At) || len(r.Grid) != len(r.At)) {
+		report(orbit+".refine", fmt.Sprintf("%d, %d and %d numbers in at, radius and grid; expected one per axis of the chart in each", len(r.At), len(r.Radius), len(r.Grid)))
+	}
+	for i, n := range o.Refine.Grid {
+		if n%2 == 0 {
+			report(fmt.Sprintf("%s.refine.grid[%d]", orbit, i), fmt.Sprintf("%d is even; an odd number has the element itself in its middle", n))
 		}
 	}
 	for i, v := range o.Range {

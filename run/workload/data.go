@@ -26,6 +26,17 @@ func dataSpec(s *job.Study) dataset.Spec {
 		Targets: d.Targets, Split: d.Split, Classes: d.Classes, TargetKey: d.TargetKey, Upward: d.Upward, Zoom: d.Zoom,
 		Cut: dataset.Cut{Classes: d.Cut.Classes, Outside: d.Cut.Outside, PerPhoto: d.Cut.PerPhoto},
 	}
+	spec.Cloud = dataset.Cloud{
+		Points: d.Cloud.Points, Center: d.Cloud.Center, Scale: d.Cloud.Scale, Short: d.Cloud.Short, Normals: d.Cloud.Normals, Up: d.Cloud.Up,
+		Columns: d.Cloud.Columns, Seed: d.Cloud.Seed,
+	}
+	spec.Sound = dataset.Sound{Rate: d.Sound.Rate, Length: d.Sound.Length, Start: d.Sound.Start, Mono: d.Sound.Mono}
+	spec.Elements = d.Elements
+	for _, p := range s.Input.Fields {
+		if p.Value == nil {
+			spec.Fields = append(spec.Fields, p.Name)
+		}
+	}
 	if spec.Labels == none {
 		spec.Labels = ""
 	}

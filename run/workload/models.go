@@ -85,7 +85,7 @@ func (w *Workload) readModels(ctx context.Context, in space.Spec, o Options) ([]
 		if err != nil {
 			return nil, w.Study.Errorf(at, "%v", err)
 		}
-		codec, err := decode.New(f.signature(), w.encodeSpec(in), w.decodeSpec(in, o.Audit))
+		codec, err := w.codec(f.signature(), in, o.Audit)
 		if err != nil {
 			return nil, w.Study.Errorf(at, "%s: %v", place, err)
 		}
@@ -153,7 +153,7 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Model, b []byte, in space.Spec, o Options) error {
 	m.Pool = eval.NewPool(o.Engine, b, engine.Options{Threads: 1})
 	fixed := decode.BatchLimit(m.Codec)
-	x, err := m.Codec.Encode(slices.Repeat([]space.Value{blank(in)}, max(fixed, 1)), nil)
+	x, err := m.Codec.Encode(slices.Repeat([]space.Value{w.specimen(in)}, max(fixed, 1)), nil)
 	if err != nil {
 		return err
 	}
@@ -205,6 +205,27 @@ func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.E
 		return &unknown
 	}
 	return f
+}
+
+// codec is how a model is fed and its output read.
+func (w *Workload) codec(sig onnx.Signature, in space.Spec, audit bool) (decode.Codec, error) {
+	if in.Kind == space.KindImage || in.Kind == space.KindFrames {
+		return decode.New(sig, w.encodeSpec(in), w.decodeSpec(in, audit))
+	}
+	return decode.NewRecord(sig, w.recordSpec(sig, in, audit))
+}
+
+// specimen is an input of the size that models are fed: a picture of zeros, or else the first sample that can be used.
+func (w *Workload) specimen(in space.Spec) space.Value {
+	if in.Kind == space.KindImage || in.Kind == space.KindFrames {
+		return blank(in)
+	}
+	if s, err := w.Eval.First(); err == nil {
+		if x, err := w.Eval.Plan.In.Apply(w.group.Identity(), s.Value); err == nil {
+			return x
+		}
+	}
+	return blank(space.Spec{Kind: space.KindImage, Shape: []int{1, 1, 1}}) // refused where it is laid out
 }
 
 // blank is an input of zeros.

@@ -41,6 +41,9 @@ func fieldSpec(f job.Field) decode.FieldSpec {
 
 // target is the action on the targets of the data, nil if there are none that the output could be compared with.
 func (w *Workload) target(in *input) (action.Action, error) {
+	if in.shape == nil {
+		return w.fieldTarget()
+	}
 	kind := targets(w.Data)
 	if kind == "" {
 		return nil, nil //nolint:nilnil // no target is no fault

@@ -140,6 +140,9 @@ func (w *Workload) speckled(in space.Spec) space.Value {
 			in.Shape[i] = map[bool]int{true: 3, false: 64}[i == len(in.Shape)-3]
 		}
 	}
+	if in.Kind != space.KindImage && in.Kind != space.KindFrames {
+		return w.specimen(in)
+	}
 	v := blank(in)
 	switch x := v.(type) {
 	case *space.Image:

@@ -108,7 +108,7 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h, wd := in.shape[len(in.shape)-2], in.shape[len(in.shape)-1]; len(s.Group.Window) == 0 && h > 0 && h != wd && turns(g) {
+	if h, wd := in.size(); len(s.Group.Window) == 0 && h > 0 && h != wd && turns(g) {
 		w.note("the pictures are %d x %d pixels (width x height): turning them cuts off what leaves the frame, and no kernel brings it back; "+
 			"crop a square with group.window: [%d, %d], or use a group without quarter turns, such as C2", wd, h, min(h, wd), min(h, wd))
 	}
@@ -171,9 +171,17 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 
 // input is how the samples of a study are moved.
 type input struct {
-	shape []int      // of a sample: channels, height, width; frames first if it has some
+	shape []int      // of a sample: channels, height, width; frames first if it has some; nil if it is no picture
 	seen  space.Spec // what a model is fed: a moved sample
 	act   action.Action
+}
+
+// size is height and width of a sample, 0 if it is no picture.
+func (in *input) size() (h, w int) {
+	if len(in.shape) < 2 {
+		return 0, 0
+	}
+	return in.shape[len(in.shape)-2], in.shape[len(in.shape)-1]
 }
 
 // openInput opens the data of a study and finds how the group moves them: all that can be said without the models.
@@ -182,22 +190,24 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	if err := w.openData(); err != nil {
 		return nil, nil, err
 	}
+	if s.Group.Name == "" {
+		s.Group.Name = "SO(2)"
+		w.note("no group given: SO(2), rotations about the centre")
+	}
+	if natural, ok := spatial(w.Data); ok {
+		in, err := w.openFields(natural, o)
+		return w, in, err
+	}
 	given := s.Input.Scale != 0
 	plain := ""
 	if len(s.Input.Mean) == 0 && len(s.Input.Std) == 0 {
 		plain = ", and no mean or deviation is taken out"
 	}
 	w.scale()
-	if s.Group.Name == "" {
-		s.Group.Name = "SO(2)"
-		w.note("no group given: SO(2), rotations about the centre")
+	if err := w.parseGroup(space.Spec{}); err != nil {
+		return nil, nil, err
 	}
-	g, err := group.Parse(s.Group.Name)
-	if err != nil {
-		return nil, nil, s.Errorf("group.name", "%v", err)
-	}
-	w.group = g
-	s.Group.Name = g.Name() // one spelling, so that "c4" and "C_4" are the same job
+	g := w.group
 	w.borderGiven = s.Group.Border != ""
 	if _, torus := g.(group.Torus); torus && s.Group.Border == "" {
 		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
@@ -334,7 +344,7 @@ func (w *Workload) outAction(o Options) (action.Action, error) {
 	s := w.Study
 	out := w.Eval.Models[0].Codec.Out()
 	if s.Output.Action == "invariant" {
-		if len(s.Group.Window) == 2 {
+		if len(s.Group.Window) > 0 {
 			w.note("a crop window shows other content at its border for every element: what is tested is stability to reframing, and an error need not be the model's")
 		}
 		return action.Trivial{G: w.group}, nil
@@ -342,7 +352,7 @@ func (w *Workload) outAction(o Options) (action.Action, error) {
 	if out.Kind == space.KindBoxes {
 		return w.boxAction(o)
 	}
-	if len(s.Group.Window) == 2 {
+	if len(s.Group.Window) > 0 && out.Kind != space.KindSignal {
 		return nil, s.Errorf("group.window", "an output of space %s cannot be moved like the input when a window brings in new content at its border: the entering strip has nothing to be compared with; "+
 			"leave the window out, or claim that the output is invariant", out.Kind)
 	}
@@ -356,7 +366,7 @@ func (w *Workload) outAction(o Options) (action.Action, error) {
 		return nil, s.Errorf("output.action", "%v", err)
 	}
 	for _, m := range w.Eval.Models[1:] {
-		if got := m.Codec.Out(); !slices.Equal(got.Shape, out.Shape) {
+		if got := m.Codec.Out(); got.Kind != out.Kind || !slices.Equal(got.Shape, out.Shape) {
 			return nil, s.Errorf("models", "%s returns %v and %s returns %v: models of one study return the same shape", w.Eval.Models[0].Name, out.Shape, m.Name, got.Shape)
 		}
 	}
@@ -367,13 +377,13 @@ func (w *Workload) outAction(o Options) (action.Action, error) {
 func (w *Workload) metrics() error {
 	out := w.Eval.Models[0].Codec.Out()
 	labeled := w.Data.Labels() != nil
-	placed := out.Kind == space.KindBoxes || out.Kind == space.KindField // what is compared is a target, not a class
+	placed := out.Kind != space.KindScores && out.Kind != space.KindMask && w.Eval.Target != nil || out.Kind == space.KindBoxes || out.Kind == space.KindField // what is compared is a target, not a class
 	if placed {
 		labeled = w.Eval.Target != nil
 	}
 	normalized := w.Study.Output.Decode != "raw"
 	if len(w.Study.Metrics) == 0 {
-		w.Study.Metrics = usual(out.Kind, labeled, normalized, len(w.Study.Data.Cut.Size) > 0)
+		w.Study.Metrics = usual(out, labeled, normalized, len(w.Study.Data.Cut.Size) > 0)
 	}
 	seen := map[string]bool{}
 	for i, name := range w.Study.Metrics {
@@ -397,7 +407,13 @@ func (w *Workload) metrics() error {
 			return w.Study.Errorf(at, "%v", err)
 		case seen[name]:
 			return w.Study.Errorf(at, "%s is listed twice", name)
-		case !m.Understands(out.Kind):
+		case m.Port != "" && !slices.Contains(names(out.Fields), m.Port):
+			return w.Study.Errorf(at, "the models return no field %q; they return %s", m.Port, strings.Join(names(out.Fields), ", "))
+		case m.Port != "" && !m.Understands(out.Fields[slices.Index(names(out.Fields), m.Port)].Kind):
+			return w.Study.Errorf(at, "%s compares %s, and the field %s is of kind %s; choose others, listed by: nero metrics", name, words(m.Spaces), m.Port, out.Fields[slices.Index(names(out.Fields), m.Port)].Kind)
+		case m.Port == "" && out.Kind == space.KindRecord && !m.Understands(out.Kind):
+			return w.Study.Errorf(at, "the models return several fields; say which one, such as %s.%s", out.Fields[0].Name, name)
+		case m.Port == "" && !m.Understands(out.Kind):
 			return w.Study.Errorf(at, "%s compares %s, the models return %s; choose others, listed by: nero metrics", name, words(m.Spaces), out.Kind)
 		case m.Normalized && !normalized:
 			return w.Study.Errorf(at, "%s needs probabilities, and output.decode: raw takes the model's numbers as they are; set output.decode: softmax or probabilities, or leave the metric out", name)
@@ -414,9 +430,21 @@ func (w *Workload) metrics() error {
 
 // usual are the metrics of a study that names none. Samples that are cut around a key object are judged by it; whole photos by all their boxes,
 // for none of them is the one that is meant.
-func usual(kind space.Kind, labeled, normalized, keyed bool) []string {
+func usual(out space.Spec, labeled, normalized, keyed bool) []string {
 	var ms []*metric.Metric
-	switch {
+	switch kind := out.Kind; {
+	case kind == space.KindRecord:
+		var all []string
+		for _, f := range out.Fields {
+			for _, m := range usual(f, labeled, normalized, keyed) {
+				all = append(all, f.Name+"."+m)
+			}
+		}
+		return all
+	case kind == space.KindRows && labeled:
+		return []string{"rmse", "rmse@self", "relative"}
+	case kind == space.KindRows:
+		return []string{"relative", "rmse@self"}
 	case kind == space.KindBoxes && labeled && keyed:
 		return []string{"conf_iou", "iou", "box_confidence", "miss", "ap50", "conf_iou@consensus", "iou@consensus", "conf_iou@self"}
 	case kind == space.KindBoxes && keyed:

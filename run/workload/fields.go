@@ -1,0 +1,405 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/model/decode"
+	"nero/model/onnx"
+	"nero/run/job"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+)
+
+// spatial tells samples that are no pictures: points, molecules, graphs, signals. Their spec is what the data set says of them.
+func spatial(d dataset.Dataset) (space.Spec, bool) {
+	s := dataset.SpaceOf(d)
+	switch s.Kind { //nolint:exhaustive // the others are pictures
+	case space.KindRows, space.KindLinks, space.KindPairs, space.KindSignal, space.KindRecord:
+		return s, true
+	}
+	return s, false
+}
+
+// fields are samples of which only those fields are kept that models are fed, with those that are the same for every sample.
+type fields struct {
+	dataset.Dataset
+	spec space.Spec
+	pick []job.Port
+	bare bool // samples are the value of the only field
+}
+
+// chooseFields makes the data set that a study's input.fields describe. Without them it is the data set as it is.
+func (w *Workload) chooseFields(natural space.Spec) (*fields, error) {
+	s := w.Study
+	f := &fields{Dataset: w.Data, pick: slices.Clone(s.Input.Fields)}
+	if len(f.pick) == 0 {
+		of := []space.Spec{natural}
+		if natural.Kind == space.KindRecord {
+			of = natural.Fields
+		}
+		for _, x := range of {
+			f.pick = append(f.pick, job.Port{Name: x.Name})
+		}
+	}
+	f.bare = natural.Kind != space.KindRecord && len(f.pick) == 1 && f.pick[0].Value == nil
+	var specs []space.Spec
+	for i, p := range f.pick {
+		at := fmt.Sprintf("input.fields[%d]", i)
+		x, err := f.field(natural, p)
+		if err != nil {
+			return nil, s.Errorf(at, "%v", err)
+		}
+		if slices.ContainsFunc(specs, func(o space.Spec) bool { return o.Name == x.Name }) {
+			return nil, s.Errorf(at+".name", "%q is there twice", x.Name)
+		}
+		if x.Type == "" && (x.Kind == space.KindRows || x.Kind == space.KindPairs) {
+			return nil, s.Errorf(at+".type", "%s has no action: say what its numbers are with type: positions, vectors, pseudovectors, tensors, poses or irreps such as 4x0e+2x1o; "+
+				"or type: unchanged if they stay as they are", x.Name)
+		}
+		specs = append(specs, x)
+	}
+	if f.bare {
+		f.spec = specs[0]
+	} else {
+		f.spec = space.Spec{Name: "input", Kind: space.KindRecord, Fields: specs}
+	}
+	return f, nil
+}
+
+// field is the spec of one port of the input.
+func (f *fields) field(natural space.Spec, p job.Port) (space.Spec, error) {
+	var x space.Spec
+	switch {
+	case p.Value != nil:
+		x = space.Spec{Name: p.Name, Kind: space.KindRows, Shape: []int{1, len(p.Value)}, Per: space.PerSample}
+	case natural.Kind != space.KindRecord && len(f.pick) > 0:
+		x = natural
+		x.Name = p.Name
+	default:
+		k := slices.IndexFunc(natural.Fields, func(o space.Spec) bool { return o.Name == p.Name })
+		if k < 0 {
+			return x, fmt.Errorf("the data has no field %q; it has %s", p.Name, strings.Join(names(natural.Fields), ", "))
+		}
+		x = natural.Fields[k]
+	}
+	if p.Kind != "" && p.Kind != string(x.Kind) {
+		return x, fmt.Errorf("kind %s, but %s is of kind %s; leave kind out", p.Kind, p.Name, x.Kind)
+	}
+	if p.Type != "" {
+		x.Type = p.Type
+	}
+	if p.Per != "" {
+		x.Per = p.Per
+	}
+	if p.Unit != "" {
+		x.Unit = p.Unit
+	}
+	return x, nil
+}
+
+func names(specs []space.Spec) []string {
+	out := make([]string, len(specs))
+	for i, s := range specs {
+		out[i] = s.Name
+	}
+	return out
+}
+
+// Sample is sample i with the fields that were chosen.
+func (f *fields) Sample(i int) (dataset.Sample, error) {
+	s, err := f.Dataset.Sample(i)
+	if err != nil || f.bare {
+		return s, err
+	}
+	r := &space.Record{}
+	for _, p := range f.pick {
+		var v space.Value
+		switch from := s.Value.(type) {
+		case *space.Record:
+			v = from.Field(p.Name)
+		default:
+			v = from
+		}
+		if p.Value != nil {
+			v = &space.Rows{N: 1, W: len(p.Value), Val: slices.Clone(p.Value)}
+		}
+		if v == nil {
+			return s, fmt.Errorf("sample %s has no field %s", s.ID, p.Name)
+		}
+		r.Names, r.Values = append(r.Names, p.Name), append(r.Values, v)
+	}
+	s.Value = r
+	return s, nil
+}
+
+// Space is that of the chosen fields.
+func (f *fields) Space() space.Spec { return f.spec }
+
+// Targets is that of the data set.
+func (f *fields) Targets() space.Kind { return dataset.TargetSpaceOf(f.Dataset).Kind }
+
+// rows is the number of nodes of the largest sample, 0 if samples have none.
+func (w *Workload) rows(spec space.Spec) int {
+	if n, ok := nodes(spec); ok && n > 0 {
+		return n
+	}
+	most := 0
+	for i := range w.Data.Len() {
+		s, err := w.Data.Sample(i)
+		if err != nil {
+			continue // said where the sample is used
+		}
+		most = max(most, nodesOf(s.Value, spec))
+	}
+	return most
+}
+
+// nodes is the number of nodes that a spec says; it is not known (-1) where sizes differ.
+func nodes(spec space.Spec) (int, bool) {
+	switch spec.Kind { //nolint:exhaustive // the others have no nodes
+	case space.KindRows:
+		if spec.Per == "" || spec.Per == space.PerNode {
+			return spec.Shape[0], true
+		}
+	case space.KindPairs:
+		return spec.Shape[0], true
+	case space.KindRecord:
+		for _, f := range spec.Fields {
+			if n, ok := nodes(f); ok {
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// nodesOf is the number of nodes of a sample.
+func nodesOf(v space.Value, spec space.Spec) int {
+	switch v := v.(type) {
+	case *space.Rows:
+		if spec.Per == "" || spec.Per == space.PerNode {
+			return v.N
+		}
+	case *space.Pairs:
+		return v.N
+	case *space.Links:
+		return v.Nodes
+	case *space.Record:
+		for i, f := range spec.Fields {
+			if n := nodesOf(v.Values[i], f); n > 0 {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// openFields is openInput for samples that are no pictures.
+func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
+	s := w.Study
+	f, err := w.chooseFields(natural)
+	if err != nil {
+		return nil, err
+	}
+	w.Data = f
+	w.Eval.Data = w.Data
+	if err := w.parseGroup(f.spec); err != nil {
+		return nil, err
+	}
+	if want := string(f.spec.Kind); s.Input.Space == "" {
+		s.Input.Space = want
+	} else if s.Input.Space != want {
+		return nil, s.Errorf("input.space", "%s, but the samples are of space %s; leave it out", s.Input.Space, want)
+	}
+	if s.Output.Space == "" && s.Task == "" && len(s.Output.Fields) > 0 {
+		if s.Output.Space = string(space.KindRecord); len(s.Output.Fields) == 1 {
+			s.Output.Space = s.Output.Fields[0].Kind
+			if s.Output.Space == "" {
+				s.Output.Space = string(space.KindRows)
+			}
+		}
+	}
+	job.Defaults(s)
+	act, err := o.Rules.For(w.group, f.spec, w.options())
+	if err != nil {
+		return nil, s.Errorf("group", "%v", err)
+	}
+	seen := f.spec
+	if len(s.Group.Window) == 1 && seen.Kind == space.KindSignal {
+		seen.Shape = []int{seen.Shape[0], s.Group.Window[0]}
+	}
+	return &input{seen: seen, act: act}, nil
+}
+
+// parseGroup finds the group that the study names. "S" alone is that of all permutations of the largest sample.
+func (w *Workload) parseGroup(spec space.Spec) error {
+	s := w.Study
+	parts := strings.Split(s.Group.Name, " x ")
+	for i, p := range parts {
+		if strings.TrimSpace(p) != "S" {
+			continue
+		}
+		n := w.rows(spec)
+		if n == 0 {
+			return s.Errorf("group.name", "S permutes the rows of sets and graphs, and the samples have none")
+		}
+		parts[i] = fmt.Sprintf("S(%d)", n)
+	}
+	g, err := group.Parse(strings.Join(parts, " x "))
+	if err != nil {
+		return s.Errorf("group.name", "%v", err)
+	}
+	w.group = g
+	s.Group.Name = g.Name()
+	return nil
+}
+
+// recordSpec is how fields become the inputs of a model and its outputs answers.
+func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) decode.RecordSpec {
+	s := w.Study
+	spec := decode.RecordSpec{Sample: in}
+	fed := s.Input.Fields
+	if len(fed) == 0 && in.Kind == space.KindRecord { // those that the model asks for by name
+		for _, f := range in.Fields {
+			if slices.ContainsFunc(sig.Inputs, func(p onnx.Port) bool { return p.Name == f.Name }) {
+				fed = append(fed, job.Port{Name: f.Name})
+			}
+		}
+	}
+	for _, p := range fed {
+		x := decode.InputField{Field: p.Name, Port: p.Port, Pad: p.Pad}
+		if in.Kind != space.KindRecord {
+			x.Field = ""
+		}
+		spec.Inputs = append(spec.Inputs, x)
+	}
+	if s.Output.Space == string(space.KindScores) {
+		spec.Outputs = []decode.OutputField{{Port: s.Output.Name, Kind: space.KindScores, Decode: w.decodeSpec(space.Spec{}, audit).Decode}}
+		return spec
+	}
+	for _, p := range s.Output.Fields {
+		kind := space.Kind(p.Kind)
+		if kind == "" {
+			kind = space.KindRows
+		}
+		spec.Outputs = append(spec.Outputs, decode.OutputField{Name: p.Name, Port: p.Port, Kind: kind, Type: p.Type, Per: p.Per, Unit: p.Unit})
+	}
+	if len(spec.Outputs) == 0 {
+		spec.Outputs = []decode.OutputField{{Port: s.Output.Name, Kind: space.Kind(s.Output.Space), Type: s.Output.Type}}
+	}
+	return spec
+}
+
+// fieldTarget is the action on targets that are no pictures: those that the models answer, by name, moving as the models' answers do. Targets
+// come to be what the answers are: a record, or the value of the only field.
+func (w *Workload) fieldTarget() (action.Action, error) {
+	natural := dataset.TargetSpaceOf(w.Data)
+	out := w.Eval.Models[0].Codec.Out()
+	if natural.Kind == "" {
+		return nil, nil //nolint:nilnil // no target is no fault
+	}
+	have := []space.Spec{natural}
+	if natural.Kind == space.KindRecord {
+		have = natural.Fields
+	}
+	want := []space.Spec{out}
+	if out.Kind == space.KindRecord {
+		want = out.Fields
+	}
+	var both []space.Spec
+	for _, x := range want {
+		if k := slices.IndexFunc(have, func(o space.Spec) bool { return o.Name == x.Name && o.Kind == x.Kind }); k >= 0 {
+			both = append(both, x)
+		}
+	}
+	if len(both) == 0 && len(have) == 1 && len(want) == 1 && have[0].Kind == want[0].Kind { // what else could be meant
+		both = want
+		w.note("the target %q of the data is what the output %q is compared with", have[0].Name, want[0].Name)
+	}
+	if len(both) == 0 {
+		w.note("the data has targets (%s) and the models return %s: the targets are left alone", strings.Join(names(have), ", "), strings.Join(names(want), ", "))
+		return nil, nil //nolint:nilnil // as above
+	}
+	if len(both) < len(want) {
+		w.note("the data has targets for %s alone", strings.Join(names(both), ", "))
+	}
+	t := &aimed{Dataset: w.Data, fields: both, bare: out.Kind != space.KindRecord, only: len(have) == 1 && natural.Kind != space.KindRecord}
+	w.Data, w.Eval.Data = t, t
+	if w.Study.Output.Action == "invariant" {
+		return action.Trivial{G: w.group}, nil
+	}
+	a, err := action.NewTarget(w.group, t.TargetSpace(), w.options())
+	if err != nil {
+		return nil, w.Study.Errorf("group", "the targets of the data: %v", err)
+	}
+	return a, nil
+}
+
+// aimed are samples whose targets are those that the models answer.
+type aimed struct {
+	dataset.Dataset
+	fields []space.Spec
+	bare   bool // targets are the value of the only field
+	only   bool // the data has one target and no record of them
+}
+
+// Sample is sample i with the targets that were chosen.
+func (a *aimed) Sample(i int) (dataset.Sample, error) {
+	s, err := a.Dataset.Sample(i)
+	if err != nil || s.Target == nil || a.only && a.bare {
+		return s, err
+	}
+	r := &space.Record{}
+	for _, f := range a.fields {
+		v := s.Target
+		if from, ok := v.(*space.Record); ok {
+			v = from.Field(f.Name)
+			if v == nil && len(a.fields) == 1 && len(from.Values) == 1 {
+				v = from.Values[0]
+			}
+		}
+		if v == nil {
+			s.Target = nil // this sample has none
+			return s, nil
+		}
+		r.Names, r.Values = append(r.Names, f.Name), append(r.Values, v)
+	}
+	if s.Target = r; a.bare {
+		s.Target = r.Values[0]
+	}
+	return s, nil
+}
+
+// Space is that of the data set.
+func (a *aimed) Space() space.Spec { return dataset.SpaceOf(a.Dataset) }
+
+// TargetSpace is that of the chosen targets.
+func (a *aimed) TargetSpace() space.Spec {
+	if a.bare {
+		return a.fields[0]
+	}
+	return space.Spec{Name: "target", Kind: space.KindRecord, Fields: a.fields}
+}
+
+// Targets is the kind of the chosen targets.
+func (a *aimed) Targets() space.Kind { return a.TargetSpace().Kind }
+
+// ClassNames are those of the data set.
+func (a *aimed) ClassNames() []string { return classNames(a.Dataset) }
+
+// ClassNames are those of the data set.
+func (f *fields) ClassNames() []string { return classNames(f.Dataset) }
+
+// TargetSpace is that of the data set.
+func (f *fields) TargetSpace() space.Spec { return dataset.TargetSpaceOf(f.Dataset) }
+
+func classNames(d dataset.Dataset) []string {
+	if n, ok := d.(dataset.Classed); ok {
+		return n.ClassNames()
+	}
+	return nil
+}
