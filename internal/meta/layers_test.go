@@ -59,6 +59,7 @@ var layers = map[string]int{
 	"model/onnx/vjp":             5,
 	"model/onnx/jvp":             5,
 	"model/decode":               4,
+	"model/unroll":               5,
 	"model/reference":            4,
 	"model/engine/choose":        4,
 
