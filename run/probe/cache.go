@@ -147,6 +147,20 @@ func bytesOf(v space.Value) int {
 			n += overhead + 8*len(m.Pix)
 		}
 		return n
+	case *space.Rows:
+		return overhead + 8*len(v.Val)
+	case *space.Pairs:
+		return overhead + 8*len(v.Val)
+	case *space.Signal:
+		return overhead + 8*len(v.Val)
+	case *space.Links:
+		return overhead + 8*len(v.From)
+	case *space.Record:
+		n := overhead
+		for _, f := range v.Values {
+			n += bytesOf(f)
+		}
+		return n
 	}
 	return overhead
 }
