@@ -102,6 +102,83 @@ func entries() []Entry {
 			Exact: "as the maps they give: quarter turns, whole shifts",
 		},
 		{
+			Name: "SO(3)", Example: "SO(3)",
+			Doc: "Rotations of space about the origin, as rotation vectors: the axis times the angle, right-handed, of at most 180 degrees; at 180 the " +
+				"first component that is not 0 is positive. Slices are the rotations about the axes in the planes xy, xz and yz.",
+			Exact: "the 24 rotations of the cube, which permute coordinates and change signs; points are never resampled",
+		},
+		{
+			Name: "O(3)", Example: "O(3)",
+			Doc:   "Rotations of space and their products with the inversion, which turns every vector v into -v; mirrors are half turns with the inversion.",
+			Exact: "the 48 symmetries of the cube",
+		},
+		{
+			Name: "T(3)", Example: "T(3)",
+			Doc:   "Shifts of space, in the unit of length of the data.",
+			Exact: "all, up to the rounding of a sum",
+		},
+		{
+			Name: "SE(3)", Example: "SE(3)",
+			Doc:   "Rotations and shifts of space: the element turns about the origin, then shifts.",
+			Exact: "as SO(3), then shifts",
+		},
+		{
+			Name: "E(3)", Example: "E(3)",
+			Doc:   "Rotations, inversions and shifts of space: the element turns, inverts, then shifts.",
+			Exact: "as O(3), then shifts",
+		},
+		{
+			Name: "Tetra", Example: "Tetra",
+			Doc:   "The 12 rotations of a tetrahedron, in the chart of SO(3). Th has them with the inversion, Td the 24 symmetries of the tetrahedron, in the chart of O(3).",
+			Exact: "all",
+		},
+		{
+			Name: "Octa", Example: "Octa",
+			Doc:   "The 24 rotations of a cube along the axes of coordinates, in the chart of SO(3).",
+			Exact: "all",
+		},
+		{
+			Name: "Icosa", Example: "Icosa",
+			Doc:   "The 60 rotations of an icosahedron, in the chart of SO(3).",
+			Exact: "the 12 that are rotations of a tetrahedron",
+		},
+		{
+			Name: "Th", Example: "Th",
+			Doc:   "The 12 rotations of a tetrahedron, with and without the inversion, in the chart of O(3).",
+			Exact: "all",
+		},
+		{
+			Name: "Td", Example: "Td",
+			Doc:   "The 24 symmetries of a tetrahedron, mirrors included, in the chart of O(3).",
+			Exact: "all",
+		},
+		{
+			Name: "Oh", Example: "Oh",
+			Doc:   "The 48 symmetries of a cube, mirrors included, in the chart of O(3).",
+			Exact: "all",
+		},
+		{
+			Name: "Ih", Example: "Ih",
+			Doc:   "The 120 symmetries of an icosahedron, mirrors included, in the chart of O(3).",
+			Exact: "the 24 of Th",
+		},
+		{
+			Name: "Og(3,<direction>)", Example: "Og(3)",
+			Doc: "The rotations and mirrors of space that keep a direction, such as that of gravity: z in Og(3), else Og(3,x), Og(3,y) or three numbers as in " +
+				"Og(3,0,0,-1). The element mirrors in a plane that holds the direction, then turns about it.",
+			Exact: "quarter turns about an axis of coordinates",
+		},
+		{
+			Name: "SOg(3,<direction>)", Example: "SOg(3)",
+			Doc:   "The rotations of space about a direction: Og(3,<direction>) without mirrors.",
+			Exact: "quarter turns about an axis of coordinates",
+		},
+		{
+			Name: "Scale(3)", Example: "Scale(3)",
+			Doc:   "Magnifications of space about the origin.",
+			Exact: "the identity",
+		},
+		{
 			Name: "Time", Example: "Time",
 			Doc: "Time reversal: the opposite order of frames, and the opposite sign of velocities. In products such as D4 x Time, also called " +
 				"piv-d4t, whose 16 elements have the numbers of the square's table, 8 to 15 reversing time.",
@@ -165,6 +242,10 @@ func Preset(g Group, window [][2]float64) ([]Element, string, error) {
 		}
 		return es, fmt.Sprintf("all %d elements of %s", n, g.Name()), err
 	}
+	return plans(g).preset(window)
+}
+
+func boxPreset(g Group, window [][2]float64) ([]Element, string, error) {
 	s, err := spans(g, window)
 	if err != nil {
 		return nil, "", err
@@ -247,7 +328,9 @@ func GridText(g Group, counts []int, window [][2]float64) string {
 }
 
 // WindowText describes the window in words, such as "dx -4..4 px, dy -4..4 px".
-func WindowText(g Group, window [][2]float64) string {
+func WindowText(g Group, window [][2]float64) string { return plans(g).within(window) }
+
+func boxText(g Group, window [][2]float64) string {
 	s, err := spans(g, window)
 	if err != nil {
 		return "window unknown"

@@ -57,6 +57,11 @@ func Validate(g Group, e Element) (Element, error) {
 		}
 	}
 	c, st := canonical(g, e), Steps(g)
+	if l, ok := g.(interface{ listed() bool }); ok && l.listed() {
+		if d := g.Dist(c, e); !(d <= 1e-3) { // lists have no steps, but typed numbers may be a little off here too
+			return nil, fmt.Errorf("%v is no element of %s, whose elements are listed; the nearest is %v", []float64(e), g.Name(), []float64(c))
+		}
+	}
 	for i, v := range c {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%s is out of reach: %s has no such element", Format(g, e), g.Name())

@@ -11,7 +11,7 @@ import (
 // The most that a name may hold, so that a hostile study cannot keep the parser busy.
 const maxName = 512
 
-// Parse reads the name of a group, such as "SO(2)", "so2", "C4", "D4 x Scale", "T(2,Z)", "Roll(28,28)" or
+// Parse reads the name of a group, such as "SO(2)", "so2", "C4", "D4 x Scale", "T(2,Z)", "Roll(28,28)", "SE(3)", "S(5) x E(3)" or
 // "Affine(rotate, scale)"; [Catalog] lists them. Case and spaces do not matter. Factors of a direct product are joined by x,
 // × or *. For every group g that Parse returns, Parse(g.Name()) returns the same group.
 func Parse(name string) (Group, error) {
@@ -127,6 +127,39 @@ func named(key string) func() Group {
 	case "time", "reversal", "timereversal":
 		return Time
 	}
+	return namedInSpace(key)
+}
+
+// namedInSpace are those that act on space.
+func namedInSpace(key string) func() Group {
+	switch key {
+	case "so3":
+		return SO3
+	case "o3":
+		return O3
+	case "t3", "r3":
+		return T3
+	case "se3":
+		return SE3
+	case "e3":
+		return E3
+	case "scale3":
+		return Scale3
+	case "tetra", "tetrahedral":
+		return Tetra
+	case "octa", "octahedral":
+		return Octa
+	case "icosa", "icosahedral":
+		return Icosa
+	case "th":
+		return Th
+	case "td":
+		return Td
+	case "oh":
+		return Oh
+	case "ih":
+		return Ih
+	}
 	return nil
 }
 
@@ -156,6 +189,13 @@ func parseFactor(text string) (Group, error) {
 			return nil, fmt.Errorf("%q: expected the height and width of the grid in pixels, such as Roll(28,28)", strings.TrimSpace(text))
 		}
 		return Roll(n[0], n[1])
+	case "og", "sog":
+		return parseAbout(text, args, head == "og")
+	case "og3", "sog3":
+		if args == "" {
+			return parseAbout(text, "3", head == "og3")
+		}
+		return parseAbout(text, "3,"+args, head == "og3")
 	case "affine":
 		var names []string
 		if args != "" {
@@ -223,13 +263,8 @@ func unknown(text string) error {
 		names = append(names, e.Example)
 	}
 	msg := fmt.Sprintf("unknown group %q", text)
-	switch squash(text) {
-	case "so3", "so(3)", "o3", "o(3)", "se3", "se(3)", "e3", "e(3)":
-		msg += "; groups of space are not built yet"
-	default:
-		if near := nearest(text, names); near != "" {
-			msg += "; did you mean " + near
-		}
+	if near := nearest(text, names); near != "" {
+		msg += "; did you mean " + near
 	}
 	return errors.New(msg + "; the groups are " + known())
 }

@@ -251,6 +251,9 @@ func Enumerate(g Group) ([]Element, error) {
 // unevenly is an error. A window of nil is the default one, see [Window]; one that is narrower than a period is no circle
 // and includes its ends.
 func Grid(g Group, counts []int, window [][2]float64) ([]Element, error) {
+	if err := plans(g).grid(); err != nil {
+		return nil, fmt.Errorf("grid of %s: %w", g.Name(), err)
+	}
 	s, err := spans(g, window)
 	if err != nil {
 		return nil, err
@@ -297,21 +300,33 @@ func instead(counts []int, s []span) string {
 	return fmt.Sprintf("; choose a grid such as %s, or haar:%d or even:%d", strings.Join(grid, "x"), counts[0], counts[0])
 }
 
-// combine is the product of lists, the first fastest, in canonical coordinates.
+// combine is the product of lists, the first fastest, in canonical coordinates. What lies outside the chart is left out.
 func combine(g Group, values [][]float64) []Element {
+	c := plans(g)
+	return combineBy(values, func(e Element) (Element, bool) {
+		if !c.holds(e) {
+			return nil, false
+		}
+		return canonical(g, e), true
+	})
+}
+
+func combineBy(values [][]float64, build func(Element) (Element, bool)) []Element {
 	total := 1
 	for _, v := range values {
 		total *= len(v)
 	}
-	out := make([]Element, total)
-	for k := range out {
+	out := make([]Element, 0, total)
+	for k := range total {
 		e := make(Element, len(values))
 		rest := k
 		for i, v := range values {
 			e[i] = v[rest%len(v)]
 			rest /= len(v)
 		}
-		out[k] = canonical(g, e)
+		if e, ok := build(e); ok {
+			out = append(out, e)
+		}
 	}
 	return out
 }
@@ -404,12 +419,16 @@ func evenCounts(m int) []int {
 }
 
 // Lattice is the elements that can map a pixel grid onto itself: all of a finite group; else the product, within the window, of
-// the multiples of 90 degrees, whole pixels and slopes, both values of a mirror, and the factor 1. Only an action knows which
-// of them it carries out exactly on a picture of given size.
+// the multiples of 90 degrees, whole pixels and slopes, both values of a mirror, and the factor 1; in space the 24 rotations of the cube. Only
+// an action knows which of them it carries out exactly on a picture of given size.
 func Lattice(g Group, window [][2]float64) ([]Element, error) {
 	if _, ok := g.(Finite); ok && window == nil {
 		return Enumerate(g)
 	}
+	return plans(g).lattice(window)
+}
+
+func boxLattice(g Group, window [][2]float64) ([]Element, error) {
 	s, err := spans(g, window)
 	if err != nil {
 		return nil, err
@@ -445,49 +464,52 @@ func Lattice(g Group, window [][2]float64) ([]Element, error) {
 // log-uniform (for shifts, scale and SE(2) that is the Haar measure within the window; for Affine by generators it is
 // uniform in the chart). A window of nil is the default one.
 func Haar(g Group, n int, window [][2]float64, r *rand.Rand) ([]Element, error) {
-	s, err := spans(g, window)
+	c, err := plans(g).cube(window)
 	if err != nil {
 		return nil, err
 	}
-	next := func(int) Element { return drawIn(g, s, r) }
 	if sampler, ok := g.(Sampler); ok && window == nil {
-		next = func(int) Element { return sampler.Sample(r) }
+		return distinct(g, c.capacity, n, func() (Element, bool) { return sampler.Sample(r), true })
 	}
-	return distinct(g, s, n, next)
+	u := make([]float64, len(c.start))
+	return distinct(g, c.capacity, n, func() (Element, bool) {
+		for i := range u {
+			u[i] = r.Float64()
+		}
+		return c.at(u)
+	})
 }
 
 // LowDiscrepancy is n elements, no two equal, spread evenly over the window, the identity first if the window holds it.
 //
 // Coordinates are the Kronecker sequence frac(x₀ + k·α) with α_j = φ⁻ʲ, φ the positive root of φ^(d+1) = φ + 1 for d axes
 // (the golden ratio for one): Roberts 2018, The unreasonable effectiveness of quasirandom sequences. x₀ is the identity.
-// Factors are spread evenly in their logarithm. A window of nil is the default one.
+// Factors are spread evenly in their logarithm, rotations of space in the Haar measure through their unit quaternions. A window of nil is
+// the default one.
 func LowDiscrepancy(g Group, n int, window [][2]float64) ([]Element, error) {
-	s, err := spans(g, window)
+	c, err := plans(g).cube(window)
 	if err != nil {
 		return nil, err
 	}
 	phi := 2.0
 	for range 64 { // a contraction: each step divides the error by more than two
-		phi = math.Pow(1+phi, 1/float64(len(s)+1))
+		phi = math.Pow(1+phi, 1/float64(len(c.start)+1))
 	}
-	alpha := make([]float64, len(s))
-	start := make([]float64, len(s))
-	inside := true
-	for i, x := range s {
+	alpha := make([]float64, len(c.start))
+	for i := range alpha {
 		alpha[i] = math.Pow(phi, -float64(i+1))
-		start[i] = x.where()
-		inside = inside && (x.round() || x.holds(x.id))
 	}
-	return distinct(g, s, n, func(k int) Element {
-		if k == 0 && inside {
-			return g.Identity()
+	k := -1
+	u := make([]float64, len(c.start))
+	return distinct(g, c.capacity, n, func() (Element, bool) {
+		k++
+		if k == 0 && c.inside {
+			return g.Identity(), true
 		}
-		e := make(Element, len(s))
-		for i := range s {
-			_, u := math.Modf(start[i] + float64(k)*alpha[i])
-			e[i] = s[i].at(u)
+		for i, a := range alpha {
+			_, u[i] = math.Modf(c.start[i] + float64(k)*a)
 		}
-		return canonical(g, e)
+		return c.at(u)
 	})
 }
 
@@ -507,7 +529,7 @@ func capacity(s []span) float64 {
 }
 
 // distinct collects n different elements of a sequence, which gives up when it has nothing new for long.
-func distinct(g Group, s []span, n int, next func(k int) Element) ([]Element, error) {
+func distinct(g Group, most float64, n int, next func() (Element, bool)) ([]Element, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d elements of %s: expected at least 1", n, g.Name())
 	}
@@ -517,14 +539,16 @@ func distinct(g Group, s []span, n int, next func(k int) Element) ([]Element, er
 	if m := order(g); m > 0 && n > m {
 		return nil, fmt.Errorf("%d different elements of %s, which has %d: ask for all of them", n, g.Name(), m)
 	}
-	if m := capacity(s); float64(n) > m {
-		return nil, fmt.Errorf("%d different elements of %s: its range holds only %g; widen the range or ask for fewer", n, g.Name(), m)
+	if float64(n) > most {
+		return nil, fmt.Errorf("%d different elements of %s: its range holds only %g; widen the range or ask for fewer", n, g.Name(), most)
 	}
 	var out []Element
 	for k := 0; len(out) < n; {
 		before := len(out)
 		for want := max(n-before, n/8, 16); want > 0; want-- { // the last elements of a small window are rare
-			out = append(out, next(k))
+			if e, ok := next(); ok {
+				out = append(out, e)
+			}
 			k++
 		}
 		out = Dedup(g, out, Tolerance)
@@ -538,7 +562,8 @@ func distinct(g Group, s []span, n int, next func(k int) Element) ([]Element, er
 // Refine is a grid around an element: counts[i] values on axis i within ±radius[i] of its coordinate, in the unit of the chart;
 // for factors, from coordinate/radius to coordinate·radius with a radius of 1 or more. Counts are odd, so that at is among
 // them; an axis of radius 0 (1 for factors), such as a mirror, keeps its coordinate. Coordinates outside the chart are left
-// out. Stepped axes take every step within the radius and ignore the count.
+// out. Stepped axes take every step within the radius and ignore the count. On the axes of a rotation vector the grid is one of small rotations
+// that act after at, so that it has the same spacing everywhere and goes on beyond 180 degrees.
 func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, error) {
 	at, err := Validate(g, at)
 	if err != nil {
@@ -548,6 +573,11 @@ func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, err
 	if len(radius) != len(chart) || len(counts) != len(chart) {
 		return nil, fmt.Errorf("%s has %s, the refinement gives %d radii and %d counts", g.Name(), axes(chart), len(radius), len(counts))
 	}
+	c := plans(g)
+	if err := c.grid(); err != nil {
+		return nil, fmt.Errorf("refinement of %s: %w", g.Name(), err)
+	}
+	offset := c.offsets()
 	values := make([][]float64, len(chart))
 	total := 1
 	for i, a := range chart {
@@ -581,15 +611,19 @@ func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, err
 				f = 2*float64(k)/float64(n-1) - 1
 			}
 			v := at[i] + f*r
-			if a.Unit == "factor" {
+			switch {
+			case offset[i]:
+				v = f * r
+			case a.Unit == "factor":
 				v = at[i] * math.Pow(r, f)
 			}
-			if a.Periodic || v >= a.Min && v <= a.Max {
+			if a.Periodic || offset[i] || v >= a.Min && v <= a.Max {
 				values[i] = append(values[i], v)
 			}
 		}
 	}
-	return Dedup(g, combine(g, values), Tolerance), nil
+	es := combineBy(values, func(e Element) (Element, bool) { return c.near(at, e), true })
+	return Dedup(g, es, Tolerance), nil
 }
 
 // Dedup is the elements without those within tol of an earlier one, by the group's own distance. It keeps the order, and

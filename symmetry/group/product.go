@@ -28,8 +28,8 @@ func Product(groups ...Group) (Group, error) {
 		if _, ok := g.(trivial); ok && len(groups) > 1 {
 			continue
 		}
-		if q, ok := g.(interface{ factors() []Group }); ok {
-			p.parts = append(p.parts, q.factors()...)
+		if q, ok := g.(Factored); ok {
+			p.parts = append(p.parts, q.Factors()...)
 		} else {
 			p.parts = append(p.parts, g)
 		}
@@ -162,7 +162,27 @@ func mapDist(a mat2, t vec2, b mat2, u vec2) float64 {
 	return d
 }
 
-func (p *product) factors() []Group { return p.parts }
+// Factors are the groups that were multiplied, in their order.
+func (p *product) Factors() []Group { return slices.Clone(p.parts) }
+
+// Split cuts an element into those of the factors.
+func (p *product) Split(g Element) []Element {
+	out := make([]Element, len(p.parts))
+	for i := range p.parts {
+		out[i] = slices.Clone(p.part(g, i))
+	}
+	return out
+}
+
+// listed says that one factor is a list of elements.
+func (p *product) listed() bool {
+	for _, g := range p.parts {
+		if l, ok := g.(interface{ listed() bool }); ok && l.listed() {
+			return true
+		}
+	}
+	return false
+}
 
 func (p *product) part(g Element, i int) Element { return g[p.at[i]:p.at[i+1]:p.at[i+1]] }
 

@@ -47,6 +47,50 @@ func (scale) Generators() []Generator { return []Generator{{Name: "scale", Unit:
 // Exp is the factor exp(t[0]).
 func (scale) Exp(t []float64) Element { return Element{math.Exp(t[0])} }
 
+// scale3 is Scale in space: the same elements with other maps.
+type scale3 struct{ s scale }
+
+// Scale3 is the group of magnifications of space about the origin: one factor above 0.
+func Scale3() Group { return scale3{} }
+
+// Name is Scale(3).
+func (scale3) Name() string { return "Scale(3)" }
+
+// Chart is the factor, above 0.
+func (x scale3) Chart() []Axis { return x.s.Chart() }
+
+// Identity is the factor 1.
+func (x scale3) Identity() Element { return x.s.Identity() }
+
+// Mul multiplies.
+func (x scale3) Mul(g, h Element) Element { return x.s.Mul(g, h) }
+
+// Inv is the reciprocal.
+func (x scale3) Inv(g Element) Element { return x.s.Inv(g) }
+
+// Dist is |log(g/h)|.
+func (x scale3) Dist(g, h Element) float64 { return x.s.Dist(g, h) }
+
+// Invariance is true on both sides.
+func (scale3) Invariance() (left, right bool) { return true, true }
+
+// Dim is 3.
+func (scale3) Dim() int { return 3 }
+
+// Motion is the matrix diag(s, s, s).
+func (scale3) Motion(g Element) (a, t []float64) {
+	return []float64{g[0], 0, 0, 0, g[0], 0, 0, 0, g[0]}, make([]float64, 3)
+}
+
+// Sample draws log-uniformly from the window of factors 0.5 to 2.
+func (x scale3) Sample(r *rand.Rand) Element { return x.s.Sample(r) }
+
+// Generators is the scale, in log-factors.
+func (x scale3) Generators() []Generator { return x.s.Generators() }
+
+// Exp is the factor exp(t[0]).
+func (x scale3) Exp(t []float64) Element { return x.s.Exp(t) }
+
 type trivial struct{}
 
 // Trivial is the group of the identity alone. Its chart is empty.

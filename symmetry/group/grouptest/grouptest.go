@@ -41,6 +41,12 @@ func Laws() []Law {
 		{"canonical", "composing with e changes no coordinate of an element that is in the canonical range", canonical},
 		{"purity", "no method changes its arguments, and results share no memory with them or each other", purity},
 		{"planar", "Affine(ab) is Affine(a) after Affine(b), Affine(e) the identity, lattice maps have exact entries", planar},
+		{"spatial", "Motion(ab) is Motion(a) after Motion(b), Motion(e) the identity, lattice maps have exact entries", spatial},
+		{"permuting", "Permutation(ab) is Permutation(a) after Permutation(b); with fewer rows identities and inverses stay", permuting},
+		{"shifting", "Shift(ab) is Shift(a) + Shift(b), up to the period; what reverses time turns the second shift around", shifting},
+		{"flowing", "At(ab, t) is At(a, t)·At(b, t), At(a, s+t) is At(a, s)·At(a, t), and At(a, 0) the identity", flowing},
+		{"coloring", "Color(ab) is Color(a) after Color(b), and Color(e) changes nothing", coloring},
+		{"represented", "Matrix(ab) is Matrix(a)·Matrix(b), and Matrix(e) the identity, for every representation", represented},
 		{"temporal", "Reverses(ab) is Reverses(a) or Reverses(b) but not both", temporal},
 	}
 }
@@ -102,9 +108,43 @@ func elements(g group.Group) *rapid.Generator[group.Element] {
 			return rapid.SampledFrom(all)
 		}
 	}
+	if f, ok := g.(group.Factored); ok {
+		var gens []*rapid.Generator[group.Element]
+		for _, part := range f.Factors() {
+			gens = append(gens, elements(part))
+		}
+		return rapid.Custom(func(r *rapid.T) group.Element {
+			var e group.Element
+			for i, gen := range gens {
+				e = append(e, gen.Draw(r, fmt.Sprintf("factor %d", i+1))...)
+			}
+			return e
+		})
+	}
+	if p, ok := g.(group.Permuting); ok { // without a list: too many
+		all := make([]float64, p.Rows())
+		for i := range all {
+			all[i] = float64(i)
+		}
+		return rapid.Custom(func(r *rapid.T) group.Element { return rapid.Permutation(all).Draw(r, "places") })
+	}
 	chart, window := g.Chart(), group.Window(g)
 	st := group.Steps(g)
+	ball := vectors(g) // the box of coordinates is larger than the chart
 	return rapid.Custom(func(r *rapid.T) group.Element {
+		if ball && rapid.Bool().Draw(r, "about one axis") {
+			e := g.Identity()
+			k := rapid.IntRange(0, len(e)-1).Draw(r, "axis")
+			lo, hi := window[k][0], window[k][1]
+			e[k] = rapid.Float64Range(lo, hi).Draw(r, chart[k].Name)
+			switch {
+			case chart[k].Unit == "deg":
+				e[k] = rapid.SampledFrom([]float64{-90, 15, 60, 90, 180, e[k]}).Draw(r, "angle")
+			case st[k] > 0:
+				e[k] = math.Round(e[k])
+			}
+			return g.Mul(g.Identity(), e)
+		}
 		e := make(group.Element, len(chart))
 		for i, a := range chart {
 			lo, hi := window[i][0], window[i][1]
@@ -133,8 +173,22 @@ func elements(g group.Group) *rapid.Generator[group.Element] {
 				e[i] = math.Round(e[i]/st[i]) * (a.Max - a.Min) / n
 			}
 		}
+		if ball {
+			return g.Mul(g.Identity(), e)
+		}
 		return e
 	})
+}
+
+// vectors reports whether the chart has a rotation vector.
+func vectors(g group.Group) bool {
+	n := 0
+	for _, a := range g.Chart() {
+		if a.Name == "rx" || a.Name == "ry" || a.Name == "rz" {
+			n++
+		}
+	}
+	return n == 3
 }
 
 func inChart(g group.Group, e group.Element) error {
@@ -295,6 +349,9 @@ func purity(g group.Group, a, b, _ group.Element) error {
 	if p, ok := g.(group.Planar); ok {
 		p.Affine(a)
 	}
+	if p, ok := g.(group.Spatial); ok {
+		p.Motion(a)
+	}
 	for _, r := range results {
 		for i := range r {
 			r[i] = 1e30
@@ -358,6 +415,221 @@ func planar(g group.Group, a, b, _ group.Element) error {
 		}
 	}
 	return exact(am, a)
+}
+
+// motion compares an affine map with the composition of two others.
+func motion(dim int, am, at, bm, bt, m, t []float64, turn bool) error {
+	size := 1.0
+	for i := range am {
+		size = math.Max(size, math.Max(math.Abs(am[i]), math.Abs(bm[i])))
+	}
+	var shifts float64 = 1
+	for i := range at {
+		shifts += math.Abs(at[i]) + math.Abs(bt[i])
+	}
+	tol := relative * size * size * shifts
+	for i := range dim {
+		w := at[i]
+		for k := range dim {
+			w += am[i*dim+k] * bt[k]
+		}
+		if !turn && !(math.Abs(t[i]-w) <= tol) {
+			return fmt.Errorf("the shift of the product is %v, that of the composition has %g", t, w)
+		}
+		for j := range dim {
+			var want float64
+			for k := range dim {
+				want += am[i*dim+k] * bm[k*dim+j]
+			}
+			if !(math.Abs(m[i*dim+j]-want) <= tol) {
+				return fmt.Errorf("the matrix of the product is %v, that of the composition has %g at (%d, %d)", m, want, i, j)
+			}
+		}
+	}
+	return nil
+}
+
+func isIdentity(dim int, m, t []float64) bool {
+	for i := range dim {
+		for j := range dim {
+			want := 0.0
+			if i == j {
+				want = 1
+			}
+			if m[i*dim+j] != want {
+				return false
+			}
+		}
+		if t != nil && t[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func spatial(g group.Group, a, b, _ group.Element) error {
+	s, ok := g.(group.Spatial)
+	if !ok {
+		return nil
+	}
+	d := s.Dim()
+	m, t := s.Motion(g.Identity())
+	if len(m) != d*d || len(t) != d || !isIdentity(d, m, t) {
+		return fmt.Errorf("Motion(e) is %v, %v in %d dimensions", m, t, d)
+	}
+	am, at := s.Motion(a)
+	bm, bt := s.Motion(b)
+	m, t = s.Motion(g.Mul(a, b))
+	if err := motion(d, am, at, bm, bt, m, t, false); err != nil {
+		return err
+	}
+	off := 0.0
+	for _, v := range am {
+		r := math.Round(v)
+		if math.Abs(r) > 1 {
+			return nil
+		}
+		off = math.Max(off, math.Abs(v-r))
+	}
+	if off > 0 && off < 1e-12 && !fine(a) {
+		return fmt.Errorf("Motion(%v) is %v: a lattice map must have the entries 0 and ±1 exactly", a, am)
+	}
+	return nil
+}
+
+// fine reports coordinates so near to round ones that their maps are truly near those of the lattice.
+func fine(a group.Element) bool {
+	for _, v := range a {
+		if k := v * 4; v != 0 && (math.Abs(v) < 1e-6 || math.Abs(k-math.Round(k)) > 0 && math.Abs(k-math.Round(k)) < 1e-6) {
+			return true
+		}
+	}
+	return false
+}
+
+func permuting(g group.Group, a, b, _ group.Element) error {
+	p, ok := g.(group.Permuting)
+	if !ok {
+		return nil
+	}
+	n := p.Rows()
+	for _, m := range []int{n, n - 1, n / 2, 1, 0} {
+		if m < 0 || m > n {
+			continue
+		}
+		pa, pi, pe := p.Permutation(a, m), p.Permutation(g.Inv(a), m), p.Permutation(g.Identity(), m)
+		if len(pa) != m || len(pi) != m || len(pe) != m {
+			return fmt.Errorf("the permutation of %d rows has %d, %d and %d places", m, len(pa), len(pi), len(pe))
+		}
+		seen := make([]bool, m)
+		for i, to := range pa {
+			if to < 0 || to >= m || seen[to] {
+				return fmt.Errorf("%v permutes %d rows by %v, which is no permutation", a, m, pa)
+			}
+			seen[to] = true
+			if pe[i] != i || pi[to] != i {
+				return fmt.Errorf("with %d rows the identity is %v, a %v and its inverse %v", m, pe, pa, pi)
+			}
+		}
+	}
+	pa, pb, pab := p.Permutation(a, n), p.Permutation(b, n), p.Permutation(g.Mul(a, b), n)
+	for i := range pab {
+		if pab[i] != pa[pb[i]] {
+			return fmt.Errorf("row %d goes to place %d, expected %d", i, pab[i], pa[pb[i]])
+		}
+	}
+	return nil
+}
+
+func shifting(g group.Group, a, b, _ group.Element) error {
+	s, ok := g.(group.Shifting)
+	if !ok {
+		return nil
+	}
+	second := s.Shift(b)
+	if group.Reverses(g, a) {
+		second = -second
+	}
+	d := s.Shift(g.Mul(a, b)) - (s.Shift(a) + second)
+	if n := s.Turn(); n > 0 {
+		d = math.Remainder(d, float64(n))
+	}
+	if !(math.Abs(d) <= relative*(1+math.Abs(s.Shift(a))+math.Abs(second))) || s.Shift(g.Identity()) != 0 {
+		return fmt.Errorf("shifts by %g and %g compose to one by %g; the identity shifts by %g", s.Shift(a), s.Shift(b), s.Shift(g.Mul(a, b)), s.Shift(g.Identity()))
+	}
+	return nil
+}
+
+func flowing(g group.Group, a, b, _ group.Element) error {
+	f, ok := g.(group.Flowing)
+	if !ok {
+		return nil
+	}
+	h := f.Inner()
+	if d := h.Dist(f.At(a, 0), h.Identity()); d != 0 {
+		return fmt.Errorf("At(a, 0) is %v", f.At(a, 0))
+	}
+	for _, t := range []float64{0, 1, 2.5, 7} {
+		if err := same(h, fmt.Sprintf("At(ab, %g) against At(a, %g)·At(b, %g)", t, t, t), f.At(g.Mul(a, b), t), h.Mul(f.At(a, t), f.At(b, t))); err != nil {
+			return err
+		}
+		if err := same(h, fmt.Sprintf("At(a, %g+3) against At(a, %g)·At(a, 3)", t, t), f.At(a, t+3), h.Mul(f.At(a, t), f.At(a, 3))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func coloring(g group.Group, a, b, _ group.Element) error {
+	c, ok := g.(group.Coloring)
+	if !ok {
+		return nil
+	}
+	n := c.Channels()
+	if n == 0 {
+		n = 3
+	}
+	for k := range 4 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = 0.1 + 0.8*math.Mod(0.37*float64(k+1)+0.61803398875*float64(i), 1)
+		}
+		same, one, two := append([]float64{}, x...), append([]float64{}, x...), append([]float64{}, x...)
+		c.Color(g.Identity(), same)
+		c.Color(g.Mul(a, b), one)
+		c.Color(b, two)
+		c.Color(a, two)
+		for i := range x {
+			if same[i] != x[i] {
+				return fmt.Errorf("Color(e) turns %v into %v", x, same)
+			}
+			if !(math.Abs(one[i]-two[i]) <= 1e-9*(1+math.Abs(one[i]))) {
+				return fmt.Errorf("Color(ab) of %v is %v, Color(a) after Color(b) %v", x, one, two)
+			}
+		}
+	}
+	return nil
+}
+
+func represented(g group.Group, a, b, _ group.Element) error {
+	r, ok := g.(group.Represented)
+	if !ok {
+		return nil
+	}
+	for name, d := range r.Representations() {
+		e, _ := r.Matrix(name, g.Identity())
+		am, okA := r.Matrix(name, a)
+		bm, okB := r.Matrix(name, b)
+		m, ok := r.Matrix(name, g.Mul(a, b))
+		if !ok || !okA || !okB || len(m) != d*d || len(am) != d*d || len(e) != d*d || !isIdentity(d, e, nil) {
+			return fmt.Errorf("representation %s of %d dimensions: the identity is %v, a is %v", name, d, e, am)
+		}
+		zero := make([]float64, d)
+		if err := motion(d, am, zero, bm, zero, m, zero, true); err != nil {
+			return fmt.Errorf("representation %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 func temporal(g group.Group, a, b, _ group.Element) error {
@@ -525,7 +797,95 @@ func Sampler(g group.Group) error {
 			return chiSquare("elements", count, n)
 		}
 	}
+	if f, ok := g.(group.Factored); ok { // each by itself: independence is the law of products
+		for i, part := range f.Factors() {
+			parts := make([]group.Element, len(es))
+			for k, e := range es {
+				parts[k] = f.Split(e)[i]
+			}
+			if _, ok := part.(group.Finite); ok {
+				continue
+			}
+			if err := even(part, parts); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return even(g, es)
+}
+
+// even is the test of uniformity in coordinates that are independent under the group's measure.
+func even(g group.Group, es []group.Element) error {
+	if p, ok := g.(group.Permuting); ok {
+		return evenRows(p, es)
+	}
+	if vectors(g) {
+		var err error
+		if es, err = unroll(g, es); err != nil {
+			return err
+		}
+		g = unrolled{g}
+	}
 	return uniform(g, es)
+}
+
+// evenRows tests that the first row goes everywhere, and the last.
+func evenRows(p group.Permuting, es []group.Element) error {
+	n := p.Rows()
+	bins := min(n, 16)
+	for _, row := range []int{0, n / 2, n - 1} {
+		count := make([]int, bins)
+		total := 0
+		for _, e := range es {
+			if at := p.Permutation(e, n)[row]; at < n-n%bins {
+				count[at%bins]++
+				total++
+			}
+		}
+		if err := chiSquare(fmt.Sprintf("places of row %d", row), count, total); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unrolled has, in place of a rotation vector, three numbers that the Haar measure spreads evenly over [0, 1]: (θ - sin θ)/π, half of one plus the
+// axis' z, and its longitude.
+type unrolled struct{ group.Group }
+
+func (u unrolled) Window() [][2]float64 {
+	w := group.Window(u.Group)
+	for i, a := range u.Chart() {
+		if a.Name == "rx" || a.Name == "ry" || a.Name == "rz" {
+			w[i] = [2]float64{0, 1}
+		}
+	}
+	return w
+}
+
+func (u unrolled) Steps() []float64 { return group.Steps(u.Group) }
+
+func unroll(g group.Group, es []group.Element) ([]group.Element, error) {
+	at := -1
+	for i, a := range g.Chart() {
+		if a.Name == "rx" {
+			at = i
+		}
+	}
+	most := g.Chart()[at].Max * math.Pi / 180 // 360 degrees for unit quaternions, whose sign counts
+	out := make([]group.Element, len(es))
+	for k, e := range es {
+		x, y, z := e[at]*math.Pi/180, e[at+1]*math.Pi/180, e[at+2]*math.Pi/180
+		th := math.Sqrt(x*x + y*y + z*z)
+		if !(th > 0 && th <= most+1e-9) {
+			return nil, fmt.Errorf("sampler: %v has the angle %g", e, th)
+		}
+		u := append(group.Element{}, e...)
+		u[at], u[at+1], u[at+2] = (th-math.Sin(th))/most, (1+z/th)/2, (1+math.Atan2(y, x)/math.Pi)/2
+		out[k] = u
+	}
+	return out, nil
 }
 
 func uniform(g group.Group, es []group.Element) error {

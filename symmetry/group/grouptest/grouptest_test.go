@@ -7,6 +7,18 @@ import (
 	"nero/symmetry/group/grouptest"
 )
 
+func TestCatalogKeepsTheLaws(t *testing.T) {
+	for _, e := range group.Catalog() {
+		t.Run(e.Example, func(t *testing.T) {
+			g, err := group.Parse(e.Example)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grouptest.Check(t, g)
+		})
+	}
+}
+
 func TestGroupsKeepTheLaws(t *testing.T) {
 	for _, name := range []string{
 		"Trivial", "SO(2)", "O(2)", "C1", "C2", "C4", "C7", "C360", "D1", "D2", "D4", "D5", "T(2)", "T(2,Z)", "Roll(28,28)", "Roll(1,5)", "Roll(3,4)",
@@ -19,6 +31,7 @@ func TestGroupsKeepTheLaws(t *testing.T) {
 		"Affine(scale,stretch,shear,shift x,shift y)", "Affine(hyperbolic,shift x,shift y)", "Affine(stretch,shift x)",
 		"Affine(rotate,stretch,hyperbolic)", "Affine(rotate,shear,stretch)", "Affine(shear,shear y,stretch)", "Affine(stretch,hyperbolic,shear)",
 		"Affine(rotate,scale,stretch,hyperbolic,shift x,shift y)",
+		"Og(3,x)", "Og(3,1,2,-0.5)", "SOg(3,y)", "SOg(3,0,0,-1)", "SO(3) x Scale(3)", "C4 x SE(3)", "Octa x Scale(3)",
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, err := group.Parse(name)

@@ -1,0 +1,512 @@
+package group
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// space3 is a group of rigid motions of space. The element (v, i, t) turns by the rotation vector v, multiplies by -1 if i is 1, and then
+// shifts by t. Groups leave out the parts that they lack.
+type space3 struct {
+	name             string
+	turn, inv, shift bool
+}
+
+// SO3 is the group of rotations of space, in the chart of rotation vectors (rx, ry, rz): the axis times the angle in degrees, which is at most
+// 180, right-handed. At 180 degrees, where both axes give the same rotation, the first component that is not 0 is positive.
+func SO3() Group { return space3Lie{space3{name: "SO(3)", turn: true}} }
+
+// O3 is the group of rotations of space and their products with the inversion p -> -p: (rx, ry, rz, inversion).
+func O3() Group { return space3Lie{space3{name: "O(3)", turn: true, inv: true}} }
+
+// T3 is the group of shifts of space (tx, ty, tz), in the unit of length of the data.
+func T3() Group { return space3Lie{space3{name: "T(3)", shift: true}} }
+
+// SE3 is the group of rotations and shifts of space: (rx, ry, rz, tx, ty, tz) turns about the origin first, then shifts.
+func SE3() Group { return space3Lie{space3{name: "SE(3)", turn: true, shift: true}} }
+
+// E3 is the group of rotations, inversions and shifts of space: (rx, ry, rz, inversion, tx, ty, tz) turns, inverts if inversion is 1, then shifts.
+func E3() Group { return space3Lie{space3{name: "E(3)", turn: true, inv: true, shift: true}} }
+
+// Name is SO(3), O(3), T(3), SE(3) or E(3).
+func (s space3) Name() string { return s.name }
+
+// Chart is the rotation vector, the inversion and the shift, as far as the group has them.
+func (s space3) Chart() []Axis {
+	var c []Axis
+	if s.turn {
+		c = append(c, vectorAxes(180)...)
+	}
+	if s.inv {
+		c = append(c, Axis{Name: "inversion", Min: 0, Max: 1})
+	}
+	if s.shift {
+		c = append(c, lengthAxes()...)
+	}
+	return c
+}
+
+func vectorAxes(most float64) []Axis {
+	return []Axis{
+		{Name: "rx", Unit: "deg", Min: -most, Max: most},
+		{Name: "ry", Unit: "deg", Min: -most, Max: most},
+		{Name: "rz", Unit: "deg", Min: -most, Max: most},
+	}
+}
+
+func lengthAxes() []Axis {
+	inf := math.Inf(1)
+	return []Axis{
+		{Name: "tx", Unit: "length", Min: -inf, Max: inf},
+		{Name: "ty", Unit: "length", Min: -inf, Max: inf},
+		{Name: "tz", Unit: "length", Min: -inf, Max: inf},
+	}
+}
+
+// pose is an element in parts.
+type pose struct {
+	v        vec3
+	inverted bool
+	t        vec3
+}
+
+func (s space3) split(g Element) pose {
+	var p pose
+	if s.turn {
+		p.v, g = vec3(g[:3]), g[3:]
+	}
+	if s.inv {
+		p.inverted, g = math.Round(g[0]) != 0, g[1:]
+	}
+	if s.shift {
+		p.t = vec3(g[:3])
+	}
+	return p
+}
+
+func (s space3) join(p pose) Element {
+	g := make(Element, 0, 7)
+	if s.turn {
+		g = append(g, p.v[:]...)
+	}
+	if s.inv {
+		i := 0.0
+		if p.inverted {
+			i = 1
+		}
+		g = append(g, i)
+	}
+	if s.shift {
+		g = append(g, p.t[0]+0, p.t[1]+0, p.t[2]+0)
+	}
+	return g
+}
+
+func (s space3) linear(p pose) mat3 {
+	m := matrix(p.v)
+	if p.inverted {
+		for i := range 3 {
+			for j := range 3 {
+				m[i][j] = -m[i][j] + 0
+			}
+		}
+	}
+	return m
+}
+
+// Identity is all zeros.
+func (s space3) Identity() Element { return s.join(pose{}) }
+
+// Steps is 1 for the inversion.
+func (s space3) Steps() []float64 {
+	out := make([]float64, len(s.Identity()))
+	if s.inv {
+		out[3] = 1
+	}
+	return out
+}
+
+// Mul is (R, t)(S, u) = (RS, t + R·u), through unit quaternions; products of the rotations of the cube and of turns about one axis of coordinates
+// are exact.
+func (s space3) Mul(g, h Element) Element {
+	a, b := s.split(g), s.split(h)
+	p := pose{v: compose(a.v, b.v), inverted: a.inverted != b.inverted, t: a.t}
+	if s.shift {
+		u := b.t
+		if s.turn {
+			u = turnVec(s.linear(a), u)
+		}
+		for i := range u {
+			p.t[i] += u[i]
+		}
+	}
+	return s.join(p)
+}
+
+// Inv is (R⁻¹, -R⁻¹·t).
+func (s space3) Inv(g Element) Element {
+	a := s.split(g)
+	p := pose{v: turned(vec3{-a.v[0], -a.v[1], -a.v[2]}), inverted: a.inverted}
+	if s.shift {
+		u := turnVec(s.linear(p), a.t)
+		p.t = vec3{-u[0], -u[1], -u[2]}
+	}
+	return s.join(p)
+}
+
+// Dist is the angle between two rotations in degrees, [0, 180], the same for a unit quaternion and its negative; 180 between any two of which one
+// inverts and one does not; with shifts the root of its square and that of their distance, one degree weighing as one unit of length.
+func (s space3) Dist(g, h Element) float64 {
+	a, b := s.split(g), s.split(h)
+	d := 0.0
+	if s.turn {
+		d = angleBetween(a.v, b.v)
+	}
+	if s.inv {
+		i := math.Abs(g[3] - h[3])
+		d = math.Max(d, 180*i)
+	}
+	if s.shift {
+		d = math.Hypot(d, length(vec3{a.t[0] - b.t[0], a.t[1] - b.t[1], a.t[2] - b.t[2]}))
+	}
+	return d
+}
+
+// Invariance is true on both sides for rotations alone and shifts alone, else on the left.
+func (s space3) Invariance() (left, right bool) { return true, !s.turn || !s.shift }
+
+// Dim is 3.
+func (space3) Dim() int { return 3 }
+
+// Motion is p -> ±R·p + t. The matrices of the 24 rotations of the cube are exact, and those about the axes of coordinates as [SinCos] is.
+func (s space3) Motion(g Element) (a, t []float64) {
+	p := s.split(g)
+	m := s.linear(p)
+	return flat3(m), []float64{p.t[0], p.t[1], p.t[2]}
+}
+
+func flat3(m mat3) []float64 {
+	return []float64{m[0][0], m[0][1], m[0][2], m[1][0], m[1][1], m[1][2], m[2][0], m[2][1], m[2][2]}
+}
+
+// Window is all rotations, with and without inversion, and ±1 unit of length on the axes of a shift.
+func (s space3) Window() [][2]float64 {
+	var w [][2]float64
+	for _, a := range s.Chart() {
+		if math.IsInf(a.Max, 0) {
+			a.Min, a.Max = -1, 1
+		}
+		w = append(w, [2]float64{a.Min, a.Max})
+	}
+	return w
+}
+
+// Sample draws rotations from the Haar measure, as uniform unit quaternions, and shifts uniformly from the window of ±1 unit of length.
+func (s space3) Sample(r *rand.Rand) Element {
+	var p pose
+	if s.turn {
+		p.v = toVec(shoemake([]float64{r.Float64(), r.Float64(), r.Float64()}))
+	}
+	if s.inv {
+		p.inverted = r.Float64() < 0.5
+	}
+	if s.shift {
+		for i := range p.t {
+			p.t[i] = 2*r.Float64() - 1
+		}
+	}
+	return s.join(p)
+}
+
+type space3Lie struct{ space3 }
+
+// Generators are the rotations about the axes of coordinates and the shifts along them.
+func (s space3Lie) Generators() []Generator {
+	var out []Generator
+	for _, x := range []string{"x", "y", "z"} {
+		if s.turn {
+			out = append(out, Generator{Name: "rotation " + x, Unit: "rad"})
+		}
+	}
+	for _, x := range []string{"x", "y", "z"} {
+		if s.shift {
+			out = append(out, Generator{Name: "shift " + x, Unit: "length"})
+		}
+	}
+	return out
+}
+
+// Exp is the motion reached after unit time by turning with the rotation vector of the first coefficients, in radians, while drifting with the
+// others. It reaches all rotations and all motions that keep the orientation; not the inversions.
+func (s space3Lie) Exp(t []float64) Element {
+	var p pose
+	if !s.turn {
+		p.t = vec3(t)
+		return s.join(p)
+	}
+	w := vec3(t[:3])
+	d := vec3{degrees(w[0]), degrees(w[1]), degrees(w[2])}
+	p.v = turned(d)
+	if s.shift {
+		p.t = drift(w, d, vec3(t[3:6]))
+	}
+	return s.join(p)
+}
+
+// drift is V·u with V = I + (1-cos θ)/θ²·K + (θ-sin θ)/θ³·K², K the cross product with w, θ = |w| in radians and d the same in degrees.
+func drift(w, d, u vec3) vec3 {
+	th := math.Sqrt(w[0]*w[0] + w[1]*w[1] + w[2]*w[2])
+	b, c := 0.5, 1./6
+	if th > 1e-3 {
+		sin, cos := SinCos(length(d))
+		b, c = (1-cos)/(th*th), (th-sin)/(th*th*th)
+	} else { // where the differences cancel, two terms of the series suffice
+		b, c = b-th*th/24, c-th*th/120
+	}
+	ku := cross(w, u)
+	kku := cross(w, ku)
+	var out vec3
+	for i := range out {
+		out[i] = u[i] + b*ku[i] + c*kku[i]
+	}
+	return out
+}
+
+func cross(a, b vec3) vec3 {
+	return vec3{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
+}
+
+// ball is the box of rotation vectors to draw from.
+type ball struct {
+	lo, hi vec3
+	whole  bool
+}
+
+func ballOf(name string, w [][2]float64) (ball, error) {
+	b := ball{whole: true}
+	var near, size float64
+	for i := range 3 {
+		b.lo[i], b.hi[i] = w[i][0], w[i][1]
+		b.whole = b.whole && w[i] == [2]float64{-180, 180}
+		size = math.Max(size, b.hi[i]-b.lo[i])
+		if c := math.Max(b.lo[i], -b.hi[i]); c > 0 {
+			near += c * c
+		}
+	}
+	if near = math.Sqrt(near); near > 180 || near > 179.9 && size > 0 {
+		return b, fmt.Errorf("range of the rotations of %s: its smallest angle is %.6g degrees, expected less than 180: no rotation vector is longer; "+
+			"widen the range towards 0", name, near)
+	}
+	return b, nil
+}
+
+// at maps four uniform numbers to a rotation of the box, evenly in the Haar measure, whose density in the chart is sin²(θ/2)/(θ/2)².
+func (b ball) at(u []float64) (vec3, bool) {
+	if b.whole {
+		return toVec(shoemake(u)), true
+	}
+	var v vec3
+	for i := range v {
+		v[i] = b.lo[i] + u[i]*(b.hi[i]-b.lo[i])
+	}
+	t := length(v)
+	if t > 180 {
+		return v, false
+	}
+	if t > 0 {
+		s, _ := SinCos(t / 2)
+		s /= radians(t / 2)
+		if u[3] > s*s {
+			return v, false
+		}
+	}
+	return turned(v), true
+}
+
+func (s space3) cube(window [][2]float64) (cube, error) {
+	sp, err := spans(s, window)
+	if err != nil {
+		return cube{}, err
+	}
+	if window == nil {
+		window = s.Window()
+	}
+	c := cube{inside: true, capacity: capacity(sp)}
+	for _, x := range sp {
+		c.inside = c.inside && x.holds(x.id)
+	}
+	var b ball
+	dims := 0
+	if s.turn {
+		if b, err = ballOf(s.name, window); err != nil {
+			return cube{}, err
+		}
+		dims = 4
+		if b.whole {
+			dims = 3
+			c.start = []float64{0.5, 0.5, 0.5}
+		} else {
+			for _, x := range sp[:3] {
+				c.start = append(c.start, x.where())
+			}
+			c.start = append(c.start, 0)
+		}
+		sp = sp[3:]
+	}
+	for _, x := range sp {
+		c.start = append(c.start, x.where())
+	}
+	// The whole ball is turned so that the sequence begins at the identity; its measure does not change.
+	first := shoemake([]float64{0.5, 0.5, 0.5}).conj()
+	c.at = func(u []float64) (Element, bool) {
+		e := make(Element, 0, 7)
+		if s.turn {
+			v, ok := b.at(u)
+			if !ok {
+				return nil, false
+			}
+			if b.whole {
+				v = toVec(first.mul(shoemake(u)))
+			}
+			e = append(e, v[:]...)
+		}
+		for i, x := range sp {
+			e = append(e, x.at(u[dims+i]))
+		}
+		return e, true
+	}
+	return c, nil
+}
+
+func (space3) grid() error { return nil }
+
+func (s space3) holds(e Element) bool { return !s.turn || length(vec3(e[:3])) <= 180*(1+halfTurn) }
+
+func (s space3) offsets() []bool {
+	out := make([]bool, len(s.Identity()))
+	for i := range out {
+		out[i] = s.turn && i < 3
+	}
+	return out
+}
+
+func (s space3) near(at, e Element) Element {
+	if !s.turn {
+		return canonical(s, e)
+	}
+	e = append(Element(nil), e...)
+	v := compose(vec3(e[:3]), vec3(at[:3]))
+	copy(e, v[:])
+	return canonical(s, e)
+}
+
+// lattice is the rotations of the cube with both values of an inversion and whole shifts.
+func (s space3) lattice(window [][2]float64) ([]Element, error) {
+	sp, err := spans(s, window)
+	if err != nil {
+		return nil, err
+	}
+	lists := [][]Element{}
+	var parts []Group
+	at := 0
+	if s.turn {
+		lists = append(lists, keepIn(octahedralGroup(), sp[:3]))
+		parts, at = append(parts, SO3()), 3
+	}
+	total := 1.0
+	for _, x := range sp[at:] {
+		if x.step == 0 {
+			x.step = 1
+		}
+		first, n := x.ticks()
+		if total *= n; total > MaxElements {
+			return nil, fmt.Errorf("lattice elements of %s: %w; narrow the range", s.name, ErrTooMany)
+		}
+		var l []Element
+		for k := range int(n) {
+			l = append(l, Element{(first + float64(k)) * x.step})
+		}
+		if len(l) == 0 {
+			l = []Element{{x.id}}
+		}
+		lists = append(lists, l)
+	}
+	p := &product{parts: parts, name: s.name, chart: s.Chart()}
+	es, err := p.combined(lists)
+	return es, err
+}
+
+// keepIn is the elements whose coordinates are within a window.
+func keepIn(es []Element, s []span) []Element {
+	var out []Element
+	for _, e := range es {
+		ok := true
+		for i, x := range s {
+			ok = ok && x.holds(e[i])
+		}
+		if ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// presetRotations is how many rotations of low discrepancy a preset has.
+const presetRotations = 200
+
+// preset is the identity, the other rotations of the cube, which act without rounding, and rotations of low discrepancy; inversions and shifts in
+// the window go with them. Shifts alone are a grid.
+func (s space3) preset(window [][2]float64) ([]Element, string, error) {
+	if !s.turn {
+		return boxPreset(s, window)
+	}
+	sp, err := spans(s, window)
+	if err != nil {
+		return nil, "", err
+	}
+	low, err := LowDiscrepancy(s, presetRotations, window)
+	if err != nil {
+		return nil, "", err
+	}
+	var exact []Element
+	for _, v := range octahedralGroup() {
+		for i := range 2 {
+			if i == 1 && !s.inv {
+				continue
+			}
+			p := pose{v: vec3(v), inverted: i == 1}
+			exact = append(exact, s.join(p))
+		}
+	}
+	exact = keepIn(exact, sp)
+	what := "rotations of the cube"
+	if s.inv {
+		what += " with and without inversion"
+	}
+	es := Dedup(s, append(exact, low...), Tolerance)
+	return es, fmt.Sprintf("%d %s and a low-discrepancy sample of %d elements: %s", len(exact), what, presetRotations, s.within(window)), nil
+}
+
+// within says "all rotations" where the window holds them all.
+func (s space3) within(window [][2]float64) string {
+	sp, err := spans(s, window)
+	if err != nil {
+		return "window unknown"
+	}
+	var parts []string
+	if s.turn {
+		whole := true
+		for _, x := range sp[:3] {
+			whole = whole && x.lo == -180 && x.hi == 180
+		}
+		if whole {
+			parts, sp = append(parts, "all rotations of space"), sp[3:]
+		}
+	}
+	for _, x := range sp {
+		parts = append(parts, x.text())
+	}
+	return strings.Join(parts, ", ")
+}
