@@ -73,6 +73,14 @@ const (
 	ClueScaleMismatch    ClueName = "scale-mismatch"    // the pulled-back output is a constant factor away from the output
 	ClueShiftMismatch    ClueName = "shift-mismatch"    // the pulled-back output is a constant offset away from the output
 	ClueFades            ClueName = "fades"             // boxes are found less surely the farther an element is from the identity
+	ClueDirection        ClueName = "direction"         // rotations about one direction hold and the others do not; Location names the group
+	ClueCentering        ClueName = "centering"         // shifts of space fail
+	ClueWarmup           ClueName = "warmup"            // the first frames after a start differ from what the same frames give later
+	ClueMoving           ClueName = "moving"            // static shifts hold and moving ones do not
+	ClueIrreps           ClueName = "irreps"            // another type of the output passes; Location names it
+	ClueNeighbors        ClueName = "neighbors"         // the output jumps where a distance crosses a cut-off or ties with another; Text has the distance
+	ClueEnergy           ClueName = "energy"            // the energy is not invariant
+	ClueForces           ClueName = "forces"            // the forces are not equivariant
 	ClueInputScale       ClueName = "input-scale"       // the inputs are blank or far from the range the model was made for
 )
 

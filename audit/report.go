@@ -76,12 +76,12 @@ type Set struct {
 	Detectable float64
 	Profile    []Point
 	// Fields are the errors of the fields of outputs that are records, nil for other outputs; the errors of the set are those of the field that errs most, pair by pair.
-	Fields []FieldError
-	Steps  []Step
-	Cause      Cause
-	Level      Level
-	Verdict    Verdict
-	Reason     string
+	Fields  []FieldError
+	Steps   []Step
+	Cause   Cause
+	Level   Level
+	Verdict Verdict
+	Reason  string
 }
 
 // FieldError is the error of one field of an output that is a record, relative to its own scale.
@@ -168,6 +168,10 @@ type Report struct {
 	// Command is the command line that repeats the audit, such as "nero audit study.yaml", already quoted for a shell; "" if there is
 	// none. See [Report.Replay].
 	Command string
+	// Largest is the largest group that holds, whatever was claimed, such as "SO(3) × S(64)", and Beyond what stands above it and fails, such as "O(3): handedness"; empty if
+	// nobody looked.
+	Largest string
+	Beyond  []string
 	// Gallery shows worst cases as pictures.
 	Gallery []Case
 }

@@ -94,6 +94,8 @@ var layers = map[string]int{
 	"audit/check/layers":     10,
 	"audit/check/order":      10,
 	"audit/check/precision":  10,
+	"audit/check/trial":      9,
+	"audit/check/subgroup":   10,
 	"audit/check/search":     10,
 	"audit/check/variance":   10,
 	"audit/check/gradient":   10,

@@ -1,0 +1,266 @@
+package subgroup
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"nero/audit"
+	"nero/data/space"
+	"nero/symmetry/group"
+)
+
+// part is what a candidate does, so that those which pass can be combined.
+type part string
+
+const (
+	linear  part = "linear"  // turns and mirrors about the origin
+	shift   part = "shift"   // shifts of space
+	rows    part = "rows"    // permutations
+	moments part = "moments" // shifts of time
+	claimed part = "claimed" // the group of the study, where it is none of these
+)
+
+// candidate is a group that may hold.
+type candidate struct {
+	name  string
+	part  part
+	group group.Group
+	// within are the names of the groups that hold if this one does.
+	within []string
+	// elements, if not nil, are what is visited in place of a random choice.
+	elements []group.Element
+	rank     int // larger for larger groups of one part
+}
+
+// moving lists the types whose rows move with space, and how many of their numbers make one row of d coordinates.
+var moving = []string{
+	space.TypePositions, space.TypeVectors, space.TypePseudovectors, space.TypeTensors, space.TypePoses, space.TypeQuaternions, space.TypeBoxes,
+}
+
+// fields are the parts of a spec that have a type of their own.
+func fields(s space.Spec) []space.Spec {
+	if s.Kind == space.KindRecord {
+		return s.Fields
+	}
+	return []space.Spec{s}
+}
+
+// dimension is that of the space in which the inputs lie, 0 if nothing says.
+func dimension(s space.Spec) int {
+	for _, f := range fields(s) {
+		if f.Kind != space.KindRows && f.Kind != space.KindPairs || !slices.Contains(moving, f.Type) {
+			continue
+		}
+		w := -1
+		if len(f.Shape) > 0 {
+			w = f.Shape[len(f.Shape)-1]
+		}
+		switch f.Type {
+		case space.TypeTensors, space.TypePoses:
+			if w == 4 {
+				return 2
+			}
+		case space.TypeQuaternions, space.TypeBoxes:
+		default:
+			if w == 2 {
+				return 2
+			}
+		}
+		return 3
+	}
+	return 0
+}
+
+// nodes is how many rows a value has that permutations could move; 0 if it has none.
+func nodes(s space.Spec, v space.Value) int {
+	per := func(s space.Spec, v space.Value) int {
+		switch v := v.(type) {
+		case *space.Rows:
+			if s.Per == "" || s.Per == space.PerNode {
+				return v.N
+			}
+		case *space.Pairs:
+			return v.N
+		case *space.Links:
+			return v.Nodes
+		}
+		return 0
+	}
+	if r, ok := v.(*space.Record); ok {
+		most := 0
+		for i, f := range r.Values {
+			var spec space.Spec
+			for _, x := range s.Fields {
+				if x.Name == r.Names[i] {
+					spec = x
+				}
+			}
+			most = max(most, per(spec, f))
+		}
+		return most
+	}
+	return per(s, v)
+}
+
+// positions are the points of a value, by the declared type; nil if it has none.
+func positions(s space.Spec, v space.Value) *space.Rows {
+	if r, ok := v.(*space.Record); ok {
+		for _, x := range s.Fields {
+			if p, ok := r.Field(x.Name).(*space.Rows); ok && x.Type == space.TypePositions {
+				return p
+			}
+		}
+		return nil
+	}
+	if p, ok := v.(*space.Rows); ok && s.Type == space.TypePositions {
+		return p
+	}
+	return nil
+}
+
+// cloud is where the points of a sample lie: how far their mean is from the origin, and how far they are from their mean, root mean square.
+func cloud(p *space.Rows) (off, size float64) {
+	if p == nil || p.N == 0 {
+		return math.NaN(), math.NaN()
+	}
+	mean := make([]float64, p.W)
+	for i := range p.N {
+		for k, x := range p.Row(i) {
+			mean[k] += x / float64(p.N)
+		}
+	}
+	var ss float64
+	for i := range p.N {
+		for k, x := range p.Row(i) {
+			ss += (x - mean[k]) * (x - mean[k])
+		}
+	}
+	for _, m := range mean {
+		off += m * m
+	}
+	return math.Sqrt(off), math.Sqrt(ss / float64(p.N))
+}
+
+// spatial lists the candidates in space: those about the axes, all rotations, all orthogonal maps, all shifts. The study's own direction, if it keeps one, is among them.
+func spatial(d int, own group.Group, size float64) ([]candidate, error) {
+	var out []candidate
+	add := func(name string, p part, rank int, within ...string) error {
+		g, err := group.Parse(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		out = append(out, candidate{name: name, part: p, group: g, within: within, rank: rank})
+		return nil
+	}
+	if d == 2 {
+		for _, err := range []error{add("SO(2)", linear, 3), add("O(2)", linear, 4, "SO(2)"), add("T(2)", shift, 1)} {
+			if err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	var turns, mirrors []string
+	for _, axis := range []string{"x", "y", "z"} {
+		turn, mirror := "SOg(3,"+axis+")", "Og(3,"+axis+")"
+		if err := add(turn, linear, 1); err != nil {
+			return nil, err
+		}
+		if err := add(mirror, linear, 2, turn); err != nil {
+			return nil, err
+		}
+		turns, mirrors = append(turns, turn), append(mirrors, mirror)
+	}
+	if err := add("SO(3)", linear, 3, turns...); err != nil {
+		return nil, err
+	}
+	if err := add("O(3)", linear, 4, append(append(mirrors, turns...), "SO(3)")...); err != nil {
+		return nil, err
+	}
+	if err := add("T(3)", shift, 1); err != nil {
+		return nil, err
+	}
+	// A direction that is none of the axes.
+	name := own.Name()
+	if s, ok := own.(group.Spatial); ok && s.Dim() == 3 && !slices.ContainsFunc(out, func(c candidate) bool { return same(c.group, own) }) && kind(own) == linear {
+		out = append(out, candidate{name: name, part: linear, group: own, rank: 2})
+	}
+	return out, nil
+}
+
+// same reports whether two groups have one name, the short form of the axis z included.
+func same(a, b group.Group) bool {
+	short := func(n string) string {
+		switch n {
+		case "Og(3)":
+			return "Og(3,z)"
+		case "SOg(3)":
+			return "SOg(3,z)"
+		}
+		return n
+	}
+	return short(a.Name()) == short(b.Name())
+}
+
+// kind says whether a spatial group only turns and mirrors, only shifts, or does both or something else.
+func kind(g group.Group) part {
+	s, ok := g.(group.Spatial)
+	if !ok {
+		return claimed
+	}
+	turns, shifts := false, false
+	for _, a := range s.Chart() {
+		switch a.Name {
+		case "tx", "ty", "tz", "dx", "dy":
+			shifts = true
+		default:
+			turns = true
+		}
+	}
+	switch {
+	case turns && shifts:
+		return claimed
+	case shifts:
+		return shift
+	}
+	return linear
+}
+
+// visited are the elements of a candidate: seeded random ones, half of them improper where the group has such elements, shifts as long as the cloud is wide.
+func visited(p *audit.Pass, c candidate, n int, size float64) ([]group.Element, error) {
+	if c.elements != nil {
+		return c.elements, nil
+	}
+	if f, ok := c.group.(group.Finite); ok {
+		if all := f.Elements(); len(all) <= n+1 {
+			return without(c.group, all), nil
+		}
+	}
+	window := slices.Clone(group.Window(c.group))
+	for i, a := range c.group.Chart() {
+		if (a.Name == "tx" || a.Name == "ty" || a.Name == "tz" || a.Name == "dx" || a.Name == "dy") && i < len(window) && size > 0 {
+			window[i] = [2]float64{-size, size}
+		}
+	}
+	all, err := group.Haar(c.group, n, window, p.Rand("elements of a subgroup", c.name))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	for i, a := range c.group.Chart() {
+		if a.Name != "inversion" && a.Name != "mirror" {
+			continue
+		}
+		for k, g := range all {
+			h := slices.Clone(g)
+			h[i] = float64(k % 2)
+			all[k] = c.group.Mul(h, c.group.Identity())
+		}
+	}
+	return without(c.group, all), nil
+}
+
+// without leaves the identity out.
+func without(G group.Group, all []group.Element) []group.Element {
+	return slices.DeleteFunc(slices.Clone(all), func(g group.Element) bool { return G.Dist(g, G.Identity()) == 0 })
+}

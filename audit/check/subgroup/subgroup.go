@@ -1,0 +1,575 @@
+// Package subgroup is the check that finds the largest symmetry that a model has, whatever it was claimed to have: a claim that fails may hold in part,
+// and one that holds may be part of more.
+package subgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nero/audit"
+	"nero/audit/check/controls"
+	"nero/audit/check/sweep"
+	"nero/audit/check/trial"
+	"nero/data/space"
+	"nero/symmetry/group"
+)
+
+// Check is the check of subgroups. Its result is a [*Result].
+var Check = &audit.Check{
+	Name: "subgroup",
+	Doc: `Subgroup names the largest groups that hold, within the claim and beyond it. The elements at which a law holds for all inputs form a group, so it
+is enough to test parts that generate the others: of points in space the rotations about x, y and z, those with mirrors that contain the axis, Og(3), all
+rotations SO(3), all orthogonal maps O(3), shifts T(3), and permutations S(n) of rows and nodes; of signals the shifts by multiples of 1, 2, 4, 8 and 16 steps.
+Each is tested on elements drawn by the seed, half of them improper where there are such, shifts as long as the cloud is wide, on the same inputs and
+against the limit of the claim or the rounding floor, if that is larger; beyond the claim inputs and outputs move as their declared types say.
+
+It says what the difference means: SO(3) without O(3) is handedness, Og(3) without O(3) is a direction that is singled out, such as that of gravity, T(3) alone a
+model of differences. Where shifts fail it says how the error grows with their length, and whether the inputs are centred, so that only the
+preprocessing hides it.`,
+	Params: []audit.Param{
+		{Name: "samples", Doc: "Inputs, spread over the data.", Default: 12, Min: 2, Max: 10000},
+		{Name: "elements", Doc: "Elements of each group.", Default: 8, Min: 2, Max: 1000},
+	},
+	Requires: []*audit.Check{sweep.Check, controls.Check},
+	Optional: true,
+	Run:      run,
+	Work: func(p *audit.Pass) int {
+		const about = 11 // candidates in space
+		if k := p.Subject.InSpec.Kind; k != space.KindRows && k != space.KindRecord && k != space.KindSignal && k != space.KindPairs {
+			return 0
+		}
+		return about * min(int(p.Param("samples")), p.Subject.N) * (1 + int(p.Param("elements")))
+	},
+}
+
+// Result says which groups hold.
+type Result struct {
+	Groups  []Group
+	Largest string   // the largest groups that hold, joined by " × ", such as "SO(3) × S(64)"; "only the identity" if none does
+	Fails   []string // what stands above them and fails, with the reason: "O(3) (handedness)"
+}
+
+// Group is one group and its error.
+type Group struct {
+	Name  string
+	Error audit.Interval // mean over inputs of the largest
+	Worst float64
+	At    audit.Where
+	Field string // of a record, that errs most
+	State State
+	Why   string // of groups that could not be tested
+}
+
+// State says whether a group holds.
+type State string
+
+// The states.
+const (
+	Passes    State = "holds"
+	Fails     State = "fails"
+	Undecided State = "undecided"
+	LeftOut   State = "left out"
+)
+
+// Describe puts the largest group at the head of the report.
+func (r *Result) Describe(to *audit.Report) {
+	to.Largest = r.Largest
+	to.Beyond = r.Fails
+}
+
+// Find is the group of a name; nil if it was not tested.
+func (r *Result) Find(name string) *Group {
+	for i := range r.Groups {
+		if r.Groups[i].Name == name {
+			return &r.Groups[i]
+		}
+	}
+	return nil
+}
+
+func run(ctx context.Context, p *audit.Pass) (any, error) {
+	sw, c := audit.ResultOf[*sweep.Result](p, sweep.Check), audit.ResultOf[*controls.Result](p, controls.Check)
+	if c.Facts.Vacuous {
+		return nil, fmt.Errorf("%w: the outputs do not vary", audit.ErrNotApplicable)
+	}
+	pick := p.Pick(int(p.Param("samples")))
+	first, err := p.Sample(pick[0])
+	if err != nil {
+		return nil, err
+	}
+	off, size, most := 0.0, 0.0, 0
+	for _, i := range pick {
+		s, err := p.Sample(i)
+		if err != nil {
+			return nil, err
+		}
+		if o, r := cloud(positions(p.Subject.InSpec, s.Value)); r > 0 {
+			off, size = max(off, o), max(size, r)
+		}
+		most = max(most, nodes(p.Subject.InSpec, s.Value))
+	}
+	list, err := candidates(p, first.Value, most, size)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%w: the inputs are neither points, rows nor signals of a declared type", audit.ErrNotApplicable)
+	}
+	u := &tester{p: p, scale: sw.Scale, pick: pick, r: &Result{}, size: size, off: off, list: list}
+	u.limit = max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0))
+	u.limit = max(u.limit, p.Policy.NoiseFactor*max(c.Floors.Repeat, c.Floors.Batch, 0))
+	for _, x := range list {
+		if err := u.test(ctx, x); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.ContainsFunc(u.r.Groups, func(g Group) bool { return g.State != LeftOut }) {
+		return nil, fmt.Errorf("%w: %s", audit.ErrUntested, u.r.Groups[0].Why)
+	}
+	u.combine()
+	if err := u.lengths(ctx); err != nil {
+		return nil, err
+	}
+	u.report()
+	return u.r, nil
+}
+
+// candidates lists what may hold of inputs like v.
+func candidates(p *audit.Pass, v space.Value, most int, size float64) ([]candidate, error) {
+	var out []candidate
+	own := p.Subject.Plan.Group
+	if d := dimension(p.Subject.InSpec); d > 0 {
+		list, err := spatial(d, own, size)
+		if err != nil {
+			return nil, err
+		}
+		out = list
+	}
+	if most > 1 {
+		name := fmt.Sprintf("S(%d)", most)
+		if g, err := group.Parse(name); err == nil {
+			out = append(out, candidate{name: name, part: rows, group: g, rank: 1})
+		}
+	}
+	if s, ok := own.(group.Shifting); ok && (v.Kind() == space.KindSignal || v.Kind() == space.KindFrames) {
+		out = append(out, steps(p, s)...)
+	}
+	return out, nil
+}
+
+// steps are the shifts of time by multiples of 1, 2, 4, 8 and 16 that lie in the plan's window.
+func steps(p *audit.Pass, s group.Shifting) []candidate {
+	at := slices.IndexFunc(s.Chart(), func(a group.Axis) bool { return a.Unit == "samples" })
+	if at < 0 {
+		return nil
+	}
+	far := 0.0
+	for _, g := range p.Subject.Plan.Elements {
+		far = max(far, math.Abs(s.Shift(g)))
+	}
+	if n := s.Turn(); n > 0 {
+		far = max(far, float64(n-1))
+	}
+	var out []candidate
+	name := func(k int) string { return fmt.Sprintf("shifts by multiples of %d", k) }
+	for k := 1; k <= 16; k *= 2 {
+		var es []group.Element
+		for _, m := range []int{1, 3, 5, 7} { // odd multiples: those of the next candidate hold without them
+			if float64(m*k) > far {
+				break
+			}
+			g := slices.Clone(s.Identity())
+			g[at] = float64(m * k)
+			es = append(es, s.Mul(g, s.Identity()))
+		}
+		if len(es) == 0 {
+			break
+		}
+		c := candidate{name: name(k), part: moments, group: s, elements: es, rank: 20 - k}
+		for j := 2 * k; j <= 16; j *= 2 {
+			c.within = append(c.within, name(j))
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+type tester struct {
+	p           *audit.Pass
+	r           *Result
+	list        []candidate
+	pick        []int
+	scale       float64
+	limit       float64
+	size, off   float64 // of the clouds: root mean square distance from the mean, distance of the mean from the origin
+	curve       *audit.Curve
+	handed      bool // SO(3) or SO(2) holds and the mirrors do not
+	directional string
+}
+
+// actions are those of a candidate: the claim's own where it is the group of the plan.
+func (u *tester) actions(c candidate) (*trial.Trial, error) {
+	plan := u.p.Subject.Plan
+	if same(c.group, plan.Group) {
+		return &trial.Trial{In: plan.In, Out: plan.Out}, nil
+	}
+	in, out, err := u.p.Subject.Actions(c.group, u.p.Subject.InSpec, u.p.Subject.OutSpec)
+	if err != nil {
+		return nil, err
+	}
+	return &trial.Trial{In: in, Out: out}, nil
+}
+
+func (u *tester) test(ctx context.Context, c candidate) error {
+	g := Group{Name: c.name, State: LeftOut, At: audit.Nowhere, Error: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}}
+	// Whatever holds of the larger group holds of this one: the list has the smaller ones first, so nothing is skipped, and a contradiction would show.
+	t, err := u.actions(c)
+	if errors.Is(err, errors.ErrUnsupported) {
+		g.Why = err.Error()
+		u.r.Groups = append(u.r.Groups, g)
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
+	if t.Elements, err = visited(u.p, c, int(u.p.Param("elements")), u.size); err != nil {
+		return err
+	}
+	if len(t.Elements) == 0 {
+		g.Why = "it holds nothing but the identity"
+		u.r.Groups = append(u.r.Groups, g)
+		return nil
+	}
+	all, err := trial.Measure(ctx, u.p, u.pick, u.scale, []*trial.Trial{t})
+	switch {
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, audit.ErrForm):
+		g.Why = err.Error()
+		u.r.Groups = append(u.r.Groups, g)
+		return nil
+	case err != nil:
+		return err
+	}
+	e := all[0]
+	g.Error = e.Interval(u.p, c.name)
+	g.At, g.Worst, g.Field = e.Worst(u.p)
+	g.State = Undecided
+	switch {
+	case g.Error.Hi <= u.limit:
+		g.State = Passes
+	case math.IsNaN(g.Worst) || g.Error.Lo > u.limit:
+		g.State = Fails
+	}
+	u.r.Groups = append(u.r.Groups, g)
+	return nil
+}
+
+func (u *tester) state(name string) State {
+	if g := u.r.Find(name); g != nil {
+		return g.State
+	}
+	return LeftOut
+}
+
+// combine finds the largest groups that hold, part by part, and what stands above them.
+func (u *tester) combine() {
+	var words []string
+	turn := u.largest(linear)
+	moved := u.state("T(3)") == Passes || u.state("T(2)") == Passes
+	d := "3"
+	if u.r.Find("T(2)") != nil {
+		d = "2"
+	}
+	switch {
+	case moved && slices.Equal(turn, []string{"O(" + d + ")"}):
+		words = append(words, "E("+d+")")
+	case moved && slices.Equal(turn, []string{"SO(" + d + ")"}):
+		words = append(words, "SE("+d+")")
+	case moved && len(turn) > 0:
+		words = append(words, "T("+d+") with "+strings.Join(turn, " and "))
+	case moved:
+		words = append(words, "T("+d+")")
+	case len(turn) > 0:
+		words = append(words, strings.Join(turn, " and "))
+	}
+	words = append(words, u.largest(rows)...)
+	words = append(words, u.largest(moments)...)
+	u.r.Largest = strings.Join(words, " × ")
+	if len(words) == 0 {
+		u.r.Largest = "only the identity"
+	}
+	proper, full := u.state("SO("+d+")"), u.state("O("+d+")")
+	if proper == Passes && full == Fails {
+		u.handed = true
+		u.r.Fails = append(u.r.Fails, "O("+d+"): handedness")
+	} else if full == Fails {
+		for _, name := range turn {
+			if strings.HasPrefix(name, "Og(") || strings.HasPrefix(name, "SOg(") {
+				u.directional = name
+				u.r.Fails = append(u.r.Fails, "O(3): a direction is singled out")
+			}
+		}
+		if len(turn) == 0 {
+			u.r.Fails = append(u.r.Fails, "O("+d+") and every part of it that was tried")
+		}
+	}
+	for _, g := range u.r.Groups {
+		c := u.list[slices.IndexFunc(u.list, func(c candidate) bool { return c.name == g.Name })]
+		if g.State != Fails {
+			continue
+		}
+		switch c.part {
+		case shift:
+			u.r.Fails = append(u.r.Fails, g.Name+": the place in space counts")
+		case rows:
+			u.r.Fails = append(u.r.Fails, g.Name+": the order of rows counts")
+		case moments:
+			if len(c.within) == 4 { // all shifts
+				u.r.Fails = append(u.r.Fails, g.Name)
+			}
+		case linear, claimed:
+		}
+	}
+}
+
+// largest are the names of the groups of one part that hold and are in no other that holds.
+func (u *tester) largest(of part) []string {
+	var out []string
+	for _, c := range u.list {
+		if c.part != of || u.state(c.name) != Passes {
+			continue
+		}
+		above := slices.ContainsFunc(u.list, func(x candidate) bool {
+			return u.state(x.name) == Passes && slices.Contains(x.within, c.name)
+		})
+		if !above {
+			out = append(out, c.name)
+		}
+	}
+	return out
+}
+
+// relative are the lengths of shifts that are tried, in widths of the cloud.
+func relative() []float64 { return []float64{1e-3, 1e-2, 1e-1, 0.3, 1, 3, 10} }
+
+// lengths measures how the error grows with the length of a shift, where shifts fail.
+func (u *tester) lengths(ctx context.Context) error {
+	name := "T(3)"
+	i := slices.IndexFunc(u.list, func(c candidate) bool { return c.part == shift })
+	if i < 0 || !(u.size > 0) {
+		return nil
+	}
+	c := u.list[i]
+	if name = c.name; u.state(name) != Fails {
+		return nil
+	}
+	t, err := u.actions(c)
+	if err != nil {
+		return err
+	}
+	r := u.p.Rand("direction of shifts", "")
+	n := len(c.group.Identity())
+	way := make([]float64, n)
+	var norm float64
+	for k := range way {
+		way[k] = r.NormFloat64()
+		norm += way[k] * way[k]
+	}
+	for _, x := range relative() {
+		g := make(group.Element, n)
+		for k := range g {
+			g[k] = x * u.size * way[k] / math.Sqrt(norm)
+		}
+		t.Elements = append(t.Elements, g)
+	}
+	all, err := trial.Measure(ctx, u.p, u.pick[:min(len(u.pick), 6)], u.scale, []*trial.Trial{t})
+	if err != nil {
+		return err
+	}
+	s := audit.Series{Name: "error", Marks: false}
+	for j, x := range relative() {
+		var sum float64
+		for _, row := range all[0].Rel {
+			sum += row[j] / float64(len(all[0].Rel))
+		}
+		if sum > 0 && !math.IsInf(sum, 0) {
+			s.X, s.Y = append(s.X, x*u.size), append(s.Y, sum)
+		}
+	}
+	if len(s.X) == 0 {
+		return nil
+	}
+	u.curve = &audit.Curve{
+		X: audit.Scale{Name: "length of the shift", Unit: "length", Log: true}, Y: audit.Scale{Name: "error", Log: true}, Limit: u.limit, Series: []audit.Series{s},
+	}
+	u.p.Show(audit.Exhibit{
+		Name: "shifts", Title: "Error against the length of a shift", Curve: u.curve,
+		Note: fmt.Sprintf("Along one direction, mean over inputs. The clouds are %s wide (root mean square) and their means lie up to %s from the origin.", audit.Figures(u.size), audit.Figures(u.off)),
+	})
+	return nil
+}
+
+// centred reports whether the means of all clouds lie at the origin.
+func (u *tester) centred() bool { return u.size > 0 && u.off <= 1e-3*u.size }
+
+func (u *tester) report() {
+	p := u.p
+	t := &audit.Table{Columns: []audit.Column{
+		{Name: "group"},
+		{Name: "error", Doc: "mean over inputs of the largest, relative to the scale of the outputs"},
+		{Name: "at least"},
+		{Name: "at most"},
+		{Name: "answer"},
+		{Name: "worst"},
+	}}
+	for _, g := range u.r.Groups {
+		answer, at := string(g.State), g.At.String()
+		if g.Why != "" {
+			answer += ": " + g.Why
+		}
+		if g.Field != "" {
+			at += " (" + g.Field + ")"
+		}
+		t.Rows = append(t.Rows, []audit.Cell{
+			audit.Word(g.Name), audit.Num(g.Error.Value), audit.Num(g.Error.Lo), audit.Num(g.Error.Hi), audit.Word(answer), audit.Word(at),
+		})
+	}
+	p.Show(audit.Exhibit{
+		Name: "groups", Title: "Which groups hold", Table: t,
+		Note: fmt.Sprintf("Largest that hold: %s. A group holds if its error is at most %s.", u.r.Largest, audit.Figures(u.limit)),
+	})
+	tried := 0
+	var ev []audit.Evidence
+	for _, g := range u.r.Groups {
+		if g.State == LeftOut {
+			continue
+		}
+		tried++
+		ev = append(ev, audit.Measured("error under "+g.Name, g.Error, "").Against(u.limit))
+	}
+	p.Measure(audit.Number("groups tried", float64(tried), ""))
+	f := audit.Finding{
+		Category: audit.Explanation, Location: "symmetry", Worst: audit.Nowhere, Evidence: ev,
+		Message: "the largest symmetry that holds is " + u.r.Largest,
+	}
+	if len(u.r.Fails) > 0 {
+		f.Message += "; fails: " + strings.Join(u.r.Fails, "; ")
+	}
+	p.Report(f)
+	u.clues()
+}
+
+// clues say what the difference between what holds and what is claimed means. Of a claim that holds no more than it says nothing is handed in.
+func (u *tester) clues() {
+	p := u.p
+	improper, shifts, permutes, turns := claim(p)
+	d := "3"
+	if u.r.Find("T(2)") != nil {
+		d = "2"
+	}
+	if full := u.r.Find("O(" + d + ")"); full != nil && improper {
+		p.Clue(audit.Clue{
+			Name: audit.ClueHandedness, Holds: u.handed, Strength: 1, Location: location(full.Field, "mirrors"),
+			Text:     fmt.Sprintf("all rotations: error %s, with mirrors and the inversion: %s", audit.Figures(u.r.Find("SO("+d+")").Error.Value), audit.Figures(full.Error.Value)),
+			Evidence: []audit.Evidence{audit.Measured("error under O("+d+")", full.Error, "").Against(u.limit)},
+		})
+	}
+	if full := u.r.Find("SO(" + d + ")"); full != nil && turns && d == "3" {
+		c := audit.Clue{
+			Name: audit.ClueDirection, Holds: u.directional != "" && full.State == Fails, Strength: 1,
+			Text:     "no direction of space is singled out beyond what all rotations show",
+			Evidence: []audit.Evidence{audit.Measured("error under SO(3)", full.Error, "").Against(u.limit)},
+		}
+		if c.Holds {
+			c.Location = u.directional
+			c.Text = fmt.Sprintf("%s holds and SO(3) errs by %s: the model knows a direction", u.directional, audit.Figures(full.Error.Value))
+		}
+		p.Clue(c)
+	}
+	if i := slices.IndexFunc(u.list, func(c candidate) bool { return c.part == shift }); i >= 0 && shifts {
+		g := u.r.Find(u.list[i].name)
+		if g.State == Passes || g.State == Fails {
+			c := audit.Clue{
+				Name: audit.ClueCentering, Holds: g.State == Fails, Strength: 1, Location: "positions",
+				Text:     fmt.Sprintf("shifts of the width of the cloud: error %s", audit.Figures(g.Error.Value)),
+				Evidence: []audit.Evidence{audit.Measured("error under "+g.Name, g.Error, "").Against(u.limit)},
+			}
+			if c.Holds && u.centred() {
+				c.Text += "; the inputs are centred, which hides it as long as the preprocessing centres them"
+			}
+			p.Clue(c)
+		}
+	}
+	for _, g := range u.r.Groups {
+		if c := u.list[slices.IndexFunc(u.list, func(c candidate) bool { return c.name == g.Name })]; c.part != rows || !permutes || g.State != Passes && g.State != Fails {
+			continue
+		}
+		p.Clue(audit.Clue{
+			Name: audit.ClueOrder, Holds: g.State == Fails, Strength: 0.7,
+			Text:     fmt.Sprintf("permutations of rows: error %s", audit.Figures(g.Error.Value)),
+			Evidence: []audit.Evidence{audit.Measured("error under "+g.Name, g.Error, "").Against(u.limit)},
+		})
+	}
+}
+
+func location(field, otherwise string) string {
+	if field != "" {
+		return field
+	}
+	return otherwise
+}
+
+// claim says what the elements of the plan do: whether some are improper, shift, permute, or turn.
+func claim(p *audit.Pass) (improper, shifts, permutes, turns bool) {
+	var look func(G group.Group, es []group.Element)
+	look = func(G group.Group, es []group.Element) {
+		if f, ok := G.(group.Factored); ok {
+			parts := make([][]group.Element, len(f.Factors()))
+			for _, e := range es {
+				for i, x := range f.Split(e) {
+					parts[i] = append(parts[i], x)
+				}
+			}
+			for i, x := range f.Factors() {
+				look(x, parts[i])
+			}
+			return
+		}
+		if _, ok := G.(group.Permuting); ok {
+			permutes = true
+		}
+		s, ok := G.(group.Spatial)
+		if !ok {
+			return
+		}
+		for _, e := range es {
+			a, t := s.Motion(e)
+			improper = improper || determinant(a, s.Dim()) < 0
+			for i, x := range a {
+				want := 0.0
+				if i%(s.Dim()+1) == 0 {
+					want = 1
+				}
+				turns = turns || math.Abs(x-want) > 1e-9
+			}
+			for _, x := range t {
+				shifts = shifts || x != 0
+			}
+		}
+	}
+	look(p.Subject.Plan.Group, p.Subject.Plan.Elements)
+	return improper, shifts, permutes, turns
+}
+
+// determinant of a matrix of 2 or 3 rows; 1 for others.
+func determinant(a []float64, d int) float64 {
+	switch d {
+	case 2:
+		return a[0]*a[3] - a[1]*a[2]
+	case 3:
+		return a[0]*(a[4]*a[8]-a[5]*a[7]) - a[1]*(a[3]*a[8]-a[5]*a[6]) + a[2]*(a[3]*a[7]-a[4]*a[6])
+	}
+	return 1
+}
