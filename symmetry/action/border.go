@@ -87,6 +87,18 @@ func Bytes(m Mover) int {
 		return m.warp.bytes()
 	case *fieldMover:
 		return m.warp.bytes()
+	case *rowsMover:
+		return 64 + m.row.bytes() + m.places.bytes()
+	case *linksMover:
+		return 32 + m.places.bytes()
+	case *pairsMover:
+		return 64 + m.row.bytes() + m.places.bytes()
+	case *recordMover:
+		n := 64
+		for _, f := range m.moves {
+			n += Bytes(f)
+		}
+		return n
 	case *tensorMover:
 		n := 8 * (len(m.rho.from) + len(m.rho.mat))
 		if m.warp != nil {

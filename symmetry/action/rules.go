@@ -8,8 +8,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Rules are the rules of this package: pictures, frames, masks, fields, boxes and feature maps under groups of the plane, feature vectors under any group,
-// and scores where [Options] claims invariance. Put rules made by [ScoresRule] and [TensorRule] in front to declare more.
+// Rules are the rules of this package: pictures, frames, masks, fields, boxes and feature maps under groups of the plane, rows, edges, pairs and records of them under groups of
+// space and permutations, feature vectors under any group, and scores where [Options] claims invariance. Put rules made by [ScoresRule] and [TensorRule] in front to declare more.
 func Rules() Table {
 	return Table{
 		{
@@ -36,6 +36,26 @@ func Rules() Table {
 			Name: "boxes", Space: space.KindBoxes,
 			Doc: "corners are mapped; boxes that turn become their envelope, or oriented boxes if the options say so",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewBoxes(g, s, o)) },
+		},
+		{
+			Name: "rows", Space: space.KindRows,
+			Doc: "numbers of a row by their type: positions A p + t, vectors A v, irreps by Wigner matrices; rows of nodes are permuted",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewRows(g, s, o)) },
+		},
+		{
+			Name: "links", Space: space.KindLinks,
+			Doc: "permutations of the nodes renumber both ends of the edges, which keep their order",
+			New: func(g group.Group, s space.Spec, _ Options) (Action, error) { return some(NewLinks(g, s)) },
+		},
+		{
+			Name: "pairs", Space: space.KindPairs,
+			Doc: "rows and columns are permuted together, and the numbers of a pair move by their type",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewPairs(g, s, o)) },
+		},
+		{
+			Name: "record", Space: space.KindRecord,
+			Doc: "every field by its own action; a field that nobody gives one is refused",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewRecord(g, s, o)) },
 		},
 		{
 			Name: "invariant", Space: space.KindScores,

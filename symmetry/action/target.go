@@ -23,6 +23,8 @@ import (
 // Turned boxes (Angle not 0) are not clipped, only marked. A target that was moved by g comes back to the window coordinates of the identity by
 // the inverse of g under [NewBoxes] with the same window, up to what was clipped.
 //
+// Rows, edges, pairs and records of them move as declared outputs do: forces turn, energies that are unchanged stay.
+//
 // The error wraps errors.ErrUnsupported for kinds that are no targets with places: labels stay as they are.
 func NewTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 	switch s.Kind {
@@ -41,7 +43,15 @@ func NewTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 		return some(NewMask(g, s, o, 0))
 	case space.KindImage:
 		return some(NewImage(g, s, o))
-	case space.KindFrames, space.KindScores, space.KindTensor:
+	case space.KindRows:
+		return some(NewRows(g, s, o))
+	case space.KindLinks:
+		return some(NewLinks(g, s))
+	case space.KindPairs:
+		return some(NewPairs(g, s, o))
+	case space.KindRecord:
+		return some(newRecord(g, s, o, true))
+	case space.KindFrames, space.KindScores, space.KindTensor, space.KindSignal:
 	}
 	return nil, noTargetError{s.Kind}
 }
@@ -49,7 +59,7 @@ func NewTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 type noTargetError struct{ kind space.Kind }
 
 func (e noTargetError) Error() string {
-	return fmt.Sprintf("%s are no target that moves with its picture: use boxes, a field, a mask or an image", e.kind)
+	return fmt.Sprintf("%s are no target that moves with its picture: use boxes, a field, a mask, an image, rows, a signal or a record", e.kind)
 }
 
 // Unwrap makes errors.Is find errors.ErrUnsupported, which the text need not repeat.

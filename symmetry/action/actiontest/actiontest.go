@@ -430,6 +430,20 @@ func spoiled(v space.Value) space.Value {
 			o.Images = append(o.Images, &space.Image{C: m.C, H: m.H, W: m.W, Pix: fill(len(m.Pix))})
 		}
 		return o
+	case *space.Rows:
+		return &space.Rows{N: x.N, W: x.W, Val: fill(len(x.Val))}
+	case *space.Links:
+		return &space.Links{Nodes: x.Nodes, From: slices.Repeat([]int32{-77}, len(x.From)), To: slices.Repeat([]int32{-77}, len(x.To))}
+	case *space.Pairs:
+		return &space.Pairs{N: x.N, W: x.W, Val: fill(len(x.Val))}
+	case *space.Signal:
+		return &space.Signal{C: x.C, T: x.T, Rate: x.Rate, Val: fill(len(x.Val))}
+	case *space.Record:
+		o := &space.Record{Names: slices.Clone(x.Names)}
+		for _, f := range x.Values {
+			o.Values = append(o.Values, spoiled(f))
+		}
+		return o
 	}
 	panic(fmt.Sprintf("actiontest: no empty value of %T: add the kind here", v))
 }
@@ -449,6 +463,18 @@ func smaller(v space.Value) space.Value {
 		return space.NewField(x.H, x.W-1)
 	case *space.Frames:
 		return &space.Frames{Images: x.Images[1:]}
+	case *space.Rows:
+		return space.NewRows(x.N-1, x.W)
+	case *space.Links:
+		return &space.Links{Nodes: x.Nodes, From: x.From[1:], To: x.To[1:]}
+	case *space.Pairs:
+		return space.NewPairs(x.N-1, x.W)
+	case *space.Signal:
+		return space.NewSignal(x.C, x.T-1, x.Rate)
+	case *space.Record:
+		o := &space.Record{Names: x.Names, Values: slices.Clone(x.Values)}
+		o.Values[0] = smaller(x.Values[0])
+		return o
 	}
 	return nil
 }
