@@ -1,0 +1,154 @@
+package unroll_test
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"nero/data/tensor"
+	"nero/model/engine"
+	"nero/model/onnx"
+	"nero/model/unroll"
+)
+
+// silero is the folder that examples/silero/fetch fills; the test is skipped where nothing was fetched.
+func silero(t *testing.T) string {
+	t.Helper()
+	const file = "silero_vad.onnx"
+	fetched := os.Getenv("NERO_SILERO")
+	for _, dir := range []string{fetched, filepath.Join("..", "..", "examples", "silero")} {
+		if dir == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, file)); err == nil {
+			return dir
+		}
+	}
+	const how = "Silero VAD was not fetched: run examples/silero/fetch, or name the folder that it filled with NERO_SILERO"
+	if os.Getenv("CI") != "" || fetched != "" {
+		t.Fatal(how)
+	}
+	t.Skip(how)
+	return ""
+}
+
+// wav reads the samples of a 16-bit PCM file of one channel.
+func wav(t *testing.T, path string) []float32 {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 12; at+8 <= len(b); {
+		n := int(binary.LittleEndian.Uint32(b[at+4:]))
+		if string(b[at:at+4]) == "data" {
+			b = b[at+8 : min(len(b), at+8+n)]
+			break
+		}
+		at += 8 + n + n%2
+	}
+	x := make([]float32, len(b)/2)
+	for i := range x {
+		x[i] = float32(int16(binary.LittleEndian.Uint16(b[2*i:]))) / 32768
+	}
+	return x
+}
+
+// TestSilero runs a voice activity detector that others trained over whole recordings: speech is found, and silence in front of a recording changes
+// the first frames, while the state warms up, and hardly any later.
+func TestSilero(t *testing.T) {
+	dir := silero(t)
+	m, err := onnx.Read(filepath.Join(dir, "silero_vad.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const frame = 512
+	u, err := unroll.New(m.Signature(), unroll.Spec{
+		Frame: frame, Context: 64,
+		States: []unroll.State{{In: "state", Out: "stateN", Shape: []int{2, 1, 128}}},
+		Feed:   []unroll.Feed{{In: "sr", Value: []float64{16000}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := anEngine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := m.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := u.Engine(e).Open(t.Context(), b, engine.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	run := func(x ...[]float32) [][]float32 {
+		t.Helper()
+		all := tensor.FromFloat32(slices.Concat(x...), len(x), len(x[0]))
+		out, err := s.Run(context.Background(), []tensor.Named{{Name: "input", Tensor: all}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := out[0].Float32s()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := u.Frames(len(x[0]))
+		if !slices.Equal(out[0].Shape, []int{len(x), k}) {
+			t.Fatalf("shape %v", out[0].Shape)
+		}
+		rows := make([][]float32, len(x))
+		for i := range rows {
+			rows[i] = v[i*k : (i+1)*k]
+		}
+		return rows
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "speech", "*.wav"))
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d recordings (%v)", len(files), err)
+	}
+	change := make([]float64, 64) // largest, per frame of the recording
+	for _, f := range files {
+		x := wav(t, f)
+		plain := run(x)[0]
+		speech := 0
+		for _, p := range plain {
+			if p > 0.5 {
+				speech++
+			}
+		}
+		share := float64(speech) / float64(len(plain))
+		t.Logf("%s: %d frames, %.0f %% speech", filepath.Base(f), len(plain), 100*share)
+		if share < 0.3 {
+			t.Errorf("%s: speech in %.0f %% of the frames", f, 100*share)
+		}
+		for _, lead := range []int{1, 4, 16} {
+			moved := run(slices.Concat(make([]float32, lead*frame), x))[0][lead:]
+			for k := range min(len(change), len(plain)) {
+				change[k] = max(change[k], math.Abs(float64(moved[k]-plain[k])))
+			}
+		}
+		// In a batch every signal is by itself.
+		both := run(x, make([]float32, len(x)))
+		for k, p := range plain {
+			if d := math.Abs(float64(both[0][k] - p)); !(d < 1e-5) {
+				t.Fatalf("%s: frame %d is %g alone and %g in a batch", f, k, p, both[0][k])
+			}
+		}
+	}
+	t.Logf("largest change by leading silence, per frame: %.4f", change)
+	early, late := slices.Max(change[:10]), slices.Max(change[20:])
+	if !(early > 0.01 && late < early/2) {
+		t.Errorf("silence changes the first ten frames by up to %g and those after twenty by up to %g", early, late)
+	}
+}
