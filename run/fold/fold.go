@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"nero/data/space"
 	"nero/measure/aggregate"
 	"nero/measure/consensus"
 	"nero/measure/metric"
@@ -34,6 +35,30 @@ type Input struct {
 	Confidence float64
 
 	budget int // 0 means evidenceBudget
+}
+
+// unitOf is the unit of a metric. Where the models return rows or signals its numbers are in the unit that the study gives the field, and not in pixels.
+func unitOf(m *metric.Metric, out job.Output) string {
+	switch space.Kind(out.Space) { //nolint:exhaustive // the others are pictures or have no unit
+	case space.KindRows, space.KindSignal, space.KindRecord, space.KindPairs:
+	default:
+		return m.Unit
+	}
+	unit := ""
+	for _, f := range out.Fields {
+		if f.Name == m.Port || len(out.Fields) == 1 {
+			unit = f.Unit
+		}
+	}
+	switch {
+	case m.Unit == "px" || m.Unit == "output" && unit != "":
+		return unit
+	case m.Unit == "px²" && unit != "":
+		return unit + "²"
+	case m.Unit == "px²":
+		return ""
+	}
+	return m.Unit
 }
 
 // cell gathers one (model, metric, slice).
@@ -266,7 +291,7 @@ func (f *folder) summary() *Summary {
 	}
 	for _, m := range f.metrics {
 		s.Metrics = append(s.Metrics, Metric{
-			Name: m.Name, Doc: m.Doc, Unit: m.Unit, Better: string(m.Better), Ref: string(m.Ref),
+			Name: m.Name, Doc: m.Doc, Unit: unitOf(m, j.Study.Output), Better: string(m.Better), Ref: string(m.Ref),
 			Range: [2]Number{Number(m.Range[0]), Number(m.Range[1])}, Pooled: m.Pooled != nil,
 		})
 	}

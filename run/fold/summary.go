@@ -4,6 +4,7 @@ package fold
 
 import (
 	"fmt"
+	"strings"
 
 	"nero/measure/metric"
 	"nero/symmetry/group"
@@ -125,7 +126,7 @@ func (s *Summary) Identity() int {
 func (s *Summary) Verdict(c *Curve, limit float64) string {
 	m := s.Metrics[c.Metric]
 	switch {
-	case m.Name == metric.Relative.Name:
+	case m.Name == metric.Relative.Name || strings.HasSuffix(m.Name, "."+metric.Relative.Name): // of a field of a record
 		switch lo, hi := float64(c.Orbit.Lo), float64(c.Orbit.Hi); {
 		case lo > limit:
 			return fmt.Sprintf("above %.0e", limit)
