@@ -3,7 +3,6 @@ package metric
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"nero/data/space"
 )
@@ -17,6 +16,13 @@ const at = "@"
 // It is refused where it would mean nothing: for a metric that has that reference already, that is defined by the model's own answer at
 // the identity, or that is pooled from matches with the target.
 func Against(m *Metric, ref Reference) (*Metric, error) {
+	if m.inner != nil {
+		n, err := Against(m.inner, ref)
+		if err != nil {
+			return nil, err
+		}
+		return OfField(m.Port, n), nil
+	}
 	switch {
 	case ref != Target && ref != Self && ref != Consensus:
 		return nil, fmt.Errorf("metric %s%s%s: unknown reference %q: want %s, %s or %s", m.Name, at, ref, ref, Target, Self, Consensus)
@@ -72,11 +78,5 @@ func instead(m *Metric, ref Reference) string {
 	case len(m.Spaces) == 1 && m.Understands(space.KindScores):
 		return "take accuracy" + at + string(ref) + " or confidence" + at + string(ref)
 	}
-	return "take accuracy" + at + string(ref) + " for scores, rmse" + at + string(ref) + " for fields"
-}
-
-// base is the name of a metric without its reference.
-func base(m *Metric) string {
-	name, _, _ := strings.Cut(m.Name, at)
-	return name
+	return "take accuracy" + at + string(ref) + " for scores, rmse" + at + string(ref) + " for fields, rows and signals"
 }

@@ -3,7 +3,6 @@ package metric
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"nero/data/space"
 )
@@ -111,27 +110,43 @@ func ofField(m Metric, f func(f flow) float64) *Metric {
 	return &m
 }
 
+// alsoOf lets a metric of fields compare rows, pairs, signals and frames too.
+func alsoOf(kinds []space.Kind, m *Metric, f func(d diff) float64) *Metric {
+	field := m.Measure
+	m.Spaces = kinds
+	m.Measure = func(c Case) float64 {
+		if _, ok := c.At.(*space.Field); ok {
+			return field(c)
+		}
+		d, ok := newDiff(c)
+		if !ok {
+			return math.NaN()
+		}
+		return f(d)
+	}
+	return m
+}
+
 // The metrics of vector fields compare the prediction with the reference at every pixel: du along the columns, dv along the rows.
 var (
 	// FieldRMSE is the root of the mean square of a component's error, and what a study of a flow shows first.
-	FieldRMSE = ofField(Metric{Name: "rmse", Unit: "px", Doc: "√ of the mean over pixels of (du²+dv²)/2; over samples the mean of these"}, rmse)
+	FieldRMSE = alsoOf(series, ofField(Metric{Name: "rmse", Unit: "px", Doc: "√ of the mean over pixels of (du²+dv²)/2, of other outputs √ of the mean of the squared difference of a number; over samples the mean of these"}, rmse), diff.rmse)
 	// FieldRMSEPooled is FieldRMSE with another aggregate.
 	FieldRMSEPooled = pooledRMSE()
 	// FieldMSE is the mean square of a component's error.
-	FieldMSE = ofField(Metric{Name: "mse", Unit: "px²", Doc: "mean over pixels of (du²+dv²)/2"}, func(f flow) float64 { return f.mean(f.square) })
+	FieldMSE = alsoOf(series, ofField(Metric{Name: "mse", Unit: "px²", Doc: "mean over pixels of (du²+dv²)/2, of other outputs mean of the squared difference of a number"}, func(f flow) float64 { return f.mean(f.square) }), diff.mse)
 	// FieldMAE is the mean absolute error of a component.
-	FieldMAE = ofField(Metric{Name: "mae", Unit: "px", Doc: "mean over pixels of (|du|+|dv|)/2"}, func(f flow) float64 { return f.mean(f.absolute) })
+	FieldMAE = alsoOf(series, ofField(Metric{Name: "mae", Unit: "px", Doc: "mean over pixels of (|du|+|dv|)/2, of other outputs mean of |difference| of a number"}, func(f flow) float64 { return f.mean(f.absolute) }), diff.mae)
 	// EndPoint is the mean length of the error vectors.
-	EndPoint = ofField(Metric{Name: "aee", Unit: "px", Doc: "average end-point error: mean over pixels of √(du²+dv²)"}, func(f flow) float64 { return f.mean(f.distance) })
+	EndPoint = alsoOf(series[:3], ofField(Metric{Name: "aee", Unit: "px", Doc: "average end-point error: mean over pixels of √(du²+dv²), of rows mean length of the difference of two vectors"}, func(f flow) float64 { return f.mean(f.distance) }), func(d diff) float64 { return mean(d.distances()) })
 	// EndPoint95 is a large, not the largest, length of the error vectors.
-	EndPoint95 = ofField(Metric{Name: "aee95", Unit: "px", Doc: "end-point error that 95 % of the pixels do not exceed"}, func(f flow) float64 {
+	EndPoint95 = alsoOf(series[:3], ofField(Metric{Name: "aee95", Unit: "px", Doc: "end-point error that 95 % of the pixels or rows do not exceed"}, func(f flow) float64 {
 		d := make([]float64, len(f.at.Val)/2)
 		for i := range d {
 			d[i] = f.distance(i)
 		}
-		slices.Sort(d)
-		return d[(95*len(d)+99)/100-1]
-	})
+		return percentile95(d)
+	}), func(d diff) float64 { return percentile95(d.distances()) })
 	// AngularError is the mean angle between space-time directions.
 	AngularError = ofField(Metric{Name: "angular_error", Unit: "°", Doc: "mean over pixels of the angle between (u,v,1) and its reference (Barron, Fleet and Beauchemin 1994), which weighs small vectors more"}, func(f flow) float64 { return f.mean(f.angle) })
 	// VorticityError is how far the rotation of the field is wrong.
@@ -144,7 +159,8 @@ func rmse(f flow) float64 { return math.Sqrt(f.mean(f.square)) }
 
 // pooledRMSE is the root of the mean over the pixels of all samples, which have equally many.
 func pooledRMSE() *Metric {
-	m := ofField(Metric{Name: "rmse_pooled", Unit: "px", Doc: "as rmse, but over samples √ of the mean of their squares, which is the rmse of all pixels together and no less than the mean"}, rmse)
+	m := ofField(Metric{Name: "rmse_pooled", Unit: "px", Doc: "as rmse, but over samples √ of the mean of their squares, which is the rmse of all pixels together where samples have equally many, and no less than the mean"}, rmse)
+	m = alsoOf(series, m, diff.rmse)
 	m.Pooled = func(e []Evidence) float64 {
 		sum := 0.0
 		for _, x := range e {
@@ -176,7 +192,7 @@ func Map(name string, c Case) ([]float64, error) {
 		return nil, fmt.Errorf("metric %s needs two fields of one size with finite numbers, prediction and reference", name)
 	}
 	of, inner := f.distance, false
-	switch base(m) {
+	switch plain(m) {
 	case "rmse", "rmse_pooled":
 		of = func(i int) float64 { return math.Sqrt(f.square(i)) }
 	case "mse":

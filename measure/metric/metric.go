@@ -7,6 +7,9 @@
 // edge cuts counts with the part that is seen. Against a model's own answers, what either window cuts or did not see counts for nothing.
 //
 // Fields are compared at every pixel; displacements and errors are in pixels, derivatives per frame.
+//
+// Rows, pairs, signals and frames are compared number by number, or row by row as vectors or rotations; errors are in the unit of the output, see
+// [Metric.Of]. Of records every field has metrics of its own, such as forces.rmse, see [OfField].
 package metric
 
 import (
@@ -41,6 +44,8 @@ type Case struct {
 	Scale float64     // centred scale of the output over the samples, see [Relative]; NaN when it is not known
 	// Scales are those of the fields of a record, by name.
 	Scales map[string]float64
+	// Nodes is how many atoms or points the sample has; 0 if that is not known. Of records with forces or positions it need not be said.
+	Nodes int
 	// At is the prediction at g in the frame of g, as the model gave it. Got is At where the output does not move.
 	At space.Value
 	// Truth is the reference in the frame of g: the target of the sample, the prediction at the identity or the consensus,
@@ -72,6 +77,7 @@ type Metric struct {
 	// Measure returns NaN where the comparison has no value, such as a NaN in the prediction. It never hides one.
 	Measure func(c Case) float64
 
+	inner   *Metric                                      // of a metric of a field: what it makes of that field
 	against func(c Case, ref Reference) float64          // Measure of a movable metric, where the reference makes a difference
 	sorted  func(e []Evidence) func(count []int) float64 // Pooled of many resamples; nil if there is no faster way
 }

@@ -9,7 +9,7 @@ import (
 	"nero/data/space"
 )
 
-var numeric = []space.Kind{space.KindScores, space.KindImage, space.KindTensor, space.KindField}
+var numeric = []space.Kind{space.KindScores, space.KindImage, space.KindTensor, space.KindField, space.KindRows, space.KindPairs, space.KindSignal, space.KindFrames}
 
 // Absolute is the Euclidean norm of the defect.
 var Absolute = &Metric{
@@ -39,13 +39,28 @@ var Relative = &Metric{
 }
 
 // Builtin lists every metric that a program knows by name, in the order in which they are documented. Any top-k is known
-// beyond those listed, and every [Metric.Movable] one against the other references.
+// beyond those listed, every [Metric.Movable] one against the other references, and all of them of a field of a record.
 func Builtin() []*Metric {
-	return slices.Concat(classification(), []*Metric{Absolute, MaxAbsolute, Relative, PixelAgreement, MeanIoU}, detection(), velocimetry())
+	return slices.Concat(classification(), []*Metric{Absolute, MaxAbsolute, Relative, PixelAgreement, MeanIoU}, detection(), velocimetry(), geometric())
 }
 
-// Find returns the metric called name, or, of a name such as iou@consensus, the metric against that reference. The error lists what there is.
+// Find returns the metric called name, or, of a name such as iou@consensus, the metric against that reference, and of a name such as forces.rmse or
+// forces.rmse@self that of a field of a record. The error lists what there is.
 func Find(name string) (*Metric, error) {
+	if k := strings.LastIndex(name, dot); k >= 0 {
+		field, rest := name[:k], name[k+len(dot):]
+		if field == "" {
+			return nil, fmt.Errorf("metric %q names no field: write field.metric, such as forces.rmse", name)
+		}
+		m, err := Find(rest)
+		if err != nil {
+			return nil, fmt.Errorf("of the field %s: %w", field, err)
+		}
+		if m.OfHits {
+			return nil, fmt.Errorf("metric %s: %s is computed from the boxes of all samples, and only where boxes are all that a model returns", name, rest)
+		}
+		return OfField(field, m), nil
+	}
 	if before, ref, ok := strings.Cut(name, at); ok {
 		m, err := Find(before)
 		if err != nil {
@@ -72,7 +87,8 @@ func Find(name string) (*Metric, error) {
 // Understands reports whether the metric can compare predictions of kind k.
 func (m *Metric) Understands(k space.Kind) bool { return slices.Contains(m.Spaces, k) }
 
-// Numbers are the components of a prediction on which errors are measured, without copying; nil for a value that has none.
+// Numbers are the components of a prediction on which errors are measured, without copying but for frames; nil for a value that has none, and for records, whose
+// fields are measured one by one.
 func Numbers(v space.Value) []float64 {
 	switch v := v.(type) {
 	case *space.Scores:
@@ -83,6 +99,18 @@ func Numbers(v space.Value) []float64 {
 		return v.Val
 	case *space.Field:
 		return v.Val
+	case *space.Rows:
+		return v.Val
+	case *space.Pairs:
+		return v.Val
+	case *space.Signal:
+		return v.Val
+	case *space.Frames:
+		var all []float64
+		for _, m := range v.Images {
+			all = append(all, m.Pix...)
+		}
+		return all
 	}
 	return nil
 }

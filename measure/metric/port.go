@@ -1,0 +1,102 @@
+package metric
+
+import (
+	"strings"
+
+	"nero/data/space"
+)
+
+// dot divides the name of a field from that of the metric that looks at it.
+const dot = "."
+
+// OfField is the metric m of one field of predictions that are records, under the name "field.metric": it sees that field of every value of a [Case], and its
+// scale of c.Scales. A field that is not there has no value.
+func OfField(field string, m *Metric) *Metric {
+	n := *m
+	n.Port, n.Name, n.inner = field, field+dot+m.Name, m
+	n.Doc = "of " + field + ": " + m.Doc
+	if n.Unit == "px" || n.Unit == "px²" {
+		n.Unit = map[string]string{"px": "output", "px²": "output²"}[n.Unit]
+	}
+	inner := m.Measure
+	n.Measure = func(c Case) float64 {
+		if c.Nodes == 0 {
+			c.Nodes = nodes(c)
+		}
+		c.Scale = scaleIn(c.Scales, field)
+		c.Got, c.Want, c.Prev = fieldOf(c.Got, field), fieldOf(c.Want, field), fieldOf(c.Prev, field)
+		c.At, c.Truth = fieldOf(c.At, field), fieldOf(c.Truth, field)
+		return inner(c)
+	}
+	return &n
+}
+
+// scaleIn is the scale of a field, NaN if it is not known.
+func scaleIn(scales map[string]float64, field string) float64 {
+	if s, ok := scales[field]; ok {
+		return s
+	}
+	return nan()
+}
+
+// fieldOf is a field of a record, nil if v is none or has no such field.
+func fieldOf(v space.Value, field string) space.Value {
+	r, ok := v.(*space.Record)
+	if !ok || r == nil {
+		return nil
+	}
+	return r.Field(field)
+}
+
+// nodes is how many nodes a case is about, as far as its forces or positions say; 0 if they do not.
+func nodes(c Case) int {
+	for _, v := range []space.Value{c.At, c.Got, c.Want, c.Truth} {
+		for _, field := range []string{"forces", "positions"} {
+			if r, ok := fieldOf(v, field).(*space.Rows); ok {
+				return r.N
+			}
+		}
+	}
+	return 0
+}
+
+// plain is the name of a metric without its field and its reference.
+func plain(m *Metric) string {
+	name, _, _ := strings.Cut(m.Name, at)
+	if m.Port != "" {
+		name = strings.TrimPrefix(name, m.Port+dot)
+	}
+	return name
+}
+
+// Of is the metric for predictions of one space: with the unit of its numbers where the metric has theirs, and of the field that [Metric.Port] names if the
+// predictions are records. Displacements of fields are in pixels whatever the spec says.
+func (m *Metric) Of(out space.Spec) *Metric {
+	if m.Port != "" {
+		for _, f := range out.Fields {
+			if f.Name == m.Port {
+				out = f
+				break
+			}
+		}
+	}
+	if out.Kind == space.KindField || out.Kind == space.KindRecord {
+		return m
+	}
+	unit := out.Unit
+	if unit == "" {
+		unit = "output"
+	}
+	switch plain(m) {
+	case "absolute", "max_absolute", "rmse", "rmse_pooled", "mae", "aee", "aee95", "max_error", "norm_error":
+	case "mse":
+		unit += "²"
+	case "mae_per_atom":
+		unit += "/atom"
+	default:
+		return m
+	}
+	n := *m
+	n.Unit = unit
+	return &n
+}
