@@ -179,6 +179,32 @@ func entries() []Entry {
 			Exact: "the identity",
 		},
 		{
+			Name: "S(<n>)", Example: "S(5)",
+			Doc: "Permutations of the n rows of a set or nodes of a graph: row i goes to place p<i>, counted from 0. Samples with fewer rows are moved by " +
+				"what is left of the cycles when the other rows are taken out of them.",
+			Exact: "all",
+		},
+		{
+			Name: "T(1,Z)", Example: "T(1,Z)",
+			Doc:   "Shifts of time by whole samples or frames, later for positive dt; what enters at the ends is the border rule's.",
+			Exact: "all",
+		},
+		{
+			Name: "T(1)", Example: "T(1)",
+			Doc:   "Shifts of time by any number of samples, fractions included.",
+			Exact: "shifts by whole samples",
+		},
+		{
+			Name: "Roll(<n>)", Example: "Roll(16)",
+			Doc:   "Cyclic shifts of a signal of n samples: what leaves at the end enters at the beginning.",
+			Exact: "all",
+		},
+		{
+			Name: "E(1,Z)", Example: "E(1,Z)",
+			Doc:   "Shifts of time by whole samples and its reversal: the element reverses, then shifts.",
+			Exact: "all",
+		},
+		{
 			Name: "Time", Example: "Time",
 			Doc: "Time reversal: the opposite order of frames, and the opposite sign of velocities. In products such as D4 x Time, also called " +
 				"piv-d4t, whose 16 elements have the numbers of the square's table, 8 to 15 reversing time.",
@@ -274,7 +300,7 @@ func (s span) preset(fine bool) int {
 		return 1
 	case s.switchy():
 		return 2
-	case s.Unit == "px" && s.step > 0:
+	case (s.Unit == "px" || s.Unit == "samples") && s.step > 0:
 		_, n := s.ticks()
 		return int(min(n, MaxElements))
 	case s.Unit == "px":

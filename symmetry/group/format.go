@@ -17,6 +17,9 @@ func Format(g Group, e Element) string {
 	if len(e) == 0 {
 		return "identity"
 	}
+	if f, ok := g.(formatter); ok {
+		return f.format(e)
+	}
 	if len(e) == 1 {
 		return number(chart[0], e[0])
 	}
@@ -25,6 +28,29 @@ func Format(g Group, e Element) string {
 		s[i] = a.Name + " " + number(a, e[i])
 	}
 	return "(" + strings.Join(s, ", ") + ")"
+}
+
+// formatter is a group whose elements people do not read as coordinates.
+type formatter interface{ format(e Element) string }
+
+// format is that of every factor where one of them has words of its own.
+func (p *product) format(e Element) string {
+	words := false
+	for _, g := range p.parts {
+		_, ok := g.(formatter)
+		words = words || ok
+	}
+	var s []string
+	if !words {
+		for i, a := range p.chart {
+			s = append(s, a.Name+" "+number(a, e[i]))
+		}
+		return "(" + strings.Join(s, ", ") + ")"
+	}
+	for i, g := range p.parts {
+		s = append(s, Format(g, p.part(e, i)))
+	}
+	return strings.Join(s, ", ")
 }
 
 func number(a Axis, v float64) string {
@@ -36,6 +62,20 @@ func number(a Axis, v float64) string {
 		return "x" + n
 	}
 	return n + " " + a.Unit
+}
+
+// checker is a group whose coordinates depend on each other.
+type checker interface{ check(e Element) error }
+
+func (p *product) check(e Element) error {
+	for i, g := range p.parts {
+		if c, ok := g.(checker); ok {
+			if err := c.check(p.part(e, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Validate is the canonical form of coordinates that a person gave. Periodic coordinates may lie outside the period. The error
@@ -54,6 +94,11 @@ func Validate(g Group, e Element) (Element, error) {
 			return nil, fmt.Errorf("%s of %s is %g: expected a factor above 0", a.Name, g.Name(), v)
 		case !a.Periodic && (v < a.Min || v > a.Max):
 			return nil, fmt.Errorf("%s of %s is %g: expected a number in [%g, %g]", a.Name, g.Name(), v, a.Min, a.Max)
+		}
+	}
+	if c, ok := g.(checker); ok {
+		if err := c.check(e); err != nil {
+			return nil, err
 		}
 	}
 	c, st := canonical(g, e), Steps(g)

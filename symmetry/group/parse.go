@@ -133,6 +133,12 @@ func named(key string) func() Group {
 // namedInSpace are those that act on space.
 func namedInSpace(key string) func() Group {
 	switch key {
+	case "t1":
+		return T1
+	case "t1z":
+		return T1Z
+	case "e1z":
+		return E1Z
 	case "so3":
 		return SO3
 	case "o3":
@@ -185,8 +191,12 @@ func parseFactor(text string) (Group, error) {
 	switch head {
 	case "roll", "rolls", "torus":
 		n, err := ints(strings.ReplaceAll(args, "x", ","))
+		if err == nil && len(n) == 1 {
+			return RollTime(n[0])
+		}
 		if err != nil || len(n) != 2 {
-			return nil, fmt.Errorf("%q: expected the height and width of the grid in pixels, such as Roll(28,28)", strings.TrimSpace(text))
+			return nil, fmt.Errorf("%q: expected the height and width of the grid in pixels, such as Roll(28,28), or the samples of a signal, such as Roll(16000)",
+				strings.TrimSpace(text))
 		}
 		return Roll(n[0], n[1])
 	case "og", "sog":
@@ -207,7 +217,7 @@ func parseFactor(text string) (Group, error) {
 		}
 		return ByGenerators(names...)
 	}
-	for letter, build := range map[string]func(int) (Group, error){"c": Cyclic, "d": Dihedral} {
+	for letter, build := range map[string]func(int) (Group, error){"c": Cyclic, "d": Dihedral, "s": Symmetric} {
 		rest, ok := strings.CutPrefix(key, letter)
 		if !ok {
 			continue
@@ -218,9 +228,12 @@ func parseFactor(text string) (Group, error) {
 		if digits(rest) {
 			n, err := strconv.Atoi(rest)
 			if err != nil {
-				return nil, fmt.Errorf("%s: the number of rotations is too large", strings.TrimSpace(text))
+				return nil, fmt.Errorf("%s: the number after the letter is too large", strings.TrimSpace(text))
 			}
 			return build(n)
+		}
+		if letter == "s" && (rest == "" || rest == "n") {
+			return nil, fmt.Errorf("%q: expected the number of rows, such as S(5)", strings.TrimSpace(text))
 		}
 		if rest == "" || rest == "n" {
 			return nil, fmt.Errorf("%q: expected the number of rotations, such as %s4", strings.TrimSpace(text), strings.ToUpper(letter))

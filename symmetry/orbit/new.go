@@ -14,8 +14,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Spec chooses the elements of a plan. At most one of Grid, All, Haar, LowDiscrepancy, Lattice and Values is set; none means
-// the preset of the group, see [group.Preset].
+// Spec chooses the elements of a plan. At most one of Grid, All, Haar, LowDiscrepancy, Lattice, Values and Slices is set; none means
+// the preset of the group, see [group.Preset], or the elements of Refine alone.
 type Spec struct {
 	Grid           []int       // elements per axis of the chart; equally spaced, see [group.Grid]
 	All            bool        // every element of a finite group
@@ -23,9 +23,26 @@ type Spec struct {
 	LowDiscrepancy int         // this many, spread evenly, see [group.LowDiscrepancy]
 	Lattice        bool        // only elements that act on the input without resampling
 	Values         [][]float64 // listed coordinates, one list per element
-	// Range is [lowest, highest] per axis, in the units of the chart; nil for [group.Window]. It goes with every choice but All
-	// and Values.
-	Range [][]float64
+	// Range is [lowest, highest] per axis, in the units of the chart; nil for [group.Window]. It goes with every choice but All,
+	// Values and Slices.
+	Range  [][]float64
+	Slices *Slices // rotations of space about the axes in planes, see [group.Slices]
+	Refine *Refine // a finer grid around one element, besides what the other choices name
+}
+
+// Slices chooses rotations of space as [group.Slices] does.
+type Slices struct {
+	Planes []string // some of xy, xz, yz; none for all three
+	Axis   float64  // degrees between axes, 0 for 5
+	Angle  float64  // degrees between angles, 0 for 15
+}
+
+// Refine is a grid around an element, see [group.Refine]. Means over the plan do not count it twice: where it comes with another choice, its
+// elements have weight 0, and curves through them show what lies between the others.
+type Refine struct {
+	At     []float64 // coordinates in the chart
+	Radius []float64 // per axis; nil for 5 degrees, 2 px or samples, a tenth of other lengths, factors of 1.1
+	Grid   []int     // odd numbers of elements per axis; nil for as many as keep the whole below a thousand, 5 at most
 }
 
 // NewPlan picks the elements of g that spec asks for and pairs them with the actions on both sides of a model.
@@ -48,18 +65,95 @@ func NewPlan(g group.Group, spec Spec, in, out action.Action, seed uint64) (*Pla
 	if err != nil {
 		return nil, fmt.Errorf("orbit of %s: %w", g.Name(), err)
 	}
+	if len(es) == 0 {
+		return nil, fmt.Errorf("orbit of %s: the range holds no element: widen it", g.Name())
+	}
 	p := &Plan{Group: g, Elements: es, Measure: measure, In: in, Out: out}
 	if i := nearIdentity(p); i >= 0 {
 		es[i] = g.Identity() // exactly, so that it is found
+	} else {
+		p.Elements = append([]group.Element{g.Identity()}, es...)
+		p.Weights = make([]float64, len(p.Elements))
+		for i := range es {
+			p.Weights[i+1] = 1 / float64(len(es))
+		}
+		p.Measure += "; the identity is added as the reference, with weight 0"
+	}
+	if spec.Refine == nil || onlyRefines(spec) {
 		return p, nil
 	}
-	p.Elements = append([]group.Element{g.Identity()}, es...)
-	p.Weights = make([]float64, len(p.Elements))
-	for i := range es {
-		p.Weights[i+1] = 1 / float64(len(es))
+	return p, p.refine(*spec.Refine)
+}
+
+// onlyRefines reports that the plan is the refinement alone.
+func onlyRefines(s Spec) bool {
+	return s.Grid == nil && !s.All && s.Haar == 0 && s.LowDiscrepancy == 0 && !s.Lattice && s.Values == nil && s.Slices == nil && s.Range == nil
+}
+
+// refine adds the elements of a refinement that the plan lacks, with weight 0.
+func (p *Plan) refine(r Refine) error {
+	es, text, err := refinement(p.Group, r)
+	if err != nil {
+		return fmt.Errorf("orbit of %s: %w", p.Group.Name(), err)
 	}
-	p.Measure += "; the identity is added as the reference, with weight 0"
-	return p, nil
+	before := len(p.Elements)
+	all := group.Dedup(p.Group, append(slices.Clone(p.Elements), es...), group.Tolerance)
+	if p.Weights == nil {
+		p.Weights = make([]float64, before)
+		for i := range p.Weights {
+			p.Weights[i] = 1 / float64(before)
+		}
+	}
+	p.Elements = all
+	p.Weights = append(p.Weights, make([]float64, len(all)-before)...)
+	p.Measure += "; with weight 0 " + text
+	return nil
+}
+
+func refinement(g group.Group, r Refine) ([]group.Element, string, error) {
+	chart := g.Chart()
+	steps := group.Steps(g)
+	if r.Radius == nil {
+		r.Radius = make([]float64, len(chart))
+		for i, a := range chart {
+			switch {
+			case a.Unit == "" && steps[i] == 1: // a switch stays as it is
+			case a.Unit == "deg":
+				r.Radius[i] = 5
+			case a.Unit == "px" || a.Unit == "samples":
+				r.Radius[i] = 2
+			case a.Unit == "factor":
+				r.Radius[i] = 1.1
+			default:
+				r.Radius[i] = 0.1
+			}
+		}
+	}
+	if r.Grid == nil {
+		r.Grid = make([]int, len(chart))
+		moving := 0
+		for i, x := range r.Radius {
+			r.Grid[i] = 1
+			if i < len(chart) && x > 0 && !(chart[i].Unit == "factor" && x == 1) {
+				moving++
+			}
+		}
+		const most = 1000.0
+		n := 5
+		if math.Pow(5, float64(moving)) > most {
+			n = 3
+		}
+		for i, x := range r.Radius {
+			if i < len(chart) && x > 0 {
+				r.Grid[i] = n
+			}
+		}
+	}
+	es, err := group.Refine(g, r.At, r.Radius, r.Grid)
+	if err != nil {
+		return nil, "", fmt.Errorf("refine: %w", err)
+	}
+	return es, fmt.Sprintf("a grid of %d elements around %s", len(es), group.Format(g, r.At)), nil
 }
 
 func nearIdentity(p *Plan) int {
@@ -80,6 +174,7 @@ func choose(g group.Group, s Spec, in action.Action, seed uint64) ([]group.Eleme
 		{"low_discrepancy", s.LowDiscrepancy != 0},
 		{"lattice", s.Lattice},
 		{"values", s.Values != nil},
+		{"slices", s.Slices != nil},
 	} {
 		if c.set {
 			chosen = append(chosen, c.name)
@@ -88,12 +183,15 @@ func choose(g group.Group, s Spec, in action.Action, seed uint64) ([]group.Eleme
 	if len(chosen) > 1 {
 		return nil, "", fmt.Errorf("%s are set: choose one of them", strings.Join(chosen, ", "))
 	}
-	if s.Range != nil && (s.All || s.Values != nil) {
+	if s.Range != nil && (s.All || s.Values != nil || s.Slices != nil) {
 		return nil, "", fmt.Errorf("range does not go with %s: leave one of them out", chosen[0])
 	}
 	window, err := rangeOf(s.Range)
 	if err != nil {
 		return nil, "", err
+	}
+	if s.Refine != nil && onlyRefines(s) {
+		return refinement(g, *s.Refine)
 	}
 	if len(chosen) == 0 {
 		return group.Preset(g, window)
@@ -117,6 +215,10 @@ func choose(g group.Group, s Spec, in action.Action, seed uint64) ([]group.Eleme
 	case "low_discrepancy":
 		es, err = group.LowDiscrepancy(g, s.LowDiscrepancy, window)
 		return es, fmt.Sprintf("low-discrepancy sample of %d elements%s", s.LowDiscrepancy, within), err
+	case "slices":
+		x := s.Slices
+		es, err = group.Slices(g, x.Planes, x.Axis, x.Angle)
+		return es, group.SlicesText(x.Planes, x.Axis, x.Angle, len(es)), err
 	case "lattice":
 		es, err = lattice(g, window, in)
 		return es, fmt.Sprintf("the %d elements that act without resampling%s", len(es), within), err

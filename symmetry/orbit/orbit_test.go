@@ -114,6 +114,50 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+func TestSlicesAndRefinements(t *testing.T) {
+	p := plan(t, "SO(3)", orbit.Spec{Slices: &orbit.Slices{}})
+	if len(p.Elements) != 2416 || p.Identity() != 0 || p.Weights != nil || !strings.Contains(p.Measure, "2416 rotations about axes in the planes xy, xz, yz, every 5 degrees, by angles every 15") {
+		t.Errorf("all slices: %d elements, %q", len(p.Elements), p.Measure)
+	}
+	p = plan(t, "E(3)", orbit.Spec{Slices: &orbit.Slices{Planes: []string{"xz"}, Axis: 10, Angle: 10}})
+	if len(p.Elements) != 631 || !strings.Contains(p.Measure, "in the plane xz, every 10 degrees") {
+		t.Errorf("one slice: %d elements, %q", len(p.Elements), p.Measure)
+	}
+	p = plan(t, "SO(2)", orbit.Spec{Refine: &orbit.Refine{At: []float64{90}, Radius: []float64{2}, Grid: []int{5}}})
+	if len(p.Elements) != 6 || p.Weights[0] != 0 || p.Weights[1] != 0.2 || !strings.Contains(p.Measure, "a grid of 5 elements around 90 deg; the identity is added") {
+		t.Errorf("a refinement alone: %v %v %q", p.Elements, p.Weights, p.Measure)
+	}
+	p = plan(t, "SO(2)", orbit.Spec{Grid: []int{4}, Refine: &orbit.Refine{At: []float64{90}, Radius: []float64{2}, Grid: []int{5}}})
+	if len(p.Elements) != 8 || p.Weights[3] != 0.25 || p.Weights[7] != 0 || !strings.Contains(p.Measure, "uniform grid of 4 angles; with weight 0 a grid of 5") {
+		t.Errorf("a grid and a refinement: %v %v %q", p.Elements, p.Weights, p.Measure)
+	}
+	for name, most := range map[string]int{"SO(3)": 125, "E(3)": 729, "T(2)": 25, "Scale": 5, "O(2)": 5, "T(1,Z)": 5} {
+		g := parse(t, name)
+		p := plan(t, name, orbit.Spec{Refine: &orbit.Refine{At: g.Identity()}})
+		if len(p.Elements) != most || p.Identity() < 0 {
+			t.Errorf("%s: %d elements, expected %d", name, len(p.Elements), most)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		spec orbit.Spec
+		want string
+	}{
+		{"SO(2)", orbit.Spec{Slices: &orbit.Slices{}}, "has no slices"},
+		{"SO(3)", orbit.Spec{Slices: &orbit.Slices{}, Haar: 3}, "haar, slices are set: choose one"},
+		{"SO(3)", orbit.Spec{Slices: &orbit.Slices{}, Range: [][]float64{{0, 1}, {0, 1}, {0, 1}}}, "range does not go with slices"},
+		{"SO(3)", orbit.Spec{Slices: &orbit.Slices{Axis: 7}}, "divisor of 360"},
+		{"SO(3)", orbit.Spec{Refine: &orbit.Refine{At: []float64{1}}}, "refine: [1] is no element"},
+		{"SO(3)", orbit.Spec{Haar: 3, Refine: &orbit.Refine{At: []float64{0, 0, 0}, Grid: []int{2, 2, 2}}}, "odd"},
+		{"S(5)", orbit.Spec{Refine: &orbit.Refine{At: []float64{0, 1, 2, 3, 4}}}, "no grid"},
+	} {
+		g := parse(t, c.name)
+		if _, err := orbit.NewPlan(g, c.spec, tag{g: g}, action.Trivial{G: g}, 7); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %+v: error %v, expected %q", c.name, c.spec, err, c.want)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -174,7 +218,7 @@ func TestPlansFollowTheSeed(t *testing.T) {
 
 // Whatever is asked for: the identity is in, nothing is in twice, all coordinates are valid, the weights sum to 1.
 func TestEveryPlanIsSound(t *testing.T) {
-	names := []string{"SO(2)", "O(2)", "C7", "D4", "T(2)", "T(2,Z)", "Roll(5,6)", "Scale", "SE(2)", "p4m", "C4 x Scale", "Affine(rotate,scale,shift x,shift y)"}
+	names := []string{"SO(2)", "O(2)", "C7", "D4", "T(2)", "T(2,Z)", "Roll(5,6)", "Scale", "SE(2)", "p4m", "C4 x Scale", "Affine(rotate,scale,shift x,shift y)", "SO(3)", "E(3)", "Octa", "Og(3)", "SO(3) x Scale(3)", "T(1,Z)", "E(1,Z)"}
 	rapid.Check(t, func(r *rapid.T) {
 		g := parse(t, rapid.SampledFrom(names).Draw(r, "group"))
 		var s orbit.Spec
@@ -197,7 +241,7 @@ func TestEveryPlanIsSound(t *testing.T) {
 				if a.Unit == "factor" {
 					lo = math.Exp(lo / 10)
 				}
-				if a.Name == "mirror" {
+				if a.Unit == "" && a.Max == 1 {
 					lo, w = 0, 1
 				}
 				s.Range = append(s.Range, []float64{lo, lo + w})
