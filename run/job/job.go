@@ -154,7 +154,7 @@ type Input struct {
 	Mean      []float64 `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"minItems=1,maxItems=4096" study:"single"`                    // one number, or one per channel; default 0
 	Ports     []string  `json:"ports,omitempty" yaml:"ports,omitempty" jsonschema:"minItems=1,maxItems=64"`                                   // frames: names of the inputs, one per frame; default one input with all frames as channels
 	Std       []float64 `json:"std,omitempty" yaml:"std,omitempty" jsonschema:"minItems=1,maxItems=4096,exclusiveMinimum=0" study:"single"`   // one number above 0, or one per channel; default 1
-	Fields    []Port    `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64"`                                 // space rows, signal or record: which fields of the data go to which inputs, and how they move; default the only field to the only input
+	Fields    []Port    `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`                  // space rows, signal or record: which fields of the data go to which inputs, and how they move; default the only field to the only input
 	Recurrent Recurrent `json:"recurrent,omitzero" yaml:"recurrent,omitempty"`                                                                // space signal: a model that reads frame by frame
 }
 
@@ -168,7 +168,7 @@ type Output struct {
 	Boxes  Boxes  `json:"boxes,omitzero" yaml:"boxes,omitempty"`                                                                                                                                // space boxes
 	Field  Field  `json:"field,omitzero" yaml:"field,omitempty"`                                                                                                                                // space field
 	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"`                         // kernel of the output's action; default that of the input
-	Fields []Port `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64"`                                                                                         // space rows, signal or record: the outputs of the model, each with how it should move
+	Fields []Port `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`                                                                          // space rows, signal or record: the outputs of the model, each with how it should move
 }
 
 // Port is one input or output of a model: which field of the data it is, and how the group moves it. Every port has an action: one that stays as it is

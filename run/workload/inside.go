@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"nero/data/space"
@@ -10,17 +11,19 @@ import (
 	"nero/model/interior"
 	"nero/model/onnx"
 	"nero/model/reference"
+	"nero/model/unroll"
 	"nero/run/eval"
 )
 
 // loaded is a model as it was given to the engine.
 type loaded struct {
-	onnx  *onnx.Model // nil behind an endpoint
-	bytes []byte
-	codec decode.Codec
-	seen  space.Spec
-	batch int
-	fixed bool
+	onnx   *onnx.Model // nil behind an endpoint
+	rolled *unroll.Model
+	bytes  []byte
+	codec  decode.Codec
+	seen   space.Spec
+	batch  int
+	fixed  bool
 }
 
 // Engine is what runs the models.
@@ -44,12 +47,18 @@ func (w *Workload) Interior(model string, e engine.Engine, workers int) (*interi
 	if f.onnx == nil {
 		return nil, fmt.Errorf("%s: %w", model, ErrNoGraph)
 	}
+	if f.rolled != nil {
+		return nil, fmt.Errorf("%s: %w", model, errSteps)
+	}
 	o := interior.Options{Body: Body(e), Batch: min(f.batch, interiorBatch), Workers: workers}
 	if f.fixed {
 		o.Fixed, o.Batch = f.batch, f.batch
 	}
 	return interior.New(f.onnx, f.codec, opener(e), o)
 }
+
+// errSteps says why a recurrent model is not looked into.
+var errSteps = errors.New("the file is one step of a recurrent model: there is no graph of the whole signal to look into")
 
 // interiorBatch is how many samples go through an edited graph at once: it holds far more values than the model itself.
 const interiorBatch = 8
@@ -95,7 +104,7 @@ func (w *Workload) On(model string, e engine.Engine) (*eval.Model, error) {
 	if err := m.Check(limits); err != nil {
 		return nil, err
 	}
-	return &eval.Model{Name: model, Codec: f.codec, Batch: f.batch, Fixed: f.fixed, Pool: eval.NewPool(e, b, engine.Options{Threads: 1})}, nil
+	return &eval.Model{Name: model, Codec: f.codec, Batch: f.batch, Fixed: f.fixed, Pool: eval.NewPool(over(f.rolled, e), b, engine.Options{Threads: 1})}, nil
 }
 
 // Reference opens a model of the study in float64, to look inside and to tell rounding from a violation. Close it after use. The error
@@ -107,6 +116,9 @@ func (w *Workload) Reference(model string, workers int) (*interior.Model, error)
 	}
 	if f.onnx == nil {
 		return nil, fmt.Errorf("%s: %w", model, ErrNoGraph)
+	}
+	if f.rolled != nil {
+		return nil, fmt.Errorf("%s: %w", model, errSteps)
 	}
 	if _, err := reference.Load(f.onnx); err != nil {
 		return nil, err

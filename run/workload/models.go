@@ -17,6 +17,7 @@ import (
 	"nero/model/engine/remote"
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
+	"nero/model/unroll"
 	"nero/run/eval"
 	"nero/run/job"
 )
@@ -41,6 +42,7 @@ func Limits(e engine.Engine) (onnx.Limits, error) {
 type file struct {
 	model  *onnx.Model
 	bytes  []byte
+	rolled *unroll.Model // the model over whole signals, if it reads frame by frame
 	sum    string        // SHA-256 of bytes in hexadecimal
 	remote *remote.Model // nil for a file
 }
@@ -84,6 +86,14 @@ func (w *Workload) readModels(ctx context.Context, in space.Spec, o Options) ([]
 		}
 		if err != nil {
 			return nil, w.Study.Errorf(at, "%v", err)
+		}
+		if f.rolled, err = w.unroll(f); err != nil {
+			return nil, w.Study.Errorf("input.recurrent", "%s: %v", place, err)
+		}
+		if f.rolled != nil {
+			for _, n := range f.rolled.Notes() {
+				w.note("%s: %s", m.Name, n)
+			}
 		}
 		codec, err := w.codec(f.signature(), in, o.Audit)
 		if err != nil {
@@ -133,7 +143,7 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 			return w.Study.Errorf(at, "%v", err)
 		}
 		opened := w.Eval.Models[i]
-		if err := w.openModel(ctx, opened, model, b, in, o); err != nil {
+		if err := w.openModel(ctx, opened, model, files[i].rolled, b, in, o); err != nil {
 			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
 		// A session is opened now, so that what only the engine can see is said before anything is written.
@@ -142,7 +152,7 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
 		opened.Pool.Put(s)
-		w.opened[m.Name] = &loaded{onnx: model, bytes: b, codec: opened.Codec, seen: in, batch: opened.Batch, fixed: opened.Fixed}
+		w.opened[m.Name] = &loaded{onnx: model, rolled: files[i].rolled, bytes: b, codec: opened.Codec, seen: in, batch: opened.Batch, fixed: opened.Fixed}
 		w.Job.Models = append(w.Job.Models, job.ModelRef{Name: m.Name, Ref: job.Ref{Path: m.ONNX, SHA256: files[i].sum}, Batch: opened.Batch})
 	}
 	return nil
@@ -150,12 +160,17 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 
 // openModel makes the pool of a model and fixes its micro-batch: the model's own where its batch axis is fixed, else as many
 // inputs as activationBudget admits.
-func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Model, b []byte, in space.Spec, o Options) error {
-	m.Pool = eval.NewPool(o.Engine, b, engine.Options{Threads: 1})
+func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Model, rolled *unroll.Model, b []byte, in space.Spec, o Options) error {
+	m.Pool = eval.NewPool(over(rolled, o.Engine), b, engine.Options{Threads: 1})
 	fixed := decode.BatchLimit(m.Codec)
 	x, err := m.Codec.Encode(slices.Repeat([]space.Value{w.specimen(in)}, max(fixed, 1)), nil)
 	if err != nil {
 		return err
+	}
+	if rolled != nil { // a step holds little, but all frames of all signals of a batch are in memory
+		if x, err = rolled.First(max(fixed, 1)); err != nil {
+			return err
+		}
 	}
 	f := infer(ctx, model, x, o.Engine)
 	w.Parameters[m.Name] = f.Parameters
@@ -172,6 +187,33 @@ func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Mod
 	// A power of two divides the chunks in which inputs are moved.
 	m.Batch = 1 << (bits.Len(uint(m.Batch)) - 1)
 	return nil
+}
+
+// over is an engine for a model that may read frame by frame.
+func over(rolled *unroll.Model, e engine.Engine) engine.Engine {
+	if rolled == nil {
+		return e
+	}
+	return rolled.Engine(e)
+}
+
+// unroll fits what the study says of recurrence to a model; nil if it says nothing.
+func (w *Workload) unroll(f file) (*unroll.Model, error) {
+	r := w.Study.Input.Recurrent
+	if r.Frame == 0 {
+		return nil, nil //nolint:nilnil // most models are not recurrent
+	}
+	spec := unroll.Spec{Input: r.Input, Output: r.Output, Frame: r.Frame, Context: r.Context}
+	for _, s := range r.States {
+		spec.States = append(spec.States, unroll.State{In: s.In, Out: s.Out, Shape: s.Shape, Start: s.Start})
+	}
+	for _, c := range r.Feed {
+		spec.Feed = append(spec.Feed, unroll.Feed{In: c.In, Value: c.Value})
+	}
+	if f.remote != nil {
+		return nil, errors.New("a model behind an endpoint is not run frame by frame; serve it for whole signals, or give its ONNX file")
+	}
+	return unroll.New(f.model.Signature(), spec)
 }
 
 // infer finds what the graph says of size and cost: from the graph alone where that is possible, else with the help of one

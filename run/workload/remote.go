@@ -157,8 +157,11 @@ func (w *Workload) speckled(in space.Spec) space.Value {
 
 // signature is what a model reads and returns, wherever it runs.
 func (f file) signature() onnx.Signature {
-	if f.remote != nil {
+	switch {
+	case f.remote != nil:
 		return f.remote.Signature()
+	case f.rolled != nil:
+		return f.rolled.Signature()
 	}
 	return f.model.Signature()
 }

@@ -259,9 +259,16 @@ func Inputs(s *job.Study, o Options) (*Workload, error) {
 // plan chooses the elements.
 func (w *Workload) plan(in, out action.Action) error {
 	or := w.Study.Group.Orbit
-	plan, err := orbit.NewPlan(w.group, orbit.Spec{
+	spec := orbit.Spec{
 		Grid: or.Grid, All: or.All, Haar: or.Haar, LowDiscrepancy: or.LowDiscrepancy, Lattice: or.Lattice, Values: or.Values, Range: or.Range,
-	}, in, out, w.Study.Seed)
+	}
+	if s := or.Slices; s.Axis > 0 {
+		spec.Slices = &orbit.Slices{Planes: s.Planes, Axis: s.Axis, Angle: s.Angle}
+	}
+	if r := or.Refine; len(r.At) > 0 {
+		spec.Refine = &orbit.Refine{At: r.At, Radius: r.Radius, Grid: r.Grid}
+	}
+	plan, err := orbit.NewPlan(w.group, spec, in, out, w.Study.Seed)
 	if err != nil {
 		return w.Study.Errorf("group.orbit", "%v", err)
 	}
