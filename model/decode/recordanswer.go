@@ -705,6 +705,21 @@ func Moving(c Codec, all []string) []string {
 	return all
 }
 
+// Shared are the names of the model's inputs that hold the same for all samples of a batch and have no axis for them: constants.
+func Shared(c Codec) []string {
+	r, ok := c.(*record)
+	if !ok || !r.batched {
+		return nil
+	}
+	var out []string
+	for _, f := range r.feeds {
+		if f.constant() && !f.perSample() {
+			out = append(out, f.x.Name)
+		}
+	}
+	return out
+}
+
 var (
 	_ Codec    = (*record)(nil)
 	_ Tangents = (*record)(nil)

@@ -146,6 +146,19 @@ func (m *Model) Parameters() []string {
 //
 // The error holds a *[jvp.UnsupportedError] if an operator on the way has no derivative here.
 func (m *Model) Push(ctx context.Context, in [][]Array, at []string, tangent [][]Array) ([]Array, error) {
+	out, err := m.PushTo(ctx, []string{m.Output()}, in, at, tangent)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	flat := make([]Array, len(out))
+	for i := range out {
+		flat[i] = out[i][0]
+	}
+	return flat, nil
+}
+
+// PushTo is [Model.Push] for other outputs of the graph, or inner values, in place of the first output that the codec reads: per sample, per output.
+func (m *Model) PushTo(ctx context.Context, outputs []string, in [][]Array, at []string, tangent [][]Array) ([][]Array, error) {
 	if len(tangent) != len(in) {
 		return nil, fmt.Errorf("%s: %d samples and tangents for %d", m.onnx.Name(), len(in), len(tangent))
 	}
@@ -157,11 +170,11 @@ func (m *Model) Push(ctx context.Context, in [][]Array, at []string, tangent [][
 		if len(tangent[i]) != len(at) {
 			return nil, fmt.Errorf("%s: sample %d has %d tangents for the %d values %q", m.onnx.Name(), i, len(tangent[i]), len(at), at)
 		}
-		out[i] = make([]Array, 1)
+		out[i] = make([]Array, len(outputs))
 	}
 	m.remember(in)
-	g, err := m.pool.graph("push\x00"+strings.Join(at, "\x00"), func() (*graph, error) {
-		r, err := jvp.Build(m.onnx, jvp.Request{Tangents: at, Outputs: []string{m.Output()}})
+	g, err := m.pool.graph("push\x00"+strings.Join(at, "\x00")+"\x01"+strings.Join(outputs, "\x00"), func() (*graph, error) {
+		r, err := jvp.Build(m.onnx, jvp.Request{Tangents: at, Outputs: outputs})
 		if err != nil {
 			return nil, err
 		}
@@ -170,25 +183,25 @@ func (m *Model) Push(ctx context.Context, in [][]Array, at []string, tangent [][
 	if err != nil {
 		return nil, err
 	}
-	names := append(slices.Clone(at), m.Output())
+	names := append(slices.Clone(at), outputs...)
 	if err := m.findPlans(ctx, names); err != nil {
 		return nil, err
+	}
+	places := make([]int, len(outputs))
+	for k := range places {
+		places[k] = k
 	}
 	err = m.each(ctx, m.alike(in, names), func(ctx context.Context, s span) error {
 		got, rows, err := m.differentiate(ctx, g, in[s.lo:s.hi], at, tangent[s.lo:s.hi])
 		if err != nil {
 			return err
 		}
-		return m.scatter(out, got, []string{m.Output()}, []int{0}, s, rows)
+		return m.scatter(out, got, outputs, places, s, rows)
 	})
 	if err != nil {
 		return nil, err
 	}
-	flat := make([]Array, len(out))
-	for i := range out {
-		flat[i] = out[i][0]
-	}
-	return flat, nil
+	return out, nil
 }
 
 // Gradient is Pull for values: the gradient of Σ cotangent·output by each value, in the unit of the value. Cotangents look like
@@ -208,20 +221,16 @@ func (m *Model) Gradient(ctx context.Context, values, cotangents []space.Value) 
 	if err != nil {
 		return nil, err
 	}
-	cot, err := m.Cotangents(ctx, cotangents)
-	if err != nil {
-		return nil, err
-	}
-	grads, err := m.Pull(ctx, in, cot, m.Inputs())
+	grads, err := m.pullAll(ctx, in, cotangents)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]space.Value, len(values))
 	for i := range grads {
-		named := make([]tensor.Named, len(m.inputs))
-		for k, p := range m.inputs {
-			at, _ := m.planOf(p.Name)
-			if named[k], err = at.stack(p.Name, grads[i][k:k+1], 1, withLast, tensor.Float64); err != nil {
+		named := make([]tensor.Named, len(m.moving))
+		for k, name := range m.moving {
+			at, _ := m.planOf(name)
+			if named[k], err = at.stack(name, grads[i][k:k+1], 1, withLast, tensor.Float64); err != nil {
 				return nil, err
 			}
 		}
@@ -234,28 +243,119 @@ func (m *Model) Gradient(ctx context.Context, values, cotangents []space.Value) 
 	return out, nil
 }
 
-// Cotangents lays values that look like predictions out as Pull takes them. Arrays must have been asked for samples before.
-func (m *Model) Cotangents(ctx context.Context, cotangents []space.Value) ([]Array, error) {
-	if err := m.findPlans(ctx, []string{m.Output()}); err != nil {
+// pullAll sums what the cotangents of all outputs carry back to the inputs that move: per sample, per input. Outputs that do not depend on an
+// input add nothing there; that none does is an error.
+func (m *Model) pullAll(ctx context.Context, in [][]Array, cotangents []space.Value) ([][]Array, error) {
+	cot, err := m.CotangentsOf(ctx, cotangents)
+	if err != nil {
 		return nil, err
 	}
-	p, _ := m.planOf(m.Output())
-	out := make([]Array, len(cotangents))
+	outputs := m.Outputs()
+	if len(outputs) == 1 && len(m.moving) == 1 {
+		return m.PullFrom(ctx, outputs[0], in, columnOf(cot, 0), m.moving)
+	}
+	sum := make([][]Array, len(in))
+	for i := range sum {
+		for _, name := range m.moving {
+			k := slices.Index(m.Inputs(), name)
+			sum[i] = append(sum[i], zero(in[i][k]))
+		}
+	}
+	var lost error
+	found := false
+	for o, output := range outputs {
+		for k, name := range m.moving {
+			got, err := m.PullFrom(ctx, output, in, columnOf(cot, o), []string{name})
+			if errors.Is(err, vjp.ErrNoPath) {
+				lost = err
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			found = true
+			for i := range got {
+				for j, x := range got[i][0].Val {
+					sum[i][k].Val[j] += x
+				}
+			}
+		}
+	}
+	if !found {
+		return nil, lost
+	}
+	return sum, nil
+}
+
+// columnOf is the k-th array of every sample.
+func columnOf(a [][]Array, k int) []Array {
+	out := make([]Array, len(a))
+	for i := range a {
+		out[i] = a[i][k]
+	}
+	return out
+}
+
+// Cotangents lays values that look like predictions out as Pull takes them. Arrays must have been asked for samples before. Of answers with several
+// fields these are the cotangents of the first; see [Model.CotangentsOf].
+func (m *Model) Cotangents(ctx context.Context, cotangents []space.Value) ([]Array, error) {
+	all, err := m.CotangentsOf(ctx, cotangents)
+	if err != nil {
+		return nil, err
+	}
+	return columnOf(all, 0), nil
+}
+
+// CotangentsOf lays values that look like predictions out as [Model.PullFrom] takes them for each of the outputs: per sample, per output.
+func (m *Model) CotangentsOf(ctx context.Context, cotangents []space.Value) ([][]Array, error) {
+	outputs := m.Outputs()
+	if err := m.findPlans(ctx, outputs); err != nil {
+		return nil, err
+	}
+	out := make([][]Array, len(cotangents))
 	for i, c := range cotangents {
-		t, err := decode.Raw(m.codec, []space.Value{c})
+		all, err := decode.Raws(m.codec, []space.Value{c})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.onnx.Name(), err)
 		}
-		a, err := p.split(t, 1, 1)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.onnx.Name(), err)
+		for k, t := range all {
+			p, _ := m.planOf(outputs[k])
+			a, err := p.split(t, 1, 1)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", m.onnx.Name(), err)
+			}
+			out[i] = append(out[i], a[0])
 		}
-		out[i] = a[0]
 	}
 	return out, nil
 }
 
-// Tangents lays changes of values out as Push takes them at the inputs.
+// Read decodes the arrays of one sample's outputs, in the order of [Model.Outputs], to a prediction without softmax. like is the sample.
+func (m *Model) Read(arrays []Array, like space.Value) (space.Value, error) {
+	outputs := m.Outputs()
+	if len(arrays) != len(outputs) {
+		return nil, fmt.Errorf("%s: %d arrays for %d outputs", m.onnx.Name(), len(arrays), len(outputs))
+	}
+	plain, rows := decode.Plain(m.codec), m.rows(1)
+	all := make([]tensor.Named, len(outputs))
+	for k, name := range outputs {
+		p, ok := m.planOf(name)
+		if !ok {
+			return nil, fmt.Errorf("%s: nothing is known of the value %q yet; ask for values of samples first", m.onnx.Name(), name)
+		}
+		var err error
+		if all[k], err = p.stack(name, arrays[k:k+1], rows, withZeros, tensor.Float64); err != nil {
+			return nil, err
+		}
+	}
+	v, err := decode.DecodeFor(plain, all, []space.Value{like})
+	if err != nil {
+		return nil, fmt.Errorf("%s: output: %w", m.onnx.Name(), err)
+	}
+	return v[0], nil
+}
+
+// Tangents lays changes of values out as Push takes them at the inputs of [Model.Moving].
 func (m *Model) Tangents(changes []space.Value) ([][]Array, error) {
 	out := make([][]Array, len(changes))
 	for i := range changes {
@@ -296,23 +396,15 @@ func (m *Model) Tangent(ctx context.Context, values, changes []space.Value) ([]s
 	if err != nil {
 		return nil, err
 	}
-	moved, err := m.Push(ctx, in, m.Inputs(), tan)
+	moved, err := m.PushTo(ctx, m.Outputs(), in, m.moving, tan)
 	if err != nil {
 		return nil, err
 	}
-	p, _ := m.planOf(m.Output())
-	plain, rows := decode.Plain(m.codec), m.rows(1)
 	out := make([]space.Value, len(values))
 	for i := range moved {
-		t, err := p.stack(m.Output(), moved[i:i+1], rows, withZeros, tensor.Float64)
-		if err != nil {
+		if out[i], err = m.Read(moved[i], values[i]); err != nil {
 			return nil, err
 		}
-		v, err := plain.Decode([]tensor.Named{t}, 1)
-		if err != nil {
-			return nil, fmt.Errorf("%s: output: %w", m.onnx.Name(), err)
-		}
-		out[i] = v[0]
 	}
 	return out, nil
 }
@@ -320,10 +412,17 @@ func (m *Model) Tangent(ctx context.Context, values, changes []space.Value) ([]s
 // differentiable says whether derivatives of predictions by values make sense: pixels that are rounded to integers on the way in, and
 // labels on the way out, have none. The error wraps [decode.ErrNotLinear].
 func (m *Model) differentiable(v space.Value) error {
-	if k := m.codec.Out().Kind; k == space.KindMask {
-		return fmt.Errorf("%s: output %q is decoded to labels: %w", m.onnx.Name(), m.Output(), decode.ErrNotLinear)
-	} else if k == space.KindBoxes {
-		return fmt.Errorf("%s: output %q is decoded to a set of boxes: %w", m.onnx.Name(), m.Output(), decode.ErrNotLinear)
+	out := m.codec.Out()
+	for i, name := range m.Outputs() {
+		k := out.Kind
+		if i < len(out.Fields) {
+			k = out.Fields[i].Kind
+		}
+		if k == space.KindMask {
+			return fmt.Errorf("%s: output %q is decoded to labels: %w", m.onnx.Name(), name, decode.ErrNotLinear)
+		} else if k == space.KindBoxes {
+			return fmt.Errorf("%s: output %q is decoded to a set of boxes: %w", m.onnx.Name(), name, decode.ErrNotLinear)
+		}
 	}
 	if _, err := decode.Linear(m.codec, []space.Value{v}); err != nil {
 		return fmt.Errorf("%s: %w", m.onnx.Name(), err)
@@ -347,18 +446,53 @@ func (m *Model) backward(ctx context.Context, output string, in [][]Array, cotan
 		}
 	}
 	m.remember(in)
-	key := fmt.Sprintf("pull\x00%s\x00%v\x00%s", output, in[0][0].Shape, strings.Join(wrt, "\x00"))
+	form := make([][]int, len(m.inputs))
+	for k := range form {
+		form[k] = in[0][k].Shape
+	}
+	key := fmt.Sprintf("pull\x00%s\x00%v\x00%s", output, form, strings.Join(wrt, "\x00"))
 	return m.pool.graph(key, func() (*graph, error) {
-		shapes, err := vjp.Shapes(ctx, m.onnx, in[0][0].Shape, m.runOnce)
+		model, shapes, err := m.shapes(ctx, in[0])
 		if err != nil {
 			return nil, err
 		}
-		r, err := vjp.Build(m.onnx, shapes, vjp.Request{Output: output, Wrt: wrt})
+		r, err := vjp.Build(model, shapes, vjp.Request{Output: output, Wrt: wrt})
 		if err != nil {
 			return nil, err
 		}
 		return derivative(r.Bytes, []string{r.Cotangent}, r.Gradients)
 	})
+}
+
+// shapes are those of all values for samples like the one given, as vjp takes them. A model of one input is taken as it is; of several, inputs
+// without an axis of samples are fixed to the lengths that they have.
+func (m *Model) shapes(ctx context.Context, sample []Array) (*onnx.Model, map[string][]int, error) {
+	if batched, _ := m.planOf(m.inputs[0].Name); len(m.inputs) == 1 && !batched.whole {
+		shapes, err := vjp.Shapes(ctx, m.onnx, sample[0].Shape, m.runOnce)
+		return m.onnx, shapes, err
+	}
+	fixed := map[string][]int{}
+	feeds := make([]tensor.Named, len(m.inputs))
+	n := vjp.Samples
+	if m.o.Fixed > 0 {
+		n = m.o.Fixed
+	}
+	for k, p := range m.inputs {
+		at, _ := m.planOf(p.Name)
+		if at.whole || at.shared {
+			fixed[p.Name] = sample[k].Shape
+		}
+		var err error
+		if feeds[k], err = at.stack(p.Name, sample[k:k+1], n, withLast, m.dtype(p)); err != nil {
+			return nil, nil, err
+		}
+	}
+	model, err := m.onnx.WithShapes(fixed)
+	if err != nil {
+		return nil, nil, err
+	}
+	shapes, err := vjp.ShapesOf(ctx, model, feeds, m.runOnce)
+	return model, shapes, err
 }
 
 // runOnce opens a model, runs it and closes it.

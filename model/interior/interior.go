@@ -66,6 +66,8 @@ type Model struct {
 	o      Options
 	inputs []onnx.Port
 	layers []Layer
+	moving []string // inputs through which changes of samples pass
+	shared []string // inputs that are the same for all samples of a batch
 	pool   *pool
 
 	mu     sync.Mutex
@@ -96,16 +98,17 @@ func New(m *onnx.Model, c decode.Codec, open Open, o Options) (*Model, error) {
 	if o.Double {
 		c = decode.Double(c)
 	}
+	inputs := m.Signature().Inputs
+	moving := decode.Moving(c, onnx.Names(inputs))
 	return &Model{
-		onnx: m, codec: c, o: o, inputs: m.Signature().Inputs, layers: layers(m),
+		onnx: m, codec: c, o: o, inputs: inputs, layers: layers(m, moving), moving: moving, shared: decode.Shared(c),
 		pool: newPool(open), plans: map[string]plan{},
 	}, nil
 }
 
 // layers are the input and the cuts after nodes that make floating-point values out of it.
-func layers(m *onnx.Model) []Layer {
-	names := onnx.Names(m.Signature().Inputs)
-	list := []Layer{{Name: "input", Op: "Input", Produced: names, Live: names, Floats: names, Input: true}}
+func layers(m *onnx.Model, moving []string) []Layer {
+	list := []Layer{{Name: "input", Op: "Input", Produced: moving, Live: onnx.Names(m.Signature().Inputs), Floats: moving, Input: true}}
 	for _, c := range m.Cuts() {
 		made := slices.DeleteFunc(slices.Clone(c.Produced), func(v string) bool { return !slices.Contains(c.Floats, v) })
 		if len(made) == 0 {
@@ -131,8 +134,14 @@ func (m *Model) Double() bool { return m.o.Double }
 // Batch is how many samples go through the graph at once.
 func (m *Model) Batch() int { return m.o.Batch }
 
-// Output is the name of the output that the codec reads, Inputs are those of the inputs.
-func (m *Model) Output() string { return m.codec.Out().Name }
+// Output is the name of the first output that the codec reads.
+func (m *Model) Output() string { return m.Outputs()[0] }
+
+// Outputs are the names of the outputs that the codec reads, in the order of the fields of an answer.
+func (m *Model) Outputs() []string { return decode.Outputs(m.codec) }
+
+// Moving are the inputs through which changes of samples pass: those of floating-point numbers that are no constants.
+func (m *Model) Moving() []string { return slices.Clone(m.moving) }
 
 // Inputs are the names of the inputs that are fed, in order.
 func (m *Model) Inputs() []string { return onnx.Names(m.inputs) }

@@ -12,15 +12,16 @@ import (
 
 // plan says where the samples of a batch lie in a tensor.
 type plan struct {
-	whole bool // nowhere: the tensor of one sample is all that can be said
-	axis  int
-	drop  bool // the axis has the length 1 per sample and is left out of the sample's shape
+	whole  bool // nowhere: the tensor of one sample is all that can be said
+	axis   int
+	drop   bool // the axis has the length 1 per sample and is left out of the sample's shape
+	shared bool // in all of it: every sample has the same
 }
 
 // shape is the shape of a batch of n arrays of a shape.
 func (p plan) shape(one []int, n int) []int {
 	switch {
-	case p.whole:
+	case p.whole, p.shared:
 		return slices.Clone(one)
 	case p.drop:
 		return slices.Insert(slices.Clone(one), p.axis, n)
@@ -41,6 +42,9 @@ func (p plan) split(t tensor.Named, n, keep int) ([]Array, error) {
 			return nil, fmt.Errorf("value %q cannot be taken apart into %d samples", t.Name, keep)
 		}
 		return []Array{{Shape: slices.Clone(t.Shape), Val: v}}, nil
+	}
+	if p.shared {
+		return slices.Repeat([]Array{{Shape: slices.Clone(t.Shape), Val: v}}, keep), nil
 	}
 	if p.axis >= len(t.Shape) || t.Shape[p.axis]%n != 0 || p.drop && t.Shape[p.axis] != n {
 		return nil, fmt.Errorf("value %q has the shape %v for a batch of %d; axis %d should count the samples", t.Name, t.Shape, n, p.axis)
@@ -82,8 +86,8 @@ func (p plan) stack(name string, arrays []Array, n int, fill filling, d tensor.D
 			return tensor.Named{}, fmt.Errorf("value %q: sample %d has the shape %v and %d numbers, the first has the shape %v", name, i, a.Shape, len(a.Val), first.Shape)
 		}
 	}
-	if p.whole {
-		if len(arrays) != 1 {
+	if p.whole || p.shared {
+		if len(arrays) != 1 && !p.shared {
 			return tensor.Named{}, fmt.Errorf("value %q cannot be put together of %d samples", name, len(arrays))
 		}
 		t, err := decode.Rounded(d, first.Val, first.Shape...)
@@ -112,6 +116,9 @@ func (p plan) stack(name string, arrays []Array, n int, fill filling, d tensor.D
 // planOf is the plan of a value that is known already; the input's always is.
 func (m *Model) planOf(name string) (plan, bool) {
 	if slices.Contains(m.Inputs(), name) {
+		if slices.Contains(m.shared, name) {
+			return plan{shared: true}, true
+		}
 		return plan{whole: !decode.BatchAxis(m.codec), drop: true}, true
 	}
 	m.mu.Lock()
@@ -152,10 +159,14 @@ func (m *Model) findPlans(ctx context.Context, names []string) error {
 		return err
 	}
 	found := make([]plan, len(missing))
+	constant := make([]bool, len(a))
+	for i, p := range m.inputs[:min(len(a), len(m.inputs))] {
+		constant[i] = slices.Contains(m.shared, p.Name)
+	}
 	if m.o.Fixed > 0 {
-		err = m.findFixed(ctx, g, a, other(a), found)
+		err = m.findFixed(ctx, g, a, other(a, constant), found)
 	} else {
-		err = m.findFree(ctx, g, a, other(a), found)
+		err = m.findFree(ctx, g, a, other(a, constant), found)
 	}
 	if err != nil {
 		return err
@@ -169,11 +180,13 @@ func (m *Model) findPlans(ctx context.Context, names []string) error {
 }
 
 // other is a sample of the same form that a model tells from the given one: its numbers in reverse.
-func other(a []Array) []Array {
+func other(a []Array, shared []bool) []Array {
 	b := make([]Array, len(a))
 	for i := range a {
 		b[i] = Array{Shape: a[i].Shape, Val: slices.Clone(a[i].Val)}
-		slices.Reverse(b[i].Val)
+		if !shared[i] {
+			slices.Reverse(b[i].Val)
+		}
 	}
 	return b
 }
@@ -249,7 +262,7 @@ func (m *Model) findFixed(ctx context.Context, g *graph, a, b []Array, found []p
 	}
 	if n == 1 {
 		for i, t := range first {
-			found[i] = plan{whole: len(t.Shape) == 0, drop: len(t.Shape) > 0 && t.Shape[0] == 1}
+			found[i] = plan{whole: len(t.Shape) == 0 || !decode.BatchAxis(m.codec), drop: len(t.Shape) > 0 && t.Shape[0] == 1}
 		}
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"nero/data/space"
 	"nero/data/tensor"
+	"nero/model/decode"
 	"nero/model/onnx"
 )
 
@@ -176,7 +177,7 @@ func (m *Model) Predict(ctx context.Context, values []space.Value) ([]space.Valu
 		if err != nil {
 			return err
 		}
-		got, err := m.codec.Decode(raw, len(batch))
+		got, err := decode.DecodeFor(m.codec, raw, batch)
 		if err != nil {
 			return fmt.Errorf("%s: output: %w", m.onnx.Name(), err)
 		}

@@ -46,6 +46,41 @@ func (m *Model) Edit() *Builder {
 	return b
 }
 
+// WithShapes is a copy of the model whose inputs have the lengths given, by name: free axes become fixed. An error says which input has other lengths
+// in the file.
+func (m *Model) WithShapes(shapes map[string][]int) (*Model, error) {
+	b := m.Edit()
+	for _, v := range b.proto.GetGraph().GetInput() {
+		s, ok := shapes[v.GetName()]
+		t := v.GetType().GetTensorType()
+		if !ok || t == nil {
+			continue
+		}
+		axes := make([]any, len(s))
+		for i, n := range s {
+			axes[i] = n
+		}
+		if p, ok := m.Port(v.GetName()); ok && p.Ranked {
+			have := p.Sizes()
+			if len(have) != len(s) {
+				return nil, fmt.Errorf("%s: input %s does not have the shape %v", m.name, p, s)
+			}
+			for i, n := range have {
+				if n >= 0 && n != s[i] {
+					return nil, fmt.Errorf("%s: input %s does not have the shape %v", m.name, p, s)
+				}
+			}
+		}
+		t.Shape = ValueInfo("", 0, axes...).GetType().GetTensorType().GetShape()
+	}
+	out, err := b.Model()
+	if err != nil {
+		return nil, err
+	}
+	out.name = m.name
+	return out, nil
+}
+
 // fresh is a name that nothing bears yet.
 func (b *Builder) fresh(stem string) string {
 	for {

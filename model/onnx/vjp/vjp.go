@@ -114,6 +114,30 @@ func Shapes(ctx context.Context, m *onnx.Model, shape []int, run facts.Run) (map
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
+	return shapesOf(ctx, m, in, func() []tensor.Named {
+		var zeros []tensor.Named
+		for _, p := range sig.Inputs {
+			d := p.DType
+			if d == tensor.Undefined {
+				d = tensor.Float32
+			}
+			zeros = append(zeros, tensor.Named{Name: p.Name, Tensor: tensor.New(d, in[p.Name]...)})
+		}
+		return zeros
+	}, run)
+}
+
+// ShapesOf is [Shapes] for models of several inputs: the shapes of all values when the model is fed with in. Free first axes of the inputs should
+// have the length [Samples] there, unless the file that is given to [Build] has them fixed ([onnx.Model.WithShapes]).
+func ShapesOf(ctx context.Context, m *onnx.Model, in []tensor.Named, run facts.Run) (map[string][]int, error) {
+	shapes := map[string][]int{}
+	for _, t := range in {
+		shapes[t.Name] = t.Shape
+	}
+	return shapesOf(ctx, m, shapes, func() []tensor.Named { return in }, run)
+}
+
+func shapesOf(ctx context.Context, m *onnx.Model, in map[string][]int, feed func() []tensor.Named, run facts.Run) (map[string][]int, error) {
 	f, err := facts.Infer(m, in, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
@@ -121,15 +145,7 @@ func Shapes(ctx context.Context, m *onnx.Model, shape []int, run facts.Run) (map
 	if len(f.Gaps) == 0 || run == nil {
 		return f.Shapes, nil
 	}
-	var zeros []tensor.Named
-	for _, p := range sig.Inputs {
-		d := p.DType
-		if d == tensor.Undefined {
-			d = tensor.Float32
-		}
-		zeros = append(zeros, tensor.Named{Name: p.Name, Tensor: tensor.New(d, in[p.Name]...)})
-	}
-	measured, err := facts.Measure(ctx, m, zeros, run)
+	measured, err := facts.Measure(ctx, m, feed(), run)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
