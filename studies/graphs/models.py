@@ -6,6 +6,8 @@ row 1, both directions listed; `y` [1] and `q` [A,1].
 
 import numpy as np
 import torch
+from onnx import load as load_onnx
+from onnx.numpy_helper import to_array
 from torch import nn
 
 WIDTH = 14
@@ -107,3 +109,32 @@ class Graph(nn.Module):
 
 def make(name):
     return {"deepsets": DeepSets, "ordered": Ordered, "gcn": Graph, "gcn_ordered": lambda: Graph(True)}[name]()
+
+
+def gates(w):
+    """ONNX keeps the gates of a GRU as update, reset, new; torch as reset, update, new."""
+    z, r, n = w.chunk(3)
+    return torch.cat([r, z, n])
+
+
+def load(name, path):
+    """A network of train.py with the weights of its ONNX file. The exporter drops the names of those that it turns: of matrices, which
+    follow one another as they are used, and of a GRU."""
+    net = make(name)
+    kept = {i.name: torch.from_numpy(to_array(i).copy()) for i in load_onnx(str(path)).graph.initializer}
+    lost = [v for k, v in kept.items() if k.startswith("onnx::MatMul")]
+    runs = [v[0] for k, v in kept.items() if k.startswith("onnx::GRU")]
+    state = {}
+    for key in net.state_dict():
+        if key in kept:
+            state[key] = kept[key]
+        elif not key.startswith("run."):
+            state[key] = lost.pop(0).t()
+    if runs:
+        w, r, b = runs
+        state.update({"run.weight_ih_l0": gates(w), "run.weight_hh_l0": gates(r), "run.bias_ih_l0": gates(b[:len(b) // 2]),
+                      "run.bias_hh_l0": gates(b[len(b) // 2:])})
+    if lost:
+        raise ValueError("%s: %d matrices are left over" % (path, len(lost)))
+    net.load_state_dict(state)
+    return net.eval()
