@@ -3,8 +3,9 @@
 // It measures how far a model agrees with itself, never whether it is right.
 //
 // The rules: scores, images, tensors and fields are averaged, fields also by the vector median; boxes are matched over the elements, and of
-// those of one object the coordinates have their median or mean and the class its mode; rotations have their chordal mean, see [ChordalMean].
-// Every element counts with the weight that the plan gives it. Masks have no rule yet.
+// those of one object the coordinates have their median or mean and the class its mode. Rows, pairs, signals and frames are averaged; rows of poses and
+// quaternions have their chordal mean, see [ChordalMean] and [QuaternionMean]; the fields of records are brought together one by one.
+// Every element counts with the weight that the plan gives it. Masks and edges have no rule yet.
 package consensus
 
 import (
@@ -31,6 +32,9 @@ type Options struct {
 	// Key is where the object of interest is, in the frame of the identity: its box comes first. Nil makes it that which most elements
 	// find. Only boxes have one.
 	Key *space.Box
+	// Of describes the answers: the type of rows, which tells poses and quaternions from other numbers, and the fields of records, which must be there
+	// for them. Other spaces do not need it.
+	Of space.Spec
 }
 
 // Answer is what a model said at one element of the plan.
@@ -65,6 +69,18 @@ type Result struct {
 	Weak  bool // Share is below the limit: the consensus supports no verdict
 	// Objects say the same of every box in Value; nil for other spaces.
 	Objects []Object
+	// Spread is how far the answers are from their mean: √ of the weighted mean of the squared distance, the root of the orbit variance; of poses and quaternions the
+	// same of the angles of the rows, in degrees; 0 for boxes and records. The Spread of a vector median is NaN.
+	Spread float64
+	// Fields say the same of the fields of a record, in their order; nil for other spaces.
+	Fields []Agreement
+}
+
+// Agreement is how far the elements agree about one field of a record.
+type Agreement struct {
+	Name   string
+	Label  int     // as in [Result]
+	Spread float64 // as in [Result]
 }
 
 // Object is how far the elements agree about one box.
@@ -127,25 +143,43 @@ func New(kind space.Kind, elements int, o Options) (*Accumulator, error) {
 	if o.Key != nil && kind != space.KindBoxes {
 		return nil, fmt.Errorf("consensus: a key object is for boxes, not for %s", kind)
 	}
-	a := &Accumulator{kind: kind, options: o, state: make([]state, elements)}
-	switch kind {
+	of := o.Of
+	of.Kind = kind
+	r, err := ruleOf(of, o)
+	if err != nil {
+		return nil, fmt.Errorf("consensus: %w", err)
+	}
+	return &Accumulator{kind: kind, options: o, state: make([]state, elements), rule: r}, nil
+}
+
+// ruleOf is the rule for answers of a spec.
+func ruleOf(of space.Spec, o Options) (rule, error) {
+	switch of.Kind {
 	case space.KindBoxes:
-		a.rule = &boxes{median: o.Center != Mean, key: o.Key}
+		return &boxes{median: o.Center != Mean, key: o.Key}, nil
 	case space.KindField:
-		if a.rule = newMean(); o.Center == Median {
-			a.rule = &vectors{}
-		}
-	case space.KindScores, space.KindImage, space.KindTensor:
 		if o.Center == Median {
-			return nil, fmt.Errorf("consensus: center is %s: %s have a mean only", Median, kind)
+			return &vectors{}, nil
 		}
-		a.rule = newMean()
-	case space.KindMask, space.KindFrames:
+		return newMean(), nil
+	case space.KindScores, space.KindImage, space.KindTensor, space.KindRows, space.KindPairs, space.KindSignal, space.KindFrames:
+		if o.Center == Median {
+			return nil, fmt.Errorf("center is %s: %s have a mean only", Median, of.Kind)
+		}
+		if of.Kind == space.KindRows {
+			switch of.Type {
+			case space.TypePoses:
+				return newRotations(9), nil
+			case space.TypeQuaternions:
+				return newRotations(4), nil
+			}
+		}
+		return newMean(), nil
+	case space.KindRecord:
+		return newRecord(of, o)
+	case space.KindMask, space.KindLinks:
 	}
-	if a.rule == nil {
-		return nil, fmt.Errorf("consensus: there is no rule for answers of space %s; boxes, field, scores, image and tensor have one", kind)
-	}
-	return a, nil
+	return nil, fmt.Errorf("there is no rule for answers of space %s; boxes, field, frames, image, pairs, record, rows, scores, signal and tensor have one", of.Kind)
 }
 
 // Add takes the answer at an element. The error says that it does not belong here: an element twice or not in the plan, another space or size.
@@ -208,7 +242,9 @@ func (a *Accumulator) result(without int, v space.Value) Result {
 		}
 	}
 	r.Share = ratio(have, total)
-	a.rule.result(a.state, weights, without, v, &r)
+	if a.rule.result(a.state, weights, without, v, &r); r.Value == nil {
+		r.Share = 0 // rotations that cancel each other
+	}
 	r.Weak = !(r.Share >= a.options.Weak) || r.Contributing == 0
 	return r
 }
@@ -246,6 +282,14 @@ func finite(v space.Value) bool {
 				if math.IsNaN(n) || math.IsInf(n, 0) {
 					return false
 				}
+			}
+		}
+		return true
+	}
+	if r, ok := v.(*space.Record); ok {
+		for _, f := range r.Values {
+			if !finite(f) {
+				return false
 			}
 		}
 		return true

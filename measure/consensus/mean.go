@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"nero/data/space"
@@ -16,12 +17,16 @@ type mean struct {
 	next    int // element that is to be added next
 	waiting map[int]Answer
 	sum     running
+	// into and from are what is averaged of an answer, and what the mean says; nil for the numbers themselves.
+	into func(x []float64) []float64
+	from func(mean []float64) (x []float64, spread float64)
 }
 
 // running is a weighted mean. The update by differences keeps equal answers equal to the last bit.
 type running struct {
 	mean   []float64
 	weight float64
+	square float64 // weighted sum of the squared distances from the mean (West, Communications of the ACM 22, 1979)
 }
 
 func newMean() *mean { return &mean{waiting: map[int]Answer{}} }
@@ -36,7 +41,9 @@ func (r *running) add(x []float64, w float64) {
 	}
 	part := w / r.weight
 	for i, v := range x {
-		r.mean[i] += float64((v - r.mean[i]) * part)
+		d := v - r.mean[i]
+		r.mean[i] += float64(d * part)
+		r.square += float64(w * float64(d*(v-r.mean[i])))
 	}
 }
 
@@ -51,8 +58,19 @@ func (r *running) without(x []float64, w float64) {
 	}
 	part := w / r.weight
 	for i, v := range x {
-		r.mean[i] += float64((r.mean[i] - v) * part)
+		d := v - r.mean[i]
+		r.mean[i] -= float64(d * part)
+		r.square -= float64(w * float64(d*(v-r.mean[i])))
 	}
+}
+
+// numbers are what is averaged of an answer.
+func (m *mean) numbers(v space.Value) []float64 {
+	x := numbers(v)
+	if m.into != nil && len(x) > 0 {
+		return m.into(x)
+	}
+	return x
 }
 
 func (m *mean) fits(v space.Value) error { return m.shape.fits(v) }
@@ -61,21 +79,21 @@ func (m *mean) add(x Answer, s []state) {
 	m.waiting[x.Index] = x
 	for ; m.next < len(s) && s[m.next].was != absent; m.next++ {
 		if x, ok := m.waiting[m.next]; ok {
-			m.sum.add(numbers(x.Value), x.Weight)
+			m.sum.add(m.numbers(x.Value), x.Weight)
 			delete(m.waiting, m.next)
 		}
 	}
 }
 
 func (m *mean) result(s []state, _ []float64, without int, v space.Value, r *Result) {
-	sum := running{slices.Clone(m.sum.mean), m.sum.weight}
+	sum := running{slices.Clone(m.sum.mean), m.sum.weight, m.sum.square}
 	for _, k := range slices.Sorted(maps.Keys(m.waiting)) {
 		if k != without {
-			sum.add(numbers(m.waiting[k].Value), m.waiting[k].Weight)
+			sum.add(m.numbers(m.waiting[k].Value), m.waiting[k].Weight)
 		}
 	}
 	if _, waits := m.waiting[without]; without >= 0 && !waits && s[without].was == good {
-		x := numbers(v)
+		x := m.numbers(v)
 		if len(x) != len(sum.mean) {
 			panic("consensus: a mean without one answer needs to be told that answer")
 		}
@@ -84,7 +102,13 @@ func (m *mean) result(s []state, _ []float64, without int, v space.Value, r *Res
 	if sum.mean == nil {
 		return
 	}
-	r.Value = like(m.shape.like, sum.mean)
+	x, spread := sum.mean, math.Sqrt(max(sum.square, 0)/sum.weight)
+	if m.from != nil {
+		if x, spread = m.from(x); x == nil {
+			return
+		}
+	}
+	r.Value, r.Spread = like(m.shape.like, x), spread
 	if scores, ok := r.Value.(*space.Scores); ok {
 		r.Label = metric.Top(scores.Val)
 	}
@@ -101,6 +125,20 @@ func like(v space.Value, x []float64) space.Value {
 		return &space.Field{H: v.H, W: v.W, Val: x}
 	case *space.Tensor:
 		return &space.Tensor{Shape: slices.Clone(v.Shape), Val: x}
+	case *space.Rows:
+		return &space.Rows{N: v.N, W: v.W, Val: x}
+	case *space.Pairs:
+		return &space.Pairs{N: v.N, W: v.W, Val: x}
+	case *space.Signal:
+		return &space.Signal{C: v.C, T: v.T, Rate: v.Rate, Val: x}
+	case *space.Frames:
+		out := &space.Frames{}
+		for _, m := range v.Images {
+			n := len(m.Pix)
+			out.Images = append(out.Images, &space.Image{C: m.C, H: m.H, W: m.W, Pix: x[:n:n]})
+			x = x[n:]
+		}
+		return out
 	}
 	return nil
 }

@@ -31,9 +31,14 @@ func ChordalMean(rotations [][9]float64, weights []float64) ([9]float64, error) 
 			sum[i] += float64(weightOf(weights, k) / total * x)
 		}
 	}
+	return project(sum)
+}
+
+// project is the rotation nearest to a matrix.
+func project(m [9]float64) ([9]float64, error) {
 	var f mat.SVD
-	if !f.Factorize(mat.NewDense(3, 3, sum[:]), mat.SVDFull) {
-		return sum, errors.New("consensus: the singular values of the mean rotation were not found")
+	if !f.Factorize(mat.NewDense(3, 3, m[:]), mat.SVDFull) {
+		return m, errors.New("consensus: the singular values of the mean rotation were not found")
 	}
 	var u, v mat.Dense
 	f.UTo(&u)
@@ -44,7 +49,7 @@ func ChordalMean(rotations [][9]float64, weights []float64) ([9]float64, error) 
 		sign = -1
 	}
 	if !(s[1]+sign*s[2] > 1e-9) {
-		return sum, ErrAmbiguous
+		return m, ErrAmbiguous
 	}
 	var out [9]float64
 	for i := range 3 {
