@@ -7,8 +7,9 @@ Ports: `positions` float32 [N,A,3] in angstrom, `species` int64 [N,A] atomic num
 import re
 
 import numpy as np
-import onnx
 import torch
+from onnx import load as load_onnx
+from onnx.numpy_helper import to_array
 from torch import nn
 
 SPECIES = [1, 6, 7, 8]
@@ -205,7 +206,7 @@ def load(name, path):
     """A network of train.py with the weights of its ONNX file. The exporter transposes some matrices and drops their names; their shapes
     tell which they are."""
     net = make(name)
-    kept = {i.name: torch.from_numpy(onnx.numpy_helper.to_array(i).copy()) for i in onnx.load(str(path)).graph.initializer}
+    kept = {i.name: torch.from_numpy(to_array(i).copy()) for i in load_onnx(str(path)).graph.initializer}
     state = {}
     for key, want in net.state_dict().items():
         if key in kept:

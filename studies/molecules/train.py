@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 SEED, BATCH, DECAY = 20240718, 20, 1e-4
 # Steps and the highest learning rate.
 PLAN = {"conservative": (9000, 4e-3), "direct": (12000, 4e-3), "mlp": (12000, 1e-3),
-        "cutoff": (4000, 2e-3), "capped": (3000, 1e-3), "uncentered": (3000, 1e-3)}
+        "cutoff": (2000, 2e-3), "capped": (1500, 1e-3), "uncentered": (1500, 1e-3)}
 
 
 def loss(energy, forces, e, f, real):
