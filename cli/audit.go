@@ -331,6 +331,14 @@ func (a *App) sayOutput(s *job.Study) error {
 	if s.Output.Action != "" {
 		return nil
 	}
+	for _, f := range s.Output.Fields { // what rows do is said by their type
+		if f.Kind == "signal" || f.Kind == "frames" || f.Kind == "image" {
+			a.say("note: %s is taken to move as the input does; say --invariant if it should stay", f.Name)
+		}
+	}
+	if len(s.Output.Fields) > 0 {
+		return nil
+	}
 	switch s.Output.Space {
 	case "", "scores":
 	case "boxes":

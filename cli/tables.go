@@ -61,7 +61,7 @@ func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 				at = figure(c.Mean[identity])
 			}
 			if c.WorstElement >= 0 {
-				worst = fmt.Sprintf("%s at %s", figure(c.Mean[c.WorstElement]), name(c.WorstElement))
+				worst = fmt.Sprintf("%s at %s", figure(c.Mean[c.WorstElement]), clip(name(c.WorstElement), 64))
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\t%s\n", withUnit(m), s.Models[k], at,
 				figure(c.Orbit.Mean), figure(c.Orbit.Lo), figure(c.Orbit.Hi), worst, figure(c.Worst.Mean), c.Orbit.N, s.Verdict(c, limit))
@@ -77,6 +77,14 @@ func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 	if dir != "" {
 		fmt.Fprintf(out, "kept in %s; look at it with: nero serve %s\n", dir, dir)
 	}
+}
+
+// clip cuts a text that would push the rest of its row off the screen.
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
 }
 
 // withUnit is the name of a metric with its unit, if it has one of its own.
