@@ -468,6 +468,14 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 	}
 	own := *s // a check may shorten it
 	s = &own
+	if m := s.Interior; m != nil { // the codec knows what was declared
+		if s.InSpec.Kind == "" {
+			s.InSpec = m.Codec().In()
+		}
+		if s.OutSpec.Kind == "" {
+			s.OutSpec = m.Codec().Out()
+		}
+	}
 	d := &driver{subject: s, policy: p}
 	elements := elementsOf(s.Plan)
 	r := &Report{

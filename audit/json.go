@@ -58,6 +58,9 @@ type jModel struct {
 	Command     string       `json:"command,omitempty"`
 	Basis       []jAbout     `json:"basis,omitempty"` // what two audits must share to be compared
 	Score       jScore       `json:"self_score"`
+
+	Largest string   `json:"largest_symmetry,omitempty"` // that holds, whatever was claimed
+	Beyond  []string `json:"fails_beyond,omitempty"`     // what stands above it and fails
 }
 
 type jScore struct {
@@ -396,6 +399,7 @@ func JSONSchema() ([]byte, error) {
 
 func model(r *Report) jModel {
 	m := jModel{
+		Largest: r.Largest, Beyond: r.Beyond,
 		Model: r.Model, Verdict: string(r.Verdict), Error: r.Error, Reasons: list(r.Reasons), Answers: list(r.Answers()), Outside: list(r.Outside),
 		Claim: jClaim{r.Group, r.Planned, r.Added, r.Measure, r.Inputs, r.Output, number(r.Scale), r.Seed},
 		Policy: jPolicy{

@@ -146,7 +146,7 @@ func (d *mdown) overview(reports []*Report) {
 		for _, s := range r.Sets() {
 			name, verdict := "", ""
 			if first {
-				name, verdict = md(r.Model), "**"+string(r.Verdict)+"**"
+				name, verdict = md(r.Model), "**"+string(r.Verdict)+"**"+md(r.holds())
 			}
 			first = false
 			d.row(name, verdict, md(s.Name)+": "+string(s.Verdict), num(s.Worst.Value)+" "+md(limits(s.Worst)), num(r.Policy.floor(s)), md(string(s.Cause)))

@@ -101,6 +101,14 @@ func pad(s string, n int, right bool) string {
 	return s + fill
 }
 
+// holds says in the line of the verdict which symmetry was found, if somebody looked.
+func (r *Report) holds() string {
+	if r.Largest == "" {
+		return ""
+	}
+	return "; the largest symmetry that holds is " + r.Largest
+}
+
 // head is what must be read first.
 func (t *text) head(r *Report) {
 	if r.Error != "" {
@@ -108,7 +116,7 @@ func (t *text) head(r *Report) {
 		t.b.WriteString("\n")
 		return
 	}
-	t.line(0, fmt.Sprintf("%s: %s", r.Model, r.Verdict))
+	t.line(0, fmt.Sprintf("%s: %s", r.Model, r.Verdict)+r.holds())
 	for _, q := range r.Questions() {
 		t.line(2, q.Text)
 		for _, a := range q.Answers {

@@ -18,13 +18,14 @@ import (
 	"nero/audit/check/preflight"
 	"nero/audit/check/search"
 	"nero/audit/check/stress"
+	"nero/audit/check/subgroup"
 	"nero/audit/check/sweep"
 	"nero/audit/check/variance"
 )
 
 // All are the checks of an audit, in the order in which they are read.
 func All() []*audit.Check {
-	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, convention.Check, variance.Check, search.Check, decision.Check, contract.Check, lint.Check, order.Check, stress.Check, layers.Check, lie.Check, gradient.Check}
+	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, convention.Check, subgroup.Check, variance.Check, search.Check, decision.Check, contract.Check, lint.Check, order.Check, stress.Check, layers.Check, lie.Check, gradient.Check}
 }
 
 // Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was not passed.

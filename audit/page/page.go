@@ -102,6 +102,7 @@ type view struct {
 
 type model struct {
 	ID, Name, Verdict, Words, Error string
+	Largest                         string // symmetry that holds, "" if nobody looked
 	Questions                       []audit.Question
 	Diagnoses                       []diagnosis
 	Plots                           []figure
@@ -166,7 +167,7 @@ type steps struct {
 type worst struct{ What, Replay string }
 
 func modelOf(f *figures, r *audit.Report) model {
-	m := model{ID: f.id("model"), Name: r.Model, Verdict: verdict(r), Words: words(verdict(r)), Error: r.Error}
+	m := model{ID: f.id("model"), Name: r.Model, Verdict: verdict(r), Words: words(verdict(r)), Error: r.Error, Largest: r.Largest}
 	if r.Error != "" {
 		return m
 	}

@@ -84,6 +84,24 @@ func (l *look) coded(shape []int, out action.Action) *feature.Rep {
 // frames is the representation on the array that a model reads several pictures from, one after another along an axis of channels or of time; nil for
 // other arrays.
 func (l *look) frames(shape []int, in action.Action) *feature.Rep {
+	switch v := l.samples[0].(type) {
+	case *space.Rows, *space.Pairs, *space.Signal:
+		if x, err := audit.Numbers(v); err != nil || len(x) != size(shape) {
+			return nil
+		}
+		return l.frame.Given(shape, in, func(x []float64) space.Value {
+			w, err := audit.WithNumbers(v, x)
+			if err != nil {
+				return nil
+			}
+			return w
+		}, func(w space.Value) ([]float64, error) {
+			if audit.Form(w) != audit.Form(v) {
+				return nil, fmt.Errorf("%w: the action on the input changes its form", audit.ErrForm)
+			}
+			return audit.Numbers(w)
+		})
+	}
 	like, ok := l.samples[0].(*space.Frames)
 	if !ok || len(like.Images) == 0 {
 		return nil

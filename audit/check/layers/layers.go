@@ -540,8 +540,11 @@ func (l *look) declared(shape []int) (*feature.Rep, error) {
 			}
 			return nil, false
 		})
-	case space.KindField:
+	case space.KindField, space.KindRows, space.KindPairs, space.KindSignal:
 		given = l.coded(shape, out)
+	case space.KindLinks: // no model returns them
+	case space.KindRecord:
+		return nil, fmt.Errorf("%w: the model answers with several fields; its layers are followed by auditing a study that declares one of them as its output", audit.ErrUntested)
 	case space.KindFrames: // no model returns them
 	case space.KindBoxes:
 		return nil, fmt.Errorf("%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the lists are followed by auditing a copy of the model "+

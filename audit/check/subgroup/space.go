@@ -143,7 +143,7 @@ func cloud(p *space.Rows) (off, size float64) {
 }
 
 // spatial lists the candidates in space: those about the axes, all rotations, all orthogonal maps, all shifts. The study's own direction, if it keeps one, is among them.
-func spatial(d int, own group.Group, size float64) ([]candidate, error) {
+func spatial(d int, own group.Group) ([]candidate, error) {
 	var out []candidate
 	add := func(name string, p part, rank int, within ...string) error {
 		g, err := group.Parse(name)
