@@ -92,7 +92,7 @@ func AfterNumber(next, current int) int {
 }
 
 // Title names an element in words where its group has words: "mirror in /", "rotate 90 deg", "rotate 90 deg and time reversed" in
-// D4 and D4 x Time, "time reversed" in Time. Elsewhere it is [Format].
+// D4 and D4 x Time, "time reversed" in Time, "75 deg about (0.707, 0.707, 0), inverted" for motions of space. Elsewhere it is [Format].
 func Title(g Group, e Element) string {
 	const reversed = "time reversed"
 	if n, ok := Number(g, e); ok {
@@ -113,5 +113,24 @@ func Title(g Group, e Element) string {
 		}
 		return "identity"
 	}
+	if words, ok := motionTitle(g, e); ok {
+		return words
+	}
+	if p, ok := g.(Factored); ok && wordy(p) && len(e) == len(g.Chart()) {
+		return productTitle(p, e)
+	}
 	return Format(g, e)
+}
+
+// wordy tells products that words say better than coordinates: those of motions of space and of permutations.
+func wordy(p Factored) bool {
+	for _, g := range p.Factors() {
+		if _, ok := motionTitle(g, g.Identity()); ok {
+			return true
+		}
+		if _, ok := g.(Permuting); ok {
+			return true
+		}
+	}
+	return false
 }
