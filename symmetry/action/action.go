@@ -75,7 +75,7 @@ type Options struct {
 	Kernel Kernel // default Bilinear
 	Border Border // default Zero, for groups that roll pictures around Circular
 	// Window, if not empty, is the size (height, width) of a crop window that moves over a larger picture instead of the
-	// picture moving under a border rule: shifts then show real content and every whole step is exact.
+	// picture moving under a border rule: shifts then show real content and every whole step is exact. For signals it is one number, the length.
 	Window []int
 	// Oriented lets boxes turn: [NewBoxes]. Without it a box that turns becomes its envelope along the axes.
 	Oriented bool
@@ -85,6 +85,10 @@ type Options struct {
 	// Invariant is the user's claim that an output without positions, such as class scores, stays as it is. Without it the
 	// rule "invariant" covers nothing.
 	Invariant bool
+	// Stride is how many samples of a shift of time one number of a signal stands for: [NewSignal]. The default is 1.
+	Stride float64
+	// Range is the lowest and the highest intensity of pictures, between which colors are changed: [NewColor]. The default is 0 and 255.
+	Range []float64
 }
 
 // check returns the options with defaults filled in.

@@ -93,6 +93,31 @@ func Bytes(m Mover) int {
 		return 32 + m.places.bytes()
 	case *pairsMover:
 		return 64 + m.row.bytes() + m.places.bytes()
+	case *signalMover:
+		n := 160 + m.row.bytes()
+		for _, r := range m.flow {
+			n += 8 + r.bytes()
+		}
+		return n
+	case *frameShiftMover:
+		return 128
+	case *flowMover:
+		n := 64
+		for _, w := range m.warps {
+			n += w.bytes()
+		}
+		return n
+	case *colorMover:
+		return 128
+	case *chainMover:
+		n := 128
+		for _, s := range m.steps {
+			n += Bytes(s)
+		}
+		for _, v := range m.between {
+			n += 8 * numbers(space.Shape(v))
+		}
+		return n
 	case *recordMover:
 		n := 64
 		for _, f := range m.moves {
@@ -107,4 +132,12 @@ func Bytes(m Mover) int {
 		return n
 	}
 	return 0
+}
+
+func numbers(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
 }

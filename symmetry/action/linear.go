@@ -61,6 +61,9 @@ func newTyping(m *moves, s space.Spec, width int, alone bool) (*typing, error) {
 	if err := y.kind(); err != nil {
 		return nil, err
 	}
+	if m.clash != nil {
+		return nil, m.clash
+	}
 	if err := m.strange("numbers of type " + y.name); err != nil {
 		return nil, fmt.Errorf("port %q: %w", s.Name, err)
 	}
@@ -400,6 +403,14 @@ func (r *rowMap) all(dst, src []float64, n, w int, to []int) {
 func (s *segment) run(dst, src []float64) {
 	n := s.n
 	switch {
+	case s.from != nil && s.t == nil && n == 3:
+		i, j, k := s.from[0], s.from[1], s.from[2]
+		a, b, c := s.sign[0], s.sign[1], s.sign[2]
+		for len(src) >= 3 && len(dst) >= 3 {
+			x := (*[3]float64)(src)
+			dst[0], dst[1], dst[2] = a*x[i]+0, b*x[j]+0, c*x[k]+0
+			dst, src = dst[3:], src[3:]
+		}
 	case s.from != nil && s.t == nil:
 		for len(src) >= n {
 			for i, j := range s.from {
@@ -408,9 +419,7 @@ func (s *segment) run(dst, src []float64) {
 			dst, src = dst[n:], src[n:]
 		}
 	case n == 3:
-		var t [3]float64
-		copy(t[:], s.t)
-		three(dst, src, (*[9]float64)(s.a), &t)
+		three(dst, src, (*[9]float64)(s.a), s.t)
 	default:
 		for len(src) >= n {
 			x := src[:n]
@@ -429,16 +438,24 @@ func (s *segment) run(dst, src []float64) {
 	}
 }
 
-// three moves points of three coordinates: the inner loop of clouds.
-func three(dst, src []float64, a *[9]float64, t *[3]float64) {
+// three moves points of three coordinates: the inner loop of clouds. Lengths are compared in the loop's condition, which spares the checks within.
+func three(dst, src []float64, a *[9]float64, t []float64) {
 	a0, a1, a2, a3, a4, a5, a6, a7, a8 := a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]
+	if t == nil {
+		for i := 0; i+2 < len(dst) && i+2 < len(src); i += 3 {
+			x, y, z := src[i], src[i+1], src[i+2]
+			dst[i] = a0*x + a1*y + a2*z
+			dst[i+1] = a3*x + a4*y + a5*z
+			dst[i+2] = a6*x + a7*y + a8*z
+		}
+		return
+	}
 	t0, t1, t2 := t[0], t[1], t[2]
-	for len(src) >= 3 && len(dst) >= 3 {
-		x, y, z := src[0], src[1], src[2]
-		dst[0] = a0*x + a1*y + a2*z + t0
-		dst[1] = a3*x + a4*y + a5*z + t1
-		dst[2] = a6*x + a7*y + a8*z + t2
-		dst, src = dst[3:], src[3:]
+	for i := 0; i+2 < len(dst) && i+2 < len(src); i += 3 {
+		x, y, z := src[i], src[i+1], src[i+2]
+		dst[i] = a0*x + a1*y + a2*z + t0
+		dst[i+1] = a3*x + a4*y + a5*z + t1
+		dst[i+2] = a6*x + a7*y + a8*z + t2
 	}
 }
 
@@ -485,7 +502,7 @@ func (b *boxMove) move(d, s *[7]float64) {
 		*d = *s
 		return
 	}
-	three(d[:3], s[:3], (*[9]float64)(b.m.a), (*[3]float64)(b.m.t))
+	three(d[:3], s[:3], (*[9]float64)(b.m.a), b.m.t)
 	for i := 3; i < 6; i++ {
 		d[i] = b.scale * s[i]
 	}

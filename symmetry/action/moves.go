@@ -30,11 +30,16 @@ type moves struct {
 
 	unit bool // all maps of space keep lengths, as far as samples tell
 	even bool // and all determinants are positive
+
+	clash error // why the maps of space are no action of the product, nil if they are
+
+	axes    int // of the chart
+	scratch buffers
 }
 
-// takeApart finds out what the factors of a group do. The error is that factors do not fit together.
+// takeApart finds out what the factors of a group do. The error is that two factors do the same thing; what they do to space may clash as well.
 func takeApart(g group.Group) (*moves, error) {
-	m := &moves{group: g, rows: -1, shift: -1, flow: -1, unit: true, even: true}
+	m := &moves{group: g, rows: -1, shift: -1, flow: -1, unit: true, even: true, axes: len(g.Chart())}
 	if f, ok := g.(group.Factored); ok {
 		m.factors, m.split = f.Factors(), f.Split
 	} else {
@@ -87,7 +92,8 @@ func takeApart(g group.Group) (*moves, error) {
 			m.other = append(m.other, i)
 		}
 	}
-	return m, m.try()
+	m.clash = m.try()
+	return m, nil
 }
 
 // dimOf is the dimension of the space that a group moves, 0 if it moves none.
@@ -266,7 +272,7 @@ type motion struct {
 
 // at is the map of an element of the whole group, after checking that it is one.
 func (m *moves) at(g group.Element) (motion, []group.Element, error) {
-	if err := checkElement(m.group, g); err != nil {
+	if err := finiteElement(m.group, m.axes, g); err != nil {
 		return motion{}, nil, err
 	}
 	parts := m.split(g)

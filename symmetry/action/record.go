@@ -58,6 +58,8 @@ func fieldAction(g group.Group, m *moves, f space.Spec, o Options, target bool) 
 		return some(newLinks(m, f))
 	case f.Kind == space.KindPairs:
 		return some(newPairs(m, f, o, false))
+	case f.Kind == space.KindSignal:
+		return some(newSignal(m, f, o, false))
 	case f.Kind == space.KindRecord:
 		return nil, errors.New("a record within a record: give its fields names of their own")
 	case f.Type == space.TypeUnchanged:

@@ -14,33 +14,44 @@ func Rules() Table {
 	return Table{
 		{
 			Name: "image", Space: space.KindImage,
-			Doc: "(g·x)(p) = x(g⁻¹p) with the chosen kernel and border rule; lattice elements by index",
-			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewImage(g, s, o)) },
+			Doc: "(g·x)(p) = x(g⁻¹p) with the chosen kernel and border rule; lattice elements by index; colors pixel by pixel",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return pictures(g, s, o) },
 		},
 		{
 			Name: "mask", Space: space.KindMask,
 			Doc: "as image, always with the nearest label; 0 outside",
-			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewMask(g, s, o, 0)) },
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) {
+				return inPlace(g, func(g group.Group) (Action, error) { return some(NewMask(g, s, o, 0)) })
+			},
 		},
 		{
 			Name: "frames", Space: space.KindFrames,
-			Doc: "every frame moves as an image; time reversal reverses their order",
-			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewFrames(g, s, o)) },
+			Doc: "every frame moves as an image, under flows by what has been reached at its time; shifts and reversals of time move the frames",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return pictures(g, s, o) },
 		},
 		{
 			Name: "field", Space: space.KindField,
 			Doc: "(g·F)(p) = A F(g⁻¹p): places move as those of an image, vectors by the matrix A; time reversal negates",
-			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewField(g, s, o)) },
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) {
+				return inPlace(g, func(g group.Group) (Action, error) { return some(NewField(g, s, o)) })
+			},
 		},
 		{
 			Name: "boxes", Space: space.KindBoxes,
 			Doc: "corners are mapped; boxes that turn become their envelope, or oriented boxes if the options say so",
-			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewBoxes(g, s, o)) },
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) {
+				return inPlace(g, func(g group.Group) (Action, error) { return some(NewBoxes(g, s, o)) })
+			},
 		},
 		{
 			Name: "rows", Space: space.KindRows,
 			Doc: "numbers of a row by their type: positions A p + t, vectors A v, irreps by Wigner matrices; rows of nodes are permuted",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewRows(g, s, o)) },
+		},
+		{
+			Name: "signal", Space: space.KindSignal,
+			Doc: "shifts of time by index or with the chosen kernel, around, under the border rule or in a window; channels of a type move as rows do",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewSignal(g, s, o)) },
 		},
 		{
 			Name: "links", Space: space.KindLinks,

@@ -29,20 +29,24 @@ import (
 func NewTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 	switch s.Kind {
 	case space.KindBoxes:
-		b, err := NewBoxes(g, s, o)
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := b.group.(group.Torus); ok && b.opt.Window == nil {
-			return b, nil // nothing leaves it
-		}
-		return &boxTarget{b}, nil
+		return inPlace(g, func(g group.Group) (Action, error) {
+			b, err := NewBoxes(g, s, o)
+			if err != nil {
+				return nil, err
+			}
+			if _, ok := b.group.(group.Torus); ok && b.opt.Window == nil {
+				return b, nil // nothing leaves it
+			}
+			return &boxTarget{b}, nil
+		})
 	case space.KindField:
-		return some(newField(g, s, o))
+		return inPlace(g, func(g group.Group) (Action, error) { return some(newField(g, s, o)) })
 	case space.KindMask:
-		return some(NewMask(g, s, o, 0))
+		return inPlace(g, func(g group.Group) (Action, error) { return some(NewMask(g, s, o, 0)) })
 	case space.KindImage:
-		return some(NewImage(g, s, o))
+		return pictures(g, s, o)
+	case space.KindSignal:
+		return some(NewSignal(g, s, o))
 	case space.KindRows:
 		return some(NewRows(g, s, o))
 	case space.KindLinks:
@@ -51,7 +55,7 @@ func NewTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 		return some(NewPairs(g, s, o))
 	case space.KindRecord:
 		return some(newRecord(g, s, o, true))
-	case space.KindFrames, space.KindScores, space.KindTensor, space.KindSignal:
+	case space.KindFrames, space.KindScores, space.KindTensor:
 	}
 	return nil, noTargetError{s.Kind}
 }

@@ -24,7 +24,12 @@ type affine struct {
 
 // checkElement refuses what cannot be an element of gr.
 func checkElement(gr group.Group, g group.Element) error {
-	if n := len(gr.Chart()); len(g) != n {
+	return finiteElement(gr, len(gr.Chart()), g)
+}
+
+// finiteElement is for callers that know the number n of coordinates: charts of large groups take time to make.
+func finiteElement(gr group.Group, n int, g group.Element) error {
+	if len(g) != n {
 		return fmt.Errorf("element %v has %d coordinates, %s has %d", g, len(g), gr.Name(), n)
 	}
 	for _, v := range g {
