@@ -173,6 +173,7 @@ func (d *drawing) legend(y float64) float64 {
 	has := d.contents()
 	if !f.Layout.Colored() {
 		switch {
+		case f.Layout == view.Angle: // hollow marks are inverted elements there
 		case f.Exact && has.hollow:
 			marks = append(marks, entry{"filled: exact element; hollow: resampled", func(p *pen, x, y float64) {
 				p.mark(pt{x + 8, y}, 0, 3.6, pal.muted, pal.background, false)

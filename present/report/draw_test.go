@@ -155,6 +155,10 @@ func TestEveryPictureIsReadable(t *testing.T) {
 		{group: "Roll(5,7)"},
 		{group: "SE(2)", grid: []int{4, 3, 3}},
 		{group: "Affine(rotate,scale)", grid: []int{4, 4}},
+		{group: "SO(3)", es: slicesOf(t, "SO(3)")},
+		{group: "O(3)", es: slicesOf(t, "O(3)")[:30]},
+		{group: "O(3)", es: spread(t, "O(3)", 40)},
+		{group: "Affine(rotate,scale)", es: []group.Element{{0, 1}, {10, 1}, {20, 1}, {-10, 1}, {0, 0.5}, {0, 2}}},
 		{group: "Trivial"},
 		{group: "SE(2)", grid: []int{7, 5, 5}},
 		{group: "Affine(rotate,scale)", grid: []int{16, 20}},
@@ -164,10 +168,10 @@ func TestEveryPictureIsReadable(t *testing.T) {
 			o := Options{}
 			if models == 3 {
 				o = Options{Theme: Dark, Width: 340}
-			} else if models == 8 && i%8 != 0 || models == 1 && i%4 != 0 && i < 16 {
+			} else if models == 8 && i%8 != 0 || models == 1 && i%4 != 0 && i < 14 {
 				continue
 			}
-			if models > 1 && i >= 16 {
+			if models > 1 && i >= 20 {
 				continue // folding large plans takes longer than drawing them
 			}
 			f := fixture{group: c.group, grid: c.grid, values: c.es, models: long[:models], metrics: []string{"confidence", "relative"}, n: 6, classes: 3}
@@ -198,6 +202,34 @@ func TestEveryPictureIsReadable(t *testing.T) {
 			readable(t, name+", sample", single, o, fonts)
 		}
 	}
+}
+
+// slicesOf are rotations about axes in the planes of coordinates.
+func slicesOf(t *testing.T, name string) []group.Element {
+	t.Helper()
+	g, err := group.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	es, err := group.Slices(g, nil, 30, 45)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return es
+}
+
+// spread is the identity and elements that cover a group evenly.
+func spread(t *testing.T, name string, n int) []group.Element {
+	t.Helper()
+	g, err := group.Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	es, err := group.LowDiscrepancy(g, n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]group.Element{g.Identity()}, es...)
 }
 
 // sparse is a map with uneven cells.

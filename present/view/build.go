@@ -421,7 +421,7 @@ func (b *builder) notes(f *Figure) []string {
 				who = p.Title
 			}
 			if s.Mirrored && !b.layout.Colored() {
-				who += ", mirrored"
+				who += ", " + b.side()
 			}
 			switch {
 			case len(gaps) == len(s.Points):
@@ -458,9 +458,13 @@ func (b *builder) alt(f *Figure) string {
 	}
 	var a strings.Builder
 	a.WriteString(f.Title + ", " + f.Subtitle + ".")
-	for i, p := range f.Panels {
+	panels := f.Panels
+	if b.layout == Discs { // the planes of a model say the same
+		panels = slices.DeleteFunc(slices.Clone(panels), func(p Panel) bool { return len(p.Stats) == 0 })
+	}
+	for i, p := range panels {
 		if i == 3 {
-			fmt.Fprintf(&a, " And %d more plots.", len(f.Panels)-i)
+			fmt.Fprintf(&a, " And %d more plots.", len(panels)-i)
 			break
 		}
 		for _, st := range p.Stats {
@@ -559,6 +563,19 @@ func Slug(name string) string {
 	return b.String()
 }
 
+// side is the word for elements beyond the switch of the group.
+func (b *builder) side() string {
+	for _, a := range b.s.Chart {
+		switch a.Name {
+		case "inversion":
+			return "inverted"
+		case "reversal":
+			return "reversed"
+		}
+	}
+	return "mirrored"
+}
+
 // discs adds one panel for each model, plane and side of the inversion that elements lie on.
 func (b *builder) discs(f *Figure, p Panel, several bool) {
 	at, _ := SpatialOf(b.s.Chart)
@@ -571,25 +588,25 @@ func (b *builder) discs(f *Figure, p Panel, several bool) {
 			}
 		}
 		for _, plane := range planes {
-			own := series
+			own, ways := series, map[int64]bool{}
 			own.Points = nil
 			for _, q := range series.Points {
 				e := b.s.Elements[q.Element][at.R : at.R+3]
 				if math.Abs(e[plane.out]) > flat {
 					continue
 				}
-				q.X, q.Y = math.Atan2(e[plane.y], e[plane.x])*180/math.Pi, at.Turn(b.s.Elements[q.Element])
-				if q.X < 0 {
-					q.X += 360
+				q.X, q.Y = plane.direction(e), at.Turn(b.s.Elements[q.Element])
+				if q.Y > flat {
+					ways[int64(math.Round(q.X/flat))] = true
 				}
 				own.Points = append(own.Points, q)
 			}
-			if len(own.Points) < 2 {
-				continue // the identity lies in every plane
+			if len(ways) < 3 {
+				continue // the axis that the plane shares with another
 			}
 			q := Panel{Title: series.Name + ", axes in " + plane.name, N: p.N, Series: []Series{own}, Sectors: sectors(own.Points), Stats: stats}
 			if series.Mirrored {
-				q.Title += ", inverted"
+				q.Title += ", " + b.side()
 			}
 			if several {
 				q.Title = p.Title + ": " + q.Title

@@ -21,7 +21,7 @@ func LayoutOf(chart []group.Axis, elements []group.Element) Layout {
 	case len(chart) == 2 && chart[0].Unit == chart[1].Unit && plain(chart[0]) && plain(chart[1]):
 		// Scattered shifts, such as a random sample, would leave nearly every cell of a map empty.
 		cols, rows := distinct(elements, 0), distinct(elements, 1)
-		if len(cols)*len(rows) <= 4*len(elements) && !(chart[0].Unit != "px" && single(chart, elements)) {
+		if len(cols)*len(rows) <= 4*len(elements) && (chart[0].Unit == "px" || !single(chart, elements)) {
 			return HeatMap
 		}
 	}
@@ -44,7 +44,7 @@ func LayoutOf(chart []group.Axis, elements []group.Element) Layout {
 }
 
 // plain reports whether an axis is a length of some kind: neither a switch nor a circle.
-func plain(a group.Axis) bool { return !mirrorAxis(a) && !(a.Unit == "deg" && a.Periodic) }
+func plain(a group.Axis) bool { return !mirrorAxis(a) && (a.Unit != "deg" || !a.Periodic) }
 
 // motion is where a chart of turns and shifts keeps its axes; mirror is -1 if there is none.
 type motion struct{ angle, mirror, dx, dy int }

@@ -56,26 +56,47 @@ func (s Spatial) shifted(e group.Element) bool {
 	return s.T >= 0 && (e[s.T] != 0 || e[s.T+1] != 0 || e[s.T+2] != 0)
 }
 
-// Planes are the planes in which the axes of the discs lie: the axis at psi is (cos psi, sin psi, 0), (cos psi, 0, sin psi) and (0, cos psi, sin psi).
-var planes = [...]struct {
+// plane names the coordinates of a rotation vector that are to the right, upward and 0.
+type plane struct {
 	name      string
-	x, y, out int // coordinates of the rotation vector
-}{{"xy", 0, 1, 2}, {"xz", 0, 2, 1}, {"yz", 1, 2, 0}}
+	x, y, out int
+}
+
+// direction is that of an axis in the plane, 0 to 360 degrees.
+func (p plane) direction(r group.Element) float64 {
+	a := math.Atan2(r[p.y], r[p.x]) * 180 / math.Pi
+	if a < 0 {
+		a += 360
+	}
+	return a
+}
+
+// planes are the planes in which the axes of the discs lie: the axis at psi is (cos psi, sin psi, 0), (cos psi, 0, sin psi) and (0, cos psi, sin psi).
+var planes = [...]plane{{"xy", 0, 1, 2}, {"xz", 0, 2, 1}, {"yz", 1, 2, 0}}
 
 // flat is how far, in degrees, the rotation vector of an element of a disc may be from its plane.
 const flat = 1e-6
 
-// sliced reports whether all elements are rotations about axes in the three planes, with or without inversion, and at least two angles occur.
+// sliced reports whether all elements are rotations about axes in the three planes, with or without inversion, in one of which axes have three directions or more.
 func (s Spatial) sliced(elements []group.Element) bool {
 	var turns []float64
+	var ways [len(planes)]map[int64]bool
 	for _, e := range elements {
 		if s.shifted(e) || math.Abs(e[s.R]) > flat && math.Abs(e[s.R+1]) > flat && math.Abs(e[s.R+2]) > flat {
 			return false
 		}
 		turns = append(turns, math.Round(s.Turn(e)/flat))
+		for i, p := range planes {
+			if r := e[s.R : s.R+3]; math.Abs(r[p.out]) <= flat && s.Turn(e) > flat {
+				if ways[i] == nil {
+					ways[i] = map[int64]bool{}
+				}
+				ways[i][int64(math.Round(p.direction(r)/flat))] = true
+			}
+		}
 	}
 	slices.Sort(turns)
-	return len(slices.Compact(turns)) >= 3
+	return len(slices.Compact(turns)) >= 3 && slices.ContainsFunc(ways[:], func(w map[int64]bool) bool { return len(w) >= 3 })
 }
 
 // Sector is the part of a disc that stands for one element: between two directions of the axis and two angles, all in degrees. From is at most To, which may be
@@ -160,7 +181,7 @@ func (s Spatial) words(e group.Element, number func(float64) string) string {
 		if axis == "" {
 			axis = triple(e[s.R]/t, e[s.R+1]/t, e[s.R+2]/t, func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
 		}
-		parts = append(parts, number(t)+"° about "+axis)
+		parts = append(parts, strconv.FormatFloat(t, 'g', 4, 64)+"° about "+axis)
 	}
 	if s.improper(e) {
 		parts = append(parts, "inverted")

@@ -63,7 +63,7 @@ type Group struct {
 	Title    string          `json:"title"`  // for people: "rotations, 72 angles"
 	Chart    []group.Axis    `json:"chart"`  // one axis per coordinate
 	Steps    []fold.Number   `json:"steps"`  // smallest step per axis: 1 for a switch or whole pixels, 0 for any value
-	Layout   string          `json:"layout"` // polar, line, heatmap, scatter, strip: how the orbit is laid out
+	Layout   string          `json:"layout"` // polar, line, heatmap, scatter, strip, tiles, discs, angle, ranked, axes: how the orbit is laid out
 	Elements []group.Element `json:"elements"`
 	Labels   []string        `json:"labels"`   // the elements for people
 	Exact    []bool          `json:"exact"`    // acts without resampling
@@ -72,6 +72,11 @@ type Group struct {
 	Weights  []float64       `json:"weights"`  // of that mean, one per element; empty for equal ones
 	Finite   bool            `json:"finite"`   // the elements are the whole group: there is nothing between them
 	Moves    []Move          `json:"moves"`    // generators, for buttons
+	// Indexed says that elements have too many coordinates to be sent, as permutations of a thousand rows: everywhere in this API an element is its place in the
+	// plan, and the chart has that as its only axis.
+	Indexed bool `json:"indexed"`
+	// Kinds says what sort of element each is, where there are several: transposition, cycle, permutation; proper, improper. Empty otherwise.
+	Kinds []string `json:"kinds"`
 }
 
 // Move is one element that acts on where one is: h to g·h.
@@ -127,8 +132,22 @@ type Run struct {
 	Window []int `json:"window"`
 	// Boxed says that boxes were recorded: GET runs/{id}/samples/{i}/boxes.
 	Boxed bool `json:"boxed"`
+	// Input is the space of the input: image, frames, rows, signal, record; empty where the study leaves it to the data. Inputs and Outputs are the fields
+	// that the study names, with what their numbers are.
+	Input   string `json:"input"`
+	Inputs  []Port `json:"inputs"`
+	Outputs []Port `json:"outputs"`
 	// Weak is the share of contributing elements below which a consensus supports no verdict.
 	Weak float64 `json:"weak"`
+}
+
+// Port is a field of the inputs or outputs of the models.
+type Port struct {
+	Name string `json:"name"`
+	Kind string `json:"kind,omitempty"` // rows, links, pairs, signal, frames, image, scores; empty for what it is by itself
+	Type string `json:"type,omitempty"` // what its numbers are: positions, vectors, unchanged, irreps such as 4x0e+2x1o
+	Per  string `json:"per,omitempty"`  // what a row belongs to: node, edge, sample
+	Unit string `json:"unit,omitempty"`
 }
 
 // Circumstance is a fact about a run, for people.

@@ -36,11 +36,10 @@ func (s *Server) getInput(w http.ResponseWriter, r *request) error {
 	c := &container{meta: map[string]string{
 		"sample": strconv.Itoa(i), "g": elementText(in.G), "element": strconv.Itoa(in.Element), "exact": strconv.FormatBool(in.Exact),
 	}}
-	t, ok := inputOf(in, kind == "f32")
-	if !ok {
+	if !c.input(in, kind == "f32") {
 		return missing("sample %d: its input is no array that can be sent", i)
 	}
-	c.tensors, c.meta["lo"], c.meta["hi"] = []tensor{t}, float(in.Range[0]), float(in.Range[1])
+	c.meta["lo"], c.meta["hi"] = float(in.Range[0]), float(in.Range[1])
 	return sendWhole(w, r, c)
 }
 
@@ -63,17 +62,19 @@ func (s *Server) getContext(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	t, ok := valueOf("context", sc.Value, sc.Range, false)
-	if !ok {
+	c := &container{meta: map[string]string{}}
+	if t, ok := valueOf("context", sc.Value, sc.Range, false); ok && !given(sc.Value) {
+		c.add(t)
+	} else if !c.value("context", sc.Value) {
 		return missing("sample %d: it is no array that can be sent", i)
 	}
 	window := make([]string, len(sc.Window))
 	for k, v := range sc.Window {
 		window[k] = strconv.Itoa(v)
 	}
-	return sendWhole(w, r, &container{tensors: []tensor{t}, meta: map[string]string{
-		"sample": strconv.Itoa(i), "lo": float(sc.Range[0]), "hi": float(sc.Range[1]), "window": strings.Join(window, ","),
-	}})
+	c.meta["sample"], c.meta["window"] = strconv.Itoa(i), strings.Join(window, ",")
+	c.meta["lo"], c.meta["hi"] = float(sc.Range[0]), float(sc.Range[1])
+	return sendWhole(w, r, c)
 }
 
 // getBoxes is what was recorded at an element of the plan. What the data say is added where they can be asked; no model runs.
@@ -211,9 +212,7 @@ func (s *Server) getProbe(w http.ResponseWriter, r *request) error {
 		"models": strings.Join(asked, ","), "milliseconds": strconv.FormatFloat(1000*s.o.Now().Sub(began).Seconds(), 'f', 2, 64),
 		"lo": float(p.Range[0]), "hi": float(p.Range[1]),
 	}}
-	if t, ok := inputOf(&p.Input, false); ok {
-		c.tensors = append(c.tensors, t)
-	}
+	c.input(&p.Input, false)
 	for k := range p.Results {
 		answerOf(c, &p.Results[k], asked[k])
 		referenceOf(c, p, &p.Results[k], asked[k], metric.Reference(ref))
@@ -239,6 +238,8 @@ func answerOf(c *container, a *probe.Result, m string) {
 		}
 	case *space.Boxes:
 		c.boxes("boxes."+m, v)
+	case *space.Rows, *space.Links, *space.Pairs, *space.Signal, *space.Record, *space.Tensor:
+		c.value("output."+m, v)
 	case *space.Field:
 		c.tensors = append(c.tensors, fieldOf("field."+m, v))
 	case *space.Image:
@@ -277,6 +278,10 @@ func fieldOf(name string, f *space.Field) tensor { return f32(name, singles(f.Va
 // one is, the one that was asked for, or else the first that there is of target, consensus and self.
 func referenceOf(c *container, p *probe.Point, a *probe.Result, m string, wanted metric.Reference) {
 	c.meta["support."+m] = float(a.Support)
+	if _, is := a.Output.(*space.Tensor); is || a.Output != nil && given(a.Output) {
+		c.reference("reference."+m, p, a, wanted)
+		return
+	}
 	refs := []struct {
 		name  metric.Reference
 		value space.Value

@@ -291,8 +291,18 @@ func (s *Shelf) Findings(id string) (*api.Findings, error) {
 			if !ok || model < 0 || motion(a.groups[p.model]) != motion(at.group.Name()) || len(p.element) != axes && len(p.element) != 0 {
 				continue
 			}
+			element := p.element
+			if indexed(at.group) {
+				to := slices.IndexFunc(at.run.Job().Elements, func(e group.Element) bool {
+					return len(p.element) == axes && at.group.Dist(e, p.element) <= group.Tolerance
+				})
+				if to < 0 {
+					continue // the plan of the run does not have it, and nothing else can be shown
+				}
+				element = group.Element{float64(to)}
+			}
 			o.Places = append(o.Places, api.Place{
-				Sample: p.sample, Element: p.element, Model: a.models[p.model], ModelIndex: model, Run: src.id, Index: k,
+				Sample: p.sample, Element: element, Model: a.models[p.model], ModelIndex: model, Run: src.id, Index: k,
 			})
 		}
 	}

@@ -58,7 +58,7 @@ func task(s *job.Study) string {
 		return "detection"
 	case "field":
 		return "flow"
-	case "image", "tensor":
+	case "image", "tensor", "rows", "signal", "record", "frames":
 		return s.Output.Space
 	}
 	return "classification"
@@ -155,7 +155,8 @@ func (r *Run) fixed(d *api.Run) {
 		Output: cmp.Or(s.Output.Space, "scores"), Methods: methods(r.n, r.e), Arrays: []api.Array{}, Slices: []api.Slice{}, Notes: []string{},
 		Kernel: s.Group.Resample + ", border " + s.Group.Border, Engine: r.job.Engine.Name + " " + r.job.Engine.Version, Command: scrub(command(r.job)),
 		Scales: []api.Range{}, Details: r.details(), Window: append([]int{}, s.Group.Window...), Boxed: r.Boxed(),
-		Weak: cmp.Or(s.Consensus.Weak, presetWeak),
+		Weak:  cmp.Or(s.Consensus.Weak, presetWeak),
+		Input: s.Input.Space, Inputs: ports(s.Input.Fields), Outputs: ports(s.Output.Fields),
 	}
 	sums := make([]*fold.Summary, len(r.parts))
 	for i, p := range r.parts {
@@ -186,6 +187,14 @@ func (r *Run) fixed(d *api.Run) {
 		d.Notes = append(d.Notes, "The samples cannot be read: "+err.Error())
 	}
 	r.arrays(d)
+}
+
+func ports(of []job.Port) []api.Port {
+	out := []api.Port{}
+	for _, p := range of {
+		out = append(out, api.Port{Name: p.Name, Kind: p.Kind, Type: p.Type, Per: p.Per, Unit: p.Unit})
+	}
+	return out
 }
 
 // presetWeak is the share of elements below which a consensus is weak, where a study says nothing.

@@ -332,12 +332,12 @@ func (r *Run) Input(ctx context.Context, i int, g group.Element) (*probe.Input, 
 	for _, p := range r.parts { // the data of one part may be there when that of the other is not
 		var in *probe.Input
 		err := p.live.use(ctx, func(l Prober) (err error) {
-			in, err = l.Input(ctx, p.row(i), g)
+			in, err = l.Input(ctx, p.row(i), r.element(g))
 			return err
 		})
 		if err == nil {
 			moved := *in
-			moved.Index = i
+			moved.Index, moved.G = i, r.named(in.G, in.Element)
 			return &moved, nil
 		}
 		if first == nil {
@@ -397,6 +397,7 @@ func (r *Run) Probe(ctx context.Context, i int, g group.Element, models []int) (
 	}
 	var out *probe.Point
 	var first error
+	h := r.element(g)
 	for at, p := range r.parts {
 		var ask []int
 		for m, ref := range r.models {
@@ -412,7 +413,7 @@ func (r *Run) Probe(ctx context.Context, i int, g group.Element, models []int) (
 		}
 		var point *probe.Point
 		err := p.live.use(ctx, func(l Prober) (err error) {
-			point, err = l.At(ctx, p.row(i), g, ask)
+			point, err = l.At(ctx, p.row(i), h, ask)
 			return err
 		})
 		if err != nil {
@@ -424,7 +425,7 @@ func (r *Run) Probe(ctx context.Context, i int, g group.Element, models []int) (
 		}
 		if out == nil {
 			o := *point
-			o.Results, o.Index = nil, i
+			o.Results, o.Index, o.G = nil, i, r.named(point.G, point.Element)
 			out = &o
 		}
 		for _, res := range point.Results {

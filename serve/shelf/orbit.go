@@ -3,6 +3,7 @@ package shelf
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,10 +25,53 @@ func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 	for _, s := range group.Steps(g) {
 		o.Steps = append(o.Steps, fold.Number(s))
 	}
+	o.Kinds = []string{}
 	for i, e := range j.Elements {
 		o.Labels[i] = label(g, e)
+		if k := view.KindOf(g.Chart(), e); k != "" {
+			o.Kinds = append(o.Kinds, k)
+		}
+	}
+	if len(o.Kinds) < len(j.Elements) {
+		o.Kinds = []string{}
+	}
+	if indexed(g) {
+		o.Indexed, o.Finite, o.Moves = true, true, []api.Move{}
+		o.Chart, o.Steps = []group.Axis{{Name: "element", Min: 0, Max: float64(max(1, len(j.Elements)-1))}}, []fold.Number{1}
+		o.Elements = make([]group.Element, len(j.Elements))
+		for i := range o.Elements {
+			o.Elements[i] = group.Element{float64(i)}
+		}
+		if o.Layout != string(view.Ranked) {
+			o.Layout = string(view.Strip)
+		}
 	}
 	return o
+}
+
+// mostAxes is the most coordinates of an element that clients are sent.
+const mostAxes = 16
+
+// indexed reports whether clients name elements by their place in the plan: those with many coordinates, and permutations, whose coordinates are no places to draw.
+func indexed(g group.Group) bool {
+	chart := g.Chart()
+	return len(chart) > mostAxes || len(chart) > 1 && slices.ContainsFunc(chart, func(a group.Axis) bool { return a.Name == "p0" })
+}
+
+// element is an element as clients name it in the chart of the group.
+func (r *Run) element(g group.Element) group.Element {
+	if len(g) != 1 || !indexed(r.group) || !(g[0] >= 0 && g[0] < float64(r.e)) || g[0] != math.Trunc(g[0]) {
+		return g // what is no element is refused by who moves
+	}
+	return r.job.Elements[int(g[0])]
+}
+
+// named is an element of the plan as clients name it.
+func (r *Run) named(g group.Element, k int) group.Element {
+	if !indexed(r.group) || k < 0 {
+		return g
+	}
+	return group.Element{float64(k)}
 }
 
 // label is an element for people: in words where the elements of a group have names, as those of the square with time reversal.
@@ -64,14 +108,30 @@ func whole(g group.Group, elements []group.Element) bool {
 	return ok && len(f.Elements()) == len(elements)
 }
 
+// permuted are the names of the coordinates of permutations.
+var permuted = regexp.MustCompile(`^p\d+$`)
+
 // title is the orbit for people: "rotations, 72 angles".
 func title(g group.Group, j *job.Job) string {
 	var what []string
-	for _, a := range g.Chart() {
+	chart := g.Chart()
+	if indexed(g) {
+		// One word for all rows.
+		chart = slices.DeleteFunc(slices.Clone(chart), func(a group.Axis) bool { return a.Name != "p0" && permuted.MatchString(a.Name) })
+	}
+	for _, a := range chart {
 		word := ""
 		switch {
-		case a.Unit == "deg" && a.Periodic:
+		case a.Name == "p0":
+			word = "permutations"
+		case a.Name == "rx" || a.Name == "ry" || a.Name == "rz", a.Unit == "deg" && a.Periodic:
 			word = "rotations"
+		case a.Name == "tx" || a.Name == "ty" || a.Name == "tz", a.Name == "dt":
+			word = "shifts"
+		case a.Name == "inversion":
+			word = "inversions"
+		case a.Name == "reversal":
+			word = "reversals"
 		case a.Unit == "px":
 			word = "shifts"
 		case a.Unit == "factor" && a.Name == "scale":
@@ -91,7 +151,7 @@ func title(g group.Group, j *job.Job) string {
 	switch {
 	case len(j.Elements) == 1:
 		count = "1 element"
-	case len(what) == 1 && what[0] == "rotations":
+	case len(what) == 1 && what[0] == "rotations" && len(g.Chart()) == 1:
 		count = view.Count(len(j.Elements)) + " angles"
 	}
 	switch n := len(what); n {
@@ -145,6 +205,13 @@ func moves(g group.Group, elements []group.Element) []api.Move {
 		one := g.Identity()[i]
 		number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 		switch {
+		case a.Name == "rx" || a.Name == "ry" || a.Name == "rz":
+			add(i, 15, "turn 15° about "+a.Name[1:], a.Name[1:]+" +15°")
+			add(i, 90, "turn 90° about "+a.Name[1:], a.Name[1:]+" +90°")
+		case a.Name == "inversion":
+			add(i, 1, "invert through the origin", "invert")
+		case a.Name == "reversal":
+			add(i, 1, "reverse time", "reverse")
 		case a.Unit == "deg" && a.Periodic:
 			for _, d := range turns(steps[i]) {
 				add(i, d, "turn left "+number(d)+"°", "+"+number(d)+"°")

@@ -240,8 +240,8 @@ func (r *Run) Plan() (group.Group, []group.Element, []float64) {
 	return r.group, r.job.Elements, r.job.Weights
 }
 
-// Identity is the identity of the group.
-func (r *Run) Identity() group.Element { return r.group.Identity() }
+// Identity is the identity of the group, as clients name it.
+func (r *Run) Identity() group.Element { return r.named(r.group.Identity(), r.identity) }
 
 // Parts is how many runs it is made of: 1, or 2 for two side by side.
 func (r *Run) Parts() int { return len(r.parts) }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"nero/present/view"
@@ -47,6 +48,9 @@ func TestTexts(t *testing.T) {
 		g, err := group.Parse(entry.Example)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if len(g.Chart()) > 0 && strings.HasPrefix(g.Chart()[0].Name, "p0") {
+			continue // the page is sent the names of permutations, and never makes one
 		}
 		elements := []group.Element{g.Identity()}
 		if more, err := group.LowDiscrepancy(g, 6, nil); err == nil { // a finite group may have fewer

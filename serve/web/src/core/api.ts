@@ -50,7 +50,7 @@ export interface Axis {
   periodic: boolean;
 }
 
-export type Layout = 'polar' | 'line' | 'heatmap' | 'scatter' | 'strip' | 'tiles';
+export type Layout = 'polar' | 'line' | 'heatmap' | 'scatter' | 'strip' | 'tiles' | 'discs' | 'angle' | 'ranked' | 'axes';
 
 export interface Group {
   name: string;
@@ -66,6 +66,8 @@ export interface Group {
   weights: number[];
   finite: boolean;
   moves: Move[];
+  indexed: boolean;
+  kinds: string[];
 }
 
 export interface Move {
@@ -117,7 +119,19 @@ export interface Run extends RunCard {
   details: Circumstance[];
   window: number[];
   boxed: boolean;
+  input: string;
+  inputs: Port[];
+  outputs: Port[];
   weak: number;
+}
+
+/** A field of the inputs or outputs of the models. */
+export interface Port {
+  name: string;
+  kind?: string;
+  type?: string;
+  per?: string;
+  unit?: string;
 }
 
 export interface Circumstance {

@@ -17,7 +17,7 @@ export function fakeRun(n = 9, more: Partial<api.Run> = {}): api.Run {
     orbit: {
       name: 'SO(2)', title: 'turns, 12 angles', chart: [{ name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true }], steps: [0], layout: 'polar', elements,
       labels: elements.map((g) => `${g[0]}°`), exact: elements.map((g) => g[0] % 90 === 0), identity: 0, measure: 'uniform grid of 12 angles', weights: [], finite: false,
-      moves: [{ name: 'turn left 90°', short: '+90°', element: [90], to: elements.map((_, k) => (k + 3) % e) }],
+      moves: [{ name: 'turn left 90°', short: '+90°', element: [90], to: elements.map((_, k) => (k + 3) % e) }], indexed: false, kinds: [],
     },
     model_list: ['plain', 'turned'].map((name) => ({ name, sha256: '', run: 'fake', parameters: 0, scale: null, live: true })),
     metric_list: [
@@ -28,7 +28,7 @@ export function fakeRun(n = 9, more: Partial<api.Run> = {}): api.Run {
     methods: [{ name: 'pca', title: 'PCA', doc: '', slow: false }, { name: 'umap', title: 'UMAP', doc: '', slow: true }],
     arrays: [0, 1].flatMap((m) => [0, 1].map((j) => ({ name: `curves.${m}.${j}`, shape: [n, e], bytes: n * e * 4 }))),
     slices: ['a', 'b', 'c'].map((name, label) => ({ name, label, n: n / 3, set: { label } })), audits: [], kernel: 'bilinear', engine: '', command: '', notes: [],
-    scales: [{ lo: 0, hi: 1, log: false }, { lo: 1e-6, hi: 10, log: true }], details: [], window: [], boxed: false, weak: 0.5,
+    scales: [{ lo: 0, hi: 1, log: false }, { lo: 1e-6, hi: 10, log: true }], details: [], window: [], boxed: false, input: 'image', inputs: [], outputs: [], weak: 0.5,
     ...more,
   };
 }

@@ -3,6 +3,7 @@
  * present/view, and testdata/texts.json, which that package writes, holds them to it.
  */
 import type { Axis, Element } from './api';
+import { motionWords, spatial } from './rotation';
 
 /**
  * v with this many digits after the first (toExponential), rounded to nearest, ties to even as in IEEE and in Go, where JavaScript
@@ -119,6 +120,8 @@ const isSwitch = (a: Axis) => a.unit === '' && !a.periodic && a.min === 0 && a.m
 function named(chart: readonly Axis[], e: Element, text: (v: number, a: Axis) => string): string {
   if (chart.length !== e.length) return `[${e.join(' ')}]`;
   if (e.length === 0) return 'identity';
+  const s = spatial(chart);
+  if (s) return motionWords(s, e, (v, k) => text(v, k === s.r ? { ...(chart[k] as Axis), name: 'turn' } : (chart[k] as Axis)), (v) => text(v, { ...(chart[0] as Axis), name: 'part' }));
   const part = (a: Axis, v: number, name: boolean): string => {
     const n = text(v, a);
     const before = name ? `${a.name} ` : '';
@@ -138,12 +141,12 @@ function named(chart: readonly Axis[], e: Element, text: (v: number, a: Axis) =>
 
 /** An element of a plan: "90°", "90° mirrored", "×1.25", "dx 3 px, dy -1 px", with six significant digits. */
 export function label(chart: readonly Axis[], e: Element): string {
-  return named(chart, e, (v) => general(v + 0, 6));
+  return named(chart, e, (v, a) => general(v + 0, a.name === 'part' ? 3 : a.name === 'turn' ? 4 : 6));
 }
 
 /** An element with three significant digits, as there is room for beside an axis; whole degrees and pixels keep theirs. */
 export function tick(chart: readonly Axis[], e: Element): string {
-  return named(chart, e, (v) => (Math.abs(v) >= 99.95 && Math.abs(v) < 1e6 ? fixed(v, 0) : general(v + 0, 3)));
+  return named(chart, e, (v, a) => (a.name === 'turn' ? general(v, 4) : Math.abs(v) >= 99.95 && Math.abs(v) < 1e6 ? fixed(v, 0) : general(v + 0, 3)));
 }
 
 /**
@@ -152,7 +155,7 @@ export function tick(chart: readonly Axis[], e: Element): string {
  */
 export function position(chart: readonly Axis[], e: Element): string {
   return named(chart, e, (v, a) => {
-    const decimals = a.unit === 'deg' ? 1 : a.unit === 'factor' ? 3 : a.unit === 'px' ? (Number.isInteger(v) ? 0 : 1) : Number.isInteger(v) ? 0 : 2;
+    const decimals = a.name === 'part' ? 2 : a.unit === 'deg' ? 1 : a.unit === 'factor' ? 3 : a.unit === 'px' ? (Number.isInteger(v) ? 0 : 1) : Number.isInteger(v) ? 0 : 2;
     const s = v.toFixed(decimals);
     return Number(s) === 0 ? s.replace(/^-/, '') : s.replace(/^-/, '−');
   });

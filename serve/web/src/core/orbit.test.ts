@@ -12,7 +12,7 @@ const scale: Axis = { name: 'scale', unit: 'factor', min: 0, max: null, periodic
 
 const group = (chart: Axis[], elements: number[][], more: Partial<Group> = {}): Group => ({
   name: 'G', title: '', chart, steps: chart.map(() => 0), layout: 'polar', elements, labels: elements.map((e) => orbit.identity(chart).map((_, k) => e[k]).join()),
-  exact: elements.map(() => false), identity: 0, measure: '', weights: [], finite: false, moves: [], ...more,
+  exact: elements.map(() => false), identity: 0, measure: '', weights: [], finite: false, moves: [], indexed: false, kinds: [], ...more,
 });
 
 const circle = group([angle], Array.from({ length: 72 }, (_, k) => [5 * k]));

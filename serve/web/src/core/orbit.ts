@@ -1,6 +1,7 @@
 // Elements in the chart of their group: which of them is which, how far apart they are, and what people call them. Pure functions.
 
 import type { Axis, Element, Group } from './api';
+import { between, spatial, vector, wrapped, type Spatial } from './rotation';
 
 /** An axis that is a switch, such as mirror: 0 or 1. */
 export const isSwitch = (a: Axis): boolean => a.unit === '' && !a.periodic && a.min === 0 && a.max === 1;
@@ -17,6 +18,11 @@ export const identity = (chart: readonly Axis[]): number[] => chart.map((a) => (
 /** What lies in the chart: periodic coordinates in their period, others within their bounds and on their steps. NaN becomes the identity's. */
 export function canonical(chart: readonly Axis[], steps: readonly (number | null)[], g: Element): number[] {
   const e = identity(chart);
+  const s3 = spatial(chart);
+  if (s3 && g.length === chart.length && g.every(Number.isFinite)) {
+    const v = wrapped(vector(s3, g));
+    g = g.map((x, k) => (k >= s3.r && k < s3.r + 3 ? v[k - s3.r] : x));
+  }
   return chart.map((a, k) => {
     let v = g[k];
     if (!Number.isFinite(v)) v = e[k];
@@ -64,9 +70,12 @@ export function apart(a: Axis, x: number, y: number): number {
 export function nearest(o: Pick<Group, 'chart' | 'elements'>, g: Element, span: readonly number[] = spans(o)): { index: number; same: boolean } {
   let best = -1;
   let least = Infinity;
+  const s3 = spatial(o.chart);
   for (let k = 0; k < o.elements.length; k++) {
-    let d = 0;
+    // Rotations by the angle between them: opposite axes meet at half a turn.
+    let d = s3 ? (turnBetween(s3, g, o.elements[k]) / 180) ** 2 : 0;
     for (let j = 0; j < o.chart.length; j++) {
+      if (s3 && j >= s3.r && j < s3.r + 3) continue;
       const t = apart(o.chart[j], g[j], o.elements[k][j]) / span[j];
       d += isSwitch(o.chart[j]) ? 100 * t * t : t * t; // the other side of a mirror is never near
     }
@@ -75,8 +84,11 @@ export function nearest(o: Pick<Group, 'chart' | 'elements'>, g: Element, span: 
       best = k;
     }
   }
-  return { index: best, same: best >= 0 && o.chart.every((a, j) => apart(a, g[j], o.elements[best][j]) <= 1e-6) };
+  const turn = (j: number) => s3 !== null && j >= s3.r && j < s3.r + 3;
+  return { index: best, same: best >= 0 && (!s3 || turnBetween(s3, g, o.elements[best]) <= 2e-6) && o.chart.every((a, j) => turn(j) || apart(a, g[j], o.elements[best][j]) <= 1e-6) };
 }
+
+const turnBetween = (s: Spatial, g: Element, h: Element): number => between(vector(s, g), vector(s, h));
 
 /** An axis with its unit, for a label beside it. */
 export const axisLabel = (a: Axis): string =>
@@ -86,6 +98,16 @@ export const axisLabel = (a: Axis): string =>
 export function parse(chart: readonly Axis[], text: string): number[] | null {
   const t = text.trim().toLowerCase().replace(/[−–]/g, '-');
   if (t === 'identity' || t === 'e') return identity(chart);
+  const about = spatial(chart) && /^(.*?)(?:°|deg\w*)?\s*about\s+(-?[xyz]\b|.*)$/.exec(t);
+  if (about) {
+    const [, by, axis] = about;
+    const a = /^-?[xyz]$/.test(axis) ? [0, 1, 2].map((k) => ('xyz'[k] === axis.slice(-1) ? (axis[0] === '-' ? -1 : 1) : 0)) : (axis.match(/[-+]?(?:\d+\.?\d*|\.\d+)/g) ?? []).map(Number);
+    const n = Math.hypot(...a.slice(0, 3));
+    const turn = Number.parseFloat(by);
+    if (a.length < 3 || !(n > 0) || !Number.isFinite(turn)) return null;
+    const s3 = spatial(chart)!;
+    return chart.map((_, k) => (k >= s3.r && k < s3.r + 3 ? (a[k - s3.r] / n) * turn : k === s3.inversion && /invert/.test(t) ? 1 : 0));
+  }
   const numbers = (t.match(/[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/g) ?? []).map(Number);
   const switches = chart.filter(isSwitch).length;
   if (switches && numbers.length === chart.length - switches) {

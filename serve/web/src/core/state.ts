@@ -9,6 +9,7 @@ import * as orbit from './orbit';
 import { order } from './order';
 import { lasso } from './raster';
 import { family, sibling } from './reference';
+import { after, spatial } from './rotation';
 import { aborted, at, Client, Failure, words, type Layout2D, type Matrix, type Picture, type Probe, type Recorded, type Reference, type Scene, type Stats } from './source';
 
 export type Page = 'runs' | 'run' | 'findings' | 'report';
@@ -704,6 +705,8 @@ export class State {
     const k = this.element.peek();
     if (!o) return;
     if (k >= 0 && move.to[k] >= 0) return this.moveTo(o.elements[move.to[k]]);
+    const s3 = spatial(o.chart);
+    if (s3) return this.moveTo(after(s3, move.element, this.g.peek()));
     // Between elements: as the move would take the nearest one, by the same difference of coordinates.
     const near = this.nearest.peek();
     const to = near >= 0 ? move.to[near] : -1;

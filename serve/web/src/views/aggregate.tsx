@@ -247,7 +247,7 @@ function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]
       series={series}
       scale={scale}
       alt={`${quantity(s)} along the orbit, mean over samples, ${counted(curves)}. ${series.map((x) => sentence(s, x)).join(' ')}`}
-      at={s.g}
+      at={s.g} better={s.metricDoc.value?.better}
       nav={nav}
       comb={s.metricDoc.value?.ref === 'self'}
       tip={(k) => [...tipLines(s, series, k), counted(curves)]}
@@ -307,7 +307,7 @@ function Diff({ s, d }: { s: State; d: Series }) {
         scale={scale}
         marks={map ? [] : [{ value: 0, label: 'no difference' }]}
         alt={`${label}, along the orbit. Mean ${signed(orbitMean(d.values, o.weights))}, worst ${signed(d.values[w])} at ${o.labels[w]}.`}
-        at={s.g}
+        at={s.g} better={s.metricDoc.value?.better}
         nav={nav}
         tip={(k) => tipLines(s, [d], k)}
         {...(map ? { table: luts.puor } : {})}
@@ -399,7 +399,7 @@ function Multiples({ s, scale }: { s: State; scale: Scale }) {
     <div class="multiples">
       {small.map(({ c, series }) => (
         <div key={c.name} class={`multiple${s.choice.value.slice === c.name ? ' on' : ''}`}>
-          <OrbitPlot orbit={o} series={series} scale={scale} alt={`Class ${c.name}. ${series.map((x) => sentence(s, x)).join(' ')}`} at={s.g} nav={nav} small tip={(k) => tipLines(s, series, k)} {...(map ? { table: colors(s) } : {})} />
+          <OrbitPlot orbit={o} series={series} scale={scale} alt={`Class ${c.name}. ${series.map((x) => sentence(s, x)).join(' ')}`} at={s.g} better={s.metricDoc.value?.better} nav={nav} small tip={(k) => tipLines(s, series, k)} {...(map ? { table: colors(s) } : {})} />
           <button class="link" aria-pressed={s.choice.value.slice === c.name} onClick={() => s.choose({ slice: s.choice.value.slice === c.name ? '' : c.name })}>
             {c.name} <small>n = {count(c.n)}</small>
           </button>

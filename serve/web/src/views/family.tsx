@@ -38,7 +38,7 @@ export function Family({ s, scale }: { s: State; scale: Scale }) {
       <div class="family">
         {list.map(({ k, name, series }) => (
           <div key={k} class={`member${s.a.value === k ? ' a' : ''}${s.b.value === k ? ' b' : ''}`}>
-            <OrbitPlot orbit={o} series={[series]} scale={scale} alt={`${name}. ${sentence(s, series)}`} at={s.g} nav={nav} small tip={(e) => tipLines(s, [series], e)} {...(map ? { table: colors(s) } : {})} />
+            <OrbitPlot orbit={o} series={[series]} scale={scale} alt={`${name}. ${sentence(s, series)}`} at={s.g} better={s.metricDoc.value?.better} nav={nav} small tip={(e) => tipLines(s, [series], e)} {...(map ? { table: colors(s) } : {})} />
             <button class="link" aria-pressed={s.a.value === k} title={`Show ${name} as A`} onClick={() => (s.a.value = k)}>
               {name}
             </button>

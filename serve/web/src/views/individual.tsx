@@ -99,7 +99,7 @@ function Moves({ s }: { s: State }) {
   return (
     <div class="bar moves">
       <button onClick={() => s.home()} title="Back to the identity (Home)">{o.identity >= 0 && (o.labels[o.identity] ?? '').length < 5 ? o.labels[o.identity] : 'home'}</button>
-      {o.moves.slice(0, 6).map((m) => (
+      {o.moves.slice(0, 8).map((m) => (
         <button key={m.name} onClick={() => s.act(m)} title={m.name} aria-label={m.name}>
           {m.short}
         </button>
@@ -273,7 +273,7 @@ function Body({ s }: { s: State }) {
               scale={at}
               marks={diff && !map ? [{ value: 0, label: 'no difference' }] : []}
               alt={`${at.label} of sample ${s.sample.value} along the orbit. ${list.map((x) => (diff ? `${x.name}: mean ${num(orbitMean(x.values, o.weights))}.` : sentence(s, x))).join(' ')}`}
-              at={s.g}
+              at={s.g} better={s.metricDoc.value?.better}
               dots={diff ? gaps : side ? (k ? dotsB : dotsA) : dots}
               spoken={spoken}
               nav={nav}

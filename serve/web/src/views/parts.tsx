@@ -25,7 +25,7 @@ export function Card({ id, title, sub, children, class: c, tools }: { id: string
 
 /** What moves the needle of a store, for drawings. */
 export function useNav(s: State, play: () => void = () => undefined): Nav {
-  return useMemo<Nav>(() => ({ moveTo: (g) => s.moveTo(g), step: (by, axis) => s.step(by, axis), home: () => s.home(), opposite: () => s.opposite(), play }), [s, play]);
+  return useMemo<Nav>(() => ({ moveTo: (g) => s.moveTo(g), step: (by, axis) => s.step(by, axis), home: () => s.home(), opposite: () => s.opposite(), play, between: () => !s.stored.peek() }), [s, play]);
 }
 
 /** The scale of the metric, shared by all models and views of a run. */

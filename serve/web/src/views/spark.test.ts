@@ -5,7 +5,7 @@ import { spark } from './spark';
 
 const group = (part: Partial<Group>): Group => ({
   name: 'SO(2)', title: '', chart: [{ name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true }], steps: [0], layout: 'polar', elements: [[0], [90], [180], [270]], labels: [], exact: [],
-  identity: 0, measure: '', weights: [], finite: false, moves: [], ...part,
+  identity: 0, measure: '', weights: [], finite: false, moves: [], indexed: false, kinds: [], ...part,
 });
 
 test('round: 0° to the right, counter-clockwise, closed', () => {

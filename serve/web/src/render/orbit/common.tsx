@@ -44,6 +44,8 @@ export interface Nav {
   home(): void;
   opposite(): void;
   play(): void;
+  /** Whether elements between those of the plan can be shown now. */
+  between?(): boolean;
 }
 
 export interface OrbitProps {
@@ -65,6 +67,8 @@ export interface OrbitProps {
   focusable?: boolean;
   /** Exact elements stand apart from the curve. */
   comb?: boolean;
+  /** Which end of the scale is good. */
+  better?: 'higher' | 'lower' | undefined;
   /** Lines of the tooltip at an element. */
   tip: (k: number) => readonly string[];
   /** Colours of a map, by fraction. */

@@ -21,20 +21,24 @@ interface Axis {
   bars: boolean;
 }
 
-function alongAxis(o: OrbitProps['orbit']): Axis {
-  const a = o.chart[0];
-  let [lo, hi] = reach(o, 0);
+function alongAxis(o: OrbitProps['orbit'], now: OrbitProps['at']): Axis {
+  const m = Math.max(0, o.chart.findIndex((a) => !isSwitch(a)));
+  const a = o.chart[m];
+  let [lo, hi] = reach(o, m);
   if (a.unit === 'deg' && period(a) > 0) [lo, hi] = [a.min as number, a.max as number];
-  const order = o.elements.map((_, k) => k).sort((x, y) => o.elements[x][0] - o.elements[y][0]);
+  const order = o.elements.map((_, k) => k).sort((x, y) => o.elements[x][m] - o.elements[y][m]);
   const factor = a.unit === 'factor' && lo > 0;
   if (!(hi > lo)) [lo, hi] = factor ? [lo / 2, hi * 2] : [lo - 1, hi + 1];
   const s = factor ? scaleLog().domain([lo, hi]).range([0, 1]) : scaleLinear().domain([lo, hi]).range([0, 1]);
   const at = a.unit === 'deg' && hi - lo >= 90 ? Array.from({ length: Math.floor((hi - lo) / 90 + 1e-9) + 1 }, (_, k) => lo + k * 90) : factor ? [0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4].filter((v) => v >= lo * 0.999 && v <= hi * 1.001) : s.ticks(5);
   const thin = Math.ceil(at.length / 7);
   return {
-    x: (k) => s(o.elements[k][0]),
-    of: (g) => s(g[0]),
-    element: (x) => canonical(o.chart, o.steps, [Math.max(lo, Math.min(hi, +s.invert(Math.max(0, Math.min(1, x))).toPrecision(4)))]),
+    x: (k) => s(o.elements[k][m]),
+    of: (g) => s(g[m]),
+    element: (x) => {
+      const v = Math.max(lo, Math.min(hi, +s.invert(Math.max(0, Math.min(1, x))).toPrecision(4)));
+      return canonical(o.chart, o.steps, o.chart.map((_, k) => (k === m ? v : (now.peek()[k] ?? 0))));
+    },
     ticks: at.filter((_, k) => k % thin === 0).map((v) => ({ x: s(v), label: a.unit === 'deg' ? `${+v.toPrecision(4)}°` : factor ? `×${+v.toPrecision(3)}` : String(+v.toPrecision(4)) })),
     label: axisLabel(a),
     order,
@@ -67,7 +71,7 @@ export const Strip = (p: OrbitProps) => <Cartesian p={p} strip />;
 
 function Cartesian({ p, strip }: { p: OrbitProps; strip: boolean }) {
   const { orbit: o, scale } = p;
-  const axis = useMemo(() => (strip ? inOrder(o, p.at) : alongAxis(o)), [o, strip]);
+  const axis = useMemo(() => (strip ? inOrder(o, p.at) : alongAxis(o, p.at)), [o, strip]);
   const span = useMemo(() => spans(o), [o]);
   const { svg, hover, handlers } = usePointer(p, (x) => axis.element(x / W), (g) => nearest(o, g, span).index);
   const long = axis.bars && axis.ticks.some((t) => t.label.length > 5);
@@ -105,7 +109,9 @@ function Cartesian({ p, strip }: { p: OrbitProps; strip: boolean }) {
           </g>
           {p.marks?.map((m) => <line key={m.label} class="floor" x1={0} x2={W} y1={y(m.value)} y2={y(m.value)} />)}
           {p.series.map((s, j) => {
-            const at = (v: ArrayLike<number>, w: ArrayLike<number>) => lineBand(axis.order.map((k) => ({ x: axis.x(k), lo: scale.pos(v[k]), hi: scale.pos(w[k]) })), W, H);
+            const side = strip ? -1 : o.chart.findIndex(isSwitch);
+            const branches = side < 0 ? [axis.order] : [0, 1].map((b) => axis.order.filter((k) => (o.elements[k][side] ? 1 : 0) === b));
+            const at = (v: ArrayLike<number>, w: ArrayLike<number>, order = branches[0]) => lineBand(order.map((k) => ({ x: axis.x(k), lo: scale.pos(v[k]), hi: scale.pos(w[k]) })), W, H);
             if (axis.bars && !s.pinned) {
               const width = (W / o.elements.length) * (0.8 / shown.length);
               const shift = (shown.indexOf(s) - (shown.length - 1) / 2) * width;
@@ -130,7 +136,7 @@ function Cartesian({ p, strip }: { p: OrbitProps; strip: boolean }) {
               <g key={j}>
                 {s.lo && s.hi && <path class={`band m${s.ink}`} d={at(s.lo, s.hi)} />}
                 {s.from && s.to && <path class={`band sure m${s.ink}`} d={at(s.from, s.to)} />}
-                <path class={`line m${s.ink}${s.pinned ? ' pinned' : ''}`} d={linePath(axis.order.filter((k) => !(p.comb && someExact && o.exact[k])).map((k) => ({ x: axis.x(k), u: scale.pos(s.values[k]) })), W, H)} />
+                {branches.map((order, b) => <path key={b} class={`line m${s.ink}${b ? ' mirrored' : ''}${s.pinned ? ' pinned' : ''}`} d={linePath(order.filter((k) => !(p.comb && someExact && o.exact[k])).map((k) => ({ x: axis.x(k), u: scale.pos(s.values[k]) })), W, H)} />)}
                 {!s.pinned &&
                   axis.order.map((k) => {
                     const exact = someExact && o.exact[k];
