@@ -156,7 +156,6 @@ func (t *table) clouds(d *values, spec Spec) error {
 		return inFile(t.name, fmt.Errorf("the field %s is not among those of the samples: name it too", t.main))
 	}
 	d.space = together(out, false)
-	var notes coincidence
 	d.load = func(i int) (space.Value, space.Value, []string, error) {
 		v, target, tags, err := inner(i)
 		if err != nil {
@@ -205,10 +204,7 @@ func (t *table) clouds(d *values, spec Spec) error {
 		return result, target, tags, nil
 	}
 	// A sample of the clouds, so that what cannot be right is said at once, and coincident points are noted.
-	if err := notes.look(d); err != nil {
-		return err
-	}
-	return nil
+	return look(d)
 }
 
 // pick takes three columns.
@@ -232,11 +228,8 @@ const doubled = "coincident"
 // probed is how many clouds are looked at when they are opened.
 const probed = 16
 
-// coincidence notes coincident points of the first clouds.
-type coincidence struct{}
-
-// look reads the first clouds. What is wrong with a single one is said when it is read as a sample; with all of them, here.
-func (coincidence) look(d *values) error {
+// look reads the first clouds and notes coincident points. What is wrong with a single one is said when it is read as a sample; with all of them, here.
+func look(d *values) error {
 	n, first, read := 0, "", 0
 	var failed error
 	for i := range min(probed, len(d.ids)) {

@@ -554,7 +554,9 @@ func (t *table) role(name string) (role, error) {
 	return r, inFile(t.name, fmt.Errorf("array %q has shape %v, want %s", name, s, want))
 }
 
-func ofEdges(name string) bool { return strings.HasPrefix(name, "edge") || strings.HasPrefix(name, "bond") }
+func ofEdges(name string) bool {
+	return strings.HasPrefix(name, "edge") || strings.HasPrefix(name, "bond")
+}
 
 // denseEdges is how many edges each sample has; -1 if that differs.
 func (t *table) denseEdges() int {
