@@ -40,10 +40,10 @@ type typing struct {
 // that something must act on it.
 func newTyping(m *moves, s space.Spec, width int, alone bool) (*typing, error) {
 	y := &typing{moves: m, port: s.Name, name: strings.TrimSpace(s.Type), width: width, unit: 1, factor: -1}
-	switch {
-	case y.name == "":
+	switch y.name {
+	case "":
 		return nil, fmt.Errorf("port %q has no action: say what its numbers are with type: %s; or type: unchanged if they stay as they are", s.Name, strings.Join(types(), ", "))
-	case y.name == space.TypeUnchanged:
+	case space.TypeUnchanged:
 		return y, nil
 	}
 	if r, i, n, ok := m.represented(y.name); ok {
@@ -67,7 +67,8 @@ func newTyping(m *moves, s space.Spec, width int, alone bool) (*typing, error) {
 	if err := m.strange("numbers of type " + y.name); err != nil {
 		return nil, fmt.Errorf("port %q: %w", s.Name, err)
 	}
-	if alone && len(m.spatial) == 0 && m.rows < 0 && m.flow < 0 && !(y.name == TypeVelocities && len(m.back) > 0) && len(m.group.Chart()) > 0 {
+	acts := len(m.spatial) > 0 || m.rows >= 0 || m.flow >= 0 || y.name == TypeVelocities && len(m.back) > 0
+	if alone && !acts && m.axes > 0 {
 		return nil, fmt.Errorf("port %q: %s does not move %s; say type: unchanged if they should stay as they are: %w", s.Name, m.group.Name(), y.name, errors.ErrUnsupported)
 	}
 	return y, y.fits()
@@ -198,10 +199,10 @@ func (y *typing) at(m motion, parts []group.Element, width int) (*rowMap, error)
 	if m.identity && (y.name != space.TypePositions && y.name != space.TypeBoxes || !slices.ContainsFunc(m.t, func(v float64) bool { return v != 0 })) {
 		return nil, nil
 	}
-	return y.moving(m, width, one)
+	return y.moving(m, one)
 }
 
-func (y *typing) moving(m motion, width int, one func(n int, a, t []float64) *rowMap) (*rowMap, error) {
+func (y *typing) moving(m motion, one func(n int, a, t []float64) *rowMap) (*rowMap, error) {
 	d := y.moves.dim
 	if !m.unit {
 		switch y.name {

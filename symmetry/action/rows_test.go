@@ -222,13 +222,27 @@ func (b both) Sample(r *rand.Rand) group.Element {
 	return e
 }
 
-func product(t testing.TB, factors ...group.Group) both {
-	t.Helper()
+func product(tb testing.TB, factors ...group.Group) both {
+	tb.Helper()
 	g, err := group.Product(factors...)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return both{g, factors}
+}
+
+// asA is a value of the type that an action returns.
+func asA[T any](tb interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, v any,
+) T {
+	tb.Helper()
+	x, ok := v.(T)
+	if !ok {
+		tb.Fatalf("got a %T", v)
+	}
+	return x
 }
 
 func rows(seed uint64, n, w int) *space.Rows { return &space.Rows{N: n, W: w, Val: noise(seed, n*w)} }
@@ -331,7 +345,7 @@ func TestTypesAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return o.(*space.Rows).Val //nolint:forcetypeassert // the action is on rows
+		return asA[*space.Rows](t, o).Val
 	}
 	near := func(t *rapid.T, what string, a, b []float64) {
 		for i := range a {
@@ -405,7 +419,7 @@ func TestRowsKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := v.(*space.Rows).Val; !slices.Equal(got, c.want) { //nolint:forcetypeassert // the action is on rows
+		if got := asA[*space.Rows](t, v).Val; !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.typ, got, c.want)
 		}
 	}
@@ -469,7 +483,7 @@ func TestBoxes3D(t *testing.T) {
 	x := rows(5, 4, 7)
 	// Yaws differ by whole turns.
 	distance := func(p, q space.Value) float64 {
-		v, w := p.(*space.Rows), q.(*space.Rows) //nolint:forcetypeassert // the action is on rows
+		v, w := asA[*space.Rows](t, p), asA[*space.Rows](t, q)
 		var d float64
 		for i := range v.Val {
 			e := v.Val[i] - w.Val[i]
@@ -500,13 +514,13 @@ func TestBoxes3D(t *testing.T) {
 		}
 		m, u := uprightGroup{}.Motion(e)
 		for i := range x.N {
-			moved := corners(v.(*space.Rows).Row(i)) //nolint:forcetypeassert // the action is on rows
+			moved := corners(asA[*space.Rows](t, v).Row(i))
 			for _, p := range corners(x.Row(i)) {
 				q := times(m, p[:])
 				if !slices.ContainsFunc(moved, func(r [3]float64) bool {
 					return math.Abs(r[0]-q[0]-u[0])+math.Abs(r[1]-q[1]-u[1])+math.Abs(r[2]-q[2]-u[2]) < 1e-9
 				}) {
-					t.Fatalf("element %v: the moved box %v has no corner where %v goes", e, v.(*space.Rows).Row(i), p) //nolint:forcetypeassert // as above
+					t.Fatalf("element %v: the moved box %v has no corner where %v goes", e, asA[*space.Rows](t, v).Row(i), p)
 				}
 			}
 		}
@@ -530,7 +544,7 @@ func TestPermutedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := v.(*space.Rows) //nolint:forcetypeassert // the action is on rows
+	y := asA[*space.Rows](t, v)
 	for i, k := range []int{1, 2, 0, 4, 3} {
 		if want := []float64{-x.Row(i)[1], x.Row(i)[0], x.Row(i)[2]}; !slices.Equal(y.Row(k), want) {
 			t.Errorf("row %d is at %d as %v, want %v", i, k, y.Row(k), want)
@@ -547,14 +561,14 @@ func TestPermutedRows(t *testing.T) {
 		}
 		x := rows(1, 9, 3)
 		for i := range x.N {
-			if want := []float64{-x.Row(i)[1], x.Row(i)[0], x.Row(i)[2]}; !slices.Equal(v.(*space.Rows).Row(i), want) { //nolint:forcetypeassert // as above
+			if want := []float64{-x.Row(i)[1], x.Row(i)[0], x.Row(i)[2]}; !slices.Equal(asA[*space.Rows](t, v).Row(i), want) {
 				t.Errorf("per %s: row %d is not where it was, or not turned", per, i)
 			}
 		}
 	}
 	// Samples with fewer rows.
 	short, err := a.Apply(e, rows(1, 3, 3))
-	if err != nil || short.(*space.Rows).N != 3 { //nolint:forcetypeassert // as above
+	if err != nil || asA[*space.Rows](t, short).N != 3 {
 		t.Errorf("three rows under S(5): %v", err)
 	}
 	// A mover for five rows moves three as Apply does.
@@ -563,7 +577,7 @@ func TestPermutedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := space.NewRows(3, 3)
-	if err := m.Move(to, rows(1, 3, 3)); err != nil || !slices.Equal(to.Val, short.(*space.Rows).Val) { //nolint:forcetypeassert // as above
+	if err := m.Move(to, rows(1, 3, 3)); err != nil || !slices.Equal(to.Val, asA[*space.Rows](t, short).Val) {
 		t.Errorf("a mover of five rows moves three otherwise than Apply: %v", err)
 	}
 }
@@ -584,7 +598,7 @@ func TestLinksAndPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if y := v.(*space.Links); !slices.Equal(y.From, []int32{1, 2, 3, 3}) || !slices.Equal(y.To, []int32{2, 0, 1, 3}) { //nolint:forcetypeassert // the action is on edges
+	if y := asA[*space.Links](t, v); !slices.Equal(y.From, []int32{1, 2, 3, 3}) || !slices.Equal(y.To, []int32{2, 0, 1, 3}) {
 		t.Errorf("moved edges %v", y)
 	}
 	if _, err := l.Apply(elements[0], &space.Links{Nodes: 5, From: []int32{0, 7}, To: []int32{1, 1}}); err == nil || !strings.Contains(err.Error(), "edge 1 goes from node 7 to node 1, there are 5 nodes") {
@@ -613,7 +627,7 @@ func TestLinksAndPairs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := actiontest.Distance(a, differences(moved.(*space.Rows))); !(d < 1e-12) { //nolint:forcetypeassert // the action is on rows
+		if d := actiontest.Distance(a, differences(asA[*space.Rows](t, moved))); !(d < 1e-12) {
 			t.Errorf("element %v: differences of positions move otherwise than their pairs, %g", e, d)
 		}
 	}
@@ -666,7 +680,7 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.(*space.Record).Field("class") == v.Field("class") { //nolint:forcetypeassert // the action is on records
+	if asA[*space.Record](t, o).Field("class") == v.Field("class") {
 		t.Error("a field that stays shares its memory with the argument")
 	}
 }
@@ -737,7 +751,7 @@ func TestRowsRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, z := w.(*space.Record), s //nolint:forcetypeassert // a copy of a record
+		x, z := asA[*space.Record](t, w), s
 		z.Fields = slices.Clone(s.Fields)
 		change(x, &z)
 		a, err := action.NewRecord(g, z, action.Options{})
@@ -791,7 +805,7 @@ func TestMatrix(t *testing.T) {
 				for j := range w {
 					y += m[i*w+j] * x.Val[j]
 				}
-				if got := v.(*space.Rows).Val[i]; !(math.Abs(got-y) < 1e-12) { //nolint:forcetypeassert // the action is on rows
+				if got := asA[*space.Rows](t, v).Val[i]; !(math.Abs(got-y) < 1e-12) {
 					t.Errorf("%s: the matrix says %g, the action %g", typ, y, got)
 				}
 			}

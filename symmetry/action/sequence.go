@@ -338,11 +338,11 @@ func (m *moves) restrict(keep []int) (group.Group, func(parts []group.Element) g
 	if len(keep) == 1 {
 		return m.factors[keep[0]], pick, nil
 	}
-	var of []group.Group
+	var some []group.Group
 	for _, i := range keep {
-		of = append(of, m.factors[i])
+		some = append(some, m.factors[i])
 	}
-	g, err := group.Product(of...)
+	g, err := group.Product(some...)
 	return g, pick, err
 }
 
@@ -386,12 +386,12 @@ func pictures(g group.Group, s space.Spec, o Options) (Action, error) {
 		return nil, err
 	}
 	a := &Chain{moves: m}
-	add := func(keep []int, make func(g group.Group) (Action, error)) error {
+	add := func(keep []int, of func(g group.Group) (Action, error)) error {
 		sub, pick, err := m.restrict(keep)
 		if err != nil {
 			return err
 		}
-		act, err := make(sub)
+		act, err := of(sub)
 		if err != nil {
 			return err
 		}
@@ -433,20 +433,20 @@ func pictures(g group.Group, s space.Spec, o Options) (Action, error) {
 }
 
 // onPlane is the action of those factors that move the plane, on values that have places alone; the other factors, such as colors and permutations, leave
-// them as they are. make is asked for the whole group where all its factors move the plane, or none, so that its refusals speak of it.
-func onPlane(m *moves, make func(g group.Group) (Action, error)) (Action, error) {
+// them as they are. of is asked for the whole group where all its factors move the plane, or none, so that its refusals speak of it.
+func onPlane(m *moves, of func(g group.Group) (Action, error)) (Action, error) {
 	if _, ok := m.group.(group.Planar); ok || len(m.other) > 0 || m.dim > 2 {
-		return make(m.group)
+		return of(m.group)
 	}
 	keep := m.planes()
 	if len(keep) == 0 || len(keep) == len(m.factors) {
-		return make(m.group)
+		return of(m.group)
 	}
 	sub, pick, err := m.restrict(keep)
 	if err != nil {
 		return nil, err
 	}
-	act, err := make(sub)
+	act, err := of(sub)
 	if err != nil {
 		return nil, err
 	}
@@ -458,7 +458,7 @@ func onPlane(m *moves, make func(g group.Group) (Action, error)) (Action, error)
 }
 
 // inPlace is the action on values that have places and no colors: those that no factor moves stay if the factors say that they leave places alone.
-func inPlace(g group.Group, make func(g group.Group) (Action, error)) (Action, error) {
+func inPlace(g group.Group, of func(g group.Group) (Action, error)) (Action, error) {
 	m, err := takeApart(g)
 	if err != nil {
 		return nil, err
@@ -466,7 +466,7 @@ func inPlace(g group.Group, make func(g group.Group) (Action, error)) (Action, e
 	if len(m.color) == len(m.factors) {
 		return Trivial{G: g}, nil
 	}
-	return onPlane(m, make)
+	return onPlane(m, of)
 }
 
 // partial is the action of some factors of a group, where it cannot be prepared.

@@ -297,7 +297,7 @@ func (a *Signal) Exact(g group.Element) bool {
 		}
 	}
 	l, err := a.moves.timeline(parts, a.opt, n, a.window)
-	if err != nil || !l.whole || l.kernel == Nearest && !whole(a.moves, parts, a.opt) {
+	if err != nil || !l.whole || !whole(a.moves, parts, a.opt) {
 		return false
 	}
 	if a.typing == nil {
@@ -315,20 +315,16 @@ func (a *Signal) Exact(g group.Element) bool {
 	return err == nil && r.exact() && (r == nil || a.typing.name != space.TypeQuaternions)
 }
 
-// whole reports whether the shift is one by index before the nearest kernel rounds it.
+// whole reports whether the shift is by whole numbers, before a kernel or the arithmetic rounds it.
 func whole(m *moves, parts []group.Element, o Options) bool {
-	s, ok := group.Group(nil), false
-	if m.shift >= 0 {
-		s, ok = m.factors[m.shift], true
+	if m.shift < 0 {
+		return true
 	}
+	s, ok := m.factors[m.shift].(group.Shifting)
 	if !ok {
 		return true
 	}
-	by, ok := s.(group.Shifting)
-	if !ok {
-		return true
-	}
-	k := by.Shift(parts[m.shift]) / o.Stride
+	k := s.Shift(parts[m.shift]) / o.Stride
 	return k == math.Trunc(k)
 }
 

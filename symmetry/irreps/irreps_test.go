@@ -111,11 +111,11 @@ func readReference(t *testing.T) reference {
 	return r
 }
 
-func newWigner(t testing.TB, top int, b irreps.Basis) *irreps.Wigner {
-	t.Helper()
+func newWigner(tb testing.TB, top int, b irreps.Basis) *irreps.Wigner {
+	tb.Helper()
 	w, err := irreps.NewWigner(top, b)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return w
 }
