@@ -420,7 +420,8 @@ func (m *Model) differentiable(v space.Value) error {
 		}
 		if k == space.KindMask {
 			return fmt.Errorf("%s: output %q is decoded to labels: %w", m.onnx.Name(), name, decode.ErrNotLinear)
-		} else if k == space.KindBoxes {
+		}
+		if k == space.KindBoxes {
 			return fmt.Errorf("%s: output %q is decoded to a set of boxes: %w", m.onnx.Name(), name, decode.ErrNotLinear)
 		}
 	}

@@ -62,6 +62,8 @@ func numbersOf(v space.Value) [][]float64 {
 		return [][]float64{v.Val}
 	case *space.Pairs:
 		return [][]float64{v.Val}
+	case *space.Signal:
+		return [][]float64{v.Val}
 	case *space.Scores:
 		return [][]float64{v.Output()}
 	case *space.Record:

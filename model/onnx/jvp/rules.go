@@ -22,7 +22,7 @@ var flat = map[string]bool{
 // rules are all operators that tangents pass.
 func rules() map[string]rule {
 	all := map[string]rule{}
-	for _, group := range []map[string]rule{unaryRules(), arithmeticRules(), moveRules(), reduceRules(), normRules(), productRules(), poolRules()} {
+	for _, group := range []map[string]rule{unaryRules(), arithmeticRules(), moveRules(), reduceRules(), normRules(), productRules(), poolRules(), recurrentRules()} {
 		maps.Copy(all, group)
 	}
 	return all
