@@ -179,6 +179,40 @@ func entries() []Entry {
 			Exact: "the identity",
 		},
 		{
+			Name: "GL+(<n>)", Example: "GL+(3)",
+			Doc: "Matrices of positive determinant in 2 or 3 dimensions: the element stretches by all its factors at once, then turns, k·exp(p). Every matrix has " +
+				"such coordinates, while exp alone does not reach those with two different negative eigenvalues.",
+			Exact: "the rotations of the cube; in 2 dimensions quarter turns",
+		},
+		{
+			Name: "SL(<n>)", Example: "SL(2)",
+			Doc:   "Matrices of determinant 1 in 2 or 3 dimensions, as GL+(<n>) without scale. Exp alone does not reach all of them.",
+			Exact: "as GL+(<n>)",
+		},
+		{
+			Name: "Affine(3)", Example: "Affine(3)",
+			Doc:   "Affine maps of space of positive determinant: the element stretches, turns, then shifts. Exp alone does not reach all of them.",
+			Exact: "as SO(3), then shifts",
+		},
+		{
+			Name: "Lorentz", Example: "Lorentz",
+			Doc: "Rotations and boosts of events (t, x, y, z) that keep t² - x² - y² - z², the direction of time and the orientation: SO+(1,3). The element " +
+				"boosts by the rapidities bx, by, bz, then turns.",
+			Exact: "as SO(3)",
+		},
+		{
+			Name: "Sp(<2n>)", Example: "Sp(4)",
+			Doc: "Symplectic matrices of 2 or 4 dimensions, which keep the form of places and momenta (q, p). The element stretches by exp(p), then turns by a " +
+				"unitary matrix. Exp alone does not reach all of them.",
+			Exact: "the identity",
+		},
+		{
+			Name: "SU(2)", Example: "SU(2)",
+			Doc: "Unit quaternions, which turn space twice over: a full turn of 360 degrees is -1. They act on R⁴ by products from the left, the representation " +
+				"spinor; the representation vector is the rotation of space.",
+			Exact: "half turns",
+		},
+		{
 			Name: "S(<n>)", Example: "S(5)",
 			Doc: "Permutations of the n rows of a set or nodes of a graph: row i goes to place p<i>, counted from 0. Samples with fewer rows are moved by " +
 				"what is left of the cycles when the other rows are taken out of them.",

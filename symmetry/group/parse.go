@@ -139,6 +139,12 @@ func namedInSpace(key string) func() Group {
 		return T1Z
 	case "e1z":
 		return E1Z
+	case "lorentz", "so+13", "so13":
+		return Lorentz
+	case "affine3":
+		return Affine3
+	case "su2":
+		return SU2
 	case "so3":
 		return SO3
 	case "o3":
@@ -199,6 +205,12 @@ func parseFactor(text string) (Group, error) {
 				strings.TrimSpace(text))
 		}
 		return Roll(n[0], n[1])
+	case "gl+", "sl", "sp":
+		n, err := ints(args)
+		if err != nil || len(n) != 1 {
+			return nil, fmt.Errorf("%q: expected the dimension, such as %s(2)", strings.TrimSpace(text), map[string]string{"gl+": "GL+", "sl": "SL", "sp": "Sp"}[head])
+		}
+		return map[string]func(int) (Group, error){"gl+": GLPlus, "sl": SL, "sp": Symplectic}[head](n[0])
 	case "og", "sog":
 		return parseAbout(text, args, head == "og")
 	case "og3", "sog3":

@@ -231,3 +231,60 @@ func shoemake(u []float64) quat {
 	s2, c2 := math.Sincos(2 * math.Pi * u[2])
 	return quat{s * c2, r * s1, r * c1, s * s2}
 }
+
+// spun is the canonical form of the vector of a unit quaternion whose sign counts: an angle of at most 360 degrees; -1 is (360, 0, 0).
+func spun(v vec3) vec3 {
+	if t := length(v); t > 360*(1+halfTurn) {
+		r := math.Remainder(t, 720) / t
+		for i := range v {
+			v[i] *= r
+		}
+	}
+	if length(v) >= 360*(1-halfTurn) {
+		return vec3{360, 0, 0}
+	}
+	for i := range v {
+		v[i] += 0
+	}
+	return v
+}
+
+// toSpin is the vector of a unit quaternion whose sign counts.
+func toSpin(q quat) vec3 {
+	s := math.Sqrt(q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+	if s == 0 && q[0] > 0 {
+		return vec3{}
+	}
+	if s < 1e-13 && q[0] < 0 {
+		return vec3{360, 0, 0}
+	}
+	t := degrees(2*math.Atan2(s, q[0])) / s
+	return spun(vec3{q[1] * t, q[2] * t, q[3] * t})
+}
+
+// fromMatrix is the unit quaternion of a rotation matrix: Shepperd 1978, Quaternion from rotation matrix.
+func fromMatrix(m mat3) quat {
+	d := [4]float64{m[0][0] + m[1][1] + m[2][2], m[0][0], m[1][1], m[2][2]}
+	best := 0
+	for i := range d {
+		if d[i] > d[best] {
+			best = i
+		}
+	}
+	var q quat
+	if best == 0 {
+		q = quat{1 + d[0], m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]}
+	} else {
+		i := best - 1
+		j, k := (i+1)%3, (i+2)%3
+		q[0] = m[k][j] - m[j][k]
+		q[1+i] = 1 + m[i][i] - m[j][j] - m[k][k]
+		q[1+j] = m[j][i] + m[i][j]
+		q[1+k] = m[k][i] + m[i][k]
+	}
+	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+	for i := range q {
+		q[i] /= n
+	}
+	return q
+}

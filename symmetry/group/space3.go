@@ -281,23 +281,24 @@ func cross(a, b vec3) vec3 {
 // ball is the box of rotation vectors to draw from.
 type ball struct {
 	lo, hi vec3
+	most   float64 // degrees: 180 for rotations, 360 for unit quaternions
 	whole  bool
 }
 
-func ballOf(name string, w [][2]float64) (ball, error) {
-	b := ball{whole: true}
+func ballOf(name string, w [][2]float64, most float64) (ball, error) {
+	b := ball{whole: true, most: most}
 	var near, size float64
 	for i := range 3 {
 		b.lo[i], b.hi[i] = w[i][0], w[i][1]
-		b.whole = b.whole && w[i] == [2]float64{-180, 180}
+		b.whole = b.whole && w[i] == [2]float64{-most, most}
 		size = math.Max(size, b.hi[i]-b.lo[i])
 		if c := math.Max(b.lo[i], -b.hi[i]); c > 0 {
 			near += c * c
 		}
 	}
-	if near = math.Sqrt(near); near > 180 || near > 179.9 && size > 0 {
-		return b, fmt.Errorf("range of the rotations of %s: its smallest angle is %.6g degrees, expected less than 180: no rotation vector is longer; "+
-			"widen the range towards 0", name, near)
+	if near = math.Sqrt(near); near > most || near > most-0.1 && size > 0 {
+		return b, fmt.Errorf("range of the rotations of %s: its smallest angle is %.6g degrees, expected less than %g: no rotation vector is longer; "+
+			"widen the range towards 0", name, near, most)
 	}
 	return b, nil
 }
@@ -305,14 +306,14 @@ func ballOf(name string, w [][2]float64) (ball, error) {
 // at maps four uniform numbers to a rotation of the box, evenly in the Haar measure, whose density in the chart is sin²(θ/2)/(θ/2)².
 func (b ball) at(u []float64) (vec3, bool) {
 	if b.whole {
-		return toVec(shoemake(u)), true
+		return b.vector(shoemake(u)), true
 	}
 	var v vec3
 	for i := range v {
 		v[i] = b.lo[i] + u[i]*(b.hi[i]-b.lo[i])
 	}
 	t := length(v)
-	if t > 180 {
+	if t > b.most {
 		return v, false
 	}
 	if t > 0 {
@@ -322,25 +323,45 @@ func (b ball) at(u []float64) (vec3, bool) {
 			return v, false
 		}
 	}
+	if b.most > 180 {
+		return spun(v), true
+	}
 	return turned(v), true
 }
 
+func (b ball) vector(q quat) vec3 {
+	if b.most > 180 {
+		return toSpin(q)
+	}
+	return toVec(q)
+}
+
 func (s space3) cube(window [][2]float64) (cube, error) {
-	sp, err := spans(s, window)
+	most := 0.0
+	if s.turn {
+		most = 180
+	}
+	return ballCube(s, window, most)
+}
+
+// ballCube is the cube of a group whose first three coordinates are a rotation vector of at most so many degrees, or none for 0; the other
+// coordinates are independent.
+func ballCube(g Group, window [][2]float64, most float64) (cube, error) {
+	sp, err := spans(g, window)
 	if err != nil {
 		return cube{}, err
 	}
 	if window == nil {
-		window = s.Window()
+		window = Window(g)
 	}
 	c := cube{inside: true, capacity: capacity(sp)}
 	for _, x := range sp {
-		c.inside = c.inside && x.holds(x.id)
+		c.inside = c.inside && (x.round() || x.holds(x.id))
 	}
 	var b ball
 	dims := 0
-	if s.turn {
-		if b, err = ballOf(s.name, window); err != nil {
+	if most > 0 {
+		if b, err = ballOf(g.Name(), window, most); err != nil {
 			return cube{}, err
 		}
 		dims = 4
@@ -361,14 +382,14 @@ func (s space3) cube(window [][2]float64) (cube, error) {
 	// The whole ball is turned so that the sequence begins at the identity; its measure does not change.
 	first := shoemake([]float64{0.5, 0.5, 0.5}).conj()
 	c.at = func(u []float64) (Element, bool) {
-		e := make(Element, 0, 7)
-		if s.turn {
+		e := make(Element, 0, len(u))
+		if most > 0 {
 			v, ok := b.at(u)
 			if !ok {
 				return nil, false
 			}
 			if b.whole {
-				v = toVec(first.mul(shoemake(u)))
+				v = b.vector(first.mul(shoemake(u)))
 			}
 			e = append(e, v[:]...)
 		}
