@@ -143,10 +143,11 @@ def _on_torch(module: Any) -> Callable[..., Any]:
     return call
 
 
-def torch_layers(module: Any, names: Sequence[str]) -> Callable[..., Dict[str, Any]]:
+def torch_layers(module: Any, names: Sequence[str], outputs: Sequence[str] = ("output",)) -> Callable[..., Dict[str, Any]]:
     """A function for :class:`Layers`: it runs a torch module and returns its outputs and those of the named submodules.
 
-    The module's single output is called "output"; declare it so, or map the dict that comes back.
+    outputs are the names of what the module returns, in its order, as they are declared; by default one, "output". A module that returns a dict
+    has named them itself.
     """
     import torch
 
@@ -160,7 +161,8 @@ def torch_layers(module: Any, names: Sequence[str]) -> Callable[..., Dict[str, A
         hooks = [known[n].register_forward_hook(lambda _m, _i, out, n=n: seen.__setitem__(n, out.detach().clone())) for n in names]
         try:
             with torch.no_grad():
-                seen["output"] = module(*[torch.from_numpy(a) for a in arrays])
+                answer = module(*[torch.from_numpy(a) for a in arrays])
+                seen.update(answer if isinstance(answer, Mapping) else named(answer, list(outputs), "torch_layers"))
         finally:
             for h in hooks:
                 h.remove()
@@ -170,16 +172,26 @@ def torch_layers(module: Any, names: Sequence[str]) -> Callable[..., Dict[str, A
 
 
 def torch_vjp(module: Any) -> Callable[..., List[Any]]:
-    """A function for the argument vjp of serve: inputs and cotangents of a torch module, to gradients of its inputs."""
+    """A function for the argument vjp of serve: inputs and cotangents of a torch module, to gradients of its inputs.
+
+    Cotangents belong to the outputs of floating-point types, in the module's order; inputs of integers have no gradient, and an input that no
+    output depends on has zeros.
+    """
     import torch
 
     def call(inputs: Sequence["np.ndarray[Any, Any]"], cotangents: Sequence["np.ndarray[Any, Any]"]) -> List[Any]:
         xs = [torch.from_numpy(a).requires_grad_(a.dtype.kind == "f") for a in inputs]
         with torch.enable_grad():
             ys = module(*xs)
-            ys = list(ys) if isinstance(ys, (tuple, list)) else [ys]
+            if isinstance(ys, Mapping):
+                ys = list(ys.values())
+            ys = [y for y in (ys if isinstance(ys, (tuple, list)) else [ys]) if y.is_floating_point()]
             floats = [x for x in xs if x.requires_grad]
-            return list(torch.autograd.grad(ys, floats, [torch.from_numpy(c) for c in cotangents]))
+            pairs = [(y, torch.from_numpy(c)) for y, c in zip(ys, cotangents) if y.requires_grad]  # the others are constants
+            if not pairs:
+                return [torch.zeros_like(x) for x in floats]
+            found = torch.autograd.grad([y for y, _ in pairs], floats, [c for _, c in pairs], allow_unused=True)
+            return [torch.zeros_like(x) if g is None else g for x, g in zip(floats, found)]
 
     return call
 

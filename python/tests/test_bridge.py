@@ -108,6 +108,57 @@ class ModelTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "floating-point"):
             functions(lambda x: x, {"x": ("INT8", [1])}, {"y": VEC}, vjp=lambda xs, cs: [])
 
+    def test_graph(self) -> None:
+        """Inputs of several types, none of which counts samples, to several outputs."""
+
+        def spread(nodes: Any, edges: Any, rate: Any) -> Dict[str, Any]:
+            y = nodes.copy()
+            np.add.at(y, edges[1], rate * nodes[edges[0]])
+            return {"mean": y.mean(0, keepdims=True), "nodes": y}
+
+        m = model(
+            spread, {"nodes": ("FP32", [-1, 3]), "edges": ("INT64", [2, -1]), "rate": ("FP32", [])},
+            {"nodes": VEC, "mean": ("FP32", [1, 3])},
+        )
+        edges = np.array([[0, 0, 0], [1, 1, 0]], np.int64)
+        got = m.run({"nodes": self.x, "edges": edges, "rate": np.array(2, np.float32)})
+        np.testing.assert_array_equal(got["nodes"], [3 * self.x[0], self.x[1] + 4 * self.x[0]])
+        np.testing.assert_array_equal(got["mean"], got["nodes"].mean(0, keepdims=True))
+        with self.assertRaisesRegex(BadRequest, "edges came as int32"):
+            m.run({"nodes": self.x, "edges": edges.astype(np.int32), "rate": np.array(2, np.float32)})
+
+    @unittest.skipIf(torch is None, "torch is not installed")
+    def test_torch_molecule(self) -> None:
+        """Positions and species to energy and forces: integers have no gradient, outputs have one cotangent each."""
+
+        class Springs(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.square = torch.nn.Identity()
+
+            def forward(self, positions: Any, species: Any, idle: Any) -> Any:
+                k = species.to(positions.dtype)[..., None]
+                energy = 0.5 * self.square(k * positions**2).sum((1, 2))[:, None]
+                return energy, -k * positions, species + 1
+
+        net = Springs()
+        inputs = {"positions": ("FP32", [-1, -1, 3]), "species": ("INT64", [-1, -1]), "idle": ("FP32", [1])}
+        outputs = {"energy": ("FP32", [-1, 1]), "forces": ("FP32", [-1, -1, 3]), "next": ("INT64", [-1, -1])}
+        ms = functions(
+            net, inputs, outputs, layers=Layers(torch_layers(net, ["square"], list(outputs)), {"square": ("FP32", [-1, -1, 3])}), vjp=torch_vjp(net),
+        )
+        x = {"positions": self.x[None], "species": np.array([[1, 8]], np.int64), "idle": np.zeros(1, np.float32)}
+        got = ms[1].run(x)
+        k = x["species"][..., None].astype(np.float32)
+        np.testing.assert_array_equal(got["forces"], -k * x["positions"])
+        np.testing.assert_array_equal(got["square"], k * x["positions"] ** 2)
+        np.testing.assert_array_equal(got["next"], x["species"] + 1)
+        c = {"cotangent.energy": np.array([[3]], np.float32), "cotangent.forces": np.ones((1, 2, 3), np.float32)}
+        back = ms[2].run({**x, **c})
+        self.assertEqual(set(back), {"gradient.positions", "gradient.idle"})
+        np.testing.assert_allclose(back["gradient.positions"], 3 * k * x["positions"] - k, rtol=1e-6)
+        np.testing.assert_array_equal(back["gradient.idle"], [0])
+
     @unittest.skipIf(torch is None, "torch is not installed")
     def test_torch(self) -> None:
         torch.manual_seed(0)
