@@ -116,6 +116,9 @@ func (y *typing) kind() error {
 	if d == 0 {
 		return nil
 	}
+	if m.wrap && (y.name == space.TypePositions || y.name == space.TypeBoxes) {
+		return fmt.Errorf("port %q: %s moves pictures around, and nobody says where %s would wrap around; for shifts that do not wrap take T(2): %w", y.port, m.group.Name(), y.name, errors.ErrUnsupported)
+	}
 	if three && d != 3 {
 		return fmt.Errorf("port %q: %s are of three dimensions, %s moves %d: %w", y.port, y.name, m.group.Name(), d, errors.ErrUnsupported)
 	}

@@ -30,6 +30,7 @@ type moves struct {
 
 	unit bool // all maps of space keep lengths, as far as samples tell
 	even bool // and all determinants are positive
+	wrap bool // a factor moves pictures around, so points would have to wrap around as well
 
 	clash error // why the maps of space are no action of the product, nil if they are
 
@@ -63,6 +64,9 @@ func takeApart(g group.Group) (*moves, error) {
 				}
 				m.dim = d
 				m.spatial = append(m.spatial, i)
+				if _, ok := f.(group.Torus); ok {
+					m.wrap = true
+				}
 			}
 		}
 		if _, ok := f.(group.Permuting); ok {

@@ -709,6 +709,7 @@ func TestRowsRefusals(t *testing.T) {
 		{group.Time(), "positions", "", 3, "Time does not move positions; say type: unchanged"},
 		{product(t, turning{}, turning{}), "vectors", "", 3, "do not commute, so the direct product does not act on points; the joint motions of space are SE(3)"},
 		{product(t, s5, s5), "vectors", "", 3, "two factors permute rows"},
+		{parse(t, "Roll(4,4)"), "positions", "", 2, "moves pictures around, and nobody says where positions would wrap"},
 		{nameless{s5}, "vectors", "", 3, "Nameless does not say how it moves numbers of type vectors"},
 	} {
 		_, err := action.NewRows(c.g, rowsSpec(c.typ, c.per, -1, c.w), action.Options{})
