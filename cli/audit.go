@@ -453,14 +453,19 @@ func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audi
 	if s, _, err = inputs(w, m, workers); err != nil {
 		return nil, nil, err
 	}
-	if w.File(m.Name) == nil {
+	switch s.Interior, err = w.Interior(m.Name, w.Engine(), workers); {
+	case errors.Is(err, workload.ErrNoGraph):
 		if len(s.Layers) > 0 {
-			return nil, nil, w.Study.Errorf("audit.layers", "%s: %v", m.Name, workload.ErrNoGraph)
+			return nil, nil, w.Study.Errorf("audit.layers", "%v", err)
 		}
-		s.NoReference, s.NoTwin = workload.ErrNoGraph.Error(), workload.ErrNoGraph.Error()
-		return s, func() {}, nil
-	}
-	if s.Interior, err = w.Interior(m.Name, w.Engine(), workers); err != nil {
+		s.Interior, s.NoReference, s.NoTwin = nil, err.Error(), err.Error()
+		if w.File(m.Name) == nil {
+			return s, func() {}, nil
+		}
+		t := &twin{w: w, model: m.Name, workers: workers}
+		s.Twin, s.TwinName, s.NoTwin = t.find(w.Engine())
+		return s, t.close, nil
+	case err != nil:
 		return nil, nil, err
 	}
 	for _, l := range s.Layers {

@@ -223,6 +223,10 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 			}
 		}
 	}
+	if rolls(w.group) && s.Group.Border == "" {
+		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
+	}
+	w.borderGiven = s.Group.Border != ""
 	job.Defaults(s)
 	act, err := o.Rules.For(w.group, f.spec, w.options())
 	if err != nil {
@@ -233,6 +237,15 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 		seen.Shape = []int{seen.Shape[0], s.Group.Window[0]}
 	}
 	return &input{seen: seen, act: act}, nil
+}
+
+// rolls reports whether a group moves signals around.
+func rolls(g group.Group) bool {
+	if p, ok := g.(group.Factored); ok {
+		return slices.ContainsFunc(p.Factors(), rolls)
+	}
+	s, ok := g.(group.Shifting)
+	return ok && s.Turn() > 0
 }
 
 // parseGroup finds the group that the study names. "S" alone is that of all permutations of the largest sample.

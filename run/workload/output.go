@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nero/data/dataset"
 	"nero/data/space"
 	"nero/measure/consensus"
 	"nero/measure/metric"
@@ -67,7 +68,14 @@ func (w *Workload) target(in *input) (action.Action, error) {
 // options are the choices of the study about how the input moves.
 func (w *Workload) options() action.Options {
 	s := w.Study
+	var bounds []float64
+	if r, ok := w.Data.(dataset.Ranged); ok && r.Max() > 0 {
+		bounds = []float64{0, r.Max()}
+	} else if ok {
+		bounds = []float64{0, 1} // floating-point files
+	}
 	return action.Options{
+		Range:  bounds,
 		Kernel: action.Kernel(s.Group.Resample), Border: action.Border(s.Group.Border), Window: s.Group.Window,
 		AtFirst: s.Output.Field.AtFirst, Oriented: s.Group.Oriented,
 	}

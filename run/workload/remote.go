@@ -3,7 +3,6 @@ package workload
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -27,8 +26,19 @@ const remoteBatch = 8
 // remoteEngine is the name of the body in a job all of whose models are behind endpoints. What runs them there is in their digests.
 var remoteEngine = job.Engine{Name: "remote", Version: "OIP v2"}
 
-// ErrNoGraph is returned when a model is to be opened whose file nobody has.
-var ErrNoGraph = errors.New("there is no graph behind an endpoint: its server has the file; audit the ONNX file itself to look inside")
+// ErrNoGraph is returned when a model is to be opened to look inside that has no graph: it is behind an endpoint, or one step of a recurrent model.
+var ErrNoGraph error = noGraph("there is no graph behind an endpoint: its server has the file; audit the ONNX file itself to look inside")
+
+// noGraph says why there is no graph to look into. All of them are [ErrNoGraph].
+type noGraph string
+
+func (n noGraph) Error() string { return string(n) }
+
+// Is reports whether a reason of this kind is looked for, whatever it says.
+func (noGraph) Is(target error) bool {
+	_, ok := target.(noGraph)
+	return ok
+}
 
 // connect connects to the model behind an endpoint and learns what it reads and returns.
 func (w *Workload) connect(ctx context.Context, m job.Model, o Options) (*remote.Model, error) {

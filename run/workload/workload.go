@@ -104,7 +104,7 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	actOut, err := w.outAction(o)
+	actOut, err := w.outAction(in, o)
 	if err != nil {
 		return nil, err
 	}
@@ -347,7 +347,7 @@ var kinds = map[string]space.Kind{
 }
 
 // outAction chooses how the group moves the output of every model.
-func (w *Workload) outAction(o Options) (action.Action, error) {
+func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
 	s := w.Study
 	out := w.Eval.Models[0].Codec.Out()
 	if s.Output.Action == "invariant" {
@@ -367,17 +367,41 @@ func (w *Workload) outAction(o Options) (action.Action, error) {
 		return nil, s.Errorf("output.action", "scores have no positions that %s could move; say invariant, or give output.space image, mask or tensor", w.group.Name())
 	}
 	a, err := o.Rules.For(w.group, out, action.Options{
-		Kernel: action.Kernel(s.Output.Kernel), Border: action.Border(s.Group.Border), AtFirst: s.Output.Field.AtFirst,
+		Kernel: action.Kernel(s.Output.Kernel), Border: action.Border(s.Group.Border), AtFirst: s.Output.Field.AtFirst, Stride: w.stride(in, out),
 	})
 	if err != nil {
 		return nil, s.Errorf("output.action", "%v", err)
 	}
 	for _, m := range w.Eval.Models[1:] {
-		if got := m.Codec.Out(); got.Kind != out.Kind || !slices.Equal(got.Shape, out.Shape) {
+		if got := m.Codec.Out(); got.Kind != out.Kind || !fits(got.Shape, out.Shape) {
 			return nil, s.Errorf("models", "%s returns %v and %s returns %v: models of one study return the same shape", w.Eval.Models[0].Name, out.Shape, m.Name, got.Shape)
 		}
 	}
 	return a, nil
+}
+
+// fits reports whether two shapes can be one; lengths below 0 are any.
+func fits(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] && a[i] >= 0 && b[i] >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// stride is how many samples of the input signal lie between two numbers of an output signal, 0 where nothing says it.
+func (w *Workload) stride(in *input, out space.Spec) float64 {
+	if f := w.Study.Input.Recurrent.Frame; f > 0 {
+		return float64(f)
+	}
+	if in.seen.Kind == space.KindSignal && out.Kind == space.KindSignal && len(out.Shape) == 2 && out.Shape[1] > 0 && in.seen.Shape[1]%out.Shape[1] == 0 {
+		return float64(in.seen.Shape[1] / out.Shape[1])
+	}
+	return 0
 }
 
 // metrics looks up the metrics of the study, or chooses those that output and labels allow.
