@@ -192,6 +192,7 @@ func (c cartan) most() float64 {
 		return 180
 	case kSpin, kUnitary:
 		return 360
+	case kPlane:
 	}
 	return 0
 }
@@ -293,6 +294,7 @@ func (c cartan) canonK(k Element) Element {
 	case kSpin:
 		v := spun(vec3(k[:3]))
 		return v[:]
+	case kUnitary:
 	}
 	v, phase := vec3(k[:3]), k[3]
 	if !(phase >= -90 && phase < 90) {
@@ -315,6 +317,7 @@ func (c cartan) mulK(a, b Element) Element {
 	case kSpace:
 		v := compose(vec3(a[:3]), vec3(b[:3]))
 		return v[:]
+	case kSpin, kUnitary:
 	}
 	v := toSpin(toQuat(vec3(a[:3])).mul(toQuat(vec3(b[:3]))))
 	switch { // keep bits where nothing turns
@@ -404,6 +407,7 @@ func (c cartan) fromK(m square) Element {
 	case kSpin:
 		v := toSpin(quat{m.v[0], m.v[4], m.v[8], m.v[12]})
 		return v[:]
+	case kUnitary:
 	}
 	var u [2][2]complex128
 	for i := range 2 {
@@ -589,7 +593,7 @@ func (c cartan) Generators() []Generator {
 		out = append(out, Generator{Name: "rotation", Unit: "rad"})
 	case kSpace:
 		axes("rotation ", "rad")
-	default: // a full turn of space is half of one here
+	case kSpin, kUnitary: // a full turn of space is half of one here
 		axes("spin ", "")
 	}
 	if c.kind == kUnitary {
@@ -656,7 +660,7 @@ func (c cartan) tangent(t []float64) square {
 			j, k := c.at+(i+1)%3, c.at+(i+2)%3
 			m.v[j*c.dim+k], m.v[k*c.dim+j] = -t[i], t[i]
 		}
-	default:
+	case kSpin, kUnitary:
 		for i := range 3 {
 			var k Element
 			k = append(k, 0, 0, 0)

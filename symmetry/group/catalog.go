@@ -239,6 +239,38 @@ func entries() []Entry {
 			Exact: "all",
 		},
 		{
+			Name: "Flow(<generators>)", Example: "Flow(shift x,shift y)",
+			Doc: "Motions of a sequence at constant velocity ν: the frame at time t, counted from 0, is moved by exp(t·ν·X). Generators of the plane are those of " +
+				"Affine that commute, such as shift x and shift y, or rotate and scale; after a 3, as in Flow(3,rotate z), those of space: rotate x, rotate y, " +
+				"rotate z, shift x, shift y, shift z. Rest is the identity, and velocities add.",
+			Exact: "velocities whose maps are exact at all times: whole pixels per frame, 90 degrees per frame",
+		},
+		{
+			Name: "Hue", Example: "Hue",
+			Doc:   "Turns of the colors of three channels about the axis of the greys; 120 degrees move red to green, green to blue, blue to red.",
+			Exact: "multiples of 120 degrees",
+		},
+		{
+			Name: "Channels(<n>)", Example: "Channels(3)",
+			Doc:   "Permutations of the n channels of pictures: channel i goes to place c<i>.",
+			Exact: "all",
+		},
+		{
+			Name: "Brightness", Example: "Brightness",
+			Doc:   "The maps x + b of all channels. Values that leave [0, 1] are clipped by pictures and counted.",
+			Exact: "all that are not clipped, up to the rounding of a sum",
+		},
+		{
+			Name: "Contrast", Example: "Contrast",
+			Doc:   "The maps 1/2 + c·(x - 1/2) of all channels. Values that leave [0, 1] are clipped by pictures and counted.",
+			Exact: "the identity",
+		},
+		{
+			Name: "Gamma", Example: "Gamma",
+			Doc:   "The maps x^γ of all channels.",
+			Exact: "the identity",
+		},
+		{
 			Name: "Time", Example: "Time",
 			Doc: "Time reversal: the opposite order of frames, and the opposite sign of velocities. In products such as D4 x Time, also called " +
 				"piv-d4t, whose 16 elements have the numbers of the square's table, 8 to 15 reversing time.",

@@ -33,13 +33,29 @@ type cube struct {
 
 // plans is how a group plans: by itself or as a box of coordinates.
 func plans(g Group) curved {
+	if p, ok := g.(interface{ boxed() bool }); ok && p.boxed() {
+		return box{g}
+	}
 	if c, ok := g.(curved); ok {
-		if p, ok := g.(interface{ boxed() bool }); !ok || !p.boxed() {
-			return c
-		}
+		return c
+	}
+	if p, ok := g.(presetter); ok {
+		return planned{box{g}, p}
 	}
 	return box{g}
 }
+
+// presetter is a box of coordinates that chooses its own preset.
+type presetter interface {
+	preset(window [][2]float64) ([]Element, string, error)
+}
+
+type planned struct {
+	box
+	by presetter
+}
+
+func (p planned) preset(window [][2]float64) ([]Element, string, error) { return p.by.preset(window) }
 
 // box is a group whose coordinates are independent.
 type box struct{ Group }

@@ -145,6 +145,14 @@ func namedInSpace(key string) func() Group {
 		return Affine3
 	case "su2":
 		return SU2
+	case "hue":
+		return Hue
+	case "brightness":
+		return Brightness
+	case "contrast":
+		return Contrast
+	case "gamma":
+		return Gamma
 	case "so3":
 		return SO3
 	case "o3":
@@ -218,7 +226,13 @@ func parseFactor(text string) (Group, error) {
 			return parseAbout(text, "3", head == "og3")
 		}
 		return parseAbout(text, "3,"+args, head == "og3")
-	case "affine":
+	case "channels":
+		n, err := ints(args)
+		if err != nil || len(n) != 1 {
+			return nil, fmt.Errorf("%q: expected the number of channels, such as Channels(3)", strings.TrimSpace(text))
+		}
+		return Channels(n[0])
+	case "affine", "flow":
 		var names []string
 		if args != "" {
 			// From the text as given, for the error messages.
@@ -226,6 +240,9 @@ func parseFactor(text string) (Group, error) {
 			for a := range strings.SplitSeq(text[open+1:end], ",") {
 				names = append(names, strings.TrimSpace(a))
 			}
+		}
+		if head == "flow" {
+			return Flow(names...)
 		}
 		return ByGenerators(names...)
 	}

@@ -226,7 +226,7 @@ func TestShiftsOfTime(t *testing.T) {
 		{"T(1)", 9, "dt -4..4 samples"},
 		{"E(1,Z)", 66, "reversal 0 and 1"},
 		{"Roll(16)", 16, "all 16 elements"},
-		{"Roll(16000)", 1000, "low-discrepancy"},
+		{"Roll(16000)", 141, "141 of 16000 cyclic shifts: up to 16 samples both ways"},
 	} {
 		es, text, err := group.Preset(parse(t, c.name), nil)
 		if err != nil || len(es) != c.n || !strings.Contains(text, c.text) {

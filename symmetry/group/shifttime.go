@@ -176,3 +176,24 @@ func (d delayFinite) Elements() []Element {
 	}
 	return e
 }
+
+// preset is the short shifts both ways, to which a defect at the seam shows first, powers of two, and a low-discrepancy sample.
+func (d delayFinite) preset(window [][2]float64) ([]Element, string, error) {
+	if window != nil {
+		return boxPreset(d, window)
+	}
+	const low = 100
+	var out []Element
+	for k := range windowWhole + 1 {
+		out = append(out, d.Mul(Element{0}, Element{float64(k)}), d.Inv(Element{float64(k)}))
+	}
+	for k := 1; k < d.n; k *= 2 {
+		out = append(out, Element{float64(k)})
+	}
+	more, err := LowDiscrepancy(d, low, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	out = Dedup(d, append(out, more...), Tolerance)
+	return out, fmt.Sprintf("%d of %d cyclic shifts: up to %d samples both ways, powers of two and a low-discrepancy sample of %d", len(out), d.n, windowWhole, low), nil
+}

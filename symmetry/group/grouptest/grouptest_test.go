@@ -32,7 +32,7 @@ func TestGroupsKeepTheLaws(t *testing.T) {
 		"Affine(rotate,stretch,hyperbolic)", "Affine(rotate,shear,stretch)", "Affine(shear,shear y,stretch)", "Affine(stretch,hyperbolic,shear)",
 		"Affine(rotate,scale,stretch,hyperbolic,shift x,shift y)",
 		"Og(3,x)", "Og(3,1,2,-0.5)", "SOg(3,y)", "SOg(3,0,0,-1)", "SO(3) x Scale(3)", "C4 x SE(3)", "Octa x Scale(3)",
-		"GL+(2)", "SL(3)", "Sp(2)", "SL(2) x Scale",
+		"Flow(rotate,scale)", "Flow(3,rotate z,shift z)", "Flow(shear)", "Flow(3,shift x,shift z)", "Flow(rotate)", "Channels(2)", "Hue x Brightness", "GL+(2)", "SL(3)", "Sp(2)", "SL(2) x Scale",
 		"S(1)", "S(2)", "S(3)", "S(6)", "S(12)", "S(40)", "S(5) x E(3)", "S(30) x SO(3)", "S(3) x S(4)", "Roll(1)", "Roll(1000)", "T(1,Z) x Scale",
 	} {
 		t.Run(name, func(t *testing.T) {
