@@ -74,6 +74,30 @@ func newTyping(m *moves, s space.Spec, width int, alone bool) (*typing, error) {
 	return y, y.fits()
 }
 
+// Typed is how numbers of a type move, as a representation of g on width numbers: one of the types of [NewRows] that are linear, so neither positions nor boxes, irreps such as
+// "4x0e+2x1o", or the name of a representation that g brings. Feature vectors of that type move by [NewTensor] with it. The error wraps errors.ErrUnsupported if g does not move the
+// type, or not by matrices.
+func Typed(g group.Group, name string, width int) (Representation, error) {
+	if width < 1 {
+		return Representation{}, fmt.Errorf("type %s on %d numbers: want 1 or more", name, width)
+	}
+	if name == space.TypePositions || name == space.TypeBoxes {
+		return Representation{}, fmt.Errorf("%s do not move by matrices alone: %w", name, errors.ErrUnsupported)
+	}
+	m, err := takeApart(g)
+	if err != nil {
+		return Representation{}, err
+	}
+	a, err := newRows(m, space.Spec{Name: name, Kind: space.KindRows, Type: name, Shape: []int{-1, width}, Per: space.PerSample}, Options{}, false)
+	if err != nil {
+		return Representation{}, err
+	}
+	return Representation{name: name, dim: width, matrix: func(e group.Element) ([]float64, error) {
+		x, _, err := a.Matrix(e)
+		return x, err
+	}}, nil
+}
+
 // kind reads the type: how many numbers belong together, and what the group has to keep for them to have a meaning.
 func (y *typing) kind() error {
 	m, d := y.moves, y.moves.dim

@@ -208,7 +208,8 @@ func (l *common) see(name string, n int) error {
 		return nil
 	}
 	if n != l.n {
-		return fmt.Errorf("field %q has %d %s and field %q has %d: the fields of one record speak of the same ones", name, n, l.what, l.from, l.n)
+		return fmt.Errorf("field %q has %d %s and field %q has %d: the fields of one record speak of the same ones; rows of edges say per: edge, rows of the sample per: sample",
+			name, n, l.what, l.from, l.n)
 	}
 	return nil
 }

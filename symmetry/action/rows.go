@@ -64,11 +64,7 @@ func newRows(m *moves, s space.Spec, _ Options, alone bool) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Rows{moves: m, typing: y, port: s.Name, count: d[0], nodes: m.rows >= 0 && (s.Per == "" || s.Per == space.PerNode)}
-	if y.name == space.TypeUnchanged && s.Per == "" && d[0] == 1 {
-		a.nodes = false // one row that is claimed to stay, such as an energy
-	}
-	return a, nil
+	return &Rows{moves: m, typing: y, port: s.Name, count: d[0], nodes: m.rows >= 0 && (s.Per == "" || s.Per == space.PerNode)}, nil
 }
 
 // Group is the group that acts.

@@ -1,10 +1,12 @@
 package action_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -783,6 +785,135 @@ func (g stretching) Motion(e group.Element) (a, t []float64) {
 type nameless struct{ group.Group }
 
 func (nameless) Name() string { return "Nameless" }
+
+// matrices is a group for tests whose elements are matrices of space, nine numbers in rows.
+type matrices struct{ turning }
+
+func (matrices) Name() string            { return "Test matrices" }
+func (matrices) Chart() []group.Axis     { return make([]group.Axis, 9) }
+func (matrices) Identity() group.Element { return group.Element{1, 0, 0, 0, 1, 0, 0, 0, 1} }
+func (matrices) Motion(e group.Element) (a, t []float64) {
+	return slices.Clone(e), make([]float64, 3)
+}
+
+func (matrices) Sample(*rand.Rand) group.Element { return group.Element{0, -1, 0, 1, 0, 0, 0, 0, 1} }
+
+// TestIrrepsOfE3nn holds rows of irreps against what e3nn 0.5.1 makes of them, see testdata/irreps.py.
+func TestIrrepsOfE3nn(t *testing.T) {
+	b, err := os.ReadFile("testdata/irreps.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Irreps  string
+		A, X, Y []float64
+	}
+	if err := json.Unmarshal(b, &cases); err != nil || len(cases) != 8 {
+		t.Fatalf("%d cases: %v", len(cases), err)
+	}
+	for _, c := range cases {
+		w := len(c.X) / 3
+		a, err := action.NewRows(matrices{}, rowsSpec(c.Irreps, "", -1, w), action.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := a.Apply(c.A, &space.Rows{N: 3, W: w, Val: c.X})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range asA[*space.Rows](t, v).Val {
+			if !(math.Abs(got-c.Y[i]) < 1e-10) {
+				t.Errorf("%s: number %d is %g, e3nn has %g", c.Irreps, i, got, c.Y[i])
+			}
+		}
+	}
+	// A matrix that stretches is refused where it is met.
+	a, err := action.NewRows(matrices{}, rowsSpec("1o", "", -1, 3), action.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Apply(group.Element{2, 0, 0, 0, 2, 0, 0, 0, 2}, rows(1, 1, 3)); err == nil || !strings.Contains(err.Error(), "this element stretches") {
+		t.Errorf("a rotation that is scaled: %v", err)
+	}
+	if _, err := a.Apply(make(group.Element, 9), rows(1, 1, 3)); err == nil || !strings.Contains(err.Error(), "has no inverse") {
+		t.Errorf("a matrix of zeros: %v", err)
+	}
+}
+
+// own is a group for tests that brings its matrices: C3 on the plane and on three channels.
+type own struct {
+	group.Group
+	wrong bool // a transposed matrix
+}
+
+func (own) Name() string                    { return "Test own" }
+func (own) Representations() map[string]int { return map[string]int{"channels": 3, "plane": 2} }
+func (g own) Elements() []group.Element     { return []group.Element{{0}, {120}, {240}} }
+func (g own) Matrix(name string, e group.Element) ([]float64, bool) {
+	s, c := group.SinCos(e[0])
+	switch {
+	case name == "plane" && g.wrong:
+		return []float64{c * c, -s, s, c}, true
+	case name == "plane":
+		return []float64{c, -s, s, c}, true
+	case name == "channels":
+		m, k := make([]float64, 9), int(math.Round(e[0]/120))
+		for i := range 3 {
+			m[(i+k)%3*3+i] = 1
+		}
+		return m, true
+	}
+	return nil, false
+}
+
+// bare hides what else a group of the plane can do.
+type bare struct{ group.Group }
+
+func TestOwnMatrices(t *testing.T) {
+	g := own{Group: bare{mustCyclic(t, 3)}}
+	for typ, w := range map[string]int{"channels": 6, "plane": 4} {
+		a, err := action.NewRows(g, rowsSpec(typ, "", -1, w), action.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := actiontest.Laws(actiontest.Case{Action: a, Value: rows(1, 4, w), Elements: g.Elements(), Floor: 1e-12}); err != nil {
+			t.Error(err)
+		}
+		if action.Exact(a, group.Element{120}) != (typ == "channels") {
+			t.Errorf("%s: only permutations of channels are exact", typ)
+		}
+	}
+	if _, err := action.NewRows(own{bare{mustCyclic(t, 3)}, true}, rowsSpec("plane", "", -1, 2), action.Options{}); err == nil || !strings.Contains(err.Error(), "is not ρ(g)ρ(h)") {
+		t.Errorf("matrices that do not compose: %v", err)
+	}
+	if _, err := action.NewRows(g, rowsSpec("vectors", "", -1, 3), action.Options{}); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("vectors under a group that does not say how it moves them: %v", err)
+	}
+}
+
+func TestTyped(t *testing.T) {
+	g := turning{still: true}
+	rep, err := action.Typed(g, "0e+2x1o+2e", 12)
+	if err != nil || rep.Dim() != 12 || rep.Name() != "0e+2x1o+2e" {
+		t.Fatalf("%v, %d", err, rep.Dim())
+	}
+	// The law of representations, as users' matrices are held to it.
+	if _, err := action.Given(g, "again", 12, func(e group.Element) []float64 { m, _ := rep.Matrix(e); return m }); err != nil {
+		t.Error(err)
+	}
+	a := chosen(t, g, space.Spec{Name: "features", Kind: space.KindTensor, Shape: []int{12}, Type: "0e+2x1o+2e"}, action.Options{})
+	if err := actiontest.Laws(actiontest.Case{Action: a, Value: &space.Tensor{Shape: []int{12}, Val: noise(3, 12)}, Elements: append(cubes(), sampled(g, 4)...), Floor: 1e-12}); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"positions", "boxes"} {
+		if _, err := action.Typed(g, name, 7); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("%s by matrices: %v", name, err)
+		}
+	}
+	if _, err := action.Typed(g, "1o", 4); err == nil {
+		t.Error("three numbers on four")
+	}
+}
 
 func TestMatrix(t *testing.T) {
 	for _, typ := range []string{"positions", "0e+1o+2e", "tensors", "unchanged"} {

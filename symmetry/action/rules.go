@@ -102,6 +102,20 @@ func Rules() Table {
 				return some(NewTensor(g, s, o, Regular(f)))
 			},
 		},
+		{
+			Name: "typed", Space: space.KindTensor,
+			Doc: "a vector of numbers of a type, such as irreps, moves by its matrix",
+			New: func(g group.Group, s space.Spec, o Options) (Action, error) {
+				if s.Type == "" || s.Type == "trivial" || s.Type == "regular" || len(s.Shape) != 1 || s.Shape[0] < 1 {
+					return nil, fmt.Errorf("port %q: this rule is for feature vectors of known length whose type is one of rows: %w", s.Name, errors.ErrUnsupported)
+				}
+				rep, err := Typed(g, s.Type, s.Shape[0])
+				if err != nil {
+					return nil, err
+				}
+				return some(NewTensor(g, s, o, rep))
+			},
+		},
 	}
 }
 

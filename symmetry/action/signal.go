@@ -117,6 +117,30 @@ func (t *timeline) series(dst, src []float64) {
 	}
 }
 
+// known is the times of the result of which the numbers are known, as [space.Signal] says it: those that are read of the signal alone, and of what is
+// known of it. Both are 0 if that is all.
+func (t *timeline) known(s *space.Signal) (from, to int) {
+	if t.around {
+		return 0, 0
+	}
+	lo, hi, base := t.inside()
+	a, b := s.Known()
+	taps := 1
+	if !t.whole {
+		taps = t.kernel.taps()
+	}
+	// base + step·i in [a, b-taps].
+	if t.step > 0 {
+		lo, hi = max(lo, a-base), min(hi, b-taps-base+1)
+	} else {
+		lo, hi = max(lo, base-(b-taps)), min(hi, base-a+1)
+	}
+	if lo == 0 && hi == t.n {
+		return 0, 0
+	}
+	return lo, max(lo, hi, 1) // a range without times must not be taken for all of them
+}
+
 // filled counts the numbers that the border rule has a part in.
 func (t *timeline) filled() int {
 	lo, hi, _ := t.inside()
@@ -459,6 +483,7 @@ func (m *signalMover) Move(to, from space.Value) error {
 		return errAlias
 	}
 	d.Rate = s.Rate
+	d.Lo, d.Hi = m.line.known(s)
 	src := s.Val
 	if m.row != nil || m.flow != nil {
 		b := m.scratch.take(len(src))
