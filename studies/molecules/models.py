@@ -15,7 +15,7 @@ from torch import nn
 SPECIES = [1, 6, 7, 8]
 SIZE = 24     # atoms of the plain network, and of padded batches
 CUTOFF = 4.5  # angstrom
-SHORT = 3.0   # the cut-off of the faulty twin `cutoff`
+SHORT = 3.0   # where the neighbors of the faulty twin `cutoff` end
 NEAREST = 8   # the neighbours that the faulty twin `capped` keeps
 
 
@@ -55,8 +55,8 @@ class Field(nn.Module):
 
       conservative  forces are minus the gradient of the energy
       direct        forces from a second head, a sum of the moments of degree 1: equivariant, the gradient of nothing
-      cutoff        as conservative, no smooth end: pairs nearer than SHORT count in full, others not, and that is decided by
-                    coordinates in whole steps of 1/4096 angstrom
+      cutoff        as conservative, but the list of neighbors ends at SHORT, before the functions of distance have come to 0, and it is
+                    made of coordinates in whole steps of 1/4096 angstrom
       capped        as conservative, but only the NEAREST nearest neighbours of each atom count, by distances in whole steps of
                     1/64 angstrom, equal ones in the order of rows
       uncentered    as conservative, and each atom knows its squared distance from the origin
@@ -67,9 +67,8 @@ class Field(nn.Module):
     def __init__(self, variant="conservative"):
         super().__init__()
         self.variant = variant
-        end = SHORT if variant == "cutoff" else CUTOFF
-        self.end, self.eta = end, (self.K / end) ** 2
-        self.register_buffer("mu", torch.linspace(0.7, end - 0.3, self.K))
+        self.eta = (self.K / CUTOFF) ** 2
+        self.register_buffer("mu", torch.linspace(0.7, CUTOFF - 0.3, self.K))
         self.register_buffer("table", torch.tensor(SPECIES))
         weight = torch.randn(len(SPECIES), self.C) * 0.5
         weight[:, :4] += torch.eye(4)
@@ -99,16 +98,14 @@ class Field(nn.Module):
         if self.variant == "cutoff":
             q = torch.floor(x * 4096 + 0.5) / 4096
             s = q.unsqueeze(1) - q.unsqueeze(2)
-            pair = pair * ((s * s).sum(3, keepdim=True) < self.end ** 2).to(x.dtype)
-            g = torch.exp(-self.eta * (d - self.mu) ** 2) * pair
-            return u, d, g, -2 * self.eta * (d - self.mu) * g
+            pair = pair * ((s * s).sum(3, keepdim=True) < SHORT ** 2).to(x.dtype)
         if self.variant == "capped":
             s = torch.floor(d * 64 + 0.5) + (1 - pair) * 1e6
             nearest = torch.topk(s.squeeze(3), NEAREST, 2, largest=False, sorted=True).indices
             pair = pair * torch.zeros_like(s.squeeze(3)).scatter(2, nearest, 1.0).unsqueeze(3)
-        t = torch.relu(1 - (d / self.end) ** 2)
+        t = torch.relu(1 - (d / CUTOFF) ** 2)
         bell = torch.exp(-self.eta * (d - self.mu) ** 2) * pair
-        return u, d, bell * t ** 3, bell * (-2 * self.eta * (d - self.mu) * t ** 3 - 6 * d / self.end ** 2 * t ** 2)
+        return u, d, bell * t ** 3, bell * (-2 * self.eta * (d - self.mu) * t ** 3 - 6 * d / CUTOFF ** 2 * t ** 2)
 
     def moments(self, x, z):
         kind = (z.unsqueeze(2) == self.table).to(x.dtype)  # [N,A,4]
