@@ -172,6 +172,7 @@ var ErrForm = errors.New("values of different form")
 // Compare measures a - b. Numbers that are not finite give NaN, in both fields. The fields of records count in their own units, whatever these
 // are; predictions are compared by [Pass.Compare], which brings them to one scale. The error wraps [ErrForm].
 func Compare(a, b space.Value) (Difference, error) {
+	a, b = space.Common(a, b)
 	if p, ok := a.(*space.Record); ok {
 		return compareRecords(p, b, nil)
 	}

@@ -38,7 +38,7 @@ func Clone(v Value) (Value, error) {
 	case *Pairs:
 		return &Pairs{N: v.N, W: v.W, Val: slices.Clone(v.Val)}, nil
 	case *Signal:
-		return &Signal{C: v.C, T: v.T, Rate: v.Rate, Val: slices.Clone(v.Val)}, nil
+		return &Signal{C: v.C, T: v.T, Rate: v.Rate, Val: slices.Clone(v.Val), Lo: v.Lo, Hi: v.Hi}, nil
 	case *Record:
 		c := &Record{Names: slices.Clone(v.Names), Values: make([]Value, len(v.Values))}
 		for i, f := range v.Values {

@@ -64,6 +64,56 @@ type Signal struct {
 	C, T int
 	Rate float64 // numbers per second of a channel; 0 if not known
 	Val  []float64
+	// Lo and Hi are the times Lo to Hi-1 of which the numbers are known; both 0 where all are. A signal that was shifted within its length has others, which a
+	// border rule filled in: they are no part of the data, are not among Parts, and nothing is compared with them, see [Common].
+	Lo, Hi int
+}
+
+// Known is the times of which numbers are known, from lo to hi-1.
+func (s *Signal) Known() (lo, hi int) {
+	if s.Lo == 0 && s.Hi == 0 {
+		return 0, s.T
+	}
+	return s.Lo, s.Hi
+}
+
+// Common is what two values can be compared by: themselves, but for signals of which some times are not known, also as fields of records. Those are cut
+// to the times that are known of both.
+func Common(a, b Value) (Value, Value) {
+	switch x := a.(type) {
+	case *Signal:
+		y, ok := b.(*Signal)
+		if !ok || x == nil || y == nil || x.T != y.T || x.C != y.C {
+			return a, b
+		}
+		lo, hi := x.Known()
+		lo2, hi2 := y.Known()
+		if lo, hi = max(lo, lo2), min(hi, hi2); lo == 0 && hi == x.T {
+			return a, b
+		}
+		return x.cut(lo, hi), y.cut(lo, hi)
+	case *Record:
+		y, ok := b.(*Record)
+		if !ok || x == nil || y == nil || len(x.Values) != len(y.Values) {
+			return a, b
+		}
+		p, q := &Record{Names: x.Names, Values: make([]Value, len(x.Values))}, &Record{Names: y.Names, Values: make([]Value, len(y.Values))}
+		for i := range x.Values {
+			p.Values[i], q.Values[i] = Common(x.Values[i], y.Values[i])
+		}
+		return p, q
+	}
+	return a, b
+}
+
+// cut is the times lo to hi-1 of a signal.
+func (s *Signal) cut(lo, hi int) *Signal {
+	n := max(0, hi-lo)
+	c := NewSignal(s.C, n, s.Rate)
+	for k := range s.C {
+		copy(c.Val[k*n:(k+1)*n], s.Val[k*s.T+lo:])
+	}
+	return c
 }
 
 // NewSignal makes c channels of t zeros.

@@ -582,6 +582,7 @@ func (e *Evaluation) each(model int, c metric.Case, r References, give func(metr
 			c.Scales[f] = scaleOf(s, fieldOf(c.Got, f))
 		}
 	}
+	c.Got, c.Want = space.Common(c.Got, c.Want)
 	label := c.Label
 	for i, m := range e.Metrics {
 		c.Label = label
@@ -593,7 +594,9 @@ func (e *Evaluation) each(model int, c metric.Case, r References, give func(metr
 		case metric.Consensus:
 			c.Truth, c.Label = r.Consensus, r.Label
 		}
-		give(i, m.Measure(c))
+		at := c
+		at.At, at.Truth = space.Common(c.At, c.Truth)
+		give(i, m.Measure(at))
 	}
 }
 

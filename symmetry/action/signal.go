@@ -120,7 +120,7 @@ func (t *timeline) series(dst, src []float64) {
 // known is the times of the result of which the numbers are known, as [space.Signal] says it: those that are read of the signal alone, and of what is
 // known of it. Both are 0 if that is all.
 func (t *timeline) known(s *space.Signal) (from, to int) {
-	if t.around {
+	if t.border == Circular { // the signal goes on as it began
 		return 0, 0
 	}
 	lo, hi, base := t.inside()
@@ -135,10 +135,13 @@ func (t *timeline) known(s *space.Signal) (from, to int) {
 	} else {
 		lo, hi = max(lo, base-(b-taps)), min(hi, base-a+1)
 	}
-	if lo == 0 && hi == t.n {
+	switch {
+	case lo == 0 && hi == t.n:
 		return 0, 0
+	case lo >= hi:
+		return 1, 1 // none: zeros would stand for all
 	}
-	return lo, max(lo, hi, 1) // a range without times must not be taken for all of them
+	return lo, hi
 }
 
 // filled counts the numbers that the border rule has a part in.
