@@ -19,7 +19,7 @@ type Record struct {
 
 // NewRecord is the action on a record, field by field: positions and charges, edges and their vectors, gravity, or the energy and the forces that a model returns.
 // Every field of s.Fields has an action of its own by its kind and type, that of [Rules]; a field of type unchanged stays as it is, whatever its kind, and
-// one of which nobody says how it moves is refused, because leaving it where it is would be a claim that nobody made.
+// one of which nobody says how it moves is refused, because leaving it where it is would be a claim that nobody made. The group must move one field at least, unless all are unchanged.
 //
 // Values have the fields of s in their order. Fields per node, edges and pairs must speak of the same number of nodes, and fields per edge of as many edges as there are.
 func NewRecord(g group.Group, s space.Spec, o Options) (*Record, error) {
@@ -36,30 +36,42 @@ func newRecord(g group.Group, s space.Spec, o Options, target bool) (*Record, er
 		return nil, err
 	}
 	a := &Record{group: g, specs: slices.Clone(s.Fields), nodes: m.rows >= 0}
+	var idle error // why a field does not move
+	moved := false
 	for i, f := range a.specs {
 		if slices.ContainsFunc(a.specs[:i], func(x space.Spec) bool { return x.Name == f.Name }) {
 			return nil, fmt.Errorf("port %q: two fields are called %q", s.Name, f.Name)
 		}
-		act, err := fieldAction(g, m, f, o, target)
+		act, err := fieldAction(g, m, f, o, target, true)
+		moved = moved || err == nil && f.Type != space.TypeUnchanged && (f.Kind != space.KindLinks || a.nodes)
+		if errors.Is(err, errors.ErrUnsupported) {
+			why := err
+			if act, err = fieldAction(g, m, f, o, target, false); err == nil && idle == nil {
+				idle = fmt.Errorf("field %q: %w", f.Name, why)
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
 		a.fields = append(a.fields, act)
 	}
+	if !moved && idle != nil {
+		return nil, idle
+	}
 	return a, nil
 }
 
-// fieldAction is the action on one field of a record.
-func fieldAction(g group.Group, m *moves, f space.Spec, o Options, target bool) (Action, error) {
+// fieldAction is the action on one field of a record. alone asks that the group moves it.
+func fieldAction(g group.Group, m *moves, f space.Spec, o Options, target, alone bool) (Action, error) {
 	switch {
 	case f.Kind == space.KindRows:
-		return some(newRows(m, f, o, false))
+		return some(newRows(m, f, o, alone))
 	case f.Kind == space.KindLinks:
 		return some(newLinks(m, f))
 	case f.Kind == space.KindPairs:
-		return some(newPairs(m, f, o, false))
+		return some(newPairs(m, f, o, alone))
 	case f.Kind == space.KindSignal:
-		return some(newSignal(m, f, o, false))
+		return some(newSignal(m, f, o, alone))
 	case f.Kind == space.KindRecord:
 		return nil, errors.New("a record within a record: give its fields names of their own")
 	case f.Type == space.TypeUnchanged:

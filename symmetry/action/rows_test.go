@@ -765,6 +765,14 @@ func TestRowsRefusals(t *testing.T) {
 			t.Errorf("%v, want %s", err, what)
 		}
 	}
+	// Shifts of time do nothing to a molecule. Beside a signal that moves, they leave its other fields where they are.
+	if _, err := action.NewRecord(group.T1Z(), s, action.Options{}); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), `field "positions"`) {
+		t.Errorf("a molecule under shifts of time: %v", err)
+	}
+	both := space.Spec{Name: "x", Kind: space.KindRecord, Fields: []space.Spec{{Name: "sound", Kind: space.KindSignal}, {Name: "microphone", Kind: space.KindRows, Type: space.TypePositions, Per: space.PerSample}}}
+	if _, err := action.NewRecord(group.T1Z(), both, action.Options{}); err != nil {
+		t.Errorf("sound with the place of its microphone: %v", err)
+	}
 	if _, err := action.Rules().For(group.Time(), rowsSpec("positions", "", -1, 3), action.Options{}); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("no action of time on points: %v", err)
 	}
