@@ -19,8 +19,10 @@ import (
 	"nero/run/workload"
 	"nero/serve/guard"
 	"nero/studies/cells"
+	"nero/studies/clouds"
 	"nero/studies/digits"
 	"nero/studies/flow"
+	"nero/studies/molecules"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -52,6 +54,14 @@ func demonstrations() []demonstration {
 			name: "flow", files: flow.Files, of: "pairs",
 			moral: "A small mean error along the orbit is no symmetry yet: @self and the audit compare each answer with the moved answer to the pair as it was.",
 		},
+		{
+			name: "clouds", files: clouds.Files, of: "clouds", balance: true,
+			moral: "A network that was shown turned shapes is right more often when they are turned; only the one that is invariant by construction answers the same.",
+		},
+		{
+			name: "molecules", files: molecules.Files, of: "molecules",
+			moral: "Forces can turn with the molecule to the last digit and still be the gradient of no energy: energies drift where such forces drive a simulation.",
+		},
 	}
 }
 
@@ -60,13 +70,15 @@ func (a *App) demo() *cobra.Command {
 	var sv serveFlags
 	limit, once := 0, false
 	c := &cobra.Command{
-		Use:   "demo [digits | cells | flow]",
-		Short: "Built-in studies: turned digits, shifted blood cells, mirrored flows",
+		Use:   "demo [digits | cells | flow | clouds | molecules]",
+		Short: "Built-in studies: turned digits, shifted blood cells, mirrored flows, furniture and molecules in space",
 		Long: `demo evaluates two small networks, built into the program, along an orbit of real or rendered data:
 
   digits  real handwritten digits, turned: a classifier trained on upright digits, its twin on turned ones (without a word, this one)
   cells   photos of blood cells in a window that is shifted: a detector trained on cells in its middle, its twin on cells anywhere
   flow    pairs of particle images, mirrored, turned and reversed in time: an estimator of flow, its twin trained on moved pairs
+  clouds  points of furniture, turned about axes of three planes: a PointNet, its twin trained on turned shapes, an invariant network
+  molecules  energies and forces under motions of space and permutations of atoms: conservative, direct and dense networks
 
 It writes the study, the run, an audit and a report into a folder, and shows them in a browser from the first samples on, until
 Ctrl-C. Everything that it does can be done with one's own model by 'nero run', 'nero audit', 'nero report' and 'nero serve'.
@@ -74,7 +86,7 @@ Ctrl-C. Everything that it does can be done with one's own model by 'nero run', 
 With --once, or where nobody sits at a terminal, it ends when everything is written.`,
 		Example:   "  nero demo\n  nero demo cells -o my-cells\n  nero demo flow --once\n  nero demo -o my-demo --limit 200",
 		Args:      cobra.MaximumNArgs(1),
-		ValidArgs: []string{"digits", "cells", "flow"},
+		ValidArgs: []string{"digits", "cells", "flow", "clouds", "molecules"},
 		RunE: func(cmd *cobra.Command, words []string) error {
 			of := demonstrations()[0]
 			if len(words) > 0 {

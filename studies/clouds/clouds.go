@@ -1,0 +1,12 @@
+// Package clouds carries the clouds study: points sampled from 3-D models of furniture, and small networks that name the kind of furniture, trained on
+// upright shapes and on shapes turned at random, beside one that is invariant by construction. How they came about and how good they are is in
+// MODEL_CARDS.md beside it, whose the shapes are in data.
+package clouds
+
+import "embed"
+
+// Files holds demo.yaml, the models and the data that it names, under the paths that it uses, and the texts that have to travel with them. Copied to a
+// folder, it is a study to run and to change. Models read `points`, float32 (batch, 1024, 3), and return `logits`, float32 (batch, 10).
+//
+//go:embed demo.yaml data/test.npz data/LICENSE data/ATTRIBUTION.csv data/README.md models/pointnet_plain.onnx models/invariant.onnx
+var Files embed.FS
