@@ -21,7 +21,7 @@ func read(t *testing.T, name string) string {
 }
 
 func TestFiles(t *testing.T) {
-	for _, name := range []string{"index.html", "app.js", "base.js", "more.js", "report.js", "app.css", "LICENSES.txt"} {
+	for _, name := range []string{"index.html", "app.js", "base.js", "more.js", "viewer3d.js", "report.js", "app.css", "LICENSES.txt"} {
 		if read(t, name) == "" {
 			t.Errorf("%s is empty", name)
 		}

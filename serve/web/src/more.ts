@@ -3,3 +3,5 @@
 export { FindingsPage } from './pages/findings';
 export { Angle, Axes, Ranked } from './render/orbit/rare';
 export { Discs } from './render/orbit/discs';
+export { ValueInput } from './render/tasks/values';
+export { ValuesDetail } from './render/tasks/outputs';

@@ -2,6 +2,7 @@
 // which of the two it is.
 
 import type * as api from './api';
+import { datum, type Datum } from './datum';
 import { decode, type Container } from './safetensors';
 
 /** An answer: its status, its headers, and a body that is read once. */
@@ -141,6 +142,10 @@ export interface Picture {
   exact: boolean;
   /** Of a sequence, every picture in the order of time; the picture itself is the first. */
   frames?: readonly Picture[];
+  /** What is no picture at all: the picture is then one empty pixel. */
+  datum?: Datum;
+  /** What the data say about it, moved like it. */
+  target?: Datum;
 }
 
 /** What a prediction is compared with. */
@@ -194,6 +199,9 @@ export interface Answer {
   /** A field and the one that it is compared with. */
   field?: Field;
   against?: { ref: Reference; field: Field };
+  /** Numbers of another form, and those that they are compared with. */
+  datum?: Datum;
+  versus?: { ref: Reference; datum: Datum };
   /** The share of the elements that the consensus rests on; NaN without one. */
   support?: number;
 }
@@ -450,6 +458,11 @@ const isReference = (t: string | undefined): t is Reference => t === 'target' ||
 
 /** The picture of a container, null if it holds none. Shapes of fewer than three sizes are rows of grey; those of four are pictures in the order of time. */
 export function picture(c: Container, name: string): Picture | null {
+  const other = datum(c, name);
+  if (other) {
+    const target = name === 'input' ? datum(c, 'target') : null;
+    return { h: 1, w: 1, c: 1, data: new Uint8Array(1), lo: 0, hi: 1, exact: c.metadata['exact'] === 'true', datum: other, ...(target ? { target } : {}) };
+  }
   const t = c.tensors[name];
   if (!t) return null;
   if (t.shape.length === 4) {
@@ -494,9 +507,15 @@ function probeOf(c: Container, asked: readonly number[]): Probe {
     const l = c.tensors[`logits.${k}`];
     if (l) a.logits = floats(l.data);
     const output = picture(c, `output.${k}`);
-    if (output) a.output = output;
     const reference = c.tensors[`field.${k}`] ? null : picture(c, `reference.${k}`);
-    if (reference) a.reference = reference;
+    if (output?.datum) {
+      a.datum = output.datum;
+      const by = m[`reference.${k}`];
+      if (reference?.datum && isReference(by)) a.versus = { ref: by, datum: reference.datum };
+    } else {
+      if (output) a.output = output;
+      if (reference) a.reference = reference;
+    }
     const boxes = boxesIn(c, `boxes.${k}`);
     if (boxes) {
       a.boxes = boxes;

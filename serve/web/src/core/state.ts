@@ -324,7 +324,7 @@ export class State {
     this.live = new Loop<Probe>((w, cut) => {
       const seq = ++this.seq;
       // Fields are large, and of their references only the one that is looked at is sent.
-      const ref = this.run.peek()?.output === 'field' ? this.reference.peek() : undefined;
+      const ref = large(this.run.peek()) ? this.reference.peek() : undefined;
       return client.probe(this.runID.peek(), w.sample, w.g, [...new Set(this.models.peek())].filter((m) => this.ability.peek().of[m]), seq, cut, ref);
     });
     this.moved = new Loop<Picture>((w, cut) => client.input(this.runID.peek(), w.sample, w.g, cut));
@@ -378,7 +378,7 @@ export class State {
     on(() => {
       // Another reference of fields is another answer.
       const ref = this.reference.value;
-      if (this.run.peek()?.output === 'field' && this.askedRef !== '' && this.askedRef !== ref) {
+      if (large(this.run.peek()) && this.askedRef !== '' && this.askedRef !== ref) {
         this.live.reset();
         this.ask();
       }
@@ -1125,6 +1125,9 @@ function unused(name: string, slices: readonly api.Slice[]): string {
     if (!slices.some((s) => s.name === as)) return as;
   }
 }
+
+/** Whether answers come with one of their references, and not with all of them. */
+const large = (r: api.Run | null): boolean => /^(field|rows|record|signal|tensor|frames)$/.test(r?.output ?? '');
 
 const abilityOf = (r: api.Run) => ({ ...r.live, of: r.model_list.map((m) => m.live) });
 

@@ -8,8 +8,8 @@ import { ClassDetail } from './tasks/classes';
 import { FieldDetail } from './tasks/field';
 import { FlowDetail } from './tasks/flow';
 import { FramesInput } from './tasks/frames';
-import { PictureInput } from './tasks/input';
 import { TensorDetail } from './tasks/tensor';
+import { Anything, ValuesLater } from './tasks/anything';
 import { WindowInput } from './tasks/window';
 
 /** What a task brings along. */
@@ -24,11 +24,12 @@ export interface Renderer {
   columns: readonly 'predicted'[];
 }
 
-const classes: Renderer = { input: PictureInput, detail: ClassDetail, title: 'Detail', columns: ['predicted'] };
-const field: Renderer = { input: PictureInput, detail: FieldDetail, title: 'Detail', columns: [] };
-const tensor: Renderer = { input: PictureInput, detail: TensorDetail, title: 'Detail', columns: [] };
+const classes: Renderer = { input: Anything, detail: ClassDetail, title: 'Detail', columns: ['predicted'] };
+const field: Renderer = { input: Anything, detail: FieldDetail, title: 'Detail', columns: [] };
+const tensor: Renderer = { input: Anything, detail: TensorDetail, title: 'Detail', columns: [] };
 
 const boxes: Renderer = { input: WindowInput, detail: BoxDetail, title: 'Detail', columns: [] };
+const values: Renderer = { input: Anything, detail: ValuesLater, title: 'Detail', columns: [] };
 const flow: Renderer = { input: FramesInput, detail: FlowDetail, title: 'Detail', columns: [] };
 
 /** The renderer for the output of a run. */
@@ -39,8 +40,13 @@ export function rendererOf(run: api.Run): Renderer {
     case 'logits':
       return classes;
     case 'image':
+    case 'frames':
     case 'mask':
       return field;
+    case 'rows':
+    case 'record':
+    case 'signal':
+      return values;
     case 'boxes':
       return boxes;
     case 'field':

@@ -21,9 +21,11 @@ export function FieldDetail({ s }: { s: State }) {
     () =>
       models.map((m, k) => {
         const x = now?.value.models.get(m);
-        return { k, output: x?.output, reference: x?.reference, error: x?.output && x.reference ? errorOf(x.output, x.reference, mask) : null };
+        const at = (p: Picture | undefined) => p?.frames?.[s.frame.value % p.frames.length] ?? p; // of a sequence, the picture that is shown
+        const [output, reference] = [at(x?.output), at(x?.reference)];
+        return { k, output, reference, error: output && reference ? errorOf(output, reference, mask) : null };
       }),
-    [now, models, mask],
+    [now, models, mask, s.frame.value],
   );
   const most = Math.max(0, ...rows.map((r) => (r.error ? r.error.reduce((t, v) => (v > t ? v : t), 0) : 0)));
   if (!rows.some((r) => r.output))

@@ -3,7 +3,8 @@
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Axis, Element } from '../../core/api';
-import { label } from '../../core/format';
+import { label, position } from '../../core/format';
+import { spatial } from '../../core/rotation';
 import type { Picture } from '../../core/source';
 import type { State } from '../../core/state';
 import { pixels } from '../picture';
@@ -23,6 +24,7 @@ export function inputOf(s: State): { picture: Picture; g: Element; exact: boolea
 export function done(chart: readonly Axis[], g: Element): string {
   const parts: string[] = [];
   const shift: string[] = [];
+  if (spatial(chart)) return position(chart, g).replace(/^identity$/, 'not moved');
   chart.forEach((a, k) => {
     const v = num2(g[k]);
     if (a.name === 'angle' && a.unit === 'deg') parts.push(`rotated ${v}°`);
