@@ -332,7 +332,7 @@ func (m *molecules) load(i int) (v, target space.Value, tags []string, err error
 func (t *table) molecules(d *values, spec Spec) error {
 	z := t.arrays["species"]
 	if z == nil {
-		return inFile(t.name, fmt.Errorf("no atomic numbers: add an array species"))
+		return inFile(t.name, errors.New("no atomic numbers: add an array species"))
 	}
 	r, err := t.role("species")
 	if err != nil {

@@ -222,8 +222,8 @@ func (s Spec) check(format string) error {
 		return fmt.Errorf("upward is %q, want up or down", s.Upward)
 	case s.reshapes() && !photos:
 		return fmt.Errorf("zoom, fit and cut are for photos, this is %s", format)
-	case len(s.Fields) > 0 && !plain:
-		return fmt.Errorf("fields are for clouds, molecules, graphs and signals, this is %s: set format", format)
+	case len(s.Fields) > 1 && !plain: // pictures are one field, whatever it is called
+		return fmt.Errorf("several fields are for clouds, molecules, graphs and signals, this is %s: set format", format)
 	case s.Cloud != (Cloud{}) && format != "clouds":
 		return fmt.Errorf("cloud is for clouds, this is %s: set format", format)
 	case s.Sound != (Sound{}) && format != "signals":

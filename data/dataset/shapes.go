@@ -130,7 +130,7 @@ func (s *shapes) read(name, id string) (out shape, faces bool, err error) {
 		if len(a.shape) != 2 || a.fortran && a.shape[0] > 1 && a.shape[1] > 1 {
 			return out, false, fmt.Errorf("shape %v, want (points, 3) in C order", a.shape)
 		}
-		v, err := finiteNumbers(a, 0, a.count, max(a.shape[1], 1), "row", "number")
+		v, err := finiteNumbers(a, 0, a.count, max(a.shape[1], 1), "row")
 		if err != nil {
 			return out, false, err
 		}
@@ -202,7 +202,7 @@ func (s *shapes) columns(names string, r *space.Rows) (out shape, faces bool, er
 // digestOf is a number that names a sample, so that its random points do not depend on the others.
 func digestOf(id string) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(id)) //nolint:errcheck // a hash takes everything
+	h.Write([]byte(id))
 	return h.Sum64()
 }
 

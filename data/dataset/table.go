@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +13,8 @@ import (
 )
 
 // table is arrays that belong together: those of an npz archive, or a single one. Every array has the samples on its first axis or, where
-// node_count (edge_count) says how many nodes (edges) each sample has, those of all samples one after another.
+// node_count (edge_count) says how many nodes (edges) each sample has, those of all samples one after another. Where the main array has a
+// first axis of samples and there is a node_count too, the rows beyond it fill the array up and are left out.
 type table struct {
 	name   string // for messages
 	format string
@@ -23,6 +25,8 @@ type table struct {
 	edges  []int // the same of edges
 	main   string
 	each   int // nodes of each sample where nodes is nil; -1 if no array says so
+	// filled says that the samples have rows of their own, filled up to equally many, of which the first node_count are nodes.
+	filled bool
 }
 
 // role is how the numbers of an array belong to samples.
@@ -413,10 +417,19 @@ func (t *table) count() error {
 		t.n = a.shape[0]
 	}
 	if t.n == 0 {
-		return fmt.Errorf("no samples")
+		return errors.New("no samples")
 	}
 	if t.nodes != nil && t.edges != nil && len(t.nodes) != len(t.edges) {
 		return fmt.Errorf("node_count has %d numbers and edge_count %d: want one of each for every sample", t.n, len(t.edges)-1)
+	}
+	if t.nodes != nil && len(a.shape) == 3 && a.shape[0] == t.n && t.format != "signals" {
+		t.filled, t.each = true, a.shape[1]
+		for i := range t.n {
+			if k := t.nodes[i+1] - t.nodes[i]; k > t.each {
+				return fmt.Errorf("sample %d has %d nodes by node_count, but array %q has room for %d", i, k, t.main, t.each)
+			}
+		}
+		return nil
 	}
 	if t.nodes != nil && a.shape[0] != t.nodes[t.n] {
 		return fmt.Errorf("array %q has %d rows, but node_count adds up to %d: they do not belong together", t.main, a.shape[0], t.nodes[t.n])
@@ -465,7 +478,7 @@ func (t *table) labels(d *values, spec Spec) error {
 	}
 	if y := t.arrays["y"]; key == "" && y != nil && !isFloat(y.dtype) && len(y.shape) == 1 && y.shape[0] == t.n && spec.TargetKey == "" && !slices.Contains(spec.Fields, "y") {
 		key = "y"
-		d.notes = append(d.notes, fmt.Sprintf("%s: the whole numbers y are taken for classes; set target_key: y if they are numbers to predict", t.name))
+		d.notes = append(d.notes, t.name+": the whole numbers y are taken for classes; set target_key: y if they are numbers to predict")
 	}
 	if key == "" {
 		delete(t.arrays, "label")
@@ -504,7 +517,7 @@ func (t *table) role(name string) (role, error) {
 		want = "(N, numbers) or (N, channels, numbers)"
 	case isLinks(name):
 		return t.links(name)
-	case t.nodes != nil && len(s) <= 2 && s[0] == t.nodes[t.n] && (name == t.main || s[0] != t.n) && (t.edges == nil || s[0] != t.edges[t.n] || !ofEdges(name)):
+	case t.nodes != nil && !t.filled && len(s) <= 2 && s[0] == t.nodes[t.n] && (name == t.main || s[0] != t.n) && (t.edges == nil || s[0] != t.edges[t.n] || !ofEdges(name)):
 		if len(s) == 2 {
 			r.w = s[1]
 		}
@@ -577,12 +590,12 @@ func (t *table) links(name string) (role, error) {
 		return r, inFile(t.name, fmt.Errorf("array %q: nobody says how many nodes the samples have: add nodes or node_count", name))
 	}
 	switch {
-	case t.edges != nil && len(s) == 2 && s[1] == 2 && s[0] == t.edges[t.n] && !(name == "edge_index" && s[0] == 2):
+	case t.edges != nil && len(s) == 2 && s[1] == 2 && s[0] == t.edges[t.n] && (name != "edge_index" || s[0] != 2):
 		return r, nil
 	case t.edges != nil && len(s) == 2 && s[0] == 2 && s[1] == t.edges[t.n]:
 		r.turn = true
 		return r, nil
-	case t.edges == nil && len(s) == 3 && s[0] == t.n && s[2] == 2 && !(name == "edge_index" && s[1] == 2):
+	case t.edges == nil && len(s) == 3 && s[0] == t.n && s[2] == 2 && (name != "edge_index" || s[1] != 2):
 		r.rows = s[1]
 		return r, nil
 	case t.edges == nil && len(s) == 3 && s[0] == t.n && s[1] == 2:
@@ -608,6 +621,9 @@ func (t *table) describe(names []string, roles map[string]role, record bool) (sp
 		}
 		roles[name] = r
 		f := space.Spec{Name: name, Kind: r.kind, Type: r.typ, Per: r.per, Unit: inFileUnit(t.format, name), Shape: []int{r.rows, r.w}}
+		if t.filled && r.per == space.PerNode {
+			f.Shape[0] = -1
+		}
 		switch r.kind { //nolint:exhaustive // tables hold no other kinds
 		case space.KindSignal:
 			f.Shape = []int{r.w, r.t}
@@ -615,6 +631,9 @@ func (t *table) describe(names []string, roles map[string]role, record bool) (sp
 			f.Shape, f.Per = []int{2, r.rows}, ""
 		case space.KindPairs:
 			f.Shape, f.Per = []int{r.rows, r.rows, r.w}, ""
+			if t.filled {
+				f.Shape = []int{-1, -1, r.w}
+			}
 		}
 		fields = append(fields, f)
 	}
@@ -655,31 +674,45 @@ func (t *table) value(name string, r role, i int) (space.Value, error) {
 	case space.KindLinks:
 		return t.linksOf(a, r, i)
 	case space.KindSignal:
-		v, err := finiteNumbers(a, i*r.w*r.t, r.w*r.t, r.t, "channel", "number")
+		v, err := finiteNumbers(a, i*r.w*r.t, r.w*r.t, r.t, "channel")
 		if err != nil {
 			return nil, err
 		}
 		return &space.Signal{C: r.w, T: r.t, Rate: t.rate(), Val: v}, nil
 	case space.KindPairs:
-		v, err := finiteNumbers(a, i*r.rows*r.rows*r.w, r.rows*r.rows*r.w, r.rows*r.w, "row", "number")
+		v, err := finiteNumbers(a, i*r.rows*r.rows*r.w, r.rows*r.rows*r.w, r.rows*r.w, "row")
 		if err != nil {
 			return nil, err
+		}
+		if n := t.nodes; t.filled {
+			return corner(v, r.rows, n[i+1]-n[i], r.w), nil
 		}
 		return &space.Pairs{N: r.rows, W: r.w, Val: v}, nil
 	}
 	lo, n := i*r.rows, r.rows
-	if r.rows < 0 {
+	if t.filled && r.per == space.PerNode {
+		n = t.nodes[i+1] - t.nodes[i]
+	} else if r.rows < 0 {
 		at := t.nodes
 		if r.per == space.PerEdge {
 			at = t.edges
 		}
 		lo, n = at[i], at[i+1]-at[i]
 	}
-	v, err := finiteNumbers(a, lo*r.w, n*r.w, r.w, "row", "number")
+	v, err := finiteNumbers(a, lo*r.w, n*r.w, r.w, "row")
 	if err != nil {
 		return nil, err
 	}
 	return &space.Rows{N: n, W: r.w, Val: v}, nil
+}
+
+// corner is the pairs of the first n of so many nodes.
+func corner(v []float64, nodes, n, w int) *space.Pairs {
+	out := space.NewPairs(n, w)
+	for i := range n {
+		copy(out.Val[i*n*w:(i+1)*n*w], v[i*nodes*w:])
+	}
+	return out
 }
 
 // rate is the sample rate that the archive states, 0 for none.
@@ -760,14 +793,14 @@ func numbersOf(a *array, lo, n int) ([]float64, error) {
 }
 
 // finiteNumbers is numbersOf without NaN and infinities; w is the length of a row, for messages.
-func finiteNumbers(a *array, lo, n, w int, row, col string) ([]float64, error) {
+func finiteNumbers(a *array, lo, n, w int, row string) ([]float64, error) {
 	v, err := numbersOf(a, lo, n)
 	if err != nil || !isFloat(a.dtype) {
 		return v, err
 	}
 	for k, x := range v {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("%s %d, %s %d is %v: %w; repair or leave out this sample", row, k/w, col, k%w, x, ErrNotFinite)
+			return nil, fmt.Errorf("%s %d, number %d is %v: %w; repair or leave out this sample", row, k/w, k%w, x, ErrNotFinite)
 		}
 	}
 	return v, nil

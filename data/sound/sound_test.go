@@ -28,7 +28,7 @@ func TestFiles(t *testing.T) {
 		if c.Rate != 8000 || c.Bits != bits || len(c.Channels) != 2 || !slices.Equal(c.Channels[0], want[0]) || !slices.Equal(c.Channels[1], want[1]) {
 			t.Errorf("%s: %+v, want %v", name, c, want)
 		}
-		for cut := range len(b) {
+		for cut := range b {
 			if _, err := Read(b[:cut]); err == nil {
 				t.Errorf("%s: the first %d of %d bytes are taken for a whole file", name, cut, len(b))
 			}
