@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unsafe"
 
 	"nero/data/space"
 	"nero/data/tensor"
@@ -208,12 +209,16 @@ func put(dst []byte, d tensor.DType, v []float64, p, q int, swap bool) error {
 	le := binary.LittleEndian
 	if d == tensor.Float32 {
 		if !swap {
+			p, q = 1, len(v)
+		}
+		if !swap && len(v) > 0 && uintptr(unsafe.Pointer(&dst[0]))%4 == 0 { // the machines that engines run on are little-endian
+			to := unsafe.Slice((*float32)(unsafe.Pointer(&dst[0])), len(dst)/4)[:len(v)]
 			for i, x := range v {
-				le.PutUint32(dst[4*i:], math.Float32bits(float32(x)))
+				to[i] = float32(x)
 			}
 			return nil
 		}
-		for i := range p {
+		for i := range p { // of one group, transposing changes nothing
 			for k := range q {
 				le.PutUint32(dst[4*(k*p+i):], math.Float32bits(float32(v[i*q+k])))
 			}
