@@ -12,12 +12,13 @@ import (
 
 // LayoutOf is the layout for a chart and the elements of a plan.
 func LayoutOf(chart []group.Axis, elements []group.Element) Layout {
+	if _, n := rows(chart); n > 0 {
+		return Ranked
+	}
 	angle := len(chart) > 0 && chart[0].Unit == "deg" && chart[0].Periodic && chart[0].Max-chart[0].Min == 360
 	switch {
 	case angle && len(chart) == 1, angle && len(chart) == 2 && mirrorAxis(chart[1]):
 		return Polar
-	case permutes(chart):
-		return Ranked
 	case len(chart) == 2 && chart[0].Unit == chart[1].Unit && plain(chart[0]) && plain(chart[1]):
 		// Scattered shifts, such as a random sample, would leave nearly every cell of a map empty.
 		cols, rows := distinct(elements, 0), distinct(elements, 1)
@@ -119,10 +120,8 @@ func named(g group.Group, e group.Element, number func(float64) string) string {
 	if s, ok := SpatialOf(chart); ok {
 		return s.words(e, number)
 	}
-	if permutes(chart) {
-		if c, ok := Cycles(e); ok {
-			return permuted(c)
-		}
+	if _, n := rows(chart); n > 0 {
+		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
 	}
 	if _, ok := group.Number(g, e); ok && len(e) == 3 {
 		return strings.ReplaceAll(group.Title(g, e), " deg", "°")

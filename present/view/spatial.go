@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -166,7 +165,7 @@ func compare(a, b float64) int {
 	return 0
 }
 
-// words says a motion of space: "90° about x, inverted, shift (1, 0, -2)"; "identity" for that.
+// words says a motion of space: "90° about x, inverted, shifted by (1, 0, -2)"; "identity" for that.
 func (s Spatial) words(e group.Element, number func(float64) string) string {
 	var parts []string
 	if t := s.Turn(e); t > flat {
@@ -187,7 +186,7 @@ func (s Spatial) words(e group.Element, number func(float64) string) string {
 		parts = append(parts, "inverted")
 	}
 	if s.shifted(e) {
-		parts = append(parts, "shift "+triple(e[s.T], e[s.T+1], e[s.T+2], number))
+		parts = append(parts, "shifted by "+triple(e[s.T], e[s.T+1], e[s.T+2], number))
 	}
 	if len(parts) == 0 {
 		return "identity"
@@ -207,14 +206,16 @@ func triple(x, y, z float64, number func(float64) string) string {
 	return "(" + strings.Join(t[:], ", ") + ")"
 }
 
-// permutes reports whether a chart is that of the permutations of rows: p0, p1 and so on, where each of them goes.
-func permutes(chart []group.Axis) bool {
-	for i, a := range chart {
-		if a.Name != "p"+strconv.Itoa(i) {
-			return false
-		}
+// rows is where the coordinates of the permutations of rows stand in a chart, p0, p1 and so on, where each of them goes; n is 0 if there are none.
+func rows(chart []group.Axis) (from, n int) {
+	from = slices.IndexFunc(chart, func(a group.Axis) bool { return a.Name == "p0" })
+	if from < 0 {
+		return 0, 0
 	}
-	return len(chart) >= 2
+	for from+n < len(chart) && chart[from+n].Name == "p"+strconv.Itoa(n) {
+		n++
+	}
+	return from, n
 }
 
 // Cycles are the cycles of a permutation that moves row i to place e[i], those of one row left out; false if it is none.
@@ -252,8 +253,8 @@ func kind(cycles [][]int) string {
 	return "permutation"
 }
 
-// KindOf says what sort of element one is where a group has several: transposition, cycle or permutation of rows; proper or improper motions of space. It is
-// empty where there is but one.
+// KindOf says what sort of element one is where a group has several: transposition, cycle or permutation of rows, and motion where the rows stay; proper or improper
+// motions of space. It is empty where there is but one.
 func KindOf(chart []group.Axis, e group.Element) string {
 	if s, ok := SpatialOf(chart); ok && s.Inversion >= 0 {
 		if s.improper(e) {
@@ -261,35 +262,23 @@ func KindOf(chart []group.Axis, e group.Element) string {
 		}
 		return "proper"
 	}
-	if permutes(chart) {
-		if c, ok := Cycles(e); ok {
-			return kind(c)
-		}
+	from, n := rows(chart)
+	cycles, ok := Cycles(e[from : from+n])
+	if n == 0 || !ok {
+		return ""
 	}
-	return ""
-}
-
-// mostCycled is the most rows of which a permutation is written in full.
-const mostCycled = 8
-
-// permuted says a permutation by its cycles: "(2 5)" exchanges rows 2 and 5; long ones by how many rows move and where the first of them goes.
-func permuted(cycles [][]int) string {
-	moved := 0
-	for _, c := range cycles {
-		moved += len(c)
+	moves := false
+	for i, a := range chart {
+		moves = moves || (i < from || i >= from+n) && e[i] != rest(a)
 	}
-	switch {
-	case moved == 0:
-		return "identity"
-	case moved > mostCycled:
-		c := cycles[0]
-		return fmt.Sprintf("%s of %s rows, %d to %d, %d to %d", kind(cycles), Count(moved), c[0], c[1], c[1], c[2%len(c)])
+	switch k := kind(cycles); {
+	case !moves:
+		return k
+	case len(cycles) == 0:
+		return "motion"
+	default:
+		return "motion and " + k
 	}
-	var b strings.Builder
-	for _, c := range cycles {
-		b.WriteString(strings.ReplaceAll(fmt.Sprint(c), "[", "("))
-	}
-	return strings.ReplaceAll(b.String(), "]", ")")
 }
 
 // single reports whether every element moves along at most one axis, each of several axes being moved along by some: one-parameter subgroups.

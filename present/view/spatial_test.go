@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -101,8 +102,7 @@ func TestSpatialLayouts(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.group, got, c.want)
 		}
 	}
-	chart := []group.Axis{{Name: "p0"}, {Name: "p1"}, {Name: "p2"}}
-	if got := LayoutOf(chart, []group.Element{{0, 1, 2}, {1, 0, 2}}); got != Ranked {
+	if got := LayoutOf(named3(t, "S(3)").Chart(), []group.Element{{0, 1, 2}, {1, 0, 2}}); got != Ranked {
 		t.Errorf("permutations: %s", got)
 	}
 	shifts := []group.Axis{{Name: "dt", Unit: "samples", Min: math.Inf(-1), Max: math.Inf(1)}, {Name: "reversal", Max: 1}}
@@ -152,12 +152,21 @@ func TestPermutationWords(t *testing.T) {
 		{group.Element{0, 2, 1}, "(1 2)", "transposition"},
 		{group.Element{1, 2, 0}, "(0 1 2)", "cycle"},
 		{group.Element{1, 0, 3, 2}, "(0 1)(2 3)", "permutation"},
-		{group.Element{1, 2, 3, 4, 5, 6, 7, 8, 0}, "cycle of 9 rows, 0 to 1, 1 to 2", "cycle"},
+		{group.Element{1, 2, 3, 4, 5, 6, 7, 8, 9, 0}, "(0 1 2 3 4 5 6 7 …) and 2 rows more", "cycle"},
 	} {
-		cycles, ok := Cycles(c.e)
-		if got := permuted(cycles); !ok || got != c.want || kind(cycles) != c.kind {
-			t.Errorf("%v: %q, %q, want %q, %q", c.e, got, kind(cycles), c.want, c.kind)
+		g := named3(t, fmt.Sprintf("S(%d)", len(c.e)))
+		if got, of := Label(g, c.e), KindOf(g.Chart(), c.e); got != c.want || of != c.kind {
+			t.Errorf("%v: %q, %q, want %q, %q", c.e, got, of, c.want, c.kind)
 		}
+	}
+	both := named3(t, "T(3) x S(3)")
+	for want, e := range map[string]group.Element{"identity": {0, 0, 0, 0, 1, 2}, "motion": {1, 0, 0, 0, 1, 2}, "transposition": {0, 0, 0, 1, 0, 2}, "motion and cycle": {1, 0, 0, 1, 2, 0}} {
+		if got := KindOf(both.Chart(), e); got != want {
+			t.Errorf("%v is %q, want %q", e, got, want)
+		}
+	}
+	if got := Label(both, group.Element{1, 0, 0, 1, 0, 2}); !strings.Contains(got, "(0 1)") || !strings.Contains(got, "1") {
+		t.Errorf("label %q", got)
 	}
 	for _, e := range []group.Element{{0, 0}, {1, 2}, {0.5, 1}, {-1, 0}, {math.NaN(), 0}} {
 		if c, ok := Cycles(e); ok {

@@ -42,9 +42,7 @@ func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 		for i := range o.Elements {
 			o.Elements[i] = group.Element{float64(i)}
 		}
-		if o.Layout != string(view.Ranked) {
-			o.Layout = string(view.Strip)
-		}
+		o.Layout = string(view.Ranked)
 	}
 	return o
 }

@@ -110,7 +110,7 @@ export function wrapped(v: Vec3): Vec3 {
   return a <= 180 && !(a > 180 - 1e-9) ? v : fromQuat(toQuat(v));
 }
 
-/** How a motion of space is said: "90° about x, inverted, shift (1, 0, -2)". */
+/** How a motion of space is said: "90° about x, inverted, shifted by (1, 0, -2)". */
 export function motionWords(s: Spatial, g: Element, number: (v: number, k: number) => string, ratio: (v: number) => string): string {
   const parts: string[] = [];
   const v = vector(s, g);
@@ -120,7 +120,7 @@ export function motionWords(s: Spatial, g: Element, number: (v: number, k: numbe
     parts.push(`${number(t, s.r)}° about ${at >= 0 ? `${v[at] < 0 ? '-' : ''}${'xyz'[at]}` : triple([v[0] / t, v[1] / t, v[2] / t], ratio)}`);
   }
   if (s.inversion >= 0 && g[s.inversion]) parts.push('inverted');
-  if (s.t >= 0 && (g[s.t] || g[s.t + 1] || g[s.t + 2])) parts.push(`shift ${triple([g[s.t], g[s.t + 1], g[s.t + 2]], (c) => number(c, s.t))}`);
+  if (s.t >= 0 && (g[s.t] || g[s.t + 1] || g[s.t + 2])) parts.push(`shifted by ${triple([g[s.t], g[s.t + 1], g[s.t + 2]], (c) => number(c, s.t))}`);
   return parts.join(', ') || 'identity';
 }
 

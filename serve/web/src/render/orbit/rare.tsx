@@ -55,7 +55,7 @@ export function Ranked(p: OrbitProps) {
   return (
     <>
       <Dots p={p} lane={lane} />
-      {!p.small && kinds.length > 1 && <p class="axisnote">{kinds.map((k) => `${glyphs[k] ?? '○'} ${k}`).join('   ')}</p>}
+      {!p.small && kinds.length > 1 && <p class="axisnote">{kinds.map((k) => `${glyphs[k.split(' ').pop() ?? ''] ?? '●'} ${k}`).join('   ')}</p>}
       {!p.small && <Worst p={p} open={p.focusable === true} />}
     </>
   );
@@ -94,7 +94,7 @@ function Dots({ p, lane, lines }: { p: OrbitProps; lane: Lane; lines?: boolean }
             if (Number.isNaN(scale.pos(s.values[k]))) return null;
             const [cx, cy] = [lane.x[k] * W, y(s.values[k])];
             const kind = o.kinds[k];
-            const shape = !lines && (kind === 'transposition' || kind === 'cycle' || kind === 'permutation') ? kind : '';
+            const shape = lines ? '' : (kind?.split(' ').pop() ?? '');
             return (
               <g key={`${j}.${k}`} class={`m${s.ink} faint`}>
                 {shape === 'transposition' ? <rect class={`dot m${s.ink}`} x={cx - r * 0.9} y={cy - r * 0.9} width={1.8 * r} height={1.8 * r} /> : shape === 'cycle' ? <path class={`dot m${s.ink}`} d={`M${cx},${cy - 1.2 * r}l${1.2 * r},${1.2 * r}l${-1.2 * r},${1.2 * r}l${-1.2 * r},${-1.2 * r}Z`} /> : shape === 'permutation' ? <Mark ink={s.ink} x={cx} y={cy} r={r} cross /> : <Mark ink={s.ink} x={cx} y={cy} r={r} hollow={inverted(k)} />}
