@@ -24,11 +24,11 @@ func npyOf(t tensor.Tensor) []byte {
 }
 
 func npyText(descr string, shape []int, raw []byte) []byte {
-	dims := ""
+	var dims strings.Builder
 	for _, d := range shape {
-		dims += fmt.Sprintf("%d,", d)
+		fmt.Fprintf(&dims, "%d,", d)
 	}
-	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, dims)
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, dims.String())
 	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), byte(len(head)>>8))
 	return append(append(b, head...), raw...)
 }

@@ -277,6 +277,7 @@ func (g *jsonLines) describe(d *values, spec Spec) error {
 	if len(spec.Fields) > 0 {
 		g.values = spec.Fields
 	}
+	slices.SortStableFunc(g.targets, func(a, b string) int { return slices.Index(targetNames(), a) - slices.Index(targetNames(), b) })
 	var fields, targets []space.Spec
 	for _, name := range g.values {
 		s, err := g.field(name)

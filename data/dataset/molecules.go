@@ -37,6 +37,9 @@ func (o opener) openMolecules(spec Spec) (Dataset, error) {
 		}
 		return d, t.molecules(d, spec)
 	}
+	if spec.Key != "" || spec.LabelKey != "" && spec.Labels == "" {
+		return nil, fmt.Errorf("%s: key is for npz archives, this is none", spec.Images)
+	}
 	list := &folder{fsys: o.fsys, root: spec.Images, want: moleculeEndings(), noun: "files of molecules"}
 	if err := list.find(); err != nil {
 		return nil, inFile(spec.Images, err)

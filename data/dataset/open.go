@@ -138,7 +138,25 @@ type Noted interface {
 // without _flow: Middlebury's .flo ([ReadFlo]), tables of OpenPIV in pixels, which are interpolated bilinearly where they are coarser
 // than the pixels, or an array (N, 2, H, W) or (N, H, W, 2). Either all pairs have a field or none has.
 //
-// Every data set returned implements [Shaped], [Classed], [Noted] and [Ranged]; photos and pairs implement [Targeted].
+// Clouds are points in space: files of meshes (OFF, OBJ, PLY), from whose faces points are drawn evenly by area, by a generator that is seeded with Cloud.Seed and the sample's
+// name; files of points (PLY, OBJ and OFF without faces, lines of numbers in .txt, .pts, .xyz, .csv and .asc, arrays (points, 3) in .npy), of which the first ones count; or an array points
+// (N, points, 3) of an npz file, with labels, names and class_names beside it. They are turned, centred and scaled, in this order, as [Cloud] says; a sample is [space.Rows],
+// with normals a [space.Record] of points and normals. Coincident points are noted and tagged; where all coincide there is nothing to scale by.
+//
+// Molecules are read from XYZ, extended XYZ and SD files (nero/data/chem), or from arrays positions (N, atoms, 3) and species, the atomic numbers. A sample is a record of positions and species
+// and, where the files have them, charges, cell, and for bonds edges, both directions of each, with their orders; its target is a record of energy, forces, stress, virial
+// and dipole as far as they are there. Everything else that a file says of a molecule is a tag.
+//
+// Graphs and sets have arrays nodes (N, nodes, numbers), or (all nodes, numbers) with node_count, edges (all edges, 2) or (2, all edges) with edge_count, whose numbers count the nodes of each graph
+// from 0; any other array belongs to nodes, edges or samples as its first axis says. Or they stand in a file with a JSON object on every line. Nodes alone are plain rows. Targets
+// are the arrays y and q, energy and forces, or the one that TargetKey names.
+//
+// Signals are WAV files (nero/data/sound), whose whole numbers are scaled to [-1, 1), or arrays (N, numbers) or (N, channels, numbers), which are not scaled. All must have one rate; nothing is resampled.
+//
+// Of these four kinds a sample has the fields that Fields names, in that order; one field is a plain value, several are a record. Without Fields it has those named above, and other arrays are
+// left out with a note, of graphs taken too. They implement [Described] and [Targeted].
+//
+// Every data set of pictures implements [Shaped], [Classed], [Noted] and [Ranged]; photos and pairs implement [Targeted]. [SpaceOf] describes the samples of all.
 func Open(spec Spec) (Dataset, error) { return OpenFS(disk{}, spec) }
 
 // OpenFS is [Open] for the files of fsys, such as an [embed.FS]; paths are those of fsys.

@@ -67,3 +67,30 @@ func TestStudyMolecules(t *testing.T) {
 		t.Fatalf("target %+v", s.Target)
 	}
 }
+
+// Every sample of the studies can be read and is as it was announced.
+func TestStudySamples(t *testing.T) {
+	for _, spec := range []Spec{
+		{Format: "clouds", Images: "../../studies/clouds/data/test.npz", Cloud: Cloud{Points: 512}},
+		{Format: "molecules", Images: "../../studies/molecules/data/test.xyz", Elements: []string{"H", "C", "N", "O", "F", "S"}},
+		{Format: "graphs", Images: "../../studies/graphs/data/test.npz"},
+		{Format: "graphs", Images: "../../studies/graphs/data/sets.npz"},
+	} {
+		ds, err := Open(spec)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for i := range ds.Len() {
+			s, err := ds.Sample(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fits(t, s.Value, SpaceOf(ds))
+			if target := TargetSpaceOf(ds); target.Kind != "" {
+				fits(t, s.Target, target)
+			}
+		}
+		t.Log(spec.Images, ds.Len(), SpaceOf(ds), TargetSpaceOf(ds), notesOf(t, ds))
+	}
+}
