@@ -41,6 +41,7 @@ var layers = map[string]int{
 	"symmetry/action":         2,
 	"data/dataset":            3,
 	"measure/metric":          2,
+	"measure/embedding":       0,
 	"model/onnx/onnxpb":       2,
 	"model/engine/wasm":       2,
 	"model/engine/native":     2,
