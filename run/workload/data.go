@@ -32,6 +32,9 @@ func dataSpec(s *job.Study) dataset.Spec {
 	}
 	spec.Sound = dataset.Sound{Rate: d.Sound.Rate, Length: d.Sound.Length, Start: d.Sound.Start, Mono: d.Sound.Mono}
 	spec.Elements = d.Elements
+	if d.Format == "clouds" || d.Format == "signals" {
+		spec.Classes = nil // names for numbers: the workload gives them
+	}
 	for _, p := range s.Input.Fields {
 		if p.Value == nil {
 			spec.Fields = append(spec.Fields, p.Name)

@@ -207,6 +207,13 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	}
 	w.Data = f
 	w.Eval.Data = w.Data
+	switch {
+	case len(s.Data.Classes) == 0:
+	case len(w.Classes) == 0: // arrays of numbers seldom have names
+		w.Classes = s.Data.Classes
+	case !slices.Equal(w.Classes, s.Data.Classes):
+		return nil, s.Errorf("data.classes", "the data names its classes itself: %s; leave classes out, or call the folders by number", numbered(w.Classes))
+	}
 	if err := w.parseGroup(f.spec); err != nil {
 		return nil, err
 	}
