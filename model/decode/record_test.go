@@ -180,6 +180,9 @@ func TestRecordOfMolecules(t *testing.T) {
 	if got := decode.Moving(c, nil); !slices.Equal(got, []string{"positions"}) {
 		t.Errorf("moving %v", got)
 	}
+	if got := decode.Whole(c); !slices.Equal(got, []string{"species"}) {
+		t.Errorf("whole numbers in %v", got)
+	}
 	raws, err := decode.Raws(c, y)
 	if err != nil || !slices.Equal(raws[1].Shape, []int{2, 3, 3}) || !slices.Equal(floats(t, raws[1]), forces.Val) || !slices.Equal(raws[0].Shape, []int{2, 1}) {
 		t.Errorf("raws %v, %v", raws, err)

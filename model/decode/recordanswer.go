@@ -705,6 +705,22 @@ func Moving(c Codec, all []string) []string {
 	return all
 }
 
+// Whole are the names of the fields of a sample that must hold whole numbers, because they go to inputs of integers: species, edges. Who disturbs samples
+// has to leave them as they are. The name is "" for a sample that is no record.
+func Whole(c Codec) []string {
+	r, ok := c.(*record)
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, f := range r.feeds {
+		if !f.constant() && !floating(f.dtype) && !slices.Contains(out, f.Field) {
+			out = append(out, f.Field)
+		}
+	}
+	return out
+}
+
 // Shared are the names of the model's inputs that hold the same for all samples of a batch and have no axis for them: constants.
 func Shared(c Codec) []string {
 	r, ok := c.(*record)
