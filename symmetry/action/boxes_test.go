@@ -465,7 +465,7 @@ func TestTargetPullsBack(t *testing.T) {
 					}
 				}
 			})
-			if whole < 50 {
+			if whole < 50 && !testing.Short() {
 				t.Errorf("only %d boxes were seen whole in both windows", whole)
 			}
 		})
