@@ -132,7 +132,7 @@ func (p *Policy) Explain(s *Set, f Facts) {
 		text := fmt.Sprintf("mean error %s is %s times the resampling floor, interval [%s, %s]", num(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 		// Without limits nothing is indistinguishable: an unknown floor excuses no error.
 		switch {
-		case s.Resampling.Max == 0:
+		case s.unmoved():
 			text = "moving the input there and back changes nothing"
 		case math.IsNaN(s.Ratio.Value):
 			text = "the elements resample, but their floor is not known"
@@ -160,6 +160,9 @@ func times(s *Set, e, floor float64) string {
 	return num(e) + "; rounding changes nothing"
 }
 
+// unmoved reports whether moving the input there and back changes the output by no more than float64 rounds: coordinates are not resampled.
+func (s *Set) unmoved() bool { return s.Resampling.Max <= 1e-12 }
+
 // answer says in a few words whether the error of a set is real.
 func (p *Policy) answer(s *Set) string {
 	e := s.Worst.Value
@@ -186,7 +189,7 @@ func (p *Policy) answer(s *Set) string {
 		switch {
 		case s.Exact:
 			return fmt.Sprintf("real: error %s, rounding explains %s", s.size(e), num(floor))
-		case s.Resampling.Max == 0:
+		case s.unmoved():
 			return fmt.Sprintf("real: error %s, rounding explains %s and resampling nothing", s.size(e), num(floor))
 		case math.IsNaN(s.Ratio.Value):
 			return fmt.Sprintf("real: error %s, rounding explains %s; the resampling floor is not known", s.size(e), num(floor))

@@ -160,7 +160,7 @@ func (d *mdown) overview(reports []*Report) {
 
 // floor is what would be there without any violation: resampling where elements resample, rounding elsewhere.
 func (p *Policy) floor(s *Set) float64 {
-	if s.Exact {
+	if s.Exact || s.unmoved() {
 		return p.rounding(s.Floors)
 	}
 	return s.Resampling.Mean

@@ -22,6 +22,8 @@ type Files struct {
 	Group   string
 	Orbit   orbit.Spec
 	N       int // samples, from the first on; 0 for all
+	// Circular moves pictures around the border, on both sides.
+	Circular bool
 }
 
 // Open makes the subject, evaluated in float32 node by node.
@@ -52,9 +54,14 @@ func Open(t TB, f Files) *audit.Subject {
 	fail(err)
 	g, err := group.Parse(f.Group)
 	fail(err)
-	in, err := action.Rules().For(g, spec, action.Options{})
+	o := action.Options{}
+	if f.Circular {
+		o.Border = action.Circular
+	}
+	in, err := action.Rules().For(g, spec, o)
 	fail(err)
-	out, err := action.Rules().For(g, c.Out(), action.Options{Invariant: true})
+	o.Invariant = true
+	out, err := action.Rules().For(g, c.Out(), o)
 	fail(err)
 	plan, err := orbit.NewPlan(g, f.Orbit, in, out, 1)
 	fail(err)

@@ -8,11 +8,15 @@ import (
 	"nero/audit/check/convention"
 	"nero/audit/check/decision"
 	"nero/audit/check/endtoend"
+	"nero/audit/check/forces"
 	"nero/audit/check/gradient"
+	"nero/audit/check/irreps"
 	"nero/audit/check/lattice"
 	"nero/audit/check/layers"
 	"nero/audit/check/lie"
 	"nero/audit/check/lint"
+	"nero/audit/check/moving"
+	"nero/audit/check/neighbors"
 	"nero/audit/check/order"
 	"nero/audit/check/precision"
 	"nero/audit/check/preflight"
@@ -21,11 +25,12 @@ import (
 	"nero/audit/check/subgroup"
 	"nero/audit/check/sweep"
 	"nero/audit/check/variance"
+	"nero/audit/check/warmup"
 )
 
 // All are the checks of an audit, in the order in which they are read.
 func All() []*audit.Check {
-	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, convention.Check, subgroup.Check, variance.Check, search.Check, decision.Check, contract.Check, lint.Check, order.Check, stress.Check, layers.Check, lie.Check, gradient.Check}
+	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, convention.Check, irreps.Check, subgroup.Check, variance.Check, search.Check, decision.Check, contract.Check, lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, stress.Check, layers.Check, lie.Check, gradient.Check, forces.Check}
 }
 
 // Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was not passed.

@@ -18,7 +18,11 @@ var Check = &audit.Check{
 	Name: "order",
 	Doc: `Order asks of a model of sets whether one exchange of two items suffices to change its answer. It applies where the group's exact elements
 do nothing to an input but give its items other places. Two items of an input are exchanged, drawn by the seed, which is a probe and not
-part of the claim: a cyclic group has no exchanges. If one suffices, a pooling or a weight goes by the place in the list.`,
+part of the claim: a cyclic group has no exchanges. If one suffices, a pooling or a weight goes by the place in the list.
+
+Where the group permutes rows, nodes and edges, S(n) or a product with it, neighboring rows and rows that are half a list apart are exchanged, and
+the exchange of the nearest rows that breaks the claim is named: an answer that depends on neighbors alone is that of a convolution or a running state along
+the rows, one that depends on all exchanges alike that of a position.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs, spread over the data.", Default: 12, Min: 1, Max: 10000},
 		{Name: "exchanges", Doc: "Exchanges of two items per input.", Default: 4, Min: 1, Max: 1000},
@@ -35,6 +39,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	sw, c := audit.ResultOf[*sweep.Result](p, sweep.Check), audit.ResultOf[*controls.Result](p, controls.Check)
 	if c.Facts.Vacuous {
 		return nil, fmt.Errorf("%w: the outputs do not vary", audit.ErrNotApplicable)
+	}
+	if done, err := transpositions(ctx, p, sw, c); done || err != nil {
+		return nil, err
 	}
 	s, err := p.Sample(0)
 	if err != nil {

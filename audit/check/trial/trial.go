@@ -19,6 +19,9 @@ type Trial struct {
 	Elements []group.Element
 	// Before, if not nil, changes an input after it was moved and before the model reads it. What it changes of the unmoved input is what the error is held against.
 	Before func(v space.Value) (space.Value, error)
+	// Only is the index of the one field of a record whose error counts; it counts if Single is set.
+	Only   int
+	Single bool // whether Only counts
 }
 
 // Errors are what came of one trial.
@@ -117,6 +120,9 @@ func Measure(ctx context.Context, p *audit.Pass, pick []int, scale float64, tria
 		d, err := p.Compare(z, base)
 		if err != nil {
 			return fmt.Errorf("sample %s under %s: output: %w", e.IDs[q.Sample], t.In.Group().Name(), err)
+		}
+		if t.Single && t.Only < len(d.Fields) {
+			d.Norm, d.Field = d.Fields[t.Only].Norm, t.Only
 		}
 		e.Rel[q.Sample][q.Element], e.Field[q.Sample][q.Element] = d.Norm/scale, d.Field
 		return nil

@@ -1,0 +1,378 @@
+// Package irreps is the check that looks for another type of the output where the declared one fails: an axial vector declared polar, a parity, the order of the
+// components of irreps.
+package irreps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nero/audit"
+	"nero/audit/check/controls"
+	"nero/audit/check/sweep"
+	"nero/audit/check/trial"
+	"nero/data/space"
+	"nero/symmetry/action"
+	"nero/symmetry/group"
+	"nero/symmetry/irreps"
+)
+
+// Check is the check of output types. Its result is a [*Result].
+var Check = &audit.Check{
+	Name: "irreps",
+	Doc: `Irreps tries, where the outputs of declared types fail, other types for each of their fields, on a few inputs and elements of the plan: unchanged,
+vectors, pseudovectors, pseudoscalars as their widths allow; of irreps the other parity, of all terms and of each; the components of every degree in
+reverse order, or with the signs (-1)^m of Condon and Shortley; and another polar axis, x or z in place of y. Normalisations of irreps are not tried: a factor per degree
+commutes with the group. A type passes if the interval of the field's error lies below the limit; it is proposed and nothing is switched.`,
+	Params: []audit.Param{
+		{Name: "samples", Doc: "Inputs on which a type must pass.", Default: 8, Min: 3, Max: 1000},
+		{Name: "elements", Doc: "Elements on which a type must pass, per set.", Default: 6, Min: 2, Max: 1000},
+	},
+	Requires: []*audit.Check{sweep.Check, controls.Check},
+	Optional: true,
+	Run:      run,
+}
+
+// Result lists the types that were tried.
+type Result struct {
+	Tried []Tried
+}
+
+// Tried is one type of one field and its error.
+type Tried struct {
+	Field, Declared, Type string
+	Error                 audit.Interval // of the field, mean over inputs of the largest
+	Passes                bool
+}
+
+// patched is a declared action with one field moved by another.
+type patched struct {
+	declared, other action.Action
+	field           int // of a record; -1 for the value itself
+	conjugate       func(g group.Element) group.Element
+	forth, back     func(x []float64) []float64 // change of basis of a row; nil for none
+}
+
+func (a *patched) Group() group.Group { return a.declared.Group() }
+
+func (a *patched) Apply(g group.Element, v space.Value) (space.Value, error) {
+	part := v
+	r, ok := v.(*space.Record)
+	if a.field >= 0 {
+		if !ok || a.field >= len(r.Values) {
+			return nil, fmt.Errorf("%w: the output is no record", audit.ErrForm)
+		}
+		part = r.Values[a.field]
+	}
+	h := g
+	if a.conjugate != nil {
+		h = a.conjugate(g)
+	}
+	in := part
+	if a.forth != nil {
+		in = rowwise(part, a.forth)
+	}
+	w := in
+	if a.field >= 0 {
+		w = with(r, a.field, in)
+	}
+	moved, err := a.other.Apply(h, w)
+	if err != nil {
+		return nil, err
+	}
+	if a.field < 0 {
+		if a.back != nil {
+			return rowwise(moved, a.back), nil
+		}
+		return moved, nil
+	}
+	all, err := a.declared.Apply(g, v)
+	if err != nil {
+		return nil, err
+	}
+	x, ok1 := all.(*space.Record)
+	y, ok2 := moved.(*space.Record)
+	if !ok1 || !ok2 {
+		return nil, fmt.Errorf("%w: the output is no record", audit.ErrForm)
+	}
+	out := y.Values[a.field]
+	if a.back != nil {
+		out = rowwise(out, a.back)
+	}
+	return with(x, a.field, out), nil
+}
+
+// with is a record with another value in one field.
+func with(r *space.Record, k int, v space.Value) *space.Record {
+	o := &space.Record{Names: r.Names, Values: slices.Clone(r.Values)}
+	o.Values[k] = v
+	return o
+}
+
+// rowwise changes every row.
+func rowwise(v space.Value, f func(x []float64) []float64) space.Value {
+	r, ok := v.(*space.Rows)
+	if !ok {
+		return v
+	}
+	o := space.NewRows(r.N, r.W)
+	for i := range r.N {
+		copy(o.Row(i), f(r.Row(i)))
+	}
+	return o
+}
+
+// variant is another type, or another basis of it.
+type variant struct {
+	name        string
+	typ         string
+	conjugate   func(g group.Element) group.Element
+	forth, back func(x []float64) []float64
+}
+
+func run(ctx context.Context, p *audit.Pass) (any, error) {
+	sw, c := audit.ResultOf[*sweep.Result](p, sweep.Check), audit.ResultOf[*controls.Result](p, controls.Check)
+	if c.Facts.Vacuous {
+		return nil, fmt.Errorf("%w: the outputs do not vary, so every type would pass", audit.ErrNotApplicable)
+	}
+	out := p.Subject.OutSpec
+	fields := []space.Spec{out}
+	if out.Kind == space.KindRecord {
+		fields = out.Fields
+	}
+	limit := max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0))
+	r := &Result{}
+	asked := false
+	for k, f := range fields {
+		if f.Kind != space.KindRows && f.Kind != space.KindPairs || f.Type == "" {
+			continue
+		}
+		at := k
+		if out.Kind != space.KindRecord {
+			at = -1
+		}
+		before := failing(sw, at)
+		if !(before > limit) {
+			asked = true
+			continue
+		}
+		asked = true
+		for _, v := range variants(p, f) {
+			spec := out
+			if at >= 0 {
+				spec.Fields = slices.Clone(out.Fields)
+				spec.Fields[k].Type = v.typ
+			} else {
+				spec.Type = v.typ
+			}
+			_, other, err := p.Subject.Actions(p.Subject.Plan.Group, p.Subject.InSpec, spec)
+			if err != nil {
+				continue // a type that does not fit the width, or that the group does not know
+			}
+			t, err := measure(ctx, p, sw.Scale, at, v, other)
+			if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, audit.ErrForm) {
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+			r.Tried = append(r.Tried, Tried{Field: f.Name, Declared: f.Type, Type: v.name, Error: t, Passes: t.Hi <= limit && t.N > 1})
+		}
+	}
+	if !asked {
+		return nil, fmt.Errorf("%w: no output is rows of a declared type", audit.ErrNotApplicable)
+	}
+	if len(r.Tried) == 0 {
+		return nil, fmt.Errorf("%w: the declared types hold", audit.ErrNotApplicable)
+	}
+	report(p, r, limit)
+	return r, nil
+}
+
+// failing is the largest error of a field over all samples and elements, the whole output for -1.
+func failing(sw *sweep.Result, field int) float64 {
+	list := sw.Err
+	scale := sw.Scale
+	if field >= 0 && field < len(sw.FieldErr) {
+		list, scale = sw.FieldErr[field], 1
+	}
+	most := 0.0
+	for _, e := range list {
+		if e/scale > most {
+			most = e / scale
+		}
+	}
+	return most
+}
+
+// variants are the types that may be meant, without the declared one.
+func variants(p *audit.Pass, f space.Spec) []variant {
+	w := 0
+	if len(f.Shape) > 0 {
+		w = f.Shape[len(f.Shape)-1]
+	}
+	var out []variant
+	add := func(t string) {
+		if t != f.Type {
+			out = append(out, variant{name: t, typ: t})
+		}
+	}
+	switch w {
+	case 1:
+		add(space.TypeUnchanged)
+		add(space.TypePseudoscalars)
+	case 3:
+		add(space.TypeVectors)
+		add(space.TypePseudovectors)
+		add(space.TypeUnchanged)
+	default:
+		add(space.TypeUnchanged)
+	}
+	parsed, err := irreps.Parse(f.Type)
+	if err != nil {
+		return out
+	}
+	for _, t := range parities(f.Type) {
+		add(t)
+	}
+	widths := blocks(parsed)
+	same := func(name string, g func(x []float64) []float64) {
+		out = append(out, variant{name: f.Type + ", " + name, typ: f.Type, forth: g, back: g})
+	}
+	same("components in reverse order", func(x []float64) []float64 {
+		return perBlock(x, widths, func(d, k int) (int, float64) { return d - 1 - k, 1 })
+	})
+	same("signs (-1)^m", func(x []float64) []float64 {
+		return perBlock(x, widths, func(d, k int) (int, float64) {
+			if (k-(d-1)/2)%2 != 0 {
+				return k, -1
+			}
+			return k, 1
+		})
+	})
+	for _, axis := range []struct {
+		name string
+		by   float64
+	}{{"z in place of y as the polar axis", -1}, {"x in place of y as the polar axis", 1}} {
+		if conj := turned(p.Subject.Plan.Group, axis.by); conj != nil {
+			out = append(out, variant{name: f.Type + ", " + axis.name, typ: f.Type, conjugate: conj})
+		}
+	}
+	return out
+}
+
+// parities are the irreps with all parities flipped, and with that of one term.
+func parities(t string) []string {
+	terms := strings.Split(strings.ReplaceAll(t, " ", ""), "+")
+	flip := func(s string) string {
+		switch {
+		case strings.HasSuffix(s, "e"):
+			return s[:len(s)-1] + "o"
+		case strings.HasSuffix(s, "o"):
+			return s[:len(s)-1] + "e"
+		}
+		return s
+	}
+	all := make([]string, len(terms))
+	for i, s := range terms {
+		all[i] = flip(s)
+	}
+	out := []string{strings.Join(all, "+")}
+	if len(terms) > 1 {
+		for i := range terms {
+			one := slices.Clone(terms)
+			one[i] = flip(one[i])
+			out = append(out, strings.Join(one, "+"))
+		}
+	}
+	return out
+}
+
+// perBlock moves the components within every irrep: component k of a block of d takes the number at place and sign.
+func perBlock(x []float64, widths []int, f func(d, k int) (place int, sign float64)) []float64 {
+	y := slices.Clone(x)
+	from := 0
+	for _, d := range widths {
+		for k := range d {
+			if from+d > len(x) {
+				return y
+			}
+			at, sign := f(d, k)
+			y[from+k] = sign * x[from+at]
+		}
+		from += d
+	}
+	return y
+}
+
+// turned conjugates elements by the rotation by ±120 degrees about (1, 1, 1), which carries the axes of coordinates into each other; nil for groups that do not hold it.
+func turned(G group.Group, sign float64) func(g group.Element) group.Element {
+	at := slices.IndexFunc(G.Chart(), func(a group.Axis) bool { return a.Name == "rx" })
+	if at < 0 || at+2 >= len(G.Chart()) || G.Chart()[at+1].Name != "ry" {
+		return nil
+	}
+	if _, ok := G.(group.Finite); ok {
+		return nil
+	}
+	const third = 69.28203230275508 // 120/√3
+	c := slices.Clone(G.Identity())
+	for k := range 3 {
+		c[at+k] = sign * third
+	}
+	c = G.Mul(c, G.Identity())
+	return func(g group.Element) group.Element { return G.Mul(c, G.Mul(g, G.Inv(c))) }
+}
+
+// measure is the error of one field under a variant.
+func measure(ctx context.Context, p *audit.Pass, scale float64, field int, v variant, other action.Action) (audit.Interval, error) {
+	plan := p.Subject.Plan
+	t := &trial.Trial{In: plan.In, Out: &patched{declared: plan.Out, other: other, field: field, conjugate: v.conjugate, forth: v.forth, back: v.back}}
+	for _, j := range p.PickElements(int(p.Param("elements"))) {
+		t.Elements = append(t.Elements, p.Elements[j].G)
+	}
+	t.Only, t.Single = field, field >= 0
+	errs, err := trial.Measure(ctx, p, p.Pick(int(p.Param("samples"))), scale, []*trial.Trial{t})
+	if err != nil {
+		return audit.Interval{}, err
+	}
+	return errs[0].Interval(p, v.name), nil
+}
+
+func report(p *audit.Pass, r *Result, limit float64) {
+	t := &audit.Table{Columns: []audit.Column{{Name: "field"}, {Name: "declared"}, {Name: "tried"}, {Name: "error"}, {Name: "answer"}}}
+	var found []Tried
+	for _, x := range r.Tried {
+		answer := "fails"
+		if x.Passes {
+			answer = "passes"
+			found = append(found, x)
+		}
+		t.Rows = append(t.Rows, []audit.Cell{audit.Word(x.Field), audit.Word(x.Declared), audit.Word(x.Type), audit.Num(x.Error.Value), audit.Word(answer)})
+	}
+	p.Show(audit.Exhibit{Name: "types", Title: "Other types of the output", Table: t, Note: "Each field with one other type, the others as declared. A type passes at an error of at most " + audit.Figures(limit) + "."})
+	p.Measure(audit.Number("types tried", float64(len(r.Tried)), ""), audit.Number("types that pass", float64(len(found)), ""))
+	c := audit.Clue{Name: audit.ClueIrreps, Strength: 1, Text: fmt.Sprintf("none of %d other types of the output passes", len(r.Tried))}
+	if len(found) > 0 {
+		f := found[0]
+		c.Holds, c.Location = true, strings.TrimSpace(f.Field+" as "+f.Type)
+		c.Text = fmt.Sprintf("%s holds as %s, with an error of %s, and not as declared, %s", f.Field, f.Type, audit.Figures(f.Error.Value), f.Declared)
+		c.Evidence = []audit.Evidence{audit.Measured("error as "+f.Type, f.Error, "").Against(limit)}
+		p.Report(audit.Finding{
+			Category: audit.Convention, Location: "output " + f.Field, Worst: audit.Nowhere, Message: c.Text, Evidence: c.Evidence,
+			Remedies: []string{"declare " + f.Field + " as " + f.Type + ", if that is what the model means; nothing was switched", "or mend the parity or the order of components in the layer before the output"},
+		})
+	}
+	p.Clue(c)
+}
+
+// blocks are the lengths of the irreps one after another.
+func blocks(all irreps.Irreps) []int {
+	var out []int
+	for _, t := range all {
+		for range t.Mul {
+			out = append(out, 2*t.L+1)
+		}
+	}
+	return out
+}

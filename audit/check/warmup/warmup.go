@@ -1,0 +1,327 @@
+// Package warmup is the check of models of sequences that remember: how many frames after a start it takes until an answer is what it would have been had the model been
+// running before.
+package warmup
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"nero/audit"
+	"nero/audit/check/controls"
+	"nero/audit/check/sweep"
+	"nero/data/space"
+)
+
+// Check is the check of the first frames. Its result is a [*Result].
+var Check = &audit.Check{
+	Name: "warmup",
+	Doc: `Warmup starts a sequence later: the first part of an input is cut off, in whole frames of the output, and every answer is held against that of the
+same moment in the uncut input. Of a model without memory nothing changes; one with a state, started cold, needs some frames. The error as a function of the
+number of frames since the start is drawn, and the number of frames is found after which its mean over inputs stays below the limit. Models that take one
+length only are given zeros at the end. The end is cut off as well: what then changes before the cut is the border of a model that looks ahead,
+and no state.`,
+	Params: []audit.Param{
+		{Name: "samples", Doc: "Inputs, spread over the data.", Default: 8, Min: 2, Max: 1000},
+		{Name: "starts", Doc: "Later starts of each input.", Default: 3, Min: 1, Max: 100},
+	},
+	Requires: []*audit.Check{sweep.Check, controls.Check},
+	Optional: true,
+	Run:      run,
+	Work: func(p *audit.Pass) int {
+		if k := p.Subject.InSpec.Kind; k != space.KindSignal && k != space.KindFrames {
+			return 0
+		}
+		return min(int(p.Param("samples")), p.Subject.N) * (2 + int(p.Param("starts")))
+	},
+}
+
+// Result says how long a start is felt.
+type Result struct {
+	Error  []float64 // by frames since the start, mean over inputs and starts; NaN where nothing was measured
+	Before []float64 // by frames before an earlier end
+	// Frames is the number of frames after which the error stays below the limit, 0 if a start changes nothing, -1 if it never does. End is the same before an end.
+	Frames, End int
+	Hop         int // numbers, or pictures, of the input for one frame of the output
+	Limit       float64
+}
+
+// length is that of a sequence; 0 for other values.
+func length(v space.Value) int {
+	switch v := v.(type) {
+	case *space.Signal:
+		return v.T
+	case *space.Frames:
+		return len(v.Images)
+	case *space.Rows:
+		return v.N
+	}
+	return 0
+}
+
+// window is part of a sequence, from one moment to before another, with zeros up to the given length.
+func window(v space.Value, from, to, fill int) space.Value {
+	switch v := v.(type) {
+	case *space.Signal:
+		o := space.NewSignal(v.C, max(fill, to-from), v.Rate)
+		for c := range v.C {
+			copy(o.Val[c*o.T:(c+1)*o.T], v.Val[c*v.T+from:c*v.T+to])
+		}
+		return o
+	case *space.Frames:
+		o := &space.Frames{Images: slices.Clone(v.Images[from:to])}
+		for len(o.Images) < fill {
+			m := v.Images[0]
+			o.Images = append(o.Images, space.NewImage(m.C, m.H, m.W))
+		}
+		return o
+	}
+	return v
+}
+
+// moment is the frame k of an output.
+func moment(v space.Value, k int) []float64 {
+	switch v := v.(type) {
+	case *space.Signal:
+		x := make([]float64, v.C)
+		for c := range x {
+			x[c] = v.Val[c*v.T+k]
+		}
+		return x
+	case *space.Frames:
+		return v.Images[k].Pix
+	case *space.Rows:
+		return v.Row(k)
+	}
+	return nil
+}
+
+// sequence is the output, or the first field of it that runs along with the input, and its scale per frame.
+func sequence(p *audit.Pass, v space.Value, scale float64) (space.Value, float64) {
+	per := func(v space.Value, s float64) float64 {
+		if f, ok := v.(*space.Frames); ok { // the others are root mean squares over frames already
+			return s / math.Sqrt(float64(max(len(f.Images), 1)))
+		}
+		return s
+	}
+	r, ok := v.(*space.Record)
+	if !ok {
+		return v, per(v, scale)
+	}
+	for i, f := range r.Values {
+		if length(f) > 1 {
+			s := 1.0
+			if g := p.Gauge(); g != nil && i < len(g.Scales) {
+				s = g.Scales[i]
+			}
+			return f, per(f, s)
+		}
+	}
+	return nil, 0
+}
+
+type tester struct {
+	p     *audit.Pass
+	scale float64
+	fixed bool // the model takes one length only
+}
+
+func run(ctx context.Context, p *audit.Pass) (any, error) {
+	sw, c := audit.ResultOf[*sweep.Result](p, sweep.Check), audit.ResultOf[*controls.Result](p, controls.Check)
+	if c.Facts.Vacuous {
+		return nil, fmt.Errorf("%w: the outputs do not vary", audit.ErrNotApplicable)
+	}
+	t := &tester{p: p, scale: sw.Scale}
+	r := &Result{Limit: max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0), p.Policy.NoiseFactor*max(c.Floors.Repeat, c.Floors.Batch, 0))}
+	var start, end tally
+	for _, i := range p.Pick(int(p.Param("samples"))) {
+		s, err := p.Sample(i)
+		if err != nil {
+			return nil, err
+		}
+		x, err := p.Subject.Plan.In.Apply(p.Subject.Plan.Group.Identity(), s.Value)
+		if err != nil {
+			return nil, fmt.Errorf("sample %s: %w", s.ID, err)
+		}
+		T := length(x)
+		if k := x.Kind(); k != space.KindSignal && k != space.KindFrames || T < 2 {
+			return nil, fmt.Errorf("%w: the inputs are no sequences", audit.ErrNotApplicable)
+		}
+		first, err := p.PredictBatch(ctx, 0, []space.Value{x})
+		if err != nil {
+			return nil, err
+		}
+		y, scale := sequence(p, first[0], t.scale)
+		if y == nil || length(y) < 2 {
+			return nil, fmt.Errorf("%w: the output has no frame for each part of the input", audit.ErrNotApplicable)
+		}
+		frames := length(y)
+		hop := (T + frames - 1) / frames
+		if hop < 1 || frames < 4 {
+			return nil, fmt.Errorf("%w: %d moments of the input and %d frames of the output leave no later start", audit.ErrUntested, T, frames)
+		}
+		r.Hop = hop
+		n := int(p.Param("starts"))
+		for k := range n {
+			cut := max(1, (k+1)*frames/(2*(n+1))) // up to half of it
+			z, err := t.answer(ctx, x, cut*hop, T, y)
+			if err != nil {
+				return nil, fmt.Errorf("sample %s: %w", s.ID, err)
+			}
+			most := min(length(z), frames-cut)
+			if t.fixed {
+				most = min(most, frames-cut-cut/2) // what a model that looks ahead sees of the zeros
+			}
+			for f := range most {
+				start.add(f, apart(moment(z, f), moment(y, f+cut))/scale)
+			}
+		}
+		cut := max(1, frames/4)
+		z, err := t.answer(ctx, x, 0, T-cut*hop, y)
+		if err != nil {
+			return nil, fmt.Errorf("sample %s: %w", s.ID, err)
+		}
+		for f := range min(length(z), frames-cut) {
+			end.add(frames-cut-1-f, apart(moment(z, f), moment(y, f))/scale)
+		}
+	}
+	r.Error, r.Before = start.means(), end.means()
+	r.Frames, r.End = settles(r.Error, r.Limit), settles(r.Before, r.Limit)
+	r.report(p)
+	return r, nil
+}
+
+// answer predicts part of a sequence, filled up with zeros if the model does not take another length. Zeros come after what is compared.
+func (t *tester) answer(ctx context.Context, x space.Value, from, to int, like space.Value) (space.Value, error) {
+	if !t.fixed {
+		y, err := t.p.PredictBatch(ctx, 0, []space.Value{window(x, from, to, 0)})
+		if err == nil {
+			z, _ := sequence(t.p, y[0], 1)
+			if z != nil && audit.Style(z) == audit.Style(like) {
+				return z, nil
+			}
+		} else if ctx.Err() != nil {
+			return nil, err
+		}
+		t.fixed = true
+	}
+	y, err := t.p.PredictBatch(ctx, 0, []space.Value{window(x, from, to, length(x))})
+	if err != nil {
+		return nil, err
+	}
+	z, _ := sequence(t.p, y[0], 1)
+	if z == nil || audit.Style(z) != audit.Style(like) {
+		return nil, fmt.Errorf("%w: the output changes its form", audit.ErrUntested)
+	}
+	return z, nil
+}
+
+func apart(a, b []float64) float64 {
+	if len(a) != len(b) {
+		return math.NaN()
+	}
+	var s float64
+	for i := range a {
+		s += (a[i] - b[i]) * (a[i] - b[i])
+	}
+	return math.Sqrt(s)
+}
+
+// tally are sums by frame.
+type tally struct {
+	sum []float64
+	n   []int
+}
+
+func (t *tally) add(k int, e float64) {
+	for len(t.sum) <= k {
+		t.sum, t.n = append(t.sum, 0), append(t.n, 0)
+	}
+	t.sum[k] += e
+	t.n[k]++
+}
+
+func (t *tally) means() []float64 {
+	out := make([]float64, len(t.sum))
+	for k := range out {
+		out[k] = t.sum[k] / float64(t.n[k]) // NaN where there is none
+	}
+	return out
+}
+
+// settles is the number of frames after which the error stays at or below the limit; -1 if the last quarter of the frames does not.
+func settles(e []float64, limit float64) int {
+	n := 0
+	for k, x := range e {
+		if !(x <= limit) {
+			n = k + 1
+		}
+	}
+	if len(e) > 0 && 4*n > 3*len(e) {
+		return -1
+	}
+	return n
+}
+
+func (r *Result) report(p *audit.Pass) {
+	curve := func(name string, e []float64) audit.Series {
+		s := audit.Series{Name: name}
+		for k, x := range e {
+			if x > 0 && !math.IsInf(x, 0) {
+				s.X, s.Y = append(s.X, float64(k)), append(s.Y, x)
+			}
+		}
+		return s
+	}
+	var series []audit.Series
+	for _, s := range []audit.Series{curve("since a later start", r.Error), curve("before an earlier end", r.Before)} {
+		if len(s.X) > 0 {
+			series = append(series, s)
+		}
+	}
+	if len(series) > 0 {
+		p.Show(audit.Exhibit{
+			Name: "warmup", Title: "Error by frames since the start",
+			Note: fmt.Sprintf("Answers of a sequence that starts later, or ends earlier, against those of the whole one at the same moment, mean over inputs; %d of the input make a frame.", r.Hop),
+			Curve: &audit.Curve{
+				X: audit.Scale{Name: "frames", Unit: "frames"}, Y: audit.Scale{Name: "error", Log: true}, Limit: r.Limit, Series: series,
+			},
+		})
+	}
+	first := math.NaN()
+	if len(r.Error) > 0 {
+		first = r.Error[0]
+	}
+	ev := []audit.Evidence{
+		audit.Number("frames until a later start is forgotten", float64(r.Frames), "frames").Against(0),
+		audit.Number("frames before an earlier end that feel it", float64(r.End), "frames").Against(0),
+		audit.Number("error of the first frame after a start", first, "").Against(r.Limit),
+	}
+	p.Measure(ev...)
+	c := audit.Clue{Name: audit.ClueWarmup, Strength: 1, Evidence: ev, Location: "state", Text: "a later start changes nothing beyond " + audit.Figures(r.Limit)}
+	switch {
+	case r.Frames == 0:
+		p.Clue(c)
+		return
+	case r.End != 0 && r.Frames <= 2*max(r.End, 0):
+		c.Text = fmt.Sprintf("the first %d frames after a start change, and so do the %d before an end: a border and no state", r.Frames, r.End)
+		p.Clue(c)
+	case r.Frames < 0:
+		c.Holds, c.Strength = r.End == 0, 0.7
+		c.Text = fmt.Sprintf("the answers do not forget when the sequence started within the %d frames that were followed; the first differs by %s", len(r.Error), audit.Figures(first))
+		p.Clue(c)
+	default:
+		c.Holds = true
+		c.Text = fmt.Sprintf("the first %d frames after a start differ from what they are in a running sequence, the first by %s of the scale", r.Frames, audit.Figures(first))
+		p.Clue(c)
+	}
+	f := audit.Finding{
+		Category: audit.Explanation, Location: "state", Worst: audit.Nowhere, Evidence: ev, Message: c.Text,
+		Remedies: []string{"leave these frames out of what is compared, or run the model over as many before", "start from a state that was learned for it"},
+	}
+	if !c.Holds {
+		f.Location, f.Remedies = "border", []string{"leave these frames out of what is compared"}
+	}
+	p.Report(f)
+}
