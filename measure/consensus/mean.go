@@ -19,7 +19,7 @@ type mean struct {
 	sum     running
 	// into and from are what is averaged of an answer, and what the mean says; nil for the numbers themselves.
 	into func(x []float64) []float64
-	from func(mean []float64) (x []float64, spread float64)
+	from func(mean []float64, spread float64) (x []float64, own float64)
 }
 
 // running is a weighted mean. The update by differences keeps equal answers equal to the last bit.
@@ -104,7 +104,7 @@ func (m *mean) result(s []state, _ []float64, without int, v space.Value, r *Res
 	}
 	x, spread := sum.mean, math.Sqrt(max(sum.square, 0)/sum.weight)
 	if m.from != nil {
-		if x, spread = m.from(x); x == nil {
+		if x, spread = m.from(x, spread); x == nil {
 			return
 		}
 	}

@@ -10,24 +10,29 @@ import (
 	"nero/data/space"
 )
 
-// rotations averages rows of rotations: of matrices their numbers, of unit quaternions qqᵀ, in which q and -q are one. The mean is then brought back to a rotation.
+// rotations averages rows of rotations: of matrices their numbers, of unit quaternions qqᵀ, in which q and -q are one, of boxes in space the cosine and sine of their yaw besides place and
+// size. The mean is then brought back to a rotation.
 type rotations struct {
 	mean
-	w int // numbers of a row: 9 or 4
+	w int // numbers of a row: 9, 7 or 4
 }
 
 func newRotations(w int) *rotations {
 	r := &rotations{mean: *newMean(), w: w}
-	r.into, r.from = squares, quaternions
-	if w == 9 {
-		r.into, r.from = nil, matrices
+	switch w {
+	case 9:
+		r.from = matrices
+	case 7:
+		r.into, r.from = directions, upright
+	default:
+		r.into, r.from = squares, quaternions
 	}
 	return r
 }
 
 func (r *rotations) fits(v space.Value) error {
 	if rows, ok := v.(*space.Rows); ok && rows.W != r.w {
-		return fmt.Errorf("rows of %d numbers, want %d: matrices have 9, quaternions 4", rows.W, r.w)
+		return fmt.Errorf("rows of %d numbers, want %d: matrices have 9, boxes in space 7, quaternions 4", rows.W, r.w)
 	}
 	return r.mean.fits(v)
 }
@@ -52,9 +57,32 @@ func squares(x []float64) []float64 {
 	return out
 }
 
+// directions are boxes x, y, z, length, width, height, yaw (radians) with cosine and sine in place of the last.
+func directions(x []float64) []float64 {
+	out := make([]float64, 0, len(x)/7*8)
+	for i := 0; i < len(x); i += 7 {
+		s, c := math.Sincos(x[i+6])
+		out = append(append(out, x[i:i+6]...), c, s)
+	}
+	return out
+}
+
+// upright are boxes again; nil if directions cancel each other. The spread is that of all numbers, of the yaw as if on a circle of radius 1.
+func upright(mean []float64, spread float64) ([]float64, float64) {
+	var out []float64
+	for i := 0; i < len(mean); i += 8 {
+		c, s := mean[i+6], mean[i+7]
+		if !(math.Hypot(c, s) > 1e-9) {
+			return nil, 0
+		}
+		out = append(append(out, mean[i:i+6]...), math.Atan2(s, c))
+	}
+	return out, spread
+}
+
 // quaternions are the eigenvectors of the largest eigenvalues, w or the first number that is not 0 positive; nil if rotations cancel each other. With angles a from
 // the mean, the eigenvalue is the mean of cos²(a/2).
-func quaternions(mean []float64) (x []float64, spread float64) {
+func quaternions(mean []float64, _ float64) (x []float64, spread float64) {
 	for i := 0; i < len(mean); i += 16 {
 		s := mat.NewSymDense(4, append([]float64(nil), mean[i:i+16]...))
 		var f mat.EigenSym
@@ -82,7 +110,7 @@ func quaternions(mean []float64) (x []float64, spread float64) {
 }
 
 // matrices are the rotations nearest to the means; nil if rotations cancel each other. With angles a from the rotation R, tr(RᵀM) is the mean of 1 + 2 cos a.
-func matrices(mean []float64) (x []float64, spread float64) {
+func matrices(mean []float64, _ float64) (x []float64, spread float64) {
 	for i := 0; i < len(mean); i += 9 {
 		r, err := project([9]float64(mean[i : i+9]))
 		if err != nil {

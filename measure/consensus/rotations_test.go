@@ -184,3 +184,19 @@ func TestSeries(t *testing.T) {
 		}
 	}
 }
+
+// The mean of yaws on either side of ±π is near π, not near 0.
+func TestUprightBoxes(t *testing.T) {
+	of := space.Spec{Kind: space.KindRows, Type: space.TypeBoxes}
+	box := func(x, yaw float64) space.Value {
+		return &space.Rows{N: 1, W: 7, Val: []float64{x, 2, 3, 4, 5, 6, yaw}}
+	}
+	r := collect(t, of, []int{0, 1}, []space.Value{box(0, 3), box(2, -3)}).Result()
+	near(t, "box", r.Value.(*space.Rows).Val[:6], []float64{1, 2, 3, 4, 5, 6})           //nolint:errcheck // the rule for rows
+	if yaw := r.Value.(*space.Rows).Val[6]; !(math.Abs(math.Abs(yaw)-math.Pi) < 1e-12) { //nolint:errcheck // the rule for rows
+		t.Errorf("the yaw is %g, want ±π", yaw)
+	}
+	if r := collect(t, of, []int{0, 1}, []space.Value{box(0, 0), box(2, math.Pi)}).Result(); r.Value != nil || !r.Weak {
+		t.Errorf("opposite directions have the mean %v", r.Value)
+	}
+}

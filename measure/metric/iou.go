@@ -89,3 +89,35 @@ func surface(poly []point) float64 {
 	}
 	return math.Abs(sum) / 2
 }
+
+// SolidIoU is the volume that two upright boxes in space share over the volume that either covers, from 0 to 1. A box is x, y, z of its centre, length along its yaw,
+// width, height, and the yaw in radians from x to y. It is NaN for 0/0 and for a NaN.
+func SolidIoU(a, b [7]float64) float64 {
+	ground := func(s [7]float64) space.Box {
+		l, w := max(s[3], 0), max(s[4], 0)
+		return space.Box{X1: s[0] - l/2, X2: s[0] + l/2, Y1: s[1] - w/2, Y2: s[1] + w/2, Angle: -s[6] * (180 / math.Pi)} // y points up here
+	}
+	for k := range a {
+		if math.IsNaN(a[k]+b[k]) || math.IsInf(a[k], 0) || math.IsInf(b[k], 0) {
+			return math.NaN()
+		}
+	}
+	p, q := ground(a), ground(b)
+	ha, hb := max(a[5], 0), max(b[5], 0)
+	tall := min(a[2]+ha/2, b[2]+hb/2) - max(a[2]-ha/2, b[2]-hb/2)
+	both := shared(p, q) * max(tall, 0)
+	return both / (p.Area()*ha + q.Area()*hb - both)
+}
+
+// solids is the mean of [SolidIoU]; NaN for rows that are no boxes.
+func (d diff) solids() float64 {
+	if d.w != 7 {
+		return math.NaN()
+	}
+	sum := 0.0
+	for i := range d.n {
+		a, b := d.row(i)
+		sum += SolidIoU([7]float64(a), [7]float64(b))
+	}
+	return sum / float64(d.n)
+}

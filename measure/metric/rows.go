@@ -186,6 +186,8 @@ var (
 	})
 	// RotationError is the mean angle of the rotation from one pose to the other.
 	RotationError = ofRows(Metric{Name: "rotation_error", Unit: "°", Range: [2]float64{0, 180}, Doc: "mean over rows of the angle of the rotation that takes the reference to the prediction; rows of 4 numbers are quaternions w, x, y, z, of which q and -q are one rotation, rows of 9 rotation matrices, which are brought to the nearest rotation first"}, rowed[:1], diff.rotations)
+	// IoU3D is the mean intersection over union of boxes in space.
+	IoU3D = ofRows(Metric{Name: "iou3d", Better: Higher, Range: [2]float64{0, 1}, Doc: "mean over rows of the intersection over union of upright boxes x, y, z of the centre, length along the yaw, width, height, yaw in radians from x to y; row i is compared with row i"}, rowed[:1], diff.solids)
 	// MAEPerAtom is the mean absolute error over the number of atoms.
 	MAEPerAtom = perAtom()
 	// Correlation is Pearson's correlation of signals.
@@ -243,5 +245,5 @@ func percentile95(x []float64) float64 {
 
 // geometric lists the metrics of rows and signals.
 func geometric() []*Metric {
-	return []*Metric{MaxError, Cosine, Angle, NormError, RotationError, MAEPerAtom, Correlation}
+	return []*Metric{MaxError, Cosine, Angle, NormError, RotationError, IoU3D, MAEPerAtom, Correlation}
 }

@@ -34,6 +34,11 @@ func TestRowsByHand(t *testing.T) {
 		{"rotation_error", rows(4, 1, 0, 0, 0), rows(4, -1, 0, 0, 0), 0},
 		{"rotation_error", rows(4, 0, 1, 0, 0), rows(4, 3, 0, 0, 0), 180},
 		{"rotation_error", rows(9, quarterZ...), rows(9, 2, 0, 0, 0, 2, 0, 0, 0, 2), 90},
+		{"iou3d", rows(7, 0, 0, 0, 2, 2, 2, 0), rows(7, 1, 0, 1, 2, 2, 2, 0), 2. / 14},
+		{"iou3d", rows(7, 5, 6, 7, 4, 2, 1, 0.3), rows(7, 5, 6, 7, 2, 4, 1, 0.3+math.Pi/2), 1},
+		{"iou3d", rows(7, 0, 0, 0, 2, 2, 1, 0), rows(7, 0, 0, 0, 2, 2, 1, math.Pi/4), half}, // an octagon of area 8(√2-1) in two squares of 4
+		{"iou3d", rows(7, 0, 0, 0, 2, 2, 1, 0), rows(7, 0, 0, 1, 2, 2, 1, 0), 0},
+		{"iou3d", rows(7, 1, 1, 0, 4, 1e-3, 1, math.Pi/4), rows(7, 2, 2, 0, 4, 1e-3, 1, math.Pi/4), (4 - math.Sqrt2) / (4 + math.Sqrt2)}, // the yaw turns from x to y
 		{"correlation", &space.Signal{C: 2, T: 3, Val: []float64{1, 2, 3, 5, 5, 5}}, &space.Signal{C: 2, T: 3, Val: []float64{2, 4, 6, 1, 2, 3}}, 1},
 		{"correlation", &space.Signal{C: 1, T: 4, Val: []float64{1, 2, 3, 4}}, &space.Signal{C: 1, T: 4, Val: []float64{4, 3, 2, 1}}, -1},
 		{"rmse", &space.Signal{C: 1, T: 2, Val: []float64{1, 2}}, &space.Signal{C: 1, T: 2, Val: []float64{4, 6}}, 5 / math.Sqrt2},
