@@ -9,8 +9,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Representation is a linear action on channels: a matrix for each element, with ρ(gh) = ρ(g)ρ(h). Build one with [Regular],
-// [Identical] or [Given]; a Given one is checked before it can be used.
+// Representation is a linear action on channels: a matrix for each element, with ρ(gh) = ρ(g)ρ(h). Build one with [Regular], [Quotient],
+// [Identical], [Typed] or [Given]; a Given one is checked before it can be used.
 type Representation struct {
 	name string
 	dim  int
@@ -70,6 +70,59 @@ func Regular(f group.Finite) Representation {
 			return to, nil
 		},
 	}
+}
+
+// Quotient is the quotient representation of a finite group by a subgroup H, given by all of its elements or by some that generate it: one channel per coset xH, in the order of the
+// elements that begin them, channel xH moving to channel gxH. By the trivial subgroup it is [Regular], by the whole group [Identical]. The error names an element that is not of f.
+func Quotient(f group.Finite, name string, subgroup ...group.Element) (Representation, error) {
+	elements := f.Elements()
+	generators := make([]int, len(subgroup))
+	for i, h := range subgroup {
+		var err error
+		if generators[i], err = find(f, elements, h); err != nil {
+			return Representation{}, fmt.Errorf("representation %s: %w", name, err)
+		}
+	}
+	// Cosets are what the generators join from the right.
+	coset, count := make([]int, len(elements)), 0
+	for i := range coset {
+		coset[i] = -1
+	}
+	for i := range elements {
+		if coset[i] >= 0 {
+			continue
+		}
+		coset[i] = count
+		for todo := []int{i}; len(todo) > 0; {
+			x := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			for _, h := range generators {
+				y, err := find(f, elements, f.Mul(elements[x], elements[h]))
+				if err != nil {
+					return Representation{}, fmt.Errorf("representation %s: %w", name, err)
+				}
+				if coset[y] < 0 {
+					coset[y] = count
+					todo = append(todo, y)
+				}
+			}
+		}
+		count++
+	}
+	return Representation{
+		name: name, dim: count,
+		permutation: func(g group.Element) ([]int, error) {
+			to := make([]int, count)
+			for j, h := range elements {
+				i, err := find(f, elements, f.Mul(g, h))
+				if err != nil {
+					return nil, err
+				}
+				to[coset[j]] = coset[i]
+			}
+			return to, nil
+		},
+	}, nil
 }
 
 // find is the number of the listed element that equals g up to roundoff.

@@ -899,6 +899,39 @@ func TestOwnMatrices(t *testing.T) {
 	}
 }
 
+func TestQuotient(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		subgroup []group.Element
+		dim      int
+	}{
+		{"D4", nil, 8},
+		{"D4", []group.Element{{0, 1}}, 4},                     // by a mirror: the sides of a square
+		{"D4", []group.Element{{90, 0}}, 2},                    // by the rotations: a sign, as a permutation of two channels
+		{"D4", []group.Element{{90, 0}, {0, 1}}, 1},            // by all
+		{"C6", []group.Element{{120}}, 2},                      //
+		{"Octa", []group.Element{group.Octa().Identity()}, 24}, //
+	} {
+		g := asA[group.Finite](t, parse(t, c.name))
+		rep, err := action.Quotient(g, "quotient", c.subgroup...)
+		if err != nil || rep.Dim() != c.dim {
+			t.Errorf("%s by %v: %d channels, want %d: %v", c.name, c.subgroup, rep.Dim(), c.dim, err)
+			continue
+		}
+		if _, err := action.Given(g, "again", c.dim, func(e group.Element) []float64 { m, _ := rep.Matrix(e); return m }); err != nil {
+			t.Errorf("%s by %v: %v", c.name, c.subgroup, err)
+		}
+		for _, h := range c.subgroup { // H leaves the coset H where it is
+			if m, err := rep.Matrix(h); err != nil || m[0] != 1 {
+				t.Errorf("%s: %v moves its own coset: %v", c.name, h, err)
+			}
+		}
+	}
+	if _, err := action.Quotient(asA[group.Finite](t, parse(t, "C4")), "quotient", group.Element{45}); err == nil || !strings.Contains(err.Error(), "is not an element of C4") {
+		t.Errorf("a subgroup that is none: %v", err)
+	}
+}
+
 func TestTyped(t *testing.T) {
 	g := turning{still: true}
 	rep, err := action.Typed(g, "0e+2x1o+2e", 12)
