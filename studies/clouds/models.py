@@ -196,11 +196,11 @@ class Chiral(Invariant):
 MODELS = {
     "pointnet_plain": (PointNet, False, 1500),
     "pointnet_aug": (PointNet, True, 3000),
-    "transformer_plain": (Transformer, False, 1500),
+    "transformer_plain": (Transformer, False, 1200),
     "transformer_aug": (Transformer, True, 4000),
     "invariant": (Invariant, False, 1200),
-    "pointnet_gravity": (lambda: Invariant(axes=2, degree=4, weights=12, width=48, final=128), False, 1200),
-    "chiral": (Chiral, False, 800),
+    "pointnet_gravity": (lambda: Invariant(axes=2, degree=4, weights=12, width=48, final=128), False, 1000),
+    "chiral": (Chiral, False, 600),
 }
 
 
