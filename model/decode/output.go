@@ -45,9 +45,37 @@ func readOutputs(sig onnx.Signature, out OutputSpec, p port, win [2]int) (output
 	if out.Space == space.KindField {
 		return readField(x, out, p, win)
 	}
+	switch out.Space {
+	case space.KindRows, space.KindPairs, space.KindSignal, space.KindFrames:
+		return readPlaced(x, out, p)
+	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord:
+	}
 	d, err := readOutput(x, out, p)
 	return &d, err
 }
+
+// placed reads an output as rows, pairs, a signal or frames.
+type placed struct{ *answer }
+
+// readPlaced fits the specification to an output of a model that reads pictures. Rows are those of the sample.
+func readPlaced(x onnx.Port, out OutputSpec, p port) (outputs, error) {
+	a := &answer{OutputField: OutputField{Kind: out.Space, Type: out.Type, Per: space.PerSample, Decode: out.Decode}, x: x, name: x.Name, per: space.PerSample, batched: p.axes.n >= 0, nodes: -1}
+	if d := strings.ToLower(out.Decode); d != "" && d != raw {
+		return nil, fmt.Errorf("output.decode: %q does not make %s; leave it out", out.Decode, out.Space)
+	}
+	if a.Kind != space.KindRows {
+		a.per = ""
+	}
+	return placed{a}, (&record{batched: a.batched}).layAnswer(a)
+}
+
+func (p placed) decode(out []tensor.Named, n, rows int) ([]space.Value, error) {
+	return p.answer.decode(out, n, rows, nil)
+}
+
+func (p placed) plain() outputs { return p }
+
+func (p placed) limits() (int, []string) { return 0, p.notes }
 
 // numbers refuses an output that is no array of numbers.
 func numbers(x onnx.Port) error {
@@ -81,7 +109,7 @@ func readOutput(x onnx.Port, out OutputSpec, p port) (decoder, error) {
 		space.KindImage: {raw}, space.KindTensor: {raw},
 	}[d.space]
 	if ways == nil {
-		return decoder{}, fmt.Errorf("output.space: %q is not known; say scores, image, mask, tensor, boxes or field", d.space)
+		return decoder{}, fmt.Errorf("output.space: %q is not known; say scores, image, mask, tensor, boxes, field, frames, rows, pairs or signal", d.space)
 	}
 	if d.how != "" && !slices.Contains(ways, d.how) {
 		return decoder{}, fmt.Errorf("output.decode: %q does not make %s; say %s", out.Decode, d.space, strings.Join(ways, " or "))

@@ -532,6 +532,49 @@ func TestRecordFrames(t *testing.T) {
 	}
 }
 
+// Models of pictures answer frames, rows and signals too.
+func TestPlacedOutputs(t *testing.T) {
+	v := counting(6, 3).Val
+	for name, c := range map[string]struct {
+		in   decode.InputSpec
+		x, y onnx.Port
+		kind space.Kind
+		fed  []int
+		want space.Value
+	}{
+		"frames": {
+			decode.InputSpec{Frames: 3, Sample: []int{1, 2, 2}},
+			out("x", tensor.Float32, -1, 3, 1, 2, 2), out("y", tensor.Float32, -1, 3, 1, 2, 2), space.KindFrames,
+			[]int{1, 2, 1, 2, 2},
+			&space.Frames{Images: []*space.Image{{C: 1, H: 2, W: 2, Pix: v[:4]}, {C: 1, H: 2, W: 2, Pix: v[4:8]}}},
+		},
+		"rows":   {decode.InputSpec{Sample: []int{1, 2, 2}}, out("x", tensor.Float32, -1, 1, 2, 2), out("y", tensor.Float32, -1, -1, 3), space.KindRows, []int{1, 6, 3}, counting(6, 3)},
+		"signal": {decode.InputSpec{Sample: []int{1, 2, 2}}, out("x", tensor.Float32, 1, 2, 2), out("y", tensor.Float32, -1), space.KindSignal, []int{6}, &space.Signal{C: 1, T: 6, Val: v[:6]}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "frames" {
+				c.y = out("y", tensor.Float32, -1, -1, 1, 2, 2)
+			}
+			k, err := decode.New(model(ports(c.x), ports(c.y)), c.in, decode.OutputSpec{Space: c.kind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := tensor.Count(c.fed)
+			got, err := k.Decode([]tensor.Named{named("y", v[:n], c.fed...)}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := got[0].Parts(), c.want.Parts()
+			if k.Out().Kind != c.kind || got[0].Kind() != c.kind || !slices.Equal(a[0].Shape, b[0].Shape) || !slices.Equal(floats(t, a[0]), floats(t, b[0])) {
+				t.Fatalf("%+v, want %+v", got[0], c.want)
+			}
+			if back, err := decode.Raw(k, got); err != nil || !slices.Equal(back.Shape, c.fed) {
+				t.Errorf("raw %v, %v", back.Shape, err)
+			}
+		})
+	}
+}
+
 // FuzzRecord checks that no signature and no value makes the codec panic, and that what it feeds has the model's shape.
 func FuzzRecord(f *testing.F) {
 	f.Add(int8(3), int8(-1), int8(4), int8(3), int8(4), int8(3), uint8(0))

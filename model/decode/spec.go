@@ -44,10 +44,10 @@ type InputSpec struct {
 // OutputSpec says what a model returns.
 type OutputSpec struct {
 	Name  string     // which output; "" for the first, and for boxes those that are found by their shapes
-	Space space.Kind // scores, image, mask, tensor, boxes or field; "" for scores
+	Space space.Kind // scores, image, mask, tensor, boxes, field, frames, rows (of the sample), pairs or signal; "" for scores
 	// Decode turns the array into the value. For scores: "softmax" (default), "probabilities" (checked), "logits" or "raw".
 	// For masks: "argmax" over the channels, "raw" for labels as they are; the default is argmax if there are channels.
-	// For images, tensors, boxes and fields: "raw".
+	// For all others: "raw".
 	Decode string
 	Type   string    // of the space, for tensors: the representation of the channels
 	Boxes  BoxesSpec // for boxes
