@@ -399,6 +399,12 @@ func TestSignals(t *testing.T) {
 	}
 	_, err = OpenFS(fstest.MapFS{"x.raw": {Data: []byte{1, 2, 3, 4}}}, Spec{Format: "signals", Images: "x.raw"})
 	wantError(t, err, "x.raw", "nobody knows their rate and type", "sox -t raw")
+	_, err = OpenFS(fstest.MapFS{"s/x.raw": {Data: []byte{1, 2, 3, 4}}}, Spec{Format: "signals", Images: "s"})
+	wantError(t, err, "s/x.raw", "nobody knows their rate and type", "sox -t raw")
+	ds, err = OpenFS(fstest.MapFS{"s/x.raw": {Data: []byte{1, 2, 3, 4}}, "s/y.wav": {Data: wavOf(8000, 1, 1)}}, Spec{Format: "signals", Images: "s"})
+	if err != nil || ds.Len() != 1 || !strings.Contains(notesOf(t, ds), "left out 1 files .raw") {
+		t.Errorf("%v", err)
+	}
 	_, err = OpenFS(fstest.MapFS{"s/x.wav": {Data: wavOf(8000, 1, 1)}, "s/y.wav": {Data: wavOf(8000, 2, 1, 1)}}, Spec{Format: "signals", Images: "s", Sound: Sound{Mono: "keep"}})
 	wantError(t, err, "other numbers of channels")
 	long := wavOf(8000, 1, 5, 6)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"nero/data/sound"
@@ -16,8 +17,11 @@ import (
 // signalHead is how much of a recording is read to find its chunks.
 const signalHead = 1 << 20
 
-// signalEndings are the endings of recordings. Files of bare numbers are listed, and refused with what to do.
-func signalEndings() []string { return []string{".wav", ".wave", ".raw", ".pcm"} }
+// signalEndings are the endings of recordings.
+func signalEndings() []string { return []string{".wav", ".wave"} }
+
+// bareEndings are those of files of numbers without a head.
+func bareEndings() []string { return []string{".raw", ".pcm"} }
 
 // openSignals opens recordings: arrays, a folder of WAV files, or one such file.
 func (o opener) openSignals(spec Spec) (Dataset, error) {
@@ -179,6 +183,10 @@ func (o opener) openRecordings(spec Spec) (Dataset, error) {
 	}
 	d, list, err := o.files(spec, signalEndings(), "recordings")
 	if err != nil {
+		// Files of bare numbers beside recordings are left out as any others are; where there is nothing else, it is said what to do with them.
+		if _, bare, again := o.files(Spec{Images: spec.Images, Pattern: spec.Pattern, Split: spec.Split}, bareEndings(), "recordings"); again == nil && o.isFolder(spec.Images) {
+			return nil, inFile(bare.name(bare.paths[0]), errBare)
+		}
 		return nil, err
 	}
 	r := &recordings{o: o, list: list, sound: spec.Sound}
@@ -221,6 +229,9 @@ func (o opener) openRecordings(spec Spec) (Dataset, error) {
 	return d, nil
 }
 
+// errBare refuses numbers without a head.
+var errBare = errors.New("numbers without a head, so that nobody knows their rate and type: convert it to WAV, such as by: sox -t raw -r 16000 -e signed -b 16 -c 1 IN.raw OUT.wav")
+
 // head reads the head of a file.
 func (r *recordings) head(name string) (sound.Format, error) {
 	f, err := r.o.fsys.Open(name)
@@ -239,11 +250,8 @@ func (r *recordings) head(name string) (sound.Format, error) {
 	if len(b) == 0 {
 		return sound.Format{}, errors.New("is empty (0 bytes), want a WAV file")
 	}
-	switch strings.ToLower(path.Ext(filepath.ToSlash(name))) {
-	case ".raw", ".pcm":
-		if string(b[:min(4, len(b))]) != "RIFF" {
-			return sound.Format{}, errors.New("numbers without a head, so that nobody knows their rate and type: convert it to WAV, such as by: sox -t raw -r 16000 -e signed -b 16 -c 1 IN.raw OUT.wav")
-		}
+	if slices.Contains(bareEndings(), strings.ToLower(path.Ext(filepath.ToSlash(name)))) && !strings.HasPrefix(string(b), "RIFF") {
+		return sound.Format{}, errBare
 	}
 	h, err := sound.ReadHead(b, st.Size())
 	if err == nil || int64(len(b)) == st.Size() {

@@ -1,4 +1,4 @@
-// Package embedding asks how the features of a model move when its input does, where nobody has declared it (docs/METRICS.md B7): the linear map M with φ(gx) ≈ M φ(x) that fits best,
+// Package embedding asks how the features of a model move when its input does, where nobody has declared it: the linear map M with φ(gx) ≈ M φ(x) that fits best,
 // how much of the features it explains for objects that it was not fitted to, whether the maps of several elements compose as the elements do, and whether
 // what a map predicts is nearer to the right view of an object than to its other views.
 //
