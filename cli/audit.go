@@ -29,6 +29,7 @@ import (
 	"nero/run/job"
 	"nero/run/workload"
 	"nero/symmetry/action"
+	"nero/symmetry/group"
 	"nero/symmetry/orbit"
 
 	"github.com/spf13/cobra"
@@ -304,7 +305,7 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af a
 	if err != nil {
 		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry()})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: group.Command})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"nero/run/store"
 	"nero/run/workload"
 	"nero/symmetry/action"
+	"nero/symmetry/group"
 
 	"github.com/spf13/cobra"
 )
@@ -51,7 +52,7 @@ the paired ratios. Without a study it takes the built-in digits.`,
 			if err != nil {
 				return err
 			}
-			w, err := workload.Open(cmd.Context(), s, workload.Options{Engine: e, Rules: action.Rules()})
+			w, err := workload.Open(cmd.Context(), s, workload.Options{Engine: e, Rules: action.Rules(), Start: group.Command})
 			if err != nil {
 				return err
 			}

@@ -107,7 +107,7 @@ func (a *App) replay(ctx context.Context, s *job.Study, ef engineFlags, af audit
 	if err != nil {
 		return err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry()})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: group.Command})
 	if err != nil {
 		return err
 	}

@@ -122,6 +122,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	maps.Copy(all, fixtures)
 	maps.Copy(all, moving)
 	maps.Copy(all, serving)
+	maps.Copy(all, spatial)
 	return all
 }
 

@@ -183,7 +183,7 @@ func printConsensus(out io.Writer, s *fold.Summary) {
 
 // label is element k for people.
 func label(s *fold.Summary, k int) string {
-	g, err := group.Parse(s.Group)
+	g, err := s.Open()
 	if err != nil {
 		return fmt.Sprint([]float64(s.Elements[k]))
 	}

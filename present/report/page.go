@@ -11,7 +11,6 @@ import (
 	"nero/measure/metric"
 	"nero/present/view"
 	"nero/run/fold"
-	"nero/symmetry/group"
 
 	"github.com/goccy/go-yaml"
 )
@@ -95,7 +94,7 @@ func estimate(e fold.Estimate) string { return withInterval(e.Mean, e.Lo, e.Hi) 
 func atElement(c *fold.Curve, k int) string { return withInterval(c.Mean[k], c.Lo[k], c.Hi[k]) }
 
 func (p *page) label(k int) string {
-	g, err := group.Parse(p.s.Group)
+	g, err := p.s.Open()
 	if err != nil || k < 0 || k >= len(p.s.Elements) {
 		return "?"
 	}

@@ -53,7 +53,7 @@ func newBuilder(s *fold.Summary, m int, o Options) (*builder, error) {
 	if m < 0 || m >= len(s.Metrics) {
 		return nil, fmt.Errorf("metric %d of a run with %d metrics", m, len(s.Metrics))
 	}
-	g, err := group.Parse(s.Group)
+	g, err := s.Open()
 	if err != nil {
 		return nil, err
 	}

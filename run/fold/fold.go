@@ -267,7 +267,7 @@ func worse(m *metric.Metric, a, b float64) bool {
 func (f *folder) summary() *Summary {
 	j := f.in.Job
 	s := &Summary{
-		Format: Format, Job: f.in.Hash, Group: f.in.Group.Name(), Chart: f.in.Group.Chart(), Elements: j.Elements, Exact: j.Exact,
+		Format: Format, Job: f.in.Hash, Group: f.in.Group.Name(), Definition: j.Study.Group.Definition, Chart: f.in.Group.Chart(), Elements: j.Elements, Exact: j.Exact,
 		Measure: j.Measure, Confidence: f.in.Confidence, Samples: j.Count, Failed: f.failed,
 	}
 	for i, m := range j.Models {

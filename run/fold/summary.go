@@ -3,10 +3,12 @@
 package fold
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"nero/measure/metric"
+	"nero/run/job"
 	"nero/symmetry/group"
 )
 
@@ -15,6 +17,7 @@ type Summary struct {
 	Format     int             `json:"format"`
 	Job        string          `json:"job"` // hash
 	Group      string          `json:"group"`
+	Definition string          `json:"group_definition,omitempty"` // of a group of the user
 	Chart      []group.Axis    `json:"chart"`
 	Elements   []group.Element `json:"elements"`
 	Exact      []bool          `json:"exact"`   // acts without resampling
@@ -107,9 +110,14 @@ func (s *Summary) Curve(model, metric, slice int) *Curve {
 	return &s.Curves[i]
 }
 
+// Open is the group of the run. It is an error for groups of a newer program, and for those that a program of the user defines.
+func (s *Summary) Open() (group.Group, error) {
+	return job.OpenGroup(context.Background(), s.Group, s.Definition, nil)
+}
+
 // Identity is the index of the identity among the elements, -1 if it is not there.
 func (s *Summary) Identity() int {
-	g, err := group.Parse(s.Group)
+	g, err := s.Open()
 	if err != nil {
 		return -1
 	}

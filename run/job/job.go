@@ -272,6 +272,8 @@ type Group struct {
 	Oriented bool   `json:"oriented,omitempty" yaml:"oriented,omitempty"`                                                                                                 // boxes turn with the picture; default the smallest upright box around the turned one
 	Window   []int  `json:"window,omitempty" yaml:"window,omitempty" jsonschema:"minItems=1,maxItems=2,minimum=1,maximum=1000000000"`                                     // height and width, in pixels, of a crop window that moves over a larger picture; of signals its length in samples
 	File     string `json:"file,omitempty" yaml:"file,omitempty" jsonschema:"minLength=1"`                                                                                // a group of your own, which then has this name: YAML with a table, matrices, generators or a program
+	// What the file says, so that a run knows its group without it.
+	Definition string `json:"definition,omitempty" yaml:"definition,omitempty" jsonschema:"minLength=1"` // the text of such a file, in its place
 }
 
 // Orbit chooses elements. At most one of Grid, All, Haar, LowDiscrepancy, Lattice, Values, Slices is set; none means the preset:

@@ -179,6 +179,9 @@ func (s *Study) check(report func(path, message string)) {
 	if len(s.Group.Window) == 1 && s.Input.Space != "signal" && s.Data.Format != "signals" {
 		report("group.window", "one length, which is for signals; expected [HEIGHT, WIDTH]")
 	}
+	if s.Group.File != "" && s.Group.Definition != "" {
+		report("group.definition", "a group has a file or a definition; keep one of them")
+	}
 	s.checkData(report)
 	s.checkOutput(report)
 	s.checkOrbit(report)
@@ -377,6 +380,7 @@ func (s *Study) Resolve(dir string) {
 		s.Models[i].ONNX, s.Models[i].CA = join(s.Models[i].ONNX), join(s.Models[i].CA)
 	}
 	s.Data.Images, s.Data.Labels = join(s.Data.Images), join(s.Data.Labels)
+	s.Group.File = join(s.Group.File)
 	if s.Data.Targets != "none" {
 		s.Data.Targets = join(s.Data.Targets)
 	}

@@ -1,7 +1,10 @@
 package workload
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -214,7 +217,10 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	case !slices.Equal(w.Classes, s.Data.Classes):
 		return nil, s.Errorf("data.classes", "the data names its classes itself: %s; leave classes out, or call the folders by number", numbered(w.Classes))
 	}
-	if err := w.parseGroup(f.spec); err != nil {
+	if err := w.parseGroup(f.spec, o); err != nil {
+		return nil, err
+	}
+	if err := w.enoughPlaces(f.spec); err != nil && !o.KeepGoing {
 		return nil, err
 	}
 	if want := string(f.spec.Kind); s.Input.Space == "" {
@@ -256,8 +262,35 @@ func rolls(g group.Group) bool {
 }
 
 // parseGroup finds the group that the study names. "S" alone is that of all permutations of the largest sample.
-func (w *Workload) parseGroup(spec space.Spec) error {
+func (w *Workload) parseGroup(spec space.Spec, o Options) error {
 	s := w.Study
+	if s.Group.File != "" {
+		b, err := os.ReadFile(s.Group.File)
+		if err != nil {
+			return s.Errorf("group.file", "%v", err)
+		}
+		s.Group.Definition = string(b)
+	}
+	if s.Group.Definition != "" {
+		at, dir := "group.definition", "."
+		if s.Group.File != "" {
+			at, dir = "group.file", filepath.Dir(s.Group.File)
+		}
+		var start group.Starter
+		if o.Start != nil {
+			start = o.Start(dir)
+		}
+		g, err := s.Group.Open(context.Background(), start)
+		if err != nil {
+			if s.Group.File != "" {
+				return s.Errorf(at, "%s: %v", s.Group.File, err)
+			}
+			return s.Errorf(at, "%v", err)
+		}
+		w.group = g
+		s.Group.Name = g.Name()
+		return nil
+	}
 	parts := strings.Split(s.Group.Name, " x ")
 	for i, p := range parts {
 		if strings.TrimSpace(p) != "S" {
@@ -278,6 +311,24 @@ func (w *Workload) parseGroup(spec space.Spec) error {
 	return nil
 }
 
+// enoughPlaces refuses permutations of fewer rows than the largest sample has, before anything is written.
+func (w *Workload) enoughPlaces(spec space.Spec) error {
+	factors := []group.Group{w.group}
+	if p, ok := w.group.(group.Factored); ok {
+		factors = p.Factors()
+	}
+	for _, g := range factors {
+		p, ok := g.(group.Permuting)
+		if !ok {
+			continue
+		}
+		if n := w.rows(spec); n > p.Rows() {
+			return w.Study.Errorf("group.name", "%s permutes %d rows, and the largest sample has %d; take S alone, which permutes as many as the largest sample has, or leave such samples out", g.Name(), p.Rows(), n)
+		}
+	}
+	return nil
+}
+
 // recordSpec is how fields become the inputs of a model and its outputs answers.
 func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) decode.RecordSpec {
 	s := w.Study
@@ -293,7 +344,9 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 	for _, p := range fed {
 		x := decode.InputField{Field: p.Name, Port: p.Port, Pad: p.Pad}
 		if in.Kind != space.KindRecord {
-			x.Field = ""
+			if x.Field = ""; x.Port == "" && slices.ContainsFunc(sig.Inputs, func(o onnx.Port) bool { return o.Name == p.Name }) {
+				x.Port = p.Name
+			}
 		}
 		spec.Inputs = append(spec.Inputs, x)
 	}

@@ -42,6 +42,8 @@ type Options struct {
 	// NoEndpoint says why a model behind an endpoint is not asked, nil if it may be; nil for all. A study that somebody else wrote could
 	// send what the environment holds to wherever it likes.
 	NoEndpoint func(job.Model) error
+	// Start runs the programs of groups that users define by one, in a folder; nil where none may run, as for studies that somebody else wrote.
+	Start func(dir string) group.Starter
 	// KeepGoing turns samples that cannot be used into rows with an error.
 	KeepGoing bool
 	// Audit opens the models for an audit: scores stay as the model returns them and metrics are not looked at.
@@ -204,7 +206,7 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		plain = ", and no mean or deviation is taken out"
 	}
 	w.scale()
-	if err := w.parseGroup(space.Spec{}); err != nil {
+	if err := w.parseGroup(space.Spec{}, o); err != nil {
 		return nil, nil, err
 	}
 	g := w.group
@@ -426,13 +428,15 @@ func (w *Workload) metrics() error {
 			if _, known := metric.Find(plain); known == nil {
 				return w.Study.Errorf(at, "%v", err) // the reference is the mistake
 			}
-			if near, ok := job.Suggest(plain, metricNames()); ok {
+			dot := strings.LastIndex(plain, ".") + 1 // a field stands before it
+			if near, ok := job.Suggest(plain[dot:], metricNames()); ok {
+				near = plain[:dot] + near
 				if against {
 					near += "@" + ref
 				}
 				return w.Study.Errorf(at, "unknown metric %q; did you mean %q? All are listed by: nero metrics", name, near)
 			}
-			if strings.HasPrefix(err.Error(), "unknown metric") {
+			if strings.Contains(err.Error(), "unknown metric") {
 				return w.Study.Errorf(at, "unknown metric %q; all are listed by: nero metrics", name)
 			}
 			return w.Study.Errorf(at, "%v", err)
@@ -724,6 +728,7 @@ func placed(s job.Study) job.Study {
 	if s.Data.Targets != none {
 		s.Data.Targets = absolute(s.Data.Targets)
 	}
+	s.Group.File = ""     // what it says counts, and is in the definition
 	s.Audit = job.Audit{} // thresholds change no number of a run: another one must not keep it from being resumed
 	s.Models = slices.Clone(s.Models)
 	for i := range s.Models {

@@ -1,6 +1,7 @@
 package shelf
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func readRun(dir string, files [2]os.FileInfo) (snapshot, error) {
 		return snapshot{}, err
 	}
 	j := r.Job()
-	g, err := group.Parse(j.Study.Group.Name)
+	g, err := j.Study.Group.Open(context.Background(), nil)
 	if err != nil {
 		return snapshot{}, fmt.Errorf("job.json: group: %w; another version of nero wrote it", err)
 	}
