@@ -223,6 +223,9 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	if err := w.enoughPlaces(f.spec); err != nil && !o.KeepGoing {
 		return nil, err
 	}
+	if err := w.moves(f.spec); err != nil {
+		return nil, err
+	}
 	if want := string(f.spec.Kind); s.Input.Space == "" {
 		s.Input.Space = want
 	} else if s.Input.Space != want {
@@ -327,6 +330,32 @@ func (w *Workload) enoughPlaces(spec space.Spec) error {
 		}
 	}
 	return nil
+}
+
+// moves refuses a group that leaves every input as it is: its law would hold whatever the models did.
+func (w *Workload) moves(spec space.Spec) error {
+	of := []space.Spec{spec}
+	if spec.Kind == space.KindRecord {
+		of = spec.Fields
+	}
+	for _, f := range of {
+		if f.Kind != space.KindLinks && f.Type != space.TypeUnchanged {
+			return nil
+		}
+	}
+	factors := []group.Group{w.group}
+	if p, ok := w.group.(group.Factored); ok {
+		factors = p.Factors()
+	}
+	for _, g := range factors {
+		if _, ok := g.(group.Permuting); ok {
+			return nil
+		}
+		if len(g.Chart()) == 0 {
+			return nil // the identity alone is what is asked for
+		}
+	}
+	return w.Study.Errorf("group.name", "%s moves none of the inputs %s: edges and fields of type unchanged stay as they are; take a group that permutes rows, such as S, or say with type what moves", w.group.Name(), strings.Join(names(of), ", "))
 }
 
 // recordSpec is how fields become the inputs of a model and its outputs answers.

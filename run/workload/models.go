@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"os"
 	"slices"
+	"strings"
 
 	"nero/data/space"
 	"nero/data/tensor"
@@ -253,6 +254,16 @@ func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.E
 func (w *Workload) codec(sig onnx.Signature, in space.Spec, audit bool) (decode.Codec, error) {
 	if in.Kind == space.KindImage || in.Kind == space.KindFrames {
 		return decode.New(sig, w.encodeSpec(in), w.decodeSpec(in, audit))
+	}
+	for i, p := range w.Study.Output.Fields {
+		named := slices.ContainsFunc(sig.Outputs, func(o onnx.Port) bool { return o.Name == p.Name })
+		if p.Port == "" && !named && len(sig.Outputs) > 1 && w.Study.Output.Name == "" {
+			var have []string
+			for _, o := range sig.Outputs {
+				have = append(have, o.Name)
+			}
+			return nil, fmt.Errorf("output.fields[%d]: which output is %q? The model has %s; set port", i, p.Name, strings.Join(have, ", "))
+		}
 	}
 	return decode.NewRecord(sig, w.recordSpec(sig, in, audit))
 }

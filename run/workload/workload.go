@@ -372,7 +372,11 @@ func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
 		Kernel: action.Kernel(s.Output.Kernel), Border: action.Border(s.Group.Border), AtFirst: s.Output.Field.AtFirst, Stride: w.stride(in, out),
 	})
 	if err != nil {
-		return nil, s.Errorf("output.action", "%v", err)
+		at := "output.action"
+		if len(s.Output.Fields) > 0 {
+			at = "output.fields"
+		}
+		return nil, s.Errorf(at, "%v", err)
 	}
 	for _, m := range w.Eval.Models[1:] {
 		if got := m.Codec.Out(); got.Kind != out.Kind || !fits(got.Shape, out.Shape) {
@@ -414,6 +418,7 @@ func (w *Workload) metrics() error {
 	if placed {
 		labeled = w.Eval.Target != nil
 	}
+	_, plain := spatial(w.Data)
 	normalized := w.Study.Output.Decode != "raw"
 	if len(w.Study.Metrics) == 0 {
 		w.Study.Metrics = usual(out, labeled, normalized, len(w.Study.Data.Cut.Size) > 0)
@@ -452,6 +457,8 @@ func (w *Workload) metrics() error {
 			return w.Study.Errorf(at, "%s compares %s, the models return %s; choose others, listed by: nero metrics", name, words(m.Spaces), out.Kind)
 		case m.Normalized && !normalized:
 			return w.Study.Errorf(at, "%s needs probabilities, and output.decode: raw takes the model's numbers as they are; set output.decode: softmax or probabilities, or leave the metric out", name)
+		case m.Ref == metric.Target && !labeled && plain && out.Kind != space.KindScores:
+			return w.Study.Errorf(at, "%s compares with targets, and the data has none that go with it; use %s@self or %s@consensus, which need none", name, name, name)
 		case m.Ref == metric.Target && !labeled && placed:
 			return w.Study.Errorf(at, "%s needs targets of space %s and the data has none; give data.targets, or use %s@consensus or %s@self, which need none", name, out.Kind, name, name)
 		case m.Ref == metric.Target && !labeled:
