@@ -116,3 +116,19 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// The smallest steps of each size, on either side of 0.
+func TestSmallestSteps(t *testing.T) {
+	for bits, b := range map[int][]byte{
+		8:  {129, 127},
+		16: {1, 0, 255, 255},
+		24: {1, 0, 0, 255, 255, 255},
+		32: {1, 0, 0, 0, 255, 255, 255, 255},
+	} {
+		x, err := Format{Channels: 1, Bits: bits, Rate: 1}.Decode(b, 0)
+		step := math.Ldexp(1, 1-bits)
+		if err != nil || !slices.Equal(x[0], []float64{step, -step}) {
+			t.Errorf("%d bits: %v, %v, want ±%g", bits, x, err, step)
+		}
+	}
+}
