@@ -197,6 +197,7 @@ func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 // serve answers for the group of two elements; fault changes an answer.
 func serve(r io.Reader, w io.Writer, fault string) {
+	say := func(line string) { _, _ = io.WriteString(w, line+"\n") } // whoever asked may be gone
 	scan := bufio.NewScanner(r)
 	for scan.Scan() {
 		var q struct {
@@ -214,17 +215,17 @@ func serve(r io.Reader, w io.Writer, fault string) {
 		case fault == q.Op+" ends":
 			return
 		case fault == q.Op+" fails":
-			fmt.Fprintln(w, `{"error": "out of ideas"}`)
+			say(`{"error": "out of ideas"}`)
 		case fault == q.Op+" babbles":
-			fmt.Fprintln(w, "hello!")
+			say("hello!")
 		case fault == q.Op+" errs" && q.Element == 1:
-			fmt.Fprintln(w, `{"products": [1, 1], "matrix": [[2]]}`)
+			say(`{"products": [1, 1], "matrix": [[2]]}`)
 		case q.Op == "hello":
-			fmt.Fprintln(w, `{"elements": ["e", "a"], "representations": {"sign": 1}}`)
+			say(`{"elements": ["e", "a"], "representations": {"sign": 1}}`)
 		case q.Op == "products":
-			fmt.Fprintln(w, []string{`{"products": [0, 1]}`, `{"products": [1, 0]}`}[q.Element])
+			say([]string{`{"products": [0, 1]}`, `{"products": [1, 0]}`}[q.Element])
 		case q.Op == "matrix":
-			fmt.Fprintln(w, []string{`{"matrix": [[1]]}`, `{"matrix": [[-1]]}`}[q.Element])
+			say([]string{`{"matrix": [[1]]}`, `{"matrix": [[-1]]}`}[q.Element])
 		}
 	}
 }
@@ -244,13 +245,12 @@ func starter(fault string) group.Starter {
 		}
 		toIt, fromUs := io.Pipe()
 		toUs, fromIt := io.Pipe()
-		stop := context.AfterFunc(ctx, func() { toUs.CloseWithError(io.EOF); toIt.Close() })
+		stop := context.AfterFunc(ctx, func() { _ = errors.Join(toUs.Close(), toIt.Close()) })
 		go func() {
 			serve(toIt, fromIt, fault)
-			fromIt.Close()
-			toIt.Close()
+			_ = errors.Join(fromIt.Close(), toIt.Close())
 		}()
-		return pipe{toUs, fromUs, func() { stop(); fromUs.Close(); toUs.Close() }}, nil
+		return pipe{toUs, fromUs, func() { stop(); _ = errors.Join(fromUs.Close(), toUs.Close()) }}, nil
 	}
 }
 
