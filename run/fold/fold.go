@@ -37,8 +37,8 @@ type Input struct {
 	budget int // 0 means evidenceBudget
 }
 
-// unitOf is the unit of a metric. Where the models return rows or signals its numbers are in the unit that the study gives the field, and not in pixels.
-func unitOf(m *metric.Metric, out job.Output) string {
+// UnitOf is the unit of a metric. Where the models return rows or signals its numbers are in the unit that the study gives the field, and not in pixels.
+func UnitOf(m *metric.Metric, out job.Output) string {
 	switch space.Kind(out.Space) { //nolint:exhaustive // the others are pictures or have no unit
 	case space.KindRows, space.KindSignal, space.KindRecord, space.KindPairs:
 	default:
@@ -291,7 +291,7 @@ func (f *folder) summary() *Summary {
 	}
 	for _, m := range f.metrics {
 		s.Metrics = append(s.Metrics, Metric{
-			Name: m.Name, Doc: m.Doc, Unit: unitOf(m, j.Study.Output), Better: string(m.Better), Ref: string(m.Ref),
+			Name: m.Name, Doc: m.Doc, Unit: UnitOf(m, j.Study.Output), Better: string(m.Better), Ref: string(m.Ref),
 			Range: [2]Number{Number(m.Range[0]), Number(m.Range[1])}, Pooled: m.Pooled != nil,
 		})
 	}
