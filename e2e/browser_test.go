@@ -84,6 +84,12 @@ func TestMain(m *testing.M) {
 			code = 1
 		}
 	}
+	if inSpaceStage.end != nil {
+		if err := inSpaceStage.end(); err != nil && code == 0 {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
 	if browser.cancel != nil {
 		browser.cancel()
 	}

@@ -35,6 +35,9 @@ import (
 //	haar       the same under motions of O(3) that are spread evenly
 //	molecules  two models of energies and forces under rotations
 //	lines      a classifier of clouds under single generators of an affine group
+//	sets       two models of graphs under permutations of their nodes
+//	speech     two models of sound under shifts in time, one of which has to warm up
+//	flow       two models of sequences under shifts at constant velocity
 
 // inSpace is a run of them.
 type inSpace struct {
@@ -190,6 +193,26 @@ func stagedInSpace() ([]inSpace, error) {
 	for _, v := range []float64{0.5, 0.7, 1.4, 2} {
 		single = append(single, group.Element{0, v})
 	}
+	rows, e5 := group.Parse("S(9)")
+	if e5 != nil {
+		return nil, e5
+	}
+	permutations := []group.Element{rows.Identity()}
+	for i := range 8 {
+		e := rows.Identity()
+		e[i], e[i+1] = e[i+1], e[i]
+		permutations = append(permutations, e)
+	}
+	permutations = append(permutations, group.Element{1, 2, 3, 4, 5, 6, 7, 8, 0}, group.Element{8, 7, 6, 5, 4, 3, 2, 1, 0})
+	var delays, velocities []group.Element
+	for d := -1600.; d <= 1600; d += 400 {
+		delays = append(delays, group.Element{d})
+	}
+	for y := -2.; y <= 2; y++ {
+		for x := -2.; x <= 2; x++ {
+			velocities = append(velocities, group.Element{x, y})
+		}
+	}
 	points := func(i int) space.Value { return cloud(i) }
 	two := []string{"plain", "augmented"}
 	positions := []job.Port{{Name: "points", Type: space.TypePositions}}
@@ -205,8 +228,67 @@ func stagedInSpace() ([]inSpace, error) {
 			},
 			sample: func(i int) space.Value { return water(i) }, given: pull,
 		},
-		{name: "lines", group: "C2 x Scale", elements: nil, models: two[:1], metrics: []string{"confidence"}, input: "rows", output: "scores", inputs: positions, classes: 4, value: peak, sample: points, given: classify(peak)},
-	}[:3], nil
+		{name: "lines", group: "Affine(rotate,scale)", elements: single, models: two[:1], metrics: []string{"confidence"}, input: "rows", output: "scores", inputs: positions, classes: 4, value: peak, sample: points, given: classify(peak)},
+		{
+			name: "sets", group: "S(9)", elements: permutations, models: two, metrics: []string{"rmse@self"}, input: "record", output: "rows",
+			inputs: []job.Port{{Name: "nodes", Type: space.TypeUnchanged}, {Name: "edges", Kind: "links", Type: space.TypeUnchanged}}, answer: []job.Port{{Name: "y", Type: space.TypeUnchanged, Per: space.PerSample}},
+			value: func(m, _, i int, g group.Group, e group.Element) float64 {
+				return float64(1-m)*g.Dist(e, g.Identity())/10 + 0.001*float64(i)
+			},
+			sample: func(i int) space.Value {
+				nodes := space.NewRows(9, 2)
+				for k := range nodes.Val {
+					nodes.Val[k] = float64((k*7+i)%5) - 2
+				}
+				return &space.Record{Names: []string{"nodes", "edges"}, Values: []space.Value{nodes, &space.Links{Nodes: 9, From: []int32{0, 1, 2, 3, 4, 5, 6, 7}, To: []int32{1, 2, 3, 4, 5, 6, 7, 8}}}}
+			},
+			given: func(m int, _ space.Value, g group.Group, e group.Element) (space.Value, space.Value) {
+				return &space.Rows{N: 1, W: 1, Val: []float64{1 + float64(1-m)*g.Dist(e, g.Identity())/10}}, &space.Rows{N: 1, W: 1, Val: []float64{1}}
+			},
+		},
+		{
+			name: "speech", group: "T(1,Z)", elements: delays, models: two, metrics: []string{"rmse@self"}, input: "signal", output: "signal", inputs: []job.Port{{Name: "sound", Type: space.TypeUnchanged}},
+			answer: []job.Port{{Name: "speech", Kind: "signal", Type: space.TypeUnchanged}},
+			value: func(m, _, i int, _ group.Group, e group.Element) float64 {
+				return float64(1-m)*math.Abs(math.Sin(e[0]/300))/4 + 0.001*float64(i)
+			},
+			sample: func(int) space.Value {
+				x := space.NewSignal(1, 4000, 16000)
+				for k := range x.Val {
+					x.Val[k] = math.Sin(float64(k)/9) * math.Exp(-math.Pow(float64(k-1500)/500, 2))
+				}
+				return x
+			},
+			given: func(m int, _ space.Value, _ group.Group, e group.Element) (space.Value, space.Value) {
+				a, b := space.NewSignal(1, 25, 100), space.NewSignal(1, 25, 100)
+				for k := range a.Val {
+					b.Val[k] = 1 / (1 + math.Exp(math.Abs(float64(k)-9-e[0]/160)-2))
+					if a.Val[k] = b.Val[k]; k < 4 && m == 0 {
+						a.Val[k] += 0.3 // warming up
+					}
+				}
+				return a, b
+			},
+		},
+		{
+			name: "flow", group: "Flow(shift x,shift y)", elements: velocities, models: two, metrics: []string{"rmse@self"}, input: "frames", output: "frames",
+			value: func(m, _, _ int, _ group.Group, e group.Element) float64 {
+				return float64(1-m) * (math.Abs(e[0]) + 2*math.Abs(e[1])) / 10
+			},
+			sample: func(i int) space.Value {
+				f := &space.Frames{}
+				for t := range 4 {
+					m := space.NewImage(1, 12, 12)
+					m.Pix[(3+i%3+t)*12+4+t] = 255
+					f.Images = append(f.Images, m)
+				}
+				return f
+			},
+			given: func(_ int, moved space.Value, _ group.Group, _ group.Element) (space.Value, space.Value) {
+				return moved, moved
+			},
+		},
+	}, nil
 }
 
 func (r *inSpace) job() (*job.Job, error) {
@@ -291,6 +373,14 @@ func (s spaceProber) moved(v space.Value, e group.Element) space.Value {
 		if v.W == 3 {
 			return motion(s.g, e, v, true)
 		}
+	case *space.Signal:
+		out := space.NewSignal(v.C, v.T, v.Rate)
+		for k := range v.Val {
+			if from := k - int(e[0]); from >= 0 && from < v.T {
+				out.Val[k] = v.Val[from]
+			}
+		}
+		return out
 	case *space.Record:
 		out := &space.Record{Names: v.Names}
 		for _, f := range v.Values {
@@ -303,10 +393,10 @@ func (s spaceProber) moved(v space.Value, e group.Element) space.Value {
 
 func (s spaceProber) Input(_ context.Context, i int, g group.Element) (*probe.Input, error) {
 	in := &probe.Input{
-		Index: i, Sample: fmt.Sprintf("thing %d", i), Label: -1, G: g, Exact: true, Value: s.moved(s.r.sample(i), g),
+		Index: i, Sample: fmt.Sprintf("thing %d", i), Label: -1, G: g, Exact: true, Value: s.moved(s.r.sample(i), g), Range: [2]float64{0, 255},
 		Element: slices.IndexFunc(s.j.Elements, func(e group.Element) bool { return s.g.Dist(e, g) <= group.Tolerance }),
 	}
-	if s.r.classes == 0 {
+	if s.r.name == "molecules" {
 		_, in.Target = s.r.given(1, in.Value, s.g, g)
 	}
 	return in, nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"nero/data/space"
+	"nero/present/view"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/probe"
@@ -443,6 +445,7 @@ func (b *builder) moved(ctx context.Context, i int, meta map[string]string) ([]t
 		case failed != nil:
 			return nil, nil //nolint:nilerr // as said above
 		}
+		inputs, at = b.thin(inputs, at)
 		ts := b.sprite(inputs, meta)
 		if len(ts) > 0 {
 			ts = append(ts, intsOf("at", at, len(at)))
@@ -559,8 +562,122 @@ func (b *builder) sprite(inputs []*probe.Input, meta map[string]string) []tensor
 		if len(first.Shape) < 6 && b.shrunk == 1 {
 			return []tensor{floatsOf("input", all, append([]int{len(inputs)}, first.Shape...)...)}
 		}
+	case *space.Rows, *space.Links, *space.Signal, *space.Record:
+		values := make([]space.Value, len(inputs))
+		for k, in := range inputs {
+			values[k] = in.Value
+		}
+		own := map[string]string{}
+		ts, ok := stacked("input", values, own)
+		if !ok {
+			return nil
+		}
+		maps.Copy(meta, own)
+		return ts
 	}
 	return nil
+}
+
+// stacked are values of one kind and size under each other, with texts about them as the server sends them: rows, edges, signals, and records of these. It is false for others.
+func stacked(name string, vs []space.Value, meta map[string]string) ([]tensor, bool) {
+	meta[name+".kind"] = string(vs[0].Kind())
+	var floats []float32
+	add := func(v []float64) {
+		for _, x := range v {
+			floats = append(floats, float32(x))
+		}
+	}
+	switch first := vs[0].(type) {
+	case *space.Rows:
+		for _, v := range vs {
+			r, ok := v.(*space.Rows)
+			if !ok || r.N != first.N || r.W != first.W {
+				return nil, false
+			}
+			add(r.Val)
+		}
+		return []tensor{floatsOf(name, floats, len(vs), first.N, first.W)}, true
+	case *space.Signal:
+		meta[name+".rate"] = strconv.FormatFloat(first.Rate, 'g', -1, 64)
+		for _, v := range vs {
+			r, ok := v.(*space.Signal)
+			if !ok || r.C != first.C || r.T != first.T {
+				return nil, false
+			}
+			add(r.Val)
+		}
+		return []tensor{floatsOf(name, floats, len(vs), first.C, first.T)}, true
+	case *space.Links:
+		meta[name+".nodes"] = strconv.Itoa(first.Nodes)
+		var ends []int32
+		for _, v := range vs {
+			r, ok := v.(*space.Links)
+			if !ok || len(r.From) != len(first.From) {
+				return nil, false
+			}
+			ends = append(append(ends, r.From...), r.To...)
+		}
+		return []tensor{intsOf(name, ends, len(vs), 2, len(first.From))}, true
+	case *space.Record:
+		var all []tensor
+		var names []string
+		for f, field := range first.Names {
+			part := make([]space.Value, len(vs))
+			for k, v := range vs {
+				r, ok := v.(*space.Record)
+				if !ok || f >= len(r.Values) || r.Values[f] == nil {
+					return nil, false
+				}
+				part[k] = r.Values[f]
+			}
+			own := map[string]string{}
+			ts, ok := stacked(name+"/"+field, part, own)
+			if !ok {
+				continue // a field that is not shown
+			}
+			maps.Copy(meta, own)
+			all, names = append(all, ts...), append(names, field)
+		}
+		meta[name+".fields"] = strings.Join(names, "\n")
+		return all, len(all) > 0
+	}
+	return nil, false
+}
+
+// mostNumbers is how many numbers of a sample that is no picture are kept, over all elements.
+const mostNumbers = 100_000
+
+// thin takes inputs that are no pictures at some elements only: under motions of space at the identity alone, from which the page moves them by the same maps; else as many
+// as there is room for, evenly, with the identity.
+func (b *builder) thin(inputs []*probe.Input, at []int32) ([]*probe.Input, []int32) {
+	if len(inputs) == 0 {
+		return inputs, at
+	}
+	n := 0
+	switch v := inputs[0].Value.(type) {
+	case *space.Rows, *space.Links, *space.Signal, *space.Record:
+		for _, p := range v.Parts() {
+			n += len(p.Raw) / 4
+		}
+	default:
+		return inputs, at
+	}
+	room := max(1, mostNumbers/max(1, n))
+	if _, ok := view.SpatialOf(b.doc.Orbit.Chart); ok {
+		room = 1
+	}
+	if room >= len(inputs) {
+		return inputs, at
+	}
+	home := slices.Index(at, int32(b.doc.Orbit.Identity)) //nolint:gosec // an element of a plan
+	var in []*probe.Input
+	var where []int32
+	for k := range inputs {
+		if k == home || home < 0 && k == 0 || room > 1 && k*room/len(inputs) != (k+1)*room/len(inputs) {
+			in, where = append(in, inputs[k]), append(where, at[k])
+		}
+	}
+	return in, where
 }
 
 // smaller is a length in blocks of f.

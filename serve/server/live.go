@@ -238,7 +238,7 @@ func answerOf(c *container, a *probe.Result, m string) {
 		}
 	case *space.Boxes:
 		c.boxes("boxes."+m, v)
-	case *space.Rows, *space.Links, *space.Pairs, *space.Signal, *space.Record, *space.Tensor:
+	case *space.Rows, *space.Links, *space.Pairs, *space.Signal, *space.Record, *space.Tensor, *space.Frames:
 		c.value("output."+m, v)
 	case *space.Field:
 		c.tensors = append(c.tensors, fieldOf("field."+m, v))
@@ -278,7 +278,8 @@ func fieldOf(name string, f *space.Field) tensor { return f32(name, singles(f.Va
 // one is, the one that was asked for, or else the first that there is of target, consensus and self.
 func referenceOf(c *container, p *probe.Point, a *probe.Result, m string, wanted metric.Reference) {
 	c.meta["support."+m] = float(a.Support)
-	if _, is := a.Output.(*space.Tensor); is || a.Output != nil && given(a.Output) {
+	switch a.Output.(type) {
+	case *space.Rows, *space.Links, *space.Pairs, *space.Signal, *space.Record, *space.Tensor, *space.Frames:
 		c.reference("reference."+m, p, a, wanted)
 		return
 	}

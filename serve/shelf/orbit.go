@@ -204,8 +204,8 @@ func moves(g group.Group, elements []group.Element) []api.Move {
 		number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 		switch {
 		case a.Name == "rx" || a.Name == "ry" || a.Name == "rz":
-			add(i, 15, "turn 15° about "+a.Name[1:], a.Name[1:]+" +15°")
-			add(i, 90, "turn 90° about "+a.Name[1:], a.Name[1:]+" +90°")
+			add(i, 15, "turn about "+a.Name[1:]+" +15°", a.Name[1:]+" +15°")
+			add(i, 90, "turn about "+a.Name[1:]+" +90°", a.Name[1:]+" +90°")
 		case a.Name == "inversion":
 			add(i, 1, "invert through the origin", "invert")
 		case a.Name == "reversal":

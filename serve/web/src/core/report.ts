@@ -6,6 +6,7 @@
 
 import type * as api from './api';
 import { nearest } from './orbit';
+import { spatial, toQuat, turned, vector, type Spatial } from './rotation';
 import * as rule from './rule';
 import { decode, encode, type Container, type Tensor } from './safetensors';
 import { Failure, words, type Ask, type Reply, type Source } from './source';
@@ -248,6 +249,19 @@ export function bitmap(px: Uint8Array, h: number, w: number, c: number): string 
   let s = '';
   for (let i = 0; i < size; i += 0x8000) s += String.fromCharCode(...out.subarray(i, i + 0x8000));
   return `data:image/bmp;base64,${btoa(s)}`;
+}
+
+/** Moves rows of three numbers by an element of space, in place; false for types whose map is not this one. */
+export function moveRows(s: Spatial, g: readonly number[], type: string, data: Float32Array, shape: readonly number[]): boolean {
+  if (shape[1] !== 3 || !/^(positions|vectors|pseudovectors)$/.test(type)) return false;
+  const q = toQuat(vector(s, g));
+  const flip = s.inversion >= 0 && g[s.inversion] && type !== 'pseudovectors' ? -1 : 1;
+  const shift = s.t >= 0 && type === 'positions' ? [g[s.t], g[s.t + 1], g[s.t + 2]] : [0, 0, 0];
+  for (let k = 0; k + 2 < data.length; k += 3) {
+    const v = turned(q, [data[k], data[k + 1], data[k + 2]]);
+    for (let j = 0; j < 3; j++) data[k + j] = flip * v[j] + shift[j];
+  }
+  return true;
 }
 
 /** Bytes of inflated blocks that are kept; the oldest go first. */
@@ -534,18 +548,44 @@ export class ReportSource implements Source {
       throw new Failure(404, 'not-in-file', `The input of sample ${i} is not in this file, which keeps ${kept} of ${run.samples} samples whole.`, 'Its curve is shown in the steps of the drawings.');
     }
     const c = await this.container(`sample.${i}`);
-    const t = c.tensors['input'];
+    const other = Object.keys(c.tensors).filter((n) => n === 'input' || n.startsWith('input/'));
+    const t = c.tensors[other[0] ?? ''];
     const at = c.tensors['at'];
     const at0 = g === '' ? [] : g.split(',').map(Number);
     const near = at0.length === run.orbit.chart.length && at0.every(Number.isFinite) ? nearest(run.orbit, at0) : { index: -1, same: false };
     if (!t || !at) throw new Failure(404, 'not-in-file', `The input of sample ${i} is not in this file.`, run.live.reason ?? '');
-    const row = near.same ? Array.from(at.data as ArrayLike<number>).indexOf(near.index) : -1;
+    const kept = Array.from(at.data as ArrayLike<number>);
+    const row = near.same ? kept.indexOf(near.index) : -1;
+    if (c.metadata['input.kind']) return this.values(run, c, other, kept, row, at0, near.index, i);
     if (row < 0) throw new Failure(404, 'not-in-file', 'The input at this element is not in this file.', 'It holds those of elements of the plan.');
     const shape = t.shape.slice(1);
     const size = product(shape);
     if (t.shape[0] !== at.data.length || (row + 1) * size > t.data.length) throw damaged(`the inputs of sample ${i} do not fit their elements`);
     const one: Tensor = { dtype: t.dtype, shape, data: t.data.slice(row * size, (row + 1) * size) as Uint8Array };
     return encode({ input: one }, { lo: c.metadata['lo'] ?? '0', hi: c.metadata['hi'] ?? '1', exact: String(run.orbit.exact[near.index] === true), element: String(near.index), g, sample: String(i) });
+  }
+
+  /** An input that is no picture. Motions of space are done here, from the input at the identity, where that is all there is. */
+  private values(run: api.Run, c: Container, names: readonly string[], kept: readonly number[], row: number, g: readonly number[], element: number, i: number): ArrayBuffer {
+    const home = kept.indexOf(run.orbit.identity);
+    const s3 = spatial(run.orbit.chart);
+    const from = row >= 0 ? row : s3 ? home : -1;
+    if (from < 0) throw new Failure(404, 'not-in-file', 'The input at this element is not in this file.', `It holds those at ${kept.length} elements: ${kept.slice(0, 4).map((k) => run.orbit.labels[k]).join(', ')}${kept.length > 4 ? ' and others' : ''}.`);
+    const tensors: Record<string, Tensor> = {};
+    for (const name of names) {
+      const t = c.tensors[name];
+      const shape = t.shape.slice(1);
+      const size = product(shape);
+      if (t.shape[0] !== kept.length || kept.length * size !== t.data.length) throw damaged(`the inputs of sample ${i} do not fit their elements`);
+      const data = t.data.slice(from * size, (from + 1) * size) as Float32Array;
+      if (from !== row && s3) {
+        const type = run.inputs.find((p) => p.name === name.slice(6))?.type ?? (run.inputs.length === 1 ? run.inputs[0].type : 'positions');
+        if (type !== 'unchanged' && !(data instanceof Int32Array) && !moveRows(s3, g, type ?? '', data, shape)) throw new Failure(404, 'not-in-file', 'The input at this element is not in this file.', 'It holds that of the identity.');
+      }
+      tensors[name] = { dtype: t.dtype, shape, data };
+    }
+    const about = Object.fromEntries(Object.entries(c.metadata).filter(([k]) => k.startsWith('input')));
+    return encode(tensors, { ...about, exact: String(run.orbit.exact[element] === true), element: String(element), g: g.join(), sample: String(i) });
   }
 
   private async readThumbs(): Promise<void> {

@@ -345,7 +345,7 @@ function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
                 {doc && <span class="ci">{interval(doc.orbit.lo, doc.orbit.hi)}</span>}
               </td>
               <td>{series.about && <span title={fromSteps}>≈ </span>}{num(series.values[w])}</td>
-              <td>{w >= 0 ? <button class="link" onClick={() => s.moveToIndex(w)} title="Go there">{o.labels[w]}</button> : '–'}</td>
+              <td>{w >= 0 ? <button class="link" onClick={() => s.moveToIndex(w)} title={`Go to ${o.labels[w]}`}>{o.labels[w]}</button> : '–'}</td>
             </tr>
           );
         })}

@@ -319,7 +319,7 @@ function Numbers({ s, series }: { s: State; series: readonly Series[] }) {
               <th scope="row" class={`ink m${x.ink}`}>{x.name}</th>
               <td>{num(orbitMean(x.values, o.weights))}</td>
               <td>{num(x.values[w])}</td>
-              <td>{w >= 0 ? <button class="link" onClick={() => s.moveToIndex(w)} title="Go there">{o.labels[w]}</button> : '–'}</td>
+              <td>{w >= 0 ? <button class="link" onClick={() => s.moveToIndex(w)} title={`Go to ${o.labels[w]}`}>{o.labels[w]}</button> : '–'}</td>
               <td>{x.pinned ? <Pinned s={s} x={x} /> : <HereCell s={s} k={x.ink as 0 | 1} />}</td>
             </tr>
           );

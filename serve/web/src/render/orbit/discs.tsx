@@ -62,7 +62,8 @@ function One({ p, s, d, first, size, several }: { p: OrbitProps; s: Series; d: D
   /** The element at a direction and an angle on this disc. */
   const element = (psi: number, omega: number): number[] => {
     const [x, y] = onDisc(psi, omega, 1);
-    return o.chart.map((_, k) => (k === at3.r + d.plane.x ? x : k === at3.r + d.plane.y ? -y : k === at3.inversion && d.inverted ? 1 : 0));
+    const clean = (v: number) => (Math.abs(v) < 1e-9 ? 0 : v);
+    return o.chart.map((_, k) => (k === at3.r + d.plane.x ? clean(x) : k === at3.r + d.plane.y ? clean(-y) : k === at3.inversion && d.inverted ? 1 : 0));
   };
   const place = (g: Element): { psi: number; omega: number; off: number } => {
     const v = vector(at3, g);

@@ -56,7 +56,7 @@ export function Ranked(p: OrbitProps) {
     <>
       <Dots p={p} lane={lane} />
       {!p.small && kinds.length > 1 && <p class="axisnote">{kinds.map((k) => `${glyphs[k.split(' ').pop() ?? ''] ?? '●'} ${k}`).join('   ')}</p>}
-      {!p.small && <Worst p={p} open={p.focusable === true} />}
+      {p.focusable && !p.small && <Worst p={p} />}
     </>
   );
 }
@@ -231,5 +231,5 @@ function OneAxis({ p, axis, of, orbit, rest, first }: { p: OrbitProps; axis: num
   const dots = p.dots;
   const shown = useMemo(() => dots && computed(() => (p.at.value.every((v, j) => j === axis || v === rest[j]) ? dots.value.map((d) => ({ ...d, g: [d.g[axis] ?? 0] })) : [])), [dots, axis]);
   const { dots: _, spoken, ...others } = p;
-  return <Line {...others} orbit={orbit} series={series} at={at} nav={nav} tip={(k) => p.tip(of[k])} focusable={p.focusable === true} {...(shown ? { dots: shown } : {})} {...(spoken ? { spoken } : {})} small={p.small ?? !first} />;
+  return <Line {...others} orbit={orbit} series={series} at={at} nav={nav} tip={(k) => p.tip(of[k])} focusable={p.focusable === true && first} {...(shown ? { dots: shown } : {})} {...(spoken ? { spoken } : {})} {...(p.small ? { small: true } : {})} />;
 }
