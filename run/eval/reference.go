@@ -198,6 +198,7 @@ func (w *worker) gather(p *pending, t *track, k int, at, back space.Value) error
 // object is meant, and nothing about where the consensus sees it.
 func (e *Evaluation) average(kind space.Kind, target space.Value) (*consensus.Accumulator, error) {
 	o := e.Averaging
+	o.Of = e.Models[0].Codec.Out()
 	if b, ok := target.(*space.Boxes); ok && len(b.Items) > 0 {
 		o.Key = &b.Items[0]
 	}

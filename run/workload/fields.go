@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -231,14 +232,7 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	} else if s.Input.Space != want {
 		return nil, s.Errorf("input.space", "%s, but the samples are of space %s; leave it out", s.Input.Space, want)
 	}
-	if s.Output.Space == "" && s.Task == "" && len(s.Output.Fields) > 0 {
-		if s.Output.Space = string(space.KindRecord); len(s.Output.Fields) == 1 {
-			s.Output.Space = s.Output.Fields[0].Kind
-			if s.Output.Space == "" {
-				s.Output.Space = string(space.KindRows)
-			}
-		}
-	}
+	answer(s)
 	if rolls(w.group) && s.Group.Border == "" {
 		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
 	}
@@ -253,6 +247,16 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 		seen.Shape = []int{seen.Shape[0], s.Group.Window[0]}
 	}
 	return &input{seen: seen, act: act}, nil
+}
+
+// answer fills in the space of the output where its fields say it.
+func answer(s *job.Study) {
+	if s.Output.Space != "" || len(s.Output.Fields) == 0 {
+		return
+	}
+	if s.Output.Space = string(space.KindRecord); len(s.Output.Fields) == 1 {
+		s.Output.Space = cmp.Or(s.Output.Fields[0].Kind, string(space.KindRows))
+	}
 }
 
 // rolls reports whether a group moves signals around.
@@ -388,12 +392,28 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 		if kind == "" {
 			kind = space.KindRows
 		}
-		spec.Outputs = append(spec.Outputs, decode.OutputField{Name: p.Name, Port: p.Port, Kind: kind, Type: p.Type, Per: p.Per, Unit: p.Unit})
+		spec.Outputs = append(spec.Outputs, decode.OutputField{Name: p.Name, Port: p.Port, Kind: kind, Type: p.Type, Per: p.Per, Unit: p.Unit, Rate: w.rate(in)})
 	}
 	if len(spec.Outputs) == 0 {
 		spec.Outputs = []decode.OutputField{{Port: s.Output.Name, Kind: space.Kind(s.Output.Space), Type: s.Output.Type}}
 	}
 	return spec
+}
+
+// rate is how many numbers a second an output signal has, 0 if that is not known.
+func (w *Workload) rate(in space.Spec) float64 {
+	if in.Kind != space.KindSignal {
+		return 0
+	}
+	s, err := w.Eval.First()
+	if err != nil {
+		return 0
+	}
+	x, ok := s.Value.(*space.Signal)
+	if !ok {
+		return 0
+	}
+	return x.Rate / float64(max(w.Study.Input.Recurrent.Frame, 1))
 }
 
 // fieldTarget is the action on targets that are no pictures: those that the models answer, by name, moving as the models' answers do. Targets

@@ -214,6 +214,10 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	if _, torus := g.(group.Torus); torus && s.Group.Border == "" {
 		s.Group.Border = string(action.Circular) // rolls are an action under no other rule
 	}
+	answer(s)
+	if len(s.Output.Fields) > 1 {
+		return nil, nil, s.Errorf("output.fields[1]", "models of pictures are asked for one output; leave the others out, or audit them one by one")
+	}
 	if s.Input.Space == "" && frames(w.Data) > 0 {
 		s.Input.Space = string(space.KindFrames)
 	}
@@ -346,6 +350,7 @@ func (w *Workload) scale() {
 var kinds = map[string]space.Kind{
 	"scores": space.KindScores, "image": space.KindImage, "mask": space.KindMask, "tensor": space.KindTensor,
 	"boxes": space.KindBoxes, "field": space.KindField,
+	"frames": space.KindFrames, "rows": space.KindRows, "pairs": space.KindPairs, "signal": space.KindSignal,
 }
 
 // outAction chooses how the group moves the output of every model.
@@ -703,6 +708,14 @@ func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 	d := out.Decode
 	if audit && out.Space == "scores" && strings.EqualFold(d, "softmax") {
 		d = "logits" // errors are judged on the model's own numbers
+	}
+	if len(out.Fields) == 1 {
+		if f := out.Fields[0]; f.Port != "" {
+			out.Name = f.Port
+		} else if out.Name == "" {
+			out.Name = f.Name
+		}
+		out.Type = out.Fields[0].Type
 	}
 	spec := decode.OutputSpec{Name: out.Name, Space: kinds[out.Space], Decode: d, Type: out.Type, Boxes: boxesSpec(out.Boxes), Field: fieldSpec(out.Field)}
 	if n := len(in.Shape); n >= 2 {
