@@ -3,7 +3,7 @@
     python3 train.py pool.npz [NAME ...]
 
 `pool.npz` is what make_data.py wrote: 16,384 points a training mesh. Nothing of data/test.npz is read. One thread a network, so
-that the order of sums does not depend on timing; about four minutes a network on an older core. Debian 12's python3-torch 1.13 and
+that the order of sums does not depend on timing; two to nine minutes a network on an idle core. Debian 12's python3-torch 1.13 and
 python3-onnx 1.12.0 were used; other versions and processors round differently.
 """
 
