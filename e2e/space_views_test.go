@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -240,7 +241,7 @@ func TestMolecules(t *testing.T) {
 	}
 	p.until(colours + ` > 20`)
 	with := eval[string](p, shape)
-	p.click("#input .space .switch input")
+	p.click("#input .inspace .switch input")
 	p.until(shape + ` !== ` + quote(with))
 	p.choose(`#input select`, "error")
 	p.until(`/error of A/.test(document.querySelector('#input .axisnote').textContent)`)
@@ -363,6 +364,7 @@ func TestInSpaceEverywhere(t *testing.T) {
 			p := seen(t, true, run, "&i=2", s)
 			p.live()
 			p.until(`document.querySelector('#input .view3d canvas, #input .graph, #input .wave, #input canvas') !== null`)
+			p.visible(`#input .view3d canvas, #input .graph, #input .wave, #input canvas`)
 			p.narrow()
 			p.axe("run in space, " + run)
 			p.keep("in-space-" + run)
@@ -377,13 +379,12 @@ func TestInSpaceEverywhere(t *testing.T) {
 // TestInSpaceReport turns a cloud in a report from disk, where there are neither models nor WebGL.
 func TestInSpaceReport(t *testing.T) {
 	t.Parallel()
-	r, err := http.Get(spaceServer(t, true) + "/api/v1/runs/clouds/report") //nolint:noctx // a test server
+	r, err := http.Get(spaceServer(t, true) + "/api/v1/runs/clouds/report")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Body.Close()
 	b, err := io.ReadAll(r.Body)
-	if err != nil || r.StatusCode != http.StatusOK {
+	if err = errors.Join(err, r.Body.Close()); err != nil || r.StatusCode != http.StatusOK {
 		t.Fatalf("%d, %v", r.StatusCode, err)
 	}
 	file := filepath.Join(t.TempDir(), "clouds.html")

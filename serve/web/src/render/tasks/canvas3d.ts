@@ -26,7 +26,7 @@ export function items(scene: Scene, camera: Camera, [w, h]: readonly [number, nu
   const out: Item[] = [];
   const { points: p, colors, radii } = scene;
   const point = (i: number): Vec3 => [p[3 * i], p[3 * i + 1], p[3 * i + 2]];
-  const dots = Math.max(1.2, Math.min(3, (Math.min(w, h) / 300) * (p.length > 6000 ? 1.4 : 2.2)));
+  const dots = Math.max(1.6, Math.min(4, (Math.min(w, h) / 260) * (p.length > 6000 ? 1.8 : 2.8)));
   for (let i = 0; 3 * i < p.length; i++) {
     const [x, y, z] = at(point(i));
     if (!Number.isFinite(x + y)) continue;

@@ -161,7 +161,7 @@ export function Space({ s, of, words }: { s: State; of: Placed; words: string })
   };
   const mode = can ? grip.value : 'look';
   return (
-    <div class="space">
+    <div class="inspace">
       <div class="bar">
         {can && (
           <span class="segments" role="group" aria-label="What a drag does">
