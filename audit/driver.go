@@ -9,6 +9,8 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -187,17 +189,27 @@ func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error], 
 				return false
 			}
 		}
-		for r, err := range requests {
-			if err != nil {
-				c.err = err
-				break
+		read := func() (more bool) {
+			defer func() {
+				if r := recover(); r != nil { // on this goroutine nobody else could
+					c.err, more = fault(r), true
+				}
+			}()
+			for r, err := range requests {
+				if err != nil {
+					c.err = err
+					break
+				}
+				c.requests = append(c.requests, r)
+				if cut.Add(Bytes(r.Input)) && !flush() {
+					return false
+				}
 			}
-			c.requests = append(c.requests, r)
-			if cut.Add(Bytes(r.Input)) && !flush() {
-				return
-			}
+			return true
 		}
-		flush()
+		if read() {
+			flush()
+		}
 	}()
 	for c := range chunks {
 		values := make([]space.Value, len(c.requests))
@@ -509,7 +521,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 		if s.Stage != nil {
 			s.Stage(c.Name)
 		}
-		v, err := c.Run(ctx, pass)
+		v, err := attempt(ctx, pass)
 		switch {
 		case err == nil:
 			pass.out.Status = Tested
@@ -519,7 +531,7 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 			}
 		case errors.Is(err, ErrNotApplicable):
 			pass.out.Status, pass.out.Reason = NotApplicable, reason(err, ErrNotApplicable)
-		case errors.Is(err, ErrUntested):
+		case errors.Is(err, ErrUntested), errors.Is(err, errFault):
 			pass.out.Status, pass.out.Reason = NotTested, reason(err, ErrUntested)
 		case c.Optional && ctx.Err() == nil && !errors.Is(err, interior.ErrNoLayer):
 			// It explains what others judge, and they may still be able to.
@@ -534,6 +546,34 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 		r.Diagnoses = o.Diagnose(r)
 	}
 	return r, nil
+}
+
+// errFault marks a mistake in the code of a check. It leaves the question of that check open, and the other checks standing.
+var errFault = errors.New("internal fault")
+
+// attempt runs one check. A fault in its code becomes an error that says where it happened.
+func attempt(ctx context.Context, p *Pass) (v any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			v, err = nil, fault(r)
+		}
+	}()
+	return p.Check.Run(ctx, p)
+}
+
+// fault describes what was recovered. It is called by the deferred function that recovered it, whose stack still holds the place.
+func fault(r any) error {
+	pc := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
+	for {
+		f, more := frames.Next()
+		if f.Function != "" && !strings.HasPrefix(f.Function, "runtime.") {
+			return fmt.Errorf("%w, please report it: %v in %s, %s:%d", errFault, r, f.Function, filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return fmt.Errorf("%w, please report it: %v", errFault, r)
+		}
+	}
 }
 
 // Describer is a result that knows something that belongs at the head of a report.

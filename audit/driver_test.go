@@ -416,3 +416,24 @@ func TestOptionalErrors(t *testing.T) {
 		t.Errorf("a cancelled audit: %v", err)
 	}
 }
+
+// A fault in the code of one check leaves its question open and the others standing, wherever it happens.
+func TestFault(t *testing.T) {
+	broken := &audit.Check{Name: "broken", Doc: "d", Run: func(_ context.Context, p *audit.Pass) (any, error) {
+		return p.Elements[len(p.Elements)], nil
+	}}
+	stream := &audit.Check{Name: "stream", Doc: "d", Run: func(ctx context.Context, p *audit.Pass) (any, error) {
+		return nil, p.Predict(ctx, func(func(audit.Request, error) bool) { panic("no sample") }, func(audit.Request, space.Value) error { return nil })
+	}}
+	sound := &audit.Check{Name: "sound", Doc: "d", Run: nothing}
+	r := audittest.Audit(t, audittest.Fixture{Subject: subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))}, broken, stream, sound)
+	for i, want := range []string{"with length 3 in nero/audit_test.TestFault", "no sample in nero/audit_test.TestFault", ""} {
+		c := r.Results[i]
+		if want == "" && c.Status != audit.Tested || want != "" && (c.Status != audit.NotTested || !strings.Contains(c.Reason, want)) {
+			t.Errorf("%s: %s: %s, want %q", c.Check.Name, c.Status, c.Reason, want)
+		}
+	}
+	if r.Verdict == audit.Passed {
+		t.Error("a question that is open passes")
+	}
+}

@@ -141,6 +141,7 @@ type look struct {
 	made      map[string]int // node that makes a value
 	varies    map[string]bool
 	layers    []interior.Layer
+	forms     int // of the samples, if they have several
 	flows     []feature.Flow
 	flowed    int // samples along which derivatives are taken
 	first     *cut
@@ -192,12 +193,8 @@ func (l *look) prepare(ctx context.Context) error {
 	}
 	n := min(int(p.Param("samples")), p.Subject.N)
 	l.m = l.body(n)
-	for _, i := range p.Pick(n) {
-		s, err := p.Sample(i)
-		if err != nil {
-			return err
-		}
-		l.samples, l.ids, l.indexes = append(l.samples, s.Value), append(l.ids, s.ID), append(l.indexes, i)
+	if err := l.alike(n); err != nil {
+		return err
 	}
 	if err := l.choose(); err != nil {
 		return err
@@ -211,6 +208,61 @@ func (l *look) prepare(ctx context.Context) error {
 	}
 	return l.output(ctx, l.first)
 }
+
+// alike picks up to n samples of one form: values inside the model are compared number for number, and those of sets and graphs of different
+// sizes have different forms. It is the form that the most samples have, the first of equals, if those spread over the data have several.
+func (l *look) alike(n int) error {
+	p := l.p
+	forms := map[string][]int{}
+	best := ""
+	read := func(list []int) error {
+		clear(forms)
+		best = ""
+		var order []string
+		for _, i := range list {
+			s, err := p.Sample(i)
+			if err != nil {
+				return err
+			}
+			f := audit.Form(s.Value)
+			if forms[f] == nil {
+				order = append(order, f)
+			}
+			forms[f] = append(forms[f], i)
+		}
+		for _, f := range order {
+			if best == "" || len(forms[f]) > len(forms[best]) {
+				best = f
+			}
+		}
+		return nil
+	}
+	if err := read(p.Pick(n)); err != nil {
+		return err
+	}
+	if len(forms) > 1 {
+		if err := read(p.Pick(min(p.Subject.N, max(n, mostForms)))); err != nil {
+			return err
+		}
+		l.forms = len(forms)
+	}
+	pick := forms[best]
+	if len(pick) < 2 {
+		return fmt.Errorf("%w: no two of %d inputs have the same form, such as as many rows, so that values inside the model cannot be compared", audit.ErrUntested, len(forms))
+	}
+	for k := range min(n, len(pick)) {
+		i := pick[k*len(pick)/min(n, len(pick))]
+		s, err := p.Sample(i)
+		if err != nil {
+			return err
+		}
+		l.samples, l.ids, l.indexes = append(l.samples, s.Value), append(l.ids, s.ID), append(l.indexes, i)
+	}
+	return nil
+}
+
+// mostForms bounds the samples that are read to find some of one form.
+const mostForms = 1000
 
 // body is the evaluator in float64 if there is one and the model is small enough for it.
 func (l *look) body(n int) *interior.Model {
