@@ -345,6 +345,35 @@ func (u *tester) combine() {
 	}
 }
 
+// steps hands in whether shifts that fail hold by multiples of some number: the pattern of strides and pooling.
+func (u *tester) steps() {
+	var all, some *Group
+	for _, c := range u.list {
+		if c.part != moments {
+			continue
+		}
+		switch g := u.r.Find(c.name); {
+		case g == nil:
+		case all == nil:
+			all = g // by multiples of 1
+		case some == nil && g.State == Passes:
+			some = g
+		}
+	}
+	if all == nil || all.State != Fails {
+		return
+	}
+	c := audit.Clue{
+		Name: audit.ClueStridePattern, Holds: some != nil, Strength: 1, Text: "shifts by multiples of 2, 4, 8 and 16 hold no more than others",
+		Evidence: []audit.Evidence{audit.Measured("error under "+all.Name, all.Error, "").Against(u.limit)},
+	}
+	if some != nil {
+		c.Text = fmt.Sprintf("%s hold, others err by %s", some.Name, audit.Figures(all.Error.Value))
+		c.Evidence = append(c.Evidence, audit.Measured("error under "+some.Name, some.Error, "").Against(u.limit))
+	}
+	u.p.Clue(c)
+}
+
 // largest are the names of the groups of one part that hold and are in no other that holds.
 func (u *tester) largest(of part) []string {
 	var out []string
@@ -512,6 +541,7 @@ func (u *tester) clues() {
 			p.Clue(c)
 		}
 	}
+	u.steps()
 	for _, g := range u.r.Groups {
 		if c := u.list[slices.IndexFunc(u.list, func(c candidate) bool { return c.name == g.Name })]; c.part != rows || !permutes || g.State != Passes && g.State != Fails {
 			continue

@@ -304,7 +304,10 @@ func (r *Result) report(p *audit.Pass) {
 	case r.Frames == 0:
 		p.Clue(c)
 		return
-	case r.End != 0 && r.Frames <= 2*max(r.End, 0):
+	case r.End < 0: // also of a start it says nothing then
+		c.Text = "an earlier end changes answers up to the beginning: the model goes around or looks at all of the sequence, and what a later start changes tells no state apart"
+		p.Clue(c)
+	case r.Frames <= 2*r.End && r.Frames > 0:
 		c.Text = fmt.Sprintf("the first %d frames after a start change, and so do the %d before an end: a border and no state", r.Frames, r.End)
 		p.Clue(c)
 	case r.Frames < 0:
