@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"nero/audit"
@@ -143,7 +144,9 @@ type study struct {
 	ways []way
 
 	ids   []string
-	cot   space.Value // w, in the form of a prediction
+	whole []string    // fields of the samples that hold whole numbers
+	form  string      // of the first sample
+	cot   space.Value // w, in the form of its prediction
 	unit  tangent.Unit
 	base  *audit.Mover
 	err   [][]float64 // per input, per way; not yet relative
@@ -176,10 +179,11 @@ type point struct {
 	raw, x    space.Value // before and after the action of the identity, with noise
 	jittered  space.Value
 	direction space.Value // unmoved
+	cot       space.Value // w, in the form of the prediction
 }
 
 // point prepares an input.
-func (s *study) point(k int) (*point, error) {
+func (s *study) point(ctx context.Context, k int) (*point, error) {
 	p := s.p
 	smp, err := p.Sample(s.pick[k])
 	if err != nil {
@@ -188,7 +192,7 @@ func (s *study) point(k int) (*point, error) {
 	at := func(err error) error { return fmt.Errorf("sample %s: %w", smp.ID, err) }
 	r := p.Rand("gradient", smp.ID)
 	o := &point{id: smp.ID}
-	if o.raw, err = tangent.Dithered(smp.Value, p.Param("dither"), r); err != nil {
+	if o.raw, err = tangent.Dithered(smp.Value, p.Param("dither"), r, s.whole...); err != nil {
 		return nil, at(err)
 	}
 	if o.x, err = s.base.Move(o.raw); err != nil {
@@ -197,12 +201,21 @@ func (s *study) point(k int) (*point, error) {
 	if o.jittered, err = audit.Jittered(o.x, p.Subject.Input, 1, r); err != nil {
 		return nil, at(err)
 	}
+	if o.cot = s.cot; audit.Form(smp.Value) != s.form {
+		y, err := s.m.Predict(ctx, []space.Value{o.x})
+		if err != nil {
+			return nil, err
+		}
+		if o.cot, err = weights(y[0], p.Rand("gradient probe", smp.ID)); err != nil {
+			return nil, at(err)
+		}
+	}
 	next, err := p.Sample(s.pick[(k+1)%len(s.pick)])
 	if err != nil {
 		return nil, err
 	}
 	if o.direction, err = tangent.Combine(1, next.Value, -1, smp.Value); err != nil || !(tangent.Norm(o.direction) > 0) {
-		if o.direction, err = tangent.Normal(smp.Value, r); err != nil {
+		if o.direction, err = tangent.Normal(smp.Value, r, s.whole...); err != nil {
 			return nil, at(err)
 		}
 	}
@@ -228,21 +241,9 @@ func (s *study) prepare(ctx context.Context) error {
 	}
 	s.unit = tangent.UnitOf(p.Subject, y[0])
 	r := p.Rand("gradient probe", "")
-	w, err := audit.Direction(y[0], r)
-	if err != nil {
-		return fmt.Errorf("%w: %w", audit.ErrNotApplicable, err)
-	}
-	// Weights of different size: signs alone cancel where a break adds the same to every component.
-	var square float64
-	for i := range w {
-		w[i] = r.NormFloat64()
-		square += w[i] * w[i]
-	}
-	for i := range w {
-		w[i] /= math.Sqrt(square)
-	}
-	if s.cot, err = tangent.With(y[0], w); err != nil {
-		return tangent.Untested(err)
+	s.form, s.whole = audit.Form(smp.Value), tangent.Whole(p.Subject)
+	if s.cot, err = weights(y[0], r); err != nil {
+		return err
 	}
 	for _, j := range s.use {
 		e := p.Elements[j]
@@ -257,7 +258,29 @@ func (s *study) prepare(ctx context.Context) error {
 	return nil
 }
 
-// adjoint tells whether the inverse element acts as the transpose: <ρ(g)u, v> = <u, ρ(g⁻¹)v> for random u and v.
+// weights are a unit vector in the form of a prediction.
+func weights(y space.Value, r *rand.Rand) (space.Value, error) {
+	w, err := audit.Direction(y, r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", audit.ErrNotApplicable, err)
+	}
+	// Weights of different size: signs alone cancel where a break adds the same to every component.
+	var square float64
+	for i := range w {
+		w[i] = r.NormFloat64()
+		square += w[i] * w[i]
+	}
+	for i := range w {
+		w[i] /= math.Sqrt(square)
+	}
+	c, err := tangent.With(y, w)
+	if err != nil {
+		return nil, tangent.Untested(err)
+	}
+	return c, nil
+}
+
+// adjoint tells whether the inverse element acts on changes as the transpose: <ρ(g)u, v> = <u, ρ(g⁻¹)v> for random u and v.
 func adjoint(there, back *audit.Mover, like space.Value, normal func() float64) bool {
 	draw := func() space.Value {
 		x, err := audit.Numbers(like)
@@ -278,11 +301,11 @@ func adjoint(there, back *audit.Mover, like space.Value, normal func() float64) 
 	if u == nil || v == nil {
 		return false
 	}
-	gu, err := there.Move(u)
+	gu, err := tangent.Change(there, u)
 	if err != nil {
 		return false
 	}
-	hv, err := back.Move(v)
+	hv, err := tangent.Change(back, v)
 	if err != nil {
 		return false
 	}
@@ -303,7 +326,7 @@ func (s *study) measure(ctx context.Context) error {
 	pulls := slices.ContainsFunc(s.ways, func(w way) bool { return w.pull })
 	pushes := slices.ContainsFunc(s.ways, func(w way) bool { return !w.pull })
 	for i := range n {
-		o, err := s.point(i)
+		o, err := s.point(ctx, i)
 		if err != nil {
 			return err
 		}
@@ -334,7 +357,7 @@ func (s *study) measure(ctx context.Context) error {
 
 // pull compares gradients at one input.
 func (s *study) pull(ctx context.Context, m *interior.Model, i int, o *point) error {
-	values, cots := []space.Value{o.x, o.jittered}, []space.Value{s.cot, s.cot}
+	values, cots := []space.Value{o.x, o.jittered}, []space.Value{o.cot, o.cot}
 	for _, w := range s.ways {
 		if !w.pull {
 			continue
@@ -344,7 +367,7 @@ func (s *study) pull(ctx context.Context, m *interior.Model, i int, o *point) er
 			return fmt.Errorf("sample %s at %s: %w", o.id, w.g.Label, err)
 		}
 		// ρ_out(g)⁻ᵀ is ρ_out(g), since the inverse acts as the transpose.
-		c, err := w.out.Move(s.cot)
+		c, err := tangent.Change(w.out, o.cot)
 		if err != nil {
 			return fmt.Errorf("output at %s: %w", w.g.Label, err)
 		}
@@ -368,7 +391,7 @@ func (s *study) pull(ctx context.Context, m *interior.Model, i int, o *point) er
 		if !w.pull {
 			continue
 		}
-		home, err := w.inBack.Move(grads[at])
+		home, err := tangent.Change(w.inBack, grads[at])
 		if err != nil {
 			return fmt.Errorf("gradient of sample %s at %s: %w", o.id, w.g.Label, err)
 		}
@@ -415,7 +438,7 @@ func (s *study) gradients(ctx context.Context, m *interior.Model, values, cots [
 
 // push compares directional derivatives at one input.
 func (s *study) push(ctx context.Context, i int, o *point) error {
-	v, err := s.base.Move(o.direction)
+	v, err := tangent.Change(s.base, o.direction)
 	if err != nil {
 		return fmt.Errorf("sample %s: %w", o.id, err)
 	}
@@ -458,7 +481,7 @@ func (s *study) push(ctx context.Context, i int, o *point) error {
 		if w.pull {
 			continue
 		}
-		home, err := w.outBack.Move(out[at])
+		home, err := tangent.Change(w.outBack, out[at])
 		if err != nil {
 			return fmt.Errorf("derivative of sample %s at %s: %w", o.id, w.g.Label, err)
 		}
@@ -476,7 +499,7 @@ func both(m *audit.Mover, x, v space.Value) (gx, gv space.Value, err error) {
 	if gx, err = m.Move(x); err != nil {
 		return nil, nil, err
 	}
-	gv, err = m.Move(v)
+	gv, err = tangent.Change(m, v)
 	return gx, gv, err
 }
 

@@ -50,7 +50,7 @@ func (s *study) parameters(ctx context.Context) error {
 	}
 	diff, size, along, base := map[string]float64{}, map[string]float64{}, map[string]float64{}, map[string]float64{}
 	for i := range n {
-		o, err := s.point(i)
+		o, err := s.point(ctx, i)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (s *study) parameters(ctx context.Context) error {
 		}
 		var first []interior.Array
 		for j, x := range at {
-			g, err := s.parameterGradients(ctx, x, names)
+			g, err := s.parameterGradients(ctx, x, o.cot, names)
 			if err != nil {
 				return err
 			}
@@ -121,8 +121,7 @@ func (s *study) parameters(ctx context.Context) error {
 }
 
 // parameterGradients are the gradients at one value; nil if they cannot be had, which is no error of the check.
-func (s *study) parameterGradients(ctx context.Context, x space.Value, names []string) ([]interior.Array, error) {
-	c := s.cot
+func (s *study) parameterGradients(ctx context.Context, x, c space.Value, names []string) ([]interior.Array, error) {
 	if s.unit.Needed() {
 		y, err := s.m.Predict(ctx, []space.Value{x})
 		if err != nil {
@@ -151,18 +150,19 @@ func (s *study) parameterGradients(ctx context.Context, x space.Value, names []s
 // force holds an output of the input's shape against the gradient of an output of one number per sample. It is NaN if the model has
 // no such pair.
 func force(ctx context.Context, s *study) (float64, error) {
-	energy, vector := s.forceOutputs()
+	energy, vector, input := s.forceOutputs()
 	if energy == "" {
 		return math.NaN(), nil
 	}
 	p := s.p
+	at := slices.Index(s.m.Inputs(), input)
 	name := fmt.Sprintf("%s against the gradient of %s", vector, energy)
 	rel, cosine := make([]float64, len(s.pick)), 0.0
 	var norms, signs float64
 	type row struct{ f, g []float64 }
 	rows := make([]row, len(s.pick))
 	for i := range s.pick {
-		o, err := s.point(i)
+		o, err := s.point(ctx, i)
 		if err != nil {
 			return 0, err
 		}
@@ -175,10 +175,10 @@ func force(ctx context.Context, s *study) (float64, error) {
 			return 0, err
 		}
 		one := interior.Array{Shape: v[0][0].Shape, Val: []float64{1}}
-		if len(v[0][0].Val) != 1 || len(v[0][1].Val) != len(in[0][0].Val) {
+		if len(v[0][0].Val) != 1 || len(v[0][1].Val) != len(in[0][at].Val) {
 			return math.NaN(), nil
 		}
-		g, err := s.m.PullFrom(ctx, energy, in, []interior.Array{one}, s.m.Inputs())
+		g, err := s.m.PullFrom(ctx, energy, in, []interior.Array{one}, []string{input})
 		if err != nil {
 			if ctx.Err() != nil {
 				return 0, ctx.Err()
@@ -242,18 +242,22 @@ func force(ctx context.Context, s *study) (float64, error) {
 	return e.Value, nil
 }
 
-// forceOutputs are an output of one number per sample and one of the shape of the only input, "" if there are none.
-func (s *study) forceOutputs() (energy, vector string) {
-	sig := s.m.ONNX().Signature()
-	if len(sig.Inputs) != 1 || !sig.Inputs[0].Ranked || len(sig.Inputs[0].Shape) < 2 {
-		return "", ""
+// forceOutputs are an output of one number per sample and one of the shape of the only input of numbers, and that input; "" if there are none.
+func (s *study) forceOutputs() (energy, vector, input string) {
+	sig, moving := s.m.ONNX().Signature(), s.m.Moving()
+	if len(moving) != 1 {
+		return "", "", ""
 	}
-	sample := sig.Inputs[0].Sizes()[1:]
+	k := slices.IndexFunc(sig.Inputs, func(q onnx.Port) bool { return q.Name == moving[0] })
+	if k < 0 || !sig.Inputs[k].Ranked || len(sig.Inputs[k].Shape) < 2 {
+		return "", "", ""
+	}
+	sample := sig.Inputs[k].Sizes()[1:]
 	if tensor.Count(sample) == 1 {
-		return "", ""
+		return "", "", ""
 	}
 	for _, o := range sig.Outputs {
-		if !o.Ranked || len(o.Shape) < 1 || o.Name == sig.Inputs[0].Name {
+		if !o.Ranked || len(o.Shape) < 1 || o.Name == moving[0] {
 			continue
 		}
 		one := o.Sizes()[1:]
@@ -265,7 +269,7 @@ func (s *study) forceOutputs() (energy, vector string) {
 		}
 	}
 	if energy == "" || vector == "" {
-		return "", ""
+		return "", "", ""
 	}
-	return energy, vector
+	return energy, vector, moving[0]
 }

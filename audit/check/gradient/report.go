@@ -146,7 +146,7 @@ func (s *study) double(ctx context.Context, r *Set, ways []int) error {
 	var single, double float64
 	pairs = pairs[:min(4, len(pairs))]
 	for _, q := range pairs {
-		o, err := s.point(q.i)
+		o, err := s.point(ctx, q.i)
 		if err != nil {
 			return err
 		}
@@ -169,18 +169,18 @@ func (s *study) double(ctx context.Context, r *Set, ways []int) error {
 func (s *study) doubleAt(ctx context.Context, o *point, w way) (float64, error) {
 	m := s.p.Subject.Reference
 	if w.pull {
-		gx, c, err := pairOf(w, o.raw, s.cot)
+		gx, c, err := pairOf(w, o.raw, o.cot)
 		if err != nil {
 			return 0, err
 		}
-		g, err := s.gradients(ctx, m, []space.Value{o.x, gx}, []space.Value{s.cot, c})
+		g, err := s.gradients(ctx, m, []space.Value{o.x, gx}, []space.Value{o.cot, c})
 		if err != nil {
 			return 0, err
 		}
-		home, err := w.inBack.Move(g[1])
+		home, err := tangent.Change(w.inBack, g[1])
 		return tangent.Apart(home, g[0]), err
 	}
-	v, err := s.base.Move(o.direction)
+	v, err := tangent.Change(s.base, o.direction)
 	if err != nil {
 		return 0, err
 	}
@@ -192,7 +192,7 @@ func (s *study) doubleAt(ctx context.Context, o *point, w way) (float64, error) 
 	if err != nil {
 		return 0, err
 	}
-	home, err := w.outBack.Move(d[1])
+	home, err := tangent.Change(w.outBack, d[1])
 	return tangent.Apart(home, d[0]), err
 }
 
@@ -200,7 +200,7 @@ func pairOf(w way, x, cot space.Value) (gx, c space.Value, err error) {
 	if gx, err = w.in.Move(x); err != nil {
 		return nil, nil, err
 	}
-	c, err = w.out.Move(cot)
+	c, err = tangent.Change(w.out, cot)
 	return gx, c, err
 }
 

@@ -223,7 +223,7 @@ func (s *study) point(ctx context.Context, i int) (*point, error) {
 	}
 	o := &point{id: smp.ID, index: i, raw: smp.Value}
 	if s.shape != nil {
-		if o.raw, err = tangent.Dithered(smp.Value, s.p.Param("dither"), s.p.Rand("lie", smp.ID)); err != nil {
+		if o.raw, err = tangent.Dithered(smp.Value, s.p.Param("dither"), s.p.Rand("lie", smp.ID), tangent.Whole(s.p.Subject)...); err != nil {
 			return nil, s.at(o, err)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package tangent is the arithmetic of derivatives in an audit: changes of values are values of the same form, which actions move
-// like the values themselves because actions are linear.
+// Package tangent is the arithmetic of derivatives in an audit: changes of values are values of the same form, which move by the linear part
+// of an action.
 package tangent
 
 import (
@@ -98,9 +98,19 @@ func Apart(x, y space.Value) float64 {
 // Dithered is v plus normal noise of the given size relative to the root mean square of its numbers (1 if all are zero). A point
 // like that lies on no kink: where a blank background makes all values of a pooling window equal, the derivative is a matter of
 // convention, and conventions have no symmetry.
-func Dithered(v space.Value, size float64, r *rand.Rand) (space.Value, error) {
+//
+// Fields of a record are disturbed by the root mean square of their own, and those of whole numbers, see [decode.Whole], not at all.
+func Dithered(v space.Value, size float64, r *rand.Rand, whole ...string) (space.Value, error) {
+	if o, ok := v.(*space.Record); ok {
+		return fields(o, whole, func(f space.Value, whole bool) (space.Value, error) {
+			if whole {
+				return f, nil
+			}
+			return Dithered(f, size, r)
+		})
+	}
 	x, err := numbers(v)
-	if err != nil || size == 0 {
+	if err != nil || size == 0 || slices.Contains(whole, "") {
 		return v, err
 	}
 	rms := Norm(v) / math.Sqrt(float64(max(1, len(x))))
@@ -114,17 +124,76 @@ func Dithered(v space.Value, size float64, r *rand.Rand) (space.Value, error) {
 	return With(v, z)
 }
 
-// Normal has independent normal numbers in the form of a value.
-func Normal(like space.Value, r *rand.Rand) (space.Value, error) {
+// fields is a record with every field that holds numbers replaced; the others, such as edges, stay.
+func fields(v *space.Record, whole []string, f func(v space.Value, whole bool) (space.Value, error)) (space.Value, error) {
+	out := &space.Record{Names: slices.Clone(v.Names), Values: slices.Clone(v.Values)}
+	for i, x := range v.Values {
+		if _, ok := x.(*space.Links); ok {
+			continue
+		}
+		y, err := f(x, slices.Contains(whole, v.Names[i]))
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", v.Names[i], err)
+		}
+		out.Values[i] = y
+	}
+	return out, nil
+}
+
+// Whole are the fields of the samples of a subject that hold whole numbers; none where the model is not at hand.
+func Whole(s *audit.Subject) []string {
+	if s.Interior == nil {
+		return nil
+	}
+	return decode.Whole(s.Interior.Codec())
+}
+
+// Normal has independent normal numbers in the form of a value: a change of it. Fields of whole numbers do not change.
+func Normal(like space.Value, r *rand.Rand, whole ...string) (space.Value, error) {
+	if o, ok := like.(*space.Record); ok {
+		return fields(o, whole, func(f space.Value, whole bool) (space.Value, error) {
+			if whole {
+				return Normal(f, r, "")
+			}
+			return Normal(f, r)
+		})
+	}
 	x, err := numbers(like)
 	if err != nil {
 		return nil, err
 	}
 	z := make([]float64, len(x))
+	if slices.Contains(whole, "") {
+		return With(like, z)
+	}
 	for i := range z {
 		z[i] = r.NormFloat64()
 	}
 	return With(like, z)
+}
+
+// Change is how a change of a value moves: by the linear part of the action, ρ(g)v - ρ(g)0, since shifts move positions and leave their
+// differences alone.
+func Change(m *audit.Mover, v space.Value) (space.Value, error) {
+	gv, err := m.Move(v)
+	if err != nil {
+		return nil, err
+	}
+	x, err := numbers(v)
+	if err != nil {
+		return nil, err
+	}
+	zero, err := With(v, make([]float64, len(x)))
+	if err != nil {
+		return nil, err
+	}
+	if zero, err = m.Move(zero); err != nil {
+		return nil, err
+	}
+	if !(Norm(zero) > 0) {
+		return gv, nil
+	}
+	return Combine(1, gv, -1, zero)
 }
 
 // Unit carries derivatives between the numbers that a model returns and the unit in which an audit compares outputs: the softmax
