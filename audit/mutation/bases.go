@@ -32,6 +32,16 @@ type plant struct {
 	scale     float64 // the output is multiplied by this; 0 for 1
 	offset    float64 // and this is added
 	tie       bool    // weights of one element of the group convolution differ
+	height    float64 // heights over the plane xy count, with this factor
+	origin    float64 // distances from the origin count
+	hand      float64 // volumes count, which know the hand
+	axial     float64 // an axial vector in place of a polar one, or beside it if hand is set
+	polar     bool    // the polar axis of irreps is z, not y
+	typed     bool    // the other parity
+	cutoff    float64 // pairs that are farther apart count nothing
+	head      float64 // forces of a head of their own, off by this in the exponent
+	running   bool    // a running state along the rows
+	keep      float64 // the share that a state keeps from frame to frame
 }
 
 // side of the pictures; even when the plant is about strides.

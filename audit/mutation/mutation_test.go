@@ -5,6 +5,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
+	"nero/model/reference"
 )
 
 // The bases are what they claim to be, before anything is planted: no element of their group changes an answer by more than rounding, in
@@ -18,12 +19,19 @@ func TestBasesAreExact(t *testing.T) {
 			if b.Name != m.Base {
 				continue
 			}
-			o, err := open(b, m.plant, m.claim, Body{Name: "none", Engine: none{}}, nil)
+			o, err := open(b, m.plant, m.claim, double(b), nil)
 			if err != nil {
 				t.Fatalf("%s: %v", m.Base, err)
 			}
 			worst := defect(t, o.subject)
-			if !(worst < 1e-12) {
+			limit := 1e-12
+			switch b.Name {
+			case "shape":
+				limit = 1e-7 // its constants are roots of 3, 5 and 15 in float32
+			case "steps":
+				limit = 1e-5 // it runs in float32
+			}
+			if !(worst < limit) {
 				t.Errorf("%s under %s: relative error %g in float64", m.Base, m.Group, worst)
 			}
 			o.close()
@@ -31,22 +39,22 @@ func TestBasesAreExact(t *testing.T) {
 	}
 }
 
-// Every plant breaks what it is planted in, in float64, unless it is about the arithmetic, the batch or chance.
+// Every plant breaks what it is planted in, in float64, unless it is about the arithmetic, the batch, chance, jumps or what the forces are the gradient of.
 func TestPlantsBreak(t *testing.T) {
 	for _, m := range All() {
 		p := m.plant
-		if m.Clean() || p.half || p.training || p.dropout || p.dead || p.leak || p.nan || p.ripple {
+		if m.Clean() || p.half || p.training || p.dropout || p.dead || p.leak || p.nan || p.ripple || p.cutoff > 0 || p.head > 0 {
 			continue
 		}
 		for _, b := range Bases() {
 			if b.Name != m.Base {
 				continue
 			}
-			o, err := open(b, p, m.claim, Body{Name: "none", Engine: none{}}, nil)
+			o, err := open(b, p, m.claim, double(b), nil)
 			if err != nil {
 				t.Fatalf("%s, %s: %v", m.Name, m.Base, err)
 			}
-			if worst := defect(t, o.subject); !(worst > 1e-3) {
+			if worst := defect(t, o.subject); !(worst > 2e-4) {
 				t.Errorf("%s in %s under %s: relative error only %g", m.Name, m.Base, m.Group, worst)
 			}
 			o.close()
@@ -64,7 +72,7 @@ func TestRoots(t *testing.T) {
 			if b.Name != m.Base {
 				continue
 			}
-			o, err := open(b, m.plant, m.claim, Body{Name: "none", Engine: none{}}, nil)
+			o, err := open(b, m.plant, m.claim, double(b), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,6 +106,14 @@ func TestRoots(t *testing.T) {
 			o.close()
 		}
 	}
+}
+
+// double is where a base computes in float64, inside of it. A recurrent one has no inside and runs on an engine, in float32.
+func double(b Base) Body {
+	if b.world != nil && b.world.steps != nil {
+		return Body{Name: "float32", Engine: single{reference.Engine(reference.Options{Round: reference.Float32})}}
+	}
+	return Body{Name: "none", Engine: none{}}
 }
 
 func TestJudge(t *testing.T) {

@@ -37,6 +37,15 @@ var (
 	turns    = claim{group: "SO(2)", orbit: orbit.Spec{Grid: []int{72}}}
 	plane    = claim{group: "O(2)", orbit: orbit.Spec{Grid: []int{12, 2}}}
 	lists    = claim{group: "C8", orbit: orbit.Spec{All: true}, permuted: true}
+	turns3   = claim{group: "SO(3)", orbit: orbit.Spec{Haar: 12}}
+	linear3  = claim{group: "O(3)", orbit: orbit.Spec{Haar: 12}}
+	motions  = claim{group: "E(3)", orbit: orbit.Spec{Haar: 12}}
+	atoms    = claim{group: "S(6)", orbit: orbit.Spec{Haar: 12}}
+	rows8    = claim{group: "S(8)", orbit: orbit.Spec{Haar: 12}}
+	rolls    = claim{group: "Roll(32)", orbit: orbit.Spec{Values: [][]float64{{0}, {1}, {2}, {3}, {5}, {8}, {16}, {31}}}, cyclic: true}
+	shifts   = claim{group: "T(1,Z)", orbit: orbit.Spec{Values: [][]float64{{0}, {1}, {2}, {3}, {-1}, {-2}, {5}}}}
+	hops     = claim{group: "T(1,Z)", orbit: orbit.Spec{Values: [][]float64{{0}, {4}, {8}, {-4}, {-8}}}}
+	drifts   = claim{group: "Flow(shift x, shift y)", orbit: orbit.Spec{Values: [][]float64{{0, 0}, {1, 0}, {0, 1}, {-1, 0}, {1, -1}}}, cyclic: true}
 )
 
 // All are the mutations and the clean models, each under its group.
@@ -94,6 +103,41 @@ func All() []Mutation {
 		{name: "componentwise nonlinearity", doc: "ReLU on the coordinates of the points", base: "set", claim: plane, plant: plant{relu: true}, causes: one("nonlinearity"), at: one("componentwise")},
 		{name: "order dependence", doc: "points are weighted by their place in the list", base: "set", claim: lists, plant: plant{order: true}, causes: one("order", "positions"), because: "the weights by place are a position table", at: one("order")},
 
+		{name: "height", doc: "the heights of the points over the plane xy count, 0.3 times", base: "cloud", claim: turns3, plant: plant{height: 0.3}, causes: one("direction")},
+		{name: "height", doc: "the same", base: "cloud", claim: linear3, plant: plant{height: 0.3}, causes: one("direction")},
+		{name: "height, a hundredth", doc: "the same, 0.003 times", base: "cloud", claim: linear3, plant: plant{height: 0.003}, causes: one("direction")},
+		{name: "handedness in space", doc: "the volume that three vectors span enters", base: "cloud", claim: linear3, plant: plant{hand: 1}, causes: one("handedness")},
+		{name: "handedness in space, a hundredth", doc: "the same, a hundredth as much", base: "cloud", claim: linear3, plant: plant{hand: 0.01}, causes: one("handedness")},
+		{name: "handedness in space", doc: "an axial vector is added to a polar one", base: "arrow", claim: linear3, plant: plant{hand: 1, axial: 1}, causes: one("handedness")},
+		{name: "places in space", doc: "distances from the origin count, 0.3 times", base: "cloud", claim: motions, plant: plant{origin: 0.3}, causes: one("centering")},
+		{name: "places in space, a hundredth", doc: "the same, 0.003 times", base: "cloud", claim: motions, plant: plant{origin: 0.003}, causes: one("centering")},
+		{name: "order dependence", doc: "pairs are weighted by the place of the second point in the list", base: "cloud", claim: atoms, plant: plant{order: true}, causes: one("order", "positions"), because: "the weights by place are a position table"},
+		{name: "order dependence", doc: "rows are weighted by their place in the list", base: "bag", claim: rows8, plant: plant{order: true}, causes: one("order", "positions"), because: "the weights by place are a position table"},
+		{name: "order dependence", doc: "a running sum along the rows before the sum over them", base: "bag", claim: rows8, plant: plant{running: true}, causes: one("order")},
+		{name: "position table", doc: "a table with a number for every place is added", base: "bag", claim: rows8, plant: plant{table: true}, causes: one("order", "positions"), because: "a position table makes the order matter"},
+		{name: "hard cut-off", doc: "pairs that are more than 1.2 apart count nothing", base: "cloud", claim: linear3, plant: plant{cutoff: 1.2}, causes: one("neighbors"), quiet: true},
+		{name: "hard cut-off", doc: "the same, in energy and forces", base: "molecule", claim: linear3, plant: plant{cutoff: 1.2}, causes: one("neighbors"), quiet: true},
+		{name: "direct forces", doc: "forces of a head that falls more slowly with the distance than the energy", base: "molecule", claim: linear3, plant: plant{head: 0.5}, causes: one("direct-forces"), quiet: true},
+		{name: "direct forces, a tenth", doc: "the same with an exponent that is off by 0.05", base: "molecule", claim: linear3, plant: plant{head: 0.05}, causes: one("direct-forces"), quiet: true},
+		{name: "height", doc: "heights count in the energy, not in the forces", base: "molecule", claim: linear3, plant: plant{height: 5}, causes: one("direction")},
+		{name: "handedness in space", doc: "a volume enters the energy", base: "molecule", claim: linear3, plant: plant{hand: 5}, causes: one("handedness")},
+		{name: "places in space", doc: "distances from the origin enter the energy", base: "molecule", claim: motions, plant: plant{origin: 5}, causes: one("centering")},
+		{name: "componentwise nonlinearity", doc: "ReLU on the components of the forces", base: "molecule", claim: linear3, plant: plant{relu: true}, causes: one("nonlinearity"), at: one("componentwise")},
+		{name: "componentwise nonlinearity", doc: "ReLU on the coordinates about the centre", base: "arrow", claim: linear3, plant: plant{relu: true}, causes: one("nonlinearity"), at: one("componentwise")},
+		{name: "kernel asymmetry", doc: "z counts 1.2 times", base: "arrow", claim: linear3, plant: plant{metric: true}, causes: one("direction", "kernel", "layer-bug"), because: "an axis that counts more is a direction that is singled out"},
+		{name: "other type", doc: "an axial vector declared as a polar one", base: "arrow", claim: linear3, plant: plant{axial: 1}, causes: one("irreps")},
+		{name: "other type", doc: "z in place of y as the polar axis", base: "shape", claim: turns3, plant: plant{polar: true}, causes: one("irreps")},
+		{name: "other type", doc: "1x2o declared as 1x2e", base: "shape", claim: linear3, plant: plant{typed: true}, causes: one("irreps")},
+		{name: "zero padding", doc: "zeros beyond the ends instead of the other end", base: "ring", claim: rolls, plant: plant{zeros: true}, causes: one("padding")},
+		{name: "zero padding", doc: "zeros beyond the ends of the window", base: "window", claim: shifts, plant: plant{zeros: true}, causes: one("padding")},
+		{name: "strided read", doc: "the larger of every two numbers, repeated", base: "ring", claim: rolls, plant: plant{stride: true}, causes: one("striding"), at: one("pool", "enlarge")},
+		{name: "strided read", doc: "the same", base: "window", claim: shifts, plant: plant{stride: true}, causes: one("striding"), at: one("pool", "enlarge")},
+		{name: "position table", doc: "a table with a number for every moment is added", base: "ring", claim: rolls, plant: plant{table: true}, causes: one("positions"), at: one("table")},
+		{name: "position table", doc: "the same", base: "window", claim: shifts, plant: plant{table: true}, causes: one("positions"), at: one("table")},
+		{name: "cold state", doc: "the state keeps a third of what it held", base: "steps", claim: hops, plant: plant{keep: 0.33}, causes: one("warmup")},
+		{name: "cold state", doc: "the state keeps nine tenths of what it held", base: "steps", claim: hops, plant: plant{keep: 0.9}, causes: one("warmup")},
+		{name: "state that stays in its place", doc: "half of the state is kept while the pictures move on", base: "film", claim: drifts, plant: plant{keep: 0.5}, causes: one("static-state")},
+
 		{base: "scores", claim: square},
 		{base: "scores", claim: quarters},
 		{base: "picture", claim: square},
@@ -107,6 +151,24 @@ func All() []Mutation {
 		{doc: "100 is added to every output", base: "scores", claim: square, plant: plant{offset: 100}},
 		{doc: "every output is multiplied by 1e-4", base: "set", claim: plane, plant: plant{scale: 1e-4}},
 		{doc: "100 is added to every output", base: "set", claim: plane, plant: plant{offset: 100}},
+		{base: "cloud", claim: turns3},
+		{base: "cloud", claim: linear3},
+		{base: "cloud", claim: motions},
+		{base: "cloud", claim: atoms},
+		{doc: "every output is multiplied by 1e-4", base: "cloud", claim: linear3, plant: plant{scale: 1e-4}},
+		{base: "arrow", claim: turns3},
+		{base: "arrow", claim: linear3},
+		{base: "arrow", claim: motions},
+		{base: "shape", claim: turns3},
+		{base: "shape", claim: linear3},
+		{base: "bag", claim: rows8},
+		{base: "molecule", claim: linear3},
+		{base: "molecule", claim: motions},
+		{base: "molecule", claim: atoms},
+		{base: "ring", claim: rolls},
+		{base: "window", claim: shifts},
+		{base: "steps", claim: hops},
+		{base: "film", claim: drifts},
 	}
 	out := make([]Mutation, len(rows))
 	for i, r := range rows {

@@ -14,6 +14,7 @@ import (
 	"nero/model/interior"
 	"nero/model/onnx"
 	"nero/model/reference"
+	"nero/model/unroll"
 	"nero/run/eval"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -27,18 +28,20 @@ type Base struct {
 	build func(plant) (*onnx.Model, error)
 	image bool // inputs are pictures, else sets of points
 	out   space.Kind
+	world *world // of the models that are neither; nil for those
 }
 
 // Bases are the models that breaks are planted in.
 func Bases() []Base {
-	return []Base{
-		{"scores", "picture to class scores, kernels with all symmetries of the square", scores, true, space.KindScores},
-		{"picture", "picture to picture, kernels with all symmetries of the square", picture, true, space.KindImage},
-		{"rolled", "picture to picture, any kernels, borders joined", rolled, true, space.KindImage},
-		{"lifted", "picture to class scores, group convolution over C4 with regular features", lifted, true, space.KindScores},
-		{"set", "set of points to numbers by inner products", set, false, space.KindTensor},
-		{"field", "set of points to a vector", field, false, space.KindTensor},
+	flat := []Base{
+		{Name: "scores", Doc: "picture to class scores, kernels with all symmetries of the square", build: scores, image: true, out: space.KindScores},
+		{Name: "picture", Doc: "picture to picture, kernels with all symmetries of the square", build: picture, image: true, out: space.KindImage},
+		{Name: "rolled", Doc: "picture to picture, any kernels, borders joined", build: rolled, image: true, out: space.KindImage},
+		{Name: "lifted", Doc: "picture to class scores, group convolution over C4 with regular features", build: lifted, image: true, out: space.KindScores},
+		{Name: "set", Doc: "set of points to numbers by inner products", build: set, out: space.KindTensor},
+		{Name: "field", Doc: "set of points to a vector", build: field, out: space.KindTensor},
 	}
+	return append(flat, spatialBases()...)
 }
 
 // claim is the group that a model is audited for.
@@ -70,7 +73,15 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Name, err)
 	}
-	codec, in, err := b.codec(p, m)
+	sig := m.Signature()
+	rolled, err := b.rolled(m)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Name, err)
+	}
+	if rolled != nil {
+		sig = rolled.Signature()
+	}
+	codec, in, err := b.codec(p, sig)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.Name, err)
 	}
@@ -83,6 +94,9 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 		return nil, err
 	}
 	run := func(e engine.Engine) *eval.Model {
+		if rolled != nil {
+			e = rolled.Engine(e)
+		}
 		return &eval.Model{Name: b.Name, Codec: codec, Batch: 16, Pool: eval.NewPool(e, bytes, engine.Options{Threads: 1})}
 	}
 	model := run(body.Engine)
@@ -90,6 +104,12 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 		Name: b.Name, Predictor: predictor{model}, Plan: plan, N: inputs, Sample: b.sample(p), Seed: 5,
 	}}
 	s := o.subject
+	if rolled != nil {
+		s.InSpec, s.OutSpec = codec.In(), codec.Out()
+		s.NoReference, s.NoTwin = "the file is one step of a recurrent model", "one engine is enough here"
+		o.close = func() { _ = model.Pool.Close() } // nothing is lost
+		return o, nil
+	}
 	if s.Interior, err = interior.New(m, codec, opener(body.Engine), interior.Options{Body: body.Name, Workers: 2}); err != nil {
 		return nil, err
 	}
@@ -137,17 +157,30 @@ func (p predictor) PredictBatch(ctx context.Context, size int, values []space.Va
 	return p.m.PredictBatch(ctx, values, size, 2)
 }
 
-func (b Base) codec(p plant, m *onnx.Model) (decode.Codec, space.Spec, error) {
+// rolled is the model over whole signals, nil for one that is not recurrent.
+func (b Base) rolled(m *onnx.Model) (*unroll.Model, error) {
+	if b.world == nil || b.world.steps == nil {
+		return nil, nil //nolint:nilnil // most models are not recurrent
+	}
+	return unroll.New(m.Signature(), *b.world.steps)
+}
+
+func (b Base) codec(p plant, sig onnx.Signature) (decode.Codec, space.Spec, error) {
+	if b.world != nil {
+		in := b.world.seen()
+		c, err := decode.NewRecord(sig, decode.RecordSpec{Sample: in, Outputs: b.world.out})
+		return c, in, err
+	}
 	out := decode.OutputSpec{Space: b.out}
 	if b.out == space.KindScores {
 		out.Decode = "logits"
 	}
 	if !b.image {
-		c, err := decode.NewTensors(m.Signature(), out)
+		c, err := decode.NewTensors(sig, out)
 		return c, space.Spec{Name: "x", Kind: space.KindTensor, Shape: []int{2 * points}}, err
 	}
 	shape := []int{1, b.side(p), b.side(p)}
-	c, err := decode.New(m.Signature(), decode.InputSpec{Sample: shape, Layout: "NCHW"}, out)
+	c, err := decode.New(sig, decode.InputSpec{Sample: shape, Layout: "NCHW"}, out)
 	return c, space.Spec{Name: "x", Kind: space.KindImage, Shape: shape}, err
 }
 
@@ -162,6 +195,9 @@ func (b Base) side(p plant) int {
 }
 
 func (b Base) plan(c claim, in, out space.Spec) (*orbit.Plan, error) {
+	if b.world != nil {
+		return b.world.plan(c, out)
+	}
 	g, err := group.Parse(c.group)
 	if err != nil {
 		return nil, err
@@ -252,6 +288,10 @@ func (b Base) sample(p plant) func(int) (dataset.Sample, error) {
 	return func(i int) (dataset.Sample, error) {
 		r := rand.New(rand.NewPCG(17, uint64(i)))
 		s := dataset.Sample{ID: fmt.Sprintf("s%03d", i), Label: -1}
+		if b.world != nil {
+			s.Value = b.world.draw(r)
+			return s, nil
+		}
 		if !b.image {
 			v := make([]float64, 2*points)
 			for k := range v {
