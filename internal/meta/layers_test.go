@@ -24,6 +24,8 @@ var layers = map[string]int{
 	"studies/cells":     0,
 	"studies/clouds":    0,
 	"studies/molecules": 0,
+	"studies/graphs":    0,
+	"studies/planted":   0,
 	"serve/web":         0,
 
 	"symmetry/group/grouptest": 1,

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// verdict is what these tests read of an audit's report.
+type verdict struct {
+	Models []struct {
+		Model     string
+		Verdict   string
+		Largest   string   `json:"largest_symmetry"`
+		Beyond    []string `json:"fails_beyond"`
+		Reasons   []string
+		Caveats   []string
+		Diagnoses []struct {
+			ID, Cause, Location string
+			Confidence          float64
+		}
+		Checks []struct {
+			Check, Status string
+			Findings      []struct {
+				Category, Message, Location, Severity string
+			}
+			Measures []struct {
+				Name  string
+				Value any
+			}
+		}
+	}
+}
+
+// judge audits a study of this repository in-process and returns its report by model.
+func judge(t *testing.T, study string, args ...string) map[string]*audited {
+	t.Helper()
+	dir := t.TempDir()
+	var out, said bytes.Buffer
+	a := &App{Out: &out, Err: &said}
+	if !filepath.IsAbs(study) {
+		study = filepath.Join(studies, filepath.FromSlash(study))
+	}
+	args = append([]string{"audit", "-q", study, "--format", "json", "-o", dir, "--fail-on", "nothing"}, args...)
+	if code := a.Run(t.Context(), args); code != exitOK {
+		t.Fatalf("%s: exit code %d\n%s", strings.Join(args, " "), code, said.String())
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "audit.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v verdict
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*audited{}
+	for _, m := range v.Models {
+		r := &audited{t: t, model: m.Model, verdict: m.Verdict, largest: m.Largest, beyond: m.Beyond, numbers: map[string]float64{}}
+		r.said = append(append(append(r.said, m.Reasons...), m.Caveats...), m.Beyond...)
+		for _, c := range m.Checks {
+			for _, f := range c.Findings {
+				r.said = append(r.said, c.Check+": "+f.Message+" ("+f.Location+")")
+			}
+			for _, x := range c.Measures {
+				if n, ok := x.Value.(float64); ok {
+					r.numbers[c.Check+": "+x.Name] = n
+				}
+			}
+		}
+		for _, d := range m.Diagnoses {
+			r.causes = append(r.causes, d.Cause+" ("+d.ID+")")
+		}
+		all[m.Model] = r
+	}
+	return all
+}
+
+// audited is one model's part of a report.
+type audited struct {
+	t              *testing.T
+	model, verdict string
+	largest        string
+	beyond         []string
+	said           []string // reasons, findings, caveats
+	causes         []string // best first
+	numbers        map[string]float64
+}
+
+// places are how many rows a group permutes, which is as many as the largest sample of the study has.
+var places = regexp.MustCompile(`S\(\d+\)`)
+
+// holds wants the largest group that passes, with S(n) for permutations of however many rows there are, and words of what fails beyond it: nothing, if
+// there are none.
+func (r *audited) holds(largest string, beyond ...string) {
+	r.t.Helper()
+	if got := r.largest; got != largest && places.ReplaceAllString(got, "S(n)") != largest {
+		r.t.Errorf("%s: the largest symmetry that holds is %q, want %q; beyond it fails %q", r.model, r.largest, largest, r.beyond)
+	}
+	all := strings.Join(r.beyond, "; ")
+	for _, want := range beyond {
+		if !strings.Contains(all, want) {
+			r.t.Errorf("%s: beyond %s fails %q, want %q said", r.model, r.largest, all, want)
+		}
+	}
+	if len(beyond) == 0 && len(r.beyond) > 0 {
+		r.t.Errorf("%s: %q is said to fail", r.model, all)
+	}
+}
+
+// says wants every text in one of what the report says.
+func (r *audited) says(texts ...string) {
+	r.t.Helper()
+	for _, want := range texts {
+		if !strings.Contains(strings.Join(r.said, "\n"), want) {
+			r.t.Errorf("%s: nothing says %q; the report says\n\t%s", r.model, want, strings.Join(r.said, "\n\t"))
+		}
+	}
+}
+
+// silent wants none of the texts.
+func (r *audited) silent(texts ...string) {
+	r.t.Helper()
+	for _, no := range texts {
+		for _, s := range r.said {
+			if strings.Contains(s, no) {
+				r.t.Errorf("%s: %q is said in %q", r.model, no, s)
+			}
+		}
+	}
+}
+
+// because wants the first cause to have one of the texts; none of them wants no cause at all.
+func (r *audited) because(texts ...string) {
+	r.t.Helper()
+	switch {
+	case len(texts) == 0 && len(r.causes) > 0:
+		r.t.Errorf("%s: cause %q, want none", r.model, r.causes[0])
+	case len(texts) > 0 && len(r.causes) == 0:
+		r.t.Errorf("%s: no cause is named, want one with %q", r.model, texts)
+	case len(texts) > 0:
+		for _, want := range texts {
+			if strings.Contains(r.causes[0], want) {
+				return
+			}
+		}
+		r.t.Errorf("%s: the first cause is %q, want one with %q; all are %q", r.model, r.causes[0], texts, r.causes)
+	}
+}
+
+// few are inputs and elements that suffice for faults of order one.
+func few(args ...string) []string {
+	return append([]string{"--audit-samples", "8", "--audit-elements", "12"}, args...)
+}
+
+// TestPlantedGroups wants the largest symmetry of every network that was built to have it and no more (studies/planted/MODEL_CARDS.md): not
+// less, and not what a neighbor has.
+func TestPlantedGroups(t *testing.T) {
+	all := judge(t, "planted/points.yaml", few("--checks", "subgroup,order")...)
+	all["so3_not_o3"].holds("SO(3) × S(64)", "handedness", "T(3)")
+	all["og3_not_o3"].holds("Og(3,z) × S(64)", "a direction is singled out", "T(3)")
+	all["sn_not_e3"].holds("S(64)", "O(3)", "T(3)")
+	all["translation_only"].holds("T(3)", "O(3)", "S(64)")
+	all["e3_sn"].holds("E(3) × S(64)")
+	all["translation_only"].says("the order of rows counts: exchanging rows")
+	for _, name := range []string{"so3_not_o3", "og3_not_o3", "sn_not_e3", "e3_sn"} {
+		all[name].silent("exchanging rows")
+	}
+	if len(all) != 5 {
+		t.Errorf("%d models, want 5", len(all))
+	}
+}
+
+// TestPlantedDirection wants the full group where the direction that a network is told moves with the cloud.
+func TestPlantedDirection(t *testing.T) {
+	judge(t, "planted/gravity.yaml", few("--checks", "subgroup")...)["gravity_o3"].holds("O(3) × S(64)", "T(3)")
+}
+
+// TestPlantedTypes tells vectors, axial vectors and irreps from what they are declared as: the group that is left, and the type that would be right.
+func TestPlantedTypes(t *testing.T) {
+	judge(t, "planted/vectors.yaml", few("--checks", "subgroup,irreps")...)["vector_e3"].holds("E(3) × S(64)")
+
+	axial := judge(t, "planted/axial.yaml", few("--checks", "subgroup,irreps")...)["pseudovector"]
+	axial.holds("SE(3) × S(64)", "handedness")
+	axial.says("axial holds as pseudovectors")
+	axial.because("the output has another type than declared")
+
+	// One sample of the parity twin is a difference of large numbers in float32; all samples make up for it.
+	all := judge(t, "planted/irreps.yaml", "--audit-elements", "24", "--checks", "subgroup,irreps")
+	all["irreps_l2"].holds("E(3) × S(64)")
+	all["irreps_l2"].silent("holds as")
+	all["irreps_l2"].because()
+	all["irreps_l2_order"].holds("T(3) × S(64)", "O(3)")
+	all["irreps_l2_order"].says("tensor holds as 1x2e, z in place of y as the polar axis")
+	all["irreps_l2_order"].because("the output has another type than declared")
+	all["irreps_l2_parity"].holds("SE(3) × S(64)", "handedness")
+	all["irreps_l2_parity"].says("tensor holds as 1x2o")
+	all["irreps_l2_parity"].because("the output has another type than declared")
+}
+
+// TestPlantedShifts tells a convolution that goes around from one that meets zeros at the ends and one that leaves samples out.
+func TestPlantedShifts(t *testing.T) {
+	all := judge(t, "planted/signals.yaml", "--audit-samples", "8", "--checks", "subgroup,lattice,warmup,layers")
+	all["conv_circular"].holds("shifts by multiples of 1")
+	all["conv_circular"].because()
+	all["conv_circular"].silent("-1")
+	all["conv_zero"].holds("only the identity", "shifts by multiples of 1")
+	all["conv_zero"].says("the first 8 frames after a start change, and so do the 8 before an end: a border and no state")
+	all["strided"].holds("shifts by multiples of 4", "shifts by multiples of 1")
+	all["strided"].because("strid", "subsampl", "aliasing")
+	for name, want := range map[string]string{"conv_zero": "FAIL", "strided": "FAIL"} {
+		if got := all[name].verdict; got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestPlantedFlows finds out a recurrent network that is equivariant to shifts of the whole sequence and not to drifts, and says of one that looks at
+// each picture by itself that both hold.
+func TestPlantedFlows(t *testing.T) {
+	all := judge(t, "planted/flow.yaml", "--audit-samples", "8", "--checks", "subgroup,lattice,moving,warmup")
+	static := all["flow_static"]
+	if static.verdict != "FAIL" {
+		t.Errorf("flow_static: %s under drifts, want FAIL", static.verdict)
+	}
+	static.says("moving: ", "static")
+	static.because("mov", "flow", "state")
+	moving := all["flow_moving"]
+	if moving.verdict == "FAIL" {
+		t.Errorf("flow_moving: FAIL under drifts, want that they hold")
+	}
+	moving.because()
+	if all["flow_memory"].verdict != "FAIL" {
+		t.Errorf("flow_memory: %s under all drifts, want FAIL: it has states for drifts along columns alone", all["flow_memory"].verdict)
+	}
+}
