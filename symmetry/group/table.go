@@ -6,7 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxTable is the most elements of a group that a user defines.
@@ -362,6 +364,31 @@ func (t *table) acting(space, rows string) (Group, error) {
 	return t, nil
 }
 
+// longest is how many characters the name of a product of generators may have.
+const longest = 40
+
+// word is the name of the product of an element and a generator, with powers for repeated factors: m1^2·m2. The element at place n has that for a name
+// where the word would be long.
+func word(element, generator string, n int) string {
+	head, last := "", element
+	if k := strings.LastIndex(element, "·"); k >= 0 {
+		head, last = element[:k+len("·")], element[k+len("·"):]
+	}
+	name := element + "·" + generator
+	switch base, power, ok := strings.Cut(last, "^"); {
+	case ok && base == generator:
+		if p, err := strconv.Atoi(power); err == nil {
+			name = head + generator + "^" + strconv.Itoa(p+1)
+		}
+	case last == generator:
+		name = head + generator + "^2"
+	}
+	if utf8.RuneCountInString(name) > longest {
+		return "#" + strconv.Itoa(n)
+	}
+	return name
+}
+
 // generated is the finite group of the products of matrices, with the matrices as its representation called name.
 func generated(group, name string, dim int, gens []square, labels []string) (*table, error) {
 	list := []square{eye(dim)}
@@ -404,7 +431,7 @@ func generated(group, name string, dim int, gens []square, labels []string) (*ta
 				list = append(list, m)
 				label := labels[i]
 				if k > 0 {
-					label = names[k] + "·" + labels[i]
+					label = word(names[k], labels[i], at)
 				}
 				names = append(names, label)
 			}
@@ -414,7 +441,7 @@ func generated(group, name string, dim int, gens []square, labels []string) (*ta
 	}
 	// Every element is a word, so its products follow from those with the generators: h = k·s gives g∘h = (g∘k)∘s.
 	n := len(list)
-	word := make([][2]int, n)
+	words := make([][2]int, n)
 	known := make([]bool, n)
 	known[0] = true
 	order := []int{0}
@@ -422,7 +449,7 @@ func generated(group, name string, dim int, gens []square, labels []string) (*ta
 		for i, at := range right[order[k]] {
 			if !known[at] {
 				known[at] = true
-				word[at] = [2]int{order[k], i}
+				words[at] = [2]int{order[k], i}
 				order = append(order, at)
 			}
 		}
@@ -435,7 +462,7 @@ func generated(group, name string, dim int, gens []square, labels []string) (*ta
 		mul[g] = make([]int, n)
 		mul[g][0] = g
 		for _, h := range order[1:] {
-			mul[g][h] = right[mul[g][word[h][0]]][word[h][1]]
+			mul[g][h] = right[mul[g][words[h][0]]][words[h][1]]
 		}
 	}
 	t, err := newTable(group, names, mul)
