@@ -27,9 +27,9 @@ func double(name string, shape []int, x []float64) tensor.Named {
 // coded is the representation on an output array that its codec reads as values of another layout or unit, such as fields with v before u: the
 // declared action between decoding and laying out again. Nil if decoding is not one number to one number.
 func (l *look) coded(shape []int, out action.Action) *feature.Rep {
-	c := decode.Double(l.m.Codec())
+	c := decode.Double(l.codec)
 	wrap := func(x []float64) (space.Value, error) {
-		v, err := c.Decode([]tensor.Named{double(l.m.Output(), shape, x)}, 1)
+		v, err := c.Decode([]tensor.Named{double(l.output, shape, x)}, 1)
 		if err != nil {
 			return nil, err
 		}

@@ -72,7 +72,7 @@ func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior
 			}
 		}
 		pairs := l.pairs(next, k, moved)
-		if v == l.m.Output() {
+		if v == l.output {
 			next.reps[k] = l.out
 			if err := l.undeclared(cur, shape, pairs); err != nil {
 				return "", false, err
@@ -123,6 +123,9 @@ func (l *look) pairs(next *cut, k int, moved [][]interior.Array) []feature.Pair 
 
 // law is the representation of one value that a layer makes.
 func (l *look) law(ctx context.Context, cur *cut, v string, shape []int, pairs []feature.Pair) (rep *feature.Rep, constant bool, err error) {
+	if r, constant := l.rowLaw(v, shape, pairs); r != nil {
+		return r, constant, nil
+	}
 	s := l.structure(ctx, cur, v, shape)
 	if s.rep != nil && s.sure {
 		fit, err := s.rep.Score(pairs, 1e-3)

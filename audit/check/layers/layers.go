@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"nero/audit"
+	"nero/audit/check/sweep"
 	"nero/data/space"
+	"nero/model/decode"
 	"nero/model/interior"
 	"nero/model/onnx/facts"
 	"nero/symmetry/action"
@@ -33,7 +35,7 @@ differences on the grid, and zero for what has no place.
 
 Representations follow from the graph where it decides them (pointwise operators, convolutions, pooling, what moves data about), else from
 the values themselves, verified on samples held out; a value that nothing explains makes its layer untestable, and the next layer is measured
-together with it.`,
+together with it. Values whose first axis counts the rows of a set, or the nodes of a graph, are taken to belong to them. Of an output with several fields the one with the largest error is followed.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "inputs that are followed through the layers", Unit: "inputs", Default: 8, Min: 2, Max: 4096},
 		{Name: "elements", Doc: "elements that each of them is moved by, exact ones if there are any", Unit: "elements", Default: 4, Min: 1, Max: 256},
@@ -42,6 +44,7 @@ together with it.`,
 		{Name: "memory", Doc: "values held at once; fewer samples and elements are followed if they do not fit", Unit: "MB", Default: 256, Min: 1, Max: 1 << 20},
 		{Name: "weights", Doc: "size of the model up to which derivatives are taken too, which hold it several times", Unit: "MB", Default: 64, Min: 0, Max: 1 << 20},
 	},
+	Uses:     []*audit.Check{sweep.Check},
 	Optional: true,
 	Run:      run,
 	Work:     work,
@@ -110,6 +113,8 @@ type Result struct {
 	First int
 	// Exact tells that the elements do not resample the input.
 	Exact bool
+	// Field is the one of an output with several that was followed, that with the largest error; "" for other outputs.
+	Field string
 }
 
 // cut is the state between two layers, for every sample and element.
@@ -131,22 +136,28 @@ type look struct {
 	elements []audit.Element
 	exact    bool
 	samples  []space.Value
+	field    string        // of the output, that is followed; "" for an output that is no record
+	output   string        // of the graph
+	moves    action.Action // of it
+	spec     space.Spec    // of it
+	codec    decode.Codec  // that reads it
 	ids      []string
 	indexes  []int
 	out      *feature.Rep // of the output, declared
 	other    *feature.Rep // another one that explains the values of the output; nil if none does
 	// invariant tells that the output is declared to stay.
-	invariant bool
-	h, w      int            // of the picture that the model reads; 0 for other inputs
-	made      map[string]int // node that makes a value
-	varies    map[string]bool
-	layers    []interior.Layer
-	forms     int // of the samples, if they have several
-	flows     []feature.Flow
-	flowed    int // samples along which derivatives are taken
-	first     *cut
-	shapes    map[string][]int // of one sample, with its batch axis, as far as they are known
-	large     bool             // the values of one layer take much memory
+	invariant     bool
+	h, w          int            // of the picture that the model reads; 0 for other inputs
+	made          map[string]int // node that makes a value
+	varies        map[string]bool
+	layers        []interior.Layer
+	forms         int // of the samples, if they have several
+	nodes, padded int // rows of the inputs that the group exchanges, and how many the model reads
+	flows         []feature.Flow
+	flowed        int // samples along which derivatives are taken
+	first         *cut
+	shapes        map[string][]int // of one sample, with its batch axis, as far as they are known
+	large         bool             // the values of one layer take much memory
 
 	outX, outGX [][]interior.Array
 	scale       float64
@@ -196,6 +207,9 @@ func (l *look) prepare(ctx context.Context) error {
 	if err := l.alike(n); err != nil {
 		return err
 	}
+	if err := l.target(); err != nil {
+		return err
+	}
 	if err := l.choose(); err != nil {
 		return err
 	}
@@ -206,7 +220,8 @@ func (l *look) prepare(ctx context.Context) error {
 	if l.first, err = l.input(ctx); err != nil {
 		return err
 	}
-	return l.output(ctx, l.first)
+	l.nodes, l.padded = l.countNodes()
+	return l.ends(ctx, l.first)
 }
 
 // alike picks up to n samples of one form: values inside the model are compared number for number, and those of sets and graphs of different
@@ -298,7 +313,7 @@ func (l *look) choose() error {
 		}
 	}
 	// The node that reads a value last on its way to the output, counted from 1; 0 for values that do not lead there.
-	last := map[string]int{l.m.Output(): len(g.GetNode()) + 1}
+	last := map[string]int{l.output: len(g.GetNode()) + 1}
 	for i := len(g.GetNode()) - 1; i >= 0; i-- {
 		n := g.GetNode()[i]
 		if !slices.ContainsFunc(n.GetOutput(), func(o string) bool { return o != "" && last[o] > 0 }) {
@@ -324,7 +339,7 @@ func (l *look) choose() error {
 	}
 	for _, y := range all {
 		leads := slices.ContainsFunc(y.Produced, func(v string) bool { return last[v] > 0 })
-		makes := slices.Contains(y.Produced, l.m.Output())
+		makes := slices.Contains(y.Produced, l.output)
 		if !y.Input && (!leads || len(wanted) > 0 && !wanted[y.Index] && !makes) {
 			continue
 		}
@@ -440,7 +455,15 @@ func (l *look) input(ctx context.Context) (*cut, error) {
 		return nil, err
 	}
 	for k := range c.live {
+		if !slices.Contains(c.layer.Floats, c.live[k]) { // numbers of atoms and edges are handed on as they come
+			c.reps = append(c.reps, nil)
+			continue
+		}
 		shape := c.x[0][k].Shape
+		if rep := l.part(c, k); rep != nil {
+			c.reps = append(c.reps, rep.As(feature.ByUser, "the action on the input"))
+			continue
+		}
 		if rep := l.frames(shape, plan.In); rep != nil && l.exact && l.agrees(rep, c.x, c.gx, k) {
 			c.reps = append(c.reps, rep.As(feature.ByUser, "the action on the input"))
 			continue
@@ -504,10 +527,10 @@ func agree(gr group.Group, k action.Kernel, b action.Border, g group.Element, fr
 	return err == nil && distance(got, to.Pix) <= 1e-9
 }
 
-// output runs the whole model once on everything and says how its output moves.
-func (l *look) output(ctx context.Context, first *cut) error {
+// ends runs the whole model once on everything and says how its output moves.
+func (l *look) ends(ctx context.Context, first *cut) error {
 	var shaken [][]interior.Array
-	part, err := l.m.Part(ctx, first.live, []string{l.m.Output()})
+	part, err := l.m.Part(ctx, first.live, []string{l.output})
 	if err != nil {
 		return err
 	}
@@ -532,7 +555,7 @@ func (l *look) output(ctx context.Context, first *cut) error {
 			return fmt.Errorf("%w: an output is not finite", audit.ErrUntested)
 		}
 	}
-	if l.out, err = l.declared(shape); err != nil {
+	if l.out, err = l.declared(ctx, shape); err != nil {
 		return err
 	}
 	l.invariant = !l.out.Moves()
@@ -551,12 +574,12 @@ func (l *look) output(ctx context.Context, first *cut) error {
 }
 
 // declared is the representation of the output: the action of the plan, taken apart into fields where it consists of them.
-func (l *look) declared(shape []int) (*feature.Rep, error) {
-	out := l.p.Subject.Plan.Out
+func (l *look) declared(ctx context.Context, shape []int) (*feature.Rep, error) {
+	out := l.moves
 	if _, ok := out.(action.Trivial); ok {
 		return l.frame.Fixed(shape).As(feature.ByUser, "invariant"), nil
 	}
-	spec := l.m.Codec().Out()
+	spec := l.spec
 	var given *feature.Rep
 	wrapped := func(wrap func(x []float64) space.Value, unwrap func(v space.Value) ([]float64, bool)) {
 		given = l.frame.Given(shape, out, wrap, func(v space.Value) ([]float64, error) {
@@ -569,6 +592,11 @@ func (l *look) declared(shape []int) (*feature.Rep, error) {
 	}
 	switch spec.Kind {
 	case space.KindScores:
+		if l.field != "" {
+			if given = l.fieldOf(ctx, shape); given != nil {
+				break
+			}
+		}
 		wrapped(func(x []float64) space.Value { return &space.Scores{Val: x} },
 			func(v space.Value) ([]float64, bool) {
 				s, ok := v.(*space.Scores)
@@ -593,10 +621,14 @@ func (l *look) declared(shape []int) (*feature.Rep, error) {
 			return nil, false
 		})
 	case space.KindField, space.KindRows, space.KindPairs, space.KindSignal:
-		given = l.coded(shape, out)
+		if l.field != "" {
+			given = l.fieldOf(ctx, shape)
+		}
+		if given == nil {
+			given = l.coded(shape, out)
+		}
 	case space.KindLinks: // no model returns them
-	case space.KindRecord:
-		return nil, fmt.Errorf("%w: the model answers with several fields; its layers are followed by auditing a study that declares one of them as its output", audit.ErrUntested)
+	case space.KindRecord: // one of its fields is followed
 	case space.KindFrames: // no model returns them
 	case space.KindBoxes:
 		return nil, fmt.Errorf("%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the lists are followed by auditing a copy of the model "+

@@ -47,7 +47,7 @@ func pictures(tb testing.TB, g group.Group, o action.Options, shape ...int) acti
 }
 
 // look audits a fixture with the check and returns what it found, and its own result.
-func look(tb testing.TB, f audittest.Fixture) (*audit.Result, *layers.Result) {
+func look(tb testing.TB, f audittest.Fixture, beside ...*audit.Check) (*audit.Result, *layers.Result) {
 	tb.Helper()
 	var found *layers.Result
 	probe := &audit.Check{
@@ -57,7 +57,7 @@ func look(tb testing.TB, f audittest.Fixture) (*audit.Result, *layers.Result) {
 			return found, nil
 		},
 	}
-	for _, c := range audittest.Audit(tb, f, probe).Results {
+	for _, c := range audittest.Audit(tb, f, append(beside, probe)...).Results {
 		if c.Check != layers.Check {
 			continue
 		}

@@ -20,7 +20,7 @@ const (
 
 // result puts together what was measured.
 func (l *look) result() *Result {
-	r := &Result{Body: l.m.Body(), Rows: l.rows, First: -1, NoFlows: l.noFlows, Exact: l.exact}
+	r := &Result{Body: l.m.Body(), Rows: l.rows, First: -1, NoFlows: l.noFlows, Exact: l.exact, Field: l.field}
 	if l.finite != nil {
 		d := l.finite.decomposition(l.scale)
 		r.Elements = &d
@@ -76,7 +76,11 @@ func (l *look) report(r *Result) {
 		audit.Number("layers that inject an error", float64(count(r.Rows, func(w Row) bool { return w.Above })), "layers"),
 		audit.Number("layers that could not be tested", float64(count(r.Rows, func(w Row) bool { return strings.HasPrefix(w.Status, untestable) })), "layers"))
 	if r.Elements != nil {
-		p.Measure(audit.Number("error at the output, root mean square", r.Elements.Error, ""),
+		what := "the output"
+		if r.Field != "" {
+			what = r.Field
+		}
+		p.Measure(audit.Number("error at "+what+", root mean square", r.Elements.Error, ""),
 			audit.Number("rounding at the output", l.outFloor, ""))
 		if l.broken(r) {
 			p.Measure(audit.Number("sum of the shares", r.Elements.Sum, ""), audit.Number("cancellation index", r.Elements.Cancellation, ""))

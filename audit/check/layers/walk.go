@@ -153,7 +153,7 @@ func (l *look) beginFlows(ctx context.Context) error {
 		if err != nil {
 			return l.without(err.Error())
 		}
-		part, err := l.m.Part(ctx, l.m.Inputs(), []string{l.m.Output()})
+		part, err := l.m.Part(ctx, l.m.Inputs(), []string{l.output})
 		if err != nil {
 			return err
 		}
@@ -326,7 +326,7 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 	}
 	cur.rx = nil
 	l.clear()
-	if err := l.move(next); err != nil {
+	if err := l.move(next, moved); err != nil {
 		return nil, err
 	}
 	for k := len(l.rows) - 1; k >= 0 && strings.HasPrefix(l.rows[k].Status, untestable); k-- {
@@ -374,8 +374,8 @@ func (l *look) unknown(c *cut) string {
 	return ""
 }
 
-// move computes ρ(g)z of what is live.
-func (l *look) move(c *cut) error {
+// move computes ρ(g)z of what is live. Of values that hold no floating-point numbers it is what the layer made of moved inputs.
+func (l *look) move(c *cut, moved [][]interior.Array) error {
 	m := len(l.elements)
 	c.rx = make([][]interior.Array, len(c.x)*m)
 	for i := range c.x {
@@ -383,6 +383,7 @@ func (l *look) move(c *cut) error {
 			row := slices.Clone(c.x[i])
 			for k, r := range c.reps {
 				if r == nil {
+					row[k] = moved[i*m+j][k]
 					continue
 				}
 				v, err := r.Apply(e.G, c.x[i][k].Val)
@@ -568,7 +569,7 @@ func (l *look) shaken(c *cut) [][]interior.Array {
 
 // contribute runs the rest of the model on ρ(g)z and on the derivative of ρ at z.
 func (l *look) contribute(ctx context.Context, c *cut, row int) error {
-	last := len(c.live) == 1 && c.live[0] == l.m.Output()
+	last := len(c.live) == 1 && c.live[0] == l.output
 	if s := l.finite; s != nil {
 		t := s.before
 		var err error
@@ -577,7 +578,7 @@ func (l *look) contribute(ctx context.Context, c *cut, row int) error {
 			t, err = l.applied()
 		case l.anyAbove(row):
 			var out [][]interior.Array
-			out, err = l.through(ctx, c.live, []string{l.m.Output()}, c.rx)
+			out, err = l.through(ctx, c.live, []string{l.output}, c.rx)
 			t = only(out)
 			l.clear()
 			l.p.Progress(len(c.rx) / 2)
@@ -593,7 +594,7 @@ func (l *look) contribute(ctx context.Context, c *cut, row int) error {
 	var rest *interior.Part // not the one of above: a large model would be open twice
 	if !last {
 		var err error
-		if rest, err = l.m.Part(ctx, c.live, []string{l.m.Output()}); err != nil {
+		if rest, err = l.m.Part(ctx, c.live, []string{l.output}); err != nil {
 			return err
 		}
 		l.clear()
