@@ -582,9 +582,63 @@ func (p *page) metricSection(w *writer, m int, figures []*view.Figure) {
 		rows = append(rows, []string{p.model(k), id, estimate(c.Orbit), worst, where, estimate(c.Worst), single, view.Count(c.Orbit.N), view.Count(bad)})
 	}
 	w.table(true, []string{"model", "at identity", "mean over the whole orbit" + p.included(), p.lowest(m) + " mean", "where", "worst of orbit per sample, averaged", "worst single value", "n", "not finite"}, rows)
+	p.worstElements(w, m, figures)
 	if len(p.classes) > 0 {
 		p.classTable(w, m)
 	}
+}
+
+// mostElements is how many elements are listed from the worst on.
+const mostElements = 8
+
+// worstElements lists the elements with the worst means of the first model, where elements have no order in which a picture could name them all.
+func (p *page) worstElements(w *writer, m int, figures []*view.Figure) {
+	if !slices.ContainsFunc(figures, func(f *view.Figure) bool {
+		return f.Layout == view.Discs || f.Layout == view.Angle || f.Layout == view.Ranked || f.Layout == view.Strip && f.Dense
+	}) || len(p.s.Elements) <= mostElements {
+		return
+	}
+	first := p.s.Curve(0, m, 0)
+	var at []int
+	for k, v := range first.Mean {
+		if !math.IsNaN(float64(v)) {
+			at = append(at, k)
+		}
+	}
+	slices.SortStableFunc(at, func(a, b int) int {
+		switch x, y := float64(first.Mean[a]), float64(first.Mean[b]); {
+		case p.worse(m, x, y):
+			return -1
+		case p.worse(m, y, x):
+			return 1
+		}
+		return 0
+	})
+	at = at[:min(mostElements, len(at))]
+	if len(at) == 0 {
+		return
+	}
+	head := []string{"element"}
+	kinds := view.KindOf(p.s.Chart, p.s.Elements[at[0]]) != ""
+	if kinds {
+		head = append(head, "kind")
+	}
+	for k := range p.s.Models {
+		head = append(head, p.model(k))
+	}
+	var rows [][]string
+	for _, k := range at {
+		row := []string{p.label(k)}
+		if kinds {
+			row = append(row, view.KindOf(p.s.Chart, p.s.Elements[k]))
+		}
+		for i := range p.s.Models {
+			row = append(row, atElement(p.s.Curve(i, m, 0), k))
+		}
+		rows = append(rows, row)
+	}
+	w.p("The %s worst elements by the mean of %s:", view.Count(len(at)), p.model(0))
+	w.table(true, head, rows)
 }
 
 // included says beside a mean over the orbit that it counts the identity, where errors against the own answer are 0.
@@ -739,7 +793,7 @@ func (p *page) howToRead(figures []*view.Figure) []string {
 	if some(func(f *view.Figure) bool { return f.Exact }) {
 		out = append(out, "Filled marks are exact elements: there the input is moved without computing new pixels. Steps between them and their neighbours show what resampling does.")
 	}
-	if some(func(f *view.Figure) bool { return f.Mirrored }) {
+	if some(func(f *view.Figure) bool { return f.Mirrored && (f.Layout == view.Polar || f.Axes[0].Name == "angle") }) {
 		out = append(out, "Thin lines are mirrored elements: left and right are exchanged first, then the picture is turned.")
 	}
 	if some(func(f *view.Figure) bool { return f.Scale.Log }) {

@@ -478,3 +478,37 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
+
+// Elements that no picture can name are listed from the worst on, in words and with their kind.
+func TestWorstElementsInWords(t *testing.T) {
+	for name, want := range map[string][]string{
+		"S(4)":  {"worst elements by the mean of a", "| kind |", "| transposition |", "| (0 "},
+		"O(3)":  {"worst elements by the mean of a", "| improper |", "about ("},
+		"SO(2)": nil,
+	} {
+		f := fixture{group: name, models: []string{"a", "b"}, metrics: []string{"confidence"}, n: 3}
+		switch name {
+		case "O(3)":
+			f.values = spread(t, name, 20)
+		case "SO(2)":
+			f.grid = []int{36}
+		}
+		s, j := f.summary(t)
+		dir := t.TempDir()
+		if _, err := Write(t.Context(), dir, Input{Summary: s, Job: j, Rows: func() iter.Seq2[job.Row, error] { return f.rows(j) }}); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, "report.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(string(b), w) {
+				t.Errorf("%s: the page does not say %q", name, w)
+			}
+		}
+		if want == nil && strings.Contains(string(b), "worst elements") {
+			t.Errorf("%s: angles on a circle are listed", name)
+		}
+	}
+}

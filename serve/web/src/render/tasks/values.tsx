@@ -38,7 +38,7 @@ export function ValueInput({ s }: { s: State }) {
       </div>
       <ul class="facts" title="What the models were fed, in the units of the data: scale, mean and deviation of the study are applied after this">
         <li><strong>{words}</strong></li>
-        <li>{exact ? 'exactly' : run.kernel}</li>
+        <li>{exact ? 'exactly' : 'by its coordinates, rounded once'}</li>
         {fields.map((f) => <li key={f.name}>{f.name}: {size(f)}{f.type ? `, ${f.type}` : ''}{f.unit ? ` in ${f.unit}` : ''}</li>)}
       </ul>
       <Numbers fields={fields} />
