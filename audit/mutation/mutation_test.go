@@ -141,3 +141,26 @@ func TestJudge(t *testing.T) {
 		t.Errorf("a miss is right: %+v", s)
 	}
 }
+
+// A few breaks of points in space, sets and signals are found and named, and clean models leave the audit silent, without any engine. The rest is behind the tag
+// slow.
+func TestSomeAudits(t *testing.T) {
+	body := Body{Name: "float32", Engine: single{reference.Engine(reference.Options{Round: reference.Float32})}}
+	seen := map[string]bool{}
+	for _, m := range All() {
+		p := m.plant
+		if p.height == 0.3 && m.Group == "SO(3)" || p.head == 0.05 || p.keep == 0.33 || p.running || m.Clean() && (m.Base == "bag" || m.Base == "steps") {
+			seen[m.Base+" "+m.Name] = true
+			r, err := m.Audit(t.Context(), body, nil)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", m.Name, m.Base, err)
+			}
+			if s := m.Judge(r); !s.Right || s.Found == m.Clean() {
+				t.Errorf("%s, %s under %s: %s, %s at %s", m.Name, m.Base, m.Group, s.Verdict, named(s), s.Location)
+			}
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("audited %v, want 6", seen)
+	}
+}

@@ -21,6 +21,8 @@ type Mutation struct {
 	At []string
 	// Quiet says that the forward pass holds and a finding is what is expected, not a verdict.
 	Quiet bool
+	// Short says why the audit is known to fall short here; "" where it does not. The table shows it, and nothing is excused without it.
+	Short string
 
 	plant plant
 	claim claim
@@ -58,10 +60,15 @@ func All() []Mutation {
 		because         string
 		at              []string
 		quiet           bool
+		short           string
 	}
 	one := func(s ...string) []string { return s }
 	basis := "a linear map of vectors changes their basis: what breaks is the layer, or that the output is not declared in that basis"
 	weights := "an asymmetric weight is a bug of that layer as well"
+	const (
+		flat     = "the graph is read for pictures alone: padding, strides and tables of signals are not looked for"
+		windowed = "derivatives at the ends of a window are compared although the output there is not"
+	)
 	rows := []row{
 		{name: "kernel asymmetry", doc: "one weight per output channel of conv2 is changed", base: "scores", claim: square, plant: plant{kernel: true}, causes: one("kernel"), at: one("conv2")},
 		{name: "kernel asymmetry", doc: "one weight per output channel of conv2 is changed", base: "picture", claim: square, plant: plant{kernel: true}, causes: one("kernel"), at: one("conv2")},
@@ -107,7 +114,7 @@ func All() []Mutation {
 		{name: "height", doc: "the same", base: "cloud", claim: linear3, plant: plant{height: 0.3}, causes: one("direction")},
 		{name: "height, a hundredth", doc: "the same, 0.003 times", base: "cloud", claim: linear3, plant: plant{height: 0.003}, causes: one("direction")},
 		{name: "handedness in space", doc: "the volume that three vectors span enters", base: "cloud", claim: linear3, plant: plant{hand: 1}, causes: one("handedness")},
-		{name: "handedness in space, a hundredth", doc: "the same, a hundredth as much", base: "cloud", claim: linear3, plant: plant{hand: 0.01}, causes: one("handedness")},
+		{name: "handedness in space, a hundredth", doc: "the same, a hundredth as much", base: "cloud", claim: linear3, plant: plant{hand: 0.01}, causes: one("handedness"), short: "the volume is large for some inputs alone, and then a small break looks like inputs that are sensitive"},
 		{name: "handedness in space", doc: "an axial vector is added to a polar one", base: "arrow", claim: linear3, plant: plant{hand: 1, axial: 1}, causes: one("handedness")},
 		{name: "places in space", doc: "distances from the origin count, 0.3 times", base: "cloud", claim: motions, plant: plant{origin: 0.3}, causes: one("centering")},
 		{name: "places in space, a hundredth", doc: "the same, 0.003 times", base: "cloud", claim: motions, plant: plant{origin: 0.003}, causes: one("centering")},
@@ -121,19 +128,19 @@ func All() []Mutation {
 		{name: "direct forces, a tenth", doc: "the same with an exponent that is off by 0.05", base: "molecule", claim: linear3, plant: plant{head: 0.05}, causes: one("direct-forces"), quiet: true},
 		{name: "height", doc: "heights count in the energy, not in the forces", base: "molecule", claim: linear3, plant: plant{height: 5}, causes: one("direction")},
 		{name: "handedness in space", doc: "a volume enters the energy", base: "molecule", claim: linear3, plant: plant{hand: 5}, causes: one("handedness")},
-		{name: "places in space", doc: "distances from the origin enter the energy", base: "molecule", claim: motions, plant: plant{origin: 5}, causes: one("centering")},
-		{name: "componentwise nonlinearity", doc: "ReLU on the components of the forces", base: "molecule", claim: linear3, plant: plant{relu: true}, causes: one("nonlinearity"), at: one("componentwise")},
+		{name: "places in space", doc: "distances from the origin enter the energy", base: "molecule", claim: motions, plant: plant{origin: 5}, causes: one("centering"), short: "the field that fails is named before the reason for it, and exact elements that do not shift are taken for a comb"},
+		{name: "componentwise nonlinearity", doc: "ReLU on the components of the forces", base: "molecule", claim: linear3, plant: plant{relu: true}, causes: one("nonlinearity"), at: one("componentwise"), short: "forces that do not turn are no gradient either, and that outweighs the layer"},
 		{name: "componentwise nonlinearity", doc: "ReLU on the coordinates about the centre", base: "arrow", claim: linear3, plant: plant{relu: true}, causes: one("nonlinearity"), at: one("componentwise")},
 		{name: "kernel asymmetry", doc: "z counts 1.2 times", base: "arrow", claim: linear3, plant: plant{metric: true}, causes: one("direction", "kernel", "layer-bug"), because: "an axis that counts more is a direction that is singled out"},
 		{name: "other type", doc: "an axial vector declared as a polar one", base: "arrow", claim: linear3, plant: plant{axial: 1}, causes: one("irreps")},
 		{name: "other type", doc: "z in place of y as the polar axis", base: "shape", claim: turns3, plant: plant{polar: true}, causes: one("irreps")},
 		{name: "other type", doc: "1x2o declared as 1x2e", base: "shape", claim: linear3, plant: plant{typed: true}, causes: one("irreps")},
-		{name: "zero padding", doc: "zeros beyond the ends instead of the other end", base: "ring", claim: rolls, plant: plant{zeros: true}, causes: one("padding")},
-		{name: "zero padding", doc: "zeros beyond the ends of the window", base: "window", claim: shifts, plant: plant{zeros: true}, causes: one("padding")},
+		{name: "zero padding", doc: "zeros beyond the ends instead of the other end", base: "ring", claim: rolls, plant: plant{zeros: true}, causes: one("padding"), short: flat},
+		{name: "zero padding", doc: "zeros beyond the ends of the window", base: "window", claim: shifts, plant: plant{zeros: true}, causes: one("padding"), short: flat},
 		{name: "strided read", doc: "the larger of every two numbers, repeated", base: "ring", claim: rolls, plant: plant{stride: true}, causes: one("striding"), at: one("pool", "enlarge")},
-		{name: "strided read", doc: "the same", base: "window", claim: shifts, plant: plant{stride: true}, causes: one("striding"), at: one("pool", "enlarge")},
-		{name: "position table", doc: "a table with a number for every moment is added", base: "ring", claim: rolls, plant: plant{table: true}, causes: one("positions"), at: one("table")},
-		{name: "position table", doc: "the same", base: "window", claim: shifts, plant: plant{table: true}, causes: one("positions"), at: one("table")},
+		{name: "strided read", doc: "the same", base: "window", claim: shifts, plant: plant{stride: true}, causes: one("striding"), at: one("pool", "enlarge"), short: flat},
+		{name: "position table", doc: "a table with a number for every moment is added", base: "ring", claim: rolls, plant: plant{table: true}, causes: one("positions"), at: one("table"), short: flat},
+		{name: "position table", doc: "the same", base: "window", claim: shifts, plant: plant{table: true}, causes: one("positions"), at: one("table"), short: flat},
 		{name: "cold state", doc: "the state keeps a third of what it held", base: "steps", claim: hops, plant: plant{keep: 0.33}, causes: one("warmup")},
 		{name: "cold state", doc: "the state keeps nine tenths of what it held", base: "steps", claim: hops, plant: plant{keep: 0.9}, causes: one("warmup")},
 		{name: "state that stays in its place", doc: "half of the state is kept while the pictures move on", base: "film", claim: drifts, plant: plant{keep: 0.5}, causes: one("static-state")},
@@ -166,7 +173,7 @@ func All() []Mutation {
 		{base: "molecule", claim: motions},
 		{base: "molecule", claim: atoms},
 		{base: "ring", claim: rolls},
-		{base: "window", claim: shifts},
+		{base: "window", claim: shifts, short: windowed},
 		{base: "steps", claim: hops},
 		{base: "film", claim: drifts},
 	}
@@ -175,7 +182,7 @@ func All() []Mutation {
 		if r.causes == nil {
 			r.name = "none"
 		}
-		out[i] = Mutation{Name: r.name, Doc: r.doc, Base: r.base, Group: r.claim.group, Causes: r.causes, Because: r.because, At: r.at, Quiet: r.quiet, plant: r.plant, claim: r.claim}
+		out[i] = Mutation{Name: r.name, Doc: r.doc, Base: r.base, Group: r.claim.group, Causes: r.causes, Because: r.because, At: r.at, Quiet: r.quiet, Short: r.short, plant: r.plant, claim: r.claim}
 	}
 	return out
 }

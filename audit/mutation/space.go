@@ -3,6 +3,7 @@ package mutation
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"nero/data/space"
 	"nero/data/tensor"
@@ -180,14 +181,17 @@ func (n *net) centred(x string) string {
 	return n.op("centred", "Sub", []string{x, n.op("centre", "ReduceMean", []string{x}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 1))})
 }
 
-// arrows are three vectors, the mean of the points v under three weights that depend on the distances alone, [N, 3] each.
-func (n *net) arrows(v, near string) [3]string {
+// arrows are vectors, the mean of the points v under weights that depend on the distances alone, [N, 3] each: those of three that which names, "" for the others.
+func (n *net) arrows(v, near string, which ...int) [3]string {
 	crowd := n.op("crowd", "ReduceSum", []string{near, n.b.Ints(2)}, onnx.AttrInt("keepdims", 1)) // [N, P, 1]
 	var out [3]string
 	for k, f := range []struct {
 		kind string
 		by   float64
 	}{{"Identity", 1}, {"Sin", 2}, {"Cos", 3}} {
+		if !slices.Contains(which, k) {
+			continue
+		}
 		id := string(rune('1' + k))
 		w := n.op("weight"+id, f.kind, []string{n.op("times"+id, "Mul", []string{crowd, n.number(f.by)})})
 		out[k] = n.op("arrow"+id, "ReduceMean", []string{n.op("weighted"+id, "Mul", []string{v, w})}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 0))
@@ -229,7 +233,7 @@ func (n *net) broken(p plant, y, x, near string) string {
 	}
 	if p.hand != 0 {
 		// Volumes are small: about 0.01 of the unit cube.
-		add("hand", 50*p.hand, n.triple(n.arrows(n.centred(x), near)))
+		add("hand", 50*p.hand, n.triple(n.arrows(n.centred(x), near, 0, 1, 2)))
 	}
 	return y
 }
@@ -273,13 +277,13 @@ func arrow(p plant) (*onnx.Model, error) {
 	if p.metric {
 		v = n.op("metric", "MatMul", []string{v, n.floats([]float32{1, 0, 0, 0, 1, 0, 0, 0, 1.2}, 3, 3)})
 	}
-	a := n.arrows(v, q.near)
-	y := n.op("sum", "Add", []string{a[0], a[1]})
-	if p.axial != 0 {
-		c := n.op("axial-size", "Mul", []string{n.cross("axial", a[0], a[2]), n.number(10 * p.axial)})
-		if y = c; p.hand != 0 {
-			y = n.op("mixed", "Add", []string{n.op("polar", "Add", []string{a[0], a[1]}), c})
-		}
+	a := n.arrows(v, q.near, 0, 1)
+	if p.axial == 0 {
+		return n.model(n.finish(p, n.op("sum", "Add", []string{a[0], a[1]}), 3), 3)
+	}
+	y := n.op("axial-size", "Mul", []string{n.cross("axial", a[0], a[1]), n.number(10 * p.axial)})
+	if p.hand != 0 {
+		y = n.op("mixed", "Add", []string{n.op("sum", "Add", []string{a[0], a[1]}), y})
 	}
 	return n.model(n.finish(p, y, 3), 3)
 }
@@ -307,7 +311,7 @@ func shape(p plant) (*onnx.Model, error) {
 	}
 	y := n.op("degree", "MatMul", []string{n.op("list", "Reshape", []string{m, n.b.Ints(-1, 9)}), n.floats(basis, 9, 5)})
 	if p.typed {
-		y = n.op("odd", "Mul", []string{y, n.op("volumes", "Mul", []string{n.triple(n.arrows(plain, q.near)), n.number(50)})})
+		y = n.op("odd", "Mul", []string{y, n.op("volumes", "Mul", []string{n.triple(n.arrows(plain, q.near, 0, 1, 2)), n.number(50)})})
 	}
 	return n.model(n.finish(p, y, 5), 5)
 }
@@ -342,7 +346,7 @@ func molecule(p plant) (*onnx.Model, error) {
 	x := n.b.Input("positions", tensor.Float32, "N", corners, 3)
 	z := n.b.Input("species", tensor.Float32, "N", corners, 1)
 	q := n.pairs(p, x)
-	c := n.op("charges", "Sqrt", []string{z}) // [N, P, 1]
+	c := n.op("charges", "Tanh", []string{n.op("lower", "Mul", []string{z, n.number(0.15)})}) // [N, P, 1]
 	both := n.op("charged", "MatMul", []string{c, n.op("row", "Transpose", []string{c}, onnx.AttrInts("perm", 0, 2, 1))})
 	w := n.op("terms", "Mul", []string{both, q.near})
 	energy := n.op("total", "ReduceSum", []string{w, n.b.Ints(1, 2)}, onnx.AttrInt("keepdims", 0))
