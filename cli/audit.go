@@ -589,8 +589,8 @@ func roundoff(w *workload.Workload, model string) float64 {
 	return 0
 }
 
-// thin keeps n of the elements of a plan: the identity and the exact ones first, which an audit judges before the others, then
-// others, each evenly. 0 keeps all.
+// thin keeps n of the elements of a plan: the identity, half of the others from the exact ones, which an audit judges first, and half from those that
+// are not, each evenly; what one kind leaves over goes to the other. Where a group has both, neither goes untested. 0 keeps all.
 func thin(p *orbit.Plan, n int) *orbit.Plan {
 	if n <= 0 || n >= len(p.Elements) {
 		return p
@@ -607,10 +607,14 @@ func thin(p *orbit.Plan, n int) *orbit.Plan {
 			other = append(other, i)
 		}
 	}
-	for _, from := range [][]int{exact, other} {
-		m := min(n-len(keep), len(from))
-		for i := range m {
-			keep[from[i*len(from)/m]] = true
+	room := n - 1
+	inexact := min(room/2, len(other))
+	for _, part := range []struct {
+		from []int
+		n    int
+	}{{exact, min(room-inexact, len(exact))}, {other, min(max(inexact, room-len(exact)), len(other))}} {
+		for i := range part.n {
+			keep[part.from[i*len(part.from)/part.n]] = true
 		}
 	}
 	o := *p

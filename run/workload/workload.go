@@ -419,7 +419,7 @@ func (w *Workload) stride(in *input, out space.Spec) float64 {
 func (w *Workload) metrics() error {
 	out := w.Eval.Models[0].Codec.Out()
 	labeled := w.Data.Labels() != nil
-	placed := out.Kind != space.KindScores && out.Kind != space.KindMask && w.Eval.Target != nil || out.Kind == space.KindBoxes || out.Kind == space.KindField // what is compared is a target, not a class
+	placed := out.Kind != space.KindScores && out.Kind != space.KindMask // what is compared is a target, not a class
 	if placed {
 		labeled = w.Eval.Target != nil
 	}
