@@ -269,7 +269,7 @@ func guess(fsys fs.FS, name, targets string) (string, error) {
 		case o.isFolder(joined(fsys, name, "JPEGImages")) && o.isFolder(joined(fsys, name, "Annotations")):
 			return "voc", nil
 		}
-		return "folder", nil
+		return folderFormat(fsys, name), nil
 	}
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -290,7 +290,10 @@ func guess(fsys fs.FS, name, targets string) (string, error) {
 	if imageFormat(b[:n]) != "" {
 		return "folder", nil // of one image
 	}
-	return "", fmt.Errorf("%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF, BMP or WebP", name, b[:min(n, 6)])
+	if format := plainFormat(fsys, name); format != "" {
+		return format, nil
+	}
+	return "", fmt.Errorf("%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF, BMP or WebP; for points, molecules, graphs or recordings set format to clouds, molecules, graphs or signals", name, b[:min(n, 6)])
 }
 
 // sniff tells array formats by their first bytes; a gzip file is taken for IDX or npy, which are read alike.
