@@ -374,8 +374,9 @@ func molecule(p plant) (*onnx.Model, error) {
 	return n.b.Model()
 }
 
-// conv1 is a convolution of signals, zeros beyond the ends if pad is not 0.
-func (n *net) conv1(name, x string, out, in, s, pad int) string {
+// conv1 is a convolution of signals by kernels of three numbers, zeros beyond the ends if pad is not 0.
+func (n *net) conv1(name, x string, out, in, pad int) string {
+	const s = 3
 	q := int64(pad)
 	return n.op(name, "Conv", []string{x, n.floats(n.normal(out*in*s, 0.5), out, in, s), n.floats(n.normal(out, 0.1), out)},
 		onnx.AttrInts("kernel_shape", int64(s)), onnx.AttrInts("pads", q, q))
@@ -402,9 +403,9 @@ func ring(p plant) (*onnx.Model, error) {
 	x := n.b.Input("x", tensor.Float32, "N", 1, heard)
 	layer := func(name, h string, out, in int) string {
 		if p.zeros {
-			return n.conv1(name, h, out, in, 3, 1)
+			return n.conv1(name, h, out, in, 1)
 		}
-		return n.conv1(name, n.joined(name+"-joined", h, 1, heard), out, in, 3, 0)
+		return n.conv1(name, n.joined(name+"-joined", h, 1, heard), out, in, 0)
 	}
 	h := n.op("relu1", "Relu", []string{layer("conv1", x, 4, 1)})
 	if p.table {
@@ -426,11 +427,11 @@ func window(p plant) (*onnx.Model, error) {
 		pad = 1
 	}
 	t := heard - 4 + 4*pad
-	h := n.op("relu1", "Relu", []string{n.conv1("conv1", x, 4, 1, 3, pad)})
+	h := n.op("relu1", "Relu", []string{n.conv1("conv1", x, 4, 1, pad)})
 	if p.stride {
 		h = n.strided(h)
 	}
-	y := n.conv1("conv2", h, 1, 4, 3, pad)
+	y := n.conv1("conv2", h, 1, 4, pad)
 	if p.table {
 		y = n.op("table", "Add", []string{y, n.floats(n.normal(t, 0.3), 1, 1, t)})
 	}
