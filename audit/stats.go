@@ -82,11 +82,12 @@ const (
 func resamples(n int) int { return min(mostResamples, mostDraws/max(n, 1)) }
 
 // ErrorInterval is [MeanInterval] widened to hold the bootstrap-t interval, see [aggregate.StudentBootstrap]: errors are skewed, and Student's
-// interval of a skewed sample is too short at its upper end. The generator alone decides the draws. An end that the resamples leave open, as
-// where one input in many has nearly all of the error, is the extreme value seen if that is farther out than Student's.
+// interval of a skewed sample is too short at its upper end. The generator alone decides the draws. Beyond the extreme values seen it is no wider than
+// Student's: where one input in many has nearly all of the error, most resamples have next to no spread, and their quotients say nothing. Of values
+// none of which is negative no end is.
 func ErrorInterval(x []float64, confidence float64, r *rand.Rand) Interval {
 	iv := MeanInterval(x, confidence)
-	if math.IsNaN(iv.Lo) || iv.N > mostSkewed {
+	if math.IsNaN(iv.Lo) {
 		return iv
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -95,14 +96,13 @@ func ErrorInterval(x []float64, confidence float64, r *rand.Rand) Interval {
 			lo, hi = min(lo, v), max(hi, v)
 		}
 	}
-	b := aggregate.StudentBootstrap(x, resamples(iv.N), confidence, r)
-	if math.IsInf(b.Low, 0) {
-		b.Low = lo
+	if iv.N <= mostSkewed {
+		b := aggregate.StudentBootstrap(x, resamples(iv.N), confidence, r)
+		iv.Lo, iv.Hi = min(iv.Lo, max(b.Low, lo)), max(iv.Hi, min(b.High, hi))
 	}
-	if math.IsInf(b.High, 0) {
-		b.High = hi
+	if lo >= 0 {
+		iv.Lo = max(iv.Lo, 0)
 	}
-	iv.Lo, iv.Hi = min(iv.Lo, b.Low), max(iv.Hi, b.High)
 	return iv
 }
 

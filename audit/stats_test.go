@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -128,7 +129,7 @@ func TestErrorInterval(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.SliceOfN(rapid.Float64Range(0, 10), 2, 40).Draw(t, "x")
 		a, b, s := audit.ErrorInterval(x, 0.95, draws()), audit.ErrorInterval(x, 0.95, draws()), audit.MeanInterval(x, 0.95)
-		if a != b || a.Value != s.Value || a.N != s.N || !(a.Lo <= s.Lo && a.Hi >= s.Hi) || math.IsInf(a.Lo, 0) || math.IsInf(a.Hi, 0) {
+		if a != b || a.Value != s.Value || a.N != s.N || !(a.Lo <= max(s.Lo, 0) && a.Lo >= 0 && a.Hi >= s.Hi && a.Hi <= max(s.Hi, slices.Max(x))) || math.IsInf(a.Lo, 0) || math.IsInf(a.Hi, 0) {
 			t.Errorf("%+v, again %+v, Student's %+v", a, b, s)
 		}
 		f, l := audit.FactorInterval(x, x, 0.95, draws()), audit.RatioInterval(x, x, 0.95)
@@ -138,8 +139,15 @@ func TestErrorInterval(t *testing.T) {
 	})
 	one := make([]float64, 50)
 	one[7] = 1
-	if i := audit.ErrorInterval(one, 0.95, draws()); i.Hi != 1 || !(i.Lo <= 0) {
-		t.Errorf("one input of 50 has the error 1: %+v, want at most the largest value", i)
+	if i := audit.ErrorInterval(one, 0.95, draws()); i.Hi != 1 || i.Lo != 0 {
+		t.Errorf("one input of 50 has the error 1: %+v, want from 0 to the largest value", i)
+	}
+	for i := range one {
+		one[i] = 1e-7 * float64(1+i%5) // rounding of all others, so that no resample is without spread
+	}
+	one[7] = 0.9
+	if i := audit.ErrorInterval(one, 0.95, draws()); !(i.Hi <= 0.9) || !(i.Lo >= 0) {
+		t.Errorf("one input of 50 has the error 0.9, the others rounding: %+v, want within [0, 0.9]", i)
 	}
 	if i := audit.ErrorInterval([]float64{2, 2, 2}, 0.95, draws()); i.Lo != 2 || i.Hi != 2 {
 		t.Errorf("three equal values: %+v", i)

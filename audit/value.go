@@ -297,6 +297,7 @@ type Spread struct {
 	size float64 // parts of the first value
 	// Rows of numbers of every length are centred column by column: how many there were, and mean and sum of squares of each column.
 	rows       float64
+	pooled     bool // all rows are one population, whatever their place in a value: those of [space.Rows]
 	column, c2 []float64
 	names      []string  // of the fields of a record
 	fields     []*Spread // and what is known of them
@@ -321,6 +322,7 @@ func (s *Spread) Add(v space.Value) error {
 	form := Form(v)
 	if f := Style(v); s.n == 0 {
 		s.style, s.form, s.size = f, form, parts(v)
+		_, s.pooled = v.(*space.Rows)
 	} else if f != s.style {
 		return fmt.Errorf("%w: %s, was %s before", ErrForm, form, s.Form())
 	}
@@ -402,7 +404,8 @@ func (s *Spread) Form() string {
 	return s.form
 }
 
-// Scale is s = (E ‖v - E v‖²)^½, the norm being that of [Difference]. Values that have rows of several numbers are centred column by column, all others component
+// Scale is s = (E ‖v - E v‖²)^½, the norm being that of [Difference]. Rows are centred column by column over all rows of all values,
+// as the metric relative does: the force on one atom is as much a force as that on another. So are pairs and signals of several lengths, all other values component
 // by component. Masks and boxes have no scale, their differences are shares already: 1 if some differ, 0 if
 // all are equal; so do records, whose fields have scales of their own. NaN without values.
 func (s *Spread) Scale() float64 {
@@ -424,7 +427,7 @@ func (s *Spread) Scale() float64 {
 		return 0
 	}
 	var t float64
-	if s.form == "" && s.rows > 0 {
+	if (s.pooled || s.form == "") && s.rows > 0 {
 		for _, m := range s.c2 {
 			t += m
 		}
