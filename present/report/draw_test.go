@@ -156,8 +156,8 @@ func TestEveryPictureIsReadable(t *testing.T) {
 		{group: "SE(2)", grid: []int{4, 3, 3}},
 		{group: "Affine(rotate,scale)", grid: []int{4, 4}},
 		{group: "SO(3)", es: slicesOf(t, "SO(3)")},
-		{group: "O(3)", es: slicesOf(t, "O(3)")[:30]},
-		{group: "O(3)", es: spread(t, "O(3)", 40)},
+		{group: "O(3)", es: slicesOf(t, "O(3)")},
+		{group: "O(3)", es: spread(t, "O(3)", 14)},
 		{group: "Affine(rotate,scale)", es: []group.Element{{0, 1}, {10, 1}, {20, 1}, {-10, 1}, {0, 0.5}, {0, 2}}},
 		{group: "Trivial"},
 		{group: "SE(2)", grid: []int{7, 5, 5}},
@@ -211,7 +211,7 @@ func slicesOf(t *testing.T, name string) []group.Element {
 	if err != nil {
 		t.Fatal(err)
 	}
-	es, err := group.Slices(g, nil, 30, 45)
+	es, err := group.Slices(g, nil, 60, 90)
 	if err != nil {
 		t.Fatal(err)
 	}

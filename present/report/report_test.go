@@ -489,13 +489,14 @@ func TestWorstElementsInWords(t *testing.T) {
 		f := fixture{group: name, models: []string{"a", "b"}, metrics: []string{"confidence"}, n: 3}
 		switch name {
 		case "O(3)":
-			f.values = spread(t, name, 20)
+			f.values = spread(t, name, 10)
 		case "SO(2)":
-			f.grid = []int{36}
+			f.grid = []int{12}
 		}
 		s, j := f.summary(t)
 		dir := t.TempDir()
-		if _, err := Write(t.Context(), dir, Input{Summary: s, Job: j, Rows: func() iter.Seq2[job.Row, error] { return f.rows(j) }}); err != nil {
+		blank := func(*view.Figure, Options, *font.Cache) (*Picture, error) { return &Picture{}, nil }
+		if _, err := write(t.Context(), dir, Input{Summary: s, Job: j, Rows: func() iter.Seq2[job.Row, error] { return f.rows(j) }}, blank); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(filepath.Join(dir, "report.md"))
