@@ -33,7 +33,7 @@ and no state.`,
 		if k := p.Subject.InSpec.Kind; k != space.KindSignal && k != space.KindFrames {
 			return 0
 		}
-		return min(int(p.Param("samples")), p.Subject.N) * (2 + int(p.Param("starts")))
+		return tries + min(int(p.Param("samples")), p.Subject.N)*(2+int(p.Param("starts")))
 	},
 }
 
@@ -41,10 +41,13 @@ and no state.`,
 type Result struct {
 	Error  []float64 // by frames since the start, mean over inputs and starts; NaN where nothing was measured
 	Before []float64 // by frames before an earlier end
-	// Frames is the number of frames after which the error stays below the limit, 0 if a start changes nothing, -1 if it never does. End is the same before an end.
+	// Frames is the number of frames after which the error stays below the limit, 0 if a start changes nothing, -1 if it does not within those that were
+	// followed. End is the same before an end.
 	Frames, End int
-	Hop         int // numbers, or pictures, of the input for one frame of the output
-	Limit       float64
+	// Tenth is the number of frames after which the error stays at or below a tenth of that of the first, -1 if it does not within those that were followed.
+	Tenth int
+	Hop   int // numbers, or pictures, of the input for one frame of the output
+	Limit float64
 }
 
 // length is that of a sequence; 0 for other values.
@@ -125,7 +128,11 @@ type tester struct {
 	p     *audit.Pass
 	scale float64
 	fixed bool // the model takes one length only
+	hop   int  // of the input for one frame of the output; 0 before it is known
 }
+
+// tries is about how many predictions it takes to find the hop.
+const tries = 24
 
 func run(ctx context.Context, p *audit.Pass) (any, error) {
 	sw, c := audit.ResultOf[*sweep.Result](p, sweep.Check), audit.ResultOf[*controls.Result](p, controls.Check)
@@ -157,10 +164,13 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			return nil, fmt.Errorf("%w: the output has no frame for each part of the input", audit.ErrNotApplicable)
 		}
 		frames := length(y)
-		hop := (T + frames - 1) / frames
-		if hop < 1 || frames < 4 {
+		if frames < 4 {
 			return nil, fmt.Errorf("%w: %d moments of the input and %d frames of the output leave no later start", audit.ErrUntested, T, frames)
 		}
+		if err := t.find(ctx, x, y); err != nil {
+			return nil, fmt.Errorf("sample %s: %w", s.ID, err)
+		}
+		hop := t.hop
 		r.Hop = hop
 		n := int(p.Param("starts"))
 		for k := range n {
@@ -187,9 +197,79 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 	}
 	r.Error, r.Before = start.means(), end.means()
-	r.Frames, r.End = settles(r.Error, r.Limit), settles(r.Before, r.Limit)
+	r.Frames, r.End = start.settles(r.Limit), end.settles(r.Limit)
+	if len(r.Error) > 0 {
+		r.Tenth = start.settles(r.Error[0] / 10)
+	}
 	r.report(p)
 	return r, nil
+}
+
+// find learns the hop. The number of frames alone does not tell it: 241 numbers make 60 frames of 4, and 20 make 16 of one that sees 5. So sequences are cut
+// shorter, and the lengths are sought at which the number of frames drops; between two of them lie whole hops.
+func (t *tester) find(ctx context.Context, x, y space.Value) error {
+	if t.hop > 0 {
+		return nil
+	}
+	T, frames := length(x), length(y)
+	count := func(n int) (int, error) {
+		z, err := t.p.PredictBatch(ctx, 0, []space.Value{window(x, 0, n, 0)})
+		if err != nil {
+			return -1, ctx.Err() // a length that the model does not take
+		}
+		v, _ := sequence(t.p, z[0], 1)
+		if v == nil || audit.Style(v) != audit.Style(y) {
+			return -1, nil
+		}
+		return length(v), nil
+	}
+	// shortest is the smallest length above lo that has so many frames, and how many it has.
+	shortest := func(lo, want int) (n, has int, err error) {
+		n, has = T, frames
+		for n-lo > 1 {
+			m := (lo + n) / 2
+			k, err := count(m)
+			if err != nil {
+				return 0, 0, err
+			}
+			if k >= want {
+				n, has = m, k
+			} else {
+				lo = m
+			}
+		}
+		return n, has, nil
+	}
+	for _, lo := range []int{T / 2, T - T/4, T - T/8} {
+		few, err := count(lo)
+		if err != nil {
+			return err
+		}
+		if few < 0 || lo == T {
+			continue
+		}
+		if few >= frames {
+			break // always as many: filled up, or pooled to a fixed number
+		}
+		l1, _, err := shortest(lo, frames)
+		if err != nil {
+			return err
+		}
+		l2, has, err := shortest(lo, few+1)
+		if err != nil {
+			return err
+		}
+		if has >= frames || (l1-l2)%(frames-has) != 0 || l1 <= l2 {
+			return fmt.Errorf("%w: %d moments make %d frames, %d make %d: no whole number of moments makes a frame", audit.ErrNotApplicable, l1, frames, l2, has)
+		}
+		t.hop = (l1 - l2) / (frames - has)
+		return nil
+	}
+	if T%frames != 0 {
+		return fmt.Errorf("%w: the model takes one length only, and its %d frames do not divide the %d moments of the input, so that nothing tells how many make a frame", audit.ErrNotApplicable, frames, T)
+	}
+	t.fixed, t.hop = true, T/frames
+	return nil
 }
 
 // answer predicts part of a sequence, filled up with zeros if the model does not take another length. Zeros come after what is compared.
@@ -250,15 +330,19 @@ func (t *tally) means() []float64 {
 	return out
 }
 
-// settles is the number of frames after which the error stays at or below the limit; -1 if the last quarter of the frames does not.
-func settles(e []float64, limit float64) int {
-	n := 0
-	for k, x := range e {
-		if !(x <= limit) {
+// settles is the number of frames after which the error stays at or below the limit, which NaN does not; -1 if the last quarter of the frames does not. Frames
+// that were not measured say nothing.
+func (t *tally) settles(limit float64) int {
+	n, last := 0, 0
+	for k, x := range t.means() {
+		if t.n[k] == 0 {
+			continue
+		}
+		if last = k + 1; !(x <= limit) {
 			n = k + 1
 		}
 	}
-	if len(e) > 0 && 4*n > 3*len(e) {
+	if 4*n > 3*last {
 		return -1
 	}
 	return n
@@ -293,38 +377,56 @@ func (r *Result) report(p *audit.Pass) {
 	if len(r.Error) > 0 {
 		first = r.Error[0]
 	}
-	ev := []audit.Evidence{
-		audit.Number("frames until a later start is forgotten", float64(r.Frames), "frames").Against(0),
-		audit.Number("frames before an earlier end that feel it", float64(r.End), "frames").Against(0),
-		audit.Number("error of the first frame after a start", first, "").Against(r.Limit),
+	// What did not settle is no number of frames: how many were followed is said instead.
+	var ev []audit.Evidence
+	settled := func(n int, e []float64, yes, no string) {
+		if n < 0 {
+			ev = append(ev, audit.Number(no, float64(len(e)), "frames").Against(0))
+			return
+		}
+		ev = append(ev, audit.Number(yes, float64(n), "frames").Against(0))
 	}
+	settled(r.Frames, r.Error, "frames until a later start is forgotten", "frames followed after a start, error not below the threshold within them")
+	if r.Frames != 0 && len(r.Error) > 0 {
+		settled(r.Tenth, r.Error, "frames until the error of a start is a tenth of the first", "frames followed after a start, error not down to a tenth within them")
+	}
+	settled(r.End, r.Before, "frames before an earlier end that feel it", "frames followed before an end, error not below the threshold within them")
+	ev = append(ev, audit.Number("error of the first frame after a start", first, "").Against(r.Limit))
 	p.Measure(ev...)
 	c := audit.Clue{Name: audit.ClueWarmup, Strength: 1, Evidence: ev, Location: "state", Text: "a later start changes nothing beyond " + audit.Figures(r.Limit)}
-	switch {
-	case r.Frames == 0:
+	if r.Frames == 0 {
 		p.Clue(c)
 		return
+	}
+	f := audit.Finding{
+		Category: audit.Explanation, Location: "border", Worst: audit.Nowhere, Evidence: ev, Remedies: []string{"leave these frames out of what is compared"},
+	}
+	switch {
 	case r.End < 0: // also of a start it says nothing then
 		c.Text = "an earlier end changes answers up to the beginning: the model goes around or looks at all of the sequence, and what a later start changes tells no state apart"
-		p.Clue(c)
-	case r.Frames <= 2*r.End && r.Frames > 0:
+		f.Location, f.Remedies = "sequence", []string{"compare whole sequences only"}
+		f.Message = "an earlier end changes answers up to the beginning: the model goes around or looks at all of the sequence"
+	case r.Frames > 0 && r.Frames <= 2*r.End:
 		c.Text = fmt.Sprintf("the first %d frames after a start change, and so do the %d before an end: a border and no state", r.Frames, r.End)
-		p.Clue(c)
+		f.Message = fmt.Sprintf("the model sees the borders of a sequence: %d frames from its start and %d from its end", r.Frames, r.End)
+	case r.Frames < 0 && r.End > 0:
+		c.Text = fmt.Sprintf("a later start changes answers through all of the %d frames that were followed and an earlier end those of the %d before it, which tells no state apart", len(r.Error), r.End)
+		f.Location, f.Remedies = "sequence", []string{"compare whole sequences only"}
+		f.Message = fmt.Sprintf("answers depend on where a sequence starts, through all of the %d frames that were followed, and on where it ends, up to %d frames before", len(r.Error), r.End)
 	case r.Frames < 0:
-		c.Holds, c.Strength = r.End == 0, 0.7
-		c.Text = fmt.Sprintf("the answers do not forget when the sequence started within the %d frames that were followed; the first differs by %s", len(r.Error), audit.Figures(first))
-		p.Clue(c)
+		c.Holds, c.Strength = true, 0.7
+		c.Text = fmt.Sprintf("the error of a later start is not below the threshold within the %d frames that were followed; the first differs by %s of the scale", len(r.Error), audit.Figures(first))
+		if r.Tenth > 0 {
+			c.Text += fmt.Sprintf(", after %d frames a tenth of that is left", r.Tenth)
+		}
 	default:
 		c.Holds = true
 		c.Text = fmt.Sprintf("the first %d frames after a start differ from what they are in a running sequence, the first by %s of the scale", r.Frames, audit.Figures(first))
-		p.Clue(c)
 	}
-	f := audit.Finding{
-		Category: audit.Explanation, Location: "state", Worst: audit.Nowhere, Evidence: ev, Message: c.Text,
-		Remedies: []string{"leave these frames out of what is compared, or run the model over as many before", "start from a state that was learned for it"},
-	}
-	if !c.Holds {
-		f.Location, f.Remedies = "border", []string{"leave these frames out of what is compared"}
+	p.Clue(c)
+	if c.Holds {
+		f.Location, f.Message = "state", c.Text
+		f.Remedies = []string{"leave these frames out of what is compared, or run the model over as many before", "start from a state that was learned for it"}
 	}
 	p.Report(f)
 }
