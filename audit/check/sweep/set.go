@@ -3,6 +3,7 @@ package sweep
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"nero/audit"
 )
@@ -102,7 +103,7 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 	s.Worst = audit.ErrorInterval(worst, p.Policy.Confidence, draws("largest error"))
 	s.Exceed = audit.ShareInterval(s.Exceeding, s.Worst.N, p.Policy.Confidence)
 	if !exact {
-		s.Ratio = audit.FactorInterval(mean, floor, p.Policy.Confidence, draws("ratio"))
+		s.Ratio = audit.FactorInterval(mean, rounded(floor), p.Policy.Confidence, draws("ratio"))
 		s.Resampling = audit.Describe(floor)
 		s.Resampling.Max = rel(r.FloorMost)
 		if s.Resampling.N == 0 {
@@ -117,6 +118,19 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 		}
 	}
 	return s
+}
+
+// rounded are floors of resampling that are no smaller than the rounding of float32, so that those of inputs that are moved without resampling, such as
+// points, do not make the error over them a division by nothing, with limits that hold any number. One of 0 stays: moving there and back changes nothing.
+func rounded(floor []float64) []float64 {
+	const ulp = 0x1p-23
+	out := slices.Clone(floor)
+	for i, f := range out {
+		if f > 0 && f < ulp {
+			out[i] = ulp
+		}
+	}
+	return out
 }
 
 // fields fills in what is known of each field of outputs that are records.
