@@ -79,6 +79,6 @@ seed: 7
 	far := all["uncentered"]
 	far.holds("O(3) × S(n)", "T(3): the place in space counts")
 	far.silent("jumps by", "differ from minus the gradient")
-	far = judge(t, study, "--only", "uncentered", "--audit-samples", "4", "--checks", "subgroup")["uncentered"] // all elements: shifts are among them
+	far = judge(t, study, "--only", "uncentered", "--audit-samples", "8", "--checks", "subgroup,lattice,endtoend")["uncentered"] // all elements: shifts are among them
 	far.because("place", "origin", "cent")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -45,7 +46,7 @@ func TestCards(t *testing.T) {
 // thousands writes a number as cards do.
 func thousands(n int) string {
 	if n < 1000 {
-		return fmt.Sprint(n)
+		return strconv.Itoa(n)
 	}
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
