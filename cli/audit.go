@@ -29,7 +29,6 @@ import (
 	"nero/run/job"
 	"nero/run/workload"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 	"nero/symmetry/orbit"
 
 	"github.com/spf13/cobra"
@@ -305,7 +304,7 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af a
 	if err != nil {
 		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: group.Command})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: a.program})
 	if err != nil {
 		return nil, err
 	}
@@ -540,8 +539,10 @@ func about(w *workload.Workload, model string) []audit.About {
 	}
 	add("data", w.Study.Data.Images)
 	add("group", w.Study.Group.Name)
-	add("kernel", w.Study.Group.Resample)
-	add("border", w.Study.Group.Border)
+	if s := w.Study.Input.Space; s != string(space.KindRows) && s != string(space.KindRecord) { // nothing else is read between its numbers
+		add("kernel", w.Study.Group.Resample)
+		add("border", w.Study.Group.Border)
+	}
 	add("date", time.Now().UTC().Format(time.DateOnly))
 	add("program", version())
 	add("platform", runtime.GOOS+"/"+runtime.GOARCH)

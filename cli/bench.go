@@ -13,7 +13,6 @@ import (
 	"nero/run/store"
 	"nero/run/workload"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 
 	"github.com/spf13/cobra"
 )
@@ -52,7 +51,7 @@ the paired ratios. Without a study it takes the built-in digits.`,
 			if err != nil {
 				return err
 			}
-			w, err := workload.Open(cmd.Context(), s, workload.Options{Engine: e, Rules: action.Rules(), Start: group.Command})
+			w, err := workload.Open(cmd.Context(), s, workload.Options{Engine: e, Rules: action.Rules(), Start: a.program})
 			if err != nil {
 				return err
 			}

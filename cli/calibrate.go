@@ -14,7 +14,6 @@ import (
 	"nero/run/job"
 	"nero/run/workload"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 )
 
 const (
@@ -37,7 +36,7 @@ func (a *App) calibrate(ctx context.Context, s *job.Study, ef engineFlags, file 
 	ref := *s
 	ref.Models = []job.Model{{Name: job.NameOf(file), ONNX: file}}
 	ref.Audit.Contract, ref.Audit.Layers, ref.Audit.EarlyStop = job.Contract{}, nil, false
-	w, err := workload.Open(ctx, &ref, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: group.Command})
+	w, err := workload.Open(ctx, &ref, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: a.program})
 	if err != nil {
 		return fail(err)
 	}

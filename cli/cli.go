@@ -36,10 +36,12 @@ type App struct {
 	// Stop is closed when the user asks a run to stop; work under way is finished and kept.
 	Stop <-chan struct{}
 
-	args    []string // of the command line that runs
-	quiet   bool
-	said    *sync.Map    // notes that were said, where each is said once; nil where there is no end of them
-	running atomic.Int32 // how many runs are under way that can be stopped and resumed
+	args  []string // of the command line that runs
+	quiet bool
+	// programs says that the user allows a study to run the program that its group is defined by.
+	programs bool
+	said     *sync.Map    // notes that were said, where each is said once; nil where there is no end of them
+	running  atomic.Int32 // how many runs are under way that can be stopped and resumed
 }
 
 // sink remembers the first error of a writer, after which it writes nothing. It is safe for concurrent use.
@@ -135,6 +137,7 @@ resampling.`,
 	}
 	root.DisableSuggestions = true // cobra's take four lines
 	root.SetFlagErrorFunc(flagError)
+	root.PersistentFlags().BoolVar(&a.programs, "allow-program", false, "run the program that a study's group is defined by")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
 	root.AddCommand(a.demo(), a.run(), a.audit(), a.compare(), a.report(), a.serve(), a.export(), a.inspect(), a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
 	return root

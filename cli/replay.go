@@ -107,7 +107,7 @@ func (a *App) replay(ctx context.Context, s *job.Study, ef engineFlags, af audit
 	if err != nil {
 		return err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: group.Command})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: a.program})
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,12 @@ func replayText(w io.Writer, m *eval.Model, r *sweep.Replayed, policy audit.Poli
 	if r.Element.Exact {
 		fmt.Fprintln(w, "  the element moves the input without resampling")
 	} else {
-		fmt.Fprintln(w, "  the element resamples the input")
+		switch r.Before.(type) {
+		case *space.Rows, *space.Record, *space.Pairs:
+			fmt.Fprintln(w, "  the element moves the input up to rounding")
+		default:
+			fmt.Fprintln(w, "  the element resamples the input")
+		}
 	}
 	unit := ""
 	if _, ok := r.Before.(*space.Mask); ok {

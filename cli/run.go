@@ -19,7 +19,6 @@ import (
 	"nero/run/store"
 	"nero/run/workload"
 	"nero/symmetry/action"
-	"nero/symmetry/group"
 
 	"github.com/spf13/cobra"
 )
@@ -92,7 +91,7 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	if err != nil {
 		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(f.engine), Rules: action.Rules(), KeepGoing: f.keepGoing, Retry: retry(), Start: group.Command})
+	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(f.engine), Rules: action.Rules(), KeepGoing: f.keepGoing, Retry: retry(), Start: a.program})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,13 @@ func (d diff) rotations() float64 {
 	sum := 0.0
 	for i := range d.n {
 		a, b := d.row(i)
+		switch left, left2 := mirrored(a), mirrored(b); {
+		case left != left2: // no rotation takes one to the other
+			sum += 180
+			continue
+		case left:
+			a, b = inverted(a), inverted(b)
+		}
 		p, ok := quaternionOf(a)
 		q, ok2 := quaternionOf(b)
 		if !ok || !ok2 {
@@ -19,6 +26,19 @@ func (d diff) rotations() float64 {
 		sum += RotationAngle(p, q)
 	}
 	return sum / float64(d.n)
+}
+
+// mirrored reports whether a row is a matrix that exchanges left and right, as a pose does after a mirror.
+func mirrored(m []float64) bool {
+	return len(m) == 9 && m[0]*(m[4]*m[8]-m[5]*m[7])-m[1]*(m[3]*m[8]-m[5]*m[6])+m[2]*(m[3]*m[7]-m[4]*m[6]) < 0
+}
+
+func inverted(m []float64) []float64 {
+	out := make([]float64, len(m))
+	for i, v := range m {
+		out[i] = -v
+	}
+	return out
 }
 
 // RotationAngle is the angle of the rotation from p to q in degrees, 0 to 180, of unit quaternions w, x, y, z: twice the angle between the lines that p and q span,

@@ -136,8 +136,11 @@ func between(a, b []float64) (angle, cosine float64, ok bool) {
 func (d diff) directions(f func(angle, cosine float64) float64) float64 {
 	sum, n := 0.0, 0
 	for i := range d.n {
-		if angle, cosine, ok := between(d.row(i)); ok {
+		a, b := d.row(i)
+		if angle, cosine, ok := between(a, b); ok {
 			sum, n = sum+f(angle, cosine), n+1
+		} else if length(b) > 0 { // an answer of 0 has no direction and is no right one
+			sum, n = sum+f(90, 0), n+1
 		}
 	}
 	return sum / float64(n)
@@ -168,11 +171,11 @@ var (
 	// MaxError is the largest error of a number.
 	MaxError = ofRows(Metric{Name: "max_error", Unit: "output", Doc: "largest |difference| of a number"}, series[1:], diff.largest)
 	// Cosine is the mean cosine of the angle between vectors.
-	Cosine = ofRows(Metric{Name: "cosine", Better: Higher, Range: [2]float64{-1, 1}, Doc: "mean over rows of the cosine of the angle between the vectors; rows where one of the two is 0 have no angle and are left out"}, rowed, func(d diff) float64 {
+	Cosine = ofRows(Metric{Name: "cosine", Better: Higher, Range: [2]float64{-1, 1}, Doc: "mean over rows of the cosine of the angle between the vectors; rows where the reference is 0 have no angle and are left out, an answer of 0 counts as 90°"}, rowed, func(d diff) float64 {
 		return d.directions(func(_, c float64) float64 { return c })
 	})
 	// Angle is the mean angle between vectors.
-	Angle = ofRows(Metric{Name: "angle", Unit: "°", Range: [2]float64{0, 180}, Doc: "mean over rows of the angle between the vectors, whatever their lengths; rows where one of the two is 0 have no angle and are left out"}, rowed, func(d diff) float64 {
+	Angle = ofRows(Metric{Name: "angle", Unit: "°", Range: [2]float64{0, 180}, Doc: "mean over rows of the angle between the vectors, whatever their lengths; rows where the reference is 0 have no angle and are left out, an answer of 0 counts as 90°"}, rowed, func(d diff) float64 {
 		return d.directions(func(a, _ float64) float64 { return a })
 	})
 	// NormError is the mean error of the lengths of vectors.
@@ -185,7 +188,7 @@ var (
 		return sum / float64(d.n)
 	})
 	// RotationError is the mean angle of the rotation from one pose to the other.
-	RotationError = ofRows(Metric{Name: "rotation_error", Unit: "°", Range: [2]float64{0, 180}, Doc: "mean over rows of the angle of the rotation that takes the reference to the prediction; rows of 4 numbers are quaternions w, x, y, z, of which q and -q are one rotation, rows of 9 rotation matrices, which are brought to the nearest rotation first"}, rowed[:1], diff.rotations)
+	RotationError = ofRows(Metric{Name: "rotation_error", Unit: "°", Range: [2]float64{0, 180}, Doc: "mean over rows of the angle of the rotation that takes the reference to the prediction; rows of 4 numbers are quaternions w, x, y, z, of which q and -q are one rotation, rows of 9 rotation matrices, which are brought to the nearest rotation first; two with a mirror are compared without it, one with and one without are 180° apart"}, rowed[:1], diff.rotations)
 	// IoU3D is the mean intersection over union of boxes in space.
 	IoU3D = ofRows(Metric{Name: "iou3d", Better: Higher, Range: [2]float64{0, 1}, Doc: "mean over rows of the intersection over union of upright boxes x, y, z of the centre, length along the yaw, width, height, yaw in radians from x to y; row i is compared with row i"}, rowed[:1], diff.solids)
 	// MAEPerAtom is the mean absolute error over the number of atoms.

@@ -27,8 +27,11 @@ func TestRowsByHand(t *testing.T) {
 		{"aee", rows(3, 1, 2, 3, 4, 5, 6), rows(3, 1, 2, 3, 4, 8, 2), 2.5},
 		{"aee95", rows(3, 1, 2, 3, 4, 5, 6), rows(3, 1, 2, 3, 4, 8, 2), 5},
 		{"max_error", rows(3, 1, 2, 3, 4, 5, 6), rows(3, 1, 2, 3, 4, 8, 2), 4},
-		{"cosine", rows(2, 1, 0, 0, 3, 0, 0), rows(2, 5, 0, 2, 0, 1, 1), 0.5},
-		{"angle", rows(2, 1, 0, 0, 3, 0, 0), rows(2, 5, 0, 2, 0, 1, 1), 45},
+		{"cosine", rows(2, 1, 0, 0, 3, 0, 0), rows(2, 5, 0, 2, 0, 1, 1), 1. / 3}, // an answer of 0 is no right one
+		{"angle", rows(2, 1, 0, 0, 3, 0, 0), rows(2, 5, 0, 2, 0, 1, 1), 60},
+		{"angle", rows(2, 1, 0, 0, 3), rows(2, 5, 0, 0, 0), 0}, // a reference of 0 has no direction
+		{"rotation_error", rows(9, -1, 0, 0, 0, -1, 0, 0, 0, -1), rows(9, -1, 0, 0, 0, -1, 0, 0, 0, -1), 0},
+		{"rotation_error", rows(9, 1, 0, 0, 0, 1, 0, 0, 0, -1), rows(9, 1, 0, 0, 0, 1, 0, 0, 0, 1), 180},
 		{"norm_error", rows(2, 3, 4, 0, 1), rows(2, 0, 6, 1, 0), 0.5},
 		{"rotation_error", rows(4, 1, 0, 0, 0), rows(4, half, 0, 0, half), 90},
 		{"rotation_error", rows(4, 1, 0, 0, 0), rows(4, -1, 0, 0, 0), 0},
@@ -83,10 +86,10 @@ func TestRowsWithoutValue(t *testing.T) {
 		name      string
 		at, truth space.Value
 	}{
-		{"angle", rows(3, 0, 0, 0), rows(3, 1, 0, 0)},
+		{"angle", rows(3, 1, 0, 0), rows(3, 0, 0, 0)},
 		{"rotation_error", rows(4, 0, 0, 0, 0), rows(4, 1, 0, 0, 0)},
 		{"rotation_error", rows(3, 1, 0, 0), rows(3, 1, 0, 0)},
-		{"rotation_error", rows(9, 1, 0, 0, 0, -1, 0, 0, 0, -1), rows(9, -1, 0, 0, 0, -1, 0, 0, 0, -1)}, // the inversion is as near to three rotations
+		{"rotation_error", rows(9, 1, 0, 0, 0, 0, 0, 0, 0, 0), rows(9, 1, 0, 0, 0, 1, 0, 0, 0, 1)}, // as near to many rotations
 		{"correlation", &space.Signal{C: 1, T: 3, Val: []float64{.1, .1, .1}}, &space.Signal{C: 1, T: 3, Val: []float64{1, 2, 3}}},
 		{"mae_per_atom", rows(1, 1), rows(1, 2)},
 	} {

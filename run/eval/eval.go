@@ -582,7 +582,14 @@ func (e *Evaluation) each(model int, c metric.Case, r References, give func(metr
 			c.Scales[f] = scaleOf(s, fieldOf(c.Got, f))
 		}
 	}
+	whole := c.Got
 	c.Got, c.Want = space.Common(c.Got, c.Want)
+	if k := kept(whole, c.Got); k != 1 { // an error over part of the times is held against the scale of as many
+		c.Scale *= k
+	}
+	for f := range c.Scales {
+		c.Scales[f] *= kept(fieldOf(whole, f), fieldOf(c.Got, f))
+	}
 	label := c.Label
 	for i, m := range e.Metrics {
 		c.Label = label

@@ -78,6 +78,16 @@ func scaleOf(scale float64, v space.Value) float64 {
 	return scale
 }
 
+// kept is the root of the share of a value's numbers that are left of it: norms grow with the root of the number of moments.
+func kept(whole, rest space.Value) float64 {
+	a, ok := whole.(*space.Signal)
+	b, ok2 := rest.(*space.Signal)
+	if !ok || !ok2 || a.T == b.T || a.T == 0 {
+		return 1
+	}
+	return math.Sqrt(float64(b.T) / float64(a.T))
+}
+
 // scaled reports whether a metric needs a centred scale, and of which field of the output: "" for all of it.
 func scaled(m *metric.Metric) (field string, ok bool) {
 	name, _, _ := strings.Cut(m.Name, "@")

@@ -301,8 +301,8 @@ type Slices struct {
 // Refine is a grid of elements around one that is given.
 type Refine struct {
 	At     []float64 `json:"at,omitempty" yaml:"at,omitempty" jsonschema:"minItems=1,maxItems=64"`                                             // coordinates in the chart
-	Radius []float64 `json:"radius,omitempty" yaml:"radius,omitempty" jsonschema:"minItems=1,maxItems=64,minimum=0"`                           // how far the grid reaches on each axis; for factors a ratio of 1 or more; 0 keeps the coordinate
-	Grid   []int     `json:"grid,omitempty" yaml:"grid,omitempty" jsonschema:"minItems=1,maxItems=64,minimum=1,maximum=100000" study:"single"` // odd numbers of elements on each axis
+	Radius []float64 `json:"radius,omitempty" yaml:"radius,omitempty" jsonschema:"minItems=1,maxItems=64,minimum=0"`                           // how far the grid reaches on each axis; for factors a ratio of 1 or more; 0 keeps the coordinate; default 5 degrees, 2 px or samples, a tenth of other lengths
+	Grid   []int     `json:"grid,omitempty" yaml:"grid,omitempty" jsonschema:"minItems=1,maxItems=64,minimum=1,maximum=100000" study:"single"` // odd numbers of elements on each axis; default as many as keep the whole below a thousand, 5 at most
 }
 
 // Audit holds the thresholds of an audit.

@@ -312,8 +312,8 @@ func (s *Study) checkOrbit(report func(path, message string)) {
 	if o.Slices.Angle > 0 && math.Abs(math.Remainder(180, o.Slices.Angle)) > 1e-9 {
 		report(orbit+".slices.angle", fmt.Sprintf("%g does not divide 180; take 10, 15 or 30 degrees between angles", o.Slices.Angle))
 	}
-	if r := o.Refine; len(r.At)+len(r.Radius)+len(r.Grid) > 0 && (len(r.At) == 0 || len(r.Radius) != len(r.At) || len(r.Grid) != len(r.At)) {
-		report(orbit+".refine", fmt.Sprintf("%d, %d and %d numbers in at, radius and grid; expected one per axis of the chart in each", len(r.At), len(r.Radius), len(r.Grid)))
+	if r := o.Refine; len(r.At)+len(r.Radius)+len(r.Grid) > 0 && (len(r.At) == 0 || len(r.Radius) != 0 && len(r.Radius) != len(r.At) || len(r.Grid) != 0 && len(r.Grid) != len(r.At)) {
+		report(orbit+".refine", fmt.Sprintf("%d, %d and %d numbers in at, radius and grid; expected at, and in radius and grid none or as many", len(r.At), len(r.Radius), len(r.Grid)))
 	}
 	for i, n := range o.Refine.Grid {
 		if n%2 == 0 {

@@ -17,6 +17,7 @@ var ErrElement = errors.New("no element of the group")
 // has visited is always within.
 const (
 	mostPixels = 65536 // shifts: the largest picture
+	mostSteps  = 1e7   // shifts of time and in space
 	mostFactor = 1024  // factors, and their reciprocals
 	mostNumber = 1024  // numbers without a unit, such as a slope
 )
@@ -50,6 +51,8 @@ func bounds(g group.Group, plan []group.Element) [][2]float64 {
 		switch a.Unit {
 		case "px":
 			reach = mostPixels
+		case "samples", "length":
+			reach = mostSteps
 		case "deg":
 			reach = 360
 		case "factor":

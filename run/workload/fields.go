@@ -268,6 +268,20 @@ func rolls(g group.Group) bool {
 	return ok && s.Turn() > 0
 }
 
+// brings reports whether a group shifts time without moving it around, so that something enters.
+func brings(g group.Group) bool {
+	if p, ok := g.(group.Factored); ok {
+		return slices.ContainsFunc(p.Factors(), brings)
+	}
+	s, ok := g.(group.Shifting)
+	return ok && s.Turn() == 0
+}
+
+// signals reports whether an answer is a signal or has one.
+func signals(out space.Spec) bool {
+	return out.Kind == space.KindSignal || slices.ContainsFunc(out.Fields, signals)
+}
+
 // parseGroup finds the group that the study names. "S" alone is that of all permutations of the largest sample.
 func (w *Workload) parseGroup(spec space.Spec, o Options) error {
 	s := w.Study
@@ -293,6 +307,16 @@ func (w *Workload) parseGroup(spec space.Spec, o Options) error {
 				return s.Errorf(at, "%s: %v", s.Group.File, err)
 			}
 			return s.Errorf(at, "%v", err)
+		}
+		text, err := tabled(s.Group.Definition, g)
+		if err != nil {
+			return s.Errorf(at, "%v", err)
+		}
+		if text != s.Group.Definition {
+			s.Group.Definition, s.Group.File = text, "" // the program has said all that it had to
+			if g, err = s.Group.Open(context.Background(), nil); err != nil {
+				return s.Errorf(at, "%v", err)
+			}
 		}
 		w.group = g
 		s.Group.Name = g.Name()

@@ -469,6 +469,9 @@ func (w *Workload) metrics() error {
 		case m.Ref == metric.Target && !labeled:
 			return w.Study.Errorf(at, "%s needs labels and the data has none; give data.labels, or use label-free metrics such as relative, agreement", name)
 		}
+		if m.Ref == metric.Consensus && brings(w.group) && signals(out) {
+			return w.Study.Errorf(at, "a consensus of signals needs answers that know all times, and shifts of %s bring in others; use @self, or a group that moves around, such as Roll", w.group.Name())
+		}
 		seen[name] = true
 		w.Eval.Metrics = append(w.Eval.Metrics, m)
 	}
