@@ -51,16 +51,18 @@ func (t *tester) askCompany(ctx context.Context) error {
 		other func(i int) func(int) (space.Value, error)
 	}{
 		{"zeros", func(i int) func(int) (space.Value, error) {
-			return func(int) (space.Value, error) { return changed(t.still[i], times(0)) }
+			return func(int) (space.Value, error) { return changed(t.still[i], times(0), t.whole...) }
 		}},
 		{"constants", func(i int) func(int) (space.Value, error) {
-			return func(int) (space.Value, error) { return changed(t.still[i], constant) }
+			return func(int) (space.Value, error) { return changed(t.still[i], constant, t.whole...) }
 		}},
 		{"copies of itself", func(i int) func(int) (space.Value, error) {
 			return func(int) (space.Value, error) { return t.still[i], nil }
 		}},
 		{"inputs a thousand times brighter", func(i int) func(int) (space.Value, error) {
-			return func(k int) (space.Value, error) { return changed(t.still[(i+1+k)%len(t.still)], times(1000)) }
+			return func(k int) (space.Value, error) {
+				return changed(t.still[(i+1+k)%len(t.still)], times(1000), t.whole...)
+			}
 		}},
 	}
 	var w worst

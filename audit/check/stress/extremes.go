@@ -100,11 +100,34 @@ var extremes = []struct {
 	{"a million times", times(1e6)},
 }
 
-// changed is v with its numbers changed. The error wraps errors.ErrUnsupported for values without numbers, such as masks.
-func changed(v space.Value, f change) (space.Value, error) {
-	switch v.(type) {
-	case *space.Mask, *space.Boxes:
+// changed is v with its numbers changed, field by field of a record. The fields named as whole stay: half an atom is no strange input but none, and the model does
+// not read it. The error wraps errors.ErrUnsupported for values without numbers, such as masks, and for records of nothing else than whole numbers.
+func changed(v space.Value, f change, whole ...string) (space.Value, error) {
+	switch v := v.(type) {
+	case *space.Mask, *space.Boxes, *space.Links:
 		return nil, fmt.Errorf("values of kind %s have no numbers to change: %w", v.Kind(), errors.ErrUnsupported)
+	case *space.Record:
+		o := &space.Record{Names: v.Names, Values: slices.Clone(v.Values)}
+		some := false
+		for i, x := range v.Values {
+			if slices.Contains(whole, v.Names[i]) {
+				continue
+			}
+			y, err := changed(x, f)
+			if errors.Is(err, errors.ErrUnsupported) {
+				continue
+			} else if err != nil {
+				return nil, fmt.Errorf("field %s: %w", v.Names[i], err)
+			}
+			o.Values[i], some = y, true
+		}
+		if !some {
+			return nil, fmt.Errorf("no field of %s has numbers to change: %w", strings.Join(v.Names, ", "), errors.ErrUnsupported)
+		}
+		return o, nil
+	}
+	if slices.Contains(whole, "") {
+		return nil, fmt.Errorf("the model reads whole numbers: %w", errors.ErrUnsupported)
 	}
 	x, err := audit.Numbers(v)
 	if err != nil {
@@ -145,7 +168,7 @@ func (t *tester) askExtremes(ctx context.Context) error {
 		var w worst
 		wrong, big := 0, 0.0
 		for i := range min(2, len(t.raw)) {
-			v, err := changed(t.raw[i], x.f)
+			v, err := changed(t.raw[i], x.f, t.whole...)
 			if errors.Is(err, errors.ErrUnsupported) {
 				t.skip(Extremes, err.Error())
 				return nil

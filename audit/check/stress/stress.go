@@ -11,6 +11,7 @@ import (
 	"nero/audit/check/controls"
 	"nero/audit/check/preflight"
 	"nero/audit/check/sweep"
+	"nero/audit/check/tangent"
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -115,9 +116,10 @@ type tester struct {
 	scale    float64
 	floor    float64 // up to which an error is rounding or the model's own noise
 	rounding float64
-	laws     string // what is wrong with the actions
-	exact    []int  // elements of the audit that do not resample, a few
-	resample []int  // and that do
+	laws     string   // what is wrong with the actions
+	whole    []string // fields of whole numbers, that stay
+	exact    []int    // elements of the audit that do not resample, a few
+	resample []int    // and that do
 	ids      []string
 	index    []int
 	raw      []space.Value // the samples
@@ -132,7 +134,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	t := &tester{
 		p: p, sw: audit.ResultOf[*sweep.Result](p, sweep.Check), r: &Result{Sizes: map[int]bool{}},
-		laws: audit.ResultOf[*preflight.Result](p, preflight.Check).Laws,
+		laws: audit.ResultOf[*preflight.Result](p, preflight.Check).Laws, whole: tangent.Whole(p.Subject),
 	}
 	t.scale = t.sw.Scale
 	t.rounding = p.Policy.RoundingFactor * max(c.Floors.Rounding, 0)
