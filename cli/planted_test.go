@@ -208,7 +208,7 @@ func TestPlantedShifts(t *testing.T) {
 	all["conv_circular"].because()
 	all["conv_circular"].silent("-1")
 	all["conv_zero"].holds("only the identity", "shifts by multiples of 1")
-	all["conv_zero"].says("the first 8 frames after a start change, and so do the 8 before an end: a border and no state")
+	all["conv_zero"].says("the model sees the borders of a sequence: 8 frames from its start and 8 from its end")
 	all["strided"].holds("shifts by multiples of 4", "shifts by multiples of 1")
 	all["strided"].because("strid", "subsampl", "aliasing")
 	for name, want := range map[string]string{"conv_zero": "FAIL", "strided": "FAIL"} {
