@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -282,6 +283,9 @@ func signals(out space.Spec) bool {
 	return out.Kind == space.KindSignal || slices.ContainsFunc(out.Fields, signals)
 }
 
+// bareS is S without a number, as a name or as a factor of a product in any of its spellings.
+var bareS = regexp.MustCompile(`(^|[x×*]\s*)S(\s*[x×*]|\s*$)`)
+
 // parseGroup finds the group that the study names. "S" alone is that of all permutations of the largest sample.
 func (w *Workload) parseGroup(spec space.Spec, o Options) error {
 	s := w.Study
@@ -322,18 +326,15 @@ func (w *Workload) parseGroup(spec space.Spec, o Options) error {
 		s.Group.Name = g.Name()
 		return nil
 	}
-	parts := strings.Split(s.Group.Name, " x ")
-	for i, p := range parts {
-		if strings.TrimSpace(p) != "S" {
-			continue
-		}
+	name := s.Group.Name
+	if bareS.MatchString(name) {
 		n := w.rows(spec)
 		if n == 0 {
 			return s.Errorf("group.name", "S permutes the rows of sets and graphs, and the samples have none")
 		}
-		parts[i] = fmt.Sprintf("S(%d)", n)
+		name = bareS.ReplaceAllString(name, fmt.Sprintf("${1}S(%d)${2}", n))
 	}
-	g, err := group.Parse(strings.Join(parts, " x "))
+	g, err := group.Parse(name)
 	if err != nil {
 		return s.Errorf("group.name", "%v", err)
 	}

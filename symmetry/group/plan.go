@@ -203,9 +203,13 @@ func axes(chart []Axis) string {
 	case 1:
 		return "1 axis (" + chart[0].Name + ")"
 	}
-	names := make([]string, len(chart))
+	names := make([]string, 0, len(chart))
 	for i, a := range chart {
-		names[i] = a.Name
+		if i == 8 && len(chart) > 9 { // a permutation has as many as rows
+			names = append(names, "…")
+			break
+		}
+		names = append(names, a.Name)
 	}
 	return fmt.Sprintf("%d axes (%s)", len(chart), strings.Join(names, ", "))
 }
