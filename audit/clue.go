@@ -66,6 +66,7 @@ const (
 	ClueGradient         ClueName = "gradient"          // gradients break the symmetry; the forward pass may hold
 	ClueForwardHolds     ClueName = "forward-holds"     // the forward pass holds
 	ClueNotConservative  ClueName = "not-conservative"  // a vector output is not the gradient of its energy
+	ClueForceFactor      ClueName = "force-factor"      // the forces are minus the gradient times a factor that is not 1; Text has it
 	ClueEngines          ClueName = "engines"           // two engines disagree beyond rounding
 	ClueExtreme          ClueName = "extreme-inputs"    // extreme inputs break what ordinary ones keep
 	ClueClasses          ClueName = "classes"           // only some classes are affected; Location names them

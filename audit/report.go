@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -163,6 +164,9 @@ type Report struct {
 	// Basis is what this audit must share with another to be compared with it in pairs, beyond what the report says itself: data, actions, engine
 	// settings. In the order in which differences are told.
 	Basis []About
+	// Setting is what the audit is about, and Graph what the graph of the model says of it where no check looks.
+	Setting Setting
+	Graph   []Clue
 	// Diagnoses explain the errors, the most likely first; nil if nobody was asked or nothing needs explaining.
 	Diagnoses []Diagnosis
 	// Command is the command line that repeats the audit, such as "nero audit study.yaml", already quoted for a shell; "" if there is
@@ -179,9 +183,9 @@ type Report struct {
 // About is one fact about the circumstances of an audit.
 type About struct{ Name, Value string }
 
-// Clues are the clues of all checks, in order.
+// Clues are the clues of all checks, in order, and those of the graph.
 func (r *Report) Clues() []Clue {
-	var c []Clue
+	c := slices.Clone(r.Graph)
 	for _, x := range r.Results {
 		c = append(c, x.Clues...)
 	}

@@ -29,6 +29,10 @@ type Rule struct {
 	Prior float64
 	Needs []audit.ClueName // one of them must have been seen
 	Musts []audit.ClueName // all of them must have been seen
+	// Where says in which settings the cause can be at work; nil for all.
+	Where func(s audit.Setting) bool
+	// Elsewhere takes the place of Fix where the inputs are no pictures; "" for the same.
+	Elsewhere string
 	// Excuse is the cause that a set which did not pass must have by elimination, for causes that are not the model's fault; "" for any.
 	Excuse audit.Cause
 	// Quiet says that the cause can be at work while every element holds in the forward pass.
@@ -52,12 +56,27 @@ func Explain(r *audit.Report) []audit.Diagnosis {
 		return nil
 	}
 	var rules []Rule
-	for _, q := range Rules() {
+	for _, q := range Fitting(r.Setting) {
 		if q.Excuse == "" || excused(r, q.Excuse) {
 			rules = append(rules, q)
 		}
 	}
 	return Weigh(rules, r.Clues())
+}
+
+// Fitting are the rules whose causes can be at work in a setting.
+func Fitting(s audit.Setting) []Rule {
+	var out []Rule
+	for _, q := range Rules() {
+		if q.Where != nil && !q.Where(s) {
+			continue
+		}
+		if q.Elsewhere != "" && !s.Picture() {
+			q.Fix = q.Elsewhere
+		}
+		out = append(out, q)
+	}
+	return out
 }
 
 // excused reports whether a set that did not pass has the cause by elimination.

@@ -9,6 +9,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/diagnosis"
+	"nero/data/space"
 
 	"pgregory.net/rapid"
 )
@@ -51,6 +52,10 @@ var looks = map[string][]audit.ClueName{
 	"channel":                   {audit.ClueChannel, audit.ClueDense, audit.ClueSingleLayer, audit.ClueKernelAsymmetry, audit.ClueSlopeViolation},
 	"nonlinearity":              {audit.ClueNonlinearity, audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry},
 	"discretised-kernels":       {audit.ClueCleanComb, "!" + audit.ClueResampling, "!" + audit.ClueKernelAsymmetry},
+	"aliasing":                  {audit.ClueCleanComb, "!" + audit.ClueResampling},
+	"componentwise":             {audit.ClueCleanComb, "!" + audit.ClueResampling, audit.ClueSlopeViolation},
+	"finite-subgroup":           {audit.ClueCleanComb, "!" + audit.ClueResampling, audit.ClueSlopeViolation},
+	"force-factor":              {audit.ClueForceFactor, audit.ClueNotConservative, audit.ClueGradient, audit.ClueForwardHolds, "!" + audit.ClueForces, "!" + audit.ClueEnergy},
 	"kernel":                    {audit.ClueSingleLayer, audit.ClueKernelAsymmetry, audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueStrideParity, "!" + audit.ClueEdgeBand, "!" + audit.CluePositions},
 	"unconstrained":             {audit.ClueGrows, audit.ClueKernelAsymmetry, "!" + audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueCleanComb},
 	"layer-bug":                 {audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.CluePositions, "!" + audit.ClueStrideParity},
@@ -69,6 +74,39 @@ var looks = map[string][]audit.ClueName{
 	"extreme-inputs":            {audit.ClueExtreme, "!" + audit.ClueEngines},
 }
 
+// The settings of causes that are not at work in pictures that turn.
+var settings = map[string]audit.Setting{
+	"aliasing":        {Kind: space.KindImage, Shifts: true},
+	"componentwise":   {Kind: space.KindRows, Space: true},
+	"finite-subgroup": {Kind: space.KindRows},
+}
+
+// What cannot be the cause is not named, however much speaks for it.
+func TestSettings(t *testing.T) {
+	clues := seen(audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueCleanComb, audit.CluePaddingLayer, audit.ClueStrideParity)
+	for _, c := range []struct {
+		name string
+		in   audit.Setting
+		not  []string
+	}{
+		{"a signal that is shifted", audit.Setting{Kind: space.KindSignal, Shifts: true}, []string{"kernel", "discretised-kernels", "componentwise", "finite-subgroup"}},
+		{"points that turn", audit.Setting{Kind: space.KindRows, Space: true}, []string{"discretised-kernels", "padding", "striding", "one-sided", "aliasing"}},
+		{"colors", audit.Setting{Kind: space.KindImage, Still: true}, []string{"discretised-kernels", "componentwise"}},
+	} {
+		d := names(diagnosis.Weigh(diagnosis.Fitting(c.in), clues))
+		for _, n := range c.not {
+			if len(d) == 0 || slices.Contains(d, n) {
+				t.Errorf("%s: named %v", c.name, d)
+			}
+		}
+	}
+	signal := audit.Setting{Kind: space.KindSignal, Shifts: true}
+	d := diagnosis.Weigh(diagnosis.Fitting(signal), seen(audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueSlopeViolation, audit.CluePaddingLayer, "!"+audit.ClueStrideParity, "!"+audit.ClueStridePattern))
+	if len(d) == 0 || d[0].ID != "padding" || d[0].Confidence < 0.6 {
+		t.Errorf("zero padding of a signal is explained by %+v", d)
+	}
+}
+
 func TestRules(t *testing.T) {
 	for _, r := range diagnosis.Rules() {
 		clues, ok := looks[r.ID]
@@ -76,7 +114,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s has no row", r.ID)
 			continue
 		}
-		d := diagnosis.Weigh(diagnosis.Rules(), seen(clues...))
+		d := diagnosis.Weigh(diagnosis.Fitting(settings[r.ID]), seen(clues...))
 		if len(d) == 0 || d[0].ID != r.ID {
 			t.Errorf("%s: named %v", r.ID, names(d))
 			continue

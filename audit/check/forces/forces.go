@@ -297,7 +297,7 @@ func (t *tester) gradient(ctx context.Context, r *Result) error {
 	}
 	r.Double = t.double
 	t.plateau(r, diff, want, of, radius)
-	r.Work = audit.MeanInterval(works, p.Policy.Confidence)
+	r.Work = audit.ErrorInterval(works, p.Policy.Confidence, p.Rand("interval of forces", "work around a loop"))
 	t.show(r, diff, want, radius)
 	return nil
 }
@@ -384,7 +384,7 @@ func (t *tester) plateau(r *Result, diff [][]float64, want []float64, of []int, 
 			list = append(list, math.Sqrt(s[0]/s[1]))
 		}
 	}
-	r.Gradient = audit.MeanInterval(list, t.p.Policy.Confidence)
+	r.Gradient = audit.ErrorInterval(list, t.p.Policy.Confidence, t.p.Rand("interval of forces", "gradient"))
 	r.Factor = wd / dd // F·v = -c ∂E in the mean square
 	left := make([]float64, len(want))
 	for i, w := range want {
@@ -443,19 +443,19 @@ func (t *tester) conclude(r *Result, limit float64) {
 		}
 		return "fails"
 	}
-	closed := r.Work.Value <= r.Limit
-	row := func(what string, i audit.Interval, limit float64, ok bool) []audit.Cell {
-		return []audit.Cell{audit.Word(what), audit.Num(i.Value), audit.Num(i.Lo), audit.Num(i.Hi), audit.Num(limit), audit.Word(yes(ok))}
+	row := func(what string, i audit.Interval, limit float64, answer string) []audit.Cell {
+		return []audit.Cell{audit.Word(what), audit.Num(i.Value), audit.Num(i.Lo), audit.Num(i.Hi), audit.Num(limit), audit.Word(answer)}
 	}
+	loop := map[bool]string{true: yes(r.closed()), false: "undecided"}[r.closed() || r.open()]
 	p.Show(audit.Exhibit{
 		Name: "forces", Title: "Energy and forces",
 		Table: &audit.Table{
 			Columns: []audit.Column{{Name: "question"}, {Name: "error"}, {Name: "at least"}, {Name: "at most"}, {Name: "limit"}, {Name: "answer"}},
 			Rows: [][]audit.Cell{
-				row(t.names[0]+" is invariant", r.Energy, limit, r.Invariant),
-				row(t.names[1]+" are equivariant", r.Forces, limit, r.Equivariant),
-				row(t.names[1]+" are minus the gradient of "+t.names[0], r.Gradient, r.Limit, r.Conservative),
-				row(t.names[1]+" do no work around a loop", r.Work, r.Limit, closed),
+				row(t.names[0]+" is invariant", r.Energy, limit, yes(r.Invariant)),
+				row(t.names[1]+" are equivariant", r.Forces, limit, yes(r.Equivariant)),
+				row(t.names[1]+" are minus the gradient of "+t.names[0], r.Gradient, r.Limit, yes(r.Conservative)),
+				row(t.names[1]+" do no work around a loop", r.Work, r.Limit, loop),
 			},
 		},
 		Note: "The first two are errors over the scales of the fields, over all elements; the third is relative to the force along random directions; the fourth to the work along a circle.",
@@ -480,24 +480,42 @@ func (t *tester) conclude(r *Result, limit float64) {
 		Text: fmt.Sprintf("%s differ from minus the gradient of %s by %s of their size", t.names[1], t.names[0], audit.Figures(r.Gradient.Value)),
 	}
 	p.Clue(c)
+	f := audit.Clue{Name: audit.ClueForceFactor, Holds: r.scaled(), Strength: 1, Location: t.names[1], Text: "no factor brings forces and gradient together"}
+	if f.Holds {
+		f.Text = t.names[1] + ": " + t.why(r)
+	}
 	if r.Conservative {
 		return
 	}
+	p.Clue(f)
 	p.Report(audit.Finding{
 		Category: audit.Gradient, Location: t.names[1], Worst: audit.Nowhere, Evidence: ev,
-		Message: c.Text + ": " + t.why(r, closed), Remedies: t.remedies(r),
+		Message: c.Text + ": " + t.why(r), Remedies: t.remedies(r),
 	})
 }
 
+// closed and open say whether the forces do no work around a loop, or some. Work around the loops that were taken is work, whatever others do; that there is
+// none around any loop takes an interval below the limit. Between the two it is undecided. NaN limits decide nothing.
+func (r *Result) closed() bool { return r.Work.Hi <= r.Limit }
+func (r *Result) open() bool   { return r.Work.Value > r.Limit }
+
+// scaled reports whether a factor other than 1 brings forces and gradient together.
+func (r *Result) scaled() bool { return !r.Conservative && r.Left <= r.Limit }
+
 // why names the cause of forces that are not minus the gradient.
-func (t *tester) why(r *Result, closed bool) string {
+func (t *tester) why(r *Result) string {
 	switch {
-	case r.Left <= r.Limit && r.Factor < 0:
-		return fmt.Sprintf("they are the gradient times %s: the sign is wrong", audit.Figures(-r.Factor))
-	case r.Left <= r.Limit:
+	case r.scaled() && math.Abs(r.Factor+1) <= r.Limit:
+		return "they are the gradient itself: the sign is wrong"
+	case r.scaled() && r.Factor < 0:
+		return fmt.Sprintf("they are the gradient times %s: the sign is wrong, and the unit another", audit.Figures(-r.Factor))
+	case r.scaled():
 		return fmt.Sprintf("they are minus the gradient times %s: another unit", audit.Figures(r.Factor))
-	case closed:
+	case r.closed():
 		return "they are the gradient of something else, for they do no work around a loop"
+	case !r.open():
+		return fmt.Sprintf("whether they are the gradient of something else is undecided: the work around a loop is %s of that along it, in [%s, %s], limit %s",
+			audit.Figures(r.Work.Value), audit.Figures(r.Work.Lo), audit.Figures(r.Work.Hi), audit.Figures(r.Limit))
 	case r.Invariant && r.Equivariant:
 		return "equivariant and not conservative, as those of a head of their own: a direct force head"
 	case r.Equivariant:
@@ -507,7 +525,7 @@ func (t *tester) why(r *Result, closed bool) string {
 }
 
 func (t *tester) remedies(r *Result) []string {
-	if r.Left <= r.Limit {
+	if r.scaled() {
 		return []string{"multiply the forces by that factor, or bring both to one unit"}
 	}
 	return []string{
