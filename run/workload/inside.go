@@ -57,7 +57,7 @@ func (w *Workload) Interior(model string, e engine.Engine, workers int) (*interi
 }
 
 // errSteps says why a recurrent model is not looked into.
-var errSteps error = noGraph("the file is one step of a recurrent model: there is no graph of the whole signal to look into")
+var errSteps error = noGraphError("the file is one step of a recurrent model: there is no graph of the whole signal to look into")
 
 // interiorBatch is how many samples go through an edited graph at once: it holds far more values than the model itself.
 const interiorBatch = 8

@@ -27,16 +27,16 @@ const remoteBatch = 8
 var remoteEngine = job.Engine{Name: "remote", Version: "OIP v2"}
 
 // ErrNoGraph is returned when a model is to be opened to look inside that has no graph: it is behind an endpoint, or one step of a recurrent model.
-var ErrNoGraph error = noGraph("there is no graph behind an endpoint: its server has the file; audit the ONNX file itself to look inside")
+var ErrNoGraph error = noGraphError("there is no graph behind an endpoint: its server has the file; audit the ONNX file itself to look inside")
 
-// noGraph says why there is no graph to look into. All of them are [ErrNoGraph].
-type noGraph string
+// noGraphError says why there is no graph to look into. All of them are [ErrNoGraph].
+type noGraphError string
 
-func (n noGraph) Error() string { return string(n) }
+func (n noGraphError) Error() string { return string(n) }
 
 // Is reports whether a reason of this kind is looked for, whatever it says.
-func (noGraph) Is(target error) bool {
-	_, ok := target.(noGraph)
+func (noGraphError) Is(target error) bool {
+	_, ok := target.(noGraphError)
 	return ok
 }
 
