@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Cause is the one explanation that an elimination leaves for the size of an error.
@@ -182,7 +183,11 @@ func (p *Policy) answer(s *Set) string {
 	case CauseRoundoff:
 		return fmt.Sprintf("rounding: error %s is %s", s.size(e), times(s, e, floor))
 	case CauseResampling:
-		return fmt.Sprintf("resampling: mean error %s is %s x [%s, %s] its floor", s.size(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		what := "resampling"
+		if strings.HasPrefix(s.Reason, "limited by clipping") {
+			what = "clipping"
+		}
+		return fmt.Sprintf("%s: mean error %s is %s x [%s, %s] its floor", what, s.size(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 	case CauseNone:
 		return "no error: equal bit for bit"
 	case CauseViolation:

@@ -541,8 +541,10 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 		}
 	}
 	r.Inputs = s.N
-	r.conclude()
 	r.Setting = settingOf(s, elements)
+	r.Setting.Clipped = clipped(s, elements)
+	r.sayClipped()
+	r.conclude()
 	r.Graph = graphClues(s, r.Setting, elements)
 	if o.Diagnose != nil {
 		r.Diagnoses = o.Diagnose(r)

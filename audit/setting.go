@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"nero/data/space"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
+	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
 
@@ -18,7 +20,15 @@ type Setting struct {
 	// Shifts says that elements shift places or times and do nothing else, Space that they are rigid motions of space with turns or mirrors,
 	// Still that they move no place at all, such as changes of colors and permutations of rows.
 	Shifts, Space, Still bool
+	// Clipped is the share of the numbers of inputs that elements cut at the ends of their range, over a few inputs and elements; see [action.Clipper].
+	Clipped float64
 }
+
+// Clips reports whether elements cut numbers at the ends of their range and resample nothing.
+func (s Setting) Clips() bool { return s.Still && s.Clipped > 0 }
+
+// Resamples reports whether elements may resample.
+func (s Setting) Resamples() bool { return !s.Still }
 
 // Picture reports whether the inputs are, or may be, pictures.
 func (s Setting) Picture() bool {
@@ -82,6 +92,53 @@ func settingOf(s *Subject, elements []Element) Setting {
 	out.Space = rigid && !other
 	out.Still = out.Still && !shifts && !turns && !rigid && !other
 	return out
+}
+
+// clipped is the share of the numbers that elements cut, over a few inputs and inexact elements; 0 for actions that cut none.
+func clipped(s *Subject, elements []Element) float64 {
+	c, ok := s.Plan.In.(action.Clipper)
+	if !ok {
+		return 0
+	}
+	const few = 8
+	elements = slices.DeleteFunc(slices.Clone(elements), func(e Element) bool { return e.Exact })
+	cut, all := 0, 0
+	for i := range min(few, s.N) {
+		x, err := s.Sample(i * s.N / min(few, s.N))
+		if err != nil {
+			return 0 // reported where the sample is used
+		}
+		v, err := Numbers(x.Value)
+		if err != nil {
+			return 0
+		}
+		for k := range min(few, len(elements)) {
+			n, err := c.Clipped(elements[k*len(elements)/min(few, len(elements))].G, x.Value)
+			if err != nil {
+				return 0
+			}
+			cut, all = cut+n, all+len(v)
+		}
+	}
+	return float64(cut) / float64(max(all, 1))
+}
+
+// sayClipped tells of sets whose error is no larger than what clipping costs why that is so.
+func (r *Report) sayClipped() {
+	if !r.Setting.Clips() {
+		return
+	}
+	why := fmt.Sprintf("elements clip %s of the numbers at the ends of their range, which no inverse brings back", percent(r.Setting.Clipped))
+	for _, s := range r.Sets() {
+		if s.Exact || s.Cause != CauseResampling {
+			continue
+		}
+		s.Reason = strings.Replace(s.Reason, "resampling-limited: ", "limited by clipping: ", 1)
+		s.Reason = strings.Replace(s.Reason, ", as resampling alone would give", ", as clipping alone would give", 1) + "; " + why
+		if n := len(s.Steps); n > 0 {
+			s.Steps[n-1].Text += "; " + why
+		}
+	}
 }
 
 func unit(a []float64, d int) bool {

@@ -106,11 +106,19 @@ func ErrorInterval(x []float64, confidence float64, r *rand.Rand) Interval {
 	return iv
 }
 
+// slack is by how much of itself a ratio may be off for reasons of arithmetic.
+const slack = 1e-3
+
 // FactorInterval is [RatioInterval] widened to hold that of [aggregate.FactorInterval], which allows for skewed errors and for a mean of b that is
-// not known well. Both lists hold numbers that are not negative. An end that it leaves open stays that of RatioInterval.
-func FactorInterval(a, b []float64, confidence float64, r *rand.Rand) Interval {
-	iv := RatioInterval(a, b, confidence)
-	if math.IsNaN(iv.Lo) || iv.N > mostSkewed {
+// not known well. Both lists hold numbers that are not negative. An end that it leaves open stays that of RatioInterval. Both ends are moved out by a
+// thousandth of themselves: errors that equal their floor have no spread, and rounding alone must not tell them apart.
+func FactorInterval(a, b []float64, confidence float64, r *rand.Rand) (iv Interval) {
+	iv = RatioInterval(a, b, confidence)
+	if math.IsNaN(iv.Lo) {
+		return iv
+	}
+	defer func() { iv.Lo, iv.Hi = iv.Lo-slack*math.Abs(iv.Lo), iv.Hi+slack*math.Abs(iv.Hi) }()
+	if iv.N > mostSkewed {
 		return iv
 	}
 	f := aggregate.FactorInterval(a, b, resamples(iv.N), confidence, r)

@@ -56,6 +56,7 @@ var looks = map[string][]audit.ClueName{
 	"componentwise":             {audit.ClueCleanComb, "!" + audit.ClueResampling, audit.ClueSlopeViolation},
 	"finite-subgroup":           {audit.ClueCleanComb, "!" + audit.ClueResampling, audit.ClueSlopeViolation},
 	"force-factor":              {audit.ClueForceFactor, audit.ClueNotConservative, audit.ClueGradient, audit.ClueForwardHolds, "!" + audit.ClueForces, "!" + audit.ClueEnergy},
+	"clipping":                  {audit.ClueResampling, audit.ClueChannel, "!" + audit.ClueSlopeRounding},
 	"kernel":                    {audit.ClueSingleLayer, audit.ClueKernelAsymmetry, audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueStrideParity, "!" + audit.ClueEdgeBand, "!" + audit.CluePositions},
 	"unconstrained":             {audit.ClueGrows, audit.ClueKernelAsymmetry, "!" + audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueCleanComb},
 	"layer-bug":                 {audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.CluePositions, "!" + audit.ClueStrideParity},
@@ -79,6 +80,7 @@ var settings = map[string]audit.Setting{
 	"aliasing":        {Kind: space.KindImage, Shifts: true},
 	"componentwise":   {Kind: space.KindRows, Space: true},
 	"finite-subgroup": {Kind: space.KindRows},
+	"clipping":        {Kind: space.KindImage, Still: true, Clipped: 0.1},
 }
 
 // What cannot be the cause is not named, however much speaks for it.

@@ -96,7 +96,15 @@ func Rules() []Rule {
 			Verify: "the error falls to the float32 floor",
 		},
 		{
-			ID: "resampling", Excuse: audit.CauseResampling, Cause: "resampling: moving the input costs as much as the error is", Benign: true,
+			ID: "clipping", Where: audit.Setting.Clips, Excuse: audit.CauseResampling, Benign: true,
+			Cause:  "clipping: elements cut numbers at the ends of their range, and that costs as much as the error is",
+			Needs:  []audit.ClueName{audit.ClueResampling},
+			Weigh:  []Weight{{audit.ClueResampling, sure + some, -strong}},
+			Fix:    "judge by the exact elements, take smaller elements, or inputs that lie well inside their range",
+			Verify: "with inputs that no element cuts the error falls to the rounding floor",
+		},
+		{
+			ID: "resampling", Where: audit.Setting.Resamples, Excuse: audit.CauseResampling, Cause: "resampling: moving the input costs as much as the error is", Benign: true,
 			Needs:  []audit.ClueName{audit.ClueResampling},
 			Weigh:  []Weight{{audit.ClueResampling, strong + weak, -strong}, {audit.ClueFades, -some, 0}, {audit.ClueCleanComb, some, -some}, {audit.ClueSlopeRounding, -weak, 0}, {audit.ClueGradient, -weak, 0}},
 			Fix:    "judge by the exact elements, use a finer kernel (spline, lanczos), or smoother inputs",
