@@ -24,7 +24,8 @@ var Check = &audit.Check{
 	Name: "irreps",
 	Doc: `Irreps tries, where the outputs of declared types fail, other types for each of their fields, on a few inputs and elements of the plan: unchanged,
 vectors, pseudovectors, pseudoscalars as their widths allow; of irreps the other parity, of all terms and of each; the components of every degree in
-reverse order, or with the signs (-1)^m of Condon and Shortley; and another polar axis, x or z in place of y. Normalisations of irreps are not tried: a factor per degree
+reverse order, or with the signs (-1)^m of Condon and Shortley; and another polar axis, x or z in place of y; of quaternions the order
+x, y, z, w and those of the inverse rotation. Normalisations of irreps are not tried: a factor per degree
 commutes with the group. A type passes if the interval of the field's error lies below the limit; it is proposed and nothing is switched.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs on which a type must pass.", Default: 8, Min: 3, Max: 1000},
@@ -228,6 +229,33 @@ func variants(p *audit.Pass, f space.Spec) []variant {
 		add(space.TypeUnchanged)
 	default:
 		add(space.TypeUnchanged)
+	}
+	if f.Type == space.TypeQuaternions && w%4 == 0 {
+		// The declared order is w, x, y, z.
+		order := func(name string, forth, back [4]int) {
+			by := func(at [4]int) func(x []float64) []float64 {
+				return func(x []float64) []float64 {
+					y := slices.Clone(x)
+					for i := range y {
+						y[i] = x[i-i%4+at[i%4]]
+					}
+					return y
+				}
+			}
+			out = append(out, variant{name: f.Type + ", " + name, typ: f.Type, forth: by(forth), back: by(back)})
+		}
+		order("components in the order x, y, z, w", [4]int{3, 0, 1, 2}, [4]int{1, 2, 3, 0})
+		conj := func(x []float64) []float64 {
+			y := slices.Clone(x)
+			for i := range y {
+				if i%4 != 0 {
+					y[i] = -y[i]
+				}
+			}
+			return y
+		}
+		out = append(out, variant{name: f.Type + ", of the inverse rotation", typ: f.Type, forth: conj, back: conj})
+		return out
 	}
 	parsed, err := irreps.Parse(f.Type)
 	if err != nil {
