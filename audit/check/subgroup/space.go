@@ -103,6 +103,20 @@ func nodes(s space.Spec, v space.Value) int {
 	return per(s, v)
 }
 
+// permuted is how many rows the group of the claim permutes, 0 if it permutes none.
+func permuted(G group.Group) int {
+	if p, ok := G.(group.Permuting); ok {
+		return p.Rows()
+	}
+	n := 0
+	if f, ok := G.(group.Factored); ok {
+		for _, x := range f.Factors() {
+			n = max(n, permuted(x))
+		}
+	}
+	return n
+}
+
 // positions are the points of a value, by the declared type; nil if it has none.
 func positions(s space.Spec, v space.Value) *space.Rows {
 	if r, ok := v.(*space.Record); ok {
@@ -143,7 +157,7 @@ func cloud(p *space.Rows) (off, size float64) {
 }
 
 // spatial lists the candidates in space: those about the axes, all rotations, all orthogonal maps, all shifts. The study's own direction, if it keeps one, is among them.
-func spatial(d int, own group.Group) ([]candidate, error) {
+func spatial(d int, own group.Group, plan []group.Element) ([]candidate, error) {
 	var out []candidate
 	add := func(name string, p part, rank int, within ...string) error {
 		g, err := group.Parse(name)
@@ -153,12 +167,27 @@ func spatial(d int, own group.Group) ([]candidate, error) {
 		out = append(out, candidate{name: name, part: p, group: g, within: within, rank: rank})
 		return nil
 	}
+	// A group of the claim that is none of those: about another direction, or a finite one.
+	claim := func() {
+		x, ok := group.AsSpatial(own)
+		if !ok || x.Dim() != d || kind(own) != linear || slices.ContainsFunc(out, func(c candidate) bool { return same(c.group, own) }) {
+			return
+		}
+		name := own.Name()
+		for i, c := range out {
+			if c.rank >= 3 && orthogonal(x, plan) { // if all rotations hold, so do these; its mirrors with them make all orthogonal maps
+				out[i].within = append(slices.Clip(c.within), name)
+			}
+		}
+		out = append(out, candidate{name: name, part: linear, group: own, rank: 2})
+	}
 	if d == 2 {
 		for _, err := range []error{add("SO(2)", linear, 3), add("O(2)", linear, 4, "SO(2)"), add("T(2)", shift, 1)} {
 			if err != nil {
 				return nil, err
 			}
 		}
+		claim()
 		return out, nil
 	}
 	var turns, mirrors []string
@@ -181,12 +210,28 @@ func spatial(d int, own group.Group) ([]candidate, error) {
 	if err := add("T(3)", shift, 1); err != nil {
 		return nil, err
 	}
-	// A direction that is none of the axes.
-	name := own.Name()
-	if s, ok := own.(group.Spatial); ok && s.Dim() == 3 && !slices.ContainsFunc(out, func(c candidate) bool { return same(c.group, own) }) && kind(own) == linear {
-		out = append(out, candidate{name: name, part: linear, group: own, rank: 2})
-	}
+	claim()
 	return out, nil
+}
+
+// orthogonal reports whether elements keep all distances.
+func orthogonal(G group.Spatial, es []group.Element) bool {
+	d := G.Dim()
+	for _, e := range es {
+		a, _ := G.Motion(e)
+		for i := range d {
+			for j := range d {
+				var dot float64
+				for k := range d {
+					dot += a[i*d+k] * a[j*d+k]
+				}
+				if want := map[bool]float64{true: 1}[i == j]; !(math.Abs(dot-want) <= 1e-9) {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // same reports whether two groups have one name, the short form of the axis z included.
@@ -205,7 +250,7 @@ func same(a, b group.Group) bool {
 
 // kind says whether a spatial group only turns and mirrors, only shifts, or does both or something else.
 func kind(g group.Group) part {
-	s, ok := g.(group.Spatial)
+	s, ok := group.AsSpatial(g)
 	if !ok {
 		return claimed
 	}
@@ -247,17 +292,51 @@ func visited(p *audit.Pass, c candidate, n int, size float64) ([]group.Element, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.name, err)
 	}
-	for i, a := range c.group.Chart() {
+	return without(c.group, halved(c.group, all)), nil
+}
+
+// halved makes every other element improper where the group has such elements.
+func halved(G group.Group, all []group.Element) []group.Element {
+	out := slices.Clone(all)
+	for i, a := range G.Chart() {
 		if a.Name != "inversion" && a.Name != "mirror" {
 			continue
 		}
-		for k, g := range all {
+		for k, g := range out {
 			h := slices.Clone(g)
 			h[i] = float64(k % 2)
-			all[k] = c.group.Mul(h, c.group.Identity())
+			out[k] = G.Mul(h, G.Identity())
 		}
 	}
-	return without(c.group, all), nil
+	return out
+}
+
+// reached are elements of the claimed group, drawn by the seed: over all of it where it is bounded, and as far as the plan goes where it is not.
+func reached(p *audit.Pass, n int) ([]group.Element, error) {
+	G := p.Subject.Plan.Group
+	if f, ok := G.(group.Finite); ok {
+		if all := f.Elements(); len(all) <= n+1 {
+			return without(G, all), nil
+		}
+	}
+	window := slices.Clone(group.Window(G))
+	for i, a := range G.Chart() {
+		if i >= len(window) || a.Periodic {
+			continue
+		}
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, g := range p.Subject.Plan.Elements {
+			lo, hi = min(lo, g[i]), max(hi, g[i])
+		}
+		if hi > lo {
+			window[i] = [2]float64{lo, hi}
+		}
+	}
+	all, err := group.Haar(G, n, window, p.Rand("elements of the claim", G.Name()))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", G.Name(), err)
+	}
+	return without(G, halved(G, all)), nil
 }
 
 // without leaves the identity out.

@@ -28,7 +28,8 @@ Each is tested on elements drawn by the seed, half of them improper where there 
 against the limit of the claim or the rounding floor, if that is larger; beyond the claim inputs and outputs move as their declared types say.
 
 It says what the difference means: SO(3) without O(3) is handedness, Og(3) without O(3) is a direction that is singled out, such as that of gravity, T(3) alone a
-model of differences. Where shifts fail it says how the error grows with their length, and whether the inputs are centred, so that only the
+model of differences. Elements of the claimed group are drawn as well: if it fails there
+and passed on those that were judged, that is a finding that stands in the way of PASS. Where shifts fail it says how the error grows with their length, and whether the inputs are centred, so that only the
 preprocessing hides it.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs, spread over the data.", Default: 12, Min: 2, Max: 10000},
@@ -38,7 +39,7 @@ preprocessing hides it.`,
 	Optional: true,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
-		const about = 11 // candidates in space
+		const about = 12 // candidates in space, and the claim
 		if k := p.Subject.InSpec.Kind; k != space.KindRows && k != space.KindRecord && k != space.KindSignal && k != space.KindPairs {
 			return 0
 		}
@@ -131,6 +132,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: %s", audit.ErrUntested, u.r.Groups[0].Why)
 	}
 	u.combine()
+	if err := u.claimed(ctx); err != nil {
+		return nil, err
+	}
 	if err := u.lengths(ctx); err != nil {
 		return nil, err
 	}
@@ -143,12 +147,14 @@ func candidates(p *audit.Pass, v space.Value, most int) ([]candidate, error) {
 	var out []candidate
 	own := p.Subject.Plan.Group
 	if d := dimension(p.Subject.InSpec); d > 0 {
-		list, err := spatial(d, own)
+		list, err := spatial(d, own, p.Subject.Plan.Elements)
 		if err != nil {
 			return nil, err
 		}
 		out = list
 	}
+	// The claim says how many rows there are; without it the inputs that were picked do.
+	most = max(most, permuted(own))
 	if most > 1 {
 		name := fmt.Sprintf("S(%d)", most)
 		if g, err := group.Parse(name); err == nil {
@@ -225,32 +231,37 @@ func (u *tester) actions(c candidate) (*trial.Trial, error) {
 }
 
 func (u *tester) test(ctx context.Context, c candidate) error {
+	g, err := u.measure(ctx, c)
+	if err == nil {
+		u.r.Groups = append(u.r.Groups, g)
+	}
+	return err
+}
+
+func (u *tester) measure(ctx context.Context, c candidate) (Group, error) {
 	g := Group{Name: c.name, State: LeftOut, At: audit.Nowhere, Error: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}}
 	// Whatever holds of the larger group holds of this one: the list has the smaller ones first, so nothing is skipped, and a contradiction would show.
 	t, err := u.actions(c)
 	if errors.Is(err, errors.ErrUnsupported) {
 		g.Why = err.Error()
-		u.r.Groups = append(u.r.Groups, g)
-		return nil
+		return g, nil
 	} else if err != nil {
-		return fmt.Errorf("%s: %w", c.name, err)
+		return g, fmt.Errorf("%s: %w", c.name, err)
 	}
 	if t.Elements, err = visited(u.p, c, int(u.p.Param("elements")), u.size); err != nil {
-		return err
+		return g, err
 	}
 	if len(t.Elements) == 0 {
 		g.Why = "it holds nothing but the identity"
-		u.r.Groups = append(u.r.Groups, g)
-		return nil
+		return g, nil
 	}
 	all, err := trial.Measure(ctx, u.p, u.pick, u.scale, []*trial.Trial{t})
 	switch {
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, audit.ErrForm):
 		g.Why = err.Error()
-		u.r.Groups = append(u.r.Groups, g)
-		return nil
+		return g, nil
 	case err != nil:
-		return err
+		return g, err
 	}
 	e := all[0]
 	g.Error = e.Interval(u.p, c.name)
@@ -262,8 +273,7 @@ func (u *tester) test(ctx context.Context, c candidate) error {
 	case math.IsNaN(g.Worst) || g.Error.Lo > u.limit || plain(e.Largest(), u.limit):
 		g.State = Fails
 	}
-	u.r.Groups = append(u.r.Groups, g)
-	return nil
+	return g, nil
 }
 
 // plain reports whether a quarter of the inputs err by ten times the limit, which few of them leave no interval above it but rounding does not do.
@@ -275,6 +285,62 @@ func plain(largest []float64, limit float64) bool {
 		}
 	}
 	return 4*n >= len(largest)
+}
+
+// claimed asks whether the claimed group fails at elements that were not judged, where those that were judged hold.
+func (u *tester) claimed(ctx context.Context) error {
+	own := u.p.Subject.Plan.Group
+	i := slices.IndexFunc(u.list, func(c candidate) bool { return same(c.group, own) })
+	switch {
+	case u.list[0].part == moments: // a plan may visit some multiples on purpose
+		return nil
+	case i < 0 || u.list[i].part == shift:
+		c := candidate{name: own.Name(), part: claimed, group: own}
+		var err error
+		if c.elements, err = reached(u.p, int(u.p.Param("elements"))); err != nil {
+			g := Group{Name: c.name, State: LeftOut, At: audit.Nowhere, Error: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}, Why: err.Error()}
+			if i < 0 {
+				u.r.Groups, u.list = append(u.r.Groups, g), append(u.list, c)
+			}
+			return nil
+		}
+		if i < 0 {
+			if err := u.test(ctx, c); err != nil {
+				return err
+			}
+			u.list = append(u.list, c)
+			u.judge(u.r.Groups[len(u.r.Groups)-1])
+			return nil
+		}
+		g, err := u.measure(ctx, c)
+		if err != nil {
+			return err
+		}
+		u.judge(g)
+	default:
+		u.judge(u.r.Groups[slices.IndexFunc(u.r.Groups, func(g Group) bool { return g.Name == u.list[i].name })])
+	}
+	return nil
+}
+
+// judge reports a claimed group that fails although every set of elements that is judged holds.
+func (u *tester) judge(g Group) {
+	if g.State != Fails {
+		return
+	}
+	sw := audit.ResultOf[*sweep.Result](u.p, sweep.Check)
+	for _, exact := range []bool{true, false} {
+		if s := sw.Set(u.p, exact); s != nil && (s.NonFinite > 0 || !(s.Worst.Value <= u.limit)) {
+			return // said there
+		}
+	}
+	name := u.p.Subject.Plan.Group.Name()
+	u.p.Report(audit.Finding{
+		Category: audit.Stress, Location: "symmetry", Worst: g.At,
+		Message:  name + " holds at the elements that are judged and fails at others of the group",
+		Evidence: []audit.Evidence{audit.Measured("error under "+name+" at other elements", g.Error, "").Against(u.limit)},
+		Remedies: []string{"visit these elements in the plan as well, such as at random", "claim the group that is named as the largest"},
+	})
 }
 
 func (u *tester) state(name string) State {
@@ -580,7 +646,7 @@ func claim(p *audit.Pass) (improper, shifts, permutes, turns bool) {
 		if _, ok := G.(group.Permuting); ok {
 			permutes = true
 		}
-		s, ok := G.(group.Spatial)
+		s, ok := group.AsSpatial(G)
 		if !ok {
 			return
 		}
