@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// seen opens one of the runs in space and waits until it is drawn.
-func seen(t *testing.T, live bool, run, query string, s screen) *page {
+// spatial opens one of the runs in space and waits until it is drawn.
+func spatial(t *testing.T, live bool, run, query string, s screen) *page {
 	t.Helper()
 	p := open(t, at(spaceServer(t, live), "/run/"+run+"?v=1"+query), s)
 	p.drawnIn()
@@ -48,7 +48,7 @@ const fallback = `{const get = HTMLCanvasElement.prototype.getContext; HTMLCanva
 // TestDiscs goes to rotations by mouse and by keys, on a server that answers live and on one that shows what is stored.
 func TestDiscs(t *testing.T) {
 	t.Parallel()
-	p := seen(t, true, "clouds", "&i=2", desktop)
+	p := spatial(t, true, "clouds", "&i=2", desktop)
 	p.live()
 	if n := eval[int](p, `document.querySelectorAll('#individual svg[data-plane]').length`); n != 6 {
 		t.Errorf("%d discs of two models, want 6", n)
@@ -93,7 +93,7 @@ func TestDiscs(t *testing.T) {
 	p.overAt(disc("#aggregate", "xy"), 0.5, 0.5)
 	p.until(`/identity/.test(document.querySelector('#aggregate .tip')?.textContent ?? '')`)
 
-	q := seen(t, false, "clouds", "&i=2", desktop)
+	q := spatial(t, false, "clouds", "&i=2", desktop)
 	q.drag(disc("#individual", "xy"), [2]float64{0.74, 0.52})
 	q.at(90, 0, 0)
 	q.focus(disc("#individual", "xy"))
@@ -111,7 +111,7 @@ func TestDiscs(t *testing.T) {
 // TestDiscsAreDrawn compares the colours of the discs with the values: an element where it belongs, and one colour for the model that is flat.
 func TestDiscsAreDrawn(t *testing.T) {
 	t.Parallel()
-	p := seen(t, false, "clouds", "&i=0", desktop)
+	p := spatial(t, false, "clouds", "&i=0", desktop)
 	type colour [3]int
 	pick := func(k int, plane string, x, y float64) colour {
 		return eval[colour](p, fmt.Sprintf(`(c => [...c.getContext('2d').getImageData(Math.floor(%v * c.width), Math.floor(%v * c.height), 1, 1).data].slice(0, 3))(document.querySelectorAll('#individual svg[data-plane=%q]')[%d].parentElement.querySelector('canvas'))`, x, y, plane, k))
@@ -146,7 +146,7 @@ func TestSpace(t *testing.T) {
 			t.Parallel()
 			s := desktop
 			s.script = script
-			p := seen(t, true, "clouds", "&i=2", s)
+			p := spatial(t, true, "clouds", "&i=2", s)
 			p.live()
 			p.until(`document.querySelector('#input .view3d canvas') !== null`)
 			if name == "webgl" && eval[string](p, `document.querySelector('#input .view3d').dataset.gl`) != "true" {
@@ -206,7 +206,7 @@ func TestLostContext(t *testing.T) {
 	t.Parallel()
 	s := desktop
 	s.script = `{const get = HTMLCanvasElement.prototype.getContext; HTMLCanvasElement.prototype.getContext = function (kind, ...more) { const c = get.call(this, kind, ...more); if (kind === 'webgl2' && this.isConnected) window.taken = c; return c; };}`
-	p := seen(t, true, "clouds", "&i=2", s)
+	p := spatial(t, true, "clouds", "&i=2", s)
 	p.until(`document.querySelector('#input .view3d canvas') !== null`)
 	if p.attr("#input .view3d", "data-gl") != "true" {
 		t.Skip("this browser has no WebGL")
@@ -219,7 +219,7 @@ func TestLostContext(t *testing.T) {
 // TestMolecules shows energies and forces beside what they are compared with.
 func TestMolecules(t *testing.T) {
 	t.Parallel()
-	p := seen(t, true, "molecules", "&i=1&g=0,0,0", desktop)
+	p := spatial(t, true, "molecules", "&i=1&g=0,0,0", desktop)
 	p.live()
 	p.until(`document.querySelector('#detail .outputs tbody tr') !== null`)
 	type row []string
@@ -254,7 +254,7 @@ func TestMolecules(t *testing.T) {
 // TestAngle goes through elements by the angle of their rotation.
 func TestAngle(t *testing.T) {
 	t.Parallel()
-	p := seen(t, false, "haar", "&i=2", desktop)
+	p := spatial(t, false, "haar", "&i=2", desktop)
 	const slider = "#individual [role=slider]"
 	p.focus(slider)
 	p.keys(kb.Home)
@@ -286,7 +286,7 @@ func TestAngle(t *testing.T) {
 // TestRanks has the worst permutation first.
 func TestRanks(t *testing.T) {
 	t.Parallel()
-	p := seen(t, true, "sets", "&i=1", desktop)
+	p := spatial(t, true, "sets", "&i=1", desktop)
 	p.live()
 	const slider = "#individual [role=slider]"
 	p.focus(slider)
@@ -317,7 +317,7 @@ func TestRanks(t *testing.T) {
 // TestOverTime shows sound, the answers over it, and where one of them warms up.
 func TestOverTime(t *testing.T) {
 	t.Parallel()
-	p := seen(t, true, "speech", "&i=0&g=800", desktop)
+	p := spatial(t, true, "speech", "&i=0&g=800", desktop)
 	p.live()
 	p.until(`document.querySelector('#input .wave path') !== null && document.querySelector('#detail .wave .trace.m1') !== null`)
 	if text := p.text("#detail figcaption"); !strings.Contains(text, "speech, 25 frames; A leaves the reference by 0.300 from frame 0 to 3") {
@@ -334,13 +334,13 @@ func TestOverTime(t *testing.T) {
 // TestGenerators has a line for each generator, and a map of velocities.
 func TestGenerators(t *testing.T) {
 	t.Parallel()
-	p := seen(t, true, "lines", "&i=0", desktop)
+	p := spatial(t, true, "lines", "&i=0", desktop)
 	if n := eval[int](p, `document.querySelectorAll('#individual .lanes figure').length`); n != 2 {
 		t.Errorf("%d lines, want one for the turn and one for the scale", n)
 	}
 	p.drag(`#individual .lanes figure:nth-child(2) svg`, [2]float64{0.9, 0.5})
 	p.until(`__nero.state.g.value[0] === 0 && __nero.state.g.value[1] > 1.3`)
-	q := seen(t, true, "flow", "&i=0", desktop)
+	q := spatial(t, true, "flow", "&i=0", desktop)
 	q.focus("#individual [role=application]")
 	q.keys(kb.ArrowRight)
 	q.until(`__nero.state.g.value[0] > 0 && __nero.state.g.value[1] === 0`)
@@ -361,7 +361,7 @@ func TestInSpaceEverywhere(t *testing.T) {
 	} {
 		t.Run(run, func(t *testing.T) {
 			t.Parallel()
-			p := seen(t, true, run, "&i=2", s)
+			p := spatial(t, true, run, "&i=2", s)
 			p.live()
 			p.until(`document.querySelector('#input .view3d canvas, #input .graph, #input .wave, #input canvas') !== null`)
 			p.visible(`#input .view3d canvas, #input .graph, #input .wave, #input canvas`)
@@ -370,7 +370,7 @@ func TestInSpaceEverywhere(t *testing.T) {
 			p.keep("in-space-" + run)
 		})
 	}
-	p := seen(t, true, "clouds", "&i=2", screen{width: 2560, height: 1440, scheme: "dark"})
+	p := spatial(t, true, "clouds", "&i=2", screen{width: 2560, height: 1440, scheme: "dark"})
 	p.live()
 	p.axe("clouds, wide and dark")
 	p.keep("in-space-clouds-wide")
