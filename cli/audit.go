@@ -549,7 +549,7 @@ func about(w *workload.Workload, model string) []audit.About {
 	return a
 }
 
-// auditSamples chooses n of the study's samples, as many of each class as can be where there are labels.
+// auditSamples chooses n of the study's samples: the same number of each class where there are labels and no class is too small for its share.
 func auditSamples(w *workload.Workload, n int) (chosen []int, balanced bool, err error) {
 	count := w.Eval.Count()
 	var labels []int
@@ -570,6 +570,10 @@ func auditSamples(w *workload.Workload, n int) (chosen []int, balanced bool, err
 	}
 	balanced = len(classes) > 1 && n >= len(classes) && n < count
 	chosen, err = dataset.Select(labels, count, min(n, count), balanced, w.Study.Seed)
+	if err != nil && balanced {
+		balanced = false
+		chosen, err = dataset.Select(labels, count, min(n, count), false, w.Study.Seed)
+	}
 	return chosen, balanced || w.Study.Data.Balance != "", err
 }
 
