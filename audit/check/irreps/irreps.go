@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -191,7 +192,7 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	return r, nil
 }
 
-// failing is the largest error of a field over all samples and elements, the whole output for -1.
+// failing is the largest error of a field over all samples and elements, the whole output for -1; infinite where an error is not a number.
 func failing(sw *sweep.Result, field int) float64 {
 	list := sw.Err
 	scale := sw.Scale
@@ -200,9 +201,11 @@ func failing(sw *sweep.Result, field int) float64 {
 	}
 	most := 0.0
 	for _, e := range list {
-		if e/scale > most {
-			most = e / scale
+		x := e / scale
+		if math.IsNaN(x) {
+			return math.Inf(1)
 		}
+		most = max(most, x)
 	}
 	return most
 }
