@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"nero/audit"
@@ -53,7 +54,11 @@ type Result struct {
 	Factor   float64 // c of the best F = -c ∂E
 	Left     float64 // what c leaves of the difference, relative
 	Work     audit.Interval
-	Limit    float64 // of Gradient and Work
+	Limit    float64 // of Gradient and Work, at most a hundredth where the policy does not let pass more
+	// NonFinite is the number of differences and forces that are not finite.
+	NonFinite int
+	// Undecided says that the differences are too rough to tell whether the forces are minus the gradient, which then are not Conservative either.
+	Undecided bool
 	// Invariant, Equivariant and Conservative say what holds.
 	Invariant, Equivariant, Conservative bool
 }
@@ -356,6 +361,13 @@ func (t *tester) work(ctx context.Context, _ dataset.Sample, x space.Value, a, b
 // plateau takes the step at which the differences agree best with those of the next one.
 func (t *tester) plateau(r *Result, diff [][]float64, want []float64, of []int, radius float64) {
 	size := rms(want)
+	for _, list := range append(slices.Clip(diff), want) {
+		for _, x := range list {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				r.NonFinite++
+			}
+		}
+	}
 	best, at := math.Inf(1), 0
 	for j := 0; j+1 < len(diff); j++ {
 		d := make([]float64, len(want))
@@ -432,11 +444,31 @@ func (t *tester) show(r *Result, diff [][]float64, want []float64, radius float6
 // share is the relative error above which forces are not those of the energy, whatever the plateau says: learned heads are off by tenths.
 const share = 1e-3
 
+// rough is the disagreement of differences beyond which they decide nothing, and the largest limit that their noise may ask for.
+const rough = 1e-2
+
+// decide says whether the forces are minus the gradient. Noise of the differences raises the limit, as far as a hundredth; an error above it counts where the
+// differences are ten times as good, and where they are not nothing is decided. What is not finite is no noise but a failure.
+func (r *Result) decide(limit float64) {
+	r.Limit = max(share, limit)
+	if r.Plateau <= rough {
+		r.Limit = max(r.Limit, min(10*r.Plateau, rough))
+	}
+	switch {
+	case r.NonFinite > 0:
+	case !(r.Plateau <= rough):
+		r.Undecided = true
+	case r.Gradient.Value <= r.Limit:
+		r.Conservative = true
+	case !(10*r.Plateau <= r.Gradient.Value):
+		r.Undecided = true
+	}
+}
+
 // conclude says what holds, and why not.
 func (t *tester) conclude(r *Result, limit float64) {
 	p := t.p
-	r.Limit = max(share, limit, 10*r.Plateau)
-	r.Conservative = r.Gradient.Value <= r.Limit
+	r.decide(limit)
 	yes := func(ok bool) string {
 		if ok {
 			return "holds"
@@ -454,7 +486,7 @@ func (t *tester) conclude(r *Result, limit float64) {
 			Rows: [][]audit.Cell{
 				row(t.names[0]+" is invariant", r.Energy, limit, yes(r.Invariant)),
 				row(t.names[1]+" are equivariant", r.Forces, limit, yes(r.Equivariant)),
-				row(t.names[1]+" are minus the gradient of "+t.names[0], r.Gradient, r.Limit, yes(r.Conservative)),
+				row(t.names[1]+" are minus the gradient of "+t.names[0], r.Gradient, r.Limit, map[bool]string{true: "undecided", false: yes(r.Conservative)}[r.Undecided]),
 				row(t.names[1]+" do no work around a loop", r.Work, r.Limit, loop),
 			},
 		},
@@ -475,6 +507,25 @@ func (t *tester) conclude(r *Result, limit float64) {
 	p.Clue(audit.Clue{
 		Name: audit.ClueForces, Holds: !r.Equivariant, Strength: 1, Location: t.names[1], Text: fmt.Sprintf("%s err by %s of their scale", t.names[1], audit.Figures(r.Forces.Value)),
 	})
+	if r.Undecided {
+		p.Report(audit.Finding{
+			Category: audit.Undecided, Location: t.names[1], Worst: audit.Nowhere,
+			Evidence: []audit.Evidence{audit.Number("disagreement of differences on the plateau", r.Plateau, "").Against(min(rough, r.Gradient.Value/10))},
+			Message: fmt.Sprintf("whether %s are minus the gradient of %s is undecided: differences of %s disagree by %s from step to step, and with the forces by %s",
+				t.names[1], t.names[0], t.names[0], audit.Figures(r.Plateau), audit.Figures(r.Gradient.Value)),
+			Remedies: []string{"audit the model where it can be evaluated in float64", "choose another radius of the differences: forces.radius"},
+		})
+		return
+	}
+	if r.NonFinite > 0 { // says nothing of where the forces come from
+		p.Report(audit.Finding{
+			Category: audit.Gradient, Location: t.names[1], Worst: audit.Nowhere,
+			Evidence: []audit.Evidence{audit.Number("differences and forces that are not finite", float64(r.NonFinite), "numbers").Against(0)},
+			Message:  fmt.Sprintf("%d differences of %s, or %s along them, are not finite close to the inputs", r.NonFinite, t.names[0], t.names[1]),
+			Remedies: []string{"look for roots, logarithms and quotients of distances that vanish, and for cut-offs"},
+		})
+		return
+	}
 	c := audit.Clue{
 		Name: audit.ClueNotConservative, Holds: !r.Conservative, Strength: 1, Location: t.names[1], Evidence: ev,
 		Text: fmt.Sprintf("%s differ from minus the gradient of %s by %s of their size", t.names[1], t.names[0], audit.Figures(r.Gradient.Value)),
