@@ -39,6 +39,7 @@ func Checks() []Check {
 	return []Check{
 		{"info", "Info names the body and its version.", info},
 		{"operators", "Models of a few operators give the results that the ONNX specification defines, three times over dirty memory.", operators},
+		{"unused values", "Values that nothing uses do not disturb the others, in the first run as in the later ones.", unused},
 		{"types", "Every element type passes through unchanged.", types},
 		{"ports", "Inputs and outputs keep the model's order; initializers listed as inputs are not inputs.", ports},
 		{"refusals", "Wrong inputs are errors, and the session goes on giving right results.", refusals},

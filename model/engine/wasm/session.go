@@ -85,7 +85,12 @@ func (s *session) load() {
 	if s.options.Plain {
 		level = optimizeNone
 	}
-	o := vm.call(xCreateOptions, level, 1, 1, 0, 0, empty, empty, logError, 0, empty)
+	// No memory pattern: with it, ONNX Runtime notes in the first run where the values of these input shapes lie, and lays later
+	// runs out alike. Release 1.18 gets this wrong where a graph has a node whose output nothing uses: other numbers from
+	// the second run on, without an error, in the shared library of that release as well; 1.23.2 and 1.27.0 are right. On the
+	// classifiers of digits runs take no longer without the pattern.
+	const arena, pattern = 1, 0
+	o := vm.call(xCreateOptions, level, arena, pattern, 0, 0, empty, empty, logError, 0, empty)
 	vm.check(o != 0)
 	m := vm.put(s.model)
 	s.handle = vm.call(xCreateSession, m, uint32(len(s.model)), o)
