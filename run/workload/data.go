@@ -122,6 +122,12 @@ func (u untargeted) Sample(i int) (dataset.Sample, error) {
 // Targets is none.
 func (untargeted) Targets() space.Kind { return "" }
 
+// Space is that of the data set.
+func (u untargeted) Space() space.Spec { return dataset.SpaceOf(u.Dataset) }
+
+// TargetSpace is none.
+func (untargeted) TargetSpace() space.Spec { return space.Spec{} }
+
 // Shape is that of the data set.
 func (u untargeted) Shape() (c, h, w int) {
 	if s, ok := u.Dataset.(dataset.Shaped); ok {

@@ -730,6 +730,12 @@ func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 // Targets is that of the data set.
 func (u unlabeled) Targets() space.Kind { return targets(u.Dataset) }
 
+// Space is that of the data set.
+func (u unlabeled) Space() space.Spec { return dataset.SpaceOf(u.Dataset) }
+
+// TargetSpace is that of the data set.
+func (u unlabeled) TargetSpace() space.Spec { return dataset.TargetSpaceOf(u.Dataset) }
+
 // Frames is that of the data set.
 func (u unlabeled) Frames() int { return frames(u.Dataset) }
 

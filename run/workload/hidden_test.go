@@ -1,0 +1,27 @@
+package workload
+
+import (
+	"testing"
+
+	"nero/data/dataset"
+	"nero/data/space"
+)
+
+// shapes are samples that say what they are.
+type shapes struct{ dataset.Dataset }
+
+func (shapes) Space() space.Spec { return space.Spec{Name: "points", Kind: space.KindRows, Shape: []int{4, 3}} }
+
+func (shapes) TargetSpace() space.Spec { return space.Spec{Name: "y", Kind: space.KindRows} }
+
+// TestHiddenLabelsLeaveSpaces shows that samples stay what they are when their labels or targets are left alone.
+func TestHiddenLabelsLeaveSpaces(t *testing.T) {
+	for name, d := range map[string]dataset.Dataset{"unlabeled": unlabeled{shapes{}}, "untargeted": untargeted{shapes{}}, "both": untargeted{unlabeled{shapes{}}}} {
+		if s, ok := spatial(d); !ok || s.Kind != space.KindRows {
+			t.Errorf("%s: %+v, %v", name, s, ok)
+		}
+	}
+	if dataset.TargetSpaceOf(unlabeled{shapes{}}).Kind == "" || dataset.TargetSpaceOf(untargeted{shapes{}}).Kind != "" {
+		t.Error("the wrong targets are hidden")
+	}
+}
