@@ -100,6 +100,7 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 		},
 	}
 	sf.add(c)
+	a.allow(c)
 	ef.add(c)
 	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"}, "text, markdown, html, json, junit, sarif, badge; several with -o")
 	c.Flags().StringVarP(&out, "out", "o", "", "`folder` for audit.txt, audit.md, audit.html, audit.json, audit.junit.xml, audit.sarif; text is still printed")

@@ -100,6 +100,7 @@ the paired ratios. Without a study it takes the built-in digits.`,
 		},
 	}
 	sf.add(c)
+	a.allow(c)
 	rf.add(c, "")
 	_ = c.Flags().MarkHidden("out")
 	_ = c.Flags().MarkHidden("keep-going")

@@ -137,7 +137,6 @@ resampling.`,
 	}
 	root.DisableSuggestions = true // cobra's take four lines
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().BoolVar(&a.programs, "allow-program", false, "run the program that a study's group is defined by")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
 	root.AddCommand(a.demo(), a.run(), a.audit(), a.compare(), a.report(), a.serve(), a.export(), a.inspect(), a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
 	return root

@@ -74,7 +74,7 @@ func TestThin(t *testing.T) {
 					kept++
 				}
 			}
-			if len(o.Elements) != n || o.Identity() < 0 || kept != min(n, exact) {
+			if len(o.Elements) != n || o.Identity() < 0 || kept != 1+min(exact-1, max((n-1)-(n-1)/2, n-1-(len(p.Elements)-exact))) {
 				t.Errorf("%d of %d: %d elements, %d exact, identity at %d", n, len(p.Elements), len(o.Elements), kept, o.Identity())
 			}
 			if err := o.Check(); err != nil {

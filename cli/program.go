@@ -8,7 +8,14 @@ import (
 
 	"nero/audit"
 	"nero/symmetry/group"
+
+	"github.com/spf13/cobra"
 )
+
+// allow adds the flag that lets programs of groups run.
+func (a *App) allow(c *cobra.Command) {
+	c.Flags().BoolVar(&a.programs, "allow-program", false, "run the program that the group of the study is defined by")
+}
 
 // program starts the programs of groups in the folder of their study, if the user has said that it may: a study is a file that somebody may have sent.
 func (a *App) program(dir string) group.Starter {

@@ -69,6 +69,7 @@ folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed
 		},
 	}
 	sf.add(c)
+	a.allow(c)
 	rf.add(c, "nero-run")
 	return c
 }

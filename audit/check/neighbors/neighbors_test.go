@@ -30,10 +30,10 @@ func TestCutoff(t *testing.T) {
 				Outputs: []decode.OutputField{
 					{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample}, {Name: "forces", Type: space.TypeVectors, Per: space.PerNode},
 				},
-				Group: "SO(3)", Orbit: orbit.Spec{Haar: 2}, N: 3,
+				Group: "SO(3)", Orbit: orbit.Spec{Haar: 2}, N: 6,
 			})
 			r := audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Params: map[string]float64{
-				"neighbors.samples": 3, "neighbors.steps": 40, "controls.draws": 1, "controls.samples": 2, "controls.elements": 2,
+				"neighbors.samples": 6, "neighbors.steps": 40, "controls.draws": 1, "controls.samples": 2, "controls.elements": 2,
 			}}}, neighbors.Check)
 			var clue *audit.Clue
 			for _, c := range r.Clues() {
