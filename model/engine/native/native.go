@@ -26,38 +26,39 @@ const Supported = true
 // Positions in struct OrtApi of onnxruntime_c_api.h. The struct only grows at its end, so they hold for every release; all are
 // older than the version that is asked for.
 const (
-	fGetErrorMessage  = 2
-	fCreateEnv        = 3
-	fDisableTelemetry = 6
-	fSessionFromArray = 8
-	fRun              = 9
-	fCreateOptions    = 10
-	fSetOptimization  = 23
-	fSetIntraThreads  = 24
-	fInputCount       = 30
-	fOutputCount      = 31
-	fInputName        = 36
-	fOutputName       = 37
-	fCreateRunOptions = 39
-	fSetTerminate     = 46
-	fCreateTensor     = 49
-	fIsTensor         = 50
-	fTensorData       = 51
-	fElemType         = 60
-	fDimCount         = 61
-	fDims             = 62
-	fTensorInfo       = 65
-	fCreateCPUMemory  = 69
-	fAllocatorFree    = 76
-	fDefaultAllocator = 78
-	fReleaseEnv       = 92
-	fReleaseStatus    = 93
-	fReleaseMemory    = 94
-	fReleaseSession   = 95
-	fReleaseValue     = 96
-	fReleaseRunOpts   = 97
-	fReleaseInfo      = 99
-	fReleaseOptions   = 100
+	fGetErrorMessage   = 2
+	fCreateEnv         = 3
+	fDisableTelemetry  = 6
+	fSessionFromArray  = 8
+	fRun               = 9
+	fCreateOptions     = 10
+	fDisableMemPattern = 17
+	fSetOptimization   = 23
+	fSetIntraThreads   = 24
+	fInputCount        = 30
+	fOutputCount       = 31
+	fInputName         = 36
+	fOutputName        = 37
+	fCreateRunOptions  = 39
+	fSetTerminate      = 46
+	fCreateTensor      = 49
+	fIsTensor          = 50
+	fTensorData        = 51
+	fElemType          = 60
+	fDimCount          = 61
+	fDims              = 62
+	fTensorInfo        = 65
+	fCreateCPUMemory   = 69
+	fAllocatorFree     = 76
+	fDefaultAllocator  = 78
+	fReleaseEnv        = 92
+	fReleaseStatus     = 93
+	fReleaseMemory     = 94
+	fReleaseSession    = 95
+	fReleaseValue      = 96
+	fReleaseRunOpts    = 97
+	fReleaseInfo       = 99
+	fReleaseOptions    = 100
 
 	apiFunctions = 101
 	apiVersion   = 17
@@ -235,6 +236,10 @@ func (e *Engine) open(model []byte, o engine.Options) (_ *session, err error) {
 		if err := e.do(fSetOptimization, *opt, optimizeNone); err != nil {
 			return nil, err
 		}
+	}
+	// Releases up to 1.18 reuse memory wrongly from the second run of a shape on where a graph computes a value that nothing uses.
+	if err := e.do(fDisableMemPattern, *opt); err != nil {
+		return nil, err
 	}
 	if err := e.do(fSetIntraThreads, *opt, uintptr(min(max(o.Threads, 1), math.MaxInt16))); err != nil {
 		return nil, err
