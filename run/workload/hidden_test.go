@@ -10,7 +10,9 @@ import (
 // shapes are samples that say what they are.
 type shapes struct{ dataset.Dataset }
 
-func (shapes) Space() space.Spec { return space.Spec{Name: "points", Kind: space.KindRows, Shape: []int{4, 3}} }
+func (shapes) Space() space.Spec {
+	return space.Spec{Name: "points", Kind: space.KindRows, Shape: []int{4, 3}}
+}
 
 func (shapes) TargetSpace() space.Spec { return space.Spec{Name: "y", Kind: space.KindRows} }
 
