@@ -1,3 +1,7 @@
+//go:build !race
+
+// Whole audits take minutes under the race detector, and run nothing that those of other checks do not run there.
+
 package neighbors_test
 
 import (
