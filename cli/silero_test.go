@@ -1,3 +1,7 @@
+//go:build !race
+
+// Whole audits of models that take minutes under the race detector: they run in the slow suites.
+
 package cli
 
 import (

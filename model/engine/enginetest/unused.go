@@ -146,7 +146,7 @@ func unused(ctx context.Context, e engine.Engine) error {
 					y := w.result(x, rows)
 					in := []tensor.Named{{Name: "x", Tensor: tensor.FromFloat32(x, rows, w.width)}}
 					want := []tensor.Named{{Name: "y", Tensor: tensor.FromFloat32(y, rows, w.columns(operators))}}
-					if err := expect(ctx, s, in, want, 0); err != nil {
+					if err := expect(ctx, s, in, want, 1e-5); err != nil {
 						return fmt.Errorf("run %d, %d rows: %w", run+1, rows, err)
 					}
 				}
