@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,10 +19,7 @@ import (
 	"nero/run/job"
 	"nero/run/probe"
 	"nero/run/store"
-	"nero/serve/handout"
-	serving "nero/serve/server"
 	"nero/serve/shelf"
-	"nero/serve/web"
 	"nero/symmetry/group"
 )
 
@@ -478,37 +472,11 @@ func openSpace() (err error) {
 		g, err := group.Parse(j.Study.Group.Name)
 		return spaceProber{byName[j.Study.Group.Name+j.Study.Output.Space+strings.Join(j.Metrics, ",")], j, g}, err
 	}
-	open := func(o shelf.Options) (*httptest.Server, func() error, error) {
-		ctx, cancel := context.WithCancel(ctx)
-		sh, err := shelf.Open(ctx, paths, o)
-		if err != nil {
-			cancel()
-			return nil, nil, err
-		}
-		s, err := serving.New(ctx, serving.Options{
-			Shelf: sh, Files: web.Files(), Now: time.Now, Workers: 1, Log: slog.New(slog.DiscardHandler),
-			Report: func(ctx context.Context, w io.Writer, run *shelf.Run, q url.Values) error {
-				_, err := handout.Write(ctx, w, handout.Source{Run: run, Files: web.Files()}, handout.Options{Metric: q.Get("metric")})
-				return err
-			},
-		})
-		if err != nil {
-			cancel()
-			return nil, nil, errors.Join(err, sh.Close())
-		}
-		h := httptest.NewServer(s)
-		return h, func() error {
-			cancel()
-			h.CloseClientConnections()
-			h.Close()
-			return errors.Join(s.Close(), sh.Close())
-		}, nil
-	}
 	var ends [2]func() error
-	if at.live, ends[0], err = open(shelf.Options{Version: "staged", Now: time.Now, Probe: prober}); err != nil {
+	if at.live, ends[0], err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now, Probe: prober}); err != nil {
 		return err
 	}
-	if at.stored, ends[1], err = open(shelf.Options{Version: "staged", Now: time.Now}); err != nil {
+	if at.stored, ends[1], err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now}); err != nil {
 		return err
 	}
 	at.end = func() error { return errors.Join(ends[0](), ends[1](), os.RemoveAll(at.dir)) }

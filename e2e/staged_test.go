@@ -315,39 +315,41 @@ func openStage() (err error) {
 		return err
 	}
 	paths := []string{filepath.Join(stage.dir, "shifts"), filepath.Join(stage.dir, "sparse"), filepath.Join(stage.dir, "square")}
-	open := func(o shelf.Options) (*httptest.Server, func() error, error) {
-		ctx, cancel := context.WithCancel(ctx)
-		sh, err := shelf.Open(ctx, paths, o)
-		if err != nil {
-			cancel()
-			return nil, nil, err
-		}
-		s, err := serving.New(ctx, serving.Options{
-			Shelf: sh, Files: web.Files(), Now: time.Now, Workers: 1, Log: slog.New(slog.DiscardHandler),
-			Report: func(ctx context.Context, w io.Writer, run *shelf.Run, q url.Values) error {
-				_, err := handout.Write(ctx, w, handout.Source{Run: run, Files: web.Files()}, handout.Options{Metric: q.Get("metric")})
-				return err
-			},
-		})
-		if err != nil {
-			cancel()
-			return nil, nil, errors.Join(err, sh.Close())
-		}
-		h := httptest.NewServer(s)
-		return h, func() error {
-			cancel()
-			h.CloseClientConnections()
-			h.Close()
-			return errors.Join(s.Close(), sh.Close())
-		}, nil
-	}
 	var ends [2]func() error
-	if stage.live, ends[0], err = open(shelf.Options{Version: "staged", Now: time.Now, Probe: stagedProbe}); err != nil {
+	if stage.live, ends[0], err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now, Probe: stagedProbe}); err != nil {
 		return err
 	}
-	if stage.stored, ends[1], err = open(shelf.Options{Version: "staged", Now: time.Now}); err != nil {
+	if stage.stored, ends[1], err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now}); err != nil {
 		return err
 	}
 	stage.end = func() error { return errors.Join(ends[0](), ends[1](), os.RemoveAll(stage.dir)) }
 	return nil
+}
+
+// serveStage shows the runs at some paths, and returns what ends that.
+func serveStage(ctx context.Context, paths []string, o shelf.Options) (*httptest.Server, func() error, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	sh, err := shelf.Open(ctx, paths, o)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	s, err := serving.New(ctx, serving.Options{
+		Shelf: sh, Files: web.Files(), Now: time.Now, Workers: 1, Log: slog.New(slog.DiscardHandler),
+		Report: func(ctx context.Context, w io.Writer, run *shelf.Run, q url.Values) error {
+			_, err := handout.Write(ctx, w, handout.Source{Run: run, Files: web.Files()}, handout.Options{Metric: q.Get("metric")})
+			return err
+		},
+	})
+	if err != nil {
+		cancel()
+		return nil, nil, errors.Join(err, sh.Close())
+	}
+	h := httptest.NewServer(s)
+	return h, func() error {
+		cancel()
+		h.CloseClientConnections()
+		h.Close()
+		return errors.Join(s.Close(), sh.Close())
+	}, nil
 }
