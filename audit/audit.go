@@ -1,16 +1,18 @@
 // Package audit asks whether a model is as symmetric as somebody claims, and says how far its answer can be trusted.
 //
-// An audit is a list of checks. A [Check] is a documented constant value with parameters and requirements; it measures and
-// reports findings and the error of sets of elements, each with its floors, its interval and its worst case, and has no
-// opinion on how bad they are. A [Policy] turns what was measured into a [Verdict]. The driver [Run] puts the checks in
-// order, feeds the model in batches, and returns a [Report] that Text, JSON and JUnit say in the same numbers.
+// An audit is a list of checks. A [Check] is a documented constant value with parameters and requirements; it measures
+// and reports findings and the error of sets of elements, each with its floors, its interval and its worst case, and
+// has no opinion on how bad they are. A [Policy] turns what was measured into a [Verdict]. The driver [Run] puts the
+// checks in order, feeds the model in batches, and returns a [Report] that Text, JSON and JUnit say in the same
+// numbers.
 //
-// The checks themselves live in packages audit/check/NAME; audit/check lists those that a program is built with. The kit
-// for testing a check, with models whose error is known in closed form, is audit/audittest.
+// The checks themselves live in packages audit/check/NAME; audit/check lists those that a program is built with. The
+// kit for testing a check, with models whose error is known in closed form, is audit/audittest.
 //
-// Words: the pull-back is z(g,x) = ρ_out(g)⁻¹ f(ρ_in(g) x), the error e(x,g) is the Euclidean norm of z(g,x) - f(x) over
-// all components of the output, and the relative error divides it by s, the centred scale of the output over the inputs,
-// s² = E_x ‖f(x) - E f‖². f(x) itself is f(ρ_in(e) x): the identity goes through the same path as every other element.
+// Words: the pull-back is z(g,x) = ρ_out(g)⁻¹ f(ρ_in(g) x), the error e(x,g) is the Euclidean norm of z(g,x) - f(x)
+// over all components of the output, and the relative error divides it by s, the centred scale of the output over the
+// inputs, s² = E_x ‖f(x) - E f‖². f(x) itself is f(ρ_in(e) x): the identity goes through the same path as every other
+// element.
 package audit
 
 import (
@@ -27,14 +29,19 @@ import (
 
 // Check is one question that an audit asks. It is a constant value: name, help, order and documentation come from here.
 type Check struct {
-	Name     string   // lower-case letters, digits and dashes, such as "endtoend"
-	Doc      string   // the question and the rule; the first sentence is the summary
-	Params   []Param  // what a caller may set
-	Requires []*Check // run before this one; their results are at hand through [ResultOf]
-	// Optional says that the check explains or extends what others judge. That it could not run is said and does not stand in the way of
-	// PASS, unless the policy requires it.
+	// lower-case letters, digits and dashes, such as "endtoend"
+	Name string
+	// the question and the rule; the first sentence is the summary
+	Doc string
+	// what a caller may set
+	Params []Param
+	// run before this one; their results are at hand through [ResultOf]
+	Requires []*Check
+	// Optional says that the check explains or extends what others judge. That it could not run is said and does not
+	// stand in the way of PASS, unless the policy requires it.
 	Optional bool
-	Uses     []*Check // run before this one if they are part of the audit; what they found is at hand through [ResultIf]
+	// run before this one if they are part of the audit; what they found is at hand through [ResultIf]
+	Uses []*Check
 	// Run measures. An error says that the check could not run, never that it found something; [ErrUntested] and
 	// [ErrNotApplicable] mark the two kinds that leave the rest of the audit standing.
 	Run func(ctx context.Context, p *Pass) (any, error)
@@ -57,16 +64,19 @@ func (c *Check) Summary() string {
 
 // Param is a number that a caller may set.
 type Param struct {
-	Name    string  `json:"name"`
-	Doc     string  `json:"doc"`
-	Unit    string  `json:"unit,omitempty"` // "" for a pure number or a count
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+	// "" for a pure number or a count
+	Unit    string  `json:"unit,omitempty"`
 	Default float64 `json:"default"`
-	Min     float64 `json:"min"` // smallest value allowed
-	Max     float64 `json:"max"` // largest value allowed
+	// smallest value allowed
+	Min float64 `json:"min"`
+	// largest value allowed
+	Max float64 `json:"max"`
 }
 
-// ErrNotApplicable marks a question that does not arise, such as flipped decisions of a model without classes. It does not
-// stand in the way of PASS.
+// ErrNotApplicable marks a question that does not arise, such as flipped decisions of a model without classes. It does
+// not stand in the way of PASS.
 var ErrNotApplicable = errors.New("not applicable")
 
 // ErrUntested marks a question that arises but could not be answered. It stands in the way of PASS.
@@ -106,10 +116,13 @@ const (
 type Evidence struct {
 	Name  string
 	Value float64
-	Lo    float64 // interval of Value; both NaN if there is none
-	Hi    float64
-	Limit float64 // what Value is held against; NaN if nothing
-	Unit  string  // "" for a pure number
+	// interval of Value; both NaN if there is none
+	Lo float64
+	Hi float64
+	// what Value is held against; NaN if nothing
+	Limit float64
+	// "" for a pure number
+	Unit string
 }
 
 // Number makes evidence without interval and limit.
@@ -130,10 +143,14 @@ func Measured(name string, i Interval, unit string) Evidence {
 
 // Where is a place in the measurement: one sample at one element.
 type Where struct {
-	Sample  string        // id of the sample; "" if the place is not known
-	Index   int           // of the sample, 0-based; -1 if the place is not known
-	Element group.Element // nil if the place is not one element
-	Label   string        // the element as people write it
+	// id of the sample; "" if the place is not known
+	Sample string
+	// of the sample, 0-based; -1 if the place is not known
+	Index int
+	// nil if the place is not one element
+	Element group.Element
+	// the element as people write it
+	Label string
 }
 
 // Nowhere is the place of nothing.
@@ -155,18 +172,21 @@ func (w Where) String() string {
 // Finding is something that a check saw and that somebody should know. It has no severity: a policy gives it one.
 type Finding struct {
 	Category Category
-	Set      string // name of the set of elements it concerns; "" for the model as a whole
-	Message  string
-	Location string // what part of the model or of the specification: "output", "input action", ...
+	// name of the set of elements it concerns; "" for the model as a whole
+	Set     string
+	Message string
+	// what part of the model or of the specification: "output", "input action", ...
+	Location string
 	Evidence []Evidence
 	Worst    Where
-	Remedies []string // the most likely to help first
+	// the most likely to help first
+	Remedies []string
 }
 
 var nameRule = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
-// Validate says whether the checks, with all that they require, can run: names valid and unique, documentation, parameters
-// with documentation and a default inside their range, a Run function, and no cycle among the requirements.
+// Validate says whether the checks, with all that they require, can run: names valid and unique, documentation,
+// parameters with documentation and a default inside their range, a Run function, and no cycle among the requirements.
 func Validate(checks []*Check) error {
 	_, err := order(checks)
 	return err
@@ -253,13 +273,15 @@ func validate(c *Check) error {
 	for _, p := range c.Params {
 		switch {
 		case !nameRule.MatchString(p.Name):
-			return fmt.Errorf("audit: check %s: parameter name %q: want lower-case letters, digits and dashes", c.Name, p.Name)
+			return fmt.Errorf("audit: check %s: parameter name %q: want lower-case letters, digits and dashes", c.Name,
+				p.Name)
 		case seen[p.Name]:
 			return fmt.Errorf("audit: check %s: two parameters are named %q", c.Name, p.Name)
 		case strings.TrimSpace(p.Doc) == "":
 			return fmt.Errorf("audit: check %s: parameter %s has no documentation", c.Name, p.Name)
 		case !(p.Min <= p.Default && p.Default <= p.Max):
-			return fmt.Errorf("audit: check %s: parameter %s: default %g outside [%g, %g]", c.Name, p.Name, p.Default, p.Min, p.Max)
+			return fmt.Errorf("audit: check %s: parameter %s: default %g outside [%g, %g]", c.Name, p.Name, p.Default,
+				p.Min, p.Max)
 		}
 		seen[p.Name] = true
 	}

@@ -47,7 +47,10 @@ func cyclic(t *testing.T, n int) group.Group {
 const inputs = 100
 
 func subject(name string, p audit.Predictor, plan *orbit.Plan) *audit.Subject {
-	return &audit.Subject{Name: name, Predictor: p, Plan: plan, N: inputs, Sample: audittest.Vectors(inputs, 1), Seed: 7}
+	return &audit.Subject{
+		Name: name, Predictor: p, Plan: plan, N: inputs, Sample: audittest.Vectors(inputs, 1),
+		Seed: 7,
+	}
 }
 
 func run(t *testing.T, s *audit.Subject) *audit.Report {
@@ -85,8 +88,10 @@ func TestVerdicts(t *testing.T) {
 		subject  *audit.Subject
 		verdict  audit.Verdict
 		findings string
-		exact    audit.Cause // of the exact elements
-		between  audit.Cause // of the others, "" if there are none
+		// of the exact elements
+		exact audit.Cause
+		// of the others, "" if there are none
+		between audit.Cause
 	}{
 		{
 			"invariant under C4", subject("radius", audittest.Radius(0), invariant(t, c4)),
@@ -118,7 +123,8 @@ func TestVerdicts(t *testing.T) {
 			audit.NeedsAttention, "non-repeatable roundoff", audit.CauseNonRepeatable, "",
 		},
 		{
-			"batch leak", subject("leaky", audittest.Leaky{Predictor: audittest.Radius(0), Size: 1e-3}, invariant(t, c4)),
+			"batch leak", subject("leaky", audittest.Leaky{Predictor: audittest.Radius(0), Size: 1e-3},
+				invariant(t, c4)),
 			audit.NeedsAttention, "batch-dependent roundoff", audit.CauseNonRepeatable, "",
 		},
 	} {
@@ -229,7 +235,8 @@ func TestNaNUnmoved(t *testing.T) {
 		bad := must[dataset.Sample](t)(audittest.Vectors(inputs, 1)(i))
 		r := run(t, subject("nan", audittest.NaNAt(bad.Value), invariant(t, c4)))
 		if s := set(t, r, "exact"); r.Verdict != audit.Failed || s.NonFinite != 3 || s.NonFiniteAt.Index != i {
-			t.Errorf("sample %d: %s with %d pairs not finite, first %v; want FAIL with 3", i, r.Verdict, s.NonFinite, s.NonFiniteAt)
+			t.Errorf("sample %d: %s with %d pairs not finite, first %v; want FAIL with 3", i, r.Verdict, s.NonFinite,
+				s.NonFiniteAt)
 		}
 	}
 }
@@ -261,7 +268,8 @@ func TestCombOnCircle(t *testing.T) {
 	r := run(t, subject("c4", model, invariant(t, group.SO2(), audittest.Angles(24)...)))
 	exact, between := set(t, r, "exact"), set(t, r, "continuous")
 	if exact.Verdict != audit.Passed || between.Verdict != audit.Failed || between.Cause != audit.CauseViolation {
-		t.Errorf("exact %s, between %s (%s); want PASS, FAIL, real violation", exact.Verdict, between.Verdict, between.Cause)
+		t.Errorf("exact %s, between %s (%s); want PASS, FAIL, real violation", exact.Verdict, between.Verdict,
+			between.Cause)
 	}
 	if r.Verdict != audit.Failed {
 		t.Errorf("overall %s, want the worst", r.Verdict)
@@ -299,9 +307,11 @@ func TestLatticeIsAdded(t *testing.T) {
 func TestLatticeNeedsBothSides(t *testing.T) {
 	g := group.SO2()
 	picture := func(k action.Kernel) action.Action {
-		return must[*action.Image](t)(action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 9, 9}}, action.Options{Kernel: k}))
+		return must[*action.Image](t)(action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 9, 9}},
+			action.Options{Kernel: k}))
 	}
-	plan := audittest.Plan(t, picture(action.Bilinear), picture(action.Up3), group.Element{10}, group.Element{100}, group.Element{190}, group.Element{280})
+	plan := audittest.Plan(t, picture(action.Bilinear), picture(action.Up3), group.Element{10}, group.Element{100},
+		group.Element{190}, group.Element{280})
 	s := subject("blurred", audittest.Convolution([]float64{0.1}, true), plan)
 	s.Sample = audittest.Pictures(inputs, 9, 9, 1)
 	if r := run(t, s); r.Added != 0 {
@@ -324,7 +334,8 @@ func TestWeights(t *testing.T) {
 	var mean, agree float64
 	for i := range inputs {
 		x := must[[]float64](t)(audit.Numbers(sampleValue(t, i)))
-		mean += math.Sqrt2 * (math.Abs(x[1]-x[0]) + math.Abs(2*x[0])) / 2 / inputs // 90 degrees maps x to y, 180 to -x; two logits
+		// 90 degrees maps x to y, 180 to -x; two logits
+		mean += math.Sqrt2 * (math.Abs(x[1]-x[0]) + math.Abs(2*x[0])) / 2 / inputs
 		if (x[0] > 0) == (x[1] > 0) {
 			agree += 0.5 / inputs
 		}
@@ -358,19 +369,46 @@ func TestExplain(t *testing.T) {
 		step   string
 	}{
 		{"violation", func(*audit.Set, *audit.Facts) {}, audit.CauseViolation, "real violation"},
-		{"laws", func(_ *audit.Set, f *audit.Facts) { f.ActionLaws = "broken" }, audit.CauseSpecification, "specification"},
-		{"convention", func(_ *audit.Set, f *audit.Facts) { f.Convention = "inverse" }, audit.CauseSpecification, "specification"},
+		{
+			"laws", func(_ *audit.Set, f *audit.Facts) { f.ActionLaws = "broken" }, audit.CauseSpecification,
+			"specification",
+		},
+		{
+			"convention", func(_ *audit.Set, f *audit.Facts) { f.Convention = "inverse" }, audit.CauseSpecification,
+			"specification",
+		},
 		{"not finite", func(s *audit.Set, _ *audit.Facts) { s.NonFinite = 1 }, audit.CauseNonFinite, "non-finite"},
 		{"vacuous", func(_ *audit.Set, f *audit.Facts) { f.Vacuous = true }, audit.CauseVacuous, "vacuous"},
 		{"none", func(s *audit.Set, _ *audit.Facts) { s.Worst = iv(0, 0, 0) }, audit.CauseNone, "error"},
-		{"repeats", func(s *audit.Set, _ *audit.Facts) { s.Floors.Repeat = 0.05 }, audit.CauseNonRepeatable, "non-repeatable"},
-		{"batches", func(s *audit.Set, _ *audit.Facts) { s.Floors.Batch = 0.05 }, audit.CauseNonRepeatable, "non-repeatable"},
-		{"noise far below", func(s *audit.Set, _ *audit.Facts) { s.Floors.Repeat = 0.01 }, audit.CauseViolation, "real violation"},
+		{
+			"repeats", func(s *audit.Set, _ *audit.Facts) { s.Floors.Repeat = 0.05 }, audit.CauseNonRepeatable,
+			"non-repeatable",
+		},
+		{
+			"batches", func(s *audit.Set, _ *audit.Facts) { s.Floors.Batch = 0.05 }, audit.CauseNonRepeatable,
+			"non-repeatable",
+		},
+		{
+			"noise far below", func(s *audit.Set, _ *audit.Facts) { s.Floors.Repeat = 0.01 }, audit.CauseViolation,
+			"real violation",
+		},
 		{"rounding", func(s *audit.Set, _ *audit.Facts) { s.Floors.Rounding = 0.02 }, audit.CauseRoundoff, "rounding"},
-		{"rounding unknown", func(s *audit.Set, _ *audit.Facts) { s.Floors.Rounding = math.NaN() }, audit.CauseViolation, "real violation"},
-		{"resampling", func(s *audit.Set, _ *audit.Facts) { s.Ratio = iv(1.3, 0.9, 1.7) }, audit.CauseResampling, "resampling"},
-		{"resampling of exact elements", func(s *audit.Set, _ *audit.Facts) { s.Exact, s.Ratio = true, iv(0.5, 0.4, 0.6) }, audit.CauseViolation, "real violation"},
-		{"floor unknown", func(s *audit.Set, _ *audit.Facts) { s.Ratio = iv(math.NaN(), math.NaN(), math.NaN()) }, audit.CauseViolation, "real violation"},
+		{
+			"rounding unknown", func(s *audit.Set, _ *audit.Facts) { s.Floors.Rounding = math.NaN() },
+			audit.CauseViolation, "real violation",
+		},
+		{
+			"resampling", func(s *audit.Set, _ *audit.Facts) { s.Ratio = iv(1.3, 0.9, 1.7) }, audit.CauseResampling,
+			"resampling",
+		},
+		{"resampling of exact elements", func(s *audit.Set, _ *audit.Facts) {
+			s.Exact, s.Ratio = true,
+				iv(0.5, 0.4, 0.6)
+		}, audit.CauseViolation, "real violation"},
+		{
+			"floor unknown", func(s *audit.Set, _ *audit.Facts) { s.Ratio = iv(math.NaN(), math.NaN(), math.NaN()) },
+			audit.CauseViolation, "real violation",
+		},
 	} {
 		s, f := base(), audit.Facts{}
 		c.change(&s, &f)
@@ -393,16 +431,20 @@ func TestReasonsCarryTheirOwnVerdict(t *testing.T) {
 		return &audit.Set{Name: name, Pairs: 1, Scale: 1, Worst: v, Exceed: share, Inputs: share.N}
 	}
 	c := &audit.Check{Name: "two-sets", Doc: "Two sets.", Run: func(_ context.Context, p *audit.Pass) (any, error) {
-		few := set("exact elements", audit.Interval{Value: 1e-6, Lo: 0, Hi: 2e-6, N: 20}, audit.ShareInterval(0, 20, 0.95))
-		bad := set("continuous elements", audit.Interval{Value: 1, Lo: 0.9, Hi: 1.1, N: 20}, audit.ShareInterval(20, 20, 0.95))
+		few := set("exact elements", audit.Interval{Value: 1e-6, Lo: 0, Hi: 2e-6, N: 20},
+			audit.ShareInterval(0, 20, 0.95))
+		bad := set("continuous elements", audit.Interval{Value: 1, Lo: 0.9, Hi: 1.1, N: 20},
+			audit.ShareInterval(20, 20, 0.95))
 		bad.Cause = audit.CauseViolation
 		p.Judge(few)
 		p.Judge(bad)
 		return nil, nil //nolint:nilnil // nothing requires this check
 	}}
-	r := audittest.Audit(t, audittest.Fixture{Subject: subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))}, c)
+	r := audittest.Audit(t, audittest.Fixture{Subject: subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))},
+		c)
 	if r.Verdict != audit.Failed || len(r.Reasons) != 2 ||
-		!strings.HasPrefix(r.Reasons[0], "NEEDS_ATTENTION: exact elements: undecided") || !strings.HasPrefix(r.Reasons[1], "FAIL: continuous elements: ") {
+		!strings.HasPrefix(r.Reasons[0], "NEEDS_ATTENTION: exact elements: undecided") ||
+		!strings.HasPrefix(r.Reasons[1], "FAIL: continuous elements: ") {
 		t.Errorf("%s: %q", r.Verdict, r.Reasons)
 	}
 }
@@ -503,7 +545,8 @@ func (a broken) Exact(g group.Element) bool { return action.Exact(a.Action, g) }
 
 func TestActionLaws(t *testing.T) {
 	c4 := cyclic(t, 4)
-	r := run(t, subject("radius", audittest.Radius(0), audittest.Plan(t, broken{audittest.Plane(t, c4)}, action.Trivial{G: c4})))
+	r := run(t, subject("radius", audittest.Radius(0),
+		audittest.Plan(t, broken{audittest.Plane(t, c4)}, action.Trivial{G: c4})))
 	if !strings.Contains(categories(r), "action-law") || r.Verdict == audit.Passed {
 		t.Errorf("%s with %q, want action-law", r.Verdict, categories(r))
 	}
@@ -526,11 +569,14 @@ func TestStochasticInTheMean(t *testing.T) {
 	p.Average = 0
 	// Noise below the limit passes its set and still keeps the whole from passing.
 	quiet := subject("quiet", audittest.Stochastic(audittest.Radius(0), 3e-5, 5), s.Plan)
-	if r := audittest.Audit(t, audittest.Fixture{Subject: quiet, Policy: p}, check.All()...); r.Verdict != audit.NeedsAttention ||
+	if r := audittest.Audit(t, audittest.Fixture{Subject: quiet, Policy: p},
+		check.All()...); r.Verdict != audit.NeedsAttention ||
 		set(t, r, "exact").Verdict != audit.Passed {
-		t.Errorf("quiet: %s with exact elements %s, want NEEDS_ATTENTION with PASS", r.Verdict, set(t, r, "exact").Verdict)
+		t.Errorf("quiet: %s with exact elements %s, want NEEDS_ATTENTION with PASS", r.Verdict,
+			set(t, r, "exact").Verdict)
 	}
-	if r := audittest.Audit(t, audittest.Fixture{Subject: s, Policy: p}, check.All()...); r.Verdict != audit.NeedsAttention {
+	if r := audittest.Audit(t, audittest.Fixture{Subject: s, Policy: p},
+		check.All()...); r.Verdict != audit.NeedsAttention {
 		t.Errorf("single draws: %s, want NEEDS_ATTENTION", r.Verdict)
 	}
 }

@@ -16,8 +16,8 @@ type badge struct {
 	IsError bool   `json:"isError,omitempty"`
 }
 
-// Badge writes the verdict as JSON for a badge service that reads an endpoint (schema version 1): label, message, colour. One report is shown
-// with its group, several as counts, the worst first.
+// Badge writes the verdict as JSON for a badge service that reads an endpoint (schema version 1): label, message,
+// colour. One report is shown with its group, several as counts, the worst first.
 func Badge(w io.Writer, reports ...*Report) error {
 	b := badge{Version: 1, Label: "equivariance", Message: overall(reports)}
 	switch b.Message {

@@ -23,23 +23,29 @@ const (
 
 // Step is one step of the elimination with its numbers.
 type Step struct {
-	Name     string
-	Text     string // the evidence in words
-	Named    bool   // this step gives the cause; the later ones are not needed
+	Name string
+	// the evidence in words
+	Text string
+	// this step gives the cause; the later ones are not needed
+	Named    bool
 	Evidence []Evidence
 }
 
 // Facts are what an elimination needs to know beyond the set itself.
 type Facts struct {
-	ActionLaws string // "" if the actions are representations, else what is wrong
-	Convention string // variant of the actions that would pass; "" if none
-	Vacuous    bool   // outputs do not vary
+	// "" if the actions are representations, else what is wrong
+	ActionLaws string
+	// variant of the actions that would pass; "" if none
+	Convention string
+	// outputs do not vary
+	Vacuous    bool
 	ScaleFloor float64
-	Lattice    *Set // exact elements, when the set is not that set; nil if there are none
+	// exact elements, when the set is not that set; nil if there are none
+	Lattice *Set
 }
 
-// Noisy reports whether repeats or batches change an output by more than rounding does: the model is stochastic, or an answer depends on
-// its company.
+// Noisy reports whether repeats or batches change an output by more than rounding does: the model is stochastic, or an
+// answer depends on its company.
 func (p *Policy) Noisy(f Floors) bool {
 	r := f.Rounding
 	if math.IsNaN(r) {
@@ -48,7 +54,8 @@ func (p *Policy) Noisy(f Floors) bool {
 	return f.noise() > p.RoundingFactor*r
 }
 
-// rounding is the rounding floor in the wide sense: with repeats and batches where they change no more than rounding does.
+// rounding is the rounding floor in the wide sense: with repeats and batches where they change no more than rounding
+// does.
 func (p *Policy) rounding(f Floors) float64 {
 	if p.Noisy(f) {
 		return max(0, f.Rounding)
@@ -56,9 +63,9 @@ func (p *Policy) rounding(f Floors) float64 {
 	return f.total()
 }
 
-// Explain finds the cause of the error of a set by elimination: specification or convention, non-finite, non-repeatable, vacuous, exact
-// elements, rounding, resampling, real violation. It fills Steps and Cause and leaves the rest alone. The cause explains the size of
-// the error whether or not that is above a limit.
+// Explain finds the cause of the error of a set by elimination: specification or convention, non-finite,
+// non-repeatable, vacuous, exact elements, rounding, resampling, real violation. It fills Steps and Cause and leaves
+// the rest alone. The cause explains the size of the error whether or not that is above a limit.
 func (p *Policy) Explain(s *Set, f Facts) {
 	s.Steps, s.Cause = nil, ""
 	step := func(named bool, c Cause, name, text string, ev ...Evidence) bool {
@@ -130,7 +137,8 @@ func (p *Policy) Explain(s *Set, f Facts) {
 		return
 	}
 	if !s.Exact {
-		text := fmt.Sprintf("mean error %s is %s times the resampling floor, interval [%s, %s]", num(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		text := fmt.Sprintf("mean error %s is %s times the resampling floor, interval [%s, %s]", num(s.Mean.Value),
+			num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 		// Without limits nothing is indistinguishable: an unknown floor excuses no error.
 		switch {
 		case s.unmoved():
@@ -138,7 +146,8 @@ func (p *Policy) Explain(s *Set, f Facts) {
 		case math.IsNaN(s.Ratio.Value):
 			text = "the elements resample, but their floor is not known"
 		}
-		if step(s.Ratio.Lo <= 1, CauseResampling, "resampling", text, Measured("error over resampling floor", s.Ratio, "").Against(1)) {
+		if step(s.Ratio.Lo <= 1, CauseResampling, "resampling", text,
+			Measured("error over resampling floor", s.Ratio, "").Against(1)) {
 			return
 		}
 	}
@@ -161,7 +170,8 @@ func times(s *Set, e, floor float64) string {
 	return num(e) + "; rounding changes nothing"
 }
 
-// unmoved reports whether moving the input there and back changes the output by no more than float64 rounds: coordinates are not resampled.
+// unmoved reports whether moving the input there and back changes the output by no more than float64 rounds:
+// coordinates are not resampled.
 func (s *Set) unmoved() bool { return s.Resampling.Max <= 1e-12 }
 
 // answer says in a few words whether the error of a set is real.
@@ -172,7 +182,8 @@ func (p *Policy) answer(s *Set) string {
 	case CauseSpecification:
 		return "the claim is in doubt, not the model: " + s.Steps[len(s.Steps)-1].Text
 	case CauseNonFinite:
-		return "real: " + plural(s.NonFinite, "output is", "outputs are") + " not finite, first " + s.NonFiniteAt.String()
+		return "real: " + plural(s.NonFinite, "output is", "outputs are") + " not finite, first " +
+			s.NonFiniteAt.String()
 	case CauseNonRepeatable:
 		return fmt.Sprintf("noise: error %s, repeats of one input differ by %s", num(e), num(s.Floors.noise()))
 	case CauseVacuous:
@@ -187,7 +198,8 @@ func (p *Policy) answer(s *Set) string {
 		if strings.HasPrefix(s.Reason, "limited by clipping") {
 			what = "clipping"
 		}
-		return fmt.Sprintf("%s: mean error %s is %s x [%s, %s] its floor", what, s.size(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		return fmt.Sprintf("%s: mean error %s is %s x [%s, %s] its floor", what, s.size(s.Mean.Value),
+			num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 	case CauseNone:
 		return "no error: equal bit for bit"
 	case CauseViolation:
@@ -197,9 +209,11 @@ func (p *Policy) answer(s *Set) string {
 		case s.unmoved():
 			return fmt.Sprintf("real: error %s, rounding explains %s and resampling nothing", s.size(e), num(floor))
 		case math.IsNaN(s.Ratio.Value):
-			return fmt.Sprintf("real: error %s, rounding explains %s; the resampling floor is not known", s.size(e), num(floor))
+			return fmt.Sprintf("real: error %s, rounding explains %s; the resampling floor is not known", s.size(e),
+				num(floor))
 		}
-		return fmt.Sprintf("real: mean error %s is %s x [%s, %s] the resampling floor", s.size(s.Mean.Value), num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
+		return fmt.Sprintf("real: mean error %s is %s x [%s, %s] the resampling floor", s.size(s.Mean.Value),
+			num(s.Ratio.Value), num(s.Ratio.Lo), num(s.Ratio.Hi))
 	}
 	return "not explained"
 }

@@ -1,16 +1,19 @@
 package audit
 
-// Clue is a fact that speaks for or against a cause. Checks hand clues in; a diagnosis weighs them. A clue that nobody hands in
-// was not looked for, which is neither for nor against.
+// Clue is a fact that speaks for or against a cause. Checks hand clues in; a diagnosis weighs them. A clue that nobody
+// hands in was not looked for, which is neither for nor against.
 type Clue struct {
 	Name ClueName
 	// Holds says whether the fact was seen; false means that it was looked for and is not so.
 	Holds bool
 	// Strength says how clear that is, in (0, 1]: 1 for a fact beyond doubt, 0.5 for one that is as likely as not.
 	Strength float64
-	Text     string // the fact in words with its numbers
-	Location string // layer, port or element that it is about; may be empty
-	Set      string // set of elements that it is about; may be empty
+	// the fact in words with its numbers
+	Text string
+	// layer, port or element that it is about; may be empty
+	Location string
+	// set of elements that it is about; may be empty
+	Set      string
 	Evidence []Evidence
 	// Check is the name of the check that handed it in; filled in by [Pass.Clue].
 	Check string
@@ -21,68 +24,88 @@ type ClueName string
 
 // The clues. The comment says what Holds means.
 const (
-	ClueIdentityError    ClueName = "identity-error"    // the error at the identity is above the repeat floor
-	ClueActionLaw        ClueName = "action-law"        // an action is not a representation
-	ClueConvention       ClueName = "convention"        // another convention of the actions passes; Location names it
-	ClueNonFinite        ClueName = "non-finite"        // an output is not finite for a finite input
-	ClueRepeats          ClueName = "repeats"           // repeats of one input differ beyond rounding
-	ClueBatchCompany     ClueName = "batch-company"     // an answer depends on the other samples of its batch
-	ClueBatchPosition    ClueName = "batch-position"    // an answer depends on its position in the batch
-	ClueBatchSize        ClueName = "batch-size"        // an answer depends on the size of its batch
-	ClueTrainingNorm     ClueName = "training-norm"     // the graph normalises over the batch; Location names the node
-	ClueRandomNode       ClueName = "random-node"       // the graph holds an operator that draws random numbers; Location names it
-	ClueConstant         ClueName = "constant-output"   // outputs, or channels of them, do not vary
-	ClueOffset           ClueName = "offset"            // the uncentred size of the outputs is far above their spread
-	ClueSlopeRounding    ClueName = "slope-rounding"    // float64 shrinks the error as rounding would
-	ClueSlopeViolation   ClueName = "slope-violation"   // float64 leaves the error as it is
-	ClueReducedPrecision ClueName = "reduced-precision" // the error has the size of a coarser type than float32, or the graph casts to one
-	ClueResampling       ClueName = "resampling"        // the error cannot be told from its resampling floor
-	ClueCleanComb        ClueName = "clean-comb"        // exact elements hold, those between do not
-	ClueEdgeBand         ClueName = "edge-band"         // the error lies at the border of the map
-	CluePaddingLayer     ClueName = "padding-layer"     // the graph pads with zeros where the group would need another border; Location
-	ClueStridePattern    ClueName = "stride-pattern"    // the error over shifts has a period above 1
-	ClueStrideParity     ClueName = "stride-parity"     // lint: the grid of a strided layer is not mapped to itself; Location names the node
-	ClueCrop             ClueName = "crop"              // lint: a crop or a pad treats the sides of a map differently; Location names the node
-	CluePositions        ClueName = "positions"         // lint: absolute positions, a table or a dense layer on a spatial map; Location
-	ClueLintAllows       ClueName = "lint-allows"       // the structure of the graph allows every element that was tested
-	ClueKernelAsymmetry  ClueName = "kernel-asymmetry"  // lint: weights are not symmetric; Location names the node
-	ClueFirstLayer       ClueName = "first-layer"       // one layer is the first that breaks; Location names it, Text its operator and share
-	ClueSingleLayer      ClueName = "single-layer"      // one layer injects nearly all of the error; Location names it
-	ClueGrows            ClueName = "grows"             // the error grows steadily with depth
-	ClueNonlinearity     ClueName = "nonlinearity"      // the layer that injects it is a pointwise nonlinearity on directional features; Location
-	ClueNormalisation    ClueName = "normalisation"     // the layer that injects it is a normalisation; Location
-	CluePooling          ClueName = "pooling"           // the layer that injects it is a pooling or strided layer; Location
-	ClueConvolution      ClueName = "convolution"       // the layer that injects it is a convolution; Location
-	ClueDense            ClueName = "dense"             // the layer that injects it is a dense layer; Location
-	ClueOutputLayer      ClueName = "output-layer"      // all layers hold but the output does not move as declared
-	ClueChannel          ClueName = "channel"           // one or few output channels carry the error; Location names them
-	ClueHandedness       ClueName = "handedness"        // turns hold, mirrors do not
-	ClueCentre           ClueName = "centre"            // another centre of rotation passes
-	ClueElementEffect    ClueName = "element-effect"    // variance split: the element explains the error, for every input
-	ClueSampleEffect     ClueName = "sample-effect"     // variance split: some inputs are sensitive
-	ClueOneElement       ClueName = "one-element"       // one or few elements carry the error; Location names them
-	ClueHeavyTail        ClueName = "heavy-tail"        // the largest errors are far above the 99 % quantile
-	ClueNarrowPeak       ClueName = "narrow-peak"       // a search between the elements found a larger error
-	ClueGradient         ClueName = "gradient"          // gradients break the symmetry; the forward pass may hold
-	ClueForwardHolds     ClueName = "forward-holds"     // the forward pass holds
-	ClueNotConservative  ClueName = "not-conservative"  // a vector output is not the gradient of its energy
-	ClueForceFactor      ClueName = "force-factor"      // the forces are minus the gradient times a factor that is not 1; Text has it
-	ClueEngines          ClueName = "engines"           // two engines disagree beyond rounding
-	ClueExtreme          ClueName = "extreme-inputs"    // extreme inputs break what ordinary ones keep
-	ClueClasses          ClueName = "classes"           // only some classes are affected; Location names them
-	ClueOrder            ClueName = "order"             // one transposition suffices to break a permutation
-	ClueScaleMismatch    ClueName = "scale-mismatch"    // the pulled-back output is a constant factor away from the output
-	ClueShiftMismatch    ClueName = "shift-mismatch"    // the pulled-back output is a constant offset away from the output
-	ClueFades            ClueName = "fades"             // boxes are found less surely the farther an element is from the identity
-	ClueDirection        ClueName = "direction"         // rotations about one direction hold and the others do not; Location names the group
-	ClueCentering        ClueName = "centering"         // shifts of space fail
-	ClueWarmup           ClueName = "warmup"            // the first frames after a start differ from what the same frames give later
-	ClueMoving           ClueName = "moving"            // static shifts hold and moving ones do not
-	ClueIrreps           ClueName = "irreps"            // another type of the output passes; Location names it
-	ClueNeighbors        ClueName = "neighbors"         // the output jumps where a distance crosses a cut-off or ties with another; Text has the distance
-	ClueEnergy           ClueName = "energy"            // the energy is not invariant
-	ClueForces           ClueName = "forces"            // the forces are not equivariant
-	ClueInputScale       ClueName = "input-scale"       // the inputs are blank or far from the range the model was made for
+	ClueIdentityError ClueName = "identity-error" // the error at the identity is above the repeat floor
+	ClueActionLaw     ClueName = "action-law"     // an action is not a representation
+	ClueConvention    ClueName = "convention"     // another convention of the actions passes; Location names it
+	ClueNonFinite     ClueName = "non-finite"     // an output is not finite for a finite input
+	ClueRepeats       ClueName = "repeats"        // repeats of one input differ beyond rounding
+	ClueBatchCompany  ClueName = "batch-company"  // an answer depends on the other samples of its batch
+	ClueBatchPosition ClueName = "batch-position" // an answer depends on its position in the batch
+	ClueBatchSize     ClueName = "batch-size"     // an answer depends on the size of its batch
+	ClueTrainingNorm  ClueName = "training-norm"  // the graph normalises over the batch; Location names the node
+	// the graph holds an operator that draws random numbers; Location names it
+	ClueRandomNode     ClueName = "random-node"
+	ClueConstant       ClueName = "constant-output" // outputs, or channels of them, do not vary
+	ClueOffset         ClueName = "offset"          // the uncentred size of the outputs is far above their spread
+	ClueSlopeRounding  ClueName = "slope-rounding"  // float64 shrinks the error as rounding would
+	ClueSlopeViolation ClueName = "slope-violation" // float64 leaves the error as it is
+	// the error has the size of a coarser type than float32, or the graph casts to one
+	ClueReducedPrecision ClueName = "reduced-precision"
+	ClueResampling       ClueName = "resampling" // the error cannot be told from its resampling floor
+	ClueCleanComb        ClueName = "clean-comb" // exact elements hold, those between do not
+	ClueEdgeBand         ClueName = "edge-band"  // the error lies at the border of the map
+	// the graph pads with zeros where the group would need another border; Location
+	CluePaddingLayer  ClueName = "padding-layer"
+	ClueStridePattern ClueName = "stride-pattern" // the error over shifts has a period above 1
+	// lint: the grid of a strided layer is not mapped to itself; Location names the node
+	ClueStrideParity ClueName = "stride-parity"
+	// lint: a crop or a pad treats the sides of a map differently; Location names the node
+	ClueCrop ClueName = "crop"
+	// lint: absolute positions, a table or a dense layer on a spatial map; Location
+	CluePositions ClueName = "positions"
+	// the structure of the graph allows every element that was tested
+	ClueLintAllows      ClueName = "lint-allows"
+	ClueKernelAsymmetry ClueName = "kernel-asymmetry" // lint: weights are not symmetric; Location names the node
+	// one layer is the first that breaks; Location names it, Text its operator and share
+	ClueFirstLayer  ClueName = "first-layer"
+	ClueSingleLayer ClueName = "single-layer" // one layer injects nearly all of the error; Location names it
+	ClueGrows       ClueName = "grows"        // the error grows steadily with depth
+	// the layer that injects it is a pointwise nonlinearity on directional features; Location
+	ClueNonlinearity  ClueName = "nonlinearity"
+	ClueNormalisation ClueName = "normalisation" // the layer that injects it is a normalisation; Location
+	// the layer that injects it is a pooling or strided layer; Location
+	CluePooling     ClueName = "pooling"
+	ClueConvolution ClueName = "convolution"  // the layer that injects it is a convolution; Location
+	ClueDense       ClueName = "dense"        // the layer that injects it is a dense layer; Location
+	ClueOutputLayer ClueName = "output-layer" // all layers hold but the output does not move as declared
+	// one or few output channels carry the error; Location names them
+	ClueChannel    ClueName = "channel"
+	ClueHandedness ClueName = "handedness" // turns hold, mirrors do not
+	ClueCentre     ClueName = "centre"     // another centre of rotation passes
+	// variance split: the element explains the error, for every input
+	ClueElementEffect   ClueName = "element-effect"
+	ClueSampleEffect    ClueName = "sample-effect"    // variance split: some inputs are sensitive
+	ClueOneElement      ClueName = "one-element"      // one or few elements carry the error; Location names them
+	ClueHeavyTail       ClueName = "heavy-tail"       // the largest errors are far above the 99 % quantile
+	ClueNarrowPeak      ClueName = "narrow-peak"      // a search between the elements found a larger error
+	ClueGradient        ClueName = "gradient"         // gradients break the symmetry; the forward pass may hold
+	ClueForwardHolds    ClueName = "forward-holds"    // the forward pass holds
+	ClueNotConservative ClueName = "not-conservative" // a vector output is not the gradient of its energy
+	// the forces are minus the gradient times a factor that is not 1; Text has it
+	ClueForceFactor ClueName = "force-factor"
+	ClueEngines     ClueName = "engines"        // two engines disagree beyond rounding
+	ClueExtreme     ClueName = "extreme-inputs" // extreme inputs break what ordinary ones keep
+	ClueClasses     ClueName = "classes"        // only some classes are affected; Location names them
+	ClueOrder       ClueName = "order"          // one transposition suffices to break a permutation
+	// the pulled-back output is a constant factor away from the output
+	ClueScaleMismatch ClueName = "scale-mismatch"
+	// the pulled-back output is a constant offset away from the output
+	ClueShiftMismatch ClueName = "shift-mismatch"
+	// boxes are found less surely the farther an element is from the identity
+	ClueFades ClueName = "fades"
+	// rotations about one direction hold and the others do not; Location names the group
+	ClueDirection ClueName = "direction"
+	ClueCentering ClueName = "centering" // shifts of space fail
+	// the first frames after a start differ from what the same frames give later
+	ClueWarmup ClueName = "warmup"
+	ClueMoving ClueName = "moving" // static shifts hold and moving ones do not
+	ClueIrreps ClueName = "irreps" // another type of the output passes; Location names it
+	// the output jumps where a distance crosses a cut-off or ties with another; Text has the distance
+	ClueNeighbors ClueName = "neighbors"
+	ClueEnergy    ClueName = "energy" // the energy is not invariant
+	ClueForces    ClueName = "forces" // the forces are not equivariant
+	// the inputs are blank or far from the range the model was made for
+	ClueInputScale ClueName = "input-scale"
 )
 
 // Clue hands in a fact.
@@ -93,13 +116,20 @@ func (p *Pass) Clue(c Clue) {
 
 // Diagnosis is one explanation of what was seen, with what speaks for and against it.
 type Diagnosis struct {
-	ID         string  // lower-case letters, digits and dashes, such as "zero-padding"
-	Cause      string  // in words
-	Confidence float64 // in [0, 1]; those of all explanations of a report sum to at most 1
-	Location   string  // layer, port or element; may be empty
-	For        []Clue
-	Against    []Clue
-	Missing    []ClueName // would decide, and was not looked for
-	Fix        string     // what to do
-	Verify     string     // how to see that it helped
+	// lower-case letters, digits and dashes, such as "zero-padding"
+	ID string
+	// in words
+	Cause string
+	// in [0, 1]; those of all explanations of a report sum to at most 1
+	Confidence float64
+	// layer, port or element; may be empty
+	Location string
+	For      []Clue
+	Against  []Clue
+	// would decide, and was not looked for
+	Missing []ClueName
+	// what to do
+	Fix string
+	// how to see that it helped
+	Verify string
 }

@@ -20,7 +20,8 @@ import (
 	"nero/run/job"
 )
 
-// Pass is what a check is given: the subject, the limits in force, and a way to say what it saw. It serves one run of one check.
+// Pass is what a check is given: the subject, the limits in force, and a way to say what it saw. It serves one run of
+// one check.
 type Pass struct {
 	Check   *Check
 	Subject *Subject
@@ -44,8 +45,8 @@ func (p *Pass) Param(name string) float64 {
 	return v
 }
 
-// ResultOf is what a required check returned.
-// It panics if the check is not required or returned another type: a mistake in the code of a check, not in what it audits.
+// ResultOf is what a required check returned. It panics if the check is not required or returned another type: a
+// mistake in the code of a check, not in what it audits.
 func ResultOf[T any](p *Pass, c *Check) T {
 	v, ok := p.results[c].(T)
 	if !ok || !slices.Contains(p.Check.Requires, c) {
@@ -76,7 +77,8 @@ func (p *Pass) Shorten(n int) { p.Subject.N = min(n, p.Subject.N) }
 // Certify adds a sentence to the certificate: what may be said to others, with its confidence and for whom it holds.
 func (p *Pass) Certify(sentence string) { p.out.Certified = append(p.out.Certified, sentence) }
 
-// Judge hands in a set of elements for judgment and returns its verdict. Steps and Cause must be there, see [Policy.Explain].
+// Judge hands in a set of elements for judgment and returns its verdict. Steps and Cause must be there, see
+// [Policy.Explain].
 func (p *Pass) Judge(s *Set) Verdict {
 	s.Verdict, s.Reason = p.Policy.Judge(s)
 	s.Level = LevelUndefined
@@ -98,11 +100,12 @@ func worstBound(s *Set) float64 {
 	return s.Worst.Hi
 }
 
-// Progress counts n predictions that a check made without [Pass.Predict], such as runs of part of the model. They count in the total
-// if the check's Work counts them.
+// Progress counts n predictions that a check made without [Pass.Predict], such as runs of part of the model. They count
+// in the total if the check's Work counts them.
 func (p *Pass) Progress(n int) { p.driver.count(n) }
 
-// Rand is the generator of one sample for one purpose. It depends on the seed of the audit and on nothing else that happens during it.
+// Rand is the generator of one sample for one purpose. It depends on the seed of the audit and on nothing else that
+// happens during it.
 func (p *Pass) Rand(purpose, sample string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(purpose + "\x00" + sample))
@@ -120,7 +123,8 @@ func (p *Pass) Sample(i int) (dataset.Sample, error) {
 	case err != nil:
 		return s, fmt.Errorf("sample %s: %w", s.ID, err)
 	case !ok:
-		return s, fmt.Errorf("sample %s holds NaN or infinite numbers: %w; remove it from the data", s.ID, dataset.ErrNotFinite)
+		return s, fmt.Errorf("sample %s holds NaN or infinite numbers: %w; remove it from the data", s.ID,
+			dataset.ErrNotFinite)
 	}
 	return s, nil
 }
@@ -153,16 +157,19 @@ func (p *Pass) PickElements(n int) []int {
 	return out
 }
 
-// Request is one input on its way through the model. Sample, Element and Role mean what the check that asks makes them mean.
+// Request is one input on its way through the model. Sample, Element and Role mean what the check that asks makes them
+// mean.
 type Request struct {
 	Sample, Element, Role int
 	Aux                   float64
 	Input                 space.Value
 }
 
-// Predict sends a stream of requests through the model in batches and hands every prediction to each, in the order of the stream.
-// The stream is read ahead by one chunk on another goroutine; memory does not grow with its length.
-func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error], each func(Request, space.Value) error) error {
+// Predict sends a stream of requests through the model in batches and hands every prediction to each, in the order of
+// the stream. The stream is read ahead by one chunk on another goroutine; memory does not grow with its length.
+func (p *Pass) Predict(ctx context.Context, requests iter.Seq2[Request, error],
+	each func(Request, space.Value) error,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	type chunk struct {
 		requests []Request
@@ -267,11 +274,12 @@ func (p *Pass) PredictBatch(ctx context.Context, size int, values []space.Value)
 	if !ok {
 		return nil, fmt.Errorf("the size of a batch cannot be chosen: %w", errors.ErrUnsupported)
 	}
-	return p.driver.through(ctx, values, func(v []space.Value) ([]space.Value, error) { return b.PredictBatch(ctx, size, v) })
+	return p.driver.through(ctx, values,
+		func(v []space.Value) ([]space.Value, error) { return b.PredictBatch(ctx, size, v) })
 }
 
-// Refer predicts in float64, in the unit in which the model's outputs are compared. The error wraps [ErrUntested] if there is no float64
-// form of the model.
+// Refer predicts in float64, in the unit in which the model's outputs are compared. The error wraps [ErrUntested] if
+// there is no float64 form of the model.
 func (p *Pass) Refer(ctx context.Context, values []space.Value) ([]space.Value, error) {
 	s := p.Subject
 	if s.Reference == nil {
@@ -353,11 +361,14 @@ type driver struct {
 }
 
 func (d *driver) predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
-	return d.through(ctx, values, func(v []space.Value) ([]space.Value, error) { return d.subject.Predictor.Predict(ctx, v) })
+	return d.through(ctx, values,
+		func(v []space.Value) ([]space.Value, error) { return d.subject.Predictor.Predict(ctx, v) })
 }
 
 // through makes one prediction per value, averaged over repeats and in the unit of the subject.
-func (d *driver) through(ctx context.Context, values []space.Value, f func([]space.Value) ([]space.Value, error)) ([]space.Value, error) {
+func (d *driver) through(ctx context.Context, values []space.Value,
+	f func([]space.Value) ([]space.Value, error),
+) ([]space.Value, error) {
 	repeats := max(d.policy.Average, 1)
 	var sum []space.Value
 	for range repeats {
@@ -418,7 +429,8 @@ func (d *driver) count(n int) {
 	}
 }
 
-// unit brings scores to the unit in which they are compared. Scores that are not finite keep theirs: a softmax could hide an infinity.
+// unit brings scores to the unit in which they are compared. Scores that are not finite keep theirs: a softmax could
+// hide an infinity.
 func (d *driver) unit(v space.Value) (space.Value, error) {
 	s, ok := v.(*space.Scores)
 	if !ok {
@@ -428,7 +440,8 @@ func (d *driver) unit(v space.Value) (space.Value, error) {
 	switch d.subject.OutputUnit {
 	case Logits:
 		if out.Probabilities {
-			return nil, errors.New("the model returns probabilities, and logits were asked for; compare probabilities instead")
+			return nil, errors.New(
+				"the model returns probabilities, and logits were asked for; compare probabilities instead")
 		}
 	case Probabilities:
 		if ok, err := Finite(out); err != nil || !ok {
@@ -461,8 +474,9 @@ func added(a, b space.Value) (space.Value, error) {
 	return WithNumbers(a, z)
 }
 
-// Run audits a subject with the checks and all that they require, requirements first. An error says that the audit could not run: the
-// specification is incomplete, a sample cannot be read, the model refuses its input. Whatever the model answers is in the report.
+// Run audits a subject with the checks and all that they require, requirements first. An error says that the audit
+// could not run: the specification is incomplete, a sample cannot be read, the model refuses its input. Whatever the
+// model answers is in the report.
 func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) (*Report, error) {
 	list, err := order(checks)
 	if err != nil {
@@ -492,7 +506,8 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 	elements := elementsOf(s.Plan)
 	r := &Report{
 		Model: s.Name, Policy: p, Group: s.Plan.Group.Name(), Measure: s.Plan.Measure, Planned: len(s.Plan.Elements),
-		Inputs: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside, About: s.About, Drawn: s.Drawn, Basis: s.Basis,
+		Inputs: s.N, Scale: math.NaN(), Seed: s.Seed, Outside: o.Outside, About: s.About, Drawn: s.Drawn,
+		Basis: s.Basis,
 	}
 	for _, e := range elements {
 		if e.Added {
@@ -552,7 +567,8 @@ func Run(ctx context.Context, s *Subject, p Policy, checks []*Check, o Options) 
 	return r, nil
 }
 
-// errFault marks a mistake in the code of a check. It leaves the question of that check open, and the other checks standing.
+// errFault marks a mistake in the code of a check. It leaves the question of that check open, and the other checks
+// standing.
 var errFault = errors.New("internal fault")
 
 // attempt runs one check. A fault in its code becomes an error that says where it happened.
@@ -565,14 +581,16 @@ func attempt(ctx context.Context, p *Pass) (v any, err error) {
 	return p.Check.Run(ctx, p)
 }
 
-// fault describes what was recovered. It is called by the deferred function that recovered it, whose stack still holds the place.
+// fault describes what was recovered. It is called by the deferred function that recovered it, whose stack still holds
+// the place.
 func fault(r any) error {
 	pc := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
 	for {
 		f, more := frames.Next()
 		if f.Function != "" && !strings.HasPrefix(f.Function, "runtime.") {
-			return fmt.Errorf("%w, please report it: %v in %s, %s:%d", errFault, r, f.Function, filepath.Base(f.File), f.Line)
+			return fmt.Errorf("%w, please report it: %v in %s, %s:%d", errFault, r, f.Function, filepath.Base(f.File),
+				f.Line)
 		}
 		if !more {
 			return fmt.Errorf("%w, please report it: %v", errFault, r)
@@ -632,7 +650,8 @@ func paramsOf(list []*Check, given map[string]float64) (map[*Check]map[string]fl
 		if !known[name] {
 			all := slices.Sorted(maps.Keys(known))
 			if near, ok := job.Suggest(name, all); ok {
-				return nil, fmt.Errorf("audit: there is no parameter %s; did you mean %s? All are listed by: nero checks", name, near)
+				return nil, fmt.Errorf(
+					"audit: there is no parameter %s; did you mean %s? All are listed by: nero checks", name, near)
 			}
 			check, _, _ := strings.Cut(name, ".")
 			own := slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(s, check+".") })

@@ -36,9 +36,19 @@ func TestValidate(t *testing.T) {
 		{"twice", []*audit.Check{good(), good()}, "two checks"},
 		{"nil", []*audit.Check{nil}, "nil check"},
 		{"cycle", []*audit.Check{a}, "a -> b -> a"},
-		{"parameter without doc", []*audit.Check{{Name: "x", Doc: "d", Run: nothing, Params: []audit.Param{{Name: "p"}}}}, "parameter p has no documentation"},
-		{"default", []*audit.Check{{Name: "x", Doc: "d", Run: nothing, Params: []audit.Param{{Name: "p", Doc: "d", Default: 3, Max: 2}}}}, "outside"},
-		{"default NaN", []*audit.Check{{Name: "x", Doc: "d", Run: nothing, Params: []audit.Param{{Name: "p", Doc: "d", Default: math.NaN(), Max: 2}}}}, "outside"},
+		{
+			"parameter without doc",
+			[]*audit.Check{{Name: "x", Doc: "d", Run: nothing, Params: []audit.Param{{Name: "p"}}}},
+			"parameter p has no documentation",
+		},
+		{"default", []*audit.Check{{
+			Name: "x", Doc: "d", Run: nothing,
+			Params: []audit.Param{{Name: "p", Doc: "d", Default: 3, Max: 2}},
+		}}, "outside"},
+		{"default NaN", []*audit.Check{{
+			Name: "x", Doc: "d", Run: nothing,
+			Params: []audit.Param{{Name: "p", Doc: "d", Default: math.NaN(), Max: 2}},
+		}}, "outside"},
 		{"parameter twice", []*audit.Check{{
 			Name: "x", Doc: "d", Run: nothing,
 			Params: []audit.Param{{Name: "p", Doc: "d"}, {Name: "p", Doc: "d"}},
@@ -64,15 +74,24 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	root := &audit.Check{Name: "root", Doc: "d", Run: log(nil)}
-	deaf := &audit.Check{Name: "deaf", Doc: "d", Run: log(fmt.Errorf("%w: cannot hear", audit.ErrUntested)), Requires: []*audit.Check{root}}
-	idle := &audit.Check{Name: "idle", Doc: "d", Run: log(fmt.Errorf("%w: nothing to do", audit.ErrNotApplicable)), Requires: []*audit.Check{root}}
+	deaf := &audit.Check{
+		Name: "deaf", Doc: "d", Run: log(fmt.Errorf("%w: cannot hear", audit.ErrUntested)),
+		Requires: []*audit.Check{root},
+	}
+	idle := &audit.Check{
+		Name: "idle", Doc: "d", Run: log(fmt.Errorf("%w: nothing to do", audit.ErrNotApplicable)),
+		Requires: []*audit.Check{root},
+	}
 	above := &audit.Check{Name: "above", Doc: "d", Run: log(nil), Requires: []*audit.Check{deaf}}
-	other := &audit.Check{Name: "other", Doc: "d", Requires: []*audit.Check{root}, Run: func(ctx context.Context, p *audit.Pass) (any, error) {
-		if got := audit.ResultOf[string](p, root); got != "root" {
-			t.Errorf("result of root is %q", got)
-		}
-		return log(nil)(ctx, p)
-	}}
+	other := &audit.Check{
+		Name: "other", Doc: "d", Requires: []*audit.Check{root},
+		Run: func(ctx context.Context, p *audit.Pass) (any, error) {
+			if got := audit.ResultOf[string](p, root); got != "root" {
+				t.Errorf("result of root is %q", got)
+			}
+			return log(nil)(ctx, p)
+		},
+	}
 	s := subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))
 	r := audittest.Audit(t, audittest.Fixture{Subject: s}, above, other, idle)
 	if got := strings.Join(ran, " "); got != "root deaf other idle" {
@@ -82,7 +101,8 @@ func TestOrder(t *testing.T) {
 	for _, c := range r.Results {
 		states = append(states, fmt.Sprintf("%s %s %s", c.Check.Name, c.Status, c.Reason))
 	}
-	want := "root tested |deaf not tested cannot hear|above not tested needs deaf: cannot hear|other tested |idle not applicable nothing to do"
+	want := "root tested |deaf not tested cannot hear|above not tested needs deaf: cannot hear|other tested |idle " +
+		"not applicable nothing to do"
 	if got := strings.Join(states, "|"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -90,11 +110,13 @@ func TestOrder(t *testing.T) {
 		t.Errorf("%s: an audit that judged nothing", r.Verdict)
 	}
 	r = audittest.Audit(t, audittest.Fixture{Subject: s}, root)
-	if r.Verdict != audit.NeedsAttention || !strings.Contains(strings.Join(r.Reasons, " "), "no set of elements was judged") {
+	if r.Verdict != audit.NeedsAttention || !strings.Contains(strings.Join(r.Reasons, " "),
+		"no set of elements was judged") {
 		t.Errorf("%s %q: an audit without a judgment", r.Verdict, r.Reasons)
 	}
 	boom := errors.New("boom")
-	_, err := audit.Run(t.Context(), s, policy(t, ""), []*audit.Check{{Name: "b", Doc: "d", Run: log(boom)}}, audit.Options{})
+	_, err := audit.Run(t.Context(), s, policy(t, ""), []*audit.Check{{Name: "b", Doc: "d", Run: log(boom)}},
+		audit.Options{})
 	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "audit of m: b:") {
 		t.Errorf("error %v, want boom with its place", err)
 	}
@@ -113,7 +135,8 @@ func TestParameters(t *testing.T) {
 		if _, err := fmt.Sscan(value, &v); err != nil {
 			t.Fatal(err)
 		}
-		_, err := audit.Run(t.Context(), s, policy(t, ""), check.All(), audit.Options{Params: map[string]float64{name: v}})
+		_, err := audit.Run(t.Context(), s, policy(t, ""), check.All(),
+			audit.Options{Params: map[string]float64{name: v}})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", params, err, want)
 		}
@@ -131,13 +154,22 @@ func TestSubjectIsRefused(t *testing.T) {
 		{"plan", func(s *audit.Subject) { s.Plan = nil }, "no group"},
 		{"output action", func(s *audit.Subject) { p := *plan; p.Out = nil; s.Plan = &p }, "invariant"},
 		{"elements", func(s *audit.Subject) { p := *plan; p.Elements = nil; s.Plan = &p }, "no elements"},
-		{"twice", func(s *audit.Subject) { p := *plan; p.Elements = []group.Element{{90}, {90}}; s.Plan = &p }, "90 deg is in the plan twice"},
-		{"coordinates", func(s *audit.Subject) { p := *plan; p.Elements = []group.Element{{90, 1}}; s.Plan = &p }, "2 coordinates"},
+		{
+			"twice", func(s *audit.Subject) { p := *plan; p.Elements = []group.Element{{90}, {90}}; s.Plan = &p },
+			"90 deg is in the plan twice",
+		},
+		{
+			"coordinates", func(s *audit.Subject) { p := *plan; p.Elements = []group.Element{{90, 1}}; s.Plan = &p },
+			"2 coordinates",
+		},
 		{"weights", func(s *audit.Subject) { p := *plan; p.Weights = []float64{1}; s.Plan = &p }, "1 weights for 4"},
 		{"samples", func(s *audit.Subject) { s.N = 0 }, "no samples"},
 		{"unit", func(s *audit.Subject) { s.OutputUnit = "percent" }, "percent"},
 		{"roundoff", func(s *audit.Subject) { s.Roundoff = math.NaN() }, "unit roundoff"},
-		{"only the identity", func(s *audit.Subject) { p := *plan; p.Elements = []group.Element{{0}}; s.Plan = &p }, ""},
+		{
+			"only the identity", func(s *audit.Subject) { p := *plan; p.Elements = []group.Element{{0}}; s.Plan = &p },
+			"",
+		},
 	} {
 		s := subject("m", audittest.Radius(0), plan)
 		c.change(s)
@@ -166,7 +198,8 @@ func TestErrorsEndTheAudit(t *testing.T) {
 		}
 		return audittest.Vectors(inputs, 1)(i)
 	}
-	if _, err := audit.Run(t.Context(), s, policy(t, ""), check.All(), audit.Options{}); !errors.Is(err, boom) || !strings.Contains(err.Error(), "sample 60") {
+	if _, err := audit.Run(t.Context(), s, policy(t, ""), check.All(), audit.Options{}); !errors.Is(err, boom) ||
+		!strings.Contains(err.Error(), "sample 60") {
 		t.Errorf("sample: %v", err)
 	}
 	calls := 0
@@ -176,11 +209,14 @@ func TestErrorsEndTheAudit(t *testing.T) {
 		}
 		return audittest.Radius(0).Predict(ctx, v)
 	}), plan)
-	if _, err := audit.Run(t.Context(), s, policy(t, ""), check.All(), audit.Options{}); !errors.Is(err, boom) || !strings.Contains(err.Error(), "model m") {
+	if _, err := audit.Run(t.Context(), s, policy(t, ""), check.All(), audit.Options{}); !errors.Is(err, boom) ||
+		!strings.Contains(err.Error(), "model m") {
 		t.Errorf("model: %v", err)
 	}
-	s = subject("m", audit.PredictFunc(func(context.Context, []space.Value) ([]space.Value, error) { return nil, nil }), plan)
-	if _, err := audit.Run(t.Context(), s, policy(t, ""), check.All(), audit.Options{}); err == nil || !strings.Contains(err.Error(), "0 predictions for 8 inputs") {
+	s = subject("m", audit.PredictFunc(func(context.Context, []space.Value) ([]space.Value, error) { return nil, nil }),
+		plan)
+	if _, err := audit.Run(t.Context(), s, policy(t, ""), check.All(), audit.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "0 predictions for 8 inputs") {
 		t.Errorf("count: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -267,27 +303,76 @@ func TestJudge(t *testing.T) {
 		want audit.Verdict
 		why  string
 	}{
-		{"below", audit.Set{Pairs: 1, Scale: 1, Worst: iv(1e-5, 5e-6, 2e-5), Exceed: none}, audit.Passed, "at most 2.0e-05"},
-		{"at the limit", audit.Set{Pairs: 1, Scale: 1, Worst: iv(1e-5, 5e-6, 1e-4), Exceed: none}, audit.NeedsAttention, "undecided"},
-		{"above", audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseViolation}, audit.Failed, "at least 0.5"},
+		{
+			"below",
+			audit.Set{Pairs: 1, Scale: 1, Worst: iv(1e-5, 5e-6, 2e-5), Exceed: none},
+			audit.Passed,
+			"at most 2.0e-05",
+		},
+		{
+			"at the limit",
+			audit.Set{Pairs: 1, Scale: 1, Worst: iv(1e-5, 5e-6, 1e-4), Exceed: none},
+			audit.NeedsAttention,
+			"undecided",
+		},
+		{
+			"above",
+			audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseViolation},
+			audit.Failed, "at least 0.5",
+		},
 		{"a few inputs far above", audit.Set{
-			Pairs: 1, Scale: 1, Worst: iv(5e-5, 1e-5, 9e-5), Exceed: audit.ShareInterval(20, 100, 0.95), Cause: audit.CauseViolation,
+			Pairs: 1, Scale: 1, Worst: iv(5e-5, 1e-5, 9e-5), Exceed: audit.ShareInterval(20, 100, 0.95),
+			Cause: audit.CauseViolation,
 		}, audit.Failed, "20.0% of the inputs"},
-		{"perhaps a few", audit.Set{Pairs: 1, Scale: 1, Worst: iv(5e-5, 1e-5, 9e-5), Exceed: audit.ShareInterval(3, 100, 0.95)}, audit.NeedsAttention, "inputs would decide"},
+		{"perhaps a few", audit.Set{
+			Pairs: 1, Scale: 1, Worst: iv(5e-5, 1e-5, 9e-5),
+			Exceed: audit.ShareInterval(3, 100, 0.95),
+		}, audit.NeedsAttention, "inputs would decide"},
 		{"too few inputs", audit.Set{
 			Pairs: 1, Scale: 1, Worst: iv(0, 0, 0), Exceed: audit.ShareInterval(0, 20, 0.95),
 		}, audit.NeedsAttention, "about 72 inputs would decide"}, // 1 - 0.025^(1/72) = 0.0499...
-		{"resampling", audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseResampling}, audit.NeedsAttention, "resampling-limited"},
-		{"rounding", audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseRoundoff}, audit.NeedsAttention, "precision too low"},
-		{"noise", audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseNonRepeatable}, audit.NeedsAttention, "noisy"},
-		{"wrong claim", audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseSpecification}, audit.Failed, ">"},
-		{"not finite", audit.Set{Pairs: 1, NonFinite: 1, Scale: 1, Worst: iv(0, 0, 0), Exceed: none}, audit.Failed, "not finite"},
+		{
+			"resampling",
+			audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseResampling},
+			audit.NeedsAttention, "resampling-limited",
+		},
+		{
+			"rounding",
+			audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseRoundoff},
+			audit.NeedsAttention, "precision too low",
+		},
+		{
+			"noise",
+			audit.Set{Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all, Cause: audit.CauseNonRepeatable},
+			audit.NeedsAttention, "noisy",
+		},
+		{"wrong claim", audit.Set{
+			Pairs: 1, Scale: 1, Worst: iv(1, 0.5, 2), Exceed: all,
+			Cause: audit.CauseSpecification,
+		}, audit.Failed, ">"},
+		{
+			"not finite",
+			audit.Set{Pairs: 1, NonFinite: 1, Scale: 1, Worst: iv(0, 0, 0), Exceed: none},
+			audit.Failed,
+			"not finite",
+		},
 		{"nothing", audit.Set{}, audit.NeedsAttention, "nothing was measured"},
 		{"no scale", audit.Set{Pairs: 1, Scale: 0, Worst: iv(0, 0, 0), Exceed: none}, audit.NeedsAttention, "vacuous"},
-		{"scale NaN", audit.Set{Pairs: 1, Scale: nan, Worst: iv(0, 0, 0), Exceed: none}, audit.NeedsAttention, "vacuous"},
-		{"error NaN", audit.Set{Pairs: 1, Scale: 1, Worst: iv(nan, nan, nan), Exceed: none}, audit.NeedsAttention, "vacuous"},
+		{
+			"scale NaN",
+			audit.Set{Pairs: 1, Scale: nan, Worst: iv(0, 0, 0), Exceed: none},
+			audit.NeedsAttention,
+			"vacuous",
+		},
+		{
+			"error NaN",
+			audit.Set{Pairs: 1, Scale: 1, Worst: iv(nan, nan, nan), Exceed: none},
+			audit.NeedsAttention,
+			"vacuous",
+		},
 		{"one input", audit.Set{
-			Pairs: 1, Scale: 1, Worst: audit.Interval{Value: 0, Lo: nan, Hi: nan, N: 1}, Exceed: audit.ShareInterval(0, 1, 0.95),
+			Pairs: 1, Scale: 1, Worst: audit.Interval{Value: 0, Lo: nan, Hi: nan, N: 1},
+			Exceed: audit.ShareInterval(0, 1, 0.95),
 		}, audit.NeedsAttention, "undecided"},
 	} {
 		got, why := p.Judge(&c.set)
@@ -304,7 +389,10 @@ func TestDecidingNumberDecides(t *testing.T) {
 	for i := range x {
 		x[i] = 0.9e-4 + 1e-4*float64(i%5-2)/2
 	}
-	set := audit.Set{Pairs: 40, Scale: 1, Worst: audit.MeanInterval(x, 0.95), Exceed: audit.ShareInterval(0, 4000, 0.95)}
+	set := audit.Set{
+		Pairs: 40, Scale: 1, Worst: audit.MeanInterval(x, 0.95),
+		Exceed: audit.ShareInterval(0, 4000, 0.95),
+	}
 	_, why := p.Judge(&set)
 	var n int
 	if _, rest, ok := strings.Cut(why, "about "); !ok {
@@ -339,18 +427,22 @@ func TestUses(t *testing.T) {
 	good := &audit.Check{Name: "good", Doc: "d", Run: log(nil)}
 	deaf := &audit.Check{Name: "deaf", Doc: "d", Run: log(audit.ErrUntested)}
 	absent := &audit.Check{Name: "absent", Doc: "d", Run: log(nil)}
-	user := &audit.Check{Name: "user", Doc: "d", Uses: []*audit.Check{good, deaf, absent}, Run: func(ctx context.Context, p *audit.Pass) (any, error) {
-		if v, ok := audit.ResultIf[int](p, good); !ok || v != 7 {
-			t.Errorf("good: %v, %v", v, ok)
-		}
-		for _, c := range []*audit.Check{deaf, absent} {
-			if v, ok := audit.ResultIf[int](p, c); ok {
-				t.Errorf("%s: %v", c.Name, v)
+	user := &audit.Check{
+		Name: "user", Doc: "d", Uses: []*audit.Check{good, deaf, absent},
+		Run: func(ctx context.Context, p *audit.Pass) (any, error) {
+			if v, ok := audit.ResultIf[int](p, good); !ok || v != 7 {
+				t.Errorf("good: %v, %v", v, ok)
 			}
-		}
-		return log(nil)(ctx, p)
-	}}
-	r := audittest.Audit(t, audittest.Fixture{Subject: subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))}, user, good, deaf)
+			for _, c := range []*audit.Check{deaf, absent} {
+				if v, ok := audit.ResultIf[int](p, c); ok {
+					t.Errorf("%s: %v", c.Name, v)
+				}
+			}
+			return log(nil)(ctx, p)
+		},
+	}
+	r := audittest.Audit(t, audittest.Fixture{Subject: subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))},
+		user, good, deaf)
 	if want := []string{"good", "deaf", "user"}; !slices.Equal(ran, want) {
 		t.Errorf("ran %q, want %q", ran, want)
 	}
@@ -379,23 +471,34 @@ func TestExactNeedsFloat64(t *testing.T) {
 		{&audit.Slope{Single: at(4e-16), Double: at(4e-16)}, audit.LevelExact},
 	} {
 		iv := audit.Interval{Value: 2e-7, Lo: 1e-7, Hi: 3e-7, N: 100}
-		s := &audit.Set{Name: "set", Exact: true, Inputs: 100, Pairs: 100, Scale: 1, Worst: iv, Mean: iv, Exceed: audit.ShareInterval(0, 100, 0.95), Slope: c.slope}
-		judge := &audit.Check{Name: "judge", Doc: "Judge hands a set in.", Run: func(_ context.Context, p *audit.Pass) (any, error) {
-			p.Policy.Explain(s, audit.Facts{})
-			p.Judge(s)
-			return nil, nil
-		}}
-		audittest.Audit(t, audittest.Fixture{Subject: subject("exact", audittest.Radius(0), invariant(t, cyclic(t, 4)))}, judge)
+		s := &audit.Set{
+			Name: "set", Exact: true, Inputs: 100, Pairs: 100, Scale: 1, Worst: iv, Mean: iv,
+			Exceed: audit.ShareInterval(0, 100, 0.95), Slope: c.slope,
+		}
+		judge := &audit.Check{
+			Name: "judge", Doc: "Judge hands a set in.",
+			Run: func(_ context.Context, p *audit.Pass) (any, error) {
+				p.Policy.Explain(s, audit.Facts{})
+				p.Judge(s)
+				return nil, nil
+			},
+		}
+		audittest.Audit(t, audittest.Fixture{Subject: subject("exact", audittest.Radius(0),
+			invariant(t, cyclic(t, 4)))}, judge)
 		if s.Level != c.want {
 			t.Errorf("%v: %s, want %s", c.slope, s.Level, c.want)
 		}
 	}
 }
 
-// An optional check that ends with an error does not end the audit: what others judge is still judged, and the reason is given.
+// An optional check that ends with an error does not end the audit: what others judge is still judged, and the reason
+// is given.
 func TestOptionalErrors(t *testing.T) {
 	boom := errors.New("boom")
-	c := &audit.Check{Name: "extra", Doc: "d", Optional: true, Run: func(context.Context, *audit.Pass) (any, error) { return nil, boom }}
+	c := &audit.Check{
+		Name: "extra", Doc: "d", Optional: true,
+		Run: func(context.Context, *audit.Pass) (any, error) { return nil, boom },
+	}
 	s := subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))
 	r, err := audit.Run(t.Context(), s, policy(t, ""), append(check.All(), c), audit.Options{})
 	if err != nil {
@@ -406,13 +509,15 @@ func TestOptionalErrors(t *testing.T) {
 		t.Errorf("%s, %s, %s", last.Status, last.Reason, r.Verdict)
 	}
 	c.Optional = false
-	if _, err := audit.Run(t.Context(), s, policy(t, ""), append(check.All(), c), audit.Options{}); !errors.Is(err, boom) {
+	if _, err := audit.Run(t.Context(), s, policy(t, ""), append(check.All(), c), audit.Options{}); !errors.Is(err,
+		boom) {
 		t.Errorf("a check that judges and cannot run: %v", err)
 	}
 	c.Optional = true
 	ctx, cancel := context.WithCancel(t.Context())
 	c.Run = func(context.Context, *audit.Pass) (any, error) { cancel(); return nil, context.Canceled }
-	if _, err := audit.Run(ctx, s, policy(t, ""), append(check.All(), c), audit.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := audit.Run(ctx, s, policy(t, ""), append(check.All(), c), audit.Options{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("a cancelled audit: %v", err)
 	}
 }
@@ -423,13 +528,19 @@ func TestFault(t *testing.T) {
 		return p.Elements[len(p.Elements)], nil
 	}}
 	stream := &audit.Check{Name: "stream", Doc: "d", Run: func(ctx context.Context, p *audit.Pass) (any, error) {
-		return nil, p.Predict(ctx, func(func(audit.Request, error) bool) { panic("no sample") }, func(audit.Request, space.Value) error { return nil })
+		return nil, p.Predict(ctx, func(func(audit.Request, error) bool) { panic("no sample") },
+			func(audit.Request, space.Value) error { return nil })
 	}}
 	sound := &audit.Check{Name: "sound", Doc: "d", Run: nothing}
-	r := audittest.Audit(t, audittest.Fixture{Subject: subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))}, broken, stream, sound)
-	for i, want := range []string{"with length 3 in nero/audit_test.TestFault", "no sample in nero/audit_test.TestFault", ""} {
+	r := audittest.Audit(t, audittest.Fixture{Subject: subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))},
+		broken, stream, sound)
+	for i, want := range []string{
+		"with length 3 in nero/audit_test.TestFault",
+		"no sample in nero/audit_test.TestFault", "",
+	} {
 		c := r.Results[i]
-		if want == "" && c.Status != audit.Tested || want != "" && (c.Status != audit.NotTested || !strings.Contains(c.Reason, want)) {
+		if want == "" && c.Status != audit.Tested || want != "" &&
+			(c.Status != audit.NotTested || !strings.Contains(c.Reason, want)) {
 			t.Errorf("%s: %s: %s, want %q", c.Check.Name, c.Status, c.Reason, want)
 		}
 	}

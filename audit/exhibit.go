@@ -1,11 +1,13 @@
 package audit
 
-// Exhibit is something to look at that belongs to a check: a table, a curve or a map. Every report shows it in its own form:
-// text as columns, HTML as a plot with its numbers, JSON as data. Exactly one of Table, Curve and Map is set.
+// Exhibit is something to look at that belongs to a check: a table, a curve or a map. Every report shows it in its own
+// form: text as columns, HTML as a plot with its numbers, JSON as data. Exactly one of Table, Curve and Map is set.
 type Exhibit struct {
-	Name  string // lower-case letters, digits and dashes, unique within the check, such as "layers"
+	// lower-case letters, digits and dashes, unique within the check, such as "layers"
+	Name  string
 	Title string
-	Note  string // a sentence on how to read it; may be empty
+	// a sentence on how to read it; may be empty
+	Note  string
 	Table *Table
 	Curve *Curve
 	Map   *Map
@@ -14,20 +16,26 @@ type Exhibit struct {
 // Table is a table with one kind of content per column.
 type Table struct {
 	Columns []Column
-	Rows    [][]Cell // each as long as Columns
+	// each as long as Columns
+	Rows [][]Cell
 }
 
 // Column heads a column.
 type Column struct {
-	Name string // short
-	Unit string // "" for pure numbers and for words
-	Doc  string // what it says; may be empty
+	// short
+	Name string
+	// "" for pure numbers and for words
+	Unit string
+	// what it says; may be empty
+	Doc string
 }
 
 // Cell is a word or a number.
 type Cell struct {
-	Text   string  // the word; "" for a number, which each report writes itself
-	Value  float64 // the number where Number is set; it may be NaN
+	// the word; "" for a number, which each report writes itself
+	Text string
+	// the number where Number is set; it may be NaN
+	Value  float64
 	Number bool
 }
 
@@ -46,8 +54,9 @@ type Scale struct {
 
 // Curve is one or more series over one axis.
 type Curve struct {
-	X, Y   Scale
-	Limit  float64 // a line across, such as the threshold; NaN for none
+	X, Y Scale
+	// a line across, such as the threshold; NaN for none
+	Limit  float64
 	Series []Series
 }
 
@@ -56,16 +65,20 @@ type Series struct {
 	Name   string
 	X, Y   []float64
 	Lo, Hi []float64
-	Labels []string // of the points, for people; as long as X, or empty
-	Marks  bool     // points only
+	// of the points, for people; as long as X, or empty
+	Labels []string
+	// points only
+	Marks bool
 }
 
 // Map is a picture of numbers, such as the error over the pixels of an image.
 type Map struct {
-	H, W      int
-	Val       []float64 // row by row, H·W numbers; NaN where nothing is known
-	Unit      string
-	Diverging bool // zero is in the middle of the scale
+	H, W int
+	// row by row, H·W numbers; NaN where nothing is known
+	Val  []float64
+	Unit string
+	// zero is in the middle of the scale
+	Diverging bool
 }
 
 // Show adds something to look at.

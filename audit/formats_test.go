@@ -23,11 +23,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-var official = flag.String("sarif-schema", "", "also validate SARIF against this `file`, the schema that the standard comes with")
+var official = flag.String("sarif-schema", "",
+	"also validate SARIF against this `file`, the schema that the standard comes with")
 
 // formats are the forms of a report that this package writes.
 var formats = map[string]func(io.Writer, ...*audit.Report) error{
-	"txt": audit.Text, "md": audit.Markdown, "json": audit.JSON, "xml": audit.JUnit, "sarif": audit.SARIF, "badge.json": audit.Badge,
+	"txt": audit.Text, "md": audit.Markdown, "json": audit.JSON, "xml": audit.JUnit, "sarif": audit.SARIF,
+	"badge.json": audit.Badge,
 }
 
 func render(t *testing.T, f func(io.Writer, ...*audit.Report) error, reports ...*audit.Report) string {
@@ -50,15 +52,33 @@ func TestEveryPart(t *testing.T) {
 	}
 }
 
-// What a reader must find, whatever the form: the cause with how sure it is and where, the layer, the severity, the limit with its origin, the
-// command, what was not tested, the certificate.
+// What a reader must find, whatever the form: the cause with how sure it is and where, the layer, the severity, the
+// limit with its origin, the command, what was not tested, the certificate.
 func TestFormsSayTheSame(t *testing.T) {
 	for ext, want := range map[string][]string{
-		"txt":   {"zero padding at the border, 72% sure, at /conv1/Conv", "high violation", "preset production", "--replay d-0017@45", "not tested: gradient", "P(relative error >", "wasm 1.18.0", "2025-01-02", "pad circularly"},
-		"md":    {"zero padding at the border, 72% sure, at /conv1/Conv", "| high |", "preset production", "--replay d-0017@45", "not tested: gradient", "P(relative error &gt;", "wasm 1.18.0", "2025-01-02", "pad circularly"},
-		"json":  {`"confidence": 0.72`, `"severity": "high"`, `"origin": "preset production"`, "--replay d-0017@45", `"reason": "operator Mod`, "P(relative error >", "wasm 1.18.0", "2025-01-02", "pad circularly", `"strength": 0.9`, `"height": 12`},
-		"xml":   {"zero padding at the border, 72% sure, at /conv1/Conv", "high violation", "--replay d-0017@45", "operator Mod", "wasm 1.18.0"},
-		"sarif": {`"confidence": 0.72`, `"level": "error"`, "--replay d-0017@45", "not tested: operator Mod", "wasm 1.18.0", "models/original%201.onnx", `"sha-256": "0123456789abcdef"`},
+		"txt": {
+			"zero padding at the border, 72% sure, at /conv1/Conv", "high violation", "preset production",
+			"--replay d-0017@45", "not tested: gradient", "P(relative error >", "wasm 1.18.0", "2025-01-02",
+			"pad circularly",
+		},
+		"md": {
+			"zero padding at the border, 72% sure, at /conv1/Conv", "| high |", "preset production",
+			"--replay d-0017@45", "not tested: gradient", "P(relative error &gt;", "wasm 1.18.0", "2025-01-02",
+			"pad circularly",
+		},
+		"json": {
+			`"confidence": 0.72`, `"severity": "high"`, `"origin": "preset production"`, "--replay d-0017@45",
+			`"reason": "operator Mod`, "P(relative error >", "wasm 1.18.0", "2025-01-02", "pad circularly",
+			`"strength": 0.9`, `"height": 12`,
+		},
+		"xml": {
+			"zero padding at the border, 72% sure, at /conv1/Conv", "high violation", "--replay d-0017@45",
+			"operator Mod", "wasm 1.18.0",
+		},
+		"sarif": {
+			`"confidence": 0.72`, `"level": "error"`, "--replay d-0017@45", "not tested: operator Mod",
+			"wasm 1.18.0", "models/original%201.onnx", `"sha-256": "0123456789abcdef"`,
+		},
 	} {
 		got := render(t, formats[ext], audittest.Report())
 		for _, w := range want {
@@ -145,7 +165,10 @@ func TestMarkdownFits(t *testing.T) {
 	r := audittest.Report()
 	wide := &audit.Table{Columns: []audit.Column{{Name: "layer"}, {Name: "error"}}}
 	for i := range 40 {
-		wide.Rows = append(wide.Rows, []audit.Cell{audit.Word(strings.Repeat("x", 200) + strconv.Itoa(i)), audit.Num(1)})
+		wide.Rows = append(wide.Rows, []audit.Cell{
+			audit.Word(strings.Repeat("x", 200) + strconv.Itoa(i)),
+			audit.Num(1),
+		})
 	}
 	for i := range 60 {
 		r.Results = append(r.Results, &audit.Result{
@@ -174,7 +197,8 @@ func validator(t *testing.T, file string) *jsonschema.Schema {
 	b := must[[]byte](t)(os.ReadFile(file))
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("file:///schema.json", must[any](t)(jsonschema.UnmarshalJSON(bytes.NewReader(b)))); err != nil {
+	if err := c.AddResource("file:///schema.json",
+		must[any](t)(jsonschema.UnmarshalJSON(bytes.NewReader(b)))); err != nil {
 		t.Fatal(err)
 	}
 	return must[*jsonschema.Schema](t)(c.Compile("file:///schema.json"))
@@ -188,14 +212,16 @@ func TestSARIFValidates(t *testing.T) {
 	full, bad := audittest.Report(), audittest.Hostile()
 	for kind, s := range schemas {
 		for name, reports := range map[string][]*audit.Report{
-			"full": {full}, "several": append(goldenReports(t), full, bad), "none": nil, "could not run": {audit.CouldNotRun("m", full.Policy, errors.New("no"))},
+			"full": {full}, "several": append(goldenReports(t), full, bad), "none": nil,
+			"could not run": {audit.CouldNotRun("m", full.Policy, errors.New("no"))},
 		} {
 			v := must[any](t)(jsonschema.UnmarshalJSON(strings.NewReader(render(t, audit.SARIF, reports...))))
 			if err := s.Validate(v); err != nil {
 				t.Errorf("%s, %s: %v", kind, name, err)
 			}
 		}
-		v := must[any](t)(jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(render(t, audit.SARIF, full), `"level": "error"`, `"level": "high"`, 1))))
+		v := must[any](t)(jsonschema.UnmarshalJSON(strings.NewReader(strings.Replace(render(t, audit.SARIF, full),
+			`"level": "error"`, `"level": "high"`, 1))))
 		if err := s.Validate(v); err == nil {
 			t.Errorf("%s admits a level that there is not", kind)
 		}
@@ -291,7 +317,8 @@ func TestSARIFPlaces(t *testing.T) {
 		t.Error("what could not run and what was not tested are not both said")
 	}
 	layer := run.Results[1]
-	if layer.Level != "note" || layer.Locations[0].LogicalLocations[0] != (struct{ Name, Kind string }{"/conv1/Conv", "layer"}) {
+	if layer.Level != "note" ||
+		layer.Locations[0].LogicalLocations[0] != (struct{ Name, Kind string }{"/conv1/Conv", "layer"}) {
 		t.Errorf("layer finding %+v", layer)
 	}
 	for file, want := range map[string]string{
@@ -305,10 +332,12 @@ func TestSARIFPlaces(t *testing.T) {
 	}
 }
 
-// What Jenkins and GitLab read: counters that add up, a name and a class for every case, at most one outcome, a message for each.
+// What Jenkins and GitLab read: counters that add up, a name and a class for every case, at most one outcome, a message
+// for each.
 func TestJUnitIsReadByBuildServers(t *testing.T) {
 	full := audittest.Report()
-	out := render(t, audit.JUnit, full, audittest.Hostile(), audit.CouldNotRun("missing", full.Policy, errors.New("no such file")))
+	out := render(t, audit.JUnit, full, audittest.Hostile(),
+		audit.CouldNotRun("missing", full.Policy, errors.New("no such file")))
 	type frame struct {
 		name   string
 		attrs  map[string]string
@@ -333,15 +362,20 @@ func TestJUnitIsReadByBuildServers(t *testing.T) {
 				f.attrs[a.Name.Local] = a.Value
 			}
 			need := map[string][]string{
-				"testsuites": {"tests", "failures", "errors"}, "testsuite": {"name", "tests", "failures", "errors", "skipped"},
-				"testcase": {"name", "classname"}, "failure": {"message", "type"}, "error": {"message", "type"}, "skipped": {"message"}, "property": {"name", "value"},
+				"testsuites": {"tests", "failures", "errors"},
+				"testsuite":  {"name", "tests", "failures", "errors", "skipped"},
+				"testcase":   {"name", "classname"}, "failure": {"message", "type"}, "error": {"message", "type"},
+				"skipped": {"message"}, "property": {"name", "value"},
 			}[f.name]
 			for _, a := range need {
 				if f.attrs[a] == "" {
 					t.Errorf("<%s> lacks %s", f.name, a)
 				}
 			}
-			parent := map[string]string{"testsuite": "testsuites", "testcase": "testsuite", "failure": "testcase", "error": "testcase", "skipped": "testcase", "properties": "testsuite"}[f.name]
+			parent := map[string]string{
+				"testsuite": "testsuites", "testcase": "testsuite", "failure": "testcase",
+				"error": "testcase", "skipped": "testcase", "properties": "testsuite",
+			}[f.name]
 			if parent != "" && (len(stack) == 0 || stack[len(stack)-1].name != parent) {
 				t.Errorf("<%s> is not in <%s>", f.name, parent)
 			}
@@ -359,12 +393,16 @@ func TestJUnitIsReadByBuildServers(t *testing.T) {
 				}
 			case "testsuite", "testsuites":
 				suites++
-				for attr, element := range map[string]string{"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"} {
+				for attr, element := range map[string]string{
+					"tests": "testcase", "failures": "failure",
+					"errors": "error", "skipped": "skipped",
+				} {
 					if f.name == "testsuites" && attr == "skipped" {
 						continue
 					}
 					if f.attrs[attr] != strconv.Itoa(f.counts[element]) {
-						t.Errorf("<%s %s> says %s=%s and has %d", f.name, f.attrs["name"], attr, f.attrs[attr], f.counts[element])
+						t.Errorf("<%s %s> says %s=%s and has %d", f.name, f.attrs["name"], attr, f.attrs[attr],
+							f.counts[element])
 					}
 				}
 			}
@@ -406,7 +444,10 @@ func TestTextOfExhibits(t *testing.T) {
 		"no columns":  {Title: "t", Table: &audit.Table{}},
 		"wide table":  {Title: "t", Table: wideTable(40)},
 		"empty curve": {Title: "t", Curve: &audit.Curve{Limit: nan}},
-		"NaN curve":   {Title: "t", Curve: &audit.Curve{Limit: nan, Series: []audit.Series{{Name: "s", X: []float64{nan}, Y: []float64{inf}}}}},
+		"NaN curve": {
+			Title: "t",
+			Curve: &audit.Curve{Limit: nan, Series: []audit.Series{{Name: "s", X: []float64{nan}, Y: []float64{inf}}}},
+		},
 		"unknown map": {Title: "t", Map: &audit.Map{H: 1, W: 2, Val: []float64{nan, nan}}},
 		"zero map":    {Title: "t", Map: &audit.Map{H: 1, W: 2, Val: []float64{0, 0}}},
 		"infinite":    {Title: "t", Map: &audit.Map{H: 1, W: 2, Val: []float64{inf, 1}, Diverging: true}},
@@ -414,7 +455,13 @@ func TestTextOfExhibits(t *testing.T) {
 		"empty map":   {Title: "t", Map: &audit.Map{}},
 		"nothing":     {Title: "t"},
 	} {
-		r := &audit.Report{Model: "m", Policy: policy(t, ""), Results: []*audit.Result{{Check: &audit.Check{Name: "c", Doc: "D."}, Status: audit.Tested, Exhibits: []audit.Exhibit{e}}}}
+		r := &audit.Report{
+			Model: "m", Policy: policy(t, ""),
+			Results: []*audit.Result{{
+				Check: &audit.Check{Name: "c", Doc: "D."}, Status: audit.Tested,
+				Exhibits: []audit.Exhibit{e},
+			}},
+		}
 		got := render(t, audit.Text, r)
 		if n := strings.Count(got, "\n"); n > 60 {
 			t.Errorf("%s: %d lines", name, n)

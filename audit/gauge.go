@@ -10,18 +10,20 @@ import (
 	"nero/data/space"
 )
 
-// Gauge holds the scales that the fields of predictions are measured against, and what their numbers are. Energies and forces have units of their own, and one of them must
-// not hide the other: the error of a record is the largest of the errors of its fields, each over the centred scale of that field. The nil Gauge
-// compares as [Compare] does.
+// Gauge holds the scales that the fields of predictions are measured against, and what their numbers are. Energies and
+// forces have units of their own, and one of them must not hide the other: the error of a record is the largest of the
+// errors of its fields, each over the centred scale of that field. The nil Gauge compares as [Compare] does.
 type Gauge struct {
 	// Names are those of the fields; empty for predictions that are no records.
 	Names []string
-	// Scales are s of each field over the inputs of the audit, unmoved; the size of the field where it does not vary, 1 where it is zero.
+	// Scales are s of each field over the inputs of the audit, unmoved; the size of the field where it does not vary, 1
+	// where it is zero.
 	Scales []float64
 	// Still are the fields that do not vary, so that nothing can be said of their errors.
 	Still []string
 
-	types []string // of the fields, or of the value itself
+	// of the fields, or of the value itself
+	types []string
 	whole string
 }
 
@@ -75,8 +77,8 @@ func signed(a, b space.Value) space.Value {
 	return o
 }
 
-// Compare measures a - b, two predictions of one form; see [Difference]. For records every field counts over its scale, so that the result is relative
-// already and the scale of the whole is 1.
+// Compare measures a - b, two predictions of one form; see [Difference]. For records every field counts over its scale,
+// so that the result is relative already and the scale of the whole is 1.
 func (g *Gauge) Compare(a, b space.Value) (Difference, error) {
 	if r, ok := a.(*space.Record); ok {
 		return compareRecords(r, b, g)

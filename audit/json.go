@@ -9,10 +9,12 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Format is the number of the JSON form. It grows whenever a field changes its meaning or goes away; new fields leave it alone.
+// Format is the number of the JSON form. It grows whenever a field changes its meaning or goes away; new fields leave
+// it alone.
 const Format = 1
 
-// number is a float that JSON can hold: null where it is not finite. The text beside it says which of NaN and the infinities it was.
+// number is a float that JSON can hold: null where it is not finite. The text beside it says which of NaN and the
+// infinities it was.
 type number float64
 
 // MarshalJSON writes the shortest number that reads back the same.
@@ -47,20 +49,25 @@ type jModel struct {
 	Checks  []jCheck `json:"checks"`
 	Outside []string `json:"not_part_of_this_audit"`
 
-	About       []jAbout     `json:"about"`
-	Questions   []jQuestion  `json:"questions"`
-	Diagnoses   []jDiagnosis `json:"diagnoses"` // the most likely first
+	About     []jAbout    `json:"about"`
+	Questions []jQuestion `json:"questions"`
+	// the most likely first
+	Diagnoses   []jDiagnosis `json:"diagnoses"`
 	Advice      []jAdvice    `json:"recommendations"`
 	WorstCases  []jWorst     `json:"worst_cases"`
 	Certificate []string     `json:"certificate"`
 	Caveats     []string     `json:"caveats"`
-	Gallery     []jCase      `json:"gallery"` // without pixels, which the page holds
-	Command     string       `json:"command,omitempty"`
-	Basis       []jAbout     `json:"basis,omitempty"` // what two audits must share to be compared
-	Score       jScore       `json:"self_score"`
+	// without pixels, which the page holds
+	Gallery []jCase `json:"gallery"`
+	Command string  `json:"command,omitempty"`
+	// what two audits must share to be compared
+	Basis []jAbout `json:"basis,omitempty"`
+	Score jScore   `json:"self_score"`
 
-	Largest string   `json:"largest_symmetry,omitempty"` // that holds, whatever was claimed
-	Beyond  []string `json:"fails_beyond,omitempty"`     // what stands above it and fails
+	// that holds, whatever was claimed
+	Largest string `json:"largest_symmetry,omitempty"`
+	// what stands above it and fails
+	Beyond []string `json:"fails_beyond,omitempty"`
 }
 
 type jScore struct {
@@ -119,10 +126,11 @@ type jWorst struct {
 }
 
 type jCase struct {
-	Title    string   `json:"title"`
-	Where    *jWhere  `json:"where,omitempty"`
-	Note     string   `json:"note,omitempty"`
-	Pictures []string `json:"pictures"` // captions
+	Title string  `json:"title"`
+	Where *jWhere `json:"where,omitempty"`
+	Note  string  `json:"note,omitempty"`
+	// captions
+	Pictures []string `json:"pictures"`
 	Replay   string   `json:"replay,omitempty"`
 }
 
@@ -186,11 +194,12 @@ type jSeries struct {
 }
 
 type jMap struct {
-	Height    int      `json:"height"`
-	Width     int      `json:"width"`
-	Unit      string   `json:"unit,omitempty"`
-	Diverging bool     `json:"diverging,omitempty"`
-	Values    []number `json:"values"` // row by row
+	Height    int    `json:"height"`
+	Width     int    `json:"width"`
+	Unit      string `json:"unit,omitempty"`
+	Diverging bool   `json:"diverging,omitempty"`
+	// row by row
+	Values []number `json:"values"`
 }
 
 type jClaim struct {
@@ -215,11 +224,12 @@ type jPolicy struct {
 }
 
 type jCheck struct {
-	Check    string      `json:"check"`
-	Summary  string      `json:"summary"`
-	Status   string      `json:"status" jsonschema:"enum=tested,enum=not tested,enum=not applicable"`
-	Reason   string      `json:"reason,omitempty"`
-	Required bool        `json:"required"` // there is no PASS without it
+	Check   string `json:"check"`
+	Summary string `json:"summary"`
+	Status  string `json:"status" jsonschema:"enum=tested,enum=not tested,enum=not applicable"`
+	Reason  string `json:"reason,omitempty"`
+	// there is no PASS without it
+	Required bool        `json:"required"`
 	Verdict  string      `json:"verdict,omitempty" jsonschema:"enum=PASS,enum=FAIL,enum=NEEDS_ATTENTION"`
 	Measures []jEvidence `json:"measures"`
 	Sets     []jSet      `json:"sets"`
@@ -229,9 +239,10 @@ type jCheck struct {
 }
 
 type jEvidence struct {
-	Name  string  `json:"name"`
-	Value number  `json:"value"`
-	Text  string  `json:"text"` // the value with interval and limit in words; tells NaN from infinity
+	Name  string `json:"name"`
+	Value number `json:"value"`
+	// the value with interval and limit in words; tells NaN from infinity
+	Text  string  `json:"text"`
 	Lo    *number `json:"lo,omitempty"`
 	Hi    *number `json:"hi,omitempty"`
 	Limit *number `json:"limit,omitempty"`
@@ -306,9 +317,10 @@ type jSet struct {
 	Detected    string    `json:"detectable_text"`
 	Steps       []jStep   `json:"elimination"`
 	Profile     []jPoint  `json:"profile"`
-	Fields      []jField  `json:"fields,omitempty"` // of outputs that are records
-	Slope       *jSlope   `json:"precision_slope,omitempty"`
-	PerInput    *jInputs  `json:"per_input,omitempty"`
+	// of outputs that are records
+	Fields   []jField `json:"fields,omitempty"`
+	Slope    *jSlope  `json:"precision_slope,omitempty"`
+	PerInput *jInputs `json:"per_input,omitempty"`
 }
 
 // jField is the error of one field of an output that is a record, relative to its own scale.
@@ -324,19 +336,22 @@ type jField struct {
 // jInputs has a number per input in each list: what a comparison in pairs needs.
 type jInputs struct {
 	Samples []string `json:"samples"`
-	Mean    []number `json:"mean"`    // over the set, with the weights of the plan
-	Largest []number `json:"largest"` // over the set; null where no error is finite
+	// over the set, with the weights of the plan
+	Mean []number `json:"mean"`
+	// over the set; null where no error is finite
+	Largest []number `json:"largest"`
 }
 
 // jSlope compares the error with that in float64.
 type jSlope struct {
-	Text     string    `json:"text"`
-	Single   jInterval `json:"model"`
-	Double   jInterval `json:"float64"`
-	Apart    number    `json:"outputs_apart"`
-	Factor   number    `json:"shrinks_by"` // null if float64 takes the error away or there is none
-	Inputs   int       `json:"inputs"`
-	Elements int       `json:"elements"`
+	Text   string    `json:"text"`
+	Single jInterval `json:"model"`
+	Double jInterval `json:"float64"`
+	Apart  number    `json:"outputs_apart"`
+	// null if float64 takes the error away or there is none
+	Factor   number `json:"shrinks_by"`
+	Inputs   int    `json:"inputs"`
+	Elements int    `json:"elements"`
 }
 
 type jStep struct {
@@ -363,8 +378,8 @@ type jPoint struct {
 // couldNotRun stands where a verdict would.
 const couldNotRun = "COULD_NOT_RUN"
 
-// JSON writes reports for machines, indented by two spaces, in the form that [JSONSchema] describes. Equal reports give equal bytes.
-// Numbers that are not finite are null.
+// JSON writes reports for machines, indented by two spaces, in the form that [JSONSchema] describes. Equal reports give
+// equal bytes. Numbers that are not finite are null.
 func JSON(w io.Writer, reports ...*Report) error {
 	d := document{Format: Format, Exit: ExitCode(reports...), Models: []jModel{}}
 	overall := Passed
@@ -400,7 +415,8 @@ func JSONSchema() ([]byte, error) {
 func model(r *Report) jModel {
 	m := jModel{
 		Largest: r.Largest, Beyond: r.Beyond,
-		Model: r.Model, Verdict: string(r.Verdict), Error: r.Error, Reasons: list(r.Reasons), Answers: list(r.Answers()), Outside: list(r.Outside),
+		Model: r.Model, Verdict: string(r.Verdict), Error: r.Error, Reasons: list(r.Reasons),
+		Answers: list(r.Answers()), Outside: list(r.Outside),
 		Claim: jClaim{r.Group, r.Planned, r.Added, r.Measure, r.Inputs, r.Output, number(r.Scale), r.Seed},
 		Policy: jPolicy{
 			r.Policy.Preset, number(r.Policy.Threshold), r.Policy.Origin, number(r.Policy.Confidence),
@@ -418,15 +434,18 @@ func model(r *Report) jModel {
 	}
 	for _, c := range r.Results {
 		j := jCheck{
-			Check: c.Check.Name, Summary: c.Check.Summary(), Status: string(c.Status), Reason: c.Reason, Required: r.Policy.requires(c.Check), Verdict: string(c.Verdict),
-			Measures: evidences(c.Measures), Sets: []jSet{}, Findings: []jFinding{}, Exhibits: []jExhibit{}, Clues: clues(c.Clues),
+			Check: c.Check.Name, Summary: c.Check.Summary(), Status: string(c.Status), Reason: c.Reason,
+			Required: r.Policy.requires(c.Check), Verdict: string(c.Verdict),
+			Measures: evidences(c.Measures), Sets: []jSet{}, Findings: []jFinding{}, Exhibits: []jExhibit{},
+			Clues: clues(c.Clues),
 		}
 		for _, s := range c.Sets {
 			j.Sets = append(j.Sets, setOf(r, s))
 		}
 		for _, f := range graded[c.Check.Name] {
 			j.Findings = append(j.Findings, jFinding{
-				string(f.Category), f.Set, f.Message, f.Location, evidences(f.Evidence), where(f.Worst), list(f.Remedies),
+				string(f.Category), f.Set, f.Message, f.Location, evidences(f.Evidence), where(f.Worst),
+				list(f.Remedies),
 				f.ID, string(f.Severity), r.Replay(f.Worst),
 			})
 		}
@@ -440,10 +459,14 @@ func model(r *Report) jModel {
 
 // whole fills in what belongs to no single check.
 func whole(m *jModel, r *Report) {
-	m.About, m.Questions, m.Diagnoses, m.Advice, m.WorstCases, m.Gallery = []jAbout{}, []jQuestion{}, []jDiagnosis{}, []jAdvice{}, []jWorst{}, []jCase{}
+	m.About, m.Questions, m.Diagnoses, m.Advice, m.WorstCases, m.Gallery = []jAbout{}, []jQuestion{}, []jDiagnosis{},
+		[]jAdvice{}, []jWorst{}, []jCase{}
 	m.Certificate, m.Caveats, m.Command = list(r.Certificate()), list(r.Caveats()), r.Command
 	x := r.Score()
-	m.Score = jScore{number(x.Total), number(x.Thoroughness), number(x.ErrorAnalysis), number(x.Diagnosis), number(x.Advice), number(x.Documentation)}
+	m.Score = jScore{
+		number(x.Total), number(x.Thoroughness), number(x.ErrorAnalysis), number(x.Diagnosis),
+		number(x.Advice), number(x.Documentation),
+	}
 	for _, b := range r.Basis {
 		m.Basis = append(m.Basis, jAbout(b))
 	}
@@ -457,7 +480,8 @@ func whole(m *jModel, r *Report) {
 	}
 	for _, d := range r.Diagnoses {
 		j := jDiagnosis{
-			ID: d.ID, Cause: d.Cause, Confidence: number(d.Confidence), Location: d.Location, For: clues(d.For), Against: clues(d.Against),
+			ID: d.ID, Cause: d.Cause, Confidence: number(d.Confidence), Location: d.Location, For: clues(d.For),
+			Against: clues(d.Against),
 			Missing: []string{}, Fix: d.Fix, Verify: d.Verify,
 		}
 		for _, n := range d.Missing {
@@ -483,7 +507,10 @@ func whole(m *jModel, r *Report) {
 func clues(cs []Clue) []jClue {
 	out := []jClue{}
 	for _, c := range cs {
-		out = append(out, jClue{string(c.Name), c.Holds, number(c.Strength), c.Text, c.Check, c.Location, c.Set, evidences(c.Evidence)})
+		out = append(out, jClue{
+			string(c.Name), c.Holds, number(c.Strength), c.Text, c.Check, c.Location, c.Set,
+			evidences(c.Evidence),
+		})
 	}
 	return out
 }
@@ -511,7 +538,8 @@ func exhibitOf(e Exhibit) jExhibit {
 		}
 		for _, s := range c.Series {
 			j.Curve.Series = append(j.Curve.Series, jSeries{
-				s.Name, s.Marks, append([]number{}, numbers(s.X)...), append([]number{}, numbers(s.Y)...), numbers(s.Lo), numbers(s.Hi), s.Labels,
+				s.Name, s.Marks, append([]number{}, numbers(s.X)...), append([]number{}, numbers(s.Y)...),
+				numbers(s.Lo), numbers(s.Hi), s.Labels,
 			})
 		}
 	}
@@ -569,19 +597,29 @@ func interval(i Interval) jInterval {
 
 func setOf(r *Report, s *Set) jSet {
 	j := jSet{
-		Name: s.Name, Exact: s.Exact, Verdict: string(s.Verdict), Reason: s.Reason, Level: string(s.Level), Cause: string(s.Cause), Statement: r.Statement(s),
-		Inputs: s.Inputs, Pairs: s.Pairs, NonFinite: s.NonFinite, NonFiniteAt: where(s.NonFiniteAt), Scale: number(s.Scale), Unit: s.Unit,
+		Name: s.Name, Exact: s.Exact, Verdict: string(s.Verdict), Reason: s.Reason, Level: string(s.Level),
+		Cause: string(s.Cause), Statement: r.Statement(s),
+		Inputs: s.Inputs, Pairs: s.Pairs, NonFinite: s.NonFinite, NonFiniteAt: where(s.NonFiniteAt),
+		Scale: number(s.Scale), Unit: s.Unit,
 		Relative: stats(s.Rel), Absolute: stats(s.Abs), Component: number(s.Component),
-		Mean: interval(s.Mean), Worst: interval(s.Worst), Exceed: interval(s.Exceed), Exceeding: s.Exceeding, At: where(s.At),
+		Mean: interval(s.Mean), Worst: interval(s.Worst), Exceed: interval(s.Exceed), Exceeding: s.Exceeding,
+		At:       where(s.At),
 		Rounding: number(s.Floors.Rounding), Repeat: number(s.Floors.Repeat), Batch: number(s.Floors.Batch),
-		Resampling: stats(s.Resampling), Ratio: interval(s.Ratio), Detectable: number(s.Detectable), Detected: detectable(&r.Policy, s),
-		Steps: []jStep{}, Profile: []jPoint{},
+		Resampling: stats(s.Resampling), Ratio: interval(s.Ratio), Detectable: number(s.Detectable),
+		Detected: detectable(&r.Policy, s),
+		Steps:    []jStep{}, Profile: []jPoint{},
 	}
 	for _, f := range s.Fields {
-		j.Fields = append(j.Fields, jField{f.Name, number(f.Scale), interval(f.Mean), interval(f.Worst), number(f.Max), where(f.At)})
+		j.Fields = append(j.Fields, jField{
+			f.Name, number(f.Scale), interval(f.Mean), interval(f.Worst), number(f.Max),
+			where(f.At),
+		})
 	}
 	if sl := s.Slope; sl != nil {
-		j.Slope = &jSlope{sl.String(), interval(sl.Single), interval(sl.Double), number(sl.Apart), number(sl.Factor()), sl.Inputs, sl.Elements}
+		j.Slope = &jSlope{
+			sl.String(), interval(sl.Single), interval(sl.Double), number(sl.Apart), number(sl.Factor()),
+			sl.Inputs, sl.Elements,
+		}
 	}
 	if s.IDs != nil {
 		j.PerInput = &jInputs{s.IDs, numbers(s.Means), numbers(s.Largest)}

@@ -55,9 +55,10 @@ type junitNote struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes reports as JUnit XML for build servers: a suite per model, a case per check and one for the verdict. A check whose verdict ends
-// the program with an exit code other than 0 is a failure, one that was not tested or does not apply is skipped, an audit that
-// could not run is an error. The case of the verdict fails with the whole, so that a skipped check cannot make a build green.
+// JUnit writes reports as JUnit XML for build servers: a suite per model, a case per check and one for the verdict. A
+// check whose verdict ends the program with an exit code other than 0 is a failure, one that was not tested or does not
+// apply is skipped, an audit that could not run is an error. The case of the verdict fails with the whole, so that a
+// skipped check cannot make a build green.
 func JUnit(w io.Writer, reports ...*Report) error {
 	all := junitSuites{Name: "nero audit"}
 	for _, r := range reports {

@@ -11,15 +11,18 @@ import (
 
 // Element is one element that an audit visits.
 type Element struct {
-	G      group.Element
-	Label  string
-	Exact  bool    // acts on the input without resampling
-	Added  bool    // by the audit; not in the plan
-	Weight float64 // of a mean over the elements of the same set
+	G     group.Element
+	Label string
+	// acts on the input without resampling
+	Exact bool
+	// by the audit; not in the plan
+	Added bool
+	// of a mean over the elements of the same set
+	Weight float64
 }
 
-// elementsOf lists what an audit visits: the plan without the identity, which is a control, and the exact lattice elements of the group
-// that lie within the reach of the plan and are not in it.
+// elementsOf lists what an audit visits: the plan without the identity, which is a control, and the exact lattice
+// elements of the group that lie within the reach of the plan and are not in it.
 func elementsOf(p *orbit.Plan) []Element {
 	id := p.Identity()
 	var out []Element
@@ -45,9 +48,10 @@ func elementsOf(p *orbit.Plan) []Element {
 // mostCandidates bounds the lattice elements that are tried.
 const mostCandidates = 256
 
-// latticeOf lists elements of the group that act exactly, are not in the plan, and are no farther from it than its own elements are
-// from each other, so that nothing is demanded that the plan does not claim: a plan of ±30 degrees is not held against a quarter turn.
-// Candidates are the quarter turns and mirrors and, with shifts, one pixel along each axis if the plan has no exact element at all.
+// latticeOf lists elements of the group that act exactly, are not in the plan, and are no farther from it than its own
+// elements are from each other, so that nothing is demanded that the plan does not claim: a plan of ±30 degrees is not
+// held against a quarter turn. Candidates are the quarter turns and mirrors and, with shifts, one pixel along each axis
+// if the plan has no exact element at all.
 func latticeOf(p *orbit.Plan, shifts bool) []group.Element {
 	G := p.Group
 	var candidates []group.Element
@@ -83,8 +87,8 @@ next:
 	return out
 }
 
-// latticeCandidates are elements of a group that may act exactly, factor by factor of a product: the symmetries of the cube of rotations in space, quarter turns, mirrors,
-// steps. Permutations are all exact and none is added.
+// latticeCandidates are elements of a group that may act exactly, factor by factor of a product: the symmetries of the
+// cube of rotations in space, quarter turns, mirrors, steps. Permutations are all exact and none is added.
 func latticeCandidates(G group.Group, shifts bool) []group.Element {
 	if f, ok := G.(group.Factored); ok {
 		id := G.Identity()

@@ -11,9 +11,10 @@ import (
 // mostMarkdown bounds what Markdown writes: the text of a pull request's comment may have 65,536 characters.
 const mostMarkdown = 60_000
 
-// Markdown writes reports for a comment on a change or the summary of a build: a line per model, the three questions with the most likely
-// cause, the findings, and folded away below them what was measured. Nothing from outside has a meaning in it. What does not fit
-// into a comment is left out from the end, and a last line says so; the other forms have it all.
+// Markdown writes reports for a comment on a change or the summary of a build: a line per model, the three questions
+// with the most likely cause, the findings, and folded away below them what was measured. Nothing from outside has a
+// meaning in it. What does not fit into a comment is left out from the end, and a last line says so; the other forms
+// have it all.
 func Markdown(w io.Writer, reports ...*Report) error {
 	var d mdown
 	d.p("## Equivariance audit: %s", overall(reports))
@@ -33,7 +34,8 @@ func Markdown(w io.Writer, reports ...*Report) error {
 		out += f
 	}
 	if left > 0 {
-		out += plural(left, "section is", "sections are") + " left out to fit into a comment; the text, JSON and HTML reports have everything.\n"
+		out += plural(left, "section is", "sections are") +
+			" left out to fit into a comment; the text, JSON and HTML reports have everything.\n"
 	}
 	_, err := io.WriteString(w, strings.TrimRight(out, "\n")+"\n")
 	return err
@@ -75,8 +77,8 @@ func (d *mdown) end() { d.b.WriteByte('\n') }
 // row writes the cells of a table, which must be escaped already.
 func (d *mdown) row(cells ...string) { fmt.Fprintf(&d.b, "| %s |\n", strings.Join(cells, " | ")) }
 
-// md is a text from outside on one line of Markdown: no character of it has a meaning there. A name after @ notifies nobody, a number after
-// # links nowhere, and no address becomes a link.
+// md is a text from outside on one line of Markdown: no character of it has a meaning there. A name after @ notifies
+// nobody, a number after # links nowhere, and no address becomes a link.
 func md(s string) string {
 	var b strings.Builder
 	s = oneLine(s)
@@ -149,7 +151,8 @@ func (d *mdown) overview(reports []*Report) {
 				name, verdict = md(r.Model), "**"+string(r.Verdict)+"**"+md(r.holds())
 			}
 			first = false
-			d.row(name, verdict, md(s.Name)+": "+string(s.Verdict), num(s.Worst.Value)+" "+md(limits(s.Worst)), num(r.Policy.floor(s)), md(string(s.Cause)))
+			d.row(name, verdict, md(s.Name)+": "+string(s.Verdict), num(s.Worst.Value)+" "+md(limits(s.Worst)),
+				num(r.Policy.floor(s)), md(string(s.Cause)))
 		}
 		if first {
 			d.row(md(r.Model), "**"+string(r.Verdict)+"**", "none judged", "", "", "")
@@ -226,7 +229,8 @@ func folds(r *Report) []string {
 		var d mdown
 		body(&d)
 		if d.b.Len() > 0 {
-			out = append(out, fmt.Sprintf("<details><summary>%s: %s</summary>\n\n%s\n</details>\n\n", md(r.Model), md(title), strings.TrimRight(d.b.String(), "\n")+"\n"))
+			out = append(out, fmt.Sprintf("<details><summary>%s: %s</summary>\n\n%s\n</details>\n\n", md(r.Model),
+				md(title), strings.TrimRight(d.b.String(), "\n")+"\n"))
 		}
 	}
 	fold("worst cases and how to repeat them", func(d *mdown) {
@@ -295,15 +299,18 @@ func (d *mdown) tested(r *Report) {
 	for _, why := range r.Reasons {
 		d.item(0, "%s", md(why))
 	}
-	d.item(0, "%s: %s, %s%s, %s, seed %d; output %s", md(r.Group), md(r.Measure), plural(r.Planned, "element", "elements"),
+	d.item(0, "%s: %s, %s%s, %s, seed %d; output %s", md(r.Group), md(r.Measure),
+		plural(r.Planned, "element", "elements"),
 		inBrackets("", r.Added), plural(r.Inputs, "input", "inputs"), r.Seed, md(r.Output))
-	d.item(0, "limit %s (%s), %s of the inputs may exceed it; confidence %s", num(r.Policy.Threshold), md(r.Policy.Origin),
+	d.item(0, "limit %s (%s), %s of the inputs may exceed it; confidence %s", num(r.Policy.Threshold),
+		md(r.Policy.Origin),
 		percent(r.Policy.FailureRate), percent(r.Policy.Confidence))
 	for _, a := range r.About {
 		d.item(0, "%s: %s", md(a.Name), code(a.Value))
 	}
 	for _, s := range r.Sets() {
-		d.item(0, "%s: %s × %s; %s", md(s.Name), plural(s.Inputs, "input", "inputs"), plural(len(s.Profile), "element", "elements"), md(s.Reason))
+		d.item(0, "%s: %s × %s; %s", md(s.Name), plural(s.Inputs, "input", "inputs"),
+			plural(len(s.Profile), "element", "elements"), md(s.Reason))
 	}
 	d.item(0, "this audit scores itself %s", md(r.Score().String()))
 	d.end()

@@ -10,11 +10,13 @@ import (
 
 // Mover is one element of an action, prepared where the action can prepare. It serves one goroutine.
 type Mover struct {
-	a    action.Action
-	g    group.Element
-	m    action.Mover
-	from []int       // shape that m was prepared for
-	like space.Value // what its results look like
+	a action.Action
+	g group.Element
+	m action.Mover
+	// shape that m was prepared for
+	from []int
+	// what its results look like
+	like space.Value
 }
 
 // NewMover prepares nothing until the first value shows its shape.

@@ -94,7 +94,8 @@ func (t *text) rows(b *Table) {
 		for j, c := range r {
 			out = append(out, pad(clip(c, width[j]), width[j], right[j]))
 		}
-		t.b.WriteString(strings.TrimRight(clip(strings.Repeat(" ", indent)+strings.Join(out, strings.Repeat(" ", gap)), columns), " ") + "\n")
+		t.b.WriteString(strings.TrimRight(clip(strings.Repeat(" ", indent)+strings.Join(out, strings.Repeat(" ", gap)),
+			columns), " ") + "\n")
 	}
 	if more := len(b.Rows) - mostRows; more > 0 {
 		t.line(4, "and "+plural(more, "more row", "more rows"))
@@ -160,7 +161,8 @@ func (t *text) shades(m *Map) {
 		t.line(4, "nothing is known")
 		return
 	}
-	t.line(4, fmt.Sprintf("%d rows, %d columns; from %s to %s%s, farthest from 0 at row %d, column %d", m.H, m.W, num(lo), num(hi),
+	t.line(4, fmt.Sprintf("%d rows, %d columns; from %s to %s%s, farthest from 0 at row %d, column %d", m.H, m.W,
+		num(lo), num(hi),
 		suffix(m.Unit), at/m.W, at%m.W))
 	if m.Diverging {
 		t.line(4, fmt.Sprintf("negative %s, positive %s", negative[1:], positive[1:]))

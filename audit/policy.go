@@ -16,7 +16,8 @@ const (
 	Passed Verdict = "PASS"
 	// NeedsAttention: anything that is neither of the others.
 	NeedsAttention Verdict = "NEEDS_ATTENTION"
-	// Failed: a lower bound is above its limit and the error is not that of the test, or a finite input gave a non-finite output.
+	// Failed: a lower bound is above its limit and the error is not that of the test, or a finite input gave a
+	// non-finite output.
 	Failed Verdict = "FAIL"
 )
 
@@ -41,10 +42,12 @@ const (
 
 // Policy holds the limits, and where they come from.
 type Policy struct {
-	Preset string // name of the context; "" for limits of one's own
+	// name of the context; "" for limits of one's own
+	Preset string
 	// Threshold is the limit of the relative error, judged on the mean over inputs of the largest error on the orbit.
 	Threshold float64
-	Origin    string // of the threshold, in words
+	// of the threshold, in words
+	Origin string
 	// Confidence of every interval, two-sided; in (0, 1).
 	Confidence float64
 	// FailureRate is the share of inputs whose largest error may exceed the threshold; in (0, 1).
@@ -52,11 +55,11 @@ type Policy struct {
 	FailOn      FailOn
 	// Required are the names of optional checks without which there is no PASS; "all" stands for every one.
 	Required []string
-	// Average is how many repeats are averaged into each prediction; 0 and 1 mean none. A stochastic model audited this way is
-	// judged in its mean.
+	// Average is how many repeats are averaged into each prediction; 0 and 1 mean none. A stochastic model audited this
+	// way is judged in its mean.
 	Average int
-	// RoundingFactor is how many times the rounding floor an error may be and still be called rounding. It is above 1 because the floor
-	// changes only the inputs, while the model rounds after every layer.
+	// RoundingFactor is how many times the rounding floor an error may be and still be called rounding. It is above 1
+	// because the floor changes only the inputs, while the model rounds after every layer.
 	RoundingFactor float64
 	// NoiseFactor is the same for the spread of repeats and for changes of batch.
 	NoiseFactor float64
@@ -79,7 +82,8 @@ func Contexts() []Context {
 	}
 }
 
-// NewPolicy is the policy of a preset, "" for production. A threshold above 0 takes the place of the preset's; a confidence of 0 means 0.95.
+// NewPolicy is the policy of a preset, "" for production. A threshold above 0 takes the place of the preset's; a
+// confidence of 0 means 0.95.
 func NewPolicy(preset string, threshold, confidence float64) (Policy, error) {
 	p := Policy{
 		Preset: preset, Threshold: threshold, Confidence: confidence, FailureRate: 0.05,
@@ -176,11 +180,12 @@ func LevelOf(e, u float64) Level {
 
 // Judge gives a set its verdict and the reason.
 //
-// Two statements are held against their limits: the mean over inputs of the largest error on the orbit against the threshold, and the
-// share of inputs whose largest error exceeds the threshold against the failure rate. PASS needs both upper bounds below their limits,
-// so it needs no correction for there being two. One lower bound above its limit is FAIL, unless the error cannot be told from rounding,
-// from resampling the input or from the model's own noise: then it is NEEDS_ATTENTION, because the test and not the model may be at
-// fault. So is everything in between, with the number of inputs that would decide.
+// Two statements are held against their limits: the mean over inputs of the largest error on the orbit against the
+// threshold, and the share of inputs whose largest error exceeds the threshold against the failure rate. PASS needs
+// both upper bounds below their limits, so it needs no correction for there being two. One lower bound above its limit
+// is FAIL, unless the error cannot be told from rounding, from resampling the input or from the model's own noise: then
+// it is NEEDS_ATTENTION, because the test and not the model may be at fault. So is everything in between, with the
+// number of inputs that would decide.
 func (p *Policy) Judge(s *Set) (Verdict, string) {
 	switch {
 	case s.NonFinite > 0:
@@ -196,11 +201,13 @@ func (p *Policy) Judge(s *Set) (Verdict, string) {
 	mean, share := s.Worst, s.Exceed
 	switch {
 	case mean.Hi < p.Threshold && share.Hi <= p.FailureRate:
-		return Passed, fmt.Sprintf("largest error %s (at most %s) < %s", num(mean.Value), num(mean.Hi), num(p.Threshold))
+		return Passed, fmt.Sprintf("largest error %s (at most %s) < %s", num(mean.Value), num(mean.Hi),
+			num(p.Threshold))
 	case mean.Lo > p.Threshold || share.Lo > p.FailureRate:
 		above := fmt.Sprintf("largest error %s (at least %s) > %s", num(mean.Value), num(mean.Lo), num(p.Threshold))
 		if !(mean.Lo > p.Threshold) {
-			above = fmt.Sprintf("%s of the inputs (at least %s) exceed %s", percent(share.Value), percent(share.Lo), num(p.Threshold))
+			above = fmt.Sprintf("%s of the inputs (at least %s) exceed %s", percent(share.Value), percent(share.Lo),
+				num(p.Threshold))
 		}
 		switch s.Cause {
 		case CauseResampling:
@@ -213,7 +220,8 @@ func (p *Policy) Judge(s *Set) (Verdict, string) {
 		}
 		return Failed, above
 	}
-	why := fmt.Sprintf("undecided: largest error %s in [%s, %s], limit %s", num(mean.Value), num(mean.Lo), num(mean.Hi), num(p.Threshold))
+	why := fmt.Sprintf("undecided: largest error %s in [%s, %s], limit %s", num(mean.Value), num(mean.Lo), num(mean.Hi),
+		num(p.Threshold))
 	if mean.Hi < p.Threshold {
 		why = fmt.Sprintf("undecided: up to %s of the inputs may exceed %s, limit %s",
 			percent(share.Hi), num(p.Threshold), percent(p.FailureRate))
@@ -232,8 +240,8 @@ func (p *Policy) needs(s *Set) int {
 	return meanNeeds(s.Worst, p.Threshold, p.Confidence)
 }
 
-// Undecided reports whether a set has neither passed nor shown an error above a limit, so that more inputs may decide, and about how many
-// more; 0 when no number would. It says no where nothing could be measured.
+// Undecided reports whether a set has neither passed nor shown an error above a limit, so that more inputs may decide,
+// and about how many more; 0 when no number would. It says no where nothing could be measured.
 func (p *Policy) Undecided(s *Set) (more int, ok bool) {
 	mean, share := s.Worst, s.Exceed
 	switch {
@@ -276,8 +284,8 @@ const (
 	ExitNotRun = 2
 )
 
-// ExitCode is the exit code of a list of reports, the highest of theirs: 0 for PASS; 1 for FAIL and NEEDS_ATTENTION unless the policy lets
-// them through; 2 for an audit that could not run, and for no report at all.
+// ExitCode is the exit code of a list of reports, the highest of theirs: 0 for PASS; 1 for FAIL and NEEDS_ATTENTION
+// unless the policy lets them through; 2 for an audit that could not run, and for no report at all.
 func ExitCode(reports ...*Report) int {
 	if len(reports) == 0 {
 		return ExitNotRun

@@ -28,10 +28,12 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// golden reports: a model that passes, one whose comb is clean and that fails between, one that meets NaN, one that could not run.
-// The pictures of reports are of these checks and questions: others come and go without changing how a report looks.
+// golden reports: a model that passes, one whose comb is clean and that fails between, one that meets NaN, one that
+// could not run. The pictures of reports are of these checks and questions: others come and go without changing how a
+// report looks.
 var outside = []string{
-	"single layers", "derivatives along the group", "gradients and forces", "float64 and exported forms", "stress inputs", "static analysis of the graph",
+	"single layers", "derivatives along the group", "gradients and forces", "float64 and exported forms",
+	"stress inputs", "static analysis of the graph",
 }
 
 func basic(t *testing.T) []*audit.Check {
@@ -60,9 +62,11 @@ func goldenReports(t *testing.T) []*audit.Report {
 		subject("knows-quarter-turns-and-nothing-else", comb, invariant(t, group.SO2(), audittest.Angles(12)...)),
 		subject("nan", audittest.NaNAt(bad), invariant(t, c4)),
 	} {
-		out = append(out, audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Outside: outside}}, basic(t)...))
+		out = append(out, audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Outside: outside}},
+			basic(t)...))
 	}
-	return append(out, audit.CouldNotRun("missing", policy(t, ""), errors.New("open missing.onnx: no such file; check the path in models")))
+	return append(out, audit.CouldNotRun("missing", policy(t, ""),
+		errors.New("open missing.onnx: no such file; check the path in models")))
 }
 
 func sampleValue(t *testing.T, i int) space.Value {
@@ -94,7 +98,8 @@ func TestGolden(t *testing.T) {
 
 var digits = regexp.MustCompile(`-?\d+\.\d{6,}(e[-+]\d+)?`)
 
-// coarse rounds long numbers to six digits: the last ones differ between processors, some of which fuse multiplication and addition.
+// coarse rounds long numbers to six digits: the last ones differ between processors, some of which fuse multiplication
+// and addition.
 func coarse(b []byte) []byte {
 	return digits.ReplaceAllFunc(b, func(n []byte) []byte {
 		x, err := strconv.ParseFloat(string(n), 64)
@@ -135,7 +140,8 @@ func TestTextKeepsItsWidth(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	if head := strings.Join(strings.SplitN(b.String(), "\n", 5)[:4], "\n"); !strings.Contains(head, "PASS") || !strings.Contains(head, "Is the error real") {
+	if head := strings.Join(strings.SplitN(b.String(), "\n", 5)[:4], "\n"); !strings.Contains(head, "PASS") ||
+		!strings.Contains(head, "Is the error real") {
 		t.Errorf("the first lines do not answer:\n%s", head)
 	}
 }
@@ -143,7 +149,10 @@ func TestTextKeepsItsWidth(t *testing.T) {
 // Every exact element has a line of its own, up to sixteen; the rest is counted.
 func TestTextNamesExactElements(t *testing.T) {
 	p := policy(t, "") // 1e-4
-	s := &audit.Set{Name: "exact elements", Exact: true, Pairs: 20, Scale: 1, Cause: audit.CauseViolation, At: audit.Nowhere}
+	s := &audit.Set{
+		Name: "exact elements", Exact: true, Pairs: 20, Scale: 1, Cause: audit.CauseViolation,
+		At: audit.Nowhere,
+	}
 	for i := range 20 {
 		pt := audit.Point{Label: "turn " + strconv.Itoa(i), Exact: true, Mean: 1e-7, Max: 3e-7}
 		if i%3 == 1 {
@@ -151,13 +160,17 @@ func TestTextNamesExactElements(t *testing.T) {
 		}
 		s.Profile = append(s.Profile, pt)
 	}
-	r := &audit.Report{Model: "m", Verdict: audit.Failed, Policy: p, Results: []*audit.Result{{Check: check.All()[0], Status: audit.Tested, Sets: []*audit.Set{s}}}}
+	r := &audit.Report{
+		Model: "m", Verdict: audit.Failed, Policy: p,
+		Results: []*audit.Result{{Check: check.All()[0], Status: audit.Tested, Sets: []*audit.Set{s}}},
+	}
 	var b bytes.Buffer
 	if err := audit.Text(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"    turn 0   holds (mean 1.0e-07, max 3.0e-07)\n", "    turn 13  broken (mean 0.9, max 1.3)\n", "    and 4 more: broken 2, holds 2\n",
+		"    turn 0   holds (mean 1.0e-07, max 3.0e-07)\n", "    turn 13  broken (mean 0.9, max 1.3)\n",
+		"    and 4 more: broken 2, holds 2\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -243,7 +256,8 @@ func TestJUnitCounts(t *testing.T) {
 			}
 		}
 		if s.Tests != len(s.Cases) || s.Failures != f || s.Errors != e || s.Skipped != k {
-			t.Errorf("%s says %d/%d/%d/%d, has %d/%d/%d/%d", s.Name, s.Tests, s.Failures, s.Errors, s.Skipped, len(s.Cases), f, e, k)
+			t.Errorf("%s says %d/%d/%d/%d, has %d/%d/%d/%d", s.Name, s.Tests, s.Failures, s.Errors, s.Skipped,
+				len(s.Cases), f, e, k)
 		}
 		tests, failures, errs = tests+s.Tests, failures+s.Failures, errs+s.Errors
 	}
@@ -274,8 +288,15 @@ func TestExitCode(t *testing.T) {
 		{"fail not let through", []*audit.Report{report(audit.Failed, audit.FailOnFail)}, 1},
 		{"everything let through", []*audit.Report{report(audit.Failed, audit.FailOnNothing)}, 0},
 		{"could not run", []*audit.Report{audit.CouldNotRun("m", p, errors.New("no"))}, 2},
-		{"worst of several", []*audit.Report{report(audit.Passed, audit.FailOnFail), report(audit.Failed, audit.FailOnFail)}, 1},
-		{"could not run beats fail", []*audit.Report{audit.CouldNotRun("m", p, errors.New("no")), report(audit.Failed, audit.FailOnFail)}, 2},
+		{
+			"worst of several",
+			[]*audit.Report{report(audit.Passed, audit.FailOnFail), report(audit.Failed, audit.FailOnFail)},
+			1,
+		},
+		{"could not run beats fail", []*audit.Report{
+			audit.CouldNotRun("m", p, errors.New("no")),
+			report(audit.Failed, audit.FailOnFail),
+		}, 2},
 		{"no report", nil, 2},
 		{"no verdict", []*audit.Report{report("", audit.FailOnFail)}, 1},
 	} {

@@ -22,9 +22,10 @@ const (
 
 // Result is what one check has to say about one model.
 type Result struct {
-	Check    *Check
-	Status   Status
-	Reason   string // of a status other than Tested
+	Check  *Check
+	Status Status
+	// of a status other than Tested
+	Reason   string
 	Measures []Evidence
 	Sets     []*Set
 	Findings []Finding
@@ -32,21 +33,27 @@ type Result struct {
 	Clues    []Clue
 	// Certified are sentences with their confidence that belong in the certificate.
 	Certified []string
-	Verdict   Verdict // the worst that sets and findings of this check leave possible; "" if it was not tested and found nothing
+	// the worst that sets and findings of this check leave possible; "" if it was not tested and found nothing
+	Verdict Verdict
 }
 
 // PixelShare is the unit of errors of masks: the share of pixels whose labels differ. They are not divided by a scale.
 const PixelShare = "share of pixels"
 
-// BoxShare is the unit of errors of sets of boxes: the share, by score, of the boxes that are not matched or do not overlap. They are not divided by a scale.
+// BoxShare is the unit of errors of sets of boxes: the share, by score, of the boxes that are not matched or do not
+// overlap. They are not divided by a scale.
 const BoxShare = "share of boxes"
 
 // Set is a set of elements that is judged on its own, and what was measured on it over all inputs.
 type Set struct {
-	Name  string // "exact elements", "continuous elements"
-	Exact bool   // every element acts on the input without resampling
-	Added int    // elements that the audit added to the plan
-	// Inputs is the number of samples, Pairs that of (sample, element) with a finite error, NonFinite that of those without.
+	// "exact elements", "continuous elements"
+	Name string
+	// every element acts on the input without resampling
+	Exact bool
+	// elements that the audit added to the plan
+	Added int
+	// Inputs is the number of samples, Pairs that of (sample, element) with a finite error, NonFinite that of those
+	// without.
 	Inputs, Pairs, NonFinite int
 	NonFiniteAt              Where
 	// Unit of the errors: "" for numbers relative to Scale, [PixelShare] or [BoxShare].
@@ -56,27 +63,29 @@ type Set struct {
 	// Rel and Abs describe the pooled errors of all pairs; Component is the largest |component| of any difference.
 	Rel, Abs  Stats
 	Component float64
-	// Mean, Worst and Exceed have one number per input: its mean error over the set, its largest error over the set, and whether the
-	// latter exceeds the threshold.
+	// Mean, Worst and Exceed have one number per input: its mean error over the set, its largest error over the set,
+	// and whether the latter exceeds the threshold.
 	Mean, Worst, Exceed Interval
-	Exceeding           int // inputs whose largest error exceeds the threshold
-	// Means and Largest are the numbers behind Mean and Worst, NaN where no error is finite, and IDs the inputs that they belong to; nil
-	// if they are not kept.
+	// inputs whose largest error exceeds the threshold
+	Exceeding int
+	// Means and Largest are the numbers behind Mean and Worst, NaN where no error is finite, and IDs the inputs that
+	// they belong to; nil if they are not kept.
 	IDs            []string
 	Means, Largest []float64
 	At             Where
-	// Resampling is the error of moving the input there and back, f(ρ(g)⁻¹ρ(g)x) - f(x), and Ratio the error over it. Both are NaN
-	// where every element is exact.
+	// Resampling is the error of moving the input there and back, f(ρ(g)⁻¹ρ(g)x) - f(x), and Ratio the error over it.
+	// Both are NaN where every element is exact.
 	Resampling Stats
 	Ratio      Interval
 	Floors     Floors
 	// Slope compares the error with that in float64; nil if it was not measured.
 	Slope *Slope
-	// Detectable is the size of the smallest planted break that this set shows, relative to s; NaN if it was not measured, +Inf if
-	// none was detected.
+	// Detectable is the size of the smallest planted break that this set shows, relative to s; NaN if it was not
+	// measured, +Inf if none was detected.
 	Detectable float64
 	Profile    []Point
-	// Fields are the errors of the fields of outputs that are records, nil for other outputs; the errors of the set are those of the field that errs most, pair by pair.
+	// Fields are the errors of the fields of outputs that are records, nil for other outputs; the errors of the set are
+	// those of the field that errs most, pair by pair.
 	Fields  []FieldError
 	Steps   []Step
 	Cause   Cause
@@ -87,12 +96,15 @@ type Set struct {
 
 // FieldError is the error of one field of an output that is a record, relative to its own scale.
 type FieldError struct {
-	Name  string
-	Scale float64 // s of the field, in its unit
+	Name string
+	// s of the field, in its unit
+	Scale float64
 	Mean  Interval
-	Worst Interval // mean over inputs of the largest error
+	// mean over inputs of the largest error
+	Worst Interval
 	Max   float64
-	At    Where // of Max
+	// of Max
+	At Where
 }
 
 // Field is the field that errs most, as judged; "" if outputs are no records.
@@ -111,16 +123,20 @@ func (s *Set) Field() string {
 
 // Floors are relative errors that have nothing to do with the symmetry.
 type Floors struct {
-	Repeat float64 // largest change between repeats of one input
-	Batch  float64 // largest change with position and size of the batch
-	// Rounding is the largest change when every input moves by one ulp, or the noise of the evaluation itself where that is larger.
+	// largest change between repeats of one input
+	Repeat float64
+	// largest change with position and size of the batch
+	Batch float64
+	// Rounding is the largest change when every input moves by one ulp, or the noise of the evaluation itself where
+	// that is larger.
 	Rounding float64
 }
 
 // noise is the floor of the model's own variability.
 func (f Floors) noise() float64 { return max(f.Repeat, f.Batch) }
 
-// total is the rounding floor in the wide sense: the largest of all. NaN, a floor that was not measured, does not count.
+// total is the rounding floor in the wide sense: the largest of all. NaN, a floor that was not measured, does not
+// count.
 func (f Floors) total() float64 {
 	var t float64
 	for _, x := range []float64{f.Repeat, f.Batch, f.Rounding} {
@@ -138,42 +154,49 @@ type Point struct {
 	Exact, Added   bool
 	N, NonFinite   int
 	Mean, P95, Max float64
-	Resampling     float64 // mean of the resampling floor, NaN for exact elements
+	// mean of the resampling floor, NaN for exact elements
+	Resampling float64
 }
 
 // Report is the outcome of an audit of one model.
 type Report struct {
 	Model   string
 	Verdict Verdict
-	Reasons []string // why the verdict is not better, each led by the verdict that it alone gives; for PASS why it is PASS
-	Error   string   // why the audit could not run; the verdict is then ""
-	Policy  Policy
-	Group   string
-	Measure string // what a mean over the plan is over
+	// why the verdict is not better, each led by the verdict that it alone gives; for PASS why it is PASS
+	Reasons []string
+	// why the audit could not run; the verdict is then ""
+	Error  string
+	Policy Policy
+	Group  string
+	// what a mean over the plan is over
+	Measure string
 	// Planned is the number of elements of the plan, Added that of exact elements that the audit added.
 	Planned, Added int
 	Inputs         int
-	Drawn          string // how the inputs were chosen where that is no plain draw
-	Output         string // form and unit of the output
-	Scale          float64
-	Seed           uint64
-	Results        []*Result
-	Outside        []string // questions that this audit does not ask
+	// how the inputs were chosen where that is no plain draw
+	Drawn string
+	// form and unit of the output
+	Output  string
+	Scale   float64
+	Seed    uint64
+	Results []*Result
+	// questions that this audit does not ask
+	Outside []string
 	// About says what was audited and where: file, digest, engine, data. In the order in which it is shown.
 	About []About
-	// Basis is what this audit must share with another to be compared with it in pairs, beyond what the report says itself: data, actions, engine
-	// settings. In the order in which differences are told.
+	// Basis is what this audit must share with another to be compared with it in pairs, beyond what the report says
+	// itself: data, actions, engine settings. In the order in which differences are told.
 	Basis []About
 	// Setting is what the audit is about, and Graph what the graph of the model says of it where no check looks.
 	Setting Setting
 	Graph   []Clue
 	// Diagnoses explain the errors, the most likely first; nil if nobody was asked or nothing needs explaining.
 	Diagnoses []Diagnosis
-	// Command is the command line that repeats the audit, such as "nero audit study.yaml", already quoted for a shell; "" if there is
-	// none. See [Report.Replay].
+	// Command is the command line that repeats the audit, such as "nero audit study.yaml", already quoted for a shell;
+	// "" if there is none. See [Report.Replay].
 	Command string
-	// Largest is the largest group that holds, whatever was claimed, such as "SO(3) × S(64)", and Beyond what stands above it and fails, such as "O(3): handedness"; empty if
-	// nobody looked.
+	// Largest is the largest group that holds, whatever was claimed, such as "SO(3) × S(64)", and Beyond what stands
+	// above it and fails, such as "O(3): handedness"; empty if nobody looked.
 	Largest string
 	Beyond  []string
 	// Gallery shows worst cases as pictures.
@@ -231,26 +254,31 @@ func (r *Report) Answers() []string {
 	return a
 }
 
-// Statement says what is known of a set, with what confidence and of whom: a limit of the share of inputs, whatever their errors' distribution.
-// It speaks of inputs drawn like these and of the elements that were visited, and of nothing else.
+// Statement says what is known of a set, with what confidence and of whom: a limit of the share of inputs, whatever
+// their errors' distribution. It speaks of inputs drawn like these and of the elements that were visited, and of
+// nothing else.
 func (r *Report) Statement(s *Set) string {
 	if math.IsNaN(s.Exceed.Hi) || s.Exceed.N == 0 || math.IsNaN(s.Worst.Value) {
 		return "nothing can be said about other inputs"
 	}
-	t := fmt.Sprintf("with confidence %s, between %s and %s of inputs like these have an error above %s at one or more of the %s",
-		percent(r.Policy.Confidence), percent(s.Exceed.Lo), percent(s.Exceed.Hi), num(r.Policy.Threshold), plural(len(s.Profile), "element", "elements"))
+	t := fmt.Sprintf("with confidence %s, between %s and %s of inputs like these have an error above %s at one or "+
+		"more of the %s",
+		percent(r.Policy.Confidence), percent(s.Exceed.Lo), percent(s.Exceed.Hi), num(r.Policy.Threshold),
+		plural(len(s.Profile), "element", "elements"))
 	switch {
 	case r.Policy.hides(s):
 		t += "; how small a break this audit would notice could not be judged: the model's own error hides planted ones"
 	case math.IsInf(s.Detectable, 1):
 		t += "; no planted break was noticed, however large"
 	case s.Detectable >= 0:
-		t += "; a planted break of size " + num(s.Detectable) + " would have been noticed, the audit is blind to smaller ones"
+		t += "; a planted break of size " + num(s.Detectable) +
+			" would have been noticed, the audit is blind to smaller ones"
 	}
 	return t
 }
 
-// reach is how far above the threshold the smallest planted break that was noticed may be before the model's own error is to blame.
+// reach is how far above the threshold the smallest planted break that was noticed may be before the model's own error
+// is to blame.
 const reach = 10
 
 // hides reports whether the model's own error is what keeps planted breaks of the size of the limit from being noticed.
@@ -272,8 +300,8 @@ func (s *Set) size(x float64) string {
 // Shares reports whether errors are shares, with a unit of their own and no scale.
 func (s *Set) Shares() bool { return s.Unit == PixelShare || s.Unit == BoxShare }
 
-// State says in a word how an element fares: "holds" if no error is above the limit, "rounding" and "noise" where these explain the
-// largest, "broken" if the mean is above the limit, "broken for some inputs" otherwise.
+// State says in a word how an element fares: "holds" if no error is above the limit, "rounding" and "noise" where these
+// explain the largest, "broken" if the mean is above the limit, "broken for some inputs" otherwise.
 func (p *Policy) State(s *Set, pt Point) string {
 	switch {
 	case pt.NonFinite > 0:

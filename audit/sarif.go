@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// The Static Analysis Results Interchange Format (SARIF) version 2.1.0, OASIS standard with errata 01, 2023: the part of it that an audit
-// fills in. The paragraphs named below are those of the standard.
+// The Static Analysis Results Interchange Format (SARIF) version 2.1.0, OASIS standard with errata 01, 2023: the part
+// of it that an audit fills in. The paragraphs named below are those of the standard.
 const (
 	sarifVersion = "2.1.0"
 	sarifSchema  = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -113,7 +113,8 @@ type sarifPhysical struct {
 	Region   sarifRegion `json:"region"`
 }
 
-// sarifRegion is the first line for every file: a model is binary, and readers of the format want a line to hang a result on.
+// sarifRegion is the first line for every file: a model is binary, and readers of the format want a line to hang a
+// result on.
 type sarifRegion struct {
 	StartLine int `json:"startLine"`
 }
@@ -150,13 +151,15 @@ type sarifModel struct {
 	About     []jAbout     `json:"about"`
 }
 
-// SARIF writes reports as a SARIF 2.1.0 log with one run: rules are the checks, results the findings with a level from their severity (high is
-// error, medium warning, the others note), the model file as the place and the layer, port or element as the logical place. A check
-// that was not tested and an audit that could not run are notifications. Fingerprints are made of model, check, category, set and
-// location, so that a finding keeps its identity when its numbers change.
+// SARIF writes reports as a SARIF 2.1.0 log with one run: rules are the checks, results the findings with a level from
+// their severity (high is error, medium warning, the others note), the model file as the place and the layer, port or
+// element as the logical place. A check that was not tested and an audit that could not run are notifications.
+// Fingerprints are made of model, check, category, set and location, so that a finding keeps its identity when its
+// numbers change.
 func SARIF(w io.Writer, reports ...*Report) error {
 	run := sarifRun{
-		Tool: sarifTool{sarifDriver{Name: "nero", Rules: []sarifRule{}}}, Automation: sarifAutomation{"nero/audit/"}, Columns: "unicodeCodePoints",
+		Tool: sarifTool{sarifDriver{Name: "nero", Rules: []sarifRule{}}}, Automation: sarifAutomation{"nero/audit/"},
+		Columns: "unicodeCodePoints",
 		Results: []sarifResult{}, Properties: sarifRunBag{Verdict: overall(reports), Models: []sarifModel{}},
 	}
 	inv := sarifInvocation{Successful: true, ExitCode: ExitCode(reports...), Notifications: []sarifNotification{}}
@@ -168,13 +171,15 @@ func SARIF(w io.Writer, reports ...*Report) error {
 	for _, r := range reports {
 		m := jModel{}
 		whole(&m, r)
-		run.Properties.Models = append(run.Properties.Models, sarifModel{r.Model, overall([]*Report{r}), r.Group, list(r.Reasons), m.Diagnoses, m.About})
+		run.Properties.Models = append(run.Properties.Models,
+			sarifModel{r.Model, overall([]*Report{r}), r.Group, list(r.Reasons), m.Diagnoses, m.About})
 		if inv.CommandLine == "" {
 			inv.CommandLine = r.Command
 		}
 		if r.Error != "" {
 			inv.Successful = false
-			inv.Notifications = append(inv.Notifications, sarifNotification{Level: "error", Message: sarifMessage{r.Model + ": " + r.Error}})
+			inv.Notifications = append(inv.Notifications,
+				sarifNotification{Level: "error", Message: sarifMessage{r.Model + ": " + r.Error}})
 			continue
 		}
 		run.artifact(r)
@@ -242,7 +247,8 @@ func (run *sarifRun) artifact(r *Report) {
 	}
 }
 
-// fileURI is a path as a URI reference (3.4.3): relative paths stay relative, with forward slashes and what is not allowed in a URI escaped.
+// fileURI is a path as a URI reference (3.4.3): relative paths stay relative, with forward slashes and what is not
+// allowed in a URI escaped.
 func fileURI(file string) string {
 	file = strings.ReplaceAll(file, `\`, "/")
 	if len(file) > 1 && file[1] == ':' { // C:/models
@@ -288,10 +294,12 @@ func resultOf(r *Report, f Graded, rule int, seen map[string]int) sarifResult {
 	sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(n)))
 	mark := hex.EncodeToString(sum[:16])
 	return sarifResult{
-		RuleID: f.Check, RuleIndex: rule, Level: levelOf(f.Severity), Message: sarifMessage{text}, Locations: []sarifLocation{loc},
+		RuleID: f.Check, RuleIndex: rule, Level: levelOf(f.Severity), Message: sarifMessage{text},
+		Locations:    []sarifLocation{loc},
 		Fingerprints: map[string]string{"neroFinding/v1": mark, "primaryLocationLineHash": mark + ":1"},
 		Properties: sarifResultBag{
-			r.Model, string(f.Category), string(f.Severity), f.Set, evidences(f.Evidence), where(f.Worst), list(f.Remedies), replay,
+			r.Model, string(f.Category), string(f.Severity), f.Set, evidences(f.Evidence), where(f.Worst),
+			list(f.Remedies), replay,
 		},
 	}
 }

@@ -13,14 +13,16 @@ import (
 	"nero/symmetry/group"
 )
 
-// Setting says what an audit is about as far as that rules causes out: no weights can break a shift, and only pictures are filtered on a grid that turns. The
-// zero Setting rules nothing out.
+// Setting says what an audit is about as far as that rules causes out: no weights can break a shift, and only pictures
+// are filtered on a grid that turns. The zero Setting rules nothing out.
 type Setting struct {
-	Kind space.Kind // of the inputs; "" if that is not known
-	// Shifts says that elements shift places or times and do nothing else, Space that they are rigid motions of space with turns or mirrors,
-	// Still that they move no place at all, such as changes of colors and permutations of rows.
+	// of the inputs; "" if that is not known
+	Kind space.Kind
+	// Shifts says that elements shift places or times and do nothing else, Space that they are rigid motions of space
+	// with turns or mirrors, Still that they move no place at all, such as changes of colors and permutations of rows.
 	Shifts, Space, Still bool
-	// Clipped is the share of the numbers of inputs that elements cut at the ends of their range, over a few inputs and elements; see [action.Clipper].
+	// Clipped is the share of the numbers of inputs that elements cut at the ends of their range, over a few inputs and
+	// elements; see [action.Clipper].
 	Clipped float64
 }
 
@@ -32,7 +34,10 @@ func (s Setting) Resamples() bool { return !s.Still }
 
 // Picture reports whether the inputs are, or may be, pictures.
 func (s Setting) Picture() bool {
-	return slices.Contains([]space.Kind{"", space.KindImage, space.KindFrames, space.KindMask, space.KindField, space.KindTensor, space.KindBoxes}, s.Kind)
+	return slices.Contains([]space.Kind{
+		"", space.KindImage, space.KindFrames, space.KindMask, space.KindField,
+		space.KindTensor, space.KindBoxes,
+	}, s.Kind)
 }
 
 // Grid reports whether the inputs are, or may be, sampled on a grid: pictures and signals.
@@ -94,7 +99,8 @@ func settingOf(s *Subject, elements []Element) Setting {
 	return out
 }
 
-// clipped is the share of the numbers that elements cut, over a few inputs and inexact elements; 0 for actions that cut none.
+// clipped is the share of the numbers that elements cut, over a few inputs and inexact elements; 0 for actions that cut
+// none.
 func clipped(s *Subject, elements []Element) float64 {
 	c, ok := s.Plan.In.(action.Clipper)
 	if !ok {
@@ -128,13 +134,15 @@ func (r *Report) sayClipped() {
 	if !r.Setting.Clips() {
 		return
 	}
-	why := fmt.Sprintf("elements clip %s of the numbers at the ends of their range, which no inverse brings back", percent(r.Setting.Clipped))
+	why := fmt.Sprintf("elements clip %s of the numbers at the ends of their range, which no inverse brings back",
+		percent(r.Setting.Clipped))
 	for _, s := range r.Sets() {
 		if s.Exact || s.Cause != CauseResampling {
 			continue
 		}
 		s.Reason = strings.Replace(s.Reason, "resampling-limited: ", "limited by clipping: ", 1)
-		s.Reason = strings.Replace(s.Reason, ", as resampling alone would give", ", as clipping alone would give", 1) + "; " + why
+		s.Reason = strings.Replace(s.Reason, ", as resampling alone would give", ", as clipping alone would give", 1) +
+			"; " + why
 		if n := len(s.Steps); n > 0 {
 			s.Steps[n-1].Text += "; " + why
 		}
@@ -168,8 +176,8 @@ func orthogonal(a []float64, d int) bool {
 	return true
 }
 
-// graphClues reads from the graph of a model of signals what breaks shifts of time: zeros that enter at the ends, and strides. The checks of the graph know
-// pictures alone.
+// graphClues reads from the graph of a model of signals what breaks shifts of time: zeros that enter at the ends, and
+// strides. The checks of the graph know pictures alone.
 func graphClues(s *Subject, set Setting, elements []Element) []Clue {
 	if s.Interior == nil || set.Kind != space.KindSignal || !set.Shifts {
 		return nil
@@ -183,7 +191,8 @@ func graphClues(s *Subject, set Setting, elements []Element) []Clue {
 			name = fmt.Sprintf("node %d", i)
 		}
 		if zeroPads(n) && !pads.Holds {
-			pads.Holds, pads.Location, pads.Text = true, name, name+" ("+n.GetOpType()+") pads with zeros at the ends, which a shift does not bring"
+			pads.Holds, pads.Location, pads.Text = true, name,
+				name+" ("+n.GetOpType()+") pads with zeros at the ends, which a shift does not bring"
 		}
 		for _, k := range onnx.Ints(n, "strides", nil) {
 			if k <= 1 {
@@ -191,7 +200,9 @@ func graphClues(s *Subject, set Setting, elements []Element) []Clue {
 			}
 			total *= k
 			if strides.Location == "" {
-				strides.Location, strides.Text = name, fmt.Sprintf("%s (%s) takes every %d. moment, and shifts by other numbers of samples move its grid", name, n.GetOpType(), k)
+				strides.Location, strides.Text = name,
+					fmt.Sprintf("%s (%s) takes every %d. moment, and shifts by other numbers of samples move its grid",
+						name, n.GetOpType(), k)
 			}
 		}
 	}
@@ -218,7 +229,8 @@ func zeroPads(n *onnxpb.NodeProto) bool {
 	switch n.GetOpType() {
 	case "Conv", "ConvTranspose", "AveragePool", "LpPool":
 		auto := attribute("auto_pad")
-		return auto == "SAME_UPPER" || auto == "SAME_LOWER" || slices.ContainsFunc(onnx.Ints(n, "pads", nil), func(p int64) bool { return p > 0 })
+		return auto == "SAME_UPPER" || auto == "SAME_LOWER" || slices.ContainsFunc(onnx.Ints(n, "pads", nil),
+			func(p int64) bool { return p > 0 })
 	case "Pad":
 		mode := attribute("mode")
 		return mode == "" || mode == "constant"

@@ -13,11 +13,11 @@ const (
 	Note   Severity = "note" // explains or limits the audit; asks nobody to change the model
 )
 
-// Severity weighs a finding. What is wrong whatever the numbers say (outputs that are not finite or change their shape, answers
-// that depend on their company, actions that are no representations) is high. A violation has the severity of its level: broken is
-// high, approximate medium, anything smaller low, and one step more in the contexts critical and safety. What the test itself may
-// have caused is low, and what only limits the audit is a note. A finding without a number that can be held against a limit has
-// the severity of its category alone.
+// Severity weighs a finding. What is wrong whatever the numbers say (outputs that are not finite or change their shape,
+// answers that depend on their company, actions that are no representations) is high. A violation has the severity of
+// its level: broken is high, approximate medium, anything smaller low, and one step more in the contexts critical and
+// safety. What the test itself may have caused is low, and what only limits the audit is a note. A finding without a
+// number that can be held against a limit has the severity of its category alone.
 func (p *Policy) Severity(f Finding) Severity {
 	switch f.Category {
 	case NonFinite, Shape, BatchDependent, ActionLaw:

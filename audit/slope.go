@@ -5,13 +5,15 @@ import (
 	"math"
 )
 
-// Slope compares the error of a set in the model's own arithmetic with that in float64, on the same inputs and elements. From float32 to
-// float64 rounding shrinks by about 2²⁹; a violation of the symmetry does not.
+// Slope compares the error of a set in the model's own arithmetic with that in float64, on the same inputs and
+// elements. From float32 to float64 rounding shrinks by about 2²⁹; a violation of the symmetry does not.
 type Slope struct {
-	Single Interval // largest error on the elements, mean over inputs, as the model computes
-	Double Interval // the same in float64
-	// Apart is the largest distance of the two outputs themselves, relative to s: what rounding does to the model, measured and not
-	// estimated.
+	// largest error on the elements, mean over inputs, as the model computes
+	Single Interval
+	// the same in float64
+	Double Interval
+	// Apart is the largest distance of the two outputs themselves, relative to s: what rounding does to the model,
+	// measured and not estimated.
 	Apart    float64
 	Inputs   int
 	Elements int
@@ -19,8 +21,9 @@ type Slope struct {
 
 // What a slope says.
 const (
-	shrinks = 1 << 12 // from this factor on it is rounding: violations do not shrink at all, rounding by 2²⁹ less what float64 loses
-	stays   = 4       // up to this factor it is a violation
+	// from this factor on it is rounding: violations do not shrink at all, rounding by 2²⁹ less what float64 loses
+	shrinks = 1 << 12
+	stays   = 4 // up to this factor it is a violation
 	nothing = shrinks * 0x1p-53
 )
 
@@ -29,8 +32,8 @@ func (s *Slope) Rounding() bool {
 	return s.Single.Value > 0 && s.Double.Value <= s.Single.Value/shrinks
 }
 
-// Violation reports whether float64 leaves the error as it is. An error of the size of float64's own rounding is none that it leaves, however
-// small that of the model is: one that sums in a symmetric order has no error at all.
+// Violation reports whether float64 leaves the error as it is. An error of the size of float64's own rounding is none
+// that it leaves, however small that of the model is: one that sums in a symmetric order has no error at all.
 func (s *Slope) Violation() bool {
 	return s.Double.Value > nothing && s.Double.Value >= s.Single.Value/stays
 }
@@ -57,11 +60,15 @@ func (s *Slope) String() string {
 	case math.IsNaN(s.Single.Value) || math.IsNaN(s.Double.Value):
 		return "the errors in the two precisions are not both known"
 	case s.Rounding():
-		return fmt.Sprintf("float64 shrinks the error from %s to %s, as it does rounding", num(s.Single.Value), num(s.Double.Value))
+		return fmt.Sprintf("float64 shrinks the error from %s to %s, as it does rounding", num(s.Single.Value),
+			num(s.Double.Value))
 	case s.Double.Value <= nothing:
-		return fmt.Sprintf("the error is %s in float64 and %s before, both rounding", num(s.Double.Value), num(s.Single.Value))
+		return fmt.Sprintf("the error is %s in float64 and %s before, both rounding", num(s.Double.Value),
+			num(s.Single.Value))
 	case s.Violation():
-		return fmt.Sprintf("float64 leaves the error at %s (%s before), as it does a violation", num(s.Double.Value), num(s.Single.Value))
+		return fmt.Sprintf("float64 leaves the error at %s (%s before), as it does a violation", num(s.Double.Value),
+			num(s.Single.Value))
 	}
-	return fmt.Sprintf("float64 shrinks the error %s-fold, from %s to %s: part is rounding, the rest is not", num(s.Factor()), num(s.Single.Value), num(s.Double.Value))
+	return fmt.Sprintf("float64 shrinks the error %s-fold, from %s to %s: part is rounding, the rest is not",
+		num(s.Factor()), num(s.Single.Value), num(s.Double.Value))
 }

@@ -14,15 +14,16 @@ import (
 // nothing.
 type Interval struct {
 	Value, Lo, Hi float64
-	N             int // independent inputs behind it
+	// independent inputs behind it
+	N int
 }
 
 // noInterval is an estimate about which nothing can be said.
 func noInterval() Interval { return Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()} }
 
-// MeanInterval is the interval of the mean of independent values, one per input, by [aggregate.MeanInterval]: values of one input at several
-// elements depend on each other and must be reduced to one number first. NaN values are left out; fewer than two values, or an
-// infinite one, have no limits.
+// MeanInterval is the interval of the mean of independent values, one per input, by [aggregate.MeanInterval]: values of
+// one input at several elements depend on each other and must be reduced to one number first. NaN values are left out;
+// fewer than two values, or an infinite one, have no limits.
 func MeanInterval(x []float64, confidence float64) Interval {
 	var m aggregate.Moments
 	for i, v := range x {
@@ -38,9 +39,9 @@ func MeanInterval(x []float64, confidence float64) Interval {
 	return iv
 }
 
-// RatioInterval is the interval of E a / E b over inputs, from one pair per input: the ratio of the means R with Student's
-// limits on the linearised residuals a - R·b (Cochran 1977, Sampling Techniques, 6.4). Pairs with NaN are left out. A mean of b
-// that is not above zero has no ratio.
+// RatioInterval is the interval of E a / E b over inputs, from one pair per input: the ratio of the means R with
+// Student's limits on the linearised residuals a - R·b (Cochran 1977, Sampling Techniques, 6.4). Pairs with NaN are
+// left out. A mean of b that is not above zero has no ratio.
 func RatioInterval(a, b []float64, confidence float64) Interval {
 	var n int
 	var sa, sb float64
@@ -70,8 +71,8 @@ func RatioInterval(a, b []float64, confidence float64) Interval {
 	return iv
 }
 
-// Bounds of the bootstrap: how many resamples there are at most and at least, how many draws are made in all, and from how many inputs on
-// there are none, because the mean of so many has lost its skewness.
+// Bounds of the bootstrap: how many resamples there are at most and at least, how many draws are made in all, and from
+// how many inputs on there are none, because the mean of so many has lost its skewness.
 const (
 	mostResamples  = 2000
 	leastResamples = 200
@@ -81,10 +82,11 @@ const (
 
 func resamples(n int) int { return min(mostResamples, mostDraws/max(n, 1)) }
 
-// ErrorInterval is [MeanInterval] widened to hold the bootstrap-t interval, see [aggregate.StudentBootstrap]: errors are skewed, and Student's
-// interval of a skewed sample is too short at its upper end. The generator alone decides the draws. Beyond the extreme values seen it is no wider than
-// Student's: where one input in many has nearly all of the error, most resamples have next to no spread, and their quotients say nothing. Of values
-// none of which is negative no end is.
+// ErrorInterval is [MeanInterval] widened to hold the bootstrap-t interval, see [aggregate.StudentBootstrap]: errors
+// are skewed, and Student's interval of a skewed sample is too short at its upper end. The generator alone decides the
+// draws. Beyond the extreme values seen it is no wider than Student's: where one input in many has nearly all of the
+// error, most resamples have next to no spread, and their quotients say nothing. Of values none of which is negative no
+// end is.
 func ErrorInterval(x []float64, confidence float64, r *rand.Rand) Interval {
 	iv := MeanInterval(x, confidence)
 	if math.IsNaN(iv.Lo) {
@@ -109,9 +111,10 @@ func ErrorInterval(x []float64, confidence float64, r *rand.Rand) Interval {
 // slack is by how much of itself a ratio may be off for reasons of arithmetic.
 const slack = 1e-3
 
-// FactorInterval is [RatioInterval] widened to hold that of [aggregate.FactorInterval], which allows for skewed errors and for a mean of b that is
-// not known well. Both lists hold numbers that are not negative. An end that it leaves open stays that of RatioInterval. Both ends are moved out by a
-// thousandth of themselves: errors that equal their floor have no spread, and rounding alone must not tell them apart.
+// FactorInterval is [RatioInterval] widened to hold that of [aggregate.FactorInterval], which allows for skewed errors
+// and for a mean of b that is not known well. Both lists hold numbers that are not negative. An end that it leaves open
+// stays that of RatioInterval. Both ends are moved out by a thousandth of themselves: errors that equal their floor
+// have no spread, and rounding alone must not tell them apart.
 func FactorInterval(a, b []float64, confidence float64, r *rand.Rand) (iv Interval) {
 	iv = RatioInterval(a, b, confidence)
 	if math.IsNaN(iv.Lo) {
@@ -131,8 +134,8 @@ func FactorInterval(a, b []float64, confidence float64, r *rand.Rand) (iv Interv
 	return iv
 }
 
-// ShareInterval is the interval of a proportion, k of n independent inputs, by [aggregate.ClopperPearson]: its coverage is at least
-// the confidence for every n. Without inputs there is none.
+// ShareInterval is the interval of a proportion, k of n independent inputs, by [aggregate.ClopperPearson]: its coverage
+// is at least the confidence for every n. Without inputs there is none.
 func ShareInterval(k, n int, confidence float64) Interval {
 	if n == 0 {
 		return noInterval()
@@ -169,7 +172,10 @@ func Describe(x []float64) Stats {
 	if n == 1 {
 		sd = 0
 	}
-	return Stats{N: n, Mean: m.Mean, Std: sd, P50: quantile(x, 0.5), P95: quantile(x, 0.95), P99: quantile(x, 0.99), Max: x[n-1]}
+	return Stats{
+		N: n, Mean: m.Mean, Std: sd, P50: quantile(x, 0.5), P95: quantile(x, 0.95), P99: quantile(x, 0.99),
+		Max: x[n-1],
+	}
 }
 
 // quantile is the k-th smallest value, k = ⌈q·n⌉, as in package aggregate.
@@ -180,8 +186,8 @@ func quantile(sorted []float64, q float64) float64 {
 // mostInputs bounds the search for a deciding sample size.
 const mostInputs = 10_000_000
 
-// meanNeeds is about how many inputs would bring the interval of a mean clear of the limit, if mean and spread stay as they are; 0
-// when no number would.
+// meanNeeds is about how many inputs would bring the interval of a mean clear of the limit, if mean and spread stay as
+// they are; 0 when no number would.
 func meanNeeds(iv Interval, limit, confidence float64) int {
 	if iv.N < 2 || math.IsNaN(iv.Lo) || !(iv.Value != limit) {
 		return 0
@@ -202,7 +208,8 @@ func meanNeeds(iv Interval, limit, confidence float64) int {
 	return max(n, iv.N+1)
 }
 
-// shareNeeds is about how many inputs would bring the interval of a share clear of the limit, if the share stays as it is.
+// shareNeeds is about how many inputs would bring the interval of a share clear of the limit, if the share stays as it
+// is.
 func shareNeeds(iv Interval, limit, confidence float64) int {
 	if iv.N < 1 || !(iv.Value != limit) {
 		return 0

@@ -27,9 +27,9 @@ func atLeast(t *testing.T, what string, k, n int, share float64) {
 	}
 }
 
-// The interval that verdicts rest on covers the truth as often as it says. The truth is known in closed form: for f(x) = w·x under C4 and
-// x ~ N(0,1) in the plane, with φ the angle between x and w, the largest error on the orbit is ‖w‖‖x‖·max(2|cos φ|, |cos φ| + |sin φ|), whose
-// mean is ‖w‖·√(π/2)·(2 + 2√2)/π.
+// The interval that verdicts rest on covers the truth as often as it says. The truth is known in closed form: for f(x)
+// = w·x under C4 and x ~ N(0,1) in the plane, with φ the angle between x and w, the largest error on the orbit is
+// ‖w‖‖x‖·max(2|cos φ|, |cos φ| + |sin φ|), whose mean is ‖w‖·√(π/2)·(2 + 2√2)/π.
 func TestCoverageOfTheJudgedInterval(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulation")
@@ -63,7 +63,8 @@ func TestCoverageOfTheJudgedInterval(t *testing.T) {
 	}
 }
 
-// Errors are skewed. The intervals that verdicts rest on cover their mean as often as they say where Student's alone does not.
+// Errors are skewed. The intervals that verdicts rest on cover their mean as often as they say where Student's alone
+// does not.
 func TestCoverageOfSkewedErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulation")
@@ -74,7 +75,8 @@ func TestCoverageOfSkewedErrors(t *testing.T) {
 		n     int
 		draw  func(r *rand.Rand) float64
 		truth float64
-		short bool // Student's interval is too short
+		// Student's interval is too short
+		short bool
 	}{
 		{"lognormal, σ = 1", 60, func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) }, math.Exp(0.5), true},
 		{"exponential", 20, func(r *rand.Rand) float64 { return r.ExpFloat64() }, 1, true},
@@ -88,7 +90,8 @@ func TestCoverageOfSkewedErrors(t *testing.T) {
 			for i := range x {
 				x[i] = c.draw(r)
 			}
-			if i := audit.ErrorInterval(x, confidence, rand.New(rand.NewPCG(uint64(k), 1))); i.Lo <= c.truth && c.truth <= i.Hi {
+			if i := audit.ErrorInterval(x, confidence, rand.New(rand.NewPCG(uint64(k), 1))); i.Lo <= c.truth &&
+				c.truth <= i.Hi {
 				wide++
 			}
 			if i := audit.MeanInterval(x, confidence); i.Lo <= c.truth && c.truth <= i.Hi {
@@ -122,14 +125,17 @@ func TestCoverageOfSkewedRatios(t *testing.T) {
 	atLeast(t, "ratio", hits, runs, 0.95)
 }
 
-// The draws decide nothing but themselves: equal generators give equal limits, the limits hold Student's, values that are all one have no
-// width, and where one input has all of the error no end is open.
+// The draws decide nothing but themselves: equal generators give equal limits, the limits hold Student's, values that
+// are all one have no width, and where one input has all of the error no end is open.
 func TestErrorInterval(t *testing.T) {
 	draws := func() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.SliceOfN(rapid.Float64Range(0, 10), 2, 40).Draw(t, "x")
-		a, b, s := audit.ErrorInterval(x, 0.95, draws()), audit.ErrorInterval(x, 0.95, draws()), audit.MeanInterval(x, 0.95)
-		if a != b || a.Value != s.Value || a.N != s.N || !(a.Lo <= max(s.Lo, 0) && a.Lo >= 0 && a.Hi >= s.Hi && a.Hi <= max(s.Hi, slices.Max(x))) || math.IsInf(a.Lo, 0) || math.IsInf(a.Hi, 0) {
+		a, b, s := audit.ErrorInterval(x, 0.95, draws()), audit.ErrorInterval(x, 0.95, draws()),
+			audit.MeanInterval(x, 0.95)
+		if a != b || a.Value != s.Value || a.N != s.N ||
+			!(a.Lo <= max(s.Lo, 0) && a.Lo >= 0 && a.Hi >= s.Hi && a.Hi <= max(s.Hi, slices.Max(x))) ||
+			math.IsInf(a.Lo, 0) || math.IsInf(a.Hi, 0) {
 			t.Errorf("%+v, again %+v, Student's %+v", a, b, s)
 		}
 		f, l := audit.FactorInterval(x, x, 0.95, draws()), audit.RatioInterval(x, x, 0.95)
@@ -196,7 +202,8 @@ func TestCoverageOfRatios(t *testing.T) {
 	atLeast(t, "ratio", hits, runs, 0.94) // the linearisation costs less than a hundredth at this n
 }
 
-// By hand: a = 2, 4, 9 over b = 1, 2, 3 is R = 15/6, residuals -1/2, -1, 3/2, standard error √(3.5/2/3)/2, t(0.975, 2) = 4.302653.
+// By hand: a = 2, 4, 9 over b = 1, 2, 3 is R = 15/6, residuals -1/2, -1, 3/2, standard error √(3.5/2/3)/2, t(0.975, 2)
+// = 4.302653.
 func TestRatioInterval(t *testing.T) {
 	i := audit.RatioInterval([]float64{2, 4, math.NaN(), 9}, []float64{1, 2, 5, 3}, 0.95)
 	h := 4.302653 * math.Sqrt(3.5/6) / 2
@@ -255,11 +262,19 @@ func TestMeanInterval(t *testing.T) {
 	}
 }
 
-// Quantiles as numpy.percentile gives them with method "inverted_cdf" for [0, 1, 4, 9, 16]: 50 % is 4, 80 % would be 9, 95 % is 16.
+// Quantiles as numpy.percentile gives them with method "inverted_cdf" for [0, 1, 4, 9, 16]: 50 % is 4, 80 % would be 9,
+// 95 % is 16.
 func TestDescribe(t *testing.T) {
 	d := audit.Describe([]float64{16, 4, math.NaN(), 0, 9, 1})
 	want := audit.Stats{N: 5, Mean: 6, Std: math.Sqrt(174.0 / 4), P50: 4, P95: 16, P99: 16, Max: 16}
-	for _, c := range [][2]float64{{d.Mean, want.Mean}, {d.Std, want.Std}, {d.P50, want.P50}, {d.P95, want.P95}, {d.P99, want.P99}, {d.Max, want.Max}} {
+	for _, c := range [][2]float64{
+		{d.Mean, want.Mean},
+		{d.Std, want.Std},
+		{d.P50, want.P50},
+		{d.P95, want.P95},
+		{d.P99, want.P99},
+		{d.Max, want.Max},
+	} {
 		if math.Abs(c[0]-c[1]) > 1e-12 {
 			t.Errorf("%+v, want %+v", d, want)
 		}
@@ -339,7 +354,10 @@ func TestCompare(t *testing.T) {
 		{"nan", v(math.NaN(), 0), v(0, 0), math.NaN(), math.NaN()},
 		{"infinite", v(math.Inf(1)), v(0), math.NaN(), math.NaN()},
 		{"equal infinities", v(math.Inf(1)), v(math.Inf(1)), math.NaN(), math.NaN()},
-		{"masks", &space.Mask{H: 1, W: 3, Label: []int32{1, 2, 3}}, &space.Mask{H: 1, W: 3, Label: []int32{1, 5, 0}}, 2.0 / 3, 1},
+		{
+			"masks", &space.Mask{H: 1, W: 3, Label: []int32{1, 2, 3}}, &space.Mask{H: 1, W: 3, Label: []int32{1, 5, 0}},
+			2.0 / 3, 1,
+		},
 	} {
 		d, err := audit.Compare(c.a, c.b)
 		same := func(x, y float64) bool { return x == y || math.Abs(x/y-1) < 1e-12 || math.IsNaN(x) && math.IsNaN(y) }
@@ -356,7 +374,10 @@ func TestCompare(t *testing.T) {
 }
 
 func TestSoftmax(t *testing.T) {
-	got := audit.Softmax(&space.Scores{Val: []float64{1000, 1000 + math.Log(3)}}).(*space.Scores) //nolint:errcheck // scores in, scores out
+	got := audit.Softmax(&space.Scores{Val: []float64{
+		1000,
+		1000 + math.Log(3),
+	}}).(*space.Scores) //nolint:errcheck // scores in, scores out
 	if !got.Probabilities || math.Abs(got.Val[0]-0.25) > 1e-12 || math.Abs(got.Val[1]-0.75) > 1e-12 {
 		t.Errorf("%+v, want 1/4, 3/4", got)
 	}
@@ -382,7 +403,8 @@ func TestOutputUnits(t *testing.T) {
 		return run(t, s).Scale
 	}
 	for _, raw := range []bool{false, true} {
-		a, l, p := scale(model(raw), audit.AsReturned), scale(model(raw), audit.Logits), scale(model(raw), audit.Probabilities)
+		a, l, p := scale(model(raw), audit.AsReturned), scale(model(raw), audit.Logits),
+			scale(model(raw), audit.Probabilities)
 		if a != l || !(p < 0.5 && l > 1) {
 			t.Errorf("raw %t: scales %g, %g, %g; want logits by default and probabilities below 1/2", raw, a, l, p)
 		}

@@ -40,7 +40,8 @@ func (f PredictFunc) Predict(ctx context.Context, values []space.Value) ([]space
 
 // Units in which the scores of a classifier are compared.
 const (
-	AsReturned    = ""              // the model's own numbers, before any softmax that was applied to them outside the model
+	// the model's own numbers, before any softmax that was applied to them outside the model
+	AsReturned    = ""
 	Logits        = "logits"        // the same, refused if the model itself returns probabilities
 	Probabilities = "probabilities" // after the softmax, which is applied where the predictor returns logits
 )
@@ -59,11 +60,11 @@ type Subject struct {
 	// Input says how a value becomes the numbers that the model reads. It sizes the rounding of the input and changes
 	// nothing else; the zero Input says that the model reads the values as they are.
 	Input job.Input
-	// InSpec and OutSpec declare what the values on both sides are: which numbers of a record are positions, vectors or irreps, and what belongs to nodes. The zero Spec declares
-	// nothing, and checks that need to know say so.
+	// InSpec and OutSpec declare what the values on both sides are: which numbers of a record are positions, vectors or
+	// irreps, and what belongs to nodes. The zero Spec declares nothing, and checks that need to know say so.
 	InSpec, OutSpec space.Spec
-	// Act gives the actions of another group on values that are declared like this, for checks that look beyond the claim. Nil means the rules of package action
-	// with the options of the plan's actions.
+	// Act gives the actions of another group on values that are declared like this, for checks that look beyond the
+	// claim. Nil means the rules of package action with the options of the plan's actions.
 	Act func(g group.Group, in, out space.Spec) (move, moved action.Action, err error)
 	// OutputUnit is the unit in which scores are compared, one of [AsReturned], [Logits] and [Probabilities].
 	OutputUnit string
@@ -78,10 +79,11 @@ type Subject struct {
 	// Stage, if not nil, is told the name of each check before it runs.
 	Stage func(check string)
 
-	// Drawn says how the samples were chosen from the data where they are not a plain draw, such as "the same number of each class".
+	// Drawn says how the samples were chosen from the data where they are not a plain draw, such as "the same number of
+	// each class".
 	Drawn string
-	// Interior opens the model itself: layers, derivatives, the graph. Nil if there is no graph to open, and the checks that need one
-	// say so. It runs on the same engine as Predictor.
+	// Interior opens the model itself: layers, derivatives, the graph. Nil if there is no graph to open, and the checks
+	// that need one say so. It runs on the same engine as Predictor.
 	Interior *interior.Model
 	// Layers are those to look at, by the name of the node or of its output; nil for all.
 	Layers []string
@@ -93,8 +95,9 @@ type Subject struct {
 	TwinName, NoTwin string
 	// Contract is what must hold of inputs like these beyond the policy; the zero Contract demands nothing.
 	Contract job.Contract
-	// EarlyStop lets an audit do with fewer samples: it stops adding them once it is certain, at any time, whether the contract holds, or
-	// without one whether the share of the policy does. Samples must come in random order, so that the first are like the rest.
+	// EarlyStop lets an audit do with fewer samples: it stops adding them once it is certain, at any time, whether the
+	// contract holds, or without one whether the share of the policy does. Samples must come in random order, so that
+	// the first are like the rest.
 	EarlyStop bool
 	// Basis is what another audit must share to be compared with this one, for [Report].
 	Basis []About
@@ -112,8 +115,9 @@ func (s *Subject) roundoff() float64 {
 	return s.Roundoff
 }
 
-// Actions are those of another group on the values of the subject, which are declared as given. The error wraps errors.ErrUnsupported where no rule covers a
-// side. An output that the claim calls invariant is so under every group, unless its declared type says how it moves.
+// Actions are those of another group on the values of the subject, which are declared as given. The error wraps
+// errors.ErrUnsupported where no rule covers a side. An output that the claim calls invariant is so under every group,
+// unless its declared type says how it moves.
 func (s *Subject) Actions(g group.Group, in, out space.Spec) (move, moved action.Action, err error) {
 	if s.Act != nil {
 		return s.Act(g, in, out)
@@ -151,7 +155,8 @@ func (s *Subject) check() error {
 	case s.Plan == nil || s.Plan.Group == nil:
 		return errors.New("no group to audit against")
 	case s.Plan.In == nil || s.Plan.Out == nil:
-		return errors.New("the plan lacks an input or an output action; say \"invariant\" by name if the output should not move")
+		return errors.New("the plan lacks an input or an output action; say \"invariant\" by name if the output " +
+			"should not move")
 	case len(s.Plan.Elements) == 0:
 		return errors.New("the plan has no elements")
 	case s.N < 1 || s.Sample == nil:
@@ -180,8 +185,8 @@ func (s *Subject) check() error {
 	return nil
 }
 
-// PresetSize is the number of inputs and elements that an audit of a model with the given number of parameters uses unless
-// told otherwise: 100 × 50 under a million parameters, 200 × 100 up to a hundred million, 200 × 200 above.
+// PresetSize is the number of inputs and elements that an audit of a model with the given number of parameters uses
+// unless told otherwise: 100 × 50 under a million parameters, 200 × 100 up to a hundred million, 200 × 200 above.
 func PresetSize(parameters int64) (inputs, elements int) {
 	switch {
 	case parameters < 1_000_000:

@@ -29,11 +29,13 @@ func (r *Report) Fact(name string) string {
 
 // Question is one of the three that people ask of an audit first.
 type Question struct {
-	Text    string
-	Answers []string // sentences, at least one
+	Text string
+	// sentences, at least one
+	Answers []string
 }
 
-// Questions are the three with their answers: whether the error is real, whether the test is right, and which layer breaks the symmetry.
+// Questions are the three with their answers: whether the error is real, whether the test is right, and which layer
+// breaks the symmetry.
 func (r *Report) Questions() []Question {
 	return []Question{
 		{"Is the error real, or is it rounding or resampling?", r.isReal()},
@@ -113,13 +115,17 @@ func (r *Report) isRight() []string {
 // layerClues are those that name a layer, the most telling first.
 var layerClues = []ClueName{ClueFirstLayer, ClueSingleLayer, ClueOutputLayer, ClueGrows}
 
-// below reports whether everything that was judged is below its limit, decided or not, and nothing else of weight was found.
+// below reports whether everything that was judged is below its limit, decided or not, and nothing else of weight was
+// found.
 func (r *Report) below() bool {
 	sets := r.Sets()
-	if len(sets) == 0 || slices.ContainsFunc(sets, func(s *Set) bool { return s.NonFinite > 0 || !(s.Worst.Value <= r.Policy.Threshold) }) {
+	if len(sets) == 0 ||
+		slices.ContainsFunc(sets,
+			func(s *Set) bool { return s.NonFinite > 0 || !(s.Worst.Value <= r.Policy.Threshold) }) {
 		return false
 	}
-	return !slices.ContainsFunc(r.Findings(), func(f Finding) bool { v := r.Policy.Severity(f); return v == High || v == Medium })
+	return !slices.ContainsFunc(r.Findings(),
+		func(f Finding) bool { v := r.Policy.Severity(f); return v == High || v == Medium })
 }
 
 func (r *Report) whichLayer() []string {
@@ -170,7 +176,8 @@ func (r *Report) Caveats() []string {
 	for _, s := range r.Sets() {
 		between = between || !s.Exact
 	}
-	t := fmt.Sprintf("Every statement is about inputs drawn like the %d that were tested, and about the elements that were visited.", r.Inputs)
+	t := fmt.Sprintf("Every statement is about inputs drawn like the %d that were tested, and about the elements "+
+		"that were visited.", r.Inputs)
 	if r.Drawn != "" {
 		t += " They were drawn with " + r.Drawn + "; shares are of inputs drawn so."
 	}
@@ -179,7 +186,8 @@ func (r *Report) Caveats() []string {
 	}
 	c = append(c, t)
 	if r.Policy.Average > 1 {
-		c = append(c, fmt.Sprintf("The model was judged in the mean of %d repeats, not in single answers.", r.Policy.Average))
+		c = append(c, fmt.Sprintf("The model was judged in the mean of %d repeats, not in single answers.",
+			r.Policy.Average))
 	}
 	if r.Added > 0 {
 		c = append(c, fmt.Sprintf("Exact elements that the audit added to the plan: %d.", r.Added))
@@ -187,11 +195,15 @@ func (r *Report) Caveats() []string {
 	for _, s := range r.Sets() {
 		switch {
 		case s.NonFinite > 0:
-			c = append(c, fmt.Sprintf("The numbers of the %s leave out %s that %s not finite.", s.Name, plural(s.NonFinite, "output", "outputs"), isAre(s.NonFinite)))
+			c = append(c, fmt.Sprintf("The numbers of the %s leave out %s that %s not finite.", s.Name,
+				plural(s.NonFinite, "output", "outputs"), isAre(s.NonFinite)))
 		case r.Policy.hides(s):
-			c = append(c, fmt.Sprintf("How small a break of the %s would be noticed could not be judged: the model's own error hides planted ones.", s.Name))
+			c = append(c, fmt.Sprintf(
+				"How small a break of the %s would be noticed could not be judged: the model's own error hides "+
+					"planted ones.", s.Name))
 		case math.IsInf(s.Detectable, 1):
-			c = append(c, fmt.Sprintf("No planted break of the %s was noticed, however large: the test is blind there.", s.Name))
+			c = append(c, fmt.Sprintf("No planted break of the %s was noticed, however large: the test is blind there.",
+				s.Name))
 		case math.IsNaN(s.Detectable):
 			c = append(c, fmt.Sprintf("How small a break of the %s would be noticed is not known.", s.Name))
 		}
@@ -211,8 +223,9 @@ func isAre(n int) string {
 	return "are"
 }
 
-// Certificate is what may be said of the model to others: of each set a bound with its confidence, whatever the distribution of the
-// errors, and for whom it holds. Errors that a search found are no part of it. Nil if nothing was measured.
+// Certificate is what may be said of the model to others: of each set a bound with its confidence, whatever the
+// distribution of the errors, and for whom it holds. Errors that a search found are no part of it. Nil if nothing was
+// measured.
 func (r *Report) Certificate() []string {
 	if r.Error != "" {
 		return nil
@@ -229,8 +242,11 @@ func (r *Report) Certificate() []string {
 		case BoxShare:
 			what = "share of boxes that differ"
 		}
-		c = append(c, fmt.Sprintf("%s: P(%s > %s at one or more of %s) ≤ %s with confidence %s, over inputs drawn like the %d that were tested.",
-			s.Name, what, num(r.Policy.Threshold), plural(len(s.Profile), "element", "elements"), percent(s.Exceed.Hi), percent(r.Policy.Confidence), s.Exceed.N))
+		c = append(c, fmt.Sprintf(
+			"%s: P(%s > %s at one or more of %s) ≤ %s with confidence %s, over inputs drawn like the %d that were "+
+				"tested.",
+			s.Name, what, num(r.Policy.Threshold), plural(len(s.Profile), "element", "elements"), percent(s.Exceed.Hi),
+			percent(r.Policy.Confidence), s.Exceed.N))
 	}
 	for _, x := range r.Results {
 		c = append(c, x.Certified...)
@@ -248,13 +264,15 @@ func (r *Report) Certificate() []string {
 
 // Advice is something to do next.
 type Advice struct {
-	Do     string
-	Why    string // what it answers
-	Verify string // how to see that it helped; may be empty
+	Do string
+	// what it answers
+	Why string
+	// how to see that it helped; may be empty
+	Verify string
 }
 
-// Recommendations are what to do next: what the diagnoses advise, the most likely first, then what the findings advise, the most severe
-// first, each once.
+// Recommendations are what to do next: what the diagnoses advise, the most likely first, then what the findings advise,
+// the most severe first, each once.
 func (r *Report) Recommendations() []Advice {
 	var out []Advice
 	add := func(a Advice) {
@@ -286,27 +304,33 @@ type Graded struct {
 	Finding
 	Severity Severity
 	Check    string
-	ID       string // check, category and a number, such as "endtoend/violation/1"
+	// check, category and a number, such as "endtoend/violation/1"
+	ID string
 }
 
-// Graded are the findings of all checks with the severity that the policy gives, the most severe first, else in the order of the checks.
+// Graded are the findings of all checks with the severity that the policy gives, the most severe first, else in the
+// order of the checks.
 func (r *Report) Graded() []Graded {
 	var out []Graded
 	for _, c := range r.Results {
 		count := map[Category]int{}
 		for _, f := range c.Findings {
 			count[f.Category]++
-			out = append(out, Graded{f, r.Policy.Severity(f), c.Check.Name, fmt.Sprintf("%s/%s/%d", c.Check.Name, f.Category, count[f.Category])})
+			out = append(out, Graded{
+				f, r.Policy.Severity(f), c.Check.Name,
+				fmt.Sprintf("%s/%s/%d", c.Check.Name, f.Category, count[f.Category]),
+			})
 		}
 	}
 	rank := []Severity{High, Medium, Low, Note}
-	slices.SortStableFunc(out, func(a, b Graded) int { return slices.Index(rank, a.Severity) - slices.Index(rank, b.Severity) })
+	slices.SortStableFunc(out,
+		func(a, b Graded) int { return slices.Index(rank, a.Severity) - slices.Index(rank, b.Severity) })
 	return out
 }
 
-// Replay is the command line that repeats the audit at one place, for a shell: Command with the model and, after --replay, the sample, an @
-// and the coordinates of the element, separated by commas. A sample may hold an @ itself; the last one counts. Replay is "" where the
-// command or the place is not known.
+// Replay is the command line that repeats the audit at one place, for a shell: Command with the model and, after
+// --replay, the sample, an @ and the coordinates of the element, separated by commas. A sample may hold an @ itself;
+// the last one counts. Replay is "" where the command or the place is not known.
 func (r *Report) Replay(w Where) string {
 	if r.Command == "" || w.Sample == "" || w.Element == nil {
 		return ""
@@ -315,13 +339,16 @@ func (r *Report) Replay(w Where) string {
 	for _, x := range w.Element {
 		at = append(at, strconv.FormatFloat(x+0, 'g', -1, 64)) // +0 turns -0 into 0
 	}
-	return fmt.Sprintf("%s --only %s --replay %s", r.Command, ShellQuote(r.Model), ShellQuote(w.Sample+"@"+strings.Join(at, ",")))
+	return fmt.Sprintf("%s --only %s --replay %s", r.Command, ShellQuote(r.Model),
+		ShellQuote(w.Sample+"@"+strings.Join(at, ",")))
 }
 
-// ShellQuote writes a word so that a POSIX shell reads it back as it is: between single quotes unless all its characters are harmless.
+// ShellQuote writes a word so that a POSIX shell reads it back as it is: between single quotes unless all its
+// characters are harmless.
 func ShellQuote(s string) string {
 	harmless := func(c rune) bool {
-		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("_-./,:@%+=", c)
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+			strings.ContainsRune("_-./,:@%+=", c)
 	}
 	if s != "" && !strings.ContainsFunc(s, func(c rune) bool { return !harmless(c) }) {
 		return s
@@ -331,9 +358,11 @@ func ShellQuote(s string) string {
 
 // Worst is a worst case with its size.
 type Worst struct {
-	What  string // set or finding
+	// set or finding
+	What  string
 	Where Where
-	Value float64 // relative error; NaN if the finding has no number
+	// relative error; NaN if the finding has no number
+	Value float64
 }
 
 // WorstCases are the places where the errors of sets and findings are largest, each place once.
@@ -367,10 +396,12 @@ func (r *Report) WorstCases() []Worst {
 
 // Score says how good the audit itself is, from 1 to 5; 3 and more is good. It judges the audit and not the model.
 type Score struct {
-	Total float64 // the parts weighted by .25, .25, .25, .15 and .10
-	// Thoroughness: how many of the questions that arise were answered. ErrorAnalysis: intervals, floors, float64, detectable size and worst
-	// case of each set. Diagnosis: whether errors are explained, how surely, where, and on what evidence. Advice: how many findings
-	// and diagnoses say what to do. Documentation: whether model, digest, engine, data, date and command are named.
+	// the parts weighted by .25, .25, .25, .15 and .10
+	Total float64
+	// Thoroughness: how many of the questions that arise were answered. ErrorAnalysis: intervals, floors, float64,
+	// detectable size and worst case of each set. Diagnosis: whether errors are explained, how surely, where, and on
+	// what evidence. Advice: how many findings and diagnoses say what to do. Documentation: whether model, digest,
+	// engine, data, date and command are named.
 	Thoroughness, ErrorAnalysis, Diagnosis, Advice, Documentation float64
 }
 
@@ -403,7 +434,8 @@ func (r *Report) Score() Score {
 	}
 	s.Thoroughness = grade(append(asked, len(r.Results) > 0)...)
 	for _, x := range r.Sets() {
-		known = append(known, !math.IsNaN(x.Worst.Hi), !math.IsNaN(x.Floors.Rounding), x.Exact || !math.IsNaN(x.Resampling.Mean), x.Slope != nil,
+		known = append(known, !math.IsNaN(x.Worst.Hi), !math.IsNaN(x.Floors.Rounding),
+			x.Exact || !math.IsNaN(x.Resampling.Mean), x.Slope != nil,
 			!math.IsNaN(x.Detectable), x.At.Index >= 0 || x.Rel.Max == 0)
 	}
 	s.ErrorAnalysis = grade(append(known, len(r.Sets()) > 0)...)
@@ -423,7 +455,8 @@ func (r *Report) Score() Score {
 		advised = append(advised, d.Fix != "" && d.Verify != "")
 	}
 	s.Advice = grade(advised...)
-	s.Documentation = grade(r.Fact(AboutFile) != "", r.Fact(AboutDigest) != "", r.Fact(AboutEngine) != "", r.Fact(AboutData) != "", r.Fact(AboutDate) != "", r.Command != "")
+	s.Documentation = grade(r.Fact(AboutFile) != "", r.Fact(AboutDigest) != "", r.Fact(AboutEngine) != "",
+		r.Fact(AboutData) != "", r.Fact(AboutDate) != "", r.Command != "")
 	s.Total = .25*s.Thoroughness + .25*s.ErrorAnalysis + .25*s.Diagnosis + .15*s.Advice + .10*s.Documentation
 	return s
 }

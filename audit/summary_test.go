@@ -20,7 +20,10 @@ func TestShellQuote(t *testing.T) {
 	if err != nil {
 		t.Skip("no shell")
 	}
-	words := []string{"", "plain-1.onnx", "two words", "it's", "$(rm -rf /)", "`x`", "a\nb", "~", "#", "\\", "-n", "ümlaut", "*", "''"}
+	words := []string{
+		"", "plain-1.onnx", "two words", "it's", "$(rm -rf /)", "`x`", "a\nb", "~", "#", "\\", "-n",
+		"ümlaut", "*", "''",
+	}
 	args := make([]string, len(words))
 	for i, w := range words {
 		args[i] = audit.ShellQuote(w)
@@ -42,14 +45,16 @@ func TestShellQuote(t *testing.T) {
 func TestReplay(t *testing.T) {
 	r := &audit.Report{Model: "my model", Command: "nero audit study.yaml"}
 	at := audit.Where{Sample: "a@b", Index: 3, Element: []float64{math.Copysign(0, -1), 1.0 / 3, -5}}
-	if got, want := r.Replay(at), "nero audit study.yaml --only 'my model' --replay a@b@0,0.3333333333333333,-5"; got != want {
+	if got, want := r.Replay(at),
+		"nero audit study.yaml --only 'my model' --replay a@b@0,0.3333333333333333,-5"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	for name, c := range map[string]struct {
 		r *audit.Report
 		w audit.Where
 	}{
-		"no command": {&audit.Report{Model: "m"}, at}, "no place": {r, audit.Nowhere}, "no element": {r, audit.Where{Sample: "a", Index: 1}},
+		"no command": {&audit.Report{Model: "m"}, at}, "no place": {r, audit.Nowhere},
+		"no element": {r, audit.Where{Sample: "a", Index: 1}},
 	} {
 		if got := c.r.Replay(c.w); got != "" {
 			t.Errorf("%s: %s", name, got)
@@ -71,7 +76,10 @@ func TestReplay(t *testing.T) {
 func TestQuestions(t *testing.T) {
 	answer := func(r *audit.Report, i int) string { return strings.Join(r.Questions()[i].Answers, "\n") }
 	full := audittest.Report()
-	for i, want := range []string{"continuous elements (20): real", "gradient was not tested: operator Mod", "/conv1/Conv (Conv) is the first that breaks"} {
+	for i, want := range []string{
+		"continuous elements (20): real", "gradient was not tested: operator Mod",
+		"/conv1/Conv (Conv) is the first that breaks",
+	} {
 		if got := answer(full, i); !strings.Contains(got, want) {
 			t.Errorf("question %d: %q, want %q in it", i, got, want)
 		}
@@ -85,15 +93,54 @@ func TestQuestions(t *testing.T) {
 		want    string
 	}{
 		{"nothing judged", controls, 0, "no set of elements was judged"},
-		{"no controls", []*audit.Result{{Check: &audit.Check{Name: "x"}, Status: audit.Tested}}, 1, "the controls were not run"},
-		{"right", append(controls[:1:1], &audit.Result{Check: &audit.Check{Name: "x"}, Status: audit.Tested, Sets: fine}), 1, "yes, as far as controls can tell: the actions obey the group, the identity changes nothing, the outputs vary; a planted break was noticed from a size of 1.0e-05 on the exact elements"},
-		{"optional", append(controls[:1:1], &audit.Result{Check: &audit.Check{Name: "x", Optional: true}, Status: audit.NotTested}), 1, "not needed for the verdict: x"},
-		{"slope", []*audit.Result{{Check: &audit.Check{Name: "x"}, Sets: []*audit.Set{{Name: "exact elements", Slope: &audit.Slope{Single: audit.Interval{Value: 1e-7}}}}}}, 0, "exact elements: float64 shrinks the error from 1.0e-07 to 0"},
-		{"wrong", append(controls[:1:1], &audit.Result{Check: &audit.Check{Name: "x"}, Status: audit.Tested, Findings: []audit.Finding{{Category: audit.Convention, Message: "the inverse passes"}}}), 1, "in doubt: the inverse passes"},
-		{"no layer breaks", []*audit.Result{{Check: &audit.Check{Name: "x"}, Status: audit.Tested, Sets: fine}}, 2, "no error is above the limit"},
+		{
+			"no controls",
+			[]*audit.Result{{Check: &audit.Check{Name: "x"}, Status: audit.Tested}},
+			1,
+			"the controls were not run",
+		},
+		{"right", append(controls[:1:1], &audit.Result{
+			Check: &audit.Check{Name: "x"}, Status: audit.Tested,
+			Sets: fine,
+		}), 1, "yes, as far as controls can tell: the actions obey the group, the identity changes " +
+			"nothing, the outputs vary; a planted break was noticed from a size of 1.0e-05 on the exact elements"},
+		{"optional", append(controls[:1:1], &audit.Result{
+			Check:  &audit.Check{Name: "x", Optional: true},
+			Status: audit.NotTested,
+		}), 1, "not needed for the verdict: x"},
+		{
+			"slope",
+			[]*audit.Result{{
+				Check: &audit.Check{Name: "x"},
+				Sets:  []*audit.Set{{Name: "exact elements", Slope: &audit.Slope{Single: audit.Interval{Value: 1e-7}}}},
+			}},
+			0,
+			"exact elements: float64 shrinks the error from 1.0e-07 to 0",
+		},
+		{
+			"wrong", append(controls[:1:1], &audit.Result{
+				Check: &audit.Check{Name: "x"}, Status: audit.Tested,
+				Findings: []audit.Finding{{Category: audit.Convention, Message: "the inverse passes"}},
+			}), 1,
+			"in doubt: the inverse passes",
+		},
+		{
+			"no layer breaks",
+			[]*audit.Result{{Check: &audit.Check{Name: "x"}, Status: audit.Tested, Sets: fine}},
+			2,
+			"no error is above the limit",
+		},
 		{"not looked", controls, 2, "did not look inside"},
-		{"could not look", []*audit.Result{{Check: &audit.Check{Name: "layers"}, Status: audit.NotTested, Reason: "no graph"}}, 2, "layers: not tested: no graph"},
-		{"looked", []*audit.Result{{Check: &audit.Check{Name: "layers"}, Status: audit.Tested}}, 2, "no layer stands out"},
+		{"could not look", []*audit.Result{{
+			Check: &audit.Check{Name: "layers"}, Status: audit.NotTested,
+			Reason: "no graph",
+		}}, 2, "layers: not tested: no graph"},
+		{
+			"looked",
+			[]*audit.Result{{Check: &audit.Check{Name: "layers"}, Status: audit.Tested}},
+			2,
+			"no layer stands out",
+		},
 	}
 	for _, c := range cases {
 		r := &audit.Report{Policy: full.Policy, Results: c.results}
@@ -102,7 +149,10 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	// A clue that was looked for and not found names no layer.
-	r := &audit.Report{Results: []*audit.Result{{Check: &audit.Check{Name: "layers"}, Status: audit.Tested, Clues: []audit.Clue{{Name: audit.ClueFirstLayer, Location: "a"}}}}}
+	r := &audit.Report{Results: []*audit.Result{{
+		Check: &audit.Check{Name: "layers"}, Status: audit.Tested,
+		Clues: []audit.Clue{{Name: audit.ClueFirstLayer, Location: "a"}},
+	}}}
 	if got := answer(r, 2); got != "no layer stands out" {
 		t.Errorf("%q", got)
 	}
@@ -117,7 +167,9 @@ func TestGraded(t *testing.T) {
 	if got, want := strings.Join(ids, "; "), "high endtoend/violation/1; low layers/layer/1"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if c := r.Certificate(); len(c) != 2 || !strings.Contains(c[1], "P(relative error > 1.0e-04 at one or more of 3 elements) ≤ 3.6% with confidence 95.0%") {
+	if c := r.Certificate(); len(c) != 2 ||
+		!strings.Contains(c[1],
+			"P(relative error > 1.0e-04 at one or more of 3 elements) ≤ 3.6% with confidence 95.0%") {
 		t.Errorf("certificate %q", c)
 	}
 	var do []string
@@ -142,17 +194,39 @@ func TestScore(t *testing.T) {
 		change func(*audit.Report)
 		part   func(audit.Score) float64
 	}{
-		"nothing tested": {func(r *audit.Report) { r.Results = nil }, func(s audit.Score) float64 { return s.Thoroughness }},
-		"questions left": {func(r *audit.Report) { r.Outside = append(r.Outside, "a", "b", "c") }, func(s audit.Score) float64 { return s.Thoroughness }},
-		"no float64":     {func(r *audit.Report) { r.Results[1].Sets[0].Slope = nil }, func(s audit.Score) float64 { return s.ErrorAnalysis }},
-		"no diagnosis":   {func(r *audit.Report) { r.Diagnoses = nil }, func(s audit.Score) float64 { return s.Diagnosis }},
-		"unsure":         {func(r *audit.Report) { r.Diagnoses[0].Confidence = 0.2 }, func(s audit.Score) float64 { return s.Diagnosis }},
-		"no advice":      {func(r *audit.Report) { r.Results[1].Findings[0].Remedies = nil }, func(s audit.Score) float64 { return s.Advice }},
-		"no command":     {func(r *audit.Report) { r.Command = "" }, func(s audit.Score) float64 { return s.Documentation }},
+		"nothing tested": {
+			func(r *audit.Report) { r.Results = nil },
+			func(s audit.Score) float64 { return s.Thoroughness },
+		},
+		"questions left": {
+			func(r *audit.Report) { r.Outside = append(r.Outside, "a", "b", "c") },
+			func(s audit.Score) float64 { return s.Thoroughness },
+		},
+		"no float64": {
+			func(r *audit.Report) { r.Results[1].Sets[0].Slope = nil },
+			func(s audit.Score) float64 { return s.ErrorAnalysis },
+		},
+		"no diagnosis": {
+			func(r *audit.Report) { r.Diagnoses = nil },
+			func(s audit.Score) float64 { return s.Diagnosis },
+		},
+		"unsure": {
+			func(r *audit.Report) { r.Diagnoses[0].Confidence = 0.2 },
+			func(s audit.Score) float64 { return s.Diagnosis },
+		},
+		"no advice": {
+			func(r *audit.Report) { r.Results[1].Findings[0].Remedies = nil },
+			func(s audit.Score) float64 { return s.Advice },
+		},
+		"no command": {
+			func(r *audit.Report) { r.Command = "" },
+			func(s audit.Score) float64 { return s.Documentation },
+		},
 	} {
 		r := audittest.Report()
 		c.change(r)
-		if got, was := r.Score(), full; !(c.part(got) < c.part(was)) || !(got.Total < was.Total) || !(c.part(got) >= 1) {
+		if got, was := r.Score(), full; !(c.part(got) < c.part(was)) || !(got.Total < was.Total) ||
+			!(c.part(got) >= 1) {
 			t.Errorf("%s: %v, before %v", name, got, was)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // columns is the width that text keeps to, for terminals and logs.
 const columns = 100
 
-// Text writes reports for people: first the verdicts with the three questions and the most likely cause, then a table, then what was found,
-// what was measured, and what was not tested. No line is longer than 100 columns.
+// Text writes reports for people: first the verdicts with the three questions and the most likely cause, then a table,
+// then what was found, what was measured, and what was not tested. No line is longer than 100 columns.
 func Text(w io.Writer, reports ...*Report) error {
 	t := &text{}
 	for _, r := range reports {
@@ -29,7 +29,8 @@ func Text(w io.Writer, reports ...*Report) error {
 	return err
 }
 
-// printable replaces what would move a cursor, colour a terminal or turn the direction of writing: names come from files.
+// printable replaces what would move a cursor, colour a terminal or turn the direction of writing: names come from
+// files.
 func printable(s string) string {
 	return strings.Map(func(c rune) rune {
 		if c != '\n' && unicode.IsControl(c) || '\u202a' <= c && c <= '\u202e' || '\u2066' <= c && c <= '\u2069' {
@@ -195,7 +196,8 @@ func (t *text) table(reports []*Report) {
 		}
 	}
 	if some {
-		t.line(0, "Errors are relative to the scale s of the outputs. Largest per input: interval of its mean over inputs. "+
+		t.line(0, "Errors are relative to the scale s of the outputs. Largest per input: interval of its mean over "+
+			"inputs. "+
 			"Floor: what rounding does on exact elements, what resampling does on others.")
 		if masks {
 			t.line(0, sharesNote(reports))
@@ -225,9 +227,11 @@ func (t *text) details(r *Report, named bool) {
 	if sets := r.Sets(); len(sets) > 0 && sets[0].Shares() {
 		scale = "errors are " + strings.Replace(sets[0].Unit, "share", "shares", 1)
 	}
-	t.line(0, fmt.Sprintf("%s, %s%s; %s, seed %d; output %s, %s", r.Group, plural(r.Planned, "element", "elements"), inBrackets(r.Measure, r.Added),
+	t.line(0, fmt.Sprintf("%s, %s%s; %s, seed %d; output %s, %s", r.Group, plural(r.Planned, "element", "elements"),
+		inBrackets(r.Measure, r.Added),
 		plural(r.Inputs, "input", "inputs"), r.Seed, r.Output, scale))
-	t.line(0, fmt.Sprintf("limit %s (%s), %s of the inputs may exceed it; confidence %s", num(r.Policy.Threshold), r.Policy.Origin,
+	t.line(0, fmt.Sprintf("limit %s (%s), %s of the inputs may exceed it; confidence %s", num(r.Policy.Threshold),
+		r.Policy.Origin,
 		percent(r.Policy.FailureRate), percent(r.Policy.Confidence)))
 	for _, x := range r.About {
 		t.line(0, x.Name+": "+x.Value)
@@ -385,24 +389,30 @@ func (t *text) set(r *Report, s *Set) {
 		if s.At.Index >= 0 {
 			worst += " for " + s.At.String()
 		}
-		t.line(2, fmt.Sprintf("%s; mean %s, sd %s, p50 %s, p95 %s, p99 %s over %d pairs; absolute mean %s, max %s, component %s",
-			worst, num(s.Rel.Mean), num(s.Rel.Std), num(s.Rel.P50), num(s.Rel.P95), num(s.Rel.P99), s.Pairs, num(s.Abs.Mean), num(s.Abs.Max), num(s.Component)))
+		t.line(2, fmt.Sprintf(
+			"%s; mean %s, sd %s, p50 %s, p95 %s, p99 %s over %d pairs; absolute mean %s, max %s, component %s",
+			worst, num(s.Rel.Mean), num(s.Rel.Std), num(s.Rel.P50), num(s.Rel.P95), num(s.Rel.P99), s.Pairs,
+			num(s.Abs.Mean), num(s.Abs.Max), num(s.Component)))
 		t.line(2, fmt.Sprintf("per input: mean %s in %s, largest %s in %s; above the limit %d of %d, %s in [%s, %s]",
 			num(s.Mean.Value), limits(s.Mean), num(s.Worst.Value), limits(s.Worst), s.Exceeding, s.Worst.N,
 			percent(s.Exceed.Value), percent(s.Exceed.Lo), percent(s.Exceed.Hi)))
 	}
 	t.elements(r, s)
-	floors := fmt.Sprintf("floors: rounding %s, repeats %s, batches %s", num(s.Floors.Rounding), num(s.Floors.Repeat), num(s.Floors.Batch))
+	floors := fmt.Sprintf("floors: rounding %s, repeats %s, batches %s", num(s.Floors.Rounding), num(s.Floors.Repeat),
+		num(s.Floors.Batch))
 	if !s.Exact {
-		floors += fmt.Sprintf(", resampling %s (error over it %s in %s)", num(s.Resampling.Mean), num(s.Ratio.Value), limits(s.Ratio))
+		floors += fmt.Sprintf(", resampling %s (error over it %s in %s)", num(s.Resampling.Mean), num(s.Ratio.Value),
+			limits(s.Ratio))
 	}
 	t.line(2, floors)
 	if sl := s.Slope; sl != nil {
-		t.line(2, fmt.Sprintf("%s; %s at %s, outputs %s apart", sl, plural(sl.Inputs, "input", "inputs"), plural(sl.Elements, "element", "elements"), num(sl.Apart)))
+		t.line(2, fmt.Sprintf("%s; %s at %s, outputs %s apart", sl, plural(sl.Inputs, "input", "inputs"),
+			plural(sl.Elements, "element", "elements"), num(sl.Apart)))
 	}
 	t.line(2, r.Statement(s))
 	if s.NonFinite > 0 {
-		t.line(2, fmt.Sprintf("%s not finite, first %s", plural(s.NonFinite, "output is", "outputs are"), s.NonFiniteAt))
+		t.line(2, fmt.Sprintf("%s not finite, first %s", plural(s.NonFinite, "output is", "outputs are"),
+			s.NonFiniteAt))
 	}
 	t.line(2, "by elimination")
 	for _, x := range s.Steps {
@@ -432,7 +442,8 @@ func (t *text) elements(r *Report, s *Set) {
 	for i, p := range s.Profile {
 		state := r.Policy.State(s, p)
 		if i < mostElements {
-			t.line(4, fmt.Sprintf("%s  %s (mean %s, max %s)", pad(p.Label, min(wide, 40), false), state, num(p.Mean), num(p.Max)))
+			t.line(4, fmt.Sprintf("%s  %s (mean %s, max %s)", pad(p.Label, min(wide, 40), false), state, num(p.Mean),
+				num(p.Max)))
 			continue
 		}
 		states[state]++
@@ -497,7 +508,8 @@ func sharesNote(reports []*Report) string {
 	for _, r := range reports {
 		for _, s := range r.Sets() {
 			if s.Unit == BoxShare {
-				return "Errors of boxes are shares without a scale: 1 - Σ min(score)·IoU / Σ max(score) over matched boxes and those that have no match."
+				return "Errors of boxes are shares without a scale: 1 - Σ min(score)·IoU / Σ max(score) over matched " +
+					"boxes and those that have no match."
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"nero/run/job"
 )
 
-// Numbers are the numbers of a value as a flat list. It may share memory with v. The labels of a mask are numbers too, but
-// only for hashing and projection: their differences mean nothing, see [Compare].
+// Numbers are the numbers of a value as a flat list. It may share memory with v. The labels of a mask are numbers too,
+// but only for hashing and projection: their differences mean nothing, see [Compare].
 func Numbers(v space.Value) ([]float64, error) {
 	switch v := v.(type) {
 	case *space.Image:
@@ -99,8 +99,9 @@ func recordForm(r *space.Record, form func(space.Value) string) string {
 	return "record {" + strings.Join(words, ", ") + "}"
 }
 
-// Style is [Form] without the lengths that differ from one sample to the next in sets, graphs and signals: how many rows, edges, nodes or
-// moments there are. What a model answers to two inputs must have one style; it has one form only if the inputs have.
+// Style is [Form] without the lengths that differ from one sample to the next in sets, graphs and signals: how many
+// rows, edges, nodes or moments there are. What a model answers to two inputs must have one style; it has one form only
+// if the inputs have.
 func Style(v space.Value) string {
 	switch v := v.(type) {
 	case *space.Rows:
@@ -124,8 +125,9 @@ func Style(v space.Value) string {
 	return Form(v)
 }
 
-// parts is how many rows, pairs of nodes or moments a value has, whose number differs from one sample to the next; 1 for all other values. Their
-// errors and scales are root mean squares over them, so that a large molecule counts as much as a small one.
+// parts is how many rows, pairs of nodes or moments a value has, whose number differs from one sample to the next; 1
+// for all other values. Their errors and scales are root mean squares over them, so that a large molecule counts as
+// much as a small one.
 func parts(v space.Value) float64 {
 	switch v := v.(type) {
 	case *space.Rows:
@@ -157,11 +159,14 @@ func Finite(v space.Value) (bool, error) {
 
 // Difference is how far two values of one form are apart.
 type Difference struct {
-	// Norm is the Euclidean norm over all components; for rows, pairs and signals its root mean square over rows, pairs or moments; for masks the share of
-	// differing pixels, for boxes [metric.Apart].Distance, both in [0, 1]; for records the largest of the fields.
+	// Norm is the Euclidean norm over all components; for rows, pairs and signals its root mean square over rows, pairs
+	// or moments; for masks the share of differing pixels, for boxes [metric.Apart].Distance, both in [0, 1]; for
+	// records the largest of the fields.
 	Norm float64
-	Max  float64 // largest component; for masks 1 if any pixel differs, for boxes the same as Norm
-	// Fields are the differences of the fields of a record, in their order, and Field is the index of the one that is largest; nil and 0 for other values.
+	// largest component; for masks 1 if any pixel differs, for boxes the same as Norm
+	Max float64
+	// Fields are the differences of the fields of a record, in their order, and Field is the index of the one that is
+	// largest; nil and 0 for other values.
 	Fields []Difference
 	Field  int
 }
@@ -169,8 +174,9 @@ type Difference struct {
 // ErrForm marks values that cannot be compared because their forms differ.
 var ErrForm = errors.New("values of different form")
 
-// Compare measures a - b. Numbers that are not finite give NaN, in both fields. The fields of records count in their own units, whatever these
-// are; predictions are compared by [Pass.Compare], which brings them to one scale. The error wraps [ErrForm].
+// Compare measures a - b. Numbers that are not finite give NaN, in both fields. The fields of records count in their
+// own units, whatever these are; predictions are compared by [Pass.Compare], which brings them to one scale. The error
+// wraps [ErrForm].
 func Compare(a, b space.Value) (Difference, error) {
 	a, b = space.Common(a, b)
 	if p, ok := a.(*space.Record); ok {
@@ -285,26 +291,36 @@ func bothBoxes(a, b space.Value) (p, q *space.Boxes, ok bool) {
 
 // Spread accumulates the centred scale of a list of values of one style, one at a time.
 type Spread struct {
-	n        int
-	style    string
-	form     string // "" once two forms were seen
+	n     int
+	style string
+	// "" once two forms were seen
+	form     string
 	mean, m2 []float64
-	square   float64      // Σ ‖v‖² over parts
-	first    []int32      // labels of the first mask
-	boxes    *space.Boxes // the first set of boxes
-	varies   bool         // whether another mask or set of boxes differs
+	// Σ ‖v‖² over parts
+	square float64
+	// labels of the first mask
+	first []int32
+	// the first set of boxes
+	boxes *space.Boxes
+	// whether another mask or set of boxes differs
+	varies bool
 
-	size float64 // parts of the first value
-	// Rows of numbers of every length are centred column by column: how many there were, and mean and sum of squares of each column.
-	rows       float64
-	pooled     bool // all rows are one population, whatever their place in a value: those of [space.Rows]
+	// parts of the first value
+	size float64
+	// Rows of numbers of every length are centred column by column: how many there were, and mean and sum of squares of
+	// each column.
+	rows float64
+	// all rows are one population, whatever their place in a value: those of [space.Rows]
+	pooled     bool
 	column, c2 []float64
-	names      []string  // of the fields of a record
-	fields     []*Spread // and what is known of them
+	// of the fields of a record
+	names []string
+	// and what is known of them
+	fields []*Spread
 }
 
-// columnsOf is into how many columns a value of any length is cut, 0 for values of one form; component i is of column i%columns, or for signals
-// i/T.
+// columnsOf is into how many columns a value of any length is cut, 0 for values of one form; component i is of column
+// i%columns, or for signals i/T.
 func columnsOf(v space.Value) (n int, of func(i int) int) {
 	switch v := v.(type) {
 	case *space.Rows:
@@ -404,10 +420,11 @@ func (s *Spread) Form() string {
 	return s.form
 }
 
-// Scale is s = (E ‖v - E v‖²)^½, the norm being that of [Difference]. Rows are centred column by column over all rows of all values,
-// as the metric relative does: the force on one atom is as much a force as that on another. So are pairs and signals of several lengths, all other values component
-// by component. Masks and boxes have no scale, their differences are shares already: 1 if some differ, 0 if
-// all are equal; so do records, whose fields have scales of their own. NaN without values.
+// Scale is s = (E ‖v - E v‖²)^½, the norm being that of [Difference]. Rows are centred column by column over all rows
+// of all values, as the metric relative does: the force on one atom is as much a force as that on another. So are pairs
+// and signals of several lengths, all other values component by component. Masks and boxes have no scale, their
+// differences are shares already: 1 if some differ, 0 if all are equal; so do records, whose fields have scales of
+// their own. NaN without values.
 func (s *Spread) Scale() float64 {
 	if s.n == 0 {
 		return math.NaN()
@@ -439,8 +456,8 @@ func (s *Spread) Scale() float64 {
 	return math.Sqrt(t / float64(s.n) / s.size)
 }
 
-// RMS is (E ‖v‖²)^½, the size of the values without centring; for masks and boxes 1, for records the largest of the fields over its scale. NaN
-// without values.
+// RMS is (E ‖v‖²)^½, the size of the values without centring; for masks and boxes 1, for records the largest of the
+// fields over its scale. NaN without values.
 func (s *Spread) RMS() float64 {
 	if s.n == 0 {
 		return math.NaN()
@@ -460,7 +477,8 @@ func (s *Spread) RMS() float64 {
 	return math.Sqrt(s.square / float64(s.n))
 }
 
-// Squares are, for every component, the sum of the squares of its distances from its mean; nil for masks, records, values of several forms and without values.
+// Squares are, for every component, the sum of the squares of its distances from its mean; nil for masks, records,
+// values of several forms and without values.
 func (s *Spread) Squares() []float64 {
 	if s.form == "" {
 		return nil
@@ -468,8 +486,9 @@ func (s *Spread) Squares() []float64 {
 	return slices.Clone(s.m2)
 }
 
-// WithNumbers is a value of the form of v with other numbers, which it keeps: the inverse of [Numbers]. Masks and boxes have none that could be
-// exchanged; for them the error wraps errors.ErrUnsupported. Scores come back without the model's own numbers.
+// WithNumbers is a value of the form of v with other numbers, which it keeps: the inverse of [Numbers]. Masks and boxes
+// have none that could be exchanged; for them the error wraps errors.ErrUnsupported. Scores come back without the
+// model's own numbers.
 func WithNumbers(v space.Value, x []float64) (space.Value, error) {
 	switch v := v.(type) {
 	case *space.Image:
@@ -512,8 +531,8 @@ func WithNumbers(v space.Value, x []float64) (space.Value, error) {
 	return nil, fmt.Errorf("%s values cannot be changed by a small amount: %w", v.Kind(), errors.ErrUnsupported)
 }
 
-// Direction is a fixed unit vector with as many components as v has numbers: ±1/√d with seeded signs. It singles out no axis and
-// shares no symmetry with any group.
+// Direction is a fixed unit vector with as many components as v has numbers: ±1/√d with seeded signs. It singles out no
+// axis and shares no symmetry with any group.
 func Direction(v space.Value, r *rand.Rand) ([]float64, error) {
 	x, err := Numbers(v)
 	if err != nil {
@@ -530,7 +549,8 @@ func Direction(v space.Value, r *rand.Rand) ([]float64, error) {
 }
 
 // Shifted is v + c·d, each number rounded to the unit roundoff u: what a model of that precision could have returned.
-// Of boxes it takes the share |c| off every score, which is how far the sets are then apart. On a mask it changes the labels of the share |c| of the pixels, rounded to whole ones; they are the first of the order that d gives.
+// Of boxes it takes the share |c| off every score, which is how far the sets are then apart. On a mask it changes the
+// labels of the share |c| of the pixels, rounded to whole ones; they are the first of the order that d gives.
 func Shifted(v space.Value, c float64, d []float64, u float64) (space.Value, error) {
 	if m, ok := v.(*space.Mask); ok {
 		o := &space.Mask{H: m.H, W: m.W, Label: append([]int32{}, m.Label...)}
@@ -564,8 +584,8 @@ func Shifted(v space.Value, c float64, d []float64, u float64) (space.Value, err
 	return WithNumbers(v, y)
 }
 
-// Jittered moves every number by so many float32 ulps, up or down at random, in the units that the model reads. One is the smallest change
-// of input that can reach it. A mask has no such change and comes back as it is.
+// Jittered moves every number by so many float32 ulps, up or down at random, in the units that the model reads. One is
+// the smallest change of input that can reach it. A mask has no such change and comes back as it is.
 func Jittered(v space.Value, in job.Input, ulps float64, r *rand.Rand) (space.Value, error) {
 	if _, ok := v.(*space.Mask); ok {
 		return v, nil
@@ -617,8 +637,8 @@ func Jittered(v space.Value, in job.Input, ulps float64, r *rand.Rand) (space.Va
 	return WithNumbers(v, y)
 }
 
-// jitteredRecord moves the numbers of the fields, but not those of fields that hold whole numbers alone: what a model reads as an integer, such as the number of
-// an element, has no neighbor an ulp away.
+// jitteredRecord moves the numbers of the fields, but not those of fields that hold whole numbers alone: what a model
+// reads as an integer, such as the number of an element, has no neighbor an ulp away.
 func jitteredRecord(rec *space.Record, ulps float64, r *rand.Rand) (space.Value, error) {
 	o := &space.Record{Names: rec.Names, Values: slices.Clone(rec.Values)}
 	for i, f := range rec.Values {

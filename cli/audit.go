@@ -102,8 +102,10 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 	sf.add(c)
 	a.allow(c)
 	ef.add(c)
-	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"}, "text, markdown, html, json, junit, sarif, badge; several with -o")
-	c.Flags().StringVarP(&out, "out", "o", "", "`folder` for audit.txt, audit.md, audit.html, audit.json, audit.junit.xml, audit.sarif; text is still printed")
+	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"},
+		"text, markdown, html, json, junit, sarif, badge; several with -o")
+	c.Flags().StringVarP(&out, "out", "o", "",
+		"`folder` for audit.txt, audit.md, audit.html, audit.json, audit.junit.xml, audit.sarif; text is still printed")
 	c.Flags().IntVarP(&w, "workers", "w", w, "workers; their number changes no number")
 	af.add(c)
 	return c
@@ -122,19 +124,27 @@ type auditFlags struct {
 
 func (f *auditFlags) add(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.failOn, "fail-on", string(audit.FailOnAttention), "what ends with exit code 1: attention (and FAIL), fail, nothing")
-	s.IntVar(&f.repeats, "average", 0, "average this many repeats of every prediction, to audit a stochastic model in its mean")
+	s.StringVar(&f.failOn, "fail-on", string(audit.FailOnAttention),
+		"what ends with exit code 1: attention (and FAIL), fail, nothing")
+	s.IntVar(&f.repeats, "average", 0,
+		"average this many repeats of every prediction, to audit a stochastic model in its mean")
 	s.StringSliceVar(&f.checks, "checks", nil, "run only these `checks`, with what they need (default: all)")
 	s.StringSliceVar(&f.skip, "skip", nil, "`checks` to leave out")
 	s.StringSliceVar(&f.require, "require", nil, "optional `checks` without which there is no PASS, or all")
 	s.StringSliceVar(&f.layers, "layer", nil, "look at these `layers` only, by the name of the node or of its output")
 	s.StringArrayVar(&f.sets, "set", nil, "parameter of a check, `CHECK.NAME=NUMBER`; repeat for several")
 	f.baseline.add(c)
-	s.StringVar(&f.calibrate, "calibrate", "", "threshold: ten times the error of this reference `model`, known to be good, on the same study")
-	s.StringVar(&f.contract, "contract", "", "what must hold of inputs like these, `ERROR:RATE[:CONFIDENCE]`: 1e-3:0.05 is P(error > 0.001) at most 5%")
-	s.BoolVar(&f.earlyStop, "early-stop", false, "stop adding inputs once it is certain, at any time, whether the contract holds (without one: the policy's share of inputs)")
+	s.StringVar(&f.calibrate, "calibrate", "",
+		"threshold: ten times the error of this reference `model`, known to be good, on the same study")
+	s.StringVar(&f.contract, "contract", "",
+		"what must hold of inputs like these, `ERROR:RATE[:CONFIDENCE]`: 1e-3:0.05 is P(error > 0.001) at most 5%")
+	s.BoolVar(&f.earlyStop, "early-stop", false,
+		"stop adding inputs once it is certain, at any time, whether the contract holds (without one: the policy's "+
+			"share of inputs)")
 	s.StringArrayVar(&f.only, "only", nil, "audit this `model` of the study alone, by its name; repeat for several")
-	s.StringVar(&f.replay, "replay", "", "measure one sample at one element again, `SAMPLE@COORDINATES`, as reports print it; with -o keep its inputs and outputs")
+	s.StringVar(&f.replay, "replay", "",
+		"measure one sample at one element again, `SAMPLE@COORDINATES`, as reports print it; with -o keep its inputs "+
+			"and outputs")
 }
 
 // overlay lays the flags over the study.
@@ -159,7 +169,8 @@ func (f *auditFlags) overlay(s *job.Study) error {
 			return err
 		}
 	}
-	if c := contract.Check.Name; s.Audit.Contract != (job.Contract{}) && len(s.Audit.Checks) > 0 && !slices.Contains(s.Audit.Checks, c) {
+	if c := contract.Check.Name; s.Audit.Contract != (job.Contract{}) && len(s.Audit.Checks) > 0 &&
+		!slices.Contains(s.Audit.Checks, c) {
 		s.Audit.Checks = append(slices.Clone(s.Audit.Checks), c) // who makes a contract wants it judged
 	}
 	return nil
@@ -267,7 +278,9 @@ func (a *App) writeAudit(to io.Writer, reports []*audit.Report, formats []string
 }
 
 // auditStudy audits every model of the study.
-func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af auditFlags, workers int) ([]*audit.Report, error) {
+func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af auditFlags,
+	workers int,
+) ([]*audit.Report, error) {
 	if err := a.sayOutput(s); err != nil {
 		return nil, err
 	}
@@ -305,7 +318,10 @@ func (a *App) auditStudy(ctx context.Context, s *job.Study, ef engineFlags, af a
 	if err != nil {
 		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: a.program})
+	w, err := workload.Open(ctx, s, workload.Options{
+		OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true,
+		Retry: retry(), Start: a.program,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -346,10 +362,12 @@ func (a *App) sayOutput(s *job.Study) error {
 		a.say("note: boxes are taken to move as the picture does; say --invariant if they should stay")
 		return nil
 	case "field":
-		a.say("note: the vectors of a field are taken to move and to turn as the pictures do; say --invariant if they should stay")
+		a.say("note: the vectors of a field are taken to move and to turn as the pictures do; say --invariant if " +
+			"they should stay")
 		return nil
 	default:
-		return errors.New("what should the output do along the orbit? Say --invariant (stay as it is) or --equivariant (move as the input does), or set output.action")
+		return errors.New("what should the output do along the orbit? Say --invariant (stay as it is) or " +
+			"--equivariant (move as the input does), or set output.action")
 	}
 	a.say("note: scores are taken to be invariant; say --invariant to confirm")
 	return nil
@@ -364,7 +382,8 @@ func auditPolicy(s *job.Study, af auditFlags) (audit.Policy, error) {
 	policy.FailOn, policy.Average = audit.FailOn(af.failOn), af.repeats
 	if len(s.Audit.Require) > 0 {
 		policy.Required = s.Audit.Require
-		if names := slices.DeleteFunc(slices.Clone(s.Audit.Require), func(n string) bool { return n == "all" }); len(names) > 0 {
+		if names := slices.DeleteFunc(slices.Clone(s.Audit.Require),
+			func(n string) bool { return n == "all" }); len(names) > 0 {
 			if _, _, err := check.Select(names, nil); err != nil {
 				return policy, s.Errorf("audit.require", "%v", err)
 			}
@@ -377,8 +396,11 @@ func auditPolicy(s *job.Study, af auditFlags) (audit.Policy, error) {
 	return policy, fmt.Errorf("--fail-on %q: want attention, fail or nothing", af.failOn)
 }
 
-// auditModel audits one model. The error is for what ends the whole audit; what ends that of the model alone is in the report.
-func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Model, policy audit.Policy, checks []*audit.Check, o audit.Options, before former, workers int) (*audit.Report, error) {
+// auditModel audits one model. The error is for what ends the whole audit; what ends that of the model alone is in the
+// report.
+func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Model, policy audit.Policy,
+	checks []*audit.Check, o audit.Options, before former, workers int,
+) (*audit.Report, error) {
 	subject, done, err := a.subject(w, m, workers)
 	if err != nil {
 		return nil, err
@@ -422,7 +444,10 @@ func (a *App) command() string {
 		switch name, _, with := strings.Cut(w, "="); {
 		case skip:
 			skip = false
-		case slices.Contains([]string{"-o", "--out", "-f", "--format", "--baseline", "--baseline-model", "--allow-regression", "--fail-on", "-w", "--workers"}, name):
+		case slices.Contains([]string{
+			"-o", "--out", "-f", "--format", "--baseline", "--baseline-model",
+			"--allow-regression", "--fail-on", "-w", "--workers",
+		}, name):
 			skip = !with
 		case w == "-q" || w == "--quiet":
 		default:
@@ -448,8 +473,8 @@ func (p predictor) PredictBatch(ctx context.Context, size int, values []space.Va
 	return p.m.PredictBatch(ctx, values, size, p.workers)
 }
 
-// subject is a model with the inputs and elements that its audit uses: the study's, thinned to the sizes that it names or
-// that go with the size of the model. Call done when the audit is over.
+// subject is a model with the inputs and elements that its audit uses: the study's, thinned to the sizes that it names
+// or that go with the size of the model. Call done when the audit is over.
 func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audit.Subject, done func(), err error) {
 	if s, _, err = inputs(w, m, workers); err != nil {
 		return nil, nil, err
@@ -506,13 +531,15 @@ func inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, [
 		drawn = "the same number of each class"
 	}
 	if w.Study.Audit.EarlyStop { // the first inputs must be like the others: files are often sorted by class
-		rand.New(rand.NewPCG(w.Study.Seed, earlyOrder)).Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+		rand.New(rand.NewPCG(w.Study.Seed, earlyOrder)).Shuffle(len(chosen),
+			func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 	}
 	return &audit.Subject{
 		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
 		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
 		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: about(w, m.Name),
-		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w), Drawn: drawn, Roundoff: roundoff(w, m.Name),
+		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w), Drawn: drawn,
+		Roundoff: roundoff(w, m.Name),
 	}, chosen, nil
 }
 
@@ -540,7 +567,8 @@ func about(w *workload.Workload, model string) []audit.About {
 	}
 	add("data", w.Study.Data.Images)
 	add("group", w.Study.Group.Name)
-	if s := w.Study.Input.Space; s != string(space.KindRows) && s != string(space.KindRecord) { // nothing else is read between its numbers
+	// nothing else is read between its numbers
+	if s := w.Study.Input.Space; s != string(space.KindRows) && s != string(space.KindRecord) {
 		add("kernel", w.Study.Group.Resample)
 		add("border", w.Study.Group.Border)
 	}
@@ -550,7 +578,8 @@ func about(w *workload.Workload, model string) []audit.About {
 	return a
 }
 
-// auditSamples chooses n of the study's samples: the same number of each class where there are labels and no class is too small for its share.
+// auditSamples chooses n of the study's samples: the same number of each class where there are labels and no class is
+// too small for its share.
 func auditSamples(w *workload.Workload, n int) (chosen []int, balanced bool, err error) {
 	count := w.Eval.Count()
 	var labels []int
@@ -595,8 +624,9 @@ func roundoff(w *workload.Workload, model string) float64 {
 	return 0
 }
 
-// thin keeps n of the elements of a plan: the identity, half of the others from the exact ones, which an audit judges first, and half from those that
-// are not, each evenly; what one kind leaves over goes to the other. Where a group has both, neither goes untested. 0 keeps all.
+// thin keeps n of the elements of a plan: the identity, half of the others from the exact ones, which an audit judges
+// first, and half from those that are not, each evenly; what one kind leaves over goes to the other. Where a group has
+// both, neither goes untested. 0 keeps all.
 func thin(p *orbit.Plan, n int) *orbit.Plan {
 	if n <= 0 || n >= len(p.Elements) {
 		return p
@@ -646,7 +676,8 @@ func thin(p *orbit.Plan, n int) *orbit.Plan {
 func (a *App) checks() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "checks [NAME...]", Short: "List the checks of an audit, with what they ask and need", Args: cobra.ArbitraryArgs,
+		Use: "checks [NAME...]", Short: "List the checks of an audit, with what they ask and need",
+		Args: cobra.ArbitraryArgs,
 		Long: `checks lists what an audit asks, in the order in which it is asked, with one line each; with names, all that there is to know of those.
 
 A check that judges decides about PASS. One that explains says where, why or how else: that it could not run is said in the report and does
@@ -664,7 +695,8 @@ not stand in the way of PASS, unless --require names it.`,
 				for _, c := range describeChecks(all) {
 					fmt.Fprintf(a.Out, "%-11s %-8s  %s\n", c.Name, c.Role, c.Summary)
 				}
-				fmt.Fprintf(a.Out, "\nMore on one: nero checks NAME. Not asked by any: %s.\n", strings.Join(check.Outside(), "; "))
+				fmt.Fprintf(a.Out, "\nMore on one: nero checks NAME. Not asked by any: %s.\n",
+					strings.Join(check.Outside(), "; "))
 				return nil
 			}
 			for i, c := range describeChecks(all) {
@@ -694,8 +726,9 @@ not stand in the way of PASS, unless --require names it.`,
 
 // checkEntry is a check as it is listed.
 type checkEntry struct {
-	Name     string        `json:"name"`
-	Role     string        `json:"role"` // "judges" or "explains"
+	Name string `json:"name"`
+	// "judges" or "explains"
+	Role     string        `json:"role"`
 	Summary  string        `json:"summary"`
 	Doc      string        `json:"doc"`
 	Requires []string      `json:"requires,omitempty"`

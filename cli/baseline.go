@@ -16,8 +16,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// basis is what two audits must share so that their errors can be compared in pairs: the data, how inputs are fed and moved, and what the
-// output should do. Where files lie is no part of it, and neither are models and engines, which are what people compare.
+// basis is what two audits must share so that their errors can be compared in pairs: the data, how inputs are fed and
+// moved, and what the output should do. Where files lie is no part of it, and neither are models and engines, which are
+// what people compare.
 func basis(w *workload.Workload) []audit.About {
 	s := w.Study
 	words := func(x ...any) string { return strings.TrimSpace(fmt.Sprintln(x...)) }
@@ -27,7 +28,8 @@ func basis(w *workload.Workload) []audit.About {
 	}
 	return []audit.About{
 		{Name: "data", Value: "sha256 " + w.Job.DataDigest()},
-		{Name: "input", Value: words("scale", s.Input.Scale, "mean", s.Input.Mean, "std", s.Input.Std, "channels", or(s.Input.Channels, "as in the file"))},
+		{Name: "input", Value: words("scale", s.Input.Scale, "mean", s.Input.Mean, "std", s.Input.Std, "channels",
+			or(s.Input.Channels, "as in the file"))},
 		{Name: "output", Value: words(s.Output.Space, s.Output.Decode, "type", or(s.Output.Type, "trivial"))},
 		{Name: "output action", Value: s.Output.Action},
 		{Name: "kernel", Value: s.Group.Resample + ", of the output " + s.Output.Kernel},
@@ -53,13 +55,15 @@ type baselineFlags struct {
 
 func (f *baselineFlags) add(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.file, "baseline", "", "compare with an earlier audit of the same study, its JSON `file`; a regression is FAIL")
+	s.StringVar(&f.file, "baseline", "",
+		"compare with an earlier audit of the same study, its JSON `file`; a regression is FAIL")
 	s.StringVar(&f.model, "baseline-model", "", "`name` that the model has in the baseline (default: the same)")
 	f.addAllow(c)
 }
 
 func (f *baselineFlags) addAllow(c *cobra.Command) {
-	c.Flags().Float64Var(&f.allow, "allow-regression", baseline.DefaultAllow, "relative increase of an error that is no regression yet: 0.1 is ten percent")
+	c.Flags().Float64Var(&f.allow, "allow-regression", baseline.DefaultAllow,
+		"relative increase of an error that is no regression yet: 0.1 is ten percent")
 }
 
 // mostBaseline bounds the file of an audit that is read.
@@ -106,7 +110,8 @@ func (f *baselineFlags) former(s *job.Study) (former, error) {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}
 	if f.model != "" && len(s.Models) != 1 {
-		return nil, fmt.Errorf("--baseline-model is for one model, and %d are audited: choose one with --only", len(s.Models))
+		return nil, fmt.Errorf("--baseline-model is for one model, and %d are audited: choose one with --only",
+			len(s.Models))
 	}
 	all := former{}
 	for _, m := range s.Models {
@@ -130,12 +135,14 @@ func (f former) differ(s *audit.Subject, p audit.Policy) error {
 		return nil
 	}
 	d := baseline.Differ(old.Terms(), baseline.Terms{
-		Group: s.Plan.Group.Name(), Seed: s.Seed, Threshold: p.Threshold, Confidence: p.Confidence, Average: p.Average, Basis: s.Basis,
+		Group: s.Plan.Group.Name(), Seed: s.Seed, Threshold: p.Threshold, Confidence: p.Confidence, Average: p.Average,
+		Basis: s.Basis,
 	})
 	if d == nil {
 		return nil
 	}
-	return fmt.Errorf("--baseline: model %s: %w with the audit before: %s", s.Name, baseline.ErrNotComparable, strings.Join(d, "; "))
+	return fmt.Errorf("--baseline: model %s: %w with the audit before: %s", s.Name, baseline.ErrNotComparable,
+		strings.Join(d, "; "))
 }
 
 // compare adds to a report what became of the model since the baseline.

@@ -31,7 +31,8 @@ the paired ratios. Without a study it takes the built-in digits.`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if samples < 1 || rounds < 1 || rf.workers < 1 {
-				return fmt.Errorf("--samples %d, --rounds %d, --workers %d: each must be at least 1", samples, rounds, rf.workers)
+				return fmt.Errorf("--samples %d, --rounds %d, --workers %d: each must be at least 1", samples, rounds,
+					rf.workers)
 			}
 			tmp, err := os.MkdirTemp("", "nero-bench-")
 			if err != nil {
@@ -51,7 +52,8 @@ the paired ratios. Without a study it takes the built-in digits.`,
 			if err != nil {
 				return err
 			}
-			w, err := workload.Open(cmd.Context(), s, workload.Options{Engine: e, Rules: action.Rules(), Start: a.program})
+			w, err := workload.Open(cmd.Context(), s,
+				workload.Options{Engine: e, Rules: action.Rules(), Start: a.program})
 			if err != nil {
 				return err
 			}
@@ -75,7 +77,8 @@ the paired ratios. Without a study it takes the built-in digits.`,
 				}
 				return committer{r}, func() error { return errors.Join(r.Close(), os.RemoveAll(dir)) }, nil
 			}
-			b, err := benchmark.Run(cmd.Context(), w.Eval, w.Job, samples, rf.workers, rounds, benchmark.Clock{Now: time.Now, CPU: cpuTime}, keep)
+			b, err := benchmark.Run(cmd.Context(), w.Eval, w.Job, samples, rf.workers, rounds,
+				benchmark.Clock{Now: time.Now, CPU: cpuTime}, keep)
 			if err != nil {
 				return err
 			}
@@ -90,11 +93,14 @@ the paired ratios. Without a study it takes the built-in digits.`,
 					Report *benchmark.Report `json:"report"`
 				}{e.Info(), warp, b})
 			}
-			fmt.Fprintf(a.Out, "%d samples x %d elements x %d models = %d evaluations a pass, %d rounds, medians of paired ratios\n", b.Samples, b.Elements, b.Models, b.Evaluations, rounds)
+			fmt.Fprintf(a.Out, "%d samples x %d elements x %d models = %d evaluations a pass, %d rounds, medians of "+
+				"paired ratios\n", b.Samples, b.Elements, b.Models, b.Evaluations, rounds)
 			fmt.Fprintf(a.Out, "run over engine alone, processor time, 1 worker:   %.3f\n", b.OverheadOne)
 			fmt.Fprintf(a.Out, "run over engine alone, processor time, %d workers:  %.3f\n", b.Workers, b.OverheadAll)
-			fmt.Fprintf(a.Out, "speed of %d workers over 1: run %.2f, engine alone %.2f\n", b.Workers, b.Scaling, b.EngineScale)
-			fmt.Fprintf(a.Out, "evaluations: %.0f a second with %d workers, %.0f a second of processor time\n", b.PerSecond, b.Workers, b.PerCPU)
+			fmt.Fprintf(a.Out, "speed of %d workers over 1: run %.2f, engine alone %.2f\n", b.Workers, b.Scaling,
+				b.EngineScale)
+			fmt.Fprintf(a.Out, "evaluations: %.0f a second with %d workers, %.0f a second of processor time\n",
+				b.PerSecond, b.Workers, b.PerCPU)
 			fmt.Fprintf(a.Out, "moving one sample by one element: %.2f us\n", warp)
 			return nil
 		},

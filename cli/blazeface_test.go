@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// blazeface is a folder with the studies of examples/blazeface and what its script fetches; the test is skipped where nothing was fetched.
+// blazeface is a folder with the studies of examples/blazeface and what its script fetches; the test is skipped where
+// nothing was fetched.
 func blazeface(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -51,7 +52,8 @@ func blazeface(t *testing.T) string {
 		}
 		return to
 	}
-	const how = "BlazeFace was not fetched: run examples/blazeface/fetch, or name the folder that it filled with NERO_BLAZEFACE"
+	const how = "BlazeFace was not fetched: run examples/blazeface/fetch, or name the folder that it filled with " +
+		"NERO_BLAZEFACE"
 	if os.Getenv("CI") != "" || fetched != "" {
 		t.Fatal(how)
 	}
@@ -65,7 +67,8 @@ func auditNumbers(t *testing.T, args ...string) (text string, numbers map[string
 	dir := t.TempDir()
 	var out, said bytes.Buffer
 	a := &App{Out: &out, Err: &said}
-	if code := a.Run(t.Context(), append([]string{"audit", "-q", "--format", "text,json", "-o", dir}, args...)); code != 1 {
+	if code := a.Run(t.Context(), append([]string{"audit", "-q", "--format", "text,json", "-o", dir},
+		args...)); code != 1 {
 		t.Fatalf("exit code %d, want 1: a detector is not exact\n%s", code, said.String())
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "audit.json"))
@@ -103,7 +106,8 @@ func auditNumbers(t *testing.T, args ...string) (text string, numbers map[string
 func TestBlazeFace(t *testing.T) {
 	dir := blazeface(t)
 	t.Run("shift", func(t *testing.T) {
-		text, n := auditNumbers(t, filepath.Join(dir, "shift.yaml"), "--checks", "lattice,endtoend,lint,stress", "--skip", "precision")
+		text, n := auditNumbers(t, filepath.Join(dir, "shift.yaml"), "--checks", "lattice,endtoend,lint,stress",
+			"--skip", "precision")
 		for name, want := range map[string][2]float64{ // least and most
 			"period down":                  {16, 16},
 			"period right":                 {16, 16},

@@ -23,12 +23,16 @@ const (
 	saneError = 1e-3
 )
 
-// calibrate sets the threshold of a policy by a model that is known to be good, on the same study: ten times its error on the exact elements,
-// or on the others if there are none. The error is the upper limit of what an audit judges, or the rounding floor where that is larger.
-func (a *App) calibrate(ctx context.Context, s *job.Study, ef engineFlags, file string, p audit.Policy, workers int) (audit.Policy, error) {
+// calibrate sets the threshold of a policy by a model that is known to be good, on the same study: ten times its error
+// on the exact elements, or on the others if there are none. The error is the upper limit of what an audit judges, or
+// the rounding floor where that is larger.
+func (a *App) calibrate(ctx context.Context, s *job.Study, ef engineFlags, file string, p audit.Policy,
+	workers int,
+) (audit.Policy, error) {
 	fail := func(err error) (audit.Policy, error) { return p, fmt.Errorf("--calibrate: %s: %w", file, err) }
 	if s.Audit.Threshold != 0 || p.Preset != "production" {
-		return p, errors.New("--calibrate measures the threshold: leave --threshold, --preset and theirs in the study away")
+		return p, errors.New(
+			"--calibrate measures the threshold: leave --threshold, --preset and theirs in the study away")
 	}
 	if ext := filepath.Ext(file); !strings.EqualFold(ext, ".onnx") {
 		return fail(errors.New("want a model (.onnx) that is known to have the symmetry"))
@@ -36,7 +40,10 @@ func (a *App) calibrate(ctx context.Context, s *job.Study, ef engineFlags, file 
 	ref := *s
 	ref.Models = []job.Model{{Name: job.NameOf(file), ONNX: file}}
 	ref.Audit.Contract, ref.Audit.Layers, ref.Audit.EarlyStop = job.Contract{}, nil, false
-	w, err := workload.Open(ctx, &ref, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: a.program})
+	w, err := workload.Open(ctx, &ref, workload.Options{
+		OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true,
+		Retry: retry(), Start: a.program,
+	})
 	if err != nil {
 		return fail(err)
 	}
@@ -58,7 +65,8 @@ func (a *App) calibrate(ctx context.Context, s *job.Study, ef engineFlags, file 
 		digest = m.SHA256
 	}
 	p.Preset, p.Threshold = "", margin*e
-	p.Origin = fmt.Sprintf("%d times the error %s of the reference %s (sha256 %.12s) on the %s of this study", margin, audit.Figures(e), job.NameOf(file), digest, set)
+	p.Origin = fmt.Sprintf("%d times the error %s of the reference %s (sha256 %.12s) on the %s of this study", margin,
+		audit.Figures(e), job.NameOf(file), digest, set)
 	a.say("note: threshold %s: %s", audit.Figures(p.Threshold), p.Origin)
 	return p, nil
 }
@@ -75,7 +83,8 @@ func known(r *audit.Report) (e float64, set string, err error) {
 	case of == nil:
 		return 0, "", errors.New("no set of elements could be judged, so its error is not known")
 	case of.NonFinite > 0:
-		return 0, "", fmt.Errorf("%d outputs on the %s are not finite; a reference must be known to be good", of.NonFinite, of.Name)
+		return 0, "", fmt.Errorf("%d outputs on the %s are not finite; a reference must be known to be good",
+			of.NonFinite, of.Name)
 	case of.Cause == audit.CauseVacuous || !(of.Scale > 0):
 		return 0, "", errors.New("its outputs do not vary, so its error says nothing")
 	}
@@ -91,7 +100,8 @@ func known(r *audit.Report) (e float64, set string, err error) {
 		if of.Cause == audit.CauseResampling {
 			why = "resampling alone would give that: take exact elements (--orbit lattice), or a finer kernel"
 		}
-		return 0, "", fmt.Errorf("its error on the %s is %s, more than %s: %s", of.Name, audit.Figures(e), audit.Figures(saneError), why)
+		return 0, "", fmt.Errorf("its error on the %s is %s, more than %s: %s", of.Name, audit.Figures(e),
+			audit.Figures(saneError), why)
 	}
 	if e == 0 {
 		e = 1.0 / (1 << 24) // not even the last digit moves: the precision of float32

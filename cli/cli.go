@@ -29,19 +29,22 @@ const (
 
 // App is the program with everything that it takes from outside.
 type App struct {
-	// Out takes results and Err what is said beside them. Commands do not look at what writing to Out returns: its first error is
-	// kept and ends the program with exit code 2.
+	// Out takes results and Err what is said beside them. Commands do not look at what writing to Out returns: its
+	// first error is kept and ends the program with exit code 2.
 	Out, Err io.Writer
 	Version  string
 	// Stop is closed when the user asks a run to stop; work under way is finished and kept.
 	Stop <-chan struct{}
 
-	args  []string // of the command line that runs
+	// of the command line that runs
+	args  []string
 	quiet bool
 	// programs says that the user allows a study to run the program that its group is defined by.
 	programs bool
-	said     *sync.Map    // notes that were said, where each is said once; nil where there is no end of them
-	running  atomic.Int32 // how many runs are under way that can be stopped and resumed
+	// notes that were said, where each is said once; nil where there is no end of them
+	said *sync.Map
+	// how many runs are under way that can be stopped and resumed
+	running atomic.Int32
 }
 
 // sink remembers the first error of a writer, after which it writes nothing. It is safe for concurrent use.
@@ -84,7 +87,8 @@ func Main() int {
 	go func() {
 		<-signals
 		if a.running.Load() > 0 {
-			fmt.Fprintln(os.Stderr, "\nnero: finishing what is under way; the run can be resumed. Once more to stop at once.")
+			fmt.Fprintln(os.Stderr,
+				"\nnero: finishing what is under way; the run can be resumed. Once more to stop at once.")
 			close(stop)
 			<-signals
 		}
@@ -130,7 +134,8 @@ func (a *App) root() *cobra.Command {
 		Long: `nero moves the inputs of a machine-learning model along the orbit of a group (turned, shifted, mirrored) and
 says with evidence whether the model is equivariant, where it is not, and whether the error is real, rounding or
 resampling.`,
-		Example:       "  nero demo\n  nero run --model model.onnx --data photos --group 'SO(2)' -o run\n  nero audit model.onnx --data photos --group C4 --invariant",
+		Example: "  nero demo\n  nero run --model model.onnx --data photos --group 'SO(2)' -o run\n  nero " +
+			"audit model.onnx --data photos --group C4 --invariant",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       a.Version,
@@ -138,7 +143,8 @@ resampling.`,
 	root.DisableSuggestions = true // cobra's take four lines
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress")
-	root.AddCommand(a.demo(), a.run(), a.audit(), a.compare(), a.report(), a.serve(), a.export(), a.inspect(), a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
+	root.AddCommand(a.demo(), a.run(), a.audit(), a.compare(), a.report(), a.serve(), a.export(), a.inspect(),
+		a.engine(), a.groups(), a.metrics(), a.checks(), a.bench(), a.schema())
 	return root
 }
 

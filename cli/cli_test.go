@@ -24,7 +24,8 @@ func TestOutputThatFails(t *testing.T) {
 	for _, args := range [][]string{{"groups"}, {"metrics"}, {"schema"}, {"checks", "--json"}} {
 		out, said := &full{}, &bytes.Buffer{}
 		a := &App{Out: out, Err: said}
-		if code := a.Run(t.Context(), args); code != exitError || !strings.Contains(said.String(), "no space left") || out.calls != 1 {
+		if code := a.Run(t.Context(), args); code != exitError || !strings.Contains(said.String(), "no space left") ||
+			out.calls != 1 {
 			t.Errorf("%v: exit code %d, %d writes, said %q", args, code, out.calls, said)
 		}
 	}
@@ -35,7 +36,8 @@ func TestStopped(t *testing.T) {
 	cancel()
 	said := &bytes.Buffer{}
 	a := &App{Out: &bytes.Buffer{}, Err: said}
-	if code := a.Run(ctx, []string{"bench", "--engine", "wasm"}); code != exitError || said.String() != "nero: stopped\n" {
+	if code := a.Run(ctx, []string{"bench", "--engine", "wasm"}); code != exitError ||
+		said.String() != "nero: stopped\n" {
 		t.Errorf("exit code %d, said %q", code, said)
 	}
 }
@@ -49,7 +51,10 @@ func TestThin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, spec := range []orbit.Spec{{Grid: []int{72}}, {Values: [][]float64{{10}, {20}, {90}, {30}, {180}, {40}, {50}}}} {
+	for _, spec := range []orbit.Spec{
+		{Grid: []int{72}},
+		{Values: [][]float64{{10}, {20}, {90}, {30}, {180}, {40}, {50}}},
+	} {
 		p, err := orbit.NewPlan(g, spec, in, action.Trivial{G: g}, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -74,8 +79,10 @@ func TestThin(t *testing.T) {
 					kept++
 				}
 			}
-			if len(o.Elements) != n || o.Identity() < 0 || kept != 1+min(exact-1, max((n-1)-(n-1)/2, n-1-(len(p.Elements)-exact))) {
-				t.Errorf("%d of %d: %d elements, %d exact, identity at %d", n, len(p.Elements), len(o.Elements), kept, o.Identity())
+			if len(o.Elements) != n || o.Identity() < 0 ||
+				kept != 1+min(exact-1, max((n-1)-(n-1)/2, n-1-(len(p.Elements)-exact))) {
+				t.Errorf("%d of %d: %d elements, %d exact, identity at %d", n, len(p.Elements), len(o.Elements), kept,
+					o.Identity())
 			}
 			if err := o.Check(); err != nil {
 				t.Errorf("%d of %d: %v", n, len(p.Elements), err)

@@ -31,12 +31,14 @@ folders that 'nero audit -o' wrote it to.
 Two folders of 'nero run' are compared by their metrics: the mean of each sample over the orbit, before and after.
 
 Exit code: 0 not worse; 1 worse by more than is allowed, see --allow-regression; 2 the audits cannot be compared.`,
-		Example: "  nero audit study.yaml --format json -o before\n  nero audit study.yaml --model resnet=fixed.onnx --format json -o after\n  nero compare before after",
-		Args:    cobra.ExactArgs(2),
+		Example: "  nero audit study.yaml --format json -o before\n  nero audit study.yaml --model resnet=fixed.onnx " +
+			"--format json -o after\n  nero compare before after",
+		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			write, ok := compareFormats[format]
 			if !ok {
-				return fmt.Errorf("--format %q: want %s", format, strings.Join(slices.Sorted(maps.Keys(compareFormats)), ", "))
+				return fmt.Errorf("--format %q: want %s", format,
+					strings.Join(slices.Sorted(maps.Keys(compareFormats)), ", "))
 			}
 			if isRun(args[0]) && isRun(args[1]) {
 				cs, err := compareRuns([2]string{args[0], args[1]}, before, after, bf.allow)

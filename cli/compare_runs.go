@@ -29,20 +29,24 @@ func isRun(dir string) bool {
 
 // runChange is one metric of one model before and after, each sample with itself.
 type runChange struct {
-	Metric string   `json:"metric"`
-	Before string   `json:"before"` // model
-	After  string   `json:"after"`
-	Better string   `json:"better"` // "higher" or "lower"
+	Metric string `json:"metric"`
+	// model
+	Before string `json:"before"`
+	After  string `json:"after"`
+	// "higher" or "lower"
+	Better string   `json:"better"`
 	N      int      `json:"samples"`
 	Was    *float64 `json:"mean_before"`
 	Is     *float64 `json:"mean_after"`
-	Low    *float64 `json:"change_low"` // of the mean change, with the confidence of all rows together
+	// of the mean change, with the confidence of all rows together
+	Low    *float64 `json:"change_low"`
 	High   *float64 `json:"change_high"`
 	Says   string   `json:"evidence"`
 	Beyond bool     `json:"beyond_allowed"`
 }
 
-// compareRuns compares the metrics of two runs of one study, in pairs by sample: means over the orbit with the weights of the plan.
+// compareRuns compares the metrics of two runs of one study, in pairs by sample: means over the orbit with the weights
+// of the plan.
 func compareRuns(dirs [2]string, before, after string, allow float64) ([]runChange, error) {
 	if !(allow >= 0) || math.IsInf(allow, 1) {
 		return nil, fmt.Errorf("--allow-regression is %g, want a relative increase of at least 0, such as 0.1", allow)
@@ -140,10 +144,12 @@ func sameModels(a, b *job.Job, before, after string) ([][2]int, error) {
 	if before != "" || after != "" {
 		i, k := slices.Index(x, or(before, after)), slices.Index(y, or(after, before))
 		if i < 0 {
-			return nil, fmt.Errorf("--before: no model is named %q; the first has %s", or(before, after), strings.Join(x, ", "))
+			return nil, fmt.Errorf("--before: no model is named %q; the first has %s", or(before, after),
+				strings.Join(x, ", "))
 		}
 		if k < 0 {
-			return nil, fmt.Errorf("--after: no model is named %q; the second has %s", or(after, before), strings.Join(y, ", "))
+			return nil, fmt.Errorf("--after: no model is named %q; the second has %s", or(after, before),
+				strings.Join(y, ", "))
 		}
 		return [][2]int{{i, k}}, nil
 	}
@@ -159,8 +165,11 @@ func sameModels(a, b *job.Job, before, after string) ([][2]int, error) {
 	return out, nil
 }
 
-// changeOfRuns compares two sets of curves. Where higher is better the two change places, so that improved and worse keep their meaning.
-func changeOfRuns(x, y *store.Curves, weights []float64, higher bool, confidence, allow float64, seed uint64, name string) runChange {
+// changeOfRuns compares two sets of curves. Where higher is better the two change places, so that improved and worse
+// keep their meaning.
+func changeOfRuns(x, y *store.Curves, weights []float64, higher bool, confidence, allow float64, seed uint64,
+	name string,
+) runChange {
 	var before, after []float64
 	for i, k := range x.Index {
 		at, ok := slices.BinarySearch(y.Index, k)
@@ -186,13 +195,15 @@ func changeOfRuns(x, y *store.Curves, weights []float64, higher bool, confidence
 	if higher {
 		c := aggregate.Compare(after, before, draws, confidence, r)
 		return runChange{
-			Better: "higher", N: len(before), Was: number(c.After), Is: number(c.Before), Low: number(-c.Difference.High), High: number(-c.Difference.Low), Says: c.Verdict.String(),
+			Better: "higher", N: len(before), Was: number(c.After), Is: number(c.Before),
+			Low: number(-c.Difference.High), High: number(-c.Difference.Low), Says: c.Verdict.String(),
 			Beyond: c.Verdict == aggregate.Worse && c.Difference.Low > allow*math.Abs(c.After),
 		}
 	}
 	c := aggregate.Compare(before, after, draws, confidence, r)
 	return runChange{
-		Better: "lower", N: len(before), Was: number(c.Before), Is: number(c.After), Low: number(c.Difference.Low), High: number(c.Difference.High), Says: c.Verdict.String(),
+		Better: "lower", N: len(before), Was: number(c.Before), Is: number(c.After), Low: number(c.Difference.Low),
+		High: number(c.Difference.High), Says: c.Verdict.String(),
 		Beyond: c.Verdict == aggregate.Worse && c.Difference.Low > allow*math.Abs(c.Before),
 	}
 }
@@ -215,7 +226,8 @@ func (a *App) printRuns(cs []runChange, format string) error {
 			says += ", REGRESSION"
 		}
 		return []string{
-			model, c.Metric, c.Better, strconv.Itoa(c.N), figure(c.Was), figure(c.Is), "[" + figure(c.Low) + ", " + figure(c.High) + "]", says,
+			model, c.Metric, c.Better, strconv.Itoa(c.N), figure(c.Was), figure(c.Is),
+			"[" + figure(c.Low) + ", " + figure(c.High) + "]", says,
 		}
 	}
 	head := []string{"model", "metric", "better", "samples", "before", "now", "change", "evidence"}

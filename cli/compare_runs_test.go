@@ -36,16 +36,22 @@ func TestChangeOfRuns(t *testing.T) {
 		{good, good, true, "no evidence", false, 0},
 	} {
 		r := changeOfRuns(c.x, c.y, nil, c.higher, 0.95, 0.1, 1, "m")
-		if r.Says != c.says || r.Beyond != c.beyond || r.N != 40 || math.Abs(*r.Is-*r.Was-c.change) > 0.01 || *r.Low > *r.Is-*r.Was+1e-9 || *r.High < *r.Is-*r.Was-1e-9 {
+		if r.Says != c.says || r.Beyond != c.beyond || r.N != 40 || math.Abs(*r.Is-*r.Was-c.change) > 0.01 ||
+			*r.Low > *r.Is-*r.Was+1e-9 || *r.High < *r.Is-*r.Was-1e-9 {
 			t.Errorf("higher %v: %+v, was %v, is %v in [%v, %v]", c.higher, r, *r.Was, *r.Is, *r.Low, *r.High)
 		}
 		if r := changeOfRuns(c.x, c.y, nil, c.higher, 0.95, 2, 1, "m"); r.Beyond {
 			t.Errorf("higher %v: a change by half is beyond twice", c.higher)
 		}
 	}
-	// Samples that one of the runs lacks, or that have no number, are left out; an element without a number leaves its pair out alone.
-	few := &store.Curves{Elements: 2, Index: []int{1, 3, 5}, Values: []float32{1, 1, float32(math.NaN()), float32(math.NaN()), 2, float32(math.NaN())}}
-	if r := changeOfRuns(few, table(6, func(_, e int) float64 { return 1 + float64(e) }), nil, false, 0.95, 0.1, 1, "m"); r.N != 2 || *r.Was != 1.5 || *r.Is != 1.25 {
+	// Samples that one of the runs lacks, or that have no number, are left out; an element without a number leaves its
+	// pair out alone.
+	few := &store.Curves{
+		Elements: 2, Index: []int{1, 3, 5},
+		Values: []float32{1, 1, float32(math.NaN()), float32(math.NaN()), 2, float32(math.NaN())},
+	}
+	if r := changeOfRuns(few, table(6, func(_, e int) float64 { return 1 + float64(e) }), nil, false, 0.95, 0.1, 1,
+		"m"); r.N != 2 || *r.Was != 1.5 || *r.Is != 1.25 {
 		t.Errorf("%+v: was %v, is %v", r, *r.Was, *r.Is)
 	}
 }

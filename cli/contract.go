@@ -11,7 +11,8 @@ import (
 // parseContract reads ERROR:RATE or ERROR:RATE:CONFIDENCE.
 func parseContract(s string) (job.Contract, error) {
 	wrong := func(why string) (job.Contract, error) {
-		return job.Contract{}, fmt.Errorf("--contract %q: %s; want ERROR:RATE or ERROR:RATE:CONFIDENCE, such as 1e-3:0.05:0.95", s, why)
+		return job.Contract{},
+			fmt.Errorf("--contract %q: %s; want ERROR:RATE or ERROR:RATE:CONFIDENCE, such as 1e-3:0.05:0.95", s, why)
 	}
 	words := strings.Split(s, ":")
 	if len(words) != 2 && len(words) != 3 {

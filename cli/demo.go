@@ -32,11 +32,14 @@ import (
 type demonstration struct {
 	name  string
 	files fs.FS
-	of    string // its samples, for people
-	early int    // samples that a first table needs; 0 for none
+	// its samples, for people
+	of string
+	// samples that a first table needs; 0 for none
+	early int
 	// balance says that fewer samples are taken evenly from the classes.
 	balance bool
-	moral   string // what to keep in mind when reading table and audit, in a sentence
+	// what to keep in mind when reading table and audit, in a sentence
+	moral string
 }
 
 // demonstrations are the studies that the program carries, the usual one first.
@@ -44,23 +47,28 @@ func demonstrations() []demonstration {
 	return []demonstration{
 		{
 			name: "digits", files: digits.Files, of: "digits", early: 100, balance: true, // ten of each digit
-			moral: "A mean curve that is nearly a circle can fail: the audit judges the answer to every single input, not the mean.",
+			moral: "A mean curve that is nearly a circle can fail: the audit judges the answer to every single " +
+				"input, not the mean.",
 		},
 		{
 			name: "cells", files: cells.Files, of: "key objects",
-			moral: "The target of a window is its key object, and other cells come into sight as it moves: what was answered instead is in the views.",
+			moral: "The target of a window is its key object, and other cells come into sight as it moves: what was " +
+				"answered instead is in the views.",
 		},
 		{
 			name: "flow", files: flow.Files, of: "pairs",
-			moral: "A small mean error along the orbit is no symmetry yet: @self and the audit compare each answer with the moved answer to the pair as it was.",
+			moral: "A small mean error along the orbit is no symmetry yet: @self and the audit compare each answer " +
+				"with the moved answer to the pair as it was.",
 		},
 		{
 			name: "clouds", files: clouds.Files, of: "clouds", balance: true,
-			moral: "A network that was shown turned shapes is right more often when they are turned; only the one that is invariant by construction answers the same.",
+			moral: "A network that was shown turned shapes is right more often when they are turned; only the one " +
+				"that is invariant by construction answers the same.",
 		},
 		{
 			name: "molecules", files: molecules.Files, of: "molecules",
-			moral: "Forces can turn with the molecule to the last digit and still be the gradient of no energy: energies drift where such forces drive a simulation.",
+			moral: "Forces can turn with the molecule to the last digit and still be the gradient of no energy: " +
+				"energies drift where such forces drive a simulation.",
 		},
 	}
 }
@@ -84,7 +92,8 @@ It writes the study, the run, an audit and a report into a folder, and shows the
 Ctrl-C. Everything that it does can be done with one's own model by 'nero run', 'nero audit', 'nero report' and 'nero serve'.
 
 With --once, or where nobody sits at a terminal, it ends when everything is written.`,
-		Example:   "  nero demo\n  nero demo cells -o my-cells\n  nero demo flow --once\n  nero demo -o my-demo --limit 200",
+		Example: "  nero demo\n  nero demo cells -o my-cells\n  nero demo flow --once\n  nero demo -o my-demo " +
+			"--limit 200",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: []string{"digits", "cells", "flow", "clouds", "molecules"},
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -148,7 +157,8 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 			page.show()
 			printSummary(a.Out, done.summary, done.limit, "")
 			fmt.Fprintln(a.Out)
-			reports, err := a.auditStudy(cmd.Context(), s, rf.engine, auditFlags{failOn: string(audit.FailOnNothing)}, rf.workers)
+			reports, err := a.auditStudy(cmd.Context(), s, rf.engine, auditFlags{failOn: string(audit.FailOnNothing)},
+				rf.workers)
 			if err != nil {
 				return err
 			}
@@ -172,14 +182,18 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 				}
 			}
 			fmt.Fprintln(a.Out, of.moral)
-			if err := a.writeAudit(io.Discard, reports, []string{"text", "html", "json", "junit"}, filepath.Join(dir, "audit")); err != nil {
+			if err := a.writeAudit(io.Discard, reports, []string{"text", "html", "json", "junit"},
+				filepath.Join(dir, "audit")); err != nil {
 				return err
 			}
-			files, err := a.writeReport(cmd.Context(), rf.out, filepath.Join(dir, "report"), filepath.Join(dir, "audit", "audit.txt"))
+			files, err := a.writeReport(cmd.Context(), rf.out, filepath.Join(dir, "report"),
+				filepath.Join(dir, "audit", "audit.txt"))
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Out, "\nreport: %s (%d files)\naudit:  %s\nrun:    %s\nstudy:  %s, to change and run with: nero run %s -o %s\n", filepath.Join(dir, "report", "report.md"), len(files), filepath.Join(dir, "audit", "audit.html"), rf.out,
+			fmt.Fprintf(a.Out, "\nreport: %s (%d files)\naudit:  %s\nrun:    %s\nstudy:  %s, to change and run with: "+
+				"nero run %s -o %s\n", filepath.Join(dir, "report", "report.md"), len(files),
+				filepath.Join(dir, "audit", "audit.html"), rf.out,
 				args[0], args[0], filepath.Join(dir, "mine"))
 			if page == nil {
 				fmt.Fprintf(a.Out, "look:   nero serve %s\n", dir)
@@ -192,9 +206,11 @@ With --once, or where nobody sits at a terminal, it ends when everything is writ
 	c.Flags().BoolVar(&once, "once", false, "end when everything is written, without showing it")
 	c.Flags().BoolVar(&sv.open, "open", false, "show it in a browser even if nobody sits at a terminal")
 	c.Flags().BoolVar(&sv.noOpen, "no-open", false, "print the address and open no browser")
-	c.Flags().IntVar(&sv.guard.Port, "port", guard.PresetPort, "port of the page, 0 for any; without it the next free one is taken if this is in use")
+	c.Flags().IntVar(&sv.guard.Port, "port", guard.PresetPort,
+		"port of the page, 0 for any; without it the next free one is taken if this is in use")
 	c.MarkFlagsMutuallyExclusive("once", "open")
-	c.Flags().IntVar(&limit, "limit", 0, "fewer samples, of digits the same number of each class (0: as many as the study says)")
+	c.Flags().IntVar(&limit, "limit", 0,
+		"fewer samples, of digits the same number of each class (0: as many as the study says)")
 	return c
 }
 
@@ -274,7 +290,8 @@ func demoStudy(of demonstration, dir string) ([]string, error) {
 			if string(old) == string(b) {
 				return nil
 			}
-			return fmt.Errorf("%s is there and is not the file of the demo: move it away, or choose another folder with -o", to)
+			return fmt.Errorf("%s is there and is not the file of the demo: move it away, or choose another folder "+
+				"with -o", to)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

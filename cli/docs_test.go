@@ -48,8 +48,8 @@ func scalars(v any) []string {
 	return out
 }
 
-// TestGuide holds the guide for build servers against the program: its YAML can be read, its commands can be typed, and every flag and file
-// that it names exists.
+// TestGuide holds the guide for build servers against the program: its YAML can be read, its commands can be typed, and
+// every flag and file that it names exists.
 func TestGuide(t *testing.T) {
 	b, err := os.ReadFile(guide)
 	if err != nil {
@@ -71,7 +71,8 @@ func TestGuide(t *testing.T) {
 			lines = append(lines, strings.Split(s, "\n")...)
 		}
 	}
-	if !slices.ContainsFunc(texts, func(s string) bool { return s == "audit/audit.sarif" }) || !slices.ContainsFunc(texts, func(s string) bool { return s == "audit/audit.junit.xml" }) {
+	if !slices.ContainsFunc(texts, func(s string) bool { return s == "audit/audit.sarif" }) ||
+		!slices.ContainsFunc(texts, func(s string) bool { return s == "audit/audit.junit.xml" }) {
 		t.Error("neither SARIF nor JUnit is handed on")
 	}
 	for _, s := range blocks(t, page, "sh") {
@@ -116,7 +117,8 @@ func TestGuide(t *testing.T) {
 		}
 		for name := range strings.SplitSeq(strings.Join(texts, " "), " ") {
 			file, ok := strings.CutPrefix(strings.Trim(name, "';\""), "audit/audit.")
-			if ok && strings.Contains(line, "-o audit") && !slices.Contains(auditFiles(), "audit."+strings.TrimRight(file, "')")) {
+			if ok && strings.Contains(line, "-o audit") &&
+				!slices.Contains(auditFiles(), "audit."+strings.TrimRight(file, "')")) {
 				t.Errorf("%s: no audit writes it", name)
 			}
 		}
@@ -154,7 +156,10 @@ func TestGuideCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for code, want := range map[int]string{exitOK: "PASS", exitFindings: "FAIL, or NEEDS_ATTENTION", exitError: "the audit could not run"} {
+	for code, want := range map[int]string{
+		exitOK: "PASS", exitFindings: "FAIL, or NEEDS_ATTENTION",
+		exitError: "the audit could not run",
+	} {
 		if !strings.Contains(string(b), "\n| "+string(rune('0'+code))+" | "+want) {
 			t.Errorf("code %d is not explained as %q", code, want)
 		}

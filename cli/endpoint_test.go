@@ -23,8 +23,9 @@ import (
 type endpoint struct {
 	models *remotetest.Models
 	server *remotetest.Server
-	left   atomic.Int64 // calls until it dies; negative for never
-	died   chan struct{}
+	// calls until it dies; negative for never
+	left atomic.Int64
+	died chan struct{}
 }
 
 // infer counts calls and runs the model.
@@ -45,9 +46,9 @@ func (e *endpoint) infer(ctx context.Context, model string, in []tensor.Named) (
 //	endpoint restart
 //	endpoint study FILE LINE...
 //
-// start serves the file as "model" and sets GRPC and HTTP to its endpoints and CA to the certificate of its authority; die ends it, as
-// kill -9 would, after so many more calls; restart waits for that and starts it at the same ports; study
-// writes a file, in which the script's variables can stand.
+// start serves the file as "model" and sets GRPC and HTTP to its endpoints and CA to the certificate of its authority;
+// die ends it, as kill -9 would, after so many more calls; restart waits for that and starts it at the same ports;
+// study writes a file, in which the script's variables can stand.
 func serveModel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: endpoint WHAT [ARG...]")

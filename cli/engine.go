@@ -86,7 +86,8 @@ system's library folders.`,
 			if i.Path != "" {
 				fmt.Fprintf(a.Out, "library: %s\n", i.Path)
 			}
-			fmt.Fprintf(a.Out, "reason:  %s\ntakes:   operator sets %d to %d, file formats up to IR %d\nself-test: passed\n", i.Reason, limits.MinOpset, limits.MaxOpset, limits.MaxIR)
+			fmt.Fprintf(a.Out, "reason:  %s\ntakes:   operator sets %d to %d, file formats up to IR %d\nself-test: "+
+				"passed\n", i.Reason, limits.MinOpset, limits.MaxOpset, limits.MaxIR)
 			for _, n := range e.Notes {
 				fmt.Fprintf(a.Out, "note:    %s\n", n)
 			}

@@ -60,10 +60,12 @@ A DIR is the folder of a run or of an audit. Two runs are laid side by side over
 	fl.StringVarP(&f.format, "format", "f", "", "csv, jsonl, md or tex; default that of the file's name, else csv")
 	fl.StringVarP(&f.metric, "metric", "m", "", "`metric`; default the first of the run")
 	fl.StringVar(&f.slice, "slice", "", "`name` of a kept slice or of a class, instead of all samples")
-	fl.StringVar(&f.rule, "rule", "", "`rule` that chooses samples, such as 'label = 6 and mean < 0.4'; see docs/SLICES.md")
+	fl.StringVar(&f.rule, "rule", "",
+		"`rule` that chooses samples, such as 'label = 6 and mean < 0.4'; see docs/SLICES.md")
 	fl.StringVar(&f.sample, "sample", "", "`name` of the sample of orbit")
 	fl.IntVar(&f.index, "index", 0, "position of the sample of orbit in the run, from 0, instead of its name")
-	fl.StringSliceVar(&f.between, "between", nil, "two `models` of compare, the second less the first; default the first two")
+	fl.StringSliceVar(&f.between, "between", nil,
+		"two `models` of compare, the second less the first; default the first two")
 	fl.StringVarP(&f.out, "out", "o", "", "`file` to write; default the terminal")
 	c.MarkFlagsMutuallyExclusive("slice", "rule")
 	c.MarkFlagsMutuallyExclusive("sample", "index")
@@ -119,11 +121,13 @@ func (a *App) onlyRun(sh *shelf.Shelf) (*shelf.Run, error) {
 	}
 	switch len(names) {
 	case 0:
-		return nil, fmt.Errorf("there is no run, only %s; give the folder of a run, too", plural(len(all.Audits), "audit"))
+		return nil, fmt.Errorf("there is no run, only %s; give the folder of a run, too",
+			plural(len(all.Audits), "audit"))
 	case 1, 2:
 		return sh.Run(strings.Join(names, "+"))
 	}
-	return nil, fmt.Errorf("there are %d runs (%s); give the folder of one, or of two to lay side by side", len(names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("there are %d runs (%s); give the folder of one, or of two to lay side by side", len(names),
+		strings.Join(names, ", "))
 }
 
 // request is the table that the flags mean.
@@ -142,7 +146,8 @@ func (f *exportFlags) request(run *shelf.Run) (server.TableRequest, error) {
 			return q, err
 		}
 		if q.Sample = slices.Index(all.IDs, f.sample); q.Sample < 0 {
-			return q, fmt.Errorf("--sample: the run has no sample %q; 'nero export --table samples' lists them", f.sample)
+			return q, fmt.Errorf("--sample: the run has no sample %q; 'nero export --table samples' lists them",
+				f.sample)
 		}
 	}
 	if f.table == "orbit" && f.sample == "" && !f.indexed {

@@ -33,10 +33,11 @@ func called(b *onnx.Builder, name string) {
 	nodes[len(nodes)-1].Output[0] = name
 }
 
-// writeDetector writes a model that finds the one bright square of a dark picture of h x w exactly: its box is size pixels wide and
-// high around the center of all that is brighter than half, so it moves as the square does while the window holds all of it.
-// Outputs boxes [N, 1, 4], two corners in pixels, and scores [N, 1, classes]: 0.9 for the class which, 0.1 for others.
-// Options: h, w, c, size, classes, which, only=boxes (leaves the scores out), numbers (of a box, 4).
+// writeDetector writes a model that finds the one bright square of a dark picture of h x w exactly: its box is size
+// pixels wide and high around the center of all that is brighter than half, so it moves as the square does while the
+// window holds all of it. Outputs boxes [N, 1, 4], two corners in pixels, and scores [N, 1, classes]: 0.9 for the class
+// which, 0.1 for others. Options: h, w, c, size, classes, which, only=boxes (leaves the scores out), numbers (of a box,
+// 4).
 func writeDetector(name string, o *options) error {
 	h, w, c, size := o.int("h", 32), o.int("w", 32), o.int("c", 1), o.int("size", 8)
 	classes, which, numbers := o.int("classes", 2), o.int("which", 0), o.int("numbers", 4)
@@ -60,7 +61,10 @@ func writeDetector(name string, o *options) error {
 	cx := at(func(_, col int) float64 { return float64(col) + 0.5 })
 	cy := at(func(row, _ int) float64 { return float64(row) + 0.5 })
 	half := one(float32(size) / 2)
-	edges := []string{b.Op("Sub", []string{cx, half}), b.Op("Sub", []string{cy, half}), b.Op("Add", []string{cx, half}), b.Op("Add", []string{cy, half})}
+	edges := []string{
+		b.Op("Sub", []string{cx, half}), b.Op("Sub", []string{cy, half}), b.Op("Add", []string{cx, half}),
+		b.Op("Add", []string{cy, half}),
+	}
 	for len(edges) < numbers {
 		edges = append(edges, cx)
 	}
@@ -88,14 +92,18 @@ func writeDetector(name string, o *options) error {
 	return os.WriteFile(name, raw, 0o644)
 }
 
-// writeEstimator writes a model of pairs [N, 2, h, w] that returns channels x h x w numbers: a hundredth of the frames. Options: h, w, channels.
+// writeEstimator writes a model of pairs [N, 2, h, w] that returns channels x h x w numbers: a hundredth of the frames.
+// Options: h, w, channels.
 func writeEstimator(name string, o *options) error {
 	h, w, channels := o.int("h", 16), o.int("w", 16), o.int("channels", 2)
 	b := onnx.NewBuilder(19)
 	b.Header().IrVersion = new(int64(8))
 	x := b.Input("pair", tensor.Float32, "batch", 2, h, w)
 	y := b.Op("Mul", []string{x, b.Const(tensor.FromFloat32([]float32{0.01}, 1))})
-	b.Op("Slice", []string{b.Op("Concat", []string{y, y}, onnx.AttrInt("axis", 1)), b.Ints(0), b.Ints(int64(channels)), b.Ints(1)})
+	b.Op("Slice", []string{
+		b.Op("Concat", []string{y, y}, onnx.AttrInt("axis", 1)), b.Ints(0), b.Ints(int64(channels)),
+		b.Ints(1),
+	})
 	called(b, "flow")
 	b.Output("flow", tensor.Float32, "batch", channels, h, w)
 	raw, err := b.Bytes()
@@ -127,7 +135,8 @@ func grey(name string, h, w int, at func(row, col int) uint8) error {
 }
 
 // writeSpots writes photos of one white square on black, with annotations of Pascal VOC: JPEGImages/000.png and
-// Annotations/000.xml. The square of photo i lies i pixels right of the middle and below it. Options: n, h, w, size, label, bare=1 (no annotations).
+// Annotations/000.xml. The square of photo i lies i pixels right of the middle and below it. Options: n, h, w, size,
+// label, bare=1 (no annotations).
 func writeSpots(dir string, o *options) error {
 	n, h, w, size := o.int("n", 3), o.int("h", 64), o.int("w", 64), o.int("size", 8)
 	label, bare := o.text("label", "spot"), o.int("bare", 0) != 0
@@ -146,8 +155,9 @@ func writeSpots(dir string, o *options) error {
 		if bare {
 			continue
 		}
-		note := fmt.Sprintf("<annotation>\n<filename>%s.png</filename>\n<size><width>%d</width><height>%d</height></size>\n<object><name>%s</name>\n"+
-			"<bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object>\n</annotation>\n",
+		note := fmt.Sprintf(
+			"<annotation>\n<filename>%s.png</filename>\n<size><width>%d</width><height>%d</height></size>\n<object><name>%s</name>\n"+
+				"<bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object>\n</annotation>\n",
 			id, w, h, label, left+1, top+1, left+size, top+size) // counted from 1, both ends inclusive
 		if err := os.MkdirAll(filepath.Join(dir, "Annotations"), 0o755); err != nil {
 			return err
@@ -159,7 +169,8 @@ func writeSpots(dir string, o *options) error {
 	return nil
 }
 
-// writePairs writes n pairs of random frames, 000_a.png and 000_b.png. Options: n, h, w, flo=1 (a field of (1, 0) beside each).
+// writePairs writes n pairs of random frames, 000_a.png and 000_b.png. Options: n, h, w, flo=1 (a field of (1, 0)
+// beside each).
 func writePairs(dir string, o *options) error {
 	n, h, w, flo := o.int("n", 2), o.int("h", 16), o.int("w", 16), o.int("flo", 0) != 0
 	r := rand.New(rand.NewPCG(uint64(o.int("seed", 1)), 3))
@@ -171,7 +182,8 @@ func writePairs(dir string, o *options) error {
 			}
 		}
 		if flo {
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.flo", i)), floBytes(h, w, 1, 0), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.flo", i)), floBytes(h, w, 1, 0),
+				0o644); err != nil {
 				return err
 			}
 		}

@@ -24,8 +24,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// fixtures are the commands of the scripts that write models and data. Options are key=value; an unknown key is an error, so
-// that a script cannot mean one thing and test another.
+// fixtures are the commands of the scripts that write models and data. Options are key=value; an unknown key is an
+// error, so that a script cannot mean one thing and test another.
 var fixtures = map[string]func(*testscript.TestScript, bool, []string){
 	"onnx":     fixture(writeONNX),
 	"pictures": fixture(writePictures),
@@ -144,7 +144,10 @@ func writeONNX(name string, o *options) error {
 		b.Output(y, f32, append([]any{batch}, axes...)...)
 	}
 	dense := func(x string, n int) string {
-		return b.Op("Gemm", []string{b.Op("Flatten", []string{x}), b.Const(weights(seed, n, classes)), b.Const(weights(seed+1, classes))})
+		return b.Op("Gemm", []string{
+			b.Op("Flatten", []string{x}), b.Const(weights(seed, n, classes)),
+			b.Const(weights(seed+1, classes)),
+		})
 	}
 	x := ""
 	switch kind {
@@ -160,7 +163,8 @@ func writeONNX(name string, o *options) error {
 	switch kind {
 	case "mean":
 		m := b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{x})})
-		out(b.Op("Gemm", []string{m, b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes))}, onnx.AttrFloat("alpha", float32(o.int("gain", 8)))), classes)
+		out(b.Op("Gemm", []string{m, b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes))},
+			onnx.AttrFloat("alpha", float32(o.int("gain", 8)))), classes)
 	case "dense", "deep":
 		out(dense(x, c*h*w), classes)
 	case "rows":
@@ -186,7 +190,8 @@ func writeONNX(name string, o *options) error {
 		}
 	case "twoheads": // the second output is not symmetric
 		m := b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{x})})
-		y := b.Op("Gemm", []string{m, b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes))}, onnx.AttrFloat("alpha", 8))
+		y := b.Op("Gemm", []string{m, b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes))},
+			onnx.AttrFloat("alpha", 8))
 		z := dense(x, c*h*w)
 		for i, v := range []string{y, z} {
 			head := b.Op("Identity", []string{v})
@@ -197,7 +202,8 @@ func writeONNX(name string, o *options) error {
 		}
 	case "random": // drops a tenth of the pixels by chance
 		r := b.Op("RandomUniformLike", []string{x})
-		keep := b.Op("Cast", []string{b.Op("Greater", []string{r, b.Const(tensor.FromFloat32([]float32{0.1}, 1))})}, onnx.AttrInt("to", int64(onnxpb.TensorProto_FLOAT)))
+		keep := b.Op("Cast", []string{b.Op("Greater", []string{r, b.Const(tensor.FromFloat32([]float32{0.1}, 1))})},
+			onnx.AttrInt("to", int64(onnxpb.TensorProto_FLOAT)))
 		out(dense(b.Op("Mul", []string{x, keep}), c*h*w), classes)
 	case "norm": // invariant, by an operator that has no derivative here
 		m := b.Op("Flatten", []string{b.Op("GlobalLpPool", []string{x}, onnx.AttrInt("p", 2))})
@@ -210,17 +216,22 @@ func writeONNX(name string, o *options) error {
 		k := tensor.FromFloat32([]float32{.5, 1, .5, 1, 4, 1, .5, 1, .5}, 1, 1, 3, 3)
 		y := b.Op("Conv", []string{x, b.Const(k)}, onnx.AttrInts("pads", 1, 1, 1, 1))
 		name("first")
-		y = b.Op("Conv", []string{y, b.Const(tensor.FromFloat32([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8}, 1, 1, 3, 3))}, onnx.AttrInts("pads", 1, 1, 1, 1))
+		y = b.Op("Conv", []string{y, b.Const(tensor.FromFloat32([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8}, 1, 1, 3, 3))},
+			onnx.AttrInts("pads", 1, 1, 1, 1))
 		name("second")
 		y = b.Op("Relu", []string{b.Op("Sub", []string{y, b.Const(tensor.FromFloat32([]float32{8}, 1))})})
 		name("bend")
-		out(b.Op("Gemm", []string{b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{y})}), b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes))}), classes)
+		out(b.Op("Gemm", []string{
+			b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{y})}),
+			b.Const(weights(seed, c, classes)), b.Const(weights(seed+1, classes)),
+		}), classes)
 	case "twoinputs":
 		y := b.Input("y", f32, batch, c, h, w)
 		out(dense(b.Op("Add", []string{x, y}), c*h*w), classes)
 	case "foreignop":
 		y := b.Op("Flatten", []string{x})
-		b.Header().OpsetImport = append(b.Header().OpsetImport, &onnxpb.OperatorSetIdProto{Domain: new("my.ops"), Version: new(int64(1))})
+		b.Header().OpsetImport = append(b.Header().OpsetImport,
+			&onnxpb.OperatorSetIdProto{Domain: new("my.ops"), Version: new(int64(1))})
 		y = b.Op("Secret", []string{y})
 		g := b.Graph()
 		g.Node[len(g.Node)-1].Domain = new("my.ops")
@@ -245,8 +256,8 @@ func writeONNX(name string, o *options) error {
 	return os.WriteFile(name, raw, 0o644)
 }
 
-// writePictures writes n PNG images of h x w below a folder for each of the classes, in turn. Pixels are random up to 200 but
-// for the lower right corner, which is white, so that an element of an orbit can be told by one pixel.
+// writePictures writes n PNG images of h x w below a folder for each of the classes, in turn. Pixels are random up to
+// 200 but for the lower right corner, which is white, so that an element of an orbit can be told by one pixel.
 func writePictures(name string, o *options) error {
 	n, h, w, c := o.int("n", 6), o.int("h", 8), o.int("w", 8), o.int("c", 1)
 	classes, first, blank := o.int("classes", 2), o.int("first", 0), o.int("blank", 0) != 0
@@ -339,8 +350,8 @@ func writeIDX(name string, o *options) error {
 	return os.WriteFile(name, b, 0o644)
 }
 
-// writeNPY writes random float32 in [0, 1) with a header that says shape. Options: nan, inf (index of such a value), values
-// (as many instead of those that the shape takes).
+// writeNPY writes random float32 in [0, 1) with a header that says shape. Options: nan, inf (index of such a value),
+// values (as many instead of those that the shape takes).
 func writeNPY(name string, o *options) error {
 	shape := o.ints("shape", "6x8x8")
 	n := 1
@@ -383,7 +394,8 @@ func writeForeign(name string, o *options) error {
 	case "text":
 		b = []byte("just words\n")
 	case "elf": // an ELF header of another processor: 64 bits, little endian, shared object, for PowerPC 64
-		b = append([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x15\x00\x01\x00\x00\x00"), make([]byte, 4096)...)
+		b = append([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x15\x00\x01\x00\x00\x00"),
+			make([]byte, 4096)...)
 	case "pe":
 		b = append([]byte("MZ"), make([]byte, 4096)...)
 		b[0x3c] = 0x80

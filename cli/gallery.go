@@ -11,8 +11,8 @@ import (
 	"nero/measure/metric"
 )
 
-// gallery shows the worst case of each judged set: what the model was fed unmoved and moved, and for outputs that are pictures what
-// it answered, pulled back, and where the two answers differ. Cases that have no picture are left out.
+// gallery shows the worst case of each judged set: what the model was fed unmoved and moved, and for outputs that are
+// pictures what it answered, pulled back, and where the two answers differ. Cases that have no picture are left out.
 func gallery(ctx context.Context, s *audit.Subject, r *audit.Report) ([]audit.Case, error) {
 	var out []audit.Case
 	for _, set := range r.Sets() {
@@ -60,7 +60,8 @@ func worstCase(ctx context.Context, s *audit.Subject, set *audit.Set) (*audit.Ca
 		caption := []string{"unmoved", "moved by " + set.At.Label}[k]
 		for t, m := range list {
 			if len(list) > 1 {
-				c.Pictures = append(c.Pictures, shot(fmt.Sprintf("%s, frame %d of %d", caption, t+1, len(list)), m, lo, hi))
+				c.Pictures = append(c.Pictures, shot(fmt.Sprintf("%s, frame %d of %d", caption, t+1, len(list)), m, lo,
+					hi))
 			} else {
 				c.Pictures = append(c.Pictures, shot(caption, m, lo, hi))
 			}
@@ -83,7 +84,9 @@ func worstCase(ctx context.Context, s *audit.Subject, set *audit.Set) (*audit.Ca
 				d.Pix[i] = math.Abs(z.Pix[i] - f.Pix[i])
 			}
 			_, most := span(d.Pix)
-			c.Pictures = append(c.Pictures, shot("answer unmoved", f, lo, hi), shot("answer moved, brought back", z, lo, hi), shot(fmt.Sprintf("difference, white is %.2g", most), d, 0, most))
+			c.Pictures = append(c.Pictures, shot("answer unmoved", f, lo, hi),
+				shot("answer moved, brought back", z, lo, hi),
+				shot(fmt.Sprintf("difference, white is %.2g", most), d, 0, most))
 		}
 	case *space.Mask:
 		if z, ok := home.(*space.Mask); ok && z.H == f.H && z.W == f.W {
@@ -101,13 +104,16 @@ func worstCase(ctx context.Context, s *audit.Subject, set *audit.Set) (*audit.Ca
 			lo, hi := span(p.Pix, q.Pix)
 			_, most := span(d.Pix)
 			c.Note += " Of vectors the lengths are shown, of their difference its length."
-			c.Pictures = append(c.Pictures, shot("lengths of the vectors, unmoved", p, lo, hi), shot("moved, brought back", q, lo, hi),
+			c.Pictures = append(c.Pictures, shot("lengths of the vectors, unmoved", p, lo, hi),
+				shot("moved, brought back", q, lo, hi),
 				shot(fmt.Sprintf("length of the difference, white is %.2g", most), d, 0, most))
 		}
 	case *space.Boxes:
 		if z, ok := home.(*space.Boxes); ok {
 			d := metric.Between(z, f)
-			c.Note += fmt.Sprintf(" Boxes of the unmoved picture are green, those of the moved one, brought back, red: %d match, %d are missed, %d are new, %d are left out.",
+			c.Note += fmt.Sprintf(
+				" Boxes of the unmoved picture are green, those of the moved one, brought back, red: %d match, %d "+
+					"are missed, %d are new, %d are left out.",
 				d.Matched, d.Missed, d.Extra, d.Left)
 			c.Pictures = append(c.Pictures, withBoxes("answers on the unmoved picture", shot("", a[0], lo, hi), f, z))
 		}
@@ -142,7 +148,8 @@ func speed(f, less *space.Field) *space.Image {
 	return m
 }
 
-// withBoxes draws two sets of boxes on a picture, the first green, the second red, each as the rectangle along the axes that holds it.
+// withBoxes draws two sets of boxes on a picture, the first green, the second red, each as the rectangle along the axes
+// that holds it.
 func withBoxes(caption string, p audit.Picture, first, second *space.Boxes) audit.Picture {
 	q := audit.Picture{Caption: caption, W: p.W, H: p.H, Pix: p.Pix}
 	if len(p.Pix) == p.W*p.H {

@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// TestKill kills the program with SIGKILL at random moments, from its start to the writing of the manifest, twenty times at
-// least; the same command then goes on until the run is complete, and every file has the bytes of an undisturbed run.
+// TestKill kills the program with SIGKILL at random moments, from its start to the writing of the manifest, twenty
+// times at least; the same command then goes on until the run is complete, and every file has the bytes of an
+// undisturbed run.
 func TestKill(t *testing.T) {
 	const kills = 20
 	dir := t.TempDir()
@@ -31,7 +32,8 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(out, workers string) *exec.Cmd {
-		c := exec.CommandContext(t.Context(), "nero", "run", "-q", "--model", "a.onnx", "--model", "b.onnx", "--data", "photos",
+		c := exec.CommandContext(t.Context(), "nero", "run", "-q", "--model", "a.onnx", "--model", "b.onnx", "--data",
+			"photos",
 			"--group", "SO(2)", "--orbit", "180", "--resample", "bicubic", "-w", workers, "-o", out)
 		c.Dir = dir
 		c.Env = append(os.Environ(), "NERO_ORT_LIB="+nativeLibrary())
@@ -63,7 +65,8 @@ func TestKill(t *testing.T) {
 				break
 			}
 			var e *exec.ExitError
-			if !errors.As(err, &e) || e.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL { //nolint:errcheck // of unix
+			if !errors.As(err, &e) ||
+				e.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL { //nolint:errcheck // of unix
 				t.Fatalf("%v", err)
 			}
 			killed++
@@ -84,5 +87,6 @@ func TestKill(t *testing.T) {
 	if halfway == 0 {
 		t.Error("no kill left a run half done: the test shows nothing")
 	}
-	t.Logf("%d kills, %d of them with some files and no manifest, in runs of %v", killed, halfway, whole.Round(time.Millisecond))
+	t.Logf("%d kills, %d of them with some files and no manifest, in runs of %v", killed, halfway,
+		whole.Round(time.Millisecond))
 }

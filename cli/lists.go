@@ -22,7 +22,8 @@ func (a *App) groups() *cobra.Command {
 				return writeJSON(a.Out, group.Catalog())
 			}
 			for _, e := range group.Catalog() {
-				fmt.Fprintf(a.Out, "%s (such as %s)\n  %s\n  chart: %s\n  exact: %s\n  default orbit: %s\n", e.Name, e.Example, e.Doc, e.Axes, e.Exact, e.Orbit)
+				fmt.Fprintf(a.Out, "%s (such as %s)\n  %s\n  chart: %s\n  exact: %s\n  default orbit: %s\n", e.Name,
+					e.Example, e.Doc, e.Axes, e.Exact, e.Orbit)
 			}
 			return nil
 		},

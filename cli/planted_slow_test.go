@@ -10,10 +10,13 @@ import (
 	"testing"
 )
 
-// TestMoleculeCauses tells apart forces that are the gradient of the energy, forces that turn well and are none, and a network that knows nothing of
-// space; and names the faults of twins that differ from the first in one thing each.
+// TestMoleculeCauses tells apart forces that are the gradient of the energy, forces that turn well and are none, and a
+// network that knows nothing of space; and names the faults of twins that differ from the first in one thing each.
 func TestMoleculeCauses(t *testing.T) {
-	checks := []string{"--audit-samples", "8", "--audit-elements", "12", "--checks", "subgroup,forces,neighbors,lattice,order"}
+	checks := []string{
+		"--audit-samples", "8", "--audit-elements", "12", "--checks",
+		"subgroup,forces,neighbors,lattice,order",
+	}
 	all := judge(t, "molecules/demo.yaml", checks...)
 
 	good := all["conservative"]
@@ -40,8 +43,9 @@ func TestMoleculeCauses(t *testing.T) {
 	mlp.says("the order of rows counts: exchanging rows")
 }
 
-// TestMoleculeTwins names what is wrong with networks that are the first one but for a fault: a list of neighbors that ends where functions are not 0
-// yet, one of eight neighbors with ties, and an origin that counts. The first two are rare: few inputs and elements show them, and those much.
+// TestMoleculeTwins names what is wrong with networks that are the first one but for a fault: a list of neighbors that
+// ends where functions are not 0 yet, one of eight neighbors with ties, and an origin that counts. The first two are
+// rare: few inputs and elements show them, and those much.
 func TestMoleculeTwins(t *testing.T) {
 	dir, err := filepath.Abs(filepath.Join(studies, "molecules"))
 	if err != nil {
@@ -52,7 +56,8 @@ func TestMoleculeTwins(t *testing.T) {
 	for _, name := range []string{"cutoff", "capped", "uncentered"} {
 		fmt.Fprintf(&b, "  - {name: %s, onnx: %q}\n", name, filepath.Join(dir, "models", "molecules-"+name+".onnx"))
 	}
-	fmt.Fprintf(&b, "data: {format: molecules, images: %q, elements: [H, C, N, O], limit: 60}\n", filepath.Join(dir, "data", "test.xyz"))
+	fmt.Fprintf(&b, "data: {format: molecules, images: %q, elements: [H, C, N, O], limit: 60}\n",
+		filepath.Join(dir, "data", "test.xyz"))
 	b.WriteString(`input: {fields: [{name: positions, type: positions}, {name: species, type: unchanged}]}
 output: {fields: [{name: energy, type: unchanged, per: sample}, {name: forces, type: vectors, per: node}]}
 group: {name: E(3) x S}
@@ -62,7 +67,8 @@ seed: 7
 	if err := os.WriteFile(study, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := judge(t, study, "--audit-samples", "16", "--audit-elements", "16", "--checks", "subgroup,forces,neighbors,lattice")
+	all := judge(t, study, "--audit-samples", "16", "--audit-elements", "16", "--checks",
+		"subgroup,forces,neighbors,lattice")
 
 	for _, name := range []string{"cutoff", "capped"} {
 		r := all[name]
@@ -79,6 +85,8 @@ seed: 7
 	far := all["uncentered"]
 	far.holds("O(3) × S(n)", "T(3): the place in space counts")
 	far.silent("jumps by", "differ from minus the gradient")
-	far = judge(t, study, "--only", "uncentered", "--audit-samples", "8", "--checks", "subgroup,lattice,endtoend")["uncentered"] // all elements: shifts are among them
+	// all elements: shifts are among them
+	far = judge(t, study, "--only", "uncentered", "--audit-samples", "8", "--checks",
+		"subgroup,lattice,endtoend")["uncentered"]
 	far.because("place", "origin", "cent")
 }

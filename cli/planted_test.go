@@ -63,7 +63,10 @@ func judge(t *testing.T, study string, args ...string) map[string]*audited {
 	}
 	all := map[string]*audited{}
 	for _, m := range v.Models {
-		r := &audited{t: t, model: m.Model, verdict: m.Verdict, largest: m.Largest, beyond: m.Beyond, numbers: map[string]float64{}}
+		r := &audited{
+			t: t, model: m.Model, verdict: m.Verdict, largest: m.Largest, beyond: m.Beyond,
+			numbers: map[string]float64{},
+		}
 		r.said = append(append(append(r.said, m.Reasons...), m.Caveats...), m.Beyond...)
 		for _, c := range m.Checks {
 			for _, f := range c.Findings {
@@ -89,20 +92,23 @@ type audited struct {
 	model, verdict string
 	largest        string
 	beyond         []string
-	said           []string // reasons, findings, caveats
-	causes         []string // best first
-	numbers        map[string]float64
+	// reasons, findings, caveats
+	said []string
+	// best first
+	causes  []string
+	numbers map[string]float64
 }
 
 // places are how many rows a group permutes, which is as many as the largest sample of the study has.
 var places = regexp.MustCompile(`S\(\d+\)`)
 
-// holds wants the largest group that passes, with S(n) for permutations of however many rows there are, and words of what fails beyond it: nothing, if
-// there are none.
+// holds wants the largest group that passes, with S(n) for permutations of however many rows there are, and words of
+// what fails beyond it: nothing, if there are none.
 func (r *audited) holds(largest string, beyond ...string) {
 	r.t.Helper()
 	if got := r.largest; got != largest && places.ReplaceAllString(got, "S(n)") != largest {
-		r.t.Errorf("%s: the largest symmetry that holds is %q, want %q; beyond it fails %q", r.model, r.largest, largest, r.beyond)
+		r.t.Errorf("%s: the largest symmetry that holds is %q, want %q; beyond it fails %q", r.model, r.largest,
+			largest, r.beyond)
 	}
 	all := strings.Join(r.beyond, "; ")
 	for _, want := range beyond {
@@ -160,8 +166,8 @@ func few(args ...string) []string {
 	return append([]string{"--audit-samples", "8", "--audit-elements", "12"}, args...)
 }
 
-// TestPlantedGroups wants the largest symmetry of every network that was built to have it and no more (studies/planted/MODEL_CARDS.md): not
-// less, and not what a neighbor has.
+// TestPlantedGroups wants the largest symmetry of every network that was built to have it and no more
+// (studies/planted/MODEL_CARDS.md): not less, and not what a neighbor has.
 func TestPlantedGroups(t *testing.T) {
 	all := judge(t, "planted/points.yaml", few("--checks", "subgroup,order")...)
 	all["so3_not_o3"].holds("SO(3) × S(64)", "handedness", "T(3)")
@@ -183,7 +189,8 @@ func TestPlantedDirection(t *testing.T) {
 	judge(t, "planted/gravity.yaml", few("--checks", "subgroup")...)["gravity_o3"].holds("O(3) × S(64)", "T(3)")
 }
 
-// TestPlantedTypes tells vectors, axial vectors and irreps from what they are declared as: the group that is left, and the type that would be right.
+// TestPlantedTypes tells vectors, axial vectors and irreps from what they are declared as: the group that is left, and
+// the type that would be right.
 func TestPlantedTypes(t *testing.T) {
 	judge(t, "planted/vectors.yaml", few("--checks", "subgroup,irreps")...)["vector_e3"].holds("E(3) × S(64)")
 
@@ -205,7 +212,8 @@ func TestPlantedTypes(t *testing.T) {
 	all["irreps_l2_parity"].because("the output has another type than declared")
 }
 
-// TestPlantedShifts tells a convolution that goes around from one that meets zeros at the ends and one that leaves samples out.
+// TestPlantedShifts tells a convolution that goes around from one that meets zeros at the ends and one that leaves
+// samples out.
 func TestPlantedShifts(t *testing.T) {
 	all := judge(t, "planted/signals.yaml", "--audit-samples", "8", "--checks", "subgroup,lattice,warmup,layers")
 	all["conv_circular"].holds("shifts by multiples of 1")
@@ -222,8 +230,8 @@ func TestPlantedShifts(t *testing.T) {
 	}
 }
 
-// TestPlantedFlows finds out a recurrent network that is equivariant to shifts of the whole sequence and not to drifts, and says of one that looks at
-// each picture by itself that both hold.
+// TestPlantedFlows finds out a recurrent network that is equivariant to shifts of the whole sequence and not to drifts,
+// and says of one that looks at each picture by itself that both hold.
 func TestPlantedFlows(t *testing.T) {
 	all := judge(t, "planted/flow.yaml", "--audit-samples", "8", "--checks", "subgroup,lattice,moving,warmup")
 	static := all["flow_static"]
@@ -238,6 +246,7 @@ func TestPlantedFlows(t *testing.T) {
 	}
 	moving.because()
 	if all["flow_memory"].verdict != "FAIL" {
-		t.Errorf("flow_memory: %s under all drifts, want FAIL: it has states for drifts along columns alone", all["flow_memory"].verdict)
+		t.Errorf("flow_memory: %s under all drifts, want FAIL: it has states for drifts along columns alone",
+			all["flow_memory"].verdict)
 	}
 }

@@ -13,11 +13,13 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far a run is: a bar on a terminal, a line every few seconds elsewhere. It is safe for concurrent use.
+// progress shows how far a run is: a bar on a terminal, a line every few seconds elsewhere. It is safe for concurrent
+// use.
 type progress struct {
 	out   io.Writer
 	label string
-	unit  string // of what is counted
+	// of what is counted
+	unit  string
 	now   func() time.Time
 	tty   bool
 	every time.Duration
@@ -111,7 +113,8 @@ func (p *progress) finish() {
 		p.bar = nil
 	}
 	if spent := p.now().Sub(p.begin); p.done > 0 && spent > 0 {
-		fmt.Fprintf(p.out, "%s: %d %s in %s (%.0f/s)\n", p.label, p.done, p.unit, spent.Round(100*time.Millisecond), float64(p.done)/spent.Seconds())
+		fmt.Fprintf(p.out, "%s: %d %s in %s (%.0f/s)\n", p.label, p.done, p.unit, spent.Round(100*time.Millisecond),
+			float64(p.done)/spent.Seconds())
 	}
 }
 

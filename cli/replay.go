@@ -40,7 +40,8 @@ func only(s *job.Study, names []string) error {
 			return fmt.Errorf("--only %q: the study has no such model; want one of %s", n, strings.Join(known, ", "))
 		}
 	}
-	s.Models = slices.DeleteFunc(slices.Clone(s.Models), func(m job.Model) bool { return !slices.Contains(names, m.Name) })
+	s.Models = slices.DeleteFunc(slices.Clone(s.Models),
+		func(m job.Model) bool { return !slices.Contains(names, m.Name) })
 	return nil
 }
 
@@ -60,7 +61,8 @@ func parsePlace(s string) (place, error) {
 	for c := range strings.SplitSeq(s[i+1:], ",") {
 		x, err := strconv.ParseFloat(strings.TrimSpace(c), 64)
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return place{}, fmt.Errorf("--replay %q: %q is not a coordinate; want numbers separated by commas after the last @", s, c)
+			return place{}, fmt.Errorf(
+				"--replay %q: %q is not a coordinate; want numbers separated by commas after the last @", s, c)
 		}
 		p.at = append(p.at, x)
 	}
@@ -77,13 +79,16 @@ func replayFiles() []string {
 }
 
 // replay measures one sample at one element again.
-func (a *App) replay(ctx context.Context, s *job.Study, ef engineFlags, af auditFlags, workers int, formats []string, out string) error {
+func (a *App) replay(ctx context.Context, s *job.Study, ef engineFlags, af auditFlags, workers int, formats []string,
+	out string,
+) error {
 	where, err := parsePlace(af.replay)
 	if err != nil {
 		return err
 	}
 	if len(formats) != 1 || formats[0] != "text" && formats[0] != "json" {
-		return fmt.Errorf("--format %s: a replay is printed as text or as json; -o keeps the inputs and outputs", strings.Join(formats, ","))
+		return fmt.Errorf("--format %s: a replay is printed as text or as json; -o keeps the inputs and outputs",
+			strings.Join(formats, ","))
 	}
 	if out != "" {
 		if err := ownFolder(out, replayFiles()...); err != nil {
@@ -107,7 +112,10 @@ func (a *App) replay(ctx context.Context, s *job.Study, ef engineFlags, af audit
 	if err != nil {
 		return err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true, Retry: retry(), Start: a.program})
+	w, err := workload.Open(ctx, s, workload.Options{
+		OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true,
+		Retry: retry(), Start: a.program,
+	})
 	if err != nil {
 		return err
 	}
@@ -153,7 +161,8 @@ func (a *App) replay(ctx context.Context, s *job.Study, ef engineFlags, af audit
 	return err
 }
 
-// lookUp finds a sample by its name: its place among those that the audit uses, or the sample itself if it is none of them.
+// lookUp finds a sample by its name: its place among those that the audit uses, or the sample itself if it is none of
+// them.
 func lookUp(w *workload.Workload, chosen []int, id string) (int, dataset.Sample, error) {
 	ids := w.Data.IDs()
 	of := func(i int) string {
@@ -174,7 +183,8 @@ func lookUp(w *workload.Workload, chosen []int, id string) (int, dataset.Sample,
 	if near, ok := job.Suggest(id, ids[:min(len(ids), 10_000)]); ok {
 		return -1, dataset.Sample{}, fmt.Errorf("there is no sample %q; did you mean %q?", id, near)
 	}
-	return -1, dataset.Sample{}, fmt.Errorf("there is no sample %q; the data have %d, from %s to %s", id, len(ids), ids[0], ids[len(ids)-1])
+	return -1, dataset.Sample{}, fmt.Errorf("there is no sample %q; the data have %d, from %s to %s", id, len(ids),
+		ids[0], ids[len(ids)-1])
 }
 
 // allDigits writes a number so that it reads back the same.
@@ -205,7 +215,8 @@ func replayText(w io.Writer, m *eval.Model, r *sweep.Replayed, policy audit.Poli
 	if _, ok := r.Before.(*space.Mask); ok {
 		unit = " " + audit.PixelShare
 	} else {
-		fmt.Fprintf(w, "  error               %s, largest component %s\n", allDigits(r.Error.Norm), audit.Figures(r.Error.Max))
+		fmt.Fprintf(w, "  error               %s, largest component %s\n", allDigits(r.Error.Norm),
+			audit.Figures(r.Error.Max))
 		fmt.Fprintf(w, "  scale s             %s\n", allDigits(r.Scale))
 	}
 	against := ", at most the threshold " + audit.Figures(policy.Threshold)
@@ -217,7 +228,8 @@ func replayText(w io.Writer, m *eval.Model, r *sweep.Replayed, policy audit.Poli
 	}
 	fmt.Fprintf(w, "  relative error      %s%s%s\n", allDigits(r.Relative()), unit, against)
 	repeat, rounding, floor := r.Floors()
-	fmt.Fprintf(w, "  floors              repeat %s, one ulp of the input %s, resampling %s\n", audit.Figures(repeat), audit.Figures(rounding), floorText(r, floor))
+	fmt.Fprintf(w, "  floors              repeat %s, one ulp of the input %s, resampling %s\n", audit.Figures(repeat),
+		audit.Figures(rounding), floorText(r, floor))
 	if a, b := audit.Class(r.Before), audit.Class(r.Back); a >= 0 || b >= 0 {
 		label := ""
 		if r.Sample.Label >= 0 {
@@ -309,9 +321,10 @@ func replayJSON(w io.Writer, m *eval.Model, r *sweep.Replayed) error {
 		unit = audit.PixelShare
 	}
 	return writeJSON(w, struct {
-		Model       string    `json:"model"`
-		Sample      string    `json:"sample"`
-		Label       int       `json:"label"` // -1 for none
+		Model  string `json:"model"`
+		Sample string `json:"sample"`
+		// -1 for none
+		Label       int       `json:"label"`
 		Element     string    `json:"element"`
 		Coordinates []float64 `json:"coordinates"`
 		Exact       bool      `json:"exact"`
@@ -325,18 +338,22 @@ func replayJSON(w io.Writer, m *eval.Model, r *sweep.Replayed) error {
 		Rounding    *float64  `json:"rounding_floor"`
 		Resampling  *float64  `json:"resampling_floor"`
 		Output      string    `json:"output"`
-		Class       int       `json:"class_unmoved"` // -1 for none
-		Moved       int       `json:"class_moved"`
-		Top         []score   `json:"top_unmoved"`
-		TopMoved    []score   `json:"top_moved"`
+		// -1 for none
+		Class    int     `json:"class_unmoved"`
+		Moved    int     `json:"class_moved"`
+		Top      []score `json:"top_unmoved"`
+		TopMoved []score `json:"top_moved"`
 	}{
-		m.Name, r.Sample.ID, r.Sample.Label, r.Element.Label, r.Element.G, r.Element.Exact, r.Visited, number(r.Error.Norm), number(r.Error.Max),
-		number(r.Scale), number(r.Relative()), unit, number(repeat), number(rounding), number(floor), audit.Form(r.Before),
+		m.Name, r.Sample.ID, r.Sample.Label, r.Element.Label, r.Element.G, r.Element.Exact, r.Visited,
+		number(r.Error.Norm), number(r.Error.Max),
+		number(r.Scale), number(r.Relative()), unit, number(repeat), number(rounding), number(floor),
+		audit.Form(r.Before),
 		audit.Class(r.Before), audit.Class(r.Back), tops(r.Before), tops(r.Back),
 	})
 }
 
-// keepReplay writes what went into the model and what came out: numbers as npy, pictures as PNG on one scale for each pair.
+// keepReplay writes what went into the model and what came out: numbers as npy, pictures as PNG on one scale for each
+// pair.
 func keepReplay(dir string, r *sweep.Replayed, doc []byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -381,7 +398,8 @@ func keepReplay(dir string, r *sweep.Replayed, doc []byte) error {
 	lo, hi := pictures(r.Unmoved, r.Moved)
 	err := errors.Join(keep("unmoved", r.Unmoved, lo, hi), keep("moved", r.Moved, lo, hi))
 	lo, hi = pictures(r.Before, r.After, r.Back)
-	err = errors.Join(err, keep("answer-unmoved", r.Before, lo, hi), keep("answer-moved", r.After, lo, hi), keep("answer-back", r.Back, lo, hi))
+	err = errors.Join(err, keep("answer-unmoved", r.Before, lo, hi), keep("answer-moved", r.After, lo, hi),
+		keep("answer-back", r.Back, lo, hi))
 	f, ok1 := r.Before.(*space.Image)
 	z, ok2 := r.Back.(*space.Image)
 	if !ok1 || !ok2 || audit.Form(f) != audit.Form(z) {

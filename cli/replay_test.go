@@ -16,8 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// replays FILE N [FLAG...] wants at least N worst cases of judged sets in an audit's JSON, runs the command that repeats each, with the
-// flags, and wants the error that the audit stored, to the last digit.
+// replays FILE N [FLAG...] wants at least N worst cases of judged sets in an audit's JSON, runs the command that
+// repeats each, with the flags, and wants the error that the audit stored, to the last digit.
 func replays(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: replays FILE N [FLAG...]")

@@ -65,13 +65,15 @@ does not fit into the budget is left out, and the page says what. See docs/REPOR
 With -o FOLDER it writes report.md, the aggregate and some individual NERO plots as SVG and PNG, and the aggregate curves as CSV. It runs no
 model: everything comes from the run folder. The inputs of individual plots are shown if the data is still where it was.`,
 		Example: "  nero report nero-run -o report\n  nero report nero-run --audit audit/audit.txt -o report\n" +
-			"  nero report nero-demo -o digits.html\n  nero report nero-run nero-audit --metric margin --budget 4MB -o digits.html",
+			"  nero report nero-demo -o digits.html\n  nero report nero-run nero-audit --metric margin --budget 4MB " +
+			"-o digits.html",
 		Args: someFolder,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			page := strings.EqualFold(filepath.Ext(f.out), ".html") || strings.EqualFold(filepath.Ext(f.out), ".htm")
 			if page {
 				if cmd.Flags().Changed("audit") {
-					return errors.New("--audit is for a report in a folder; name the folder of the audit beside that of the run")
+					return errors.New("--audit is for a report in a folder; name the folder of the audit beside that " +
+						"of the run")
 				}
 				return a.writePage(cmd.Context(), args, f)
 			}
@@ -81,7 +83,8 @@ model: everything comes from the run folder. The inputs of individual plots are 
 				}
 			}
 			if len(args) != 1 {
-				return fmt.Errorf("%d folders are given, and a report in a folder is of one run: give one, or -o FILE.html", len(args))
+				return fmt.Errorf("%d folders are given, and a report in a folder is of one run: give one, or -o "+
+					"FILE.html", len(args))
 			}
 			files, err := a.writeReport(cmd.Context(), args[0], f.out, f.audit)
 			if err != nil {
@@ -94,14 +97,19 @@ model: everything comes from the run folder. The inputs of individual plots are 
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "nero-report", "`folder` for the report, or a file that ends with .html")
 	fl.StringVar(&f.audit, "audit", "", "text `file` of an audit to include in a folder")
-	fl.StringVarP(&f.metric, "metric", "m", "", "`metric` that the page shows first and keeps before the others; default the first of the run")
-	fl.StringVar(&f.slice, "slice", "", "`name` of a kept slice or of a class that the page shows first; samples are kept from it")
+	fl.StringVarP(&f.metric, "metric", "m", "",
+		"`metric` that the page shows first and keeps before the others; default the first of the run")
+	fl.StringVar(&f.slice, "slice", "",
+		"`name` of a kept slice or of a class that the page shows first; samples are kept from it")
 	fl.StringVar(&f.budget, "budget", "10MB", "largest `size` of the file")
-	fl.IntVar(&f.keep, "keep", handout.PresetKeep, "most samples that are kept with their exact orbit, inputs and scores, 0 for none")
+	fl.IntVar(&f.keep, "keep", handout.PresetKeep,
+		"most samples that are kept with their exact orbit, inputs and scores, 0 for none")
 	fl.Uint64Var(&f.seed, "seed", 0, "decides which samples are kept beside the worst ones")
-	fl.StringSliceVar(&f.layouts, "layout", nil, "further layout of the samples: ica, isomap, tsne, umap; repeatable, may take long")
+	fl.StringSliceVar(&f.layouts, "layout", nil,
+		"further layout of the samples: ica, isomap, tsne, umap; repeatable, may take long")
 	fl.BoolVar(&f.noLive, "no-live", false, "take what is stored: no inputs and no scores")
-	fl.StringVar(&f.web, "web", "", "`folder` with the files of the interface, instead of those that are part of the program")
+	fl.StringVar(&f.web, "web", "",
+		"`folder` with the files of the interface, instead of those that are part of the program")
 	_ = fl.MarkHidden("web") // it is there
 	f.engine.add(c)
 	return c
@@ -132,7 +140,8 @@ func (a *App) writePage(ctx context.Context, paths []string, f reportFlags) erro
 	}
 	p := newProgress(a.Err, "nero report", "%", a.quiet)
 	o := handout.Options{
-		Metric: f.metric, Slice: f.slice, Budget: budget, Keep: f.keep, Seed: f.seed, Methods: f.layouts, Stored: f.noLive, Version: a.Version, Workers: workers(),
+		Metric: f.metric, Slice: f.slice, Budget: budget, Keep: f.keep, Seed: f.seed, Methods: f.layouts,
+		Stored: f.noLive, Version: a.Version, Workers: workers(),
 		Progress: percent(p),
 	}
 	if f.keep <= 0 {
@@ -151,7 +160,8 @@ func (a *App) writePage(ctx context.Context, paths []string, f reportFlags) erro
 	for _, text := range sum.LeftOut {
 		a.say("note: %s", text)
 	}
-	fmt.Fprintf(a.Out, "%s, %.2f MB, %s of %s whole\n", f.out, float64(sum.Bytes)/1e6, plural(sum.Kept, "sample"), view.Count(sum.Samples))
+	fmt.Fprintf(a.Out, "%s, %.2f MB, %s of %s whole\n", f.out, float64(sum.Bytes)/1e6, plural(sum.Kept, "sample"),
+		view.Count(sum.Samples))
 	return nil
 }
 
@@ -167,14 +177,22 @@ func percent(p *progress) func(float64, string) {
 	}
 }
 
-// page writes runs that a server shows as one HTML file. The query may say metric, slice, budget and seed. One goroutine asks the models, so
-// that those who drag meanwhile are answered.
-func (a *App) page(sh *shelf.Shelf, files fs.FS, live bool) func(context.Context, io.Writer, *shelf.Run, url.Values) error {
+// page writes runs that a server shows as one HTML file. The query may say metric, slice, budget and seed. One
+// goroutine asks the models, so that those who drag meanwhile are answered.
+func (a *App) page(sh *shelf.Shelf, files fs.FS, live bool) func(context.Context, io.Writer, *shelf.Run,
+	url.Values) error {
 	return func(ctx context.Context, w io.Writer, run *shelf.Run, query url.Values) error {
 		bad := func(err error) error {
-			return &guard.Problem{Status: http.StatusBadRequest, Code: "query", Title: "The report cannot be written like this", Detail: err.Error(), Remedy: "metric and slice are names of the run; budget is a size such as 10MB."}
+			return &guard.Problem{
+				Status: http.StatusBadRequest, Code: "query",
+				Title: "The report cannot be written like this", Detail: err.Error(),
+				Remedy: "metric and slice are names of the run; budget is a size such as 10MB.",
+			}
 		}
-		o := handout.Options{Metric: query.Get("metric"), Slice: query.Get("slice"), Stored: !live, Version: a.Version, Workers: 1}
+		o := handout.Options{
+			Metric: query.Get("metric"), Slice: query.Get("slice"), Stored: !live, Version: a.Version,
+			Workers: 1,
+		}
 		if k, err := strconv.Atoi(o.Metric); err == nil && k >= 0 && k < len(run.Metrics()) {
 			o.Metric = run.Metrics()[k].Name
 		}
@@ -184,7 +202,8 @@ func (a *App) page(sh *shelf.Shelf, files fs.FS, live bool) func(context.Context
 				return bad(err)
 			}
 			if o.Budget > mostBudget {
-				return bad(fmt.Errorf("a budget of %s; a server writes reports of at most %d MB", text, mostBudget/1_000_000))
+				return bad(fmt.Errorf("a budget of %s; a server writes reports of at most %d MB", text,
+					mostBudget/1_000_000))
 			}
 		}
 		if text := query.Get("seed"); text != "" {
@@ -230,7 +249,8 @@ func (a *App) writeReport(ctx context.Context, dir, out, audit string) ([]string
 	name := filepath.Join(dir, "summary.json")
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no summary yet: the run is not finished; the command that began it goes on where it stopped", dir)
+		return nil, fmt.Errorf(
+			"%s has no summary yet: the run is not finished; the command that began it goes on where it stopped", dir)
 	}
 	if err != nil {
 		return nil, err
@@ -240,7 +260,9 @@ func (a *App) writeReport(ctx context.Context, dir, out, audit string) ([]string
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if sum.Format != fold.Format || sum.Job != r.Hash() {
-		return nil, fmt.Errorf("%s: format %d of job %.12s, want format %d of job %.12s; run the study again to write it anew", name, sum.Format, sum.Job, fold.Format, r.Hash())
+		return nil, fmt.Errorf(
+			"%s: format %d of job %.12s, want format %d of job %.12s; run the study again to write it anew", name,
+			sum.Format, sum.Job, fold.Format, r.Hash())
 	}
 	if err := ownFolder(out, "report.md"); err != nil {
 		return nil, err
@@ -297,7 +319,8 @@ func pictures(j *job.Job) (func(int) (image.Image, error), error) {
 	}, nil
 }
 
-// picture shows an image between its smallest and largest value; the first and third of three channels are red and blue.
+// picture shows an image between its smallest and largest value; the first and third of three channels are red and
+// blue.
 func picture(m *space.Image) image.Image {
 	lo, hi := m.Pix[0], m.Pix[0]
 	for _, v := range m.Pix {
@@ -323,8 +346,8 @@ func picture(m *space.Image) image.Image {
 	return o
 }
 
-// ownFolder refuses a folder that holds things other than an earlier result, which one of the marks is a sign of: results in a folder
-// of pictures would be taken for data the next time.
+// ownFolder refuses a folder that holds things other than an earlier result, which one of the marks is a sign of:
+// results in a folder of pictures would be taken for data the next time.
 func ownFolder(dir string, marks ...string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -339,7 +362,8 @@ func ownFolder(dir string, marks ...string) error {
 		}
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("%s: the folder holds other things (%s); give an empty or a new one with -o", dir, entries[0].Name())
+		return fmt.Errorf("%s: the folder holds other things (%s); give an empty or a new one with -o", dir,
+			entries[0].Name())
 	}
 	return nil
 }

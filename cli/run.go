@@ -36,7 +36,8 @@ func (f *runFlags) add(c *cobra.Command, out string) {
 	f.engine.add(c)
 	c.Flags().StringVarP(&f.out, "out", "o", out, "run `folder`; an unfinished run of the same job in it is resumed")
 	c.Flags().IntVarP(&f.workers, "workers", "w", workers(), "workers; their number changes no byte of the result")
-	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "a sample that cannot be read becomes a row with an error instead of the end of the run")
+	c.Flags().BoolVar(&f.keepGoing, "keep-going", false,
+		"a sample that cannot be read becomes a row with an error instead of the end of the run")
 	c.Flags().BoolVar(&f.json, "json", false, "print the summary as JSON")
 }
 
@@ -49,7 +50,8 @@ func (a *App) run() *cobra.Command {
 		Long: `run moves every sample along the orbit, runs the models, measures, and keeps the curve of every sample in a run
 folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed, and resumed by the same command.`,
 		Example: "  nero run studies/digits/full.yaml -o run\n" +
-			"  nero run --model original=a.onnx --model augmented=b.onnx --data photos --group 'SO(2)' --orbit 72 -o run",
+			"  nero run --model original=a.onnx --model augmented=b.onnx --data photos --group 'SO(2)' --orbit 72 -o " +
+			"run",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := sf.study(args)
@@ -77,14 +79,18 @@ folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed
 // finished is a run that has ended.
 type finished struct {
 	summary *fold.Summary
-	json    []byte // summary.json
-	store   *store.Run
-	limit   float64 // of the relative error, by the study's audit
+	// summary.json
+	json  []byte
+	store *store.Run
+	// of the relative error, by the study's audit
+	limit float64
 }
 
-// evaluate opens the study, runs what is missing and finishes the run folder. When early is not nil it is called once with the
-// folder after the first shards are kept.
-func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func(*store.Run, *workload.Workload, int)) (*finished, error) {
+// evaluate opens the study, runs what is missing and finishes the run folder. When early is not nil it is called once
+// with the folder after the first shards are kept.
+func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags,
+	early func(*store.Run, *workload.Workload, int),
+) (*finished, error) {
 	if f.workers < 1 {
 		return nil, fmt.Errorf("--workers is %d, want at least 1", f.workers)
 	}
@@ -92,7 +98,10 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	if err != nil {
 		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{OpenEngine: a.opener(f.engine), Rules: action.Rules(), KeepGoing: f.keepGoing, Retry: retry(), Start: a.program})
+	w, err := workload.Open(ctx, s, workload.Options{
+		OpenEngine: a.opener(f.engine), Rules: action.Rules(),
+		KeepGoing: f.keepGoing, Retry: retry(), Start: a.program,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -122,10 +131,12 @@ func (a *App) evaluate(ctx context.Context, s *job.Study, f runFlags, early func
 	case errors.As(err, &stopped):
 		return nil, fmt.Errorf("%w in %s; the same command goes on from there", err, dir)
 	case errors.Is(err, context.Canceled):
-		return nil, fmt.Errorf("stopped at once; complete shards are kept in %s and the same command goes on from there", dir)
+		return nil, fmt.Errorf(
+			"stopped at once; complete shards are kept in %s and the same command goes on from there", dir)
 	case err != nil:
 		if _, ok := errors.AsType[*remote.Error](err); ok {
-			return nil, fmt.Errorf("%w; complete shards are kept in %s and the same command goes on from there", err, dir)
+			return nil, fmt.Errorf("%w; complete shards are kept in %s and the same command goes on from there", err,
+				dir)
 		}
 		return nil, err
 	}
@@ -153,8 +164,12 @@ func retry() remote.Retry { return remote.Retry{Jitter: rand.Float64} }
 // summarize folds the rows that the run holds.
 func summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {
 	return fold.Fold(fold.Input{
-		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales, Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
-			return r.Rows(store.Filter{Models: []int{m}, Metrics: w.Job.Metrics[i : i+1], Boxes: w.Eval.Metrics[i].OfHits})
+		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales,
+		Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
+			return r.Rows(store.Filter{
+				Models: []int{m}, Metrics: w.Job.Metrics[i : i+1],
+				Boxes: w.Eval.Metrics[i].OfHits,
+			})
 		},
 		Confidence: w.Study.Audit.Confidence,
 	})

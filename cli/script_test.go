@@ -36,9 +36,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"nero": func() { os.Exit(Main()) }})
 }
 
-// TestScripts runs testdata/script. Scripts share the user's cache folder with the program, because compiling the embedded
-// engine takes seconds, and minutes under the race detector. Where there is a native library it runs what does not name an
-// engine.
+// TestScripts runs testdata/script. Scripts share the user's cache folder with the program, because compiling the
+// embedded engine takes seconds, and minutes under the race detector. Where there is a native library it runs what does
+// not name an engine.
 func TestScripts(t *testing.T) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -157,13 +157,15 @@ func message(ts *testscript.TestScript, neg bool, args []string) {
 	for line := range strings.Lines(ts.ReadFile("stderr")) {
 		line = strings.TrimRight(line, "\n")
 		switch {
-		case strings.HasPrefix(line, "note: "), strings.HasPrefix(line, "engine: "), strings.HasPrefix(line, "        4 to 10 times faster"):
+		case strings.HasPrefix(line, "note: "), strings.HasPrefix(line, "engine: "),
+			strings.HasPrefix(line, "        4 to 10 times faster"):
 		default:
 			lines = append(lines, line)
 		}
 	}
 	if len(lines) != 1 || !strings.HasPrefix(lines[0], "nero: ") {
-		ts.Fatalf("stderr has %d lines beside notes, want one that begins with nero:\n%s", len(lines), strings.Join(lines, "\n"))
+		ts.Fatalf("stderr has %d lines beside notes, want one that begins with nero:\n%s", len(lines),
+			strings.Join(lines, "\n"))
 	}
 	if n := len(lines[0]); n > 700 {
 		ts.Fatalf("a message of %d bytes: nobody reads that\n%s", n, lines[0])
@@ -177,8 +179,8 @@ func message(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// nothing DIR... wants that a run wrote nothing that could be taken for a result: no folder, or one without manifest, summary
-// and rows, and no temporary files.
+// nothing DIR... wants that a run wrote nothing that could be taken for a result: no folder, or one without manifest,
+// summary and rows, and no temporary files.
 func nothing(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: nothing DIR...")
@@ -259,8 +261,8 @@ func difference(a, b map[string]string) string {
 	return ""
 }
 
-// isJSON FILE PATH... wants one JSON document, in which every path, such as curves.0.mean or 3.name, leads to something;
-// path=value also compares.
+// isJSON FILE PATH... wants one JSON document, in which every path, such as curves.0.mean or 3.name, leads to
+// something; path=value also compares.
 func isJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: json FILE PATH[=VALUE]...")
@@ -300,8 +302,8 @@ func step(at any, key string) (any, bool) {
 	return nil, false
 }
 
-// closeTo TOLERANCE DIR DIR... wants runs whose rows have the same samples and curves that differ by at most TOLERANCE in
-// every value. One that is NaN is near nothing but another NaN.
+// closeTo TOLERANCE DIR DIR... wants runs whose rows have the same samples and curves that differ by at most TOLERANCE
+// in every value. One that is NaN is near nothing but another NaN.
 func closeTo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: close TOLERANCE DIR DIR...")
@@ -327,7 +329,8 @@ func closeTo(ts *testscript.TestScript, neg bool, args []string) {
 						continue
 					}
 					if d := math.Abs(x - y); !(d <= tol) {
-						ts.Fatalf("sample %s, metric %d, element %d: %g in %s, %g in %s: more than %g apart", a.Sample, m, k, x, args[1], y, dir, tol)
+						ts.Fatalf("sample %s, metric %d, element %d: %g in %s, %g in %s: more than %g apart", a.Sample,
+							m, k, x, args[1], y, dir, tol)
 					} else {
 						most = max(most, d)
 					}
@@ -404,8 +407,8 @@ func disk(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// parts DIR REFERENCE wants that every file of DIR is one of REFERENCE with the same bytes: what an interrupted run left is
-// whole.
+// parts DIR REFERENCE wants that every file of DIR is one of REFERENCE with the same bytes: what an interrupted run
+// left is whole.
 func parts(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: parts DIR REFERENCE")
@@ -469,7 +472,8 @@ func help(ts *testscript.TestScript, neg bool, args []string) {
 		n++
 		var out, diag bytes.Buffer
 		a := &App{Out: &out, Err: &diag}
-		if code := a.Run(context.Background(), append(strings.Fields(c.CommandPath())[1:], "--help")); code != exitOK || diag.Len() > 0 {
+		if code := a.Run(context.Background(), append(strings.Fields(c.CommandPath())[1:], "--help")); code != exitOK ||
+			diag.Len() > 0 {
 			ts.Fatalf("%s --help: exit code %d: %s", c.CommandPath(), code, diag.String())
 		}
 		_, example, ok := strings.Cut(out.String(), "Examples:\n")

@@ -72,20 +72,29 @@ this machine. Nothing is sent anywhere else without --endpoints. See docs/SERVE.
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.guard.Host, "host", "", "`address` to listen on; default this machine alone")
-	fl.IntVar(&f.guard.Port, "port", guard.PresetPort, "port to listen on, 0 for any; without it the next free one is taken if this is in use")
+	fl.IntVar(&f.guard.Port, "port", guard.PresetPort,
+		"port to listen on, 0 for any; without it the next free one is taken if this is in use")
 	fl.BoolVar(&f.open, "open", false, "open the page in a browser; the default in a terminal with a screen")
 	fl.BoolVar(&f.noOpen, "no-open", false, "do not open a browser")
 	fl.StringVar(&f.guard.BasePath, "base-path", "", "`path` at which a proxy shows the page")
-	fl.StringSliceVar(&f.guard.AllowedHosts, "allowed-host", nil, "further `name` by which the page is reached, such as that of a proxy; repeatable")
-	fl.StringSliceVar(&f.guard.AllowFrame, "allow-frame", nil, "`origin` whose pages may show this one in a frame, such as that of a notebook; repeatable")
-	fl.StringVar(&f.token, "token", "", "`secret` that visitors need, at least 32 letters or digits, or auto for a new one; also read from "+tokenVariable)
+	fl.StringSliceVar(&f.guard.AllowedHosts, "allowed-host", nil,
+		"further `name` by which the page is reached, such as that of a proxy; repeatable")
+	fl.StringSliceVar(&f.guard.AllowFrame, "allow-frame", nil,
+		"`origin` whose pages may show this one in a frame, such as that of a notebook; repeatable")
+	fl.StringVar(&f.token, "token", "",
+		"`secret` that visitors need, at least 32 letters or digits, or auto for a new one; also read from "+
+			tokenVariable)
 	fl.StringVar(&f.guard.Cert, "cert", "", "certificate `file` in PEM, for https")
 	fl.StringVar(&f.guard.Key, "key", "", "key `file` of the certificate")
 	fl.BoolVar(&f.noLive, "no-live", false, "show what is stored and run no model")
-	fl.BoolVar(&f.endpoints, "endpoints", false, "let live answers come from other machines, and send them the tokens that runs name, for models behind endpoints")
-	fl.StringVar(&f.cache, "cache", strconv.Itoa(shelf.PresetCache/1_000_000)+"MB", "most `size` of the numbers of runs that are kept in memory; more makes large runs answer faster")
+	fl.BoolVar(&f.endpoints, "endpoints", false,
+		"let live answers come from other machines, and send them the tokens that runs name, for models behind "+
+			"endpoints")
+	fl.StringVar(&f.cache, "cache", strconv.Itoa(shelf.PresetCache/1_000_000)+"MB",
+		"most `size` of the numbers of runs that are kept in memory; more makes large runs answer faster")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "a line for every request")
-	fl.StringVar(&f.web, "web", "", "`folder` with the files of the interface, instead of those that are part of the program")
+	fl.StringVar(&f.web, "web", "",
+		"`folder` with the files of the interface, instead of those that are part of the program")
 	_ = fl.MarkHidden("web") // it is there
 	f.engine.add(c)
 	c.MarkFlagsMutuallyExclusive("open", "no-open")
@@ -96,7 +105,8 @@ this machine. Nothing is sent anywhere else without --endpoints. See docs/SERVE.
 // someFolder wants at least one argument.
 func someFolder(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("%s: no folder is given: name that of a run (nero run -o) or an audit, or one that holds such folders; see %s --help", c.UseLine(), c.CommandPath())
+		return fmt.Errorf("%s: no folder is given: name that of a run (nero run -o) or an audit, or one that holds "+
+			"such folders; see %s --help", c.UseLine(), c.CommandPath())
 	}
 	return nil
 }
@@ -114,8 +124,8 @@ func (a *App) serveRuns(ctx context.Context, paths []string, f serveFlags) error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if os.Getenv("GOGC") == "" {
-		// Most of the memory is what is kept of a run, which stays: collecting twice as often costs no time that could be measured and saves
-		// a third of the peak. GOGC has the last word.
+		// Most of the memory is what is kept of a run, which stays: collecting twice as often costs no time that could
+		// be measured and saves a third of the peak. GOGC has the last word.
 		defer debug.SetGCPercent(debug.SetGCPercent(50))
 	}
 	go func() { // the first Ctrl-C while a run goes on
@@ -279,9 +289,10 @@ func browse(ctx context.Context, url string) error {
 
 // models runs the models of runs, on one engine that is opened when the first is asked for.
 type models struct {
-	a         *App
-	flags     engineFlags
-	endpoints bool // any may be asked
+	a     *App
+	flags engineFlags
+	// any may be asked
+	endpoints bool
 
 	mu     sync.Mutex
 	engine engine.Engine
@@ -311,7 +322,8 @@ func (m *models) noEndpoint(model job.Model) error {
 	if err != nil || m.endpoints || at.Local() && model.TokenEnv == "" && model.HeadersEnv == "" {
 		return err
 	}
-	return fmt.Errorf("the model is behind %s, and a run may come from anybody: start nero serve with --endpoints to ask it", at)
+	return fmt.Errorf("the model is behind %s, and a run may come from anybody: start nero serve with --endpoints to "+
+		"ask it", at)
 }
 
 // probe opens what answers live probes of a run.
@@ -355,7 +367,8 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 		}
 	}
 	// What is under way when ctx ends is finished and kept.
-	err = runexec.Local(context.WithoutCancel(ctx), w.Job, w.Eval, committer{r}, workers(), ctx.Done(), &keptCount{done: done, tell: kept})
+	err = runexec.Local(context.WithoutCancel(ctx), w.Job, w.Eval, committer{r}, workers(), ctx.Done(),
+		&keptCount{done: done, tell: kept})
 	var stopped *runexec.StoppedError
 	if errors.As(err, &stopped) && ctx.Err() != nil {
 		return ctx.Err()

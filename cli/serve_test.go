@@ -24,7 +24,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestServePage holds the guide to serving against the program: every command in it can be typed, and every flag exists.
+// TestServePage holds the guide to serving against the program: every command in it can be typed, and every flag
+// exists.
 func TestServePage(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "docs", "SERVE.md"))
 	if err != nil {
@@ -106,8 +107,8 @@ type served struct {
 	ended    chan error
 }
 
-// startServer NAME ARG... starts "nero serve ARG..." and waits for its address, which is then in the variable NAME, and its port in
-// NAME_PORT. What it writes is in NAME.out and NAME.err when it has ended.
+// startServer NAME ARG... starts "nero serve ARG..." and waits for its address, which is then in the variable NAME, and
+// its port in NAME_PORT. What it writes is in NAME.out and NAME.err when it has ended.
 func startServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: serve NAME ARG...")
@@ -126,7 +127,10 @@ func startServer(ts *testscript.TestScript, neg bool, args []string) {
 	s := &served{ended: make(chan error, 1)}
 	s.cmd = exec.CommandContext(context.Background(), program, append([]string{"serve", "--no-open"}, args[1:]...)...)
 	s.cmd.Dir = ts.MkAbs(".")
-	for _, key := range []string{"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "SystemRoot", "MY_TOKEN", "XDG_CACHE_HOME", "LocalAppData", "NERO_ORT_LIB", "NERO_TOKEN", "GORACE", "GOCOVERDIR"} {
+	for _, key := range []string{
+		"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "SystemRoot", "MY_TOKEN", "XDG_CACHE_HOME",
+		"LocalAppData", "NERO_ORT_LIB", "NERO_TOKEN", "GORACE", "GOCOVERDIR",
+	} {
 		if v := ts.Getenv(key); v != "" {
 			s.cmd.Env = append(s.cmd.Env, key+"="+v)
 		}
@@ -187,8 +191,8 @@ func stopServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// request STATUS METHOD URL FILE [BODY] asks until the answer has that status, at most a minute, and keeps its body in FILE. A request
-// that is refused with another status than 503 or 409 while one waits is not repeated.
+// request STATUS METHOD URL FILE [BODY] asks until the answer has that status, at most a minute, and keeps its body in
+// FILE. A request that is refused with another status than 503 or 409 while one waits is not repeated.
 func request(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 || len(args) > 5 {
 		ts.Fatalf("usage: http STATUS METHOD URL FILE [BODY]")
@@ -201,7 +205,8 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Check(os.WriteFile(ts.MkAbs(args[3]), b, 0o600))
 			return
 		}
-		again := errors.Is(err, io.EOF) || status == http.StatusServiceUnavailable || status == http.StatusConflict || status == http.StatusAccepted && want == http.StatusOK
+		again := errors.Is(err, io.EOF) || status == http.StatusServiceUnavailable || status == http.StatusConflict ||
+			status == http.StatusAccepted && want == http.StatusOK
 		if !again || time.Now().After(end) {
 			ts.Fatalf("%s %s: %d, want %d (%v): %.500s", args[1], args[2], status, want, err, b)
 		}

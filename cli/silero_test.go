@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestSilero audits a detector of speech that nobody here trained, with no line of code for it: it is found to start cold, and for how long.
+// TestSilero audits a detector of speech that nobody here trained, with no line of code for it: it is found to start
+// cold, and for how long.
 func TestSilero(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a recurrent model over ten recordings takes half a minute")
@@ -29,7 +30,8 @@ func TestSilero(t *testing.T) {
 		}
 	}
 	if from == "" {
-		const how = "Silero VAD was not fetched: run examples/silero/fetch, or name the folder that it filled with NERO_SILERO"
+		const how = "Silero VAD was not fetched: run examples/silero/fetch, or name the folder that it filled with " +
+			"NERO_SILERO"
 		if os.Getenv("CI") != "" || fetched != "" {
 			t.Fatal(how)
 		}

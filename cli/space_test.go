@@ -45,7 +45,8 @@ func copyStudy(ts *testscript.TestScript, neg bool, args []string) {
 // studies is the folder of the studies, seen from this package.
 var studies = filepath.Join("..", "studies")
 
-// writeCloudNet writes a network that reads clouds, input points [batch, N, 3], output logits [batch, classes]. Its kind is one of
+// writeCloudNet writes a network that reads clouds, input points [batch, N, 3], output logits [batch, classes]. Its
+// kind is one of
 //
 //	invariant  means over points of functions of the distance from the origin: O(3) about the origin and permutations change nothing
 //	plain      means over points of functions of the coordinates
@@ -74,9 +75,13 @@ func writeCloudNet(name string, o *options) error {
 	default:
 		return fmt.Errorf("kind %q", kind)
 	}
-	h := b.Op("Relu", []string{b.Op("Add", []string{b.Op("MatMul", []string{x, b.Const(weights(seed, width, 8))}), b.Const(weights(seed+1, 8))})})
+	h := b.Op("Relu", []string{b.Op("Add", []string{
+		b.Op("MatMul", []string{x, b.Const(weights(seed, width, 8))}),
+		b.Const(weights(seed+1, 8)),
+	})})
 	h = b.Op("ReduceMean", []string{h}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 0))
-	b.Op("Gemm", []string{h, b.Const(weights(seed+2, 8, classes)), b.Const(weights(seed+3, classes))}, onnx.AttrFloat("alpha", 4))
+	b.Op("Gemm", []string{h, b.Const(weights(seed+2, 8, classes)), b.Const(weights(seed+3, classes))},
+		onnx.AttrFloat("alpha", 4))
 	called(b, "logits")
 	b.Output("logits", tensor.Float32, "batch", classes)
 	return writeGraph(name, b)
@@ -97,8 +102,8 @@ func writeGraph(name string, b *onnx.Builder) error {
 	return os.WriteFile(name, raw, 0o644)
 }
 
-// writeGraphNet writes a network of one graph: inputs nodes [A, width] and edges int64 [2, E], output y [1, 1], the sum over edges of a
-// product of what is at both ends: no order of nodes or edges changes it. Options: width, seed.
+// writeGraphNet writes a network of one graph: inputs nodes [A, width] and edges int64 [2, E], output y [1, 1], the sum
+// over edges of a product of what is at both ends: no order of nodes or edges changes it. Options: width, seed.
 func writeGraphNet(name string, o *options) error {
 	width, seed := o.int("width", 2), uint64(o.int("seed", 1))
 	b := smallGraph()
@@ -116,9 +121,10 @@ func writeGraphNet(name string, o *options) error {
 	return writeGraph(name, b)
 }
 
-// writeListener writes a recurrent network that reads sound: inputs frame [batch, frame] and state [batch, 1], outputs level [batch, 1],
-// the state after this frame, and next [batch, 1], the same: a running mean of the loudness, 3/4 of it from the past. With more=NAME there
-// is an input int64 [1] of that name, which is added: a rate that must be fed. Options: frame, more.
+// writeListener writes a recurrent network that reads sound: inputs frame [batch, frame] and state [batch, 1], outputs
+// level [batch, 1], the state after this frame, and next [batch, 1], the same: a running mean of the loudness, 3/4 of
+// it from the past. With more=NAME there is an input int64 [1] of that name, which is added: a rate that must be fed.
+// Options: frame, more.
 func writeListener(name string, o *options) error {
 	frame := o.int("frame", 4)
 	b := smallGraph()
@@ -128,7 +134,10 @@ func writeListener(name string, o *options) error {
 	loud := b.Op("ReduceMean", []string{b.Op("Mul", []string{x, x})}, onnx.AttrInts("axes", 1))
 	if more := o.text("more", ""); more != "" {
 		in := b.Input(more, tensor.Int64, 1)
-		loud = b.Op("Add", []string{loud, b.Op("Cast", []string{in}, onnx.AttrInt("to", int64(onnxpb.TensorProto_FLOAT)))})
+		loud = b.Op("Add", []string{
+			loud,
+			b.Op("Cast", []string{in}, onnx.AttrInt("to", int64(onnxpb.TensorProto_FLOAT))),
+		})
 	}
 	next := b.Op("Add", []string{b.Op("Mul", []string{state, one(0.75)}), b.Op("Mul", []string{loud, one(0.25)})})
 	for _, out := range []string{"level", "next"} {
@@ -139,8 +148,9 @@ func writeListener(name string, o *options) error {
 	return writeGraph(name, b)
 }
 
-// writeNPZ writes an archive of arrays. An array is NAME=SHAPE, such as points=4x16x3: random float32 from -1 to 1, or NAME=int:SHAPE:V,V,...
-// with whole numbers. Options: seed, nan=NAME:INDEX (one value), one=NAME (all rows of every sample at one place), cut (keep that many bytes).
+// writeNPZ writes an archive of arrays. An array is NAME=SHAPE, such as points=4x16x3: random float32 from -1 to 1, or
+// NAME=int:SHAPE:V,V,... with whole numbers. Options: seed, nan=NAME:INDEX (one value), one=NAME (all rows of every
+// sample at one place), cut (keep that many bytes).
 func writeNPZ(name string, o *options) error {
 	seed, cut := uint64(o.int("seed", 1)), o.int("cut", 0)
 	bad, at, _ := strings.Cut(o.text("nan", ""), ":")
@@ -205,8 +215,8 @@ func writeNPZ(name string, o *options) error {
 	return os.WriteFile(name, raw, 0o644)
 }
 
-// writeWAV writes a recording of 16 bits: bursts of a tone that are silent at first and at the end. Options: rate, n (numbers a channel),
-// channels, seed.
+// writeWAV writes a recording of 16 bits: bursts of a tone that are silent at first and at the end. Options: rate, n
+// (numbers a channel), channels, seed.
 func writeWAV(name string, o *options) error {
 	rate, n, channels := o.int("rate", 16000), o.int("n", 256), o.int("channels", 1)
 	r := rand.New(rand.NewPCG(uint64(o.int("seed", 1)), 4))
@@ -214,7 +224,10 @@ func writeWAV(name string, o *options) error {
 	size := 2 * n * channels
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(36+size))
 	b = append(b, "WAVEfmt "...)
-	for _, v := range []uint32{16, 1 | uint32(channels)<<16, uint32(rate), uint32(2 * rate * channels), uint32(2*channels) | 16<<16} {
+	for _, v := range []uint32{
+		16, 1 | uint32(channels)<<16, uint32(rate), uint32(2 * rate * channels),
+		uint32(2*channels) | 16<<16,
+	} {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
 	b = binary.LittleEndian.AppendUint32(append(b, "data"...), uint32(size))
@@ -232,7 +245,8 @@ func writeWAV(name string, o *options) error {
 
 // writeBinaryPLY writes a tetrahedron, little endian, with faces.
 func writeBinaryPLY(name string, _ *options) error {
-	b := []byte("ply\nformat binary_little_endian 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n" +
+	b := []byte("ply\nformat binary_little_endian 1.0\nelement vertex 4\nproperty float x\nproperty float " +
+		"y\nproperty float z\n" +
 		"element face 4\nproperty list uchar int vertex_indices\nend_header\n")
 	for _, p := range [][3]float32{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}} {
 		for _, v := range p {

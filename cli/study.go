@@ -47,7 +47,9 @@ func (f *studyFlags) add(c *cobra.Command) {
 	s.StringArrayVarP(&f.models, "model", "m", nil, "ONNX `file`, or NAME=FILE; repeat for several models")
 	s.StringVarP(&f.data, "data", "d", "", "folder of images or shapes, IDX, npy, npz, xyz, sdf or wav `file`")
 	s.StringVar(&f.labels, "labels", "", "IDX, npy or CSV `file` with the labels; 'none' to ignore labels")
-	s.StringVar(&f.format, "data-format", "", "of the data: idx, folder, npy, npz, voc, coco, pairs, particles, clouds, molecules, graphs, signals (default: guessed)")
+	s.StringVar(&f.format, "data-format", "",
+		"of the data: idx, folder, npy, npz, voc, coco, pairs, particles, clouds, molecules, graphs, signals "+
+			"(default: guessed)")
 	s.StringVar(&f.pattern, "pattern", "", "regular expression over file names with a group (?P<label>...)")
 	s.StringVar(&f.key, "key", "", "array of an npz file that holds the images")
 	s.StringVar(&f.labelKey, "label-key", "", "array of an npz file that holds the labels")
@@ -58,32 +60,46 @@ func (f *studyFlags) add(c *cobra.Command) {
 	s.Uint64Var(&f.seed, "seed", 0, "seed of everything else that is random")
 	s.StringVar(&f.layout, "layout", "", "axes of the model's input: NCHW, NHWC (default: from its shape)")
 	s.StringVar(&f.channels, "channels", "", "order of the model's channels: rgb, bgr, grey (default: as in the file)")
-	s.Float64Var(&f.scale, "scale", 0, "divide pixel values by this (default: 255 or 65535 by the depth of the files, 1 for floats)")
+	s.Float64Var(&f.scale, "scale", 0,
+		"divide pixel values by this (default: 255 or 65535 by the depth of the files, 1 for floats)")
 	s.Float64SliceVar(&f.mean, "mean", nil, "then subtract this, one number or one per channel")
 	s.Float64SliceVar(&f.std, "std", nil, "then divide by this, one number or one per channel")
 	s.StringVar(&f.output, "output-name", "", "which output of the model (default: the first)")
-	s.StringVar(&f.space, "output", "", "what the model returns: scores, image, mask, tensor, boxes, field, rows, signal, record (default: scores)")
-	s.StringArrayVar(&f.fields, "field", nil, "input of points, graphs and signals: `NAME:TYPE`, such as positions:vectors or species:unchanged, or NAME=PORT:TYPE:PER where the model calls it otherwise; repeat")
-	s.StringArrayVar(&f.outputs, "output-field", nil, "output of such a model: `NAME:TYPE`, or NAME=PORT:TYPE:PER, such as forces:vectors:node; repeat")
+	s.StringVar(&f.space, "output", "",
+		"what the model returns: scores, image, mask, tensor, boxes, field, rows, signal, record (default: scores)")
+	s.StringArrayVar(&f.fields, "field", nil,
+		"input of points, graphs and signals: `NAME:TYPE`, such as positions:vectors or species:unchanged, or "+
+			"NAME=PORT:TYPE:PER where the model calls it otherwise; repeat")
+	s.StringArrayVar(&f.outputs, "output-field", nil,
+		"output of such a model: `NAME:TYPE`, or NAME=PORT:TYPE:PER, such as forces:vectors:node; repeat")
 	s.IntVar(&f.points, "points", 0, "points of each cloud (default: 1024 of a mesh, all of a file of points)")
-	s.StringVar(&f.decode, "decode", "", "of scores: softmax, probabilities, raw (default: softmax); of masks: argmax, raw (default: by the number of channels)")
+	s.StringVar(&f.decode, "decode", "",
+		"of scores: softmax, probabilities, raw (default: softmax); of masks: argmax, raw (default: by the number of "+
+			"channels)")
 	s.BoolVar(&f.invariant, "invariant", false, "the output must not change along the orbit")
 	s.BoolVar(&f.equivariant, "equivariant", false, "the output must move as the input does")
 	s.StringVarP(&f.group, "group", "g", "", "group, as in 'nero groups' (default: SO(2))")
-	s.StringVar(&f.orbit, "orbit", "", "elements: 72, 9x9, all, lattice, haar:100, even:64, slices, slices:5x15, or values such as '0;90;180' (default: the group's preset)")
+	s.StringVar(&f.orbit, "orbit", "",
+		"elements: 72, 9x9, all, lattice, haar:100, even:64, slices, slices:5x15, or values such as '0;90;180' "+
+			"(default: the group's preset)")
 	s.StringVar(&f.orbitRange, "range", "", "window of a group without bounds, min:max per axis, such as '-4:4,-4:4'")
-	s.StringVar(&f.resample, "resample", "", "kernel: nearest, bilinear, bicubic, lanczos, spline, up3-bilinear (default: bilinear)")
+	s.StringVar(&f.resample, "resample", "",
+		"kernel: nearest, bilinear, bicubic, lanczos, spline, up3-bilinear (default: bilinear)")
 	s.StringVar(&f.border, "border", "", "outside the picture: zero, edge, reflect, circular (default: zero)")
 	s.IntSliceVar(&f.window, "window", nil, "height,width of a crop window that moves over a larger picture")
-	s.StringSliceVar(&f.metrics, "metrics", nil, "as in 'nero metrics' (default: those that the data and the output allow)")
-	s.StringVar(&f.preset, "preset", "", "threshold of the audit: research 1e-3, production 1e-4, critical 1e-5, safety 1e-6 (default: production)")
+	s.StringSliceVar(&f.metrics, "metrics", nil,
+		"as in 'nero metrics' (default: those that the data and the output allow)")
+	s.StringVar(&f.preset, "preset", "",
+		"threshold of the audit: research 1e-3, production 1e-4, critical 1e-5, safety 1e-6 (default: production)")
 	s.Float64Var(&f.threshold, "threshold", 0, "relative error that the audit allows, instead of the preset's")
 	s.Float64Var(&f.confidence, "confidence", 0, "of intervals (default: 0.95)")
 	s.IntVar(&f.auditSamples, "audit-samples", 0, "inputs that the audit uses (default: by the size of the model)")
-	s.IntVar(&f.auditElements, "audit-elements", 0, "elements that the audit uses at most, exact ones first (default: all of the orbit)")
+	s.IntVar(&f.auditElements, "audit-elements", 0,
+		"elements that the audit uses at most, exact ones first (default: all of the orbit)")
 }
 
-// study reads the file named by args, if any, and lays the flags over it. It returns the folder that paths are relative to.
+// study reads the file named by args, if any, and lays the flags over it. It returns the folder that paths are relative
+// to.
 func (f *studyFlags) study(args []string) (*job.Study, error) {
 	s := &job.Study{Version: 1}
 	if len(args) == 1 {
@@ -100,7 +116,8 @@ func (f *studyFlags) study(args []string) (*job.Study, error) {
 			}
 			s.Resolve(filepath.Dir(args[0]))
 		default:
-			return nil, fmt.Errorf("%s: want a study (.yaml), a model (.onnx) or an endpoint (grpc://HOST:PORT/MODEL)", args[0])
+			return nil, fmt.Errorf("%s: want a study (.yaml), a model (.onnx) or an endpoint (grpc://HOST:PORT/MODEL)",
+				args[0])
 		}
 	}
 	if err := f.overlay(s); err != nil {
@@ -229,7 +246,8 @@ func (f *studyFlags) overlay(s *job.Study) error {
 		s.Audit.Elements = f.auditElements
 	}
 	if f.invariant && f.equivariant {
-		return errors.New("--invariant and --equivariant contradict each other: is the output to stay, or to move with the input?")
+		return errors.New("--invariant and --equivariant contradict each other: is the output to stay, or to move " +
+			"with the input?")
 	}
 	if f.invariant {
 		s.Output.Action = "invariant"
@@ -263,7 +281,8 @@ func parsePort(s string) (job.Port, error) {
 	parts := strings.Split(s, ":")
 	name, port, _ := strings.Cut(parts[0], "=")
 	if name == "" || len(parts) > 3 {
-		return job.Port{}, errors.New("want NAME:TYPE or NAME=PORT:TYPE:PER, such as positions:positions or forces=F:vectors:node")
+		return job.Port{}, errors.New(
+			"want NAME:TYPE or NAME=PORT:TYPE:PER, such as positions:positions or forces=F:vectors:node")
 	}
 	p := job.Port{Name: name, Port: port}
 	if len(parts) > 1 {
@@ -291,7 +310,8 @@ func parseSlices(s string) (job.Slices, error) {
 	return o, nil
 }
 
-// parseOrbit reads the short form of an orbit: 72, 9x9, all, lattice, haar:N, even:N, slices, slices:AxB, or values "0;90" or "1,0;0,1".
+// parseOrbit reads the short form of an orbit: 72, 9x9, all, lattice, haar:N, even:N, slices, slices:AxB, or values
+// "0;90" or "1,0;0,1".
 func parseOrbit(s string) (job.Orbit, error) {
 	var o job.Orbit
 	word, arg, _ := strings.Cut(s, ":")
@@ -330,7 +350,9 @@ func parseOrbit(s string) (job.Orbit, error) {
 		for c := range strings.SplitSeq(s, "x") {
 			n, err := strconv.Atoi(c)
 			if err != nil || n < 1 {
-				return o, errors.New("want a number such as 72, a grid such as 9x9, all, lattice, haar:N, even:N, slices, or coordinates such as '0;90;180'")
+				return o, errors.New(
+					"want a number such as 72, a grid such as 9x9, all, lattice, haar:N, even:N, slices, or " +
+						"coordinates such as '0;90;180'")
 			}
 			o.Grid = append(o.Grid, n)
 		}

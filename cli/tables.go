@@ -37,10 +37,11 @@ func figure(n fold.Number) string {
 	}
 }
 
-// printSummary writes the compact table of a run: per metric and model the mean over the orbit with its interval, the value at
-// the identity, the worst element and the worst of the orbit.
+// printSummary writes the compact table of a run: per metric and model the mean over the orbit with its interval, the
+// value at the identity, the worst element and the worst of the orbit.
 func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
-	fmt.Fprintf(out, "%s on %s: %d samples x %d elements (%s)\n", strings.Join(s.Models, ", "), s.Group, s.Samples-s.Failed, len(s.Elements), s.Measure)
+	fmt.Fprintf(out, "%s on %s: %d samples x %d elements (%s)\n", strings.Join(s.Models, ", "), s.Group,
+		s.Samples-s.Failed, len(s.Elements), s.Measure)
 	name := func(k int) string {
 		if k < 0 {
 			return "-"
@@ -49,7 +50,8 @@ func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 	}
 	identity := s.Identity()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "metric\tmodel\tat identity\tmean over orbit [%.0f %% interval]\tworst element\tworst of orbit\tn\tverdict\n", 100*s.Confidence)
+	fmt.Fprintf(w, "metric\tmodel\tat identity\tmean over orbit [%.0f %% interval]\tworst element\tworst of "+
+		"orbit\tn\tverdict\n", 100*s.Confidence)
 	for i, m := range s.Metrics {
 		for k := range s.Models {
 			c := s.Curve(k, i, 0)
@@ -64,7 +66,8 @@ func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 				worst = fmt.Sprintf("%s at %s", figure(c.Mean[c.WorstElement]), clip(name(c.WorstElement), 64))
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\t%s\n", withUnit(m), s.Models[k], at,
-				figure(c.Orbit.Mean), figure(c.Orbit.Lo), figure(c.Orbit.Hi), worst, figure(c.Worst.Mean), c.Orbit.N, s.Verdict(c, limit))
+				figure(c.Orbit.Mean), figure(c.Orbit.Lo), figure(c.Orbit.Hi), worst, figure(c.Worst.Mean), c.Orbit.N,
+				s.Verdict(c, limit))
 		}
 	}
 	_ = w.Flush() // errors of the terminal show elsewhere
@@ -95,7 +98,8 @@ func withUnit(m fold.Metric) string {
 	return m.Name + " (" + m.Unit + ")"
 }
 
-// printMissing says which metrics have no value at some places, and why: those of one model that miss the same places in one line.
+// printMissing says which metrics have no value at some places, and why: those of one model that miss the same places
+// in one line.
 func printMissing(out io.Writer, s *fold.Summary, name func(int) string) {
 	type place struct {
 		model, bad, at int
@@ -128,7 +132,8 @@ func printMissing(out io.Writer, s *fold.Summary, name func(int) string) {
 			these = "such samples are"
 		}
 		if p.why == "" {
-			fmt.Fprintf(out, "WARNING: %s of %s is not finite %d times, first for sample %s at %s; these values are in no mean\n", words, s.Models[p.model], p.bad, p.sample, name(p.at))
+			fmt.Fprintf(out, "WARNING: %s of %s is not finite %d times, first for sample %s at %s; these values are "+
+				"in no mean\n", words, s.Models[p.model], p.bad, p.sample, name(p.at))
 			continue
 		}
 		fmt.Fprintf(out, "%s of %s %s no value %d times, first for sample %s at %s: %s; %s in no mean over the orbit\n",
@@ -170,9 +175,11 @@ func printWidths(out io.Writer, s *fold.Summary) {
 // printConsensus says what the consensus of each model rests on.
 func printConsensus(out io.Writer, s *fold.Summary) {
 	for _, c := range s.Consensus {
-		fmt.Fprintf(out, "consensus of %s: %s of the elements contribute (median over %d samples); weak for %d samples", s.Models[c.Model], audit.Percent(float64(c.Support)), c.N, c.Weak)
+		fmt.Fprintf(out, "consensus of %s: %s of the elements contribute (median over %d samples); weak for %d samples",
+			s.Models[c.Model], audit.Percent(float64(c.Support)), c.N, c.Weak)
 		if c.Agreed > 0 {
-			fmt.Fprintf(out, "; its curves correlate with those of the targets by %s (median of %d)", figure(c.Agreement), c.Agreed)
+			fmt.Fprintf(out, "; its curves correlate with those of the targets by %s (median of %d)",
+				figure(c.Agreement), c.Agreed)
 		}
 		fmt.Fprintln(out)
 	}

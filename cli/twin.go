@@ -13,8 +13,8 @@ import (
 	"nero/run/workload"
 )
 
-// twin is the same model on the other engine. It is opened at its first prediction: starting an engine takes seconds, and no check may
-// ask.
+// twin is the same model on the other engine. It is opened at its first prediction: starting an engine takes seconds,
+// and no check may ask.
 type twin struct {
 	w       *workload.Workload
 	model   string

@@ -34,7 +34,8 @@ var nero struct {
 	once sync.Once
 	err  error
 	bin  string
-	dir  string // holds study, run and audit
+	// holds study, run and audit
+	dir string
 }
 
 // program builds nero and lets it evaluate and audit a few digits.
@@ -55,9 +56,14 @@ func build() (bin, dir string, err error) {
 	bin = filepath.Join(dir, "nero")
 	study := filepath.Join("..", "studies", "digits", "demo.yaml")
 	for _, args := range [][]string{
-		append([]string{"go", "build", "-o", bin}, append(strings.Fields(os.Getenv("NERO_E2E_BUILD")), "../cmd/nero")...),
+		append([]string{"go", "build", "-o", bin},
+			append(strings.Fields(os.Getenv("NERO_E2E_BUILD")), "../cmd/nero")...),
 		{bin, "run", study, "--limit", "100", "-o", filepath.Join(dir, "run")},
-		{bin, "audit", study, "--limit", "20", "--checks", "preflight,sweep,controls,lattice,endtoend,layers,decision", "--format", "json", "-o", filepath.Join(dir, "audit"), "--fail-on", "nothing"},
+		{
+			bin, "audit", study, "--limit", "20", "--checks",
+			"preflight,sweep,controls,lattice,endtoend,layers,decision",
+			"--format", "json", "-o", filepath.Join(dir, "audit"), "--fail-on", "nothing",
+		},
 	} {
 		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			return "", dir, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
@@ -230,8 +236,10 @@ var browser struct {
 
 // launch starts a Chromium. Flags are without their dashes.
 func launch(bin string, flags ...string) (context.Context, context.CancelFunc, error) {
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(bin), chromedp.NoSandbox, chromedp.DisableGPU)
-	for _, f := range append(flags, "disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "no-first-run", "mute-audio") {
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(bin), chromedp.NoSandbox,
+		chromedp.DisableGPU)
+	for _, f := range append(flags, "disable-quic", "disable-background-networking", "disable-component-update",
+		"disable-sync", "no-first-run", "mute-audio") {
 		opts = append(opts, chromedp.Flag(f, true))
 	}
 	ctx, end := chromedp.NewExecAllocator(context.Background(), opts...)
@@ -249,35 +257,47 @@ type page struct {
 	t      *testing.T
 	ctx    context.Context
 	screen screen
-	hosts  []string // requests to any other fail the test
+	// requests to any other fail the test
+	hosts []string
 
-	mu        sync.Mutex
-	over      bool             // the test is done with it
-	requests  []string         // methods and URLs
-	permitted []*regexp.Regexp // complaints that belong to the test
+	mu sync.Mutex
+	// the test is done with it
+	over bool
+	// methods and URLs
+	requests []string
+	// complaints that belong to the test
+	permitted []*regexp.Regexp
 	frames    []runtime.ExecutionContextDescription
 }
 
 // screen is the size of a window and how it looks.
 type screen struct {
 	width, height int64
-	scheme        string // light, dark
-	touch         bool
-	reduced       bool   // motion
-	forced        bool   // colours
-	person        bool   // the page is not told that a program drives it
-	script        string // that runs before the page's own
-	hosts         []string
+	// light, dark
+	scheme string
+	touch  bool
+	// motion
+	reduced bool
+	// colours
+	forced bool
+	// the page is not told that a program drives it
+	person bool
+	// that runs before the page's own
+	script string
+	hosts  []string
 }
 
 var desktop = screen{width: 1440, height: 900, scheme: "light"}
 
-// open opens an address in a browser window of its own, with a storage of its own, and fails the test on every exception, console error,
-// policy report and request to another host.
+// open opens an address in a browser window of its own, with a storage of its own, and fails the test on every
+// exception, console error, policy report and request to another host.
 func open(t *testing.T, address string, s screen) *page {
 	t.Helper()
 	bin := chromium(t)
-	browser.once.Do(func() { browser.ctx, browser.cancel, browser.err = launch(bin) }) //nolint:fatcontext // the context is the browser
+	browser.once.Do(func() {
+		browser.ctx, browser.cancel,
+			browser.err = launch(bin)
+	}) //nolint:fatcontext // the context is the browser
 	if browser.err != nil {
 		t.Fatal(browser.err)
 	}
@@ -328,10 +348,15 @@ func openIn(parent context.Context, t *testing.T, address string, s screen, opts
 	p.do(
 		call(cdplog.Enable, cdp.Empty{}),
 		call(network.Enable, network.EnableParams{}),
-		call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.touch}),
+		call(emulation.SetDeviceMetricsOverride,
+			emulation.SetDeviceMetricsOverrideParams{
+				Width: s.width, Height: s.height, DeviceScaleFactor: 1,
+				Mobile: s.touch,
+			}),
 		call(emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: s.touch}),
 		call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}),
-		call(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}), // tabs share the keyboard
+		// tabs share the keyboard
+		call(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}),
 		call(cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}),
 		chromedp.Navigate(address),
 	)
@@ -437,12 +462,15 @@ func eval[T any](p *page, expression string) T {
 	return v
 }
 
-// until waits for a JavaScript condition and fails the test with what is there instead if it does not come true in 20 s.
+// until waits for a JavaScript condition and fails the test with what is there instead if it does not come true in 20
+// s.
 func (p *page) until(condition string) {
 	p.t.Helper()
 	var err error
 	for range 3 {
-		_, err = chromedp.Run(p.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(30*time.Millisecond), chromedp.WithPollingTimeout(40*time.Second)))
+		_, err = chromedp.Run(p.ctx,
+			chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingInterval(30*time.Millisecond),
+				chromedp.WithPollingTimeout(40*time.Second)))
 		if err == nil || !strings.Contains(err.Error(), "Cannot find context") {
 			break // else another page came in between
 		}
@@ -456,19 +484,22 @@ func (p *page) until(condition string) {
 // visible waits until an element is there and can be seen.
 func (p *page) visible(selector string) {
 	p.t.Helper()
-	p.until(fmt.Sprintf(`(e => e && e.checkVisibility() && e.getClientRects().length > 0)(document.querySelector(%s))`, quote(selector)))
+	p.until(fmt.Sprintf(`(e => e && e.checkVisibility() && e.getClientRects().length > 0)(document.querySelector(%s))`,
+		quote(selector)))
 }
 
 // text is the text of an element, "" if it is not there.
 func (p *page) text(selector string) string {
 	p.t.Helper()
-	return eval[string](p, fmt.Sprintf(`(document.querySelector(%s)?.textContent ?? "").replace(/\s+/g, " ").trim()`, quote(selector)))
+	return eval[string](p, fmt.Sprintf(`(document.querySelector(%s)?.textContent ?? "").replace(/\s+/g, " ").trim()`,
+		quote(selector)))
 }
 
 // attr is an attribute of an element, "" if it is not there.
 func (p *page) attr(selector, name string) string {
 	p.t.Helper()
-	return eval[string](p, fmt.Sprintf(`document.querySelector(%s)?.getAttribute(%s) ?? ""`, quote(selector), quote(name)))
+	return eval[string](p, fmt.Sprintf(`document.querySelector(%s)?.getAttribute(%s) ?? ""`, quote(selector),
+		quote(name)))
 }
 
 // hash is the fragment of the address as a query.
@@ -486,7 +517,8 @@ func (p *page) hash() url.Values {
 func (p *page) focus(selector string) {
 	p.t.Helper()
 	p.visible(selector)
-	if !eval[bool](p, fmt.Sprintf(`(e => { e.focus(); return document.activeElement === e })(document.querySelector(%s))`, quote(selector))) {
+	if !eval[bool](p, fmt.Sprintf(
+		`(e => { e.focus(); return document.activeElement === e })(document.querySelector(%s))`, quote(selector))) {
 		p.t.Fatalf("%s takes no focus", selector)
 	}
 }
@@ -544,7 +576,8 @@ func (p *page) click(selector string) {
 	last := box{}
 	for range 60 {
 		b := p.box(selector)
-		if b == last && eval[bool](p, fmt.Sprintf(`(e => { const r = e.getBoundingClientRect(), o = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2); return o !== null && (e.contains(o) || o.contains(e) || e.labels?.[0]?.contains(o) === true) })(document.querySelector(%s))`, quote(selector))) {
+		if b == last && eval[bool](p,
+			fmt.Sprintf(`(e => { const r = e.getBoundingClientRect(), o = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2); return o !== null && (e.contains(o) || o.contains(e) || e.labels?.[0]?.contains(o) === true) })(document.querySelector(%s))`, quote(selector))) {
 			p.do(chromedp.MouseClickXY(b.X+b.Width/2, b.Y+b.Height/2))
 			return
 		}
@@ -552,14 +585,16 @@ func (p *page) click(selector string) {
 		p.drawn()
 	}
 	p.t.Fatalf("%s does not come to rest where a mouse reaches it: it lies at %+v, and there is %s", selector, last,
-		eval[string](p, fmt.Sprintf(`(e => { const r = e.getBoundingClientRect(); return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)?.outerHTML.slice(0, 200) + ' in a window of ' + innerWidth + ' x ' + innerHeight + ', for ' + e.outerHTML.slice(0, 200) })(document.querySelector(%s))`, quote(selector))))
+		eval[string](p, fmt.Sprintf(
+			`(e => { const r = e.getBoundingClientRect(); return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)?.outerHTML.slice(0, 200) + ' in a window of ' + innerWidth + ' x ' + innerHeight + ', for ' + e.outerHTML.slice(0, 200) })(document.querySelector(%s))`, quote(selector))))
 }
 
 // choose sets a select element to the option with a value.
 func (p *page) choose(selector, value string) {
 	p.t.Helper()
 	p.visible(selector)
-	if !eval[bool](p, fmt.Sprintf(`(e => { e.value = %s; e.dispatchEvent(new Event('change', {bubbles: true})); return e.value === %s })(document.querySelector(%s))`, quote(value), quote(value), quote(selector))) {
+	if !eval[bool](p, fmt.Sprintf(
+		`(e => { e.value = %s; e.dispatchEvent(new Event('change', {bubbles: true})); return e.value === %s })(document.querySelector(%s))`, quote(value), quote(value), quote(selector))) {
 		p.t.Fatalf("%s has no option %q", selector, value)
 	}
 }
@@ -569,10 +604,12 @@ type box struct{ X, Y, Width, Height float64 }
 // box is where an element lies in the window, after scrolling to it.
 func (p *page) box(selector string) box {
 	p.t.Helper()
-	return eval[box](p, fmt.Sprintf(`(e => { e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return {X: r.x, Y: r.y, Width: r.width, Height: r.height} })(document.querySelector(%s))`, quote(selector)))
+	return eval[box](p, fmt.Sprintf(
+		`(e => { e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return {X: r.x, Y: r.y, Width: r.width, Height: r.height} })(document.querySelector(%s))`, quote(selector)))
 }
 
-// drag presses the mouse at the first of some points, which are fractions of an element's box, goes through the others and lets go.
+// drag presses the mouse at the first of some points, which are fractions of an element's box, goes through the others
+// and lets go.
 func (p *page) drag(selector string, points ...[2]float64) {
 	p.t.Helper()
 	p.visible(selector)
@@ -580,13 +617,16 @@ func (p *page) drag(selector string, points ...[2]float64) {
 	for i, q := range points {
 		x, y := b.X+q[0]*b.Width, b.Y+q[1]*b.Height
 		if i == 0 {
-			p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y), chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ButtonType(input.MouseButtonLeft), chromedp.ClickCount(1)))
+			p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y),
+				chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y,
+					chromedp.ButtonType(input.MouseButtonLeft), chromedp.ClickCount(1)))
 			continue
 		}
 		p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y, pressed))
 	}
 	last := points[len(points)-1]
-	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, b.X+last[0]*b.Width, b.Y+last[1]*b.Height, chromedp.ButtonType(input.MouseButtonLeft), chromedp.ClickCount(1)))
+	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, b.X+last[0]*b.Width, b.Y+last[1]*b.Height,
+		chromedp.ButtonType(input.MouseButtonLeft), chromedp.ClickCount(1)))
 }
 
 // pressed says that the left button is down while the mouse moves.
@@ -629,7 +669,11 @@ func (p *page) keep(name string) {
 // picture is the whole page as PNG, in a window that is as high as it needs.
 func (p *page) picture() ([]byte, error) {
 	high := func(h int64) error {
-		return chromedp.Do(p.ctx, call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: p.screen.width, Height: h, DeviceScaleFactor: 1, Mobile: p.screen.touch}))
+		return chromedp.Do(p.ctx,
+			call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+				Width:  p.screen.width,
+				Height: h, DeviceScaleFactor: 1, Mobile: p.screen.touch,
+			}))
 	}
 	h, err := chromedp.Run(p.ctx, chromedp.Evaluate[int64](`document.documentElement.scrollHeight`))
 	if err != nil {
@@ -642,14 +686,16 @@ func (p *page) picture() ([]byte, error) {
 	if _, err := chromedp.Run(p.ctx, chromedp.Evaluate[int](frames, chromedp.EvalAwaitPromise)); err != nil {
 		return nil, err
 	}
-	r, err := chromedp.Call(p.ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng})
+	r, err := chromedp.Call(p.ctx, cdppage.CaptureScreenshot,
+		cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng})
 	if err != nil {
 		return nil, err
 	}
 	return r.Data, high(p.screen.height)
 }
 
-// axe fails the test with what axe-core finds wrong for people who cannot see, hear or point: on the whole page, or in one part of it. Without its file, which npm installs, it says so.
+// axe fails the test with what axe-core finds wrong for people who cannot see, hear or point: on the whole page, or in
+// one part of it. Without its file, which npm installs, it says so.
 func (p *page) axe(where string, only ...string) {
 	p.t.Helper()
 	src, err := os.ReadFile(filepath.Join("..", "serve", "web", "node_modules", "axe-core", "axe.min.js"))
@@ -670,7 +716,8 @@ func (p *page) axe(where string, only ...string) {
 		Help  string   `json:"help"`
 		Nodes []string `json:"nodes"`
 	}
-	for _, f := range eval[[]finding](p, `axe.run(`+part+`, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'], iframes: false}).then(r => r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200) + ' ' + (n.any[0]?.message ?? ''))})))`) {
+	for _, f := range eval[[]finding](p,
+		`axe.run(`+part+`, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'], iframes: false}).then(r => r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200) + ' ' + (n.any[0]?.message ?? ''))})))`) {
 		p.t.Errorf("%s: axe-core: %s (%s)\n  %s", where, f.Help, f.ID, strings.Join(f.Nodes, "\n  "))
 	}
 }

@@ -102,7 +102,8 @@ func TestTwoRuns(t *testing.T) {
 	// The same model of both: no difference.
 	pick := func(k int, name, run string) {
 		t.Helper()
-		v := eval[string](p, fmt.Sprintf(`[...document.querySelector('header .field.m%d select').options].find(o => o.textContent === '%s (%s)').value`, k, name, run))
+		v := eval[string](p,
+			fmt.Sprintf(`[...document.querySelector('header .field.m%d select').options].find(o => o.textContent === '%s (%s)').value`, k, name, run))
 		p.choose(fmt.Sprintf("header .field.m%d select", k), v)
 	}
 	pick(0, "original", "may")

@@ -13,15 +13,16 @@ import (
 	"time"
 )
 
-// TestDemo starts the demo as its documentation says and reads what it shows while it computes: the run, and then the audit, without
-// being asked to look again. No browser takes part.
+// TestDemo starts the demo as its documentation says and reads what it shows while it computes: the run, and then the
+// audit, without being asked to look again. No browser takes part.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("NERO_NO_BROWSER") != "" {
 		t.Skip("NERO_NO_BROWSER is set: what the demo shows was not looked at")
 	}
 	bin, _ := program(t)
-	c := exec.CommandContext(t.Context(), bin, "demo", "--limit", "20", "--open", "--port", "0", "-o", filepath.Join(t.TempDir(), "demo"))
+	c := exec.CommandContext(t.Context(), bin, "demo", "--limit", "20", "--open", "--port", "0", "-o",
+		filepath.Join(t.TempDir(), "demo"))
 	c.Env = append(os.Environ(), "PATH=") // there is no browser to open
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 20 * time.Second

@@ -1,9 +1,9 @@
-// Package e2e holds the tests that use the whole program as a person does: the built binary, real runs of it, and a browser in which
-// every view is worked by mouse and by keyboard. A page exception, a console error, a report of the content policy, a request to another
-// host and a finding of axe-core fail a test.
+// Package e2e holds the tests that use the whole program as a person does: the built binary, real runs of it, and a
+// browser in which every view is worked by mouse and by keyboard. A page exception, a console error, a report of the
+// content policy, a request to another host and a finding of axe-core fail a test.
 //
-// The tests need Chromium, and axe-core from npm ci in serve/web. Without them they are skipped, with a word, and fail where the environment variable
-// CI says that they have to be there. More variables:
+// The tests need Chromium, and axe-core from npm ci in serve/web. Without them they are skipped, with a word, and fail
+// where the environment variable CI says that they have to be there. More variables:
 //
 //	NERO_SCREENSHOTS  a folder in which every view is kept as a picture, for eyes: nothing compares them
 //	NERO_NO_BROWSER   skips the tests, as where they ran already

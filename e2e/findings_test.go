@@ -24,7 +24,8 @@ func TestFindings(t *testing.T) {
 	// Both models.
 	buttons := `.findings .models button`
 	p.until(`document.querySelectorAll('` + buttons + `').length === 2`)
-	p.is(`[...document.querySelectorAll('`+buttons+`')].map(b => b.getAttribute('aria-pressed'))`, []string{"true", "false"})
+	p.is(`[...document.querySelectorAll('`+buttons+`')].map(b => b.getAttribute('aria-pressed'))`,
+		[]string{"true", "false"})
 	who := p.text(".findings .summary .who")
 	p.focus(buttons + ":nth-child(2)")
 	p.keys(kb.Enter)
@@ -59,7 +60,8 @@ func TestFindings(t *testing.T) {
 	}
 	p.keys(kb.End, kb.Escape)
 	p.until(`document.querySelector('.findings .plot:has(svg[role=application]) output.at').textContent === ''`)
-	mark := eval[[]float64](p, fmt.Sprintf(`(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(%s).querySelector('.mark, path.curve').getBoundingClientRect())`, quote(plot)))
+	mark := eval[[]float64](p,
+		fmt.Sprintf(`(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(%s).querySelector('.mark, path.curve').getBoundingClientRect())`, quote(plot)))
 	p.mouse(input.DispatchMouseEventTypeMouseMoved, mark[0], mark[1])
 	p.until(`document.querySelector('.findings .plot:has(svg[role=application]) output.at') !== null`)
 	if eval[int](p, `document.querySelectorAll('.findings .map .cells').length`) > 0 {

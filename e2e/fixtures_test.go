@@ -45,12 +45,19 @@ func model(t *testing.T, file, kind string, size int, seed uint64) string {
 	}
 	switch kind {
 	case "scores":
-		y := b.Op("Gemm", []string{b.Op("Flatten", []string{x}), b.Const(numbers(seed, size*size, 3)), b.Const(numbers(seed+1, 3))})
+		y := b.Op("Gemm", []string{
+			b.Op("Flatten", []string{x}), b.Const(numbers(seed, size*size, 3)),
+			b.Const(numbers(seed+1, 3)),
+		})
 		b.Output(b.Op("Identity", []string{y}), tensor.Float32, "batch", 3)
 	case "image":
-		b.Output(b.Op("Identity", []string{conv(tensor.FromFloat32([]float32{.05, .1, .05, .1, .4, .1, .05, .1, .05}, 1, 1, 3, 3))}), tensor.Float32, "batch", 1, size, size)
+		b.Output(b.Op("Identity",
+			[]string{conv(tensor.FromFloat32([]float32{.05, .1, .05, .1, .4, .1, .05, .1, .05}, 1, 1, 3, 3))}),
+			tensor.Float32, "batch", 1, size, size)
 	case "crooked":
-		b.Output(b.Op("Identity", []string{conv(tensor.FromFloat32([]float32{0, .1, .3, 0, .3, .2, 0, .1, 0}, 1, 1, 3, 3))}), tensor.Float32, "batch", 1, size, size)
+		b.Output(b.Op("Identity",
+			[]string{conv(tensor.FromFloat32([]float32{0, .1, .3, 0, .3, .2, 0, .1, 0}, 1, 1, 3, 3))}), tensor.Float32,
+			"batch", 1, size, size)
 	case "mask":
 		b.Output(b.Op("Identity", []string{conv(numbers(seed, 2, 1, 3, 3))}), tensor.Float32, "batch", 2, size, size)
 	default:
@@ -66,7 +73,8 @@ func model(t *testing.T, file, kind string, size int, seed uint64) string {
 	return file
 }
 
-// pictures writes n grey pictures of size x size below a folder for each of some classes, in turn. Names hold what file names may.
+// pictures writes n grey pictures of size x size below a folder for each of some classes, in turn. Names hold what file
+// names may.
 func pictures(t *testing.T, dir string, n, size, classes int) string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 7))

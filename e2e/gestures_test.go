@@ -42,7 +42,8 @@ func (p *page) steady(expression string, want any) {
 	}
 }
 
-// pause lets the page go on for some milliseconds: for what must not happen, and for what has no end that could be waited for.
+// pause lets the page go on for some milliseconds: for what must not happen, and for what has no end that could be
+// waited for.
 func (p *page) pause(ms int) {
 	p.t.Helper()
 	eval[bool](p, fmt.Sprintf(`new Promise(f => setTimeout(() => f(true), %d))`, ms))
@@ -57,7 +58,8 @@ func (p *page) drawn() {
 // named is a selector of the first visible element below scope whose text or label is the given one.
 func (p *page) named(scope, text string) string {
 	p.t.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll(%s)].flatMap(s => [...s.querySelectorAll('button, a, summary, label, input, select, th, [role=button]')])
+	find := fmt.Sprintf(
+		`[...document.querySelectorAll(%s)].flatMap(s => [...s.querySelectorAll('button, a, summary, label, input, select, th, [role=button]')])
 		.find(e => e.checkVisibility() && e.getClientRects().length > 0 && [e.textContent.trim(), e.getAttribute('aria-label')].includes(%s))`, quote(scope), quote(text))
 	p.until(`!!(` + find + `)`)
 	id := eval[string](p, `(e => e.dataset.e2e ??= 'e' + Math.random().toString(36).slice(2))(`+find+`)`)
@@ -126,7 +128,9 @@ func (p *page) clickAt(x, y float64, opts ...chromedp.MouseOption) {
 func (p *page) wheel(selector string, fx, fy, delta float64) {
 	p.t.Helper()
 	b := p.box(selector)
-	p.mouse(input.DispatchMouseEventTypeMouseWheel, b.X+fx*b.Width, b.Y+fy*b.Height, func(m *input.DispatchMouseEventParams) { m.DeltaX, m.DeltaY = 1e-3, delta }) // the protocol wants both
+	// the protocol wants both
+	p.mouse(input.DispatchMouseEventTypeMouseWheel, b.X+fx*b.Width, b.Y+fy*b.Height,
+		func(m *input.DispatchMouseEventParams) { m.DeltaX, m.DeltaY = 1e-3, delta })
 }
 
 // path drags the mouse through places of the window.
@@ -141,7 +145,8 @@ func (p *page) path(points ...[2]float64) {
 		p.mouse(input.DispatchMouseEventTypeMouseMoved, q[0], q[1], pressed)
 	}
 	last := points[len(points)-1]
-	p.mouse(input.DispatchMouseEventTypeMouseReleased, last[0], last[1], chromedp.ButtonType(input.MouseButtonLeft), chromedp.ClickCount(1))
+	p.mouse(input.DispatchMouseEventTypeMouseReleased, last[0], last[1], chromedp.ButtonType(input.MouseButtonLeft),
+		chromedp.ClickCount(1))
 }
 
 // onPolar is the place in the window of an angle on a polar plot, at four fifths of its radius.
@@ -149,7 +154,8 @@ func (p *page) onPolar(selector string, degrees float64) [2]float64 {
 	p.t.Helper()
 	p.visible(selector)
 	p.box(selector)
-	q := eval[[]float64](p, fmt.Sprintf(`(e => { const t = %v * Math.PI / 180, q = new DOMPoint(80 * Math.cos(t), -80 * Math.sin(t)).matrixTransform(e.getScreenCTM()); return [q.x, q.y] })(document.querySelector(%s))`, degrees, quote(selector)))
+	q := eval[[]float64](p,
+		fmt.Sprintf(`(e => { const t = %v * Math.PI / 180, q = new DOMPoint(80 * Math.cos(t), -80 * Math.sin(t)).matrixTransform(e.getScreenCTM()); return [q.x, q.y] })(document.querySelector(%s))`, degrees, quote(selector)))
 	return [2]float64{q[0], q[1]}
 }
 
@@ -186,7 +192,8 @@ func (p *page) downloads() string {
 	p.t.Helper()
 	dir := p.t.TempDir()
 	if _, err := chromedp.CallBrowser(p.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
-		Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID, DownloadPath: dir,
+		Behavior:         cdpbrowser.SetDownloadBehaviorBehaviorAllow,
+		BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID, DownloadPath: dir,
 	}); err != nil {
 		p.t.Fatal(err)
 	}
@@ -307,8 +314,9 @@ func number64(t *testing.T, s string) float64 {
 	return v
 }
 
-// proxyTo passes requests on to a server, under the server's own name. It shares no connection with others, which close theirs, and holds
-// bodies before it sends them: else it may give up an answer that comes before it has seen the body's end.
+// proxyTo passes requests on to a server, under the server's own name. It shares no connection with others, which close
+// theirs, and holds bodies before it sends them: else it may give up an answer that comes before it has seen the body's
+// end.
 func proxyTo(to *url.URL) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = to.Host },

@@ -73,7 +73,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestBadLink opens addresses that somebody mistyped: the page comes up, says what it left out, and keeps what it does not know.
+// TestBadLink opens addresses that somebody mistyped: the page comes up, says what it left out, and keeps what it does
+// not know.
 func TestBadLink(t *testing.T) {
 	t.Parallel()
 	bad := "&i=999999&g=1,2&a=nobody&b=%3Cb%3E&dr=magic&by=shoesize&map=jet&m=luck&cmp=upside&live=2&poly=1,2,3&i=4&%E0%A4%A&future=kept&v=9"
@@ -100,7 +101,10 @@ func TestBadLink(t *testing.T) {
 
 	// Hashes that are no addresses at all.
 	p.permit(`404`)
-	for _, hash := range []string{"#/nowhere", "#/run", "#/run/%", "#/run/a/b/c", "#////?&&&==&=&", "#/run/run?" + url.QueryEscape("i=3")} {
+	for _, hash := range []string{
+		"#/nowhere", "#/run", "#/run/%", "#/run/a/b/c", "#////?&&&==&=&",
+		"#/run/run?" + url.QueryEscape("i=3"),
+	} {
 		eval[bool](p, fmt.Sprintf(`(location.hash = %s, true)`, quote(hash)))
 		p.until(`document.querySelector('main').textContent.length > 20`)
 		p.drawn()

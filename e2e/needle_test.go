@@ -39,8 +39,8 @@ type counts struct {
 	Refused     int `json:"refused"`
 }
 
-// stopwatch measures, in the page, how long after a move of the mouse the needle stands there, how long after a position was wanted its
-// answer is shown, and how many frames were drawn.
+// stopwatch measures, in the page, how long after a move of the mouse the needle stands there, how long after a
+// position was wanted its answer is shown, and how many frames were drawn.
 const stopwatch = `(() => {
 	const w = window.watch = {redraws: [], answers: [], frames: 0, gaps: []}, asked = new Map(), l = __nero.state.live, want = l.want.bind(l);
 	let moved = 0, last = 0;
@@ -56,7 +56,8 @@ const stopwatch = `(() => {
 // times logs what the stopwatch saw.
 func (p *page) times(what string) {
 	p.t.Helper()
-	p.t.Log(what + ": " + eval[string](p, `(w => { const q = (v, f) => v.length ? v.sort((a, b) => a - b)[Math.min(v.length - 1, Math.floor(f * v.length))].toFixed(1) : '-';
+	p.t.Log(what + ": " +
+		eval[string](p, `(w => { const q = (v, f) => v.length ? v.sort((a, b) => a - b)[Math.min(v.length - 1, Math.floor(f * v.length))].toFixed(1) : '-';
 		return w.redraws.length + ' redraws, median ' + q(w.redraws, .5) + ' ms, p95 ' + q(w.redraws, .95) + ' ms; ' + w.answers.length + ' answers, median ' + q(w.answers, .5) + ' ms, p95 ' + q(w.answers, .95) + ' ms; ' + w.frames + ' frames, median ' + q(w.gaps, .5) + ' ms apart' })(window.watch)`))
 }
 
@@ -70,7 +71,8 @@ func (p *page) round(n int, from, to float64) [][2]float64 {
 	return points
 }
 
-// TestDrag drags the needle faster than models answer: at most one question is under way, and the last answer is for the last position.
+// TestDrag drags the needle faster than models answer: at most one question is under way, and the last answer is for
+// the last position.
 func TestDrag(t *testing.T) {
 	t.Parallel()
 	p := looked(t, "&i=6&g=0", desktop)
@@ -98,11 +100,13 @@ func TestDrag(t *testing.T) {
 	}
 }
 
-// onePending checks the protocol of a drag that is over: one question at a time, and the answer to the last one is what counts.
+// onePending checks the protocol of a drag that is over: one question at a time, and the answer to the last one is what
+// counts.
 func (p *page) onePending(c counts) {
 	p.t.Helper()
 	if c.InFlightMax != 1 || c.InFlight != 0 {
-		p.t.Errorf("at most %d questions were under way at once and %d are now, want 1 and 0", c.InFlightMax, c.InFlight)
+		p.t.Errorf("at most %d questions were under way at once and %d are now, want 1 and 0", c.InFlightMax,
+			c.InFlight)
 	}
 	if c.LastAnswer != c.Moves {
 		p.t.Errorf("the last answer is to move %d, and there were %d", c.LastAnswer, c.Moves)
@@ -140,8 +144,8 @@ func slowly(t *testing.T, wait time.Duration) (address string, most func() int) 
 	return s.URL, func() int { mu.Lock(); defer mu.Unlock(); return top }
 }
 
-// TestSlowModel drags the needle over a model that takes 150 ms: the needle follows at once, and positions that were passed meanwhile
-// are never asked for.
+// TestSlowModel drags the needle over a model that takes 150 ms: the needle follows at once, and positions that were
+// passed meanwhile are never asked for.
 func TestSlowModel(t *testing.T) {
 	t.Parallel()
 	address, most := slowly(t, 150*time.Millisecond)
@@ -160,7 +164,8 @@ func TestSlowModel(t *testing.T) {
 		if k%10 == 5 {
 			// Drawn within two frames, whatever the model does.
 			want := 5 + 180*float64(k)/59
-			got := eval[float64](p, `new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => { const l = document.querySelector('#individual .needle line'); f((Math.atan2(-l.getAttribute('y2'), l.getAttribute('x2')) * 180 / Math.PI + 360) % 360) })))`)
+			got := eval[float64](p,
+				`new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => { const l = document.querySelector('#individual .needle line'); f((Math.atan2(-l.getAttribute('y2'), l.getAttribute('x2')) * 180 / Math.PI + 360) % 360) })))`)
 			if !(math.Abs(got-want) < 1.5) {
 				t.Errorf("after move %d the needle is drawn at %.1f°, want %.1f°", k, got, want)
 			}
@@ -200,7 +205,8 @@ func TestSlowModel(t *testing.T) {
 	}
 }
 
-// TestNeedleKeys moves the needle by every key that the help names, and finds each position in the address and in words.
+// TestNeedleKeys moves the needle by every key that the help names, and finds each position in the address and in
+// words.
 func TestNeedleKeys(t *testing.T) {
 	t.Parallel()
 	p := looked(t, "&i=6&g=0", desktop)
@@ -225,7 +231,9 @@ func TestNeedleKeys(t *testing.T) {
 		step.do()
 		want := strconv.FormatFloat(step.want, 'f', -1, 64)
 		p.until(`__nero.state.g.value[0] === ` + want)
-		p.until(fmt.Sprintf(`document.querySelector(%s).getAttribute('aria-valuetext').match(/^(\d+)(\.0)?°/)?.[1] === '%s'`, quote(needle), want))
+		p.until(fmt.Sprintf(
+			`document.querySelector(%s).getAttribute('aria-valuetext').match(/^(\d+)(\.0)?°/)?.[1] === '%s'`,
+			quote(needle), want))
 		if now := p.attr(needle, "aria-valuenow"); now != want {
 			t.Errorf("%s: the slider's value is %s, want %s", step.name, now, want)
 		}
@@ -337,12 +345,15 @@ func TestWorstBest(t *testing.T) {
 	t.Parallel()
 	p := looked(t, "&i=6&g=90", desktop)
 	extreme := func(f string) int {
-		return eval[int](p, fmt.Sprintf(`(m => [...m.keys()].sort((a, b) => m[a] - m[b] || a - b).at(%s))([...__nero.state.stats[0].value.mean])`, f))
+		return eval[int](p, fmt.Sprintf(
+			`(m => [...m.keys()].sort((a, b) => m[a] - m[b] || a - b).at(%s))([...__nero.state.stats[0].value.mean])`,
+			f))
 	}
 	p.press("#individual", "worst")
 	p.is(`__nero.state.sample.value`, extreme("0"))
 	p.enter("#individual", "best")
-	p.is(`__nero.state.mean = __nero.state.stats[0].value.mean[__nero.state.sample.value]`, eval[float64](p, fmt.Sprintf(`__nero.state.stats[0].value.mean[%d]`, extreme("-1"))))
+	p.is(`__nero.state.mean = __nero.state.stats[0].value.mean[__nero.state.sample.value]`,
+		eval[float64](p, fmt.Sprintf(`__nero.state.stats[0].value.mean[%d]`, extreme("-1"))))
 	best := eval[int](p, `__nero.state.sample.value`)
 	p.press("#individual", "pin")
 	p.is(`__nero.state.pinned.value`, best)

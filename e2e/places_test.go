@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestProxy looks at a run through proxies that show the server below a path: one takes the path off, one leaves it on, and one passes on
-// the name by which it was asked.
+// TestProxy looks at a run through proxies that show the server below a path: one takes the path off, one leaves it on,
+// and one passes on the name by which it was asked.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	const prefix = "/user/me ñ/proxy/1/"
@@ -91,7 +91,10 @@ func in[T any](p *page, origin, expression string) T {
 	var v T
 	yes := true
 	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		r, err := cdp.Call(ctx, t, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, ContextID: id, ReturnByValue: &yes, AwaitPromise: &yes})
+		r, err := cdp.Call(ctx, t, runtime.Evaluate, runtime.EvaluateParams{
+			Expression: expression, ContextID: id,
+			ReturnByValue: &yes, AwaitPromise: &yes,
+		})
 		if err != nil {
 			return err
 		}
@@ -113,7 +116,8 @@ func TestFrame(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><title>notebook</title><link rel="icon" href="data:,"><h1>Notebook</h1><iframe id="nero" title="nero" src="%s" width="1400" height="780"></iframe>`, target)
+		_, _ = fmt.Fprintf(w,
+			`<!doctype html><html lang="en"><title>notebook</title><link rel="icon" href="data:,"><h1>Notebook</h1><iframe id="nero" title="nero" src="%s" width="1400" height="780"></iframe>`, target)
 	}))
 	t.Cleanup(func() { book.CloseClientConnections(); book.Close() })
 	_, dir := program(t)
@@ -137,7 +141,8 @@ func TestFrame(t *testing.T) {
 		}
 		p.pause(50)
 	}
-	place := in[[]float64](p, origin, `(e => { const q = new DOMPoint(0, -80).matrixTransform(e.getScreenCTM()), r = document.querySelector('#individual .plot svg').getBoundingClientRect(); scrollTo(0, 0); return [q.x, q.y] })(document.querySelector('#individual .plot svg'))`)
+	place := in[[]float64](p, origin,
+		`(e => { const q = new DOMPoint(0, -80).matrixTransform(e.getScreenCTM()), r = document.querySelector('#individual .plot svg').getBoundingClientRect(); scrollTo(0, 0); return [q.x, q.y] })(document.querySelector('#individual .plot svg'))`)
 	frame := p.box("#nero")
 	if place[1] > frame.Height-5 {
 		t.Fatalf("the plot lies at %v, out of sight in %+v", place, frame)
@@ -178,7 +183,8 @@ func TestWithoutWebGL(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	p := openIn(ctx, t, address, screen{width: 1440, height: 900, scheme: "light", reduced: true}, chromedp.WithNewBrowserContext())
+	p := openIn(ctx, t, address, screen{width: 1440, height: 900, scheme: "light", reduced: true},
+		chromedp.WithNewBrowserContext())
 	if eval[bool](p, `document.createElement('canvas').getContext('webgl2') !== null`) {
 		t.Error("WebGL is on")
 	}
@@ -192,7 +198,8 @@ func TestWithoutWebGL(t *testing.T) {
 	p.keys(kb.Home, " ")
 	p.is(`__nero.state.g.value`, []float64{5})
 	p.steady(`__nero.state.g.value`, []float64{5})
-	if n := eval[int](p, `document.getAnimations().filter(a => a.playState === 'running' && a.effect.getComputedTiming().duration > 10).length`); n != 0 {
+	if n := eval[int](p,
+		`document.getAnimations().filter(a => a.playState === 'running' && a.effect.getComputedTiming().duration > 10).length`); n != 0 {
 		t.Errorf("%d animations run although less motion is wanted", n)
 	}
 	p.keep("no-webgl")

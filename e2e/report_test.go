@@ -53,7 +53,10 @@ func TestReport(t *testing.T) {
 	if info.Size() > 10<<20 {
 		t.Errorf("the report has %d bytes", info.Size())
 	}
-	for name, s := range map[string]screen{"light": desktop, "phone": {width: 360, height: 740, scheme: "dark", touch: true}} {
+	for name, s := range map[string]screen{
+		"light": desktop,
+		"phone": {width: 360, height: 740, scheme: "dark", touch: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := open(t, fromDisk(file), s)
@@ -68,7 +71,8 @@ func TestReport(t *testing.T) {
 	p.ready()
 
 	// What is not in the file is said.
-	if text := p.text("body"); !strings.Contains(text, "20") || !eval[bool](p, `/(left out|kept whole|not in (the|this) file|without)/.test(document.body.textContent)`) {
+	if text := p.text("body"); !strings.Contains(text, "20") ||
+		!eval[bool](p, `/(left out|kept whole|not in (the|this) file|without)/.test(document.body.textContent)`) {
 		t.Error("the report does not say what it leaves out")
 	}
 	// A sample that was kept: needle by keys and mouse, with input and recorded answers.
@@ -131,7 +135,8 @@ func TestReport(t *testing.T) {
 	p.visible(".findings .summary .verdict")
 	p.keep("report-findings")
 	p.axe("findings in a report")
-	if link := eval[string](p, `[...document.querySelectorAll('.findings a.open')].at(-1)?.textContent ?? ''`); link == "" {
+	if link := eval[string](p,
+		`[...document.querySelectorAll('.findings a.open')].at(-1)?.textContent ?? ''`); link == "" {
 		t.Error("no worst case opens in the report")
 	} else {
 		p.press(".findings", link)
@@ -156,8 +161,10 @@ func TestReport(t *testing.T) {
 
 	// Without scripts there is a table.
 	bare := open(t, "about:blank", desktop)
-	bare.do(call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), chromedp.Navigate(fromDisk(file)))
-	for k := 0; eval[int](bare, `document.querySelector('noscript table')?.getClientRects().length ?? 0`) == 0; k++ { // such a page has no timers to wait with
+	bare.do(call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}),
+		chromedp.Navigate(fromDisk(file)))
+	// such a page has no timers to wait with
+	for k := 0; eval[int](bare, `document.querySelector('noscript table')?.getClientRects().length ?? 0`) == 0; k++ {
 		if k == 100 {
 			t.Fatal("without scripts the report shows no table")
 		}

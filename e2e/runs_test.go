@@ -33,7 +33,8 @@ func TestDamaged(t *testing.T) {
 	}
 	p := open(t, at(serve(t, dir), "/runs"), desktop)
 	p.until(`document.querySelectorAll('.run-card').length === 1 && document.querySelectorAll('.broken li').length === 1`)
-	if text := p.text(".broken"); !strings.Contains(text, "cut <b>run & <i>") || !strings.Contains(text, "manifest.json") {
+	if text := p.text(".broken"); !strings.Contains(text, "cut <b>run & <i>") ||
+		!strings.Contains(text, "manifest.json") {
 		t.Errorf("what is said of the damaged run: %q", text)
 	}
 	p.keep("runs-damaged")
@@ -43,8 +44,8 @@ func TestDamaged(t *testing.T) {
 	p.ready()
 }
 
-// slowRun starts a run of many small pictures with one worker and kills it once some of it is there. It returns its folder and what
-// goes on with it.
+// slowRun starts a run of many small pictures with one worker and kills it once some of it is there. It returns its
+// folder and what goes on with it.
 func slowRun(t *testing.T) (dir string, again []string) {
 	t.Helper()
 	bin, _ := program(t)
@@ -52,7 +53,10 @@ func slowRun(t *testing.T) (dir string, again []string) {
 	const n = 150
 	model(t, filepath.Join(work, "a.onnx"), "scores", 16, 1)
 	pictures(t, filepath.Join(work, "photos"), n, 16, 3)
-	again = []string{"run", "-q", "a.onnx", "--data", "photos", "--group", "SO(2)", "--orbit", "360", "--resample", "lanczos", "--metrics", "confidence", "-w", "1", "-o", "half"}
+	again = []string{
+		"run", "-q", "a.onnx", "--data", "photos", "--group", "SO(2)", "--orbit", "360", "--resample",
+		"lanczos", "--metrics", "confidence", "-w", "1", "-o", "half",
+	}
 	c := exec.CommandContext(t.Context(), bin, again...)
 	c.Dir = work
 	var errs bytes.Buffer
@@ -83,8 +87,8 @@ func slowRun(t *testing.T) (dir string, again []string) {
 	return dir, again
 }
 
-// TestUnfinished shows a run that was killed, goes on with it from the page, stops it, and lets the command line finish it: the page
-// fills in without being loaded anew.
+// TestUnfinished shows a run that was killed, goes on with it from the page, stops it, and lets the command line finish
+// it: the page fills in without being loaded anew.
 func TestUnfinished(t *testing.T) {
 	t.Parallel()
 	dir, again := slowRun(t)
@@ -111,7 +115,8 @@ func TestUnfinished(t *testing.T) {
 	p.until(`__nero.state.run.value.state.complete && document.querySelector('.banner progress') === null`)
 	p.until(`__nero.state.samples.value.done === 150 && [...(__nero.state.stats[0].value?.mean ?? [NaN])].every(v => v === v)`)
 	p.until(`document.querySelector('#aggregate .legend .count')?.textContent === 'n = 150'`)
-	t.Logf("killed at %d, stopped at %d, shown in between: %s", first, stopped, eval[string](p, `window.seen.join(' ')`))
+	t.Logf("killed at %d, stopped at %d, shown in between: %s", first, stopped,
+		eval[string](p, `window.seen.join(' ')`))
 	if n := eval[int](p, `window.seen.length`); n < 2 {
 		t.Errorf("the page showed %d states of the run", n)
 	}
@@ -124,7 +129,8 @@ func TestSlowLayout(t *testing.T) {
 	work := t.TempDir()
 	model(t, filepath.Join(work, "a.onnx"), "scores", 8, 1)
 	pictures(t, filepath.Join(work, "photos"), 1500, 8, 3)
-	command(t, work, "run", "-q", "a.onnx", "--data", "photos", "--group", "C4", "--metrics", "confidence", "-o", "many")
+	command(t, work, "run", "-q", "a.onnx", "--data", "photos", "--group", "C4", "--metrics", "confidence", "-o",
+		"many")
 	p := open(t, at(serve(t, filepath.Join(work, "many")), "/run/many?v=1"), desktop)
 	p.ready()
 	p.choose(`#samples select[aria-label="Layout"]`, "tsne")
@@ -143,7 +149,8 @@ func TestSlowLayout(t *testing.T) {
 	p.keys(kb.End)
 	p.until(`document.querySelector('#table tr.active')?.getAttribute('aria-rowindex') === '1501'`)
 	// File names with anything in them are text.
-	if eval[int](p, `document.querySelectorAll('#table td b').length`) != 0 || !strings.Contains(p.text("#table tbody"), "ñ数 & <b>") {
+	if eval[int](p, `document.querySelectorAll('#table td b').length`) != 0 ||
+		!strings.Contains(p.text("#table tbody"), "ñ数 & <b>") {
 		t.Errorf("the names in the table: %.200q", p.text("#table tbody"))
 	}
 }
@@ -152,9 +159,11 @@ func TestSlowLayout(t *testing.T) {
 func TestModelGone(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()
-	a, b := model(t, filepath.Join(work, "a.onnx"), "scores", 8, 1), model(t, filepath.Join(work, "b.onnx"), "scores", 8, 5)
+	a, b := model(t, filepath.Join(work, "a.onnx"), "scores", 8, 1),
+		model(t, filepath.Join(work, "b.onnx"), "scores", 8, 5)
 	pictures(t, filepath.Join(work, "photos"), 9, 8, 3)
-	command(t, work, "run", "-q", "--model", "a="+a, "--model", "b="+b, "--data", "photos", "--group", "SO(2)", "--orbit", "24", "-o", "gone")
+	command(t, work, "run", "-q", "--model", "a="+a, "--model", "b="+b, "--data", "photos", "--group", "SO(2)",
+		"--orbit", "24", "-o", "gone")
 	for _, f := range []string{a, b} {
 		if err := os.Remove(f); err != nil {
 			t.Fatal(err)
@@ -193,7 +202,8 @@ func TestSmall(t *testing.T) {
 	work := t.TempDir()
 	model(t, filepath.Join(work, "a.onnx"), "scores", 8, 1)
 	pictures(t, filepath.Join(work, "photos"), 9, 8, 3)
-	command(t, work, "run", "-q", "a.onnx", "--data", "photos", "--group", "SO(2)", "--orbit", "24", "-n", "1", "-o", "one")
+	command(t, work, "run", "-q", "a.onnx", "--data", "photos", "--group", "SO(2)", "--orbit", "24", "-n", "1", "-o",
+		"one")
 	command(t, work, "run", "-q", "a.onnx", "--data", "photos", "--group", "SO(2)", "--orbit", "1", "-o", "still")
 	command(t, work, "run", "-q", "a.onnx", "--data", "photos", "--labels", "none", "--group", "C4", "-o", "nameless")
 	address := serve(t, work)
@@ -216,8 +226,8 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// masks holds the pictures of a mask against each other at every element: where output and reference differ, the third says so, and its caption
-// says how much.
+// masks holds the pictures of a mask against each other at every element: where output and reference differ, the third
+// says so, and its caption says how much.
 func (p *page) masks() {
 	p.t.Helper()
 	for k := range eval[int](p, `__nero.state.group.value.elements.length`) {
@@ -233,7 +243,8 @@ func (p *page) masks() {
 	}
 }
 
-// TestOtherOrbits shows orbits that are no circle, and models that answer with pictures: maps, marks on spokes, lines, fields.
+// TestOtherOrbits shows orbits that are no circle, and models that answer with pictures: maps, marks on spokes, lines,
+// fields.
 func TestOtherOrbits(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()
@@ -244,19 +255,24 @@ func TestOtherOrbits(t *testing.T) {
 	pictures(t, filepath.Join(work, "photos"), 12, 12, 3)
 	two := []string{"--model", "one=scores.onnx", "--model", "two=other.onnx"}
 	for name, args := range map[string][]string{
-		"shifts":   append(two, "--group", "T(2,Z)", "--range=-3:3,-2:2", "--orbit", "7x5"),
-		"mirrors":  append(two, "--group", "D4"),
-		"scales":   append(two, "--group", "Scale"),
-		"pictures": {"--model", "plain=image.onnx", "--model", "crooked=crooked.onnx", "--group", "C4", "--output", "image", "--equivariant"},
-		"masks":    {"mask.onnx", "--group", "D4", "--output", "mask", "--equivariant"},
-		"o2":       append(two, "--group", "O(2)", "--orbit", "24x2"),
+		"shifts":  append(two, "--group", "T(2,Z)", "--range=-3:3,-2:2", "--orbit", "7x5"),
+		"mirrors": append(two, "--group", "D4"),
+		"scales":  append(two, "--group", "Scale"),
+		"pictures": {
+			"--model", "plain=image.onnx", "--model", "crooked=crooked.onnx", "--group", "C4", "--output",
+			"image", "--equivariant",
+		},
+		"masks": {"mask.onnx", "--group", "D4", "--output", "mask", "--equivariant"},
+		"o2":    append(two, "--group", "O(2)", "--orbit", "24x2"),
 	} {
-		command(t, work, append([]string{"run", "-q", "--data", "photos", "-o", filepath.Join("runs", name)}, args...)...)
+		command(t, work, append([]string{"run", "-q", "--data", "photos", "-o", filepath.Join("runs", name)},
+			args...)...)
 	}
 	address := serve(t, filepath.Join(work, "runs"))
 	for _, c := range []struct {
 		name string
-		keys []string // each of them moves
+		// each of them moves
+		keys []string
 		maps bool
 	}{
 		{"shifts", []string{kb.ArrowRight, kb.ArrowDown, kb.ArrowLeft, kb.ArrowUp, kb.PageUp, kb.Home}, true},
@@ -310,7 +326,8 @@ func TestOtherOrbits(t *testing.T) {
 				p.keep("orbit-" + c.name + "-difference")
 				p.axe("the difference of the run "+c.name, "#aggregate")
 			}
-			if c.maps != eval[bool](p, `document.querySelector('#individual .plot canvas, #individual .maps') !== null`) {
+			if c.maps != eval[bool](p,
+				`document.querySelector('#individual .plot canvas, #individual .maps') !== null`) {
 				t.Errorf("drawn as a map: want %v", c.maps)
 			}
 			// The link restores it, on a phone in the dark.

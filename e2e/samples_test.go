@@ -40,7 +40,8 @@ func (p *page) points() [][2]float64 {
 	place := func(i int) [2]float64 {
 		eval[bool](p, fmt.Sprintf(`(__nero.state.setSample(%d), true)`, i))
 		p.drawn()
-		q := eval[[]float64](p, `(e => { const m = e.transform.baseVal.consolidate().matrix, r = document.querySelector('#samples .plane').getBoundingClientRect(); return [m.e + r.left, m.f + r.top] })(document.querySelector('#samples .plane-pick'))`)
+		q := eval[[]float64](p,
+			`(e => { const m = e.transform.baseVal.consolidate().matrix, r = document.querySelector('#samples .plane').getBoundingClientRect(); return [m.e + r.left, m.f + r.top] })(document.querySelector('#samples .plane-pick'))`)
 		return [2]float64{q[0], q[1]}
 	}
 	p.box(plane)
@@ -81,7 +82,8 @@ func loneliest(points [][2]float64) int {
 func (p *page) pick() [2]float64 {
 	p.t.Helper()
 	p.drawn()
-	q := eval[[]float64](p, `(m => m ? [m.e, m.f] : [-1, -1])(document.querySelector('#samples .plane-pick')?.transform.baseVal.consolidate().matrix)`)
+	q := eval[[]float64](p,
+		`(m => m ? [m.e, m.f] : [-1, -1])(document.querySelector('#samples .plane-pick')?.transform.baseVal.consolidate().matrix)`)
 	return [2]float64{q[0], q[1]}
 }
 
@@ -123,9 +125,17 @@ func TestScatterPointer(t *testing.T) {
 			want++
 		}
 	}
-	lasso := [][2]float64{{b.X + 2, b.Y + 2}, {mid, b.Y + 2}, {mid, b.Y + b.Height/2}, {mid, b.Y + b.Height - 2}, {b.X + 2, b.Y + b.Height - 2}, {b.X + 2, b.Y + b.Height/2}}
+	lasso := [][2]float64{
+		{b.X + 2, b.Y + 2},
+		{mid, b.Y + 2},
+		{mid, b.Y + b.Height/2},
+		{mid, b.Y + b.Height - 2},
+		{b.X + 2, b.Y + b.Height - 2},
+		{b.X + 2, b.Y + b.Height/2},
+	}
 	p.path(lasso...)
-	p.until(fmt.Sprintf(`Math.abs(__nero.state.count.value - %d) <= 2`, want)) // points on the line, after rounding to a link
+	// points on the line, after rounding to a link
+	p.until(fmt.Sprintf(`Math.abs(__nero.state.count.value - %d) <= 2`, want))
 	n := eval[int](p, `__nero.state.count.value`)
 	p.until(fmt.Sprintf(`document.querySelector('#aggregate .sub').textContent.includes('%d of 100')`, n))
 	p.until(`document.querySelector('#aggregate .chip')?.textContent.includes('lasso') && document.querySelector('#samples .plane-lasso') !== null`)
@@ -164,7 +174,8 @@ func TestScatterPointer(t *testing.T) {
 	p.wheel(plane, 0.5, 0.5, 100)
 	near := p.pick()
 	p.press("#samples .plane-zoom", "all")
-	if d := p.pick(); math.Hypot(d[0]-start[0], d[1]-start[1]) > 1 || math.Hypot(near[0]-start[0], near[1]-start[1]) < 10 {
+	if d := p.pick(); math.Hypot(d[0]-start[0], d[1]-start[1]) > 1 ||
+		math.Hypot(near[0]-start[0], near[1]-start[1]) < 10 {
 		t.Errorf("showing all points moved the mark from %v to %v, want %v", near, d, start)
 	}
 	for _, k := range []int{1, 2} { // in, and out again
@@ -199,7 +210,8 @@ func TestScatterKeys(t *testing.T) {
 	start := p.pick()
 	b := p.box(plane)
 	p.keys("+")
-	if d := p.pick(); math.Abs(math.Hypot(d[0]-b.Width/2, d[1]-b.Height/2)-1.4*math.Hypot(start[0]-b.Width/2, start[1]-b.Height/2)) > 2 {
+	if d := p.pick(); math.Abs(math.Hypot(d[0]-b.Width/2, d[1]-b.Height/2)-1.4*math.Hypot(start[0]-b.Width/2,
+		start[1]-b.Height/2)) > 2 {
 		t.Errorf("+ moved the mark from %v to %v in a plane of %v x %v", start, d, b.Width, b.Height)
 	}
 	p.keys("-")
@@ -258,7 +270,8 @@ func TestLayouts(t *testing.T) {
 	for _, m := range []string{"ica", "isomap", "tsne", "umap"} {
 		before := eval[float64](p, `__nero.state.layout.value.xy[0]`)
 		p.turn(layout, m)
-		p.until(fmt.Sprintf(`__nero.state.embedding.value.method === '%s' && !__nero.state.layout.state.value.busy && __nero.state.layout.value.xy.length === 200 && __nero.state.layout.value.xy[0] !== %v`, m, before))
+		p.until(fmt.Sprintf(
+			`__nero.state.embedding.value.method === '%s' && !__nero.state.layout.state.value.busy && __nero.state.layout.value.xy.length === 200 && __nero.state.layout.value.xy[0] !== %v`, m, before))
 		p.until(`document.querySelector('#samples .plane-axes').textContent.length > 10`)
 	}
 	p.choose(layout, "pca")
@@ -266,9 +279,11 @@ func TestLayouts(t *testing.T) {
 	p.turn(`#samples select[aria-label="Of the curves of which models"]`, "b")
 	p.until(`__nero.state.embedding.value.of === 'b' && !__nero.state.layout.state.value.busy`)
 	color := `#samples select[aria-label="Colour"]`
-	for _, by := range eval[[]string](p, fmt.Sprintf(`[...document.querySelector(%s).options].map(o => o.value)`, quote(color))) {
+	for _, by := range eval[[]string](p, fmt.Sprintf(`[...document.querySelector(%s).options].map(o => o.value)`,
+		quote(color))) {
 		p.choose(color, by)
-		p.until(fmt.Sprintf(`document.querySelector(%s).value === '%s' && document.querySelector('#samples .colour-key .key-title')?.textContent.length > 3`, quote(color), by))
+		p.until(fmt.Sprintf(
+			`document.querySelector(%s).value === '%s' && document.querySelector('#samples .colour-key .key-title')?.textContent.length > 3`, quote(color), by))
 	}
 	// Classes have shapes and names, and their key chooses one.
 	p.turn(color, "label")
@@ -343,7 +358,8 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	p := looked(t, "&i=6&g=90", desktop)
 	column := func(n int) []string {
-		return eval[[]string](p, fmt.Sprintf(`[...document.querySelectorAll('#table tbody tr[id] td:nth-child(%d)')].map(e => e.textContent)`, n))
+		return eval[[]string](p,
+			fmt.Sprintf(`[...document.querySelectorAll('#table tbody tr[id] td:nth-child(%d)')].map(e => e.textContent)`, n))
 	}
 	heading := func(n int) string { return fmt.Sprintf(`#table thead th:nth-child(%d) button`, n) }
 	sorted := func(n int, up bool) {
@@ -352,7 +368,8 @@ func TestTable(t *testing.T) {
 		rows := column(n)
 		v := make([]float64, len(rows))
 		for i, s := range rows {
-			x, err := strconv.ParseFloat(strings.TrimRight(strings.NewReplacer("−", "-", "+", "", "✗", "").Replace(s), " "), 64)
+			x, err := strconv.ParseFloat(strings.TrimRight(strings.NewReplacer("−", "-", "+", "", "✗", "").Replace(s),
+				" "), 64)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -457,7 +474,8 @@ func TestTable(t *testing.T) {
 	p.press("#table .taker", "CSV for spreadsheets and programs, with all digits")
 	name, b := p.saved(dir, ".csv")
 	got := csvRows(t, name, b)
-	if len(got) != 101 || got[0][0] != "index" || !slices.Contains(got[0], "mean_a") || !slices.Contains(got[0], "b_minus_a") {
+	if len(got) != 101 || got[0][0] != "index" || !slices.Contains(got[0], "mean_a") ||
+		!slices.Contains(got[0], "b_minus_a") {
 		t.Errorf("%s has %d rows, the first is %q", name, len(got), got[0])
 	}
 	for i, k := range eval[[]int](p, `[...__nero.state.order.value]`) {

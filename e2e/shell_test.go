@@ -33,7 +33,8 @@ func TestHelp(t *testing.T) {
 	p.keys("]")
 	p.steady(`__nero.state.sample.value`, 6)
 	p.keys(kb.Escape)
-	p.until(`document.querySelector('dialog[open]') === null && document.activeElement === document.querySelector('` + needle + `')`)
+	p.until(`document.querySelector('dialog[open]') === null && document.activeElement === document.querySelector('` +
+		needle + `')`)
 
 	// Single letters can be switched off, and stay off; other keys work on.
 	p.press("header", "Help and keys")
@@ -42,7 +43,8 @@ func TestHelp(t *testing.T) {
 	p.until(`document.querySelector('dialog[open]') === null`)
 	p.focus(needle)
 	p.keys("]", "p", "?")
-	p.steady(`[__nero.state.sample.value, __nero.state.pinned.value, document.querySelector('dialog[open]')]`, []any{6, -1, nil})
+	p.steady(`[__nero.state.sample.value, __nero.state.pinned.value, document.querySelector('dialog[open]')]`,
+		[]any{6, -1, nil})
 	p.keys(kb.ArrowRight)
 	p.is(`__nero.state.g.value[0]`, 91)
 	p.reload()
@@ -109,7 +111,8 @@ func TestTour(t *testing.T) {
 	q := open(t, address, small)
 	q.visible(".tour")
 	q.keep("tour-phone")
-	if b := eval[box](q, `(r => ({X: r.x, Y: r.y, Width: r.width, Height: r.height}))(document.querySelector('.tour').getBoundingClientRect())`); b.X < 0 || b.Y < 0 || b.X+b.Width > 361 || b.Y+b.Height > 641 {
+	if b := eval[box](q,
+		`(r => ({X: r.x, Y: r.y, Width: r.width, Height: r.height}))(document.querySelector('.tour').getBoundingClientRect())`); b.X < 0 || b.Y < 0 || b.X+b.Width > 361 || b.Y+b.Height > 641 {
 		t.Errorf("the tour lies at %+v in a window of 360 x 640", b)
 	}
 	q.press(".tour", "Skip")
@@ -174,7 +177,8 @@ func TestExport(t *testing.T) {
 		t.Errorf("%s has %d lines", name, lines)
 	}
 	name, b = take("Samples as Markdown", ".md")
-	if !strings.Contains(string(b), "| --") && !strings.Contains(string(b), "|--") && !strings.Contains(string(b), "|:--") {
+	if !strings.Contains(string(b), "| --") && !strings.Contains(string(b), "|--") &&
+		!strings.Contains(string(b), "|:--") {
 		t.Errorf("%s holds no table: %.300s", name, b)
 	}
 	name, b = take("Samples as LaTeX", ".tex")
@@ -219,7 +223,8 @@ func TestExport(t *testing.T) {
 	rows := csvRows(t, name, b)
 	k := slices.Index(rows[0], "mean_a")
 	first := eval[[]float64](p, `(i => [i, __nero.state.stats[0].value.mean[i]])(__nero.state.order.value[0])`)
-	if len(rows) != 101 || k < 0 || rows[1][0] != fmt.Sprint(first[0]) || fmt.Sprintf("%.4g", first[1]) != fmt.Sprintf("%.4g", number64(t, rows[1][k])) {
+	if len(rows) != 101 || k < 0 || rows[1][0] != fmt.Sprint(first[0]) ||
+		fmt.Sprintf("%.4g", first[1]) != fmt.Sprintf("%.4g", number64(t, rows[1][k])) {
 		t.Errorf("%s: %d rows, the first is %q, the page has %v", name, len(rows), rows[1], first)
 	}
 	name, b = take("Samples as Markdown", ".md")

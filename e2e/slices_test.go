@@ -13,10 +13,12 @@ import (
 // list are the names in the list of slices, without the classes.
 func (p *page) list() []string {
 	p.t.Helper()
-	return eval[[]string](p, `[...document.querySelectorAll('#slices .slice-name')].map(e => e.textContent).filter(t => t !== 'all' && !t.startsWith('class '))`)
+	return eval[[]string](p,
+		`[...document.querySelectorAll('#slices .slice-name')].map(e => e.textContent).filter(t => t !== 'all' && !t.startsWith('class '))`)
 }
 
-// TestSlices makes, names, combines, renames and removes slices, by mouse and by keyboard, and finds them again after a reload.
+// TestSlices makes, names, combines, renames and removes slices, by mouse and by keyboard, and finds them again after a
+// reload.
 func TestSlices(t *testing.T) {
 	t.Parallel()
 	address := serve(t, own(t, "slices"))
@@ -56,7 +58,8 @@ func TestSlices(t *testing.T) {
 	if eval[int](p, `document.querySelectorAll('#slices img, #aggregate img, option img').length`) != 0 {
 		t.Error("the name of a slice became a picture")
 	}
-	p.until(fmt.Sprintf(`[...document.querySelector(%s).options].some(o => o.textContent.startsWith(%s))`, quote(menu), quote(evil)))
+	p.until(fmt.Sprintf(`[...document.querySelector(%s).options].some(o => o.textContent.startsWith(%s))`, quote(menu),
+		quote(evil)))
 	p.settled()
 	if s := p.hash().Get("s"); s != evil {
 		t.Errorf("the address says s=%q", s)
@@ -106,7 +109,8 @@ func TestSlices(t *testing.T) {
 	}
 }
 
-// TestConflict changes the slices in two tabs of which one does not hear of the other: nothing that anybody made is lost.
+// TestConflict changes the slices in two tabs of which one does not hear of the other: nothing that anybody made is
+// lost.
 func TestConflict(t *testing.T) {
 	t.Parallel()
 	address := serve(t, own(t, "conflict"))
@@ -137,7 +141,8 @@ func TestConflict(t *testing.T) {
 	}
 	kept := func(p *page, want ...string) {
 		t.Helper()
-		p.until(`JSON.stringify((__nero.state.kept.value?.slices ?? []).map(s => s.name).sort()) === ` + quote(string(encode(want))))
+		p.until(`JSON.stringify((__nero.state.kept.value?.slices ?? []).map(s => s.name).sort()) === ` +
+			quote(string(encode(want))))
 	}
 	keep(q, "theirs")
 	kept(q, "theirs")

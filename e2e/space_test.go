@@ -23,7 +23,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Runs over data in space, sets and signals that no model made, behind the real server and page, so that every number on the page is known:
+// Runs over data in space, sets and signals that no model made, behind the real server and page, so that every number
+// on the page is known:
 //
 //	clouds     two classifiers of clouds of points under rotations about axes in the planes xy, xz and yz
 //	haar       the same under motions of O(3) that are spread evenly
@@ -126,7 +127,10 @@ func water(i int) *space.Record {
 	return &space.Record{
 		Names: []string{"positions", "species", "bonds"},
 		Values: []space.Value{
-			&space.Rows{N: 5, W: 3, Val: []float64{0, 0, 0, 0.96 + x, 0, 0.1, -0.24, 0.93, 0, 0, -0.4, 1.4, -0.5, -0.9, -1.1}},
+			&space.Rows{N: 5, W: 3, Val: []float64{
+				0, 0, 0, 0.96 + x, 0, 0.1, -0.24, 0.93, 0, 0, -0.4, 1.4, -0.5, -0.9,
+				-1.1,
+			}},
 			&space.Rows{N: 5, W: 1, Val: []float64{8, 1, 1, 6, 7}},
 			&space.Links{Nodes: 5, From: []int32{0, 0, 0, 0}, To: []int32{1, 2, 3, 4}},
 		},
@@ -151,7 +155,10 @@ func pull(m int, v space.Value, _ group.Group, _ group.Element) (answer, referen
 				}
 			}
 		}
-		return &space.Record{Names: []string{"energy", "forces"}, Values: []space.Value{&space.Rows{N: 1, W: 1, Val: []float64{energy}}, f}}
+		return &space.Record{
+			Names:  []string{"energy", "forces"},
+			Values: []space.Value{&space.Rows{N: 1, W: 1, Val: []float64{energy}}, f},
+		}
 	}
 	if m == 1 {
 		return of(1), of(1)
@@ -159,7 +166,8 @@ func pull(m int, v space.Value, _ group.Group, _ group.Element) (answer, referen
 	return of(0.6), of(1)
 }
 
-func classify(value func(m, k, i int, g group.Group, e group.Element) float64) func(m int, v space.Value, g group.Group, e group.Element) (space.Value, space.Value) {
+func classify(value func(m, k, i int, g group.Group, e group.Element) float64) func(m int, v space.Value, g group.Group,
+	e group.Element) (space.Value, space.Value) {
 	return func(m int, _ space.Value, g group.Group, e group.Element) (space.Value, space.Value) {
 		return scores(value(m, 0, 0, g, e)), scores(value(m, 0, 0, g, g.Identity()))
 	}
@@ -197,7 +205,8 @@ func stagedInSpace() ([]inSpace, error) {
 		e[i], e[i+1] = e[i+1], e[i]
 		permutations = append(permutations, e)
 	}
-	permutations = append(permutations, group.Element{1, 2, 3, 4, 5, 6, 7, 8, 0}, group.Element{8, 7, 6, 5, 4, 3, 2, 1, 0})
+	permutations = append(permutations, group.Element{1, 2, 3, 4, 5, 6, 7, 8, 0},
+		group.Element{8, 7, 6, 5, 4, 3, 2, 1, 0})
 	var delays, velocities []group.Element
 	for d := -1600.; d <= 1600; d += 400 {
 		delays = append(delays, group.Element{d})
@@ -211,21 +220,46 @@ func stagedInSpace() ([]inSpace, error) {
 	two := []string{"plain", "augmented"}
 	positions := []job.Port{{Name: "points", Type: space.TypePositions}}
 	return []inSpace{
-		{name: "clouds", group: "SO(3)", elements: slice, models: two, metrics: []string{"confidence", "accuracy"}, input: "rows", output: "scores", inputs: positions, classes: 4, value: peak, sample: points, given: classify(peak)},
-		{name: "haar", group: "O(3)", elements: append([]group.Element{o3.Identity()}, haar...), models: two, metrics: []string{"confidence"}, input: "rows", output: "scores", inputs: positions, classes: 4, value: peak, sample: points, given: classify(peak)},
 		{
-			name: "molecules", group: "SO(3)", elements: append([]group.Element{so3.Identity()}, few...), models: two, metrics: []string{"forces.rmse", "energy.absolute"}, input: "record", output: "record",
-			inputs: []job.Port{{Name: "positions", Type: space.TypePositions, Unit: "Å"}, {Name: "species", Type: space.TypeUnchanged}, {Name: "bonds", Kind: "links", Type: space.TypeUnchanged}},
-			answer: []job.Port{{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample, Unit: "eV"}, {Name: "forces", Type: space.TypeVectors, Per: space.PerNode, Unit: "eV/Å"}},
+			name: "clouds", group: "SO(3)", elements: slice, models: two, metrics: []string{"confidence", "accuracy"},
+			input: "rows", output: "scores", inputs: positions, classes: 4, value: peak, sample: points,
+			given: classify(peak),
+		},
+		{
+			name: "haar", group: "O(3)", elements: append([]group.Element{o3.Identity()}, haar...), models: two,
+			metrics: []string{"confidence"}, input: "rows", output: "scores", inputs: positions, classes: 4,
+			value: peak, sample: points, given: classify(peak),
+		},
+		{
+			name: "molecules", group: "SO(3)", elements: append([]group.Element{so3.Identity()}, few...), models: two,
+			metrics: []string{"forces.rmse", "energy.absolute"}, input: "record", output: "record",
+			inputs: []job.Port{
+				{Name: "positions", Type: space.TypePositions, Unit: "Å"},
+				{Name: "species", Type: space.TypeUnchanged},
+				{Name: "bonds", Kind: "links", Type: space.TypeUnchanged},
+			},
+			answer: []job.Port{
+				{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample, Unit: "eV"},
+				{Name: "forces", Type: space.TypeVectors, Per: space.PerNode, Unit: "eV/Å"},
+			},
 			value: func(m, k, i int, _ group.Group, e group.Element) float64 {
 				return 0.01 + 0.1*float64(1-m)*math.Sin(angleOf(e)*math.Pi/360)*(1+float64(k)) + 0.001*float64(i)
 			},
 			sample: func(i int) space.Value { return water(i) }, given: pull,
 		},
-		{name: "lines", group: "Affine(rotate,scale)", elements: single, models: two[:1], metrics: []string{"confidence"}, input: "rows", output: "scores", inputs: positions, classes: 4, value: peak, sample: points, given: classify(peak)},
 		{
-			name: "sets", group: "S(9)", elements: permutations, models: two, metrics: []string{"rmse@self"}, input: "record", output: "rows",
-			inputs: []job.Port{{Name: "nodes", Type: space.TypeUnchanged}, {Name: "edges", Kind: "links", Type: space.TypeUnchanged}}, answer: []job.Port{{Name: "y", Type: space.TypeUnchanged, Per: space.PerSample}},
+			name: "lines", group: "Affine(rotate,scale)", elements: single, models: two[:1],
+			metrics: []string{"confidence"}, input: "rows", output: "scores", inputs: positions, classes: 4,
+			value: peak, sample: points, given: classify(peak),
+		},
+		{
+			name: "sets", group: "S(9)", elements: permutations, models: two, metrics: []string{"rmse@self"},
+			input: "record", output: "rows",
+			inputs: []job.Port{
+				{Name: "nodes", Type: space.TypeUnchanged},
+				{Name: "edges", Kind: "links", Type: space.TypeUnchanged},
+			},
+			answer: []job.Port{{Name: "y", Type: space.TypeUnchanged, Per: space.PerSample}},
 			value: func(m, _, i int, g group.Group, e group.Element) float64 {
 				return float64(1-m)*g.Dist(e, g.Identity())/10 + 0.001*float64(i)
 			},
@@ -234,14 +268,22 @@ func stagedInSpace() ([]inSpace, error) {
 				for k := range nodes.Val {
 					nodes.Val[k] = float64((k*7+i)%5) - 2
 				}
-				return &space.Record{Names: []string{"nodes", "edges"}, Values: []space.Value{nodes, &space.Links{Nodes: 9, From: []int32{0, 1, 2, 3, 4, 5, 6, 7}, To: []int32{1, 2, 3, 4, 5, 6, 7, 8}}}}
+				return &space.Record{
+					Names: []string{"nodes", "edges"},
+					Values: []space.Value{nodes, &space.Links{
+						Nodes: 9, From: []int32{0, 1, 2, 3, 4, 5, 6, 7},
+						To: []int32{1, 2, 3, 4, 5, 6, 7, 8},
+					}},
+				}
 			},
 			given: func(m int, _ space.Value, g group.Group, e group.Element) (space.Value, space.Value) {
-				return &space.Rows{N: 1, W: 1, Val: []float64{1 + float64(1-m)*g.Dist(e, g.Identity())/10}}, &space.Rows{N: 1, W: 1, Val: []float64{1}}
+				return &space.Rows{N: 1, W: 1, Val: []float64{1 + float64(1-m)*g.Dist(e, g.Identity())/10}},
+					&space.Rows{N: 1, W: 1, Val: []float64{1}}
 			},
 		},
 		{
-			name: "speech", group: "T(1,Z)", elements: delays, models: two, metrics: []string{"rmse@self"}, input: "signal", output: "signal", inputs: []job.Port{{Name: "sound", Type: space.TypeUnchanged}},
+			name: "speech", group: "T(1,Z)", elements: delays, models: two, metrics: []string{"rmse@self"},
+			input: "signal", output: "signal", inputs: []job.Port{{Name: "sound", Type: space.TypeUnchanged}},
 			answer: []job.Port{{Name: "speech", Kind: "signal", Type: space.TypeUnchanged}},
 			value: func(m, _, i int, _ group.Group, e group.Element) float64 {
 				return float64(1-m)*math.Abs(math.Sin(e[0]/300))/4 + 0.001*float64(i)
@@ -265,7 +307,8 @@ func stagedInSpace() ([]inSpace, error) {
 			},
 		},
 		{
-			name: "flow", group: "Flow(shift x,shift y)", elements: velocities, models: two, metrics: []string{"rmse@self"}, input: "frames", output: "frames",
+			name: "flow", group: "Flow(shift x,shift y)", elements: velocities, models: two,
+			metrics: []string{"rmse@self"}, input: "frames", output: "frames",
 			value: func(m, _, _ int, _ group.Group, e group.Element) float64 {
 				return float64(1-m) * (math.Abs(e[0]) + 2*math.Abs(e[1])) / 10
 			},
@@ -287,8 +330,10 @@ func stagedInSpace() ([]inSpace, error) {
 
 func (r *inSpace) job() (*job.Job, error) {
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: 6, Measure: "staged", Elements: r.elements, Exact: slices.Repeat([]bool{true}, len(r.elements)),
-		Files: []job.Ref{{Path: "data.npz", SHA256: strings.Repeat("a", 64)}}, Engine: job.Engine{Name: "staged", Version: "1"}, Shard: 3, Metrics: r.metrics,
+		Format: job.FormatNumber, Numbers: 1, Count: 6, Measure: "staged", Elements: r.elements,
+		Exact:  slices.Repeat([]bool{true}, len(r.elements)),
+		Files:  []job.Ref{{Path: "data.npz", SHA256: strings.Repeat("a", 64)}},
+		Engine: job.Engine{Name: "staged", Version: "1"}, Shard: 3, Metrics: r.metrics,
 		Study: job.Study{
 			Version: 1, Data: job.Data{Images: "data.npz"}, Group: job.Group{Name: r.group},
 			Input: job.Input{Space: r.input, Fields: r.inputs}, Output: job.Output{Space: r.output, Fields: r.answer},
@@ -297,7 +342,11 @@ func (r *inSpace) job() (*job.Job, error) {
 	}
 	for i, m := range r.models {
 		j.Study.Models = append(j.Study.Models, job.Model{Name: m, ONNX: m + ".onnx"})
-		j.Models = append(j.Models, job.ModelRef{Name: m, Ref: job.Ref{Path: m + ".onnx", SHA256: strings.Repeat(string(rune('b'+i)), 64)}, Batch: 1})
+		j.Models = append(j.Models,
+			job.ModelRef{
+				Name: m, Ref: job.Ref{Path: m + ".onnx", SHA256: strings.Repeat(string(rune('b'+i)), 64)},
+				Batch: 1,
+			})
 	}
 	job.Defaults(&j.Study)
 	return j, j.Validate()
@@ -357,7 +406,10 @@ type spaceProber struct {
 }
 
 func (s spaceProber) Status() probe.Status {
-	return probe.Status{Inputs: probe.Level{On: true}, Models: slices.Repeat([]probe.Level{{On: true}}, len(s.j.Models)), Engine: "staged"}
+	return probe.Status{
+		Inputs: probe.Level{On: true},
+		Models: slices.Repeat([]probe.Level{{On: true}}, len(s.j.Models)), Engine: "staged",
+	}
 }
 
 // moved is g on a value, field by field.
@@ -387,8 +439,10 @@ func (s spaceProber) moved(v space.Value, e group.Element) space.Value {
 
 func (s spaceProber) Input(_ context.Context, i int, g group.Element) (*probe.Input, error) {
 	in := &probe.Input{
-		Index: i, Sample: fmt.Sprintf("thing %d", i), Label: -1, G: g, Exact: true, Value: s.moved(s.r.sample(i), g), Range: [2]float64{0, 255},
-		Element: slices.IndexFunc(s.j.Elements, func(e group.Element) bool { return s.g.Dist(e, g) <= group.Tolerance }),
+		Index: i, Sample: fmt.Sprintf("thing %d", i), Label: -1, G: g, Exact: true, Value: s.moved(s.r.sample(i), g),
+		Range: [2]float64{0, 255},
+		Element: slices.IndexFunc(s.j.Elements,
+			func(e group.Element) bool { return s.g.Dist(e, g) <= group.Tolerance }),
 	}
 	if s.r.name == "molecules" {
 		_, in.Target = s.r.given(1, in.Value, s.g, g)
@@ -473,7 +527,8 @@ func openSpace() (err error) {
 		return spaceProber{byName[j.Study.Group.Name+j.Study.Output.Space+strings.Join(j.Metrics, ",")], j, g}, err
 	}
 	var ends [2]func() error
-	if at.live, ends[0], err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now, Probe: prober}); err != nil {
+	if at.live, ends[0],
+		err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now, Probe: prober}); err != nil {
 		return err
 	}
 	if at.stored, ends[1], err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now}); err != nil {

@@ -36,7 +36,9 @@ func (p *page) drawnIn() {
 // close wants the needle at an element, but for rounding.
 func (p *page) at(want ...float64) {
 	p.t.Helper()
-	p.until(fmt.Sprintf(`(g => g.length === %d && [%s].every((v, k) => Math.abs(v - g[k]) < 0.02))(__nero.state.g.value)`, len(want), strings.Trim(strings.ReplaceAll(fmt.Sprint(want), " ", ", "), "[]")))
+	p.until(fmt.Sprintf(
+		`(g => g.length === %d && [%s].every((v, k) => Math.abs(v - g[k]) < 0.02))(__nero.state.g.value)`, len(want),
+		strings.Trim(strings.ReplaceAll(fmt.Sprint(want), " ", ", "), "[]")))
 }
 
 // disc is the drawing of a plane on a card.
@@ -72,7 +74,8 @@ func TestDiscs(t *testing.T) {
 	p.at(30*math.Sin(math.Pi/18), 0, -30*math.Cos(math.Pi/18))
 	p.keys(kb.ArrowDown)
 	p.at(29*math.Sin(math.Pi/18), 0, -29*math.Cos(math.Pi/18))
-	if text := p.attr(disc("#individual", "xz"), "aria-valuetext"); !strings.Contains(text, "29.0° about (0.17, 0.00, −0.98)") || !strings.Contains(text, "plain") {
+	if text := p.attr(disc("#individual", "xz"), "aria-valuetext"); !strings.Contains(text,
+		"29.0° about (0.17, 0.00, −0.98)") || !strings.Contains(text, "plain") {
 		t.Errorf("the slider says %q", text)
 	}
 	// Buttons act after what is there; a typed rotation is one.
@@ -108,13 +111,15 @@ func TestDiscs(t *testing.T) {
 	q.until(`Math.abs(Math.hypot(...__nero.state.g.value) - 150) < 1`)
 }
 
-// TestDiscsAreDrawn compares the colours of the discs with the values: an element where it belongs, and one colour for the model that is flat.
+// TestDiscsAreDrawn compares the colours of the discs with the values: an element where it belongs, and one colour for
+// the model that is flat.
 func TestDiscsAreDrawn(t *testing.T) {
 	t.Parallel()
 	p := spatial(t, false, "clouds", "&i=0", desktop)
 	type colour [3]int
 	pick := func(k int, plane string, x, y float64) colour {
-		return eval[colour](p, fmt.Sprintf(`(c => [...c.getContext('2d').getImageData(Math.floor(%v * c.width), Math.floor(%v * c.height), 1, 1).data].slice(0, 3))(document.querySelectorAll('#individual svg[data-plane=%q]')[%d].parentElement.querySelector('canvas'))`, x, y, plane, k))
+		return eval[colour](p,
+			fmt.Sprintf(`(c => [...c.getContext('2d').getImageData(Math.floor(%v * c.width), Math.floor(%v * c.height), 1, 1).data].slice(0, 3))(document.querySelectorAll('#individual svg[data-plane=%q]')[%d].parentElement.querySelector('canvas'))`, x, y, plane, k))
 	}
 	p.until(`document.querySelector('#individual canvas') !== null`)
 	p.drawn()
@@ -155,7 +160,8 @@ func TestSpace(t *testing.T) {
 			p.until(colours + ` > 20`)
 			if name == "canvas" {
 				if p.asked(`viewer3d`) != 0 || !strings.Contains(p.text("#input"), "drawn without WebGL") {
-					t.Errorf("without WebGL the viewer was asked for %d times: %s", p.asked(`viewer3d`), p.text("#input"))
+					t.Errorf("without WebGL the viewer was asked for %d times: %s", p.asked(`viewer3d`),
+						p.text("#input"))
 				}
 			} else if p.asked(`viewer3d\.js`) != 1 {
 				t.Errorf("the viewer was asked for %d times", p.asked(`viewer3d\.js`))
@@ -191,7 +197,8 @@ func TestSpace(t *testing.T) {
 			p.at(144, 0, 0)
 			p.until(shape + ` !== ` + quote(now))
 			// The twin in words and numbers.
-			if text := p.attr(v, "aria-label"); !strings.Contains(text, "400 points") || !strings.Contains(text, "144") || !strings.Contains(text, "z from") {
+			if text := p.attr(v, "aria-label"); !strings.Contains(text, "400 points") ||
+				!strings.Contains(text, "144") || !strings.Contains(text, "z from") {
 				t.Errorf("the view says %q", text)
 			}
 			p.click("#input details summary")
@@ -224,7 +231,9 @@ func TestMolecules(t *testing.T) {
 	p.until(`document.querySelector('#detail .outputs tbody tr') !== null`)
 	type row []string
 	cells := func(table string) []row {
-		return eval[[]row](p, fmt.Sprintf(`[...document.querySelectorAll(%s)].map(r => [...r.children].map(c => c.textContent.trim()))`, quote(table+" tbody tr")))
+		return eval[[]row](p,
+			fmt.Sprintf(`[...document.querySelectorAll(%s)].map(r => [...r.children].map(c => c.textContent.trim()))`,
+				quote(table+" tbody tr")))
 	}
 	e := cells("#detail .outputs")
 	if len(e) != 1 || e[0][0] != "energy in eV" || e[0][2] != e[0][3] || e[0][1] == e[0][3] {
@@ -248,7 +257,8 @@ func TestMolecules(t *testing.T) {
 	// Turned, the reference turns along.
 	p.press("#individual", "z +90°")
 	p.until(`Math.abs(__nero.state.g.value[2] - 90) < 0.01 && document.querySelector('#detail .behind') === null`)
-	p.until(`(r => r && r !== ` + quote(f[0][5]) + `)([...document.querySelectorAll('#detail .perrow tbody tr')][0]?.lastElementChild.textContent.trim())`)
+	p.until(`(r => r && r !== ` + quote(f[0][5]) +
+		`)([...document.querySelectorAll('#detail .perrow tbody tr')][0]?.lastElementChild.textContent.trim())`)
 }
 
 // TestAngle goes through elements by the angle of their rotation.
@@ -300,8 +310,10 @@ func TestRanks(t *testing.T) {
 		t.Errorf("the worst element is %q", first)
 	}
 	p.click("#individual details.worst summary")
-	table := eval[[][]string](p, `[...document.querySelectorAll('#individual details.worst tbody tr')].map(r => [...r.children].map(c => c.textContent.trim()))`)
-	if len(table) != 10 || table[0][0] != first || table[0][1] != "cycle" || !slices.ContainsFunc(table, func(r []string) bool { return r[0] == "(0 1)" && r[1] == "transposition" }) {
+	table := eval[[][]string](p,
+		`[...document.querySelectorAll('#individual details.worst tbody tr')].map(r => [...r.children].map(c => c.textContent.trim()))`)
+	if len(table) != 10 || table[0][0] != first || table[0][1] != "cycle" ||
+		!slices.ContainsFunc(table, func(r []string) bool { return r[0] == "(0 1)" && r[1] == "transposition" }) {
 		t.Errorf("the table is %q", table)
 	}
 	// Elements of nine coordinates are one number in the address.
@@ -320,7 +332,8 @@ func TestOverTime(t *testing.T) {
 	p := spatial(t, true, "speech", "&i=0&g=800", desktop)
 	p.live()
 	p.until(`document.querySelector('#input .wave path') !== null && document.querySelector('#detail .wave .trace.m1') !== null`)
-	if text := p.text("#detail figcaption"); !strings.Contains(text, "speech, 25 frames; A leaves the reference by 0.300 from frame 0 to 3") {
+	if text := p.text("#detail figcaption"); !strings.Contains(text,
+		"speech, 25 frames; A leaves the reference by 0.300 from frame 0 to 3") {
 		t.Errorf("the answers are %q", text)
 	}
 	if text := p.text("#input .axisnote"); !strings.Contains(text, "50 ms") {
@@ -400,7 +413,8 @@ func TestInSpaceReport(t *testing.T) {
 	p.until(shape + ` !== ` + quote(before))
 	p.click("#input details summary")
 	// A quarter turn about x takes y to z: the reader's own arithmetic.
-	turned := eval[[]float64](p, `[...document.querySelector('#input details tbody tr').children].slice(1).map(c => Number(c.textContent.replace('−', '-')))`)
+	turned := eval[[]float64](p,
+		`[...document.querySelector('#input details tbody tr').children].slice(1).map(c => Number(c.textContent.replace('−', '-')))`)
 	want := cloud(eval[int](p, `__nero.state.sample.value`)).Row(0)
 	for k, v := range []float64{want[0], -want[2], want[1]} {
 		if math.Abs(turned[k]-v) > 1e-3 {

@@ -38,15 +38,15 @@ import (
 //
 //	go test -tags slow -run Speed -v ./e2e
 //
-// Times are logged and never compared with anything: machines differ. What is asserted is what does not depend on them: how often
-// the server is asked, and that what was asked for is shown.
+// Times are logged and never compared with anything: machines differ. What is asserted is what does not depend on them:
+// how often the server is asked, and that what was asked for is shown.
 //
-// NERO_SPEED_RUN names the folder of a run to look at; if it is not there, a run is made in it, else in a folder for temporary files.
-// NERO_SPEED_SAMPLES and NERO_SPEED_MODELS are the size of the run that is made, 100,000 and 2 without them. NERO_SPEED_LIVE names a
-// folder of digits for live drags in place of the hundred that all tests share.
+// NERO_SPEED_RUN names the folder of a run to look at; if it is not there, a run is made in it, else in a folder for
+// temporary files. NERO_SPEED_SAMPLES and NERO_SPEED_MODELS are the size of the run that is made, 100,000 and 2 without
+// them. NERO_SPEED_LIVE names a folder of digits for live drags in place of the hundred that all tests share.
 
-// speedRun is a large run of made-up numbers, which look like those of a classifier under rotations: curves that fall away from the
-// upright position, more for hard samples and for some classes, with noise.
+// speedRun is a large run of made-up numbers, which look like those of a classifier under rotations: curves that fall
+// away from the upright position, more for hard samples and for some classes, with noise.
 func speedRun(t *testing.T) (dir string) {
 	t.Helper()
 	dir = os.Getenv("NERO_SPEED_RUN")
@@ -68,16 +68,23 @@ func speedRun(t *testing.T) (dir string) {
 	}
 	hash := func(s string) string { return fmt.Sprintf("%064x", s)[:64] }
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: samples, Classes: classes, Measure: plan.Measure, Elements: plan.Elements, Exact: make([]bool, elements),
+		Format: job.FormatNumber, Numbers: 1, Count: samples, Classes: classes, Measure: plan.Measure,
+		Elements: plan.Elements, Exact: make([]bool, elements),
 		Files: []job.Ref{{Path: "images.gz", SHA256: hash("images")}}, Engine: job.Engine{Name: "none", Version: "1"},
 		Shard: job.ShardSize(samples, elements, models), Seed: 1, Metrics: []string{"confidence", "accuracy"},
-		Study: job.Study{Version: 1, Data: job.Data{Images: "images.gz", Labels: "labels.gz"}, Group: job.Group{Name: g.Name(), Orbit: job.Orbit{Grid: []int{elements}}}},
+		Study: job.Study{
+			Version: 1, Data: job.Data{Images: "images.gz", Labels: "labels.gz"},
+			Group: job.Group{Name: g.Name(), Orbit: job.Orbit{Grid: []int{elements}}},
+		},
 	}
 	job.Defaults(&j.Study)
 	for m := range models {
 		name := "model " + string(rune('a'+m))
 		j.Study.Models = append(j.Study.Models, job.Model{Name: name, ONNX: "model.onnx"})
-		j.Models = append(j.Models, job.ModelRef{Name: name, Ref: job.Ref{Path: "model.onnx", SHA256: hash(name)}, Batch: 16})
+		j.Models = append(j.Models, job.ModelRef{
+			Name: name, Ref: job.Ref{Path: "model.onnx", SHA256: hash(name)},
+			Batch: 16,
+		})
 	}
 	if err := j.Validate(); err != nil {
 		t.Fatal(err)
@@ -118,7 +125,8 @@ func madeRow(model, i, classes, elements int) job.Row {
 	}
 	for k := range elements {
 		a := 2 * math.Pi * float64(k) / float64(elements)
-		x := 3 - 4*hard - (4-float64(2*model))*(1-math.Cos(lobes*a))*(0.3+0.5*float64(label)/float64(classes)) + 0.4*r.NormFloat64()
+		x := 3 - 4*hard - (4-float64(2*model))*(1-math.Cos(lobes*a))*(0.3+0.5*float64(label)/float64(classes)) +
+			0.4*r.NormFloat64()
 		c := 1 / (1 + math.Exp(-x))
 		row.Curves[0][k], row.Top[k] = float32(c), int32((label+3)%classes)
 		if c > 0.5 {
@@ -146,11 +154,12 @@ type running struct {
 	address string
 	pid     int
 	began   time.Time
-	up      time.Duration // until the address was printed
+	// until the address was printed
+	up time.Duration
 }
 
-// watched starts nero serve and keeps its number, so that its memory can be read. It runs at the root of the source, to which the
-// paths in the studies are relative.
+// watched starts nero serve and keeps its number, so that its memory can be read. It runs at the root of the source, to
+// which the paths in the studies are relative.
 func watched(t *testing.T, bin string, args ...string) *running {
 	t.Helper()
 	c := exec.Command(bin, append([]string{"serve", "--no-open", "--port", "0"}, args...)...)
@@ -219,8 +228,9 @@ func (r *running) busy() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond // Linux counts hundredths of a second
 }
 
-// speedProbe runs in the page before its own code. arm waits for an event and keeps when what it leads to has changed: the time from
-// the event to the first and the last change of every watched part, and to the frame behind the last first change.
+// speedProbe runs in the page before its own code. arm waits for an event and keeps when what it leads to has changed:
+// the time from the event to the first and the last change of every watched part, and to the frame behind the last
+// first change.
 const speedProbe = `
 window.__speed = {
   long: [], paints: {}, parts: {
@@ -270,19 +280,26 @@ addEventListener('DOMContentLoaded', () => new MutationObserver(list => {
 
 // seen is when a part of the page changed after an event, in milliseconds.
 type seen struct {
-	First float64 `json:"first"` // the page was changed
-	Frame float64 `json:"frame"` // the frame with that was made
-	Last  float64 `json:"last"`  // the last change until everything was quiet
+	// the page was changed
+	First float64 `json:"first"`
+	// the frame with that was made
+	Frame float64 `json:"frame"`
+	// the last change until everything was quiet
+	Last float64 `json:"last"`
 }
 
 type reaction struct {
-	Handled float64         `json:"handled"` // the handlers of the event, and what they put off to the end of their task
+	// the handlers of the event, and what they put off to the end of their task
+	Handled float64         `json:"handled"`
 	Seen    map[string]seen `json:"seen"`
-	Long    float64         `json:"long"` // longest task
-	Main    float64         `json:"-"`    // processor time of the page's main thread until everything was redrawn
+	// longest task
+	Long float64 `json:"long"`
+	// processor time of the page's main thread until everything was redrawn
+	Main float64 `json:"-"`
 }
 
-// thread is the processor time of the page's main thread so far, in milliseconds. It does not grow while other programs have the processor.
+// thread is the processor time of the page's main thread so far, in milliseconds. It does not grow while other programs
+// have the processor.
 func (p *page) thread() float64 {
 	p.t.Helper()
 	var ms float64
@@ -298,7 +315,8 @@ func (p *page) thread() float64 {
 	return ms
 }
 
-// react has the page wait for an event, makes it, and says when the parts changed. It waits until nothing has changed for a while.
+// react has the page wait for an event, makes it, and says when the parts changed. It waits until nothing has changed
+// for a while.
 func (p *page) react(event string, parts []string, do func()) reaction {
 	p.t.Helper()
 	eval[bool](p, fmt.Sprintf(`(__speed.long = [], __speed.arm(%s), true)`, quote(event)))
@@ -311,7 +329,8 @@ func (p *page) react(event string, parts []string, do func()) reaction {
 	p.until(fmt.Sprintf(`__speed.t0 >= 0 && %s.every(n => __speed.seen[n]?.frame > 0)`, list))
 	used := p.thread() - before
 	p.until(`performance.now() - __speed.t0 - Math.max(...Object.values(__speed.seen).map(s => s.last)) > 600`)
-	r := eval[reaction](p, `({handled: __speed.handled - __speed.t0, seen: __speed.seen, long: Math.max(0, ...__speed.long.map(x => x[1]))})`)
+	r := eval[reaction](p,
+		`({handled: __speed.handled - __speed.t0, seen: __speed.seen, long: Math.max(0, ...__speed.long.map(x => x[1]))})`)
 	r.Main = used
 	return r
 }
@@ -338,10 +357,13 @@ func tell(t *testing.T, what string, rounds []reaction, parts ...string) {
 		return fmt.Sprintf("%.0f (%.0f)", median(v), slices.Min(v))
 	}
 	for _, n := range parts {
-		fmt.Fprintf(&b, " %s %s ms, in the frame at %s, final %s;", n, of(func(r reaction) float64 { return r.Seen[n].First }),
-			of(func(r reaction) float64 { return r.Seen[n].Frame }), of(func(r reaction) float64 { return r.Seen[n].Last }))
+		fmt.Fprintf(&b, " %s %s ms, in the frame at %s, final %s;", n,
+			of(func(r reaction) float64 { return r.Seen[n].First }),
+			of(func(r reaction) float64 { return r.Seen[n].Frame }),
+			of(func(r reaction) float64 { return r.Seen[n].Last }))
 	}
-	fmt.Fprintf(&b, " handlers %s, longest task %s, main thread %s", of(func(r reaction) float64 { return r.Handled }), of(func(r reaction) float64 { return r.Long }),
+	fmt.Fprintf(&b, " handlers %s, longest task %s, main thread %s", of(func(r reaction) float64 { return r.Handled }),
+		of(func(r reaction) float64 { return r.Long }),
 		of(func(r reaction) float64 { return r.Main }))
 	t.Log(b.String())
 }
@@ -361,7 +383,8 @@ func fast(t *testing.T, address string) *page {
 	look.script = speedProbe
 	p := open(t, "about:blank", look)
 	p.hosts = append(p.hosts, strings.Split(address, "/")[2])
-	p.do(call(performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}), chromedp.Navigate(address))
+	p.do(call(performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}),
+		chromedp.Navigate(address))
 	p.ready()
 	p.until(`__speed.paints.scatter > 0 && __speed.paints.table > 0`)
 	return p
@@ -387,7 +410,12 @@ func TestSpeed(t *testing.T) {
 	t.Run("server", func(t *testing.T) {
 		s := watched(t, bin, "--no-live", dir)
 		t.Logf("address printed after %d ms", s.up.Milliseconds())
-		for _, path := range []string{"runs", "runs/" + id, "runs/" + id + "/samples", "runs/" + id + "/arrays/curves.0.0?dtype=u8", "runs/" + id + "/arrays/samples.0.0", "runs/" + id + "/arrays/top.0?dtype=u8", "runs/" + id + "/embedding?method=pca&metric=0", "runs/" + id + "/samples/17"} {
+		for _, path := range []string{
+			"runs", "runs/" + id, "runs/" + id + "/samples",
+			"runs/" + id + "/arrays/curves.0.0?dtype=u8", "runs/" + id + "/arrays/samples.0.0",
+			"runs/" + id + "/arrays/top.0?dtype=u8", "runs/" + id + "/embedding?method=pca&metric=0",
+			"runs/" + id + "/samples/17",
+		} {
 			var times []float64
 			size := int64(0)
 			for range 3 {
@@ -416,14 +444,17 @@ func TestSpeed(t *testing.T) {
 				s := watched(t, bin, dir)
 				p := fast(t, at(s.address, "/run/"+id+"?v=1"))
 				m := eval[map[string]float64](p, `__speed.paints`)
-				first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]), append(points, m["scatter"]), append(rows, m["table"])
+				first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]),
+					append(points, m["scatter"]), append(rows, m["table"])
 				p.until(`document.querySelector('#samples canvas')?.dataset.ms > 0 && !__nero.state.samples.state.value.busy`)
 				all = append(all, eval[float64](p, `performance.now()`))
 				page, serves = append(page, p.thread()), append(serves, float64(s.busy().Milliseconds()))
 			})
 		}
-		t.Logf("opening: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f, everything %.0f (a new server each time; least %.0f, %.0f, %.0f, %.0f, %.0f); main thread %.0f, processors of the server %.0f",
-			median(first), median(line), median(points), median(rows), median(all), slices.Min(first), slices.Min(line), slices.Min(points), slices.Min(rows), slices.Min(all), median(page), median(serves))
+		t.Logf("opening: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f, everything %.0f (a new "+
+			"server each time; least %.0f, %.0f, %.0f, %.0f, %.0f); main thread %.0f, processors of the server %.0f",
+			median(first), median(line), median(points), median(rows), median(all), slices.Min(first), slices.Min(line),
+			slices.Min(points), slices.Min(rows), slices.Min(all), median(page), median(serves))
 	})
 
 	s := watched(t, bin, dir)
@@ -436,13 +467,16 @@ func TestSpeed(t *testing.T) {
 			t.Run(strconv.Itoa(k), func(t *testing.T) {
 				p := fast(t, home)
 				m := eval[map[string]float64](p, `__speed.paints`)
-				first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]), append(points, m["scatter"]), append(rows, m["table"])
+				first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]),
+					append(points, m["scatter"]), append(rows, m["table"])
 				long = append(long, eval[float64](p, `Math.max(0, ...__speed.long.map(x => x[1]))`))
 				page = append(page, p.thread())
 			})
 		}
-		t.Logf("opening with a warm server: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f (least %.0f, %.0f, %.0f, %.0f); longest task %.0f, main thread %.0f",
-			median(first), median(line), median(points), median(rows), slices.Min(first), slices.Min(line), slices.Min(points), slices.Min(rows), median(long), median(page))
+		t.Logf("opening with a warm server: first paint %.0f ms, aggregate curves %.0f, points %.0f, rows %.0f "+
+			"(least %.0f, %.0f, %.0f, %.0f); longest task %.0f, main thread %.0f",
+			median(first), median(line), median(points), median(rows), slices.Min(first), slices.Min(line),
+			slices.Min(points), slices.Min(rows), median(long), median(page))
 	})
 
 	t.Run("slice", func(t *testing.T) {
@@ -450,14 +484,17 @@ func TestSpeed(t *testing.T) {
 		var r []reaction
 		for k := range rounds {
 			name := eval[string](p, fmt.Sprintf(`__nero.state.run.value.slices.filter(x => x.label >= 0)[%d].name`, k))
-			r = append(r, p.react("change", []string{"aggregate", "scatter"}, func() { p.choose("#aggregate select[aria-label=Slice]", name) }))
+			r = append(r, p.react("change", []string{"aggregate", "scatter"},
+				func() { p.choose("#aggregate select[aria-label=Slice]", name) }))
 		}
 		tell(t, "a class as the slice", r, "aggregate", "scatter", "table")
 		r = nil
 		for range rounds {
-			p.choose("#aggregate select[aria-label=Slice]", eval[string](p, `__nero.state.run.value.slices.filter(x => x.label >= 0)[0].name`))
+			p.choose("#aggregate select[aria-label=Slice]",
+				eval[string](p, `__nero.state.run.value.slices.filter(x => x.label >= 0)[0].name`))
 			time.Sleep(700 * time.Millisecond)
-			r = append(r, p.react("change", []string{"aggregate", "scatter"}, func() { p.choose("#aggregate select[aria-label=Slice]", "") }))
+			r = append(r, p.react("change", []string{"aggregate", "scatter"},
+				func() { p.choose("#aggregate select[aria-label=Slice]", "") }))
 		}
 		tell(t, "back to all samples", r, "aggregate", "scatter", "table")
 	})
@@ -472,10 +509,12 @@ func TestSpeed(t *testing.T) {
 				a := 2 * math.Pi * float64(j) / 39
 				round = append(round, [2]float64{0.5 + (0.3+0.02*float64(k))*math.Cos(a), 0.5 + 0.35*math.Sin(a)})
 			}
-			r = append(r, p.react("pointerup", []string{"aggregate", "scatter"}, func() { p.drag("#samples .plane", round...) }))
+			r = append(r, p.react("pointerup", []string{"aggregate", "scatter"},
+				func() { p.drag("#samples .plane", round...) }))
 			caught = append(caught, eval[float64](p, `__nero.state.count.value`))
 		}
-		tell(t, fmt.Sprintf("lasso around %.0f of %d", median(caught), eval[int](p, `__nero.state.n.value`)), r, "aggregate", "scatter", "table")
+		tell(t, fmt.Sprintf("lasso around %.0f of %d", median(caught), eval[int](p, `__nero.state.n.value`)), r,
+			"aggregate", "scatter", "table")
 	})
 
 	t.Run("rule", func(t *testing.T) {
@@ -483,7 +522,8 @@ func TestSpeed(t *testing.T) {
 		var r []reaction
 		for k := range rounds {
 			p.focus("#rule")
-			eval[bool](p, fmt.Sprintf(`(f => { f.value = %s; f.dispatchEvent(new Event('input', {bubbles: true})); return true })(document.querySelector('#rule'))`, quote(fmt.Sprintf("mean A < 0.%d and label != %d", 5+k%4, k))))
+			eval[bool](p, fmt.Sprintf(
+				`(f => { f.value = %s; f.dispatchEvent(new Event('input', {bubbles: true})); return true })(document.querySelector('#rule'))`, quote(fmt.Sprintf("mean A < 0.%d and label != %d", 5+k%4, k))))
 			r = append(r, p.react("submit", []string{"aggregate", "scatter"}, func() { p.keys("\r") }))
 		}
 		tell(t, "rule", r, "aggregate", "scatter", "table")
@@ -493,7 +533,8 @@ func TestSpeed(t *testing.T) {
 		p := rested(t, home)
 		var r []reaction
 		for k := range rounds {
-			r = append(r, p.react("click", []string{"table"}, func() { p.click(fmt.Sprintf("#table th:nth-child(%d) button", 3+k%5)) }))
+			r = append(r, p.react("click", []string{"table"},
+				func() { p.click(fmt.Sprintf("#table th:nth-child(%d) button", 3+k%5)) }))
 		}
 		tell(t, "table by another column", r, "table")
 		r = nil
@@ -508,7 +549,8 @@ func TestSpeed(t *testing.T) {
 		var r []reaction
 		for k := range rounds {
 			r = append(r, p.react("scroll", []string{"table"}, func() {
-				eval[bool](p, fmt.Sprintf(`(e => { e.scrollTop = %d * e.scrollHeight / 9; return true })(document.querySelector('#table .rows-scroll'))`, 1+k))
+				eval[bool](p, fmt.Sprintf(
+					`(e => { e.scrollTop = %d * e.scrollHeight / 9; return true })(document.querySelector('#table .rows-scroll'))`, 1+k))
 			}))
 		}
 		tell(t, "table scrolled", r, "table")
@@ -519,7 +561,8 @@ func TestSpeed(t *testing.T) {
 		var r []reaction
 		for k := range rounds {
 			r = append(r, p.react("input", []string{"rank", "individual"}, func() {
-				eval[bool](p, fmt.Sprintf(`(e => { e.value = %d; e.dispatchEvent(new Event('input', {bubbles: true})); return true })(document.querySelector('#samples .rank input[type=range]'))`, 2+(k+1)*eval[int](p, `__nero.state.n.value`)/10))
+				eval[bool](p, fmt.Sprintf(
+					`(e => { e.value = %d; e.dispatchEvent(new Event('input', {bubbles: true})); return true })(document.querySelector('#samples .rank input[type=range]'))`, 2+(k+1)*eval[int](p, `__nero.state.n.value`)/10))
 			}))
 		}
 		tell(t, "slider through the ranking", r, "rank", "individual", "scatter")
@@ -584,7 +627,8 @@ func speedDrag(t *testing.T, p *page, what string) {
 		Script, Frame, Live, Long []float64
 		Moves, Most               int
 	}
-	r := eval[result](p, `(d => { removeEventListener('pointermove', d.on, {capture: true}); d.off(); __speed.drag = null; return {Script: d.script, Frame: d.frame, Live: d.live, Long: __speed.long.map(x => x[1]), Moves: d.moves, Most: __nero.inFlightMax} })(__speed.drag)`)
+	r := eval[result](p,
+		`(d => { removeEventListener('pointermove', d.on, {capture: true}); d.off(); __speed.drag = null; return {Script: d.script, Frame: d.frame, Live: d.live, Long: __speed.long.map(x => x[1]), Moves: d.moves, Most: __nero.inFlightMax} })(__speed.drag)`)
 	probes, inputs := p.asked(`/probe\?`)-before, p.asked(`/input\?`)-input
 	high := func(v []float64) float64 {
 		v = slices.Sorted(slices.Values(v))
@@ -593,8 +637,11 @@ func speedDrag(t *testing.T, p *page, what string) {
 		}
 		return v[len(v)*95/100]
 	}
-	t.Logf("%s: %d moves in %d ms: page changed after %.1f ms (p95 %.1f), in the frame at %.1f (p95 %.1f); %d probes and %d inputs, live result in the frame at %.1f ms (p95 %.1f); %d long tasks; main thread %.1f ms a move; load %s",
-		what, r.Moves, spent.Milliseconds(), median(r.Script), high(r.Script), median(r.Frame), high(r.Frame), probes, inputs, median(r.Live), high(r.Live), len(r.Long), used/float64(max(1, r.Moves)), load())
+	t.Logf("%s: %d moves in %d ms: page changed after %.1f ms (p95 %.1f), in the frame at %.1f (p95 %.1f); %d probes "+
+		"and %d inputs, live result in the frame at %.1f ms (p95 %.1f); %d long tasks; main thread %.1f ms a move; "+
+		"load %s",
+		what, r.Moves, spent.Milliseconds(), median(r.Script), high(r.Script), median(r.Frame), high(r.Frame), probes,
+		inputs, median(r.Live), high(r.Live), len(r.Long), used/float64(max(1, r.Moves)), load())
 	if r.Most > 1 {
 		t.Errorf("%d questions were under way at once, want at most 1", r.Most)
 	}

@@ -28,7 +28,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Runs of detectors and flows that no model made, behind the real server and page, so that every number on the page is known:
+// Runs of detectors and flows that no model made, behind the real server and page, so that every number on the page is
+// known:
 //
 //	shifts  three detectors under 7 x 5 shifts of a window of 32 x 32 pixels over photos of 80 x 72, values that are not the same when dx and dy
 //	        change places, and that fall to half further and further out
@@ -60,7 +61,8 @@ func stagedKey(i int, g group.Element) space.Box {
 	return space.Box{X1: x, Y1: y, X2: x + 9, Y2: y + 8, Score: 1, Label: 1}
 }
 
-// stagedBoxes are what model m finds: the key object, the further off the lower its value is, and two others; nothing at the last shift.
+// stagedBoxes are what model m finds: the key object, the further off the lower its value is, and two others; nothing
+// at the last shift.
 func stagedBoxes(j *job.Job, m, i int, g group.Element) []space.Box {
 	if g[0] == 12 && g[1] == 8 {
 		return nil
@@ -91,13 +93,22 @@ func stagedField(g group.Group, m int, e group.Element) *space.Field {
 
 func stagedJob(name string, output space.Kind, elements []group.Element, metrics, models []string) (*job.Job, error) {
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: 6, Measure: "uniform", Elements: elements, Exact: slices.Repeat([]bool{true}, len(elements)),
-		Files: []job.Ref{{Path: "data.gz", SHA256: strings.Repeat("a", 64)}}, Engine: job.Engine{Name: "staged", Version: "1"}, Shard: 3, Metrics: metrics,
-		Study: job.Study{Version: 1, Data: job.Data{Images: "data.gz"}, Group: job.Group{Name: name}, Output: job.Output{Space: string(output)}},
+		Format: job.FormatNumber, Numbers: 1, Count: 6, Measure: "uniform", Elements: elements,
+		Exact:  slices.Repeat([]bool{true}, len(elements)),
+		Files:  []job.Ref{{Path: "data.gz", SHA256: strings.Repeat("a", 64)}},
+		Engine: job.Engine{Name: "staged", Version: "1"}, Shard: 3, Metrics: metrics,
+		Study: job.Study{
+			Version: 1, Data: job.Data{Images: "data.gz"}, Group: job.Group{Name: name},
+			Output: job.Output{Space: string(output)},
+		},
 	}
 	for i, m := range models {
 		j.Study.Models = append(j.Study.Models, job.Model{Name: m, ONNX: m + ".onnx"})
-		j.Models = append(j.Models, job.ModelRef{Name: m, Ref: job.Ref{Path: m + ".onnx", SHA256: strings.Repeat(string(rune('b'+i)), 64)}, Batch: 1})
+		j.Models = append(j.Models,
+			job.ModelRef{
+				Name: m, Ref: job.Ref{Path: m + ".onnx", SHA256: strings.Repeat(string(rune('b'+i)), 64)},
+				Batch: 1,
+			})
 	}
 	if output == space.KindBoxes {
 		j.Classes, j.Study.Group.Window = 2, []int{windowSide, windowSide}
@@ -123,7 +134,10 @@ func writeStaged(ctx context.Context, dir string, j *job.Job, err error) error {
 		var rows []job.Row
 		for m := range j.Models {
 			for i := sh.Lo; i < sh.Hi; i++ {
-				row := job.Row{Model: m, Index: i, Sample: fmt.Sprintf("photo %d", i), Label: i % 2, Support: 0.4 + 0.2*float32(m), Agreement: 0.75}
+				row := job.Row{
+					Model: m, Index: i, Sample: fmt.Sprintf("photo %d", i), Label: i % 2,
+					Support: 0.4 + 0.2*float32(m), Agreement: 0.75,
+				}
 				for k := range j.Metrics {
 					curve := make([]float32, len(j.Elements))
 					for e, h := range j.Elements {
@@ -135,7 +149,10 @@ func writeStaged(ctx context.Context, dir string, j *job.Job, err error) error {
 					for _, h := range j.Elements {
 						ds := []job.Detection{}
 						for _, b := range stagedBoxes(j, m, i, h) {
-							ds = append(ds, job.Detection{X1: float32(b.X1), Y1: float32(b.Y1), X2: float32(b.X2), Y2: float32(b.Y2), Score: float32(b.Score), Label: int32(b.Label)})
+							ds = append(ds, job.Detection{
+								X1: float32(b.X1), Y1: float32(b.Y1), X2: float32(b.X2),
+								Y2: float32(b.Y2), Score: float32(b.Score), Label: int32(b.Label),
+							})
 						}
 						row.Boxes = append(row.Boxes, ds)
 					}
@@ -161,7 +178,10 @@ type stagedProber struct {
 func (s stagedProber) boxes() bool { return s.j.Study.Output.Space == string(space.KindBoxes) }
 
 func (s stagedProber) Status() probe.Status {
-	return probe.Status{Inputs: probe.Level{On: true}, Models: slices.Repeat([]probe.Level{{On: true}}, len(s.j.Models)), Engine: "staged"}
+	return probe.Status{
+		Inputs: probe.Level{On: true},
+		Models: slices.Repeat([]probe.Level{{On: true}}, len(s.j.Models)), Engine: "staged",
+	}
 }
 
 // stagedProbe opens it.
@@ -185,7 +205,8 @@ func photo(i int) *space.Image {
 func (s stagedProber) Input(_ context.Context, i int, g group.Element) (*probe.Input, error) {
 	in := &probe.Input{
 		Index: i, Sample: fmt.Sprintf("photo %d", i), Label: -1, G: g, Exact: true, Range: [2]float64{0, 255},
-		Element: slices.IndexFunc(s.j.Elements, func(e group.Element) bool { return s.g.Dist(e, g) <= group.Tolerance }),
+		Element: slices.IndexFunc(s.j.Elements,
+			func(e group.Element) bool { return s.g.Dist(e, g) <= group.Tolerance }),
 	}
 	if s.boxes() {
 		p, w := photo(i), space.NewImage(1, windowSide, windowSide)
@@ -217,7 +238,10 @@ func (s stagedProber) Scene(ctx context.Context, i int) (*probe.Scene, error) {
 	}
 	sc := &probe.Scene{Index: i, Sample: in.Sample, Label: -1, Value: in.Value, Range: in.Range}
 	if s.boxes() {
-		sc.Value, sc.Window = photo(i), []int{(photoW - windowSide) / 2, (photoH - windowSide) / 2, windowSide, windowSide}
+		sc.Value, sc.Window = photo(i), []int{
+			(photoW - windowSide) / 2, (photoH - windowSide) / 2, windowSide,
+			windowSide,
+		}
 	}
 	return sc, nil
 }
@@ -310,16 +334,23 @@ func openStage() (err error) {
 	}
 	shifts, e1 := stagedJob("T(2)", space.KindBoxes, grid(shiftX, shiftY), metrics, detectors)
 	sparse, e2 := stagedJob("T(2)", space.KindBoxes, grid(sparseX, sparseY), metrics[:1], detectors[:1])
-	flows, e3 := stagedJob(square.Name(), space.KindField, sixteen, []string{"rmse", "rmse@self"}, []string{"plain", "augmented"})
-	if err := errors.Join(write("shifts", shifts, e1), write("sparse", sparse, e2), write("square", flows, e3)); err != nil {
+	flows, e3 := stagedJob(square.Name(), space.KindField, sixteen, []string{"rmse", "rmse@self"},
+		[]string{"plain", "augmented"})
+	if err := errors.Join(write("shifts", shifts, e1), write("sparse", sparse, e2),
+		write("square", flows, e3)); err != nil {
 		return err
 	}
-	paths := []string{filepath.Join(stage.dir, "shifts"), filepath.Join(stage.dir, "sparse"), filepath.Join(stage.dir, "square")}
+	paths := []string{
+		filepath.Join(stage.dir, "shifts"), filepath.Join(stage.dir, "sparse"),
+		filepath.Join(stage.dir, "square"),
+	}
 	var ends [2]func() error
-	if stage.live, ends[0], err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now, Probe: stagedProbe}); err != nil {
+	if stage.live, ends[0],
+		err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now, Probe: stagedProbe}); err != nil {
 		return err
 	}
-	if stage.stored, ends[1], err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now}); err != nil {
+	if stage.stored, ends[1],
+		err = serveStage(ctx, paths, shelf.Options{Version: "staged", Now: time.Now}); err != nil {
 		return err
 	}
 	stage.end = func() error { return errors.Join(ends[0](), ends[1](), os.RemoveAll(stage.dir)) }
@@ -337,7 +368,8 @@ func serveStage(ctx context.Context, paths []string, o shelf.Options) (*httptest
 	s, err := serving.New(ctx, serving.Options{
 		Shelf: sh, Files: web.Files(), Now: time.Now, Workers: 1, Log: slog.New(slog.DiscardHandler),
 		Report: func(ctx context.Context, w io.Writer, run *shelf.Run, q url.Values) error {
-			_, err := handout.Write(ctx, w, handout.Source{Run: run, Files: web.Files()}, handout.Options{Metric: q.Get("metric")})
+			_, err := handout.Write(ctx, w, handout.Source{Run: run, Files: web.Files()},
+				handout.Options{Metric: q.Get("metric")})
 			return err
 		},
 	})

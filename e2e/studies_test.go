@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestStudies works with the built-in studies of detection and flow, their real models answering: what is live is what was recorded, the window can
-// be dragged over the photo, and the fields of both models are there.
+// TestStudies works with the built-in studies of detection and flow, their real models answering: what is live is what
+// was recorded, the window can be dragged over the photo, and the fields of both models are there.
 func TestStudies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real models")

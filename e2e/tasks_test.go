@@ -45,7 +45,8 @@ func (p *page) shades(card string) []int { return p.pixels(card + " .map canvas"
 func (p *page) pixels(canvas string) []int {
 	p.t.Helper()
 	p.drawn()
-	return eval[[]int](p, fmt.Sprintf(`(c => [...new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)])(document.querySelector(%s))`, quote(canvas)))
+	return eval[[]int](p,
+		fmt.Sprintf(`(c => [...new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)])(document.querySelector(%s))`, quote(canvas)))
 }
 
 // order ranks the pixels of a map from dark to bright: in viridis, green grows with the value.
@@ -58,8 +59,8 @@ func order(px []int) []int {
 	return at
 }
 
-// TestShiftsUpright holds the maps of all samples and of one against the values, which change when dx and dy change places: both have dx to the
-// right and dy down, and one scale.
+// TestShiftsUpright holds the maps of all samples and of one against the values, which change when dx and dy change
+// places: both have dx to the right and dy down, and one scale.
 func TestShiftsUpright(t *testing.T) {
 	t.Parallel()
 	p := staged(t, "shifts", "&i=0&g=0,0", true, desktop)
@@ -81,11 +82,13 @@ func TestShiftsUpright(t *testing.T) {
 		at := order(px)
 		for k := 1; k < len(at); k++ {
 			if a, b := values[at[k-1]], values[at[k]]; a > b+0.004 { // a step of the colours
-				t.Errorf("%s: the pixel at %d is brighter than that at %d, and its value is lower: %v and %v", name, at[k], at[k-1], b, a)
+				t.Errorf("%s: the pixel at %d is brighter than that at %d, and its value is lower: %v and %v", name,
+					at[k], at[k-1], b, a)
 			}
 		}
 	}
-	// The scales are the same: equal ticks below both, and an equal colour for the same value, of which the samples differ by thousandths.
+	// The scales are the same: equal ticks below both, and an equal colour for the same value, of which the samples
+	// differ by thousandths.
 	if a, b := p.text("#aggregate .colorbar"), p.text("#individual .colorbar"); a != b || a == "" {
 		t.Errorf("scales %q and %q", a, b)
 	}
@@ -119,10 +122,12 @@ func TestShiftsWorked(t *testing.T) {
 	p.write("#individual .typed", "8, -4\r")
 	p.is(`__nero.state.g.value`, []float64{8, -4})
 	p.live()
-	if text := p.text("#input .facts"); !strings.Contains(text, "shifted by 8, −4 px") || !strings.Contains(text, "window at 16, 24 of 80 × 72") {
+	if text := p.text("#input .facts"); !strings.Contains(text, "shifted by 8, −4 px") ||
+		!strings.Contains(text, "window at 16, 24 of 80 × 72") {
 		t.Errorf("the input says %q", text)
 	}
-	if got := p.attr("#input rect.window:not(.halo)", "x") + " " + p.attr("#input rect.window:not(.halo)", "y"); got != "16 24" {
+	if got := p.attr("#input rect.window:not(.halo)", "x") + " " + p.attr("#input rect.window:not(.halo)",
+		"y"); got != "16 24" {
 		t.Errorf("the window lies at %s", got)
 	}
 	// Sparse shifts: cells are as wide as the plan is sparse there, and a click finds the element below it.
@@ -171,20 +176,25 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestBoxes looks at boxes live and as they were recorded: the same numbers, the more opaque the more confident and the wider the more they overlap.
+// TestBoxes looks at boxes live and as they were recorded: the same numbers, the more opaque the more confident and the
+// wider the more they overlap.
 func TestBoxes(t *testing.T) {
 	t.Parallel()
 	for _, live := range []bool{true, false} {
 		p := staged(t, "shifts", "&i=1&g=4,0", live, desktop)
 		p.until(`document.querySelectorAll('#detail .found').length === 6`) // three of each of two models
 		for k, kind := range []string{"live", "recorded"} {
-			if n := eval[int](p, fmt.Sprintf(`document.querySelectorAll('#detail .crops .tag.%s').length`, kind)); (n == 2) != (k == 0 == live) {
+			if n := eval[int](p, fmt.Sprintf(`document.querySelectorAll('#detail .crops .tag.%s').length`,
+				kind)); (n == 2) != (k == 0 == live) {
 				t.Errorf("live %v: %d crops are %s", live, n, kind)
 			}
 		}
 		want := stagedBoxes(&job0, 0, 1, group.Element{4, 0})[0]
 		row := p.text("#detail .boxes-table tbody tr")
-		for _, s := range []string{"A", fmt.Sprintf("%.3f", want.Score), fmt.Sprintf("%.1f", want.X1), fmt.Sprintf("%.1f", want.Y2)} {
+		for _, s := range []string{
+			"A", fmt.Sprintf("%.3f", want.Score), fmt.Sprintf("%.1f", want.X1),
+			fmt.Sprintf("%.1f", want.Y2),
+		} {
 			if !strings.Contains(row, s) {
 				t.Errorf("live %v: the first box says %q, want %s", live, row, s)
 			}
@@ -198,10 +208,12 @@ func TestBoxes(t *testing.T) {
 				t.Errorf("the first box says %q, want an overlap of %.3f", row, overlap)
 			}
 			type drawn struct{ Score, IoU, Opacity, Width float64 }
-			all := eval[[]drawn](p, `[...document.querySelectorAll('#detail .crops figure:first-child .found')].map(g => ({Score: +g.dataset.score, IoU: +g.dataset.iou, Opacity: +g.style.opacity, Width: +g.querySelector('path:not(.halo)').getAttribute('stroke-width')}))`)
+			all := eval[[]drawn](p,
+				`[...document.querySelectorAll('#detail .crops figure:first-child .found')].map(g => ({Score: +g.dataset.score, IoU: +g.dataset.iou, Opacity: +g.style.opacity, Width: +g.querySelector('path:not(.halo)').getAttribute('stroke-width')}))`)
 			slices.SortFunc(all, func(a, b drawn) int { return int(1e6 * (a.Score - b.Score)) })
 			for i := 1; i < len(all); i++ {
-				if !(all[i].Opacity > all[i-1].Opacity) || (all[i].IoU > all[i-1].IoU) != (all[i].Width > all[i-1].Width) {
+				if !(all[i].Opacity > all[i-1].Opacity) ||
+					(all[i].IoU > all[i-1].IoU) != (all[i].Width > all[i-1].Width) {
 					t.Errorf("boxes are drawn as %+v", all)
 				}
 			}
@@ -239,12 +251,14 @@ func TestTiles(t *testing.T) {
 	if got, want := p.text("#individual .tilegrid"), ""; got == want {
 		t.Fatal("no tiles")
 	}
-	names := eval[[]string](p, `[...document.querySelectorAll('#individual [role=radiogroup] .tilename')].map(e => e.textContent)`)
+	names := eval[[]string](p,
+		`[...document.querySelectorAll('#individual [role=radiogroup] .tilename')].map(e => e.textContent)`)
 	if got, want := strings.Join(names, " "), "2′ 2 1 1′ 3′ 3 0 0′ 4′ 4 7 7′ 5′ 5 6 6′"; got != want {
 		t.Errorf("tiles %s, want %s", got, want)
 	}
 	// The aggregate has the same tiles in the same order.
-	if all := eval[[]string](p, `[...document.querySelector('#aggregate .tilegrid').querySelectorAll('.tilename')].map(e => e.textContent)`); !slices.Equal(all, names) {
+	if all := eval[[]string](p,
+		`[...document.querySelector('#aggregate .tilegrid').querySelectorAll('.tilename')].map(e => e.textContent)`); !slices.Equal(all, names) {
 		t.Errorf("the aggregate has tiles %q", all)
 	}
 	g, err := group.Parse("D4 x Time")
@@ -271,7 +285,8 @@ func TestTiles(t *testing.T) {
 		if n >= 8 {
 			name += "′"
 		}
-		got := eval[[2]float64](p, fmt.Sprintf(`(() => { const s = [...document.querySelectorAll('#individual [role=radio] svg')].find(e => e.querySelector('.tilename').textContent === %s);
+		got := eval[[2]float64](p,
+			fmt.Sprintf(`(() => { const s = [...document.querySelectorAll('#individual [role=radio] svg')].find(e => e.querySelector('.tilename').textContent === %s);
 			const path = s.querySelector('.glyph'), m = path.getCTM(), a = new DOMPoint(-.21, .4).matrixTransform(m), c = new DOMPoint(0, 0).matrixTransform(m); return [Math.sign(Math.round(a.x - c.x)), Math.sign(Math.round(a.y - c.y))] })()`, quote(name)))
 		if got != foot {
 			t.Errorf("the foot of the letter of element %d lies at %v, want %v", n, got, foot)
@@ -295,12 +310,20 @@ func TestTiles(t *testing.T) {
 	for _, move := range []struct {
 		name string
 		n    int
-	}{{"turn left 90°", 2}, {"mirror left and right", 3}, {"reverse time", 8}, {"flip top and bottom", 7}, {"turn right 90°", 6}, {"reverse time", 8}} {
+	}{
+		{"turn left 90°", 2},
+		{"mirror left and right", 3},
+		{"reverse time", 8},
+		{"flip top and bottom", 7},
+		{"turn right 90°", 6},
+		{"reverse time", 8},
+	} {
 		p.press("#individual .moves", move.name)
 		at = group.AfterNumber(move.n, at)
 		here(at)
 	}
-	if text := p.text("#input .facts"); !strings.Contains(text, "rotated") && !strings.Contains(text, "mirrored") && !strings.Contains(text, "not moved") {
+	if text := p.text("#input .facts"); !strings.Contains(text, "rotated") && !strings.Contains(text, "mirrored") &&
+		!strings.Contains(text, "not moved") {
 		t.Errorf("the input says %q", text)
 	}
 	// A tile of the aggregate goes there too.
@@ -319,7 +342,8 @@ func TestTiles(t *testing.T) {
 	p.axe("tiles", "#individual")
 }
 
-// TestFlow picks pixels of the error map by mouse and by keys: exact numbers, arrows and address follow, on one scale for both models.
+// TestFlow picks pixels of the error map by mouse and by keys: exact numbers, arrows and address follow, on one scale
+// for both models.
 func TestFlow(t *testing.T) {
 	t.Parallel()
 	p := staged(t, "square", "&i=0&g=90,0,0", true, desktop)
@@ -351,22 +375,27 @@ func TestFlow(t *testing.T) {
 	p.shift(kb.ArrowUp)
 	p.is(`__nero.state.pixel.value`, []int{0, 5})
 	p.until(`/[?&]px=0,5(&|$)/.test(location.hash)`)
-	if n := eval[int](p, `document.querySelectorAll('#detail .flowrow:first-child .quiver .arrow.m0').length`); n != 64 {
+	if n := eval[int](p,
+		`document.querySelectorAll('#detail .flowrow:first-child .quiver .arrow.m0').length`); n != 64 {
 		t.Errorf("%d arrows, want 8 by 8", n)
 	}
-	// The block of arrows is around the pixel, within the picture, and its arrows point as the vectors do: row 0, column 5 goes right and up.
-	d := eval[[]float64](p, `(d => { const [x0, y0, x1, y1] = d.match(/-?[\d.]+/g).slice(0, 4).map(Number); return [x0, y0, x1 - x0, y1 - y0] })(document.querySelector('#detail .flowrow:first-child .arrow.m0[data-at="0,5"]').getAttribute('d'))`)
+	// The block of arrows is around the pixel, within the picture, and its arrows point as the vectors do: row 0,
+	// column 5 goes right and up.
+	d := eval[[]float64](p,
+		`(d => { const [x0, y0, x1, y1] = d.match(/-?[\d.]+/g).slice(0, 4).map(Number); return [x0, y0, x1 - x0, y1 - y0] })(document.querySelector('#detail .flowrow:first-child .arrow.m0[data-at="0,5"]').getAttribute('d'))`)
 	if d[0] != 5.5 || d[1] != 0.5 || !(d[2] > 0) || !(d[3] < 0) {
 		t.Errorf("the arrow at row 0, column 5 begins and goes like %v", d)
 	}
 	// One scale: the plain model is right and dark all over, the other one is not.
-	px := eval[[2]int](p, `[...document.querySelectorAll('#detail .flowrow')].map(r => { const c = r.querySelector('canvas'), d = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer); return new Set(d).size })`)
+	px := eval[[2]int](p,
+		`[...document.querySelectorAll('#detail .flowrow')].map(r => { const c = r.querySelector('canvas'), d = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer); return new Set(d).size })`)
 	if px[0] != 1 || px[1] < 8 {
 		t.Errorf("%d and %d colours in the error maps", px[0], px[1])
 	}
 	for _, show := range []string{"vectors", "reference", "error"} {
 		p.choose("#detail .flow select", show)
-		p.until(fmt.Sprintf(`document.querySelector('#detail .flow select').value === %q && document.querySelectorAll('#detail .flowrow canvas').length === 2`, show))
+		p.until(fmt.Sprintf(
+			`document.querySelector('#detail .flow select').value === %q && document.querySelectorAll('#detail .flowrow canvas').length === 2`, show))
 		p.keep("flow-" + show)
 	}
 	// Another reference is asked for.
@@ -382,7 +411,8 @@ func TestFlow(t *testing.T) {
 	p.is(`__nero.state.reference.value`, "self")
 }
 
-// TestFrames shows the pictures of a pair one after the other, by themselves and by hand; who wants no motion goes on by one.
+// TestFrames shows the pictures of a pair one after the other, by themselves and by hand; who wants no motion goes on
+// by one.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	p := staged(t, "square", "&i=0&g=0,0,0", true, desktop)
@@ -438,7 +468,8 @@ func TestFamily(t *testing.T) {
 	p.until(`document.querySelectorAll('#aggregate .family .member').length === 3`)
 	p.until(`/[?&]all=1/.test(location.hash)`)
 	widths := eval[[]float64](p, `[...document.querySelectorAll('#aggregate [data-fwhm]')].map(e => +e.dataset.fwhm)`)
-	if len(widths) != 3 || !slices.IsSorted(widths) || !(widths[0] > 8 && widths[0] < 11) { // 2.355 deviations of 4 px, between elements 4 px apart
+	// 2.355 deviations of 4 px, between elements 4 px apart
+	if len(widths) != 3 || !slices.IsSorted(widths) || !(widths[0] > 8 && widths[0] < 11) {
 		t.Errorf("widths %v", widths)
 	}
 	if !strings.Contains(p.text("#aggregate .familytable"), "≥") {
@@ -455,7 +486,11 @@ func TestFamily(t *testing.T) {
 // TestStagedLooks looks at both tasks in light and dark, on a phone and on a wide screen, with and without models.
 func TestStagedLooks(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]screen{"light": desktop, "night": {width: 360, height: 740, scheme: "dark", touch: true}, "wide": {width: 2560, height: 1300, scheme: "dark"}} {
+	for name, s := range map[string]screen{
+		"light": desktop,
+		"night": {width: 360, height: 740, scheme: "dark", touch: true},
+		"wide":  {width: 2560, height: 1300, scheme: "dark"},
+	} {
 		for _, run := range []string{"shifts", "square"} {
 			t.Run(name+" "+run, func(t *testing.T) {
 				t.Parallel()
@@ -484,11 +519,13 @@ func TestStoredTasks(t *testing.T) {
 	q.until(`__nero.state.recordedBoxes.state.value.value?.element === 18`)
 }
 
-// TestStagedReport opens both tasks from a file: pictures, recorded boxes and what the data say are in it, fields are not and it says so.
+// TestStagedReport opens both tasks from a file: pictures, recorded boxes and what the data say are in it, fields are
+// not and it says so.
 func TestStagedReport(t *testing.T) {
 	t.Parallel()
 	stagedServer(t, true)
-	sh, err := shelf.Open(t.Context(), []string{filepath.Join(stage.dir, "shifts"), filepath.Join(stage.dir, "square")}, shelf.Options{Version: "staged", Now: time.Now, Probe: stagedProbe})
+	sh, err := shelf.Open(t.Context(), []string{filepath.Join(stage.dir, "shifts"), filepath.Join(stage.dir, "square")},
+		shelf.Options{Version: "staged", Now: time.Now, Probe: stagedProbe})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -503,7 +540,8 @@ func TestStagedReport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := handout.Write(t.Context(), f, handout.Source{Run: run, Files: web.Files()}, handout.Options{}); err != nil {
+		if _, err := handout.Write(t.Context(), f, handout.Source{Run: run, Files: web.Files()},
+			handout.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.Close(); err != nil {
@@ -517,8 +555,10 @@ func TestStagedReport(t *testing.T) {
 	p.keys(kb.ArrowRight)
 	p.is(`__nero.state.g.value`, []float64{4, 0})
 	want := stagedBoxes(&job0, 0, eval[int](p, `__nero.state.sample.value`), group.Element{4, 0})[0]
-	p.until(fmt.Sprintf(`document.querySelector('#detail .boxes-table tbody td').textContent === %q`, fmt.Sprintf("%.3f", want.Score)))
-	// The key object of the data is in the file too, so overlaps are known; what was fed is drawn, but for the photo around it.
+	p.until(fmt.Sprintf(`document.querySelector('#detail .boxes-table tbody td').textContent === %q`,
+		fmt.Sprintf("%.3f", want.Score)))
+	// The key object of the data is in the file too, so overlaps are known; what was fed is drawn, but for the photo
+	// around it.
 	p.until(`document.querySelectorAll('#detail .refbox').length === 2 && document.querySelectorAll('#detail .crop canvas').length === 2`)
 	p.until(`/^0\.[0-9]{3}$/.test(document.querySelector('#detail .boxes-table tbody td:nth-of-type(2)').textContent)`)
 	p.press("#aggregate", "all models")

@@ -68,13 +68,14 @@ func TestViews(t *testing.T) {
 func (p *page) narrow() {
 	p.t.Helper()
 	if over := eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); over > 1 {
-		wide := eval[[]string](p, `[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.rows-scroll, .scroll, .slices-list')).slice(0, 5).map(e => e.outerHTML.slice(0, 120))`)
+		wide := eval[[]string](p,
+			`[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('.rows-scroll, .scroll, .slices-list')).slice(0, 5).map(e => e.outerHTML.slice(0, 120))`)
 		p.t.Errorf("the page is %v px wider than the window: %q", over, wide)
 	}
 }
 
-// TestTab walks through the page of a run with the Tab key: everything that can be worked is reached, in the order of the page, with
-// a mark that can be seen, and the keyboard is never caught.
+// TestTab walks through the page of a run with the Tab key: everything that can be worked is reached, in the order of
+// the page, with a mark that can be seen, and the keyboard is never caught.
 func TestTab(t *testing.T) {
 	t.Parallel()
 	p := looked(t, "&i=6&g=90", desktop)
@@ -106,7 +107,8 @@ func TestTab(t *testing.T) {
 	if n >= 400 {
 		t.Fatal("the keyboard is caught somewhere")
 	}
-	missed := eval[[]string](p, `[...document.querySelectorAll('a[href], button:not(:disabled), select, input:not(:disabled), summary, [tabindex="0"]')]
+	missed := eval[[]string](p,
+		`[...document.querySelectorAll('a[href], button:not(:disabled), select, input:not(:disabled), summary, [tabindex="0"]')]
 		.filter(e => e.checkVisibility({visibilityProperty: true}) && e.getClientRects().length > 0 && e.tabIndex >= 0 && !window.visited.has(e) && !e.closest('details:not([open]) > :not(summary)')).map(e => e.outerHTML.slice(0, 160))`)
 	for _, m := range missed {
 		t.Errorf("the Tab key does not reach %s", m)
@@ -116,7 +118,8 @@ func TestTab(t *testing.T) {
 		t.Errorf("%d stops, want more", n)
 	}
 	// Small targets are hard to hit: 24 px, but for links within text.
-	for _, s := range eval[[]string](p, `[...window.visited].filter(e => e.matches('button, select, input, summary') && !e.matches('.link, .skip')).map(e => [e, (e.matches('input[type=checkbox], input[type=radio]') && e.closest('label') || e).getBoundingClientRect()]).filter(([e, r]) => r.width < 23.5 || r.height < 23.5).map(([e, r]) => r.width.toFixed(0) + ' x ' + r.height.toFixed(0) + ' ' + e.outerHTML.slice(0, 120))`) {
+	for _, s := range eval[[]string](p,
+		`[...window.visited].filter(e => e.matches('button, select, input, summary') && !e.matches('.link, .skip')).map(e => [e, (e.matches('input[type=checkbox], input[type=radio]') && e.closest('label') || e).getBoundingClientRect()]).filter(([e, r]) => r.width < 23.5 || r.height < 23.5).map(([e, r]) => r.width.toFixed(0) + ' x ' + r.height.toFixed(0) + ' ' + e.outerHTML.slice(0, 120))`) {
 		t.Errorf("a target is smaller than 24 px: %s", s)
 	}
 }

@@ -1,5 +1,5 @@
-// Package audittest is a kit for testing checks: models whose error is known in closed form, each faulty one with a clean twin, and a
-// runner that holds a check against both.
+// Package audittest is a kit for testing checks: models whose error is known in closed form, each faulty one with a
+// clean twin, and a runner that holds a check against both.
 package audittest
 
 import (
@@ -19,7 +19,8 @@ type TB interface {
 // Want is an expected finding.
 type Want struct {
 	Category audit.Category
-	Message  string // regular expression; "" admits every message
+	// regular expression; "" admits every message
+	Message string
 }
 
 // Fixture is a subject with what a check must find in it.
@@ -28,7 +29,8 @@ type Fixture struct {
 	// Policy is the one in force; the zero Policy stands for the production preset.
 	Policy  audit.Policy
 	Options audit.Options
-	Want    []Want // in any order; each once
+	// in any order; each once
+	Want []Want
 }
 
 // Audit runs checks on a fixture.
@@ -48,9 +50,9 @@ func Audit(t TB, f Fixture, checks ...*audit.Check) *audit.Report {
 	return r
 }
 
-// Run runs a check, with all that it requires, on a faulty fixture and on its clean twin. It fails on a finding of that check that was
-// not expected as well as on an expected one that is missing, on a faulty fixture that expects nothing, on a clean one that
-// expects something, and on a check that did not test.
+// Run runs a check, with all that it requires, on a faulty fixture and on its clean twin. It fails on a finding of that
+// check that was not expected as well as on an expected one that is missing, on a faulty fixture that expects nothing,
+// on a clean one that expects something, and on a check that did not test.
 func Run(t TB, c *audit.Check, faulty, clean Fixture) {
 	t.Helper()
 	if len(faulty.Want) == 0 {

@@ -53,22 +53,29 @@ func TestTheTester(t *testing.T) {
 	plan := audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})
 	fixture := func(name string, want ...audittest.Want) audittest.Fixture {
 		return audittest.Fixture{
-			Subject: &audit.Subject{Name: name, Predictor: audittest.Radius(0), Plan: plan, N: 4, Sample: audittest.Vectors(4, 1)},
-			Want:    want,
+			Subject: &audit.Subject{
+				Name: name, Predictor: audittest.Radius(0), Plan: plan, N: 4,
+				Sample: audittest.Vectors(4, 1),
+			},
+			Want: want,
 		}
 	}
 	a, b := audittest.Want{Category: "a"}, audittest.Want{Category: "b"}
 	for _, c := range []struct {
 		name          string
 		faulty, clean audittest.Fixture
-		want          string // of what the kit says; "" for nothing
+		// of what the kit says; "" for nothing
+		want string
 	}{
 		{"all well", fixture("a", a), fixture(""), ""},
 		{"two of them, in any order", fixture("a b", b, a), fixture(""), ""},
 		{"missing", fixture("", a), fixture(""), "missing finding: a"},
 		{"unexpected", fixture("a b", a), fixture(""), "unexpected finding: b"},
 		{"twice", fixture("a a", a), fixture(""), "unexpected finding: a"},
-		{"other message", fixture("a", audittest.Want{Category: "a", Message: "^that"}), fixture(""), "missing finding: a"},
+		{
+			"other message", fixture("a", audittest.Want{Category: "a", Message: "^that"}), fixture(""),
+			"missing finding: a",
+		},
 		{"clean one is not", fixture("a", a), fixture("a"), "unexpected finding: a"},
 		{"faulty one expects nothing", fixture(""), fixture(""), "expects no finding"},
 		{"clean one expects something", fixture("a", a), fixture("a", a), "clean fixture expects"},

@@ -7,9 +7,10 @@ import (
 	"nero/data/space"
 )
 
-// Detector finds bright bumps of a picture in 0..255 of one channel: a box of fixed size about every place that is brighter than 60 and than all others
-// within 7 pixels, its score from the brightness. Stride is the step between the places that it looks at, from the window's own corner on: with 1 it
-// moves with every whole shift. Padded is how far, in pixels, the zeros beyond the border reach into the score; 0 for no effect.
+// Detector finds bright bumps of a picture in 0..255 of one channel: a box of fixed size about every place that is
+// brighter than 60 and than all others within 7 pixels, its score from the brightness. Stride is the step between the
+// places that it looks at, from the window's own corner on: with 1 it moves with every whole shift. Padded is how far,
+// in pixels, the zeros beyond the border reach into the score; 0 for no effect.
 func Detector(stride, padded int) audit.Predictor {
 	const half, apart, least = 4.0, 7, 60.0
 	return audit.PredictFunc(func(_ context.Context, values []space.Value) ([]space.Value, error) {
@@ -46,7 +47,8 @@ func Detector(stride, padded int) audit.Predictor {
 						score *= float64(near+1) / float64(padded+1)
 					}
 					found.Items = append(found.Items, space.Box{
-						X1: float64(c) + 0.5 - half, Y1: float64(r) + 0.5 - half, X2: float64(c) + 0.5 + half, Y2: float64(r) + 0.5 + half,
+						X1: float64(c) + 0.5 - half, Y1: float64(r) + 0.5 - half, X2: float64(c) + 0.5 + half,
+						Y2:    float64(r) + 0.5 + half,
 						Score: float64(float32(score)),
 					})
 				}

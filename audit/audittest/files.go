@@ -14,14 +14,17 @@ import (
 
 // Files is a subject that lies in files: a graph, samples, and what is claimed of them.
 type Files struct {
-	Model   string // path of the ONNX file
-	Data    dataset.Spec
-	Types   map[string]string // of the fields of samples, by name; those that are not named keep their own
+	// path of the ONNX file
+	Model string
+	Data  dataset.Spec
+	// of the fields of samples, by name; those that are not named keep their own
+	Types   map[string]string
 	Inputs  []decode.InputField
 	Outputs []decode.OutputField
 	Group   string
 	Orbit   orbit.Spec
-	N       int // samples, from the first on; 0 for all
+	// samples, from the first on; 0 for all
+	N int
 	// Circular moves pictures around the border, on both sides.
 	Circular bool
 }

@@ -43,8 +43,9 @@ const (
 	FlowZeroed             // reads zeros beyond the border
 )
 
-// Flow is a model of a field from two frames a and b: (b - a)·∇(a + b), with central differences around the joined borders. It is a vector, odd under
-// time reversal, and moves with turns, mirrors and whole shifts around the border bit for bit. A break makes it one that does not.
+// Flow is a model of a field from two frames a and b: (b - a)·∇(a + b), with central differences around the joined
+// borders. It is a vector, odd under time reversal, and moves with turns, mirrors and whole shifts around the border
+// bit for bit. A break makes it one that does not.
 func Flow(broken FlowBreak) audit.Predictor {
 	return Pointwise(func(v space.Value) space.Value {
 		f, ok := v.(*space.Frames)

@@ -12,8 +12,9 @@ import (
 	"nero/model/reference"
 )
 
-// Graph fills a subject with a model given as a graph: the predictor and the interior evaluate it in float32, every node rounded, and the
-// reference in float64. No engine is needed, and every run gives the same numbers on every machine.
+// Graph fills a subject with a model given as a graph: the predictor and the interior evaluate it in float32, every
+// node rounded, and the reference in float64. No engine is needed, and every run gives the same numbers on every
+// machine.
 func Graph(t TB, s *audit.Subject, m *onnx.Model, c decode.Codec) {
 	t.Helper()
 	s.Interior = body(t, m, c, reference.Options{Round: reference.Float32}, interior.Options{Body: "float32"})
@@ -35,7 +36,8 @@ func Tensors(t TB, m *onnx.Model) decode.Codec {
 	return c
 }
 
-// Images is the codec of a model that reads pictures of the given shape (C, H, W), their values divided by scale, and returns what out says.
+// Images is the codec of a model that reads pictures of the given shape (C, H, W), their values divided by scale, and
+// returns what out says.
 func Images(t TB, m *onnx.Model, scale float64, out decode.OutputSpec, shape ...int) decode.Codec {
 	t.Helper()
 	c, err := decode.New(m.Signature(), decode.InputSpec{Sample: shape, Layout: "NCHW", Scale: scale}, out)

@@ -39,7 +39,8 @@ func rounded(v space.Value) space.Value {
 	return v
 }
 
-// Vectors are n points of the plane, standard normal, as tensors of shape (2). Every third has the label 1, the others 0.
+// Vectors are n points of the plane, standard normal, as tensors of shape (2). Every third has the label 1, the others
+// 0.
 func Vectors(n int, seed uint64) func(i int) (dataset.Sample, error) {
 	return samples(n, seed, func(r *rand.Rand) space.Value {
 		return &space.Tensor{Shape: []int{2}, Val: []float64{r.NormFloat64(), r.NormFloat64()}}
@@ -82,7 +83,10 @@ func samples(n int, seed uint64, draw func(r *rand.Rand) space.Value) func(i int
 		if i%3 == 0 {
 			label = 1
 		}
-		return dataset.Sample{ID: fmt.Sprintf("s%03d", i), Label: label, Value: draw(rand.New(rand.NewPCG(seed, uint64(i))))}, nil
+		return dataset.Sample{
+			ID: fmt.Sprintf("s%03d", i), Label: label,
+			Value: draw(rand.New(rand.NewPCG(seed, uint64(i)))),
+		}, nil
 	}
 }
 
@@ -109,7 +113,8 @@ func Linear(w ...float64) audit.Predictor {
 	})
 }
 
-// Radius is f(x) = ‖x‖² + ε·w·x in float32: invariant under rotations of the plane for ε = 0, and with the error ε·|w·(Rx - x)| otherwise.
+// Radius is f(x) = ‖x‖² + ε·w·x in float32: invariant under rotations of the plane for ε = 0, and with the error
+// ε·|w·(Rx - x)| otherwise.
 func Radius(eps float64, w ...float64) audit.Predictor {
 	return Pointwise(func(v space.Value) space.Value {
 		var s float32
@@ -144,8 +149,8 @@ func NaNAt(bad space.Value) audit.Predictor {
 	})
 }
 
-// Stochastic is another predictor with seeded normal noise of the given size on every output number. Equal calls in equal order give
-// equal answers.
+// Stochastic is another predictor with seeded normal noise of the given size on every output number. Equal calls in
+// equal order give equal answers.
 func Stochastic(p audit.Predictor, size float64, seed uint64) audit.Predictor {
 	var mu sync.Mutex
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -165,7 +170,8 @@ func Stochastic(p audit.Predictor, size float64, seed uint64) audit.Predictor {
 	})
 }
 
-// Leaky adds size times the position in the micro-batch to every output: an answer that depends on its company. The zero Batch means 4.
+// Leaky adds size times the position in the micro-batch to every output: an answer that depends on its company. The
+// zero Batch means 4.
 type Leaky struct {
 	audit.Predictor
 	Size  float64
@@ -192,8 +198,8 @@ func (l Leaky) PredictBatch(ctx context.Context, size int, values []space.Value)
 	return out, err
 }
 
-// Compass answers with one score per quarter, max(0, u·x) for the four directions u. A quarter turn of the input moves every score to the
-// next quarter.
+// Compass answers with one score per quarter, max(0, u·x) for the four directions u. A quarter turn of the input moves
+// every score to the next quarter.
 func Compass() audit.Predictor {
 	return Pointwise(func(v space.Value) space.Value {
 		x, y := numbers(v)[0], numbers(v)[1] // y down: counter-clockwise is right, up, left, down
@@ -212,7 +218,8 @@ func Sign(w ...float64) audit.Predictor {
 	})
 }
 
-// Convolution filters a picture with a kernel of odd size k×k, around the border or with zeros beyond it, and squares the result.
+// Convolution filters a picture with a kernel of odd size k×k, around the border or with zeros beyond it, and squares
+// the result.
 func Convolution(kernel []float64, circular bool) audit.Predictor {
 	k := int(math.Sqrt(float64(len(kernel))))
 	return Pointwise(func(v space.Value) space.Value {
@@ -245,9 +252,9 @@ func Convolution(kernel []float64, circular bool) audit.Predictor {
 	})
 }
 
-// Mean is the mean of all numbers plus eps times the mean of the first half of them less that of the second: invariant under every
-// permutation for eps = 0. The sum is taken in float32, one number after the other, so that its rounding depends on their order; wide takes it
-// in float64.
+// Mean is the mean of all numbers plus eps times the mean of the first half of them less that of the second: invariant
+// under every permutation for eps = 0. The sum is taken in float32, one number after the other, so that its rounding
+// depends on their order; wide takes it in float64.
 func Mean(eps float64, wide bool) audit.Predictor {
 	return Pointwise(func(v space.Value) space.Value {
 		x := numbers(v)
@@ -269,8 +276,8 @@ func Mean(eps float64, wide bool) audit.Predictor {
 	})
 }
 
-// Rings sums the squares of a picture's pixels over rings about its centre: exactly invariant to quarter turns and mirrors, and nearly to
-// other rotations of smooth pictures.
+// Rings sums the squares of a picture's pixels over rings about its centre: exactly invariant to quarter turns and
+// mirrors, and nearly to other rotations of smooth pictures.
 func Rings(n int) audit.Predictor {
 	return Pointwise(func(v space.Value) space.Value {
 		x, ok := v.(*space.Image)
@@ -292,7 +299,8 @@ func Rings(n int) audit.Predictor {
 	})
 }
 
-// Plane is the action of a group of rotations on vectors of shape (2), y down: positive angles turn counter-clockwise as displayed.
+// Plane is the action of a group of rotations on vectors of shape (2), y down: positive angles turn counter-clockwise
+// as displayed.
 func Plane(t TB, g group.Group) action.Action {
 	t.Helper()
 	p, ok := g.(group.Planar)
@@ -326,7 +334,10 @@ func Plan(t TB, in, out action.Action, elements ...group.Element) *orbit.Plan {
 		}
 		elements = f.Elements()
 	}
-	return &orbit.Plan{Group: g, Elements: elements, Measure: fmt.Sprintf("%d listed elements", len(elements)), In: in, Out: out}
+	return &orbit.Plan{
+		Group: g, Elements: elements, Measure: fmt.Sprintf("%d listed elements", len(elements)), In: in,
+		Out: out,
+	}
 }
 
 // Angles are n angles that start at the identity, evenly spread over the circle.

@@ -20,10 +20,12 @@ import (
 
 const inputs = 20
 
-// model is an audit of a model with the given largest error of each input on three exact elements; the mean is half of it.
+// model is an audit of a model with the given largest error of each input on three exact elements; the mean is half of
+// it.
 func model(name string, largest ...float64) *baseline.Model {
 	s := &baseline.Set{
-		Check: "lattice", Name: "exact elements", Verdict: audit.Failed, Cause: string(audit.CauseViolation), Rounding: 1e-7, Elements: [][]float64{{90}, {180}, {270}},
+		Check: "lattice", Name: "exact elements", Verdict: audit.Failed, Cause: string(audit.CauseViolation),
+		Rounding: 1e-7, Elements: [][]float64{{90}, {180}, {270}},
 	}
 	for i, x := range largest {
 		s.IDs, s.Largest, s.Means = append(s.IDs, "s"+strconv.Itoa(i)), append(s.Largest, x), append(s.Means, x/2)
@@ -36,7 +38,8 @@ func model(name string, largest ...float64) *baseline.Model {
 		s.Cause = string(audit.CauseRoundoff)
 	}
 	return &baseline.Model{
-		Name: name, Verdict: audit.Failed, Group: "C4", Planned: 4, Inputs: len(largest), Output: "scores 3", Seed: 1, Threshold: 1e-4, Confidence: 0.95,
+		Name: name, Verdict: audit.Failed, Group: "C4", Planned: 4, Inputs: len(largest), Output: "scores 3", Seed: 1,
+		Threshold: 1e-4, Confidence: 0.95,
 		Basis: []audit.About{{Name: "data", Value: "sha256 0123456789abcdef"}, {Name: "border", Value: "zero"}},
 		Sets:  []*baseline.Set{s}, Tested: map[string]bool{"lattice": true},
 	}
@@ -92,13 +95,15 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %s, regressed %v: %+v %v", c.name, s.Status, got.Regressed(), s, got.Regressions)
 		}
 		back := compare(t, model("m", c.after...), model("m", c.before...), c.allow)
-		if a, b := got.Sets[0].Largest, back.Sets[0].Largest; a.Verdict == aggregate.Improved != (b.Verdict == aggregate.Worse) {
+		if a, b := got.Sets[0].Largest,
+			back.Sets[0].Largest; a.Verdict == aggregate.Improved != (b.Verdict == aggregate.Worse) {
 			t.Errorf("%s: %s one way and %s the other", c.name, a.Verdict, b.Verdict)
 		}
 	}
 }
 
-// An increase below the rounding floor is a regression all the same where float64 has shown that the error is none of rounding.
+// An increase below the rounding floor is a regression all the same where float64 has shown that the error is none of
+// rounding.
 func TestViolationBelowTheFloor(t *testing.T) {
 	before, after := model("m", spread(1e-7)...), model("m", spread(5e-7)...)
 	if c := compare(t, before, after, 0.1); c.Regressed() || !c.Sets[0].Rounding {
@@ -114,7 +119,8 @@ func TestFailures(t *testing.T) {
 	x, y := spread(1e-5), spread(1e-5)
 	x[2], y[4], y[7] = 1, 1, 2
 	s := compare(t, model("m", x...), model("m", y...), 0.1).Sets[0]
-	if !slices.Equal(s.Failing, []string{"s4", "s7"}) || !slices.Equal(s.Mended, []string{"s2"}) || s.Worst.Sample != "s7" || s.Worst.Index != 7 {
+	if !slices.Equal(s.Failing, []string{"s4", "s7"}) || !slices.Equal(s.Mended, []string{"s2"}) ||
+		s.Worst.Sample != "s7" || s.Worst.Index != 7 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -132,27 +138,45 @@ func TestTerms(t *testing.T) {
 		{func(m *baseline.Model) { m.Average = 3 }, "repeats averaged was 1, is 3"},
 		{func(m *baseline.Model) { m.Output = "scores 4" }, "the output was scores 3, is scores 4"},
 		{func(m *baseline.Model) { m.Inputs = 7 }, "inputs were 20, are 7"},
-		{func(m *baseline.Model) { m.Basis[0].Value = "sha256 fedcba9876543210" }, "data was sha256 0123456789ab, is sha256 fedcba987654"},
+		{
+			func(m *baseline.Model) { m.Basis[0].Value = "sha256 fedcba9876543210" },
+			"data was sha256 0123456789ab, is sha256 fedcba987654",
+		},
 		{func(m *baseline.Model) { m.Basis[1].Value = "edge" }, "border was zero, is edge"},
 		{func(m *baseline.Model) { m.Basis = m.Basis[:1] }, "border was zero, is not written down"},
-		{func(m *baseline.Model) { m.Basis = append(m.Basis, audit.About{Name: "window", Value: "3"}) }, "window was not written down, is 3"},
-		{func(m *baseline.Model) { m.Sets[0].Elements[1][0] = 181 }, "number 2 of the exact elements was [180], is [181]"},
+		{
+			func(m *baseline.Model) { m.Basis = append(m.Basis, audit.About{Name: "window", Value: "3"}) },
+			"window was not written down, is 3",
+		},
+		{
+			func(m *baseline.Model) { m.Sets[0].Elements[1][0] = 181 },
+			"number 2 of the exact elements was [180], is [181]",
+		},
 		{func(m *baseline.Model) { m.Sets[0].Elements = m.Sets[0].Elements[:2] }, "exact elements were 3, are 2"},
 		{func(m *baseline.Model) { m.Sets[0].IDs[5] = "x" }, "input 6 was sample s5, is x"},
-		{func(m *baseline.Model) { m.Sets[0].Unit = audit.PixelShare }, `errors on the exact elements were "", are "share of pixels"`},
-		{func(m *baseline.Model) { m.Sets[0].IDs = nil }, "the exact elements lack the errors of each input: the file was written by an older program, so audit again"},
+		{
+			func(m *baseline.Model) { m.Sets[0].Unit = audit.PixelShare },
+			`errors on the exact elements were "", are "share of pixels"`,
+		},
+		{
+			func(m *baseline.Model) { m.Sets[0].IDs = nil },
+			"the exact elements lack the errors of each input: the file was written by an older program, so audit " +
+				"again",
+		},
 		{func(m *baseline.Model) { m.Sets = nil }, "no set of elements was judged in both"},
 		{func(m *baseline.Model) { m.Error = "no data" }, "the audit after could not run: no data"},
 	} {
 		after := model("m", spread(0.5)...)
 		c.change(after)
 		_, err := baseline.Compare(model("m", spread(0.5)...), after, baseline.Options{})
-		if want := "model m: not comparable with the audit before: " + c.want; err == nil || err.Error() != want || !errors.Is(err, baseline.ErrNotComparable) {
+		if want := "model m: not comparable with the audit before: " + c.want; err == nil || err.Error() != want ||
+			!errors.Is(err, baseline.ErrNotComparable) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	for _, allow := range []float64{-0.1, math.NaN(), math.Inf(1)} {
-		if _, err := baseline.Compare(model("m", spread(1)...), model("m", spread(1)...), baseline.Options{Allow: allow}); err == nil {
+		if _, err := baseline.Compare(model("m", spread(1)...), model("m", spread(1)...),
+			baseline.Options{Allow: allow}); err == nil {
 			t.Errorf("allow %g passes", allow)
 		}
 	}
@@ -166,7 +190,8 @@ func TestTerms(t *testing.T) {
 
 func finding(check string, c audit.Category, severity audit.Severity, value, limit float64) baseline.Finding {
 	f := baseline.Finding{Check: check, ID: check + "/" + string(c) + "/1", Severity: severity}
-	f.Category, f.Message, f.Evidence = c, fmt.Sprintf("%s %g", c, value), []audit.Evidence{audit.Number("x", value, "").Against(limit)}
+	f.Category, f.Message, f.Evidence = c, fmt.Sprintf("%s %g", c, value),
+		[]audit.Evidence{audit.Number("x", value, "").Against(limit)}
 	return f
 }
 
@@ -175,11 +200,15 @@ func TestFindings(t *testing.T) {
 	v := finding("lattice", audit.Violation, audit.High, 0.5, 1e-4)
 	v.Set = "exact elements"
 	before.Findings = []baseline.Finding{
-		v, finding("gradient", audit.Gradient, audit.Medium, 1, 0.1), finding("stress", audit.Stress, audit.Low, 1, 0.1), finding("lint", audit.Prediction, audit.Low, 1, 0.1),
-		finding("sweep", audit.Uninformative, audit.Low, 0.1, 0.5), finding("layers", audit.Layer, audit.Low, 1, 0.1), finding("lie", audit.Gradient, audit.Low, 2, 1),
+		v, finding("gradient", audit.Gradient, audit.Medium, 1, 0.1),
+		finding("stress", audit.Stress, audit.Low, 1, 0.1), finding("lint", audit.Prediction, audit.Low, 1, 0.1),
+		finding("sweep", audit.Uninformative, audit.Low, 0.1, 0.5), finding("layers", audit.Layer, audit.Low, 1, 0.1),
+		finding("lie", audit.Gradient, audit.Low, 2, 1),
 	}
 	after.Findings = []baseline.Finding{
-		v, finding("gradient", audit.Gradient, audit.Medium, 3, 0.1), finding("sweep", audit.Uninformative, audit.Low, 0.4, 0.5), finding("layers", audit.Layer, audit.Low, 1.01, 0.1),
+		v, finding("gradient", audit.Gradient, audit.Medium, 3, 0.1),
+		finding("sweep", audit.Uninformative, audit.Low, 0.4, 0.5),
+		finding("layers", audit.Layer, audit.Low, 1.01, 0.1),
 		finding("engines", audit.Shape, audit.High, 1, 0), finding("lie", audit.Gradient, audit.Low, 0.5, 1),
 	}
 	for _, n := range []string{"gradient", "stress", "sweep", "layers", "engines", "lie"} {
@@ -187,7 +216,8 @@ func TestFindings(t *testing.T) {
 	}
 	before.Tested["lint"] = true
 	want := map[string]baseline.Status{
-		"lattice": baseline.Improved, "gradient": baseline.Worse, "stress": baseline.Fixed, "lint": baseline.NotAsked, "sweep": baseline.Improved,
+		"lattice": baseline.Improved, "gradient": baseline.Worse, "stress": baseline.Fixed, "lint": baseline.NotAsked,
+		"sweep":  baseline.Improved,
 		"layers": baseline.Unchanged, "engines": baseline.New, "lie": baseline.Unchanged,
 	}
 	c := compare(t, before, after, 0.1)
@@ -209,7 +239,8 @@ func TestFindings(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	before, after := model("m", spread(0.5)...), model("m", spread(0.5)...)
 	before.Verdict = audit.Passed
-	if c := compare(t, before, after, 0); !c.Regressed() || c.Regressions[0].Message != "the verdict was PASS and is FAIL" {
+	if c := compare(t, before, after, 0); !c.Regressed() ||
+		c.Regressions[0].Message != "the verdict was PASS and is FAIL" {
 		t.Errorf("%+v", c.Regressions)
 	}
 	after.Tested["contract"] = true
@@ -245,8 +276,14 @@ func TestScale(t *testing.T) {
 
 // TestReport reads a written report back and appends its comparison with itself and with a worse self.
 func TestReport(t *testing.T) {
-	r := &audit.Report{Model: "m", Policy: policy(t), Group: "C4", Inputs: inputs, Output: "scores 3", Seed: 1, Scale: 1}
-	r.Append(&audit.Result{Check: &audit.Check{Name: "lattice", Doc: "A check."}, Status: audit.Tested, Sets: []*audit.Set{set(spread(0.5))}})
+	r := &audit.Report{
+		Model: "m", Policy: policy(t), Group: "C4", Inputs: inputs, Output: "scores 3", Seed: 1,
+		Scale: 1,
+	}
+	r.Append(&audit.Result{
+		Check: &audit.Check{Name: "lattice", Doc: "A check."}, Status: audit.Tested,
+		Sets: []*audit.Set{set(spread(0.5))},
+	})
 	before, err := baseline.Of("before", r)
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +292,8 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := m.Set("exact elements"); s == nil || !slices.Equal(s.Largest, spread(0.5)) || !slices.Equal(s.IDs, set(spread(1)).IDs) || s.Rounding != 1e-7 {
+	if s := m.Set("exact elements"); s == nil || !slices.Equal(s.Largest, spread(0.5)) ||
+		!slices.Equal(s.IDs, set(spread(1)).IDs) || s.Rounding != 1e-7 {
 		t.Fatalf("%+v", s)
 	}
 	same := compare(t, m, m, 0)
@@ -263,8 +301,14 @@ func TestReport(t *testing.T) {
 	if r.Verdict != audit.Passed || len(r.Findings()) != 0 {
 		t.Errorf("%s: %v", r.Verdict, r.Reasons)
 	}
-	worse := &audit.Report{Model: "m", Policy: policy(t), Group: "C4", Inputs: inputs, Output: "scores 3", Seed: 1, Scale: 1}
-	worse.Append(&audit.Result{Check: &audit.Check{Name: "lattice", Doc: "A check."}, Status: audit.Tested, Sets: []*audit.Set{set(spread(2))}})
+	worse := &audit.Report{
+		Model: "m", Policy: policy(t), Group: "C4", Inputs: inputs, Output: "scores 3", Seed: 1,
+		Scale: 1,
+	}
+	worse.Append(&audit.Result{
+		Check: &audit.Check{Name: "lattice", Doc: "A check."}, Status: audit.Tested,
+		Sets: []*audit.Set{set(spread(2))},
+	})
 	after, err := baseline.Of("after", worse)
 	if err != nil {
 		t.Fatal(err)
@@ -307,8 +351,10 @@ func policy(t *testing.T) audit.Policy {
 // set is a judged set as an audit would hand it in.
 func set(largest []float64) *audit.Set {
 	s := &audit.Set{
-		Name: "exact elements", Exact: true, Inputs: inputs, Pairs: 3 * inputs, Scale: 1, Largest: largest, Means: largest, At: audit.Nowhere, NonFiniteAt: audit.Nowhere,
-		Rel: audit.Describe(slices.Clone(largest)), Abs: audit.Describe(slices.Clone(largest)), Floors: audit.Floors{Rounding: 1e-7}, Verdict: audit.Passed,
+		Name: "exact elements", Exact: true, Inputs: inputs, Pairs: 3 * inputs, Scale: 1, Largest: largest,
+		Means: largest, At: audit.Nowhere, NonFiniteAt: audit.Nowhere,
+		Rel: audit.Describe(slices.Clone(largest)), Abs: audit.Describe(slices.Clone(largest)),
+		Floors: audit.Floors{Rounding: 1e-7}, Verdict: audit.Passed,
 		Profile: []audit.Point{{Element: []float64{90}, Label: "90 deg", Exact: true}}, Resampling: audit.Describe(nil),
 	}
 	s.Worst = audit.MeanInterval(largest, 0.95)
@@ -330,7 +376,8 @@ func TestHostile(t *testing.T) {
 	if err := errors.Join(baseline.Text(&text, c), baseline.Markdown(&md, c)); err != nil {
 		t.Fatal(err)
 	}
-	if s := text.String() + md.String(); strings.Contains(s, "\x1b") || strings.Contains(md.String(), "<img") || strings.Contains(s, "\n# ") {
+	if s := text.String() + md.String(); strings.Contains(s, "\x1b") || strings.Contains(md.String(), "<img") ||
+		strings.Contains(s, "\n# ") {
 		t.Errorf("%q", s)
 	}
 	for line := range strings.Lines(md.String()) {
@@ -351,7 +398,8 @@ func TestRead(t *testing.T) {
 		`{"format":1,"models":[{"model":"m","checks":[{"sets":[{"name":"s","per_input":{"samples":["a"],"mean":[],"largest":[1]}}]}]}]}`:   "1 samples with 0 mean and 1 largest errors",
 		`{"format":1,"models":[{"model":"m","checks":[{"sets":[{"name":"s","per_input":{"samples":["a"],"mean":[1],"largest":[-1]}}]}]}]}`: "an error below 0",
 	} {
-		if _, err := baseline.Read("f.json", []byte(in)); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "f.json: ") {
+		if _, err := baseline.Read("f.json", []byte(in)); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "f.json: ") {
 			t.Errorf("%s: %v", in, err)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 // Status is what became of something.
 type Status string
 
-// The statuses. Of errors, unchanged means that there is no evidence of a change; the interval says how large one may still be.
+// The statuses. Of errors, unchanged means that there is no evidence of a change; the interval says how large one may
+// still be.
 const (
 	Fixed     Status = "fixed"
 	Improved  Status = "improved"
@@ -49,8 +50,8 @@ type SetChange struct {
 	// Rounding says that no error after the change is more than rounding, so that an increase is no regression.
 	Rounding bool
 	Status   Status
-	// Failing are inputs whose largest error is above the threshold now and was not, Mended those the other way round; NonFinite are
-	// those that have no finite error now and had one. Sample names, in the order of the audit.
+	// Failing are inputs whose largest error is above the threshold now and was not, Mended those the other way round;
+	// NonFinite are those that have no finite error now and had one. Sample names, in the order of the audit.
 	Failing, Mended, NonFinite []string
 	Before, After              audit.Verdict
 	// Worst is the input whose largest error grew most; Nowhere if none did.
@@ -64,7 +65,8 @@ type FindingChange struct {
 	Set, Location string
 	Status        Status
 	Severity      audit.Severity
-	Before, After string // the messages; "" where there is none
+	// the messages; "" where there is none
+	Before, After string
 }
 
 // Number is a number that is told but not judged, such as an accuracy.
@@ -82,31 +84,37 @@ type Regression struct {
 
 // Comparison is what became of a model.
 type Comparison struct {
-	Model, Former string // name now and before
+	// name now and before
+	Model, Former string
 	VerdictBefore audit.Verdict
 	VerdictAfter  audit.Verdict
-	DigestBefore  string // of the model files; may be ""
-	DigestAfter   string
-	EngineBefore  string
-	EngineAfter   string
-	Allow         float64
-	Confidence    float64 // of all intervals of the errors together
-	Inputs        int
-	Sets          []SetChange
-	Findings      []FindingChange
-	Accuracy      []Number
-	Unmatched     []string // sets that only one of the audits judged
-	Regressions   []Regression
+	// of the model files; may be ""
+	DigestBefore string
+	DigestAfter  string
+	EngineBefore string
+	EngineAfter  string
+	Allow        float64
+	// of all intervals of the errors together
+	Confidence float64
+	Inputs     int
+	Sets       []SetChange
+	Findings   []FindingChange
+	Accuracy   []Number
+	// sets that only one of the audits judged
+	Unmatched   []string
+	Regressions []Regression
 }
 
 // Regressed reports whether the model is worse than it was by more than is allowed.
 func (c *Comparison) Regressed() bool { return len(c.Regressions) > 0 }
 
-// roundings is how many times the rounding floor an error may be and still be called rounding, as in the policies of audits.
+// roundings is how many times the rounding floor an error may be and still be called rounding, as in the policies of
+// audits.
 const roundings = 10
 
-// Compare compares two audits of the same study. Errors are compared in pairs by input (docs/METRICS.md S7); the confidence of the audit
-// holds for all sets and both statistics together, by Bonferroni. The error wraps [ErrNotComparable].
+// Compare compares two audits of the same study. Errors are compared in pairs by input (docs/METRICS.md S7); the
+// confidence of the audit holds for all sets and both statistics together, by Bonferroni. The error wraps
+// [ErrNotComparable].
 func Compare(before, after *Model, o Options) (*Comparison, error) {
 	if !(o.Allow >= 0) || math.IsInf(o.Allow, 1) {
 		return nil, fmt.Errorf("allowed regression is %g; want a relative increase of at least 0, such as 0.1", o.Allow)
@@ -119,8 +127,9 @@ func Compare(before, after *Model, o Options) (*Comparison, error) {
 	}
 	c := &Comparison{
 		Model: after.Name, Former: before.Name, VerdictBefore: before.Verdict, VerdictAfter: after.Verdict,
-		DigestBefore: digest(before), DigestAfter: digest(after), EngineBefore: fact(before.About, audit.AboutEngine), EngineAfter: fact(after.About, audit.AboutEngine),
-		Allow: o.Allow, Confidence: after.Confidence, Inputs: after.Inputs,
+		DigestBefore: digest(before), DigestAfter: digest(after), EngineBefore: fact(before.About, audit.AboutEngine),
+		EngineAfter: fact(after.About, audit.AboutEngine),
+		Allow:       o.Allow, Confidence: after.Confidence, Inputs: after.Inputs,
 	}
 	var pairs [][2]*Set
 	for _, b := range before.Sets {
@@ -177,27 +186,30 @@ func draws(seed uint64, what string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// rounding reports whether no error of a set is more than rounding. What the audit called a violation is none, however large the floor: that of a
-// model that jumps is as large as its jumps.
+// rounding reports whether no error of a set is more than rounding. What the audit called a violation is none, however
+// large the floor: that of a model that jumps is as large as its jumps.
 func rounding(s *Set) bool {
-	return s.Cause == string(audit.CauseRoundoff) || s.Cause != string(audit.CauseViolation) && s.Max <= roundings*s.Rounding
+	return s.Cause == string(audit.CauseRoundoff) || s.Cause != string(audit.CauseViolation) &&
+		s.Max <= roundings*s.Rounding
 }
 
 func (c *Comparison) set(before, after *Set, m *Model, confidence float64) SetChange {
 	change := func(what string, a, b []float64) Change {
 		r := func() *rand.Rand { return draws(m.Seed, after.Name+" "+what) }
 		x := Change{Comparison: aggregate.Compare(a, b, resamples(confidence), confidence, r())}
-		// The increase is beyond what is allowed if the error now is larger than (1 + allow) times the one before. Unlike the interval of
-		// the factor this can be said of errors that were none at all.
+		// The increase is beyond what is allowed if the error now is larger than (1 + allow) times the one before.
+		// Unlike the interval of the factor this can be said of errors that were none at all.
 		most := make([]float64, len(a))
 		for i := range a {
 			most[i] = (1 + c.Allow) * a[i]
 		}
-		x.Beyond = x.Verdict == aggregate.Worse && aggregate.Compare(most, b, resamples(confidence), confidence, r()).Verdict == aggregate.Worse
+		x.Beyond = x.Verdict == aggregate.Worse && aggregate.Compare(most, b, resamples(confidence), confidence,
+			r()).Verdict == aggregate.Worse
 		return x
 	}
 	s := SetChange{
-		Name: after.Name, Unit: after.Unit, Mean: change("mean", before.Means, after.Means), Largest: change("largest", before.Largest, after.Largest),
+		Name: after.Name, Unit: after.Unit, Mean: change("mean", before.Means, after.Means),
+		Largest:  change("largest", before.Largest, after.Largest),
 		Rounding: rounding(after),
 		Before:   before.Verdict, After: after.Verdict, Worst: audit.Nowhere, Status: Unchanged,
 	}
@@ -221,7 +233,8 @@ func (c *Comparison) set(before, after *Set, m *Model, confidence float64) SetCh
 	switch {
 	case len(s.NonFinite) > 0, a == aggregate.Worse, b == aggregate.Worse:
 		s.Status = Worse
-	case (a == aggregate.Improved || b == aggregate.Improved) && before.Verdict != audit.Passed && after.Verdict == audit.Passed:
+	case (a == aggregate.Improved || b == aggregate.Improved) && before.Verdict != audit.Passed &&
+		after.Verdict == audit.Passed:
 		s.Status = Fixed
 	case a == aggregate.Improved, b == aggregate.Improved:
 		s.Status = Improved
@@ -229,7 +242,8 @@ func (c *Comparison) set(before, after *Set, m *Model, confidence float64) SetCh
 	return s
 }
 
-// findings matches the findings of two audits by check, category and set, in their order. Their numbers and places may change with the model.
+// findings matches the findings of two audits by check, category and set, in their order. Their numbers and places may
+// change with the model.
 func (c *Comparison) findings(before, after *Model) {
 	type key struct {
 		check, set string
@@ -241,7 +255,10 @@ func (c *Comparison) findings(before, after *Model) {
 		left[of(f)] = append(left[of(f)], f)
 	}
 	for _, f := range before.Findings {
-		x := FindingChange{Check: f.Check, Category: f.Category, Set: f.Set, Location: f.Location, Severity: f.Severity, Before: f.Message}
+		x := FindingChange{
+			Check: f.Check, Category: f.Category, Set: f.Set, Location: f.Location, Severity: f.Severity,
+			Before: f.Message,
+		}
 		if now := left[of(f)]; len(now) > 0 {
 			left[of(f)] = now[1:]
 			x.After, x.Location, x.Severity = now[0].Message, now[0].Location, now[0].Severity
@@ -258,13 +275,15 @@ func (c *Comparison) findings(before, after *Model) {
 		if now := left[of(f)]; len(now) > 0 && now[0].ID == f.ID {
 			left[of(f)] = now[1:]
 			c.Findings = append(c.Findings, FindingChange{
-				Check: f.Check, Category: f.Category, Set: f.Set, Location: f.Location, Status: New, Severity: f.Severity, After: f.Message,
+				Check: f.Check, Category: f.Category, Set: f.Set, Location: f.Location, Status: New,
+				Severity: f.Severity, After: f.Message,
 			})
 		}
 	}
 }
 
-// became compares a finding with its former self: by the errors of its set where it is about them, else by its first number with a limit.
+// became compares a finding with its former self: by the errors of its set where it is about them, else by its first
+// number with a limit.
 func (c *Comparison) became(before, after Finding) Status {
 	switch after.Category { //nolint:exhaustive // the others have numbers of their own
 	case audit.Violation, audit.Resampling, audit.Roundoff, audit.Undecided:
@@ -305,9 +324,11 @@ func (c *Comparison) judge(verdicts bool) {
 	for _, s := range c.Sets {
 		if len(s.NonFinite) > 0 {
 			c.Regressions = append(c.Regressions, Regression{
-				Set: s.Name, Message: fmt.Sprintf("%s: %d inputs have no finite error any more, first sample %s", s.Name, len(s.NonFinite), s.NonFinite[0]),
-				Evidence: []audit.Evidence{audit.Number("inputs that lost their finite error", float64(len(s.NonFinite)), "").Against(0)},
-				Worst:    audit.Where{Sample: s.NonFinite[0], Index: -1},
+				Set: s.Name, Message: fmt.Sprintf("%s: %d inputs have no finite error any more, first sample %s",
+					s.Name, len(s.NonFinite), s.NonFinite[0]),
+				Evidence: []audit.Evidence{audit.Number("inputs that lost their finite error",
+					float64(len(s.NonFinite)), "").Against(0)},
+				Worst: audit.Where{Sample: s.NonFinite[0], Index: -1},
 			})
 		}
 		if s.Rounding {
@@ -322,10 +343,14 @@ func (c *Comparison) judge(verdicts bool) {
 			}
 			c.Regressions = append(c.Regressions, Regression{
 				Set: s.Name, Worst: s.Worst,
-				Message: fmt.Sprintf("%s: the %s is worse than the baseline: %s before, %s now, %s; at most %s is allowed",
+				Message: fmt.Sprintf(
+					"%s: the %s is worse than the baseline: %s before, %s now, %s; at most %s is allowed",
 					s.Name, x.what, audit.Figures(x.c.Before), audit.Figures(x.c.After), growth(x.c), times(1+c.Allow)),
 				Evidence: []audit.Evidence{
-					{Name: x.what + " now by before", Value: x.c.After / x.c.Before, Lo: inverse(x.c.Factor.High), Hi: inverse(x.c.Factor.Low), Limit: 1 + c.Allow},
+					{
+						Name: x.what + " now by before", Value: x.c.After / x.c.Before, Lo: inverse(x.c.Factor.High),
+						Hi: inverse(x.c.Factor.Low), Limit: 1 + c.Allow,
+					},
 					audit.Number(x.what+" before", x.c.Before, s.Unit), audit.Number(x.what+" now", x.c.After, s.Unit),
 				},
 			})
@@ -333,7 +358,8 @@ func (c *Comparison) judge(verdicts bool) {
 		}
 	}
 	for _, f := range c.Findings {
-		if f.Status == New && f.Severity == audit.High && f.Category != audit.Violation && f.Category != audit.NonFinite {
+		if f.Status == New && f.Severity == audit.High && f.Category != audit.Violation &&
+			f.Category != audit.NonFinite {
 			c.Regressions = append(c.Regressions, Regression{
 				Set: f.Set, Message: "new finding of high severity, " + f.Check + ": " + f.After, Worst: audit.Nowhere,
 				Evidence: []audit.Evidence{audit.Number("new findings of high severity", 1, "").Against(0)},
@@ -341,10 +367,12 @@ func (c *Comparison) judge(verdicts bool) {
 		}
 	}
 	rank := []audit.Verdict{audit.Passed, audit.NeedsAttention, audit.Failed}
-	if b, a := slices.Index(rank, c.VerdictBefore), slices.Index(rank, c.VerdictAfter); verdicts && b >= 0 && a > b && len(c.Regressions) == 0 {
+	if b, a := slices.Index(rank, c.VerdictBefore), slices.Index(rank, c.VerdictAfter); verdicts && b >= 0 && a > b &&
+		len(c.Regressions) == 0 {
 		c.Regressions = append(c.Regressions, Regression{
 			Message: fmt.Sprintf("the verdict was %s and is %s", c.VerdictBefore, c.VerdictAfter), Worst: audit.Nowhere,
-			Evidence: []audit.Evidence{audit.Number("steps by which the verdict is worse", float64(a-b), "").Against(0)},
+			Evidence: []audit.Evidence{audit.Number("steps by which the verdict is worse", float64(a-b),
+				"").Against(0)},
 		})
 	}
 }
@@ -362,7 +390,8 @@ func growth(c Change) string {
 	if c.Before == 0 {
 		return "from none at all"
 	}
-	return fmt.Sprintf("%s [%s, %s]", times(c.After/c.Before), audit.Figures(inverse(c.Factor.High)), audit.Figures(inverse(c.Factor.Low)))
+	return fmt.Sprintf("%s [%s, %s]", times(c.After/c.Before), audit.Figures(inverse(c.Factor.High)),
+		audit.Figures(inverse(c.Factor.Low)))
 }
 
 func times(x float64) string { return audit.Figures(x) + " times" }

@@ -1,8 +1,8 @@
-// Package baseline compares two audits of the same study, one before and one after a change: each input with itself, each finding with its former
-// self. It reads the JSON that package audit writes.
+// Package baseline compares two audits of the same study, one before and one after a change: each input with itself,
+// each finding with its former self. It reads the JSON that package audit writes.
 //
-// Two audits are comparable if they visited the same elements with the same inputs, moved and fed in the same way, under the same limits.
-// Whatever differs is named; nothing is compared that merely looks alike.
+// Two audits are comparable if they visited the same elements with the same inputs, moved and fed in the same way,
+// under the same limits. Whatever differs is named; nothing is compared that merely looks alike.
 package baseline
 
 import (
@@ -18,7 +18,8 @@ import (
 
 // File is a stored audit.
 type File struct {
-	Name   string // for messages
+	// for messages
+	Name   string
 	Models []*Model
 }
 
@@ -26,31 +27,36 @@ type File struct {
 type Model struct {
 	Name    string
 	Verdict audit.Verdict
-	Error   string // why the audit could not run; nothing else is set then
+	// why the audit could not run; nothing else is set then
+	Error   string
 	Group   string
 	Planned int
 	Inputs  int
-	Output  string // form of the output
-	Seed    uint64
+	// form of the output
+	Output string
+	Seed   uint64
 	// Threshold, Confidence and Average are those of the policy.
 	Threshold, Confidence float64
 	Average               int
 	About, Basis          []audit.About
 	Sets                  []*Set
 	Findings              []Finding
-	Tested                map[string]bool // checks by name, and whether they were tested
-	Measures              []audit.Evidence
+	// checks by name, and whether they were tested
+	Tested   map[string]bool
+	Measures []audit.Evidence
 }
 
 // Set is a judged set of elements.
 type Set struct {
 	Check, Name, Unit, Cause string
 	Verdict                  audit.Verdict
-	Rounding, Max            float64 // rounding floor and largest error, relative
-	NonFinite                int
-	Elements                 [][]float64
-	IDs                      []string
-	Means, Largest           []float64 // per input; NaN where no error is finite
+	// rounding floor and largest error, relative
+	Rounding, Max float64
+	NonFinite     int
+	Elements      [][]float64
+	IDs           []string
+	// per input; NaN where no error is finite
+	Means, Largest []float64
 }
 
 // Finding is one finding with its severity.
@@ -95,7 +101,10 @@ func (e evidence) of() audit.Evidence {
 		}
 		return v.x
 	}
-	return audit.Evidence{Name: e.Name, Value: e.Value.x, Lo: opt(e.Lo), Hi: opt(e.Hi), Limit: opt(e.Limit), Unit: e.Unit}
+	return audit.Evidence{
+		Name: e.Name, Value: e.Value.x, Lo: opt(e.Lo), Hi: opt(e.Hi), Limit: opt(e.Limit),
+		Unit: e.Unit,
+	}
 }
 
 type document struct {
@@ -157,7 +166,8 @@ type document struct {
 // Read reads what [audit.JSON] wrote. The name is for messages.
 func Read(name string, b []byte) (*File, error) {
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf("%s: %s; want a file that 'nero audit --format json' wrote", name, fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s: %s; want a file that 'nero audit --format json' wrote", name,
+			fmt.Sprintf(format, args...))
 	}
 	if len(bytes.TrimSpace(b)) == 0 {
 		return nil, fail("the file is empty")
@@ -170,7 +180,8 @@ func Read(name string, b []byte) (*File, error) {
 	case d.Format == 0 && d.Models == nil:
 		return nil, fail("neither a format nor models")
 	case d.Format != audit.Format:
-		return nil, fmt.Errorf("%s: its format is %d, and this program reads %d: write it again with this program", name, d.Format, audit.Format)
+		return nil, fmt.Errorf("%s: its format is %d, and this program reads %d: write it again with this program",
+			name, d.Format, audit.Format)
 	case len(d.Models) == 0:
 		return nil, fail("no model")
 	}
@@ -180,8 +191,10 @@ func Read(name string, b []byte) (*File, error) {
 			return nil, fail("two models are named %q", m.Model)
 		}
 		one := &Model{
-			Name: m.Model, Verdict: audit.Verdict(m.Verdict), Error: m.Error, Group: m.Claim.Group, Planned: m.Claim.Elements, Inputs: m.Claim.Inputs,
-			Output: m.Claim.Output, Seed: m.Claim.Seed, Threshold: m.Policy.Threshold.x, Confidence: m.Policy.Confidence.x, Average: m.Policy.Average,
+			Name: m.Model, Verdict: audit.Verdict(m.Verdict), Error: m.Error, Group: m.Claim.Group,
+			Planned: m.Claim.Elements, Inputs: m.Claim.Inputs,
+			Output: m.Claim.Output, Seed: m.Claim.Seed, Threshold: m.Policy.Threshold.x,
+			Confidence: m.Policy.Confidence.x, Average: m.Policy.Average,
 			About: m.About, Basis: m.Basis, Tested: map[string]bool{},
 		}
 		f.Models = append(f.Models, one)
@@ -192,7 +205,8 @@ func Read(name string, b []byte) (*File, error) {
 			}
 			for _, s := range c.Sets {
 				set := &Set{
-					Check: c.Check, Name: s.Name, Unit: s.Unit, Cause: s.Cause, Verdict: audit.Verdict(s.Verdict), Rounding: s.Rounding.x, Max: s.Relative.Max.x,
+					Check: c.Check, Name: s.Name, Unit: s.Unit, Cause: s.Cause, Verdict: audit.Verdict(s.Verdict),
+					Rounding: s.Rounding.x, Max: s.Relative.Max.x,
 					NonFinite: s.NonFinite,
 				}
 				for _, p := range s.Profile {
@@ -200,7 +214,8 @@ func Read(name string, b []byte) (*File, error) {
 				}
 				if k := s.PerInput; k != nil {
 					if len(k.Mean) != len(k.Samples) || len(k.Largest) != len(k.Samples) {
-						return nil, fail("model %s, %s: %d samples with %d mean and %d largest errors", m.Model, s.Name, len(k.Samples), len(k.Mean), len(k.Largest))
+						return nil, fail("model %s, %s: %d samples with %d mean and %d largest errors", m.Model, s.Name,
+							len(k.Samples), len(k.Mean), len(k.Largest))
 					}
 					set.IDs, set.Means, set.Largest = k.Samples, values(k.Mean), values(k.Largest)
 				}
@@ -211,7 +226,8 @@ func Read(name string, b []byte) (*File, error) {
 			}
 			for _, x := range c.Findings {
 				fi := Finding{Check: c.Check, ID: x.ID, Severity: audit.Severity(x.Severity)}
-				fi.Category, fi.Set, fi.Message, fi.Location, fi.Worst = audit.Category(x.Category), x.Set, x.Message, x.Location, audit.Nowhere
+				fi.Category, fi.Set, fi.Message, fi.Location, fi.Worst = audit.Category(x.Category), x.Set, x.Message,
+					x.Location, audit.Nowhere
 				for _, e := range x.Evidence {
 					fi.Evidence = append(fi.Evidence, e.of())
 				}

@@ -27,41 +27,55 @@ func (c *Comparison) Result() *audit.Result {
 	for _, s := range c.Sets {
 		f := s.Largest.Factor
 		r.Measures = append(r.Measures, audit.Evidence{
-			Name: "largest error on the " + s.Name + ", before by now", Value: s.Largest.Before / s.Largest.After, Lo: f.Low, Hi: f.High, Limit: math.NaN(),
+			Name: "largest error on the " + s.Name + ", before by now", Value: s.Largest.Before / s.Largest.After,
+			Lo: f.Low, Hi: f.High, Limit: math.NaN(),
 		})
 	}
 	for _, x := range c.Regressions {
 		r.Findings = append(r.Findings, audit.Finding{
-			Category: audit.Regression, Set: x.Set, Message: x.Message, Location: "model", Evidence: x.Evidence, Worst: x.Worst,
+			Category: audit.Regression, Set: x.Set, Message: x.Message, Location: "model", Evidence: x.Evidence,
+			Worst: x.Worst,
 			Remedies: []string{
 				"look at what changed since the baseline: weights, architecture, export, engine",
 				"if the change is meant to be so, replace the baseline by this audit",
 			},
 		})
 	}
-	errors := audit.Exhibit{Name: "errors", Title: "Errors before and now, in pairs by input", Note: c.note(), Table: &audit.Table{Columns: []audit.Column{
-		{Name: "set"},
-		{Name: "error"},
-		{Name: "before"},
-		{Name: "now"},
-		{Name: "before by now", Doc: "above 1 is an improvement"},
-		{Name: "at least"},
-		{Name: "at most"},
-		{Name: "evidence"},
-	}}}
+	errors := audit.Exhibit{
+		Name: "errors", Title: "Errors before and now, in pairs by input", Note: c.note(),
+		Table: &audit.Table{Columns: []audit.Column{
+			{Name: "set"},
+			{Name: "error"},
+			{Name: "before"},
+			{Name: "now"},
+			{Name: "before by now", Doc: "above 1 is an improvement"},
+			{Name: "at least"},
+			{Name: "at most"},
+			{Name: "evidence"},
+		}},
+	}
 	for _, s := range c.Sets {
 		for _, x := range s.rows() {
 			errors.Table.Rows = append(errors.Table.Rows, []audit.Cell{
-				audit.Word(s.Name), audit.Word(x.name), audit.Num(x.c.Before), audit.Num(x.c.After), audit.Num(x.c.Before / x.c.After),
+				audit.Word(s.Name), audit.Word(x.name), audit.Num(x.c.Before), audit.Num(x.c.After),
+				audit.Num(x.c.Before / x.c.After),
 				audit.Num(x.c.Factor.Low), audit.Num(x.c.Factor.High), audit.Word(x.c.Verdict.String()),
 			})
 		}
 	}
 	r.Exhibits = append(r.Exhibits, errors)
 	if len(c.Findings) > 0 {
-		t := &audit.Table{Columns: []audit.Column{{Name: "finding"}, {Name: "set"}, {Name: "became"}, {Name: "message"}}}
+		t := &audit.Table{Columns: []audit.Column{
+			{Name: "finding"},
+			{Name: "set"},
+			{Name: "became"},
+			{Name: "message"},
+		}}
 		for _, f := range c.Findings {
-			t.Rows = append(t.Rows, []audit.Cell{audit.Word(f.Check + ": " + string(f.Category)), audit.Word(f.Set), audit.Word(string(f.Status)), audit.Word(f.last())})
+			t.Rows = append(t.Rows, []audit.Cell{
+				audit.Word(f.Check + ": " + string(f.Category)), audit.Word(f.Set),
+				audit.Word(string(f.Status)), audit.Word(f.last()),
+			})
 		}
 		r.Exhibits = append(r.Exhibits, audit.Exhibit{Name: "findings", Title: "What became of the findings", Table: t})
 	}
@@ -70,7 +84,8 @@ func (c *Comparison) Result() *audit.Result {
 
 // note says how sure the intervals are.
 func (c *Comparison) note() string {
-	return fmt.Sprintf("The same %d inputs and elements. All intervals hold together with confidence %s. An increase of up to %s is allowed.",
+	return fmt.Sprintf("The same %d inputs and elements. All intervals hold together with confidence %s. An increase "+
+		"of up to %s is allowed.",
 		c.Inputs, audit.Percent(c.Confidence), audit.Percent(c.Allow))
 }
 
@@ -202,7 +217,8 @@ func Text(w io.Writer, cs ...*Comparison) error {
 		for _, s := range c.Sets {
 			for _, x := range s.rows() {
 				rows = append(rows, []string{
-					oneLine(s.Name), x.name, audit.Figures(x.c.Before), audit.Figures(x.c.After), audit.Figures(x.c.Before / x.c.After), limits(x.c.Factor), x.c.Verdict.String(),
+					oneLine(s.Name), x.name, audit.Figures(x.c.Before), audit.Figures(x.c.After),
+					audit.Figures(x.c.Before / x.c.After), limits(x.c.Factor), x.c.Verdict.String(),
 				})
 			}
 		}
@@ -215,7 +231,8 @@ func Text(w io.Writer, cs ...*Comparison) error {
 		for _, r := range rows {
 			line := " "
 			for k, cell := range r {
-				line += " " + cell + strings.Repeat(" ", width[k]-len([]rune(cell))+1) //nolint:perfsprint,modernize // few and short
+				line += " " + cell + strings.Repeat(" ",
+					width[k]-len([]rune(cell))+1) //nolint:perfsprint,modernize // few and short
 			}
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}
@@ -262,14 +279,17 @@ func Markdown(w io.Writer, cs ...*Comparison) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "### %s: %s\n\nVerdict %s before, %s now.", escape(c.names()), escape(c.Summary()), escape(string(c.VerdictBefore)), escape(string(c.VerdictAfter)))
+		fmt.Fprintf(&b, "### %s: %s\n\nVerdict %s before, %s now.", escape(c.names()), escape(c.Summary()),
+			escape(string(c.VerdictBefore)), escape(string(c.VerdictAfter)))
 		if f := c.files(); f != "" {
 			fmt.Fprintf(&b, " %s.", escape(f))
 		}
-		b.WriteString("\n\n| set | error | before | now | before by now | interval | evidence |\n|---|---|--:|--:|--:|---|---|\n")
+		b.WriteString("\n\n| set | error | before | now | before by now | interval | evidence " +
+			"|\n|---|---|--:|--:|--:|---|---|\n")
 		for _, s := range c.Sets {
 			for _, x := range s.rows() {
-				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", escape(s.Name), x.name, audit.Figures(x.c.Before), audit.Figures(x.c.After),
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", escape(s.Name), x.name,
+					audit.Figures(x.c.Before), audit.Figures(x.c.After),
 					audit.Figures(x.c.Before/x.c.After), escape(limits(x.c.Factor)), x.c.Verdict)
 			}
 		}
@@ -283,7 +303,8 @@ func Markdown(w io.Writer, cs ...*Comparison) error {
 		if len(c.Findings) > 0 {
 			b.WriteString("\n| finding | became | message |\n|---|---|---|\n")
 			for _, f := range c.Findings {
-				fmt.Fprintf(&b, "| %s: %s | %s | %s |\n", escape(f.Check), escape(string(f.Category)), f.Status, escape(f.last()))
+				fmt.Fprintf(&b, "| %s: %s | %s | %s |\n", escape(f.Check), escape(string(f.Category)), f.Status,
+					escape(f.last()))
 			}
 		}
 	}
@@ -300,12 +321,14 @@ func finite(x float64) *float64 {
 }
 
 type jChange struct {
-	Before  *float64 `json:"before"`
-	After   *float64 `json:"after"`
-	Change  *float64 `json:"change"` // after less before, with its interval
-	Low     *float64 `json:"change_low"`
-	High    *float64 `json:"change_high"`
-	Factor  *float64 `json:"factor"` // before by after: above 1 is an improvement
+	Before *float64 `json:"before"`
+	After  *float64 `json:"after"`
+	// after less before, with its interval
+	Change *float64 `json:"change"`
+	Low    *float64 `json:"change_low"`
+	High   *float64 `json:"change_high"`
+	// before by after: above 1 is an improvement
+	Factor  *float64 `json:"factor"`
 	Least   *float64 `json:"factor_low"`
 	Most    *float64 `json:"factor_high"`
 	Verdict string   `json:"evidence"`
@@ -314,7 +337,8 @@ type jChange struct {
 
 func changeOf(c Change) jChange {
 	return jChange{
-		finite(c.Before), finite(c.After), finite(c.After - c.Before), finite(c.Difference.Low), finite(c.Difference.High),
+		finite(c.Before), finite(c.After), finite(c.After - c.Before), finite(c.Difference.Low),
+		finite(c.Difference.High),
 		finite(c.Before / c.After), finite(c.Factor.Low), finite(c.Factor.High), c.Verdict.String(), c.Beyond,
 	}
 }
@@ -372,7 +396,8 @@ func JSON(w io.Writer, cs ...*Comparison) error {
 	}{audit.Format, []jModel{}}
 	for _, c := range cs {
 		m := jModel{
-			c.Model, c.Former, c.Summary(), c.Regressed(), string(c.VerdictBefore), string(c.VerdictAfter), c.Allow, c.Confidence, c.Inputs,
+			c.Model, c.Former, c.Summary(), c.Regressed(), string(c.VerdictBefore), string(c.VerdictAfter), c.Allow,
+			c.Confidence, c.Inputs,
 			[]jSet{},
 			[]jFinding{},
 			[]jNumber{},
@@ -381,12 +406,16 @@ func JSON(w io.Writer, cs ...*Comparison) error {
 		}
 		for _, s := range c.Sets {
 			m.Sets = append(m.Sets, jSet{
-				s.Name, s.Status, string(s.Before), string(s.After), s.Unit, s.Rounding, changeOf(s.Mean), changeOf(s.Largest),
+				s.Name, s.Status, string(s.Before), string(s.After), s.Unit, s.Rounding, changeOf(s.Mean),
+				changeOf(s.Largest),
 				list(s.Failing), list(s.Mended), list(s.NonFinite),
 			})
 		}
 		for _, f := range c.Findings {
-			m.Findings = append(m.Findings, jFinding{f.Check, string(f.Category), f.Set, f.Location, f.Status, string(f.Severity), f.Before, f.After})
+			m.Findings = append(m.Findings, jFinding{
+				f.Check, string(f.Category), f.Set, f.Location, f.Status,
+				string(f.Severity), f.Before, f.After,
+			})
 		}
 		for _, a := range c.Accuracy {
 			m.Accuracy = append(m.Accuracy, jNumber{a.Before.Name, finite(a.Before.Value), finite(a.After.Value)})

@@ -76,7 +76,8 @@ func short(s string) string {
 // agree says why two audits are not comparable, in an error that wraps [ErrNotComparable].
 func agree(before, after *Model) error {
 	refuse := func(why []string) error {
-		return fmt.Errorf("model %s: %w with the audit before: %s", after.Name, ErrNotComparable, strings.Join(why, "; "))
+		return fmt.Errorf("model %s: %w with the audit before: %s", after.Name, ErrNotComparable,
+			strings.Join(why, "; "))
 	}
 	for _, m := range []struct {
 		when string
@@ -101,7 +102,8 @@ func agree(before, after *Model) error {
 		}
 		common++
 		if a.IDs == nil || b.IDs == nil {
-			return refuse([]string{"the " + a.Name + " lack the errors of each input: the file was written by an older program, so audit again"})
+			return refuse([]string{"the " + a.Name +
+				" lack the errors of each input: the file was written by an older program, so audit again"})
 		}
 		if why := sameSet(a, b); why != "" {
 			d = append(d, why)

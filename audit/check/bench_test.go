@@ -11,8 +11,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// BenchmarkAudit audits 28×28 pictures at 72 angles with a model that costs nothing: what is left is the audit's own work. One
-// operation is one input with its whole orbit and its resampling floor, 143 predictions.
+// BenchmarkAudit audits 28×28 pictures at 72 angles with a model that costs nothing: what is left is the audit's own
+// work. One operation is one input with its whole orbit and its resampling floor, 143 predictions.
 func BenchmarkAudit(b *testing.B) {
 	g := group.SO2()
 	a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 28, 28}}, action.Options{})

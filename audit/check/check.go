@@ -30,10 +30,16 @@ import (
 
 // All are the checks of an audit, in the order in which they are read.
 func All() []*audit.Check {
-	return []*audit.Check{preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check, convention.Check, irreps.Check, subgroup.Check, variance.Check, search.Check, decision.Check, contract.Check, lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, stress.Check, layers.Check, lie.Check, gradient.Check, forces.Check}
+	return []*audit.Check{
+		preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check,
+		convention.Check, irreps.Check, subgroup.Check, variance.Check, search.Check, decision.Check, contract.Check,
+		lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, stress.Check, layers.Check, lie.Check,
+		gradient.Check, forces.Check,
+	}
 }
 
-// Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was not passed.
+// Outside are the questions about equivariance that none of the checks asks. A report says so: what was not asked was
+// not passed.
 func Outside() []string {
 	return []string{
 		"exported forms", "input ports moved one by one", "aliasing under smoother inputs",

@@ -33,14 +33,20 @@ func TestListIsValid(t *testing.T) {
 const inputs = 80
 
 func vectors(name string, p audit.Predictor, plan *orbit.Plan) *audit.Subject {
-	return &audit.Subject{Name: name, Predictor: p, Plan: plan, N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1}
+	return &audit.Subject{
+		Name: name, Predictor: p, Plan: plan, N: inputs, Sample: audittest.Vectors(inputs, 3),
+		Seed: 1,
+	}
 }
 
 const side = 15
 
 // pictures is a subject of square pictures.
 func pictures(name string, p audit.Predictor, plan *orbit.Plan) *audit.Subject {
-	return &audit.Subject{Name: name, Predictor: p, Plan: plan, N: inputs, Sample: audittest.Pictures(inputs, side, side, 3), Seed: 1}
+	return &audit.Subject{
+		Name: name, Predictor: p, Plan: plan, N: inputs,
+		Sample: audittest.Pictures(inputs, side, side, 3), Seed: 1,
+	}
 }
 
 // moves is the action of a group on pictures.
@@ -94,7 +100,10 @@ func TestPreflight(t *testing.T) {
 	t.Run("input action", func(t *testing.T) {
 		wrong := vectors("wrong", audittest.Radius(0), audittest.Plan(t, shifted{in}, action.Trivial{G: c4}))
 		audittest.Run(t, preflight.Check,
-			audittest.Fixture{Subject: wrong, Want: []audittest.Want{{Category: audit.ActionLaw, Message: "input action"}}},
+			audittest.Fixture{
+				Subject: wrong,
+				Want:    []audittest.Want{{Category: audit.ActionLaw, Message: "input action"}},
+			},
 			audittest.Fixture{Subject: right})
 	})
 	t.Run("order of composition", func(t *testing.T) {
@@ -104,7 +113,8 @@ func TestPreflight(t *testing.T) {
 				Subject: pictures("reversed", audittest.Rings(4), audittest.Plan(t, late{a}, action.Trivial{G: d4})),
 				Want:    []audittest.Want{{Category: audit.ActionLaw, Message: `ρ\(g\)ρ\(h\) = ρ\(gh\)`}},
 			},
-			audittest.Fixture{Subject: pictures("forward", audittest.Rings(4), audittest.Plan(t, a, action.Trivial{G: d4}))})
+			audittest.Fixture{Subject: pictures("forward", audittest.Rings(4),
+				audittest.Plan(t, a, action.Trivial{G: d4}))})
 	})
 	t.Run("output not finite", func(t *testing.T) {
 		bad, err := right.Sample(0)
@@ -157,8 +167,9 @@ func TestLawsOfRealActions(t *testing.T) {
 		"SO(2) by 0.01": {{0}, {0.01}, {0.02}},
 	}
 	byName := map[string]group.Group{
-		"SO(2)": group.SO2(), "O(2)": group.O2(), "T(2)": group.T2(), "SE(2)": group.SE2(), "scale": group.Scale(), "roll": roll,
-		"D4": finite(t)(group.Dihedral(4)), "SO(2) by 0.01": group.SO2(),
+		"SO(2)": group.SO2(), "O(2)": group.O2(), "T(2)": group.T2(), "SE(2)": group.SE2(), "scale": group.Scale(),
+		"roll": roll,
+		"D4":   finite(t)(group.Dihedral(4)), "SO(2) by 0.01": group.SO2(),
 	}
 	for name, elements := range groups {
 		for _, k := range action.Kernels() {
@@ -167,11 +178,13 @@ func TestLawsOfRealActions(t *testing.T) {
 				if name == "roll" && b != action.Circular {
 					continue
 				}
-				a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, side, side}}, action.Options{Kernel: k, Border: b})
+				a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, side, side}},
+					action.Options{Kernel: k, Border: b})
 				if err != nil {
 					t.Fatalf("%s %s %s: %v", name, k, b, err)
 				}
-				s := pictures(fmt.Sprintf("%s %s %s", name, k, b), audittest.Rings(3), audittest.Plan(t, a, a, elements...))
+				s := pictures(fmt.Sprintf("%s %s %s", name, k, b), audittest.Rings(3),
+					audittest.Plan(t, a, a, elements...))
 				s.Predictor = audittest.Pointwise(func(v space.Value) space.Value {
 					y, err := space.Clone(v)
 					if err != nil {
@@ -189,9 +202,11 @@ func TestLawsOfRealActions(t *testing.T) {
 	}
 }
 
-// A window cut from a larger picture is no action on pictures of one size; its laws cannot be tested and are not called broken.
+// A window cut from a larger picture is no action on pictures of one size; its laws cannot be tested and are not called
+// broken.
 func TestWindow(t *testing.T) {
-	a, err := action.NewImage(group.T2Z(), space.Spec{Kind: space.KindImage, Shape: []int{1, side, side}}, action.Options{Window: []int{9, 9}})
+	a, err := action.NewImage(group.T2Z(), space.Spec{Kind: space.KindImage, Shape: []int{1, side, side}},
+		action.Options{Window: []int{9, 9}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +217,8 @@ func TestWindow(t *testing.T) {
 		}
 		return &space.Tensor{Shape: []int{1}, Val: []float64{m.Pix[40]}}
 	})
-	plan := audittest.Plan(t, a, action.Trivial{G: group.T2Z()}, group.Element{0, 0}, group.Element{1, 0}, group.Element{0, 2})
+	plan := audittest.Plan(t, a, action.Trivial{G: group.T2Z()}, group.Element{0, 0}, group.Element{1, 0},
+		group.Element{0, 2})
 	r := audittest.Audit(t, audittest.Fixture{Subject: pictures("window", mean, plan)}, check.All()...)
 	if r.Verdict != audit.Failed {
 		t.Errorf("%s, want FAIL for a pixel that moves: %q", r.Verdict, r.Reasons)
@@ -236,7 +252,10 @@ func TestSweep(t *testing.T) {
 	t.Run("blank inputs", func(t *testing.T) {
 		blank := vectors("blank", audittest.Radius(0), plan)
 		blank.Sample = func(i int) (dataset.Sample, error) {
-			s := dataset.Sample{ID: strconv.Itoa(i), Label: -1, Value: &space.Tensor{Shape: []int{2}, Val: []float64{0, 0}}}
+			s := dataset.Sample{
+				ID: strconv.Itoa(i), Label: -1,
+				Value: &space.Tensor{Shape: []int{2}, Val: []float64{0, 0}},
+			}
 			if i < inputs/4 {
 				s.Value = &space.Tensor{Shape: []int{2}, Val: []float64{float64(i), 1}}
 			}
@@ -260,7 +279,10 @@ func TestControls(t *testing.T) {
 	}{
 		{"constant", audittest.Constant(1, 2), audit.Vacuous},
 		{"nearly constant", audittest.Pointwise(func(v space.Value) space.Value {
-			return &space.Tensor{Shape: []int{1}, Val: []float64{1 + 1e-7*v.(*space.Tensor).Val[0]}} //nolint:errcheck // vectors only
+			return &space.Tensor{
+				Shape: []int{1},
+				Val:   []float64{1 + 1e-7*v.(*space.Tensor).Val[0]},
+			} //nolint:errcheck // vectors only
 		}), audit.Vacuous},
 		{"stochastic", audittest.Stochastic(audittest.Radius(0), 1e-2, 3), audit.NonRepeatable},
 		{"leaky", audittest.Leaky{Predictor: audittest.Radius(0), Size: 1e-2}, audit.BatchDependent},
@@ -268,10 +290,12 @@ func TestControls(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			want := []audittest.Want{{Category: c.want}}
 			if c.want == audit.NonRepeatable || c.want == audit.BatchDependent {
-				// Noise of a hundredth hides a planted break of a thousandth; it does so above the limit, and is no finding of its own.
+				// Noise of a hundredth hides a planted break of a thousandth; it does so above the limit, and is no
+				// finding of its own.
 				want = want[:1]
 			}
-			audittest.Run(t, controls.Check, audittest.Fixture{Subject: vectors(c.name, c.model, plan), Want: want}, clean)
+			audittest.Run(t, controls.Check, audittest.Fixture{Subject: vectors(c.name, c.model, plan), Want: want},
+				clean)
 		})
 	}
 	t.Run("identity", func(t *testing.T) {
@@ -288,7 +312,8 @@ func TestControls(t *testing.T) {
 	t.Run("planted break", func(t *testing.T) {
 		// Pictures that are themselves symmetric cannot show a break.
 		d4 := finite(t)(group.Dihedral(4))
-		symmetric := pictures("symmetric inputs", audittest.Rings(4), audittest.Plan(t, moves(t, d4, action.Options{}), action.Trivial{G: d4}))
+		symmetric := pictures("symmetric inputs", audittest.Rings(4),
+			audittest.Plan(t, moves(t, d4, action.Options{}), action.Trivial{G: d4}))
 		free := *symmetric
 		free.Name = "free inputs"
 		symmetric.Sample = func(i int) (dataset.Sample, error) {
@@ -300,18 +325,22 @@ func TestControls(t *testing.T) {
 			return dataset.Sample{ID: strconv.Itoa(i), Label: -1, Value: m}, nil
 		}
 		audittest.Run(t, controls.Check,
-			audittest.Fixture{Subject: symmetric, Want: []audittest.Want{{Category: audit.PositiveControl, Message: "no planted break"}}},
+			audittest.Fixture{
+				Subject: symmetric,
+				Want:    []audittest.Want{{Category: audit.PositiveControl, Message: "no planted break"}},
+			},
 			audittest.Fixture{Subject: &free})
 	})
 }
 
-// What a break of known size does to the error is known, so the detectable size can be checked from both sides: a model with that break
-// planted for good is told from the clean one, and a break a thousand times smaller is not.
+// What a break of known size does to the error is known, so the detectable size can be checked from both sides: a model
+// with that break planted for good is told from the clean one, and a break a thousand times smaller is not.
 func TestDetectableSize(t *testing.T) {
 	c4 := finite(t)(group.Cyclic(4))
 	plan := audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})
 	worst := func(eps float64) (audit.Interval, float64) {
-		r := audittest.Audit(t, audittest.Fixture{Subject: vectors("radius", audittest.Radius(eps, 1, -0.5), plan)}, check.All()...)
+		r := audittest.Audit(t, audittest.Fixture{Subject: vectors("radius", audittest.Radius(eps, 1, -0.5), plan)},
+			check.All()...)
 		s := r.Sets()[0]
 		return s.Worst, s.Detectable
 	}
@@ -327,8 +356,8 @@ func TestDetectableSize(t *testing.T) {
 	}
 }
 
-// A sum in another order rounds otherwise, while changes of the inputs by an ulp hardly reach it. That error is rounding; an asymmetry of
-// the same model is not.
+// A sum in another order rounds otherwise, while changes of the inputs by an ulp hardly reach it. That error is
+// rounding; an asymmetry of the same model is not.
 func TestOrderOfSummation(t *testing.T) {
 	c2 := finite(t)(group.Cyclic(2))
 	const n = 200
@@ -347,7 +376,8 @@ func TestOrderOfSummation(t *testing.T) {
 	}{
 		{"mean", 0, 0, false, audit.CauseRoundoff},
 		{"lopsided", 0, 0.2, false, audit.CauseViolation},
-		{"lopsided by 2e-4, summed in float64", 127.5, 1e-4, true, audit.CauseViolation}, // the halves vary as much as the whole
+		// the halves vary as much as the whole
+		{"lopsided by 2e-4, summed in float64", 127.5, 1e-4, true, audit.CauseViolation},
 	} {
 		s := &audit.Subject{Name: c.name, Predictor: audittest.Mean(c.eps, c.wide), Plan: plan, N: 12, Seed: 1}
 		s.Sample = func(i int) (dataset.Sample, error) {
@@ -360,8 +390,10 @@ func TestOrderOfSummation(t *testing.T) {
 		}
 		r := audittest.Audit(t, audittest.Fixture{Subject: s}, lattice.Check)
 		set := r.Sets()[0]
-		if set.Cause != c.want || !(set.Floors.Rounding > 0) || (set.Verdict == audit.Failed) != (c.want == audit.CauseViolation) {
-			t.Errorf("%s: %s, %s: %s; error %g, floor %g", c.name, set.Cause, set.Verdict, set.Reason, set.Worst.Value, set.Floors.Rounding)
+		if set.Cause != c.want || !(set.Floors.Rounding > 0) ||
+			(set.Verdict == audit.Failed) != (c.want == audit.CauseViolation) {
+			t.Errorf("%s: %s, %s: %s; error %g, floor %g", c.name, set.Cause, set.Verdict, set.Reason, set.Worst.Value,
+				set.Floors.Rounding)
 		}
 		if !(set.Worst.Value > 1e-4) {
 			t.Errorf("%s: error %g, want one above the limit", c.name, set.Worst.Value)
@@ -405,8 +437,14 @@ func TestAdvice(t *testing.T) {
 		want    string
 		not     string
 	}{
-		{"too few inputs, rounding", sized(rounds, 60), audit.CauseRoundoff, "12 more inputs would decide, or --fail-on fail", "float64"},
-		{"violation", sized(audittest.Linear(1, 0.5), 80), audit.CauseViolation, "the weights themselves are not symmetric", "more inputs"},
+		{
+			"too few inputs, rounding", sized(rounds, 60), audit.CauseRoundoff,
+			"12 more inputs would decide, or --fail-on fail", "float64",
+		},
+		{
+			"violation", sized(audittest.Linear(1, 0.5), 80), audit.CauseViolation,
+			"the weights themselves are not symmetric", "more inputs",
+		},
 		{"one input", sized(audittest.Radius(0), 1), audit.CauseVacuous, "give at least two", "dead layer"},
 		{"constant", sized(audittest.Constant(1), 80), audit.CauseVacuous, "dead layer", "give at least two"},
 	} {
@@ -461,10 +499,12 @@ func TestLattice(t *testing.T) {
 	t.Run("invariance claimed for an equivariant model", func(t *testing.T) {
 		audittest.Run(t, lattice.Check,
 			audittest.Fixture{
-				Subject: pictures("claimed", audittest.Convolution(symmetric, true), audittest.Plan(t, turn, action.Trivial{G: d4})),
-				Want:    []audittest.Want{{Category: audit.Convention, Message: "moves as the input does"}},
+				Subject: pictures("claimed", audittest.Convolution(symmetric, true),
+					audittest.Plan(t, turn, action.Trivial{G: d4})),
+				Want: []audittest.Want{{Category: audit.Convention, Message: "moves as the input does"}},
 			},
-			audittest.Fixture{Subject: pictures("declared", audittest.Convolution(symmetric, true), audittest.Plan(t, turn, turn))})
+			audittest.Fixture{Subject: pictures("declared", audittest.Convolution(symmetric, true),
+				audittest.Plan(t, turn, turn))})
 	})
 	t.Run("a convention that only the first elements keep", func(t *testing.T) {
 		// Turns leave the output where it is and mirrors do not: with turns alone tried, invariance would pass.
@@ -483,7 +523,9 @@ func TestLattice(t *testing.T) {
 		})
 		plan := audittest.Plan(t, turn, turn)
 		s := pictures("pseudo-scalar", hands, plan)
-		r := audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Params: map[string]float64{"lattice.elements": 3}}}, lattice.Check)
+		r := audittest.Audit(t,
+			audittest.Fixture{Subject: s, Options: audit.Options{Params: map[string]float64{"lattice.elements": 3}}},
+			lattice.Check)
 		for _, f := range r.Findings() {
 			if f.Category == audit.Convention {
 				t.Errorf("%s", f.Message)
@@ -525,7 +567,10 @@ func TestLattice(t *testing.T) {
 		audittest.Run(t, lattice.Check,
 			audittest.Fixture{
 				Subject: pictures("first row", segment(side), plan),
-				Want:    []audittest.Want{{Category: audit.Violation, Message: `changes its answer at 0\.\d+ of the pixels`}},
+				Want: []audittest.Want{{
+					Category: audit.Violation,
+					Message:  `changes its answer at 0\.\d+ of the pixels`,
+				}},
 			},
 			audittest.Fixture{Subject: pictures("threshold", segment(0), plan)})
 		// The first row is marked; under a half turn the last one as well. Those are the two rows that differ.
@@ -538,7 +583,10 @@ func TestLattice(t *testing.T) {
 		if err := audit.Text(&b, r); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"of the pixels, rounding explains", "errors are shares of", "shares of differing pixels, without a scale"} {
+		for _, want := range []string{
+			"of the pixels, rounding explains", "errors are shares of",
+			"shares of differing pixels, without a scale",
+		} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("the text does not say %q:\n%s", want, b.String())
 			}
@@ -563,7 +611,8 @@ func TestEndtoend(t *testing.T) {
 			audittest.Fixture{Subject: vectors("radius", audittest.Radius(0), plan)})
 	})
 	t.Run("resampling", func(t *testing.T) {
-		// Rings are invariant; what turns a picture of smooth bumps costs is the interpolation. A fine kernel at a coarse limit is clean.
+		// Rings are invariant; what turns a picture of smooth bumps costs is the interpolation. A fine kernel at a
+		// coarse limit is clean.
 		plan := audittest.Plan(t, bilinear, action.Trivial{G: g}, angles...)
 		fine := audittest.Plan(t, moves(t, g, action.Options{Kernel: action.Spline}), action.Trivial{G: g}, angles...)
 		loose, err := audit.NewPolicy("", 0.1, 0)
@@ -599,8 +648,8 @@ func TestEndtoend(t *testing.T) {
 	})
 }
 
-// A quarter-turn invariant model on pictures audited on the whole circle: exact on the comb; between, the rings tell resampling and the
-// corners a violation.
+// A quarter-turn invariant model on pictures audited on the whole circle: exact on the comb; between, the rings tell
+// resampling and the corners a violation.
 func TestCombOfPictures(t *testing.T) {
 	g := group.SO2()
 	plan := audittest.Plan(t, moves(t, g, action.Options{}), action.Trivial{G: g}, audittest.Angles(16)...)
@@ -608,15 +657,20 @@ func TestCombOfPictures(t *testing.T) {
 		m := v.(*space.Image) //nolint:errcheck // pictures only
 		at := func(r, c int) float64 { return m.Pix[r*side+c] }
 		const k = side / 4
-		return &space.Tensor{Shape: []int{1}, Val: []float64{at(k, k) + at(side-1-k, side-1-k) + (at(side-1-k, k) + at(k, side-1-k))}}
+		return &space.Tensor{
+			Shape: []int{1},
+			Val:   []float64{at(k, k) + at(side-1-k, side-1-k) + (at(side-1-k, k) + at(k, side-1-k))},
+		}
 	})
 	r := audittest.Audit(t, audittest.Fixture{Subject: pictures("corners", corners, plan)}, check.All()...)
 	sets := r.Sets()
-	if len(sets) != 2 || sets[0].Verdict != audit.Passed || sets[1].Verdict != audit.Failed || r.Verdict != audit.Failed {
+	if len(sets) != 2 || sets[0].Verdict != audit.Passed || sets[1].Verdict != audit.Failed ||
+		r.Verdict != audit.Failed {
 		t.Errorf("corners: %s: %q", r.Verdict, r.Reasons)
 	}
 	r = audittest.Audit(t, audittest.Fixture{Subject: pictures("rings", audittest.Rings(4), plan)}, check.All()...)
-	if sets = r.Sets(); sets[0].Verdict != audit.Passed || sets[1].Cause != audit.CauseResampling || r.Verdict != audit.NeedsAttention {
+	if sets = r.Sets(); sets[0].Verdict != audit.Passed || sets[1].Cause != audit.CauseResampling ||
+		r.Verdict != audit.NeedsAttention {
 		t.Errorf("rings: %s: %q", r.Verdict, r.Reasons)
 	}
 	if a := strings.Join(r.Answers(), "\n"); !strings.Contains(a, "resampling: mean error") {
@@ -624,7 +678,8 @@ func TestCombOfPictures(t *testing.T) {
 	}
 }
 
-// The class of a linear function is the sign of w·x. Turned by 180 degrees it always flips, by 90 degrees for half of the directions.
+// The class of a linear function is the sign of w·x. Turned by 180 degrees it always flips, by 90 degrees for half of
+// the directions.
 func TestDecision(t *testing.T) {
 	c4 := finite(t)(group.Cyclic(4))
 	s := vectors("sign", audittest.Sign(1, 0), audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4}))
@@ -635,8 +690,8 @@ func TestDecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// x positive: class 1. Turned by 180 degrees the class flips; by 90 and 270 degrees the two classes are opposite, so one of them
-		// agrees: one of three in all.
+		// x positive: class 1. Turned by 180 degrees the class flips; by 90 and 270 degrees the two classes are
+		// opposite, so one of them agrees: one of three in all.
 		v := x.Value.(*space.Tensor).Val //nolint:errcheck // vectors only
 		// Turned step by step the first coordinate is x, y, -x, -y: one change of sign in three steps, or two.
 		if flips += 1.0 / 3; v[0]*v[1] < 0 {
@@ -684,8 +739,8 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// Chunks are a matter of memory: they change no number of a model that looks at one input at a time, and memory does not hold more than
-// a few of them.
+// Chunks are a matter of memory: they change no number of a model that looks at one input at a time, and memory does
+// not hold more than a few of them.
 func TestChunksChangeNothing(t *testing.T) {
 	g := group.SO2()
 	plan := audittest.Plan(t, moves(t, g, action.Options{}), action.Trivial{G: g}, audittest.Angles(12)...)

@@ -26,7 +26,8 @@ import (
 // orbitChecks are those whose clues are tested here.
 var orbitChecks = []*audit.Check{preflight.Check, sweep.Check, controls.Check, lattice.Check, endtoend.Check}
 
-// found is the clue of a name that a diagnosis would go by: one that holds before one that does not; nil if nobody looked.
+// found is the clue of a name that a diagnosis would go by: one that holds before one that does not; nil if nobody
+// looked.
 func found(r *audit.Report, name audit.ClueName) *audit.Clue {
 	var best *audit.Clue
 	for _, c := range r.Clues() {
@@ -80,14 +81,17 @@ func squares(batch [][]float64) []float64 {
 	return out
 }
 
-// rays are points on the positive x axis, so that the angle of an input is that of the element that moved it. Every fifth is of class 1 and
-// lies farther out.
+// rays are points on the positive x axis, so that the angle of an input is that of the element that moved it. Every
+// fifth is of class 1 and lies farther out.
 func rays(i int) (dataset.Sample, error) {
 	r, label := 1+0.37*float64(i%17)/17, 0
 	if i%5 == 0 {
 		r, label = r+10, 1
 	}
-	return dataset.Sample{ID: strconv.Itoa(i), Label: label, Value: &space.Tensor{Shape: []int{2}, Val: []float64{r, 0}}}, nil
+	return dataset.Sample{
+		ID: strconv.Itoa(i), Label: label,
+		Value: &space.Tensor{Shape: []int{2}, Val: []float64{r, 0}},
+	}, nil
 }
 
 // angle of a point in degrees, counter-clockwise as displayed, in [0, 360).
@@ -126,7 +130,8 @@ func TestClues(t *testing.T) {
 		s.Value = &m
 		return s, err
 	}
-	quarter := func(eight bool) audit.Predictor { // reads the corners: quarter turns hold; eight points hold turns of 45 degrees
+	// reads the corners: quarter turns hold; eight points hold turns of 45 degrees
+	quarter := func(eight bool) audit.Predictor {
 		return of(func(x, y float64) []float64 {
 			r := x*x + y*y
 			f := r * r * math.Cos(4*math.Atan2(y, x))
@@ -152,7 +157,8 @@ func TestClues(t *testing.T) {
 			return out
 		}
 	}
-	bilinear := audittest.Plan(t, moves(t, so2, action.Options{Kernel: action.Bilinear}), action.Trivial{G: so2}, audittest.Angles(10)...)
+	bilinear := audittest.Plan(t, moves(t, so2, action.Options{Kernel: action.Bilinear}), action.Trivial{G: so2},
+		audittest.Angles(10)...)
 	quadrant := audittest.Pointwise(func(v space.Value) space.Value {
 		m := v.(*space.Image) //nolint:errcheck // pictures only
 		var s float64
@@ -166,20 +172,28 @@ func TestClues(t *testing.T) {
 	sharp := moves(t, d4, action.Options{})
 	pixel := audittest.Convolution([]float64{0.1}, true)
 	for _, c := range []struct {
-		clue     audit.ClueName
-		faulty   *audit.Subject
-		location string // regular expression
+		clue   audit.ClueName
+		faulty *audit.Subject
+		// regular expression
+		location string
 		clean    *audit.Subject
-		not      []audit.ClueName // that must not hold for the faulty one
+		// that must not hold for the faulty one
+		not []audit.ClueName
 	}{
-		{audit.ClueActionLaw, vectors("shifted", audittest.Radius(0), audittest.Plan(t, shifted{plane}, action.Trivial{G: c4})), "action", clean, nil},
+		{
+			audit.ClueActionLaw,
+			vectors("shifted", audittest.Radius(0), audittest.Plan(t, shifted{plane}, action.Trivial{G: c4})), "action",
+			clean, nil,
+		},
 		{audit.ClueNonFinite, vectors("nan", audittest.NaNAt(bad.Value), turns), "s000", clean, nil},
 		{
-			audit.ClueRepeats, vectors("stochastic", audittest.Stochastic(audittest.Radius(0), 1e-2, 3), turns), "sample s", clean,
+			audit.ClueRepeats, vectors("stochastic", audittest.Stochastic(audittest.Radius(0), 1e-2, 3), turns),
+			"sample s", clean,
 			[]audit.ClueName{audit.ClueBatchCompany, audit.ClueBatchPosition, audit.ClueBatchSize},
 		},
 		{
-			audit.ClueBatchPosition, vectors("leaky", audittest.Leaky{Predictor: audittest.Radius(0), Size: 1e-2}, turns), "sample s",
+			audit.ClueBatchPosition, vectors("leaky", audittest.Leaky{Predictor: audittest.Radius(0), Size: 1e-2},
+				turns), "sample s",
 			vectors("tight", audittest.Leaky{Predictor: audittest.Radius(0)}, turns),
 			[]audit.ClueName{audit.ClueRepeats, audit.ClueBatchCompany, audit.ClueBatchSize},
 		},
@@ -208,46 +222,76 @@ func TestClues(t *testing.T) {
 			[]audit.ClueName{audit.ClueRepeats, audit.ClueBatchPosition, audit.ClueBatchCompany},
 		},
 		{
-			audit.ClueIdentityError, pictures("blurred", pixel, audittest.Plan(t, sharp, moves(t, d4, action.Options{Kernel: action.Up3}))), "output action",
+			audit.ClueIdentityError,
+			pictures("blurred", pixel, audittest.Plan(t, sharp, moves(t, d4, action.Options{Kernel: action.Up3}))),
+			"output action",
 			pictures("sharp", pixel, audittest.Plan(t, sharp, sharp)), nil,
 		},
 		{audit.ClueConstant, vectors("constant", audittest.Constant(1, 2), turns), "output", clean, nil},
 		{
-			audit.ClueConstant, vectors("one dead", of(func(x, y float64) []float64 { return []float64{x*x + y*y, 3} }), turns), "output channel 1",
-			vectors("both alive", of(func(x, y float64) []float64 { return []float64{x*x + y*y, math.Hypot(x, y)} }), turns), nil,
+			audit.ClueConstant, vectors("one dead", of(func(x, y float64) []float64 { return []float64{x*x + y*y, 3} }),
+				turns), "output channel 1",
+			vectors("both alive", of(func(x, y float64) []float64 { return []float64{x*x + y*y, math.Hypot(x, y)} }),
+				turns), nil,
 		},
-		{audit.ClueOffset, vectors("shifted by 100", of(func(x, y float64) []float64 { return []float64{100 + x*x + y*y} }), turns), "output", clean, nil},
+		{audit.ClueOffset, vectors("shifted by 100",
+			of(func(x, y float64) []float64 { return []float64{100 + x*x + y*y} }), turns), "output", clean, nil},
 		{audit.ClueInputScale, dim, "input scale", &bright, nil},
-		{audit.ClueResampling, pictures("rings", audittest.Rings(4), bilinear), "", pictures("quadrant", quadrant, bilinear), nil},
-		{audit.ClueCleanComb, vectors("quarter", quarter(false), circle), "", vectors("eight", quarter(true), circle), nil},
-		{audit.ClueCleanComb, vectors("quarter", quarter(false), circle), "", vectors("linear", audittest.Linear(1, 2), circle), nil},
 		{
-			audit.ClueHandedness, vectors("chiral", of(func(x, y float64) []float64 { return []float64{x*x + y*y + 0.2*(x*x*x*y-x*y*y*y)} }), square), "mirrors",
+			audit.ClueResampling, pictures("rings", audittest.Rings(4), bilinear), "",
+			pictures("quadrant", quadrant, bilinear), nil,
+		},
+		{
+			audit.ClueCleanComb, vectors("quarter", quarter(false), circle), "",
+			vectors("eight", quarter(true), circle),
+			nil,
+		},
+		{
+			audit.ClueCleanComb, vectors("quarter", quarter(false), circle), "",
+			vectors("linear", audittest.Linear(1, 2), circle), nil,
+		},
+		{
+			audit.ClueHandedness,
+			vectors("chiral", of(func(x, y float64) []float64 { return []float64{x*x + y*y + 0.2*(x*x*x*y-x*y*y*y)} }),
+				square), "mirrors",
 			vectors("lopsided", audittest.Linear(1, 2), square), nil,
 		},
 		{
-			audit.ClueScaleMismatch, vectors("pseudo", of(func(x, y float64) []float64 { return []float64{x*x*x*y - x*y*y*y} }), square), "output",
+			audit.ClueScaleMismatch,
+			vectors("pseudo", of(func(x, y float64) []float64 { return []float64{x*x*x*y - x*y*y*y} }), square),
+			"output",
 			vectors("lopsided", audittest.Linear(1, 2), square),
 			[]audit.ClueName{audit.ClueShiftMismatch},
 		},
 		{
-			audit.ClueShiftMismatch, onRays("moved", func(x, y float64) []float64 { return []float64{x*x + y*y + 0.1*x/math.Hypot(x, y)} }), "output",
-			onRays("mixed", func(x, y float64) []float64 { return []float64{x*x + y*y + 0.1*y*math.Sin(40*(x*x+y*y))} }),
+			audit.ClueShiftMismatch,
+			onRays("moved", func(x, y float64) []float64 { return []float64{x*x + y*y + 0.1*x/math.Hypot(x, y)} }),
+			"output",
+			onRays("mixed", func(x,
+				y float64,
+			) []float64 {
+				return []float64{x*x + y*y + 0.1*y*math.Sin(40*(x*x+y*y))}
+			}),
 			[]audit.ClueName{audit.ClueScaleMismatch},
 		},
 		{
 			audit.ClueScaleMismatch, onRays("moved and scaled", func(x, y float64) []float64 {
 				r, c := x*x+y*y, x/math.Hypot(x, y)
 				return []float64{r*(1.2+0.2*c) + 30*(1-c)}
-			}), "output", onRays("mixed", func(x, y float64) []float64 { return []float64{x*x + y*y + 0.1*y*math.Sin(40*(x*x+y*y))} }), nil,
+			}), "output", onRays("mixed",
+				func(x, y float64) []float64 { return []float64{x*x + y*y + 0.1*y*math.Sin(40*(x*x+y*y))} }), nil,
 		},
 		{
-			audit.ClueOneElement, onRays("narrow", func(x, y float64) []float64 { return []float64{x*x + y*y + bump(angle(x, y), 45, 2)} }), "^45 deg$",
+			audit.ClueOneElement,
+			onRays("narrow", func(x, y float64) []float64 { return []float64{x*x + y*y + bump(angle(x, y), 45, 2)} }),
+			"^45 deg$",
 			onRays("wide", func(x, y float64) []float64 { return []float64{x*x + y*y + x} }),
 			[]audit.ClueName{audit.ClueHandedness},
 		},
 		{
-			audit.ClueOneElement, onRays("narrow", func(x, y float64) []float64 { return []float64{x*x + y*y + bump(angle(x, y), 45, 2)} }), "^45 deg$",
+			audit.ClueOneElement,
+			onRays("narrow", func(x, y float64) []float64 { return []float64{x*x + y*y + bump(angle(x, y), 45, 2)} }),
+			"^45 deg$",
 			onRays("four", func(x, y float64) []float64 {
 				a, f := angle(x, y), x*x+y*y
 				return []float64{f + bump(a, 45, 2) + bump(a, 105, 2) + bump(a, 165, 2) + bump(a, 225, 2)}
@@ -262,19 +306,25 @@ func TestClues(t *testing.T) {
 				return []float64{f}
 			}), circle), "sample s", vectors("linear", audittest.Linear(1, 2), circle), nil,
 		},
-		{audit.ClueChannel, vectors("sixth", of(eight(5)), turns), "^output channel 5$", vectors("all", of(func(x, y float64) []float64 {
-			out := eight(-1)(x, y)
-			for k := range out {
-				out[k] += 0.3 * float64(k) * x
-			}
-			return out
-		}), turns), nil},
-		{audit.ClueChannel, vectors("sixth", of(eight(5)), turns), "^output channel 5$", vectors("three", of(func(x, y float64) []float64 {
-			out := eight(5)(x, y)
-			out[2] += 0.3 * y
-			out[7] += 0.3 * x
-			return out
-		}), turns), nil},
+		{
+			audit.ClueChannel, vectors("sixth", of(eight(5)), turns), "^output channel 5$",
+			vectors("all", of(func(x, y float64) []float64 {
+				out := eight(-1)(x, y)
+				for k := range out {
+					out[k] += 0.3 * float64(k) * x
+				}
+				return out
+			}), turns), nil,
+		},
+		{
+			audit.ClueChannel, vectors("sixth", of(eight(5)), turns), "^output channel 5$",
+			vectors("three", of(func(x, y float64) []float64 {
+				out := eight(5)(x, y)
+				out[2] += 0.3 * y
+				out[7] += 0.3 * x
+				return out
+			}), turns), nil,
+		},
 		{
 			audit.ClueClasses, onRays("class 1", func(x, y float64) []float64 {
 				r := math.Hypot(x, y)
@@ -282,7 +332,8 @@ func TestClues(t *testing.T) {
 					return []float64{r*r + x}
 				}
 				return []float64{r*r + 1e-3*x}
-			}), "^class 1$", onRays("both", func(x, y float64) []float64 { return []float64{x*x + y*y + x/math.Hypot(x, y)} }), nil,
+			}), "^class 1$", onRays("both",
+				func(x, y float64) []float64 { return []float64{x*x + y*y + x/math.Hypot(x, y)} }), nil,
 		},
 		{audit.ClueForwardHolds, round, "", vectors("linear", audittest.Linear(1, 2), circle), nil},
 		{audit.ClueForwardHolds, clean, "", vectors("linear", audittest.Linear(1, 2), turns), nil},
@@ -307,7 +358,8 @@ func TestClues(t *testing.T) {
 					t.Errorf("%s: %s holds as well: %s", c.faulty.Name, n, x.Text)
 				}
 			}
-			if x := found(audittest.Audit(t, audittest.Fixture{Subject: c.clean}, orbitChecks...), c.clue); x != nil && x.Holds {
+			if x := found(audittest.Audit(t, audittest.Fixture{Subject: c.clean}, orbitChecks...), c.clue); x != nil &&
+				x.Holds {
 				t.Errorf("clean twin %s: %s holds: %s", c.clean.Name, c.clue, x.Text)
 			} else if x != nil {
 				t.Logf("clean, strength %.2g: %s", x.Strength, x.Text)
@@ -316,7 +368,8 @@ func TestClues(t *testing.T) {
 	}
 }
 
-// A limit below what rounding does can never be met, and the report says so; a model that is exact bit for bit meets it all the same.
+// A limit below what rounding does can never be met, and the report says so; a model that is exact bit for bit meets it
+// all the same.
 func TestThresholdBelowTheFloor(t *testing.T) {
 	c4 := finite(t)(group.Cyclic(4))
 	plan := audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})
@@ -337,7 +390,8 @@ func TestThresholdBelowTheFloor(t *testing.T) {
 		got := ""
 		for _, f := range r.Findings() {
 			if strings.Contains(f.Message, "rounding alone may exceed it") {
-				if got = f.Message; f.Category != audit.Explanation || len(f.Remedies) != 2 || f.Evidence[0].Value != c.threshold {
+				if got = f.Message; f.Category != audit.Explanation || len(f.Remedies) != 2 ||
+					f.Evidence[0].Value != c.threshold {
 					t.Errorf("%s: %+v", c.name, f)
 				}
 			}
@@ -351,8 +405,9 @@ func TestThresholdBelowTheFloor(t *testing.T) {
 	}
 }
 
-// The profile of an orbit of one coordinate is a curve, with the exact elements as marks; a mirror has one for each side; the worst elements are
-// labelled there and listed. Several coordinates have the list alone, and a model that is exact bit for bit has nothing to look at.
+// The profile of an orbit of one coordinate is a curve, with the exact elements as marks; a mirror has one for each
+// side; the worst elements are labelled there and listed. Several coordinates have the list alone, and a model that is
+// exact bit for bit has nothing to look at.
 func TestProfile(t *testing.T) {
 	so2, o2 := group.SO2(), group.O2()
 	var both []group.Element
@@ -388,40 +443,54 @@ func TestProfile(t *testing.T) {
 				labelled++
 			}
 		}
-		if s.Marks != strings.HasPrefix(s.Name, "exact") || s.Marks && len(s.X) != 3 || s.Name == "largest" && len(s.X) != 20 {
+		if s.Marks != strings.HasPrefix(s.Name, "exact") || s.Marks && len(s.X) != 3 || s.Name == "largest" &&
+			len(s.X) != 20 {
 			t.Errorf("%s: %d points, marks %t", s.Name, len(s.X), s.Marks)
 		}
 	}
-	if want := "mean, 95 %, largest, exact, largest, rounding floor"; strings.Join(names, ", ") != want || labelled != 5 {
+	if want := "mean, 95 %, largest, exact, largest, rounding floor"; strings.Join(names, ", ") != want ||
+		labelled != 5 {
 		t.Errorf("series %s with %d labels, want %s with 5", strings.Join(names, ", "), labelled, want)
 	}
-	// E e(x,g) is largest half-way round, and the five worst of steps of 15 degrees lie there: 150 to 225 over these inputs.
-	if table := got["endtoend worst-elements"].Table; table == nil || len(table.Rows) != 5 || table.Rows[2][0].Text != "180 deg" || table.Rows[2][1].Text != "exact" {
+	// E e(x,g) is largest half-way round, and the five worst of steps of 15 degrees lie there: 150 to 225 over these
+	// inputs.
+	if table := got["endtoend worst-elements"].Table; table == nil || len(table.Rows) != 5 ||
+		table.Rows[2][0].Text != "180 deg" || table.Rows[2][1].Text != "exact" {
 		t.Errorf("%+v", table)
 	}
 	if e, ok := got["lattice profile"]; ok {
 		t.Errorf("the exact elements are drawn twice: %+v", e)
 	}
-	got = shows(vectors("mirrors", audittest.Linear(1, 2), audittest.Plan(t, audittest.Plane(t, o2), action.Trivial{G: o2}, both...)), orbitChecks...)
-	if a, b := got["endtoend profile"], got["endtoend profile-2"]; a.Title != "Error along the orbit, mirror 0" || b.Title != "Error along the orbit, mirror 1" || b.Curve == nil {
+	got = shows(vectors("mirrors", audittest.Linear(1, 2),
+		audittest.Plan(t, audittest.Plane(t, o2), action.Trivial{G: o2}, both...)), orbitChecks...)
+	if a, b := got["endtoend profile"], got["endtoend profile-2"]; a.Title != "Error along the orbit, mirror 0" ||
+		b.Title != "Error along the orbit, mirror 1" || b.Curve == nil {
 		t.Errorf("%q and %q", a.Title, b.Title)
 	}
 	roll := finite(t)(group.Roll(3, 3))
-	shift, err := action.NewImage(roll, space.Spec{Kind: space.KindImage, Shape: []int{1, 3, 3}}, action.Options{Border: action.Circular})
+	shift, err := action.NewImage(roll, space.Spec{Kind: space.KindImage, Shape: []int{1, 3, 3}},
+		action.Options{Border: action.Circular})
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := audittest.Pointwise(func(v space.Value) space.Value {
-		return &space.Tensor{Shape: []int{1}, Val: []float64{v.(*space.Image).Pix[0]}} //nolint:errcheck // pictures only
+		return &space.Tensor{
+			Shape: []int{1},
+			Val:   []float64{v.(*space.Image).Pix[0]},
+		} //nolint:errcheck // pictures only
 	})
-	s := &audit.Subject{Name: "pixel", Predictor: first, Plan: audittest.Plan(t, shift, action.Trivial{G: roll}), N: inputs, Sample: audittest.Noise(inputs, 3, 3, 1)}
+	s := &audit.Subject{
+		Name: "pixel", Predictor: first, Plan: audittest.Plan(t, shift, action.Trivial{G: roll}),
+		N: inputs, Sample: audittest.Noise(inputs, 3, 3, 1),
+	}
 	got = shows(s, lattice.Check)
 	if _, drawn := got["lattice profile"]; drawn || got["lattice worst-elements"].Table == nil {
 		t.Errorf("two coordinates: %v", got)
 	}
 	largest := of(func(x, y float64) []float64 { return []float64{math.Max(math.Abs(x), math.Abs(y))} })
 	c4 := finite(t)(group.Cyclic(4))
-	if got = shows(vectors("exact", largest, audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})), lattice.Check); len(got) > 0 {
+	if got = shows(vectors("exact", largest, audittest.Plan(t, audittest.Plane(t, c4), action.Trivial{G: c4})),
+		lattice.Check); len(got) > 0 {
 		t.Errorf("nothing is wrong: %v", got)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"nero/run/job"
 )
 
-// Select chooses checks by name: those in only, or all if it is empty, without those in skip. What a chosen check requires is run
-// whether or not it was chosen. left are the names of the checks that will not run. The error names a check that does not exist,
-// with the nearest one that does, or a skipped one that a chosen one requires.
+// Select chooses checks by name: those in only, or all if it is empty, without those in skip. What a chosen check
+// requires is run whether or not it was chosen. left are the names of the checks that will not run. The error names a
+// check that does not exist, with the nearest one that does, or a skipped one that a chosen one requires.
 func Select(only, skip []string) (chosen []*audit.Check, left []string, err error) {
 	all := All()
 	byName := map[string]*audit.Check{}
@@ -25,7 +25,8 @@ func Select(only, skip []string) (chosen []*audit.Check, left []string, err erro
 			continue
 		}
 		if near, ok := job.Suggest(n, names); ok {
-			return nil, nil, fmt.Errorf("there is no check %q; did you mean %q? All are listed by: nero checks", n, near)
+			return nil, nil, fmt.Errorf("there is no check %q; did you mean %q? All are listed by: nero checks", n,
+				near)
 		}
 		return nil, nil, fmt.Errorf("there is no check %q; want one of %s", n, strings.Join(names, ", "))
 	}
@@ -38,7 +39,8 @@ func Select(only, skip []string) (chosen []*audit.Check, left []string, err erro
 	var need func(c, by *audit.Check) error
 	need = func(c, by *audit.Check) error {
 		if slices.Contains(skip, c.Name) {
-			return fmt.Errorf("check %s cannot be left out: %s needs it; leave %s out too, or keep both", c.Name, by.Name, by.Name)
+			return fmt.Errorf("check %s cannot be left out: %s needs it; leave %s out too, or keep both", c.Name,
+				by.Name, by.Name)
 		}
 		run[c] = true
 		for _, r := range c.Requires {
@@ -64,15 +66,16 @@ func Select(only, skip []string) (chosen []*audit.Check, left []string, err erro
 	return chosen, left, nil
 }
 
-// Params reads settings such as "layers.samples=16" into the form that [audit.Options] takes. Whether such a parameter exists is seen
-// when the audit starts.
+// Params reads settings such as "layers.samples=16" into the form that [audit.Options] takes. Whether such a parameter
+// exists is seen when the audit starts.
 func Params(settings []string) (map[string]float64, error) {
 	p := map[string]float64{}
 	for _, s := range settings {
 		name, value, ok := strings.Cut(s, "=")
 		x, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if !ok || err != nil {
-			return nil, fmt.Errorf("parameter %q: want CHECK.NAME=NUMBER, such as lattice.samples=16; all are listed by: nero checks", s)
+			return nil, fmt.Errorf(
+				"parameter %q: want CHECK.NAME=NUMBER, such as lattice.samples=16; all are listed by: nero checks", s)
 		}
 		p[strings.TrimSpace(name)] = x
 	}

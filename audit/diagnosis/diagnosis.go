@@ -1,10 +1,12 @@
-// Package diagnosis explains what an audit saw. It weighs the clues that the checks handed in against a table of causes and names
-// the most likely one with its confidence, what speaks for and against it, what would decide, and how to verify the fix.
+// Package diagnosis explains what an audit saw. It weighs the clues that the checks handed in against a table of causes
+// and names the most likely one with its confidence, what speaks for and against it, what would decide, and how to
+// verify the fix.
 //
-// Each cause is a hypothesis. A clue that was seen adds its weight times its strength to the hypotheses that it speaks for and takes
-// it from those that it speaks against; a clue that was looked for and not seen does the opposite, by less. Weights are natural logarithms of
-// likelihood ratios, judged once and checked against planted faults (audit/mutation), so a score is a log-odds and confidences are
-// the posterior over all causes and the hypothesis that it is none of them.
+// Each cause is a hypothesis. A clue that was seen adds its weight times its strength to the hypotheses that it speaks
+// for and takes it from those that it speaks against; a clue that was looked for and not seen does the opposite, by
+// less. Weights are natural logarithms of likelihood ratios, judged once and checked against planted faults
+// (audit/mutation), so a score is a log-odds and confidences are the posterior over all causes and the hypothesis that
+// it is none of them.
 package diagnosis
 
 import (
@@ -18,22 +20,29 @@ import (
 // Weight is how much a clue says about a cause.
 type Weight struct {
 	Clue audit.ClueName
-	For  float64 // added where the clue was seen: above 0 speaks for, below 0 against
-	Not  float64 // added where it was looked for and not seen
+	// added where the clue was seen: above 0 speaks for, below 0 against
+	For float64
+	// added where it was looked for and not seen
+	Not float64
 }
 
 // Rule is one cause.
 type Rule struct {
-	ID    string // lower-case letters, digits and dashes
-	Cause string // in words
+	// lower-case letters, digits and dashes
+	ID string
+	// in words
+	Cause string
 	Prior float64
-	Needs []audit.ClueName // one of them must have been seen
-	Musts []audit.ClueName // all of them must have been seen
+	// one of them must have been seen
+	Needs []audit.ClueName
+	// all of them must have been seen
+	Musts []audit.ClueName
 	// Where says in which settings the cause can be at work; nil for all.
 	Where func(s audit.Setting) bool
 	// Elsewhere takes the place of Fix where the inputs are no pictures; "" for the same.
 	Elsewhere string
-	// Excuse is the cause that a set which did not pass must have by elimination, for causes that are not the model's fault; "" for any.
+	// Excuse is the cause that a set which did not pass must have by elimination, for causes that are not the model's
+	// fault; "" for any.
 	Excuse audit.Cause
 	// Quiet says that the cause can be at work while every element holds in the forward pass.
 	Quiet  bool
@@ -50,7 +59,8 @@ const least = 0.04
 // most is how many explanations are named.
 const most = 4
 
-// Explain names the causes of what a report holds, the most likely first; nil if nothing is wrong and nothing needs explaining.
+// Explain names the causes of what a report holds, the most likely first; nil if nothing is wrong and nothing needs
+// explaining.
 func Explain(r *audit.Report) []audit.Diagnosis {
 	if !wrong(r) {
 		return nil
@@ -89,7 +99,8 @@ func excused(r *audit.Report, c audit.Cause) bool {
 	return false
 }
 
-// wrong reports whether there is something to explain: an error that is not excused by PASS, or a finding that says more than a note.
+// wrong reports whether there is something to explain: an error that is not excused by PASS, or a finding that says
+// more than a note.
 func wrong(r *audit.Report) bool {
 	if r.Error != "" {
 		return false
@@ -110,8 +121,8 @@ func wrong(r *audit.Report) bool {
 	return false
 }
 
-// Weigh ranks the rules by their clues. Confidences are posteriors: with those of rules that are not listed and with that of an
-// unknown cause they sum to one.
+// Weigh ranks the rules by their clues. Confidences are posteriors: with those of rules that are not listed and with
+// that of an unknown cause they sum to one.
 func Weigh(rules []Rule, clues []audit.Clue) []audit.Diagnosis {
 	best := strongest(clues)
 	type scored struct {

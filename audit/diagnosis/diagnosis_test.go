@@ -27,52 +27,100 @@ func seen(names ...audit.ClueName) []audit.Clue {
 	return out
 }
 
-// What each cause looks like to the checks: the clues that hold and those that were looked for and are not so, as a full audit hands
-// them in. Every rule has its row.
+// What each cause looks like to the checks: the clues that hold and those that were looked for and are not so, as a
+// full audit hands them in. Every rule has its row.
 var looks = map[string][]audit.ClueName{
 	"action-not-representation": {audit.ClueActionLaw, audit.ClueFirstLayer},
-	"wrong-centre":              {audit.ClueCentre, audit.ClueConvention, audit.ClueSlopeViolation, "!" + audit.ClueActionLaw},
-	"handedness":                {audit.ClueHandedness, audit.ClueKernelAsymmetry, audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueCentre, audit.ClueSingleLayer},
-	"convention":                {audit.ClueConvention, audit.ClueOutputLayer, audit.ClueSlopeViolation},
-	"output-action":             {audit.ClueOutputLayer, audit.ClueIdentityError, "!" + audit.ClueConvention, "!" + audit.ClueKernelAsymmetry, audit.ClueSingleLayer},
-	"non-finite":                {audit.ClueNonFinite, audit.ClueOneElement},
-	"stochastic":                {audit.ClueRepeats, audit.ClueRandomNode, audit.ClueBatchPosition, audit.ClueBatchCompany, "!" + audit.ClueTrainingNorm},
-	"training-norm":             {audit.ClueTrainingNorm, audit.ClueBatchCompany, audit.ClueBatchPosition, "!" + audit.ClueRepeats},
-	"batch-leak":                {audit.ClueBatchPosition, "!" + audit.ClueTrainingNorm, "!" + audit.ClueRepeats},
-	"collapsed":                 {audit.ClueConstant},
-	"rounding":                  {audit.ClueSlopeRounding, "!" + audit.ClueSlopeViolation, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueReducedPrecision},
-	"reduced-precision":         {audit.ClueReducedPrecision, audit.ClueSlopeRounding, "!" + audit.ClueKernelAsymmetry},
-	"resampling":                {audit.ClueResampling, audit.ClueCleanComb, "!" + audit.ClueKernelAsymmetry},
-	"narrow-defect":             {audit.ClueOneElement, "!" + audit.ClueKernelAsymmetry, audit.ClueSlopeViolation, audit.ClueSingleLayer},
-	"gradient-only":             {audit.ClueGradient, audit.ClueForwardHolds, "!" + audit.ClueKernelAsymmetry},
-	"positions":                 {audit.CluePositions, audit.ClueDense, audit.ClueSingleLayer, audit.ClueFirstLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueStrideParity},
-	"striding":                  {audit.ClueStridePattern, audit.ClueStrideParity, audit.CluePooling, audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueEdgeBand},
-	"one-sided":                 {audit.ClueCrop, "!" + audit.ClueCentre, "!" + audit.ClueKernelAsymmetry, audit.ClueFirstLayer},
-	"padding":                   {audit.ClueEdgeBand, audit.CluePaddingLayer, audit.ClueSingleLayer, audit.ClueConvolution, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueStridePattern},
-	"channel":                   {audit.ClueChannel, audit.ClueDense, audit.ClueSingleLayer, audit.ClueKernelAsymmetry, audit.ClueSlopeViolation},
-	"nonlinearity":              {audit.ClueNonlinearity, audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry},
-	"discretised-kernels":       {audit.ClueCleanComb, "!" + audit.ClueResampling, "!" + audit.ClueKernelAsymmetry},
-	"aliasing":                  {audit.ClueCleanComb, "!" + audit.ClueResampling},
-	"componentwise":             {audit.ClueCleanComb, "!" + audit.ClueResampling, audit.ClueSlopeViolation},
-	"finite-subgroup":           {audit.ClueCleanComb, "!" + audit.ClueResampling, audit.ClueSlopeViolation},
-	"force-factor":              {audit.ClueForceFactor, audit.ClueNotConservative, audit.ClueGradient, audit.ClueForwardHolds, "!" + audit.ClueForces, "!" + audit.ClueEnergy},
-	"clipping":                  {audit.ClueResampling, audit.ClueChannel, "!" + audit.ClueSlopeRounding},
-	"kernel":                    {audit.ClueSingleLayer, audit.ClueKernelAsymmetry, audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueStrideParity, "!" + audit.ClueEdgeBand, "!" + audit.CluePositions},
-	"unconstrained":             {audit.ClueGrows, audit.ClueKernelAsymmetry, "!" + audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueCleanComb},
-	"layer-bug":                 {audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.CluePositions, "!" + audit.ClueStrideParity},
-	"order":                     {audit.ClueOrder, audit.ClueSlopeViolation},
-	"direction":                 {audit.ClueDirection, audit.ClueSlopeViolation, "!" + audit.ClueHandedness},
-	"centering":                 {audit.ClueCentering, audit.ClueSlopeViolation},
-	"irreps":                    {audit.ClueIrreps, audit.ClueHandedness, audit.ClueSlopeViolation},
-	"direct-forces":             {audit.ClueNotConservative, "!" + audit.ClueForces, "!" + audit.ClueEnergy},
-	"warmup":                    {audit.ClueWarmup},
-	"static-state":              {audit.ClueMoving, audit.ClueSlopeViolation},
-	"neighbors":                 {audit.ClueNeighbors, audit.ClueHeavyTail},
-	"sensitive-inputs":          {audit.ClueSampleEffect, "!" + audit.ClueElementEffect},
-	"not-a-symmetry":            {audit.ClueClasses},
-	"ties":                      {audit.ClueHeavyTail, "!" + audit.ClueOneElement},
-	"engines":                   {audit.ClueEngines},
-	"extreme-inputs":            {audit.ClueExtreme, "!" + audit.ClueEngines},
+	"wrong-centre": {
+		audit.ClueCentre, audit.ClueConvention, audit.ClueSlopeViolation,
+		"!" + audit.ClueActionLaw,
+	},
+	"handedness": {
+		audit.ClueHandedness, audit.ClueKernelAsymmetry, audit.ClueConvolution,
+		audit.ClueSlopeViolation, "!" + audit.ClueCentre, audit.ClueSingleLayer,
+	},
+	"convention": {audit.ClueConvention, audit.ClueOutputLayer, audit.ClueSlopeViolation},
+	"output-action": {
+		audit.ClueOutputLayer, audit.ClueIdentityError, "!" + audit.ClueConvention,
+		"!" + audit.ClueKernelAsymmetry, audit.ClueSingleLayer,
+	},
+	"non-finite": {audit.ClueNonFinite, audit.ClueOneElement},
+	"stochastic": {
+		audit.ClueRepeats, audit.ClueRandomNode, audit.ClueBatchPosition,
+		audit.ClueBatchCompany, "!" + audit.ClueTrainingNorm,
+	},
+	"training-norm": {
+		audit.ClueTrainingNorm, audit.ClueBatchCompany, audit.ClueBatchPosition,
+		"!" + audit.ClueRepeats,
+	},
+	"batch-leak": {audit.ClueBatchPosition, "!" + audit.ClueTrainingNorm, "!" + audit.ClueRepeats},
+	"collapsed":  {audit.ClueConstant},
+	"rounding": {
+		audit.ClueSlopeRounding, "!" + audit.ClueSlopeViolation,
+		"!" + audit.ClueKernelAsymmetry, "!" + audit.ClueReducedPrecision,
+	},
+	"reduced-precision": {audit.ClueReducedPrecision, audit.ClueSlopeRounding, "!" + audit.ClueKernelAsymmetry},
+	"resampling":        {audit.ClueResampling, audit.ClueCleanComb, "!" + audit.ClueKernelAsymmetry},
+	"narrow-defect": {
+		audit.ClueOneElement, "!" + audit.ClueKernelAsymmetry, audit.ClueSlopeViolation,
+		audit.ClueSingleLayer,
+	},
+	"gradient-only": {audit.ClueGradient, audit.ClueForwardHolds, "!" + audit.ClueKernelAsymmetry},
+	"positions": {
+		audit.CluePositions, audit.ClueDense, audit.ClueSingleLayer, audit.ClueFirstLayer,
+		"!" + audit.ClueKernelAsymmetry, "!" + audit.ClueStrideParity,
+	},
+	"striding": {
+		audit.ClueStridePattern, audit.ClueStrideParity, audit.CluePooling,
+		audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueEdgeBand,
+	},
+	"one-sided": {
+		audit.ClueCrop, "!" + audit.ClueCentre, "!" + audit.ClueKernelAsymmetry,
+		audit.ClueFirstLayer,
+	},
+	"padding": {
+		audit.ClueEdgeBand, audit.CluePaddingLayer, audit.ClueSingleLayer,
+		audit.ClueConvolution, "!" + audit.ClueKernelAsymmetry, "!" + audit.ClueStridePattern,
+	},
+	"channel": {
+		audit.ClueChannel, audit.ClueDense, audit.ClueSingleLayer, audit.ClueKernelAsymmetry,
+		audit.ClueSlopeViolation,
+	},
+	"nonlinearity":        {audit.ClueNonlinearity, audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry},
+	"discretised-kernels": {audit.ClueCleanComb, "!" + audit.ClueResampling, "!" + audit.ClueKernelAsymmetry},
+	"aliasing":            {audit.ClueCleanComb, "!" + audit.ClueResampling},
+	"componentwise":       {audit.ClueCleanComb, "!" + audit.ClueResampling, audit.ClueSlopeViolation},
+	"finite-subgroup":     {audit.ClueCleanComb, "!" + audit.ClueResampling, audit.ClueSlopeViolation},
+	"force-factor": {
+		audit.ClueForceFactor, audit.ClueNotConservative, audit.ClueGradient,
+		audit.ClueForwardHolds, "!" + audit.ClueForces, "!" + audit.ClueEnergy,
+	},
+	"clipping": {audit.ClueResampling, audit.ClueChannel, "!" + audit.ClueSlopeRounding},
+	"kernel": {
+		audit.ClueSingleLayer, audit.ClueKernelAsymmetry, audit.ClueConvolution,
+		audit.ClueSlopeViolation, "!" + audit.ClueStrideParity, "!" + audit.ClueEdgeBand, "!" + audit.CluePositions,
+	},
+	"unconstrained": {
+		audit.ClueGrows, audit.ClueKernelAsymmetry, "!" + audit.ClueSingleLayer,
+		audit.ClueConvolution, audit.ClueSlopeViolation, "!" + audit.ClueCleanComb,
+	},
+	"layer-bug": {
+		audit.ClueSingleLayer, "!" + audit.ClueKernelAsymmetry, "!" + audit.CluePositions,
+		"!" + audit.ClueStrideParity,
+	},
+	"order":            {audit.ClueOrder, audit.ClueSlopeViolation},
+	"direction":        {audit.ClueDirection, audit.ClueSlopeViolation, "!" + audit.ClueHandedness},
+	"centering":        {audit.ClueCentering, audit.ClueSlopeViolation},
+	"irreps":           {audit.ClueIrreps, audit.ClueHandedness, audit.ClueSlopeViolation},
+	"direct-forces":    {audit.ClueNotConservative, "!" + audit.ClueForces, "!" + audit.ClueEnergy},
+	"warmup":           {audit.ClueWarmup},
+	"static-state":     {audit.ClueMoving, audit.ClueSlopeViolation},
+	"neighbors":        {audit.ClueNeighbors, audit.ClueHeavyTail},
+	"sensitive-inputs": {audit.ClueSampleEffect, "!" + audit.ClueElementEffect},
+	"not-a-symmetry":   {audit.ClueClasses},
+	"ties":             {audit.ClueHeavyTail, "!" + audit.ClueOneElement},
+	"engines":          {audit.ClueEngines},
+	"extreme-inputs":   {audit.ClueExtreme, "!" + audit.ClueEngines},
 }
 
 // The settings of causes that are not at work in pictures that turn.
@@ -85,14 +133,23 @@ var settings = map[string]audit.Setting{
 
 // What cannot be the cause is not named, however much speaks for it.
 func TestSettings(t *testing.T) {
-	clues := seen(audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueCleanComb, audit.CluePaddingLayer, audit.ClueStrideParity)
+	clues := seen(audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueCleanComb, audit.CluePaddingLayer,
+		audit.ClueStrideParity)
 	for _, c := range []struct {
 		name string
 		in   audit.Setting
 		not  []string
 	}{
-		{"a signal that is shifted", audit.Setting{Kind: space.KindSignal, Shifts: true}, []string{"kernel", "discretised-kernels", "componentwise", "finite-subgroup"}},
-		{"points that turn", audit.Setting{Kind: space.KindRows, Space: true}, []string{"discretised-kernels", "padding", "striding", "one-sided", "aliasing"}},
+		{
+			"a signal that is shifted",
+			audit.Setting{Kind: space.KindSignal, Shifts: true},
+			[]string{"kernel", "discretised-kernels", "componentwise", "finite-subgroup"},
+		},
+		{
+			"points that turn",
+			audit.Setting{Kind: space.KindRows, Space: true},
+			[]string{"discretised-kernels", "padding", "striding", "one-sided", "aliasing"},
+		},
 		{"colors", audit.Setting{Kind: space.KindImage, Still: true}, []string{"discretised-kernels", "componentwise"}},
 	} {
 		d := names(diagnosis.Weigh(diagnosis.Fitting(c.in), clues))
@@ -103,7 +160,9 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	signal := audit.Setting{Kind: space.KindSignal, Shifts: true}
-	d := diagnosis.Weigh(diagnosis.Fitting(signal), seen(audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueSlopeViolation, audit.CluePaddingLayer, "!"+audit.ClueStrideParity, "!"+audit.ClueStridePattern))
+	d := diagnosis.Weigh(diagnosis.Fitting(signal),
+		seen(audit.ClueSingleLayer, audit.ClueConvolution, audit.ClueSlopeViolation, audit.CluePaddingLayer,
+			"!"+audit.ClueStrideParity, "!"+audit.ClueStridePattern))
 	if len(d) == 0 || d[0].ID != "padding" || d[0].Confidence < 0.6 {
 		t.Errorf("zero padding of a signal is explained by %+v", d)
 	}
@@ -173,7 +232,10 @@ func TestRulesAreComplete(t *testing.T) {
 
 // Nothing wrong is nothing to explain, whatever the clues.
 func TestNothingWrong(t *testing.T) {
-	r := &audit.Report{Verdict: audit.Passed, Results: []*audit.Result{{Clues: seen(audit.ClueKernelAsymmetry, audit.ClueGrows)}}}
+	r := &audit.Report{
+		Verdict: audit.Passed,
+		Results: []*audit.Result{{Clues: seen(audit.ClueKernelAsymmetry, audit.ClueGrows)}},
+	}
 	if d := diagnosis.Explain(r); d != nil {
 		t.Errorf("PASS is explained by %v", names(d))
 	}
@@ -212,7 +274,11 @@ func TestConfidences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var clues []audit.Clue
 		for _, n := range rapid.SliceOfN(rapid.SampledFrom(all), 0, 12).Draw(t, "clues") {
-			clues = append(clues, audit.Clue{Name: n, Holds: rapid.Bool().Draw(t, "holds"), Strength: rapid.Float64Range(0, 1).Draw(t, "strength")})
+			clues = append(clues,
+				audit.Clue{
+					Name: n, Holds: rapid.Bool().Draw(t, "holds"),
+					Strength: rapid.Float64Range(0, 1).Draw(t, "strength"),
+				})
 		}
 		d := diagnosis.Weigh(diagnosis.Rules(), clues)
 		var sum float64

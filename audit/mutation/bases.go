@@ -10,38 +10,70 @@ import (
 
 // plant says what is broken. The zero plant breaks nothing.
 type plant struct {
-	kernel    bool    // one weight of the second layer differs
-	channel   bool    // one output channel has a lopsided kernel
-	stride    bool    // the picture has an even side, so the strided grid is off the centre
-	table     bool    // a position table after the first layer
-	zeros     bool    // zero padding where the group needs it to go around
-	chiral    bool    // a kernel that is its own turn and not its own mirror image
-	shifted   bool    // the picture or the points are moved before anything else
-	transpose bool    // the output is transposed
-	half      bool    // sums are rounded to float16 on the way
-	training  bool    // normalisation by the statistics of the batch
-	dropout   bool    // values are dropped at random
-	dead      bool    // the output is constant
-	leak      bool    // the place in the batch is added
-	nan       bool    // a root of a negative number for some orientations
-	ripple    bool    // a fast ripple, small in value and large in slope
-	bump      float64 // a bump of this width in degrees at one orientation; 0 for none
-	metric    bool    // one axis counts more than the other
-	order     bool    // points are weighted by their place in the list
-	relu      bool    // a componentwise nonlinearity on vectors
-	scale     float64 // the output is multiplied by this; 0 for 1
-	offset    float64 // and this is added
-	tie       bool    // weights of one element of the group convolution differ
-	height    float64 // heights over the plane xy count, with this factor
-	origin    float64 // distances from the origin count
-	hand      float64 // volumes count, which know the hand
-	axial     float64 // an axial vector in place of a polar one, or beside it if hand is set
-	polar     bool    // the polar axis of irreps is z, not y
-	typed     bool    // the other parity
-	cutoff    float64 // pairs that are farther apart count nothing
-	head      float64 // forces of a head of their own, off by this in the exponent
-	running   bool    // a running state along the rows
-	keep      float64 // the share that a state keeps from frame to frame
+	// one weight of the second layer differs
+	kernel bool
+	// one output channel has a lopsided kernel
+	channel bool
+	// the picture has an even side, so the strided grid is off the centre
+	stride bool
+	// a position table after the first layer
+	table bool
+	// zero padding where the group needs it to go around
+	zeros bool
+	// a kernel that is its own turn and not its own mirror image
+	chiral bool
+	// the picture or the points are moved before anything else
+	shifted bool
+	// the output is transposed
+	transpose bool
+	// sums are rounded to float16 on the way
+	half bool
+	// normalisation by the statistics of the batch
+	training bool
+	// values are dropped at random
+	dropout bool
+	// the output is constant
+	dead bool
+	// the place in the batch is added
+	leak bool
+	// a root of a negative number for some orientations
+	nan bool
+	// a fast ripple, small in value and large in slope
+	ripple bool
+	// a bump of this width in degrees at one orientation; 0 for none
+	bump float64
+	// one axis counts more than the other
+	metric bool
+	// points are weighted by their place in the list
+	order bool
+	// a componentwise nonlinearity on vectors
+	relu bool
+	// the output is multiplied by this; 0 for 1
+	scale float64
+	// and this is added
+	offset float64
+	// weights of one element of the group convolution differ
+	tie bool
+	// heights over the plane xy count, with this factor
+	height float64
+	// distances from the origin count
+	origin float64
+	// volumes count, which know the hand
+	hand float64
+	// an axial vector in place of a polar one, or beside it if hand is set
+	axial float64
+	// the polar axis of irreps is z, not y
+	polar bool
+	// the other parity
+	typed bool
+	// pairs that are farther apart count nothing
+	cutoff float64
+	// forces of a head of their own, off by this in the exponent
+	head float64
+	// a running state along the rows
+	running bool
+	// the share that a state keeps from frame to frame
+	keep float64
 }
 
 // side of the pictures; even when the plant is about strides.
@@ -61,7 +93,8 @@ func (n *net) finish(p plant, y string, k int) string {
 	}
 	if p.leak {
 		one := n.op("ones", "Add", []string{n.op("nothing", "Mul", []string{y, n.number(0)}), n.number(0.02)})
-		y = n.op("leak", "Add", []string{y, n.op("position", "CumSum", []string{one, n.b.Const(tensor.FromInt64([]int64{0}))})})
+		y = n.op("leak", "Add",
+			[]string{y, n.op("position", "CumSum", []string{one, n.b.Const(tensor.FromInt64([]int64{0}))})})
 	}
 	if p.scale != 0 {
 		y = n.op("scaled", "Mul", []string{y, n.number(p.scale)})
@@ -80,8 +113,8 @@ func (n *net) project(name, x string, size int) string {
 	return n.op(name, "MatMul", []string{n.flat(x), n.floats(n.normal(size, 1/math.Sqrt(float64(size))), size, 1)})
 }
 
-// scores is the picture classifier: convolution, pooling, convolution, mean over the picture, dense layer. Odd kernels that have
-// all symmetries of the square and a strided grid on the centre: invariant under D4.
+// scores is the picture classifier: convolution, pooling, convolution, mean over the picture, dense layer. Odd kernels
+// that have all symmetries of the square and a strided grid on the centre: invariant under D4.
 func scores(p plant) (*onnx.Model, error) {
 	n := newNet(11)
 	s := p.side()
@@ -90,7 +123,8 @@ func scores(p plant) (*onnx.Model, error) {
 	if p.shifted {
 		zero := n.number(0)
 		h = n.op("cut", "Slice", []string{h, n.b.Ints(0, 0), n.b.Ints(int64(s-1), int64(s-1)), n.b.Ints(2, 3)})
-		h = n.op("push", "Pad", []string{h, n.b.Ints(0, 0, 1, 1, 0, 0, 0, 0), n.op("scalar", "Squeeze", []string{zero})})
+		h = n.op("push", "Pad",
+			[]string{h, n.b.Ints(0, 0, 1, 1, 0, 0, 0, 0), n.op("scalar", "Squeeze", []string{zero})})
 	}
 	w := n.kernels(4, 1, 3, true)
 	h = n.conv("conv1", h, w, 4, 1, 3, 1)
@@ -102,7 +136,10 @@ func scores(p plant) (*onnx.Model, error) {
 	}
 	h = n.op("relu1", "Relu", []string{h})
 	if p.dropout {
-		keep := n.op("keep", "Cast", []string{n.op("more", "Greater", []string{n.op("random", "RandomUniformLike", []string{h}), n.number(0.1)})}, onnx.AttrInt("to", int64(onnxpb.TensorProto_FLOAT)))
+		keep := n.op("keep", "Cast",
+			[]string{n.op("more", "Greater",
+				[]string{n.op("random", "RandomUniformLike", []string{h}), n.number(0.1)})},
+			onnx.AttrInt("to", int64(onnxpb.TensorProto_FLOAT)))
 		h = n.op("dropout", "Mul", []string{h, keep})
 	}
 	h = n.op("pool", "AveragePool", []string{h}, onnx.AttrInts("kernel_shape", 3, 3), onnx.AttrInts("strides", 2, 2),
@@ -137,9 +174,11 @@ func scores(p plant) (*onnx.Model, error) {
 	return n.model(n.finish(p, y, 5), 5)
 }
 
-// root adds nothing, through the root of a projection and a constant, which is negative for some orientations of some inputs.
+// root adds nothing, through the root of a projection and a constant, which is negative for some orientations of some
+// inputs.
 func (n *net) root(y, x string, size int, above float64) string {
-	q := n.op("root", "Sqrt", []string{n.op("above", "Add", []string{n.project("projection", x, size), n.number(above)})})
+	q := n.op("root", "Sqrt",
+		[]string{n.op("above", "Add", []string{n.project("projection", x, size), n.number(above)})})
 	return n.op("guard", "Add", []string{y, n.op("none", "Mul", []string{q, n.number(0)})})
 }
 
@@ -149,8 +188,8 @@ func (n *net) ripple(y, x string, size int) string {
 	return n.op("ripple", "Add", []string{y, n.op("small", "Mul", []string{q, n.number(1e-6)})})
 }
 
-// batchNorm is a batch normalisation in training form, written out: the mean and the variance of the batch at hand. Engines for inference
-// refuse the operator itself in that form, exporters write it like this.
+// batchNorm is a batch normalisation in training form, written out: the mean and the variance of the batch at hand.
+// Engines for inference refuse the operator itself in that form, exporters write it like this.
 func (n *net) batchNorm(name, h string) string {
 	axes := onnx.AttrInts("axes", 0, 2, 3)
 	mean := n.op(name+"-mean", "ReduceMean", []string{h}, axes)
@@ -195,7 +234,8 @@ func picture(p plant) (*onnx.Model, error) {
 // rolledSide is that of the pictures whose borders are joined.
 const rolledSide = 12
 
-// rolled is the model from pictures to pictures whose borders are joined: equivariant under cyclic shifts, with generic kernels.
+// rolled is the model from pictures to pictures whose borders are joined: equivariant under cyclic shifts, with generic
+// kernels.
 func rolled(p plant) (*onnx.Model, error) {
 	n := newNet(13)
 	const s = rolledSide
@@ -214,13 +254,14 @@ func rolled(p plant) (*onnx.Model, error) {
 	if p.stride {
 		h = n.op("pool", "MaxPool", []string{h}, onnx.AttrInts("kernel_shape", 2, 2), onnx.AttrInts("strides", 2, 2))
 		h = n.op("enlarge", "Resize", []string{h, "", n.floats([]float32{1, 1, 2, 2}, 4)},
-			onnx.AttrString("mode", "nearest"), onnx.AttrString("coordinate_transformation_mode", "asymmetric"), onnx.AttrString("nearest_mode", "floor"))
+			onnx.AttrString("mode", "nearest"), onnx.AttrString("coordinate_transformation_mode", "asymmetric"),
+			onnx.AttrString("nearest_mode", "floor"))
 	}
 	return n.model(n.finish(p, layer("conv2", h, 2, 4), 1), 2, s, s)
 }
 
-// lifted is a group convolution over C4: the lifting layer turns one kernel four times, the second layer turns and exchanges channels,
-// then the mean over the picture and the turns. Its features are regular representations.
+// lifted is a group convolution over C4: the lifting layer turns one kernel four times, the second layer turns and
+// exchanges channels, then the mean over the picture and the turns. Its features are regular representations.
 func lifted(p plant) (*onnx.Model, error) {
 	n := newNet(14)
 	const s, fields = side, 3
@@ -234,7 +275,8 @@ func lifted(p plant) (*onnx.Model, error) {
 		}
 	}
 	h := n.op("relu1", "Relu", []string{n.convPlain("lift", x, w, 4*fields, 1, 3, 1)})
-	// Channel (field a, turn i) of the output reads channel (b, j) of the input with the kernel k[a][b][j-i] turned i times.
+	// Channel (field a, turn i) of the output reads channel (b, j) of the input with the kernel k[a][b][j-i] turned i
+	// times.
 	w = make([]float32, 4*fields*4*fields*9)
 	for a := range fields {
 		for b := range fields {
@@ -267,8 +309,8 @@ func (n *net) convPlain(name, x string, w []float32, out, in, s, pad int) string
 // points of the sets, each with two coordinates.
 const points = 8
 
-// set is the model of a set of points in the plane: all inner products, a pointwise function of them, their mean over the set, a dense layer.
-// Invariant under O(2) about the origin and under every permutation of the points.
+// set is the model of a set of points in the plane: all inner products, a pointwise function of them, their mean over
+// the set, a dense layer. Invariant under O(2) about the origin and under every permutation of the points.
 func set(p plant) (*onnx.Model, error) {
 	n := newNet(15)
 	x := n.b.Input("x", tensor.Float32, "N", 2*points)
@@ -284,11 +326,13 @@ func set(p plant) (*onnx.Model, error) {
 		other = n.op("componentwise", "Relu", []string{q})
 		q = other
 	}
-	gram := n.op("products", "MatMul", []string{q, n.op("turned", "Transpose", []string{other}, onnx.AttrInts("perm", 0, 2, 1))})
+	gram := n.op("products", "MatMul",
+		[]string{q, n.op("turned", "Transpose", []string{other}, onnx.AttrInts("perm", 0, 2, 1))})
 	if p.chiral {
 		// The area between two points changes its sign under mirrors and not under turns.
 		j := n.op("quarter", "MatMul", []string{q, n.floats([]float32{0, 1, -1, 0}, 2, 2)})
-		area := n.op("areas", "MatMul", []string{j, n.op("other", "Transpose", []string{q}, onnx.AttrInts("perm", 0, 2, 1))})
+		area := n.op("areas", "MatMul",
+			[]string{j, n.op("other", "Transpose", []string{q}, onnx.AttrInts("perm", 0, 2, 1))})
 		first := n.op("after", "Mul", []string{area, n.floats(upper(points), 1, points, points)})
 		gram = n.op("chiral", "Add", []string{gram, first})
 	}
@@ -307,7 +351,8 @@ func set(p plant) (*onnx.Model, error) {
 		if i > 0 {
 			power = n.op("power"+string(rune('1'+i)), "Mul", []string{power, h})
 		}
-		means = append(means, n.op(name, "ReduceMean", []string{power}, onnx.AttrInts("axes", 1, 2), onnx.AttrInt("keepdims", 0)))
+		means = append(means, n.op(name, "ReduceMean", []string{power}, onnx.AttrInts("axes", 1, 2),
+			onnx.AttrInt("keepdims", 0)))
 	}
 	col := make([]string, len(means))
 	for i, m := range means {
@@ -340,7 +385,8 @@ func upper(n int) []float32 {
 
 // bump adds a bump of the given width in degrees where the first point stands at 40 degrees.
 func (n *net) bump(y, q string, width float64) string {
-	first := n.op("first", "Squeeze", []string{n.op("take", "Slice", []string{q, n.b.Ints(0), n.b.Ints(1), n.b.Ints(1)}), n.b.Ints(1)})
+	first := n.op("first", "Squeeze",
+		[]string{n.op("take", "Slice", []string{q, n.b.Ints(0), n.b.Ints(1), n.b.Ints(1)}), n.b.Ints(1)})
 	length := n.op("length", "ReduceL2", []string{first}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 1))
 	unit := n.op("unit", "Div", []string{first, length})
 	s, c := math.Sincos(40 * math.Pi / 180)
@@ -351,7 +397,8 @@ func (n *net) bump(y, q string, width float64) string {
 	return n.op("bump", "Add", []string{y, n.op("gauss", "Exp", []string{e})})
 }
 
-// field is the model from a set of points to a vector, the mean of the points weighted by a function of their lengths: equivariant under O(2).
+// field is the model from a set of points to a vector, the mean of the points weighted by a function of their lengths:
+// equivariant under O(2).
 func field(p plant) (*onnx.Model, error) {
 	n := newNet(16)
 	x := n.b.Input("x", tensor.Float32, "N", 2*points)

@@ -8,8 +8,8 @@ import (
 	"nero/model/reference"
 )
 
-// The bases are what they claim to be, before anything is planted: no element of their group changes an answer by more than rounding, in
-// float64.
+// The bases are what they claim to be, before anything is planted: no element of their group changes an answer by more
+// than rounding, in float64.
 func TestBasesAreExact(t *testing.T) {
 	for _, m := range All() {
 		if !m.Clean() || m.plant.offset != 0 {
@@ -39,11 +39,13 @@ func TestBasesAreExact(t *testing.T) {
 	}
 }
 
-// Every plant breaks what it is planted in, in float64, unless it is about the arithmetic, the batch, chance, jumps or what the forces are the gradient of.
+// Every plant breaks what it is planted in, in float64, unless it is about the arithmetic, the batch, chance, jumps or
+// what the forces are the gradient of.
 func TestPlantsBreak(t *testing.T) {
 	for _, m := range All() {
 		p := m.plant
-		if m.Clean() || p.half || p.training || p.dropout || p.dead || p.leak || p.nan || p.ripple || p.cutoff > 0 || p.head > 0 {
+		if m.Clean() || p.half || p.training || p.dropout || p.dead || p.leak || p.nan || p.ripple || p.cutoff > 0 ||
+			p.head > 0 {
 			continue
 		}
 		for _, b := range Bases() {
@@ -108,7 +110,8 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-// double is where a base computes in float64, inside of it. A recurrent one has no inside and runs on an engine, in float32.
+// double is where a base computes in float64, inside of it. A recurrent one has no inside and runs on an engine, in
+// float32.
 func double(b Base) Body {
 	if b.world != nil && b.world.steps != nil {
 		return Body{Name: "float32", Engine: single{reference.Engine(reference.Options{Round: reference.Float32})}}
@@ -118,7 +121,10 @@ func double(b Base) Body {
 
 func TestJudge(t *testing.T) {
 	m := Mutation{Causes: []string{"kernel"}, At: []string{"conv2"}}
-	r := &audit.Report{Verdict: audit.Failed, Diagnoses: []audit.Diagnosis{{ID: "kernel", Location: "conv2", Confidence: 0.9}, {ID: "grows"}}}
+	r := &audit.Report{
+		Verdict:   audit.Failed,
+		Diagnoses: []audit.Diagnosis{{ID: "kernel", Location: "conv2", Confidence: 0.9}, {ID: "grows"}},
+	}
 	if s := m.Judge(r); !s.Found || !s.Right || !s.Place || len(s.Rest) != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -142,14 +148,15 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A few breaks of points in space, sets and signals are found and named, and clean models leave the audit silent, without any engine. The rest is behind the tag
-// slow.
+// A few breaks of points in space, sets and signals are found and named, and clean models leave the audit silent,
+// without any engine. The rest is behind the tag slow.
 func TestSomeAudits(t *testing.T) {
 	body := Body{Name: "float32", Engine: single{reference.Engine(reference.Options{Round: reference.Float32})}}
 	seen := map[string]bool{}
 	for _, m := range All() {
 		p := m.plant
-		if p.height == 0.3 && m.Group == "SO(3)" || p.head == 0.05 || p.keep == 0.33 || p.running || m.Clean() && (m.Base == "bag" || m.Base == "steps") {
+		if p.height == 0.3 && m.Group == "SO(3)" || p.head == 0.05 || p.keep == 0.33 || p.running || m.Clean() &&
+			(m.Base == "bag" || m.Base == "steps") {
 			seen[m.Base+" "+m.Name] = true
 			r, err := m.Audit(t.Context(), body, nil)
 			if err != nil {

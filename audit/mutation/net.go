@@ -1,9 +1,9 @@
-// Package mutation audits the auditor. It takes small models that are exactly equivariant by construction, plants one break at a time,
-// and holds what an audit says against what was planted: is the break found, is its cause named first, is its place named, and is the
-// audit silent on the clean twin?
+// Package mutation audits the auditor. It takes small models that are exactly equivariant by construction, plants one
+// break at a time, and holds what an audit says against what was planted: is the break found, is its cause named first,
+// is its place named, and is the audit silent on the clean twin?
 //
-// The models are ONNX graphs with seeded weights, run on the engines that users run. Nothing here is part of the program; the table of
-// results is docs/AUDIT-OF-THE-AUDITOR.md.
+// The models are ONNX graphs with seeded weights, run on the engines that users run. Nothing here is part of the
+// program; the table of results is docs/AUDIT-OF-THE-AUDITOR.md.
 package mutation
 
 import (
@@ -83,8 +83,8 @@ func mirror(k []float32, s int) []float32 {
 	return out
 }
 
-// symmetric averages a kernel over its quarter turns and, with mirrors, over their mirror images. Sums run in float64 and end in one
-// rounding, so equal places hold equal bits.
+// symmetric averages a kernel over its quarter turns and, with mirrors, over their mirror images. Sums run in float64
+// and end in one rounding, so equal places hold equal bits.
 func symmetric(k []float32, s int, mirrors bool) []float32 {
 	orbit := [][]float32{k}
 	for range 3 {
@@ -131,7 +131,8 @@ func (n *net) conv(name, x string, w []float32, out, in, s, pad int) string {
 func (n *net) around(name, x string, k, side int) string {
 	for i, axis := range []int64{2, 3} {
 		a := n.b.Ints(axis)
-		last := n.op(name+"-last"+string(rune('0'+i)), "Slice", []string{x, n.b.Ints(int64(side - k)), n.b.Ints(int64(side)), a})
+		last := n.op(name+"-last"+string(rune('0'+i)), "Slice",
+			[]string{x, n.b.Ints(int64(side - k)), n.b.Ints(int64(side)), a})
 		first := n.op(name+"-first"+string(rune('0'+i)), "Slice", []string{x, n.b.Ints(0), n.b.Ints(int64(k)), a})
 		x = n.op(name+"-join"+string(rune('0'+i)), "Concat", []string{last, x, first}, onnx.AttrInt("axis", axis))
 	}
@@ -140,5 +141,8 @@ func (n *net) around(name, x string, k, side int) string {
 
 // dense is x·W + b.
 func (n *net) dense(name, x string, in, out int) string {
-	return n.op(name, "Gemm", []string{x, n.floats(n.normal(in*out, 1/math.Sqrt(float64(in))), in, out), n.floats(n.normal(out, 0.1), out)})
+	return n.op(name, "Gemm", []string{
+		x, n.floats(n.normal(in*out, 1/math.Sqrt(float64(in))), in, out),
+		n.floats(n.normal(out, 0.1), out),
+	})
 }

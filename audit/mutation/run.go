@@ -36,7 +36,8 @@ func (m Mutation) Audit(ctx context.Context, body Body, twin *Body) (*audit.Repo
 // Result is a mutation with what was said of it on each body.
 type Result struct {
 	Mutation Mutation
-	Scores   []Score // in the order of the bodies
+	// in the order of the bodies
+	Scores []Score
 }
 
 // Rates are the outcome of all mutations on all bodies.
@@ -87,8 +88,10 @@ func Table(results []Result, bodies []string) string {
 		name    string
 		spatial bool
 	}{{"pictures and points of the plane", false}, {"points in space, sets, molecules, signals", true}} {
-		t := Rate(slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return spatial(r.Mutation.Base) != x.spatial }))
-		fmt.Fprintf(&parts, "| %s | %s | %s | %s | %s |\n", x.name, share(t.Found, t.Planted), share(t.Right, t.Planted), share(t.Place, t.Planted), share(t.Silent, t.Clean))
+		t := Rate(slices.DeleteFunc(slices.Clone(results),
+			func(r Result) bool { return spatial(r.Mutation.Base) != x.spatial }))
+		fmt.Fprintf(&parts, "| %s | %s | %s | %s | %s |\n", x.name, share(t.Found, t.Planted),
+			share(t.Right, t.Planted), share(t.Place, t.Planted), share(t.Silent, t.Clean))
 	}
 	fmt.Fprintf(&b, `# The audit of the auditor
 
@@ -122,19 +125,24 @@ all of the difference is due to the models. Two rows could not have been right a
 	for _, x := range Bases() {
 		fmt.Fprintf(&b, "| %s | %s |\n", x.Name, x.Doc)
 	}
-	b.WriteString("\n## Breaks\n\n| break | how | model | group | verdict | found | first cause (confidence) | place | right |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("\n## Breaks\n\n| break | how | model | group | verdict | found | first cause (confidence) | place " +
+		"| right |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range results {
 		if m := r.Mutation; !m.Clean() {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", m.Name, m.Doc, m.Base, m.Group,
-				each(r, func(s Score) string { return string(s.Verdict) }), each(r, func(s Score) string { return yes(s.Found) }),
-				each(r, func(s Score) string { return named(s) }), each(r, func(s Score) string { return m.place(s) }), each(r, func(s Score) string { return verdictOf(m, s) }))
+				each(r, func(s Score) string { return string(s.Verdict) }),
+				each(r, func(s Score) string { return yes(s.Found) }),
+				each(r, func(s Score) string { return named(s) }), each(r, func(s Score) string { return m.place(s) }),
+				each(r, func(s Score) string { return verdictOf(m, s) }))
 		}
 	}
-	b.WriteString("\n## Clean models\n\n| model | group | changed without harm | verdict | silent |\n| --- | --- | --- | --- | --- |\n")
+	b.WriteString("\n## Clean models\n\n| model | group | changed without harm | verdict | silent |\n| --- | --- | " +
+		"--- | --- | --- |\n")
 	for _, r := range results {
 		if m := r.Mutation; m.Clean() {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", m.Base, m.Group, m.Doc,
-				each(r, func(s Score) string { return string(s.Verdict) }), each(r, func(s Score) string { return yes(s.Right) }))
+				each(r, func(s Score) string { return string(s.Verdict) }),
+				each(r, func(s Score) string { return yes(s.Right) }))
 		}
 	}
 	var missed []string
@@ -144,13 +152,16 @@ all of the difference is due to the models. Two rows could not have been right a
 			line := ""
 			switch {
 			case m.Clean() && !s.Right:
-				line = fmt.Sprintf("- false alarm: %s under %s (%s) on %s: %s, %s", m.Base, m.Group, cmp.Or(m.Doc, "as it is"), bodies[i], s.Verdict, named(s))
+				line = fmt.Sprintf("- false alarm: %s under %s (%s) on %s: %s, %s", m.Base, m.Group,
+					cmp.Or(m.Doc, "as it is"), bodies[i], s.Verdict, named(s))
 			case !m.Clean() && !s.Found:
 				line = fmt.Sprintf("- not found: %s, %s under %s on %s", m.Name, m.Base, m.Group, bodies[i])
 			case !m.Clean() && !s.Right:
-				line = fmt.Sprintf("- another cause: %s, %s under %s on %s: %s instead of %s; runners-up: %s", m.Name, m.Base, m.Group, bodies[i], named(s), m.Causes[0], cmp.Or(strings.Join(s.Rest, ", "), "none"))
+				line = fmt.Sprintf("- another cause: %s, %s under %s on %s: %s instead of %s; runners-up: %s", m.Name,
+					m.Base, m.Group, bodies[i], named(s), m.Causes[0], cmp.Or(strings.Join(s.Rest, ", "), "none"))
 			case !m.Clean() && !s.Place:
-				line = fmt.Sprintf("- another place: %s, %s under %s on %s: %s at %s", m.Name, m.Base, m.Group, bodies[i], named(s), m.place(s))
+				line = fmt.Sprintf("- another place: %s, %s under %s on %s: %s at %s", m.Name, m.Base, m.Group,
+					bodies[i], named(s), m.place(s))
 			}
 			if line == "" {
 				continue

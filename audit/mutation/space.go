@@ -16,13 +16,18 @@ import (
 	"nero/symmetry/orbit"
 )
 
-// world is what a model of points, sets, molecules or signals reads and returns, each port declared as a study declares it.
+// world is what a model of points, sets, molecules or signals reads and returns, each port declared as a study declares
+// it.
 type world struct {
-	in     space.Spec // of the samples
-	window int        // of signals: the model sees this many numbers of a longer recording
+	// of the samples
+	in space.Spec
+	// of signals: the model sees this many numbers of a longer recording
+	window int
 	out    []decode.OutputField
-	steps  *unroll.Spec // of a model that reads frame by frame
-	stride float64      // samples for one number of the output; 0 for 1
+	// of a model that reads frame by frame
+	steps *unroll.Spec
+	// samples for one number of the output; 0 for 1
+	stride float64
 	draw   func(r *rand.Rand) space.Value
 }
 
@@ -39,7 +44,10 @@ const (
 
 // cloudSpec are points of space.
 func cloudSpec() space.Spec {
-	return space.Spec{Name: "x", Kind: space.KindRows, Shape: []int{corners, 3}, Type: space.TypePositions, Per: space.PerNode}
+	return space.Spec{
+		Name: "x", Kind: space.KindRows, Shape: []int{corners, 3}, Type: space.TypePositions,
+		Per: space.PerNode,
+	}
 }
 
 // drawCloud draws points about a place that is not the origin.
@@ -71,24 +79,48 @@ func spatialBases() []Base {
 	long := space.Spec{Name: "x", Kind: space.KindSignal, Shape: []int{1, recording}}
 	heardAs := []decode.OutputField{{Name: "y", Kind: space.KindSignal}}
 	return []Base{
-		{Name: "cloud", Doc: "points of space to numbers by their distances", build: cloud, world: clouds(decode.OutputField{Name: "y", Type: space.TypeUnchanged, Per: space.PerSample})},
-		{Name: "arrow", Doc: "points of space to a vector: their mean about their centre, weighted by functions of distances", build: arrow, world: clouds(decode.OutputField{Name: "y", Type: space.TypeVectors, Per: space.PerSample})},
-		{Name: "shape", Doc: "points of space to the five components of degree 2, declared 1x2e", build: shape, world: clouds(decode.OutputField{Name: "y", Type: "1x2e", Per: space.PerSample})},
-		{Name: "bag", Doc: "a set of rows to numbers: a network of each row, a sum, a dense layer", build: bag, world: &world{
-			in:  space.Spec{Name: "x", Kind: space.KindRows, Shape: []int{members, features}, Type: space.TypeUnchanged, Per: space.PerNode},
-			out: []decode.OutputField{{Name: "y", Type: space.TypeUnchanged, Per: space.PerSample}},
-			draw: func(r *rand.Rand) space.Value {
-				v := space.NewRows(members, features)
-				for i := range v.Val {
-					v.Val[i] = r.NormFloat64()
-				}
-				return v
+		{
+			Name: "cloud", Doc: "points of space to numbers by their distances", build: cloud,
+			world: clouds(decode.OutputField{Name: "y", Type: space.TypeUnchanged, Per: space.PerSample}),
+		},
+		{
+			Name: "arrow", Doc: "points of space to a vector: their mean about their centre, weighted by functions of " +
+				"distances", build: arrow,
+			world: clouds(decode.OutputField{Name: "y", Type: space.TypeVectors, Per: space.PerSample}),
+		},
+		{
+			Name: "shape", Doc: "points of space to the five components of degree 2, declared 1x2e", build: shape,
+			world: clouds(decode.OutputField{Name: "y", Type: "1x2e", Per: space.PerSample}),
+		},
+		{
+			Name: "bag", Doc: "a set of rows to numbers: a network of each row, a sum, a dense layer", build: bag,
+			world: &world{
+				in: space.Spec{
+					Name: "x", Kind: space.KindRows, Shape: []int{members, features},
+					Type: space.TypeUnchanged,
+					Per:  space.PerNode,
+				},
+				out: []decode.OutputField{{Name: "y", Type: space.TypeUnchanged, Per: space.PerSample}},
+				draw: func(r *rand.Rand) space.Value {
+					v := space.NewRows(members, features)
+					for i := range v.Val {
+						v.Val[i] = r.NormFloat64()
+					}
+					return v
+				},
 			},
-		}},
-		{Name: "molecule", Doc: "positions and species of atoms to an energy of pairs, and to forces that are minus its gradient in closed form", build: molecule, world: &world{
+		},
+		{Name: "molecule", Doc: "positions and species of atoms to an energy of pairs, and to forces that are minus " +
+			"its gradient in closed form", build: molecule, world: &world{
 			in: space.Spec{Name: "molecule", Kind: space.KindRecord, Fields: []space.Spec{
-				{Name: "positions", Kind: space.KindRows, Shape: []int{corners, 3}, Type: space.TypePositions, Per: space.PerNode},
-				{Name: "species", Kind: space.KindRows, Shape: []int{corners, 1}, Type: space.TypeUnchanged, Per: space.PerNode},
+				{
+					Name: "positions", Kind: space.KindRows, Shape: []int{corners, 3}, Type: space.TypePositions,
+					Per: space.PerNode,
+				},
+				{
+					Name: "species", Kind: space.KindRows, Shape: []int{corners, 1}, Type: space.TypeUnchanged,
+					Per: space.PerNode,
+				},
 			}},
 			out: []decode.OutputField{
 				{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample},
@@ -102,13 +134,24 @@ func spatialBases() []Base {
 				return &space.Record{Names: []string{"positions", "species"}, Values: []space.Value{drawCloud(r), s}}
 			},
 		}},
-		{Name: "ring", Doc: "signal to signal, two convolutions, ends joined", build: ring, world: &world{in: signal, out: heardAs, draw: drawSignal(heard)}},
-		{Name: "window", Doc: "a window of a longer signal to a signal, two convolutions without padding", build: window, world: &world{in: long, window: heard, out: heardAs, draw: drawSignal(recording)}},
-		{Name: "steps", Doc: "a window of a longer signal to a number for each frame of 4; read frame by frame, with a state", build: steps, world: &world{
+		{
+			Name: "ring", Doc: "signal to signal, two convolutions, ends joined", build: ring,
+			world: &world{in: signal, out: heardAs, draw: drawSignal(heard)},
+		},
+		{
+			Name: "window", Doc: "a window of a longer signal to a signal, two convolutions without padding",
+			build: window, world: &world{in: long, window: heard, out: heardAs, draw: drawSignal(recording)},
+		},
+		{Name: "steps", Doc: "a window of a longer signal to a number for each frame of 4; read frame by frame, with " +
+			"a state", build: steps, world: &world{
 			in: long, window: heard, out: heardAs, stride: frame, draw: drawSignal(recording),
-			steps: &unroll.Spec{Input: "x", Output: "y", Frame: frame, States: []unroll.State{{In: "state", Out: "next", Shape: []int{1, 3}}}},
+			steps: &unroll.Spec{
+				Input: "x", Output: "y", Frame: frame,
+				States: []unroll.State{{In: "state", Out: "next", Shape: []int{1, 3}}},
+			},
 		}},
-		{Name: "film", Doc: "pictures in the order of time to pictures, a convolution of each and a state, borders joined", build: film, world: &world{
+		{Name: "film", Doc: "pictures in the order of time to pictures, a convolution of each and a state, borders " +
+			"joined", build: film, world: &world{
 			in:  space.Spec{Name: "x", Kind: space.KindFrames, Shape: []int{moments, 1, filmSide, filmSide}},
 			out: []decode.OutputField{{Name: "y", Kind: space.KindFrames}},
 			draw: func(r *rand.Rand) space.Value {
@@ -160,28 +203,36 @@ func (w *world) seen() space.Spec {
 	return s
 }
 
-// pairs are the points x, [N, P, 3], the differences between them, [N, P, P, 3], the squares of their distances, [N, P, P], and the weight that falls with the distance.
+// pairs are the points x, [N, P, 3], the differences between them, [N, P, P, 3], the squares of their distances, [N, P,
+// P], and the weight that falls with the distance.
 type pairs struct{ apart, square, near string }
 
 func (n *net) pairs(p plant, x string) pairs {
 	var q pairs
-	q.apart = n.op("apart", "Sub", []string{n.op("to", "Unsqueeze", []string{x, n.b.Ints(2)}), n.op("from", "Unsqueeze", []string{x, n.b.Ints(1)})})
+	q.apart = n.op("apart", "Sub",
+		[]string{
+			n.op("to", "Unsqueeze", []string{x, n.b.Ints(2)}),
+			n.op("from", "Unsqueeze", []string{x, n.b.Ints(1)}),
+		})
 	sq := n.op("squares", "Mul", []string{q.apart, q.apart})
 	q.square = n.op("distances", "ReduceSum", []string{sq, n.b.Ints(3)}, onnx.AttrInt("keepdims", 0))
 	q.near = n.op("near", "Exp", []string{n.op("minus", "Neg", []string{q.square})})
 	if p.cutoff > 0 {
 		in := n.op("within", "Less", []string{q.square, n.number(p.cutoff * p.cutoff)})
-		q.near = n.op("cutoff", "Mul", []string{q.near, n.op("mask", "Cast", []string{in}, onnx.AttrInt("to", int64(onnxpb.TensorProto_FLOAT)))})
+		q.near = n.op("cutoff", "Mul",
+			[]string{q.near, n.op("mask", "Cast", []string{in}, onnx.AttrInt("to", int64(onnxpb.TensorProto_FLOAT)))})
 	}
 	return q
 }
 
 // centred are the points about their mean.
 func (n *net) centred(x string) string {
-	return n.op("centred", "Sub", []string{x, n.op("centre", "ReduceMean", []string{x}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 1))})
+	return n.op("centred", "Sub",
+		[]string{x, n.op("centre", "ReduceMean", []string{x}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 1))})
 }
 
-// arrows are vectors, the mean of the points v under weights that depend on the distances alone, [N, 3] each: those of three that which names, "" for the others.
+// arrows are vectors, the mean of the points v under weights that depend on the distances alone, [N, 3] each: those of
+// three that which names, "" for the others.
 func (n *net) arrows(v, near string, which ...int) [3]string {
 	crowd := n.op("crowd", "ReduceSum", []string{near, n.b.Ints(2)}, onnx.AttrInt("keepdims", 1)) // [N, P, 1]
 	var out [3]string
@@ -194,7 +245,8 @@ func (n *net) arrows(v, near string, which ...int) [3]string {
 		}
 		id := string(rune('1' + k))
 		w := n.op("weight"+id, f.kind, []string{n.op("times"+id, "Mul", []string{crowd, n.number(f.by)})})
-		out[k] = n.op("arrow"+id, "ReduceMean", []string{n.op("weighted"+id, "Mul", []string{v, w})}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 0))
+		out[k] = n.op("arrow"+id, "ReduceMean", []string{n.op("weighted"+id, "Mul", []string{v, w})},
+			onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 0))
 	}
 	return out
 }
@@ -213,7 +265,10 @@ func (n *net) cross(name, a, b string) string {
 
 // triple is a·(b×c) of three vectors, [N, 1]: it changes its sign under mirrors and not under turns.
 func (n *net) triple(v [3]string) string {
-	return n.op("volume", "ReduceSum", []string{n.op("along", "Mul", []string{v[0], n.cross("cross", v[1], v[2])}), n.b.Ints(1)}, onnx.AttrInt("keepdims", 1))
+	return n.op("volume", "ReduceSum", []string{
+		n.op("along", "Mul", []string{v[0], n.cross("cross", v[1], v[2])}),
+		n.b.Ints(1),
+	}, onnx.AttrInt("keepdims", 1))
 }
 
 // broken adds the plants of points in space to y, [N, k]: heights, places and handedness, each of its size.
@@ -222,13 +277,15 @@ func (n *net) broken(p plant, y, x, near string) string {
 		y = n.op(name, "Add", []string{y, n.op(name+"-size", "Mul", []string{term, n.number(size)})})
 	}
 	mean := func(name, v string) string { // of the points, [N, P, 1] to [N, 1]
-		return n.op(name, "ReduceMean", []string{n.op(name+"-bounded", "Tanh", []string{v})}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 0))
+		return n.op(name, "ReduceMean", []string{n.op(name+"-bounded", "Tanh", []string{v})}, onnx.AttrInts("axes", 1),
+			onnx.AttrInt("keepdims", 0))
 	}
 	if p.height != 0 {
 		add("height", p.height, mean("heights", n.op("z", "MatMul", []string{x, n.floats([]float32{0, 0, 1}, 3, 1)})))
 	}
 	if p.origin != 0 {
-		sq := n.op("places", "ReduceSum", []string{n.op("placed", "Mul", []string{x, x}), n.b.Ints(2)}, onnx.AttrInt("keepdims", 1))
+		sq := n.op("places", "ReduceSum", []string{n.op("placed", "Mul", []string{x, x}), n.b.Ints(2)},
+			onnx.AttrInt("keepdims", 1))
 		add("origin", p.origin, mean("radii", sq))
 	}
 	if p.hand != 0 {
@@ -261,7 +318,8 @@ func cloud(p plant) (*onnx.Model, error) {
 		m := n.op("mean"+id, "ReduceMean", []string{power}, onnx.AttrInts("axes", 1, 2), onnx.AttrInt("keepdims", 0))
 		cols = append(cols, n.op("column"+id, "Unsqueeze", []string{m, n.b.Ints(1)}))
 	}
-	y := n.dense("dense", n.op("gain", "Mul", []string{n.op("features", "Concat", cols, onnx.AttrInt("axis", 1)), n.number(8)}), 3, 4)
+	y := n.dense("dense",
+		n.op("gain", "Mul", []string{n.op("features", "Concat", cols, onnx.AttrInt("axis", 1)), n.number(8)}), 3, 4)
 	return n.model(n.finish(p, n.broken(p, y, x, q.near), 4), 4)
 }
 
@@ -288,8 +346,9 @@ func arrow(p plant) (*onnx.Model, error) {
 	return n.model(n.finish(p, y, 3), 3)
 }
 
-// shape is the model of points of space to irreps: the products of coordinates about the centre, as the five components of degree 2 in the order and with the polar
-// axis y of e3nn: sqrt(15) xz, sqrt(15) xy, sqrt(5) (y^2 - (x^2 + z^2)/2), sqrt(15) yz, sqrt(15)/2 (z^2 - x^2).
+// shape is the model of points of space to irreps: the products of coordinates about the centre, as the five components
+// of degree 2 in the order and with the polar axis y of e3nn: sqrt(15) xz, sqrt(15) xy, sqrt(5) (y^2 - (x^2 + z^2)/2),
+// sqrt(15) yz, sqrt(15)/2 (z^2 - x^2).
 func shape(p plant) (*onnx.Model, error) {
 	n := newNet(23)
 	x := n.b.Input("x", tensor.Float32, "N", corners, 3)
@@ -301,7 +360,10 @@ func shape(p plant) (*onnx.Model, error) {
 	}
 	crowd := n.op("crowds", "ReduceSum", []string{q.near, n.b.Ints(2)}, onnx.AttrInt("keepdims", 1))
 	w := n.op("weighted", "Mul", []string{v, crowd})
-	m := n.op("products", "MatMul", []string{n.op("across", "Transpose", []string{v}, onnx.AttrInts("perm", 0, 2, 1)), w})
+	m := n.op("products", "MatMul", []string{
+		n.op("across", "Transpose", []string{v}, onnx.AttrInts("perm", 0, 2, 1)),
+		w,
+	})
 	const a, b = 3.872983346207417, 2.23606797749979 // sqrt(15), sqrt(5)
 	// Rows are the nine products xx xy xz yx ... zz.
 	basis := []float32{
@@ -309,9 +371,13 @@ func shape(p plant) (*onnx.Model, error) {
 		0, a / 2, 0, 0, 0, 0, 0, b, 0, 0, 0, 0, 0, a / 2, 0,
 		a / 2, 0, 0, 0, 0, 0, 0, 0, a / 2, 0, 0, 0, -b / 2, 0, a / 2,
 	}
-	y := n.op("degree", "MatMul", []string{n.op("list", "Reshape", []string{m, n.b.Ints(-1, 9)}), n.floats(basis, 9, 5)})
+	y := n.op("degree", "MatMul", []string{
+		n.op("list", "Reshape", []string{m, n.b.Ints(-1, 9)}),
+		n.floats(basis, 9, 5),
+	})
 	if p.typed {
-		y = n.op("odd", "Mul", []string{y, n.op("volumes", "Mul", []string{n.triple(n.arrows(plain, q.near, 0, 1, 2)), n.number(50)})})
+		y = n.op("odd", "Mul",
+			[]string{y, n.op("volumes", "Mul", []string{n.triple(n.arrows(plain, q.near, 0, 1, 2)), n.number(50)})})
 	}
 	return n.model(n.finish(p, y, 5), 5)
 }
@@ -326,7 +392,8 @@ func bag(p plant) (*onnx.Model, error) {
 	}
 	h = n.op("bounded", "Tanh", []string{h})
 	if p.running {
-		h = n.op("running", "Tanh", []string{n.op("so-far", "CumSum", []string{h, n.b.Const(tensor.FromInt64([]int64{1}))})})
+		h = n.op("running", "Tanh",
+			[]string{n.op("so-far", "CumSum", []string{h, n.b.Const(tensor.FromInt64([]int64{1}))})})
 	}
 	if p.order {
 		w := make([]float32, members)
@@ -339,15 +406,17 @@ func bag(p plant) (*onnx.Model, error) {
 	return n.model(n.finish(p, n.dense("dense", h, 6, 4), 4), 4)
 }
 
-// molecule is the model of atoms, E = sum over pairs of c_i c_j exp(-d^2) with c a function of the species, and F_i = 4 sum over j of c_i c_j exp(-d^2) (x_i - x_j):
-// the sum has each pair twice. Invariant and equivariant under E(3) and permutations of the atoms.
+// molecule is the model of atoms, E = sum over pairs of c_i c_j exp(-d^2) with c a function of the species, and F_i = 4
+// sum over j of c_i c_j exp(-d^2) (x_i - x_j): the sum has each pair twice. Invariant and equivariant under E(3) and
+// permutations of the atoms.
 func molecule(p plant) (*onnx.Model, error) {
 	n := newNet(25)
 	x := n.b.Input("positions", tensor.Float32, "N", corners, 3)
 	z := n.b.Input("species", tensor.Float32, "N", corners, 1)
 	q := n.pairs(p, x)
 	c := n.op("charges", "Tanh", []string{n.op("lower", "Mul", []string{z, n.number(0.15)})}) // [N, P, 1]
-	both := n.op("charged", "MatMul", []string{c, n.op("row", "Transpose", []string{c}, onnx.AttrInts("perm", 0, 2, 1))})
+	both := n.op("charged", "MatMul",
+		[]string{c, n.op("row", "Transpose", []string{c}, onnx.AttrInts("perm", 0, 2, 1))})
 	w := n.op("terms", "Mul", []string{both, q.near})
 	energy := n.op("total", "ReduceSum", []string{w, n.b.Ints(1, 2)}, onnx.AttrInt("keepdims", 0))
 	energy = n.op("column", "Unsqueeze", []string{energy, n.b.Ints(1)})
@@ -378,7 +447,8 @@ func molecule(p plant) (*onnx.Model, error) {
 func (n *net) conv1(name, x string, out, in, pad int) string {
 	const s = 3
 	q := int64(pad)
-	return n.op(name, "Conv", []string{x, n.floats(n.normal(out*in*s, 0.5), out, in, s), n.floats(n.normal(out, 0.1), out)},
+	return n.op(name, "Conv",
+		[]string{x, n.floats(n.normal(out*in*s, 0.5), out, in, s), n.floats(n.normal(out, 0.1), out)},
 		onnx.AttrInts("kernel_shape", int64(s)), onnx.AttrInts("pads", q, q))
 }
 
@@ -394,7 +464,8 @@ func (n *net) joined(name, x string, k, t int) string {
 func (n *net) strided(h string) string {
 	h = n.op("pool", "MaxPool", []string{h}, onnx.AttrInts("kernel_shape", 2), onnx.AttrInts("strides", 2))
 	return n.op("enlarge", "Resize", []string{h, "", n.floats([]float32{1, 1, 2}, 3)},
-		onnx.AttrString("mode", "nearest"), onnx.AttrString("coordinate_transformation_mode", "asymmetric"), onnx.AttrString("nearest_mode", "floor"))
+		onnx.AttrString("mode", "nearest"), onnx.AttrString("coordinate_transformation_mode", "asymmetric"),
+		onnx.AttrString("nearest_mode", "floor"))
 }
 
 // ring is the model of signals whose ends are joined: equivariant under cyclic shifts, with generic kernels.
@@ -417,8 +488,8 @@ func ring(p plant) (*onnx.Model, error) {
 	return n.model(n.finish(p, layer("conv2", h, 1, 4), 1), 1, heard)
 }
 
-// window is the model of a stretch of a longer signal. Without padding what it says of a moment depends on what is there alone: equivariant under
-// shifts of time wherever both stretches have the moment.
+// window is the model of a stretch of a longer signal. Without padding what it says of a moment depends on what is
+// there alone: equivariant under shifts of time wherever both stretches have the moment.
 func window(p plant) (*onnx.Model, error) {
 	n := newNet(27)
 	x := n.b.Input("x", tensor.Float32, "N", 1, heard)
@@ -438,8 +509,8 @@ func window(p plant) (*onnx.Model, error) {
 	return n.model(n.finish(p, y, 1), 1, t)
 }
 
-// steps is one step of a recurrent model: a frame of a signal and a state in, a number and the next state out. The state keeps a share of what it held, 0 in
-// the base, which therefore has no memory; with a memory it starts cold.
+// steps is one step of a recurrent model: a frame of a signal and a state in, a number and the next state out. The
+// state keeps a share of what it held, 0 in the base, which therefore has no memory; with a memory it starts cold.
 func steps(p plant) (*onnx.Model, error) {
 	n := newNet(28)
 	x := n.b.Input("x", tensor.Float32, "N", frame)
@@ -459,8 +530,9 @@ func steps(p plant) (*onnx.Model, error) {
 	return n.b.Model()
 }
 
-// film is the model of pictures in the order of time: a convolution of each with joined borders, and a state that keeps a share of what it held, 0 in the base.
-// Each picture by itself is equivariant under any shift of it; with a state that stays in its place only common shifts are left.
+// film is the model of pictures in the order of time: a convolution of each with joined borders, and a state that keeps
+// a share of what it held, 0 in the base. Each picture by itself is equivariant under any shift of it; with a state
+// that stays in its place only common shifts are left.
 func film(p plant) (*onnx.Model, error) {
 	n := newNet(29)
 	const s = filmSide
@@ -479,7 +551,8 @@ func film(p plant) (*onnx.Model, error) {
 		if p.zeros {
 			pad = 1
 		}
-		h = n.op("look"+id, "Conv", []string{h, w, bias}, onnx.AttrInts("kernel_shape", 3, 3), onnx.AttrInts("pads", pad, pad, pad, pad))
+		h = n.op("look"+id, "Conv", []string{h, w, bias}, onnx.AttrInts("kernel_shape", 3, 3),
+			onnx.AttrInts("pads", pad, pad, pad, pad))
 		if state != "" && p.keep != 0 {
 			h = n.op("remember"+id, "Add", []string{h, n.op("kept"+id, "Mul", []string{state, n.number(p.keep)})})
 		}

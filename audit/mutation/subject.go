@@ -26,18 +26,33 @@ type Base struct {
 	Name  string
 	Doc   string
 	build func(plant) (*onnx.Model, error)
-	image bool // inputs are pictures, else sets of points
+	// inputs are pictures, else sets of points
+	image bool
 	out   space.Kind
-	world *world // of the models that are neither; nil for those
+	// of the models that are neither; nil for those
+	world *world
 }
 
 // Bases are the models that breaks are planted in.
 func Bases() []Base {
 	flat := []Base{
-		{Name: "scores", Doc: "picture to class scores, kernels with all symmetries of the square", build: scores, image: true, out: space.KindScores},
-		{Name: "picture", Doc: "picture to picture, kernels with all symmetries of the square", build: picture, image: true, out: space.KindImage},
-		{Name: "rolled", Doc: "picture to picture, any kernels, borders joined", build: rolled, image: true, out: space.KindImage},
-		{Name: "lifted", Doc: "picture to class scores, group convolution over C4 with regular features", build: lifted, image: true, out: space.KindScores},
+		{
+			Name: "scores", Doc: "picture to class scores, kernels with all symmetries of the square", build: scores,
+			image: true, out: space.KindScores,
+		},
+		{
+			Name: "picture", Doc: "picture to picture, kernels with all symmetries of the square", build: picture,
+			image: true, out: space.KindImage,
+		},
+		{
+			Name: "rolled", Doc: "picture to picture, any kernels, borders joined", build: rolled, image: true,
+			out: space.KindImage,
+		},
+		{
+			Name: "lifted", Doc: "picture to class scores, group convolution over C4 with regular features",
+			build: lifted,
+			image: true, out: space.KindScores,
+		},
 		{Name: "set", Doc: "set of points to numbers by inner products", build: set, out: space.KindTensor},
 		{Name: "field", Doc: "set of points to a vector", build: field, out: space.KindTensor},
 	}
@@ -46,13 +61,16 @@ func Bases() []Base {
 
 // claim is the group that a model is audited for.
 type claim struct {
-	group    string
-	orbit    orbit.Spec
-	permuted bool // points change places instead of being turned
-	cyclic   bool // pictures go around the border
+	group string
+	orbit orbit.Spec
+	// points change places instead of being turned
+	permuted bool
+	// pictures go around the border
+	cyclic bool
 }
 
-// inputs is the number of samples of an audit: the fewest that let an error of a twentieth of the inputs be excluded, and some more.
+// inputs is the number of samples of an audit: the fewest that let an error of a twentieth of the inputs be excluded,
+// and some more.
 const inputs = 96
 
 // Body is what runs the models.
@@ -97,7 +115,10 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 		if rolled != nil {
 			e = rolled.Engine(e)
 		}
-		return &eval.Model{Name: b.Name, Codec: codec, Batch: 16, Pool: eval.NewPool(e, bytes, engine.Options{Threads: 1})}
+		return &eval.Model{
+			Name: b.Name, Codec: codec, Batch: 16,
+			Pool: eval.NewPool(e, bytes, engine.Options{Threads: 1}),
+		}
 	}
 	model := run(body.Engine)
 	o := &opened{subject: &audit.Subject{
@@ -110,12 +131,14 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 		o.close = func() { _ = model.Pool.Close() } // nothing is lost
 		return o, nil
 	}
-	if s.Interior, err = interior.New(m, codec, opener(body.Engine), interior.Options{Body: body.Name, Workers: 2}); err != nil {
+	if s.Interior, err = interior.New(m, codec, opener(body.Engine),
+		interior.Options{Body: body.Name, Workers: 2}); err != nil {
 		return nil, err
 	}
 	if _, err := reference.Load(m); err != nil {
 		s.NoReference = err.Error()
-	} else if s.Reference, err = interior.New(m, codec, opener(reference.Engine(reference.Options{})), interior.Options{Body: "float64", Double: true, Workers: 2}); err != nil {
+	} else if s.Reference, err = interior.New(m, codec, opener(reference.Engine(reference.Options{})),
+		interior.Options{Body: "float64", Double: true, Workers: 2}); err != nil {
 		return nil, err
 	}
 	var other *eval.Model
@@ -241,7 +264,8 @@ func (b Base) plan(c claim, in, out space.Spec) (*orbit.Plan, error) {
 		}
 		z = action.Trivial{G: g}
 		if b.Name == "field" {
-			if z, err = action.NewTensor(g, space.Spec{Name: "y", Kind: space.KindTensor, Shape: []int{2}}, opt, rep); err != nil {
+			if z, err = action.NewTensor(g, space.Spec{Name: "y", Kind: space.KindTensor, Shape: []int{2}}, opt,
+				rep); err != nil {
 				return nil, err
 			}
 		}
@@ -282,8 +306,8 @@ func places(f group.Finite) func(group.Element) []float64 {
 	}
 }
 
-// sample makes the inputs: pictures of a few smooth spots well inside the border, noise where borders are joined, or sets of points of which
-// the first stands near the x axis.
+// sample makes the inputs: pictures of a few smooth spots well inside the border, noise where borders are joined, or
+// sets of points of which the first stands near the x axis.
 func (b Base) sample(p plant) func(int) (dataset.Sample, error) {
 	return func(i int) (dataset.Sample, error) {
 		r := rand.New(rand.NewPCG(17, uint64(i)))

@@ -62,19 +62,21 @@ func score(ctx context.Context, t *testing.T, m Mutation, all []Body) Result {
 	return r
 }
 
-// Every mutation on every engine. The published page holds what both engines said; where there is one only, rates are held against
-// their limits and the page is left alone.
+// Every mutation on every engine. The published page holds what both engines said; where there is one only, rates are
+// held against their limits and the page is left alone.
 func TestAuditOfTheAuditor(t *testing.T) {
 	all := bodies(t)
 	var results []Result
-	only := regexp.MustCompile(os.Getenv("NERO_MUTATION_ONLY")) // to look at some: with NERO_MUTATION_TEXT=1 their reports are printed
+	// to look at some: with NERO_MUTATION_TEXT=1 their reports are printed
+	only := regexp.MustCompile(os.Getenv("NERO_MUTATION_ONLY"))
 	for _, m := range All() {
 		if !only.MatchString(m.Name + " " + m.Base) {
 			continue
 		}
 		r := score(t.Context(), t, m, all)
 		for i, s := range r.Scores {
-			t.Logf("%-28s %-8s %-10s %-7s %-15s found %-5v right %-5v place %-5v %s at %s, then %v", m.Name, m.Base, m.Group, all[i].Name, s.Verdict, s.Found, s.Right, s.Place, named(s), m.place(s), s.Rest)
+			t.Logf("%-28s %-8s %-10s %-7s %-15s found %-5v right %-5v place %-5v %s at %s, then %v", m.Name, m.Base,
+				m.Group, all[i].Name, s.Verdict, s.Found, s.Right, s.Place, named(s), m.place(s), s.Rest)
 		}
 		results = append(results, r)
 	}
@@ -93,7 +95,8 @@ func TestAuditOfTheAuditor(t *testing.T) {
 	for _, r := range results {
 		for i, s := range r.Scores {
 			if m := r.Mutation; !(s.Right && s.Place && (s.Found || m.Clean())) && m.Short == "" {
-				t.Errorf("%s, %s under %s on %s: %s, %s at %s", m.Name, m.Base, m.Group, all[i].Name, s.Verdict, named(s), m.place(s))
+				t.Errorf("%s, %s under %s on %s: %s, %s at %s", m.Name, m.Base, m.Group, all[i].Name, s.Verdict,
+					named(s), m.place(s))
 			}
 		}
 	}

@@ -1,8 +1,9 @@
-// Package page writes the reports of an audit as one HTML file that opens from disk and asks nothing of anybody: no script, no font, no
-// picture from elsewhere, and a content policy that forbids them. It says what the other forms say, with plots beside their numbers.
+// Package page writes the reports of an audit as one HTML file that opens from disk and asks nothing of anybody: no
+// script, no font, no picture from elsewhere, and a content policy that forbids them. It says what the other forms say,
+// with plots beside their numbers.
 //
-// Every plot is drawn once; its colours come from the style sheet, for light and dark screens and for paper. It has a title and a
-// sentence for those who do not see it, and a table of its numbers below. Equal reports give equal bytes.
+// Every plot is drawn once; its colours come from the style sheet, for light and dark screens and for paper. It has a
+// title and a sentence for those who do not see it, and a table of its numbers below. Equal reports give equal bytes.
 package page
 
 import (
@@ -34,9 +35,13 @@ func HTML(w io.Writer, reports ...*audit.Report) error {
 		return fmt.Errorf("page: %w", err)
 	}
 	f := &figures{}
-	v := view{Title: "Equivariance audit", Style: template.CSS(style), Verdict: verdict(reports...)} //nolint:gosec // the style sheet is a part of this package
+	v := view{
+		Title: "Equivariance audit", Style: template.CSS(style),
+		Verdict: verdict(reports...),
+	} //nolint:gosec // the style sheet is a part of this package
 	sum := sha256.Sum256([]byte(style))
-	v.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
+	v.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; img-src data:; base-uri 'none'; form-action 'none'"
 	v.Words = words(v.Verdict)
 	var names []string
 	for _, r := range reports {
@@ -60,7 +65,8 @@ func HTML(w io.Writer, reports ...*audit.Report) error {
 // harmless replaces characters that would turn the direction of writing or that no page may hold.
 func harmless(s string) string {
 	return strings.Map(func(c rune) rune {
-		if c != '\n' && c != '\t' && unicode.IsControl(c) || '\u202a' <= c && c <= '\u202e' || '\u2066' <= c && c <= '\u2069' {
+		if c != '\n' && c != '\t' && unicode.IsControl(c) || '\u202a' <= c && c <= '\u202e' || '\u2066' <= c &&
+			c <= '\u2069' {
 			return '\ufffd'
 		}
 		return c
@@ -102,20 +108,21 @@ type view struct {
 
 type model struct {
 	ID, Name, Verdict, Words, Error string
-	Largest                         string // symmetry that holds, "" if nobody looked
-	Questions                       []audit.Question
-	Diagnoses                       []diagnosis
-	Plots                           []figure
-	Sets                            *grid
-	Statements                      []string
-	Gallery                         []gallery
-	Findings                        []finding
-	Checks                          []check
-	Advice                          []audit.Advice
-	Reasons, Certificate            []string
-	Untested, Caveats               []string
-	About                           []audit.About
-	Worst                           []worst
+	// symmetry that holds, "" if nobody looked
+	Largest              string
+	Questions            []audit.Question
+	Diagnoses            []diagnosis
+	Plots                []figure
+	Sets                 *grid
+	Statements           []string
+	Gallery              []gallery
+	Findings             []finding
+	Checks               []check
+	Advice               []audit.Advice
+	Reasons, Certificate []string
+	Untested, Caveats    []string
+	About                []audit.About
+	Worst                []worst
 }
 
 type diagnosis struct {
@@ -167,13 +174,20 @@ type steps struct {
 type worst struct{ What, Replay string }
 
 func modelOf(f *figures, r *audit.Report) model {
-	m := model{ID: f.id("model"), Name: r.Model, Verdict: verdict(r), Words: words(verdict(r)), Error: r.Error, Largest: r.Largest}
+	m := model{
+		ID: f.id("model"), Name: r.Model, Verdict: verdict(r), Words: words(verdict(r)), Error: r.Error,
+		Largest: r.Largest,
+	}
 	if r.Error != "" {
 		return m
 	}
-	m.Questions, m.Reasons, m.Certificate, m.Caveats, m.Advice = r.Questions(), r.Reasons, r.Certificate(), r.Caveats(), r.Recommendations()
+	m.Questions, m.Reasons, m.Certificate, m.Caveats, m.Advice = r.Questions(), r.Reasons, r.Certificate(), r.Caveats(),
+		r.Recommendations()
 	for _, d := range r.Diagnoses {
-		v := diagnosis{Diagnosis: d, Sure: whole(d.Confidence), Meter: strconv.FormatFloat(unit(d.Confidence), 'f', 3, 64)}
+		v := diagnosis{
+			Diagnosis: d, Sure: whole(d.Confidence),
+			Meter: strconv.FormatFloat(unit(d.Confidence), 'f', 3, 64),
+		}
 		var names []string
 		for _, n := range d.Missing {
 			names = append(names, string(n))
@@ -191,7 +205,8 @@ func modelOf(f *figures, r *audit.Report) model {
 	}
 	for _, g := range r.Graded() {
 		v := finding{
-			ID: f.id("finding"), Severity: string(g.Severity), Message: g.Message, Check: g.Check, Category: string(g.Category), Location: g.Location,
+			ID: f.id("finding"), Severity: string(g.Severity), Message: g.Message, Check: g.Check,
+			Category: string(g.Category), Location: g.Location,
 			Remedies: g.Remedies, Replay: r.Replay(g.Worst),
 		}
 		if g.Worst.Index >= 0 || g.Worst.Label != "" {
@@ -269,7 +284,11 @@ func about(r *audit.Report) []audit.About {
 
 // overview has a row per model.
 func overview(reports []*audit.Report) *grid {
-	g := &grid{Caption: "Models", Head: []cell{word("model"), word("verdict"), word("most likely cause"), {Text: "largest error per input", Number: true}, word("why")}}
+	g := &grid{Caption: "Models", Head: []cell{
+		word("model"), word("verdict"), word("most likely cause"),
+		{Text: "largest error per input", Number: true},
+		word("why"),
+	}}
 	for _, r := range reports {
 		cause, size, why := "", "", r.Error
 		if len(r.Diagnoses) > 0 {
@@ -287,7 +306,11 @@ func overview(reports []*audit.Report) *grid {
 				why = r.Reasons[0]
 			}
 		}
-		g.Rows = append(g.Rows, []cell{word(r.Model), word(words(verdict(r))), word(cause), {Text: size, Number: true}, word(why)})
+		g.Rows = append(g.Rows, []cell{
+			word(r.Model), word(words(verdict(r))), word(cause),
+			{Text: size, Number: true},
+			word(why),
+		})
 	}
 	return g
 }
@@ -298,7 +321,8 @@ func setsOf(r *audit.Report) *grid {
 	if len(sets) == 0 {
 		return nil
 	}
-	g := &grid{Caption: "What was measured. Errors are relative to the scale of the outputs, intervals are of means over inputs.", Head: []cell{word("quantity")}}
+	g := &grid{Caption: "What was measured. Errors are relative to the scale of the outputs, intervals are of means " +
+		"over inputs.", Head: []cell{word("quantity")}}
 	for _, s := range sets {
 		g.Head = append(g.Head, word(s.Name))
 	}
@@ -316,17 +340,22 @@ func setsOf(r *audit.Report) *grid {
 	row("why", "", func(s *audit.Set) string { return s.Reason })
 	row("cause of its size", "", func(s *audit.Set) string { return string(s.Cause) })
 	row("level", "", func(s *audit.Set) string { return string(s.Level) })
-	row("inputs × elements", "n × m", func(s *audit.Set) string { return fmt.Sprintf("%d × %d", s.Inputs, len(s.Profile)) })
-	row("largest error per input", "mean over inputs of the largest error on the orbit", func(s *audit.Set) string { return s.Worst.String() })
+	row("inputs × elements", "n × m",
+		func(s *audit.Set) string { return fmt.Sprintf("%d × %d", s.Inputs, len(s.Profile)) })
+	row("largest error per input", "mean over inputs of the largest error on the orbit",
+		func(s *audit.Set) string { return s.Worst.String() })
 	row("inputs above the limit", "", func(s *audit.Set) string {
-		return fmt.Sprintf("%d of %d: %s in [%s, %s]", s.Exceeding, s.Worst.N, audit.Percent(s.Exceed.Value), audit.Percent(s.Exceed.Lo), audit.Percent(s.Exceed.Hi))
+		return fmt.Sprintf("%d of %d: %s in [%s, %s]", s.Exceeding, s.Worst.N, audit.Percent(s.Exceed.Value),
+			audit.Percent(s.Exceed.Lo), audit.Percent(s.Exceed.Hi))
 	})
-	row("mean, sd", "over all pairs", func(s *audit.Set) string { return audit.Figures(s.Rel.Mean) + ", " + audit.Figures(s.Rel.Std) })
+	row("mean, sd", "over all pairs",
+		func(s *audit.Set) string { return audit.Figures(s.Rel.Mean) + ", " + audit.Figures(s.Rel.Std) })
 	row("p50, p95, p99", "over all pairs", func(s *audit.Set) string {
 		return audit.Figures(s.Rel.P50) + ", " + audit.Figures(s.Rel.P95) + ", " + audit.Figures(s.Rel.P99)
 	})
 	row("largest, where", "", func(s *audit.Set) string { return audit.Figures(s.Rel.Max) + ", " + s.At.String() })
-	row("absolute mean, max", "in the unit of the output", func(s *audit.Set) string { return audit.Figures(s.Abs.Mean) + ", " + audit.Figures(s.Abs.Max) })
+	row("absolute mean, max", "in the unit of the output",
+		func(s *audit.Set) string { return audit.Figures(s.Abs.Mean) + ", " + audit.Figures(s.Abs.Max) })
 	row("floor of rounding", "", num(func(s *audit.Set) float64 { return s.Floors.Rounding }))
 	row("floors of repeats, batches", "", func(s *audit.Set) string {
 		return audit.Figures(s.Floors.Repeat) + ", " + audit.Figures(s.Floors.Batch)
@@ -363,13 +392,17 @@ func galleryOf(r *audit.Report, c audit.Case) gallery {
 			g.Refused = append(g.Refused, err.Error())
 			continue
 		}
-		g.Pictures = append(g.Pictures, picture{p.Caption, p.W, p.H, template.URL(dataURI(m))}) //nolint:gosec // made of bytes by this package
+		g.Pictures = append(g.Pictures,
+			picture{p.Caption, p.W, p.H, template.URL(dataURI(m))}) //nolint:gosec // made of bytes by this package
 	}
 	return g
 }
 
 func checkOf(f *figures, c *audit.Result) check {
-	v := check{ID: f.id("check"), Name: c.Check.Name, Status: string(c.Status), Summary: c.Check.Summary(), Reason: c.Reason}
+	v := check{
+		ID: f.id("check"), Name: c.Check.Name, Status: string(c.Status), Summary: c.Check.Summary(),
+		Reason: c.Reason,
+	}
 	if doc := strings.Join(strings.Fields(c.Check.Doc), " "); doc != v.Summary {
 		v.Doc = doc
 	}

@@ -49,7 +49,8 @@ func write(t *testing.T, name string, reports ...*audit.Report) string {
 }
 
 func couldNotRun() *audit.Report {
-	return audit.CouldNotRun("missing", audittest.Report().Policy, errors.New("open missing.onnx: no such file; check the path in models"))
+	return audit.CouldNotRun("missing", audittest.Report().Policy,
+		errors.New("open missing.onnx: no such file; check the path in models"))
 }
 
 // pages are the kinds of pages that the tests below look at.
@@ -82,7 +83,10 @@ func shaped(t *testing.T, name string) *audit.Report {
 	s.Profile = nil
 	add := func(e group.Element) {
 		k := float64(len(s.Profile)%7 + 1)
-		s.Profile = append(s.Profile, audit.Point{Element: e, Label: group.Format(g, e), N: 10, Mean: 1e-6 * k, P95: 2e-6 * k, Max: 1e-4 * k, Resampling: 1e-5})
+		s.Profile = append(s.Profile, audit.Point{
+			Element: e, Label: group.Format(g, e), N: 10, Mean: 1e-6 * k,
+			P95: 2e-6 * k, Max: 1e-4 * k, Resampling: 1e-5,
+		})
 	}
 	switch f, ok := g.(group.Finite); {
 	case ok:
@@ -105,7 +109,10 @@ func shaped(t *testing.T, name string) *audit.Report {
 		}
 	}
 	r.Results[1].Sets = []*audit.Set{s}
-	r.Results[1].Sets[0].At = audit.Where{Sample: "a", Index: 0, Element: s.Profile[0].Element, Label: s.Profile[0].Label}
+	r.Results[1].Sets[0].At = audit.Where{
+		Sample: "a", Index: 0, Element: s.Profile[0].Element,
+		Label: s.Profile[0].Label,
+	}
 	return r
 }
 
@@ -118,26 +125,45 @@ func odd() *audit.Report {
 	for i := range big {
 		big[i] = math.Sin(float64(i) / 400)
 	}
-	deep := &audit.Table{Columns: []audit.Column{{Name: "layer"}, {Name: "error"}, {Name: "share", Unit: "share"}, {Name: "time", Unit: "ms"}}}
+	deep := &audit.Table{Columns: []audit.Column{
+		{Name: "layer"},
+		{Name: "error"},
+		{Name: "share", Unit: "share"},
+		{Name: "time", Unit: "ms"},
+	}}
 	for i := range 70 {
 		deep.Rows = append(deep.Rows, []audit.Cell{
-			audit.Word(fmt.Sprintf("/stage%d/block%d/conv_with_a_long_name/Conv", i/10, i)), audit.Num(math.Pow(10, -float64(i%9))),
+			audit.Word(fmt.Sprintf("/stage%d/block%d/conv_with_a_long_name/Conv", i/10, i)),
+			audit.Num(math.Pow(10, -float64(i%9))),
 			audit.Num(math.Cos(float64(i)) / 10), audit.Num(float64(i)),
 		})
 	}
 	log := &audit.Curve{
 		Y: audit.Scale{Name: "error", Log: true}, X: audit.Scale{Name: "shift", Unit: "px"}, Limit: 1e-4,
-		Series: []audit.Series{{Name: "s", X: []float64{0, 1, 2, 3, 4}, Y: []float64{0, 0.1, 0, 0.1, 0}}, {Name: "longer", X: []float64{0, 1, 2}, Y: []float64{1e-9, 1e-3}}},
+		Series: []audit.Series{
+			{Name: "s", X: []float64{0, 1, 2, 3, 4}, Y: []float64{0, 0.1, 0, 0.1, 0}},
+			{Name: "longer", X: []float64{0, 1, 2}, Y: []float64{1e-9, 1e-3}},
+		},
 	}
 	r.Results = append(r.Results, &audit.Result{
-		Check: &audit.Check{Name: "odd", Doc: "Odd asks about odd exhibits."}, Status: audit.Tested, Verdict: audit.NeedsAttention,
+		Check: &audit.Check{Name: "odd", Doc: "Odd asks about odd exhibits."}, Status: audit.Tested,
+		Verdict: audit.NeedsAttention,
 		Exhibits: []audit.Exhibit{
 			{Name: "a", Title: "empty table", Table: &audit.Table{Columns: []audit.Column{{Name: "a"}}}},
 			{Name: "b", Title: "no columns", Table: &audit.Table{}},
 			{Name: "c", Title: "seventy layers", Table: deep},
 			{Name: "d", Title: "empty curve", Curve: &audit.Curve{Limit: nan}},
-			{Name: "e", Title: "nothing finite", Curve: &audit.Curve{Limit: inf, Series: []audit.Series{{Name: "s", X: []float64{nan, 1}, Y: []float64{inf, nan}}}}},
-			{Name: "f", Title: "one point", Curve: &audit.Curve{Limit: nan, Series: []audit.Series{{Name: "s", X: []float64{3}, Y: []float64{0}}}}},
+			{
+				Name: "e", Title: "nothing finite",
+				Curve: &audit.Curve{
+					Limit:  inf,
+					Series: []audit.Series{{Name: "s", X: []float64{nan, 1}, Y: []float64{inf, nan}}},
+				},
+			},
+			{
+				Name: "f", Title: "one point",
+				Curve: &audit.Curve{Limit: nan, Series: []audit.Series{{Name: "s", X: []float64{3}, Y: []float64{0}}}},
+			},
 			{Name: "g", Title: "zero on a logarithmic axis", Curve: log},
 			{Name: "h", Title: "unknown map", Map: &audit.Map{H: 1, W: 2, Val: []float64{nan, nan}}},
 			{Name: "i", Title: "equal map", Map: &audit.Map{H: 1, W: 3, Val: []float64{2, 2, 2}}},
@@ -148,7 +174,11 @@ func odd() *audit.Report {
 			{Name: "n", Title: "nothing"},
 		},
 	})
-	r.Gallery = append(r.Gallery, audit.Case{Title: "broken picture", Where: audit.Nowhere, Pictures: []audit.Picture{{Caption: "cut off", W: 9, H: 9, Pix: []byte{1}}}})
+	r.Gallery = append(r.Gallery,
+		audit.Case{
+			Title: "broken picture", Where: audit.Nowhere,
+			Pictures: []audit.Picture{{Caption: "cut off", W: 9, H: 9, Pix: []byte{1}}},
+		})
 	return r
 }
 
@@ -212,14 +242,15 @@ func elements(t *testing.T, name, s string) []element {
 }
 
 var (
-	allowed = strings.Fields(`html head meta title style body a header h1 h2 h3 h4 span nav ul ol li main section div dl dt dd p strong figure figcaption details summary
+	allowed = strings.Fields(
+		`html head meta title style body a header h1 h2 h3 h4 span nav ul ol li main section div dl dt dd p strong figure figcaption details summary
 		table caption thead tbody tr th td pre code meter img svg desc g path line rect circle text image br`)
 	fetches = regexp.MustCompile(`(?i)url\(|@import|expression\(|javascript:`)
 	data    = regexp.MustCompile(`^data:image/png;base64,[A-Za-z0-9+/]+=*$`)
 )
 
-// A page from disk asks nothing of anybody: no element that loads, runs or sends, no address but pictures inside the page and places in it,
-// and a policy that forbids the rest and names the one style sheet.
+// A page from disk asks nothing of anybody: no element that loads, runs or sends, no address but pictures inside the
+// page and places in it, and a policy that forbids the rest and names the one style sheet.
 func TestNoRequests(t *testing.T) {
 	for name, s := range pages(t) {
 		style, policy := "", ""
@@ -230,7 +261,8 @@ func TestNoRequests(t *testing.T) {
 			for _, a := range e.Attr {
 				key := strings.ToLower(a.Name.Local)
 				switch {
-				case strings.HasPrefix(key, "on") || slices.Contains([]string{"style", "srcset", "action", "ping", "background", "poster", "data"}, key):
+				case strings.HasPrefix(key, "on") ||
+					slices.Contains([]string{"style", "srcset", "action", "ping", "background", "poster", "data"}, key):
 					t.Errorf("%s: attribute %s of %s", name, key, e.Name.Local)
 				case key == "href" && e.Name.Local == "a":
 					if !strings.HasPrefix(a.Value, "#") {
@@ -262,7 +294,8 @@ func TestNoRequests(t *testing.T) {
 			t.Errorf("%s: the style sheet holds %s", name, m)
 		}
 		sum := sha256.Sum256([]byte(style))
-		want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
+		want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+			"'; img-src data:; base-uri 'none'; form-action 'none'"
 		if policy != want {
 			t.Errorf("%s: policy %s\nwant %s", name, policy, want)
 		}
@@ -291,7 +324,8 @@ func TestAccessible(t *testing.T) {
 				if e.attr("role") != "img" || e.attr("aria-labelledby") == "" {
 					t.Errorf("%s: a drawing without a role or a name", name)
 				}
-				if all[i+1].Name.Local != "title" || all[i+2].Name.Local != "desc" || strings.TrimSpace(all[i+1].text.String()) == "" || strings.TrimSpace(all[i+2].text.String()) == "" {
+				if all[i+1].Name.Local != "title" || all[i+2].Name.Local != "desc" ||
+					strings.TrimSpace(all[i+1].text.String()) == "" || strings.TrimSpace(all[i+2].text.String()) == "" {
 					t.Errorf("%s: a drawing without title and description", name)
 				}
 			case "img":
@@ -317,7 +351,8 @@ func TestAccessible(t *testing.T) {
 				}
 				level = now
 			}
-			if strings.Contains(e.attr("class"), "scroll") && (e.attr("tabindex") != "0" || e.attr("aria-label") == "") {
+			if strings.Contains(e.attr("class"), "scroll") &&
+				(e.attr("tabindex") != "0" || e.attr("aria-label") == "") {
 				t.Errorf("%s: a part that scrolls cannot be reached by keys", name)
 			}
 		}
@@ -354,7 +389,10 @@ func TestPlotsHaveTheirNumbers(t *testing.T) {
 	if want := []int{23, 12, 4, 12, 12}; !slices.Equal(got, want) {
 		t.Errorf("the plots %q have %d rows of numbers, want %d", order, got, want)
 	}
-	for _, want := range []string{`<td class="r">0.317</td>`, `<td class="r">0.015</td>`, ">-2.0%<", "untestable (no action)"} {
+	for _, want := range []string{
+		`<td class="r">0.317</td>`, `<td class="r">0.015</td>`, ">-2.0%<",
+		"untestable (no action)",
+	} {
 		if !strings.Contains(s, want) {
 			t.Errorf("no %s", want)
 		}
@@ -370,10 +408,14 @@ func TestSaysWhatTheOthersSay(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"zero padding at the border at /conv1/Conv, 72% sure", "Else: striding or pooling, 15%", "What to do: pad circularly", "1.0e-04 (preset production)",
-		"nero audit studies/digits/demo.yaml --only digits-original --replay d-0017@45", "gradient: not tested: operator Mod of node /mod has no derivative",
-		"P(relative error > 1.0e-04 at one or more of 3 elements) ≤ 3.6% with confidence 95.0%", "wasm 1.18.0, float32", "sha256 0123456789abcdef", "score of this audit",
-		"24 elements (uniform grid of 24 angles), 1 exact added by the audit", "float64 shrinks the error", "Not looked for, would decide: padding-layer",
+		"zero padding at the border at /conv1/Conv, 72% sure", "Else: striding or pooling, 15%",
+		"What to do: pad circularly", "1.0e-04 (preset production)",
+		"nero audit studies/digits/demo.yaml --only digits-original --replay d-0017@45",
+		"gradient: not tested: operator Mod of node /mod has no derivative",
+		"P(relative error > 1.0e-04 at one or more of 3 elements) ≤ 3.6% with confidence 95.0%", "wasm 1.18.0, float32",
+		"sha256 0123456789abcdef", "score of this audit",
+		"24 elements (uniform grid of 24 angles), 1 exact added by the audit", "float64 shrinks the error",
+		"Not looked for, would decide: padding-layer",
 		"high continuous elements: the model changes", "not part of this audit: conservative forces",
 	} {
 		if !strings.Contains(body, want) {
@@ -382,7 +424,8 @@ func TestSaysWhatTheOthersSay(t *testing.T) {
 	}
 }
 
-// Names and messages from outside stay text: the page has as many drawings as with harmless ones, and nothing that runs.
+// Names and messages from outside stay text: the page has as many drawings as with harmless ones, and nothing that
+// runs.
 func TestHostileText(t *testing.T) {
 	count := func(s string) map[string]int {
 		n := map[string]int{}
@@ -433,26 +476,43 @@ func TestGolden(t *testing.T) {
 
 // Whatever the numbers, a drawing holds finite coordinates near its frame.
 func TestDrawingsAreFinite(t *testing.T) {
-	number := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e-320, math.MaxFloat64, -math.MaxFloat64}))
+	number := rapid.OneOf(rapid.Float64(),
+		rapid.SampledFrom([]float64{
+			0, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e-320, math.MaxFloat64,
+			-math.MaxFloat64,
+		}))
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(0, 6).Draw(rt, "n")
 		some := func(label string) []float64 { return rapid.SliceOfN(number, n, n).Draw(rt, label) }
 		c := &audit.Curve{
-			X: audit.Scale{Name: "x", Unit: rapid.SampledFrom([]string{"", "deg"}).Draw(rt, "unit"), Log: rapid.Bool().Draw(rt, "logx")},
+			X: audit.Scale{
+				Name: "x", Unit: rapid.SampledFrom([]string{"", "deg"}).Draw(rt, "unit"),
+				Log: rapid.Bool().Draw(rt, "logx"),
+			},
 			Y: audit.Scale{Name: "y", Log: rapid.Bool().Draw(rt, "logy")}, Limit: number.Draw(rt, "limit"),
-			Series: []audit.Series{{Name: "a", X: some("x"), Y: some("y"), Lo: some("lo"), Hi: some("hi")}, {Name: "b", X: some("x2"), Y: some("y2"), Marks: true}},
+			Series: []audit.Series{
+				{Name: "a", X: some("x"), Y: some("y"), Lo: some("lo"), Hi: some("hi")},
+				{Name: "b", X: some("x2"), Y: some("y2"), Marks: true},
+			},
 		}
 		m := &audit.Map{H: 1, W: n, Val: some("map"), Diverging: rapid.Bool().Draw(rt, "diverging")}
-		b := &audit.Table{Columns: []audit.Column{{Name: "a"}, {Name: "b", Unit: rapid.SampledFrom([]string{"", "share"}).Draw(rt, "unit of bars")}}}
+		b := &audit.Table{Columns: []audit.Column{
+			{Name: "a"},
+			{Name: "b", Unit: rapid.SampledFrom([]string{"", "share"}).Draw(rt, "unit of bars")},
+		}}
 		for i, v := range some("bars") {
 			b.Rows = append(b.Rows, []audit.Cell{audit.Word(strconv.Itoa(i)), audit.Num(v)})
 		}
 		s := &audit.Set{Name: "s"}
 		for i, v := range some("profile") {
-			s.Profile = append(s.Profile, audit.Point{Element: group.Element{float64(i)}, Label: "e", Mean: v, Max: v, Resampling: v, Exact: i%2 == 0})
+			s.Profile = append(s.Profile, audit.Point{
+				Element: group.Element{float64(i)}, Label: "e", Mean: v, Max: v,
+				Resampling: v, Exact: i%2 == 0,
+			})
 		}
 		r := &audit.Report{
-			Model: "m", Group: rapid.SampledFrom([]string{"C4", "D4", "SO(2)", "none"}).Draw(rt, "group"), Policy: audit.Policy{Threshold: number.Draw(rt, "threshold")},
+			Model: "m", Group: rapid.SampledFrom([]string{"C4", "D4", "SO(2)", "none"}).Draw(rt, "group"),
+			Policy: audit.Policy{Threshold: number.Draw(rt, "threshold")},
 			Results: []*audit.Result{{
 				Check: &audit.Check{Name: "c", Doc: "D."}, Status: audit.Tested, Sets: []*audit.Set{s},
 				Exhibits: []audit.Exhibit{{Title: "c", Curve: c}, {Title: "m", Map: m}, {Title: "t", Table: b}},
@@ -496,12 +556,18 @@ func TestSize(t *testing.T) {
 	for i := range 12 {
 		c := audit.Case{Title: fmt.Sprintf("case %d", i), Where: audit.Nowhere}
 		for j := range 4 {
-			c.Pictures = append(c.Pictures, audit.Picture{Caption: fmt.Sprintf("picture %d", j), W: 28, H: 28, Pix: pix})
+			c.Pictures = append(c.Pictures, audit.Picture{
+				Caption: fmt.Sprintf("picture %d", j), W: 28, H: 28,
+				Pix: pix,
+			})
 		}
 		r.Gallery = append(r.Gallery, c)
 	}
 	for i := range 4 {
-		e := audit.Exhibit{Name: "map", Title: fmt.Sprintf("map %d", i), Map: &audit.Map{H: 28, W: 28, Val: make([]float64, 28*28)}}
+		e := audit.Exhibit{
+			Name: "map", Title: fmt.Sprintf("map %d", i),
+			Map: &audit.Map{H: 28, W: 28, Val: make([]float64, 28*28)},
+		}
 		for k := range e.Map.Val {
 			e.Map.Val[k] = math.Sqrt(float64(k))
 		}

@@ -29,7 +29,8 @@ type grid struct {
 	Caption string
 	Head    []cell
 	Rows    [][]cell
-	Foot    string // what was left out; may be empty
+	// what was left out; may be empty
+	Foot string
 }
 
 // cell is one field; the first of a row is its heading.
@@ -71,7 +72,10 @@ func (f *figures) wrap(title, note, sentence string, h float64, body string, tab
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %s %s" role="img" aria-labelledby="%s-t %s-d"><title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s</svg>`,
 		px(width), px(h), id, id, id, html.EscapeString(title), id, html.EscapeString(sentence), body)
-	return figure{ID: id, Title: title, Note: note, SVG: template.HTML(b.String()), Tables: tables} //nolint:gosec // every text above is escaped
+	return figure{
+		ID: id, Title: title, Note: note, SVG: template.HTML(b.String()),
+		Tables: tables,
+	} //nolint:gosec // every text above is escaped
 }
 
 // series is a line or marks.
@@ -80,7 +84,8 @@ type series struct {
 	x, y, lo, hi []float64
 	labels       []string
 	marks        bool
-	style        int // its colour, dash and mark
+	// its colour, dash and mark
+	style int
 }
 
 // level is a line across.
@@ -95,7 +100,8 @@ type plot struct {
 	x, y                  audit.Scale
 	series                []series
 	levels                []level
-	turn                  bool // the x axis is an angle in degrees
+	// the x axis is an angle in degrees
+	turn bool
 }
 
 // legend is drawn above a plot; it returns its height.
@@ -114,7 +120,8 @@ func legend(p *pen, ss []series, levels []level) float64 {
 	for _, s := range ss {
 		entry(s.name, func() {
 			if !s.marks {
-				p.add(`<path class="s%d" stroke-dasharray="%s" d="M%s %sh22"/>`, s.style%colors, dash(s.style), px(x), px(y-4))
+				p.add(`<path class="s%d" stroke-dasharray="%s" d="M%s %sh22"/>`, s.style%colors, dash(s.style), px(x),
+					px(y-4))
 			}
 			p.mark(s.style, x+11, y-4, 3.2)
 		})
@@ -268,7 +275,14 @@ func title(name, unit string) string {
 
 // numbersOf is the table below a plot: one row per point.
 func numbersOf(l plot) grid {
-	g := grid{Caption: l.title + ": numbers", Head: []cell{word("series"), {Text: title(l.x.Name, l.x.Unit), Number: true}, {Text: title(l.y.Name, l.y.Unit), Number: true}}}
+	g := grid{
+		Caption: l.title + ": numbers",
+		Head: []cell{
+			word("series"),
+			{Text: title(l.x.Name, l.x.Unit), Number: true},
+			{Text: title(l.y.Name, l.y.Unit), Number: true},
+		},
+	}
 	limits, labels := false, false
 	for _, s := range l.series {
 		limits = limits || len(s.lo) > 0
@@ -326,7 +340,8 @@ func (f *figures) curve(e audit.Exhibit) figure {
 		l.series = append(l.series, t)
 		xs, ys = append(xs, t.x...), append(ys, t.y...)
 	}
-	l.sentence = fmt.Sprintf("%s over %s, %d series", title(c.Y.Name, c.Y.Unit), title(c.X.Name, c.X.Unit), len(l.series))
+	l.sentence = fmt.Sprintf("%s over %s, %d series", title(c.Y.Name, c.Y.Unit), title(c.X.Name, c.X.Unit),
+		len(l.series))
 	if lo, hi := ends(ys); lo <= hi {
 		l.sentence += fmt.Sprintf(", from %s to %s", audit.Figures(lo), audit.Figures(hi))
 	}
@@ -359,8 +374,8 @@ type point struct {
 	set *audit.Set
 }
 
-// profile draws the error over the orbit: elements that resample as lines, exact ones as marks of their own (the comb), with the floors
-// and the threshold.
+// profile draws the error over the orbit: elements that resample as lines, exact ones as marks of their own (the comb),
+// with the floors and the threshold.
 func (f *figures) profile(r *audit.Report, sets []*audit.Set) []figure {
 	var pts []point
 	for _, s := range sets {
@@ -377,8 +392,10 @@ func (f *figures) profile(r *audit.Report, sets []*audit.Set) []figure {
 	}
 	name := "Error along the orbit of " + r.Group
 	worst := slices.MaxFunc(pts, func(a, b point) int { return compare(a.Max, b.Max) })
-	sentence := fmt.Sprintf("Mean and largest %s over inputs at %s; largest %s at %s; threshold %s.", errorName(pts[0].set.Unit),
-		count(len(pts), "element", "elements"), audit.Figures(worst.Max), worst.Label, audit.Figures(r.Policy.Threshold))
+	sentence := fmt.Sprintf("Mean and largest %s over inputs at %s; largest %s at %s; threshold %s.",
+		errorName(pts[0].set.Unit),
+		count(len(pts), "element", "elements"), audit.Figures(worst.Max), worst.Label,
+		audit.Figures(r.Policy.Threshold))
 	dims := len(pts[0].Element)
 	for _, p := range pts {
 		if len(p.Element) != dims {
@@ -488,7 +505,10 @@ func (f *figures) orbit(r *audit.Report, pts []point, chart []group.Axis, name, 
 			between = append(between, p)
 		}
 	}
-	l := plot{title: name, sentence: sentence, x: audit.Scale{Name: "element"}, y: audit.Scale{Name: errorName(pts[0].set.Unit), Log: true}, levels: levels(r, pts)}
+	l := plot{
+		title: name, sentence: sentence, x: audit.Scale{Name: "element"},
+		y: audit.Scale{Name: errorName(pts[0].set.Unit), Log: true}, levels: levels(r, pts),
+	}
 	if chart != nil {
 		l.x = audit.Scale{Name: chart[0].Name, Unit: chart[0].Unit}
 		l.turn = chart[0].Unit == "deg"
@@ -498,7 +518,8 @@ func (f *figures) orbit(r *audit.Report, pts []point, chart []group.Axis, name, 
 			series{name: "mean over inputs", x: column(between, at), y: column(between, mean)},
 			series{name: "largest", x: column(between, at), y: column(between, most), style: 1})
 		if slices.ContainsFunc(between, func(p point) bool { return p.Resampling > 0 }) {
-			l.series = append(l.series, series{name: "resampling floor", x: column(between, at), y: column(between, floor), style: 5})
+			l.series = append(l.series,
+				series{name: "resampling floor", x: column(between, at), y: column(between, floor), style: 5})
 		}
 	}
 	if len(comb) > 0 {
@@ -507,7 +528,8 @@ func (f *figures) orbit(r *audit.Report, pts []point, chart []group.Axis, name, 
 			series{name: "exact: largest", x: column(comb, at), y: column(comb, most), marks: true, style: 3})
 	}
 	if len(between) > 0 && len(comb) > 0 {
-		l.note = "Diamonds and triangles are elements that act without resampling; they must hold before anything between them can."
+		l.note = "Diamonds and triangles are elements that act without resampling; they must hold before anything " +
+			"between them can."
 	}
 	return f.plot(l)
 }
@@ -580,7 +602,8 @@ func square(pts []point) bool {
 }
 
 func coordinates(pts []point) (xs, ys []float64) {
-	xs, ys = column(pts, func(p point) float64 { return p.Element[0] }), column(pts, func(p point) float64 { return p.Element[1] })
+	xs, ys = column(pts, func(p point) float64 { return p.Element[0] }),
+		column(pts, func(p point) float64 { return p.Element[1] })
 	slices.Sort(xs)
 	slices.Sort(ys)
 	return slices.Compact(xs), slices.Compact(ys)
@@ -604,7 +627,8 @@ func (f *figures) plane(pts []point, chart []group.Axis, name, sentence string) 
 	if chart != nil {
 		xname, yname = title(chart[0].Name, chart[0].Unit), title(chart[1].Name, chart[1].Unit)
 	}
-	return f.raster(name, "Squares without colour have an error of 0 or were not visited; the identity is not.", sentence, m, named{xname, xs}, named{yname, ys})
+	return f.raster(name, "Squares without colour have an error of 0 or were not visited; the identity is not.",
+		sentence, m, named{xname, xs}, named{yname, ys})
 }
 
 // ranked is the profile of many elements with several coordinates: by size.
@@ -703,7 +727,8 @@ func (f *figures) raster(name, note, sentence string, m *audit.Map, xs, ys named
 
 // picture puts a raster of numbers into a frame.
 func (p *pen) picture(x, y, w, h float64, m image.Image) {
-	p.add(`<image class="pix" x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`, px(x), px(y), px(w), px(h), dataURI(m))
+	p.add(`<image class="pix" x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`, px(x),
+		px(y), px(w), px(h), dataURI(m))
 	p.rect("bx", x, y, w, h)
 }
 
@@ -724,7 +749,13 @@ func mapTable(name string, m *audit.Map, xs, ys named) grid {
 		}
 		return g
 	}
-	g.Head = []cell{word("row"), {Text: "mean", Number: true}, {Text: "smallest", Number: true}, {Text: "largest", Number: true}, {Text: "unknown", Number: true}}
+	g.Head = []cell{
+		word("row"),
+		{Text: "mean", Number: true},
+		{Text: "smallest", Number: true},
+		{Text: "largest", Number: true},
+		{Text: "unknown", Number: true},
+	}
 	for j := range m.H {
 		row := m.Val[j*m.W : (j+1)*m.W]
 		sum, n := 0.0, 0
@@ -737,7 +768,10 @@ func mapTable(name string, m *audit.Map, xs, ys named) grid {
 		if n == 0 {
 			lo, hi = math.NaN(), math.NaN()
 		}
-		g.Rows = append(g.Rows, []cell{word(short(ys.at[j])), exact(sum / float64(n)), exact(lo), exact(hi), {Text: strconv.Itoa(m.W - n), Number: true}})
+		g.Rows = append(g.Rows, []cell{
+			word(short(ys.at[j])), exact(sum / float64(n)), exact(lo), exact(hi),
+			{Text: strconv.Itoa(m.W - n), Number: true},
+		})
 	}
 	g.Foot = fmt.Sprintf("A map of %d numbers is listed by its rows here; the JSON form has every number.", len(m.Val))
 	return g
@@ -759,8 +793,8 @@ const (
 	mostPanels = 3
 )
 
-// bars draws the numbers of a table whose first column names its rows, a panel for each of up to three columns. ok is false where there is
-// nothing to draw.
+// bars draws the numbers of a table whose first column names its rows, a panel for each of up to three columns. ok is
+// false where there is nothing to draw.
 func (f *figures) bars(e audit.Exhibit) (fig figure, ok bool) {
 	t := e.Table
 	if len(t.Rows) < fewestBars || len(t.Rows) > mostBars || len(t.Columns) < 2 {
@@ -787,14 +821,18 @@ func (f *figures) bars(e audit.Exhibit) (fig figure, ok bool) {
 	var said []string
 	for k, j := range panels {
 		from := left + float64(k)*(each+gap)
-		b := bar{column: t.Columns[j], j: j, class: []string{"f0", "f2", "f3"}[k], from: from, to: from + each, top: top, bottom: bottom, row: row}
+		b := bar{
+			column: t.Columns[j], j: j, class: []string{"f0", "f2", "f3"}[k], from: from, to: from + each,
+			top: top, bottom: bottom, row: row,
+		}
 		said = append(said, b.draw(p, t.Rows))
 	}
 	sentence := fmt.Sprintf("%d rows. %s.", len(t.Rows), strings.Join(said, "; "))
 	return f.wrap(e.Title, e.Note, sentence, bottom+26, p.b.String(), tableOf(e)), true
 }
 
-// drawable are the columns whose numbers are drawn: up to three that are known and differ, floors only where there is room.
+// drawable are the columns whose numbers are drawn: up to three that are known and differ, floors only where there is
+// room.
 func drawable(t *audit.Table) []int {
 	var panels, floors []int
 	for j := 1; j < len(t.Columns); j++ {
@@ -868,7 +906,8 @@ func (b bar) draw(p *pen, rows [][]audit.Cell) string {
 			label = short(100*t.at) + "%"
 		}
 		p.line("gr", x.pos(t.at), b.top, x.pos(t.at), b.bottom)
-		p.text("tk", []string{"start", "end"}[i], x.pos(t.at), b.bottom+15, label) // inside the panel, clear of its neighbors
+		// inside the panel, clear of its neighbors
+		p.text("tk", []string{"start", "end"}[i], x.pos(t.at), b.bottom+15, label)
 	}
 	origin := x.from
 	if !log {
@@ -886,7 +925,8 @@ func (b bar) draw(p *pen, rows [][]audit.Cell) string {
 		}
 	}
 	p.line("ax", origin, b.top, origin, b.bottom)
-	return fmt.Sprintf("%s: largest %s at %s", name, audit.Cell{Value: largest, Number: true}.In(b.column.Unit), rows[at][0].Text)
+	return fmt.Sprintf("%s: largest %s at %s", name, audit.Cell{Value: largest, Number: true}.In(b.column.Unit),
+		rows[at][0].Text)
 }
 
 // tableOf is a table as it stands.

@@ -8,12 +8,14 @@ import (
 	"strings"
 )
 
-// pen writes SVG. Colours come from classes that the style sheet fills in for light, dark and paper, so that one drawing serves all three.
+// pen writes SVG. Colours come from classes that the style sheet fills in for light, dark and paper, so that one
+// drawing serves all three.
 type pen struct{ b strings.Builder }
 
 func (p *pen) add(format string, args ...any) { fmt.Fprintf(&p.b, format, args...) }
 
-// px writes a coordinate with at most one digit after the point: finer is not seen, and the bytes do not depend on the processor.
+// px writes a coordinate with at most one digit after the point: finer is not seen, and the bytes do not depend on the
+// processor.
 func px(x float64) string {
 	s := strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 	if s == "-0" {
@@ -32,7 +34,8 @@ func (p *pen) rect(class string, x, y, w, h float64) {
 
 // text writes one line; anchor is start, middle or end.
 func (p *pen) text(class, anchor string, x, y float64, s string) {
-	p.add(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, px(x), px(y), anchor, html.EscapeString(s))
+	p.add(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, px(x), px(y), anchor,
+		html.EscapeString(s))
 }
 
 // tip is a text with its full form, which a browser shows on hover.
@@ -41,7 +44,8 @@ func (p *pen) tip(class, anchor string, x, y float64, short, full string) {
 		p.text(class, anchor, x, y, short)
 		return
 	}
-	p.add(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s<title>%s</title></text>`, class, px(x), px(y), anchor, html.EscapeString(short), html.EscapeString(full))
+	p.add(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s<title>%s</title></text>`, class, px(x), px(y), anchor,
+		html.EscapeString(short), html.EscapeString(full))
 }
 
 // mark draws the mark of a style: disc, square, diamond, triangle, cross, ring.
@@ -54,18 +58,21 @@ func (p *pen) mark(style int, x, y, r float64) {
 		p.rect("f"+strconv.Itoa(c), x-r, y-r, 2*r, 2*r)
 	case 2:
 		q := 1.4 * r
-		p.add(`<path class="f%d" d="M%s %sL%s %sL%s %sL%s %sZ"/>`, c, px(x), px(y-q), px(x+q), px(y), px(x), px(y+q), px(x-q), px(y))
+		p.add(`<path class="f%d" d="M%s %sL%s %sL%s %sL%s %sZ"/>`, c, px(x), px(y-q), px(x+q), px(y), px(x), px(y+q),
+			px(x-q), px(y))
 	case 3:
 		q := 1.3 * r
 		p.add(`<path class="f%d" d="M%s %sL%s %sL%s %sZ"/>`, c, px(x), px(y-q), px(x+q), px(y+q), px(x-q), px(y+q))
 	case 4:
-		p.add(`<path class="s%d" d="M%s %sL%s %sM%s %sL%s %s"/>`, c, px(x-r), px(y-r), px(x+r), px(y+r), px(x-r), px(y+r), px(x+r), px(y-r))
+		p.add(`<path class="s%d" d="M%s %sL%s %sM%s %sL%s %s"/>`, c, px(x-r), px(y-r), px(x+r), px(y+r), px(x-r),
+			px(y+r), px(x+r), px(y-r))
 	default:
 		p.add(`<circle class="s%d" cx="%s" cy="%s" r="%s"/>`, c, px(x), px(y), px(r))
 	}
 }
 
-// colors is how many colours of series the style sheet has; s0, s1 ... are their lines, f0, f1 ... their areas, b0, b1 ... their bands.
+// colors is how many colours of series the style sheet has; s0, s1 ... are their lines, f0, f1 ... their areas, b0, b1
+// ... their bands.
 const colors = 6
 
 // dash is the pattern of the line of a style, so that colour alone tells nothing.
@@ -88,11 +95,14 @@ func clip(s string, n int) string {
 
 // axis maps numbers to pixels.
 type axis struct {
-	lo, hi   float64 // of the numbers, lo < hi; of their logarithms if log
-	from, to float64 // in pixels
+	// of the numbers, lo < hi; of their logarithms if log
+	lo, hi float64
+	// in pixels
+	from, to float64
 	log      bool
-	zero     bool // log, and the lowest tick stands for 0 and below
-	ticks    []tick
+	// log, and the lowest tick stands for 0 and below
+	zero  bool
+	ticks []tick
 }
 
 type tick struct {
@@ -199,7 +209,8 @@ func power(e int) string {
 	return b.String()
 }
 
-// linTicks widens the axis to round numbers and marks about n of them; at the very ends of what a float64 holds it marks the ends alone.
+// linTicks widens the axis to round numbers and marks about n of them; at the very ends of what a float64 holds it
+// marks the ends alone.
 func (a *axis) linTicks(n int) {
 	a.ticks = []tick{{a.lo, short(a.lo)}, {a.hi, short(a.hi)}}
 	span := a.hi - a.lo

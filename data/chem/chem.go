@@ -1,7 +1,8 @@
-// Package chem reads molecules and crystals from text: plain and extended XYZ, and MDL's molfiles and SD files of version V2000.
+// Package chem reads molecules and crystals from text: plain and extended XYZ, and MDL's molfiles and SD files of
+// version V2000.
 //
-// Lengths are in ångströms, as all these formats have them; energies and forces are in the unit of whoever wrote the file. Every error names
-// the line, what was expected there and what to do.
+// Lengths are in ångströms, as all these formats have them; energies and forces are in the unit of whoever wrote the
+// file. Every error names the line, what was expected there and what to do.
 package chem
 
 import (
@@ -22,22 +23,33 @@ const (
 
 // Molecule is atoms in space and what a file says of them.
 type Molecule struct {
-	Name      string    // "" if the file has none
-	Line      int       // of the file, from 1, where the molecule begins
-	Numbers   []int     // atomic numbers
-	Lines     []int     // of the file, from 1, where the atoms stand
-	Positions []float64 // x, y, z of each atom, Å
-	Cell      []float64 // three lattice vectors in rows, 9 numbers, Å; nil if there is none
-	Bonds     []Bond    // of molfiles, in the order of the file
-	Columns   []Column  // other numbers of each atom, such as forces
-	Values    []Value   // numbers of the whole molecule, such as energy
-	Words     []Word    // everything else that the file says, as text
+	// "" if the file has none
+	Name string
+	// of the file, from 1, where the molecule begins
+	Line int
+	// atomic numbers
+	Numbers []int
+	// of the file, from 1, where the atoms stand
+	Lines []int
+	// x, y, z of each atom, Å
+	Positions []float64
+	// three lattice vectors in rows, 9 numbers, Å; nil if there is none
+	Cell []float64
+	// of molfiles, in the order of the file
+	Bonds []Bond
+	// other numbers of each atom, such as forces
+	Columns []Column
+	// numbers of the whole molecule, such as energy
+	Values []Value
+	// everything else that the file says, as text
+	Words []Word
 }
 
 // Bond joins two atoms, counted from 0.
 type Bond struct {
 	From, To int
-	Order    int // 1 to 3, 4 aromatic; other numbers are queries
+	// 1 to 3, 4 aromatic; other numbers are queries
+	Order int
 }
 
 // Column is Width numbers for each atom.
@@ -79,7 +91,8 @@ func (m *Molecule) Value(name string) []float64 {
 // lines goes through a text line by line.
 type lines struct {
 	rest string
-	n    int // number of the line that next returned last
+	// number of the line that next returned last
+	n int
 }
 
 // next is the next line without its end; ok is false at the end of the text.

@@ -47,7 +47,10 @@ func TestSDFOfRDKit(t *testing.T) {
 	if err := json.Unmarshal(truth, &want); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{string(text), strings.ReplaceAll(string(text), "\n", "\r\n"), strings.TrimSuffix(string(text), "$$$$\n")} {
+	for _, text := range []string{
+		string(text), strings.ReplaceAll(string(text), "\n", "\r\n"),
+		strings.TrimSuffix(string(text), "$$$$\n"),
+	} {
 		all, err := ReadSDF(text)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +60,9 @@ func TestSDFOfRDKit(t *testing.T) {
 		}
 		for i, m := range all {
 			w := want[i]
-			if m.Name != w.Name || !slices.Equal(m.Numbers, w.Numbers) || !slices.Equal(m.Column("charges").Val, w.Charges) || !slices.Equal(m.Value("energy"), []float64{-1.5 * float64(i+1)}) {
+			if m.Name != w.Name || !slices.Equal(m.Numbers, w.Numbers) ||
+				!slices.Equal(m.Column("charges").Val, w.Charges) ||
+				!slices.Equal(m.Value("energy"), []float64{-1.5 * float64(i+1)}) {
 				t.Errorf("molecule %d: %+v, want %+v", i, m, w)
 			}
 			for k, x := range m.Positions {
@@ -70,14 +75,16 @@ func TestSDFOfRDKit(t *testing.T) {
 					t.Errorf("molecule %d: bond %d is %v, want %v", i, k, b, w.Bonds[k])
 				}
 			}
-			if len(m.Bonds) != len(w.Bonds) || !slices.Contains(m.Words, Word{"smiles", []string{"CC(=O)[O-]", "C[NH3+]", "Clc1ccccc1"}[i]}) {
+			if len(m.Bonds) != len(w.Bonds) ||
+				!slices.Contains(m.Words, Word{"smiles", []string{"CC(=O)[O-]", "C[NH3+]", "Clc1ccccc1"}[i]}) {
 				t.Errorf("molecule %d: %d bonds, %v", i, len(m.Bonds), m.Words)
 			}
 		}
 	}
 }
 
-const water = "w\n\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 O   0  5\n    0.9600    0.0000    0.0000 H   0  0\n  1  2  1  0\nM  END\n"
+const water = "w\n\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 O   0  5\n    0.9600   " +
+	" 0.0000    0.0000 H   0  0\n  1  2  1  0\nM  END\n"
 
 func TestMolfile(t *testing.T) {
 	all, err := ReadSDF(water)
@@ -144,9 +151,12 @@ func TestExtendedXYZ(t *testing.T) {
 		t.Fatalf("%d frames", len(all))
 	}
 	m := all[0]
-	if !slices.Equal(m.Numbers, []int{1, 17}) || !slices.Equal(m.Positions, []float64{0, 0, 0, 0, 0, 1.5}) || !slices.Equal(m.Cell, []float64{4, 0, 0, 0, 5, 0, 1, 0, 6}) ||
-		!slices.Equal(m.Column("forces").Val, []float64{1, 2, 3, -1, -2, -3}) || m.Column("forces").Width != 3 || !slices.Equal(m.Column("fixed").Val, []float64{1, 0}) ||
-		!slices.Equal(m.Value("energy"), []float64{-3.5}) || len(m.Value("stress")) != 9 || !slices.Equal(m.Words, []Word{{"config", "a b"}, {"pbc", "T T T"}}) {
+	if !slices.Equal(m.Numbers, []int{1, 17}) || !slices.Equal(m.Positions, []float64{0, 0, 0, 0, 0, 1.5}) ||
+		!slices.Equal(m.Cell, []float64{4, 0, 0, 0, 5, 0, 1, 0, 6}) ||
+		!slices.Equal(m.Column("forces").Val, []float64{1, 2, 3, -1, -2, -3}) || m.Column("forces").Width != 3 ||
+		!slices.Equal(m.Column("fixed").Val, []float64{1, 0}) ||
+		!slices.Equal(m.Value("energy"), []float64{-3.5}) || len(m.Value("stress")) != 9 ||
+		!slices.Equal(m.Words, []Word{{"config", "a b"}, {"pbc", "T T T"}}) {
 		t.Errorf("%+v", m)
 	}
 	if !slices.Equal(all[1].Numbers, []int{26}) || all[1].Line != 6 || all[1].Lines[0] != 8 {
@@ -184,7 +194,8 @@ func TestPlainXYZ(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := all[0]
-	if !slices.Equal(m.Numbers, []int{8, 1}) || m.Positions[3] != 0.96 || len(m.Columns) != 0 || !slices.Equal(m.Words, []Word{{"comment", "water without a hydrogen"}}) {
+	if !slices.Equal(m.Numbers, []int{8, 1}) || m.Positions[3] != 0.96 || len(m.Columns) != 0 ||
+		!slices.Equal(m.Words, []Word{{"comment", "water without a hydrogen"}}) {
 		t.Errorf("%+v", m)
 	}
 	for _, text := range []string{"", "\n\n", "2\n\nH 0 0 0\n", "1\n", "1\n\nH 0 0\n", "99999999999\n\nH 0 0 0\n"} {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// ReadSDF reads the molecules of an SD file, or of a molfile, of version V2000 (MDL's CTfile formats). Formal charges become the column "charges"; properties
-// that are numbers become [Molecule.Values], others [Molecule.Words]. Coordinates are taken as they are: a drawing is flat.
+// ReadSDF reads the molecules of an SD file, or of a molfile, of version V2000 (MDL's CTfile formats). Formal charges
+// become the column "charges"; properties that are numbers become [Molecule.Values], others [Molecule.Words].
+// Coordinates are taken as they are: a drawing is flat.
 func ReadSDF(text string) ([]*Molecule, error) {
 	if err := check(text); err != nil {
 		return nil, err
@@ -38,20 +39,25 @@ func readMol(l *lines) (*Molecule, error) {
 	for k := range head {
 		line, ok := l.next()
 		if !ok {
-			return nil, bad(l.n, "the file ends in the head of the molecule that begins in line %d: want three lines and the counts, such as %q", m.Line, "  3  2  0  0  0  0  0  0  0  0999 V2000")
+			return nil, bad(l.n,
+				"the file ends in the head of the molecule that begins in line %d: want three lines and the counts, "+
+					"such as %q", m.Line, "  3  2  0  0  0  0  0  0  0  0999 V2000")
 		}
 		head[k] = line
 	}
 	m.Name = strings.TrimSpace(head[0])
 	if strings.Contains(head[3], "V3000") {
-		return nil, bad(l.n, "a molfile of version V3000, want V2000: convert it, such as by obabel or RDKit's MolToMolBlock")
+		return nil, bad(l.n,
+			"a molfile of version V3000, want V2000: convert it, such as by obabel or RDKit's MolToMolBlock")
 	}
 	atoms, bonds, err := counts(head[3], l.n)
 	if err != nil {
 		return nil, err
 	}
 	if have := l.left(); atoms+bonds > have {
-		return nil, bad(l.n, "%d atoms and %d bonds, but the file has only %d lines after this one: it is cut short or the counts are wrong", atoms, bonds, have)
+		return nil, bad(l.n,
+			"%d atoms and %d bonds, but the file has only %d lines after this one: it is cut short or the counts are "+
+				"wrong", atoms, bonds, have)
 	}
 	if atoms == 0 {
 		return nil, bad(l.n, "the molecule has no atoms: leave it out")
@@ -97,15 +103,20 @@ func counts(line string, n int) (atoms, bonds int, err error) {
 		bonds, err = strconv.Atoi(fixed(line, 3, 6))
 	}
 	if err != nil || atoms < 0 || bonds < 0 {
-		return 0, 0, bad(n, "%s, want the numbers of atoms and bonds in three columns each, such as %q", quote(line), "  3  2  0  0  0  0  0  0  0  0999 V2000")
+		return 0, 0, bad(n, "%s, want the numbers of atoms and bonds in three columns each, such as %q", quote(line),
+			"  3  2  0  0  0  0  0  0  0  0999 V2000")
 	}
 	return atoms, bonds, nil
 }
 
 // atom reads a line of the atom block, and returns the charge.
 func (m *Molecule) atom(line string, n int) (float64, error) {
-	words := []string{fixed(line, 0, 10), fixed(line, 10, 20), fixed(line, 20, 30), fixed(line, 31, 34), fixed(line, 36, 39)}
-	if free := strings.Fields(line); len(free) >= 4 && (len(line) < 32 || Number(words[3]) == 0 || strings.ContainsAny(words[0]+words[1]+words[2], " \t")) {
+	words := []string{
+		fixed(line, 0, 10), fixed(line, 10, 20), fixed(line, 20, 30), fixed(line, 31, 34),
+		fixed(line, 36, 39),
+	}
+	if free := strings.Fields(line); len(free) >= 4 &&
+		(len(line) < 32 || Number(words[3]) == 0 || strings.ContainsAny(words[0]+words[1]+words[2], " \t")) {
 		words = []string{free[0], free[1], free[2], free[3], ""} // some programs do not keep to the columns
 		if len(free) > 5 {
 			words[4] = free[5]
@@ -120,7 +131,8 @@ func (m *Molecule) atom(line string, n int) (float64, error) {
 	}
 	z := Number(words[3])
 	if z == 0 {
-		return 0, bad(n, "%s is no element: atoms of queries, R groups and lone pairs have no place in space; leave the molecule out", quote(words[3]))
+		return 0, bad(n, "%s is no element: atoms of queries, R groups and lone pairs have no place in space; leave "+
+			"the molecule out", quote(words[3]))
 	}
 	m.Numbers, m.Lines = append(m.Numbers, z), append(m.Lines, n)
 	code := 0
@@ -139,7 +151,8 @@ func bond(line string, n, atoms int) (Bond, error) {
 	for k := range v {
 		var err error
 		if v[k], err = strconv.Atoi(fixed(line, 3*k, 3*k+3)); err != nil {
-			return Bond{}, bad(n, "%s, want two atoms and the order of their bond in three columns each, such as %q", quote(line), "  1  2  1  0")
+			return Bond{}, bad(n, "%s, want two atoms and the order of their bond in three columns each, such as %q",
+				quote(line), "  1  2  1  0")
 		}
 	}
 	if v[0] < 1 || v[0] > atoms || v[1] < 1 || v[1] > atoms || v[0] == v[1] {
@@ -161,7 +174,8 @@ func (m *Molecule) tail(l *lines) error {
 			return nil
 		}
 		if strings.HasPrefix(line, "$$$$") {
-			return bad(l.n, "the molecule ends without %q: the file is damaged, or the counts of atoms and bonds are wrong", "M  END")
+			return bad(l.n, "the molecule ends without %q: the file is damaged, or the counts of atoms and bonds are "+
+				"wrong", "M  END")
 		}
 		if strings.HasPrefix(line, "M  CHG") || strings.HasPrefix(line, "M  RAD") {
 			if first {
@@ -184,7 +198,8 @@ func (m *Molecule) tail(l *lines) error {
 			at, err := strconv.Atoi(words[1+2*k])
 			q, err2 := strconv.Atoi(words[2+2*k])
 			if err := errors.Join(err, err2); err != nil || at < 1 || at > len(charges) || q < -15 || q > 15 {
-				return bad(l.n, "the atom %s has the charge %s, want an atom from 1 to %d and a charge from -15 to 15", quote(words[1+2*k]), quote(words[2+2*k]), len(charges))
+				return bad(l.n, "the atom %s has the charge %s, want an atom from 1 to %d and a charge from -15 to 15",
+					quote(words[1+2*k]), quote(words[2+2*k]), len(charges))
 			}
 			charges[at-1] = float64(q)
 		}

@@ -9,12 +9,13 @@ import (
 	"nero/data/space"
 )
 
-// ReadXYZ reads every frame of an XYZ file, plain or extended (the format of ASE, libAtoms and QUIP: key=value pairs in the comment line, of which
-// Properties names the columns and Lattice has the cell, its three vectors one after another).
+// ReadXYZ reads every frame of an XYZ file, plain or extended (the format of ASE, libAtoms and QUIP: key=value pairs in
+// the comment line, of which Properties names the columns and Lattice has the cell, its three vectors one after
+// another).
 //
-// Of plain files the columns are a symbol and x, y, z; further columns are left out. Columns of an extended file are called as the file has
-// them, but for species and pos. Pairs whose value is all numbers become [Molecule.Values], the others [Molecule.Words]; the
-// whole comment of a plain file is the word "comment".
+// Of plain files the columns are a symbol and x, y, z; further columns are left out. Columns of an extended file are
+// called as the file has them, but for species and pos. Pairs whose value is all numbers become [Molecule.Values], the
+// others [Molecule.Words]; the whole comment of a plain file is the word "comment".
 func ReadXYZ(text string) ([]*Molecule, error) {
 	if err := check(text); err != nil {
 		return nil, err
@@ -41,7 +42,8 @@ func ReadXYZ(text string) ([]*Molecule, error) {
 		all = append(all, m)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("no molecule: the file is empty, want XYZ: the number of atoms, a comment, then a line for each atom")
+		return nil, errors.New(
+			"no molecule: the file is empty, want XYZ: the number of atoms, a comment, then a line for each atom")
 	}
 	return all, nil
 }
@@ -55,7 +57,9 @@ func readFrame(l *lines, head string) (*Molecule, error) {
 	}
 	comment, ok := l.next()
 	if n > maxAtoms || !ok || n > l.left() {
-		return nil, bad(m.Line, "the frame has %d atoms, but the file has %d lines after its comment: the file is cut short or the number is wrong", n, max(l.left()-1, 0))
+		return nil, bad(m.Line,
+			"the frame has %d atoms, but the file has %d lines after its comment: the file is cut short or the "+
+				"number is wrong", n, max(l.left()-1, 0))
 	}
 	at := l.n
 	layout := []column{{"species", 'S', 1}, {"pos", 'R', 3}}
@@ -84,7 +88,8 @@ func readFrame(l *lines, head string) (*Molecule, error) {
 				case ok:
 					m.Values = append(m.Values, Value{p.Name, v})
 				case measured(p.Name):
-					return nil, bad(at, "%s is %s: %w; want finite numbers: repair or leave out this frame", p.Name, quote(p.Text), space.ErrNotFinite)
+					return nil, bad(at, "%s is %s: %w; want finite numbers: repair or leave out this frame", p.Name,
+						quote(p.Text), space.ErrNotFinite)
 				default:
 					m.Words = append(m.Words, p)
 				}
@@ -103,8 +108,9 @@ func measured(key string) bool {
 
 // column is an entry of Properties.
 type column struct {
-	name  string
-	kind  byte // S, R, I or L
+	name string
+	// S, R, I or L
+	kind  byte
 	width int
 }
 
@@ -120,7 +126,8 @@ func (m *Molecule) readAtoms(l *lines, n int, layout []column, plain bool) error
 	for k := range n {
 		line, ok := l.next()
 		if !ok {
-			return bad(l.n, "the file ends after %d of the %d atoms of the frame that begins in line %d: it is cut short", k, n, m.Line)
+			return bad(l.n, "the file ends after %d of the %d atoms of the frame that begins in line %d: it is cut "+
+				"short", k, n, m.Line)
 		}
 		words := strings.Fields(line)
 		if len(words) < want || len(words) > want && !plain {
@@ -197,7 +204,8 @@ func describe(layout []column) string {
 	return strings.Join(s, ", ")
 }
 
-// parseComment splits key=value pairs. Values with spaces stand in quotes, braces or brackets; a key without value is true.
+// parseComment splits key=value pairs. Values with spaces stand in quotes, braces or brackets; a key without value is
+// true.
 func parseComment(s string, line int) ([]Word, error) {
 	var all []Word
 	for {
@@ -261,7 +269,8 @@ func parseProperties(s string, line int) ([]column, error) {
 		c := column{name: words[i]}
 		width, err := strconv.Atoi(words[i+2])
 		if err != nil || width < 1 || width > 1<<16 || len(words[i+1]) != 1 || !strings.Contains("SRIL", words[i+1]) {
-			return nil, bad(line, "Properties has the column %s, want a kind S, R, I or L and a width", quote(strings.Join(words[i:i+3], ":")))
+			return nil, bad(line, "Properties has the column %s, want a kind S, R, I or L and a width",
+				quote(strings.Join(words[i:i+3], ":")))
 		}
 		c.kind, c.width = words[i+1][0], width
 		switch strings.ToLower(c.name) {
@@ -279,7 +288,8 @@ func parseProperties(s string, line int) ([]column, error) {
 		}
 		seen[c.name] = true
 		if (c.name == "species" || c.name == "Z") && width != 1 || c.name == "pos" && (width != 3 || c.kind != 'R') {
-			return nil, bad(line, "Properties has the column %s, want species:S:1 and pos:R:3", quote(strings.Join(words[i:i+3], ":")))
+			return nil, bad(line, "Properties has the column %s, want species:S:1 and pos:R:3",
+				quote(strings.Join(words[i:i+3], ":")))
 		}
 		all = append(all, c)
 	}

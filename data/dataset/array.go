@@ -15,8 +15,8 @@ import (
 	"nero/data/tensor"
 )
 
-// Limits on what a file may make this package hold in memory. They are compared with what a header claims before anything
-// is allocated.
+// Limits on what a file may make this package hold in memory. They are compared with what a header claims before
+// anything is allocated.
 const (
 	keepBytes  = 256 << 20 // plain arrays above this stay on disk and are read sample by sample
 	maxBytes   = 4 << 30   // arrays that cannot be read piecewise (compressed, Fortran order) may be this large
@@ -44,10 +44,12 @@ func newOpener(fsys fs.FS) opener { return opener{fsys: fsys, keep: keepBytes, m
 
 // header is what the head of an array file claims.
 type header struct {
-	dtype   tensor.DType
-	shape   []int
-	big     bool // big-endian
-	fortran bool // first axis varies fastest
+	dtype tensor.DType
+	shape []int
+	// big-endian
+	big bool
+	// first axis varies fastest
+	fortran bool
 	bytes   int64
 	count   int
 }
@@ -64,12 +66,15 @@ func (h *header) claim() error {
 
 // array is a numeric array in a file: in memory, or read piece by piece.
 type array struct {
-	name string // for messages
+	// for messages
+	name string
 	header
-	data []byte // little-endian; nil if the array stays on disk
+	// little-endian; nil if the array stays on disk
+	data []byte
 	fsys fs.FS
 	file string
-	off  int64 // of the first element in file
+	// of the first element in file
+	off int64
 }
 
 // magics of the files that hold arrays.
@@ -173,7 +178,8 @@ func (o opener) slurp(r io.Reader, h header, limit int64, compressed bool) ([]by
 		if compressed {
 			remedy = "store it uncompressed as .npy, which is read sample by sample"
 		}
-		return nil, fmt.Errorf("%s%v has %d bytes, more than the %d that fit in memory: %s", h.dtype, h.shape, h.bytes, o.max, remedy)
+		return nil, fmt.Errorf("%s%v has %d bytes, more than the %d that fit in memory: %s", h.dtype, h.shape, h.bytes,
+			o.max, remedy)
 	}
 	want := int(h.bytes)
 	buf := make([]byte, 0, min(want, 16<<20))
@@ -198,7 +204,9 @@ func (o opener) slurp(r io.Reader, h header, limit int64, compressed bool) ([]by
 	var one [1]byte
 	switch _, err := io.ReadFull(r, one[:]); {
 	case err == nil:
-		return nil, fmt.Errorf("the header claims %s%v, %d bytes, but the file holds more: the header is wrong or the file has foreign bytes at its end", h.dtype, h.shape, h.bytes)
+		return nil, fmt.Errorf(
+			"the header claims %s%v, %d bytes, but the file holds more: the header is wrong or the file has foreign "+
+				"bytes at its end", h.dtype, h.shape, h.bytes)
 	case !errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("after all %d bytes: %w", want, err)
 	}
@@ -211,7 +219,8 @@ func sizeError(h header, have int64) error {
 	if have > h.bytes {
 		what = "has foreign bytes at its end or its header is wrong"
 	}
-	return fmt.Errorf("the header claims %s%v, %d bytes, but the file holds %d: it %s", h.dtype, h.shape, h.bytes, have, what)
+	return fmt.Errorf("the header claims %s%v, %d bytes, but the file holds %d: it %s", h.dtype, h.shape, h.bytes, have,
+		what)
 }
 
 // packed explains the error of a compressed stream.
@@ -247,7 +256,8 @@ func readHeader(r io.Reader) (header, error) {
 			return readNpyHeader(r)
 		}
 	}
-	return header{}, fmt.Errorf("starts with bytes % x: neither IDX (00 00, type 08 to 0e, rank) nor npy (93 4e 55 4d 50 59)", b[:4])
+	return header{}, fmt.Errorf(
+		"starts with bytes % x: neither IDX (00 00, type 08 to 0e, rank) nor npy (93 4e 55 4d 50 59)", b[:4])
 }
 
 func shortHead(n int, err error) error {

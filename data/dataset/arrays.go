@@ -57,7 +57,9 @@ func newArrays(a *array, layout string) (*arrays, error) {
 		}
 	}
 	if a.count == 0 {
-		return nil, inFile(a.name, fmt.Errorf("no images: the array has shape %v (%s), want at least one sample, channel, row and column", a.shape, layout))
+		return nil, inFile(a.name,
+			fmt.Errorf("no images: the array has shape %v (%s), want at least one sample, channel, row and column",
+				a.shape, layout))
 	}
 	if err := checkSize(d.c, d.h, d.w); err != nil {
 		return nil, inFile(a.name, err)
@@ -71,7 +73,8 @@ func newArrays(a *array, layout string) (*arrays, error) {
 // checkSize bounds the memory of one sample.
 func checkSize(c, h, w int) error {
 	if _, err := tensor.CheckedCount([]int{c, h, w}, maxValues); err != nil {
-		return fmt.Errorf("images of %d x %d pixels with %d channels are larger than the %d values that one sample may have: crop or scale them down", w, h, c, maxValues)
+		return fmt.Errorf("images of %d x %d pixels with %d channels are larger than the %d values that one sample "+
+			"may have: crop or scale them down", w, h, c, maxValues)
 	}
 	return nil
 }
@@ -95,13 +98,19 @@ func chooseLayout(shape []int, layout string) (axes, note string, err error) {
 		first, last := isColor(shape[1]), isColor(shape[3])
 		switch {
 		case first && !last:
-			return "NCHW", fmt.Sprintf("shape %v read as NCHW because axis 1 has the length of a color axis; set layout to overrule", shape), nil
+			return "NCHW", fmt.Sprintf(
+					"shape %v read as NCHW because axis 1 has the length of a color axis; set layout to overrule",
+					shape),
+				nil
 		case last && !first:
-			return "NHWC", fmt.Sprintf("shape %v read as NHWC because the last axis has the length of a color axis; set layout to overrule", shape), nil
+			return "NHWC", fmt.Sprintf(
+				"shape %v read as NHWC because the last axis has the length of a color axis; set layout to overrule",
+				shape), nil
 		}
 		return "", "", fmt.Errorf("shape %v may be NCHW or NHWC: set layout", shape)
 	}
-	return "", "", fmt.Errorf("shape %v is no set of images, want (N, height, width) or four axes with channels: reshape the array", shape)
+	return "", "", fmt.Errorf(
+		"shape %v is no set of images, want (N, height, width) or four axes with channels: reshape the array", shape)
 }
 
 // isColor tells the usual numbers of channels: grey, RGB, RGB with alpha.
@@ -177,7 +186,8 @@ func checkFinite(img *space.Image) error {
 	for k, v := range img.Pix {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			p := k % (img.H * img.W)
-			return fmt.Errorf("channel %d, row %d, column %d is %v: %w; repair or leave out this sample", k/(img.H*img.W), p/img.W, p%img.W, v, ErrNotFinite)
+			return fmt.Errorf("channel %d, row %d, column %d is %v: %w; repair or leave out this sample",
+				k/(img.H*img.W), p/img.W, p%img.W, v, ErrNotFinite)
 		}
 	}
 	return nil

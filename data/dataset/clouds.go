@@ -45,8 +45,8 @@ func (s Spec) checkPlain() error {
 	return nil
 }
 
-// columnsOf says which columns of a table of points hold x, y, z, and which the normals (-1 for none). Without names six columns are x y z nx ny nz, and of
-// others the first three are x y z. width 0 checks the names alone.
+// columnsOf says which columns of a table of points hold x, y, z, and which the normals (-1 for none). Without names
+// six columns are x y z nx ny nz, and of others the first three are x y z. width 0 checks the names alone.
 func columnsOf(names string, width int) (at, normal [3]int, err error) {
 	normal = [3]int{-1, -1, -1}
 	if names == "" {
@@ -61,12 +61,14 @@ func columnsOf(names string, width int) (at, normal [3]int, err error) {
 	words := strings.FieldsFunc(strings.ToLower(names), func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
 	for i, w := range words {
 		if w != "_" && w != "-" && slices.Contains(words[:i], w) {
-			return at, normal, fmt.Errorf("cloud.columns is %q: %s comes twice; columns that do not matter are called _", names, w)
+			return at, normal, fmt.Errorf(
+				"cloud.columns is %q: %s comes twice; columns that do not matter are called _", names, w)
 		}
 	}
 	for k, w := range []string{"x", "y", "z"} {
 		if at[k] = slices.Index(words, w); at[k] < 0 {
-			return at, normal, fmt.Errorf("cloud.columns is %q, want x, y and z among them, such as %q", names, "x y z nx ny nz")
+			return at, normal, fmt.Errorf("cloud.columns is %q, want x, y and z among them, such as %q", names,
+				"x y z nx ny nz")
 		}
 		normal[k] = slices.Index(words, "n"+w)
 	}
@@ -125,7 +127,8 @@ func (t *table) clouds(d *values, spec Spec) error {
 	normals := c.Normals || slices.Contains(spec.Fields, "normals")
 	apart := t.arrays["normals"] != nil
 	if normals && !apart && normal[0] < 0 {
-		return inFile(t.name, errors.New("no normals: neither an array normals nor columns of them; leave out cloud.normals"))
+		return inFile(t.name,
+			errors.New("no normals: neither an array normals nor columns of them; leave out cloud.normals"))
 	}
 	// What the table reads, and what it is made into.
 	inner, read := d.load, d.space
@@ -175,7 +178,9 @@ func (t *table) clouds(d *values, spec Spec) error {
 				one.normals = pick(raw, normal)
 			}
 			if one.normals.N != raw.N || one.normals.W != 3 {
-				return nil, nil, nil, inFile(t.name, fmt.Errorf("array %q: sample %q has %d normals of %d numbers for %d points", "normals", d.ids[i], one.normals.N, one.normals.W, raw.N))
+				return nil, nil, nil,
+					inFile(t.name, fmt.Errorf("array %q: sample %q has %d normals of %d numbers for %d points",
+						"normals", d.ids[i], one.normals.N, one.normals.W, raw.N))
 			}
 		}
 		double, err := one.finish(c)
@@ -228,7 +233,8 @@ const doubled = "coincident"
 // probed is how many clouds are looked at when they are opened.
 const probed = 16
 
-// look reads the first clouds and notes coincident points. What is wrong with a single one is said when it is read as a sample; with all of them, here.
+// look reads the first clouds and notes coincident points. What is wrong with a single one is said when it is read as a
+// sample; with all of them, here.
 func look(d *values) error {
 	n, first, read := 0, "", 0
 	var failed error
@@ -252,7 +258,9 @@ func look(d *values) error {
 		return failed
 	}
 	if n > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%s: in %d of the first %d clouds points coincide, first %q; such clouds have the tag %s", d.root, n, read, first, doubled))
+		d.notes = append(d.notes,
+			fmt.Sprintf("%s: in %d of the first %d clouds points coincide, first %q; such clouds have the tag %s",
+				d.root, n, read, first, doubled))
 	}
 	return nil
 }
@@ -260,7 +268,8 @@ func look(d *values) error {
 // shape is the points of a cloud on their way from the file to the sample.
 type shape struct{ points, normals *space.Rows }
 
-// finish takes as many points as are wanted, turns what is up to z, centres and scales. It counts points that coincide with an earlier one.
+// finish takes as many points as are wanted, turns what is up to z, centres and scales. It counts points that coincide
+// with an earlier one.
 func (s *shape) finish(c Cloud) (coincident int, err error) {
 	n := s.points.N
 	if n == 0 {
@@ -271,7 +280,8 @@ func (s *shape) finish(c Cloud) (coincident int, err error) {
 		want = c.Points
 	}
 	if n < want && c.Short != "repeat" {
-		return 0, fmt.Errorf("has %d points, want %d: lower cloud.points, take a file with more, or set cloud.short: repeat", n, want)
+		return 0, fmt.Errorf(
+			"has %d points, want %d: lower cloud.points, take a file with more, or set cloud.short: repeat", n, want)
 	}
 	s.points, s.normals = resized(s.points, want), resized(s.normals, want)
 	coincident = doubles(s.points.Val[:3*min(n, want)])
@@ -312,7 +322,9 @@ func (s *shape) finish(c Cloud) (coincident int, err error) {
 		}
 	}
 	if !(low[0] < high[0] || low[1] < high[1] || low[2] < high[2]) || !(far > 0) || math.IsInf(far, 1) {
-		return coincident, fmt.Errorf("all %d points lie at one place, (%g, %g, %g), so that the cloud has no size to scale by: repair or leave out this cloud, or set cloud.scale: none", want, p[0]+origin[0], p[1]+origin[1], p[2]+origin[2])
+		return coincident, fmt.Errorf(
+			"all %d points lie at one place, (%g, %g, %g), so that the cloud has no size to scale by: repair or "+
+				"leave out this cloud, or set cloud.scale: none", want, p[0]+origin[0], p[1]+origin[1], p[2]+origin[2])
 	}
 	for i := range p {
 		p[i] /= far

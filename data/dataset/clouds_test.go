@@ -19,7 +19,10 @@ import (
 
 // npyOf encodes a tensor as npy, version 1.
 func npyOf(t tensor.Tensor) []byte {
-	descr := map[tensor.DType]string{tensor.Float64: "<f8", tensor.Float32: "<f4", tensor.Int64: "<i8", tensor.Int32: "<i4", tensor.Uint8: "|u1"}[t.DType]
+	descr := map[tensor.DType]string{
+		tensor.Float64: "<f8", tensor.Float32: "<f4", tensor.Int64: "<i8",
+		tensor.Int32: "<i4", tensor.Uint8: "|u1",
+	}[t.DType]
 	return npyText(descr, t.Shape, t.Raw)
 }
 
@@ -115,9 +118,11 @@ func rowsOf(tb testing.TB, v space.Value) *space.Rows {
 }
 
 func TestCloudArrays(t *testing.T) {
-	points := arrayOf(tensor.Float32, []int{2, 4, 3}, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 8, 1, 1, 1, 1, 1, 1, 3, 1, 1, 1, 1, 2)
+	points := arrayOf(tensor.Float32, []int{2, 4, 3}, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 8, 1, 1, 1, 1, 1, 1, 3, 1, 1, 1,
+		1, 2)
 	file := npzOf(t, map[string][]byte{
-		"points": npyOf(points), "labels": npyOf(arrayOf(tensor.Int32, []int{2}, 1, 0)), "names": words("ä/chair", "bed"), "class_names": words("bed", "chair"),
+		"points": npyOf(points), "labels": npyOf(arrayOf(tensor.Int32, []int{2}, 1, 0)),
+		"names": words("ä/chair", "bed"), "class_names": words("bed", "chair"),
 		"gravity": npyOf(arrayOf(tensor.Float64, []int{2, 3}, 0, 0, -1, 0, -1, 0)),
 	})
 	fsys := fstest.MapFS{"c.npz": {Data: file}}
@@ -125,15 +130,18 @@ func TestCloudArrays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(ds.IDs(), []string{"ä/chair", "bed"}) || !slices.Equal(ds.Labels(), []int{1, 0}) || !slices.Equal(ds.(Classed).ClassNames(), []string{"bed", "chair"}) { //nolint:errcheck // every data set has it
+	if !slices.Equal(ds.IDs(), []string{"ä/chair", "bed"}) || !slices.Equal(ds.Labels(), []int{1, 0}) ||
+		!slices.Equal(ds.(Classed).ClassNames(), []string{"bed", "chair"}) { //nolint:errcheck // every data set has it
 		t.Errorf("%q, %v", ds.IDs(), ds.Labels())
 	}
 	notes := notesOf(t, ds)
-	if !strings.Contains(notes, "left out the arrays gravity") || !strings.Contains(notes, `in 1 of the first 2 clouds points coincide, first "bed"`) {
+	if !strings.Contains(notes, "left out the arrays gravity") ||
+		!strings.Contains(notes, `in 1 of the first 2 clouds points coincide, first "bed"`) {
 		t.Errorf("notes %q", notes)
 	}
 	s := sampleOf(t, ds, 1)
-	if !slices.Equal(rowsOf(t, s.Value).Val, []float64{1, 1, 1, 1, 1, 1, 3, 1, 1, 1, 1, 2}) || !slices.Contains(s.Tags, "coincident") || s.Label != 0 {
+	if !slices.Equal(rowsOf(t, s.Value).Val, []float64{1, 1, 1, 1, 1, 1, 3, 1, 1, 1, 1, 2}) ||
+		!slices.Contains(s.Tags, "coincident") || s.Label != 0 {
 		t.Errorf("%+v", s)
 	}
 
@@ -150,11 +158,17 @@ func TestCloudArrays(t *testing.T) {
 	}
 	// The box is 4 x 4 x 8.
 	for c, want := range map[Cloud][]float64{
-		{Center: "box", Scale: "box"}:                                    {-.5, -.5, -1, .5, -.5, -1, -.5, .5, -1, -.5, -.5, 1},
-		{Center: "box", Scale: "none", Up: "y"}:                          {-2, 4, -2, 2, 4, -2, -2, 4, 2, -2, -4, -2},
-		{Center: "none", Scale: "none", Up: "x"}:                         {0, 0, 0, 0, 0, 4, 4, 0, 0, 0, 8, 0},
-		{Center: "none", Scale: "none", Points: 2}:                       {0, 0, 0, 4, 0, 0},
-		{Center: "none", Scale: "none", Points: 6, Short: "repeat"}:      {0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 4, 0, 0},
+		{Center: "box", Scale: "box"}: {
+			-.5, -.5, -1, .5, -.5, -1, -.5, .5, -1, -.5,
+			-.5, 1,
+		},
+		{Center: "box", Scale: "none", Up: "y"}:    {-2, 4, -2, 2, 4, -2, -2, 4, 2, -2, -4, -2},
+		{Center: "none", Scale: "none", Up: "x"}:   {0, 0, 0, 0, 0, 4, 4, 0, 0, 0, 8, 0},
+		{Center: "none", Scale: "none", Points: 2}: {0, 0, 0, 4, 0, 0},
+		{Center: "none", Scale: "none", Points: 6, Short: "repeat"}: {
+			0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0,
+			4, 0, 0,
+		},
 		{Center: "none", Scale: "none", Points: 1, Columns: "z, _, x y"}: nil,
 	} {
 		ds, err := OpenFS(fsys, Spec{Format: "clouds", Images: "c.npz", Cloud: c})
@@ -173,16 +187,21 @@ func TestCloudArrays(t *testing.T) {
 			t.Errorf("%+v: announces %d points", c, n)
 		}
 	}
-	ds, err = OpenFS(fsys, Spec{Format: "clouds", Images: "c.npz", Fields: []string{"gravity", "points"}, Cloud: Cloud{Points: 3}})
+	ds, err = OpenFS(fsys, Spec{
+		Format: "clouds", Images: "c.npz", Fields: []string{"gravity", "points"},
+		Cloud: Cloud{Points: 3},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, ok := sampleOf(t, ds, 1).Value.(*space.Record)
-	if !ok || !slices.Equal(r.Names, []string{"gravity", "points"}) || !slices.Equal(rowsOf(t, r.Values[0]).Val, []float64{0, -1, 0}) || rowsOf(t, r.Values[1]).N != 3 {
+	if !ok || !slices.Equal(r.Names, []string{"gravity", "points"}) ||
+		!slices.Equal(rowsOf(t, r.Values[0]).Val, []float64{0, -1, 0}) || rowsOf(t, r.Values[1]).N != 3 {
 		t.Errorf("%+v", r)
 	}
 	v, err := Subset(ds, []int{1})
-	if err != nil || !sameSpec(SpaceOf(v), SpaceOf(ds)) || !sameSpec(v.Space(), ds.(Described).Space()) || v.TargetSpace().Kind != "" { //nolint:errcheck // clouds are described
+	if err != nil || !sameSpec(SpaceOf(v), SpaceOf(ds)) || !sameSpec(v.Space(), ds.(Described).Space()) ||
+		v.TargetSpace().Kind != "" { //nolint:errcheck // clouds are described
 		t.Errorf("the view is %+v, %v", SpaceOf(v), err)
 	}
 }
@@ -201,7 +220,8 @@ func TestCloudNormals(t *testing.T) {
 		"folder/a.npy": {Data: npyOf(tensor.Tensor{DType: six.DType, Shape: []int{2, 6}, Raw: six.Raw})},
 	}
 	for _, name := range []string{"six.npy", "apart.npz", "ply", "named.csv", "folder"} {
-		ds, err := OpenFS(fsys, Spec{Format: "clouds", Images: name, Cloud: Cloud{Normals: true, Center: "none", Scale: "none", Up: "y"}})
+		ds, err := OpenFS(fsys,
+			Spec{Format: "clouds", Images: name, Cloud: Cloud{Normals: true, Center: "none", Scale: "none", Up: "y"}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -210,7 +230,8 @@ func TestCloudNormals(t *testing.T) {
 		if !ok || !slices.Equal(r.Names, []string{"points", "normals"}) {
 			t.Fatalf("%s: %+v", name, r)
 		}
-		if p, q := rowsOf(t, r.Values[0]), rowsOf(t, r.Values[1]); !slices.Equal(p.Val, []float64{1, 0, 0, 0, 0, 2}) || !slices.Equal(q.Val, []float64{0, -1, 0, 0, 0, 1}) {
+		if p, q := rowsOf(t, r.Values[0]), rowsOf(t, r.Values[1]); !slices.Equal(p.Val, []float64{1, 0, 0, 0, 0, 2}) ||
+			!slices.Equal(q.Val, []float64{0, -1, 0, 0, 0, 1}) {
 			t.Errorf("%s: points %v, normals %v", name, p.Val, q.Val)
 		}
 		if f := SpaceOf(ds).Fields; len(f) != 2 || f[1].Type != space.TypeVectors {
@@ -233,12 +254,16 @@ func TestCloudFolder(t *testing.T) {
 	} {
 		putAt(t, filepath.Join(dir, filepath.FromSlash(name)), []byte(text))
 	}
-	spec := Spec{Format: "clouds", Images: dir, Split: "test", Cloud: Cloud{Points: 500, Center: "none", Scale: "none", Seed: 3}}
+	spec := Spec{
+		Format: "clouds", Images: dir, Split: "test",
+		Cloud: Cloud{Points: 500, Center: "none", Scale: "none", Seed: 3},
+	}
 	ds, err := Open(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(ds.IDs(), []string{"bed/test/c.obj", "chair/test/b.off"}) || !slices.Equal(ds.Labels(), []int{0, 1}) || !strings.Contains(notesOf(t, ds), "left out 1 files .md") {
+	if !slices.Equal(ds.IDs(), []string{"bed/test/c.obj", "chair/test/b.off"}) ||
+		!slices.Equal(ds.Labels(), []int{0, 1}) || !strings.Contains(notesOf(t, ds), "left out 1 files .md") {
 		t.Errorf("%v, %v, %s", ds.IDs(), ds.Labels(), notesOf(t, ds))
 	}
 	p := rowsOf(t, sampleOf(t, ds, 1).Value)
@@ -269,7 +294,8 @@ func TestCloudFolder(t *testing.T) {
 		t.Error("the points of a file depend on the other files, or not on its name")
 	}
 	spec.Cloud.Points = 0
-	if ds, err = Open(spec); err != nil || SpaceOf(ds).Shape[0] != 1024 || rowsOf(t, sampleOf(t, ds, 0).Value).N != 1024 {
+	if ds, err = Open(spec); err != nil || SpaceOf(ds).Shape[0] != 1024 ||
+		rowsOf(t, sampleOf(t, ds, 0).Value).N != 1024 {
 		t.Errorf("%+v, %v", SpaceOf(ds), err)
 	}
 }
@@ -277,30 +303,45 @@ func TestCloudFolder(t *testing.T) {
 func TestBadClouds(t *testing.T) {
 	nan := arrayOf(tensor.Float32, []int{2, 2, 3}, 0, 0, 0, 1, 0, 0, 1, 2, 3, 4, math.NaN(), 6)
 	fsys := fstest.MapFS{
-		"two.npy":     {Data: npyOf(arrayOf(tensor.Float32, []int{1, 2, 3}, 0, 0, 0, 1, 0, 0))},
-		"same.npy":    {Data: npyOf(arrayOf(tensor.Float32, []int{1, 2, 3}, 5, 5, 5, 5, 5, 5))},
-		"nan.npy":     {Data: npyOf(nan)},
-		"flat.npy":    {Data: npyOf(arrayOf(tensor.Float32, []int{1, 2, 2}, 0, 0, 0, 1))},
-		"line.npy":    {Data: npyOf(arrayOf(tensor.Float32, []int{3}, 0, 0, 0))},
-		"none.off":    {Data: []byte("OFF\n3 0 0\n0 0 0\n1 0 0\n0 1 0\n")},
-		"empty.obj":   {Data: []byte("o nothing\n")},
-		"area.off":    {Data: []byte("OFF\n3 1 0\n0 0 0\n1 0 0\n2 0 0\n3 0 1 2\n")},
-		"nan.txt":     {Data: []byte("1 2 3\n4 nan 6\n")},
-		"names.npz":   {Data: npzOf(t, map[string][]byte{"points": npyOf(arrayOf(tensor.Float32, []int{1, 1, 3}, 0, 0, 0)), "names": words("a", "b")})},
-		"classes.npz": {Data: npzOf(t, map[string][]byte{"points": npyOf(arrayOf(tensor.Float32, []int{1, 1, 3}, 0, 0, 0)), "labels": npyOf(arrayOf(tensor.Int32, []int{1}, 5)), "class_names": words("a")})},
-		"lost.npz":    {Data: npzOf(t, map[string][]byte{"a": npyOf(nan), "b": npyOf(nan)})},
-		"a/x.md":      {Data: []byte("x")},
+		"two.npy":   {Data: npyOf(arrayOf(tensor.Float32, []int{1, 2, 3}, 0, 0, 0, 1, 0, 0))},
+		"same.npy":  {Data: npyOf(arrayOf(tensor.Float32, []int{1, 2, 3}, 5, 5, 5, 5, 5, 5))},
+		"nan.npy":   {Data: npyOf(nan)},
+		"flat.npy":  {Data: npyOf(arrayOf(tensor.Float32, []int{1, 2, 2}, 0, 0, 0, 1))},
+		"line.npy":  {Data: npyOf(arrayOf(tensor.Float32, []int{3}, 0, 0, 0))},
+		"none.off":  {Data: []byte("OFF\n3 0 0\n0 0 0\n1 0 0\n0 1 0\n")},
+		"empty.obj": {Data: []byte("o nothing\n")},
+		"area.off":  {Data: []byte("OFF\n3 1 0\n0 0 0\n1 0 0\n2 0 0\n3 0 1 2\n")},
+		"nan.txt":   {Data: []byte("1 2 3\n4 nan 6\n")},
+		"names.npz": {Data: npzOf(t,
+			map[string][]byte{
+				"points": npyOf(arrayOf(tensor.Float32, []int{1, 1, 3}, 0, 0, 0)),
+				"names":  words("a", "b"),
+			})},
+		"classes.npz": {Data: npzOf(t,
+			map[string][]byte{
+				"points": npyOf(arrayOf(tensor.Float32, []int{1, 1, 3}, 0, 0, 0)),
+				"labels": npyOf(arrayOf(tensor.Int32, []int{1}, 5)), "class_names": words("a"),
+			})},
+		"lost.npz": {Data: npzOf(t, map[string][]byte{"a": npyOf(nan), "b": npyOf(nan)})},
+		"a/x.md":   {Data: []byte("x")},
 	}
 	for _, c := range []struct {
 		name  string
 		cloud Cloud
 		want  []string
 	}{
-		{"two.npy", Cloud{Points: 3}, []string{"two.npy", `cloud "0"`, "has 2 points, want 3: lower cloud.points", "cloud.short: repeat"}},
+		{"two.npy", Cloud{Points: 3}, []string{
+			"two.npy", `cloud "0"`, "has 2 points, want 3: lower cloud.points",
+			"cloud.short: repeat",
+		}},
 		{"same.npy", Cloud{}, []string{"same.npy", "all 2 points lie at one place, (5, 5, 5)", "cloud.scale: none"}},
 		{"flat.npy", Cloud{}, []string{"flat.npy", "2 numbers, want x, y and z"}},
 		{"line.npy", Cloud{}, []string{"line.npy", "want (N, points, 3)"}},
-		{"none.off", Cloud{Points: 4}, []string{"none.off", "has no faces to draw points from, and only 3 points of its own, want 4"}},
+		{
+			"none.off",
+			Cloud{Points: 4},
+			[]string{"none.off", "has no faces to draw points from, and only 3 points of its own, want 4"},
+		},
 		{"empty.obj", Cloud{}, []string{"empty.obj", "neither points nor faces"}},
 		{"area.off", Cloud{}, []string{"area.off", "have the area 0"}},
 		{"nan.txt", Cloud{}, []string{"nan.txt", "line 2: column 2", "not finite"}},
@@ -327,19 +368,37 @@ func TestBadClouds(t *testing.T) {
 		t.Errorf("%v does not wrap ErrNotFinite", err)
 	}
 	// Few points are enough where they are asked for as they are.
-	if ds, err = OpenFS(fsys, Spec{Format: "clouds", Images: "none.off"}); err != nil || rowsOf(t, sampleOf(t, ds, 0).Value).N != 3 {
+	if ds, err = OpenFS(fsys, Spec{Format: "clouds", Images: "none.off"}); err != nil ||
+		rowsOf(t, sampleOf(t, ds, 0).Value).N != 3 {
 		t.Errorf("%v", err)
 	}
-	if ds, err = OpenFS(fsys, Spec{Format: "clouds", Images: "same.npy", Cloud: Cloud{Scale: "none"}}); err != nil || !slices.Equal(rowsOf(t, sampleOf(t, ds, 0).Value).Val, make([]float64, 6)) {
+	if ds, err = OpenFS(fsys, Spec{Format: "clouds", Images: "same.npy", Cloud: Cloud{Scale: "none"}}); err != nil ||
+		!slices.Equal(rowsOf(t, sampleOf(t, ds, 0).Value).Val, make([]float64, 6)) {
 		t.Errorf("%v", err)
 	}
 }
 
 func FuzzClouds(f *testing.F) {
-	f.Add(npzOf(f, map[string][]byte{"points": npyOf(arrayOf(tensor.Float32, []int{1, 2, 3}, counting(6)...)), "names": words("a"), "labels": npyOf(arrayOf(tensor.Int32, []int{1}, 1))}))
-	f.Add(npzOf(f, map[string][]byte{"nodes": npyOf(arrayOf(tensor.Float32, []int{3, 2}, counting(6)...)), "node_count": npyOf(arrayOf(tensor.Int64, []int{2}, 1, 2)), "edges": npyOf(arrayOf(tensor.Int64, []int{1, 2}, 0, 1)), "edge_count": npyOf(arrayOf(tensor.Int64, []int{2}, 0, 1)), "y": npyOf(arrayOf(tensor.Float64, []int{2}, 0, 1))}))
-	f.Add(npzOf(f, map[string][]byte{"signal": npyOf(arrayOf(tensor.Float32, []int{1, 2, 3}, counting(6)...)), "rate": npyOf(arrayOf(tensor.Int64, []int{}, 8000))}))
-	f.Add(npzOf(f, map[string][]byte{"positions": npyOf(arrayOf(tensor.Float32, []int{1, 2, 3}, counting(6)...)), "z": npyOf(arrayOf(tensor.Int64, []int{1, 2}, 1, 8)), "energy": npyOf(arrayOf(tensor.Float64, []int{1}, 1))}))
+	f.Add(npzOf(f, map[string][]byte{
+		"points": npyOf(arrayOf(tensor.Float32, []int{1, 2, 3}, counting(6)...)),
+		"names":  words("a"), "labels": npyOf(arrayOf(tensor.Int32, []int{1}, 1)),
+	}))
+	f.Add(npzOf(f, map[string][]byte{
+		"nodes":      npyOf(arrayOf(tensor.Float32, []int{3, 2}, counting(6)...)),
+		"node_count": npyOf(arrayOf(tensor.Int64, []int{2}, 1, 2)),
+		"edges":      npyOf(arrayOf(tensor.Int64, []int{1, 2}, 0, 1)),
+		"edge_count": npyOf(arrayOf(tensor.Int64, []int{2}, 0, 1)),
+		"y":          npyOf(arrayOf(tensor.Float64, []int{2}, 0, 1)),
+	}))
+	f.Add(npzOf(f, map[string][]byte{
+		"signal": npyOf(arrayOf(tensor.Float32, []int{1, 2, 3}, counting(6)...)),
+		"rate":   npyOf(arrayOf(tensor.Int64, []int{}, 8000)),
+	}))
+	f.Add(npzOf(f, map[string][]byte{
+		"positions": npyOf(arrayOf(tensor.Float32, []int{1, 2, 3}, counting(6)...)),
+		"z":         npyOf(arrayOf(tensor.Int64, []int{1, 2}, 1, 8)),
+		"energy":    npyOf(arrayOf(tensor.Float64, []int{1}, 1)),
+	}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fsys := fstest.MapFS{"a": {Data: b}}
 		for _, format := range []string{"clouds", "molecules", "graphs", "signals"} {
@@ -357,7 +416,8 @@ func FuzzClouds(f *testing.F) {
 						continue
 					}
 					for k := 0; k < len(p.Raw); k += 8 {
-						if v := math.Float64frombits(binary.LittleEndian.Uint64(p.Raw[k:])); math.IsNaN(v) || math.IsInf(v, 0) {
+						if v := math.Float64frombits(binary.LittleEndian.Uint64(p.Raw[k:])); math.IsNaN(v) ||
+							math.IsInf(v, 0) {
 							t.Fatalf("%s: sample %d holds %v", format, i, v)
 						}
 					}

@@ -60,8 +60,8 @@ func (id *cocoID) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parseCOCO reads a file of COCO instances. Everything but file names and sizes of images, boxes, classes and crowd marks is
-// passed over.
+// parseCOCO reads a file of COCO instances. Everything but file names and sizes of images, boxes, classes and crowd
+// marks is passed over.
 func parseCOCO(b []byte) (cocoFile, error) {
 	var c cocoFile
 	if err := json.Unmarshal(b, &c); err != nil {
@@ -71,7 +71,9 @@ func parseCOCO(b []byte) (cocoFile, error) {
 			// What Python's json writes for numbers that are none.
 			for _, word := range []string{"NaN", "Infinity"} {
 				if bytes.HasPrefix(b[at:], []byte(word)) {
-					return c, fmt.Errorf("line %d, byte %d: %s is no number of JSON: correct the coordinate or remove the object: %w", line, at, word, ErrNotFinite)
+					return c, fmt.Errorf(
+						"line %d, byte %d: %s is no number of JSON: correct the coordinate or remove the object: %w",
+						line, at, word, ErrNotFinite)
 				}
 			}
 			return c, fmt.Errorf("line %d, byte %d: not JSON: %w", line, at, err)
@@ -84,8 +86,8 @@ func parseCOCO(b []byte) (cocoFile, error) {
 	return c, nil
 }
 
-// openCOCO opens a folder of photos with the boxes of a file of COCO instances: Targets, or the one JSON file in the folder. The
-// photos are those that the file lists.
+// openCOCO opens a folder of photos with the boxes of a file of COCO instances: Targets, or the one JSON file in the
+// folder. The photos are those that the file lists.
 func (o opener) openCOCO(spec Spec) (Dataset, error) {
 	name := spec.Targets
 	if name == "" {
@@ -107,7 +109,8 @@ func (o opener) openCOCO(spec Spec) (Dataset, error) {
 	for i, m := range c.Images {
 		p := strings.ReplaceAll(m.FileName, `\`, "/")
 		if !fs.ValidPath(p) || p == "." {
-			return nil, fmt.Errorf("%s: image %s has the file name %s, want a path below %s", name, clip(string(m.ID)), clip(m.FileName), spec.Images)
+			return nil, fmt.Errorf("%s: image %s has the file name %s, want a path below %s", name, clip(string(m.ID)),
+				clip(m.FileName), spec.Images)
 		}
 		if _, ok := image[p]; ok {
 			return nil, fmt.Errorf("%s: two images have the file name %s: take one out", name, clip(p))
@@ -118,7 +121,8 @@ func (o opener) openCOCO(spec Spec) (Dataset, error) {
 	slices.Sort(f.paths)
 	if err := f.measure(); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s lists a photo that is not in %s: fetch it, or take it out of the list: %w", name, spec.Images, err)
+			return nil, fmt.Errorf("%s lists a photo that is not in %s: fetch it, or take it out of the list: %w", name,
+				spec.Images, err)
 		}
 		return nil, inFile(f.root, err)
 	}
@@ -129,11 +133,14 @@ func (o opener) openCOCO(spec Spec) (Dataset, error) {
 		p := &d.items[i]
 		m := c.Images[image[f.paths[i]]]
 		if m.Width != 0 && m.Height != 0 && (m.Width != p.pic.w || m.Height != p.pic.h) {
-			return nil, fmt.Errorf("%s: has boxes for a photo of %d x %d px, but %s has %d x %d: they belong to another photo or to another size of it; take that one, or correct size and boxes",
+			return nil, fmt.Errorf(
+				"%s: has boxes for a photo of %d x %d px, but %s has %d x %d: they belong to another photo or to "+
+					"another size of it; take that one, or correct size and boxes",
 				name, m.Width, m.Height, p.file, p.pic.w, p.pic.h)
 		}
 		if where[m.ID] != nil {
-			return nil, fmt.Errorf("%s: two images have the id %s: which has the boxes? Number them anew", name, clip(string(m.ID)))
+			return nil, fmt.Errorf("%s: two images have the id %s: which has the boxes? Number them anew", name,
+				clip(string(m.ID)))
 		}
 		where[m.ID] = p
 	}
@@ -167,14 +174,17 @@ func (d *photos) coco(c cocoFile, where map[cocoID]*photo, name string, spec Spe
 		}
 		p := where[x.Image]
 		if p == nil {
-			return fmt.Errorf("object %s is in the image %s, which is not listed: list it, or remove the object", key, clip(string(x.Image)))
+			return fmt.Errorf("object %s is in the image %s, which is not listed: list it, or remove the object", key,
+				clip(string(x.Image)))
 		}
 		class, ok := category[x.Category]
 		if !ok {
-			return fmt.Errorf("object %s is of the category %s, which is not listed: add it to categories, or remove the object", key, clip(string(x.Category)))
+			return fmt.Errorf("object %s is of the category %s, which is not listed: add it to categories, or remove "+
+				"the object", key, clip(string(x.Category)))
 		}
 		if len(x.BBox) != 4 {
-			return fmt.Errorf("object %s (%s) has a bbox of %d numbers, want [x, y, width, height]: complete or remove it", key, clip(class), len(x.BBox))
+			return fmt.Errorf("object %s (%s) has a bbox of %d numbers, want [x, y, width, height]: complete or "+
+				"remove it", key, clip(class), len(x.BBox))
 		}
 		if len(p.objects) == maxObjects {
 			return fmt.Errorf("more than %d objects in %q", maxObjects, p.id)
@@ -193,13 +203,15 @@ func (d *photos) coco(c cocoFile, where map[cocoID]*photo, name string, spec Spe
 		}
 	}
 	if len(spec.Classes) == 0 {
-		d.note("classes are numbered in the order of %s: %s; set data.classes to the models' order", name, list(d.names))
+		d.note("classes are numbered in the order of %s: %s; set data.classes to the models' order", name,
+			list(d.names))
 	}
 	a.notes(d, "iscrowd")
 	return nil
 }
 
-// classes are the names of the categories by rising number, as COCO's own evaluation and most training programs order them.
+// classes are the names of the categories by rising number, as COCO's own evaluation and most training programs order
+// them.
 func (c cocoFile) classes() []string {
 	cats := slices.Clone(c.Categories)
 	slices.SortStableFunc(cats, func(a, b cocoCategory) int {

@@ -5,12 +5,17 @@ import "nero/data/space"
 
 // Sample is one datum with its name.
 type Sample struct {
-	ID    string      // unique in the data set and stable: a file's relative path, or the index in the file
-	Label int         // class, 0-based; -1 if there is none
-	Tags  []string    // free words, such as the folder
-	Value space.Value // the input, in the unit of the file
-	// Target is what a model should answer, in the frame of Value (a picture of the same size): boxes, a field; nil if there is
-	// none, and for classes, which are in Label. Of boxes around a key object the first is that of the key object.
+	// unique in the data set and stable: a file's relative path, or the index in the file
+	ID string
+	// class, 0-based; -1 if there is none
+	Label int
+	// free words, such as the folder
+	Tags []string
+	// the input, in the unit of the file
+	Value space.Value
+	// Target is what a model should answer, in the frame of Value (a picture of the same size): boxes, a field; nil if
+	// there is none, and for classes, which are in Label. Of boxes around a key object the first is that of the key
+	// object.
 	Target space.Value
 }
 

@@ -2,8 +2,8 @@ package dataset
 
 import "nero/data/space"
 
-// Described is implemented by data sets that know what their samples are, without decoding one: clouds, molecules, graphs and signals, and
-// every [View]. [SpaceOf] and [TargetSpaceOf] ask any data set.
+// Described is implemented by data sets that know what their samples are, without decoding one: clouds, molecules,
+// graphs and signals, and every [View]. [SpaceOf] and [TargetSpaceOf] ask any data set.
 type Described interface {
 	// Space is kind, shape (-1 where samples differ), natural types, and the fields of a record.
 	Space() space.Spec
@@ -11,8 +11,8 @@ type Described interface {
 	TargetSpace() space.Spec
 }
 
-// SpaceOf describes the samples of ds: as [Described] says, or else images or frames of the shape that [Shaped] and [Sequenced] announce. The kind
-// is "" where nothing is known.
+// SpaceOf describes the samples of ds: as [Described] says, or else images or frames of the shape that [Shaped] and
+// [Sequenced] announce. The kind is "" where nothing is known.
 func SpaceOf(ds Dataset) space.Spec {
 	if v, ok := ds.(*View); ok {
 		return SpaceOf(v.ds)
@@ -31,7 +31,8 @@ func SpaceOf(ds Dataset) space.Spec {
 	return space.Spec{Name: "image", Kind: space.KindImage, Shape: []int{c, h, w}}
 }
 
-// TargetSpaceOf describes the targets of ds: as [Described] says, or else their kind alone, which is "" if there are none.
+// TargetSpaceOf describes the targets of ds: as [Described] says, or else their kind alone, which is "" if there are
+// none.
 func TargetSpaceOf(ds Dataset) space.Spec {
 	if v, ok := ds.(*View); ok {
 		return TargetSpaceOf(v.ds)

@@ -65,7 +65,8 @@ func ExampleOpen_cut() {
 		return
 	}
 	x, y := boxes.Items[0].Center()
-	fmt.Printf("%d cells\n%s %v: %d boxes, the key object's centre is (%.1f, %.1f)\n", ds.Len(), s.ID, s.Tags, len(boxes.Items), x, y)
+	fmt.Printf("%d cells\n%s %v: %d boxes, the key object's centre is (%.1f, %.1f)\n", ds.Len(), s.ID, s.Tags,
+		len(boxes.Items), x, y)
 	// Output:
 	// 4 cells
 	// BloodImage_00001#11 [RBC]: 16 boxes, the key object's centre is (127.6, 128.1)

@@ -22,10 +22,10 @@ const floUnknown = 1e9
 // floHead is the length of the header.
 const floHead = 12
 
-// ReadFlo reads a field in Middlebury's .flo format: the float32 202021.25, width and height as int32, then u and v as float32
-// for each pixel, row by row, all little-endian; u points along the columns, v down. The size is held against size, the number of
-// bytes that r has, before anything is allocated. A component that is NaN, infinite or, by the format's convention, unknown
-// (above 1e9 in magnitude) is refused with its place: the error wraps [ErrNotFinite].
+// ReadFlo reads a field in Middlebury's .flo format: the float32 202021.25, width and height as int32, then u and v as
+// float32 for each pixel, row by row, all little-endian; u points along the columns, v down. The size is held against
+// size, the number of bytes that r has, before anything is allocated. A component that is NaN, infinite or, by the
+// format's convention, unknown (above 1e9 in magnitude) is refused with its place: the error wraps [ErrNotFinite].
 func ReadFlo(r io.Reader, size int64) (*space.Field, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	h, w, err := readFloHead(br, size)
@@ -61,7 +61,9 @@ func readFloHead(r io.Reader, size int64) (h, w int, err error) {
 		if math.Float32frombits(binary.BigEndian.Uint32(b[:])) == floMagic {
 			return 0, 0, errors.New("is big-endian, want little-endian: write it anew")
 		}
-		return 0, 0, fmt.Errorf("starts with bytes % x, want 50 49 45 48 (the number 202021.25): not a .flo file, or damaged; fetch or write it again", b[:4])
+		return 0, 0, fmt.Errorf(
+			"starts with bytes % x, want 50 49 45 48 (the number 202021.25): not a .flo file, or damaged; fetch or "+
+				"write it again", b[:4])
 	}
 	w, h = int(int32(le.Uint32(b[4:]))), int(int32(le.Uint32(b[8:])))
 	if w < 1 || h < 1 {
@@ -75,7 +77,9 @@ func readFloHead(r io.Reader, size int64) (h, w int, err error) {
 		if size > want {
 			what = "its header is wrong, or it has foreign bytes at its end"
 		}
-		return 0, 0, fmt.Errorf("the header announces %d x %d vectors, %d bytes, but the file has %d: %s; fetch or write it again", w, h, want, size, what)
+		return 0, 0, fmt.Errorf(
+			"the header announces %d x %d vectors, %d bytes, but the file has %d: %s; fetch or write it again", w, h,
+			want, size, what)
 	}
 	return h, w, nil
 }
@@ -84,7 +88,9 @@ func readFloHead(r io.Reader, size int64) (h, w int, err error) {
 func checkVector(u, v float64, row, col int) error {
 	for _, c := range [...]float64{u, v} {
 		if math.IsNaN(c) || math.IsInf(c, 0) || math.Abs(c) > floUnknown {
-			return fmt.Errorf("the vector at row %d, column %d is (%g, %g), which is no displacement (above 1e9 means unknown): models are compared at every pixel; fill it in, crop the pair, or say targets: none: %w",
+			return fmt.Errorf("the vector at row %d, column %d is (%g, %g), which is no displacement (above 1e9 "+
+				"means unknown): models are compared at every pixel; fill it in, crop the pair, or say targets: "+
+				"none: %w",
 				row, col, u, v, ErrNotFinite)
 		}
 	}
@@ -93,7 +99,8 @@ func checkVector(u, v float64, row, col int) error {
 
 // WriteFlo writes a field as [ReadFlo] reads it. Components are rounded to float32.
 func WriteFlo(w io.Writer, f *space.Field) error {
-	if _, err := tensor.CheckedCount([]int{2, f.H, f.W}, maxValues); err != nil || f.H < 1 || f.W < 1 || len(f.Val) != 2*f.H*f.W {
+	if _, err := tensor.CheckedCount([]int{2, f.H, f.W}, maxValues); err != nil || f.H < 1 || f.W < 1 ||
+		len(f.Val) != 2*f.H*f.W {
 		return fmt.Errorf("a field of %d x %d vectors with %d numbers cannot be written as .flo", f.W, f.H, len(f.Val))
 	}
 	var b bytes.Buffer

@@ -70,24 +70,54 @@ func TestFloRefuses(t *testing.T) {
 		binary.LittleEndian.PutUint32(b[at:], v)
 		return b
 	}
-	const unknown = " (above 1e9 means unknown): models are compared at every pixel; fill it in, crop the pair, or say targets: none: not finite"
+	const unknown = " (above 1e9 means unknown): models are compared at every pixel; fill it in, crop the pair, or " +
+		"say targets: none: not finite"
 	for _, c := range []struct {
 		name string
 		b    []byte
 		want string
 	}{
-		{"magic", with(0, 7), "starts with bytes 07 00 00 00, want 50 49 45 48 (the number 202021.25): not a .flo file, or damaged; fetch or write it again"},
-		{"byte order", with(0, bits.ReverseBytes32(math.Float32bits(floMagic))), "is big-endian, want little-endian: write it anew"},
+		{
+			"magic", with(0, 7),
+			"starts with bytes 07 00 00 00, want 50 49 45 48 (the number 202021.25): not a .flo file, or damaged; " +
+				"fetch or write it again",
+		},
+		{
+			"byte order", with(0, bits.ReverseBytes32(math.Float32bits(floMagic))),
+			"is big-endian, want little-endian: write it anew",
+		},
 		{"empty", nil, "ends after 0 bytes, in the header: fetch it again: EOF"},
 		{"header cut", good[:9], "ends after 9 bytes, in the header: fetch it again: unexpected EOF"},
-		{"cut", good[:40], "the header announces 3 x 2 vectors, 60 bytes, but the file has 40: it is cut short or its header is wrong; fetch or write it again"},
-		{"foreign bytes", append(bytes.Clone(good), 0), "the header announces 3 x 2 vectors, 60 bytes, but the file has 61: its header is wrong, or it has foreign bytes at its end; fetch or write it again"},
-		{"negative", with(4, 0xffffffff), "the header announces -1 x 2 vectors: it is damaged; fetch or write it again"},
-		{"huge", with(4, 0x7fffffff), "the header announces 2147483647 x 2 vectors: images of 2147483647 x 2 pixels with 2 channels are larger than the 67108864 values that one sample may have: crop or scale them down"},
-		{"lie", with(8, 4), "the header announces 3 x 4 vectors, 108 bytes, but the file has 60: it is cut short or its header is wrong; fetch or write it again"},
-		{"NaN", with(floHead+8*4, math.Float32bits(float32(math.NaN()))), "the vector at row 1, column 1 is (NaN, -11.5), which is no displacement" + unknown},
-		{"infinite", with(floHead+4, math.Float32bits(float32(math.Inf(-1)))), "the vector at row 0, column 0 is (0, -Inf), which is no displacement" + unknown},
-		{"unknown", with(floHead+8*5+4, math.Float32bits(1.6666667e9)), "the vector at row 1, column 2 is (12, 1.666666752e+09), which is no displacement" + unknown},
+		{"cut", good[:40], "the header announces 3 x 2 vectors, 60 bytes, but the file has 40: it is cut short or " +
+			"its header is wrong; fetch or write it again"},
+		{
+			"foreign bytes", append(bytes.Clone(good), 0),
+			"the header announces 3 x 2 vectors, 60 bytes, but the file has 61: its header is wrong, or it has " +
+				"foreign bytes at its end; fetch or write it again",
+		},
+		{
+			"negative", with(4, 0xffffffff),
+			"the header announces -1 x 2 vectors: it is damaged; fetch or write it again",
+		},
+		{
+			"huge", with(4, 0x7fffffff),
+			"the header announces 2147483647 x 2 vectors: images of 2147483647 x 2 pixels with 2 channels are larger " +
+				"than the 67108864 values that one sample may have: crop or scale them down",
+		},
+		{"lie", with(8, 4), "the header announces 3 x 4 vectors, 108 bytes, but the file has 60: it is cut short or " +
+			"its header is wrong; fetch or write it again"},
+		{
+			"NaN", with(floHead+8*4, math.Float32bits(float32(math.NaN()))),
+			"the vector at row 1, column 1 is (NaN, -11.5), which is no displacement" + unknown,
+		},
+		{
+			"infinite", with(floHead+4, math.Float32bits(float32(math.Inf(-1)))),
+			"the vector at row 0, column 0 is (0, -Inf), which is no displacement" + unknown,
+		},
+		{
+			"unknown", with(floHead+8*5+4, math.Float32bits(1.6666667e9)),
+			"the vector at row 1, column 2 is (12, 1.666666752e+09), which is no displacement" + unknown,
+		},
 	} {
 		_, err := ReadFlo(bytes.NewReader(c.b), int64(len(c.b)))
 		if err == nil || err.Error() != c.want {

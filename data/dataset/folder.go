@@ -15,21 +15,28 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// folder is a data set of image files. An ID is the path below the folder, with slashes; the tags are the folders on it.
+// folder is a data set of image files. An ID is the path below the folder, with slashes; the tags are the folders on
+// it.
 type folder struct {
-	fsys   fs.FS
-	root   string // as the user wrote it, for messages and Files
-	paths  []string
-	want   []string // endings of files to take; nil for images
-	noun   string   // what these files are called; "" for images
-	skip   []string // endings of files that something else reads
-	loose  bool     // sizes may differ: something brings them to one later
+	fsys fs.FS
+	// as the user wrote it, for messages and Files
+	root  string
+	paths []string
+	// endings of files to take; nil for images
+	want []string
+	// what these files are called; "" for images
+	noun string
+	// endings of files that something else reads
+	skip []string
+	// sizes may differ: something brings them to one later
+	loose  bool
 	pics   []picture
 	common picture
 	labels []int
 	names  []string
 	notes  []string
-	extra  []string // other files read: the table of labels
+	// other files read: the table of labels
+	extra []string
 }
 
 // openFolder opens the images below a folder, or a single image.
@@ -108,7 +115,8 @@ func (d *folder) find() error {
 		if left != "" {
 			left = "; it has " + left
 		}
-		return fmt.Errorf("no %s: no file in the folder or below ends in %s%s", d.files(), strings.Join(d.endings(), ", "), left)
+		return fmt.Errorf("no %s: no file in the folder or below ends in %s%s", d.files(),
+			strings.Join(d.endings(), ", "), left)
 	}
 	if left != "" {
 		d.notes = append(d.notes, d.root+": left out "+left)
@@ -137,8 +145,8 @@ func endings(n map[string]int) string {
 	return strings.Join(list, ", ")
 }
 
-// walk visits the folder dir below the root. Hidden entries are left out, links are followed; above holds the folders that
-// lead here, so that a link upwards ends.
+// walk visits the folder dir below the root. Hidden entries are left out, links are followed; above holds the folders
+// that lead here, so that a link upwards ends.
 func (d *folder) walk(dir string, above []fs.FileInfo, others map[string]int) error {
 	entries, err := fs.ReadDir(d.fsys, d.name(dir))
 	if err != nil {
@@ -219,8 +227,10 @@ func (d *folder) measure() error {
 		}
 	}
 	if strangers > 0 {
-		return d.inImage(first, fmt.Errorf("has %s, but most images in the folder have %s (%d of %d differ): all must agree; remove, crop or convert it",
-			pics[first], d.common, strangers, len(pics)))
+		return d.inImage(first,
+			fmt.Errorf("has %s, but most images in the folder have %s (%d of %d differ): all must agree; remove, "+
+				"crop or convert it",
+				pics[first], d.common, strangers, len(pics)))
 	}
 	return checkSize(d.common.c, d.common.h, d.common.w)
 }
@@ -272,8 +282,10 @@ func (d *folder) measureLoose() error {
 		}
 	}
 	if strangers > 0 {
-		return d.inImage(first, fmt.Errorf("has %s, but most images in the folder have %s (%d of %d differ): all must agree; remove or convert it",
-			pics[first].kind(), d.common.kind(), strangers, len(pics)))
+		return d.inImage(first,
+			fmt.Errorf("has %s, but most images in the folder have %s (%d of %d differ): all must agree; remove or "+
+				"convert it",
+				pics[first].kind(), d.common.kind(), strangers, len(pics)))
 	}
 	return nil
 }
@@ -289,7 +301,8 @@ func (d *folder) inImage(i int, err error) error {
 	return fmt.Errorf("image %q: %w", d.paths[i], err)
 }
 
-// majority is the most frequent picture, of equals the one that comes first. Palettes of greys vote when nothing else does.
+// majority is the most frequent picture, of equals the one that comes first. Palettes of greys vote when nothing else
+// does.
 func majority(pics []picture) picture {
 	count := map[picture]int{}
 	for _, p := range pics {
@@ -315,7 +328,8 @@ func majority(pics []picture) picture {
 func (d *folder) label(o opener, spec Spec) error {
 	if spec.Labels != "" {
 		if spec.Pattern != "" {
-			return fmt.Errorf("%s: labels come from %s or from the pattern, not from both: give one", spec.Images, spec.Labels)
+			return fmt.Errorf("%s: labels come from %s or from the pattern, not from both: give one", spec.Images,
+				spec.Labels)
 		}
 		labels, names, notes, err := o.labels(spec, d.IDs())
 		if err != nil {
@@ -347,7 +361,8 @@ func (d *folder) match(pattern string, words []string) error {
 	}
 	group := re.SubexpIndex("label")
 	if group < 0 {
-		return fmt.Errorf("pattern %q has no group named label: write (?P<label>...) around the part that is the class", pattern)
+		return fmt.Errorf("pattern %q has no group named label: write (?P<label>...) around the part that is the class",
+			pattern)
 	}
 	missed, first := 0, ""
 	for i, id := range d.IDs() {
@@ -361,16 +376,18 @@ func (d *folder) match(pattern string, words []string) error {
 		missed++
 	}
 	if missed == len(words) {
-		return fmt.Errorf("pattern %q matches none of the %d %s, which are named like %q", pattern, len(words), d.files(), first)
+		return fmt.Errorf("pattern %q matches none of the %d %s, which are named like %q", pattern, len(words),
+			d.files(), first)
 	}
 	if missed > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%s: the pattern does not match %d %s, which have no label, first %q", d.root, missed, d.files(), first))
+		d.notes = append(d.notes, fmt.Sprintf("%s: the pattern does not match %d %s, which have no label, first %q",
+			d.root, missed, d.files(), first))
 	}
 	return nil
 }
 
-// folderWords takes the first folder on the way to each image as its label. It tells whether these folders are classes: one
-// folder that is not a number is not.
+// folderWords takes the first folder on the way to each image as its label. It tells whether these folders are classes:
+// one folder that is not a number is not.
 func (d *folder) folderWords(words []string) bool {
 	all := map[string]bool{}
 	bare := 0
@@ -388,7 +405,8 @@ func (d *folder) folderWords(words []string) bool {
 	if len(all) == 1 {
 		for w := range all {
 			if _, ok := classNumber(w); !ok {
-				d.notes = append(d.notes, fmt.Sprintf("%s: all %s lie in the folder %q, which is not taken for a class", d.root, d.files(), w))
+				d.notes = append(d.notes, fmt.Sprintf("%s: all %s lie in the folder %q, which is not taken for a class",
+					d.root, d.files(), w))
 				return false
 			}
 		}

@@ -97,7 +97,10 @@ func TestPicturesOfPillow(t *testing.T) {
 		{"opaque.png", 3, 4, 5, exact(false), 0},
 		// JPEG at quality 95 without subsampling and WebP at quality 90 keep a smooth ramp within a few levels.
 		{"grey.jpg", 1, 16, 16, smooth, 3},
-		{"rgb.jpg", 3, 16, 16, func(k, r, c int) float64 { return []float64{float64(8 * (r + c)), 255 - float64(8*(r+c)), 90}[k] }, 6},
+		{
+			"rgb.jpg", 3, 16, 16,
+			func(k, r, c int) float64 { return []float64{float64(8 * (r + c)), 255 - float64(8*(r+c)), 90}[k] }, 6,
+		},
 		{"rgb-lossy.webp", 3, 16, 16, smooth, 20},
 	} {
 		t.Run(x.file, func(t *testing.T) {
@@ -105,7 +108,8 @@ func TestPicturesOfPillow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c, h, w := shapeOf(t, ds); c != x.c || h != x.h || w != x.w || ds.Len() != 1 || ds.IDs()[0] != x.file || ds.Files()[0] != "testdata/"+x.file {
+			if c, h, w := shapeOf(t, ds); c != x.c || h != x.h || w != x.w || ds.Len() != 1 || ds.IDs()[0] != x.file ||
+				ds.Files()[0] != "testdata/"+x.file {
 				t.Fatalf("%d x %d x %d, %v, %v", c, h, w, ds.IDs(), ds.Files())
 			}
 			img := imageOf(t, ds, 0)
@@ -201,7 +205,10 @@ func TestPNGRoundTrip(t *testing.T) {
 
 func TestFolderOrderLabelsAndTags(t *testing.T) {
 	dir := t.TempDir()
-	for i, p := range []string{"dog/9.png", "cat/old/b.PNG", "cat/a.png", "cat-x/c.png", ".hidden/h.png", "cat/.d.png", "__MACOSX/e.png"} {
+	for i, p := range []string{
+		"dog/9.png", "cat/old/b.PNG", "cat/a.png", "cat-x/c.png", ".hidden/h.png", "cat/.d.png",
+		"__MACOSX/e.png",
+	} {
 		putAt(t, filepath.Join(dir, p), greyPNG(t, 3, 2, byte(i)))
 	}
 	putAt(t, filepath.Join(dir, "cat/notes.txt"), []byte("x"))
@@ -264,29 +271,81 @@ func TestFolderLabels(t *testing.T) {
 	}{
 		{name: "numbers", files: numbers, labels: []int{2, 10, 2}},
 		{name: "none", files: flat},
-		{name: "one folder", files: map[string][]byte{"d/JPEG/a.png": a}, note: `"JPEG", which is not taken for a class`},
+		{
+			name: "one folder", files: map[string][]byte{"d/JPEG/a.png": a},
+			note: `"JPEG", which is not taken for a class`,
+		},
 		{name: "one number", files: map[string][]byte{"d/3/a.png": a}, labels: []int{3}},
-		{name: "some", files: map[string][]byte{"d/3/a.png": a, "d/b.png": a}, labels: []int{3, -1}, note: "1 images lie in no folder"},
-		{name: "huge number", files: map[string][]byte{"d/20200101/a.png": a, "d/1/a.png": a}, err: []string{`label "20200101"`}},
-		{name: "pattern", files: flat, spec: Spec{Pattern: `_(?P<label>[a-z]+)_`}, labels: []int{0, 1, -1}, names: []string{"cat", "dog"}, note: "does not match 1 images"},
-		{name: "pattern of numbers", files: flat, spec: Spec{Pattern: `(?P<label>\d+)\.png$`}, labels: []int{1, 2, -1}, note: "does not match 1 images"},
-		{name: "pattern over folders", files: deep, spec: Spec{Pattern: `^(?P<label>.*)/`}, labels: []int{0, 1, 1}, names: []string{"p", "q"}},
+		{
+			name: "some", files: map[string][]byte{"d/3/a.png": a, "d/b.png": a}, labels: []int{3, -1},
+			note: "1 images lie in no folder",
+		},
+		{
+			name: "huge number", files: map[string][]byte{"d/20200101/a.png": a, "d/1/a.png": a},
+			err: []string{`label "20200101"`},
+		},
+		{
+			name: "pattern", files: flat, spec: Spec{Pattern: `_(?P<label>[a-z]+)_`}, labels: []int{0, 1, -1},
+			names: []string{"cat", "dog"}, note: "does not match 1 images",
+		},
+		{
+			name: "pattern of numbers", files: flat, spec: Spec{Pattern: `(?P<label>\d+)\.png$`},
+			labels: []int{1, 2, -1},
+			note:   "does not match 1 images",
+		},
+		{
+			name: "pattern over folders", files: deep, spec: Spec{Pattern: `^(?P<label>.*)/`}, labels: []int{0, 1, 1},
+			names: []string{"p", "q"},
+		},
 		{name: "pattern without group", files: flat, spec: Spec{Pattern: `cat`}, err: []string{"no group named label"}},
 		{name: "bad pattern", files: flat, spec: Spec{Pattern: `(`}, err: []string{"pattern:", "missing closing"}},
-		{name: "pattern without match", files: flat, spec: Spec{Pattern: `(?P<label>zebra)`}, err: []string{"matches none of the 3", `"x_cat_1.png"`}},
-		{name: "table", files: flat, table: "file,label\ny.png,ant\nx_dog_2.png,\"b, ee\"\nx_cat_1.png,ant\n", labels: []int{0, 1, 0}, names: []string{"ant", "b, ee"}},
-		{name: "table with a mark, other columns", files: flat, table: "\ufeffid,Label,File\n1,5,./y.png\n2,0,x_dog_2.png\n3,3.0,x_cat_1.png\n", labels: []int{3, 0, 5}},
-		{name: "table without titles", files: flat, table: "y.png;7\r\nx_dog_2.png;1\r\n", labels: []int{-1, 1, 7}, note: `1 samples are not in the table and have no label, first "x_cat_1.png"`},
-		{name: "table with tabs", files: flat, table: "y.png\t7\nx_dog_2.png\t\n", labels: []int{-1, -1, 7}, note: "1 samples are not in the table"},
-		{name: "table of last parts", files: deep, table: "2.png,b\np/1.png,a\nq\\1.png,b\n", labels: []int{0, 1, 1}, names: []string{"a", "b"}},
-		{name: "table with strangers", files: flat, table: "name,class\ny.png,7\n", labels: []int{-1, -1, 7}, note: `1 rows name no sample, first "name" in line 1`},
-		{name: "ambiguous table", files: deep, table: "2.png,b\n1.png,a\n", err: []string{"line 2", `"1.png" is the name of several`}},
-		{name: "contradicting table", files: flat, table: "y.png,7\ny.png,8\n", err: []string{`line 2 gives "y.png" the label "8", line 1 gave it "7"`}},
-		{name: "foreign table", files: flat, table: "z.png,7\n", err: []string{"none of the 3 samples", `"z.png" in line 1`}},
+		{
+			name: "pattern without match", files: flat, spec: Spec{Pattern: `(?P<label>zebra)`},
+			err: []string{"matches none of the 3", `"x_cat_1.png"`},
+		},
+		{
+			name: "table", files: flat, table: "file,label\ny.png,ant\nx_dog_2.png,\"b, ee\"\nx_cat_1.png,ant\n",
+			labels: []int{0, 1, 0}, names: []string{"ant", "b, ee"},
+		},
+		{
+			name: "table with a mark, other columns", files: flat,
+			table: "\ufeffid,Label,File\n1,5,./y.png\n2,0,x_dog_2.png\n3,3.0,x_cat_1.png\n", labels: []int{3, 0, 5},
+		},
+		{
+			name: "table without titles", files: flat, table: "y.png;7\r\nx_dog_2.png;1\r\n", labels: []int{-1, 1, 7},
+			note: `1 samples are not in the table and have no label, first "x_cat_1.png"`,
+		},
+		{
+			name: "table with tabs", files: flat, table: "y.png\t7\nx_dog_2.png\t\n", labels: []int{-1, -1, 7},
+			note: "1 samples are not in the table",
+		},
+		{
+			name: "table of last parts", files: deep, table: "2.png,b\np/1.png,a\nq\\1.png,b\n", labels: []int{0, 1, 1},
+			names: []string{"a", "b"},
+		},
+		{
+			name: "table with strangers", files: flat, table: "name,class\ny.png,7\n", labels: []int{-1, -1, 7},
+			note: `1 rows name no sample, first "name" in line 1`,
+		},
+		{
+			name: "ambiguous table", files: deep, table: "2.png,b\n1.png,a\n",
+			err: []string{"line 2", `"1.png" is the name of several`},
+		},
+		{
+			name: "contradicting table", files: flat, table: "y.png,7\ny.png,8\n",
+			err: []string{`line 2 gives "y.png" the label "8", line 1 gave it "7"`},
+		},
+		{
+			name: "foreign table", files: flat, table: "z.png,7\n",
+			err: []string{"none of the 3 samples", `"z.png" in line 1`},
+		},
 		{name: "narrow table", files: flat, table: "y.png,7\nx_dog_2.png\n", err: []string{"line 2 has 1 columns"}},
 		{name: "broken table", files: flat, table: "y.png,\"7\n", err: []string{"not a CSV table"}},
 		{name: "UTF-16 table", files: flat, table: "\xff\xfey\x00", err: []string{"UTF-16"}},
-		{name: "two sources", files: flat, table: "y.png,7\n", spec: Spec{Pattern: `(?P<label>y)`}, err: []string{"not from both"}},
+		{
+			name: "two sources", files: flat, table: "y.png,7\n", spec: Spec{Pattern: `(?P<label>y)`},
+			err: []string{"not from both"},
+		},
 		{name: "layout", files: flat, spec: Spec{Layout: "NHW"}, err: []string{"layout"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -328,7 +387,10 @@ func TestFolderRefusesStrangers(t *testing.T) {
 		file []byte
 		want []string
 	}{
-		{"bomb", bombPNG(20000, 20000), []string{"20000 x 20000 pixels", "28 x 28 pixels, grey, 8 bits", "1 of 4", "remove, crop or convert"}},
+		{"bomb", bombPNG(20000, 20000), []string{
+			"20000 x 20000 pixels", "28 x 28 pixels, grey, 8 bits", "1 of 4",
+			"remove, crop or convert",
+		}},
 		{"size", greyPNG(t, 28, 27, 0), []string{"28 x 27 pixels"}},
 		{"channels", rgb, []string{"RGB", "grey"}},
 		{"depth", wide, []string{"16 bits"}},
@@ -339,7 +401,10 @@ func TestFolderRefusesStrangers(t *testing.T) {
 	} {
 		for _, at := range []string{"a0.png", "b.png"} { // as the first and in the middle
 			t.Run(c.name+" "+at, func(t *testing.T) {
-				fsys := memory(map[string][]byte{"d/a1.png": small, "d/c.png": small, "d/e.png": small, "d/" + at: c.file})
+				fsys := memory(map[string][]byte{
+					"d/a1.png": small, "d/c.png": small, "d/e.png": small,
+					"d/" + at: c.file,
+				})
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				_, err := OpenFS(fsys, Spec{Images: "d"})
@@ -373,7 +438,8 @@ func TestFolderPalettesOfGreysGoWithBoth(t *testing.T) {
 		other []byte
 		want  int
 	}{{greyPNG(t, 2, 2, 5), 1}, {pngOf(t, opaque), 3}} {
-		ds, err := OpenFS(memory(map[string][]byte{"d/a.png": greys, "d/b.png": greys, "d/c.png": c.other}), Spec{Images: "d"})
+		ds, err := OpenFS(memory(map[string][]byte{"d/a.png": greys, "d/b.png": greys, "d/c.png": c.other}),
+			Spec{Images: "d"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -400,7 +466,10 @@ func TestFolderDamageInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, b := range map[string][]byte{"a.png": good, "b.png": bad, "c.png": good[:len(good)-30], "d.jpg": j.Bytes()[:j.Len()/2], "e.png": good} {
+	for name, b := range map[string][]byte{
+		"a.png": good, "b.png": bad, "c.png": good[:len(good)-30],
+		"d.jpg": j.Bytes()[:j.Len()/2], "e.png": good,
+	} {
 		putAt(t, filepath.Join(dir, name), b)
 	}
 	ds, err := Open(Spec{Images: dir})
@@ -457,7 +526,10 @@ func TestFolderFollowsLinks(t *testing.T) {
 
 func TestClasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.SampledFrom([]string{"", "0", "7", "07", "2.0", "12", "a", "B", "2.5", "-1", "1."}), 1, 12).Draw(t, "words")
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"", "0", "7", "07", "2.0", "12", "a", "B", "2.5", "-1",
+			"1.",
+		}), 1, 12).Draw(t, "words")
 		labels, names, err := classes(words)
 		if err != nil {
 			t.Fatal(err)
@@ -486,7 +558,8 @@ func TestClasses(t *testing.T) {
 				t.Fatalf("%q: class %d is %q", words, labels[i], names[labels[i]])
 			}
 		}
-		if names != nil && !slices.ContainsFunc(words, func(w string) bool { _, ok := numeric[w]; return w != "" && !ok }) {
+		if names != nil && !slices.ContainsFunc(words,
+			func(w string) bool { _, ok := numeric[w]; return w != "" && !ok }) {
 			t.Fatalf("%q are numbers, but have the names %q", words, names)
 		}
 	})
@@ -530,7 +603,8 @@ func FuzzPicture(f *testing.F) {
 			return
 		}
 		m, err := loadPicture(fsys, "x", p)
-		if err == nil && (m.C != p.c || m.H != p.h || m.W != p.w || slices.ContainsFunc(m.Pix, func(v float64) bool { return !(v >= 0 && v < math.Ldexp(1, p.depth)) })) {
+		if err == nil && (m.C != p.c || m.H != p.h || m.W != p.w ||
+			slices.ContainsFunc(m.Pix, func(v float64) bool { return !(v >= 0 && v < math.Ldexp(1, p.depth)) })) {
 			t.Fatalf("%s gives %d x %d x %d", p, m.C, m.H, m.W)
 		}
 	})
@@ -596,7 +670,10 @@ func TestFromImage(t *testing.T) {
 		solid := rapid.IntRange(0, 3).Draw(t, "solid") > 0
 		c, depth := 3, 8
 		var m image.Image
-		switch rapid.SampledFrom([]string{"gray", "gray16", "rgba", "nrgba", "rgba64", "nrgba64", "cmyk", "ycbcr", "nycbcra", "paletted"}).Draw(t, "kind") {
+		switch rapid.SampledFrom([]string{
+			"gray", "gray16", "rgba", "nrgba", "rgba64", "nrgba64", "cmyk", "ycbcr",
+			"nycbcra", "paletted",
+		}).Draw(t, "kind") {
 		case "gray":
 			x := image.NewGray(r)
 			bytesOf(x.Pix)
@@ -643,7 +720,10 @@ func TestFromImage(t *testing.T) {
 			bytesOf(x.Pix)
 			m, solid = x, true
 		case "ycbcr", "nycbcra":
-			ratio := rapid.SampledFrom([]image.YCbCrSubsampleRatio{image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio422}).Draw(t, "ratio")
+			ratio := rapid.SampledFrom([]image.YCbCrSubsampleRatio{
+				image.YCbCrSubsampleRatio444,
+				image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio422,
+			}).Draw(t, "ratio")
 			x := image.NewNYCbCrA(r, ratio)
 			bytesOf(x.Y)
 			bytesOf(x.Cb)
@@ -658,7 +738,11 @@ func TestFromImage(t *testing.T) {
 				m = &x.YCbCr
 			}
 		case "paletted":
-			x := image.NewPaletted(r, color.Palette{color.RGBA{9, 8, 7, 255}, color.RGBA{200, 3, 77, 255}, color.Transparent})
+			x := image.NewPaletted(r, color.Palette{
+				color.RGBA{9, 8, 7, 255},
+				color.RGBA{200, 3, 77, 255},
+				color.Transparent,
+			})
 			bytesOf(x.Pix)
 			for i := range x.Pix {
 				x.Pix[i] %= 2

@@ -32,7 +32,8 @@ func (o opener) openGraphs(spec Spec) (Dataset, error) {
 type jsonField struct {
 	val  []float64
 	n, w int
-	flat bool // a list of numbers, not of lists
+	// a list of numbers, not of lists
+	flat bool
 }
 
 // jsonLine is one graph.
@@ -52,10 +53,12 @@ type jsonLines struct {
 	per     map[string]string
 }
 
-// openLines opens a file with a JSON object on every line: nodes, edges, and other fields as numbers, lists or lists of lists.
+// openLines opens a file with a JSON object on every line: nodes, edges, and other fields as numbers, lists or lists of
+// lists.
 func (o opener) openLines(spec Spec) (Dataset, error) {
 	if o.isFolder(spec.Images) {
-		return nil, fmt.Errorf("%s: is a folder, want a file: npz, or a JSON object on every line such as %s", spec.Images, jsonExample)
+		return nil, fmt.Errorf("%s: is a folder, want a file: npz, or a JSON object on every line such as %s",
+			spec.Images, jsonExample)
 	}
 	if spec.Key != "" {
 		return nil, fmt.Errorf("%s: key is for npz archives, this is none", spec.Images)
@@ -97,7 +100,8 @@ func (g *jsonLines) read(text string, d *values, spec Spec) (words []string, err
 		var raw map[string]json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
 			if strings.Contains(line, "NaN") || strings.Contains(line, "Infinity") {
-				return nil, fmt.Errorf("line %d: JSON has no NaN and no Infinity: %w; repair or leave out this graph", n, ErrNotFinite)
+				return nil, fmt.Errorf("line %d: JSON has no NaN and no Infinity: %w; repair or leave out this graph",
+					n, ErrNotFinite)
 			}
 			return nil, fmt.Errorf("line %d: not JSON (%w), want an object such as %s", n, err, jsonExample)
 		}
@@ -204,7 +208,8 @@ func jsonNumbers(v json.RawMessage) (jsonField, error) {
 			f.w = len(row)
 		}
 		if len(row) != f.w || len(row) == 0 {
-			return jsonField{}, fmt.Errorf("row %d has %d numbers, the first %d: want one length, 1 or more", i, len(row), f.w)
+			return jsonField{}, fmt.Errorf("row %d has %d numbers, the first %d: want one length, 1 or more", i,
+				len(row), f.w)
 		}
 		for _, x := range row {
 			if x == nil {
@@ -263,7 +268,8 @@ func (g *jsonLines) describe(d *values, spec Spec) error {
 	}
 	for _, name := range slices.Concat(spec.Fields, []string{spec.TargetKey}) {
 		if _, ok := first.fields[name]; !ok && name != "" {
-			return fmt.Errorf("line %d: no %q; the line has %s: correct the name", first.line, name, strings.Join(names, ", "))
+			return fmt.Errorf("line %d: no %q; the line has %s: correct the name", first.line, name,
+				strings.Join(names, ", "))
 		}
 	}
 	for _, name := range names {
@@ -277,7 +283,8 @@ func (g *jsonLines) describe(d *values, spec Spec) error {
 	if len(spec.Fields) > 0 {
 		g.values = spec.Fields
 	}
-	slices.SortStableFunc(g.targets, func(a, b string) int { return slices.Index(targetNames(), a) - slices.Index(targetNames(), b) })
+	slices.SortStableFunc(g.targets,
+		func(a, b string) int { return slices.Index(targetNames(), a) - slices.Index(targetNames(), b) })
 	var fields, targets []space.Spec
 	for _, name := range g.values {
 		s, err := g.field(name)
@@ -308,7 +315,9 @@ func (g *jsonLines) field(name string) (space.Spec, error) {
 	for _, l := range g.all {
 		f, ok := l.fields[name]
 		if !ok {
-			return s, fmt.Errorf("line %d: no %q, which line %d has: all must have the same; complete it or leave it out", l.line, name, g.all[0].line)
+			return s, fmt.Errorf(
+				"line %d: no %q, which line %d has: all must have the same; complete it or leave it out", l.line, name,
+				g.all[0].line)
 		}
 		n, w := f.n, f.w
 		if f.flat {
@@ -317,7 +326,8 @@ func (g *jsonLines) field(name string) (space.Spec, error) {
 		node, edge = node && n == l.nodes, edge && n == l.edges
 		sample = sample && f.n == first.n && w == first.w && f.flat == first.flat
 		if !f.flat && !first.flat && w != first.w && n > 0 && first.n > 0 {
-			return s, fmt.Errorf("line %d: %q has rows of %d numbers, line %d of %d: all must agree", l.line, name, w, g.all[0].line, first.w)
+			return s, fmt.Errorf("line %d: %q has rows of %d numbers, line %d of %d: all must agree", l.line, name, w,
+				g.all[0].line, first.w)
 		}
 		if f.n != rows {
 			rows = -1
@@ -343,7 +353,9 @@ func (g *jsonLines) field(name string) (space.Spec, error) {
 	case sample:
 		s.Per, s.Shape = space.PerSample, []int{first.n, first.w}
 	default:
-		return s, fmt.Errorf("line %d: %q has rows neither for each node nor for each edge nor equally many in every line: correct it or leave it out", g.all[0].line, name)
+		return s, fmt.Errorf(
+			"line %d: %q has rows neither for each node nor for each edge nor equally many in every line: correct it "+
+				"or leave it out", g.all[0].line, name)
 	}
 	if first.flat && s.Per != space.PerSample {
 		s.Shape = []int{-1, 1}

@@ -39,8 +39,16 @@ func TestGraphs(t *testing.T) {
 	counts := func(v ...float64) []byte { return npyOf(arrayOf(tensor.Int64, []int{len(v)}, v...)) }
 	y, q := npyOf(arrayOf(tensor.Float64, []int{2, 1}, 10, 20)), npyOf(arrayOf(tensor.Float64, []int{4}, 1, 2, 3, 4))
 	fsys := fstest.MapFS{
-		"down.npz":  {Data: npzOf(t, map[string][]byte{"nodes": nodes, "node_count": counts(1, 3), "edges": npyOf(arrayOf(tensor.Int64, []int{3, 2}, 0, 1, 1, 2, 2, 0)), "edge_count": counts(0, 3), "y": y, "q": q, "weight": npyOf(arrayOf(tensor.Float64, []int{3}, .5, .25, .125))})},
-		"along.npz": {Data: npzOf(t, map[string][]byte{"nodes": nodes, "node_count": counts(1, 3), "edges": npyOf(arrayOf(tensor.Int64, []int{2, 3}, 0, 1, 2, 1, 2, 0)), "edge_count": counts(0, 3), "y": y, "q": q, "weight": npyOf(arrayOf(tensor.Float64, []int{3, 1}, .5, .25, .125))})},
+		"down.npz": {Data: npzOf(t, map[string][]byte{
+			"nodes": nodes, "node_count": counts(1, 3),
+			"edges": npyOf(arrayOf(tensor.Int64, []int{3, 2}, 0, 1, 1, 2, 2, 0)), "edge_count": counts(0, 3), "y": y,
+			"q": q, "weight": npyOf(arrayOf(tensor.Float64, []int{3}, .5, .25, .125)),
+		})},
+		"along.npz": {Data: npzOf(t, map[string][]byte{
+			"nodes": nodes, "node_count": counts(1, 3),
+			"edges": npyOf(arrayOf(tensor.Int64, []int{2, 3}, 0, 1, 2, 1, 2, 0)), "edge_count": counts(0, 3), "y": y,
+			"q": q, "weight": npyOf(arrayOf(tensor.Float64, []int{3, 1}, .5, .25, .125)),
+		})},
 		"lines": {Data: []byte(`{"nodes": [[1, 2]], "edges": [], "y": 10, "q": [1], "weight": []}
 {"weight": [[0.5], [0.25], [0.125]], "nodes": [[3, 4], [5, 6], [7, 8]], "edges": [[0, 1], [1, 2], [2, 0]], "y": 20, "q": [2, 3, 4]}
 `)},
@@ -63,7 +71,8 @@ func TestGraphs(t *testing.T) {
 		s := sampleOf(t, ds, 1)
 		r := recordOf(t, s.Value, "nodes", "edges", "weight")
 		l := linksOf(t, r.Values[1])
-		if got := rowsOf(t, r.Values[0]); got.N != 3 || got.W != 2 || !slices.Equal(got.Val, []float64{3, 4, 5, 6, 7, 8}) {
+		if got := rowsOf(t, r.Values[0]); got.N != 3 || got.W != 2 ||
+			!slices.Equal(got.Val, []float64{3, 4, 5, 6, 7, 8}) {
 			t.Errorf("%s: nodes %+v", name, got)
 		}
 		if l.Nodes != 3 || !slices.Equal(l.From, []int32{0, 1, 2}) || !slices.Equal(l.To, []int32{1, 2, 0}) {
@@ -73,11 +82,13 @@ func TestGraphs(t *testing.T) {
 			t.Errorf("%s: weights %+v", name, got)
 		}
 		target := recordOf(t, s.Target, "y", "q")
-		if a, b := rowsOf(t, target.Values[0]), rowsOf(t, target.Values[1]); a.N != 1 || a.Val[0] != 20 || b.N != 3 || !slices.Equal(b.Val, []float64{2, 3, 4}) {
+		if a, b := rowsOf(t, target.Values[0]), rowsOf(t, target.Values[1]); a.N != 1 || a.Val[0] != 20 || b.N != 3 ||
+			!slices.Equal(b.Val, []float64{2, 3, 4}) {
 			t.Errorf("%s: targets %+v %+v", name, a, b)
 		}
 		first := sampleOf(t, ds, 0)
-		if l := linksOf(t, recordOf(t, first.Value, "nodes", "edges", "weight").Values[1]); l.Nodes != 1 || len(l.From) != 0 {
+		if l := linksOf(t, recordOf(t, first.Value, "nodes", "edges", "weight").Values[1]); l.Nodes != 1 ||
+			len(l.From) != 0 {
 			t.Errorf("%s: edges of the first %+v", name, l)
 		}
 		f := TargetSpaceOf(ds).Fields
@@ -90,7 +101,8 @@ func TestGraphs(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if s := sampleOf(t, set, 1); rowsOf(t, s.Value).N != 3 || rowsOf(t, s.Target).N != 3 || SpaceOf(set).Kind != space.KindRows {
+		if s := sampleOf(t, set, 1); rowsOf(t, s.Value).N != 3 || rowsOf(t, s.Target).N != 3 ||
+			SpaceOf(set).Kind != space.KindRows {
 			t.Errorf("%s: %+v", name, s)
 		}
 		none, err := OpenFS(fsys, Spec{Format: "graphs", Images: name, Targets: "none"})
@@ -103,9 +115,10 @@ func TestGraphs(t *testing.T) {
 // Sets of one size that are filled up with zeros end where their count says.
 func TestFilledSets(t *testing.T) {
 	fsys := fstest.MapFS{"s.npz": {Data: npzOf(t, map[string][]byte{
-		"nodes": npyOf(arrayOf(tensor.Float64, []int{2, 2, 1}, 1, 0, 2, 3)), "node_count": npyOf(arrayOf(tensor.Int64, []int{2}, 1, 2)),
-		"matrix": npyOf(arrayOf(tensor.Float64, []int{2, 2, 2}, 1, 0, 0, 0, 1, 2, 3, 4)),
-		"y":      npyOf(arrayOf(tensor.Int64, []int{2}, 1, 0)),
+		"nodes":      npyOf(arrayOf(tensor.Float64, []int{2, 2, 1}, 1, 0, 2, 3)),
+		"node_count": npyOf(arrayOf(tensor.Int64, []int{2}, 1, 2)),
+		"matrix":     npyOf(arrayOf(tensor.Float64, []int{2, 2, 2}, 1, 0, 0, 0, 1, 2, 3, 4)),
+		"y":          npyOf(arrayOf(tensor.Int64, []int{2}, 1, 0)),
 	})}}
 	ds, err := OpenFS(fsys, Spec{Format: "graphs", Images: "s.npz"})
 	if err != nil {
@@ -121,7 +134,8 @@ func TestFilledSets(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	// Whole numbers y, one for each sample, are classes, and a note says so.
-	if !slices.Equal(ds.Labels(), []int{1, 0}) || TargetSpaceOf(ds).Kind != "" || !strings.Contains(notesOf(t, ds), "taken for classes") {
+	if !slices.Equal(ds.Labels(), []int{1, 0}) || TargetSpaceOf(ds).Kind != "" ||
+		!strings.Contains(notesOf(t, ds), "taken for classes") {
 		t.Errorf("labels %v, notes %s", ds.Labels(), notesOf(t, ds))
 	}
 }
@@ -134,18 +148,60 @@ func TestBadGraphs(t *testing.T) {
 		file []byte
 		want []string
 	}{
-		{npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 1, 1)}), []string{`array "nodes" has 3 rows, but node_count adds up to 2`}},
-		{npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 4, -1)}), []string{`array "node_count": sample 1 has -1`}},
-		{npz(map[string][]byte{"nodes": nodes, "node_count": npyOf(arrayOf(tensor.Float64, []int{2}, 1, 2))}), []string{"want one whole number for each sample"}},
-		{npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 1, 2), "edge_count": ints([]int{1}, 0)}), []string{"node_count has 2 numbers and edge_count 1"}},
-		{npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 1, 2), "edges": ints([]int{2, 2}, 0, 0, 1, 1)}), []string{`array "edges" has shape [2 2], want (N, edges, 2)`, "edge_count"}},
-		{npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 1, 2), "edge_count": ints([]int{2}, 1, 2), "edges": ints([]int{2, 2}, 0, 0, 1, 1)}), []string{`array "edges" has shape [2 2], want (3, 2) or (2, 3), as edge_count says`}},
-		{npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 1, 2), "edge_count": ints([]int{2}, 0, 0), "edges": npyOf(arrayOf(tensor.Float64, []int{1, 2}, 0, 0))}), []string{"want whole numbers"}},
-		{npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 1, 2), "odd": slices.Clip(nodes), "z": npyOf(arrayOf(tensor.Float64, []int{7}, counting(7)...))}), []string{`array "z" has shape [7], want 2 samples on its first axis, or 3 nodes`}},
-		{npz(map[string][]byte{"nodes": nodes}), []string{`array "nodes" has shape [3 1], want (N, nodes, numbers)`, "node_count"}},
-		{[]byte(`{"nodes": [[1]], "edges": [[0, 1]]}`), []string{"line 1: edge 0 goes from 0 to 1, but the sample has the nodes 0 to 0"}},
+		{
+			npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 1, 1)}),
+			[]string{`array "nodes" has 3 rows, but node_count adds up to 2`},
+		},
+		{
+			npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 4, -1)}),
+			[]string{`array "node_count": sample 1 has -1`},
+		},
+		{
+			npz(map[string][]byte{"nodes": nodes, "node_count": npyOf(arrayOf(tensor.Float64, []int{2}, 1, 2))}),
+			[]string{"want one whole number for each sample"},
+		},
+		{
+			npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 1, 2), "edge_count": ints([]int{1}, 0)}),
+			[]string{"node_count has 2 numbers and edge_count 1"},
+		},
+		{npz(map[string][]byte{
+			"nodes": nodes, "node_count": ints([]int{2}, 1, 2),
+			"edges": ints([]int{2, 2}, 0, 0, 1, 1),
+		}), []string{
+			`array "edges" has shape [2 2], want (N, edges, 2)`,
+			"edge_count",
+		}},
+		{
+			npz(map[string][]byte{
+				"nodes": nodes, "node_count": ints([]int{2}, 1, 2), "edge_count": ints([]int{2}, 1, 2),
+				"edges": ints([]int{2, 2}, 0, 0, 1, 1),
+			}),
+			[]string{`array "edges" has shape [2 2], want (3, 2) or (2, 3), as edge_count says`},
+		},
+		{npz(map[string][]byte{
+			"nodes": nodes, "node_count": ints([]int{2}, 1, 2), "edge_count": ints([]int{2}, 0, 0),
+			"edges": npyOf(arrayOf(tensor.Float64, []int{1, 2}, 0, 0)),
+		}), []string{"want whole numbers"}},
+		{
+			npz(map[string][]byte{
+				"nodes": nodes, "node_count": ints([]int{2}, 1, 2), "odd": slices.Clip(nodes),
+				"z": npyOf(arrayOf(tensor.Float64, []int{7}, counting(7)...)),
+			}),
+			[]string{`array "z" has shape [7], want 2 samples on its first axis, or 3 nodes`},
+		},
+		{npz(map[string][]byte{"nodes": nodes}), []string{
+			`array "nodes" has shape [3 1], want (N, nodes, numbers)`,
+			"node_count",
+		}},
+		{
+			[]byte(`{"nodes": [[1]], "edges": [[0, 1]]}`),
+			[]string{"line 1: edge 0 goes from 0 to 1, but the sample has the nodes 0 to 0"},
+		},
 		{[]byte(`{"nodes": [[1], [2, 3]]}`), []string{`line 1: "nodes": row 1 has 2 numbers, the first 1`}},
-		{[]byte(`{"nodes": [[1]]}` + "\n" + `{"nodes": [[1, 2]]}`), []string{`line 2: "nodes" has rows of 2 numbers, line 1 of 1`}},
+		{
+			[]byte(`{"nodes": [[1]]}` + "\n" + `{"nodes": [[1, 2]]}`),
+			[]string{`line 2: "nodes" has rows of 2 numbers, line 1 of 1`},
+		},
 		{[]byte(`{"nodes": [[1]], "y": 1}` + "\n" + `{"nodes": [[1]]}`), []string{`line 2: no "y"`}},
 		{[]byte(`{"nodes": [["a"]]}`), []string{`line 1: "nodes": want a number`}},
 		{[]byte(`{"nodes": [[NaN]]}`), []string{"line 1: JSON has no NaN", "not finite"}},
@@ -153,13 +209,22 @@ func TestBadGraphs(t *testing.T) {
 		{[]byte(`{"nodes": [[1]]} x`), []string{"line 1: text after the object"}},
 		{[]byte(`{"edges": []}`), []string{`line 1: no "nodes"`}},
 		{[]byte(`[1]`), []string{"line 1: not JSON", "want an object such as"}},
-		{[]byte("{\"nodes\": [[1], [2]], \"t\": [[1], [2], [3]]}\n{\"nodes\": [[1]], \"t\": [[1], [2]]}"), []string{`"t" has rows neither for each node nor for each edge`}},
+		{
+			[]byte("{\"nodes\": [[1], [2]], \"t\": [[1], [2], [3]]}\n{\"nodes\": [[1]], \"t\": [[1], [2]]}"),
+			[]string{`"t" has rows neither for each node nor for each edge`},
+		},
 		{[]byte("\n"), []string{"is empty"}},
 	} {
 		_, err := OpenFS(fstest.MapFS{"g": {Data: c.file}}, Spec{Format: "graphs", Images: "g"})
 		wantError(t, err, append(c.want, "g: ")...)
 	}
-	ds, err := OpenFS(fstest.MapFS{"g": {Data: npz(map[string][]byte{"nodes": nodes, "node_count": ints([]int{2}, 1, 2), "edge_count": ints([]int{2}, 0, 1), "edges": ints([]int{1, 2}, 1, 2)})}}, Spec{Format: "graphs", Images: "g"})
+	ds, err := OpenFS(fstest.MapFS{
+		"g": {Data: npz(map[string][]byte{
+			"nodes": nodes, "node_count": ints([]int{2}, 1, 2),
+			"edge_count": ints([]int{2}, 0, 1), "edges": ints([]int{1, 2}, 1, 2),
+		})},
+	},
+		Spec{Format: "graphs", Images: "g"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +292,8 @@ func TestMolecules(t *testing.T) {
 		t.Fatal(err)
 	}
 	putAt(t, filepath.Join(dir, "ions.sdf"), sdf)
-	const xyz = "2\nProperties=species:S:1:pos:R:3:forces:R:3 energy=-1 name=a config=b\nH 0 0 0 1 2 3\nF 0 0 1 -1 -2 -3\n1\nProperties=species:S:1:pos:R:3:forces:R:3 energy=-2 name=a\nHe 1 1 1 0 0 0\n"
+	const xyz = "2\nProperties=species:S:1:pos:R:3:forces:R:3 energy=-1 name=a config=b\nH 0 0 0 1 2 3\nF 0 0 1 -1 " +
+		"-2 -3\n1\nProperties=species:S:1:pos:R:3:forces:R:3 energy=-2 name=a\nHe 1 1 1 0 0 0\n"
 	putAt(t, filepath.Join(dir, "two.xyz"), []byte(xyz))
 
 	ds, err := Open(Spec{Format: "molecules", Images: filepath.Join(dir, "ions.sdf")})
@@ -239,11 +305,14 @@ func TestMolecules(t *testing.T) {
 	}
 	s := sampleOf(t, ds, 1)
 	r := recordOf(t, s.Value, "positions", "species", "charges", "edges", "orders")
-	if rowsOf(t, r.Values[1]).Val[1] != 7 || rowsOf(t, r.Values[2]).Val[1] != 1 || rowsOf(t, recordOf(t, s.Target, "energy").Values[0]).Val[0] != -3 || !slices.Contains(s.Tags, "smiles=C[NH3+]") {
+	if rowsOf(t, r.Values[1]).Val[1] != 7 || rowsOf(t, r.Values[2]).Val[1] != 1 ||
+		rowsOf(t, recordOf(t, s.Target, "energy").Values[0]).Val[0] != -3 ||
+		!slices.Contains(s.Tags, "smiles=C[NH3+]") {
 		t.Errorf("%+v", s)
 	}
 	l := linksOf(t, r.Values[3])
-	if l.Nodes != 8 || len(l.From) != 14 || l.From[0] != 0 || l.To[0] != 1 || l.From[1] != 1 || l.To[1] != 0 || rowsOf(t, r.Values[4]).N != 14 {
+	if l.Nodes != 8 || len(l.From) != 14 || l.From[0] != 0 || l.To[0] != 1 || l.From[1] != 1 || l.To[1] != 0 ||
+		rowsOf(t, r.Values[4]).N != 14 {
 		t.Errorf("%+v", l)
 	}
 	fits(t, s.Value, SpaceOf(ds))
@@ -257,12 +326,15 @@ func TestMolecules(t *testing.T) {
 	s = sampleOf(t, ds, 0)
 	r = recordOf(t, s.Value, "positions", "species")
 	target := recordOf(t, s.Target, "energy", "forces")
-	if !slices.Equal(rowsOf(t, r.Values[0]).Val, []float64{0, 0, 0, 0, 0, 1}) || !slices.Equal(rowsOf(t, r.Values[1]).Val, []float64{1, 9}) ||
-		!slices.Equal(rowsOf(t, target.Values[1]).Val, []float64{1, 2, 3, -1, -2, -3}) || rowsOf(t, target.Values[0]).Val[0] != -1 || !slices.Equal(s.Tags, []string{"config=b"}) {
+	if !slices.Equal(rowsOf(t, r.Values[0]).Val, []float64{0, 0, 0, 0, 0, 1}) ||
+		!slices.Equal(rowsOf(t, r.Values[1]).Val, []float64{1, 9}) ||
+		!slices.Equal(rowsOf(t, target.Values[1]).Val, []float64{1, 2, 3, -1, -2, -3}) ||
+		rowsOf(t, target.Values[0]).Val[0] != -1 || !slices.Equal(s.Tags, []string{"config=b"}) {
 		t.Errorf("%+v", s)
 	}
 	spec := TargetSpaceOf(ds)
-	if spec.Fields[1].Type != space.TypeVectors || spec.Fields[1].Shape[0] != -1 || spec.Fields[0].Per != space.PerSample || SpaceOf(ds).Fields[0].Unit != "Å" {
+	if spec.Fields[1].Type != space.TypeVectors || spec.Fields[1].Shape[0] != -1 ||
+		spec.Fields[0].Per != space.PerSample || SpaceOf(ds).Fields[0].Unit != "Å" {
 		t.Errorf("%+v", spec)
 	}
 	// A value is a copy: what a group does to it must not reach the next who asks.
@@ -276,9 +348,17 @@ func TestMolecules(t *testing.T) {
 		text string
 		want []string
 	}{
-		{Spec{Elements: []string{"H", "He"}}, xyz, []string{"line 4: atom 2 of molecule 0 is F, which the models do not know; data.elements has H, He"}},
+		{
+			Spec{Elements: []string{"H", "He"}},
+			xyz,
+			[]string{"line 4: atom 2 of molecule 0 is F, which the models do not know; data.elements has H, He"},
+		},
 		{Spec{Elements: []string{"Qx"}}, xyz, []string{`data.elements has "Qx", which is no element`}},
-		{Spec{}, strings.Replace(xyz, "energy=-2", "", 1), []string{"line 5: molecule 1 (a): has no energy, which the first molecule has"}},
+		{
+			Spec{},
+			strings.Replace(xyz, "energy=-2", "", 1),
+			[]string{"line 5: molecule 1 (a): has no energy, which the first molecule has"},
+		},
 		{Spec{Fields: []string{"positions", "dipole"}}, xyz, []string{`need a field "dipole"`}},
 		{Spec{TargetKey: "dipole"}, xyz, []string{"has no dipole: correct target_key"}},
 		{Spec{}, strings.Replace(xyz, "0 0 1 -1", "0 0 inf -1", 1), []string{"line 4", "not finite"}},
@@ -297,21 +377,26 @@ func TestMolecules(t *testing.T) {
 
 func TestMoleculeArrays(t *testing.T) {
 	arrays := map[string][]byte{
-		"R": npyOf(arrayOf(tensor.Float64, []int{1, 2, 3}, 0, 0, 0, 0, 0, 1)), "z": npyOf(arrayOf(tensor.Uint8, []int{1, 2}, 1, 8)),
-		"energy": npyOf(arrayOf(tensor.Float64, []int{1}, -1)), "forces": npyOf(arrayOf(tensor.Float64, []int{1, 2, 3}, counting(6)...)),
-		"cell": npyOf(arrayOf(tensor.Float64, []int{1, 3, 3}, counting(9)...)),
+		"R":      npyOf(arrayOf(tensor.Float64, []int{1, 2, 3}, 0, 0, 0, 0, 0, 1)),
+		"z":      npyOf(arrayOf(tensor.Uint8, []int{1, 2}, 1, 8)),
+		"energy": npyOf(arrayOf(tensor.Float64, []int{1}, -1)),
+		"forces": npyOf(arrayOf(tensor.Float64, []int{1, 2, 3}, counting(6)...)),
+		"cell":   npyOf(arrayOf(tensor.Float64, []int{1, 3, 3}, counting(9)...)),
 	}
-	ds, err := OpenFS(fstest.MapFS{"m.npz": {Data: npzOf(t, arrays)}}, Spec{Format: "molecules", Images: "m.npz", Elements: []string{"H", "O"}})
+	ds, err := OpenFS(fstest.MapFS{"m.npz": {Data: npzOf(t, arrays)}},
+		Spec{Format: "molecules", Images: "m.npz", Elements: []string{"H", "O"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := sampleOf(t, ds, 0)
 	r := recordOf(t, s.Value, "positions", "species", "cell")
-	if !slices.Equal(rowsOf(t, r.Values[1]).Val, []float64{1, 8}) || rowsOf(t, r.Values[2]).N != 3 || rowsOf(t, recordOf(t, s.Target, "energy", "forces").Values[1]).N != 2 {
+	if !slices.Equal(rowsOf(t, r.Values[1]).Val, []float64{1, 8}) || rowsOf(t, r.Values[2]).N != 3 ||
+		rowsOf(t, recordOf(t, s.Target, "energy", "forces").Values[1]).N != 2 {
 		t.Errorf("%+v", s)
 	}
 	fits(t, s.Value, SpaceOf(ds))
-	ds, err = OpenFS(fstest.MapFS{"m.npz": {Data: npzOf(t, arrays)}}, Spec{Format: "molecules", Images: "m.npz", Elements: []string{"H"}})
+	ds, err = OpenFS(fstest.MapFS{"m.npz": {Data: npzOf(t, arrays)}},
+		Spec{Format: "molecules", Images: "m.npz", Elements: []string{"H"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +463,8 @@ func TestSignals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := signalOf(t, sampleOf(t, ds, 0).Value); s.C != 2 || !slices.Equal(s.Val, []float64{.5, 0, -.5, 0, 0, .5, .5, 0}) {
+	if s := signalOf(t, sampleOf(t, ds, 0).Value); s.C != 2 ||
+		!slices.Equal(s.Val, []float64{.5, 0, -.5, 0, 0, .5, .5, 0}) {
 		t.Errorf("%+v", s)
 	}
 	putAt(t, filepath.Join(dir, "yes", "c.wav"), wavOf(16000, 1, 0, 1, 2))
@@ -387,11 +473,26 @@ func TestSignals(t *testing.T) {
 		sound Sound
 		want  []string
 	}{
-		{dir, Sound{}, []string{"c.wav: has 16000 numbers a second, the first file, no/a.wav, wants 8000: resample it, such as by: sox IN.wav -r 8000 OUT.wav"}},
-		{filepath.Join(dir, "no"), Sound{Rate: 16000}, []string{"a.wav: has 8000 numbers a second, sound.rate wants 16000"}},
-		{filepath.Join(dir, "no"), Sound{Length: 5}, []string{"a.wav: has 4 numbers a channel, want 5 from number 0 on"}},
+		{dir, Sound{}, []string{
+			"c.wav: has 16000 numbers a second, the first file, no/a.wav, wants 8000: resample it, such as by: sox " +
+				"IN.wav -r 8000 OUT.wav",
+		}},
+		{
+			filepath.Join(dir, "no"),
+			Sound{Rate: 16000},
+			[]string{"a.wav: has 8000 numbers a second, sound.rate wants 16000"},
+		},
+		{
+			filepath.Join(dir, "no"),
+			Sound{Length: 5},
+			[]string{"a.wav: has 4 numbers a channel, want 5 from number 0 on"},
+		},
 		{filepath.Join(dir, "no"), Sound{Start: 4}, []string{"sound.start is 4"}},
-		{filepath.Join(dir, "no"), Sound{Mono: "loud"}, []string{"sound.mono is \"loud\", want mean, left, right, keep"}},
+		{
+			filepath.Join(dir, "no"),
+			Sound{Mono: "loud"},
+			[]string{"sound.mono is \"loud\", want mean, left, right, keep"},
+		},
 		{filepath.Join(dir, "yes", "b.WAV"), Sound{Mono: "right"}, []string{"has one channel"}},
 	} {
 		_, err := Open(Spec{Format: "signals", Images: c.path, Sound: c.sound})
@@ -401,23 +502,31 @@ func TestSignals(t *testing.T) {
 	wantError(t, err, "x.raw", "nobody knows their rate and type", "sox -t raw")
 	_, err = OpenFS(fstest.MapFS{"s/x.raw": {Data: []byte{1, 2, 3, 4}}}, Spec{Format: "signals", Images: "s"})
 	wantError(t, err, "s/x.raw", "nobody knows their rate and type", "sox -t raw")
-	ds, err = OpenFS(fstest.MapFS{"s/x.raw": {Data: []byte{1, 2, 3, 4}}, "s/y.wav": {Data: wavOf(8000, 1, 1)}}, Spec{Format: "signals", Images: "s"})
+	ds, err = OpenFS(fstest.MapFS{"s/x.raw": {Data: []byte{1, 2, 3, 4}}, "s/y.wav": {Data: wavOf(8000, 1, 1)}},
+		Spec{Format: "signals", Images: "s"})
 	if err != nil || ds.Len() != 1 || !strings.Contains(notesOf(t, ds), "left out 1 files .raw") {
 		t.Errorf("%v", err)
 	}
-	_, err = OpenFS(fstest.MapFS{"s/x.wav": {Data: wavOf(8000, 1, 1)}, "s/y.wav": {Data: wavOf(8000, 2, 1, 1)}}, Spec{Format: "signals", Images: "s", Sound: Sound{Mono: "keep"}})
+	_, err = OpenFS(fstest.MapFS{"s/x.wav": {Data: wavOf(8000, 1, 1)}, "s/y.wav": {Data: wavOf(8000, 2, 1, 1)}},
+		Spec{Format: "signals", Images: "s", Sound: Sound{Mono: "keep"}})
 	wantError(t, err, "other numbers of channels")
 	long := wavOf(8000, 1, 5, 6)
 	remarks := append(append(slices.Clone(long[:36]), "LIST\x10\x27\x00\x00"...), make([]byte, 10000)...)
 	remarks = append(remarks, long[36:]...)
-	if ds, err = OpenFS(fstest.MapFS{"x.wav": {Data: remarks}}, Spec{Format: "signals", Images: "x.wav"}); err != nil || signalOf(t, sampleOf(t, ds, 0).Value).Val[1] != 6./32768 {
+	if ds, err = OpenFS(fstest.MapFS{"x.wav": {Data: remarks}}, Spec{Format: "signals", Images: "x.wav"}); err != nil ||
+		signalOf(t, sampleOf(t, ds, 0).Value).Val[1] != 6./32768 {
 		t.Errorf("behind long remarks: %v", err)
 	}
 }
 
 func TestSignalArrays(t *testing.T) {
 	fsys := fstest.MapFS{
-		"s.npz": {Data: npzOf(t, map[string][]byte{"signal": npyOf(arrayOf(tensor.Float64, []int{1, 2, 3}, 1, 2, 3, 5, 6, 7)), "rate": npyOf(arrayOf(tensor.Int64, []int{}, 8000)), "y": npyOf(arrayOf(tensor.Float64, []int{1, 2}, 1, 2))})},
+		"s.npz": {Data: npzOf(t,
+			map[string][]byte{
+				"signal": npyOf(arrayOf(tensor.Float64, []int{1, 2, 3}, 1, 2, 3, 5, 6, 7)),
+				"rate":   npyOf(arrayOf(tensor.Int64, []int{}, 8000)),
+				"y":      npyOf(arrayOf(tensor.Float64, []int{1, 2}, 1, 2)),
+			})},
 		"s.npy": {Data: npyOf(arrayOf(tensor.Float64, []int{2, 2}, 1, 2, 3, math.Inf(1)))},
 	}
 	ds, err := OpenFS(fsys, Spec{Format: "signals", Images: "s.npz", Sound: Sound{Start: 1}})
@@ -425,7 +534,8 @@ func TestSignalArrays(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sampleOf(t, ds, 0)
-	if x := signalOf(t, s.Value); !slices.Equal(x.Val, []float64{4, 5}) || x.Rate != 8000 || rowsOf(t, s.Target).W != 2 || !slices.Equal(SpaceOf(ds).Shape, []int{1, 2}) {
+	if x := signalOf(t, s.Value); !slices.Equal(x.Val, []float64{4, 5}) || x.Rate != 8000 ||
+		rowsOf(t, s.Target).W != 2 || !slices.Equal(SpaceOf(ds).Shape, []int{1, 2}) {
 		t.Errorf("%+v %+v", x, s.Target)
 	}
 	if ds, err = OpenFS(fsys, Spec{Format: "signals", Images: "s.npy", Sound: Sound{Rate: 100}}); err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// plainFormat guesses the format of a file that is no picture by its ending; of .xyz, which points and molecules share, by its first two lines. It is
-// "" where the ending leaves it open, as .txt and .csv do.
+// plainFormat guesses the format of a file that is no picture by its ending; of .xyz, which points and molecules share,
+// by its first two lines. It is "" where the ending leaves it open, as .txt and .csv do.
 func plainFormat(fsys fs.FS, name string) string {
 	switch strings.ToLower(path.Ext(filepath.ToSlash(name))) {
 	case ".off", ".obj", ".ply":
@@ -44,13 +44,15 @@ func xyzFormat(fsys fs.FS, name string) string {
 		return "clouds"
 	}
 	numbers := strings.Fields(lines[1])
-	if len(numbers) < 3 || slices.ContainsFunc(numbers, func(w string) bool { _, err := strconv.ParseFloat(w, 64); return err != nil }) {
+	if len(numbers) < 3 ||
+		slices.ContainsFunc(numbers, func(w string) bool { _, err := strconv.ParseFloat(w, 64); return err != nil }) {
 		return "molecules"
 	}
 	return "clouds"
 }
 
-// folderFormat guesses what a folder holds: pictures, if there is one, or else the one kind of other data that its files are.
+// folderFormat guesses what a folder holds: pictures, if there is one, or else the one kind of other data that its
+// files are.
 func folderFormat(fsys fs.FS, root string) string {
 	const pictures = "folder"
 	format := ""
@@ -68,7 +70,8 @@ func folderFormat(fsys fs.FS, root string) string {
 			return nil
 		}
 		found := plainFormat(fsys, name)
-		if slices.Contains(imageEndings(), strings.ToLower(path.Ext(base))) || found != "" && format != "" && found != format {
+		if slices.Contains(imageEndings(), strings.ToLower(path.Ext(base))) || found != "" && format != "" &&
+			found != format {
 			format = pictures
 			return fs.SkipAll
 		}

@@ -10,8 +10,10 @@ import (
 func TestGuess(t *testing.T) {
 	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	fsys := fstest.MapFS{
-		"chair.off": text("OFF\n"), "water.sdf": text("water\n"), "speech.wav": text("RIFF....WAVE"), "all.jsonl": text("{}\n"),
-		"water.xyz": text("3\nwater\nO 0 0 0\n"), "bare.xyz": text("3\n\nO 0 0 0\n"), "points.xyz": text("0 0 0\n1 2 3\n"), "counted.xyz": text("2\n0 0 0\n1 2 3\n"),
+		"chair.off": text("OFF\n"), "water.sdf": text("water\n"), "speech.wav": text("RIFF....WAVE"),
+		"all.jsonl": text("{}\n"),
+		"water.xyz": text("3\nwater\nO 0 0 0\n"), "bare.xyz": text("3\n\nO 0 0 0\n"),
+		"points.xyz": text("0 0 0\n1 2 3\n"), "counted.xyz": text("2\n0 0 0\n1 2 3\n"),
 		"shapes/a/1.off": text("OFF\n"), "shapes/b/2.PLY": text("ply\n"), "shapes/readme.txt": text("words\n"),
 		"speech/a.wav":     text("RIFF....WAVE"),
 		"photos/a.png":     text("\x89PNG"),
@@ -26,7 +28,8 @@ func TestGuess(t *testing.T) {
 	for name, want := range map[string]string{
 		"chair.off": "clouds", "water.sdf": "molecules", "speech.wav": "signals", "all.jsonl": "graphs",
 		"water.xyz": "molecules", "bare.xyz": "molecules", "points.xyz": "clouds", "counted.xyz": "clouds",
-		"shapes": "clouds", "speech": "signals", "photos": "folder", "both": "folder", "mixed": "folder", "hidden": "clouds", "texts": "folder",
+		"shapes": "clouds", "speech": "signals", "photos": "folder", "both": "folder", "mixed": "folder",
+		"hidden": "clouds", "texts": "folder",
 	} {
 		if got, err := guess(fsys, name, ""); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)

@@ -49,9 +49,9 @@ func readIDXHeader(r io.Reader, typ byte, rank int) (header, error) {
 	return h, h.claim()
 }
 
-// WriteIDX writes an array in the IDX format: two zero bytes, a type byte, the number of axes, their lengths as big-endian
-// uint32, then the elements, big-endian and row-major. IDX knows uint8, int8, int16, int32, float32 and float64 and holds
-// 1 to 255 axes, of which this package reads 8.
+// WriteIDX writes an array in the IDX format: two zero bytes, a type byte, the number of axes, their lengths as
+// big-endian uint32, then the elements, big-endian and row-major. IDX knows uint8, int8, int16, int32, float32 and
+// float64 and holds 1 to 255 axes, of which this package reads 8.
 func WriteIDX(w io.Writer, t tensor.Tensor) error {
 	if err := t.Check(); err != nil {
 		return err

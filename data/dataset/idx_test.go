@@ -43,7 +43,8 @@ func drawTensor(t *rapid.T, d tensor.DType, shape []int) (tensor.Tensor, []float
 func TestIDXRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.SampledFrom(idxTypes).Draw(t, "type")
-		n, h, w := rapid.IntRange(1, 4).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "h"), rapid.IntRange(1, 4).Draw(t, "w")
+		n, h, w := rapid.IntRange(1, 4).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "h"),
+			rapid.IntRange(1, 4).Draw(t, "w")
 		c := rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "c")
 		layout := "NHW"
 		shape := []int{n, h, w}
@@ -95,7 +96,8 @@ func TestIDXRoundTrip(t *testing.T) {
 							t.Fatal(err)
 						}
 						if got[(k*h+r)*w+q] != want[at] {
-							t.Fatalf("%s: sample %d channel %d row %d column %d is %v, want %v", layout, i, k, r, q, got[(k*h+r)*w+q], want[at])
+							t.Fatalf("%s: sample %d channel %d row %d column %d is %v, want %v", layout, i, k, r, q,
+								got[(k*h+r)*w+q], want[at])
 						}
 					}
 				}
@@ -108,10 +110,13 @@ func TestIDXRoundTrip(t *testing.T) {
 func TestIDXKnownBytes(t *testing.T) {
 	images := []byte{0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 10, 20, 30, 40}
 	labels := []byte{0, 0, 8, 1, 0, 0, 0, 2, 7, 3}
-	if got := idxBytes(t, tensor.Tensor{DType: tensor.Uint8, Shape: []int{2, 1, 2}, Raw: []byte{10, 20, 30, 40}}); !bytes.Equal(got, images) {
+	if got := idxBytes(t,
+		tensor.Tensor{DType: tensor.Uint8, Shape: []int{2, 1, 2}, Raw: []byte{10, 20, 30, 40}}); !bytes.Equal(got,
+		images) {
 		t.Errorf("written % x, want % x", got, images)
 	}
-	if got, want := idxBytes(t, tensor.FromFloat32([]float32{1}, 1)), []byte{0, 0, 13, 1, 0, 0, 0, 1, 0x3f, 0x80, 0, 0}; !bytes.Equal(got, want) {
+	if got, want := idxBytes(t, tensor.FromFloat32([]float32{1}, 1)),
+		[]byte{0, 0, 13, 1, 0, 0, 0, 1, 0x3f, 0x80, 0, 0}; !bytes.Equal(got, want) {
 		t.Errorf("float32 1 written % x, want % x", got, want)
 	}
 	for name, pack := range map[string]func([]byte) []byte{
@@ -127,10 +132,12 @@ func TestIDXKnownBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(ds.Labels(), []int{7, 3}) || !slices.Equal(ds.IDs(), []string{"0", "1"}) || !slices.Equal(ds.Files(), []string{ip, lp}) {
+			if !slices.Equal(ds.Labels(), []int{7, 3}) || !slices.Equal(ds.IDs(), []string{"0", "1"}) ||
+				!slices.Equal(ds.Files(), []string{ip, lp}) {
 				t.Errorf("labels %v, ids %v, files %v", ds.Labels(), ds.IDs(), ds.Files())
 			}
-			if got := imageOf(t, ds, 1); got.C != 1 || got.H != 1 || got.W != 2 || !slices.Equal(got.Pix, []float64{30, 40}) {
+			if got := imageOf(t, ds, 1); got.C != 1 || got.H != 1 || got.W != 2 ||
+				!slices.Equal(got.Pix, []float64{30, 40}) {
 				t.Errorf("sample 1 is %+v", got)
 			}
 			s, err := ds.Sample(1)
@@ -299,7 +306,10 @@ func TestLabelFiles(t *testing.T) {
 }
 
 func TestOpenRefusesSettings(t *testing.T) {
-	fsys := fstest.MapFS{"i": {Data: idxBytes(t, bytesTensor(3, 2, 2))}, "j": {Data: idxBytes(t, bytesTensor(2, 3, 5, 3))}}
+	fsys := fstest.MapFS{
+		"i": {Data: idxBytes(t, bytesTensor(3, 2, 2))},
+		"j": {Data: idxBytes(t, bytesTensor(2, 3, 5, 3))},
+	}
 	for _, c := range []struct {
 		spec Spec
 		want string
@@ -367,7 +377,8 @@ func FuzzArray(f *testing.F) {
 	f.Add(idxBytes(f, bytesTensor(2, 3, 3)))
 	f.Add(lie(idxBytes(f, bytesTensor(2, 3, 3)), 1<<31, 1<<31, 1))
 	f.Add(zipped(f, idxBytes(f, bytesTensor(2, 3, 3, 1))))
-	f.Add([]byte("\x93NUMPY\x01\x00\x40\x00{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1, 1), }    \n\x00\x00\x80\x7f"))
+	f.Add([]byte("\x93NUMPY\x01\x00\x40\x00{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1, 1), }    " +
+		"\n\x00\x00\x80\x7f"))
 	f.Add([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff{"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ds, err := OpenFS(fstest.MapFS{"x": {Data: b}}, Spec{Format: "idx", Images: "x"})
@@ -400,7 +411,8 @@ func BenchmarkSampleIDX(b *testing.B) {
 		if layout == "NHWC" {
 			shape = append(shape, 3)
 		}
-		ds, err := OpenFS(fstest.MapFS{"x": {Data: idxBytes(b, bytesTensor(shape...))}}, Spec{Images: "x", Layout: layout})
+		ds, err := OpenFS(fstest.MapFS{"x": {Data: idxBytes(b, bytesTensor(shape...))}},
+			Spec{Images: "x", Layout: layout})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -20,7 +20,8 @@ import (
 func CheckLabels(ds Dataset, classes int) error {
 	labels := ds.Labels()
 	if labels == nil {
-		return errors.New("the data have no labels: give a label file, a name pattern or one folder per class, or choose metrics that need none")
+		return errors.New("the data have no labels: give a label file, a name pattern or one folder per class, or " +
+			"choose metrics that need none")
 	}
 	first, bad := -1, 0
 	for i, l := range labels {
@@ -36,9 +37,11 @@ func CheckLabels(ds Dataset, classes int) error {
 	}
 	id := ds.IDs()[first]
 	if labels[first] < 0 {
-		return fmt.Errorf("sample %q has no label (%d of %d samples have none or one out of range): label it or leave it out", id, bad, len(labels))
+		return fmt.Errorf("sample %q has no label (%d of %d samples have none or one out of range): label it or "+
+			"leave it out", id, bad, len(labels))
 	}
-	return fmt.Errorf("sample %q has label %d, but the model has classes 0 to %d (%d of %d samples have no label or one out of range): correct the labels or take the model that they belong to",
+	return fmt.Errorf("sample %q has label %d, but the model has classes 0 to %d (%d of %d samples have no label or "+
+		"one out of range): correct the labels or take the model that they belong to",
 		id, labels[first], classes-1, bad, len(labels))
 }
 
@@ -49,10 +52,13 @@ func intLabels(a *array, n int) ([]int, error) {
 		shape = shape[:1]
 	}
 	if len(shape) != 1 {
-		return nil, inFile(a.name, fmt.Errorf("labels have shape %v, want one class number per sample, (%d); for one-hot rows store their argmax", a.shape, n))
+		return nil, inFile(a.name,
+			fmt.Errorf("labels have shape %v, want one class number per sample, (%d); for one-hot rows store their "+
+				"argmax", a.shape, n))
 	}
 	if shape[0] != n {
-		return nil, inFile(a.name, fmt.Errorf("holds %d labels, but there are %d images: they do not belong together", shape[0], n))
+		return nil, inFile(a.name, fmt.Errorf("holds %d labels, but there are %d images: they do not belong together",
+			shape[0], n))
 	}
 	b, err := a.piece(0, n)
 	if err != nil {
@@ -67,7 +73,9 @@ func intLabels(a *array, n int) ([]int, error) {
 		widen(vals, b[lo*size:], 1, a.dtype)
 		for k, v := range vals {
 			if v != math.Trunc(v) || !(v >= -1 && v <= maxClass) {
-				return nil, inFile(a.name, fmt.Errorf("label of sample %d is %s, want a class number from 0 to %d, or -1 for none", lo+k, strconv.FormatFloat(v, 'f', -1, 64), maxClass))
+				return nil, inFile(a.name,
+					fmt.Errorf("label of sample %d is %s, want a class number from 0 to %d, or -1 for none", lo+k,
+						strconv.FormatFloat(v, 'f', -1, 64), maxClass))
 			}
 			labels[lo+k] = int(v)
 			some = some || v >= 0
@@ -100,8 +108,8 @@ const maxTable = 1 << 30
 // tableLabels reads a CSV table of file names and labels for the samples ids.
 //
 // Fields are separated by commas, or by semicolons or tabs if the first line has no comma. A first line with the words
-// file and label says where these columns are; without it they are the first two. A name is the sample's ID, or its last
-// part where that is unique. Samples that the table does not name, or names without a label, have none.
+// file and label says where these columns are; without it they are the first two. A name is the sample's ID, or its
+// last part where that is unique. Samples that the table does not name, or names without a label, have none.
 func tableLabels(fsys fs.FS, name string, ids []string) (labels []int, names, notes []string, err error) {
 	words, notes, err := tableWords(fsys, name, ids)
 	if err != nil {
@@ -189,7 +197,8 @@ func tableWords(fsys fs.FS, name string, ids []string) (words, notes []string, e
 			continue
 		}
 		if set[i] > 0 && words[i] != word {
-			return nil, nil, fmt.Errorf("line %d gives %q the label %q, line %d gave it %q", line, ids[i], word, set[i], words[i])
+			return nil, nil, fmt.Errorf("line %d gives %q the label %q, line %d gave it %q", line, ids[i], word, set[i],
+				words[i])
 		}
 		if set[i] == 0 {
 			matched++
@@ -198,7 +207,8 @@ func tableWords(fsys fs.FS, name string, ids []string) (words, notes []string, e
 	}
 	if matched == 0 {
 		if strangers > 0 {
-			return nil, nil, fmt.Errorf("names none of the %d samples: it has %s where the samples are named like %q", len(ids), stranger, ids[0])
+			return nil, nil, fmt.Errorf("names none of the %d samples: it has %s where the samples are named like %q",
+				len(ids), stranger, ids[0])
 		}
 		return nil, nil, errors.New("has no rows, want the columns file,label")
 	}
@@ -207,7 +217,8 @@ func tableWords(fsys fs.FS, name string, ids []string) (words, notes []string, e
 	}
 	if matched < len(ids) {
 		i := slices.Index(set, 0)
-		notes = append(notes, fmt.Sprintf("%s: %d samples are not in the table and have no label, first %q", name, len(ids)-matched, ids[i]))
+		notes = append(notes, fmt.Sprintf("%s: %d samples are not in the table and have no label, first %q", name,
+			len(ids)-matched, ids[i]))
 	}
 	return words, notes, nil
 }
@@ -220,7 +231,8 @@ func column(rec []string, title string) int {
 // nameIndex finds samples by their ID or by its last part.
 type nameIndex struct {
 	full map[string]int
-	base map[string]int // -2 if several samples share it
+	// -2 if several samples share it
+	base map[string]int
 }
 
 func newNameIndex(ids []string) nameIndex {
@@ -257,9 +269,9 @@ func (x nameIndex) find(name string) (int, error) {
 	return i, nil
 }
 
-// classes turns the label word of each sample into a class, -1 for "". If all words are non-negative integers they are the
-// class numbers; otherwise the words in byte order are the classes 0, 1, …. names[k] is the word of class k; it is nil if
-// the words are numbers.
+// classes turns the label word of each sample into a class, -1 for "". If all words are non-negative integers they are
+// the class numbers; otherwise the words in byte order are the classes 0, 1, …. names[k] is the word of class k; it is
+// nil if the words are numbers.
 func classes(words []string) (labels []int, names []string, err error) {
 	number := make(map[string]int)
 	all := true
@@ -294,18 +306,20 @@ func classes(words []string) (labels []int, names []string, err error) {
 		}
 		k := number[w]
 		if k > maxClass {
-			return nil, nil, fmt.Errorf("label %s of sample %d is no class number, want at most %d", clip(w), i, maxClass)
+			return nil, nil, fmt.Errorf("label %s of sample %d is no class number, want at most %d", clip(w), i,
+				maxClass)
 		}
 		labels[i] = k
 	}
 	return labels, names, nil
 }
 
-// classNumber reads a non-negative integer; 3.0, as spreadsheets write it, is 3. Numbers too large for a class come back as
-// maxClass+1.
+// classNumber reads a non-negative integer; 3.0, as spreadsheets write it, is 3. Numbers too large for a class come
+// back as maxClass+1.
 func classNumber(w string) (int, bool) {
 	whole, frac, _ := strings.Cut(w, ".")
-	if whole == "" || strings.Trim(whole, "0123456789") != "" || strings.Trim(frac, "0") != "" || strings.HasSuffix(w, ".") {
+	if whole == "" || strings.Trim(whole, "0123456789") != "" || strings.Trim(frac, "0") != "" ||
+		strings.HasSuffix(w, ".") {
 		return 0, false
 	}
 	n, err := strconv.Atoi(whole)

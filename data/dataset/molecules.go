@@ -101,7 +101,9 @@ func readText(fsys fs.FS, name string, limit int64) (string, error) {
 		return "", errors.New("is a folder, want a file")
 	}
 	if st.Size() > limit {
-		return "", fmt.Errorf("has %d bytes, more than the %d that fit in memory: split it, or store it as arrays in an npz file", st.Size(), limit)
+		return "", fmt.Errorf(
+			"has %d bytes, more than the %d that fit in memory: split it, or store it as arrays in an npz file",
+			st.Size(), limit)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, st.Size()+1))
 	if err != nil {
@@ -129,9 +131,10 @@ func readMolecules(name, text string) ([]*chem.Molecule, error) {
 
 // molecules is what was read from files.
 type molecules struct {
-	spec    Spec
-	all     []*chem.Molecule
-	from    []string // the file of each
+	spec Spec
+	all  []*chem.Molecule
+	// the file of each
+	from    []string
 	fields  []string
 	targets []string
 }
@@ -163,7 +166,8 @@ func (m *molecules) describe(d *values) error {
 	for i, one := range m.all {
 		for k, z := range one.Numbers {
 			if len(known) > 0 && !known[z] {
-				return fmt.Errorf("%s: line %d: atom %d of molecule %d is %s, which the models do not know; data.elements has %s: leave the molecule out, or add it if the models were trained on it",
+				return fmt.Errorf("%s: line %d: atom %d of molecule %d is %s, which the models do not know; "+
+					"data.elements has %s: leave the molecule out, or add it if the models were trained on it",
 					m.from[i], one.Lines[k], k+1, i, chem.Symbol(z), strings.Join(m.spec.Elements, ", "))
 			}
 		}
@@ -177,7 +181,8 @@ func (m *molecules) describe(d *values) error {
 		return fmt.Errorf("%s: %w", d.root, err)
 	}
 	for _, f := range moleculeTargets() {
-		if _, ok := m.value(first, f); ok && m.spec.Targets == "" && m.spec.TargetKey == "" && !slices.Contains(m.fields, f) {
+		if _, ok := m.value(first, f); ok && m.spec.Targets == "" && m.spec.TargetKey == "" &&
+			!slices.Contains(m.fields, f) {
 			m.targets = append(m.targets, f)
 		}
 	}
@@ -191,12 +196,14 @@ func (m *molecules) describe(d *values) error {
 		for _, f := range slices.Concat(m.fields, m.targets) {
 			v, ok := m.value(one, f)
 			if !ok {
-				return m.at(i, fmt.Errorf("has no %s, which the first molecule has: all must have the same; complete it or leave it out", f))
+				return m.at(i, fmt.Errorf(
+					"has no %s, which the first molecule has: all must have the same; complete it or leave it out", f))
 			}
 			w, _ := m.value(first, f)
 			a, b := space.Shape(v), space.Shape(w)
 			if v.Kind() == space.KindRows && a[1] != b[1] {
-				return m.at(i, fmt.Errorf("%s has %d numbers a row, in the first molecule %d: all must agree", f, a[1], b[1]))
+				return m.at(i, fmt.Errorf("%s has %d numbers a row, in the first molecule %d: all must agree", f, a[1],
+					b[1]))
 			}
 		}
 	}
@@ -234,7 +241,8 @@ func (m *molecules) choose(natural []string) ([]string, error) {
 			for _, v := range m.all[0].Values {
 				have = append(have, v.Name)
 			}
-			return nil, fmt.Errorf("the samples need a field %q, and the first molecule has %s: correct the name", f, strings.Join(have, ", "))
+			return nil, fmt.Errorf("the samples need a field %q, and the first molecule has %s: correct the name", f,
+				strings.Join(have, ", "))
 		}
 	}
 	return m.spec.Fields, nil
@@ -245,7 +253,10 @@ func (m *molecules) specs(names []string, atoms int) []space.Spec {
 	var out []space.Spec
 	for _, f := range names {
 		v, _ := m.value(m.all[0], f)
-		s := space.Spec{Name: f, Kind: v.Kind(), Shape: space.Shape(v), Type: naturalType(f), Per: space.PerNode, Unit: inFileUnit("molecules", f)}
+		s := space.Spec{
+			Name: f, Kind: v.Kind(), Shape: space.Shape(v), Type: naturalType(f), Per: space.PerNode,
+			Unit: inFileUnit("molecules", f),
+		}
 		switch {
 		case s.Kind == space.KindLinks:
 			s.Shape, s.Per = []int{2, -1}, ""
@@ -342,12 +353,14 @@ func (t *table) molecules(d *values, spec Spec) error {
 		return err
 	}
 	if r.w != 1 || r.per != space.PerNode {
-		return inFile(t.name, fmt.Errorf("array %q has shape %v, want one atomic number for each atom", t.keys["species"], z.shape))
+		return inFile(t.name, fmt.Errorf("array %q has shape %v, want one atomic number for each atom",
+			t.keys["species"], z.shape))
 	}
 	if p := d.space; p.Kind == space.KindRecord {
 		for _, f := range p.Fields {
 			if f.Name == "positions" && f.Shape[1] != 3 {
-				return inFile(t.name, fmt.Errorf("array %q has rows of %d numbers, want x, y, z", t.keys["positions"], f.Shape[1]))
+				return inFile(t.name, fmt.Errorf("array %q has rows of %d numbers, want x, y, z", t.keys["positions"],
+					f.Shape[1]))
 			}
 		}
 	}
@@ -355,7 +368,8 @@ func (t *table) molecules(d *values, spec Spec) error {
 	for _, s := range spec.Elements {
 		n := chem.Number(s)
 		if n == 0 {
-			return inFile(t.name, fmt.Errorf("data.elements has %q, which is no element: want symbols such as C or Cl", s))
+			return inFile(t.name, fmt.Errorf("data.elements has %q, which is no element: want symbols such as C or Cl",
+				s))
 		}
 		known[n] = true
 	}
@@ -369,11 +383,17 @@ func (t *table) molecules(d *values, spec Spec) error {
 			for k, x := range rows.Val {
 				n := int(x)
 				if float64(n) != x || chem.Symbol(n) == "" && n != 0 {
-					return nil, nil, nil, inFile(t.name, fmt.Errorf("sample %q: atom %d has the atomic number %g, want 1 to %d, or 0 for a row that is filled up", d.ids[i], k, x, chem.Elements))
+					return nil, nil, nil,
+						inFile(t.name, fmt.Errorf(
+							"sample %q: atom %d has the atomic number %g, want 1 to %d, or 0 for a row that is "+
+								"filled up", d.ids[i], k, x, chem.Elements))
 				}
 				if len(known) > 0 && n != 0 && !known[n] {
-					return nil, nil, nil, inFile(t.name, fmt.Errorf("sample %q: atom %d is %s, which the models do not know; data.elements has %s: leave the molecule out, or add it if the models were trained on it",
-						d.ids[i], k, chem.Symbol(n), strings.Join(spec.Elements, ", ")))
+					return nil, nil, nil,
+						inFile(t.name, fmt.Errorf(
+							"sample %q: atom %d is %s, which the models do not know; data.elements has %s: leave the "+
+								"molecule out, or add it if the models were trained on it",
+							d.ids[i], k, chem.Symbol(n), strings.Join(spec.Elements, ", ")))
 				}
 			}
 		}

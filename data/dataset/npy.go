@@ -12,9 +12,10 @@ import (
 	"nero/data/tensor"
 )
 
-// The npy format is numpy's own (numpy.lib.format): magic, version, length of the header, a Python dictionary, elements.
-// The header is parsed here and not by sbinet/npyio, which the tests compare with: npyio trusts lengths and shapes, slices
-// out of range on malformed dictionaries, knows neither float16 nor version 3 and reads whole arrays only.
+// The npy format is numpy's own (numpy.lib.format): magic, version, length of the header, a Python dictionary,
+// elements. The header is parsed here and not by sbinet/npyio, which the tests compare with: npyio trusts lengths and
+// shapes, slices out of range on malformed dictionaries, knows neither float16 nor version 3 and reads whole arrays
+// only.
 
 // maxNpyHeader bounds the dictionary; numpy itself refuses more than 10,000 characters when it reads.
 const maxNpyHeader = 1 << 16
@@ -169,7 +170,9 @@ func npyType(s string) (d tensor.DType, big bool, err error) {
 	case "f8":
 		return tensor.Float64, big, nil
 	}
-	return tensor.Undefined, false, fmt.Errorf("element type %s cannot be read, want bool, an integer of 8 to 64 bits or a float of 16 to 64 bits: convert with numpy's astype", clip(s))
+	return tensor.Undefined, false,
+		fmt.Errorf("element type %s cannot be read, want bool, an integer of 8 to 64 bits or a float of 16 to 64 "+
+			"bits: convert with numpy's astype", clip(s))
 }
 
 // scanner reads the little of Python that npy headers use.

@@ -77,7 +77,8 @@ func TestNpyOfNumpy(t *testing.T) {
 									at = ((i*4+r)*5+q)*c + k
 								}
 								if got, want := img.Pix[(k*4+r)*5+q], fixtureValue(at, kind); got != want {
-									t.Fatalf("sample %d channel %d row %d column %d is %v, want %v", i, k, r, q, got, want)
+									t.Fatalf("sample %d channel %d row %d column %d is %v, want %v", i, k, r, q, got,
+										want)
 								}
 							}
 						}
@@ -106,7 +107,10 @@ func TestNpyRefusesPixelsThatAreNoNumbers(t *testing.T) {
 }
 
 func TestNpyRefusesTypes(t *testing.T) {
-	for file, want := range map[string]string{"complex": `"<c8" cannot be read`, "object": `"|O" cannot be read`, "struct": "structured"} {
+	for file, want := range map[string]string{
+		"complex": `"<c8" cannot be read`, "object": `"|O" cannot be read`,
+		"struct": "structured",
+	} {
 		p := "testdata/" + file + ".npy"
 		_, err := Open(Spec{Images: p})
 		wantError(t, err, p, want)
@@ -124,7 +128,8 @@ func TestNpyHeaders(t *testing.T) {
 	for _, c := range []struct {
 		dict string
 		n    int
-		want string // "" if it is good
+		// "" if it is good
+		want string
 	}{
 		{"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3), }\n", 24, ""},
 		{`{"shape":(1L,2,3),"fortran_order":True,"descr":"f4"}`, 24, ""},
@@ -172,7 +177,8 @@ func TestNpyHeaders(t *testing.T) {
 func TestNpyOfNpyio(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 20).Draw(t, "n")
-		d := rapid.SampledFrom([]tensor.DType{tensor.Uint8, tensor.Int32, tensor.Float32, tensor.Float64}).Draw(t, "type")
+		d := rapid.SampledFrom([]tensor.DType{tensor.Uint8, tensor.Int32, tensor.Float32, tensor.Float64}).Draw(t,
+			"type")
 		x, want := drawTensor(t, d, []int{n})
 		var v any
 		switch d.String() {
@@ -299,15 +305,58 @@ func TestNpz(t *testing.T) {
 		{"deflated", Spec{Images: "testdata/deflated.npz"}, []int{4, 0, 2}, nil},
 		{"keys", Spec{Images: "testdata/named.npz", Key: "pictures", LabelKey: "classes"}, []int{4, 0, 2}, nil},
 		{"no labels", Spec{Images: "testdata/named.npz", Key: "pictures"}, nil, nil},
-		{"labels of another file", Spec{Images: "testdata/named.npz", Key: "pictures", Labels: "testdata/labels.npy"}, []int{4, 0, 2}, nil},
-		{"labels of another archive", Spec{Images: "testdata/nhw-b-u1.npy", Labels: "testdata/named.npz", LabelKey: "weights"}, []int{4, 0, 2}, nil},
-		{"no key", Spec{Images: "testdata/named.npz"}, nil, []string{"named.npz", `"classes", "pictures", "weights"`, "set key"}},
-		{"label key without archive", Spec{Images: "testdata/stored.npz", Labels: "testdata/labels.npy", LabelKey: "y"}, nil, []string{"labels.npy", "label_key"}},
-		{"wrong key", Spec{Images: "testdata/named.npz", Key: "x"}, nil, []string{`no array is called "x"`, `"pictures"`}},
-		{"wrong label key", Spec{Images: "testdata/stored.npz", LabelKey: "z"}, nil, []string{`no array is called "z"`, "label_key"}},
-		{"label key is needed", Spec{Images: "testdata/nhw-b-u1.npy", Labels: "testdata/named.npz"}, nil, []string{"named.npz", "set label_key"}},
-		{"labels for images", Spec{Images: "testdata/stored.npz", Key: "y"}, nil, []string{`array "y"`, "no set of images"}},
-		{"images for labels", Spec{Images: "testdata/stored.npz", LabelKey: "x"}, nil, []string{`array "x"`, "labels have shape"}},
+		{
+			"labels of another file",
+			Spec{Images: "testdata/named.npz", Key: "pictures", Labels: "testdata/labels.npy"},
+			[]int{4, 0, 2},
+			nil,
+		},
+		{"labels of another archive", Spec{
+			Images: "testdata/nhw-b-u1.npy", Labels: "testdata/named.npz",
+			LabelKey: "weights",
+		}, []int{4, 0, 2}, nil},
+		{
+			"no key",
+			Spec{Images: "testdata/named.npz"},
+			nil,
+			[]string{"named.npz", `"classes", "pictures", "weights"`, "set key"},
+		},
+		{
+			"label key without archive",
+			Spec{Images: "testdata/stored.npz", Labels: "testdata/labels.npy", LabelKey: "y"},
+			nil,
+			[]string{"labels.npy", "label_key"},
+		},
+		{
+			"wrong key",
+			Spec{Images: "testdata/named.npz", Key: "x"},
+			nil,
+			[]string{`no array is called "x"`, `"pictures"`},
+		},
+		{
+			"wrong label key",
+			Spec{Images: "testdata/stored.npz", LabelKey: "z"},
+			nil,
+			[]string{`no array is called "z"`, "label_key"},
+		},
+		{
+			"label key is needed",
+			Spec{Images: "testdata/nhw-b-u1.npy", Labels: "testdata/named.npz"},
+			nil,
+			[]string{"named.npz", "set label_key"},
+		},
+		{
+			"labels for images",
+			Spec{Images: "testdata/stored.npz", Key: "y"},
+			nil,
+			[]string{`array "y"`, "no set of images"},
+		},
+		{
+			"images for labels",
+			Spec{Images: "testdata/stored.npz", LabelKey: "x"},
+			nil,
+			[]string{`array "x"`, "labels have shape"},
+		},
 	} {
 		for _, keep := range []int64{keepBytes, 0} {
 			t.Run(fmt.Sprint(c.name, " keep ", keep), func(t *testing.T) {
@@ -393,7 +442,8 @@ func TestNpzRefuses(t *testing.T) {
 		_, err := OpenFS(fstest.MapFS{"z": {Data: c.file}}, Spec{Images: "z"})
 		wantError(t, err, "z: ", c.want)
 	}
-	if ds, err := OpenFS(fstest.MapFS{"z": {Data: pack("a.npy", "y.txt")}}, Spec{Images: "z"}); err != nil || ds.Len() != 1 {
+	if ds, err := OpenFS(fstest.MapFS{"z": {Data: pack("a.npy", "y.txt")}}, Spec{Images: "z"}); err != nil ||
+		ds.Len() != 1 {
 		t.Errorf("the only array is not taken: %v", err)
 	}
 	// A directory that promises more than the stream can hold is not believed.
@@ -410,7 +460,8 @@ func TestNpzRefuses(t *testing.T) {
 
 func FuzzNpyHeader(f *testing.F) {
 	for _, s := range []string{
-		"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", `{"shape":(),"descr":">i8","fortran_order":True}`, "{'descr': [('a', '<f4')]", "{'shape': (1L",
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }",
+		`{"shape":(),"descr":">i8","fortran_order":True}`, "{'descr': [('a', '<f4')]", "{'shape': (1L",
 	} {
 		f.Add(s)
 	}
@@ -419,7 +470,8 @@ func FuzzNpyHeader(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if h.dtype.Size() == 0 || len(h.shape) > maxRank || slices.ContainsFunc(h.shape, func(d int) bool { return d < 0 }) {
+		if h.dtype.Size() == 0 || len(h.shape) > maxRank ||
+			slices.ContainsFunc(h.shape, func(d int) bool { return d < 0 }) {
 			t.Fatalf("%q gives %+v", s, h)
 		}
 	})

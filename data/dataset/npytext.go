@@ -37,7 +37,9 @@ func (o opener) readTexts(z *archive, key string) ([]string, error) {
 		return nil, packed(err)
 	}
 	if rest := int64(e.UncompressedSize64) - cr.n; rest != h.bytes {
-		return nil, fmt.Errorf("the header claims %s%v, %d bytes, but the file holds %d: it is cut short or its header is wrong: fetch or write it again", descr, h.shape, h.bytes, rest)
+		return nil, fmt.Errorf(
+			"the header claims %s%v, %d bytes, but the file holds %d: it is cut short or its header is wrong: fetch "+
+				"or write it again", descr, h.shape, h.bytes, rest)
 	}
 	b, err := o.slurp(cr, h, bounded(int64(e.CompressedSize64))-cr.n, true)
 	if err != nil {
@@ -85,7 +87,8 @@ func readTextHeader(r io.Reader) (descr string, h header, err error) {
 	width := 1
 	switch {
 	case len(kind) < 2 || kind[0] != 'U' && kind[0] != 'S' || len(descr)-len(kind) > 1:
-		return "", h, fmt.Errorf("element type %s is no text: names are an array of strings, numpy.array([...], dtype=str)", clip(descr))
+		return "", h, fmt.Errorf(
+			"element type %s is no text: names are an array of strings, numpy.array([...], dtype=str)", clip(descr))
 	case kind[0] == 'U':
 		width = 4
 	}

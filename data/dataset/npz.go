@@ -13,10 +13,12 @@ import (
 
 // archive is an npz file: a zip archive with one npy file per array.
 type archive struct {
-	name    string
-	entries map[string]*zip.File // by key: the name without .npy
+	name string
+	// by key: the name without .npy
+	entries map[string]*zip.File
 	fsys    fs.FS
-	at      bool // the file can be read at an offset
+	// the file can be read at an offset
+	at bool
 }
 
 // openNpz opens images, and labels if there are any, in an npz archive.

@@ -15,67 +15,106 @@ import (
 
 // Spec says where samples, labels and targets are.
 type Spec struct {
-	Format   string // idx, npy, npz, folder, voc, coco, pairs, clouds, molecules, graphs or signals; "" looks at the file
-	Images   string // a file, or a folder of images
-	Labels   string // a file of labels: IDX, npy, npz, or CSV with the columns file,label; "" for none or those beside the images
-	Pattern  string // folder: regular expression over the path below the folder, with a group named label; pairs: one with groups named pair and frame
-	Key      string // npz: name of the image array; "" takes x, or the only array that is not one of labels. pairs: of the frames; "" takes frames or x
-	LabelKey string // npz: name of the label array; "" tries y and labels
-	Layout   string // arrays: NHW, NCHW or NHWC; "" guesses where there is no doubt
+	// idx, npy, npz, folder, voc, coco, pairs, clouds, molecules, graphs or signals; "" looks at the file
+	Format string
+	// a file, or a folder of images
+	Images string
+	// a file of labels: IDX, npy, npz, or CSV with the columns file,label; "" for none or those beside the images
+	Labels string
+	// folder: regular expression over the path below the folder, with a group named label; pairs: one with groups named
+	// pair and frame
+	Pattern string
+	// npz: name of the image array; "" takes x, or the only array that is not one of labels. pairs: of the frames; ""
+	// takes frames or x
+	Key string
+	// npz: name of the label array; "" tries y and labels
+	LabelKey string
+	// arrays: NHW, NCHW or NHWC; "" guesses where there is no doubt
+	Layout string
 
-	// Targets are boxes (a folder of VOC XML, a COCO JSON) or fields (a folder, npy or npz) that do not lie beside the images;
-	// "none" leaves out those that do.
+	// Targets are boxes (a folder of VOC XML, a COCO JSON) or fields (a folder, npy or npz) that do not lie beside the
+	// images; "none" leaves out those that do.
 	Targets string
-	Split   string   // voc: name of a list in ImageSets/Main, such as "test"; "" takes all photos
-	Classes []string // voc, coco: names of the classes in the order of the models' numbers; none for those of the data
+	// voc: name of a list in ImageSets/Main, such as "test"; "" takes all photos
+	Split string
+	// voc, coco: names of the classes in the order of the models' numbers; none for those of the data
+	Classes []string
 	// TargetKey is the name of the array of fields where Targets or Images is npz; "" takes flow, or the only array.
 	TargetKey string
 	// Upward says where y and v of OpenPIV text point: "up", "down" or "" for what the order of the rows says.
 	Upward string
 
-	// Zoom resizes photos and boxes when they are read, by area average where they shrink and bilinearly where they grow; 0 for 1.
+	// Zoom resizes photos and boxes when they are read, by area average where they shrink and bilinearly where they
+	// grow; 0 for 1.
 	Zoom float64
-	// Fit is height and width that every photo is brought to: scaled to fit, in the middle, with zeros around it; zeros for as it is.
+	// Fit is height and width that every photo is brought to: scaled to fit, in the middle, with zeros around it; zeros
+	// for as it is.
 	Fit [2]int
-	Cut Cut // one sample per key object in place of one per photo
+	// one sample per key object in place of one per photo
+	Cut Cut
 
-	Cloud    Cloud    // clouds: how shapes become points
-	Sound    Sound    // signals: how recordings become signals
-	Elements []string // molecules: symbols of the atoms that the models know; others are refused; none for all
-	// Fields are the fields that samples have, in this order, where not the natural ones are wanted: clouds, molecules, graphs and signals. One field is a
-	// plain value, several are a record.
+	// clouds: how shapes become points
+	Cloud Cloud
+	// signals: how recordings become signals
+	Sound Sound
+	// molecules: symbols of the atoms that the models know; others are refused; none for all
+	Elements []string
+	// Fields are the fields that samples have, in this order, where not the natural ones are wanted: clouds, molecules,
+	// graphs and signals. One field is a plain value, several are a record.
 	Fields []string
 }
 
 // Cloud says how a mesh or a file of points becomes a cloud of points.
 type Cloud struct {
-	Points  int    // points of each cloud; 0 for all points of a file, 1024 of a mesh
-	Center  string // what is moved to the origin: mean of the points ("" as well), box: the middle of the box around them, none
-	Scale   string // sphere ("" as well): the farthest point from the origin has distance 1; box: the largest coordinate is 1; none
-	Short   string // a file with fewer points: refuse ("" as well), or repeat its points from the first on
-	Normals bool   // keep the normals as the field "normals"
-	Up      string // axis of the files that points up and becomes z: x or y by the rotation (x, y, z) -> (y, z, x) or (x, -z, y); z or "" for as it is
-	Columns string // files of numbers: names of the columns such as "x y z nx ny nz", others are left out; "" for x y z, with six columns also the normals
-	Seed    uint64 // of the points drawn from meshes
+	// points of each cloud; 0 for all points of a file, 1024 of a mesh
+	Points int
+	// what is moved to the origin: mean of the points ("" as well), box: the middle of the box around them, none
+	Center string
+	// sphere ("" as well): the farthest point from the origin has distance 1; box: the largest coordinate is 1; none
+	Scale string
+	// a file with fewer points: refuse ("" as well), or repeat its points from the first on
+	Short string
+	// keep the normals as the field "normals"
+	Normals bool
+	// axis of the files that points up and becomes z: x or y by the rotation (x, y, z) -> (y, z, x) or (x, -z, y); z or
+	// "" for as it is
+	Up string
+	// files of numbers: names of the columns such as "x y z nx ny nz", others are left out; "" for x y z, with six
+	// columns also the normals
+	Columns string
+	// of the points drawn from meshes
+	Seed uint64
 }
 
 // Sound says how a recording becomes a signal.
 type Sound struct {
-	Rate   int    // samples per second that every file must have; 0 for that of the first file
-	Length int    // samples that are taken of each recording; 0 for all
-	Start  int    // first sample that is taken
-	Mono   string // several channels: mean ("" as well), left, right or keep
+	// samples per second that every file must have; 0 for that of the first file
+	Rate int
+	// samples that are taken of each recording; 0 for all
+	Length int
+	// first sample that is taken
+	Start int
+	// several channels: mean ("" as well), left, right or keep
+	Mono string
 }
 
-// Cut makes a sample of every key object of a photo: the piece of Size around the box's centre, both coordinates of which are
-// rounded once to the pixel edge floor(c + 1/2). Where the photos have no boxes, it is the piece around the photo's middle.
+// Cut makes a sample of every key object of a photo: the piece of Size around the box's centre, both coordinates of
+// which are rounded once to the pixel edge floor(c + 1/2). Where the photos have no boxes, it is the piece around the
+// photo's middle.
 type Cut struct {
-	Size     [2]int     // height and width of the piece in pixels; zeros for no cut
-	Window   [2]int     // height and width that Area is a share of; zeros for Size
-	Classes  []string   // of key objects; none for all
-	Area     [2]float64 // smallest and largest area of the key box, as a share; zeros for [0.01, 0.5]
-	Outside  string     // skip ("" as well): leave out the object whose piece leaves the photo; reflect: mirror the photo about its border pixels and tag the sample padded; refuse: end
-	PerPhoto int        // at most this many key objects of one photo, those nearest to its middle; 0 for all
+	// height and width of the piece in pixels; zeros for no cut
+	Size [2]int
+	// height and width that Area is a share of; zeros for Size
+	Window [2]int
+	// of key objects; none for all
+	Classes []string
+	// smallest and largest area of the key box, as a share; zeros for [0.01, 0.5]
+	Area [2]float64
+	// skip ("" as well): leave out the object whose piece leaves the photo; reflect: mirror the photo about its border
+	// pixels and tag the sample padded; refuse: end
+	Outside string
+	// at most this many key objects of one photo, those nearest to its middle; 0 for all
+	PerPhoto int
 }
 
 // Shaped is implemented by data sets whose samples all have one shape: every data set that [Open] returns.
@@ -99,64 +138,75 @@ type Noted interface {
 // Open opens a data set of the machine's file system. It reads and checks headers, sizes and labels, so that what is
 // wrong with a file as a whole is said here; only damage inside one sample shows when that sample is read.
 //
-// IDX files are kept in memory as they are, a byte per pixel in the usual case (7.8 MB for 10,000 digits). So are npy and
-// npz arrays up to 256 MiB; larger ones that are plain and in C order stay on disk and are read sample by sample, larger
-// compressed ones may take up to 4 GiB. Images of a folder are decoded one by one.
+// IDX files are kept in memory as they are, a byte per pixel in the usual case (7.8 MB for 10,000 digits). So are npy
+// and npz arrays up to 256 MiB; larger ones that are plain and in C order stay on disk and are read sample by sample,
+// larger compressed ones may take up to 4 GiB. Images of a folder are decoded one by one.
 //
-// Values are those of the file: 0 to 255 for 8-bit images, 0 to 65535 for 16-bit ones, the numbers themselves for arrays.
-// Images with fewer bits are spread over 0 to 255. Palettes are looked up; one that has greys alone counts as grey. An
-// alpha channel is dropped if every pixel is opaque and refused otherwise. CMYK becomes RGB. Of a TIFF file the first page
-// counts. The orientation that a camera notes in EXIF is not applied. JPEG and lossy WebP decoders differ from each other
-// by a few levels.
+// Values are those of the file: 0 to 255 for 8-bit images, 0 to 65535 for 16-bit ones, the numbers themselves for
+// arrays. Images with fewer bits are spread over 0 to 255. Palettes are looked up; one that has greys alone counts as
+// grey. An alpha channel is dropped if every pixel is opaque and refused otherwise. CMYK becomes RGB. Of a TIFF file
+// the first page counts. The orientation that a camera notes in EXIF is not applied. JPEG and lossy WebP decoders
+// differ from each other by a few levels.
 //
-// In a folder, hidden files are left out, links followed and samples sorted by the bytes of their path. Labels come from
-// the table, the pattern, or else the first folder below the root; names that all are non-negative integers are the class
-// numbers, other names count 0, 1, … in byte order. Every header is read: an image whose size, channels or depth differ
-// from the others is refused, and nothing of it is decoded.
+// In a folder, hidden files are left out, links followed and samples sorted by the bytes of their path. Labels come
+// from the table, the pattern, or else the first folder below the root; names that all are non-negative integers are
+// the class numbers, other names count 0, 1, … in byte order. Every header is read: an image whose size, channels or
+// depth differ from the others is refused, and nothing of it is decoded.
 //
-// Photos with boxes (voc, coco) and photos of a folder may be resized (Zoom), brought to one size (Fit) or cut around key objects
-// (Cut); without Fit and Cut all must have one size. Boxes follow in continuous coordinates from the picture's outer edge. Pascal
-// VOC counts pixels from 1 and includes both corners, so that (xmin, ymin, xmax, ymax) is the box (xmin-1, ymin-1, xmax, ymax); COCO's
-// [x, y, width, height] is the box (x, y, x+width, y+height). For both formats:
+// Photos with boxes (voc, coco) and photos of a folder may be resized (Zoom), brought to one size (Fit) or cut around
+// key objects (Cut); without Fit and Cut all must have one size. Boxes follow in continuous coordinates from the
+// picture's outer edge. Pascal VOC counts pixels from 1 and includes both corners, so that (xmin, ymin, xmax, ymax) is
+// the box (xmin-1, ymin-1, xmax, ymax); COCO's [x, y, width, height] is the box (x, y, x+width, y+height). For both
+// formats:
 //
-//   - A class that Classes does not have, a coordinate that is no finite number, corners the wrong way round, and a box wholly
-//     outside of its photo are errors, as is an annotation for a photo of another size. The error names file and object.
-//   - Boxes without area (in VOC also those with equal corners) and objects marked difficult or iscrowd are left out, boxes that
-//     reach beyond their photo are clipped to it; [Noted] counts them.
-//   - A photo without boxes is a sample with an empty set of them, or gives no sample where key objects are cut out. A photo
-//     without an annotation is an error in VOC; of COCO the photos that the file lists are taken.
-//   - The XML of a photo is found by the photo's name; what it says of file name and path is not believed. Without Classes the
-//     classes of VOC are numbered in alphabetical order, those of COCO by their ids.
+//   - A class that Classes does not have, a coordinate that is no finite number, corners the wrong way round, and a box
+//     wholly outside of its photo are errors, as is an annotation for a photo of another size. The error names file and
+//     object.
+//   - Boxes without area (in VOC also those with equal corners) and objects marked difficult or iscrowd are left out,
+//     boxes that reach beyond their photo are clipped to it; [Noted] counts them.
+//   - A photo without boxes is a sample with an empty set of them, or gives no sample where key objects are cut out. A
+//     photo without an annotation is an error in VOC; of COCO the photos that the file lists are taken.
+//   - The XML of a photo is found by the photo's name; what it says of file name and path is not believed. Without
+//     Classes the classes of VOC are numbered in alphabetical order, those of COCO by their ids.
 //
-// With Cut a sample is called photo#k, k the position of the object in its VOC file, from 1, or its id in COCO. Its label is the
-// object's class, which is among the tags too; its target are the boxes that reach into the piece, in its coordinates and not
-// clipped, the key object first. Decoded photos are kept, up to 64 MiB, so that the objects of one photo decode it once.
+// With Cut a sample is called photo#k, k the position of the object in its VOC file, from 1, or its id in COCO. Its
+// label is the object's class, which is among the tags too; its target are the boxes that reach into the piece, in its
+// coordinates and not clipped, the key object first. Decoded photos are kept, up to 64 MiB, so that the objects of one
+// photo decode it once.
 //
-// Pairs are sequences of frames of one size ([Sequenced]): files whose names end in a and b, 0 and 1, 1 and 2, img1 and img2 or two
-// other numbers that follow each other, or lie in folders called so; files that a Pattern groups, of any number; TIFF files of several
-// pages; arrays (N, frames, H, W) or (N, frames, channels, H, W). Fields lie beside or in Targets, called like the pair, with or
-// without _flow: Middlebury's .flo ([ReadFlo]), tables of OpenPIV in pixels, which are interpolated bilinearly where they are coarser
-// than the pixels, or an array (N, 2, H, W) or (N, H, W, 2). Either all pairs have a field or none has.
+// Pairs are sequences of frames of one size ([Sequenced]): files whose names end in a and b, 0 and 1, 1 and 2, img1 and
+// img2 or two other numbers that follow each other, or lie in folders called so; files that a Pattern groups, of any
+// number; TIFF files of several pages; arrays (N, frames, H, W) or (N, frames, channels, H, W). Fields lie beside or in
+// Targets, called like the pair, with or without _flow: Middlebury's .flo ([ReadFlo]), tables of OpenPIV in pixels,
+// which are interpolated bilinearly where they are coarser than the pixels, or an array (N, 2, H, W) or (N, H, W, 2).
+// Either all pairs have a field or none has.
 //
-// Clouds are points in space: files of meshes (OFF, OBJ, PLY), from whose faces points are drawn evenly by area, by a generator that is seeded with Cloud.Seed and the sample's
-// name; files of points (PLY, OBJ and OFF without faces, lines of numbers in .txt, .pts, .xyz, .csv and .asc, arrays (points, 3) in .npy), of which the first ones count; or an array points
-// (N, points, 3) of an npz file, with labels, names and class_names beside it. They are turned, centred and scaled, in this order, as [Cloud] says; a sample is [space.Rows],
-// with normals a [space.Record] of points and normals. Coincident points are noted and tagged; where all coincide there is nothing to scale by.
+// Clouds are points in space: files of meshes (OFF, OBJ, PLY), from whose faces points are drawn evenly by area, by a
+// generator that is seeded with Cloud.Seed and the sample's name; files of points (PLY, OBJ and OFF without faces,
+// lines of numbers in .txt, .pts, .xyz, .csv and .asc, arrays (points, 3) in .npy), of which the first ones count; or
+// an array points (N, points, 3) of an npz file, with labels, names and class_names beside it. They are turned, centred
+// and scaled, in this order, as [Cloud] says; a sample is [space.Rows], with normals a [space.Record] of points and
+// normals. Coincident points are noted and tagged; where all coincide there is nothing to scale by.
 //
-// Molecules are read from XYZ, extended XYZ and SD files (nero/data/chem), or from arrays positions (N, atoms, 3) and species, the atomic numbers. A sample is a record of positions and species
-// and, where the files have them, charges, cell, and for bonds edges, both directions of each, with their orders; its target is a record of energy, forces, stress, virial
-// and dipole as far as they are there. Everything else that a file says of a molecule is a tag.
+// Molecules are read from XYZ, extended XYZ and SD files (nero/data/chem), or from arrays positions (N, atoms, 3) and
+// species, the atomic numbers. A sample is a record of positions and species and, where the files have them, charges,
+// cell, and for bonds edges, both directions of each, with their orders; its target is a record of energy, forces,
+// stress, virial and dipole as far as they are there. Everything else that a file says of a molecule is a tag.
 //
-// Graphs and sets have arrays nodes (N, nodes, numbers), or (all nodes, numbers) with node_count, edges (all edges, 2) or (2, all edges) with edge_count, whose numbers count the nodes of each graph
-// from 0; any other array belongs to nodes, edges or samples as its first axis says. Or they stand in a file with a JSON object on every line. Nodes alone are plain rows. Targets
-// are the arrays y and q, energy and forces, or the one that TargetKey names.
+// Graphs and sets have arrays nodes (N, nodes, numbers), or (all nodes, numbers) with node_count, edges (all edges, 2)
+// or (2, all edges) with edge_count, whose numbers count the nodes of each graph from 0; any other array belongs to
+// nodes, edges or samples as its first axis says. Or they stand in a file with a JSON object on every line. Nodes alone
+// are plain rows. Targets are the arrays y and q, energy and forces, or the one that TargetKey names.
 //
-// Signals are WAV files (nero/data/sound), whose whole numbers are scaled to [-1, 1), or arrays (N, numbers) or (N, channels, numbers), which are not scaled. All must have one rate; nothing is resampled.
+// Signals are WAV files (nero/data/sound), whose whole numbers are scaled to [-1, 1), or arrays (N, numbers) or (N,
+// channels, numbers), which are not scaled. All must have one rate; nothing is resampled.
 //
-// Of these four kinds a sample has the fields that Fields names, in that order; one field is a plain value, several are a record. Without Fields it has those named above, and other arrays are
-// left out with a note, of graphs taken too. They implement [Described] and [Targeted].
+// Of these four kinds a sample has the fields that Fields names, in that order; one field is a plain value, several are
+// a record. Without Fields it has those named above, and other arrays are left out with a note, of graphs taken too.
+// They implement [Described] and [Targeted].
 //
-// Every data set of pictures implements [Shaped], [Classed], [Noted] and [Ranged]; photos and pairs implement [Targeted]. [SpaceOf] describes the samples of all.
+// Every data set of pictures implements [Shaped], [Classed], [Noted] and [Ranged]; photos and pairs implement
+// [Targeted]. [SpaceOf] describes the samples of all.
 func Open(spec Spec) (Dataset, error) { return OpenFS(disk{}, spec) }
 
 // OpenFS is [Open] for the files of fsys, such as an [embed.FS]; paths are those of fsys.
@@ -203,7 +253,9 @@ func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
 	case "signals":
 		return o.openSignals(spec)
 	}
-	return nil, fmt.Errorf("%s: format %q is not known, want idx, npy, npz, folder, voc, coco, pairs, clouds, molecules, graphs or signals", spec.Images, format)
+	return nil, fmt.Errorf(
+		"%s: format %q is not known, want idx, npy, npz, folder, voc, coco, pairs, clouds, molecules, graphs or "+
+			"signals", spec.Images, format)
 }
 
 // check refuses settings that the format would ignore.
@@ -223,9 +275,11 @@ func (s Spec) check(format string) error {
 	case s.LabelKey != "" && format != "npz" && s.Labels == "" && !plain:
 		return fmt.Errorf("label_key is for npz archives, this is %s", format)
 	case s.Labels != "" && boxes:
-		return fmt.Errorf("labels are for whole images, this is %s, whose objects have classes: leave labels out", format)
+		return fmt.Errorf("labels are for whole images, this is %s, whose objects have classes: leave labels out",
+			format)
 	case s.Targets != "" && s.Targets != "none" && plain:
-		return fmt.Errorf("targets is %q, but those of %s lie in the same file: say none to leave them out, or leave it away", s.Targets, format)
+		return fmt.Errorf("targets is %q, but those of %s lie in the same file: say none to leave them out, or leave "+
+			"it away", s.Targets, format)
 	case s.Targets != "" && !boxes && format != "pairs" && !plain:
 		return fmt.Errorf("targets are boxes of voc and coco and fields of pairs, this is %s: set format", format)
 	case s.Split != "" && format != "voc" && format != "clouds" && format != "signals":
@@ -241,7 +295,8 @@ func (s Spec) check(format string) error {
 	case s.reshapes() && !photos:
 		return fmt.Errorf("zoom, fit and cut are for photos, this is %s", format)
 	case len(s.Fields) > 1 && !plain: // pictures are one field, whatever it is called
-		return fmt.Errorf("several fields are for clouds, molecules, graphs and signals, this is %s: set format", format)
+		return fmt.Errorf("several fields are for clouds, molecules, graphs and signals, this is %s: set format",
+			format)
 	case s.Cloud != (Cloud{}) && format != "clouds":
 		return fmt.Errorf("cloud is for clouds, this is %s: set format", format)
 	case s.Sound != (Sound{}) && format != "signals":
@@ -255,7 +310,8 @@ func (s Spec) check(format string) error {
 	return s.checkShape(boxes && s.Targets != "none")
 }
 
-// guess finds the format of a path: a folder, by what is in it and where its targets are, or what the first bytes of the file say.
+// guess finds the format of a path: a folder, by what is in it and where its targets are, or what the first bytes of
+// the file say.
 func guess(fsys fs.FS, name, targets string) (string, error) {
 	st, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -293,7 +349,9 @@ func guess(fsys fs.FS, name, targets string) (string, error) {
 	if format := plainFormat(fsys, name); format != "" {
 		return format, nil
 	}
-	return "", fmt.Errorf("%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF, BMP or WebP; for points, molecules, graphs or recordings set format to clouds, molecules, graphs or signals", name, b[:min(n, 6)])
+	return "", fmt.Errorf(
+		"%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF, BMP or WebP; for points, molecules, graphs "+
+			"or recordings set format to clouds, molecules, graphs or signals", name, b[:min(n, 6)])
 }
 
 // sniff tells array formats by their first bytes; a gzip file is taken for IDX or npy, which are read alike.

@@ -18,19 +18,24 @@ const maxPIVText = 256 << 20
 
 // grid is a field on a rectangular grid that may be coarser than the pixels.
 type grid struct {
-	x, y    []float64 // of columns and rows, rising, px from the top-left edge of the picture
-	u, v    []float64 // row-major, v down
-	flagged int       // vectors that carry a mark
-	up      bool      // the file had y and v upwards
+	// of columns and rows, rising, px from the top-left edge of the picture
+	x, y []float64
+	// row-major, v down
+	u, v []float64
+	// vectors that carry a mark
+	flagged int
+	// the file had y and v upwards
+	up bool
 }
 
-// parseOpenPIV reads a table of vectors as OpenPIV writes it: lines of x, y, u, v and marks, separated by blanks, tabs, commas or
-// semicolons; lines that begin with # and a first line of titles are passed over. The vectors must fill a rectangular grid.
+// parseOpenPIV reads a table of vectors as OpenPIV writes it: lines of x, y, u, v and marks, separated by blanks, tabs,
+// commas or semicolons; lines that begin with # and a first line of titles are passed over. The vectors must fill a
+// rectangular grid.
 //
-// OpenPIV since 0.23 counts y from the bottom and v upwards and writes the top row first, so that y falls down the file; where y
-// rises it is counted from the top and v down. upward ("up" or "down") overrules that. Where y falls, the rows of the file are
-// the rows of the picture from the top, at the values of y in rising order: that undoes transform_coordinates of OpenPIV, which
-// reverses the values of y and negates v.
+// OpenPIV since 0.23 counts y from the bottom and v upwards and writes the top row first, so that y falls down the
+// file; where y rises it is counted from the top and v down. upward ("up" or "down") overrules that. Where y falls, the
+// rows of the file are the rows of the picture from the top, at the values of y in rising order: that undoes
+// transform_coordinates of OpenPIV, which reverses the values of y and negates v.
 func parseOpenPIV(b []byte, upward string) (*grid, error) {
 	type vector struct{ x, y, u, v float64 }
 	var all []vector
@@ -61,7 +66,9 @@ func parseOpenPIV(b []byte, upward string) (*grid, error) {
 		}
 		for k, c := range n {
 			if math.IsNaN(c) || math.IsInf(c, 0) {
-				return nil, fmt.Errorf("line %d has %s = %v, want a finite number: OpenPIV's replace_outliers fills such vectors in, or leave the pair out: %w", line, "xyuv"[k:k+1], c, ErrNotFinite)
+				return nil, fmt.Errorf(
+					"line %d has %s = %v, want a finite number: OpenPIV's replace_outliers fills such vectors in, or "+
+						"leave the pair out: %w", line, "xyuv"[k:k+1], c, ErrNotFinite)
 			}
 		}
 		for _, w := range words[4:] {
@@ -92,11 +99,14 @@ func parseOpenPIV(b []byte, upward string) (*grid, error) {
 	g.x, g.y = axis(func(p vector) float64 { return p.x }), axis(func(p vector) float64 { return p.y })
 	nx, ny := len(g.x), len(g.y)
 	if float64(nx)*float64(ny) != float64(len(all)) {
-		return nil, fmt.Errorf("has %d vectors at %d different x and %d different y, want all %d places of a rectangular grid", len(all), nx, ny, nx*ny)
+		return nil, fmt.Errorf(
+			"has %d vectors at %d different x and %d different y, want all %d places of a rectangular grid", len(all),
+			nx, ny, nx*ny)
 	}
 	first, last := all[0].y, all[len(all)-1].y
 	if upward == "" && first == last {
-		return nil, errors.New("begins and ends with vectors of one y, which does not say whether v points up or down: say so")
+		return nil, errors.New(
+			"begins and ends with vectors of one y, which does not say whether v points up or down: say so")
 	}
 	g.up = upward == "up" || upward == "" && first > last
 	g.u, g.v = make([]float64, len(all)), make([]float64, len(all))
@@ -120,8 +130,8 @@ func parseOpenPIV(b []byte, upward string) (*grid, error) {
 // full tells whether the grid has a vector for each pixel.
 func (g *grid) full(h, w int) bool { return len(g.y) == h && len(g.x) == w }
 
-// field brings the grid to h x w pixels: as it is if there is a vector for each, else interpolated bilinearly at the centres of
-// the pixels, with the outermost vectors repeated towards the edges.
+// field brings the grid to h x w pixels: as it is if there is a vector for each, else interpolated bilinearly at the
+// centres of the pixels, with the outermost vectors repeated towards the edges.
 func (g *grid) field(h, w int) *space.Field {
 	f := space.NewField(h, w)
 	if g.full(h, w) {
@@ -146,7 +156,8 @@ func (g *grid) field(h, w int) *space.Field {
 // gap is a place between two knots.
 type gap struct {
 	lo, hi int
-	t      float64 // 0 at lo, 1 at hi
+	// 0 at lo, 1 at hi
+	t float64
 }
 
 // between are the places of the centres of n pixels among knots, clamped to them.
@@ -173,7 +184,8 @@ func (g *grid) check(h, w int) error {
 	}
 	x0, x1, y0, y1 := g.x[0], g.x[len(g.x)-1], g.y[0], g.y[len(g.y)-1]
 	if x0 < 0 || y0 < 0 || x1 > float64(w) || y1 > float64(h) {
-		return fmt.Errorf("has vectors at x from %g to %g and y from %g to %g, but the frames have %d x %d px: it belongs to another pair, or its lengths are not in pixels", x0, x1, y0, y1, w, h)
+		return fmt.Errorf("has vectors at x from %g to %g and y from %g to %g, but the frames have %d x %d px: it "+
+			"belongs to another pair, or its lengths are not in pixels", x0, x1, y0, y1, w, h)
 	}
 	return nil
 }

@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Both tables are OpenPIV's of the same vectors (testdata/openpiv.py): counted from the top, and after its transform_coordinates.
+// Both tables are OpenPIV's of the same vectors (testdata/openpiv.py): counted from the top, and after its
+// transform_coordinates.
 func TestOpenPIVOfOpenPIV(t *testing.T) {
 	t.Parallel()
 	var fields [2]*grid
@@ -107,11 +108,25 @@ func TestOpenPIVRefuses(t *testing.T) {
 		{"nothing", "# x y u v\n", "has no vectors, want lines of x y u v"},
 		{"words", "x y u v\n1 1 one 1\n", `line 2 is "1 1 one 1", want the numbers x y u v`},
 		{"columns", "1 1 1\n", "line 1 has 3 columns, want x y u v"},
-		{"NaN", "1 1 0 0\n1 2 0 nan\n", "line 2 has v = NaN, want a finite number: OpenPIV's replace_outliers fills such vectors in, or leave the pair out: not finite"},
-		{"infinite", "1 1 1e999 0\n", "line 1 has u = +Inf, want a finite number: OpenPIV's replace_outliers fills such vectors in, or leave the pair out: not finite"},
-		{"hole", "1 1 0 0\n2 1 0 0\n1 2 0 0\n", "has 3 vectors at 2 different x and 2 different y, want all 4 places of a rectangular grid"},
+		{
+			"NaN", "1 1 0 0\n1 2 0 nan\n",
+			"line 2 has v = NaN, want a finite number: OpenPIV's replace_outliers fills such vectors in, or leave " +
+				"the pair out: not finite",
+		},
+		{
+			"infinite", "1 1 1e999 0\n",
+			"line 1 has u = +Inf, want a finite number: OpenPIV's replace_outliers fills such vectors in, or leave " +
+				"the pair out: not finite",
+		},
+		{
+			"hole", "1 1 0 0\n2 1 0 0\n1 2 0 0\n",
+			"has 3 vectors at 2 different x and 2 different y, want all 4 places of a rectangular grid",
+		},
 		{"twice", "1 1 0 0\n1 1 0 0\n2 1 0 0\n2 2 0 0\n", "has two vectors at x = 1, y = 1"},
-		{"one row", "1 1 0 0\n2 1 0 0\n", "begins and ends with vectors of one y, which does not say whether v points up or down: say so"},
+		{
+			"one row", "1 1 0 0\n2 1 0 0\n",
+			"begins and ends with vectors of one y, which does not say whether v points up or down: say so",
+		},
 	} {
 		_, err := parseOpenPIV([]byte(c.table), "")
 		if err == nil || err.Error() != c.want {

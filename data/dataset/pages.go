@@ -31,17 +31,20 @@ func tiffPages(r io.ReaderAt) ([]uint32, error) {
 	seen := map[uint32]bool{}
 	for at := order.Uint32(head[4:]); at != 0; {
 		if seen[at] || len(pages) == maxPages {
-			return nil, fmt.Errorf("the TIFF directories run in a circle or are more than %d: the file is damaged", maxPages)
+			return nil, fmt.Errorf("the TIFF directories run in a circle or are more than %d: the file is damaged",
+				maxPages)
 		}
 		seen[at] = true
 		pages = append(pages, at)
 		var b [4]byte
 		if _, err := r.ReadAt(b[:2], int64(at)); err != nil {
-			return nil, fmt.Errorf("page %d of the TIFF file lies outside of it: the file is cut short: %w", len(pages), err)
+			return nil, fmt.Errorf("page %d of the TIFF file lies outside of it: the file is cut short: %w", len(pages),
+				err)
 		}
 		next := int64(at) + 2 + 12*int64(order.Uint16(b[:]))
 		if _, err := r.ReadAt(b[:], next); err != nil {
-			return nil, fmt.Errorf("page %d of the TIFF file lies outside of it: the file is cut short: %w", len(pages), err)
+			return nil, fmt.Errorf("page %d of the TIFF file lies outside of it: the file is cut short: %w", len(pages),
+				err)
 		}
 		at = order.Uint32(b[:])
 	}

@@ -12,8 +12,8 @@ func frameKeys() []string { return []string{"frames", "x", "images"} }
 
 func fieldKeys() []string { return []string{"flow", "flows", "field", "fields", "uv"} }
 
-// openPairArrays opens frames in an npy or npz file: (N, T, H, W) grey, or (N, T, C, H, W). Fields lie in the same archive or in
-// Targets: (N, 2, H, W) or (N, H, W, 2).
+// openPairArrays opens frames in an npy or npz file: (N, T, H, W) grey, or (N, T, C, H, W). Fields lie in the same
+// archive or in Targets: (N, 2, H, W) or (N, H, W, 2).
 func (o opener) openPairArrays(spec Spec) (Dataset, error) {
 	a, archived, err := o.named(spec.Images, spec.Key, frameKeys(), fieldKeys(), "key")
 	if err != nil {
@@ -26,15 +26,21 @@ func (o opener) openPairArrays(spec Spec) (Dataset, error) {
 		if spec.Layout == "NHWC" {
 			layout = "NHWC"
 		} else if spec.Layout == "" && isColor(a.shape[3]) && !isColor(a.shape[1]) && a.shape[1] != 2 {
-			return nil, inFile(a.name, fmt.Errorf("shape %v may have the frames or the colors last, want (N, frames, height, width): set layout, NCHW for frames after N and NHWC for frames last, or move the axis", a.shape))
+			return nil, inFile(a.name,
+				fmt.Errorf("shape %v may have the frames or the colors last, want (N, frames, height, width): set "+
+					"layout, NCHW for frames after N and NHWC for frames last, or move the axis", a.shape))
 		}
 	case 5:
 		if c = a.shape[2]; c != 1 && c != 3 || a.fortran {
-			return nil, inFile(a.name, fmt.Errorf("shape %v is no set of sequences, want (N, frames, channels, height, width) with 1 or 3 channels, in C order: move the axes and store it anew", a.shape))
+			return nil, inFile(a.name,
+				fmt.Errorf("shape %v is no set of sequences, want (N, frames, channels, height, width) with 1 or 3 "+
+					"channels, in C order: move the axes and store it anew", a.shape))
 		}
 		a.shape = []int{a.shape[0], a.shape[1] * c, a.shape[3], a.shape[4]}
 	default:
-		return nil, inFile(a.name, fmt.Errorf("shape %v is no set of sequences, want (N, frames, height, width) or (N, frames, channels, height, width): reshape the array", a.shape))
+		return nil, inFile(a.name,
+			fmt.Errorf("shape %v is no set of sequences, want (N, frames, height, width) or (N, frames, channels, "+
+				"height, width): reshape the array", a.shape))
 	}
 	x, err := newArrays(a, layout)
 	if err != nil {
@@ -42,9 +48,13 @@ func (o opener) openPairArrays(spec Spec) (Dataset, error) {
 	}
 	t := x.c / c
 	if t < 2 {
-		return nil, inFile(a.name, fmt.Errorf("shape %v has %d frame a sample, want two or more: stack the frames along axis 1", a.shape, t))
+		return nil, inFile(a.name,
+			fmt.Errorf("shape %v has %d frame a sample, want two or more: stack the frames along axis 1", a.shape, t))
 	}
-	d := &sequences{root: spec.Images, ids: x.IDs(), t: t, c: c, h: x.h, w: x.w, max: x.Max(), files: []string{spec.Images}, notes: x.notes}
+	d := &sequences{
+		root: spec.Images, ids: x.IDs(), t: t, c: c, h: x.h, w: x.w, max: x.Max(),
+		files: []string{spec.Images}, notes: x.notes,
+	}
 	d.frames = func(i int) (*space.Frames, error) {
 		m, err := imageAt(x, i)
 		if err != nil {
@@ -112,8 +122,8 @@ func (o opener) hasField(spec Spec) (has bool, err error) {
 	return has, err
 }
 
-// named opens an array of an npy file, or of an npz file by its key: the one that is named, the first of keys that there is, or the
-// only one that is not called like one of others.
+// named opens an array of an npy file, or of an npz file by its key: the one that is named, the first of keys that
+// there is, or the only one that is not called like one of others.
 func (o opener) named(name, key string, keys, others []string, setting string) (a *array, archived bool, err error) {
 	kind, err := labelFormat(o.fsys, name)
 	if err != nil {
@@ -167,7 +177,8 @@ func (o opener) fieldArray(d *sequences, spec Spec, name string) error {
 		return err
 	}
 	if len(a.shape) != 4 {
-		return inFile(a.name, fmt.Errorf("shape %v is no set of fields, want (N, 2, height, width) or (N, height, width, 2)", a.shape))
+		return inFile(a.name,
+			fmt.Errorf("shape %v is no set of fields, want (N, 2, height, width) or (N, height, width, 2)", a.shape))
 	}
 	n := d.Len()
 	layout := ""
@@ -177,7 +188,8 @@ func (o opener) fieldArray(d *sequences, spec Spec, name string) error {
 	case slices.Equal(a.shape, []int{n, d.h, d.w, 2}):
 		layout = "NHWC"
 	default:
-		return inFile(a.name, fmt.Errorf("shape %v does not belong to the %d pairs of %d x %d px in %s, want %v or %v", a.shape, n, d.w, d.h, d.root, []int{n, 2, d.h, d.w}, []int{n, d.h, d.w, 2}))
+		return inFile(a.name, fmt.Errorf("shape %v does not belong to the %d pairs of %d x %d px in %s, want %v or %v",
+			a.shape, n, d.w, d.h, d.root, []int{n, 2, d.h, d.w}, []int{n, d.h, d.w, 2}))
 	}
 	x, err := newArrays(a, layout)
 	if err != nil {

@@ -15,21 +15,26 @@ import (
 
 // pair is one sample of a folder: frames in files of their own, or the pages of one TIFF file.
 type pair struct {
-	id     string
-	frames []int  // indexes of the files, in the order of time
-	truth  string // file of the field; "" for none
-	tags   []string
+	id string
+	// indexes of the files, in the order of time
+	frames []int
+	// file of the field; "" for none
+	truth string
+	tags  []string
 }
 
 // pairFolder is a folder of frames while it is opened.
 type pairFolder struct {
 	folder
-	pages [][]picture // of each file
+	// of each file
+	pages [][]picture
 	pairs []pair
-	t     int // frames of a pair
+	// frames of a pair
+	t int
 }
 
-// openPairs opens image pairs or longer sequences, with fields where there are any: a folder of images, or an array of frames.
+// openPairs opens image pairs or longer sequences, with fields where there are any: a folder of images, or an array of
+// frames.
 func (o opener) openPairs(spec Spec) (Dataset, error) {
 	if !o.isFolder(spec.Images) {
 		f, err := o.fsys.Open(spec.Images)
@@ -102,7 +107,9 @@ func (p *pairFolder) peekAll() error {
 		}
 		for k, pic := range pics {
 			if !pic.fits(pics[0]) {
-				return p.inImage(i, fmt.Errorf("page %d has %s, page 1 has %s: the pages of a stack must agree; remove the page, a preview perhaps", k+1, pic, pics[0]))
+				return p.inImage(i, fmt.Errorf(
+					"page %d has %s, page 1 has %s: the pages of a stack must agree; remove the page, a preview "+
+						"perhaps", k+1, pic, pics[0]))
 			}
 		}
 		p.pages = append(p.pages, pics)
@@ -128,8 +135,10 @@ func (p *pairFolder) group(pattern string) error {
 	byFolder, folderErr := p.pairUp(frameOfFolder)
 	switch {
 	case nameErr == nil && folderErr == nil:
-		return fmt.Errorf("%q and %q may be a pair by their names, or %q and %q by their folders: give a pattern with groups named pair and frame",
-			p.paths[byName[0].frames[0]], p.paths[byName[0].frames[1]], p.paths[byFolder[0].frames[0]], p.paths[byFolder[0].frames[1]])
+		return fmt.Errorf("%q and %q may be a pair by their names, or %q and %q by their folders: give a pattern "+
+			"with groups named pair and frame",
+			p.paths[byName[0].frames[0]], p.paths[byName[0].frames[1]], p.paths[byFolder[0].frames[0]],
+			p.paths[byFolder[0].frames[1]])
 	case nameErr == nil:
 		p.pairs = byName
 	case folderErr == nil:
@@ -145,12 +154,15 @@ func (p *pairFolder) group(pattern string) error {
 func (p *pairFolder) stacks(many int) error {
 	if many < len(p.paths) {
 		i := slices.IndexFunc(p.pages, func(pics []picture) bool { return len(pics) == 1 })
-		return p.inImage(i, fmt.Errorf("has one page, but %d other files have several: a folder has pairs of files or stacks of pages, not both; move the others away", many))
+		return p.inImage(i, fmt.Errorf(
+			"has one page, but %d other files have several: a folder has pairs of files or stacks of pages, not "+
+				"both; move the others away", many))
 	}
 	p.t = len(p.pages[0])
 	for i, name := range p.paths {
 		if len(p.pages[i]) != p.t {
-			return fmt.Errorf("image %q has %d pages and %q has %d: all sequences must be of one length; split or shorten them", p.paths[0], p.t, name, len(p.pages[i]))
+			return fmt.Errorf("image %q has %d pages and %q has %d: all sequences must be of one length; split or "+
+				"shorten them", p.paths[0], p.t, name, len(p.pages[i]))
 		}
 		p.pairs = append(p.pairs, pair{id: stem(p.id(name)), frames: []int{i}, tags: p.tags(name)})
 	}
@@ -160,8 +172,9 @@ func (p *pairFolder) stacks(many int) error {
 // frame is what a name says: which pair, and where in time.
 type frameName struct {
 	pair, token string
-	at          int // letters a, b count 0, 1
-	letter      bool
+	// letters a, b count 0, 1
+	at     int
+	letter bool
 }
 
 // frameEnd is the end of the name of a frame: a number or one of the letters a and b, perhaps after a word.
@@ -180,7 +193,8 @@ func frameOfName(p string) (f frameName, ok bool) {
 		f.at = n
 	} else {
 		// A word that ends in a or b is no frame: the letter stands alone or after a mark or a number.
-		if before := strings.TrimSuffix(base, f.token); before != "" && !strings.ContainsAny(before[len(before)-1:], "-_. 0123456789") {
+		if before := strings.TrimSuffix(base, f.token); before != "" && !strings.ContainsAny(before[len(before)-1:],
+			"-_. 0123456789") {
 			return f, false
 		}
 		f.letter, f.at = true, int(strings.ToLower(f.token)[0]-'a')
@@ -209,13 +223,15 @@ func (p *pairFolder) pairUp(read func(string) (frameName, bool)) ([]pair, error)
 		frameName
 		file int
 	}
-	const remedy = "frames of a pair are told by the end of their name (a and b, 0 and 1, 1 and 2, img1 and img2): rename it, or give a pattern with groups named pair and frame"
+	const remedy = "frames of a pair are told by the end of their name (a and b, 0 and 1, 1 and 2, img1 and img2): " +
+		"rename it, or give a pattern with groups named pair and frame"
 	groups := map[string][]member{}
 	var order []string
 	for i, name := range p.paths {
 		f, ok := read(name)
 		if !ok {
-			return nil, fmt.Errorf("image %q: its name does not say which frame of which pair it is; %s", p.id(name), remedy)
+			return nil, fmt.Errorf("image %q: its name does not say which frame of which pair it is; %s", p.id(name),
+				remedy)
 		}
 		if len(groups[f.pair]) == 0 {
 			order = append(order, f.pair)
@@ -231,7 +247,9 @@ func (p *pairFolder) pairUp(read func(string) (frameName, bool)) ([]pair, error)
 			return nil, fmt.Errorf("image %q has no partner: %s", p.id(p.paths[g[0].file]), remedy)
 		}
 		if len(g) > 2 || g[0].letter != g[1].letter || g[1].at != g[0].at+1 {
-			return nil, fmt.Errorf("the %d images %q, %q, … differ in the number at their end alone and are no pair of frames that follow each other: give a pattern with groups named pair and frame",
+			return nil, fmt.Errorf(
+				"the %d images %q, %q, … differ in the number at their end alone and are no pair of frames that "+
+					"follow each other: give a pattern with groups named pair and frame",
 				len(g), p.paths[g[0].file], p.paths[g[1].file])
 		}
 		pairs = append(pairs, p.pair(key, g[0].file, g[1].file))
@@ -255,7 +273,8 @@ func (p *pairFolder) matchPairs(pattern string) error {
 	}
 	kg, fg := re.SubexpIndex("pair"), re.SubexpIndex("frame")
 	if kg < 0 || fg < 0 {
-		return fmt.Errorf("pattern %q has no groups named pair and frame: write (?P<pair>...) around what the frames of a pair share and (?P<frame>...) around what orders them", pattern)
+		return fmt.Errorf("pattern %q has no groups named pair and frame: write (?P<pair>...) around what the frames "+
+			"of a pair share and (?P<frame>...) around what orders them", pattern)
 	}
 	type member struct {
 		token string
@@ -283,10 +302,12 @@ func (p *pairFolder) matchPairs(pattern string) error {
 		groups[m[kg]] = append(groups[m[kg]], member{m[fg], at, i})
 	}
 	if len(order) == 0 {
-		return fmt.Errorf("pattern %q matches none of the %d images, which are named like %q", pattern, len(p.paths), p.paths[0])
+		return fmt.Errorf("pattern %q matches none of the %d images, which are named like %q", pattern, len(p.paths),
+			p.paths[0])
 	}
 	if left > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("%s: the pattern does not match %d images, which are left out, first %q", p.root, left, first))
+		p.notes = append(p.notes, fmt.Sprintf("%s: the pattern does not match %d images, which are left out, first %q",
+			p.root, left, first))
 	}
 	slices.Sort(order)
 	p.t = len(groups[order[0]])
@@ -301,7 +322,8 @@ func (p *pairFolder) matchPairs(pattern string) error {
 		var files []int
 		for k, m := range g {
 			if k > 0 && (m.token == g[k-1].token || numbers && m.at == g[k-1].at) {
-				return fmt.Errorf("images %q and %q are the same frame %s of %q by the pattern: narrow it", p.paths[g[k-1].file], p.paths[m.file], clip(m.token), key)
+				return fmt.Errorf("images %q and %q are the same frame %s of %q by the pattern: narrow it",
+					p.paths[g[k-1].file], p.paths[m.file], clip(m.token), key)
 			}
 			files = append(files, m.file)
 		}
@@ -309,21 +331,24 @@ func (p *pairFolder) matchPairs(pattern string) error {
 		case len(g) < 2:
 			return fmt.Errorf("image %q has no partner by the pattern: its pair is %q", p.paths[g[0].file], key)
 		case len(g) != p.t:
-			return fmt.Errorf("%q has %d frames and %q has %d: all sequences must be of one length; narrow the pattern or leave files out", order[0], p.t, key, len(g))
+			return fmt.Errorf("%q has %d frames and %q has %d: all sequences must be of one length; narrow the "+
+				"pattern or leave files out", order[0], p.t, key, len(g))
 		}
 		p.pairs = append(p.pairs, p.pair(key, files...))
 	}
 	return nil
 }
 
-// agree settles the size of the frames: those of a pair first, since two files of it disagree, then the pairs among each other.
+// agree settles the size of the frames: those of a pair first, since two files of it disagree, then the pairs among
+// each other.
 func (p *pairFolder) agree() error {
 	var kept []string
 	index := map[int]int{}
 	for _, x := range p.pairs {
 		for _, i := range x.frames {
 			if a, b := x.frames[0], i; !p.pages[b][0].fits(p.pages[a][0]) && !p.pages[a][0].fits(p.pages[b][0]) {
-				return fmt.Errorf("%s: the frames %q and %q of one pair differ: %s and %s; crop or convert one of them", p.root, p.paths[a], p.paths[b], p.pages[a][0], p.pages[b][0])
+				return fmt.Errorf("%s: the frames %q and %q of one pair differ: %s and %s; crop or convert one of them",
+					p.root, p.paths[a], p.paths[b], p.pages[a][0], p.pages[b][0])
 			}
 			index[i] = len(kept)
 			kept = append(kept, p.paths[i])
@@ -335,7 +360,8 @@ func (p *pairFolder) agree() error {
 		for _, i := range x.frames {
 			if pic := p.pages[i][0]; !pic.fits(p.common) {
 				k := slices.IndexFunc(p.pics, func(q picture) bool { return q.fits(p.common) })
-				return fmt.Errorf("%s: %q has %s and %q has %s: all pairs must agree; crop or convert them, or keep them in folders of their own", p.root, p.paths[i], pic, kept[k], p.common)
+				return fmt.Errorf("%s: %q has %s and %q has %s: all pairs must agree; crop or convert them, or keep "+
+					"them in folders of their own", p.root, p.paths[i], pic, kept[k], p.common)
 			}
 		}
 	}
@@ -409,7 +435,8 @@ func (p *pairFolder) truths(o opener, d *sequences, spec Spec) error {
 		return nil
 	}
 	if missing >= 0 {
-		return fmt.Errorf("%s: %d of %d pairs have no field, first %q: want %s; add it, leave the pair out, or say targets: none",
+		return fmt.Errorf("%s: %d of %d pairs have no field, first %q: want %s; add it, leave the pair out, or say "+
+			"targets: none",
 			root, len(p.pairs)-found, len(p.pairs), p.pairs[missing].id, p.want(&p.pairs[missing]))
 	}
 	coarse, flagged := 0, 0
@@ -442,11 +469,15 @@ func (p *pairFolder) truths(o opener, d *sequences, spec Spec) error {
 		d.notes = append(d.notes, fmt.Sprintf("%s: tables of vectors: %s", root, way))
 	}
 	if coarse > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%s: %d fields are coarser than the pixels, such as %d x %d vectors at x from %g to %g and y from %g to %g: interpolated bilinearly, the outermost repeated to the edges",
-			root, coarse, len(like.x), len(like.y), like.x[0], like.x[len(like.x)-1], like.y[0], like.y[len(like.y)-1]))
+		d.notes = append(d.notes,
+			fmt.Sprintf("%s: %d fields are coarser than the pixels, such as %d x %d vectors at x from %g to %g and y "+
+				"from %g to %g: interpolated bilinearly, the outermost repeated to the edges",
+				root, coarse, len(like.x), len(like.y), like.x[0], like.x[len(like.x)-1], like.y[0],
+				like.y[len(like.y)-1]))
 	}
 	if flagged > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%s: %d vectors are marked (replaced or masked) and used as they are", root, flagged))
+		d.notes = append(d.notes, fmt.Sprintf("%s: %d vectors are marked (replaced or masked) and used as they are",
+			root, flagged))
 	}
 	d.truth = func(i int) (*space.Field, error) {
 		f, err := o.loadField(p.pairs[i].truth, spec.Upward, d.h, d.w)
@@ -488,7 +519,10 @@ func fieldEndings() []string { return []string{".flo", ".txt"} }
 func (p *pairFolder) candidates(x *pair) []string {
 	first := stem(p.paths[x.frames[0]])
 	dir := path.Dir(first)
-	names := []string{x.id, x.id + "_flow", x.id + "-flow", x.id + "flow", x.id + "_flo", x.id + "_uv", x.id + "_gt", x.id + "_truth", path.Join("flow", x.id)}
+	names := []string{
+		x.id, x.id + "_flow", x.id + "-flow", x.id + "flow", x.id + "_flo", x.id + "_uv", x.id + "_gt",
+		x.id + "_truth", path.Join("flow", x.id),
+	}
 	if x.id == dir || dir == "." && len(p.pairs) == 1 {
 		for _, n := range []string{"flow", "flo", "uv", "gt", "truth"} {
 			names = append(names, path.Join(dir, n))
@@ -516,7 +550,8 @@ func (p *pairFolder) want(x *pair) string {
 // peekField checks what can be said of a field without its numbers; of a table of vectors it returns the grid.
 func (o opener) peekField(name, upward string, h, w int, frame string) (*grid, error) {
 	differ := func(fh, fw int) error {
-		return fmt.Errorf("has %d x %d vectors, but the frame %s has %d x %d px: one vector belongs to each pixel; take the field of this pair", fw, fh, frame, w, h)
+		return fmt.Errorf("has %d x %d vectors, but the frame %s has %d x %d px: one vector belongs to each pixel; "+
+			"take the field of this pair", fw, fh, frame, w, h)
 	}
 	if path.Ext(name) == ".flo" {
 		f, err := o.fsys.Open(name)

@@ -66,18 +66,38 @@ func fieldOf(tb testing.TB, ds Dataset, i int) *space.Field {
 func TestPairNames(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name  string
-		files []string // frames of pair k are files 2 k and 2 k + 1
+		name string
+		// frames of pair k are files 2 k and 2 k + 1
+		files []string
 		ids   []string
 	}{
-		{"OpenPIV", []string{"exp1_001_a.png", "exp1_001_b.png", "exp1_002_a.png", "exp1_002_b.png"}, []string{"exp1_001", "exp1_002"}},
+		{
+			"OpenPIV",
+			[]string{"exp1_001_a.png", "exp1_001_b.png", "exp1_002_a.png", "exp1_002_b.png"},
+			[]string{"exp1_001", "exp1_002"},
+		},
 		{"letters after numbers", []string{"7A.png", "7B.png", "8A.png", "8B.png"}, []string{"7", "8"}},
-		{"PIV challenge", []string{"SQG_00001_img1.png", "SQG_00001_img2.png", "SQG_00010_img1.png", "SQG_00010_img2.png"}, []string{"SQG_00001", "SQG_00010"}},
+		{"PIV challenge", []string{
+			"SQG_00001_img1.png", "SQG_00001_img2.png", "SQG_00010_img1.png",
+			"SQG_00010_img2.png",
+		}, []string{"SQG_00001", "SQG_00010"}},
 		{"numbers from 0", []string{"run_0.png", "run_1.png", "walk_0.png", "walk_1.png"}, []string{"run", "walk"}},
 		{"numbers from 1", []string{"run-1.png", "run-2.png", "walk-1.png", "walk-2.png"}, []string{"run", "walk"}},
-		{"Middlebury", []string{"Army/frame10.png", "Army/frame11.png", "Wood/frame10.png", "Wood/frame11.png"}, []string{"Army", "Wood"}},
-		{"folders", []string{"a/0001.png", "b/0001.png", "a/0007.png", "b/0007.png", "a/0009.png", "b/0009.png"}, []string{"0001", "0007", "0009"}},
-		{"folders with words", []string{"img1/x.png", "img2/x.png", "img1/y/z.png", "img2/y/z.png"}, []string{"x", "y/z"}},
+		{
+			"Middlebury",
+			[]string{"Army/frame10.png", "Army/frame11.png", "Wood/frame10.png", "Wood/frame11.png"},
+			[]string{"Army", "Wood"},
+		},
+		{
+			"folders",
+			[]string{"a/0001.png", "b/0001.png", "a/0007.png", "b/0007.png", "a/0009.png", "b/0009.png"},
+			[]string{"0001", "0007", "0009"},
+		},
+		{
+			"folders with words",
+			[]string{"img1/x.png", "img2/x.png", "img1/y/z.png", "img2/y/z.png"},
+			[]string{"x", "y/z"},
+		},
 	} {
 		files := map[string][]byte{}
 		for k, f := range c.files {
@@ -109,27 +129,34 @@ func TestPairNames(t *testing.T) {
 func TestPairPattern(t *testing.T) {
 	t.Parallel()
 	files := map[string][]byte{}
-	for k, f := range []string{"t2-x.png", "t10-x.png", "t1-x.png", "t1-y.png", "t2-y.png", "t10-y.png", "preview.png"} {
+	for k, f := range []string{
+		"t2-x.png", "t10-x.png", "t1-x.png", "t1-y.png", "t2-y.png", "t10-y.png",
+		"preview.png",
+	} {
 		files["d/"+f] = greyPNG(t, 3, 2, byte(k))
 	}
 	ds, err := OpenFS(memory(files), Spec{Images: "d", Format: "pairs", Pattern: `^t(?P<frame>\d+)-(?P<pair>.)`})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := framesOf(t, ds, 0); !slices.Equal(ds.IDs(), []string{"x", "y"}) || len(f) != 3 || f[0].Pix[0] != 2 || f[1].Pix[0] != 0 || f[2].Pix[0] != 1 {
+	if f := framesOf(t, ds, 0); !slices.Equal(ds.IDs(), []string{"x", "y"}) || len(f) != 3 || f[0].Pix[0] != 2 ||
+		f[1].Pix[0] != 0 || f[2].Pix[0] != 1 {
 		t.Errorf("%v: frames %v, want those of 1, 2 and 10", ds.IDs(), f)
 	}
-	if want := `d: the pattern does not match 1 images, which are left out, first "preview.png"`; notesOf(t, ds) != want {
+	if want := `d: the pattern does not match 1 images, which are left out, first "preview.png"`; notesOf(t,
+		ds) != want {
 		t.Errorf("notes %q, want %q", notesOf(t, ds), want)
 	}
 	for pattern, want := range map[string]string{
-		`^t(?P<frame>\d)`:                        `d: pattern "^t(?P<frame>\\d)" has no groups named pair and frame: write (?P<pair>...) around what the frames of a pair share and (?P<frame>...) around what orders them`,
-		`^q(?P<frame>\d)(?P<pair>.)`:             `d: pattern "^q(?P<frame>\\d)(?P<pair>.)" matches none of the 7 images, which are named like "preview.png"`,
-		`^t(?P<frame>\d+)(?P<pair>)-`:            `d: images "t1-x.png" and "t1-y.png" are the same frame "1" of "" by the pattern: narrow it`,
-		`^t(?P<frame>1)-(?P<pair>.)`:             `d: image "t1-x.png" has no partner by the pattern: its pair is "x"`,
-		`^t(?P<frame>1|2|10)-(?P<pair>x|y)(?!a)`: "d: pattern: error parsing regexp: invalid or unsupported Perl syntax: `(?!`",
+		`^t(?P<frame>\d)`:             `d: pattern "^t(?P<frame>\\d)" has no groups named pair and frame: write (?P<pair>...) around what the frames of a pair share and (?P<frame>...) around what orders them`,
+		`^q(?P<frame>\d)(?P<pair>.)`:  `d: pattern "^q(?P<frame>\\d)(?P<pair>.)" matches none of the 7 images, which are named like "preview.png"`,
+		`^t(?P<frame>\d+)(?P<pair>)-`: `d: images "t1-x.png" and "t1-y.png" are the same frame "1" of "" by the pattern: narrow it`,
+		`^t(?P<frame>1)-(?P<pair>.)`:  `d: image "t1-x.png" has no partner by the pattern: its pair is "x"`,
+		`^t(?P<frame>1|2|10)-(?P<pair>x|y)(?!a)`: "d: pattern: error parsing regexp: invalid or unsupported Perl " +
+			"syntax: `(?!`",
 	} {
-		if _, err := OpenFS(memory(files), Spec{Images: "d", Format: "pairs", Pattern: pattern}); err == nil || err.Error() != want {
+		if _, err := OpenFS(memory(files), Spec{Images: "d", Format: "pairs", Pattern: pattern}); err == nil ||
+			err.Error() != want {
 			t.Errorf("%s: error %v, want %s", pattern, err, want)
 		}
 	}
@@ -142,7 +169,8 @@ func TestPairPattern(t *testing.T) {
 
 func TestPairsRefuse(t *testing.T) {
 	t.Parallel()
-	const remedy = "frames of a pair are told by the end of their name (a and b, 0 and 1, 1 and 2, img1 and img2): rename it, or give a pattern with groups named pair and frame"
+	const remedy = "frames of a pair are told by the end of their name (a and b, 0 and 1, 1 and 2, img1 and img2): " +
+		"rename it, or give a pattern with groups named pair and frame"
 	small, large := greyPNG(t, 3, 2, 1), greyPNG(t, 4, 2, 1)
 	flo := floBytes(t, swirl(2, 3))
 	nan := bytes.Clone(flo)
@@ -153,19 +181,93 @@ func TestPairsRefuse(t *testing.T) {
 		spec  Spec
 		want  string
 	}{
-		{"frames of different size", map[string][]byte{"x_a.png": small, "x_b.png": large}, Spec{}, `d: the frames "x_a.png" and "x_b.png" of one pair differ: 3 x 2 pixels, grey, 8 bits and 4 x 2 pixels, grey, 8 bits; crop or convert one of them`},
-		{"pairs of different size", map[string][]byte{"x_a.png": small, "x_b.png": small, "y_a.png": large, "y_b.png": large}, Spec{}, `d: "y_a.png" has 4 x 2 pixels, grey, 8 bits and "x_a.png" has 3 x 2 pixels, grey, 8 bits: all pairs must agree; crop or convert them, or keep them in folders of their own`},
-		{"no partner", map[string][]byte{"x_a.png": small, "x_b.png": small, "y_a.png": small}, Spec{}, `d: image "y_a.png" has no partner: ` + remedy},
-		{"no frames", map[string][]byte{"camera.png": small, "panda.png": small}, Spec{}, `d: image "camera.png": its name does not say which frame of which pair it is; ` + remedy},
-		{"a film", map[string][]byte{"x1.png": small, "x2.png": small, "x3.png": small}, Spec{}, `d: the 3 images "x1.png", "x2.png", … differ in the number at their end alone and are no pair of frames that follow each other: give a pattern with groups named pair and frame`},
-		{"a gap", map[string][]byte{"x1.png": small, "x3.png": small}, Spec{}, `d: the 2 images "x1.png", "x3.png", … differ in the number at their end alone and are no pair of frames that follow each other: give a pattern with groups named pair and frame`},
-		{"two ways", map[string][]byte{"a/1.png": small, "a/2.png": small, "b/1.png": small, "b/2.png": small}, Spec{}, `d: "a/1.png" and "a/2.png" may be a pair by their names, or "a/1.png" and "b/1.png" by their folders: give a pattern with groups named pair and frame`},
-		{"wrong magic", map[string][]byte{"x_a.png": small, "x_b.png": small, "x.flo": []byte("FLOW too short")}, Spec{}, "d/x.flo: starts with bytes 46 4c 4f 57, want 50 49 45 48 (the number 202021.25): not a .flo file, or damaged; fetch or write it again"},
-		{"field of another size", map[string][]byte{"x_a.png": large, "x_b.png": large, "x.flo": flo}, Spec{}, "d/x.flo: has 3 x 2 vectors, but the frame d/x_a.png has 4 x 2 px: one vector belongs to each pixel; take the field of this pair"},
-		{"a field is missing", map[string][]byte{"x_a.png": small, "x_b.png": small, "y_a.png": small, "y_b.png": small, "x_flow.flo": flo}, Spec{}, `d: 1 of 2 pairs have no field, first "y": want "y.flo", "y_flow.flo" or "y.txt"; add it, leave the pair out, or say targets: none`},
-		{"all are missing", map[string][]byte{"x_a.png": small, "x_b.png": small, "t/z.flo": flo}, Spec{Targets: "d/t"}, `d/t: no field belongs to the pair "x": want "x.flo", "x_flow.flo" or "x.txt"`},
-		{"table of another picture", map[string][]byte{"x_a.png": small, "x_b.png": small, "x.txt": []byte("8 8 0 0\n8 16 0 0\n")}, Spec{}, "d/x.txt: has vectors at x from 8 to 8 and y from 8 to 16, but the frames have 3 x 2 px: it belongs to another pair, or its lengths are not in pixels"},
-		{"zoom", map[string][]byte{"x_a.png": small}, Spec{Zoom: 2}, "d: zoom, fit and cut are for photos, this is pairs"},
+		{
+			"frames of different size",
+			map[string][]byte{"x_a.png": small, "x_b.png": large},
+			Spec{},
+			`d: the frames "x_a.png" and "x_b.png" of one pair differ: 3 x 2 pixels, grey, 8 bits and 4 x 2 pixels, grey, 8 bits; crop or convert one of them`,
+		},
+		{
+			"pairs of different size",
+			map[string][]byte{
+				"x_a.png": small, "x_b.png": small, "y_a.png": large,
+				"y_b.png": large,
+			},
+			Spec{},
+			`d: "y_a.png" has 4 x 2 pixels, grey, 8 bits and "x_a.png" has 3 x 2 pixels, grey, 8 bits: all pairs must agree; crop or convert them, or keep them in folders of their own`,
+		},
+		{
+			"no partner",
+			map[string][]byte{"x_a.png": small, "x_b.png": small, "y_a.png": small},
+			Spec{},
+			`d: image "y_a.png" has no partner: ` + remedy,
+		},
+		{
+			"no frames",
+			map[string][]byte{"camera.png": small, "panda.png": small},
+			Spec{},
+			`d: image "camera.png": its name does not say which frame of which pair it is; ` + remedy,
+		},
+		{
+			"a film",
+			map[string][]byte{"x1.png": small, "x2.png": small, "x3.png": small},
+			Spec{},
+			`d: the 3 images "x1.png", "x2.png", … differ in the number at their end alone and are no pair of frames that follow each other: give a pattern with groups named pair and frame`,
+		},
+		{
+			"a gap",
+			map[string][]byte{"x1.png": small, "x3.png": small},
+			Spec{},
+			`d: the 2 images "x1.png", "x3.png", … differ in the number at their end alone and are no pair of frames that follow each other: give a pattern with groups named pair and frame`,
+		},
+		{
+			"two ways",
+			map[string][]byte{"a/1.png": small, "a/2.png": small, "b/1.png": small, "b/2.png": small},
+			Spec{},
+			`d: "a/1.png" and "a/2.png" may be a pair by their names, or "a/1.png" and "b/1.png" by their folders: give a pattern with groups named pair and frame`,
+		},
+		{
+			"wrong magic",
+			map[string][]byte{"x_a.png": small, "x_b.png": small, "x.flo": []byte("FLOW too short")},
+			Spec{},
+			"d/x.flo: starts with bytes 46 4c 4f 57, want 50 49 45 48 (the number 202021.25): not a .flo " +
+				"file, or damaged; fetch or write it again",
+		},
+		{
+			"field of another size",
+			map[string][]byte{"x_a.png": large, "x_b.png": large, "x.flo": flo},
+			Spec{},
+			"d/x.flo: has 3 x 2 vectors, but the frame d/x_a.png has 4 x 2 px: one vector belongs to each pixel; " +
+				"take the field of this pair",
+		},
+		{
+			"a field is missing",
+			map[string][]byte{
+				"x_a.png": small, "x_b.png": small, "y_a.png": small, "y_b.png": small,
+				"x_flow.flo": flo,
+			},
+			Spec{},
+			`d: 1 of 2 pairs have no field, first "y": want "y.flo", "y_flow.flo" or "y.txt"; add it, leave the pair out, or say targets: none`,
+		},
+		{
+			"all are missing",
+			map[string][]byte{"x_a.png": small, "x_b.png": small, "t/z.flo": flo},
+			Spec{Targets: "d/t"},
+			`d/t: no field belongs to the pair "x": want "x.flo", "x_flow.flo" or "x.txt"`,
+		},
+		{
+			"table of another picture",
+			map[string][]byte{"x_a.png": small, "x_b.png": small, "x.txt": []byte("8 8 0 0\n8 16 0 0\n")},
+			Spec{},
+			"d/x.txt: has vectors at x from 8 to 8 and y from 8 to 16, but the frames have 3 x 2 px: it belongs to " +
+				"another pair, or its lengths are not in pixels",
+		},
+		{
+			"zoom",
+			map[string][]byte{"x_a.png": small},
+			Spec{Zoom: 2},
+			"d: zoom, fit and cut are for photos, this is pairs",
+		},
 		{"upward", map[string][]byte{"x_a.png": small}, Spec{Upward: "left"}, `d: upward is "left", want up or down`},
 	} {
 		files := map[string][]byte{}
@@ -177,15 +279,18 @@ func TestPairsRefuse(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", c.name, err, c.want)
 		}
 	}
-	ds, err := OpenFS(memory(map[string][]byte{"d/x_a.png": small, "d/x_b.png": small, "d/x.flo": nan}), Spec{Images: "d", Format: "pairs"})
+	ds, err := OpenFS(memory(map[string][]byte{"d/x_a.png": small, "d/x_b.png": small, "d/x.flo": nan}),
+		Spec{Images: "d", Format: "pairs"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = ds.Sample(0)
-	if want := "d/x.flo: the vector at row 0, column 0 is (NaN, -0.5), which is no displacement (above 1e9 means unknown): models are compared at every pixel; fill it in, crop the pair, or say targets: none: not finite"; err == nil || err.Error() != want || !errors.Is(err, ErrNotFinite) {
+	if want := "d/x.flo: the vector at row 0, column 0 is (NaN, -0.5), which is no displacement (above 1e9 means " +
+		"unknown): models are compared at every pixel; fill it in, crop the pair, or say targets: none: not finite"; err == nil || err.Error() != want || !errors.Is(err, ErrNotFinite) {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	if ds, err = OpenFS(memory(map[string][]byte{"d/x_a.png": small, "d/x_b.png": small, "d/x.flo": nan}), Spec{Images: "d", Format: "pairs", Targets: "none"}); err != nil {
+	if ds, err = OpenFS(memory(map[string][]byte{"d/x_a.png": small, "d/x_b.png": small, "d/x.flo": nan}),
+		Spec{Images: "d", Format: "pairs", Targets: "none"}); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := ds.Sample(0); err != nil || s.Target != nil {
@@ -199,8 +304,9 @@ func TestPairFields(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		frames [2]string
-		field  string // path of the field
-		spec   Spec
+		// path of the field
+		field string
+		spec  Spec
 	}{
 		{"same name", [2]string{"d/x_a.tif", "d/x_b.tif"}, "d/x.flo", Spec{}},
 		{"flow at the end", [2]string{"d/x_img1.tif", "d/x_img2.tif"}, "d/x_flow.flo", Spec{}},
@@ -246,14 +352,18 @@ func TestPairFields(t *testing.T) {
 func TestPairTables(t *testing.T) {
 	t.Parallel()
 	frame := greyPNG(t, 4, 4, 9)
-	fsys := memory(map[string][]byte{"d/x_a.png": frame, "d/x_b.png": frame, "d/x.txt": []byte("# x y u v flags mask\n1 3 5 -1 0 0\n3 3 7 -1 1 0\n1 1 5 -2 0 0\n3 1 7 -2 0 0\n")})
+	fsys := memory(map[string][]byte{
+		"d/x_a.png": frame, "d/x_b.png": frame,
+		"d/x.txt": []byte("# x y u v flags mask\n1 3 5 -1 0 0\n3 3 7 -1 1 0\n1 1 5 -2 0 0\n3 1 7 -2 0 0\n"),
+	})
 	ds, err := OpenFS(fsys, Spec{Images: "d", Format: "pairs"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
 		"d: tables of vectors: v points up, as their y falls from line to line",
-		"d: 1 fields are coarser than the pixels, such as 2 x 2 vectors at x from 1 to 3 and y from 1 to 3: interpolated bilinearly, the outermost repeated to the edges",
+		"d: 1 fields are coarser than the pixels, such as 2 x 2 vectors at x from 1 to 3 and y from 1 to 3: " +
+			"interpolated bilinearly, the outermost repeated to the edges",
 		"d: 1 vectors are marked (replaced or masked) and used as they are",
 	}
 	if got := strings.Split(notesOf(t, ds), "\n"); !slices.Equal(got, want) {
@@ -267,7 +377,8 @@ func TestPairTables(t *testing.T) {
 	if ds, err = OpenFS(fsys, Spec{Images: "d", Format: "pairs", Upward: "down"}); err != nil {
 		t.Fatal(err)
 	}
-	if f = fieldOf(t, ds, 0); f.V()[0] != -2 || f.V()[15] != -1 || !strings.Contains(notesOf(t, ds), "v points down, as it was said") {
+	if f = fieldOf(t, ds, 0); f.V()[0] != -2 || f.V()[15] != -1 ||
+		!strings.Contains(notesOf(t, ds), "v points down, as it was said") {
 		t.Errorf("v %v, notes %q", f.V(), notesOf(t, ds))
 	}
 }
@@ -298,8 +409,16 @@ func TestStacks(t *testing.T) {
 		files map[string][]byte
 		want  string
 	}{
-		{"both", map[string][]byte{"d/s.tif": stack, "d/one.tif": flat16(t, 4, 5, 1)}, `d: image "one.tif": has one page, but 1 other files have several: a folder has pairs of files or stacks of pages, not both; move the others away`},
-		{"cut", map[string][]byte{"d/s.tif": stack[:len(stack)-100]}, "page 3 of the TIFF file lies outside of it: the file is cut short: "},
+		{
+			"both",
+			map[string][]byte{"d/s.tif": stack, "d/one.tif": flat16(t, 4, 5, 1)},
+			`d: image "one.tif": has one page, but 1 other files have several: a folder has pairs of files or stacks of pages, not both; move the others away`,
+		},
+		{
+			"cut",
+			map[string][]byte{"d/s.tif": stack[:len(stack)-100]},
+			"page 3 of the TIFF file lies outside of it: the file is cut short: ",
+		},
 	} {
 		_, err := OpenFS(memory(c.files), Spec{Images: "d", Format: "pairs"})
 		wantError(t, err, c.want)
@@ -328,7 +447,10 @@ func TestPairsOfBMP(t *testing.T) {
 	if err := bmp.Encode(&b, m); err != nil {
 		t.Fatal(err)
 	}
-	ds, err := OpenFS(memory(map[string][]byte{"d/e_a.bmp": b.Bytes(), "d/e_b.bmp": b.Bytes(), "l.csv": []byte("file,label\ne,jet\n")}), Spec{Images: "d", Format: "pairs", Labels: "l.csv"})
+	ds, err := OpenFS(memory(map[string][]byte{
+		"d/e_a.bmp": b.Bytes(), "d/e_b.bmp": b.Bytes(),
+		"l.csv": []byte("file,label\ne,jet\n"),
+	}), Spec{Images: "d", Format: "pairs", Labels: "l.csv"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +470,9 @@ func npz(tb interface{ Fatal(...any) }, arrays map[string]tensor.Tensor) []byte 
 		}
 		shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(a.Shape), "[]"), " ", ", ")
 		descr := map[tensor.DType]string{tensor.Uint8: "|u1", tensor.Uint16: "<u2", tensor.Float32: "<f4"}[a.DType]
-		if _, err := w.Write(append(npyHead(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s,), }", descr, shape), 0), a.Raw...)); err != nil {
+		if _, err := w.Write(
+			append(npyHead(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s,), }", descr, shape), 0),
+				a.Raw...)); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -379,12 +503,31 @@ func TestPairArrays(t *testing.T) {
 		name  string
 		files map[string][]byte
 		spec  Spec
-		v     float64 // v of sample 1 at row 1, column 0
+		// v of sample 1 at row 1, column 0
+		v float64
 	}{
-		{"one archive", map[string][]byte{"a.npz": npz(t, map[string]tensor.Tensor{"frames": frames, "flow": field})}, Spec{}, 65},
-		{"components last", map[string][]byte{"a.npz": npz(t, map[string]tensor.Tensor{"x": frames, "uv": last})}, Spec{}, 51},
-		{"named", map[string][]byte{"a.npz": npz(t, map[string]tensor.Tensor{"p": frames, "q": field})}, Spec{Key: "p", TargetKey: "q"}, 65},
-		{"two archives", map[string][]byte{"a.npz": npz(t, map[string]tensor.Tensor{"p": frames}), "t.npz": npz(t, map[string]tensor.Tensor{"q": last})}, Spec{Targets: "t.npz"}, 51},
+		{
+			"one archive",
+			map[string][]byte{"a.npz": npz(t, map[string]tensor.Tensor{"frames": frames, "flow": field})},
+			Spec{},
+			65,
+		},
+		{
+			"components last",
+			map[string][]byte{"a.npz": npz(t, map[string]tensor.Tensor{"x": frames, "uv": last})},
+			Spec{},
+			51,
+		},
+		{
+			"named",
+			map[string][]byte{"a.npz": npz(t, map[string]tensor.Tensor{"p": frames, "q": field})},
+			Spec{Key: "p", TargetKey: "q"},
+			65,
+		},
+		{"two archives", map[string][]byte{
+			"a.npz": npz(t, map[string]tensor.Tensor{"p": frames}),
+			"t.npz": npz(t, map[string]tensor.Tensor{"q": last}),
+		}, Spec{Targets: "t.npz"}, 51},
 	} {
 		c.spec.Images, c.spec.Format = "a.npz", "pairs"
 		ds, err := OpenFS(memory(c.files), c.spec)
@@ -404,7 +547,9 @@ func TestPairArrays(t *testing.T) {
 		}
 	}
 	// Colors after the frames.
-	ds, err := OpenFS(memory(map[string][]byte{"a.npz": npz(t, map[string]tensor.Tensor{"frames": numbered(tensor.Uint8, 1, 2, 3, 2, 2)})}), Spec{Images: "a.npz", Format: "pairs"})
+	ds, err := OpenFS(memory(map[string][]byte{"a.npz": npz(t,
+		map[string]tensor.Tensor{"frames": numbered(tensor.Uint8, 1, 2, 3, 2, 2)})}),
+		Spec{Images: "a.npz", Format: "pairs"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,11 +565,36 @@ func TestPairArrays(t *testing.T) {
 		spec   Spec
 		want   string
 	}{
-		{"one frame", map[string]tensor.Tensor{"x": numbered(tensor.Uint8, 2, 1, 4, 5)}, Spec{}, `a.npz: array "x": shape [2 1 4 5] has 1 frame a sample, want two or more: stack the frames along axis 1`},
-		{"three axes", map[string]tensor.Tensor{"x": numbered(tensor.Uint8, 2, 4, 5)}, Spec{}, `a.npz: array "x": shape [2 4 5] is no set of sequences, want (N, frames, height, width) or (N, frames, channels, height, width): reshape the array`},
-		{"field of another size", map[string]tensor.Tensor{"x": frames, "flow": numbered(tensor.Float32, 2, 2, 4, 4)}, Spec{}, `a.npz: array "flow": shape [2 2 4 4] does not belong to the 2 pairs of 5 x 4 px in a.npz, want [2 2 4 5] or [2 4 5 2]`},
-		{"which", map[string]tensor.Tensor{"p": frames, "q": frames}, Spec{}, `a.npz: which array is it? It has "p", "q": set key`},
-		{"no such field", map[string]tensor.Tensor{"x": frames}, Spec{TargetKey: "q"}, `a.npz: no array is called "q"; it has "x": correct the key of the fields`},
+		{
+			"one frame",
+			map[string]tensor.Tensor{"x": numbered(tensor.Uint8, 2, 1, 4, 5)},
+			Spec{},
+			`a.npz: array "x": shape [2 1 4 5] has 1 frame a sample, want two or more: stack the frames along axis 1`,
+		},
+		{
+			"three axes",
+			map[string]tensor.Tensor{"x": numbered(tensor.Uint8, 2, 4, 5)},
+			Spec{},
+			`a.npz: array "x": shape [2 4 5] is no set of sequences, want (N, frames, height, width) or (N, frames, channels, height, width): reshape the array`,
+		},
+		{
+			"field of another size",
+			map[string]tensor.Tensor{"x": frames, "flow": numbered(tensor.Float32, 2, 2, 4, 4)},
+			Spec{},
+			`a.npz: array "flow": shape [2 2 4 4] does not belong to the 2 pairs of 5 x 4 px in a.npz, want [2 2 4 5] or [2 4 5 2]`,
+		},
+		{
+			"which",
+			map[string]tensor.Tensor{"p": frames, "q": frames},
+			Spec{},
+			`a.npz: which array is it? It has "p", "q": set key`,
+		},
+		{
+			"no such field",
+			map[string]tensor.Tensor{"x": frames},
+			Spec{TargetKey: "q"},
+			`a.npz: no array is called "q"; it has "x": correct the key of the fields`,
+		},
 	} {
 		c.spec.Images, c.spec.Format = "a.npz", "pairs"
 		_, err := OpenFS(memory(map[string][]byte{"a.npz": npz(t, c.arrays)}), c.spec)
@@ -435,7 +605,10 @@ func TestPairArrays(t *testing.T) {
 }
 
 func FuzzPairArrays(f *testing.F) {
-	f.Add(npz(f, map[string]tensor.Tensor{"frames": numbered(tensor.Uint8, 1, 2, 2, 3), "flow": numbered(tensor.Float32, 1, 2, 2, 3)}))
+	f.Add(npz(f, map[string]tensor.Tensor{
+		"frames": numbered(tensor.Uint8, 1, 2, 2, 3),
+		"flow":   numbered(tensor.Float32, 1, 2, 2, 3),
+	}))
 	f.Add(npz(f, map[string]tensor.Tensor{"x": numbered(tensor.Uint16, 1, 2, 3, 2, 2)}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ds, err := OpenFS(fstest.MapFS{"a.npz": &fstest.MapFile{Data: b}}, Spec{Images: "a.npz", Format: "pairs"})

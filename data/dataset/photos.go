@@ -12,43 +12,52 @@ import (
 
 // object is one thing in a photo.
 type object struct {
-	box space.Box // in pixels of the file
-	key string    // what it is called in its annotation file, for the sample's name
+	// in pixels of the file
+	box space.Box
+	// what it is called in its annotation file, for the sample's name
+	key string
 }
 
 // photo is an image file with what is known of it.
 type photo struct {
-	id      string
-	file    string // path in the file system
+	id string
+	// path in the file system
+	file    string
 	pic     picture
 	objects []object
-	label   int // of the whole photo, -1 for none
-	tags    []string
+	// of the whole photo, -1 for none
+	label int
+	tags  []string
 }
 
 // photos is a data set of photos with boxes or without, resized, framed or cut as the Spec says.
 type photos struct {
-	o       opener
-	root    string
-	items   []photo
-	common  picture // channels and depth of all photos; their size if nothing brings them to one
-	known   bool    // there are annotations, so that a photo without boxes is an empty set and not an unknown one
-	names   []string
-	files   []string
-	notes   []string
-	zoom    float64
-	fit     [2]int
-	cut     Cut
-	pieces  []piece // samples of a cut; nil if the photos are the samples
+	o     opener
+	root  string
+	items []photo
+	// channels and depth of all photos; their size if nothing brings them to one
+	common picture
+	// there are annotations, so that a photo without boxes is an empty set and not an unknown one
+	known bool
+	names []string
+	files []string
+	notes []string
+	zoom  float64
+	fit   [2]int
+	cut   Cut
+	// samples of a cut; nil if the photos are the samples
+	pieces  []piece
 	labels  []int
 	decoded *recent
 }
 
 // piece is one sample of a cut.
 type piece struct {
-	photo, key int // key is the index of the object, -1 if there is none
-	top, left  int // of the piece in the framed photo
-	padded     bool
+	// key is the index of the object, -1 if there is none
+	photo, key int
+	// of the piece in the framed photo
+	top, left int
+	padded    bool
 }
 
 // keepPhotos bounds the decoded photos that are kept: 24 of 640 x 480 in color at zoom 0.6.
@@ -69,7 +78,8 @@ func (s Spec) checkShape(boxes bool) error {
 		return nil
 	}
 	c := s.Cut
-	if err := errors.Join(size("fit", s.Fit), size("cut.size", c.Size), size("the window of the cut", c.Window)); err != nil {
+	if err := errors.Join(size("fit", s.Fit), size("cut.size", c.Size),
+		size("the window of the cut", c.Window)); err != nil {
 		return err
 	}
 	if s.Fit != [2]int{} && (s.Zoom != 0 && s.Zoom != 1 || c.Size != [2]int{}) {
@@ -93,7 +103,8 @@ func (s Spec) checkShape(boxes bool) error {
 		return fmt.Errorf("cut.per_photo is %d, want 0 for all or a positive number", c.PerPhoto)
 	}
 	if !boxes && (len(c.Classes) > 0 || c.Area != [2]float64{} || c.PerPhoto != 0) {
-		return errors.New("cut.classes, cut.area and cut.per_photo choose key objects, and these photos have no boxes: leave them out, or name the boxes with targets")
+		return errors.New("cut.classes, cut.area and cut.per_photo choose key objects, and these photos have no " +
+			"boxes: leave them out, or name the boxes with targets")
 	}
 	return nil
 }
@@ -149,7 +160,8 @@ func (d *photos) plan() error {
 		for _, name := range d.cut.Classes {
 			k := slices.Index(d.names, name)
 			if k < 0 {
-				return fmt.Errorf("%s: cut.classes has %s, which is no class of the data: they are %s", d.root, clip(name), list(d.names))
+				return fmt.Errorf("%s: cut.classes has %s, which is no class of the data: they are %s", d.root,
+					clip(name), list(d.names))
 			}
 			class[k] = true
 		}
@@ -190,7 +202,8 @@ func (d *photos) plan() error {
 			if !inside {
 				switch d.cut.Outside {
 				case "refuse":
-					return inFile(p.file, d.leaves(fmt.Sprintf("the piece around object %s (%s)", o.key, d.names[b.Label]), s, f))
+					return inFile(p.file,
+						d.leaves(fmt.Sprintf("the piece around object %s (%s)", o.key, d.names[b.Label]), s, f))
 				case "reflect":
 				default:
 					left.outside++
@@ -225,7 +238,8 @@ func (d *photos) plan() error {
 		}
 	}
 	if len(d.pieces) == 0 {
-		return fmt.Errorf("%s: no key object is left of %d %s%s: choose a smaller piece, a wider area, more classes, another zoom or outside: reflect", d.root, total, what, why.String())
+		return fmt.Errorf("%s: no key object is left of %d %s%s: choose a smaller piece, a wider area, more classes, "+
+			"another zoom or outside: reflect", d.root, total, what, why.String())
 	}
 	if len(d.pieces) < total {
 		d.note("%d of %d %s are samples%s", len(d.pieces), total, what, why.String())
@@ -292,11 +306,13 @@ func (d *photos) leaves(what string, s piece, f framing) error {
 	if d.zoom != 0 && d.zoom != 1 {
 		zoom = fmt.Sprintf(", zoomed by %g", d.zoom)
 	}
-	return fmt.Errorf("%s is columns %d to %d and rows %d to %d, which leave the photo of %d x %d px%s: cut smaller pieces, or say outside: skip or reflect",
+	return fmt.Errorf("%s is columns %d to %d and rows %d to %d, which leave the photo of %d x %d px%s: cut smaller "+
+		"pieces, or say outside: skip or reflect",
 		what, s.left, s.left+w, s.top, s.top+h, f.W, f.H, zoom)
 }
 
-// nearest keeps the n pieces whose objects lie nearest to the photo's middle, of equals the first, in the order that they had.
+// nearest keeps the n pieces whose objects lie nearest to the photo's middle, of equals the first, in the order that
+// they had.
 func (d *photos) nearest(list []piece, n int) []piece {
 	p := &d.items[list[0].photo]
 	f := d.frame(p)
@@ -441,8 +457,9 @@ func (d *photos) load(p *photo) (*space.Image, error) {
 	return d.frame(p).image(m), nil
 }
 
-// boxes are those of a photo that reach into the picture of h x w pixels at s, in its coordinates, the key object first. They
-// are not clipped: what crosses the edge keeps its extent and is marked Cut. Mirror images of objects in padding are none.
+// boxes are those of a photo that reach into the picture of h x w pixels at s, in its coordinates, the key object
+// first. They are not clipped: what crosses the edge keeps its extent and is marked Cut. Mirror images of objects in
+// padding are none.
 func (d *photos) boxes(p *photo, s piece, h, w int) *space.Boxes {
 	f := d.frame(p)
 	out := &space.Boxes{H: float64(h), W: float64(w)}
@@ -469,8 +486,8 @@ func (d *photos) boxes(p *photo, s piece, h, w int) *space.Boxes {
 	return out
 }
 
-// cutOut copies the piece of h x w pixels at (top, left). What lies outside m is m mirrored about the centres of its border
-// pixels: c b | a b c | b a.
+// cutOut copies the piece of h x w pixels at (top, left). What lies outside m is m mirrored about the centres of its
+// border pixels: c b | a b c | b a.
 func cutOut(m *space.Image, top, left, h, w int) *space.Image {
 	out := space.NewImage(m.C, h, w)
 	inside := left >= 0 && left+w <= m.W
@@ -519,18 +536,23 @@ func (s Spec) loose() bool { return s.Fit != [2]int{} || s.Cut.Size != [2]int{} 
 
 // annotated is an object as an annotation file has it.
 type annotated struct {
-	key, class     string
-	x1, y1, x2, y2 float64 // continuous edges in pixels of the photo
-	shown          string  // the coordinates as the file has them
-	excused        bool    // difficult, crowd: annotators leave it out of evaluation
+	key, class string
+	// continuous edges in pixels of the photo
+	x1, y1, x2, y2 float64
+	// the coordinates as the file has them
+	shown string
+	// difficult, crowd: annotators leave it out of evaluation
+	excused bool
 }
 
-// annotator turns what annotation files say into objects, by the same rules for every format, and counts what it leaves out.
+// annotator turns what annotation files say into objects, by the same rules for every format, and counts what it leaves
+// out.
 type annotator struct {
 	names                         []string
 	class                         map[string]int
 	empty, excused, clipped, kept int
-	first                         [3]string // where the first empty, excused and clipped one stands
+	// where the first empty, excused and clipped one stands
+	first [3]string
 }
 
 // newAnnotator knows the classes that are given, or else those that found returns.
@@ -555,17 +577,23 @@ func (a *annotator) object(in annotated, where string, h, w int) (o object, ok b
 	at := fmt.Sprintf("object %s (%s)", in.key, clip(in.class))
 	for _, v := range [...]float64{in.x1, in.y1, in.x2, in.y2} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return o, false, fmt.Errorf("%s: %s has a coordinate that is no finite number (%s): correct it or remove the object: %w", where, at, in.shown, ErrNotFinite)
+			return o, false, fmt.Errorf(
+				"%s: %s has a coordinate that is no finite number (%s): correct it or remove the object: %w", where, at,
+				in.shown, ErrNotFinite)
 		}
 	}
 	switch {
 	case !known:
-		return o, false, fmt.Errorf("%s: %s is of no class: they are %s; correct the name, or add it to data.classes", where, at, list(a.names))
+		return o, false, fmt.Errorf("%s: %s is of no class: they are %s; correct the name, or add it to data.classes",
+			where, at, list(a.names))
 	case in.x2 < in.x1 || in.y2 < in.y1:
-		return o, false, fmt.Errorf("%s: %s is turned inside out (%s): exchange its corners, or remove it", where, at, in.shown)
+		return o, false, fmt.Errorf("%s: %s is turned inside out (%s): exchange its corners, or remove it", where, at,
+			in.shown)
 	case in.x1 >= W || in.y1 >= H || in.x2 <= 0 || in.y2 <= 0:
 		if in.x2 > in.x1 && in.y2 > in.y1 {
-			return o, false, fmt.Errorf("%s: %s lies outside of the photo (%s; the photo has %d x %d px): correct it, or look whether the file belongs to this photo",
+			return o, false, fmt.Errorf(
+				"%s: %s lies outside of the photo (%s; the photo has %d x %d px): correct it, or look whether the "+
+					"file belongs to this photo",
 				where, at, in.shown, w, h)
 		}
 	}

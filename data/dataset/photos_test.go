@@ -80,9 +80,14 @@ func pixels(tb interface{ Fatalf(string, ...any) }, s Sample) *space.Image {
 
 func TestCut(t *testing.T) {
 	t.Parallel()
-	// Edges: wbc (9, 5)-(14, 10), centre (11.5, 7.5), rounded (12, 8); rbc (12, 8)-(18, 12); far (27, 17)-(30, 20), on the border.
+	// Edges: wbc (9, 5)-(14, 10), centre (11.5, 7.5), rounded (12, 8); rbc (12, 8)-(18, 12); far (27, 17)-(30, 20), on
+	// the border.
 	fsys := cells(t, vocBox{"wbc", 10, 6, 14, 10}, vocBox{"rbc", 13, 9, 18, 12}, vocBox{"far", 28, 18, 30, 20})
-	ds, err := OpenFS(fsys, Spec{Images: "d", Classes: []string{"rbc", "wbc", "far"}, Cut: Cut{Size: [2]int{10, 12}, Area: [2]float64{0.01, 1}}})
+	ds, err := OpenFS(fsys,
+		Spec{
+			Images: "d", Classes: []string{"rbc", "wbc", "far"},
+			Cut: Cut{Size: [2]int{10, 12}, Area: [2]float64{0.01, 1}},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +120,10 @@ func TestCut(t *testing.T) {
 	if s.Label != 1 || !slices.Equal(s.Tags, []string{"wbc"}) {
 		t.Errorf("label %d, tags %v", s.Label, s.Tags)
 	}
-	want := []space.Box{{X1: 3, Y1: 2, X2: 8, Y2: 7, Score: 1, Label: 1}, {X1: 6, Y1: 5, X2: 12, Y2: 9, Score: 1, Label: 0, Cut: true}}
+	want := []space.Box{
+		{X1: 3, Y1: 2, X2: 8, Y2: 7, Score: 1, Label: 1},
+		{X1: 6, Y1: 5, X2: 12, Y2: 9, Score: 1, Label: 0, Cut: true},
+	}
 	if b := boxesOf(t, s); b.H != 10 || b.W != 12 || !slices.Equal(b.Items, want) {
 		t.Errorf("boxes %+v, want %+v in 12 x 10", *b, want)
 	}
@@ -138,7 +146,9 @@ func TestCutOutside(t *testing.T) {
 		return OpenFS(fsys, Spec{Images: "d", Format: "voc", Zoom: 1, Cut: c})
 	}
 	_, err := open(Cut{Outside: "refuse"})
-	if want := "d/JPEGImages/a.png: the piece around object 1 (x) is columns 26 to 32 and rows 16 to 22, which leave the photo of 30 x 20 px: cut smaller pieces, or say outside: skip or reflect"; err == nil || err.Error() != want {
+	if want := "d/JPEGImages/a.png: the piece around object 1 (x) is columns 26 to 32 and rows 16 to 22, which leave " +
+		"the photo of 30 x 20 px: cut smaller pieces, or say outside: skip or reflect"; err == nil ||
+		err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	ds, err := open(Cut{Outside: "reflect"})
@@ -180,12 +190,37 @@ func TestCutChoice(t *testing.T) {
 		note string
 	}{
 		{"all", Cut{Area: [2]float64{0, 1}}, []string{"a#1", "a#2", "a#3"}, ""},
-		{"area of the piece", Cut{Area: [2]float64{0.2, 0.4}}, []string{"a#2"}, "1 of 3 objects are samples; 2 have an area outside 0.2 to 0.4 of the piece (7.2 to 14.4 square px)"},
-		{"area of the window", Cut{Area: [2]float64{0.2, 0.6}, Window: [2]int{4, 5}}, []string{"a#1", "a#2"}, "1 have an area outside 0.2 to 0.6 of the window (4 to 12 square px)"},
+		{
+			"area of the piece",
+			Cut{Area: [2]float64{0.2, 0.4}},
+			[]string{"a#2"},
+			"1 of 3 objects are samples; 2 have an area outside 0.2 to 0.4 of the piece (7.2 to 14.4 square px)",
+		},
+		{
+			"area of the window",
+			Cut{Area: [2]float64{0.2, 0.6}, Window: [2]int{4, 5}},
+			[]string{"a#1", "a#2"},
+			"1 have an area outside 0.2 to 0.6 of the window (4 to 12 square px)",
+		},
 		{"preset", Cut{Window: [2]int{5, 5}}, []string{"a#1", "a#2"}, "outside 0.01 to 0.5 of the window"},
-		{"classes", Cut{Area: [2]float64{0, 1}, Classes: []string{"l", "s"}}, []string{"a#1", "a#3"}, "1 are of other classes"},
-		{"one of a photo", Cut{Area: [2]float64{0, 1}, PerPhoto: 1}, []string{"a#2"}, "2 are farther from the middle than the 1 that count of a photo"},
-		{"two of a photo, in their order", Cut{Area: [2]float64{0, 1}, PerPhoto: 2}, []string{"a#2", "a#3"}, "1 are farther from the middle"},
+		{
+			"classes",
+			Cut{Area: [2]float64{0, 1}, Classes: []string{"l", "s"}},
+			[]string{"a#1", "a#3"},
+			"1 are of other classes",
+		},
+		{
+			"one of a photo",
+			Cut{Area: [2]float64{0, 1}, PerPhoto: 1},
+			[]string{"a#2"},
+			"2 are farther from the middle than the 1 that count of a photo",
+		},
+		{
+			"two of a photo, in their order",
+			Cut{Area: [2]float64{0, 1}, PerPhoto: 2},
+			[]string{"a#2", "a#3"},
+			"1 are farther from the middle",
+		},
 	} {
 		c.cut.Size = [2]int{6, 6}
 		ds, err := OpenFS(cells(t, boxes...), Spec{Images: "d", Classes: []string{"s", "m", "l"}, Cut: c.cut})
@@ -204,9 +239,19 @@ func TestCutChoice(t *testing.T) {
 		cut  Cut
 		want string
 	}{
-		{Cut{Classes: []string{"xl"}}, `d: cut.classes has "xl", which is no class of the data: they are "s", "m", "l"`},
-		{Cut{Area: [2]float64{0.9, 1}}, "d: no key object is left of 3 objects; 3 have an area outside 0.9 to 1 of the piece (32.4 to 36 square px): choose a smaller piece, a wider area, more classes, another zoom or outside: reflect"},
-		{Cut{Area: [2]float64{math.NaN(), 1}}, "d: cut.area is [NaN 1], want [smallest, largest] as shares of the window"},
+		{
+			Cut{Classes: []string{"xl"}},
+			`d: cut.classes has "xl", which is no class of the data: they are "s", "m", "l"`,
+		},
+		{
+			Cut{Area: [2]float64{0.9, 1}},
+			"d: no key object is left of 3 objects; 3 have an area outside 0.9 to 1 of the piece (32.4 to 36 square " +
+				"px): choose a smaller piece, a wider area, more classes, another zoom or outside: reflect",
+		},
+		{
+			Cut{Area: [2]float64{math.NaN(), 1}},
+			"d: cut.area is [NaN 1], want [smallest, largest] as shares of the window",
+		},
 		{Cut{Outside: "wrap"}, `d: cut.outside is "wrap", want skip, reflect or refuse`},
 		{Cut{PerPhoto: -1}, "d: cut.per_photo is -1, want 0 for all or a positive number"},
 	} {
@@ -218,7 +263,8 @@ func TestCutChoice(t *testing.T) {
 	}
 }
 
-// Whatever the zoom, a piece is the part of the zoomed photo around the box's rounded centre, and boxes keep their place in it.
+// Whatever the zoom, a piece is the part of the zoomed photo around the box's rounded centre, and boxes keep their
+// place in it.
 func TestCutLaw(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -231,7 +277,11 @@ func TestCutLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cut, err := OpenFS(fsys, Spec{Images: "d", Zoom: zoom, Classes: []string{"k", "o"}, Cut: Cut{Size: size, Area: [2]float64{0, 1e6}, Outside: "reflect", Classes: []string{"k"}}})
+		cut, err := OpenFS(fsys,
+			Spec{
+				Images: "d", Zoom: zoom, Classes: []string{"k", "o"},
+				Cut: Cut{Size: size, Area: [2]float64{0, 1e6}, Outside: "reflect", Classes: []string{"k"}},
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,11 +293,13 @@ func TestCutLaw(t *testing.T) {
 		big, small := pixels(t, a), pixels(t, b)
 		from, to := boxesOf(t, a).Items[0], boxesOf(t, b).Items[0]
 		dx, dy := from.X1-to.X1, from.Y1-to.Y1
-		if math.Abs(dx-math.Round(dx)) > 1e-9 || math.Abs(dy-math.Round(dy)) > 1e-9 || math.Abs(from.X2-to.X2-dx) > 1e-9 || math.Abs(from.Y2-to.Y2-dy) > 1e-9 {
+		if math.Abs(dx-math.Round(dx)) > 1e-9 || math.Abs(dy-math.Round(dy)) > 1e-9 ||
+			math.Abs(from.X2-to.X2-dx) > 1e-9 || math.Abs(from.Y2-to.Y2-dy) > 1e-9 {
 			t.Fatalf("the key box went from %+v to %+v: not by whole pixels", from, to)
 		}
 		cx, cy := to.Center()
-		if x, y := cx-float64(size[1]/2), cy-float64(size[0]/2); !(x >= -0.5-1e-9 && x < 0.5+1e-9 && y >= -0.5-1e-9 && y < 0.5+1e-9) {
+		if x, y := cx-float64(size[1]/2),
+			cy-float64(size[0]/2); !(x >= -0.5-1e-9 && x < 0.5+1e-9 && y >= -0.5-1e-9 && y < 0.5+1e-9) {
 			t.Fatalf("the centre of %+v is not in the middle of %v", to, size)
 		}
 		for r := range size[0] {
@@ -272,7 +324,8 @@ func TestWholePhotos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, h, w := shapeOf(t, ds); c != 1 || h != 10 || w != 20 || ds.Labels() != nil || !slices.Equal(ds.IDs(), []string{"a", "b"}) {
+	if c, h, w := shapeOf(t, ds); c != 1 || h != 10 || w != 20 || ds.Labels() != nil ||
+		!slices.Equal(ds.IDs(), []string{"a", "b"}) {
 		t.Errorf("shape %d, %d, %d, labels %v, samples %v", c, h, w, ds.Labels(), ds.IDs())
 	}
 	s, err := ds.Sample(0)
@@ -280,12 +333,17 @@ func TestWholePhotos(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 30 x 20 px become 15 x 10 with two columns before and three after.
-	want := []space.Box{{X1: 2, Y1: 0, X2: 7, Y2: 5, Score: 1, Cut: true}, {X1: 6.5, Y1: 2.5, X2: 9, Y2: 5, Score: 1, Label: 1}}
+	want := []space.Box{
+		{X1: 2, Y1: 0, X2: 7, Y2: 5, Score: 1, Cut: true},
+		{X1: 6.5, Y1: 2.5, X2: 9, Y2: 5, Score: 1, Label: 1},
+	}
 	if b := boxesOf(t, s); b.H != 10 || b.W != 20 || !slices.Equal(b.Items, want) {
 		t.Errorf("boxes %+v, want %+v", *b, want)
 	}
 	m := pixels(t, s)
-	if v, want := m.Pix[2], float64(int(texture(0, 0))+int(texture(0, 1))+int(texture(1, 0))+int(texture(1, 1)))/4; m.Pix[1] != 0 || math.Abs(v-want) > 1e-9 || m.Pix[17] != 0 {
+	if v, want := m.Pix[2],
+		float64(int(texture(0, 0))+int(texture(0, 1))+int(texture(1, 0))+int(texture(1, 1)))/4; m.Pix[1] != 0 ||
+		math.Abs(v-want) > 1e-9 || m.Pix[17] != 0 {
 		t.Errorf("the first row is %v, want zeros around the photo, which begins with %v", m.Pix[:20], want)
 	}
 	if s, err = ds.Sample(1); err != nil || len(boxesOf(t, s).Items) != 0 || s.Label != -1 {
@@ -299,7 +357,10 @@ func TestWholePhotos(t *testing.T) {
 // Photos of any size without boxes: framed, or cut around their middle.
 func TestPhotosWithoutBoxes(t *testing.T) {
 	t.Parallel()
-	fsys := memory(map[string][]byte{"p/cats/1.png": texturePNG(t, 9, 8), "p/dogs/2.png": texturePNG(t, 4, 12), "p/dogs/3.png": texturePNG(t, 2, 2)})
+	fsys := memory(map[string][]byte{
+		"p/cats/1.png": texturePNG(t, 9, 8), "p/dogs/2.png": texturePNG(t, 4, 12),
+		"p/dogs/3.png": texturePNG(t, 2, 2),
+	})
 	ds, err := OpenFS(fsys, Spec{Images: "p", Cut: Cut{Size: [2]int{4, 4}}})
 	if err != nil {
 		t.Fatal(err)
@@ -307,7 +368,8 @@ func TestPhotosWithoutBoxes(t *testing.T) {
 	if !slices.Equal(ds.IDs(), []string{"cats/1.png", "dogs/2.png"}) || !slices.Equal(ds.Labels(), []int{0, 1}) {
 		t.Errorf("samples %v, labels %v", ds.IDs(), ds.Labels())
 	}
-	if want := "p: 2 of 3 photos are samples; 1 have a piece of 4 x 4 px that leaves the photo"; notesOf(t, ds) != want {
+	if want := "p: 2 of 3 photos are samples; 1 have a piece of 4 x 4 px that leaves the photo"; notesOf(t,
+		ds) != want {
 		t.Errorf("notes %q, want %q", notesOf(t, ds), want)
 	}
 	s, err := ds.Sample(0)
@@ -315,13 +377,15 @@ func TestPhotosWithoutBoxes(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The middle is (4, 4.5), rounded (4, 5); the piece begins at column 2, row 3.
-	if m := pixels(t, s); m.Pix[0] != float64(texture(3, 2)) || s.Target != nil || !slices.Equal(s.Tags, []string{"cats"}) {
+	if m := pixels(t, s); m.Pix[0] != float64(texture(3, 2)) || s.Target != nil ||
+		!slices.Equal(s.Tags, []string{"cats"}) {
 		t.Errorf("pixel %v, target %v, tags %v", m.Pix[0], s.Target, s.Tags)
 	}
 	if ds, ok := ds.(Targeted); ok && ds.Targets() != "" {
 		t.Errorf("targets %q of photos without boxes", ds.Targets())
 	}
-	if ds, err = OpenFS(fsys, Spec{Images: "p", Fit: [2]int{6, 6}}); err != nil || ds.Len() != 3 || !slices.Equal(ds.Labels(), []int{0, 1, 1}) {
+	if ds, err = OpenFS(fsys, Spec{Images: "p", Fit: [2]int{6, 6}}); err != nil || ds.Len() != 3 ||
+		!slices.Equal(ds.Labels(), []int{0, 1, 1}) {
 		t.Errorf("framed: %v, %v", ds, err)
 	}
 	if ds, err = OpenFS(fsys, Spec{Images: "p/cats", Zoom: 2}); err != nil {
@@ -331,13 +395,18 @@ func TestPhotosWithoutBoxes(t *testing.T) {
 		t.Errorf("zoomed to %d x %d", w, h)
 	}
 	for want, spec := range map[string]Spec{
-		"p: cut.classes, cut.area and cut.per_photo choose key objects, and these photos have no boxes: leave them out, or name the boxes with targets": {Cut: Cut{Size: [2]int{4, 4}, PerPhoto: 1}},
-		"p: fit brings whole photos to one size; leave out fit, or leave out zoom and cut":                                                              {Fit: [2]int{4, 4}, Zoom: 2},
-		"p: fit is [0 4], want height and width from 1 to 65536 px":                                                                                     {Fit: [2]int{0, 4}},
-		"p: zoom is NaN, want a factor above 0 and up to 16":                                                                                            {Zoom: math.NaN()},
-		"p: zoom is 17, want a factor above 0 and up to 16":                                                                                             {Zoom: 17},
-		"p: cut has no size: give height and width of the piece":                                                                                        {Cut: Cut{Outside: "skip"}},
-		"p: no key object is left of 3 photos; 3 have a piece of 99 x 99 px that leaves the photo: choose a smaller piece, a wider area, more classes, another zoom or outside: reflect": {Cut: Cut{Size: [2]int{99, 99}}},
+		"p: cut.classes, cut.area and cut.per_photo choose key objects, and these photos have no boxes: leave them " +
+			"out, or name the boxes with targets": {Cut: Cut{Size: [2]int{4, 4}, PerPhoto: 1}},
+		"p: fit brings whole photos to one size; leave out fit, or leave out zoom and cut": {
+			Fit:  [2]int{4, 4},
+			Zoom: 2,
+		},
+		"p: fit is [0 4], want height and width from 1 to 65536 px": {Fit: [2]int{0, 4}},
+		"p: zoom is NaN, want a factor above 0 and up to 16":        {Zoom: math.NaN()},
+		"p: zoom is 17, want a factor above 0 and up to 16":         {Zoom: 17},
+		"p: cut has no size: give height and width of the piece":    {Cut: Cut{Outside: "skip"}},
+		"p: no key object is left of 3 photos; 3 have a piece of 99 x 99 px that leaves the photo: choose a smaller " +
+			"piece, a wider area, more classes, another zoom or outside: reflect": {Cut: Cut{Size: [2]int{99, 99}}},
 	} {
 		spec.Images = "p"
 		if _, err := OpenFS(fsys, spec); err == nil || err.Error() != want {
@@ -442,7 +511,8 @@ func TestRecent(t *testing.T) {
 // Views of photos say what the photos say.
 func TestSubsetOfPhotos(t *testing.T) {
 	t.Parallel()
-	ds, err := OpenFS(cells(t, vocBox{"x", 10, 6, 14, 10}, vocBox{"y", 13, 9, 18, 12}), Spec{Images: "d", Cut: Cut{Size: [2]int{4, 4}, Area: [2]float64{0, 9}}})
+	ds, err := OpenFS(cells(t, vocBox{"x", 10, 6, 14, 10}, vocBox{"y", 13, 9, 18, 12}),
+		Spec{Images: "d", Cut: Cut{Size: [2]int{4, 4}, Area: [2]float64{0, 9}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -454,8 +524,10 @@ func TestSubsetOfPhotos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Targets() != space.KindBoxes || v.Max() != 255 || v.Frames() != 0 || !slices.Equal(v.ClassNames(), []string{"x", "y"}) || v.IDs()[0] != "a#2" {
-		t.Errorf("targets %q, max %v, %d frames, classes %v, samples %v", v.Targets(), v.Max(), v.Frames(), v.ClassNames(), v.IDs())
+	if v.Targets() != space.KindBoxes || v.Max() != 255 || v.Frames() != 0 ||
+		!slices.Equal(v.ClassNames(), []string{"x", "y"}) || v.IDs()[0] != "a#2" {
+		t.Errorf("targets %q, max %v, %d frames, classes %v, samples %v", v.Targets(), v.Max(), v.Frames(),
+			v.ClassNames(), v.IDs())
 	}
 	want := []string{"d/JPEGImages/a.png", "d/JPEGImages/b.png", "d/Annotations/a.xml", "d/Annotations/b.xml"}
 	if !slices.Equal(v.Files(), want) {

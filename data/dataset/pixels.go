@@ -25,8 +25,10 @@ const maxFile = 1 << 30
 // picture is what the header of an image file announces.
 type picture struct {
 	c, h, w int
-	depth   int  // bits of the file's unit: values are 0..2^depth-1
-	either  bool // a palette of greys, which serves as one channel or as three
+	// bits of the file's unit: values are 0..2^depth-1
+	depth int
+	// a palette of greys, which serves as one channel or as three
+	either bool
 }
 
 func (p picture) String() string { return fmt.Sprintf("%d x %d pixels, %s", p.w, p.h, p.kind()) }
@@ -67,7 +69,8 @@ func errForeign(b []byte) error {
 	if len(b) == 0 {
 		return errors.New("is empty (0 bytes): fetch it again or remove it")
 	}
-	return fmt.Errorf("starts with bytes % x: not a PNG, JPEG, TIFF, BMP or WebP image; convert or remove it", b[:min(len(b), 8)])
+	return fmt.Errorf("starts with bytes % x: not a PNG, JPEG, TIFF, BMP or WebP image; convert or remove it",
+		b[:min(len(b), 8)])
 }
 
 // peekPicture reads the header of an image file and as little more as it can.
@@ -186,7 +189,8 @@ func loadPicture(fsys fs.FS, name string, want picture) (*space.Image, error) {
 		return nil, fmt.Errorf("the %s data are damaged: %w; fetch the file again or remove it", format, err)
 	}
 	if r := m.Bounds(); r.Dx() != want.w || r.Dy() != want.h {
-		return nil, fmt.Errorf("the %s data have %d x %d pixels, their header says %d x %d", format, r.Dx(), r.Dy(), want.w, want.h)
+		return nil, fmt.Errorf("the %s data have %d x %d pixels, their header says %d x %d", format, r.Dx(), r.Dy(),
+			want.w, want.h)
 	}
 	return fromImage(m, want)
 }
@@ -278,7 +282,9 @@ func fromImage(m image.Image, want picture) (*space.Image, error) {
 	}
 	switch {
 	case !solid:
-		return nil, errors.New("has transparent pixels, and nothing says what lies behind them: flatten the image onto the background that the model was trained with")
+		return nil, errors.New(
+			"has transparent pixels, and nothing says what lies behind them: flatten the image onto the background " +
+				"that the model was trained with")
 	case depth != want.depth:
 		return nil, fmt.Errorf("decodes to %d bits, its header says %d", depth, want.depth)
 	case !grey:
@@ -308,7 +314,8 @@ func interleaved16(pix []byte, stride, w, h int, set func(k int, r, g, b uint16)
 		row := pix[y*stride : y*stride+8*w]
 		for x := range w {
 			p := row[8*x : 8*x+8]
-			grey = set(y*w+x, uint16(p[0])<<8|uint16(p[1]), uint16(p[2])<<8|uint16(p[3]), uint16(p[4])<<8|uint16(p[5])) && grey
+			grey = set(y*w+x, uint16(p[0])<<8|uint16(p[1]), uint16(p[2])<<8|uint16(p[3]),
+				uint16(p[4])<<8|uint16(p[5])) && grey
 			solid = solid && p[6] == 0xff && p[7] == 0xff
 		}
 	}

@@ -2,11 +2,11 @@ package dataset
 
 import "nero/data/tensor"
 
-// Ranged is implemented by data sets whose values are integers of a known range: every data set that [Open] returns, and
-// views of them.
+// Ranged is implemented by data sets whose values are integers of a known range: every data set that [Open] returns,
+// and views of them.
 type Ranged interface {
-	// Max is the largest value that the files can hold: 255 for 8-bit and 65535 for 16-bit data; 0 where the format sets no
-	// bound that means full intensity, as for floating-point and wider integer arrays.
+	// Max is the largest value that the files can hold: 255 for 8-bit and 65535 for 16-bit data; 0 where the format
+	// sets no bound that means full intensity, as for floating-point and wider integer arrays.
 	Max() float64
 }
 

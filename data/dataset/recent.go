@@ -6,9 +6,10 @@ import (
 	"nero/data/space"
 )
 
-// recent keeps decoded photos so that the key objects of one photo do not decode it again. Its rules: a photo is decoded by
-// the first who asks while the others wait; what failed is not kept; the photos that were asked for longest ago go once
-// the rest would take more than limit bytes, but the newest always stays. A kept image is shared and must not be changed.
+// recent keeps decoded photos so that the key objects of one photo do not decode it again. Its rules: a photo is
+// decoded by the first who asks while the others wait; what failed is not kept; the photos that were asked for longest
+// ago go once the rest would take more than limit bytes, but the newest always stays. A kept image is shared and must
+// not be changed.
 type recent struct {
 	mu    sync.Mutex
 	limit int
@@ -19,11 +20,14 @@ type recent struct {
 
 // decoded is one photo, or the promise of one.
 type decoded struct {
-	ready chan struct{} // closed when img and err are there
+	// closed when img and err are there
+	ready chan struct{}
 	img   *space.Image
 	err   error
-	used  uint64 // the clock when somebody asked last
-	bytes int    // 0 until it is ready
+	// the clock when somebody asked last
+	used uint64
+	// 0 until it is ready
+	bytes int
 }
 
 func newRecent(limit int) *recent { return &recent{limit: limit, kept: map[int]*decoded{}} }

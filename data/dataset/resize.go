@@ -6,11 +6,11 @@ import (
 	"nero/data/space"
 )
 
-// resize brings an image to h rows and w columns, each axis by itself. With s = new length / old length, pixel i of the new
-// axis covers [i/s, (i+1)/s) of the old one. Where an axis shrinks, the value is the mean over that interval of the old pixels,
-// taken as constant over their width (area average). Where it grows, the value is interpolated linearly between the centres
-// of the old pixels at (i+1/2)/s - 1/2, and beyond the first and last centre it is that pixel's (bilinear, half-pixel centres).
-// Values stay floating-point numbers: nothing is rounded to grey levels.
+// resize brings an image to h rows and w columns, each axis by itself. With s = new length / old length, pixel i of the
+// new axis covers [i/s, (i+1)/s) of the old one. Where an axis shrinks, the value is the mean over that interval of the
+// old pixels, taken as constant over their width (area average). Where it grows, the value is interpolated linearly
+// between the centres of the old pixels at (i+1/2)/s - 1/2, and beyond the first and last centre it is that pixel's
+// (bilinear, half-pixel centres). Values stay floating-point numbers: nothing is rounded to grey levels.
 func resize(m *space.Image, h, w int) *space.Image {
 	if m.H == h && m.W == w {
 		return m
@@ -77,8 +77,8 @@ func stencils(n, m int) []stencil {
 	return out
 }
 
-// framing says where a photo stands in the picture that is made of it: scaled to h x w pixels, with its top-left corner at
-// row top and column left of a picture of H x W.
+// framing says where a photo stands in the picture that is made of it: scaled to h x w pixels, with its top-left corner
+// at row top and column left of a picture of H x W.
 type framing struct {
 	h, w, top, left, H, W int
 }

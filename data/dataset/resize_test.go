@@ -12,7 +12,8 @@ import (
 
 // drawImage draws an image of whole intensities.
 func drawImage(t *rapid.T, maxC, maxSide int) *space.Image {
-	m := space.NewImage(rapid.IntRange(1, maxC).Draw(t, "c"), rapid.IntRange(1, maxSide).Draw(t, "h"), rapid.IntRange(1, maxSide).Draw(t, "w"))
+	m := space.NewImage(rapid.IntRange(1, maxC).Draw(t, "c"), rapid.IntRange(1, maxSide).Draw(t, "h"),
+		rapid.IntRange(1, maxSide).Draw(t, "w"))
 	for i := range m.Pix {
 		m.Pix[i] = float64(rapid.IntRange(0, 255).Draw(t, "v"))
 	}
@@ -38,13 +39,19 @@ func TestResizeClosedForms(t *testing.T) {
 		want []float64
 	}{
 		// Of five pixels three: each new one covers 5/3 old ones.
-		{"shrink 5 to 3", rowOf(10, 20, 30, 40, 50), 1, 3, []float64{(10 + 20*2./3) * 3 / 5, (20./3 + 30 + 40./3) * 3 / 5, (40*2./3 + 50) * 3 / 5}},
+		{
+			"shrink 5 to 3", rowOf(10, 20, 30, 40, 50), 1, 3,
+			[]float64{(10 + 20*2./3) * 3 / 5, (20./3 + 30 + 40./3) * 3 / 5, (40*2./3 + 50) * 3 / 5},
+		},
 		{"halve", rowOf(1, 3, 10, 20), 1, 2, []float64{2, 15}},
 		{"to one", rowOf(1, 2, 6), 1, 1, []float64{3}},
 		// Centres of four pixels over two lie at -1/4, 1/4, 3/4 and 5/4.
 		{"double", rowOf(0, 8), 1, 4, []float64{0, 2, 6, 8}},
 		{"grow one pixel", rowOf(7), 2, 3, []float64{7, 7, 7, 7, 7, 7}},
-		{"columns grow, rows shrink", &space.Image{C: 1, H: 2, W: 2, Pix: []float64{0, 8, 4, 4}}, 1, 4, []float64{2, 3, 5, 6}},
+		{
+			"columns grow, rows shrink", &space.Image{C: 1, H: 2, W: 2, Pix: []float64{0, 8, 4, 4}}, 1, 4,
+			[]float64{2, 3, 5, 6},
+		},
 	} {
 		if got := resize(c.in, c.h, c.w); got.H != c.h || got.W != c.w || !near(got.Pix, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got.Pix, c.want)
@@ -122,11 +129,13 @@ func TestFrameTakesBoxesAlong(t *testing.T) {
 			fit = [2]int{h, w + rapid.IntRange(0, 5).Draw(t, "more")}
 		}
 		fr := frame(m.H, m.W, 0, fit)
-		if fr.h != h || fr.w != w || fr.H != fit[0] || fr.W != fit[1] || fr.top != (fit[0]-h)/2 || fr.left != (fit[1]-w)/2 {
+		if fr.h != h || fr.w != w || fr.H != fit[0] || fr.W != fit[1] || fr.top != (fit[0]-h)/2 ||
+			fr.left != (fit[1]-w)/2 {
 			t.Fatalf("%d x %d px into %v: %+v", m.W, m.H, fit, fr)
 		}
 		got := fr.image(m)
-		b := fr.box(space.Box{X1: float64(x1 * f), Y1: float64(y1 * f), X2: float64(x2 * f), Y2: float64(y2 * f)}, m.H, m.W)
+		b := fr.box(space.Box{X1: float64(x1 * f), Y1: float64(y1 * f), X2: float64(x2 * f), Y2: float64(y2 * f)}, m.H,
+			m.W)
 		for r := range got.H {
 			for c := range got.W {
 				x, y := float64(c)+0.5, float64(r)+0.5

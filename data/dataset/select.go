@@ -10,13 +10,13 @@ import (
 	"nero/data/space"
 )
 
-// Select chooses samples by index: at most limit of n, all of them if limit is 0. labels are their classes, -1 for none,
-// and may be nil unless balance is set.
+// Select chooses samples by index: at most limit of n, all of them if limit is 0. labels are their classes, -1 for
+// none, and may be nil unless balance is set.
 //
-// Without balance the choice is uniform and comes in ascending order. With balance every class that occurs gives the same
-// number of samples, limit divided by the number of classes and rounded down, or as many as the smallest class has if
-// limit is 0; the classes alternate in ascending order (0, 1, …, 9, 0, 1, …), so that the first samples are balanced too.
-// Samples without a label are then never chosen.
+// Without balance the choice is uniform and comes in ascending order. With balance every class that occurs gives the
+// same number of samples, limit divided by the number of classes and rounded down, or as many as the smallest class has
+// if limit is 0; the classes alternate in ascending order (0, 1, …, 9, 0, 1, …), so that the first samples are balanced
+// too. Samples without a label are then never chosen.
 //
 // The choice depends on the arguments alone. One made with a smaller limit is contained in one made with a larger limit
 // and the same seed; with balance it is its beginning.
@@ -69,7 +69,9 @@ func selectBalanced(labels []int, limit int, seed uint64) ([]int, error) {
 	if limit > 0 {
 		each = limit / len(classes)
 		if each == 0 {
-			return nil, fmt.Errorf("limit %d is less than one sample for each of the %d classes: raise it to %d or more, or leave out balance", limit, len(classes), len(classes))
+			return nil, fmt.Errorf(
+				"limit %d is less than one sample for each of the %d classes: raise it to %d or more, or leave out "+
+					"balance", limit, len(classes), len(classes))
 		}
 		if each > smallest {
 			return nil, tooFew(classes, members, each, smallest)
@@ -104,11 +106,12 @@ func tooFew(classes []int, members map[int][]int, each, smallest int) error {
 	if more > 5 {
 		list += ", and " + strconv.Itoa(more-5) + " more classes"
 	}
-	return fmt.Errorf("not enough samples for %d of each class: %s; lower limit to %d or leave out balance", each, list, smallest*len(classes))
+	return fmt.Errorf("not enough samples for %d of each class: %s; lower limit to %d or leave out balance", each, list,
+		smallest*len(classes))
 }
 
-// shuffle permutes x by Fisher and Yates' method (Knuth, The Art of Computer Programming 2, algorithm P) from one stream
-// of a PCG generator. It is written out so that a choice survives changes of the library's own shuffle.
+// shuffle permutes x by Fisher and Yates' method (Knuth, The Art of Computer Programming 2, algorithm P) from one
+// stream of a PCG generator. It is written out so that a choice survives changes of the library's own shuffle.
 func shuffle(x []int, seed, stream uint64) {
 	pcg := rand.NewPCG(seed, stream)
 	for i := len(x) - 1; i > 0; i-- {
@@ -134,8 +137,8 @@ type View struct {
 	labels []int
 }
 
-// Subset is the data set of the samples indexes of ds, in that order. IDs, labels and values stay as they are. Every index
-// may appear once.
+// Subset is the data set of the samples indexes of ds, in that order. IDs, labels and values stay as they are. Every
+// index may appear once.
 func Subset(ds Dataset, indexes []int) (*View, error) {
 	n := ds.Len()
 	seen := make([]bool, n)

@@ -45,7 +45,8 @@ func TestSelectUniform(t *testing.T) {
 		if limit > 0 {
 			want = min(n, limit)
 		}
-		if len(got) != want || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != want || got[0] < 0 || got[want-1] >= n {
+		if len(got) != want || !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != want || got[0] < 0 ||
+			got[want-1] >= n {
 			t.Fatalf("chose %v of %d, limit %d", got, n, limit)
 		}
 		if limit > 0 && limit < n {
@@ -196,7 +197,8 @@ func TestSubset(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v.Len() != 2 || !slices.Equal(v.IDs(), []string{"3", "1"}) || !slices.Equal(v.Labels(), []int{0, 1}) ||
-		!slices.Equal(v.Files(), ds.Files()) || !slices.Equal(v.ClassNames(), []string{"cat", "dog"}) || len(v.Notes()) != 1 {
+		!slices.Equal(v.Files(), ds.Files()) || !slices.Equal(v.ClassNames(), []string{"cat", "dog"}) ||
+		len(v.Notes()) != 1 {
 		t.Errorf("view has %v %v %v %v %v", v.IDs(), v.Labels(), v.Files(), v.ClassNames(), v.Notes())
 	}
 	if c, h, w := shapeOf(t, v); c != 1 || h != 2 || w != 3 {

@@ -7,8 +7,8 @@ import (
 	"nero/data/space"
 )
 
-// Sequenced is implemented by data sets whose samples are sequences of pictures, [space.Frames]. [Shaped] and [Ranged] then speak of
-// one frame.
+// Sequenced is implemented by data sets whose samples are sequences of pictures, [space.Frames]. [Shaped] and [Ranged]
+// then speak of one frame.
 type Sequenced interface {
 	// Frames is the number of frames of every sample; 0 if the samples are no sequences.
 	Frames() int
@@ -16,18 +16,23 @@ type Sequenced interface {
 
 // sequences is a data set of image pairs or stacks, with fields or without.
 type sequences struct {
-	root    string // for messages
-	ids     []string
-	tags    func(i int) []string // nil for none
-	labels  []int
-	names   []string
-	files   []string
-	notes   []string
-	t       int // frames of each
-	c, h, w int // of a frame
+	// for messages
+	root string
+	ids  []string
+	// nil for none
+	tags   func(i int) []string
+	labels []int
+	names  []string
+	files  []string
+	notes  []string
+	// frames of each
+	t int
+	// of a frame
+	c, h, w int
 	max     float64
 	frames  func(i int) (*space.Frames, error)
-	truth   func(i int) (*space.Field, error) // nil if there are no fields
+	// nil if there are no fields
+	truth func(i int) (*space.Field, error)
 }
 
 // Len is the number of pairs or stacks.

@@ -30,7 +30,8 @@ type shapes struct {
 	o    opener
 	list *folder
 	spec Spec
-	want int // points of each cloud; 0 for all
+	// points of each cloud; 0 for all
+	want int
 	ids  []string
 }
 
@@ -41,7 +42,9 @@ func (o opener) openShapes(spec Spec) (Dataset, error) {
 	}
 	for _, f := range spec.Fields {
 		if f != "points" && f != "normals" {
-			return nil, fmt.Errorf("%s: the samples need a field %q, and files of shapes have points and normals: correct the name, or store the clouds as arrays in an npz file", spec.Images, f)
+			return nil, fmt.Errorf(
+				"%s: the samples need a field %q, and files of shapes have points and normals: correct the name, or "+
+					"store the clouds as arrays in an npz file", spec.Images, f)
 		}
 	}
 	d, list, err := o.files(spec, shapeEndings(), "shapes")
@@ -71,7 +74,10 @@ func (o opener) openShapes(spec Spec) (Dataset, error) {
 		if f == "normals" {
 			typ = space.TypeVectors
 		}
-		fields = append(fields, space.Spec{Name: f, Kind: space.KindRows, Shape: []int{n, 3}, Type: typ, Per: space.PerNode})
+		fields = append(fields, space.Spec{
+			Name: f, Kind: space.KindRows, Shape: []int{n, 3}, Type: typ,
+			Per: space.PerNode,
+		})
 	}
 	d.space = together(fields, false)
 	d.load = s.load
@@ -86,15 +92,20 @@ func (o opener) files(spec Spec, endings []string, noun string) (*values, *folde
 	}
 	if spec.Split != "" {
 		all := len(list.paths)
-		list.paths = slices.DeleteFunc(list.paths, func(p string) bool { return !slices.Contains(strings.Split(path.Dir(p), "/"), spec.Split) })
+		list.paths = slices.DeleteFunc(list.paths,
+			func(p string) bool { return !slices.Contains(strings.Split(path.Dir(p), "/"), spec.Split) })
 		if len(list.paths) == 0 {
-			return nil, nil, fmt.Errorf("%s: none of the %d %s lies in a folder called %q: correct split", spec.Images, all, noun, spec.Split)
+			return nil, nil, fmt.Errorf("%s: none of the %d %s lies in a folder called %q: correct split", spec.Images,
+				all, noun, spec.Split)
 		}
 	}
 	if err := list.label(o, spec); err != nil {
 		return nil, nil, err
 	}
-	d := &values{root: spec.Images, labels: list.labels, names: list.names, notes: list.notes, files: list.Files(), ids: list.IDs()}
+	d := &values{
+		root: spec.Images, labels: list.labels, names: list.names, notes: list.notes, files: list.Files(),
+		ids: list.IDs(),
+	}
 	return d, list, nil
 }
 
@@ -174,7 +185,9 @@ func (s *shapes) read(name, id string) (out shape, faces bool, err error) {
 		return out, false, errors.New("has neither points nor faces")
 	}
 	if n < s.want && s.spec.Cloud.Short != "repeat" {
-		return out, false, fmt.Errorf("has no faces to draw points from, and only %d points of its own, want %d: take a file with faces, lower cloud.points, or set cloud.short: repeat", n, s.want)
+		return out, false, fmt.Errorf(
+			"has no faces to draw points from, and only %d points of its own, want %d: take a file with faces, lower "+
+				"cloud.points, or set cloud.short: repeat", n, s.want)
 	}
 	out.points = &space.Rows{N: n, W: 3, Val: m.Points}
 	if m.Normals != nil {
@@ -216,7 +229,9 @@ func (s *shapes) load(i int) (v, target space.Value, tags []string, err error) {
 	name := s.list.name(p)
 	fields := s.fields()
 	if slices.Contains(fields, "normals") && one.normals == nil {
-		return nil, nil, nil, fmt.Errorf("%s: no normals: take meshes with faces, or files of x y z nx ny nz; or leave out cloud.normals", name)
+		return nil, nil, nil,
+			fmt.Errorf("%s: no normals: take meshes with faces, or files of x y z nx ny nz; or leave out cloud.normals",
+				name)
 	}
 	if !slices.Contains(fields, "normals") {
 		one.normals = nil

@@ -56,7 +56,8 @@ func inFileIf(name string, err error) error {
 func (t *table) signals(d *values, spec Spec) error {
 	s := spec.Sound
 	if r := t.rate(); s.Rate > 0 && r > 0 && r != float64(s.Rate) {
-		return fmt.Errorf("the array rate says %g Hz, sound.rate %d Hz: resample the signals, or correct sound.rate", r, s.Rate)
+		return fmt.Errorf("the array rate says %g Hz, sound.rate %d Hz: resample the signals, or correct sound.rate", r,
+			s.Rate)
 	}
 	adapt := func(f space.Spec) (space.Spec, error) {
 		if f.Kind != space.KindSignal {
@@ -121,16 +122,20 @@ func (t *table) signals(d *values, spec Spec) error {
 func (s Sound) length(n int) (int, error) {
 	switch {
 	case s.Start >= n:
-		return 0, fmt.Errorf("has %d numbers a channel, and sound.start is %d: lower it, or leave the recording out", n, s.Start)
+		return 0, fmt.Errorf("has %d numbers a channel, and sound.start is %d: lower it, or leave the recording out", n,
+			s.Start)
 	case s.Length == 0:
 		return n - s.Start, nil
 	case s.Length > n-s.Start:
-		return 0, fmt.Errorf("has %d numbers a channel, want %d from number %d on (sound.length, sound.start): lower them, or leave the recording out", n, s.Length, s.Start)
+		return 0, fmt.Errorf(
+			"has %d numbers a channel, want %d from number %d on (sound.length, sound.start): lower them, or leave "+
+				"the recording out", n, s.Length, s.Start)
 	}
 	return s.Length, nil
 }
 
-// channels is how many channels a sample has of a recording with so many. Recordings of left and right may be one of a channel.
+// channels is how many channels a sample has of a recording with so many. Recordings of left and right may be one of a
+// channel.
 func (s Sound) channels(n int) int {
 	if s.Mono == "keep" {
 		return n
@@ -179,12 +184,16 @@ func (o opener) openRecordings(spec Spec) (Dataset, error) {
 		return nil, fmt.Errorf("%s: keys are for npz archives, this is none", spec.Images)
 	}
 	if len(spec.Fields) > 1 {
-		return nil, fmt.Errorf("%s: the samples need the fields %s, and recordings have one: store signals and other fields as arrays in an npz file", spec.Images, strings.Join(spec.Fields, ", "))
+		return nil, fmt.Errorf(
+			"%s: the samples need the fields %s, and recordings have one: store signals and other fields as arrays "+
+				"in an npz file", spec.Images, strings.Join(spec.Fields, ", "))
 	}
 	d, list, err := o.files(spec, signalEndings(), "recordings")
 	if err != nil {
-		// Files of bare numbers beside recordings are left out as any others are; where there is nothing else, it is said what to do with them.
-		if _, bare, again := o.files(Spec{Images: spec.Images, Pattern: spec.Pattern, Split: spec.Split}, bareEndings(), "recordings"); again == nil && o.isFolder(spec.Images) {
+		// Files of bare numbers beside recordings are left out as any others are; where there is nothing else, it is
+		// said what to do with them.
+		if _, bare, again := o.files(Spec{Images: spec.Images, Pattern: spec.Pattern, Split: spec.Split}, bareEndings(),
+			"recordings"); again == nil && o.isFolder(spec.Images) {
 			return nil, inFile(bare.name(bare.paths[0]), errBare)
 		}
 		return nil, err
@@ -214,7 +223,9 @@ func (o opener) openRecordings(spec Spec) (Dataset, error) {
 		shortest, longest = min(shortest, n), max(longest, n)
 	}
 	if !channelled {
-		return nil, fmt.Errorf("%s: some recordings have other numbers of channels than others, and sound.mono is keep: set it to mean, left or right", spec.Images)
+		return nil, fmt.Errorf(
+			"%s: some recordings have other numbers of channels than others, and sound.mono is keep: set it to mean, "+
+				"left or right", spec.Images)
 	}
 	n := shortest
 	if longest != shortest {
@@ -230,7 +241,9 @@ func (o opener) openRecordings(spec Spec) (Dataset, error) {
 }
 
 // errBare refuses numbers without a head.
-var errBare = errors.New("numbers without a head, so that nobody knows their rate and type: convert it to WAV, such as by: sox -t raw -r 16000 -e signed -b 16 -c 1 IN.raw OUT.wav")
+var errBare = errors.New(
+	"numbers without a head, so that nobody knows their rate and type: convert it to WAV, such as by: sox -t raw -r " +
+		"16000 -e signed -b 16 -c 1 IN.raw OUT.wav")
 
 // head reads the head of a file.
 func (r *recordings) head(name string) (sound.Format, error) {
@@ -250,7 +263,8 @@ func (r *recordings) head(name string) (sound.Format, error) {
 	if len(b) == 0 {
 		return sound.Format{}, errors.New("is empty (0 bytes), want a WAV file")
 	}
-	if slices.Contains(bareEndings(), strings.ToLower(path.Ext(filepath.ToSlash(name)))) && !strings.HasPrefix(string(b), "RIFF") {
+	if slices.Contains(bareEndings(), strings.ToLower(path.Ext(filepath.ToSlash(name)))) &&
+		!strings.HasPrefix(string(b), "RIFF") {
 		return sound.Format{}, errBare
 	}
 	h, err := sound.ReadHead(b, st.Size())
@@ -273,13 +287,15 @@ func (r *recordings) check(f sound.Format, i int) error {
 	}
 	switch {
 	case want > 0 && f.Rate != want:
-		return fmt.Errorf("has %d numbers a second, %s wants %d: resample it, such as by: sox IN.wav -r %d OUT.wav", f.Rate, who, want, want)
+		return fmt.Errorf("has %d numbers a second, %s wants %d: resample it, such as by: sox IN.wav -r %d OUT.wav",
+			f.Rate, who, want, want)
 	case f.Frames == 0:
 		return errors.New("has no numbers: leave it out")
 	case r.sound.Mono == "right" && f.Channels < 2:
 		return errors.New("has one channel, and sound.mono wants the right one: set it to left")
 	case f.Frames > maxValues/f.Channels:
-		return fmt.Errorf("has %d numbers in %d channels, more than the %d that one sample may have: split it", f.Frames, f.Channels, maxValues)
+		return fmt.Errorf("has %d numbers in %d channels, more than the %d that one sample may have: split it",
+			f.Frames, f.Channels, maxValues)
 	}
 	return nil
 }

@@ -12,20 +12,28 @@ import (
 	"nero/data/tensor"
 )
 
-// table is arrays that belong together: those of an npz archive, or a single one. Every array has the samples on its first axis or, where
-// node_count (edge_count) says how many nodes (edges) each sample has, those of all samples one after another. Where the main array has a
-// first axis of samples and there is a node_count too, the rows beyond it fill the array up and are left out.
+// table is arrays that belong together: those of an npz archive, or a single one. Every array has the samples on its
+// first axis or, where node_count (edge_count) says how many nodes (edges) each sample has, those of all samples one
+// after another. Where the main array has a first axis of samples and there is a node_count too, the rows beyond it
+// fill the array up and are left out.
 type table struct {
-	name   string // for messages
+	// for messages
+	name   string
 	format string
-	arrays map[string]*array // by the name that the data set gives them
-	keys   map[string]string // what the archive calls them
-	n      int
-	nodes  []int // where the nodes of each sample begin, and where the last ones end; nil if all samples have as many
-	edges  []int // the same of edges
-	main   string
-	each   int // nodes of each sample where nodes is nil; -1 if no array says so
-	// filled says that the samples have rows of their own, filled up to equally many, of which the first node_count are nodes.
+	// by the name that the data set gives them
+	arrays map[string]*array
+	// what the archive calls them
+	keys map[string]string
+	n    int
+	// where the nodes of each sample begin, and where the last ones end; nil if all samples have as many
+	nodes []int
+	// the same of edges
+	edges []int
+	main  string
+	// nodes of each sample where nodes is nil; -1 if no array says so
+	each int
+	// filled says that the samples have rows of their own, filled up to equally many, of which the first node_count are
+	// nodes.
 	filled bool
 }
 
@@ -34,11 +42,16 @@ type role struct {
 	kind space.Kind
 	typ  string
 	per  string
-	rows int  // of each sample; -1 for those of nodes or edges
-	w    int  // numbers of a row
-	turn bool // edges lie on the second axis: (2, E)
-	wide bool // dense edges (n, 2, E) lie so too
-	t    int  // signals: numbers of a channel
+	// of each sample; -1 for those of nodes or edges
+	rows int
+	// numbers of a row
+	w int
+	// edges lie on the second axis: (2, E)
+	turn bool
+	// dense edges (n, 2, E) lie so too
+	wide bool
+	// signals: numbers of a channel
+	t int
 }
 
 // Names that are tried when none is given. The first of each is how the data set calls the array.
@@ -59,7 +72,10 @@ func targetNames() []string {
 }
 
 func otherNames() []string {
-	return []string{"labels", "label", "names", "name", "ids", "class_names", "classes", "node_count", "edge_count", "rate"}
+	return []string{
+		"labels", "label", "names", "name", "ids", "class_names", "classes", "node_count", "edge_count",
+		"rate",
+	}
 }
 
 // speciesNames are what archives call atomic numbers.
@@ -152,7 +168,8 @@ func (t *table) choose(z *archive, spec Spec) error {
 	if main == "" && t.format != "molecules" {
 		var rest []string
 		for k := range z.entries {
-			if !slices.Contains(otherNames(), k) && !slices.Contains(targetNames(), k) && k != spec.TargetKey && k != spec.LabelKey {
+			if !slices.Contains(otherNames(), k) && !slices.Contains(targetNames(), k) && k != spec.TargetKey &&
+				k != spec.LabelKey {
 				rest = append(rest, k)
 			}
 		}
@@ -161,7 +178,8 @@ func (t *table) choose(z *archive, spec Spec) error {
 		}
 	}
 	if main == "" {
-		return fmt.Errorf("%s: which array holds the %s? It has %s: call one %s, or set key", z.name, t.format, z.keys(), mainNames(t.format)[0])
+		return fmt.Errorf("%s: which array holds the %s? It has %s: call one %s, or set key", z.name, t.format,
+			z.keys(), mainNames(t.format)[0])
 	}
 	t.main = mainNames(t.format)[0]
 	if isPairs(main) {
@@ -197,7 +215,9 @@ func (t *table) load(o opener, z *archive, d *values, spec Spec) error {
 		}
 	}
 	if len(left) > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%s: left out the arrays %s; they become fields of the samples where a study names them as fields of the input", z.name, strings.Join(left, ", ")))
+		d.notes = append(d.notes,
+			fmt.Sprintf("%s: left out the arrays %s; they become fields of the samples where a study names them as "+
+				"fields of the input", z.name, strings.Join(left, ", ")))
 	}
 	for _, k := range []string{"names", "name", "ids"} {
 		if z.entries[k] == nil || d.ids != nil || slices.Contains(need, k) {
@@ -224,14 +244,17 @@ func (t *table) needed(z *archive, spec Spec) (need, left []string, err error) {
 	has := func(name string) bool { _, ok := t.keys[name]; return ok }
 	for _, f := range spec.Fields {
 		if !has(f) {
-			return nil, nil, fmt.Errorf("%s: the samples need a field %q, and there is no such array; it has %s", z.name, f, z.keys())
+			return nil, nil, fmt.Errorf("%s: the samples need a field %q, and there is no such array; it has %s",
+				z.name, f, z.keys())
 		}
 	}
 	if spec.TargetKey != "" && !has(spec.TargetKey) {
-		return nil, nil, fmt.Errorf("%s: no array is called %q; it has %s: correct target_key", z.name, spec.TargetKey, z.keys())
+		return nil, nil, fmt.Errorf("%s: no array is called %q; it has %s: correct target_key", z.name, spec.TargetKey,
+			z.keys())
 	}
 	if spec.LabelKey != "" && !has(spec.LabelKey) && spec.Labels == "" {
-		return nil, nil, fmt.Errorf("%s: no array is called %q; it has %s: correct label_key", z.name, spec.LabelKey, z.keys())
+		return nil, nil, fmt.Errorf("%s: no array is called %q; it has %s: correct label_key", z.name, spec.LabelKey,
+			z.keys())
 	}
 	wanted := []string{t.main, "node_count", "edge_count", "rate"}
 	switch t.format {
@@ -261,7 +284,8 @@ func (t *table) needed(z *archive, spec Spec) (need, left []string, err error) {
 	slices.Sort(names)
 	for _, name := range names {
 		switch {
-		case slices.Contains(wanted, name), t.format == "graphs" && len(spec.Fields) == 0 && !slices.Contains(otherNames(), name) && !slices.Contains(targetNames(), name):
+		case slices.Contains(wanted, name), t.format == "graphs" && len(spec.Fields) == 0 &&
+			!slices.Contains(otherNames(), name) && !slices.Contains(targetNames(), name):
 			need = append(need, name)
 		case !slices.Contains(otherNames(), name) && !slices.Contains(targetNames(), name):
 			left = append(left, name)
@@ -351,7 +375,8 @@ func (t *table) divide(spec Spec) (values, targets []string) {
 	}
 	if values = slices.Clone(spec.Fields); len(values) == 0 {
 		for name := range t.arrays {
-			if !slices.Contains(otherNames(), name) && !slices.Contains(targetNames(), name) && name != spec.LabelKey && !isTarget(name) {
+			if !slices.Contains(otherNames(), name) && !slices.Contains(targetNames(), name) && name != spec.LabelKey &&
+				!isTarget(name) {
 				values = append(values, name)
 			}
 		}
@@ -420,19 +445,22 @@ func (t *table) count() error {
 		return errors.New("no samples")
 	}
 	if t.nodes != nil && t.edges != nil && len(t.nodes) != len(t.edges) {
-		return fmt.Errorf("node_count has %d numbers and edge_count %d: want one of each for every sample", t.n, len(t.edges)-1)
+		return fmt.Errorf("node_count has %d numbers and edge_count %d: want one of each for every sample", t.n,
+			len(t.edges)-1)
 	}
 	if t.nodes != nil && len(a.shape) == 3 && a.shape[0] == t.n && t.format != "signals" {
 		t.filled, t.each = true, a.shape[1]
 		for i := range t.n {
 			if k := t.nodes[i+1] - t.nodes[i]; k > t.each {
-				return fmt.Errorf("sample %d has %d nodes by node_count, but array %q has room for %d", i, k, t.main, t.each)
+				return fmt.Errorf("sample %d has %d nodes by node_count, but array %q has room for %d", i, k, t.main,
+					t.each)
 			}
 		}
 		return nil
 	}
 	if t.nodes != nil && a.shape[0] != t.nodes[t.n] {
-		return fmt.Errorf("array %q has %d rows, but node_count adds up to %d: they do not belong together", t.main, a.shape[0], t.nodes[t.n])
+		return fmt.Errorf("array %q has %d rows, but node_count adds up to %d: they do not belong together", t.main,
+			a.shape[0], t.nodes[t.n])
 	}
 	if t.nodes == nil && t.format != "signals" && len(a.shape) >= 2 {
 		t.each = a.shape[1]
@@ -476,9 +504,11 @@ func (t *table) labels(d *values, spec Spec) error {
 			key = k
 		}
 	}
-	if y := t.arrays["y"]; key == "" && y != nil && !isFloat(y.dtype) && len(y.shape) == 1 && y.shape[0] == t.n && spec.TargetKey == "" && !slices.Contains(spec.Fields, "y") {
+	if y := t.arrays["y"]; key == "" && y != nil && !isFloat(y.dtype) && len(y.shape) == 1 && y.shape[0] == t.n &&
+		spec.TargetKey == "" && !slices.Contains(spec.Fields, "y") {
 		key = "y"
-		d.notes = append(d.notes, t.name+": the whole numbers y are taken for classes; set target_key: y if they are numbers to predict")
+		d.notes = append(d.notes,
+			t.name+": the whole numbers y are taken for classes; set target_key: y if they are numbers to predict")
 	}
 	if key == "" {
 		delete(t.arrays, "label")
@@ -491,7 +521,8 @@ func (t *table) labels(d *values, spec Spec) error {
 	delete(t.arrays, key)
 	for i, l := range d.labels {
 		if d.names != nil && l >= len(d.names) {
-			return inFile(t.name, fmt.Errorf("sample %d has class %d, but class_names has %d names", i, l, len(d.names)))
+			return inFile(t.name, fmt.Errorf("sample %d has class %d, but class_names has %d names", i, l,
+				len(d.names)))
 		}
 	}
 	return nil
@@ -517,7 +548,8 @@ func (t *table) role(name string) (role, error) {
 		want = "(N, numbers) or (N, channels, numbers)"
 	case isLinks(name):
 		return t.links(name)
-	case t.nodes != nil && !t.filled && len(s) <= 2 && s[0] == t.nodes[t.n] && (name == t.main || s[0] != t.n) && (t.edges == nil || s[0] != t.edges[t.n] || !ofEdges(name)):
+	case t.nodes != nil && !t.filled && len(s) <= 2 && s[0] == t.nodes[t.n] && (name == t.main || s[0] != t.n) &&
+		(t.edges == nil || s[0] != t.edges[t.n] || !ofEdges(name)):
 		if len(s) == 2 {
 			r.w = s[1]
 		}
@@ -562,7 +594,8 @@ func (t *table) role(name string) (role, error) {
 		}
 		return r, nil
 	default:
-		want = "one to three axes; numbers of pairs of nodes are called matrix or pairs and have shape (N, nodes, nodes) or (N, nodes, nodes, numbers)"
+		want = "one to three axes; numbers of pairs of nodes are called matrix or pairs and have shape (N, nodes, " +
+			"nodes) or (N, nodes, nodes, numbers)"
 	}
 	return r, inFile(t.name, fmt.Errorf("array %q has shape %v, want %s", name, s, want))
 }
@@ -584,10 +617,12 @@ func (t *table) links(name string) (role, error) {
 	a, s := t.arrays[name], t.arrays[name].shape
 	r := role{kind: space.KindLinks, rows: -1, w: 2}
 	if isFloat(a.dtype) {
-		return r, inFile(t.name, fmt.Errorf("array %q holds %s, want whole numbers: the nodes at which edges begin and end", name, a.dtype))
+		return r, inFile(t.name,
+			fmt.Errorf("array %q holds %s, want whole numbers: the nodes at which edges begin and end", name, a.dtype))
 	}
 	if t.nodes == nil && t.each < 0 {
-		return r, inFile(t.name, fmt.Errorf("array %q: nobody says how many nodes the samples have: add nodes or node_count", name))
+		return r, inFile(t.name,
+			fmt.Errorf("array %q: nobody says how many nodes the samples have: add nodes or node_count", name))
 	}
 	switch {
 	case t.edges != nil && len(s) == 2 && s[1] == 2 && s[0] == t.edges[t.n] && (name != "edge_index" || s[0] != 2):
@@ -603,9 +638,12 @@ func (t *table) links(name string) (role, error) {
 		return r, nil
 	}
 	if t.edges == nil {
-		return r, inFile(t.name, fmt.Errorf("array %q has shape %v, want (N, edges, 2) for the same number of edges in every sample, or (all edges, 2) and an array edge_count", name, s))
+		return r, inFile(t.name,
+			fmt.Errorf("array %q has shape %v, want (N, edges, 2) for the same number of edges in every sample, or "+
+				"(all edges, 2) and an array edge_count", name, s))
 	}
-	return r, inFile(t.name, fmt.Errorf("array %q has shape %v, want (%d, 2) or (2, %d), as edge_count says", name, s, t.edges[t.n], t.edges[t.n]))
+	return r, inFile(t.name, fmt.Errorf("array %q has shape %v, want (%d, 2) or (2, %d), as edge_count says", name, s,
+		t.edges[t.n], t.edges[t.n]))
 }
 
 // describe is the spec of some arrays together, and fills in their roles.
@@ -617,10 +655,14 @@ func (t *table) describe(names []string, roles map[string]role, record bool) (sp
 			return space.Spec{}, err
 		}
 		if r.w < 1 || r.kind == space.KindSignal && r.t < 1 {
-			return space.Spec{}, inFile(t.name, fmt.Errorf("array %q has shape %v: no numbers", name, t.arrays[name].shape))
+			return space.Spec{},
+				inFile(t.name, fmt.Errorf("array %q has shape %v: no numbers", name, t.arrays[name].shape))
 		}
 		roles[name] = r
-		f := space.Spec{Name: name, Kind: r.kind, Type: r.typ, Per: r.per, Unit: inFileUnit(t.format, name), Shape: []int{r.rows, r.w}}
+		f := space.Spec{
+			Name: name, Kind: r.kind, Type: r.typ, Per: r.per, Unit: inFileUnit(t.format, name),
+			Shape: []int{r.rows, r.w},
+		}
 		if t.filled && r.per == space.PerNode {
 			f.Shape[0] = -1
 		}
@@ -770,7 +812,9 @@ func newLinks(nodes int, from, to []float64) (*space.Links, error) {
 	for k := range from {
 		for _, x := range [2]float64{from[k], to[k]} {
 			if x != math.Trunc(x) || !(x >= 0 && x < float64(nodes)) {
-				return nil, fmt.Errorf("edge %d goes from %g to %g, but the sample has the nodes 0 to %d: number the nodes of each sample from 0", k, from[k], to[k], nodes-1)
+				return nil, fmt.Errorf(
+					"edge %d goes from %g to %g, but the sample has the nodes 0 to %d: number the nodes of each "+
+						"sample from 0", k, from[k], to[k], nodes-1)
 			}
 		}
 		l.From[k], l.To[k] = int32(from[k]), int32(to[k])
@@ -800,7 +844,8 @@ func finiteNumbers(a *array, lo, n, w int, row string) ([]float64, error) {
 	}
 	for k, x := range v {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("%s %d, number %d is %v: %w; repair or leave out this sample", row, k/w, k%w, x, ErrNotFinite)
+			return nil, fmt.Errorf("%s %d, number %d is %v: %w; repair or leave out this sample", row, k/w, k%w, x,
+				ErrNotFinite)
 		}
 	}
 	return v, nil

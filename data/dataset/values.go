@@ -9,8 +9,10 @@ import (
 
 // values is a data set of clouds, molecules, graphs or signals. Whoever opens it knows how a sample is made.
 type values struct {
-	root   string // for messages
-	noun   string // what a sample is called
+	// for messages
+	root string
+	// what a sample is called
+	noun   string
 	ids    []string
 	labels []int
 	names  []string

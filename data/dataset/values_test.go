@@ -17,13 +17,36 @@ func TestStudyValues(t *testing.T) {
 		len   int
 		value space.Spec
 	}{
-		{Spec{Format: "clouds", Images: "../../studies/clouds/data/test.npz"}, 112, rows("points", 1024, 3, "positions", "node")},
-		{Spec{Format: "clouds", Images: "../../studies/planted/data/clouds.npz", Fields: []string{"points", "gravity"}}, 48, space.Spec{Name: "record", Kind: space.KindRecord, Fields: []space.Spec{
-			rows("points", 64, 3, "positions", "node"), rows("gravity", 1, 3, "vectors", "sample"),
-		}}},
-		{Spec{Format: "graphs", Images: "../../studies/planted/data/matrices.npz"}, 24, space.Spec{Name: "matrix", Kind: space.KindPairs, Shape: []int{12, 12, 1}}},
-		{Spec{Format: "signals", Images: "../../studies/planted/data/signals.npz"}, 32, space.Spec{Name: "signal", Kind: space.KindSignal, Shape: []int{1, 128}}},
-		{Spec{Format: "pairs", Images: "../../studies/planted/data/frames.npz"}, 24, space.Spec{Name: "frames", Kind: space.KindFrames, Shape: []int{8, 1, 16, 16}}},
+		{
+			Spec{Format: "clouds", Images: "../../studies/clouds/data/test.npz"},
+			112,
+			rows("points", 1024, 3, "positions", "node"),
+		},
+		{
+			Spec{
+				Format: "clouds", Images: "../../studies/planted/data/clouds.npz",
+				Fields: []string{"points", "gravity"},
+			},
+			48,
+			space.Spec{Name: "record", Kind: space.KindRecord, Fields: []space.Spec{
+				rows("points", 64, 3, "positions", "node"), rows("gravity", 1, 3, "vectors", "sample"),
+			}},
+		},
+		{
+			Spec{Format: "graphs", Images: "../../studies/planted/data/matrices.npz"},
+			24,
+			space.Spec{Name: "matrix", Kind: space.KindPairs, Shape: []int{12, 12, 1}},
+		},
+		{
+			Spec{Format: "signals", Images: "../../studies/planted/data/signals.npz"},
+			32,
+			space.Spec{Name: "signal", Kind: space.KindSignal, Shape: []int{1, 128}},
+		},
+		{
+			Spec{Format: "pairs", Images: "../../studies/planted/data/frames.npz"},
+			24,
+			space.Spec{Name: "frames", Kind: space.KindFrames, Shape: []int{8, 1, 16, 16}},
+		},
 	} {
 		ds, err := Open(c.spec)
 		if err != nil {
@@ -49,7 +72,8 @@ func TestStudyValues(t *testing.T) {
 }
 
 func sameSpec(a, b space.Spec) bool {
-	return a.Name == b.Name && a.Kind == b.Kind && a.Type == b.Type && a.Per == b.Per && slices.Equal(a.Shape, b.Shape) && slices.EqualFunc(a.Fields, b.Fields, sameSpec)
+	return a.Name == b.Name && a.Kind == b.Kind && a.Type == b.Type && a.Per == b.Per &&
+		slices.Equal(a.Shape, b.Shape) && slices.EqualFunc(a.Fields, b.Fields, sameSpec)
 }
 
 func TestStudyMolecules(t *testing.T) {
@@ -72,7 +96,10 @@ func TestStudyMolecules(t *testing.T) {
 func TestStudySamples(t *testing.T) {
 	for _, spec := range []Spec{
 		{Format: "clouds", Images: "../../studies/clouds/data/test.npz", Cloud: Cloud{Points: 512}},
-		{Format: "molecules", Images: "../../studies/molecules/data/test.xyz", Elements: []string{"H", "C", "N", "O", "F", "S"}},
+		{
+			Format: "molecules", Images: "../../studies/molecules/data/test.xyz",
+			Elements: []string{"H", "C", "N", "O", "F", "S"},
+		},
 		{Format: "graphs", Images: "../../studies/graphs/data/test.npz"},
 		{Format: "graphs", Images: "../../studies/graphs/data/sets.npz"},
 	} {

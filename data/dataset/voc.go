@@ -24,23 +24,25 @@ const (
 // vocPhoto is what a Pascal VOC file says of its photo.
 type vocPhoto struct {
 	filename string
-	w, h     int // 0 if it does not say
-	objects  []vocObject
+	// 0 if it does not say
+	w, h    int
+	objects []vocObject
 }
 
 // vocObject is one object, with coordinates as they are written: whole pixels counted from 1, both ends inclusive.
 type vocObject struct {
-	name      string
-	edge      [4]float64 // xmin, ymin, xmax, ymax
+	name string
+	// xmin, ymin, xmax, ymax
+	edge      [4]float64
 	difficult bool
 }
 
 // vocEdges are the names of a box's coordinates.
 func vocEdges() []string { return []string{"xmin", "ymin", "xmax", "ymax"} }
 
-// parseVOC reads an annotation in the XML of Pascal VOC: annotation/filename, size/width, size/height, and of every object
-// name, difficult and bndbox. Everything else is passed over: path is where the photo lay on the annotator's machine, and the
-// parts of persons are not objects. Document types and entities are refused.
+// parseVOC reads an annotation in the XML of Pascal VOC: annotation/filename, size/width, size/height, and of every
+// object name, difficult and bndbox. Everything else is passed over: path is where the photo lay on the annotator's
+// machine, and the parts of persons are not objects. Document types and entities are refused.
 func parseVOC(b []byte) (vocPhoto, error) {
 	var v vocPhoto
 	if len(b) > maxXML {
@@ -203,7 +205,9 @@ func (o opener) openVOC(spec Spec) (Dataset, error) {
 	for i := range d.items {
 		d.items[i].id = stem(d.items[i].id)
 		if i > 0 && d.items[i].id == d.items[i-1].id {
-			return nil, fmt.Errorf("%s: two photos are called %q with different endings, so that one XML would belong to both: rename one", f.root, d.items[i].id)
+			return nil, fmt.Errorf(
+				"%s: two photos are called %q with different endings, so that one XML would belong to both: rename one",
+				f.root, d.items[i].id)
 		}
 	}
 	if d.known {
@@ -246,7 +250,10 @@ func (d *photos) readVOC(notes string, spec Spec) (files []string, err error) {
 		files = append(files, name)
 	}
 	if missing > 0 {
-		return nil, fmt.Errorf("%s: %d of %d photos have no annotation, first missing %s: name their folder with targets, annotate them (with no object where there is none), move them away, list the others in a split, or say targets: none",
+		return nil, fmt.Errorf(
+			"%s: %d of %d photos have no annotation, first missing %s: name their folder with targets, annotate them "+
+				"(with no object where there is none), move them away, list the others in a split, or say targets: "+
+				"none",
 			d.root, missing, len(d.items), first)
 	}
 	return files, d.voc(read, files, spec)
@@ -272,10 +279,12 @@ func (d *photos) voc(read []vocPhoto, files []string, spec Spec) error {
 	for i, v := range read {
 		p := &d.items[i]
 		if v.w != 0 && v.h != 0 && (v.w != p.pic.w || v.h != p.pic.h) {
-			return fmt.Errorf("%s: was written for a photo of %d x %d px, but %s has %d x %d: its boxes belong to another photo or to another size of it; take that one, or correct size and boxes",
+			return fmt.Errorf("%s: was written for a photo of %d x %d px, but %s has %d x %d: its boxes belong to "+
+				"another photo or to another size of it; take that one, or correct size and boxes",
 				files[i], v.w, v.h, p.file, p.pic.w, p.pic.h)
 		}
-		if n := path.Base(strings.ReplaceAll(v.filename, `\`, "/")); v.filename != "" && n != path.Base(p.id) && !strings.EqualFold(stem(n), path.Base(p.id)) {
+		if n := path.Base(strings.ReplaceAll(v.filename, `\`, "/")); v.filename != "" && n != path.Base(p.id) &&
+			!strings.EqualFold(stem(n), path.Base(p.id)) {
 			if renamed == 0 {
 				first = fmt.Sprintf("%s says %s", files[i], clip(n))
 			}
@@ -296,7 +305,8 @@ func (d *photos) voc(read []vocPhoto, files []string, spec Spec) error {
 		}
 	}
 	if renamed > 0 {
-		d.note("%d annotations name another photo than that which they lie beside, first %s: the names of the files count", renamed, first)
+		d.note("%d annotations name another photo than that which they lie beside, first %s: the names of the files "+
+			"count", renamed, first)
 	}
 	if len(spec.Classes) == 0 {
 		d.note("classes are numbered in alphabetical order: %s; set data.classes to the models' order", list(d.names))
@@ -305,8 +315,9 @@ func (d *photos) voc(read []vocPhoto, files []string, spec Spec) error {
 	return nil
 }
 
-// vocEdge is the continuous coordinate where the pixel that is written as from begins. Where both corners are one pixel column or
-// row the box is empty: that is what a click without a drag leaves, though by the letter of the format it is one pixel wide.
+// vocEdge is the continuous coordinate where the pixel that is written as from begins. Where both corners are one pixel
+// column or row the box is empty: that is what a click without a drag leaves, though by the letter of the format it is
+// one pixel wide.
 func vocEdge(from, to float64) float64 {
 	if from >= to {
 		return from // so that corners the wrong way round by one do not come out as empty either
@@ -317,7 +328,8 @@ func vocEdge(from, to float64) float64 {
 // split keeps the photos that the list file names.
 func (d *folder) split(file, name string) error {
 	if name != path.Base(name) || strings.ContainsAny(name, `/\`) || name == ".." || name == "." {
-		return fmt.Errorf("%s: split is %s, want the name of a list in ImageSets/Main without .txt, such as test", d.root, clip(name))
+		return fmt.Errorf("%s: split is %s, want the name of a list in ImageSets/Main without .txt, such as test",
+			d.root, clip(name))
 	}
 	b, err := readLimited(d.fsys, file, maxTable)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -338,17 +350,20 @@ func (d *folder) split(file, name string) error {
 			continue
 		}
 		if strings.ContainsAny(line, " \t") {
-			return fmt.Errorf("%s: line %d is %s, want one photo's name alone: this looks like the list of one class; name a list of photos", file, k+1, clip(line))
+			return fmt.Errorf("%s: line %d is %s, want one photo's name alone: this looks like the list of one "+
+				"class; name a list of photos", file, k+1, clip(line))
 		}
 		i, ok := at[line]
 		if !ok {
 			i, ok = at[stem(line)]
 		}
 		if !ok {
-			return fmt.Errorf("%s: line %d names the photo %s, which is not in %s: add the photo or take the line out", file, k+1, clip(line), d.root)
+			return fmt.Errorf("%s: line %d names the photo %s, which is not in %s: add the photo or take the line out",
+				file, k+1, clip(line), d.root)
 		}
 		if first, ok := chosen[i]; ok {
-			return fmt.Errorf("%s: line %d names the photo %s, which line %d did already: take one out", file, k+1, clip(line), first)
+			return fmt.Errorf("%s: line %d names the photo %s, which line %d did already: take one out", file, k+1,
+				clip(line), first)
 		}
 		chosen[i] = k + 1
 		paths = append(paths, d.paths[i])

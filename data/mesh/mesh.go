@@ -1,7 +1,8 @@
-// Package mesh reads shapes in space, OFF, Wavefront OBJ, Stanford PLY and tables of points, and draws points from their surfaces.
+// Package mesh reads shapes in space, OFF, Wavefront OBJ, Stanford PLY and tables of points, and draws points from
+// their surfaces.
 //
-// Every error names the line or byte, what was expected there and what to do; what a file claims to hold is compared with its size before memory
-// is taken. Numbers that are not finite are refused: the error wraps [space.ErrNotFinite].
+// Every error names the line or byte, what was expected there and what to do; what a file claims to hold is compared
+// with its size before memory is taken. Numbers that are not finite are refused: the error wraps [space.ErrNotFinite].
 package mesh
 
 import (
@@ -21,13 +22,17 @@ const maxPoints = math.MaxInt32
 
 // Mesh is points in space and the triangles between them.
 type Mesh struct {
-	Points  []float64  // x, y, z of each
-	Normals []float64  // of each point; nil if the file has none
-	Faces   [][3]int32 // triangles of points; polygons are fans of them from their first corner
+	// x, y, z of each
+	Points []float64
+	// of each point; nil if the file has none
+	Normals []float64
+	// triangles of points; polygons are fans of them from their first corner
+	Faces [][3]int32
 }
 
-// Sample draws n points evenly by area from the faces, with the normals of the faces: (b-a) x (c-a), of length 1. Of one mesh and one state of r they are always the
-// same. The error says that there are no faces, or that they have no area.
+// Sample draws n points evenly by area from the faces, with the normals of the faces: (b-a) x (c-a), of length 1. Of
+// one mesh and one state of r they are always the same. The error says that there are no faces, or that they have no
+// area.
 func (m *Mesh) Sample(n int, r *rand.Rand) (points, normals []float64, err error) {
 	if len(m.Faces) == 0 {
 		return nil, nil, errors.New("no faces to draw points from")
@@ -40,13 +45,16 @@ func (m *Mesh) Sample(n int, r *rand.Rand) (points, normals []float64, err error
 		edges[i] = sum
 	}
 	if !(sum > 0) || math.IsInf(sum, 1) {
-		return nil, nil, fmt.Errorf("all %d faces together have the area %g, so that no points can be drawn from them: repair the mesh, or scale it", len(m.Faces), sum/2)
+		return nil, nil, fmt.Errorf(
+			"all %d faces together have the area %g, so that no points can be drawn from them: repair the mesh, or "+
+				"scale it", len(m.Faces), sum/2)
 	}
 	points, normals = make([]float64, 0, 3*n), make([]float64, 0, 3*n)
 	for range n {
 		at := min(r.Float64()*sum, math.Nextafter(sum, 0))
 		i, _ := slices.BinarySearch(edges, at)
-		// A face without area has the edge of the one before it: the search finds the first of equals, and at == edge belongs to the next.
+		// A face without area has the edge of the one before it: the search finds the first of equals, and at == edge
+		// belongs to the next.
 		for i < len(edges)-1 && edges[i] <= at {
 			i++
 		}
@@ -92,7 +100,8 @@ func (m *Mesh) polygon(corners []int32) {
 // lines goes through a text line by line.
 type lines struct {
 	rest string
-	n    int // number of the line that next returned last
+	// number of the line that next returned last
+	n int
 }
 
 // next is the next line without its end; ok is false at the end of the text.
@@ -153,8 +162,8 @@ func isText(text, want string) error {
 	return nil
 }
 
-// ReadOFF reads a mesh in the text form of Geomview's OFF. The head "OFF490 518 0", in which the line break was lost, as in ModelNet, is read too;
-// NOFF has normals, colors are left out.
+// ReadOFF reads a mesh in the text form of Geomview's OFF. The head "OFF490 518 0", in which the line break was lost,
+// as in ModelNet, is read too; NOFF has normals, colors are left out.
 func ReadOFF(text string) (*Mesh, error) {
 	if err := isText(text, "OFF"); err != nil {
 		return nil, err
@@ -189,11 +198,14 @@ func ReadOFF(text string) (*Mesh, error) {
 		}
 		// No line of a point is shorter than "0 0 0", none of a face than "1 0".
 		if err != nil || count[k] < 0 || count[k] > maxPoints {
-			return nil, bad(l.n, "%s, want the numbers of points, faces and edges, such as %q", quote(rest), "490 518 0")
+			return nil, bad(l.n, "%s, want the numbers of points, faces and edges, such as %q", quote(rest),
+				"490 518 0")
 		}
 	}
 	if 5*count[0]+3*count[1] > len(l.rest) {
-		return nil, bad(l.n, "%d points and %d faces, but only %d bytes follow: the file is cut short or the numbers are wrong", count[0], count[1], len(l.rest))
+		return nil, bad(l.n,
+			"%d points and %d faces, but only %d bytes follow: the file is cut short or the numbers are wrong",
+			count[0], count[1], len(l.rest))
 	}
 	m := &Mesh{}
 	normals := strings.Contains(kind, "N")
@@ -204,7 +216,8 @@ func ReadOFF(text string) (*Mesh, error) {
 		}
 		words := strings.Fields(line)
 		if len(words) < 3 || normals && len(words) < 6 {
-			return nil, bad(l.n, "point %d has %d numbers, want x, y, z%s", k, len(words), map[bool]string{true: " and the normal"}[normals])
+			return nil, bad(l.n, "point %d has %d numbers, want x, y, z%s", k, len(words),
+				map[bool]string{true: " and the normal"}[normals])
 		}
 		for a := range 3 {
 			v, err := number(words[a], l.n, axis(a))
@@ -251,7 +264,8 @@ func corner(word string, base, points, line int) (int32, error) {
 	return int32(v - base), nil
 }
 
-// ReadOBJ reads points and faces of a Wavefront OBJ file. Normals are those of the file if it has one for each point and no faces, as clouds have them; all else is left out.
+// ReadOBJ reads points and faces of a Wavefront OBJ file. Normals are those of the file if it has one for each point
+// and no faces, as clouds have them; all else is left out.
 func ReadOBJ(text string) (*Mesh, error) {
 	if err := isText(text, "OBJ"); err != nil {
 		return nil, err

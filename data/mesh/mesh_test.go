@@ -67,11 +67,13 @@ func TestOFF(t *testing.T) {
 }
 
 func TestOBJ(t *testing.T) {
-	m, err := ReadOBJ("# a square and a triangle\nmtllib a.mtl\nv 0 0 0\nv 1 0 0 1.0\nv 1 1 0\nvt 0 0\nvn 0 0 1\nf 1/1/1 2/1/1 \\\n3//1\nv 0 1 0\nf -4 -3 -2 -1\n")
+	m, err := ReadOBJ("# a square and a triangle\nmtllib a.mtl\nv 0 0 0\nv 1 0 0 1.0\nv 1 1 0\nvt 0 0\nvn 0 0 1\nf " +
+		"1/1/1 2/1/1 \\\n3//1\nv 0 1 0\nf -4 -3 -2 -1\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(m.Points, []float64{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}) || !slices.Equal(m.Faces, [][3]int32{{0, 1, 2}, {0, 1, 2}, {0, 2, 3}}) || m.Normals != nil {
+	if !slices.Equal(m.Points, []float64{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}) ||
+		!slices.Equal(m.Faces, [][3]int32{{0, 1, 2}, {0, 1, 2}, {0, 2, 3}}) || m.Normals != nil {
 		t.Errorf("%+v", m)
 	}
 	m, err = ReadOBJ("v 1 2 3\nvn 0 0 1\nv 4 5 6\nvn 0 1 0\n")
@@ -107,7 +109,8 @@ func TestPLY(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !slices.Equal(m.Points, []float64{0, 0, 0, 1, 0, 0, 1, 2, 0, 0, 2, 0, 0, 0, 3}) || !slices.Equal(m.Faces, [][3]int32{{0, 1, 2}, {0, 2, 3}, {0, 1, 4}}) ||
+		if !slices.Equal(m.Points, []float64{0, 0, 0, 1, 0, 0, 1, 2, 0, 0, 2, 0, 0, 0, 3}) ||
+			!slices.Equal(m.Faces, [][3]int32{{0, 1, 2}, {0, 2, 3}, {0, 1, 4}}) ||
 			!slices.Equal(m.Normals, []float64{0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, -1, 0, -1, 0}) {
 			t.Errorf("%s: %+v", name, m)
 		}
@@ -117,7 +120,8 @@ func TestPLY(t *testing.T) {
 			}
 		}
 	}
-	head := "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_index\nend_header\n"
+	head := "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nelement " +
+		"face 1\nproperty list uchar int vertex_index\nend_header\n"
 	body := "1 2 3\n3 0 0 0\n"
 	for _, c := range [][3]string{
 		{"ply", "plo", `line 1: "plo", want the word ply`},
@@ -151,13 +155,17 @@ func TestPLY(t *testing.T) {
 	}
 	at := bytes.Index(b, []byte("end_header\n")) + len("end_header\n")
 	copy(b[at+8:], []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f})
-	if _, err := ReadPLY(b); !errors.Is(err, space.ErrNotFinite) || !strings.Contains(err.Error(), "vertex 0: coordinate y is NaN") {
+	if _, err := ReadPLY(b); !errors.Is(err, space.ErrNotFinite) ||
+		!strings.Contains(err.Error(), "vertex 0: coordinate y is NaN") {
 		t.Errorf("a NaN: %v", err)
 	}
 }
 
 func TestTable(t *testing.T) {
-	for _, text := range []string{"1,2,3\n4,5,6\n", "1 2 3\n\n4\t5 6", "2\n1;2;3\r\n4; 5; 6\r\n", "# points\nX, \"y\" ,z\n1, 2, 3\n// half\n4, 5, 6"} {
+	for _, text := range []string{
+		"1,2,3\n4,5,6\n", "1 2 3\n\n4\t5 6", "2\n1;2;3\r\n4; 5; 6\r\n",
+		"# points\nX, \"y\" ,z\n1, 2, 3\n// half\n4, 5, 6",
+	} {
 		m, err := ReadTable(text)
 		if err != nil || m.Width != 3 || !slices.Equal(m.Val, []float64{1, 2, 3, 4, 5, 6}) {
 			t.Errorf("%q: %+v, %v", text, m, err)
@@ -185,7 +193,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Points of a square of two triangles of areas 1 and 3 and an empty one fall on them as their areas are, and evenly within: means and variances of a uniform distribution.
+// Points of a square of two triangles of areas 1 and 3 and an empty one fall on them as their areas are, and evenly
+// within: means and variances of a uniform distribution.
 func TestSample(t *testing.T) {
 	m := &Mesh{
 		Points: []float64{0, 0, 5, 2, 0, 5, 0, 1, 5, 10, 0, 7, 10, 3, 7, 10, 0, 9},
@@ -213,7 +222,8 @@ func TestSample(t *testing.T) {
 		mean[1] += y
 		mean[2] += z - 7
 	}
-	// Binomial with 1/4: five standard deviations. The mean of a triangle is its middle; the deviation of a coordinate is a side over √18.
+	// Binomial with 1/4: five standard deviations. The mean of a triangle is its middle; the deviation of a coordinate
+	// is a side over √18.
 	if got, dev := float64(first)/n, math.Sqrt(0.25*0.75/n); math.Abs(got-0.25) > 5*dev {
 		t.Errorf("a share of %g of the points is on a quarter of the area", got)
 	}
@@ -228,20 +238,26 @@ func TestSample(t *testing.T) {
 	if err != nil || !slices.Equal(again, p) {
 		t.Error("the same seed gives other points")
 	}
-	for _, m := range []*Mesh{{}, {Points: []float64{0, 0, 0}}, {Points: []float64{0, 0, 0}, Faces: [][3]int32{{0, 0, 0}}}} {
+	for _, m := range []*Mesh{
+		{},
+		{Points: []float64{0, 0, 0}},
+		{Points: []float64{0, 0, 0}, Faces: [][3]int32{{0, 0, 0}}},
+	} {
 		if _, _, err := m.Sample(1, rand.New(rand.NewPCG(1, 2))); err == nil {
 			t.Errorf("points of %+v", m)
 		}
 	}
 }
 
-// Turning a mesh turns the points that are drawn from it: the draw depends on areas alone, which a rotation by a quarter turn keeps to the last bit.
+// Turning a mesh turns the points that are drawn from it: the draw depends on areas alone, which a rotation by a
+// quarter turn keeps to the last bit.
 func TestSampleTurns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 8).Draw(t, "points")
 		m, turned := &Mesh{}, &Mesh{}
 		for range n {
-			x, y, z := rapid.Float64Range(-1, 1).Draw(t, "x"), rapid.Float64Range(-1, 1).Draw(t, "y"), rapid.Float64Range(-1, 1).Draw(t, "z")
+			x, y, z := rapid.Float64Range(-1, 1).Draw(t, "x"), rapid.Float64Range(-1, 1).Draw(t, "y"),
+				rapid.Float64Range(-1, 1).Draw(t, "z")
 			m.Points, turned.Points = append(m.Points, x, y, z), append(turned.Points, -y, x, z)
 		}
 		for range rapid.IntRange(1, 6).Draw(t, "faces") {
@@ -258,7 +274,14 @@ func TestSampleTurns(t *testing.T) {
 			t.Fatalf("%v, %v", err, err2)
 		}
 		for i := 0; i < len(p); i += 3 {
-			for _, c := range [][2]float64{{p2[i], -p[i+1]}, {p2[i+1], p[i]}, {p2[i+2], p[i+2]}, {q2[i], -q[i+1]}, {q2[i+1], q[i]}, {q2[i+2], q[i+2]}} {
+			for _, c := range [][2]float64{
+				{p2[i], -p[i+1]},
+				{p2[i+1], p[i]},
+				{p2[i+2], p[i+2]},
+				{q2[i], -q[i+1]},
+				{q2[i+1], q[i]},
+				{q2[i+2], q[i+2]},
+			} {
 				if !(math.Abs(c[0]-c[1]) <= 1e-12) {
 					t.Fatalf("%g, want %g", c[0], c[1])
 				}

@@ -15,9 +15,11 @@ import (
 
 // property is one entry of an element of a PLY file.
 type property struct {
-	name  string
-	typ   string // int8, uint8, …, float64
-	count string // type of the length of a list; "" for a single number
+	name string
+	// int8, uint8, …, float64
+	typ string
+	// type of the length of a list; "" for a single number
+	count string
 }
 
 // element is a list of records of a PLY file.
@@ -62,8 +64,8 @@ func plySize(typ string) int {
 	return 4
 }
 
-// ReadPLY reads points, normals (nx, ny, nz) and faces (vertex_indices or vertex_index) of a Stanford PLY file: text, or binary of either byte order. Other elements and
-// properties are left out.
+// ReadPLY reads points, normals (nx, ny, nz) and faces (vertex_indices or vertex_index) of a Stanford PLY file: text,
+// or binary of either byte order. Other elements and properties are left out.
 func ReadPLY(data []byte) (*Mesh, error) {
 	format, elements, body, line, err := plyHead(data)
 	if err != nil {
@@ -97,7 +99,8 @@ func plyHead(data []byte) (format string, elements []element, body []byte, line 
 		end := bytes.IndexByte(rest, '\n')
 		if end < 0 || line > 10000 {
 			if line == 0 && !bytes.HasPrefix(data, []byte("ply")) {
-				return "", nil, nil, 0, fmt.Errorf("starts with %s, want the word ply", quote(string(data[:min(len(data), 8)])))
+				return "", nil, nil, 0,
+					fmt.Errorf("starts with %s, want the word ply", quote(string(data[:min(len(data), 8)])))
 			}
 			return "", nil, nil, 0, fmt.Errorf("line %d: the head has no end_header: the file is cut short", line)
 		}
@@ -119,7 +122,9 @@ func plyHead(data []byte) (format string, elements []element, body []byte, line 
 		case words[0] == "format" && len(words) >= 2:
 			format = words[1]
 			if format != "ascii" && format != "binary_little_endian" && format != "binary_big_endian" {
-				return "", nil, nil, 0, bad(line, "the format %s is not known, want ascii, binary_little_endian or binary_big_endian", quote(format))
+				return "", nil, nil, 0,
+					bad(line, "the format %s is not known, want ascii, binary_little_endian or binary_big_endian",
+						quote(format))
 			}
 		case words[0] == "element" && len(words) == 3:
 			n, err := strconv.Atoi(words[2])
@@ -139,7 +144,8 @@ func plyHead(data []byte) (format string, elements []element, body []byte, line 
 				p.typ = plyType(words[1])
 			}
 			if p.typ == "" {
-				return "", nil, nil, 0, bad(line, "%s, want such as %q or %q", quote(text), "property float x", "property list uchar int vertex_indices")
+				return "", nil, nil, 0, bad(line, "%s, want such as %q or %q", quote(text), "property float x",
+					"property list uchar int vertex_indices")
 			}
 			e := &elements[len(elements)-1]
 			e.props = append(e.props, p)
@@ -164,7 +170,8 @@ func (r *plyReader) element(m *Mesh, e element) error {
 	var at, normal [3]int
 	for k := range 3 {
 		at[k] = slices.IndexFunc(e.props, func(p property) bool { return p.name == "xyz"[k:k+1] && p.count == "" })
-		normal[k] = slices.IndexFunc(e.props, func(p property) bool { return p.name == "n"+"xyz"[k:k+1] && p.count == "" })
+		normal[k] = slices.IndexFunc(e.props,
+			func(p property) bool { return p.name == "n"+"xyz"[k:k+1] && p.count == "" })
 	}
 	for _, p := range e.props {
 		switch {
@@ -184,7 +191,8 @@ func (r *plyReader) element(m *Mesh, e element) error {
 		return fmt.Errorf("the head has the element %s without properties", quote(e.name))
 	}
 	if e.n > have/max(least, 1) {
-		return fmt.Errorf("%s: the head claims %d elements %s, but only %d bytes are left: the file is cut short or its head is wrong", r.where(), e.n, quote(e.name), have)
+		return fmt.Errorf("%s: the head claims %d elements %s, but only %d bytes are left: the file is cut short or "+
+			"its head is wrong", r.where(), e.n, quote(e.name), have)
 	}
 	vertex, face := e.name == "vertex", e.name == "face"
 	if vertex && slices.Contains(at[:], -1) {
@@ -213,7 +221,8 @@ func (r *plyReader) element(m *Mesh, e element) error {
 				return fmt.Errorf("%s %d, length of %s: %w", e.name, i, p.name, err)
 			}
 			if !(n >= 0 && n <= float64(len(r.rest)+len(r.words))) || n != math.Trunc(n) {
-				return fmt.Errorf("%s: %s %d: the list %s has %g numbers, which the file does not hold: it is damaged", r.where(), e.name, i, p.name, n)
+				return fmt.Errorf("%s: %s %d: the list %s has %g numbers, which the file does not hold: it is damaged",
+					r.where(), e.name, i, p.name, n)
 			}
 			list = list[:0]
 			for range int(n) {
@@ -238,7 +247,8 @@ func (r *plyReader) element(m *Mesh, e element) error {
 		}
 		for k, c := range at {
 			if v := values[c]; math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("%s: vertex %d: %s is %v: %w; repair or leave out this shape", r.where(), i, axis(k), v, space.ErrNotFinite)
+				return fmt.Errorf("%s: vertex %d: %s is %v: %w; repair or leave out this shape", r.where(), i, axis(k),
+					v, space.ErrNotFinite)
 			}
 			m.Points = append(m.Points, values[c])
 		}
@@ -247,7 +257,8 @@ func (r *plyReader) element(m *Mesh, e element) error {
 				break
 			}
 			if v := values[c]; math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("%s: vertex %d: the normal is %v: %w; repair or leave out this shape", r.where(), i, v, space.ErrNotFinite)
+				return fmt.Errorf("%s: vertex %d: the normal is %v: %w; repair or leave out this shape", r.where(), i,
+					v, space.ErrNotFinite)
 			}
 			m.Normals = append(m.Normals, values[c])
 		}

@@ -8,16 +8,18 @@ import (
 
 // Table is rows of numbers as a text has them.
 type Table struct {
-	Names []string // of the columns, in small letters, if the first line has them
-	Width int      // numbers of a row
+	// of the columns, in small letters, if the first line has them
+	Names []string
+	// numbers of a row
+	Width int
 	Val   []float64
 }
 
 // Rows is how many rows there are.
 func (t *Table) Rows() int { return len(t.Val) / t.Width }
 
-// ReadTable reads lines of numbers with commas, semicolons, spaces or tabs between them, such as x,y,z,nx,ny,nz. Lines that begin with # or // are comments. The first line may hold
-// the names of the columns or, alone, the number of rows.
+// ReadTable reads lines of numbers with commas, semicolons, spaces or tabs between them, such as x,y,z,nx,ny,nz. Lines
+// that begin with # or // are comments. The first line may hold the names of the columns or, alone, the number of rows.
 func ReadTable(text string) (*Table, error) {
 	if err := isText(text, "lines of numbers"); err != nil {
 		return nil, err
@@ -55,7 +57,8 @@ func ReadTable(text string) (*Table, error) {
 			t.Width = len(words)
 		}
 		if len(words) != t.Width {
-			return nil, bad(l.n, "%d numbers, the lines before it have %d: all rows must have the same columns", len(words), t.Width)
+			return nil, bad(l.n, "%d numbers, the lines before it have %d: all rows must have the same columns",
+				len(words), t.Width)
 		}
 		for k, w := range words {
 			v, err := number(w, l.n, "column "+strconv.Itoa(k+1))
@@ -69,7 +72,8 @@ func ReadTable(text string) (*Table, error) {
 		return nil, errors.New("no points: want a line of numbers for each, such as x y z")
 	}
 	if claimed >= 0 && claimed != t.Rows() {
-		return nil, bad(1, "the file says that it has %d points, and there are %d: it is cut short or the number is wrong", claimed, t.Rows())
+		return nil, bad(1, "the file says that it has %d points, and there are %d: it is cut short or the number is "+
+			"wrong", claimed, t.Rows())
 	}
 	return t, nil
 }

@@ -42,14 +42,15 @@ func ParseKind(s string) (Kind, error) {
 type Scene struct {
 	// Size is the length in px to which the parts of a flow are scaled, such as the shorter side of the picture.
 	Size float64
-	// Peak is the greatest displacement of any flow, px a pair. The greatest of one flow, over the square of side Size about the
-	// middle and but for a few per cent, is drawn evenly from half of it to all of it.
+	// Peak is the greatest displacement of any flow, px a pair. The greatest of one flow, over the square of side Size
+	// about the middle and but for a few per cent, is drawn evenly from half of it to all of it.
 	Peak float64
-	// Heading is where the mean flow goes, in degrees counter-clockwise as seen from the right, and Spread the standard deviation of
-	// this angle from flow to flow. A step and a cylinder, whose walls say where right is, have no spread: they always go to the right.
+	// Heading is where the mean flow goes, in degrees counter-clockwise as seen from the right, and Spread the standard
+	// deviation of this angle from flow to flow. A step and a cylinder, whose walls say where right is, have no spread:
+	// they always go to the right.
 	Heading, Spread float64
-	// Mean is the mean flow's part in the displacement of the kinds that know none of their own (turbulence, eddies, vortices), from 0,
-	// fluid that only turns, to 1, only the mean.
+	// Mean is the mean flow's part in the displacement of the kinds that know none of their own (turbulence, eddies,
+	// vortices), from 0, fluid that only turns, to 1, only the mean.
 	Mean float64
 }
 
@@ -61,7 +62,8 @@ func (s Scene) check() error {
 	case !(s.Peak >= 0 && s.Peak <= s.Size):
 		return fmt.Errorf("greatest displacement: %v px: expected 0 to the size of the flow, %v", s.Peak, s.Size)
 	case !(math.Abs(s.Heading) <= 360) || !(s.Spread >= 0 && s.Spread <= 360):
-		return fmt.Errorf("heading of the mean flow: %v ± %v degrees: expected -360 to 360, with a spread of 0 to 360", s.Heading, s.Spread)
+		return fmt.Errorf("heading of the mean flow: %v ± %v degrees: expected -360 to 360, with a spread of 0 to 360",
+			s.Heading, s.Spread)
 	case !(s.Mean >= 0 && s.Mean <= 1):
 		return fmt.Errorf("share of the mean flow: %v: expected 0 to 1", s.Mean)
 	}
@@ -70,11 +72,11 @@ func (s Scene) check() error {
 
 // Draw makes a flow of this kind; all that is random in it comes from r.
 //
-// Turbulence is a sum of plane waves with random phases. Isotropic: 64 waves of directions spread evenly, wave lengths from 2/3 to
-// 1/10 of Size, energy spectrum k⁴(k²+k₀²)^{-17/6}, which is von Kármán's and falls as k^{-5/3}, k₀ for the
-// wave length Size/2. SQG: 48 waves, 1 to 1/12 of Size, k^{-5/3} all along, which is the spectrum of kinetic energy in the direct cascade of surface
-// buoyancy, and a dozen eddies (see [Eddy]). A flow has one speed of its parts and one mean flow, both drawn, and no part changes
-// with time.
+// Turbulence is a sum of plane waves with random phases. Isotropic: 64 waves of directions spread evenly, wave lengths
+// from 2/3 to 1/10 of Size, energy spectrum k⁴(k²+k₀²)^{-17/6}, which is von Kármán's and falls as k^{-5/3}, k₀ for the
+// wave length Size/2. SQG: 48 waves, 1 to 1/12 of Size, k^{-5/3} all along, which is the spectrum of kinetic energy in
+// the direct cascade of surface buoyancy, and a dozen eddies (see [Eddy]). A flow has one speed of its parts and one
+// mean flow, both drawn, and no part changes with time.
 func Draw(kind Kind, s Scene, r *rand.Rand) (Flow, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -106,7 +108,8 @@ func Draw(kind Kind, s Scene, r *rand.Rand) (Flow, error) {
 	return s.fit(f, peak), nil
 }
 
-// fit scales f so that its greatest displacement at 32×32 points of the picture is peak; between them it may be some per cent larger.
+// fit scales f so that its greatest displacement at 32×32 points of the picture is peak; between them it may be some
+// per cent larger.
 func (s Scene) fit(f Flow, peak float64) Flow {
 	const n = 32
 	var top float64
@@ -142,8 +145,8 @@ func (s Scene) wake(r *rand.Rand) Flow {
 	f.X = s.Size * between(r, -0.4, -0.2)
 	f.Y = s.Size * between(r, -0.15, 0.15)
 	f.Layer = f.Radius * between(r, 0.25, 0.5)
-	// A street that is stable by von Kármán: rows 0.281 of the distance between two vortices of a row apart. That distance is some five
-	// diameters; circulation and cores are those of measured streets in order of magnitude.
+	// A street that is stable by von Kármán: rows 0.281 of the distance between two vortices of a row apart. That
+	// distance is some five diameters; circulation and cores are those of measured streets in order of magnitude.
 	pitch := f.Radius * between(r, 8, 10)
 	gamma := between(r, 3, 5) * f.Radius
 	start := f.X + float64(2*f.Radius) + float64(pitch*r.Float64())/2
@@ -161,8 +164,8 @@ func (s Scene) wake(r *rand.Rand) Flow {
 	return f
 }
 
-// waves draws n waves of wave lengths from long to short px, evenly spaced in their logarithm, directions evenly spaced, with the
-// energy spectrum energy(k).
+// waves draws n waves of wave lengths from long to short px, evenly spaced in their logarithm, directions evenly
+// spaced, with the energy spectrum energy(k).
 func waves(r *rand.Rand, n int, long, short float64, energy func(k float64) float64) Waves {
 	turn := float64(2 * math.Pi * r.Float64())
 	var f Waves

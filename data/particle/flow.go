@@ -22,9 +22,12 @@ func (f Uniform) At(_, _ float64) (u, v float64) { return f.U, f.V }
 //
 //	Γ/(2πr) (1 - exp(-r²/c²)).
 type Vortex struct {
-	X, Y        float64 // the middle, px
-	Circulation float64 // Γ, px² a pair; positive turns clockwise as seen, from x towards y
-	Core        float64 // c, px; above 0. The speed is greatest at 1.1209 c
+	// the middle, px
+	X, Y float64
+	// Γ, px² a pair; positive turns clockwise as seen, from x towards y
+	Circulation float64
+	// c, px; above 0. The speed is greatest at 1.1209 c
+	Core float64
 }
 
 // At is the displacement of the vortex.
@@ -67,9 +70,12 @@ func (f Scaled) At(x, y float64) (u, v float64) {
 
 // Wave is one term of a stream function, Amplitude cos(KX x + KY y + Phase).
 type Wave struct {
-	KX, KY    float64 // wave numbers, radians a px
-	Amplitude float64 // px² a pair
-	Phase     float64 // radians
+	// wave numbers, radians a px
+	KX, KY float64
+	// px² a pair
+	Amplitude float64
+	// radians
+	Phase float64
 }
 
 // Waves is the flow of a sum of plane waves, free of divergence since every wave moves fluid along its crests:
@@ -86,17 +92,20 @@ func (f Waves) At(x, y float64) (u, v float64) {
 	return u, v
 }
 
-// Eddy is an eddy of surface quasi-geostrophic flow. Its buoyancy is a Poisson kernel, w/(2π(r²+w²)^{3/2}) times 2πK, from which
-// the inverse of the half Laplacian makes the stream function
+// Eddy is an eddy of surface quasi-geostrophic flow. Its buoyancy is a Poisson kernel, w/(2π(r²+w²)^{3/2}) times 2πK,
+// from which the inverse of the half Laplacian makes the stream function
 //
 //	ψ = K/√(r²+w²)
 //
-// (Held, Pierrehumbert, Garner, Swanson: Surface quasi-geostrophic dynamics, J. Fluid Mech. 282 (1995), equation 1). Its speed
-// falls off as r⁻², faster than that of a vortex of the plane.
+// (Held, Pierrehumbert, Garner, Swanson: Surface quasi-geostrophic dynamics, J. Fluid Mech. 282 (1995), equation 1).
+// Its speed falls off as r⁻², faster than that of a vortex of the plane.
 type Eddy struct {
-	X, Y     float64 // the middle, px
-	Strength float64 // K, px³ a pair; positive turns clockwise as seen
-	Width    float64 // w, px; above 0
+	// the middle, px
+	X, Y float64
+	// K, px³ a pair; positive turns clockwise as seen
+	Strength float64
+	// w, px; above 0
+	Width float64
 }
 
 // At is the displacement of the eddy.
@@ -107,16 +116,22 @@ func (f Eddy) At(x, y float64) (u, v float64) {
 	return -s * dy, s * dx
 }
 
-// Step is the flow over a step that falls away from it: along a channel to the right, whose floor drops at Edge. The fluid that comes
-// in between Top and Ledge with a parabolic profile widens over the Length behind the edge to the whole channel between Top and
-// Floor, and below it, behind the step, a bubble turns with fluid that flows back along the floor. All of it is one stream function,
-// so that there is no divergence, and the fluid is at rest on the walls and in them.
+// Step is the flow over a step that falls away from it: along a channel to the right, whose floor drops at Edge. The
+// fluid that comes in between Top and Ledge with a parabolic profile widens over the Length behind the edge to the
+// whole channel between Top and Floor, and below it, behind the step, a bubble turns with fluid that flows back along
+// the floor. All of it is one stream function, so that there is no divergence, and the fluid is at rest on the walls
+// and in them.
 type Step struct {
-	Edge              float64 // x of the step
-	Top, Ledge, Floor float64 // y of the ceiling, of the floor before and behind the edge; ascending
-	Length            float64 // px behind the edge to where the stream reaches the floor; above 0
-	Speed             float64 // mean displacement before the edge, px a pair
-	Bubble            float64 // stream function in the middle of the bubble, as a share of the flux; 0 for none
+	// x of the step
+	Edge float64
+	// y of the ceiling, of the floor before and behind the edge; ascending
+	Top, Ledge, Floor float64
+	// px behind the edge to where the stream reaches the floor; above 0
+	Length float64
+	// mean displacement before the edge, px a pair
+	Speed float64
+	// stream function in the middle of the bubble, as a share of the flux; 0 for none
+	Bubble float64
 }
 
 // At is the displacement of the flow.
@@ -138,7 +153,8 @@ func (f Step) At(x, y float64) (u, v float64) {
 		u = s
 		v = float64(float64(s*eta) * slope)
 	}
-	// The bubble, from half the height of the step above the ledge to the floor: ψ = flux Bubble P(a) P(b), P(t) = 64 t³(1-t)³.
+	// The bubble, from half the height of the step above the ledge to the floor: ψ = flux Bubble P(a) P(b), P(t) = 64
+	// t³(1-t)³.
 	ceiling := f.Ledge - float64(0.5*(f.Floor-f.Ledge))
 	a, b := (x-f.Edge)/f.Length, (y-ceiling)/(f.Floor-ceiling)
 	if a > 0 && a < 1 && b > 0 && b < 1 {
@@ -169,30 +185,40 @@ func bump(t float64) (val, slope float64) {
 	return float64(64*w*w) * w, float64(192*w*w) * (1 - float64(2*t))
 }
 
-// Wake is the flow past a cylinder with a street of vortices behind it, as it stands at one time. The fluid is at rest on the
-// cylinder and in it.
+// Wake is the flow past a cylinder with a street of vortices behind it, as it stands at one time. The fluid is at rest
+// on the cylinder and in it.
 type Wake struct {
-	X, Y   float64 // the middle of the cylinder, px
-	Radius float64 // px, above 0
-	Speed  float64 // displacement far away, px a pair, to the right
-	Layer  float64 // L, thickness of the boundary layer, px, above 0
-	Street []Whirl // the vortices of the wake
+	// the middle of the cylinder, px
+	X, Y float64
+	// px, above 0
+	Radius float64
+	// displacement far away, px a pair, to the right
+	Speed float64
+	// L, thickness of the boundary layer, px, above 0
+	Layer float64
+	// the vortices of the wake
+	Street []Whirl
 }
 
-// Whirl is a vortex with the stream function -Γ/4π ln(r²+c²): at the distance r it turns with the speed Γr/(2π(r²+c²)) (the vortex of
-// Kaufmann, also Scully's). It has a stream function of elementary functions, as Lamb and Oseen's has not.
+// Whirl is a vortex with the stream function -Γ/4π ln(r²+c²): at the distance r it turns with the speed Γr/(2π(r²+c²))
+// (the vortex of Kaufmann, also Scully's). It has a stream function of elementary functions, as Lamb and Oseen's has
+// not.
 type Whirl struct {
-	X, Y        float64 // the middle, px
-	Circulation float64 // Γ, px² a pair; positive turns clockwise as seen
-	Core        float64 // c, px; above 0
+	// the middle, px
+	X, Y float64
+	// Γ, px² a pair; positive turns clockwise as seen
+	Circulation float64
+	// c, px; above 0
+	Core float64
 }
 
 // At is the displacement of the flow, from the stream function
 //
 //	ψ = Speed Y (1-R²/r²) (1-exp(-(r-R)/L)) + (1-exp(-(r-R)²/R²)) (ψ - ψ₀ of the whirls),
 //
-// (r, Y) counted from the middle of the cylinder, where the whirls have ψ₀. Without the two exponentials this is ideal flow past a
-// cylinder and a street of vortices; with them both terms have zeros of second order at the wall, where the fluid is at rest therefore.
+// (r, Y) counted from the middle of the cylinder, where the whirls have ψ₀. Without the two exponentials this is ideal
+// flow past a cylinder and a street of vortices; with them both terms have zeros of second order at the wall, where the
+// fluid is at rest therefore.
 func (f Wake) At(x, y float64) (u, v float64) {
 	dx, dy := x-f.X, y-f.Y
 	rr := float64(dx*dx) + float64(dy*dy)

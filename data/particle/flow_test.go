@@ -24,8 +24,9 @@ func slope(d float64, g func(d float64) float64) float64 {
 	return (4*a - b) / 3
 }
 
-// TestFlowsHaveNoDivergence compares du/dx + dv/dy with the size of the gradients. Where a derivative jumps, as along the stream over a
-// step, differences see a divergence that goes as the inverse of their width; a real one does not depend on it.
+// TestFlowsHaveNoDivergence compares du/dx + dv/dy with the size of the gradients. Where a derivative jumps, as along
+// the stream over a step, differences see a divergence that goes as the inverse of their width; a real one does not
+// depend on it.
 func TestFlowsHaveNoDivergence(t *testing.T) {
 	for _, kind := range Kinds() {
 		t.Run(string(kind), func(t *testing.T) {
@@ -76,7 +77,8 @@ func TestFluxThroughClosedCurves(t *testing.T) {
 					size += math.Hypot(u, v) / n
 				}
 				if !(math.Abs(flux) <= 1e-5*size+1e-12) {
-					t.Errorf("%s, seed %d: circle of radius %g about (%g, %g): flux %g of mean speed %g", kind, seed, rad, x, y, flux, size)
+					t.Errorf("%s, seed %d: circle of radius %g about (%g, %g): flux %g of mean speed %g", kind, seed,
+						rad, x, y, flux, size)
 				}
 			}
 		}
@@ -84,15 +86,21 @@ func TestFluxThroughClosedCurves(t *testing.T) {
 }
 
 func TestVortexClosedForm(t *testing.T) {
-	// At r = c the speed is Γ/(2πc) (1 - 1/e); the greatest is 0.6382 Γ/(2πc), at 1.1209 c (Devenport et al., J. Fluid Mech. 312
-	// (1996) 67).
+	// At r = c the speed is Γ/(2πc) (1 - 1/e); the greatest is 0.6382 Γ/(2πc), at 1.1209 c (Devenport et al., J. Fluid
+	// Mech. 312 (1996) 67).
 	f := Vortex{X: 3, Y: -2, Circulation: 50, Core: 4}
 	unit := 50 / (2 * math.Pi * 4)
-	for _, c := range []struct{ r, want float64 }{{4, 1 - math.Exp(-1)}, {1.12090642 * 4, 0.63817}, {400, 0.01}, {8, (1 - math.Exp(-4)) / 2}} {
+	for _, c := range []struct{ r, want float64 }{
+		{4, 1 - math.Exp(-1)},
+		{1.12090642 * 4, 0.63817},
+		{400, 0.01},
+		{8, (1 - math.Exp(-4)) / 2},
+	} {
 		for i := range 8 {
 			s, co := math.Sincos(float64(i))
 			u, v := f.At(3+c.r*co, -2+c.r*s)
-			if along, out := (-u*s+v*co)/unit, (u*co+v*s)/unit; !(math.Abs(along-c.want) <= 1e-5*c.want && math.Abs(out) <= 1e-12) {
+			if along, out := (-u*s+v*co)/unit,
+				(u*co+v*s)/unit; !(math.Abs(along-c.want) <= 1e-5*c.want && math.Abs(out) <= 1e-12) {
 				t.Errorf("at r = %g: speed along %g, out %g: want %g and 0", c.r, along, out, c.want)
 			}
 		}
@@ -108,8 +116,9 @@ func TestVortexClosedForm(t *testing.T) {
 	}
 }
 
-// TestEddyIsTheHalfLaplacianOfItsStream holds the eddy against surface quasi-geostrophy itself: continued below the surface the stream
-// function is K/√(r²+(w-z)²), z ≤ 0, harmonic, and its derivative by z at the surface is the buoyancy of the Poisson kernel.
+// TestEddyIsTheHalfLaplacianOfItsStream holds the eddy against surface quasi-geostrophy itself: continued below the
+// surface the stream function is K/√(r²+(w-z)²), z ≤ 0, harmonic, and its derivative by z at the surface is the
+// buoyancy of the Poisson kernel.
 func TestEddyIsTheHalfLaplacianOfItsStream(t *testing.T) {
 	const K, w = 7., 3.
 	stream := func(x, y, z float64) float64 { return K / math.Sqrt(x*x+y*y+(w-z)*(w-z)) }
@@ -127,7 +136,8 @@ func TestEddyIsTheHalfLaplacianOfItsStream(t *testing.T) {
 			t.Errorf("at (%g, %g): buoyancy %g, want %g", x, y, buoyancy, want)
 		}
 		const h = 0.02
-		lap := (stream(x+h, y, 0) + stream(x-h, y, 0) + stream(x, y+h, 0) + stream(x, y-h, 0) + stream(x, y, h) + stream(x, y, -h) - 6*stream(x, y, 0)) / (h * h)
+		lap := (stream(x+h, y, 0) + stream(x-h, y, 0) + stream(x, y+h, 0) + stream(x, y-h, 0) + stream(x, y, h) +
+			stream(x, y, -h) - 6*stream(x, y, 0)) / (h * h)
 		if !(math.Abs(lap) <= 1e-4) {
 			t.Errorf("at (%g, %g): Laplacian %g, want 0", x, y, lap)
 		}
@@ -147,7 +157,8 @@ func TestWallsHoldTheFluid(t *testing.T) {
 			for _, gap := range []float64{-1, 0, 1e-7} {
 				u, v := wake.At(wake.X+(wake.Radius+gap)*cos, wake.Y+(wake.Radius+gap)*sin)
 				if !(math.Hypot(u, v) <= 1e-6) {
-					t.Fatalf("seed %d: %g px from the wall of the cylinder the fluid moves by (%g, %g)", seed, gap, u, v)
+					t.Fatalf("seed %d: %g px from the wall of the cylinder the fluid moves by (%g, %g)", seed, gap, u,
+						v)
 				}
 			}
 		}
@@ -164,7 +175,8 @@ func TestWallsHoldTheFluid(t *testing.T) {
 			{step.Edge + 60, step.Top - 1},
 		} {
 			if u, v := step.At(p[0], p[1]); !(math.Hypot(u, v) <= 1e-6) {
-				t.Fatalf("seed %d: at (%g, %g) on the wall of the step %+v the fluid moves by (%g, %g)", seed, p[0], p[1], step, u, v)
+				t.Fatalf("seed %d: at (%g, %g) on the wall of the step %+v the fluid moves by (%g, %g)", seed, p[0],
+					p[1], step, u, v)
 			}
 		}
 		// The same fluid passes every section, and some flows back behind the step.
@@ -182,7 +194,8 @@ func TestWallsHoldTheFluid(t *testing.T) {
 			if i == 0 {
 				first = flux
 			}
-			if want := step.Speed * (step.Ledge - step.Top); !(math.Abs(flux-want) <= 1e-4*want) || !(math.Abs(flux-first) <= 1e-4*want) {
+			if want := step.Speed * (step.Ledge - step.Top); !(math.Abs(flux-want) <= 1e-4*want) ||
+				!(math.Abs(flux-first) <= 1e-4*want) {
 				t.Fatalf("seed %d: %g px behind the step %g px² pass, want %g", seed, x-step.Edge, flux, want)
 			}
 		}
@@ -192,8 +205,8 @@ func TestWallsHoldTheFluid(t *testing.T) {
 	}
 }
 
-// TestSpectrumFalls compares the mean kinetic energy of the waves of many drawn flows in octaves of k: E(k) ~ k^{-5/3} has
-// k^{-2/3} of energy an octave.
+// TestSpectrumFalls compares the mean kinetic energy of the waves of many drawn flows in octaves of k: E(k) ~ k^{-5/3}
+// has k^{-2/3} of energy an octave.
 func TestSpectrumFalls(t *testing.T) {
 	s := Scene{Size: 256}
 	r := rand.New(rand.NewPCG(4, 4))
@@ -264,7 +277,8 @@ func TestDrawKeepsItsWord(t *testing.T) {
 		var mean float64
 		const n = 16
 		for seed := range uint64(n) {
-			f, err := Draw(kind, Scene{Size: 64, Peak: 8, Heading: 0, Spread: 10, Mean: 0.6}, rand.New(rand.NewPCG(seed, 0)))
+			f, err := Draw(kind, Scene{Size: 64, Peak: 8, Heading: 0, Spread: 10, Mean: 0.6},
+				rand.New(rand.NewPCG(seed, 0)))
 			if err != nil {
 				t.Fatal(err)
 			}

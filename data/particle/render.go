@@ -11,13 +11,20 @@ const maxSide = 1 << 13
 
 // Optics says what particles there are and how they are seen.
 type Optics struct {
-	Density    float64 // particles a pixel
-	Diameter   float64 // mean diameter of the spots at e⁻² of their brightness, px
-	Spread     float64 // standard deviation of the diameter, px; diameters below a quarter of the mean are drawn anew
-	Brightness float64 // grey level in the middle of the spot of a particle in the middle of the light sheet
-	Background float64 // grey level without particles
-	Noise      float64 // standard deviation of normal noise, grey levels
-	Loss       float64 // share of the particles of a frame that the other does not show, since they have left the light sheet; 0 to 1
+	// particles a pixel
+	Density float64
+	// mean diameter of the spots at e⁻² of their brightness, px
+	Diameter float64
+	// standard deviation of the diameter, px; diameters below a quarter of the mean are drawn anew
+	Spread float64
+	// grey level in the middle of the spot of a particle in the middle of the light sheet
+	Brightness float64
+	// grey level without particles
+	Background float64
+	// standard deviation of normal noise, grey levels
+	Noise float64
+	// share of the particles of a frame that the other does not show, since they have left the light sheet; 0 to 1
+	Loss float64
 }
 
 // check says what is wrong with o.
@@ -28,7 +35,8 @@ func (o Optics) check() error {
 	case !(o.Diameter >= 0.5 && o.Diameter <= 64):
 		return fmt.Errorf("particles: diameter %v px: expected 0.5 to 64", o.Diameter)
 	case !(o.Spread >= 0 && o.Spread <= o.Diameter/2):
-		return fmt.Errorf("particles: spread of the diameter %v px: expected 0 to half the diameter, %v", o.Spread, o.Diameter/2)
+		return fmt.Errorf("particles: spread of the diameter %v px: expected 0 to half the diameter, %v", o.Spread,
+			o.Diameter/2)
 	case !(o.Brightness >= 0 && o.Brightness <= 4096):
 		return fmt.Errorf("particles: brightness %v: expected 0 to 4096 grey levels", o.Brightness)
 	case !(o.Background >= 0 && o.Background <= 255):
@@ -43,18 +51,22 @@ func (o Optics) check() error {
 
 // Particle is one particle of a pair of frames.
 type Particle struct {
-	X, Y  float64    // where it is at mid-time, px from the middle of the picture
-	U, V  float64    // its displacement, px a pair: it is at (X-U/2, Y-V/2) in the first frame and at (X+U/2, Y+V/2) in the second
-	Sigma float64    // standard deviation of its spot, px
-	Peak  [2]float64 // grey level in the middle of its spot in either frame, 0 if it is not seen there
+	// where it is at mid-time, px from the middle of the picture
+	X, Y float64
+	// its displacement, px a pair: it is at (X-U/2, Y-V/2) in the first frame and at (X+U/2, Y+V/2) in the second
+	U, V float64
+	// standard deviation of its spot, px
+	Sigma float64
+	// grey level in the middle of its spot in either frame, 0 if it is not seen there
+	Peak [2]float64
 }
 
 // reach is how many standard deviations of a spot are drawn: outside, a spot of 255 is below 1e-3 grey levels.
 const reach = 5
 
-// Scatter spreads particles over a picture of h rows and w columns and a margin as wide as particles move into the picture, evenly,
-// and moves them with f. Their number is density times area, rounded. If a particle is lost, another takes its place in the second
-// frame: Loss is the share of either frame's particles that the other has not.
+// Scatter spreads particles over a picture of h rows and w columns and a margin as wide as particles move into the
+// picture, evenly, and moves them with f. Their number is density times area, rounded. If a particle is lost, another
+// takes its place in the second frame: Loss is the share of either frame's particles that the other has not.
 func Scatter(f Flow, o Optics, h, w int, peak float64, r *rand.Rand) []Particle {
 	margin := math.Ceil(peak/2 + reach*(o.Diameter+4*o.Spread)/4 + 1)
 	bw, bh := float64(w)+2*margin, float64(h)+2*margin
@@ -66,7 +78,8 @@ func Scatter(f Flow, o Optics, h, w int, peak float64, r *rand.Rand) []Particle 
 		p.Peak[0] = o.Brightness * math.Exp(-8*z*z)
 		p.Peak[1] = p.Peak[0]
 		for {
-			if d := o.Diameter + float64(o.Spread*r.NormFloat64()); d >= o.Diameter/4 && d <= o.Diameter+float64(4*o.Spread) {
+			if d := o.Diameter + float64(o.Spread*r.NormFloat64()); d >= o.Diameter/4 &&
+				d <= o.Diameter+float64(4*o.Spread) {
 				p.Sigma = d / 4
 				break
 			}
@@ -87,9 +100,9 @@ func Scatter(f Flow, o Optics, h, w int, peak float64, r *rand.Rand) []Particle 
 	return out
 }
 
-// Render draws frame 0 or 1 of the particles: grey levels of h rows and w columns, row-major, neither rounded nor cut, without
-// background and noise. It commutes with mirrors and quarter turns of square pictures bit for bit, and turning every displacement
-// round exchanges the frames.
+// Render draws frame 0 or 1 of the particles: grey levels of h rows and w columns, row-major, neither rounded nor cut,
+// without background and noise. It commutes with mirrors and quarter turns of square pictures bit for bit, and turning
+// every displacement round exchanges the frames.
 func Render(ps []Particle, frame, h, w int) []float64 {
 	pix := make([]float64, h*w)
 	cx, cy := float64(w-1)/2, float64(h-1)/2
@@ -106,7 +119,8 @@ func Render(ps []Particle, frame, h, w int) []float64 {
 		if len(xs) == 0 || len(ys) == 0 {
 			continue
 		}
-		// The integral of exp(-(x²+y²)/2σ²) over a pixel is πσ²/2 times the product of two differences of the error function.
+		// The integral of exp(-(x²+y²)/2σ²) over a pixel is πσ²/2 times the product of two differences of the error
+		// function.
 		top := float64(p.Peak[frame] * (math.Pi / 2 * float64(p.Sigma*p.Sigma)))
 		for i, ey := range ys {
 			row := pix[(r0+i)*w+c0:]
@@ -118,8 +132,8 @@ func Render(ps []Particle, frame, h, w int) []float64 {
 	return pix
 }
 
-// profile is erf at the right edge less that at the left edge of the pixels of one axis that a spot at x reaches, and the first of
-// them. A pixel belongs if its centre is near enough; the rule must not prefer a side.
+// profile is erf at the right edge less that at the left edge of the pixels of one axis that a spot at x reaches, and
+// the first of them. A pixel belongs if its centre is near enough; the rule must not prefer a side.
 func profile(x, sigma, centre float64, n int, buf []float64) (first int, vals []float64) {
 	vals = buf[:0]
 	s := 1 / (math.Sqrt2 * sigma)

@@ -96,7 +96,8 @@ func TestReversedParticlesExchangeTheFrames(t *testing.T) {
 	})
 }
 
-// TestSpotIntegratesTheGaussian compares pixels with the mean of the Gaussian over 200×200 points each, and the sum with 2πσ².
+// TestSpotIntegratesTheGaussian compares pixels with the mean of the Gaussian over 200×200 points each, and the sum
+// with 2πσ².
 func TestSpotIntegratesTheGaussian(t *testing.T) {
 	p := Particle{X: 0.3, Y: -1.2, U: 0.8, V: -0.4, Sigma: 0.7, Peak: [2]float64{100, 60}}
 	for frame, peak := range p.Peak {
@@ -178,7 +179,9 @@ func TestScatterKeepsItsWord(t *testing.T) {
 	if !(light <= 200 && light > 199) {
 		t.Errorf("brightest particle %g, want 200", light)
 	}
-	if all := Scatter(f, Optics{Density: 0.05, Diameter: 3, Brightness: 9}, h, w, 8, rand.New(rand.NewPCG(1, 1))); slices.ContainsFunc(all, func(p Particle) bool { return p.Peak[0] != p.Peak[1] }) {
+	if all := Scatter(f, Optics{Density: 0.05, Diameter: 3, Brightness: 9}, h, w, 8,
+		rand.New(rand.NewPCG(1, 1))); slices.ContainsFunc(all,
+		func(p Particle) bool { return p.Peak[0] != p.Peak[1] }) {
 		t.Error("a particle is lost though none should be")
 	}
 }
@@ -198,7 +201,8 @@ func TestExposeAddsNoise(t *testing.T) {
 	}
 	mean := s / 40000
 	// Rounding adds 1/12 to the variance.
-	if sd := math.Sqrt(ss/40000 - mean*mean); !(math.Abs(mean-100) <= 0.13) || !(math.Abs(sd-math.Sqrt(25+1./12)) <= 0.09) {
+	if sd := math.Sqrt(ss/40000 - mean*mean); !(math.Abs(mean-100) <= 0.13) ||
+		!(math.Abs(sd-math.Sqrt(25+1./12)) <= 0.09) {
 		t.Errorf("%.2f ± %.2f, want 100 ± 5.01", mean, sd)
 	}
 	got := []float64{-3, 0.49, 0.5, 254.6, 400}
@@ -208,8 +212,9 @@ func TestExposeAddsNoise(t *testing.T) {
 	}
 }
 
-// correlate finds the displacement of a window by cross-correlation, with a parabola through the logarithms about the top (Willert and
-// Gharib, Exp. Fluids 10 (1991) 181). The windows are moved half the displacement each way, as long as it changes.
+// correlate finds the displacement of a window by cross-correlation, with a parabola through the logarithms about the
+// top (Willert and Gharib, Exp. Fluids 10 (1991) 181). The windows are moved half the displacement each way, as long as
+// it changes.
 func correlate(a, b []float64, w, r0, c0, size int) (u, v float64) {
 	const reach = 11
 	mean := func(p []float64, r0, c0 int) (m float64) {
@@ -261,7 +266,8 @@ func frames(t *testing.T, s *Set, i int) (a, b *space.Image, f *space.Field) {
 	return v.Images[0], v.Images[1], f
 }
 
-// TestCorrelationFindsTheField measures the pictures by the classical method, which knows nothing of how they were made.
+// TestCorrelationFindsTheField measures the pictures by the classical method, which knows nothing of how they were
+// made.
 func TestCorrelationFindsTheField(t *testing.T) {
 	spec := Default(6, 11)
 	s, err := New(spec)

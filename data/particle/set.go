@@ -11,17 +11,24 @@ import (
 
 // Spec says which pairs a set holds. [Default] is where to start from.
 type Spec struct {
-	Kinds  []Kind // kinds of flow, taken in turn; none for all of [Kinds]
-	N      int    // number of pairs
-	Seed   uint64 // pair i depends on Seed, i and the rest of the Spec alone, but for N
-	Height int    // rows, px
-	Width  int    // columns, px
-	Scene  Scene  // Scene.Size 0 stands for the shorter side
+	// kinds of flow, taken in turn; none for all of [Kinds]
+	Kinds []Kind
+	// number of pairs
+	N int
+	// pair i depends on Seed, i and the rest of the Spec alone, but for N
+	Seed uint64
+	// rows, px
+	Height int
+	// columns, px
+	Width int
+	// Scene.Size 0 stands for the shorter side
+	Scene  Scene
 	Optics Optics
 }
 
-// Default is a Spec of n pairs: all kinds of flow, 256×256 px, displacements up to 8 px, mean flow to the right ± 15° and half of the
-// displacement, 0.05 particles a pixel of diameter 2.5 ± 0.3 px, brightness 220 on 6 ± 3 grey levels, 5 % lost.
+// Default is a Spec of n pairs: all kinds of flow, 256×256 px, displacements up to 8 px, mean flow to the right ± 15°
+// and half of the displacement, 0.05 particles a pixel of diameter 2.5 ± 0.3 px, brightness 220 on 6 ± 3 grey levels, 5
+// % lost.
 func Default(n int, seed uint64) Spec {
 	return Spec{
 		N: n, Seed: seed, Height: 256, Width: 256,
@@ -33,9 +40,9 @@ func Default(n int, seed uint64) Spec {
 // maxPairs bounds a set; identifiers have as many digits.
 const maxPairs = 1_000_000
 
-// Set is a data set of particle-image pairs, rendered when they are asked for. It satisfies [dataset.Dataset]: a sample's value is a
-// [space.Frames] of two pictures with whole grey levels 0..255, its target the [space.Field] at mid-time, its label the position of
-// its kind in the kinds of the set.
+// Set is a data set of particle-image pairs, rendered when they are asked for. It satisfies [dataset.Dataset]: a
+// sample's value is a [space.Frames] of two pictures with whole grey levels 0..255, its target the [space.Field] at
+// mid-time, its label the position of its kind in the kinds of the set.
 type Set struct{ spec Spec }
 
 var (
@@ -62,7 +69,8 @@ func New(spec Spec) (*Set, error) {
 		return nil, fmt.Errorf("particle pairs: %d pairs: expected 1 to %d", spec.N, maxPairs)
 	}
 	if min(spec.Height, spec.Width) < 8 || max(spec.Height, spec.Width) > maxSide {
-		return nil, fmt.Errorf("particle pairs: picture of %d rows and %d columns: expected 8 to %d px", spec.Height, spec.Width, maxSide)
+		return nil, fmt.Errorf("particle pairs: picture of %d rows and %d columns: expected 8 to %d px", spec.Height,
+			spec.Width, maxSide)
 	}
 	if spec.Scene.Size == 0 {
 		spec.Scene.Size = float64(min(spec.Height, spec.Width))
@@ -129,7 +137,9 @@ func (*Set) Max() float64 { return 255 }
 
 // Notes say where in time the fields belong, on which the meaning of time reversal depends.
 func (s *Set) Notes() []string {
-	return []string{fmt.Sprintf("particle pairs rendered with seed %d: fields are given at mid-time, where reversing time is exact", s.spec.Seed)}
+	return []string{fmt.Sprintf(
+		"particle pairs rendered with seed %d: fields are given at mid-time, where reversing time is exact",
+		s.spec.Seed)}
 }
 
 // Shape is that of one frame: one channel, height, width.
@@ -154,7 +164,8 @@ func (s *Set) draw(i int) (Flow, *rand.Rand, error) {
 	return f, r, nil
 }
 
-// Sample renders pair i. Flow, particles and noise are drawn in this order, so that the flow does not change with the optics.
+// Sample renders pair i. Flow, particles and noise are drawn in this order, so that the flow does not change with the
+// optics.
 func (s *Set) Sample(i int) (dataset.Sample, error) {
 	f, r, err := s.draw(i)
 	if err != nil {

@@ -29,10 +29,12 @@ func TestSet(t *testing.T) {
 	if got := s.Labels(); !slices.Equal(got, []int{0, 1, 2, 3, 4, 5, 0, 1}) {
 		t.Errorf("labels %v", got)
 	}
-	if got := s.ClassNames(); !slices.Equal(got, []string{"uniform", "step", "cylinder", "sqg", "isotropic", "vortices"}) {
+	if got := s.ClassNames(); !slices.Equal(got,
+		[]string{"uniform", "step", "cylinder", "sqg", "isotropic", "vortices"}) {
 		t.Errorf("kinds %v", got)
 	}
-	if c, h, w := s.Shape(); c != 1 || h != 48 || w != 40 || s.Max() != 255 || s.Targets() != space.KindField || s.Files() != nil {
+	if c, h, w := s.Shape(); c != 1 || h != 48 || w != 40 || s.Max() != 255 || s.Targets() != space.KindField ||
+		s.Files() != nil {
 		t.Errorf("shape %d, %d, %d", c, h, w)
 	}
 	if got := s.Notes(); len(got) != 1 || !strings.Contains(got[0], "seed 5") || !strings.Contains(got[0], "mid-time") {
@@ -49,7 +51,8 @@ func TestSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sample.ID != s.IDs()[i] || sample.Label != s.Labels()[i] || !slices.Equal(sample.Tags, []string{string(s.Kind(i))}) {
+		if sample.ID != s.IDs()[i] || sample.Label != s.Labels()[i] ||
+			!slices.Equal(sample.Tags, []string{string(s.Kind(i))}) {
 			t.Errorf("sample %d: %s, %d, %v", i, sample.ID, sample.Label, sample.Tags)
 		}
 		a, b, f := frames(t, s, i)
@@ -135,7 +138,8 @@ func TestOpticsLeaveTheFlow(t *testing.T) {
 }
 
 func TestLossIsSeen(t *testing.T) {
-	// Without loss, noise and motion both frames are the same picture; lost particles take their share of the correlation.
+	// Without loss, noise and motion both frames are the same picture; lost particles take their share of the
+	// correlation.
 	spec := Default(1, 3)
 	spec.Kinds, spec.Height, spec.Width = []Kind{KindUniform}, 128, 128
 	spec.Scene.Peak, spec.Optics.Noise, spec.Optics.Loss = 0, 0, 0
@@ -172,7 +176,10 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{"no pairs", "0 pairs: expected 1 to", func(s *Spec) { s.N = 0 }},
 		{"too many", "expected 1 to 1000000", func(s *Spec) { s.N = maxPairs + 1 }},
-		{"kind", `flow "backstep": there is none of this name: write one of uniform, step,`, func(s *Spec) { s.Kinds = []Kind{"backstep"} }},
+		{
+			"kind", `flow "backstep": there is none of this name: write one of uniform, step,`,
+			func(s *Spec) { s.Kinds = []Kind{"backstep"} },
+		},
 		{"height", "picture of 4 rows", func(s *Spec) { s.Height = 4 }},
 		{"width", "and 10000 columns", func(s *Spec) { s.Width = 10000 }},
 		{"size", "size of the flow: NaN", func(s *Spec) { s.Scene.Size = math.NaN() }},
@@ -191,7 +198,8 @@ func TestNewRefuses(t *testing.T) {
 	} {
 		spec := small(3)
 		c.change(&spec)
-		if _, err := New(spec); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "particle pairs: ") {
+		if _, err := New(spec); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), "particle pairs: ") {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}

@@ -12,19 +12,26 @@ import (
 
 // Clip is a recording.
 type Clip struct {
-	Rate     int         // numbers per second of each channel
-	Bits     int         // of a number in the file
-	Channels [][]float64 // of equal length; whole numbers are scaled to [-1, 1), so that full scale is 1
+	// numbers per second of each channel
+	Rate int
+	// of a number in the file
+	Bits int
+	// of equal length; whole numbers are scaled to [-1, 1), so that full scale is 1
+	Channels [][]float64
 }
 
 // Format is what the head of a WAV file says.
 type Format struct {
-	Rate     int // numbers per second of each channel
+	// numbers per second of each channel
+	Rate     int
 	Channels int
-	Bits     int  // 8, 16, 24 or 32, of floats 32 or 64
-	Float    bool // whether the numbers are floating-point
-	Frames   int  // numbers of each channel
-	Offset   int64
+	// 8, 16, 24 or 32, of floats 32 or 64
+	Bits int
+	// whether the numbers are floating-point
+	Float bool
+	// numbers of each channel
+	Frames int
+	Offset int64
 }
 
 // ids of chunks, and of encodings.
@@ -39,8 +46,9 @@ const (
 // guid is the end of the identifiers of encodings in extensible files; the first two bytes are the encoding.
 const guid = "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
 
-// ReadHead reads the head of a RIFF WAVE file, of which data is the beginning and size the length of the whole: PCM of 8 (unsigned), 16, 24 and 32 bits and floats of 32 and 64, also
-// as extensible format. Compressed encodings, sizes that the file does not have and numbers of a rate of 0 are refused.
+// ReadHead reads the head of a RIFF WAVE file, of which data is the beginning and size the length of the whole: PCM of
+// 8 (unsigned), 16, 24 and 32 bits and floats of 32 and 64, also as extensible format. Compressed encodings, sizes that
+// the file does not have and numbers of a rate of 0 are refused.
 func ReadHead(data []byte, size int64) (Format, error) {
 	var f Format
 	le := binary.LittleEndian
@@ -51,7 +59,9 @@ func ReadHead(data []byte, size int64) (Format, error) {
 		case len(data) >= 4 && string(data[:4]) == "RF64":
 			return f, errors.New("a WAV file above 4 GiB (RF64): split it")
 		}
-		return f, fmt.Errorf("starts with %q, want a WAV file (RIFF....WAVE); other recordings are converted by sox or ffmpeg", data[:min(len(data), 12)])
+		return f, fmt.Errorf(
+			"starts with %q, want a WAV file (RIFF....WAVE); other recordings are converted by sox or ffmpeg",
+			data[:min(len(data), 12)])
 	}
 	at, seen := int64(12), false
 	for {
@@ -62,29 +72,38 @@ func ReadHead(data []byte, size int64) (Format, error) {
 				}
 				return f, errors.New("there are no chunks fmt and data: the file is cut short")
 			}
-			return f, fmt.Errorf("byte %d: no chunk data within the first %d bytes: convert the file, such as by sox or ffmpeg", at, len(data))
+			return f, fmt.Errorf(
+				"byte %d: no chunk data within the first %d bytes: convert the file, such as by sox or ffmpeg", at,
+				len(data))
 		}
 		id, n := string(data[at:at+4]), int64(le.Uint32(data[at+4:]))
 		body := at + 8
 		if id == "data" {
 			if !seen {
-				return f, fmt.Errorf("byte %d: the chunk data comes before fmt, which says how to read it: convert the file", at)
+				return f, fmt.Errorf(
+					"byte %d: the chunk data comes before fmt, which says how to read it: convert the file", at)
 			}
 			if rest := size - body; n > rest {
 				if n != math.MaxUint32 { // what programs write that do not know how much will come
-					return f, fmt.Errorf("byte %d: the chunk data claims %d bytes, but the file holds %d: it is cut short; fetch it again", at, n, rest)
+					return f, fmt.Errorf(
+						"byte %d: the chunk data claims %d bytes, but the file holds %d: it is cut short; fetch it "+
+							"again", at, n, rest)
 				}
 				n = rest
 			}
 			frame := int64(f.Channels) * int64(f.Bits/8)
 			if n%frame != 0 {
-				return f, fmt.Errorf("byte %d: the chunk data has %d bytes, which is no multiple of the %d of %d channels of %d bits: the file is cut short or damaged", at, n, frame, f.Channels, f.Bits)
+				return f, fmt.Errorf(
+					"byte %d: the chunk data has %d bytes, which is no multiple of the %d of %d channels of %d bits: "+
+						"the file is cut short or damaged", at, n, frame, f.Channels, f.Bits)
 			}
 			f.Frames, f.Offset = int(n/frame), body
 			return f, nil
 		}
 		if n > size-body {
-			return f, fmt.Errorf("byte %d: the chunk %q claims %d bytes, but the file holds %d: it is cut short or damaged", at, id, n, size-body)
+			return f, fmt.Errorf(
+				"byte %d: the chunk %q claims %d bytes, but the file holds %d: it is cut short or damaged", at, id, n,
+				size-body)
 		}
 		if id == "fmt " {
 			if seen {
@@ -122,9 +141,11 @@ func (f *Format) parse(b []byte) error {
 	case encoding == float && (f.Bits == 32 || f.Bits == 64):
 		f.Float = true
 	case encoding == pcm || encoding == float:
-		return fmt.Errorf("numbers of %d bits, want PCM of 8, 16, 24 or 32, or floats of 32 or 64: convert it, such as by sox or ffmpeg", f.Bits)
+		return fmt.Errorf("numbers of %d bits, want PCM of 8, 16, 24 or 32, or floats of 32 or 64: convert it, such "+
+			"as by sox or ffmpeg", f.Bits)
 	default:
-		return fmt.Errorf("the encoding %#04x (%s), want PCM or floats: convert it, such as by sox or ffmpeg", encoding, encodingName(encoding))
+		return fmt.Errorf("the encoding %#04x (%s), want PCM or floats: convert it, such as by sox or ffmpeg", encoding,
+			encodingName(encoding))
 	}
 	switch {
 	case f.Channels < 1 || f.Channels > maxChannel:
@@ -132,7 +153,8 @@ func (f *Format) parse(b []byte) error {
 	case rate == 0 || rate >= maxRate:
 		return fmt.Errorf("a rate of %d Hz: the head is damaged", rate)
 	case block != f.Channels*f.Bits/8:
-		return fmt.Errorf("%d channels of %d bits in blocks of %d bytes, want %d: the head is damaged", f.Channels, f.Bits, block, f.Channels*f.Bits/8)
+		return fmt.Errorf("%d channels of %d bits in blocks of %d bytes, want %d: the head is damaged", f.Channels,
+			f.Bits, block, f.Channels*f.Bits/8)
 	}
 	f.Rate = int(rate)
 	return nil
@@ -155,8 +177,8 @@ func encodingName(e uint16) string {
 	return "compressed"
 }
 
-// Decode converts frames, the bytes of whole frames from any place of the chunk data on, channel by channel. PCM is divided by full scale, 128, 32768, 2²³ or 2³¹. The error wraps
-// [space.ErrNotFinite] and counts frames from first.
+// Decode converts frames, the bytes of whole frames from any place of the chunk data on, channel by channel. PCM is
+// divided by full scale, 128, 32768, 2²³ or 2³¹. The error wraps [space.ErrNotFinite] and counts frames from first.
 func (f Format) Decode(b []byte, first int) ([][]float64, error) {
 	size := f.Bits / 8
 	n := len(b) / (size * f.Channels)
@@ -184,7 +206,8 @@ func (f Format) Decode(b []byte, first int) ([][]float64, error) {
 				v = float64(int32(le.Uint32(p))) / (1 << 31)
 			}
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("channel %d, number %d is %v: %w; repair or leave out this recording", c, first+i, v, space.ErrNotFinite)
+				return nil, fmt.Errorf("channel %d, number %d is %v: %w; repair or leave out this recording", c,
+					first+i, v, space.ErrNotFinite)
 			}
 			out[c][i] = v
 		}

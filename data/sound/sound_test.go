@@ -15,7 +15,10 @@ import (
 // The files are written by scipy and by Python's wave module, see testdata/make.py.
 func TestFiles(t *testing.T) {
 	want := [][]float64{{0, 0.5, -0.5, 0.25, -1}, {0, -0.25, 0.125, -0.125, 0.75}}
-	for name, bits := range map[string]int{"u8": 8, "i16": 16, "i24": 24, "i32": 32, "f32": 32, "f64": 64, "extensible": 24} {
+	for name, bits := range map[string]int{
+		"u8": 8, "i16": 16, "i24": 24, "i32": 32, "f32": 32, "f64": 64,
+		"extensible": 24,
+	} {
 		b, err := os.ReadFile("testdata/" + name + ".wav")
 		if err != nil {
 			t.Fatal(err)
@@ -25,7 +28,8 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if c.Rate != 8000 || c.Bits != bits || len(c.Channels) != 2 || !slices.Equal(c.Channels[0], want[0]) || !slices.Equal(c.Channels[1], want[1]) {
+		if c.Rate != 8000 || c.Bits != bits || len(c.Channels) != 2 || !slices.Equal(c.Channels[0], want[0]) ||
+			!slices.Equal(c.Channels[1], want[1]) {
 			t.Errorf("%s: %+v, want %v", name, c, want)
 		}
 		for cut := range b {
@@ -39,7 +43,8 @@ func TestFiles(t *testing.T) {
 // wav makes a file of one channel of 16 bits and lets a test damage it.
 func wav(damage func(b []byte) []byte) []byte {
 	b := make([]byte, 44, 64)
-	copy(b, "RIFF\x2c\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x08\x00\x00\x00")
+	copy(b, "RIFF\x2c\x00\x00\x00WAVEfmt "+
+		"\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x08\x00\x00\x00")
 	b = append(b, 0, 0x40, 0, 0xc0, 0xff, 0x7f, 0, 0x80)
 	return damage(b)
 }
@@ -51,9 +56,15 @@ func TestBadFiles(t *testing.T) {
 		want   string
 	}{
 		{func([]byte) []byte { return nil }, "want a WAV file"},
-		{func([]byte) []byte { return []byte("fLaC\x00\x00\x00\x22aaaaaaaa") }, "want a WAV file (RIFF....WAVE); other recordings are converted"},
+		{
+			func([]byte) []byte { return []byte("fLaC\x00\x00\x00\x22aaaaaaaa") },
+			"want a WAV file (RIFF....WAVE); other recordings are converted",
+		},
 		{func(b []byte) []byte { b[3] = 'X'; return b }, "big-endian"},
-		{func(b []byte) []byte { le.PutUint32(b[40:], 10); return b }, "byte 36: the chunk data claims 10 bytes, but the file holds 8"},
+		{
+			func(b []byte) []byte { le.PutUint32(b[40:], 10); return b },
+			"byte 36: the chunk data claims 10 bytes, but the file holds 8",
+		},
 		{func(b []byte) []byte { return b[:51] }, "claims 8 bytes, but the file holds 7"},
 		{func(b []byte) []byte { le.PutUint32(b[40:], 7); return b }, "no multiple of the 2 of 1 channels of 16 bits"},
 		{func(b []byte) []byte { le.PutUint16(b[20:], 7); return b }, "µ-law"},

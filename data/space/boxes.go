@@ -6,16 +6,18 @@ import (
 
 // Box is one object: a rectangle in a picture with a class and how sure a model is of it.
 //
-// Coordinates are continuous and measured from the outer edge of the picture, x to the right and y down: the pixel of row r and
-// column c is the square from (c, r) to (c+1, r+1), so its centre is (c+1/2, r+1/2), and the area is (X2-X1)·(Y2-Y1) without any
-// "+1". A box may reach beyond its picture.
+// Coordinates are continuous and measured from the outer edge of the picture, x to the right and y down: the pixel of
+// row r and column c is the square from (c, r) to (c+1, r+1), so its centre is (c+1/2, r+1/2), and the area is
+// (X2-X1)·(Y2-Y1) without any "+1". A box may reach beyond its picture.
 type Box struct {
 	X1, Y1, X2, Y2 float64
-	// Angle turns the rectangle about its own centre, in degrees, counter-clockwise as displayed; 0 for a box along the axes.
+	// Angle turns the rectangle about its own centre, in degrees, counter-clockwise as displayed; 0 for a box along the
+	// axes.
 	Angle float64
 	// Score is the model's confidence, 0 to 1; 1 for a box that somebody drew.
 	Score float64
-	Label int // class, 0-based; -1 if there is none
+	// class, 0-based; -1 if there is none
+	Label int
 	// Cut says that the box touches or crosses the edge of its window, so that its true extent is not known.
 	Cut bool
 }
@@ -26,20 +28,23 @@ func (b Box) Area() float64 { return max(b.X2-b.X1, 0) * max(b.Y2-b.Y1, 0) }
 // Center is the centre of the box.
 func (b Box) Center() (x, y float64) { return (b.X1 + b.X2) / 2, (b.Y1 + b.Y2) / 2 }
 
-// Boxes is a set of boxes in a picture or window of W columns and H rows. Of a prediction they stand by falling score, of a
-// target in the order of the file, the key object first where there is one. An empty set is a value like any other.
+// Boxes is a set of boxes in a picture or window of W columns and H rows. Of a prediction they stand by falling score,
+// of a target in the order of the file, the key object first where there is one. An empty set is a value like any
+// other.
 type Boxes struct {
 	H, W  float64
 	Items []Box
-	// Seen is what a moving window saw, in the frame of the boxes, turned by its Angle where it turned; nil where all of the picture was seen. What lies outside is not known
-	// to be empty. It is no part of the data and is not among Parts.
+	// Seen is what a moving window saw, in the frame of the boxes, turned by its Angle where it turned; nil where all
+	// of the picture was seen. What lies outside is not known to be empty. It is no part of the data and is not among
+	// Parts.
 	Seen *Box
 }
 
 // Kind is [KindBoxes].
 func (*Boxes) Kind() Kind { return KindBoxes }
 
-// Parts are three arrays with a row per box, copies: "boxes" (n, 5) with x1, y1, x2, y2 and angle, "scores" (n), "labels" (n, int32).
+// Parts are three arrays with a row per box, copies: "boxes" (n, 5) with x1, y1, x2, y2 and angle, "scores" (n),
+// "labels" (n, int32).
 func (b *Boxes) Parts() []tensor.Named {
 	n := len(b.Items)
 	at, score := make([]float64, 0, 5*n), make([]float64, 0, n)
@@ -51,8 +56,9 @@ func (b *Boxes) Parts() []tensor.Named {
 	return []tensor.Named{part("boxes", at, n, 5), part("scores", score, n), {Name: "labels", Tensor: label}}
 }
 
-// Clip cuts the boxes to the picture: what reaches beyond its edge is taken off and marked Cut, and boxes that lie outside are left out, all
-// but the first, which keeps its place with no area. Turned boxes stay as they are. The copy shares no memory with b.
+// Clip cuts the boxes to the picture: what reaches beyond its edge is taken off and marked Cut, and boxes that lie
+// outside are left out, all but the first, which keeps its place with no area. Turned boxes stay as they are. The copy
+// shares no memory with b.
 func (b *Boxes) Clip() *Boxes {
 	c := &Boxes{H: b.H, W: b.W, Items: make([]Box, 0, len(b.Items)), Seen: b.Seen}
 	for i, x := range b.Items {

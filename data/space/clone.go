@@ -52,9 +52,10 @@ func Clone(v Value) (Value, error) {
 	return nil, fmt.Errorf("no copy of a %T", v)
 }
 
-// Shape is the shape of v without a batch axis: (C, H, W) of an image, (H, W) of a mask, (classes) of scores,
-// (boxes) of a set of boxes, (2, H, W) of a field, (T, C, H, W) of frames, (N, W) of rows, (2, edges) of links, (N, N, W) of pairs, (C, T) of a
-// signal; of a record the shapes of its fields one after another, each behind the number of its axes, so that records of different shapes differ.
+// Shape is the shape of v without a batch axis: (C, H, W) of an image, (H, W) of a mask, (classes) of scores, (boxes)
+// of a set of boxes, (2, H, W) of a field, (T, C, H, W) of frames, (N, W) of rows, (2, edges) of links, (N, N, W) of
+// pairs, (C, T) of a signal; of a record the shapes of its fields one after another, each behind the number of its
+// axes, so that records of different shapes differ.
 func Shape(v Value) []int {
 	switch v := v.(type) {
 	case *Image:

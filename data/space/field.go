@@ -6,7 +6,8 @@ import (
 
 // Field is a vector at every pixel: displacements of a flow in pixels, unless the study says another unit.
 //
-// Val holds two planes of H*W numbers, row-major: first u, along the columns (to the right), then v, along the rows (down).
+// Val holds two planes of H*W numbers, row-major: first u, along the columns (to the right), then v, along the rows
+// (down).
 type Field struct {
 	H, W int
 	Val  []float64

@@ -2,9 +2,10 @@ package space
 
 import "nero/data/tensor"
 
-// Rows is N rows of W numbers, row-major: the points of a cloud, velocities, forces or features of the atoms of a molecule, or with N = 1
-// one vector of the whole sample, such as gravity or a dipole. What the numbers of a row are, and so how a group moves them, is said
-// by [Spec.Type]; whether rows belong to nodes, edges or the sample by [Spec.Per].
+// Rows is N rows of W numbers, row-major: the points of a cloud, velocities, forces or features of the atoms of a
+// molecule, or with N = 1 one vector of the whole sample, such as gravity or a dipole. What the numbers of a row are,
+// and so how a group moves them, is said by [Spec.Type]; whether rows belong to nodes, edges or the sample by
+// [Spec.Per].
 type Rows struct {
 	N, W int
 	Val  []float64
@@ -22,8 +23,8 @@ func (r *Rows) Parts() []tensor.Named { return []tensor.Named{part("rows", r.Val
 // Row is row i, W numbers that share the memory of r.
 func (r *Rows) Row(i int) []float64 { return r.Val[i*r.W : (i+1)*r.W] }
 
-// Links is a list of directed edges between the nodes of a graph: edge k goes from From[k] to To[k], both 0 to Nodes-1. The order of the edges carries
-// arrays of kind [Rows] with [PerEdge].
+// Links is a list of directed edges between the nodes of a graph: edge k goes from From[k] to To[k], both 0 to Nodes-1.
+// The order of the edges carries arrays of kind [Rows] with [PerEdge].
 type Links struct {
 	Nodes    int
 	From, To []int32
@@ -44,7 +45,8 @@ func (l *Links) Parts() []tensor.Named {
 	return []tensor.Named{{Name: "links", Tensor: t}}
 }
 
-// Pairs is W numbers for every ordered pair of N nodes: an adjacency or distance matrix. The number w of the pair (i, j) is Val[(i*N+j)*W+w].
+// Pairs is W numbers for every ordered pair of N nodes: an adjacency or distance matrix. The number w of the pair (i,
+// j) is Val[(i*N+j)*W+w].
 type Pairs struct {
 	N, W int
 	Val  []float64
@@ -59,13 +61,16 @@ func (*Pairs) Kind() Kind { return KindPairs }
 // Parts is one float64 array of shape (N, N, W), a copy.
 func (p *Pairs) Parts() []tensor.Named { return []tensor.Named{part("pairs", p.Val, p.N, p.N, p.W)} }
 
-// Signal is C channels of T numbers in the order of time: sound, an ECG, speech probabilities per frame. Channel c at time t is Val[c*T+t].
+// Signal is C channels of T numbers in the order of time: sound, an ECG, speech probabilities per frame. Channel c at
+// time t is Val[c*T+t].
 type Signal struct {
 	C, T int
-	Rate float64 // numbers per second of a channel; 0 if not known
+	// numbers per second of a channel; 0 if not known
+	Rate float64
 	Val  []float64
-	// Lo and Hi are the times Lo to Hi-1 of which the numbers are known; both 0 where all are. A signal that was shifted within its length has others, which a
-	// border rule filled in: they are no part of the data, are not among Parts, and nothing is compared with them, see [Common].
+	// Lo and Hi are the times Lo to Hi-1 of which the numbers are known; both 0 where all are. A signal that was
+	// shifted within its length has others, which a border rule filled in: they are no part of the data, are not among
+	// Parts, and nothing is compared with them, see [Common].
 	Lo, Hi int
 }
 
@@ -77,8 +82,8 @@ func (s *Signal) Known() (lo, hi int) {
 	return s.Lo, s.Hi
 }
 
-// Common is what two values can be compared by: themselves, but for signals of which some times are not known, also as fields of records. Those are cut
-// to the times that are known of both.
+// Common is what two values can be compared by: themselves, but for signals of which some times are not known, also as
+// fields of records. Those are cut to the times that are known of both.
 func Common(a, b Value) (Value, Value) {
 	switch x := a.(type) {
 	case *Signal:
@@ -97,7 +102,8 @@ func Common(a, b Value) (Value, Value) {
 		if !ok || x == nil || y == nil || len(x.Values) != len(y.Values) {
 			return a, b
 		}
-		p, q := &Record{Names: x.Names, Values: make([]Value, len(x.Values))}, &Record{Names: y.Names, Values: make([]Value, len(y.Values))}
+		p, q := &Record{Names: x.Names, Values: make([]Value, len(x.Values))},
+			&Record{Names: y.Names, Values: make([]Value, len(y.Values))}
 		for i := range x.Values {
 			p.Values[i], q.Values[i] = Common(x.Values[i], y.Values[i])
 		}
@@ -127,8 +133,8 @@ func (*Signal) Kind() Kind { return KindSignal }
 // Parts is one float64 array of shape (C, T), a copy.
 func (s *Signal) Parts() []tensor.Named { return []tensor.Named{part("signal", s.Val, s.C, s.T)} }
 
-// Record is several values that belong to one sample or one answer and move together: positions, charges, edges and gravity; energy and forces.
-// Names are distinct, and Values[i] is called Names[i].
+// Record is several values that belong to one sample or one answer and move together: positions, charges, edges and
+// gravity; energy and forces. Names are distinct, and Values[i] is called Names[i].
 type Record struct {
 	Names  []string
 	Values []Value

@@ -1,7 +1,9 @@
-// Package space holds the typed values that groups act on and models read and return: images, sequences of them, masks, scores, boxes, vector fields, feature maps, points and graphs, signals.
+// Package space holds the typed values that groups act on and models read and return: images, sequences of them, masks,
+// scores, boxes, vector fields, feature maps, points and graphs, signals.
 //
 // A value knows what kind of thing it is, never what a group does to it: that is the business of package action, which
-// chooses an action by (group, space). A new space is a new type here and a new rule there; nothing between them changes.
+// chooses an action by (group, space). A new space is a new type here and a new rule there; nothing between them
+// changes.
 package space
 
 import (
@@ -32,10 +34,11 @@ const (
 	KindRecord Kind = "record" // several of the above that move together
 )
 
-// What the numbers of a row are, the values of [Spec.Type] for rows and pairs. Besides them there are irreps as e3nn writes them, such as
-// "4x0e+2x1o".
+// What the numbers of a row are, the values of [Spec.Type] for rows and pairs. Besides them there are irreps as e3nn
+// writes them, such as "4x0e+2x1o".
 const (
-	TypeUnchanged     = "unchanged"     // stays as it is: energies, charges, class scores; a claim that the user makes by name
+	// stays as it is: energies, charges, class scores; a claim that the user makes by name
+	TypeUnchanged     = "unchanged"
 	TypePositions     = "positions"     // points of space: g·p = A p + t
 	TypeVectors       = "vectors"       // directions: velocities, forces, edge vectors, lattice vectors; A v
 	TypePseudovectors = "pseudovectors" // axial vectors: angular momenta, magnetic moments; det(A) A v
@@ -55,12 +58,14 @@ const (
 
 // Spec describes the values of one port.
 type Spec struct {
-	Name  string `json:"name"`
-	Kind  Kind   `json:"kind"`
-	Shape []int  `json:"shape,omitempty"` // of one sample, without the batch axis; -1 admits any length
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+	// of one sample, without the batch axis; -1 admits any length
+	Shape []int  `json:"shape,omitempty"`
 	Unit  string `json:"unit,omitempty"`
 	// Type refines the kind: for scores "logits" or "probabilities"; for tensors the representation that the channels
-	// carry, "trivial" or "regular"; for rows and pairs what the numbers are, see [TypePositions] ("" means not declared).
+	// carry, "trivial" or "regular"; for rows and pairs what the numbers are, see [TypePositions] ("" means not
+	// declared).
 	Type string `json:"type,omitempty"`
 	// Per says what a row belongs to: [PerNode] (the default), [PerEdge] or [PerSample].
 	Per string `json:"per,omitempty"`
@@ -77,8 +82,9 @@ type Value interface {
 
 // Image is a picture of W columns, H rows and C channels.
 //
-// Pixel (row r, column c) of channel k is Pix[(k*H+r)*W+c] (planar). Pixel centres lie at the integers 0..W-1 and 0..H-1.
-// Intensities keep the unit of the file (0..255 for 8-bit images); scaling to what a model reads happens in package decode.
+// Pixel (row r, column c) of channel k is Pix[(k*H+r)*W+c] (planar). Pixel centres lie at the integers 0..W-1 and
+// 0..H-1. Intensities keep the unit of the file (0..255 for 8-bit images); scaling to what a model reads happens in
+// package decode.
 type Image struct {
 	C, H, W int
 	Pix     []float64
@@ -117,8 +123,8 @@ func (m *Mask) Parts() []tensor.Named {
 // Scores is one number per class.
 type Scores struct {
 	Val []float64
-	// Raw are the model's own numbers where Val was derived from them (softmax), nil where Val is what the model returned.
-	// Errors are measured on them: a saturated softmax would hide a change.
+	// Raw are the model's own numbers where Val was derived from them (softmax), nil where Val is what the model
+	// returned. Errors are measured on them: a saturated softmax would hide a change.
 	Raw []float64
 	// Probabilities tells normalised scores (each in [0,1], sum 1) from logits.
 	Probabilities bool

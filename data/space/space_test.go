@@ -47,7 +47,8 @@ func sameFloats(t *rapid.T, p tensor.Named, want []float64) {
 
 func TestPartsAreCopies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c, h, w := rapid.IntRange(1, 3).Draw(t, "c"), rapid.IntRange(1, 4).Draw(t, "h"), rapid.IntRange(1, 4).Draw(t, "w")
+		c, h, w := rapid.IntRange(1, 3).Draw(t, "c"), rapid.IntRange(1, 4).Draw(t, "h"),
+			rapid.IntRange(1, 4).Draw(t, "w")
 		v := drawFloats(t, c*h*w)
 		before := slices.Clone(v)
 
@@ -83,7 +84,10 @@ func TestPartsAreCopies(t *testing.T) {
 }
 
 func TestKinds(t *testing.T) {
-	for want, v := range map[Kind]Value{KindImage: &Image{}, KindMask: &Mask{}, KindScores: &Scores{}, KindTensor: &Tensor{}} {
+	for want, v := range map[Kind]Value{
+		KindImage: &Image{}, KindMask: &Mask{}, KindScores: &Scores{},
+		KindTensor: &Tensor{},
+	} {
 		if v.Kind() != want {
 			t.Errorf("%T is of kind %q, want %q", v, v.Kind(), want)
 		}
@@ -93,9 +97,11 @@ func TestKinds(t *testing.T) {
 // Planes tile the pixels in the order of the channels, rows first.
 func TestImagePlanes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c, h, w := rapid.IntRange(1, 4).Draw(t, "c"), rapid.IntRange(1, 5).Draw(t, "h"), rapid.IntRange(1, 5).Draw(t, "w")
+		c, h, w := rapid.IntRange(1, 4).Draw(t, "c"), rapid.IntRange(1, 5).Draw(t, "h"),
+			rapid.IntRange(1, 5).Draw(t, "w")
 		m := NewImage(c, h, w)
-		if m.C != c || m.H != h || m.W != w || len(m.Pix) != c*h*w || slices.ContainsFunc(m.Pix, func(v float64) bool { return v != 0 }) {
+		if m.C != c || m.H != h || m.W != w || len(m.Pix) != c*h*w ||
+			slices.ContainsFunc(m.Pix, func(v float64) bool { return v != 0 }) {
 			t.Fatalf("%+v is no image of zeros", m)
 		}
 		for k := range c {
@@ -129,11 +135,31 @@ func TestCloneAndShape(t *testing.T) {
 		shape []int
 		spoil func(Value)
 	}{
-		{&Image{C: 1, H: 2, W: 3, Pix: []float64{1, 2, 3, 4, 5, 6}}, []int{1, 2, 3}, func(v Value) { v.(*Image).Pix[0] = 9 }},               //nolint:errcheck // it is one
-		{&Mask{H: 1, W: 2, Label: []int32{1, -2}}, []int{1, 2}, func(v Value) { v.(*Mask).Label[0] = 9 }},                                   //nolint:errcheck // it is one
-		{&Scores{Val: []float64{0, 1}, Raw: []float64{-3, 3}, Probabilities: true}, []int{2}, func(v Value) { v.(*Scores).Raw[0] = 9 }},     //nolint:errcheck // it is one
-		{&Scores{Val: []float64{4, 1}}, []int{2}, func(v Value) { v.(*Scores).Val[0] = 9 }},                                                 //nolint:errcheck // it is one
-		{&Tensor{Shape: []int{2, 1}, Val: []float64{5, 6}}, []int{2, 1}, func(v Value) { v.(*Tensor).Shape[0], v.(*Tensor).Val[0] = 9, 9 }}, //nolint:errcheck // it is one
+		{
+			&Image{C: 1, H: 2, W: 3, Pix: []float64{1, 2, 3, 4, 5, 6}},
+			[]int{1, 2, 3},
+			func(v Value) { v.(*Image).Pix[0] = 9 },
+		}, //nolint:errcheck // it is one
+		{
+			&Mask{H: 1, W: 2, Label: []int32{1, -2}},
+			[]int{1, 2},
+			func(v Value) { v.(*Mask).Label[0] = 9 },
+		}, //nolint:errcheck // it is one
+		{
+			&Scores{Val: []float64{0, 1}, Raw: []float64{-3, 3}, Probabilities: true},
+			[]int{2},
+			func(v Value) { v.(*Scores).Raw[0] = 9 },
+		}, //nolint:errcheck // it is one
+		{
+			&Scores{Val: []float64{4, 1}},
+			[]int{2},
+			func(v Value) { v.(*Scores).Val[0] = 9 },
+		}, //nolint:errcheck // it is one
+		{
+			&Tensor{Shape: []int{2, 1}, Val: []float64{5, 6}},
+			[]int{2, 1},
+			func(v Value) { v.(*Tensor).Shape[0], v.(*Tensor).Val[0] = 9, 9 },
+		}, //nolint:errcheck // it is one
 	} {
 		if got := Shape(c.v); !slices.Equal(got, c.shape) {
 			t.Errorf("%T has shape %v, want %v", c.v, got, c.shape)

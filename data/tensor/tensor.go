@@ -54,8 +54,10 @@ func (d DType) Size() int { return dtypes[d].size }
 // Tensor is a dense array. The zero Tensor has no type and no elements.
 type Tensor struct {
 	DType DType
-	Shape []int  // every length >= 0; empty for a scalar, which has one element
-	Raw   []byte // little-endian, row-major, Count(Shape)*DType.Size() bytes
+	// every length >= 0; empty for a scalar, which has one element
+	Shape []int
+	// little-endian, row-major, Count(Shape)*DType.Size() bytes
+	Raw []byte
 }
 
 // Named is a tensor with the name of the port that it belongs to.

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// A clue that no check hands in is one that no cause can be told by: every name in audit/clue.go is used by the code of a check.
+// A clue that no check hands in is one that no cause can be told by: every name in audit/clue.go is used by the code of
+// a check.
 func TestCluesAreHandedIn(t *testing.T) {
 	root := filepath.Join("..", "..", "audit")
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "clue.go"), nil, 0)

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// layers says how high each package stands. A package imports packages of lower layers only, never a peer. Test kits stand
-// one above what they test.
+// layers says how high each package stands. A package imports packages of lower layers only, never a peer. Test kits
+// stand one above what they test.
 var layers = map[string]int{
 	"data/tensor":       0,
 	"symmetry/group":    0,
@@ -129,8 +129,8 @@ var layers = map[string]int{
 	"internal/meta":  15,
 }
 
-// root is the top of the tree, seen from this package. Files are read through it and not through the go command, so that the
-// test cache notices every change.
+// root is the top of the tree, seen from this package. Files are read through it and not through the go command, so
+// that the test cache notices every change.
 var root = os.DirFS("../..")
 
 // goFiles calls f with every Go file that is not a test.
@@ -141,7 +141,8 @@ func goFiles(t *testing.T, f func(name string, file *ast.File)) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "node_modules") {
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" ||
+			d.Name() == "node_modules") {
 			return fs.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -186,7 +187,8 @@ func TestLayers(t *testing.T) {
 				continue
 			}
 			if theirs, ok := layers[other]; !ok || theirs >= mine {
-				t.Errorf("%s (layer %d) imports %s (layer %d): data goes one way, move the cut", name, mine, other, theirs)
+				t.Errorf("%s (layer %d) imports %s (layer %d): data goes one way, move the cut", name, mine, other,
+					theirs)
 			}
 		}
 	})
@@ -202,11 +204,13 @@ func TestNames(t *testing.T) {
 	goFiles(t, func(name string, file *ast.File) {
 		pkg := path.Dir(name)
 		docs[pkg] = docs[pkg] || file.Doc != nil
-		if slices.Contains([]string{"util", "utils", "common", "helpers", "helper", "manager", "misc"}, file.Name.Name) {
+		if slices.Contains([]string{"util", "utils", "common", "helpers", "helper", "manager", "misc"},
+			file.Name.Name) {
 			t.Errorf("%s: a package named %s says nothing about what is in it", name, file.Name.Name)
 		}
 		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "init" && f.Recv == nil && !strings.HasSuffix(name, ".pb.go") {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "init" && f.Recv == nil &&
+				!strings.HasSuffix(name, ".pb.go") {
 				t.Errorf("%s: an init function registers behind the reader's back", name)
 			}
 		}

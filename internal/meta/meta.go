@@ -1,3 +1,3 @@
-// Package meta holds tests of the whole tree: the layers between packages, documentation, licences, wording. It has no code
-// of its own.
+// Package meta holds tests of the whole tree: the layers between packages, documentation, licences, wording. It has no
+// code of its own.
 package meta

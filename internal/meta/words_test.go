@@ -10,7 +10,8 @@ import (
 )
 
 // foreign are words that tie the project to a machine or a download host: it has to build anywhere.
-var foreign = regexp.MustCompile(`(?i)registry\.npmjs|files\.pythonhosted|proxy\.golang|deb\.debian|/work/|/root/|pypi\.org`)
+var foreign = regexp.MustCompile(
+	`(?i)registry\.npmjs|files\.pythonhosted|proxy\.golang|deb\.debian|/work/|/root/|pypi\.org`)
 
 func TestNoForeignPlaces(t *testing.T) {
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
@@ -52,7 +53,10 @@ func TestNoForeignPlaces(t *testing.T) {
 
 // Third-party files lie beside a note on where they come from.
 func TestProvenance(t *testing.T) {
-	for _, dir := range []string{"model/engine/wasm", "model/onnx/onnxpb", "studies/digits/data", "studies/cells/data"} {
+	for _, dir := range []string{
+		"model/engine/wasm", "model/onnx/onnxpb", "studies/digits/data",
+		"studies/cells/data",
+	} {
 		found := false
 		for _, name := range []string{"PROVENANCE.md", "README.md"} {
 			b, err := fs.ReadFile(root, dir+"/"+name)

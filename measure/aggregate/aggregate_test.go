@@ -25,11 +25,13 @@ func of(xs ...float64) Moments {
 
 // values draws numbers with repeats, zeros and NaN among them.
 func values(t *rapid.T, name string) []float64 {
-	return rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-1e3, 1e3), rapid.SampledFrom([]float64{0, 1, 1, -2.5, math.NaN(), math.Copysign(0, -1)})), 0, 30).Draw(t, name)
+	return rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-1e3, 1e3),
+		rapid.SampledFrom([]float64{0, 1, 1, -2.5, math.NaN(), math.Copysign(0, -1)})), 0, 30).Draw(t, name)
 }
 
 func sameMoments(a, b Moments) bool {
-	return a.N == b.N && a.NaN == b.NaN && a.Min == b.Min && a.Max == b.Max && a.ArgMin == b.ArgMin && a.ArgMax == b.ArgMax && near(a.Mean, b.Mean, 1e-12) && near(a.M2, b.M2, 1e-12)
+	return a.N == b.N && a.NaN == b.NaN && a.Min == b.Min && a.Max == b.Max && a.ArgMin == b.ArgMin &&
+		a.ArgMax == b.ArgMax && near(a.Mean, b.Mean, 1e-12) && near(a.M2, b.M2, 1e-12)
 }
 
 func TestMomentsLaws(t *testing.T) {
@@ -100,8 +102,10 @@ func TestMomentsDefinition(t *testing.T) {
 				m2 += (x - sum/float64(n)) * (x - sum/float64(n))
 			}
 		}
-		if !near(m.Mean, sum/float64(n), 1e-12) || !near(m.M2, m2, 1e-9) || m.Min != lo || m.Max != hi || m.ArgMin != argLo || m.ArgMax != argHi {
-			t.Fatalf("%+v of %v: mean %v, M2 %v, min %v at %d, max %v at %d", m, xs, sum/float64(n), m2, lo, argLo, hi, argHi)
+		if !near(m.Mean, sum/float64(n), 1e-12) || !near(m.M2, m2, 1e-9) || m.Min != lo || m.Max != hi ||
+			m.ArgMin != argLo || m.ArgMax != argHi {
+			t.Fatalf("%+v of %v: mean %v, M2 %v, min %v at %d, max %v at %d", m, xs, sum/float64(n), m2, lo, argLo, hi,
+				argHi)
 		}
 	})
 }
@@ -109,7 +113,13 @@ func TestMomentsDefinition(t *testing.T) {
 func TestMomentsSpecial(t *testing.T) {
 	// Reference: numpy 2.4.6, scipy 1.17.1: mean, var(ddof=1), std(ddof=1), stats.sem.
 	m := of(0.1, 0.35, 0.2, 0.9, 0.55, 0.41, 0.33, 0.78)
-	for i, c := range [][2]float64{{m.Mean, 0.4525}, {m.Variance(), 0.07604999999999999}, {m.Std(), 0.2757716446627535}, {m.StdErr(), 0.09749999999999998}, {m.RMS(), 0.5208646657242166}} {
+	for i, c := range [][2]float64{
+		{m.Mean, 0.4525},
+		{m.Variance(), 0.07604999999999999},
+		{m.Std(), 0.2757716446627535},
+		{m.StdErr(), 0.09749999999999998},
+		{m.RMS(), 0.5208646657242166},
+	} {
 		if !near(c[0], c[1], 1e-14) {
 			t.Errorf("%d: %v, want %v", i, c[0], c[1])
 		}
@@ -118,7 +128,8 @@ func TestMomentsSpecial(t *testing.T) {
 	if v := of(1e9+4, 1e9+7, 1e9+13, 1e9+16).Variance(); !near(v, 30, 1e-9) {
 		t.Errorf("variance at an offset of 1e9: %v, want 30", v)
 	}
-	if m := of(1, math.Inf(1), 2); !math.IsInf(m.Mean, 1) || !math.IsNaN(m.Variance()) || m.Max != math.Inf(1) || m.ArgMax != 1 || m.N != 3 {
+	if m := of(1, math.Inf(1), 2); !math.IsInf(m.Mean, 1) || !math.IsNaN(m.Variance()) || m.Max != math.Inf(1) ||
+		m.ArgMax != 1 || m.N != 3 {
 		t.Errorf("an infinity: %+v", m)
 	}
 	if m := of(math.Inf(-1), math.Inf(1)); !math.IsNaN(m.Mean) {
@@ -146,7 +157,8 @@ func TestMomentsSpecial(t *testing.T) {
 }
 
 func TestSketchAccuracy(t *testing.T) {
-	number := rapid.OneOf(rapid.Float64Range(-1e6, 1e6), rapid.Float64Range(0, 1), rapid.Float64(), rapid.SampledFrom([]float64{0, 1, 1, -1, 0.5, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), 5e-324}))
+	number := rapid.OneOf(rapid.Float64Range(-1e6, 1e6), rapid.Float64Range(0, 1), rapid.Float64(),
+		rapid.SampledFrom([]float64{0, 1, 1, -1, 0.5, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), 5e-324}))
 	rapid.Check(t, func(t *rapid.T) {
 		xs := rapid.SliceOfN(number, 1, 60).Draw(t, "values")
 		var s Sketch
@@ -225,13 +237,15 @@ func TestSketchRefuses(t *testing.T) {
 		`{"n":-1}`, `{"n":1,"min":"1","max":"1","buckets":[]}`, `{"n":1,"min":"1","max":"1","buckets":[[65472,2]]}`,
 		`{"n":1,"min":"x","max":"1","buckets":[[65472,1]]}`, `{"n":1,"min":"2","max":"1","buckets":[[65472,1]]}`,
 		`{"n":2,"min":"1","max":"1","buckets":[[65472,1],[65472,1]]}`, `{"n":1,"min":"1","max":"1","buckets":[[5,1]]}`,
-		`{"n":1,"min":"1","max":"1","buckets":[[9999999,1]]}`, `{"n":1,"min":"NaN","max":"NaN","buckets":[[65472,1]]}`, `[]`,
+		`{"n":1,"min":"1","max":"1","buckets":[[9999999,1]]}`, `{"n":1,"min":"NaN","max":"NaN","buckets":[[65472,1]]}`,
+		`[]`,
 	} {
 		if err := json.Unmarshal([]byte(text), new(Sketch)); err == nil {
 			t.Errorf("%s is accepted", text)
 		}
 	}
-	if err := json.Unmarshal([]byte(`{"n":1,"nan":3,"min":"1","max":"1","buckets":[[65472,1]]}`), new(Sketch)); err != nil {
+	if err := json.Unmarshal([]byte(`{"n":1,"nan":3,"min":"1","max":"1","buckets":[[65472,1]]}`),
+		new(Sketch)); err != nil {
 		t.Error(err)
 	}
 }
@@ -259,10 +273,12 @@ func TestMeanInterval(t *testing.T) {
 	m := of(0.1, 0.35, 0.2, 0.9, 0.55, 0.41, 0.33, 0.78)
 	// Reference: scipy 1.17.1, stats.t.interval.
 	for c, want := range map[float64][2]float64{
-		0.9: {0.2677785860037244, 0.6372214139962755}, 0.95: {0.22194913546970363, 0.6830508645302964}, 0.99: {0.11130037850832708, 0.793699621491673},
+		0.9: {0.2677785860037244, 0.6372214139962755}, 0.95: {0.22194913546970363, 0.6830508645302964},
+		0.99: {0.11130037850832708, 0.793699621491673},
 	} {
 		i := MeanInterval(m, c)
-		if !near(i.Low, want[0], 1e-9) || !near(i.High, want[1], 1e-9) || i.N != 8 || i.Missing != 0 || i.Confidence != c {
+		if !near(i.Low, want[0], 1e-9) || !near(i.High, want[1], 1e-9) || i.N != 8 || i.Missing != 0 ||
+			i.Confidence != c {
 			t.Errorf("%v: %+v, want %v", c, i, want)
 		}
 	}
@@ -288,12 +304,42 @@ func TestProportions(t *testing.T) {
 	}{
 		{0, 10, .95, [2]float64{0, 0.3084971078187607}, [2]float64{0, 0.27753279986288926}, 0.2588655508930522},
 		{10, 10, .95, [2]float64{0.6915028921812392, 1}, [2]float64{0.7224672001371109, 1}, 1},
-		{3, 10, .95, [2]float64{0.0667395111777345, 0.6524528500599973}, [2]float64{0.10779126740630102, 0.6032218525388546}, 0.6066242161054123},
-		{17, 1000, .95, [2]float64{0.009933512592716534, 0.027079496864851366}, [2]float64{0.01064068985681633, 0.027055958840229925}, 0.025390748776180874},
-		{500, 1000, .99, [2]float64{0.45885255330704494, 0.5411474466929551}, [2]float64{0.45940700521208483, 0.5405929947879151}, 0.5372219332390025},
-		{1, 100000, .95, [2]float64{2.531780477933316e-07, 5.571516034774275e-05}, [2]float64{1.765247730378316e-06, 5.664709659040965e-05}, 4.743775717386053e-05},
-		{999000, 1000000, .95, [2]float64{0.9989360818926848, 0.9990609987920499}, [2]float64{0.9989361050825678, 0.9990600611562563}, 0.9990514162214056},
-		{50, 72, .9, [2]float64{0.5932161185258555, 0.7832264849424923}, [2]float64{0.5994573651504633, 0.7753474847360147}, 0.7660082880151565},
+		{
+			3, 10, .95,
+			[2]float64{0.0667395111777345, 0.6524528500599973},
+			[2]float64{0.10779126740630102, 0.6032218525388546},
+			0.6066242161054123,
+		},
+		{
+			17, 1000, .95,
+			[2]float64{0.009933512592716534, 0.027079496864851366},
+			[2]float64{0.01064068985681633, 0.027055958840229925},
+			0.025390748776180874,
+		},
+		{
+			500, 1000, .99,
+			[2]float64{0.45885255330704494, 0.5411474466929551},
+			[2]float64{0.45940700521208483, 0.5405929947879151},
+			0.5372219332390025,
+		},
+		{
+			1, 100000, .95,
+			[2]float64{2.531780477933316e-07, 5.571516034774275e-05},
+			[2]float64{1.765247730378316e-06, 5.664709659040965e-05},
+			4.743775717386053e-05,
+		},
+		{
+			999000, 1000000, .95,
+			[2]float64{0.9989360818926848, 0.9990609987920499},
+			[2]float64{0.9989361050825678, 0.9990600611562563},
+			0.9990514162214056,
+		},
+		{
+			50, 72, .9,
+			[2]float64{0.5932161185258555, 0.7832264849424923},
+			[2]float64{0.5994573651504633, 0.7753474847360147},
+			0.7660082880151565,
+		},
 	} {
 		rel := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
 		e, w, u := ClopperPearson(c.k, c.n, c.c), Wilson(c.k, c.n, c.c), ClopperPearsonUpper(c.k, c.n, c.c)
@@ -326,7 +372,16 @@ func TestWilks(t *testing.T) {
 	for _, c := range []struct {
 		beta, gamma float64
 		want        int
-	}{{0.95, 0.95, 59}, {0.99, 0.95, 299}, {0.99, 0.99, 459}, {0.95, 0.99, 90}, {0.5, 0.5, 1}, {0.5, 0.75, 2}, {0.9, 0.9, 22}, {0.999, 0.95, 2995}} {
+	}{
+		{0.95, 0.95, 59},
+		{0.99, 0.95, 299},
+		{0.99, 0.99, 459},
+		{0.95, 0.99, 90},
+		{0.5, 0.5, 1},
+		{0.5, 0.75, 2},
+		{0.9, 0.9, 22},
+		{0.999, 0.95, 2995},
+	} {
 		if got := WilksN(c.beta, c.gamma); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
@@ -380,7 +435,8 @@ func TestBounds(t *testing.T) {
 		many.Add(float64(i%4+1)/10, i)
 	}
 	v := many.Variance()
-	if u, err := BernsteinUpper(many, 2, 0.95); err != nil || !near(u, 0.25+math.Sqrt(2*v*math.Log(40)/1000)+14*math.Log(40)/(3*999), 1e-12) {
+	if u, err := BernsteinUpper(many, 2, 0.95); err != nil ||
+		!near(u, 0.25+math.Sqrt(2*v*math.Log(40)/1000)+14*math.Log(40)/(3*999), 1e-12) {
 		t.Errorf("Bernstein: %v, %v", u, err)
 	}
 	if u, err := BernsteinUpper(m, 2, 0.95); err != nil || u != 2 {
@@ -389,7 +445,10 @@ func TestBounds(t *testing.T) {
 	if u, err := BernsteinUpper(of(0.5), 2, 0.95); err != nil || u != 2 {
 		t.Errorf("one number: %v, %v", u, err)
 	}
-	for name, m := range map[string]Moments{"NaN": of(0.1, math.NaN()), "none": {}, "large": of(0.1, 3), "negative": of(-0.1, 1), "infinite": of(0.1, math.Inf(1))} {
+	for name, m := range map[string]Moments{
+		"NaN": of(0.1, math.NaN()), "none": {}, "large": of(0.1, 3),
+		"negative": of(-0.1, 1), "infinite": of(0.1, math.Inf(1)),
+	} {
 		for _, f := range []func(Moments, float64, float64) (float64, error){HoeffdingUpper, BernsteinUpper} {
 			if u, err := f(m, 2, 0.95); !errors.Is(err, ErrNotBounded) || !math.IsNaN(u) {
 				t.Errorf("%s: %v, %v", name, u, err)
@@ -464,10 +523,20 @@ func TestCluster(t *testing.T) {
 }
 
 func TestSplitVariance(t *testing.T) {
-	z := [4][3][2]float64{{{1.0, 1.2}, {2.0, 2.3}, {3.5, 3.1}}, {{2.0, 1.9}, {2.5, 2.7}, {5.0, 5.2}}, {{0.5, 0.7}, {1.5, 1.4}, {2.0, 2.6}}, {{3.0, 3.3}, {3.1, 2.9}, {4.0, 4.4}}}
+	z := [4][3][2]float64{
+		{{1.0, 1.2}, {2.0, 2.3}, {3.5, 3.1}},
+		{{2.0, 1.9}, {2.5, 2.7}, {5.0, 5.2}},
+		{{0.5, 0.7}, {1.5, 1.4}, {2.0, 2.6}},
+		{{3.0, 3.3}, {3.1, 2.9}, {4.0, 4.4}},
+	}
 	s := SplitVariance(4, 3, 2, func(i, g, r int) float64 { return z[i][g][r] })
 	// Reference: numpy 2.4.6, by the textbook sums.
-	for i, c := range [][2]float64{{s.SSInput, 15.578333333333344}, {s.SSElement, 17.31}, {s.SSInteract, 3.196666666666665}, {s.SSNoise, 0.54}} {
+	for i, c := range [][2]float64{
+		{s.SSInput, 15.578333333333344},
+		{s.SSElement, 17.31},
+		{s.SSInteract, 3.196666666666665},
+		{s.SSNoise, 0.54},
+	} {
 		if !near(c[0], c[1], 1e-12) {
 			t.Errorf("%d: %v, want %v", i, c[0], c[1])
 		}
@@ -477,7 +546,8 @@ func TestSplitVariance(t *testing.T) {
 	for name, c := range map[string][2]float64{
 		"noise": {p.Noise.Variance, mse}, "interaction": {p.Interaction.Variance, (msc - mse) / 2},
 		"element": {p.Element.Variance, (msb - msc) / 8}, "input": {p.Input.Variance, (msa - msc) / 6},
-		"share": {p.Input.Share + p.Element.Share + p.Interaction.Share + p.Noise.Share, 1}, "element share": {p.Element.Share, 17.31 / 36.625},
+		"share":         {p.Input.Share + p.Element.Share + p.Interaction.Share + p.Noise.Share, 1},
+		"element share": {p.Element.Share, 17.31 / 36.625},
 	} {
 		if !near(c[0], c[1], 1e-12) {
 			t.Errorf("%s: %v, want %v", name, c[0], c[1])
@@ -485,11 +555,13 @@ func TestSplitVariance(t *testing.T) {
 	}
 	double := s
 	double.Add(s)
-	if d := double.Split(); !near(d.Element.Variance, 2*p.Element.Variance, 1e-12) || !near(d.Element.Share, p.Element.Share, 1e-12) {
+	if d := double.Split(); !near(d.Element.Variance, 2*p.Element.Variance, 1e-12) ||
+		!near(d.Element.Share, p.Element.Share, 1e-12) {
 		t.Errorf("two equal components: %+v", d)
 	}
 	flat := SplitVariance(5, 4, 1, func(i, _, _ int) float64 { return float64(i) }).Split() // equivariant: b = c = 0
-	if flat.Element.Variance != 0 || flat.Interaction.Variance != 0 || !near(flat.Input.Variance, 2.5, 1e-12) || !math.IsNaN(flat.Noise.Variance) {
+	if flat.Element.Variance != 0 || flat.Interaction.Variance != 0 || !near(flat.Input.Variance, 2.5, 1e-12) ||
+		!math.IsNaN(flat.Noise.Variance) {
 		t.Errorf("an equivariant model: %+v", flat)
 	}
 	main := SplitVariance(5, 4, 1, func(i, g, _ int) float64 { return float64(i + 10*g) }).Split()
@@ -509,7 +581,9 @@ func TestSplitVariance(t *testing.T) {
 	if !math.IsNaN(hole.Input.Variance) || !math.IsNaN(hole.Element.Share) || !math.IsNaN(hole.Noise.Variance) {
 		t.Errorf("a NaN is averaged away: %+v", hole)
 	}
-	if neg := SplitVariance(2, 2, 2, func(i, g, r int) float64 { return float64((i + g + r) % 2) }).Split(); !neg.Interaction.Negative && !neg.Element.Negative {
+	if neg := SplitVariance(2, 2, 2,
+		func(i, g, r int) float64 { return float64((i + g + r) % 2) }).Split(); !neg.Interaction.Negative &&
+		!neg.Element.Negative {
 		t.Errorf("pure noise shows no negative estimate: %+v", neg)
 	}
 }
@@ -531,7 +605,8 @@ func TestBootstrapSeeded(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	clusters[3][1] = math.NaN()
-	if b := Bootstrap(clusters, func(x []float64) float64 { return Quantile(x, 0.5) }, 500, 0.9, rand.New(rand.NewPCG(1, 2))); b.Missing != 1 || !math.IsInf(b.High, 1) {
+	if b := Bootstrap(clusters, func(x []float64) float64 { return Quantile(x, 0.5) }, 500, 0.9,
+		rand.New(rand.NewPCG(1, 2))); b.Missing != 1 || !math.IsInf(b.High, 1) {
 		t.Errorf("a NaN is resampled away: %+v", b)
 	}
 	if b := Bootstrap(clusters[:1], mean, 500, 0.9, rand.New(rand.NewPCG(1, 2))); !math.IsInf(b.High, 1) {
@@ -541,7 +616,10 @@ func TestBootstrapSeeded(t *testing.T) {
 
 func TestExpanded(t *testing.T) {
 	// Reference: scipy 1.17.1, norm.cdf(-sqrt(n/(n-1))*t.ppf(0.975, n-1)).
-	for n, want := range map[int]float64{5: 0.0009541005518824907, 10: 0.008550639024406366, 100: 0.023064387207087644} {
+	for n, want := range map[int]float64{
+		5: 0.0009541005518824907, 10: 0.008550639024406366,
+		100: 0.023064387207087644,
+	} {
 		if got := expanded(n, 0.95); !near(got, want, 1e-9) {
 			t.Errorf("%d clusters: %v, want %v", n, got, want)
 		}
@@ -577,8 +655,8 @@ func TestMisusePanics(t *testing.T) {
 
 func TestBootstrapCorrection(t *testing.T) {
 	mean := func(x []float64) float64 { return of(x...).Mean }
-	// By hand: of 8 resamples one is below the mean 3 and two are equal: Φ⁻¹(2/8). For a mean the acceleration is the sum of cubes
-	// by six times the sum of squares to 3/2: 18/(6·14^1.5).
+	// By hand: of 8 resamples one is below the mean 3 and two are equal: Φ⁻¹(2/8). For a mean the acceleration is the
+	// sum of cubes by six times the sum of squares to 3/2: 18/(6·14^1.5).
 	picked := func(values ...float64) func(drawn []int) float64 {
 		return func(drawn []int) float64 {
 			var x []float64

@@ -95,21 +95,24 @@ func Quantile(values []float64, q float64) float64 {
 	return x[max(1, int(math.Ceil(q*float64(len(x)))))-1]
 }
 
-// Bootstrap is the interval of a statistic of clusters: whole clusters are drawn with replacement, so values within one may depend
-// on each other. It holds the percentile interval (Efron 1979) and the one corrected for bias and acceleration (BCa: Efron, JASA
-// 82, 1987), which moves the ends for a statistic that is biased or skewed; the acceleration is that of leaving out one cluster at
-// a time. The tails of both are expanded, which makes up for bootstrap intervals being short for few clusters (Hesterberg, The
-// American Statistician 69, 2015). For the mean of very skewed clusters it remains short (its
-// coverage is in testdata/coverage.golden), and [StudentBootstrap] of the means of clusters is better.
+// Bootstrap is the interval of a statistic of clusters: whole clusters are drawn with replacement, so values within one
+// may depend on each other. It holds the percentile interval (Efron 1979) and the one corrected for bias and
+// acceleration (BCa: Efron, JASA 82, 1987), which moves the ends for a statistic that is biased or skewed; the
+// acceleration is that of leaving out one cluster at a time. The tails of both are expanded, which makes up for
+// bootstrap intervals being short for few clusters (Hesterberg, The American Statistician 69, 2015). For the mean of
+// very skewed clusters it remains short (its coverage is in testdata/coverage.golden), and [StudentBootstrap] of the
+// means of clusters is better.
 //
-// The statistic gets the values of all clusters drawn, one after another, in a slice that it must not keep. It is asked once for
-// each resample and each cluster. The generator alone decides the draws.
+// The statistic gets the values of all clusters drawn, one after another, in a slice that it must not keep. It is asked
+// once for each resample and each cluster. The generator alone decides the draws.
 //
-// The bootstrap is right for smooth statistics and for quantiles away from the ends. For a maximum it is not: no resample
-// exceeds what was seen, so the upper end is too low, and [WilksN] says what a maximum may claim. The interval is
-// everything if the statistic is NaN on any resample, with fewer than 100 resamples, or with so few clusters that all of them may well lie on one
-// side of the truth: 2^(1-n) > 1-confidence, which is fewer than 6 for 95 %.
-func Bootstrap(clusters [][]float64, statistic func(values []float64) float64, resamples int, confidence float64, r *rand.Rand) Interval {
+// The bootstrap is right for smooth statistics and for quantiles away from the ends. For a maximum it is not: no
+// resample exceeds what was seen, so the upper end is too low, and [WilksN] says what a maximum may claim. The interval
+// is everything if the statistic is NaN on any resample, with fewer than 100 resamples, or with so few clusters that
+// all of them may well lie on one side of the truth: 2^(1-n) > 1-confidence, which is fewer than 6 for 95 %.
+func Bootstrap(clusters [][]float64, statistic func(values []float64) float64, resamples int, confidence float64,
+	r *rand.Rand,
+) Interval {
 	missing := 0
 	for _, c := range clusters {
 		if slices.ContainsFunc(c, math.IsNaN) {
@@ -128,11 +131,14 @@ func Bootstrap(clusters [][]float64, statistic func(values []float64) float64, r
 	return i
 }
 
-// Resample is the interval of [Bootstrap] for a statistic of n samples that is more than a function of their values, such as an average
-// precision, and its estimate, the statistic of all of them. The statistic is told how often each sample was drawn, in a slice that it must not keep or
-// change: what is costly, such as sorting, can then be done once for all resamples. As there, the interval of few samples is everything. A statistic that is NaN on any resample, such as one without
-// any object, makes the interval everything.
-func Resample(n int, statistic func(count []int) float64, resamples int, confidence float64, r *rand.Rand) (estimate float64, i Interval) {
+// Resample is the interval of [Bootstrap] for a statistic of n samples that is more than a function of their values,
+// such as an average precision, and its estimate, the statistic of all of them. The statistic is told how often each
+// sample was drawn, in a slice that it must not keep or change: what is costly, such as sorting, can then be done once
+// for all resamples. As there, the interval of few samples is everything. A statistic that is NaN on any resample, such
+// as one without any object, makes the interval everything.
+func Resample(n int, statistic func(count []int) float64, resamples int, confidence float64,
+	r *rand.Rand,
+) (estimate float64, i Interval) {
 	count := make([]int, n)
 	of := func(drawn []int) float64 {
 		clear(count)
@@ -160,8 +166,8 @@ func indexes(n int) []int {
 // resample is the interval of a statistic of clusters, which is told the indexes of those drawn.
 func resample(n int, statistic func(drawn []int) float64, resamples int, confidence float64, r *rand.Rand) Interval {
 	need(confidence)
-	// What resamples say lies between the least and the greatest that was seen, and both may lie on one side of the truth: even of a median
-	// that happens with probability 2^(1-n).
+	// What resamples say lies between the least and the greatest that was seen, and both may lie on one side of the
+	// truth: even of a median that happens with probability 2^(1-n).
 	if n < 2 || resamples < 100 || math.Exp2(float64(1-n)) > 1-confidence {
 		return everything(confidence, n, 0)
 	}
@@ -190,8 +196,8 @@ func resample(n int, statistic func(drawn []int) float64, resamples int, confide
 	return Interval{stats[max(k, 1)-1], stats[min(l, resamples)-1], confidence, n, 0}
 }
 
-// correction is the bias and the acceleration of the BCa interval; not ok if the statistic says nothing about them, or the
-// interval that they would make is no interval.
+// correction is the bias and the acceleration of the BCa interval; not ok if the statistic says nothing about them, or
+// the interval that they would make is no interval.
 func correction(n int, statistic func(drawn []int) float64, sorted []float64) (bias, acceleration float64, ok bool) {
 	whole := statistic(indexes(n))
 	below := 0.0 // of the resamples; those equal to it count half
@@ -220,8 +226,8 @@ func correction(n int, statistic func(drawn []int) float64, sorted []float64) (b
 	return bias, acceleration, m.NaN == 0 && math.Abs(bias) < 1 && math.Abs(acceleration) < 0.2
 }
 
-// expanded is the probability that the expanded percentile interval of n clusters leaves out at each end: Φ(-√(n/(n-1))·t),
-// with t Student's quantile.
+// expanded is the probability that the expanded percentile interval of n clusters leaves out at each end:
+// Φ(-√(n/(n-1))·t), with t Student's quantile.
 func expanded(n int, confidence float64) float64 {
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
 	return distuv.UnitNormal.CDF(-t * math.Sqrt(float64(n)/float64(n-1)))

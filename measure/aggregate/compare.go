@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// StudentBootstrap is the bootstrap-t interval of the mean of independent values, one per input, widened to hold Student's
-// interval: each resample gives a t value, and their quantiles take the place of Student's (Efron 1979; Hall, Annals of
-// Statistics 16, 1988, shows it to be right to the second order). It corrects for skewness, which [MeanInterval] does not: errors
-// are skewed, and their mean is mostly underestimated. Values in a known range have [BettingInterval], which is never wrong. NaN
-// values are left out and counted as missing. The generator alone decides the draws. With fewer than two numbers, an infinite one
-// or fewer than 100 resamples it is everything.
+// StudentBootstrap is the bootstrap-t interval of the mean of independent values, one per input, widened to hold
+// Student's interval: each resample gives a t value, and their quantiles take the place of Student's (Efron 1979; Hall,
+// Annals of Statistics 16, 1988, shows it to be right to the second order). It corrects for skewness, which
+// [MeanInterval] does not: errors are skewed, and their mean is mostly underestimated. Values in a known range have
+// [BettingInterval], which is never wrong. NaN values are left out and counted as missing. The generator alone decides
+// the draws. With fewer than two numbers, an infinite one or fewer than 100 resamples it is everything.
 func StudentBootstrap(values []float64, resamples int, confidence float64, r *rand.Rand) Interval {
 	need(confidence)
 	x := make([]float64, 0, len(values))
@@ -47,8 +47,8 @@ func StudentBootstrap(values []float64, resamples int, confidence float64, r *ra
 	return iv
 }
 
-// studentised is the two quantiles of the quotients of deviations and their standard errors in resamples. A resample without
-// spread says nothing about its error and counts at its end, infinitely far out.
+// studentised is the two quantiles of the quotients of deviations and their standard errors in resamples. A resample
+// without spread says nothing about its error and counts at its end, infinitely far out.
 func studentised(resamples int, confidence float64, draw func() (deviation, se float64)) [2]float64 {
 	t := make([]float64, resamples)
 	for i := range t {
@@ -66,15 +66,16 @@ func studentised(resamples int, confidence float64, draw func() (deviation, se f
 	return [2]float64{t[k-1], t[resamples-k]}
 }
 
-// CrossedInterval is the interval for the mean over inputs and elements when both were drawn at random and the claim is about
-// new ones of both (docs/METRICS.md S6): values that share an input depend on each other, and so do values that share an element.
-// z gives the value of input i at element g. Each way alone has its [StudentBootstrap] interval, of the means of inputs and of the
-// means of elements; their half widths, below and above apart, are added as squares (variance recovery: Zou and Donner, Statistics
-// in Medicine 27, 2008), less what both count, the interaction: the factor √((MS_input + MS_element - MS_interaction) /
-// (MS_input + MS_element)), which makes the variance that of two-way clustering (Cameron, Gelbach and Miller, Journal of Business
-// and Economic Statistics 29, 2011), and no less than with the wider way alone. For a plan that is the whole group, or is fixed,
-// use one number per input. An input with a NaN is left out whole and counted as missing. With fewer than two inputs or elements,
-// or an infinite value, it is everything. N counts inputs.
+// CrossedInterval is the interval for the mean over inputs and elements when both were drawn at random and the claim is
+// about new ones of both (docs/METRICS.md S6): values that share an input depend on each other, and so do values that
+// share an element. z gives the value of input i at element g. Each way alone has its [StudentBootstrap] interval, of
+// the means of inputs and of the means of elements; their half widths, below and above apart, are added as squares
+// (variance recovery: Zou and Donner, Statistics in Medicine 27, 2008), less what both count, the interaction: the
+// factor √((MS_input + MS_element - MS_interaction) / (MS_input + MS_element)), which makes the variance that of
+// two-way clustering (Cameron, Gelbach and Miller, Journal of Business and Economic Statistics 29, 2011), and no less
+// than with the wider way alone. For a plan that is the whole group, or is fixed, use one number per input. An input
+// with a NaN is left out whole and counted as missing. With fewer than two inputs or elements, or an infinite value, it
+// is everything. N counts inputs.
 func CrossedInterval(nx, ng int, z func(i, g int) float64, resamples int, confidence float64, r *rand.Rand) Interval {
 	need(confidence)
 	var keep []int
@@ -107,7 +108,8 @@ func CrossedInterval(nx, ng int, z func(i, g int) float64, resamples int, confid
 	if a+b > 0 {
 		shared = math.Sqrt(max(a+b-c, a, b) / (a + b))
 	}
-	byInput, byElement := StudentBootstrap(rows, resamples, confidence, r), StudentBootstrap(cols, resamples, confidence, r)
+	byInput, byElement := StudentBootstrap(rows, resamples, confidence, r),
+		StudentBootstrap(cols, resamples, confidence, r)
 	low := shared * math.Hypot(mean-byInput.Low, mean-byElement.Low)
 	high := shared * math.Hypot(byInput.High-mean, byElement.High-mean)
 	if finite(mean) && finite(low) && finite(high) {
@@ -141,15 +143,19 @@ func (v Verdict) String() string {
 
 // Comparison is how errors of the same inputs differ between two models, or one model before and after a change.
 type Comparison struct {
-	Before, After float64  // means over the inputs at which both have a number; NaN without any
-	Difference    Interval // of the mean of after - before
-	Factor        Interval // of the mean before by the mean after: above 1 is an improvement; see [FactorInterval]
-	Verdict       Verdict  // by the difference: improved if all of its interval is below 0
+	// means over the inputs at which both have a number; NaN without any
+	Before, After float64
+	// of the mean of after - before
+	Difference Interval
+	// of the mean before by the mean after: above 1 is an improvement; see [FactorInterval]
+	Factor Interval
+	// by the difference: improved if all of its interval is below 0
+	Verdict Verdict
 }
 
-// Compare compares errors in pairs: before and after hold one number per input, of the same inputs in the same order and
-// reduced over the same elements, see [PairedMean] (docs/METRICS.md S7). The difference has its [StudentBootstrap] interval.
-// Inputs at which either is NaN are left out and counted as missing. It panics if the lengths differ.
+// Compare compares errors in pairs: before and after hold one number per input, of the same inputs in the same order
+// and reduced over the same elements, see [PairedMean] (docs/METRICS.md S7). The difference has its [StudentBootstrap]
+// interval. Inputs at which either is NaN are left out and counted as missing. It panics if the lengths differ.
 func Compare(before, after []float64, resamples int, confidence float64, r *rand.Rand) Comparison {
 	a, b, missing := pairs(before, after)
 	c := Comparison{Before: meanOf(a), After: meanOf(b)}
@@ -197,9 +203,9 @@ func meanOf(x []float64) float64 {
 	return m.Mean
 }
 
-// PairedMean reduces two curves of one input over the same elements to two means over the elements at which both have a number,
-// so that a hole in one does not move the other. Pairs counts those elements; without any the means are NaN. It panics if the
-// lengths differ. Weights are those of the elements, nil weighs all alike.
+// PairedMean reduces two curves of one input over the same elements to two means over the elements at which both have a
+// number, so that a hole in one does not move the other. Pairs counts those elements; without any the means are NaN. It
+// panics if the lengths differ. Weights are those of the elements, nil weighs all alike.
 func PairedMean(before, after []float32, weights []float64) (a, b float64, n int) {
 	if len(before) != len(after) || weights != nil && len(weights) != len(before) {
 		panic("aggregate: curves and weights that differ in length")
@@ -221,11 +227,12 @@ func PairedMean(before, after []float32, weights []float64) (a, b float64, n int
 	return a / total, b / total, n
 }
 
-// FactorInterval is the interval of the mean of before by the mean of after, in pairs, one per input: by how much errors became
-// smaller. It holds both Fieller's interval (Journal of the Royal Statistical Society B 16, 1954), which is exact for normal
-// errors, and the bootstrap-t interval of the logarithm of the ratio, which allows for their skewness. Errors are not negative: if
-// one is, or fewer than two pairs have numbers, or one is infinite, the interval is everything. Its upper end is infinite where
-// the errors after cannot be told from none at all. Pairs with a NaN are left out and counted as missing.
+// FactorInterval is the interval of the mean of before by the mean of after, in pairs, one per input: by how much
+// errors became smaller. It holds both Fieller's interval (Journal of the Royal Statistical Society B 16, 1954), which
+// is exact for normal errors, and the bootstrap-t interval of the logarithm of the ratio, which allows for their
+// skewness. Errors are not negative: if one is, or fewer than two pairs have numbers, or one is infinite, the interval
+// is everything. Its upper end is infinite where the errors after cannot be told from none at all. Pairs with a NaN are
+// left out and counted as missing.
 func FactorInterval(before, after []float64, resamples int, confidence float64, r *rand.Rand) Interval {
 	need(confidence)
 	a, b, missing := pairs(before, after)

@@ -30,8 +30,10 @@ func TestStudentBootstrap(t *testing.T) {
 		t.Errorf("one value three times: %+v", b)
 	}
 	for name, b := range map[string]Interval{
-		"one": StudentBootstrap(x[:1], 999, 0.95, seeded()), "infinite": StudentBootstrap([]float64{1, 2, math.Inf(1)}, 999, 0.95, seeded()),
-		"few resamples": StudentBootstrap(x, 99, 0.95, seeded()), "too sure for them": StudentBootstrap(x, 100, 0.999, seeded()),
+		"one":               StudentBootstrap(x[:1], 999, 0.95, seeded()),
+		"infinite":          StudentBootstrap([]float64{1, 2, math.Inf(1)}, 999, 0.95, seeded()),
+		"few resamples":     StudentBootstrap(x, 99, 0.95, seeded()),
+		"too sure for them": StudentBootstrap(x, 100, 0.999, seeded()),
 	} {
 		if !math.IsInf(b.Low, -1) || !math.IsInf(b.High, 1) {
 			t.Errorf("%s: %+v", name, b)
@@ -50,7 +52,8 @@ func TestStudentBootstrap(t *testing.T) {
 		for i, v := range x {
 			moved[i] = 4*v + 64
 		}
-		if m := StudentBootstrap(moved, 199, 0.8, seeded()); !near(m.Low, 4*a.Low+64, 1e-9) || !near(m.High, 4*a.High+64, 1e-9) {
+		if m := StudentBootstrap(moved, 199, 0.8, seeded()); !near(m.Low, 4*a.Low+64, 1e-9) ||
+			!near(m.High, 4*a.High+64, 1e-9) {
 			t.Fatalf("%+v moved to %+v", a, m)
 		}
 	})
@@ -73,17 +76,21 @@ func TestCrossed(t *testing.T) {
 		}
 		return x
 	}
-	// Without an effect of the element it is about as wide as the interval over inputs; with one, much wider: for it claims more.
+	// Without an effect of the element it is about as wide as the interval over inputs; with one, much wider: for it
+	// claims more.
 	flat, steep := at(1, 0, 0.2), at(0.1, 1, 0.2)
-	if c, one := width(CrossedInterval(nx, ng, flat, 999, 0.95, r)), width(StudentBootstrap(rows(flat), 999, 0.95, r)); !(c > 0.97*one && c < 1.2*one) {
+	if c, one := width(CrossedInterval(nx, ng, flat, 999, 0.95, r)),
+		width(StudentBootstrap(rows(flat), 999, 0.95, r)); !(c > 0.97*one && c < 1.2*one) {
 		t.Errorf("no effect of the element: %v, over inputs alone %v", c, one)
 	}
-	if c, one := width(CrossedInterval(nx, ng, steep, 999, 0.95, r)), width(StudentBootstrap(rows(steep), 999, 0.95, r)); !(c > 5*one) {
+	if c, one := width(CrossedInterval(nx, ng, steep, 999, 0.95, r)),
+		width(StudentBootstrap(rows(steep), 999, 0.95, r)); !(c > 5*one) {
 		t.Errorf("an effect of the element: %v, over inputs alone %v", c, one)
 	}
 	f := at(1, 1, 1)
 	a := CrossedInterval(nx, ng, f, 999, 0.95, seeded())
-	if b := CrossedInterval(nx, ng, func(i, g int) float64 { return 8*f(i, g) - 3 }, 999, 0.95, seeded()); !near(b.Low, 8*a.Low-3, 1e-9) || !near(b.High, 8*a.High-3, 1e-9) {
+	if b := CrossedInterval(nx, ng, func(i, g int) float64 { return 8*f(i, g) - 3 }, 999, 0.95, seeded()); !near(b.Low,
+		8*a.Low-3, 1e-9) || !near(b.High, 8*a.High-3, 1e-9) {
 		t.Errorf("%+v scaled to %+v", a, b)
 	}
 	b := CrossedInterval(nx+1, ng, func(i, g int) float64 {
@@ -99,7 +106,8 @@ func TestCrossed(t *testing.T) {
 		t.Errorf("a constant: %+v", c)
 	}
 	for name, c := range map[string]Interval{
-		"one input": CrossedInterval(1, 5, f, 999, 0.95, r), "one element": CrossedInterval(5, 1, f, 999, 0.95, r), "nothing": CrossedInterval(0, 0, f, 999, 0.95, r),
+		"one input": CrossedInterval(1, 5, f, 999, 0.95, r), "one element": CrossedInterval(5, 1, f, 999, 0.95, r),
+		"nothing":  CrossedInterval(0, 0, f, 999, 0.95, r),
 		"infinite": CrossedInterval(5, 5, func(i, g int) float64 { return 1 / float64(i*g) }, 999, 0.95, r),
 	} {
 		if !math.IsInf(c.Low, -1) || !math.IsInf(c.High, 1) {
@@ -115,7 +123,8 @@ func TestCompare(t *testing.T) {
 		after[i] = x/4 + 0.01*r.Float64()
 	}
 	c := Compare(before, after, 999, 0.95, r)
-	if c.Verdict != Improved || !(c.Difference.High < 0) || !c.Factor.holds(c.Before/c.After) || !(c.Factor.Low > 3.5 && c.Factor.High < 4.1) {
+	if c.Verdict != Improved || !(c.Difference.High < 0) || !c.Factor.holds(c.Before/c.After) ||
+		!(c.Factor.Low > 3.5 && c.Factor.High < 4.1) {
 		t.Errorf("a quarter: %+v", c)
 	}
 	if back := Compare(after, before, 999, 0.95, r); back.Verdict != Worse || !(back.Factor.High < 0.3) {
@@ -131,7 +140,8 @@ func TestCompare(t *testing.T) {
 	if a, b := MeanInterval(of(before...), 0.95), MeanInterval(of(after...), 0.95); a.Low > b.High {
 		t.Fatal("not a test of pairing")
 	}
-	if c := Compare(before, before, 999, 0.95, r); c.Verdict != NoEvidence || c.Difference.Low != 0 || c.Difference.High != 0 || !near(c.Factor.Low, 1, 1e-6) || !near(c.Factor.High, 1, 1e-6) {
+	if c := Compare(before, before, 999, 0.95, r); c.Verdict != NoEvidence || c.Difference.Low != 0 ||
+		c.Difference.High != 0 || !near(c.Factor.Low, 1, 1e-6) || !near(c.Factor.High, 1, 1e-6) {
 		t.Errorf("the same: %+v", c)
 	}
 	other := exponential.sample(r, 60)
@@ -139,13 +149,16 @@ func TestCompare(t *testing.T) {
 		t.Errorf("another draw: %+v", c)
 	}
 	holes := append([]float64{math.NaN()}, before...)
-	if c := Compare(holes, append([]float64{1000}, after...), 999, 0.95, r); c.Difference.Missing != 1 || c.Factor.Missing != 1 || c.Difference.N != 60 || c.Before > 2 || c.After > 2 {
+	if c := Compare(holes, append([]float64{1000}, after...), 999, 0.95, r); c.Difference.Missing != 1 ||
+		c.Factor.Missing != 1 || c.Difference.N != 60 || c.Before > 2 || c.After > 2 {
 		t.Errorf("a NaN: %+v", c)
 	}
-	if c := Compare(nil, nil, 999, 0.95, r); c.Verdict != NoEvidence || !math.IsNaN(c.Before) || !math.IsInf(c.Difference.High, 1) {
+	if c := Compare(nil, nil, 999, 0.95, r); c.Verdict != NoEvidence || !math.IsNaN(c.Before) ||
+		!math.IsInf(c.Difference.High, 1) {
 		t.Errorf("nothing: %+v", c)
 	}
-	if s := NoEvidence.String() + Improved.String() + Worse.String() + Verdict(5).String(); s != "no evidenceimprovedworseVerdict(5)" {
+	if s := NoEvidence.String() + Improved.String() + Worse.String() +
+		Verdict(5).String(); s != "no evidenceimprovedworseVerdict(5)" {
 		t.Error(s)
 	}
 }
@@ -159,10 +172,16 @@ func TestFactor(t *testing.T) {
 	}{
 		"none after":  {FactorInterval(some, zero, 199, 0.95, seeded()), 0, math.Inf(1)},
 		"none before": {FactorInterval(zero, some, 199, 0.95, seeded()), 0, math.Inf(1)},
-		"negative":    {FactorInterval(some, append([]float64{-1}, some[1:]...), 199, 0.95, seeded()), math.Inf(-1), math.Inf(1)},
-		"infinite":    {FactorInterval(some, append([]float64{math.Inf(1)}, some[1:]...), 199, 0.95, seeded()), math.Inf(-1), math.Inf(1)},
-		"one":         {FactorInterval(some[:1], some[:1], 199, 0.95, seeded()), math.Inf(-1), math.Inf(1)},
-		"resamples":   {FactorInterval(some, some, 99, 0.95, seeded()), math.Inf(-1), math.Inf(1)},
+		"negative": {
+			FactorInterval(some, append([]float64{-1}, some[1:]...), 199, 0.95, seeded()), math.Inf(-1),
+			math.Inf(1),
+		},
+		"infinite": {
+			FactorInterval(some, append([]float64{math.Inf(1)}, some[1:]...), 199, 0.95, seeded()),
+			math.Inf(-1), math.Inf(1),
+		},
+		"one":       {FactorInterval(some[:1], some[:1], 199, 0.95, seeded()), math.Inf(-1), math.Inf(1)},
+		"resamples": {FactorInterval(some, some, 99, 0.95, seeded()), math.Inf(-1), math.Inf(1)},
 	} {
 		if c.i.Low != c.lo || c.i.High != c.hi {
 			t.Errorf("%s: %+v", name, c.i)
@@ -189,7 +208,8 @@ func TestFactor(t *testing.T) {
 		for k, x := range a {
 			scaled[k] = 8 * x
 		}
-		if s := FactorInterval(scaled, b, 199, 0.8, seeded()); !near(s.Low, 8*i.Low, 1e-6) || !near(s.High, 8*i.High, 1e-6) {
+		if s := FactorInterval(scaled, b, 199, 0.8, seeded()); !near(s.Low, 8*i.Low, 1e-6) ||
+			!near(s.High, 8*i.High, 1e-6) {
 			t.Fatalf("%+v scaled to %+v", i, s)
 		}
 	})

@@ -8,12 +8,15 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Contract is the statement P(error > Tau) <= P, to be shown with a confidence. The error is one number per input, such as its
-// largest over the plan, and the probability is over inputs (docs/METRICS.md S3).
+// Contract is the statement P(error > Tau) <= P, to be shown with a confidence. The error is one number per input, such
+// as its largest over the plan, and the probability is over inputs (docs/METRICS.md S3).
 type Contract struct {
-	Tau        float64 // tolerance, in the unit of the error; any number
-	P          float64 // tolerated probability, in (0,1)
-	Confidence float64 // in (0,1)
+	// tolerance, in the unit of the error; any number
+	Tau float64
+	// tolerated probability, in (0,1)
+	P float64
+	// in (0,1)
+	Confidence float64
 }
 
 // Outcome is what the data say of a contract.
@@ -41,9 +44,12 @@ func (o Outcome) String() string {
 
 // Tally counts inputs by whether their error exceeds a tolerance. Tallies merge in any order.
 type Tally struct {
-	N       int // inputs
-	Over    int // inputs whose error exceeds the tolerance, or is NaN
-	Missing int // inputs whose error is NaN
+	// inputs
+	N int
+	// inputs whose error exceeds the tolerance, or is NaN
+	Over int
+	// inputs whose error is NaN
+	Missing int
 }
 
 // Merge takes in the inputs of another tally.
@@ -62,9 +68,11 @@ func (c Contract) Validate() error {
 	case math.IsNaN(c.Tau):
 		return errors.New("contract: the tolerance is NaN: give a number in the unit of the error")
 	case !(c.P > 0 && c.P < 1):
-		return fmt.Errorf("contract: the tolerated probability is %g: give a number above 0 and below 1; a failure that may never occur cannot be shown with any number of inputs", c.P)
+		return fmt.Errorf("contract: the tolerated probability is %g: give a number above 0 and below 1; a failure "+
+			"that may never occur cannot be shown with any number of inputs", c.P)
 	case !(c.Confidence > 0 && c.Confidence < 1):
-		return fmt.Errorf("contract: the confidence is %g: give a number above 0 and below 1, such as 0.95", c.Confidence)
+		return fmt.Errorf("contract: the confidence is %g: give a number above 0 and below 1, such as 0.95",
+			c.Confidence)
 	}
 	return nil
 }
@@ -87,20 +95,28 @@ func (c Contract) Count(values []float64) Tally {
 type Judgement struct {
 	Tally
 	Outcome Outcome
-	Rate    float64 // share of inputs over the tolerance; NaN without inputs
-	Lower   float64 // one-sided lower limit of the probability, at the contract's confidence; above P: broken
-	Upper   float64 // one-sided upper limit of the probability, at the contract's confidence; at most P: met
-	PMet    float64 // p-value against "the probability is above P": what [Holm] takes to claim several contracts together
-	PBroken float64 // p-value against "the probability is at most P"
-	Least   int     // fewest inputs that can show the contract: ln(1-Confidence)/ln(1-P) of them, none over the tolerance
-	Need    int     // about how many inputs decide at the observed rate: N if they have; 0 if more than a billion would not
+	// share of inputs over the tolerance; NaN without inputs
+	Rate float64
+	// one-sided lower limit of the probability, at the contract's confidence; above P: broken
+	Lower float64
+	// one-sided upper limit of the probability, at the contract's confidence; at most P: met
+	Upper float64
+	// p-value against "the probability is above P": what [Holm] takes to claim several contracts together
+	PMet float64
+	// p-value against "the probability is at most P"
+	PBroken float64
+	// fewest inputs that can show the contract: ln(1-Confidence)/ln(1-P) of them, none over the tolerance
+	Least int
+	// about how many inputs decide at the observed rate: N if they have; 0 if more than a billion would not
+	Need int
 }
 
 // Evaluate judges errors, one per input and drawn independently. It panics if the contract is not valid.
 func (c Contract) Evaluate(values []float64) Judgement { return c.Judge(c.Count(values)) }
 
-// Judge compares Clopper and Pearson's limits with P in both directions. Each direction has the whole of 1-Confidence, for only
-// one of the two claims can be wrong. It panics if the contract is not valid or the counts contradict each other.
+// Judge compares Clopper and Pearson's limits with P in both directions. Each direction has the whole of 1-Confidence,
+// for only one of the two claims can be wrong. It panics if the contract is not valid or the counts contradict each
+// other.
 func (c Contract) Judge(t Tally) Judgement {
 	if err := c.Validate(); err != nil {
 		panic(err.Error())
@@ -143,8 +159,8 @@ func (c Contract) pBroken(k, n int) float64 {
 	return mathext.RegIncBeta(float64(k), float64(n-k+1), c.P)
 }
 
-// met and broken ask the binomial tail instead of comparing limits with P: it is the same question without a root to find, and
-// met agrees to the last bit with [OrderN], which plans the number of inputs.
+// met and broken ask the binomial tail instead of comparing limits with P: it is the same question without a root to
+// find, and met agrees to the last bit with [OrderN], which plans the number of inputs.
 func (c Contract) met(k, n int) bool    { return OrderConfidence(1-c.P, n, k+1) >= c.Confidence }
 func (c Contract) broken(k, n int) bool { return c.pBroken(k, n) < 1-c.Confidence }
 

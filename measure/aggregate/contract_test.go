@@ -10,12 +10,19 @@ import (
 )
 
 func TestOrder(t *testing.T) {
-	// The sample sizes for the first five order statistics at 95/95 that nuclear safety uses (Nutt and Wallis, Reliability
-	// Engineering and System Safety 83, 2004), and the second of 99/95.
+	// The sample sizes for the first five order statistics at 95/95 that nuclear safety uses (Nutt and Wallis,
+	// Reliability Engineering and System Safety 83, 2004), and the second of 99/95.
 	for _, c := range []struct {
 		beta, gamma float64
 		k, want     int
-	}{{.95, .95, 1, 59}, {.95, .95, 2, 93}, {.95, .95, 3, 124}, {.95, .95, 4, 153}, {.95, .95, 5, 181}, {.99, .95, 2, 473}} {
+	}{
+		{.95, .95, 1, 59},
+		{.95, .95, 2, 93},
+		{.95, .95, 3, 124},
+		{.95, .95, 4, 153},
+		{.95, .95, 5, 181},
+		{.99, .95, 2, 473},
+	} {
 		if got := OrderN(c.beta, c.gamma, c.k); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
@@ -49,7 +56,8 @@ func TestQuantileBounds(t *testing.T) {
 		x[i] = float64(i*37%100 + 1) // 1..100 in another order
 	}
 	// Ranks from the term-by-term binomial sums: P(Bin(100, 0.9) <= 100-k) >= 0.95 up to k = 5.
-	if b := QuantileUpper(x, 0, .9, .95); b.Limit != 96 || b.Rank != 5 || b.Need != 29 || b.N != 100 || !near(b.Confidence, 0.9763, 1e-4) {
+	if b := QuantileUpper(x, 0, .9, .95); b.Limit != 96 || b.Rank != 5 || b.Need != 29 || b.N != 100 ||
+		!near(b.Confidence, 0.9763, 1e-4) {
 		t.Errorf("upper: %+v", b)
 	}
 	if b := QuantileUpper(x, 1, .9, .95); b.Limit != 100 || b.Rank != 1 {
@@ -58,7 +66,8 @@ func TestQuantileBounds(t *testing.T) {
 	if b := QuantileLower(x, 0, .1, .95); b.Limit != 5 || b.Rank != 5 {
 		t.Errorf("lower: %+v", b)
 	}
-	if b := QuantileUpper(x[:58], 0, .95, .95); !math.IsNaN(b.Limit) || b.Rank != 0 || b.Need != 59 || b.Confidence != 0 {
+	if b := QuantileUpper(x[:58], 0, .95, .95); !math.IsNaN(b.Limit) || b.Rank != 0 || b.Need != 59 ||
+		b.Confidence != 0 {
 		t.Errorf("too few: %+v", b)
 	}
 	if b := QuantileUpper(x, 6, .9, .95); !math.IsNaN(b.Limit) || b.Need != OrderN(.9, .95, 6) || b.Need <= 100 {
@@ -103,7 +112,8 @@ func TestContract(t *testing.T) {
 	if j := c.Evaluate(quiet(298)); j.Outcome != Open || j.Need != 299 || j.Least != 299 || !(j.Upper > c.P) {
 		t.Errorf("298 quiet inputs: %+v", j)
 	}
-	if j := c.Evaluate(quiet(299)); j.Outcome != Met || j.Need != 299 || !(j.Upper <= c.P) || j.Rate != 0 || j.Lower != 0 {
+	if j := c.Evaluate(quiet(299)); j.Outcome != Met || j.Need != 299 || !(j.Upper <= c.P) || j.Rate != 0 ||
+		j.Lower != 0 {
 		t.Errorf("299 quiet inputs: %+v", j)
 	}
 	// One failure moves the number to that of the second order statistic.
@@ -118,10 +128,12 @@ func TestContract(t *testing.T) {
 	// Reference: P(X >= 3), X ~ Bin(20, 0.01) = 1 - 0.99^20 - 20·0.01·0.99^19 - 190·0.0001·0.99^18 = 0.0010036.
 	bad := quiet(20)
 	bad[0], bad[1], bad[2] = 2, math.Inf(1), 1.5
-	if j := c.Evaluate(bad); j.Outcome != Broken || !(j.Lower > c.P) || !near(j.PBroken, 0.00100357, 1e-7) || j.Need != 20 {
+	if j := c.Evaluate(bad); j.Outcome != Broken || !(j.Lower > c.P) || !near(j.PBroken, 0.00100357, 1e-7) ||
+		j.Need != 20 {
 		t.Errorf("three bad in 20: %+v", j)
 	}
-	if j := c.Evaluate(nil); j.Outcome != Open || !math.IsNaN(j.Rate) || j.Lower != 0 || j.Upper != 1 || j.Need != 299 || j.PMet != 1 || j.PBroken != 1 {
+	if j := c.Evaluate(nil); j.Outcome != Open || !math.IsNaN(j.Rate) || j.Lower != 0 || j.Upper != 1 ||
+		j.Need != 299 || j.PMet != 1 || j.PBroken != 1 {
 		t.Errorf("nothing: %+v", j)
 	}
 	at := quiet(2)
@@ -132,7 +144,10 @@ func TestContract(t *testing.T) {
 	if j := (Contract{Tau: 1, P: 0.5, Confidence: 0.95}).Judge(Tally{N: 10, Over: 5}); j.Need != 0 {
 		t.Errorf("a rate at P is decided by no number, not %d", j.Need)
 	}
-	for name, c := range map[string]Contract{"tolerance": {math.NaN(), 0.1, 0.9}, "probability": {1, 0, 0.9}, "probability ": {1, math.NaN(), 0.9}, "confidence": {1, 0.1, 1}} {
+	for name, c := range map[string]Contract{
+		"tolerance": {math.NaN(), 0.1, 0.9}, "probability": {1, 0, 0.9},
+		"probability ": {1, math.NaN(), 0.9}, "confidence": {1, 0.1, 1},
+	} {
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -144,7 +159,10 @@ func TestContract(t *testing.T) {
 
 func TestContractLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := Contract{1, rapid.Float64Range(0.02, 0.9).Draw(t, "P"), rapid.Float64Range(0.55, 0.99).Draw(t, "confidence")}
+		c := Contract{
+			1, rapid.Float64Range(0.02, 0.9).Draw(t, "P"),
+			rapid.Float64Range(0.55, 0.99).Draw(t, "confidence"),
+		}
 		v := rapid.SliceOfN(rapid.SampledFrom([]float64{0, 0.5, 0.9, 1, 2, math.NaN()}), 1, 120).Draw(t, "errors")
 		j := c.Evaluate(v)
 		cut := rapid.IntRange(0, len(v)).Draw(t, "cut")
@@ -157,7 +175,8 @@ func TestContractLaws(t *testing.T) {
 			t.Fatalf("limits: %+v", j)
 		}
 		// Limits and tails are two computations of one decision.
-		if (j.Outcome == Met) != (j.Upper <= c.P) && !near(j.Upper, c.P, 1e-9) || (j.Outcome == Broken) != (j.Lower > c.P) && !near(j.Lower, c.P, 1e-9) {
+		if (j.Outcome == Met) != (j.Upper <= c.P) && !near(j.Upper, c.P, 1e-9) ||
+			(j.Outcome == Broken) != (j.Lower > c.P) && !near(j.Lower, c.P, 1e-9) {
 			t.Fatalf("%+v against %v", j, c.P)
 		}
 		if (j.Outcome == Met) != (len(v) >= OrderN(1-c.P, c.Confidence, j.Over+1)) {
@@ -198,7 +217,10 @@ func TestSup(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	nan := math.NaN()
-	for _, s := range []Sup{SupOrbit(nan, 1, 1, true), SupOrbit(1, nan, 1, true), SupOrbit(1, 1, nan, true), SupOrbit(1, -1, 1, true), SupOrbit(1, 1, -1, true)} {
+	for _, s := range []Sup{
+		SupOrbit(nan, 1, 1, true), SupOrbit(1, nan, 1, true), SupOrbit(1, 1, nan, true),
+		SupOrbit(1, -1, 1, true), SupOrbit(1, 1, -1, true),
+	} {
 		if !math.IsNaN(s.Bound) {
 			t.Errorf("%+v has a bound", s)
 		}
@@ -231,7 +253,8 @@ func TestSup(t *testing.T) {
 			t.Fatalf("%d is not the least", n)
 		}
 		// |sin(k·t)| has the Lipschitz constant k, so the bound over its grid holds everywhere.
-		k, grid := rapid.Float64Range(0.5, 9).Draw(t, "k"), rapid.SliceOfN(rapid.Float64Range(0, 2*math.Pi), 2, 20).Draw(t, "grid")
+		k, grid := rapid.Float64Range(0.5, 9).Draw(t, "k"),
+			rapid.SliceOfN(rapid.Float64Range(0, 2*math.Pi), 2, 20).Draw(t, "grid")
 		slices.Sort(grid)
 		top := 0.0
 		for _, g := range grid {

@@ -6,13 +6,17 @@ import (
 	"slices"
 )
 
-// Correlation says how far two curves over the same elements rise and fall together, such as one sample's metric against the target and against the
-// consensus.
+// Correlation says how far two curves over the same elements rise and fall together, such as one sample's metric
+// against the target and against the consensus.
 type Correlation struct {
-	Pearson  float64 // of the values, -1 to 1; NaN if either curve is constant or fewer than two pairs are there
-	Spearman float64 // of their ranks, equal values sharing the mean of theirs; NaN as above
-	N        int     // elements at which both have a finite number
-	Missing  int     // elements at which one has not: the numbers do not speak for them
+	// of the values, -1 to 1; NaN if either curve is constant or fewer than two pairs are there
+	Pearson float64
+	// of their ranks, equal values sharing the mean of theirs; NaN as above
+	Spearman float64
+	// elements at which both have a finite number
+	N int
+	// elements at which one has not: the numbers do not speak for them
+	Missing int
 }
 
 // Correlate compares two curves. It panics if they differ in length.
@@ -26,7 +30,10 @@ func Correlate(a, b []float32) Correlation {
 			x, y = append(x, float64(a[i])), append(y, float64(b[i]))
 		}
 	}
-	return Correlation{Pearson: pearson(x, y), Spearman: pearson(ranks(x), ranks(y)), N: len(x), Missing: len(a) - len(x)}
+	return Correlation{
+		Pearson: pearson(x, y), Spearman: pearson(ranks(x), ranks(y)), N: len(x),
+		Missing: len(a) - len(x),
+	}
 }
 
 // pearson is the product-moment correlation of numbers; NaN if either side is constant.

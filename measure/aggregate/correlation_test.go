@@ -25,7 +25,8 @@ func TestCorrelate(t *testing.T) {
 	} {
 		got := Correlate(c.a, c.b)
 		same := func(a, b float64) bool { return math.Abs(a-b) < 1e-12 || math.IsNaN(a) && math.IsNaN(b) }
-		if !same(got.Pearson, c.pearson) || !same(got.Spearman, c.spearman) || got.N != c.n || got.Missing != c.missing {
+		if !same(got.Pearson, c.pearson) || !same(got.Spearman, c.spearman) || got.N != c.n ||
+			got.Missing != c.missing {
 			t.Errorf("%v %v: %+v", c.a, c.b, got)
 		}
 	}
@@ -44,18 +45,21 @@ func TestCorrelateConstant(t *testing.T) {
 	}
 }
 
-// A rising map of one side keeps the ranks, a straight one also the product-moment correlation; a falling one changes the sign.
+// A rising map of one side keeps the ranks, a straight one also the product-moment correlation; a falling one changes
+// the sign.
 func TestCorrelateLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 20).Draw(t, "n")
-		a, b, line, cube, swapped := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+		a, b, line, cube, swapped := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n),
+			make([]float32, n)
 		for i := range a {
 			a[i], b[i] = float32(rapid.IntRange(-9, 9).Draw(t, "a")), float32(rapid.IntRange(-9, 9).Draw(t, "b"))
 			line[i], cube[i], swapped[i] = 4*a[i]-3, a[i]*a[i]*a[i], -a[i]
 		}
 		c := Correlate(a, b)
 		near := func(x, y float64) bool { return math.Abs(x-y) < 1e-9 || math.IsNaN(x) && math.IsNaN(y) }
-		if !near(c.Pearson, Correlate(line, b).Pearson) || !near(c.Spearman, Correlate(cube, b).Spearman) || !near(c.Pearson, -Correlate(swapped, b).Pearson) ||
+		if !near(c.Pearson, Correlate(line, b).Pearson) || !near(c.Spearman, Correlate(cube, b).Spearman) ||
+			!near(c.Pearson, -Correlate(swapped, b).Pearson) ||
 			!near(c.Spearman, Correlate(b, a).Spearman) || math.Abs(c.Pearson) > 1 {
 			t.Fatalf("%v %v: %+v", a, b, c)
 		}
@@ -85,7 +89,8 @@ func TestResampleIsBootstrap(t *testing.T) {
 	}
 	want := Bootstrap(clusters, mean, 500, 0.9, rand.New(rand.NewPCG(1, 2)))
 	estimate, got := Resample(len(clusters), byCount, 500, 0.9, rand.New(rand.NewPCG(1, 2)))
-	if !(math.Abs(got.Low-want.Low) < 1e-12) || !(math.Abs(got.High-want.High) < 1e-12) || got.N != 30 || !(got.Low < estimate && estimate < got.High) ||
+	if !(math.Abs(got.Low-want.Low) < 1e-12) || !(math.Abs(got.High-want.High) < 1e-12) || got.N != 30 ||
+		!(got.Low < estimate && estimate < got.High) ||
 		!(math.Abs(estimate-byCount(func() []int {
 			c := make([]int, 30)
 			for i := range c {
@@ -108,7 +113,8 @@ func TestResampleIsBootstrap(t *testing.T) {
 	}
 }
 
-// With few samples all resamples lie on one side of the truth too often for the interval to be worth its name; it says nothing then.
+// With few samples all resamples lie on one side of the truth too often for the interval to be worth its name; it says
+// nothing then.
 func TestResampleOfFew(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	rms := func(x []float64) func(count []int) float64 {
@@ -124,7 +130,15 @@ func TestResampleOfFew(t *testing.T) {
 		n          int
 		confidence float64
 		all        bool
-	}{{2, 0.95, true}, {5, 0.95, true}, {6, 0.95, false}, {4, 0.9, true}, {5, 0.9, false}, {7, 0.99, true}, {8, 0.99, false}} {
+	}{
+		{2, 0.95, true},
+		{5, 0.95, true},
+		{6, 0.95, false},
+		{4, 0.9, true},
+		{5, 0.9, false},
+		{7, 0.99, true},
+		{8, 0.99, false},
+	} {
 		const trials = 300
 		held, wide := 0, 0
 		for range trials {
@@ -143,7 +157,8 @@ func TestResampleOfFew(t *testing.T) {
 		if c.all != (wide == trials) || !c.all && wide > 0 {
 			t.Errorf("%d samples at %g: everything %d times of %d", c.n, c.confidence, wide, trials)
 		}
-		if share := float64(held) / trials; share < c.confidence-0.14 { // short for skewed statistics of few, but no longer by half
+		// short for skewed statistics of few, but no longer by half
+		if share := float64(held) / trials; share < c.confidence-0.14 {
 			t.Errorf("%d samples: intervals of %g hold the truth with %g", c.n, c.confidence, share)
 		}
 	}

@@ -27,12 +27,24 @@ var (
 	normal      = law{"normal", 0, func(r *rand.Rand) float64 { return r.NormFloat64() }}
 	uniform     = law{"uniform on [0,1]", 0.5, func(r *rand.Rand) float64 { return r.Float64() }}
 	exponential = law{"exponential (skewness 2)", 1, func(r *rand.Rand) float64 { return r.ExpFloat64() }}
-	chiSquare   = law{"squared normal (skewness 2.8)", 1, func(r *rand.Rand) float64 { x := r.NormFloat64(); return x * x }}
-	lognormal   = law{"lognormal, σ = 0.5 (skewness 1.8)", math.Exp(0.125), func(r *rand.Rand) float64 { return math.Exp(0.5 * r.NormFloat64()) }}
-	heavy       = law{"lognormal, σ = 1 (skewness 6.2)", math.Exp(0.5), func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) }}
-	fourth      = law{"fourth power of uniform on [0,1]", 0.2, func(r *rand.Rand) float64 { x := r.Float64(); return x * x * x * x }}
-	rare        = law{"1 with probability 0.05, else 0", 0.05, func(r *rand.Rand) float64 { return event(r, 0.05) }}
-	steps       = law{"0, 1 or 2, alike", 1, func(r *rand.Rand) float64 { return float64(r.IntN(3)) }}
+	chiSquare   = law{
+		"squared normal (skewness 2.8)", 1,
+		func(r *rand.Rand) float64 { x := r.NormFloat64(); return x * x },
+	}
+	lognormal = law{
+		"lognormal, σ = 0.5 (skewness 1.8)", math.Exp(0.125),
+		func(r *rand.Rand) float64 { return math.Exp(0.5 * r.NormFloat64()) },
+	}
+	heavy = law{
+		"lognormal, σ = 1 (skewness 6.2)", math.Exp(0.5),
+		func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) },
+	}
+	fourth = law{
+		"fourth power of uniform on [0,1]", 0.2,
+		func(r *rand.Rand) float64 { x := r.Float64(); return x * x * x * x },
+	}
+	rare  = law{"1 with probability 0.05, else 0", 0.05, func(r *rand.Rand) float64 { return event(r, 0.05) }}
+	steps = law{"0, 1 or 2, alike", 1, func(r *rand.Rand) float64 { return float64(r.IntN(3)) }}
 )
 
 func event(r *rand.Rand, p float64) float64 {
@@ -78,8 +90,9 @@ func (i Interval) holds(x float64) bool { return i.Low <= x && x <= i.High }
 type trial struct {
 	interval, law string
 	n             int
-	doubtful      bool // the interval is asymptotic and does not claim its level here
-	covers        func(r *rand.Rand) bool
+	// the interval is asymptotic and does not claim its level here
+	doubtful bool
+	covers   func(r *rand.Rand) bool
 }
 
 // failures is a count of events.
@@ -152,14 +165,16 @@ func coverage(t *testing.T) []trial {
 	add("Bootstrap of the mean", uniform.name+", clusters of 5", 25, boot(uniform, 25, 0.5, plain))
 	add("Bootstrap of the mean", exponential.name+", clusters of 5", 40, boot(exponential, 40, 1, plain))
 	add("Bootstrap of the mean", exponential.name+", clusters of 5", 15, boot(exponential, 15, 1, plain))
-	add("Bootstrap of the median", normal.name+", clusters of 5", 40, boot(normal, 40, 0, func(x []float64) float64 { return Quantile(x, 0.5) }))
+	add("Bootstrap of the median", normal.name+", clusters of 5", 40,
+		boot(normal, 40, 0, func(x []float64) float64 { return Quantile(x, 0.5) }))
 	doubt("Bootstrap of the mean", heavy.name+", clusters of 5", 20, boot(heavy, 20, heavy.mean, plain))
 
 	crossed := func(nx, ng int, a, b, c float64, l law) {
 		name := fmt.Sprintf("inputs %g·normal, %d elements %g·%s, interaction %g·normal", a, ng, b, l.name, c)
 		add("CrossedInterval", name, nx, func(r *rand.Rand) bool {
 			own, col, z := normal.sample(r, nx), l.sample(r, ng), normal.sample(r, nx*ng)
-			return CrossedInterval(nx, ng, func(i, g int) float64 { return a*own[i] + b*(col[g]-l.mean) + c*z[i*ng+g] }, 400, level, r).holds(0)
+			return CrossedInterval(nx, ng, func(i, g int) float64 { return a*own[i] + b*(col[g]-l.mean) + c*z[i*ng+g] },
+				400, level, r).holds(0)
 		})
 	}
 	crossed(20, 20, 0, 0, 1, normal)
@@ -173,10 +188,12 @@ func coverage(t *testing.T) []trial {
 		p float64
 	}
 	for _, c := range []trials{{30, 0.1}, {9, 0.5}, {300, 0.004}} {
-		add("ClopperPearson", fmt.Sprintf("probability %g", c.p), c.n, func(r *rand.Rand) bool { return ClopperPearson(failures(r, c.n, c.p), c.n, level).holds(c.p) })
+		add("ClopperPearson", fmt.Sprintf("probability %g", c.p), c.n,
+			func(r *rand.Rand) bool { return ClopperPearson(failures(r, c.n, c.p), c.n, level).holds(c.p) })
 	}
 	for _, c := range []trials{{40, 0.05}, {299, 0.01}} {
-		add("ClopperPearsonUpper", fmt.Sprintf("probability %g", c.p), c.n, func(r *rand.Rand) bool { return c.p <= ClopperPearsonUpper(failures(r, c.n, c.p), c.n, level) })
+		add("ClopperPearsonUpper", fmt.Sprintf("probability %g", c.p), c.n,
+			func(r *rand.Rand) bool { return c.p <= ClopperPearsonUpper(failures(r, c.n, c.p), c.n, level) })
 	}
 	for _, n := range []int{30, 200} {
 		add("Wilson", "probability drawn from [0,1]: the average over them is claimed", n, func(r *rand.Rand) bool {
@@ -184,21 +201,29 @@ func coverage(t *testing.T) []trial {
 			return Wilson(failures(r, n, p), n, level).holds(p)
 		})
 	}
-	doubt("Wilson", "probability 0.005", 30, func(r *rand.Rand) bool { return Wilson(failures(r, 30, 0.005), 30, level).holds(0.005) })
+	doubt("Wilson", "probability 0.005", 30,
+		func(r *rand.Rand) bool { return Wilson(failures(r, 30, 0.005), 30, level).holds(0.005) })
 
-	add("QuantileInterval, 0.9", uniform.name, 80, func(r *rand.Rand) bool { return QuantileInterval(uniform.sample(r, 80), 0.9, level).holds(0.9) })
-	add("QuantileInterval, 0.5", heavy.name, 30, func(r *rand.Rand) bool { return QuantileInterval(heavy.sample(r, 30), 0.5, level).holds(1) })
-	add("QuantileInterval, 0.5", steps.name, 40, func(r *rand.Rand) bool { return QuantileInterval(steps.sample(r, 40), 0.5, level).holds(1) })
-	add("WilksN, largest value", uniform.name, 59, func(r *rand.Rand) bool { return slices.Max(uniform.sample(r, WilksN(0.95, level))) >= 0.95 })
+	add("QuantileInterval, 0.9", uniform.name, 80,
+		func(r *rand.Rand) bool { return QuantileInterval(uniform.sample(r, 80), 0.9, level).holds(0.9) })
+	add("QuantileInterval, 0.5", heavy.name, 30,
+		func(r *rand.Rand) bool { return QuantileInterval(heavy.sample(r, 30), 0.5, level).holds(1) })
+	add("QuantileInterval, 0.5", steps.name, 40,
+		func(r *rand.Rand) bool { return QuantileInterval(steps.sample(r, 40), 0.5, level).holds(1) })
+	add("WilksN, largest value", uniform.name, 59,
+		func(r *rand.Rand) bool { return slices.Max(uniform.sample(r, WilksN(0.95, level))) >= 0.95 })
 	add("WilksN, largest value", heavy.name, 22, func(r *rand.Rand) bool {
 		return slices.Max(heavy.sample(r, WilksN(0.9, level))) >= math.Exp(1.2815515655446004)
 	})
-	add("QuantileUpper, 0.95, second largest", uniform.name, 93, func(r *rand.Rand) bool { return QuantileUpper(uniform.sample(r, 93), 2, 0.95, level).Limit >= 0.95 })
+	add("QuantileUpper, 0.95, second largest", uniform.name, 93,
+		func(r *rand.Rand) bool { return QuantileUpper(uniform.sample(r, 93), 2, 0.95, level).Limit >= 0.95 })
 	add("QuantileUpper, 0.9", exponential.name, 150, func(r *rand.Rand) bool {
 		return QuantileUpper(exponential.sample(r, 150), 0, 0.9, level).Limit >= math.Log(10)
 	})
-	add("QuantileUpper, 0.5", steps.name, 40, func(r *rand.Rand) bool { return QuantileUpper(steps.sample(r, 40), 0, 0.5, level).Limit >= 1 })
-	add("QuantileLower, 0.5", heavy.name, 60, func(r *rand.Rand) bool { return QuantileLower(heavy.sample(r, 60), 0, 0.5, level).Limit <= 1 })
+	add("QuantileUpper, 0.5", steps.name, 40,
+		func(r *rand.Rand) bool { return QuantileUpper(steps.sample(r, 40), 0, 0.5, level).Limit >= 1 })
+	add("QuantileLower, 0.5", heavy.name, 60,
+		func(r *rand.Rand) bool { return QuantileLower(heavy.sample(r, 60), 0, 0.5, level).Limit <= 1 })
 	add("QuantileLower, 0.9", exponential.name, 100, func(r *rand.Rand) bool {
 		return QuantileLower(exponential.sample(r, 100), 0, 0.9, level).Limit <= math.Log(10)
 	})
@@ -263,7 +288,8 @@ func coverage(t *testing.T) []trial {
 	}{{c.P, Broken}, {above, Met}} {
 		name := fmt.Sprintf("failures with probability %g, never %v", w.p, w.wrong)
 		for _, n := range []int{93, 400} {
-			add("Contract", name, n, func(r *rand.Rand) bool { return c.Judge(Tally{N: n, Over: failures(r, n, w.p)}).Outcome != w.wrong })
+			add("Contract", name, n,
+				func(r *rand.Rand) bool { return c.Judge(Tally{N: n, Over: failures(r, n, w.p)}).Outcome != w.wrong })
 		}
 		add("ContractSequence, at every time", name, 1000, func(r *rand.Rand) bool {
 			s := c.Sequence()
@@ -320,26 +346,28 @@ func coverage(t *testing.T) []trial {
 	})
 
 	for _, shared := range []float64{0, 0.9} {
-		add("Holm", fmt.Sprintf("no false rejection among 6 tests with correlation %g", shared), 6, func(r *rand.Rand) bool {
-			p, common := make([]float64, 6), r.NormFloat64()
-			for i := range p {
-				z := math.Sqrt(shared)*common + math.Sqrt(1-shared)*r.NormFloat64()
-				p[i] = math.Erfc(math.Abs(z) / math.Sqrt2)
-			}
-			return slices.Min(Holm(p)) > 1-level
-		})
+		add("Holm", fmt.Sprintf("no false rejection among 6 tests with correlation %g", shared), 6,
+			func(r *rand.Rand) bool {
+				p, common := make([]float64, 6), r.NormFloat64()
+				for i := range p {
+					z := math.Sqrt(shared)*common + math.Sqrt(1-shared)*r.NormFloat64()
+					p[i] = math.Erfc(math.Abs(z) / math.Sqrt2)
+				}
+				return slices.Min(Holm(p)) > 1-level
+			})
 	}
 	return rows
 }
 
 // TestCoverage draws from populations whose parameters are known and counts how often each interval holds them: what it
-// promises, less three standard errors of that count (docs/METRICS.md S7). Rows that an asymptotic interval does not claim are in
-// the table so that nobody need guess what it does there.
+// promises, less three standard errors of that count (docs/METRICS.md S7). Rows that an asymptotic interval does not
+// claim are in the table so that nobody need guess what it does there.
 func TestCoverage(t *testing.T) {
 	const golden = "testdata/coverage.golden"
 	slack := 3 * math.Sqrt(level*(1-level)/repetitions)
 	var table, names strings.Builder
-	fmt.Fprintf(&table, "Coverage of intervals of %g over %d repetitions; standard error %.4f\n\n", level, repetitions, slack/3)
+	fmt.Fprintf(&table, "Coverage of intervals of %g over %d repetitions; standard error %.4f\n\n", level, repetitions,
+		slack/3)
 	fmt.Fprintf(&table, "| interval | law | n | covered | claimed |\n|---|---|---|---|---|\n")
 	for _, row := range coverage(t) {
 		h := fnv.New64a()
@@ -357,7 +385,8 @@ func TestCoverage(t *testing.T) {
 		if row.doubtful {
 			claimed = "no"
 		} else if !(got >= level-slack) {
-			t.Errorf("%s, %s, n = %d covers %.4f; promised %g, less %.4f for chance", row.interval, row.law, row.n, got, level, slack)
+			t.Errorf("%s, %s, n = %d covers %.4f; promised %g, less %.4f for chance", row.interval, row.law, row.n, got,
+				level, slack)
 		}
 		key := fmt.Sprintf("| %s | %s | %d |", row.interval, row.law, row.n)
 		fmt.Fprintf(&names, "%s\n", key)

@@ -10,13 +10,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Interval is a confidence interval: the procedure that made it covers the true value with at least its confidence, under
-// the assumptions that it names. An end that nothing bounds is infinite; an interval made of too little holds everything.
+// Interval is a confidence interval: the procedure that made it covers the true value with at least its confidence,
+// under the assumptions that it names. An end that nothing bounds is infinite; an interval made of too little holds
+// everything.
 type Interval struct {
-	Low, High  float64
-	Confidence float64 // in (0,1)
-	N          int     // independent values that it is made of
-	Missing    int     // values that were NaN and had to be left out: the interval does not speak for them
+	Low, High float64
+	// in (0,1)
+	Confidence float64
+	// independent values that it is made of
+	N int
+	// values that were NaN and had to be left out: the interval does not speak for them
+	Missing int
 }
 
 // everything is the interval of somebody who knows nothing.
@@ -33,10 +37,10 @@ func need(confidence float64) {
 
 // MeanInterval is Student's interval for the mean of the population that the numbers were drawn from independently:
 // mean ± t·s/√n with t the (1+confidence)/2 quantile of Student's distribution with n-1 degrees of freedom (Student,
-// Biometrika 6, 1908). It is exact for normal numbers and asymptotically right for others; for skewed ones it is short: of
-// intervals of 0.95, about 0.90 hold the mean of 10 exponential numbers, and 0.86 that of 20 lognormal ones (σ = 1). Then use
-// [StudentBootstrap], or [BettingInterval] for numbers in a known range. One number per input: values of one input are not independent, see
-// [Cluster]. With fewer than two numbers, or an infinite one, it is everything.
+// Biometrika 6, 1908). It is exact for normal numbers and asymptotically right for others; for skewed ones it is short:
+// of intervals of 0.95, about 0.90 hold the mean of 10 exponential numbers, and 0.86 that of 20 lognormal ones (σ = 1).
+// Then use [StudentBootstrap], or [BettingInterval] for numbers in a known range. One number per input: values of one
+// input are not independent, see [Cluster]. With fewer than two numbers, or an infinite one, it is everything.
 func MeanInterval(m Moments, confidence float64) Interval {
 	need(confidence)
 	se := m.StdErr()
@@ -47,8 +51,8 @@ func MeanInterval(m Moments, confidence float64) Interval {
 	return Interval{m.Mean - t*se, m.Mean + t*se, confidence, m.N, m.NaN}
 }
 
-// Wilson is Wilson's score interval for a probability of which k of n independent trials were successes (Wilson, JASA 22,
-// 1927). Its coverage is close to nominal on average over probabilities. Without trials it is [0,1].
+// Wilson is Wilson's score interval for a probability of which k of n independent trials were successes (Wilson, JASA
+// 22, 1927). Its coverage is close to nominal on average over probabilities. Without trials it is [0,1].
 func Wilson(k, n int, confidence float64) Interval {
 	need(confidence)
 	trials(k, n)
@@ -70,8 +74,8 @@ func Wilson(k, n int, confidence float64) Interval {
 }
 
 // ClopperPearson is the exact interval for a probability of which k of n independent trials were successes (Clopper and
-// Pearson, Biometrika 26, 1934; docs/METRICS.md S3): its coverage is at least nominal for every probability. Without trials it is
-// [0,1].
+// Pearson, Biometrika 26, 1934; docs/METRICS.md S3): its coverage is at least nominal for every probability. Without
+// trials it is [0,1].
 func ClopperPearson(k, n int, confidence float64) Interval {
 	need(confidence)
 	trials(k, n)
@@ -118,8 +122,8 @@ func betaHigh(k, n int, tail float64) float64 {
 }
 
 // WilksN is the smallest number of independent values of which the largest is at least the beta-quantile of their
-// population with the given confidence: the least n with 1 - betaⁿ >= confidence (Wilks, Annals of Mathematical Statistics
-// 12, 1941; docs/METRICS.md S4). Both are in (0,1).
+// population with the given confidence: the least n with 1 - betaⁿ >= confidence (Wilks, Annals of Mathematical
+// Statistics 12, 1941; docs/METRICS.md S4). Both are in (0,1).
 func WilksN(beta, confidence float64) int {
 	need(beta)
 	need(confidence)
@@ -133,15 +137,15 @@ func WilksN(beta, confidence float64) int {
 	return n
 }
 
-// WilksConfidence is the confidence 1 - betaⁿ with which the largest of n independent values is at least the beta-quantile
-// of their population. beta is in (0,1).
+// WilksConfidence is the confidence 1 - betaⁿ with which the largest of n independent values is at least the
+// beta-quantile of their population. beta is in (0,1).
 func WilksConfidence(beta float64, n int) float64 {
 	need(beta)
 	return -math.Expm1(float64(n) * math.Log(beta))
 }
 
-// QuantileInterval is the distribution-free interval for the q-quantile, 0 < q < 1, of the population that the values were
-// drawn from independently: between two of them, chosen by the binomial distribution (Hahn and Meeker, Statistical
+// QuantileInterval is the distribution-free interval for the q-quantile, 0 < q < 1, of the population that the values
+// were drawn from independently: between two of them, chosen by the binomial distribution (Hahn and Meeker, Statistical
 // Intervals, 1991, section 5.2). Its coverage is at least nominal. An end is infinite where the values are too few. The
 // values need no order; NaN among them are counted as missing and may lie anywhere: they widen both ends.
 func QuantileInterval(values []float64, q, confidence float64) Interval {
@@ -165,8 +169,8 @@ func QuantileInterval(values []float64, q, confidence float64) Interval {
 	lo := sort.Search(n, func(k int) bool { return below.CDF(float64(k)) > tail })
 	// The k-th smallest is an upper limit if k or more are below it with probability at most tail.
 	hi := 1 + sort.Search(n, func(k int) bool { return 1-below.CDF(float64(k)) <= tail })
-	// Had the missing values been small, the k-th smallest would be among them or nearer the front; had they been large,
-	// the k-th largest likewise.
+	// Had the missing values been small, the k-th smallest would be among them or nearer the front; had they been
+	// large, the k-th largest likewise.
 	if lo -= missing; lo >= 1 {
 		out.Low = x[lo-1]
 	}
@@ -179,9 +183,10 @@ func QuantileInterval(values []float64, q, confidence float64) Interval {
 // ErrNotBounded says that a bound for numbers in [0,R] was asked about numbers that are not.
 var ErrNotBounded = errors.New("aggregate: not in the range that the bound assumes")
 
-// HoeffdingUpper is an upper limit for the mean of a population in [0,r] from which the numbers were drawn independently:
-// mean + r·√(ln(1/δ)/(2n)), δ = 1-confidence (Hoeffding, JASA 58, 1963; docs/METRICS.md S5). The range r is fixed before the data
-// are seen. The error wraps [ErrNotBounded] if a number is outside the range or NaN, or there is none.
+// HoeffdingUpper is an upper limit for the mean of a population in [0,r] from which the numbers were drawn
+// independently: mean + r·√(ln(1/δ)/(2n)), δ = 1-confidence (Hoeffding, JASA 58, 1963; docs/METRICS.md S5). The range r
+// is fixed before the data are seen. The error wraps [ErrNotBounded] if a number is outside the range or NaN, or there
+// is none.
 func HoeffdingUpper(m Moments, r, confidence float64) (float64, error) {
 	need(confidence)
 	if err := bounded(m, r); err != nil {
@@ -217,9 +222,10 @@ func bounded(m Moments, r float64) error {
 	return nil
 }
 
-// Holm adjusts p-values for asking many questions: comparing an adjusted value with α keeps the probability of any false
-// rejection at most α, whatever the questions have to do with each other (Holm, Scandinavian Journal of Statistics 6,
-// 1979; docs/METRICS.md S7). The result has the order of the argument. A NaN counts as a question whose answer is 1.
+// Holm adjusts p-values for asking many questions: comparing an adjusted value with α keeps the probability of any
+// false rejection at most α, whatever the questions have to do with each other (Holm, Scandinavian Journal of
+// Statistics 6, 1979; docs/METRICS.md S7). The result has the order of the argument. A NaN counts as a question whose
+// answer is 1.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	out := make([]float64, len(p))

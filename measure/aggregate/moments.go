@@ -2,21 +2,29 @@ package aggregate
 
 import "math"
 
-// Moments summarises numbers in constant space: how many, their mean, spread and extremes, and where the extremes are. The
-// zero value is the summary of nothing.
+// Moments summarises numbers in constant space: how many, their mean, spread and extremes, and where the extremes are.
+// The zero value is the summary of nothing.
 //
 // The mean and M2 follow Welford, Technometrics 4 (1962), with the merge of Chan, Golub and LeVeque, The American
-// Statistician 37 (1983). A NaN is counted and otherwise left out. An infinity is a number whose mean is infinite (or NaN,
-// if both infinities are there) and whose spread is NaN.
+// Statistician 37 (1983). A NaN is counted and otherwise left out. An infinity is a number whose mean is infinite (or
+// NaN, if both infinities are there) and whose spread is NaN.
 type Moments struct {
-	N      int     // numbers, NaN not among them
-	NaN    int     // values that were NaN
-	Mean   float64 // arithmetic mean of the numbers; 0 if there are none
-	M2     float64 // sum of squared differences from the mean
-	Min    float64 // smallest number; 0 if there are none
-	Max    float64 // largest number; 0 if there are none
-	ArgMin int     // the lowest sample index at which Min is; 0 if there are no numbers
-	ArgMax int     // the lowest sample index at which Max is; 0 if there are no numbers
+	// numbers, NaN not among them
+	N int
+	// values that were NaN
+	NaN int
+	// arithmetic mean of the numbers; 0 if there are none
+	Mean float64
+	// sum of squared differences from the mean
+	M2 float64
+	// smallest number; 0 if there are none
+	Min float64
+	// largest number; 0 if there are none
+	Max float64
+	// the lowest sample index at which Min is; 0 if there are no numbers
+	ArgMin int
+	// the lowest sample index at which Max is; 0 if there are no numbers
+	ArgMax int
 }
 
 // Add takes in the value x of a sample.

@@ -30,8 +30,8 @@ func (d Decision) String() string {
 	return fmt.Sprintf("Decision(%d)", int(d))
 }
 
-// Decide compares an interval with a limit: Below if its upper end is below, Above if its lower end is above. An interval with a
-// NaN end decides nothing.
+// Decide compares an interval with a limit: Below if its upper end is below, Above if its lower end is above. An
+// interval with a NaN end decides nothing.
 func (i Interval) Decide(limit float64) Decision {
 	switch {
 	case math.IsNaN(i.Low) || math.IsNaN(i.High):
@@ -44,20 +44,28 @@ func (i Interval) Decide(limit float64) Decision {
 	return Undecided
 }
 
-// bets is a gambler's record against claims "the mean is m" about numbers in [0,1] that come one after another: one gambler bets
-// that the mean is higher, the other that it is lower, each at most truncation of the capital. If the claim is true neither
-// capital is expected to grow, and by Ville's inequality it ever reaches 1/a with probability at most a. The hedged capital of
-// Waudby-Smith and Ramdas, Journal of the Royal Statistical Society B 86 (2024), theorem 3, with its predictable plug-in bets.
+// bets is a gambler's record against claims "the mean is m" about numbers in [0,1] that come one after another: one
+// gambler bets that the mean is higher, the other that it is lower, each at most truncation of the capital. If the
+// claim is true neither capital is expected to grow, and by Ville's inequality it ever reaches 1/a with probability at
+// most a. The hedged capital of Waudby-Smith and Ramdas, Journal of the Royal Statistical Society B 86 (2024), theorem
+// 3, with its predictable plug-in bets.
 //
-// Capital against m, of the first gambler, falls as m grows, and of the second rises: the claims that survive are an interval.
+// Capital against m, of the first gambler, falls as m grows, and of the second rises: the claims that survive are an
+// interval.
 type bets struct {
-	x    []float64 // in [0,1], or NaN
-	size []float64 // bet on each number, fixed before it was seen; in units that the claim truncates
-	goal float64   // logarithm of the capital that refutes a claim
-	plan int       // how many numbers will come; 0 if nobody knows
+	// in [0,1], or NaN
+	x []float64
+	// bet on each number, fixed before it was seen; in units that the claim truncates
+	size []float64
+	// logarithm of the capital that refutes a claim
+	goal float64
+	// how many numbers will come; 0 if nobody knows
+	plan int
 
-	n            float64 // numbers behind the running estimates, NaN not among them
-	sum, squares float64 // of the numbers, and of their differences from the running mean
+	// numbers behind the running estimates, NaN not among them
+	n float64
+	// of the numbers, and of their differences from the running mean
+	sum, squares float64
 }
 
 // truncation keeps some capital after the worst loss.
@@ -81,23 +89,27 @@ func (b *bets) add(x float64) {
 	}
 }
 
-// gain is the logarithm of what the i-th number multiplies each capital with if the claim is m. A NaN, which may hide any number
-// of [0,1], is taken for the one that costs most, so neither capital is ever larger than had it been seen.
+// gain is the logarithm of what the i-th number multiplies each capital with if the claim is m. A NaN, which may hide
+// any number of [0,1], is taken for the one that costs most, so neither capital is ever larger than had it been seen.
 func (b *bets) gain(i int, m float64) (higher, lower float64) {
 	up, down := b.x[i], b.x[i]
 	if math.IsNaN(up) {
 		up, down = 0, 1
 	}
 	// At m = 0 and m = 1 the quotient is infinite, and the bet is not truncated.
-	return math.Log1p(min(b.size[i], truncation/m) * (up - m)), math.Log1p(-min(b.size[i], truncation/(1-m)) * (down - m))
+	return math.Log1p(min(b.size[i], truncation/m) * (up - m)),
+		math.Log1p(-min(b.size[i], truncation/(1-m)) * (down - m))
 }
 
 // capital is a running account of one claim.
 type capital struct {
-	m                     float64
-	next                  int     // numbers accounted for
-	higher, lower         float64 // logarithms
-	mostHigher, mostLower float64 // the most that they have ever been
+	m float64
+	// numbers accounted for
+	next int
+	// logarithms
+	higher, lower float64
+	// the most that they have ever been
+	mostHigher, mostLower float64
 }
 
 func (b *bets) update(c *capital) {
@@ -144,24 +156,26 @@ func (b *bets) limits() (lo, hi float64) {
 	return lo, hi
 }
 
-// Sequential is a confidence sequence for the mean of a population in [0,R] from which numbers are drawn independently, one per
-// input (docs/METRICS.md S5, S6): with the given confidence, all of its intervals, one after each number, hold the mean together.
-// So one may look after every input and stop whenever one likes, for instance when [Sequential.Decide] has decided. It is a
-// betting sequence with hedged capital (Waudby-Smith and Ramdas, Journal of the Royal Statistical Society B 86, 2024, theorem 3);
-// the intervals only shrink.
+// Sequential is a confidence sequence for the mean of a population in [0,R] from which numbers are drawn independently,
+// one per input (docs/METRICS.md S5, S6): with the given confidence, all of its intervals, one after each number, hold
+// the mean together. So one may look after every input and stop whenever one likes, for instance when
+// [Sequential.Decide] has decided. It is a betting sequence with hedged capital (Waudby-Smith and Ramdas, Journal of
+// the Royal Statistical Society B 86, 2024, theorem 3); the intervals only shrink.
 //
-// A NaN may hide any number in the range, and is counted as the one that widens each end most. Memory is 16 bytes per number.
+// A NaN may hide any number in the range, and is counted as the one that widens each end most. Memory is 16 bytes per
+// number.
 type Sequential struct {
 	b          bets
 	r          float64
 	confidence float64
 	missing    int
 	invalid    error
-	accounts   []capital // limits that were asked about, most recent last
+	// limits that were asked about, most recent last
+	accounts []capital
 }
 
-// NewSequential starts a sequence for numbers in [0,r]. The range r, above 0 and finite, and the confidence, in (0,1), are fixed
-// before the data are seen.
+// NewSequential starts a sequence for numbers in [0,r]. The range r, above 0 and finite, and the confidence, in (0,1),
+// are fixed before the data are seen.
 func NewSequential(r, confidence float64) *Sequential {
 	need(confidence)
 	if !(r > 0) || math.IsInf(r, 0) {
@@ -170,8 +184,8 @@ func NewSequential(r, confidence float64) *Sequential {
 	return &Sequential{r: r, confidence: confidence, b: bets{goal: math.Log(2 / (1 - confidence))}}
 }
 
-// Add takes in the number of an input. The error wraps [ErrNotBounded] if it is outside the range: the assumption is wrong then,
-// and from there on the interval is everything and nothing is decided.
+// Add takes in the number of an input. The error wraps [ErrNotBounded] if it is outside the range: the assumption is
+// wrong then, and from there on the interval is everything and nothing is decided.
 func (s *Sequential) Add(x float64) error {
 	if x < 0 || x > s.r {
 		s.invalid = fmt.Errorf("%w: %g, the range is [0, %g]", ErrNotBounded, x, s.r)
@@ -189,8 +203,9 @@ func (s *Sequential) Add(x float64) error {
 // N is how many inputs have been added, NaN among them.
 func (s *Sequential) N() int { return len(s.b.x) }
 
-// Interval is the interval at this time. Limits that have crossed contradict the assumption that all numbers have one mean; the
-// interval is everything then. The time it takes grows with the numbers that were added; [Sequential.Decide] is fast.
+// Interval is the interval at this time. Limits that have crossed contradict the assumption that all numbers have one
+// mean; the interval is everything then. The time it takes grows with the numbers that were added; [Sequential.Decide]
+// is fast.
 func (s *Sequential) Interval() Interval {
 	n := len(s.b.x) - s.missing
 	if s.invalid != nil {
@@ -206,8 +221,9 @@ func (s *Sequential) Interval() Interval {
 // decisionAccounts is how many limits have an account that is kept up to date; others are reckoned anew.
 const decisionAccounts = 16
 
-// Decide says on which side of tau the mean is, or Undecided: the same as comparing tau with the interval, unless its limits have
-// crossed, and faster. The probability that it ever says something wrong, however often it is asked and whenever one stops, is at most 1-confidence.
+// Decide says on which side of tau the mean is, or Undecided: the same as comparing tau with the interval, unless its
+// limits have crossed, and faster. The probability that it ever says something wrong, however often it is asked and
+// whenever one stops, is at most 1-confidence.
 func (s *Sequential) Decide(tau float64) Decision {
 	m := tau/s.r + 0 // zero has one sign: a quotient by it must not be -Inf
 	switch {
@@ -243,12 +259,12 @@ func (s *Sequential) account(m float64) *capital {
 	return &s.accounts[len(s.accounts)-1]
 }
 
-// BettingInterval is the interval for the mean of a population in [0,r] from which the values, one per input, were drawn
-// independently: the betting interval for a number of values that is known beforehand (Waudby-Smith and Ramdas 2024, section 4).
-// Its coverage is at least nominal for every such population and every number of values, like that of [HoeffdingUpper] and
-// [BernsteinUpper], and it is mostly much shorter than either. The range r is fixed before the data are seen. The values are read in the
-// order given, which must not depend on them. A NaN widens both ends as in [Sequential]. The error wraps [ErrNotBounded] if a
-// value is outside the range, or there is none.
+// BettingInterval is the interval for the mean of a population in [0,r] from which the values, one per input, were
+// drawn independently: the betting interval for a number of values that is known beforehand (Waudby-Smith and Ramdas
+// 2024, section 4). Its coverage is at least nominal for every such population and every number of values, like that of
+// [HoeffdingUpper] and [BernsteinUpper], and it is mostly much shorter than either. The range r is fixed before the
+// data are seen. The values are read in the order given, which must not depend on them. A NaN widens both ends as in
+// [Sequential]. The error wraps [ErrNotBounded] if a value is outside the range, or there is none.
 func BettingInterval(values []float64, r, confidence float64) (Interval, error) {
 	s := NewSequential(r, confidence)
 	if len(values) == 0 {
@@ -263,10 +279,11 @@ func BettingInterval(values []float64, r, confidence float64) (Interval, error) 
 	return s.Interval(), nil
 }
 
-// SequentialShare is a confidence sequence for the probability of an event of which independent trials come one after another,
-// such as that the error of an input exceeds a tolerance, see [Exceeds]. All of its intervals hold the probability together, as in
-// [Sequential]. It is Robbins' mixture of likelihood ratios (Annals of Mathematical Statistics 41, 1970) with the weights of
-// Jeffreys: p is refuted once B(k+½, n-k+½)/B(½, ½) >= pᵏ(1-p)ⁿ⁻ᵏ/(1-confidence). The intervals only shrink. Memory is constant.
+// SequentialShare is a confidence sequence for the probability of an event of which independent trials come one after
+// another, such as that the error of an input exceeds a tolerance, see [Exceeds]. All of its intervals hold the
+// probability together, as in [Sequential]. It is Robbins' mixture of likelihood ratios (Annals of Mathematical
+// Statistics 41, 1970) with the weights of Jeffreys: p is refuted once B(k+½, n-k+½)/B(½, ½) >=
+// pᵏ(1-p)ⁿ⁻ᵏ/(1-confidence). The intervals only shrink. Memory is constant.
 type SequentialShare struct {
 	k, n       int
 	lo, hi     float64
@@ -342,10 +359,11 @@ func (s *SequentialShare) Interval() Interval {
 // Decide compares the interval with p. The probability that it ever says something wrong is at most 1-confidence.
 func (s *SequentialShare) Decide(p float64) Decision { return s.Interval().Decide(p) }
 
-// ContractSequence judges a [Contract] while inputs come one after another: one may stop as soon as it is decided, and the
-// probability of ever deciding wrongly is at most 1 - Confidence. It is the mixture of likelihood ratios of [SequentialShare]
-// against P alone, with all weight on the side that is to be shown, once for each side: with no failure it needs some more inputs
-// than [Contract.Judge] does with a number fixed beforehand, and for models that are clearly better or worse many fewer.
+// ContractSequence judges a [Contract] while inputs come one after another: one may stop as soon as it is decided, and
+// the probability of ever deciding wrongly is at most 1 - Confidence. It is the mixture of likelihood ratios of
+// [SequentialShare] against P alone, with all weight on the side that is to be shown, once for each side: with no
+// failure it needs some more inputs than [Contract.Judge] does with a number fixed beforehand, and for models that are
+// clearly better or worse many fewer.
 type ContractSequence struct {
 	c       Contract
 	t       Tally
@@ -373,7 +391,8 @@ func (s *ContractSequence) Add(x float64) Outcome {
 	switch p := s.c.P; {
 	case all+math.Log(mathext.RegIncBeta(k+0.5, n-k+0.5, p)) >= goal+math.Log(math.Pi*mathext.RegIncBeta(0.5, 0.5, p)):
 		s.outcome = Met
-	case all+math.Log(mathext.RegIncBeta(n-k+0.5, k+0.5, 1-p)) >= goal+math.Log(math.Pi*mathext.RegIncBeta(0.5, 0.5, 1-p)):
+	case all+math.Log(mathext.RegIncBeta(n-k+0.5, k+0.5, 1-p)) >= goal+math.Log(math.Pi*mathext.RegIncBeta(0.5, 0.5,
+		1-p)):
 		s.outcome = Broken
 	}
 	return s.outcome

@@ -21,9 +21,10 @@ func sequenceOf(t *testing.T, r float64, xs ...float64) *Sequential {
 }
 
 func TestSequentialFirstBets(t *testing.T) {
-	// By hand, from the formulas of Waudby-Smith and Ramdas 2024 (eq. 26 and theorem 3) with α = 0.05 and c = 3/4. First bet:
-	// variance 1/4, so √(2·ln 40/(1/4·ln 2)) = 6.524985. Second, after 0.2: mean (1/2+0.2)/2 = 0.35, variance
-	// (1/4 + 0.15²)/2 = 0.13625, so √(2·ln 40/(0.13625·2·ln 3)) = 4.964285. Against m = 1/2 both are cut to 0.75/0.5 = 1.5.
+	// By hand, from the formulas of Waudby-Smith and Ramdas 2024 (eq. 26 and theorem 3) with α = 0.05 and c = 3/4.
+	// First bet: variance 1/4, so √(2·ln 40/(1/4·ln 2)) = 6.524985. Second, after 0.2: mean (1/2+0.2)/2 = 0.35,
+	// variance (1/4 + 0.15²)/2 = 0.13625, so √(2·ln 40/(0.13625·2·ln 3)) = 4.964285. Against m = 1/2 both are cut to
+	// 0.75/0.5 = 1.5.
 	var b bets
 	b.goal = math.Log(40)
 	b.add(0.2)
@@ -35,18 +36,21 @@ func TestSequentialFirstBets(t *testing.T) {
 	if want := math.Log((1 - 1.5*0.3) * (1 + 1.5*0.1)); !near(c.higher, want, 1e-12) || c.mostHigher != 0 {
 		t.Errorf("higher: %+v, want %v", c, want)
 	}
-	if want := math.Log(1 + 1.5*0.3); !near(c.mostLower, want, 1e-12) || !near(c.lower, want+math.Log(1-1.5*0.1), 1e-12) {
+	if want := math.Log(1 + 1.5*0.3); !near(c.mostLower, want, 1e-12) ||
+		!near(c.lower, want+math.Log(1-1.5*0.1), 1e-12) {
 		t.Errorf("lower: %+v, want %v", c, want)
 	}
 }
 
 func TestSequentialLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		value := rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64Range(0, 0.05), rapid.SampledFrom([]float64{0, 0, 1, math.NaN()}))
+		value := rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64Range(0, 0.05),
+			rapid.SampledFrom([]float64{0, 0, 1, math.NaN()}))
 		xs := rapid.SliceOfN(value, 0, 80).Draw(t, "values")
 		scale := rapid.SampledFrom([]float64{1, 0.25, 64}).Draw(t, "range")
 		taus := rapid.SliceOfN(rapid.Float64Range(-0.2, 1.2), 1, 20).Draw(t, "limits")
-		s, surer, mirror, careful := NewSequential(scale, 0.9), NewSequential(scale, 0.99), NewSequential(scale, 0.9), NewSequential(scale, 0.9)
+		s, surer, mirror, careful := NewSequential(scale, 0.9), NewSequential(scale, 0.99), NewSequential(scale, 0.9),
+			NewSequential(scale, 0.9)
 		last := s.Interval()
 		if last.Low != 0 || last.High != scale {
 			t.Fatalf("nothing gives %+v", last)
@@ -58,7 +62,8 @@ func TestSequentialLaws(t *testing.T) {
 				missing++
 				known = 0.5
 			}
-			if s.Add(x*scale) != nil || surer.Add(x*scale) != nil || mirror.Add((1-x)*scale) != nil || careful.Add(known*scale) != nil {
+			if s.Add(x*scale) != nil || surer.Add(x*scale) != nil || mirror.Add((1-x)*scale) != nil ||
+				careful.Add(known*scale) != nil {
 				t.Fatal("a value in the range is refused")
 			}
 			iv := s.Interval()
@@ -76,7 +81,8 @@ func TestSequentialLaws(t *testing.T) {
 		}
 		for _, tau := range taus {
 			got := s.Decide(tau * scale)
-			if want := last.Decide(tau * scale); got != want && !near(tau*scale, last.Low, 1e-9) && !near(tau*scale, last.High, 1e-9) {
+			if want := last.Decide(tau * scale); got != want && !near(tau*scale, last.Low, 1e-9) &&
+				!near(tau*scale, last.High, 1e-9) {
 				t.Fatalf("%v is %v, by the interval %+v %v", tau*scale, got, last, want)
 			}
 			if d := surer.Decide(tau * scale); d != Undecided && got == Undecided && len(xs) < 5 {
@@ -90,7 +96,8 @@ func TestSequentialLaws(t *testing.T) {
 }
 
 func TestSequentialMissing(t *testing.T) {
-	// An interval with a NaN holds both those with any number in its place, as long as the bets are the same: at the last place.
+	// An interval with a NaN holds both those with any number in its place, as long as the bets are the same: at the
+	// last place.
 	xs := []float64{0.1, 0.2, 0, 0.1, 0.3, 0.1, 0.2, 0, 0.1, 0.1, 0.2, 0.1}
 	hole := sequenceOf(t, 1, append(xs, math.NaN())...).Interval()
 	for _, x := range []float64{0, 0.5, 1} {
@@ -118,7 +125,8 @@ func TestSequentialRange(t *testing.T) {
 		if err := s.Add(x); !errors.Is(err, ErrNotBounded) {
 			t.Errorf("%v: %v", x, err)
 		}
-		if i := s.Interval(); s.Decide(0.5) != Undecided || !math.IsInf(i.Low, -1) || !math.IsInf(i.High, 1) || s.Add(0) == nil {
+		if i := s.Interval(); s.Decide(0.5) != Undecided || !math.IsInf(i.Low, -1) || !math.IsInf(i.High, 1) ||
+			s.Add(0) == nil {
 			t.Errorf("after %v the sequence still claims %+v", x, i)
 		}
 	}
@@ -129,7 +137,10 @@ func TestSequentialRange(t *testing.T) {
 		t.Errorf("nothing: %+v, %v", i, err)
 	}
 	s := sequenceOf(t, 2, 0, 1, 2)
-	for tau, want := range map[float64]Decision{-0.1: Above, 2.1: Below, 0: Undecided, 2: Undecided, math.Inf(1): Below} {
+	for tau, want := range map[float64]Decision{
+		-0.1: Above, 2.1: Below, 0: Undecided, 2: Undecided,
+		math.Inf(1): Below,
+	} {
 		if got := s.Decide(tau); got != want {
 			t.Errorf("limit %v: %v", tau, got)
 		}
@@ -201,9 +212,9 @@ func TestBettingIsShort(t *testing.T) {
 }
 
 func TestSequentialShare(t *testing.T) {
-	// By hand: after n trials without the event, p is refuted once Γ(n+½)/(√π·n!)·20 >= (1-p)ⁿ. For n = 4 the quotient is
-	// 35/128, so 20·35/128 >= 1 and no p above 0 is; for n = 100 it is 0.0563485, so p > 1-1.12697^(1/100) is not either;
-	// for n = 400, 0.0282007: 1-0.564014^(1/400) = 0.00143065.
+	// By hand: after n trials without the event, p is refuted once Γ(n+½)/(√π·n!)·20 >= (1-p)ⁿ. For n = 4 the quotient
+	// is 35/128, so 20·35/128 >= 1 and no p above 0 is; for n = 100 it is 0.0563485, so p > 1-1.12697^(1/100) is not
+	// either; for n = 400, 0.0282007: 1-0.564014^(1/400) = 0.00143065.
 	s := NewSequentialShare(0.95)
 	if i := s.Interval(); i.Low != 0 || i.High != 1 {
 		t.Errorf("nothing: %+v", i)
@@ -281,8 +292,9 @@ func TestContractSequence(t *testing.T) {
 	if s.Outcome() != Broken || n > 4 {
 		t.Errorf("with nothing but NaN %v after %d", s.Outcome(), n)
 	}
-	// By hand for the first input, P = 1/2: the weight of Jeffreys on the upper half has the mean 1/2+1/π, so a failure weighs
-	// (1/2+1/π)/(1/2) = 1.6366 against P, enough at a confidence of 0.38 (1/0.62 = 1.613), and not at 0.4 (1.667).
+	// By hand for the first input, P = 1/2: the weight of Jeffreys on the upper half has the mean 1/2+1/π, so a failure
+	// weighs (1/2+1/π)/(1/2) = 1.6366 against P, enough at a confidence of 0.38 (1/0.62 = 1.613), and not at 0.4
+	// (1.667).
 	for confidence, want := range map[float64]Outcome{0.38: Broken, 0.4: Open} {
 		if got := (Contract{1, 0.5, confidence}).Sequence().Add(2); got != want {
 			t.Errorf("one failure at %v: %v", confidence, got)
@@ -293,7 +305,8 @@ func TestContractSequence(t *testing.T) {
 			t.Errorf("one success at %v: %v", confidence, got)
 		}
 	}
-	if s := Undecided.String() + Below.String() + Above.String() + Decision(7).String(); s != "undecidedbelowaboveDecision(7)" {
+	if s := Undecided.String() + Below.String() + Above.String() +
+		Decision(7).String(); s != "undecidedbelowaboveDecision(7)" {
 		t.Error(s)
 	}
 	if d := (Interval{Low: math.NaN(), High: 1}).Decide(5); d != Undecided {

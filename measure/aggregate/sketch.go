@@ -15,12 +15,12 @@ const SketchAccuracy = 1.0 / 129
 // Sketch approximates quantiles in space that grows with the spread of the numbers and not with how many they are. The
 // zero value is the sketch of nothing.
 //
-// Each power of two is divided into 64 equal buckets with a counter each, so a bucket's width is at most 1/64 of its lower
-// end, and a bucket is answered by the harmonic mean of its ends, which is off by at most [SketchAccuracy]. This is the
-// layout of HdrHistogram; the guarantee is that of DDSketch (Masson, Rim and Lee, VLDB 2019) without its logarithm:
-// buckets are cut from the bits of the number, and counters are integers, so merging in any order, on any processor, gives
-// the same sketch. Zero, and numbers below 2^-1022 in size, have a bucket of their own that answers 0. Negative numbers
-// mirror positive ones.
+// Each power of two is divided into 64 equal buckets with a counter each, so a bucket's width is at most 1/64 of its
+// lower end, and a bucket is answered by the harmonic mean of its ends, which is off by at most [SketchAccuracy]. This
+// is the layout of HdrHistogram; the guarantee is that of DDSketch (Masson, Rim and Lee, VLDB 2019) without its
+// logarithm: buckets are cut from the bits of the number, and counters are integers, so merging in any order, on any
+// processor, gives the same sketch. Zero, and numbers below 2^-1022 in size, have a bucket of their own that answers 0.
+// Negative numbers mirror positive ones.
 type Sketch struct {
 	counts   map[int32]int
 	n, nan   int
@@ -102,7 +102,8 @@ func (s *Sketch) N() int { return s.n }
 func (s *Sketch) NaN() int { return s.nan }
 
 // Quantile is an approximation of the k-th smallest number with k = ⌈q·N⌉ (at least 1), for q in [0,1]: off by at most
-// [SketchAccuracy] times its size. The quantiles 0 and 1 are exact. It is NaN if there are no numbers or q is not in range.
+// [SketchAccuracy] times its size. The quantiles 0 and 1 are exact. It is NaN if there are no numbers or q is not in
+// range.
 func (s *Sketch) Quantile(q float64) float64 {
 	if s.n == 0 || !(q >= 0 && q <= 1) {
 		return math.NaN()
@@ -124,9 +125,10 @@ func (s *Sketch) Quantile(q float64) float64 {
 
 // sketchJSON is the JSON form: buckets in ascending order.
 type sketchJSON struct {
-	N       int      `json:"n"`
-	NaN     int      `json:"nan"`
-	Min     string   `json:"min,omitempty"` // hexadecimal floating point: exact, and infinities too
+	N   int `json:"n"`
+	NaN int `json:"nan"`
+	// hexadecimal floating point: exact, and infinities too
+	Min     string   `json:"min,omitempty"`
 	Max     string   `json:"max,omitempty"`
 	Buckets [][2]int `json:"buckets"`
 }

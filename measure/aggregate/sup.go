@@ -7,16 +7,20 @@ import (
 
 // Sup is an estimate of the largest error over a continuous orbit, of which a grid was evaluated (docs/METRICS.md S2).
 type Sup struct {
-	Grid   float64 // largest error on the grid: a lower limit of the largest over the orbit
-	Slack  float64 // how much larger it may be between grid points: Lipschitz constant times half the spacing
-	Bound  float64 // Grid + Slack
-	Proven bool    // the Lipschitz constant is proven; otherwise the bound is a heuristic and stays out of certificates
+	// largest error on the grid: a lower limit of the largest over the orbit
+	Grid float64
+	// how much larger it may be between grid points: Lipschitz constant times half the spacing
+	Slack float64
+	// Grid + Slack
+	Bound float64
+	// the Lipschitz constant is proven; otherwise the bound is a heuristic and stays out of certificates
+	Proven bool
 }
 
-// SupOrbit bounds the error between the points of a grid by Grid + L·h/2. The Lipschitz constant L is in units of the error per
-// unit of the coordinate, the spacing h is the largest distance between neighbors, see [Gap]. A NaN, or a negative constant or
-// spacing, makes the bound NaN. Say that L is proven only if it holds on the whole orbit: one that is estimated from
-// derivatives or differences at some points is not.
+// SupOrbit bounds the error between the points of a grid by Grid + L·h/2. The Lipschitz constant L is in units of the
+// error per unit of the coordinate, the spacing h is the largest distance between neighbors, see [Gap]. A NaN, or a
+// negative constant or spacing, makes the bound NaN. Say that L is proven only if it holds on the whole orbit: one that
+// is estimated from derivatives or differences at some points is not.
 func SupOrbit(grid, lipschitz, spacing float64, proven bool) Sup {
 	s := Sup{Grid: grid, Slack: math.NaN(), Proven: proven}
 	if lipschitz >= 0 && spacing >= 0 {
@@ -34,8 +38,9 @@ func (s Sup) Label() string {
 	return "heuristic"
 }
 
-// Gap is the largest distance between neighbors among points on a line, or on a circle if the period is above 0. The points
-// need no order. It is NaN if there are none, or if one is NaN; for a single point it is the period, or 0 on a line.
+// Gap is the largest distance between neighbors among points on a line, or on a circle if the period is above 0. The
+// points need no order. It is NaN if there are none, or if one is NaN; for a single point it is the period, or 0 on a
+// line.
 func Gap(points []float64, period float64) float64 {
 	if len(points) == 0 || slices.ContainsFunc(points, math.IsNaN) {
 		return math.NaN()
@@ -59,9 +64,9 @@ func Gap(points []float64, period float64) float64 {
 	return gap
 }
 
-// MissProbability is the probability (1 - w/P)ⁿ that n independent uniform elements all miss a defect of width w in a period P,
-// both in the same unit (docs/METRICS.md S2). A defect at least as wide as the period is never missed. It is NaN unless the
-// width is not negative, the period above 0 and n not negative.
+// MissProbability is the probability (1 - w/P)ⁿ that n independent uniform elements all miss a defect of width w in a
+// period P, both in the same unit (docs/METRICS.md S2). A defect at least as wide as the period is never missed. It is
+// NaN unless the width is not negative, the period above 0 and n not negative.
 func MissProbability(width, period float64, n int) float64 {
 	if !(width >= 0 && period > 0) || n < 0 {
 		return math.NaN()
@@ -72,8 +77,8 @@ func MissProbability(width, period float64, n int) float64 {
 	return math.Exp(float64(n) * math.Log1p(-min(1, width/period)))
 }
 
-// ElementsToHit is the least n for which n independent uniform elements hit a defect of width w in a period P with the given
-// confidence: [MissProbability] is at most 1-confidence. It is 0, as no number will do, unless both are above 0.
+// ElementsToHit is the least n for which n independent uniform elements hit a defect of width w in a period P with the
+// given confidence: [MissProbability] is at most 1-confidence. It is 0, as no number will do, unless both are above 0.
 func ElementsToHit(width, period, confidence float64) int {
 	need(confidence)
 	if !(width > 0 && period > 0) {

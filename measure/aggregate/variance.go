@@ -2,16 +2,17 @@ package aggregate
 
 import "math"
 
-// TwoWay holds the sums of squares of a table z[i][g][r] of inputs i, elements g and repeats r (docs/METRICS.md B3):
-// z = μ + a_i + b_g + c_ig + ε_igr, with a the input, b the element (bad for every input), c the interaction (this input is
-// sensitive to this element) and ε the noise between repeats. An equivariant model has b = c = 0.
+// TwoWay holds the sums of squares of a table z[i][g][r] of inputs i, elements g and repeats r (docs/METRICS.md B3): z
+// = μ + a_i + b_g + c_ig + ε_igr, with a the input, b the element (bad for every input), c the interaction (this input
+// is sensitive to this element) and ε the noise between repeats. An equivariant model has b = c = 0.
 type TwoWay struct {
 	Inputs, Elements, Repeats               int
 	SSInput, SSElement, SSInteract, SSNoise float64
 }
 
-// SplitVariance computes the sums of squares of a table of nx inputs, ng elements and nr repeats, each at least 1. A NaN
-// anywhere makes them NaN. The sums for values of several components are those of the components added up: [TwoWay.Add].
+// SplitVariance computes the sums of squares of a table of nx inputs, ng elements and nr repeats, each at least 1. A
+// NaN anywhere makes them NaN. The sums for values of several components are those of the components added up:
+// [TwoWay.Add].
 func SplitVariance(nx, ng, nr int, z func(i, g, r int) float64) TwoWay {
 	if nx < 1 || ng < 1 || nr < 1 {
 		panic("aggregate: an empty table")
@@ -59,17 +60,20 @@ func (t *TwoWay) Add(o TwoWay) {
 
 // Part is what one source contributes to the variance.
 type Part struct {
-	Variance float64 // method-of-moments estimate, for inputs and elements drawn at random; NaN if it cannot be estimated
-	Negative bool    // the estimate was below zero, and is given as 0
-	Share    float64 // of the total sum of squares, in [0,1]: what to read for a fixed grid of elements; NaN if all is constant
+	// method-of-moments estimate, for inputs and elements drawn at random; NaN if it cannot be estimated
+	Variance float64
+	// the estimate was below zero, and is given as 0
+	Negative bool
+	// of the total sum of squares, in [0,1]: what to read for a fixed grid of elements; NaN if all is constant
+	Share float64
 }
 
 // Split is the contributions of the four sources.
 type Split struct{ Input, Element, Interaction, Noise Part }
 
 // Split estimates the contributions: noise MS_ε, interaction (MS_c - MS_ε)/n_r, element (MS_b - MS_c)/(n_x n_r), input
-// (MS_a - MS_c)/(n_g n_r), with MS the squares by degrees of freedom. Without repeats the noise is NaN, and contained in
-// the interaction. A share of 0/0 is NaN: a constant output is undefined, not perfect.
+// (MS_a - MS_c)/(n_g n_r), with MS the squares by degrees of freedom. Without repeats the noise is NaN, and contained
+// in the interaction. A share of 0/0 is NaN: a constant output is undefined, not perfect.
 func (t TwoWay) Split() Split {
 	nx, ng, nr := float64(t.Inputs), float64(t.Elements), float64(t.Repeats)
 	noise := t.SSNoise / (nx * ng * (nr - 1)) // 0/0 without repeats: NaN

@@ -21,29 +21,38 @@ type boxes struct {
 	median bool
 	key    *space.Box
 	h, w   float64
-	kept   []Answer // by index
+	// by index
+	kept []Answer
 
-	objects []*object // of all that are kept; nil if they have changed
+	// of all that are kept; nil if they have changed
+	objects []*object
 }
 
 // member is a box of an object and the element that it comes from.
 type member struct {
-	of  int // index into kept
+	// index into kept
+	of  int
 	box space.Box
 }
 
 // object is what boxes of several elements, at most one of each, are of.
 type object struct {
-	members []member // by element
+	// by element
+	members []member
 	center  space.Box
 	weight  float64
-	score   float64 // weighted sum of confidence
+	// weighted sum of confidence
+	score   float64
 	columns *columns
-	cut     []bool  // by index into kept: it was there and an edge cut it, or it was outside
-	cuts    int     // how many those are
-	lost    float64 // what they weigh
-	whole   *Object // described without leaving anything out
-	box     space.Box
+	// by index into kept: it was there and an edge cut it, or it was outside
+	cut []bool
+	// how many those are
+	cuts int
+	// what they weigh
+	lost float64
+	// described without leaving anything out
+	whole *Object
+	box   space.Box
 }
 
 func (b *boxes) fits(v space.Value) error {
@@ -100,7 +109,8 @@ func (b *boxes) result(_ []state, weights []float64, without int, _ space.Value,
 	r.Value, r.Contributing, r.Share, r.Misses, r.Cut = set, 0, 0, r.Of-r.Bad, 0
 	if len(r.Objects) > 0 {
 		first := r.Objects[0]
-		r.Label, r.Contributing, r.Share, r.Misses, r.Cut = set.Items[0].Label, first.Contributing, first.Share, first.Misses, first.Cut
+		r.Label, r.Contributing, r.Share, r.Misses, r.Cut = set.Items[0].Label, first.Contributing, first.Share,
+			first.Misses, first.Cut
 	}
 }
 
@@ -167,8 +177,8 @@ func share(w, total float64) float64 {
 	return w / total
 }
 
-// find makes the objects: boxes are gathered around the most confident ones, and then around the centres of what was gathered, until
-// nothing changes.
+// find makes the objects: boxes are gathered around the most confident ones, and then around the centres of what was
+// gathered, until nothing changes.
 func (b *boxes) find(total float64) []*object {
 	var all []member
 	for i := range b.kept {
@@ -179,7 +189,8 @@ func (b *boxes) find(total float64) []*object {
 		}
 	}
 	objects := b.seed(all)
-	// What one element in a hundred saw will not come to half of them by being moved; noise of low scores makes many of these.
+	// What one element in a hundred saw will not come to half of them by being moved; noise of low scores makes many of
+	// these.
 	objects = slices.DeleteFunc(objects, func(o *object) bool { return len(o.members)*100 < len(b.kept) })
 	for range rounds {
 		b.sort(objects)
@@ -226,8 +237,8 @@ func (b *boxes) seed(all []member) []*object {
 	return objects
 }
 
-// reaches is false where two boxes cannot have an IoU of same, which is quicker to tell: each side of what they share would have to be at least that share of
-// the sides of both. A little is given for rounding, so that no pair is lost.
+// reaches is false where two boxes cannot have an IoU of same, which is quicker to tell: each side of what they share
+// would have to be at least that share of the sides of both. A little is given for rounding, so that no pair is lost.
 func reaches(a, b *space.Box) bool {
 	if a.Angle != 0 || b.Angle != 0 {
 		return true
@@ -249,7 +260,8 @@ func (b *boxes) settle(o *object) {
 	o.center = b.center(o.members, o.columns, -1)
 }
 
-// sort puts the objects that most elements have first; of equals the more confident one, and then the one further up and left.
+// sort puts the objects that most elements have first; of equals the more confident one, and then the one further up
+// and left.
 func (b *boxes) sort(objects []*object) {
 	slices.SortStableFunc(objects, func(x, y *object) int {
 		if d := x.weight - y.weight; math.Abs(d) > 1e-9*(x.weight+y.weight) {
@@ -258,7 +270,8 @@ func (b *boxes) sort(objects []*object) {
 		if d := x.score - y.score; math.Abs(d) > 1e-9*(x.score+y.score) {
 			return cmp.Compare(y.score, x.score)
 		}
-		return cmp.Or(cmp.Compare(x.center.Y1, y.center.Y1), cmp.Compare(x.center.X1, y.center.X1), cmp.Compare(x.center.Label, y.center.Label))
+		return cmp.Or(cmp.Compare(x.center.Y1, y.center.Y1), cmp.Compare(x.center.X1, y.center.X1),
+			cmp.Compare(x.center.Label, y.center.Label))
 	})
 }
 
@@ -310,7 +323,8 @@ func (b *boxes) assign(objects []*object) ([]*object, bool) {
 			}
 		}
 		slices.SortStableFunc(pairs, func(x, y pair) int {
-			return cmp.Or(cmp.Compare(y.iou, x.iou), cmp.Compare(items[y.item].Score, items[x.item].Score), x.item-y.item, x.object-y.object)
+			return cmp.Or(cmp.Compare(y.iou, x.iou), cmp.Compare(items[y.item].Score, items[x.item].Score),
+				x.item-y.item, x.object-y.object)
 		})
 		used := make([]bool, len(items))
 		for _, p := range pairs {
@@ -364,7 +378,8 @@ func covered(part, whole space.Box) float64 {
 	return v / (1 + v) * (part.Area() + whole.Area()) / part.Area()
 }
 
-// choose keeps the object of interest, whatever its share, and the others that more than half of the elements have which saw them whole.
+// choose keeps the object of interest, whatever its share, and the others that more than half of the elements have
+// which saw them whole.
 func (b *boxes) choose(objects []*object, total float64) []*object {
 	first := 0
 	if b.key != nil {

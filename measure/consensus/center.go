@@ -9,8 +9,10 @@ import (
 
 // columns are the coordinates of the members of an object, with what a median or mean of them needs.
 type columns struct {
-	x      [4][]float64 // x1, y1, x2, y2
-	order  [4][]int     // of rising coordinates
+	// x1, y1, x2, y2
+	x [4][]float64
+	// of rising coordinates
+	order  [4][]int
 	w      []float64
 	turned bool
 }
@@ -38,8 +40,9 @@ func (b *boxes) columns(members []member) *columns {
 	return c
 }
 
-// center is the box that stands for the members of an object, leaving out one of them (-1 for none): the median or mean of each coordinate, the
-// class that most say, ties by summed confidence and then the lower class. Turned boxes have their centre, width, height and direction brought together instead.
+// center is the box that stands for the members of an object, leaving out one of them (-1 for none): the median or mean
+// of each coordinate, the class that most say, ties by summed confidence and then the lower class. Turned boxes have
+// their centre, width, height and direction brought together instead.
 func (b *boxes) center(members []member, c *columns, skip int) space.Box {
 	if skip >= 0 && (c.turned || c.w[skip] == sum(c.w)) {
 		rest := slices.Delete(slices.Clone(members), skip, skip+1)
@@ -92,8 +95,10 @@ func (b *boxes) turned(members []member, w []float64) space.Box {
 		}
 		return average(x, w, -1)
 	}
-	x, y := over(func(x space.Box) float64 { return (x.X1 + x.X2) / 2 }), over(func(x space.Box) float64 { return (x.Y1 + x.Y2) / 2 })
-	h, v := over(func(x space.Box) float64 { return (x.X2 - x.X1) / 2 }), over(func(x space.Box) float64 { return (x.Y2 - x.Y1) / 2 })
+	x, y := over(func(x space.Box) float64 { return (x.X1 + x.X2) / 2 }),
+		over(func(x space.Box) float64 { return (x.Y1 + x.Y2) / 2 })
+	h, v := over(func(x space.Box) float64 { return (x.X2 - x.X1) / 2 }),
+		over(func(x space.Box) float64 { return (x.Y2 - x.Y1) / 2 })
 	out := space.Box{X1: x - h, X2: x + h, Y1: y - v, Y2: y + v, Label: vote(members, w, -1)}
 	out.Angle = over(func(x space.Box) float64 { return x.Angle })
 	return out
@@ -150,7 +155,8 @@ func average(x, w []float64, skip int) float64 {
 	return mean
 }
 
-// median is the weighted median: half of the weight lies below and half above. Where it falls between two numbers it is midway.
+// median is the weighted median: half of the weight lies below and half above. Where it falls between two numbers it is
+// midway.
 func median(x, w []float64) float64 { return medianOf(x, w, ranked(x), -1) }
 
 // ranked are the indexes of numbers in rising order.

@@ -54,8 +54,9 @@ func TestBoxesByHand(t *testing.T) {
 		set(box(10, 10, 30, 30, 0.9, 1)),
 		set(box(11, 10, 30, 31, 0.8, 1), box(80, 80, 100, 100, 0.99, 3)), // the second is seen once and no object
 		set(box(12, 10, 34, 30, 0.7, 2)),
-		set(),                            // a miss
-		set(cut),                         // three quarters of what is seen lie in the object: cut, neither a member nor a miss
+		set(), // a miss
+		// three quarters of what is seen lie in the object: cut, neither a member nor a miss
+		set(cut),
 		set(box(60, 10, 80, 30, 0.6, 2)), // elsewhere: a miss of this object
 	)
 	r := a.Result()
@@ -65,17 +66,21 @@ func TestBoxesByHand(t *testing.T) {
 	}
 	b := got.Items[0]
 	// Medians of 10 11 12, 10 10 10, 30 30 34, 30 31 30; class 1 twice, class 2 once; the score is the mean.
-	if b.X1 != 11 || b.Y1 != 10 || b.X2 != 30 || b.Y2 != 30 || b.Label != 1 || !(math.Abs(b.Score-0.8) < 1e-12) || b.Cut {
+	if b.X1 != 11 || b.Y1 != 10 || b.X2 != 30 || b.Y2 != 30 || b.Label != 1 || !(math.Abs(b.Score-0.8) < 1e-12) ||
+		b.Cut {
 		t.Errorf("box %+v", b)
 	}
-	if r.Contributing != 3 || r.Of != 6 || r.Misses != 2 || r.Cut != 1 || r.Label != 1 || !(math.Abs(r.Share-0.6) < 1e-12) || r.Weak {
+	if r.Contributing != 3 || r.Of != 6 || r.Misses != 2 || r.Cut != 1 || r.Label != 1 ||
+		!(math.Abs(r.Share-0.6) < 1e-12) || r.Weak {
 		t.Errorf("%+v", r)
 	}
 	// IoU with the median box (19 x 20): 380/400, 380/399, 360/(380+440-360).
-	if o := r.Objects[0]; !(math.Abs(o.Votes-2.0/3) < 1e-12) || !(math.Abs(o.IoU-(380.0/400+380.0/399+360.0/460)/3) < 1e-12) {
+	if o := r.Objects[0]; !(math.Abs(o.Votes-2.0/3) < 1e-12) ||
+		!(math.Abs(o.IoU-(380.0/400+380.0/399+360.0/460)/3) < 1e-12) {
 		t.Errorf("%+v", o)
 	}
-	r = gather(t, space.KindBoxes, Options{Center: Mean}, set(box(10, 10, 30, 30, 1, 0)), set(box(13, 11, 30, 32, 0.5, 0))).Result()
+	r = gather(t, space.KindBoxes, Options{Center: Mean}, set(box(10, 10, 30, 30, 1, 0)),
+		set(box(13, 11, 30, 32, 0.5, 0))).Result()
 	if b := as[*space.Boxes](r.Value).Items[0]; b != box(11.5, 10.5, 30, 31, 0.75, 0) {
 		t.Errorf("mean %+v", b)
 	}
@@ -105,7 +110,15 @@ func TestWeak(t *testing.T) {
 		found, of int
 		weak      float64
 		want      bool
-	}{{1, 2, 0, false}, {1, 3, 0, true}, {2, 4, 0, false}, {2, 5, 0, true}, {1, 4, 0.25, false}, {1, 5, 0.25, true}, {0, 3, 0.1, true}} {
+	}{
+		{1, 2, 0, false},
+		{1, 3, 0, true},
+		{2, 4, 0, false},
+		{2, 5, 0, true},
+		{1, 4, 0.25, false},
+		{1, 5, 0.25, true},
+		{0, 3, 0.1, true},
+	} {
 		values := make([]space.Value, c.of)
 		for i := range values {
 			if values[i] = set(); i < c.found {
@@ -164,7 +177,8 @@ func TestSeveralObjects(t *testing.T) {
 	}
 	res := gather(t, space.KindBoxes, Options{}, values...).Result()
 	items := as[*space.Boxes](res.Value).Items
-	if len(items) != 2 || !(metric.IoU(items[0], objects[0]) > 0.95) || !(metric.IoU(items[1], objects[1]) > 0.95) || items[1].Label != 1 {
+	if len(items) != 2 || !(metric.IoU(items[0], objects[0]) > 0.95) || !(metric.IoU(items[1], objects[1]) > 0.95) ||
+		items[1].Label != 1 {
 		t.Fatalf("objects %+v", items)
 	}
 	if res.Contributing != 40 || res.Objects[1].Contributing != 30 || res.Objects[1].Misses != 10 {
@@ -180,14 +194,17 @@ func TestSeveralObjects(t *testing.T) {
 	key := box(5, 90, 25, 120, 1, 0)
 	res = gather(t, space.KindBoxes, Options{Key: &key}, values...).Result()
 	items = as[*space.Boxes](res.Value).Items
-	if len(items) != 3 || items[0].Area() != 0 || res.Contributing != 0 || !res.Weak || res.Label != -1 || res.Misses != 40 {
+	if len(items) != 3 || items[0].Area() != 0 || res.Contributing != 0 || !res.Weak || res.Label != -1 ||
+		res.Misses != 40 {
 		t.Errorf("no key %+v", res)
 	}
 }
 
-// A confident outlier must not split an object: boxes that are near to what is gathered, and far from the outlier, belong to it.
+// A confident outlier must not split an object: boxes that are near to what is gathered, and far from the outlier,
+// belong to it.
 func TestOutlier(t *testing.T) {
-	values := []space.Value{set(box(0, 0, 40, 21, 1, 0))} // an IoU of half with most of the others, below it with the largest
+	// an IoU of half with most of the others, below it with the largest
+	values := []space.Value{set(box(0, 0, 40, 21, 1, 0))}
 	for i := range 10 {
 		x := float64(i % 5)
 		values = append(values, set(box(0, 0, 40, 40+x, 0.5, 0)))
@@ -224,14 +241,18 @@ func TestMeans(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, p := range [][]float64{{0.7, 0.3}, {0.1, 0.9}, {0.6, 0.4}} {
-		if err := a.Add(Answer{Index: i, Weight: float64(i + 1), Value: &space.Scores{Val: p, Raw: []float64{1, 2}, Probabilities: true}}); err != nil {
+		if err := a.Add(Answer{
+			Index: i, Weight: float64(i + 1),
+			Value: &space.Scores{Val: p, Raw: []float64{1, 2}, Probabilities: true},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r := a.Result()
 	s, ok := r.Value.(*space.Scores)
 	// (.7 + 2·.1 + 3·.6)/6 = .45: two of three elements say class 0, the mean says class 1.
-	if !ok || !s.Probabilities || s.Raw != nil || !(math.Abs(s.Val[0]-0.45) < 1e-12) || !(math.Abs(s.Val[1]-0.55) < 1e-12) || r.Label != 1 || r.Share != 1 {
+	if !ok || !s.Probabilities || s.Raw != nil || !(math.Abs(s.Val[0]-0.45) < 1e-12) ||
+		!(math.Abs(s.Val[1]-0.55) < 1e-12) || r.Label != 1 || r.Share != 1 {
 		t.Errorf("%+v %+v", r, s)
 	}
 	f := func(x ...float64) *space.Field { return &space.Field{H: 1, W: 2, Val: x} }
@@ -239,11 +260,13 @@ func TestMeans(t *testing.T) {
 	if want := f(2, 2, 2, 2); !reflect.DeepEqual(got, want) {
 		t.Errorf("field %+v, want %+v", got, want)
 	}
-	image := gather(t, space.KindImage, Options{}, &space.Image{C: 1, H: 1, W: 1, Pix: []float64{3}}, &space.Image{C: 1, H: 1, W: 1, Pix: []float64{5}}).Result().Value
+	image := gather(t, space.KindImage, Options{}, &space.Image{C: 1, H: 1, W: 1, Pix: []float64{3}},
+		&space.Image{C: 1, H: 1, W: 1, Pix: []float64{5}}).Result().Value
 	if want := (&space.Image{C: 1, H: 1, W: 1, Pix: []float64{4}}); !reflect.DeepEqual(image, want) {
 		t.Errorf("image %+v", image)
 	}
-	tensor := gather(t, space.KindTensor, Options{}, &space.Tensor{Shape: []int{1, 2}, Val: []float64{0, 1}}, &space.Tensor{Shape: []int{1, 2}, Val: []float64{1, 1}}).Result().Value
+	tensor := gather(t, space.KindTensor, Options{}, &space.Tensor{Shape: []int{1, 2}, Val: []float64{0, 1}},
+		&space.Tensor{Shape: []int{1, 2}, Val: []float64{1, 1}}).Result().Value
 	if want := (&space.Tensor{Shape: []int{1, 2}, Val: []float64{0.5, 1}}); !reflect.DeepEqual(tensor, want) {
 		t.Errorf("tensor %+v", tensor)
 	}
@@ -252,7 +275,8 @@ func TestMeans(t *testing.T) {
 	}
 }
 
-// The vector median of three points with an angle of 120 degrees or more is the middle one; of a square its centre; and outliers below half do not move it far.
+// The vector median of three points with an angle of 120 degrees or more is the middle one; of a square its centre; and
+// outliers below half do not move it far.
 func TestVectorMedian(t *testing.T) {
 	for _, c := range []struct {
 		x, y, w []float64
@@ -260,7 +284,8 @@ func TestVectorMedian(t *testing.T) {
 	}{
 		{[]float64{0, 10, 5}, []float64{0, 0, 1}, []float64{1, 1, 1}, 5, 1},
 		{[]float64{0, 2, 0, 2}, []float64{0, 0, 2, 2}, []float64{1, 1, 1, 1}, 1, 1},
-		{[]float64{0, 1, 0.5}, []float64{0, 0, math.Sqrt(3) / 2}, []float64{1, 1, 1}, 0.5, math.Sqrt(3) / 6}, // Fermat point of an equilateral triangle
+		// Fermat point of an equilateral triangle
+		{[]float64{0, 1, 0.5}, []float64{0, 0, math.Sqrt(3) / 2}, []float64{1, 1, 1}, 0.5, math.Sqrt(3) / 6},
 		{[]float64{1, 1, 1, 1e6}, []float64{2, 2, 2, -1e6}, []float64{1, 1, 1, 1}, 1, 2},
 		{[]float64{0, 4}, []float64{0, 0}, []float64{3, 1}, 0, 0},
 		{[]float64{7, 7}, []float64{1, 1}, []float64{1, 1}, 7, 1},
@@ -274,7 +299,8 @@ func TestVectorMedian(t *testing.T) {
 	if r := a.Result(); !reflect.DeepEqual(r.Value, f(5, 1)) || r.Contributing != 3 || r.Of != 4 {
 		t.Errorf("%+v", r)
 	}
-	if r := a.Without(1, nil); !(math.Hypot(as[*space.Field](r.Value).Val[0]-2.5, as[*space.Field](r.Value).Val[1]-0.5) < 1e-6) {
+	if r := a.Without(1,
+		nil); !(math.Hypot(as[*space.Field](r.Value).Val[0]-2.5, as[*space.Field](r.Value).Val[1]-0.5) < 1e-6) {
 		t.Errorf("without: %+v", r.Value)
 	}
 }
@@ -289,13 +315,15 @@ func scatter(t *rapid.T, cuts bool) (values []space.Value, weights []float64) {
 		for j := range k {
 			if rapid.IntRange(0, 4).Draw(t, "found") > 0 {
 				x, y := float64(j%2)*60, float64(j/2)*60
-				b := box(x+10+coordinate.Draw(t, "x1"), y+10+coordinate.Draw(t, "y1"), x+40+coordinate.Draw(t, "x2"), y+40+coordinate.Draw(t, "y2"),
+				b := box(x+10+coordinate.Draw(t, "x1"), y+10+coordinate.Draw(t, "y1"), x+40+coordinate.Draw(t, "x2"),
+					y+40+coordinate.Draw(t, "y2"),
 					rapid.Float64Range(0.05, 1).Draw(t, "score"), rapid.IntRange(0, 2).Draw(t, "label"))
 				b.Cut = cuts && rapid.IntRange(0, 3).Draw(t, "cut") == 0
 				s.Items = append(s.Items, b)
 			}
 		}
-		values, weights = append(values, s), append(weights, float64(rapid.IntRange(1, 3).Draw(t, fmt.Sprint("weight", i))))
+		values, weights = append(values, s),
+			append(weights, float64(rapid.IntRange(1, 3).Draw(t, fmt.Sprint("weight", i))))
 	}
 	return values, weights
 }
@@ -307,7 +335,10 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		if rapid.Bool().Draw(t, "scores") {
 			kind = space.KindScores
 			for i := range values {
-				values[i] = &space.Scores{Val: rapid.SliceOfN(rapid.Float64Range(0, 1), 3, 3).Draw(t, "p"), Probabilities: true}
+				values[i] = &space.Scores{
+					Val:           rapid.SliceOfN(rapid.Float64Range(0, 1), 3, 3).Draw(t, "p"),
+					Probabilities: true,
+				}
 			}
 		}
 		order := rapid.Permutation(index(len(values))).Draw(t, "order")
@@ -363,7 +394,8 @@ func TestEquivariant(t *testing.T) {
 				}
 				for k, r := range []Result{a.Result(), a.Without(0, v)} {
 					got, want := parts(r.Value), parts(v)
-					if !slices.Equal(got, want) || r.Weak && (v != answer || len(answer.Items) > 0) || r.Share != 1 && len(answer.Items) > 0 {
+					if !slices.Equal(got, want) || r.Weak && (v != answer || len(answer.Items) > 0) || r.Share != 1 &&
+						len(answer.Items) > 0 {
 						t.Fatalf("%T %q, without %v: %+v of %v, want %v", v, center, k == 1, r, got, want)
 					}
 				}
@@ -426,7 +458,8 @@ func TestWithout(t *testing.T) {
 			}
 		}
 		got, want := a.Without(k, values[k]), b.Result()
-		if got.Of != want.Of || got.Contributing != want.Contributing || got.Misses != want.Misses || got.Cut != want.Cut || !(math.Abs(got.Share-want.Share) < 1e-12) || got.Weak != want.Weak {
+		if got.Of != want.Of || got.Contributing != want.Contributing || got.Misses != want.Misses ||
+			got.Cut != want.Cut || !(math.Abs(got.Share-want.Share) < 1e-12) || got.Weak != want.Weak {
 			t.Fatalf("without %d %+v\nof the others %+v", k, got, want)
 		}
 		x, y := got.Value, want.Value
@@ -462,7 +495,8 @@ func TestTurnedBoxes(t *testing.T) {
 	other.Angle = 14
 	r := gather(t, space.KindBoxes, Options{Center: Mean}, set(a), set(quarter), set(half), set(other)).Result()
 	b := as[*space.Boxes](r.Value).Items[0]
-	if !(math.Abs(b.Angle-11) < 1e-9) || !(math.Abs(b.X1-20) < 1e-9) || !(math.Abs(b.Y2-50) < 1e-9) || r.Contributing != 4 {
+	if !(math.Abs(b.Angle-11) < 1e-9) || !(math.Abs(b.X1-20) < 1e-9) || !(math.Abs(b.Y2-50) < 1e-9) ||
+		r.Contributing != 4 {
 		t.Errorf("%+v of %+v", b, r)
 	}
 }
@@ -494,11 +528,14 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, x := range map[string]Answer{
-		"element 1 comes twice":                    {Index: 1, Weight: 1, Value: p},
-		"element 3 is not in a plan of 3":          {Index: 3, Weight: 1, Value: p},
-		"has the weight NaN":                       {Index: 0, Weight: math.NaN(), Value: p},
-		"an answer of space boxes":                 {Index: 0, Weight: 1, Value: set()},
-		"of shape [3] among those of shape [2]":    {Index: 0, Weight: 1, Value: &space.Scores{Val: []float64{1, 0, 0}, Probabilities: true}},
+		"element 1 comes twice":           {Index: 1, Weight: 1, Value: p},
+		"element 3 is not in a plan of 3": {Index: 3, Weight: 1, Value: p},
+		"has the weight NaN":              {Index: 0, Weight: math.NaN(), Value: p},
+		"an answer of space boxes":        {Index: 0, Weight: 1, Value: set()},
+		"of shape [3] among those of shape [2]": {
+			Index: 0, Weight: 1,
+			Value: &space.Scores{Val: []float64{1, 0, 0}, Probabilities: true},
+		},
 		"probabilities among scores that are none": {Index: 0, Weight: 1, Value: &space.Scores{Val: []float64{1, 0}}},
 	} {
 		if err := a.Add(x); err == nil || !strings.Contains(err.Error(), want) {
@@ -551,7 +588,8 @@ func TestRotations(t *testing.T) {
 		m, q := rotation(axis, 180)
 		half, halfQ = append(half, m), append(halfQ, q)
 	}
-	// Weighed a little differently, the matrices have a mean of negative determinant, whose nearest rotation is the heaviest one.
+	// Weighed a little differently, the matrices have a mean of negative determinant, whose nearest rotation is the
+	// heaviest one.
 	if got, err := ChordalMean(half, []float64{0.4, 0.3, 0.3}); err != nil || !near(got[:], half[0][:]) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -565,7 +603,10 @@ func TestRotations(t *testing.T) {
 		t.Errorf("half turns about three axes: %v", err)
 	}
 	mirror := [9]float64{1, 0, 0, 0, 1, 0, 0, 0, -1}
-	for name, rs := range map[string][][9]float64{"none": nil, "a mirror": {mirror}, "no rotation": {{2, 0, 0, 0, 1, 0, 0, 0, 1}}, "NaN": {{math.NaN()}}} {
+	for name, rs := range map[string][][9]float64{
+		"none": nil, "a mirror": {mirror},
+		"no rotation": {{2, 0, 0, 0, 1, 0, 0, 0, 1}}, "NaN": {{math.NaN()}},
+	} {
 		if _, err := ChordalMean(rs, nil); err == nil {
 			t.Errorf("%s was taken", name)
 		}
@@ -580,7 +621,8 @@ func TestRotationLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		component := rapid.Float64Range(-1, 1)
 		draw := func(around float64) ([9]float64, [4]float64) {
-			return rotation([3]float64{component.Draw(t, "x"), component.Draw(t, "y"), 1.5 + component.Draw(t, "z")}, rapid.Float64Range(-around, around).Draw(t, "angle"))
+			return rotation([3]float64{component.Draw(t, "x"), component.Draw(t, "y"), 1.5 + component.Draw(t, "z")},
+				rapid.Float64Range(-around, around).Draw(t, "angle"))
 		}
 		n := rapid.IntRange(1, 5).Draw(t, "n")
 		ms, qs, ws := make([][9]float64, n), make([][4]float64, n), make([]float64, n)
@@ -673,7 +715,8 @@ func BenchmarkWithout(b *testing.B) {
 	}
 }
 
-// What is told quickly of two boxes loses no pair that is near enough, also at the very limit, where sides are whole parts of each other.
+// What is told quickly of two boxes loses no pair that is near enough, also at the very limit, where sides are whole
+// parts of each other.
 func TestReaches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) space.Box {
@@ -701,7 +744,13 @@ func TestReaches(t *testing.T) {
 	for _, x := range []struct {
 		b    space.Box
 		want bool
-	}{{box(0, 0, 10, 5, 1, 0), true}, {box(5, 0, 15, 10, 1, 0), true}, {box(5.1, 0, 15.1, 10, 1, 0), false}, {box(0, 0, 10, 4.9, 1, 0), false}, {box(20, 0, 30, 10, 1, 0), false}} {
+	}{
+		{box(0, 0, 10, 5, 1, 0), true},
+		{box(5, 0, 15, 10, 1, 0), true},
+		{box(5.1, 0, 15.1, 10, 1, 0), false},
+		{box(0, 0, 10, 4.9, 1, 0), false},
+		{box(20, 0, 30, 10, 1, 0), false},
+	} {
 		a := box(0, 0, 10, 10, 1, 0)
 		if reaches(&a, &x.b) != x.want || reaches(&x.b, &a) != x.want {
 			t.Errorf("%+v and %+v: want %v", a, x.b, x.want)

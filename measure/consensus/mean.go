@@ -11,10 +11,12 @@ import (
 	"nero/measure/metric"
 )
 
-// mean averages arrays. Answers are added in the order of the plan, whatever the order in which they come: sums of floats depend on it.
+// mean averages arrays. Answers are added in the order of the plan, whatever the order in which they come: sums of
+// floats depend on it.
 type mean struct {
-	shape   shape
-	next    int // element that is to be added next
+	shape shape
+	// element that is to be added next
+	next    int
 	waiting map[int]Answer
 	sum     running
 	// into and from are what is averaged of an answer, and what the mean says; nil for the numbers themselves.
@@ -26,7 +28,8 @@ type mean struct {
 type running struct {
 	mean   []float64
 	weight float64
-	square float64 // weighted sum of the squared distances from the mean (West, Communications of the ACM 22, 1979)
+	// weighted sum of the squared distances from the mean (West, Communications of the ACM 22, 1979)
+	square float64
 }
 
 func newMean() *mean { return &mean{waiting: map[int]Answer{}} }

@@ -11,12 +11,12 @@ import (
 // ErrAmbiguous says that rotations cancel each other, so that no mean is nearer to them than others.
 var ErrAmbiguous = errors.New("consensus: the rotations cancel each other and have no mean")
 
-// ChordalMean is the rotation R for which the weighted sum of ‖R - Rᵢ‖² (Frobenius) is least: the orthogonal factor of the weighted
-// mean of the matrices, by singular values, with determinant 1 (Hartley, Trumpf, Dai and Li, International Journal of Computer Vision
-// 103, 2013, section 5.3). Matrices are row-major 3 x 3. Nil weights weigh all alike.
+// ChordalMean is the rotation R for which the weighted sum of ‖R - Rᵢ‖² (Frobenius) is least: the orthogonal factor of
+// the weighted mean of the matrices, by singular values, with determinant 1 (Hartley, Trumpf, Dai and Li, International
+// Journal of Computer Vision 103, 2013, section 5.3). Matrices are row-major 3 x 3. Nil weights weigh all alike.
 //
-// The error says that an argument is no rotation or weight, and wraps [ErrAmbiguous] if there is no single answer, such as for the half turns about
-// three axes.
+// The error says that an argument is no rotation or weight, and wraps [ErrAmbiguous] if there is no single answer, such
+// as for the half turns about three axes.
 func ChordalMean(rotations [][9]float64, weights []float64) ([9]float64, error) {
 	var sum [9]float64
 	total, err := weigh(len(rotations), weights)
@@ -64,9 +64,10 @@ func project(m [9]float64) ([9]float64, error) {
 	return out, nil
 }
 
-// QuaternionMean is the chordal mean of rotations given by unit quaternions, in any order of the four numbers: the eigenvector of the largest
-// eigenvalue of the weighted sum of qqᵀ (Markley, Cheng, Crassidis and Oshman, Journal of Guidance, Control, and Dynamics 30, 2007), so that q
-// and -q are one rotation. Of the two that are the mean it is the one nearer to the first argument. Errors are as of [ChordalMean].
+// QuaternionMean is the chordal mean of rotations given by unit quaternions, in any order of the four numbers: the
+// eigenvector of the largest eigenvalue of the weighted sum of qqᵀ (Markley, Cheng, Crassidis and Oshman, Journal of
+// Guidance, Control, and Dynamics 30, 2007), so that q and -q are one rotation. Of the two that are the mean it is the
+// one nearer to the first argument. Errors are as of [ChordalMean].
 func QuaternionMean(quaternions [][4]float64, weights []float64) ([4]float64, error) {
 	var out [4]float64
 	total, err := weigh(len(quaternions), weights)
@@ -113,7 +114,9 @@ func QuaternionMean(quaternions [][4]float64, weights []float64) ([4]float64, er
 // weigh checks weights and adds them up.
 func weigh(n int, weights []float64) (float64, error) {
 	if n == 0 || weights != nil && len(weights) != n {
-		return 0, fmt.Errorf("consensus: %d rotations and %d weights: want at least one rotation, and as many weights or none", n, len(weights))
+		return 0, fmt.Errorf(
+			"consensus: %d rotations and %d weights: want at least one rotation, and as many weights or none", n,
+			len(weights))
 	}
 	total := 0.0
 	for k := range n {

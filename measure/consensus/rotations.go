@@ -10,11 +10,13 @@ import (
 	"nero/data/space"
 )
 
-// rotations averages rows of rotations: of matrices their numbers, of unit quaternions qqᵀ, in which q and -q are one, of boxes in space the cosine and sine of their yaw besides place and
-// size. The mean is then brought back to a rotation.
+// rotations averages rows of rotations: of matrices their numbers, of unit quaternions qqᵀ, in which q and -q are one,
+// of boxes in space the cosine and sine of their yaw besides place and size. The mean is then brought back to a
+// rotation.
 type rotations struct {
 	mean
-	w int // numbers of a row: 9, 7 or 4
+	// numbers of a row: 9, 7 or 4
+	w int
 }
 
 func newRotations(w int) *rotations {
@@ -37,7 +39,8 @@ func (r *rotations) fits(v space.Value) error {
 	return r.mean.fits(v)
 }
 
-// squares are qqᵀ of the quaternions of each row, brought to length 1; one without length has no direction and adds nothing.
+// squares are qqᵀ of the quaternions of each row, brought to length 1; one without length has no direction and adds
+// nothing.
 func squares(x []float64) []float64 {
 	out := make([]float64, 4*len(x))
 	for i := 0; i < len(x); i += 4 {
@@ -67,7 +70,8 @@ func directions(x []float64) []float64 {
 	return out
 }
 
-// upright are boxes again; nil if directions cancel each other. The spread is that of all numbers, of the yaw as if on a circle of radius 1.
+// upright are boxes again; nil if directions cancel each other. The spread is that of all numbers, of the yaw as if on
+// a circle of radius 1.
 func upright(mean []float64, spread float64) ([]float64, float64) {
 	var out []float64
 	for i := 0; i < len(mean); i += 8 {
@@ -80,8 +84,8 @@ func upright(mean []float64, spread float64) ([]float64, float64) {
 	return out, spread
 }
 
-// quaternions are the eigenvectors of the largest eigenvalues, w or the first number that is not 0 positive; nil if rotations cancel each other. With angles a from
-// the mean, the eigenvalue is the mean of cos²(a/2).
+// quaternions are the eigenvectors of the largest eigenvalues, w or the first number that is not 0 positive; nil if
+// rotations cancel each other. With angles a from the mean, the eigenvalue is the mean of cos²(a/2).
 func quaternions(mean []float64, _ float64) (x []float64, spread float64) {
 	for i := 0; i < len(mean); i += 16 {
 		s := mat.NewSymDense(4, append([]float64(nil), mean[i:i+16]...))
@@ -109,7 +113,8 @@ func quaternions(mean []float64, _ float64) (x []float64, spread float64) {
 	return x, spread / float64(len(mean)/16)
 }
 
-// matrices are the rotations nearest to the means; nil if rotations cancel each other. With angles a from the rotation R, tr(RᵀM) is the mean of 1 + 2 cos a.
+// matrices are the rotations nearest to the means; nil if rotations cancel each other. With angles a from the rotation
+// R, tr(RᵀM) is the mean of 1 + 2 cos a.
 func matrices(mean []float64, _ float64) (x []float64, spread float64) {
 	for i := 0; i < len(mean); i += 9 {
 		r, err := project([9]float64(mean[i : i+9]))

@@ -41,7 +41,8 @@ func near(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// Rotations about one axis have the mean of the sines and cosines of their angles; quaternions have it of their double. Two rows of each.
+// Rotations about one axis have the mean of the sines and cosines of their angles; quaternions have it of their double.
+// Two rows of each.
 func TestRotationsAboutOneAxis(t *testing.T) {
 	degrees := []float64{10, 30, 80, -20}
 	for _, typ := range []string{space.TypePoses, space.TypeQuaternions} {
@@ -71,19 +72,22 @@ func TestRotationsAboutOneAxis(t *testing.T) {
 		near(t, typ, r.Value.(*space.Rows).Row(0), want) //nolint:errcheck // the rule for rows
 		near(t, typ, r.Value.(*space.Rows).Row(1), want) //nolint:errcheck // the rule for rows
 		// The mean of cos² of half the angles from the mean is (1 + R)/2, R the length of the mean of the unit vectors.
-		if got, want := r.Spread, 2*math.Acos(math.Sqrt((1+math.Hypot(x, y)/4)/2))*180/math.Pi; !(math.Abs(got-want) <= 1e-9) {
+		if got, want := r.Spread,
+			2*math.Acos(math.Sqrt((1+math.Hypot(x, y)/4)/2))*180/math.Pi; !(math.Abs(got-want) <= 1e-9) {
 			t.Errorf("%s: spread %g, want %g", typ, got, want)
 		}
 		again := collect(t, of, []int{3, 1, 0, 2}, values).Result()
-		near(t, "order", again.Value.(*space.Rows).Val, r.Value.(*space.Rows).Val) //nolint:errcheck // the rule for rows
-		for i, v := range again.Value.(*space.Rows).Val {                          //nolint:errcheck // the rule for rows
+		near(t, "order", again.Value.(*space.Rows).Val,
+			r.Value.(*space.Rows).Val) //nolint:errcheck // the rule for rows
+		for i, v := range again.Value.(*space.Rows).Val { //nolint:errcheck // the rule for rows
 			if v != r.Value.(*space.Rows).Val[i] { //nolint:errcheck // the rule for rows
 				t.Errorf("%s: the order in which answers come changes the consensus", typ)
 			}
 		}
 		rest := collect(t, of, []int{0, 1}, values[:2]).Result()
 		three := collect(t, of, []int{0, 1, 2}, values[:3])
-		near(t, "without", three.Without(2, values[2]).Value.(*space.Rows).Val, rest.Value.(*space.Rows).Val) //nolint:errcheck // the rule for rows
+		near(t, "without", three.Without(2, values[2]).Value.(*space.Rows).Val,
+			rest.Value.(*space.Rows).Val) //nolint:errcheck // the rule for rows
 	}
 }
 
@@ -122,15 +126,28 @@ func TestRecords(t *testing.T) {
 	near(t, "energy", rec.Field("energy").(*space.Rows).Val, []float64{1.5}) //nolint:errcheck // as it was added
 	near(t, "pose", rec.Field("pose").(*space.Rows).Val, q[:])               //nolint:errcheck // as it was added
 	// 0, 1, 2, 3 have the variance 5/4; every pose is 45° off.
-	near(t, "spread", []float64{r.Fields[0].Spread, r.Fields[1].Spread, r.Fields[2].Spread}, []float64{math.Sqrt(1.25), 45, 0})
+	near(t, "spread", []float64{r.Fields[0].Spread, r.Fields[1].Spread, r.Fields[2].Spread},
+		[]float64{math.Sqrt(1.25), 45, 0})
 	a, err := New(of.Kind, 2, Options{Of: of})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Add(Answer{Index: 0, Weight: 1, Value: &space.Record{Names: []string{"energy"}, Values: []space.Value{&space.Rows{N: 1, W: 1, Val: []float64{1}}}}}); err == nil {
+	if err := a.Add(Answer{
+		Index: 0, Weight: 1,
+		Value: &space.Record{
+			Names:  []string{"energy"},
+			Values: []space.Value{&space.Rows{N: 1, W: 1, Val: []float64{1}}},
+		},
+	}); err == nil {
 		t.Error("a record without its fields is taken")
 	}
-	bad := &space.Record{Names: []string{"energy", "pose", "class"}, Values: []space.Value{&space.Rows{N: 1, W: 1, Val: []float64{math.NaN()}}, &space.Rows{N: 1, W: 4, Val: q[:]}, &space.Scores{Val: []float64{1, 0}}}}
+	bad := &space.Record{
+		Names: []string{"energy", "pose", "class"},
+		Values: []space.Value{
+			&space.Rows{N: 1, W: 1, Val: []float64{math.NaN()}}, &space.Rows{N: 1, W: 4, Val: q[:]},
+			&space.Scores{Val: []float64{1, 0}},
+		},
+	}
 	if err := a.Add(Answer{Index: 1, Weight: 1, Value: bad}); err != nil {
 		t.Fatal(err)
 	}
@@ -192,8 +209,10 @@ func TestUprightBoxes(t *testing.T) {
 		return &space.Rows{N: 1, W: 7, Val: []float64{x, 2, 3, 4, 5, 6, yaw}}
 	}
 	r := collect(t, of, []int{0, 1}, []space.Value{box(0, 3), box(2, -3)}).Result()
-	near(t, "box", r.Value.(*space.Rows).Val[:6], []float64{1, 2, 3, 4, 5, 6})           //nolint:errcheck // the rule for rows
-	if yaw := r.Value.(*space.Rows).Val[6]; !(math.Abs(math.Abs(yaw)-math.Pi) < 1e-12) { //nolint:errcheck // the rule for rows
+	near(t, "box", r.Value.(*space.Rows).Val[:6],
+		[]float64{1, 2, 3, 4, 5, 6}) //nolint:errcheck // the rule for rows
+	if yaw := r.Value.(*space.Rows).Val[6]; !(math.Abs(
+		math.Abs(yaw)-math.Pi) < 1e-12) { //nolint:errcheck // the rule for rows
 		t.Errorf("the yaw is %g, want ±π", yaw)
 	}
 	if r := collect(t, of, []int{0, 1}, []space.Value{box(0, 0), box(2, math.Pi)}).Result(); r.Value != nil || !r.Weak {

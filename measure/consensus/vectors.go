@@ -7,11 +7,12 @@ import (
 	"nero/data/space"
 )
 
-// vectors keeps fields and takes, at every pixel, the vector median: the point whose summed distance from all vectors is least. It does not turn
-// with the axes, unlike the median of each component.
+// vectors keeps fields and takes, at every pixel, the vector median: the point whose summed distance from all vectors
+// is least. It does not turn with the axes, unlike the median of each component.
 type vectors struct {
 	shape shape
-	kept  []Answer // by index
+	// by index
+	kept []Answer
 }
 
 func (m *vectors) fits(v space.Value) error { return m.shape.fits(v) }
@@ -44,9 +45,10 @@ func (m *vectors) result(_ []state, _ []float64, without int, _ space.Value, r *
 	r.Value, r.Spread = like(m.shape.like, out), math.NaN()
 }
 
-// middle is the weighted geometric median of points of a plane, by Weiszfeld's iteration in the form of Vardi and Zhang (PNAS 97,
-// 2000), which does not stop at a point that it happens to meet, to 1e-9 of the spread. Of an even number of points on a line every
-// place between the two in the middle is one; the iteration starts at the mean and ends where it gets.
+// middle is the weighted geometric median of points of a plane, by Weiszfeld's iteration in the form of Vardi and Zhang
+// (PNAS 97, 2000), which does not stop at a point that it happens to meet, to 1e-9 of the spread. Of an even number of
+// points on a line every place between the two in the middle is one; the iteration starts at the mean and ends where it
+// gets.
 func middle(x, y, w []float64) (float64, float64) {
 	u, v, total := 0.0, 0.0, 0.0
 	for i := range x {
@@ -61,8 +63,8 @@ func middle(x, y, w []float64) (float64, float64) {
 	if spread == 0 {
 		return x[0], y[0]
 	}
-	// A point among the others is the median if the pull of all others is less than its weight. If it is as much, as between two
-	// points of one weight, it is one of many, and the mean is as good and favors none.
+	// A point among the others is the median if the pull of all others is less than its weight. If it is as much, as
+	// between two points of one weight, it is one of many, and the mean is as good and favors none.
 	for i := range x {
 		px, py, own := pull(x, y, w, x[i], y[i])
 		if math.Hypot(px, py) < own*(1-1e-9) {
@@ -93,7 +95,8 @@ func middle(x, y, w []float64) (float64, float64) {
 	return u, v
 }
 
-// pull is the sum of weighted unit vectors from a place to the points, and the weight of the points at the place itself.
+// pull is the sum of weighted unit vectors from a place to the points, and the weight of the points at the place
+// itself.
 func pull(x, y, w []float64, u, v float64) (px, py, own float64) {
 	for i := range x {
 		d := math.Hypot(x[i]-u, y[i]-v)

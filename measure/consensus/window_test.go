@@ -13,9 +13,9 @@ import (
 	"nero/symmetry/group"
 )
 
-// A perfect detector sees objects through a window that moves over a larger picture, cut off where the window ends. Its consensus is
-// where the objects are: whole, although many elements see a part of them only; the object of interest is not weak, and the metrics
-// against the consensus are those against the truth.
+// A perfect detector sees objects through a window that moves over a larger picture, cut off where the window ends. Its
+// consensus is where the objects are: whole, although many elements see a part of them only; the object of interest is
+// not weak, and the metrics against the consensus are those against the truth.
 func TestWindows(t *testing.T) {
 	g, err := group.Parse("T(2)")
 	if err != nil {
@@ -35,7 +35,10 @@ func TestWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// The key object around the middle of a picture of 128 x 128, others wherever they may be.
 		w, h := float64(rapid.IntRange(8, 30).Draw(t, "w")), float64(rapid.IntRange(8, 30).Draw(t, "h"))
-		picture := &space.Boxes{H: 128, W: 128, Items: []space.Box{{X1: 64 - w, Y1: 64 - h, X2: 64 + w, Y2: 64 + h, Score: 1, Label: 1}}}
+		picture := &space.Boxes{
+			H: 128, W: 128,
+			Items: []space.Box{{X1: 64 - w, Y1: 64 - h, X2: 64 + w, Y2: 64 + h, Score: 1, Label: 1}},
+		}
 		for range rapid.IntRange(0, 3).Draw(t, "others") {
 			x, y := float64(rapid.IntRange(0, 100).Draw(t, "x")), float64(rapid.IntRange(0, 100).Draw(t, "y"))
 			b := space.Box{X1: x, Y1: y, X2: x + 14, Y2: y + 14, Score: 1, Label: 2}
@@ -82,13 +85,17 @@ func TestWindows(t *testing.T) {
 		got, ok := r.Value.(*space.Boxes)
 		key := atIdentity.Items[0]
 		key.Cut = false
-		if !ok || got.Items[0] != key || r.Weak || r.Share != 1 || r.Misses != 0 || r.Contributing+r.Cut != n*n || r.Label != 1 {
+		if !ok || got.Items[0] != key || r.Weak || r.Share != 1 || r.Misses != 0 || r.Contributing+r.Cut != n*n ||
+			r.Label != 1 {
 			t.Fatalf("%+v of %+v, want %+v", r, got, key)
 		}
 		for i, b := range got.Items[1:] {
 			known := false
 			for _, a := range picture.Items {
-				known = known || b == space.Box{X1: a.X1 - 32, Y1: a.Y1 - 32, X2: a.X2 - 32, Y2: a.Y2 - 32, Score: 1, Label: 2}
+				known = known || b == space.Box{
+					X1: a.X1 - 32, Y1: a.Y1 - 32, X2: a.X2 - 32, Y2: a.Y2 - 32, Score: 1,
+					Label: 2,
+				}
 			}
 			if !known || r.Objects[1+i].Misses != 0 {
 				t.Fatalf("%+v is no object of %+v; %+v", b, picture, r.Objects[1+i])
@@ -123,8 +130,8 @@ func TestWindows(t *testing.T) {
 	})
 }
 
-// A perfect detector sees objects through a window that turns over a larger picture. What stood in a corner at the identity is out of sight at 45 degrees, and
-// nobody has missed it, whether boxes turn or become their envelopes.
+// A perfect detector sees objects through a window that turns over a larger picture. What stood in a corner at the
+// identity is out of sight at 45 degrees, and nobody has missed it, whether boxes turn or become their envelopes.
 func TestTurnedWindows(t *testing.T) {
 	g, err := group.Parse("SO(2)")
 	if err != nil {
@@ -134,7 +141,10 @@ func TestTurnedWindows(t *testing.T) {
 	spec := space.Spec{Kind: space.KindBoxes, Shape: []int{-1}}
 	object := func(x, y float64) space.Box { return space.Box{X1: x - 4, Y1: y - 4, X2: x + 4, Y2: y + 4, Score: 1} }
 	// In the middle, in two corners of the window, and beside it, where only the turned window reaches.
-	world := &space.Boxes{H: 128, W: 128, Items: []space.Box{object(64, 64), object(64-near, 64-near), object(64+near, 64-near), object(64+far-8, 64)}}
+	world := &space.Boxes{H: 128, W: 128, Items: []space.Box{
+		object(64, 64), object(64-near, 64-near),
+		object(64+near, 64-near), object(64+far-8, 64),
+	}}
 	for _, oriented := range []bool{false, true} {
 		o := action.Options{Window: []int{size, size}, Oriented: oriented}
 		target, err := action.NewTarget(g, spec, o)
@@ -177,7 +187,8 @@ func TestTurnedWindows(t *testing.T) {
 		for k := range 8 {
 			turned := answer(45 * float64(k))
 			d := metric.Between(turned, still)
-			if d.Matched < 1 || d.Missed != 0 || d.Extra != 0 || k%2 != 0 && d.Left < 2 || oriented && !(d.Distance <= 1e-12) {
+			if d.Matched < 1 || d.Missed != 0 || d.Extra != 0 || k%2 != 0 && d.Left < 2 || oriented &&
+				!(d.Distance <= 1e-12) {
 				t.Errorf("oriented %v, %d degrees: %+v", oriented, 45*k, d)
 			}
 			if err := acc.Add(consensus.Answer{Index: k, Weight: 1, Value: turned, Window: turned.Seen}); err != nil {

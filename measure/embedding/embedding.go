@@ -1,9 +1,11 @@
-// Package embedding asks how the features of a model move when its input does, where nobody has declared it: the linear map M with φ(gx) ≈ M φ(x) that fits best,
-// how much of the features it explains for objects that it was not fitted to, whether the maps of several elements compose as the elements do, and whether
-// what a map predicts is nearer to the right view of an object than to its other views.
+// Package embedding asks how the features of a model move when its input does, where nobody has declared it: the linear
+// map M with φ(gx) ≈ M φ(x) that fits best, how much of the features it explains for objects that it was not fitted to,
+// whether the maps of several elements compose as the elements do, and whether what a map predicts is nearer to the
+// right view of an object than to its other views.
 //
-// The map is that of Lenc and Vedaldi (Understanding image representations by measuring their equivariance and equivalence, CVPR 2015) without its constant term, for
-// representations are linear; ranks are as in SIE (Garrido, Najman and LeCun, Self-supervised learning of split invariant equivariant representations, ICML 2023).
+// The map is that of Lenc and Vedaldi (Understanding image representations by measuring their equivariance and
+// equivalence, CVPR 2015) without its constant term, for representations are linear; ranks are as in SIE (Garrido,
+// Najman and LeCun, Self-supervised learning of split invariant equivariant representations, ICML 2023).
 package embedding
 
 import (
@@ -18,35 +20,44 @@ import (
 
 // Pairs are features before and after an element has acted.
 type Pairs struct {
-	Before, After [][]float64 // φ(x) and φ(gx) of each input, finite; all of one length each
-	// Object says which inputs show one object: they are never on both sides of a split. Nil if every input is an object.
+	// φ(x) and φ(gx) of each input, finite; all of one length each
+	Before, After [][]float64
+	// Object says which inputs show one object: they are never on both sides of a split. Nil if every input is an
+	// object.
 	Object []int
 }
 
 // Options of a fit.
 type Options struct {
-	Folds   int       // parts that the objects are cut into, each held out once; 0 for 5, or as many as there are objects
-	Lambdas []float64 // penalties to choose among, in units of the mean square of a component of Before; nil for 1e-8, 1e-7, ..., 1e3
-	Seed    uint64    // of the split
+	// parts that the objects are cut into, each held out once; 0 for 5, or as many as there are objects
+	Folds int
+	// penalties to choose among, in units of the mean square of a component of Before; nil for 1e-8, 1e-7, ..., 1e3
+	Lambdas []float64
+	// of the split
+	Seed uint64
 }
 
 // Map is a fitted map and how well it does on objects that it was not fitted to.
 type Map struct {
-	M *mat.Dense // rows are components of After: M φ(x), fitted to all pairs
+	// rows are components of After: M φ(x), fitted to all pairs
+	M *mat.Dense
 	// Lambda is its penalty, in units of the mean square of a component of Before.
 	Lambda float64
-	// R2 is, for each component of After, 1 - Σ(y-ŷ)²/Σ(y-ȳ)² over held-out objects; below 0 if the mean would predict better, NaN for a component that does not vary.
+	// R2 is, for each component of After, 1 - Σ(y-ŷ)²/Σ(y-ȳ)² over held-out objects; below 0 if the mean would predict
+	// better, NaN for a component that does not vary.
 	R2 []float64
 	// Overall is the same with both sums over all components that vary; NaN if none does.
 	Overall float64
-	// Constant is how many components of After do not vary over the inputs: a map fits them perfectly and they say nothing.
+	// Constant is how many components of After do not vary over the inputs: a map fits them perfectly and they say
+	// nothing.
 	Constant int
 	// Objects is how many objects there are, Folds how many parts they were cut into.
 	Objects, Folds int
 }
 
-// Fit finds the map of pairs by ridge regression. The penalty of each fold is chosen by folds within the rest, so that nothing of what R2 is computed from
-// was seen before. The error says what does not fit; fewer than four objects are refused, for there would be nothing left to choose the penalty by.
+// Fit finds the map of pairs by ridge regression. The penalty of each fold is chosen by folds within the rest, so that
+// nothing of what R2 is computed from was seen before. The error says what does not fit; fewer than four objects are
+// refused, for there would be nothing left to choose the penalty by.
 func Fit(p Pairs, o Options) (*Map, error) {
 	din, dout, err := p.check()
 	if err != nil {
@@ -120,7 +131,8 @@ func Fit(p Pairs, o Options) (*Map, error) {
 func (p *Pairs) check() (din, dout int, err error) {
 	n := len(p.Before)
 	if n == 0 || len(p.After) != n || p.Object != nil && len(p.Object) != n {
-		return 0, 0, fmt.Errorf("embedding: %d features before, %d after and %d objects: want as many of each", n, len(p.After), len(p.Object))
+		return 0, 0, fmt.Errorf("embedding: %d features before, %d after and %d objects: want as many of each", n,
+			len(p.After), len(p.Object))
 	}
 	din, dout = len(p.Before[0]), len(p.After[0])
 	if din == 0 || dout == 0 {
@@ -128,7 +140,8 @@ func (p *Pairs) check() (din, dout int, err error) {
 	}
 	for i := range n {
 		if len(p.Before[i]) != din || len(p.After[i]) != dout {
-			return 0, 0, fmt.Errorf("embedding: input %d has %d features before and %d after, want %d and %d", i, len(p.Before[i]), len(p.After[i]), din, dout)
+			return 0, 0, fmt.Errorf("embedding: input %d has %d features before and %d after, want %d and %d", i,
+				len(p.Before[i]), len(p.After[i]), din, dout)
 		}
 		for _, x := range slices.Concat(p.Before[i], p.After[i]) {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -212,7 +225,8 @@ func (p *Pairs) choose(objects [][]int, lambdas []float64, folds int, r *rand.Ra
 type solved struct {
 	values []float64
 	v, vxy *mat.Dense
-	scale  float64 // of a penalty: the mean square of a component, times the inputs
+	// of a penalty: the mean square of a component, times the inputs
+	scale float64
 }
 
 func (p *Pairs) solve(inputs []int, din, dout int) (*solved, error) {
@@ -288,8 +302,8 @@ func Apply(m *mat.Dense, x []float64) []float64 {
 	return out
 }
 
-// Homomorphism is how far maps are from composing as their elements do: ‖M_gh - M_g M_h‖ / ‖M_gh‖, Frobenius norms. It is NaN if M_gh is 0, and panics if the
-// matrices are not square and of one size.
+// Homomorphism is how far maps are from composing as their elements do: ‖M_gh - M_g M_h‖ / ‖M_gh‖, Frobenius norms. It
+// is NaN if M_gh is 0, and panics if the matrices are not square and of one size.
 func Homomorphism(gh, g, h *mat.Dense) float64 {
 	var d mat.Dense
 	d.Mul(g, h)
@@ -303,15 +317,21 @@ func Homomorphism(gh, g, h *mat.Dense) float64 {
 
 // Retrieval says how far the prediction of a map is nearest to the right view among all views of its object.
 type Retrieval struct {
-	N          int     // predictions
-	MRR        float64 // mean of 1/rank, rank 1 for the nearest
-	H1, H5     float64 // share of predictions whose rank is at most 1 and 5
-	Candidates float64 // mean number of views to choose among
-	Chance     float64 // MRR of a guess: the mean of (1 + 1/2 + ... + 1/n)/n
+	// predictions
+	N int
+	// mean of 1/rank, rank 1 for the nearest
+	MRR float64
+	// share of predictions whose rank is at most 1 and 5
+	H1, H5 float64
+	// mean number of views to choose among
+	Candidates float64
+	// MRR of a guess: the mean of (1 + 1/2 + ... + 1/n)/n
+	Chance float64
 }
 
-// Rank is the place of candidate truth by its Euclidean distance from the prediction, 1 for the nearest. Candidates as far as it come before it, so that features that say
-// nothing do not rank first. It is 0 if a distance is NaN, and panics if truth is no candidate.
+// Rank is the place of candidate truth by its Euclidean distance from the prediction, 1 for the nearest. Candidates as
+// far as it come before it, so that features that say nothing do not rank first. It is 0 if a distance is NaN, and
+// panics if truth is no candidate.
 func Rank(predicted []float64, candidates [][]float64, truth int) int {
 	_ = candidates[truth]
 	distance := func(c []float64) float64 {
@@ -337,13 +357,17 @@ func Rank(predicted []float64, candidates [][]float64, truth int) int {
 	return rank
 }
 
-// Retrieve summarises ranks, each among so many candidates. Ranks of 0 have no value and make all numbers NaN. Without ranks they are NaN too.
+// Retrieve summarises ranks, each among so many candidates. Ranks of 0 have no value and make all numbers NaN. Without
+// ranks they are NaN too.
 func Retrieve(ranks, candidates []int) Retrieval {
 	r := Retrieval{N: len(ranks)}
 	for i, k := range ranks {
 		n := float64(candidates[i])
 		if k < 1 {
-			return Retrieval{N: len(ranks), MRR: math.NaN(), H1: math.NaN(), H5: math.NaN(), Candidates: math.NaN(), Chance: math.NaN()}
+			return Retrieval{
+				N: len(ranks), MRR: math.NaN(), H1: math.NaN(), H5: math.NaN(), Candidates: math.NaN(),
+				Chance: math.NaN(),
+			}
 		}
 		r.MRR += 1 / float64(k)
 		if k <= 1 {

@@ -36,7 +36,8 @@ func TestPlantedMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(m.Overall > 1-1e-12) || m.Constant != 0 || m.Objects != 100 || m.Folds != 5 || !mat.EqualApprox(m.M, turn(deg), 1e-6) {
+		if !(m.Overall > 1-1e-12) || m.Constant != 0 || m.Objects != 100 || m.Folds != 5 ||
+			!mat.EqualApprox(m.M, turn(deg), 1e-6) {
 			t.Errorf("%+v, want the planted map", m)
 		}
 		maps[deg] = m.M
@@ -73,7 +74,8 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// Features that have nothing to do with each other are not explained, whatever the number of components: held-out R² is not above 0 by more than chance.
+// Features that have nothing to do with each other are not explained, whatever the number of components: held-out R² is
+// not above 0 by more than chance.
 func TestUnrelated(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var p Pairs
@@ -183,7 +185,8 @@ func TestRetrieval(t *testing.T) {
 		}
 	}
 	r := Retrieve([]int{1, 2, 6, 1}, []int{2, 2, 6, 1})
-	if !(math.Abs(r.MRR-(1+.5+1./6+1)/4) < 1e-15) || r.H1 != 0.5 || r.H5 != 0.75 || r.Candidates != 11./4 || !(math.Abs(r.Chance-(0.75+0.75+2.45/6+1)/4) < 1e-15) {
+	if !(math.Abs(r.MRR-(1+.5+1./6+1)/4) < 1e-15) || r.H1 != 0.5 || r.H5 != 0.75 || r.Candidates != 11./4 ||
+		!(math.Abs(r.Chance-(0.75+0.75+2.45/6+1)/4) < 1e-15) {
 		t.Errorf("%+v", r)
 	}
 	if r := Retrieve([]int{1, 0}, []int{2, 2}); !math.IsNaN(r.MRR) {

@@ -10,11 +10,12 @@ import (
 // at divides a metric's name from that of the reference that is not its own.
 const at = "@"
 
-// Against is the metric with another reference: the same code, under the name "iou@consensus". Of scores, whose reference is a class,
-// it is the most probable class of c.Truth, or of c.Want for [Self]; where c.Truth is nil, c.Label is the class of the consensus.
+// Against is the metric with another reference: the same code, under the name "iou@consensus". Of scores, whose
+// reference is a class, it is the most probable class of c.Truth, or of c.Want for [Self]; where c.Truth is nil,
+// c.Label is the class of the consensus.
 //
-// It is refused where it would mean nothing: for a metric that has that reference already, that is defined by the model's own answer at
-// the identity, or that is pooled from matches with the target.
+// It is refused where it would mean nothing: for a metric that has that reference already, that is defined by the
+// model's own answer at the identity, or that is pooled from matches with the target.
 func Against(m *Metric, ref Reference) (*Metric, error) {
 	if m.inner != nil {
 		n, err := Against(m.inner, ref)
@@ -25,13 +26,18 @@ func Against(m *Metric, ref Reference) (*Metric, error) {
 	}
 	switch {
 	case ref != Target && ref != Self && ref != Consensus:
-		return nil, fmt.Errorf("metric %s%s%s: unknown reference %q: want %s, %s or %s", m.Name, at, ref, ref, Target, Self, Consensus)
+		return nil, fmt.Errorf("metric %s%s%s: unknown reference %q: want %s, %s or %s", m.Name, at, ref, ref, Target,
+			Self, Consensus)
 	case ref == m.Ref:
-		return nil, fmt.Errorf("metric %s%s%s: %s compares with %s already; write %s", m.Name, at, ref, m.Name, words(ref), m.Name)
+		return nil, fmt.Errorf("metric %s%s%s: %s compares with %s already; write %s", m.Name, at, ref, m.Name,
+			words(ref), m.Name)
 	case m.OfHits:
-		return nil, fmt.Errorf("metric %s%s%s: %s is computed from matches with the target alone; against another reference take f1%s%s or set_iou", m.Name, at, ref, m.Name, at, ref)
+		return nil, fmt.Errorf(
+			"metric %s%s%s: %s is computed from matches with the target alone; against another reference take f1%s%s "+
+				"or set_iou", m.Name, at, ref, m.Name, at, ref)
 	case !m.Movable:
-		return nil, fmt.Errorf("metric %s%s%s: %s is defined by %s and has no other reference; %s", m.Name, at, ref, m.Name, words(m.Ref), instead(m, ref))
+		return nil, fmt.Errorf("metric %s%s%s: %s is defined by %s and has no other reference; %s", m.Name, at, ref,
+			m.Name, words(m.Ref), instead(m, ref))
 	}
 	n := *m
 	n.Name, n.Ref = m.Name+at+string(ref), ref

@@ -6,14 +6,15 @@ import (
 	"nero/data/space"
 )
 
-// Edge is how near to the edge of a window, in pixels, a box counts as cut by it: what is beyond is not known, and detectors end such boxes a
-// little inside or outside.
+// Edge is how near to the edge of a window, in pixels, a box counts as cut by it: what is beyond is not known, and
+// detectors end such boxes a little inside or outside.
 const Edge = 2
 
 // Apart is how far two sets of boxes in one frame are apart.
 type Apart struct {
-	// Distance is 0 for equal sets and 1 where nothing matches: 1 - Σ min(s,t)·IoU / (Σ max(s,t) + Σ u) over matched pairs with scores s and t and over
-	// unmatched boxes with score u, a weighted Jaccard distance. It is 0 for two empty sets, and NaN where a number is not finite.
+	// Distance is 0 for equal sets and 1 where nothing matches: 1 - Σ min(s,t)·IoU / (Σ max(s,t) + Σ u) over matched
+	// pairs with scores s and t and over unmatched boxes with score u, a weighted Jaccard distance. It is 0 for two
+	// empty sets, and NaN where a number is not finite.
 	Distance float64
 	// Matched pairs, boxes of the first set that the second lacks, and of the second that the first lacks.
 	Matched, Extra, Missed int
@@ -21,15 +22,16 @@ type Apart struct {
 	Pairs [][2]int
 	// Left are the boxes that were left out because the other set's window cut them or did not see them.
 	Left int
-	// Center is the mean distance of the centres of matched pairs in pixels, Size half of the mean |ln| of the ratio of their areas, Score the mean
-	// difference of their scores, first less second; NaN without pairs.
+	// Center is the mean distance of the centres of matched pairs in pixels, Size half of the mean |ln| of the ratio of
+	// their areas, Score the mean difference of their scores, first less second; NaN without pairs.
 	Center, Size, Score float64
 	// Lost is the sum of the scores of the boxes of the second set that the first lacks.
 	Lost float64
 }
 
-// Between compares two sets of boxes. Boxes of one class are matched so that the sum of IoU is largest. Where a set says what its window
-// saw ([space.Boxes].Seen), only what both windows saw counts: a box that is not wholly inside both, or within 2 px of their edges, is left out with its partner.
+// Between compares two sets of boxes. Boxes of one class are matched so that the sum of IoU is largest. Where a set
+// says what its window saw ([space.Boxes].Seen), only what both windows saw counts: a box that is not wholly inside
+// both, or within 2 px of their edges, is left out with its partner.
 func Between(a, b *space.Boxes) Apart {
 	nan := math.NaN()
 	none := Apart{Distance: nan, Center: nan, Size: nan, Score: nan}
@@ -102,8 +104,8 @@ func Between(a, b *space.Boxes) Apart {
 	return d
 }
 
-// alike is the IoU of two boxes, of inverted ones that of the rectangles between their corners; 1 for boxes that are equal, also where they have no
-// area: a model that repeats a senseless box still repeats it.
+// alike is the IoU of two boxes, of inverted ones that of the rectangles between their corners; 1 for boxes that are
+// equal, also where they have no area: a model that repeats a senseless box still repeats it.
 func alike(x, y space.Box) float64 {
 	if x.X1 == y.X1 && x.Y1 == y.Y1 && x.X2 == y.X2 && x.Y2 == y.Y2 && x.Angle == y.Angle {
 		return 1

@@ -15,7 +15,8 @@ func near(a, b float64) bool {
 
 func in(w, h float64, items ...space.Box) *space.Boxes { return &space.Boxes{H: h, W: w, Items: items} }
 
-// TestBetweenByHand compares with numbers worked out by hand: two squares of side 10 that share half of themselves have IoU 1/3.
+// TestBetweenByHand compares with numbers worked out by hand: two squares of side 10 that share half of themselves have
+// IoU 1/3.
 func TestBetweenByHand(t *testing.T) {
 	nan := math.NaN()
 	a := box(20, 20, 30, 30, 0.9, 0)
@@ -32,16 +33,31 @@ func TestBetweenByHand(t *testing.T) {
 	}{
 		"both empty": {in(100, 100), in(100, 100), Apart{Center: nan, Size: nan, Score: nan}},
 		"equal":      {in(100, 100, a, far), in(100, 100, a, far), Apart{Matched: 2}},
-		"half":       {in(100, 100, a), in(100, 100, half), Apart{Distance: 1 - 0.6/3/0.9, Matched: 1, Center: 5, Score: 0.3}},
-		"wide":       {in(100, 100, a), in(100, 100, wide), Apart{Distance: 0.5, Matched: 1, Center: 5, Size: math.Ln2 / 2}},
-		"missed":     {in(100, 100), in(100, 100, a), Apart{Distance: 1, Missed: 1, Center: nan, Size: nan, Score: nan, Lost: 0.9}},
-		"extra":      {in(100, 100, a, far), in(100, 100, a), Apart{Distance: 1 - 0.9/1.4, Matched: 1, Extra: 1}},
+		"half": {
+			in(100, 100, a), in(100, 100, half),
+			Apart{Distance: 1 - 0.6/3/0.9, Matched: 1, Center: 5, Score: 0.3},
+		},
+		"wide": {
+			in(100, 100, a), in(100, 100, wide),
+			Apart{Distance: 0.5, Matched: 1, Center: 5, Size: math.Ln2 / 2},
+		},
+		"missed": {in(100, 100), in(100, 100, a), Apart{
+			Distance: 1, Missed: 1, Center: nan, Size: nan, Score: nan,
+			Lost: 0.9,
+		}},
+		"extra": {in(100, 100, a, far), in(100, 100, a), Apart{Distance: 1 - 0.9/1.4, Matched: 1, Extra: 1}},
 		"other class": {
 			in(100, 100, box(20, 20, 30, 30, 0.9, 1)), in(100, 100, a),
 			Apart{Distance: 1, Extra: 1, Missed: 1, Center: nan, Size: nan, Score: nan, Lost: 0.9},
 		},
-		"score only":     {in(100, 100, a), in(100, 100, box(20, 20, 30, 30, 0.45, 0)), Apart{Distance: 0.5, Matched: 1, Score: 0.45}},
-		"window cuts it": {seen(in(100, 100, a), 0, 0, 100, 100), seen(in(100, 100, half), 26, 0, 126, 100), Apart{Left: 2, Center: nan, Size: nan, Score: nan}},
+		"score only": {
+			in(100, 100, a), in(100, 100, box(20, 20, 30, 30, 0.45, 0)),
+			Apart{Distance: 0.5, Matched: 1, Score: 0.45},
+		},
+		"window cuts it": {
+			seen(in(100, 100, a), 0, 0, 100, 100), seen(in(100, 100, half), 26, 0, 126, 100),
+			Apart{Left: 2, Center: nan, Size: nan, Score: nan},
+		},
 		"window has not seen it": {
 			seen(in(100, 100, a, far), 0, 0, 100, 100), seen(in(100, 100, a), -40, 0, 60, 100),
 			Apart{Matched: 1, Left: 1},
@@ -53,8 +69,10 @@ func TestBetweenByHand(t *testing.T) {
 	} {
 		got := Between(c.a, c.b)
 		w := c.want
-		if !near(got.Distance, w.Distance) || got.Matched != w.Matched || got.Extra != w.Extra || got.Missed != w.Missed || got.Left != w.Left ||
-			!near(got.Center, w.Center) || !near(got.Size, w.Size) || !near(got.Score, w.Score) || !near(got.Lost, w.Lost) || len(got.Pairs) != w.Matched {
+		if !near(got.Distance, w.Distance) || got.Matched != w.Matched || got.Extra != w.Extra ||
+			got.Missed != w.Missed || got.Left != w.Left ||
+			!near(got.Center, w.Center) || !near(got.Size, w.Size) || !near(got.Score, w.Score) ||
+			!near(got.Lost, w.Lost) || len(got.Pairs) != w.Matched {
 			t.Errorf("%s: got %+v, want %+v", name, got, w)
 		}
 	}
@@ -71,7 +89,8 @@ func TestBetweenLaws(t *testing.T) {
 			for range rapid.IntRange(0, 5).Draw(t, name) {
 				x, y := rapid.Float64Range(0, 80).Draw(t, "x"), rapid.Float64Range(0, 80).Draw(t, "y")
 				w, h := rapid.Float64Range(1, 20).Draw(t, "w"), rapid.Float64Range(1, 20).Draw(t, "h")
-				b.Items = append(b.Items, box(x, y, x+w, y+h, rapid.Float64Range(0.01, 1).Draw(t, "score"), rapid.IntRange(0, 1).Draw(t, "label")))
+				b.Items = append(b.Items, box(x, y, x+w, y+h, rapid.Float64Range(0.01, 1).Draw(t, "score"),
+					rapid.IntRange(0, 1).Draw(t, "label")))
 			}
 			return b
 		}

@@ -1,9 +1,10 @@
 package metric
 
-// assign matches rows with columns, each at most once, so that the sum of the gains is largest; pairs that gain nothing are left
-// apart. It gives for each row its column, -1 for none.
+// assign matches rows with columns, each at most once, so that the sum of the gains is largest; pairs that gain nothing
+// are left apart. It gives for each row its column, -1 for none.
 //
-// It is the Hungarian method with shortest augmenting paths (Jonker and Volgenant, Computing 38, 1987), in the number of rows²·columns.
+// It is the Hungarian method with shortest augmenting paths (Jonker and Volgenant, Computing 38, 1987), in the number
+// of rows²·columns.
 func assign(gain [][]float64) []int {
 	n := len(gain)
 	got := make([]int, n)

@@ -24,20 +24,26 @@ func top(set []space.Box) (space.Box, bool) {
 
 // scene is a comparison of sets of boxes.
 type scene struct {
-	pred, truth []space.Box // in the frame of the element; truth without objects that have left the window
-	key         space.Box   // the first object of the reference
-	keyed       bool        // it is there and in the window
-	lenient     []bool      // predictions that are not wrong for being without a match; nil if all would be
-	ignored     []bool      // objects that need not be found, nor missed; nil if there is none
+	// in the frame of the element; truth without objects that have left the window
+	pred, truth []space.Box
+	// the first object of the reference
+	key space.Box
+	// it is there and in the window
+	keyed bool
+	// predictions that are not wrong for being without a match; nil if all would be
+	lenient []bool
+	// objects that need not be found, nor missed; nil if there is none
+	ignored []bool
 }
 
-// slack is by how many pixels a box may reach beyond the frame of the identity and still have been seen there: a box at the edge of
-// a picture is often drawn a little too large.
+// slack is by how many pixels a box may reach beyond the frame of the identity and still have been seen there: a box at
+// the edge of a picture is often drawn a little too large.
 const slack = 1
 
-// newScene reads a case. A reference that is made of the model's own answers comes clipped to the frame, so the prediction is clipped
-// too: at the identity it is then its own reference. Objects whose extent is not known, because an edge cuts them, are no objects to be judged by, and a
-// box that an edge cuts, or that the frame of the identity did not hold, is not one too many.
+// newScene reads a case. A reference that is made of the model's own answers comes clipped to the frame, so the
+// prediction is clipped too: at the identity it is then its own reference. Objects whose extent is not known, because
+// an edge cuts them, are no objects to be judged by, and a box that an edge cuts, or that the frame of the identity did
+// not hold, is not one too many.
 func newScene(c Case, ref Reference) (scene, bool) {
 	pred, ok := finite(c.At)
 	truth, ok2 := finite(c.Truth)
@@ -74,13 +80,15 @@ func newScene(c Case, ref Reference) (scene, bool) {
 	// The same boxes, in the same order, in the frame of the identity.
 	if back, ok := c.Got.(*space.Boxes); ok && back != nil && len(back.Items) == len(pred) {
 		for i, b := range back.Items {
-			s.lenient[i] = s.lenient[i] || b.Cut || b.X1 < -slack || b.Y1 < -slack || b.X2 > back.W+slack || b.Y2 > back.H+slack
+			s.lenient[i] = s.lenient[i] || b.Cut || b.X1 < -slack || b.Y1 < -slack || b.X2 > back.W+slack ||
+				b.Y2 > back.H+slack
 		}
 	}
 	return s, true
 }
 
-// counts are the numbers of right boxes, boxes too many and objects missed: matched as [EvidenceOf] does at an IoU of 0.5.
+// counts are the numbers of right boxes, boxes too many and objects missed: matched as [EvidenceOf] does at an IoU of
+// 0.5.
 func (s scene) counts() (right, extra, missed float64) {
 	order := byScore(s.pred)
 	return s.tally(order, newMatcher(s.pred, order, s.truth).match(0.5, s.ignored))
@@ -123,8 +131,8 @@ func ofBoxes(m Metric, f func(s scene) float64) *Metric {
 	return &m
 }
 
-// score makes an individual metric of a detector: a number from 0 to 1 of the most confident box and the key object; 0 where there is no
-// box, and, unless labels do not matter, where its class is not that of the object.
+// score makes an individual metric of a detector: a number from 0 to 1 of the most confident box and the key object; 0
+// where there is no box, and, unless labels do not matter, where its class is not that of the object.
 func score(name, doc string, anyLabel bool, f func(s scene, b space.Box) float64) *Metric {
 	if anyLabel {
 		name += "_any"
@@ -132,7 +140,10 @@ func score(name, doc string, anyLabel bool, f func(s scene, b space.Box) float64
 	} else {
 		doc += "; 0 if its class is wrong"
 	}
-	m := Metric{Name: name, Better: Higher, Range: [2]float64{0, 1}, Doc: doc + "; 0 for a miss, undefined if the reference has no box"}
+	m := Metric{
+		Name: name, Better: Higher, Range: [2]float64{0, 1},
+		Doc: doc + "; 0 for a miss, undefined if the reference has no box",
+	}
 	return ofBoxes(m, func(s scene) float64 {
 		if !s.keyed {
 			return math.NaN()
@@ -169,8 +180,8 @@ const (
 	docPrecise    = "conf_iou x precision"
 )
 
-// The individual metrics of a detector. Each value is that of the most confident of the boxes that the decoder has left, so the
-// score limit is that of the study's output; see [EvidenceOf] for objects that the window cuts.
+// The individual metrics of a detector. Each value is that of the most confident of the boxes that the decoder has
+// left, so the score limit is that of the study's output; see [EvidenceOf] for objects that the window cuts.
 var (
 	// BoxConfidence is the score of the most confident box.
 	BoxConfidence = score("box_confidence", docConfidence, false, confidence)
@@ -194,7 +205,8 @@ var (
 func follow(name, doc string, f func(s scene, b space.Box) float64) *Metric {
 	m := Metric{
 		Name: name, Better: Higher, Range: [2]float64{0, 1},
-		Doc: doc + " of the box of its class that covers the key box best, for windows with several objects; 0 if none touches it, undefined if the reference has no box",
+		Doc: doc + " of the box of its class that covers the key box best, for windows with several objects; 0 if " +
+			"none touches it, undefined if the reference has no box",
 	}
 	return ofBoxes(m, func(s scene) float64 {
 		if !s.keyed {
@@ -236,7 +248,8 @@ var Miss = ofBoxes(Metric{
 // WrongLabel is 1 where the most confident box has another class than the key object.
 var WrongLabel = ofBoxes(Metric{
 	Name: "wrong_label", Binary: true, Better: Lower, Range: [2]float64{0, 1},
-	Doc: "1 if the class of the most confident box is not that of the key box, else 0; 0 for a miss, undefined if the reference has no box",
+	Doc: "1 if the class of the most confident box is not that of the key box, else 0; 0 for a miss, undefined if " +
+		"the reference has no box",
 }, func(s scene) float64 {
 	if !s.keyed {
 		return math.NaN()
@@ -248,7 +261,8 @@ var WrongLabel = ofBoxes(Metric{
 // Precision is the share of the boxes that are right.
 var Precision = ofBoxes(Metric{
 	Name: "precision", Better: Higher, Range: [2]float64{0, 1},
-	Doc: "TP / boxes, TP of the right class at IoU >= 0.5, each object matched once, best score first; 0 for a miss, undefined without objects and boxes",
+	Doc: "TP / boxes, TP of the right class at IoU >= 0.5, each object matched once, best score first; 0 for a miss, " +
+		"undefined without objects and boxes",
 }, func(s scene) float64 {
 	right, extra, missed := s.counts()
 	if right == 0 && extra == 0 && missed > 0 {
@@ -260,7 +274,8 @@ var Precision = ofBoxes(Metric{
 // Recall is the share of the objects that are found.
 var Recall = ofBoxes(Metric{
 	Name: "recall", Better: Higher, Range: [2]float64{0, 1},
-	Doc: "TP / objects, TP of the right class at IoU >= 0.5, each object matched once, best score first; undefined without objects",
+	Doc: "TP / objects, TP of the right class at IoU >= 0.5, each object matched once, best score first; undefined " +
+		"without objects",
 }, func(s scene) float64 {
 	right, _, missed := s.counts()
 	return right / (right + missed)
@@ -269,7 +284,8 @@ var Recall = ofBoxes(Metric{
 // F1 is the harmonic mean of precision and recall.
 var F1 = ofBoxes(Metric{
 	Name: "f1", Better: Higher, Range: [2]float64{0, 1},
-	Doc: "2 TP / (boxes + objects), TP of the right class at IoU >= 0.5, each object matched once, best score first; undefined without both",
+	Doc: "2 TP / (boxes + objects), TP of the right class at IoU >= 0.5, each object matched once, best score first; " +
+		"undefined without both",
 }, func(s scene) float64 {
 	right, extra, missed := s.counts()
 	return 2 * right / (2*right + extra + missed)
@@ -278,7 +294,8 @@ var F1 = ofBoxes(Metric{
 // CenterError is how far the most confident box is from the key box.
 var CenterError = ofBoxes(Metric{
 	Name: "center_error", Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "px",
-	Doc: "distance of the centre of the most confident box from that of the key box, whatever its class; undefined for a miss, so read it beside miss",
+	Doc: "distance of the centre of the most confident box from that of the key box, whatever its class; undefined " +
+		"for a miss, so read it beside miss",
 }, func(s scene) float64 {
 	b, ok := top(s.pred)
 	if !ok || !s.keyed {
@@ -292,7 +309,8 @@ var CenterError = ofBoxes(Metric{
 // SizeError is by which factor, as a logarithm, the most confident box is larger or smaller than the key box.
 var SizeError = ofBoxes(Metric{
 	Name: "size_error", Better: Lower, Range: [2]float64{0, math.Inf(1)},
-	Doc: "half of |ln(area / area of the key box)| of the most confident box, whatever its class: 0.1 is about 10 % in length; undefined for a miss",
+	Doc: "half of |ln(area / area of the key box)| of the most confident box, whatever its class: 0.1 is about 10 % " +
+		"in length; undefined for a miss",
 }, func(s scene) float64 {
 	b, ok := top(s.pred)
 	if !ok || !s.keyed {
@@ -313,7 +331,8 @@ var CountError = ofBoxes(Metric{
 // SetIoU compares all boxes at once.
 var SetIoU = ofBoxes(Metric{
 	Name: "set_iou", Ref: Self, Better: Higher, Range: [2]float64{0, 1},
-	Doc: "sum of the IoU of matched boxes / number of objects in either set: matched within classes so that the sum is largest; undefined if both are empty",
+	Doc: "sum of the IoU of matched boxes / number of objects in either set: matched within classes so that the sum " +
+		"is largest; undefined if both are empty",
 }, func(s scene) float64 {
 	order := byScore(s.pred)
 	m := newMatcher(s.pred, order, s.truth)

@@ -40,12 +40,17 @@ func TestIoUByHand(t *testing.T) {
 		"NaN":                    {unit, box(math.NaN(), 0, 1, 1, 1, 0), math.NaN()},
 		"NaN angle":              {unit, turned(unit, math.NaN()), math.NaN()},
 		"NaN, turned":            {turned(unit, 30), turned(box(0, 0, 1, math.NaN(), 1, 0), 45), math.NaN()},
-		// A square and the same turned by 45 degrees about its centre meet in a regular octagon of area 2(√2-1): the IoU is 1/√2.
+		// A square and the same turned by 45 degrees about its centre meet in a regular octagon of area 2(√2-1): the
+		// IoU is 1/√2.
 		"octagon":      {unit, turned(unit, 45), math.Sqrt2 / 2},
 		"quarter turn": {box(0, 0, 4, 2, 1, 0), turned(box(1, -1, 3, 3, 1, 0), 90), 1},
 		"half turn":    {box(0, 0, 4, 2, 1, 0), turned(box(0, 0, 4, 2, 1, 0), 180), 1},
-		// A diamond of half diagonal 1 around the corner of a large square: a quarter of it is inside, 0.5 of 100 + 2 - 0.5.
-		"diamond at a corner":      {box(0, 0, 10, 10, 1, 0), turned(box(-math.Sqrt2/2, -math.Sqrt2/2, math.Sqrt2/2, math.Sqrt2/2, 1, 0), 45), 0.5 / 101.5},
+		// A diamond of half diagonal 1 around the corner of a large square: a quarter of it is inside, 0.5 of 100 + 2 -
+		// 0.5.
+		"diamond at a corner": {
+			box(0, 0, 10, 10, 1, 0),
+			turned(box(-math.Sqrt2/2, -math.Sqrt2/2, math.Sqrt2/2, math.Sqrt2/2, 1, 0), 45), 0.5 / 101.5,
+		},
 		"circles that do not meet": {turned(unit, 30), turned(box(3, 3, 4, 4, 1, 0), 60), 0},
 		// A strip of 8 x 2 across another at a right angle: 4 of 16 + 16 - 4; both turned by 30 degrees.
 		"a cross": {turned(box(-4, -1, 4, 1, 1, 0), 30), turned(box(-4, -1, 4, 1, 1, 0), 120), 4.0 / 28},
@@ -63,14 +68,16 @@ func TestIoUByHand(t *testing.T) {
 	up := box(6, -6, 9, -3, 1, 0)
 	down := box(6, 3, 9, 6, 1, 0)
 	if !(IoU(strip, up) > 0.1) || IoU(strip, down) != 0 {
-		t.Errorf("a strip turned by 30 degrees has an IoU of %g with what is up right and of %g with what is down right", IoU(strip, up), IoU(strip, down))
+		t.Errorf("a strip turned by 30 degrees has an IoU of %g with what is up right and of %g with what is down "+
+			"right", IoU(strip, up), IoU(strip, down))
 	}
 }
 
 func drawBox(t *rapid.T, angle bool) space.Box {
 	c, s := rapid.Float64Range(-20, 20), rapid.Float64Range(0.5, 20)
 	x, y := c.Draw(t, "x"), c.Draw(t, "y")
-	b := box(x, y, x+s.Draw(t, "w"), y+s.Draw(t, "h"), rapid.Float64Range(0, 1).Draw(t, "score"), rapid.IntRange(0, 2).Draw(t, "label"))
+	b := box(x, y, x+s.Draw(t, "w"), y+s.Draw(t, "h"), rapid.Float64Range(0, 1).Draw(t, "score"),
+		rapid.IntRange(0, 2).Draw(t, "label"))
 	if angle {
 		b.Angle = rapid.Float64Range(-180, 180).Draw(t, "angle")
 	}
@@ -99,7 +106,10 @@ func TestIoULaws(t *testing.T) {
 			b.Angle += by
 			return b
 		}
-		for name, f := range map[string]func(space.Box) space.Box{"shift": move, "scale": scale, "mirror": mirror, "turn": turn} {
+		for name, f := range map[string]func(space.Box) space.Box{
+			"shift": move, "scale": scale, "mirror": mirror,
+			"turn": turn,
+		} {
 			if !near(IoU(f(a), f(b))) {
 				t.Fatalf("%v and %v: %v, after a common %s %v", a, b, v, name, IoU(f(a), f(b)))
 			}
@@ -161,41 +171,69 @@ func TestDetectionByHand(t *testing.T) {
 		want        map[string]float64
 	}{
 		"right": {set(right, second), set(key, other), map[string]float64{
-			"iou": 0.5, "box_confidence": 0.8, "conf_iou": 0.4, "conf_iou_precision": 0.4, "iou_any": 0.5, "key_iou": 0.5, "key_conf_iou": 0.4, "key_confidence": 0.8, "miss": 0, "wrong_label": 0,
-			"precision": 1, "recall": 1, "f1": 1, "ap50": 1, "coco_ap50": 1, "ap75": 0.5, "count_error": 0, "center_error": 5, "size_error": math.Ln2 / 2,
+			"iou": 0.5, "box_confidence": 0.8, "conf_iou": 0.4, "conf_iou_precision": 0.4, "iou_any": 0.5,
+			"key_iou": 0.5, "key_conf_iou": 0.4, "key_confidence": 0.8, "miss": 0, "wrong_label": 0,
+			"precision": 1, "recall": 1, "f1": 1, "ap50": 1, "coco_ap50": 1, "ap75": 0.5, "count_error": 0,
+			"center_error": 5, "size_error": math.Ln2 / 2,
 			// Of class 1 one threshold of ten is met, of class 2 six (0.50 to 0.75).
-			"ap": 0.35, "coco_ap": 0.35, "coco_ar100": 0.35, "set_iou@target": 0.625, "extra@target": 0, "missed@target": 0,
+			"ap": 0.35, "coco_ap": 0.35, "coco_ar100": 0.35, "set_iou@target": 0.625, "extra@target": 0,
+			"missed@target": 0,
 		}},
 		"wrong label": {set(right, wrong), set(key), map[string]float64{
-			"iou": 0, "box_confidence": 0, "conf_iou": 0, "conf_iou_precision": 0, "iou_any": 1, "box_confidence_any": 0.9, "conf_iou_any": 0.9, "conf_iou_precision_any": 0.45, "wrong_label": 1,
-			"key_iou": 0.5, "precision": 0.5, "recall": 1, "f1": 2.0 / 3, "ap50": 1, "count_error": 1, "center_error": 0, "size_error": 0, "set_iou@target": 0.25,
+			"iou": 0, "box_confidence": 0, "conf_iou": 0, "conf_iou_precision": 0, "iou_any": 1,
+			"box_confidence_any": 0.9, "conf_iou_any": 0.9, "conf_iou_precision_any": 0.45, "wrong_label": 1,
+			"key_iou": 0.5, "precision": 0.5, "recall": 1, "f1": 2.0 / 3, "ap50": 1, "count_error": 1,
+			"center_error": 0, "size_error": 0, "set_iou@target": 0.25,
 		}},
 		"elsewhere first": {set(right, apart), set(key), map[string]float64{
-			"iou": 0, "box_confidence": 0.95, "conf_iou": 0, "conf_iou_any": 0, "key_iou": 0.5, "key_confidence": 0.8, "precision": 0.5, "recall": 1, "ap50": 0.5, "center_error": 80 * math.Sqrt2, "extra@target": 1,
+			"iou": 0, "box_confidence": 0.95, "conf_iou": 0, "conf_iou_any": 0, "key_iou": 0.5, "key_confidence": 0.8,
+			"precision": 0.5, "recall": 1, "ap50": 0.5, "center_error": 80 * math.Sqrt2, "extra@target": 1,
 		}},
 		"miss": {set(), set(key, other), map[string]float64{
-			"iou": 0, "conf_iou": 0, "conf_iou_any": 0, "box_confidence": 0, "conf_iou_precision": 0, "key_iou": 0, "miss": 1, "wrong_label": 0, "precision": 0, "recall": 0, "f1": 0, "ap50": 0, "coco_ap": 0,
-			"count_error": 2, "center_error": nan, "size_error": nan, "set_iou@target": 0, "missed@target": 2, "extra@target": 0,
+			"iou": 0, "conf_iou": 0, "conf_iou_any": 0, "box_confidence": 0, "conf_iou_precision": 0, "key_iou": 0,
+			"miss": 1, "wrong_label": 0, "precision": 0, "recall": 0, "f1": 0, "ap50": 0, "coco_ap": 0,
+			"count_error": 2, "center_error": nan, "size_error": nan, "set_iou@target": 0, "missed@target": 2,
+			"extra@target": 0,
 		}},
 		"nothing there, nothing found": {set(), set(), map[string]float64{
-			"iou": nan, "conf_iou": nan, "miss": nan, "wrong_label": nan, "precision": nan, "recall": nan, "f1": nan, "ap50": nan, "count_error": 0, "set_iou@target": nan, "missed@target": 0,
+			"iou": nan, "conf_iou": nan, "miss": nan, "wrong_label": nan, "precision": nan, "recall": nan, "f1": nan,
+			"ap50": nan, "count_error": 0, "set_iou@target": nan, "missed@target": 0,
 		}},
 		"nothing there": {set(right), set(), map[string]float64{
-			"iou": nan, "box_confidence": nan, "miss": 0, "precision": 0, "recall": nan, "f1": 0, "ap50": nan, "count_error": 1, "set_iou@target": 0, "extra@target": 1,
+			"iou": nan, "box_confidence": nan, "miss": 0, "precision": 0, "recall": nan, "f1": 0, "ap50": nan,
+			"count_error": 1, "set_iou@target": 0, "extra@target": 1,
 		}},
 		"the key has left the window": {set(second), set(box(128, 20, 128, 40, 1, 1), other), map[string]float64{
-			"iou": nan, "conf_iou": nan, "key_iou": nan, "miss": 0, "precision": 1, "recall": 1, "f1": 1, "ap50": 1, "count_error": 0, "set_iou@target": 0.75,
+			"iou": nan, "conf_iou": nan, "key_iou": nan, "miss": 0, "precision": 1, "recall": 1, "f1": 1, "ap50": 1,
+			"count_error": 0, "set_iou@target": 0.75,
 		}},
-		"each object once": {set(box(20, 20, 40, 40, 0.5, 1), box(20, 20, 40, 38, 0.7, 1)), set(key), map[string]float64{
-			"precision": 0.5, "recall": 1, "f1": 2.0 / 3, "iou": 0.9, "ap50": 1, "key_iou": 1, "set_iou@target": 0.5,
-		}},
-		"just below":              {set(box(20, 20, 40, 29.99, 0.5, 1)), set(key), map[string]float64{"precision": 0, "recall": 0, "f1": 0, "ap50": 0, "missed@target": 1, "extra@target": 1}},
-		"an object without class": {set(wrong), set(box(20, 20, 40, 40, 1, -1)), map[string]float64{"iou": 1, "wrong_label": 0}},
+		"each object once": {
+			set(box(20, 20, 40, 40, 0.5, 1), box(20, 20, 40, 38, 0.7, 1)), set(key),
+			map[string]float64{
+				"precision": 0.5, "recall": 1, "f1": 2.0 / 3, "iou": 0.9, "ap50": 1, "key_iou": 1,
+				"set_iou@target": 0.5,
+			},
+		},
+		"just below": {
+			set(box(20, 20, 40, 29.99, 0.5, 1)), set(key),
+			map[string]float64{"precision": 0, "recall": 0, "f1": 0, "ap50": 0, "missed@target": 1, "extra@target": 1},
+		},
+		"an object without class": {
+			set(wrong), set(box(20, 20, 40, 40, 1, -1)),
+			map[string]float64{"iou": 1, "wrong_label": 0},
+		},
 		"NaN": {set(box(nan, 20, 40, 40, 1, 1)), set(key), map[string]float64{
-			"iou": nan, "conf_iou": nan, "miss": nan, "precision": nan, "recall": nan, "f1": nan, "ap50": nan, "count_error": nan, "set_iou@target": nan, "extra@target": nan,
+			"iou": nan, "conf_iou": nan, "miss": nan, "precision": nan, "recall": nan, "f1": nan, "ap50": nan,
+			"count_error": nan, "set_iou@target": nan, "extra@target": nan,
 		}},
-		"an infinite score": {set(box(20, 20, 40, 40, math.Inf(1), 1)), set(key), map[string]float64{"box_confidence": nan, "ap": nan}},
-		"inside out":        {set(box(40, 40, 20, 20, 0.9, 1)), set(key), map[string]float64{"iou": 0, "box_confidence": 0.9, "conf_iou": 0, "precision": 0, "ap50": 0, "miss": 0}},
+		"an infinite score": {
+			set(box(20, 20, 40, 40, math.Inf(1), 1)), set(key),
+			map[string]float64{"box_confidence": nan, "ap": nan},
+		},
+		"inside out": {
+			set(box(40, 40, 20, 20, 0.9, 1)), set(key),
+			map[string]float64{"iou": 0, "box_confidence": 0.9, "conf_iou": 0, "precision": 0, "ap50": 0, "miss": 0},
+		},
 	} {
 		for m, want := range c.want {
 			got := find(t, m).Measure(Case{At: c.pred, Truth: c.truth, Label: -1})
@@ -205,7 +243,12 @@ func TestDetectionByHand(t *testing.T) {
 		}
 	}
 	for _, m := range detection() {
-		for _, c := range []Case{{}, {At: set(), Truth: &space.Scores{}}, {At: &space.Scores{}, Truth: set(key)}, {At: (*space.Boxes)(nil), Truth: set(key)}} {
+		for _, c := range []Case{
+			{},
+			{At: set(), Truth: &space.Scores{}},
+			{At: &space.Scores{}, Truth: set(key)},
+			{At: (*space.Boxes)(nil), Truth: set(key)},
+		} {
 			if got := m.Measure(c); !math.IsNaN(got) {
 				t.Errorf("%s without boxes = %g", m.Name, got)
 			}
@@ -213,7 +256,8 @@ func TestDetectionByHand(t *testing.T) {
 	}
 }
 
-// Recall levels and the envelope, by hand: of four objects the boxes, by falling score, are right, wrong, right, wrong, right.
+// Recall levels and the envelope, by hand: of four objects the boxes, by falling score, are right, wrong, right, wrong,
+// right.
 func TestAveragePrecisionByHand(t *testing.T) {
 	var truth, pred []space.Box
 	for i := range 4 {
@@ -245,7 +289,8 @@ func TestAveragePrecisionByHand(t *testing.T) {
 func TestEvidence(t *testing.T) {
 	a, b := box(0, 0, 20, 20, 1, 0), box(30, 0, 50, 20, 1, 2)
 	e := EvidenceOf(Case{
-		At:    set(box(0, 0, 20, 14, 0.25, 0), box(0, 0, 20, 18, 0.75, 0), box(30, 0, 50, 20, 0.5, 2), box(0, 0, 20, 20, 0.5, 1)),
+		At: set(box(0, 0, 20, 14, 0.25, 0), box(0, 0, 20, 18, 0.75, 0), box(30, 0, 50, 20, 0.5, 2),
+			box(0, 0, 20, 20, 0.5, 1)),
 		Truth: set(a, b, box(90, 90, 90, 99, 1, 3)),
 	}, 2)
 	// IoU 0.9 and 0.7 with one object: the better score has it up to 0.90, the other above that has no chance.
@@ -257,7 +302,8 @@ func TestEvidence(t *testing.T) {
 	if e.Truths != nil || len(e.Hits) != 1 || e.Hits[0].Match != 0 {
 		t.Errorf("without a reference %+v", e)
 	}
-	if e := EvidenceOf(Case{At: set(box(math.NaN(), 0, 1, 1, 1, 0)), Truth: set(a)}, 2); e.Hits != nil || e.Truths != nil {
+	if e := EvidenceOf(Case{At: set(box(math.NaN(), 0, 1, 1, 1, 0)), Truth: set(a)}, 2); e.Hits != nil ||
+		e.Truths != nil {
 		t.Errorf("a box that is not finite %+v", e)
 	}
 	if e := EvidenceOf(Case{At: set(), Truth: set()}, 3); !slices.Equal(e.Truths, []int32{0, 0, 0}) || e.Hits == nil {
@@ -283,12 +329,32 @@ func TestOwnReference(t *testing.T) {
 		at, got, truth *space.Boxes
 		want           map[string]float64
 	}{
-		"cut and not found":    {set(whole), set(whole), set(whole, cut), map[string]float64{"set_iou": 1, "missed": 0, "extra": 0, "recall@self": 1, "count_error@self": 0}},
-		"cut and found":        {set(whole, cut), set(whole, cut), set(whole, cut), map[string]float64{"set_iou": 1, "missed": 0, "extra": 0}},
-		"new at the edge":      {set(whole, box(0, 50, 10, 70, 0.9, 0)), set(whole, cut), set(whole), map[string]float64{"set_iou": 1, "extra": 0, "precision@self": 1}},
-		"marked at the edge":   {set(whole, cut), set(whole, box(10, 50, 20, 70, 0.9, 0)), set(whole), map[string]float64{"set_iou": 1, "extra": 0}},
-		"new from outside":     {set(whole, box(90, 50, 99, 70, 0.9, 0)), set(whole, box(125, 50, 134, 70, 0.9, 0)), set(whole), map[string]float64{"set_iou": 1, "extra": 0}},
-		"new inside":           {set(whole, box(90, 50, 99, 70, 0.9, 0)), set(whole, box(80, 50, 89, 70, 0.9, 0)), set(whole), map[string]float64{"set_iou": 0.5, "extra": 1, "precision@consensus": 0.5}},
+		"cut and not found": {
+			set(whole), set(whole), set(whole, cut),
+			map[string]float64{"set_iou": 1, "missed": 0, "extra": 0, "recall@self": 1, "count_error@self": 0},
+		},
+		"cut and found": {
+			set(whole, cut), set(whole, cut), set(whole, cut),
+			map[string]float64{"set_iou": 1, "missed": 0, "extra": 0},
+		},
+		"new at the edge": {
+			set(whole, box(0, 50, 10, 70, 0.9, 0)), set(whole, cut), set(whole),
+			map[string]float64{"set_iou": 1, "extra": 0, "precision@self": 1},
+		},
+		"marked at the edge": {
+			set(whole, cut), set(whole, box(10, 50, 20, 70, 0.9, 0)), set(whole),
+			map[string]float64{"set_iou": 1, "extra": 0},
+		},
+		"new from outside": {
+			set(whole, box(90, 50, 99, 70, 0.9, 0)), set(whole, box(125, 50, 134, 70, 0.9, 0)),
+			set(whole),
+			map[string]float64{"set_iou": 1, "extra": 0},
+		},
+		"new inside": {
+			set(whole, box(90, 50, 99, 70, 0.9, 0)), set(whole, box(80, 50, 89, 70, 0.9, 0)),
+			set(whole),
+			map[string]float64{"set_iou": 0.5, "extra": 1, "precision@consensus": 0.5},
+		},
 		"missed":               {set(), set(), set(whole), map[string]float64{"set_iou": 0, "missed": 1, "extra": 0}},
 		"only one that is cut": {set(), set(), set(cut), map[string]float64{"set_iou": math.NaN(), "missed": 0}},
 		"against the target it counts": {set(whole), set(whole), set(whole, cut), map[string]float64{
@@ -313,12 +379,29 @@ func TestOwnReferenceInWindows(t *testing.T) {
 		saw       space.Box
 		want      map[string]float64
 	}{
-		// The window of the identity saw the columns up to 100 of this one; the box at the left ends 1.5 px from the edge.
-		"too many":  {at, set(whole), space.Box{X1: -28, X2: 100, Y2: 128}, map[string]float64{"extra": 0, "set_iou": 1}},
-		"missed":    {set(whole), set(whole, left, right), space.Box{X1: -28, X2: 100, Y2: 128}, map[string]float64{"missed": 0, "set_iou": 1}},
-		"a pixel":   {at, set(whole), space.Box{X1: -10, Y1: -10, X2: 111, Y2: 138}, map[string]float64{"extra": 0}},
-		"inside":    {at, set(whole), space.Box{X1: -10, Y1: -10, X2: 112, Y2: 138}, map[string]float64{"extra": 1, "set_iou": 0.5}},
-		"not found": {set(whole), at, space.Box{X1: -10, Y1: -10, X2: 112, Y2: 138}, map[string]float64{"missed": 1, "set_iou": 0.5}},
+		// The window of the identity saw the columns up to 100 of this one; the box at the left ends 1.5 px from the
+		// edge.
+		"too many": {
+			at, set(whole),
+			space.Box{X1: -28, X2: 100, Y2: 128},
+			map[string]float64{"extra": 0, "set_iou": 1},
+		},
+		"missed": {
+			set(whole), set(whole, left, right),
+			space.Box{X1: -28, X2: 100, Y2: 128},
+			map[string]float64{"missed": 0, "set_iou": 1},
+		},
+		"a pixel": {at, set(whole), space.Box{X1: -10, Y1: -10, X2: 111, Y2: 138}, map[string]float64{"extra": 0}},
+		"inside": {
+			at, set(whole),
+			space.Box{X1: -10, Y1: -10, X2: 112, Y2: 138},
+			map[string]float64{"extra": 1, "set_iou": 0.5},
+		},
+		"not found": {
+			set(whole), at,
+			space.Box{X1: -10, Y1: -10, X2: 112, Y2: 138},
+			map[string]float64{"missed": 1, "set_iou": 0.5},
+		},
 	} {
 		c.truth.Seen = &c.saw
 		for m, want := range c.want {
@@ -372,7 +455,8 @@ func TestAssign(t *testing.T) {
 	})
 }
 
-// Sets of boxes compare alike both ways, whatever order they are in and wherever they are, and perfectly with themselves.
+// Sets of boxes compare alike both ways, whatever order they are in and wherever they are, and perfectly with
+// themselves.
 func TestSetIoULaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) *space.Boxes {
@@ -408,10 +492,12 @@ func TestSetIoULaws(t *testing.T) {
 						continue
 					}
 				}
-				if x := n.Measure(Case{Got: a, At: a, Want: b, Truth: b}); !math.IsNaN(x) && (x < m.Range[0] || x > m.Range[1] || m.Binary && x != 0 && x != 1) {
+				if x := n.Measure(Case{Got: a, At: a, Want: b, Truth: b}); !math.IsNaN(x) &&
+					(x < m.Range[0] || x > m.Range[1] || m.Binary && x != 0 && x != 1) {
 					t.Fatalf("%s = %g is outside %v", n.Name, x, m.Range)
 				}
-				if x := n.Measure(Case{Got: a, At: a, Want: a, Truth: a}); m.Better == Lower && m != WrongLabel && x > 1e-12 {
+				if x := n.Measure(Case{Got: a, At: a, Want: a, Truth: a}); m.Better == Lower && m != WrongLabel &&
+					x > 1e-12 {
 					t.Fatalf("%s of the same boxes = %g", n.Name, x)
 				}
 			}
@@ -437,12 +523,14 @@ func TestAgainst(t *testing.T) {
 				continue
 			}
 			if err != nil {
-				if !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "take ") && !strings.Contains(err.Error(), "write ") && !m.Understands(space.KindMask) {
+				if !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "take ") &&
+					!strings.Contains(err.Error(), "write ") && !m.Understands(space.KindMask) {
 					t.Errorf("%s: %v says no remedy", name, err)
 				}
 				continue
 			}
-			if got.Name != name || got.Ref != ref || !strings.HasPrefix(got.Doc, m.Doc) || got.Doc == m.Doc || m.Name == name || (got.Pooled == nil) != (m.Pooled == nil) {
+			if got.Name != name || got.Ref != ref || !strings.HasPrefix(got.Doc, m.Doc) || got.Doc == m.Doc ||
+				m.Name == name || (got.Pooled == nil) != (m.Pooled == nil) {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}
@@ -480,7 +568,8 @@ func TestClassOfReference(t *testing.T) {
 		"margin@consensus":     {Case{Got: at, Label: -1}, math.NaN()},
 		"accuracy@self":        {Case{Got: at, Label: 2}, math.NaN()},
 	} {
-		if got := find(t, name).Measure(c.c); !(math.Abs(got-c.want) < 1e-12) && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+		if got := find(t, name).Measure(c.c); !(math.Abs(got-c.want) < 1e-12) &&
+			!(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%s = %g, want %g", name, got, c.want)
 		}
 	}

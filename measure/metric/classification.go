@@ -13,8 +13,9 @@ var scores = []space.Kind{space.KindScores}
 
 // Confidence is the softmax probability of the true class.
 var Confidence = &Metric{
-	Name: "confidence", Normalized: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
-	Doc: "probability that the model gives to the true class, p[label]",
+	Name: "confidence", Normalized: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1},
+	Spaces: scores,
+	Doc:    "probability that the model gives to the true class, p[label]",
 	Measure: func(c Case) float64 {
 		p, ok := labeled(c)
 		if !ok || !normalized(c.Got) {
@@ -39,7 +40,8 @@ var Accuracy = &Metric{
 
 // CrossEntropy is the negative logarithm of the probability of the true class.
 var CrossEntropy = &Metric{
-	Name: "cross_entropy", Normalized: true, Movable: true, Ref: Target, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
+	Name: "cross_entropy", Normalized: true, Movable: true, Ref: Target, Better: Lower,
+	Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
 	Doc: "-ln p[label]; from logits by log-sum-exp, so it stays finite where p underflows",
 	Measure: func(c Case) float64 {
 		if _, ok := labeled(c); !ok || !normalized(c.Got) {
@@ -51,8 +53,9 @@ var CrossEntropy = &Metric{
 
 // Margin is the distance of the true class's probability from that of the best other class.
 var Margin = &Metric{
-	Name: "margin", Normalized: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{-1, 1}, Spaces: scores,
-	Doc: "p[label] - max over other classes of p: positive where the answer is right, 0 for a tie",
+	Name: "margin", Normalized: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{-1, 1},
+	Spaces: scores,
+	Doc:    "p[label] - max over other classes of p: positive where the answer is right, 0 for a tie",
 	Measure: func(c Case) float64 {
 		p, ok := labeled(c)
 		if !ok || !normalized(c.Got) {
@@ -77,8 +80,10 @@ func TopK(k int) *Metric {
 		panic("metric: top-k needs k >= 1")
 	}
 	return &Metric{
-		Name: fmt.Sprintf("top%d", k), Binary: true, Movable: true, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
-		Doc: fmt.Sprintf("1 if fewer than %d classes are more probable than the true class (ties count for lower classes), else 0", k),
+		Name: fmt.Sprintf("top%d", k), Binary: true, Movable: true, Ref: Target, Better: Higher,
+		Range: [2]float64{0, 1}, Spaces: scores,
+		Doc: fmt.Sprintf("1 if fewer than %d classes are more probable than the true class (ties count for lower "+
+			"classes), else 0", k),
 		Measure: func(c Case) float64 {
 			p, ok := labeled(c)
 			if !ok {
@@ -95,12 +100,14 @@ func TopK(k int) *Metric {
 	}
 }
 
-// KL is the Kullback-Leibler divergence of the prediction at g from that at the identity. Every class adds p ln(p/q) - p + q,
-// which is never negative and sums to the divergence where p and q sum to 1: probabilities that a model has rounded do not, and
-// plain p ln(p/q) would then be below 0 for predictions that are nearly equal.
+// KL is the Kullback-Leibler divergence of the prediction at g from that at the identity. Every class adds p ln(p/q) -
+// p + q, which is never negative and sums to the divergence where p and q sum to 1: probabilities that a model has
+// rounded do not, and plain p ln(p/q) would then be below 0 for predictions that are nearly equal.
 var KL = &Metric{
-	Name: "kl", Normalized: true, Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat", Spaces: scores,
-	Doc: "sum over classes of p ln(p/q) - p + q, p the prediction at the identity, q at g; from logits by log-sum-exp",
+	Name: "kl", Normalized: true, Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "nat",
+	Spaces: scores,
+	Doc: "sum over classes of p ln(p/q) - p + q, p the prediction at the identity, q at g; from logits by " +
+		"log-sum-exp",
 	Measure: func(c Case) float64 {
 		lp, lq := logProbabilities(c.Want), logProbabilities(c.Got)
 		if lp == nil || len(lp) != len(lq) {
@@ -124,18 +131,21 @@ var KL = &Metric{
 // Agreement is 1 where the predicted class is that at the identity.
 var Agreement = &Metric{
 	Name: "agreement", Binary: true, Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: scores,
-	Doc:     "1 if the most probable class is the same as at the identity, else 0; rises with accuracy, so read it beside it",
+	Doc: "1 if the most probable class is the same as at the identity, else 0; rises with accuracy, so read it " +
+		"beside it",
 	Measure: func(c Case) float64 { return same(c.Got, c.Want) },
 }
 
 // Flip is 1 where the predicted class differs from that at the neighboring element of the plan.
 var Flip = &Metric{
 	Name: "flip", Binary: true, Ref: Self, Better: Lower, Range: [2]float64{0, 1}, Spaces: scores,
-	Doc:     "1 if the most probable class differs from that at the preceding element of the plan (the last one for the first), else 0",
+	Doc: "1 if the most probable class differs from that at the preceding element of the plan (the last one for " +
+		"the first), else 0",
 	Measure: func(c Case) float64 { return 1 - same(c.Got, c.Prev) },
 }
 
-// classification lists the metrics of scores: first those that need labels, then those that compare a model with itself.
+// classification lists the metrics of scores: first those that need labels, then those that compare a model with
+// itself.
 func classification() []*Metric {
 	return []*Metric{Confidence, Accuracy, CrossEntropy, Margin, TopK(2), TopK(3), TopK(5), KL, Agreement, Flip}
 }

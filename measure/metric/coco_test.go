@@ -22,8 +22,10 @@ type cocoCase struct {
 }
 
 type cocoImage struct {
-	Truth [][5]float64 `json:"truth"` // x1, y1, x2, y2, label
-	Pred  [][6]float64 `json:"pred"`  // x1, y1, x2, y2, score, label
+	// x1, y1, x2, y2, label
+	Truth [][5]float64 `json:"truth"`
+	// x1, y1, x2, y2, score, label
+	Pred [][6]float64 `json:"pred"`
 }
 
 func (c cocoImage) boxes() (pred, truth *space.Boxes) {
@@ -32,7 +34,10 @@ func (c cocoImage) boxes() (pred, truth *space.Boxes) {
 		truth.Items = append(truth.Items, space.Box{X1: t[0], Y1: t[1], X2: t[2], Y2: t[3], Score: 1, Label: int(t[4])})
 	}
 	for _, p := range c.Pred {
-		pred.Items = append(pred.Items, space.Box{X1: p[0], Y1: p[1], X2: p[2], Y2: p[3], Score: p[4], Label: int(p[5])})
+		pred.Items = append(pred.Items, space.Box{
+			X1: p[0], Y1: p[1], X2: p[2], Y2: p[3], Score: p[4],
+			Label: int(p[5]),
+		})
 	}
 	return pred, truth
 }
@@ -48,7 +53,8 @@ func (c cocoCase) evidence() []Evidence {
 
 var cocoMetrics = []*Metric{CocoAP, CocoAP50, CocoAP75, CocoAR100}
 
-// compare holds a case against the numbers of pycocotools, which stand for no value by -1, and gives the largest difference.
+// compare holds a case against the numbers of pycocotools, which stand for no value by -1, and gives the largest
+// difference.
 func (c cocoCase) compare(t *testing.T, name string) (worst float64) {
 	t.Helper()
 	e := c.evidence()
@@ -101,8 +107,10 @@ func pycocotools(t *testing.T) string {
 		}
 		python = filepath.Join(tools, "pycocotools", "bin", "python")
 	}
-	if out, err := exec.CommandContext(t.Context(), python, "-c", "import pycocotools").CombinedOutput(); err != nil { //nolint:gosec // the tests' own Python
-		const how = "pycocotools is not installed: run .ci/pycocotools, or name a Python that has it with NERO_PYCOCOTOOLS"
+	if out, err := exec.CommandContext(t.Context(), python, "-c",
+		"import pycocotools").CombinedOutput(); err != nil { //nolint:gosec // the tests' own Python
+		const how = "pycocotools is not installed: run .ci/pycocotools, or name a Python that has it with " +
+			"NERO_PYCOCOTOOLS"
 		if os.Getenv("CI") != "" || os.Getenv("NERO_REQUIRE_PYCOCOTOOLS") != "" || os.Getenv("NERO_PYCOCOTOOLS") != "" {
 			t.Fatalf("%s (%v) %s", how, err, out)
 		}
@@ -125,7 +133,8 @@ func TestCocoLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), python, filepath.Join("testdata", "coco.py"), "score") //nolint:gosec // the tests' own Python
+	cmd := exec.CommandContext(t.Context(), python, filepath.Join("testdata", "coco.py"),
+		"score") //nolint:gosec // the tests' own Python
 	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), os.Stderr
 	out, err := cmd.Output()
@@ -148,7 +157,8 @@ func TestCocoLive(t *testing.T) {
 	t.Logf("largest difference from pycocotools: %.1e", worst)
 }
 
-// drawCoco draws pictures with objects and boxes near and far from them. On a coarse grid IoUs tie, with few scores those do.
+// drawCoco draws pictures with objects and boxes near and far from them. On a coarse grid IoUs tie, with few scores
+// those do.
 func drawCoco(r *rand.Rand) cocoCase {
 	c := cocoCase{Classes: 1 + r.IntN(4), Images: make([]cocoImage, r.IntN(12)+1)}
 	grid := []float64{0.125, 1, 4}[r.IntN(3)]
@@ -161,7 +171,8 @@ func drawCoco(r *rand.Rand) cocoCase {
 		return float64(r.Float32())
 	}
 	place := func() (x, y, w, h float64) {
-		return grid * math.Floor(r.Float64()*96/grid), grid * math.Floor(r.Float64()*96/grid), grid * (1 + math.Floor(r.Float64()*31/grid)), grid * (1 + math.Floor(r.Float64()*31/grid))
+		return grid * math.Floor(r.Float64()*96/grid), grid * math.Floor(r.Float64()*96/grid),
+			grid * (1 + math.Floor(r.Float64()*31/grid)), grid * (1 + math.Floor(r.Float64()*31/grid))
 	}
 	near := func() float64 { return grid * float64(r.IntN(5)-2) }
 	for i := range c.Images {
@@ -173,7 +184,10 @@ func drawCoco(r *rand.Rand) cocoCase {
 			m.Truth = append(m.Truth, [5]float64{x, y, x + w, y + h, label})
 			for range r.IntN(4) {
 				a, b := x+near(), y+near()
-				m.Pred = append(m.Pred, [6]float64{a, b, a + max(w+near(), grid), b + max(h+near(), grid), score(), label})
+				m.Pred = append(m.Pred, [6]float64{
+					a, b, a + max(w+near(), grid), b + max(h+near(), grid), score(),
+					label,
+				})
 			}
 		}
 		extra := r.IntN(5)
@@ -202,7 +216,10 @@ func TestResampler(t *testing.T) {
 				e[i].Hits[k].Score = r.Float32()
 			}
 		}
-		for _, m := range []*Metric{AveragePrecision, AveragePrecision50, AveragePrecision75, CocoAP, CocoAR100, value} {
+		for _, m := range []*Metric{
+			AveragePrecision, AveragePrecision50, AveragePrecision75, CocoAP, CocoAR100,
+			value,
+		} {
 			of := m.Resampler(e)
 			for range 3 {
 				count := make([]int, len(e))
@@ -250,7 +267,8 @@ func TestPooledInterval(t *testing.T) {
 	covered, runs := 0, 80
 	for k := range runs {
 		e := draw(60)
-		estimate, i := aggregate.Resample(len(e), AveragePrecision50.Resampler(e), 200, 0.9, rand.New(rand.NewPCG(1, uint64(k))))
+		estimate, i := aggregate.Resample(len(e), AveragePrecision50.Resampler(e), 200, 0.9,
+			rand.New(rand.NewPCG(1, uint64(k))))
 		if !(i.Low <= estimate && estimate <= i.High) {
 			t.Fatalf("%g is not in %+v", estimate, i)
 		}
@@ -281,7 +299,10 @@ func BenchmarkEvidence(b *testing.B) {
 		s := &space.Boxes{H: 128, W: 128}
 		for range n {
 			x, y := r.Float64()*100, r.Float64()*100
-			s.Items = append(s.Items, space.Box{X1: x, Y1: y, X2: x + 10 + r.Float64()*20, Y2: y + 10 + r.Float64()*20, Score: r.Float64(), Label: r.IntN(3)})
+			s.Items = append(s.Items, space.Box{
+				X1: x, Y1: y, X2: x + 10 + r.Float64()*20, Y2: y + 10 + r.Float64()*20,
+				Score: r.Float64(), Label: r.IntN(3),
+			})
 		}
 		if c.At == nil {
 			c.At = s
@@ -301,7 +322,8 @@ func BenchmarkResample(b *testing.B) {
 	for i := range e {
 		e[i].Truths = []int32{int32(r.IntN(12)), 1, 1}
 		for range 15 {
-			e[i].Hits = append(e[i].Hits, Hit{Score: r.Float32(), Label: int32(r.IntN(3)), Match: uint16(1)<<r.IntN(11) - 1})
+			e[i].Hits = append(e[i].Hits,
+				Hit{Score: r.Float32(), Label: int32(r.IntN(3)), Match: uint16(1)<<r.IntN(11) - 1})
 		}
 	}
 	for _, m := range []*Metric{AveragePrecision50, CocoAP} {

@@ -15,7 +15,8 @@ type flow struct{ at, truth *space.Field }
 func newFlow(c Case) (flow, bool) {
 	a, ok := c.At.(*space.Field)
 	b, ok2 := c.Truth.(*space.Field)
-	if !ok || !ok2 || a == nil || b == nil || a.H != b.H || a.W != b.W || a.H < 1 || a.W < 1 || len(a.Val) != 2*a.H*a.W || len(b.Val) != len(a.Val) {
+	if !ok || !ok2 || a == nil || b == nil || a.H != b.H || a.W != b.W || a.H < 1 || a.W < 1 ||
+		len(a.Val) != 2*a.H*a.W || len(b.Val) != len(a.Val) {
 		return flow{}, false
 	}
 	for i, x := range a.Val {
@@ -57,7 +58,8 @@ func (f flow) absolute(i int) float64 {
 	return (math.Abs(du) + math.Abs(dv)) / 2
 }
 
-// angle is between (u, v, 1) and its reference, in degrees: by sine and cosine, for the arc cosine has no digits near 0.
+// angle is between (u, v, 1) and its reference, in degrees: by sine and cosine, for the arc cosine has no digits near
+// 0.
 func (f flow) angle(i int) float64 {
 	n := len(f.at.Val) / 2
 	u, v := f.at.Val[i], f.at.Val[n+i]
@@ -127,39 +129,79 @@ func alsoOf(kinds []space.Kind, m *Metric, f func(d diff) float64) *Metric {
 	return m
 }
 
-// The metrics of vector fields compare the prediction with the reference at every pixel: du along the columns, dv along the rows.
+// The metrics of vector fields compare the prediction with the reference at every pixel: du along the columns, dv along
+// the rows.
 var (
 	// FieldRMSE is the root of the mean square of a component's error, and what a study of a flow shows first.
-	FieldRMSE = alsoOf(series, ofField(Metric{Name: "rmse", Unit: "px", Doc: "√ of the mean over pixels of (du²+dv²)/2, of other outputs √ of the mean of the squared difference of a number; over samples the mean of these"}, rmse), diff.rmse)
+	FieldRMSE = alsoOf(series,
+		ofField(Metric{
+			Name: "rmse", Unit: "px",
+			Doc: "√ of the mean over pixels of (du²+dv²)/2, of other outputs √ of the mean of the squared difference " +
+				"of a number; over samples the mean of these",
+		}, rmse), diff.rmse)
 	// FieldRMSEPooled is FieldRMSE with another aggregate.
 	FieldRMSEPooled = pooledRMSE()
 	// FieldMSE is the mean square of a component's error.
-	FieldMSE = alsoOf(series, ofField(Metric{Name: "mse", Unit: "px²", Doc: "mean over pixels of (du²+dv²)/2, of other outputs mean of the squared difference of a number"}, func(f flow) float64 { return f.mean(f.square) }), diff.mse)
+	FieldMSE = alsoOf(series,
+		ofField(Metric{
+			Name: "mse", Unit: "px²",
+			Doc: "mean over pixels of (du²+dv²)/2, of other outputs mean of the squared difference of a number",
+		},
+			func(f flow) float64 { return f.mean(f.square) }), diff.mse)
 	// FieldMAE is the mean absolute error of a component.
-	FieldMAE = alsoOf(series, ofField(Metric{Name: "mae", Unit: "px", Doc: "mean over pixels of (|du|+|dv|)/2, of other outputs mean of |difference| of a number"}, func(f flow) float64 { return f.mean(f.absolute) }), diff.mae)
+	FieldMAE = alsoOf(series,
+		ofField(Metric{
+			Name: "mae", Unit: "px",
+			Doc: "mean over pixels of (|du|+|dv|)/2, of other outputs mean of |difference| of a number",
+		},
+			func(f flow) float64 { return f.mean(f.absolute) }), diff.mae)
 	// EndPoint is the mean length of the error vectors.
-	EndPoint = alsoOf(series[:3], ofField(Metric{Name: "aee", Unit: "px", Doc: "average end-point error: mean over pixels of √(du²+dv²), of rows mean length of the difference of two vectors"}, func(f flow) float64 { return f.mean(f.distance) }), func(d diff) float64 { return mean(d.distances()) })
+	EndPoint = alsoOf(series[:3],
+		ofField(Metric{
+			Name: "aee", Unit: "px",
+			Doc: "average end-point error: mean over pixels of √(du²+dv²), of rows mean length of the difference of " +
+				"two vectors",
+		}, func(f flow) float64 { return f.mean(f.distance) }),
+		func(d diff) float64 { return mean(d.distances()) })
 	// EndPoint95 is a large, not the largest, length of the error vectors.
-	EndPoint95 = alsoOf(series[:3], ofField(Metric{Name: "aee95", Unit: "px", Doc: "end-point error that 95 % of the pixels or rows do not exceed"}, func(f flow) float64 {
-		d := make([]float64, len(f.at.Val)/2)
-		for i := range d {
-			d[i] = f.distance(i)
-		}
-		return percentile95(d)
-	}), func(d diff) float64 { return percentile95(d.distances()) })
+	EndPoint95 = alsoOf(series[:3],
+		ofField(Metric{Name: "aee95", Unit: "px", Doc: "end-point error that 95 % of the pixels or rows do not exceed"},
+			func(f flow) float64 {
+				d := make([]float64, len(f.at.Val)/2)
+				for i := range d {
+					d[i] = f.distance(i)
+				}
+				return percentile95(d)
+			}), func(d diff) float64 { return percentile95(d.distances()) })
 	// AngularError is the mean angle between space-time directions.
-	AngularError = ofField(Metric{Name: "angular_error", Unit: "°", Doc: "mean over pixels of the angle between (u,v,1) and its reference (Barron, Fleet and Beauchemin 1994), which weighs small vectors more"}, func(f flow) float64 { return f.mean(f.angle) })
+	AngularError = ofField(Metric{
+		Name: "angular_error", Unit: "°",
+		Doc: "mean over pixels of the angle between (u,v,1) and its reference (Barron, Fleet and Beauchemin 1994), " +
+			"which weighs small vectors more",
+	}, func(f flow) float64 { return f.mean(f.angle) })
 	// VorticityError is how far the rotation of the field is wrong.
-	VorticityError = ofField(Metric{Name: "vorticity_error", Unit: "1/frame", Doc: "root mean square error of dv/dx - du/dy, central differences at the inner pixels"}, func(f flow) float64 { return f.inner(f.curl) })
+	VorticityError = ofField(Metric{
+		Name: "vorticity_error", Unit: "1/frame",
+		Doc: "root mean square error of dv/dx - du/dy, central differences at the inner pixels",
+	},
+		func(f flow) float64 { return f.inner(f.curl) })
 	// DivergenceError is how far the sources of the field are wrong.
-	DivergenceError = ofField(Metric{Name: "divergence_error", Unit: "1/frame", Doc: "root mean square error of du/dx + dv/dy, central differences at the inner pixels"}, func(f flow) float64 { return f.inner(f.spread) })
+	DivergenceError = ofField(Metric{
+		Name: "divergence_error", Unit: "1/frame",
+		Doc: "root mean square error of du/dx + dv/dy, central differences at the inner pixels",
+	},
+		func(f flow) float64 { return f.inner(f.spread) })
 )
 
 func rmse(f flow) float64 { return math.Sqrt(f.mean(f.square)) }
 
 // pooledRMSE is the root of the mean over the pixels of all samples, which have equally many.
 func pooledRMSE() *Metric {
-	m := ofField(Metric{Name: "rmse_pooled", Unit: "px", Doc: "as rmse, but over samples √ of the mean of their squares, which is the rmse of all pixels together where samples have equally many, and no less than the mean"}, rmse)
+	m := ofField(Metric{
+		Name: "rmse_pooled", Unit: "px",
+		Doc: "as rmse, but over samples √ of the mean of their squares, which is the rmse of all pixels together " +
+			"where samples have equally many, and no less than the mean",
+	}, rmse)
 	m = alsoOf(series, m, diff.rmse)
 	m.Pooled = func(e []Evidence) float64 {
 		sum := 0.0
@@ -173,23 +215,29 @@ func pooledRMSE() *Metric {
 
 // velocimetry lists the metrics of fields.
 func velocimetry() []*Metric {
-	return []*Metric{FieldRMSE, FieldRMSEPooled, FieldMSE, FieldMAE, EndPoint, EndPoint95, AngularError, VorticityError, DivergenceError}
+	return []*Metric{
+		FieldRMSE, FieldRMSEPooled, FieldMSE, FieldMAE, EndPoint, EndPoint95, AngularError, VorticityError,
+		DivergenceError,
+	}
 }
 
-// Map is the metric of fields called name, with a reference or without, at every pixel: H*W numbers, row-major, in the frame of c.At. Each is what
-// the metric makes of that pixel before the mean: rmse is √((du²+dv²)/2), aee95 the length of the error; the errors of vorticity and divergence
-// are absolute values, and NaN at the outermost pixels. The error says what is not there or does not fit.
+// Map is the metric of fields called name, with a reference or without, at every pixel: H*W numbers, row-major, in the
+// frame of c.At. Each is what the metric makes of that pixel before the mean: rmse is √((du²+dv²)/2), aee95 the length
+// of the error; the errors of vorticity and divergence are absolute values, and NaN at the outermost pixels. The error
+// says what is not there or does not fit.
 func Map(name string, c Case) ([]float64, error) {
 	m, err := Find(name)
 	if err != nil {
 		return nil, err
 	}
 	if !m.Understands(space.KindField) || !m.Movable {
-		return nil, fmt.Errorf("metric %s has no value at every pixel; those of fields have, such as rmse, aee, angular_error", name)
+		return nil, fmt.Errorf(
+			"metric %s has no value at every pixel; those of fields have, such as rmse, aee, angular_error", name)
 	}
 	f, ok := newFlow(c)
 	if !ok {
-		return nil, fmt.Errorf("metric %s needs two fields of one size with finite numbers, prediction and reference", name)
+		return nil, fmt.Errorf("metric %s needs two fields of one size with finite numbers, prediction and reference",
+			name)
 	}
 	of, inner := f.distance, false
 	switch plain(m) {

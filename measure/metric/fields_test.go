@@ -25,7 +25,8 @@ func TestFieldsByHand(t *testing.T) {
 	at := &space.Field{H: 1, W: 4, Val: []float64{4, 1, 0, 1, 6, 2, 3, 0}}
 	c := Case{At: at, Truth: truth}
 	for name, want := range map[string]float64{
-		"mse": 28.0 / 8, "rmse": math.Sqrt(3.5), "rmse_pooled": math.Sqrt(3.5), "mae": (7 + 2 + 1) / 8.0, "aee": (6 + math.Sqrt2) / 4, "aee95": 5,
+		"mse": 28.0 / 8, "rmse": math.Sqrt(3.5), "rmse_pooled": math.Sqrt(3.5), "mae": (7 + 2 + 1) / 8.0,
+		"aee": (6 + math.Sqrt2) / 4, "aee95": 5,
 		"rmse@self": math.Sqrt(3.5), "aee@consensus": (6 + math.Sqrt2) / 4, "vorticity_error": math.NaN(),
 	} {
 		if got := find(t, name).Measure(c); !(math.Abs(got-want) < 1e-12) && !(math.IsNaN(got) && math.IsNaN(want)) {
@@ -41,7 +42,10 @@ func TestFieldsByHand(t *testing.T) {
 	if got := AngularError.Measure(Case{At: a, Truth: b}); !(math.Abs(got-52.5) < 1e-12) {
 		t.Errorf("angular error = %g, want 52.5", got)
 	}
-	if got := AngularError.Measure(Case{At: &space.Field{H: 1, W: 1, Val: []float64{1e-9, 0}}, Truth: space.NewField(1, 1)}); !(math.Abs(got-1e-9*180/math.Pi) < 1e-18) {
+	if got := AngularError.Measure(Case{
+		At:    &space.Field{H: 1, W: 1, Val: []float64{1e-9, 0}},
+		Truth: space.NewField(1, 1),
+	}); !(math.Abs(got-1e-9*180/math.Pi) < 1e-18) {
 		t.Errorf("a small angle = %g", got)
 	}
 	// Of 1 to 40 the 38th is what 95 % do not exceed.
@@ -51,7 +55,8 @@ func TestFieldsByHand(t *testing.T) {
 	}
 }
 
-// A turn of angular velocity w, counter-clockwise as displayed, is u = w·y, v = -w·x with y down: dv/dx - du/dy = -2w. A source has du/dx + dv/dy = 2s.
+// A turn of angular velocity w, counter-clockwise as displayed, is u = w·y, v = -w·x with y down: dv/dx - du/dy = -2w.
+// A source has du/dx + dv/dy = 2s.
 func TestDerivativesOfFields(t *testing.T) {
 	zero := space.NewField(5, 7)
 	turn := made(5, 7, func(x, y float64) (float64, float64) { return 0.3 * y, -0.3 * x })
@@ -73,7 +78,11 @@ func TestDerivativesOfFields(t *testing.T) {
 func TestMap(t *testing.T) {
 	truth := space.NewField(3, 4)
 	at := made(3, 4, func(x, _ float64) (float64, float64) { return 3 * x, 4 * x })
-	for name, at1 := range map[string]float64{"aee": 5, "aee95": 5, "rmse": math.Sqrt(12.5), "rmse_pooled": math.Sqrt(12.5), "mse@self": 12.5, "mae@consensus": 3.5, "angular_error": math.Atan(5) * 180 / math.Pi} {
+	for name, at1 := range map[string]float64{
+		"aee": 5, "aee95": 5, "rmse": math.Sqrt(12.5),
+		"rmse_pooled": math.Sqrt(12.5), "mse@self": 12.5, "mae@consensus": 3.5,
+		"angular_error": math.Atan(5) * 180 / math.Pi,
+	} {
 		m, err := Map(name, Case{At: at, Truth: truth})
 		if err != nil || len(m) != 12 || m[4] != 0 || !(math.Abs(m[5]-at1) < 1e-12) {
 			t.Errorf("%s: %v, %v, want %g in the second column", name, m, err, at1)
@@ -86,12 +95,16 @@ func TestMap(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
 	}
-	for name, want := range map[string]string{"iou": "no value at every pixel", "relative": "no value at every pixel", "nothing": "unknown metric"} {
+	for name, want := range map[string]string{
+		"iou": "no value at every pixel", "relative": "no value at every pixel",
+		"nothing": "unknown metric",
+	} {
 		if _, err := Map(name, Case{At: at, Truth: truth}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Map("rmse", Case{At: at, Truth: space.NewField(4, 3)}); err == nil || !strings.Contains(err.Error(), "of one size") {
+	if _, err := Map("rmse", Case{At: at, Truth: space.NewField(4, 3)}); err == nil ||
+		!strings.Contains(err.Error(), "of one size") {
 		t.Errorf("another size: %v", err)
 	}
 }
@@ -100,9 +113,15 @@ func TestFieldsWithoutValue(t *testing.T) {
 	good, nan, inf := space.NewField(3, 3), space.NewField(3, 3), space.NewField(3, 3)
 	nan.Val[4], inf.Val[17] = math.NaN(), math.Inf(1)
 	for name, c := range map[string]Case{
-		"NaN": {At: nan, Truth: good}, "NaN in the reference": {At: good, Truth: nan}, "infinite": {At: inf, Truth: inf}, "no reference": {At: good},
-		"another size": {At: good, Truth: space.NewField(3, 4)}, "no pixels": {At: space.NewField(0, 3), Truth: space.NewField(0, 3)}, "no field": {At: (*space.Field)(nil), Truth: good},
-		"too few numbers": {At: &space.Field{H: 3, W: 3, Val: make([]float64, 9)}, Truth: &space.Field{H: 3, W: 3, Val: make([]float64, 9)}},
+		"NaN": {At: nan, Truth: good}, "NaN in the reference": {At: good, Truth: nan},
+		"infinite": {At: inf, Truth: inf}, "no reference": {At: good},
+		"another size": {At: good, Truth: space.NewField(3, 4)},
+		"no pixels":    {At: space.NewField(0, 3), Truth: space.NewField(0, 3)},
+		"no field":     {At: (*space.Field)(nil), Truth: good},
+		"too few numbers": {
+			At:    &space.Field{H: 3, W: 3, Val: make([]float64, 9)},
+			Truth: &space.Field{H: 3, W: 3, Val: make([]float64, 9)},
+		},
 	} {
 		for _, m := range velocimetry() {
 			if got := m.Measure(c); !math.IsNaN(got) {
@@ -112,7 +131,8 @@ func TestFieldsWithoutValue(t *testing.T) {
 	}
 }
 
-// Turning prediction and reference by a quarter, vectors and places, changes no error, and neither does negating both; the errors are ordered as means are.
+// Turning prediction and reference by a quarter, vectors and places, changes no error, and neither does negating both;
+// the errors are ordered as means are.
 func TestFieldLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 6).Draw(t, "n")
@@ -142,7 +162,11 @@ func TestFieldLaws(t *testing.T) {
 		for _, m := range velocimetry() {
 			v := m.Measure(Case{At: a, Truth: b})
 			value[m.Name] = v
-			for k, w := range []float64{m.Measure(Case{At: b, Truth: a}), m.Measure(Case{At: quarter(a), Truth: quarter(b)}), m.Measure(Case{At: negative(a), Truth: negative(b)})} {
+			for k, w := range []float64{
+				m.Measure(Case{At: b, Truth: a}),
+				m.Measure(Case{At: quarter(a), Truth: quarter(b)}),
+				m.Measure(Case{At: negative(a), Truth: negative(b)}),
+			} {
 				if !(math.Abs(v-w) <= 1e-9*max(1, v)) {
 					t.Fatalf("%s = %g, and %g the other way, turned, negated (%d)", m.Name, v, w, k)
 				}
@@ -152,7 +176,8 @@ func TestFieldLaws(t *testing.T) {
 			}
 		}
 		const e = 1 + 1e-12
-		if value["mae"] > value["rmse"]*e || value["aee"] > math.Sqrt2*value["rmse"]*e || value["rmse"] > math.Sqrt(value["mse"])*e || value["mae"] > value["aee"]*e {
+		if value["mae"] > value["rmse"]*e || value["aee"] > math.Sqrt2*value["rmse"]*e ||
+			value["rmse"] > math.Sqrt(value["mse"])*e || value["mae"] > value["aee"]*e {
 			t.Fatalf("%v", value)
 		}
 	})

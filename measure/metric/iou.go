@@ -6,11 +6,12 @@ import (
 	"nero/data/space"
 )
 
-// IoU is the area that two boxes share over the area that either covers, from 0 to 1: continuous coordinates, no "+1". A box that is
-// empty or turned inside out has no area and shares none; the IoU of two such boxes is 0/0, NaN, as is that of a box with a NaN.
+// IoU is the area that two boxes share over the area that either covers, from 0 to 1: continuous coordinates, no "+1".
+// A box that is empty or turned inside out has no area and shares none; the IoU of two such boxes is 0/0, NaN, as is
+// that of a box with a NaN.
 //
-// Boxes with an Angle are compared as the turned rectangles that they are, by clipping one polygon with the other (Sutherland and
-// Hodgman, Communications of the ACM 17, 1974).
+// Boxes with an Angle are compared as the turned rectangles that they are, by clipping one polygon with the other
+// (Sutherland and Hodgman, Communications of the ACM 17, 1974).
 func IoU(a, b space.Box) float64 {
 	sa, sb := a.Area(), b.Area()
 	if math.IsNaN(a.Angle + b.Angle) {
@@ -52,8 +53,8 @@ func shared(a, b space.Box) float64 {
 
 type point struct{ x, y float64 }
 
-// corners are those of a box that is turned by its angle, counter-clockwise as displayed, about its centre. With y down they come in
-// the order that is clockwise as displayed, which makes the signed area of [surface] positive.
+// corners are those of a box that is turned by its angle, counter-clockwise as displayed, about its centre. With y down
+// they come in the order that is clockwise as displayed, which makes the signed area of [surface] positive.
 func corners(b space.Box) [4]point {
 	cx, cy := b.Center()
 	w, h := (b.X2-b.X1)/2, (b.Y2-b.Y1)/2
@@ -80,7 +81,8 @@ func clip(poly []point, p, q point) []point {
 	return out
 }
 
-// surface is the area of a polygon by the shoelace formula, relative to its first corner, so that a shift of all costs no digits.
+// surface is the area of a polygon by the shoelace formula, relative to its first corner, so that a shift of all costs
+// no digits.
 func surface(poly []point) float64 {
 	sum := 0.0
 	for i := 1; i+1 < len(poly); i++ {
@@ -90,12 +92,14 @@ func surface(poly []point) float64 {
 	return math.Abs(sum) / 2
 }
 
-// SolidIoU is the volume that two upright boxes in space share over the volume that either covers, from 0 to 1. A box is x, y, z of its centre, length along its yaw,
-// width, height, and the yaw in radians from x to y. It is NaN for 0/0 and for a NaN.
+// SolidIoU is the volume that two upright boxes in space share over the volume that either covers, from 0 to 1. A box
+// is x, y, z of its centre, length along its yaw, width, height, and the yaw in radians from x to y. It is NaN for 0/0
+// and for a NaN.
 func SolidIoU(a, b [7]float64) float64 {
 	ground := func(s [7]float64) space.Box {
 		l, w := max(s[3], 0), max(s[4], 0)
-		return space.Box{X1: s[0] - l/2, X2: s[0] + l/2, Y1: s[1] - w/2, Y2: s[1] + w/2, Angle: -s[6] * (180 / math.Pi)} // y points up here
+		// y points up here
+		return space.Box{X1: s[0] - l/2, X2: s[0] + l/2, Y1: s[1] - w/2, Y2: s[1] + w/2, Angle: -s[6] * (180 / math.Pi)}
 	}
 	for k := range a {
 		if math.IsNaN(a[k]+b[k]) || math.IsInf(a[k], 0) || math.IsInf(b[k], 0) {

@@ -13,7 +13,8 @@ var masks = []space.Kind{space.KindMask}
 // PixelAgreement is the share of pixels whose label is that at the identity.
 var PixelAgreement = &Metric{
 	Name: "pixel_agreement", Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: masks,
-	Doc: "share of the pixels that have the same label in the mask pulled back and in that at the identity; a large background raises it, so read mean_iou beside it",
+	Doc: "share of the pixels that have the same label in the mask pulled back and in that at the identity; a large " +
+		"background raises it, so read mean_iou beside it",
 	Measure: func(c Case) float64 {
 		x, y, ok := pair(c)
 		if !ok {
@@ -32,7 +33,8 @@ var PixelAgreement = &Metric{
 // MeanIoU is the intersection over union of the pixels of a class, averaged over the classes that occur in either mask.
 var MeanIoU = &Metric{
 	Name: "mean_iou", Ref: Self, Better: Higher, Range: [2]float64{0, 1}, Spaces: masks,
-	Doc: "pixels of a class in both masks over pixels in either, the mask pulled back and that at the identity, averaged over the classes that occur",
+	Doc: "pixels of a class in both masks over pixels in either, the mask pulled back and that at the identity, " +
+		"averaged over the classes that occur",
 	Measure: func(c Case) float64 {
 		x, y, ok := pair(c)
 		if !ok {
@@ -63,8 +65,8 @@ var MeanIoU = &Metric{
 	},
 }
 
-// pair returns the labels of both masks if they can be compared: as many pixels, and a label at each. A negative label stands
-// for a pixel whose scores were NaN.
+// pair returns the labels of both masks if they can be compared: as many pixels, and a label at each. A negative label
+// stands for a pixel whose scores were NaN.
 func pair(c Case) (got, want []int32, ok bool) {
 	x, okX := c.Got.(*space.Mask)
 	y, okY := c.Want.(*space.Mask)

@@ -10,19 +10,21 @@ import (
 // Thresholds is the number of IoU thresholds of a [Hit]: 0.50, 0.55, ..., 0.95.
 const Thresholds = 10
 
-// threshold is the k-th IoU threshold, to the last bit that of numpy.linspace(0.5, 0.95, 10), which COCO's evaluation compares with: the
-// ninth is one unit in the last place below 0.9.
+// threshold is the k-th IoU threshold, to the last bit that of numpy.linspace(0.5, 0.95, 10), which COCO's evaluation
+// compares with: the ninth is one unit in the last place below 0.9.
 func threshold(k int) float64 {
 	return [Thresholds]float64{0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0x1.cccccccccccccp-1, 0.95}[k]
 }
 
-// EvidenceOf matches the boxes of c.At with those of c.Truth, both in the frame of the element, for metrics that are pooled over a slice. The
-// matching is that of COCO's evaluation: at each threshold the boxes of a class, by falling score, each take the free object of their
-// class with the largest IoU, the later of equals, if that is at least the threshold. Objects without area are outside the
-// window and are left out; objects that its edge cuts count with the part that is seen. A class below 0 (no class) counts as class 0.
+// EvidenceOf matches the boxes of c.At with those of c.Truth, both in the frame of the element, for metrics that are
+// pooled over a slice. The matching is that of COCO's evaluation: at each threshold the boxes of a class, by falling
+// score, each take the free object of their class with the largest IoU, the later of equals, if that is at least the
+// threshold. Objects without area are outside the window and are left out; objects that its edge cuts count with the
+// part that is seen. A class below 0 (no class) counts as class 0.
 //
-// Hits stand in the order of the prediction. Truths has one number for each of the classes, more if a label asks for it. Without a reference it is nil, and there is nothing to
-// pool: only the scores and labels of the hits mean something. So it is where c.At or c.Truth is no set of finite boxes.
+// Hits stand in the order of the prediction. Truths has one number for each of the classes, more if a label asks for
+// it. Without a reference it is nil, and there is nothing to pool: only the scores and labels of the hits mean
+// something. So it is where c.At or c.Truth is no set of finite boxes.
 func EvidenceOf(c Case, classes int) Evidence {
 	pred, ok := finite(c.At)
 	if !ok {
@@ -108,7 +110,8 @@ func agree(a, b space.Box) bool { return max(a.Label, 0) == max(b.Label, 0) }
 
 // matcher assigns predicted boxes, by falling score, to objects of their class.
 type matcher struct {
-	iou   [][]float64 // prediction in the order of score × object; negative where the classes differ
+	// prediction in the order of score × object; negative where the classes differ
+	iou   [][]float64
 	truth int
 }
 
@@ -126,8 +129,8 @@ func newMatcher(pred []space.Box, order []int, truth []space.Box) *matcher {
 	return m
 }
 
-// match gives for each prediction the object that it was matched with at a threshold, -1 if there is none. An object that is to be
-// ignored is taken only where no other will do.
+// match gives for each prediction the object that it was matched with at a threshold, -1 if there is none. An object
+// that is to be ignored is taken only where no other will do.
 func (m *matcher) match(threshold float64, ignore []bool) []int {
 	got, taken := make([]int, len(m.iou)), make([]bool, m.truth)
 	for i, row := range m.iou {

@@ -1,15 +1,18 @@
-// Package metric compares predictions: with a target (does it stay right?), with the model's own answer at the identity (is it
-// equivariant?) or with the consensus of its answers (does it agree with itself?), each under a name, a unit and a direction.
+// Package metric compares predictions: with a target (does it stay right?), with the model's own answer at the identity
+// (is it equivariant?) or with the consensus of its answers (does it agree with itself?), each under a name, a unit and
+// a direction.
 //
-// Boxes. The value of one sample is that of its most confident box, of those that the decoder has left by the study's score limit, and the key
-// object, the first of the reference; without a box it is 0, a miss, and without a key object in the window it is undefined, NaN. Boxes and objects
-// are matched as in COCO's evaluation, by falling score at IoU >= 0.5; an object that has left the window (no area) is none, one that the
-// edge cuts counts with the part that is seen. Against a model's own answers, what either window cuts or did not see counts for nothing.
+// Boxes. The value of one sample is that of its most confident box, of those that the decoder has left by the study's
+// score limit, and the key object, the first of the reference; without a box it is 0, a miss, and without a key object
+// in the window it is undefined, NaN. Boxes and objects are matched as in COCO's evaluation, by falling score at IoU >=
+// 0.5; an object that has left the window (no area) is none, one that the edge cuts counts with the part that is seen.
+// Against a model's own answers, what either window cuts or did not see counts for nothing.
 //
 // Fields are compared at every pixel; displacements and errors are in pixels, derivatives per frame.
 //
-// Rows, pairs, signals and frames are compared number by number, or row by row as vectors or rotations; errors are in the unit of the output, see
-// [Metric.Of]. Of records every field has metrics of its own, such as forces.rmse, see [OfField].
+// Rows, pairs, signals and frames are compared number by number, or row by row as vectors or rotations; errors are in
+// the unit of the output, see [Metric.Of]. Of records every field has metrics of its own, such as forces.rmse, see
+// [OfField].
 package metric
 
 import (
@@ -37,63 +40,81 @@ const (
 
 // Case is what one comparison sees.
 type Case struct {
-	Got   space.Value // the prediction at g, pulled back to the frame of the identity
-	Want  space.Value // the prediction at the identity (Self metrics)
-	Prev  space.Value // the pulled-back prediction at the preceding element of the plan, the last one for the first
-	Label int         // the class of the sample, -1 if there is none (Target metrics)
-	Scale float64     // centred scale of the output over the samples, see [Relative]; NaN when it is not known
+	// the prediction at g, pulled back to the frame of the identity
+	Got space.Value
+	// the prediction at the identity (Self metrics)
+	Want space.Value
+	// the pulled-back prediction at the preceding element of the plan, the last one for the first
+	Prev space.Value
+	// the class of the sample, -1 if there is none (Target metrics)
+	Label int
+	// centred scale of the output over the samples, see [Relative]; NaN when it is not known
+	Scale float64
 	// Scales are those of the fields of a record, by name.
 	Scales map[string]float64
-	// Nodes is how many atoms or points the sample has; 0 if that is not known. Of records with forces or positions it need not be said.
+	// Nodes is how many atoms or points the sample has; 0 if that is not known. Of records with forces or positions it
+	// need not be said.
 	Nodes int
 	// At is the prediction at g in the frame of g, as the model gave it. Got is At where the output does not move.
 	At space.Value
-	// Truth is the reference in the frame of g: the target of the sample, the prediction at the identity or the consensus,
-	// moved by g, as the metric's Ref says; nil if the reference is a class alone, which is in Label.
+	// Truth is the reference in the frame of g: the target of the sample, the prediction at the identity or the
+	// consensus, moved by g, as the metric's Ref says; nil if the reference is a class alone, which is in Label.
 	Truth space.Value
 }
 
 // Metric is a named comparison. It is a documented constant value.
 type Metric struct {
 	Name, Doc string
-	// Port is the field of a record that the metric looks at, "" for the whole prediction; the name is then "Port.metric".
-	Port   string
-	Unit   string     // "" for a pure number
-	Range  [2]float64 // of possible values, ±Inf where unbounded
-	Binary bool       // every value is 0 or 1: means are proportions
+	// Port is the field of a record that the metric looks at, "" for the whole prediction; the name is then
+	// "Port.metric".
+	Port string
+	// "" for a pure number
+	Unit string
+	// of possible values, ±Inf where unbounded
+	Range [2]float64
+	// every value is 0 or 1: means are proportions
+	Binary bool
 	// Normalized says that the scores must be probabilities: on a model's raw numbers there is no value.
 	Normalized bool
 	Better     Direction
 	Ref        Reference
-	Spaces     []space.Kind // of predictions that it understands
-	// Movable says that the metric compares At with Truth, or with Label, whatever the reference is: then it may be asked against
-	// the consensus or the model's own answer, under a name such as iou@consensus; see [Against].
+	// of predictions that it understands
+	Spaces []space.Kind
+	// Movable says that the metric compares At with Truth, or with Label, whatever the reference is: then it may be
+	// asked against the consensus or the model's own answer, under a name such as iou@consensus; see [Against].
 	Movable bool
-	// Pooled computes the metric of a set of samples at one element from the evidence of each, such as an average precision, which is no mean
-	// of per-sample values; nil for metrics whose aggregate is their mean. See [Metric.Resampler] for its value on many resamples.
+	// Pooled computes the metric of a set of samples at one element from the evidence of each, such as an average
+	// precision, which is no mean of per-sample values; nil for metrics whose aggregate is their mean. See
+	// [Metric.Resampler] for its value on many resamples.
 	Pooled func(e []Evidence) float64
 	// OfHits says that Pooled reads the Hits and Truths of the evidence; otherwise it reads Value alone.
 	OfHits bool
 	// Measure returns NaN where the comparison has no value, such as a NaN in the prediction. It never hides one.
 	Measure func(c Case) float64
 
-	inner   *Metric                                      // of a metric of a field: what it makes of that field
-	against func(c Case, ref Reference) float64          // Measure of a movable metric, where the reference makes a difference
-	sorted  func(e []Evidence) func(count []int) float64 // Pooled of many resamples; nil if there is no faster way
+	// of a metric of a field: what it makes of that field
+	inner *Metric
+	// Measure of a movable metric, where the reference makes a difference
+	against func(c Case, ref Reference) float64
+	// Pooled of many resamples; nil if there is no faster way
+	sorted func(e []Evidence) func(count []int) float64
 }
 
 // Evidence is what one sample adds to a metric of a set at one element.
 type Evidence struct {
-	Value  float64 // of the metric for this sample alone, as Measure gives it
-	Hits   []Hit   // in the order of the prediction, which is that of equal scores
-	Truths []int32 // number of objects in the reference, by class
+	// of the metric for this sample alone, as Measure gives it
+	Value float64
+	// in the order of the prediction, which is that of equal scores
+	Hits []Hit
+	// number of objects in the reference, by class
+	Truths []int32
 }
 
 // Hit is one predicted box and what it was matched with.
 type Hit struct {
 	Score float32
 	Label int32
-	// Match has bit k set if the box was matched with an object of its class at an IoU of at least 0.50 + 0.05·k, 0 <= k < 10, each
-	// object being matched once at each threshold, best score first.
+	// Match has bit k set if the box was matched with an object of its class at an IoU of at least 0.50 + 0.05·k, 0 <=
+	// k < 10, each object being matched once at each threshold, best score first.
 	Match uint16
 }

@@ -95,7 +95,10 @@ func TestWithoutReference(t *testing.T) {
 		if m.Ref == Target {
 			got = m.Measure(Case{Got: p, Label: -1}) + m.Measure(Case{Got: p, Label: 2})
 		} else {
-			got = m.Measure(Case{Got: p, Want: &space.Scores{Val: []float64{1}, Probabilities: true}, Prev: &space.Image{}, Scale: 1})
+			got = m.Measure(Case{
+				Got: p, Want: &space.Scores{Val: []float64{1}, Probabilities: true},
+				Prev: &space.Image{}, Scale: 1,
+			})
 		}
 		if !math.IsNaN(got) {
 			t.Errorf("%s without a reference = %g", m.Name, got)
@@ -108,7 +111,8 @@ func TestWithoutReference(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	for _, m := range Builtin() {
-		if f, err := Find(m.Name); err != nil || f.Name != m.Name || f.Doc == "" || f.Measure == nil || len(f.Spaces) == 0 {
+		if f, err := Find(m.Name); err != nil || f.Name != m.Name || f.Doc == "" || f.Measure == nil ||
+			len(f.Spaces) == 0 {
 			t.Errorf("Find(%q) = %v, %v", m.Name, f, err)
 		}
 	}
@@ -136,8 +140,8 @@ func TestRawNumbersAreNoProbabilities(t *testing.T) {
 	}
 }
 
-// Probabilities as a model returns them sum to 1 up to float32; nearly equal ones must not have a negative divergence, and the
-// divergence of a small change d is sum d^2/2p.
+// Probabilities as a model returns them sum to 1 up to float32; nearly equal ones must not have a negative divergence,
+// and the divergence of a small change d is sum d^2/2p.
 func TestDivergenceIsNeverNegative(t *testing.T) {
 	p := &space.Scores{Val: []float64{0.2, 0.3, 0.5}, Probabilities: true}
 	q := &space.Scores{Val: []float64{0.2 + 3e-7, 0.3 + 2e-7, 0.5 + 1e-7}, Probabilities: true}
@@ -168,7 +172,8 @@ func TestMasks(t *testing.T) {
 			"no pixels":               &space.Mask{},
 			"scores":                  &space.Scores{Val: []float64{1}},
 		} {
-			if x, y := m.Measure(Case{Got: bad, Want: a}), m.Measure(Case{Got: bad, Want: bad}); !math.IsNaN(x) || !math.IsNaN(y) && name != "another shape" {
+			if x, y := m.Measure(Case{Got: bad, Want: a}), m.Measure(Case{Got: bad, Want: bad}); !math.IsNaN(x) ||
+				!math.IsNaN(y) && name != "another shape" {
 				t.Errorf("%s of %s = %g, %g", m.Name, name, x, y)
 			}
 		}

@@ -12,8 +12,9 @@ type shape int
 
 const (
 	envelope shape = iota // area under the monotone envelope, every point counts
-	coco                  // mean at the recalls 0, 0.01, ..., 1, and at most 100 boxes of a class in a picture: as pycocotools
-	recall                // recall of at most 100 boxes of a class in a picture, COCO's AR
+	// mean at the recalls 0, 0.01, ..., 1, and at most 100 boxes of a class in a picture: as pycocotools
+	coco
+	recall // recall of at most 100 boxes of a class in a picture, COCO's AR
 )
 
 // mostBoxes is how many boxes of a class in one picture count in COCO's numbers.
@@ -30,8 +31,10 @@ func average(name, doc string, s shape, lo, hi int) *Metric {
 		return sorted(e)(count)
 	}
 	return &Metric{
-		Name: name, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: boxes, Pooled: pooled, OfHits: true, sorted: sorted,
-		Doc: doc + "; over samples recomputed from all their boxes at each element, per class, then the mean over the classes that occur",
+		Name: name, Ref: Target, Better: Higher, Range: [2]float64{0, 1}, Spaces: boxes, Pooled: pooled, OfHits: true,
+		sorted: sorted,
+		Doc: doc + "; over samples recomputed from all their boxes at each element, per class, then the mean over " +
+			"the classes that occur",
 		Measure: func(c Case) float64 {
 			e := EvidenceOf(c, 0)
 			if e.Truths == nil {
@@ -43,16 +46,21 @@ func average(name, doc string, s shape, lo, hi int) *Metric {
 }
 
 // AveragePrecision50 is the area under precision over recall at an IoU of 0.5.
-var AveragePrecision50 = average("ap50", "average precision at IoU >= 0.5: area under the monotone envelope of precision over recall, all points", envelope, 0, 1)
+var AveragePrecision50 = average("ap50",
+	"average precision at IoU >= 0.5: area under the monotone envelope of precision over recall, all points", envelope,
+	0, 1)
 
 // AveragePrecision75 is the area under precision over recall at an IoU of 0.75.
 var AveragePrecision75 = average("ap75", "average precision at IoU >= 0.75, all points", envelope, 5, 6)
 
 // AveragePrecision is the mean of the areas under precision over recall at ten thresholds.
-var AveragePrecision = average("ap", "average precision, the mean of IoU >= 0.50, 0.55, ..., 0.95, all points", envelope, 0, Thresholds)
+var AveragePrecision = average("ap", "average precision, the mean of IoU >= 0.50, 0.55, ..., 0.95, all points",
+	envelope, 0, Thresholds)
 
 // CocoAP is AP as pycocotools computes it.
-var CocoAP = average("coco_ap", "AP as pycocotools has it: precision at the recalls 0, 0.01, ..., 1, IoU >= 0.50 to 0.95, at most 100 boxes of a class in a picture", coco, 0, Thresholds)
+var CocoAP = average("coco_ap",
+	"AP as pycocotools has it: precision at the recalls 0, 0.01, ..., 1, IoU >= 0.50 to 0.95, at most 100 boxes of a "+
+		"class in a picture", coco, 0, Thresholds)
 
 // CocoAP50 is AP50 as pycocotools computes it.
 var CocoAP50 = average("coco_ap50", "AP at IoU >= 0.50 as pycocotools has it", coco, 0, 1)
@@ -61,12 +69,14 @@ var CocoAP50 = average("coco_ap50", "AP at IoU >= 0.50 as pycocotools has it", c
 var CocoAP75 = average("coco_ap75", "AP at IoU >= 0.75 as pycocotools has it", coco, 5, 6)
 
 // CocoAR100 is AR100 as pycocotools computes it.
-var CocoAR100 = average("coco_ar100", "AR100 as pycocotools has it: share of the objects found, the mean of IoU >= 0.50 to 0.95, at most 100 boxes of a class in a picture", recall, 0, Thresholds)
+var CocoAR100 = average("coco_ar100",
+	"AR100 as pycocotools has it: share of the objects found, the mean of IoU >= 0.50 to 0.95, at most 100 boxes of "+
+		"a class in a picture", recall, 0, Thresholds)
 
-// Resampler prepares the metric of many resamples of one set of samples, for [nero/measure/aggregate.Resample]: count says how often each sample is in
-// the resample, 0 for not at all. Counts of 1 give what Pooled gives; of a
-// sample that counts twice, which of its boxes of equal score comes first may differ. It panics if the metric is not pooled, and the function
-// that it returns panics if count has another length than e or a negative number.
+// Resampler prepares the metric of many resamples of one set of samples, for [nero/measure/aggregate.Resample]: count
+// says how often each sample is in the resample, 0 for not at all. Counts of 1 give what Pooled gives; of a sample that
+// counts twice, which of its boxes of equal score comes first may differ. It panics if the metric is not pooled, and
+// the function that it returns panics if count has another length than e or a negative number.
 func (m *Metric) Resampler(e []Evidence) func(count []int) float64 {
 	if m.Pooled == nil {
 		panic("metric: " + m.Name + " is not pooled")
@@ -97,15 +107,20 @@ func (m *Metric) Resampler(e []Evidence) func(count []int) float64 {
 type pool struct {
 	shape  shape
 	lo, hi int
-	truths [][]int32          // class × sample
-	hits   [][]sample         // class × hit, by falling score
-	steps  [Thresholds][]step // scratch: where recall rises, at each threshold
+	// class × sample
+	truths [][]int32
+	// class × hit, by falling score
+	hits [][]sample
+	// scratch: where recall rises, at each threshold
+	steps [Thresholds][]step
 }
 
 // step is a hit that was right: as often as its sample was drawn, and so is the rise of recall.
 type step struct {
-	right     int     // boxes that are right, down to this one
-	precision float64 // down to this one
+	// boxes that are right, down to this one
+	right int
+	// down to this one
+	precision float64
 }
 
 // sample is a hit and whose it is.
@@ -121,7 +136,8 @@ func newPool(e []Evidence, s shape, lo, hi int) *pool {
 		classes = max(classes, len(x.Truths))
 	}
 	p.truths, p.hits = make([][]int32, classes), make([][]sample, classes)
-	// Classes that nobody asked for, because no object has them, have no precision: their boxes are left out, as in COCO's evaluation.
+	// Classes that nobody asked for, because no object has them, have no precision: their boxes are left out, as in
+	// COCO's evaluation.
 	type scored struct {
 		sample
 		score float32
@@ -192,7 +208,8 @@ func (p *pool) at(count []int) float64 {
 	return sum / float64(classes)
 }
 
-// walk goes down the hits of a class, all thresholds at once. Precision falls from one right box to the next, so what lies between is of no interest.
+// walk goes down the hits of a class, all thresholds at once. Precision falls from one right box to the next, so what
+// lies between is of no interest.
 func (p *pool) walk(hits []sample, count []int) {
 	for k := p.lo; k < p.hi; k++ {
 		p.steps[k] = p.steps[k][:0]

@@ -9,8 +9,8 @@ import (
 // dot divides the name of a field from that of the metric that looks at it.
 const dot = "."
 
-// OfField is the metric m of one field of predictions that are records, under the name "field.metric": it sees that field of every value of a [Case], and its
-// scale of c.Scales. A field that is not there has no value.
+// OfField is the metric m of one field of predictions that are records, under the name "field.metric": it sees that
+// field of every value of a [Case], and its scale of c.Scales. A field that is not there has no value.
 func OfField(field string, m *Metric) *Metric {
 	n := *m
 	n.Port, n.Name, n.inner = field, field+dot+m.Name, m
@@ -69,8 +69,9 @@ func plain(m *Metric) string {
 	return name
 }
 
-// Of is the metric for predictions of one space: with the unit of its numbers where the metric has theirs, and of the field that [Metric.Port] names if the
-// predictions are records. Displacements of fields are in pixels whatever the spec says.
+// Of is the metric for predictions of one space: with the unit of its numbers where the metric has theirs, and of the
+// field that [Metric.Port] names if the predictions are records. Displacements of fields are in pixels whatever the
+// spec says.
 func (m *Metric) Of(out space.Spec) *Metric {
 	if m.Port != "" {
 		for _, f := range out.Fields {

@@ -41,8 +41,9 @@ func inverted(m []float64) []float64 {
 	return out
 }
 
-// RotationAngle is the angle of the rotation from p to q in degrees, 0 to 180, of unit quaternions w, x, y, z: twice the angle between the lines that p and q span,
-// so that q and -q are one rotation. It keeps its digits for small angles.
+// RotationAngle is the angle of the rotation from p to q in degrees, 0 to 180, of unit quaternions w, x, y, z: twice
+// the angle between the lines that p and q span, so that q and -q are one rotation. It keeps its digits for small
+// angles.
 func RotationAngle(p, q [4]float64) float64 {
 	minus, plus := 0.0, 0.0
 	for k := range p {
@@ -51,8 +52,9 @@ func RotationAngle(p, q [4]float64) float64 {
 	return 4 * math.Atan2(min(minus, plus), max(minus, plus)) * (180 / math.Pi)
 }
 
-// quaternionOf is the rotation of a row as a unit quaternion: of 4 numbers, or of the 9 of a matrix, whose nearest rotation counts (by singular values, with
-// determinant 1). ok is false for 0, and for a matrix that has no single nearest rotation.
+// quaternionOf is the rotation of a row as a unit quaternion: of 4 numbers, or of the 9 of a matrix, whose nearest
+// rotation counts (by singular values, with determinant 1). ok is false for 0, and for a matrix that has no single
+// nearest rotation.
 func quaternionOf(row []float64) (q [4]float64, ok bool) {
 	switch len(row) {
 	case 4:
@@ -101,7 +103,8 @@ func nearest(m []float64) (r [9]float64, ok bool) {
 	return r, true
 }
 
-// fromMatrix is the quaternion of a rotation matrix, from its largest component (Shepperd, Journal of Guidance and Control 1, 1978).
+// fromMatrix is the quaternion of a rotation matrix, from its largest component (Shepperd, Journal of Guidance and
+// Control 1, 1978).
 func fromMatrix(r [9]float64) [4]float64 {
 	trace := r[0] + r[4] + r[8]
 	best, most := 0, trace

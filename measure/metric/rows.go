@@ -116,8 +116,9 @@ func length(x []float64) float64 {
 	return n
 }
 
-// between is the angle between two vectors in degrees and its cosine: by the difference and the sum of the unit vectors, for the arc cosine has no digits near
-// 0 and 180° (Kahan, Computing cross-products and rotations in 2- and 3-dimensional Euclidean spaces, 2016, section 12). ok is false if one has no direction.
+// between is the angle between two vectors in degrees and its cosine: by the difference and the sum of the unit
+// vectors, for the arc cosine has no digits near 0 and 180° (Kahan, Computing cross-products and rotations in 2- and
+// 3-dimensional Euclidean spaces, 2016, section 12). ok is false if one has no direction.
 func between(a, b []float64) (angle, cosine float64, ok bool) {
 	p, q := length(a), length(b)
 	if !(p > 0) || !(q > 0) {
@@ -165,41 +166,72 @@ func ofRows(m Metric, kinds []space.Kind, f func(d diff) float64) *Metric {
 	return &m
 }
 
-// The metrics of rows, pairs, signals and frames compare a prediction with its reference number by number, or row by row where rows are vectors; rmse, mse, mae, aee and aee95 are those
-// of fields.
+// The metrics of rows, pairs, signals and frames compare a prediction with its reference number by number, or row by
+// row where rows are vectors; rmse, mse, mae, aee and aee95 are those of fields.
 var (
 	// MaxError is the largest error of a number.
-	MaxError = ofRows(Metric{Name: "max_error", Unit: "output", Doc: "largest |difference| of a number"}, series[1:], diff.largest)
+	MaxError = ofRows(Metric{Name: "max_error", Unit: "output", Doc: "largest |difference| of a number"}, series[1:],
+		diff.largest)
 	// Cosine is the mean cosine of the angle between vectors.
-	Cosine = ofRows(Metric{Name: "cosine", Better: Higher, Range: [2]float64{-1, 1}, Doc: "mean over rows of the cosine of the angle between the vectors; rows where the reference is 0 have no angle and are left out, an answer of 0 counts as 90°"}, rowed, func(d diff) float64 {
+	Cosine = ofRows(Metric{
+		Name: "cosine", Better: Higher, Range: [2]float64{-1, 1},
+		Doc: "mean over rows of the cosine of the angle between the vectors; rows where the reference is 0 have no " +
+			"angle and are left out, an answer of 0 counts as 90°",
+	}, rowed, func(d diff) float64 {
 		return d.directions(func(_, c float64) float64 { return c })
 	})
 	// Angle is the mean angle between vectors.
-	Angle = ofRows(Metric{Name: "angle", Unit: "°", Range: [2]float64{0, 180}, Doc: "mean over rows of the angle between the vectors, whatever their lengths; rows where the reference is 0 have no angle and are left out, an answer of 0 counts as 90°"}, rowed, func(d diff) float64 {
+	Angle = ofRows(Metric{
+		Name: "angle", Unit: "°", Range: [2]float64{0, 180},
+		Doc: "mean over rows of the angle between the vectors, whatever their lengths; rows where the reference is 0 " +
+			"have no angle and are left out, an answer of 0 counts as 90°",
+	}, rowed, func(d diff) float64 {
 		return d.directions(func(a, _ float64) float64 { return a })
 	})
 	// NormError is the mean error of the lengths of vectors.
-	NormError = ofRows(Metric{Name: "norm_error", Unit: "output", Doc: "mean over rows of the difference of the lengths of the vectors, whatever their directions"}, rowed, func(d diff) float64 {
-		sum := 0.0
-		for i := range d.n {
-			a, b := d.row(i)
-			sum += math.Abs(length(a) - length(b))
-		}
-		return sum / float64(d.n)
-	})
+	NormError = ofRows(Metric{
+		Name: "norm_error", Unit: "output",
+		Doc: "mean over rows of the difference of the lengths of the vectors, whatever their directions",
+	}, rowed,
+		func(d diff) float64 {
+			sum := 0.0
+			for i := range d.n {
+				a, b := d.row(i)
+				sum += math.Abs(length(a) - length(b))
+			}
+			return sum / float64(d.n)
+		})
 	// RotationError is the mean angle of the rotation from one pose to the other.
-	RotationError = ofRows(Metric{Name: "rotation_error", Unit: "°", Range: [2]float64{0, 180}, Doc: "mean over rows of the angle of the rotation that takes the reference to the prediction; rows of 4 numbers are quaternions w, x, y, z, of which q and -q are one rotation, rows of 9 rotation matrices, which are brought to the nearest rotation first; two with a mirror are compared without it, one with and one without are 180° apart"}, rowed[:1], diff.rotations)
+	RotationError = ofRows(Metric{
+		Name: "rotation_error", Unit: "°", Range: [2]float64{0, 180},
+		Doc: "mean over rows of the angle of the rotation that takes the reference to the prediction; rows of 4 " +
+			"numbers are quaternions w, x, y, z, of which q and -q are one rotation, rows of 9 rotation matrices, " +
+			"which are brought to the nearest rotation first; two with a mirror are compared without it, one with " +
+			"and one without are 180° apart",
+	}, rowed[:1], diff.rotations)
 	// IoU3D is the mean intersection over union of boxes in space.
-	IoU3D = ofRows(Metric{Name: "iou3d", Better: Higher, Range: [2]float64{0, 1}, Doc: "mean over rows of the intersection over union of upright boxes x, y, z of the centre, length along the yaw, width, height, yaw in radians from x to y; row i is compared with row i"}, rowed[:1], diff.solids)
+	IoU3D = ofRows(Metric{
+		Name: "iou3d", Better: Higher, Range: [2]float64{0, 1},
+		Doc: "mean over rows of the intersection over union of upright boxes x, y, z of the centre, length along the " +
+			"yaw, width, height, yaw in radians from x to y; row i is compared with row i",
+	}, rowed[:1], diff.solids)
 	// MAEPerAtom is the mean absolute error over the number of atoms.
 	MAEPerAtom = perAtom()
 	// Correlation is Pearson's correlation of signals.
-	Correlation = ofRows(Metric{Name: "correlation", Better: Higher, Range: [2]float64{-1, 1}, Doc: "mean over channels of Pearson's correlation in time; channels that are constant in one of the two have none and are left out"}, series[3:4], diff.correlation)
+	Correlation = ofRows(Metric{
+		Name: "correlation", Better: Higher, Range: [2]float64{-1, 1},
+		Doc: "mean over channels of Pearson's correlation in time; channels that are constant in one of the two have " +
+			"none and are left out",
+	}, series[3:4], diff.correlation)
 )
 
 // perAtom divides by the nodes of the case.
 func perAtom() *Metric {
-	m := ofRows(Metric{Name: "mae_per_atom", Unit: "output", Doc: "mean |difference| over the number of atoms; undefined where nothing says how many there are"}, rowed[:1], diff.mae)
+	m := ofRows(Metric{
+		Name: "mae_per_atom", Unit: "output",
+		Doc: "mean |difference| over the number of atoms; undefined where nothing says how many there are",
+	}, rowed[:1],
+		diff.mae)
 	whole := m.Measure
 	m.Measure = func(c Case) float64 {
 		if c.Nodes < 1 {

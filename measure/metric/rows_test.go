@@ -39,14 +39,40 @@ func TestRowsByHand(t *testing.T) {
 		{"rotation_error", rows(9, quarterZ...), rows(9, 2, 0, 0, 0, 2, 0, 0, 0, 2), 90},
 		{"iou3d", rows(7, 0, 0, 0, 2, 2, 2, 0), rows(7, 1, 0, 1, 2, 2, 2, 0), 2. / 14},
 		{"iou3d", rows(7, 5, 6, 7, 4, 2, 1, 0.3), rows(7, 5, 6, 7, 2, 4, 1, 0.3+math.Pi/2), 1},
-		{"iou3d", rows(7, 0, 0, 0, 2, 2, 1, 0), rows(7, 0, 0, 0, 2, 2, 1, math.Pi/4), half}, // an octagon of area 8(√2-1) in two squares of 4
+		// an octagon of area 8(√2-1) in two squares of 4
+		{"iou3d", rows(7, 0, 0, 0, 2, 2, 1, 0), rows(7, 0, 0, 0, 2, 2, 1, math.Pi/4), half},
 		{"iou3d", rows(7, 0, 0, 0, 2, 2, 1, 0), rows(7, 0, 0, 1, 2, 2, 1, 0), 0},
-		{"iou3d", rows(7, 1, 1, 0, 4, 1e-3, 1, math.Pi/4), rows(7, 2, 2, 0, 4, 1e-3, 1, math.Pi/4), (4 - math.Sqrt2) / (4 + math.Sqrt2)}, // the yaw turns from x to y
-		{"correlation", &space.Signal{C: 2, T: 3, Val: []float64{1, 2, 3, 5, 5, 5}}, &space.Signal{C: 2, T: 3, Val: []float64{2, 4, 6, 1, 2, 3}}, 1},
-		{"correlation", &space.Signal{C: 1, T: 4, Val: []float64{1, 2, 3, 4}}, &space.Signal{C: 1, T: 4, Val: []float64{4, 3, 2, 1}}, -1},
-		{"rmse", &space.Signal{C: 1, T: 2, Val: []float64{1, 2}}, &space.Signal{C: 1, T: 2, Val: []float64{4, 6}}, 5 / math.Sqrt2},
-		{"mae", &space.Frames{Images: []*space.Image{{C: 1, H: 1, W: 1, Pix: []float64{1}}, {C: 1, H: 1, W: 1, Pix: []float64{3}}}}, &space.Frames{Images: []*space.Image{{C: 1, H: 1, W: 1, Pix: []float64{0}}, {C: 1, H: 1, W: 1, Pix: []float64{0}}}}, 2},
-		{"rmse", &space.Pairs{N: 2, W: 1, Val: []float64{0, 1, 1, 0}}, &space.Pairs{N: 2, W: 1, Val: []float64{0, 3, 3, 0}}, math.Sqrt2},
+		// the yaw turns from x to y
+		{
+			"iou3d", rows(7, 1, 1, 0, 4, 1e-3, 1, math.Pi/4), rows(7, 2, 2, 0, 4, 1e-3, 1, math.Pi/4),
+			(4 - math.Sqrt2) / (4 + math.Sqrt2),
+		},
+		{
+			"correlation", &space.Signal{C: 2, T: 3, Val: []float64{1, 2, 3, 5, 5, 5}},
+			&space.Signal{C: 2, T: 3, Val: []float64{2, 4, 6, 1, 2, 3}}, 1,
+		},
+		{
+			"correlation", &space.Signal{C: 1, T: 4, Val: []float64{1, 2, 3, 4}},
+			&space.Signal{C: 1, T: 4, Val: []float64{4, 3, 2, 1}}, -1,
+		},
+		{
+			"rmse", &space.Signal{C: 1, T: 2, Val: []float64{1, 2}}, &space.Signal{C: 1, T: 2, Val: []float64{4, 6}},
+			5 / math.Sqrt2,
+		},
+		{
+			"mae", &space.Frames{Images: []*space.Image{
+				{C: 1, H: 1, W: 1, Pix: []float64{1}},
+				{C: 1, H: 1, W: 1, Pix: []float64{3}},
+			}},
+			&space.Frames{Images: []*space.Image{
+				{C: 1, H: 1, W: 1, Pix: []float64{0}},
+				{C: 1, H: 1, W: 1, Pix: []float64{0}},
+			}}, 2,
+		},
+		{
+			"rmse", &space.Pairs{N: 2, W: 1, Val: []float64{0, 1, 1, 0}},
+			&space.Pairs{N: 2, W: 1, Val: []float64{0, 3, 3, 0}}, math.Sqrt2,
+		},
 	} {
 		m, err := Find(c.name)
 		if err != nil {
@@ -89,8 +115,12 @@ func TestRowsWithoutValue(t *testing.T) {
 		{"angle", rows(3, 1, 0, 0), rows(3, 0, 0, 0)},
 		{"rotation_error", rows(4, 0, 0, 0, 0), rows(4, 1, 0, 0, 0)},
 		{"rotation_error", rows(3, 1, 0, 0), rows(3, 1, 0, 0)},
-		{"rotation_error", rows(9, 1, 0, 0, 0, 0, 0, 0, 0, 0), rows(9, 1, 0, 0, 0, 1, 0, 0, 0, 1)}, // as near to many rotations
-		{"correlation", &space.Signal{C: 1, T: 3, Val: []float64{.1, .1, .1}}, &space.Signal{C: 1, T: 3, Val: []float64{1, 2, 3}}},
+		// as near to many rotations
+		{"rotation_error", rows(9, 1, 0, 0, 0, 0, 0, 0, 0, 0), rows(9, 1, 0, 0, 0, 1, 0, 0, 0, 1)},
+		{
+			"correlation", &space.Signal{C: 1, T: 3, Val: []float64{.1, .1, .1}},
+			&space.Signal{C: 1, T: 3, Val: []float64{1, 2, 3}},
+		},
 		{"mae_per_atom", rows(1, 1), rows(1, 2)},
 	} {
 		m, err := Find(c.name)
@@ -103,7 +133,8 @@ func TestRowsWithoutValue(t *testing.T) {
 	}
 }
 
-// The angle between two rotations is that of the rotation between them, in both forms, and does not change if both are turned.
+// The angle between two rotations is that of the rotation between them, in both forms, and does not change if both are
+// turned.
 func TestRotationError(t *testing.T) {
 	m, err := Find("rotation_error")
 	if err != nil {
@@ -205,7 +236,8 @@ func TestOfField(t *testing.T) {
 		if m.Name != name || m.Port == "" {
 			t.Errorf("%s is called %s of %q", name, m.Name, m.Port)
 		}
-		if got := m.Measure(c); math.IsNaN(got) != math.IsNaN(want) || !(math.Abs(got-want) < 1e-12) && !math.IsNaN(want) {
+		if got := m.Measure(c); math.IsNaN(got) != math.IsNaN(want) || !(math.Abs(got-want) < 1e-12) &&
+			!math.IsNaN(want) {
 			t.Errorf("%s = %g, want %g", name, got, want)
 		}
 	}

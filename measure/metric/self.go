@@ -9,7 +9,10 @@ import (
 	"nero/data/space"
 )
 
-var numeric = []space.Kind{space.KindScores, space.KindImage, space.KindTensor, space.KindField, space.KindRows, space.KindPairs, space.KindSignal, space.KindFrames}
+var numeric = []space.Kind{
+	space.KindScores, space.KindImage, space.KindTensor, space.KindField, space.KindRows,
+	space.KindPairs, space.KindSignal, space.KindFrames,
+}
 
 // Absolute is the Euclidean norm of the defect.
 var Absolute = &Metric{
@@ -28,7 +31,8 @@ var MaxAbsolute = &Metric{
 // Relative is the Euclidean norm of the defect over the centred scale of the output.
 var Relative = &Metric{
 	Name: "relative", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Spaces: numeric,
-	Doc: "absolute / s, s the RMS distance of f(x) from its mean over the samples: an offset of the output cannot shrink it",
+	Doc: "absolute / s, s the RMS distance of f(x) from its mean over the samples: an offset of the output cannot " +
+		"shrink it",
 	Measure: func(c Case) float64 {
 		d, _ := defect(c)
 		if !(c.Scale > 0) {
@@ -38,14 +42,16 @@ var Relative = &Metric{
 	},
 }
 
-// Builtin lists every metric that a program knows by name, in the order in which they are documented. Any top-k is known
-// beyond those listed, every [Metric.Movable] one against the other references, and all of them of a field of a record.
+// Builtin lists every metric that a program knows by name, in the order in which they are documented. Any top-k is
+// known beyond those listed, every [Metric.Movable] one against the other references, and all of them of a field of a
+// record.
 func Builtin() []*Metric {
-	return slices.Concat(classification(), []*Metric{Absolute, MaxAbsolute, Relative, PixelAgreement, MeanIoU}, detection(), velocimetry(), geometric())
+	return slices.Concat(classification(), []*Metric{Absolute, MaxAbsolute, Relative, PixelAgreement, MeanIoU},
+		detection(), velocimetry(), geometric())
 }
 
-// Find returns the metric called name, or, of a name such as iou@consensus, the metric against that reference, and of a name such as forces.rmse or
-// forces.rmse@self that of a field of a record. The error lists what there is.
+// Find returns the metric called name, or, of a name such as iou@consensus, the metric against that reference, and of a
+// name such as forces.rmse or forces.rmse@self that of a field of a record. The error lists what there is.
 func Find(name string) (*Metric, error) {
 	if k := strings.LastIndex(name, dot); k >= 0 {
 		field, rest := name[:k], name[k+len(dot):]
@@ -57,7 +63,9 @@ func Find(name string) (*Metric, error) {
 			return nil, fmt.Errorf("of the field %s: %w", field, err)
 		}
 		if m.OfHits {
-			return nil, fmt.Errorf("metric %s: %s is computed from the boxes of all samples, and only where boxes are all that a model returns", name, rest)
+			return nil, fmt.Errorf(
+				"metric %s: %s is computed from the boxes of all samples, and only where boxes are all that a model "+
+					"returns", name, rest)
 		}
 		return OfField(field, m), nil
 	}
@@ -81,14 +89,16 @@ func Find(name string) (*Metric, error) {
 	for i, m := range all {
 		names[i] = m.Name
 	}
-	return nil, fmt.Errorf("unknown metric %q: want one of %s, or topK for any K from 1 to 1000; with @self or @consensus for another reference", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf(
+		"unknown metric %q: want one of %s, or topK for any K from 1 to 1000; with @self or @consensus for another "+
+			"reference", name, strings.Join(names, ", "))
 }
 
 // Understands reports whether the metric can compare predictions of kind k.
 func (m *Metric) Understands(k space.Kind) bool { return slices.Contains(m.Spaces, k) }
 
-// Numbers are the components of a prediction on which errors are measured, without copying but for frames; nil for a value that has none, and for records, whose
-// fields are measured one by one.
+// Numbers are the components of a prediction on which errors are measured, without copying but for frames; nil for a
+// value that has none, and for records, whose fields are measured one by one.
 func Numbers(v space.Value) []float64 {
 	switch v := v.(type) {
 	case *space.Scores:

@@ -9,12 +9,14 @@ import (
 	"nero/data/tensor"
 )
 
-// Scaler is the part of a codec that maps each pixel by itself: scale, mean and deviation of its channel, rounded as the model gets it.
+// Scaler is the part of a codec that maps each pixel by itself: scale, mean and deviation of its channel, rounded as
+// the model gets it.
 type Scaler struct{ norm []norm }
 
-// Ahead takes the scaling of pixels out of a codec, so that a picture can be scaled once and then cut many times: for windows, quarter turns and
-// whatever else only moves pixels, rest encodes cuts of a scaled value to the bytes that c makes of the cuts themselves. It is not ok for codecs
-// that mix channels, that feed other numbers than float32, or that scale frames differently.
+// Ahead takes the scaling of pixels out of a codec, so that a picture can be scaled once and then cut many times: for
+// windows, quarter turns and whatever else only moves pixels, rest encodes cuts of a scaled value to the bytes that c
+// makes of the cuts themselves. It is not ok for codecs that mix channels, that feed other numbers than float32, or
+// that scale frames differently.
 func Ahead(c Codec) (s *Scaler, rest Codec, ok bool) {
 	k, ok := c.(*codec)
 	if !ok || len(k.e) == 0 {
@@ -24,7 +26,8 @@ func Ahead(c Codec) (s *Scaler, rest Codec, ok bool) {
 	bare.e = nil
 	for _, e := range k.e {
 		per := max(1, e.c)
-		if e.dtype != tensor.Float32 || e.order != "" || !slices.Equal(e.norm, k.e[0].norm) || len(e.norm) > 1 && (e.spec.Frames > 0 || len(e.norm) != per) {
+		if e.dtype != tensor.Float32 || e.order != "" || !slices.Equal(e.norm, k.e[0].norm) || len(e.norm) > 1 &&
+			(e.spec.Frames > 0 || len(e.norm) != per) {
 			return nil, nil, false
 		}
 		d := e.as(tensor.Float32)
@@ -61,7 +64,8 @@ func (s *Scaler) image(m *space.Image) (*space.Image, error) {
 		return nil, errors.New("an image whose numbers do not fit its size")
 	}
 	if len(s.norm) > 1 && len(s.norm) != m.C {
-		return nil, fmt.Errorf("input.mean and input.std have %d values, an image has %s", len(s.norm), countChannels(m.C))
+		return nil, fmt.Errorf("input.mean and input.std have %d values, an image has %s", len(s.norm),
+			countChannels(m.C))
 	}
 	out := space.NewImage(m.C, m.H, m.W)
 	line := make([]float32, m.W)

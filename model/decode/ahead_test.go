@@ -42,7 +42,8 @@ func TestScaledAhead(tb *testing.T) {
 			in.Std = append(in.Std, rapid.Float64Range(0.1, 3).Draw(t, "deviation"))
 		}
 		in.Sample = []int{channels, 4, 5}
-		c, err := decode.New(sig(tb, tensor.Float32, shape, "n", 3), in, decode.OutputSpec{Space: space.KindScores, Decode: "raw"})
+		c, err := decode.New(sig(tb, tensor.Float32, shape, "n", 3), in,
+			decode.OutputSpec{Space: space.KindScores, Decode: "raw"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,8 @@ func TestNotAhead(t *testing.T) {
 		"grey":  {decode.InputSpec{Scale: 255, Channels: "grey", Sample: []int{3, 4, 5}}, tensor.Float32},
 		"bytes": {decode.InputSpec{Scale: 1, Sample: []int{1, 4, 5}}, tensor.Uint8},
 	} {
-		codec, err := decode.New(sig(t, c.dtype, []any{"n", 1, 4, 5}, "n", 3), c.in, decode.OutputSpec{Space: space.KindScores, Decode: "raw"})
+		codec, err := decode.New(sig(t, c.dtype, []any{"n", 1, 4, 5}, "n", 3), c.in,
+			decode.OutputSpec{Space: space.KindScores, Decode: "raw"})
 		if err != nil {
 			t.Fatal(err)
 		}

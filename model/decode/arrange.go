@@ -13,8 +13,9 @@ import (
 // row says where the numbers of a box stand in its row, -1 for those that are not there.
 type row struct {
 	box, score, label, object, scores, image int
-	fixed                                    int // numbers before or without scores
-	names                                    string
+	// numbers before or without scores
+	fixed int
+	names string
 }
 
 // rowOf reads BoxesSpec.Columns.
@@ -24,15 +25,20 @@ func rowOf(columns []string) (row, error) {
 		return r, nil
 	}
 	for i, c := range columns {
-		at := map[string]*int{"box": &r.box, "score": &r.score, "label": &r.label, "object": &r.object, "scores": &r.scores, "image": &r.image}[strings.ToLower(c)]
+		at := map[string]*int{
+			"box": &r.box, "score": &r.score, "label": &r.label, "object": &r.object,
+			"scores": &r.scores, "image": &r.image,
+		}[strings.ToLower(c)]
 		switch {
 		case strings.EqualFold(c, "skip"):
 		case at == nil:
-			return r, fmt.Errorf("output.boxes.columns[%d]: %q is not known; say box, score, label, object, scores, image, skip", i, c)
+			return r, fmt.Errorf(
+				"output.boxes.columns[%d]: %q is not known; say box, score, label, object, scores, image, skip", i, c)
 		case *at >= 0:
 			return r, fmt.Errorf("output.boxes.columns[%d]: %q stands there twice", i, c)
 		case at == &r.scores && i != len(columns)-1:
-			return r, fmt.Errorf("output.boxes.columns[%d]: scores, of which there is one per class, stand at the end", i)
+			return r, fmt.Errorf("output.boxes.columns[%d]: scores, of which there is one per class, stand at the end",
+				i)
 		default:
 			*at = r.fixed
 		}
@@ -47,7 +53,9 @@ func rowOf(columns []string) (row, error) {
 		return r, fmt.Errorf("output.boxes.columns: %v has no box; name its place", columns)
 	}
 	if (r.score < 0) == (r.scores < 0) {
-		return r, fmt.Errorf("output.boxes.columns: %v; want either score (one number, with label or a single class) or scores (one per class)", columns)
+		return r, fmt.Errorf(
+			"output.boxes.columns: %v; want either score (one number, with label or a single class) or scores (one "+
+				"per class)", columns)
 	}
 	if r.label >= 0 && r.scores >= 0 {
 		return r, fmt.Errorf("output.boxes.columns: %v; a label goes with one score, not with one per class", columns)
@@ -66,13 +74,18 @@ const (
 
 // arrangement says how the arrays of one part are read. Lengths that are not known before a run are below 0.
 type arrangement struct {
-	known    bool // false if the shapes do not tell yet
-	samples  samples
-	n, width int  // boxes, and numbers of one
-	flip     bool // boxes stand along the last axis
-	row      row
-	classes  int // numbers per box that are scores, the background included; 1 for a single score
-	labels   int // 0 if class numbers are given, by a column or an output; -1 if not
+	// false if the shapes do not tell yet
+	known   bool
+	samples samples
+	// boxes, and numbers of one
+	n, width int
+	// boxes stand along the last axis
+	flip bool
+	row  row
+	// numbers per box that are scores, the background included; 1 for a single score
+	classes int
+	// 0 if class numbers are given, by a column or an output; -1 if not
+	labels int
 	// of an output of scores
 	flipScores bool
 	note       string
@@ -133,7 +146,8 @@ func squeeze(s []int) []int {
 	return s
 }
 
-// arrange finds out how a part is read from the shapes of its outputs, as declared (then some may not be known) or as returned.
+// arrange finds out how a part is read from the shapes of its outputs, as declared (then some may not be known) or as
+// returned.
 func (b *boxes) arrange(p *BoxesPart, shape func(name string) ([]int, bool)) (arrangement, error) {
 	full, ok := shape(p.Boxes)
 	if !ok {
@@ -148,7 +162,9 @@ func (b *boxes) arrange(p *BoxesPart, shape func(name string) ([]int, bool)) (ar
 	case 3:
 		s = s[1:]
 	default:
-		return a, fmt.Errorf("%s has %d axes, which is no list of boxes; want [N, boxes, numbers]: name another in output.boxes.parts", what, len(full))
+		return a, fmt.Errorf(
+			"%s has %d axes, which is no list of boxes; want [N, boxes, numbers]: name another in output.boxes.parts",
+			what, len(full))
 	}
 	if p.Scores == "" {
 		return b.arrangeRows(a, s, what)
@@ -171,7 +187,9 @@ func (b *boxes) arrangeRows(a arrangement, s []int, what string) (arrangement, e
 			cols = []row{r}
 		}
 		if len(rows)+len(cols) == 2 {
-			return a, fmt.Errorf("%s: both axes are longer than output.boxes.columns: %v; set output.boxes.classes, and skip for columns to ignore", what, b.given)
+			return a, fmt.Errorf(
+				"%s: both axes are longer than output.boxes.columns: %v; set output.boxes.classes, and skip for "+
+					"columns to ignore", what, b.given)
 		}
 	}
 	switch {
@@ -218,7 +236,8 @@ func (b *boxes) arrangeRows(a arrangement, s []int, what string) (arrangement, e
 		if a.flip {
 			where = "a column per box"
 		}
-		note := fmt.Sprintf("%s: %s with %s; set output.boxes.columns to change it", what, where, strings.ReplaceAll(a.row.names, " ", ", "))
+		note := fmt.Sprintf("%s: %s with %s; set output.boxes.columns to change it", what, where,
+			strings.ReplaceAll(a.row.names, " ", ", "))
 		if a.note != "" {
 			note = a.note + "; " + note
 		}
@@ -233,7 +252,8 @@ func (b *boxes) checkBackground(classes int, labels bool, what string) error {
 		return fmt.Errorf("%s has one score per box, which output.boxes.background leaves out; leave it unset", what)
 	}
 	if b.Background == "last" && labels && b.Classes == 0 {
-		return fmt.Errorf("%s gives class numbers, and output.boxes.background: last does not say which of them; set output.boxes.classes", what)
+		return fmt.Errorf("%s gives class numbers, and output.boxes.background: last does not say which of them; set "+
+			"output.boxes.classes", what)
 	}
 	return nil
 }
@@ -241,10 +261,12 @@ func (b *boxes) checkBackground(classes int, labels bool, what string) error {
 // unread explains why rows cannot be read; s has two axes.
 func (b *boxes) unread(s []int) error {
 	if len(b.given) > 0 {
-		return fmt.Errorf("no axis is long enough for output.boxes.columns: %v with classes: %d; check both", b.given, b.Classes)
+		return fmt.Errorf("no axis is long enough for output.boxes.columns: %v with classes: %d; check both", b.given,
+			b.Classes)
 	}
 	if k := b.kinds(); k > 0 {
-		return fmt.Errorf("with output.boxes.classes: %d a box should have %d numbers (box and scores), %d (a confidence between them), or 6 (box, score, label)%s; "+
+		return fmt.Errorf("with output.boxes.classes: %d a box should have %d numbers (box and scores), %d (a "+
+			"confidence between them), or 6 (box, score, label)%s; "+
 			"set output.boxes.columns, or name outputs in output.boxes.parts", b.Classes, 4+k, 5+k,
 			map[bool]string{true: ", one of them for the background"}[b.Background != ""])
 	}
@@ -253,16 +275,20 @@ func (b *boxes) unread(s []int) error {
 		w = max(s[0], s[1])
 	}
 	if w == 4 {
-		return errors.New("these are coordinates without a score; name the outputs of both in output.boxes.parts: [{boxes: OUTPUT, scores: OUTPUT}]")
+		return errors.New("these are coordinates without a score; name the outputs of both in output.boxes.parts: " +
+			"[{boxes: OUTPUT, scores: OUTPUT}]")
 	}
 	if w < 4 {
 		return errors.New("that is no box with a score; name outputs in output.boxes.parts")
 	}
-	return fmt.Errorf("%d numbers may be a box and scores of %d classes, or of %d with a confidence between them; set output.boxes.classes or output.boxes.columns", w, w-4, w-5)
+	return fmt.Errorf("%d numbers may be a box and scores of %d classes, or of %d with a confidence between them; "+
+		"set output.boxes.classes or output.boxes.columns", w, w-4, w-5)
 }
 
 // arrangeApart is arrange for coordinates and scores in outputs of their own; s are the two axes of the coordinates.
-func (b *boxes) arrangeApart(a arrangement, p *BoxesPart, s []int, what string, shape func(string) ([]int, bool)) (arrangement, error) {
+func (b *boxes) arrangeApart(a arrangement, p *BoxesPart, s []int, what string,
+	shape func(string) ([]int, bool),
+) (arrangement, error) {
 	full, ok := shape(p.Scores)
 	if !ok {
 		return arrangement{}, nil
@@ -281,7 +307,9 @@ func (b *boxes) arrangeApart(a arrangement, p *BoxesPart, s []int, what string, 
 	case col:
 		a.flip = true
 	default:
-		return a, fmt.Errorf("%s and %s do not belong together: want coordinates [N, boxes, 4] and scores [N, boxes, classes]; check output.boxes.parts", what, whatScores)
+		return a, fmt.Errorf(
+			"%s and %s do not belong together: want coordinates [N, boxes, 4] and scores [N, boxes, classes]; check "+
+				"output.boxes.parts", what, whatScores)
 	}
 	a.n, a.width = s[0], s[1]
 	if a.flip {
@@ -302,7 +330,8 @@ func (b *boxes) arrangeApart(a arrangement, p *BoxesPart, s []int, what string, 
 			if b.Background == "" && a.classes == k+1 {
 				hint = ", or output.boxes.background if one of them means no object"
 			}
-			return a, fmt.Errorf("%s has %d scores per box, output.boxes.classes is %d; change it%s", whatScores, a.classes, b.Classes, hint)
+			return a, fmt.Errorf("%s has %d scores per box, output.boxes.classes is %d; change it%s", whatScores,
+				a.classes, b.Classes, hint)
 		}
 	}
 	if a.n < 0 {
@@ -331,7 +360,9 @@ func (b *boxes) arrangeApart(a arrangement, p *BoxesPart, s []int, what string, 
 	if p.Labels != "" {
 		a.labels = 0
 		if a.classes > 1 {
-			return a, fmt.Errorf("%s has %d scores per box beside the labels of %s; leave labels out of output.boxes.parts, or name an output with one score per box",
+			return a, fmt.Errorf(
+				"%s has %d scores per box beside the labels of %s; leave labels out of output.boxes.parts, or name "+
+					"an output with one score per box",
 				whatScores, a.classes, p.Labels)
 		}
 	}
@@ -345,7 +376,9 @@ func inner(full []int, how samples, what string) ([]int, error) {
 		s = s[1:]
 	}
 	if len(s) != 1 && len(s) != 2 {
-		return nil, fmt.Errorf("%s has %d axes, which are no scores of boxes; want [N, boxes, classes] or [N, boxes]: name another in output.boxes.parts", what, len(full))
+		return nil, fmt.Errorf(
+			"%s has %d axes, which are no scores of boxes; want [N, boxes, classes] or [N, boxes]: name another in "+
+				"output.boxes.parts", what, len(full))
 	}
 	return s, nil
 }
@@ -384,7 +417,8 @@ func (b *boxes) find(sig onnx.Signature) error {
 		return strings.Join(s, ", ")
 	}
 	refuse := func(why string) error {
-		return fmt.Errorf("%s among the outputs (%s); name them in output.boxes.parts: [{boxes: OUTPUT, scores: OUTPUT}], with labels where class numbers stand apart", why, list(sig.Outputs))
+		return fmt.Errorf("%s among the outputs (%s); name them in output.boxes.parts: [{boxes: OUTPUT, scores: "+
+			"OUTPUT}], with labels where class numbers stand apart", why, list(sig.Outputs))
 	}
 	if len(tables) == 1 && len(lists) == 0 {
 		b.Parts = []BoxesPart{{Boxes: tables[0].Name}}
@@ -423,7 +457,8 @@ func filter(ps []onnx.Port, keep func(onnx.Port) bool) []onnx.Port {
 	return slices.DeleteFunc(slices.Clone(ps), func(p onnx.Port) bool { return !keep(p) })
 }
 
-// group tells coordinates, scores and labels of one set of boxes apart; why is "" unless there are boxes that cannot be told apart.
+// group tells coordinates, scores and labels of one set of boxes apart; why is "" unless there are boxes that cannot be
+// told apart.
 func (b *boxes) group(tables, lists []onnx.Port, width func(onnx.Port) int) (part BoxesPart, why string) {
 	fours := filter(tables, func(x onnx.Port) bool { return width(x) == 4 })
 	if len(fours) == 0 && len(tables) == 2 && len(lists) == 0 { // more numbers than a box has, and one score per class
@@ -468,7 +503,8 @@ func (b *boxes) group(tables, lists []onnx.Port, width func(onnx.Port) int) (par
 // integer tells whether an element type holds whole numbers.
 func integer(d tensor.DType) bool {
 	switch d {
-	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
+	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32,
+		tensor.Uint64:
 		return true
 	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16, tensor.Bool:
 	}

@@ -25,15 +25,21 @@ const (
 
 // boxes reads the outputs of a detector.
 type boxes struct {
-	BoxesSpec          // with defaults filled in
-	given     []string // columns as the study gives them, nil for none
-	win       [2]int   // height and width, -1 if not known
-	anchors   []anchor
-	ports     map[string]onnx.Port
-	max       int // largest batch, 0 for any
-	classes   int // that boxes may have, 0 if the file does not say
-	notes     []string
-	pool      *sync.Pool // of *workspace
+	// with defaults filled in
+	BoxesSpec
+	// columns as the study gives them, nil for none
+	given []string
+	// height and width, -1 if not known
+	win     [2]int
+	anchors []anchor
+	ports   map[string]onnx.Port
+	// largest batch, 0 for any
+	max int
+	// that boxes may have, 0 if the file does not say
+	classes int
+	notes   []string
+	// of *workspace
+	pool *sync.Pool
 }
 
 // anchor is where raw offsets are measured from: a centre and a size in pixels.
@@ -54,7 +60,8 @@ func readBoxes(sig onnx.Signature, out OutputSpec, p port, win [2]int) (outputs,
 	if len(b.Parts) == 0 {
 		if out.Name != "" {
 			if _, ok := sig.Output(out.Name); !ok {
-				return nil, fmt.Errorf("output.name: the model has no output %q; there are %s", out.Name, strings.Join(onnx.Names(sig.Outputs), ", "))
+				return nil, fmt.Errorf("output.name: the model has no output %q; there are %s", out.Name,
+					strings.Join(onnx.Names(sig.Outputs), ", "))
 			}
 			b.Parts = []BoxesPart{{Boxes: out.Name}}
 		} else if err := b.find(sig); err != nil {
@@ -66,15 +73,22 @@ func readBoxes(sig onnx.Signature, out OutputSpec, p port, win [2]int) (outputs,
 			return nil, fmt.Errorf("output.boxes.parts[%d].boxes: missing; name the output that holds coordinates", i)
 		}
 		if part.Labels != "" && part.Scores == "" || part.Object != "" && part.Scores == "" {
-			return nil, fmt.Errorf("output.boxes.parts[%d].scores: missing beside labels or object; name the output that holds scores", i)
+			return nil, fmt.Errorf(
+				"output.boxes.parts[%d].scores: missing beside labels or object; name the output that holds scores", i)
 		}
-		for _, o := range [][2]string{{"boxes", part.Boxes}, {"scores", part.Scores}, {"object", part.Object}, {"labels", part.Labels}} {
+		for _, o := range [][2]string{
+			{"boxes", part.Boxes},
+			{"scores", part.Scores},
+			{"object", part.Object},
+			{"labels", part.Labels},
+		} {
 			if o[1] == "" {
 				continue
 			}
 			x, ok := sig.Output(o[1])
 			if !ok {
-				return nil, fmt.Errorf("output.boxes.parts[%d].%s: the model has no output %q; there are %s", i, o[0], o[1], strings.Join(onnx.Names(sig.Outputs), ", "))
+				return nil, fmt.Errorf("output.boxes.parts[%d].%s: the model has no output %q; there are %s", i, o[0],
+					o[1], strings.Join(onnx.Names(sig.Outputs), ", "))
 			}
 			if err := numbers(x); err != nil {
 				return nil, err
@@ -87,13 +101,16 @@ func readBoxes(sig onnx.Signature, out OutputSpec, p port, win [2]int) (outputs,
 	}
 	switch form := out.Boxes.Form; {
 	case b.anchors != nil && form == "":
-		b.notes = append(b.notes, fmt.Sprintf("offsets from anchors are read as %s; set output.boxes.form to change it", b.Form))
+		b.notes = append(b.notes, fmt.Sprintf("offsets from anchors are read as %s; set output.boxes.form to change it",
+			b.Form))
 	case b.anchors == nil && (form == "" || out.Boxes.Unit == ""):
 		unit := "pixels of the window"
 		if b.Unit == "unit" {
 			unit = "shares of the window"
 		}
-		b.notes = append(b.notes, fmt.Sprintf("coordinates are read as %s in %s; set output.boxes.form and output.boxes.unit to change it", b.Form, unit))
+		b.notes = append(b.notes,
+			fmt.Sprintf("coordinates are read as %s in %s; set output.boxes.form and output.boxes.unit to change it",
+				b.Form, unit))
 	}
 	total := 0
 	for i := range b.Parts {
@@ -105,7 +122,9 @@ func readBoxes(sig onnx.Signature, out OutputSpec, p port, win [2]int) (outputs,
 			continue
 		}
 		if a.samples == alone && p.batch > 1 {
-			return nil, fmt.Errorf("output %s has no axis that counts samples, the input is fixed to %d; want [N, boxes, numbers]", b.ports[b.Parts[i].Boxes], p.batch)
+			return nil, fmt.Errorf(
+				"output %s has no axis that counts samples, the input is fixed to %d; want [N, boxes, numbers]",
+				b.ports[b.Parts[i].Boxes], p.batch)
 		}
 		if a.samples == alone {
 			b.max = 1
@@ -124,8 +143,10 @@ func readBoxes(sig onnx.Signature, out OutputSpec, p port, win [2]int) (outputs,
 			b.classes = b.Classes
 		}
 		if b.Suppress == "" && a.labels >= 0 {
-			b.notes = append(b.notes, fmt.Sprintf("output %q gives class numbers and is taken for what is left after the model's own suppression; set output.boxes.suppress to suppress again",
-				b.Parts[i].Boxes))
+			b.notes = append(b.notes,
+				fmt.Sprintf("output %q gives class numbers and is taken for what is left after the model's own "+
+					"suppression; set output.boxes.suppress to suppress again",
+					b.Parts[i].Boxes))
 		}
 		if total >= 0 && a.n >= 0 {
 			total += a.n
@@ -176,10 +197,12 @@ func (b *boxes) check() error {
 		{"sigma", &b.Sigma, math.SmallestNonzeroFloat64, math.MaxFloat64, 0.5},
 	} {
 		if *n.v != 0 && !(*n.v >= n.lo && *n.v <= n.hi) {
-			return fmt.Errorf("output.boxes.%s: %g; want a number above 0%s", n.name, *n.v, map[bool]string{true: " and up to 1"}[n.hi == 1])
+			return fmt.Errorf("output.boxes.%s: %g; want a number above 0%s", n.name, *n.v,
+				map[bool]string{true: " and up to 1"}[n.hi == 1])
 		}
 		if len(b.Anchors) == 0 && *n.v != 0 && *n.v != 1 && (n.name == "scale" || n.name == "size_scale") {
-			return fmt.Errorf("output.boxes.%s divides offsets from anchors; set output.boxes.anchors, or leave it out", n.name)
+			return fmt.Errorf("output.boxes.%s divides offsets from anchors; set output.boxes.anchors, or leave it out",
+				n.name)
 		}
 		if *n.v == 0 {
 			*n.v = n.without
@@ -196,9 +219,11 @@ func (b *boxes) check() error {
 	}
 	switch {
 	case len(b.Anchors) == 0 && b.Log:
-		return errors.New("output.boxes.log is for sizes relative to an anchor's; set output.boxes.anchors, or leave it out")
+		return errors.New("output.boxes.log is for sizes relative to an anchor's; set output.boxes.anchors, or leave " +
+			"it out")
 	case len(b.Anchors) > 0 && b.Unit == "unit":
-		return errors.New("output.boxes.unit is for coordinates without anchors; leave it out (scale says what raw offsets are divided by)")
+		return errors.New("output.boxes.unit is for coordinates without anchors; leave it out (scale says what raw " +
+			"offsets are divided by)")
 	case b.Log && b.Form == "xyxy":
 		return errors.New("output.boxes.log is for sizes, the form xyxy has none; set output.boxes.form: cxcywh")
 	}
@@ -216,7 +241,8 @@ func (b *boxes) check() error {
 		set  bool
 	}{{"anchors", len(b.Anchors) > 0}, {"unit: unit", b.Unit == "unit"}, {"clip", b.Clip}} {
 		if need.set && !known {
-			return fmt.Errorf("output.boxes.%s: the size of what the model sees is not known; give data of one size, a group.window, or a model with a fixed input", need.name)
+			return fmt.Errorf("output.boxes.%s: the size of what the model sees is not known; give data of one size, "+
+				"a group.window, or a model with a fixed input", need.name)
 		}
 	}
 	return nil
@@ -232,7 +258,8 @@ func (b *boxes) makeAnchors() error {
 		case a.PerCell < 0 || a.PerCell > maxAnchors:
 			return fmt.Errorf("output.boxes.anchors[%d].per_cell: %d; want at least 1", i, a.PerCell)
 		case per > 0 && a.PerCell > 0 && a.PerCell != per:
-			return fmt.Errorf("output.boxes.anchors[%d]: per_cell is %d and sizes lists %d; leave one of them out", i, a.PerCell, per)
+			return fmt.Errorf("output.boxes.anchors[%d]: per_cell is %d and sizes lists %d; leave one of them out", i,
+				a.PerCell, per)
 		case per == 0:
 			per = max(a.PerCell, 1)
 		}
@@ -243,7 +270,8 @@ func (b *boxes) makeAnchors() error {
 		}
 		rows, cols := (b.win[0]-1)/a.Stride+1, (b.win[1]-1)/a.Stride+1
 		if room := maxAnchors - len(b.anchors); rows > room || cols > room || rows*cols > room/per {
-			return fmt.Errorf("output.boxes.anchors[%d]: %d x %d places with %d anchors each, and %d before them; more than %d are refused: set a larger stride",
+			return fmt.Errorf("output.boxes.anchors[%d]: %d x %d places with %d anchors each, and %d before them; "+
+				"more than %d are refused: set a larger stride",
 				i, rows, cols, per, len(b.anchors), maxAnchors)
 		}
 		half := float64(a.Stride) / 2
@@ -253,7 +281,10 @@ func (b *boxes) makeAnchors() error {
 		for r := range rows {
 			for c := range cols {
 				for k := range per {
-					p := anchor{x: float64(c*a.Stride) + half, y: float64(r*a.Stride) + half, w: float64(b.win[1]), h: float64(b.win[0])}
+					p := anchor{
+						x: float64(c*a.Stride) + half, y: float64(r*a.Stride) + half, w: float64(b.win[1]),
+						h: float64(b.win[0]),
+					}
 					if len(a.Sizes) > 0 {
 						p.w, p.h = a.Sizes[k][0], a.Sizes[k][1]
 					}
@@ -272,7 +303,8 @@ func (b *boxes) miscount(boxes int) error {
 		per := max(len(a.Sizes), a.PerCell, 1)
 		each = append(each, strconv.Itoa(((b.win[0]-1)/a.Stride+1)*((b.win[1]-1)/a.Stride+1)*per))
 	}
-	return fmt.Errorf("output.boxes.anchors: %d anchors (%s) on a window of %d x %d for %d boxes of the model; check stride and per_cell, or sizes",
+	return fmt.Errorf("output.boxes.anchors: %d anchors (%s) on a window of %d x %d for %d boxes of the model; check "+
+		"stride and per_cell, or sizes",
 		len(b.anchors), strings.Join(each, " + "), b.win[0], b.win[1], boxes)
 }
 
@@ -293,8 +325,9 @@ func (b *boxes) raw([]space.Value) (tensor.Named, error) {
 
 func (b *boxes) limits() (int, []string) { return b.max, b.notes }
 
-// Irregular counts the boxes of a set that are turned inside out (a right edge left of the left one, or a lower edge above the upper one), those
-// that are not but have no area, and those with a number that is not finite, which are in neither of the other counts.
+// Irregular counts the boxes of a set that are turned inside out (a right edge left of the left one, or a lower edge
+// above the upper one), those that are not but have no area, and those with a number that is not finite, which are in
+// neither of the other counts.
 func Irregular(b *space.Boxes) (inverted, empty, notFinite int) {
 	for i := range b.Items {
 		switch x := &b.Items[i]; {

@@ -61,7 +61,8 @@ func boxesOf(tb testing.TB, s onnx.Signature, spec decode.BoxesSpec, n int, arra
 func near(got []space.Box, want []space.Box) bool {
 	same := func(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-9 || math.IsNaN(a) && math.IsNaN(b) }
 	return slices.EqualFunc(got, want, func(a, b space.Box) bool {
-		return same(a.X1, b.X1) && same(a.Y1, b.Y1) && same(a.X2, b.X2) && same(a.Y2, b.Y2) && same(a.Score, b.Score) && a.Label == b.Label && a.Cut == b.Cut
+		return same(a.X1, b.X1) && same(a.Y1, b.Y1) && same(a.X2, b.X2) && same(a.Y2, b.Y2) && same(a.Score, b.Score) &&
+			a.Label == b.Label && a.Cut == b.Cut
 	})
 }
 
@@ -69,7 +70,8 @@ func box(x1, y1, x2, y2, score float64, label int) space.Box {
 	return space.Box{X1: x1, Y1: y1, X2: x2, Y2: y2, Score: score, Label: label}
 }
 
-// Each way in which detectors lay out the same two boxes: (10, 20)-(30, 60) of class 1 at 0.9 and (40, 10)-(60, 30) of class 0 at 0.5, on 100 x 100.
+// Each way in which detectors lay out the same two boxes: (10, 20)-(30, 60) of class 1 at 0.9 and (40, 10)-(60, 30) of
+// class 0 at 0.5, on 100 x 100.
 func TestBoxesLayouts(t *testing.T) {
 	want := []space.Box{box(10, 20, 30, 60, 0.9, 1), box(40, 10, 60, 30, 0.5, 0)}
 	corners := []float64{40, 10, 60, 30, 10, 20, 30, 60}
@@ -85,28 +87,36 @@ func TestBoxesLayouts(t *testing.T) {
 			"after suppression",
 			[]onnx.Port{out("y", f, -1, -1, 6)},
 			decode.BoxesSpec{},
-			[]tensor.Named{named("y", []float64{40, 10, 60, 30, 0.5, 0, 10, 20, 30, 60, 0.9, 1, 0, 0, 0, 0, 0, -1}, 1, 3, 6)},
+			[]tensor.Named{named("y", []float64{40, 10, 60, 30, 0.5, 0, 10, 20, 30, 60, 0.9, 1, 0, 0, 0, 0, 0, -1}, 1,
+				3, 6)},
 			"box, score, label; set",
 		},
 		{
 			"padded with -1",
 			[]onnx.Port{out("y", f, 1, 3, 6)},
 			decode.BoxesSpec{},
-			[]tensor.Named{named("y", []float64{40, 10, 60, 30, 0.5, 0, 10, 20, 30, 60, 0.9, 1, -1, -1, -1, -1, -1, -1}, 1, 3, 6)},
+			[]tensor.Named{named("y", []float64{40, 10, 60, 30, 0.5, 0, 10, 20, 30, 60, 0.9, 1, -1, -1, -1, -1, -1, -1},
+				1, 3, 6)},
 			"own suppression",
 		},
 		{
 			"with the number of the sample",
 			[]onnx.Port{out("y", f, -1, 7)},
 			decode.BoxesSpec{Columns: []string{"image", "box", "label", "score"}},
-			[]tensor.Named{named("y", []float64{0, 40, 10, 60, 30, 0, 0.5, 0, 10, 20, 30, 60, 1, 0.9, -1, 0, 0, 0, 0, 0, 0}, 3, 7)},
+			[]tensor.Named{named("y", []float64{
+				0, 40, 10, 60, 30, 0, 0.5, 0, 10, 20, 30, 60, 1, 0.9, -1, 0, 0, 0, 0, 0,
+				0,
+			}, 3, 7)},
 			"",
 		},
 		{
 			"as Caffe's and OpenVINO's SSD",
 			[]onnx.Port{out("y", f, 1, 1, -1, 7)},
 			decode.BoxesSpec{Columns: []string{"image", "label", "score", "box"}, Unit: "unit", Background: "first"},
-			[]tensor.Named{named("y", []float64{0, 1, 0.5, 0.4, 0.1, 0.6, 0.3, 0, 2, 0.9, 0.1, 0.2, 0.3, 0.6, 0, 0, 0.7, 0, 0, 1, 1}, 1, 1, 3, 7)},
+			[]tensor.Named{named("y", []float64{
+				0, 1, 0.5, 0.4, 0.1, 0.6, 0.3, 0, 2, 0.9, 0.1, 0.2, 0.3, 0.6, 0, 0, 0.7,
+				0, 0, 1, 1,
+			}, 1, 1, 3, 7)},
 			"",
 		},
 		{
@@ -120,7 +130,8 @@ func TestBoxesLayouts(t *testing.T) {
 			"YOLOv8",
 			[]onnx.Port{out("y", f, -1, 6, 3)},
 			decode.BoxesSpec{Form: "cxcywh", Classes: 2},
-			[]tensor.Named{named("y", []float64{50, 20, 0, 20, 40, 0, 20, 20, 0, 20, 40, 0, 0.5, 0.1, 0, 0.2, 0.9, 0}, 1, 6, 3)},
+			[]tensor.Named{named("y", []float64{50, 20, 0, 20, 40, 0, 20, 20, 0, 20, 40, 0, 0.5, 0.1, 0, 0.2, 0.9, 0},
+				1, 6, 3)},
 			"a column per box with box, scores; set",
 		},
 		{
@@ -134,15 +145,22 @@ func TestBoxesLayouts(t *testing.T) {
 			"torchvision",
 			[]onnx.Port{out("boxes", f, -1, 4), out("labels", tensor.Int64, -1), out("scores", f, -1)},
 			decode.BoxesSpec{Background: "first"},
-			[]tensor.Named{named("boxes", corners, 2, 4), named("labels", []float64{1, 2}, 2), named("scores", []float64{0.5, 0.9}, 2)},
+			[]tensor.Named{
+				named("boxes", corners, 2, 4), named("labels", []float64{1, 2}, 2),
+				named("scores", []float64{0.5, 0.9}, 2),
+			},
 			`boxes are read from output "boxes", scores from "scores", class numbers from "labels"`,
 		},
 		{
 			"TensorFlow",
-			[]onnx.Port{out("detection_boxes", f, 1, 2, 4), out("detection_classes", f, 1, 2), out("detection_scores", f, 1, 2), out("num_detections", f, 1)},
+			[]onnx.Port{
+				out("detection_boxes", f, 1, 2, 4), out("detection_classes", f, 1, 2),
+				out("detection_scores", f, 1, 2), out("num_detections", f, 1),
+			},
 			decode.BoxesSpec{Background: "first", Swap: true, Unit: "unit"},
 			[]tensor.Named{
-				named("detection_boxes", []float64{0.1, 0.4, 0.3, 0.6, 0.2, 0.1, 0.6, 0.3}, 1, 2, 4), named("detection_classes", []float64{1, 2}, 1, 2),
+				named("detection_boxes", []float64{0.1, 0.4, 0.3, 0.6, 0.2, 0.1, 0.6, 0.3}, 1, 2, 4),
+				named("detection_classes", []float64{1, 2}, 1, 2),
 				named("detection_scores", []float64{0.5, 0.9}, 1, 2), named("num_detections", []float64{2}, 1),
 			},
 			`class numbers from "detection_classes"`,
@@ -151,29 +169,42 @@ func TestBoxesLayouts(t *testing.T) {
 			"scores apart",
 			[]onnx.Port{out("conf", f, -1, 2, 3), out("loc", f, -1, 2, 4)},
 			decode.BoxesSpec{Background: "last", Form: "xywh"},
-			[]tensor.Named{named("loc", []float64{40, 10, 20, 20, 10, 20, 20, 40}, 1, 2, 4), named("conf", []float64{0.5, 0.1, 0.9, 0, 0.9, 0.3}, 1, 2, 3)},
+			[]tensor.Named{
+				named("loc", []float64{40, 10, 20, 20, 10, 20, 20, 40}, 1, 2, 4),
+				named("conf", []float64{0.5, 0.1, 0.9, 0, 0.9, 0.3}, 1, 2, 3),
+			},
 			`scores from "conf"`,
 		},
 		{
 			"boxes along the last axis",
 			[]onnx.Port{out("conf", f, -1, 2, 3), out("loc", f, -1, 4, 3)},
 			decode.BoxesSpec{Parts: []decode.BoxesPart{{Boxes: "loc", Scores: "conf"}}, Classes: 2},
-			[]tensor.Named{named("loc", []float64{40, 10, 0, 10, 20, 0, 60, 30, 0, 30, 60, 0}, 1, 4, 3), named("conf", []float64{0.5, 0.1, 0, 0.2, 0.9, 0}, 1, 2, 3)},
+			[]tensor.Named{
+				named("loc", []float64{40, 10, 0, 10, 20, 0, 60, 30, 0, 30, 60, 0}, 1, 4, 3),
+				named("conf", []float64{0.5, 0.1, 0, 0.2, 0.9, 0}, 1, 2, 3),
+			},
 			"",
 		},
 		{
 			"objectness apart",
 			[]onnx.Port{out("b", f, -1, -1, 4), out("c", f, -1, -1, 2), out("o", f, -1, -1, 1)},
 			decode.BoxesSpec{Parts: []decode.BoxesPart{{Boxes: "b", Scores: "c", Object: "o"}}},
-			[]tensor.Named{named("b", corners, 1, 2, 4), named("c", []float64{1, 0.5, 0.3, 0.9}, 1, 2, 2), named("o", []float64{0.5, 1}, 1, 2, 1)},
+			[]tensor.Named{
+				named("b", corners, 1, 2, 4), named("c", []float64{1, 0.5, 0.3, 0.9}, 1, 2, 2),
+				named("o", []float64{0.5, 1}, 1, 2, 1),
+			},
 			"",
 		},
 		{
 			"two parts, wider than a box",
-			[]onnx.Port{out("s1", f, 1, 1, 1, 2), out("s2", f, 1, 1, 1, 2), out("b1", f, 1, 1, 1, 5), out("b2", f, 1, 1, 1, 5)},
+			[]onnx.Port{
+				out("s1", f, 1, 1, 1, 2), out("s2", f, 1, 1, 1, 2), out("b1", f, 1, 1, 1, 5),
+				out("b2", f, 1, 1, 1, 5),
+			},
 			decode.BoxesSpec{Parts: []decode.BoxesPart{{Boxes: "b1", Scores: "s1"}, {Boxes: "b2", Scores: "s2"}}},
 			[]tensor.Named{
-				named("b1", []float64{40, 10, 60, 30, 7}, 1, 1, 1, 5), named("b2", []float64{10, 20, 30, 60, 8}, 1, 1, 1, 5),
+				named("b1", []float64{40, 10, 60, 30, 7}, 1, 1, 1, 5),
+				named("b2", []float64{10, 20, 30, 60, 8}, 1, 1, 1, 5),
 				named("s1", []float64{0.5, 0.1}, 1, 1, 1, 2), named("s2", []float64{0.5, 0.9}, 1, 1, 1, 2),
 			},
 			"",
@@ -182,14 +213,18 @@ func TestBoxesLayouts(t *testing.T) {
 			"sigmoid",
 			[]onnx.Port{out("b", f, -1, 2, 4), out("s", f, -1, 2, 2)},
 			decode.BoxesSpec{Activation: "sigmoid"},
-			[]tensor.Named{named("b", corners, 1, 2, 4), named("s", []float64{0, -1, math.Log(7.0 / 3), math.Log(9)}, 1, 2, 2)},
+			[]tensor.Named{named("b", corners, 1, 2, 4), named("s", []float64{0, -1, math.Log(7.0 / 3), math.Log(9)}, 1,
+				2, 2)},
 			"",
 		},
 		{
 			"softmax with background",
 			[]onnx.Port{out("b", f, -1, 2, 4), out("s", f, -1, 2, 3)},
 			decode.BoxesSpec{Activation: "softmax", Background: "first"},
-			[]tensor.Named{named("b", corners, 1, 2, 4), named("s", []float64{math.Log(3), math.Log(5), math.Log(2), 0, 0, math.Log(18)}, 1, 2, 3)},
+			[]tensor.Named{
+				named("b", corners, 1, 2, 4),
+				named("s", []float64{math.Log(3), math.Log(5), math.Log(2), 0, 0, math.Log(18)}, 1, 2, 3),
+			},
 			"",
 		},
 	} {
@@ -213,13 +248,14 @@ func TestBoxesLayouts(t *testing.T) {
 	}
 }
 
-// A window that is wider than high: shares go along their own axis, anchors without sizes are as wide and as high as the window, and places lie at the
-// edge if the study says so.
+// A window that is wider than high: shares go along their own axis, anchors without sizes are as wide and as high as
+// the window, and places lie at the edge if the study says so.
 func TestBoxesOfWideWindow(t *testing.T) {
 	f := tensor.Float32
 	in := []onnx.Port{out("x", f, -1, 3, 20, 40)}
 	unit := onnx.Signature{Inputs: in, Outputs: []onnx.Port{out("y", f, -1, -1, 6)}}
-	got := boxesOf(t, unit, decode.BoxesSpec{Unit: "unit"}, 1, named("y", []float64{0.25, 0.25, 0.5, 0.75, 0.9, 3}, 1, 1, 6))[0]
+	got := boxesOf(t, unit, decode.BoxesSpec{Unit: "unit"}, 1,
+		named("y", []float64{0.25, 0.25, 0.5, 0.75, 0.9, 3}, 1, 1, 6))[0]
 	if !near(got.Items, []space.Box{box(10, 5, 20, 15, 0.9, 3)}) || got.H != 20 || got.W != 40 {
 		t.Errorf("%+v", got)
 	}
@@ -237,7 +273,14 @@ func TestBoxesOfWideWindow(t *testing.T) {
 		{decode.BoxesSpec{Scale: 10, Anchors: []decode.Anchors{{Stride: 16, Corner: true}}}, 16 + 4, 16 + 4, 12, 8},
 		{decode.BoxesSpec{Scale: 10, SizeScale: 2}, 24 + 4, 24 + 4, 60, 40},
 		{decode.BoxesSpec{Anchors: []decode.Anchors{{Stride: 16, Sizes: [][2]float64{{2, 3}}}}}, 24 + 2, 24 + 6, 6, 12},
-		{decode.BoxesSpec{SizeScale: 2, Log: true, Anchors: []decode.Anchors{{Stride: 16, Sizes: [][2]float64{{2, 3}}}}}, 24 + 2, 24 + 6, 2 * math.Exp(1.5), 3 * math.Exp(2)},
+		{
+			decode.BoxesSpec{
+				SizeScale: 2, Log: true,
+				Anchors: []decode.Anchors{{Stride: 16, Sizes: [][2]float64{{2, 3}}}},
+			},
+			24 + 2, 24 + 6, 2 * math.Exp(1.5),
+			3 * math.Exp(2),
+		},
 	} {
 		if c.spec.Anchors == nil {
 			c.spec.Anchors = []decode.Anchors{{Stride: 16}}
@@ -250,16 +293,21 @@ func TestBoxesOfWideWindow(t *testing.T) {
 	}
 	// Offsets of corners from the middle of the anchor, and of a corner and a size.
 	copy(raw[16:], []float64{-0.1, -0.2, 0.1, 0.2})
-	for form, want := range map[string]space.Box{"xyxy": box(20, 20, 28, 28, 0.9, 0), "xywh": box(20, 20, 24, 24, 0.9, 0)} {
+	for form, want := range map[string]space.Box{
+		"xyxy": box(20, 20, 28, 28, 0.9, 0),
+		"xywh": box(20, 20, 24, 24, 0.9, 0),
+	} {
 		want.Cut = true
-		got := boxesOf(t, grid, decode.BoxesSpec{Form: form, Anchors: []decode.Anchors{{Stride: 16}}}, 1, named("b", raw, 1, 6, 4), arr[1])[0]
+		got := boxesOf(t, grid, decode.BoxesSpec{Form: form, Anchors: []decode.Anchors{{Stride: 16}}}, 1,
+			named("b", raw, 1, 6, 4), arr[1])[0]
 		if !near(got.Items, []space.Box{want}) {
 			t.Errorf("%s: %+v, want %+v", form, got.Items, want)
 		}
 	}
 }
 
-// The background takes part in the softmax and is never the class of a box, however sure the model is of it; raw scores are bounded first.
+// The background takes part in the softmax and is never the class of a box, however sure the model is of it; raw scores
+// are bounded first.
 func TestBoxesScores(t *testing.T) {
 	f := tensor.Float32
 	for _, c := range []struct {
@@ -287,7 +335,8 @@ func TestBoxesScores(t *testing.T) {
 	s := detector(100, out("y", f, -1, 1, 7))
 	y := named("y", []float64{1, 1, 2, 2, 0, 0, math.Log(3)}, 1, 1, 7)
 	for activation, want := range map[string]float64{"sigmoid": 0.5 * 0.75, "softmax": 0.5 * 0.75} {
-		if got := boxesOf(t, s, decode.BoxesSpec{Classes: 2, Activation: activation}, 1, y)[0]; !near(got.Items, []space.Box{box(1, 1, 2, 2, want, 1)}) {
+		if got := boxesOf(t, s, decode.BoxesSpec{Classes: 2, Activation: activation}, 1, y)[0]; !near(got.Items,
+			[]space.Box{box(1, 1, 2, 2, want, 1)}) {
 			t.Errorf("%s: %+v, want %g", activation, got.Items, want)
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"nero/model/onnx"
 )
 
-// New makes the codec of a model that reads images, or sequences of images if in.Frames says so. It reads the signature only: whatever of layout, channels, sizes, element types and
-// output shape can be refused, is refused here, before anything runs. Errors say what the model wants, what the data has
-// and which field of the study to set; they do not name the model's file.
+// New makes the codec of a model that reads images, or sequences of images if in.Frames says so. It reads the signature
+// only: whatever of layout, channels, sizes, element types and output shape can be refused, is refused here, before
+// anything runs. Errors say what the model wants, what the data has and which field of the study to set; they do not
+// name the model's file.
 //
 // The codec also has BatchLimit and Notes, see [BatchLimit] and [Notes].
 func New(sig onnx.Signature, in InputSpec, out OutputSpec) (Codec, error) {
@@ -42,7 +43,8 @@ func New(sig onnx.Signature, in InputSpec, out OutputSpec) (Codec, error) {
 
 // codec is the Codec of a model that reads images or frames.
 type codec struct {
-	e  []*encoder // one per input
+	// one per input
+	e  []*encoder
 	d  outputs
 	in space.Spec
 }
@@ -86,7 +88,9 @@ func window(out OutputSpec, in InputSpec, p port) (hw [2]int, err error) {
 		hw[i] = -1
 		for _, x := range n {
 			if x > 0 && hw[i] > 0 && x != hw[i] {
-				return hw, fmt.Errorf("a window of %s x %s (height x width) for samples of %s x %s and an input of %s x %s; the model sees the window",
+				return hw, fmt.Errorf(
+					"a window of %s x %s (height x width) for samples of %s x %s and an input of %s x %s; the model "+
+						"sees the window",
 					any1(out.Window[0]), any1(out.Window[1]), any1(h), any1(w), any1(p.h), any1(p.w))
 			}
 			hw[i] = max(hw[i], x)
@@ -102,7 +106,8 @@ func (c *codec) In() space.Spec { return c.in }
 
 func (c *codec) Out() space.Spec { return c.d.spec() }
 
-// Classes is how many classes the boxes of a detector may have, without the background; 0 if its file and the study do not say.
+// Classes is how many classes the boxes of a detector may have, without the background; 0 if its file and the study do
+// not say.
 func (c *codec) Classes() int {
 	if b, ok := c.d.(*boxes); ok {
 		return b.classes
@@ -157,9 +162,9 @@ func (c *codec) Notes() []string {
 	return append(all, more...)
 }
 
-// BatchLimit is how many samples one call of Encode may hold at most: 0 for any number, n for a model whose batch axis is
-// fixed at n, 1 for one without a batch axis. A shorter batch is filled up with its last sample, so that it costs as much as
-// a full one; the caller should say that the model runs in batches of n.
+// BatchLimit is how many samples one call of Encode may hold at most: 0 for any number, n for a model whose batch axis
+// is fixed at n, 1 for one without a batch axis. A shorter batch is filled up with its last sample, so that it costs as
+// much as a full one; the caller should say that the model runs in batches of n.
 func BatchLimit(c Codec) int {
 	if b, ok := c.(interface{ BatchLimit() int }); ok {
 		return b.BatchLimit()
@@ -167,8 +172,8 @@ func BatchLimit(c Codec) int {
 	return 0
 }
 
-// Notes are sentences about what the codec took for granted, such as the layout that it read from the model's shape. They
-// are to be shown to the user.
+// Notes are sentences about what the codec took for granted, such as the layout that it read from the model's shape.
+// They are to be shown to the user.
 func Notes(c Codec) []string {
 	if b, ok := c.(interface{ Notes() []string }); ok {
 		return b.Notes()

@@ -12,8 +12,8 @@ type Codec interface {
 	// In and Out describe one sample on either side.
 	In() space.Spec
 	Out() space.Spec
-	// Encode lays out the values as the model's input tensors, in the model's order; buf, a former result of Encode with
-	// the same batch size, may be reused.
+	// Encode lays out the values as the model's input tensors, in the model's order; buf, a former result of Encode
+	// with the same batch size, may be reused.
 	Encode(batch []space.Value, buf []tensor.Named) ([]tensor.Named, error)
 	// Decode splits the outputs of a batch of n into n predictions.
 	Decode(out []tensor.Named, n int) ([]space.Value, error)

@@ -15,8 +15,8 @@ import (
 	"nero/model/onnx"
 )
 
-// sig is the signature of a model with one input and one output, both of the given types and shapes (int, or string for a
-// free axis).
+// sig is the signature of a model with one input and one output, both of the given types and shapes (int, or string for
+// a free axis).
 func sig(tb testing.TB, in tensor.DType, inShape []any, outShape ...any) onnx.Signature {
 	tb.Helper()
 	b := onnx.NewBuilder(13)
@@ -64,20 +64,80 @@ func TestEncodeLayouts(t *testing.T) {
 		dims  []int
 	}{
 		{"NCHW", axes("N", 3, 1, 2), m, decode.InputSpec{}, []float64{0, 1, 2, 3, 4, 5}, []int{1, 3, 1, 2}},
-		{"NHWC", axes("N", 1, 2, 3), m, decode.InputSpec{Sample: []int{3, 1, 2}}, []float64{0, 2, 4, 1, 3, 5}, []int{1, 1, 2, 3}},
-		{"bgr", axes("N", 3, 1, 2), m, decode.InputSpec{Channels: "bgr"}, []float64{4, 5, 2, 3, 0, 1}, []int{1, 3, 1, 2}},
-		{"NHWC bgr", axes("N", 1, 2, 3), m, decode.InputSpec{Channels: "BGR"}, []float64{4, 2, 0, 5, 3, 1}, []int{1, 1, 2, 3}},
-		{"grey repeated", axes("N", 3, 1, 2), g, decode.InputSpec{Channels: "rgb"}, []float64{0, 1, 0, 1, 0, 1}, []int{1, 3, 1, 2}},
-		{"colour to grey", axes("N", 1, 1, 2), m, decode.InputSpec{Channels: "grey"}, []float64{0.587*2 + 0.114*4, 0.299 + 0.587*3 + 0.114*5}, []int{1, 1, 1, 2}},
-		{"per channel", axes("N", 3, 1, 2), m, decode.InputSpec{Scale: 2, Mean: []float64{1, 0, 0}, Std: []float64{1, 2, 0.5}}, []float64{-1, -0.5, 0.5, 0.75, 4, 5}, []int{1, 3, 1, 2}},
-		{"mean follows the model's order", axes("N", 3, 1, 2), m, decode.InputSpec{Channels: "bgr", Mean: []float64{4, 2, 0}}, []float64{0, 1, 0, 1, 0, 1}, []int{1, 3, 1, 2}},
+		{
+			"NHWC", axes("N", 1, 2, 3), m,
+			decode.InputSpec{Sample: []int{3, 1, 2}},
+			[]float64{0, 2, 4, 1, 3, 5},
+			[]int{1, 1, 2, 3},
+		},
+		{
+			"bgr", axes("N", 3, 1, 2), m,
+			decode.InputSpec{Channels: "bgr"},
+			[]float64{4, 5, 2, 3, 0, 1},
+			[]int{1, 3, 1, 2},
+		},
+		{
+			"NHWC bgr", axes("N", 1, 2, 3), m,
+			decode.InputSpec{Channels: "BGR"},
+			[]float64{4, 2, 0, 5, 3, 1},
+			[]int{1, 1, 2, 3},
+		},
+		{
+			"grey repeated", axes("N", 3, 1, 2), g,
+			decode.InputSpec{Channels: "rgb"},
+			[]float64{0, 1, 0, 1, 0, 1},
+			[]int{1, 3, 1, 2},
+		},
+		{
+			"colour to grey", axes("N", 1, 1, 2), m,
+			decode.InputSpec{Channels: "grey"},
+			[]float64{0.587*2 + 0.114*4, 0.299 + 0.587*3 + 0.114*5},
+			[]int{1, 1, 1, 2},
+		},
+		{
+			"per channel", axes("N", 3, 1, 2), m,
+			decode.InputSpec{Scale: 2, Mean: []float64{1, 0, 0}, Std: []float64{1, 2, 0.5}},
+			[]float64{-1, -0.5, 0.5, 0.75, 4, 5},
+			[]int{1, 3, 1, 2},
+		},
+		{
+			"mean follows the model's order", axes("N", 3, 1, 2), m,
+			decode.InputSpec{Channels: "bgr", Mean: []float64{4, 2, 0}},
+			[]float64{0, 1, 0, 1, 0, 1},
+			[]int{1, 3, 1, 2},
+		},
 		{"all free", axes("N", "C", "H", "W"), m, decode.InputSpec{}, []float64{0, 1, 2, 3, 4, 5}, []int{1, 3, 1, 2}},
-		{"all free, NHWC", axes("N", "a", "b", "c"), m, decode.InputSpec{Layout: "NHWC"}, []float64{0, 2, 4, 1, 3, 5}, []int{1, 1, 2, 3}},
-		{"no channel axis", axes("N", 1, 2), g, decode.InputSpec{Sample: []int{1, 1, 2}}, []float64{0, 1}, []int{1, 1, 2}},
-		{"no batch axis", axes(3, 1, 2), m, decode.InputSpec{Sample: []int{3, 1, 2}}, []float64{0, 1, 2, 3, 4, 5}, []int{3, 1, 2}},
-		{"neither", axes(1, 2), g, decode.InputSpec{Sample: []int{1, 1, 2}, Layout: "HW"}, []float64{0, 1}, []int{1, 2}},
+		{
+			"all free, NHWC", axes("N", "a", "b", "c"), m,
+			decode.InputSpec{Layout: "NHWC"},
+			[]float64{0, 2, 4, 1, 3, 5},
+			[]int{1, 1, 2, 3},
+		},
+		{
+			"no channel axis", axes("N", 1, 2), g,
+			decode.InputSpec{Sample: []int{1, 1, 2}},
+			[]float64{0, 1},
+			[]int{1, 1, 2},
+		},
+		{
+			"no batch axis", axes(3, 1, 2), m,
+			decode.InputSpec{Sample: []int{3, 1, 2}},
+			[]float64{0, 1, 2, 3, 4, 5},
+			[]int{3, 1, 2},
+		},
+		{
+			"neither", axes(1, 2), g,
+			decode.InputSpec{Sample: []int{1, 1, 2}, Layout: "HW"},
+			[]float64{0, 1},
+			[]int{1, 2},
+		},
 		{"a row", axes("N", 6), m, decode.InputSpec{Sample: []int{3, 1, 2}}, []float64{0, 1, 2, 3, 4, 5}, []int{1, 6}},
-		{"a row, NHWC", axes("N", 6), m, decode.InputSpec{Sample: []int{3, 1, 2}, Layout: "NHWC"}, []float64{0, 2, 4, 1, 3, 5}, []int{1, 6}},
+		{
+			"a row, NHWC", axes("N", 6), m,
+			decode.InputSpec{Sample: []int{3, 1, 2}, Layout: "NHWC"},
+			[]float64{0, 2, 4, 1, 3, 5},
+			[]int{1, 6},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k, err := decode.New(sig(t, tensor.Float32, c.shape, "N", 10), c.in, decode.OutputSpec{})
@@ -109,25 +169,75 @@ func TestNewRefuses(t *testing.T) {
 		out   decode.OutputSpec
 		want  string
 	}{
-		{"grey data", rgb, decode.InputSpec{Sample: []int{1, 32, 32}}, decode.OutputSpec{}, "wants 3 channels, the data has 1; set input.channels: rgb to repeat it"},
-		{"colour data", axes("N", 1, 32, 32), decode.InputSpec{Sample: []int{3, 32, 32}}, decode.OutputSpec{}, "wants 1 channel, the data has 3; set input.channels: grey"},
-		{"grey asked, three read", rgb, decode.InputSpec{Sample: []int{3, 32, 32}, Channels: "grey"}, decode.OutputSpec{}, "input.channels: grey gives 1"},
-		{"transparency", rgb, decode.InputSpec{Sample: []int{4, 32, 32}, Channels: "rgb"}, decode.OutputSpec{}, "data with 4 channels"},
-		{"other size", rgb, decode.InputSpec{Sample: []int{3, 28, 30}}, decode.OutputSpec{}, "wants images of 32 x 32 (height x width), the data has 28 x 30"},
-		{"layout against shape", rgb, decode.InputSpec{Sample: []int{3, 32, 32}, Layout: "NHWC"}, decode.OutputSpec{}, "check input.layout"},
+		{
+			"grey data", rgb,
+			decode.InputSpec{Sample: []int{1, 32, 32}},
+			decode.OutputSpec{},
+			"wants 3 channels, the data has 1; set input.channels: rgb to repeat it",
+		},
+		{
+			"colour data", axes("N", 1, 32, 32),
+			decode.InputSpec{Sample: []int{3, 32, 32}},
+			decode.OutputSpec{},
+			"wants 1 channel, the data has 3; set input.channels: grey",
+		},
+		{
+			"grey asked, three read", rgb,
+			decode.InputSpec{Sample: []int{3, 32, 32}, Channels: "grey"},
+			decode.OutputSpec{},
+			"input.channels: grey gives 1",
+		},
+		{
+			"transparency", rgb,
+			decode.InputSpec{Sample: []int{4, 32, 32}, Channels: "rgb"},
+			decode.OutputSpec{},
+			"data with 4 channels",
+		},
+		{
+			"other size", rgb,
+			decode.InputSpec{Sample: []int{3, 28, 30}},
+			decode.OutputSpec{},
+			"wants images of 32 x 32 (height x width), the data has 28 x 30",
+		},
+		{
+			"layout against shape", rgb,
+			decode.InputSpec{Sample: []int{3, 32, 32}, Layout: "NHWC"},
+			decode.OutputSpec{},
+			"check input.layout",
+		},
 		{"unknown layout", rgb, decode.InputSpec{Layout: "CNHW"}, decode.OutputSpec{}, "input.layout"},
 		{"unknown order", rgb, decode.InputSpec{Channels: "cmyk"}, decode.OutputSpec{}, "input.channels"},
 		{"five axes", axes("N", 3, 8, 32, 32), decode.InputSpec{}, decode.OutputSpec{}, "has 5 axes"},
-		{"row of other length", axes("N", 784), decode.InputSpec{Sample: []int{1, 32, 32}}, decode.OutputSpec{}, "reads 784 numbers a sample, data of shape [1 32 32] has 1024"},
+		{
+			"row of other length", axes("N", 784),
+			decode.InputSpec{Sample: []int{1, 32, 32}},
+			decode.OutputSpec{},
+			"reads 784 numbers a sample, data of shape [1 32 32] has 1024",
+		},
 		{"row of unknown data", axes("N", 784), decode.InputSpec{}, decode.OutputSpec{}, "one known size"},
-		{"two means", rgb, decode.InputSpec{Mean: []float64{1, 2}}, decode.OutputSpec{}, "input.mean has 2 values, the model reads 3 channels"},
+		{
+			"two means", rgb,
+			decode.InputSpec{Mean: []float64{1, 2}},
+			decode.OutputSpec{},
+			"input.mean has 2 values, the model reads 3 channels",
+		},
 		{"zero std", rgb, decode.InputSpec{Std: []float64{1, 0, 1}}, decode.OutputSpec{}, "input.std"},
 		{"NaN mean", rgb, decode.InputSpec{Mean: []float64{math.NaN()}}, decode.OutputSpec{}, "input.mean"},
 		{"infinite scale", rgb, decode.InputSpec{Scale: math.Inf(1)}, decode.OutputSpec{}, "input.scale"},
 		{"no such output", rgb, decode.InputSpec{}, decode.OutputSpec{Name: "z"}, `no output "z"; there are y`},
 		{"no such space", rgb, decode.InputSpec{}, decode.OutputSpec{Space: "voxels"}, "output.space"},
-		{"no such decoding", rgb, decode.InputSpec{}, decode.OutputSpec{Decode: "argmax"}, `"argmax" does not make scores; say softmax or probabilities or logits or raw`},
-		{"scores as an image", rgb, decode.InputSpec{}, decode.OutputSpec{Space: space.KindImage}, "has 1 axes per sample"},
+		{
+			"no such decoding", rgb,
+			decode.InputSpec{},
+			decode.OutputSpec{Decode: "argmax"},
+			`"argmax" does not make scores; say softmax or probabilities or logits or raw`,
+		},
+		{
+			"scores as an image", rgb,
+			decode.InputSpec{},
+			decode.OutputSpec{Space: space.KindImage},
+			"has 1 axes per sample",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := decode.New(sig(t, tensor.Float32, c.shape, "N", 10), c.in, c.out)
@@ -136,12 +246,17 @@ func TestNewRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := decode.New(sig(t, tensor.Int64, rgb, "N", 10), decode.InputSpec{}, decode.OutputSpec{}); err == nil || !strings.Contains(err.Error(), "not int64") {
+	if _, err := decode.New(sig(t, tensor.Int64, rgb, "N", 10), decode.InputSpec{}, decode.OutputSpec{}); err == nil ||
+		!strings.Contains(err.Error(), "not int64") {
 		t.Errorf("int64 input: %v", err)
 	}
-	for shape, want := range map[string]string{"[N 21 32 32]": "set output.space: mask, image or tensor", "[N 1]": "set output.decode: raw", "[]": "one number for the whole batch"} {
+	for shape, want := range map[string]string{
+		"[N 21 32 32]": "set output.space: mask, image or tensor",
+		"[N 1]":        "set output.decode: raw", "[]": "one number for the whole batch",
+	} {
 		out := map[string][]any{"[N 21 32 32]": axes("N", 21, 32, 32), "[N 1]": axes("N", 1), "[]": nil}[shape]
-		if _, err := decode.New(sig(t, tensor.Float32, rgb, out...), decode.InputSpec{}, decode.OutputSpec{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := decode.New(sig(t, tensor.Float32, rgb, out...), decode.InputSpec{},
+			decode.OutputSpec{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("scores from %s: %v, want %q", shape, err, want)
 		}
 	}
@@ -149,13 +264,17 @@ func TestNewRefuses(t *testing.T) {
 
 func TestSeveralInputs(t *testing.T) {
 	b := onnx.NewBuilder(13)
-	y := b.Op("Add", []string{b.Input("picture", tensor.Float32, "N", 1, 4, 4), b.Input("mask", tensor.Float32, "N", 1, 4, 4)})
+	y := b.Op("Add", []string{
+		b.Input("picture", tensor.Float32, "N", 1, 4, 4),
+		b.Input("mask", tensor.Float32, "N", 1, 4, 4),
+	})
 	b.Output(y, tensor.Float32, "N", 1, 4, 4)
 	m, err := b.Model()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := decode.New(m.Signature(), decode.InputSpec{}, decode.OutputSpec{}); err == nil || !strings.Contains(err.Error(), "2 inputs (picture, mask)") {
+	if _, err := decode.New(m.Signature(), decode.InputSpec{}, decode.OutputSpec{}); err == nil ||
+		!strings.Contains(err.Error(), "2 inputs (picture, mask)") {
 		t.Errorf("%v, want both names", err)
 	}
 	// With a value in the file the second need not be fed.
@@ -169,7 +288,8 @@ func TestSeveralInputs(t *testing.T) {
 }
 
 func TestEncodeRefuses(t *testing.T) {
-	k, err := decode.New(sig(t, tensor.Float32, axes("N", 3, "H", "W"), "N", 10), decode.InputSpec{}, decode.OutputSpec{})
+	k, err := decode.New(sig(t, tensor.Float32, axes("N", 3, "H", "W"), "N", 10), decode.InputSpec{},
+		decode.OutputSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +298,14 @@ func TestEncodeRefuses(t *testing.T) {
 		want  string
 	}{
 		{nil, "empty batch"},
-		{[]space.Value{ramp(1, 4, 4)}, "1 channel; input \"x\" wants any x any with 3 channels; set input.channels: rgb"},
-		{[]space.Value{ramp(3, 4, 4), ramp(3, 5, 4)}, "sample 1 of the batch: an image of 5 x 4 (height x width) in a batch of 4 x 4"},
+		{
+			[]space.Value{ramp(1, 4, 4)},
+			"1 channel; input \"x\" wants any x any with 3 channels; set input.channels: rgb",
+		},
+		{
+			[]space.Value{ramp(3, 4, 4), ramp(3, 5, 4)},
+			"sample 1 of the batch: an image of 5 x 4 (height x width) in a batch of 4 x 4",
+		},
 		{[]space.Value{&space.Scores{}}, "of kind scores, want an image"},
 		{[]space.Value{nil}, "is nothing"},
 		{[]space.Value{&space.Image{C: 3, H: 4, W: 4, Pix: make([]float64, 5)}}, "5 values"},
@@ -193,13 +319,18 @@ func TestEncodeRefuses(t *testing.T) {
 // Law: what is encoded is the formula in float64, rounded once, for any numbers, NaN and infinities included.
 func TestEncodeIsTheFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		v := rapid.SliceOfN(rapid.OneOf(rapid.Float64(), rapid.Float64Range(-1, 256), rapid.SampledFrom([]float64{0, 255, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1)})), 1, 40).Draw(t, "pixels")
-		scale := rapid.OneOf(rapid.Just(255.0), rapid.Float64Range(1e-3, 1e3), rapid.SampledFrom([]float64{1, 1e-200, 1e200})).Draw(t, "scale")
-		mean := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(-2, 2), rapid.SampledFrom([]float64{0.1307, v[0] / scale, 1e-40})).Draw(t, "mean")
+		v := rapid.SliceOfN(rapid.OneOf(rapid.Float64(), rapid.Float64Range(-1, 256),
+			rapid.SampledFrom([]float64{0, 255, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1)})), 1,
+			40).Draw(t, "pixels")
+		scale := rapid.OneOf(rapid.Just(255.0), rapid.Float64Range(1e-3, 1e3),
+			rapid.SampledFrom([]float64{1, 1e-200, 1e200})).Draw(t, "scale")
+		mean := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(-2, 2),
+			rapid.SampledFrom([]float64{0.1307, v[0] / scale, 1e-40})).Draw(t, "mean")
 		if math.IsNaN(mean) || math.IsInf(mean, 0) {
 			mean = 0.5
 		}
-		std := rapid.OneOf(rapid.Just(1.0), rapid.Float64Range(1e-3, 10), rapid.SampledFrom([]float64{0.3081, -1, 1e150})).Draw(t, "std")
+		std := rapid.OneOf(rapid.Just(1.0), rapid.Float64Range(1e-3, 10),
+			rapid.SampledFrom([]float64{0.3081, -1, 1e150})).Draw(t, "std")
 		layout := rapid.SampledFrom([]string{"NCHW", "NHWC"}).Draw(t, "layout")
 		in := decode.InputSpec{Layout: layout, Scale: scale, Mean: []float64{mean}, Std: []float64{std}}
 		img := &space.Image{C: 1, H: 1, W: len(v), Pix: v}
@@ -243,8 +374,8 @@ func cachedSig(d tensor.DType) onnx.Signature {
 	}
 }
 
-// Every binary16 number survives the way through the codec, and numbers between two of them go to the nearer one (even at
-// a tie); reading binary16 is package tensor's.
+// Every binary16 number survives the way through the codec, and numbers between two of them go to the nearer one (even
+// at a tie); reading binary16 is package tensor's.
 func TestEncodeFloat16(t *testing.T) {
 	k, err := decode.New(cachedSig(tensor.Float16), decode.InputSpec{}, decode.OutputSpec{})
 	if err != nil {
@@ -284,7 +415,8 @@ func TestEncodeFloat16(t *testing.T) {
 		x = append(x, math.Nextafter(mid, 0), mid, math.Nextafter(mid, 1e9))
 		want = append(want, v[i], v[i+i%2], v[i+1])
 	}
-	x, want = append(x, 65519.99, 65520, 1e300, -1e300, 1e-300), append(want, 65504, math.Inf(1), math.Inf(1), math.Inf(-1), 0)
+	x, want = append(x, 65519.99, 65520, 1e300, -1e300, 1e-300),
+		append(want, 65504, math.Inf(1), math.Inf(1), math.Inf(-1), 0)
 	got, _ = encode(x)
 	for i := range x {
 		if got[i] != want[i] {
@@ -316,7 +448,10 @@ func TestEncodeOtherTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := floats(t, out[0])
-	want := []float64{1, 1, 1 + 4.0/256, math.Inf(1), math.Inf(-1), math.Ldexp(math.RoundToEven(math.Ldexp(1e-40, 133)), -133)}
+	want := []float64{
+		1, 1, 1 + 4.0/256, math.Inf(1), math.Inf(-1),
+		math.Ldexp(math.RoundToEven(math.Ldexp(1e-40, 133)), -133),
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("bfloat16 %v, want %v", got, want)
 	}
@@ -327,7 +462,8 @@ func TestBatchLimit(t *testing.T) {
 		shape []any
 		limit int
 	}{{axes("N", 1, 2, 2), 0}, {axes(1, 1, 2, 2), 1}, {axes(4, 1, 2, 2), 4}, {axes(1, 2, 2), 1}, {axes(2, 2), 1}} {
-		k, err := decode.New(sig(t, tensor.Float32, c.shape, "N", 10), decode.InputSpec{Sample: []int{1, 2, 2}}, decode.OutputSpec{})
+		k, err := decode.New(sig(t, tensor.Float32, c.shape, "N", 10), decode.InputSpec{Sample: []int{1, 2, 2}},
+			decode.OutputSpec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,12 +473,14 @@ func TestBatchLimit(t *testing.T) {
 		if c.limit == 0 {
 			continue
 		}
-		if _, err := k.Encode(slices.Repeat([]space.Value{ramp(1, 2, 2)}, c.limit+1), nil); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("fixed at %d", c.limit)) {
+		if _, err := k.Encode(slices.Repeat([]space.Value{ramp(1, 2, 2)}, c.limit+1), nil); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("fixed at %d", c.limit)) {
 			t.Errorf("%v: a batch above the limit: %v", c.shape, err)
 		}
 	}
 	// A short batch is filled up with its last sample, and what the model makes of those is left out.
-	k, err := decode.New(sig(t, tensor.Float32, axes(4, 1, 1, 1), 4, 2), decode.InputSpec{}, decode.OutputSpec{Decode: "raw"})
+	k, err := decode.New(sig(t, tensor.Float32, axes(4, 1, 1, 1), 4, 2), decode.InputSpec{},
+		decode.OutputSpec{Decode: "raw"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +488,8 @@ func TestBatchLimit(t *testing.T) {
 	if err != nil || !slices.Equal(floats(t, x[0]), []float64{0, 5, 5, 5}) {
 		t.Fatalf("%v %v", x, err)
 	}
-	y, err := k.Decode([]tensor.Named{{Name: "y", Tensor: tensor.FromFloat32([]float32{1, 2, 3, 4, 5, 6, 7, 8}, 4, 2)}}, 2)
+	y, err := k.Decode([]tensor.Named{{Name: "y", Tensor: tensor.FromFloat32([]float32{1, 2, 3, 4, 5, 6, 7, 8}, 4, 2)}},
+		2)
 	if err != nil || len(y) != 2 {
 		t.Fatalf("%d predictions, %v", len(y), err)
 	}
@@ -360,7 +499,8 @@ func TestBatchLimit(t *testing.T) {
 }
 
 func TestEncodeReusesBuffer(t *testing.T) {
-	k, err := decode.New(sig(t, tensor.Float32, axes("N", 1, 28, 28), "N", 10), decode.InputSpec{Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}}, decode.OutputSpec{})
+	k, err := decode.New(sig(t, tensor.Float32, axes("N", 1, 28, 28), "N", 10),
+		decode.InputSpec{Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}}, decode.OutputSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,8 +526,13 @@ func TestNotes(t *testing.T) {
 	for _, c := range []struct {
 		shape []any
 		want  string
-	}{{axes("N", 3, 32, 32), ""}, {axes("N", 32, 32, 3), "layout is NHWC"}, {axes("N", "a", "b", "c"), "NCHW and NHWC both fit the data; NCHW is taken"}} {
-		k, err := decode.New(sig(t, tensor.Float32, c.shape, "N", 10), decode.InputSpec{Sample: []int{3, 32, 32}}, decode.OutputSpec{})
+	}{
+		{axes("N", 3, 32, 32), ""},
+		{axes("N", 32, 32, 3), "layout is NHWC"},
+		{axes("N", "a", "b", "c"), "NCHW and NHWC both fit the data; NCHW is taken"},
+	} {
+		k, err := decode.New(sig(t, tensor.Float32, c.shape, "N", 10), decode.InputSpec{Sample: []int{3, 32, 32}},
+			decode.OutputSpec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -446,7 +591,8 @@ func TestDecodeScores(t *testing.T) {
 		}
 	}
 	for _, shape := range [][]int{{2, 3, 1, 1}, {2, 1, 1, 3}, {2, 3, 1}} {
-		got, err := decoded(t, decode.OutputSpec{Decode: "raw"}, "", tensor.FromFloat32([]float32{1, 2, 3, 4, 5, 6}, shape...), 2)
+		got, err := decoded(t, decode.OutputSpec{Decode: "raw"}, "",
+			tensor.FromFloat32([]float32{1, 2, 3, 4, 5, 6}, shape...), 2)
 		if err != nil || !slices.Equal(scores(t, got[1]).Val, []float64{4, 5, 6}) {
 			t.Errorf("shape %v: %v %v", shape, got, err)
 		}
@@ -534,7 +680,8 @@ func TestDecodeGrids(t *testing.T) {
 		}
 	}
 	nan := float32(math.NaN())
-	got, err := decoded(t, decode.OutputSpec{Space: space.KindMask}, "", tensor.FromFloat32([]float32{0, nan, 7, 1, 1, nan}, 1, 2, 1, 3), 1)
+	got, err := decoded(t, decode.OutputSpec{Space: space.KindMask}, "",
+		tensor.FromFloat32([]float32{0, nan, 7, 1, 1, nan}, 1, 2, 1, 3), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -548,7 +695,9 @@ func TestDecodeGrids(t *testing.T) {
 	if k, ok := got[0].(*space.Mask); !ok || !slices.Equal(k.Label, []int32{7, 0}) {
 		t.Errorf("%+v, want the labels as they are", got[0])
 	}
-	if _, err := decoded(t, decode.OutputSpec{Space: space.KindMask}, "", tensor.FromFloat32([]float32{0.5, 0}, 1, 1, 2), 1); err == nil || !strings.Contains(err.Error(), "is no label") {
+	if _, err := decoded(t, decode.OutputSpec{Space: space.KindMask}, "",
+		tensor.FromFloat32([]float32{0.5, 0}, 1, 1, 2), 1); err == nil ||
+		!strings.Contains(err.Error(), "is no label") {
 		t.Errorf("scores read as labels: %v", err)
 	}
 }
@@ -567,7 +716,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"no scores", tensor.New(tensor.Float32, 1, 0), 1, "no numbers"},
 		{"lying bytes", tensor.Tensor{DType: tensor.Float32, Shape: []int{1, 2}, Raw: make([]byte, 4)}, 1, "4 bytes"},
 	} {
-		if _, err := decoded(t, decode.OutputSpec{}, "", c.y, c.n); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := decoded(t, decode.OutputSpec{}, "", c.y, c.n); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
@@ -575,7 +725,8 @@ func TestDecodeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Decode([]tensor.Named{{Name: "z"}}, 1); err == nil || !strings.Contains(err.Error(), `no output "y"`) {
+	if _, err := k.Decode([]tensor.Named{{Name: "z"}}, 1); err == nil ||
+		!strings.Contains(err.Error(), `no output "y"`) {
 		t.Errorf("another output: %v", err)
 	}
 }
@@ -623,13 +774,21 @@ func FuzzCodec(f *testing.F) {
 			return s
 		}
 		sg := onnx.Signature{
-			Inputs:  []onnx.Port{{Name: "x", Kind: "tensor", DType: tensor.DType(1 + how%20), Shape: shape(in), Ranked: batched || len(in) > 0}},
-			Outputs: []onnx.Port{{Name: "y", Kind: "tensor", DType: tensor.Float32, Shape: shape(out), Ranked: len(out) > 0}},
+			Inputs: []onnx.Port{{
+				Name: "x", Kind: "tensor", DType: tensor.DType(1 + how%20), Shape: shape(in),
+				Ranked: batched || len(in) > 0,
+			}},
+			Outputs: []onnx.Port{{
+				Name: "y", Kind: "tensor", DType: tensor.Float32, Shape: shape(out),
+				Ranked: len(out) > 0,
+			}},
 		}
 		k, err := decode.New(sg, decode.InputSpec{
-			Layout: []string{"", "NCHW", "NHWC"}[layout%3], Channels: []string{"", "rgb", "grey"}[how%3], Sample: []int{1, 28, 28},
+			Layout: []string{"", "NCHW", "NHWC"}[layout%3], Channels: []string{"", "rgb", "grey"}[how%3],
+			Sample: []int{1, 28, 28},
 		}, decode.OutputSpec{
-			Space: []space.Kind{"scores", "image", "mask", "tensor"}[where%4], Decode: []string{"", "raw", "softmax", "probabilities"}[how%4],
+			Space:  []space.Kind{"scores", "image", "mask", "tensor"}[where%4],
+			Decode: []string{"", "raw", "softmax", "probabilities"}[how%4],
 		})
 		if err != nil {
 			return
@@ -655,9 +814,15 @@ func BenchmarkEncode(b *testing.B) {
 		shape []any
 		in    decode.InputSpec
 	}{
-		{"digit", 1, 28, axes("N", 1, 28, 28), decode.InputSpec{Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}}},
+		{
+			"digit", 1, 28, axes("N", 1, 28, 28),
+			decode.InputSpec{Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}},
+		},
 		{"digit scaled", 1, 28, axes("N", 1, 28, 28), decode.InputSpec{Scale: 255}},
-		{"photo NHWC", 3, 224, axes("N", 224, 224, 3), decode.InputSpec{Scale: 255, Mean: []float64{0.5}, Std: []float64{0.5}}},
+		{
+			"photo NHWC", 3, 224, axes("N", 224, 224, 3),
+			decode.InputSpec{Scale: 255, Mean: []float64{0.5}, Std: []float64{0.5}},
+		},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			k, err := decode.New(sig(b, tensor.Float32, c.shape, "N", 10), c.in, decode.OutputSpec{})

@@ -21,8 +21,9 @@ type workspace struct {
 // candidate is a box that passed the limit, and its place in the outputs.
 type candidate struct {
 	space.Box
-	at   int
-	odd  bool // not finite
+	at int
+	// not finite
+	odd  bool
 	gone bool
 }
 
@@ -87,7 +88,8 @@ func (b *boxes) lay(w *workspace, out []tensor.Named, rows int) error {
 			used++
 			if !same || !slices.Equal(t.Shape, a.shape) {
 				if x := b.ports[o]; x.Ranked && !agrees(x.Sizes(), t.Shape) {
-					return fmt.Errorf("output %q of shape %v is not what the model declares, %s", o, t.Shape, sizes(x.Sizes()))
+					return fmt.Errorf("output %q of shape %v is not what the model declares, %s", o, t.Shape,
+						sizes(x.Sizes()))
 				}
 				a.shape, same, p.known = slices.Clone(t.Shape), false, false
 			}
@@ -107,11 +109,14 @@ func (b *boxes) lay(w *workspace, out []tensor.Named, rows int) error {
 			switch {
 			case o == "":
 			case p.samples == batched && (len(shape) == 0 || shape[0] != rows):
-				return fmt.Errorf("output %q has the shape %v for a batch of %d; its first axis should count the samples", o, shape, rows)
+				return fmt.Errorf("output %q has the shape %v for a batch of %d; its first axis should count the "+
+					"samples", o, shape, rows)
 			case p.samples == alone && rows != 1:
-				return fmt.Errorf("output %q of shape %v does not tell the samples of a batch of %d apart; feed one at a time", o, shape, rows)
+				return fmt.Errorf("output %q of shape %v does not tell the samples of a batch of %d apart; feed one "+
+					"at a time", o, shape, rows)
 			case p.samples == listed && len(shape) > 2 && shape[0] != 1:
-				return fmt.Errorf("output %q has the shape %v; want one list for all samples, as output.boxes.columns has a column image", o, shape)
+				return fmt.Errorf("output %q has the shape %v; want one list for all samples, as "+
+					"output.boxes.columns has a column image", o, shape)
 			}
 		}
 		p.first = total
@@ -126,8 +131,10 @@ func (b *boxes) lay(w *workspace, out []tensor.Named, rows int) error {
 // part is one set of outputs of a run.
 type part struct {
 	arrangement
-	arrays [4]array // boxes, scores, object, labels; no numbers where there is no such output
-	first  int      // place of its first box among all
+	// boxes, scores, object, labels; no numbers where there is no such output
+	arrays [4]array
+	// place of its first box among all
+	first int
 }
 
 // strided is where the numbers of one box stand: at, at+step, ...
@@ -160,7 +167,8 @@ func (b *boxes) collect(w *workspace, p *part, i, rows int) error {
 			case image < 0:
 				continue
 			case image != math.Trunc(image) || !(image < float64(rows)): // NaN comes here too
-				return fmt.Errorf("box %d belongs to sample %g of a batch of %d; check the column image of output.boxes.columns", k, image, rows)
+				return fmt.Errorf("box %d belongs to sample %g of a batch of %d; check the column image of "+
+					"output.boxes.columns", k, image, rows)
 			case int(image) != i:
 				continue
 			}
@@ -201,7 +209,8 @@ func (b *boxes) collect(w *workspace, p *part, i, rows int) error {
 	return nil
 }
 
-// score is the confidence and the class of one box; ok is false for a box below the limit, of the background, or that only fills the output up.
+// score is the confidence and the class of one box; ok is false for a box below the limit, of the background, or that
+// only fills the output up.
 func (b *boxes) score(class strided, classes int, object, label strided) (score float64, kind int, ok bool, err error) {
 	lo, hi := 0, classes
 	if label.val == nil {
@@ -277,7 +286,8 @@ func (b *boxes) number(score, l float64) (float64, int, bool, error) {
 	case l < 0:
 		return 0, 0, false, nil
 	case l != math.Trunc(l) || l > math.MaxInt32:
-		return 0, 0, false, fmt.Errorf("%g is no class number; check labels of output.boxes.parts, or output.boxes.columns", l)
+		return 0, 0, false, fmt.Errorf(
+			"%g is no class number; check labels of output.boxes.parts, or output.boxes.columns", l)
 	case n > 0 && l >= n:
 		return 0, 0, false, fmt.Errorf("class %g of %g; check output.boxes.classes and background", l, n)
 	case b.Background == "first" && l == 0, b.Background == "last" && n > 0 && l == n-1:
@@ -288,7 +298,8 @@ func (b *boxes) number(score, l float64) (float64, int, bool, error) {
 	return score, int(l), true, nil
 }
 
-// clamp bounds a raw score. One of +infinity becomes NaN before an activation, which would make an ordinary number of it.
+// clamp bounds a raw score. One of +infinity becomes NaN before an activation, which would make an ordinary number of
+// it.
 func (b *boxes) clamp(x float64) float64 {
 	if b.Activation == "" || b.Activation == "none" {
 		return x
@@ -308,7 +319,8 @@ func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 func confidence(x float64) error {
 	const tol = 1e-3
 	if (x < -tol || x > 1+tol) && !math.IsInf(x, 0) {
-		return fmt.Errorf("the confidence is %g, want 0 to 1; set output.boxes.activation: sigmoid or softmax if these are raw scores", x)
+		return fmt.Errorf("the confidence is %g, want 0 to 1; set output.boxes.activation: sigmoid or softmax if "+
+			"these are raw scores", x)
 	}
 	return nil
 }
@@ -405,7 +417,8 @@ func suppress(keep, found []candidate, how string, b *boxes) []candidate {
 			if found[i].gone {
 				continue
 			}
-			if top < 0 || found[i].Score > found[top].Score || found[i].Score == found[top].Score && found[i].at < found[top].at {
+			if top < 0 || found[i].Score > found[top].Score || found[i].Score == found[top].Score &&
+				found[i].at < found[top].at {
 				top = i
 			}
 			if how != "soft" { // in order already

@@ -17,20 +17,25 @@ import (
 // encoder lays images, or some of the frames of each sample, out as one input.
 type encoder struct {
 	port
-	spec  InputSpec
-	from  int    // the first frame that this input takes
-	order string // of the channels: "rgb", "bgr", "grey" or "" for as they are
-	norm  []norm // one for all channels, one per channel of a frame, or one per channel of all frames
-	pool  sync.Pool
+	spec InputSpec
+	// the first frame that this input takes
+	from int
+	// of the channels: "rgb", "bgr", "grey" or "" for as they are
+	order string
+	// one for all channels, one per channel of a frame, or one per channel of all frames
+	norm []norm
+	pool sync.Pool
 }
 
 // norm is the affine map of one channel.
 type norm struct {
 	scale, mean, std float64
-	// The same map as v*a + b, and |b|, for the fast path, which is taken only where it provably rounds to the same number.
+	// The same map as v*a + b, and |b|, for the fast path, which is taken only where it provably rounds to the same
+	// number.
 	a, b, absB float64
-	plain      bool // v itself
-	fast       bool
+	// v itself
+	plain bool
+	fast  bool
 }
 
 func newNorm(scale, mean, std float64) norm {
@@ -45,15 +50,16 @@ func newNorm(scale, mean, std float64) norm {
 	return n
 }
 
-// slack bounds the distance between v*a + b and the formula, relative to |v*a| + |b|. With u = 2^-53 the formula itself is
-// within 3u of the true value and v*a + b within 4u; one more u covers the sum that it is multiplied with.
+// slack bounds the distance between v*a + b and the formula, relative to |v*a| + |b|. With u = 2^-53 the formula itself
+// is within 3u of the true value and v*a + b within 4u; one more u covers the sum that it is multiplied with.
 const slack = 8.0 / (1 << 53)
 
 // exact is the formula.
 func (n *norm) exact(v float64) float64 { return (v/n.scale - n.mean) / n.std }
 
-// float32s writes normalised pixels to dst[0], dst[stride], ... The divisions of the formula take most of the time, so that
-// they are replaced by a multiplication where both ends of the interval around its result round to the same float32.
+// float32s writes normalised pixels to dst[0], dst[stride], ... The divisions of the formula take most of the time, so
+// that they are replaced by a multiplication where both ends of the interval around its result round to the same
+// float32.
 func (n *norm) float32s(dst []float32, stride int, src []float64) {
 	switch {
 	case n.plain && stride == 1:
@@ -113,7 +119,8 @@ func (n *norm) others(dst []byte, d tensor.DType, stride int, src []float64) err
 				return fmt.Errorf("pixel %d is NaN, which the model's uint8 cannot hold", i)
 			}
 			dst[k] = uint8(math.RoundToEven(min(max(x, 0), 255)))
-		case tensor.Undefined, tensor.Float32, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool,
+		case tensor.Undefined, tensor.Float32, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64,
+			tensor.Bool,
 			tensor.Uint32, tensor.Uint64:
 			return fmt.Errorf("images are not encoded as %s", d)
 		}
@@ -121,8 +128,8 @@ func (n *norm) others(dst []byte, d tensor.DType, stride int, src []float64) err
 	return nil
 }
 
-// small rounds to the nearest number with p stored bits of mantissa and the exponent bias given (ties to even) and returns
-// its bits: binary16 with 10 and 15, bfloat16 with 7 and 127.
+// small rounds to the nearest number with p stored bits of mantissa and the exponent bias given (ties to even) and
+// returns its bits: binary16 with 10 and 15, bfloat16 with 7 and 127.
 func small(v float64, p, bias int) uint16 {
 	var sign uint16
 	if math.Signbit(v) {
@@ -144,8 +151,8 @@ func small(v float64, p, bias int) uint16 {
 		return sign | inf
 	}
 	m := uint32(math.RoundToEven(math.Ldexp(a, p-e)))
-	// A subnormal number has no hidden bit; a mantissa that was rounded up to 2 carries into the exponent by itself, up to
-	// infinity.
+	// A subnormal number has no hidden bit; a mantissa that was rounded up to 2 carries into the exponent by itself, up
+	// to infinity.
 	return sign | uint16(uint32(e+bias-1)<<p+m)
 }
 
@@ -167,7 +174,8 @@ func (e *encoder) dims(dst []int, n, c, h, w int) []int {
 // fits tells whether a former tensor has the shape of a batch, without allocating.
 func (e *encoder) fits(t tensor.Named, n, c, h, w int) bool {
 	a := e.axes
-	if t.Name != e.name || t.DType != e.dtype || len(t.Shape) != a.rank() || len(t.Raw) != n*e.frames*c*h*w*e.dtype.Size() || len(t.Raw) == 0 {
+	if t.Name != e.name || t.DType != e.dtype || len(t.Shape) != a.rank() ||
+		len(t.Raw) != n*e.frames*c*h*w*e.dtype.Size() || len(t.Raw) == 0 {
 		return false
 	}
 	if uintptr(unsafe.Pointer(&t.Raw[0]))%8 != 0 {
@@ -187,9 +195,11 @@ func (e *encoder) check(m *space.Image, h, w int) error {
 	}
 	if m.H != h || m.W != w {
 		if e.spec.Frames > 0 {
-			return fmt.Errorf("a frame of %d x %d (height x width) beside one of %d x %d; frames of one run have one size", m.H, m.W, h, w)
+			return fmt.Errorf("a frame of %d x %d (height x width) beside one of %d x %d; frames of one run have one "+
+				"size", m.H, m.W, h, w)
 		}
-		return fmt.Errorf("an image of %d x %d (height x width) in a batch of %d x %d; images of one run have one size", m.H, m.W, h, w)
+		return fmt.Errorf("an image of %d x %d (height x width) in a batch of %d x %d; images of one run have one size",
+			m.H, m.W, h, w)
 	}
 	c := e.made(m.C)
 	if c == 0 {
@@ -245,7 +255,8 @@ func (e *encoder) encode(batch []space.Value, buf []tensor.Named) ([]tensor.Name
 	rows := len(batch)
 	if e.batch > 0 {
 		if len(batch) > e.batch {
-			return nil, fmt.Errorf("%d samples for input %q, whose batch axis is fixed at %d", len(batch), e.name, e.batch)
+			return nil, fmt.Errorf("%d samples for input %q, whose batch axis is fixed at %d", len(batch), e.name,
+				e.batch)
 		}
 		rows = e.batch
 	}
@@ -263,7 +274,8 @@ func (e *encoder) encode(batch []space.Value, buf []tensor.Named) ([]tensor.Name
 				return nil, fmt.Errorf("sample %d of the batch: %w", i, err)
 			}
 			if e.made(m.C) != c {
-				return nil, fmt.Errorf("sample %d of the batch has %s, the first %d; set input.channels", i, countChannels(m.C), c)
+				return nil, fmt.Errorf("sample %d of the batch has %s, the first %d; set input.channels", i,
+					countChannels(m.C), c)
 			}
 		}
 	}
@@ -289,7 +301,8 @@ func (e *encoder) encode(batch []space.Value, buf []tensor.Named) ([]tensor.Name
 	return buf, nil
 }
 
-// picture is the image of a sample that stands at place t of this input. The error goes on after "sample 3 of the batch".
+// picture is the image of a sample that stands at place t of this input. The error goes on after "sample 3 of the
+// batch".
 func (e *encoder) picture(v space.Value, t int) (*space.Image, error) {
 	if e.spec.Frames == 0 {
 		m, ok := v.(*space.Image)
@@ -312,7 +325,8 @@ func (e *encoder) picture(v space.Value, t int) (*space.Image, error) {
 	return m, nil
 }
 
-// place is where the first pixel of channel k of frame t stands in a sample, and how far it is to the next; c counts the channels of a frame.
+// place is where the first pixel of channel k of frame t stands in a sample, and how far it is to the next; c counts
+// the channels of a frame.
 func (e *encoder) place(t, k, c, area int) (at, stride int) {
 	switch {
 	case e.axes.name == "NTHWC" || e.axes.name == "THWC":
@@ -400,10 +414,12 @@ func newEncoder(p port, in InputSpec) (*encoder, error) {
 			continue
 		}
 		if all := max(in.Frames, 1) * c; c > 0 && len(l.v) != c && len(l.v) != all {
-			return nil, fmt.Errorf("input.%s has %d values, the model reads %s; give one, or one per channel", l.name, len(l.v), countChannels(all))
+			return nil, fmt.Errorf("input.%s has %d values, the model reads %s; give one, or one per channel", l.name,
+				len(l.v), countChannels(all))
 		}
 		if n > 1 && len(l.v) != n {
-			return nil, fmt.Errorf("input.mean has %d values and input.std %d; give one, or one per channel", len(in.Mean), len(in.Std))
+			return nil, fmt.Errorf("input.mean has %d values and input.std %d; give one, or one per channel",
+				len(in.Mean), len(in.Std))
 		}
 		n = len(l.v)
 	}

@@ -54,9 +54,10 @@ func ExampleNew_boxes() {
 		Inputs:  []onnx.Port{port("picture", 1, 3, 32, 32)},
 		Outputs: []onnx.Port{port("offsets", 1, 8, 4), port("scores", 1, 8, 1)},
 	}
-	c, err := decode.New(sig, decode.InputSpec{Sample: []int{3, 32, 32}, Scale: 255}, decode.OutputSpec{Space: space.KindBoxes, Boxes: decode.BoxesSpec{
-		Anchors: []decode.Anchors{{Stride: 16, PerCell: 2}}, Scale: 32, Activation: "sigmoid",
-	}})
+	c, err := decode.New(sig, decode.InputSpec{Sample: []int{3, 32, 32}, Scale: 255},
+		decode.OutputSpec{Space: space.KindBoxes, Boxes: decode.BoxesSpec{
+			Anchors: []decode.Anchors{{Stride: 16, PerCell: 2}}, Scale: 32, Activation: "sigmoid",
+		}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -68,7 +69,8 @@ func ExampleNew_boxes() {
 	offsets, scores := make([]float32, 32), []float32{-9, -9, 2, -9, -9, -9, -9, -9}
 	copy(offsets[8:], []float32{-2, 1, 10, 6})
 	y, err := c.Decode([]tensor.Named{
-		{Name: "offsets", Tensor: tensor.FromFloat32(offsets, 1, 8, 4)}, {Name: "scores", Tensor: tensor.FromFloat32(scores, 1, 8, 1)},
+		{Name: "offsets", Tensor: tensor.FromFloat32(offsets, 1, 8, 4)},
+		{Name: "scores", Tensor: tensor.FromFloat32(scores, 1, 8, 1)},
 	}, 1)
 	if err != nil {
 		fmt.Println(err)

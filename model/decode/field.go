@@ -14,21 +14,30 @@ import (
 
 // fields reads one output as vector fields of the size of the window.
 type fields struct {
-	name   string
-	layout string  // "nchw", "nhwc" or "" for by the shape
-	vFirst bool    // v comes before u
-	u, v   float64 // factors
-	win    [2]int  // height and width, -1 for any
-	shape  []int   // as declared
+	name string
+	// "nchw", "nhwc" or "" for by the shape
+	layout string
+	// v comes before u
+	vFirst bool
+	// factors
+	u, v float64
+	// height and width, -1 for any
+	win [2]int
+	// as declared
+	shape  []int
 	ranked bool
-	max    int // largest batch, 0 for any
-	notes  []string
+	// largest batch, 0 for any
+	max   int
+	notes []string
 }
 
 // readField fits the specification to the model's output.
 func readField(x onnx.Port, out OutputSpec, p port, win [2]int) (outputs, error) {
 	s := out.Field
-	f := &fields{name: x.Name, layout: strings.ToLower(s.Layout), u: s.Scale, win: win, shape: x.Sizes(), ranked: x.Ranked}
+	f := &fields{
+		name: x.Name, layout: strings.ToLower(s.Layout), u: s.Scale, win: win, shape: x.Sizes(),
+		ranked: x.Ranked,
+	}
 	switch f.layout {
 	case "", "nchw", "nhwc":
 	default:
@@ -58,7 +67,9 @@ func readField(x onnx.Port, out OutputSpec, p port, win [2]int) (outputs, error)
 	}
 	if len(f.shape) == 3 {
 		if p.batch > 1 {
-			return nil, fmt.Errorf("output %s has no axis that counts samples, the input is fixed to %d; want [N, 2, height, width]", x, p.batch)
+			return nil, fmt.Errorf(
+				"output %s has no axis that counts samples, the input is fixed to %d; want [N, 2, height, width]", x,
+				p.batch)
 		}
 		f.max = 1
 	}
@@ -67,9 +78,12 @@ func readField(x onnx.Port, out OutputSpec, p port, win [2]int) (outputs, error)
 		return nil, err
 	}
 	if c := f.shape[len(f.shape)-3:]; f.layout == "" && !planar {
-		f.notes = append(f.notes, fmt.Sprintf("output %s: the layout is NHWC by its shape; set output.field.layout to change it", x))
+		f.notes = append(f.notes,
+			fmt.Sprintf("output %s: the layout is NHWC by its shape; set output.field.layout to change it", x))
 	} else if f.layout == "" && c[0] <= 0 {
-		f.notes = append(f.notes, fmt.Sprintf("output %s: the file does not say which axis holds u and v; the array is read as it comes, NCHW first", x))
+		f.notes = append(f.notes,
+			fmt.Sprintf("output %s: the file does not say which axis holds u and v; the array is read as it comes, "+
+				"NCHW first", x))
 	}
 	return f, nil
 }
@@ -77,7 +91,9 @@ func readField(x onnx.Port, out OutputSpec, p port, win [2]int) (outputs, error)
 // read finds the size of one sample and whether u and v are planes of their own. The lengths of free axes are below 0.
 func (f *fields) read(shape []int, what string) (hw [2]int, planar bool, err error) {
 	if len(shape) != 3 && len(shape) != 4 {
-		return hw, false, fmt.Errorf("%s has %d axes; a field has [N, 2, height, width] or [N, height, width, 2]; choose another output with output.name", what, len(shape))
+		return hw, false, fmt.Errorf(
+			"%s has %d axes; a field has [N, 2, height, width] or [N, height, width, 2]; choose another output with "+
+				"output.name", what, len(shape))
 	}
 	s := shape[len(shape)-3:]
 	two := func(n int) bool { return n < 0 || n == 2 }
@@ -87,16 +103,22 @@ func (f *fields) read(shape []int, what string) (hw [2]int, planar bool, err err
 	case f.layout != "nchw" && two(s[2]):
 		hw = [2]int{s[0], s[1]}
 	default:
-		return hw, false, fmt.Errorf("%s has no axis of length 2 for u and v%s; choose another output with output.name, or cut the model", what,
-			map[string]string{"": "", "nchw": " before height and width, see output.field.layout", "nhwc": " at the end, see output.field.layout"}[f.layout])
+		return hw, false, fmt.Errorf(
+			"%s has no axis of length 2 for u and v%s; choose another output with output.name, or cut the model", what,
+			map[string]string{
+				"": "", "nchw": " before height and width, see output.field.layout",
+				"nhwc": " at the end, see output.field.layout",
+			}[f.layout])
 	}
 	for i, n := range hw {
 		if n == 0 {
 			return hw, planar, fmt.Errorf("%s has no numbers", what)
 		}
 		if n > 0 && f.win[i] > 0 && n != f.win[i] {
-			return hw, planar, fmt.Errorf("%s is a field of %s x %s (height x width), the model sees %s x %s; a field has a vector at every pixel: "+
-				"add a Resize to the model's end (and multiply its vectors if they count coarser pixels)",
+			return hw, planar, fmt.Errorf(
+				"%s is a field of %s x %s (height x width), the model sees %s x %s; a field has a vector at every "+
+					"pixel: "+
+					"add a Resize to the model's end (and multiply its vectors if they count coarser pixels)",
 				what, any1(hw[0]), any1(hw[1]), any1(f.win[0]), any1(f.win[1]))
 		}
 	}
@@ -185,7 +207,8 @@ func (f *fields) raw(predictions []space.Value) (tensor.Named, error) {
 		planar, whole = p && err == nil, len(f.shape) == 4
 	}
 	if !whole && len(predictions) != 1 {
-		return tensor.Named{}, fmt.Errorf("output %q has no batch axis, there are %d predictions", f.name, len(predictions))
+		return tensor.Named{}, fmt.Errorf("output %q has no batch axis, there are %d predictions", f.name,
+			len(predictions))
 	}
 	var all []float64
 	var h, w int
@@ -198,7 +221,8 @@ func (f *fields) raw(predictions []space.Value) (tensor.Named, error) {
 			h, w = x.H, x.W
 		}
 		if x.H != h || x.W != w {
-			return tensor.Named{}, fmt.Errorf("output %q, prediction %d is a field of %d x %d, the first of %d x %d", f.name, i, x.H, x.W, h, w)
+			return tensor.Named{}, fmt.Errorf("output %q, prediction %d is a field of %d x %d, the first of %d x %d",
+				f.name, i, x.H, x.W, h, w)
 		}
 		a, b, first, second := x.U(), x.V(), f.u, f.v
 		if f.vFirst {

@@ -47,10 +47,42 @@ func TestEncodeFrames(t *testing.T) {
 		dims  []int
 		note  string
 	}{
-		{"channels", []onnx.Port{out("x", f, -1, 2, -1, -1)}, grey, decode.InputSpec{Sample: []int{1, 1, 2}}, [][]float64{{0, 1, 2, 3}}, []int{1, 2, 1, 2}, ""},
-		{"channels of colours", []onnx.Port{out("x", f, -1, 6, 1, 2)}, colour, decode.InputSpec{Sample: []int{3, 1, 2}}, [][]float64{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}, []int{1, 6, 1, 2}, ""},
-		{"bgr", []onnx.Port{out("x", f, -1, 6, 1, 2)}, colour, decode.InputSpec{Channels: "bgr"}, [][]float64{{4, 5, 2, 3, 0, 1, 10, 11, 8, 9, 6, 7}}, []int{1, 6, 1, 2}, ""},
-		{"grey repeated", []onnx.Port{out("x", f, -1, 6, 1, 2)}, grey, decode.InputSpec{Channels: "rgb"}, [][]float64{{0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3}}, []int{1, 6, 1, 2}, ""},
+		{
+			"channels",
+			[]onnx.Port{out("x", f, -1, 2, -1, -1)},
+			grey,
+			decode.InputSpec{Sample: []int{1, 1, 2}},
+			[][]float64{{0, 1, 2, 3}},
+			[]int{1, 2, 1, 2},
+			"",
+		},
+		{
+			"channels of colours",
+			[]onnx.Port{out("x", f, -1, 6, 1, 2)},
+			colour,
+			decode.InputSpec{Sample: []int{3, 1, 2}},
+			[][]float64{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+			[]int{1, 6, 1, 2},
+			"",
+		},
+		{
+			"bgr",
+			[]onnx.Port{out("x", f, -1, 6, 1, 2)},
+			colour,
+			decode.InputSpec{Channels: "bgr"},
+			[][]float64{{4, 5, 2, 3, 0, 1, 10, 11, 8, 9, 6, 7}},
+			[]int{1, 6, 1, 2},
+			"",
+		},
+		{
+			"grey repeated",
+			[]onnx.Port{out("x", f, -1, 6, 1, 2)},
+			grey,
+			decode.InputSpec{Channels: "rgb"},
+			[][]float64{{0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3}},
+			[]int{1, 6, 1, 2},
+			"",
+		},
 		{
 			"channels last",
 			[]onnx.Port{out("x", f, -1, 1, 2, 6)},
@@ -60,7 +92,15 @@ func TestEncodeFrames(t *testing.T) {
 			[]int{1, 1, 2, 6},
 			"layout is NHWC",
 		},
-		{"an axis of frames", []onnx.Port{out("x", f, -1, 2, 1, 1, 2)}, grey, decode.InputSpec{Sample: []int{1, 1, 2}}, [][]float64{{0, 1, 2, 3}}, []int{1, 2, 1, 1, 2}, "layout is NTCHW"},
+		{
+			"an axis of frames",
+			[]onnx.Port{out("x", f, -1, 2, 1, 1, 2)},
+			grey,
+			decode.InputSpec{Sample: []int{1, 1, 2}},
+			[][]float64{{0, 1, 2, 3}},
+			[]int{1, 2, 1, 1, 2},
+			"layout is NTCHW",
+		},
 		{
 			"an axis of frames, channels last",
 			[]onnx.Port{out("x", f, -1, 2, 1, 2, 3)},
@@ -97,8 +137,24 @@ func TestEncodeFrames(t *testing.T) {
 			[]int{1, 3, 2, 1, 2},
 			"",
 		},
-		{"no axis of samples", []onnx.Port{out("x", f, 2, 1, 2)}, grey, decode.InputSpec{Sample: []int{1, 1, 2}}, [][]float64{{0, 1, 2, 3}}, []int{2, 1, 2}, "layout is CHW"},
-		{"a row", []onnx.Port{out("x", f, -1, 4)}, grey, decode.InputSpec{Sample: []int{1, 1, 2}}, [][]float64{{0, 1, 2, 3}}, []int{1, 4}, "layout is NF"},
+		{
+			"no axis of samples",
+			[]onnx.Port{out("x", f, 2, 1, 2)},
+			grey,
+			decode.InputSpec{Sample: []int{1, 1, 2}},
+			[][]float64{{0, 1, 2, 3}},
+			[]int{2, 1, 2},
+			"layout is CHW",
+		},
+		{
+			"a row",
+			[]onnx.Port{out("x", f, -1, 4)},
+			grey,
+			decode.InputSpec{Sample: []int{1, 1, 2}},
+			[][]float64{{0, 1, 2, 3}},
+			[]int{1, 4},
+			"layout is NF",
+		},
 		{
 			"an input each",
 			[]onnx.Port{out("first", f, -1, 1, 1, 2), out("second", f, -1, 1, 1, 2)},
@@ -117,7 +173,15 @@ func TestEncodeFrames(t *testing.T) {
 			[]int{1, 1, 1, 2},
 			"",
 		},
-		{"one input, named", []onnx.Port{out("x", f, -1, 2, 1, 2)}, grey, decode.InputSpec{Layout: "NCHW", Ports: []string{"x"}}, [][]float64{{0, 1, 2, 3}}, []int{1, 2, 1, 2}, ""},
+		{
+			"one input, named",
+			[]onnx.Port{out("x", f, -1, 2, 1, 2)},
+			grey,
+			decode.InputSpec{Layout: "NCHW", Ports: []string{"x"}},
+			[][]float64{{0, 1, 2, 3}},
+			[]int{1, 2, 1, 2},
+			"",
+		},
 		{
 			"mean of each channel",
 			[]onnx.Port{out("x", f, -1, 6, 1, 2)},
@@ -127,7 +191,15 @@ func TestEncodeFrames(t *testing.T) {
 			[]int{1, 6, 1, 2},
 			"",
 		},
-		{"mean of each frame", []onnx.Port{out("x", f, -1, 2, 1, 2)}, grey, decode.InputSpec{Layout: "NCHW", Mean: []float64{0, 2}}, [][]float64{{0, 1, 0, 1}}, []int{1, 2, 1, 2}, ""},
+		{
+			"mean of each frame",
+			[]onnx.Port{out("x", f, -1, 2, 1, 2)},
+			grey,
+			decode.InputSpec{Layout: "NCHW", Mean: []float64{0, 2}},
+			[][]float64{{0, 1, 0, 1}},
+			[]int{1, 2, 1, 2},
+			"",
+		},
 		{
 			"mean of each frame, an input each",
 			[]onnx.Port{out("a", f, -1, 1, 1, 2), out("b", f, -1, 1, 1, 2)},
@@ -137,7 +209,15 @@ func TestEncodeFrames(t *testing.T) {
 			[]int{1, 1, 1, 2},
 			"",
 		},
-		{"doubles", []onnx.Port{out("x", tensor.Float64, -1, 2, 1, 2)}, grey, decode.InputSpec{Layout: "NCHW", Scale: 2}, [][]float64{{0, 0.5, 1, 1.5}}, []int{1, 2, 1, 2}, ""},
+		{
+			"doubles",
+			[]onnx.Port{out("x", tensor.Float64, -1, 2, 1, 2)},
+			grey,
+			decode.InputSpec{Layout: "NCHW", Scale: 2},
+			[][]float64{{0, 0.5, 1, 1.5}},
+			[]int{1, 2, 1, 2},
+			"",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.in.Frames = 2
@@ -160,7 +240,8 @@ func TestEncodeFrames(t *testing.T) {
 					t.Errorf("frame %d goes to %s, want %s", i, g.Name, c.in.Ports[i])
 				}
 			}
-			if notes := strings.Join(decode.Notes(k), "\n"); !strings.Contains(notes, c.note) || (notes == "") != (c.note == "") {
+			if notes := strings.Join(decode.Notes(k), "\n"); !strings.Contains(notes, c.note) ||
+				(notes == "") != (c.note == "") {
 				t.Errorf("notes %q, want %q", notes, c.note)
 			}
 			if in := k.In(); in.Kind != space.KindFrames || len(in.Shape) != 4 || in.Shape[0] != 2 {
@@ -187,26 +268,98 @@ func TestFramesRefused(t *testing.T) {
 		in    decode.InputSpec
 		want  string
 	}{
-		{"three inputs", append(two[:2:2], out("c", f, -1, 1)), decode.InputSpec{Frames: 2}, "3 inputs (a, b, c) for samples of 2 frames"},
-		{"ports of images", two, decode.InputSpec{Ports: []string{"a"}}, "input.ports names an input per frame, but the samples are single images"},
-		{"one of two ports", two, decode.InputSpec{Frames: 2, Ports: []string{"a"}}, "1 names for a model of 2 inputs (a, b)"},
+		{
+			"three inputs", append(two[:2:2], out("c", f, -1, 1)),
+			decode.InputSpec{Frames: 2},
+			"3 inputs (a, b, c) for samples of 2 frames",
+		},
+		{
+			"ports of images", two,
+			decode.InputSpec{Ports: []string{"a"}},
+			"input.ports names an input per frame, but the samples are single images",
+		},
+		{
+			"one of two ports", two,
+			decode.InputSpec{Frames: 2, Ports: []string{"a"}},
+			"1 names for a model of 2 inputs (a, b)",
+		},
 		{"unknown port", two, decode.InputSpec{Frames: 2, Ports: []string{"a", "c"}}, `no input "c"; there are a, b`},
 		{"a port twice", two, decode.InputSpec{Frames: 2, Ports: []string{"a", "a"}}, `"a" stands there twice`},
-		{"two ports for three frames", two, decode.InputSpec{Frames: 3, Ports: []string{"a", "b"}}, "2 names for samples of 3 frames"},
-		{"batches of different length", []onnx.Port{out("a", f, 1, 1, 8, 8), out("b", f, 2, 1, 8, 8)}, decode.InputSpec{Frames: 2}, "count their samples differently"},
-		{"three frames", []onnx.Port{out("x", f, -1, 2, 8, 8)}, decode.InputSpec{Frames: 3, Sample: []int{1, 8, 8}}, "wants 2 channels, a sample has 3 frames with 1 channel each"},
-		{"frames of colour", []onnx.Port{out("x", f, -1, 2, 8, 8)}, decode.InputSpec{Frames: 2, Sample: []int{3, 8, 8}}, "set input.channels: grey"},
-		{"grey frames", []onnx.Port{out("x", f, -1, 6, 8, 8)}, decode.InputSpec{Frames: 2, Sample: []int{1, 8, 8}}, "set input.channels: rgb"},
-		{"odd channels", []onnx.Port{out("x", f, -1, 5, 7, 7)}, decode.InputSpec{Frames: 2}, "wants 5 channels, a sample has 2 frames with any number each"},
-		{"frames in an axis", []onnx.Port{out("x", f, -1, 4, 1, 8, 8)}, decode.InputSpec{Frames: 2, Sample: []int{1, 8, 8}}, "wants 4 frames, a sample has 2"},
-		{"other size", []onnx.Port{out("x", f, -1, 2, 8, 8)}, decode.InputSpec{Frames: 2, Sample: []int{1, 9, 8}}, "wants images of 8 x 8 (height x width), the data has 9 x 8"},
-		{"six axes", []onnx.Port{out("x", f, 1, 1, 1, 1, 1, 1)}, decode.InputSpec{Frames: 2}, "frames are fed as [batch, frames·channels, height, width]"},
-		{"an axis of frames for images", []onnx.Port{out("x", f, 1, 1, 1, 1, 1)}, decode.InputSpec{Layout: "NTCHW"}, "the samples are single images"},
-		{"a negative number", []onnx.Port{out("x", f, 1, 1, 1, 1, 1)}, decode.InputSpec{Frames: -1}, "samples of -1 frames"},
-		{"three means", []onnx.Port{out("x", f, -1, 2, 8, 8)}, decode.InputSpec{Frames: 2, Mean: []float64{1, 2, 3}}, "input.mean has 3 values, the model reads 2 channels"},
+		{
+			"two ports for three frames", two,
+			decode.InputSpec{Frames: 3, Ports: []string{"a", "b"}},
+			"2 names for samples of 3 frames",
+		},
+		{
+			"batches of different length",
+			[]onnx.Port{out("a", f, 1, 1, 8, 8), out("b", f, 2, 1, 8, 8)},
+			decode.InputSpec{Frames: 2},
+			"count their samples differently",
+		},
+		{
+			"three frames",
+			[]onnx.Port{out("x", f, -1, 2, 8, 8)},
+			decode.InputSpec{Frames: 3, Sample: []int{1, 8, 8}},
+			"wants 2 channels, a sample has 3 frames with 1 channel each",
+		},
+		{
+			"frames of colour",
+			[]onnx.Port{out("x", f, -1, 2, 8, 8)},
+			decode.InputSpec{Frames: 2, Sample: []int{3, 8, 8}},
+			"set input.channels: grey",
+		},
+		{
+			"grey frames",
+			[]onnx.Port{out("x", f, -1, 6, 8, 8)},
+			decode.InputSpec{Frames: 2, Sample: []int{1, 8, 8}},
+			"set input.channels: rgb",
+		},
+		{
+			"odd channels",
+			[]onnx.Port{out("x", f, -1, 5, 7, 7)},
+			decode.InputSpec{Frames: 2},
+			"wants 5 channels, a sample has 2 frames with any number each",
+		},
+		{
+			"frames in an axis",
+			[]onnx.Port{out("x", f, -1, 4, 1, 8, 8)},
+			decode.InputSpec{Frames: 2, Sample: []int{1, 8, 8}},
+			"wants 4 frames, a sample has 2",
+		},
+		{
+			"other size",
+			[]onnx.Port{out("x", f, -1, 2, 8, 8)},
+			decode.InputSpec{Frames: 2, Sample: []int{1, 9, 8}},
+			"wants images of 8 x 8 (height x width), the data has 9 x 8",
+		},
+		{
+			"six axes",
+			[]onnx.Port{out("x", f, 1, 1, 1, 1, 1, 1)},
+			decode.InputSpec{Frames: 2},
+			"frames are fed as [batch, frames·channels, height, width]",
+		},
+		{
+			"an axis of frames for images",
+			[]onnx.Port{out("x", f, 1, 1, 1, 1, 1)},
+			decode.InputSpec{Layout: "NTCHW"},
+			"the samples are single images",
+		},
+		{
+			"a negative number",
+			[]onnx.Port{out("x", f, 1, 1, 1, 1, 1)},
+			decode.InputSpec{Frames: -1},
+			"samples of -1 frames",
+		},
+		{
+			"three means",
+			[]onnx.Port{out("x", f, -1, 2, 8, 8)},
+			decode.InputSpec{Frames: 2, Mean: []float64{1, 2, 3}},
+			"input.mean has 3 values, the model reads 2 channels",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := decode.New(sequence(c.ports...), c.in, flows); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := decode.New(sequence(c.ports...), c.in, flows); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v\nwant %q", err, c.want)
 			}
 		})
@@ -238,20 +391,29 @@ func TestFramesRefused(t *testing.T) {
 
 // A fixed batch is filled up with the last sample in every input.
 func TestFramesFillBatch(t *testing.T) {
-	k, err := decode.New(sequence(out("a", tensor.Float32, 3, 1, 1, 1), out("b", tensor.Float32, 3, 1, 1, 1)), decode.InputSpec{Frames: 2}, flows)
+	k, err := decode.New(sequence(out("a", tensor.Float32, 3, 1, 1, 1), out("b", tensor.Float32, 3, 1, 1, 1)),
+		decode.InputSpec{Frames: 2}, flows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := k.Encode([]space.Value{pictures(2, 1, 1, 1), &space.Frames{Images: []*space.Image{{C: 1, H: 1, W: 1, Pix: []float64{7}}, {C: 1, H: 1, W: 1, Pix: []float64{8}}}}}, nil)
+	got, err := k.Encode([]space.Value{
+		pictures(2, 1, 1, 1),
+		&space.Frames{Images: []*space.Image{
+			{C: 1, H: 1, W: 1, Pix: []float64{7}},
+			{C: 1, H: 1, W: 1, Pix: []float64{8}},
+		}},
+	}, nil)
 	if err != nil || decode.BatchLimit(k) != 3 {
 		t.Fatal(err, decode.BatchLimit(k))
 	}
-	if a, b := floats(t, got[0]), floats(t, got[1]); !slices.Equal(a, []float64{0, 7, 7}) || !slices.Equal(b, []float64{1, 8, 8}) {
+	if a, b := floats(t, got[0]), floats(t, got[1]); !slices.Equal(a, []float64{0, 7, 7}) ||
+		!slices.Equal(b, []float64{1, 8, 8}) {
 		t.Errorf("%v %v", a, b)
 	}
 }
 
-// Laws for frames and fields: Encode(x + v) - Encode(x) = Linear(v), <Linear(v), g> = <v, Adjoint(g)>, and <Decode(y), w> = <y, Raw(w)>.
+// Laws for frames and fields: Encode(x + v) - Encode(x) = Linear(v), <Linear(v), g> = <v, Adjoint(g)>, and <Decode(y),
+// w> = <y, Raw(w)>.
 func TestFramesLinearAndAdjoint(tt *testing.T) {
 	rapid.Check(tt, func(t *rapid.T) {
 		f := tensor.Float32
@@ -269,7 +431,10 @@ func TestFramesLinearAndAdjoint(tt *testing.T) {
 			data  int
 			order string
 		}{{3, ""}, {3, "bgr"}, {1, "rgb"}}).Draw(t, "channels")
-		in := decode.InputSpec{Sample: []int{c.data, 2, 4}, Channels: c.order, Frames: 2, Scale: 255, Mean: []float64{0.1, 0.2, 0.3}, Std: []float64{0.5, 0.25, 2}}
+		in := decode.InputSpec{
+			Sample: []int{c.data, 2, 4}, Channels: c.order, Frames: 2, Scale: 255,
+			Mean: []float64{0.1, 0.2, 0.3}, Std: []float64{0.5, 0.25, 2},
+		}
 		if rapid.Bool().Draw(t, "each") {
 			in.Mean, in.Std = []float64{1, 2, 3, 4, 5, 6}, []float64{0.5}
 		}
@@ -278,7 +443,10 @@ func TestFramesLinearAndAdjoint(tt *testing.T) {
 			t.Fatal(err)
 		}
 		draw := func(label string) *space.Frames {
-			return &space.Frames{Images: []*space.Image{random(t, label+"0", c.data, 2, 4), random(t, label+"1", c.data, 2, 4)}}
+			return &space.Frames{Images: []*space.Image{
+				random(t, label+"0", c.data, 2, 4),
+				random(t, label+"1", c.data, 2, 4),
+			}}
 		}
 		x, v := draw("x"), draw("v")
 		sum, flat := &space.Frames{}, []float64(nil)
@@ -356,13 +524,26 @@ func TestDecodeFields(t *testing.T) {
 		{"one at a time", out("y", f, 2, 2, 3), decode.FieldSpec{}, want, []int{2, 2, 3}, ""},
 		{"v first", out("y", f, -1, 2, 2, 3), decode.FieldSpec{Order: "vu"}, swapped, []int{1, 2, 2, 3}, ""},
 		{"scaled", out("y", f, -1, 2, 2, 3), decode.FieldSpec{Scale: 0.5}, scale(want, 2), []int{1, 2, 2, 3}, ""},
-		{"v up", out("y", f, -1, 2, 2, 3), decode.FieldSpec{Up: true}, slices.Concat(want[:6], scale(want[6:], -1)), []int{1, 2, 2, 3}, ""},
-		{"v up and first", out("y", f, -1, 2, 2, 3), decode.FieldSpec{Up: true, Order: "vu", Scale: 10}, slices.Concat(scale(want[6:], -0.1), scale(want[:6], 0.1)), []int{1, 2, 2, 3}, ""},
+		{
+			"v up", out("y", f, -1, 2, 2, 3),
+			decode.FieldSpec{Up: true},
+			slices.Concat(want[:6], scale(want[6:], -1)),
+			[]int{1, 2, 2, 3},
+			"",
+		},
+		{
+			"v up and first", out("y", f, -1, 2, 2, 3),
+			decode.FieldSpec{Up: true, Order: "vu", Scale: 10},
+			slices.Concat(scale(want[6:], -0.1), scale(want[:6], 0.1)),
+			[]int{1, 2, 2, 3},
+			"",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := sequence(out("x", f, -1, 2, 2, 3))
 			s.Outputs[0] = c.port
-			k, err := decode.New(s, decode.InputSpec{Frames: 2, Sample: []int{1, 2, 3}}, decode.OutputSpec{Space: space.KindField, Field: c.spec})
+			k, err := decode.New(s, decode.InputSpec{Frames: 2, Sample: []int{1, 2, 3}},
+				decode.OutputSpec{Space: space.KindField, Field: c.spec})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -371,10 +552,12 @@ func TestDecodeFields(t *testing.T) {
 				t.Fatal(err)
 			}
 			x, ok := got[0].(*space.Field)
-			if !ok || x.H != 2 || x.W != 3 || !slices.EqualFunc(x.Val, want, func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 }) {
+			if !ok || x.H != 2 || x.W != 3 ||
+				!slices.EqualFunc(x.Val, want, func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 }) {
 				t.Errorf("%+v, want %v", got[0], want)
 			}
-			if notes := strings.Join(decode.Notes(k), "\n"); !strings.Contains(notes, c.note) || (notes == "") != (c.note == "") {
+			if notes := strings.Join(decode.Notes(k), "\n"); !strings.Contains(notes, c.note) ||
+				(notes == "") != (c.note == "") {
 				t.Errorf("notes %q, want %q", notes, c.note)
 			}
 			if o := k.Out(); o.Kind != space.KindField || !slices.Equal(o.Shape, []int{2, 2, 3}) || o.Name != "y" {
@@ -397,7 +580,8 @@ func TestDecodeFields(t *testing.T) {
 			}
 		})
 	}
-	// Numbers that are not finite are passed on; samples of a batch are kept apart; channels last by the shape leaves a note.
+	// Numbers that are not finite are passed on; samples of a batch are kept apart; channels last by the shape leaves a
+	// note.
 	s := sequence(out("x", f, -1, 2, -1, -1))
 	s.Outputs[0] = out("y", f, -1, 3, 3, 2)
 	k, err := decode.New(s, decode.InputSpec{Frames: 2}, flows)
@@ -432,12 +616,33 @@ func TestFieldsRefused(t *testing.T) {
 		want string
 	}{
 		{"three channels", out("y", f, -1, 3, 8, 8), decode.OutputSpec{}, "no axis of length 2 for u and v"},
-		{"a quarter", out("y", f, -1, 2, 2, 2), decode.OutputSpec{}, "a field of 2 x 2 (height x width), the model sees 8 x 8; a field has a vector at every pixel: add a Resize"},
+		{
+			"a quarter", out("y", f, -1, 2, 2, 2),
+			decode.OutputSpec{},
+			"a field of 2 x 2 (height x width), the model sees 8 x 8; a field has a vector at every pixel: add a " +
+				"Resize",
+		},
 		{"a vector", out("y", f, -1, 2), decode.OutputSpec{}, "has 2 axes"},
-		{"against its layout", out("y", f, -1, 8, 8, 2), decode.OutputSpec{Field: decode.FieldSpec{Layout: "NCHW"}}, "before height and width, see output.field.layout"},
-		{"unknown layout", out("y", f, -1, 2, 8, 8), decode.OutputSpec{Field: decode.FieldSpec{Layout: "CHW"}}, "output.field.layout"},
-		{"unknown order", out("y", f, -1, 2, 8, 8), decode.OutputSpec{Field: decode.FieldSpec{Order: "xy"}}, "output.field.order"},
-		{"NaN scale", out("y", f, -1, 2, 8, 8), decode.OutputSpec{Field: decode.FieldSpec{Scale: math.NaN()}}, "output.field.scale"},
+		{
+			"against its layout", out("y", f, -1, 8, 8, 2),
+			decode.OutputSpec{Field: decode.FieldSpec{Layout: "NCHW"}},
+			"before height and width, see output.field.layout",
+		},
+		{
+			"unknown layout", out("y", f, -1, 2, 8, 8),
+			decode.OutputSpec{Field: decode.FieldSpec{Layout: "CHW"}},
+			"output.field.layout",
+		},
+		{
+			"unknown order", out("y", f, -1, 2, 8, 8),
+			decode.OutputSpec{Field: decode.FieldSpec{Order: "xy"}},
+			"output.field.order",
+		},
+		{
+			"NaN scale", out("y", f, -1, 2, 8, 8),
+			decode.OutputSpec{Field: decode.FieldSpec{Scale: math.NaN()}},
+			"output.field.scale",
+		},
 		{"softmax", out("y", f, -1, 2, 8, 8), decode.OutputSpec{Decode: "softmax"}, "output.decode"},
 		{"no such output", out("y", f, -1, 2, 8, 8), decode.OutputSpec{Name: "z"}, `no output "z"`},
 		{"nothing", out("y", f, -1, 2, 0, 8), decode.OutputSpec{}, "no numbers"},
@@ -446,7 +651,8 @@ func TestFieldsRefused(t *testing.T) {
 			s := sequence(out("x", f, -1, 2, 8, 8))
 			s.Outputs[0] = c.port
 			c.spec.Space = space.KindField
-			if _, err := decode.New(s, decode.InputSpec{Frames: 2}, c.spec); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := decode.New(s, decode.InputSpec{Frames: 2}, c.spec); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v\nwant %q", err, c.want)
 			}
 		})
@@ -467,14 +673,17 @@ func TestFieldsRefused(t *testing.T) {
 		{[]int{2, 2, 4, 8}, "the model sees 8 x 8"},
 		{[]int{4}, "has 1 axes"},
 	} {
-		if _, err := k.Decode([]tensor.Named{{Name: "flow", Tensor: tensor.New(f, c.shape...)}}, 2); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := k.Decode([]tensor.Named{{Name: "flow", Tensor: tensor.New(f, c.shape...)}}, 2); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.shape, err, c.want)
 		}
 	}
-	if _, err := k.Decode([]tensor.Named{{Name: "other"}}, 1); err == nil || !strings.Contains(err.Error(), `no output "flow"`) {
+	if _, err := k.Decode([]tensor.Named{{Name: "other"}}, 1); err == nil ||
+		!strings.Contains(err.Error(), `no output "flow"`) {
 		t.Error(err)
 	}
-	boxes, err := decode.New(detector(8, out("y", f, -1, -1, 6)), decode.InputSpec{}, decode.OutputSpec{Space: space.KindBoxes})
+	boxes, err := decode.New(detector(8, out("y", f, -1, -1, 6)), decode.InputSpec{},
+		decode.OutputSpec{Space: space.KindBoxes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -483,7 +692,8 @@ func TestFieldsRefused(t *testing.T) {
 	}
 }
 
-// FuzzFrames: any inputs and outputs of a model of flows are served or refused, never a panic, and data that is accepted is encoded.
+// FuzzFrames: any inputs and outputs of a model of flows are served or refused, never a panic, and data that is
+// accepted is encoded.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte{0, 2, 8, 8}, []byte{}, []byte{0, 2, 8, 8}, []byte{1, 2, 8, 8}, uint8(2), uint8(0))
 	f.Add([]byte{0, 1, 8, 8}, []byte{0, 1, 8, 8}, []byte{}, []byte{1, 8, 8, 2}, uint8(2), uint8(1))
@@ -507,8 +717,15 @@ func FuzzFrames(f *testing.F) {
 		s.Outputs[0].Ranked = len(declared) > 0
 		t1, c := int(frames%4), 1+2*int(bits&1)
 		k, err := decode.New(s, decode.InputSpec{
-			Frames: t1, Sample: []int{c, 8, 8}, Layout: []string{"", "NCHW", "NHWC", "NCTHW"}[bits>>1&3], Channels: []string{"", "rgb", "grey", "bgr"}[bits>>3&3],
-		}, decode.OutputSpec{Space: space.KindField, Field: decode.FieldSpec{Layout: []string{"", "NCHW", "NHWC"}[bits>>5%3], Order: []string{"uv", "vu"}[bits>>7]}})
+			Frames: t1, Sample: []int{c, 8, 8}, Layout: []string{"", "NCHW", "NHWC", "NCTHW"}[bits>>1&3],
+			Channels: []string{"", "rgb", "grey", "bgr"}[bits>>3&3],
+		}, decode.OutputSpec{
+			Space: space.KindField,
+			Field: decode.FieldSpec{
+				Layout: []string{"", "NCHW", "NHWC"}[bits>>5%3],
+				Order:  []string{"uv", "vu"}[bits>>7],
+			},
+		})
 		if err != nil {
 			return
 		}
@@ -519,7 +736,8 @@ func FuzzFrames(f *testing.F) {
 		if _, err := k.Encode([]space.Value{v}, nil); err != nil {
 			t.Errorf("accepted data is refused: %v", err)
 		}
-		got, err := k.Decode([]tensor.Named{{Name: "flow", Tensor: tensor.New(tensor.Float32, dims(returned, 0)...)}}, 1)
+		got, err := k.Decode([]tensor.Named{{Name: "flow", Tensor: tensor.New(tensor.Float32, dims(returned, 0)...)}},
+			1)
 		if err != nil {
 			return
 		}

@@ -11,20 +11,21 @@ import (
 	"nero/data/tensor"
 )
 
-// ErrNotLinear marks a codec one of whose sides has no derivative: pixels rounded to integers on the way in, labels on the way out.
+// ErrNotLinear marks a codec one of whose sides has no derivative: pixels rounded to integers on the way in, labels on
+// the way out.
 var ErrNotLinear = errors.New("not differentiable")
 
 // Tangents is what a codec has besides if derivatives can pass through it. The codecs of this package have it.
 type Tangents interface {
-	// Linear is the linear part of Encode: it lays out changes of the values as changes of the input tensors, in float64, and without
-	// the copies that fill up a fixed batch.
+	// Linear is the linear part of Encode: it lays out changes of the values as changes of the input tensors, in
+	// float64, and without the copies that fill up a fixed batch.
 	Linear(changes []space.Value) ([]tensor.Named, error)
-	// Adjoint is the transpose of Linear. It carries gradients with respect to the input tensors, of one row per value and in float64,
-	// back to gradients with respect to the values; like are the values, whose forms it needs.
+	// Adjoint is the transpose of Linear. It carries gradients with respect to the input tensors, of one row per value
+	// and in float64, back to gradients with respect to the values; like are the values, whose forms it needs.
 	Adjoint(grads []tensor.Named, like []space.Value) ([]space.Value, error)
-	// Raw is the transpose of Decode without softmax: it carries gradients with respect to predictions to gradients with respect to the
-	// model's output, in float64. Where decoding does no more than reorder numbers, which is everywhere but in fields with a scale, it is
-	// also its inverse and lays predictions out as the model returns them.
+	// Raw is the transpose of Decode without softmax: it carries gradients with respect to predictions to gradients
+	// with respect to the model's output, in float64. Where decoding does no more than reorder numbers, which is
+	// everywhere but in fields with a scale, it is also its inverse and lays predictions out as the model returns them.
 	Raw(predictions []space.Value) (tensor.Named, error)
 	// Double is the same codec with float64 in place of the floating-point type that the model reads.
 	Double() Codec
@@ -52,8 +53,8 @@ func Adjoint(c Codec, grads []tensor.Named, like []space.Value) ([]space.Value, 
 	return t.Adjoint(grads, like)
 }
 
-// Raw lays out predictions, or gradients with respect to them, as the model's output, see [Tangents]. The error wraps [ErrNotLinear] if
-// decoding is not linear, as with labels and boxes.
+// Raw lays out predictions, or gradients with respect to them, as the model's output, see [Tangents]. The error wraps
+// [ErrNotLinear] if decoding is not linear, as with labels and boxes.
 func Raw(c Codec, predictions []space.Value) (tensor.Named, error) {
 	t, ok := c.(Tangents)
 	if !ok {
@@ -86,8 +87,8 @@ func BatchAxis(c Codec) bool {
 	return true
 }
 
-// Rounded makes a tensor out of numbers, each rounded to the nearest of the element type, ties to even. Integers saturate, and
-// NaN becomes 0 in them.
+// Rounded makes a tensor out of numbers, each rounded to the nearest of the element type, ties to even. Integers
+// saturate, and NaN becomes 0 in them.
 func Rounded(d tensor.DType, v []float64, shape ...int) (tensor.Tensor, error) {
 	if d.Size() == 0 {
 		return tensor.Tensor{}, fmt.Errorf("numbers are not stored as %s", d)
@@ -234,7 +235,8 @@ func (e *encoder) adjoint(grad tensor.Tensor, like, out []space.Value) error {
 			}
 			k := e.made(m.C)
 			if k == 0 || per != e.frames*k*m.H*m.W || per*len(like) != len(v) {
-				return fmt.Errorf("a gradient of %d numbers for %d samples of %d x %d x %d", len(v), len(like), m.C, m.H, m.W)
+				return fmt.Errorf("a gradient of %d numbers for %d samples of %d x %d x %d", len(v), len(like), m.C,
+					m.H, m.W)
 			}
 			b := e.back(v[i*per:(i+1)*per], m, t, k)
 			if f, ok := out[i].(*space.Frames); ok {
@@ -320,14 +322,16 @@ func (d *decoder) raw(predictions []space.Value) (tensor.Named, error) {
 			return tensor.Named{}, fmt.Errorf("output %q, prediction %d: %w", d.name, i, err)
 		}
 		if i > 0 && !slices.Equal(s, shape) {
-			return tensor.Named{}, fmt.Errorf("output %q, prediction %d has the shape %v, the first %v", d.name, i, s, shape)
+			return tensor.Named{}, fmt.Errorf("output %q, prediction %d has the shape %v, the first %v", d.name, i, s,
+				shape)
 		}
 		all, shape = append(all, v...), s
 	}
 	if d.batched {
 		shape = append([]int{len(predictions)}, shape...)
 	} else if len(predictions) != 1 {
-		return tensor.Named{}, fmt.Errorf("output %q has no batch axis, there are %d predictions", d.name, len(predictions))
+		return tensor.Named{}, fmt.Errorf("output %q has no batch axis, there are %d predictions", d.name,
+			len(predictions))
 	}
 	return float64s(d.name, all, shape...)
 }
@@ -358,7 +362,8 @@ func (d *decoder) rawOne(p space.Value) ([]float64, []int, error) {
 	return nil, nil, fmt.Errorf("%s: %w", kindOf(p), ErrNotLinear)
 }
 
-// fill returns v with the declared shape, whose free axes take what is there, or with the shape otherwise if none is declared.
+// fill returns v with the declared shape, whose free axes take what is there, or with the shape otherwise if none is
+// declared.
 func fill(v []float64, declared []int, otherwise ...int) ([]float64, []int, error) {
 	if declared == nil {
 		return v, otherwise, nil

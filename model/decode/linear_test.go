@@ -30,9 +30,26 @@ func TestLinearAndAdjoint(tt *testing.T) {
 		c := rapid.SampledFrom([]struct {
 			data, model int
 			order       string
-		}{{1, 1, ""}, {3, 3, ""}, {3, 3, "bgr"}, {3, 3, "rgb"}, {1, 3, "rgb"}, {1, 3, "bgr"}, {3, 1, "grey"}, {1, 1, "grey"}}).Draw(t, "channels")
-		shape := rapid.SampledFrom([][]any{{"N", c.model, 2, 3}, {"N", 2, 3, c.model}, {4, c.model, 2, 3}, {"N", 6 * c.model}}).Draw(t, "shape")
-		in := decode.InputSpec{Sample: []int{c.data, 2, 3}, Channels: c.order, Scale: 255, Mean: []float64{0.5}, Std: []float64{0.25}}
+		}{
+			{1, 1, ""},
+			{3, 3, ""},
+			{3, 3, "bgr"},
+			{3, 3, "rgb"},
+			{1, 3, "rgb"},
+			{1, 3, "bgr"},
+			{3, 1, "grey"},
+			{1, 1, "grey"},
+		}).Draw(t, "channels")
+		shape := rapid.SampledFrom([][]any{
+			{"N", c.model, 2, 3},
+			{"N", 2, 3, c.model},
+			{4, c.model, 2, 3},
+			{"N", 6 * c.model},
+		}).Draw(t, "shape")
+		in := decode.InputSpec{
+			Sample: []int{c.data, 2, 3}, Channels: c.order, Scale: 255, Mean: []float64{0.5},
+			Std: []float64{0.25},
+		}
 		if c.model == 3 {
 			in.Mean, in.Std = []float64{0.1, 0.2, 0.3}, []float64{0.5, 0.25, 2}
 		}
@@ -113,12 +130,24 @@ func TestRawIsTheInverse(t *testing.T) {
 		y       space.Value
 	}{
 		{axes("N", 3, 2, 2), axes("N", 4), decode.OutputSpec{}, &space.Scores{Val: []float64{1, 2, 3, 4}}},
-		{axes("N", 3, 2, 2), axes("N", 4, 1, 1), decode.OutputSpec{Decode: "logits"}, &space.Scores{Val: []float64{1, 2, 3, 4}}},
-		{axes("N", 3, 2, 2), axes("N", "C", 1, 1), decode.OutputSpec{Decode: "probabilities"}, &space.Scores{Val: []float64{1, 2, 3, 4}}},
+		{
+			axes("N", 3, 2, 2), axes("N", 4, 1, 1),
+			decode.OutputSpec{Decode: "logits"},
+			&space.Scores{Val: []float64{1, 2, 3, 4}},
+		},
+		{
+			axes("N", 3, 2, 2), axes("N", "C", 1, 1),
+			decode.OutputSpec{Decode: "probabilities"},
+			&space.Scores{Val: []float64{1, 2, 3, 4}},
+		},
 		{axes("N", 3, 2, 2), axes("N", 2, 1, 2), decode.OutputSpec{Space: space.KindImage}, ramp(2, 1, 2)},
 		{axes("N", 2, 2, 3), axes("N", 1, 2, 2), decode.OutputSpec{Space: space.KindImage}, ramp(2, 1, 2)},
 		{axes("N", 3, 2, 2), axes("N", 1, 2), decode.OutputSpec{Space: space.KindImage}, ramp(1, 1, 2)},
-		{axes("N", 3, 2, 2), axes("N", 2, "K"), decode.OutputSpec{Space: space.KindTensor}, &space.Tensor{Shape: []int{2, 3}, Val: []float64{1, 2, 3, 4, 5, 6}}},
+		{
+			axes("N", 3, 2, 2), axes("N", 2, "K"),
+			decode.OutputSpec{Space: space.KindTensor},
+			&space.Tensor{Shape: []int{2, 3}, Val: []float64{1, 2, 3, 4, 5, 6}},
+		},
 	} {
 		in := decode.InputSpec{Sample: []int{3, 2, 2}}
 		k, err := decode.New(sig(t, tensor.Float32, c.in, c.out...), in, c.how)
@@ -133,15 +162,18 @@ func TestRawIsTheInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(space.Shape(got[1]), space.Shape(c.y)) || !slices.Equal(floats(t, got[1].Parts()[0]), floats(t, c.y.Parts()[0])) {
+		if !slices.Equal(space.Shape(got[1]), space.Shape(c.y)) || !slices.Equal(floats(t, got[1].Parts()[0]),
+			floats(t, c.y.Parts()[0])) {
 			t.Errorf("%v to %v: %v, want %v", c.in, c.out, got[1], c.y)
 		}
 	}
-	k, err := decode.New(sig(t, tensor.Float32, axes("N", 3, 2, 2), "N", 5, 2, 2), decode.InputSpec{}, decode.OutputSpec{Space: space.KindMask})
+	k, err := decode.New(sig(t, tensor.Float32, axes("N", 3, 2, 2), "N", 5, 2, 2), decode.InputSpec{},
+		decode.OutputSpec{Space: space.KindMask})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := decode.Raw(k, []space.Value{&space.Mask{H: 2, W: 2, Label: make([]int32, 4)}}); !errors.Is(err, decode.ErrNotLinear) {
+	if _, err := decode.Raw(k, []space.Value{&space.Mask{H: 2, W: 2, Label: make([]int32, 4)}}); !errors.Is(err,
+		decode.ErrNotLinear) {
 		t.Error(err)
 	}
 	k, err = decode.New(sig(t, tensor.Uint8, axes("N", 3, 2, 2), "N", 5), decode.InputSpec{}, decode.OutputSpec{})
@@ -156,7 +188,8 @@ func TestRawIsTheInverse(t *testing.T) {
 // Law: Rounded and Float64s undo each other for numbers that the type holds, and rounding is monotone.
 func TestRounded(t *testing.T) {
 	for _, d := range []tensor.DType{
-		tensor.Float64, tensor.Float32, tensor.Float16, tensor.BFloat16, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16,
+		tensor.Float64, tensor.Float32, tensor.Float16, tensor.BFloat16, tensor.Uint8, tensor.Int8, tensor.Uint16,
+		tensor.Int16,
 		tensor.Uint32, tensor.Int32, tensor.Uint64, tensor.Int64, tensor.Bool,
 	} {
 		want := []float64{0, 1, 1, 0}
@@ -170,7 +203,8 @@ func TestRounded(t *testing.T) {
 		}
 	}
 	for d, want := range map[tensor.DType][]float64{
-		tensor.Uint8: {0, 2, 255, 0}, tensor.Int8: {-3, 2, 127, 0}, tensor.Int64: {-3, 2, 1000, 0}, tensor.Int16: {-3, 2, 1000, 0},
+		tensor.Uint8: {0, 2, 255, 0}, tensor.Int8: {-3, 2, 127, 0}, tensor.Int64: {-3, 2, 1000, 0},
+		tensor.Int16: {-3, 2, 1000, 0},
 	} {
 		x, err := decode.Rounded(d, []float64{-3.2, 2.5, 1000, math.NaN()}, 4)
 		if err != nil {

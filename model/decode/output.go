@@ -14,17 +14,20 @@ import (
 
 // decoder reads one output.
 type decoder struct {
-	name    string
-	space   space.Kind
-	how     string
-	typ     string
-	nhwc    bool // channels vary fastest
-	batched bool // the first axis counts samples
+	name  string
+	space space.Kind
+	how   string
+	typ   string
+	// channels vary fastest
+	nhwc bool
+	// the first axis counts samples
+	batched bool
 	shape   []int
 	ranked  bool
 }
 
-// readOutputs fits the specification to the model's outputs; win is the height and width of what the model sees, -1 where nobody knows.
+// readOutputs fits the specification to the model's outputs; win is the height and width of what the model sees, -1
+// where nobody knows.
 func readOutputs(sig onnx.Signature, out OutputSpec, p port, win [2]int) (outputs, error) {
 	if len(sig.Outputs) == 0 {
 		return nil, errors.New("the model has no output")
@@ -36,7 +39,8 @@ func readOutputs(sig onnx.Signature, out OutputSpec, p port, win [2]int) (output
 	if out.Name != "" {
 		var ok bool
 		if x, ok = sig.Output(out.Name); !ok {
-			return nil, fmt.Errorf("output.name: the model has no output %q; there are %s", out.Name, strings.Join(onnx.Names(sig.Outputs), ", "))
+			return nil, fmt.Errorf("output.name: the model has no output %q; there are %s", out.Name,
+				strings.Join(onnx.Names(sig.Outputs), ", "))
 		}
 	}
 	if err := numbers(x); err != nil {
@@ -48,7 +52,8 @@ func readOutputs(sig onnx.Signature, out OutputSpec, p port, win [2]int) (output
 	switch out.Space {
 	case space.KindRows, space.KindPairs, space.KindSignal, space.KindFrames:
 		return readPlaced(x, out, p)
-	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord:
+	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField,
+		space.KindLinks, space.KindRecord:
 	}
 	d, err := readOutput(x, out, p)
 	return &d, err
@@ -59,7 +64,10 @@ type placed struct{ *answer }
 
 // readPlaced fits the specification to an output of a model that reads pictures. Rows are those of the sample.
 func readPlaced(x onnx.Port, out OutputSpec, p port) (outputs, error) {
-	a := &answer{OutputField: OutputField{Kind: out.Space, Type: out.Type, Per: space.PerSample, Decode: out.Decode}, x: x, name: x.Name, per: space.PerSample, batched: p.axes.n >= 0, nodes: -1}
+	a := &answer{
+		OutputField: OutputField{Kind: out.Space, Type: out.Type, Per: space.PerSample, Decode: out.Decode},
+		x:           x, name: x.Name, per: space.PerSample, batched: p.axes.n >= 0, nodes: -1,
+	}
 	if d := strings.ToLower(out.Decode); d != "" && d != raw {
 		return nil, fmt.Errorf("output.decode: %q does not make %s; leave it out", out.Decode, out.Space)
 	}
@@ -90,7 +98,10 @@ func numbers(x onnx.Port) error {
 
 // readOutput fits the specification to one output.
 func readOutput(x onnx.Port, out OutputSpec, p port) (decoder, error) {
-	d := decoder{name: x.Name, space: out.Space, how: strings.ToLower(out.Decode), typ: out.Type, nhwc: p.nhwc, shape: x.Sizes(), ranked: x.Ranked}
+	d := decoder{
+		name: x.Name, space: out.Space, how: strings.ToLower(out.Decode), typ: out.Type, nhwc: p.nhwc,
+		shape: x.Sizes(), ranked: x.Ranked,
+	}
 	if d.space == "" {
 		d.space = space.KindScores
 	}
@@ -101,7 +112,8 @@ func readOutput(x onnx.Port, out OutputSpec, p port) (decoder, error) {
 			d.batched = len(d.shape) >= 2 && d.shape[0] <= 1 // 1 or free
 		case space.KindImage, space.KindMask:
 			d.batched = len(d.shape) == 4
-		case space.KindTensor, space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks, space.KindPairs, space.KindSignal, space.KindRecord:
+		case space.KindTensor, space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks,
+			space.KindPairs, space.KindSignal, space.KindRecord:
 		}
 	}
 	ways := map[space.Kind][]string{
@@ -109,17 +121,21 @@ func readOutput(x onnx.Port, out OutputSpec, p port) (decoder, error) {
 		space.KindImage: {raw}, space.KindTensor: {raw},
 	}[d.space]
 	if ways == nil {
-		return decoder{}, fmt.Errorf("output.space: %q is not known; say scores, image, mask, tensor, boxes, field, frames, rows, pairs or signal", d.space)
+		return decoder{}, fmt.Errorf(
+			"output.space: %q is not known; say scores, image, mask, tensor, boxes, field, frames, rows, pairs or "+
+				"signal", d.space)
 	}
 	if d.how != "" && !slices.Contains(ways, d.how) {
-		return decoder{}, fmt.Errorf("output.decode: %q does not make %s; say %s", out.Decode, d.space, strings.Join(ways, " or "))
+		return decoder{}, fmt.Errorf("output.decode: %q does not make %s; say %s", out.Decode, d.space,
+			strings.Join(ways, " or "))
 	}
 	if d.how == "" && d.space != space.KindMask {
 		d.how = ways[0]
 	}
 	if x.Ranked {
 		if d.batched && len(d.shape) == 0 {
-			return decoder{}, fmt.Errorf("output %s is one number for the whole batch; nothing can be said of a single sample", x)
+			return decoder{}, fmt.Errorf(
+				"output %s is one number for the whole batch; nothing can be said of a single sample", x)
 		}
 		if err := d.fits(d.sampleShape(), fmt.Sprintf("output %s", x)); err != nil {
 			return decoder{}, err
@@ -160,18 +176,22 @@ func (d *decoder) fits(s []int, what string) error {
 		}
 	case space.KindImage:
 		if len(s) != 2 && len(s) != 3 {
-			return fmt.Errorf("%s has %d axes per sample; an image has channels, height and width; set output.space: scores or tensor", what, len(s))
+			return fmt.Errorf("%s has %d axes per sample; an image has channels, height and width; set output.space: "+
+				"scores or tensor", what, len(s))
 		}
 	case space.KindMask:
 		if len(s) != 2 && len(s) != 3 {
-			return fmt.Errorf("%s has %d axes per sample; a mask has classes, height and width; set output.space: scores or tensor", what, len(s))
+			return fmt.Errorf("%s has %d axes per sample; a mask has classes, height and width; set output.space: "+
+				"scores or tensor", what, len(s))
 		}
 		if c := d.classes(s); d.how == argmax && c == 1 {
-			return fmt.Errorf("%s has one class, whose argmax is always 0; set output.decode: raw if it holds labels, or output.space: image", what)
+			return fmt.Errorf("%s has one class, whose argmax is always 0; set output.decode: raw if it holds "+
+				"labels, or output.space: image", what)
 		} else if d.how == raw && c > 1 {
 			return fmt.Errorf("%s has %d classes; set output.decode: argmax", what, c)
 		}
-	case space.KindTensor, space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks, space.KindPairs, space.KindSignal, space.KindRecord:
+	case space.KindTensor, space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks,
+		space.KindPairs, space.KindSignal, space.KindRecord:
 	}
 	return nil
 }
@@ -234,7 +254,9 @@ func (d *decoder) spec() space.Spec {
 		}
 	case space.KindTensor:
 		o.Shape = slices.Clone(s)
-	case space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks, space.KindPairs, space.KindSignal, space.KindRecord: // never here
+	// never here
+	case space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks, space.KindPairs,
+		space.KindSignal, space.KindRecord:
 	}
 	return o
 }
@@ -261,7 +283,9 @@ func (d *decoder) decode(out []tensor.Named, n, rows int) ([]space.Value, error)
 	s := t.Shape
 	if d.batched {
 		if len(s) == 0 || s[0] != rows {
-			return nil, fmt.Errorf("output %q has the shape %v for a batch of %d; its first axis should count the samples", d.name, s, rows)
+			return nil, fmt.Errorf(
+				"output %q has the shape %v for a batch of %d; its first axis should count the samples", d.name, s,
+				rows)
 		}
 		s = s[1:]
 	} else if rows != 1 {
@@ -306,7 +330,9 @@ func (d *decoder) decode(out []tensor.Named, n, rows int) ([]space.Value, error)
 			values[i] = m
 		case space.KindTensor:
 			values[i] = &space.Tensor{Shape: slices.Clone(s), Val: v}
-		case space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks, space.KindPairs, space.KindSignal, space.KindRecord: // never here
+		// never here
+		case space.KindBoxes, space.KindField, space.KindFrames, space.KindRows, space.KindLinks, space.KindPairs,
+			space.KindSignal, space.KindRecord:
 		}
 	}
 	return values, nil
@@ -330,11 +356,13 @@ func (d *decoder) scores(v []float64) error {
 		const tol = 1e-3
 		for k, x := range v {
 			if x < -tol || x > 1+tol {
-				return fmt.Errorf("class %d has the probability %g; these are no probabilities, set output.decode: softmax", k, x)
+				return fmt.Errorf("class %d has the probability %g; these are no probabilities, set output.decode: "+
+					"softmax", k, x)
 			}
 		}
 		if len(v) > 1 && math.Abs(sum-1) > tol {
-			return fmt.Errorf("the probabilities sum to %.4g, not 1; set output.decode: softmax, or raw if classes do not exclude each other", sum)
+			return fmt.Errorf("the probabilities sum to %.4g, not 1; set output.decode: softmax, or raw if classes "+
+				"do not exclude each other", sum)
 		}
 	}
 	return nil
@@ -382,7 +410,8 @@ func (d *decoder) mask(v []float64, s []int) (*space.Mask, error) {
 			case math.IsNaN(x):
 				m.Label[i] = -1
 			case x != math.RoundToEven(x) || math.Abs(x) > math.MaxInt32:
-				return nil, fmt.Errorf("pixel %d holds %g, which is no label; set output.space: image if these are scores", i, x)
+				return nil, fmt.Errorf(
+					"pixel %d holds %g, which is no label; set output.space: image if these are scores", i, x)
 			default:
 				m.Label[i] = int32(x)
 			}

@@ -12,56 +12,73 @@ import (
 	"nero/model/onnx"
 )
 
-// RecordSpec says which field of a sample goes to which input of a model, and which output becomes which field of an answer.
+// RecordSpec says which field of a sample goes to which input of a model, and which output becomes which field of an
+// answer.
 type RecordSpec struct {
-	// Sample describes the data: a record with its fields, or one value. Shapes are those of the values' parts, with lengths <= 0 for any; the
-	// zero Spec admits whatever the model's inputs admit.
+	// Sample describes the data: a record with its fields, or one value. Shapes are those of the values' parts, with
+	// lengths <= 0 for any; the zero Spec admits whatever the model's inputs admit.
 	Sample space.Spec
-	// Inputs are what the model is fed with. nil feeds the whole sample to the only input, or each input with the field of its name.
+	// Inputs are what the model is fed with. nil feeds the whole sample to the only input, or each input with the field
+	// of its name.
 	Inputs []InputField
-	// Outputs are the fields of an answer. One makes answers that are its value, several make records. nil is the first output, as scores.
+	// Outputs are the fields of an answer. One makes answers that are its value, several make records. nil is the first
+	// output, as scores.
 	Outputs []OutputField
-	// Pixels says how fields that are images or frames become arrays. Its Sample and Frames follow the field where they are not set.
+	// Pixels says how fields that are images or frames become arrays. Its Sample and Frames follow the field where they
+	// are not set.
 	Pixels InputSpec
 }
 
 // InputField is what one input of a model is fed with.
 type InputField struct {
-	Field string     // of the record; "" for the whole sample
-	Port  string     // the model's input; "" for the one that is called like the field, or the only one
-	Kind  space.Kind // rows, links, pairs, signal, frames, image or tensor; "" for that of the data, rows if they do not say
-	Pad   int        // rows and pairs: zeros are added up to this many rows (and columns, of pairs); 0 for none
-	// Value is fed in place of a field: the same numbers for every sample, one for all elements or all of them in row-major order. It never moves;
-	// what a group should move belongs into the samples.
+	// of the record; "" for the whole sample
+	Field string
+	// the model's input; "" for the one that is called like the field, or the only one
+	Port string
+	// rows, links, pairs, signal, frames, image or tensor; "" for that of the data, rows if they do not say
+	Kind space.Kind
+	// rows and pairs: zeros are added up to this many rows (and columns, of pairs); 0 for none
+	Pad int
+	// Value is fed in place of a field: the same numbers for every sample, one for all elements or all of them in
+	// row-major order. It never moves; what a group should move belongs into the samples.
 	Value []float64
-	Shape []int // of Value, without the axis of the samples, where the model's input has free axes
+	// of Value, without the axis of the samples, where the model's input has free axes
+	Shape []int
 }
 
 // OutputField is one output of a model as a field of an answer.
 type OutputField struct {
-	Name string     // of the field; "" for the output's own
-	Port string     // the model's output; "" for the one that is called like the field, or the only one
-	Kind space.Kind // rows, scores, pairs, signal, frames, image, mask or tensor; "" for rows
+	// of the field; "" for the output's own
+	Name string
+	// the model's output; "" for the one that is called like the field, or the only one
+	Port string
+	// rows, scores, pairs, signal, frames, image, mask or tensor; "" for rows
+	Kind space.Kind
 	// Decode is as in [OutputSpec.Decode], for scores, masks and images.
 	Decode string
-	Type   string // of rows and pairs, see [space.TypePositions]; of scores ignored
-	// Per says what a row belongs to, see [space.PerNode]. "" is per node if the output has as many rows as the inputs have nodes, or an axis of
-	// free length for them, else per sample.
+	// of rows and pairs, see [space.TypePositions]; of scores ignored
+	Type string
+	// Per says what a row belongs to, see [space.PerNode]. "" is per node if the output has as many rows as the inputs
+	// have nodes, or an axis of free length for them, else per sample.
 	Per  string
 	Unit string
-	Rate float64 // of signals: numbers per second of a channel; 0 if not known
+	// of signals: numbers per second of a channel; 0 if not known
+	Rate float64
 }
 
-// NewRecord makes the codec of a model that reads points, graphs, signals or records of several fields. It reads the signature only and refuses
-// whatever can be refused before anything runs: an input that nothing feeds, lengths that cannot agree. Errors say what the model wants, what the
-// data has and which field of the study to set; they do not name the model's file.
+// NewRecord makes the codec of a model that reads points, graphs, signals or records of several fields. It reads the
+// signature only and refuses whatever can be refused before anything runs: an input that nothing feeds, lengths that
+// cannot agree. Errors say what the model wants, what the data has and which field of the study to set; they do not
+// name the model's file.
 //
-// The axis of the samples comes first in every input and output, or in none: a graph whose edges are one list of shape [2, edges] is read one
-// sample at a time ([BatchLimit] is 1). Rows of shape (n, w) are fed as [N, n, w], transposed as [N, w, n], flat as [N, n·w], or with rows of
-// squares as [N, n, d, d]; links as [2, edges] or [edges, 2]; pairs as [N, n, n], [N, n, n, w] or [N, w, n, n]; signals as [N, channels, time],
-// [N, time, channels] or [N, time]; each without N where there is none. What had to be guessed is in [Notes].
+// The axis of the samples comes first in every input and output, or in none: a graph whose edges are one list of shape
+// [2, edges] is read one sample at a time ([BatchLimit] is 1). Rows of shape (n, w) are fed as [N, n, w], transposed as
+// [N, w, n], flat as [N, n·w], or with rows of squares as [N, n, d, d]; links as [2, edges] or [edges, 2]; pairs as [N,
+// n, n], [N, n, n, w] or [N, w, n, n]; signals as [N, channels, time], [N, time, channels] or [N, time]; each without N
+// where there is none. What had to be guessed is in [Notes].
 //
-// All values of one batch have the same shapes, but for fields with padding. A codec that pads has to be decoded by [DecodeFor].
+// All values of one batch have the same shapes, but for fields with padding. A codec that pads has to be decoded by
+// [DecodeFor].
 func NewRecord(sig onnx.Signature, spec RecordSpec) (Codec, error) {
 	c := &record{whole: spec.Sample}
 	fields, err := assign(sig, spec)
@@ -88,7 +105,8 @@ func NewRecord(sig onnx.Signature, spec RecordSpec) (Codec, error) {
 		}
 		for _, b := range c.answers {
 			if b.name == a.name {
-				return nil, fmt.Errorf("output.fields[%d]: %q stands there twice; give the fields distinct names", i, a.name)
+				return nil, fmt.Errorf("output.fields[%d]: %q stands there twice; give the fields distinct names", i,
+					a.name)
 			}
 		}
 		c.answers = append(c.answers, a)
@@ -100,13 +118,16 @@ func NewRecord(sig onnx.Signature, spec RecordSpec) (Codec, error) {
 
 // record is the codec of NewRecord.
 type record struct {
-	whole   space.Spec // what samples are, as far as the study knows
-	feeds   []*feed    // in the model's order
+	// what samples are, as far as the study knows
+	whole space.Spec
+	// in the model's order
+	feeds   []*feed
 	answers []*answer
 	in      space.Spec
 	batched bool
-	batch   int // length of a fixed batch axis, 0 for free
-	notes   []string
+	// length of a fixed batch axis, 0 for free
+	batch int
+	notes []string
 }
 
 // feed is one input of the model and what is fed to it.
@@ -114,18 +135,22 @@ type feed struct {
 	InputField
 	x     onnx.Port
 	dtype tensor.DType
-	spec  space.Spec // of the field's values
-	form  form
-	img   *encoder // of images and frames
+	// of the field's values
+	spec space.Spec
+	form form
+	// of images and frames
+	img   *encoder
 	fixed []float64
 	notes []string
 }
 
-// form is how the numbers of one sample lie in an input: a letter per axis. r, w: rows and numbers of each; i: nodes of pairs; 2, e: ends and
-// edges; c, t: channels and time; f: all of them in their own order; x: a side of a square of w numbers.
+// form is how the numbers of one sample lie in an input: a letter per axis. r, w: rows and numbers of each; i: nodes of
+// pairs; 2, e: ends and edges; c, t: channels and time; f: all of them in their own order; x: a side of a square of w
+// numbers.
 type form struct {
 	axes string
-	swap bool // the last axis of the value comes first
+	// the last axis of the value comes first
+	swap bool
 }
 
 // forms are those of each kind, the natural one first.
@@ -141,15 +166,17 @@ func forms(k space.Kind) []form {
 		return []form{{"ct", false}, {"tc", true}, {"f", false}}
 	case space.KindTensor:
 		return []form{{"*", false}}
-	case space.KindImage, space.KindMask, space.KindScores, space.KindBoxes, space.KindField, space.KindFrames, space.KindRecord:
+	case space.KindImage, space.KindMask, space.KindScores, space.KindBoxes, space.KindField, space.KindFrames,
+		space.KindRecord:
 	}
 	return nil
 }
 
 // extent is the lengths that a value of a kind has by their letters; -1 for any.
 type extent struct {
-	kind  space.Kind
-	shape []int // as the value's parts have it
+	kind space.Kind
+	// as the value's parts have it
+	shape []int
 }
 
 // known is what a spec says of its lengths.
@@ -212,11 +239,12 @@ func square(n int) int {
 	return d
 }
 
-// fit tells whether values of these lengths go into an input of the declared ones in a form. match counts the lengths that agree by more than
-// being free, strain what had to be assumed.
+// fit tells whether values of these lengths go into an input of the declared ones in a form. match counts the lengths
+// that agree by more than being free, strain what had to be assumed.
 func (e extent) fit(f form, declared []int) (match, strain int, ok bool) {
 	if f.axes == "*" {
-		return 0, 0, len(e.shape) == 0 || agrees(declared, e.shape) || slices.ContainsFunc(e.shape, func(n int) bool { return n <= 0 }) && len(declared) == len(e.shape)
+		return 0, 0, len(e.shape) == 0 || agrees(declared, e.shape) ||
+			slices.ContainsFunc(e.shape, func(n int) bool { return n <= 0 }) && len(declared) == len(e.shape)
 	}
 	if len(f.axes) != len(declared) {
 		return 0, 0, false
@@ -290,19 +318,24 @@ func assign(sig onnx.Signature, spec RecordSpec) ([]InputField, error) {
 		case f.Port != "":
 			if at = slices.IndexFunc(sig.Inputs, func(p onnx.Port) bool { return p.Name == f.Port }); at < 0 {
 				if slices.ContainsFunc(sig.Defaults, func(p onnx.Port) bool { return p.Name == f.Port }) {
-					return nil, fmt.Errorf("input.fields[%d].port: %q has a value in the file (an initializer) and is not fed; leave it out", i, f.Port)
+					return nil, fmt.Errorf(
+						"input.fields[%d].port: %q has a value in the file (an initializer) and is not fed; leave it "+
+							"out", i, f.Port)
 				}
-				return nil, fmt.Errorf("input.fields[%d].port: the model has no input %q; there are %s", i, f.Port, names)
+				return nil, fmt.Errorf("input.fields[%d].port: the model has no input %q; there are %s", i, f.Port,
+					names)
 			}
 		case slices.Contains(onnx.Names(sig.Inputs), f.Field):
 			at = slices.Index(onnx.Names(sig.Inputs), f.Field)
 		case len(sig.Inputs) == 1:
 			at = 0
 		default:
-			return nil, fmt.Errorf("input.fields[%d]: which input takes %q? The model has %s; set port", i, f.Field, names)
+			return nil, fmt.Errorf("input.fields[%d]: which input takes %q? The model has %s; set port", i, f.Field,
+				names)
 		}
 		if taken[at] {
-			return nil, fmt.Errorf("input.fields[%d]: input %q is fed already; name each input once", i, sig.Inputs[at].Name)
+			return nil, fmt.Errorf("input.fields[%d]: input %q is fed already; name each input once", i,
+				sig.Inputs[at].Name)
 		}
 		f.Port = sig.Inputs[at].Name
 		out[at], taken[at] = f, true
@@ -310,8 +343,10 @@ func assign(sig onnx.Signature, spec RecordSpec) ([]InputField, error) {
 	for i, ok := range taken {
 		if !ok {
 			x := sig.Inputs[i]
-			return nil, fmt.Errorf("nothing feeds input %s; write into input.fields: {name: %s, port: %s, type: TYPE}, "+
-				"where name is a field of the data%s and TYPE says how it moves (unchanged if it does not), or give it a value", x, field(x.Name), x.Name, has(spec.Sample))
+			return nil, fmt.Errorf(
+				"nothing feeds input %s; write into input.fields: {name: %s, port: %s, type: TYPE}, "+
+					"where name is a field of the data%s and TYPE says how it moves (unchanged if it does not), or "+
+					"give it a value", x, field(x.Name), x.Name, has(spec.Sample))
 		}
 	}
 	return out, nil
@@ -438,7 +473,8 @@ func (c *record) readFeeds(sig onnx.Signature, spec RecordSpec, fields []InputFi
 			continue
 		}
 		if c.batch > 0 && n != c.batch {
-			return fmt.Errorf("inputs %s and %s count their samples differently; export the model with one length, or with a free one", first.x, f.x)
+			return fmt.Errorf("inputs %s and %s count their samples differently; export the model with one length, "+
+				"or with a free one", first.x, f.x)
 		}
 		c.batch, first = n, f
 	}
@@ -458,7 +494,8 @@ func readFeed(x onnx.Port, in InputField, spec RecordSpec, batched bool) (*feed,
 	}
 	if x.DType == tensor.Undefined {
 		f.dtype = tensor.Float32
-		f.notes = append(f.notes, fmt.Sprintf("input %q: the file does not say its element type; float32 is fed", x.Name))
+		f.notes = append(f.notes, fmt.Sprintf("input %q: the file does not say its element type; float32 is fed",
+			x.Name))
 	} else if x.DType.Size() == 0 {
 		return nil, 0, fmt.Errorf("input %s: values of this type cannot be fed", x)
 	}
@@ -473,14 +510,17 @@ func readFeed(x onnx.Port, in InputField, spec RecordSpec, batched bool) (*feed,
 		return nil, 0, err
 	}
 	if f.Kind = f.spec.Kind; in.Pad > 0 && f.Kind != space.KindRows && f.Kind != space.KindPairs {
-		return nil, 0, fmt.Errorf("input.fields: %q is %s, which is not padded; pad belongs to rows and pairs", cmpName(in), f.Kind)
+		return nil, 0, fmt.Errorf("input.fields: %q is %s, which is not padded; pad belongs to rows and pairs",
+			cmpName(in), f.Kind)
 	}
 	if f.Kind == space.KindImage || f.Kind == space.KindFrames {
 		return f, 0, f.readPixels(spec.Pixels, batched)
 	}
 	list := forms(f.Kind)
 	if list == nil {
-		return nil, 0, fmt.Errorf("input.fields: values of kind %s are not fed to models; say rows, links, pairs, signal, frames or image", f.Kind)
+		return nil, 0, fmt.Errorf(
+			"input.fields: values of kind %s are not fed to models; say rows, links, pairs, signal, frames or image",
+			f.Kind)
 	}
 	if !floating(f.dtype) && f.Kind == space.KindTensor {
 		return nil, 0, fmt.Errorf("input %s: want floating-point numbers", x)
@@ -504,7 +544,8 @@ func (f *feed) choose(list []form, batched bool) (*feed, int, error) {
 	if f.Pad > 0 { // what is fed has that many rows
 		for i, s := range e.shape[:len(e.shape)-1] {
 			if s > f.Pad {
-				return nil, 0, fmt.Errorf("input.fields: pad of %q is %d, the data has up to %d rows", cmpName(f.InputField), f.Pad, s)
+				return nil, 0, fmt.Errorf("input.fields: pad of %q is %d, the data has up to %d rows",
+					cmpName(f.InputField), f.Pad, s)
 			}
 			e.shape[i] = f.Pad
 		}
@@ -515,7 +556,8 @@ func (f *feed) choose(list []form, batched bool) (*feed, int, error) {
 		if !batched || f.Kind == space.KindLinks {
 			n = ""
 		}
-		f.notes = append(f.notes, fmt.Sprintf("input %q: the file does not say its shape; [%s%s] is fed", f.x.Name, n, legend(list[0])))
+		f.notes = append(f.notes, fmt.Sprintf("input %q: the file does not say its shape; [%s%s] is fed", f.x.Name, n,
+			legend(list[0])))
 		return f, 0, nil
 	}
 	declared, cost := f.x.Sizes(), 0
@@ -539,16 +581,21 @@ func (f *feed) choose(list []form, batched bool) (*feed, int, error) {
 	}
 	f.form = list[best]
 	if f.form.swap {
-		f.notes = append(f.notes, fmt.Sprintf("input %s: by its shape it wants %s transposed, as [%s%s]", f.x, f.Kind, map[bool]string{true: "N, "}[batched], legend(f.form)))
+		f.notes = append(f.notes, fmt.Sprintf("input %s: by its shape it wants %s transposed, as [%s%s]", f.x, f.Kind,
+			map[bool]string{true: "N, "}[batched], legend(f.form)))
 	} else if f.form.axes == "f" && least > 0 {
-		f.notes = append(f.notes, fmt.Sprintf("input %s: by its shape it wants the %s of a sample one after the other", f.x, f.Kind))
+		f.notes = append(f.notes, fmt.Sprintf("input %s: by its shape it wants the %s of a sample one after the other",
+			f.x, f.Kind))
 	}
 	return f, cost + least, nil
 }
 
 // legend spells a form out.
 func legend(f form) string {
-	words := map[rune]string{'r': "rows", 'w': "numbers", 'i': "nodes", '2': "2", 'e': "edges", 'c': "channels", 't': "time", 'f': "all", 'x': "side", '*': "..."}
+	words := map[rune]string{
+		'r': "rows", 'w': "numbers", 'i': "nodes", '2': "2", 'e': "edges", 'c': "channels",
+		't': "time", 'f': "all", 'x': "side", '*': "...",
+	}
 	out := make([]string, 0, len(f.axes))
 	for _, a := range f.axes {
 		out = append(out, words[a])
@@ -565,7 +612,8 @@ func (f *feed) misfit(e extent, batched bool) error {
 		have = fmt.Sprintf("%s rows of %s numbers", any1(e.shape[0]), any1(e.shape[1]))
 		for _, n := range f.x.Sizes() {
 			if n > 1 && e.shape[0] > 0 && n > e.shape[0] && f.Pad == 0 {
-				remedy = fmt.Sprintf("%s; set pad: %d if the model takes rows of zeros, or data.cloud.points: %d", remedy, n, n)
+				remedy = fmt.Sprintf("%s; set pad: %d if the model takes rows of zeros, or data.cloud.points: %d",
+					remedy, n, n)
 				break
 			}
 		}
@@ -579,10 +627,12 @@ func (f *feed) misfit(e extent, batched bool) error {
 	case space.KindSignal:
 		have = fmt.Sprintf("signals of %s channels and %s numbers each", any1(e.shape[0]), any1(e.shape[1]))
 		remedy = "set data.sound.length and data.sound.mono, or input.recurrent for a model that reads frame by frame"
-	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField, space.KindFrames, space.KindRecord:
+	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField,
+		space.KindFrames, space.KindRecord:
 		have = fmt.Sprintf("%s of shape %s", f.Kind, sizes(e.shape))
 	}
-	return fmt.Errorf("input %s does not take the field %q: the data has %s; %s", f.x, cmpName(f.InputField), have, remedy)
+	return fmt.Errorf("input %s does not take the field %q: the data has %s; %s", f.x, cmpName(f.InputField), have,
+		remedy)
 }
 
 // readConstant lays a constant out.
@@ -592,7 +642,8 @@ func (f *feed) readConstant(batched bool) error {
 	}
 	for i, v := range f.Value {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("input.fields: number %d of the value of %q is %g; want finite numbers", i, cmpName(f.InputField), v)
+			return fmt.Errorf("input.fields: number %d of the value of %q is %g; want finite numbers", i,
+				cmpName(f.InputField), v)
 		}
 	}
 	var declared []int
@@ -605,13 +656,15 @@ func (f *feed) readConstant(batched bool) error {
 		}
 	}
 	shape := slices.Clone(declared)
-	if batched && len(declared) > 0 && (declared[0] < 0 && (len(f.Shape) == len(declared)-1 || f.Shape == nil) || len(f.x.Shape) > 0 && named(f.x.Shape[0])) {
+	if batched && len(declared) > 0 && (declared[0] < 0 && (len(f.Shape) == len(declared)-1 || f.Shape == nil) ||
+		len(f.x.Shape) > 0 && named(f.x.Shape[0])) {
 		f.form.axes = "N"
 		shape = shape[1:]
 	}
 	if f.Shape != nil {
 		if !agrees(shape, f.Shape) {
-			return fmt.Errorf("input.fields: the value of %q has the shape %v, input %s wants %s", cmpName(f.InputField), f.Shape, f.x, sizes(shape))
+			return fmt.Errorf("input.fields: the value of %q has the shape %v, input %s wants %s",
+				cmpName(f.InputField), f.Shape, f.x, sizes(shape))
 		}
 		shape = slices.Clone(f.Shape)
 	}
@@ -620,7 +673,8 @@ func (f *feed) readConstant(batched bool) error {
 	for i, s := range shape {
 		if s < 0 {
 			if free >= 0 {
-				return fmt.Errorf("input.fields: input %s has more than one free axis; say the shape of the value of %q", f.x, cmpName(f.InputField))
+				return fmt.Errorf("input.fields: input %s has more than one free axis; say the shape of the value of "+
+					"%q", f.x, cmpName(f.InputField))
 			}
 			free = i
 			continue
@@ -629,7 +683,8 @@ func (f *feed) readConstant(batched bool) error {
 	}
 	if free >= 0 {
 		if n == 0 || len(f.Value)%n != 0 {
-			return fmt.Errorf("input.fields: the value of %q has %d numbers, which do not fill input %s", cmpName(f.InputField), len(f.Value), f.x)
+			return fmt.Errorf("input.fields: the value of %q has %d numbers, which do not fill input %s",
+				cmpName(f.InputField), len(f.Value), f.x)
 		}
 		shape[free] = len(f.Value) / n
 		n *= shape[free]
@@ -644,7 +699,8 @@ func (f *feed) readConstant(batched bool) error {
 	case 1:
 		f.fixed = slices.Repeat(f.Value, n)
 	default:
-		return fmt.Errorf("input.fields: the value of %q has %d numbers, input %s wants %d (or one for all)", cmpName(f.InputField), len(f.Value), f.x, n)
+		return fmt.Errorf("input.fields: the value of %q has %d numbers, input %s wants %d (or one for all)",
+			cmpName(f.InputField), len(f.Value), f.x, n)
 	}
 	if i, err := fitsType(f.fixed, f.dtype); err != nil {
 		return fmt.Errorf("input.fields: number %d of the value of %q: %w", i, cmpName(f.InputField), err)
@@ -688,7 +744,8 @@ func (f *feed) readPixels(px InputSpec, batched bool) error {
 		return err
 	}
 	if (p.axes.n >= 0) != batched {
-		return fmt.Errorf("input %s is read as %s, which does not count samples as the other inputs do", f.x, p.axes.name)
+		return fmt.Errorf("input %s is read as %s, which does not count samples as the other inputs do", f.x,
+			p.axes.name)
 	}
 	if f.img, err = newEncoder(p, px); err != nil {
 		return err

@@ -35,17 +35,24 @@ func rowsSpec(name, typ string, n, w int) space.Spec {
 	return space.Spec{Name: name, Kind: space.KindRows, Type: typ, Shape: []int{n, w}, Per: space.PerNode}
 }
 
-// molecule is the record of two molecules of three atoms: what the codec of a network of energies and forces is fed with.
+// molecule is the record of two molecules of three atoms: what the codec of a network of energies and forces is fed
+// with.
 func molecule(at float64) *space.Record {
 	p := counting(3, 3)
 	for i := range p.Val {
 		p.Val[i] += at
 	}
-	return &space.Record{Names: []string{"positions", "species"}, Values: []space.Value{p, &space.Rows{N: 3, W: 1, Val: []float64{8, 1, 1}}}}
+	return &space.Record{
+		Names:  []string{"positions", "species"},
+		Values: []space.Value{p, &space.Rows{N: 3, W: 1, Val: []float64{8, 1, 1}}},
+	}
 }
 
 func moleculeSpec() space.Spec {
-	return space.Spec{Kind: space.KindRecord, Fields: []space.Spec{rowsSpec("positions", space.TypePositions, -1, 3), rowsSpec("species", space.TypeUnchanged, -1, 1)}}
+	return space.Spec{Kind: space.KindRecord, Fields: []space.Spec{
+		rowsSpec("positions", space.TypePositions, -1, 3),
+		rowsSpec("species", space.TypeUnchanged, -1, 1),
+	}}
 }
 
 func moleculeModel(atoms int) onnx.Signature {
@@ -55,9 +62,12 @@ func moleculeModel(atoms int) onnx.Signature {
 
 func moleculeFields(pad int) decode.RecordSpec {
 	return decode.RecordSpec{
-		Sample:  moleculeSpec(),
-		Inputs:  []decode.InputField{{Field: "positions", Pad: pad}, {Field: "species", Pad: pad}},
-		Outputs: []decode.OutputField{{Name: "energy", Type: space.TypeUnchanged, Unit: "eV"}, {Name: "forces", Type: space.TypeVectors}},
+		Sample: moleculeSpec(),
+		Inputs: []decode.InputField{{Field: "positions", Pad: pad}, {Field: "species", Pad: pad}},
+		Outputs: []decode.OutputField{
+			{Name: "energy", Type: space.TypeUnchanged, Unit: "eV"},
+			{Name: "forces", Type: space.TypeVectors},
+		},
 	}
 }
 
@@ -83,32 +93,88 @@ func TestRecordLayouts(t *testing.T) {
 	signal := &space.Signal{C: 2, T: 3, Val: []float64{0, 1, 2, 3, 4, 5}}
 	mono := &space.Signal{C: 1, T: 3, Val: []float64{0, 1, 2}}
 	for name, c := range map[string]struct {
-		x      onnx.Port
-		v      space.Value
-		w      int // of rows in the spec, 0 for unknown
+		x onnx.Port
+		v space.Value
+		// of rows in the spec, 0 for unknown
+		w      int
 		shape  []int
 		want   []float64
 		single bool
 		note   string
 	}{
-		"points":             {x: out("x", tensor.Float32, -1, 2, 3), v: counting(2, 3), w: 3, shape: []int{1, 2, 3}, want: []float64{0, 1, 2, 3, 4, 5}},
-		"points transposed":  {x: out("x", tensor.Float32, -1, 3, 2), v: counting(2, 3), w: 3, shape: []int{1, 3, 2}, want: []float64{0, 3, 1, 4, 2, 5}, note: "transposed"},
-		"free transposed":    {x: out("x", tensor.Float32, -1, 3, -1), v: counting(2, 3), w: 3, shape: []int{1, 3, 2}, want: []float64{0, 3, 1, 4, 2, 5}, note: "transposed"},
-		"flat":               {x: out("x", tensor.Float32, -1, 6), v: counting(2, 3), w: 3, shape: []int{1, 6}, want: []float64{0, 1, 2, 3, 4, 5}, note: "one after the other"},
-		"without samples":    {x: out("x", tensor.Float64, -1, 3), v: counting(2, 3), w: 3, shape: []int{2, 3}, want: []float64{0, 1, 2, 3, 4, 5}, single: true, note: "one sample at a time"},
-		"one number":         {x: out("x", tensor.Int64, -1, 2), v: counting(2, 1), w: 1, shape: []int{1, 2}, want: []float64{0, 1}},
-		"one row":            {x: out("x", tensor.Float16, -1, 3), v: counting(1, 3), w: 3, shape: []int{1, 3}, want: []float64{0, 1, 2}},
-		"squares":            {x: out("x", tensor.Float32, -1, -1, 2, 2), v: counting(2, 4), w: 4, shape: []int{1, 2, 2, 2}, want: []float64{0, 1, 2, 3, 4, 5, 6, 7}},
-		"fixed batch":        {x: out("x", tensor.Float32, 2, 2, 3), v: counting(2, 3), w: 3, shape: []int{2, 2, 3}, want: []float64{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}},
-		"links":              {x: out("x", tensor.Int64, 2, -1), v: links, shape: []int{2, 2}, want: []float64{0, 1, 1, 2}, single: true, note: "one sample at a time"},
-		"links in rows":      {x: out("x", tensor.Int32, -1, 2), v: links, shape: []int{2, 2}, want: []float64{0, 1, 1, 2}, single: true, note: "transposed"},
-		"batched links":      {x: out("x", tensor.Int64, -1, 2, -1), v: links, shape: []int{1, 2, 2}, want: []float64{0, 1, 1, 2}},
-		"pairs":              {x: out("x", tensor.Float32, -1, 2, 2), v: pairs, shape: []int{1, 2, 2}, want: []float64{0, 1, 2, 3}},
-		"pairs with numbers": {x: out("x", tensor.Float32, -1, -1, -1, 1), v: pairs, shape: []int{1, 2, 2, 1}, want: []float64{0, 1, 2, 3}},
-		"signal":             {x: out("x", tensor.Float32, -1, 2, -1), v: signal, shape: []int{1, 2, 3}, want: []float64{0, 1, 2, 3, 4, 5}},
-		"signal by time":     {x: out("x", tensor.Float32, -1, -1, 2), v: signal, shape: []int{1, 3, 2}, want: []float64{0, 3, 1, 4, 2, 5}, note: "transposed"},
-		"mono":               {x: out("x", tensor.Float32, -1, -1), v: mono, shape: []int{1, 3}, want: []float64{0, 1, 2}},
-		"tensor":             {x: out("x", tensor.Float32, -1, 2, 2), v: &space.Tensor{Shape: []int{2, 2}, Val: []float64{0, 1, 2, 3}}, shape: []int{1, 2, 2}, want: []float64{0, 1, 2, 3}},
+		"points": {
+			x: out("x", tensor.Float32, -1, 2, 3), v: counting(2, 3), w: 3, shape: []int{1, 2, 3},
+			want: []float64{0, 1, 2, 3, 4, 5},
+		},
+		"points transposed": {
+			x: out("x", tensor.Float32, -1, 3, 2), v: counting(2, 3), w: 3, shape: []int{1, 3, 2},
+			want: []float64{0, 3, 1, 4, 2, 5}, note: "transposed",
+		},
+		"free transposed": {
+			x: out("x", tensor.Float32, -1, 3, -1), v: counting(2, 3), w: 3, shape: []int{1, 3, 2},
+			want: []float64{0, 3, 1, 4, 2, 5}, note: "transposed",
+		},
+		"flat": {
+			x: out("x", tensor.Float32, -1, 6), v: counting(2, 3), w: 3, shape: []int{1, 6},
+			want: []float64{0, 1, 2, 3, 4, 5}, note: "one after the other",
+		},
+		"without samples": {
+			x: out("x", tensor.Float64, -1, 3), v: counting(2, 3), w: 3, shape: []int{2, 3},
+			want: []float64{0, 1, 2, 3, 4, 5}, single: true, note: "one sample at a time",
+		},
+		"one number": {
+			x: out("x", tensor.Int64, -1, 2), v: counting(2, 1), w: 1, shape: []int{1, 2},
+			want: []float64{0, 1},
+		},
+		"one row": {
+			x: out("x", tensor.Float16, -1, 3), v: counting(1, 3), w: 3, shape: []int{1, 3},
+			want: []float64{0, 1, 2},
+		},
+		"squares": {
+			x: out("x", tensor.Float32, -1, -1, 2, 2), v: counting(2, 4), w: 4,
+			shape: []int{1, 2, 2, 2}, want: []float64{0, 1, 2, 3, 4, 5, 6, 7},
+		},
+		"fixed batch": {
+			x: out("x", tensor.Float32, 2, 2, 3), v: counting(2, 3), w: 3, shape: []int{2, 2, 3},
+			want: []float64{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5},
+		},
+		"links": {
+			x: out("x", tensor.Int64, 2, -1), v: links, shape: []int{2, 2},
+			want: []float64{0, 1, 1, 2}, single: true, note: "one sample at a time",
+		},
+		"links in rows": {
+			x: out("x", tensor.Int32, -1, 2), v: links, shape: []int{2, 2},
+			want: []float64{0, 1, 1, 2}, single: true, note: "transposed",
+		},
+		"batched links": {
+			x: out("x", tensor.Int64, -1, 2, -1), v: links, shape: []int{1, 2, 2},
+			want: []float64{0, 1, 1, 2},
+		},
+		"pairs": {
+			x: out("x", tensor.Float32, -1, 2, 2), v: pairs, shape: []int{1, 2, 2},
+			want: []float64{0, 1, 2, 3},
+		},
+		"pairs with numbers": {
+			x: out("x", tensor.Float32, -1, -1, -1, 1), v: pairs, shape: []int{1, 2, 2, 1},
+			want: []float64{0, 1, 2, 3},
+		},
+		"signal": {
+			x: out("x", tensor.Float32, -1, 2, -1), v: signal, shape: []int{1, 2, 3},
+			want: []float64{0, 1, 2, 3, 4, 5},
+		},
+		"signal by time": {
+			x: out("x", tensor.Float32, -1, -1, 2), v: signal, shape: []int{1, 3, 2},
+			want: []float64{0, 3, 1, 4, 2, 5}, note: "transposed",
+		},
+		"mono": {
+			x: out("x", tensor.Float32, -1, -1), v: mono, shape: []int{1, 3},
+			want: []float64{0, 1, 2},
+		},
+		"tensor": {
+			x: out("x", tensor.Float32, -1, 2, 2),
+			v: &space.Tensor{Shape: []int{2, 2}, Val: []float64{0, 1, 2, 3}}, shape: []int{1, 2, 2},
+			want: []float64{0, 1, 2, 3},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := space.Spec{Kind: c.v.Kind()}
@@ -124,12 +190,16 @@ func TestRecordLayouts(t *testing.T) {
 			if c.single {
 				outputs = ports(out("y", tensor.Float32, 4))
 			}
-			k := record(t, model(ports(c.x), outputs), decode.RecordSpec{Sample: spec, Inputs: []decode.InputField{{}}, Outputs: []decode.OutputField{{}}})
+			k := record(t, model(ports(c.x), outputs), decode.RecordSpec{
+				Sample: spec, Inputs: []decode.InputField{{}},
+				Outputs: []decode.OutputField{{}},
+			})
 			got, err := k.Encode([]space.Value{c.v}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got) != 1 || got[0].Name != "x" || got[0].DType != c.x.DType || !slices.Equal(got[0].Shape, c.shape) || !slices.Equal(floats(t, got[0]), c.want) {
+			if len(got) != 1 || got[0].Name != "x" || got[0].DType != c.x.DType ||
+				!slices.Equal(got[0].Shape, c.shape) || !slices.Equal(floats(t, got[0]), c.want) {
 				t.Fatalf("fed %s %v %v, want %v %v", got[0].DType, got[0].Shape, floats(t, got[0]), c.shape, c.want)
 			}
 			if decode.BatchAxis(k) == c.single || c.single && decode.BatchLimit(k) != 1 {
@@ -149,23 +219,28 @@ func TestRecordLayouts(t *testing.T) {
 
 func TestRecordOfMolecules(t *testing.T) {
 	c := record(t, moleculeModel(-1), moleculeFields(0))
-	if in := c.In(); in.Kind != space.KindRecord || len(in.Fields) != 2 || in.Fields[0].Name != "positions" || !slices.Equal(in.Fields[0].Shape, []int{-1, 3}) ||
+	if in := c.In(); in.Kind != space.KindRecord || len(in.Fields) != 2 || in.Fields[0].Name != "positions" ||
+		!slices.Equal(in.Fields[0].Shape, []int{-1, 3}) ||
 		!slices.Equal(in.Fields[1].Shape, []int{-1, 1}) {
 		t.Errorf("in %+v", in)
 	}
 	o := c.Out()
-	if o.Kind != space.KindRecord || len(o.Fields) != 2 || o.Fields[0].Unit != "eV" || o.Fields[0].Per != space.PerSample || o.Fields[1].Per != space.PerNode || o.Fields[1].Type != space.TypeVectors {
+	if o.Kind != space.KindRecord || len(o.Fields) != 2 || o.Fields[0].Unit != "eV" ||
+		o.Fields[0].Per != space.PerSample || o.Fields[1].Per != space.PerNode ||
+		o.Fields[1].Type != space.TypeVectors {
 		t.Errorf("out %+v", o)
 	}
 	x, err := c.Encode([]space.Value{molecule(0), molecule(10)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(x[0].Shape, []int{2, 3, 3}) || !slices.Equal(x[1].Shape, []int{2, 3}) || x[1].DType != tensor.Int64 || !slices.Equal(floats(t, x[1]), []float64{8, 1, 1, 8, 1, 1}) {
+	if !slices.Equal(x[0].Shape, []int{2, 3, 3}) || !slices.Equal(x[1].Shape, []int{2, 3}) ||
+		x[1].DType != tensor.Int64 || !slices.Equal(floats(t, x[1]), []float64{8, 1, 1, 8, 1, 1}) {
 		t.Fatalf("%v", x)
 	}
 	forces := counting(6, 3)
-	y, err := c.Decode([]tensor.Named{named("forces", forces.Val, 2, 3, 3), named("energy", []float64{-1, -2}, 2, 1)}, 2)
+	y, err := c.Decode([]tensor.Named{named("forces", forces.Val, 2, 3, 3), named("energy", []float64{-1, -2}, 2, 1)},
+		2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +259,8 @@ func TestRecordOfMolecules(t *testing.T) {
 		t.Errorf("whole numbers in %v", got)
 	}
 	raws, err := decode.Raws(c, y)
-	if err != nil || !slices.Equal(raws[1].Shape, []int{2, 3, 3}) || !slices.Equal(floats(t, raws[1]), forces.Val) || !slices.Equal(raws[0].Shape, []int{2, 1}) {
+	if err != nil || !slices.Equal(raws[1].Shape, []int{2, 3, 3}) || !slices.Equal(floats(t, raws[1]), forces.Val) ||
+		!slices.Equal(raws[0].Shape, []int{2, 1}) {
 		t.Errorf("raws %v, %v", raws, err)
 	}
 	if _, err := decode.Raw(c, y); err == nil {
@@ -206,13 +282,17 @@ func TestRecordOfMolecules(t *testing.T) {
 // Padding is zeros on the way in and is cut off on the way out, whatever the sizes in a batch.
 func TestRecordPads(t *testing.T) {
 	c := record(t, moleculeModel(5), moleculeFields(5))
-	small := &space.Record{Names: []string{"positions", "species"}, Values: []space.Value{counting(2, 3), &space.Rows{N: 2, W: 1, Val: []float64{1, 1}}}}
+	small := &space.Record{
+		Names:  []string{"positions", "species"},
+		Values: []space.Value{counting(2, 3), &space.Rows{N: 2, W: 1, Val: []float64{1, 1}}},
+	}
 	batch := []space.Value{molecule(0), small}
 	x, err := c.Encode(batch, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(x[1].Shape, []int{2, 5}) || !slices.Equal(floats(t, x[1]), []float64{8, 1, 1, 0, 0, 1, 1, 0, 0, 0}) {
+	if !slices.Equal(x[1].Shape, []int{2, 5}) ||
+		!slices.Equal(floats(t, x[1]), []float64{8, 1, 1, 0, 0, 1, 1, 0, 0, 0}) {
 		t.Errorf("species %v %v", x[1].Shape, floats(t, x[1]))
 	}
 	outs := []tensor.Named{named("energy", []float64{1, 2}, 2, 1), named("forces", counting(10, 3).Val, 2, 5, 3)}
@@ -230,7 +310,8 @@ func TestRecordPads(t *testing.T) {
 		}
 	}
 	raws, err := decode.Raws(c, y[:1])
-	if err != nil || !slices.Equal(raws[1].Shape, []int{1, 5, 3}) || floats(t, raws[1])[8] != 8 || floats(t, raws[1])[9] != 0 {
+	if err != nil || !slices.Equal(raws[1].Shape, []int{1, 5, 3}) || floats(t, raws[1])[8] != 8 ||
+		floats(t, raws[1])[9] != 0 {
 		t.Errorf("raws %v, %v", raws, err)
 	}
 	big := &space.Record{Names: small.Names, Values: []space.Value{counting(6, 3), counting(6, 1)}}
@@ -242,23 +323,30 @@ func TestRecordPads(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := as[*space.Record](grads[0])
-	if p := as[*space.Rows](g.Field("positions")); !slices.Equal(p.Val, counting(2, 3).Val) || as[*space.Rows](g.Field("species")).Val[0] != 0 {
+	if p := as[*space.Rows](g.Field("positions")); !slices.Equal(p.Val, counting(2, 3).Val) ||
+		as[*space.Rows](g.Field("species")).Val[0] != 0 {
 		t.Errorf("gradient %v", p.Val)
 	}
 }
 
 func TestRecordConstants(t *testing.T) {
-	s := model(ports(out("points", tensor.Float32, -1, -1, 3), out("up", tensor.Float32, -1, 3), out("rate", tensor.Int64)), ports(out("y", tensor.Float32, -1, 4)))
+	s := model(ports(out("points", tensor.Float32, -1, -1, 3), out("up", tensor.Float32, -1, 3),
+		out("rate", tensor.Int64)), ports(out("y", tensor.Float32, -1, 4)))
 	spec := decode.RecordSpec{
 		Sample: rowsSpec("points", space.TypePositions, 2, 3),
-		Inputs: []decode.InputField{{Port: "points"}, {Port: "up", Value: []float64{0, 0, 1}}, {Port: "rate", Value: []float64{16000}}},
+		Inputs: []decode.InputField{
+			{Port: "points"},
+			{Port: "up", Value: []float64{0, 0, 1}},
+			{Port: "rate", Value: []float64{16000}},
+		},
 	}
 	c := record(t, s, spec)
 	x, err := c.Encode([]space.Value{counting(2, 3), counting(2, 3)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(x[1].Shape, []int{2, 3}) || !slices.Equal(floats(t, x[1]), []float64{0, 0, 1, 0, 0, 1}) || len(x[2].Shape) != 0 || floats(t, x[2])[0] != 16000 {
+	if !slices.Equal(x[1].Shape, []int{2, 3}) || !slices.Equal(floats(t, x[1]), []float64{0, 0, 1, 0, 0, 1}) ||
+		len(x[2].Shape) != 0 || floats(t, x[2])[0] != 16000 {
 		t.Errorf("constants %v %v", x[1], x[2])
 	}
 	for _, c := range []struct {
@@ -278,9 +366,13 @@ func TestRecordConstants(t *testing.T) {
 }
 
 func TestRecordRefuses(t *testing.T) {
-	two := model(ports(out("points", tensor.Float32, -1, -1, 3), out("gravity", tensor.Float32, -1, 3)), ports(out("y", tensor.Float32, -1, 4)))
+	two := model(ports(out("points", tensor.Float32, -1, -1, 3), out("gravity", tensor.Float32, -1, 3)),
+		ports(out("y", tensor.Float32, -1, 4)))
 	points := rowsSpec("points", space.TypePositions, 64, 3)
-	both := space.Spec{Kind: space.KindRecord, Fields: []space.Spec{points, rowsSpec("gravity", space.TypeVectors, 1, 3)}}
+	both := space.Spec{
+		Kind:   space.KindRecord,
+		Fields: []space.Spec{points, rowsSpec("gravity", space.TypeVectors, 1, 3)},
+	}
 	cloud := func(shape ...int) onnx.Signature {
 		return model(ports(out("x", tensor.Float32, shape...)), ports(out("y", tensor.Float32, -1, 4)))
 	}
@@ -289,22 +381,89 @@ func TestRecordRefuses(t *testing.T) {
 		spec decode.RecordSpec
 		want []string
 	}{
-		"a port without a field": {two, decode.RecordSpec{Sample: both, Inputs: []decode.InputField{{Field: "points"}}}, []string{"gravity float32[", "input.fields", "{name: gravity", "points, gravity"}},
-		"a plain cloud":          {two, decode.RecordSpec{Sample: points}, []string{"points float32["}},
-		"an unknown port":        {two, decode.RecordSpec{Sample: both, Inputs: []decode.InputField{{Field: "points", Port: "xyz"}}}, []string{`"xyz"`, "points, gravity"}},
-		"an unknown field":       {two, decode.RecordSpec{Sample: both, Inputs: []decode.InputField{{Field: "points"}, {Field: "up", Port: "gravity"}}}, []string{`"up"`, "points, gravity"}},
-		"a port twice":           {two, decode.RecordSpec{Sample: both, Inputs: []decode.InputField{{Field: "points"}, {Field: "gravity", Port: "points"}}}, []string{"already"}},
-		"another kind":           {two, decode.RecordSpec{Sample: both, Inputs: []decode.InputField{{Field: "points", Kind: space.KindSignal}, {Field: "gravity"}}}, []string{"rows in the data"}},
-		"more points":            {cloud(-1, 1024, 3), decode.RecordSpec{Sample: points}, []string{"64 rows of 3 numbers", "pad: 1024", "data.cloud.points: 1024"}},
-		"more columns":           {cloud(-1, 64, 6), decode.RecordSpec{Sample: points}, []string{"64 rows of 3 numbers"}},
-		"five axes":              {cloud(-1, 64, 3, 1, 1), decode.RecordSpec{Sample: points}, []string{"64 rows"}},
-		"pad of a signal":        {cloud(-1, 64), decode.RecordSpec{Sample: space.Spec{Kind: space.KindSignal}, Inputs: []decode.InputField{{Pad: 3}}}, []string{"pad belongs to rows"}},
-		"scores":                 {cloud(-1, 64), decode.RecordSpec{Sample: space.Spec{Kind: space.KindScores}}, []string{"are not fed"}},
-		"no such output":         {cloud(-1, 64, 3), decode.RecordSpec{Sample: points, Outputs: []decode.OutputField{{Port: "z"}}}, []string{`no output "z"`}},
-		"boxes":                  {cloud(-1, 64, 3), decode.RecordSpec{Sample: points, Outputs: []decode.OutputField{{Kind: space.KindBoxes}}}, []string{"is not known"}},
-		"pairs of four":          {cloud(-1, 64, 3), decode.RecordSpec{Sample: points, Outputs: []decode.OutputField{{Kind: space.KindPairs}}}, []string{"no pairs"}},
-		"per atom":               {cloud(-1, 64, 3), decode.RecordSpec{Sample: points, Outputs: []decode.OutputField{{Per: "atom"}}}, []string{"node, edge or sample"}},
-		"names twice":            {cloud(-1, 64, 3), decode.RecordSpec{Sample: points, Outputs: []decode.OutputField{{Name: "a", Port: "y"}, {Name: "a", Port: "y"}}}, []string{"twice"}},
+		"a port without a field": {
+			two,
+			decode.RecordSpec{Sample: both, Inputs: []decode.InputField{{Field: "points"}}},
+			[]string{"gravity float32[", "input.fields", "{name: gravity", "points, gravity"},
+		},
+		"a plain cloud": {two, decode.RecordSpec{Sample: points}, []string{"points float32["}},
+		"an unknown port": {
+			two,
+			decode.RecordSpec{Sample: both, Inputs: []decode.InputField{{Field: "points", Port: "xyz"}}},
+			[]string{`"xyz"`, "points, gravity"},
+		},
+		"an unknown field": {
+			two,
+			decode.RecordSpec{
+				Sample: both,
+				Inputs: []decode.InputField{{Field: "points"}, {Field: "up", Port: "gravity"}},
+			},
+			[]string{`"up"`, "points, gravity"},
+		},
+		"a port twice": {
+			two,
+			decode.RecordSpec{
+				Sample: both,
+				Inputs: []decode.InputField{{Field: "points"}, {Field: "gravity", Port: "points"}},
+			},
+			[]string{"already"},
+		},
+		"another kind": {
+			two,
+			decode.RecordSpec{Sample: both, Inputs: []decode.InputField{
+				{Field: "points", Kind: space.KindSignal},
+				{Field: "gravity"},
+			}},
+			[]string{"rows in the data"},
+		},
+		"more points": {
+			cloud(-1, 1024, 3),
+			decode.RecordSpec{Sample: points},
+			[]string{"64 rows of 3 numbers", "pad: 1024", "data.cloud.points: 1024"},
+		},
+		"more columns": {
+			cloud(-1, 64, 6),
+			decode.RecordSpec{Sample: points},
+			[]string{"64 rows of 3 numbers"},
+		},
+		"five axes": {cloud(-1, 64, 3, 1, 1), decode.RecordSpec{Sample: points}, []string{"64 rows"}},
+		"pad of a signal": {cloud(-1, 64), decode.RecordSpec{
+			Sample: space.Spec{Kind: space.KindSignal},
+			Inputs: []decode.InputField{{Pad: 3}},
+		}, []string{"pad belongs to rows"}},
+		"scores": {
+			cloud(-1, 64),
+			decode.RecordSpec{Sample: space.Spec{Kind: space.KindScores}},
+			[]string{"are not fed"},
+		},
+		"no such output": {
+			cloud(-1, 64, 3),
+			decode.RecordSpec{Sample: points, Outputs: []decode.OutputField{{Port: "z"}}},
+			[]string{`no output "z"`},
+		},
+		"boxes": {
+			cloud(-1, 64, 3),
+			decode.RecordSpec{Sample: points, Outputs: []decode.OutputField{{Kind: space.KindBoxes}}},
+			[]string{"is not known"},
+		},
+		"pairs of four": {
+			cloud(-1, 64, 3),
+			decode.RecordSpec{Sample: points, Outputs: []decode.OutputField{{Kind: space.KindPairs}}},
+			[]string{"no pairs"},
+		},
+		"per atom": {
+			cloud(-1, 64, 3),
+			decode.RecordSpec{Sample: points, Outputs: []decode.OutputField{{Per: "atom"}}},
+			[]string{"node, edge or sample"},
+		},
+		"names twice": {
+			cloud(-1, 64, 3),
+			decode.RecordSpec{
+				Sample:  points,
+				Outputs: []decode.OutputField{{Name: "a", Port: "y"}, {Name: "a", Port: "y"}},
+			},
+			[]string{"twice"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := decode.NewRecord(c.s, c.spec)
@@ -336,16 +495,24 @@ func TestRecordRefusesAtRunTime(t *testing.T) {
 		"nothing":         {nil},
 		"a missing field": {&space.Record{Names: []string{"positions"}, Values: []space.Value{counting(3, 3)}}},
 		"two columns":     {short},
-		"two sizes":       {molecule(0), &space.Record{Names: []string{"positions", "species"}, Values: []space.Value{counting(2, 3), counting(2, 1)}}},
-		"wrong length":    {species(1, 2)},
-		"an empty batch":  {},
+		"two sizes": {
+			molecule(0),
+			&space.Record{
+				Names:  []string{"positions", "species"},
+				Values: []space.Value{counting(2, 3), counting(2, 1)},
+			},
+		},
+		"wrong length":   {species(1, 2)},
+		"an empty batch": {},
 	} {
 		if _, err := c.Encode(b, nil); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	g := record(t, model(ports(out("edges", tensor.Int64, 2, -1)), ports(out("y", tensor.Float32, 1, 4))), decode.RecordSpec{Sample: space.Spec{Kind: space.KindLinks}})
-	if _, err := g.Encode([]space.Value{&space.Links{Nodes: 2, From: []int32{0}, To: []int32{2}}}, nil); err == nil || !strings.Contains(err.Error(), "node 2 of 2") {
+	g := record(t, model(ports(out("edges", tensor.Int64, 2, -1)), ports(out("y", tensor.Float32, 1, 4))),
+		decode.RecordSpec{Sample: space.Spec{Kind: space.KindLinks}})
+	if _, err := g.Encode([]space.Value{&space.Links{Nodes: 2, From: []int32{0}, To: []int32{2}}}, nil); err == nil ||
+		!strings.Contains(err.Error(), "node 2 of 2") {
 		t.Errorf("error %v", err)
 	}
 	for name, o := range map[string][]tensor.Named{
@@ -370,15 +537,63 @@ func TestRecordAnswers(t *testing.T) {
 		want space.Value
 		per  string
 	}{
-		"energy":  {out("y", tensor.Float32, -1, 1), decode.OutputField{}, []int{1, 1}, &space.Rows{N: 1, W: 1, Val: v[:1]}, space.PerSample},
-		"charges": {out("y", tensor.Float32, -1, -1), decode.OutputField{Per: space.PerNode}, []int{1, 4}, &space.Rows{N: 4, W: 1, Val: v[:4]}, space.PerNode},
-		"forces":  {out("y", tensor.Float32, -1, -1, 3), decode.OutputField{}, []int{1, 6, 3}, &space.Rows{N: 6, W: 3, Val: v}, space.PerNode},
-		"dipoles": {out("y", tensor.Float32, -1, 2, 3), decode.OutputField{}, []int{1, 2, 3}, &space.Rows{N: 2, W: 3, Val: v[:6]}, space.PerSample},
-		"stress":  {out("y", tensor.Float32, -1, 3, 3), decode.OutputField{Type: space.TypeTensors}, []int{1, 3, 3}, &space.Rows{N: 1, W: 9, Val: v[:9]}, space.PerSample},
-		"poses":   {out("y", tensor.Float32, -1, -1, 3, 3), decode.OutputField{Type: space.TypePoses}, []int{1, 2, 3, 3}, &space.Rows{N: 2, W: 9, Val: v}, space.PerNode},
-		"pairs":   {out("y", tensor.Float32, -1, -1, -1), decode.OutputField{Kind: space.KindPairs}, []int{1, 3, 3}, &space.Pairs{N: 3, W: 1, Val: v[:9]}, ""},
-		"signal":  {out("y", tensor.Float32, -1, -1), decode.OutputField{Kind: space.KindSignal, Rate: 10}, []int{1, 5}, &space.Signal{C: 1, T: 5, Rate: 10, Val: v[:5]}, ""},
-		"frames":  {out("y", tensor.Float32, -1, -1, 2, 2), decode.OutputField{Kind: space.KindFrames}, []int{1, 2, 2, 2}, &space.Frames{Images: []*space.Image{{C: 1, H: 2, W: 2, Pix: v[:4]}, {C: 1, H: 2, W: 2, Pix: v[4:8]}}}, ""},
+		"energy": {
+			out("y", tensor.Float32, -1, 1),
+			decode.OutputField{},
+			[]int{1, 1},
+			&space.Rows{N: 1, W: 1, Val: v[:1]}, space.PerSample,
+		},
+		"charges": {
+			out("y", tensor.Float32, -1, -1),
+			decode.OutputField{Per: space.PerNode},
+			[]int{1, 4},
+			&space.Rows{N: 4, W: 1, Val: v[:4]}, space.PerNode,
+		},
+		"forces": {
+			out("y", tensor.Float32, -1, -1, 3),
+			decode.OutputField{},
+			[]int{1, 6, 3},
+			&space.Rows{N: 6, W: 3, Val: v}, space.PerNode,
+		},
+		"dipoles": {
+			out("y", tensor.Float32, -1, 2, 3),
+			decode.OutputField{},
+			[]int{1, 2, 3},
+			&space.Rows{N: 2, W: 3, Val: v[:6]}, space.PerSample,
+		},
+		"stress": {
+			out("y", tensor.Float32, -1, 3, 3),
+			decode.OutputField{Type: space.TypeTensors},
+			[]int{1, 3, 3},
+			&space.Rows{N: 1, W: 9, Val: v[:9]}, space.PerSample,
+		},
+		"poses": {
+			out("y", tensor.Float32, -1, -1, 3, 3),
+			decode.OutputField{Type: space.TypePoses},
+			[]int{1, 2, 3, 3},
+			&space.Rows{N: 2, W: 9, Val: v}, space.PerNode,
+		},
+		"pairs": {
+			out("y", tensor.Float32, -1, -1, -1),
+			decode.OutputField{Kind: space.KindPairs},
+			[]int{1, 3, 3},
+			&space.Pairs{N: 3, W: 1, Val: v[:9]}, "",
+		},
+		"signal": {
+			out("y", tensor.Float32, -1, -1),
+			decode.OutputField{Kind: space.KindSignal, Rate: 10},
+			[]int{1, 5},
+			&space.Signal{C: 1, T: 5, Rate: 10, Val: v[:5]}, "",
+		},
+		"frames": {
+			out("y", tensor.Float32, -1, -1, 2, 2),
+			decode.OutputField{Kind: space.KindFrames},
+			[]int{1, 2, 2, 2},
+			&space.Frames{Images: []*space.Image{
+				{C: 1, H: 2, W: 2, Pix: v[:4]},
+				{C: 1, H: 2, W: 2, Pix: v[4:8]},
+			}}, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := record(t, model(x, ports(c.y)), decode.RecordSpec{Sample: data, Outputs: []decode.OutputField{c.o}})
@@ -388,7 +603,8 @@ func TestRecordAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, b := got[0].Parts(), c.want.Parts()
-			if got[0].Kind() != c.want.Kind() || !slices.Equal(a[0].Shape, b[0].Shape) || !slices.Equal(floats(t, a[0]), floats(t, b[0])) {
+			if got[0].Kind() != c.want.Kind() || !slices.Equal(a[0].Shape, b[0].Shape) ||
+				!slices.Equal(floats(t, a[0]), floats(t, b[0])) {
 				t.Fatalf("%+v, want %+v", got[0], c.want)
 			}
 			if o := k.Out(); o.Name != "y" || o.Per != c.per {
@@ -401,7 +617,8 @@ func TestRecordAnswers(t *testing.T) {
 		})
 	}
 	// Scores have their softmax, and Plain the model's own numbers.
-	k := record(t, model(x, ports(out("y", tensor.Float32, -1, 3))), decode.RecordSpec{Sample: data, Outputs: []decode.OutputField{{Kind: space.KindScores}}})
+	k := record(t, model(x, ports(out("y", tensor.Float32, -1, 3))),
+		decode.RecordSpec{Sample: data, Outputs: []decode.OutputField{{Kind: space.KindScores}}})
 	for _, c := range []struct {
 		k    decode.Codec
 		want float64
@@ -416,10 +633,12 @@ func TestRecordAnswers(t *testing.T) {
 	}
 }
 
-// Laws of the derivative: Encode(x + v) - Encode(x) = Linear(v) in float64, <Linear(v), g> = <v, Adjoint(g)>, for every layout of rows and pairs.
+// Laws of the derivative: Encode(x + v) - Encode(x) = Linear(v) in float64, <Linear(v), g> = <v, Adjoint(g)>, for every
+// layout of rows and pairs.
 func TestRecordLinearAndAdjoint(tt *testing.T) {
 	rapid.Check(tt, func(t *rapid.T) {
-		shape := rapid.SampledFrom([][]int{{-1, 4, 3}, {-1, 3, 4}, {-1, 12}, {5, 4, 3}, {4, 3}, {-1, 6, 3}}).Draw(t, "shape")
+		shape := rapid.SampledFrom([][]int{{-1, 4, 3}, {-1, 3, 4}, {-1, 12}, {5, 4, 3}, {4, 3}, {-1, 6, 3}}).Draw(t,
+			"shape")
 		pad := 0
 		if shape[1] == 6 {
 			pad = 6
@@ -430,8 +649,12 @@ func TestRecordLinearAndAdjoint(tt *testing.T) {
 			pairs, y = out("pairs", tensor.Float32, 4, 4), out("y", tensor.Float32, 2)
 		}
 		k, err := decode.NewRecord(model(ports(out("x", tensor.Float32, shape...), pairs), ports(y)), decode.RecordSpec{
-			Sample: space.Spec{Kind: space.KindRecord, Fields: []space.Spec{rowsSpec("x", space.TypeVectors, 4, 3), {Name: "pairs", Kind: space.KindPairs, Shape: []int{4, 4, 1}}}},
-			Inputs: []decode.InputField{{Field: "x", Pad: pad}, {Field: "pairs", Pad: pad}}, Outputs: []decode.OutputField{{}},
+			Sample: space.Spec{Kind: space.KindRecord, Fields: []space.Spec{
+				rowsSpec("x", space.TypeVectors, 4, 3),
+				{Name: "pairs", Kind: space.KindPairs, Shape: []int{4, 4, 1}},
+			}},
+			Inputs:  []decode.InputField{{Field: "x", Pad: pad}, {Field: "pairs", Pad: pad}},
+			Outputs: []decode.OutputField{{}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -444,7 +667,10 @@ func TestRecordLinearAndAdjoint(tt *testing.T) {
 			for range n {
 				v := rapid.SliceOfN(rapid.Float64Range(-3, 3), 28, 28).Draw(t, label)
 				flat = append(flat, v...)
-				all = append(all, &space.Record{Names: []string{"x", "pairs"}, Values: []space.Value{&space.Rows{N: 4, W: 3, Val: v[:12]}, &space.Pairs{N: 4, W: 1, Val: v[12:]}}})
+				all = append(all, &space.Record{
+					Names:  []string{"x", "pairs"},
+					Values: []space.Value{&space.Rows{N: 4, W: 3, Val: v[:12]}, &space.Pairs{N: 4, W: 1, Val: v[12:]}},
+				})
 			}
 			return all, flat
 		}
@@ -504,16 +730,22 @@ func TestRecordLinearAndAdjoint(tt *testing.T) {
 }
 
 func TestRecordNotLinear(t *testing.T) {
-	c := record(t, model(ports(out("edges", tensor.Int64, 2, -1)), ports(out("y", tensor.Float32, 1, 4))), decode.RecordSpec{Sample: space.Spec{Kind: space.KindLinks}})
-	if _, err := decode.Linear(c, []space.Value{&space.Links{Nodes: 2, From: []int32{0}, To: []int32{1}}}); !errors.Is(err, decode.ErrNotLinear) {
+	c := record(t, model(ports(out("edges", tensor.Int64, 2, -1)), ports(out("y", tensor.Float32, 1, 4))),
+		decode.RecordSpec{Sample: space.Spec{Kind: space.KindLinks}})
+	if _, err := decode.Linear(c,
+		[]space.Value{&space.Links{Nodes: 2, From: []int32{0}, To: []int32{1}}}); !errors.Is(err, decode.ErrNotLinear) {
 		t.Errorf("error %v", err)
 	}
 }
 
 // Frames go through the same encoder as those of pictures, and come back.
 func TestRecordFrames(t *testing.T) {
-	s := model(ports(out("frames", tensor.Float32, -1, 3, 1, 2, 2)), ports(out("fields", tensor.Float32, -1, 3, 1, 2, 2)))
-	k := record(t, s, decode.RecordSpec{Sample: space.Spec{Kind: space.KindFrames, Shape: []int{3, 1, 2, 2}}, Outputs: []decode.OutputField{{Kind: space.KindFrames}}, Pixels: decode.InputSpec{Scale: 2}})
+	s := model(ports(out("frames", tensor.Float32, -1, 3, 1, 2, 2)),
+		ports(out("fields", tensor.Float32, -1, 3, 1, 2, 2)))
+	k := record(t, s, decode.RecordSpec{
+		Sample:  space.Spec{Kind: space.KindFrames, Shape: []int{3, 1, 2, 2}},
+		Outputs: []decode.OutputField{{Kind: space.KindFrames}}, Pixels: decode.InputSpec{Scale: 2},
+	})
 	f := pictures(3, 1, 2, 2)
 	x, err := k.Encode([]space.Value{f, f}, nil)
 	if err != nil {
@@ -548,8 +780,20 @@ func TestPlacedOutputs(t *testing.T) {
 			[]int{1, 2, 1, 2, 2},
 			&space.Frames{Images: []*space.Image{{C: 1, H: 2, W: 2, Pix: v[:4]}, {C: 1, H: 2, W: 2, Pix: v[4:8]}}},
 		},
-		"rows":   {decode.InputSpec{Sample: []int{1, 2, 2}}, out("x", tensor.Float32, -1, 1, 2, 2), out("y", tensor.Float32, -1, -1, 3), space.KindRows, []int{1, 6, 3}, counting(6, 3)},
-		"signal": {decode.InputSpec{Sample: []int{1, 2, 2}}, out("x", tensor.Float32, 1, 2, 2), out("y", tensor.Float32, -1), space.KindSignal, []int{6}, &space.Signal{C: 1, T: 6, Val: v[:6]}},
+		"rows": {
+			decode.InputSpec{Sample: []int{1, 2, 2}},
+			out("x", tensor.Float32, -1, 1, 2, 2),
+			out("y", tensor.Float32, -1, -1, 3), space.KindRows,
+			[]int{1, 6, 3},
+			counting(6, 3),
+		},
+		"signal": {
+			decode.InputSpec{Sample: []int{1, 2, 2}},
+			out("x", tensor.Float32, 1, 2, 2),
+			out("y", tensor.Float32, -1), space.KindSignal,
+			[]int{6},
+			&space.Signal{C: 1, T: 6, Val: v[:6]},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "frames" {
@@ -565,7 +809,8 @@ func TestPlacedOutputs(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, b := got[0].Parts(), c.want.Parts()
-			if k.Out().Kind != c.kind || got[0].Kind() != c.kind || !slices.Equal(a[0].Shape, b[0].Shape) || !slices.Equal(floats(t, a[0]), floats(t, b[0])) {
+			if k.Out().Kind != c.kind || got[0].Kind() != c.kind || !slices.Equal(a[0].Shape, b[0].Shape) ||
+				!slices.Equal(floats(t, a[0]), floats(t, b[0])) {
 				t.Fatalf("%+v, want %+v", got[0], c.want)
 			}
 			if back, err := decode.Raw(k, got); err != nil || !slices.Equal(back.Shape, c.fed) {
@@ -596,7 +841,8 @@ func FuzzRecord(f *testing.F) {
 		default:
 			k, v = space.KindSignal, space.NewSignal(q, r, 0)
 		}
-		codec, err := decode.NewRecord(model(ports(out("x", tensor.Float32, shape...)), ports(out("y", tensor.Float32, shape...))),
+		codec, err := decode.NewRecord(model(ports(out("x", tensor.Float32, shape...)),
+			ports(out("y", tensor.Float32, shape...))),
 			decode.RecordSpec{Sample: space.Spec{Kind: k}, Outputs: []decode.OutputField{{Kind: k}}})
 		if err != nil {
 			return
@@ -613,7 +859,8 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if back, err := decode.Raw(codec, y); err == nil && len(back.Raw) != 2*len(x[0].Raw) && decode.BatchLimit(codec) < 2 {
+		if back, err := decode.Raw(codec, y); err == nil && len(back.Raw) != 2*len(x[0].Raw) &&
+			decode.BatchLimit(codec) < 2 {
 			t.Fatalf("%d bytes became %d", len(x[0].Raw), len(back.Raw))
 		}
 	})

@@ -14,16 +14,21 @@ import (
 // answer is one output of a model as a field.
 type answer struct {
 	OutputField
-	x    onnx.Port
-	name string // of the field
+	x onnx.Port
+	// of the field
+	name string
 	// d reads scores, masks, images and tensors.
 	d       *decoder
 	batched bool
-	per     string // of rows, resolved
-	swap    bool   // numbers of a row come before the rows
-	nodes   int    // number of rows per node that the model returns, -1 for any
-	padded  *feed  // rows beyond those of this field are cut off; nil if nothing is padded
-	notes   []string
+	// of rows, resolved
+	per string
+	// numbers of a row come before the rows
+	swap bool
+	// number of rows per node that the model returns, -1 for any
+	nodes int
+	// rows beyond those of this field are cut off; nil if nothing is padded
+	padded *feed
+	notes  []string
 }
 
 // readAnswer fits one field to an output.
@@ -38,7 +43,8 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int) (*answ
 	case len(sig.Outputs) == 1 || total == 1:
 		want = sig.Outputs[0].Name
 		if len(sig.Outputs) > 1 {
-			a.notes = append(a.notes, fmt.Sprintf("output %q is read, the first of %s; set port in output.fields to change it", want, names))
+			a.notes = append(a.notes,
+				fmt.Sprintf("output %q is read, the first of %s; set port in output.fields to change it", want, names))
 		}
 	default:
 		return nil, fmt.Errorf("output.fields: which output holds %q? The model has %s; set port", o.Name, names)
@@ -83,10 +89,13 @@ func (c *record) readAnswer(sig onnx.Signature, o OutputField, total int) (*answ
 	case space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord:
 		fallthrough
 	default:
-		return nil, fmt.Errorf("output.fields: kind %q of %q is not known; say rows, scores, pairs, signal, frames, image, mask or tensor", a.Kind, a.name)
+		return nil, fmt.Errorf(
+			"output.fields: kind %q of %q is not known; say rows, scores, pairs, signal, frames, image, mask or tensor",
+			a.Kind, a.name)
 	}
 	if h := strings.ToLower(o.Decode); h != "" && h != raw {
-		return nil, fmt.Errorf("output.fields: decode %q of %q does not make %s; leave it out", o.Decode, a.name, a.Kind)
+		return nil, fmt.Errorf("output.fields: decode %q of %q does not make %s; leave it out", o.Decode, a.name,
+			a.Kind)
 	}
 	return a, c.layAnswer(a)
 }
@@ -117,7 +126,9 @@ func (c *record) layAnswer(a *answer) error {
 	if !a.x.Ranked {
 		if a.Kind == space.KindRows && a.per == "" {
 			a.per = space.PerSample
-			a.notes = append(a.notes, fmt.Sprintf("output %q: the file does not say its shape; its rows are taken for those of the sample, set per in output.fields to change it", a.x.Name))
+			a.notes = append(a.notes,
+				fmt.Sprintf("output %q: the file does not say its shape; its rows are taken for those of the sample, "+
+					"set per in output.fields to change it", a.x.Name))
 		}
 		a.drop()
 		return nil
@@ -174,7 +185,9 @@ func (a *answer) layRows(c *record, s []int) {
 			a.per = space.PerSample
 		}
 		if len(s) >= 2 && s[0] != a.nodes {
-			a.notes = append(a.notes, fmt.Sprintf("output %s: its rows are taken for those of the %ss; set per in output.fields to change it", a.x, a.per))
+			a.notes = append(a.notes,
+				fmt.Sprintf("output %s: its rows are taken for those of the %ss; set per in output.fields to change it",
+					a.x, a.per))
 		}
 	}
 	if flip && a.per == space.PerNode {
@@ -217,10 +230,14 @@ func (a *answer) extent(s []int, what string) ([]int, error) {
 		case len(s) == 2, len(s) == 3 && a.squared(s):
 			return []int{s[0], times(s[1:]...)}, nil
 		}
-		return nil, fmt.Errorf("%s has %d axes per sample; rows have two, [rows, numbers], or one; set kind in output.fields, or type: tensors where rows are squares", what, len(s))
+		return nil, fmt.Errorf(
+			"%s has %d axes per sample; rows have two, [rows, numbers], or one; set kind in output.fields, or type: "+
+				"tensors where rows are squares", what, len(s))
 	case space.KindPairs:
 		if len(s) < 2 || len(s) > 3 || s[0] != s[1] && s[0] > 0 && s[1] > 0 {
-			return nil, fmt.Errorf("%s holds no pairs: want [nodes, nodes] or [nodes, nodes, numbers] per sample; set kind in output.fields", what)
+			return nil, fmt.Errorf(
+				"%s holds no pairs: want [nodes, nodes] or [nodes, nodes, numbers] per sample; set kind in "+
+					"output.fields", what)
 		}
 		n := max(s[0], s[1])
 		if len(s) == 2 {
@@ -236,7 +253,9 @@ func (a *answer) extent(s []int, what string) ([]int, error) {
 		case len(s) == 2:
 			return s, nil
 		}
-		return nil, fmt.Errorf("%s has %d axes per sample; a signal has [channels, time], or time alone; set kind in output.fields", what, len(s))
+		return nil, fmt.Errorf(
+			"%s has %d axes per sample; a signal has [channels, time], or time alone; set kind in output.fields", what,
+			len(s))
 	case space.KindFrames:
 		switch len(s) {
 		case 3:
@@ -244,9 +263,13 @@ func (a *answer) extent(s []int, what string) ([]int, error) {
 		case 4:
 			return s, nil
 		}
-	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord: // never here
+	// never here
+	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField,
+		space.KindLinks, space.KindRecord:
 	}
-	return nil, fmt.Errorf("%s has %d axes per sample; frames have [time, channels, height, width]; set kind in output.fields", what, len(s))
+	return nil, fmt.Errorf(
+		"%s has %d axes per sample; frames have [time, channels, height, width]; set kind in output.fields", what,
+		len(s))
 }
 
 // spec describes the field.
@@ -277,7 +300,8 @@ func (a *answer) spec() space.Spec {
 	return s
 }
 
-// Out describes an answer. The spec of a single value bears the name of the model's output, those of the fields of a record their own names.
+// Out describes an answer. The spec of a single value bears the name of the model's output, those of the fields of a
+// record their own names.
 func (c *record) Out() space.Spec {
 	if len(c.answers) == 1 {
 		s := c.answers[0].spec()
@@ -291,8 +315,8 @@ func (c *record) Out() space.Spec {
 	return s
 }
 
-// Decode splits the outputs of a batch of n into n predictions. It refuses outputs per node of padded inputs, whose samples it would have to
-// know: see [DecodeFor].
+// Decode splits the outputs of a batch of n into n predictions. It refuses outputs per node of padded inputs, whose
+// samples it would have to know: see [DecodeFor].
 func (c *record) Decode(out []tensor.Named, n int) ([]space.Value, error) {
 	for _, a := range c.answers {
 		if a.padded != nil {
@@ -433,7 +457,9 @@ func (a *answer) value(v []float64, e []int, keep int) space.Value {
 			f.Images[t] = &space.Image{C: e[1], H: e[2], W: e[3], Pix: v[t*one : (t+1)*one : (t+1)*one]}
 		}
 		return f
-	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord: // never here
+	// never here
+	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField,
+		space.KindLinks, space.KindRecord:
 	}
 	return nil
 }
@@ -447,7 +473,8 @@ func (a *answer) raw(values []space.Value) (tensor.Named, error) {
 		return tensor.Named{}, errors.New("no predictions")
 	}
 	if !a.batched && len(values) != 1 {
-		return tensor.Named{}, fmt.Errorf("output %q has no batch axis, there are %d predictions", a.x.Name, len(values))
+		return tensor.Named{}, fmt.Errorf("output %q has no batch axis, there are %d predictions", a.x.Name,
+			len(values))
 	}
 	var all []float64
 	var shape []int
@@ -527,7 +554,8 @@ func (a *answer) unfold(x []float64, e []int, declared int) ([]float64, []int, e
 			return transposed(x, e[0], e[1]), []int{e[1], e[0]}, nil
 		case declared == 0 && len(x) == 1:
 			return x, []int{}, nil
-		case declared == 1 && a.per == space.PerSample && e[0] == 1, declared == 1 && e[1] == 1, declared < 0 && e[0] == 1 && a.per == space.PerSample:
+		case declared == 1 && a.per == space.PerSample && e[0] == 1, declared == 1 && e[1] == 1,
+			declared < 0 && e[0] == 1 && a.per == space.PerSample:
 			return x, []int{len(x)}, nil
 		case declared == 2 && e[0] == 1 && d > 1 && a.squared([]int{d, d}) && a.per == space.PerSample && a.sidesOf(d):
 			return x, []int{d, d}, nil
@@ -559,7 +587,9 @@ func (a *answer) unfold(x []float64, e []int, declared int) ([]float64, []int, e
 		if declared != 3 {
 			return x, e, nil
 		}
-	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField, space.KindLinks, space.KindRecord: // never here
+	// never here
+	case space.KindImage, space.KindMask, space.KindScores, space.KindTensor, space.KindBoxes, space.KindField,
+		space.KindLinks, space.KindRecord:
 	}
 	return nil, nil, fmt.Errorf("the shape %v does not fit output %s", e, a.x)
 }
@@ -573,7 +603,9 @@ func (a *answer) sidesOf(d int) bool {
 // Raw is the transpose of Decode for a codec of one output, see [Tangents].
 func (c *record) Raw(predictions []space.Value) (tensor.Named, error) {
 	if len(c.answers) != 1 {
-		return tensor.Named{}, fmt.Errorf("an answer has %d fields, not one output; take them all by Raws or one by Select", len(c.answers))
+		return tensor.Named{},
+			fmt.Errorf("an answer has %d fields, not one output; take them all by Raws or one by Select",
+				len(c.answers))
 	}
 	return c.answers[0].raw(predictions)
 }
@@ -655,8 +687,8 @@ func (c *record) only(name string) (Codec, error) {
 	return nil, fmt.Errorf("an answer has no field %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// DecodeFor is Decode for a batch whose samples are at hand, as codecs need them that pad: rows of the answer beyond those of the sample are cut
-// off. For every other codec it is the same as Decode.
+// DecodeFor is Decode for a batch whose samples are at hand, as codecs need them that pad: rows of the answer beyond
+// those of the sample are cut off. For every other codec it is the same as Decode.
 func DecodeFor(c Codec, out []tensor.Named, batch []space.Value) ([]space.Value, error) {
 	if r, ok := c.(*record); ok {
 		return r.decodeFor(out, batch)
@@ -664,8 +696,8 @@ func DecodeFor(c Codec, out []tensor.Named, batch []space.Value) ([]space.Value,
 	return c.Decode(out, len(batch))
 }
 
-// Select is the codec that reads one field of the answer alone, whose predictions are the values of that field. A codec whose answers are no
-// records has only the name of its output.
+// Select is the codec that reads one field of the answer alone, whose predictions are the values of that field. A codec
+// whose answers are no records has only the name of its output.
 func Select(c Codec, name string) (Codec, error) {
 	if r, ok := c.(*record); ok {
 		return r.only(name)
@@ -696,8 +728,8 @@ func Outputs(c Codec) []string {
 	return []string{c.Out().Name}
 }
 
-// Moving are the names of the model's inputs through which changes of samples pass: those of floating-point numbers that are no constants. all
-// are the model's inputs, which are the answer for codecs that do not say.
+// Moving are the names of the model's inputs through which changes of samples pass: those of floating-point numbers
+// that are no constants. all are the model's inputs, which are the answer for codecs that do not say.
 func Moving(c Codec, all []string) []string {
 	if r, ok := c.(*record); ok {
 		return r.inputs()
@@ -705,8 +737,8 @@ func Moving(c Codec, all []string) []string {
 	return all
 }
 
-// Whole are the names of the fields of a sample that must hold whole numbers, because they go to inputs of integers: species, edges. Who disturbs samples
-// has to leave them as they are. The name is "" for a sample that is no record.
+// Whole are the names of the fields of a sample that must hold whole numbers, because they go to inputs of integers:
+// species, edges. Who disturbs samples has to leave them as they are. The name is "" for a sample that is no record.
 func Whole(c Codec) []string {
 	r, ok := c.(*record)
 	if !ok {
@@ -721,7 +753,8 @@ func Whole(c Codec) []string {
 	return out
 }
 
-// Shared are the names of the model's inputs that hold the same for all samples of a batch and have no axis for them: constants.
+// Shared are the names of the model's inputs that hold the same for all samples of a batch and have no axis for them:
+// constants.
 func Shared(c Codec) []string {
 	r, ok := c.(*record)
 	if !ok || !r.batched {

@@ -10,7 +10,8 @@ import (
 
 // BenchmarkEncodeRecord lays out 16 clouds of 1,024 points.
 func BenchmarkEncodeRecord(b *testing.B) {
-	k := record(b, model(ports(out("points", tensor.Float32, -1, -1, 3)), ports(out("y", tensor.Float32, -1, 10))), decode.RecordSpec{Sample: rowsSpec("points", space.TypePositions, 1024, 3)})
+	k := record(b, model(ports(out("points", tensor.Float32, -1, -1, 3)), ports(out("y", tensor.Float32, -1, 10))),
+		decode.RecordSpec{Sample: rowsSpec("points", space.TypePositions, 1024, 3)})
 	batch := make([]space.Value, 16)
 	for i := range batch {
 		batch[i] = counting(1024, 3)

@@ -33,7 +33,8 @@ func (c *record) describe() {
 	}
 	if len(c.in.Fields) > 0 {
 		c.in.Kind = space.KindRecord
-		if c.whole.Kind != "" && c.whole.Kind != space.KindRecord { // data without fields: the one value, whatever its name
+		// data without fields: the one value, whatever its name
+		if c.whole.Kind != "" && c.whole.Kind != space.KindRecord {
 			c.in = c.in.Fields[0]
 		}
 	}
@@ -160,7 +161,9 @@ func (f *feed) pad(x []float64, e extent) ([]float64, extent, error) {
 		return x, e, nil
 	}
 	if n > f.Pad {
-		return nil, e, fmt.Errorf("field %q has %d rows, pad is %d; raise input.fields pad if the model takes more rows", cmpName(f.InputField), n, f.Pad)
+		return nil, e, fmt.Errorf(
+			"field %q has %d rows, pad is %d; raise input.fields pad if the model takes more rows",
+			cmpName(f.InputField), n, f.Pad)
 	}
 	w := e.shape[len(e.shape)-1]
 	if f.Kind == space.KindRows {
@@ -211,7 +214,8 @@ func put(dst []byte, d tensor.DType, v []float64, p, q int, swap bool) error {
 		if !swap {
 			p, q = 1, len(v)
 		}
-		if !swap && len(v) > 0 && uintptr(unsafe.Pointer(&dst[0]))%4 == 0 { // the machines that engines run on are little-endian
+		// the machines that engines run on are little-endian
+		if !swap && len(v) > 0 && uintptr(unsafe.Pointer(&dst[0]))%4 == 0 {
 			to := unsafe.Slice((*float32)(unsafe.Pointer(&dst[0])), len(dst)/4)[:len(v)]
 			for i, x := range v {
 				to[i] = float32(x)
@@ -278,7 +282,9 @@ func (c *record) Encode(batch []space.Value, buf []tensor.Named) ([]tensor.Named
 }
 
 // encode lays out one input.
-func (f *feed) encode(batch []space.Value, rows int, batched bool, d tensor.DType, buf tensor.Named) (tensor.Named, error) {
+func (f *feed) encode(batch []space.Value, rows int, batched bool, d tensor.DType, buf tensor.Named) (tensor.Named,
+	error,
+) {
 	if f.constant() {
 		return f.constants(rows, d)
 	}
@@ -313,7 +319,9 @@ func (f *feed) encode(batch []space.Value, rows int, batched bool, d tensor.DTyp
 				buf = tensor.Named{Name: f.x.Name, Tensor: tensor.New(d, shape...)}
 			}
 		} else if !slices.Equal(e.shape, first.shape) {
-			return buf, fmt.Errorf("sample %d of the batch has the shape %v, the first %v; one batch has values of one shape", i, e.shape, first.shape)
+			return buf, fmt.Errorf(
+				"sample %d of the batch has the shape %v, the first %v; one batch has values of one shape", i, e.shape,
+				first.shape)
 		}
 		p, q := f.lead(e)
 		if err := put(buf.Raw[i*one:(i+1)*one], d, x, p, q, f.form.swap); err != nil {
@@ -390,7 +398,8 @@ func (c *record) Linear(changes []space.Value) ([]tensor.Named, error) {
 	return out, nil
 }
 
-// Adjoint is the transpose of Linear. Fields that no derivative reaches are zeros where they hold numbers, and links stay as they are.
+// Adjoint is the transpose of Linear. Fields that no derivative reaches are zeros where they hold numbers, and links
+// stay as they are.
 func (c *record) Adjoint(grads []tensor.Named, like []space.Value) ([]space.Value, error) {
 	out := make([]space.Value, len(like))
 	for i, l := range like {

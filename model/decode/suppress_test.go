@@ -65,7 +65,10 @@ func TestHardSuppressionIsTorchvision(t *testing.T) {
 		var want []space.Box
 		for _, k := range c.Keep {
 			b := c.XYXY[k]
-			want = append(want, space.Box{X1: b[0], Y1: b[1], X2: b[2], Y2: b[3], Score: c.Scores[k], Label: c.Labels[k], Cut: b[0] <= 0 || b[1] <= 0 || b[2] >= 100 || b[3] >= 100})
+			want = append(want, space.Box{
+				X1: b[0], Y1: b[1], X2: b[2], Y2: b[3], Score: c.Scores[k],
+				Label: c.Labels[k], Cut: b[0] <= 0 || b[1] <= 0 || b[2] >= 100 || b[3] >= 100,
+			})
 		}
 		for form, v := range map[string][][]float64{"xyxy": c.XYXY, "cxcywh": c.CXCYWH, "xywh": c.XYWH} {
 			for unit, f := range map[string]float64{"": 1, "pixel": 1, "unit": 0.01} {
@@ -80,9 +83,11 @@ func TestHardSuppressionIsTorchvision(t *testing.T) {
 					}
 				}
 				s, arr := rows(100, scaled, c.Scores, c.Labels, classes)
-				got := boxesOf(t, s, decode.BoxesSpec{Form: form, Unit: unit, Swap: unit == "unit", Overlap: c.Overlap}, 1, arr...)[0]
+				got := boxesOf(t, s, decode.BoxesSpec{Form: form, Unit: unit, Swap: unit == "unit", Overlap: c.Overlap},
+					1, arr...)[0]
 				if !near(got.Items, want) {
-					t.Errorf("%d boxes as %s in %q, overlap %g: %d remain, want %d\n%+v\n%+v", len(v), form, unit, c.Overlap, len(got.Items), len(want), got.Items, want)
+					t.Errorf("%d boxes as %s in %q, overlap %g: %d remain, want %d\n%+v\n%+v", len(v), form, unit,
+						c.Overlap, len(got.Items), len(want), got.Items, want)
 				}
 			}
 		}
@@ -117,10 +122,11 @@ func TestAnchorsAreTorchvision(t *testing.T) {
 	}
 }
 
-// The anchors of BlazeFace as MediaPipe's SsdAnchorsCalculator makes them (mediapipe/calculators/tflite/ssd_anchors_calculator.cc, options of
-// face_detection_short_range and its 256 px twin: strides 8, 16, 16, 16 or 16, 32, 32, 32, interpolated_scale_aspect_ratio 1, fixed_anchor_size), and
-// boxes as its TensorsToDetectionsCalculator decodes them: x_scale = y_scale = w_scale = h_scale = the side, reverse_output_order, sigmoid_score,
-// score_clipping_thresh 100.
+// The anchors of BlazeFace as MediaPipe's SsdAnchorsCalculator makes them
+// (mediapipe/calculators/tflite/ssd_anchors_calculator.cc, options of face_detection_short_range and its 256 px twin:
+// strides 8, 16, 16, 16 or 16, 32, 32, 32, interpolated_scale_aspect_ratio 1, fixed_anchor_size), and boxes as its
+// TensorsToDetectionsCalculator decodes them: x_scale = y_scale = w_scale = h_scale = the side, reverse_output_order,
+// sigmoid_score, score_clipping_thresh 100.
 func TestBlazeFace(t *testing.T) {
 	for _, c := range []struct {
 		side    int
@@ -137,7 +143,8 @@ func TestBlazeFace(t *testing.T) {
 			for y := range side {
 				for x := range side {
 					for range per {
-						centers = append(centers, [2]float64{(float64(x) + 0.5) / float64(side), (float64(y) + 0.5) / float64(side)})
+						centers = append(centers,
+							[2]float64{(float64(x) + 0.5) / float64(side), (float64(y) + 0.5) / float64(side)})
 					}
 				}
 			}
@@ -171,7 +178,8 @@ func TestBlazeFace(t *testing.T) {
 		}
 		side := c.side
 		spec := decode.BoxesSpec{
-			Anchors: []decode.Anchors{{Stride: side / 16, PerCell: 2}, {Stride: side / 8, PerCell: 6}}, Scale: float64(side),
+			Anchors:    []decode.Anchors{{Stride: side / 16, PerCell: 2}, {Stride: side / 8, PerCell: 6}},
+			Scale:      float64(side),
 			Activation: "sigmoid", Clamp: 100, Suppress: "none",
 		}
 		arr := []tensor.Named{
@@ -182,20 +190,27 @@ func TestBlazeFace(t *testing.T) {
 			t.Errorf("%d px: %+v\nwant %+v", side, got.Items, want)
 		}
 		spec.Anchors[1].PerCell = 4
-		if _, err := decode.New(s, decode.InputSpec{}, decode.OutputSpec{Space: space.KindBoxes, Boxes: spec}); err == nil || !strings.Contains(err.Error(), "768 anchors (512 + 256)") {
+		if _, err := decode.New(s, decode.InputSpec{},
+			decode.OutputSpec{Space: space.KindBoxes, Boxes: spec}); err == nil ||
+			!strings.Contains(err.Error(), "768 anchors (512 + 256)") {
 			t.Errorf("too few anchors: %v", err)
 		}
 	}
 }
 
-// Gaussian soft-NMS by hand (Bodla et al. 2017, equation 3): three boxes of one class side by side and one of another, sigma 0.5.
+// Gaussian soft-NMS by hand (Bodla et al. 2017, equation 3): three boxes of one class side by side and one of another,
+// sigma 0.5.
 func TestSoftSuppression(t *testing.T) {
 	// IoU of neighbors, shifted by 2 of 10: 8/12; of those two apart: 6/14.
 	near1, far := math.Exp(-(8.0/12)*(8.0/12)/0.5), math.Exp(-(6.0/14)*(6.0/14)/0.5)
 	b := [][]float64{{0, 0, 10, 10}, {2, 0, 12, 10}, {4, 0, 14, 10}, {0, 0, 10, 10}}
 	s, arr := rows(100, b, []float64{0.9, 0.8, 0.7, 0.6}, []int{0, 0, 0, 1}, 2)
-	// The second falls to 0.8·0.411 = 0.329, the third to 0.7·0.693 = 0.485; that is taken next and takes the second down to 0.135.
-	want := []space.Box{box(0, 0, 10, 10, 0.9, 0), box(0, 0, 10, 10, 0.6, 1), box(4, 0, 14, 10, 0.7*far, 0), box(2, 0, 12, 10, 0.8*near1*near1, 0)}
+	// The second falls to 0.8·0.411 = 0.329, the third to 0.7·0.693 = 0.485; that is taken next and takes the second
+	// down to 0.135.
+	want := []space.Box{
+		box(0, 0, 10, 10, 0.9, 0), box(0, 0, 10, 10, 0.6, 1), box(4, 0, 14, 10, 0.7*far, 0),
+		box(2, 0, 12, 10, 0.8*near1*near1, 0),
+	}
 	for i := range want {
 		want[i].Cut = true
 	}
@@ -214,7 +229,8 @@ func TestSoftSuppression(t *testing.T) {
 	}
 }
 
-// BlazeFace's blending (MediaPipe's NonMaxSuppressionCalculator, WEIGHTED) by hand: the best takes the mean of those that it overlaps.
+// BlazeFace's blending (MediaPipe's NonMaxSuppressionCalculator, WEIGHTED) by hand: the best takes the mean of those
+// that it overlaps.
 func TestWeightedSuppression(t *testing.T) {
 	b := [][]float64{{10, 10, 20, 20}, {11, 10, 21, 20}, {50, 50, 60, 60}, {10, 10, 20, 20}}
 	s, arr := rows(100, b, []float64{0.6, 0.3, 0.5, 0.4}, []int{0, 0, 0, 1}, 2)
@@ -225,8 +241,8 @@ func TestWeightedSuppression(t *testing.T) {
 	}
 }
 
-// Laws of suppression: sorted, no more than asked for, a subset of what there was (but for weighted), and for hard that it changes nothing
-// when it is done again and leaves no two boxes of one class that overlap more than allowed.
+// Laws of suppression: sorted, no more than asked for, a subset of what there was (but for weighted), and for hard that
+// it changes nothing when it is done again and leaves no two boxes of one class that overlap more than allowed.
 func TestSuppressionLaws(tt *testing.T) {
 	rapid.Check(tt, func(t *rapid.T) {
 		n := rapid.IntRange(0, 30).Draw(t, "n")
@@ -235,13 +251,17 @@ func TestSuppressionLaws(tt *testing.T) {
 		var labels []int
 		coord := rapid.IntRange(-5, 25)
 		for range n {
-			b = append(b, []float64{float64(coord.Draw(t, "x1")), float64(coord.Draw(t, "y1")), float64(coord.Draw(t, "x2")), float64(coord.Draw(t, "y2"))})
+			b = append(b, []float64{
+				float64(coord.Draw(t, "x1")), float64(coord.Draw(t, "y1")),
+				float64(coord.Draw(t, "x2")), float64(coord.Draw(t, "y2")),
+			})
 			scores = append(scores, float64(rapid.IntRange(0, 20).Draw(t, "score"))/20) // many ties
 			labels = append(labels, rapid.IntRange(0, 1).Draw(t, "label"))
 		}
 		spec := decode.BoxesSpec{
-			Suppress: rapid.SampledFrom([]string{"hard", "soft", "weighted", "none"}).Draw(t, "how"), Most: rapid.IntRange(1, 35).Draw(t, "most"),
-			Overlap: rapid.Float64Range(0.01, 1).Draw(t, "overlap"), Clip: rapid.Bool().Draw(t, "clip"),
+			Suppress: rapid.SampledFrom([]string{"hard", "soft", "weighted", "none"}).Draw(t, "how"),
+			Most:     rapid.IntRange(1, 35).Draw(t, "most"),
+			Overlap:  rapid.Float64Range(0.01, 1).Draw(t, "overlap"), Clip: rapid.Bool().Draw(t, "clip"),
 		}
 		s, arr := rows(20, b, scores, labels, 2)
 		got := boxesOf(tt, s, spec, 1, arr...)[0]
@@ -258,7 +278,8 @@ func TestSuppressionLaws(tt *testing.T) {
 			if !(x.Score >= 0.05) {
 				t.Fatalf("score %g below the limit", x.Score)
 			}
-			if spec.Clip && (x.X1 < 0 || x.Y1 < 0 || x.X2 < 0 || x.Y2 < 0 || x.X1 > 20 || x.Y1 > 20 || x.X2 > 20 || x.Y2 > 20) {
+			if spec.Clip && (x.X1 < 0 || x.Y1 < 0 || x.X2 < 0 || x.Y2 < 0 || x.X1 > 20 || x.Y1 > 20 || x.X2 > 20 ||
+				x.Y2 > 20) {
 				t.Fatalf("%+v leaves the window", x)
 			}
 			from := slices.ContainsFunc(b, func(c []float64) bool {
@@ -273,7 +294,8 @@ func TestSuppressionLaws(tt *testing.T) {
 			if spec.Suppress != "weighted" && !from {
 				t.Fatalf("%+v is none of the model's", x)
 			}
-			again, score, label = append(again, []float64{x.X1, x.Y1, x.X2, x.Y2}), append(score, x.Score), append(label, x.Label)
+			again, score, label = append(again, []float64{x.X1, x.Y1, x.X2, x.Y2}), append(score, x.Score),
+				append(label, x.Label)
 		}
 		switch spec.Suppress {
 		case "none":
@@ -298,10 +320,19 @@ func TestSuppressionLaws(tt *testing.T) {
 	})
 }
 
-// Numbers that are not finite stay, before all others, whatever is asked for; those of boxes below the limit do not matter.
+// Numbers that are not finite stay, before all others, whatever is asked for; those of boxes below the limit do not
+// matter.
 func TestBoxesNotFinite(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	b := [][]float64{{10, 10, 20, 20}, {nan, 10, 20, 20}, {10, 10, 20, inf}, {10, 10, 20, 20}, {nan, nan, nan, nan}, {12, 10, 22, 20}, {1e200, 1e200, 1e300, 1e300}}
+	b := [][]float64{
+		{10, 10, 20, 20},
+		{nan, 10, 20, 20},
+		{10, 10, 20, inf},
+		{10, 10, 20, 20},
+		{nan, nan, nan, nan},
+		{12, 10, 22, 20},
+		{1e200, 1e200, 1e300, 1e300},
+	}
 	scores := []float64{0.9, 0.5, 0.1, nan, 0.01, 0.8, 0.3}
 	for _, how := range []string{"hard", "soft", "weighted", "none"} {
 		for _, activation := range []string{"none", "sigmoid"} {
@@ -312,16 +343,21 @@ func TestBoxesNotFinite(t *testing.T) {
 				}
 			}
 			s, arr := rows(100, b, raw, make([]int, len(b)), 1)
-			got := boxesOf(t, s, decode.BoxesSpec{Suppress: how, Activation: activation, Clip: true, Most: 5}, 1, arr...)[0].Items
+			got := boxesOf(t, s, decode.BoxesSpec{Suppress: how, Activation: activation, Clip: true, Most: 5}, 1,
+				arr...)[0].Items
 			if len(got) != 5 {
 				t.Fatalf("%s %s: %+v", how, activation, got)
 			}
-			want := []space.Box{box(nan, 10, 20, 20, 0.5, 0), box(10, 10, 20, inf, 0.1, 0), box(10, 10, 20, 20, nan, -1), box(1e200, 1e200, 1e300, 1e300, 0.3, 0)}
+			want := []space.Box{
+				box(nan, 10, 20, 20, 0.5, 0), box(10, 10, 20, inf, 0.1, 0),
+				box(10, 10, 20, 20, nan, -1), box(1e200, 1e200, 1e300, 1e300, 0.3, 0),
+			}
 			want[1].Cut, want[3].Cut = true, true
 			if !near(got[:4], want) || got[4].Score < 0.8 {
 				t.Errorf("%s %s: %+v\nwant %+v", how, activation, got, want)
 			}
-			if inverted, empty, odd := decode.Irregular(&space.Boxes{Items: got}); inverted != 0 || empty != 0 || odd != 4 {
+			if inverted, empty, odd := decode.Irregular(&space.Boxes{Items: got}); inverted != 0 || empty != 0 ||
+				odd != 4 {
 				t.Errorf("%d inverted, %d empty, %d not finite; want 0, 0, 4", inverted, empty, odd)
 			}
 		}
@@ -345,14 +381,16 @@ func TestBoxesNotFinite(t *testing.T) {
 		{"none", []float64{0.9, nan}, nan, 1},
 	} {
 		s := detector(100, out("b", tensor.Float32, -1, 1, 4), out("s", tensor.Float32, -1, 1, 2))
-		got := boxesOf(t, s, decode.BoxesSpec{Activation: c.activation}, 1, named("b", []float64{1, 1, 2, 2}, 1, 1, 4), named("s", c.scores, 1, 1, 2))[0].Items
+		got := boxesOf(t, s, decode.BoxesSpec{Activation: c.activation}, 1, named("b", []float64{1, 1, 2, 2}, 1, 1, 4),
+			named("s", c.scores, 1, 1, 2))[0].Items
 		if len(got) != c.n || c.n == 1 && !(got[0].Score == c.want || math.IsNaN(c.want) && math.IsNaN(got[0].Score)) {
 			t.Errorf("%s of %v: %+v, want %g", c.activation, c.scores, got, c.want)
 		}
 	}
 	// A class number that is none takes the score with it.
 	s := detector(100, out("y", tensor.Float32, -1, -1, 6))
-	got := boxesOf(t, s, decode.BoxesSpec{Classes: 7}, 1, named("y", []float64{1, 1, 2, 2, 0.5, nan, 1, 1, 2, 2, 0.9, 0}, 1, 2, 6))[0].Items
+	got := boxesOf(t, s, decode.BoxesSpec{Classes: 7}, 1,
+		named("y", []float64{1, 1, 2, 2, 0.5, nan, 1, 1, 2, 2, 0.9, 0}, 1, 2, 6))[0].Items
 	if len(got) != 2 || !math.IsNaN(got[0].Score) || got[0].Label != -1 || got[1].Score != 0.9 {
 		t.Errorf("%+v", got)
 	}
@@ -360,7 +398,14 @@ func TestBoxesNotFinite(t *testing.T) {
 
 // Boxes turned inside out and those without area are results like any other, and suppress nothing.
 func TestBoxesIrregular(t *testing.T) {
-	b := [][]float64{{30, 30, 10, 40}, {10, 10, 10, 40}, {10, 20, 30, 20}, {30, 30, 10, 40}, {12, 12, 40, 11}, {5, 5, 6, 6}}
+	b := [][]float64{
+		{30, 30, 10, 40},
+		{10, 10, 10, 40},
+		{10, 20, 30, 20},
+		{30, 30, 10, 40},
+		{12, 12, 40, 11},
+		{5, 5, 6, 6},
+	}
 	s, arr := rows(100, b, []float64{0.9, 0.8, 0.7, 0.6, 0.5, 0.4}, make([]int, 6), 1)
 	for _, how := range []string{"hard", "soft", "weighted", "none"} {
 		got := boxesOf(t, s, decode.BoxesSpec{Suppress: how}, 1, arr...)[0]
@@ -377,9 +422,13 @@ func TestBoxesIrregular(t *testing.T) {
 	}
 }
 
-// Every sample of a batch has its own boxes, those of a batch that was filled up are left out, and memory is not shared between calls.
+// Every sample of a batch has its own boxes, those of a batch that was filled up are left out, and memory is not shared
+// between calls.
 func TestBoxesBatch(t *testing.T) {
-	s := onnx.Signature{Inputs: []onnx.Port{out("x", tensor.Float32, 3, 3, 50, 50)}, Outputs: []onnx.Port{out("y", tensor.Float32, 3, -1, 6)}}
+	s := onnx.Signature{
+		Inputs:  []onnx.Port{out("x", tensor.Float32, 3, 3, 50, 50)},
+		Outputs: []onnx.Port{out("y", tensor.Float32, 3, -1, 6)},
+	}
 	k, err := decode.New(s, decode.InputSpec{}, decode.OutputSpec{Space: space.KindBoxes})
 	if err != nil {
 		t.Fatal(err)
@@ -392,7 +441,8 @@ func TestBoxesBatch(t *testing.T) {
 	for i := range v {
 		v[i] = 9
 	}
-	if _, err := k.Decode([]tensor.Named{named("y", v[:6], 1, 1, 6)}, 1); err == nil || !strings.Contains(err.Error(), "not what the model declares, [3 ? 6]") {
+	if _, err := k.Decode([]tensor.Named{named("y", v[:6], 1, 1, 6)}, 1); err == nil ||
+		!strings.Contains(err.Error(), "not what the model declares, [3 ? 6]") {
 		t.Errorf("a batch of 1: %v", err)
 	}
 	if b, ok := got[1].(*space.Boxes); !ok || !near(b.Items, []space.Box{box(2, 2, 3, 3, 0.6, 4)}) {
@@ -400,7 +450,11 @@ func TestBoxesBatch(t *testing.T) {
 	}
 	// The model's list of boxes of all samples.
 	s.Outputs[0] = out("y", tensor.Float32, -1, 7)
-	k, err = decode.New(s, decode.InputSpec{}, decode.OutputSpec{Space: space.KindBoxes, Boxes: decode.BoxesSpec{Columns: []string{"image", "box", "label", "score"}}})
+	k, err = decode.New(s, decode.InputSpec{},
+		decode.OutputSpec{
+			Space: space.KindBoxes,
+			Boxes: decode.BoxesSpec{Columns: []string{"image", "box", "label", "score"}},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,12 +462,17 @@ func TestBoxesBatch(t *testing.T) {
 	if got, err = k.Decode([]tensor.Named{named("y", list, 4, 7)}, 2); err != nil {
 		t.Fatal(err)
 	}
-	if b, ok := got[1].(*space.Boxes); !ok || !near(b.Items, []space.Box{box(5, 5, 6, 6, 0.9, 2), box(2, 2, 3, 3, 0.6, 4)}) {
+	if b, ok := got[1].(*space.Boxes); !ok ||
+		!near(b.Items, []space.Box{box(5, 5, 6, 6, 0.9, 2), box(2, 2, 3, 3, 0.6, 4)}) {
 		t.Errorf("%+v", got[1])
 	}
-	for bad, want := range map[float64]string{3: "sample 3 of a batch of 3", 0.5: "sample 0.5", math.NaN(): "sample NaN"} {
+	for bad, want := range map[float64]string{
+		3: "sample 3 of a batch of 3", 0.5: "sample 0.5",
+		math.NaN(): "sample NaN",
+	} {
 		list[0] = bad
-		if _, err = k.Decode([]tensor.Named{named("y", list, 4, 7)}, 2); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err = k.Decode([]tensor.Named{named("y", list, 4, 7)}, 2); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -421,16 +480,19 @@ func TestBoxesBatch(t *testing.T) {
 		t.Errorf("batch limit %d, want 3", n)
 	}
 	// Outputs without an axis of samples allow one at a time, however many the input admits.
-	k, err = decode.New(detector(50, out("y", tensor.Float32, -1, 6)), decode.InputSpec{}, decode.OutputSpec{Space: space.KindBoxes})
+	k, err = decode.New(detector(50, out("y", tensor.Float32, -1, 6)), decode.InputSpec{},
+		decode.OutputSpec{Space: space.KindBoxes})
 	if err != nil || decode.BatchLimit(k) != 1 {
 		t.Fatalf("batch limit %d, %v; want 1", decode.BatchLimit(k), err)
 	}
-	if _, err := k.Encode([]space.Value{ramp(3, 50, 50), ramp(3, 50, 50)}, nil); err == nil || !strings.Contains(err.Error(), "one at a time") {
+	if _, err := k.Encode([]space.Value{ramp(3, 50, 50), ramp(3, 50, 50)}, nil); err == nil ||
+		!strings.Contains(err.Error(), "one at a time") {
 		t.Errorf("two at a time: %v", err)
 	}
 }
 
-// No more than 10000 boxes take part in a suppression, the best of them; without one, nothing is left out but what Most says.
+// No more than 10000 boxes take part in a suppression, the best of them; without one, nothing is left out but what Most
+// says.
 func TestCandidatesAreBounded(t *testing.T) {
 	const n = 10005
 	b, scores := make([][]float64, n), make([]float64, n)
@@ -449,14 +511,17 @@ func TestCandidatesAreBounded(t *testing.T) {
 
 // Law: whatever a model returns, each box that passes the limit and is not finite is found again; nothing panics.
 func TestNothingVanishes(tt *testing.T) {
-	number := rapid.OneOf(rapid.Float64Range(-10, 60), rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -1e300}))
+	number := rapid.OneOf(rapid.Float64Range(-10, 60),
+		rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -1e300}))
 	rapid.Check(tt, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
 		v := rapid.SliceOfN(number, 4*n, 4*n).Draw(t, "boxes")
 		p := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 1), rapid.Just(math.NaN())), n, n).Draw(t, "scores")
 		spec := decode.BoxesSpec{
-			Suppress: rapid.SampledFrom([]string{"hard", "soft", "weighted", "none"}).Draw(t, "how"), Clip: rapid.Bool().Draw(t, "clip"),
-			Form: rapid.SampledFrom([]string{"xyxy", "cxcywh", "xywh"}).Draw(t, "form"), Unit: rapid.SampledFrom([]string{"pixel", "unit"}).Draw(t, "unit"),
+			Suppress: rapid.SampledFrom([]string{"hard", "soft", "weighted", "none"}).Draw(t, "how"),
+			Clip:     rapid.Bool().Draw(t, "clip"),
+			Form:     rapid.SampledFrom([]string{"xyxy", "cxcywh", "xywh"}).Draw(t, "form"),
+			Unit:     rapid.SampledFrom([]string{"pixel", "unit"}).Draw(t, "unit"),
 		}
 		want := 0
 		for i := range n {

@@ -10,8 +10,8 @@ import (
 	"nero/model/onnx"
 )
 
-// NewTensors makes the codec of a model that reads one tensor per sample as it is: point sets, vectors, features. The first axis
-// of the model's input counts samples. Errors say what the model wants.
+// NewTensors makes the codec of a model that reads one tensor per sample as it is: point sets, vectors, features. The
+// first axis of the model's input counts samples. Errors say what the model wants.
 func NewTensors(sig onnx.Signature, out OutputSpec) (Codec, error) {
 	if len(sig.Inputs) != 1 {
 		return nil, fmt.Errorf("the model has %d inputs; one is fed", len(sig.Inputs))
@@ -25,8 +25,10 @@ func NewTensors(sig onnx.Signature, out OutputSpec) (Codec, error) {
 	case tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
 	case tensor.Undefined:
 		t.dtype = tensor.Float32
-		t.notes = append(t.notes, fmt.Sprintf("input %q: the file does not say its element type; float32 is fed", x.Name))
-	case tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool, tensor.Uint32, tensor.Uint64:
+		t.notes = append(t.notes, fmt.Sprintf("input %q: the file does not say its element type; float32 is fed",
+			x.Name))
+	case tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool, tensor.Uint32,
+		tensor.Uint64:
 		return nil, fmt.Errorf("input %s: want floating-point numbers", x)
 	default:
 		return nil, fmt.Errorf("input %s: want floating-point numbers", x)
@@ -53,8 +55,10 @@ func NewTensors(sig onnx.Signature, out OutputSpec) (Codec, error) {
 type tensors struct {
 	name  string
 	dtype tensor.DType
-	shape []int // of one sample, -1 for free axes; nil if the file does not say
-	batch int   // 0 for free
+	// of one sample, -1 for free axes; nil if the file does not say
+	shape []int
+	// 0 for free
+	batch int
 	notes []string
 	d     outputs
 }
@@ -92,7 +96,8 @@ func (c *tensors) encode(batch []space.Value, rows int, d tensor.DType) ([]tenso
 			shape = x.Shape
 		}
 		if !slices.Equal(x.Shape, shape) || !c.admits(x.Shape) || tensor.Count(x.Shape) != len(x.Val) {
-			return nil, fmt.Errorf("sample %d of the batch has the shape %v with %d numbers; input %q wants %v, one shape in a batch",
+			return nil, fmt.Errorf(
+				"sample %d of the batch has the shape %v with %d numbers; input %q wants %v, one shape in a batch",
 				i, x.Shape, len(x.Val), c.name, c.shape)
 		}
 		all = append(all, x.Val...)
@@ -102,7 +107,8 @@ func (c *tensors) encode(batch []space.Value, rows int, d tensor.DType) ([]tenso
 }
 
 func (c *tensors) admits(shape []int) bool {
-	return c.shape == nil || slices.EqualFunc(c.shape, shape, func(want, have int) bool { return want < 0 || want == have })
+	return c.shape == nil ||
+		slices.EqualFunc(c.shape, shape, func(want, have int) bool { return want < 0 || want == have })
 }
 
 func (c *tensors) Decode(out []tensor.Named, n int) ([]space.Value, error) {
@@ -133,7 +139,8 @@ func (c *tensors) Adjoint(grads []tensor.Named, like []space.Value) ([]space.Val
 	for i, l := range like {
 		x, ok := l.(*space.Tensor)
 		if !ok || len(x.Val)*len(like) != len(v) {
-			return nil, fmt.Errorf("a gradient of %d numbers for %d samples; sample %d is %s", len(v), len(like), i, kindOf(l))
+			return nil, fmt.Errorf("a gradient of %d numbers for %d samples; sample %d is %s", len(v), len(like), i,
+				kindOf(l))
 		}
 		n := len(x.Val)
 		out[i] = &space.Tensor{Shape: slices.Clone(x.Shape), Val: slices.Clone(v[i*n : (i+1)*n])}

@@ -1,5 +1,5 @@
-// Package engine says what a body that runs ONNX models looks like from above. The bodies are engine/wasm (embedded, needs
-// nothing) and engine/native (ONNX Runtime's shared library); a remote server is the third.
+// Package engine says what a body that runs ONNX models looks like from above. The bodies are engine/wasm (embedded,
+// needs nothing) and engine/native (ONNX Runtime's shared library); a remote server is the third.
 package engine
 
 import (
@@ -12,16 +12,22 @@ import (
 
 // Options of an opened model.
 type Options struct {
-	Threads int  // threads inside one Run; default 1. The wasm body has one whatever this says
-	Plain   bool // no graph optimisation
+	// threads inside one Run; default 1. The wasm body has one whatever this says
+	Threads int
+	// no graph optimisation
+	Plain bool
 }
 
 // Info says which body runs and why it was chosen. It is stored with every run.
 type Info struct {
-	Name    string `json:"name"`           // "wasm" or "native"
-	Version string `json:"version"`        // of ONNX Runtime
-	Path    string `json:"path,omitempty"` // of the shared library
-	Reason  string `json:"reason"`         // why this body: "flag", "environment variable NERO_ORT_LIB", ...
+	// "wasm" or "native"
+	Name string `json:"name"`
+	// of ONNX Runtime
+	Version string `json:"version"`
+	// of the shared library
+	Path string `json:"path,omitempty"`
+	// why this body: "flag", "environment variable NERO_ORT_LIB", ...
+	Reason string `json:"reason"`
 }
 
 // Session is an opened model.

@@ -9,11 +9,13 @@ import (
 )
 
 func TestCheckInputs(t *testing.T) {
-	a, b := tensor.Named{Name: "a", Tensor: tensor.New(tensor.Float32, 2)}, tensor.Named{Name: "b", Tensor: tensor.New(tensor.Int64)}
+	a, b := tensor.Named{Name: "a", Tensor: tensor.New(tensor.Float32, 2)},
+		tensor.Named{Name: "b", Tensor: tensor.New(tensor.Int64)}
 	short := a
 	short.Raw = short.Raw[:7]
 	for _, c := range []struct {
-		name, want string // want is in the error; empty for none
+		// want is in the error; empty for none
+		name, want string
 		in         []tensor.Named
 	}{
 		{"right", "", []tensor.Named{a, b}},

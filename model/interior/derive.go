@@ -15,17 +15,20 @@ import (
 	"nero/model/onnx/vjp"
 )
 
-// Pull carries cotangents of the output back: for every sample and every name of wrt, an input or an inner value, Jᵀ·c with the
-// Jacobian J of the output by that value at the sample in. Cotangents have the shape of a sample's output.
+// Pull carries cotangents of the output back: for every sample and every name of wrt, an input or an inner value, Jᵀ·c
+// with the Jacobian J of the output by that value at the sample in. Cotangents have the shape of a sample's output.
 //
-// The error wraps [vjp.ErrNoPath] if the output does not depend on a value, and holds a *[vjp.UnsupportedError] if it does so
-// by way of operators that have no derivative here.
+// The error wraps [vjp.ErrNoPath] if the output does not depend on a value, and holds a *[vjp.UnsupportedError] if it
+// does so by way of operators that have no derivative here.
 func (m *Model) Pull(ctx context.Context, in [][]Array, cotangent []Array, wrt []string) ([][]Array, error) {
 	return m.PullFrom(ctx, m.Output(), in, cotangent, wrt)
 }
 
-// PullFrom is [Model.Pull] for another output of the graph, or an inner value, in place of the output that the codec reads.
-func (m *Model) PullFrom(ctx context.Context, output string, in [][]Array, cotangent []Array, wrt []string) ([][]Array, error) {
+// PullFrom is [Model.Pull] for another output of the graph, or an inner value, in place of the output that the codec
+// reads.
+func (m *Model) PullFrom(ctx context.Context, output string, in [][]Array, cotangent []Array, wrt []string) ([][]Array,
+	error,
+) {
 	out := make([][]Array, len(in))
 	if len(in) == 0 {
 		return out, nil
@@ -71,8 +74,8 @@ func (m *Model) PullFrom(ctx context.Context, output string, in [][]Array, cotan
 	return out, nil
 }
 
-// PullParameters carries cotangents of the output back to stored tensors, summed over the samples. Rows that fill up a fixed
-// batch do not count.
+// PullParameters carries cotangents of the output back to stored tensors, summed over the samples. Rows that fill up a
+// fixed batch do not count.
 func (m *Model) PullParameters(ctx context.Context, in [][]Array, cotangent []Array, names []string) ([]Array, error) {
 	if len(in) == 0 {
 		return nil, fmt.Errorf("%s: no samples to take gradients at", m.onnx.Name())
@@ -107,8 +110,8 @@ func (m *Model) PullParameters(ctx context.Context, in [][]Array, cotangent []Ar
 	return sum, nil
 }
 
-// Parameters are the stored tensors of at least two floating-point numbers that the weighted operators read directly: what
-// training changes, as far as a file tells it.
+// Parameters are the stored tensors of at least two floating-point numbers that the weighted operators read directly:
+// what training changes, as far as a file tells it.
 func (m *Model) Parameters() []string {
 	stored := map[string]bool{}
 	for _, t := range m.onnx.Proto().GetGraph().GetInitializer() {
@@ -125,7 +128,8 @@ func (m *Model) Parameters() []string {
 	for _, n := range m.onnx.Proto().GetGraph().GetNode() {
 		at := n.GetInput()
 		switch n.GetOpType() {
-		case "Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul", "PRelu", "LayerNormalization", "InstanceNormalization":
+		case "Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul", "PRelu", "LayerNormalization",
+			"InstanceNormalization":
 		case "BatchNormalization":
 			at = at[:min(3, len(at))] // mean and variance are statistics
 		default:
@@ -140,9 +144,9 @@ func (m *Model) Parameters() []string {
 	return names
 }
 
-// Push carries tangents forward: for every sample, the directional derivative of the output when the values at, inputs or inner
-// ones, move along the tangents given per sample and value. Tangents at several values add up, as do those at an inner value and
-// those that arrive there.
+// Push carries tangents forward: for every sample, the directional derivative of the output when the values at, inputs
+// or inner ones, move along the tangents given per sample and value. Tangents at several values add up, as do those at
+// an inner value and those that arrive there.
 //
 // The error holds a *[jvp.UnsupportedError] if an operator on the way has no derivative here.
 func (m *Model) Push(ctx context.Context, in [][]Array, at []string, tangent [][]Array) ([]Array, error) {
@@ -157,8 +161,11 @@ func (m *Model) Push(ctx context.Context, in [][]Array, at []string, tangent [][
 	return flat, nil
 }
 
-// PushTo is [Model.Push] for other outputs of the graph, or inner values, in place of the first output that the codec reads: per sample, per output.
-func (m *Model) PushTo(ctx context.Context, outputs []string, in [][]Array, at []string, tangent [][]Array) ([][]Array, error) {
+// PushTo is [Model.Push] for other outputs of the graph, or inner values, in place of the first output that the codec
+// reads: per sample, per output.
+func (m *Model) PushTo(ctx context.Context, outputs []string, in [][]Array, at []string, tangent [][]Array) ([][]Array,
+	error,
+) {
 	if len(tangent) != len(in) {
 		return nil, fmt.Errorf("%s: %d samples and tangents for %d", m.onnx.Name(), len(in), len(tangent))
 	}
@@ -168,18 +175,20 @@ func (m *Model) PushTo(ctx context.Context, outputs []string, in [][]Array, at [
 	}
 	for i := range out {
 		if len(tangent[i]) != len(at) {
-			return nil, fmt.Errorf("%s: sample %d has %d tangents for the %d values %q", m.onnx.Name(), i, len(tangent[i]), len(at), at)
+			return nil, fmt.Errorf("%s: sample %d has %d tangents for the %d values %q", m.onnx.Name(), i,
+				len(tangent[i]), len(at), at)
 		}
 		out[i] = make([]Array, len(outputs))
 	}
 	m.remember(in)
-	g, err := m.pool.graph("push\x00"+strings.Join(at, "\x00")+"\x01"+strings.Join(outputs, "\x00"), func() (*graph, error) {
-		r, err := jvp.Build(m.onnx, jvp.Request{Tangents: at, Outputs: outputs})
-		if err != nil {
-			return nil, err
-		}
-		return derivative(r.Bytes, r.Inputs, r.Tangents)
-	})
+	g, err := m.pool.graph("push\x00"+strings.Join(at, "\x00")+"\x01"+strings.Join(outputs, "\x00"),
+		func() (*graph, error) {
+			r, err := jvp.Build(m.onnx, jvp.Request{Tangents: at, Outputs: outputs})
+			if err != nil {
+				return nil, err
+			}
+			return derivative(r.Bytes, r.Inputs, r.Tangents)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -204,9 +213,9 @@ func (m *Model) PushTo(ctx context.Context, outputs []string, in [][]Array, at [
 	return out, nil
 }
 
-// Gradient is Pull for values: the gradient of Σ cotangent·output by each value, in the unit of the value. Cotangents look like
-// predictions; those of scores belong to the numbers that the model returns, before any softmax that the codec applies. The error
-// wraps [decode.ErrNotLinear] if the output is labels, or the input is rounded to integers.
+// Gradient is Pull for values: the gradient of Σ cotangent·output by each value, in the unit of the value. Cotangents
+// look like predictions; those of scores belong to the numbers that the model returns, before any softmax that the
+// codec applies. The error wraps [decode.ErrNotLinear] if the output is labels, or the input is rounded to integers.
 func (m *Model) Gradient(ctx context.Context, values, cotangents []space.Value) ([]space.Value, error) {
 	if len(values) != len(cotangents) {
 		return nil, fmt.Errorf("%s: %d values and cotangents for %d", m.onnx.Name(), len(values), len(cotangents))
@@ -243,8 +252,8 @@ func (m *Model) Gradient(ctx context.Context, values, cotangents []space.Value) 
 	return out, nil
 }
 
-// pullAll sums what the cotangents of all outputs carry back to the inputs that move: per sample, per input. Outputs that do not depend on an
-// input add nothing there; that none does is an error.
+// pullAll sums what the cotangents of all outputs carry back to the inputs that move: per sample, per input. Outputs
+// that do not depend on an input add nothing there; that none does is an error.
 func (m *Model) pullAll(ctx context.Context, in [][]Array, cotangents []space.Value) ([][]Array, error) {
 	cot, err := m.CotangentsOf(ctx, cotangents)
 	if err != nil {
@@ -296,8 +305,8 @@ func columnOf(a [][]Array, k int) []Array {
 	return out
 }
 
-// Cotangents lays values that look like predictions out as Pull takes them. Arrays must have been asked for samples before. Of answers with several
-// fields these are the cotangents of the first; see [Model.CotangentsOf].
+// Cotangents lays values that look like predictions out as Pull takes them. Arrays must have been asked for samples
+// before. Of answers with several fields these are the cotangents of the first; see [Model.CotangentsOf].
 func (m *Model) Cotangents(ctx context.Context, cotangents []space.Value) ([]Array, error) {
 	all, err := m.CotangentsOf(ctx, cotangents)
 	if err != nil {
@@ -306,7 +315,8 @@ func (m *Model) Cotangents(ctx context.Context, cotangents []space.Value) ([]Arr
 	return columnOf(all, 0), nil
 }
 
-// CotangentsOf lays values that look like predictions out as [Model.PullFrom] takes them for each of the outputs: per sample, per output.
+// CotangentsOf lays values that look like predictions out as [Model.PullFrom] takes them for each of the outputs: per
+// sample, per output.
 func (m *Model) CotangentsOf(ctx context.Context, cotangents []space.Value) ([][]Array, error) {
 	outputs := m.Outputs()
 	if err := m.findPlans(ctx, outputs); err != nil {
@@ -330,7 +340,8 @@ func (m *Model) CotangentsOf(ctx context.Context, cotangents []space.Value) ([][
 	return out, nil
 }
 
-// Read decodes the arrays of one sample's outputs, in the order of [Model.Outputs], to a prediction without softmax. like is the sample.
+// Read decodes the arrays of one sample's outputs, in the order of [Model.Outputs], to a prediction without softmax.
+// like is the sample.
 func (m *Model) Read(arrays []Array, like space.Value) (space.Value, error) {
 	outputs := m.Outputs()
 	if len(arrays) != len(outputs) {
@@ -341,7 +352,8 @@ func (m *Model) Read(arrays []Array, like space.Value) (space.Value, error) {
 	for k, name := range outputs {
 		p, ok := m.planOf(name)
 		if !ok {
-			return nil, fmt.Errorf("%s: nothing is known of the value %q yet; ask for values of samples first", m.onnx.Name(), name)
+			return nil, fmt.Errorf("%s: nothing is known of the value %q yet; ask for values of samples first",
+				m.onnx.Name(), name)
 		}
 		var err error
 		if all[k], err = p.stack(name, arrays[k:k+1], rows, withZeros, tensor.Float64); err != nil {
@@ -375,9 +387,9 @@ func (m *Model) Tangents(changes []space.Value) ([][]Array, error) {
 	return out, nil
 }
 
-// Tangent is Push for values: how each output begins to change when its value moves along the change given, in the unit of the
-// value. Scores are changes of the numbers that the model returns, before any softmax that the codec applies. Errors are those of
-// [Model.Gradient].
+// Tangent is Push for values: how each output begins to change when its value moves along the change given, in the unit
+// of the value. Scores are changes of the numbers that the model returns, before any softmax that the codec applies.
+// Errors are those of [Model.Gradient].
 func (m *Model) Tangent(ctx context.Context, values, changes []space.Value) ([]space.Value, error) {
 	if len(values) != len(changes) {
 		return nil, fmt.Errorf("%s: %d values and changes for %d", m.onnx.Name(), len(values), len(changes))
@@ -409,8 +421,8 @@ func (m *Model) Tangent(ctx context.Context, values, changes []space.Value) ([]s
 	return out, nil
 }
 
-// differentiable says whether derivatives of predictions by values make sense: pixels that are rounded to integers on the way in, and
-// labels on the way out, have none. The error wraps [decode.ErrNotLinear].
+// differentiable says whether derivatives of predictions by values make sense: pixels that are rounded to integers on
+// the way in, and labels on the way out, have none. The error wraps [decode.ErrNotLinear].
 func (m *Model) differentiable(v space.Value) error {
 	out := m.codec.Out()
 	for i, name := range m.Outputs() {
@@ -422,7 +434,8 @@ func (m *Model) differentiable(v space.Value) error {
 			return fmt.Errorf("%s: output %q is decoded to labels: %w", m.onnx.Name(), name, decode.ErrNotLinear)
 		}
 		if k == space.KindBoxes {
-			return fmt.Errorf("%s: output %q is decoded to a set of boxes: %w", m.onnx.Name(), name, decode.ErrNotLinear)
+			return fmt.Errorf("%s: output %q is decoded to a set of boxes: %w", m.onnx.Name(), name,
+				decode.ErrNotLinear)
 		}
 	}
 	if _, err := decode.Linear(m.codec, []space.Value{v}); err != nil {
@@ -432,17 +445,22 @@ func (m *Model) differentiable(v space.Value) error {
 }
 
 // backward is the graph that carries cotangents back; it is made for the shape of the samples.
-func (m *Model) backward(ctx context.Context, output string, in [][]Array, cotangent []Array, wrt []string) (*graph, error) {
+func (m *Model) backward(ctx context.Context, output string, in [][]Array, cotangent []Array, wrt []string) (*graph,
+	error,
+) {
 	if len(cotangent) != len(in) {
 		return nil, fmt.Errorf("%s: %d samples and cotangents for %d", m.onnx.Name(), len(in), len(cotangent))
 	}
 	for i := range in {
 		if len(in[i]) != len(m.inputs) {
-			return nil, fmt.Errorf("%s: sample %d has %d arrays for %d inputs", m.onnx.Name(), i, len(in[i]), len(m.inputs))
+			return nil, fmt.Errorf("%s: sample %d has %d arrays for %d inputs", m.onnx.Name(), i, len(in[i]),
+				len(m.inputs))
 		}
 		for k := range in[i] {
 			if !slices.Equal(in[i][k].Shape, in[0][k].Shape) {
-				return nil, fmt.Errorf("%s: sample %d has the shape %v, the first %v; take gradients of samples of one shape at a time", m.onnx.Name(), i, in[i][k].Shape, in[0][k].Shape)
+				return nil, fmt.Errorf(
+					"%s: sample %d has the shape %v, the first %v; take gradients of samples of one shape at a time",
+					m.onnx.Name(), i, in[i][k].Shape, in[0][k].Shape)
 			}
 		}
 	}
@@ -465,8 +483,8 @@ func (m *Model) backward(ctx context.Context, output string, in [][]Array, cotan
 	})
 }
 
-// shapes are those of all values for samples like the one given, as vjp takes them. A model of one input is taken as it is; of several, inputs
-// without an axis of samples are fixed to the lengths that they have.
+// shapes are those of all values for samples like the one given, as vjp takes them. A model of one input is taken as it
+// is; of several, inputs without an axis of samples are fixed to the lengths that they have.
 func (m *Model) shapes(ctx context.Context, sample []Array) (*onnx.Model, map[string][]int, error) {
 	if batched, _ := m.planOf(m.inputs[0].Name); len(m.inputs) == 1 && !batched.whole {
 		shapes, err := vjp.Shapes(ctx, m.onnx, sample[0].Shape, m.runOnce)
@@ -528,9 +546,11 @@ func columns(a []Array) [][]Array {
 // alike are the spans of samples that can go together when these values are read or returned.
 func (m *Model) alike(in [][]Array, names []string) []span { return spans(in, m.size(names)) }
 
-// differentiate runs a batch through a derivative's graph: the samples, and the tangents of the values at, which are zero in rows
-// that hold no sample. It returns the graph's results and the length of the batch.
-func (m *Model) differentiate(ctx context.Context, g *graph, in [][]Array, at []string, tangent [][]Array) ([]tensor.Named, int, error) {
+// differentiate runs a batch through a derivative's graph: the samples, and the tangents of the values at, which are
+// zero in rows that hold no sample. It returns the graph's results and the length of the batch.
+func (m *Model) differentiate(ctx context.Context, g *graph, in [][]Array, at []string,
+	tangent [][]Array,
+) ([]tensor.Named, int, error) {
 	rows := m.rows(len(in))
 	feeds := make([]tensor.Named, len(g.feeds))
 	for i, port := range g.feeds {

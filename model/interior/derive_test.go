@@ -33,8 +33,8 @@ func inner(a, b interior.Array) (s, size float64) {
 	return s, math.Sqrt(x * y)
 }
 
-// Law: <J·v, c> = <v, Jᵀ·c> for every input and inner value, which the two directions compute with nothing in common; and J·v is what a
-// small step measures.
+// Law: <J·v, c> = <v, Jᵀ·c> for every input and inner value, which the two directions compute with nothing in common;
+// and J·v is what a small step measures.
 func TestPullAndPush(t *testing.T) {
 	for _, name := range models {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +152,8 @@ func quadratic(tb testing.TB, batch any) *onnx.Model {
 	tb.Helper()
 	b := onnx.NewBuilder(13)
 	x := b.Input("x", tensor.Float32, batch, 1, 2, 2)
-	b.Graph().Initializer = append(b.Graph().Initializer, onnx.Stored("w", tensor.FromFloat32([]float32{1, 2, 3, 4}, 4, 1)))
+	b.Graph().Initializer = append(b.Graph().Initializer,
+		onnx.Stored("w", tensor.FromFloat32([]float32{1, 2, 3, 4}, 4, 1)))
 	y := b.Op("MatMul", []string{b.Op("Flatten", []string{b.Op("Mul", []string{x, x})}), "w"})
 	b.Output(y, tensor.Float32, batch, 1)
 	m, err := b.Model()
@@ -162,15 +163,18 @@ func quadratic(tb testing.TB, batch any) *onnx.Model {
 	return m
 }
 
-// Gradients are in the unit of the sample, rows that fill up a fixed batch do not count in those of parameters, and the size of the
-// batch changes nothing.
+// Gradients are in the unit of the sample, rows that fill up a fixed batch do not count in those of parameters, and the
+// size of the batch changes nothing.
 func TestGradientsInClosedForm(t *testing.T) {
 	for _, c := range []struct {
 		batch any
 		size  int
 	}{{"N", 1}, {"N", 2}, {1, 1}, {4, 4}} {
 		m := quadratic(t, c.batch)
-		k, err := decode.New(m.Signature(), decode.InputSpec{Sample: []int{3, 2, 2}, Channels: "grey", Scale: 255, Mean: []float64{0.5}, Std: []float64{0.25}},
+		k, err := decode.New(m.Signature(), decode.InputSpec{
+			Sample: []int{3, 2, 2}, Channels: "grey", Scale: 255,
+			Mean: []float64{0.5}, Std: []float64{0.25},
+		},
 			decode.OutputSpec{Decode: "raw"})
 		if err != nil {
 			t.Fatal(err)
@@ -210,7 +214,8 @@ func TestGradientsInClosedForm(t *testing.T) {
 				for c := range grey {
 					want := weights[i] * 2 * float64(p+1) * u / 0.25 / 255 * grey[c]
 					if d := math.Abs(g.Val[c*4+p] - want); !(d < 1e-6) {
-						t.Errorf("batch %v, sample %d, channel %d, pixel %d: %g, want %g", c, i, c, p, g.Val[c*4+p], want)
+						t.Errorf("batch %v, sample %d, channel %d, pixel %d: %g, want %g", c, i, c, p, g.Val[c*4+p],
+							want)
 					}
 				}
 			}
@@ -276,7 +281,8 @@ func TestNoDerivative(t *testing.T) {
 	if _, err := o.Tangent(t.Context(), img, img); !errors.Is(err, decode.ErrNotLinear) {
 		t.Error(err)
 	}
-	if _, err := o.Gradient(t.Context(), img, []space.Value{&space.Mask{H: 4, W: 4, Label: make([]int32, 16)}}); !errors.Is(err, decode.ErrNotLinear) {
+	if _, err := o.Gradient(t.Context(), img,
+		[]space.Value{&space.Mask{H: 4, W: 4, Label: make([]int32, 16)}}); !errors.Is(err, decode.ErrNotLinear) {
 		t.Error(err)
 	}
 	if err := o.Close(); err != nil {
@@ -317,7 +323,8 @@ func TestGradientsOfSeveralSizes(t *testing.T) {
 	for i := range got {
 		g, v := array(t, got[i]), array(t, values[i])
 		for p := range g.Val {
-			if want := 2 * v.Val[p] / float64(len(v.Val)); !slices.Equal(g.Shape, v.Shape) || !(math.Abs(g.Val[p]-want) < 1e-5) {
+			if want := 2 * v.Val[p] / float64(len(v.Val)); !slices.Equal(g.Shape, v.Shape) ||
+				!(math.Abs(g.Val[p]-want) < 1e-5) {
 				t.Fatalf("sample %d, pixel %d: %g, want %g", i, p, g.Val[p], want)
 			}
 		}

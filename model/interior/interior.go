@@ -1,16 +1,16 @@
-// Package interior opens a model to look inside: the values after every layer, the parts of the graph before and after them,
-// and derivatives. It runs on whatever body it is given, an engine in float32 or the evaluator in float64.
+// Package interior opens a model to look inside: the values after every layer, the parts of the graph before and after
+// them, and derivatives. It runs on whatever body it is given, an engine in float32 or the evaluator in float64.
 //
-// The graph works on batches, its user on samples. An [Array] is what one sample contributes to a tensor; where it lies in the
-// tensor of a batch is found out by running the model on two inputs, apart and together, and comparing. A value that cannot be
-// taken apart like that, because an axis merges samples with something else in another order or because the value counts them,
-// makes every request that names it run one sample at a time.
+// The graph works on batches, its user on samples. An [Array] is what one sample contributes to a tensor; where it lies
+// in the tensor of a batch is found out by running the model on two inputs, apart and together, and comparing. A value
+// that cannot be taken apart like that, because an axis merges samples with something else in another order or because
+// the value counts them, makes every request that names it run one sample at a time.
 //
-// Derivatives are those of the output that the codec reads, as the model returns it: before any softmax outside the model. They
-// are graphs as well and run on the same body.
+// Derivatives are those of the output that the codec reads, as the model returns it: before any softmax outside the
+// model. They are graphs as well and run on the same body.
 //
-// Edited graphs are kept open for the next request of the same kind; old ones are closed when there are more than a few, or
-// when they hold more than about 256 MB.
+// Edited graphs are kept open for the next request of the same kind; old ones are closed when there are more than a
+// few, or when they hold more than about 256 MB.
 package interior
 
 import (
@@ -32,19 +32,23 @@ var ErrNoLayer = errors.New("no such layer")
 
 // Array is one sample's value of a tensor in the graph.
 type Array struct {
-	Shape []int // without the batch axis
+	// without the batch axis
+	Shape []int
 	Val   []float64
 }
 
 // Layer is the state of a model after one of its nodes.
 type Layer struct {
-	Index    int // 0 for the input, then the layers in the file's order
+	// 0 for the input, then the layers in the file's order
+	Index    int
 	Name, Op string
-	Produced []string // floating-point values that the node made
-	// Live are the values that are known after the node and still needed, Floats those of them that hold floating-point numbers
-	// and can carry a perturbation. Part(a.Live, b.Live) is what happens between two layers.
+	// floating-point values that the node made
+	Produced []string
+	// Live are the values that are known after the node and still needed, Floats those of them that hold floating-point
+	// numbers and can carry a perturbation. Part(a.Live, b.Live) is what happens between two layers.
 	Live, Floats []string
-	Input        bool // the layer is the model's input
+	// the layer is the model's input
+	Input bool
 }
 
 // Open opens an edited model on the body.
@@ -52,11 +56,16 @@ type Open func(ctx context.Context, model []byte) (engine.Session, error)
 
 // Options of an opened model.
 type Options struct {
-	Body    string // what runs it, for people: "native 1.27.0", "float64"
-	Double  bool   // inputs are fed in float64
-	Batch   int    // samples at once; 0 means 8
-	Workers int    // goroutines, each with a session of its own; 0 means 1
-	Fixed   int    // length of a fixed batch axis; 0 for a free one
+	// what runs it, for people: "native 1.27.0", "float64"
+	Body string
+	// inputs are fed in float64
+	Double bool
+	// samples at once; 0 means 8
+	Batch int
+	// goroutines, each with a session of its own; 0 means 1
+	Workers int
+	// length of a fixed batch axis; 0 for a free one
+	Fixed int
 }
 
 // Model is a model seen from inside. It is safe for concurrent use.
@@ -66,13 +75,17 @@ type Model struct {
 	o      Options
 	inputs []onnx.Port
 	layers []Layer
-	moving []string // inputs through which changes of samples pass
-	shared []string // inputs that are the same for all samples of a batch
+	// inputs through which changes of samples pass
+	moving []string
+	// inputs that are the same for all samples of a batch
+	shared []string
 	pool   *pool
 
-	mu     sync.Mutex
-	plans  map[string]plan // of values
-	sample []Array         // the first sample seen, to find plans with
+	mu sync.Mutex
+	// of values
+	plans map[string]plan
+	// the first sample seen, to find plans with
+	sample []Array
 }
 
 // New prepares a model; nothing is opened yet. A batch axis that the file fixes takes the place of o.Fixed.
@@ -81,7 +94,8 @@ func New(m *onnx.Model, c decode.Codec, open Open, o Options) (*Model, error) {
 		return nil, errors.New("interior: a model, a codec and a body are needed")
 	}
 	if o.Batch < 0 || o.Workers < 0 || o.Fixed < 0 {
-		return nil, fmt.Errorf("interior: batch %d, workers %d, fixed batch axis %d; want none below 0", o.Batch, o.Workers, o.Fixed)
+		return nil, fmt.Errorf("interior: batch %d, workers %d, fixed batch axis %d; want none below 0", o.Batch,
+			o.Workers, o.Fixed)
 	}
 	if o.Batch == 0 {
 		o.Batch = 8
@@ -108,13 +122,20 @@ func New(m *onnx.Model, c decode.Codec, open Open, o Options) (*Model, error) {
 
 // layers are the input and the cuts after nodes that make floating-point values out of it.
 func layers(m *onnx.Model, moving []string) []Layer {
-	list := []Layer{{Name: "input", Op: "Input", Produced: moving, Live: onnx.Names(m.Signature().Inputs), Floats: moving, Input: true}}
+	list := []Layer{{
+		Name: "input", Op: "Input", Produced: moving, Live: onnx.Names(m.Signature().Inputs),
+		Floats: moving, Input: true,
+	}}
 	for _, c := range m.Cuts() {
-		made := slices.DeleteFunc(slices.Clone(c.Produced), func(v string) bool { return !slices.Contains(c.Floats, v) })
+		made := slices.DeleteFunc(slices.Clone(c.Produced),
+			func(v string) bool { return !slices.Contains(c.Floats, v) })
 		if len(made) == 0 {
 			continue
 		}
-		list = append(list, Layer{Index: len(list), Name: c.Name, Op: c.Op, Produced: made, Live: c.Live, Floats: c.Floats})
+		list = append(list, Layer{
+			Index: len(list), Name: c.Name, Op: c.Op, Produced: made, Live: c.Live,
+			Floats: c.Floats,
+		})
 	}
 	return list
 }
@@ -149,8 +170,8 @@ func (m *Model) Inputs() []string { return onnx.Names(m.inputs) }
 // Layers are the input and then every node that makes floating-point values that depend on it, in the file's order.
 func (m *Model) Layers() []Layer { return slices.Clone(m.layers) }
 
-// Layer finds a layer by the name of its node, by a value that it makes, or by its index. The error wraps [ErrNoLayer] and
-// names the nearest.
+// Layer finds a layer by the name of its node, by a value that it makes, or by its index. The error wraps [ErrNoLayer]
+// and names the nearest.
 func (m *Model) Layer(name string) (Layer, error) {
 	for _, l := range m.layers {
 		if l.Name == name {
@@ -166,7 +187,8 @@ func (m *Model) Layer(name string) (Layer, error) {
 		if i >= 0 && i < len(m.layers) {
 			return m.layers[i], nil
 		}
-		return Layer{}, fmt.Errorf("%s: %w: index %d; there are 0 (the input) to %d", m.onnx.Name(), ErrNoLayer, i, len(m.layers)-1)
+		return Layer{}, fmt.Errorf("%s: %w: index %d; there are 0 (the input) to %d", m.onnx.Name(), ErrNoLayer, i,
+			len(m.layers)-1)
 	}
 	best, least := "", 1<<30
 	for _, l := range m.layers {
@@ -179,8 +201,8 @@ func (m *Model) Layer(name string) (Layer, error) {
 	return Layer{}, fmt.Errorf("%s: %w: %q; the nearest is %q", m.onnx.Name(), ErrNoLayer, name, best)
 }
 
-// distance is the least number of letters to insert, delete or replace (Levenshtein, Soviet Physics Doklady 10, 1966), of the first
-// 200 bytes.
+// distance is the least number of letters to insert, delete or replace (Levenshtein, Soviet Physics Doklady 10, 1966),
+// of the first 200 bytes.
 func distance(a, b string) int {
 	const most = 200
 	a, b = a[:min(len(a), most)], b[:min(len(b), most)]

@@ -114,8 +114,8 @@ func everyLayer(tb testing.TB) int {
 	return 3
 }
 
-// Law: what a sample contributes to an inner value does not depend on the batch that it went through with, and running up to any
-// layer and from there on is running all.
+// Law: what a sample contributes to an inner value does not depend on the batch that it went through with, and running
+// up to any layer and from there on is running all.
 func TestLayers(t *testing.T) {
 	for _, name := range models {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,8 @@ func TestLayers(t *testing.T) {
 				t.Skip("takes long here")
 			}
 			m := read(t, file(name))
-			one, many := tensorModel(t, m, interior.Options{Batch: 1}), tensorModel(t, m, interior.Options{Batch: 3, Workers: 2})
+			one, many := tensorModel(t, m, interior.Options{Batch: 1}),
+				tensorModel(t, m, interior.Options{Batch: 3, Workers: 2})
 			in, err := many.Arrays(t.Context(), noise(m, 7, 1))
 			if err != nil {
 				t.Fatal(err)
@@ -155,7 +156,8 @@ func TestLayers(t *testing.T) {
 				for i := range in {
 					for k := range l.Live {
 						if d := apart(t, a[i][k], b[i][k]); !(d < 1e-5) {
-							t.Errorf("layer %s, sample %d, value %s: %g apart from a batch of one", l.Name, i, l.Live[k], d)
+							t.Errorf("layer %s, sample %d, value %s: %g apart from a batch of one", l.Name, i,
+								l.Live[k], d)
 						}
 					}
 				}
@@ -180,8 +182,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// crooked is a model with values that hide their samples: a batch axis in second place, one merged with rows in order, one
-// merged the other way round, one that normalises over the batch, one that counts samples.
+// crooked is a model with values that hide their samples: a batch axis in second place, one merged with rows in order,
+// one merged the other way round, one that normalises over the batch, one that counts samples.
 func crooked(tb testing.TB, batch any) *onnx.Model {
 	tb.Helper()
 	b := onnx.NewBuilder(13)
@@ -203,7 +205,10 @@ func crooked(tb testing.TB, batch any) *onnx.Model {
 	b.Op("Sub", []string{x, "mean"})
 	name("centred")
 	back := b.Op("Reshape", []string{"rows", "count"})
-	out := b.Op("ReduceSum", []string{b.Op("Add", []string{back, b.Op("Mul", []string{"centred", b.Const(tensor.FromFloat32([]float32{0}))})}), b.Ints(2)}, onnx.AttrInt("keepdims", 0))
+	out := b.Op("ReduceSum",
+		[]string{b.Op("Add",
+			[]string{back, b.Op("Mul", []string{"centred", b.Const(tensor.FromFloat32([]float32{0}))})}), b.Ints(2)},
+		onnx.AttrInt("keepdims", 0))
 	_ = b.Op("Identity", []string{"mixed"})
 	b.Output(out, tensor.Float32, batch, 3)
 	m, err := b.Model()
@@ -232,7 +237,8 @@ func TestWhereSamplesLie(t *testing.T) {
 			}
 			for i := range got {
 				if a := got[i][0]; !slices.Equal(a.Shape, want) || !slices.Equal(a.Val, in[i][0].Val) {
-					t.Errorf("batch %v, %s of sample %d: %v\nwant shape %v of %v", batch, name, i, a, want, in[i][0].Val)
+					t.Errorf("batch %v, %s of sample %d: %v\nwant shape %v of %v", batch, name, i, a, want,
+						in[i][0].Val)
 				}
 			}
 		}
@@ -248,7 +254,8 @@ func TestWhereSamplesLie(t *testing.T) {
 		for i := range got {
 			v := in[i][0].Val
 			mixed, mean, count, centred := got[i][0].Val, got[i][1].Val, got[i][2].Val, got[i][3].Val
-			if len(mixed) != 12*copies || !slices.Equal(mixed[:4], v[:4]) || !slices.Equal(mixed[len(mixed)-4:], v[8:]) {
+			if len(mixed) != 12*copies || !slices.Equal(mixed[:4], v[:4]) ||
+				!slices.Equal(mixed[len(mixed)-4:], v[8:]) {
 				t.Errorf("batch %v: mixed %v of %v", batch, mixed, v)
 			}
 			if !slices.Equal(mean, v) || int(count[0]) != copies || slices.Max(centred) != 0 {
@@ -299,10 +306,12 @@ func TestUnknownLayer(t *testing.T) {
 			t.Errorf("layer %q: %v, %v", name, got, err)
 		}
 	}
-	if _, err := x.Layer(l.Name + "x"); !errors.Is(err, interior.ErrNoLayer) || !strings.Contains(err.Error(), `the nearest is "`+l.Name+`"`) {
+	if _, err := x.Layer(l.Name + "x"); !errors.Is(err, interior.ErrNoLayer) ||
+		!strings.Contains(err.Error(), `the nearest is "`+l.Name+`"`) {
 		t.Error(err)
 	}
-	if _, err := x.Layer("99"); !errors.Is(err, interior.ErrNoLayer) || !strings.Contains(err.Error(), "0 (the input) to") {
+	if _, err := x.Layer("99"); !errors.Is(err, interior.ErrNoLayer) ||
+		!strings.Contains(err.Error(), "0 (the input) to") {
 		t.Error(err)
 	}
 	in, err := x.Arrays(t.Context(), noise(m, 1, 1))
@@ -312,7 +321,8 @@ func TestUnknownLayer(t *testing.T) {
 	if _, err := x.Values(t.Context(), in, []string{"nonesuch"}); !errors.Is(err, onnx.ErrNoValue) {
 		t.Error(err)
 	}
-	if _, err := x.Part(t.Context(), []string{l.Live[0] + "?"}, []string{x.Output()}); !errors.Is(err, onnx.ErrNoValue) {
+	if _, err := x.Part(t.Context(), []string{l.Live[0] + "?"}, []string{x.Output()}); !errors.Is(err,
+		onnx.ErrNoValue) {
 		t.Error(err)
 	}
 }

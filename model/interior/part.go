@@ -10,10 +10,11 @@ import (
 	"nero/model/onnx/jvp"
 )
 
-// Push carries tangents from one cut of the graph to another: for every sample, how the values to begin to move when the values from
-// move along the tangents given for them. Unlike with [Model.Push], the values from are independent of each other, whatever depends
-// on what in the model: a perturbation of one of them reaches the others only by way of tangents of their own. Tangents of values
-// that hold no floating-point numbers are not read, and such values do not move; an array without numbers stands for zero.
+// Push carries tangents from one cut of the graph to another: for every sample, how the values to begin to move when
+// the values from move along the tangents given for them. Unlike with [Model.Push], the values from are independent of
+// each other, whatever depends on what in the model: a perturbation of one of them reaches the others only by way of
+// tangents of their own. Tangents of values that hold no floating-point numbers are not read, and such values do not
+// move; an array without numbers stands for zero.
 //
 // The error holds a *[jvp.UnsupportedError] if an operator on the way has no derivative here.
 func (p *Part) Push(ctx context.Context, in, tangent [][]Array) ([][]Array, error) {
@@ -30,7 +31,8 @@ func (p *Part) Push(ctx context.Context, in, tangent [][]Array) ([][]Array, erro
 	full := make([][]Array, len(in))
 	for i := range in {
 		if len(in[i]) != len(p.from) || len(tangent[i]) != len(p.from) {
-			return nil, fmt.Errorf("%s: sample %d has %d arrays and %d tangents for the %d values %q", m.onnx.Name(), i, len(in[i]), len(tangent[i]), len(p.from), p.from)
+			return nil, fmt.Errorf("%s: sample %d has %d arrays and %d tangents for the %d values %q", m.onnx.Name(), i,
+				len(in[i]), len(tangent[i]), len(p.from), p.from)
 		}
 		full[i] = make([]Array, len(p.from))
 		for k, t := range tangent[i] {
@@ -121,9 +123,13 @@ func (p *Part) forward(floats func(string) bool, wanted []string) error {
 	if err != nil {
 		return err
 	}
-	// What the graph reads and returns is known; to decode it for that would cost as much memory as the model once more.
+	// What the graph reads and returns is known; to decode it for that would cost as much memory as the model once
+	// more.
 	sig := part.Signature()
-	p.d = &graph{bytes: r.Bytes, feeds: slices.Clone(sig.Inputs), outputs: append(onnx.Names(sig.Outputs), r.Tangents...), extra: r.Inputs, results: r.Tangents}
+	p.d = &graph{
+		bytes: r.Bytes, feeds: slices.Clone(sig.Inputs),
+		outputs: append(onnx.Names(sig.Outputs), r.Tangents...), extra: r.Inputs, results: r.Tangents,
+	}
 	for k, name := range r.Inputs {
 		port := sig.Inputs[slices.IndexFunc(sig.Inputs, func(q onnx.Port) bool { return q.Name == moving[k] })]
 		port.Name = name

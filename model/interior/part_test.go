@@ -7,9 +7,9 @@ import (
 	"nero/model/interior"
 )
 
-// Chain rule: tangents that are carried from the input to a cut, and from there on with the values of the cut independent of each
-// other, arrive as those that are carried through at once. Skip connections, where one value of a cut depends on another, would
-// count twice if they were not independent.
+// Chain rule: tangents that are carried from the input to a cut, and from there on with the values of the cut
+// independent of each other, arrive as those that are carried through at once. Skip connections, where one value of a
+// cut depends on another, would count twice if they were not independent.
 func TestPartPush(t *testing.T) {
 	for _, name := range models {
 		t.Run(name, func(t *testing.T) {

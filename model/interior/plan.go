@@ -12,10 +12,13 @@ import (
 
 // plan says where the samples of a batch lie in a tensor.
 type plan struct {
-	whole  bool // nowhere: the tensor of one sample is all that can be said
-	axis   int
-	drop   bool // the axis has the length 1 per sample and is left out of the sample's shape
-	shared bool // in all of it: every sample has the same
+	// nowhere: the tensor of one sample is all that can be said
+	whole bool
+	axis  int
+	// the axis has the length 1 per sample and is left out of the sample's shape
+	drop bool
+	// in all of it: every sample has the same
+	shared bool
 }
 
 // shape is the shape of a batch of n arrays of a shape.
@@ -47,7 +50,8 @@ func (p plan) split(t tensor.Named, n, keep int) ([]Array, error) {
 		return slices.Repeat([]Array{{Shape: slices.Clone(t.Shape), Val: v}}, keep), nil
 	}
 	if p.axis >= len(t.Shape) || t.Shape[p.axis]%n != 0 || p.drop && t.Shape[p.axis] != n {
-		return nil, fmt.Errorf("value %q has the shape %v for a batch of %d; axis %d should count the samples", t.Name, t.Shape, n, p.axis)
+		return nil, fmt.Errorf("value %q has the shape %v for a batch of %d; axis %d should count the samples", t.Name,
+			t.Shape, n, p.axis)
 	}
 	one := slices.Clone(t.Shape)
 	one[p.axis] /= n
@@ -83,7 +87,9 @@ func (p plan) stack(name string, arrays []Array, n int, fill filling, d tensor.D
 	first := arrays[0]
 	for i, a := range arrays {
 		if !slices.Equal(a.Shape, first.Shape) || tensor.Count(a.Shape) != len(a.Val) {
-			return tensor.Named{}, fmt.Errorf("value %q: sample %d has the shape %v and %d numbers, the first has the shape %v", name, i, a.Shape, len(a.Val), first.Shape)
+			return tensor.Named{},
+				fmt.Errorf("value %q: sample %d has the shape %v and %d numbers, the first has the shape %v", name, i,
+					a.Shape, len(a.Val), first.Shape)
 		}
 	}
 	if p.whole || p.shared {
@@ -136,8 +142,8 @@ func (m *Model) remember(in [][]Array) {
 	}
 }
 
-// findPlans makes sure that the plans of the values are known, by running g, a graph that has the model's inputs and returns
-// the values, on a sample and another made from it.
+// findPlans makes sure that the plans of the values are known, by running g, a graph that has the model's inputs and
+// returns the values, on a sample and another made from it.
 func (m *Model) findPlans(ctx context.Context, names []string) error {
 	var missing []string
 	for _, n := range names {
@@ -152,7 +158,8 @@ func (m *Model) findPlans(ctx context.Context, names []string) error {
 	a := m.sample
 	m.mu.Unlock()
 	if a == nil {
-		return fmt.Errorf("%s: nothing is known of the value %q yet; ask for values of samples first", m.onnx.Name(), missing[0])
+		return fmt.Errorf("%s: nothing is known of the value %q yet; ask for values of samples first", m.onnx.Name(),
+			missing[0])
 	}
 	g, err := m.prefix(missing)
 	if err != nil {
@@ -262,7 +269,8 @@ func (m *Model) findFixed(ctx context.Context, g *graph, a, b []Array, found []p
 	}
 	if n == 1 {
 		for i, t := range first {
-			found[i] = plan{whole: len(t.Shape) == 0 || !decode.BatchAxis(m.codec), drop: len(t.Shape) > 0 && t.Shape[0] == 1}
+			found[i] = plan{whole: len(t.Shape) == 0 || !decode.BatchAxis(m.codec), drop: len(t.Shape) > 0 &&
+				t.Shape[0] == 1}
 		}
 		return nil
 	}
@@ -298,8 +306,8 @@ func (m *Model) findFixed(ctx context.Context, g *graph, a, b []Array, found []p
 	return nil
 }
 
-// same says whether x is want, as far as rounding and the size of the batch let it be: much closer than it is to what stands for
-// the other sample.
+// same says whether x is want, as far as rounding and the size of the batch let it be: much closer than it is to what
+// stands for the other sample.
 func same(x, want, other []float64) bool {
 	var top, apart, off float64
 	finite := func(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }

@@ -23,19 +23,24 @@ type graph struct {
 	bytes   []byte
 	feeds   []onnx.Port
 	outputs []string
-	extra   []string // feeds besides those of the model
-	results []string // outputs that hold derivatives
+	// feeds besides those of the model
+	extra []string
+	// outputs that hold derivatives
+	results []string
 	free    []engine.Session
-	out     int  // sessions in use
-	dropped bool // not in the pool any more
+	// sessions in use
+	out int
+	// not in the pool any more
+	dropped bool
 }
 
 // pool keeps the graphs used last.
 type pool struct {
 	open Open
 
-	mu     sync.Mutex
-	graphs []*graph // the one used last comes last
+	mu sync.Mutex
+	// the one used last comes last
+	graphs []*graph
 }
 
 func newPool(open Open) *pool { return &pool{open: open} }
@@ -69,8 +74,8 @@ func (p *pool) find(key string) *graph {
 	return g
 }
 
-// trim drops the graphs that were used longest ago until the bounds hold, and returns their sessions that are to be closed. The
-// last stays whatever its size.
+// trim drops the graphs that were used longest ago until the bounds hold, and returns their sessions that are to be
+// closed. The last stays whatever its size.
 func (p *pool) trim() []engine.Session {
 	var closing []engine.Session
 	size := func() (n int) {

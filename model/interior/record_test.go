@@ -25,7 +25,8 @@ func inDouble(tb testing.TB, m *onnx.Model, spec decode.RecordSpec) *interior.Mo
 		tb.Fatal(err)
 	}
 	e := reference.Engine(reference.Options{})
-	x, err := interior.New(m, c, func(ctx context.Context, b []byte) (engine.Session, error) { return e.Open(ctx, b, engine.Options{}) },
+	x, err := interior.New(m, c,
+		func(ctx context.Context, b []byte) (engine.Session, error) { return e.Open(ctx, b, engine.Options{}) },
 		interior.Options{Body: "float64", Double: true, Batch: 4})
 	if err != nil {
 		tb.Fatal(err)
@@ -164,11 +165,20 @@ func pointsField(name string) space.Spec {
 func TestTwoInputs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	m := inDouble(t, planted(t, "gravity_o3"), decode.RecordSpec{
-		Sample:  space.Spec{Kind: space.KindRecord, Fields: []space.Spec{pointsField("points"), {Name: "gravity", Kind: space.KindRows, Type: space.TypeVectors, Per: space.PerSample, Shape: []int{1, 3}}}},
+		Sample: space.Spec{
+			Kind: space.KindRecord,
+			Fields: []space.Spec{pointsField("points"), {
+				Name: "gravity", Kind: space.KindRows, Type: space.TypeVectors,
+				Per: space.PerSample, Shape: []int{1, 3},
+			}},
+		},
 		Outputs: []decode.OutputField{{}},
 	})
 	sample := func() space.Value {
-		return &space.Record{Names: []string{"points", "gravity"}, Values: []space.Value{cloud(r, 16, 3), cloud(r, 1, 3)}}
+		return &space.Record{
+			Names:  []string{"points", "gravity"},
+			Values: []space.Value{cloud(r, 16, 3), cloud(r, 1, 3)},
+		}
 	}
 	derivatives(t, m, sample(), sample(), r)
 	in, err := m.Arrays(t.Context(), []space.Value{sample(), sample()})
@@ -191,8 +201,9 @@ func TestTwoInputs(t *testing.T) {
 func TestConstantInput(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	m := inDouble(t, planted(t, "gravity_o3"), decode.RecordSpec{
-		Sample: pointsField("points"),
-		Inputs: []decode.InputField{{Field: "points"}, {Port: "gravity", Value: []float64{0, 0, -9.81}}}, Outputs: []decode.OutputField{{}},
+		Sample:  pointsField("points"),
+		Inputs:  []decode.InputField{{Field: "points"}, {Port: "gravity", Value: []float64{0, 0, -9.81}}},
+		Outputs: []decode.OutputField{{}},
 	})
 	if !slices.Equal(m.Moving(), []string{"points"}) {
 		t.Errorf("moving %v", m.Moving())
@@ -203,7 +214,10 @@ func TestConstantInput(t *testing.T) {
 // A model of two outputs: gradients add up over them.
 func TestTwoOutputs(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	spec := decode.RecordSpec{Sample: pointsField("points"), Outputs: []decode.OutputField{{Name: "vector", Per: space.PerSample}, {Name: "forces", Per: space.PerNode}}}
+	spec := decode.RecordSpec{
+		Sample:  pointsField("points"),
+		Outputs: []decode.OutputField{{Name: "vector", Per: space.PerSample}, {Name: "forces", Per: space.PerNode}},
+	}
 	file := planted(t, "vector_e3")
 	m := inDouble(t, file, spec)
 	if !slices.Equal(m.Outputs(), []string{"vector", "forces"}) {
@@ -214,8 +228,8 @@ func TestTwoOutputs(t *testing.T) {
 	derivatives(t, inDouble(t, file, spec), cloud(r, 12, 3), cloud(r, 12, 3), r)
 }
 
-// graphModel adds the features of neighbors: nodes [A, 2], edges [2, E] -> y [A, 2] and the mean over the nodes, [1, 2]. The rate is an
-// integer that multiplies.
+// graphModel adds the features of neighbors: nodes [A, 2], edges [2, E] -> y [A, 2] and the mean over the nodes, [1,
+// 2]. The rate is an integer that multiplies.
 func graphModel(tb testing.TB) *onnx.Model {
 	tb.Helper()
 	b := onnx.NewBuilder(18)
@@ -225,10 +239,17 @@ func graphModel(tb testing.TB) *onnx.Model {
 	from := b.Op("Squeeze", []string{b.Op("Slice", []string{edges, b.Ints(0), b.Ints(1), b.Ints(0)}), b.Ints(0)})
 	to := b.Op("Slice", []string{edges, b.Ints(1), b.Ints(2), b.Ints(0)})
 	sent := b.Op("Tanh", []string{b.Op("Gather", []string{x, from}, onnx.AttrInt("axis", 0))})
-	at := b.Op("Expand", []string{b.Op("Transpose", []string{to}, onnx.AttrInts("perm", 1, 0)), b.Op("Shape", []string{sent})})
+	at := b.Op("Expand", []string{
+		b.Op("Transpose", []string{to}, onnx.AttrInts("perm", 1, 0)),
+		b.Op("Shape", []string{sent}),
+	})
 	zero := b.Op("Mul", []string{x, b.Const(tensor.FromFloat32([]float32{0}, 1))})
-	sum := b.Op("ScatterElements", []string{zero, at, sent}, onnx.AttrInt("axis", 0), onnx.AttrString("reduction", "add"))
-	y := b.Op("Mul", []string{b.Op("Mul", []string{b.Op("Add", []string{sum, x}), x}), b.Op("Cast", []string{rate}, onnx.AttrInt("to", 1))})
+	sum := b.Op("ScatterElements", []string{zero, at, sent}, onnx.AttrInt("axis", 0),
+		onnx.AttrString("reduction", "add"))
+	y := b.Op("Mul", []string{
+		b.Op("Mul", []string{b.Op("Add", []string{sum, x}), x}),
+		b.Op("Cast", []string{rate}, onnx.AttrInt("to", 1)),
+	})
 	b.Output(y, tensor.Float32, "nodes", 2)
 	b.Output(b.Op("ReduceMean", []string{y, b.Ints(0)}, onnx.AttrInt("keepdims", 1)), tensor.Float32, 1, 2)
 	m, err := b.Model()
@@ -244,9 +265,18 @@ func TestGraph(t *testing.T) {
 	file := graphModel(t)
 	outs := onnx.Names(file.Signature().Outputs)
 	m := inDouble(t, file, decode.RecordSpec{
-		Sample:  space.Spec{Kind: space.KindRecord, Fields: []space.Spec{{Name: "nodes", Kind: space.KindRows, Shape: []int{-1, 2}}, {Name: "edges", Kind: space.KindLinks}}},
-		Inputs:  []decode.InputField{{Field: "nodes"}, {Field: "edges"}, {Port: "rate", Value: []float64{3}}},
-		Outputs: []decode.OutputField{{Name: "y", Port: outs[0], Per: space.PerNode}, {Name: "mean", Port: outs[1], Per: space.PerSample}},
+		Sample: space.Spec{
+			Kind: space.KindRecord,
+			Fields: []space.Spec{
+				{Name: "nodes", Kind: space.KindRows, Shape: []int{-1, 2}},
+				{Name: "edges", Kind: space.KindLinks},
+			},
+		},
+		Inputs: []decode.InputField{{Field: "nodes"}, {Field: "edges"}, {Port: "rate", Value: []float64{3}}},
+		Outputs: []decode.OutputField{
+			{Name: "y", Port: outs[0], Per: space.PerNode},
+			{Name: "mean", Port: outs[1], Per: space.PerSample},
+		},
 	})
 	if m.Batch() != 1 {
 		t.Fatalf("batches of %d", m.Batch())
@@ -287,7 +317,8 @@ func TestGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	layers := m.Layers()
-	if !slices.Equal(layers[0].Floats, []string{"nodes"}) || !slices.Equal(layers[0].Live, []string{"nodes", "edges", "rate"}) {
+	if !slices.Equal(layers[0].Floats, []string{"nodes"}) ||
+		!slices.Equal(layers[0].Live, []string{"nodes", "edges", "rate"}) {
 		t.Errorf("input layer %+v", layers[0])
 	}
 	for _, l := range layers[1:] {

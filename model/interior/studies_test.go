@@ -36,8 +36,8 @@ func atoms(r *rand.Rand, n int) *space.Record {
 	return &space.Record{Names: []string{"positions", "species"}, Values: []space.Value{p, s}}
 }
 
-// Every model of the studies of points, molecules, graphs and sequences is read by the codec, gives the same in float64 as on the engine, and has
-// derivatives that agree with each other and with differences.
+// Every model of the studies of points, molecules, graphs and sequences is read by the codec, gives the same in float64
+// as on the engine, and has derivatives that agree with each other and with differences.
 func TestStudies(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "studies", "*", "models", "*.onnx"))
 	if err != nil || len(files) == 0 {
@@ -173,13 +173,21 @@ func specimen(t *testing.T, m *onnx.Model, r *rand.Rand) (func() space.Value, de
 			spec.Sample = pointsField("points")
 			return func() space.Value { return cloud(r, n, 3) }, spec
 		}
-		spec.Sample = record(pointsField("points"), space.Spec{Name: "gravity", Kind: space.KindRows, Type: space.TypeVectors, Per: space.PerSample, Shape: []int{1, 3}})
+		spec.Sample = record(pointsField("points"),
+			space.Spec{
+				Name: "gravity", Kind: space.KindRows, Type: space.TypeVectors, Per: space.PerSample,
+				Shape: []int{1, 3},
+			})
 		return func() space.Value {
-			return &space.Record{Names: []string{"points", "gravity"}, Values: []space.Value{cloud(r, n, 3), cloud(r, 1, 3)}}
+			return &space.Record{
+				Names:  []string{"points", "gravity"},
+				Values: []space.Value{cloud(r, n, 3), cloud(r, 1, 3)},
+			}
 		}, spec
 	case "positions":
 		n := 9
-		spec.Sample = record(pointsField("positions"), space.Spec{Name: "species", Kind: space.KindRows, Type: space.TypeUnchanged, Shape: []int{-1, 1}})
+		spec.Sample = record(pointsField("positions"),
+			space.Spec{Name: "species", Kind: space.KindRows, Type: space.TypeUnchanged, Shape: []int{-1, 1}})
 		spec.Inputs = []decode.InputField{{Field: "positions"}, {Field: "species"}}
 		if size[1] > 0 {
 			spec.Inputs[0].Pad, spec.Inputs[1].Pad = size[1], size[1]
@@ -194,7 +202,8 @@ func specimen(t *testing.T, m *onnx.Model, r *rand.Rand) (func() space.Value, de
 			}
 			return func() space.Value { return cloud(r, n, size[2]) }, spec
 		}
-		spec.Sample = record(space.Spec{Name: "nodes", Kind: space.KindRows, Shape: []int{-1, size[1]}}, space.Spec{Name: "edges", Kind: space.KindLinks})
+		spec.Sample = record(space.Spec{Name: "nodes", Kind: space.KindRows, Shape: []int{-1, size[1]}},
+			space.Spec{Name: "edges", Kind: space.KindLinks})
 		n := 5
 		return func() space.Value { n++; return ring(r, n, size[1]) }, spec
 	case "matrix":

@@ -70,7 +70,8 @@ func (m *Model) column(port onnx.Port, samples [][]Array, k, rows int, fill fill
 	arrays := make([]Array, len(samples))
 	for i, s := range samples {
 		if k >= len(s) {
-			return tensor.Named{}, fmt.Errorf("%s: sample %d has %d arrays, want one for %q too", m.onnx.Name(), i, len(s), port.Name)
+			return tensor.Named{}, fmt.Errorf("%s: sample %d has %d arrays, want one for %q too", m.onnx.Name(), i,
+				len(s), port.Name)
 		}
 		arrays[i] = s[k]
 	}
@@ -96,8 +97,8 @@ func spans(in [][]Array, size int) []span {
 	return list
 }
 
-// each calls f for every span, on up to the model's number of goroutines. The cut does not depend on that number, so neither do
-// the results.
+// each calls f for every span, on up to the model's number of goroutines. The cut does not depend on that number, so
+// neither do the results.
 func (m *Model) each(ctx context.Context, list []span, f func(context.Context, span) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(m.o.Workers)
@@ -143,7 +144,8 @@ func graphOf(m *onnx.Model) (*graph, error) {
 
 // prefix is the graph from the inputs to the values; it is kept for the next time.
 func (m *Model) prefix(names []string) (*graph, error) {
-	return m.pool.graph("values\x00"+strings.Join(names, "\x00"), func() (*graph, error) { return m.cut(m.Inputs(), names) })
+	return m.pool.graph("values\x00"+strings.Join(names, "\x00"),
+		func() (*graph, error) { return m.cut(m.Inputs(), names) })
 }
 
 // plain is the graph of the model itself.
@@ -160,7 +162,8 @@ func (m *Model) Predict(ctx context.Context, values []space.Value) ([]space.Valu
 	var list []span
 	for i := range values {
 		n := len(list)
-		if n > 0 && list[n-1].hi-list[n-1].lo < m.o.Batch && slices.Equal(space.Shape(values[i]), space.Shape(values[list[n-1].lo])) {
+		if n > 0 && list[n-1].hi-list[n-1].lo < m.o.Batch &&
+			slices.Equal(space.Shape(values[i]), space.Shape(values[list[n-1].lo])) {
 			list[n-1].hi++
 			continue
 		}
@@ -211,7 +214,8 @@ func (m *Model) Arrays(ctx context.Context, values []space.Value) ([][]Array, er
 			return nil, fmt.Errorf("%s: input: %w", m.onnx.Name(), err)
 		}
 		if len(in) != len(m.inputs) {
-			return nil, fmt.Errorf("%s: the codec makes %d inputs, the model reads %d", m.onnx.Name(), len(in), len(m.inputs))
+			return nil, fmt.Errorf("%s: the codec makes %d inputs, the model reads %d", m.onnx.Name(), len(in),
+				len(m.inputs))
 		}
 		for _, t := range in {
 			p, ok := m.planOf(t.Name)
@@ -229,13 +233,15 @@ func (m *Model) Arrays(ctx context.Context, values []space.Value) ([][]Array, er
 	return out, nil
 }
 
-// Values runs the graph as far as it is needed and returns values of it: per sample, per name. Inputs, inner values and outputs
-// have names. Ask for few at a time where they are large, and for few samples: all that is returned is held in memory.
+// Values runs the graph as far as it is needed and returns values of it: per sample, per name. Inputs, inner values and
+// outputs have names. Ask for few at a time where they are large, and for few samples: all that is returned is held in
+// memory.
 func (m *Model) Values(ctx context.Context, in [][]Array, names []string) ([][]Array, error) {
 	out := make([][]Array, len(in))
 	for i := range out {
 		if len(in[i]) != len(m.inputs) {
-			return nil, fmt.Errorf("%s: sample %d has %d arrays for %d inputs", m.onnx.Name(), i, len(in[i]), len(m.inputs))
+			return nil, fmt.Errorf("%s: sample %d has %d arrays for %d inputs", m.onnx.Name(), i, len(in[i]),
+				len(m.inputs))
 		}
 		out[i] = make([]Array, len(names))
 	}
@@ -296,15 +302,18 @@ type Part struct {
 	m        *Model
 	g        *graph
 	from, to []string
-	at, run  []int // places in to that the graph computes, and of from that it reads
+	// places in to that the graph computes, and of from that it reads
+	at, run []int
 
-	mu     sync.Mutex
-	d      *graph   // carries tangents along; nil until it is needed
-	moving []string // values whose tangents it reads, in the order of its extra feeds
+	mu sync.Mutex
+	// carries tangents along; nil until it is needed
+	d *graph
+	// values whose tangents it reads, in the order of its extra feeds
+	moving []string
 }
 
-// Part is the part of the model that computes the values to from the values from, which must decide them: an error names the
-// input that they also depend on. Values that are in both are handed through.
+// Part is the part of the model that computes the values to from the values from, which must decide them: an error
+// names the input that they also depend on. Values that are in both are handed through.
 func (m *Model) Part(ctx context.Context, from, to []string) (*Part, error) {
 	p := &Part{m: m, from: slices.Clone(from), to: slices.Clone(to)}
 	var out []string
@@ -341,7 +350,8 @@ func (p *Part) Run(ctx context.Context, in [][]Array) ([][]Array, error) {
 	out := make([][]Array, len(in))
 	for i := range in {
 		if len(in[i]) != len(p.from) {
-			return nil, fmt.Errorf("%s: sample %d has %d arrays for the %d values %q", m.onnx.Name(), i, len(in[i]), len(p.from), p.from)
+			return nil, fmt.Errorf("%s: sample %d has %d arrays for the %d values %q", m.onnx.Name(), i, len(in[i]),
+				len(p.from), p.from)
 		}
 		out[i] = make([]Array, len(p.to))
 		for k, n := range p.to {

@@ -84,7 +84,10 @@ func Stored(name string, t tensor.Tensor) *onnxpb.TensorProto {
 	for i, d := range t.Shape {
 		dims[i] = int64(d)
 	}
-	return &onnxpb.TensorProto{Name: &name, Dims: dims, DataType: new(int32(t.DType)), RawData: append([]byte{}, t.Raw...)}
+	return &onnxpb.TensorProto{
+		Name: &name, Dims: dims, DataType: new(int32(t.DType)),
+		RawData: append([]byte{}, t.Raw...),
+	}
 }
 
 // maxElements bounds the elements of one stored tensor: no file of [MaxSize] bytes holds more whole bytes.
@@ -139,7 +142,8 @@ func checkStored(t *onnxpb.TensorProto) error {
 	n := tensor.Count(shape)
 	if len(t.GetRawData()) > 0 {
 		if w := tensor.DType(t.GetDataType()).Size(); w > 0 && n*w != len(t.GetRawData()) {
-			return fmt.Errorf("%s%v takes %d bytes, the file holds %d", typeName(t.GetDataType()), shape, n*w, len(t.GetRawData()))
+			return fmt.Errorf("%s%v takes %d bytes, the file holds %d", typeName(t.GetDataType()), shape, n*w,
+				len(t.GetRawData()))
 		}
 		return nil
 	}
@@ -156,7 +160,8 @@ func Value(t *onnxpb.TensorProto) (tensor.Tensor, error) {
 	}
 	d := tensor.DType(t.GetDataType())
 	if d.Size() == 0 {
-		return tensor.Tensor{}, fmt.Errorf("%s has elements of %s, which is not read here", quote(t.GetName()), typeName(t.GetDataType()))
+		return tensor.Tensor{}, fmt.Errorf("%s has elements of %s, which is not read here", quote(t.GetName()),
+			typeName(t.GetDataType()))
 	}
 	if err := checkStored(t); err != nil {
 		return tensor.Tensor{}, fmt.Errorf("%s: %w", quote(t.GetName()), err)
@@ -200,7 +205,8 @@ func Value(t *onnxpb.TensorProto) (tensor.Tensor, error) {
 		for i, v := range t.GetUint64Data() {
 			put(i, v)
 		}
-	case tensor.Undefined, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Bool, tensor.Float16, tensor.BFloat16:
+	case tensor.Undefined, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Bool,
+		tensor.Float16, tensor.BFloat16:
 		for i, v := range t.GetInt32Data() {
 			put(i, uint64(v))
 		}

@@ -10,8 +10,8 @@ import (
 	"nero/model/onnx/onnxpb"
 )
 
-// Builder writes a graph node by node: whole small models, or nodes added to a copy of one. Names that it makes up do not
-// clash with those that are there. A Builder is for one goroutine.
+// Builder writes a graph node by node: whole small models, or nodes added to a copy of one. Names that it makes up do
+// not clash with those that are there. A Builder is for one goroutine.
 type Builder struct {
 	proto *onnxpb.ModelProto
 	used  map[string]bool
@@ -46,8 +46,8 @@ func (m *Model) Edit() *Builder {
 	return b
 }
 
-// WithShapes is a copy of the model whose inputs have the lengths given, by name: free axes become fixed. An error says which input has other lengths
-// in the file.
+// WithShapes is a copy of the model whose inputs have the lengths given, by name: free axes become fixed. An error says
+// which input has other lengths in the file.
 func (m *Model) WithShapes(shapes map[string][]int) (*Model, error) {
 	b := m.Edit()
 	for _, v := range b.proto.GetGraph().GetInput() {
@@ -133,7 +133,8 @@ func (b *Builder) Ops(op string, n int, in []string, attrs ...*onnxpb.AttributeP
 	for i := range outs {
 		outs[i] = b.fresh(op)
 	}
-	b.proto.Graph.Node = append(b.proto.Graph.Node, &onnxpb.NodeProto{OpType: &op, Input: in, Output: outs, Attribute: attrs, Name: new(b.fresh("node"))})
+	b.proto.Graph.Node = append(b.proto.Graph.Node,
+		&onnxpb.NodeProto{OpType: &op, Input: in, Output: outs, Attribute: attrs, Name: new(b.fresh("node"))})
 	return outs
 }
 

@@ -16,8 +16,9 @@ var ErrNoValue = errors.New("no such value")
 
 // notTensors lists operators whose outputs an engine does not return as tensors.
 var notTensors = map[string]bool{
-	"SequenceConstruct": true, "SequenceEmpty": true, "SequenceInsert": true, "SequenceErase": true, "SplitToSequence": true,
-	"SequenceMap": true, "Optional": true, "OptionalGetElement": true, "ZipMap": true, "DictVectorizer": true,
+	"SequenceConstruct": true, "SequenceEmpty": true, "SequenceInsert": true, "SequenceErase": true,
+	"SplitToSequence": true,
+	"SequenceMap":     true, "Optional": true, "OptionalGetElement": true, "ZipMap": true, "DictVectorizer": true,
 }
 
 // Values are the names of the model's inner values in the order in which they are made: what [Model.Expose] can expose.
@@ -41,12 +42,12 @@ func (m *Model) Values() []string {
 	return names
 }
 
-// Expose returns the bytes of a copy of the model whose outputs include inner values, and the names of the outputs that it
-// added, which follow the model's own ones in that order. Without names it exposes all of [Model.Values]; names of the
-// model's own outputs are skipped.
+// Expose returns the bytes of a copy of the model whose outputs include inner values, and the names of the outputs that
+// it added, which follow the model's own ones in that order. Without names it exposes all of [Model.Values]; names of
+// the model's own outputs are skipped.
 //
-// An engine fuses less when it has to return inner values, so that exposed and plain runs differ by rounding, up to about
-// 1e-6 relative: compare like with like.
+// An engine fuses less when it has to return inner values, so that exposed and plain runs differ by rounding, up to
+// about 1e-6 relative: compare like with like.
 func (m *Model) Expose(names ...string) (b []byte, added []string, err error) {
 	can := m.Values()
 	if len(names) == 0 {
@@ -55,7 +56,8 @@ func (m *Model) Expose(names ...string) (b []byte, added []string, err error) {
 	own := m.proto.GetGraph().GetOutput()
 	for _, name := range names {
 		switch {
-		case slices.ContainsFunc(own, func(v *onnxpb.ValueInfoProto) bool { return v.GetName() == name }), slices.Contains(added, name):
+		case slices.ContainsFunc(own, func(v *onnxpb.ValueInfoProto) bool { return v.GetName() == name }),
+			slices.Contains(added, name):
 		case slices.Contains(can, name):
 			added = append(added, name)
 		default:
@@ -68,7 +70,8 @@ func (m *Model) Expose(names ...string) (b []byte, added []string, err error) {
 
 // suggest lists values whose names resemble the one asked for.
 func (m *Model) suggest(name string, can []string) string {
-	if slices.ContainsFunc(m.proto.GetGraph().GetInput(), func(v *onnxpb.ValueInfoProto) bool { return v.GetName() == name }) {
+	if slices.ContainsFunc(m.proto.GetGraph().GetInput(),
+		func(v *onnxpb.ValueInfoProto) bool { return v.GetName() == name }) {
 		return " is an input of the model"
 	}
 	if len(can) == 0 {
@@ -76,7 +79,8 @@ func (m *Model) suggest(name string, can []string) string {
 	}
 	var like []string
 	for _, c := range can {
-		if l := strings.ToLower(c); strings.Contains(l, strings.ToLower(name)) || strings.Contains(strings.ToLower(name), l) {
+		if l := strings.ToLower(c); strings.Contains(l, strings.ToLower(name)) ||
+			strings.Contains(strings.ToLower(name), l) {
 			like = append(like, quote(c))
 		}
 	}

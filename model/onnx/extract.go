@@ -14,9 +14,9 @@ import (
 // Bytes encodes the model, as engines take it.
 func (m *Model) Bytes() ([]byte, error) { return proto.Marshal(m.proto) }
 
-// Port is what is known of any value of the model's graph without running it: inputs, outputs, inner values, stored tensors.
-// Type and shape are those that the file declares; a type that it leaves out follows from the operators where they decide it.
-// The result is false if there is no such value.
+// Port is what is known of any value of the model's graph without running it: inputs, outputs, inner values, stored
+// tensors. Type and shape are those that the file declares; a type that it leaves out follows from the operators where
+// they decide it. The result is false if there is no such value.
 func (m *Model) Port(name string) (Port, bool) {
 	g := m.proto.GetGraph()
 	v := declarations(g)[name]
@@ -35,8 +35,8 @@ func (m *Model) Port(name string) (Port, bool) {
 	return p, true
 }
 
-// Types are the element types of the values of the model's graph, as [Model.Port] tells them. Values whose type is not known,
-// and those that are no tensors, are left out.
+// Types are the element types of the values of the model's graph, as [Model.Port] tells them. Values whose type is not
+// known, and those that are no tensors, are left out.
 func (m *Model) Types() map[string]tensor.DType {
 	types := map[string]tensor.DType{}
 	for name, t := range elemTypes(m.proto.GetGraph(), nil) {
@@ -47,8 +47,8 @@ func (m *Model) Types() map[string]tensor.DType {
 	return types
 }
 
-// Captured are the outer values that the subgraphs of a node read (bodies of If, Loop and Scan), each once, in the order of
-// their use.
+// Captured are the outer values that the subgraphs of a node read (bodies of If, Loop and Scan), each once, in the
+// order of their use.
 func Captured(n *onnxpb.NodeProto) []string {
 	var names []string
 	for _, a := range n.GetAttribute() {
@@ -106,22 +106,26 @@ func reads(n *onnxpb.NodeProto) []string {
 
 // draws lists operators that make new values out of nothing.
 var draws = map[string]bool{
-	"RandomNormal": true, "RandomUniform": true, "RandomNormalLike": true, "RandomUniformLike": true, "Bernoulli": true, "Multinomial": true,
+	"RandomNormal": true, "RandomUniform": true, "RandomNormalLike": true, "RandomUniformLike": true, "Bernoulli": true,
+	"Multinomial": true,
 }
 
 // Cut is the state of a model between two nodes.
 type Cut struct {
-	Node     int      // index of the node that was run last, in the file's order
-	Name, Op string   // of that node; the name is that of its first output if it has none
-	Produced []string // values that the node made
-	// Live are the values that are known at this point and still needed: read later, or outputs of the model. They come in the
-	// order inputs, then inner values as they are made. What depends on constants alone is not among them.
+	// index of the node that was run last, in the file's order
+	Node int
+	// of that node; the name is that of its first output if it has none
+	Name, Op string
+	// values that the node made
+	Produced []string
+	// Live are the values that are known at this point and still needed: read later, or outputs of the model. They come
+	// in the order inputs, then inner values as they are made. What depends on constants alone is not among them.
 	//
-	// For cuts c and d in this order, Extract(c.Live, d.Live) is what happens in between, and Extract(c.Live, outputs) is the
-	// rest.
+	// For cuts c and d in this order, Extract(c.Live, d.Live) is what happens in between, and Extract(c.Live, outputs)
+	// is the rest.
 	Live []string
-	// Floats are the values of Live that hold floating-point numbers. The others are shapes, indices and masks, which carry no
-	// perturbation and have to be fed as they are.
+	// Floats are the values of Live that hold floating-point numbers. The others are shapes, indices and masks, which
+	// carry no perturbation and have to be fed as they are.
 	Floats []string
 }
 
@@ -180,19 +184,20 @@ func isFloat(t int32) bool {
 	switch tensor.DType(t) {
 	case tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64:
 		return true
-	case tensor.Undefined, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool, tensor.Uint32, tensor.Uint64:
+	case tensor.Undefined, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64,
+		tensor.Bool, tensor.Uint32, tensor.Uint64:
 	}
 	return false
 }
 
-// Extract is the part of the model that computes the values out from the values in, as a model of its own. Its inputs are
-// exactly in and its outputs exactly out, in those orders. Either may be inputs, inner values or stored tensors of the model;
-// a value of in cuts the graph: what made it is left out, and a stored tensor becomes an input that must be fed. Values that
-// are in both are handed through. Only what out needs is kept of nodes, stored tensors, functions and operator sets. Ports
-// keep the type and shape that the file declares.
+// Extract is the part of the model that computes the values out from the values in, as a model of its own. Its inputs
+// are exactly in and its outputs exactly out, in those orders. Either may be inputs, inner values or stored tensors of
+// the model; a value of in cuts the graph: what made it is left out, and a stored tensor becomes an input that must be
+// fed. Values that are in both are handed through. Only what out needs is kept of nodes, stored tensors, functions and
+// operator sets. Ports keep the type and shape that the file declares.
 //
-// An error wraps [ErrNoValue] if a name does not exist; it names the model's input and the way from there if something of out
-// depends on more than in, and the value if nothing tells the type of one of in.
+// An error wraps [ErrNoValue] if a name does not exist; it names the model's input and the way from there if something
+// of out depends on more than in, and the value if nothing tells the type of one of in.
 func (m *Model) Extract(in, out []string) (*Model, error) {
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s: no values to extract; name at least one", m.name)
@@ -209,7 +214,10 @@ func (m *Model) Extract(in, out []string) (*Model, error) {
 			}
 		}
 	}
-	w := walk{g: g, given: initializers(g), maker: map[string]int{}, fed: map[string]bool{}, why: map[string]string{}, keep: map[int]bool{}}
+	w := walk{
+		g: g, given: initializers(g), maker: map[string]int{}, fed: map[string]bool{}, why: map[string]string{},
+		keep: map[int]bool{},
+	}
 	for i, n := range g.GetNode() {
 		for _, o := range n.GetOutput() {
 			if o != "" {
@@ -222,7 +230,8 @@ func (m *Model) Extract(in, out []string) (*Model, error) {
 	}
 	for _, v := range out {
 		if missing := w.back(v); missing != "" {
-			return nil, fmt.Errorf("%s: %s also depends on the input %s, by way of %s: add the input, or one value on each such way",
+			return nil, fmt.Errorf(
+				"%s: %s also depends on the input %s, by way of %s: add the input, or one value on each such way",
 				m.name, quote(v), quote(missing), w.path(missing, v))
 		}
 	}
@@ -233,10 +242,13 @@ func (m *Model) Extract(in, out []string) (*Model, error) {
 type walk struct {
 	g     *onnxpb.GraphProto
 	given map[string]bool
-	maker map[string]int // index of the node that makes a value
+	// index of the node that makes a value
+	maker map[string]int
 	fed   map[string]bool
-	why   map[string]string // for every value visited, the one that needed it first
-	keep  map[int]bool      // nodes
+	// for every value visited, the one that needed it first
+	why map[string]string
+	// nodes
+	keep map[int]bool
 }
 
 // back marks what v needs. It returns an input that is needed and not fed, "" if there is none.
@@ -292,14 +304,19 @@ func (m *Model) part(w *walk, in, out []string) (*Model, error) {
 	declared, types := declarations(w.g), elemTypes(w.g, nil)
 	p, g := shallow(m.proto), shallow(w.g)
 	p.Graph, p.MetadataProps, p.TrainingInfo = g, nil, nil
-	g.Input, g.Output, g.Node, g.Initializer, g.SparseInitializer, g.ValueInfo, g.QuantizationAnnotation = nil, nil, nil, nil, nil, nil, nil
+	g.Input, g.Output, g.Node, g.Initializer, g.SparseInitializer, g.ValueInfo, g.QuantizationAnnotation = nil, nil,
+		nil, nil, nil, nil, nil
 	for _, v := range in {
 		d := declared[v]
 		if d.GetType() == nil {
 			t := types[v]
 			if t <= 0 {
-				return nil, fmt.Errorf("%s: the file does not state the type of %s, and the operators do not decide it; cut elsewhere, or store the types "+
-					"in the file (Python: onnx.save(onnx.shape_inference.infer_shapes(onnx.load(path)), path))", m.name, quote(v))
+				return nil, fmt.Errorf(
+					"%s: the file does not state the type of %s, and the operators do not decide it; cut elsewhere, "+
+						"or store the types "+
+						"in the file (Python: onnx.save(onnx.shape_inference.infer_shapes(onnx.load(path)), path))",
+					m.name,
+					quote(v))
 			}
 			d = &onnxpb.ValueInfoProto{Name: new(v), Type: &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{
 				TensorType: &onnxpb.TypeProto_Tensor{ElemType: new(t)},
@@ -361,8 +378,8 @@ func (m *Model) part(w *walk, in, out []string) (*Model, error) {
 	return &Model{name: m.name, size: proto.Size(p), proto: p, sig: signature(p)}, nil
 }
 
-// renamed is the node with other names for outputs that are fed from outside: a node with several outputs may still be needed
-// for another one.
+// renamed is the node with other names for outputs that are fed from outside: a node with several outputs may still be
+// needed for another one.
 func renamed(n *onnxpb.NodeProto, fed, taken map[string]bool) *onnxpb.NodeProto {
 	if !slices.ContainsFunc(n.GetOutput(), func(o string) bool { return fed[o] }) {
 		return n
@@ -460,8 +477,8 @@ func nearest(name string, all []string) string {
 	return "; the nearest is " + quote(best)
 }
 
-// distance is the least number of letters to insert, delete or replace (Levenshtein, Soviet Physics Doklady 10, 1966), of the
-// first 200 bytes.
+// distance is the least number of letters to insert, delete or replace (Levenshtein, Soviet Physics Doklady 10, 1966),
+// of the first 200 bytes.
 func distance(a, b string) int {
 	const most = 200
 	a, b = a[:min(len(a), most)], b[:min(len(b), most)]

@@ -67,8 +67,8 @@ func runOn(t rapid.TB, e engine.Engine, m *onnx.Model, values map[string]tensor.
 	}
 }
 
-// randomGraph draws a graph on values of the shape [N 4]: branches, nodes with several outputs, shapes taken from values,
-// masks, constants that are computed, bodies of If that use outer values, and up to three outputs.
+// randomGraph draws a graph on values of the shape [N 4]: branches, nodes with several outputs, shapes taken from
+// values, masks, constants that are computed, bodies of If that use outer values, and up to three outputs.
 func randomGraph(t *rapid.T) *onnx.Model {
 	b := onnx.NewBuilder(16)
 	have := []string{b.Input("x", tensor.Float32, "N", 4), b.Input("y", tensor.Float32, "N", 4)}
@@ -122,7 +122,8 @@ func branch(b *onnx.Builder, v, w string) string {
 	out := b.Op("If", []string{cond})
 	body := func(op, in string) *onnxpb.GraphProto {
 		return &onnxpb.GraphProto{
-			Name: new(out + op), Node: []*onnxpb.NodeProto{{OpType: new(op), Input: []string{in}, Output: []string{out + op}}},
+			Name:   new(out + op),
+			Node:   []*onnxpb.NodeProto{{OpType: new(op), Input: []string{in}, Output: []string{out + op}}},
 			Output: []*onnxpb.ValueInfoProto{onnx.ValueInfo(out+op, tensor.Float32, "N", 4)},
 		}
 	}
@@ -143,8 +144,8 @@ func drawValues(t *rapid.T) map[string]tensor.Tensor {
 	return values
 }
 
-// At every cut, the part before and the part after give together what the whole gives, bit for bit: the engine optimizes
-// nothing here.
+// At every cut, the part before and the part after give together what the whole gives, bit for bit: the engine
+// optimizes nothing here.
 func TestExtractComposes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := randomGraph(t)
@@ -272,7 +273,8 @@ func TestExtractRefuses(t *testing.T) {
 	b.Graph().Node[1].Output[0] = "way"
 	b.Graph().Node[2].Input[0] = "way"
 	b.Graph().Node[0].Domain = new("org.example")
-	b.Header().OpsetImport = append(b.Header().OpsetImport, &onnxpb.OperatorSetIdProto{Domain: new("org.example"), Version: new(int64(1))})
+	b.Header().OpsetImport = append(b.Header().OpsetImport,
+		&onnxpb.OperatorSetIdProto{Domain: new("org.example"), Version: new(int64(1))})
 	m, err := b.Model()
 	if err != nil {
 		t.Fatal(err)
@@ -282,7 +284,8 @@ func TestExtractRefuses(t *testing.T) {
 		want    string
 		is      error
 	}{
-		{[]string{a}, []string{d}, `depends on the input "other", by way of "way", "` + c + `": add the input, or one value on each such way`, nil},
+		{[]string{a}, []string{d}, `depends on the input "other", by way of "way", "` + c +
+			`": add the input, or one value on each such way`, nil},
 		{[]string{"x"}, []string{c}, `depends on the input "other"`, nil},
 		{[]string{"x", "othre"}, []string{d}, `"othre"; the nearest is "other"`, onnx.ErrNoValue},
 		{[]string{"x"}, []string{"Way"}, `the nearest is "way"`, onnx.ErrNoValue},
@@ -298,7 +301,8 @@ func TestExtractRefuses(t *testing.T) {
 	}
 }
 
-// Values handed through, weights cut out, parts that need nothing, and nodes of which one output is fed: on both engines.
+// Values handed through, weights cut out, parts that need nothing, and nodes of which one output is fed: on both
+// engines.
 func TestExtractCorners(t *testing.T) {
 	b := onnx.NewBuilder(16)
 	x := b.Input("x", tensor.Float32, "N", 4)
@@ -321,7 +325,14 @@ func TestExtractCorners(t *testing.T) {
 		want    map[string][]float32
 		nodes   int
 	}{
-		{"an input handed through alone", []string{"x"}, []string{"x"}, map[string]tensor.Tensor{"x": row(1, 2, 3, 4)}, map[string][]float32{"x": {1, 2, 3, 4}}, 1},
+		{
+			"an input handed through alone",
+			[]string{"x"},
+			[]string{"x"},
+			map[string]tensor.Tensor{"x": row(1, 2, 3, 4)},
+			map[string][]float32{"x": {1, 2, 3, 4}},
+			1,
+		},
 		{
 			"an inner value handed through",
 			[]string{s[0], s[1]},
@@ -348,7 +359,14 @@ func TestExtractCorners(t *testing.T) {
 		},
 		{"constants alone", nil, []string{w2}, nil, map[string][]float32{w2: {-1, -2, -3, -4}}, 1},
 		{"a weight alone", nil, []string{w}, nil, map[string][]float32{w: {1, 2, 3, 4}}, 1},
-		{"an input that is not needed", []string{"x"}, []string{w2}, map[string]tensor.Tensor{"x": row(0, 0, 0, 0)}, map[string][]float32{w2: {-1, -2, -3, -4}}, 1},
+		{
+			"an input that is not needed",
+			[]string{"x"},
+			[]string{w2},
+			map[string]tensor.Tensor{"x": row(0, 0, 0, 0)},
+			map[string][]float32{w2: {-1, -2, -3, -4}},
+			1,
+		},
 	}
 	for _, kind := range []string{choose.Wasm, choose.Native} {
 		e, err := choose.Open(t.Context(), choose.Request{Kind: kind}, choose.Host())
@@ -403,22 +421,29 @@ func TestExtractKeepsWhatIsCalled(t *testing.T) {
 		&onnxpb.OperatorSetIdProto{Domain: new("unused"), Version: new(int64(1))})
 	h.Functions = []*onnxpb.FunctionProto{
 		{Name: new("Inner"), Domain: new("own"), Input: []string{"i"}, Output: []string{"o"}, Node: body("Tanh", "")},
-		{Name: new("Outer"), Domain: new("own"), Input: []string{"i"}, Output: []string{"o"}, Node: body("Inner", "own")},
+		{
+			Name: new("Outer"), Domain: new("own"), Input: []string{"i"}, Output: []string{"o"},
+			Node: body("Inner", "own"),
+		},
 		{Name: new("Never"), Domain: new("own"), Input: []string{"i"}, Output: []string{"o"}, Node: body("Tanh", "")},
 	}
 	m, err := b.Model()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := extract(t, m, []string{a}, []string{c}).Proto(); len(p.GetFunctions()) != 2 || len(p.GetOpsetImport()) != 2 {
-		t.Errorf("%d functions and %d operator sets, want the two that are called and the two in use", len(p.GetFunctions()), len(p.GetOpsetImport()))
+	if p := extract(t, m, []string{a}, []string{c}).Proto(); len(p.GetFunctions()) != 2 ||
+		len(p.GetOpsetImport()) != 2 {
+		t.Errorf("%d functions and %d operator sets, want the two that are called and the two in use",
+			len(p.GetFunctions()), len(p.GetOpsetImport()))
 	}
-	if p := extract(t, m, []string{"x"}, []string{a}).Proto(); len(p.GetFunctions()) != 0 || len(p.GetOpsetImport()) != 1 {
+	if p := extract(t, m, []string{"x"}, []string{a}).Proto(); len(p.GetFunctions()) != 0 ||
+		len(p.GetOpsetImport()) != 1 {
 		t.Errorf("%d functions and %d operator sets, want none and one", len(p.GetFunctions()), len(p.GetOpsetImport()))
 	}
 }
 
-// Types follow from the operators as the engine sees them: every value of the shipped models is fed with the type told here.
+// Types follow from the operators as the engine sees them: every value of the shipped models is fed with the type told
+// here.
 func TestTypes(t *testing.T) {
 	b := onnx.NewBuilder(16)
 	x := b.Input("x", tensor.Float32, "N", 4)

@@ -14,16 +14,22 @@ import (
 
 // Limits say which files a body can run.
 type Limits struct {
-	Name      string         // for messages: "wasm (ONNX Runtime 1.18.0)"
-	MinOpset  int            // of the standard operators
-	MaxOpset  int            // of the standard operators
-	MaxIR     int            // of the file format
-	Domains   map[string]int // newest version of each further set of operators; 0 for any
-	NoFloat64 []string       // standard operators that have no float64 kernel
+	// for messages: "wasm (ONNX Runtime 1.18.0)"
+	Name string
+	// of the standard operators
+	MinOpset int
+	// of the standard operators
+	MaxOpset int
+	// of the file format
+	MaxIR int
+	// newest version of each further set of operators; 0 for any
+	Domains map[string]int
+	// standard operators that have no float64 kernel
+	NoFloat64 []string
 }
 
-// release is what a version of ONNX Runtime reads. The numbers are those of the ONNX release that it was built with; where
-// a version is not listed, the one before it counts. 1.18.0 and 1.27.0 were measured with files of every version.
+// release is what a version of ONNX Runtime reads. The numbers are those of the ONNX release that it was built with;
+// where a version is not listed, the one before it counts. 1.18.0 and 1.27.0 were measured with files of every version.
 type release struct{ minor, opset, ir int }
 
 var releases = []release{{17, 20, 9}, {18, 21, 10}, {21, 22, 10}, {23, 23, 11}, {27, 26, 13}}
@@ -34,15 +40,19 @@ var noFloat64 = []string{"Conv", "ConvTranspose", "AveragePool", "GlobalAverageP
 func runtime(name string, r release) Limits {
 	return Limits{
 		Name: name, MinOpset: 7, MaxOpset: r.opset, MaxIR: r.ir, NoFloat64: noFloat64,
-		Domains: map[string]int{"ai.onnx.ml": 5, "com.microsoft": 0, "com.microsoft.nchwc": 0, "com.microsoft.experimental": 0},
+		Domains: map[string]int{
+			"ai.onnx.ml": 5, "com.microsoft": 0, "com.microsoft.nchwc": 0,
+			"com.microsoft.experimental": 0,
+		},
 	}
 }
 
 // Wasm are the limits of the embedded body, ONNX Runtime 1.18.0.
 func Wasm() Limits { return runtime("wasm (ONNX Runtime 1.18.0)", releases[1]) }
 
-// Native are the limits of a shared library of ONNX Runtime, by its version as in "1.27.0". A version newer than every one
-// known here has the limits of the newest known. An error says that the version is older than 1.17 or not a version.
+// Native are the limits of a shared library of ONNX Runtime, by its version as in "1.27.0". A version newer than every
+// one known here has the limits of the newest known. An error says that the version is older than 1.17 or not a
+// version.
 func Native(version string) (Limits, error) {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	if len(parts) < 2 {
@@ -73,10 +83,14 @@ func Native(version string) (Limits, error) {
 
 // LimitError says that a body cannot run a model, and which one could.
 type LimitError struct {
-	Model  string // file
-	Body   string // that refuses
-	Reason string // what the model asks for, and what the body takes
-	Remedy string // what to do
+	// file
+	Model string
+	// that refuses
+	Body string
+	// what the model asks for, and what the body takes
+	Reason string
+	// what to do
+	Remedy string
 }
 
 // Error is all of it in one line.
@@ -104,7 +118,8 @@ func (m *Model) refused(l Limits) (reason, remedy string) {
 		return fmt.Sprintf("it uses operator set %d, the newest taken is %d", v, l.MaxOpset), ""
 	} else if v != 0 && v < l.MinOpset {
 		return fmt.Sprintf("it uses operator set %d, the oldest taken is %d", v, l.MinOpset),
-			fmt.Sprintf("convert it (Python: onnx.version_converter.convert_version(model, %d)) or export it again", max(l.MinOpset, 13))
+			fmt.Sprintf("convert it (Python: onnx.version_converter.convert_version(model, %d)) or export it again",
+				max(l.MinOpset, 13))
 	}
 	if s.IR > l.MaxIR {
 		return fmt.Sprintf("its file format is IR %d, the newest taken is %d", s.IR, l.MaxIR), ""
@@ -116,15 +131,18 @@ func (m *Model) refused(l Limits) (reason, remedy string) {
 		newest, ok := l.Domains[d]
 		if !ok {
 			return fmt.Sprintf("it uses operators of the domain %s (%s)", quote(d), m.firstOf(d)),
-				"such operators need a runtime that was built with them: serve the model and use the remote engine, or export it with standard operators"
+				"such operators need a runtime that was built with them: serve the model and use the remote engine, " +
+					"or export it with standard operators"
 		}
 		if v := s.Opset(d); newest > 0 && v > newest {
-			return fmt.Sprintf("it uses version %d of the operators of %s, the newest taken is %d", v, quote(d), newest), ""
+			return fmt.Sprintf("it uses version %d of the operators of %s, the newest taken is %d", v, quote(d),
+				newest), ""
 		}
 	}
 	for _, p := range append(append([]Port{}, s.Inputs...), s.Outputs...) {
 		if p.Kind != "tensor" && p.Kind != "" {
-			return fmt.Sprintf("%s is a %s", quote(p.Name), p.Kind), "export the model so that every input and output is a tensor"
+			return fmt.Sprintf("%s is a %s", quote(p.Name), p.Kind),
+				"export the model so that every input and output is a tensor"
 		}
 		if p.DType.Size() == 0 && p.DType != tensor.Undefined {
 			return fmt.Sprintf("%s has elements of %s", quote(p.Name), typeName(int32(p.DType))),
@@ -148,8 +166,8 @@ func (m *Model) firstOf(domain string) string {
 	return name
 }
 
-// float64Kernel names a node of one of the operators that surely reads float64: a stored weight of that type, or an input
-// of the graph of that type in a graph that casts nothing.
+// float64Kernel names a node of one of the operators that surely reads float64: a stored weight of that type, or an
+// input of the graph of that type in a graph that casts nothing.
 func (m *Model) float64Kernel(ops []string) string {
 	if len(ops) == 0 {
 		return ""
@@ -187,9 +205,11 @@ func (m *Model) float64Kernel(ops []string) string {
 
 // sameType lists operators whose output surely has the element type of their float64 input.
 var sameType = map[string]bool{
-	"Relu": true, "LeakyRelu": true, "Add": true, "Sub": true, "Mul": true, "Div": true, "MaxPool": true, "Gemm": true, "MatMul": true,
-	"Reshape": true, "Flatten": true, "Transpose": true, "Sigmoid": true, "Tanh": true, "BatchNormalization": true, "Identity": true,
-	"Squeeze": true, "Unsqueeze": true, "Concat": true, "Pad": true, "Softmax": true,
+	"Relu": true, "LeakyRelu": true, "Add": true, "Sub": true, "Mul": true, "Div": true, "MaxPool": true, "Gemm": true,
+	"MatMul":  true,
+	"Reshape": true, "Flatten": true, "Transpose": true, "Sigmoid": true, "Tanh": true, "BatchNormalization": true,
+	"Identity": true,
+	"Squeeze":  true, "Unsqueeze": true, "Concat": true, "Pad": true, "Softmax": true,
 }
 
 // taker says which other body takes the model.
@@ -201,7 +221,8 @@ func (m *Model) taker(l Limits) string {
 	}
 	for _, r := range releases {
 		if reason, _ := m.refused(runtime("", r)); reason == "" {
-			return fmt.Sprintf("the native engine with ONNX Runtime 1.%d or newer takes it: --engine native (see nero engine)", r.minor)
+			return fmt.Sprintf("the native engine with ONNX Runtime 1.%d or newer takes it: --engine native (see "+
+				"nero engine)", r.minor)
 		}
 	}
 	return "no engine known here takes it; export it with an older operator set"
@@ -211,17 +232,19 @@ func (m *Model) taker(l Limits) string {
 var ErrCannotRestamp = errors.New("the file uses its newer format")
 
 // Restamp returns the bytes of the model for a body that reads only older file formats: the IR number is lowered to
-// l.MaxIR, nothing else is touched. That is safe as long as no stored tensor, port or conversion has an element type that
-// the older format lacks, which is checked. The operator set is never changed. note says what was done; a model that the
-// body takes as it is comes back encoded anew with an empty note.
+// l.MaxIR, nothing else is touched. That is safe as long as no stored tensor, port or conversion has an element type
+// that the older format lacks, which is checked. The operator set is never changed. note says what was done; a model
+// that the body takes as it is comes back encoded anew with an empty note.
 func (m *Model) Restamp(l Limits) (b []byte, note string, err error) {
 	p := shallow(m.proto)
 	if m.sig.IR > l.MaxIR {
 		if t := m.newestType(); newSince(t) > l.MaxIR {
-			return nil, "", fmt.Errorf("%s: %w: elements of %s need IR %d, %s reads IR %d", m.name, ErrCannotRestamp, typeName(t), newSince(t), l.Name, l.MaxIR)
+			return nil, "", fmt.Errorf("%s: %w: elements of %s need IR %d, %s reads IR %d", m.name, ErrCannotRestamp,
+				typeName(t), newSince(t), l.Name, l.MaxIR)
 		}
 		p.IrVersion = new(int64(l.MaxIR))
-		note = fmt.Sprintf("file format lowered from IR %d to %d, which %s reads; nothing of the newer one is in use", m.sig.IR, l.MaxIR, l.Name)
+		note = fmt.Sprintf("file format lowered from IR %d to %d, which %s reads; nothing of the newer one is in use",
+			m.sig.IR, l.MaxIR, l.Name)
 	}
 	b, err = proto.Marshal(p)
 	return b, note, err

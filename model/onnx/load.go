@@ -16,8 +16,8 @@ import (
 	"nero/model/onnx/onnxpb"
 )
 
-// MaxSize is the length of the largest file that [Read] takes, in bytes: the limit of the file format itself, 2 GiB - 1.
-// Larger models keep their weights in separate files, which are not read yet.
+// MaxSize is the length of the largest file that [Read] takes, in bytes: the limit of the file format itself, 2 GiB -
+// 1. Larger models keep their weights in separate files, which are not read yet.
 const MaxSize = 1<<31 - 1
 
 // ErrNotModel marks bytes that are not a whole ONNX model.
@@ -39,7 +39,8 @@ func Read(path string) (*Model, error) {
 	case !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: %w: it is not a regular file", path, ErrNotModel)
 	case st.Size() > MaxSize:
-		return nil, fmt.Errorf("%s: %w: %d bytes, an ONNX file has at most %d", path, ErrNotModel, st.Size(), int64(MaxSize))
+		return nil, fmt.Errorf("%s: %w: %d bytes, an ONNX file has at most %d", path, ErrNotModel, st.Size(),
+			int64(MaxSize))
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -90,7 +91,8 @@ func validate(p *onnxpb.ModelProto) error {
 		return fmt.Errorf("%w: its graph has no outputs", ErrNotModel)
 	}
 	if len(p.GetOpsetImport()) == 0 && p.GetIrVersion() >= 3 {
-		return fmt.Errorf("%w: no operator set version (opset_import); the file seems to be cut off, copy or export it again", ErrNotModel)
+		return fmt.Errorf("%w: no operator set version (opset_import); the file seems to be cut off, copy or export "+
+			"it again", ErrNotModel)
 	}
 	var bad error
 	visitModel(p, func(n *onnxpb.NodeProto) {
@@ -102,7 +104,8 @@ func validate(p *onnxpb.ModelProto) error {
 		case bad != nil:
 		case t.GetDataLocation() == onnxpb.TensorProto_EXTERNAL:
 			bad = fmt.Errorf("%s lies in %s: %w; save the model as one file "+
-				"(Python: onnx.save(onnx.load(path), path, save_as_external_data=False))", where, quote(location(t)), ErrExternalData)
+				"(Python: onnx.save(onnx.load(path), path, save_as_external_data=False))", where, quote(location(t)),
+				ErrExternalData)
 		default:
 			if err := checkStored(t); err != nil {
 				bad = fmt.Errorf("%w: %s: %w", ErrNotModel, where, err)
@@ -188,7 +191,10 @@ var magics = []struct {
 	{0, "GGUF", "it is a GGUF model"},
 	{0, "\x7fELF", "it is an executable or a shared library"},
 	{0, "MZ", "it is a Windows program or library"},
-	{0, "version https://git-lfs.github.com/spec/", "it is a Git LFS pointer, not the file itself; fetch it with git lfs pull"},
+	{
+		0, "version https://git-lfs.github.com/spec/",
+		"it is a Git LFS pointer, not the file itself; fetch it with git lfs pull",
+	},
 }
 
 // foreign recognizes other formats; "" if b is none of them.
@@ -201,8 +207,10 @@ func foreign(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("PK\x03\x04")):
 		return zipped(b)
-	case len(b) > 2 && b[0] == 0x80 && b[1] >= 2 && b[1] <= 5 && (b[2] == 'c' || b[2] == '}' || b[2] == ']' || b[2] == 0x8a || b[2] == 0x95):
-		return "it is a Python pickle, probably a PyTorch checkpoint (.pt, .pth); export the model with torch.onnx.export"
+	case len(b) > 2 && b[0] == 0x80 && b[1] >= 2 && b[1] <= 5 &&
+		(b[2] == 'c' || b[2] == '}' || b[2] == ']' || b[2] == 0x8a || b[2] == 0x95):
+		return "it is a Python pickle, probably a PyTorch checkpoint (.pt, .pth); export the model with " +
+			"torch.onnx.export"
 	case len(b) > 9 && b[8] == '{' && b[9] == '"' && bytes.Equal(b[4:8], []byte{0, 0, 0, 0}):
 		return "it is a safetensors file: weights without a graph; export the model to ONNX"
 	}
@@ -213,7 +221,8 @@ func foreign(b []byte) string {
 func zipped(b []byte) string {
 	head := b[:min(len(b), 4096)]
 	switch {
-	case bytes.Contains(head, []byte("/data.pkl")) || bytes.Contains(head, []byte("/byteorder")) || bytes.Contains(head, []byte("constants.pkl")):
+	case bytes.Contains(head, []byte("/data.pkl")) || bytes.Contains(head, []byte("/byteorder")) ||
+		bytes.Contains(head, []byte("constants.pkl")):
 		return "it is a PyTorch file (.pt, .pth); export the model with torch.onnx.export"
 	case bytes.Contains(head, []byte("model.weights.h5")) || bytes.Contains(head, []byte("metadata.json")):
 		return "it is a Keras model (.keras); convert it with tf2onnx"
@@ -229,7 +238,9 @@ func text(b []byte) string {
 	for len(head) > 0 && !utf8.Valid(head) && len(b) > len(head) && len(head) > 508 {
 		head = head[:len(head)-1] // the cut may go through a character
 	}
-	if !utf8.Valid(head) || slices.ContainsFunc(head, func(c byte) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' }) {
+	if !utf8.Valid(head) ||
+		slices.ContainsFunc(head,
+			func(c byte) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' }) {
 		return ""
 	}
 	s := strings.ToLower(strings.TrimLeft(string(head), " \t\r\n\ufeff"))
@@ -244,7 +255,8 @@ func text(b []byte) string {
 	return "it is a text file"
 }
 
-// cut recognizes a model file that ends too early: its fields are those of a model up to one that is longer than the rest.
+// cut recognizes a model file that ends too early: its fields are those of a model up to one that is longer than the
+// rest.
 func cut(b []byte) string {
 	rest := b
 	for fields := 0; len(rest) > 0; fields++ {
@@ -279,7 +291,8 @@ func cut(b []byte) string {
 
 // modelFields are the length-delimited fields of ModelProto.
 var modelFields = map[protowire.Number]string{
-	2: "producer's name", 3: "producer's version", 4: "domain", 6: "documentation", 7: "graph", 8: "operator set versions",
+	2: "producer's name", 3: "producer's version", 4: "domain", 6: "documentation", 7: "graph",
+	8:  "operator set versions",
 	14: "metadata", 20: "training information", 25: "functions", 26: "device configuration",
 }
 

@@ -17,7 +17,8 @@ import (
 
 // Model is a decoded and checked ONNX file. It is safe for concurrent reading.
 type Model struct {
-	name  string // for messages: the file's path, or "model"
+	// for messages: the file's path, or "model"
+	name  string
 	size  int
 	proto *onnxpb.ModelProto
 	sig   Signature
@@ -40,8 +41,10 @@ func (m *Model) Opset() int { return m.sig.Opset("") }
 
 // Dim is one axis of a port's shape.
 type Dim struct {
-	Size int    `json:"size"`           // -1 if the axis is free
-	Name string `json:"name,omitempty"` // symbolic name of a free axis; may be empty
+	// -1 if the axis is free
+	Size int `json:"size"`
+	// symbolic name of a free axis; may be empty
+	Name string `json:"name,omitempty"`
 }
 
 // Free tells whether the axis admits any length.
@@ -62,8 +65,9 @@ func (d Dim) String() string {
 type Port struct {
 	Name string `json:"name"`
 	// Kind is "tensor", "sequence", "map", "optional", "sparse", or "" if the file does not say.
-	Kind  string       `json:"kind"`
-	DType tensor.DType `json:"dtype"` // Undefined if the file does not say
+	Kind string `json:"kind"`
+	// Undefined if the file does not say
+	DType tensor.DType `json:"dtype"`
 	// Shape is nil if the file does not say (Ranked is then false), empty for a scalar.
 	Shape  []Dim `json:"shape"`
 	Ranked bool  `json:"ranked"`
@@ -104,27 +108,31 @@ func (p Port) Sizes() []int {
 
 // Opset is a version of a set of operators.
 type Opset struct {
-	Domain  string `json:"domain"` // "" for the standard operators
+	// "" for the standard operators
+	Domain  string `json:"domain"`
 	Version int    `json:"version"`
 }
 
 // Signature is what can be said of a model without running it.
 type Signature struct {
 	// Inputs are the values that must be fed. Files up to IR 3 list every weight as an input; those are in Defaults.
-	Inputs   []Port `json:"inputs"`
-	Outputs  []Port `json:"outputs"`
-	Defaults []Port `json:"defaults,omitempty"` // inputs that have a value in the file and need not be fed
+	Inputs  []Port `json:"inputs"`
+	Outputs []Port `json:"outputs"`
+	// inputs that have a value in the file and need not be fed
+	Defaults []Port `json:"defaults,omitempty"`
 
-	IR              int               `json:"ir"`
-	Opsets          []Opset           `json:"opsets"`
-	Domains         []string          `json:"domains"` // of the operators in use, sorted; "" for the standard ones
-	Producer        string            `json:"producer,omitempty"`
-	ProducerVersion string            `json:"producer_version,omitempty"`
-	Domain          string            `json:"domain,omitempty"` // the model's own name space, a reversed DNS name
-	ModelVersion    int64             `json:"model_version,omitempty"`
-	Graph           string            `json:"graph,omitempty"`
-	Doc             string            `json:"doc,omitempty"`
-	Metadata        map[string]string `json:"metadata,omitempty"`
+	IR     int     `json:"ir"`
+	Opsets []Opset `json:"opsets"`
+	// of the operators in use, sorted; "" for the standard ones
+	Domains         []string `json:"domains"`
+	Producer        string   `json:"producer,omitempty"`
+	ProducerVersion string   `json:"producer_version,omitempty"`
+	// the model's own name space, a reversed DNS name
+	Domain       string            `json:"domain,omitempty"`
+	ModelVersion int64             `json:"model_version,omitempty"`
+	Graph        string            `json:"graph,omitempty"`
+	Doc          string            `json:"doc,omitempty"`
+	Metadata     map[string]string `json:"metadata,omitempty"`
 }
 
 // Opset is the version of the operators of a domain; 0 if the model does not import it.

@@ -38,9 +38,16 @@ func raw(tb testing.TB, name string) []byte {
 func TestSignature(t *testing.T) {
 	s := read(t, "cnn.onnx").Signature()
 	want := onnx.Signature{
-		Inputs:  []onnx.Port{{Name: "input", Kind: "tensor", DType: tensor.Float32, Ranked: true, Shape: []onnx.Dim{{-1, "N"}, {1, ""}, {28, ""}, {28, ""}}}},
-		Outputs: []onnx.Port{{Name: "output", Kind: "tensor", DType: tensor.Float32, Ranked: true, Shape: []onnx.Dim{{-1, "N"}, {10, ""}}}},
-		IR:      8, Opsets: []onnx.Opset{{"", 16}}, Domains: []string{""}, Producer: "pytorch", ProducerVersion: "1.13.0", Graph: "torch_jit",
+		Inputs: []onnx.Port{{
+			Name: "input", Kind: "tensor", DType: tensor.Float32, Ranked: true,
+			Shape: []onnx.Dim{{-1, "N"}, {1, ""}, {28, ""}, {28, ""}},
+		}},
+		Outputs: []onnx.Port{{
+			Name: "output", Kind: "tensor", DType: tensor.Float32, Ranked: true,
+			Shape: []onnx.Dim{{-1, "N"}, {10, ""}},
+		}},
+		IR: 8, Opsets: []onnx.Opset{{"", 16}}, Domains: []string{""}, Producer: "pytorch",
+		ProducerVersion: "1.13.0", Graph: "torch_jit",
 	}
 	if d := cmp.Diff(want, s); d != "" {
 		t.Error(d)
@@ -127,13 +134,35 @@ func TestLoadRefuses(t *testing.T) {
 		{"other protobuf", []byte("\x08\x01\x12\x03abc"), "TensorFlow"},
 		{"no nodes", edit(func(p *onnxpb.ModelProto) { p.Graph.Node = nil }), "no nodes"},
 		{"no outputs", edit(func(p *onnxpb.ModelProto) { p.Graph.Output = nil }), "no outputs"},
-		{"missing value", edit(func(p *onnxpb.ModelProto) { p.Graph.Node[1].Input[0] = "ghost" }), `"ghost", which nothing before it makes`},
-		{"value made twice", edit(func(p *onnxpb.ModelProto) { p.Graph.Node[1].Output[0] = p.Graph.Node[0].Output[0] }), "exists already"},
-		{"output of nothing", edit(func(p *onnxpb.ModelProto) { p.Graph.Output[0].Name = new("ghost") }), `nothing makes the output "ghost"`},
+		{
+			"missing value", edit(func(p *onnxpb.ModelProto) { p.Graph.Node[1].Input[0] = "ghost" }),
+			`"ghost", which nothing before it makes`,
+		},
+		{
+			"value made twice", edit(
+				func(p *onnxpb.ModelProto) { p.Graph.Node[1].Output[0] = p.Graph.Node[0].Output[0] }),
+			"exists already",
+		},
+		{
+			"output of nothing", edit(func(p *onnxpb.ModelProto) { p.Graph.Output[0].Name = new("ghost") }),
+			`nothing makes the output "ghost"`,
+		},
 		{"no operator", edit(func(p *onnxpb.ModelProto) { p.Graph.Node[1].OpType = nil }), "has no operator"},
-		{"short weights", edit(func(p *onnxpb.ModelProto) { p.Graph.Initializer[0].RawData = p.Graph.Initializer[0].RawData[4:] }), "bytes, the file holds"},
-		{"negative axis", edit(func(p *onnxpb.ModelProto) { p.Graph.Initializer[0].Dims[0] = -1 }), "axis 0 has the length -1"},
-		{"absurd weights", edit(func(p *onnxpb.ModelProto) { p.Graph.Initializer[0].Dims = []int64{1 << 30, 1 << 30, 1 << 30} }), "more than"},
+		{
+			"short weights", edit(
+				func(p *onnxpb.ModelProto) { p.Graph.Initializer[0].RawData = p.Graph.Initializer[0].RawData[4:] }),
+			"bytes, the file holds",
+		},
+		{
+			"negative axis", edit(func(p *onnxpb.ModelProto) { p.Graph.Initializer[0].Dims[0] = -1 }),
+			"axis 0 has the length -1",
+		},
+		{"absurd weights", edit(func(p *onnxpb.ModelProto) {
+			p.Graph.Initializer[0].Dims = []int64{
+				1 << 30, 1 << 30,
+				1 << 30,
+			}
+		}), "more than"},
 		{"typed weights", edit(func(p *onnxpb.ModelProto) {
 			p.Graph.Initializer[0].RawData, p.Graph.Initializer[0].FloatData = nil, []float32{1}
 		}), "elements, the file holds 1"},
@@ -175,10 +204,12 @@ func TestRead(t *testing.T) {
 	if _, err := onnx.Read("testdata"); err == nil || !strings.Contains(err.Error(), "folder") {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, err := onnx.Read("testdata/none.onnx"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "testdata/none.onnx") {
+	if _, err := onnx.Read("testdata/none.onnx"); !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "testdata/none.onnx") {
 		t.Errorf("no file: %v", err)
 	}
-	if _, err := onnx.Read("testdata/bad_checkpoint.pt"); err == nil || !strings.HasPrefix(err.Error(), "testdata/bad_checkpoint.pt: ") {
+	if _, err := onnx.Read("testdata/bad_checkpoint.pt"); err == nil ||
+		!strings.HasPrefix(err.Error(), "testdata/bad_checkpoint.pt: ") {
 		t.Errorf("the message does not name the file: %v", err)
 	}
 }
@@ -214,10 +245,12 @@ func TestExpose(t *testing.T) {
 	if err != nil || !slices.Equal(names, []string{m.Values()[2], m.Values()[0]}) {
 		t.Errorf("%v %v, want the two in the order asked for, each once", names, err)
 	}
-	if _, _, err := m.Expose("Relu"); !errors.Is(err, onnx.ErrNoValue) || !strings.Contains(err.Error(), "Relu_output_0") {
+	if _, _, err := m.Expose("Relu"); !errors.Is(err, onnx.ErrNoValue) ||
+		!strings.Contains(err.Error(), "Relu_output_0") {
 		t.Errorf("an unknown value: %v, want the names that resemble it", err)
 	}
-	if _, _, err := m.Expose("input"); !errors.Is(err, onnx.ErrNoValue) || !strings.Contains(err.Error(), "is an input") {
+	if _, _, err := m.Expose("input"); !errors.Is(err, onnx.ErrNoValue) ||
+		!strings.Contains(err.Error(), "is an input") {
 		t.Errorf("an input: %v", err)
 	}
 }
@@ -270,24 +303,42 @@ func TestCheck(t *testing.T) {
 		ir, opset int
 		edit      func(*onnxpb.ModelProto)
 		l         onnx.Limits
-		want      string // "" if it is taken
+		// "" if it is taken
+		want string
 	}{
 		{"newest for wasm", 10, 21, nil, onnx.Wasm(), ""},
-		{"opset too new for wasm", 10, 22, nil, onnx.Wasm(), "operator set 22, the newest taken is 21; the native engine with ONNX Runtime 1.21 or newer takes it"},
-		{"IR too new for wasm", 13, 21, nil, onnx.Wasm(), "IR 13, the newest taken is 10; the native engine with ONNX Runtime 1.27 or newer"},
+		{
+			"opset too new for wasm", 10, 22, nil, onnx.Wasm(),
+			"operator set 22, the newest taken is 21; the native engine with ONNX Runtime 1.21 or newer takes it",
+		},
+		{
+			"IR too new for wasm", 13, 21, nil, onnx.Wasm(),
+			"IR 13, the newest taken is 10; the native engine with ONNX Runtime 1.27 or newer",
+		},
 		{"newest for native", 13, 26, nil, native, ""},
 		{"opset too new for all", 13, 27, nil, native, "no engine known here takes it"},
 		{"wasm helps an old library", 10, 21, nil, old, "the wasm engine takes it"},
 		{"too old", 8, 6, nil, onnx.Wasm(), "operator set 6, the oldest taken is 7; convert it"},
-		{"foreign operators", 8, 16, func(p *onnxpb.ModelProto) { p.Graph.Node[1].Domain = new("org.example") }, onnx.Wasm(), `"org.example" (Relu)`},
-		{"contrib operators", 8, 16, func(p *onnxpb.ModelProto) { p.Graph.Node[1].Domain = new("com.microsoft") }, onnx.Wasm(), ""},
+		{
+			"foreign operators", 8, 16, func(p *onnxpb.ModelProto) { p.Graph.Node[1].Domain = new("org.example") },
+			onnx.Wasm(), `"org.example" (Relu)`,
+		},
+		{
+			"contrib operators", 8, 16, func(p *onnxpb.ModelProto) { p.Graph.Node[1].Domain = new("com.microsoft") },
+			onnx.Wasm(), "",
+		},
 		{"own function", 8, 16, func(p *onnxpb.ModelProto) {
 			p.Graph.Node[1].Domain = new("org.example")
 			p.Functions = []*onnxpb.FunctionProto{{Name: new("Relu"), Domain: new("org.example")}}
 		}, onnx.Wasm(), ""},
-		{"strings", 8, 16, func(p *onnxpb.ModelProto) { p.Graph.Output[0].GetType().GetTensorType().ElemType = new(int32(8)) }, onnx.Wasm(), "elements of string"},
+		{"strings", 8, 16, func(p *onnxpb.ModelProto) {
+			p.Graph.Output[0].GetType().GetTensorType().ElemType = new(
+				int32(8))
+		}, onnx.Wasm(), "elements of string"},
 		{"sequence", 8, 16, func(p *onnxpb.ModelProto) {
-			p.Graph.Output[0].Type = &onnxpb.TypeProto{Value: &onnxpb.TypeProto_SequenceType{SequenceType: &onnxpb.TypeProto_Sequence{}}}
+			p.Graph.Output[0].Type = &onnxpb.TypeProto{
+				Value: &onnxpb.TypeProto_SequenceType{SequenceType: &onnxpb.TypeProto_Sequence{}},
+			}
 		}, onnx.Wasm(), "is a sequence"},
 		{"float64", 8, 16, func(p *onnxpb.ModelProto) {
 			p.Graph.Input[0].GetType().GetTensorType().ElemType = new(int32(tensor.Float64))
@@ -301,7 +352,8 @@ func TestCheck(t *testing.T) {
 				}
 				return
 			}
-			if _, ok := errors.AsType[*onnx.LimitError](err); !ok || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.l.Name) {
+			if _, ok := errors.AsType[*onnx.LimitError](err); !ok || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), c.l.Name) {
 				t.Errorf("%v\nwant %q", err, c.want)
 			}
 		})
@@ -356,12 +408,36 @@ func TestValue(t *testing.T) {
 		want []float64
 	}{
 		{"raw float32", onnx.Stored("w", tensor.FromFloat32([]float32{1, -2.5}, 2)), []float64{1, -2.5}},
-		{"float_data", &onnxpb.TensorProto{DataType: new(int32(1)), Dims: []int64{2}, FloatData: []float32{1, -2.5}}, []float64{1, -2.5}},
-		{"double_data", &onnxpb.TensorProto{DataType: new(int32(11)), Dims: []int64{2}, DoubleData: []float64{1, -2.5}}, []float64{1, -2.5}},
-		{"int64_data", &onnxpb.TensorProto{DataType: new(int32(7)), Dims: []int64{2}, Int64Data: []int64{1, -2}}, []float64{1, -2}},
-		{"uint64_data", &onnxpb.TensorProto{DataType: new(int32(12)), Dims: []int64{1}, Uint64Data: []uint64{1 << 31}}, []float64{1 << 31}},
-		{"int8 in int32_data", &onnxpb.TensorProto{DataType: new(int32(3)), Dims: []int64{2}, Int32Data: []int32{7, -8}}, []float64{7, -8}},
-		{"float16 in int32_data", &onnxpb.TensorProto{DataType: new(int32(10)), Dims: []int64{1}, Int32Data: []int32{0xC100}}, []float64{-2.5}},
+		{
+			"float_data", &onnxpb.TensorProto{DataType: new(int32(1)), Dims: []int64{2}, FloatData: []float32{1, -2.5}},
+			[]float64{1, -2.5},
+		},
+		{
+			"double_data", &onnxpb.TensorProto{
+				DataType: new(int32(11)), Dims: []int64{2},
+				DoubleData: []float64{1, -2.5},
+			},
+			[]float64{1, -2.5},
+		},
+		{
+			"int64_data", &onnxpb.TensorProto{DataType: new(int32(7)), Dims: []int64{2}, Int64Data: []int64{1, -2}},
+			[]float64{1, -2},
+		},
+		{
+			"uint64_data", &onnxpb.TensorProto{
+				DataType: new(int32(12)), Dims: []int64{1},
+				Uint64Data: []uint64{1 << 31},
+			},
+			[]float64{1 << 31},
+		},
+		{"int8 in int32_data", &onnxpb.TensorProto{
+			DataType: new(int32(3)), Dims: []int64{2},
+			Int32Data: []int32{7, -8},
+		}, []float64{7, -8}},
+		{"float16 in int32_data", &onnxpb.TensorProto{
+			DataType: new(int32(10)), Dims: []int64{1},
+			Int32Data: []int32{0xC100},
+		}, []float64{-2.5}},
 		{"scalar", &onnxpb.TensorProto{DataType: new(int32(1)), FloatData: []float32{3}}, []float64{3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -375,7 +451,10 @@ func TestValue(t *testing.T) {
 			}
 		})
 	}
-	if _, err := onnx.Value(&onnxpb.TensorProto{DataType: new(int32(8)), Dims: []int64{1}, StringData: [][]byte{{1}}}); err == nil {
+	if _, err := onnx.Value(&onnxpb.TensorProto{
+		DataType: new(int32(8)), Dims: []int64{1},
+		StringData: [][]byte{{1}},
+	}); err == nil {
 		t.Error("strings are read")
 	}
 	if _, err := onnx.Integers(onnx.Stored("w", tensor.FromFloat32([]float32{1}, 1))); err == nil {
@@ -385,7 +464,10 @@ func TestValue(t *testing.T) {
 
 // FuzzLoad: any bytes load or are refused; what loads can be edited and loads again.
 func FuzzLoad(f *testing.F) {
-	for _, name := range []string{"cnn.onnx", "turns.onnx", "ir3.onnx", "attention.onnx", "external.onnx", "bad_checkpoint.pt"} {
+	for _, name := range []string{
+		"cnn.onnx", "turns.onnx", "ir3.onnx", "attention.onnx", "external.onnx",
+		"bad_checkpoint.pt",
+	} {
 		f.Add(raw(f, name))
 	}
 	f.Add([]byte("<html>"))

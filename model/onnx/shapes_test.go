@@ -28,7 +28,8 @@ func TestWithShapes(t *testing.T) {
 		t.Errorf("the model itself was changed to %v", got)
 	}
 	for _, s := range [][]int{{5, 4}, {5}, {5, 3, 1}} {
-		if _, err := m.WithShapes(map[string][]int{"x": s}); err == nil || !strings.Contains(err.Error(), "x float32[N 3]") {
+		if _, err := m.WithShapes(map[string][]int{"x": s}); err == nil ||
+			!strings.Contains(err.Error(), "x float32[N 3]") {
 			t.Errorf("%v: error %v", s, err)
 		}
 	}

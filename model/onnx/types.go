@@ -18,37 +18,44 @@ const (
 	stringT  = 8
 )
 
-// fixedTypes are the element types of the outputs of operators that always make the same ones. 0 stands for the type of the
-// first input.
+// fixedTypes are the element types of the outputs of operators that always make the same ones. 0 stands for the type of
+// the first input.
 var fixedTypes = map[string][]int32{
-	"Equal": {boolT}, "Greater": {boolT}, "GreaterOrEqual": {boolT}, "Less": {boolT}, "LessOrEqual": {boolT}, "And": {boolT}, "Or": {boolT},
+	"Equal": {boolT}, "Greater": {boolT}, "GreaterOrEqual": {boolT}, "Less": {boolT}, "LessOrEqual": {boolT},
+	"And": {boolT}, "Or": {boolT},
 	"Xor": {boolT}, "Not": {boolT}, "IsNaN": {boolT}, "IsInf": {boolT},
-	"Shape": {int64T}, "Size": {int64T}, "NonZero": {int64T}, "ArgMax": {int64T}, "ArgMin": {int64T}, "NonMaxSuppression": {int64T},
-	"TopK": {0, int64T}, "MaxPool": {0, int64T}, "Unique": {0, int64T, int64T, int64T}, "Dropout": {0, boolT},
+	"Shape": {int64T}, "Size": {int64T}, "NonZero": {int64T}, "ArgMax": {int64T}, "ArgMin": {int64T},
+	"NonMaxSuppression": {int64T},
+	"TopK":              {0, int64T}, "MaxPool": {0, int64T}, "Unique": {0, int64T, int64T, int64T},
+	"Dropout":     {0, boolT},
 	"ConvInteger": {int32T}, "MatMulInteger": {int32T}, "DynamicQuantizeLinear": {uint8T, float32T, uint8T},
-	"StringNormalizer": {stringT}, "StringConcat": {stringT}, "StringSplit": {stringT, int64T}, "TfIdfVectorizer": {float32T},
-	"SequenceLength": {int64T}, "OptionalHasElement": {boolT},
+	"StringNormalizer": {stringT}, "StringConcat": {stringT}, "StringSplit": {stringT, int64T},
+	"TfIdfVectorizer": {float32T},
+	"SequenceLength":  {int64T}, "OptionalHasElement": {boolT},
 }
 
 // typeFrom says which input has the type of the output where that is not the first.
 var typeFrom = map[string]int{
-	"Where": 1, "OneHot": 2, "CastLike": 1, "DequantizeLinear": 1, "QuantizeLinear": 2, "QLinearConv": 7, "QLinearMatMul": 7,
+	"Where": 1, "OneHot": 2, "CastLike": 1, "DequantizeLinear": 1, "QuantizeLinear": 2, "QLinearConv": 7,
+	"QLinearMatMul": 7,
 }
 
-// typeAttr says which attribute holds the type of the output, and what holds without it; 0 stands for the type of the first
-// input.
+// typeAttr says which attribute holds the type of the output, and what holds without it; 0 stands for the type of the
+// first input.
 var typeAttr = map[string]struct {
 	name string
 	def  int32
 }{
-	"Cast": {"to", 0}, "RandomNormal": {"dtype", float32T}, "RandomUniform": {"dtype", float32T}, "RandomNormalLike": {"dtype", 0},
-	"RandomUniformLike": {"dtype", 0}, "Bernoulli": {"dtype", 0}, "EyeLike": {"dtype", 0}, "Multinomial": {"dtype", int32T},
-	"HannWindow": {"output_datatype", float32T}, "HammingWindow": {"output_datatype", float32T},
+	"Cast": {"to", 0}, "RandomNormal": {"dtype", float32T}, "RandomUniform": {"dtype", float32T},
+	"RandomNormalLike":  {"dtype", 0},
+	"RandomUniformLike": {"dtype", 0}, "Bernoulli": {"dtype", 0}, "EyeLike": {"dtype", 0},
+	"Multinomial": {"dtype", int32T},
+	"HannWindow":  {"output_datatype", float32T}, "HammingWindow": {"output_datatype", float32T},
 	"BlackmanWindow": {"output_datatype", float32T}, "MelWeightMatrix": {"output_datatype", float32T},
 }
 
-// elemTypes are the element types of the values of a graph: what the file declares, else what follows from the operators. outer
-// are those of the graphs around it. Values of unknown type are 0, those that are no tensors noTensor.
+// elemTypes are the element types of the values of a graph: what the file declares, else what follows from the
+// operators. outer are those of the graphs around it. Values of unknown type are 0, those that are no tensors noTensor.
 func elemTypes(g *onnxpb.GraphProto, outer map[string]int32) map[string]int32 {
 	types := make(map[string]int32, len(outer)+len(g.GetNode()))
 	maps.Copy(types, outer)

@@ -8,12 +8,13 @@ import (
 	"nero/model/onnx/onnxpb"
 )
 
-// attrs reads the attributes of a node and remembers which were read: one that nobody asked for changes the meaning in a way
-// that is not known here.
+// attrs reads the attributes of a node and remembers which were read: one that nobody asked for changes the meaning in
+// a way that is not known here.
 type attrs struct {
 	n     *onnxpb.NodeProto
 	opset int
-	outs  int // outputs in use
+	// outputs in use
+	outs  int
 	used  map[string]bool
 	err   error
 	build *builder
@@ -79,7 +80,8 @@ func (a *attrs) flag(name string, def bool) bool {
 	}
 }
 
-// float is a float attribute. Defaults are given as the specification prints them and are float32 numbers, as stored ones.
+// float is a float attribute. Defaults are given as the specification prints them and are float32 numbers, as stored
+// ones.
 func (a *attrs) float(name string, def float32) float64 {
 	p := a.get(name, onnxpb.AttributeProto_FLOAT)
 	if p == nil {

@@ -22,8 +22,8 @@ import (
 	"nero/model/reference"
 )
 
-// testData names the folder of ONNX's own test data for backends: node, simple, pytorch-operator and so on below it. Debian's
-// package libonnx-testdata has it.
+// testData names the folder of ONNX's own test data for backends: node, simple, pytorch-operator and so on below it.
+// Debian's package libonnx-testdata has it.
 const testData = "NERO_ONNX_TESTDATA"
 
 var update = flag.Bool("update", false, "write the list of expected misses")
@@ -31,8 +31,9 @@ var update = flag.Bool("update", false, "write the list of expected misses")
 // errUnjudged is returned for tests whose data is not numbers: sequences, optional values, strings.
 var errUnjudged = errors.New("not a tensor of numbers")
 
-// Results agree with those recorded in ONNX's backend tests, apart from the misses listed in testdata/misses.txt with their
-// reason: a new miss fails, a healed one too, so that the list stays true. It was made with the data of ONNX 1.12.
+// Results agree with those recorded in ONNX's backend tests, apart from the misses listed in testdata/misses.txt with
+// their reason: a new miss fails, a healed one too, so that the list stays true. It was made with the data of ONNX
+// 1.12.
 func TestBackendData(t *testing.T) {
 	root := os.Getenv(testData)
 	if root == "" {
@@ -168,7 +169,8 @@ func near(got, want tensor.Tensor) error {
 		return err
 	}
 	for i := range w {
-		if g[i] != w[i] && !(math.IsNaN(g[i]) && math.IsNaN(w[i])) && !(math.Abs(g[i]-w[i]) <= 1e-7+1e-3*math.Abs(w[i])) {
+		if g[i] != w[i] && !(math.IsNaN(g[i]) && math.IsNaN(w[i])) &&
+			!(math.Abs(g[i]-w[i]) <= 1e-7+1e-3*math.Abs(w[i])) {
 			return fmt.Errorf("element %d is %g, want %g", i, g[i], w[i])
 		}
 	}

@@ -75,7 +75,10 @@ func binaryOps() map[string][]entry {
 	}}
 	for name, op := range map[string]arithmetic{"Add": add, "Sub": sub, "Mul": mul, "Div": div} {
 		ops[name] = []entry{
-			{since: 1, least: 2, most: 2, outs: 1, build: func(a *attrs) kernel { return elementwise(op, oldBroadcast(a)) }},
+			{
+				since: 1, least: 2, most: 2, outs: 1,
+				build: func(a *attrs) kernel { return elementwise(op, oldBroadcast(a)) },
+			},
 			{since: 7, least: 2, most: 2, outs: 1, build: func(*attrs) kernel { return elementwise(op, nil) }},
 		}
 	}
@@ -97,31 +100,53 @@ func binaryOps() map[string][]entry {
 		arithmetic
 		mean bool
 	}{"Min": {small, false}, "Max": {large, false}, "Sum": {add, false}, "Mean": {add, true}} {
-		ops[name] = []entry{{since: 1, least: 1, most: -1, outs: 1, build: func(*attrs) kernel { return variadic(op.arithmetic, op.mean) }}}
+		ops[name] = []entry{{
+			since: 1, least: 1, most: -1, outs: 1,
+			build: func(*attrs) kernel { return variadic(op.arithmetic, op.mean) },
+		}}
 	}
-	ops["PRelu"] = []entry{{since: 6, least: 2, most: 2, outs: 1, build: func(a *attrs) kernel { return prelu(a.opset < 7) }}}
+	ops["PRelu"] = []entry{{
+		since: 6, least: 2, most: 2, outs: 1,
+		build: func(a *attrs) kernel { return prelu(a.opset < 7) },
+	}}
 
 	for name, f := range map[string]struct {
 		f func(x, y float64) bool
 		i func(d tensor.DType, x, y int64) bool
 	}{
-		"Equal":          {func(x, y float64) bool { return x == y }, func(_ tensor.DType, x, y int64) bool { return x == y }},
-		"Less":           {func(x, y float64) bool { return x < y }, less},
-		"Greater":        {func(x, y float64) bool { return x > y }, func(d tensor.DType, x, y int64) bool { return less(d, y, x) }},
-		"LessOrEqual":    {func(x, y float64) bool { return x <= y }, func(d tensor.DType, x, y int64) bool { return !less(d, y, x) }},
-		"GreaterOrEqual": {func(x, y float64) bool { return x >= y }, func(d tensor.DType, x, y int64) bool { return !less(d, x, y) }},
+		"Equal": {
+			func(x, y float64) bool { return x == y },
+			func(_ tensor.DType, x, y int64) bool { return x == y },
+		},
+		"Less": {func(x, y float64) bool { return x < y }, less},
+		"Greater": {
+			func(x, y float64) bool { return x > y },
+			func(d tensor.DType, x, y int64) bool { return less(d, y, x) },
+		},
+		"LessOrEqual": {
+			func(x, y float64) bool { return x <= y },
+			func(d tensor.DType, x, y int64) bool { return !less(d, y, x) },
+		},
+		"GreaterOrEqual": {
+			func(x, y float64) bool { return x >= y },
+			func(d tensor.DType, x, y int64) bool { return !less(d, x, y) },
+		},
 	} {
 		first := map[string]int{"LessOrEqual": 12, "GreaterOrEqual": 12}[name]
 		build := func(a *attrs) kernel { return compare(f.f, f.i, oldBroadcast(a)) }
 		ops[name] = []entry{{since: max(first, 1), least: 2, most: 2, outs: 1, build: build}}
 	}
 	for name, f := range map[string]func(x, y int64) int64{
-		"And": func(x, y int64) int64 { return x & y }, "Or": func(x, y int64) int64 { return x | y }, "Xor": func(x, y int64) int64 { return x ^ y },
+		"And": func(x, y int64) int64 { return x & y }, "Or": func(x, y int64) int64 { return x | y },
+		"Xor": func(x, y int64) int64 { return x ^ y },
 	} {
 		ops[name] = []entry{{since: 1, least: 2, most: 2, outs: 1, build: func(a *attrs) kernel {
 			return bitwise(f, oldBroadcast(a), func(d tensor.DType) bool { return d == tensor.Bool }, "bool")
 		}}}
-		ops["Bitwise"+name] = []entry{{since: 18, least: 2, most: 2, outs: 1, build: func(*attrs) kernel { return bitwise(f, nil, isInteger, "integers") }}}
+		ops["Bitwise"+name] = []entry{{
+			since: 18, least: 2, most: 2, outs: 1,
+			build: func(*attrs) kernel { return bitwise(f, nil, isInteger, "integers") },
+		}}
 	}
 	ops["BitShift"] = []entry{{since: 11, least: 2, most: 2, outs: 1, build: func(a *attrs) kernel {
 		left := a.choice("direction", "", "LEFT", "RIGHT") == "LEFT"
@@ -151,8 +176,8 @@ func binaryOps() map[string][]entry {
 	return ops
 }
 
-// oldBroadcast reads how operator sets before 7 broadcast: only the second input, only with broadcast=1, from an axis on. The
-// result lays the second shape out under the first; nil for the rule of today.
+// oldBroadcast reads how operator sets before 7 broadcast: only the second input, only with broadcast=1, from an axis
+// on. The result lays the second shape out under the first; nil for the rule of today.
 func oldBroadcast(a *attrs) func(x, y []int) ([]int, error) {
 	if a.opset >= 7 {
 		return nil
@@ -385,7 +410,9 @@ func prelu(old bool) kernel {
 	})
 }
 
-func compare(f func(x, y float64) bool, i func(d tensor.DType, x, y int64) bool, old func(x, y []int) ([]int, error)) kernel {
+func compare(f func(x, y float64) bool, i func(d tensor.DType, x, y int64) bool,
+	old func(x, y []int) ([]int, error),
+) kernel {
 	return one(func(c *call) (*value, error) {
 		x, y, shape, err := c.pair(old)
 		if err != nil {
@@ -415,7 +442,9 @@ func compare(f func(x, y float64) bool, i func(d tensor.DType, x, y int64) bool,
 	})
 }
 
-func bitwise(f func(x, y int64) int64, old func(x, y []int) ([]int, error), takes func(tensor.DType) bool, want string) kernel {
+func bitwise(f func(x, y int64) int64, old func(x, y []int) ([]int, error), takes func(tensor.DType) bool,
+	want string,
+) kernel {
 	return one(func(c *call) (*value, error) {
 		x, y, shape, err := c.pair(old)
 		if err != nil {
@@ -462,16 +491,17 @@ func where(c *call) (*value, error) {
 		return nil, err
 	}
 	k := 0
-	rows(shape, [][]int{spread(cond.shape, shape), spread(x.shape, shape), spread(y.shape, shape)}, func(at []int, n int, step []int) {
-		for j := range n {
-			from, o := y, at[2]+j*step[2]
-			if cond.i[at[0]+j*step[0]] != 0 {
-				from, o = x, at[1]+j*step[1]
+	rows(shape, [][]int{spread(cond.shape, shape), spread(x.shape, shape), spread(y.shape, shape)},
+		func(at []int, n int, step []int) {
+			for j := range n {
+				from, o := y, at[2]+j*step[2]
+				if cond.i[at[0]+j*step[0]] != 0 {
+					from, o = x, at[1]+j*step[1]
+				}
+				copyRange(out, k+j, from, o, 1)
 			}
-			copyRange(out, k+j, from, o, 1)
-		}
-		k += n
-	})
+			k += n
+		})
 	return out, nil
 }
 

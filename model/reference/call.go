@@ -35,8 +35,8 @@ func (c *call) floats(k int) (*value, error) {
 	return v, nil
 }
 
-// ints is input k, which must be there and of an integer type, as numbers of moderate size: larger ones are cut to ±2^40,
-// as the end of a slice may be written as the largest integer.
+// ints is input k, which must be there and of an integer type, as numbers of moderate size: larger ones are cut to
+// ±2^40, as the end of a slice may be written as the largest integer.
 func (c *call) ints(k int) ([]int, error) {
 	v, err := c.any(k)
 	if err != nil {
@@ -104,7 +104,8 @@ func (c *call) apply(x *value, f func(float64) float64) (*value, error) {
 	return y, nil
 }
 
-// gather fills a value of the given shape with elements of x at the offsets that walking with strides gives, from base on.
+// gather fills a value of the given shape with elements of x at the offsets that walking with strides gives, from base
+// on.
 func (c *call) gather(x *value, shape, strides []int, base int) (*value, error) {
 	y, err := c.make(x.typ, shape)
 	if err != nil {

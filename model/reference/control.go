@@ -37,7 +37,8 @@ func controlOps() map[string][]entry {
 			g := a.graph("body")
 			carried := len(a.n.GetInput()) - 2
 			if g != nil && (len(g.inputs) != carried+2 || len(g.outputs) < carried+1) {
-				a.fail("a body with %d inputs and %d outputs for %d carried values", len(g.inputs), len(g.outputs), carried)
+				a.fail("a body with %d inputs and %d outputs for %d carried values", len(g.inputs), len(g.outputs),
+					carried)
 			}
 			return func(c *call) ([]*value, error) { return c.loop(g, carried) }
 		}, optional: 2}},
@@ -210,7 +211,8 @@ func scan(a *attrs) kernel {
 				}
 				own := strides(x.shape)
 				before := c.local
-				v, err := c.gather(x, slices.Delete(slices.Clone(x.shape), axes[k], axes[k]+1), slices.Delete(slices.Clone(own), axes[k], axes[k]+1), at*own[axes[k]])
+				v, err := c.gather(x, slices.Delete(slices.Clone(x.shape), axes[k], axes[k]+1),
+					slices.Delete(slices.Clone(own), axes[k], axes[k]+1), at*own[axes[k]])
 				if err != nil {
 					return nil, err
 				}

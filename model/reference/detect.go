@@ -53,7 +53,8 @@ func (c *call) suppress(center bool) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if boxes.rank() != 3 || scores.rank() != 3 || boxes.shape[2] != 4 || boxes.shape[0] != scores.shape[0] || boxes.shape[1] != scores.shape[2] {
+	if boxes.rank() != 3 || scores.rank() != 3 || boxes.shape[2] != 4 || boxes.shape[0] != scores.shape[0] ||
+		boxes.shape[1] != scores.shape[2] {
 		return nil, fmt.Errorf("boxes %s with scores %s", boxes, scores)
 	}
 	most := 0
@@ -115,7 +116,8 @@ func (c *call) suppress(center bool) (*value, error) {
 // roiAlign pools regions by bilinear samples.
 func roiAlign(a *attrs) kernel {
 	mode := a.choice("mode", "avg", "max")
-	height, width, ratio, scale := a.int("output_height", 1), a.int("output_width", 1), a.int("sampling_ratio", 0), a.float("spatial_scale", 1)
+	height, width, ratio, scale := a.int("output_height", 1), a.int("output_width", 1), a.int("sampling_ratio", 0),
+		a.float("spatial_scale", 1)
 	shift := 0.0
 	if a.opset >= 16 && a.choice("coordinate_transformation_mode", "half_pixel", "output_half_pixel") == "half_pixel" {
 		shift = 0.5
@@ -136,7 +138,8 @@ func roiAlign(a *attrs) kernel {
 		if err != nil {
 			return nil, err
 		}
-		if x.rank() != 4 || rois.rank() != 2 || rois.shape[1] != 4 || len(of) != rois.shape[0] || product(x.shape[2:]) == 0 {
+		if x.rank() != 4 || rois.rank() != 2 || rois.shape[1] != 4 || len(of) != rois.shape[0] ||
+			product(x.shape[2:]) == 0 {
 			return nil, fmt.Errorf("input %s with the regions %s of %d images", x, rois, len(of))
 		}
 		y, err := c.make(x.typ, []int{len(of), x.shape[1], height, width})
@@ -213,7 +216,8 @@ func bilinear(src []float64, in []int, y, x float64) [4]float64 {
 		fx = 0
 	}
 	return [4]float64{
-		(1 - fy) * (1 - fx) * src[y0*in[1]+x0], (1 - fy) * fx * src[y0*in[1]+x1], fy * (1 - fx) * src[y1*in[1]+x0], fy * fx * src[y1*in[1]+x1],
+		(1 - fy) * (1 - fx) * src[y0*in[1]+x0], (1 - fy) * fx * src[y0*in[1]+x1], fy * (1 - fx) * src[y1*in[1]+x0],
+		fy * fx * src[y1*in[1]+x1],
 	}
 }
 
@@ -280,7 +284,8 @@ func (c *call) unpool(w window) (*value, error) {
 	return y, nil
 }
 
-// unique returns the different slices along an axis, where each comes first, which one each slice is, and how often it is.
+// unique returns the different slices along an axis, where each comes first, which one each slice is, and how often it
+// is.
 func (c *call) unique(at int, flat, sorted bool) ([]*value, error) {
 	x := c.in[0]
 	if flat {

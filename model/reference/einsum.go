@@ -8,7 +8,8 @@ import (
 
 // einsum is a parsed equation. Labels are letters; ellipsisLabel+k is axis k of the ellipsis, counted from its end.
 type einsum struct {
-	terms    []string // of the inputs, without spaces
+	// of the inputs, without spaces
+	terms    []string
 	out      string
 	explicit bool
 }
@@ -74,7 +75,8 @@ func (c *call) einsum(e einsum) (*value, error) {
 		for j, l := range ins[k] {
 			count[l]++
 			switch n := x.shape[j]; {
-			case length[l] == 0 && !slices.Contains(slices.Concat(ins[:k]...), l) && !slices.Contains(ins[k][:j], l), length[l] == 1:
+			case length[l] == 0 && !slices.Contains(slices.Concat(ins[:k]...), l) && !slices.Contains(ins[k][:j], l),
+				length[l] == 1:
 				length[l] = n
 			case n != length[l] && n != 1:
 				return nil, fmt.Errorf("one label of the equation stands for the lengths %d and %d", length[l], n)

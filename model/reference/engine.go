@@ -9,9 +9,10 @@ import (
 	"nero/model/onnx"
 )
 
-// Engine makes the evaluator an [engine.Engine]. Floating-point outputs are float64, whatever the model declares; o.Values
-// follow the model's outputs, as outputs of the session. One session may run on many goroutines at once; each Run stays on
-// its own. The options of Open make no difference. Open's error wraps an [*UnsupportedError] where something is missing.
+// Engine makes the evaluator an [engine.Engine]. Floating-point outputs are float64, whatever the model declares;
+// o.Values follow the model's outputs, as outputs of the session. One session may run on many goroutines at once; each
+// Run stays on its own. The options of Open make no difference. Open's error wraps an [*UnsupportedError] where
+// something is missing.
 func Engine(o Options) engine.Engine { return body64{o} }
 
 type body64 struct{ o Options }

@@ -87,8 +87,8 @@ func (s declaredSession) Run(ctx context.Context, in []tensor.Named) ([]tensor.N
 	return out, nil
 }
 
-// The kit for engines holds but for its check of foreign files: that asks for output types to be checked when a model is
-// opened, which here is done when it runs (TestOutputTypes).
+// The kit for engines holds but for its check of foreign files: that asks for output types to be checked when a model
+// is opened, which here is done when it runs (TestOutputTypes).
 func TestEngineKit(t *testing.T) {
 	for _, c := range enginetest.Checks() {
 		if c.Name == "foreign files" {
@@ -116,10 +116,12 @@ func TestOutputTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := g.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: noise(1, 2)}}, reference.Options{}); err == nil {
+	if out, err := g.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: noise(1, 2)}},
+		reference.Options{}); err == nil {
 		t.Errorf("an int64 shape passes as float32: %v", out)
 	}
-	if _, err := reference.Engine(reference.Options{}).Open(t.Context(), []byte("no model"), engine.Options{}); !errors.Is(err, onnx.ErrNotModel) {
+	if _, err := reference.Engine(reference.Options{}).Open(t.Context(), []byte("no model"),
+		engine.Options{}); !errors.Is(err, onnx.ErrNotModel) {
 		t.Errorf("foreign bytes: %v", err)
 	}
 }
@@ -135,7 +137,8 @@ func TestEngineValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	inner := m.Values()[0]
-	s, err := reference.Engine(reference.Options{Values: []string{inner}}).Open(t.Context(), model.Bytes(), engine.Options{})
+	s, err := reference.Engine(reference.Options{Values: []string{inner}}).Open(t.Context(), model.Bytes(),
+		engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,8 +176,8 @@ func engines(t *testing.T) []engine.Engine {
 	return out
 }
 
-// apart is the largest difference relative to the largest expected element, over all outputs. Elements that are not finite
-// must be the same.
+// apart is the largest difference relative to the largest expected element, over all outputs. Elements that are not
+// finite must be the same.
 func apart(got, want []tensor.Named) (float64, error) {
 	if len(got) != len(want) {
 		return 0, fmt.Errorf("%d outputs, want %d", len(got), len(want))

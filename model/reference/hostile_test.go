@@ -24,34 +24,50 @@ import (
 // attributePool are attributes of all operators by type; a node keeps those that its operator reads.
 var attributePool = struct{ ints, lists, floats, strings []string }{
 	ints: []string{
-		"axis", "keepdims", "group", "p", "k", "largest", "sorted", "to", "batch_dims", "blocksize", "ceil_mode", "storage_order", "size", "num_groups",
-		"transA", "transB", "hidden_size", "layout", "linear_before_reset", "input_forget", "upper", "start", "end", "batch_axis", "time_axis",
-		"exclusive", "reverse", "num_outputs", "allowzero", "align_corners", "exclude_outside", "antialias", "count_include_pad", "fmod", "dtype",
-		"select_last_index", "noop_with_empty_axes", "training_mode", "detect_negative", "ignore_index", "value_int", "broadcast", "is_test",
+		"axis", "keepdims", "group", "p", "k", "largest", "sorted", "to", "batch_dims", "blocksize", "ceil_mode",
+		"storage_order", "size", "num_groups",
+		"transA", "transB", "hidden_size", "layout", "linear_before_reset", "input_forget", "upper", "start", "end",
+		"batch_axis", "time_axis",
+		"exclusive", "reverse", "num_outputs", "allowzero", "align_corners", "exclude_outside", "antialias",
+		"count_include_pad", "fmod", "dtype",
+		"select_last_index", "noop_with_empty_axes", "training_mode", "detect_negative", "ignore_index", "value_int",
+		"broadcast", "is_test",
 	},
 	lists: []string{
-		"axes", "perm", "pads", "strides", "dilations", "kernel_shape", "output_shape", "output_padding", "split", "starts", "ends", "value_ints",
+		"axes", "perm", "pads", "strides", "dilations", "kernel_shape", "output_shape", "output_padding", "split",
+		"starts", "ends", "value_ints",
 	},
-	floats: []string{"alpha", "beta", "epsilon", "momentum", "bias", "clip", "cubic_coeff_a", "extrapolation_value", "ratio", "min", "max", "value"},
+	floats: []string{
+		"alpha", "beta", "epsilon", "momentum", "bias", "clip", "cubic_coeff_a", "extrapolation_value",
+		"ratio", "min", "max", "value",
+	},
 	strings: []string{
-		"mode", "auto_pad", "equation", "direction", "reduction", "padding_mode", "coordinate_transformation_mode", "nearest_mode",
+		"mode", "auto_pad", "equation", "direction", "reduction", "padding_mode", "coordinate_transformation_mode",
+		"nearest_mode",
 		"keep_aspect_ratio_policy", "approximate",
 	},
 }
 
 var words = []string{
-	"SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET", "reflect", "edge", "wrap", "constant", "linear", "nearest", "cubic", "bilinear", "bicubic", "reverse",
-	"bidirectional", "add", "mul", "min", "max", "sum", "none", "mean", "border", "reflection", "LEFT", "RIGHT", "CRD", "tanh", "align_corners",
-	"asymmetric", "tf_crop_and_resize", "half_pixel_symmetric", "not_larger", "ij,jk->ik", "...i,...i->...", "ii", "i,i", "ab->ba", "->", ",",
+	"SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET", "reflect", "edge", "wrap", "constant", "linear", "nearest", "cubic",
+	"bilinear", "bicubic", "reverse",
+	"bidirectional", "add", "mul", "min", "max", "sum", "none", "mean", "border", "reflection", "LEFT", "RIGHT", "CRD",
+	"tanh", "align_corners",
+	"asymmetric", "tf_crop_and_resize", "half_pixel_symmetric", "not_larger", "ij,jk->ik", "...i,...i->...", "ii",
+	"i,i", "ab->ba", "->", ",",
 	"round_prefer_ceil", "ceil", "",
 }
 
 var hostileInts = rapid.OneOf(
-	rapid.Int64Range(-4, 6), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 1 << 40, -1 << 40, 1 << 31, 1<<31 - 1, 1 << 20, 1000}),
+	rapid.Int64Range(-4, 6),
+	rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 1 << 40, -1 << 40, 1 << 31, 1<<31 - 1, 1 << 20, 1000}),
 )
 
 func hostileTensor(t *rapid.T) tensor.Tensor {
-	d := rapid.SampledFrom([]tensor.DType{tensor.Float32, tensor.Float32, tensor.Int64, tensor.Int64, tensor.Bool, tensor.Uint8, tensor.Uint64, tensor.Int32}).Draw(t, "type")
+	d := rapid.SampledFrom([]tensor.DType{
+		tensor.Float32, tensor.Float32, tensor.Int64, tensor.Int64, tensor.Bool,
+		tensor.Uint8, tensor.Uint64, tensor.Int32,
+	}).Draw(t, "type")
 	x := tensor.New(d, rapid.SliceOfN(rapid.IntRange(0, 4), 0, 5).Draw(t, "shape")...)
 	seed := rapid.Uint64().Draw(t, "values")
 	small := rapid.Bool().Draw(t, "small")
@@ -79,12 +95,13 @@ func hostileTensor(t *rapid.T) tensor.Tensor {
 	return x
 }
 
-// hostile runs one node with attributes and inputs that mean no good: the result is a tensor or an error, never a panic, and
-// memory stays within what was allowed.
+// hostile runs one node with attributes and inputs that mean no good: the result is a tensor or an error, never a
+// panic, and memory stays within what was allowed.
 func hostile(t *rapid.T) {
 	ops := reference.Supported()
 	op, _, _ := strings.Cut(rapid.SampledFrom(ops).Draw(t, "operator"), " ")
-	b := onnx.NewBuilder(rapid.SampledFrom([]int{6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 23}).Draw(t, "operator set"))
+	b := onnx.NewBuilder(rapid.SampledFrom([]int{6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 23}).Draw(t,
+		"operator set"))
 	var in []tensor.Named
 	var names []string
 	for k := range rapid.IntRange(1, 5).Draw(t, "inputs") {
@@ -271,7 +288,8 @@ func FuzzModel(f *testing.F) {
 		for j, n := range c.shape {
 			axes[j] = n
 		}
-		b.Graph().Output = append(b.Graph().Output, &onnxpb.ValueInfoProto{Name: new(c.make(b, b.Input("x", tensor.Float32, axes...)))})
+		b.Graph().Output = append(b.Graph().Output,
+			&onnxpb.ValueInfoProto{Name: new(c.make(b, b.Input("x", tensor.Float32, axes...)))})
 		model, err := b.Bytes()
 		if err != nil {
 			f.Fatal(err)

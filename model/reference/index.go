@@ -236,7 +236,8 @@ func (c *call) scatterElements(at int, how string) (*value, error) {
 
 // tuples calls f with the offset in x of every tuple of indices, the last axis of idx, behind batch axes.
 func tuples(x, idx *value, batch int, f func(k, at int)) (depth int, err error) {
-	if idx.rank() == 0 || batch < 0 || batch >= idx.rank() || batch > x.rank() || !slices.Equal(x.shape[:batch], idx.shape[:batch]) {
+	if idx.rank() == 0 || batch < 0 || batch >= idx.rank() || batch > x.rank() ||
+		!slices.Equal(x.shape[:batch], idx.shape[:batch]) {
 		return 0, fmt.Errorf("indices %s into %s with %d batch axes", idx, x, batch)
 	}
 	depth = idx.shape[idx.rank()-1]
@@ -289,7 +290,8 @@ func (c *call) scatterND(how string) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if want := slices.Concat(idx.shape[:idx.rank()-1], x.shape[depth:]); !slices.Equal(from.shape, want) || c.same(x, from) != nil {
+	if want := slices.Concat(idx.shape[:idx.rank()-1], x.shape[depth:]); !slices.Equal(from.shape, want) ||
+		c.same(x, from) != nil {
 		return nil, fmt.Errorf("updates %s for indices %s into %s", from, idx, x)
 	}
 	y, err := c.clone(x)
@@ -492,7 +494,8 @@ func (c *call) top(at, k int, largest bool) ([]*value, error) {
 			sort.SliceStable(order, func(p, q int) bool {
 				s, t := base+order[p]*inner, base+order[q]*inner
 				if x.float() && (math.IsNaN(x.f[s]) || math.IsNaN(x.f[t])) {
-					return largest && math.IsNaN(x.f[s]) && !math.IsNaN(x.f[t]) || !largest && !math.IsNaN(x.f[s]) && math.IsNaN(x.f[t])
+					return largest && math.IsNaN(x.f[s]) && !math.IsNaN(x.f[t]) || !largest && !math.IsNaN(x.f[s]) &&
+						math.IsNaN(x.f[t])
 				}
 				if largest {
 					return x.before(t, s)

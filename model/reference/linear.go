@@ -44,8 +44,8 @@ func (c *call) operand(k int) (*value, error) {
 // narrow is the number of columns below which a product is computed by dot products.
 const narrow = 16
 
-// multiply adds the product of a (m rows of k) and b (k rows of n) to out (m rows of n). In a run that rounds, products and
-// sums are float32, in which machines add up products of narrower numbers too.
+// multiply adds the product of a (m rows of k) and b (k rows of n) to out (m rows of n). In a run that rounds, products
+// and sums are float32, in which machines add up products of narrower numbers too.
 func (r *runner) multiply(m, n, k int, a, b, out []float64) {
 	blas := gonum.Implementation{}
 	if r.round == Float64 {
@@ -67,10 +67,11 @@ func to32(x []float64) []float32 {
 	return y
 }
 
-// mulAdd adds a times b to out. Every element is a sum in the order of k, starting from what is there; wide products add a
-// multiple of a row of b at a time. NaN and infinities in b count even where a is zero, which the library's own product would
-// pass over.
-func mulAdd[T float32 | float64](m, n, k int, a, b, out []T, axpy func(n int, alpha T, x []T, incX int, y []T, incY int),
+// mulAdd adds a times b to out. Every element is a sum in the order of k, starting from what is there; wide products
+// add a multiple of a row of b at a time. NaN and infinities in b count even where a is zero, which the library's own
+// product would pass over.
+func mulAdd[T float32 | float64](m, n, k int, a, b, out []T,
+	axpy func(n int, alpha T, x []T, incX int, y []T, incY int),
 	dot func(n int, x []T, incX int, y []T, incY int) T,
 ) {
 	if m == 0 || n == 0 || k == 0 {
@@ -261,9 +262,10 @@ func gemm(a *attrs) kernel {
 // window is the geometry of a convolution or a pooling along the spatial axes.
 type window struct {
 	kernel, stride, dilation []int
-	pads                     []int // first all beginnings, then all ends
-	auto                     string
-	ceil                     bool
+	// first all beginnings, then all ends
+	pads []int
+	auto string
+	ceil bool
 }
 
 // readWindow reads the attributes; any list may be missing.
@@ -297,7 +299,8 @@ func (w window) fit(in, kernel []int) (window, []int, error) {
 		w.pads = make([]int, 2*r)
 	}
 	if len(kernel) != r || len(w.stride) != r || len(w.dilation) != r || len(w.pads) != 2*r {
-		return w, nil, fmt.Errorf("kernel %v, strides %v, dilations %v and pads %v for %d spatial axes", kernel, w.stride, w.dilation, w.pads, r)
+		return w, nil, fmt.Errorf("kernel %v, strides %v, dilations %v and pads %v for %d spatial axes", kernel,
+			w.stride, w.dilation, w.pads, r)
 	}
 	out := make([]int, r)
 	for k, n := range in {
@@ -318,7 +321,8 @@ func (w window) fit(in, kernel []int) (window, []int, error) {
 		}
 		room := n + w.pads[k] + w.pads[r+k] - reach
 		if room < 0 {
-			return w, nil, fmt.Errorf("axis %d has the length %d with pads, the kernel reaches over %d", k, room+reach, reach)
+			return w, nil, fmt.Errorf("axis %d has the length %d with pads, the kernel reaches over %d", k, room+reach,
+				reach)
 		}
 		out[k] = room/w.stride[k] + 1
 		if w.ceil && room%w.stride[k] != 0 && out[k]*w.stride[k] < n+w.pads[k] { // the last window begins inside
@@ -347,8 +351,8 @@ func span(offset, stride, n, out int) (lo, hi int) {
 	return lo, max(min(hi, out), lo)
 }
 
-// patches fills to with one row for each element of the kernel over all channels, of the inputs that it meets for the output
-// rows z0..z1-1 of the first of the three axes.
+// patches fills to with one row for each element of the kernel over all channels, of the inputs that it meets for the
+// output rows z0..z1-1 of the first of the three axes.
 func patches(to, x []float64, channels int, in, out, kernel [3]int, w window, z0, z1 int) {
 	r := len(w.kernel)
 	stride, dilation := three(w.stride, 1), three(w.dilation, 1)
@@ -410,7 +414,8 @@ func conv(a *attrs) kernel {
 		if err != nil {
 			return nil, err
 		}
-		if x.rank() < 3 || w.rank() != x.rank() || x.shape[1]%groups != 0 || w.shape[1] != x.shape[1]/groups || w.shape[0]%groups != 0 {
+		if x.rank() < 3 || w.rank() != x.rank() || x.shape[1]%groups != 0 || w.shape[1] != x.shape[1]/groups ||
+			w.shape[0]%groups != 0 {
 			return nil, fmt.Errorf("input %s with the kernel %s in %d groups", x, w, groups)
 		}
 		win, spatial, err := geometry.fit(x.shape[2:], w.shape[2:])
@@ -447,8 +452,9 @@ func (c *call) convolve(x, w, out *value, win window, groups int) error {
 	if in[0] == 1 && kern[0] == 1 && spatial[0] == 1 && len(win.kernel) == 2 {
 		in, kern, spatial = [3]int{in[1], 1, in[2]}, [3]int{kern[1], 1, kern[2]}, [3]int{spatial[1], 1, spatial[2]}
 		win = window{
-			kernel: kern[:], stride: []int{win.stride[0], 1, win.stride[1]}, dilation: []int{win.dilation[0], 1, win.dilation[1]},
-			pads: []int{win.pads[0], 0, win.pads[1], win.pads[2], 0, win.pads[3]},
+			kernel: kern[:], stride: []int{win.stride[0], 1, win.stride[1]},
+			dilation: []int{win.dilation[0], 1, win.dilation[1]},
+			pads:     []int{win.pads[0], 0, win.pads[1], win.pads[2], 0, win.pads[3]},
 		}
 	}
 	channels, filters := w.shape[1], w.shape[0]/groups
@@ -561,8 +567,10 @@ func (w window) grow(in, kernel, shape, extra []int) (window, []int, error) {
 	} else {
 		w.pads = slices.Clone(w.pads)
 	}
-	if len(w.stride) != r || len(w.dilation) != r || len(w.pads) != 2*r || len(extra) != r || shape != nil && len(shape) != r {
-		return w, nil, fmt.Errorf("strides %v, dilations %v, pads %v, output_padding %v and output_shape %v for %d spatial axes",
+	if len(w.stride) != r || len(w.dilation) != r || len(w.pads) != 2*r || len(extra) != r || shape != nil &&
+		len(shape) != r {
+		return w, nil, fmt.Errorf(
+			"strides %v, dilations %v, pads %v, output_padding %v and output_shape %v for %d spatial axes",
 			w.stride, w.dilation, w.pads, extra, shape, r)
 	}
 	out := make([]int, r)

@@ -11,7 +11,10 @@ import (
 // normOps are soft maxima and normalizations.
 func normOps() map[string][]entry {
 	ops := map[string][]entry{}
-	for name, f := range map[string]func(c *call, x, y []float64, n, step int){"Softmax": softmax, "LogSoftmax": logSoftmax, "Hardmax": hardmax} {
+	for name, f := range map[string]func(c *call, x, y []float64, n, step int){
+		"Softmax":    softmax,
+		"LogSoftmax": logSoftmax, "Hardmax": hardmax,
+	} {
 		ops[name] = []entry{
 			{since: 1, least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
 				at := a.int("axis", 1)
@@ -470,7 +473,10 @@ func (c *call) standardize(list []int) (*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	mean := fold{step: func(acc, v float64) float64 { return acc + v }, end: func(acc float64, n int) float64 { return acc / float64(n) }}
+	mean := fold{
+		step: func(acc, v float64) float64 { return acc + v },
+		end:  func(acc float64, n int) float64 { return acc / float64(n) },
+	}
 	m, err := c.reduce(mean, x, as, true)
 	if err != nil {
 		return nil, err

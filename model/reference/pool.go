@@ -108,10 +108,12 @@ func readPool(a *attrs) window {
 	return w
 }
 
-// windows calls f for every window of every channel: the number of the output, the offset of the channel in x, and which
-// inputs are in it. inside are their offsets within the channel, in order; all counts those in the padding too.
+// windows calls f for every window of every channel: the number of the output, the offset of the channel in x, and
+// which inputs are in it. inside are their offsets within the channel, in order; all counts those in the padding too.
 // begin is called before with the shape of the output.
-func (c *call) windows(x *value, w window, begin func(shape []int) error, f func(out, base int, inside []int, all int)) error {
+func (c *call) windows(x *value, w window, begin func(shape []int) error,
+	f func(out, base int, inside []int, all int),
+) error {
 	if x.rank() < 3 {
 		return fmt.Errorf("input 0 is %s, want batch, channels and 1 to %d spatial axes", x, maxSpatial)
 	}
@@ -121,7 +123,8 @@ func (c *call) windows(x *value, w window, begin func(shape []int) error, f func
 	}
 	r := len(spatial)
 	in, out, kern := three(x.shape[2:], 1), three(spatial, 1), three(w.kernel, 1)
-	stride, dilation, before, after := three(w.stride, 1), three(w.dilation, 1), three(w.pads[:r], 0), three(w.pads[r:], 0)
+	stride, dilation, before, after := three(w.stride, 1), three(w.dilation, 1), three(w.pads[:r], 0),
+		three(w.pads[r:], 0)
 	// taps are the elements lo..hi-1 of the kernel that meet an input, and those that meet an input or padding.
 	type taps struct{ lo, hi, all int }
 	var along [3][]taps

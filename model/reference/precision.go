@@ -8,8 +8,8 @@ import (
 // Precision is a floating-point format to which values are rounded.
 type Precision int
 
-// Formats. Float64 rounds nothing. TF32 is float32 storage with operands of convolutions and matrix products rounded to 11
-// significant bits, as on tensor cores; [Precision.Round] for TF32 is that rounding of an operand.
+// Formats. Float64 rounds nothing. TF32 is float32 storage with operands of convolutions and matrix products rounded to
+// 11 significant bits, as on tensor cores; [Precision.Round] for TF32 is that rounding of an operand.
 const (
 	Float64 Precision = iota
 	Float32
@@ -59,8 +59,8 @@ func (p Precision) String() string {
 // 2^-24 for Float32, 2^-11 for Float16 and TF32, 2^-8 for BFloat16.
 func (p Precision) Unit() float64 { return math.Ldexp(1, -p.format().bits-1) }
 
-// Round is the number of the format nearest to x, ties to even; infinity beyond its range, with subnormal numbers below it.
-// NaN stays NaN.
+// Round is the number of the format nearest to x, ties to even; infinity beyond its range, with subnormal numbers below
+// it. NaN stays NaN.
 func (p Precision) Round(x float64) float64 {
 	switch p {
 	case Float64:

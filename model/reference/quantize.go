@@ -25,11 +25,15 @@ func quantizeOps() map[string][]entry {
 			at := a.int("axis", 1)
 			return one(func(c *call) (*value, error) { return c.dequantize(at) })
 		}}},
-		"DynamicQuantizeLinear": {{since: 11, least: 1, most: 1, outs: 3, build: func(*attrs) kernel { return dynamicQuantize }}},
+		"DynamicQuantizeLinear": {{
+			since: 11, least: 1, most: 1, outs: 3,
+			build: func(*attrs) kernel { return dynamicQuantize },
+		}},
 	}
 }
 
-// steps are scale and zero point of every element: of a tensor, or one of each along an axis. of maps an element to its place.
+// steps are scale and zero point of every element: of a tensor, or one of each along an axis. of maps an element to its
+// place.
 func (c *call) steps(x *value, at int) (scale *value, zero *value, of func(k int) int, err error) {
 	if scale, err = c.floats(1); err != nil {
 		return nil, nil, nil, err

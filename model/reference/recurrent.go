@@ -9,22 +9,36 @@ import (
 // recurrentOps run along a sequence.
 func recurrentOps() map[string][]entry {
 	return map[string][]entry{
-		"RNN":  {{since: 7, least: 3, most: 6, outs: 2, build: func(a *attrs) kernel { return recurrent(a, 1, 0, "Tanh") }}},
-		"GRU":  {{since: 7, least: 3, most: 6, outs: 2, build: func(a *attrs) kernel { return recurrent(a, 3, 0, "Sigmoid", "Tanh") }}},
-		"LSTM": {{since: 7, least: 3, most: 8, outs: 3, build: func(a *attrs) kernel { return recurrent(a, 4, 3, "Sigmoid", "Tanh", "Tanh") }}},
+		"RNN": {{
+			since: 7, least: 3, most: 6, outs: 2,
+			build: func(a *attrs) kernel { return recurrent(a, 1, 0, "Tanh") },
+		}},
+		"GRU": {{
+			since: 7, least: 3, most: 6, outs: 2,
+			build: func(a *attrs) kernel { return recurrent(a, 3, 0, "Sigmoid", "Tanh") },
+		}},
+		"LSTM": {{
+			since: 7, least: 3, most: 8, outs: 3,
+			build: func(a *attrs) kernel { return recurrent(a, 4, 3, "Sigmoid", "Tanh", "Tanh") },
+		}},
 	}
 }
 
 // cell is a recurrent operator.
 type cell struct {
 	gates, peepholes int
-	hidden           int // 0 if the file does not say
-	directions       []bool
-	functions        [][]func(float64) float64 // by direction
-	clip             float64                   // 0 for none
-	coupled          bool                      // LSTM: input and forget gates
-	before           bool                      // GRU: the linear part comes before the reset
-	batchFirst       bool
+	// 0 if the file does not say
+	hidden     int
+	directions []bool
+	// by direction
+	functions [][]func(float64) float64
+	// 0 for none
+	clip float64
+	// LSTM: input and forget gates
+	coupled bool
+	// GRU: the linear part comes before the reset
+	before     bool
+	batchFirst bool
 }
 
 func recurrent(a *attrs, gates, peepholes int, def ...string) kernel {
@@ -61,9 +75,11 @@ func recurrent(a *attrs, gates, peepholes int, def ...string) kernel {
 		var fs []func(float64) float64
 		for _, name := range names[:len(def)] {
 			f := map[string]func(float64) float64{
-				"Tanh": math.Tanh, "Sigmoid": sigmoid, "Softsign": func(x float64) float64 { return x / (1 + math.Abs(x)) },
+				"Tanh": math.Tanh, "Sigmoid": sigmoid,
+				"Softsign": func(x float64) float64 { return x / (1 + math.Abs(x)) },
 				"Softplus": softplus, "Relu": func(x float64) float64 { return math.Max(x, 0) },
-				"HardSigmoid": func(x float64) float64 { return clamp(float64(float32(0.2))*x+0.5, 0, 1) }, "Elu": elu(1, 1, 1),
+				"HardSigmoid": func(x float64) float64 { return clamp(float64(float32(0.2))*x+0.5, 0, 1) },
+				"Elu":         elu(1, 1, 1),
 			}[name]
 			if f == nil {
 				a.fail("activation %q", name)
@@ -111,8 +127,10 @@ func (c *call) recur(l cell) ([]*value, error) {
 	}
 	steps, batch, in, h, dirs := x.shape[0], x.shape[1], x.shape[2], r.shape[2], len(l.directions)
 	rows := l.gates * h
-	if !slices.Equal(w.shape, []int{dirs, rows, in}) || !slices.Equal(r.shape, []int{dirs, rows, h}) || l.hidden != 0 && l.hidden != h {
-		return nil, fmt.Errorf("weights %s and %s for %d inputs, %d directions and hidden_size %d", w, r, in, dirs, l.hidden)
+	if !slices.Equal(w.shape, []int{dirs, rows, in}) || !slices.Equal(r.shape, []int{dirs, rows, h}) || l.hidden != 0 &&
+		l.hidden != h {
+		return nil, fmt.Errorf("weights %s and %s for %d inputs, %d directions and hidden_size %d", w, r, in, dirs,
+			l.hidden)
 	}
 	bias := make([]float64, 2*rows*dirs)
 	if c.at(3) != nil {
@@ -174,8 +192,9 @@ func (c *call) recur(l cell) ([]*value, error) {
 			return nil, err
 		}
 		u := unit{
-			cell: l, c: c, h: h, wb: bias[d*2*rows:][:rows], rb: bias[d*2*rows+rows:][:rows], f: l.functions[d], peep: peep[d*l.peepholes*h:],
-			x: make([]float64, rows), r: make([]float64, rows), rt: rt, scratch: make([]float64, h),
+			cell: l, c: c, h: h, wb: bias[d*2*rows:][:rows], rb: bias[d*2*rows+rows:][:rows], f: l.functions[d],
+			peep: peep[d*l.peepholes*h:],
+			x:    make([]float64, rows), r: make([]float64, rows), rt: rt, scratch: make([]float64, h),
 		}
 		for b := range batch {
 			hs, cs := hidden.f[(d*batch+b)*h:][:h], state.f[(d*batch+b)*h:][:h]
@@ -211,13 +230,16 @@ func (c *call) recur(l cell) ([]*value, error) {
 // unit is a cell in one direction with its weights.
 type unit struct {
 	cell
-	c       *call
-	h       int
-	wb, rb  []float64
-	f       []func(float64) float64
-	peep    []float64 // input, output, forget
-	x, r    []float64 // W x + Wb of this step, and working memory
-	rt      []float64 // R, transposed
+	c      *call
+	h      int
+	wb, rb []float64
+	f      []func(float64) float64
+	// input, output, forget
+	peep []float64
+	// W x + Wb of this step, and working memory
+	x, r []float64
+	// R, transposed
+	rt      []float64
 	scratch []float64
 }
 

@@ -12,7 +12,8 @@ import (
 type fold struct {
 	start float64
 	step  func(acc, x float64) float64
-	end   func(acc float64, n int) float64 // nil for none
+	// nil for none
+	end func(acc float64, n int) float64
 	// i is step for integers, nil if they are not taken; the start is the float one.
 	i func(d tensor.DType, acc, x int64) int64
 }
@@ -22,23 +23,32 @@ func reduceOps() map[string][]entry {
 	intSum := func(_ tensor.DType, acc, x int64) int64 { return acc + x }
 	ops := map[string][]entry{}
 	for name, f := range map[string]fold{
-		"ReduceSum":       {step: sum, i: intSum},
-		"ReduceMean":      {step: sum, end: func(acc float64, n int) float64 { return acc / float64(n) }},
-		"ReduceSumSquare": {step: func(acc, x float64) float64 { return acc + x*x }, i: func(_ tensor.DType, acc, x int64) int64 { return acc + x*x }},
-		"ReduceL1": {step: func(acc, x float64) float64 { return acc + math.Abs(x) }, i: func(_ tensor.DType, acc, x int64) int64 {
-			return acc + max(x, -x)
-		}},
+		"ReduceSum":  {step: sum, i: intSum},
+		"ReduceMean": {step: sum, end: func(acc float64, n int) float64 { return acc / float64(n) }},
+		"ReduceSumSquare": {
+			step: func(acc, x float64) float64 { return acc + x*x },
+			i:    func(_ tensor.DType, acc, x int64) int64 { return acc + x*x },
+		},
+		"ReduceL1": {
+			step: func(acc, x float64) float64 { return acc + math.Abs(x) },
+			i: func(_ tensor.DType, acc, x int64) int64 {
+				return acc + max(x, -x)
+			},
+		},
 		"ReduceL2": {
-			step: func(acc, x float64) float64 { return acc + x*x }, end: func(acc float64, _ int) float64 { return math.Sqrt(acc) },
+			step: func(acc, x float64) float64 { return acc + x*x },
+			end:  func(acc float64, _ int) float64 { return math.Sqrt(acc) },
 		},
 		"ReduceProd": {
-			start: 1, step: func(acc, x float64) float64 { return acc * x }, i: func(_ tensor.DType, acc, x int64) int64 { return acc * x },
+			start: 1, step: func(acc, x float64) float64 { return acc * x },
+			i: func(_ tensor.DType, acc, x int64) int64 { return acc * x },
 		},
 		"ReduceMax":    {start: math.Inf(-1), step: greatest},
 		"ReduceMin":    {start: math.Inf(1), step: least},
 		"ReduceLogSum": {step: sum, end: func(acc float64, _ int) float64 { return math.Log(acc) }},
 	} {
-		ops[name] = reduceVersions(name, func(c *call, x *value, axes []int, keep bool) (*value, error) { return c.reduce(f, x, axes, keep) })
+		ops[name] = reduceVersions(name,
+			func(c *call, x *value, axes []int, keep bool) (*value, error) { return c.reduce(f, x, axes, keep) })
 	}
 	ops["ReduceLogSumExp"] = reduceVersions("ReduceLogSumExp", logSumExp)
 	return ops

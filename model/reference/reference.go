@@ -25,8 +25,10 @@ const Elements = 1 << 28
 
 // UnsupportedError says that a graph cannot be evaluated, and names every node that stands in the way.
 type UnsupportedError struct {
-	Nodes []string // names, as in "Conv \"conv1\""; "" for the model as a whole
-	Ops   []string // what is missing at each of Nodes: an operator, or an operator and what of it
+	// names, as in "Conv \"conv1\""; "" for the model as a whole
+	Nodes []string
+	// what is missing at each of Nodes: an operator, or an operator and what of it
+	Ops []string
 }
 
 // Error lists all of it in one line.
@@ -43,7 +45,8 @@ func (e *UnsupportedError) Error() string {
 
 // Options of a run.
 type Options struct {
-	// Values are the names of inner values to return after the outputs, in this order. Inputs and stored tensors may be named too.
+	// Values are the names of inner values to return after the outputs, in this order. Inputs and stored tensors may be
+	// named too.
 	Values []string
 	// Round is the precision to simulate; the default Float64 rounds nothing.
 	Round Precision
@@ -53,17 +56,20 @@ type Options struct {
 
 // Graph is a model that is ready to run. It is safe for concurrent use.
 type Graph struct {
-	inputs   []port
-	defaults []port // inputs that have a value in the file
+	inputs []port
+	// inputs that have a value in the file
+	defaults []port
 	outputs  []port
 	main     *body
-	known    map[string]bool // every name of the main graph
+	// every name of the main graph
+	known map[string]bool
 }
 
 type port struct {
-	name  string
-	typ   tensor.DType
-	shape []int // -1 for free axes; nil if the file does not say
+	name string
+	typ  tensor.DType
+	// -1 for free axes; nil if the file does not say
+	shape []int
 }
 
 func portOf(p onnx.Port) port {
@@ -85,7 +91,8 @@ type kernel func(c *call) ([]*value, error)
 // call is one evaluation of a node.
 type call struct {
 	*runner
-	scope *scope // where the values of the node's graph are
+	// where the values of the node's graph are
+	scope *scope
 	in    []*value
 	outs  int
 }
@@ -94,8 +101,9 @@ type call struct {
 type step struct {
 	label, op string
 	in, out   []string
-	outer     []string // values that its subgraphs read
-	run       kernel
+	// values that its subgraphs read
+	outer []string
+	run   kernel
 }
 
 // body is a graph: the model's own, or that of an If, Loop or Scan.
@@ -104,7 +112,8 @@ type body struct {
 	outputs []string
 	steps   []step
 	consts  map[string]*value
-	outer   []string // values of enclosing graphs that it reads
+	// values of enclosing graphs that it reads
+	outer   []string
 	rounded [precisions]struct {
 		sync.Once
 		consts map[string]*value
@@ -147,13 +156,14 @@ func (b *builder) miss(node, format string, args ...any) {
 	b.missing.Ops = append(b.missing.Ops, fmt.Sprintf(format, args...))
 }
 
-// Load prepares a model. The error is an [*UnsupportedError] that names every node with an operator, a version, an attribute
-// or a number of inputs that is not known here.
+// Load prepares a model. The error is an [*UnsupportedError] that names every node with an operator, a version, an
+// attribute or a number of inputs that is not known here.
 func Load(m *onnx.Model) (*Graph, error) {
 	sig := m.Signature()
 	b := &builder{ops: operators(), opset: m.Opset()}
 	if b.opset != 0 && (b.opset < MinOpset || b.opset > MaxOpset) {
-		b.miss("", "operator set %d (known are %d to %d; convert the model with onnx.version_converter or export it again)", b.opset, MinOpset, MaxOpset)
+		b.miss("", "operator set %d (known are %d to %d; convert the model with onnx.version_converter or export it "+
+			"again)", b.opset, MinOpset, MaxOpset)
 		return nil, &b.missing
 	}
 	g := &Graph{known: map[string]bool{}}
@@ -219,7 +229,8 @@ func (b *builder) body(p *onnxpb.GraphProto, main bool) *body {
 		b.miss("", "sparse stored tensor %q", t.GetValues().GetName())
 	}
 	for _, in := range p.GetInput() {
-		g.inputs = append(g.inputs, port{name: in.GetName(), typ: tensor.DType(in.GetType().GetTensorType().GetElemType())})
+		g.inputs = append(g.inputs,
+			port{name: in.GetName(), typ: tensor.DType(in.GetType().GetTensorType().GetElemType())})
 		have[in.GetName()] = true
 	}
 	read := func(name string) {
@@ -304,7 +315,8 @@ func (b *builder) step(n *onnxpb.NodeProto) (step, bool) {
 // runner is one Run.
 type runner struct {
 	budget
-	ctx   context.Context // lives as long as the call of Run that it was given to
+	// lives as long as the call of Run that it was given to
+	ctx   context.Context
 	round Precision
 }
 
@@ -351,8 +363,8 @@ func (g *Graph) check(o Options) error {
 }
 
 // Run evaluates the model on inputs given in any order: one for each of [Graph.Inputs], floating-point inputs of any
-// floating-point type. It returns the outputs and then o.Values, floats as float64. The context is looked at between nodes.
-// Errors name the node.
+// floating-point type. It returns the outputs and then o.Values, floats as float64. The context is looked at between
+// nodes. Errors name the node.
 func (g *Graph) Run(ctx context.Context, in []tensor.Named, o Options) ([]tensor.Named, error) {
 	if err := g.check(o); err != nil {
 		return nil, err
@@ -376,7 +388,8 @@ func (g *Graph) Run(ctx context.Context, in []tensor.Named, o Options) ([]tensor
 			return nil, fmt.Errorf("input %q is %s, want %s", x.Name, x.DType, want)
 		}
 		if !ports[k].takes(x.Shape) {
-			return nil, fmt.Errorf("input %q has the shape %v, want %v (-1: any length)", x.Name, x.Shape, ports[k].shape)
+			return nil, fmt.Errorf("input %q has the shape %v, want %v (-1: any length)", x.Name, x.Shape,
+				ports[k].shape)
 		}
 		if _, err := r.take(x.Shape); err != nil {
 			return nil, fmt.Errorf("input %q: %w", x.Name, err)

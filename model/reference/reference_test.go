@@ -22,7 +22,9 @@ import (
 )
 
 // graph builds a model of one input x and loads it.
-func graph(t rapid.TB, opset int, d tensor.DType, shape []int, nodes func(b *onnx.Builder, x string) string) *reference.Graph {
+func graph(t rapid.TB, opset int, d tensor.DType, shape []int,
+	nodes func(b *onnx.Builder, x string) string,
+) *reference.Graph {
 	t.Helper()
 	b := onnx.NewBuilder(opset)
 	axes := []any{}
@@ -85,15 +87,18 @@ func TestConvIsItsDefinition(t *testing.T) {
 		var in, kern, stride, dil, pads [2]int
 		var ends [2]int
 		for a := range 2 {
-			kern[a], stride[a], dil[a] = rapid.IntRange(1, 3).Draw(t, "kernel"), rapid.IntRange(1, 3).Draw(t, "stride"), rapid.IntRange(1, 3).Draw(t, "dilation")
+			kern[a], stride[a], dil[a] = rapid.IntRange(1, 3).Draw(t, "kernel"), rapid.IntRange(1, 3).Draw(t, "stride"),
+				rapid.IntRange(1, 3).Draw(t, "dilation")
 			pads[a], ends[a] = rapid.IntRange(0, 3).Draw(t, "before"), rapid.IntRange(0, 3).Draw(t, "after")
 			in[a] = max(rapid.IntRange(1, 8).Draw(t, "length"), (kern[a]-1)*dil[a]+1-pads[a]-ends[a])
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
 		x, w := normals(r, n*cin*in[0]*in[1]), normals(r, cout*cin/groups*kern[0]*kern[1])
 		g := graph(t, 17, tensor.Float64, []int{n, cin, in[0], in[1]}, func(b *onnx.Builder, x string) string {
-			return b.Op("Conv", []string{x, b.Const(doubles(w, cout, cin/groups, kern[0], kern[1]))}, onnx.AttrInt("group", int64(groups)),
-				onnx.AttrInts("strides", int64(stride[0]), int64(stride[1])), onnx.AttrInts("dilations", int64(dil[0]), int64(dil[1])),
+			return b.Op("Conv", []string{x, b.Const(doubles(w, cout, cin/groups, kern[0], kern[1]))},
+				onnx.AttrInt("group", int64(groups)),
+				onnx.AttrInts("strides", int64(stride[0]), int64(stride[1])),
+				onnx.AttrInts("dilations", int64(dil[0]), int64(dil[1])),
 				onnx.AttrInts("pads", int64(pads[0]), int64(pads[1]), int64(ends[0]), int64(ends[1])))
 		})
 		got := run(t, g, doubles(x, n, cin, in[0], in[1]), reference.Options{})
@@ -117,7 +122,8 @@ func TestConvIsItsDefinition(t *testing.T) {
 									if i < 0 || j < 0 || i >= in[0] || j >= in[1] {
 										continue
 									}
-									term := x[((b*cin+o/(cout/groups)*(cin/groups)+c)*in[0]+i)*in[1]+j] * w[((o*(cin/groups)+c)*kern[0]+p)*kern[1]+q]
+									term := x[((b*cin+o/(cout/groups)*(cin/groups)+
+										c)*in[0]+i)*in[1]+j] * w[((o*(cin/groups)+c)*kern[0]+p)*kern[1]+q]
 									want += term
 									size += math.Abs(term)
 								}
@@ -134,7 +140,8 @@ func TestConvIsItsDefinition(t *testing.T) {
 	})
 }
 
-// Linear operators are linear, and the transposed convolution is the transpose of the convolution: <y, conv x> = <conv^T y, x>.
+// Linear operators are linear, and the transposed convolution is the transpose of the convolution: <y, conv x> =
+// <conv^T y, x>.
 func TestLinearOperators(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
@@ -147,13 +154,15 @@ func TestLinearOperators(t *testing.T) {
 		in := []int{1, 2, h, h}
 		w := doubles(normals(r, 3*2*9), 3, 2, 3, 3)
 		attrs := []*onnxpb.AttributeProto{onnx.AttrInts("strides", s, s), onnx.AttrInts("pads", p, p, p, p)}
-		conv := graph(t, 17, tensor.Float64, in, func(b *onnx.Builder, x string) string { return b.Op("Conv", []string{x, b.Const(w)}, attrs...) })
+		conv := graph(t, 17, tensor.Float64, in,
+			func(b *onnx.Builder, x string) string { return b.Op("Conv", []string{x, b.Const(w)}, attrs...) })
 		m := (h+2*int(p)-3)/int(s) + 1
 		back := graph(t, 17, tensor.Float64, []int{1, 3, m, m}, func(b *onnx.Builder, x string) string {
 			return b.Op("ConvTranspose", []string{x, b.Const(w)}, attrs...)
 		})
 		x, x2, y := normals(r, 2*h*h), normals(r, 2*h*h), normals(r, 3*m*m)
-		cx, cx2 := run(t, conv, doubles(x, in...), reference.Options{}), run(t, conv, doubles(x2, in...), reference.Options{})
+		cx, cx2 := run(t, conv, doubles(x, in...), reference.Options{}),
+			run(t, conv, doubles(x2, in...), reference.Options{})
 		ty := run(t, back, doubles(y, 1, 3, m, m), reference.Options{})
 		if len(ty) != len(x) {
 			t.Fatalf("the transpose makes %d elements, want %d", len(ty), len(x))
@@ -185,7 +194,8 @@ func TestLinearOperators(t *testing.T) {
 // Products agree with exact rational arithmetic, for every way in which they are computed.
 func TestMatMulIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m, n, k := rapid.IntRange(1, 5).Draw(t, "m"), rapid.IntRange(1, 24).Draw(t, "n"), rapid.IntRange(1, 24).Draw(t, "k")
+		m, n, k := rapid.IntRange(1, 5).Draw(t, "m"), rapid.IntRange(1, 24).Draw(t, "n"),
+			rapid.IntRange(1, 24).Draw(t, "k")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
 		a, b := normals(r, m*k), normals(r, k*n)
 		g := graph(t, 17, tensor.Float64, []int{m, k}, func(bld *onnx.Builder, x string) string {
@@ -234,7 +244,8 @@ func TestProductsPassNaNOn(t *testing.T) {
 // Rounding agrees with exact arithmetic: no number of the format is nearer, and ties go to even.
 func TestRound(t *testing.T) {
 	formats := map[reference.Precision]struct{ bits, emin, emax int }{
-		reference.Float32: {23, -126, 127}, reference.TF32: {10, -126, 127}, reference.Float16: {10, -14, 15}, reference.BFloat16: {7, -126, 127},
+		reference.Float32: {23, -126, 127}, reference.TF32: {10, -126, 127}, reference.Float16: {10, -14, 15},
+		reference.BFloat16: {7, -126, 127},
 	}
 	// near is the exact definition: the multiple of the unit in the last place, found in rational numbers.
 	near := func(x float64, bits, emin, emax int) float64 {
@@ -264,8 +275,10 @@ func TestRound(t *testing.T) {
 			rapid.Float64(),
 			rapid.Float64Range(-70000, 70000),
 			rapid.Custom(func(t *rapid.T) float64 { // ties and their neighbors, subnormal numbers among them
-				v := math.Ldexp(float64(rapid.Int64Range(-1<<12, 1<<12).Draw(t, "numerator")), rapid.IntRange(-160, 120).Draw(t, "exponent"))
-				return [3]float64{v, math.Nextafter(v, 0), math.Nextafter(v, math.Inf(1))}[rapid.IntRange(0, 2).Draw(t, "neighbor")]
+				v := math.Ldexp(float64(rapid.Int64Range(-1<<12, 1<<12).Draw(t, "numerator")),
+					rapid.IntRange(-160, 120).Draw(t, "exponent"))
+				return [3]float64{v, math.Nextafter(v, 0), math.Nextafter(v, math.Inf(1))}[rapid.IntRange(0, 2).Draw(t,
+					"neighbor")]
 			}),
 		).Draw(t, "x")
 		if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -285,7 +298,8 @@ func TestRound(t *testing.T) {
 		}
 	})
 	for p := range formats {
-		if !math.IsNaN(p.Round(math.NaN())) || p.Round(math.Inf(-1)) != math.Inf(-1) || !math.Signbit(p.Round(math.Copysign(0, -1))) {
+		if !math.IsNaN(p.Round(math.NaN())) || p.Round(math.Inf(-1)) != math.Inf(-1) ||
+			!math.Signbit(p.Round(math.Copysign(0, -1))) {
 			t.Errorf("%v does not keep NaN, infinity or -0", p)
 		}
 		// The largest relative error is the unit roundoff: half way between 1 and the next number.
@@ -324,12 +338,14 @@ func TestRoundedRun(t *testing.T) {
 		return b.Op("MatMul", []string{x, b.Const(tensor.FromFloat32([]float32{1.0 / 3}, 1, 1))})
 	})
 	want := reference.Float32.Round(reference.TF32.Round(1.0/7) * reference.TF32.Round(third))
-	if got := run(t, product, doubles([]float64{1.0 / 7}, 1, 1), reference.Options{Round: reference.TF32}); got[0] != want {
+	if got := run(t, product, doubles([]float64{1.0 / 7}, 1, 1),
+		reference.Options{Round: reference.TF32}); got[0] != want {
 		t.Errorf("a product in TF32 is %g, want %g", got[0], want)
 	}
 	// Conversions to narrow types round whatever the precision, others do not.
 	for to, want := range map[tensor.DType]float64{
-		tensor.Float16: reference.Float16.Round(1.0 / 7), tensor.BFloat16: reference.BFloat16.Round(1.0 / 7), tensor.Float32: 1.0 / 7, tensor.Float64: 1.0 / 7,
+		tensor.Float16: reference.Float16.Round(1.0 / 7), tensor.BFloat16: reference.BFloat16.Round(1.0 / 7),
+		tensor.Float32: 1.0 / 7, tensor.Float64: 1.0 / 7,
 	} {
 		cast := graph(t, 17, tensor.Float64, []int{1}, func(b *onnx.Builder, x string) string {
 			return b.Op("Cast", []string{x}, onnx.AttrInt("to", int64(to)))
@@ -344,15 +360,16 @@ func TestRoundedRun(t *testing.T) {
 		return b.Op("Add", []string{x, c})
 	})
 	zero := doubles([]float64{0}, 1)
-	first, half, again := run(t, constant, zero, reference.Options{})[0], run(t, constant, zero, reference.Options{Round: reference.Float16})[0],
+	first, half, again := run(t, constant, zero, reference.Options{})[0],
+		run(t, constant, zero, reference.Options{Round: reference.Float16})[0],
 		run(t, constant, zero, reference.Options{})[0]
 	if first != third || again != third || half != reference.Float16.Round(third) {
 		t.Errorf("a constant is %g, in float16 %g, and again %g", first, half, again)
 	}
 }
 
-// invariant is a network that is mathematically invariant under quarter turns: the sum over the four turns of a convolution.
-// off is added to one element of one kernel, which breaks it.
+// invariant is a network that is mathematically invariant under quarter turns: the sum over the four turns of a
+// convolution. off is added to one element of one kernel, which breaks it.
 func invariant(t *testing.T, off float32) *reference.Graph {
 	t.Helper()
 	return graph(t, 17, tensor.Float32, []int{1, 1, 9, 9}, func(b *onnx.Builder, x string) string {
@@ -381,7 +398,8 @@ func invariant(t *testing.T, off float32) *reference.Graph {
 			f = turned
 		}
 		y := b.Op("Sum", turns)
-		return b.Op("Softmax", []string{b.Op("Gemm", []string{b.Op("Flatten", []string{y}), b.Const(noise(12, 6, 4))})}, onnx.AttrInt("axis", 1))
+		return b.Op("Softmax", []string{b.Op("Gemm", []string{b.Op("Flatten", []string{y}), b.Const(noise(12, 6, 4))})},
+			onnx.AttrInt("axis", 1))
 	})
 }
 
@@ -396,7 +414,8 @@ func turnError(t *testing.T, g *reference.Graph, p reference.Precision) float64 
 			x[k] = reference.BFloat16.Round(v) // the same input in every precision
 			turned[(8-k%9)*9+k/9] = x[k]
 		}
-		a, b := run(t, g, doubles(x, 1, 1, 9, 9), reference.Options{Round: p}), run(t, g, doubles(turned, 1, 1, 9, 9), reference.Options{Round: p})
+		a, b := run(t, g, doubles(x, 1, 1, 9, 9), reference.Options{Round: p}),
+			run(t, g, doubles(turned, 1, 1, 9, 9), reference.Options{Round: p})
 		for k := range a {
 			worst = max(worst, math.Abs(a[k]-b[k]))
 		}
@@ -404,11 +423,14 @@ func turnError(t *testing.T, g *reference.Graph, p reference.Precision) float64 
 	return worst
 }
 
-// The error of an exactly invariant network falls with the unit roundoff and that of a broken one does not, which is how
-// rounding is told from a violation.
+// The error of an exactly invariant network falls with the unit roundoff and that of a broken one does not, which is
+// how rounding is told from a violation.
 func TestSlope(t *testing.T) {
 	g, broken := invariant(t, 0), invariant(t, 1e-5)
-	for _, p := range []reference.Precision{reference.Float64, reference.Float32, reference.TF32, reference.Float16, reference.BFloat16} {
+	for _, p := range []reference.Precision{
+		reference.Float64, reference.Float32, reference.TF32, reference.Float16,
+		reference.BFloat16,
+	} {
 		e := turnError(t, g, p)
 		t.Logf("%v: error %.2g = %.2g units", p, e, e/p.Unit())
 		// With float32 sums the order often makes no difference to a narrower result.
@@ -441,7 +463,8 @@ func TestUnsupported(t *testing.T) {
 	if !errors.As(err, &u) {
 		t.Fatalf("got %v", err)
 	}
-	if len(u.Nodes) != 3 || len(u.Ops) != 3 || !strings.HasPrefix(u.Ops[0], "RandomNormalLike") || !strings.Contains(u.Ops[1], "fancy") ||
+	if len(u.Nodes) != 3 || len(u.Ops) != 3 || !strings.HasPrefix(u.Ops[0], "RandomNormalLike") ||
+		!strings.Contains(u.Ops[1], "fancy") ||
 		!strings.Contains(u.Nodes[1], "features") || !strings.Contains(u.Ops[2], "alpha") {
 		t.Errorf("%q at %q", u.Ops, u.Nodes)
 	}
@@ -460,20 +483,24 @@ func TestUnsupported(t *testing.T) {
 
 func TestSupported(t *testing.T) {
 	all := reference.Supported()
-	if !slices.IsSorted(all) || !slices.Contains(all, "Softmax 1, 13") || !slices.Contains(all, "Gelu 20") || len(all) < 120 {
+	if !slices.IsSorted(all) || !slices.Contains(all, "Softmax 1, 13") || !slices.Contains(all, "Gelu 20") ||
+		len(all) < 120 {
 		t.Errorf("%d operators: %q", len(all), all)
 	}
 	// The table for people is this list.
 	table := strings.Builder{}
-	fmt.Fprintf(&table, "# Operators of the float64 reference\n\nThe %d standard operators that are evaluated, and the operator sets (%d to %d) from which on "+
-		"each of their meanings counts.\nWhatever is not here, and every attribute that is not known, is refused by name.\n\n"+
+	fmt.Fprintf(&table, "# Operators of the float64 reference\n\nThe %d standard operators that are evaluated, and "+
+		"the operator sets (%d to %d) from which on "+
+		"each of their meanings counts.\nWhatever is not here, and every attribute that is not known, is refused by "+
+		"name.\n\n"+
 		"| Operator | Since |\n| --- | --- |\n", len(all), reference.MinOpset, reference.MaxOpset)
 	for _, line := range all {
 		op, since, _ := strings.Cut(line, " ")
 		fmt.Fprintf(&table, "| %s | %s |\n", op, since)
 	}
 	if *update {
-		if err := os.WriteFile("OPERATORS.md", []byte(table.String()), 0o644); err != nil { //nolint:gosec // a file of the source tree
+		if err := os.WriteFile("OPERATORS.md", []byte(table.String()),
+			0o644); err != nil { //nolint:gosec // a file of the source tree
 			t.Fatal(err)
 		}
 	}
@@ -486,8 +513,10 @@ func TestSupported(t *testing.T) {
 func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	g := graph(t, 17, tensor.Float32, []int{1}, func(b *onnx.Builder, x string) string { return b.Op("Relu", []string{x}) })
-	if _, err := g.Run(ctx, []tensor.Named{{Name: "x", Tensor: noise(1, 1)}}, reference.Options{}); !errors.Is(err, context.Canceled) {
+	g := graph(t, 17, tensor.Float32, []int{1},
+		func(b *onnx.Builder, x string) string { return b.Op("Relu", []string{x}) })
+	if _, err := g.Run(ctx, []tensor.Named{{Name: "x", Tensor: noise(1, 1)}}, reference.Options{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -496,12 +525,16 @@ func TestContext(t *testing.T) {
 func TestConcurrentRuns(t *testing.T) {
 	g := invariant(t, 0)
 	x := noise(3, 1, 1, 9, 9)
-	ps := []reference.Precision{reference.Float64, reference.Float32, reference.Float16, reference.BFloat16, reference.TF32}
+	ps := []reference.Precision{
+		reference.Float64, reference.Float32, reference.Float16, reference.BFloat16,
+		reference.TF32,
+	}
 	var wg sync.WaitGroup
 	got := make([][]float64, 4*len(ps))
 	for k := range got {
 		wg.Go(func() {
-			out, err := g.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: x}}, reference.Options{Round: ps[k%len(ps)]})
+			out, err := g.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: x}},
+				reference.Options{Round: ps[k%len(ps)]})
 			if err != nil {
 				t.Error(err)
 				return
@@ -521,7 +554,8 @@ func TestConcurrentRuns(t *testing.T) {
 
 // Wrong inputs and options are errors that say what was expected.
 func TestWrongInputs(t *testing.T) {
-	g := graph(t, 17, tensor.Float32, []int{2}, func(b *onnx.Builder, x string) string { return b.Op("Relu", []string{x}) })
+	g := graph(t, 17, tensor.Float32, []int{2},
+		func(b *onnx.Builder, x string) string { return b.Op("Relu", []string{x}) })
 	x := tensor.Named{Name: "x", Tensor: noise(1, 2)}
 	for _, c := range []struct {
 		name, want string
@@ -531,7 +565,11 @@ func TestWrongInputs(t *testing.T) {
 		{"none", `"x" is missing`, nil, reference.Options{}},
 		{"twice", "twice", []tensor.Named{x, x}, reference.Options{}},
 		{"a stranger", `no input "y"`, []tensor.Named{{Name: "y", Tensor: x.Tensor}}, reference.Options{}},
-		{"integers", "want float32", []tensor.Named{{Name: "x", Tensor: tensor.New(tensor.Int64, 2)}}, reference.Options{}},
+		{
+			"integers", "want float32",
+			[]tensor.Named{{Name: "x", Tensor: tensor.New(tensor.Int64, 2)}},
+			reference.Options{},
+		},
 		{"another shape", "want [2]", []tensor.Named{{Name: "x", Tensor: noise(1, 3)}}, reference.Options{}},
 		{"a value that is not there", `no value "z"`, []tensor.Named{x}, reference.Options{Values: []string{"z"}}},
 		{"no precision", "precision 17", []tensor.Named{x}, reference.Options{Round: 17}},
@@ -590,10 +628,20 @@ func TestSumsAreRounded(t *testing.T) {
 		exact, float float64
 		nodes        func(b *onnx.Builder, x string) string
 	}{
-		{"sum", []int{1, 1, 3}, big + 2, big, func(b *onnx.Builder, x string) string { return b.Op("ReduceSum", []string{x}) }},
-		{"mean", []int{1, 1, 3}, (big + 2.0) / 3, reference.Float32.Round(big / 3.0), func(b *onnx.Builder, x string) string {
-			return b.Op("GlobalAveragePool", []string{x})
-		}},
+		{
+			"sum",
+			[]int{1, 1, 3},
+			big + 2, big,
+			func(b *onnx.Builder, x string) string { return b.Op("ReduceSum", []string{x}) },
+		},
+		{
+			"mean",
+			[]int{1, 1, 3},
+			(big + 2.0) / 3, reference.Float32.Round(big / 3.0),
+			func(b *onnx.Builder, x string) string {
+				return b.Op("GlobalAveragePool", []string{x})
+			},
+		},
 		{"product", []int{1, 3}, big + 2, big, func(b *onnx.Builder, x string) string {
 			return b.Op("MatMul", []string{x, b.Const(doubles(ones, 3, 1))})
 		}},
@@ -624,14 +672,38 @@ func TestRefusals(t *testing.T) {
 		shape []int
 		nodes func(b *onnx.Builder, x string) string
 	}{
-		{"twice", []int{1, 2}, func(b *onnx.Builder, x string) string { return b.Op("Squeeze", []string{x, b.Ints(0, -2)}) }},
-		{"not of length 1", []int{1, 2}, func(b *onnx.Builder, x string) string { return b.Op("Squeeze", []string{x, b.Ints(1)}) }},
-		{"axis 2", []int{1, 2}, func(b *onnx.Builder, x string) string { return b.Op("Softmax", []string{x}, onnx.AttrInt("axis", 2)) }},
-		{"does not take the shape", []int{1, 2}, func(b *onnx.Builder, x string) string { return b.Op("Reshape", []string{x, b.Ints(3)}) }},
-		{"broadcast", []int{3, 2}, func(b *onnx.Builder, x string) string { return b.Op("Add", []string{x, b.Const(noise(1, 3))}) }},
+		{
+			"twice",
+			[]int{1, 2},
+			func(b *onnx.Builder, x string) string { return b.Op("Squeeze", []string{x, b.Ints(0, -2)}) },
+		},
+		{
+			"not of length 1",
+			[]int{1, 2},
+			func(b *onnx.Builder, x string) string { return b.Op("Squeeze", []string{x, b.Ints(1)}) },
+		},
+		{
+			"axis 2",
+			[]int{1, 2},
+			func(b *onnx.Builder, x string) string { return b.Op("Softmax", []string{x}, onnx.AttrInt("axis", 2)) },
+		},
+		{
+			"does not take the shape",
+			[]int{1, 2},
+			func(b *onnx.Builder, x string) string { return b.Op("Reshape", []string{x, b.Ints(3)}) },
+		},
+		{
+			"broadcast",
+			[]int{3, 2},
+			func(b *onnx.Builder, x string) string { return b.Op("Add", []string{x, b.Const(noise(1, 3))}) },
+		},
 		{"one type", []int{3}, func(b *onnx.Builder, x string) string { return b.Op("Add", []string{x, b.Ints(1)}) }},
 		{"index 3", []int{3}, func(b *onnx.Builder, x string) string { return b.Op("Gather", []string{x, b.Ints(3)}) }},
-		{"the first 4", []int{3}, func(b *onnx.Builder, x string) string { return b.Ops("TopK", 2, []string{x, b.Ints(4)})[0] }},
+		{
+			"the first 4",
+			[]int{3},
+			func(b *onnx.Builder, x string) string { return b.Ops("TopK", 2, []string{x, b.Ints(4)})[0] },
+		},
 		{"division by zero", []int{3}, func(b *onnx.Builder, x string) string {
 			return b.Op("Div", []string{b.Op("Shape", []string{x}), b.Ints(0)})
 		}},

@@ -48,9 +48,11 @@ func resizeOps() map[string][]entry {
 // resampling is how Resize finds its values.
 type resampling struct {
 	mode, place, nearest, policy string
-	cubic, outside               float64 // the cubic's coefficient, the value outside of a crop
-	exclude, antialias           bool
-	axes                         []int // nil for all
+	// the cubic's coefficient, the value outside of a crop
+	cubic, outside     float64
+	exclude, antialias bool
+	// nil for all
+	axes []int
 }
 
 func resizeNode(a *attrs) kernel {
@@ -62,9 +64,11 @@ func resizeNode(a *attrs) kernel {
 		places = append(places, "half_pixel_symmetric")
 	}
 	r := resampling{
-		mode: a.choice("mode", "nearest", "linear", "cubic"), place: a.choice("coordinate_transformation_mode", places...),
+		mode:    a.choice("mode", "nearest", "linear", "cubic"),
+		place:   a.choice("coordinate_transformation_mode", places...),
 		nearest: a.choice("nearest_mode", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"),
-		cubic:   a.float("cubic_coeff_a", -0.75), outside: a.float("extrapolation_value", 0), exclude: a.flag("exclude_outside", false),
+		cubic:   a.float("cubic_coeff_a", -0.75), outside: a.float("extrapolation_value", 0),
+		exclude: a.flag("exclude_outside", false),
 	}
 	if a.opset >= 18 {
 		r.antialias, r.axes = a.flag("antialias", false), a.ints("axes")
@@ -100,9 +104,10 @@ func resizeNode(a *attrs) kernel {
 
 // taps are the elements of one axis, and their weights, that make an element of the resized axis.
 type taps struct {
-	at      []int
-	weight  []float64
-	outside bool // of the crop
+	at     []int
+	weight []float64
+	// of the crop
+	outside bool
 }
 
 func (c *call) resize(r resampling, scales []float64, sizes []int, roi []float64, list []int) (*value, error) {
@@ -125,7 +130,8 @@ func (c *call) resize(r resampling, scales []float64, sizes []int, roi []float64
 	n := len(as)
 	if sizes != nil && len(sizes) != n || sizes == nil && len(scales) != n || roi != nil && len(roi) != 2*n ||
 		roi == nil && r.place == "tf_crop_and_resize" {
-		return nil, fmt.Errorf("%d scales, %d sizes and %d numbers of a region for %d axes", len(scales), len(sizes), len(roi), n)
+		return nil, fmt.Errorf("%d scales, %d sizes and %d numbers of a region for %d axes", len(scales), len(sizes),
+			len(roi), n)
 	}
 	if sizes != nil {
 		if sizes, scales, err = r.scale(x.shape, as, sizes); err != nil {
@@ -354,13 +360,15 @@ func (c *call) resample(x *value, a int, ts []taps) (*value, error) {
 	return y, nil
 }
 
-// gridSample reads an input at places that a second input names, as numbers from -1 to 1 along each axis, last axis first.
+// gridSample reads an input at places that a second input names, as numbers from -1 to 1 along each axis, last axis
+// first.
 func gridSample(a *attrs) kernel {
 	modes := []string{"bilinear", "nearest", "bicubic"}
 	if a.opset >= 20 {
 		modes = []string{"linear", "nearest", "cubic"}
 	}
-	mode, padding, corners := a.choice("mode", modes...), a.choice("padding_mode", "zeros", "border", "reflection"), a.flag("align_corners", false)
+	mode, padding, corners := a.choice("mode", modes...), a.choice("padding_mode", "zeros", "border", "reflection"),
+		a.flag("align_corners", false)
 	reach := map[string]int{"bilinear": 2, "linear": 2, "nearest": 1, "bicubic": 4, "cubic": 4}[mode]
 	return one(func(c *call) (*value, error) {
 		x, err := c.floats(0)

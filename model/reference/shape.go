@@ -353,7 +353,8 @@ func (c *call) slice(x *value, starts, ends, list, steps []int) (*value, error) 
 		}
 	}
 	if len(starts) != len(ends) || len(list) != len(starts) || steps != nil && len(steps) != len(starts) {
-		return nil, fmt.Errorf("%d starts, %d ends, %d axes and %d steps", len(starts), len(ends), len(list), len(steps))
+		return nil, fmt.Errorf("%d starts, %d ends, %d axes and %d steps", len(starts), len(ends), len(list),
+			len(steps))
 	}
 	as, err := axes(list, x.rank())
 	if err != nil {
@@ -443,8 +444,8 @@ func (c *call) pad(x *value, mode string, pads, list []int, fill float64, fillIn
 	if err != nil {
 		return nil, err
 	}
-	// from[a][k] is the offset in x of index k along axis a, -1 for the filling value. The sum over the axes of shape may
-	// exceed the number of elements only where another axis is empty.
+	// from[a][k] is the offset in x of index k along axis a, -1 for the filling value. The sum over the axes of shape
+	// may exceed the number of elements only where another axis is empty.
 	if y.len() == 0 {
 		return y, nil
 	}

@@ -9,11 +9,15 @@ import (
 
 // entry is an operator from one version on.
 type entry struct {
-	since       int // the first operator set with this meaning
-	least, most int // inputs; most is -1 for any number
-	outs        int // outputs at most, -1 for any number
-	optional    int // the first so many inputs may be left empty even where others follow
-	build       func(*attrs) kernel
+	// the first operator set with this meaning
+	since int
+	// inputs; most is -1 for any number
+	least, most int
+	// outputs at most, -1 for any number
+	outs int
+	// the first so many inputs may be left empty even where others follow
+	optional int
+	build    func(*attrs) kernel
 }
 
 // find is the entry that counts in an operator set.
@@ -31,7 +35,8 @@ func find(all []entry, opset int) (entry, bool) {
 func operators() map[string][]entry {
 	all := map[string][]entry{}
 	for _, part := range []map[string][]entry{
-		unaryOps(), binaryOps(), typeOps(), shapeOps(), indexOps(), reduceOps(), normOps(), linearOps(), poolOps(), resizeOps(), recurrentOps(), controlOps(), lossOps(), detectOps(), quantizeOps(),
+		unaryOps(), binaryOps(), typeOps(), shapeOps(), indexOps(), reduceOps(), normOps(), linearOps(), poolOps(),
+		resizeOps(), recurrentOps(), controlOps(), lossOps(), detectOps(), quantizeOps(),
 	} {
 		for name, es := range part {
 			all[name] = append(all[name], es...)
@@ -40,8 +45,8 @@ func operators() map[string][]entry {
 	return all
 }
 
-// Supported lists the standard operators that are known, sorted, each with the operator sets from which on its meanings count,
-// as in "Softmax 1, 13".
+// Supported lists the standard operators that are known, sorted, each with the operator sets from which on its meanings
+// count, as in "Softmax 1, 13".
 func Supported() []string {
 	all := operators()
 	out := make([]string, 0, len(all))

@@ -157,7 +157,8 @@ func (c *call) cast(x *value, to tensor.DType) (*value, error) {
 		Float16.roundAll(y.f)
 	case tensor.BFloat16:
 		BFloat16.roundAll(y.f)
-	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Bool, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64,
+	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Bool, tensor.Int8, tensor.Int16, tensor.Int32,
+		tensor.Int64,
 		tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
 	}
 	return y, nil
@@ -209,7 +210,8 @@ func (c *call) eye(to tensor.DType, diagonal int) (*value, error) {
 // sequence is start, start + delta, ... before limit.
 func sequence(c *call) (*value, error) {
 	start, limit, delta := c.in[0], c.in[1], c.in[2]
-	if start.len() != 1 || limit.len() != 1 || delta.len() != 1 || c.same(start, limit) != nil || c.same(start, delta) != nil || start.typ == tensor.Bool {
+	if start.len() != 1 || limit.len() != 1 || delta.len() != 1 || c.same(start, limit) != nil ||
+		c.same(start, delta) != nil || start.typ == tensor.Bool {
 		return nil, fmt.Errorf("inputs are %s, %s and %s, want three numbers of one type", start, limit, delta)
 	}
 	number := func(v *value) float64 {
@@ -220,7 +222,8 @@ func sequence(c *call) (*value, error) {
 	}
 	n := math.Ceil((number(limit) - number(start)) / number(delta))
 	if !(math.Abs(n) < size) {
-		return nil, fmt.Errorf("from %g to %g in steps of %g is no sequence", number(start), number(limit), number(delta))
+		return nil, fmt.Errorf("from %g to %g in steps of %g is no sequence", number(start), number(limit),
+			number(delta))
 	}
 	y, err := c.make(start.typ, []int{max(int(n), 0)})
 	if err != nil {
@@ -259,7 +262,9 @@ func dropout(a *attrs) kernel {
 				return nil, fmt.Errorf("input 2 is %s, want one bool", train)
 			}
 			if train.i[0] != 0 && ratio != 0 {
-				return nil, fmt.Errorf("training mode with the ratio %g draws at random, which is not evaluated here; export the model in inference mode", ratio)
+				return nil, fmt.Errorf(
+					"training mode with the ratio %g draws at random, which is not evaluated here; export the model "+
+						"in inference mode", ratio)
 			}
 		}
 		out := []*value{x.view(x.shape), nil}

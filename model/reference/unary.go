@@ -22,7 +22,10 @@ func unaryOps() map[string][]entry {
 		"Sin": math.Sin, "Cos": math.Cos, "Tan": math.Tan, "Asin": math.Asin, "Acos": math.Acos, "Atan": math.Atan,
 		"Sinh": math.Sinh, "Cosh": math.Cosh, "Asinh": math.Asinh, "Acosh": math.Acosh, "Atanh": math.Atanh,
 	} {
-		ops[name] = []entry{{since: 1, least: 1, most: 1, outs: 1, build: func(*attrs) kernel { return floatKernel(f) }}}
+		ops[name] = []entry{{
+			since: 1, least: 1, most: 1, outs: 1,
+			build: func(*attrs) kernel { return floatKernel(f) },
+		}}
 	}
 	// formed are functions with attributes.
 	for name, form := range map[string]func(a *attrs) func(float64) float64{
@@ -79,13 +82,17 @@ func unaryOps() map[string][]entry {
 			return func(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }
 		},
 	} {
-		ops[name] = []entry{{since: max(map[string]int{"Gelu": 20}[name], 1), least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
-			return floatKernel(form(a))
-		}}}
+		ops[name] = []entry{{
+			since: max(map[string]int{"Gelu": 20}[name], 1), least: 1, most: 1, outs: 1,
+			build: func(a *attrs) kernel {
+				return floatKernel(form(a))
+			},
+		}}
 	}
 	since := map[string]int{
 		"Erf": 9, "Mish": 18, "HardSwish": 14, "Round": 11, "Sinh": 9, "Cosh": 9, "Asinh": 9, "Acosh": 9, "Atanh": 9,
-		"Sin": 7, "Cos": 7, "Tan": 7, "Asin": 7, "Acos": 7, "Atan": 7, "Celu": 12, "Selu": 6, "ThresholdedRelu": 10, "Shrink": 9,
+		"Sin": 7, "Cos": 7, "Tan": 7, "Asin": 7, "Acos": 7, "Atan": 7, "Celu": 12, "Selu": 6, "ThresholdedRelu": 10,
+		"Shrink": 9,
 	}
 	for name, v := range since {
 		ops[name][0].since = v
@@ -113,32 +120,35 @@ func unaryOps() map[string][]entry {
 			return x
 		}, func(x int64) int64 { return max(x, 0) }},
 	} {
-		ops[name] = []entry{{since: max(map[string]int{"Sign": 9}[name], 1), least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
-			return one(func(c *call) (*value, error) {
-				x, err := c.any(0)
-				if err != nil {
-					return nil, err
-				}
-				if x.float() {
-					return c.apply(x, f.f)
-				}
-				if x.typ == tensor.Bool {
-					return nil, fmt.Errorf("input 0 is %s, want numbers", x)
-				}
-				return c.applyInt(x, func(v int64) int64 {
-					if x.typ == tensor.Uint64 { // as unsigned, and never negative
-						switch a.n.GetOpType() {
-						case "Sign":
-							return min(int64(uint64(v)>>1|uint64(v)&1), 1)
-						case "Neg":
-							return -v
-						}
-						return v
+		ops[name] = []entry{{
+			since: max(map[string]int{"Sign": 9}[name], 1), least: 1, most: 1, outs: 1,
+			build: func(a *attrs) kernel {
+				return one(func(c *call) (*value, error) {
+					x, err := c.any(0)
+					if err != nil {
+						return nil, err
 					}
-					return f.i(v)
+					if x.float() {
+						return c.apply(x, f.f)
+					}
+					if x.typ == tensor.Bool {
+						return nil, fmt.Errorf("input 0 is %s, want numbers", x)
+					}
+					return c.applyInt(x, func(v int64) int64 {
+						if x.typ == tensor.Uint64 { // as unsigned, and never negative
+							switch a.n.GetOpType() {
+							case "Sign":
+								return min(int64(uint64(v)>>1|uint64(v)&1), 1)
+							case "Neg":
+								return -v
+							}
+							return v
+						}
+						return f.i(v)
+					})
 				})
-			})
-		}}}
+			},
+		}}
 	}
 	ops["Not"] = []entry{{since: 1, least: 1, most: 1, outs: 1, build: func(*attrs) kernel {
 		return one(func(c *call) (*value, error) {
@@ -161,7 +171,10 @@ func unaryOps() map[string][]entry {
 			return c.applyInt(x, func(v int64) int64 { return ^v })
 		})
 	}}}
-	ops["IsNaN"] = []entry{{since: 9, least: 1, most: 1, outs: 1, build: func(*attrs) kernel { return test(math.IsNaN) }}}
+	ops["IsNaN"] = []entry{{
+		since: 9, least: 1, most: 1, outs: 1,
+		build: func(*attrs) kernel { return test(math.IsNaN) },
+	}}
 	ops["IsInf"] = []entry{{since: 10, least: 1, most: 1, outs: 1, build: func(a *attrs) kernel {
 		neg, pos := a.flag("detect_negative", true), a.flag("detect_positive", true)
 		return test(func(x float64) bool { return pos && math.IsInf(x, 1) || neg && math.IsInf(x, -1) })

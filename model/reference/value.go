@@ -12,11 +12,15 @@ import (
 
 // value is a tensor inside the evaluator. Values are never changed once a node has returned them.
 type value struct {
-	typ    tensor.DType // as the model declares it
-	shape  []int
-	f      []float64 // elements of a floating-point type
-	i      []int64   // elements of an integer type or bool (0 and 1); uint64 as its bits
-	shared bool      // f or i belong to another value, which was rounded already
+	// as the model declares it
+	typ   tensor.DType
+	shape []int
+	// elements of a floating-point type
+	f []float64
+	// elements of an integer type or bool (0 and 1); uint64 as its bits
+	i []int64
+	// f or i belong to another value, which was rounded already
+	shared bool
 }
 
 func isFloat(d tensor.DType) bool {
@@ -197,7 +201,8 @@ type budget struct{ limit, live, local int }
 func (b *budget) take(shape []int) (int, error) {
 	n, err := tensor.CheckedCount(shape, max(b.limit-b.live-b.local, 0))
 	if err != nil {
-		return 0, fmt.Errorf("a tensor of shape %v: %w (limit of Options.Elements: %d elements, %d in use): %w", shape, errMemory, b.limit, b.live+b.local, err)
+		return 0, fmt.Errorf("a tensor of shape %v: %w (limit of Options.Elements: %d elements, %d in use): %w", shape,
+			errMemory, b.limit, b.live+b.local, err)
 	}
 	b.local += n
 	return n, nil

@@ -28,7 +28,8 @@ func silero(t *testing.T) string {
 			return dir
 		}
 	}
-	const how = "Silero VAD was not fetched: run examples/silero/fetch, or name the folder that it filled with NERO_SILERO"
+	const how = "Silero VAD was not fetched: run examples/silero/fetch, or name the folder that it filled with " +
+		"NERO_SILERO"
 	if os.Getenv("CI") != "" || fetched != "" {
 		t.Fatal(how)
 	}
@@ -58,8 +59,8 @@ func wav(t *testing.T, path string) []float32 {
 	return x
 }
 
-// TestSilero runs a voice activity detector that others trained over whole recordings: speech is found, and silence in front of a recording changes
-// the first frames, while the state warms up, and hardly any later.
+// TestSilero runs a voice activity detector that others trained over whole recordings: speech is found, and silence in
+// front of a recording changes the first frames, while the state warms up, and hardly any later.
 func TestSilero(t *testing.T) {
 	dir := silero(t)
 	m, err := onnx.Read(filepath.Join(dir, "silero_vad.onnx"))
@@ -158,6 +159,7 @@ func TestSilero(t *testing.T) {
 	early, typical := over(0, 10)
 	late, rest := over(16, 64)
 	if !(early > 0.3 && late < 0.8*early && rest < typical/10) {
-		t.Errorf("silence changes the first ten frames by up to %g (median %g) and those after sixteen by up to %g (median %g)", early, typical, late, rest)
+		t.Errorf("silence changes the first ten frames by up to %g (median %g) and those after sixteen by up to %g "+
+			"(median %g)", early, typical, late, rest)
 	}
 }

@@ -1,9 +1,11 @@
-// Package unroll runs recurrent models over whole signals. Such a model reads one frame at a time and hands a state on; here it appears as a model
-// that reads a signal of shape [N, T] and returns one number, or one row of numbers, for every frame.
+// Package unroll runs recurrent models over whole signals. Such a model reads one frame at a time and hands a state on;
+// here it appears as a model that reads a signal of shape [N, T] and returns one number, or one row of numbers, for
+// every frame.
 //
-// Frame k is made of the samples k·Frame - Context to (k+1)·Frame - 1, with zeros before the start of the signal. States begin at their declared
-// start with every signal, so that no signal knows of another. A rest at the end that is shorter than a frame is not heard: T samples make
-// T/Frame frames, rounded down, and a signal shorter than one frame is refused.
+// Frame k is made of the samples k·Frame - Context to (k+1)·Frame - 1, with zeros before the start of the signal.
+// States begin at their declared start with every signal, so that no signal knows of another. A rest at the end that is
+// shorter than a frame is not heard: T samples make T/Frame frames, rounded down, and a signal shorter than one frame
+// is refused.
 package unroll
 
 import (
@@ -25,20 +27,28 @@ const mostNumbers = 1 << 26
 
 // Spec says how a model reads a signal.
 type Spec struct {
-	Input   string  // that takes a frame; "" for the only one that is no state and no fixed input
-	Output  string  // of a frame; "" for the only one that is no state
-	Frame   int     // new samples of each frame, at least 1
-	Context int     // samples of the past in front of each frame
-	States  []State // what is handed on
-	Feed    []Feed  // inputs that are the same for every frame
+	// that takes a frame; "" for the only one that is no state and no fixed input
+	Input string
+	// of a frame; "" for the only one that is no state
+	Output string
+	// new samples of each frame, at least 1
+	Frame int
+	// samples of the past in front of each frame
+	Context int
+	// what is handed on
+	States []State
+	// inputs that are the same for every frame
+	Feed []Feed
 }
 
 // State is an input that gets the value of an output of the step before.
 type State struct {
 	In, Out string
-	// Shape is that of one signal, with 1 on the axis of the batch; nil follows the model's input, whose free axis counts signals.
+	// Shape is that of one signal, with 1 on the axis of the batch; nil follows the model's input, whose free axis
+	// counts signals.
 	Shape []int
-	Start []float64 // one number for all, or all of them in row-major order; nil for zeros
+	// one number for all, or all of them in row-major order; nil for zeros
+	Start []float64
 }
 
 // Feed is an input with a fixed value: one number for all elements, or all of them.
@@ -49,15 +59,21 @@ type Feed struct {
 
 // Model is a recurrent model as one that reads whole signals. It is safe for concurrent use.
 type Model struct {
-	sig    onnx.Signature // as it appears
-	inner  onnx.Signature // of the file
-	frame  int
-	past   int
-	x, y   onnx.Port
-	steps  int // samples of the time axis that the model takes at once
-	time   int // axis of time of the input
-	batch  int // axis of the signals of the input, -1 for none
-	most   int // signals that the model takes at once, 0 for any
+	// as it appears
+	sig onnx.Signature
+	// of the file
+	inner onnx.Signature
+	frame int
+	past  int
+	x, y  onnx.Port
+	// samples of the time axis that the model takes at once
+	steps int
+	// axis of time of the input
+	time int
+	// axis of the signals of the input, -1 for none
+	batch int
+	// signals that the model takes at once, 0 for any
+	most   int
 	states []state
 	feeds  []feed
 	notes  []string
@@ -68,7 +84,8 @@ type state struct {
 	State
 	dtype tensor.DType
 	shape []int
-	axis  int // of the batch, -1 for none
+	// of the batch, -1 for none
+	axis  int
 	start []float64
 }
 
@@ -86,9 +103,12 @@ func New(sig onnx.Signature, spec Spec) (*Model, error) {
 	m := &Model{inner: sig, frame: spec.Frame, past: spec.Context, batch: -1}
 	switch {
 	case spec.Frame < 1:
-		return nil, fmt.Errorf("input.recurrent.frame: %d; want the number of new samples of each frame, at least 1", spec.Frame)
+		return nil, fmt.Errorf("input.recurrent.frame: %d; want the number of new samples of each frame, at least 1",
+			spec.Frame)
 	case spec.Context < 0:
-		return nil, fmt.Errorf("input.recurrent.context: %d; want the number of samples of the past in front of each frame, 0 or more", spec.Context)
+		return nil, fmt.Errorf(
+			"input.recurrent.context: %d; want the number of samples of the past in front of each frame, 0 or more",
+			spec.Context)
 	}
 	m.steps = spec.Frame + spec.Context
 	if err := m.name(spec); err != nil {
@@ -119,16 +139,19 @@ func (m *Model) name(spec Spec) error {
 	var fed, made []string
 	for i, s := range spec.States {
 		if _, ok := m.inner.Input(s.In); !ok {
-			return fmt.Errorf("input.recurrent.states[%d].in: the model has no input %q; there are %s", i, s.In, names(m.inner.Inputs))
+			return fmt.Errorf("input.recurrent.states[%d].in: the model has no input %q; there are %s", i, s.In,
+				names(m.inner.Inputs))
 		}
 		if _, ok := m.inner.Output(s.Out); !ok {
-			return fmt.Errorf("input.recurrent.states[%d].out: the model has no output %q; there are %s", i, s.Out, names(m.inner.Outputs))
+			return fmt.Errorf("input.recurrent.states[%d].out: the model has no output %q; there are %s", i, s.Out,
+				names(m.inner.Outputs))
 		}
 		fed, made = append(fed, s.In), append(made, s.Out)
 	}
 	for i, f := range spec.Feed {
 		if _, ok := m.inner.Input(f.In); !ok {
-			return fmt.Errorf("input.recurrent.feed[%d].in: the model has no input %q; there are %s", i, f.In, names(m.inner.Inputs))
+			return fmt.Errorf("input.recurrent.feed[%d].in: the model has no input %q; there are %s", i, f.In,
+				names(m.inner.Inputs))
 		}
 		fed = append(fed, f.In)
 	}
@@ -143,9 +166,11 @@ func (m *Model) name(spec Spec) error {
 	case x == "" && len(rest) == 1:
 		x = rest[0]
 	case x == "":
-		return fmt.Errorf("input.recurrent.input: which of the inputs %s takes a frame? Name it; the others are states or feed", list(rest))
+		return fmt.Errorf("input.recurrent.input: which of the inputs %s takes a frame? Name it; the others are "+
+			"states or feed", list(rest))
 	case !slices.Contains(rest, x):
-		return fmt.Errorf("input.recurrent.input: %q is not among the inputs that are no state and have no value: %s", x, list(rest))
+		return fmt.Errorf("input.recurrent.input: %q is not among the inputs that are no state and have no value: %s",
+			x, list(rest))
 	}
 	for _, n := range rest {
 		if n != x {
@@ -186,11 +211,13 @@ func (m *Model) readInput() error {
 	}
 	if x.DType == tensor.Undefined {
 		m.x.DType = tensor.Float32
-		m.notes = append(m.notes, fmt.Sprintf("input %q: the file does not say its element type; float32 is fed", x.Name))
+		m.notes = append(m.notes, fmt.Sprintf("input %q: the file does not say its element type; float32 is fed",
+			x.Name))
 	}
 	if !x.Ranked {
 		m.x.Ranked, m.x.Shape = true, []onnx.Dim{{Size: -1}, {Size: -1}}
-		m.notes = append(m.notes, fmt.Sprintf("input %q: the file does not say its shape; [signals, samples] is fed", x.Name))
+		m.notes = append(m.notes, fmt.Sprintf("input %q: the file does not say its shape; [signals, samples] is fed",
+			x.Name))
 		x = m.x
 	}
 	s := x.Sizes()
@@ -203,10 +230,12 @@ func (m *Model) readInput() error {
 			m.time = 1
 		}
 	default:
-		return fmt.Errorf("input %s has %d axes; a frame is [N, samples], [N, channels, samples] or [samples]", x, len(s))
+		return fmt.Errorf("input %s has %d axes; a frame is [N, samples], [N, channels, samples] or [samples]", x,
+			len(s))
 	}
 	if n := s[m.time]; n >= 0 && n != m.steps {
-		return fmt.Errorf("input %s takes %d samples, frame and context make %d + %d; set input.recurrent.frame and input.recurrent.context", x, n, m.frame, m.past)
+		return fmt.Errorf("input %s takes %d samples, frame and context make %d + %d; set input.recurrent.frame and "+
+			"input.recurrent.context", x, n, m.frame, m.past)
 	}
 	return nil
 }
@@ -263,7 +292,8 @@ func (m *Model) axis(p onnx.Port, shape []int) int {
 func one(p onnx.Port, said []int, what string) ([]int, error) {
 	if !p.Ranked {
 		if said == nil {
-			return nil, fmt.Errorf("the file does not say the shape of %s; set shape, with 1 on the axis of the batch", what)
+			return nil, fmt.Errorf("the file does not say the shape of %s; set shape, with 1 on the axis of the batch",
+				what)
 		}
 		return said, nil
 	}
@@ -326,7 +356,9 @@ func (m *Model) readState(s State) (state, error) {
 		return t, fmt.Errorf("start: %w", err)
 	}
 	if t.axis = m.axis(p, t.shape); t.axis < 0 && m.batch >= 0 && m.x.Shape[0].Size > 1 {
-		return t, fmt.Errorf("input %s takes %d signals at once and the state %s has no free axis for them; export the model with a free one", m.x, m.x.Shape[0].Size, p)
+		return t, fmt.Errorf(
+			"input %s takes %d signals at once and the state %s has no free axis for them; export the model with a "+
+				"free one", m.x, m.x.Shape[0].Size, p)
 	}
 	return t, nil
 }
@@ -348,7 +380,8 @@ func (m *Model) readFeed(f Feed) (feed, error) {
 		for i, n := range t.shape {
 			switch {
 			case n >= 0:
-			case t.axis < 0 && m.batch >= 0 && (i == 0 || p.Shape[i].Name != "" && p.Shape[i].Name == m.x.Shape[0].Name):
+			case t.axis < 0 && m.batch >= 0 &&
+				(i == 0 || p.Shape[i].Name != "" && p.Shape[i].Name == m.x.Shape[0].Name):
 				t.axis, t.shape[i] = i, 1
 			default:
 				t.shape[i] = 1
@@ -378,7 +411,10 @@ func (m *Model) readFeed(f Feed) (feed, error) {
 func (m *Model) describe() error {
 	s := m.inner
 	s.Defaults = nil
-	x := onnx.Port{Name: m.x.Name, Kind: "tensor", DType: m.x.DType, Ranked: true, Shape: []onnx.Dim{{Size: -1, Name: "signals"}, {Size: -1, Name: "samples"}}}
+	x := onnx.Port{
+		Name: m.x.Name, Kind: "tensor", DType: m.x.DType, Ranked: true,
+		Shape: []onnx.Dim{{Size: -1, Name: "signals"}, {Size: -1, Name: "samples"}},
+	}
 	if c := m.channels(); c != 1 {
 		x.Shape = slices.Insert(x.Shape, 1, onnx.Dim{Size: c, Name: "channels"})
 	}
@@ -387,12 +423,14 @@ func (m *Model) describe() error {
 		d := m.y.Sizes()
 		if m.batch >= 0 {
 			if len(d) == 0 {
-				return fmt.Errorf("output %s is one number for the whole batch; nothing can be said of a single signal", m.y)
+				return fmt.Errorf("output %s is one number for the whole batch; nothing can be said of a single signal",
+					m.y)
 			}
 			d = d[1:]
 		}
 		if len(d) > 2 {
-			return fmt.Errorf("output %s has %d axes per frame; want [N], [N, numbers] or [N, channels, numbers]", m.y, len(d))
+			return fmt.Errorf("output %s has %d axes per frame; want [N], [N, numbers] or [N, channels, numbers]", m.y,
+				len(d))
 		}
 		y.Ranked, y.Shape = true, []onnx.Dim{{Size: -1, Name: "signals"}, {Size: -1, Name: "frames"}}
 		if len(d) > 0 && d[0] != 1 || len(d) == 2 {
@@ -407,9 +445,9 @@ func (m *Model) describe() error {
 	return nil
 }
 
-// Signature is that of the model over whole signals: an input [signals, samples], or [signals, channels, samples], and an output [signals, frames],
-// or [signals, channels, frames] where the model returns several numbers for a frame. Where it returns m steps of several channels for a frame,
-// the last axis has m·frames.
+// Signature is that of the model over whole signals: an input [signals, samples], or [signals, channels, samples], and
+// an output [signals, frames], or [signals, channels, frames] where the model returns several numbers for a frame.
+// Where it returns m steps of several channels for a frame, the last axis has m·frames.
 func (m *Model) Signature() onnx.Signature { return m.sig }
 
 // Notes say what was guessed, to be shown to the user.
@@ -418,7 +456,8 @@ func (m *Model) Notes() []string { return m.notes }
 // Frames is how many frames a signal of t samples makes.
 func (m *Model) Frames(t int) int { return t / m.frame }
 
-// First is what the model itself is fed with at the first frame of n silent signals, in its own order of inputs: to find out what a step costs.
+// First is what the model itself is fed with at the first frame of n silent signals, in its own order of inputs: to
+// find out what a step costs.
 func (m *Model) First(n int) ([]tensor.Named, error) {
 	c := max(1, m.channels())
 	x := tensor.New(m.x.DType, n, c, m.steps)
@@ -530,10 +569,12 @@ func (w *wrapped) Open(ctx context.Context, model []byte, o engine.Options) (eng
 	return u, nil
 }
 
-// Session runs s, an opened model, over whole signals. Closing it closes s. It may be used by as many goroutines at once as s.
+// Session runs s, an opened model, over whole signals. Closing it closes s. It may be used by as many goroutines at
+// once as s.
 func (m *Model) Session(s engine.Session) (engine.Session, error) {
 	if !slices.Equal(s.Inputs(), onnx.Names(m.inner.Inputs)) {
-		return nil, fmt.Errorf("unroll: the session has the inputs %s, the model %s", list(s.Inputs()), names(m.inner.Inputs))
+		return nil, fmt.Errorf("unroll: the session has the inputs %s, the model %s", list(s.Inputs()),
+			names(m.inner.Inputs))
 	}
 	u := &session{m: m, s: s, out: slices.Index(s.Outputs(), m.y.Name)}
 	for _, t := range m.states {
@@ -541,17 +582,19 @@ func (m *Model) Session(s engine.Session) (engine.Session, error) {
 		u.from = append(u.from, slices.Index(s.Outputs(), t.Out))
 	}
 	if u.out < 0 || slices.Contains(u.from, -1) {
-		return nil, fmt.Errorf("unroll: the session has the outputs %s, the model %s", list(s.Outputs()), names(m.inner.Outputs))
+		return nil, fmt.Errorf("unroll: the session has the outputs %s, the model %s", list(s.Outputs()),
+			names(m.inner.Outputs))
 	}
 	return u, nil
 }
 
 // session is an unrolled engine.Session.
 type session struct {
-	m        *Model
-	s        engine.Session
-	out      int
-	to, from []int // of the states
+	m   *Model
+	s   engine.Session
+	out int
+	// of the states
+	to, from []int
 }
 
 func (u *session) Inputs() []string  { return []string{u.m.x.Name} }
@@ -577,7 +620,9 @@ func (u *session) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, e
 		c = x.Shape[1]
 	}
 	if n < 1 || c < 1 || length < m.frame {
-		return nil, fmt.Errorf("%d signals of %d channels and %d samples; the model reads frames of %d, so that a signal needs as many", n, c, length, m.frame)
+		return nil, fmt.Errorf(
+			"%d signals of %d channels and %d samples; the model reads frames of %d, so that a signal needs as many", n,
+			c, length, m.frame)
 	}
 	most := n
 	if m.most > 0 {
@@ -586,7 +631,10 @@ func (u *session) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, e
 	var parts []tensor.Tensor
 	for at := 0; at < n; at += most {
 		k := min(most, n-at)
-		some := tensor.Tensor{DType: x.DType, Shape: []int{k, c, length}, Raw: x.Raw[at*c*length*x.DType.Size() : (at+k)*c*length*x.DType.Size()]}
+		some := tensor.Tensor{
+			DType: x.DType, Shape: []int{k, c, length},
+			Raw: x.Raw[at*c*length*x.DType.Size() : (at+k)*c*length*x.DType.Size()],
+		}
 		if m.most > 0 && k < most { // a fixed batch is filled up with copies of the last
 			one := c * length * x.DType.Size()
 			full := tensor.New(x.DType, most, c, length)
@@ -635,7 +683,9 @@ func (u *session) walk(ctx context.Context, x tensor.Tensor, n, c, length int) (
 		for i, s := range m.states {
 			t := out[u.from[i]].Tensor
 			if was := in[u.to[i]]; t.DType != was.DType || !slices.Equal(t.Shape, was.Shape) {
-				return tensor.Tensor{}, fmt.Errorf("frame %d: the state %q came back as %s %v and went in as %s %v; set input.recurrent.states shape", k, s.Out, t.DType, t.Shape, was.DType, was.Shape)
+				return tensor.Tensor{},
+					fmt.Errorf("frame %d: the state %q came back as %s %v and went in as %s %v; set "+
+						"input.recurrent.states shape", k, s.Out, t.DType, t.Shape, was.DType, was.Shape)
 			}
 			in[u.to[i]] = tensor.Named{Name: s.In, Tensor: t}
 		}
@@ -650,7 +700,8 @@ func (u *session) walk(ctx context.Context, x tensor.Tensor, n, c, length int) (
 				return tensor.Tensor{}, err
 			}
 		} else if !slices.Equal(p, per) || o.DType != y.DType {
-			return tensor.Tensor{}, fmt.Errorf("frame %d has %d x %d numbers, the first %d x %d", k, p[0], p[1], per[0], per[1])
+			return tensor.Tensor{}, fmt.Errorf("frame %d has %d x %d numbers, the first %d x %d", k, p[0], p[1], per[0],
+				per[1])
 		}
 		z := o.DType.Size() * per[1]
 		for i := range n * per[0] {
@@ -665,7 +716,8 @@ func (m *Model) perFrame(o tensor.Tensor, n int) ([]int, error) {
 	s := o.Shape
 	if m.batch >= 0 {
 		if len(s) == 0 || s[0] != n {
-			return nil, fmt.Errorf("output %q has the shape %v for %d signals; its first axis should count them", m.y.Name, s, n)
+			return nil, fmt.Errorf("output %q has the shape %v for %d signals; its first axis should count them",
+				m.y.Name, s, n)
 		}
 		s = s[1:]
 	}
@@ -677,7 +729,8 @@ func (m *Model) perFrame(o tensor.Tensor, n int) ([]int, error) {
 	case 2:
 		return []int{s[0], s[1]}, nil
 	}
-	return nil, fmt.Errorf("output %q has the shape %v; want one number, one row or [channels, numbers] per frame", m.y.Name, o.Shape)
+	return nil, fmt.Errorf("output %q has the shape %v; want one number, one row or [channels, numbers] per frame",
+		m.y.Name, o.Shape)
 }
 
 // room makes the output of n signals.
@@ -689,7 +742,8 @@ func (m *Model) room(d tensor.DType, per []int, n, frames int) (tensor.Tensor, e
 	if y := m.sig.Outputs[0]; y.Ranked && len(y.Shape) == 2 || !y.Ranked && per[0] == 1 {
 		shape = []int{n, frames * per[1]}
 		if per[0] != 1 {
-			return tensor.Tensor{}, fmt.Errorf("output %q has %d numbers per frame, the model declares one", m.y.Name, per[0])
+			return tensor.Tensor{}, fmt.Errorf("output %q has %d numbers per frame, the model declares one", m.y.Name,
+				per[0])
 		}
 	}
 	return tensor.New(d, shape...), nil

@@ -21,7 +21,8 @@ import (
 	"nero/model/unroll"
 )
 
-// leaky makes a model of frames: s' = s/2 + gain·(sum of the frame), y = s' (and -s' with a second channel). The axes of signals are n.
+// leaky makes a model of frames: s' = s/2 + gain·(sum of the frame), y = s' (and -s' with a second channel). The axes
+// of signals are n.
 func leaky(tb testing.TB, n any, length, channels int) *onnx.Model {
 	tb.Helper()
 	b := onnx.NewBuilder(13)
@@ -117,7 +118,8 @@ func TestUnroll(tt *testing.T) {
 				}
 				for c := range channels {
 					if d := math.Abs(got[(i*channels+c)*frames+k] - s*float64(1-2*c)); !(d < 1e-12) {
-						t.Fatalf("signal %d, frame %d, channel %d: %g, want %g", i, k, c, got[(i*channels+c)*frames+k], s)
+						t.Fatalf("signal %d, frame %d, channel %d: %g, want %g", i, k, c, got[(i*channels+c)*frames+k],
+							s)
 					}
 				}
 			}
@@ -157,7 +159,8 @@ func TestUnrollWithCodec(t *testing.T) {
 		t.Errorf("%+v", y[0])
 	}
 	first, err := u.First(2)
-	if err != nil || len(first) != 3 || !slices.Equal(first[0].Shape, []int{2, 3}) || !slices.Equal(first[1].Shape, []int{1, 2, 1}) || len(first[2].Shape) != 0 {
+	if err != nil || len(first) != 3 || !slices.Equal(first[0].Shape, []int{2, 3}) ||
+		!slices.Equal(first[1].Shape, []int{1, 2, 1}) || len(first[2].Shape) != 0 {
 		t.Errorf("first step %v, %v", first, err)
 	}
 }
@@ -181,7 +184,10 @@ func TestUnrollRefuses(t *testing.T) {
 		"an unknown state":  {func(s *unroll.Spec) { s.States = []unroll.State{{In: "h", Out: "y"}} }, `no input "h"`},
 		"an unknown end":    {func(s *unroll.Spec) { s.States = []unroll.State{{In: "s", Out: "h"}} }, `no output "h"`},
 		"a feed of nothing": {func(s *unroll.Spec) { s.Feed = []unroll.Feed{{In: "gain"}} }, "has no value"},
-		"a feed of two":     {func(s *unroll.Spec) { s.Feed = []unroll.Feed{{In: "gain", Value: []float64{1, 2}}} }, "2 numbers"},
+		"a feed of two": {
+			func(s *unroll.Spec) { s.Feed = []unroll.Feed{{In: "gain", Value: []float64{1, 2}}} },
+			"2 numbers",
+		},
 		"fed twice":         {func(s *unroll.Spec) { s.Feed = append(s.Feed, s.Feed[0]) }, "twice"},
 		"a start of NaN":    {func(s *unroll.Spec) { s.States[0].Start = []float64{math.NaN()} }, "finite"},
 		"a start too long":  {func(s *unroll.Spec) { s.States[0].Start = []float64{1, 2, 3} }, "start"},
@@ -216,7 +222,8 @@ func TestUnrollRefuses(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := s.Run(ended, []tensor.Named{{Name: "x", Tensor: tensor.New(tensor.Float64, 1, 8)}}); !errors.Is(err, context.Canceled) {
+	if _, err := s.Run(ended, []tensor.Named{{Name: "x", Tensor: tensor.New(tensor.Float64, 1, 8)}}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

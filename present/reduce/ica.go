@@ -5,20 +5,23 @@ import (
 	"math"
 )
 
-// unmixing is a fitted independent component analysis: the sources are turn·(scores of the components over their deviations).
+// unmixing is a fitted independent component analysis: the sources are turn·(scores of the components over their
+// deviations).
 type unmixing struct {
-	base    *principal // the components that were whitened: two, or fewer
-	turn    [2][2]float64
-	values  []float64 // the variance that each source carries into the data
+	// the components that were whitened: two, or fewer
+	base *principal
+	turn [2][2]float64
+	// the variance that each source carries into the data
+	values  []float64
 	settled bool
 }
 
 const icaRounds = 200
 
-// fitUnmixing runs FastICA with the contrast log cosh and symmetric decorrelation (A. Hyvärinen, Fast and robust fixed-point
-// algorithms for independent component analysis, IEEE Transactions on Neural Networks 10, 1999) on the first two principal
-// components, whitened. What is left to find is one angle with a period of a quarter turn: it starts from four of them and keeps
-// the result with the largest negentropy, so that no random start decides.
+// fitUnmixing runs FastICA with the contrast log cosh and symmetric decorrelation (A. Hyvärinen, Fast and robust
+// fixed-point algorithms for independent component analysis, IEEE Transactions on Neural Networks 10, 1999) on the
+// first two principal components, whitened. What is left to find is one angle with a period of a quarter turn: it
+// starts from four of them and keeps the result with the largest negentropy, so that no random start decides.
 func fitUnmixing(ctx context.Context, c *crew, x Matrix, rows []int) (*unmixing, error) {
 	base, err := fitPrincipal(ctx, c, x, rows, 2)
 	if err != nil {
@@ -48,7 +51,8 @@ func fitUnmixing(ctx context.Context, c *crew, x Matrix, rows []int) (*unmixing,
 				return nil, err
 			}
 			// The lines of w and next are compared up to sign.
-			moved := max(1-math.Abs(next[0][0]*w[0][0]+next[0][1]*w[0][1]), 1-math.Abs(next[1][0]*w[1][0]+next[1][1]*w[1][1]))
+			moved := max(1-math.Abs(next[0][0]*w[0][0]+next[0][1]*w[0][1]),
+				1-math.Abs(next[1][0]*w[1][0]+next[1][1]*w[1][1]))
 			w = next
 			if moved < 1e-12 {
 				settled = true
@@ -73,9 +77,9 @@ func rotation(angle float64) [2][2]float64 {
 	return [2][2]float64{{c, s}, {-s, c}}
 }
 
-// icaStep is one round of the fixed point from the orthogonal matrix w, w⁺ = E[g(wz) zᵀ] − E[g'(wz)] w with g = tanh, followed
-// by the nearest orthogonal matrix. It also returns the negentropy of w itself, Σ (E[log cosh y] − E[log cosh ν])² with ν
-// standard normal.
+// icaStep is one round of the fixed point from the orthogonal matrix w, w⁺ = E[g(wz) zᵀ] − E[g'(wz)] w with g = tanh,
+// followed by the nearest orthogonal matrix. It also returns the negentropy of w itself, Σ (E[log cosh y] − E[log cosh
+// ν])² with ν standard normal.
 func icaStep(ctx context.Context, c *crew, z []float64, w [2][2]float64) (next [2][2]float64, gain float64, err error) {
 	type sums struct{ g00, g01, g10, g11, p0, p1, f0, f1 float64 }
 	n := len(z) / 2
@@ -131,8 +135,8 @@ func tanhLogCosh(y float64) (t, l float64) {
 	return math.Copysign((1-e)/(1+e), y), a + math.Log1p(e) - math.Ln2
 }
 
-// nearestOrthogonal is (a aᵀ)^(-1/2) a, the orthogonal factor of the polar decomposition, in closed form: a ± its cofactors,
-// normed, with the sign of the determinant. For a singular a it is w.
+// nearestOrthogonal is (a aᵀ)^(-1/2) a, the orthogonal factor of the polar decomposition, in closed form: a ± its
+// cofactors, normed, with the sign of the determinant. For a singular a it is w.
 func nearestOrthogonal(a, w [2][2]float64) [2][2]float64 {
 	det := a[0][0]*a[1][1] - a[0][1]*a[1][0]
 	s := math.Copysign(1, det)

@@ -107,8 +107,8 @@ type bridge struct {
 	d2       float64
 }
 
-// join finds bridges that make the graph one: round by round, each part but the largest gets a bridge from its point that is
-// nearest to any point outside, which is Borůvka's way to the shortest tree over the parts.
+// join finds bridges that make the graph one: round by round, each part but the largest gets a bridge from its point
+// that is nearest to any point outside, which is Borůvka's way to the shortest tree over the parts.
 func join(ctx context.Context, c *crew, t *tree, l *links) (bridges []bridge, count int, err error) {
 	of, n := parts(l, nil)
 	count = n
@@ -137,8 +137,12 @@ func join(ctx context.Context, c *crew, t *tree, l *links) (bridges []bridge, co
 					if ctx.Err() != nil {
 						return
 					}
-					// What is no nearer than the best so far is of no use: it starts full, with a neighbor that is no point.
-					s := query{tree: t, q: t.at(int(at[i])), k: 1, skip: -1, part: int32(p), of: of, heap: append(buffer[:0], neighbor{best.d2, -1})}
+					// What is no nearer than the best so far is of no use: it starts full, with a neighbor that is no
+					// point.
+					s := query{
+						tree: t, q: t.at(int(at[i])), k: 1, skip: -1, part: int32(p), of: of,
+						heap: append(buffer[:0], neighbor{best.d2, -1}),
+					}
 					s.visit(0)
 					if s.heap[0].point >= 0 {
 						best = bridge{i, s.heap[0].point, s.heap[0].d2}
@@ -231,13 +235,15 @@ func (g *graph) paths(dst []float64, from int32, heap []edge) []edge {
 
 // scaling is classical multidimensional scaling of landmarks, which places any point by its distances from them.
 type scaling struct {
-	mean []float64    // mean squared distance of each landmark from the landmarks
-	by   [2][]float64 // what a squared distance, less its mean, counts for along each axis
+	// mean squared distance of each landmark from the landmarks
+	mean []float64
+	// what a squared distance, less its mean, counts for along each axis
+	by [2][]float64
 }
 
-// reduceIsomap follows J. B. Tenenbaum, V. de Silva and J. C. Langford, A global geometric framework for nonlinear dimensionality
-// reduction, Science 290, 2000, and, for more than 3,000 points and for rows that are not fitted, V. de Silva and
-// J. B. Tenenbaum, Sparse multidimensional scaling using landmark points, 2004.
+// reduceIsomap follows J. B. Tenenbaum, V. de Silva and J. C. Langford, A global geometric framework for nonlinear
+// dimensionality reduction, Science 290, 2000, and, for more than 3,000 points and for rows that are not fitted, V. de
+// Silva and J. B. Tenenbaum, Sparse multidimensional scaling using landmark points, 2004.
 func reduceIsomap(ctx context.Context, c *crew, t *table, o *settings) (*Embedding, error) {
 	s, err := newSample(ctx, c, t, o)
 	if err != nil {
@@ -256,7 +262,8 @@ func reduceIsomap(ctx context.Context, c *crew, t *table, o *settings) (*Embeddi
 		return nil, err
 	}
 	if components > 1 {
-		s.note("The graph of neighbors fell into %d parts; they were joined by their nearest pairs, so distances between parts are partly straight lines.", components)
+		s.note("The graph of neighbors fell into %d parts; they were joined by their nearest pairs, so distances "+
+			"between parts are partly straight lines.", components)
 	}
 	g := newGraph(l, bridges)
 	marks := make([]int, s.pts.n)
@@ -322,7 +329,10 @@ func reduceIsomap(ctx context.Context, c *crew, t *table, o *settings) (*Embeddi
 		return nil, err
 	}
 	e.Components = components
-	e.Axes = [2]string{"first Isomap axis (distance along the graph of neighbors)", "second Isomap axis (distance along the graph of neighbors)"}
+	e.Axes = [2]string{
+		"first Isomap axis (distance along the graph of neighbors)",
+		"second Isomap axis (distance along the graph of neighbors)",
+	}
 	return e, nil
 }
 

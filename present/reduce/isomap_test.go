@@ -75,7 +75,8 @@ func TestPathsAndBridges(t *testing.T) {
 			total += b.d2
 		}
 		if want := spanning(p, before); len(bridges) == components-1 && !(math.Abs(total-want) <= 1e-9*want) {
-			t.Fatalf("the bridges' squared lengths sum to %v, those of the shortest tree over the parts to %v", total, want)
+			t.Fatalf("the bridges' squared lengths sum to %v, those of the shortest tree over the parts to %v", total,
+				want)
 		}
 		after := floyd(p.n, pairs)
 		g := newGraph(l, bridges)
@@ -92,7 +93,8 @@ func TestPathsAndBridges(t *testing.T) {
 	})
 }
 
-// spanning is the sum of squared lengths of the shortest tree over the parts (R. C. Prim, 1957), parts being what paths join.
+// spanning is the sum of squared lengths of the shortest tree over the parts (R. C. Prim, 1957), parts being what paths
+// join.
 func spanning(p *points, paths [][]float64) (sum float64) {
 	in := make([]bool, p.n)
 	add := func(i int) {
@@ -118,7 +120,8 @@ func spanning(p *points, paths [][]float64) (sum float64) {
 	return sum
 }
 
-// An arc of three quarters of a circle is unrolled: the first axis is the angle, with the length of the chords for a unit.
+// An arc of three quarters of a circle is unrolled: the first axis is the angle, with the length of the chords for a
+// unit.
 func TestIsomapUnrollsArc(t *testing.T) {
 	const n, turn = 200, 1.5 * math.Pi
 	var rows [][]float64

@@ -53,8 +53,9 @@ func plane(e *Embedding) (rows [][]float64) {
 	return rows
 }
 
-// trustworthiness is 1 − 2/(nk(2n−3k−1)) Σᵢ Σⱼ (r(i,j) − k) over the k nearest in the plane that are not among the k nearest of
-// the data, r the rank in the data (J. Venna and S. Kaski, ICANN 2001). 1 is best, and 0.5 is what chance gives.
+// trustworthiness is 1 − 2/(nk(2n−3k−1)) Σᵢ Σⱼ (r(i,j) − k) over the k nearest in the plane that are not among the k
+// nearest of the data, r the rank in the data (J. Venna and S. Kaski, ICANN 2001). 1 is best, and 0.5 is what chance
+// gives.
 func trustworthiness(data, plane [][]int, k int) float64 {
 	n := len(data)
 	sum := 0
@@ -87,7 +88,8 @@ func TestClustersStayTogether(t *testing.T) {
 					}
 				}
 				if share := float64(same) / float64(10*len(rows)); !(share >= 0.99) {
-					t.Errorf("seed %d: %v of the ten nearest in the plane are of the same cluster, want 0.99", seed, share)
+					t.Errorf("seed %d: %v of the ten nearest in the plane are of the same cluster, want 0.99", seed,
+						share)
 				}
 				if tw := trustworthiness(data, near, 10); !(tw >= 0.93) {
 					t.Errorf("seed %d: trustworthiness %v, want 0.93", seed, tw)
@@ -153,14 +155,16 @@ func TestThinning(t *testing.T) {
 	for _, m := range []Method{Isomap, TSNE, UMAP} {
 		var seen []*Embedding
 		for _, seed := range []uint64{1, 1, 2} {
-			e, err := reduceWithin(t.Context(), m, dense(t, rows), settings{Options: Options{Seed: seed}, most: 120, sources: 120, rounds: 200})
+			e, err := reduceWithin(t.Context(), m, dense(t, rows),
+				settings{Options: Options{Seed: seed}, most: 120, sources: 120, rounds: 200})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if e.Fitted < 120 || e.Fitted > 150 || e.Fitted+e.Placed != 230 {
 				t.Errorf("%s: fitted %d and placed %d", m, e.Fitted, e.Placed)
 			}
-			if notes := strings.Join(e.Notes, " "); !strings.Contains(notes, "Fitted on 120 of 200 distinct rows") || !strings.Contains(notes, "30 of the 230 rows are copies") {
+			if notes := strings.Join(e.Notes, " "); !strings.Contains(notes, "Fitted on 120 of 200 distinct rows") ||
+				!strings.Contains(notes, "30 of the 230 rows are copies") {
 				t.Errorf("%s: notes %q", m, e.Notes)
 			}
 			for i := range 30 {
@@ -183,13 +187,15 @@ func TestHashCollisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := make([]int32, 6)
-	if rows := tab.group(make([]uint64, 6), set); !slices.Equal(rows, []int{0, 1, 3}) || !slices.Equal(set, []int32{0, 1, 0, 2, 1, 0}) {
+	if rows := tab.group(make([]uint64, 6), set); !slices.Equal(rows, []int{0, 1, 3}) ||
+		!slices.Equal(set, []int32{0, 1, 0, 2, 1, 0}) {
 		t.Errorf("rows %v, sets %v", rows, set)
 	}
 }
 
 func TestManyColumns(t *testing.T) {
-	// 60 columns, neighbors in 50: the distances of points in a plane are kept, so that the layout is that of two columns.
+	// 60 columns, neighbors in 50: the distances of points in a plane are kept, so that the layout is that of two
+	// columns.
 	r := rand.New(rand.NewPCG(13, 14))
 	var wide, narrow [][]float64
 	for range 60 {
@@ -206,7 +212,8 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// The rough directions hold what there is when the data have fewer dimensions than are asked for, and nearly the best else.
+// The rough directions hold what there is when the data have fewer dimensions than are asked for, and nearly the best
+// else.
 func TestRoughDirections(t *testing.T) {
 	const n, k = 300, 5
 	values := make([]float64, n)
@@ -263,7 +270,8 @@ func TestPerplexity(t *testing.T) {
 			}
 		}
 		if !(math.Abs(sum-1) <= 1e-12) || !(math.Abs(math.Exp(entropy)-perplexity) <= 1e-5*perplexity) {
-			t.Fatalf("probabilities sum to %v and have perplexity %v, want 1 and %v", sum, math.Exp(entropy), perplexity)
+			t.Fatalf("probabilities sum to %v and have perplexity %v, want 1 and %v", sum, math.Exp(entropy),
+				perplexity)
 		}
 	})
 }
@@ -293,7 +301,8 @@ func TestAffinities(t *testing.T) {
 		for name, a := range map[string]*affinity{"P": joint, "the fuzzy graph": graph} {
 			full := map[[2]int32]float64{}
 			for i := range p.n {
-				if row := a.col[a.start[i]:a.start[i+1]]; !slices.IsSorted(row) || slices.Contains(row, int32(i)) || len(slices.Compact(slices.Clone(row))) != len(row) {
+				if row := a.col[a.start[i]:a.start[i+1]]; !slices.IsSorted(row) || slices.Contains(row, int32(i)) ||
+					len(slices.Compact(slices.Clone(row))) != len(row) {
 					t.Fatalf("row %d of %s has columns %v", i, name, row)
 				}
 				for s := a.start[i]; s < a.start[i+1]; s++ {
@@ -419,12 +428,13 @@ func TestBarnesHutIsNear(t *testing.T) {
 		sumZ, exactZ = sumZ+az, exactZ+ez
 	}
 	if !(worst <= 0.03*scale) || !(math.Abs(sumZ-exactZ) <= 0.01*exactZ) {
-		t.Errorf("cells as points move a force by up to %v of %v, and the sum from %v to %v", worst, scale, exactZ, sumZ)
+		t.Errorf("cells as points move a force by up to %v of %v, and the sum from %v to %v", worst, scale, exactZ,
+			sumZ)
 	}
 }
 
-// The values are from scipy 1.10.1, optimize.curve_fit over linspace(0, 3, 300); those for 0.1 are the ones that umap-learn's
-// documentation states for its presets (1.577, 0.895).
+// The values are from scipy 1.10.1, optimize.curve_fit over linspace(0, 3, 300); those for 0.1 are the ones that
+// umap-learn's documentation states for its presets (1.577, 0.895).
 func TestCurve(t *testing.T) {
 	for _, c := range []struct{ minDist, a, b float64 }{
 		{0.001, 1.9290740657, 0.7915042313},
@@ -476,7 +486,8 @@ func TestMinDistSpreads(t *testing.T) {
 		return nearest[len(nearest)/2]
 	}
 	if tight, loose := gap(0.01), gap(0.9); !(tight < 0.7*loose) {
-		t.Errorf("the median distance to the nearest dot is %v for a minimal distance of 0.01 and %v for 0.9", tight, loose)
+		t.Errorf("the median distance to the nearest dot is %v for a minimal distance of 0.01 and %v for 0.9", tight,
+			loose)
 	}
 }
 
@@ -486,8 +497,10 @@ func TestSigns(t *testing.T) {
 		e := reduce(t, m, dense(t, rows), Options{Seed: 4})
 		for a := range 2 {
 			v := column(e, a)
-			if mean, _ := meanDeviation(v); !(math.Abs(mean) <= 1e-4*slices.Max(v)) || !(slices.Max(v) >= -slices.Min(v)*(1-1e-5)) {
-				t.Errorf("%s: axis %d has mean %v, goes from %v to %v: want its middle at 0 and the largest magnitude positive", m, a, mean, slices.Min(v), slices.Max(v))
+			if mean, _ := meanDeviation(v); !(math.Abs(mean) <= 1e-4*slices.Max(v)) ||
+				!(slices.Max(v) >= -slices.Min(v)*(1-1e-5)) {
+				t.Errorf("%s: axis %d has mean %v, goes from %v to %v: want its middle at 0 and the largest "+
+					"magnitude positive", m, a, mean, slices.Min(v), slices.Max(v))
 			}
 		}
 	}
@@ -505,7 +518,8 @@ func TestMovedData(t *testing.T) {
 		moved = append(moved, row)
 	}
 	for _, m := range []Method{Isomap, TSNE, UMAP} {
-		a, b := plane(reduce(t, m, dense(t, rows), Options{Neighbors: 8})), plane(reduce(t, m, dense(t, moved), Options{Neighbors: 8}))
+		a, b := plane(reduce(t, m, dense(t, rows), Options{Neighbors: 8})),
+			plane(reduce(t, m, dense(t, moved), Options{Neighbors: 8}))
 		if tw := trustworthiness(ranks(a), ranks(b), 8); !(tw >= 0.95) {
 			t.Errorf("%s: moving and scaling the data changes the picture: trustworthiness %v", m, tw)
 		}

@@ -60,8 +60,8 @@ func transpose(rows [][]float64) [][]float64 {
 	return out
 }
 
-// The values are from numpy 1.24.2: U, S, Vt = linalg.svd(X - X.mean(0)); scores (X - mean) @ Vt[:2].T with the largest entry of
-// each row of Vt made positive; shares S²/ΣS².
+// The values are from numpy 1.24.2: U, S, Vt = linalg.svd(X - X.mean(0)); scores (X - mean) @ Vt[:2].T with the largest
+// entry of each row of Vt made positive; shares S²/ΣS².
 func TestPCAReference(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -70,12 +70,16 @@ func TestPCAReference(t *testing.T) {
 		shares []float64
 	}{
 		{"more rows than columns", waves(12, 5), []float64{
-			-5.0741247422, 0.9538512074, -3.5406065462, -1.6602916121, -3.3297834542, 1.1283201595, -1.8418020082, -1.5468050471,
-			-1.559879833, 1.1934323788, -0.1671367547, -1.3249299622, 0.2322568761, 1.153293688, 1.4876466029, -1.0030481747,
-			2.0415263529, 1.020394137, 3.1283892335, -0.5975079786, 3.8614634906, 0.8146130525, 4.7620507824, -0.1313218485,
+			-5.0741247422, 0.9538512074, -3.5406065462, -1.6602916121, -3.3297834542, 1.1283201595, -1.8418020082,
+			-1.5468050471,
+			-1.559879833, 1.1934323788, -0.1671367547, -1.3249299622, 0.2322568761, 1.153293688, 1.4876466029,
+			-1.0030481747,
+			2.0415263529, 1.020394137, 3.1283892335, -0.5975079786, 3.8614634906, 0.8146130525, 4.7620507824,
+			-0.1313218485,
 		}, []float64{0.828050898902, 0.113363504762}},
 		{"fewer rows than columns", transpose(waves(12, 5)), []float64{
-			-6.7115158205, -0.4559150587, -4.8252912905, 1.5923775031, 8.8895543541, 1.3921337756, -0.1401404086, 0.2402885771,
+			-6.7115158205, -0.4559150587, -4.8252912905, 1.5923775031, 8.8895543541, 1.3921337756, -0.1401404086,
+			0.2402885771,
 			2.7873931654, -2.7688847971,
 		}, []float64{0.919188188334, 0.073503784564}},
 	} {
@@ -100,10 +104,16 @@ func TestPCAReference(t *testing.T) {
 
 func TestAxes(t *testing.T) {
 	e := reduce(t, PCA, dense(t, waves(12, 5)), Options{})
-	if want := [2]string{"first principal component (83 % of the variance)", "second principal component (11 % of the variance)"}; e.Axes != want {
+	if want := [2]string{
+		"first principal component (83 % of the variance)",
+		"second principal component (11 % of the variance)",
+	}; e.Axes != want {
 		t.Errorf("axes are %q", e.Axes)
 	}
-	for share, want := range map[float64]string{0: "below 0.1 %", 0.0123: "1.2 %", 0.5: "50 %", 0.9998: "99.9 %", 1: "100 %"} {
+	for share, want := range map[float64]string{
+		0: "below 0.1 %", 0.0123: "1.2 %", 0.5: "50 %", 0.9998: "99.9 %",
+		1: "100 %",
+	} {
 		if got := percent(share); got != want {
 			t.Errorf("percent(%v) is %q, want %q", share, got, want)
 		}
@@ -119,7 +129,8 @@ func TestRoutesAgree(t *testing.T) {
 			a, b, s := r.NormFloat64(), r.NormFloat64(), r.NormFloat64()
 			for j := range size[1] {
 				u := float64(j) / float64(size[1])
-				rows[i] = append(rows[i], 3+3*a*math.Cos(2*math.Pi*u)+2*b*math.Sin(2*math.Pi*u)+s*math.Cos(4*math.Pi*u)+0.1*r.NormFloat64())
+				rows[i] = append(rows[i], 3+3*a*math.Cos(2*math.Pi*u)+2*b*math.Sin(2*math.Pi*u)+s*math.Cos(4*math.Pi*u)+
+					0.1*r.NormFloat64())
 			}
 		}
 		x := dense(t, rows)
@@ -149,7 +160,8 @@ func TestRoutesAgree(t *testing.T) {
 			}
 			for i := range want.values {
 				if !(math.Abs(got.values[i]-want.values[i]) <= 1e-9*want.values[0]) {
-					t.Errorf("%v: %s: eigenvalue %d is %v, the covariance has %v", size, name, i, got.values[i], want.values[i])
+					t.Errorf("%v: %s: eigenvalue %d is %v, the covariance has %v", size, name, i, got.values[i],
+						want.values[i])
 				}
 				if c := math.Abs(dot(got.vectors[i], want.vectors[i])); !(c >= 1-1e-9) {
 					t.Errorf("%v: %s: direction %d has cosine %v with that of the covariance", size, name, i, c)
@@ -200,8 +212,10 @@ func TestRowsOperator(t *testing.T) {
 					}
 					naive += inner * (r[j] - mean[j])
 				}
-				if !(math.Abs(got[i][j]-naive) <= 1e-9*(1+math.Abs(naive))) || !(math.Abs(want[i][j]-naive) <= 1e-9*(1+math.Abs(naive))) {
-					t.Fatalf("entry %d of image %d is %v by rows and %v by the covariance, want %v", j, i, got[i][j], want[i][j], naive)
+				if !(math.Abs(got[i][j]-naive) <= 1e-9*(1+math.Abs(naive))) ||
+					!(math.Abs(want[i][j]-naive) <= 1e-9*(1+math.Abs(naive))) {
+					t.Fatalf("entry %d of image %d is %v by rows and %v by the covariance, want %v", j, i, got[i][j],
+						want[i][j], naive)
 				}
 			}
 		}
@@ -319,7 +333,8 @@ func TestTwinEigenvalues(t *testing.T) {
 	}
 }
 
-// Two independent signals, a sawtooth and a square wave, mixed into six columns, have to come back up to order and sign.
+// Two independent signals, a sawtooth and a square wave, mixed into six columns, have to come back up to order and
+// sign.
 func TestICAUnmixes(t *testing.T) {
 	const n = 3000
 	mix := [6][2]float64{{1, 0.4}, {0.3, 1}, {-0.5, 0.2}, {0.7, -0.9}, {0.1, 0.1}, {-1.2, 0.8}}
@@ -350,7 +365,8 @@ func TestICAUnmixes(t *testing.T) {
 	if !(max(straight, crossed) >= 0.999) {
 		t.Errorf("sources correlate with the signals by %v in order and %v crossed, want 0.999", straight, crossed)
 	}
-	if p := reduce(t, PCA, dense(t, rows), Options{}); math.Abs(correlation(s[0], column(p, 0))) > 0.99 || math.Abs(correlation(s[1], column(p, 0))) > 0.99 {
+	if p := reduce(t, PCA, dense(t, rows), Options{}); math.Abs(correlation(s[0], column(p, 0))) > 0.99 ||
+		math.Abs(correlation(s[1], column(p, 0))) > 0.99 {
 		t.Error("the principal components unmix these signals already: the test shows nothing")
 	}
 	if sum := e.Explained[0] + e.Explained[1]; !(math.Abs(sum-1) <= 1e-9) || !(e.Explained[0] >= e.Explained[1]) {
@@ -487,7 +503,8 @@ func TestFitOnSubset(t *testing.T) {
 			for k, i := range fit {
 				for a := range 2 {
 					if e.XY[2*i+a] != alone.XY[2*k+a] {
-						t.Fatalf("row %d is at %v, alone with the fitted rows it is at %v", i, e.XY[2*i:2*i+2], alone.XY[2*k:2*k+2])
+						t.Fatalf("row %d is at %v, alone with the fitted rows it is at %v", i, e.XY[2*i:2*i+2],
+							alone.XY[2*k:2*k+2])
 					}
 				}
 			}
@@ -507,7 +524,8 @@ func TestNothingToFitOn(t *testing.T) {
 	rows[2][1], rows[5][0] = math.NaN(), math.Inf(-1)
 	for _, m := range methods() {
 		e := reduce(t, m, dense(t, rows), Options{Fit: []int{2, 5}})
-		if e.Fitted != 0 || e.Placed != 0 || e.Missing != 2 || !strings.Contains(strings.Join(e.Notes, " "), "no row without NaN to fit on") {
+		if e.Fitted != 0 || e.Placed != 0 || e.Missing != 2 || !strings.Contains(strings.Join(e.Notes, " "),
+			"no row without NaN to fit on") {
 			t.Errorf("%s: fitted %d, placed %d, missing %d, notes %q", m, e.Fitted, e.Placed, e.Missing, e.Notes)
 		}
 		if slices.ContainsFunc(e.XY, func(v float32) bool { return v == v }) {
@@ -612,12 +630,17 @@ func TestDegenerate(t *testing.T) {
 	holes := random(50, 4)
 	holes[3][1], holes[49][0], holes[20][3] = nan, nan, -inf
 	for name, rows := range map[string][][]float64{
-		"no rows": nil, "1 row": random(1, 5), "2 rows": random(2, 5), "3 rows": random(3, 5), "4 rows": random(4, 5), "5 rows": random(5, 5),
+		"no rows": nil, "1 row": random(1, 5), "2 rows": random(2, 5), "3 rows": random(3, 5), "4 rows": random(4, 5),
+		"5 rows":     random(5, 5),
 		"1 row of 1": random(1, 1), "2 rows of 1": random(2, 1), "30 rows of 1": random(30, 1),
-		"equal": repeat(30, 0.1, 0.2, 0.3), "equal and one other": append(repeat(30, 0.1, 0.2, 0.3), []float64{1, 2, 3}),
-		"zeros": repeat(9, 0, 0), "tiny": {{1e-200, 0}, {0, 1e-200}, {0, 0}}, "big": {{1e30, 0}, {-1e30, 0}, {0, 1e30}, {0, 1}, {1, 1}},
-		"constant columns": constant, "holes": holes, "only holes": repeat(12, nan, 1), "one left": append(repeat(12, nan, 1), []float64{2, 3}),
-		"copies":     slices.Concat(random(3, 4), repeat(70, 1, 2, 3, 4), repeat(70, 4, 3, 2, 1), repeat(5, 0, 0, 0, 0)),
+		"equal":               repeat(30, 0.1, 0.2, 0.3),
+		"equal and one other": append(repeat(30, 0.1, 0.2, 0.3), []float64{1, 2, 3}),
+		"zeros":               repeat(9, 0, 0), "tiny": {{1e-200, 0}, {0, 1e-200}, {0, 0}},
+		"big":              {{1e30, 0}, {-1e30, 0}, {0, 1e30}, {0, 1}, {1, 1}},
+		"constant columns": constant, "holes": holes, "only holes": repeat(12, nan, 1),
+		"one left": append(repeat(12, nan, 1), []float64{2, 3}),
+		"copies": slices.Concat(random(3, 4), repeat(70, 1, 2, 3, 4), repeat(70, 4, 3, 2, 1),
+			repeat(5, 0, 0, 0, 0)),
 		"whole grid": {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {0, 2}, {1, 2}, {2, 2}},
 		"zero signs": {{0, math.Copysign(0, -1)}, {math.Copysign(0, -1), 0}, {0, 0}, {0, 0}, {1, 0}},
 	} {
@@ -625,7 +648,8 @@ func TestDegenerate(t *testing.T) {
 			t.Run(string(m)+"/"+name, func(t *testing.T) {
 				e := reduce(t, m, dense(t, rows), Options{Seed: 1})
 				if len(e.XY) != 2*len(rows) || e.Fitted+e.Placed+e.Missing != len(rows) {
-					t.Fatalf("%d rows: %d coordinates, fitted %d, placed %d, missing %d", len(rows), len(e.XY), e.Fitted, e.Placed, e.Missing)
+					t.Fatalf("%d rows: %d coordinates, fitted %d, placed %d, missing %d", len(rows), len(e.XY),
+						e.Fitted, e.Placed, e.Missing)
 				}
 				missing := 0
 				for i, row := range rows {
@@ -640,7 +664,8 @@ func TestDegenerate(t *testing.T) {
 					}
 					for j, other := range rows[:i] {
 						if !hole && slices.Equal(other, row) && (e.XY[2*i] != e.XY[2*j] || e.XY[2*i+1] != e.XY[2*j+1]) {
-							t.Fatalf("rows %d and %d are equal and stand at %v and %v", j, i, e.XY[2*j:2*j+2], e.XY[2*i:2*i+2])
+							t.Fatalf("rows %d and %d are equal and stand at %v and %v", j, i, e.XY[2*j:2*j+2],
+								e.XY[2*i:2*i+2])
 						}
 					}
 				}
@@ -686,7 +711,8 @@ func TestRefusals(t *testing.T) {
 		"too large":    {PCA, dense(t, [][]float64{{0, 1}, {2, -1e31}}), Options{}, "row 1, column 1 is -1e+31"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if e, err := Reduce(t.Context(), c.m, c.x, c.o); e != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			if e, err := Reduce(t.Context(), c.m, c.x, c.o); e != nil || err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want an error with %q", err, c.want)
 			}
 		})
@@ -751,7 +777,8 @@ func TestDeterminism(t *testing.T) {
 		t.Run(string(m), func(t *testing.T) {
 			var first *Embedding
 			for _, workers := range []int{1, 2, 8} {
-				e, err := reduceWithin(t.Context(), m, dense(t, rows), settings{Options: Options{Seed: 3, Workers: workers}, most: 250, sources: 100, rounds: 60})
+				e, err := reduceWithin(t.Context(), m, dense(t, rows),
+					settings{Options: Options{Seed: 3, Workers: workers}, most: 250, sources: 100, rounds: 60})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -760,10 +787,12 @@ func TestDeterminism(t *testing.T) {
 				}
 				for i := range e.XY {
 					if math.Float32bits(e.XY[i]) != math.Float32bits(first.XY[i]) {
-						t.Fatalf("coordinate %d is %v with %d workers and %v with one", i, e.XY[i], workers, first.XY[i])
+						t.Fatalf("coordinate %d is %v with %d workers and %v with one", i, e.XY[i], workers,
+							first.XY[i])
 					}
 				}
-				if !slices.Equal(e.Explained, first.Explained) || !slices.Equal(e.Notes, first.Notes) || e.Axes != first.Axes {
+				if !slices.Equal(e.Explained, first.Explained) || !slices.Equal(e.Notes, first.Notes) ||
+					e.Axes != first.Axes {
 					t.Errorf("%d workers: %+v, one: %+v", workers, e, first)
 				}
 			}
@@ -777,7 +806,8 @@ func TestProgressAndCancel(t *testing.T) {
 			x := dense(t, waves(120, 12))
 			var seen []float64
 			reduce(t, m, x, Options{Progress: func(f float64) { seen = append(seen, f) }})
-			if len(seen) == 0 || seen[0] < 0 || seen[len(seen)-1] != 1 || !slices.IsSorted(seen) || len(slices.Compact(slices.Clone(seen))) != len(seen) {
+			if len(seen) == 0 || seen[0] < 0 || seen[len(seen)-1] != 1 || !slices.IsSorted(seen) ||
+				len(slices.Compact(slices.Clone(seen))) != len(seen) {
 				t.Errorf("progress %v: want rising up to 1", seen)
 			}
 			for at := range 4 {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// MaxFitted is the most distinct rows that Isomap, t-SNE and UMAP fit. Of more, the seed chooses so many, and the others are
-// placed among their nearest fitted neighbors.
+// MaxFitted is the most distinct rows that Isomap, t-SNE and UMAP fit. Of more, the seed chooses so many, and the
+// others are placed among their nearest fitted neighbors.
 const MaxFitted = 20_000
 
 const (
@@ -31,26 +31,31 @@ const (
 type settings struct {
 	Options
 
-	most    int // distinct rows that are fitted
-	sources int // points up to which Isomap takes each one for a landmark
-	rounds  int // of t-SNE
+	// distinct rows that are fitted
+	most int
+	// points up to which Isomap takes each one for a landmark
+	sources int
+	// of t-SNE
+	rounds int
 }
 
 func (o *settings) rand(purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(o.Seed, purpose)) }
 
 // sample is what a method that works on neighbors sees: distinct rows as points, and a tree over them.
 type sample struct {
-	t     *table
-	rows  []int   // the row of each point, rising
-	point []int32 // the point of each row of the table that is fitted, or a copy of a fitted one; -1 for the others
+	t *table
+	// the row of each point, rising
+	rows []int
+	// the point of each row of the table that is fitted, or a copy of a fitted one; -1 for the others
+	point []int32
 	base  *principal
 	pts   *points
 	tree  *tree
 	notes []string
 }
 
-// newSample drops copies and, of more than MaxFitted rows, all but a subset; and turns rows of more than 50 columns into their
-// first 50 principal components.
+// newSample drops copies and, of more than MaxFitted rows, all but a subset; and turns rows of more than 50 columns
+// into their first 50 principal components.
 func newSample(ctx context.Context, c *crew, t *table, o *settings) (*sample, error) {
 	s := &sample{t: t, point: make([]int32, t.rows)}
 	var err error
@@ -65,7 +70,8 @@ func newSample(ctx context.Context, c *crew, t *table, o *settings) (*sample, er
 	}
 	if all := len(s.rows); all > o.most {
 		s.thin(o)
-		s.note("Fitted on %d of %d distinct rows, chosen by the seed; the others stand among their nearest fitted neighbors.", o.most, all)
+		s.note("Fitted on %d of %d distinct rows, chosen by the seed; the others stand among their nearest fitted "+
+			"neighbors.", o.most, all)
 	}
 	if t.cols > maxDims {
 		c.stage(0.05, 0.15)
@@ -77,7 +83,8 @@ func newSample(ctx context.Context, c *crew, t *table, o *settings) (*sample, er
 			held += v
 		}
 		if share := held / s.base.total; share < 0.999 {
-			s.note("Neighbors were looked for among the first %d principal components, which hold %s of the variance.", len(s.base.vectors), percent(share))
+			s.note("Neighbors were looked for among the first %d principal components, which hold %s of the variance.",
+				len(s.base.vectors), percent(share))
 		}
 	}
 	d := t.cols
@@ -108,9 +115,9 @@ func (s *sample) feature(dst []float64, row int, scratch []float64) {
 	s.base.project(dst, scratch)
 }
 
-// fitDirections is fitPrincipal for many directions, which need not be the very best ones: of many columns, they come from two
-// rounds of a randomised iteration (N. Halko, P. G. Martinsson and J. A. Tropp, Finding structure with randomness, SIAM Review 53,
-// 2011, algorithm 4.4), the variances being those along the directions found.
+// fitDirections is fitPrincipal for many directions, which need not be the very best ones: of many columns, they come
+// from two rounds of a randomised iteration (N. Halko, P. G. Martinsson and J. A. Tropp, Finding structure with
+// randomness, SIAM Review 53, 2011, algorithm 4.4), the variances being those along the directions found.
 func fitDirections(ctx context.Context, c *crew, x Matrix, rows []int, k int) (*principal, error) {
 	_, d := x.Dims()
 	n := len(rows)
@@ -149,7 +156,8 @@ func fitDirections(ctx context.Context, c *crew, x Matrix, rows []int, k int) (*
 	return p, nil
 }
 
-// roughEigen is the randomised iteration for k eigenpairs of an operator on n numbers: two rounds, then the best within their span.
+// roughEigen is the randomised iteration for k eigenpairs of an operator on n numbers: two rounds, then the best within
+// their span.
 func roughEigen(apply operator, n, k int, r *rand.Rand) (eigenpairs, error) {
 	block := randomBlock(n, min(n, k+10), r)
 	var image [][]float64
@@ -166,8 +174,8 @@ func roughEigen(apply operator, n, k int, r *rand.Rand) (eigenpairs, error) {
 	return out, err
 }
 
-// distinct returns the first fitted row of each set of equal ones, and writes for each fitted row the number of its set; -1 for
-// the others. Minus zero equals zero.
+// distinct returns the first fitted row of each set of equal ones, and writes for each fitted row the number of its
+// set; -1 for the others. Minus zero equals zero.
 func (t *table) distinct(ctx context.Context, c *crew, set []int32) ([]int, error) {
 	hashes := make([]uint64, len(t.fit))
 	scratch := zeros(c.workers, t.cols)
@@ -237,9 +245,11 @@ func (s *sample) thin(o *settings) {
 	s.rows = rows
 }
 
-// embed writes the coordinates of all rows: layout for those that are fitted, place for the others, which is given the nearest
-// fitted points and a buffer of the worker's own.
-func (s *sample) embed(ctx context.Context, c *crew, layout []float64, among int, place func(near []neighbor, worker int) [2]float64) (*Embedding, error) {
+// embed writes the coordinates of all rows: layout for those that are fitted, place for the others, which is given the
+// nearest fitted points and a buffer of the worker's own.
+func (s *sample) embed(ctx context.Context, c *crew, layout []float64, among int,
+	place func(near []neighbor, worker int) [2]float64,
+) (*Embedding, error) {
 	e := s.t.blank()
 	e.Fitted, e.Placed = 0, 0
 	e.Notes = s.notes
@@ -272,8 +282,8 @@ func (s *sample) embed(ctx context.Context, c *crew, layout []float64, among int
 	return e, err
 }
 
-// between is the mean of the places of the neighbors, weighted by one over the squared distance (D. Shepard, ACM 1968): a row
-// that equals a fitted one stands where that does.
+// between is the mean of the places of the neighbors, weighted by one over the squared distance (D. Shepard, ACM 1968):
+// a row that equals a fitted one stands where that does.
 func between(layout []float64) func([]neighbor, int) [2]float64 {
 	return func(near []neighbor, _ int) (xy [2]float64) {
 		least := near[0].d2
@@ -292,9 +302,11 @@ func between(layout []float64) func([]neighbor, int) [2]float64 {
 	}
 }
 
-// start is the plane of the first two principal components of the points, scaled so that its size, as measured, is 1, with a
-// jitter of that deviation, without which a line would stay one.
-func (s *sample) start(ctx context.Context, c *crew, o *settings, jitter float64, size func(y []float64) float64) ([]float64, error) {
+// start is the plane of the first two principal components of the points, scaled so that its size, as measured, is 1,
+// with a jitter of that deviation, without which a line would stay one.
+func (s *sample) start(ctx context.Context, c *crew, o *settings, jitter float64,
+	size func(y []float64) float64,
+) ([]float64, error) {
 	p, err := fitPrincipal(ctx, c, s.t.x, s.rows, 2)
 	if err != nil {
 		return nil, err
@@ -318,8 +330,8 @@ func (s *sample) start(ctx context.Context, c *crew, o *settings, jitter float64
 	return y, nil
 }
 
-// orient moves the middle of a layout to the origin and makes the coordinate of largest magnitude along each axis positive. It
-// returns what it took away, and by what it multiplied then.
+// orient moves the middle of a layout to the origin and makes the coordinate of largest magnitude along each axis
+// positive. It returns what it took away, and by what it multiplied then.
 func orient(y []float64) (shift, turn [2]float64) {
 	n := len(y) / 2
 	v := make([]float64, n)
@@ -346,7 +358,8 @@ func orient(y []float64) (shift, turn [2]float64) {
 func few(ctx context.Context, c *crew, t *table, title string, least int) (*Embedding, error) {
 	e, err := reducePCA(ctx, c, t, nil)
 	if err == nil {
-		e.note("Fewer than %d distinct rows leave %s nothing to arrange: these are their principal components.", least, title)
+		e.note("Fewer than %d distinct rows leave %s nothing to arrange: these are their principal components.", least,
+			title)
 	}
 	return e, err
 }

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Matrix is what is reduced: one row per sample, one column per element of the orbit. Row is called from several goroutines at
-// once and gives the same numbers each time.
+// Matrix is what is reduced: one row per sample, one column per element of the orbit. Row is called from several
+// goroutines at once and gives the same numbers each time.
 type Matrix interface {
 	// Dims is the number of rows and of columns.
 	Dims() (rows, columns int)
@@ -21,10 +21,13 @@ type Dense[T float32 | float64] struct {
 	data          []T
 }
 
-// NewDense views data, in row-major order, as a matrix. It refuses an array that does not have rows times columns numbers.
+// NewDense views data, in row-major order, as a matrix. It refuses an array that does not have rows times columns
+// numbers.
 func NewDense[T float32 | float64](rows, columns int, data []T) (*Dense[T], error) {
 	if rows < 0 || columns < 0 || columns > 0 && rows > math.MaxInt/columns || rows*columns != len(data) {
-		return nil, fmt.Errorf("reduce: %d rows of %d columns do not go with an array of %d numbers: expected rows times columns", rows, columns, len(data))
+		return nil, fmt.Errorf(
+			"reduce: %d rows of %d columns do not go with an array of %d numbers: expected rows times columns", rows,
+			columns, len(data))
 	}
 	return &Dense[T]{rows: rows, columns: columns, data: data}, nil
 }
@@ -44,12 +47,13 @@ func (m *Dense[T]) Row(dst []float64, i int) {
 // joined stands matrices side by side.
 type joined struct {
 	parts []Matrix
-	ends  []int // column after the last one of each part
-	rows  int
+	// column after the last one of each part
+	ends []int
+	rows int
 }
 
-// Join stands matrices side by side without copying, so that several models are reduced jointly: row i of the result is row i
-// of each, one after the other. It refuses parts with different numbers of rows, and no parts.
+// Join stands matrices side by side without copying, so that several models are reduced jointly: row i of the result is
+// row i of each, one after the other. It refuses parts with different numbers of rows, and no parts.
 func Join(parts ...Matrix) (Matrix, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("reduce: nothing to join: expected at least one matrix")
@@ -62,7 +66,9 @@ func Join(parts ...Matrix) (Matrix, error) {
 			j.rows = n
 		}
 		if n != j.rows {
-			return nil, fmt.Errorf("reduce: matrix %d has %d rows and the first one %d: join only matrices over the same samples", i+1, n, j.rows)
+			return nil, fmt.Errorf(
+				"reduce: matrix %d has %d rows and the first one %d: join only matrices over the same samples", i+1, n,
+				j.rows)
 		}
 		end += d
 		j.ends = append(j.ends, end)

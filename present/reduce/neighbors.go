@@ -24,8 +24,8 @@ type neighbor struct {
 // before orders by distance and, where that ties, by the number of the point.
 func (a neighbor) before(b neighbor) bool { return a.d2 < b.d2 || a.d2 == b.d2 && a.point < b.point }
 
-// coarse rounds a squared distance to 36 bits, so that distances that are equal but for rounding tie, and the tie is broken by
-// the number of the point and not by rounding.
+// coarse rounds a squared distance to 36 bits, so that distances that are equal but for rounding tie, and the tie is
+// broken by the number of the point and not by rounding.
 func coarse(d2 float64) float64 {
 	return math.Float64frombits((math.Float64bits(d2) + 1<<15) &^ (1<<16 - 1))
 }
@@ -51,22 +51,25 @@ func distance2(a, b []float64, limit float64) float64 {
 	return coarse(s)
 }
 
-// tree is a vantage-point tree for exact nearest neighbors (P. N. Yianilos, Data structures and algorithms for nearest neighbor
-// search in general metric spaces, SODA 1993). Points are stored in the order of the leaves.
+// tree is a vantage-point tree for exact nearest neighbors (P. N. Yianilos, Data structures and algorithms for nearest
+// neighbor search in general metric spaces, SODA 1993). Points are stored in the order of the leaves.
 type tree struct {
 	points
-	ids   []int32 // number of the point at each place
+	// number of the point at each place
+	ids   []int32
 	nodes []node
 }
 
-// node covers the places from lo to hi. Unless it is a leaf, place lo is the vantage point; the near half ends at mid. The
-// bounds are those of the distances from the vantage point.
+// node covers the places from lo to hi. Unless it is a leaf, place lo is the vantage point; the near half ends at mid.
+// The bounds are those of the distances from the vantage point.
 type node struct {
-	lo, mid, hi      int32
-	near, far        int32 // nodes; 0 for a leaf
+	lo, mid, hi int32
+	// nodes; 0 for a leaf
+	near, far        int32
 	nearMin, nearMax float64
 	farMin, farMax   float64
-	part             int32 // of the graph, if all its points are in one; see join
+	// of the graph, if all its points are in one; see join
+	part int32
 }
 
 const leafPoints = 12
@@ -94,7 +97,8 @@ func (t *tree) grow(p *points, lo, hi int, r *rand.Rand, scratch []neighbor) int
 	if hi-lo <= leafPoints {
 		return int32(me)
 	}
-	// Of a few candidates, the one farthest from one point at random: corners make better vantage points than the middle.
+	// Of a few candidates, the one farthest from one point at random: corners make better vantage points than the
+	// middle.
 	from := p.at(int(t.ids[lo+r.IntN(hi-lo)]))
 	best, at := -1.0, lo
 	for range 8 {
@@ -137,8 +141,10 @@ type query struct {
 	tree *tree
 	q    []float64
 	k    int
-	skip int32 // a point that does not count, or -1
-	part int32 // points of this part do not count; -1 for none. Needs tree.tag
+	// a point that does not count, or -1
+	skip int32
+	// points of this part do not count; -1 for none. Needs tree.tag
+	part int32
 	of   []int32
 	heap []neighbor
 }
@@ -224,8 +230,8 @@ func (s *query) visit(at int32) {
 	}
 }
 
-// nearest finds the k points nearest to q, nearest first, ties by number, without the point skip. The result is valid until the
-// next call with the same buffer.
+// nearest finds the k points nearest to q, nearest first, ties by number, without the point skip. The result is valid
+// until the next call with the same buffer.
 func (t *tree) nearest(q []float64, k int, skip int32, buffer []neighbor) []neighbor {
 	s := query{tree: t, q: q, k: k, skip: skip, part: -1, heap: buffer[:0]}
 	if len(t.nodes) > 0 && k > 0 {

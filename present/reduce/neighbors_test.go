@@ -27,7 +27,10 @@ func brute(p *points, q []float64, k int, skip int32) []neighbor {
 // drawPoints draws points in the plane or in space: spread, or on a grid with many ties and copies.
 func drawPoints(t *rapid.T, most int) *points {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-	p := &points{n: rapid.IntRange(1, most).Draw(t, "points"), d: rapid.SampledFrom([]int{1, 2, 3, 11, 24}).Draw(t, "dims")}
+	p := &points{
+		n: rapid.IntRange(1, most).Draw(t, "points"),
+		d: rapid.SampledFrom([]int{1, 2, 3, 11, 24}).Draw(t, "dims"),
+	}
 	grid := rapid.Bool().Draw(t, "grid")
 	for range p.n * p.d {
 		if grid {
@@ -46,7 +49,8 @@ func TestNearestIsExact(t *testing.T) {
 		tree := newTree(p)
 		for i := range p.n {
 			for _, skip := range []int32{-1, int32(i)} {
-				if got, want := tree.nearest(p.at(i), k, skip, nil), brute(p, p.at(i), k, skip); !slices.Equal(got, want) {
+				if got, want := tree.nearest(p.at(i), k, skip, nil),
+					brute(p, p.at(i), k, skip); !slices.Equal(got, want) {
 					t.Fatalf("point %d: neighbors %v, looking at all of them finds %v", i, got, want)
 				}
 			}

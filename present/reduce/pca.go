@@ -10,23 +10,27 @@ import (
 )
 
 const (
-	blockRows   = 256        // rows that are held column by column for the covariance: 2 KiB a column
-	panelBlocks = 8          // blocks between two barriers
-	exactSide   = 320        // up to this side a symmetric matrix is decomposed as a whole
-	rankTol     = 1e-12      // share of the variance below which a component counts as rounding
-	maxSquare   = 1200       // columns up to which a covariance is decomposed as a whole where the iteration does not settle
-	bigValue    = 1e30       // squares of larger numbers, times rows, would come near the end of float64
-	tinyShare   = 1e-6       // magnitudes this close count as equal when a sign is chosen
-	rowTask     = 512        // rows of a task that goes through rows
-	probeSeed   = 0x70636173 // start of the iteration for eigenvectors, which does not move what it converges to
+	blockRows   = 256   // rows that are held column by column for the covariance: 2 KiB a column
+	panelBlocks = 8     // blocks between two barriers
+	exactSide   = 320   // up to this side a symmetric matrix is decomposed as a whole
+	rankTol     = 1e-12 // share of the variance below which a component counts as rounding
+	// columns up to which a covariance is decomposed as a whole where the iteration does not settle
+	maxSquare = 1200
+	bigValue  = 1e30       // squares of larger numbers, times rows, would come near the end of float64
+	tinyShare = 1e-6       // magnitudes this close count as equal when a sign is chosen
+	rowTask   = 512        // rows of a task that goes through rows
+	probeSeed = 0x70636173 // start of the iteration for eigenvectors, which does not move what it converges to
 )
 
 // principal is a fitted principal component analysis: the mean, and directions of unit length by falling variance.
 type principal struct {
-	mean    []float64
-	vectors [][]float64 // k directions of len(mean); the largest loading of each is positive
-	values  []float64   // k variances, divided by the number of rows, not by one less
-	total   float64     // variance over all directions
+	mean []float64
+	// k directions of len(mean); the largest loading of each is positive
+	vectors [][]float64
+	// k variances, divided by the number of rows, not by one less
+	values []float64
+	// variance over all directions
+	total float64
 }
 
 // project writes the coordinates of row into dst, which has one place per direction; row is overwritten.
@@ -55,11 +59,11 @@ func (p *principal) scores(ctx context.Context, c *crew, x Matrix, rows []int) (
 	return out, err
 }
 
-// fitPrincipal finds the first k principal components of the given rows: those with a share of the variance above rounding, so
-// possibly fewer. Matrices with few columns go through the covariance, with few rows through the Gram matrix of the rows
-// (I. T. Jolliffe, Principal Component Analysis, 2nd ed., Springer 2002, section 3.5: both have the same eigenvalues), and the
-// others through a block Krylov iteration on the rows (see topEigen), with the covariance where that does not settle and there
-// are not too many columns.
+// fitPrincipal finds the first k principal components of the given rows: those with a share of the variance above
+// rounding, so possibly fewer. Matrices with few columns go through the covariance, with few rows through the Gram
+// matrix of the rows (I. T. Jolliffe, Principal Component Analysis, 2nd ed., Springer 2002, section 3.5: both have the
+// same eigenvalues), and the others through a block Krylov iteration on the rows (see topEigen), with the covariance
+// where that does not settle and there are not too many columns.
 func fitPrincipal(ctx context.Context, c *crew, x Matrix, rows []int, k int) (*principal, error) {
 	_, d := x.Dims()
 	p := &principal{}
@@ -111,8 +115,8 @@ func fitPrincipal(ctx context.Context, c *crew, x Matrix, rows []int, k int) (*p
 	return p, nil
 }
 
-// moments are mean and variance of each column. Sums are taken of differences from the first row, so that rows that are all
-// equal have a variance of exactly 0.
+// moments are mean and variance of each column. Sums are taken of differences from the first row, so that rows that are
+// all equal have a variance of exactly 0.
 func moments(ctx context.Context, c *crew, x Matrix, rows []int) (mean, variance []float64, err error) {
 	_, d := x.Dims()
 	first := make([]float64, d)
@@ -160,8 +164,8 @@ func covarianceEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []
 	return symmetricEigen(ctx, c, cov, len(mean), k)
 }
 
-// covariance is the covariance times the number of rows. Each entry is summed by one worker in the order of the rows. It needs
-// 8·d² bytes, and 16 KiB per column for the rows at hand.
+// covariance is the covariance times the number of rows. Each entry is summed by one worker in the order of the rows.
+// It needs 8·d² bytes, and 16 KiB per column for the rows at hand.
 func covariance(ctx context.Context, c *crew, x Matrix, rows []int, mean []float64) ([]float64, error) {
 	d, n := len(mean), len(rows)
 	cov := make([]float64, d*d)
@@ -208,8 +212,8 @@ func covariance(ctx context.Context, c *crew, x Matrix, rows []int, mean []float
 	return cov, nil
 }
 
-// addProducts adds to the rows lo to hi of the lower triangle of cov the products of the columns of one block, two by four at a
-// time, which keeps the partial sums in registers.
+// addProducts adds to the rows lo to hi of the lower triangle of cov the products of the columns of one block, two by
+// four at a time, which keeps the partial sums in registers.
 func addProducts(cov, block []float64, d, lo, hi int) {
 	column := func(j int) []float64 { return block[min(j, d-1)*blockRows:][:blockRows] }
 	for i := lo; i < hi; i += 2 {
@@ -292,7 +296,8 @@ func rowsEigen(ctx context.Context, c *crew, x Matrix, rows []int, mean []float6
 	return topEigen(ctx, rowsOperator(ctx, c, x, rows, mean, k+2), len(mean), k, rand.New(rand.NewPCG(probeSeed, 1)))
 }
 
-// rowsOperator multiplies up to b vectors by the covariance times the number of rows, without forming it. It holds 128·d·b bytes.
+// rowsOperator multiplies up to b vectors by the covariance times the number of rows, without forming it. It holds
+// 128·d·b bytes.
 func rowsOperator(ctx context.Context, c *crew, x Matrix, rows []int, mean []float64, b int) operator {
 	d, n := len(mean), len(rows)
 	const tasks = 16 // fixed: partial sums are added in the order of the tasks
@@ -389,8 +394,8 @@ func matrixOperator(ctx context.Context, c *crew, a []float64, n int) operator {
 	}
 }
 
-// symmetricEigen finds the k largest eigenvalues of a symmetric matrix of side n: from a full decomposition of a small one, by
-// iteration for a large one, and from the full decomposition where the iteration does not settle.
+// symmetricEigen finds the k largest eigenvalues of a symmetric matrix of side n: from a full decomposition of a small
+// one, by iteration for a large one, and from the full decomposition where the iteration does not settle.
 func symmetricEigen(ctx context.Context, c *crew, a []float64, n, k int) (eigenpairs, error) {
 	if n > exactSide && k < n/8 {
 		pairs, err := topEigen(ctx, matrixOperator(ctx, c, a, n), n, k, rand.New(rand.NewPCG(probeSeed, 2)))
@@ -404,7 +409,9 @@ func symmetricEigen(ctx context.Context, c *crew, a []float64, n, k int) (eigenp
 func fullEigen(a []float64, n, k int) (eigenpairs, error) {
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(n, a), true) {
-		return eigenpairs{}, errors.New("reduce: the decomposition of the covariance did not converge: the values may span too many orders of magnitude; scale the data")
+		return eigenpairs{},
+			errors.New("reduce: the decomposition of the covariance did not converge: the values may span too many " +
+				"orders of magnitude; scale the data")
 	}
 	values := e.Values(nil) // rising
 	var q mat.Dense
@@ -441,11 +448,11 @@ func randomBlock(n, k int, r *rand.Rand) [][]float64 {
 	return v
 }
 
-// topEigen finds the k eigenvalues of largest value of a symmetric operator on n numbers that has no large negative ones, by a
-// block Krylov iteration with full orthogonalisation and restarts (C. Musco and C. Musco, Randomized block Krylov methods for
-// stronger and faster approximate singular value decomposition, NeurIPS 2015). Blocks, unlike single vectors, find eigenvalues
-// that come twice, as those of points on a circle do. An eigenpair has settled when ‖Av − λv‖ ≤ 1e-9 of the largest eigenvalue.
-// Where they do not settle, it returns the best ones with errUnsettled.
+// topEigen finds the k eigenvalues of largest value of a symmetric operator on n numbers that has no large negative
+// ones, by a block Krylov iteration with full orthogonalisation and restarts (C. Musco and C. Musco, Randomized block
+// Krylov methods for stronger and faster approximate singular value decomposition, NeurIPS 2015). Blocks, unlike single
+// vectors, find eigenvalues that come twice, as those of points on a circle do. An eigenpair has settled when ‖Av − λv‖
+// ≤ 1e-9 of the largest eigenvalue. Where they do not settle, it returns the best ones with errUnsettled.
 func topEigen(ctx context.Context, apply operator, n, k int, r *rand.Rand) (eigenpairs, error) {
 	const (
 		restarts = 8
@@ -498,7 +505,10 @@ func topEigen(ctx context.Context, apply operator, n, k int, r *rand.Rand) (eige
 			return out, nil
 		}
 		block = out.vectors
-		out = eigenpairs{values: out.values[:min(k, len(out.values))], vectors: append([][]float64(nil), out.vectors[:min(k, len(out.vectors))]...)}
+		out = eigenpairs{
+			values:  out.values[:min(k, len(out.values))],
+			vectors: append([][]float64(nil), out.vectors[:min(k, len(out.vectors))]...),
+		}
 	}
 	return out, errUnsettled
 }
@@ -533,13 +543,14 @@ func ritz(basis, images [][]float64, k int, tol float64) (out eigenpairs, settle
 	return out, settled, nil
 }
 
-// orthonormal makes the vectors of block orthogonal to basis and to each other, of unit length, and drops those that are not
-// independent. It changes block.
+// orthonormal makes the vectors of block orthogonal to basis and to each other, of unit length, and drops those that
+// are not independent. It changes block.
 func orthonormal(basis, block [][]float64) [][]float64 {
 	var out [][]float64
 	for _, v := range block {
 		before := norm(v)
-		for range 2 { // twice is enough: Giraud, Langou and Rozloznik, Computers & Mathematics with Applications 50, 2005
+		// twice is enough: Giraud, Langou and Rozloznik, Computers & Mathematics with Applications 50, 2005
+		for range 2 {
 			for _, set := range [][][]float64{basis, out} {
 				for _, q := range set {
 					axpy(v, -dot(v, q), q)
@@ -554,8 +565,8 @@ func orthonormal(basis, block [][]float64) [][]float64 {
 	return out
 }
 
-// fixSign turns v so that its entry of largest magnitude is positive, the first one of those that are equal up to rounding.
-// It says whether it turned v.
+// fixSign turns v so that its entry of largest magnitude is positive, the first one of those that are equal up to
+// rounding. It says whether it turned v.
 func fixSign(v []float64) bool {
 	largest := 0.0
 	for _, a := range v {

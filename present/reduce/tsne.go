@@ -16,7 +16,8 @@ const (
 	perplexityLinked = 3 // neighbors per unit of perplexity
 )
 
-// affinity is a symmetric sparse matrix by rows: row i has the columns col[start[i]:start[i+1]], rising, and no diagonal.
+// affinity is a symmetric sparse matrix by rows: row i has the columns col[start[i]:start[i+1]], rising, and no
+// diagonal.
 type affinity struct {
 	start []int32
 	col   []int32
@@ -137,17 +138,20 @@ func symmetric(l *links, weight []float64, join func(ij, ji float64) float64) *a
 	return a
 }
 
-// cell is a square of the quadtree with its points, which are order[lo:hi]. Cells stand in the order of a walk that goes down
-// first; skip is the cell after all those inside.
+// cell is a square of the quadtree with its points, which are order[lo:hi]. Cells stand in the order of a walk that
+// goes down first; skip is the cell after all those inside.
 type cell struct {
-	x, y   float64 // centre of its points
-	size2  float64 // square of its side
+	// centre of its points
+	x, y float64
+	// square of its side
+	size2  float64
 	lo, hi int32
 	skip   int32
 	leaf   bool
 }
 
-// quadtree is the tree of J. Barnes and P. Hut, A hierarchical O(N log N) force-calculation algorithm, Nature 324, 1986.
+// quadtree is the tree of J. Barnes and P. Hut, A hierarchical O(N log N) force-calculation algorithm, Nature 324,
+// 1986.
 type quadtree struct {
 	cells []cell
 	order []int32
@@ -225,8 +229,8 @@ func (t *quadtree) quadrant(i int32, mx, my float64) (q int) {
 	return q
 }
 
-// repulsion sums over the other points, far cells as one, q = 1/(1+d²): Σ q and Σ q² (y_i − y_j). theta is the opening angle; 0
-// makes the sums exact.
+// repulsion sums over the other points, far cells as one, q = 1/(1+d²): Σ q and Σ q² (y_i − y_j). theta is the opening
+// angle; 0 makes the sums exact.
 func (t *quadtree) repulsion(i int32, theta float64) (fx, fy, z float64) {
 	x, y := t.y[2*i], t.y[2*i+1]
 	theta2 := theta * theta
@@ -261,9 +265,12 @@ func (t *quadtree) repulsion(i int32, theta float64) (fx, fy, z float64) {
 	return fx, fy, z
 }
 
-// gradient writes the gradient of the divergence KL(P‖Q) times what P is exaggerated by on its side, 4 Σ (e·p − q/Z) q (y_i − y_j)
-// (L. van der Maaten, Accelerating t-SNE using tree-based algorithms, JMLR 15, 2014). zs has one entry per task.
-func (a *affinity) gradient(ctx context.Context, c *crew, t *quadtree, dst, repel, zs, y []float64, e, theta float64) error {
+// gradient writes the gradient of the divergence KL(P‖Q) times what P is exaggerated by on its side, 4 Σ (e·p − q/Z) q
+// (y_i − y_j) (L. van der Maaten, Accelerating t-SNE using tree-based algorithms, JMLR 15, 2014). zs has one entry per
+// task.
+func (a *affinity) gradient(ctx context.Context, c *crew, t *quadtree, dst, repel, zs, y []float64, e,
+	theta float64,
+) error {
 	n := len(y) / 2
 	t.build(y)
 	if err := c.each(ctx, blocks(n, forceTask), func(_, b int) {
@@ -298,9 +305,9 @@ func (a *affinity) gradient(ctx context.Context, c *crew, t *quadtree, dst, repe
 	return nil
 }
 
-// reduceTSNE follows L. van der Maaten and G. Hinton, Visualizing data using t-SNE, JMLR 9, 2008, with the start from principal
-// components of D. Kobak and P. Berens, The art of using t-SNE for single-cell transcriptomics, Nature Communications 10, 2019,
-// and the learning rate of A. C. Belkina et al., ibid., at least 50.
+// reduceTSNE follows L. van der Maaten and G. Hinton, Visualizing data using t-SNE, JMLR 9, 2008, with the start from
+// principal components of D. Kobak and P. Berens, The art of using t-SNE for single-cell transcriptomics, Nature
+// Communications 10, 2019, and the learning rate of A. C. Belkina et al., ibid., at least 50.
 func reduceTSNE(ctx context.Context, c *crew, t *table, o *settings) (*Embedding, error) {
 	s, err := newSample(ctx, c, t, o)
 	if err != nil {

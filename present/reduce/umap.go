@@ -17,10 +17,10 @@ const (
 	umapJitter     = 1e-4
 )
 
-// curve finds a and b such that 1/(1+a·x^2b) is nearest, in squares at 300 places from 0 to 3·spread, to the curve that is 1 up to
-// minDist and exp(−(x−minDist)/spread) beyond: what similarity in the plane is to look like (L. McInnes, J. Healy and J. Melville,
-// UMAP: Uniform manifold approximation and projection for dimension reduction, arXiv:1802.03426, definition 11 and what follows).
-// It is the method of D. W. Marquardt, SIAM Journal 11, 1963.
+// curve finds a and b such that 1/(1+a·x^2b) is nearest, in squares at 300 places from 0 to 3·spread, to the curve that
+// is 1 up to minDist and exp(−(x−minDist)/spread) beyond: what similarity in the plane is to look like (L. McInnes, J.
+// Healy and J. Melville, UMAP: Uniform manifold approximation and projection for dimension reduction, arXiv:1802.03426,
+// definition 11 and what follows). It is the method of D. W. Marquardt, SIAM Journal 11, 1963.
 func curve(minDist, spread float64) (a, b float64) {
 	const places = 300
 	squares := func(a, b float64) (sum, haa, hab, hbb, ga, gb float64) {
@@ -63,8 +63,8 @@ func curve(minDist, spread float64) (a, b float64) {
 	return a, b
 }
 
-// memberships are the weights of the links of a point: exp(−max(0, d−ρ)/σ), ρ the distance to its nearest neighbor that is not
-// in the same place, σ such that they sum to log₂ k, and at least a thousandth of the mean distance.
+// memberships are the weights of the links of a point: exp(−max(0, d−ρ)/σ), ρ the distance to its nearest neighbor that
+// is not in the same place, σ such that they sum to log₂ k, and at least a thousandth of the mean distance.
 func memberships(dst []float64, near []neighbor, mean float64) {
 	want := math.Log2(float64(len(near)))
 	rho, own := 0.0, 0.0
@@ -138,10 +138,11 @@ func fuzzy(ctx context.Context, c *crew, l *links) (*affinity, error) {
 	return symmetric(l, w, func(u, v float64) float64 { return u + v - u*v }), nil
 }
 
-// reduceUMAP follows McInnes, Healy and Melville (see curve), with the sampling schedule of their program: each link is pulled in
-// proportion to its weight, and each pull pushes five points at random away. Steps go one after the other in one goroutine,
-// since steps that race make every run another picture. It starts from the principal components, which serve as well as the
-// spectrum of the graph (D. Kobak and G. C. Linderman, Nature Biotechnology 39, 2021) and need no special case for a graph in parts.
+// reduceUMAP follows McInnes, Healy and Melville (see curve), with the sampling schedule of their program: each link is
+// pulled in proportion to its weight, and each pull pushes five points at random away. Steps go one after the other in
+// one goroutine, since steps that race make every run another picture. It starts from the principal components, which
+// serve as well as the spectrum of the graph (D. Kobak and G. C. Linderman, Nature Biotechnology 39, 2021) and need no
+// special case for a graph in parts.
 func reduceUMAP(ctx context.Context, c *crew, t *table, o *settings) (*Embedding, error) {
 	s, err := newSample(ctx, c, t, o)
 	if err != nil {
@@ -158,7 +159,8 @@ func reduceUMAP(ctx context.Context, c *crew, t *table, o *settings) (*Embedding
 	}
 	_, components := parts(l, nil)
 	if components > 1 {
-		s.note("The graph of neighbors fell into %d parts; how they lie relative to each other means little.", components)
+		s.note("The graph of neighbors fell into %d parts; how they lie relative to each other means little.",
+			components)
 	}
 	g, err := fuzzy(ctx, c, l)
 	if err != nil {
@@ -203,15 +205,17 @@ func (a *affinity) settle(ctx context.Context, c *crew, o *settings, y []float64
 		largest = max(largest, w)
 	}
 	type pull struct {
-		i, j      int32
-		next, gap float64 // round of the next pull, and rounds between two
+		i, j int32
+		// round of the next pull, and rounds between two
+		next, gap float64
 		nextPush  float64
 	}
 	pulls := make([]pull, 0, len(a.val))
 	for i := range n {
 		for s := a.start[i]; s < a.start[i+1]; s++ {
 			if gap := largest / a.val[s]; gap <= float64(rounds) {
-				pulls = append(pulls, pull{i: int32(i), j: a.col[s], gap: gap, next: gap, nextPush: gap / umapNegatives})
+				pulls = append(pulls,
+					pull{i: int32(i), j: a.col[s], gap: gap, next: gap, nextPush: gap / umapNegatives})
 			}
 		}
 	}

@@ -6,14 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// crew is how many goroutines share the work, and whom to tell how far it is. Work is cut into tasks whose size does not depend
-// on the number of workers, each task writes only what is its own, and sums are taken over tasks in their order: so the bytes of
-// a result do not depend on the number of workers either.
+// crew is how many goroutines share the work, and whom to tell how far it is. Work is cut into tasks whose size does
+// not depend on the number of workers, each task writes only what is its own, and sums are taken over tasks in their
+// order: so the bytes of a result do not depend on the number of workers either.
 type crew struct {
 	workers int
 	report  func(fraction float64)
-	lo, hi  float64 // the share of the whole that the present stage covers
-	told    float64
+	// the share of the whole that the present stage covers
+	lo, hi float64
+	told   float64
 }
 
 // stage says that what follows takes the progress from lo to hi.
@@ -32,8 +33,8 @@ func (c *crew) tell(done float64) {
 	c.report(at)
 }
 
-// each calls f for every task from 0 to n-1, from several goroutines, and says between tasks whether ctx has ended. The worker's
-// number, below c.workers, serves to find scratch memory.
+// each calls f for every task from 0 to n-1, from several goroutines, and says between tasks whether ctx has ended. The
+// worker's number, below c.workers, serves to find scratch memory.
 func (c *crew) each(ctx context.Context, n int, f func(worker, task int)) error {
 	if c.workers == 1 || n <= 1 {
 		for i := range n {

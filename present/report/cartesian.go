@@ -12,7 +12,8 @@ import (
 // box is the place of a plot with straight axes.
 type box struct {
 	x, y, w, h float64
-	pad        float64 // between the frame and the ends of the horizontal scale, for marks
+	// between the frame and the ends of the horizontal scale, for marks
+	pad float64
 }
 
 func (b box) at(u, v float64) pt {
@@ -40,7 +41,8 @@ func (d *drawing) cartesian(p *view.Panel, x, y, w float64, small bool) float64 
 			pn.text(pt{q.x - 5, q.y}, t.Label, tick)
 		}
 		pn.line([]pt{{b.x, b.y}, {b.x, b.y + b.h}, {b.x + b.w, b.y + b.h}}, pal.rim, 1, nil)
-		pn.vertical(pt{x + 9, b.y + b.h/2}, pn.clip(f.Scale.Label, style{size: smallSize}, b.h), style{size: smallSize, color: pal.muted, align: center})
+		pn.vertical(pt{x + 9, b.y + b.h/2}, pn.clip(f.Scale.Label, style{size: smallSize}, b.h),
+			style{size: smallSize, color: pal.muted, align: center})
 	})
 	if f.Layout == view.Strip || f.Layout == view.Ranked {
 		return d.strip(p, b, small)
@@ -64,7 +66,8 @@ func (d *drawing) cartesian(p *view.Panel, x, y, w float64, small bool) float64 
 			end = q.x + half
 			pn.text(pt{q.x, q.y + 12}, t.Label, s)
 		}
-		pn.text(pt{b.x + b.w/2, b.y + b.h + 28}, f.X.Label, style{size: smallSize, color: pal.muted, align: center, middle: true})
+		pn.text(pt{b.x + b.w/2, b.y + b.h + 28}, f.X.Label,
+			style{size: smallSize, color: pal.muted, align: center, middle: true})
 	})
 	if f.Layout == view.Angle {
 		d.angles(p, b, small)
@@ -102,7 +105,8 @@ func (d *drawing) lineBands(s view.Series, b box, small bool) {
 	s.Closed = false
 	band := func(opacity uint8, low, high func(view.Point) float64) {
 		stretches, _ := runs(s, func(q view.Point) bool {
-			return d.apart(q) || !math.IsNaN(value(q)) && (math.IsNaN(d.f.Scale.Pos(low(q))) || math.IsNaN(d.f.Scale.Pos(high(q))))
+			return d.apart(q) || !math.IsNaN(value(q)) &&
+				(math.IsNaN(d.f.Scale.Pos(low(q))) || math.IsNaN(d.f.Scale.Pos(high(q))))
 		})
 		for _, pts := range stretches {
 			var path []pt
@@ -234,7 +238,8 @@ func (d *drawing) strip(p *view.Panel, b box, small bool) float64 {
 				}
 			}
 		}
-		pn.text(pt{b.x + b.w/2, b.y + b.h + longest + 24}, d.stripLabel(step), style{size: smallSize, color: pal.muted, align: center, middle: true})
+		pn.text(pt{b.x + b.w/2, b.y + b.h + longest + 24}, d.stripLabel(step),
+			style{size: smallSize, color: pal.muted, align: center, middle: true})
 	})
 	return b.y + b.h + longest + 34
 }

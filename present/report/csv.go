@@ -10,10 +10,10 @@ import (
 	"nero/run/fold"
 )
 
-// CSV writes the aggregate curves of a run, one line per model, metric, slice and element: the names, the coordinates of the
-// element in the columns of the chart (named with their unit, such as angle_deg), exact (true, false), n (finite values), bad
-// (values that are NaN or infinite, in no mean), mean, sd, lo and hi (interval of the mean), p10, p90, min, max. A field without
-// a value is empty.
+// CSV writes the aggregate curves of a run, one line per model, metric, slice and element: the names, the coordinates
+// of the element in the columns of the chart (named with their unit, such as angle_deg), exact (true, false), n (finite
+// values), bad (values that are NaN or infinite, in no mean), mean, sd, lo and hi (interval of the mean), p10, p90,
+// min, max. A field without a value is empty.
 func CSV(w io.Writer, s *fold.Summary) error {
 	c := csv.NewWriter(w)
 	head := []string{"model", "metric", "slice"}

@@ -12,8 +12,10 @@ import (
 
 // Options say how a picture looks.
 type Options struct {
-	Theme Theme   // default Light
-	Width float64 // in CSS pixels, 320 to 4000; default 760. The height follows
+	// default Light
+	Theme Theme
+	// in CSS pixels, 320 to 4000; default 760. The height follows
+	Width float64
 }
 
 // Picture is a drawing in two formats. The PNG has two pixels per unit of the SVG.
@@ -48,7 +50,8 @@ type drawing struct {
 	ruler *pen
 	w, h  float64
 	ops   []func(*pen)
-	into  *drawing // takes the operations; nil for the drawing itself
+	// takes the operations; nil for the drawing itself
+	into *drawing
 }
 
 const (
@@ -133,7 +136,8 @@ func switchOf(f *view.Figure) string {
 // entry is a sample of a line or mark with its meaning.
 type entry struct {
 	label string
-	draw  func(p *pen, x, y float64) // within 28 units from x, about y
+	// within 28 units from x, about y
+	draw func(p *pen, x, y float64)
 }
 
 // legend says which line is which model, and what bands and marks mean.
@@ -180,9 +184,12 @@ func (d *drawing) legend(y float64) float64 {
 				p.mark(pt{x + 20, y}, 0, 3.6, pal.muted, pal.background, true)
 			}})
 		case f.Exact && f.Comb:
-			marks = append(marks, entry{"exact element (no resampling), apart from the curve", func(p *pen, x, y float64) {
-				p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, false)
-			}})
+			marks = append(marks, entry{
+				"exact element (no resampling), apart from the curve",
+				func(p *pen, x, y float64) {
+					p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, false)
+				},
+			})
 		case f.Exact:
 			marks = append(marks, entry{"exact element (no resampling)", func(p *pen, x, y float64) {
 				p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, false)
@@ -197,21 +204,35 @@ func (d *drawing) legend(y float64) float64 {
 	}
 	switch {
 	case f.Mirrored && f.Layout == view.Angle:
-		marks = append(marks, entry{"hollow, thin: inverted", func(p *pen, x, y float64) { p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, true) }})
+		marks = append(marks,
+			entry{
+				"hollow, thin: inverted",
+				func(p *pen, x, y float64) { p.mark(pt{x + 14, y}, 0, 3.6, pal.muted, pal.background, true) },
+			})
 	case f.Mirrored && f.Layout == view.Line && f.Axes[0].Name != "angle":
-		marks = append(marks, entry{"thin: " + switchOf(f), func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 1, nil) }})
+		marks = append(marks,
+			entry{
+				"thin: " + switchOf(f),
+				func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 1, nil) },
+			})
 	case f.Mirrored:
-		marks = append(marks, entry{"turned only", func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 2.4, nil) }},
-			entry{"mirrored, then turned", func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 1, nil) }})
+		marks = append(marks,
+			entry{"turned only", func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 2.4, nil) }},
+			entry{
+				"mirrored, then turned",
+				func(p *pen, x, y float64) { p.line([]pt{{x, y}, {x + 28, y}}, pal.muted, 1, nil) },
+			})
 	}
 	if has.wrong {
-		marks = append(marks, entry{"wrong class", func(p *pen, x, y float64) { p.cross(pt{x + 14, y}, 3, pal.muted, 1.2) }})
+		marks = append(marks,
+			entry{"wrong class", func(p *pen, x, y float64) { p.cross(pt{x + 14, y}, 3, pal.muted, 1.2) }})
 	}
 	if has.gap {
 		marks = append(marks, entry{"no value", func(p *pen, x, y float64) { d.absent(p, pt{x + 14, y}) }})
 	}
 	if f.Layout.Colored() {
-		marks = append(marks, entry{"identity", func(p *pen, x, y float64) { p.circle(pt{x + 14, y}, 4, pal.text, 1.4) }},
+		marks = append(marks,
+			entry{"identity", func(p *pen, x, y float64) { p.circle(pt{x + 14, y}, 4, pal.text, 1.4) }},
 			entry{"worst", func(p *pen, x, y float64) { p.cross(pt{x + 14, y}, 3.4, pal.text, 1.4) }})
 	}
 	y = d.entries(y, models, style{size: bodySize, color: pal.text, middle: true}, 19)
@@ -372,9 +393,11 @@ func (d *drawing) headText(p *view.Panel, w float64) (title, note []string) {
 	}
 	t := p.Title
 	n := p.Note
-	if len(d.f.Panels) > 1 && d.f.Layout.Colored() && len(p.Stats) == 1 && p.Stats[0].Element >= 0 && !p.Series[0].Mirrored {
+	if len(d.f.Panels) > 1 && d.f.Layout.Colored() && len(p.Stats) == 1 && p.Stats[0].Element >= 0 &&
+		!p.Series[0].Mirrored {
 		s := p.Stats[0]
-		n = join(n, fmt.Sprintf("mean %s, %s %s at %s", view.Number(float64(s.Orbit.Mean)), d.worst(), view.Number(float64(s.Worst)), s.At))
+		n = join(n, fmt.Sprintf("mean %s, %s %s at %s", view.Number(float64(s.Orbit.Mean)), d.worst(),
+			view.Number(float64(s.Worst)), s.At))
 	}
 	if p.N > 0 && len(d.f.Panels) > 1 {
 		n = join("n = "+view.Count(p.N), n)
@@ -445,7 +468,10 @@ func (d *drawing) stats(p *view.Panel, x, y, w float64) float64 {
 	height := 22.0
 	for k, s := range p.Stats {
 		r := &rows[k]
-		r.above = [3]string{view.Number(float64(s.Identity)), view.Number(float64(s.Orbit.Mean)), view.Number(float64(s.Worst))}
+		r.above = [3]string{
+			view.Number(float64(s.Identity)), view.Number(float64(s.Orbit.Mean)),
+			view.Number(float64(s.Worst)),
+		}
 		if s.Orbit.N > 1 {
 			r.below[1] = interval(float64(s.Orbit.Lo), float64(s.Orbit.Hi))
 		}
@@ -507,8 +533,8 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// runs cuts points into stretches without gaps. Points for which apart is true stand beside the curve and are no gap. The
-// curve of a full turn without gaps is closed.
+// runs cuts points into stretches without gaps. Points for which apart is true stand beside the curve and are no gap.
+// The curve of a full turn without gaps is closed.
 func runs(s view.Series, apart func(view.Point) bool) (stretches [][]view.Point, closed bool) {
 	var cur []view.Point
 	gap := false
@@ -585,7 +611,8 @@ func (d *drawing) slot(small bool) (n int, width float64) {
 	return n, width
 }
 
-// shift is how far the marks of a series stand beside their place, so that those of several series do not cover each other.
+// shift is how far the marks of a series stand beside their place, so that those of several series do not cover each
+// other.
 func (d *drawing) shift(s view.Series, small bool) float64 {
 	n, width := d.slot(small)
 	i := s.Model

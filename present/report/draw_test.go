@@ -49,7 +49,8 @@ func golden(t *testing.T, name string, got []byte) {
 		for at < len(got) && at < len(want) && got[at] == want[at] {
 			at++
 		}
-		t.Errorf("%s differs at byte %d: got %q, want %q; look at it, then run with -update", name, at, cut(got, at), cut(want, at))
+		t.Errorf("%s differs at byte %d: got %q, want %q; look at it, then run with -update", name, at, cut(got, at),
+			cut(want, at))
 	}
 }
 
@@ -61,7 +62,8 @@ type label struct {
 	x0, y0, x1, y1 float64
 }
 
-var textElement = regexp.MustCompile(`<text x="([^"]*)" y="([^"]*)" transform="scale\(1, -1\)"\s+style="[^"]*font-weight:(\w+);font-size:([0-9.]+)px[^"]*">([^<]*)</text>`)
+var textElement = regexp.MustCompile(
+	`<text x="([^"]*)" y="([^"]*)" transform="scale\(1, -1\)"\s+style="[^"]*font-weight:(\w+);font-size:([0-9.]+)px[^"]*">([^<]*)</text>`)
 
 // labels are the horizontal texts of an SVG; those that read upward are drawn at the origin of their own group.
 func labels(t *testing.T, svg []byte, d *drawing) []label {
@@ -92,7 +94,8 @@ func labels(t *testing.T, svg []byte, d *drawing) []label {
 	return out
 }
 
-// readable checks that a picture is an XML document without undefined numbers, and that no text leaves it or covers another.
+// readable checks that a picture is an XML document without undefined numbers, and that no text leaves it or covers
+// another.
 func readable(t *testing.T, name string, f *view.Figure, o Options, fonts *font.Cache) {
 	t.Helper()
 	d, err := arrange(f, o, fonts)
@@ -133,7 +136,11 @@ func readable(t *testing.T, name string, f *view.Figure, o Options, fonts *font.
 
 // Every layout, with one model and with many, long names, gaps and tiny plans, in all sizes and both themes.
 func TestEveryPictureIsReadable(t *testing.T) {
-	long := []string{"original", "augmented", "a-model-with-a-name-that-is-far-too-long-for-any-legend-or-table-of-this-world", "<b>&\"", "five", "six", "seven", "eight"}
+	long := []string{
+		"original", "augmented",
+		"a-model-with-a-name-that-is-far-too-long-for-any-legend-or-table-of-this-world", "<b>&\"", "five", "six",
+		"seven", "eight",
+	}
 	fonts := fontCache()
 	for i, c := range []struct {
 		group string
@@ -174,7 +181,10 @@ func TestEveryPictureIsReadable(t *testing.T) {
 			if models > 1 && i >= 20 {
 				continue // folding large plans takes longer than drawing them
 			}
-			f := fixture{group: c.group, grid: c.grid, values: c.es, models: long[:models], metrics: []string{"confidence", "relative"}, n: 6, classes: 3}
+			f := fixture{
+				group: c.group, grid: c.grid, values: c.es, models: long[:models],
+				metrics: []string{"confidence", "relative"}, n: 6, classes: 3,
+			}
 			f.curve = func(model, sample int, metric string, e []float64) float64 {
 				if v := bumps(model, sample, metric, e); sample%5 > 0 || len(e) == 0 || e[0] < 120 {
 					return v
@@ -246,7 +256,10 @@ func sparse() []group.Element {
 
 // sample is the rows of one sample with a picture.
 func (f fixture) sample(j *job.Job, index int) []view.Sample {
-	x := view.Sample{Title: "Sample 2, class 2", Note: "Worst: a reason of some length that has to be broken into lines", Picture: checker()}
+	x := view.Sample{
+		Title: "Sample 2, class 2",
+		Note:  "Worst: a reason of some length that has to be broken into lines", Picture: checker(),
+	}
 	for r, err := range f.rows(j) {
 		if err == nil && r.Index == index {
 			x.Rows = append(x.Rows, r)
@@ -289,7 +302,8 @@ func TestGoldenSVG(t *testing.T) {
 	if b, err = again.svg(); err != nil || !bytes.Equal(b, p.SVG) {
 		t.Errorf("the same figure gave other bytes (%v)", err)
 	}
-	if bytes.Contains(p.SVG, []byte("<!--")) || !bytes.Contains(p.SVG, []byte(`role="img"`)) || !bytes.Contains(p.SVG, []byte("lowest")) {
+	if bytes.Contains(p.SVG, []byte("<!--")) || !bytes.Contains(p.SVG, []byte(`role="img"`)) ||
+		!bytes.Contains(p.SVG, []byte("lowest")) {
 		t.Error("the SVG does not say what it shows, or speaks of its maker")
 	}
 }
@@ -325,10 +339,13 @@ func near(a, b color.NRGBA) bool {
 	return d(a.R, b.R)+d(a.G, b.G)+d(a.B, b.B) < 24
 }
 
-// A turn by 90 degrees is up, and a larger value further out: the mark of the one element that has a value is looked for in
-// the pixels, at the place that the words of the page promise.
+// A turn by 90 degrees is up, and a larger value further out: the mark of the one element that has a value is looked
+// for in the pixels, at the place that the words of the page promise.
 func TestPolarGoesCounterClockwise(t *testing.T) {
-	f := fixture{group: "SO(2)", values: []group.Element{{0}, {90}, {180}, {270}}, models: []string{"a"}, metrics: []string{"confidence"}, n: 3}
+	f := fixture{
+		group: "SO(2)", values: []group.Element{{0}, {90}, {180}, {270}}, models: []string{"a"},
+		metrics: []string{"confidence"}, n: 3,
+	}
 	f.exact = func(e group.Element) bool { return e[0] == 90 }
 	f.curve = func(_, _ int, _ string, e []float64) float64 {
 		if e[0] == 90 {
@@ -349,7 +366,11 @@ func TestPolarGoesCounterClockwise(t *testing.T) {
 	if got := at(c.center.x, c.center.y-0.8*c.r); !near(got, blue) {
 		t.Errorf("the value at 90 degrees is not above the center: %v there, want %v", got, blue)
 	}
-	for _, wrong := range []pt{{c.center.x + 0.8*c.r, c.center.y}, {c.center.x, c.center.y + 0.8*c.r}, {c.center.x - 0.8*c.r, c.center.y}} {
+	for _, wrong := range []pt{
+		{c.center.x + 0.8*c.r, c.center.y},
+		{c.center.x, c.center.y + 0.8*c.r},
+		{c.center.x - 0.8*c.r, c.center.y},
+	} {
 		if near(at(wrong.x, wrong.y), blue) {
 			t.Errorf("the value at 90 degrees is at %v", wrong)
 		}

@@ -20,14 +20,15 @@ const mostFiles = 6
 // slashed is a stored path with slashes, also where a run on Windows stored it.
 func slashed(name string) string { return strings.ReplaceAll(name, `\`, "/") }
 
-// shortPath is the end of a stored path: the file and its folder. What lies above says where somebody keeps their files, which
-// tells a reader nothing and cannot be found elsewhere.
+// shortPath is the end of a stored path: the file and its folder. What lies above says where somebody keeps their
+// files, which tells a reader nothing and cannot be found elsewhere.
 func shortPath(name string) string {
 	parts := strings.FieldsFunc(slashed(name), func(r rune) bool { return r == '/' })
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// fileNames are the names of files below the folder that they share, so that they do not change with the place of that folder.
+// fileNames are the names of files below the folder that they share, so that they do not change with the place of that
+// folder.
 func fileNames(files []job.Ref) []string {
 	names := make([]string, len(files))
 	var common []string
@@ -63,8 +64,9 @@ func digestOfList(files []job.Ref) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Files writes the files that a run read, one line each: what it is to the run (model, data), its name (of a model that of the
-// study, of data the path below the folder that all data files share), its path as the run stored it, and its SHA-256.
+// Files writes the files that a run read, one line each: what it is to the run (model, data), its name (of a model that
+// of the study, of data the path below the folder that all data files share), its path as the run stored it, and its
+// SHA-256.
 func Files(w io.Writer, j *job.Job) error {
 	c := csv.NewWriter(w)
 	lines := [][]string{{"role", "name", "path", "sha256"}}
@@ -81,7 +83,9 @@ func Files(w io.Writer, j *job.Job) error {
 func (p *page) dataLines() []string {
 	files := p.j.Files
 	if len(files) > mostFiles {
-		return []string{fmt.Sprintf("%s files, digest of the list `%s` (SHA-256 of the sorted lines \"digest, two spaces, name\"); each is in [files.csv](files.csv)",
+		return []string{fmt.Sprintf(
+			"%s files, digest of the list `%s` (SHA-256 of the sorted lines \"digest, two spaces, name\"); each is "+
+				"in [files.csv](files.csv)",
 			view.Count(len(files)), digestOfList(files))}
 	}
 	lines := make([]string, len(files))

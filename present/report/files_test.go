@@ -16,18 +16,23 @@ import (
 func listing(dir string, n int) []job.Ref {
 	var refs []job.Ref
 	for i := range n {
-		refs = append(refs, job.Ref{Path: fmt.Sprintf("%s/class%d/%03d.jpg", dir, (n-1-i)%2, n-1-i), SHA256: fmt.Sprintf("%064x", n-1-i)})
+		refs = append(refs, job.Ref{
+			Path:   fmt.Sprintf("%s/class%d/%03d.jpg", dir, (n-1-i)%2, n-1-i),
+			SHA256: fmt.Sprintf("%064x", n-1-i),
+		})
 	}
 	return refs
 }
 
-// A folder of pictures is one line with a digest, which does not depend on where the folder lies or on the order of the files.
+// A folder of pictures is one line with a digest, which does not depend on where the folder lies or on the order of the
+// files.
 func TestManyFilesAreOneLine(t *testing.T) {
 	in := small().input(t)
 	in.Job.Models[0].Path = "/home/somebody/secret/nets/original.onnx"
 	in.Job.Files = listing("/home/somebody/secret/pictures", mostFiles)
 	page := pageText(t, in)
-	if strings.Count(page, ".jpg, SHA-256 `") != mostFiles || !strings.Contains(page, "| class1/005.jpg, SHA-256") || !strings.Contains(page, ": nets/original.onnx, SHA-256") {
+	if strings.Count(page, ".jpg, SHA-256 `") != mostFiles || !strings.Contains(page, "| class1/005.jpg, SHA-256") ||
+		!strings.Contains(page, ": nets/original.onnx, SHA-256") {
 		t.Error("a few files are not listed by folder and name")
 	}
 	if strings.Contains(page, "somebody") {
@@ -65,10 +70,16 @@ func TestManyFilesAreOneLine(t *testing.T) {
 	if err != nil || len(rows) != 1+2+364 {
 		t.Fatalf("%d lines (%v)", len(rows), err)
 	}
-	if got := []string{"model", "original", "/home/somebody/secret/nets/original.onnx", in.Job.Models[0].SHA256}; !slices.Equal(rows[1], got) {
+	if got := []string{
+		"model", "original", "/home/somebody/secret/nets/original.onnx",
+		in.Job.Models[0].SHA256,
+	}; !slices.Equal(rows[1], got) {
 		t.Errorf("line %q", rows[1])
 	}
-	if got := []string{"data", "class1/363.jpg", "/home/somebody/secret/pictures/class1/363.jpg", fmt.Sprintf("%064x", 363)}; !slices.Equal(rows[3], got) {
+	if got := []string{
+		"data", "class1/363.jpg", "/home/somebody/secret/pictures/class1/363.jpg",
+		fmt.Sprintf("%064x", 363),
+	}; !slices.Equal(rows[3], got) {
 		t.Errorf("line %q", rows[3])
 	}
 	if err := Files(broken{}, in.Job); err == nil {
@@ -93,7 +104,10 @@ func TestFileNames(t *testing.T) {
 			t.Errorf("%q are %q, want %q", paths, got, want)
 		}
 	}
-	for name, want := range map[string]string{"/a/b/c.gz": "b/c.gz", "c.gz": "c.gz", `C:\a\b.gz`: "a/b.gz", "/": "", "./b.gz": "./b.gz"} {
+	for name, want := range map[string]string{
+		"/a/b/c.gz": "b/c.gz", "c.gz": "c.gz", `C:\a\b.gz`: "a/b.gz", "/": "",
+		"./b.gz": "./b.gz",
+	} {
 		if got := shortPath(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}

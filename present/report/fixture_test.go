@@ -13,17 +13,23 @@ import (
 
 // fixture is a run that nobody had to run: curves by formula.
 type fixture struct {
-	group   string
-	grid    []int
-	values  []group.Element // instead of grid
+	group string
+	grid  []int
+	// instead of grid
+	values  []group.Element
 	window  [][2]float64
 	models  []string
 	metrics []string
-	n       int                                                         // samples
-	classes int                                                         // 0 for no labels
-	exact   func(e group.Element) bool                                  // nil: multiples of 90 degrees, whole pixels
-	curve   func(model, sample int, metric string, e []float64) float64 // nil: bumps
-	fail    map[int]bool                                                // samples that could not be evaluated
+	// samples
+	n int
+	// 0 for no labels
+	classes int
+	// nil: multiples of 90 degrees, whole pixels
+	exact func(e group.Element) bool
+	// nil: bumps
+	curve func(model, sample int, metric string, e []float64) float64
+	// samples that could not be evaluated
+	fail map[int]bool
 }
 
 func (f fixture) job(t *testing.T) (*job.Job, group.Group) {
@@ -66,9 +72,13 @@ func (f fixture) job(t *testing.T) (*job.Job, group.Group) {
 		}
 	}
 	j := &job.Job{
-		Format: 1, Numbers: 1, Elements: es, Measure: text, Metrics: f.metrics, Count: f.n, Classes: f.classes, Shard: 8, Seed: 7,
+		Format: 1, Numbers: 1, Elements: es, Measure: text, Metrics: f.metrics, Count: f.n, Classes: f.classes,
+		Shard: 8, Seed: 7,
 		Engine: job.Engine{Name: "formula", Version: "1.0"},
-		Files:  []job.Ref{{Path: "data/digits-images.gz", SHA256: "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"}},
+		Files: []job.Ref{{
+			Path:   "data/digits-images.gz",
+			SHA256: "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+		}},
 	}
 	for _, e := range es {
 		j.Exact = append(j.Exact, exact(e))
@@ -129,7 +139,8 @@ func (f fixture) rows(j *job.Job) iter.Seq2[job.Row, error] {
 	}
 }
 
-// bumps is asymmetric under every mirror and every exchange of axes, so that a picture drawn the wrong way round is seen.
+// bumps is asymmetric under every mirror and every exchange of axes, so that a picture drawn the wrong way round is
+// seen.
 func bumps(model, sample int, metric string, e []float64) float64 {
 	jitter := math.Mod(float64(sample)*0.6180339887, 1)
 	base, phase := 0.0, 0.0
@@ -175,7 +186,10 @@ func (f fixture) summary(t *testing.T) (*fold.Summary, *job.Job) {
 	for i := range scales {
 		scales[i] = 1
 	}
-	s, err := fold.Fold(fold.Input{Job: j, Hash: "cafe", Group: g, Scales: scales, Rows: fold.Columns(func() iter.Seq2[job.Row, error] { return f.rows(j) })})
+	s, err := fold.Fold(fold.Input{
+		Job: j, Hash: "cafe", Group: g, Scales: scales,
+		Rows: fold.Columns(func() iter.Seq2[job.Row, error] { return f.rows(j) }),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

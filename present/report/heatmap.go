@@ -108,8 +108,8 @@ func (d *drawing) heatMap(p *view.Panel, x, y, w float64) float64 {
 // snap is the nearest edge of a pixel of the PNG, so that no background shines through between cells.
 func snap(v float64) float64 { return math.Round(2*v) / 2 }
 
-// labelled yields the cells whose labels fit side by side: every k-th, with that of 0 among them; of uneven cells those that
-// keep the distance.
+// labelled yields the cells whose labels fit side by side: every k-th, with that of 0 among them; of uneven cells those
+// that keep the distance.
 func labelled(cells []view.Cell, edges []float64, length, room float64) iter.Seq[int] {
 	zero, narrowest := 0, math.Inf(1)
 	mid := func(i int) float64 { return length * (edges[i] + edges[i+1]) / 2 }
@@ -199,7 +199,10 @@ func (d *drawing) bar(y float64) float64 {
 		for _, t := range f.Scale.Ticks {
 			at := x + w*f.Scale.Pos(t.At)
 			pn.line([]pt{{at, y + 26}, {at, y + 29}}, pal.rim, 1, nil)
-			pn.text(pt{at, y + 36}, t.Label, style{size: smallSize - 0.5, color: pal.muted, align: center, middle: true})
+			pn.text(pt{at, y + 36}, t.Label, style{
+				size: smallSize - 0.5, color: pal.muted, align: center,
+				middle: true,
+			})
 		}
 	})
 	return y + 46

@@ -123,7 +123,8 @@ func (p *page) markdown(figures []*view.Figure) string {
 	}
 	w.p("# %s along the orbit of %s", strings.Join(names, ", "), md(s.Group))
 	w.p("%s sample%s, %s (%s) each, %s. All intervals are %g %% intervals of a mean over samples; n counts samples.",
-		view.Count(s.Samples-s.Failed), plural(s.Samples-s.Failed), elements(len(s.Elements)), md(s.Measure), plurals(len(s.Models), "model"), 100*s.Confidence)
+		view.Count(s.Samples-s.Failed), plural(s.Samples-s.Failed), elements(len(s.Elements)), md(s.Measure),
+		plurals(len(s.Models), "model"), 100*s.Confidence)
 	w.p("## Findings")
 	p.findings(w)
 	if c := p.allCaveats(); len(c) > 0 {
@@ -160,8 +161,8 @@ func plurals(n int, what string) string { return view.Count(n) + " " + what + pl
 
 func elements(n int) string { return plurals(n, "element") }
 
-// findings says in words what each metric does along the orbit under each model, and how the models differ. Metrics of which
-// the headline would repeat another's are left to their tables.
+// findings says in words what each metric does along the orbit under each model, and how the models differ. Metrics of
+// which the headline would repeat another's are left to their tables.
 func (p *page) findings(w *writer) {
 	s := p.s
 	if len(s.Slices) == 0 || s.Samples == s.Failed {
@@ -169,7 +170,8 @@ func (p *page) findings(w *writer) {
 		return
 	}
 	for _, m := range p.order() {
-		if !p.target(m) && m != p.lead && !slices.Contains([]string{metric.Relative.Name, "agreement"}, s.Metrics[m].Name) {
+		if !p.target(m) && m != p.lead && !slices.Contains([]string{metric.Relative.Name, "agreement"},
+			s.Metrics[m].Name) {
 			continue
 		}
 		fmt.Fprintf(&w.b, "- **%s** (%s; %s is better)\n", p.title(m), p.against(m), md(s.Metrics[m].Better))
@@ -212,8 +214,8 @@ func (p *page) against(m int) string {
 	return "against the label"
 }
 
-// ownFinding says how far a model is from its own answer at the identity: at exact elements, where nothing but the model can be
-// the reason, and at resampled ones.
+// ownFinding says how far a model is from its own answer at the identity: at exact elements, where nothing but the
+// model can be the reason, and at resampled ones.
 func (p *page) ownFinding(k, m int) string {
 	t := "**" + p.model(k) + "**: "
 	var parts []string
@@ -237,7 +239,8 @@ func (p *page) ownFinding(k, m int) string {
 	}
 	t += "mean " + p.words(m) + " " + strings.Join(parts, ", ")
 	c := p.s.Curve(k, m, 0)
-	t += fmt.Sprintf("; mean over the whole orbit%s %s (n = %s)", p.included(), estimate(c.Orbit), view.Count(c.Orbit.N))
+	t += fmt.Sprintf("; mean over the whole orbit%s %s (n = %s)", p.included(), estimate(c.Orbit),
+		view.Count(c.Orbit.N))
 	if c.WorstElement >= 0 && c.WorstElement != p.identity {
 		t += fmt.Sprintf("; %s %s at %s", p.lowest(m), atElement(c, c.WorstElement), p.label(c.WorstElement))
 	}
@@ -300,7 +303,8 @@ func (p *page) finding(k, m int) string {
 	case w < 0:
 		t += "has no value at any element"
 	case p.identity < 0:
-		t += fmt.Sprintf("is %s at %s, its %s point (the orbit does not contain the identity)", atElement(c, w), p.label(w), p.lowest(m))
+		t += fmt.Sprintf("is %s at %s, its %s point (the orbit does not contain the identity)", atElement(c, w),
+			p.label(w), p.lowest(m))
 	case w == p.identity:
 		t += fmt.Sprintf("is %s at the identity, and nowhere on the orbit worse", atElement(c, w))
 	default:
@@ -314,14 +318,18 @@ func (p *page) finding(k, m int) string {
 		}
 		if !(float64(hi) < float64(lo)) {
 			// The two intervals overlap: the words must not say more than they do.
-			t += fmt.Sprintf("is %s at the identity and %s at %s, its %s point; the intervals overlap", atElement(c, p.identity), atElement(c, w), p.label(w), p.lowest(m))
+			t += fmt.Sprintf("is %s at the identity and %s at %s, its %s point; the intervals overlap",
+				atElement(c, p.identity), atElement(c, w), p.label(w), p.lowest(m))
 			break
 		}
-		t += fmt.Sprintf("%s from %s at the identity to %s at %s", verb, atElement(c, p.identity), atElement(c, w), p.label(w))
+		t += fmt.Sprintf("%s from %s at the identity to %s at %s", verb, atElement(c, p.identity), atElement(c, w),
+			p.label(w))
 	}
-	t += fmt.Sprintf("; mean over the whole orbit%s %s (n = %s)", p.included(), estimate(c.Orbit), view.Count(c.Orbit.N))
+	t += fmt.Sprintf("; mean over the whole orbit%s %s (n = %s)", p.included(), estimate(c.Orbit),
+		view.Count(c.Orbit.N))
 	if v := p.s.Verdict(c, math.NaN()); p.target(m) && v != "" {
-		t += fmt.Sprintf(": **%s** (change of the orbit mean against the identity %s, paired by sample)", v, signed(c.Change.Mean, c.Change.Lo, c.Change.Hi))
+		t += fmt.Sprintf(": **%s** (change of the orbit mean against the identity %s, paired by sample)", v,
+			signed(c.Change.Mean, c.Change.Lo, c.Change.Hi))
 	}
 	return t + "."
 }
@@ -357,7 +365,8 @@ func (p *page) difference(k, m int) string {
 	case i.Low > 0, i.High < 0:
 		verdict = "**worse** over the orbit"
 	}
-	return fmt.Sprintf("%s: %s; mean %s over the orbit differs by %s (n = %s, paired by sample).", who, verdict, p.words(m),
+	return fmt.Sprintf("%s: %s; mean %s over the orbit differs by %s (n = %s, paired by sample).", who, verdict,
+		p.words(m),
 		signed(fold.Number(d.Mean), fold.Number(i.Low), fold.Number(i.High)), view.Count(d.N))
 }
 
@@ -370,18 +379,21 @@ func (p *page) worstClass() string {
 	for k := range p.s.Models {
 		var at *fold.Curve
 		for _, c := range p.classes {
-			if q := p.s.Curve(k, p.lead, c); q.Orbit.N > 0 && (at == nil || p.worse(p.lead, float64(q.Orbit.Mean), float64(at.Orbit.Mean))) {
+			if q := p.s.Curve(k, p.lead, c); q.Orbit.N > 0 &&
+				(at == nil || p.worse(p.lead, float64(q.Orbit.Mean), float64(at.Orbit.Mean))) {
 				at = q
 			}
 		}
 		if at != nil {
-			parts = append(parts, fmt.Sprintf("**%s**: class %s with %s (n = %s)", p.model(k), md(p.s.Slices[at.Slice].Name), estimate(at.Orbit), view.Count(at.Orbit.N)))
+			parts = append(parts, fmt.Sprintf("**%s**: class %s with %s (n = %s)", p.model(k),
+				md(p.s.Slices[at.Slice].Name), estimate(at.Orbit), view.Count(at.Orbit.N)))
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The class with the %s mean %s over the orbit: %s.", p.lowest(p.lead), p.words(p.lead), strings.Join(parts, "; "))
+	return fmt.Sprintf("The class with the %s mean %s over the orbit: %s.", p.lowest(p.lead), p.words(p.lead),
+		strings.Join(parts, "; "))
 }
 
 // allCaveats are what this run's own data ask a reader to mind.
@@ -389,7 +401,9 @@ func (p *page) allCaveats() []string {
 	s := p.s
 	var out []string
 	if s.Failed > 0 {
-		out = append(out, fmt.Sprintf("%s of %s samples could not be evaluated and are in no number on this page; their rows say why.", view.Count(s.Failed), view.Count(s.Samples)))
+		out = append(out, fmt.Sprintf(
+			"%s of %s samples could not be evaluated and are in no number on this page; their rows say why.",
+			view.Count(s.Failed), view.Count(s.Samples)))
 	}
 	for m := range s.Metrics {
 		for k := range s.Models {
@@ -402,11 +416,15 @@ func (p *page) allCaveats() []string {
 				bad, n = bad+c.Bad[i], n+c.N[i]+c.Bad[i]
 			}
 			if why := view.NoValue(s.Metrics[m].Name); why != "" {
-				out = append(out, fmt.Sprintf("%s of **%s** has no value %s of %s times, first for sample %s at %s: %s. Such samples have no mean over the orbit.",
+				out = append(out, fmt.Sprintf(
+					"%s of **%s** has no value %s of %s times, first for sample %s at %s: %s. Such samples have no "+
+						"mean over the orbit.",
 					p.words(m), p.model(k), view.Count(bad), view.Count(n), md(c.FirstBad), p.label(c.BadAt), why))
 				continue
 			}
-			out = append(out, fmt.Sprintf("%s of **%s** is not finite %s of %s times, first for sample %s at %s. These values are in no mean, so the means speak for the others only.",
+			out = append(out, fmt.Sprintf(
+				"%s of **%s** is not finite %s of %s times, first for sample %s at %s. These values are in no mean, "+
+					"so the means speak for the others only.",
 				p.words(m), p.model(k), view.Count(bad), view.Count(n), md(c.FirstBad), p.label(c.BadAt)))
 		}
 	}
@@ -420,7 +438,8 @@ func (p *page) allCaveats() []string {
 		}
 	}
 	if small > 0 {
-		out = append(out, fmt.Sprintf("%d of %s have fewer than 30 samples; their intervals are rough.", small, view.Count(len(p.classes))+" classes"))
+		out = append(out, fmt.Sprintf("%d of %s have fewer than 30 samples; their intervals are rough.", small,
+			view.Count(len(p.classes))+" classes"))
 	}
 	if p.identity < 0 && len(s.Elements) > 0 {
 		out = append(out, "The orbit does not contain the identity, so no value here is that of an unmoved input.")
@@ -464,10 +483,12 @@ func (p *page) tested() [][]string {
 			exact++
 		}
 	}
-	add("orbit", "%s: %s; %s of them exact (moved without resampling)", elements(len(s.Elements)), md(s.Measure), view.Count(exact))
+	add("orbit", "%s: %s; %s of them exact (moved without resampling)", elements(len(s.Elements)), md(s.Measure),
+		view.Count(exact))
 	add("mean over the orbit", "%s", p.measure())
 	g := j.Study.Group
-	add("moving", "kernel %s, outside the picture %s%s", or(g.Resample, "bilinear"), or(g.Border, "zero"), windowText(g.Window))
+	add("moving", "kernel %s, outside the picture %s%s", or(g.Resample, "bilinear"), or(g.Border, "zero"),
+		windowText(g.Window))
 	if o := j.Study.Output; o.Space != "" || o.Action != "" {
 		add("output", "%s, expected %s", or(o.Space, "scores"), expected(o.Action))
 	}
@@ -577,11 +598,18 @@ func (p *page) metricSection(w *writer, m int, figures []*view.Figure) {
 		}
 		single := "none"
 		if c.WorstAt >= 0 {
-			single = fmt.Sprintf("%s, sample %s at %s", view.Number(float64(c.WorstValue)), md(c.WorstSample), p.label(c.WorstAt))
+			single = fmt.Sprintf("%s, sample %s at %s", view.Number(float64(c.WorstValue)), md(c.WorstSample),
+				p.label(c.WorstAt))
 		}
-		rows = append(rows, []string{p.model(k), id, estimate(c.Orbit), worst, where, estimate(c.Worst), single, view.Count(c.Orbit.N), view.Count(bad)})
+		rows = append(rows, []string{
+			p.model(k), id, estimate(c.Orbit), worst, where, estimate(c.Worst), single,
+			view.Count(c.Orbit.N), view.Count(bad),
+		})
 	}
-	w.table(true, []string{"model", "at identity", "mean over the whole orbit" + p.included(), p.lowest(m) + " mean", "where", "worst of orbit per sample, averaged", "worst single value", "n", "not finite"}, rows)
+	w.table(true, []string{
+		"model", "at identity", "mean over the whole orbit" + p.included(), p.lowest(m) + " mean",
+		"where", "worst of orbit per sample, averaged", "worst single value", "n", "not finite",
+	}, rows)
 	p.worstElements(w, m, figures)
 	if len(p.classes) > 0 {
 		p.classTable(w, m)
@@ -591,10 +619,12 @@ func (p *page) metricSection(w *writer, m int, figures []*view.Figure) {
 // mostElements is how many elements are listed from the worst on.
 const mostElements = 8
 
-// worstElements lists the elements with the worst means of the first model, where elements have no order in which a picture could name them all.
+// worstElements lists the elements with the worst means of the first model, where elements have no order in which a
+// picture could name them all.
 func (p *page) worstElements(w *writer, m int, figures []*view.Figure) {
 	if !slices.ContainsFunc(figures, func(f *view.Figure) bool {
-		return f.Layout == view.Discs || f.Layout == view.Angle || f.Layout == view.Ranked || f.Layout == view.Strip && f.Dense
+		return f.Layout == view.Discs || f.Layout == view.Angle || f.Layout == view.Ranked || f.Layout == view.Strip &&
+			f.Dense
 	}) || len(p.s.Elements) <= mostElements {
 		return
 	}
@@ -709,16 +739,21 @@ func (p *page) samplesSection(w *writer, figures []*view.Figure) {
 			continue
 		}
 		w.p("## Single samples")
-		w.p("Chosen by the mean %s over the orbit. The small picture is the input at the identity; a cross marks an element at which the model names the wrong class.", p.words(p.lead))
+		w.p("Chosen by the mean %s over the orbit. The small picture is the input at the identity; a cross marks an "+
+			"element at which the model names the wrong class.", p.words(p.lead))
 		picture(w, f)
 		word := p.lowest(p.lead)
 		var rows [][]string
 		for _, q := range f.Panels {
 			for _, st := range q.Stats {
-				rows = append(rows, []string{md(q.Title), md(st.Name), view.Number(float64(st.Identity)), view.Number(float64(st.Orbit.Mean)), view.Number(float64(st.Worst)), st.At, md(q.Note)})
+				rows = append(rows, []string{
+					md(q.Title), md(st.Name), view.Number(float64(st.Identity)),
+					view.Number(float64(st.Orbit.Mean)), view.Number(float64(st.Worst)), st.At, md(q.Note),
+				})
 			}
 		}
-		w.table(true, []string{"sample", "model", "at identity", "mean over orbit", word, "where", "why it is shown"}, rows)
+		w.table(true, []string{"sample", "model", "at identity", "mean over orbit", word, "where", "why it is shown"},
+			rows)
 	}
 }
 
@@ -736,9 +771,14 @@ func (p *page) selfSection(w *writer) {
 			}{{"exact", p.part(k, m, true)}, {"resampled", p.part(k, m, false)}} {
 				worst := "none"
 				if x.part.at >= 0 {
-					worst = fmt.Sprintf("%s, sample %s at %s", view.Number(x.part.worst), md(x.part.sample), p.label(x.part.at))
+					worst = fmt.Sprintf("%s, sample %s at %s", view.Number(x.part.worst), md(x.part.sample),
+						p.label(x.part.at))
 				}
-				rows = append(rows, []string{p.words(m), p.model(k), x.name, view.Count(p.countParts(x.name == "exact")), p.partMean(x.part, m), worst, view.Count(x.part.mean.N)})
+				rows = append(rows, []string{
+					p.words(m), p.model(k), x.name,
+					view.Count(p.countParts(x.name == "exact")), p.partMean(x.part, m), worst,
+					view.Count(x.part.mean.N),
+				})
 			}
 		}
 	}
@@ -746,9 +786,13 @@ func (p *page) selfSection(w *writer) {
 		return
 	}
 	w.p("## Exact and resampled elements")
-	w.p("An exact element moves the input without computing new pixels, so whatever changes there is the model's doing. At resampled elements the kernel (%s) changes the input too, and this table cannot tell its share from the model's; an audit measures that floor. The identity, where the error is 0 by definition, is left out here; the means over the whole orbit above include it.",
+	w.p("An exact element moves the input without computing new pixels, so whatever changes there is the model's "+
+		"doing. At resampled elements the kernel (%s) changes the input too, and this table cannot tell its share "+
+		"from the model's; an audit measures that floor. The identity, where the error is 0 by definition, is left "+
+		"out here; the means over the whole orbit above include it.",
 		or(p.j.Study.Group.Resample, "bilinear"))
-	w.table(true, []string{"metric", "model", "elements", "number", "mean" + p.leftOut(), "worst single value", "n"}, rows)
+	w.table(true, []string{"metric", "model", "elements", "number", "mean" + p.leftOut(), "worst single value", "n"},
+		rows)
 }
 
 func (p *page) howToRead(figures []*view.Figure) []string {
@@ -757,72 +801,100 @@ func (p *page) howToRead(figures []*view.Figure) []string {
 		return slices.ContainsFunc(figures, func(f *view.Figure) bool { return f.Layout == l })
 	}
 	if has(view.Polar) {
-		out = append(out, "Polar plots: the angle is that of the element, 0° to the right, counter-clockwise; the distance from the centre is the value. A circle is a model whose value does not depend on the angle.")
+		out = append(out, "Polar plots: the angle is that of the element, 0° to the right, counter-clockwise; the "+
+			"distance from the centre is the value. A circle is a model whose value does not depend on the angle.")
 	}
 	if has(view.Line) {
-		out = append(out, "Line plots: the element to the right, the value upward. A level line is a model whose value does not depend on the element.")
+		out = append(out, "Line plots: the element to the right, the value upward. A level line is a model whose "+
+			"value does not depend on the element.")
 	}
 	if has(view.HeatMap) {
-		out = append(out, "Maps: dx to the right, dy down, as the input moves; bright is good. One colour everywhere is a model whose value does not depend on the shift. The scale is the same for all models.")
+		out = append(out, "Maps: dx to the right, dy down, as the input moves; bright is good. One colour everywhere "+
+			"is a model whose value does not depend on the shift. The scale is the same for all models.")
 	}
 	if has(view.Scatter) {
-		out = append(out, "Clouds: each dot is one element, at its shift: dx to the right, dy down, as the input moves; bright is good. Where several angles share a shift, their dots stand around it, 0° to the right, counter-clockwise; elsewhere the angle is not shown. Mirrored elements have a plot of their own. One colour everywhere is a model whose value does not depend on the element.")
+		out = append(out, "Clouds: each dot is one element, at its shift: dx to the right, dy down, as the input "+
+			"moves; bright is good. Where several angles share a shift, their dots stand around it, 0° to the right, "+
+			"counter-clockwise; elsewhere the angle is not shown. Mirrored elements have a plot of their own. One "+
+			"colour everywhere is a model whose value does not depend on the element.")
 	}
 	if has(view.Strip) {
-		out = append(out, "Strips: one mark per element in the order of the plan. Marks at one height are a model whose value does not depend on the element.")
+		out = append(out, "Strips: one mark per element in the order of the plan. Marks at one height are a model "+
+			"whose value does not depend on the element.")
 	}
 	if has(view.Discs) {
-		out = append(out, "Discs: rotations of space about axes in the planes xy, xz and yz. The direction on a disc is that of the axis in its plane, the distance from the middle the angle of the rotation, to 180° at the rim; the middle is the identity. Every element has a part of the disc; bright is good. One colour everywhere is a model whose value does not depend on the rotation.")
+		out = append(out, "Discs: rotations of space about axes in the planes xy, xz and yz. The direction on a disc "+
+			"is that of the axis in its plane, the distance from the middle the angle of the rotation, to 180° at "+
+			"the rim; the middle is the identity. Every element has a part of the disc; bright is good. One colour "+
+			"everywhere is a model whose value does not depend on the rotation.")
 	}
 	if has(view.Angle) {
-		out = append(out, "Angle plots: the angle of the rotation to the right, the value upward, one mark per element. The line is the median of the elements within 15°, the thinner one the worst of them; hollow marks and thin lines are inverted elements.")
+		out = append(out, "Angle plots: the angle of the rotation to the right, the value upward, one mark per "+
+			"element. The line is the median of the elements within 15°, the thinner one the worst of them; hollow "+
+			"marks and thin lines are inverted elements.")
 	}
 	if has(view.Ranked) {
-		out = append(out, "Ranked strips: one mark per element, from the worst value of the first model to the best. Marks at one height are a model whose value does not depend on the element.")
+		out = append(out, "Ranked strips: one mark per element, from the worst value of the first model to the best. "+
+			"Marks at one height are a model whose value does not depend on the element.")
 	}
 	if has(view.Axes) {
-		out = append(out, "Lines per axis: elements that move along one axis only, the coordinate to the right, the value upward.")
+		out = append(out, "Lines per axis: elements that move along one axis only, the coordinate to the right, the "+
+			"value upward.")
 	}
-	out = append(out, "A curve near a circle, a level line or one colour says that the *mean* of the metric over samples does not depend on the element: inputs that gain and inputs that lose cancel. An audit judges the outputs of each input and is stricter, so a model can look round here and still fail an audit.")
+	out = append(out, "A curve near a circle, a level line or one colour says that the *mean* of the metric over "+
+		"samples does not depend on the element: inputs that gain and inputs that lose cancel. An audit judges the "+
+		"outputs of each input and is stricter, so a model can look round here and still fail an audit.")
 	some := func(test func(*view.Figure) bool) bool { return slices.ContainsFunc(figures, test) }
 	if some(func(f *view.Figure) bool { return f.Spread != "" }) {
-		out = append(out, fmt.Sprintf("The wide pale band holds the middle 80 %% of the samples (10th to 90th percentile); the narrow one is the %g %% interval of the mean, at each element for itself.", 100*p.s.Confidence))
+		out = append(out, fmt.Sprintf(
+			"The wide pale band holds the middle 80 %% of the samples (10th to 90th percentile); the narrow one is "+
+				"the %g %% interval of the mean, at each element for itself.", 100*p.s.Confidence))
 	} else if some(func(f *view.Figure) bool { return f.Interval != "" }) {
-		out = append(out, fmt.Sprintf("The band is the %g %% interval of the mean, at each element for itself.", 100*p.s.Confidence))
+		out = append(out, fmt.Sprintf("The band is the %g %% interval of the mean, at each element for itself.",
+			100*p.s.Confidence))
 	}
 	if some(func(f *view.Figure) bool { return f.Exact }) {
-		out = append(out, "Filled marks are exact elements: there the input is moved without computing new pixels. Steps between them and their neighbours show what resampling does.")
+		out = append(out, "Filled marks are exact elements: there the input is moved without computing new pixels. "+
+			"Steps between them and their neighbours show what resampling does.")
 	}
 	if some(func(f *view.Figure) bool { return f.Mirrored && (f.Layout == view.Polar || f.Axes[0].Name == "angle") }) {
-		out = append(out, "Thin lines are mirrored elements: left and right are exchanged first, then the picture is turned.")
+		out = append(out, "Thin lines are mirrored elements: left and right are exchanged first, then the picture is "+
+			"turned.")
 	}
 	if some(func(f *view.Figure) bool { return f.Scale.Log }) {
 		out = append(out, "On a logarithmic scale 0 has its own place at the bottom.")
 	}
-	return append(out, "A model has the same colour, dash and mark in all pictures.", "The exact numbers of all curves are in [curves.csv](curves.csv); each picture is there as SVG and PNG, light and dark, in [pictures](pictures).")
+	return append(out, "A model has the same colour, dash and mark in all pictures.",
+		"The exact numbers of all curves are in [curves.csv](curves.csv); each picture is there as SVG and PNG, "+
+			"light and dark, in [pictures](pictures).")
 }
 
 // notTested says what nobody may read out of the page.
 func (p *page) notTested() []string {
 	s := p.s
 	out := []string{
-		fmt.Sprintf("Elements other than these %s: nothing was measured between two of them, nor outside %s.", view.Count(len(s.Elements)), p.axes()),
+		fmt.Sprintf("Elements other than these %s: nothing was measured between two of them, nor outside %s.",
+			view.Count(len(s.Elements)), p.axes()),
 		fmt.Sprintf("Transformations outside %s, and other ways to move the input (kernel, border).", md(s.Group)),
 		"Samples other than these. The intervals speak for inputs drawn like them, and not for other data.",
-		fmt.Sprintf("Other engines and machines: the numbers come from %s %s.", md(p.j.Engine.Name), md(p.j.Engine.Version)),
+		fmt.Sprintf("Other engines and machines: the numbers come from %s %s.", md(p.j.Engine.Name),
+			md(p.j.Engine.Version)),
 	}
 	target, self := false, false
 	for m := range s.Metrics {
 		target, self = target || p.target(m), self || !p.target(m)
 	}
 	if !target {
-		out = append(out, "Whether the answers are right: no metric compares with a label. A model that always gives the same answer looks perfect here.")
+		out = append(out, "Whether the answers are right: no metric compares with a label. A model that always gives "+
+			"the same answer looks perfect here.")
 	}
 	if !self {
-		out = append(out, "Whether the answers themselves stay the same: no metric compares with the model's own answer at the identity. A quality that stays level can hide answers that change.")
+		out = append(out, "Whether the answers themselves stay the same: no metric compares with the model's own "+
+			"answer at the identity. A quality that stays level can hide answers that change.")
 	}
 	if strings.TrimSpace(p.in.Audit) == "" {
-		out = append(out, "No audit is attached: this page describes and does not judge. How much of an error is resampling, rounding or repetition, `nero audit` tells.")
+		out = append(out, "No audit is attached: this page describes and does not judge. How much of an error is "+
+			"resampling, rounding or repetition, `nero audit` tells.")
 	}
 	return out
 }

@@ -245,8 +245,8 @@ func (p *pen) image(img image.Image, x, y, size float64) {
 	p.c.DrawImage(vg.Rectangle{Min: p.at(pt{x, y + h}), Max: p.at(pt{x + w, y})}, out)
 }
 
-// header is the beginning of an SVG document as the library writes it: its size in points, which a browser would enlarge, and a
-// remark about the program that made it.
+// header is the beginning of an SVG document as the library writes it: its size in points, which a browser would
+// enlarge, and a remark about the program that made it.
 var header = regexp.MustCompile(`(?s)^<\?xml.*?<svg .*?>\n`)
 
 // svg renders a drawing as a document that says what it shows.
@@ -261,7 +261,8 @@ func svg(w, h float64, title, desc string, fonts *font.Cache, paint func(*pen)) 
 	if at == nil {
 		return nil, fmt.Errorf("the SVG library writes another header than it used to: %.80q", b.String())
 	}
-	head := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%g" height="%g" viewBox="0 0 %g %g" role="img">
+	head := fmt.Sprintf(
+		`<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%g" height="%g" viewBox="0 0 %g %g" role="img">
 <title>%s</title>
 <desc>%s</desc>
 `, w, h, w, h, html.EscapeString(title), html.EscapeString(desc))
@@ -276,7 +277,8 @@ func svg(w, h float64, title, desc string, fonts *font.Cache, paint func(*pen)) 
 // raster renders a drawing with two pixels per unit.
 func raster(w, h float64, background color.Color, fonts *font.Cache, paint func(*pen)) ([]byte, error) {
 	const unitsPerInch = 72
-	c := vgimg.NewWith(vgimg.UseWH(vg.Length(w), vg.Length(h)), vgimg.UseDPI(2*unitsPerInch), vgimg.UseBackgroundColor(background))
+	c := vgimg.NewWith(vgimg.UseWH(vg.Length(w), vg.Length(h)), vgimg.UseDPI(2*unitsPerInch),
+		vgimg.UseBackgroundColor(background))
 	paint(newPen(c, h, fonts))
 	var b bytes.Buffer
 	err := png.Encode(&b, c.Image())

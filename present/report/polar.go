@@ -88,8 +88,8 @@ func (d *drawing) polar(p *view.Panel, x, y, w float64, small bool) float64 {
 	return c.center.y + c.r + label
 }
 
-// ray is the direction, between the labelled angles, in which labels of the rings cover the least of the curves; the same in
-// all plots of a figure.
+// ray is the direction, between the labelled angles, in which labels of the rings cover the least of the curves; the
+// same in all plots of a figure.
 func (d *drawing) ray() float64 {
 	best, least, unit := 0.0, math.Inf(1), disc{r: 1}
 	for _, a := range []float64{67.5, 112.5, 22.5, 157.5, 202.5, 247.5, 292.5, 337.5} {
@@ -115,8 +115,8 @@ func (d *drawing) ray() float64 {
 	return best
 }
 
-// arc follows the points of a stretch; between two of them the value goes straight with the angle, so that a constant is a
-// circle.
+// arc follows the points of a stretch; between two of them the value goes straight with the angle, so that a constant
+// is a circle.
 func (d *drawing) arc(pts []view.Point, closed bool, c disc, value func(view.Point) float64) []pt {
 	var path []pt
 	n := len(pts)
@@ -206,7 +206,8 @@ func (d *drawing) polarCurve(s view.Series, c disc, small bool) {
 		func(q view.Point) pt { return c.at(q.X, 1) })
 }
 
-// marks draws what stands out along a curve: exact elements, all elements where there are few, wrong answers, missing values.
+// marks draws what stands out along a curve: exact elements, all elements where there are few, wrong answers, missing
+// values.
 func (d *drawing) marks(s view.Series, stretches [][]view.Point, small bool, at, rim func(view.Point) pt) {
 	col, all := d.pal.model(s.Model), d.marked(s)
 	r := 3.4

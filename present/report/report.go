@@ -1,5 +1,5 @@
-// Package report draws view models as SVG and PNG, and writes a run as a page that explains itself: Markdown, pictures and a
-// table of the curves.
+// Package report draws view models as SVG and PNG, and writes a run as a page that explains itself: Markdown, pictures
+// and a table of the curves.
 //
 // The same run gives the same bytes: nothing on the page depends on the clock or on the machine.
 package report
@@ -32,11 +32,13 @@ type Input struct {
 	Job     *job.Job
 	// Rows streams all rows of the run. It is called twice and has to give the same rows both times.
 	Rows func() iter.Seq2[job.Row, error]
-	// Picture returns the input of the sample at a position of the job, as it is at the identity. It may be nil, and is called
-	// for the few samples that are drawn singly.
+	// Picture returns the input of the sample at a position of the job, as it is at the identity. It may be nil, and is
+	// called for the few samples that are drawn singly.
 	Picture func(index int) (image.Image, error)
-	Audit   string // a finished audit as Markdown, "" if there was none
-	Version string // of this program
+	// a finished audit as Markdown, "" if there was none
+	Audit string
+	// of this program
+	Version string
 }
 
 // The most classes that are drawn as small pictures: of polar plots, and of larger ones.
@@ -45,15 +47,17 @@ const (
 	mostPlots = 6
 )
 
-// Write writes report.md, curves.csv, files.csv and pictures/*.svg and *.png below dir, which it makes, and returns their names relative
-// to dir, with slashes. Each file is complete or not there; report.md comes last. Files of an earlier report with the same names
-// are replaced. The error names the file or the row.
+// Write writes report.md, curves.csv, files.csv and pictures/*.svg and *.png below dir, which it makes, and returns
+// their names relative to dir, with slashes. Each file is complete or not there; report.md comes last. Files of an
+// earlier report with the same names are replaced. The error names the file or the row.
 func Write(ctx context.Context, dir string, in Input) ([]string, error) {
 	return write(ctx, dir, in, paint)
 }
 
 // write is Write with another way to draw.
-func write(ctx context.Context, dir string, in Input, draw func(*view.Figure, Options, *font.Cache) (*Picture, error)) ([]string, error) {
+func write(ctx context.Context, dir string, in Input,
+	draw func(*view.Figure, Options, *font.Cache) (*Picture, error),
+) ([]string, error) {
 	p, err := newPage(in)
 	if err != nil {
 		return nil, err
@@ -135,14 +139,16 @@ func writeFile(name string, b []byte) error {
 
 // page gathers what the Markdown says.
 type page struct {
-	in       Input
-	s        *fold.Summary
-	j        *job.Job
-	lead     int // the metric that comes first and chooses samples
+	in Input
+	s  *fold.Summary
+	j  *job.Job
+	// the metric that comes first and chooses samples
+	lead     int
 	identity int
-	classes  []int // slices that are classes
-	seen     *survey
-	caveats  []string
+	// slices that are classes
+	classes []int
+	seen    *survey
+	caveats []string
 }
 
 func newPage(in Input) (*page, error) {
@@ -151,7 +157,8 @@ func newPage(in Input) (*page, error) {
 		return nil, errors.New("report: a summary, its job and its rows are needed")
 	case len(in.Summary.Models) == 0 || len(in.Summary.Metrics) == 0:
 		return nil, errors.New("report: the summary has no models or no metrics")
-	case len(in.Job.Models) != len(in.Summary.Models) || len(in.Job.Metrics) != len(in.Summary.Metrics) || len(in.Job.Elements) != len(in.Summary.Elements):
+	case len(in.Job.Models) != len(in.Summary.Models) || len(in.Job.Metrics) != len(in.Summary.Metrics) ||
+		len(in.Job.Elements) != len(in.Summary.Elements):
 		return nil, errors.New("report: the summary is of another job: models, metrics or elements differ in number")
 	case in.Job.Weights != nil && len(in.Job.Weights) != len(in.Summary.Elements):
 		return nil, fmt.Errorf("report: %d weights for %d elements", len(in.Job.Weights), len(in.Summary.Elements))
@@ -165,8 +172,8 @@ func newPage(in Input) (*page, error) {
 	return p, nil
 }
 
-// lead is the first metric against the target whose values are more than 0 and 1, else the first against the target, else the
-// first.
+// lead is the first metric against the target whose values are more than 0 and 1, else the first against the target,
+// else the first.
 func lead(s *fold.Summary) int {
 	target := -1
 	for i, m := range s.Metrics {
@@ -186,7 +193,8 @@ func lead(s *fold.Summary) int {
 // options are the form of the picture of a metric: errors that differ by orders of magnitude get a logarithmic scale.
 func (p *page) options(m int) view.Options {
 	o := view.Options{Weights: p.j.Weights}
-	if r := p.s.Metrics[m].Range; !p.target(m) && !(float64(r[1]) < math.MaxFloat64) && view.Wide(p.s, m) { // no upper bound: JSON keeps it as NaN
+	// no upper bound: JSON keeps it as NaN
+	if r := p.s.Metrics[m].Range; !p.target(m) && !(float64(r[1]) < math.MaxFloat64) && view.Wide(p.s, m) {
 		o.Log, o.Unroll = true, true
 	}
 	return o
@@ -214,8 +222,10 @@ func (p *page) figures(ctx context.Context) ([]*view.Figure, error) {
 			return nil, err
 		}
 		if len(shown) < len(p.classes) {
-			f.Notes = append(f.Notes, fmt.Sprintf("%d of %d classes: those with the worst mean over the orbit under %s. All are in curves.csv.",
-				len(shown), len(p.classes), p.s.Models[0]))
+			f.Notes = append(f.Notes,
+				fmt.Sprintf("%d of %d classes: those with the worst mean over the orbit under %s. All are in "+
+					"curves.csv.",
+					len(shown), len(p.classes), p.s.Models[0]))
 		}
 		out = append(out, f)
 	}

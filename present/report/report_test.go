@@ -28,7 +28,8 @@ import (
 // small is a run whose numbers a reader can check by eye.
 func small() fixture {
 	return fixture{
-		group: "C4", models: []string{"original", "augmented|<i>"}, metrics: []string{"accuracy", "confidence", "relative"}, n: 6, classes: 2,
+		group: "C4", models: []string{"original", "augmented|<i>"},
+		metrics: []string{"accuracy", "confidence", "relative"}, n: 6, classes: 2,
 		exact: func(e group.Element) bool { return e[0] != 90 },
 		curve: func(model, sample int, metric string, e []float64) float64 {
 			turn := e[0] / 90 // 0 to 3
@@ -83,8 +84,8 @@ func TestGoldenPage(t *testing.T) {
 	golden(t, "small.csv", b.Bytes())
 }
 
-// The findings of the small run, by hand: the first model falls from 0.975 to 0.375 and is right at three of four elements; its
-// twin stays level. Their difference is 0.9 - 0.65 for every sample.
+// The findings of the small run, by hand: the first model falls from 0.975 to 0.375 and is right at three of four
+// elements; its twin stays level. Their difference is 0.9 - 0.65 for every sample.
 func TestFindingsByHand(t *testing.T) {
 	page := pageText(t, small().input(t))
 	for _, want := range []string{
@@ -95,12 +96,14 @@ func TestFindingsByHand(t *testing.T) {
 		"**augmented\\|&lt;i&gt;**: confidence is 0.925", "and nowhere on the orbit worse",
 		"differs by +0.250 [+0.250, +0.250] (n = 6, paired by sample)",
 		// Exact besides the identity: 180 and 270 degrees, (0.4+0.6)/2; resampled: 90 degrees.
-		"mean relative 0.500 [0.500, 0.500] at the 2 exact elements besides the identity (n = 6), 0.200 [0.200, 0.200] at the 1 resampled element (n = 6)",
+		"mean relative 0.500 [0.500, 0.500] at the 2 exact elements besides the identity (n = 6), 0.200 [0.200, " +
+			"0.200] at the 1 resampled element (n = 6)",
 		// Over all four elements: (0+0.2+0.4+0.6)/4. The two means differ by what they count, and say so.
 		"; mean over the whole orbit, identity included 0.300 [0.300, 0.300] (n = 6); highest 0.600",
 		"| model | at identity | mean over the whole orbit, identity included | lowest mean |",
 		"| number | mean, identity left out | worst single value |",
-		"inputs that gain and inputs that lose cancel. An audit judges the outputs of each input and is stricter, so a model can look round here and still fail an audit.",
+		"inputs that gain and inputs that lose cancel. An audit judges the outputs of each input and is stricter, so " +
+			"a model can look round here and still fail an audit.",
 		"No audit is attached",
 		"| samples | 6 evaluated, 0 failed |",
 		"Intervals rest on 6 samples",
@@ -117,7 +120,8 @@ func TestFindingsByHand(t *testing.T) {
 	}
 }
 
-// vector draws without the PNG, which takes most of the time under the race detector and is looked at by the tests of drawing.
+// vector draws without the PNG, which takes most of the time under the race detector and is looked at by the tests of
+// drawing.
 func vector(f *view.Figure, o Options, fonts *font.Cache) (*Picture, error) {
 	d, err := arrange(f, o, fonts)
 	if err != nil {
@@ -144,15 +148,18 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files[len(files)-1] != "report.md" || !slices.Contains(files, "curves.csv") || !slices.Contains(files, "files.csv") || !slices.Contains(files, "pictures/confidence-all-dark.svg") ||
-		!slices.Contains(files, "pictures/confidence-all-light.png") || !slices.Contains(files, "pictures/confidence-samples-light.svg") {
+	if files[len(files)-1] != "report.md" || !slices.Contains(files, "curves.csv") ||
+		!slices.Contains(files, "files.csv") || !slices.Contains(files, "pictures/confidence-all-dark.svg") ||
+		!slices.Contains(files, "pictures/confidence-all-light.png") ||
+		!slices.Contains(files, "pictures/confidence-samples-light.svg") {
 		t.Errorf("files %v", files)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "report.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`(?:src|srcset)="([^"]+)"|\]\(([^)]+)\)`).FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile(`(?:src|srcset)="([^"]+)"|\]\(([^)]+)\)`).FindAllStringSubmatch(string(page),
+		-1) {
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(m[1]+m[2]))); err != nil {
 			t.Errorf("a link of the page leads nowhere: %v", err)
 		}
@@ -241,8 +248,14 @@ func TestWriteRefuses(t *testing.T) {
 			in.Rows = rows(func(_ int, r *job.Row) error { r.Curves = r.Curves[:2]; return nil })
 		}},
 		{name: "no rows", want: "rows are needed", in: func(in *Input) { in.Rows = nil }},
-		{name: "another job", want: "of another job", in: func(in *Input) { j := *in.Job; j.Models = j.Models[:1]; in.Job = &j }},
-		{name: "weights of another job", want: "1 weights for 4 elements", in: func(in *Input) { j := *in.Job; j.Weights = []float64{1}; in.Job = &j }},
+		{
+			name: "another job", want: "of another job",
+			in: func(in *Input) { j := *in.Job; j.Models = j.Models[:1]; in.Job = &j },
+		},
+		{
+			name: "weights of another job", want: "1 weights for 4 elements",
+			in: func(in *Input) { j := *in.Job; j.Weights = []float64{1}; in.Job = &j },
+		},
 		{name: "a file in the place of the folder", want: "file", dir: file},
 		{name: "a stop", want: "context canceled", ctx: canceled},
 	} {
@@ -267,9 +280,13 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// The order in which rows come changes nothing, as long as samples come in order: model by model is as good as sample by sample.
+// The order in which rows come changes nothing, as long as samples come in order: model by model is as good as sample
+// by sample.
 func TestRowOrderDoesNotMatter(t *testing.T) {
-	f := fixture{group: "SO(2)", grid: []int{8}, models: []string{"a", "b", "c"}, metrics: []string{"confidence", "relative", "agreement"}, n: 40, classes: 4}
+	f := fixture{
+		group: "SO(2)", grid: []int{8}, models: []string{"a", "b", "c"},
+		metrics: []string{"confidence", "relative", "agreement"}, n: 40, classes: 4,
+	}
 	in := f.input(t)
 	want := pageText(t, in)
 	in.Rows = func() iter.Seq2[job.Row, error] {
@@ -325,7 +342,8 @@ func TestChooseByHand(t *testing.T) {
 		}
 		return got
 	}
-	// Mean over the models: .85 .55 .4 .625 .96 .25, so the lower median is sample 1. 0.7 and 0.1 differ most, and 0.1 is worst.
+	// Mean over the models: .85 .55 .4 .625 .96 .25, so the lower median is sample 1. 0.7 and 0.1 differ most, and 0.1
+	// is worst.
 	want := []string{
 		"2 Worst: lowest mean confidence, 0.100 under b; Models differ most: a 0.700, b 0.100",
 		"1 Median: mean confidence 0.550 over the models",
@@ -336,7 +354,8 @@ func TestChooseByHand(t *testing.T) {
 	// Sample 2 fails: what is left is chosen from.
 	f.fail = map[int]bool{2: true}
 	want = []string{
-		"5 Worst: lowest mean confidence, 0.200 under a", "3 Median: mean confidence 0.625 over the models; Models differ most: b 0.850, a 0.400",
+		"5 Worst: lowest mean confidence, 0.200 under a",
+		"3 Median: mean confidence 0.625 over the models; Models differ most: b 0.850, a 0.400",
 	}
 	if got := choices(f); !slices.Equal(got, want) {
 		t.Errorf("without sample 2 chosen %q, want %q", got, want)
@@ -349,7 +368,10 @@ func TestChooseByHand(t *testing.T) {
 		}
 		return means[sample][0]
 	}
-	want = []string{"5 Worst: lowest mean confidence, 0.200", "1 Median: mean confidence 0.500", "4 Varies most: by 0.600 along the orbit"}
+	want = []string{
+		"5 Worst: lowest mean confidence, 0.200", "1 Median: mean confidence 0.500",
+		"4 Varies most: by 0.600 along the orbit",
+	}
 	if got := choices(f); !slices.Equal(got, want) {
 		t.Errorf("one model: chosen %q, want %q", got, want)
 	}
@@ -365,7 +387,8 @@ func TestNothingFinite(t *testing.T) {
 	f.curve = func(_, _ int, _ string, _ []float64) float64 { return math.Inf(1) }
 	page := pageText(t, f.input(t))
 	for _, want := range []string{
-		"confidence could not be measured: no finite value", "confidence of **original** is not finite 24 of 24 times, first for sample digits/00000 at 0°",
+		"confidence could not be measured: no finite value",
+		"confidence of **original** is not finite 24 of 24 times, first for sample digits/00000 at 0°",
 		"no sample has a finite confidence under both",
 	} {
 		if !strings.Contains(page, want) {
@@ -375,7 +398,8 @@ func TestNothingFinite(t *testing.T) {
 	f = small()
 	f.fail = map[int]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true}
 	page = pageText(t, f.input(t))
-	if !strings.Contains(page, "Nothing was measured") || !strings.Contains(page, "6 of 6 samples could not be evaluated") {
+	if !strings.Contains(page, "Nothing was measured") ||
+		!strings.Contains(page, "6 of 6 samples could not be evaluated") {
 		t.Error("a run without samples does not say so")
 	}
 	if strings.Contains(page, "NaN") {
@@ -400,7 +424,10 @@ func TestCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"model", "metric", "slice", "angle_deg", "exact", "n", "bad", "mean", "sd", "lo", "hi", "p10", "p90", "min", "max"}
+	want := []string{
+		"model", "metric", "slice", "angle_deg", "exact", "n", "bad", "mean", "sd", "lo", "hi", "p10",
+		"p90", "min", "max",
+	}
 	// 2 models, 3 metrics, all and 2 classes, 4 elements.
 	if !slices.Equal(lines[0], want) || len(lines) != 1+2*3*3*4 {
 		t.Fatalf("%d lines, header %v", len(lines), lines[0])
@@ -409,7 +436,10 @@ func TestCSV(t *testing.T) {
 		t.Errorf("line %v", got)
 	}
 	got := lines[1+3*3*4+2] // the second model at 180 degrees, where there is nothing
-	if !slices.Equal(got, []string{"augmented|<i>", "accuracy", "all", "180", "true", "0", "6", "", "", "", "", "", "", "", ""}) {
+	if !slices.Equal(got, []string{
+		"augmented|<i>", "accuracy", "all", "180", "true", "0", "6", "", "", "", "", "", "",
+		"", "",
+	}) {
 		t.Errorf("line %v", got)
 	}
 	s.Curves[0].Slice = 9
@@ -441,7 +471,8 @@ func TestManyClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := fs[1]
-	if len(v.Panels) != mostDiscs || v.Panels[0].Title != "class 5" || v.Panels[19].Title != "class 24" || !strings.Contains(strings.Join(v.Notes, "\n"), "20 of 25 classes") {
+	if len(v.Panels) != mostDiscs || v.Panels[0].Title != "class 5" || v.Panels[19].Title != "class 24" ||
+		!strings.Contains(strings.Join(v.Notes, "\n"), "20 of 25 classes") {
 		t.Errorf("%d plots, from %s, notes %v", len(v.Panels), v.Panels[0].Title, v.Notes)
 	}
 }
@@ -452,7 +483,8 @@ func TestDemote(t *testing.T) {
 	}
 }
 
-// A name from a file cannot leave its place on the page: no line ends, and no character of Markdown or HTML keeps its meaning.
+// A name from a file cannot leave its place on the page: no line ends, and no character of Markdown or HTML keeps its
+// meaning.
 func FuzzNames(f *testing.F) {
 	for _, s := range []string{"a|b", "x\n# y", "<script>", "[l](u)", "`code`", "\\|", "**", "&amp;", "\x00", "ü 数"} {
 		f.Add(s)
@@ -496,7 +528,8 @@ func TestWorstElementsInWords(t *testing.T) {
 		s, j := f.summary(t)
 		dir := t.TempDir()
 		blank := func(*view.Figure, Options, *font.Cache) (*Picture, error) { return &Picture{}, nil }
-		if _, err := write(t.Context(), dir, Input{Summary: s, Job: j, Rows: func() iter.Seq2[job.Row, error] { return f.rows(j) }}, blank); err != nil {
+		if _, err := write(t.Context(), dir,
+			Input{Summary: s, Job: j, Rows: func() iter.Seq2[job.Row, error] { return f.rows(j) }}, blank); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(filepath.Join(dir, "report.md"))

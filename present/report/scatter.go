@@ -6,8 +6,8 @@ import (
 	"nero/present/view"
 )
 
-// scatter draws elements where their shifts lie, dx to the right and dy down, coloured by value. Elements that share a shift
-// stand around it by their angle.
+// scatter draws elements where their shifts lie, dx to the right and dy down, coloured by value. Elements that share a
+// shift stand around it by their angle.
 func (d *drawing) scatter(p *view.Panel, x, y, w float64) float64 {
 	f, pal := d.f, d.pal
 	tick := style{size: smallSize - 0.5, color: pal.muted, align: right, middle: true}

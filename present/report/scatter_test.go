@@ -49,7 +49,12 @@ func TestScatterGoesRightAndDown(t *testing.T) {
 	if got := at(b.x+b.w-pad, b.y+pad-ring); !near(got, heat(1)) {
 		t.Errorf("no bright dot at the upper right: %v, want %v", got, heat(1))
 	}
-	for _, wrong := range []pt{{b.x + pad, b.y + pad - ring}, {b.x + b.w - pad, b.y + b.h - pad - ring}, {b.x + b.w - pad, b.y + pad + ring}, {b.x + b.w - pad + ring, b.y + pad}} {
+	for _, wrong := range []pt{
+		{b.x + pad, b.y + pad - ring},
+		{b.x + b.w - pad, b.y + b.h - pad - ring},
+		{b.x + b.w - pad, b.y + pad + ring},
+		{b.x + b.w - pad + ring, b.y + pad},
+	} {
 		if got := at(wrong.x, wrong.y); !near(got, heat(0.2)) {
 			t.Errorf("dot at %v is %v, want %v", wrong, got, heat(0.2))
 		}
@@ -77,7 +82,10 @@ func TestRings(t *testing.T) {
 
 // A strip of many elements names few of them, with three digits, and has hairlines for bars.
 func TestDenseStrip(t *testing.T) {
-	f := fixture{group: "Affine(rotate,scale)", grid: []int{16, 20}, models: []string{"a"}, metrics: []string{"confidence"}, n: 4}
+	f := fixture{
+		group: "Affine(rotate,scale)", grid: []int{16, 20}, models: []string{"a"},
+		metrics: []string{"confidence"}, n: 4,
+	}
 	s, _ := f.summary(t)
 	v, err := view.Aggregate(s, 0, []int{0}, view.Options{})
 	if err != nil {

@@ -72,7 +72,8 @@ func ring(s view.Sector, at func(psi, turn float64) pt) []pt {
 	return path
 }
 
-// angles draws values against the angle of the rotation: a mark for each element, the median of each part of the range as a line and the worst value as a thin one.
+// angles draws values against the angle of the rotation: a mark for each element, the median of each part of the range
+// as a line and the worst value as a thin one.
 func (d *drawing) angles(p *view.Panel, b box, small bool) {
 	r := 2.4
 	for _, s := range p.Series {

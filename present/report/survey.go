@@ -14,28 +14,38 @@ import (
 	"nero/run/job"
 )
 
-// survey is what one pass over the rows tells beyond the summary. Per sample it keeps one number per model, and two for a single
-// model; everything else is of constant size.
+// survey is what one pass over the rows tells beyond the summary. Per sample it keeps one number per model, and two for
+// a single model; everything else is of constant size.
 type survey struct {
-	means  []float32             // of the leading metric over the orbit: sample-major, one per model; NaN where there is none
-	spans  []float32             // of a single model: largest minus smallest value along the orbit
-	diffs  [][]aggregate.Moments // model × metric: mean over the orbit, minus that of the first model, sample by sample
-	exact  [][]part              // model × metric: over the exact elements but the identity
-	smooth [][]part              // over the resampled elements
+	// of the leading metric over the orbit: sample-major, one per model; NaN where there is none
+	means []float32
+	// of a single model: largest minus smallest value along the orbit
+	spans []float32
+	// model × metric: mean over the orbit, minus that of the first model, sample by sample
+	diffs [][]aggregate.Moments
+	// model × metric: over the exact elements but the identity
+	exact [][]part
+	// over the resampled elements
+	smooth [][]part
 }
 
 // part is the values of some of the elements.
 type part struct {
-	mean   aggregate.Moments // one number per sample: its mean over these elements
-	worst  float64           // the worst single value
-	sample string            // its sample
-	at     int               // its element, -1 if there is none
+	// one number per sample: its mean over these elements
+	mean aggregate.Moments
+	// the worst single value
+	worst float64
+	// its sample
+	sample string
+	// its element, -1 if there is none
+	at int
 }
 
 // pending is a sample whose rows have not all come.
 type pending struct {
-	left  int
-	means [][]float64 // model × metric
+	left int
+	// model × metric
+	means [][]float64
 }
 
 func grid[T any](rows, cols int, fill T) [][]T {
@@ -180,9 +190,9 @@ type choice struct {
 	notes []string
 }
 
-// choose picks the samples to draw: the one with the worst mean over the orbit under any model, the one in the middle by the
-// mean over models, and the one where the models differ most, or where a single model varies most. Ties go to the earlier
-// sample. Samples without a mean under every model are left out.
+// choose picks the samples to draw: the one with the worst mean over the orbit under any model, the one in the middle
+// by the mean over models, and the one where the models differ most, or where a single model varies most. Ties go to
+// the earlier sample. Samples without a mean under every model are left out.
 func (p *page) choose() []choice {
 	models := len(p.s.Models)
 	v := p.seen
@@ -264,7 +274,8 @@ func (p *page) choose() []choice {
 	if most >= 0 {
 		if models > 1 {
 			row := v.means[most*models:]
-			note = fmt.Sprintf("Models differ most: %s %s, %s %s", p.s.Models[high], view.Number(float64(row[high])), p.s.Models[low], view.Number(float64(row[low])))
+			note = fmt.Sprintf("Models differ most: %s %s, %s %s", p.s.Models[high], view.Number(float64(row[high])),
+				p.s.Models[low], view.Number(float64(row[low])))
 		} else {
 			note = "Varies most: by " + view.Number(mostValue) + " along the orbit"
 		}
@@ -323,7 +334,8 @@ func (p *page) samples(ctx context.Context) ([]view.Sample, error) {
 		img, err := p.in.Picture(c.index)
 		if err != nil {
 			// The curves stand without the picture, but a reader has to know.
-			p.caveats = append(p.caveats, fmt.Sprintf("The input of sample %s could not be shown: %v.", md(out[i].Title), md(err.Error())))
+			p.caveats = append(p.caveats, fmt.Sprintf("The input of sample %s could not be shown: %v.",
+				md(out[i].Title), md(err.Error())))
 			continue
 		}
 		out[i].Picture = opaque(img)

@@ -22,7 +22,8 @@ const (
 type palette struct {
 	background, text, muted, grid, rim, missing color.NRGBA
 	models                                      []color.NRGBA
-	band, interval                              uint8 // opacity of the spread and of the interval
+	// opacity of the spread and of the interval
+	band, interval uint8
 }
 
 func rgb(hex uint32) color.NRGBA {
@@ -37,18 +38,20 @@ func colors(hex ...uint32) []color.NRGBA {
 	return c
 }
 
-// paletteOf is the palette of a theme. The colours of models stay apart for every common kind of colour blindness, which a
-// test measures; the dash and the mark of a model tell it apart without colour.
+// paletteOf is the palette of a theme. The colours of models stay apart for every common kind of colour blindness,
+// which a test measures; the dash and the mark of a model tell it apart without colour.
 func paletteOf(t Theme) palette {
 	if t == Dark {
 		return palette{
-			background: rgb(0x16191d), text: rgb(0xe8eaed), muted: rgb(0xa3a9b1), grid: rgb(0x343a41), rim: rgb(0x5a626b), missing: rgb(0x2a2f35),
+			background: rgb(0x16191d), text: rgb(0xe8eaed), muted: rgb(0xa3a9b1), grid: rgb(0x343a41),
+			rim: rgb(0x5a626b), missing: rgb(0x2a2f35),
 			models: colors(0x95b2f2, 0xee3588, 0x67fdcc, 0xf9bf3d, 0xc241fe, 0xcad7e5), band: 34, interval: 80,
 		}
 	}
 	return palette{
-		background: rgb(0xffffff), text: rgb(0x1c1f23), muted: rgb(0x5b636c), grid: rgb(0xe1e4e8), rim: rgb(0xaab1b9), missing: rgb(0xeceef0),
-		models: colors(0x123980, 0xee5aa4, 0x098b5d, 0x8e5c0f, 0xa02af4, 0x575d64), band: 20, interval: 70,
+		background: rgb(0xffffff), text: rgb(0x1c1f23), muted: rgb(0x5b636c), grid: rgb(0xe1e4e8), rim: rgb(0xaab1b9),
+		missing: rgb(0xeceef0),
+		models:  colors(0x123980, 0xee5aa4, 0x098b5d, 0x8e5c0f, 0xa02af4, 0x575d64), band: 20, interval: 70,
 	}
 }
 
@@ -64,9 +67,11 @@ func dash(i int) []vg.Length {
 	return [][]vg.Length{nil, {6, 3}, {1.6, 2.6}, {8, 3, 1.6, 3}, {3, 2}, {10, 3, 3, 3}}[i%6]
 }
 
-// viridis is sixteen evenly spaced entries of the colour map of that name by Smith, van der Walt and Firing (2015, CC0).
+// viridis is sixteen evenly spaced entries of the colour map of that name by Smith, van der Walt and Firing (2015,
+// CC0).
 var viridis = colors(
-	0x440154, 0x481a6c, 0x472f7d, 0x414487, 0x39568c, 0x31688e, 0x2a788e, 0x23888e, 0x1f988b, 0x22a884, 0x35b779, 0x54c568,
+	0x440154, 0x481a6c, 0x472f7d, 0x414487, 0x39568c, 0x31688e, 0x2a788e, 0x23888e, 0x1f988b, 0x22a884, 0x35b779,
+	0x54c568,
 	0x7ad151, 0xa5db36, 0xd2e21b, 0xfde725,
 )
 

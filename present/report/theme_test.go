@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// machado is the simulation of complete color blindness by Machado, Oliveira and Fernandes, IEEE TVCG 15 (2009), severity 1, on
-// linear RGB.
+// machado is the simulation of complete color blindness by Machado, Oliveira and Fernandes, IEEE TVCG 15 (2009),
+// severity 1, on linear RGB.
 var machado = map[string][3][3]float64{
 	"normal": {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	"protan": {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
@@ -83,7 +83,8 @@ func ciede2000(p, q [3]float64) float64 {
 	}
 	dl, dc, dhh := q[0]-p[0], c2-c1, 2*math.Sqrt(c1*c2)*math.Sin(rad(dh/2))
 	lm, cm := (p[0]+q[0])/2, (c1+c2)/2
-	t := 1 - 0.17*math.Cos(rad(hm-30)) + 0.24*math.Cos(rad(2*hm)) + 0.32*math.Cos(rad(3*hm+6)) - 0.20*math.Cos(rad(4*hm-63))
+	t := 1 - 0.17*math.Cos(rad(hm-30)) + 0.24*math.Cos(rad(2*hm)) +
+		0.32*math.Cos(rad(3*hm+6)) - 0.20*math.Cos(rad(4*hm-63))
 	sl := 1 + 0.015*(lm-50)*(lm-50)/math.Sqrt(20+(lm-50)*(lm-50))
 	sc, sh := 1+0.045*cm, 1+0.015*cm*t
 	c7 = math.Pow(cm, 7)
@@ -116,7 +117,8 @@ func contrast(a, b color.NRGBA) float64 {
 	return max(x, y) / min(x, y)
 }
 
-// Colors of models stay apart whatever the reader sees, lines stand out (3:1) and words can be read (4.5:1) as WCAG 2.2 asks.
+// Colors of models stay apart whatever the reader sees, lines stand out (3:1) and words can be read (4.5:1) as WCAG 2.2
+// asks.
 func TestColorsStayApart(t *testing.T) {
 	for _, theme := range []Theme{Light, Dark} {
 		p := paletteOf(theme)

@@ -1,5 +1,5 @@
-// Package table writes tables of text and numbers as CSV, JSON Lines, Markdown and LaTeX. The same table gives the same bytes. Text
-// may hold any Unicode, and no cell can break out of its place.
+// Package table writes tables of text and numbers as CSV, JSON Lines, Markdown and LaTeX. The same table gives the same
+// bytes. Text may hold any Unicode, and no cell can break out of its place.
 package table
 
 import (
@@ -22,7 +22,8 @@ type Format string
 
 // The formats.
 const (
-	CSV      Format = "csv"   // RFC 4180 with line feeds: the names of the columns, then the rows; see [Write] about formulas
+	// RFC 4180 with line feeds: the names of the columns, then the rows; see [Write] about formulas
+	CSV      Format = "csv"
 	JSONL    Format = "jsonl" // one object per row, its keys in the order of the columns; null for what is missing
 	Markdown Format = "md"    // a table of GitHub Flavored Markdown below its title
 	LaTeX    Format = "tex"   // a tabular that needs no package, below a comment with its title
@@ -56,27 +57,32 @@ func (f Format) Type() string {
 
 // Column is a column of a table.
 type Column struct {
-	Name string // unique within the table
+	// unique within the table
+	Name string
 	// Text says that the cells are text, which stands at the left.
 	Text bool
 }
 
-// Table is a table. A cell is a string, a bool, an int, a float32 or a float64; nil and numbers that are NaN or infinite are missing.
+// Table is a table. A cell is a string, a bool, an int, a float32 or a float64; nil and numbers that are NaN or
+// infinite are missing.
 type Table struct {
-	Title   string // a sentence or less, for Markdown and LaTeX; may be empty
+	// a sentence or less, for Markdown and LaTeX; may be empty
+	Title   string
 	Columns []Column
 	// Rows yields one cell per column. A row may share memory with the next one.
 	Rows iter.Seq[[]any]
 }
 
-// Write writes a table. CSV and JSON Lines hold every number with the shortest digits that give it back; Markdown and LaTeX, which people
-// read, with four significant digits, and integers in full.
+// Write writes a table. CSV and JSON Lines hold every number with the shortest digits that give it back; Markdown and
+// LaTeX, which people read, with four significant digits, and integers in full.
 //
-// A text of CSV that a spreadsheet would take for a formula, because it begins with = + - @, their full-width forms, a tab or a line
-// break, gets an apostrophe before it, the spreadsheets' own sign for text. Numbers never do. The other formats hold text as it is, but
-// for control characters and invalid UTF-8, which become spaces and U+FFFD in Markdown and LaTeX.
+// A text of CSV that a spreadsheet would take for a formula, because it begins with = + - @, their full-width forms, a
+// tab or a line break, gets an apostrophe before it, the spreadsheets' own sign for text. Numbers never do. The other
+// formats hold text as it is, but for control characters and invalid UTF-8, which become spaces and U+FFFD in Markdown
+// and LaTeX.
 //
-// The error is that of w, or says which row has another number of cells than the table has columns, or a cell of another type.
+// The error is that of w, or says which row has another number of cells than the table has columns, or a cell of
+// another type.
 func Write(w io.Writer, f Format, t *Table) error {
 	for i, c := range t.Columns {
 		if slices.ContainsFunc(t.Columns[:i], func(o Column) bool { return o.Name == c.Name }) {
@@ -267,7 +273,8 @@ func plain(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// markdown escapes what Markdown, and HTML within it, would read. Every ASCII punctuation mark may stand behind a backslash.
+// markdown escapes what Markdown, and HTML within it, would read. Every ASCII punctuation mark may stand behind a
+// backslash.
 func markdown(s string) string {
 	var o strings.Builder
 	for _, r := range plain(s) {
@@ -314,8 +321,8 @@ func markdownRows(b *bufio.Writer, t *Table) (func([]any) error, func() error) {
 	}, func() error { return nil }
 }
 
-// marks are the characters that LaTeX reads as something else, or prints as something else in its old fonts. A bracket or a star behind the
-// end of a row would be an argument of it.
+// marks are the characters that LaTeX reads as something else, or prints as something else in its old fonts. A bracket
+// or a star behind the end of a row would be an argument of it.
 var marks = map[rune]string{
 	'\\': `\textbackslash{}`, '{': `\{`, '}': `\}`, '$': `\$`, '&': `\&`, '#': `\#`, '%': `\%`, '_': `\_`,
 	'^': `\textasciicircum{}`, '~': `\textasciitilde{}`, '<': `\textless{}`, '>': `\textgreater{}`, '|': `\textbar{}`,

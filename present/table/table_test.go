@@ -27,13 +27,23 @@ func example() *table.Table {
 	rows := [][]any{
 		{"plain", 0.5, float32(0.1), 3, true, nil},
 		{"=SUM(A1)", -0.25, float32(1e-7), -4, false, "a|b"},
-		{"π \"quoted\", 50 % & more_less $x$ ^ ~ {} # \\ [1] *", math.NaN(), float32(math.Inf(1)), 123456789, true, "line\nbreak\ttab"},
+		{
+			"π \"quoted\", 50 % & more_less $x$ ^ ~ {} # \\ [1] *", math.NaN(), float32(math.Inf(1)), 123456789, true,
+			"line\nbreak\ttab",
+		},
 		{"-1", 123456.7, float32(12345.6), 0, false, "<b>&amp;</b> `code` https://example.org"},
 	}
 	return &table.Table{
-		Title:   "Confidence of a & b: 90 % of *all*",
-		Columns: []table.Column{{Name: "name", Text: true}, {Name: "mean"}, {Name: "x_deg"}, {Name: "n"}, {Name: "exact", Text: true}, {Name: "@note", Text: true}},
-		Rows:    slices.Values(rows),
+		Title: "Confidence of a & b: 90 % of *all*",
+		Columns: []table.Column{
+			{Name: "name", Text: true},
+			{Name: "mean"},
+			{Name: "x_deg"},
+			{Name: "n"},
+			{Name: "exact", Text: true},
+			{Name: "@note", Text: true},
+		},
+		Rows: slices.Values(rows),
 	}
 }
 
@@ -106,8 +116,9 @@ func want(c any) string {
 	return ""
 }
 
-// TestCSV reads what was written with the standard library's reader. No cell of text begins as a formula, numbers are numbers, and
-// what was a text is the same but for the apostrophe. The reader makes one line feed of a carriage return before one.
+// TestCSV reads what was written with the standard library's reader. No cell of text begins as a formula, numbers are
+// numbers, and what was a text is the same but for the apostrophe. The reader makes one line feed of a carriage return
+// before one.
 func TestCSV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, tab := anyTable(t)
@@ -128,7 +139,8 @@ func TestCSV(t *testing.T) {
 			for k, c := range row {
 				s, text := c.(string)
 				w := want(c)
-				if first, _ := utf8.DecodeRuneInString(s); text && s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+				if first, _ := utf8.DecodeRuneInString(s); text && s != "" &&
+					strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 					w = "'" + w
 				}
 				if g := got[i][k]; g != strings.ReplaceAll(w, "\r\n", "\n") {
@@ -215,7 +227,8 @@ func TestMarkdown(t *testing.T) {
 	})
 }
 
-// TestLaTeX wants one line per row with exactly the cells of the table, and nothing that ends a line, a group or begins a comment.
+// TestLaTeX wants one line per row with exactly the cells of the table, and nothing that ends a line, a group or begins
+// a comment.
 func TestLaTeX(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, tab := anyTable(t)
@@ -240,7 +253,8 @@ func TestLaTeX(t *testing.T) {
 			if n := strings.Count(plain, "&"); n != len(tab.Columns)-1 {
 				t.Fatalf("%d marks between %d cells: %s", n, len(tab.Columns), line)
 			}
-			if strings.ContainsAny(plain, "%#_~") || strings.Count(plain, "{") != strings.Count(plain, "}") || strings.Contains(plain, `\\`) || strings.Count(plain, "$")%2 != 0 {
+			if strings.ContainsAny(plain, "%#_~") || strings.Count(plain, "{") != strings.Count(plain, "}") ||
+				strings.Contains(plain, `\\`) || strings.Count(plain, "$")%2 != 0 {
 				t.Fatalf("something is left that LaTeX reads: %s", line)
 			}
 			if strings.HasPrefix(plain, "[") || strings.HasPrefix(plain, "*") {
@@ -251,8 +265,12 @@ func TestLaTeX(t *testing.T) {
 }
 
 func TestRounded(t *testing.T) {
-	for v, w := range map[float64]string{0: "0", 0.123456: "0.1235", -2: "-2", 12345.6: "12346", 1e-5: "1e-05", 2.5e9: "2.5e+09"} {
-		out := write(t, table.Markdown, &table.Table{Columns: []table.Column{{Name: "v"}}, Rows: slices.Values([][]any{{v}})})
+	for v, w := range map[float64]string{
+		0: "0", 0.123456: "0.1235", -2: "-2", 12345.6: "12346", 1e-5: "1e-05",
+		2.5e9: "2.5e+09",
+	} {
+		out := write(t, table.Markdown,
+			&table.Table{Columns: []table.Column{{Name: "v"}}, Rows: slices.Values([][]any{{v}})})
 		if !strings.HasSuffix(out, "| "+w+" |\n") {
 			t.Errorf("%g: %s", v, out)
 		}

@@ -30,22 +30,27 @@ type Options struct {
 
 // Sample is one sample of a run under its models.
 type Sample struct {
-	Title   string      // what it is, such as its name and class
-	Note    string      // why it is shown
-	Rows    []job.Row   // one per model, in any order; a model without a row is left out
-	Picture image.Image // the input at the identity, nil if there is none
+	// what it is, such as its name and class
+	Title string
+	// why it is shown
+	Note string
+	// one per model, in any order; a model without a row is left out
+	Rows []job.Row
+	// the input at the identity, nil if there is none
+	Picture image.Image
 }
 
 // builder holds what all pictures of a summary share.
 type builder struct {
-	s        *fold.Summary
-	g        group.Group
-	metric   int
-	m        fold.Metric
-	binary   bool
-	o        Options
-	layout   Layout
-	branches [][]Point // where the elements go; one list per mirror
+	s      *fold.Summary
+	g      group.Group
+	metric int
+	m      fold.Metric
+	binary bool
+	o      Options
+	layout Layout
+	// where the elements go; one list per mirror
+	branches [][]Point
 	closed   []bool
 }
 
@@ -65,7 +70,8 @@ func newBuilder(s *fold.Summary, m int, o Options) (*builder, error) {
 	}
 	for k, e := range s.Elements {
 		if len(e) != len(s.Chart) {
-			return nil, fmt.Errorf("element %d has %d coordinates: the chart of %s has %d axes", k, len(e), s.Group, len(s.Chart))
+			return nil, fmt.Errorf("element %d has %d coordinates: the chart of %s has %d axes", k, len(e), s.Group,
+				len(s.Chart))
 		}
 	}
 	b := &builder{s: s, g: g, metric: m, m: s.Metrics[m], o: o, layout: LayoutOf(s.Chart, s.Elements)}
@@ -79,8 +85,8 @@ func newBuilder(s *fold.Summary, m int, o Options) (*builder, error) {
 	return b, nil
 }
 
-// Aggregate is the picture of a metric over slices: the mean over the samples of each slice at every element, all models in one
-// plot where they are curves, one map per model where they are maps.
+// Aggregate is the picture of a metric over slices: the mean over the samples of each slice at every element, all
+// models in one plot where they are curves, one map per model where they are maps.
 func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, error) {
 	b, err := newBuilder(s, metric, o)
 	if err != nil {
@@ -102,7 +108,8 @@ func Aggregate(s *fold.Summary, metric int, slices []int, o Options) (*Figure, e
 			}
 			b.add(&p, m, func(p *Point) {
 				k := p.Element
-				p.N, p.Bad, p.Value, p.Lo, p.Hi, p.P10, p.P90 = c.N[k], c.Bad[k], c.Mean[k], c.Lo[k], c.Hi[k], c.P10[k], c.P90[k]
+				p.N, p.Bad, p.Value, p.Lo, p.Hi, p.P10, p.P90 = c.N[k], c.Bad[k], c.Mean[k], c.Lo[k], c.Hi[k], c.P10[k],
+					c.P90[k]
 				if p.N < 2 {
 					// One value has an interval that holds everything; drawn, it would hide the rest.
 					p.Lo, p.Hi = fold.Number(math.NaN()), fold.Number(math.NaN())
@@ -149,7 +156,9 @@ func Individual(s *fold.Summary, metric int, samples []Sample, o Options) (*Figu
 					continue
 				}
 				if metric >= len(r.Curves) || len(r.Curves[metric]) != len(s.Elements) {
-					return nil, fmt.Errorf("row of sample %s under %s does not belong to this run: want %d values of metric %d", r.Sample, s.Models[m], len(s.Elements), metric)
+					return nil, fmt.Errorf(
+						"row of sample %s under %s does not belong to this run: want %d values of metric %d", r.Sample,
+						s.Models[m], len(s.Elements), metric)
 				}
 				curve := r.Curves[metric]
 				none := fold.Number(math.NaN())
@@ -196,7 +205,8 @@ func (b *builder) figure() *Figure {
 	f := &Figure{
 		Name: Slug(b.m.Name), Title: Capital(Words(b.m.Name)) + " along the orbit of " + s.Group, Layout: b.layout,
 		Metric: b.m.Name, Unit: b.m.Unit, Better: b.m.Better, Group: s.Group, Axes: s.Chart,
-		// Errors against the model's own answer are the harm that resampling does too, so elements without it stand apart.
+		// Errors against the model's own answer are the harm that resampling does too, so elements without it stand
+		// apart.
 		Mirrored: len(b.branches) > 1 && !b.layout.Colored(),
 		Dense:    (b.layout == Strip || b.layout == Ranked) && len(s.Elements) > Many,
 	}
@@ -228,7 +238,10 @@ func (b *builder) add(p *Panel, model int, fill func(*Point), orbit fold.Estimat
 			continue
 		}
 		mirrored := i > 0
-		series := Series{Model: model, Name: s.Models[model], Mirrored: mirrored, Closed: b.closed[i], Points: make([]Point, len(places))}
+		series := Series{
+			Model: model, Name: s.Models[model], Mirrored: mirrored, Closed: b.closed[i],
+			Points: make([]Point, len(places)),
+		}
 		copy(series.Points, places)
 		for k := range series.Points {
 			pt := &series.Points[k]
@@ -238,7 +251,8 @@ func (b *builder) add(p *Panel, model int, fill func(*Point), orbit fold.Estimat
 			if b.g.Dist(s.Elements[pt.Element], identity) == 0 {
 				st.Identity = pt.Value
 			}
-			if !math.IsNaN(v) && (st.Element < 0 || b.worse(v, float64(st.Worst)) || v == float64(st.Worst) && pt.Element < st.Element) {
+			if !math.IsNaN(v) && (st.Element < 0 || b.worse(v, float64(st.Worst)) || v == float64(st.Worst) &&
+				pt.Element < st.Element) {
 				st.Worst, st.Element, st.At = pt.Value, pt.Element, pt.Label
 			}
 		}
@@ -314,7 +328,8 @@ func (b *builder) finish(f *Figure) {
 	}
 	if b.layout == Scatter {
 		at, _ := moves(b.s.Chart)
-		f.X, f.Y = along(b.s.Chart[at.dx], distinct(b.s.Elements, at.dx)), along(b.s.Chart[at.dy], distinct(b.s.Elements, at.dy))
+		f.X, f.Y = along(b.s.Chart[at.dx], distinct(b.s.Elements, at.dx)),
+			along(b.s.Chart[at.dy], distinct(b.s.Elements, at.dy))
 	}
 	f.Notes = b.notes(f)
 	f.Alt = b.alt(f)
@@ -376,8 +391,8 @@ func (b *builder) scale(f *Figure) Scale {
 // bounded also refuses the NaN that an infinity becomes on its way through JSON.
 func bounded(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Wide reports whether the means of a metric differ by orders of magnitude, so that a linear scale would hide the small ones:
-// nothing is negative, and the largest is at least a hundred times the smallest that is not 0.
+// Wide reports whether the means of a metric differ by orders of magnitude, so that a linear scale would hide the small
+// ones: nothing is negative, and the largest is at least a hundred times the smallest that is not 0.
 func Wide(s *fold.Summary, metric int) bool {
 	low, high := math.Inf(1), 0.0
 	for m := range s.Models {
@@ -430,7 +445,8 @@ func (b *builder) notes(f *Figure) []string {
 				notes = append(notes, fmt.Sprintf("%s: no value at %s; drawn as a gap.", who, some(gaps)))
 			}
 			if bad > 0 && p.N > 0 {
-				notes = append(notes, fmt.Sprintf("%s: %s of %s values are not finite and are in no mean.", who, Count(bad), Count(n)))
+				notes = append(notes, fmt.Sprintf("%s: %s of %s values are not finite and are in no mean.", who,
+					Count(bad), Count(n)))
 			}
 		}
 	}
@@ -604,7 +620,10 @@ func (b *builder) discs(f *Figure, p Panel, several bool) {
 			if len(ways) < 3 {
 				continue // the axis that the plane shares with another
 			}
-			q := Panel{Title: series.Name + ", axes in " + plane.name, N: p.N, Series: []Series{own}, Sectors: sectors(own.Points), Stats: stats}
+			q := Panel{
+				Title: series.Name + ", axes in " + plane.name, N: p.N, Series: []Series{own},
+				Sectors: sectors(own.Points), Stats: stats,
+			}
 			if series.Mirrored {
 				q.Title += ", " + b.side()
 			}
@@ -662,7 +681,8 @@ func (b *builder) lines(f *Figure, p Panel, several bool) {
 	}
 }
 
-// rank puts the points of a panel in the order of the values of its first series, the worst first; ties stay in the order of the plan.
+// rank puts the points of a panel in the order of the values of its first series, the worst first; ties stay in the
+// order of the plan.
 func (b *builder) rank(p *Panel) {
 	if len(p.Series) == 0 {
 		return
@@ -719,7 +739,10 @@ func bins(series []Series, worse func(x, y float64) bool) []Bin {
 				continue
 			}
 			slices.Sort(v)
-			b := Bin{Series: i, Lo: lo, Hi: lo + binWidth, N: len(v), Median: fold.Number((v[(len(v)-1)/2] + v[len(v)/2]) / 2), Worst: fold.Number(v[0])}
+			b := Bin{
+				Series: i, Lo: lo, Hi: lo + binWidth, N: len(v),
+				Median: fold.Number((v[(len(v)-1)/2] + v[len(v)/2]) / 2), Worst: fold.Number(v[0]),
+			}
 			if last := v[len(v)-1]; worse(last, v[0]) {
 				b.Worst = fold.Number(last)
 			}

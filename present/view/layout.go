@@ -96,13 +96,14 @@ func distinct(elements []group.Element, axis int) []float64 {
 	return slices.Compact(v)
 }
 
-// Label is an element for people, as [group.Format] says it but shorter: "90°", "90° mirrored", "×1.25", "dx 3 px, dy -1 px"; in words
-// where time is reversed, too: "mirror in / and time reversed".
+// Label is an element for people, as [group.Format] says it but shorter: "90°", "90° mirrored", "×1.25", "dx 3 px, dy
+// -1 px"; in words where time is reversed, too: "mirror in / and time reversed".
 func Label(g group.Group, e group.Element) string {
 	return named(g, e, func(v float64) string { return strconv.FormatFloat(v+0, 'g', 6, 64) })
 }
 
-// tick is [Label] with three significant digits, as there is room for beside an axis; whole degrees and pixels keep theirs.
+// tick is [Label] with three significant digits, as there is room for beside an axis; whole degrees and pixels keep
+// theirs.
 func tick(g group.Group, e group.Element) string {
 	return named(g, e, func(v float64) string {
 		if math.Abs(v) >= 99.95 && math.Abs(v) < 1e6 {
@@ -224,7 +225,8 @@ func byX(a, b Point) int {
 	return 0
 }
 
-// surrounds reports whether sorted points go all the way around: the gap from the last to the first is not larger than others.
+// surrounds reports whether sorted points go all the way around: the gap from the last to the first is not larger than
+// others.
 func surrounds(pts []Point, period float64) bool {
 	if len(pts) < 2 {
 		return false

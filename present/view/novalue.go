@@ -5,8 +5,8 @@ import (
 	"nero/measure/metric"
 )
 
-// NoValue says why a metric may have no value at a place although nothing is wrong, such as that no object is in the window; "" for
-// a metric that has one everywhere, so that a value that is missing is a number that is not finite.
+// NoValue says why a metric may have no value at a place although nothing is wrong, such as that no object is in the
+// window; "" for a metric that has one everywhere, so that a value that is missing is a number that is not finite.
 func NoValue(name string) string {
 	m, err := metric.Find(name)
 	if err != nil || !m.Understands(space.KindBoxes) || m.Understands(space.KindScores) {

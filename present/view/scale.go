@@ -8,7 +8,8 @@ import (
 
 // Scale takes values to the fraction of the way from the beginning of an axis to its end.
 type Scale struct {
-	Label string  `json:"label"` // with the unit
+	// with the unit
+	Label string  `json:"label"`
 	Lo    float64 `json:"lo"`
 	Hi    float64 `json:"hi"`
 	Log   bool    `json:"log"`

@@ -9,14 +9,18 @@ import (
 	"nero/symmetry/group"
 )
 
-// Spatial is where the chart of a group of motions of space keeps its coordinates. An index is -1 where the chart has no such axis.
+// Spatial is where the chart of a group of motions of space keeps its coordinates. An index is -1 where the chart has
+// no such axis.
 type Spatial struct {
-	R         int // of rx, with ry and rz behind it: the rotation vector in degrees
+	// of rx, with ry and rz behind it: the rotation vector in degrees
+	R         int
 	Inversion int
-	T         int // of tx, with ty and tz behind it
+	// of tx, with ty and tz behind it
+	T int
 }
 
-// SpatialOf finds the rotation vector, the inversion and the shift of a chart that has nothing else, such as those of SO(3), O(3), SE(3) and E(3).
+// SpatialOf finds the rotation vector, the inversion and the shift of a chart that has nothing else, such as those of
+// SO(3), O(3), SE(3) and E(3).
 func SpatialOf(chart []group.Axis) (Spatial, bool) {
 	s := Spatial{R: -1, Inversion: -1, T: -1}
 	for i := 0; i < len(chart); {
@@ -70,13 +74,15 @@ func (p plane) direction(r group.Element) float64 {
 	return a
 }
 
-// planes are the planes in which the axes of the discs lie: the axis at psi is (cos psi, sin psi, 0), (cos psi, 0, sin psi) and (0, cos psi, sin psi).
+// planes are the planes in which the axes of the discs lie: the axis at psi is (cos psi, sin psi, 0), (cos psi, 0, sin
+// psi) and (0, cos psi, sin psi).
 var planes = [...]plane{{"xy", 0, 1, 2}, {"xz", 0, 2, 1}, {"yz", 1, 2, 0}}
 
 // flat is how far, in degrees, the rotation vector of an element of a disc may be from its plane.
 const flat = 1e-6
 
-// sliced reports whether all elements are rotations about axes in the three planes, with or without inversion, in one of which axes have three directions or more.
+// sliced reports whether all elements are rotations about axes in the three planes, with or without inversion, in one
+// of which axes have three directions or more.
 func (s Spatial) sliced(elements []group.Element) bool {
 	var turns []float64
 	var ways [len(planes)]map[int64]bool
@@ -95,19 +101,22 @@ func (s Spatial) sliced(elements []group.Element) bool {
 		}
 	}
 	slices.Sort(turns)
-	return len(slices.Compact(turns)) >= 3 && slices.ContainsFunc(ways[:], func(w map[int64]bool) bool { return len(w) >= 3 })
+	return len(slices.Compact(turns)) >= 3 &&
+		slices.ContainsFunc(ways[:], func(w map[int64]bool) bool { return len(w) >= 3 })
 }
 
-// Sector is the part of a disc that stands for one element: between two directions of the axis and two angles, all in degrees. From is at most To, which may be
-// beyond 360; a sector all the way round has To = From + 360.
+// Sector is the part of a disc that stands for one element: between two directions of the axis and two angles, all in
+// degrees. From is at most To, which may be beyond 360; a sector all the way round has To = From + 360.
 type Sector struct {
-	Point        int // index into the points of the series
+	// index into the points of the series
+	Point        int
 	From, To     float64
 	Inner, Outer float64
 }
 
-// sectors cut a disc into one part for each point, X being the direction of the axis and Y the angle: rings around the identity whose borders are half-way between
-// neighbors, so that no part is empty. Half turns about opposite axes are one element, which has two parts.
+// sectors cut a disc into one part for each point, X being the direction of the axis and Y the angle: rings around the
+// identity whose borders are half-way between neighbors, so that no part is empty. Half turns about opposite axes are
+// one element, which has two parts.
 func sectors(pts []Point) []Sector {
 	type cell struct {
 		at    float64
@@ -149,7 +158,10 @@ func sectors(pts []Point) []Sector {
 			if i == len(ring)-1 {
 				after += 360
 			}
-			out = append(out, Sector{Point: c.point, From: (before + c.at) / 2, To: (c.at + after) / 2, Inner: inner, Outer: outer})
+			out = append(out, Sector{
+				Point: c.point, From: (before + c.at) / 2, To: (c.at + after) / 2, Inner: inner,
+				Outer: outer,
+			})
 		}
 	}
 	return out
@@ -178,7 +190,8 @@ func (s Spatial) words(e group.Element, number func(float64) string) string {
 			}
 		}
 		if axis == "" {
-			axis = triple(e[s.R]/t, e[s.R+1]/t, e[s.R+2]/t, func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
+			axis = triple(e[s.R]/t, e[s.R+1]/t, e[s.R+2]/t,
+				func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
 		}
 		parts = append(parts, strconv.FormatFloat(t, 'g', 4, 64)+"° about "+axis)
 	}
@@ -206,7 +219,8 @@ func triple(x, y, z float64, number func(float64) string) string {
 	return "(" + strings.Join(t[:], ", ") + ")"
 }
 
-// rows is where the coordinates of the permutations of rows stand in a chart, p0, p1 and so on, where each of them goes; n is 0 if there are none.
+// rows is where the coordinates of the permutations of rows stand in a chart, p0, p1 and so on, where each of them
+// goes; n is 0 if there are none.
 func rows(chart []group.Axis) (from, n int) {
 	from = slices.IndexFunc(chart, func(a group.Axis) bool { return a.Name == "p0" })
 	if from < 0 {
@@ -218,7 +232,8 @@ func rows(chart []group.Axis) (from, n int) {
 	return from, n
 }
 
-// Cycles are the cycles of a permutation that moves row i to place e[i], those of one row left out; false if it is none.
+// Cycles are the cycles of a permutation that moves row i to place e[i], those of one row left out; false if it is
+// none.
 func Cycles(e group.Element) (cycles [][]int, ok bool) {
 	seen := make([]bool, len(e))
 	for i := range e {
@@ -253,8 +268,8 @@ func kind(cycles [][]int) string {
 	return "permutation"
 }
 
-// KindOf says what sort of element one is where a group has several: transposition, cycle or permutation of rows, and motion where the rows stay; proper or improper
-// motions of space. It is empty where there is but one.
+// KindOf says what sort of element one is where a group has several: transposition, cycle or permutation of rows, and
+// motion where the rows stay; proper or improper motions of space. It is empty where there is but one.
 func KindOf(chart []group.Axis, e group.Element) string {
 	if s, ok := SpatialOf(chart); ok && s.Inversion >= 0 {
 		if s.improper(e) {
@@ -281,7 +296,8 @@ func KindOf(chart []group.Axis, e group.Element) string {
 	}
 }
 
-// single reports whether every element moves along at most one axis, each of several axes being moved along by some: one-parameter subgroups.
+// single reports whether every element moves along at most one axis, each of several axes being moved along by some:
+// one-parameter subgroups.
 func single(chart []group.Axis, elements []group.Element) bool {
 	used := make([]bool, len(chart))
 	for _, e := range elements {

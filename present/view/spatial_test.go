@@ -23,14 +23,16 @@ func named3(t *testing.T, name string) group.Group {
 	return g
 }
 
-// Every rotation of the slices has a part of a disc, the parts fill the disc and do not overlap, and each lies at its axis and angle.
+// Every rotation of the slices has a part of a disc, the parts fill the disc and do not overlap, and each lies at its
+// axis and angle.
 func TestDiscs(t *testing.T) {
 	so3 := named3(t, "SO(3)")
 	es, err := group.Slices(so3, nil, 5, 15)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _ := run(t, "SO(3)", es, nil, "confidence", 2, 1, 0, func(m, _, k int) float64 { return 0.5 + es[k][0]/1000 + es[k][1]/1e4 + es[k][2]/1e5 + float64(m)/4 })
+	s, _ := run(t, "SO(3)", es, nil, "confidence", 2, 1, 0,
+		func(m, _, k int) float64 { return 0.5 + es[k][0]/1000 + es[k][1]/1e4 + es[k][2]/1e5 + float64(m)/4 })
 	f, err := Aggregate(s, 0, []int{0}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -105,11 +107,17 @@ func TestSpatialLayouts(t *testing.T) {
 	if got := LayoutOf(named3(t, "S(3)").Chart(), []group.Element{{0, 1, 2}, {1, 0, 2}}); got != Ranked {
 		t.Errorf("permutations: %s", got)
 	}
-	shifts := []group.Axis{{Name: "dt", Unit: "samples", Min: math.Inf(-1), Max: math.Inf(1)}, {Name: "reversal", Max: 1}}
+	shifts := []group.Axis{
+		{Name: "dt", Unit: "samples", Min: math.Inf(-1), Max: math.Inf(1)},
+		{Name: "reversal", Max: 1},
+	}
 	if got := LayoutOf(shifts, []group.Element{{0, 0}, {1, 0}, {0, 1}}); got != Line {
 		t.Errorf("shifts in time and reversals: %s", got)
 	}
-	velocity := []group.Axis{{Name: "vx", Unit: "px/frame", Min: -8, Max: 8}, {Name: "vy", Unit: "px/frame", Min: -8, Max: 8}}
+	velocity := []group.Axis{
+		{Name: "vx", Unit: "px/frame", Min: -8, Max: 8},
+		{Name: "vy", Unit: "px/frame", Min: -8, Max: 8},
+	}
 	if got := LayoutOf(velocity, []group.Element{{0, 0}, {1, 0}, {0, 1}, {1, 1}}); got != HeatMap {
 		t.Errorf("velocities on a grid: %s", got)
 	}
@@ -137,7 +145,8 @@ func TestAngles(t *testing.T) {
 	if l := p.Series[1].Points[0].Label; l != "20° about y, inverted" {
 		t.Errorf("label %q", l)
 	}
-	if len(p.Bins) != 3 || p.Bins[0].N != 3 || p.Bins[0].Median != 1 || p.Bins[0].Worst != 3 || p.Bins[1].Lo != 165 || p.Bins[2].Series != 1 {
+	if len(p.Bins) != 3 || p.Bins[0].N != 3 || p.Bins[0].Median != 1 || p.Bins[0].Worst != 3 || p.Bins[1].Lo != 165 ||
+		p.Bins[2].Series != 1 {
 		t.Errorf("bins %+v", p.Bins)
 	}
 }
@@ -160,12 +169,16 @@ func TestPermutationWords(t *testing.T) {
 		}
 	}
 	both := named3(t, "T(3) x S(3)")
-	for want, e := range map[string]group.Element{"identity": {0, 0, 0, 0, 1, 2}, "motion": {1, 0, 0, 0, 1, 2}, "transposition": {0, 0, 0, 1, 0, 2}, "motion and cycle": {1, 0, 0, 1, 2, 0}} {
+	for want, e := range map[string]group.Element{
+		"identity": {0, 0, 0, 0, 1, 2}, "motion": {1, 0, 0, 0, 1, 2},
+		"transposition": {0, 0, 0, 1, 0, 2}, "motion and cycle": {1, 0, 0, 1, 2, 0},
+	} {
 		if got := KindOf(both.Chart(), e); got != want {
 			t.Errorf("%v is %q, want %q", e, got, want)
 		}
 	}
-	if got := Label(both, group.Element{1, 0, 0, 1, 0, 2}); !strings.Contains(got, "(0 1)") || !strings.Contains(got, "1") {
+	if got := Label(both, group.Element{1, 0, 0, 1, 0, 2}); !strings.Contains(got, "(0 1)") ||
+		!strings.Contains(got, "1") {
 		t.Errorf("label %q", got)
 	}
 	for _, e := range []group.Element{{0, 0}, {1, 2}, {0.5, 1}, {-1, 0}, {math.NaN(), 0}} {

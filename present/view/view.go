@@ -1,9 +1,10 @@
-// Package view turns what a run measured into pictures that are described and not yet drawn: which points, on which scale,
-// with which marks, words and exact numbers. It draws nothing and opens nothing, so that a page, a terminal and a browser can
-// draw the same picture.
+// Package view turns what a run measured into pictures that are described and not yet drawn: which points, on which
+// scale, with which marks, words and exact numbers. It draws nothing and opens nothing, so that a page, a terminal and
+// a browser can draw the same picture.
 //
-// The layout follows from the chart of the group: angles lie on a circle, one other axis on a line, shifts in a map, rotations of space on discs or along
-// their angle, permutations in the order of their values, and anything else in a strip in the order of the plan.
+// The layout follows from the chart of the group: angles lie on a circle, one other axis on a line, shifts in a map,
+// rotations of space on discs or along their angle, permutations in the order of their values, and anything else in a
+// strip in the order of the plan.
 package view
 
 import (
@@ -24,14 +25,16 @@ const (
 	Line Layout = "line"
 	// HeatMap puts dx to the right and dy down; the colour is the value.
 	HeatMap Layout = "heatmap"
-	// Scatter puts dx to the right and dy down, wherever elements lie, apart for mirrored ones; the colour is the value.
+	// Scatter puts dx to the right and dy down, wherever elements lie, apart for mirrored ones; the colour is the
+	// value.
 	Scatter Layout = "scatter"
 	// Strip puts the elements side by side in the order of the plan; the value goes upward.
 	Strip Layout = "strip"
-	// Discs cut the rotations about axes in the planes xy, xz and yz into ring sectors: the angle is that of the axis in its plane, the radius the
-	// angle of the rotation, the middle the identity; the colour is the value.
+	// Discs cut the rotations about axes in the planes xy, xz and yz into ring sectors: the angle is that of the axis
+	// in its plane, the radius the angle of the rotation, the middle the identity; the colour is the value.
 	Discs Layout = "discs"
-	// Angle puts the angle of the rotation to the right, 0 to 180 degrees, and the value upward; improper elements apart.
+	// Angle puts the angle of the rotation to the right, 0 to 180 degrees, and the value upward; improper elements
+	// apart.
 	Angle Layout = "angle"
 	// Ranked puts the elements side by side from the worst value to the best; the value goes upward.
 	Ranked Layout = "ranked"
@@ -42,54 +45,81 @@ const (
 // Colored reports whether values are colours, so that every model has a plot of its own.
 func (l Layout) Colored() bool { return l == HeatMap || l == Scatter || l == Discs }
 
-// Many is the number of elements above which a strip has no room for bars and names, and shifts with turns become a Scatter.
+// Many is the number of elements above which a strip has no room for bars and names, and shifts with turns become a
+// Scatter.
 const Many = 150
 
 // Figure is one picture: panels that share a layout, a scale and a legend.
 type Figure struct {
-	Name     string       `json:"name"`     // stable, for file names: letters, digits and hyphens
-	Title    string       `json:"title"`    // what is shown
-	Subtitle string       `json:"subtitle"` // of what
-	Alt      string       `json:"alt"`      // the picture in a sentence
-	Layout   Layout       `json:"layout"`
-	Metric   string       `json:"metric"`
-	Unit     string       `json:"unit,omitempty"`
-	Better   string       `json:"better"` // higher, lower
-	Group    string       `json:"group"`
-	Axes     []group.Axis `json:"axes"`            // chart of the group
-	Scale    Scale        `json:"scale"`           // of the value
-	X        *Scale       `json:"x,omitempty"`     // of the horizontal axis of Line and Scatter
-	Y        *Scale       `json:"y,omitempty"`     // of the vertical axis of Scatter, downward
-	Legend   []Key        `json:"legend"`          // one per model
-	Spread   string       `json:"spread"`          // what P10 to P90 is, "" if it is not to be drawn
-	Interval string       `json:"interval"`        // what Lo to Hi is, "" if it is not to be drawn
-	Comb     bool         `json:"comb"`            // exact elements stand apart from the curve
-	Exact    bool         `json:"exact"`           // some elements are exact and some are not, so exact ones are marked
-	Mirrored bool         `json:"mirrored"`        // some series are mirrored
-	Dense    bool         `json:"dense"`           // too many elements in a strip for bars
-	Discrete bool         `json:"discrete"`        // few elements with nothing between them: bars and marks say more than a curve
-	Notes    []string     `json:"notes,omitempty"` // what has to be said below the picture
-	Panels   []Panel      `json:"panels"`
+	// stable, for file names: letters, digits and hyphens
+	Name string `json:"name"`
+	// what is shown
+	Title string `json:"title"`
+	// of what
+	Subtitle string `json:"subtitle"`
+	// the picture in a sentence
+	Alt    string `json:"alt"`
+	Layout Layout `json:"layout"`
+	Metric string `json:"metric"`
+	Unit   string `json:"unit,omitempty"`
+	// higher, lower
+	Better string `json:"better"`
+	Group  string `json:"group"`
+	// chart of the group
+	Axes []group.Axis `json:"axes"`
+	// of the value
+	Scale Scale `json:"scale"`
+	// of the horizontal axis of Line and Scatter
+	X *Scale `json:"x,omitempty"`
+	// of the vertical axis of Scatter, downward
+	Y *Scale `json:"y,omitempty"`
+	// one per model
+	Legend []Key `json:"legend"`
+	// what P10 to P90 is, "" if it is not to be drawn
+	Spread string `json:"spread"`
+	// what Lo to Hi is, "" if it is not to be drawn
+	Interval string `json:"interval"`
+	// exact elements stand apart from the curve
+	Comb bool `json:"comb"`
+	// some elements are exact and some are not, so exact ones are marked
+	Exact bool `json:"exact"`
+	// some series are mirrored
+	Mirrored bool `json:"mirrored"`
+	// too many elements in a strip for bars
+	Dense bool `json:"dense"`
+	// few elements with nothing between them: bars and marks say more than a curve
+	Discrete bool `json:"discrete"`
+	// what has to be said below the picture
+	Notes  []string `json:"notes,omitempty"`
+	Panels []Panel  `json:"panels"`
 }
 
 // Key is an entry of the legend.
 type Key struct {
-	Model int    `json:"model"` // the colour and dash of a model follow from its index, in every picture alike
+	// the colour and dash of a model follow from its index, in every picture alike
+	Model int    `json:"model"`
 	Name  string `json:"name"`
 }
 
 // Panel is one plot of a figure.
 type Panel struct {
-	Title  string   `json:"title"`
-	Note   string   `json:"note,omitempty"`
-	N      int      `json:"n"`            // samples; 0 for a plot of one sample
-	Series []Series `json:"series"`       // one per model, or two with mirrors; one in a map or Scatter
-	Stats  []Stat   `json:"stats"`        // one per model
-	Cols   []Cell   `json:"xs,omitempty"` // columns of a map, left to right
-	Rows   []Cell   `json:"ys,omitempty"` // rows of a map, top to bottom
-	// Sectors are the parts of a disc; each names a point of the only series, whose X is the direction of the axis in its plane and Y the angle, in degrees.
+	Title string `json:"title"`
+	Note  string `json:"note,omitempty"`
+	// samples; 0 for a plot of one sample
+	N int `json:"n"`
+	// one per model, or two with mirrors; one in a map or Scatter
+	Series []Series `json:"series"`
+	// one per model
+	Stats []Stat `json:"stats"`
+	// columns of a map, left to right
+	Cols []Cell `json:"xs,omitempty"`
+	// rows of a map, top to bottom
+	Rows []Cell `json:"ys,omitempty"`
+	// Sectors are the parts of a disc; each names a point of the only series, whose X is the direction of the axis in
+	// its plane and Y the angle, in degrees.
 	Sectors []Sector `json:"sectors,omitempty"`
-	// Bins sum up the points of Angle, from 0 to 180 degrees: the median, and the worst value of each part of that range.
+	// Bins sum up the points of Angle, from 0 to 180 degrees: the median, and the worst value of each part of that
+	// range.
 	Bins []Bin `json:"bins,omitempty"`
 	// X is the scale of the horizontal axis where the panels have different ones.
 	X *Scale `json:"x,omitempty"`
@@ -103,9 +133,11 @@ type Cell struct {
 	Label string  `json:"label"`
 }
 
-// Bin sums up the values of one series at the elements whose angle lies in a part of the range. It is left out where there is none.
+// Bin sums up the values of one series at the elements whose angle lies in a part of the range. It is left out where
+// there is none.
 type Bin struct {
-	Series int         `json:"series"` // index
+	// index
+	Series int         `json:"series"`
 	Lo     float64     `json:"lo"`
 	Hi     float64     `json:"hi"`
 	N      int         `json:"n"`
@@ -115,39 +147,58 @@ type Bin struct {
 
 // Series is the values of one model in the order in which they are drawn.
 type Series struct {
-	Model    int     `json:"model"`
-	Name     string  `json:"name"`
-	Mirrored bool    `json:"mirrored,omitempty"`
-	Closed   bool    `json:"closed,omitempty"` // the last point is followed by the first
-	Points   []Point `json:"points"`
+	Model    int    `json:"model"`
+	Name     string `json:"name"`
+	Mirrored bool   `json:"mirrored,omitempty"`
+	// the last point is followed by the first
+	Closed bool    `json:"closed,omitempty"`
+	Points []Point `json:"points"`
 }
 
 // Point is the value at one element.
 type Point struct {
-	Element int         `json:"element"` // index into the plan
-	Label   string      `json:"label"`   // the element for people
-	Tick    string      `json:"tick"`    // the element beside an axis, with three significant digits
-	X       float64     `json:"x"`       // angle in degrees, position on the axis, dx, or place in the plan or by rank
-	Y       float64     `json:"y"`       // dy
-	Turn    float64     `json:"turn"`    // angle of an element of Scatter in degrees
-	Exact   bool        `json:"exact"`   // acts without resampling
-	Wrong   bool        `json:"wrong"`   // the predicted class is not that of the sample
-	N       int         `json:"n"`       // finite values
-	Bad     int         `json:"bad"`     // values that are NaN or infinite, in no mean
-	Value   fold.Number `json:"value"`   // mean over samples, or the value of the sample; NaN where there is none
-	Lo      fold.Number `json:"lo"`      // interval of the mean
-	Hi      fold.Number `json:"hi"`
-	P10     fold.Number `json:"p10"` // spread over samples
-	P90     fold.Number `json:"p90"`
+	// index into the plan
+	Element int `json:"element"`
+	// the element for people
+	Label string `json:"label"`
+	// the element beside an axis, with three significant digits
+	Tick string `json:"tick"`
+	// angle in degrees, position on the axis, dx, or place in the plan or by rank
+	X float64 `json:"x"`
+	// dy
+	Y float64 `json:"y"`
+	// angle of an element of Scatter in degrees
+	Turn float64 `json:"turn"`
+	// acts without resampling
+	Exact bool `json:"exact"`
+	// the predicted class is not that of the sample
+	Wrong bool `json:"wrong"`
+	// finite values
+	N int `json:"n"`
+	// values that are NaN or infinite, in no mean
+	Bad int `json:"bad"`
+	// mean over samples, or the value of the sample; NaN where there is none
+	Value fold.Number `json:"value"`
+	// interval of the mean
+	Lo fold.Number `json:"lo"`
+	Hi fold.Number `json:"hi"`
+	// spread over samples
+	P10 fold.Number `json:"p10"`
+	P90 fold.Number `json:"p90"`
 }
 
 // Stat sums one model up.
 type Stat struct {
-	Model    int           `json:"model"`
-	Name     string        `json:"name"`
-	Identity fold.Number   `json:"identity"` // value at the identity, NaN if the plan does not visit it
-	Orbit    fold.Estimate `json:"orbit"`    // mean over the orbit; without interval for one sample
-	Worst    fold.Number   `json:"worst"`    // the worst of the drawn values
-	At       string        `json:"at"`       // its element, "" if there is none
-	Element  int           `json:"element"`  // its index, -1 if there is none
+	Model int    `json:"model"`
+	Name  string `json:"name"`
+	// value at the identity, NaN if the plan does not visit it
+	Identity fold.Number `json:"identity"`
+	// mean over the orbit; without interval for one sample
+	Orbit fold.Estimate `json:"orbit"`
+	// the worst of the drawn values
+	Worst fold.Number `json:"worst"`
+	// its element, "" if there is none
+	At string `json:"at"`
+	// its index, -1 if there is none
+	Element int `json:"element"`
 }

@@ -16,7 +16,9 @@ import (
 )
 
 // run folds curves that a function gives: sample by sample, model by model, one metric.
-func run(t *testing.T, name string, elements []group.Element, exact []bool, metric string, models, samples, classes int, curve func(model, sample, k int) float64) (*fold.Summary, []job.Row) {
+func run(t *testing.T, name string, elements []group.Element, exact []bool, metric string, models, samples, classes int,
+	curve func(model, sample, k int) float64,
+) (*fold.Summary, []job.Row) {
 	t.Helper()
 	g, err := group.Parse(name)
 	if err != nil {
@@ -65,12 +67,14 @@ func values(pts []Point) []float64 {
 	return v
 }
 
-// The plan is not in the order of its angles, and the last element is at 350: a view that follows the plan draws a zigzag.
+// The plan is not in the order of its angles, and the last element is at 350: a view that follows the plan draws a
+// zigzag.
 func TestPolarByHand(t *testing.T) {
 	es := []group.Element{{90}, {0}, {180}, {270}, {350}}
-	s, _ := run(t, "SO(2)", es, []bool{true, true, true, true, false}, "confidence", 2, 2, 0, func(m, i, k int) float64 {
-		return []float64{0.9, 0.5, 0.1, 0.3, 0.7}[k] - 0.1*float64(m) + 0.02*float64(i)
-	})
+	s, _ := run(t, "SO(2)", es, []bool{true, true, true, true, false}, "confidence", 2, 2, 0,
+		func(m, i, k int) float64 {
+			return []float64{0.9, 0.5, 0.1, 0.3, 0.7}[k] - 0.1*float64(m) + 0.02*float64(i)
+		})
 	f, err := Aggregate(s, 0, []int{0}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -89,18 +93,21 @@ func TestPolarByHand(t *testing.T) {
 	if got, want := values(p.Points), []float64{0.51, 0.91, 0.11, 0.31, 0.71}; !slices.Equal(got, want) {
 		t.Errorf("values %v, want %v", got, want)
 	}
-	if got, want := values(f.Panels[0].Series[1].Points), []float64{0.41, 0.81, 0.01, 0.21, 0.61}; !slices.Equal(got, want) {
+	if got, want := values(f.Panels[0].Series[1].Points),
+		[]float64{0.41, 0.81, 0.01, 0.21, 0.61}; !slices.Equal(got, want) {
 		t.Errorf("second model %v, want %v", got, want)
 	}
 	if !p.Closed || !p.Points[0].Exact || p.Points[4].Exact || !f.Exact || f.Comb {
-		t.Errorf("closed %v, exact %v %v, marked %v, comb %v", p.Closed, p.Points[0].Exact, p.Points[4].Exact, f.Exact, f.Comb)
+		t.Errorf("closed %v, exact %v %v, marked %v, comb %v", p.Closed, p.Points[0].Exact, p.Points[4].Exact, f.Exact,
+			f.Comb)
 	}
 	if p.Points[1].Label != "90°" || p.Points[0].N != 2 {
 		t.Errorf("label %q, n %d", p.Points[1].Label, p.Points[0].N)
 	}
 	st := f.Panels[0].Stats[0]
 	// Identity: (0.50+0.52)/2. Orbit: the mean of the five values of each sample, 0.50 and 0.52.
-	if math.Abs(float64(st.Identity)-0.51) > 1e-6 || math.Abs(float64(st.Orbit.Mean)-0.51) > 1e-6 || st.At != "180°" || st.Element != 2 || math.Abs(float64(st.Worst)-0.11) > 1e-6 {
+	if math.Abs(float64(st.Identity)-0.51) > 1e-6 || math.Abs(float64(st.Orbit.Mean)-0.51) > 1e-6 || st.At != "180°" ||
+		st.Element != 2 || math.Abs(float64(st.Worst)-0.11) > 1e-6 {
 		t.Errorf("summed up as %+v", st)
 	}
 	// A metric that is bounded is drawn on its whole range, rings every 0.2.
@@ -132,7 +139,8 @@ func TestMirrorsAreTwoCurves(t *testing.T) {
 	if f.Layout != Polar || len(ss) != 2 || ss[0].Mirrored || !ss[1].Mirrored || !f.Mirrored || !f.Discrete {
 		t.Fatalf("%s with %d curves", f.Layout, len(ss))
 	}
-	if a, b := values(ss[0].Points), values(ss[1].Points); !slices.Equal(a, []float64{0, .1, .2, .3}) || !slices.Equal(b, []float64{.4, .5, .6, .7}) {
+	if a, b := values(ss[0].Points), values(ss[1].Points); !slices.Equal(a, []float64{0, .1, .2, .3}) ||
+		!slices.Equal(b, []float64{.4, .5, .6, .7}) {
 		t.Errorf("turned %v, mirrored %v", a, b)
 	}
 	if l := ss[1].Points[1].Label; l != "90° mirrored" {
@@ -143,7 +151,8 @@ func TestMirrorsAreTwoCurves(t *testing.T) {
 // Three columns, two rows and a value that says where it belongs: exchanged axes or a flipped one are seen.
 func TestMapByHand(t *testing.T) {
 	es := []group.Element{{-1, 5}, {0, 5}, {4, 5}, {-1, 0}, {0, 0}, {4, 0}}
-	s, _ := run(t, "T(2,Z)", es, nil, "margin", 2, 1, 0, func(m, _, k int) float64 { return es[k][0]/10 + es[k][1]/100 + float64(m)/2 })
+	s, _ := run(t, "T(2,Z)", es, nil, "margin", 2, 1, 0,
+		func(m, _, k int) float64 { return es[k][0]/10 + es[k][1]/100 + float64(m)/2 })
 	f, err := Aggregate(s, 0, []int{0}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +228,8 @@ func TestLayouts(t *testing.T) {
 func TestComb(t *testing.T) {
 	es := []group.Element{{0}, {45}, {90}, {135}}
 	v := []float64{0, 0.5, 2e-7, 0.8}
-	s, _ := run(t, "SO(2)", es, []bool{true, false, true, false}, "absolute", 1, 3, 0, func(_, _, k int) float64 { return v[k] })
+	s, _ := run(t, "SO(2)", es, []bool{true, false, true, false}, "absolute", 1, 3, 0,
+		func(_, _, k int) float64 { return v[k] })
 	if !Wide(s, 0) {
 		t.Error("values over seven orders of magnitude are not wide")
 	}
@@ -230,8 +240,10 @@ func TestComb(t *testing.T) {
 	if f.Layout != Line || !f.Comb || !f.Scale.Log || !f.Scale.Zero || f.X == nil {
 		t.Fatalf("%s, comb %v, scale %+v", f.Layout, f.Comb, f.Scale)
 	}
-	if f.Scale.Pos(0) != 0 || math.Abs(f.Scale.Pos(1e-7)-zeroGap) > 1e-9 || math.Abs(f.Scale.Pos(1)-1) > 1e-9 || !math.IsNaN(f.Scale.Pos(-1)) {
-		t.Errorf("0 at %g, 1e-7 at %g, 1 at %g, -1 at %g", f.Scale.Pos(0), f.Scale.Pos(1e-7), f.Scale.Pos(1), f.Scale.Pos(-1))
+	if f.Scale.Pos(0) != 0 || math.Abs(f.Scale.Pos(1e-7)-zeroGap) > 1e-9 || math.Abs(f.Scale.Pos(1)-1) > 1e-9 ||
+		!math.IsNaN(f.Scale.Pos(-1)) {
+		t.Errorf("0 at %g, 1e-7 at %g, 1 at %g, -1 at %g", f.Scale.Pos(0), f.Scale.Pos(1e-7), f.Scale.Pos(1),
+			f.Scale.Pos(-1))
 	}
 	if st := f.Panels[0].Stats[0]; st.Element != 3 || st.At != "135°" {
 		t.Errorf("the worst error is at %q", st.At)
@@ -259,7 +271,8 @@ func TestGaps(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	notes := strings.Join(f.Notes, "\n")
-	if !strings.Contains(notes, "a: no value at 180°; drawn as a gap") || !strings.Contains(notes, "a: 4 of 12 values are not finite") {
+	if !strings.Contains(notes, "a: no value at 180°; drawn as a gap") ||
+		!strings.Contains(notes, "a: 4 of 12 values are not finite") {
 		t.Errorf("notes: %s", notes)
 	}
 	if !math.IsNaN(float64(f.Panels[0].Stats[0].Orbit.Mean)) {
@@ -283,7 +296,8 @@ func TestEmpty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.Join(f.Notes, "\n"), "no value at any element") || !(f.Scale.Hi > f.Scale.Lo) || f.Panels[0].Stats[0].Element != -1 {
+	if !strings.Contains(strings.Join(f.Notes, "\n"), "no value at any element") || !(f.Scale.Hi > f.Scale.Lo) ||
+		f.Panels[0].Stats[0].Element != -1 {
 		t.Errorf("%+v", f)
 	}
 	// An infinity that became null in a stored summary is no bound either.
@@ -302,14 +316,17 @@ func TestEmpty(t *testing.T) {
 
 func TestIndividual(t *testing.T) {
 	es := []group.Element{{0}, {90}}
-	s, rows := run(t, "SO(2)", es, nil, "confidence", 2, 2, 2, func(m, i, k int) float64 { return float64(m)/2 + float64(i)/4 + float64(k)/8 })
+	s, rows := run(t, "SO(2)", es, nil, "confidence", 2, 2, 2,
+		func(m, i, k int) float64 { return float64(m)/2 + float64(i)/4 + float64(k)/8 })
 	rows[2].Top, rows[3].Top = []int32{1, 0}, []int32{0, 1} // of sample 1, class 1
-	f, err := Individual(s, 0, []Sample{{Title: "one", Note: "why", Rows: []job.Row{rows[3], rows[2]}}}, Options{Weights: []float64{3, 1}})
+	f, err := Individual(s, 0, []Sample{{Title: "one", Note: "why", Rows: []job.Row{rows[3], rows[2]}}},
+		Options{Weights: []float64{3, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := f.Panels[0]
-	if len(p.Series) != 2 || p.Series[0].Name != "a" || !slices.Equal(values(p.Series[0].Points), []float64{.25, .375}) {
+	if len(p.Series) != 2 || p.Series[0].Name != "a" ||
+		!slices.Equal(values(p.Series[0].Points), []float64{.25, .375}) {
 		t.Fatalf("%+v", p)
 	}
 	if q := p.Series[0].Points; q[0].Wrong || !q[1].Wrong {
@@ -323,13 +340,15 @@ func TestIndividual(t *testing.T) {
 		t.Error("one sample has neither interval nor spread")
 	}
 	rows[2].Curves = [][]float32{{1}}
-	if _, err := Individual(s, 0, []Sample{{Rows: rows[2:3]}}, Options{}); err == nil || !strings.Contains(err.Error(), "s1") {
+	if _, err := Individual(s, 0, []Sample{{Rows: rows[2:3]}}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "s1") {
 		t.Errorf("a row of another run: %v", err)
 	}
 }
 
 func TestMisuse(t *testing.T) {
-	s, _ := run(t, "C2", []group.Element{{0}, {180}}, nil, "confidence", 1, 1, 0, func(_, _, _ int) float64 { return 1 })
+	s, _ := run(t, "C2", []group.Element{{0}, {180}}, nil, "confidence", 1, 1, 0,
+		func(_, _, _ int) float64 { return 1 })
 	if _, err := Aggregate(s, 1, []int{0}, Options{}); err == nil {
 		t.Error("a metric that is not there")
 	}
@@ -342,7 +361,8 @@ func TestMisuse(t *testing.T) {
 	broken := *s
 	broken.Curves = slices.Clone(s.Curves)
 	broken.Curves[0].Hi = broken.Curves[0].Hi[:1]
-	if _, err := Aggregate(&broken, 0, []int{0}, Options{}); err == nil || !strings.Contains(err.Error(), "1 values for 2 elements") {
+	if _, err := Aggregate(&broken, 0, []int{0}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "1 values for 2 elements") {
 		t.Errorf("a curve that is cut off: %v", err)
 	}
 	broken = *s
@@ -357,7 +377,11 @@ func TestScaleLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lo := rapid.Float64Range(-1e6, 1e6).Draw(t, "lo")
 		span := math.Pow(10, rapid.Float64Range(-4, 8).Draw(t, "log span"))
-		for _, s := range []Scale{linear("", lo, lo+span, false, false), decades("", span, span*math.Pow(10, rapid.Float64Range(0, 9).Draw(t, "decades")), rapid.Bool().Draw(t, "zero"))} {
+		for _, s := range []Scale{
+			linear("", lo, lo+span, false, false),
+			decades("", span, span*math.Pow(10, rapid.Float64Range(0, 9).Draw(t, "decades")),
+				rapid.Bool().Draw(t, "zero")),
+		} {
 			if len(s.Ticks) < 2 || len(s.Ticks) > 12 {
 				t.Fatalf("%d ticks on %+v", len(s.Ticks), s)
 			}
@@ -369,7 +393,8 @@ func TestScaleLaws(t *testing.T) {
 				}
 				last = u
 			}
-			if !s.Log && (!(s.Pos(lo) >= -1e-5) || !(s.Pos(lo+span) <= 1+1e-5)) { // the rest is rounding: ends of 1e6 with 1e-4 between them
+			// the rest is rounding: ends of 1e6 with 1e-4 between them
+			if !s.Log && (!(s.Pos(lo) >= -1e-5) || !(s.Pos(lo+span) <= 1+1e-5)) {
 				t.Fatalf("%g to %g on %+v", lo, lo+span, s)
 			}
 		}
@@ -386,7 +411,15 @@ func TestSurrounds(t *testing.T) {
 	for _, c := range []struct {
 		pts  []Point
 		want bool
-	}{{at(0, 90, 180, 270), true}, {at(0, 90, 180), false}, {at(0, 5, 10), false}, {at(0), false}, {nil, false}, {at(0, 180), true}, {at(10, 130, 250), true}} {
+	}{
+		{at(0, 90, 180, 270), true},
+		{at(0, 90, 180), false},
+		{at(0, 5, 10), false},
+		{at(0), false},
+		{nil, false},
+		{at(0, 180), true},
+		{at(10, 130, 250), true},
+	} {
 		if got := surrounds(c.pts, 360); got != c.want {
 			t.Errorf("%v: %v", c.pts, got)
 		}
@@ -395,7 +428,8 @@ func TestSurrounds(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for v, want := range map[float64]string{
-		0: "0", 0.98312: "0.983", -0.5: "-0.500", 12.345: "12.35", 123.456: "123.5", 12345: "12345", 1.2e-7: "1.2e-07", 9.9996: "10.00",
+		0: "0", 0.98312: "0.983", -0.5: "-0.500", 12.345: "12.35", 123.456: "123.5", 12345: "12345", 1.2e-7: "1.2e-07",
+		9.9996:      "10.00",
 		math.Inf(1): "+Inf", 2e6: "2.0e+06", 0.0005: "5.0e-04",
 	} {
 		if got := Number(v); got != want {
@@ -405,12 +439,18 @@ func TestWords(t *testing.T) {
 	if Number(math.NaN()) != "none" {
 		t.Error("no number has a number")
 	}
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
+	for n, want := range map[int]string{
+		0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234",
+		-123: "-123",
+	} {
 		if got := Count(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}
-	for name, want := range map[string]string{"max_absolute": "max-absolute", "Käse & Co": "k-se-co", "": "x", "../../x": "x", "A  B": "a-b"} {
+	for name, want := range map[string]string{
+		"max_absolute": "max-absolute", "Käse & Co": "k-se-co", "": "x",
+		"../../x": "x", "A  B": "a-b",
+	} {
 		if got := Slug(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
@@ -426,7 +466,12 @@ func TestTicksHaveThreeDigits(t *testing.T) {
 		{"Scale", group.Element{0.561231}, "×0.561", "×0.561231"},
 		{"SO(2)", group.Element{137.109}, "137°", "137.109°"},
 		{"SO(2)", group.Element{22.5}, "22.5°", "22.5°"},
-		{"SE(2)", group.Element{137.25, -4.13443, 1234}, "137°, dx -4.13 px, dy 1234 px", "137.25°, dx -4.13443 px, dy 1234 px"},
+		{
+			"SE(2)",
+			group.Element{137.25, -4.13443, 1234},
+			"137°, dx -4.13 px, dy 1234 px",
+			"137.25°, dx -4.13443 px, dy 1234 px",
+		},
 		{"SE(2)", group.Element{0, 0, math.Copysign(0, -1)}, "0°, dx 0 px, dy 0 px", "0°, dx 0 px, dy 0 px"},
 	} {
 		g, err := group.Parse(c.group)
@@ -467,7 +512,8 @@ func TestManyElements(t *testing.T) {
 	var titles []string
 	for _, p := range f.Panels {
 		titles = append(titles, p.Title)
-		if len(p.Series) != 1 || len(p.Series[0].Points) != len(es)/2 || len(p.Stats) != 1 || p.Stats[0].Model != p.Series[0].Model {
+		if len(p.Series) != 1 || len(p.Series[0].Points) != len(es)/2 || len(p.Stats) != 1 ||
+			p.Stats[0].Model != p.Series[0].Model {
 			t.Fatalf("%s: %d series, stats %v", p.Title, len(p.Series), p.Stats)
 		}
 		mirror := 0.0
@@ -481,7 +527,8 @@ func TestManyElements(t *testing.T) {
 			}
 		}
 	}
-	if f.Layout != Scatter || f.Mirrored || f.Dense || f.Interval != "" || f.X == nil || f.Y == nil || !slices.Equal(titles, []string{"a", "a, mirrored", "b", "b, mirrored"}) {
+	if f.Layout != Scatter || f.Mirrored || f.Dense || f.Interval != "" || f.X == nil || f.Y == nil ||
+		!slices.Equal(titles, []string{"a", "a, mirrored", "b", "b, mirrored"}) {
 		t.Errorf("%s of %q", f.Layout, titles)
 	}
 	if strings.Count(f.Alt, ": mean ") != 2 {
@@ -508,7 +555,8 @@ func TestLabelsOfReversedTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, e := range map[string]group.Element{
-		"identity": {0, 0, 0}, "rotate 90°": {90, 0, 0}, "horizontal mirror": {0, 1, 0}, "time reversed": {0, 0, 1}, "mirror in / and time reversed": {270, 1, 1},
+		"identity": {0, 0, 0}, "rotate 90°": {90, 0, 0}, "horizontal mirror": {0, 1, 0}, "time reversed": {0, 0, 1},
+		"mirror in / and time reversed": {270, 1, 1},
 	} {
 		if got := Label(g, e); got != want {
 			t.Errorf("%v: %q, want %q", e, got, want)
@@ -519,7 +567,8 @@ func TestLabelsOfReversedTime(t *testing.T) {
 // A metric of boxes may have no value where nothing is wrong; every other has one everywhere.
 func TestNoValue(t *testing.T) {
 	for name, want := range map[string]string{
-		"iou": "no object to compare with", "iou@consensus": "no consensus", "conf_iou@self": "own answer", "accuracy": "", "aee": "", "relative": "", "unheard_of": "",
+		"iou": "no object to compare with", "iou@consensus": "no consensus", "conf_iou@self": "own answer",
+		"accuracy": "", "aee": "", "relative": "", "unheard_of": "",
 	} {
 		got := NoValue(name)
 		if (got == "") != (want == "") || !strings.Contains(got, want) {

@@ -1,5 +1,5 @@
-// Package benchmark measures what a run costs beyond the engine: the same inputs through the engine alone, fed with ready-made
-// batches, and through the whole run, in turn and in one process.
+// Package benchmark measures what a run costs beyond the engine: the same inputs through the engine alone, fed with
+// ready-made batches, and through the whole run, in turn and in one process.
 package benchmark
 
 import (
@@ -21,7 +21,8 @@ import (
 // Clock tells time.
 type Clock struct {
 	Now func() time.Time
-	CPU func() time.Duration // processor time of this process, user and system, over all threads
+	// processor time of this process, user and system, over all threads
+	CPU func() time.Duration
 }
 
 // Committer makes a fresh place for the rows of one round and removes it again.
@@ -35,35 +36,48 @@ type Cost struct {
 
 // Round is one pass of everything, in turn.
 type Round struct {
-	EngineOne Cost `json:"engine_one"` // engine alone, one worker
-	RunOne    Cost `json:"run_one"`    // the run, one worker
-	EngineAll Cost `json:"engine_all"` // engine alone, all workers
-	RunAll    Cost `json:"run_all"`    // the run, all workers
+	// engine alone, one worker
+	EngineOne Cost `json:"engine_one"`
+	// the run, one worker
+	RunOne Cost `json:"run_one"`
+	// engine alone, all workers
+	EngineAll Cost `json:"engine_all"`
+	// the run, all workers
+	RunAll Cost `json:"run_all"`
 }
 
 // Report holds every round and the medians of the ratios.
 type Report struct {
-	Samples     int     `json:"samples"`
-	Elements    int     `json:"elements"`
-	Models      int     `json:"models"`
-	Evaluations int     `json:"evaluations"` // of one pass
+	Samples  int `json:"samples"`
+	Elements int `json:"elements"`
+	Models   int `json:"models"`
+	// of one pass
+	Evaluations int     `json:"evaluations"`
 	Workers     int     `json:"workers"`
 	Rounds      []Round `json:"rounds"`
 
-	OverheadOne float64 `json:"overhead_one"`   // processor time of the run over that of the engine, one worker
-	OverheadAll float64 `json:"overhead_all"`   // the same with all workers
-	Scaling     float64 `json:"scaling"`        // evaluations a second with all workers over those with one
-	EngineScale float64 `json:"engine_scaling"` // the same of the engine alone: what the machine gives
-	PerSecond   float64 `json:"per_second"`     // evaluations a second with all workers
-	PerCPU      float64 `json:"per_cpu_second"` // evaluations a second of processor time, one worker
+	// processor time of the run over that of the engine, one worker
+	OverheadOne float64 `json:"overhead_one"`
+	// the same with all workers
+	OverheadAll float64 `json:"overhead_all"`
+	// evaluations a second with all workers over those with one
+	Scaling float64 `json:"scaling"`
+	// the same of the engine alone: what the machine gives
+	EngineScale float64 `json:"engine_scaling"`
+	// evaluations a second with all workers
+	PerSecond float64 `json:"per_second"`
+	// evaluations a second of processor time, one worker
+	PerCPU float64 `json:"per_cpu_second"`
 }
 
-// feed holds the ready-made batches of one model. A pass over many inputs goes through them again and again: what an engine takes
-// depends on the shapes, and memory must not grow with the inputs.
+// feed holds the ready-made batches of one model. A pass over many inputs goes through them again and again: what an
+// engine takes depends on the shapes, and memory must not grow with the inputs.
 type feed struct {
 	batches [][]tensor.Named
-	last    []tensor.Named // the shorter batch at the end of a pass, nil if there is none
-	full    int            // batches of a pass beside the last one
+	// the shorter batch at the end of a pass, nil if there is none
+	last []tensor.Named
+	// batches of a pass beside the last one
+	full int
 }
 
 // at is batch i of a pass, nil beyond its end.
@@ -80,9 +94,11 @@ func (f *feed) at(i int) []tensor.Named {
 // feedBytes bounds the ready-made batches of a model.
 const feedBytes = 64 << 20
 
-// Run measures over the first samples of the job, rounds times, at least 1 each. The evaluation is prepared. Median ratios are those of pairs measured one after the
-// other, so that a machine whose speed drifts does not tilt them.
-func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, rounds int, clock Clock, keep Committer) (*Report, error) {
+// Run measures over the first samples of the job, rounds times, at least 1 each. The evaluation is prepared. Median
+// ratios are those of pairs measured one after the other, so that a machine whose speed drifts does not tilt them.
+func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, rounds int, clock Clock,
+	keep Committer,
+) (*Report, error) {
 	if samples < 1 || workers < 1 || rounds < 1 {
 		return nil, errors.New("benchmark: samples, workers and rounds must be at least 1")
 	}
@@ -118,12 +134,19 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 		for _, step := range []struct {
 			to *Cost
 			f  func() error
-		}{{&o.EngineOne, engine(1)}, {&o.RunOne, whole(1)}, {&o.EngineAll, engine(workers)}, {&o.RunAll, whole(workers)}} {
+		}{
+			{&o.EngineOne, engine(1)},
+			{&o.RunOne, whole(1)},
+			{&o.EngineAll, engine(workers)},
+			{&o.RunAll, whole(workers)},
+		} {
 			if *step.to, err = timed(step.f); err != nil {
 				return nil, err
 			}
 			if step.to.CPU <= 0 || step.to.Wall <= 0 {
-				return nil, fmt.Errorf("benchmark: a pass of %d evaluations takes no time that can be measured; take more samples", r.Evaluations)
+				return nil, fmt.Errorf(
+					"benchmark: a pass of %d evaluations takes no time that can be measured; take more samples",
+					r.Evaluations)
 			}
 		}
 		r.Rounds = append(r.Rounds, o)
@@ -146,8 +169,8 @@ func Run(ctx context.Context, e *eval.Evaluation, j *job.Job, samples, workers, 
 	return r, nil
 }
 
-// Shard is the number of samples in a shard of a pass: one shard a worker, so that none waits for another. The shards of a real
-// run hold more samples than this, so what a shard costs to keep is not made smaller here than it is there.
+// Shard is the number of samples in a shard of a pass: one shard a worker, so that none waits for another. The shards
+// of a real run hold more samples than this, so what a shard costs to keep is not made smaller here than it is there.
 func Shard(samples, workers int) int { return max(1, (samples+workers-1)/workers) }
 
 // encode makes the batches that a run over the first samples would make.

@@ -23,16 +23,21 @@ import (
 	"nero/symmetry/orbit"
 )
 
-// world is a data set, an engine, a codec, a store and a clock in which an input costs a millisecond and keeping a shard two.
+// world is a data set, an engine, a codec, a store and a clock in which an input costs a millisecond and keeping a
+// shard two.
 type world struct {
 	n, edge int
-	spent   atomic.Int64 // nanoseconds
-	inputs  atomic.Int64 // that went through the engine
-	out     atomic.Int64 // sessions lent and not closed
+	// nanoseconds
+	spent atomic.Int64
+	// that went through the engine
+	inputs atomic.Int64
+	// sessions lent and not closed
+	out     atomic.Int64
 	kept    atomic.Int64
 	removed atomic.Int64
 	fail    error
-	still   bool // the clock
+	// the clock
+	still bool
 }
 
 func (w *world) Len() int        { return w.n }
@@ -107,7 +112,8 @@ func (w *world) evaluation(t *testing.T, batch int, fixed bool) (*eval.Evaluatio
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := action.Rules().For(g, space.Spec{Kind: space.KindImage, Shape: []int{1, w.edge, w.edge}}, action.Options{})
+	in, err := action.Rules().For(g, space.Spec{Kind: space.KindImage, Shape: []int{1, w.edge, w.edge}},
+		action.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +123,10 @@ func (w *world) evaluation(t *testing.T, batch int, fixed bool) (*eval.Evaluatio
 	}
 	e := &eval.Evaluation{
 		Data: w, Plan: p, Metrics: []*metric.Metric{metric.Absolute},
-		Models: []*eval.Model{{Name: "m", Codec: w, Batch: batch, Fixed: fixed, Pool: eval.NewPool(w, nil, engine.Options{})}},
+		Models: []*eval.Model{{
+			Name: "m", Codec: w, Batch: batch, Fixed: fixed,
+			Pool: eval.NewPool(w, nil, engine.Options{}),
+		}},
 	}
 	if err := e.Prepare(); err != nil {
 		t.Fatal(err)
@@ -130,8 +139,8 @@ func (w *world) evaluation(t *testing.T, batch int, fixed bool) (*eval.Evaluatio
 	return e, &job.Job{Count: w.n, Shard: 1, Elements: p.Elements, Models: make([]job.ModelRef, 1)}
 }
 
-// 6 samples x 4 elements are 24 ms in the engine, and 2 shards take 4 ms to keep: 28/24. One clock counts for all workers, so
-// nothing is faster with two.
+// 6 samples x 4 elements are 24 ms in the engine, and 2 shards take 4 ms to keep: 28/24. One clock counts for all
+// workers, so nothing is faster with two.
 func TestRatios(t *testing.T) {
 	w := &world{n: 9, edge: 4}
 	e, j := w.evaluation(t, 4, false)
@@ -139,7 +148,8 @@ func TestRatios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Samples != 6 || r.Elements != 4 || r.Models != 1 || r.Evaluations != 24 || r.Workers != 2 || len(r.Rounds) != 3 {
+	if r.Samples != 6 || r.Elements != 4 || r.Models != 1 || r.Evaluations != 24 || r.Workers != 2 ||
+		len(r.Rounds) != 3 {
 		t.Errorf("%+v", r)
 	}
 	for _, c := range []struct {
@@ -168,7 +178,8 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// The engine alone runs as many batches as a run over one shard: whole ones, a shorter one at the end, or one that is filled up.
+// The engine alone runs as many batches as a run over one shard: whole ones, a shorter one at the end, or one that is
+// filled up.
 func TestEngineAlone(t *testing.T) {
 	for _, c := range []struct {
 		samples, batch int
@@ -220,7 +231,8 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	w.still = true
-	if _, err := Run(t.Context(), e, j, 4, 1, 1, w.clock(), w.keep); err == nil || !strings.Contains(err.Error(), "take more samples") {
+	if _, err := Run(t.Context(), e, j, 4, 1, 1, w.clock(), w.keep); err == nil ||
+		!strings.Contains(err.Error(), "take more samples") {
 		t.Errorf("a clock that stands still: %v", err)
 	}
 	w.fail = errors.New("broken")

@@ -25,15 +25,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// frame and window are the sizes of the pictures below and of the window that a detector sees, which begins at pixel 12.
+// frame and window are the sizes of the pictures below and of the window that a detector sees, which begins at pixel
+// 12.
 const (
 	frame  = 48
 	window = 24
 )
 
-// squares is a data set of pictures with a bright square of 6 x 6 pixels of class 1, which the window shows at column 8+i and row 9 for i
-// below 3, and a second object of class 2 that nobody can see; it comes into the window's lower right corner at shifts of -4. Picture bad cannot
-// be read; blind pictures have no target.
+// squares is a data set of pictures with a bright square of 6 x 6 pixels of class 1, which the window shows at column
+// 8+i and row 9 for i below 3, and a second object of class 2 that nobody can see; it comes into the window's lower
+// right corner at shifts of -4. Picture bad cannot be read; blind pictures have no target.
 type squares struct {
 	n, bad int
 	blind  bool
@@ -70,8 +71,8 @@ func (s squares) Sample(i int) (dataset.Sample, error) {
 	return out, nil
 }
 
-// spotter is a detector that finds the bright square exactly, wherever it is: score 0.8, class 1. A fault changes what it says, by what it sees and by
-// where: b is the box that it found.
+// spotter is a detector that finds the bright square exactly, wherever it is: score 0.8, class 1. A fault changes what
+// it says, by what it sees and by where: b is the box that it found.
 type spotter struct {
 	fault  func(b space.Box) []space.Box
 	shared bool
@@ -118,7 +119,8 @@ func (s spotting) Run(_ context.Context, in []tensor.Named) ([]tensor.Named, err
 			out = append(out, space.Box{Label: absent})
 		}
 		for _, b := range out {
-			y = append(y, float32(b.X1), float32(b.Y1), float32(b.X2), float32(b.Y2), float32(b.Score), float32(b.Label))
+			y = append(y, float32(b.X1), float32(b.Y1), float32(b.X2), float32(b.Y2), float32(b.Score),
+				float32(b.Label))
 		}
 	}
 	return []tensor.Named{{Name: "boxes", Tensor: tensor.FromFloat32(y, n, most, 6)}}, nil
@@ -155,7 +157,8 @@ func (boxCodec) Decode(out []tensor.Named, n int) ([]space.Value, error) {
 		for r := range slices.Chunk(p, 6) {
 			if r[5] != absent {
 				b.Items = append(b.Items, space.Box{
-					X1: float64(r[0]), Y1: float64(r[1]), X2: float64(r[2]), Y2: float64(r[3]), Score: float64(r[4]), Label: int(r[5]),
+					X1: float64(r[0]), Y1: float64(r[1]), X2: float64(r[2]), Y2: float64(r[3]), Score: float64(r[4]),
+					Label: int(r[5]),
 				})
 			}
 		}
@@ -201,7 +204,10 @@ func detection(t fataler, data dataset.Dataset, values [][]float64, names []stri
 		ev.Metrics = append(ev.Metrics, m)
 	}
 	for k, d := range detectors {
-		ev.Models = append(ev.Models, &Model{Name: fmt.Sprintf("m%d", k), Codec: boxCodec{}, Batch: 4, Pool: NewPool(d, nil, engine.Options{})})
+		ev.Models = append(ev.Models, &Model{
+			Name: fmt.Sprintf("m%d", k), Codec: boxCodec{}, Batch: 4,
+			Pool: NewPool(d, nil, engine.Options{}),
+		})
 	}
 	return ev
 }
@@ -218,7 +224,8 @@ func evaluate(t fataler, ev *Evaluation) []job.Row {
 	return rows
 }
 
-// curves holds the row's curves of some metrics against a closed form, which is given the shift and where the square then is in the window.
+// curves holds the row's curves of some metrics against a closed form, which is given the shift and where the square
+// then is in the window.
 func curves(t *testing.T, ev *Evaluation, r job.Row, want map[string]func(dx, dy, x, y float64) float64) {
 	t.Helper()
 	for i, m := range ev.Metrics {
@@ -247,7 +254,10 @@ func always(v float64) func(_, _, _, _ float64) float64 {
 
 // Shifts by up to 4 leave the square in the window, so all is known in closed form.
 func TestDetectionCurves(t *testing.T) {
-	names := []string{"iou", "conf_iou", "miss", "wrong_label", "recall", "iou@self", "conf_iou@self", "set_iou", "iou@consensus"}
+	names := []string{
+		"iou", "conf_iou", "miss", "wrong_label", "recall", "iou@self", "conf_iou@self", "set_iou",
+		"iou@consensus",
+	}
 	at := func(x, y float64, label int) []space.Box {
 		return []space.Box{{X1: x, Y1: y, X2: x + 6, Y2: y + 6, Score: 0.8, Label: label}}
 	}
@@ -259,7 +269,8 @@ func TestDetectionCurves(t *testing.T) {
 		top   func(x, y float64) int32
 	}{
 		"equivariant": {nil, want{
-			"iou": always(1), "conf_iou": always(0.8), "miss": always(0), "wrong_label": always(0), "iou@self": always(1), "conf_iou@self": always(0.8),
+			"iou": always(1), "conf_iou": always(0.8), "miss": always(0), "wrong_label": always(0),
+			"iou@self": always(1), "conf_iou@self": always(0.8),
 			"set_iou": always(1), "iou@consensus": always(1),
 			// The second object is seen from shifts of -4 in both directions.
 			"recall": func(dx, dy, _, _ float64) float64 {
@@ -271,7 +282,8 @@ func TestDetectionCurves(t *testing.T) {
 		}, func(_, _ float64) int32 { return 1 }},
 		"one pixel to the right": {func(b space.Box) []space.Box { return at(b.X1+1, b.Y1, 1) }, want{
 			// 5 of 6 columns are shared, so 30 / (36 + 36 - 30); against itself nothing is wrong.
-			"iou": always(30. / 42), "conf_iou": always(0.8 * 30 / 42), "miss": always(0), "iou@self": always(1), "set_iou": always(1), "iou@consensus": always(1),
+			"iou": always(30. / 42), "conf_iou": always(0.8 * 30 / 42), "miss": always(0), "iou@self": always(1),
+			"set_iou": always(1), "iou@consensus": always(1),
 		}, func(_, _ float64) int32 { return 1 }},
 		"always in one place": {func(_ space.Box) []space.Box { return at(8, 9, 1) }, want{
 			"iou":      func(_, _, x, y float64) float64 { return overlap(x-8, y-9) },
@@ -349,8 +361,8 @@ func TestDetectionCurves(t *testing.T) {
 	}
 }
 
-// The boxes of a row are those of the model, in the frame of the element, with what they were matched with, beside the number of objects that the window
-// shows of each class.
+// The boxes of a row are those of the model, in the frame of the element, with what they were matched with, beside the
+// number of objects that the window shows of each class.
 func TestRowsHoldBoxes(t *testing.T) {
 	far := space.Box{X1: 0, Y1: 0, X2: 2, Y2: 2, Score: 0.3, Label: 2}
 	ev := detection(t, squares{n: 1, bad: -1}, [][]float64{{0, 0}, {2, -1}, {-4, -4}, {15, 0}}, []string{"iou"},
@@ -377,8 +389,10 @@ func TestRowsHoldBoxes(t *testing.T) {
 	if r = evaluate(t, ev)[0]; r.Boxes[1][0].Match != all {
 		t.Errorf("an exact box is matched at %b", r.Boxes[1][0].Match)
 	}
-	ev = detection(t, squares{n: 1, bad: -1, blind: true}, [][]float64{{0, 0}, {3, 3}}, []string{"iou@self"}, &spotter{})
-	if r = evaluate(t, ev)[0]; r.Truths != nil || r.Boxes[1][0].Match != 0 || r.Boxes[1][0].X1 != 11 || r.Curves[0][1] != 1 {
+	ev = detection(t, squares{n: 1, bad: -1, blind: true}, [][]float64{{0, 0}, {3, 3}}, []string{"iou@self"},
+		&spotter{})
+	if r = evaluate(t, ev)[0]; r.Truths != nil || r.Boxes[1][0].Match != 0 || r.Boxes[1][0].X1 != 11 ||
+		r.Curves[0][1] != 1 {
 		t.Errorf("without targets: %+v", r)
 	}
 }
@@ -394,7 +408,8 @@ func offsets(by ...float64) *spotter {
 
 func line() [][]float64 { return [][]float64{{-2, 0}, {-1, 0}, {0, 0}, {1, 0}, {2, 0}} }
 
-// Pulled back, the squares stand at the offsets; their mean is 1 to the right, their median 1, and without one of them the mean of the others.
+// Pulled back, the squares stand at the offsets; their mean is 1 to the right, their median 1, and without one of them
+// the mean of the others.
 func TestConsensusCurves(t *testing.T) {
 	by := []float64{0, 1, 2, 1, 1}
 	for name, c := range map[string]struct {
@@ -409,7 +424,8 @@ func TestConsensusCurves(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ev := detection(t, squares{n: 1, bad: -1}, line(), []string{"iou", "iou@consensus", "miss@consensus"}, offsets(by...))
+			ev := detection(t, squares{n: 1, bad: -1}, line(), []string{"iou", "iou@consensus", "miss@consensus"},
+				offsets(by...))
 			c.change(ev)
 			r := evaluate(t, ev)[0]
 			var a, b []float64
@@ -445,17 +461,20 @@ func correlation(a, b []float64) float64 {
 	return sab / math.Sqrt(saa*sbb)
 }
 
-// The model sees the square at three of five elements, once under another class: the consensus rests on three fifths and has the class of most.
+// The model sees the square at three of five elements, once under another class: the consensus rests on three fifths
+// and has the class of most.
 func TestConsensusWithMisses(t *testing.T) {
-	ev := detection(t, squares{n: 1, bad: -1}, line(), []string{"iou@consensus", "wrong_label@consensus", "miss@consensus", "iou"}, &spotter{fault: func(b space.Box) []space.Box {
-		switch b.X1 {
-		case 7, 10:
-			return nil
-		case 8:
-			b.Label = 0
-		}
-		return []space.Box{b}
-	}})
+	ev := detection(t, squares{n: 1, bad: -1}, line(),
+		[]string{"iou@consensus", "wrong_label@consensus", "miss@consensus", "iou"},
+		&spotter{fault: func(b space.Box) []space.Box {
+			switch b.X1 {
+			case 7, 10:
+				return nil
+			case 8:
+				b.Label = 0
+			}
+			return []space.Box{b}
+		}})
 	r := evaluate(t, ev)[0]
 	for i, want := range [][]float32{{1, 0, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 1, 0, 0, 1}, {1, 0, 0, 1, 0}} {
 		if !slices.Equal(r.Curves[i], want) {
@@ -466,17 +485,21 @@ func TestConsensusWithMisses(t *testing.T) {
 		t.Errorf("support %v, want 0.6; agreement %v, want 1", r.Support, r.Agreement)
 	}
 	// A model that sees nothing has no consensus, and all against it is undefined.
-	ev = detection(t, squares{n: 1, bad: -1}, line(), []string{"iou@consensus", "iou"}, &spotter{fault: func(space.Box) []space.Box { return nil }})
-	if r = evaluate(t, ev)[0]; r.Support != 0 || !math.IsNaN(float64(r.Agreement)) || !math.IsNaN(float64(r.Curves[0][2])) || r.Curves[1][2] != 0 {
+	ev = detection(t, squares{n: 1, bad: -1}, line(), []string{"iou@consensus", "iou"},
+		&spotter{fault: func(space.Box) []space.Box { return nil }})
+	if r = evaluate(t, ev)[0]; r.Support != 0 || !math.IsNaN(float64(r.Agreement)) ||
+		!math.IsNaN(float64(r.Curves[0][2])) || r.Curves[1][2] != 0 {
 		t.Errorf("of a blind model: support %v, agreement %v, curves %v", r.Support, r.Agreement, r.Curves)
 	}
 }
 
-// Without targets the consensus is the same, up to which of several objects comes first, and there is no agreement to report.
+// Without targets the consensus is the same, up to which of several objects comes first, and there is no agreement to
+// report.
 func TestConsensusWithoutTargets(t *testing.T) {
 	ev := detection(t, squares{n: 1, bad: -1, blind: true}, line(), []string{"iou@consensus"}, offsets(0, 1, 2, 1, 1))
 	r := evaluate(t, ev)[0]
-	if want := float32(overlap(1, 0)); r.Curves[0][0] != want || r.Curves[0][1] != 1 || r.Support != 1 || !math.IsNaN(float64(r.Agreement)) {
+	if want := float32(overlap(1, 0)); r.Curves[0][0] != want || r.Curves[0][1] != 1 || r.Support != 1 ||
+		!math.IsNaN(float64(r.Agreement)) {
 		t.Errorf("curve %v, support %v, agreement %v", r.Curves, r.Support, r.Agreement)
 	}
 }
@@ -525,7 +548,8 @@ func TestBoxOfNaN(t *testing.T) {
 	}
 }
 
-// Rows are the same bytes whatever the workers, micro-batches, shards and chunks, and whichever order the shards are done in.
+// Rows are the same bytes whatever the workers, micro-batches, shards and chunks, and whichever order the shards are
+// done in.
 func TestDetectionRowsHoweverComputed(t *testing.T) {
 	names := []string{"iou", "conf_iou", "set_iou", "iou@self", "iou@consensus", "ap50"}
 	jitter := &spotter{shared: true, fault: func(b space.Box) []space.Box {
@@ -589,7 +613,8 @@ func TestDetectionKeepsGoing(t *testing.T) {
 	}
 	for i, r := range got {
 		if r.Index == 2 {
-			if !strings.Contains(r.Err, "torn") || r.Boxes != nil || r.Truths != nil || !math.IsNaN(float64(r.Curves[0][0])) {
+			if !strings.Contains(r.Err, "torn") || r.Boxes != nil || r.Truths != nil ||
+				!math.IsNaN(float64(r.Curves[0][0])) {
 				t.Errorf("row of the bad sample: %+v", r)
 			}
 			continue
@@ -673,7 +698,8 @@ func TestConsensusOfEquivariantModel(t *testing.T) {
 			b.X1, b.X2, b.Y1, b.Y2, b.Score = b.X1+x, b.X2+x, b.Y1+y, b.Y2+y, score
 			return []space.Box{b}
 		}}
-		ev := detection(t, squares{n: 1, bad: -1, blind: rapid.Bool().Draw(t, "blind")}, shifts(2, 1), []string{"iou@consensus"}, d)
+		ev := detection(t, squares{n: 1, bad: -1, blind: rapid.Bool().Draw(t, "blind")}, shifts(2, 1),
+			[]string{"iou@consensus"}, d)
 		if err := ev.Prepare(); err != nil {
 			t.Fatal(err)
 		}
@@ -698,8 +724,8 @@ func TestConsensusOfEquivariantModel(t *testing.T) {
 	})
 }
 
-// What waits for a comparison is let go when it has been made: a few predictions, or the sample's own if its consensus is awaited, and nothing of a
-// sample whose rows are complete.
+// What waits for a comparison is let go when it has been made: a few predictions, or the sample's own if its consensus
+// is awaited, and nothing of a sample whose rows are complete.
 func TestNothingIsKept(t *testing.T) {
 	for _, c := range []struct {
 		names []string
@@ -755,7 +781,13 @@ func (s small) Sample(i int) (dataset.Sample, error) {
 			m.Pix[r*window+c] = 1
 		}
 	}
-	return dataset.Sample{ID: fmt.Sprintf("s%d", i), Label: -1, Value: m, Target: &space.Boxes{H: window, W: window, Items: []space.Box{{X1: 4, Y1: 9, X2: 10, Y2: 15, Score: 1, Label: 1}}}}, nil
+	return dataset.Sample{
+		ID: fmt.Sprintf("s%d", i), Label: -1, Value: m,
+		Target: &space.Boxes{
+			H: window, W: window,
+			Items: []space.Box{{X1: 4, Y1: 9, X2: 10, Y2: 15, Score: 1, Label: 1}},
+		},
+	}, nil
 }
 
 // TestBoxesOnATorus: a detector that names the place of an object once around the picture names the same place.
@@ -765,7 +797,8 @@ func TestBoxesOnATorus(t *testing.T) {
 		t.Fatal(err)
 	}
 	boxes := space.Spec{Kind: space.KindBoxes, Shape: []int{-1}}
-	in, err := action.Rules().For(g, space.Spec{Kind: space.KindImage, Shape: []int{1, window, window}}, action.Options{})
+	in, err := action.Rules().For(g, space.Spec{Kind: space.KindImage, Shape: []int{1, window, window}},
+		action.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

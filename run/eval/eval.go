@@ -1,5 +1,5 @@
-// Package eval is the one place where orbit, engine and metric meet: it moves samples along the orbit, runs the models and
-// measures. The command line, the array job and the live probe all call it.
+// Package eval is the one place where orbit, engine and metric meet: it moves samples along the orbit, runs the models
+// and measures. The command line, the array job and the live probe all call it.
 package eval
 
 import (
@@ -22,16 +22,20 @@ import (
 
 // Evaluation is everything that evaluating a shard needs, opened. Its methods are safe for concurrent use.
 type Evaluation struct {
-	Data    dataset.Dataset
-	Samples []int // indexes into Data; nil for all
+	Data dataset.Dataset
+	// indexes into Data; nil for all
+	Samples []int
 	Plan    *orbit.Plan
 	Models  []*Model
 	Metrics []*metric.Metric
-	Scales  []float64 // centred scale of each model's output, from [Evaluation.Calibrate]; of rows that of one row
+	// centred scale of each model's output, from [Evaluation.Calibrate]; of rows that of one row
+	Scales []float64
 	// FieldScales are those of the fields of outputs that are records.
 	FieldScales []map[string]float64
-	Classes     int // number of classes; metrics against labels refuse labels beyond it. 0 if the output has none
-	// Target moves the targets of samples into the frame of the moved input; nil if there are none or no metric reads them.
+	// number of classes; metrics against labels refuse labels beyond it. 0 if the output has none
+	Classes int
+	// Target moves the targets of samples into the frame of the moved input; nil if there are none or no metric reads
+	// them.
 	Target action.Action
 	// Averaging says how the model's own answers become the reference of metrics against the consensus.
 	Averaging consensus.Options
@@ -40,20 +44,31 @@ type Evaluation struct {
 	// KeepGoing makes a sample that cannot be read or moved a row with an error instead of the end of the run.
 	KeepGoing bool
 
-	mover   []action.Mover // of the first elements, if the action prepares
+	// of the first elements, if the action prepares
+	mover   []action.Mover
 	prepare action.Preparer
-	scaler  *decode.Scaler // pixels are scaled before they are moved, once for all elements; nil if that is not the same
-	fed     []*Model       // the models as the worker feeds them: without scaling if scaler is there
-	alike   bool           // all of fed lay a batch out to the same bytes under the same name
-	shape   space.Value    // of a moved value; its numbers are never read
-	from    []int          // shape of the samples that the movers are for
-	inv     []group.Element
-	plain   bool // the output action is trivial
-	labeled bool // a metric compares with labels
+	// pixels are scaled before they are moved, once for all elements; nil if that is not the same
+	scaler *decode.Scaler
+	// the models as the worker feeds them: without scaling if scaler is there
+	fed []*Model
+	// all of fed lay a batch out to the same bytes under the same name
+	alike bool
+	// of a moved value; its numbers are never read
+	shape space.Value
+	// shape of the samples that the movers are for
+	from []int
+	inv  []group.Element
+	// the output action is trivial
+	plain bool
+	// a metric compares with labels
+	labeled bool
 	refs    references
-	first   int   // index of the identity in the plan
-	order   []int // in which the elements are evaluated: the identity, which the others are compared with, first
-	chunk   int   // moved values held at once
+	// index of the identity in the plan
+	first int
+	// in which the elements are evaluated: the identity, which the others are compared with, first
+	order []int
+	// moved values held at once
+	chunk int
 }
 
 const (
@@ -61,8 +76,8 @@ const (
 	chunkBytes = 12 << 20
 	// chunkValues is how many moved values are worth waiting for.
 	chunkValues = 64
-	// moverBytes bounds what elements hold that are prepared once for all samples: some hundred bytes where whole pixels move, up to 150 KiB
-	// elsewhere. Those beyond are prepared anew for each sample.
+	// moverBytes bounds what elements hold that are prepared once for all samples: some hundred bytes where whole
+	// pixels move, up to 150 KiB elsewhere. Those beyond are prepared anew for each sample.
 	moverBytes = 64 << 20
 	// calibration is how many samples the centred scale is taken over.
 	calibration = 256
@@ -102,7 +117,8 @@ func (e *Evaluation) At(i int) (dataset.Sample, error) {
 		return dataset.Sample{ID: id, Label: -1}, &SampleError{id, err}
 	}
 	if e.labeled && e.Classes > 0 && s.Label >= e.Classes {
-		return s, &SampleError{s.ID, fmt.Errorf("label %d, but the models have %d classes (0 to %d)", s.Label, e.Classes, e.Classes-1)}
+		return s, &SampleError{s.ID, fmt.Errorf("label %d, but the models have %d classes (0 to %d)", s.Label,
+			e.Classes, e.Classes-1)}
 	}
 	return s, nil
 }
@@ -179,8 +195,8 @@ func (e *Evaluation) movers(x space.Value) error {
 	return nil
 }
 
-// ahead finds out whether pixels may be scaled before they are moved: if every element only moves them, filling nothing in, and all models
-// scale alike.
+// ahead finds out whether pixels may be scaled before they are moved: if every element only moves them, filling nothing
+// in, and all models scale alike.
 func (e *Evaluation) ahead(x space.Value) error {
 	e.scaler, e.fed, e.alike = nil, e.Models, false
 	if e.prepare == nil || slices.Contains(e.Plan.Exact(), false) {
@@ -227,7 +243,8 @@ func (e *Evaluation) compareInputs() error {
 	}
 	for _, m := range e.fed[1:] {
 		b, err := m.Codec.Encode(slices.Repeat([]space.Value{x}, m.Batch), nil)
-		if err != nil || m.Batch != first.Batch || m.Fixed != first.Fixed || len(a) != 1 || len(b) != 1 || a[0].Name != b[0].Name ||
+		if err != nil || m.Batch != first.Batch || m.Fixed != first.Fixed || len(a) != 1 || len(b) != 1 ||
+			a[0].Name != b[0].Name ||
 			a[0].DType != b[0].DType || !slices.Equal(a[0].Shape, b[0].Shape) || !slices.Equal(a[0].Raw, b[0].Raw) {
 			return nil //nolint:nilerr // as above
 		}
@@ -246,8 +263,8 @@ func (e *Evaluation) First() (s dataset.Sample, err error) {
 	return s, fmt.Errorf("none of the %d samples can be used; the last: %w", e.Count(), err)
 }
 
-// chunk is how many moved values of so many bytes are collected before the models run: whole micro-batches of every model where
-// chunkValues and chunkBytes leave room for that, else of the largest.
+// chunk is how many moved values of so many bytes are collected before the models run: whole micro-batches of every
+// model where chunkValues and chunkBytes leave room for that, else of the largest.
 func chunk(models []*Model, bytes int) int {
 	largest, all := 1, 1
 	for _, m := range models {
@@ -275,7 +292,8 @@ func count(shape []int) int {
 	return n
 }
 
-// move writes g_k·x into a value of the right shape, reusing to where it can. With a scaler the result is scaled; x is then what scaled made of it.
+// move writes g_k·x into a value of the right shape, reusing to where it can. With a scaler the result is scaled; x is
+// then what scaled made of it.
 func (e *Evaluation) move(k int, x, to space.Value) (space.Value, error) {
 	switch {
 	case to == nil || !slices.Equal(space.Shape(x), e.from):
@@ -294,7 +312,8 @@ func (e *Evaluation) move(k int, x, to space.Value) (space.Value, error) {
 	return to, m.Move(to, x)
 }
 
-// scaled is a sample as move wants it: samples of another size than the first are scaled after they are moved, for they may be filled in.
+// scaled is a sample as move wants it: samples of another size than the first are scaled after they are moved, for they
+// may be filled in.
 func (e *Evaluation) scaled(x space.Value) (space.Value, error) {
 	if e.scaler == nil || !slices.Equal(space.Shape(x), e.from) {
 		return x, nil
@@ -302,29 +321,37 @@ func (e *Evaluation) scaled(x space.Value) (space.Value, error) {
 	return e.scaler.Scale(x)
 }
 
-// pending is a sample whose orbit is being evaluated. Of its predictions it keeps those that later ones are compared with, and
-// no others: an output may be as large as an image and an orbit long.
+// pending is a sample whose orbit is being evaluated. Of its predictions it keeps those that later ones are compared
+// with, and no others: an output may be as large as an image and an orbit long.
 type pending struct {
 	index  int
 	sample dataset.Sample
-	tracks []track       // of each model
-	truths []space.Value // targets moved to each element, as far as they are known and small enough to be kept
+	// of each model
+	tracks []track
+	// targets moved to each element, as far as they are known and small enough to be kept
+	truths []space.Value
 }
 
 // track is a sample under one model.
 type track struct {
-	row   job.Row
-	n     int                    // elements measured
-	want  space.Value            // at the identity
-	begin space.Value            // at element 0
-	last  space.Value            // at the element before
-	at    map[int]space.Value    // predictions in the frames of their elements, as long as something waits for them
-	mean  *consensus.Accumulator // of the predictions pulled back; nil if no metric is against the consensus
+	row job.Row
+	// elements measured
+	n int
+	// at the identity
+	want space.Value
+	// at element 0
+	begin space.Value
+	// at the element before
+	last space.Value
+	// predictions in the frames of their elements, as long as something waits for them
+	at map[int]space.Value
+	// of the predictions pulled back; nil if no metric is against the consensus
+	mean *consensus.Accumulator
 }
 
-// Shard evaluates the samples of s and returns their rows, sample by sample and model by model within one. Batches span the
-// elements and samples of the shard and are cut from the job alone. It calls
-// progress, if not nil, with the number of model evaluations done since the last call.
+// Shard evaluates the samples of s and returns their rows, sample by sample and model by model within one. Batches span
+// the elements and samples of the shard and are cut from the job alone. It calls progress, if not nil, with the number
+// of model evaluations done since the last call.
 func (e *Evaluation) Shard(ctx context.Context, s job.Shard, progress func(int)) ([]job.Row, error) {
 	w, done, err := e.worker(ctx, progress)
 	if err != nil {
@@ -375,11 +402,15 @@ type worker struct {
 	e        *Evaluation
 	sessions []predictor
 	progress func(int)
-	store    []space.Value // reused moved values
-	slots    []space.Value // moved values that wait for a batch
-	owner    []*pending    // of each slot
-	open     []*pending    // samples in order whose rows are not complete yet
-	rows     []job.Row
+	// reused moved values
+	store []space.Value
+	// moved values that wait for a batch
+	slots []space.Value
+	// of each slot
+	owner []*pending
+	// samples in order whose rows are not complete yet
+	open []*pending
+	rows []job.Row
 }
 
 // sample moves sample i along the orbit, running the models whenever a chunk is full.
@@ -400,7 +431,10 @@ func (w *worker) sample(ctx context.Context, i int) error {
 		for _, k := range w.e.order {
 			var x space.Value
 			if x, err = w.e.move(k, from, w.store[len(w.slots)]); err != nil {
-				err = &SampleError{smp.ID, fmt.Errorf("element %s: %w", group.Format(w.e.Plan.Group, w.e.Plan.Elements[k]), err)}
+				err = &SampleError{
+					smp.ID,
+					fmt.Errorf("element %s: %w", group.Format(w.e.Plan.Group, w.e.Plan.Elements[k]), err),
+				}
 				break
 			}
 			w.slots, w.owner = append(w.slots, x), append(w.owner, p)
@@ -428,7 +462,10 @@ func (w *worker) sample(ctx context.Context, i int) error {
 func (w *worker) begin(index int, s dataset.Sample) *pending {
 	p := &pending{index: index, sample: s, tracks: make([]track, len(w.e.Models))}
 	for m := range p.tracks {
-		r := job.Row{Model: m, Index: index, Sample: s.ID, Label: s.Label, Tags: s.Tags, Curves: make([][]float32, len(w.e.Metrics))}
+		r := job.Row{
+			Model: m, Index: index, Sample: s.ID, Label: s.Label, Tags: s.Tags,
+			Curves: make([][]float32, len(w.e.Metrics)),
+		}
 		for i := range r.Curves {
 			r.Curves[i] = make([]float32, len(w.e.Plan.Elements))
 		}
@@ -614,20 +651,21 @@ func (e *Evaluation) back(model int, g, inv group.Element, y space.Value) (space
 	}
 	z, err := e.Plan.Out.Apply(inv, y)
 	if err != nil {
-		return nil, fmt.Errorf("model %s: output: pulling back element %s: %w", e.Models[model].Name, group.Format(e.Plan.Group, g), err)
+		return nil, fmt.Errorf("model %s: output: pulling back element %s: %w", e.Models[model].Name,
+			group.Format(e.Plan.Group, g), err)
 	}
 	return z, nil
 }
 
-// Back is the prediction y of a model at any element g, on the plan or not, carried back to the frame of the identity: g⁻¹·y. It is y
-// itself if the output is claimed to be invariant.
+// Back is the prediction y of a model at any element g, on the plan or not, carried back to the frame of the identity:
+// g⁻¹·y. It is y itself if the output is claimed to be invariant.
 func (e *Evaluation) Back(model int, g group.Element, y space.Value) (space.Value, error) {
 	return e.back(model, g, e.Plan.Group.Inv(g), y)
 }
 
-// Compare is the value of every metric, in the order of Metrics, for one comparison under a model with references in the frame of the element.
-// The scale of c is overwritten by that of the model, its truth by the references. Values of a row are these, rounded to float32; those
-// against a consensus that is not given are NaN.
+// Compare is the value of every metric, in the order of Metrics, for one comparison under a model with references in
+// the frame of the element. The scale of c is overwritten by that of the model, its truth by the references. Values of
+// a row are these, rounded to float32; those against a consensus that is not given are NaN.
 func (e *Evaluation) Compare(model int, c metric.Case, r References) []float64 {
 	out := make([]float64, len(e.Metrics))
 	if r.Consensus == nil {

@@ -54,13 +54,14 @@ func (p pictures) Sample(i int) (dataset.Sample, error) {
 	return dataset.Sample{ID: fmt.Sprintf("p%d", i), Label: i % 3, Value: m}, nil
 }
 
-// linear is an engine whose model has three scores: the sum over all pixels, over the top row, and over the left column. The
-// first is invariant to turns. It records the batches that it saw.
+// linear is an engine whose model has three scores: the sum over all pixels, over the top row, and over the left
+// column. The first is invariant to turns. It records the batches that it saw.
 type linear struct {
 	shared  bool
 	batches atomic.Int64
 	opened  atomic.Int64
-	nanAt   float32 // a picture whose top row sums to this gets NaN
+	// a picture whose top row sums to this gets NaN
+	nanAt float32
 }
 
 func (l *linear) Info() engine.Info { return engine.Info{Name: "linear"} }
@@ -158,9 +159,15 @@ func evaluation(t *testing.T, e engine.Engine, data dataset.Dataset, batch int, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev := &Evaluation{Data: data, Plan: plan, Metrics: []*metric.Metric{metric.Absolute, metric.Relative, metric.Agreement, metric.Accuracy}, Classes: 3}
+	ev := &Evaluation{
+		Data: data, Plan: plan,
+		Metrics: []*metric.Metric{metric.Absolute, metric.Relative, metric.Agreement, metric.Accuracy}, Classes: 3,
+	}
 	for k := range models {
-		ev.Models = append(ev.Models, &Model{Name: fmt.Sprintf("m%d", k), Codec: plainCodec{}, Batch: batch, Pool: NewPool(e, nil, engine.Options{})})
+		ev.Models = append(ev.Models, &Model{
+			Name: fmt.Sprintf("m%d", k), Codec: plainCodec{}, Batch: batch,
+			Pool: NewPool(e, nil, engine.Options{}),
+		})
 	}
 	return ev
 }
@@ -180,9 +187,9 @@ func rowsOf(t *testing.T, ev *Evaluation) []job.Row {
 	return rows
 }
 
-// Picture 1 has its pixel of value 2 in the top row, second column: f = (2, 2, 0). A quarter turn counter-clockwise moves it
-// to the left column, so f = (2, 0, 2) and the error is sqrt(8); a half turn gives (2, 0, 0), error 2; three quarters give the
-// right column, (2, 0, 0), error 2. A clockwise turn would give 2 first and sqrt(8) last.
+// Picture 1 has its pixel of value 2 in the top row, second column: f = (2, 2, 0). A quarter turn counter-clockwise
+// moves it to the left column, so f = (2, 0, 2) and the error is sqrt(8); a half turn gives (2, 0, 0), error 2; three
+// quarters give the right column, (2, 0, 0), error 2. A clockwise turn would give 2 first and sqrt(8) last.
 func TestClosedForm(t *testing.T) {
 	rows := rowsOf(t, evaluation(t, &linear{shared: true}, pictures{n: 4, bad: -1}, 3, 1))
 	want := []float32{0, float32(math.Sqrt(8)), 2, 2}
@@ -366,7 +373,8 @@ func TestMeasureAlone(t *testing.T) {
 			}
 			for i, v := range ev.Measure(r.Model, metric.Case{Got: y, Want: want, Label: s.Label}) {
 				if float32(v) != r.Curves[i][k] {
-					t.Errorf("%s of sample %s under model %d at %v is %v, the row has %v", ev.Metrics[i].Name, s.ID, r.Model, g, v, r.Curves[i][k])
+					t.Errorf("%s of sample %s under model %d at %v is %v, the row has %v", ev.Metrics[i].Name, s.ID,
+						r.Model, g, v, r.Curves[i][k])
 				}
 			}
 		}

@@ -23,9 +23,10 @@ import (
 // side is that of the frames below.
 const side = 6
 
-// flow is an estimator of vectors from two frames a and b that has all symmetries of the square and of time: (b-a)·∇(a+b), with central
-// differences that end at the border. The difference changes its sign when the frames change places, the gradient turns with the square. Sums of
-// two numbers do not depend on their order, so that in floating point, too, nothing is lost.
+// flow is an estimator of vectors from two frames a and b that has all symmetries of the square and of time:
+// (b-a)·∇(a+b), with central differences that end at the border. The difference changes its sign when the frames change
+// places, the gradient turns with the square. Sums of two numbers do not depend on their order, so that in floating
+// point, too, nothing is lost.
 func flow[T float32 | float64](a, b []T) (u, v []T) {
 	u, v = make([]T, side*side), make([]T, side*side)
 	sum := func(r, c int) T {
@@ -173,7 +174,10 @@ func estimation(t *testing.T, n int, names []string, faults ...func(u, v []float
 		ev.Metrics = append(ev.Metrics, m)
 	}
 	for k, f := range faults {
-		ev.Models = append(ev.Models, &Model{Name: fmt.Sprintf("m%d", k), Codec: fieldCodec{}, Batch: 3, Pool: NewPool(estimator{f}, nil, engine.Options{})})
+		ev.Models = append(ev.Models, &Model{
+			Name: fmt.Sprintf("m%d", k), Codec: fieldCodec{}, Batch: 3,
+			Pool: NewPool(estimator{f}, nil, engine.Options{}),
+		})
 	}
 	return ev
 }
@@ -201,8 +205,8 @@ func TestEquivariantFlow(t *testing.T) {
 	}
 }
 
-// A constant (1,0) too much is as wrong at every element against the target; pulled back by g it is g⁻¹·(1,0), which is at 0, √2 or 2 from (1,0), and over all
-// elements there are as many one way as the other, so the consensus is right.
+// A constant (1,0) too much is as wrong at every element against the target; pulled back by g it is g⁻¹·(1,0), which is
+// at 0, √2 or 2 from (1,0), and over all elements there are as many one way as the other, so the consensus is right.
 func TestBiasedFlow(t *testing.T) {
 	ev := estimation(t, 2, flowNames, func(u, _ []float32) {
 		for i := range u {
@@ -211,7 +215,8 @@ func TestBiasedFlow(t *testing.T) {
 	})
 	for _, r := range rowsOf(t, ev) {
 		for k, g := range ev.Plan.Elements {
-			// The linear part on the column axis, of the inverse: the first row of the matrix, for it is orthogonal. Time reversal negates.
+			// The linear part on the column axis, of the inverse: the first row of the matrix, for it is orthogonal.
+			// Time reversal negates.
 			p, ok := ev.Plan.Group.(group.Planar)
 			if !ok {
 				t.Fatal("the square acts on the plane")
@@ -234,14 +239,16 @@ func TestBiasedFlow(t *testing.T) {
 	}
 }
 
-// An estimator that does not see which frame came first is wrong by twice its field where time runs backwards, unless a mirror makes up for it.
+// An estimator that does not see which frame came first is wrong by twice its field where time runs backwards, unless a
+// mirror makes up for it.
 func TestTimelessFlow(t *testing.T) {
 	timeless := func(u, v []float32) {
 		for i := range u {
 			u[i], v[i] = u[i]*u[i], 0
 		}
 	}
-	// u² is even in time and turns into v² under quarter turns: pulled back by time reversal it changes its sign, by mirrors of the columns too.
+	// u² is even in time and turns into v² under quarter turns: pulled back by time reversal it changes its sign, by
+	// mirrors of the columns too.
 	ev := estimation(t, 2, []string{"rmse@self"}, timeless)
 	for _, r := range rowsOf(t, ev) {
 		s, err := ev.At(r.Index)
@@ -309,7 +316,8 @@ func TestFlowOfNaN(t *testing.T) {
 	}
 }
 
-// The consensus of an estimator without symmetry is the mean of what it says, pulled back; its rows and what [Evaluation.Consensus] says agree.
+// The consensus of an estimator without symmetry is the mean of what it says, pulled back; its rows and what
+// [Evaluation.Consensus] says agree.
 func TestConsensusOfFlow(t *testing.T) {
 	bend := func(u, v []float32) {
 		for i := range u {

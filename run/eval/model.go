@@ -19,10 +19,11 @@ import (
 type Model struct {
 	Name  string
 	Codec decode.Codec
-	// Batch is the micro-batch, at least 1. It is part of the job, so that every worker count computes the same numbers.
+	// Batch is the micro-batch, at least 1. It is part of the job, so that every worker count computes the same
+	// numbers.
 	Batch int
-	// Fixed says that the model's batch axis has the length Batch and no other: a shorter batch is filled with copies of
-	// its last value, whose predictions are dropped.
+	// Fixed says that the model's batch axis has the length Batch and no other: a shorter batch is filled with copies
+	// of its last value, whose predictions are dropped.
 	Fixed bool
 	Pool  *Pool
 
@@ -30,8 +31,8 @@ type Model struct {
 	after func(space.Value) (space.Value, error)
 }
 
-// Pool lends sessions of one model. A concurrent engine has one session that everybody shares; otherwise as many are opened
-// as are out at once, and kept.
+// Pool lends sessions of one model. A concurrent engine has one session that everybody shares; otherwise as many are
+// opened as are out at once, and kept.
 type Pool struct {
 	open   func(context.Context) (engine.Session, error)
 	shared bool
@@ -90,8 +91,8 @@ func (p *Pool) Put(s engine.Session) {
 	p.mu.Unlock()
 }
 
-// drop takes a session back that has failed: an engine may be in any state after an error, and whoever comes next gets a new one.
-// A shared session may still be at work for others and stays.
+// drop takes a session back that has failed: an engine may be in any state after an error, and whoever comes next gets
+// a new one. A shared session may still be at work for others and stays.
 func (p *Pool) drop(s engine.Session) {
 	if p.shared {
 		return
@@ -136,8 +137,8 @@ func (p *predictor) close() {
 	p.m.Pool.Put(p.s)
 }
 
-// run calls give with the prediction for each of values, in order. No more than a micro-batch of predictions is held at a time. What goes through the
-// model together has one shape: a molecule of another size begins another batch.
+// run calls give with the prediction for each of values, in order. No more than a micro-batch of predictions is held at
+// a time. What goes through the model together has one shape: a molecule of another size begins another batch.
 func (p *predictor) run(ctx context.Context, values []space.Value, give func(space.Value) error) error {
 	for len(values) > 0 {
 		n, shape := alike(values, p.m.Batch)
@@ -196,8 +197,8 @@ func (m *Model) Predict(ctx context.Context, values []space.Value, workers int) 
 	return m.PredictBatch(ctx, values, m.Batch, workers)
 }
 
-// PredictBatch is [Model.Predict] with another micro-batch, to measure what the batch changes. A model whose batch axis is
-// fixed keeps its own.
+// PredictBatch is [Model.Predict] with another micro-batch, to measure what the batch changes. A model whose batch axis
+// is fixed keeps its own.
 func (m *Model) PredictBatch(ctx context.Context, values []space.Value, batch, workers int) ([]space.Value, error) {
 	other := *m
 	if !m.Fixed {

@@ -65,7 +65,8 @@ func byHand(t fataler, ev *Evaluation, i int) [][]float32 {
 	for m, mt := range ev.Metrics {
 		for k := range z {
 			curves[m] = append(curves[m], float32(mt.Measure(metric.Case{
-				Got: z[k], Want: z[ev.Plan.Identity()], Prev: z[(k+len(z)-1)%len(z)], Label: s.Label, Scale: ev.Scales[0],
+				Got: z[k], Want: z[ev.Plan.Identity()], Prev: z[(k+len(z)-1)%len(z)], Label: s.Label,
+				Scale: ev.Scales[0],
 			})))
 		}
 	}
@@ -81,8 +82,8 @@ func (d dark) Sample(i int) (dataset.Sample, error) {
 	return dataset.Sample{ID: strconv.Itoa(i), Label: 0, Value: m}, nil
 }
 
-// Wherever the identity stands in the plan and however batches fall, every element is compared with the identity and with the
-// element before it in the plan.
+// Wherever the identity stands in the plan and however batches fall, every element is compared with the identity and
+// with the element before it in the plan.
 func TestComparedAsDefined(t *testing.T) {
 	seen := map[bool]bool{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -91,8 +92,12 @@ func TestComparedAsDefined(t *testing.T) {
 		batch := rapid.IntRange(1, 7).Draw(t, "batch")
 		g := plan(t, n, first)
 		ev := &Evaluation{
-			Data: dark{pictures{n: 3, bad: -1}}, Plan: g, Metrics: []*metric.Metric{metric.Flip, metric.Absolute, metric.Agreement}, Classes: 3,
-			Models: []*Model{{Name: "m", Codec: plainCodec{}, Batch: batch, Pool: NewPool(&linear{shared: true}, nil, engine.Options{})}},
+			Data: dark{pictures{n: 3, bad: -1}}, Plan: g,
+			Metrics: []*metric.Metric{metric.Flip, metric.Absolute, metric.Agreement}, Classes: 3,
+			Models: []*Model{{
+				Name: "m", Codec: plainCodec{}, Batch: batch,
+				Pool: NewPool(&linear{shared: true}, nil, engine.Options{}),
+			}},
 		}
 		if err := ev.Prepare(); err != nil {
 			t.Fatal(err)
@@ -106,7 +111,8 @@ func TestComparedAsDefined(t *testing.T) {
 		}
 		for i, r := range rows {
 			if want := byHand(t, ev, i); !reflect.DeepEqual(r.Curves, want) {
-				t.Fatalf("sample %d of %d elements, identity at %d, batch %d:\n%v, want\n%v", i, n, first, batch, r.Curves, want)
+				t.Fatalf("sample %d of %d elements, identity at %d, batch %d:\n%v, want\n%v", i, n, first, batch,
+					r.Curves, want)
 			}
 			for k := range n {
 				seen[r.Curves[0][k] == 1] = true
@@ -186,7 +192,8 @@ func (s sorted) Sample(i int) (dataset.Sample, error) {
 	return dataset.Sample{ID: strconv.Itoa(i), Label: 0, Value: m}, nil
 }
 
-// The scale of data sorted by class is that of all classes: f = (v, 0, 0) with v = 0, 1 or 100, 101, so s is about 50, not 0.5.
+// The scale of data sorted by class is that of all classes: f = (v, 0, 0) with v = 0, 1 or 100, 101, so s is about 50,
+// not 0.5.
 func TestScaleOfSortedData(t *testing.T) {
 	ev := evaluation(t, &linear{shared: true}, sorted{pictures{n: 4 * calibration, bad: -1}}, 8, 1)
 	if err := ev.Prepare(); err != nil {
@@ -266,7 +273,8 @@ func TestFailedSessionIsNotLentAgain(t *testing.T) {
 	if err := ev.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ev.Shard(t.Context(), job.Shard{Hi: 3}, nil); err == nil || !strings.Contains(err.Error(), "model m0: trap (samples p0 to p2)") {
+	if _, err := ev.Shard(t.Context(), job.Shard{Hi: 3}, nil); err == nil ||
+		!strings.Contains(err.Error(), "model m0: trap (samples p0 to p2)") {
 		t.Fatalf("error %v", err)
 	}
 	if _, err := ev.Shard(t.Context(), job.Shard{Hi: 2}, nil); err != nil {

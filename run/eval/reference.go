@@ -16,12 +16,17 @@ import (
 	"nero/symmetry/group"
 )
 
-// References are what a prediction at one element may be compared with, in the frame of that element; nil for what there is not.
+// References are what a prediction at one element may be compared with, in the frame of that element; nil for what
+// there is not.
 type References struct {
-	Target    space.Value // the target of the sample, moved
-	Self      space.Value // the prediction at the identity, moved
-	Consensus space.Value // the consensus, moved
-	Label     int         // class of the consensus, -1 if it has none
+	// the target of the sample, moved
+	Target space.Value
+	// the prediction at the identity, moved
+	Self space.Value
+	// the consensus, moved
+	Consensus space.Value
+	// class of the consensus, -1 if it has none
+	Label int
 }
 
 // references says which of them the metrics of an evaluation read.
@@ -73,14 +78,15 @@ func (w *worker) truth(p *pending, k int) (space.Value, error) {
 	return v, err
 }
 
-// Forth carries a value of the frame of the identity to that of g: g·y, cut to the window if they are boxes. It is y itself if the output is
-// claimed to be invariant.
+// Forth carries a value of the frame of the identity to that of g: g·y, cut to the window if they are boxes. It is y
+// itself if the output is claimed to be invariant.
 func (e *Evaluation) Forth(model int, g group.Element, y space.Value) (space.Value, error) {
 	z := y
 	if !e.plain && !broken(y) {
 		var err error
 		if z, err = e.Plan.Out.Apply(g, y); err != nil {
-			return nil, fmt.Errorf("model %s: output: moving by element %s: %w", e.Models[model].Name, group.Format(e.Plan.Group, g), err)
+			return nil, fmt.Errorf("model %s: output: moving by element %s: %w", e.Models[model].Name,
+				group.Format(e.Plan.Group, g), err)
 		}
 	}
 	if b, ok := z.(*space.Boxes); ok {
@@ -89,8 +95,8 @@ func (e *Evaluation) Forth(model int, g group.Element, y space.Value) (space.Val
 	return z, nil
 }
 
-// broken reports whether a set of boxes holds a number that is not finite. Such a set cannot be moved; it stays as it is, and every
-// metric of it is NaN.
+// broken reports whether a set of boxes holds a number that is not finite. Such a set cannot be moved; it stays as it
+// is, and every metric of it is NaN.
 func broken(v space.Value) bool {
 	b, ok := v.(*space.Boxes)
 	if !ok {
@@ -115,7 +121,8 @@ func classified(v space.Value) bool {
 	return false
 }
 
-// Top is the class that a prediction names: the most probable one, that of the best box, of a record that of its first field that names one; -1 if there is none.
+// Top is the class that a prediction names: the most probable one, that of the best box, of a record that of its first
+// field that names one; -1 if there is none.
 func Top(v space.Value) int32 {
 	switch v := v.(type) {
 	case *space.Scores:
@@ -150,7 +157,8 @@ func (w *worker) boxes(p *pending, t *track, k int, b *space.Boxes) error {
 		if t.row.Truths == nil {
 			t.row.Truths = make([][]int32, n)
 		}
-		if t.row.Truths[k] = ev.Truths; ev.Truths == nil { // a box that is not finite: the row has its NaN, and no object counts
+		// a box that is not finite: the row has its NaN, and no object counts
+		if t.row.Truths[k] = ev.Truths; ev.Truths == nil {
 			t.row.Truths[k] = make([]int32, max(w.e.Classes, 1))
 		}
 	}
@@ -163,7 +171,8 @@ func Detections(b *space.Boxes, hits []metric.Hit) []job.Detection {
 	ds := make([]job.Detection, len(b.Items))
 	for i, x := range b.Items {
 		ds[i] = job.Detection{
-			X1: float32(x.X1), Y1: float32(x.Y1), X2: float32(x.X2), Y2: float32(x.Y2), Angle: float32(x.Angle), Score: float32(x.Score), Label: int32(x.Label),
+			X1: float32(x.X1), Y1: float32(x.Y1), X2: float32(x.X2), Y2: float32(x.Y2), Angle: float32(x.Angle),
+			Score: float32(x.Score), Label: int32(x.Label),
 		}
 		if hits != nil {
 			ds[i].Match = hits[i].Match
@@ -180,7 +189,8 @@ func (w *worker) gather(p *pending, t *track, k int, at, back space.Value) error
 	}
 	if t.mean == nil {
 		if bytes := 8 * size(at) * len(e.order); bytes > consensusBytes {
-			return fmt.Errorf("a consensus over %d elements would keep %d MB of predictions, at most %d are kept; choose fewer elements, or leave metrics with @consensus out",
+			return fmt.Errorf("a consensus over %d elements would keep %d MB of predictions, at most %d are kept; "+
+				"choose fewer elements, or leave metrics with @consensus out",
 				len(e.order), bytes>>20, consensusBytes>>20)
 		}
 		key, err := w.truth(p, e.first)
@@ -194,8 +204,8 @@ func (w *worker) gather(p *pending, t *track, k int, at, back space.Value) error
 	return t.mean.Add(e.answer(k, back))
 }
 
-// average is an empty consensus. Of boxes the object of interest is that of the target at the identity, where there is one: the target says which
-// object is meant, and nothing about where the consensus sees it.
+// average is an empty consensus. Of boxes the object of interest is that of the target at the identity, where there is
+// one: the target says which object is meant, and nothing about where the consensus sees it.
 func (e *Evaluation) average(kind space.Kind, target space.Value) (*consensus.Accumulator, error) {
 	o := e.Averaging
 	o.Of = e.Models[0].Codec.Out()
@@ -256,7 +266,8 @@ func (w *worker) settle(p *pending, m int) error {
 	return nil
 }
 
-// agreement is the correlation over the orbit of the first metric that is measured against both the target and the consensus; NaN if none is.
+// agreement is the correlation over the orbit of the first metric that is measured against both the target and the
+// consensus; NaN if none is.
 func (e *Evaluation) agreement(curves [][]float32) float64 {
 	for i, m := range e.Metrics {
 		if m.Ref != metric.Target {

@@ -12,19 +12,20 @@ import (
 	"nero/measure/metric"
 )
 
-// spread accumulates the centred scale of an output, see [metric.Relative], by Welford's recurrence (Technometrics 4, 1962) summed over the
-// components.
+// spread accumulates the centred scale of an output, see [metric.Relative], by Welford's recurrence (Technometrics 4,
+// 1962) summed over the components.
 //
-// Rows are taken one by one: molecules have different numbers of atoms, and the force on one atom is as much a force as that on another. The scale of an
-// output of n rows is then sqrt(n) times that of a row, so that an error relative to it is the root mean square over the rows.
+// Rows are taken one by one: molecules have different numbers of atoms, and the force on one atom is as much a force as
+// that on another. The scale of an output of n rows is then sqrt(n) times that of a row, so that an error relative to
+// it is the root mean square over the rows.
 type spread struct {
 	n    int
 	mean []float64
 	m2   float64
 }
 
-// add takes one prediction in. It refuses outputs without numbers, and of another length than those before: there is no mean of
-// them, so no distance from it.
+// add takes one prediction in. It refuses outputs without numbers, and of another length than those before: there is no
+// mean of them, so no distance from it.
 func (s *spread) add(v space.Value) error {
 	if r, ok := v.(*space.Rows); ok {
 		for i := range r.N {
@@ -46,7 +47,8 @@ func (s *spread) take(x []float64) error {
 		s.mean = make([]float64, len(x))
 	}
 	if len(x) != len(s.mean) {
-		return fmt.Errorf("the metric %s needs outputs of one size, and there are some of %d and of %d numbers; choose %s, or data of one size", metric.Relative.Name, len(s.mean), len(x), metric.Absolute.Name)
+		return fmt.Errorf("the metric %s needs outputs of one size, and there are some of %d and of %d numbers; "+
+			"choose %s, or data of one size", metric.Relative.Name, len(s.mean), len(x), metric.Absolute.Name)
 	}
 	for _, f := range x {
 		if math.IsNaN(f) || math.IsInf(f, 0) {
@@ -78,7 +80,8 @@ func scaleOf(scale float64, v space.Value) float64 {
 	return scale
 }
 
-// kept is the root of the share of a value's numbers that are left of it: norms grow with the root of the number of moments.
+// kept is the root of the share of a value's numbers that are left of it: norms grow with the root of the number of
+// moments.
 func kept(whole, rest space.Value) float64 {
 	a, ok := whole.(*space.Signal)
 	b, ok2 := rest.(*space.Signal)
@@ -111,10 +114,11 @@ func ScaledFields(ms []*metric.Metric) []string {
 // Scaled reports whether a metric needs the centred scale of the outputs.
 func Scaled(ms []*metric.Metric) bool { return len(ScaledFields(ms)) > 0 }
 
-// Calibrate measures the centred scale of every model's output at the identity, over samples drawn from the whole run: data are
-// often sorted by class, and the first ones would then be too alike. It takes the same samples and batches whatever the workers,
-// so that a resumed run and a worker of an array job get the same numbers. Of an output of several fields every field has its own. Scales are NaN if no
-// metric needs them; an error says that an output has none.
+// Calibrate measures the centred scale of every model's output at the identity, over samples drawn from the whole run:
+// data are often sorted by class, and the first ones would then be too alike. It takes the same samples and batches
+// whatever the workers, so that a resumed run and a worker of an array job get the same numbers. Of an output of
+// several fields every field has its own. Scales are NaN if no metric needs them; an error says that an output has
+// none.
 func (e *Evaluation) Calibrate(ctx context.Context, workers int) error {
 	e.Scales, e.FieldScales = make([]float64, len(e.Models)), make([]map[string]float64, len(e.Models))
 	fields := ScaledFields(e.Metrics)

@@ -44,10 +44,12 @@ func (e *StoppedError) Error() string {
 	return fmt.Sprintf("stopped: %d of %d shards are kept", e.Done, e.All)
 }
 
-// Local runs every shard of the job that is not done yet on the given number of workers, at least one. When stop is closed no
-// further shard is begun and those under way are finished and kept; when ctx ends they are abandoned. Which worker runs which
-// shard changes nothing in what is committed.
-func Local(ctx context.Context, j *job.Job, e Evaluator, c Committer, workers int, stop <-chan struct{}, w Watcher) error {
+// Local runs every shard of the job that is not done yet on the given number of workers, at least one. When stop is
+// closed no further shard is begun and those under way are finished and kept; when ctx ends they are abandoned. Which
+// worker runs which shard changes nothing in what is committed.
+func Local(ctx context.Context, j *job.Job, e Evaluator, c Committer, workers int, stop <-chan struct{},
+	w Watcher,
+) error {
 	all := j.Shards()
 	var todo []job.Shard
 	samples := 0

@@ -48,7 +48,10 @@ type fataler interface {
 
 // random is a row of so many elements with up to three boxes at each, some of them matched.
 func random(r *rand.Rand, index, elements, metrics int) job.Row {
-	row := job.Row{Index: index, Sample: string(rune('a' + index)), Label: index % 2, Curves: make([][]float32, metrics)}
+	row := job.Row{
+		Index: index, Sample: string(rune('a' + index)), Label: index % 2,
+		Curves: make([][]float32, metrics),
+	}
 	for i := range row.Curves {
 		for range elements {
 			row.Curves[i] = append(row.Curves[i], r.Float32())
@@ -57,7 +60,10 @@ func random(r *rand.Rand, index, elements, metrics int) job.Row {
 	for range elements {
 		var ds []job.Detection
 		for range r.IntN(4) {
-			ds = append(ds, job.Detection{X2: 1, Y2: 1, Score: float32(r.IntN(8)) / 8, Label: int32(r.IntN(2)), Match: uint16(1<<r.IntN(metric.Thresholds+1) - 1)})
+			ds = append(ds, job.Detection{
+				X2: 1, Y2: 1, Score: float32(r.IntN(8)) / 8, Label: int32(r.IntN(2)),
+				Match: uint16(1<<r.IntN(metric.Thresholds+1) - 1),
+			})
 		}
 		slices.SortStableFunc(ds, func(a, b job.Detection) int { return int(8*b.Score) - int(8*a.Score) })
 		row.Boxes = append(row.Boxes, ds)
@@ -82,17 +88,21 @@ func evidenceAt(rows []job.Row, element, metricAt, label int) []metric.Evidence 
 	return set
 }
 
-// Two samples with one object each: in the first the best box is right, in the second it is wrong and the next one right. Down the list of scores
-// 0.9 right, 0.8 wrong, 0.7 right: recall rises to 1/2 at precision 1 and to 1 at precision 2/3, so the area is (1 + 2/3)/2. The mean of the
-// samples' own values, 1 and 1/2, would be 3/4.
+// Two samples with one object each: in the first the best box is right, in the second it is wrong and the next one
+// right. Down the list of scores 0.9 right, 0.8 wrong, 0.7 right: recall rises to 1/2 at precision 1 and to 1 at
+// precision 2/3, so the area is (1 + 2/3)/2. The mean of the samples' own values, 1 and 1/2, would be 3/4.
 func TestPooledByHand(t *testing.T) {
 	box := func(score float32, match uint16) job.Detection {
 		return job.Detection{X2: 1, Y2: 1, Score: score, Match: match}
 	}
 	row := func(i int, value float32, ds ...job.Detection) job.Row {
-		return job.Row{Index: i, Sample: string(rune('a' + i)), Label: -1, Curves: [][]float32{{value}}, Boxes: [][]job.Detection{ds}, Truths: [][]int32{{1, 0}}}
+		return job.Row{
+			Index: i, Sample: string(rune('a' + i)), Label: -1, Curves: [][]float32{{value}},
+			Boxes: [][]job.Detection{ds}, Truths: [][]int32{{1, 0}},
+		}
 	}
-	s, err := detections(t, []group.Element{{0, 0}}, []string{"ap50"}, row(0, 1, box(0.9, 1)), row(1, 0.5, box(0.8, 0), box(0.7, 1)))
+	s, err := detections(t, []group.Element{{0, 0}}, []string{"ap50"}, row(0, 1, box(0.9, 1)),
+		row(1, 0.5, box(0.8, 0), box(0.7, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +110,10 @@ func TestPooledByHand(t *testing.T) {
 	if !near(c.Mean[0], 5./6) || !s.Metrics[0].Pooled {
 		t.Errorf("average precision %v, want 5/6", c.Mean[0])
 	}
-	// Resamples would be twice the first, twice the second, or both: 1, 1/2 and 5/6. Two samples are too few for an interval to be made of that.
-	if c.Lo[0] != 0 || c.Hi[0] != 1 || !near(c.Orbit.Mean, 5./6) || !near(c.Worst.Mean, 5./6) || !near(c.Change.Mean, 0) {
+	// Resamples would be twice the first, twice the second, or both: 1, 1/2 and 5/6. Two samples are too few for an
+	// interval to be made of that.
+	if c.Lo[0] != 0 || c.Hi[0] != 1 || !near(c.Orbit.Mean, 5./6) || !near(c.Worst.Mean, 5./6) ||
+		!near(c.Change.Mean, 0) {
 		t.Errorf("interval [%v, %v], orbit %+v, change %+v", c.Lo[0], c.Hi[0], c.Orbit, c.Change)
 	}
 	if !math.IsNaN(float64(c.Orbit.SD)) || c.Orbit.N != 2 {
@@ -109,7 +121,8 @@ func TestPooledByHand(t *testing.T) {
 	}
 }
 
-// Pooled curves are the metric of all samples at each element, in every slice; what is made of the curve is made of these values.
+// Pooled curves are the metric of all samples at each element, in every slice; what is made of the curve is made of
+// these values.
 func TestPooledAgainstDirect(t *testing.T) {
 	names := []string{"ap50", "iou", "coco_ap"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -149,15 +162,19 @@ func TestPooledAgainstDirect(t *testing.T) {
 					}
 					sum, worst = sum+want/float64(len(elements)), min(worst, want)
 				}
-				if m.Pooled != nil && (!near(c.Orbit.Mean, sum) || !near(c.Worst.Mean, worst) || !near(c.Change.Mean, sum-float64(c.Mean[2])) || !near(c.Mean[c.WorstElement], worst)) {
-					t.Fatalf("%s: orbit %+v, worst %+v at %d, change %+v; want %v and %v", name, c.Orbit, c.Worst, c.WorstElement, c.Change, sum, worst)
+				if m.Pooled != nil &&
+					(!near(c.Orbit.Mean, sum) || !near(c.Worst.Mean, worst) ||
+						!near(c.Change.Mean, sum-float64(c.Mean[2])) || !near(c.Mean[c.WorstElement], worst)) {
+					t.Fatalf("%s: orbit %+v, worst %+v at %d, change %+v; want %v and %v", name, c.Orbit, c.Worst,
+						c.WorstElement, c.Change, sum, worst)
 				}
 			}
 		}
 	})
 }
 
-// Memory for the hits of a few elements only, so that the rows are read several times, changes no byte; nor does a second call.
+// Memory for the hits of a few elements only, so that the rows are read several times, changes no byte; nor does a
+// second call.
 func TestPooledInBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	names := []string{"ap50", "ap75"}
@@ -173,7 +190,10 @@ func TestPooledInBlocks(t *testing.T) {
 		}
 		j := &job.Job{Models: []job.ModelRef{{Name: "A"}}, Metrics: names, Elements: elements, Classes: 2, Count: 5}
 		passes := 0
-		s, err := Fold(Input{Job: j, Group: g, Rows: Columns(func() iter.Seq2[job.Row, error] { passes++; return given(rows...) }), budget: budget})
+		s, err := Fold(Input{
+			Job: j, Group: g,
+			Rows: Columns(func() iter.Seq2[job.Row, error] { passes++; return given(rows...) }), budget: budget,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +214,8 @@ func TestPooledInBlocks(t *testing.T) {
 	}
 }
 
-// A box that is no number in one sample leaves no value at that element, and no mean over the orbit; other elements have theirs.
+// A box that is no number in one sample leaves no value at that element, and no mean over the orbit; other elements
+// have theirs.
 func TestPooledOfNaN(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	elements := shifted([]float64{0, 1}, []float64{0})
@@ -218,7 +239,8 @@ func TestPooledOfNaN(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := s.Curve(0, 0, 0)
-		if m := float64(c.Mean[1]); m == m || c.Bad[1] != 1 || c.FirstBad != "b" || c.BadAt != 1 || c.WorstElement != 0 {
+		if m := float64(c.Mean[1]); m == m || c.Bad[1] != 1 || c.FirstBad != "b" || c.BadAt != 1 ||
+			c.WorstElement != 0 {
 			t.Errorf("%s: mean %v, %d bad, first %s at %d", name, c.Mean[1], c.Bad[1], c.FirstBad, c.BadAt)
 		}
 		if lo, orbit := float64(c.Lo[1]), float64(c.Orbit.Mean); lo == lo || orbit == orbit {
@@ -246,7 +268,8 @@ func TestPooledRows(t *testing.T) {
 		t.Errorf("%d failed, %v, want %v", s.Failed, c.Mean[1], want)
 	}
 	good[1].Boxes = nil
-	if _, err = detections(t, elements, []string{"ap50"}, good...); err == nil || !strings.Contains(err.Error(), "sample c has no boxes") {
+	if _, err = detections(t, elements, []string{"ap50"}, good...); err == nil ||
+		!strings.Contains(err.Error(), "sample c has no boxes") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -257,7 +280,10 @@ func TestPooledRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &job.Job{Models: []job.ModelRef{{Name: "A"}}, Metrics: []string{"rmse_pooled", "rmse"}, Elements: []group.Element{{0, 0, 0}}, Count: 2}
+	j := &job.Job{
+		Models: []job.ModelRef{{Name: "A"}}, Metrics: []string{"rmse_pooled", "rmse"},
+		Elements: []group.Element{{0, 0, 0}}, Count: 2,
+	}
 	rows := []job.Row{
 		{Index: 0, Sample: "a", Label: -1, Curves: [][]float32{{3}, {3}}},
 		{Index: 1, Sample: "b", Label: -1, Curves: [][]float32{{4}, {4}}},
@@ -294,8 +320,8 @@ func steps(lo, hi, by float64) []float64 {
 	return v
 }
 
-// Widths in closed form: the triangle 1-|x|/b falls to half at b/2 on either side, exactly so where values go straight between elements; a Gaussian
-// of deviation s at s·√(2 ln 2).
+// Widths in closed form: the triangle 1-|x|/b falls to half at b/2 on either side, exactly so where values go straight
+// between elements; a Gaussian of deviation s at s·√(2 ln 2).
 func TestWidths(t *testing.T) {
 	nan := math.NaN()
 	gauss := func(s float64) func(x, y float64) float64 {
@@ -309,17 +335,75 @@ func TestWidths(t *testing.T) {
 		open   [2]int
 		tol    float64
 	}{
-		"triangle":     {whole, whole, func(x, y float64) float64 { return max(0, 1-math.Abs(x)/8) * max(0, 1-math.Abs(y)/4) }, [2]float64{8, 4}, [2]int{}, 1e-5},
-		"between":      {whole, whole, func(x, y float64) float64 { return max(0, 1-math.Abs(x)/7) * max(0, 1-math.Abs(y)/5) }, [2]float64{7, 5}, [2]int{}, 1e-5},
-		"off centre":   {whole, whole, func(x, y float64) float64 { return max(0, 1-math.Abs(x-3)/8) * max(0, 1-math.Abs(y+2)/4) }, [2]float64{8, 4}, [2]int{}, 1e-5},
-		"asymmetric":   {whole, []float64{0}, func(x, _ float64) float64 { return max(0, 1-max(-x/4, x/16)) }, [2]float64{10, 0}, [2]int{0, 2}, 1e-5},
-		"uneven steps": {[]float64{-9, -8, -2, 0, 1, 5, 10}, []float64{0}, func(x, _ float64) float64 { return max(0, 1-math.Abs(x)/10) }, [2]float64{10, 0}, [2]int{0, 2}, 1e-5},
-		"Gaussian":     {steps(-10, 10, 0.25), steps(-10, 10, 0.25), gauss(2), [2]float64{2 * 2 * math.Sqrt(2*math.Ln2), 2 * 2 * math.Sqrt(2*math.Ln2)}, [2]int{}, 0.01},
-		"open":         {whole, whole, gauss(1000), [2]float64{20, 20}, [2]int{2, 2}, 1e-9},
-		"open on one":  {whole, []float64{0}, func(x, _ float64) float64 { return max(0, min(1, 1-x/8)) }, [2]float64{14, 0}, [2]int{1, 2}, 1e-5},
-		"hole":         {whole, []float64{0}, func(x, _ float64) float64 { return map[bool]float64{true: nan, false: max(0, 1-math.Abs(x)/8)}[x == 3] }, [2]float64{6, 0}, [2]int{1, 2}, 1e-5},
-		"nothing":      {whole, whole, func(_, _ float64) float64 { return 0 }, [2]float64{nan, nan}, [2]int{}, 0},
-		"island":       {whole, []float64{0}, func(x, _ float64) float64 { return map[bool]float64{true: 1, false: 0}[math.Abs(x) == 6 || x == 0] }, [2]float64{1, 0}, [2]int{0, 2}, 1e-9},
+		"triangle": {
+			whole, whole,
+			func(x, y float64) float64 { return max(0, 1-math.Abs(x)/8) * max(0, 1-math.Abs(y)/4) },
+			[2]float64{8, 4},
+			[2]int{},
+			1e-5,
+		},
+		"between": {
+			whole, whole,
+			func(x, y float64) float64 { return max(0, 1-math.Abs(x)/7) * max(0, 1-math.Abs(y)/5) },
+			[2]float64{7, 5},
+			[2]int{},
+			1e-5,
+		},
+		"off centre": {
+			whole, whole,
+			func(x, y float64) float64 { return max(0, 1-math.Abs(x-3)/8) * max(0, 1-math.Abs(y+2)/4) },
+			[2]float64{8, 4},
+			[2]int{},
+			1e-5,
+		},
+		"asymmetric": {
+			whole,
+			[]float64{0},
+			func(x, _ float64) float64 { return max(0, 1-max(-x/4, x/16)) },
+			[2]float64{10, 0},
+			[2]int{0, 2},
+			1e-5,
+		},
+		"uneven steps": {
+			[]float64{-9, -8, -2, 0, 1, 5, 10},
+			[]float64{0},
+			func(x, _ float64) float64 { return max(0, 1-math.Abs(x)/10) },
+			[2]float64{10, 0},
+			[2]int{0, 2},
+			1e-5,
+		},
+		"Gaussian": {
+			steps(-10, 10, 0.25), steps(-10, 10, 0.25), gauss(2),
+			[2]float64{2 * 2 * math.Sqrt(2*math.Ln2), 2 * 2 * math.Sqrt(2*math.Ln2)},
+			[2]int{},
+			0.01,
+		},
+		"open": {whole, whole, gauss(1000), [2]float64{20, 20}, [2]int{2, 2}, 1e-9},
+		"open on one": {
+			whole,
+			[]float64{0},
+			func(x, _ float64) float64 { return max(0, min(1, 1-x/8)) },
+			[2]float64{14, 0},
+			[2]int{1, 2},
+			1e-5,
+		},
+		"hole": {
+			whole,
+			[]float64{0},
+			func(x, _ float64) float64 { return map[bool]float64{true: nan, false: max(0, 1-math.Abs(x)/8)}[x == 3] },
+			[2]float64{6, 0},
+			[2]int{1, 2},
+			1e-5,
+		},
+		"nothing": {whole, whole, func(_, _ float64) float64 { return 0 }, [2]float64{nan, nan}, [2]int{}, 0},
+		"island": {
+			whole,
+			[]float64{0},
+			func(x, _ float64) float64 { return map[bool]float64{true: 1, false: 0}[math.Abs(x) == 6 || x == 0] },
+			[2]float64{1, 0},
+			[2]int{0, 2},
+			1e-9,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ws := along(t, c.xs, c.ys, c.f)
@@ -328,7 +412,8 @@ func TestWidths(t *testing.T) {
 			}
 			for i, w := range ws {
 				v := float64(w.Value)
-				if !(math.Abs(v-c.want[i]) <= c.tol) && !(math.IsNaN(v) && math.IsNaN(c.want[i])) || w.Open != c.open[i] || w.Unit != "px" {
+				if !(math.Abs(v-c.want[i]) <= c.tol) && !(math.IsNaN(v) && math.IsNaN(c.want[i])) ||
+					w.Open != c.open[i] || w.Unit != "px" {
 					t.Errorf("axis %s: %v, open %d; want %v, open %d", w.Axis, w.Value, w.Open, c.want[i], c.open[i])
 				}
 			}
@@ -349,8 +434,10 @@ func TestWidthsGrow(t *testing.T) {
 			return func(x, _ float64) float64 { return max(0, 1-math.Abs(x-at)/(2*b)) }
 		}
 		xs := steps(-20, 20, 1)
-		narrow, wide, moved := along(t, xs, []float64{0}, f(b, 0))[0], along(t, xs, []float64{0}, f(b+more, 0))[0], along(t, xs, []float64{0}, f(b, at))[0]
-		if narrow.Open+wide.Open+moved.Open != 0 || !(wide.Value > narrow.Value) || !(math.Abs(float64(moved.Value-narrow.Value)) < 1e-4) {
+		narrow, wide, moved := along(t, xs, []float64{0}, f(b, 0))[0], along(t, xs, []float64{0}, f(b+more, 0))[0],
+			along(t, xs, []float64{0}, f(b, at))[0]
+		if narrow.Open+wide.Open+moved.Open != 0 || !(wide.Value > narrow.Value) ||
+			!(math.Abs(float64(moved.Value-narrow.Value)) < 1e-4) {
 			rt.Fatalf("%+v, %+v, %+v", narrow, wide, moved)
 		}
 	})
@@ -364,7 +451,8 @@ func TestNoWidths(t *testing.T) {
 	if err != nil || s.Curve(0, 0, 0).Widths != nil || s.Curve(0, 1, 0).Widths == nil {
 		t.Errorf("widths of an error: %v, %v", s, err)
 	}
-	if s, err = detections(t, three[:2], []string{"iou"}, random(r, 0, 2, 1)); err != nil || s.Curve(0, 0, 0).Widths != nil {
+	if s, err = detections(t, three[:2], []string{"iou"}, random(r, 0, 2, 1)); err != nil ||
+		s.Curve(0, 0, 0).Widths != nil {
 		t.Errorf("widths of two elements: %v", err)
 	}
 	if s := fold(t, nil, row(0, 0, 0, []float32{1, 0, 0, 0}, []float32{0, 0, 0, 0})); s.Curve(0, 0, 0).Widths != nil {
@@ -382,14 +470,18 @@ func TestConsensusSummary(t *testing.T) {
 		row.Support, row.Agreement = x[0], x[1]
 		rows = append(rows, row)
 	}
-	rows = append(rows, job.Row{Index: 5, Sample: "f", Label: -1, Err: "torn", Curves: [][]float32{{nan, nan}, {nan, nan}}})
+	rows = append(rows, job.Row{
+		Index: 5, Sample: "f", Label: -1, Err: "torn",
+		Curves: [][]float32{{nan, nan}, {nan, nan}},
+	})
 	s, err := detections(t, elements, []string{"iou", "iou@consensus"}, rows...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Supports 0.4, 0.5, 0.8, 1; the limit is a half, so 0.4 and the one that does not exist are weak.
 	c := s.Consensus[0]
-	if len(s.Consensus) != 1 || c.N != 5 || c.Weak != 2 || c.Agreed != 3 || !near(c.Support, 0.65) || !near(c.Agreement, 0.5) {
+	if len(s.Consensus) != 1 || c.N != 5 || c.Weak != 2 || c.Agreed != 3 || !near(c.Support, 0.65) ||
+		!near(c.Agreement, 0.5) {
 		t.Errorf("consensus %+v", s.Consensus)
 	}
 	if s, err = detections(t, elements, []string{"iou"}, random(r, 0, 2, 1)); err != nil || s.Consensus != nil {
@@ -411,7 +503,10 @@ func TestWeakLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &job.Job{Models: []job.ModelRef{{Name: "A"}}, Metrics: []string{"iou@consensus"}, Elements: []group.Element{{0, 0}}, Count: 1}
+	j := &job.Job{
+		Models: []job.ModelRef{{Name: "A"}}, Metrics: []string{"iou@consensus"},
+		Elements: []group.Element{{0, 0}}, Count: 1,
+	}
 	j.Study.Consensus.Weak = 0.9
 	r := job.Row{Sample: "a", Label: -1, Curves: [][]float32{{1}}, Support: 0.8}
 	s, err := Fold(Input{Job: j, Group: g, Rows: Columns(func() iter.Seq2[job.Row, error] { return given(r) })})

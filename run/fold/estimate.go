@@ -7,14 +7,19 @@ import (
 	"nero/measure/metric"
 )
 
-// EstimateOf is a mean over samples with its interval at a confidence in (0,1), for values of a metric: Clopper and Pearson's where
-// every value is 0 or 1, which binary says, else Student's t. The interval ends where the range of the metric does; of nothing all is NaN.
+// EstimateOf is a mean over samples with its interval at a confidence in (0,1), for values of a metric: Clopper and
+// Pearson's where every value is 0 or 1, which binary says, else Student's t. The interval ends where the range of the
+// metric does; of nothing all is NaN.
 //
-// Where all n values are the same, v, Student's interval has no width, which would claim certainty of a handful of samples. If the
-// metric is bounded, [a, b], more can be said: a sample has the value v with a probability of at least q, the lower limit for n of
-// n successes, and is at worst at either end of the range otherwise, so the mean lies in [qv + (1-q)a, qv + (1-q)b].
+// Where all n values are the same, v, Student's interval has no width, which would claim certainty of a handful of
+// samples. If the metric is bounded, [a, b], more can be said: a sample has the value v with a probability of at least
+// q, the lower limit for n of n successes, and is at worst at either end of the range otherwise, so the mean lies in
+// [qv + (1-q)a, qv + (1-q)b].
 func EstimateOf(m aggregate.Moments, of *metric.Metric, binary bool, confidence float64) Estimate {
-	e := Estimate{N: m.N, Mean: Number(math.NaN()), SD: Number(math.NaN()), Lo: Number(math.NaN()), Hi: Number(math.NaN())}
+	e := Estimate{
+		N: m.N, Mean: Number(math.NaN()), SD: Number(math.NaN()), Lo: Number(math.NaN()),
+		Hi: Number(math.NaN()),
+	}
 	if m.N == 0 {
 		return e
 	}

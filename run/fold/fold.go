@@ -21,23 +21,29 @@ const Format = 1
 
 // Input is what a summary is made from.
 type Input struct {
-	Job    *job.Job
-	Hash   string // of the job
-	Group  group.Group
-	Scales []float64 // centred scale of each model's output; nil if not known
+	Job *job.Job
+	// of the job
+	Hash  string
+	Group group.Group
+	// centred scale of each model's output; nil if not known
+	Scales []float64
 	// FieldScales are those of the fields of outputs that are records; nil if there are none.
 	FieldScales []map[string]float64
-	Classes     []string // names of the classes; nil for numbers
-	// Rows gives the rows of one model, in sample order, with the curve of one metric in each, by their indexes in the job, and with boxes if the
-	// metric is of hits. It is called for every pair in turn: only the sketches of one are in memory.
+	// names of the classes; nil for numbers
+	Classes []string
+	// Rows gives the rows of one model, in sample order, with the curve of one metric in each, by their indexes in the
+	// job, and with boxes if the metric is of hits. It is called for every pair in turn: only the sketches of one are
+	// in memory.
 	Rows func(model, metric int) iter.Seq2[job.Row, error]
 	// Confidence of the intervals, in (0,1); 0 means 0.95.
 	Confidence float64
 
-	budget int // 0 means evidenceBudget
+	// 0 means evidenceBudget
+	budget int
 }
 
-// UnitOf is the unit of a metric. Where the models return rows or signals its numbers are in the unit that the study gives the field, and not in pixels.
+// UnitOf is the unit of a metric. Where the models return rows or signals its numbers are in the unit that the study
+// gives the field, and not in pixels.
 func UnitOf(m *metric.Metric, out job.Output) string {
 	switch space.Kind(out.Space) { //nolint:exhaustive // the others are pictures or have no unit
 	case space.KindRows, space.KindSignal, space.KindRecord, space.KindPairs:
@@ -65,18 +71,23 @@ func UnitOf(m *metric.Metric, out job.Output) string {
 type cell struct {
 	elements []aggregate.Moments
 	sketches []aggregate.Sketch
-	orbit    aggregate.Moments // one number per sample: its weighted mean over the orbit
-	worst    aggregate.Moments // one number per sample: its worst value along the orbit
-	change   aggregate.Moments // one number per sample: its mean over the orbit less its value at the identity
+	// one number per sample: its weighted mean over the orbit
+	orbit aggregate.Moments
+	// one number per sample: its worst value along the orbit
+	worst aggregate.Moments
+	// one number per sample: its mean over the orbit less its value at the identity
+	change aggregate.Moments
 
-	at       int // element of the single worst value
+	// element of the single worst value
+	at       int
 	sample   string
 	value    float64
 	badAt    int
 	badFirst string
 }
 
-// Fold makes the summary. Rows are folded in the order in which they come, which is that of the samples, so that the same rows give the same bytes.
+// Fold makes the summary. Rows are folded in the order in which they come, which is that of the samples, so that the
+// same rows give the same bytes.
 func Fold(in Input) (*Summary, error) {
 	if in.Confidence == 0 {
 		in.Confidence = 0.95
@@ -138,14 +149,16 @@ const all = -1
 type folder struct {
 	in      Input
 	metrics []*metric.Metric
-	labels  []int // of the slices, all first; known after the first pass
-	count   map[int]int
-	failed  int
-	curves  []Curve
+	// of the slices, all first; known after the first pass
+	labels []int
+	count  map[int]int
+	failed int
+	curves []Curve
 	// agreements say what the consensus of each model rests on.
 	agreements []Consensus
 
-	identity int // index among the elements, -1 if it is not there
+	// index among the elements, -1 if it is not there
+	identity int
 }
 
 func (f *folder) cell() *cell {
@@ -165,7 +178,8 @@ func (f *folder) fold(model, i int) error {
 			return err
 		}
 		if r.Model != model || len(r.Curves) != 1 || len(r.Curves[0]) != len(f.in.Job.Elements) {
-			return fmt.Errorf("row of sample %s: model %d with %d curves does not belong to model %d of this job", r.Sample, r.Model, len(r.Curves), model)
+			return fmt.Errorf("row of sample %s: model %d with %d curves does not belong to model %d of this job",
+				r.Sample, r.Model, len(r.Curves), model)
 		}
 		if r.Err != "" {
 			failed++
@@ -197,7 +211,8 @@ func (f *folder) fold(model, i int) error {
 		f.count, f.failed = count, failed
 	}
 	if !maps.Equal(count, f.count) || failed != f.failed {
-		return fmt.Errorf("model %d, metric %s: other samples than under the first model and metric", model, f.metrics[i].Name)
+		return fmt.Errorf("model %d, metric %s: other samples than under the first model and metric", model,
+			f.metrics[i].Name)
 	}
 	at := len(f.curves)
 	for k, l := range f.labels {
@@ -223,7 +238,8 @@ func (c *cell) add(r job.Row, m *metric.Metric, weights []float64, identity int,
 		v := float64(v32)
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			whole = false
-			c.elements[k].Add(math.NaN(), r.Index) // counted, in no mean: an infinity is as little a measurement as a NaN
+			// counted, in no mean: an infinity is as little a measurement as a NaN
+			c.elements[k].Add(math.NaN(), r.Index)
 			if c.badAt < 0 {
 				c.badFirst, c.badAt = r.Sample, k
 			}
@@ -245,7 +261,8 @@ func (c *cell) add(r job.Row, m *metric.Metric, weights []float64, identity int,
 			c.value, c.at, c.sample = v, k, r.Sample
 		}
 	}
-	// A sample with a value that is not finite has no mean over its orbit: leaving the value out would flatter the model.
+	// A sample with a value that is not finite has no mean over its orbit: leaving the value out would flatter the
+	// model.
 	if !whole {
 		sum, worst = math.NaN(), math.NaN()
 	}
@@ -267,7 +284,8 @@ func worse(m *metric.Metric, a, b float64) bool {
 func (f *folder) summary() *Summary {
 	j := f.in.Job
 	s := &Summary{
-		Format: Format, Job: f.in.Hash, Group: f.in.Group.Name(), Definition: j.Study.Group.Definition, Chart: f.in.Group.Chart(), Elements: j.Elements, Exact: j.Exact,
+		Format: Format, Job: f.in.Hash, Group: f.in.Group.Name(), Definition: j.Study.Group.Definition,
+		Chart: f.in.Group.Chart(), Elements: j.Elements, Exact: j.Exact,
 		Measure: j.Measure, Confidence: f.in.Confidence, Samples: j.Count, Failed: f.failed,
 	}
 	for i, m := range j.Models {
@@ -311,9 +329,11 @@ func (f *folder) summary() *Summary {
 
 func (f *folder) curve(c *cell, model, i, slice int) Curve {
 	o := Curve{
-		Model: model, Metric: i, Slice: slice, WorstElement: -1, WorstSample: c.sample, WorstAt: c.at, WorstValue: Number(c.value),
-		FirstBad: c.badFirst, BadAt: c.badAt,
-		Orbit: f.estimate(&c.orbit, f.metrics[i], false), Worst: f.estimate(&c.worst, f.metrics[i], f.metrics[i].Binary),
+		Model: model, Metric: i, Slice: slice, WorstElement: -1, WorstSample: c.sample, WorstAt: c.at,
+		WorstValue: Number(c.value),
+		FirstBad:   c.badFirst, BadAt: c.badAt,
+		Orbit: f.estimate(&c.orbit, f.metrics[i], false),
+		Worst: f.estimate(&c.worst, f.metrics[i], f.metrics[i].Binary),
 	}
 	// A difference has its own range: twice the metric's, about zero.
 	free := *f.metrics[i]

@@ -26,7 +26,10 @@ func given(rows ...job.Row) iter.Seq2[job.Row, error] {
 
 // row has one curve of confidence and one of relative error over C4.
 func row(model, index, label int, confidence, relative []float32) job.Row {
-	return job.Row{Model: model, Index: index, Sample: string(rune('a' + index)), Label: label, Curves: [][]float32{confidence, relative}}
+	return job.Row{
+		Model: model, Index: index, Sample: string(rune('a' + index)), Label: label,
+		Curves: [][]float32{confidence, relative},
+	}
 }
 
 func fold(t *testing.T, weights []float64, rows ...job.Row) *Summary {
@@ -40,10 +43,14 @@ func fold(t *testing.T, weights []float64, rows ...job.Row) *Summary {
 		models = max(models, r.Model+1)
 	}
 	j := &job.Job{
-		Models: []job.ModelRef{{Name: "A"}, {Name: "B"}}[:models], Metrics: []string{"confidence", "relative"}, Count: 3,
+		Models: []job.ModelRef{{Name: "A"}, {Name: "B"}}[:models], Metrics: []string{"confidence", "relative"},
+		Count:    3,
 		Elements: []group.Element{{0}, {90}, {180}, {270}}, Weights: weights,
 	}
-	s, err := Fold(Input{Job: j, Group: g, Rows: Columns(func() iter.Seq2[job.Row, error] { return given(rows...) }), Scales: []float64{2, math.NaN()}[:models], Classes: []string{"cat", "dog"}})
+	s, err := Fold(Input{
+		Job: j, Group: g, Rows: Columns(func() iter.Seq2[job.Row, error] { return given(rows...) }),
+		Scales: []float64{2, math.NaN()}[:models], Classes: []string{"cat", "dog"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +90,11 @@ func TestHandComputed(t *testing.T) {
 	}
 	// At the identity: values 1, .5, .6, sd sqrt((.09+.04+.01)/2) = .264575, t(2, .975) = 4.302653: half width .657245.
 	if !near(c.SD[0], .2645751) || !(math.Abs(float64(c.Lo[0])-(.7-.657245)) < 1e-4) || c.Hi[0] != 1 {
-		t.Errorf("at the identity: sd %v in [%v, %v]; the interval must end at the metric's range", c.SD[0], c.Lo[0], c.Hi[0])
+		t.Errorf("at the identity: sd %v in [%v, %v]; the interval must end at the metric's range", c.SD[0], c.Lo[0],
+			c.Hi[0])
 	}
-	if c := s.Curve(0, 1, 1); c.WorstElement != 3 || !near(c.Mean[3], 2.5) || c.WorstSample != "a" { // errors: larger is worse
+	// errors: larger is worse
+	if c := s.Curve(0, 1, 1); c.WorstElement != 3 || !near(c.Mean[3], 2.5) || c.WorstSample != "a" {
 		t.Errorf("relative of cats: worst element %d (%v), sample %s", c.WorstElement, c.Mean[3], c.WorstSample)
 	}
 	if c := s.Curve(1, 1, 0); c.WorstSample != "c" || c.WorstAt != 3 || c.WorstValue != 9 {
@@ -131,8 +140,10 @@ func TestNotFinite(t *testing.T) {
 	)
 	for i := range 2 {
 		c := s.Curve(0, i, 0)
-		if !reflect.DeepEqual(c.Bad, []int{0, 1, 0, 0}) || !reflect.DeepEqual(c.N, []int{2, 1, 2, 2}) || c.FirstBad != "b" || c.BadAt != 1 || c.Orbit.N != 1 {
-			t.Errorf("metric %d: bad %v of %v, first %s at %d, orbit over %d", i, c.Bad, c.N, c.FirstBad, c.BadAt, c.Orbit.N)
+		if !reflect.DeepEqual(c.Bad, []int{0, 1, 0, 0}) || !reflect.DeepEqual(c.N, []int{2, 1, 2, 2}) ||
+			c.FirstBad != "b" || c.BadAt != 1 || c.Orbit.N != 1 {
+			t.Errorf("metric %d: bad %v of %v, first %s at %d, orbit over %d", i, c.Bad, c.N, c.FirstBad, c.BadAt,
+				c.Orbit.N)
 		}
 	}
 	b, err := json.Marshal(s)
@@ -140,7 +151,8 @@ func TestNotFinite(t *testing.T) {
 		t.Fatalf("as JSON: %v", err)
 	}
 	var back Summary
-	if err := json.Unmarshal(b, &back); err != nil || len(back.Scales) != 2 || !math.IsNaN(float64(back.Scales[1])) || back.Scales[0] != 2 {
+	if err := json.Unmarshal(b, &back); err != nil || len(back.Scales) != 2 || !math.IsNaN(float64(back.Scales[1])) ||
+		back.Scales[0] != 2 {
 		t.Errorf("scales came back as %v, %v", back.Scales, err)
 	}
 }
@@ -150,7 +162,8 @@ func TestFailedSamplesAreCounted(t *testing.T) {
 	bad.Err = "torn"
 	other := bad
 	other.Model = 1
-	s := fold(t, nil, row(0, 0, 0, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}), row(1, 0, 0, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}), bad, other)
+	s := fold(t, nil, row(0, 0, 0, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}),
+		row(1, 0, 0, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}), bad, other)
 	if s.Failed != 1 || s.Slices[0].N != 1 || s.Curve(0, 0, 0).Bad[0] != 0 {
 		t.Errorf("failed %d, n %d, bad %v", s.Failed, s.Slices[0].N, s.Curve(0, 0, 0).Bad)
 	}
@@ -168,7 +181,10 @@ func TestForeignRowsAreRefused(t *testing.T) {
 		{Curves: [][]float32{{1}, {1}}},
 		{Curves: [][]float32{{1, 1}}},
 	} {
-		if _, err := Fold(Input{Job: j, Group: g, Rows: func(int, int) iter.Seq2[job.Row, error] { return given(r) }}); err == nil {
+		if _, err := Fold(Input{
+			Job: j, Group: g,
+			Rows: func(int, int) iter.Seq2[job.Row, error] { return given(r) },
+		}); err == nil {
 			t.Errorf("row %+v was taken", r)
 		}
 	}
@@ -178,15 +194,20 @@ func TestForeignRowsAreRefused(t *testing.T) {
 func TestEqualValuesAreNotCertainty(t *testing.T) {
 	var rows []job.Row
 	for i := range 10 {
-		rows = append(rows, row(0, i, -1, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}), row(1, i, -1, []float32{.5, .5, .5, .5}, []float32{0, 0, 0, 0}))
+		rows = append(rows, row(0, i, -1, []float32{1, 1, 1, 1}, []float32{0, 0, 0, 0}),
+			row(1, i, -1, []float32{.5, .5, .5, .5}, []float32{0, 0, 0, 0}))
 	}
 	s := fold(t, nil, rows...)
-	for _, e := range []Estimate{s.Curve(0, 0, 0).Orbit, s.Curve(0, 0, 0).Worst, {Lo: s.Curve(0, 0, 0).Lo[1], Hi: s.Curve(0, 0, 0).Hi[1]}} {
+	for _, e := range []Estimate{
+		s.Curve(0, 0, 0).Orbit, s.Curve(0, 0, 0).Worst,
+		{Lo: s.Curve(0, 0, 0).Lo[1], Hi: s.Curve(0, 0, 0).Hi[1]},
+	} {
 		if !(math.Abs(float64(e.Lo)-.69150) < 1e-4) || e.Hi != 1 {
 			t.Errorf("ten times 1 in [%v, %v], want [0.6915, 1]", e.Lo, e.Hi)
 		}
 	}
-	if e := s.Curve(1, 0, 0).Orbit; !(math.Abs(float64(e.Lo)-.69150/2) < 1e-4) || !(math.Abs(float64(e.Hi)-(1-.69150/2)) < 1e-4) {
+	if e := s.Curve(1, 0, 0).Orbit; !(math.Abs(float64(e.Lo)-.69150/2) < 1e-4) ||
+		!(math.Abs(float64(e.Hi)-(1-.69150/2)) < 1e-4) {
 		t.Errorf("ten times 1/2 in [%v, %v], want [0.3458, 0.6542]", e.Lo, e.Hi)
 	}
 	if e := s.Curve(0, 1, 0).Orbit; e.Lo != 0 || e.Hi != 0 {
@@ -203,7 +224,10 @@ func TestModelsHaveTheSameSamples(t *testing.T) {
 	one := job.Row{Curves: [][]float32{{1}}}
 	other := one
 	other.Model, other.Label = 1, 3
-	if _, err := Fold(Input{Job: j, Group: g, Rows: Columns(func() iter.Seq2[job.Row, error] { return given(one, other) })}); err == nil {
+	if _, err := Fold(Input{
+		Job: j, Group: g,
+		Rows: Columns(func() iter.Seq2[job.Row, error] { return given(one, other) }),
+	}); err == nil {
 		t.Error("models with different samples were folded")
 	}
 }

@@ -14,14 +14,17 @@ import (
 const (
 	// draws is how many resamples of the samples an interval of a pooled metric rests on.
 	draws = 400
-	// drawSeed makes them, the same for every element, model and metric: differences between elements are then differences of the same resamples.
+	// drawSeed makes them, the same for every element, model and metric: differences between elements are then
+	// differences of the same resamples.
 	drawSeed = 0x626f6f74
-	// evidenceBudget bounds what is held at once, in samples times elements of some 200 bytes; elements beyond it take another pass over the rows.
+	// evidenceBudget bounds what is held at once, in samples times elements of some 200 bytes; elements beyond it take
+	// another pass over the rows.
 	evidenceBudget = 500_000
 )
 
-// pooled replaces the means over samples of a metric that is computed of a whole set, such as an average precision, by its values of the slices, with
-// intervals from resamples of the samples, each of which is drawn with its whole orbit; see [aggregate.Resample].
+// pooled replaces the means over samples of a metric that is computed of a whole set, such as an average precision, by
+// its values of the slices, with intervals from resamples of the samples, each of which is drawn with its whole orbit;
+// see [aggregate.Resample].
 func (f *folder) pooled(model, i int, curves []Curve) error {
 	j, m := f.in.Job, f.metrics[i]
 	n := 0
@@ -96,7 +99,8 @@ func evidenceOf(r *job.Row, e int) metric.Evidence {
 	ev.Truths = r.Truths[e]
 	for _, d := range r.Boxes[e] {
 		score := d.Score
-		if sum := float64(d.X1) + float64(d.Y1) + float64(d.X2) + float64(d.Y2) + float64(d.Angle); math.IsNaN(sum) || math.IsInf(sum, 0) {
+		if sum := float64(d.X1) + float64(d.Y1) + float64(d.X2) + float64(d.Y2) + float64(d.Angle); math.IsNaN(sum) ||
+			math.IsInf(sum, 0) {
 			score = float32(math.NaN())
 		}
 		ev.Hits = append(ev.Hits, metric.Hit{Score: score, Label: d.Label, Match: d.Match})
@@ -106,16 +110,24 @@ func evidenceOf(r *job.Row, e int) metric.Evidence {
 
 // pool holds the values of one slice at every element, of all its samples and of the resamples.
 type pool struct {
-	n          int // samples
+	// samples
+	n          int
 	confidence float64
-	value      []float64            // by element
-	interval   []aggregate.Interval // by element
-	called     [][]float64          // values by call of the statistic and by element: every element is asked about the same resamples in the same order
-	broken     bool                 // an element has resamples without a value
+	// by element
+	value []float64
+	// by element
+	interval []aggregate.Interval
+	// values by call of the statistic and by element: every element is asked about the same resamples in the same order
+	called [][]float64
+	// an element has resamples without a value
+	broken bool
 }
 
 func newPool(samples, elements int, confidence float64) pool {
-	return pool{n: samples, confidence: confidence, value: make([]float64, elements), interval: make([]aggregate.Interval, elements)}
+	return pool{
+		n: samples, confidence: confidence, value: make([]float64, elements),
+		interval: make([]aggregate.Interval, elements),
+	}
 }
 
 // resample is the interval of a statistic of the slice. The draws are the same each time.
@@ -127,10 +139,13 @@ func (p *pool) resample(statistic func(call int, count []int) float64) (float64,
 	}, draws, p.confidence, rand.New(rand.NewPCG(drawSeed, uint64(p.n))))
 }
 
-// element computes the metric of the slice and of its resamples at one element. A value that is not finite in any sample leaves none.
+// element computes the metric of the slice and of its resamples at one element. A value that is not finite in any
+// sample leaves none.
 func (p *pool) element(k int, m *metric.Metric, set []metric.Evidence) {
 	bad := slices.ContainsFunc(set, func(e metric.Evidence) bool {
-		return math.IsInf(e.Value, 0) || slices.ContainsFunc(e.Hits, func(h metric.Hit) bool { return h.Score != h.Score }) // NaN
+		// NaN
+		return math.IsInf(e.Value, 0) ||
+			slices.ContainsFunc(e.Hits, func(h metric.Hit) bool { return h.Score != h.Score })
 	})
 	if bad || len(set) == 0 {
 		p.value[k], p.interval[k], p.broken = math.NaN(), aggregate.Interval{Low: math.NaN(), High: math.NaN()}, true
@@ -152,7 +167,8 @@ func (p *pool) element(k int, m *metric.Metric, set []metric.Evidence) {
 func (p *pool) fill(c *Curve, m *metric.Metric, weights []float64, identity int) {
 	c.WorstElement = -1
 	for k, v := range p.value {
-		c.Mean[k], c.Lo[k], c.Hi[k] = Number(v), Number(max(p.interval[k].Low, m.Range[0])), Number(min(p.interval[k].High, m.Range[1]))
+		c.Mean[k], c.Lo[k], c.Hi[k] = Number(v), Number(max(p.interval[k].Low, m.Range[0])),
+			Number(min(p.interval[k].High, m.Range[1]))
 		if math.IsNaN(v) {
 			c.Lo[k], c.Hi[k] = Number(v), Number(v)
 			continue
@@ -195,9 +211,13 @@ func (p *pool) fill(c *Curve, m *metric.Metric, weights []float64, identity int)
 	}
 }
 
-// estimate is a function of the curve with its interval. There is no standard deviation over samples: they have no values of their own.
+// estimate is a function of the curve with its interval. There is no standard deviation over samples: they have no
+// values of their own.
 func (p *pool) estimate(n int, in [2]float64, of func([]float64) float64) Estimate {
-	e := Estimate{N: n, Mean: Number(of(p.value)), SD: Number(math.NaN()), Lo: Number(math.NaN()), Hi: Number(math.NaN())}
+	e := Estimate{
+		N: n, Mean: Number(of(p.value)), SD: Number(math.NaN()), Lo: Number(math.NaN()),
+		Hi: Number(math.NaN()),
+	}
 	if p.broken || p.called == nil {
 		return e
 	}

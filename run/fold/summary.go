@@ -1,5 +1,5 @@
-// Package fold reduces the rows of a run to its summary: the aggregate NERO curves of every model, metric and slice, with
-// spread, interval, worst case and counts. Rows pass through once and memory does not grow with their number.
+// Package fold reduces the rows of a run to its summary: the aggregate NERO curves of every model, metric and slice,
+// with spread, interval, worst case and counts. Rows pass through once and memory does not grow with their number.
 package fold
 
 import (
@@ -14,45 +14,58 @@ import (
 
 // Summary is what a run says on one page. NaN and infinities in float fields are written to JSON as null.
 type Summary struct {
-	Format     int             `json:"format"`
-	Job        string          `json:"job"` // hash
-	Group      string          `json:"group"`
-	Definition string          `json:"group_definition,omitempty"` // of a group of the user
+	Format int `json:"format"`
+	// hash
+	Job   string `json:"job"`
+	Group string `json:"group"`
+	// of a group of the user
+	Definition string          `json:"group_definition,omitempty"`
 	Chart      []group.Axis    `json:"chart"`
 	Elements   []group.Element `json:"elements"`
-	Exact      []bool          `json:"exact"`   // acts without resampling
-	Measure    string          `json:"measure"` // what a mean over the orbit is over
-	Confidence float64         `json:"confidence"`
-	Samples    int             `json:"samples"`
-	Failed     int             `json:"failed"` // samples that could not be evaluated
-	Models     []string        `json:"models"`
-	Scales     []Number        `json:"scales"` // centred scale s of each model's output, of rows that of one row; NaN if it was not needed
+	// acts without resampling
+	Exact []bool `json:"exact"`
+	// what a mean over the orbit is over
+	Measure    string  `json:"measure"`
+	Confidence float64 `json:"confidence"`
+	Samples    int     `json:"samples"`
+	// samples that could not be evaluated
+	Failed int      `json:"failed"`
+	Models []string `json:"models"`
+	// centred scale s of each model's output, of rows that of one row; NaN if it was not needed
+	Scales []Number `json:"scales"`
 	// FieldScales are those of the fields of outputs that are records, for each model.
 	FieldScales []map[string]Number `json:"field_scales,omitempty"`
 	Metrics     []Metric            `json:"metrics"`
-	Slices      []Slice             `json:"slices"`              // "all" first, then one per class
-	Curves      []Curve             `json:"curves"`              // one per (model, metric, slice), in that nesting
-	Consensus   []Consensus         `json:"consensus,omitempty"` // one per model if a metric is against the consensus
+	// "all" first, then one per class
+	Slices []Slice `json:"slices"`
+	// one per (model, metric, slice), in that nesting
+	Curves []Curve `json:"curves"`
+	// one per model if a metric is against the consensus
+	Consensus []Consensus `json:"consensus,omitempty"`
 }
 
 // Metric describes a metric of the run.
 type Metric struct {
-	Name   string    `json:"name"`
-	Doc    string    `json:"doc"`
-	Unit   string    `json:"unit,omitempty"`
-	Better string    `json:"better"` // higher, lower
-	Ref    string    `json:"ref"`    // target, self
-	Range  [2]Number `json:"range"`
-	// Pooled says that means are no means over samples: the metric is computed of all samples at each element, and its intervals come from
-	// resamples of the samples.
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+	Unit string `json:"unit,omitempty"`
+	// higher, lower
+	Better string `json:"better"`
+	// target, self
+	Ref   string    `json:"ref"`
+	Range [2]Number `json:"range"`
+	// Pooled says that means are no means over samples: the metric is computed of all samples at each element, and its
+	// intervals come from resamples of the samples.
 	Pooled bool `json:"pooled,omitempty"`
 }
 
 // Slice is a subset of the samples.
 type Slice struct {
-	Name  string `json:"name"`  // "all", or the class
-	Label int    `json:"label"` // -1 for all
-	N     int    `json:"n"`
+	// "all", or the class
+	Name string `json:"name"`
+	// -1 for all
+	Label int `json:"label"`
+	N     int `json:"n"`
 }
 
 // Curve is one aggregate NERO curve. Every list has one entry per element of the orbit.
@@ -61,23 +74,29 @@ type Curve struct {
 	Metric int `json:"metric"`
 	Slice  int `json:"slice"`
 
-	N    []int    `json:"n"`    // finite values
-	Bad  []int    `json:"bad"`  // values that are NaN or infinite. They are in no mean: where Bad > 0 the mean is of the others
+	// finite values
+	N []int `json:"n"`
+	// values that are NaN or infinite. They are in no mean: where Bad > 0 the mean is of the others
+	Bad  []int    `json:"bad"`
 	Mean []Number `json:"mean"` //
-	SD   []Number `json:"sd"`   // over samples
-	Lo   []Number `json:"lo"`   // interval of the mean over samples
-	Hi   []Number `json:"hi"`
-	P10  []Number `json:"p10"` // spread over samples
-	P90  []Number `json:"p90"`
-	Min  []Number `json:"min"`
-	Max  []Number `json:"max"`
+	// over samples
+	SD []Number `json:"sd"`
+	// interval of the mean over samples
+	Lo []Number `json:"lo"`
+	Hi []Number `json:"hi"`
+	// spread over samples
+	P10 []Number `json:"p10"`
+	P90 []Number `json:"p90"`
+	Min []Number `json:"min"`
+	Max []Number `json:"max"`
 
-	// Orbit is the mean over the orbit: each sample is reduced to its own mean first, so the interval is clustered by sample.
+	// Orbit is the mean over the orbit: each sample is reduced to its own mean first, so the interval is clustered by
+	// sample.
 	Orbit Estimate `json:"orbit"`
 	// Worst is the worst value along the orbit of each sample, averaged: worst-of-orbit accuracy for accuracy.
 	Worst Estimate `json:"worst"`
-	// Change is the mean over the orbit less the value at the identity, sample by sample: its interval says whether moving the
-	// inputs changes the metric at all.
+	// Change is the mean over the orbit less the value at the identity, sample by sample: its interval says whether
+	// moving the inputs changes the metric at all.
 	Change Estimate `json:"change"`
 	// WorstElement is the element with the worst mean, -1 if there is none.
 	WorstElement int `json:"worst_element"`
@@ -85,7 +104,8 @@ type Curve struct {
 	WorstSample string `json:"worst_sample"`
 	WorstAt     int    `json:"worst_at"`
 	WorstValue  Number `json:"worst_value"`
-	// FirstBad is the first sample with a value that is not finite, and BadAt the element; empty and -1 if there is none.
+	// FirstBad is the first sample with a value that is not finite, and BadAt the element; empty and -1 if there is
+	// none.
 	FirstBad string `json:"first_bad,omitempty"`
 	BadAt    int    `json:"bad_at"`
 	// Widths are the full widths at half maximum along the axes of shifts; of metrics that are better when higher.
@@ -104,13 +124,15 @@ type Estimate struct {
 // Curve finds the curve of (model, metric, slice), nil if there is none.
 func (s *Summary) Curve(model, metric, slice int) *Curve {
 	i := (model*len(s.Metrics)+metric)*len(s.Slices) + slice
-	if model < 0 || metric < 0 || slice < 0 || metric >= len(s.Metrics) || slice >= len(s.Slices) || i >= len(s.Curves) {
+	if model < 0 || metric < 0 || slice < 0 || metric >= len(s.Metrics) || slice >= len(s.Slices) ||
+		i >= len(s.Curves) {
 		return nil
 	}
 	return &s.Curves[i]
 }
 
-// Open is the group of the run. It is an error for groups of a newer program, and for those that a program of the user defines.
+// Open is the group of the run. It is an error for groups of a newer program, and for those that a program of the user
+// defines.
 func (s *Summary) Open() (group.Group, error) {
 	return job.OpenGroup(context.Background(), s.Group, s.Definition, nil)
 }
@@ -129,12 +151,14 @@ func (s *Summary) Identity() int {
 	return -1
 }
 
-// Verdict says in a few words what a curve is evidence of: whether a metric against labels changes along the orbit, or whether the
-// relative error is above a limit. Intervals decide, in both directions; "" for metrics of which nothing is claimed.
+// Verdict says in a few words what a curve is evidence of: whether a metric against labels changes along the orbit, or
+// whether the relative error is above a limit. Intervals decide, in both directions; "" for metrics of which nothing is
+// claimed.
 func (s *Summary) Verdict(c *Curve, limit float64) string {
 	m := s.Metrics[c.Metric]
 	switch {
-	case m.Name == metric.Relative.Name || strings.HasSuffix(m.Name, "."+metric.Relative.Name): // of a field of a record
+	// of a field of a record
+	case m.Name == metric.Relative.Name || strings.HasSuffix(m.Name, "."+metric.Relative.Name):
 		switch lo, hi := float64(c.Orbit.Lo), float64(c.Orbit.Hi); {
 		case lo > limit:
 			return fmt.Sprintf("above %.0e", limit)

@@ -9,18 +9,21 @@ import (
 	"nero/symmetry/group"
 )
 
-// Width is how far a curve over shifts stays above half of its maximum, along one axis through the element with the maximum.
+// Width is how far a curve over shifts stays above half of its maximum, along one axis through the element with the
+// maximum.
 type Width struct {
-	Axis  string `json:"axis"`
-	Unit  string `json:"unit"`
-	Value Number `json:"value"` // from where the value falls to half on one side to where it does on the other; NaN without a maximum above 0
-	// Open is on how many sides, 0 to 2, the value has not fallen to half where the elements end: the width is at least Value.
+	Axis string `json:"axis"`
+	Unit string `json:"unit"`
+	// from where the value falls to half on one side to where it does on the other; NaN without a maximum above 0
+	Value Number `json:"value"`
+	// Open is on how many sides, 0 to 2, the value has not fallen to half where the elements end: the width is at least
+	// Value.
 	Open int `json:"open,omitempty"`
 }
 
-// widths are the full widths at half maximum of the means of a metric that is better when higher, along the axes of shifts; nil for other
-// charts and metrics. The baseline is 0. Of equal maxima the one nearest to the middle of the elements counts. Between two elements the value is
-// taken to go straight; a NaN ends the line like the last element.
+// widths are the full widths at half maximum of the means of a metric that is better when higher, along the axes of
+// shifts; nil for other charts and metrics. The baseline is 0. Of equal maxima the one nearest to the middle of the
+// elements counts. Between two elements the value is taken to go straight; a NaN ends the line like the last element.
 func widths(chart []group.Axis, elements []group.Element, m *metric.Metric, mean []Number) []Width {
 	if m.Better != metric.Higher || len(elements) < 3 {
 		return nil
@@ -51,7 +54,8 @@ func widths(chart []group.Axis, elements []group.Element, m *metric.Metric, mean
 	}
 	at := -1
 	for k, v := range mean {
-		if v := float64(v); v > 0 && !math.IsInf(v, 0) && (at < 0 || v > float64(mean[at]) || v == float64(mean[at]) && far(k) < far(at)) {
+		if v := float64(v); v > 0 && !math.IsInf(v, 0) && (at < 0 || v > float64(mean[at]) || v == float64(mean[at]) &&
+			far(k) < far(at)) {
 			at = k
 		}
 	}
@@ -98,14 +102,17 @@ func line(elements []group.Element, mean []Number, at, a int) (Number, int) {
 // Consensus says what the consensus of one model rests on, over the samples.
 type Consensus struct {
 	Model int `json:"model"`
-	N     int `json:"n"` // samples
+	// samples
+	N int `json:"n"`
 	// Weak is how many samples have a consensus that rests on too few elements to support a verdict, or none at all.
-	Weak    int    `json:"weak"`
-	Support Number `json:"support"` // median share of contributing elements
-	// Agreement is the median, over the samples that have one, of the correlation along the orbit between the first metric against the target and the same
-	// against the consensus; NaN if there are no targets.
+	Weak int `json:"weak"`
+	// median share of contributing elements
+	Support Number `json:"support"`
+	// Agreement is the median, over the samples that have one, of the correlation along the orbit between the first
+	// metric against the target and the same against the consensus; NaN if there are no targets.
 	Agreement Number `json:"agreement"`
-	Agreed    int    `json:"agreed"` // samples with a correlation
+	// samples with a correlation
+	Agreed int `json:"agreed"`
 }
 
 // consensus sums up what the rows of a model say of their consensus.

@@ -23,8 +23,8 @@ const (
 )
 
 // Canonical is the job as JSON, always the same bytes for the same job: keys in the order of the fields, no spaces, the
-// shortest digits that give a number back, one line feed at the end. [ParseJob] reads it back exactly. A job with a number
-// that is not finite, or a text that is not UTF-8, has no canonical form.
+// shortest digits that give a number back, one line feed at the end. [ParseJob] reads it back exactly. A job with a
+// number that is not finite, or a text that is not UTF-8, has no canonical form.
 func (j *Job) Canonical() ([]byte, error) { return canonical(j) }
 
 func canonical(j *Job) ([]byte, error) {
@@ -89,8 +89,9 @@ func keyOf(f reflect.StructField) string {
 	return name
 }
 
-// Hash is the SHA-256 of the job in lower-case hexadecimal: the name of everything that the job makes. Every field decides
-// it but the paths of files and the ways to endpoints, whose digests count instead: moving models or data does not orphan a run.
+// Hash is the SHA-256 of the job in lower-case hexadecimal: the name of everything that the job makes. Every field
+// decides it but the paths of files and the ways to endpoints, whose digests count instead: moving models or data does
+// not orphan a run.
 func (j *Job) Hash() (string, error) {
 	b, err := canonical(j.withoutPaths())
 	if err != nil {
@@ -103,7 +104,8 @@ func (j *Job) Hash() (string, error) {
 // withoutPaths is a copy that names no place on a disk.
 func (j *Job) withoutPaths() *Job {
 	c := *j
-	// Appending to something that is not nil makes nil and empty lists the same, so that the hash does not tell them apart.
+	// Appending to something that is not nil makes nil and empty lists the same, so that the hash does not tell them
+	// apart.
 	c.Models = append([]ModelRef{}, j.Models...)
 	for i := range c.Models {
 		c.Models[i].Path = ""
@@ -114,7 +116,8 @@ func (j *Job) withoutPaths() *Job {
 	}
 	c.Study.Models = append([]Model{}, j.Study.Models...)
 	for i := range c.Study.Models {
-		c.Study.Models[i] = Model{Name: c.Study.Models[i].Name} // where it is and how it is reached; what it is says its digest
+		// where it is and how it is reached; what it is says its digest
+		c.Study.Models[i] = Model{Name: c.Study.Models[i].Name}
 	}
 	c.Study.Data.Images, c.Study.Data.Labels = "", ""
 	if c.Study.Data.Targets != "none" {
@@ -136,8 +139,9 @@ func NamesDigest(ids []string, labels []int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// DataDigest is the SHA-256, in lower-case hexadecimal, of what the samples come from: the digests of the files and the samples' names
-// and labels. Jobs over other choices of the same data have the same one. Where the files lie is no part of it.
+// DataDigest is the SHA-256, in lower-case hexadecimal, of what the samples come from: the digests of the files and the
+// samples' names and labels. Jobs over other choices of the same data have the same one. Where the files lie is no part
+// of it.
 func (j *Job) DataDigest() string {
 	h := sha256.New()
 	for _, f := range j.Files {
@@ -147,8 +151,8 @@ func (j *Job) DataDigest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// ParseJob reads a job from JSON and validates it. The name is that of the file, for messages. Unknown keys are refused:
-// they would not be part of the hash.
+// ParseJob reads a job from JSON and validates it. The name is that of the file, for messages. Unknown keys are
+// refused: they would not be part of the hash.
 func ParseJob(name string, b []byte) (*Job, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -165,8 +169,8 @@ func ParseJob(name string, b []byte) (*Job, error) {
 	return j, nil
 }
 
-// Validate reports the first thing that makes the job impossible: sizes out of range, lists that do not match, names that
-// are missing or there twice, numbers that are not finite.
+// Validate reports the first thing that makes the job impossible: sizes out of range, lists that do not match, names
+// that are missing or there twice, numbers that are not finite.
 func (j *Job) Validate() error {
 	if j.Format != FormatNumber {
 		return fmt.Errorf("format is %d, expected %d", j.Format, FormatNumber)
@@ -175,7 +179,8 @@ func (j *Job) Validate() error {
 		return fmt.Errorf("count is %d, expected 0 to %d", j.Count, maxCount)
 	}
 	if j.Shard < 1 || j.Shard > maxCount || j.Count/j.Shard >= maxShards {
-		return fmt.Errorf("shard is %d for %d samples, expected a size that gives at most %d shards", j.Shard, j.Count, maxShards)
+		return fmt.Errorf("shard is %d for %d samples, expected a size that gives at most %d shards", j.Shard, j.Count,
+			maxShards)
 	}
 	if j.Samples != nil && len(j.Samples) != j.Count {
 		return fmt.Errorf("samples lists %d indexes, but count is %d", len(j.Samples), j.Count)
@@ -203,7 +208,8 @@ func (j *Job) Validate() error {
 		}
 	}
 	if float64(len(j.Models))*float64(len(j.Metrics))*float64(len(j.Elements)) > maxCells {
-		return fmt.Errorf("%d models × %d metrics × %d elements, expected at most %d cells", len(j.Models), len(j.Metrics), len(j.Elements), maxCells)
+		return fmt.Errorf("%d models × %d metrics × %d elements, expected at most %d cells", len(j.Models),
+			len(j.Metrics), len(j.Elements), maxCells)
 	}
 	_, err := canonical(j)
 	return err
@@ -273,10 +279,11 @@ func isDigest(s string) bool {
 	return true
 }
 
-// ShardSize is the number of samples per shard for a job of count samples, elements and models, from these numbers alone.
+// ShardSize is the number of samples per shard for a job of count samples, elements and models, from these numbers
+// alone.
 //
-// It aims at 64 shards, so that progress shows and a few workers end together, but no shard has more than 256 samples or
-// (beyond its first sample) more than 65,536 evaluations, and no job has more than 100,000 shards. It is at least 1.
+// It aims at 64 shards, so that progress shows and a few workers end together, but no shard has more than 256 samples
+// or (beyond its first sample) more than 65,536 evaluations, and no job has more than 100,000 shards. It is at least 1.
 func ShardSize(count, elements, models int) int {
 	const (
 		shards      = 64
@@ -288,8 +295,8 @@ func ShardSize(count, elements, models int) int {
 	return max(size, (count+most-1)/most, 1)
 }
 
-// Diff lists what distinguishes two jobs, field by field, such as "engine.name: native, not wasm": what j has first, then
-// what o has. Paths are left out, as in [Job.Hash]. It is empty exactly when the hashes are equal.
+// Diff lists what distinguishes two jobs, field by field, such as "engine.name: native, not wasm": what j has first,
+// then what o has. Paths are left out, as in [Job.Hash]. It is empty exactly when the hashes are equal.
 func (j *Job) Diff(o *Job) []string {
 	var d []string
 	differ(reflect.ValueOf(*j.withoutPaths()), reflect.ValueOf(*o.withoutPaths()), "", &d)
@@ -301,7 +308,8 @@ func differ(a, b reflect.Value, path string, d *[]string) {
 	case reflect.Struct:
 		if _, ok := reflect.TypeAssert[Engine](a); ok {
 			if a.Interface() != b.Interface() {
-				*d = append(*d, fmt.Sprintf("%s: %v %v, not %v %v", path, a.Field(0), a.Field(1), b.Field(0), b.Field(1)))
+				*d = append(*d, fmt.Sprintf("%s: %v %v, not %v %v", path, a.Field(0), a.Field(1), b.Field(0),
+					b.Field(1)))
 			}
 			return
 		}
@@ -344,7 +352,8 @@ func brief(v reflect.Value) string {
 		if v.Len() == 0 {
 			return "none"
 		}
-		if k := v.Type().Elem().Kind(); v.Len() <= 6 && (k == reflect.String || k == reflect.Int || k == reflect.Float64) {
+		if k := v.Type().Elem().Kind(); v.Len() <= 6 &&
+			(k == reflect.String || k == reflect.Int || k == reflect.Float64) {
 			return fmt.Sprint(v.Interface())
 		}
 		return strconv.Itoa(v.Len())

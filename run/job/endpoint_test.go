@@ -8,12 +8,24 @@ import (
 
 func TestParseEndpoint(t *testing.T) {
 	for text, want := range map[string]Model{
-		"grpc://127.0.0.1:9000/farneback":                     {Name: "farneback", Endpoint: "grpc://127.0.0.1:9000/farneback"},
-		"{endpoint: 'https://example.org/prefix/flow'}":       {Name: "flow", Endpoint: "https://example.org/prefix/flow"},
-		"{onnx: 'HTTP://[::1]:8080/a.b/'}":                    {Name: "a.b", Endpoint: "HTTP://[::1]:8080/a.b/"},
-		"{name: f, endpoint: 'grpcs://h/m', version: '3'}":    {Name: "f", Endpoint: "grpcs://h/m", Version: "3"},
-		"{endpoint: 'grpc://h/m', timeout: 2.5, ca: ca.pem}":  {Name: "m", Endpoint: "grpc://h/m", Timeout: 2.5, CA: "ca.pem"},
-		"{endpoint: 'grpc://h/m', batch: 4, concurrency: 16}": {Name: "m", Endpoint: "grpc://h/m", Batch: 4, Concurrency: 16},
+		"grpc://127.0.0.1:9000/farneback": {
+			Name:     "farneback",
+			Endpoint: "grpc://127.0.0.1:9000/farneback",
+		},
+		"{endpoint: 'https://example.org/prefix/flow'}": {
+			Name:     "flow",
+			Endpoint: "https://example.org/prefix/flow",
+		},
+		"{onnx: 'HTTP://[::1]:8080/a.b/'}":                 {Name: "a.b", Endpoint: "HTTP://[::1]:8080/a.b/"},
+		"{name: f, endpoint: 'grpcs://h/m', version: '3'}": {Name: "f", Endpoint: "grpcs://h/m", Version: "3"},
+		"{endpoint: 'grpc://h/m', timeout: 2.5, ca: ca.pem}": {
+			Name: "m", Endpoint: "grpc://h/m", Timeout: 2.5,
+			CA: "ca.pem",
+		},
+		"{endpoint: 'grpc://h/m', batch: 4, concurrency: 16}": {
+			Name: "m", Endpoint: "grpc://h/m", Batch: 4,
+			Concurrency: 16,
+		},
 		"{endpoint: 'grpc://h/m', token_env: T, headers_env: H, insecure: true}": {
 			Name: "m", Endpoint: "grpc://h/m", TokenEnv: "T", HeadersEnv: "H", Insecure: true,
 		},
@@ -35,21 +47,26 @@ func TestParseEndpoint(t *testing.T) {
 
 func TestParseEndpointRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"{name: a}":                                         "s.yaml:1:9: models[0].onnx: missing; add onnx: FILE.onnx, or endpoint: grpc://HOST:PORT/MODEL",
-		"{onnx: a.onnx, endpoint: 'grpc://h/m'}":            "models[0].endpoint: a model has a file (onnx) or an endpoint; keep one of them",
-		"{onnx: a.onnx, timeout: 3}":                        "s.yaml:1:9: models[0].timeout: is for a model behind an endpoint",
-		"{onnx: a.onnx, insecure: true}":                    "models[0].insecure: is for a model behind an endpoint",
-		"{endpoint: 'ftp://h/m'}":                           `the scheme is "ftp"; expected SCHEME://HOST:PORT/MODEL`,
-		"{endpoint: 'localhost:9000/m'}":                    `the scheme is "localhost"`,
-		"{endpoint: 'grpc://h:9000'}":                       "names no host or no model",
-		"{endpoint: 'grpc:///m'}":                           "names no host or no model",
-		"{endpoint: 'grpc://h:x/m'}":                        "not a URL",
-		"{endpoint: 'http://h/m?version=1'}":                "neither ? nor #",
-		"{endpoint: 'http://me:hunter2@h/m'}":               "no place for passwords",
-		"{endpoint: 'http://h/m', token_env: 'eyJh.bGc'}":   "models[0].token_env: not the name of an environment variable",
-		"{endpoint: 'http://h/m', headers_env: 'X-Key: 1'}": "models[0].headers_env: not the name of an environment variable",
-		"{endpoint: 'http://h/m', timeout: 0}":              "out of range",
-		"{endpoint: 'http://h/m', batch: 0}":                "out of range",
+		"{name: a}": "s.yaml:1:9: models[0].onnx: missing; add onnx: " +
+			"FILE.onnx, or endpoint: grpc://HOST:PORT/MODEL",
+		"{onnx: a.onnx, endpoint: 'grpc://h/m'}": "models[0].endpoint: a model has a file (onnx) or an " +
+			"endpoint; keep one of them",
+		"{onnx: a.onnx, timeout: 3}": "s.yaml:1:9: models[0].timeout: is for a model behind " +
+			"an endpoint",
+		"{onnx: a.onnx, insecure: true}":      "models[0].insecure: is for a model behind an endpoint",
+		"{endpoint: 'ftp://h/m'}":             `the scheme is "ftp"; expected SCHEME://HOST:PORT/MODEL`,
+		"{endpoint: 'localhost:9000/m'}":      `the scheme is "localhost"`,
+		"{endpoint: 'grpc://h:9000'}":         "names no host or no model",
+		"{endpoint: 'grpc:///m'}":             "names no host or no model",
+		"{endpoint: 'grpc://h:x/m'}":          "not a URL",
+		"{endpoint: 'http://h/m?version=1'}":  "neither ? nor #",
+		"{endpoint: 'http://me:hunter2@h/m'}": "no place for passwords",
+		"{endpoint: 'http://h/m', token_env: 'eyJh.bGc'}": "models[0].token_env: not the name of an environment " +
+			"variable",
+		"{endpoint: 'http://h/m', headers_env: 'X-Key: 1'}": "models[0].headers_env: not the name of an environment " +
+			"variable",
+		"{endpoint: 'http://h/m', timeout: 0}": "out of range",
+		"{endpoint: 'http://h/m', batch: 0}":   "out of range",
 	} {
 		_, err := ParseStudy("s.yaml", []byte("models: "+text+"\ndata: x\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -7,8 +7,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Open is the group that the study names or defines. The file must have been read before ([Group.Definition]). start runs the program of a group that
-// is defined by one; nil where none may run.
+// Open is the group that the study names or defines. The file must have been read before ([Group.Definition]). start
+// runs the program of a group that is defined by one; nil where none may run.
 func (g Group) Open(ctx context.Context, start group.Starter) (group.Group, error) {
 	return OpenGroup(ctx, g.Name, g.Definition, start)
 }

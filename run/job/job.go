@@ -17,45 +17,72 @@ const StudyVersion = 1
 
 // Study is the input file of a run. Paths are relative to the file.
 //
-// The tags are the one place where the file's rules are written down: [ParseStudy] checks them and the published schema is
-// made from them. In a jsonschema tag stand the permitted values and ranges; study:"single" lets a list of one be written
-// without its brackets, and a mapping whose field has study:"short" may be written as the text of that field alone. The
-// shortest study is two lines: models: m.onnx and data: FOLDER.
+// The tags are the one place where the file's rules are written down: [ParseStudy] checks them and the published schema
+// is made from them. In a jsonschema tag stand the permitted values and ranges; study:"single" lets a list of one be
+// written without its brackets, and a mapping whose field has study:"short" may be written as the text of that field
+// alone. The shortest study is two lines: models: m.onnx and data: FOLDER.
 type Study struct {
-	Version   int       `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"enum=1"`                                                                                                                       // version of the file format; default 1
-	Task      string    `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=detection,enum=flow,enum=image,enum=tensor,enum=regression,enum=molecules,enum=sequence"` // what the models do; sets the default of output.space: scores, mask, boxes, field, image, tensor, rows, record, signal
-	Models    []Model   `json:"models" yaml:"models" jsonschema:"minItems=1,maxItems=1000" study:"single"`                                                                                                            // the models to compare, with distinct names; one, or the path of one, needs no list
-	Data      Data      `json:"data" yaml:"data"`                                                                                                                                                                     // the samples
-	Input     Input     `json:"input,omitzero" yaml:"input,omitempty"`                                                                                                                                                // how a sample becomes the array that the models read
-	Output    Output    `json:"output,omitzero" yaml:"output,omitempty"`                                                                                                                                              // what the models return
-	Group     Group     `json:"group,omitzero" yaml:"group,omitempty"`                                                                                                                                                // the group, its elements and how they act; default SO(2), rotations about the center
-	Metrics   []string  `json:"metrics,omitempty" yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`                                                              // names of metrics, or one name; default the usual ones of the output space
-	Consensus Consensus `json:"consensus,omitzero" yaml:"consensus,omitempty"`                                                                                                                                        // how metrics with @consensus get their reference
-	Audit     Audit     `json:"audit,omitzero" yaml:"audit,omitempty"`                                                                                                                                                // thresholds of an audit
-	Seed      uint64    `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                                                                          // of every random choice but that of the samples; default 0
+	// version of the file format; default 1
+	Version int `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"enum=1"`
+	// what the models do; sets the default of output.space: scores, mask, boxes, field, image, tensor, rows, record,
+	// signal
+	Task string `json:"task,omitempty" yaml:"task,omitempty" jsonschema:"enum=classification,enum=segmentation,enum=detection,enum=flow,enum=image,enum=tensor,enum=regression,enum=molecules,enum=sequence"`
+	// the models to compare, with distinct names; one, or the path of one, needs no list
+	Models []Model `json:"models" yaml:"models" jsonschema:"minItems=1,maxItems=1000" study:"single"`
+	// the samples
+	Data Data `json:"data" yaml:"data"`
+	// how a sample becomes the array that the models read
+	Input Input `json:"input,omitzero" yaml:"input,omitempty"`
+	// what the models return
+	Output Output `json:"output,omitzero" yaml:"output,omitempty"`
+	// the group, its elements and how they act; default SO(2), rotations about the center
+	Group Group `json:"group,omitzero" yaml:"group,omitempty"`
+	// names of metrics, or one name; default the usual ones of the output space
+	Metrics []string `json:"metrics,omitempty" yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`
+	// how metrics with @consensus get their reference
+	Consensus Consensus `json:"consensus,omitzero" yaml:"consensus,omitempty"`
+	// thresholds of an audit
+	Audit Audit `json:"audit,omitzero" yaml:"audit,omitempty"`
+	// of every random choice but that of the samples; default 0
+	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 
-	src *source // where things stand in the file; nil for a study that was not read from one
+	// where things stand in the file; nil for a study that was not read from one
+	src *source
 }
 
 // Model names one model: an ONNX file, or a model that a server runs. Exactly one of ONNX and Endpoint is set.
 //
 // Secrets do not belong into a study: it names the environment variables that hold them.
 type Model struct {
-	Name        string  `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`                            // name in tables and plots, distinct within the study; default that of the file without its extension, or the last part of the endpoint
-	ONNX        string  `json:"onnx,omitempty" yaml:"onnx,omitempty" jsonschema:"minLength=1" study:"short"`              // path of the ONNX file
-	Endpoint    string  `json:"endpoint,omitempty" yaml:"endpoint,omitempty" jsonschema:"minLength=1"`                    // in place of onnx: where a server of the Open Inference Protocol v2 runs the model, SCHEME://HOST:PORT/MODEL with scheme grpc, grpcs, http or https
-	Version     string  `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"minLength=1"`                      // endpoint: version of the model; default the one that the server chooses
-	TokenEnv    string  `json:"token_env,omitempty" yaml:"token_env,omitempty" jsonschema:"minLength=1"`                  // endpoint: name of the environment variable that holds a bearer token; default none
-	HeadersEnv  string  `json:"headers_env,omitempty" yaml:"headers_env,omitempty" jsonschema:"minLength=1"`              // endpoint: name of the environment variable that holds more headers, one "Name: value" a line; default none
-	Timeout     float64 `json:"timeout,omitempty" yaml:"timeout,omitempty" jsonschema:"exclusiveMinimum=0,maximum=86400"` // endpoint: seconds that one answer may take; default 60
-	CA          string  `json:"ca,omitempty" yaml:"ca,omitempty" jsonschema:"minLength=1"`                                // endpoint: path of a PEM file with the certificates to trust; default those of the system
-	Insecure    bool    `json:"insecure,omitempty" yaml:"insecure,omitempty"`                                             // endpoint: accept any certificate, and send token and headers unencrypted where the scheme is grpc or http; default false
-	Batch       int     `json:"batch,omitempty" yaml:"batch,omitempty" jsonschema:"minimum=1,maximum=1024"`               // endpoint: inputs of one request; default 8, or what the model's batch axis is fixed at
-	Concurrency int     `json:"concurrency,omitempty" yaml:"concurrency,omitempty" jsonschema:"minimum=1,maximum=1024"`   // endpoint: requests under way at once; default 4
+	// name in tables and plots, distinct within the study; default that of the file without its extension, or the last
+	// part of the endpoint
+	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`
+	// path of the ONNX file
+	ONNX string `json:"onnx,omitempty" yaml:"onnx,omitempty" jsonschema:"minLength=1" study:"short"`
+	// in place of onnx: where a server of the Open Inference Protocol v2 runs the model, SCHEME://HOST:PORT/MODEL with
+	// scheme grpc, grpcs, http or https
+	Endpoint string `json:"endpoint,omitempty" yaml:"endpoint,omitempty" jsonschema:"minLength=1"`
+	// endpoint: version of the model; default the one that the server chooses
+	Version string `json:"version,omitempty" yaml:"version,omitempty" jsonschema:"minLength=1"`
+	// endpoint: name of the environment variable that holds a bearer token; default none
+	TokenEnv string `json:"token_env,omitempty" yaml:"token_env,omitempty" jsonschema:"minLength=1"`
+	// endpoint: name of the environment variable that holds more headers, one "Name: value" a line; default none
+	HeadersEnv string `json:"headers_env,omitempty" yaml:"headers_env,omitempty" jsonschema:"minLength=1"`
+	// endpoint: seconds that one answer may take; default 60
+	Timeout float64 `json:"timeout,omitempty" yaml:"timeout,omitempty" jsonschema:"exclusiveMinimum=0,maximum=86400"`
+	// endpoint: path of a PEM file with the certificates to trust; default those of the system
+	CA string `json:"ca,omitempty" yaml:"ca,omitempty" jsonschema:"minLength=1"`
+	// endpoint: accept any certificate, and send token and headers unencrypted where the scheme is grpc or http;
+	// default false
+	Insecure bool `json:"insecure,omitempty" yaml:"insecure,omitempty"`
+	// endpoint: inputs of one request; default 8, or what the model's batch axis is fixed at
+	Batch int `json:"batch,omitempty" yaml:"batch,omitempty" jsonschema:"minimum=1,maximum=1024"`
+	// endpoint: requests under way at once; default 4
+	Concurrency int `json:"concurrency,omitempty" yaml:"concurrency,omitempty" jsonschema:"minimum=1,maximum=1024"`
 }
 
-// MarshalJSON writes what [ParseStudy] reads. The path of a file is always there, even if it is empty, as it was before there were
-// endpoints: what is written decides the hash of a job.
+// MarshalJSON writes what [ParseStudy] reads. The path of a file is always there, even if it is empty, as it was before
+// there were endpoints: what is written decides the hash of a job.
 func (m Model) MarshalJSON() ([]byte, error) {
 	type plain Model // without this method
 	var v any = plain(m)
@@ -74,259 +101,441 @@ func (m Model) MarshalJSON() ([]byte, error) {
 
 // Data names the samples.
 type Data struct {
-	Format   string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles,enum=clouds,enum=molecules,enum=graphs,enum=signals"` // default guessed from the path
-	Images   string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`                                                                                                               // path of the image file, or of the folder
-	Labels   string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`                                                                                                                             // path of the labels: IDX, npy, or CSV with columns file,label
-	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty" jsonschema:"minLength=1"`                                                                                                                           // folder: regular expression over the relative path with a group named label; pairs: one with groups named pair and frame
-	Key      string `json:"key,omitempty" yaml:"key,omitempty" jsonschema:"minLength=1"`                                                                                                                                   // npz: name of the image array; default the only one, or "x"
-	LabelKey string `json:"label_key,omitempty" yaml:"label_key,omitempty" jsonschema:"minLength=1"`                                                                                                                       // npz: name of the label array; default "y" or "labels"
-	Layout   string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NHW,enum=NCHW,enum=NHWC"`                                                                                                            // npy, npz: order of the axes; default guessed from the shape
-	Limit    int    `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1000000000"`                                                                                                              // at most this many samples; 0, the default, for all
-	Balance  string `json:"balance,omitempty" yaml:"balance,omitempty" jsonschema:"enum=label"`                                                                                                                            // "label": the same number of each class
-	Seed     uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                                                                                   // of the choice of samples; default 0
+	// default guessed from the path
+	Format string `json:"format,omitempty" yaml:"format,omitempty" jsonschema:"enum=idx,enum=folder,enum=npy,enum=npz,enum=voc,enum=coco,enum=pairs,enum=particles,enum=clouds,enum=molecules,enum=graphs,enum=signals"`
+	// path of the image file, or of the folder
+	Images string `json:"images,omitempty" yaml:"images,omitempty" jsonschema:"minLength=1" study:"short"`
+	// path of the labels: IDX, npy, or CSV with columns file,label
+	Labels string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`
+	// folder: regular expression over the relative path with a group named label; pairs: one with groups named pair and
+	// frame
+	Pattern string `json:"pattern,omitempty" yaml:"pattern,omitempty" jsonschema:"minLength=1"`
+	// npz: name of the image array; default the only one, or "x"
+	Key string `json:"key,omitempty" yaml:"key,omitempty" jsonschema:"minLength=1"`
+	// npz: name of the label array; default "y" or "labels"
+	LabelKey string `json:"label_key,omitempty" yaml:"label_key,omitempty" jsonschema:"minLength=1"`
+	// npy, npz: order of the axes; default guessed from the shape
+	Layout string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NHW,enum=NCHW,enum=NHWC"`
+	// at most this many samples; 0, the default, for all
+	Limit int `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"minimum=0,maximum=1000000000"`
+	// "label": the same number of each class
+	Balance string `json:"balance,omitempty" yaml:"balance,omitempty" jsonschema:"enum=label"`
+	// of the choice of samples; default 0
+	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 
-	Targets   string    `json:"targets,omitempty" yaml:"targets,omitempty" jsonschema:"minLength=1"`                            // path of boxes (folder of VOC XML, COCO JSON) or of fields (folder or npz), where they are not beside the images; "none" ignores them
-	Split     string    `json:"split,omitempty" yaml:"split,omitempty" jsonschema:"minLength=1"`                                // voc: name of a list in ImageSets/Main; default all photos
-	Classes   []string  `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minItems=1,maxItems=100000,uniqueItems"` // names of the classes in the order of the models' numbers; default those of the data: of VOC in alphabetical order, of COCO by the number of the category
-	Fit       []int     `json:"fit,omitempty" yaml:"fit,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`  // height and width that every picture is brought to: scaled to fit, in the middle, zeros around it
-	TargetKey string    `json:"target_key,omitempty" yaml:"target_key,omitempty" jsonschema:"minLength=1"`                      // npz: name of the array of fields; default flow, or the only one
-	Upward    string    `json:"upward,omitempty" yaml:"upward,omitempty" jsonschema:"enum=up,enum=down"`                        // where y and v of OpenPIV text point; default what the order of the rows says
-	Zoom      float64   `json:"zoom,omitempty" yaml:"zoom,omitempty" jsonschema:"exclusiveMinimum=0,maximum=16"`                // pictures and boxes are resized by this factor when they are read, before anything moves; default 1
-	Cut       Cut       `json:"cut,omitzero" yaml:"cut,omitempty"`                                                              // one sample per key object instead of one per photo
-	Particles Particles `json:"particles,omitzero" yaml:"particles,omitempty"`                                                  // format particles: image pairs rendered from known flows
-	Cloud     Cloud     `json:"cloud,omitzero" yaml:"cloud,omitempty"`                                                          // format clouds: how shapes become points
-	Sound     Sound     `json:"sound,omitzero" yaml:"sound,omitempty"`                                                          // format signals: how recordings become signals
-	Elements  []string  `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minItems=1,maxItems=118,uniqueItems"`  // format molecules: symbols of the atoms that the models know; others are refused; default all
+	// path of boxes (folder of VOC XML, COCO JSON) or of fields (folder or npz), where they are not beside the images;
+	// "none" ignores them
+	Targets string `json:"targets,omitempty" yaml:"targets,omitempty" jsonschema:"minLength=1"`
+	// voc: name of a list in ImageSets/Main; default all photos
+	Split string `json:"split,omitempty" yaml:"split,omitempty" jsonschema:"minLength=1"`
+	// names of the classes in the order of the models' numbers; default those of the data: of VOC in alphabetical
+	// order, of COCO by the number of the category
+	Classes []string `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minItems=1,maxItems=100000,uniqueItems"`
+	// height and width that every picture is brought to: scaled to fit, in the middle, zeros around it
+	Fit []int `json:"fit,omitempty" yaml:"fit,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`
+	// npz: name of the array of fields; default flow, or the only one
+	TargetKey string `json:"target_key,omitempty" yaml:"target_key,omitempty" jsonschema:"minLength=1"`
+	// where y and v of OpenPIV text point; default what the order of the rows says
+	Upward string `json:"upward,omitempty" yaml:"upward,omitempty" jsonschema:"enum=up,enum=down"`
+	// pictures and boxes are resized by this factor when they are read, before anything moves; default 1
+	Zoom float64 `json:"zoom,omitempty" yaml:"zoom,omitempty" jsonschema:"exclusiveMinimum=0,maximum=16"`
+	// one sample per key object instead of one per photo
+	Cut Cut `json:"cut,omitzero" yaml:"cut,omitempty"`
+	// format particles: image pairs rendered from known flows
+	Particles Particles `json:"particles,omitzero" yaml:"particles,omitempty"`
+	// format clouds: how shapes become points
+	Cloud Cloud `json:"cloud,omitzero" yaml:"cloud,omitempty"`
+	// format signals: how recordings become signals
+	Sound Sound `json:"sound,omitzero" yaml:"sound,omitempty"`
+	// format molecules: symbols of the atoms that the models know; others are refused; default all
+	Elements []string `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minItems=1,maxItems=118,uniqueItems"`
 }
 
 // Cloud says how a mesh or a file of points becomes a cloud of points.
 type Cloud struct {
-	Points  int    `json:"points,omitempty" yaml:"points,omitempty" jsonschema:"minimum=1,maximum=10000000"`   // points of each cloud: the first ones of a file of points, points drawn uniformly by area from a mesh; default all points of a file, 1024 of a mesh
-	Center  string `json:"center,omitempty" yaml:"center,omitempty" jsonschema:"enum=mean,enum=box,enum=none"` // what is moved to the origin: the mean of the points, or the middle of the box around them; default mean
-	Scale   string `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"enum=sphere,enum=box,enum=none"` // sphere: the farthest point from the origin has distance 1; box: the largest coordinate is 1; default sphere
-	Short   string `json:"short,omitempty" yaml:"short,omitempty" jsonschema:"enum=refuse,enum=repeat"`        // what becomes of a file with fewer points: refuse (default), or repeat its points from the first on
-	Normals bool   `json:"normals,omitempty" yaml:"normals,omitempty"`                                         // keep the normals of points and meshes as the field "normals"
-	Up      string `json:"up,omitempty" yaml:"up,omitempty" jsonschema:"enum=x,enum=y,enum=z"`                 // the axis of the files that points up; it becomes z; default z: coordinates stay as they are
-	Columns string `json:"columns,omitempty" yaml:"columns,omitempty" jsonschema:"minLength=1"`                // files of numbers: names of the columns, such as "x y z nx ny nz"; default x y z, with six columns also the normals
-	Seed    uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                        // of the points drawn from meshes; default 0
+	// points of each cloud: the first ones of a file of points, points drawn uniformly by area from a mesh; default all
+	// points of a file, 1024 of a mesh
+	Points int `json:"points,omitempty" yaml:"points,omitempty" jsonschema:"minimum=1,maximum=10000000"`
+	// what is moved to the origin: the mean of the points, or the middle of the box around them; default mean
+	Center string `json:"center,omitempty" yaml:"center,omitempty" jsonschema:"enum=mean,enum=box,enum=none"`
+	// sphere: the farthest point from the origin has distance 1; box: the largest coordinate is 1; default sphere
+	Scale string `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"enum=sphere,enum=box,enum=none"`
+	// what becomes of a file with fewer points: refuse (default), or repeat its points from the first on
+	Short string `json:"short,omitempty" yaml:"short,omitempty" jsonschema:"enum=refuse,enum=repeat"`
+	// keep the normals of points and meshes as the field "normals"
+	Normals bool `json:"normals,omitempty" yaml:"normals,omitempty"`
+	// the axis of the files that points up; it becomes z; default z: coordinates stay as they are
+	Up string `json:"up,omitempty" yaml:"up,omitempty" jsonschema:"enum=x,enum=y,enum=z"`
+	// files of numbers: names of the columns, such as "x y z nx ny nz"; default x y z, with six columns also the
+	// normals
+	Columns string `json:"columns,omitempty" yaml:"columns,omitempty" jsonschema:"minLength=1"`
+	// of the points drawn from meshes; default 0
+	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 }
 
 // Sound says how a recording becomes a signal.
 type Sound struct {
-	Rate   int    `json:"rate,omitempty" yaml:"rate,omitempty" jsonschema:"minimum=1,maximum=10000000"`               // samples per second that every file must have; default that of the first file
-	Length int    `json:"length,omitempty" yaml:"length,omitempty" jsonschema:"minimum=1,maximum=1000000000"`         // samples that are taken of each recording; default all, of the shortest if a crop window or a model wants one length
-	Start  int    `json:"start,omitempty" yaml:"start,omitempty" jsonschema:"minimum=0,maximum=1000000000"`           // first sample that is taken; default 0
-	Mono   string `json:"mono,omitempty" yaml:"mono,omitempty" jsonschema:"enum=mean,enum=left,enum=right,enum=keep"` // what becomes of several channels; default mean
+	// samples per second that every file must have; default that of the first file
+	Rate int `json:"rate,omitempty" yaml:"rate,omitempty" jsonschema:"minimum=1,maximum=10000000"`
+	// samples that are taken of each recording; default all, of the shortest if a crop window or a model wants one
+	// length
+	Length int `json:"length,omitempty" yaml:"length,omitempty" jsonschema:"minimum=1,maximum=1000000000"`
+	// first sample that is taken; default 0
+	Start int `json:"start,omitempty" yaml:"start,omitempty" jsonschema:"minimum=0,maximum=1000000000"`
+	// what becomes of several channels; default mean
+	Mono string `json:"mono,omitempty" yaml:"mono,omitempty" jsonschema:"enum=mean,enum=left,enum=right,enum=keep"`
 }
 
-// Cut makes a sample of every key object of a photo: a piece of the photo of the given size around the rounded centre of its box, so that
-// a crop window can move over real content.
+// Cut makes a sample of every key object of a photo: a piece of the photo of the given size around the rounded centre
+// of its box, so that a crop window can move over real content.
 type Cut struct {
-	Size     []int     `json:"size,omitempty" yaml:"size,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"` // height and width of the piece in pixels
-	Classes  []string  `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minItems=1,uniqueItems"`                  // of key objects; default all
-	Area     []float64 `json:"area,omitempty" yaml:"area,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=0"`               // [smallest, largest] area of the key box as a share of the window (of the piece, if there is no window); default [0.01, 0.5]
-	Outside  string    `json:"outside,omitempty" yaml:"outside,omitempty" jsonschema:"enum=skip,enum=reflect,enum=refuse"`      // what becomes of a piece that leaves the photo: skip (default) leaves the object out, reflect mirrors the photo and tags the sample padded, refuse ends
-	PerPhoto int       `json:"per_photo,omitempty" yaml:"per_photo,omitempty" jsonschema:"minimum=0"`                           // at most this many key objects of one photo, those nearest to its middle; 0, the default, for all
+	// height and width of the piece in pixels
+	Size []int `json:"size,omitempty" yaml:"size,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=1,maximum=65536"`
+	// of key objects; default all
+	Classes []string `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minItems=1,uniqueItems"`
+	// [smallest, largest] area of the key box as a share of the window (of the piece, if there is no window); default
+	// [0.01, 0.5]
+	Area []float64 `json:"area,omitempty" yaml:"area,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=0"`
+	// what becomes of a piece that leaves the photo: skip (default) leaves the object out, reflect mirrors the photo
+	// and tags the sample padded, refuse ends
+	Outside string `json:"outside,omitempty" yaml:"outside,omitempty" jsonschema:"enum=skip,enum=reflect,enum=refuse"`
+	// at most this many key objects of one photo, those nearest to its middle; 0, the default, for all
+	PerPhoto int `json:"per_photo,omitempty" yaml:"per_photo,omitempty" jsonschema:"minimum=0"`
 }
 
 // Particles are pairs of particle images rendered from known velocity fields.
 type Particles struct {
-	Count    int      `json:"count,omitempty" yaml:"count,omitempty" jsonschema:"minimum=1,maximum=1000000"`                                                                         // number of pairs; default 120
-	Flows    []string `json:"flows,omitempty" yaml:"flows,omitempty" jsonschema:"minItems=1,uniqueItems,enum=uniform,enum=step,enum=cylinder,enum=sqg,enum=isotropic,enum=vortices"` // kinds of flow, taken in turn; default all six
-	Size     []int    `json:"size,omitempty" yaml:"size,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=8,maximum=8192"`                                                        // height and width; default [256, 256]
-	Density  float64  `json:"density,omitempty" yaml:"density,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                                                                  // particles per pixel; default 0.05
-	Diameter float64  `json:"diameter,omitempty" yaml:"diameter,omitempty" jsonschema:"exclusiveMinimum=0,maximum=64"`                                                               // of a particle image in pixels (four standard deviations); default 2.5
-	Noise    float64  `json:"noise,omitempty" yaml:"noise,omitempty" jsonschema:"minimum=0,maximum=255"`                                                                             // standard deviation of the grey levels; default 0
-	Loss     float64  `json:"loss,omitempty" yaml:"loss,omitempty" jsonschema:"minimum=0,maximum=1"`                                                                                 // share of particles that leave the light sheet between the frames; default 0
-	Shift    float64  `json:"shift,omitempty" yaml:"shift,omitempty" jsonschema:"exclusiveMinimum=0,maximum=256"`                                                                    // largest displacement in pixels; default 8
-	Heading  float64  `json:"heading,omitempty" yaml:"heading,omitempty" jsonschema:"minimum=-360,maximum=360"`                                                                      // where the mean flow goes, in degrees counter-clockwise from the right; default 0
-	Turn     float64  `json:"turn,omitempty" yaml:"turn,omitempty" jsonschema:"exclusiveMinimum=0,maximum=360"`                                                                      // standard deviation of the heading from flow to flow, in degrees; default 15
-	Mean     float64  `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                                                                        // part of the mean flow in flows that know none of their own; default 0.5
-	Seed     uint64   `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`                                                                                           // default 0
+	// number of pairs; default 120
+	Count int `json:"count,omitempty" yaml:"count,omitempty" jsonschema:"minimum=1,maximum=1000000"`
+	// kinds of flow, taken in turn; default all six
+	Flows []string `json:"flows,omitempty" yaml:"flows,omitempty" jsonschema:"minItems=1,uniqueItems,enum=uniform,enum=step,enum=cylinder,enum=sqg,enum=isotropic,enum=vortices"`
+	// height and width; default [256, 256]
+	Size []int `json:"size,omitempty" yaml:"size,omitempty" jsonschema:"minItems=2,maxItems=2,minimum=8,maximum=8192"`
+	// particles per pixel; default 0.05
+	Density float64 `json:"density,omitempty" yaml:"density,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`
+	// of a particle image in pixels (four standard deviations); default 2.5
+	Diameter float64 `json:"diameter,omitempty" yaml:"diameter,omitempty" jsonschema:"exclusiveMinimum=0,maximum=64"`
+	// standard deviation of the grey levels; default 0
+	Noise float64 `json:"noise,omitempty" yaml:"noise,omitempty" jsonschema:"minimum=0,maximum=255"`
+	// share of particles that leave the light sheet between the frames; default 0
+	Loss float64 `json:"loss,omitempty" yaml:"loss,omitempty" jsonschema:"minimum=0,maximum=1"`
+	// largest displacement in pixels; default 8
+	Shift float64 `json:"shift,omitempty" yaml:"shift,omitempty" jsonschema:"exclusiveMinimum=0,maximum=256"`
+	// where the mean flow goes, in degrees counter-clockwise from the right; default 0
+	Heading float64 `json:"heading,omitempty" yaml:"heading,omitempty" jsonschema:"minimum=-360,maximum=360"`
+	// standard deviation of the heading from flow to flow, in degrees; default 15
+	Turn float64 `json:"turn,omitempty" yaml:"turn,omitempty" jsonschema:"exclusiveMinimum=0,maximum=360"`
+	// part of the mean flow in flows that know none of their own; default 0.5
+	Mean float64 `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`
+	// default 0
+	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty" jsonschema:"minimum=0"`
 }
 
 // Input says how an image becomes the array that the models read: (v/scale - mean[c]) / std[c].
 type Input struct {
-	Space     string    `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames,enum=rows,enum=signal,enum=record"` // image, frames for pairs and stacks of pictures, rows for points, signal, or record for several fields; default that of the data
-	Layout    string    `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"`                                    // order of the axes; default follows the model's shape
-	Channels  string    `json:"channels,omitempty" yaml:"channels,omitempty" jsonschema:"enum=rgb,enum=bgr,enum=grey"`                        // order of the channels; default as in the file
-	Scale     float64   `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                       // divides every intensity; default 1
-	Mean      []float64 `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"minItems=1,maxItems=4096" study:"single"`                    // one number, or one per channel; default 0
-	Ports     []string  `json:"ports,omitempty" yaml:"ports,omitempty" jsonschema:"minItems=1,maxItems=64"`                                   // frames: names of the inputs, one per frame; default one input with all frames as channels
-	Std       []float64 `json:"std,omitempty" yaml:"std,omitempty" jsonschema:"minItems=1,maxItems=4096,exclusiveMinimum=0" study:"single"`   // one number above 0, or one per channel; default 1
-	Fields    []Port    `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`                  // space rows, signal or record: which fields of the data go to which inputs, and how they move; default the only field to the only input
-	Recurrent Recurrent `json:"recurrent,omitzero" yaml:"recurrent,omitempty"`                                                                // space signal: a model that reads frame by frame
+	// image, frames for pairs and stacks of pictures, rows for points, signal, or record for several fields; default
+	// that of the data
+	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=image,enum=frames,enum=rows,enum=signal,enum=record"`
+	// order of the axes; default follows the model's shape
+	Layout string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"`
+	// order of the channels; default as in the file
+	Channels string `json:"channels,omitempty" yaml:"channels,omitempty" jsonschema:"enum=rgb,enum=bgr,enum=grey"`
+	// divides every intensity; default 1
+	Scale float64 `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`
+	// one number, or one per channel; default 0
+	Mean []float64 `json:"mean,omitempty" yaml:"mean,omitempty" jsonschema:"minItems=1,maxItems=4096" study:"single"`
+	// frames: names of the inputs, one per frame; default one input with all frames as channels
+	Ports []string `json:"ports,omitempty" yaml:"ports,omitempty" jsonschema:"minItems=1,maxItems=64"`
+	// one number above 0, or one per channel; default 1
+	Std []float64 `json:"std,omitempty" yaml:"std,omitempty" jsonschema:"minItems=1,maxItems=4096,exclusiveMinimum=0" study:"single"`
+	// space rows, signal or record: which fields of the data go to which inputs, and how they move; default the only
+	// field to the only input
+	Fields []Port `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`
+	// space signal: a model that reads frame by frame
+	Recurrent Recurrent `json:"recurrent,omitzero" yaml:"recurrent,omitempty"`
 }
 
 // Output says what the models return.
 type Output struct {
-	Space  string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor,enum=boxes,enum=field,enum=frames,enum=rows,enum=signal,enum=record"` // default scores
-	Name   string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`                                                                                                        // which output of the model; default the first
-	Decode string `json:"decode,omitempty" yaml:"decode,omitempty" jsonschema:"enum=softmax,enum=probabilities,enum=argmax,enum=raw"`                                                           // default softmax for scores; argmax for masks with a channel per class, else raw; raw for images and tensors
-	Action string `json:"action,omitempty" yaml:"action,omitempty" jsonschema:"enum=invariant,enum=same"`                                                                                       // how the group should move the output; default invariant for scores, same for the others
-	Type   string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"enum=trivial,enum=regular"`                                                                                          // tensor: representation that the channels carry; default trivial
-	Boxes  Boxes  `json:"boxes,omitzero" yaml:"boxes,omitempty"`                                                                                                                                // space boxes
-	Field  Field  `json:"field,omitzero" yaml:"field,omitempty"`                                                                                                                                // space field
-	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"`                         // kernel of the output's action; default that of the input
-	Fields []Port `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`                                                                          // space rows, signal or record: the outputs of the model, each with how it should move
+	// default scores
+	Space string `json:"space,omitempty" yaml:"space,omitempty" jsonschema:"enum=scores,enum=image,enum=mask,enum=tensor,enum=boxes,enum=field,enum=frames,enum=rows,enum=signal,enum=record"`
+	// which output of the model; default the first
+	Name string `json:"name,omitempty" yaml:"name,omitempty" jsonschema:"minLength=1"`
+	// default softmax for scores; argmax for masks with a channel per class, else raw; raw for images and tensors
+	Decode string `json:"decode,omitempty" yaml:"decode,omitempty" jsonschema:"enum=softmax,enum=probabilities,enum=argmax,enum=raw"`
+	// how the group should move the output; default invariant for scores, same for the others
+	Action string `json:"action,omitempty" yaml:"action,omitempty" jsonschema:"enum=invariant,enum=same"`
+	// tensor: representation that the channels carry; default trivial
+	Type string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"enum=trivial,enum=regular"`
+	// space boxes
+	Boxes Boxes `json:"boxes,omitzero" yaml:"boxes,omitempty"`
+	// space field
+	Field Field `json:"field,omitzero" yaml:"field,omitempty"`
+	// kernel of the output's action; default that of the input
+	Kernel string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"`
+	// space rows, signal or record: the outputs of the model, each with how it should move
+	Fields []Port `json:"fields,omitempty" yaml:"fields,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`
 }
 
-// Port is one input or output of a model: which field of the data it is, and how the group moves it. Every port has an action: one that stays as it is
-// says so with type unchanged.
+// Port is one input or output of a model: which field of the data it is, and how the group moves it. Every port has an
+// action: one that stays as it is says so with type unchanged.
 type Port struct {
-	Name  string    `json:"name" yaml:"name" jsonschema:"minLength=1" study:"short"`                                                                          // field of the data, such as positions; for outputs the name under which it is shown
-	Port  string    `json:"port,omitempty" yaml:"port,omitempty" jsonschema:"minLength=1"`                                                                    // name of the model's input or output; default the name, or the only one
-	Kind  string    `json:"kind,omitempty" yaml:"kind,omitempty" jsonschema:"enum=rows,enum=links,enum=pairs,enum=signal,enum=frames,enum=image,enum=scores"` // what the array is; default that of the data, for outputs rows
-	Type  string    `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"minLength=1"`                                                                    // rows and pairs: what the numbers are: positions, vectors, pseudovectors, pseudoscalars, tensors, poses, quaternions, boxes, irreps such as 4x0e+2x1o, a representation of a group of the user, or unchanged
-	Per   string    `json:"per,omitempty" yaml:"per,omitempty" jsonschema:"enum=node,enum=edge,enum=sample"`                                                  // rows: what a row belongs to, and so what a permutation moves; default node, for outputs sample unless they have a row per node
-	Unit  string    `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"minLength=1"`                                                                    // such as eV or Å, for tables and plots
-	Value []float64 `json:"value,omitempty" yaml:"value,omitempty" jsonschema:"minItems=1,maxItems=1000000" study:"single"`                                   // input: the same numbers for every sample, in place of a field of the data, such as the direction of gravity; they move like data
-	Pad   int       `json:"pad,omitempty" yaml:"pad,omitempty" jsonschema:"minimum=1,maximum=10000000"`                                                       // rows, input: zeros are added up to this many rows, and rows beyond those of the sample are cut from outputs per node
+	// field of the data, such as positions; for outputs the name under which it is shown
+	Name string `json:"name" yaml:"name" jsonschema:"minLength=1" study:"short"`
+	// name of the model's input or output; default the name, or the only one
+	Port string `json:"port,omitempty" yaml:"port,omitempty" jsonschema:"minLength=1"`
+	// what the array is; default that of the data, for outputs rows
+	Kind string `json:"kind,omitempty" yaml:"kind,omitempty" jsonschema:"enum=rows,enum=links,enum=pairs,enum=signal,enum=frames,enum=image,enum=scores"`
+	// rows and pairs: what the numbers are: positions, vectors, pseudovectors, pseudoscalars, tensors, poses,
+	// quaternions, boxes, irreps such as 4x0e+2x1o, a representation of a group of the user, or unchanged
+	Type string `json:"type,omitempty" yaml:"type,omitempty" jsonschema:"minLength=1"`
+	// rows: what a row belongs to, and so what a permutation moves; default node, for outputs sample unless they have a
+	// row per node
+	Per string `json:"per,omitempty" yaml:"per,omitempty" jsonschema:"enum=node,enum=edge,enum=sample"`
+	// such as eV or Å, for tables and plots
+	Unit string `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"minLength=1"`
+	// input: the same numbers for every sample, in place of a field of the data, such as the direction of gravity; they
+	// move like data
+	Value []float64 `json:"value,omitempty" yaml:"value,omitempty" jsonschema:"minItems=1,maxItems=1000000" study:"single"`
+	// rows, input: zeros are added up to this many rows, and rows beyond those of the sample are cut from outputs per
+	// node
+	Pad int `json:"pad,omitempty" yaml:"pad,omitempty" jsonschema:"minimum=1,maximum=10000000"`
 }
 
-// Recurrent says that a model reads a signal frame by frame and hands a state on. nero runs it over the whole signal from the declared start.
+// Recurrent says that a model reads a signal frame by frame and hands a state on. nero runs it over the whole signal
+// from the declared start.
 type Recurrent struct {
-	Input   string    `json:"input,omitempty" yaml:"input,omitempty" jsonschema:"minLength=1"`                    // input that takes a frame; default the only one that is no state and no constant
-	Output  string    `json:"output,omitempty" yaml:"output,omitempty" jsonschema:"minLength=1"`                  // output of a frame; default the only one that is no state
-	Frame   int       `json:"frame" yaml:"frame" jsonschema:"minimum=1,maximum=10000000"`                         // new samples of each frame
-	Context int       `json:"context,omitempty" yaml:"context,omitempty" jsonschema:"minimum=0,maximum=10000000"` // samples of the past in front of each frame, zeros before the start; default 0
-	States  []State   `json:"states,omitempty" yaml:"states,omitempty" jsonschema:"maxItems=64" study:"single"`   // what is handed on; default none
-	Feed    []Feeding `json:"feed,omitempty" yaml:"feed,omitempty" jsonschema:"maxItems=64" study:"single"`       // inputs that are the same for every frame, such as the sample rate
+	// input that takes a frame; default the only one that is no state and no constant
+	Input string `json:"input,omitempty" yaml:"input,omitempty" jsonschema:"minLength=1"`
+	// output of a frame; default the only one that is no state
+	Output string `json:"output,omitempty" yaml:"output,omitempty" jsonschema:"minLength=1"`
+	// new samples of each frame
+	Frame int `json:"frame" yaml:"frame" jsonschema:"minimum=1,maximum=10000000"`
+	// samples of the past in front of each frame, zeros before the start; default 0
+	Context int `json:"context,omitempty" yaml:"context,omitempty" jsonschema:"minimum=0,maximum=10000000"`
+	// what is handed on; default none
+	States []State `json:"states,omitempty" yaml:"states,omitempty" jsonschema:"maxItems=64" study:"single"`
+	// inputs that are the same for every frame, such as the sample rate
+	Feed []Feeding `json:"feed,omitempty" yaml:"feed,omitempty" jsonschema:"maxItems=64" study:"single"`
 }
 
 // State is an input that gets the value of an output of the step before.
 type State struct {
-	In    string    `json:"in" yaml:"in" jsonschema:"minLength=1"`                                                          // input
-	Out   string    `json:"out" yaml:"out" jsonschema:"minLength=1"`                                                        // output
-	Shape []int     `json:"shape,omitempty" yaml:"shape,omitempty" jsonschema:"minItems=1,maxItems=8,minimum=1"`            // of one signal, with 1 on the axis of the batch; default that of the model's input
-	Start []float64 `json:"start,omitempty" yaml:"start,omitempty" jsonschema:"minItems=1,maxItems=1000000" study:"single"` // at the beginning: one number for all, or all of them; default 0
+	// input
+	In string `json:"in" yaml:"in" jsonschema:"minLength=1"`
+	// output
+	Out string `json:"out" yaml:"out" jsonschema:"minLength=1"`
+	// of one signal, with 1 on the axis of the batch; default that of the model's input
+	Shape []int `json:"shape,omitempty" yaml:"shape,omitempty" jsonschema:"minItems=1,maxItems=8,minimum=1"`
+	// at the beginning: one number for all, or all of them; default 0
+	Start []float64 `json:"start,omitempty" yaml:"start,omitempty" jsonschema:"minItems=1,maxItems=1000000" study:"single"`
 }
 
 // Feeding is an input with a fixed value.
 type Feeding struct {
-	In    string    `json:"in" yaml:"in" jsonschema:"minLength=1"`                                      // input
-	Value []float64 `json:"value" yaml:"value" jsonschema:"minItems=1,maxItems=1000000" study:"single"` // one number for all, or all of them
+	// input
+	In string `json:"in" yaml:"in" jsonschema:"minLength=1"`
+	// one number for all, or all of them
+	Value []float64 `json:"value" yaml:"value" jsonschema:"minItems=1,maxItems=1000000" study:"single"`
 }
 
 // Boxes says how the numbers of a detector become boxes.
 type Boxes struct {
-	Parts      []BoxesPart `json:"parts,omitempty" yaml:"parts,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`                                                                    // outputs that hold boxes; default found by their shapes
-	Columns    []string    `json:"columns,omitempty" yaml:"columns,omitempty" jsonschema:"minItems=1,maxItems=1000,enum=box,enum=score,enum=label,enum=object,enum=scores,enum=image,enum=skip"` // numbers of one box in an output that holds all of them, in their order: box (four coordinates), score, label, object (confidence that there is one), scores (one per class, at the end), image (number of the sample in the batch), skip; default by classes and the number of columns
-	Classes    int         `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minimum=0,maximum=100000"`                                                                             // number of classes without the background; default as many as the outputs have
-	Form       string      `json:"form,omitempty" yaml:"form,omitempty" jsonschema:"enum=xyxy,enum=cxcywh,enum=xywh"`                                                                            // two corners, centre and size, or corner and size; default xyxy, with anchors cxcywh
-	Swap       bool        `json:"swap,omitempty" yaml:"swap,omitempty"`                                                                                                                         // y comes before x
-	Unit       string      `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"enum=pixel,enum=unit"`                                                                                       // pixels of the input, or 0 to 1 across it; default pixel
-	Anchors    []Anchors   `json:"anchors,omitempty" yaml:"anchors,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`                                                                // places that raw offsets are measured from; default none: coordinates are absolute
-	Scale      float64     `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                                                                       // divides raw offsets from anchors; default 1
-	SizeScale  float64     `json:"size_scale,omitempty" yaml:"size_scale,omitempty" jsonschema:"exclusiveMinimum=0"`                                                                             // divides raw sizes; default scale
-	Log        bool        `json:"log,omitempty" yaml:"log,omitempty"`                                                                                                                           // raw sizes are logarithms relative to the anchor's
-	Activation string      `json:"activation,omitempty" yaml:"activation,omitempty" jsonschema:"enum=none,enum=sigmoid,enum=softmax"`                                                            // turns raw scores into confidence; default none
-	Clamp      float64     `json:"clamp,omitempty" yaml:"clamp,omitempty" jsonschema:"exclusiveMinimum=0"`                                                                                       // bounds raw scores to ±clamp first; default no bound
-	Background string      `json:"background,omitempty" yaml:"background,omitempty" jsonschema:"enum=first,enum=last"`                                                                           // which class means no object; default none
-	Limit      float64     `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                                                                             // smallest confidence of a box; default 0.05
-	Suppress   string      `json:"suppress,omitempty" yaml:"suppress,omitempty" jsonschema:"enum=hard,enum=soft,enum=weighted,enum=none"`                                                        // what becomes of boxes that overlap a better one of their class; default hard, or none where the model gives class numbers
-	Overlap    float64     `json:"overlap,omitempty" yaml:"overlap,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`                                                                         // IoU above which boxes are suppressed; default 0.5
-	Sigma      float64     `json:"sigma,omitempty" yaml:"sigma,omitempty" jsonschema:"exclusiveMinimum=0"`                                                                                       // of soft suppression; default 0.5
-	Most       int         `json:"most,omitempty" yaml:"most,omitempty" jsonschema:"minimum=1,maximum=1000"`                                                                                     // boxes kept at most; default 100
-	Clip       bool        `json:"clip,omitempty" yaml:"clip,omitempty"`                                                                                                                         // cut boxes to the picture
+	// outputs that hold boxes; default found by their shapes
+	Parts []BoxesPart `json:"parts,omitempty" yaml:"parts,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`
+	// numbers of one box in an output that holds all of them, in their order: box (four coordinates), score, label,
+	// object (confidence that there is one), scores (one per class, at the end), image (number of the sample in the
+	// batch), skip; default by classes and the number of columns
+	Columns []string `json:"columns,omitempty" yaml:"columns,omitempty" jsonschema:"minItems=1,maxItems=1000,enum=box,enum=score,enum=label,enum=object,enum=scores,enum=image,enum=skip"`
+	// number of classes without the background; default as many as the outputs have
+	Classes int `json:"classes,omitempty" yaml:"classes,omitempty" jsonschema:"minimum=0,maximum=100000"`
+	// two corners, centre and size, or corner and size; default xyxy, with anchors cxcywh
+	Form string `json:"form,omitempty" yaml:"form,omitempty" jsonschema:"enum=xyxy,enum=cxcywh,enum=xywh"`
+	// y comes before x
+	Swap bool `json:"swap,omitempty" yaml:"swap,omitempty"`
+	// pixels of the input, or 0 to 1 across it; default pixel
+	Unit string `json:"unit,omitempty" yaml:"unit,omitempty" jsonschema:"enum=pixel,enum=unit"`
+	// places that raw offsets are measured from; default none: coordinates are absolute
+	Anchors []Anchors `json:"anchors,omitempty" yaml:"anchors,omitempty" jsonschema:"minItems=1,maxItems=64" study:"single"`
+	// divides raw offsets from anchors; default 1
+	Scale float64 `json:"scale,omitempty" yaml:"scale,omitempty" jsonschema:"exclusiveMinimum=0"`
+	// divides raw sizes; default scale
+	SizeScale float64 `json:"size_scale,omitempty" yaml:"size_scale,omitempty" jsonschema:"exclusiveMinimum=0"`
+	// raw sizes are logarithms relative to the anchor's
+	Log bool `json:"log,omitempty" yaml:"log,omitempty"`
+	// turns raw scores into confidence; default none
+	Activation string `json:"activation,omitempty" yaml:"activation,omitempty" jsonschema:"enum=none,enum=sigmoid,enum=softmax"`
+	// bounds raw scores to ±clamp first; default no bound
+	Clamp float64 `json:"clamp,omitempty" yaml:"clamp,omitempty" jsonschema:"exclusiveMinimum=0"`
+	// which class means no object; default none
+	Background string `json:"background,omitempty" yaml:"background,omitempty" jsonschema:"enum=first,enum=last"`
+	// smallest confidence of a box; default 0.05
+	Limit float64 `json:"limit,omitempty" yaml:"limit,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`
+	// what becomes of boxes that overlap a better one of their class; default hard, or none where the model gives class
+	// numbers
+	Suppress string `json:"suppress,omitempty" yaml:"suppress,omitempty" jsonschema:"enum=hard,enum=soft,enum=weighted,enum=none"`
+	// IoU above which boxes are suppressed; default 0.5
+	Overlap float64 `json:"overlap,omitempty" yaml:"overlap,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`
+	// of soft suppression; default 0.5
+	Sigma float64 `json:"sigma,omitempty" yaml:"sigma,omitempty" jsonschema:"exclusiveMinimum=0"`
+	// boxes kept at most; default 100
+	Most int `json:"most,omitempty" yaml:"most,omitempty" jsonschema:"minimum=1,maximum=1000"`
+	// cut boxes to the picture
+	Clip bool `json:"clip,omitempty" yaml:"clip,omitempty"`
 }
 
 // BoxesPart names the outputs of one set of boxes.
 type BoxesPart struct {
-	Boxes  string `json:"boxes" yaml:"boxes" jsonschema:"minLength=1" study:"short"`         // coordinates [N, n, 4], or with scores and classes after them
-	Scores string `json:"scores,omitempty" yaml:"scores,omitempty" jsonschema:"minLength=1"` // [N, n, classes] or [N, n]
-	Object string `json:"object,omitempty" yaml:"object,omitempty" jsonschema:"minLength=1"` // confidence that there is an object, multiplied with the scores
-	Labels string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"` // class numbers, where there is one score per box
+	// coordinates [N, n, 4], or with scores and classes after them
+	Boxes string `json:"boxes" yaml:"boxes" jsonschema:"minLength=1" study:"short"`
+	// [N, n, classes] or [N, n]
+	Scores string `json:"scores,omitempty" yaml:"scores,omitempty" jsonschema:"minLength=1"`
+	// confidence that there is an object, multiplied with the scores
+	Object string `json:"object,omitempty" yaml:"object,omitempty" jsonschema:"minLength=1"`
+	// class numbers, where there is one score per box
+	Labels string `json:"labels,omitempty" yaml:"labels,omitempty" jsonschema:"minLength=1"`
 }
 
 // Anchors is a grid of places that raw boxes are measured from.
 type Anchors struct {
-	Stride  int         `json:"stride" yaml:"stride" jsonschema:"minimum=1,maximum=4096"`                                        // pixels between places
-	Corner  bool        `json:"corner,omitempty" yaml:"corner,omitempty"`                                                        // the first place lies at the edge; default half a stride from it
-	PerCell int         `json:"per_cell,omitempty" yaml:"per_cell,omitempty" jsonschema:"minimum=1,maximum=1000"`                // anchors of one place; default 1, or as many as sizes
-	Sizes   [][]float64 `json:"sizes,omitempty" yaml:"sizes,omitempty" jsonschema:"minItems=1,maxItems=1000,exclusiveMinimum=0"` // width and height of each anchor in pixels; default the size of the window
+	// pixels between places
+	Stride int `json:"stride" yaml:"stride" jsonschema:"minimum=1,maximum=4096"`
+	// the first place lies at the edge; default half a stride from it
+	Corner bool `json:"corner,omitempty" yaml:"corner,omitempty"`
+	// anchors of one place; default 1, or as many as sizes
+	PerCell int `json:"per_cell,omitempty" yaml:"per_cell,omitempty" jsonschema:"minimum=1,maximum=1000"`
+	// width and height of each anchor in pixels; default the size of the window
+	Sizes [][]float64 `json:"sizes,omitempty" yaml:"sizes,omitempty" jsonschema:"minItems=1,maxItems=1000,exclusiveMinimum=0"`
 }
 
 // Field says how the numbers of a model become a vector field.
 type Field struct {
-	Order   string  `json:"order,omitempty" yaml:"order,omitempty" jsonschema:"enum=uv,enum=vu"`       // which component comes first, u along the columns or v along the rows; default uv
-	Scale   float64 `json:"scale,omitempty" yaml:"scale,omitempty"`                                    // multiplies the numbers; default 1
-	Up      bool    `json:"up,omitempty" yaml:"up,omitempty"`                                          // the model's v points up
-	Layout  string  `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"` // order of the axes; default follows the model's shape
-	AtFirst bool    `json:"at_first,omitempty" yaml:"at_first,omitempty"`                              // vectors belong to positions in the first frame, so that reversing time negates them to first order only; default the middle of the time
+	// which component comes first, u along the columns or v along the rows; default uv
+	Order string `json:"order,omitempty" yaml:"order,omitempty" jsonschema:"enum=uv,enum=vu"`
+	// multiplies the numbers; default 1
+	Scale float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
+	// the model's v points up
+	Up bool `json:"up,omitempty" yaml:"up,omitempty"`
+	// order of the axes; default follows the model's shape
+	Layout string `json:"layout,omitempty" yaml:"layout,omitempty" jsonschema:"enum=NCHW,enum=NHWC"`
+	// vectors belong to positions in the first frame, so that reversing time negates them to first order only; default
+	// the middle of the time
+	AtFirst bool `json:"at_first,omitempty" yaml:"at_first,omitempty"`
 }
 
 // Consensus says how the model's own answers over an orbit are averaged to stand in for labels.
 type Consensus struct {
-	Center   string  `json:"center,omitempty" yaml:"center,omitempty" jsonschema:"enum=mean,enum=median"`    // of coordinates and vectors; default median for boxes, mean for all else
-	Weak     float64 `json:"weak,omitempty" yaml:"weak,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"` // share of contributing elements below which a consensus supports no verdict; default 0.5
-	LeaveOut bool    `json:"leave_out,omitempty" yaml:"leave_out,omitempty"`                                 // compare each element with the consensus of the others
+	// of coordinates and vectors; default median for boxes, mean for all else
+	Center string `json:"center,omitempty" yaml:"center,omitempty" jsonschema:"enum=mean,enum=median"`
+	// share of contributing elements below which a consensus supports no verdict; default 0.5
+	Weak float64 `json:"weak,omitempty" yaml:"weak,omitempty" jsonschema:"exclusiveMinimum=0,maximum=1"`
+	// compare each element with the consensus of the others
+	LeaveOut bool `json:"leave_out,omitempty" yaml:"leave_out,omitempty"`
 }
 
 // Group names the group, the elements to visit and how they act on the input.
 type Group struct {
-	Name     string `json:"name" yaml:"name" jsonschema:"minLength=1" study:"short"`                                                                                      // such as SO(2), C4, D4, T(2), SO(3), E(3), S(5); S alone permutes as many rows as the largest sample has
-	Orbit    Orbit  `json:"orbit,omitzero" yaml:"orbit,omitempty"`                                                                                                        // which elements; default the preset of the group: all of a finite group, else a grid or samples
-	Resample string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"` // interpolation kernel; default bilinear
-	Border   string `json:"border,omitempty" yaml:"border,omitempty" jsonschema:"enum=zero,enum=edge,enum=reflect,enum=circular"`                                         // what lies outside the picture; default zero
-	Oriented bool   `json:"oriented,omitempty" yaml:"oriented,omitempty"`                                                                                                 // boxes turn with the picture; default the smallest upright box around the turned one
-	Window   []int  `json:"window,omitempty" yaml:"window,omitempty" jsonschema:"minItems=1,maxItems=2,minimum=1,maximum=1000000000"`                                     // height and width, in pixels, of a crop window that moves over a larger picture; of signals its length in samples
-	File     string `json:"file,omitempty" yaml:"file,omitempty" jsonschema:"minLength=1"`                                                                                // a group of your own, which then has this name: YAML with a table, matrices, generators or a program
+	// such as SO(2), C4, D4, T(2), SO(3), E(3), S(5); S alone permutes as many rows as the largest sample has
+	Name string `json:"name" yaml:"name" jsonschema:"minLength=1" study:"short"`
+	// which elements; default the preset of the group: all of a finite group, else a grid or samples
+	Orbit Orbit `json:"orbit,omitzero" yaml:"orbit,omitempty"`
+	// interpolation kernel; default bilinear
+	Resample string `json:"resample,omitempty" yaml:"resample,omitempty" jsonschema:"enum=nearest,enum=bilinear,enum=bicubic,enum=lanczos,enum=spline,enum=up3-bilinear"`
+	// what lies outside the picture; default zero
+	Border string `json:"border,omitempty" yaml:"border,omitempty" jsonschema:"enum=zero,enum=edge,enum=reflect,enum=circular"`
+	// boxes turn with the picture; default the smallest upright box around the turned one
+	Oriented bool `json:"oriented,omitempty" yaml:"oriented,omitempty"`
+	// height and width, in pixels, of a crop window that moves over a larger picture; of signals its length in samples
+	Window []int `json:"window,omitempty" yaml:"window,omitempty" jsonschema:"minItems=1,maxItems=2,minimum=1,maximum=1000000000"`
+	// a group of your own, which then has this name: YAML with a table, matrices, generators or a program
+	File string `json:"file,omitempty" yaml:"file,omitempty" jsonschema:"minLength=1"`
 	// What the file says, so that a run knows its group without it.
-	Definition string `json:"definition,omitempty" yaml:"definition,omitempty" jsonschema:"minLength=1"` // the text of such a file, in its place
+	// the text of such a file, in its place
+	Definition string `json:"definition,omitempty" yaml:"definition,omitempty" jsonschema:"minLength=1"`
 }
 
-// Orbit chooses elements. At most one of Grid, All, Haar, LowDiscrepancy, Lattice, Values, Slices is set; none means the preset:
-// every element of a finite group, else a grid.
+// Orbit chooses elements. At most one of Grid, All, Haar, LowDiscrepancy, Lattice, Values, Slices is set; none means
+// the preset: every element of a finite group, else a grid.
 type Orbit struct {
-	Grid           []int       `json:"grid,omitempty" yaml:"grid,omitempty" jsonschema:"minItems=1,maxItems=16,minimum=1,maximum=1000000" study:"single"` // number of elements per axis of the chart
-	All            bool        `json:"all,omitempty" yaml:"all,omitempty"`                                                                                // every element of a finite group
-	Haar           int         `json:"haar,omitempty" yaml:"haar,omitempty" jsonschema:"minimum=1,maximum=1000000"`                                       // this many elements drawn from the Haar measure
-	LowDiscrepancy int         `json:"low_discrepancy,omitempty" yaml:"low_discrepancy,omitempty" jsonschema:"minimum=1,maximum=1000000"`                 // this many elements, spread evenly
-	Lattice        bool        `json:"lattice,omitempty" yaml:"lattice,omitempty"`                                                                        // only elements that act without resampling
-	Values         [][]float64 `json:"values,omitempty" yaml:"values,omitempty" jsonschema:"minItems=1,maxItems=1000000"`                                 // listed elements: one number per axis of the chart, in its unit
-	Range          [][]float64 `json:"range,omitempty" yaml:"range,omitempty" jsonschema:"minItems=1,maxItems=16"`                                        // [min, max] per axis of the chart, in its unit: the window of a non-compact group
-	Slices         Slices      `json:"slices,omitzero" yaml:"slices,omitempty"`                                                                           // rotations in space about the axes of planes, as discs show them
-	Refine         Refine      `json:"refine,omitzero" yaml:"refine,omitempty"`                                                                           // a finer grid around one element, besides what the other keys choose
+	// number of elements per axis of the chart
+	Grid []int `json:"grid,omitempty" yaml:"grid,omitempty" jsonschema:"minItems=1,maxItems=16,minimum=1,maximum=1000000" study:"single"`
+	// every element of a finite group
+	All bool `json:"all,omitempty" yaml:"all,omitempty"`
+	// this many elements drawn from the Haar measure
+	Haar int `json:"haar,omitempty" yaml:"haar,omitempty" jsonschema:"minimum=1,maximum=1000000"`
+	// this many elements, spread evenly
+	LowDiscrepancy int `json:"low_discrepancy,omitempty" yaml:"low_discrepancy,omitempty" jsonschema:"minimum=1,maximum=1000000"`
+	// only elements that act without resampling
+	Lattice bool `json:"lattice,omitempty" yaml:"lattice,omitempty"`
+	// listed elements: one number per axis of the chart, in its unit
+	Values [][]float64 `json:"values,omitempty" yaml:"values,omitempty" jsonschema:"minItems=1,maxItems=1000000"`
+	// [min, max] per axis of the chart, in its unit: the window of a non-compact group
+	Range [][]float64 `json:"range,omitempty" yaml:"range,omitempty" jsonschema:"minItems=1,maxItems=16"`
+	// rotations in space about the axes of planes, as discs show them
+	Slices Slices `json:"slices,omitzero" yaml:"slices,omitempty"`
+	// a finer grid around one element, besides what the other keys choose
+	Refine Refine `json:"refine,omitzero" yaml:"refine,omitempty"`
 }
 
-// Slices are the rotations by every angle about every axis that lies in a plane: the axis at psi is (cos psi, sin psi, 0) in the plane xy, (cos psi, 0, sin psi) in xz and
-// (0, cos psi, sin psi) in yz.
+// Slices are the rotations by every angle about every axis that lies in a plane: the axis at psi is (cos psi, sin psi,
+// 0) in the plane xy, (cos psi, 0, sin psi) in xz and (0, cos psi, sin psi) in yz.
 type Slices struct {
-	Planes []string `json:"planes,omitempty" yaml:"planes,omitempty" jsonschema:"minItems=1,maxItems=3,uniqueItems,enum=xy,enum=xz,enum=yz" study:"single"` // default all three
-	Axis   float64  `json:"axis,omitempty" yaml:"axis,omitempty" jsonschema:"exclusiveMinimum=0,maximum=180"`                                               // degrees between axes; divides 360; default 5
-	Angle  float64  `json:"angle,omitempty" yaml:"angle,omitempty" jsonschema:"exclusiveMinimum=0,maximum=180"`                                             // degrees between angles, which go from 0 to 180; divides 180; default 15
+	// default all three
+	Planes []string `json:"planes,omitempty" yaml:"planes,omitempty" jsonschema:"minItems=1,maxItems=3,uniqueItems,enum=xy,enum=xz,enum=yz" study:"single"`
+	// degrees between axes; divides 360; default 5
+	Axis float64 `json:"axis,omitempty" yaml:"axis,omitempty" jsonschema:"exclusiveMinimum=0,maximum=180"`
+	// degrees between angles, which go from 0 to 180; divides 180; default 15
+	Angle float64 `json:"angle,omitempty" yaml:"angle,omitempty" jsonschema:"exclusiveMinimum=0,maximum=180"`
 }
 
 // Refine is a grid of elements around one that is given.
 type Refine struct {
-	At     []float64 `json:"at,omitempty" yaml:"at,omitempty" jsonschema:"minItems=1,maxItems=64"`                                             // coordinates in the chart
-	Radius []float64 `json:"radius,omitempty" yaml:"radius,omitempty" jsonschema:"minItems=1,maxItems=64,minimum=0"`                           // how far the grid reaches on each axis; for factors a ratio of 1 or more; 0 keeps the coordinate; default 5 degrees, 2 px or samples, a tenth of other lengths
-	Grid   []int     `json:"grid,omitempty" yaml:"grid,omitempty" jsonschema:"minItems=1,maxItems=64,minimum=1,maximum=100000" study:"single"` // odd numbers of elements on each axis; default as many as keep the whole below a thousand, 5 at most
+	// coordinates in the chart
+	At []float64 `json:"at,omitempty" yaml:"at,omitempty" jsonschema:"minItems=1,maxItems=64"`
+	// how far the grid reaches on each axis; for factors a ratio of 1 or more; 0 keeps the coordinate; default 5
+	// degrees, 2 px or samples, a tenth of other lengths
+	Radius []float64 `json:"radius,omitempty" yaml:"radius,omitempty" jsonschema:"minItems=1,maxItems=64,minimum=0"`
+	// odd numbers of elements on each axis; default as many as keep the whole below a thousand, 5 at most
+	Grid []int `json:"grid,omitempty" yaml:"grid,omitempty" jsonschema:"minItems=1,maxItems=64,minimum=1,maximum=100000" study:"single"`
 }
 
 // Audit holds the thresholds of an audit.
 type Audit struct {
-	Preset     string   `json:"preset,omitempty" yaml:"preset,omitempty" jsonschema:"enum=research,enum=production,enum=critical,enum=safety"`           // default production
-	Threshold  float64  `json:"threshold,omitempty" yaml:"threshold,omitempty" jsonschema:"minimum=0"`                                                   // relative error allowed; 0, the default, takes the preset's
-	Confidence float64  `json:"confidence,omitempty" yaml:"confidence,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`                     // of intervals; default 0.95
-	Samples    int      `json:"samples,omitempty" yaml:"samples,omitempty" jsonschema:"minimum=0,maximum=1000000000"`                                    // number of inputs; 0, the default, takes the preset's
-	Elements   int      `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minimum=0,maximum=1000000"`                                     // at most this many elements, exact ones first; 0, the default, takes all of the orbit
-	Checks     []string `json:"checks,omitempty" yaml:"checks,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`   // checks to run, with all that they need; default all
-	Skip       []string `json:"skip,omitempty" yaml:"skip,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`       // checks to leave out; the report says so
-	Require    []string `json:"require,omitempty" yaml:"require,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"` // optional checks without which there is no PASS; "all" for every one; default none, all with preset safety
-	Layers     []string `json:"layers,omitempty" yaml:"layers,omitempty" jsonschema:"minItems=1,maxItems=10000,uniqueItems,minLength=1" study:"single"`  // layers to look at, by the name of the node or of its output; default all
-	Params     []string `json:"params,omitempty" yaml:"params,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`   // parameters of checks, such as "layers.samples=16"; all are listed by: nero checks
-	Contract   Contract `json:"contract,omitzero" yaml:"contract,omitempty"`                                                                             // what must hold of inputs like these; default nothing beyond the threshold
-	EarlyStop  bool     `json:"early_stop,omitempty" yaml:"early_stop,omitempty"`                                                                        // stop adding inputs once the verdict is certain at any time; default false
+	// default production
+	Preset string `json:"preset,omitempty" yaml:"preset,omitempty" jsonschema:"enum=research,enum=production,enum=critical,enum=safety"`
+	// relative error allowed; 0, the default, takes the preset's
+	Threshold float64 `json:"threshold,omitempty" yaml:"threshold,omitempty" jsonschema:"minimum=0"`
+	// of intervals; default 0.95
+	Confidence float64 `json:"confidence,omitempty" yaml:"confidence,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`
+	// number of inputs; 0, the default, takes the preset's
+	Samples int `json:"samples,omitempty" yaml:"samples,omitempty" jsonschema:"minimum=0,maximum=1000000000"`
+	// at most this many elements, exact ones first; 0, the default, takes all of the orbit
+	Elements int `json:"elements,omitempty" yaml:"elements,omitempty" jsonschema:"minimum=0,maximum=1000000"`
+	// checks to run, with all that they need; default all
+	Checks []string `json:"checks,omitempty" yaml:"checks,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`
+	// checks to leave out; the report says so
+	Skip []string `json:"skip,omitempty" yaml:"skip,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`
+	// optional checks without which there is no PASS; "all" for every one; default none, all with preset safety
+	Require []string `json:"require,omitempty" yaml:"require,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`
+	// layers to look at, by the name of the node or of its output; default all
+	Layers []string `json:"layers,omitempty" yaml:"layers,omitempty" jsonschema:"minItems=1,maxItems=10000,uniqueItems,minLength=1" study:"single"`
+	// parameters of checks, such as "layers.samples=16"; all are listed by: nero checks
+	Params []string `json:"params,omitempty" yaml:"params,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems,minLength=1" study:"single"`
+	// what must hold of inputs like these; default nothing beyond the threshold
+	Contract Contract `json:"contract,omitzero" yaml:"contract,omitempty"`
+	// stop adding inputs once the verdict is certain at any time; default false
+	EarlyStop bool `json:"early_stop,omitempty" yaml:"early_stop,omitempty"`
 }
 
-// Contract is the statement P(error > Error) <= Rate with confidence Confidence, over inputs like those of the study; the error of an
-// input is its largest on the orbit. The zero Contract demands nothing.
+// Contract is the statement P(error > Error) <= Rate with confidence Confidence, over inputs like those of the study;
+// the error of an input is its largest on the orbit. The zero Contract demands nothing.
 type Contract struct {
-	Error      float64 `json:"error" yaml:"error" jsonschema:"exclusiveMinimum=0"`                                                  // relative error that may be exceeded rarely
-	Rate       float64 `json:"rate" yaml:"rate" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`                                 // share of inputs that may exceed it
-	Confidence float64 `json:"confidence,omitempty" yaml:"confidence,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"` // of the statement; default 0.95
+	// relative error that may be exceeded rarely
+	Error float64 `json:"error" yaml:"error" jsonschema:"exclusiveMinimum=0"`
+	// share of inputs that may exceed it
+	Rate float64 `json:"rate" yaml:"rate" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`
+	// of the statement; default 0.95
+	Confidence float64 `json:"confidence,omitempty" yaml:"confidence,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1"`
 }
 
 // Ref is a file and what it holds.
@@ -339,8 +548,8 @@ type Ref struct {
 type ModelRef struct {
 	Name string `json:"name"`
 	Ref
-	// Batch is the micro-batch: how many inputs go through the model at once. It is fixed here, not by the worker, so that
-	// every worker count computes the same numbers.
+	// Batch is the micro-batch: how many inputs go through the model at once. It is fixed here, not by the worker, so
+	// that every worker count computes the same numbers.
 	Batch int `json:"batch"`
 }
 
@@ -350,34 +559,45 @@ type Engine struct {
 	Version string `json:"version"`
 }
 
-// Job is everything that decides the numbers of a run. Its canonical JSON is hashed; the hash names every file of the run.
+// Job is everything that decides the numbers of a run. Its canonical JSON is hashed; the hash names every file of the
+// run.
 type Job struct {
-	Format  int        `json:"format"`  // of the run folder: FormatNumber
-	Numbers int        `json:"numbers"` // raised whenever code changes the numbers
-	Study   Study      `json:"study"`   // with every default filled in
-	Models  []ModelRef `json:"models"`
-	Files   []Ref      `json:"files"`             // of the data
-	Samples []int      `json:"samples,omitempty"` // indexes into the data set; nil for all
-	Count   int        `json:"count"`             // number of samples
-	// Names is the digest of the samples' names and labels that [NamesDigest] returns: it tells apart folders that hold the
-	// same files under other names, which the digests of Files alone do not. "" if nobody computed it.
-	Names    string          `json:"names,omitempty"`
-	Classes  int             `json:"classes,omitempty"` // of the output, 0 if it has none
+	// of the run folder: FormatNumber
+	Format int `json:"format"`
+	// raised whenever code changes the numbers
+	Numbers int `json:"numbers"`
+	// with every default filled in
+	Study  Study      `json:"study"`
+	Models []ModelRef `json:"models"`
+	// of the data
+	Files []Ref `json:"files"`
+	// indexes into the data set; nil for all
+	Samples []int `json:"samples,omitempty"`
+	// number of samples
+	Count int `json:"count"`
+	// Names is the digest of the samples' names and labels that [NamesDigest] returns: it tells apart folders that hold
+	// the same files under other names, which the digests of Files alone do not. "" if nobody computed it.
+	Names string `json:"names,omitempty"`
+	// of the output, 0 if it has none
+	Classes  int             `json:"classes,omitempty"`
 	Elements []group.Element `json:"elements"`
-	Exact    []bool          `json:"exact"` // which elements act without resampling
-	Weights  []float64       `json:"weights,omitempty"`
-	Measure  string          `json:"measure"`
-	Metrics  []string        `json:"metrics"`
-	Engine   Engine          `json:"engine"`
-	Shard    int             `json:"shard"` // samples per shard
-	Seed     uint64          `json:"seed"`
+	// which elements act without resampling
+	Exact   []bool    `json:"exact"`
+	Weights []float64 `json:"weights,omitempty"`
+	Measure string    `json:"measure"`
+	Metrics []string  `json:"metrics"`
+	Engine  Engine    `json:"engine"`
+	// samples per shard
+	Shard int    `json:"shard"`
+	Seed  uint64 `json:"seed"`
 }
 
 // Detection is a predicted box as it is stored, in pixels of the window from its outer edge.
 type Detection struct {
 	X1, Y1, X2, Y2, Angle, Score float32
 	Label                        int32
-	Match                        uint16 // see metric.Hit
+	// see metric.Hit
+	Match uint16
 }
 
 // Shard is a half-open range of samples, cut from the job alone.
@@ -387,8 +607,8 @@ type Shard struct {
 	Hi    int `json:"hi"`
 }
 
-// Shards cuts the job into its shards: ranges of [Job.Shard] samples in order, the last one shorter if need be. It panics
-// if the size is below 1, which [Job.Validate] refuses.
+// Shards cuts the job into its shards: ranges of [Job.Shard] samples in order, the last one shorter if need be. It
+// panics if the size is below 1, which [Job.Validate] refuses.
 func (j *Job) Shards() []Shard {
 	if j.Shard < 1 {
 		panic("job: shard size below 1")
@@ -407,19 +627,28 @@ func (j *Job) Shards() []Shard {
 
 // Row is one sample under one model: the individual NERO curves.
 type Row struct {
-	Model  int         // index into Job.Models
-	Index  int         // position in the job's samples
-	Sample string      // id
-	Label  int         // -1 if there is none
-	Tags   []string    //
-	Curves [][]float32 // metric × element; NaN where a value does not exist
-	Top    []int32     // predicted class per element; nil if the output has none
+	// index into Job.Models
+	Model int
+	// position in the job's samples
+	Index int
+	// id
+	Sample string
+	// -1 if there is none
+	Label int
+	Tags  []string //
+	// metric × element; NaN where a value does not exist
+	Curves [][]float32
+	// predicted class per element; nil if the output has none
+	Top []int32
 	// Boxes are the predicted boxes per element, best first, in the frame of the element; nil if the output has none.
 	Boxes [][]Detection
-	// Truths are the numbers of objects per element and class in the reference, element by element; nil if there is none.
+	// Truths are the numbers of objects per element and class in the reference, element by element; nil if there is
+	// none.
 	Truths [][]int32
-	// Support is the share of elements that contributed to the consensus, Agreement the agreement of the consensus with the target by the
-	// first metric that has both references. They mean something in runs with a metric against the consensus alone; NaN where a sample has none.
+	// Support is the share of elements that contributed to the consensus, Agreement the agreement of the consensus with
+	// the target by the first metric that has both references. They mean something in runs with a metric against the
+	// consensus alone; NaN where a sample has none.
 	Support, Agreement float32
-	Err                string // why the sample could not be evaluated; Curves are then NaN
+	// why the sample could not be evaluated; Curves are then NaN
+	Err string
 }

@@ -27,36 +27,50 @@ func anyJob(t *rapid.T) *Job {
 	count := rapid.IntRange(1, 50).Draw(t, "count")
 	str := func(n string) string { return text.Draw(t, n) }
 	j := &Job{
-		Format: FormatNumber, Numbers: whole.Draw(t, "numbers"), Count: count, Classes: whole.Draw(t, "classes"), Names: digest.Draw(t, "names"),
+		Format: FormatNumber, Numbers: whole.Draw(t, "numbers"), Count: count, Classes: whole.Draw(t, "classes"),
+		Names:   digest.Draw(t, "names"),
 		Measure: str("measure"), Metrics: rapid.SliceOfNDistinct(text, 1, 4, rapid.ID).Draw(t, "metrics"),
-		Engine: Engine{str("engine"), str("version")}, Shard: whole.Draw(t, "shard"), Seed: rapid.Uint64().Draw(t, "seed"),
+		Engine: Engine{str("engine"), str("version")}, Shard: whole.Draw(t, "shard"),
+		Seed: rapid.Uint64().Draw(t, "seed"),
 		Study: Study{
 			Version: 1, Task: str("task"), Models: []Model{{
-				str("name"), str("onnx"), str("endpoint"), str("version"), str("token"), str("headers"), rapid.Float64Range(1, 100).Draw(t, "timeout"), str("ca"), true,
+				str("name"), str("onnx"), str("endpoint"), str("version"), str("token"), str("headers"),
+				rapid.Float64Range(1, 100).Draw(t, "timeout"), str("ca"), true,
 				whole.Draw(t, "batch"), whole.Draw(t, "concurrency"),
 			}},
 			Data: Data{
-				Format: str("f"), Images: str("i"), Labels: str("l"), Pattern: str("p"), Key: str("k"), LabelKey: str("lk"), Layout: str("la"),
+				Format: str("f"), Images: str("i"), Labels: str("l"), Pattern: str("p"), Key: str("k"),
+				LabelKey: str("lk"), Layout: str("la"),
 				Limit: whole.Draw(t, "limit"), Balance: str("b"), Seed: rapid.Uint64().Draw(t, "dseed"),
 				Targets: str("ta"), Split: str("sp"), Classes: []string{str("cl")}, Zoom: 0.5,
 				Fit: []int{9, 10}, TargetKey: str("tk"), Upward: str("up"),
-				Cut: Cut{Size: []int{5, 6}, Classes: []string{str("kc")}, Area: []float64{0.1, 0.5}, Outside: str("ou"), PerPhoto: whole.Draw(t, "per")},
+				Cut: Cut{
+					Size: []int{5, 6}, Classes: []string{str("kc")}, Area: []float64{0.1, 0.5}, Outside: str("ou"),
+					PerPhoto: whole.Draw(t, "per"),
+				},
 				Particles: Particles{
-					Count: whole.Draw(t, "pairs"), Flows: []string{str("fl")}, Size: []int{7, 8}, Density: 0.1, Diameter: 2, Noise: 3, Loss: 0.2, Shift: 4, Heading: 5, Turn: 6, Mean: 0.7,
+					Count: whole.Draw(t, "pairs"), Flows: []string{str("fl")}, Size: []int{7, 8}, Density: 0.1,
+					Diameter: 2, Noise: 3, Loss: 0.2, Shift: 4, Heading: 5, Turn: 6, Mean: 0.7,
 					Seed: rapid.Uint64().Draw(t, "pseed"),
 				},
 			},
 			Input: Input{
-				Space: str("s"), Layout: str("l"), Channels: str("c"), Scale: rapid.Float64Range(1e-9, 1e9).Draw(t, "scale"), Ports: []string{str("po")},
+				Space: str("s"), Layout: str("l"), Channels: str("c"),
+				Scale: rapid.Float64Range(1e-9, 1e9).Draw(t, "scale"), Ports: []string{str("po")},
 				Mean: numbers.Draw(t, "mean"), Std: numbers.Draw(t, "std"),
 			},
 			Output: Output{
 				Space: str("s"), Name: str("n"), Decode: str("d"), Action: str("a"), Type: str("t"), Kernel: str("k"),
 				Boxes: Boxes{
-					Parts: []BoxesPart{{str("pb"), str("ps"), str("po"), str("pl")}}, Form: str("f"), Swap: true, Unit: str("u"),
-					Anchors: []Anchors{{Stride: whole.Draw(t, "stride"), Corner: true, PerCell: whole.Draw(t, "cell"), Sizes: [][]float64{{1, 2}}}},
+					Parts: []BoxesPart{{str("pb"), str("ps"), str("po"), str("pl")}}, Form: str("f"), Swap: true,
+					Unit: str("u"),
+					Anchors: []Anchors{{
+						Stride: whole.Draw(t, "stride"), Corner: true, PerCell: whole.Draw(t, "cell"),
+						Sizes: [][]float64{{1, 2}},
+					}},
 					Columns: []string{str("bc")}, Classes: whole.Draw(t, "bclasses"), SizeScale: 3,
-					Scale: 2, Log: true, Activation: str("ac"), Clamp: 3, Background: str("bg"), Limit: 0.5, Suppress: str("su"), Overlap: 0.25, Sigma: 0.75,
+					Scale: 2, Log: true, Activation: str("ac"), Clamp: 3, Background: str("bg"), Limit: 0.5,
+					Suppress: str("su"), Overlap: 0.25, Sigma: 0.75,
 					Most: whole.Draw(t, "most"), Clip: true,
 				},
 				Field: Field{Order: str("o"), Scale: 5, Up: true, Layout: str("fl"), AtFirst: true},
@@ -65,13 +79,15 @@ func anyJob(t *rapid.T) *Job {
 			Group: Group{
 				Name: str("g"), Resample: str("r"), Border: str("b"), Window: []int{3, 4}, Oriented: true,
 				Orbit: Orbit{
-					Grid: []int{whole.Draw(t, "grid")}, All: true, Haar: whole.Draw(t, "haar"), LowDiscrepancy: whole.Draw(t, "ld"),
-					Lattice: true, Values: [][]float64{numbers.Draw(t, "values")}, Range: [][]float64{{0, 1}},
+					Grid: []int{whole.Draw(t, "grid")}, All: true, Haar: whole.Draw(t, "haar"),
+					LowDiscrepancy: whole.Draw(t, "ld"),
+					Lattice:        true, Values: [][]float64{numbers.Draw(t, "values")}, Range: [][]float64{{0, 1}},
 				},
 			},
 			Metrics: []string{str("m")},
 			Audit: Audit{
-				str("p"), rapid.Float64Range(1e-9, 1e9).Draw(t, "threshold"), rapid.Float64Range(0.1, 0.9).Draw(t, "confidence"), whole.Draw(t, "n"), whole.Draw(t, "e"),
+				str("p"), rapid.Float64Range(1e-9, 1e9).Draw(t, "threshold"),
+				rapid.Float64Range(0.1, 0.9).Draw(t, "confidence"), whole.Draw(t, "n"), whole.Draw(t, "e"),
 				[]string{str("check")},
 				[]string{str("skip")},
 				[]string{str("require")},
@@ -89,7 +105,11 @@ func anyJob(t *rapid.T) *Job {
 		j.Weights = append(j.Weights, float64(i)/7)
 	}
 	for i := range models {
-		j.Models = append(j.Models, ModelRef{fmt.Sprint(i, str("m")), Ref{str("p"), digest.Draw(t, "d")}, whole.Draw(t, "batch")})
+		j.Models = append(j.Models, ModelRef{
+			fmt.Sprint(i, str("m")),
+			Ref{str("p"), digest.Draw(t, "d")},
+			whole.Draw(t, "batch"),
+		})
 	}
 	for range count {
 		j.Samples = append(j.Samples, whole.Draw(t, "sample"))
@@ -131,7 +151,10 @@ func TestRoundTrip(t *testing.T) {
 func TestExactNumbers(t *testing.T) {
 	j := minimal()
 	j.Elements, j.Exact = nil, nil
-	for _, x := range []float64{0, math.Copysign(0, -1), 0.1, 1.0 / 3, math.Pi, 5e-324, math.MaxFloat64, -1e21, 1e-7, 123456789012345680} {
+	for _, x := range []float64{
+		0, math.Copysign(0, -1), 0.1, 1.0 / 3, math.Pi, 5e-324, math.MaxFloat64, -1e21, 1e-7,
+		123456789012345680,
+	} {
 		j.Elements, j.Exact = append(j.Elements, group.Element{x}), append(j.Exact, false)
 	}
 	j.Seed = math.MaxUint64
@@ -187,7 +210,9 @@ func TestHashEveryField(t *testing.T) {
 			undo := change()
 			defer undo()
 			after := mustHash(t, j)
-			isPath := strings.HasPrefix(path, "study.models[0].") && path != "study.models[0].name" || path == "study.data.images" || path == "study.data.labels" || path == "study.data.targets" || path == "files[0].path" || strings.HasPrefix(path, "models[") && strings.HasSuffix(path, ".path")
+			isPath := strings.HasPrefix(path, "study.models[0].") && path != "study.models[0].name" ||
+				path == "study.data.images" || path == "study.data.labels" || path == "study.data.targets" ||
+				path == "files[0].path" || strings.HasPrefix(path, "models[") && strings.HasSuffix(path, ".path")
 			if (before == after) != isPath {
 				t.Fatalf("changing %s: hash changed: %v", path, before != after)
 			}
@@ -278,7 +303,8 @@ func TestDiff(t *testing.T) {
 	b.Models[0].SHA256 = strings.Repeat("b", 64)
 	b.Study.Task, b.Models[0].Path = "tensor", "elsewhere"
 	want := []string{
-		"study.task: nothing, not tensor", "models[0].sha256: aaaaaaaaaaaa, not bbbbbbbbbbbb", "elements: 2, not 1", "exact: 2, not 1",
+		"study.task: nothing, not tensor", "models[0].sha256: aaaaaaaaaaaa, not bbbbbbbbbbbb", "elements: 2, not 1",
+		"exact: 2, not 1",
 		"engine: native 1.27.0, not wasm 1.18.0",
 	}
 	if d := a.Diff(b); !slices.Equal(d, want) {
@@ -371,7 +397,8 @@ func TestShards(t *testing.T) {
 		at := 0
 		s := j.Shards()
 		for i, x := range s {
-			if x.Index != i || x.Lo != at || x.Hi <= x.Lo || x.Hi-x.Lo > j.Shard || x.Hi-x.Lo < j.Shard && i != len(s)-1 {
+			if x.Index != i || x.Lo != at || x.Hi <= x.Lo || x.Hi-x.Lo > j.Shard || x.Hi-x.Lo < j.Shard &&
+				i != len(s)-1 {
 				t.Fatalf("shard %d of %+v is %+v, expected it to start at %d", i, j, x, at)
 			}
 			at = x.Hi
@@ -410,7 +437,8 @@ func TestShardSize(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		count, k, m := rapid.IntRange(0, 1<<30).Draw(t, "count"), rapid.IntRange(0, 1<<20).Draw(t, "elements"), rapid.IntRange(0, 100).Draw(t, "models")
+		count, k, m := rapid.IntRange(0, 1<<30).Draw(t, "count"), rapid.IntRange(0, 1<<20).Draw(t, "elements"),
+			rapid.IntRange(0, 100).Draw(t, "models")
 		size := ShardSize(count, k, m)
 		n := (count + size - 1) / size
 		if size < 1 || n > 100_000 || count >= 40 && n < 40 {

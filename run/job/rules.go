@@ -11,15 +11,19 @@ import (
 
 // rules are what a field's tags say about its value.
 type rules struct {
-	required         bool // the key must be there
-	single           bool // a list of one may be written without brackets
-	unique           bool // no two items of a list are equal
-	enum             []string
-	min, max         limit
-	minItems         int
-	maxItems         int
-	minLength        int
-	above, below     limit // exclusive limits
+	// the key must be there
+	required bool
+	// a list of one may be written without brackets
+	single bool
+	// no two items of a list are equal
+	unique    bool
+	enum      []string
+	min, max  limit
+	minItems  int
+	maxItems  int
+	minLength int
+	// exclusive limits
+	above, below     limit
 	restrictedLength bool
 }
 
@@ -32,7 +36,8 @@ type limit struct {
 type field struct {
 	name  string
 	index int
-	short bool // a text in place of the mapping is this field
+	// a text in place of the mapping is this field
+	short bool
 	rules rules
 }
 

@@ -50,12 +50,20 @@ func makeSchema(t *testing.T) []byte {
 	s.ID, s.Title = "", "nero study"
 	refine(t, s, reflect.TypeFor[Study]())
 	for name, typ := range map[string]reflect.Type{
-		"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](), "Input": reflect.TypeFor[Input](), "Output": reflect.TypeFor[Output](),
-		"Group": reflect.TypeFor[Group](), "Orbit": reflect.TypeFor[Orbit](), "Audit": reflect.TypeFor[Audit](), "Contract": reflect.TypeFor[Contract](),
-		"Cut": reflect.TypeFor[Cut](), "Particles": reflect.TypeFor[Particles](), "Boxes": reflect.TypeFor[Boxes](), "BoxesPart": reflect.TypeFor[BoxesPart](),
-		"Anchors": reflect.TypeFor[Anchors](), "Field": reflect.TypeFor[Field](), "Consensus": reflect.TypeFor[Consensus](),
-		"Cloud": reflect.TypeFor[Cloud](), "Sound": reflect.TypeFor[Sound](), "Port": reflect.TypeFor[Port](), "Recurrent": reflect.TypeFor[Recurrent](),
-		"State": reflect.TypeFor[State](), "Feeding": reflect.TypeFor[Feeding](), "Slices": reflect.TypeFor[Slices](), "Refine": reflect.TypeFor[Refine](),
+		"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](), "Input": reflect.TypeFor[Input](),
+		"Output": reflect.TypeFor[Output](),
+		"Group":  reflect.TypeFor[Group](), "Orbit": reflect.TypeFor[Orbit](), "Audit": reflect.TypeFor[Audit](),
+		"Contract": reflect.TypeFor[Contract](),
+		"Cut":      reflect.TypeFor[Cut](), "Particles": reflect.TypeFor[Particles](),
+		"Boxes":     reflect.TypeFor[Boxes](),
+		"BoxesPart": reflect.TypeFor[BoxesPart](),
+		"Anchors":   reflect.TypeFor[Anchors](), "Field": reflect.TypeFor[Field](),
+		"Consensus": reflect.TypeFor[Consensus](),
+		"Cloud":     reflect.TypeFor[Cloud](), "Sound": reflect.TypeFor[Sound](), "Port": reflect.TypeFor[Port](),
+		"Recurrent": reflect.TypeFor[Recurrent](),
+		"State":     reflect.TypeFor[State](), "Feeding": reflect.TypeFor[Feeding](),
+		"Slices": reflect.TypeFor[Slices](),
+		"Refine": reflect.TypeFor[Refine](),
 	} {
 		d, ok := s.Definitions[name]
 		if !ok {
@@ -79,7 +87,10 @@ func makeSchema(t *testing.T) []byte {
 	rng.Items.MinItems, rng.Items.MaxItems = &two, &two
 	values, _ := orbit.Properties.Get("values")
 	values.Items.MinItems = &one
-	for name, typ := range map[string]reflect.Type{"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](), "Group": reflect.TypeFor[Group](), "BoxesPart": reflect.TypeFor[BoxesPart](), "Port": reflect.TypeFor[Port]()} {
+	for name, typ := range map[string]reflect.Type{
+		"Model": reflect.TypeFor[Model](), "Data": reflect.TypeFor[Data](),
+		"Group": reflect.TypeFor[Group](), "BoxesPart": reflect.TypeFor[BoxesPart](), "Port": reflect.TypeFor[Port](),
+	} {
 		d := s.Definitions[name]
 		i := slices.IndexFunc(fieldsOf(typ), func(f field) bool { return f.short })
 		if i < 0 {
@@ -92,7 +103,10 @@ func makeSchema(t *testing.T) []byte {
 		if name == "Data" {
 			rendered := jsonschema.NewProperties()
 			rendered.Set("format", &jsonschema.Schema{Const: "particles"})
-			d.AnyOf = []*jsonschema.Schema{{Required: []string{"images"}}, {Required: []string{"format"}, Properties: rendered}}
+			d.AnyOf = []*jsonschema.Schema{
+				{Required: []string{"images"}},
+				{Required: []string{"format"}, Properties: rendered},
+			}
 		}
 		description := d.Description
 		d.Description = ""

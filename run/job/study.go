@@ -21,9 +21,12 @@ const maxGrid = 10_000_000
 
 // FieldError is one thing wrong in a study. Its text is "file:line:column: path: message".
 type FieldError struct {
-	Where   string // file, line and column, as [Study.Where] gives them
-	Path    string // field, such as "group.name" or "models[1].onnx"; "" for the file as a whole
-	Message string // what is wrong, what was expected, and what to do
+	// file, line and column, as [Study.Where] gives them
+	Where string
+	// field, such as "group.name" or "models[1].onnx"; "" for the file as a whole
+	Path string
+	// what is wrong, what was expected, and what to do
+	Message string
 }
 
 // Error is the place and the message on one line.
@@ -36,15 +39,19 @@ func (e *FieldError) Error() string {
 
 // ParseStudy reads a study file. The name is that of the file, for messages.
 //
-// The reader is strict: it refuses keys that it does not know, values of the wrong type and values out of range. Beyond the
-// version and the names of models, defaults are not filled in ([Defaults]), and paths stay as they are written ([Study.Resolve]). Names of groups and metrics are not
-// looked up here; whoever knows them reports with [Study.Errorf].
+// The reader is strict: it refuses keys that it does not know, values of the wrong type and values out of range. Beyond
+// the version and the names of models, defaults are not filled in ([Defaults]), and paths stay as they are written
+// ([Study.Resolve]). Names of groups and metrics are not looked up here; whoever knows them reports with
+// [Study.Errorf].
 //
 // The error joins one [FieldError] for each thing wrong, in the order of the file.
 func ParseStudy(name string, b []byte) (*Study, error) {
 	s := &Study{src: &source{file: name, at: map[string]position{}}}
 	if len(b) > maxStudy {
-		return nil, &FieldError{Where: name, Message: fmt.Sprintf("%d bytes; a study has at most %d: is this a study file?", len(b), maxStudy)}
+		return nil, &FieldError{
+			Where:   name,
+			Message: fmt.Sprintf("%d bytes; a study has at most %d: is this a study file?", len(b), maxStudy),
+		}
 	}
 	r := &reader{src: s.src}
 	if !r.read(b, s) {
@@ -81,7 +88,8 @@ func IsEndpoint(model string) bool {
 	return ok && slices.Contains(schemes, strings.ToLower(scheme))
 }
 
-// NameOf is the name that a model has by default: that of its file, without the extension, or the last part of its endpoint.
+// NameOf is the name that a model has by default: that of its file, without the extension, or the last part of its
+// endpoint.
 func NameOf(path string) string {
 	if IsEndpoint(path) {
 		if u, err := url.Parse(path); err == nil {
@@ -115,7 +123,8 @@ func (s *Study) Validate() error {
 	var errs []error
 	for _, e := range all.Unwrap() {
 		if f, ok := errors.AsType[*FieldError](e); ok {
-			e = &FieldError{Where: "study", Path: f.Path, Message: f.Message} // lines of the JSON mean nothing to anybody
+			// lines of the JSON mean nothing to anybody
+			e = &FieldError{Where: "study", Path: f.Path, Message: f.Message}
 		}
 		errs = append(errs, e)
 	}
@@ -156,7 +165,8 @@ func (s *Study) check(report func(path, message string)) {
 			report(fmt.Sprintf("models[%d].%s", i, field), message)
 		})
 		if j, ok := names[m.Name]; ok {
-			report(fmt.Sprintf("models[%d].name", i), fmt.Sprintf("%q is already the name of models[%d]; give each model its own", m.Name, j))
+			report(fmt.Sprintf("models[%d].name", i),
+				fmt.Sprintf("%q is already the name of models[%d]; give each model its own", m.Name, j))
 			continue
 		}
 		names[m.Name] = i
@@ -164,17 +174,21 @@ func (s *Study) check(report func(path, message string)) {
 	if p := s.Data.Pattern; p != "" {
 		switch re, err := regexp.Compile(p); {
 		case err != nil:
-			report("data.pattern", strings.TrimPrefix(err.Error(), "error parsing regexp: ")+"; expected a regular expression as Go's package regexp reads it")
+			report("data.pattern", strings.TrimPrefix(err.Error(), "error parsing regexp: ")+
+				"; expected a regular expression as Go's package regexp reads it")
 		case s.Data.Format == "pairs":
 			if re.SubexpIndex("pair") < 0 || re.SubexpIndex("frame") < 0 {
-				report("data.pattern", "no groups named pair and frame; write the parts of a file's path that say which pair and which frame it is as (?P<pair>...) and (?P<frame>...)")
+				report("data.pattern",
+					"no groups named pair and frame; write the parts of a file's path that say which pair and which "+
+						"frame it is as (?P<pair>...) and (?P<frame>...)")
 			}
 		case re.SubexpIndex("label") < 0:
 			report("data.pattern", "no group named label; write the part that holds the label as (?P<label>...)")
 		}
 	}
 	if m, d := len(s.Input.Mean), len(s.Input.Std); m > 1 && d > 1 && m != d {
-		report("input.std", fmt.Sprintf("%d numbers, but input.mean has %d; give one number, or one per channel, to each", d, m))
+		report("input.std", fmt.Sprintf(
+			"%d numbers, but input.mean has %d; give one number, or one per channel, to each", d, m))
 	}
 	if len(s.Group.Window) == 1 && s.Input.Space != "signal" && s.Data.Format != "signals" {
 		report("group.window", "one length, which is for signals; expected [HEIGHT, WIDTH]")
@@ -199,7 +213,8 @@ func (s *Study) checkData(report func(path, message string)) {
 		report("data.particles", "is for format particles; set data.format: particles, or leave it out")
 	}
 	if d.Split != "" && d.Format != "voc" {
-		report("data.split", "is for format voc, whose folder has ImageSets/Main; leave it out, or set data.format: voc")
+		report("data.split",
+			"is for format voc, whose folder has ImageSets/Main; leave it out, or set data.format: voc")
 	}
 	if len(d.Cut.Size) == 0 && !reflect.ValueOf(d.Cut).IsZero() {
 		report("data.cut.size", "missing; add size: [HEIGHT, WIDTH] of the piece around each key object")
@@ -209,8 +224,8 @@ func (s *Study) checkData(report func(path, message string)) {
 	}
 }
 
-// check reports what is wrong with a model by itself: neither or both of file and endpoint, a URL that none can be, and what is said
-// of an endpoint where there is none.
+// check reports what is wrong with a model by itself: neither or both of file and endpoint, a URL that none can be, and
+// what is said of an endpoint where there is none.
 func (m Model) check(report func(field, message string)) {
 	switch {
 	case m.ONNX == "" && m.Endpoint == "":
@@ -239,7 +254,8 @@ func (m Model) check(report func(field, message string)) {
 		}
 		return
 	}
-	const want = "expected SCHEME://HOST:PORT/MODEL with scheme grpc, grpcs, http or https, such as grpc://127.0.0.1:9000/digits"
+	const want = "expected SCHEME://HOST:PORT/MODEL with scheme grpc, grpcs, http or https, such as " +
+		"grpc://127.0.0.1:9000/digits"
 	u, err := url.Parse(m.Endpoint)
 	switch {
 	case err != nil: // its text shows the URL, and somebody may have put a password there
@@ -247,7 +263,8 @@ func (m Model) check(report func(field, message string)) {
 	case !IsEndpoint(m.Endpoint):
 		report("endpoint", fmt.Sprintf("the scheme is %q; %s", clip(u.Scheme), want))
 	case u.User != nil:
-		report("endpoint", "a study is no place for passwords; put a token into an environment variable and name it with token_env")
+		report("endpoint", "a study is no place for passwords; put a token into an environment variable and name it "+
+			"with token_env")
 	case u.Hostname() == "" || strings.Trim(u.Path, "/") == "":
 		report("endpoint", fmt.Sprintf("%q names no host or no model; %s", clip(m.Endpoint), want))
 	case u.RawQuery != "" || u.Fragment != "":
@@ -255,7 +272,8 @@ func (m Model) check(report func(field, message string)) {
 	}
 	for _, f := range []struct{ name, value string }{{"token_env", m.TokenEnv}, {"headers_env", m.HeadersEnv}} {
 		if f.value != "" && !variable.MatchString(f.value) {
-			report(f.name, "not the name of an environment variable: letters, digits and _; the secret itself does not belong into a study")
+			report(f.name, "not the name of an environment variable: letters, digits and _; the secret itself does "+
+				"not belong into a study")
 		}
 	}
 }
@@ -268,16 +286,22 @@ func (s *Study) checkOutput(report func(path, message string)) {
 	if want := spaceOf(s.Task); space == "" {
 		space = want
 	} else if s.Task != "" && want != space {
-		report("output.space", fmt.Sprintf("%q does not go with task %q, whose output is %q; change one of them or leave the task out", space, s.Task, want))
+		report("output.space",
+			fmt.Sprintf("%q does not go with task %q, whose output is %q; change one of them or leave the task out",
+				space, s.Task, want))
 	}
 	if d := s.Output.Decode; space != "scores" && (d == "softmax" || d == "probabilities") {
-		report("output.decode", fmt.Sprintf("%q is for output space scores, but the space is %s; use raw or leave it out", d, space))
+		report("output.decode",
+			fmt.Sprintf("%q is for output space scores, but the space is %s; use raw or leave it out", d, space))
 	}
 	if s.Output.Decode == "argmax" && space != "mask" {
-		report("output.decode", fmt.Sprintf("\"argmax\" is for output space mask, but the space is %s; leave it out, or set output.space: mask", space))
+		report("output.decode",
+			fmt.Sprintf("\"argmax\" is for output space mask, but the space is %s; leave it out, or set "+
+				"output.space: mask", space))
 	}
 	if s.Output.Type != "" && space != "tensor" {
-		report("output.type", fmt.Sprintf("only an output of space tensor has one, but the space is %s; leave it out", space))
+		report("output.type", fmt.Sprintf("only an output of space tensor has one, but the space is %s; leave it out",
+			space))
 	}
 }
 
@@ -290,7 +314,8 @@ func (s *Study) checkOrbit(report func(path, message string)) {
 		}
 	}
 	if len(set) > 1 {
-		report(orbit+"."+set[1], fmt.Sprintf("%s cannot be combined; keep one of %s", strings.Join(set, " and "), strings.Join(exclusive, ", ")))
+		report(orbit+"."+set[1], fmt.Sprintf("%s cannot be combined; keep one of %s", strings.Join(set, " and "),
+			strings.Join(exclusive, ", ")))
 	}
 	o := s.Group.Orbit
 	total := 1.0
@@ -302,22 +327,31 @@ func (s *Study) checkOrbit(report func(path, message string)) {
 	}
 	for i, v := range o.Values {
 		if len(v) == 0 || len(v) != len(o.Values[0]) {
-			report(fmt.Sprintf("%s.values[%d]", orbit, i), fmt.Sprintf("%d numbers; every element needs the same number, one per axis of the group's chart", len(v)))
+			report(fmt.Sprintf("%s.values[%d]", orbit, i),
+				fmt.Sprintf("%d numbers; every element needs the same number, one per axis of the group's chart",
+					len(v)))
 			break
 		}
 	}
 	if o.Slices.Axis > 0 && math.Abs(math.Remainder(360, o.Slices.Axis)) > 1e-9 {
-		report(orbit+".slices.axis", fmt.Sprintf("%g does not divide 360; take 5, 10 or 15 degrees between axes", o.Slices.Axis))
+		report(orbit+".slices.axis", fmt.Sprintf("%g does not divide 360; take 5, 10 or 15 degrees between axes",
+			o.Slices.Axis))
 	}
 	if o.Slices.Angle > 0 && math.Abs(math.Remainder(180, o.Slices.Angle)) > 1e-9 {
-		report(orbit+".slices.angle", fmt.Sprintf("%g does not divide 180; take 10, 15 or 30 degrees between angles", o.Slices.Angle))
+		report(orbit+".slices.angle", fmt.Sprintf("%g does not divide 180; take 10, 15 or 30 degrees between angles",
+			o.Slices.Angle))
 	}
-	if r := o.Refine; len(r.At)+len(r.Radius)+len(r.Grid) > 0 && (len(r.At) == 0 || len(r.Radius) != 0 && len(r.Radius) != len(r.At) || len(r.Grid) != 0 && len(r.Grid) != len(r.At)) {
-		report(orbit+".refine", fmt.Sprintf("%d, %d and %d numbers in at, radius and grid; expected at, and in radius and grid none or as many", len(r.At), len(r.Radius), len(r.Grid)))
+	if r := o.Refine; len(r.At)+len(r.Radius)+len(r.Grid) > 0 &&
+		(len(r.At) == 0 || len(r.Radius) != 0 && len(r.Radius) != len(r.At) || len(r.Grid) != 0 &&
+			len(r.Grid) != len(r.At)) {
+		report(orbit+".refine",
+			fmt.Sprintf("%d, %d and %d numbers in at, radius and grid; expected at, and in radius and grid none or "+
+				"as many", len(r.At), len(r.Radius), len(r.Grid)))
 	}
 	for i, n := range o.Refine.Grid {
 		if n%2 == 0 {
-			report(fmt.Sprintf("%s.refine.grid[%d]", orbit, i), fmt.Sprintf("%d is even; an odd number has the element itself in its middle", n))
+			report(fmt.Sprintf("%s.refine.grid[%d]", orbit, i),
+				fmt.Sprintf("%d is even; an odd number has the element itself in its middle", n))
 		}
 	}
 	for i, v := range o.Range {
@@ -352,9 +386,9 @@ func spaceOf(task string) string {
 	}
 }
 
-// Where is the place of a field in the file that the study was read from, such as "study.yaml:12:5". The path is that of
-// the field, such as "group.name" or "metrics[1]". A field that the file leaves out has the place of what surrounds it, or
-// the file's name; a study that was not read from a file has "study".
+// Where is the place of a field in the file that the study was read from, such as "study.yaml:12:5". The path is that
+// of the field, such as "group.name" or "metrics[1]". A field that the file leaves out has the place of what surrounds
+// it, or the file's name; a study that was not read from a file has "study".
 func (s *Study) Where(path string) string {
 	if s.src == nil {
 		return "study"

@@ -39,8 +39,14 @@ func TestParseStudy(t *testing.T) {
 	s.src = nil
 	want := &Study{
 		Version: 1, Task: "classification",
-		Models:  []Model{{Name: "original", ONNX: "models/digits-original.onnx"}, {Name: "augmented", ONNX: "models/digits-augmented.onnx"}},
-		Data:    Data{Format: "idx", Images: "t10k-images.gz", Labels: "t10k-labels.gz", Limit: 1000, Balance: "label", Seed: 7},
+		Models: []Model{
+			{Name: "original", ONNX: "models/digits-original.onnx"},
+			{Name: "augmented", ONNX: "models/digits-augmented.onnx"},
+		},
+		Data: Data{
+			Format: "idx", Images: "t10k-images.gz", Labels: "t10k-labels.gz", Limit: 1000, Balance: "label",
+			Seed: 7,
+		},
 		Input:   Input{Space: "image", Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}},
 		Output:  Output{Space: "scores", Decode: "softmax"},
 		Group:   Group{Name: "SO(2)", Orbit: Orbit{Grid: []int{72}}, Resample: "bicubic"},
@@ -59,23 +65,77 @@ type change struct{ name, old, new, want string }
 func changes(beyond bool) []change {
 	if beyond {
 		return []change{
-			{"same name", "name: augmented", "name: original", `study.yaml:6:11: models[1].name: "original" is already the name of models[0]; give each model its own`},
-			{"bad pattern", "format: idx", "pattern: '('", "study.yaml:8:17: data.pattern: missing closing ): `(`; expected a regular expression as Go's package regexp reads it"},
-			{"no label", "format: idx", "pattern: 'a'", "study.yaml:8:17: data.pattern: no group named label; write the part that holds the label as (?P<label>...)"},
-			{"window of one", "  resample: bicubic", "  window: [24]", "study.yaml:14:11: group.window: one length, which is for signals; expected [HEIGHT, WIDTH]"},
+			{
+				"same name", "name: augmented", "name: original",
+				`study.yaml:6:11: models[1].name: "original" is already the name of models[0]; give each model its own`,
+			},
+			{
+				"bad pattern", "format: idx", "pattern: '('",
+				"study.yaml:8:17: data.pattern: missing closing ): `(`; expected a regular expression as Go's " +
+					"package regexp reads it",
+			},
+			{
+				"no label", "format: idx", "pattern: 'a'",
+				"study.yaml:8:17: data.pattern: no group named label; write the part that holds the label as " +
+					"(?P<label>...)",
+			},
+			{
+				"window of one", "  resample: bicubic", "  window: [24]",
+				"study.yaml:14:11: group.window: one length, which is for signals; expected [HEIGHT, WIDTH]",
+			},
 			{"uneven", "std: 0.3081", "std: [1, 2, 3]", ""},
-			{"uneven twice", "mean: [0.1307], std: 0.3081", "mean: [1, 2], std: [1, 2, 3]", "study.yaml:9:54: input.std: 3 numbers, but input.mean has 2; give one number, or one per channel, to each"},
-			{"task", "task: classification", "task: segmentation", `study.yaml:10:17: output.space: "scores" does not go with task "segmentation", whose output is "mask"; change one of them or leave the task out`},
-			{"decode", "{space: scores, decode", "{space: tensor, decode", "output.decode: \"softmax\" is for output space scores, but the space is tensor; use raw or leave it out"},
-			{"type", "{space: scores,", "{type: regular,", "study.yaml:10:16: output.type: only an output of space tensor has one, but the space is scores; leave it out"},
-			{"huge grid", "grid: 72", "grid: [100000, 100000]", "study.yaml:13:17: group.orbit.grid: 1e+10 elements; at most 10000000 are possible"},
-			{"ragged", "grid: 72", "values: [[1], [1, 2]]", "study.yaml:13:25: group.orbit.values[1]: 2 numbers; every element needs the same number, one per axis of the group's chart"},
-			{"backward", "grid: 72", "range: [[1, 0]]", "study.yaml:13:19: group.orbit.range[0]: [1 0]; expected [min, max] with min below max"},
-			{"twice", "seed: 7", "seed: 7, seed: 8", `study.yaml:8:107: not YAML: mapping key "seed" already defined at [8:98]; check indentation and quotes`},
-			{"indent", "  - name: augm", " - name: augm", "study.yaml:6:2: not YAML: value is not allowed in this context; check indentation and quotes"},
-			{"alias", "onnx: models/digits-augmented.onnx", "onnx: *nothing", `study.yaml:7:11: models[1].onnx: expected text, got *nothing, which stands for nothing`},
-			{"second", "audit:", "---\naudit:", "study.yaml:17:1: a second document; a study is one document, so remove the --- above"},
-			{"big seed", "seed: 7", "seed: 18446744073709551616", `study.yaml:8:104: data.seed: expected a whole number from 0 to 18446744073709551615, got the text "18446744073709551616"`},
+			{
+				"uneven twice", "mean: [0.1307], std: 0.3081", "mean: [1, 2], std: [1, 2, 3]",
+				"study.yaml:9:54: input.std: 3 numbers, but input.mean has 2; give one number, or one per channel, " +
+					"to each",
+			},
+			{
+				"task", "task: classification", "task: segmentation",
+				`study.yaml:10:17: output.space: "scores" does not go with task "segmentation", whose output is "mask"; change one of them or leave the task out`,
+			},
+			{
+				"decode", "{space: scores, decode", "{space: tensor, decode",
+				"output.decode: \"softmax\" is for output space scores, but the space is tensor; use raw or leave it " +
+					"out",
+			},
+			{
+				"type", "{space: scores,", "{type: regular,",
+				"study.yaml:10:16: output.type: only an output of space tensor has one, but the space is scores; " +
+					"leave it out",
+			},
+			{
+				"huge grid", "grid: 72", "grid: [100000, 100000]",
+				"study.yaml:13:17: group.orbit.grid: 1e+10 elements; at most 10000000 are possible",
+			},
+			{
+				"ragged", "grid: 72", "values: [[1], [1, 2]]",
+				"study.yaml:13:25: group.orbit.values[1]: 2 numbers; every element needs the same number, one per " +
+					"axis of the group's chart",
+			},
+			{
+				"backward", "grid: 72", "range: [[1, 0]]",
+				"study.yaml:13:19: group.orbit.range[0]: [1 0]; expected [min, max] with min below max",
+			},
+			{
+				"twice", "seed: 7", "seed: 7, seed: 8",
+				`study.yaml:8:107: not YAML: mapping key "seed" already defined at [8:98]; check indentation and quotes`,
+			},
+			{
+				"indent", "  - name: augm", " - name: augm",
+				"study.yaml:6:2: not YAML: value is not allowed in this context; check indentation and quotes",
+			},
+			{
+				"alias", "onnx: models/digits-augmented.onnx", "onnx: *nothing",
+				`study.yaml:7:11: models[1].onnx: expected text, got *nothing, which stands for nothing`,
+			},
+			{
+				"second", "audit:", "---\naudit:",
+				"study.yaml:17:1: a second document; a study is one document, so remove the --- above",
+			},
+			{
+				"big seed", "seed: 7", "seed: 18446744073709551616",
+				`study.yaml:8:104: data.seed: expected a whole number from 0 to 18446744073709551615, got the text "18446744073709551616"`,
+			},
 		}
 	}
 	return []change{
@@ -87,54 +147,165 @@ func changes(beyond bool) []change {
 		{"block metrics", "[confidence, accuracy]", "\n  - confidence\n  - accuracy", ""},
 		{"negative zero", "confidence: 0.95", "threshold: -0.0", ""},
 		{"largest seed", "seed: 7", "seed: 18446744073709551615", ""},
-		{"anchors", "onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx", "onnx: &o m.onnx}\n  - name: augmented\n    onnx: *o", ""},
+		{
+			"anchors", "onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx",
+			"onnx: &o m.onnx}\n  - name: augmented\n    onnx: *o", "",
+		},
 		{"values", "grid: 72", "values: [[0], [12.5], [90]]", ""},
 		{"range", "grid: 72", "grid: 3, range: [[-1, 1]]", ""},
 		{"window", "  resample: bicubic", "  window: [24, 32]", ""},
-		{"kernel", "bicubic", "bicubik", `study.yaml:14:13: group.resample: "bicubik" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?`},
-		{"format", "format: idx", "format: parquet", `study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, pairs, particles, clouds, molecules, graphs, signals; choose one of them`},
-		{"layout", "format: idx", "layout: HWN", `study.yaml:8:16: data.layout: "HWN" is not one of NHW, NCHW, NHWC; did you mean`},
-		{"space", "{space: image,", "{space: cloud,", `study.yaml:9:16: input.space: "cloud" is not one of image, frames, rows, signal, record; choose one of them`},
-		{"channels", "{space: image,", "{channels: gray,", `study.yaml:9:19: input.channels: "gray" is not one of rgb, bgr, grey; did you mean "grey"?`},
-		{"action", "decode: softmax", "action: covariant", `study.yaml:10:33: output.action: "covariant" is not one of invariant, same; did you mean "invariant"?`},
-		{"decoder", "decode: softmax", "decode: sigmoid", `study.yaml:10:33: output.decode: "sigmoid" is not one of softmax, probabilities, argmax, raw; choose one of them`},
-		{"border", "resample: bicubic", "border: mirror", `study.yaml:14:11: group.border: "mirror" is not one of zero, edge, reflect, circular; choose one of them`},
-		{"balance", "balance: label", "balance: labels", `study.yaml:8:91: data.balance: "labels" is not one of label; did you mean "label"?`},
-		{"preset", "preset: production", "preset: strict", `study.yaml:16:17: audit.preset: "strict" is not one of research, production, critical, safety; choose one of them`},
+		{
+			"kernel", "bicubic", "bicubik",
+			`study.yaml:14:13: group.resample: "bicubik" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?`,
+		},
+		{
+			"format", "format: idx", "format: parquet",
+			`study.yaml:8:16: data.format: "parquet" is not one of idx, folder, npy, npz, voc, coco, pairs, particles, clouds, molecules, graphs, signals; choose one of them`,
+		},
+		{
+			"layout", "format: idx", "layout: HWN",
+			`study.yaml:8:16: data.layout: "HWN" is not one of NHW, NCHW, NHWC; did you mean`,
+		},
+		{
+			"space", "{space: image,", "{space: cloud,",
+			`study.yaml:9:16: input.space: "cloud" is not one of image, frames, rows, signal, record; choose one of them`,
+		},
+		{
+			"channels", "{space: image,", "{channels: gray,",
+			`study.yaml:9:19: input.channels: "gray" is not one of rgb, bgr, grey; did you mean "grey"?`,
+		},
+		{
+			"action", "decode: softmax", "action: covariant",
+			`study.yaml:10:33: output.action: "covariant" is not one of invariant, same; did you mean "invariant"?`,
+		},
+		{
+			"decoder", "decode: softmax", "decode: sigmoid",
+			`study.yaml:10:33: output.decode: "sigmoid" is not one of softmax, probabilities, argmax, raw; choose one of them`,
+		},
+		{
+			"border", "resample: bicubic", "border: mirror",
+			`study.yaml:14:11: group.border: "mirror" is not one of zero, edge, reflect, circular; choose one of them`,
+		},
+		{
+			"balance", "balance: label", "balance: labels",
+			`study.yaml:8:91: data.balance: "labels" is not one of label; did you mean "label"?`,
+		},
+		{
+			"preset", "preset: production", "preset: strict",
+			`study.yaml:16:17: audit.preset: "strict" is not one of research, production, critical, safety; choose one of them`,
+		},
 		{"unknown", "audit:", "adit:", `study.yaml:16:1: adit: unknown key; did you mean "audit"?`},
 		{"unknown deep", "limit:", "limits:", `study.yaml:8:69: data.limits: unknown key; did you mean "limit"?`},
-		{"unknown far", "audit:", "colour:", "study.yaml:16:1: colour: unknown key; known keys are version, task, models, data, input, output, group, metrics, consensus, audit, seed"},
+		{
+			"unknown far", "audit:", "colour:",
+			"study.yaml:16:1: colour: unknown key; known keys are version, task, models, data, input, output, group, " +
+				"metrics, consensus, audit, seed",
+		},
 		{"no group name", "  name: SO(2)\n", "", "study.yaml:11:1: group.name: missing; add name: ..."},
-		{"no models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx\n", "", "study.yaml:2:1: models: missing; add models: FILE.onnx"},
-		{"empty models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx\n", "models: []\n", "study.yaml:4:9: models: an empty list; give it an item or leave the key out"},
+		{"no models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    " +
+			"onnx: models/digits-augmented.onnx\n", "", "study.yaml:2:1: models: missing; add models: FILE.onnx"},
+		{
+			"empty models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    " +
+				"onnx: models/digits-augmented.onnx\n", "models: []\n",
+			"study.yaml:4:9: models: an empty list; give it an item or leave the key out",
+		},
 		{"no images", "images: t10k-images.gz, ", "", "data.images: missing; add images: FILE or FOLDER"},
-		{"empty name", "name: SO(2)", `name: ""`, "study.yaml:12:9: group.name: empty; give it a value or leave the key out"},
-		{"number for text", "name: original", "name: 5", "study.yaml:5:12: models[0].name: expected text, got 5; put it in quotes"},
-		{"text for number", "limit: 1000", `limit: "1000"`, `study.yaml:8:76: data.limit: expected a whole number, got the text "1000"`},
+		{
+			"empty name", "name: SO(2)", `name: ""`,
+			"study.yaml:12:9: group.name: empty; give it a value or leave the key out",
+		},
+		{
+			"number for text", "name: original", "name: 5",
+			"study.yaml:5:12: models[0].name: expected text, got 5; put it in quotes",
+		},
+		{
+			"text for number", "limit: 1000", `limit: "1000"`,
+			`study.yaml:8:76: data.limit: expected a whole number, got the text "1000"`,
+		},
 		{"fraction", "limit: 1000", "limit: 0.5", "study.yaml:8:76: data.limit: expected a whole number, got 0.5"},
-		{"huge", "limit: 1000", "limit: 1000000000000000", "study.yaml:8:76: data.limit: 1000000000000000 is out of range; expected a number at least 0 and at most 1000000000"},
-		{"negative limit", "limit: 1000", "limit: -3", "data.limit: -3 is out of range; expected a number at least 0 and at most 1000000000"},
+		{
+			"huge", "limit: 1000", "limit: 1000000000000000",
+			"study.yaml:8:76: data.limit: 1000000000000000 is out of range; expected a number at least 0 and at most " +
+				"1000000000",
+		},
+		{
+			"negative limit", "limit: 1000", "limit: -3",
+			"data.limit: -3 is out of range; expected a number at least 0 and at most 1000000000",
+		},
 		{"negative seed", "seed: 7", "seed: -1", "data.seed: -1 is out of range; expected a number at least 0"},
-		{"confidence", "confidence: 0.95", "confidence: 1", "study.yaml:16:41: audit.confidence: 1 is out of range; expected a number above 0 and below 1"},
-		{"confidence in percent", "confidence: 0.95", "confidence: 95", "study.yaml:16:41: audit.confidence: 95 is out of range; expected a number above 0 and below 1"},
+		{
+			"confidence", "confidence: 0.95", "confidence: 1",
+			"study.yaml:16:41: audit.confidence: 1 is out of range; expected a number above 0 and below 1",
+		},
+		{
+			"confidence in percent", "confidence: 0.95", "confidence: 95",
+			"study.yaml:16:41: audit.confidence: 95 is out of range; expected a number above 0 and below 1",
+		},
 		{"std", "std: 0.3081", "std: 0", "study.yaml:9:56: input.std: 0 is out of range; expected a number above 0"},
-		{"one std", "std: 0.3081", "std: [1, 0]", "study.yaml:9:60: input.std[1]: 0 is out of range; expected a number above 0"},
-		{"scale", "scale: 255", "scale: 0", "study.yaml:9:30: input.scale: 0 is out of range; expected a number above 0"},
+		{
+			"one std", "std: 0.3081", "std: [1, 0]",
+			"study.yaml:9:60: input.std[1]: 0 is out of range; expected a number above 0",
+		},
+		{
+			"scale", "scale: 255", "scale: 0",
+			"study.yaml:9:30: input.scale: 0 is out of range; expected a number above 0",
+		},
 		{"no element", "grid: 72", "grid: 0", "study.yaml:13:17: group.orbit.grid: 0 is out of range"},
-		{"empty grid", "grid: 72", "grid: []", "study.yaml:13:17: group.orbit.grid: an empty list; give it an item or leave the key out"},
-		{"both", "{grid: 72}", "{grid: 72, haar: 5}", "study.yaml:13:27: group.orbit.haar: grid and haar cannot be combined; keep one of grid, all, haar, low_discrepancy, lattice, values"},
-		{"both, one false", "{grid: 72}", "{grid: 72, all: false}", "study.yaml:13:26: group.orbit.all: grid and all cannot be combined; keep one of grid, all, haar, low_discrepancy, lattice, values"},
-		{"range of three", "grid: 72", "range: [[1, 2, 3]]", "study.yaml:13:19: group.orbit.range[0]: [1 2 3]; expected [min, max] with min below max"},
-		{"empty element", "grid: 72", "values: [[]]", "study.yaml:13:20: group.orbit.values[0]: 0 numbers; every element needs"},
-		{"text for bool", "grid: 72", "all: yes", `study.yaml:13:16: group.orbit.all: expected true or false, got the text "yes"`},
-		{"mapping for list", "[confidence, accuracy]", "{a: 1}", "study.yaml:15:10: metrics: expected a list, got a mapping"},
-		{"list for mapping", "{preset: production, confidence: 0.95}", "[a]", "study.yaml:16:8: audit: expected a mapping (key: value), got a list"},
-		{"metric twice", "[confidence, accuracy]", "[accuracy, accuracy]", "study.yaml:15:21: metrics[1]: accuracy is there twice; keep one"},
-		{"nothing", "audit: {preset: production, confidence: 0.95}", "audit:", "study.yaml:16:8: audit: expected a mapping (key: value), got nothing"},
-		{"newer", "version: 1", "version: 2", "study.yaml:2:10: version: 2; this program reads version 1: a newer nero may read it"},
+		{
+			"empty grid", "grid: 72", "grid: []",
+			"study.yaml:13:17: group.orbit.grid: an empty list; give it an item or leave the key out",
+		},
+		{
+			"both", "{grid: 72}", "{grid: 72, haar: 5}",
+			"study.yaml:13:27: group.orbit.haar: grid and haar cannot be combined; keep one of grid, all, haar, " +
+				"low_discrepancy, lattice, values",
+		},
+		{
+			"both, one false", "{grid: 72}", "{grid: 72, all: false}",
+			"study.yaml:13:26: group.orbit.all: grid and all cannot be combined; keep one of grid, all, haar, " +
+				"low_discrepancy, lattice, values",
+		},
+		{
+			"range of three", "grid: 72", "range: [[1, 2, 3]]",
+			"study.yaml:13:19: group.orbit.range[0]: [1 2 3]; expected [min, max] with min below max",
+		},
+		{
+			"empty element", "grid: 72", "values: [[]]",
+			"study.yaml:13:20: group.orbit.values[0]: 0 numbers; every element needs",
+		},
+		{
+			"text for bool", "grid: 72", "all: yes",
+			`study.yaml:13:16: group.orbit.all: expected true or false, got the text "yes"`,
+		},
+		{
+			"mapping for list", "[confidence, accuracy]", "{a: 1}",
+			"study.yaml:15:10: metrics: expected a list, got a mapping",
+		},
+		{
+			"list for mapping", "{preset: production, confidence: 0.95}", "[a]",
+			"study.yaml:16:8: audit: expected a mapping (key: value), got a list",
+		},
+		{
+			"metric twice", "[confidence, accuracy]", "[accuracy, accuracy]",
+			"study.yaml:15:21: metrics[1]: accuracy is there twice; keep one",
+		},
+		{
+			"nothing", "audit: {preset: production, confidence: 0.95}", "audit:",
+			"study.yaml:16:8: audit: expected a mapping (key: value), got nothing",
+		},
+		{
+			"newer", "version: 1", "version: 2",
+			"study.yaml:2:10: version: 2; this program reads version 1: a newer nero may read it",
+		},
 		{"no version", "version: 1\n", "", ""},
-		{"version as text", "version: 1", "version: '1'", `study.yaml:2:10: version: expected a whole number, got the text "1"`},
-		{"task", "task: classification", "task: classifcation", `study.yaml:3:7: task: "classifcation" is not one of classification, segmentation, detection, flow, image, tensor, regression, molecules, sequence; did you mean "classification"?`},
+		{
+			"version as text", "version: 1", "version: '1'",
+			`study.yaml:2:10: version: expected a whole number, got the text "1"`,
+		},
+		{
+			"task", "task: classification", "task: classifcation",
+			`study.yaml:3:7: task: "classifcation" is not one of classification, segmentation, detection, flow, image, tensor, regression, molecules, sequence; did you mean "classification"?`,
+		},
 	}
 }
 
@@ -168,7 +339,8 @@ func TestParseStudyChanged(t *testing.T) {
 	}
 }
 
-// Where leaving a number out means a default, 0 does not mean it too: who writes it wants none at all, and is told that there is no such choice.
+// Where leaving a number out means a default, 0 does not mean it too: who writes it wants none at all, and is told that
+// there is no such choice.
 func TestParseStudyZeroIsNoDefault(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"data: {format: particles, particles: {shift: 0}}", "data.particles.shift: 0 is out of range"},
@@ -177,7 +349,8 @@ func TestParseStudyZeroIsNoDefault(t *testing.T) {
 		{"data: {format: particles, particles: {count: 0}}", "data.particles.count: 0 is out of range"},
 		{"data: photos\noutput: {space: boxes, boxes: {limit: 0}}", "output.boxes.limit: 0 is out of range"},
 		{"data: photos\nconsensus: {weak: 0}", "consensus.weak: 0 is out of range"},
-		{"data: {format: particles, particles: {shift: 0.5, density: 0.01, diameter: 2, count: 1, noise: 0, loss: 0, heading: 0}}", ""},
+		{"data: {format: particles, particles: {shift: 0.5, density: 0.01, diameter: 2, count: 1, noise: 0, loss: 0, " +
+			"heading: 0}}", ""},
 	} {
 		_, err := ParseStudy("s.yaml", []byte("version: 1\nmodels: m.onnx\ngroup: {name: C4}\n"+c.text+"\n"))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -187,7 +360,9 @@ func TestParseStudyZeroIsNoDefault(t *testing.T) {
 }
 
 func TestParseStudyReportsAll(t *testing.T) {
-	_, err := ParseStudy("s.yaml", []byte("version: 1\ngroup: {name: C4, resample: cubic}\nmodels: [{name: a, onnx: a.onnx, batch: 0}]\nwhat: 1\ndata: {limit: -1}\n"))
+	_, err := ParseStudy("s.yaml",
+		[]byte("version: 1\ngroup: {name: C4, resample: cubic}\nmodels: [{name: a, onnx: a.onnx, batch: 0}]\nwhat: "+
+			"1\ndata: {limit: -1}\n"))
 	want := `s.yaml:2:29: group.resample: "cubic" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean "bicubic"?
 s.yaml:3:41: models[0].batch: 0 is out of range; expected a number at least 1 and at most 1024
 s.yaml:4:1: what: unknown key; known keys are version, task, models, data, input, output, group, metrics, consensus, audit, seed
@@ -201,7 +376,8 @@ s.yaml:5:15: data.limit: -1 is out of range; expected a number at least 0 and at
 		fmt.Fprintf(&many, "unknown%d: 1\n", i)
 	}
 	_, err = ParseStudy("s.yaml", []byte(many.String()))
-	if err == nil || strings.Count(err.Error(), "\n") != maxErrors || !strings.HasSuffix(err.Error(), "s.yaml: 30 more errors") {
+	if err == nil || strings.Count(err.Error(), "\n") != maxErrors ||
+		!strings.HasSuffix(err.Error(), "s.yaml: 30 more errors") {
 		t.Errorf("50 errors are reported as %v", err)
 	}
 }
@@ -222,8 +398,12 @@ func TestParseStudyHostile(t *testing.T) {
 		"deep keys": {strings.Repeat("a: ", maxStudy/3), "s.yaml:1:"},
 		"indented":  {deepKeys(2000), "collections inside each other"},
 		"binary":    {"\x00\x01\x02\xff", "s.yaml:1:"},
-		"loop":      {"version: 1\nmodels: &m [*m]\ndata: {images: x}\ngroup: {name: C4}\n", "models[0]: expected a mapping (key: value) or the text of its onnx, got a list"},
-		"bomb":      {strings.Replace(few, "group: {name: C4}", "group: {name: C4, orbit: {values: [&r ["+row+"]"+strings.Repeat(", *r", 3000)+"]}}", 1), "too large once its aliases are unfolded"},
+		"loop": {
+			"version: 1\nmodels: &m [*m]\ndata: {images: x}\ngroup: {name: C4}\n",
+			"models[0]: expected a mapping (key: value) or the text of its onnx, got a list",
+		},
+		"bomb": {strings.Replace(few, "group: {name: C4}", "group: {name: C4, orbit: {values: [&r ["+row+"]"+
+			strings.Repeat(", *r", 3000)+"]}}", 1), "too large once its aliases are unfolded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseStudy("s.yaml", []byte(c.text))
@@ -266,7 +446,8 @@ func TestWhere(t *testing.T) {
 	if got := new(Study).Where("group.name"); got != "study" {
 		t.Errorf("without a file: %q", got)
 	}
-	if got := s.Errorf("group.name", "unknown group %q", "X").Error(); got != `dir/study.yaml:12:9: group.name: unknown group "X"` {
+	if got := s.Errorf("group.name", "unknown group %q",
+		"X").Error(); got != `dir/study.yaml:12:9: group.name: unknown group "X"` {
 		t.Errorf("Errorf: %s", got)
 	}
 }
@@ -328,7 +509,10 @@ func TestDefaults(t *testing.T) {
 
 func TestSuggest(t *testing.T) {
 	known := []string{"confidence", "accuracy", "margin"}
-	for word, want := range map[string]string{"accurcy": "accuracy", "Confidence": "confidence", "mragin": "margin", "zebra": "", "": ""} {
+	for word, want := range map[string]string{
+		"accurcy": "accuracy", "Confidence": "confidence", "mragin": "margin",
+		"zebra": "", "": "",
+	} {
 		if got, ok := Suggest(word, known); got != want || ok != (want != "") {
 			t.Errorf("Suggest(%q) = %q, %v", word, got, ok)
 		}
@@ -368,13 +552,34 @@ func FuzzParseStudy(f *testing.F) {
 func TestParseStudyShort(t *testing.T) {
 	two := []Model{{Name: "a", ONNX: "dir/a.onnx"}, {Name: "other", ONNX: "b.onnx"}}
 	for text, want := range map[string]Study{
-		"models: dir/a.onnx\ndata: photos":                                      {Version: 1, Models: two[:1], Data: Data{Images: "photos"}},
-		"models: {onnx: dir/a.onnx}\ndata: {images: photos}":                    {Version: 1, Models: two[:1], Data: Data{Images: "photos"}},
-		"models: {onnx: dir/a.onnx, name: other}\ndata: x":                      {Version: 1, Models: []Model{{Name: "other", ONNX: "dir/a.onnx"}}, Data: Data{Images: "x"}},
-		"models: [dir/a.onnx, {name: other, onnx: b.onnx}]\ndata: x":            {Version: 1, Models: two, Data: Data{Images: "x"}},
-		"models:\n  - dir/a.onnx\n  - name: other\n    onnx: b.onnx\ndata: x\n": {Version: 1, Models: two, Data: Data{Images: "x"}},
-		"models: .onnx\ndata: x\ngroup: C4":                                     {Version: 1, Models: []Model{{Name: ".onnx", ONNX: ".onnx"}}, Data: Data{Images: "x"}, Group: Group{Name: "C4"}},
-		`{"version": 1, "models": "dir/a.onnx", "data": "x", "group": "SO(2)"}`: {Version: 1, Models: two[:1], Data: Data{Images: "x"}, Group: Group{Name: "SO(2)"}},
+		"models: dir/a.onnx\ndata: photos": {
+			Version: 1, Models: two[:1],
+			Data: Data{Images: "photos"},
+		},
+		"models: {onnx: dir/a.onnx}\ndata: {images: photos}": {
+			Version: 1, Models: two[:1],
+			Data: Data{Images: "photos"},
+		},
+		"models: {onnx: dir/a.onnx, name: other}\ndata: x": {
+			Version: 1,
+			Models:  []Model{{Name: "other", ONNX: "dir/a.onnx"}}, Data: Data{Images: "x"},
+		},
+		"models: [dir/a.onnx, {name: other, onnx: b.onnx}]\ndata: x": {
+			Version: 1, Models: two,
+			Data: Data{Images: "x"},
+		},
+		"models:\n  - dir/a.onnx\n  - name: other\n    onnx: b.onnx\ndata: x\n": {
+			Version: 1, Models: two,
+			Data: Data{Images: "x"},
+		},
+		"models: .onnx\ndata: x\ngroup: C4": {
+			Version: 1,
+			Models:  []Model{{Name: ".onnx", ONNX: ".onnx"}}, Data: Data{Images: "x"}, Group: Group{Name: "C4"},
+		},
+		`{"version": 1, "models": "dir/a.onnx", "data": "x", "group": "SO(2)"}`: {
+			Version: 1, Models: two[:1],
+			Data: Data{Images: "x"}, Group: Group{Name: "SO(2)"},
+		},
 	} {
 		got, err := ParseStudy("s.yaml", []byte(text))
 		if err != nil {
@@ -390,13 +595,18 @@ func TestParseStudyShort(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"models: a.onnx\ndata: 5":                      "s.yaml:2:7: data: expected a mapping (key: value) or the text of its images, got 5",
-		"models: ''\ndata: x":                          "s.yaml:1:9: models.onnx: empty; give it a value or leave the key out",
-		"models:\ndata: x":                             "s.yaml:1:8: models: expected a list, got nothing",
-		"models: [a.onnx, b/a.onnx]\ndata: x":          `s.yaml:1:18: models[1].name: "a" is already the name of models[0]; give each model its own`,
-		"models: [a.onnx, 7]\ndata: x":                 "s.yaml:1:18: models[1]: expected a mapping (key: value) or the text of its onnx, got 7",
-		"models: a.onnx\ndata: x\ngroup: [C4]":         "s.yaml:3:8: group: expected a mapping (key: value) or the text of its name, got a list",
-		"models: a.onnx\ndata: x\noutput: scores":      "s.yaml:3:9: output: expected a mapping (key: value), got the text \"scores\"",
+		"models: a.onnx\ndata: 5": "s.yaml:2:7: data: expected a mapping (key: value) or the " +
+			"text of its images, got 5",
+		"models: ''\ndata: x": "s.yaml:1:9: models.onnx: empty; give it a value or leave " +
+			"the key out",
+		"models:\ndata: x":                    "s.yaml:1:8: models: expected a list, got nothing",
+		"models: [a.onnx, b/a.onnx]\ndata: x": `s.yaml:1:18: models[1].name: "a" is already the name of models[0]; give each model its own`,
+		"models: [a.onnx, 7]\ndata: x": "s.yaml:1:18: models[1]: expected a mapping (key: value) or " +
+			"the text of its onnx, got 7",
+		"models: a.onnx\ndata: x\ngroup: [C4]": "s.yaml:3:8: group: expected a mapping (key: value) or the " +
+			"text of its name, got a list",
+		"models: a.onnx\ndata: x\noutput: scores": "s.yaml:3:9: output: expected a mapping (key: value), got " +
+			"the text \"scores\"",
 		"models: {onx: a.onnx}\ndata: x":               "s.yaml:1:10: models.onx: unknown key; did you mean \"onnx\"?",
 		"models: a.onnx\ndata: x\ngroup: {orbit: all}": "group.name: missing",
 		"version: 2\nmodels: a.onnx\ndata: x":          "s.yaml:1:10: version: 2; this program reads version 1",
@@ -405,7 +615,8 @@ func TestParseStudyShort(t *testing.T) {
 		"models: [[a.onnx]]\ndata: x":                  "got a list",
 		"models: a.onnx\ndata: x\nmodels: b.onnx":      "models",
 		"models: a.onnx\ndata: {images: {images: x}}":  "data.images: expected text, got a mapping",
-		"models: a.onnx\ndata: x\ngroup: ''":           "s.yaml:3:8: group.name: empty; give it a value or leave the key out",
+		"models: a.onnx\ndata: x\ngroup: ''": "s.yaml:3:8: group.name: empty; give it a value or leave the " +
+			"key out",
 	} {
 		if _, err := ParseStudy("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)
@@ -415,7 +626,10 @@ func TestParseStudyShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{"models[1].onnx": "s.yaml:1:18", "models[1].name": "s.yaml:1:18", "data.images": "s.yaml:2:7", "group.name": "s.yaml:3:8"} {
+	for path, want := range map[string]string{
+		"models[1].onnx": "s.yaml:1:18", "models[1].name": "s.yaml:1:18",
+		"data.images": "s.yaml:2:7", "group.name": "s.yaml:3:8",
+	} {
 		if got := s.Where(path); got != want {
 			t.Errorf("%s is at %s, want %s", path, got, want)
 		}
@@ -431,15 +645,22 @@ func TestStudyValidate(t *testing.T) {
 	}
 	for want, study := range map[string]*Study{
 		"": s(func(*Study) {}),
-		"study: data.limit: -3 is out of range; expected a number at least 0 and at most 1000000000": s(func(s *Study) { s.Data.Limit = -3 }),
-		"study: group.resample: \"bicubik\" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; did you mean \"bicubic\"?": s(func(s *Study) {
+		"study: data.limit: -3 is out of range; expected a number at least 0 and at most 1000000000": s(
+			func(s *Study) { s.Data.Limit = -3 }),
+		"study: group.resample: \"bicubik\" is not one of nearest, bilinear, bicubic, lanczos, spline, up3-bilinear; " +
+			"did you mean \"bicubic\"?": s(func(s *Study) {
 			s.Group = Group{Name: "C4", Resample: "bicubik"}
 		}),
-		"study: audit.confidence: 95 is out of range; expected a number above 0 and below 1":     s(func(s *Study) { s.Audit.Confidence = 95 }),
-		"study: models[1].name: \"a\" is already the name of models[0]; give each model its own": s(func(s *Study) { s.Models = append(s.Models, s.Models[0]) }),
-		"study: input.mean[0]: expected a finite number":                                         s(func(s *Study) { s.Input.Mean = []float64{math.NaN()} }),
-		"study: group.orbit.values[1][0]: expected a finite number":                              s(func(s *Study) { s.Group.Orbit.Values = [][]float64{{0}, {math.Inf(1)}} }),
-		"study: data.limit: -1 is out of range; expected a number at least 0 and at most 1000000000\nstudy: input.scale: -1 is out of range; expected a number above 0": s(func(s *Study) {
+		"study: audit.confidence: 95 is out of range; expected a number above 0 and below 1": s(
+			func(s *Study) { s.Audit.Confidence = 95 }),
+		"study: models[1].name: \"a\" is already the name of models[0]; give each model its own": s(
+			func(s *Study) { s.Models = append(s.Models, s.Models[0]) }),
+		"study: input.mean[0]: expected a finite number": s(
+			func(s *Study) { s.Input.Mean = []float64{math.NaN()} }),
+		"study: group.orbit.values[1][0]: expected a finite number": s(
+			func(s *Study) { s.Group.Orbit.Values = [][]float64{{0}, {math.Inf(1)}} }),
+		"study: data.limit: -1 is out of range; expected a number at least 0 and at most 1000000000\nstudy: " +
+			"input.scale: -1 is out of range; expected a number above 0": s(func(s *Study) {
 			s.Data.Limit, s.Input.Scale = -1, -1
 		}),
 	} {

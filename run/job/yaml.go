@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	maxErrors = 20     // that one reading reports
-	maxNodes  = 500000 // that one reading visits, aliases counted each time: a small file must not unfold into a large one
-	maxDepth  = 100    // of nested collections; a study needs six
+	maxErrors = 20 // that one reading reports
+	// that one reading visits, aliases counted each time: a small file must not unfold into a large one
+	maxNodes = 500000
+	maxDepth = 100 // of nested collections; a study needs six
 )
 
 // reader fills a study from the syntax tree of a YAML file, with the rules in the struct tags, and keeps the positions.
@@ -38,7 +39,8 @@ type located struct {
 // read fills s and reports whether that went well.
 func (r *reader) read(b []byte, s *Study) bool {
 	if line := tooDeep(b); line > 0 {
-		r.add(position{line, 1}, "", fmt.Sprintf("more than %d collections inside each other; is this a study file?", maxDepth))
+		r.add(position{line, 1}, "", fmt.Sprintf("more than %d collections inside each other; is this a study file?",
+			maxDepth))
 		return false
 	}
 	file, err := parse(b)
@@ -89,7 +91,8 @@ func parse(b []byte) (f *ast.File, err error) {
 	return parser.ParseBytes(b, 0)
 }
 
-// tooDeep returns the line in which collections are nested deeper than maxDepth, 0 if there is none: the parser recurses.
+// tooDeep returns the line in which collections are nested deeper than maxDepth, 0 if there is none: the parser
+// recurses.
 func tooDeep(b []byte) int {
 	depth := 0
 	for i, line := range strings.Split(string(b), "\n") {
@@ -114,8 +117,8 @@ func tooDeep(b []byte) int {
 	return 0
 }
 
-// deepStart reports whether a line opens more than maxDepth block collections ("- - - -", "? ? ?") or is indented beyond
-// any that a study has.
+// deepStart reports whether a line opens more than maxDepth block collections ("- - - -", "? ? ?") or is indented
+// beyond any that a study has.
 func deepStart(line string) bool {
 	n := 0
 	for f := range strings.FieldsSeq(line) {
@@ -295,7 +298,8 @@ func (r *reader) list(n ast.Node, v reflect.Value, path string, ru rules) {
 	name := func(i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 	if s, ok := n.(*ast.SequenceNode); ok {
 		items = s.Values
-	} else if _, isMap := n.(ast.MapNode); ru.single && (!isMap || v.Type().Elem().Kind() == reflect.Struct) && n.Type() != ast.NullType {
+	} else if _, isMap := n.(ast.MapNode); ru.single && (!isMap || v.Type().Elem().Kind() == reflect.Struct) &&
+		n.Type() != ast.NullType {
 		items = []ast.Node{n}
 		name = func(int) string { return path } // messages should not speak of a list that is not there
 		r.src.at[path+"[0]"] = place(n)
@@ -481,7 +485,8 @@ func number(n ast.Node) (float64, bool) {
 	case *ast.NanNode:
 		return math.NaN(), true
 	case *ast.StringNode:
-		// YAML 1.2 and JSON read 1e-6 as a number; the parser takes it for text unless there is a point in it. Quoted text stays text.
+		// YAML 1.2 and JSON read 1e-6 as a number; the parser takes it for text unless there is a point in it. Quoted
+		// text stays text.
 		if tok := t.GetToken(); tok != nil && tok.Type == token.StringType && exponent.MatchString(t.Value) {
 			x, err := strconv.ParseFloat(t.Value, 64)
 			return x, err == nil

@@ -21,15 +21,16 @@ const (
 
 // cache keeps what was made last, up to a number of bytes, and makes nothing twice at the same time.
 //
-// It is not golang.org/x/sync/singleflight: there, those who wait get the error of the one who works, and that one may have been
-// called off. Here the next in line takes over, and a waiter that is called off itself leaves at once.
+// It is not golang.org/x/sync/singleflight: there, those who wait get the error of the one who works, and that one may
+// have been called off. Here the next in line takes over, and a waiter that is called off itself leaves at once.
 type cache struct {
 	limit int
 
 	mu      sync.Mutex
 	bytes   int
 	entries map[key]*list.Element
-	recent  *list.List // of *entry, the last used first
+	// of *entry, the last used first
+	recent  *list.List
 	flights map[key]*flight
 }
 
@@ -41,7 +42,8 @@ type entry struct {
 
 // flight is a value being made.
 type flight struct {
-	done  chan struct{} // closed when value and err are set
+	// closed when value and err are set
+	done  chan struct{}
 	value any
 	err   error
 }
@@ -73,7 +75,8 @@ func (c *cache) get(ctx context.Context, k key, produce func() (value any, bytes
 		c.mu.Unlock()
 		select {
 		case <-f.done:
-			if called := errors.Is(f.err, context.Canceled) || errors.Is(f.err, context.DeadlineExceeded) || errors.Is(f.err, errAbandoned); !called {
+			if called := errors.Is(f.err, context.Canceled) || errors.Is(f.err, context.DeadlineExceeded) ||
+				errors.Is(f.err, errAbandoned); !called {
 				return f.value, f.err
 			}
 		case <-ctx.Done():

@@ -11,11 +11,15 @@ import (
 	"nero/symmetry/group"
 )
 
-// patience is how long somebody waits for a consensus: the orbit is visited in the background, and answers until then are without.
+// patience is how long somebody waits for a consensus: the orbit is visited in the background, and answers until then
+// are without.
 const patience = 400 * time.Millisecond
 
-// references is what the answer of model m at g is compared with, in the frame of g. The consensus is added to the result.
-func (s *Service) references(ctx context.Context, r *Result, smp *sample, in *Input, self *answer) (eval.References, error) {
+// references is what the answer of model m at g is compared with, in the frame of g. The consensus is added to the
+// result.
+func (s *Service) references(ctx context.Context, r *Result, smp *sample, in *Input, self *answer) (eval.References,
+	error,
+) {
 	refs := eval.References{Target: in.Target, Label: -1}
 	at := s.at[r.Model]
 	var err error
@@ -36,8 +40,8 @@ func (s *Service) references(ctx context.Context, r *Result, smp *sample, in *In
 	return refs, nil
 }
 
-// averages reports whether a metric of the run compares with the consensus of the whole orbit. One that leaves out the element that it is compared
-// at is another for every element, and is known of rows only.
+// averages reports whether a metric of the run compares with the consensus of the whole orbit. One that leaves out the
+// element that it is compared at is another for every element, and is known of rows only.
 func averages(e *eval.Evaluation) bool {
 	if e.LeaveOut {
 		return false
@@ -50,8 +54,8 @@ func averages(e *eval.Evaluation) bool {
 	return false
 }
 
-// consensus is what the answers of model m about a sample agree on, in the frame of the identity; nil if the run does not ask for it, and as long as it
-// is being found.
+// consensus is what the answers of model m about a sample agree on, in the frame of the identity; nil if the run does
+// not ask for it, and as long as it is being found.
 func (s *Service) consensus(ctx context.Context, m int, smp *sample, index int) (*consensus.Result, error) {
 	if !s.averages {
 		return nil, nil //nolint:nilnil // none is asked for
@@ -81,7 +85,8 @@ func (s *Service) consensus(ctx context.Context, m int, smp *sample, index int) 
 	done := make(chan struct{})
 	s.visiting = done
 	s.background.Go(func() {
-		// It ends with the service alone, which may as well spoil the session of an engine that cannot be stopped. Who asks next is told why not.
+		// It ends with the service alone, which may as well spoil the session of an engine that cannot be stopped. Who
+		// asks next is told why not.
 		_, _ = find(s.life)
 		s.calibrating.Lock()
 		s.visiting = nil

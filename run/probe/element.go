@@ -13,8 +13,8 @@ import (
 // [*ElementError], which says more.
 var ErrElement = errors.New("no element of the group")
 
-// How far out coordinates may lie that the group itself does not bound. Beyond, nothing of a picture is left in its frame; what a run
-// has visited is always within.
+// How far out coordinates may lie that the group itself does not bound. Beyond, nothing of a picture is left in its
+// frame; what a run has visited is always within.
 const (
 	mostPixels = 65536 // shifts: the largest picture
 	mostSteps  = 1e7   // shifts of time and in space
@@ -24,14 +24,21 @@ const (
 
 // ElementError says which coordinate is wrong and what it may be.
 type ElementError struct {
-	Group    string
-	Axis     int           // index of the coordinate; -1 if their number is wrong, or all are right and have no element between them
-	Name     string        // of the coordinate, such as "angle"; "" if Axis is -1
-	Unit     string        // "deg", "px", "factor" or ""
-	Value    float64       // as it was given
-	Min, Max float64       // what it may be, both included unless Periodic
-	Step     float64       // the coordinate comes in multiples of this; 0 for any number
-	Nearest  group.Element // a valid element close to the one that was given; nil if there is none
+	Group string
+	// index of the coordinate; -1 if their number is wrong, or all are right and have no element between them
+	Axis int
+	// of the coordinate, such as "angle"; "" if Axis is -1
+	Name string
+	// "deg", "px", "factor" or ""
+	Unit string
+	// as it was given
+	Value float64
+	// what it may be, both included unless Periodic
+	Min, Max float64
+	// the coordinate comes in multiples of this; 0 for any number
+	Step float64
+	// a valid element close to the one that was given; nil if there is none
+	Nearest group.Element
 
 	text string
 }
@@ -42,7 +49,8 @@ func (e *ElementError) Error() string { return e.text }
 // Unwrap is [ErrElement].
 func (e *ElementError) Unwrap() error { return ErrElement }
 
-// bounds is the range of every coordinate that is taken: that of the chart, and where nothing bounds it, a generous one.
+// bounds is the range of every coordinate that is taken: that of the chart, and where nothing bounds it, a generous
+// one.
 func bounds(g group.Group, plan []group.Element) [][2]float64 {
 	b := make([][2]float64, len(g.Chart()))
 	for i, a := range g.Chart() {
@@ -88,12 +96,16 @@ func (s *Service) element(g group.Element) (group.Element, error) {
 		}
 		return nil, &ElementError{
 			Group: grp.Name(), Axis: -1, Value: float64(len(g)), Min: float64(len(chart)), Max: float64(len(chart)),
-			text: fmt.Sprintf("%d coordinates are no element of %s: want %d, %v", len(g), grp.Name(), len(chart), names),
+			text: fmt.Sprintf("%d coordinates are no element of %s: want %d, %v", len(g), grp.Name(), len(chart),
+				names),
 		}
 	}
 	for i, a := range chart {
 		v, lo, hi := g[i], s.bounds[i][0], s.bounds[i][1]
-		e := &ElementError{Group: grp.Name(), Axis: i, Name: a.Name, Unit: a.Unit, Value: v, Min: lo, Max: hi, Step: steps[i]}
+		e := &ElementError{
+			Group: grp.Name(), Axis: i, Name: a.Name, Unit: a.Unit, Value: v, Min: lo, Max: hi,
+			Step: steps[i],
+		}
 		wanted := ""
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
@@ -110,7 +122,8 @@ func (s *Service) element(g group.Element) (group.Element, error) {
 		if a.Unit != "" && a.Unit != "factor" {
 			unit = " " + a.Unit
 		}
-		e.text = fmt.Sprintf("%s of %s is %g%s: want %s from %g to %g%s", a.Name, grp.Name(), v, unit, wanted, lo, hi, unit)
+		e.text = fmt.Sprintf("%s of %s is %g%s: want %s from %g to %g%s", a.Name, grp.Name(), v, unit, wanted, lo, hi,
+			unit)
 		if e.Nearest != nil {
 			e.text += "; the nearest is " + group.Format(grp, e.Nearest)
 		}
@@ -130,8 +143,8 @@ func (s *Service) element(g group.Element) (group.Element, error) {
 // stepped tells multiples of a step, as exactly as a person types the angles of C7: [group.Validate] has the last word.
 func stepped(v, step float64) bool { return math.Abs(v-math.Round(v/step)*step) <= 1e-3*step }
 
-// nearest is a valid element near coordinates that are none: each within its range and on its step, those that are no number as at the
-// identity. It is nil if there is none.
+// nearest is a valid element near coordinates that are none: each within its range and on its step, those that are no
+// number as at the identity. It is nil if there is none.
 func (s *Service) nearest(g group.Element, steps []float64) group.Element {
 	grp := s.eval.Plan.Group
 	near, one := slices.Clone(g), grp.Identity()

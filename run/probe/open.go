@@ -21,13 +21,13 @@ import (
 	"nero/run/workload"
 )
 
-// OpenRun answers probes of a stored run, complete or not, from the data and model files that its job names. Files are held against the
-// checksums of the job: a file that is missing or was replaced since switches off what needs it, and [Service.Status] names it and
-// says what to do. Without a model its answers are off and the others stay; without the data everything is. The error is that
-// of ctx and no other.
+// OpenRun answers probes of a stored run, complete or not, from the data and model files that its job names. Files are
+// held against the checksums of the job: a file that is missing or was replaced since switches off what needs it, and
+// [Service.Status] names it and says what to do. Without a model its answers are off and the others stay; without the
+// data everything is. The error is that of ctx and no other.
 //
-// Options of the workload are its engine and rules; the rest is as the run needs it. Reading the checksums of large data takes as long as
-// reading the data.
+// Options of the workload are its engine and rules; the rest is as the run needs it. Reading the checksums of large
+// data takes as long as reading the data.
 func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options) (*Service, error) {
 	j := rooted(run.Job(), run.Dir())
 	wo.KeepGoing, wo.Audit = true, false // a sample that cannot be read is of no concern to the others
@@ -38,7 +38,8 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if k := slices.IndexFunc(j.Study.Models, func(o job.Model) bool { return o.Name == m.Name && o.Endpoint != "" }); k >= 0 {
+		if k := slices.IndexFunc(j.Study.Models,
+			func(o job.Model) bool { return o.Name == m.Name && o.Endpoint != "" }); k >= 0 {
 			study.Models = append(study.Models, j.Study.Models[k]) // who answers there is seen once it is asked
 			continue
 		}
@@ -48,7 +49,8 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 	}
 	if len(study.Models) > 0 {
 		s, reason := openModels(ctx, run, j, study, wo, o, reasons)
-		if files := local(study.Models); s == nil && len(files) > 0 && len(files) < len(study.Models) && ctx.Err() == nil {
+		if files := local(study.Models); s == nil && len(files) > 0 && len(files) < len(study.Models) &&
+			ctx.Err() == nil {
 			// A server that is down takes its own answers away and no others.
 			for i, m := range j.Models {
 				if reasons[i] == "" && job.IsEndpoint(m.Path) {
@@ -78,7 +80,8 @@ func OpenRun(ctx context.Context, run *store.Run, wo workload.Options, o Options
 		return nil, err
 	}
 	for i, m := range j.Models {
-		s.at, s.names, s.status.Models = append(s.at, -1), append(s.names, m.Name), append(s.status.Models, Level{Reason: reasons[i]})
+		s.at, s.names, s.status.Models = append(s.at, -1), append(s.names, m.Name),
+			append(s.status.Models, Level{Reason: reasons[i]})
 	}
 	return s, nil
 }
@@ -88,8 +91,11 @@ func local(ms []job.Model) []job.Model {
 	return slices.DeleteFunc(slices.Clone(ms), func(m job.Model) bool { return m.Endpoint != "" })
 }
 
-// openModels opens the models of a run that are what they were; reasons says which are not. It returns why there is no service.
-func openModels(ctx context.Context, run *store.Run, j *job.Job, study job.Study, wo workload.Options, o Options, reasons []string) (*Service, string) {
+// openModels opens the models of a run that are what they were; reasons says which are not. It returns why there is no
+// service.
+func openModels(ctx context.Context, run *store.Run, j *job.Job, study job.Study, wo workload.Options, o Options,
+	reasons []string,
+) (*Service, string) {
 	w, err := workload.Open(ctx, &study, wo)
 	if err != nil {
 		return nil, err.Error()
@@ -112,17 +118,21 @@ func openModels(ctx context.Context, run *store.Run, j *job.Job, study job.Study
 		w.Eval.Scales, w.Eval.FieldScales = scales(run, w)
 	}
 	if now := w.Job.Engine; now != j.Engine {
-		s.status.Notes = append(s.status.Notes, fmt.Sprintf("the run was computed by %s %s and live answers come from %s %s: their last digits may differ",
-			j.Engine.Name, j.Engine.Version, now.Name, now.Version))
+		s.status.Notes = append(s.status.Notes,
+			fmt.Sprintf("the run was computed by %s %s and live answers come from %s %s: their last digits may differ",
+				j.Engine.Name, j.Engine.Version, now.Name, now.Version))
 	}
 	if j.Numbers != workload.Numbers {
-		s.status.Notes = append(s.status.Notes, "the run was computed by another version of this program, which rounds or measures differently: live answers may differ from the stored ones")
+		s.status.Notes = append(s.status.Notes,
+			"the run was computed by another version of this program, which rounds or measures differently: live "+
+				"answers may differ from the stored ones")
 	}
 	return s, ""
 }
 
-// rooted is the job with its relative paths below the folder that has the files: the current one, or the first above the run folder, since
-// runs are often kept beside or below their study. What is found there is held against the checksums like everything else.
+// rooted is the job with its relative paths below the folder that has the files: the current one, or the first above
+// the run folder, since runs are often kept beside or below their study. What is found there is held against the
+// checksums like everything else.
 func rooted(j *job.Job, dir string) *job.Job {
 	var relative []*string
 	r := *j
@@ -201,8 +211,11 @@ func openInputs(j *job.Job, wo workload.Options, o Options) *Service {
 			return none(otherNames(study.Data.Images))
 		}
 	}
-	if n := w.Data.Len(); w.Eval.Count() != j.Count || slices.ContainsFunc(j.Samples, func(i int) bool { return i < 0 || i >= n }) {
-		return none(fmt.Sprintf("%s has %d samples, which are not the %d of the run; put the files back that the run was made with, or run the study again",
+	if n := w.Data.Len(); w.Eval.Count() != j.Count ||
+		slices.ContainsFunc(j.Samples, func(i int) bool { return i < 0 || i >= n }) {
+		return none(fmt.Sprintf(
+			"%s has %d samples, which are not the %d of the run; put the files back that the run was made with, or "+
+				"run the study again",
 			study.Data.Images, n, j.Count))
 	}
 	if !reflect.DeepEqual(w.Eval.Plan.Elements, j.Elements) {
@@ -216,23 +229,27 @@ func openInputs(j *job.Job, wo workload.Options, o Options) *Service {
 // changed says why a file cannot be used, "" if it is what it was.
 func changed(what string, f job.Ref) string {
 	if job.IsEndpoint(f.Path) {
-		return fmt.Sprintf("%s: another model answers at %s than in the run; put the old one back, or run the study again", what, f.Path)
+		return fmt.Sprintf("%s: another model answers at %s than in the run; put the old one back, or run the study "+
+			"again", what, f.Path)
 	}
 	sum, err := dataset.Digest(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("%s: %s is not there any more; put the file back where it was, start nero in the folder where the study was run, or run the study again", what, f.Path)
+		return fmt.Sprintf("%s: %s is not there any more; put the file back where it was, start nero in the folder "+
+			"where the study was run, or run the study again", what, f.Path)
 	case err != nil:
 		return fmt.Sprintf("%s: %s cannot be read: %v; make it readable for this program", what, f.Path, err)
 	case sum != f.SHA256:
-		return fmt.Sprintf("%s: %s was replaced since the run (SHA-256 %.12s…, the run was made with %.12s…); put the old file back, or run the study again",
+		return fmt.Sprintf("%s: %s was replaced since the run (SHA-256 %.12s…, the run was made with %.12s…); put "+
+			"the old file back, or run the study again",
 			what, f.Path, sum, f.SHA256)
 	}
 	return ""
 }
 
 func otherNames(images string) string {
-	return images + " holds samples of other names or labels than the run was made with; put the files back, or run the study again"
+	return images + " holds samples of other names or labels than the run was made with; put the files back, or run " +
+		"the study again"
 }
 
 // differs holds what was opened against the job, as far as a difference would make an answer one about something else.
@@ -254,33 +271,39 @@ func differs(j *job.Job, w *workload.Workload) string {
 	data := j.Study.Data.Images
 	switch {
 	case !slices.Equal(sums(now.Files), sums(j.Files)):
-		return fmt.Sprintf("the data: %s holds other files than the run was made with; put them back, or run the study again", data)
+		return fmt.Sprintf("the data: %s holds other files than the run was made with; put them back, or run the "+
+			"study again", data)
 	case j.Names != "" && now.Names != j.Names:
 		return "the data: " + otherNames(data)
 	case now.Count != j.Count || !slices.Equal(now.Samples, j.Samples):
-		return fmt.Sprintf("the data: another choice of samples of %s than in the run; run the study again with this version of the program", data)
+		return fmt.Sprintf("the data: another choice of samples of %s than in the run; run the study again with this "+
+			"version of the program", data)
 	case !reflect.DeepEqual(now.Elements, j.Elements):
-		return fmt.Sprintf("the group: other elements of %s than in the run; run the study again with this version of the program", j.Study.Group.Name)
+		return fmt.Sprintf("the group: other elements of %s than in the run; run the study again with this version "+
+			"of the program", j.Study.Group.Name)
 	case !slices.Equal(now.Metrics, j.Metrics):
-		return fmt.Sprintf("the metrics: %s, in the run %s; run the study again with this version of the program", strings.Join(now.Metrics, ", "), strings.Join(j.Metrics, ", "))
+		return fmt.Sprintf("the metrics: %s, in the run %s; run the study again with this version of the program",
+			strings.Join(now.Metrics, ", "), strings.Join(j.Metrics, ", "))
 	}
 	for _, m := range now.Models {
-		if k := slices.IndexFunc(j.Models, func(r job.ModelRef) bool { return r.Name == m.Name }); k >= 0 && j.Models[k].SHA256 != m.SHA256 {
+		if k := slices.IndexFunc(j.Models, func(r job.ModelRef) bool { return r.Name == m.Name }); k >= 0 &&
+			j.Models[k].SHA256 != m.SHA256 {
 			return changed("model "+m.Name, j.Models[k].Ref) // it was replaced a moment ago
 		}
 	}
 	return ""
 }
 
-// scales are the scales of the outputs as the run has measured them, one per opened model; nil if it does not say, and they are to
-// be measured again.
+// scales are the scales of the outputs as the run has measured them, one per opened model; nil if it does not say, and
+// they are to be measured again.
 func scales(run *store.Run, w *workload.Workload) ([]float64, []map[string]float64) {
 	b, err := os.ReadFile(filepath.Join(run.Dir(), "summary.json"))
 	if err != nil {
 		return nil, nil
 	}
 	var sum fold.Summary
-	if json.Unmarshal(b, &sum) != nil || sum.Format != fold.Format || sum.Job != run.Hash() || len(sum.Scales) != len(run.Job().Models) {
+	if json.Unmarshal(b, &sum) != nil || sum.Format != fold.Format || sum.Job != run.Hash() ||
+		len(sum.Scales) != len(run.Job().Models) {
 		return nil, nil
 	}
 	out, fields := make([]float64, 0, len(w.Eval.Models)), make([]map[string]float64, 0, len(w.Eval.Models))

@@ -7,7 +7,8 @@ import (
 
 // slots admits so many evaluations at once and lets a few more wait.
 type slots struct {
-	free    chan struct{} // holds one for each evaluation under way
+	// holds one for each evaluation under way
+	free    chan struct{}
 	waiting atomic.Int64
 	queue   int64
 }

@@ -1,9 +1,10 @@
-// Package probe answers for one sample at one element of the group, now: what a person is shown while dragging an input around. It
-// moves, predicts and measures with the code of package eval, so that an answer at an element of the plan is the stored one, and the
-// elements between those of the plan are answered the same way.
+// Package probe answers for one sample at one element of the group, now: what a person is shown while dragging an input
+// around. It moves, predicts and measures with the code of package eval, so that an answer at an element of the plan is
+// the stored one, and the elements between those of the plan are answered the same way.
 //
-// A batch of a probe holds one input, that of a run up to a micro-batch. Where an engine adds up in another order for another size of
-// batch, a probe differs from its row by the rounding of the model; everything before and after the model is the same bit for bit.
+// A batch of a probe holds one input, that of a run up to a micro-batch. Where an engine adds up in another order for
+// another size of batch, a probe differs from its row by the rounding of the model; everything before and after the
+// model is the same bit for bit.
 package probe
 
 import (
@@ -34,9 +35,12 @@ var (
 
 // Options bound what a service uses. The zero value takes the defaults.
 type Options struct {
-	Concurrent int // evaluations at once, at least 1; default 2
-	Queue      int // evaluations that may wait for their turn; default twice Concurrent, negative for none
-	Cache      int // bytes of decoded samples and of predictions at the identity that are kept; default 64 MiB, negative for none
+	// evaluations at once, at least 1; default 2
+	Concurrent int
+	// evaluations that may wait for their turn; default twice Concurrent, negative for none
+	Queue int
+	// bytes of decoded samples and of predictions at the identity that are kept; default 64 MiB, negative for none
+	Cache int
 }
 
 const (
@@ -46,42 +50,63 @@ const (
 
 // Service answers probes of one run. It is safe for concurrent use.
 type Service struct {
-	eval    *eval.Evaluation // nil if not even inputs are there
-	at      []int            // index in eval.Models of each model of the run, -1 if it is off
-	names   []string         // of the models of the run
-	bounds  [][2]float64     // of the coordinates
-	flip    bool             // a metric compares with the preceding element
-	scaled  bool             // a metric needs the scale of the outputs
-	patient bool             // a model cannot be stopped on its way
+	// nil if not even inputs are there
+	eval *eval.Evaluation
+	// index in eval.Models of each model of the run, -1 if it is off
+	at []int
+	// of the models of the run
+	names []string
+	// of the coordinates
+	bounds [][2]float64
+	// a metric compares with the preceding element
+	flip bool
+	// a metric needs the scale of the outputs
+	scaled bool
+	// a model cannot be stopped on its way
+	patient bool
 	status  Status
-	own     *workload.Workload // closed with the service; nil if it is the caller's
-	window  []int              // height and width of the crop window; nil if there is none
+	// closed with the service; nil if it is the caller's
+	own *workload.Workload
+	// height and width of the crop window; nil if there is none
+	window []int
 
-	models *slots // evaluations
-	inputs *slots // inputs alone, which must not wait for models
+	// evaluations
+	models *slots
+	// inputs alone, which must not wait for models
+	inputs *slots
 	cache  *cache
 
-	life     context.Context //nolint:containedctx // of what runs in the background
-	averages bool            // a metric compares with the consensus
+	life context.Context //nolint:containedctx // of what runs in the background
+	// a metric compares with the consensus
+	averages bool
 
 	calibrating sync.Mutex
-	visiting    chan struct{} // closed when the orbit was visited whose consensus is being found; nil if none is
-	scales      *flight       // of the scales of the outputs; nil if nobody has asked, or asking failed
-	stop        context.CancelFunc
-	end         context.CancelFunc // of life
-	ending      bool               // nothing is calibrated any more
-	background  sync.WaitGroup
+	// closed when the orbit was visited whose consensus is being found; nil if none is
+	visiting chan struct{}
+	// of the scales of the outputs; nil if nobody has asked, or asking failed
+	scales *flight
+	stop   context.CancelFunc
+	// of life
+	end context.CancelFunc
+	// nothing is calibrated any more
+	ending     bool
+	background sync.WaitGroup
 
-	open   sync.RWMutex // held for reading while an answer is worked on
+	// held for reading while an answer is worked on
+	open   sync.RWMutex
 	closed bool
 }
 
 // Status says what a service can answer.
 type Status struct {
-	Inputs Level   // moved inputs
-	Models []Level // one per model of the run
-	Engine string  // that runs the models, such as "native 1.27.0"; "" if none does
-	// Notes are sentences for a person about what differs from the run without standing in the way, such as another engine.
+	// moved inputs
+	Inputs Level
+	// one per model of the run
+	Models []Level
+	// that runs the models, such as "native 1.27.0"; "" if none does
+	Engine string
+	// Notes are sentences for a person about what differs from the run without standing in the way, such as another
+	// engine.
 	Notes []string
 }
 
@@ -90,15 +115,17 @@ func (s Status) Live() bool { return slices.ContainsFunc(s.Models, func(l Level)
 
 // Level is whether something can be asked, and if not, why and what to do about it.
 type Level struct {
-	On     bool
-	Reason string // "" if On
+	On bool
+	// "" if On
+	Reason string
 }
 
 // New answers probes of an open workload. Close the service before the workload.
 func New(w *workload.Workload, o Options) *Service {
 	s := newService(w, o)
 	for i, m := range w.Eval.Models {
-		s.at, s.names, s.status.Models = append(s.at, i), append(s.names, m.Name), append(s.status.Models, Level{On: true})
+		s.at, s.names, s.status.Models = append(s.at, i), append(s.names, m.Name),
+			append(s.status.Models, Level{On: true})
 	}
 	return s
 }
@@ -148,7 +175,8 @@ func (s *Service) Status() Status {
 	return t
 }
 
-// Close waits for the answers under way and releases what [OpenRun] opened. Later calls of other methods return [ErrUnavailable].
+// Close waits for the answers under way and releases what [OpenRun] opened. Later calls of other methods return
+// [ErrUnavailable].
 func (s *Service) Close() error {
 	s.calibrating.Lock()
 	s.ending = true
@@ -170,47 +198,58 @@ func (s *Service) Close() error {
 
 // Input is a moved sample, as it is handed to the models before it is scaled, normalised and laid out for them.
 type Input struct {
-	Index  int    // position in the samples of the run
-	Sample string // id
-	Label  int    // class, -1 if there is none
+	// position in the samples of the run
+	Index int
+	// id
+	Sample string
+	// class, -1 if there is none
+	Label int
 	// G is the element in the canonical form of its chart, and where Element >= 0 exactly that of the plan.
-	G       group.Element
-	Element int         // index of G in the plan, -1 between its elements
-	Exact   bool        // moved without resampling
-	Value   space.Value // g·x; callers must not change it
-	// Target is what the data say the answer should be, in the frame of g: boxes, a field; nil if they say nothing of the kind. Callers must not
-	// change it.
+	G group.Element
+	// index of G in the plan, -1 between its elements
+	Element int
+	// moved without resampling
+	Exact bool
+	// g·x; callers must not change it
+	Value space.Value
+	// Target is what the data say the answer should be, in the frame of g: boxes, a field; nil if they say nothing of
+	// the kind. Callers must not change it.
 	Target space.Value
-	// Range is what the numbers of Value are shown between. It is the same for every element: the range of the files where their
-	// format has one, else that of the sample before it is moved. Some kernels go a little beyond.
+	// Range is what the numbers of Value are shown between. It is the same for every element: the range of the files
+	// where their format has one, else that of the sample before it is moved. Some kernels go a little beyond.
 	Range [2]float64
 }
 
 // Point is a sample at one element under some models.
 type Point struct {
 	Input
-	Results []Result // in the order of the models that were asked for
+	// in the order of the models that were asked for
+	Results []Result
 }
 
 // Result is one model's answer.
 type Result struct {
-	Model int // index in the run
-	// Output is f(g·x) as the model's output is read: scores with the model's own numbers beside their softmax, an image, a mask.
+	// index in the run
+	Model int
+	// Output is f(g·x) as the model's output is read: scores with the model's own numbers beside their softmax, an
+	// image, a mask.
 	Output space.Value
-	// Back is Output carried back to the frame of the identity, g⁻¹·f(g·x), which is what metrics compare; it is Output itself where the
-	// output is claimed to be invariant.
+	// Back is Output carried back to the frame of the identity, g⁻¹·f(g·x), which is what metrics compare; it is Output
+	// itself where the output is claimed to be invariant.
 	Back space.Value
-	// Self is f(x), the answer at the identity, and Moved is g·f(x): what Output is if the model keeps the symmetry. They are the
-	// same where the output is claimed to be invariant.
+	// Self is f(x), the answer at the identity, and Moved is g·f(x): what Output is if the model keeps the symmetry.
+	// They are the same where the output is claimed to be invariant.
 	Self, Moved space.Value
-	// Consensus is what the model's own answers over the orbit agree on, in the frame of g; nil if the run does not ask for it. Support is the
-	// share of the elements that contributed, NaN without it.
+	// Consensus is what the model's own answers over the orbit agree on, in the frame of g; nil if the run does not ask
+	// for it. Support is the share of the elements that contributed, NaN without it.
 	Consensus space.Value
 	Support   float64
-	// Values has one number per metric of the run, NaN where a comparison has no value: of a NaN of the model, and between the
-	// elements of the plan for a metric that compares with the preceding element. Rows hold them rounded to float32.
+	// Values has one number per metric of the run, NaN where a comparison has no value: of a NaN of the model, and
+	// between the elements of the plan for a metric that compares with the preceding element. Rows hold them rounded to
+	// float32.
 	Values []float64
-	Top    int // class with the largest score, -1 if there is none
+	// class with the largest score, -1 if there is none
+	Top int
 }
 
 // sample is what is kept of a sample.
@@ -222,8 +261,8 @@ type sample struct {
 // answer is what is kept of a model at the identity.
 type answer struct{ output, back space.Value }
 
-// Element is the canonical form of coordinates and their index in the plan of the run, -1 between its elements. Periodic coordinates
-// may be any finite number. The error is an [*ElementError].
+// Element is the canonical form of coordinates and their index in the plan of the run, -1 between its elements.
+// Periodic coordinates may be any finite number. The error is an [*ElementError].
 func (s *Service) Element(g group.Element) (group.Element, int, error) {
 	if s.eval == nil {
 		return nil, -1, s.off(s.status.Inputs.Reason)
@@ -258,8 +297,9 @@ func (s *Service) begin(index int) (end func(), err error) {
 	return nil, err
 }
 
-// Input moves sample number index of the run by g and runs no model. It does not wait for models either. Errors are [ErrUnavailable],
-// [ErrNotFound], [ErrElement], [ErrBusy], that of ctx, or an [*eval.SampleError] of a sample that cannot be read or moved.
+// Input moves sample number index of the run by g and runs no model. It does not wait for models either. Errors are
+// [ErrUnavailable], [ErrNotFound], [ErrElement], [ErrBusy], that of ctx, or an [*eval.SampleError] of a sample that
+// cannot be read or moved.
 func (s *Service) Input(ctx context.Context, index int, g group.Element) (*Input, error) {
 	end, err := s.begin(index)
 	if err != nil {
@@ -304,7 +344,8 @@ func (s *Service) move(ctx context.Context, smp *sample, g group.Element) (space
 	}
 	x, err := s.eval.Plan.In.Apply(g, smp.Value)
 	if err != nil {
-		return nil, &eval.SampleError{ID: smp.ID, Err: fmt.Errorf("element %s: %w", group.Format(s.eval.Plan.Group, g), err)}
+		return nil, &eval.SampleError{ID: smp.ID, Err: fmt.Errorf("element %s: %w", group.Format(s.eval.Plan.Group, g),
+			err)}
 	}
 	return x, nil
 }
@@ -354,9 +395,9 @@ func (s *Service) chosen(models []int) ([]int, error) {
 	return models, nil
 }
 
-// At moves sample number index of the run by g and asks models, given by their index in the run; nil asks all that are available. When ctx
-// ends no further model is started, and one that is under way is stopped if its engine can do that. Errors are those of
-// [Service.Input], or say which model failed.
+// At moves sample number index of the run by g and asks models, given by their index in the run; nil asks all that are
+// available. When ctx ends no further model is started, and one that is under way is stopped if its engine can do that.
+// Errors are those of [Service.Input], or say which model failed.
 func (s *Service) At(ctx context.Context, index int, g group.Element, models []int) (*Point, error) {
 	end, err := s.begin(index)
 	if err != nil {
@@ -397,8 +438,9 @@ func (s *Service) At(ctx context.Context, index int, g group.Element, models []i
 	return p, nil
 }
 
-// calibrate finds the scales of the outputs that the metrics need and that nobody has brought. It takes up to 256 runs of every model, so
-// it goes on when the one who needed it first is gone, until the service is closed, and takes no slot.
+// calibrate finds the scales of the outputs that the metrics need and that nobody has brought. It takes up to 256 runs
+// of every model, so it goes on when the one who needed it first is gone, until the service is closed, and takes no
+// slot.
 func (s *Service) calibrate(ctx context.Context) error {
 	if !s.scaled {
 		return nil
@@ -445,7 +487,8 @@ func (s *Service) measure(ctx context.Context, f *flight) {
 	close(f.done)
 }
 
-// running is the context that models run in. An engine that cannot stop a model would only spoil its session when told to.
+// running is the context that models run in. An engine that cannot stop a model would only spoil its session when told
+// to.
 func (s *Service) running(ctx context.Context) context.Context {
 	if s.patient {
 		return context.WithoutCancel(ctx)
@@ -549,22 +592,29 @@ func (s *Service) back(ctx context.Context, m int, smp *sample, self *answer, k 
 // Class is a class and its score.
 type Class struct {
 	Class int
-	Score float64 // as [space.Scores] holds it: a probability if the output is read as probabilities
+	// as [space.Scores] holds it: a probability if the output is read as probabilities
+	Score float64
 }
 
 // Trace is one model along some elements.
 type Trace struct {
-	Model  int         // index in the run
-	Values [][]float64 // element × metric, see [Result]
-	Top    []int       // predicted class per element, -1 for none
-	// Best are the classes with the largest scores per element, the largest first, those that are NaN last; nil if the output has no scores.
+	// index in the run
+	Model int
+	// element × metric, see [Result]
+	Values [][]float64
+	// predicted class per element, -1 for none
+	Top []int
+	// Best are the classes with the largest scores per element, the largest first, those that are NaN last; nil if the
+	// output has no scores.
 	Best [][]Class
 }
 
-// Orbit asks models along elements, nil for those of the plan, and keeps of every answer the values and the k best classes. Inputs go
-// through the models in the micro-batches of the run. A metric that compares with the preceding element compares with that of the
-// plan; it is NaN for other elements. Errors are those of [Service.At].
-func (s *Service) Orbit(ctx context.Context, index int, models []int, elements []group.Element, k int) ([]Trace, error) {
+// Orbit asks models along elements, nil for those of the plan, and keeps of every answer the values and the k best
+// classes. Inputs go through the models in the micro-batches of the run. A metric that compares with the preceding
+// element compares with that of the plan; it is NaN for other elements. Errors are those of [Service.At].
+func (s *Service) Orbit(ctx context.Context, index int, models []int, elements []group.Element, k int) ([]Trace,
+	error,
+) {
 	end, err := s.begin(index)
 	if err != nil {
 		return nil, err
@@ -641,8 +691,10 @@ type walk struct {
 	smp   *sample
 	self  *answer
 	trace *Trace
-	last  int         // place in the plan of the element before
-	prev  space.Value // pulled-back answer there
+	// place in the plan of the element before
+	last int
+	// pulled-back answer there
+	prev space.Value
 }
 
 // take asks the model for the next elements.
@@ -665,7 +717,8 @@ func (w *walk) take(ctx context.Context, part []stop, xs []space.Value) error {
 		if err != nil {
 			return err
 		}
-		refs, err := s.references(ctx, &Result{Model: w.m}, w.smp, &Input{Index: w.index, G: st.g, Target: truth}, w.self)
+		refs, err := s.references(ctx, &Result{Model: w.m}, w.smp, &Input{Index: w.index, G: st.g, Target: truth},
+			w.self)
 		if err != nil {
 			return err
 		}

@@ -45,10 +45,13 @@ import (
 //	broken cannot be opened
 type pixels struct {
 	version string
-	nan     atomic.Bool // the first score of every answer is NaN
-	runs    atomic.Int64
-	block   atomic.Pointer[chan struct{}] // a run waits until it is closed, or for the end of its context
-	stopped atomic.Int64                  // runs that the end of the context ended
+	// the first score of every answer is NaN
+	nan  atomic.Bool
+	runs atomic.Int64
+	// a run waits until it is closed, or for the end of its context
+	block atomic.Pointer[chan struct{}]
+	// runs that the end of the context ended
+	stopped atomic.Int64
 	serial  bool
 }
 
@@ -249,8 +252,8 @@ func same(a, b, tol float64) bool {
 	return a == b || math.Abs(a-b) <= tol*max(1, math.Abs(a))
 }
 
-// against holds probes at every stored element, and the orbit as a whole, against the rows of a run. It returns the largest difference
-// and how many values differ at all.
+// against holds probes at every stored element, and the orbit as a whole, against the rows of a run. It returns the
+// largest difference and how many values differ at all.
 func against(t *testing.T, r *store.Run, s *Service, tol float64) (largest float64, differ, all int) {
 	t.Helper()
 	j := r.Job()
@@ -263,11 +266,13 @@ func against(t *testing.T, r *store.Run, s *Service, tol float64) (largest float
 				largest = max(largest, math.Abs(v-float64(want)))
 			}
 			if !same(float64(want), float64(float32(v)), tol) {
-				t.Errorf("%s: %s of sample %s under %s at %v is %v, the row has %v", what, j.Metrics[i], row.Sample, j.Models[row.Model].Name, j.Elements[k], v, want)
+				t.Errorf("%s: %s of sample %s under %s at %v is %v, the row has %v", what, j.Metrics[i], row.Sample,
+					j.Models[row.Model].Name, j.Elements[k], v, want)
 			}
 		}
 		if row.Top != nil && int(row.Top[k]) != top {
-			t.Errorf("%s: sample %s under %s at %v is class %d, the row has %d", what, row.Sample, j.Models[row.Model].Name, j.Elements[k], top, row.Top[k])
+			t.Errorf("%s: sample %s under %s at %v is class %d, the row has %d", what, row.Sample,
+				j.Models[row.Model].Name, j.Elements[k], top, row.Top[k])
 		}
 	}
 	rows := 0
@@ -282,7 +287,8 @@ func against(t *testing.T, r *store.Run, s *Service, tol float64) (largest float
 				t.Fatal(err)
 			}
 			if p.Sample != row.Sample || p.Label != row.Label || p.Element != k || p.Exact != j.Exact[k] {
-				t.Fatalf("sample %s at %v: %s, label %d, element %d, exact %v; want label %d, element %d, exact %v", row.Sample, g, p.Sample, p.Label, p.Element, p.Exact, row.Label, k, j.Exact[k])
+				t.Fatalf("sample %s at %v: %s, label %d, element %d, exact %v; want label %d, element %d, exact %v",
+					row.Sample, g, p.Sample, p.Label, p.Element, p.Exact, row.Label, k, j.Exact[k])
 			}
 			check("probe", row, k, p.Results[0].Values, p.Results[0].Top)
 		}
@@ -300,9 +306,13 @@ func against(t *testing.T, r *store.Run, s *Service, tol float64) (largest float
 	return largest, differ, all
 }
 
-// An engine whose numbers do not depend on the batch answers the rows bit for bit, for scores and for outputs that move.
+// An engine whose numbers do not depend on the batch answers the rows bit for bit, for scores and for outputs that
+// move.
 func TestStored(t *testing.T) {
-	all := []string{"confidence", "accuracy", "cross_entropy", "margin", "top2", "absolute", "max_absolute", "relative", "kl", "agreement", "flip"}
+	all := []string{
+		"confidence", "accuracy", "cross_entropy", "margin", "top2", "absolute", "max_absolute", "relative",
+		"kl", "agreement", "flip",
+	}
 	for _, c := range []struct {
 		name, group, model string
 		output             job.Output
@@ -310,11 +320,26 @@ func TestStored(t *testing.T) {
 		orbit              job.Orbit
 	}{
 		{"scores", "SO(2)", "sums", job.Output{}, all, job.Orbit{Grid: []int{9}}},
-		{"identity in the middle", "T(2,Z)", "sums", job.Output{}, all, job.Orbit{Range: [][]float64{{-1, 1}, {-1, 1}}}},
+		{
+			"identity in the middle", "T(2,Z)", "sums",
+			job.Output{},
+			all,
+			job.Orbit{Range: [][]float64{{-1, 1}, {-1, 1}}},
+		},
 		{"mirrors", "D4", "sums", job.Output{}, all, job.Orbit{}},
 		{"one element", "Trivial", "sums", job.Output{}, all, job.Orbit{}},
-		{"images", "SO(2)", "ramp", job.Output{Space: "image"}, []string{"absolute", "relative"}, job.Orbit{Grid: []int{7}}},
-		{"blurred images", "C4", "ramp", job.Output{Space: "image", Kernel: "up3-bilinear"}, []string{"absolute", "relative"}, job.Orbit{}},
+		{
+			"images", "SO(2)", "ramp",
+			job.Output{Space: "image"},
+			[]string{"absolute", "relative"},
+			job.Orbit{Grid: []int{7}},
+		},
+		{
+			"blurred images", "C4", "ramp",
+			job.Output{Space: "image", Kernel: "up3-bilinear"},
+			[]string{"absolute", "relative"},
+			job.Orbit{},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			st := study(pictures(t), c.group, model(t, c.model), model(t, c.model))
@@ -336,7 +361,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// Between the elements of one plan lies what another plan visits: the same numbers come out, but for what compares with a neighbor.
+// Between the elements of one plan lies what another plan visits: the same numbers come out, but for what compares with
+// a neighbor.
 func TestBetween(t *testing.T) {
 	data, m, e := pictures(t), model(t, "sums"), &pixels{}
 	metrics := []string{"confidence", "absolute", "relative", "flip"}
@@ -374,7 +400,8 @@ func TestBetween(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := tr[0].Values[0]; !slices.EqualFunc(got, p.Results[0].Values, func(a, b float64) bool { return same(a, b, 0) }) {
+			if got := tr[0].Values[0]; !slices.EqualFunc(got, p.Results[0].Values,
+				func(a, b float64) bool { return same(a, b, 0) }) {
 				t.Errorf("the orbit has %v at %v, the probe %v", got, g, p.Results[0].Values)
 			}
 			if v := tr[0].Values[1][3]; math.IsNaN(v) {
@@ -384,7 +411,8 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// What a point holds fits together: the input is that of Input, the answer moved is the reference where the model keeps the symmetry.
+// What a point holds fits together: the input is that of Input, the answer moved is the reference where the model keeps
+// the symmetry.
 func TestPoint(t *testing.T) {
 	st := study(pictures(t), "C4", model(t, "ramp"))
 	st.Output = job.Output{Space: "image"}
@@ -400,7 +428,11 @@ func TestPoint(t *testing.T) {
 	if in.Range != [2]float64{0, 255} || in.Sample != "b/1.png" || in.Label != 1 {
 		t.Errorf("input %+v", in)
 	}
-	at := func(v space.Value, r, c int) float64 { return v.(*space.Image).Pix[r*8+c] } //nolint:errcheck // the test would panic
+	at := func(v space.Value, r,
+		c int,
+	) float64 {
+		return v.(*space.Image).Pix[r*8+c]
+	} //nolint:errcheck // the test would panic
 	one, err := s.Input(t.Context(), 5, group.Element{0})
 	if err != nil {
 		t.Fatal(err)
@@ -445,14 +477,16 @@ func TestNaN(t *testing.T) {
 			t.Errorf("value %d is %v", i, v)
 		}
 	}
-	if o, ok := r.Output.(*space.Scores); !ok || !math.IsNaN(o.Output()[0]) || math.IsNaN(o.Output()[1]) || r.Top != -1 {
+	if o, ok := r.Output.(*space.Scores); !ok || !math.IsNaN(o.Output()[0]) || math.IsNaN(o.Output()[1]) ||
+		r.Top != -1 {
 		t.Errorf("output %+v, class %d", r.Output, r.Top)
 	}
 	tr, err := s.Orbit(t.Context(), 0, nil, nil, 3)
 	if err != nil || !math.IsNaN(tr[0].Values[1][0]) || len(tr[0].Best[1]) != 3 || tr[0].Top[1] != -1 {
 		t.Errorf("orbit %+v, %v", tr, err)
 	}
-	if got := best([]float64{math.NaN(), 2, 7, 2}, 9); got[0].Class != 2 || got[1].Class != 1 || got[2].Class != 3 || got[3].Class != 0 || !math.IsNaN(got[3].Score) {
+	if got := best([]float64{math.NaN(), 2, 7, 2}, 9); got[0].Class != 2 || got[1].Class != 1 || got[2].Class != 3 ||
+		got[3].Class != 0 || !math.IsNaN(got[3].Score) {
 		t.Errorf("best %v", got)
 	}
 }
@@ -496,31 +530,52 @@ func TestBytes(t *testing.T) {
 func TestElements(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
-		group   string
-		g       group.Element
-		want    group.Element // nil for an error
+		group string
+		g     group.Element
+		// nil for an error
+		want    group.Element
 		axis    int
 		words   string
 		nearest group.Element
 	}{
 		{"SO(2)", group.Element{-30}, group.Element{330}, 0, "", nil},
 		{"SO(2)", group.Element{725}, group.Element{5}, 0, "", nil},
-		{"SO(2)", group.Element{nan}, nil, 0, "angle of SO(2) is NaN deg: want a finite number from 0 to 360 deg", group.Element{0}},
+		{
+			"SO(2)",
+			group.Element{nan},
+			nil, 0, "angle of SO(2) is NaN deg: want a finite number from 0 to 360 deg",
+			group.Element{0},
+		},
 		{"SO(2)", group.Element{inf}, nil, 0, "angle", group.Element{0}},
 		{"SO(2)", group.Element{}, nil, -1, "0 coordinates are no element of SO(2): want 1, [angle (deg)]", nil},
 		{"SO(2)", group.Element{1, 2}, nil, -1, "2 coordinates", nil},
-		{"C4", group.Element{80}, nil, 0, "want a multiple of 90 from 0 to 360 deg; the nearest is 90 deg", group.Element{90}},
+		{
+			"C4",
+			group.Element{80},
+			nil, 0, "want a multiple of 90 from 0 to 360 deg; the nearest is 90 deg",
+			group.Element{90},
+		},
 		{"C4", group.Element{-90}, group.Element{270}, 0, "", nil},
 		{"C7", group.Element{51.4286}, group.Element{360. / 7}, 0, "", nil},
 		{"D4", group.Element{90, 1}, group.Element{90, 1}, 0, "", nil},
-		{"D4", group.Element{90, 0.5}, nil, 1, "mirror of D4 is 0.5: want a multiple of 1 from 0 to 1", group.Element{90, 1}},
+		{
+			"D4",
+			group.Element{90, 0.5},
+			nil, 1, "mirror of D4 is 0.5: want a multiple of 1 from 0 to 1",
+			group.Element{90, 1},
+		},
 		{"D4", group.Element{90, 2}, nil, 1, "mirror of D4 is 2: want a number from 0 to 1", group.Element{90, 1}},
 		{"D4", group.Element{100, -1}, nil, 0, "angle", group.Element{90, 0}},
 		{"T(2,Z)", group.Element{1, 0.5}, nil, 1, "dy of T(2,Z) is 0.5 px: want a multiple of 1", group.Element{1, 1}},
 		{"T(2,Z)", group.Element{-3, 2}, group.Element{-3, 2}, 0, "", nil},
 		{"T(2)", group.Element{1e300, 0}, nil, 0, "from -65536 to 65536 px", group.Element{65536, 0}},
 		{"T(2)", group.Element{-inf, nan}, nil, 0, "dx", group.Element{-65536, 0}},
-		{"Scale", group.Element{0}, nil, 0, "scale of Scale is 0: want a number from 0.0009765625 to 1024", group.Element{1. / 1024}},
+		{
+			"Scale",
+			group.Element{0},
+			nil, 0, "scale of Scale is 0: want a number from 0.0009765625 to 1024",
+			group.Element{1. / 1024},
+		},
 		{"Scale", group.Element{1.5}, group.Element{1.5}, 0, "", nil},
 		{"Trivial", group.Element{}, group.Element{}, 0, "", nil},
 		{"Roll(8,8)", group.Element{-1, 9}, group.Element{7, 1}, 0, "", nil},
@@ -531,13 +586,15 @@ func TestElements(t *testing.T) {
 			if err != nil || !slices.EqualFunc(got, c.want, func(a, b float64) bool { return same(a, b, 1e-12) }) {
 				t.Errorf("%v of %s is %v, want %v, %v", c.g, c.group, got, c.want, err)
 			}
-			if slices.IndexFunc(s.eval.Plan.Elements, func(h group.Element) bool { return s.eval.Plan.Group.Dist(h, got) == 0 }) != k {
+			if slices.IndexFunc(s.eval.Plan.Elements,
+				func(h group.Element) bool { return s.eval.Plan.Group.Dist(h, got) == 0 }) != k {
 				t.Errorf("%v of %s is said to be element %d", c.g, c.group, k)
 			}
 			continue
 		}
 		var ee *ElementError
-		if !errors.As(err, &ee) || !errors.Is(err, ErrElement) || ee.Axis != c.axis || !strings.Contains(err.Error(), c.words) {
+		if !errors.As(err, &ee) || !errors.Is(err, ErrElement) || ee.Axis != c.axis ||
+			!strings.Contains(err.Error(), c.words) {
 			t.Errorf("%v of %s: %v (axis %d), want axis %d, %q", c.g, c.group, err, ee.Axis, c.axis, c.words)
 			continue
 		}
@@ -580,7 +637,10 @@ func TestFarElements(t *testing.T) {
 
 // Every element that is taken is its own canonical form, and inputs can be moved by it; every nearest one is taken.
 func TestElementLaws(t *testing.T) {
-	for _, name := range []string{"SO(2)", "C6", "D4", "E(2)", "T(2,Z)", "Scale", "SE(2) x Scale", "Affine(rotate, scale)", "Affine(shear)", "p4m"} {
+	for _, name := range []string{
+		"SO(2)", "C6", "D4", "E(2)", "T(2,Z)", "Scale", "SE(2) x Scale",
+		"Affine(rotate, scale)", "Affine(shear)", "p4m",
+	} {
 		g, err := group.Parse(name)
 		if err != nil {
 			t.Fatal(err)
@@ -596,8 +656,12 @@ func TestElementLaws(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			e := make(group.Element, len(g.Chart()))
 			for i := range e {
-				e[i] = rapid.OneOf(rapid.Float64(), rapid.Float64Range(-400, 400), rapid.Map(rapid.IntRange(-8, 8), func(k int) float64 { return 45 * float64(k) }),
-					rapid.SampledFrom([]float64{0, 1, 0.5, math.NaN(), math.Inf(1), math.Inf(-1), 1e308, -1e-308})).Draw(t, "coordinate")
+				e[i] = rapid.OneOf(rapid.Float64(), rapid.Float64Range(-400, 400),
+					rapid.Map(rapid.IntRange(-8, 8), func(k int) float64 { return 45 * float64(k) }),
+					rapid.SampledFrom([]float64{
+						0, 1, 0.5, math.NaN(), math.Inf(1), math.Inf(-1), 1e308,
+						-1e-308,
+					})).Draw(t, "coordinate")
 			}
 			c, _, err := s.Element(e)
 			var ee *ElementError
@@ -614,7 +678,8 @@ func TestElementLaws(t *testing.T) {
 			if again, _, err := s.Element(c); err != nil || !(g.Dist(again, c) <= group.Tolerance) {
 				t.Fatalf("%v of %v is %v again, %v", c, e, again, err)
 			}
-			if in, err := s.Input(context.Background(), 0, c); err != nil || slices.ContainsFunc(in.Value.(*space.Image).Pix, math.IsNaN) { //nolint:errcheck // the test would panic
+			if in, err := s.Input(context.Background(), 0, c); err != nil ||
+				slices.ContainsFunc(in.Value.(*space.Image).Pix, math.IsNaN) { //nolint:errcheck // the test would panic
 				t.Fatalf("%v: %v", c, err)
 			}
 		})
@@ -627,7 +692,8 @@ func TestElementLaws(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	s := services(t, "C4")
 	for _, i := range []int{-1, 12} {
-		if _, err := s.At(t.Context(), i, group.Element{0}, nil); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "12 samples") {
+		if _, err := s.At(t.Context(), i, group.Element{0}, nil); !errors.Is(err, ErrNotFound) ||
+			!strings.Contains(err.Error(), "12 samples") {
 			t.Errorf("sample %d: %v", i, err)
 		}
 		if _, err := s.Input(t.Context(), i, group.Element{0}); !errors.Is(err, ErrNotFound) {
@@ -639,7 +705,8 @@ func TestNotFound(t *testing.T) {
 			t.Errorf("models %v: %v", m, err)
 		}
 	}
-	if _, err := s.At(t.Context(), 0, group.Element{0}, []int{0, 0}); err == nil || !strings.Contains(err.Error(), "twice") {
+	if _, err := s.At(t.Context(), 0, group.Element{0}, []int{0, 0}); err == nil ||
+		!strings.Contains(err.Error(), "twice") {
 		t.Errorf("a model twice: %v", err)
 	}
 	if p, err := s.At(t.Context(), 0, group.Element{0}, []int{}); err != nil || len(p.Results) != 0 {
@@ -711,7 +778,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// Who goes away frees the place: in the queue, and on the way through a model that can be stopped. Nothing is started for them.
+// Who goes away frees the place: in the queue, and on the way through a model that can be stopped. Nothing is started
+// for them.
 func TestCanceled(t *testing.T) {
 	for _, serial := range []bool{false, true} {
 		e := &pixels{serial: serial}
@@ -781,7 +849,8 @@ func (c *counted) Sample(i int) (dataset.Sample, error) {
 	return c.Dataset.Sample(i)
 }
 
-// Probes of one sample at the same time decode it once and ask for its answer at the identity once; a drag costs one run per probe.
+// Probes of one sample at the same time decode it once and ask for its answer at the identity once; a drag costs one
+// run per probe.
 func TestOnce(t *testing.T) {
 	e := &pixels{}
 	w := open(t, study(pictures(t), "SO(2)", model(t, "sums"), model(t, "sums")), e)
@@ -820,7 +889,8 @@ func TestCacheBound(t *testing.T) {
 			t.Fatalf("%d is %v, %v", k, v, err)
 		}
 		if c.bytes > c.limit || c.recent.Len() != len(c.entries) || len(c.flights) != 0 {
-			t.Fatalf("%d bytes, %d entries, %d in the list, %d flights", c.bytes, len(c.entries), c.recent.Len(), len(c.flights))
+			t.Fatalf("%d bytes, %d entries, %d in the list, %d flights", c.bytes, len(c.entries), c.recent.Len(),
+				len(c.flights))
 		}
 		return made
 	}
@@ -838,7 +908,8 @@ func TestCacheBound(t *testing.T) {
 	}
 	boom := errors.New("boom")
 	for range 2 {
-		if _, err := c.get(t.Context(), key{0, 0}, func() (any, int, error) { return nil, 0, boom }); !errors.Is(err, boom) {
+		if _, err := c.get(t.Context(), key{0, 0}, func() (any, int, error) { return nil, 0, boom }); !errors.Is(err,
+			boom) {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -876,7 +947,11 @@ func TestCacheTakeover(t *testing.T) {
 	<-started
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.get(ctx, key{}, func() (any, int, error) { t.Error("made beside the first"); return nil, 0, nil }); !errors.Is(err, context.Canceled) {
+	if _, err := c.get(ctx, key{}, func() (any, int, error) {
+		t.Error("made beside the first")
+		return nil, 0,
+			nil
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("the waiter that left: %v", err)
 	}
 	second := make(chan any, 1)
@@ -942,8 +1017,10 @@ func TestOpenRun(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, s *job.Study, o *workload.Options)
-		inputs string   // why they are off, "" if they are on
-		models []string // likewise
+		// why they are off, "" if they are on
+		inputs string
+		// likewise
+		models []string
 		note   string
 	}{
 		{"as it was", func(*testing.T, *job.Study, *workload.Options) {}, "", []string{"", ""}, ""},
@@ -965,17 +1042,31 @@ func TestOpenRun(t *testing.T) {
 			}
 		}, "", []string{"is not there any more", "was replaced since the run"}, ""},
 		{"no engine", func(_ *testing.T, _ *job.Study, o *workload.Options) {
-			o.Engine, o.OpenEngine = nil, func(context.Context) (engine.Engine, error) { return nil, errors.New("no library found") }
+			o.Engine, o.OpenEngine = nil,
+				func(context.Context) (engine.Engine, error) { return nil, errors.New("no library found") }
 		}, "", []string{"no library found", "no library found"}, ""},
-		{"another engine", func(_ *testing.T, _ *job.Study, o *workload.Options) { o.Engine = &pixels{version: "7"} }, "", []string{"", ""}, "wasm 7"},
-		{"a sample replaced", func(t *testing.T, s *job.Study, _ *workload.Options) {
-			t.Helper()
-			b, err := os.ReadFile(filepath.Join(s.Data.Images, "a", "0.png"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(s.Data.Images, "a", "1.png"), b)
-		}, "1.png was replaced since the run", []string{"1.png was replaced since the run", "1.png was replaced since the run"}, ""},
+		{
+			"another engine", func(_ *testing.T, _ *job.Study,
+				o *workload.Options,
+			) {
+				o.Engine = &pixels{version: "7"}
+			},
+			"",
+			[]string{"", ""},
+			"wasm 7",
+		},
+		{
+			"a sample replaced", func(t *testing.T, s *job.Study, _ *workload.Options) {
+				t.Helper()
+				b, err := os.ReadFile(filepath.Join(s.Data.Images, "a", "0.png"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				write(t, filepath.Join(s.Data.Images, "a", "1.png"), b)
+			}, "1.png was replaced since the run",
+			[]string{"1.png was replaced since the run", "1.png was replaced since the run"},
+			"",
+		},
 		{"a sample more", func(t *testing.T, s *job.Study, _ *workload.Options) {
 			t.Helper()
 			b, err := os.ReadFile(filepath.Join(s.Data.Images, "a", "0.png"))
@@ -986,7 +1077,8 @@ func TestOpenRun(t *testing.T) {
 		}, "samples of other names", []string{"holds other files", "holds other files"}, ""},
 		{"a sample renamed", func(t *testing.T, s *job.Study, _ *workload.Options) {
 			t.Helper()
-			if err := os.Rename(filepath.Join(s.Data.Images, "a", "3.png"), filepath.Join(s.Data.Images, "a", "4.png")); err != nil {
+			if err := os.Rename(filepath.Join(s.Data.Images, "a", "3.png"),
+				filepath.Join(s.Data.Images, "a", "4.png")); err != nil {
 				t.Fatal(err)
 			}
 		}, "3.png is not there any more", []string{"samples of other names", "samples of other names"}, ""},
@@ -1020,10 +1112,12 @@ func TestOpenRun(t *testing.T) {
 			for m, want := range c.models {
 				reason(fmt.Sprint("model ", m), got.Models[m], want)
 			}
-			if notes := strings.Join(got.Notes, "\n"); !strings.Contains(notes, c.note) || (c.note == "") != (notes == "") {
+			if notes := strings.Join(got.Notes, "\n"); !strings.Contains(notes, c.note) ||
+				(c.note == "") != (notes == "") {
 				t.Errorf("notes %q, want %q", notes, c.note)
 			}
-			if _, err := s.Input(t.Context(), 2, group.Element{12}); (err == nil) != got.Inputs.On || err != nil && !errors.Is(err, ErrUnavailable) {
+			if _, err := s.Input(t.Context(), 2, group.Element{12}); (err == nil) != got.Inputs.On || err != nil &&
+				!errors.Is(err, ErrUnavailable) {
 				t.Errorf("input: %v", err)
 			}
 			for m, l := range got.Models {
@@ -1049,7 +1143,8 @@ func TestOpenRun(t *testing.T) {
 			if (err == nil) != got.Live() {
 				t.Errorf("all models: %v", err)
 			}
-			if n := len(slices.DeleteFunc(slices.Clone(got.Models), func(l Level) bool { return !l.On })); err == nil && len(p.Results) != n {
+			if n := len(slices.DeleteFunc(slices.Clone(got.Models), func(l Level) bool { return !l.On })); err == nil &&
+				len(p.Results) != n {
 				t.Errorf("%d results, want %d", len(p.Results), n)
 			}
 			if err := errors.Join(s.Close(), s.Close()); err != nil {
@@ -1189,7 +1284,8 @@ func TestCanceledOpening(t *testing.T) {
 	r := stored(t, open(t, study(pictures(t), "C4", model(t, "sums")), e))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := OpenRun(ctx, r, workload.Options{Engine: e, Rules: action.Rules()}, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := OpenRun(ctx, r, workload.Options{Engine: e, Rules: action.Rules()}, Options{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -1227,13 +1323,17 @@ func digitStudy(dir string, limit, angles int) *job.Study {
 			{Name: "augmented", ONNX: filepath.Join(dir, "models", "digits-augmented.onnx")},
 		},
 		Data: job.Data{
-			Format: "idx", Images: filepath.Join(dir, "data", "digits1000-images-idx3-ubyte.gz"), Labels: filepath.Join(dir, "data", "digits1000-labels-idx1-ubyte.gz"),
-			Limit: limit,
+			Format: "idx", Images: filepath.Join(dir, "data", "digits1000-images-idx3-ubyte.gz"),
+			Labels: filepath.Join(dir, "data", "digits1000-labels-idx1-ubyte.gz"),
+			Limit:  limit,
 		},
-		Input:   job.Input{Space: "image", Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}},
-		Output:  job.Output{Space: "scores", Decode: "softmax"},
-		Group:   job.Group{Name: "SO(2)", Orbit: job.Orbit{Grid: []int{angles}}, Resample: "bilinear"},
-		Metrics: []string{"confidence", "accuracy", "cross_entropy", "margin", "top2", "absolute", "max_absolute", "relative", "kl", "agreement", "flip"},
+		Input:  job.Input{Space: "image", Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}},
+		Output: job.Output{Space: "scores", Decode: "softmax"},
+		Group:  job.Group{Name: "SO(2)", Orbit: job.Orbit{Grid: []int{angles}}, Resample: "bilinear"},
+		Metrics: []string{
+			"confidence", "accuracy", "cross_entropy", "margin", "top2", "absolute", "max_absolute",
+			"relative", "kl", "agreement", "flip",
+		},
 	}
 }
 
@@ -1247,9 +1347,10 @@ func ortEngine(tb testing.TB, kind string) engine.Engine {
 	return c.Engine
 }
 
-// A real engine on real models: probes at stored elements give the rows. The micro-batch is part of the numbers: a row was computed in
-// batches of 16 and a probe in one of 1, and an engine may add up in another order for another number of rows. Both engines give these
-// models the same bits on the machines tried, but do not promise it: what is asked for is 1e-5, relative to 1 or the value.
+// A real engine on real models: probes at stored elements give the rows. The micro-batch is part of the numbers: a row
+// was computed in batches of 16 and a probe in one of 1, and an engine may add up in another order for another number
+// of rows. Both engines give these models the same bits on the machines tried, but do not promise it: what is asked for
+// is 1e-5, relative to 1 or the value.
 func TestStoredDigits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real models")
@@ -1329,12 +1430,19 @@ func TestRooted(t *testing.T) {
 		}
 	}
 	j := &job.Job{Study: job.Study{Data: job.Data{Images: "study/photos", Labels: "study/labels.csv"}}}
-	j.Models = []job.ModelRef{{Name: "m", Ref: job.Ref{Path: "study/m.onnx"}}, {Name: "far", Ref: job.Ref{Path: filepath.Join(root, "elsewhere.onnx")}}}
+	j.Models = []job.ModelRef{
+		{Name: "m", Ref: job.Ref{Path: "study/m.onnx"}},
+		{Name: "far", Ref: job.Ref{Path: filepath.Join(root, "elsewhere.onnx")}},
+	}
 	j.Files = []job.Ref{{Path: "study/photos/1.png"}}
 
 	below := rooted(j, filepath.Join(root, "project", "out", "run"))
 	at := func(p string) string { return filepath.Join(root, "project", filepath.FromSlash(p)) }
-	if got := []string{below.Models[0].Path, below.Files[0].Path, below.Study.Data.Images, below.Study.Data.Labels}; !slices.Equal(got, []string{at("study/m.onnx"), at("study/photos/1.png"), at("study/photos"), at("study/labels.csv")}) {
+	if got := []string{
+		below.Models[0].Path, below.Files[0].Path, below.Study.Data.Images,
+		below.Study.Data.Labels,
+	}; !slices.Equal(got,
+		[]string{at("study/m.onnx"), at("study/photos/1.png"), at("study/photos"), at("study/labels.csv")}) {
 		t.Errorf("run below the project: %q", got)
 	}
 	if below.Models[1].Path != filepath.Join(root, "elsewhere.onnx") {

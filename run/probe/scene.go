@@ -10,18 +10,22 @@ import (
 
 // Scene is a sample before it is moved: what a crop window moves over, or what the whole of is moved.
 type Scene struct {
-	Index  int    // position in the samples of the run
-	Sample string // id
-	Label  int    // class, -1 if there is none
-	Value  space.Value
+	// position in the samples of the run
+	Index int
+	// id
+	Sample string
+	// class, -1 if there is none
+	Label int
+	Value space.Value
 	// Range is what the numbers of Value are shown between, the same as that of [Input].
 	Range [2]float64
-	// Window is the place of the crop window at the identity, in pixels of Value: left, top, width and height. A shift by t moves what is
-	// seen by t, so the window by -t. Nil if the whole sample is moved.
+	// Window is the place of the crop window at the identity, in pixels of Value: left, top, width and height. A shift
+	// by t moves what is seen by t, so the window by -t. Nil if the whole sample is moved.
 	Window []int
 }
 
-// Scene is sample number index of the run as it was read; callers must not change its value. Errors are those of [Service.Input].
+// Scene is sample number index of the run as it was read; callers must not change its value. Errors are those of
+// [Service.Input].
 func (s *Service) Scene(ctx context.Context, index int) (*Scene, error) {
 	end, err := s.begin(index)
 	if err != nil {
@@ -37,11 +41,14 @@ func (s *Service) Scene(ctx context.Context, index int) (*Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Scene{Index: index, Sample: smp.ID, Label: smp.Label, Value: smp.Value, Range: smp.shown, Window: place(s.window, smp.Value)}, nil
+	return &Scene{
+		Index: index, Sample: smp.ID, Label: smp.Label, Value: smp.Value, Range: smp.shown,
+		Window: place(s.window, smp.Value),
+	}, nil
 }
 
-// place is where a window of a height and width lies over a picture at the identity: in its middle, rounded up and left as
-// [nero/symmetry/action.NewImage] does it. It is nil if there is none, or the value is no picture.
+// place is where a window of a height and width lies over a picture at the identity: in its middle, rounded up and left
+// as [nero/symmetry/action.NewImage] does it. It is nil if there is none, or the value is no picture.
 func place(window []int, v space.Value) []int {
 	h, w := 0, 0
 	switch v := v.(type) {
@@ -58,8 +65,8 @@ func place(window []int, v space.Value) []int {
 	return []int{(w - window[1]) / 2, (h - window[0]) / 2, window[1], window[0]}
 }
 
-// rangeOf is what the numbers of samples of a data set are shown between: the range of the files where their format has one, else that
-// of the sample.
+// rangeOf is what the numbers of samples of a data set are shown between: the range of the files where their format has
+// one, else that of the sample.
 func rangeOf(d dataset.Dataset, v space.Value) [2]float64 {
 	if r, ok := d.(dataset.Ranged); ok && r.Max() > 0 {
 		return [2]float64{0, r.Max()}

@@ -29,8 +29,8 @@ func taskStudy(t *testing.T, name string) *job.Study {
 	return s
 }
 
-// Detectors and flows answer at stored elements what their rows say, against the data, themselves and their consensus; and what boxes and fields are
-// compared with lies in the frame of the element.
+// Detectors and flows answer at stored elements what their rows say, against the data, themselves and their consensus;
+// and what boxes and fields are compared with lies in the frame of the element.
 func TestStoredTasks(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("runs real models")
@@ -93,13 +93,15 @@ func TestStoredTasks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				a, b := at.Target.(*space.Boxes).Items[0], p.Target.(*space.Boxes).Items[0] //nolint:errcheck,forcetypeassert // the data are boxes
+				a, b := at.Target.(*space.Boxes).Items[0],
+					p.Target.(*space.Boxes).Items[0] //nolint:errcheck,forcetypeassert // the data are boxes
 				x, y := a.Center()
 				if u, v := b.Center(); !b.Cut && !a.Cut && (math.Abs(u-x-g[0]) > 1e-9 || math.Abs(v-y-g[1]) > 1e-9) {
 					t.Errorf("the key object went from %v, %v to %v, %v under %v", x, y, u, v, g)
 				}
 				// What the window shows is that part of the picture.
-				m, all := p.Value.(*space.Image), sc.Value.(*space.Image) //nolint:errcheck,forcetypeassert // the data are pictures
+				m, all := p.Value.(*space.Image),
+					sc.Value.(*space.Image) //nolint:errcheck,forcetypeassert // the data are pictures
 				if len(sc.Window) != 4 || sc.Window[2] != m.W || sc.Window[3] != m.H {
 					t.Fatalf("window %v over %d x %d", sc.Window, all.W, all.H)
 				}
@@ -114,7 +116,10 @@ func TestStoredTasks(t *testing.T) {
 					t.Errorf("the input is %T, window %v", p.Value, sc.Window)
 				}
 				for _, r := range p.Results {
-					for what, v := range map[string]space.Value{"answer": r.Output, "own answer": r.Moved, "consensus": r.Consensus, "target": p.Target} {
+					for what, v := range map[string]space.Value{
+						"answer": r.Output, "own answer": r.Moved,
+						"consensus": r.Consensus, "target": p.Target,
+					} {
 						if f, ok := v.(*space.Field); !ok || f.H != 256 || f.W != 256 {
 							t.Errorf("%s of model %d: %T", what, r.Model, v)
 						}

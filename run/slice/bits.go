@@ -56,7 +56,8 @@ func (b Bits) All() iter.Seq[int] {
 	}
 }
 
-// And is the samples in both sets, a new set. It panics if they are over different numbers of samples, as do the others.
+// And is the samples in both sets, a new set. It panics if they are over different numbers of samples, as do the
+// others.
 func (b Bits) And(o Bits) Bits { return b.zip(o, func(x, y uint64) uint64 { return x & y }) }
 
 // Or is the samples in either set, a new set.
@@ -94,26 +95,29 @@ func (b Bits) String() string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// ParseBits reads what [Bits.String] writes, a set over n samples. The error says by how much the length is wrong; bits beyond the
-// last sample must be 0.
+// ParseBits reads what [Bits.String] writes, a set over n samples. The error says by how much the length is wrong; bits
+// beyond the last sample must be 0.
 func ParseBits(s string, n int) (Bits, error) {
 	want := (n + 7) / 8
 	if size := base64.StdEncoding.EncodedLen(want); len(s) != size {
-		return Bits{}, fmt.Errorf("bits: %d characters of base64; expected %d for %d samples, one bit each", len(s), size, n)
+		return Bits{}, fmt.Errorf("bits: %d characters of base64; expected %d for %d samples, one bit each", len(s),
+			size, n)
 	}
 	raw, err := base64.StdEncoding.Strict().DecodeString(s)
 	if err != nil {
 		return Bits{}, fmt.Errorf("bits: %w; expected base64 with the standard alphabet", err)
 	}
 	if len(raw) != want { // line breaks, which the decoder skips
-		return Bits{}, fmt.Errorf("bits: %d bytes of base64; expected %d for %d samples, one bit each", len(raw), want, n)
+		return Bits{}, fmt.Errorf("bits: %d bytes of base64; expected %d for %d samples, one bit each", len(raw), want,
+			n)
 	}
 	b := NewBits(n)
 	for i, v := range raw {
 		b.words[i>>3] |= uint64(v) << ((i & 7) * 8)
 	}
 	if r := n & 63; r != 0 && b.words[len(b.words)-1]>>r != 0 {
-		return Bits{}, errors.New("bits: a bit is set beyond the last sample; the set belongs to a run with more samples")
+		return Bits{}, errors.New(
+			"bits: a bit is set beyond the last sample; the set belongs to a run with more samples")
 	}
 	return b, nil
 }

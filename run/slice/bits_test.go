@@ -37,7 +37,8 @@ func TestBits(t *testing.T) {
 				members = append(members, i)
 			}
 		}
-		if a.Count() != count || not.Count() != n-count || a.Len() != n || !slices.Equal(slices.Collect(a.All()), members) {
+		if a.Count() != count || not.Count() != n-count || a.Len() != n ||
+			!slices.Equal(slices.Collect(a.All()), members) {
 			t.Fatalf("%d of %d, not %d, want %d; %v", a.Count(), a.Len(), not.Count(), count, members)
 		}
 		if a.Has(-1) || a.Has(n) || not.Has(n) {

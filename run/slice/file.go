@@ -48,11 +48,14 @@ var (
 
 // Named is a named set of samples. What the set is, is for others to read.
 type Named struct {
-	Name  string          `json:"name"`
-	Label int             `json:"label"` // class, -1 for others
-	N     int             `json:"n"`     // samples in it when it was kept
-	Set   json.RawMessage `json:"set"`
-	Note  string          `json:"note,omitempty"` // how it was made
+	Name string `json:"name"`
+	// class, -1 for others
+	Label int `json:"label"`
+	// samples in it when it was kept
+	N   int             `json:"n"`
+	Set json.RawMessage `json:"set"`
+	// how it was made
+	Note string `json:"note,omitempty"`
 }
 
 type file struct {
@@ -60,8 +63,8 @@ type file struct {
 	Slices []Named `json:"slices"`
 }
 
-// Load reads the named sets of a run folder, none if it has no file of them. The tag is that of [Save]. The error names the file and
-// wraps [ErrDamaged] if it cannot be understood.
+// Load reads the named sets of a run folder, none if it has no file of them. The tag is that of [Save]. The error names
+// the file and wraps [ErrDamaged] if it cannot be understood.
 func Load(dir string) (all []Named, tag string, err error) {
 	b, err := load(dir)
 	if err != nil {
@@ -89,7 +92,8 @@ func load(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", FileName, bare(err))
 	}
 	if len(b) > maxFile {
-		return nil, fmt.Errorf("%s: %w: more than %d bytes; move the file away to begin anew", FileName, ErrDamaged, maxFile)
+		return nil, fmt.Errorf("%s: %w: more than %d bytes; move the file away to begin anew", FileName, ErrDamaged,
+			maxFile)
 	}
 	return append([]byte{}, b...), nil
 }
@@ -117,7 +121,8 @@ func decode(b []byte) ([]Named, error) {
 		return nil, refuse(err)
 	}
 	if f.Format > Format {
-		return nil, fmt.Errorf("%s has format %d, and this program reads up to %d; a newer nero opens it", FileName, f.Format, Format)
+		return nil, fmt.Errorf("%s has format %d, and this program reads up to %d; a newer nero opens it", FileName,
+			f.Format, Format)
 	}
 	if f.Format < 1 {
 		return nil, refuse(fmt.Errorf("format is %d, expected %d", f.Format, Format))
@@ -144,9 +149,11 @@ func check(all []Named) error {
 		case !utf8.ValidString(s.Name) || !utf8.ValidString(s.Note):
 			return fmt.Errorf("slice %d: its name or note is not UTF-8", i)
 		case utf8.RuneCountInString(s.Name) > MaxName:
-			return fmt.Errorf("slice %d: a name of %d characters; at most %d are kept", i, utf8.RuneCountInString(s.Name), MaxName)
+			return fmt.Errorf("slice %d: a name of %d characters; at most %d are kept", i,
+				utf8.RuneCountInString(s.Name), MaxName)
 		case utf8.RuneCountInString(s.Note) > MaxNote:
-			return fmt.Errorf("slice %.40q: a note of %d characters; at most %d are kept", s.Name, utf8.RuneCountInString(s.Note), MaxNote)
+			return fmt.Errorf("slice %.40q: a note of %d characters; at most %d are kept", s.Name,
+				utf8.RuneCountInString(s.Note), MaxNote)
 		case seen[s.Name]:
 			return fmt.Errorf("two slices are named %.40q; give each its own name", s.Name)
 		case len(s.Set) == 0 || !json.Valid(s.Set) || s.Set[0] != '{':
@@ -178,10 +185,10 @@ func matches(header, tag string) bool {
 	return false
 }
 
-// Save writes the named sets of a run folder, if ifMatch (as in the header of HTTP: one or more tags, or *) admits the tag of what is
-// there. The file is replaced in one step, under a lock that other processes take as well, so that of two changes to the same sets one
-// fails with [ErrChanged]. A file that is damaged stays as it is. Save waits for the lock while the context lasts, at most ten seconds;
-// then the error wraps [store.ErrBusy] and that of the context.
+// Save writes the named sets of a run folder, if ifMatch (as in the header of HTTP: one or more tags, or *) admits the
+// tag of what is there. The file is replaced in one step, under a lock that other processes take as well, so that of
+// two changes to the same sets one fails with [ErrChanged]. A file that is damaged stays as it is. Save waits for the
+// lock while the context lasts, at most ten seconds; then the error wraps [store.ErrBusy] and that of the context.
 func Save(ctx context.Context, dir string, all []Named, ifMatch string) (tag string, err error) {
 	if all == nil {
 		all = []Named{}

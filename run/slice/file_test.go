@@ -28,7 +28,10 @@ func TestFile(t *testing.T) {
 	if err != nil || len(all) != 0 || all == nil || tag != `"none"` {
 		t.Fatalf("an empty folder: %v, %s, %v", all, tag, err)
 	}
-	want := []Named{named(`<script>alert("6")</script>`), named("Бад é 😀\u202e\n" + `\`), {Name: "c", Label: 3, Set: json.RawMessage(`{"label":3}`), Note: "by hand & more"}}
+	want := []Named{
+		named(`<script>alert("6")</script>`), named("Бад é 😀\u202e\n" + `\`),
+		{Name: "c", Label: 3, Set: json.RawMessage(`{"label":3}`), Note: "by hand & more"},
+	}
 	next, err := Save(t.Context(), dir, want, tag)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +96,8 @@ func TestFileRefuses(t *testing.T) {
 		{"another set", []Named{other}, "no JSON object"},
 	} {
 		dir := t.TempDir()
-		if _, err := Save(t.Context(), dir, c.all, "*"); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), c.want) {
+		if _, err := Save(t.Context(), dir, c.all, "*"); !errors.Is(err, ErrInvalid) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, FileName)); err == nil {
@@ -106,7 +110,10 @@ func TestFileRefuses(t *testing.T) {
 }
 
 func TestDamagedFile(t *testing.T) {
-	for _, text := range []string{"", "{", `{"format":1,"slices":[{"name":""}]}`, `{"slices":[]}`, `{"format":2,"slices":[]}`, `{"format":1,"slices":5}`} {
+	for _, text := range []string{
+		"", "{", `{"format":1,"slices":[{"name":""}]}`, `{"slices":[]}`,
+		`{"format":2,"slices":[]}`, `{"format":1,"slices":5}`,
+	} {
 		dir := t.TempDir()
 		at := filepath.Join(dir, FileName)
 		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
@@ -167,7 +174,8 @@ func TestLockedFile(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := Save(ctx, dir, []Named{named("a")}, "*"); !errors.Is(err, store.ErrBusy) || !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), dir) {
+	if _, err := Save(ctx, dir, []Named{named("a")}, "*"); !errors.Is(err, store.ErrBusy) ||
+		!errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), dir) {
 		t.Errorf("while another one writes: %v", err)
 	}
 	if err := unlock(); err != nil {

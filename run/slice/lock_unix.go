@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes the lock of an open file without waiting. The system gives it back when the file is closed, however that comes about.
+// tryLock takes the lock of an open file without waiting. The system gives it back when the file is closed, however
+// that comes about.
 func tryLock(f *os.File) (bool, error) {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	switch {

@@ -15,7 +15,8 @@ const (
 	MaxDepth  = 100  // parentheses and nots within each other
 )
 
-// Code says what kind of mistake is in a rule; docs/SLICES.md lists them. They are the same on the page and in the server.
+// Code says what kind of mistake is in a rule; docs/SLICES.md lists them. They are the same on the page and in the
+// server.
 type Code string
 
 // The codes: the first eight are found while a rule is read, the others when it is compared with a run.
@@ -37,7 +38,8 @@ const (
 // RuleError is what is wrong with a rule, and where.
 type RuleError struct {
 	Code Code
-	At   int // characters (Unicode code points) from the beginning, from 0
+	// characters (Unicode code points) from the beginning, from 0
+	At   int
 	Text string
 }
 
@@ -71,8 +73,10 @@ func (f Field) ofModel() bool { return slices.Contains(fields[:6], f) }
 
 // token is a symbol of a rule.
 type token struct {
-	kind   byte   // w word, n number, t text, s symbol, e end
-	value  string // the word in small letters, the text without quotes, the symbol
+	// w word, n number, t text, s symbol, e end
+	kind byte
+	// the word in small letters, the text without quotes, the symbol
+	value  string
 	number float64
 	at     int
 }
@@ -192,12 +196,17 @@ type Rule struct{ root node }
 
 // node is a condition.
 type node struct {
-	op    string // and, or, not, compare, in
-	list  []node // of and, or, not
-	sides []sum  // of compare; of in the left side and then the items
+	// and, or, not, compare, in
+	op string
+	// of and, or, not
+	list []node
+	// of compare; of in the left side and then the items
+	sides []sum
 	ops   []comparator
-	not   bool // of in
-	at    int  // of in
+	// of in
+	not bool
+	// of in
+	at int
 }
 
 type comparator struct {
@@ -207,15 +216,19 @@ type comparator struct {
 
 // term is a number, a text or a field, with its sign.
 type term struct {
-	kind   byte // n, t, f
+	// n, t, f
+	kind   byte
 	number float64
 	text   string
 	field  Field
-	model  string // letter or name
-	named  byte   // l for a letter, n for a name, 0 for none
-	place  int    // of the field
-	minus  bool
-	at     int
+	// letter or name
+	model string
+	// l for a letter, n for a name, 0 for none
+	named byte
+	// of the field
+	place int
+	minus bool
+	at    int
 }
 
 type sum []term
@@ -401,7 +414,8 @@ func (p *parser) term(minus bool) (term, error) {
 	case t.kind != 'w' || slices.Contains(reserved, t.value):
 		return o, p.expected("a field, a number or a text")
 	case !slices.Contains(fields, Field(t.value)):
-		return o, mistake(CodeField, t.at, "there is no field “%s”, only %s", t.value, strings.Join(words(fields), ", "))
+		return o, mistake(CodeField, t.at, "there is no field “%s”, only %s", t.value,
+			strings.Join(words(fields), ", "))
 	}
 	o.kind, o.field, o.place = 'f', Field(t.value), t.at
 	p.next++

@@ -146,7 +146,10 @@ func TestLimits(t *testing.T) {
 		{"nots", strings.Repeat("not ", MaxDepth) + "label = 0", "", 0},
 		{"a not too many", strings.Repeat("not ", MaxDepth+1) + "label = 0", CodeDeep, 4 * MaxDepth},
 		{"parentheses", strings.Repeat("(", MaxDepth) + "label = 0" + strings.Repeat(")", MaxDepth), "", 0},
-		{"a parenthesis too many", strings.Repeat("(", MaxDepth+1) + "label = 0" + strings.Repeat(")", MaxDepth+1), CodeDeep, MaxDepth},
+		{
+			"a parenthesis too many", strings.Repeat("(", MaxDepth+1) + "label = 0" + strings.Repeat(")", MaxDepth+1),
+			CodeDeep, MaxDepth,
+		},
 		{"characters", "id ~ \"" + strings.Repeat("é", MaxLength-7) + "\"", "", 0},
 		{"a character too many", "id ~ \"" + strings.Repeat("é", MaxLength-6) + "\"", CodeLong, MaxLength},
 		{"a long chain is not deep", strings.TrimSuffix(strings.Repeat("label = 0 or ", 200), " or "), "", 0},
@@ -162,7 +165,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Whatever is read has a place within the rule when it is refused, and the rule and its negation divide the samples otherwise.
+// Whatever is read has a place within the rule when it is refused, and the rule and its negation divide the samples
+// otherwise.
 func FuzzRule(f *testing.F) {
 	all := readCases(f)
 	for _, c := range all.Cases {

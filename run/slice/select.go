@@ -7,14 +7,19 @@ import (
 	"strings"
 )
 
-// Columns are what a rule looks at: lists with one entry per sample. A list that is nil is one that the run does not have. Only the
-// lists that a rule names are asked for, once for each time that it names them.
+// Columns are what a rule looks at: lists with one entry per sample. A list that is nil is one that the run does not
+// have. Only the lists that a rule names are asked for, once for each time that it names them.
 type Columns struct {
-	N       int      // samples
-	Models  []string // names; the letters A to F stand for them in this order
-	Classes []string // names of the classes
-	Label   []int32  // class of each sample, negative without one
-	ID      []string // names of the samples
+	// samples
+	N int
+	// names; the letters A to F stand for them in this order
+	Models []string
+	// names of the classes
+	Classes []string
+	// class of each sample, negative without one
+	Label []int32
+	// names of the samples
+	ID []string
 	// Tags of the samples; a sample without any has none of them.
 	Tags [][]string
 	// Predicted is the class that a model predicts at the identity, negative for none.
@@ -23,8 +28,8 @@ type Columns struct {
 	Stats func(f Field, model int) ([]float32, error)
 }
 
-// Select is the samples for which the rule holds. What a sample does not have meets no comparison. The error is a [*RuleError], or one
-// of the columns.
+// Select is the samples for which the rule holds. What a sample does not have meets no comparison. The error is a
+// [*RuleError], or one of the columns.
 func (r *Rule) Select(c *Columns) (Bits, error) {
 	holds, err := c.compile(&r.root)
 	if err != nil {
@@ -121,7 +126,8 @@ func alone(s sum) *term {
 // side is one side of a comparison: a number per sample, NaN for what is missing.
 type side struct {
 	class bool
-	rough bool // a statistic is in it, which is a float32
+	// a statistic is in it, which is a float32
+	rough bool
 	at    func(i int) float64
 }
 
@@ -333,7 +339,8 @@ func (c *Columns) model(f *term) (int, error) {
 	var k int
 	switch f.named {
 	case 0:
-		return 0, mistake(CodeModel, f.place, "%s of which model? Write %s A, or its name in quotes; there are %s", f.field, f.field, c.list())
+		return 0, mistake(CodeModel, f.place, "%s of which model? Write %s A, or its name in quotes; there are %s",
+			f.field, f.field, c.list())
 	case 'l':
 		k = int(f.model[0] - 'A')
 	default:

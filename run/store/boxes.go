@@ -11,8 +11,8 @@ import (
 	"nero/run/job"
 )
 
-// The columns of predicted boxes, one list per row in all of them: entry i of each belongs to the same box. They are there if the output of
-// the study is boxes.
+// The columns of predicted boxes, one list per row in all of them: entry i of each belongs to the same box. They are
+// there if the output of the study is boxes.
 const (
 	colBoxElement = "box_element"
 	colBoxLabel   = "box_label"
@@ -68,24 +68,29 @@ func boxColumns(g parquet.Group, j *job.Job) {
 func checkBoxes(j *job.Job, r *job.Row) error {
 	if !hasBoxes(j) {
 		if r.Boxes != nil || r.Truths != nil {
-			return fmt.Errorf("model %d, sample %d: boxes, but the output of the job is %s", r.Model, r.Index, j.Study.Output.Space)
+			return fmt.Errorf("model %d, sample %d: boxes, but the output of the job is %s", r.Model, r.Index,
+				j.Study.Output.Space)
 		}
 		return nil
 	}
 	if r.Boxes != nil && len(r.Boxes) != len(j.Elements) {
-		return fmt.Errorf("model %d, sample %d: boxes of %d elements, expected one set for each of %d", r.Model, r.Index, len(r.Boxes), len(j.Elements))
+		return fmt.Errorf("model %d, sample %d: boxes of %d elements, expected one set for each of %d", r.Model,
+			r.Index, len(r.Boxes), len(j.Elements))
 	}
 	for k, b := range r.Boxes {
 		if len(b) > mostBoxes {
-			return fmt.Errorf("model %d, sample %d, element %d: %d boxes, at most %d are stored", r.Model, r.Index, k, len(b), mostBoxes)
+			return fmt.Errorf("model %d, sample %d, element %d: %d boxes, at most %d are stored", r.Model, r.Index, k,
+				len(b), mostBoxes)
 		}
 	}
 	if r.Truths != nil && len(r.Truths) != len(j.Elements) {
-		return fmt.Errorf("model %d, sample %d: counts of objects for %d elements, expected one for each of %d", r.Model, r.Index, len(r.Truths), len(j.Elements))
+		return fmt.Errorf("model %d, sample %d: counts of objects for %d elements, expected one for each of %d",
+			r.Model, r.Index, len(r.Truths), len(j.Elements))
 	}
 	for _, t := range r.Truths {
 		if len(t) != len(r.Truths[0]) || len(t) == 0 {
-			return fmt.Errorf("model %d, sample %d: counts of objects of %d and of %d classes", r.Model, r.Index, len(r.Truths[0]), len(t))
+			return fmt.Errorf("model %d, sample %d: counts of objects of %d and of %d classes", r.Model, r.Index,
+				len(r.Truths[0]), len(t))
 		}
 	}
 	return nil
@@ -130,13 +135,16 @@ func encodeBoxes(j *job.Job, put column, one func(v parquet.Value, rep, def, col
 		steps = append(
 			steps,
 			func() error {
-				return boxes(colBoxElement, func(k int, _ *job.Detection) parquet.Value { return parquet.Int32Value(int32(k)) })
+				return boxes(colBoxElement,
+					func(k int, _ *job.Detection) parquet.Value { return parquet.Int32Value(int32(k)) })
 			},
 			func() error {
-				return boxes(colBoxLabel, func(_ int, d *job.Detection) parquet.Value { return parquet.Int32Value(d.Label) })
+				return boxes(colBoxLabel,
+					func(_ int, d *job.Detection) parquet.Value { return parquet.Int32Value(d.Label) })
 			},
 			func() error {
-				return boxes(colBoxMatch, func(_ int, d *job.Detection) parquet.Value { return parquet.Int32Value(int32(d.Match)) })
+				return boxes(colBoxMatch,
+					func(_ int, d *job.Detection) parquet.Value { return parquet.Int32Value(int32(d.Match)) })
 			},
 			func() error {
 				return list(colTruths, func(r *job.Row, give func(parquet.Value)) {
@@ -150,7 +158,8 @@ func encodeBoxes(j *job.Job, put column, one func(v parquet.Value, rep, def, col
 		)
 		for _, f := range boxFloats {
 			steps = append(steps, func() error {
-				return boxes(f.name, func(_ int, d *job.Detection) parquet.Value { return parquet.FloatValue(plain(*f.of(d))) })
+				return boxes(f.name,
+					func(_ int, d *job.Detection) parquet.Value { return parquet.FloatValue(plain(*f.of(d))) })
 			})
 		}
 	}
@@ -161,7 +170,8 @@ func encodeBoxes(j *job.Job, put column, one func(v parquet.Value, rep, def, col
 				return put(func(r *job.Row, c int) { one(parquet.FloatValue(plain(r.Support)), 0, 0, c) }, colSupport)
 			},
 			func() error {
-				return put(func(r *job.Row, c int) { one(parquet.FloatValue(plain(r.Agreement)), 0, 0, c) }, colAgreement)
+				return put(func(r *job.Row, c int) { one(parquet.FloatValue(plain(r.Agreement)), 0, 0, c) },
+					colAgreement)
 			},
 		)
 	}
@@ -215,7 +225,8 @@ func (f *shardFile) boxes(group int, out []job.Row) error {
 		}, name, "list", "element")
 		for i := range n {
 			if err == nil && n[i] != len(sets[i]) {
-				err = fmt.Errorf("column %s: row %d has %d values, expected one for each of %d boxes", name, i, n[i], len(sets[i]))
+				err = fmt.Errorf("column %s: row %d has %d values, expected one for each of %d boxes", name, i, n[i],
+					len(sets[i]))
 			}
 		}
 		return err

@@ -14,13 +14,14 @@ import (
 	"nero/run/store/storetest"
 )
 
-var update = flag.Bool("update", false, "write the run of the current format anew; never needed for a format that was released")
+var update = flag.Bool("update", false,
+	"write the run of the current format anew; never needed for a format that was released")
 
 // golden is the job of the runs in testdata. It must not change.
 func golden() *job.Job { return storetest.Job(14, 4, 2, 2, 6) }
 
-// TestFormat1 opens a run that was written when format 1 was made: it must stay readable, and today's program must write
-// the same bytes.
+// TestFormat1 opens a run that was written when format 1 was made: it must stay readable, and today's program must
+// write the same bytes.
 func TestFormat1(t *testing.T) {
 	const dir = "testdata/format1"
 	j := golden()
@@ -129,7 +130,8 @@ func TestMarker(t *testing.T) {
 				}
 				i := (model*2+metric)*4 + g
 				if m.Cells.N[i] != n || m.Cells.NaN[i] != 6-n || m.Cells.Min[i] != least {
-					t.Errorf("cell %d: %d numbers with least %v, want %d and %v", i, m.Cells.N[i], m.Cells.Min[i], n, least)
+					t.Errorf("cell %d: %d numbers with least %v, want %d and %v", i, m.Cells.N[i], m.Cells.Min[i], n,
+						least)
 				}
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// FS is what the store asks of a disk when it writes: few operations, so that a test can make each of them fail. Names are
-// paths as package os takes them. Folders are made, files removed and everything read with package os.
+// FS is what the store asks of a disk when it writes: few operations, so that a test can make each of them fail. Names
+// are paths as package os takes them. Folders are made, files removed and everything read with package os.
 type FS interface {
 	// Create makes a file that does not exist yet; the error wraps [fs.ErrExist] if it does.
 	Create(name string) (File, error)
@@ -59,12 +59,12 @@ func (OS) SyncDir(name string) error {
 	return errors.Join(err, d.Close())
 }
 
-// temporary begins the names of files that are not complete yet. Such a file left behind by a process that died is removed
-// when the folder is opened for writing again.
+// temporary begins the names of files that are not complete yet. Such a file left behind by a process that died is
+// removed when the folder is opened for writing again.
 const temporary = ".tmp-"
 
-// replace writes a file so that at any instant there is the old one or the new one, complete. The new name is durable once
-// the folder is synced.
+// replace writes a file so that at any instant there is the old one or the new one, complete. The new name is durable
+// once the folder is synced.
 func replace(d FS, name string, b []byte) (err error) {
 	dir, base := filepath.Split(name)
 	f, tmp, err := createTemporary(d, dir, base)
@@ -119,5 +119,6 @@ func writing(name string, err error) error {
 // full tells errors of a disk, or of a user's share of it, that has no space left.
 func full(err error) bool {
 	const windowsDiskFull = syscall.Errno(112) // ERROR_DISK_FULL, which package syscall does not name
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || runtime.GOOS == "windows" && errors.Is(err, windowsDiskFull)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || runtime.GOOS == "windows" &&
+		errors.Is(err, windowsDiskFull)
 }

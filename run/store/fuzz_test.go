@@ -81,14 +81,18 @@ func FuzzManifest(f *testing.F) {
 // FuzzBoxes gives the reader of boxes any bytes, as if their checksum were right.
 func FuzzBoxes(f *testing.F) {
 	j := &job.Job{
-		Models: []job.ModelRef{{Name: "m"}}, Count: 2, Shard: 2, Classes: 2, Elements: []group.Element{{0}, {120}, {240}}, Metrics: []string{"iou@consensus"},
+		Models: []job.ModelRef{{Name: "m"}}, Count: 2, Shard: 2, Classes: 2,
+		Elements: []group.Element{{0}, {120}, {240}}, Metrics: []string{"iou@consensus"},
 		Study: job.Study{Output: job.Output{Space: "boxes"}},
 	}
 	s := j.Shards()[0]
 	box := job.Detection{X1: 1, Y1: 2, X2: 3, Y2: 4, Score: 0.5, Label: 1, Match: 3}
 	curve := [][]float32{{1, 2, 3}}
 	rows, err := arrange(j, s, []job.Row{
-		{Index: 0, Sample: "a", Curves: curve, Boxes: [][]job.Detection{{box, box}, nil, {box}}, Truths: [][]int32{{1, 0}, {1, 0}, {0, 2}}},
+		{
+			Index: 0, Sample: "a", Curves: curve, Boxes: [][]job.Detection{{box, box}, nil, {box}},
+			Truths: [][]int32{{1, 0}, {1, 0}, {0, 2}},
+		},
 		{Index: 1, Sample: "b", Curves: curve, Boxes: make([][]job.Detection, 3)},
 	})
 	if err != nil {
@@ -147,7 +151,8 @@ func FuzzRows(f *testing.F) {
 					return
 				}
 				for _, r := range rows {
-					if len(r.Curves) != len(j.Metrics) || len(r.Curves[0]) != len(j.Elements) || r.Index < s.Lo || r.Index >= s.Hi {
+					if len(r.Curves) != len(j.Metrics) || len(r.Curves[0]) != len(j.Elements) || r.Index < s.Lo ||
+						r.Index >= s.Hi {
 						t.Errorf("read %+v", r)
 					}
 				}

@@ -25,8 +25,12 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		fmt.Println("writing")
 		// Slow enough, on any machine, to be killed in the middle.
-		slow := &storetest.Disk{Under: store.OS{}, Fail: func(int, string, string) error { time.Sleep(time.Millisecond); return nil }}
-		if err := storetest.Write(context.Background(), dir, storetest.Job(240, 8, 2, 2, 4), store.Options{FS: slow}); err != nil {
+		slow := &storetest.Disk{
+			Under: store.OS{},
+			Fail:  func(int, string, string) error { time.Sleep(time.Millisecond); return nil },
+		}
+		if err := storetest.Write(context.Background(), dir, storetest.Job(240, 8, 2, 2, 4),
+			store.Options{FS: slow}); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -62,7 +66,8 @@ func TestKill(t *testing.T) {
 			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 				t.Fatal(err)
 			}
-			timer := time.AfterFunc(time.Duration(r.IntN(300*(try+1)))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+			timer := time.AfterFunc(time.Duration(r.IntN(300*(try+1)))*time.Millisecond,
+				func() { _ = cmd.Process.Kill() })
 			err = cmd.Wait()
 			timer.Stop()
 			if err == nil {

@@ -33,7 +33,8 @@ func lockFolder(dir string, shared bool) (io.Closer, error) {
 			}
 			return nil, fmt.Errorf("cannot lock %s: %w", name, err)
 		}
-		// Between opening and locking, the former owner may have removed the file: then another one can be made and locked.
+		// Between opening and locking, the former owner may have removed the file: then another one can be made and
+		// locked.
 		mine, err := f.Stat()
 		there, err2 := os.Stat(name)
 		if err == nil && err2 == nil && os.SameFile(mine, there) {

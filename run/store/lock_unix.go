@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes the lock of an open file without waiting. The system gives it back when the process ends, however it ends.
+// tryLock takes the lock of an open file without waiting. The system gives it back when the process ends, however it
+// ends.
 func tryLock(f *os.File, shared bool) error {
 	how := unix.LOCK_EX
 	if shared {

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the lock of an open file without waiting. The system gives it back when the process ends, however it ends.
+// tryLock takes the lock of an open file without waiting. The system gives it back when the process ends, however it
+// ends.
 func tryLock(f *os.File, shared bool) error {
 	var how uint32 = windows.LOCKFILE_FAIL_IMMEDIATELY
 	if !shared {

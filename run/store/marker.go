@@ -21,11 +21,12 @@ type marker struct {
 	Job    string    `json:"job"`
 	Shard  job.Shard `json:"shard"`
 	Rows   int       `json:"rows"`
-	Failed int       `json:"failed"` // rows with an error
-	File   string    `json:"file"`
-	Size   int64     `json:"size"`
-	SHA256 string    `json:"sha256"`
-	Cells  cells     `json:"cells"`
+	// rows with an error
+	Failed int    `json:"failed"`
+	File   string `json:"file"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+	Cells  cells  `json:"cells"`
 }
 
 // cells are moments by column, because a column of numbers is a third of the size of as many objects. Cell (model m,
@@ -61,8 +62,8 @@ func (n numbers) MarshalJSON() ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. It gets valid JSON, so that splitting at commas can only go wrong in ways
-// that leave something that is not a number.
+// UnmarshalJSON reads what MarshalJSON writes. It gets valid JSON, so that splitting at commas can only go wrong in
+// ways that leave something that is not a number.
 func (n *numbers) UnmarshalJSON(b []byte) error {
 	b = bytes.TrimSpace(b)
 	if len(b) < 2 || b[0] != '[' {
@@ -105,7 +106,10 @@ func packCells(ms []aggregate.Moments) cells {
 
 // unpack returns the n cells; samples outside [0, samples) are refused, so that nothing indexes out of range later.
 func (c cells) unpack(n, samples int) ([]aggregate.Moments, error) {
-	for _, l := range []int{len(c.N), len(c.NaN), len(c.Mean), len(c.M2), len(c.Min), len(c.Max), len(c.ArgMin), len(c.ArgMax)} {
+	for _, l := range []int{
+		len(c.N), len(c.NaN), len(c.Mean), len(c.M2), len(c.Min), len(c.Max), len(c.ArgMin),
+		len(c.ArgMax),
+	} {
 		if l != n {
 			return nil, fmt.Errorf("cells has a column of %d entries, expected %d", l, n)
 		}
@@ -116,7 +120,8 @@ func (c cells) unpack(n, samples int) ([]aggregate.Moments, error) {
 			N: c.N[i], NaN: c.NaN[i], Mean: c.Mean[i], M2: c.M2[i],
 			Min: c.Min[i], Max: c.Max[i], ArgMin: c.ArgMin[i], ArgMax: c.ArgMax[i],
 		}
-		if m.N < 0 || m.NaN < 0 || m.N > samples || m.NaN > samples || m.ArgMin < 0 || m.ArgMax < 0 || max(m.ArgMin, m.ArgMax) >= max(1, samples) {
+		if m.N < 0 || m.NaN < 0 || m.N > samples || m.NaN > samples || m.ArgMin < 0 || m.ArgMax < 0 ||
+			max(m.ArgMin, m.ArgMax) >= max(1, samples) {
 			return nil, fmt.Errorf("cell %d is impossible: %+v", i, m)
 		}
 		out[i] = m
@@ -170,7 +175,8 @@ func decodeJSON(b []byte, v any) error {
 		return err
 	}
 	if f.Format > job.FormatNumber {
-		return fmt.Errorf("%w: it has format %d, and this program reads up to %d; a newer nero opens it", ErrIncompatible, f.Format, job.FormatNumber)
+		return fmt.Errorf("%w: it has format %d, and this program reads up to %d; a newer nero opens it",
+			ErrIncompatible, f.Format, job.FormatNumber)
 	}
 	if f.Format < 1 {
 		return fmt.Errorf("format is %d, expected %d", f.Format, job.FormatNumber)

@@ -15,20 +15,24 @@ import (
 
 // Filter chooses rows and the curves in them. The zero value chooses everything.
 type Filter struct {
-	Models []int // indexes into Job.Models; nil for all
-	// Metrics are the curves to read, in this order: only these are in the rows. Nil means all of Job.Metrics; a list that
-	// is empty but not nil reads no curves, which is fast.
+	// indexes into Job.Models; nil for all
+	Models []int
+	// Metrics are the curves to read, in this order: only these are in the rows. Nil means all of Job.Metrics; a list
+	// that is empty but not nil reads no curves, which is fast.
 	Metrics []string
-	Lo, Hi  int // half-open range of samples; Hi = 0 for all from Lo on
-	// NoTop leaves the predicted classes out of the rows: of a large plan they are most of what there is to read beside the curves.
+	// half-open range of samples; Hi = 0 for all from Lo on
+	Lo, Hi int
+	// NoTop leaves the predicted classes out of the rows: of a large plan they are most of what there is to read beside
+	// the curves.
 	NoTop bool
-	// Boxes reads the predicted boxes and the counts of objects too, where the run has them. They may be many times the curves.
+	// Boxes reads the predicted boxes and the counts of objects too, where the run has them. They may be many times the
+	// curves.
 	Boxes bool
 }
 
-// Rows reads the finished shards in order; in each the models in the order of the filter and the samples in the order of
-// the job. One row group at a time is in memory: about a megabyte, or one row if that is more. After an error, which is the last thing yielded, the
-// iteration ends. A shard that is not finished is skipped.
+// Rows reads the finished shards in order; in each the models in the order of the filter and the samples in the order
+// of the job. One row group at a time is in memory: about a megabyte, or one row if that is more. After an error, which
+// is the last thing yielded, the iteration ends. A shard that is not finished is skipped.
 func (r *Run) Rows(f Filter) iter.Seq2[job.Row, error] {
 	return func(yield func(job.Row, error) bool) {
 		models, metrics, err := r.filter(f)
@@ -75,7 +79,9 @@ func (r *Run) filter(f Filter) (models []int, metrics []string, err error) {
 	return models, metrics, nil
 }
 
-func (r *Run) shardRows(s job.Shard, models []int, metrics []string, f Filter, yield func(job.Row, error) bool) (more bool, err error) {
+func (r *Run) shardRows(s job.Shard, models []int, metrics []string, f Filter,
+	yield func(job.Row, error) bool,
+) (more bool, err error) {
 	file, closer, err := r.open(s)
 	if err != nil || file == nil {
 		return true, err
@@ -129,9 +135,12 @@ func (r *Run) unreadable(s job.Shard, err error) error {
 
 // Curves is one metric of one model over every sample that is there.
 type Curves struct {
-	Elements int       // values per curve
-	Index    []int     // position in the job's samples of each curve, ascending
-	Values   []float32 // len(Index) × Elements, row by row; NaN where a value does not exist
+	// values per curve
+	Elements int
+	// position in the job's samples of each curve, ascending
+	Index []int
+	// len(Index) × Elements, row by row; NaN where a value does not exist
+	Values []float32
 }
 
 // Curve is the i-th curve. It shares memory with Values.
@@ -173,8 +182,8 @@ func (r *Run) Curves(model int, metric string) (*Curves, error) {
 	return c, nil
 }
 
-// Moments folds the markers of the finished shards, in shard order: the moments over samples of every (model m, metric k,
-// element g), at index (m*metrics + k)*elements + g. No row is read.
+// Moments folds the markers of the finished shards, in shard order: the moments over samples of every (model m, metric
+// k, element g), at index (m*metrics + k)*elements + g. No row is read.
 func (r *Run) Moments() ([]aggregate.Moments, error) {
 	out := make([]aggregate.Moments, len(r.job.Models)*len(r.job.Metrics)*len(r.job.Elements))
 	for _, s := range r.shards {

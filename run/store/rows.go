@@ -67,7 +67,9 @@ func arrange(j *job.Job, s job.Shard, rows []job.Row) ([]job.Row, error) {
 	seen := make([]bool, len(out))
 	for _, r := range rows {
 		if r.Model < 0 || r.Model >= len(j.Models) || r.Index < s.Lo || r.Index >= s.Hi {
-			return nil, fmt.Errorf("a row of model %d, sample %d is not of this shard, which has samples %d to %d of %d models", r.Model, r.Index, s.Lo, s.Hi-1, len(j.Models))
+			return nil, fmt.Errorf(
+				"a row of model %d, sample %d is not of this shard, which has samples %d to %d of %d models", r.Model,
+				r.Index, s.Lo, s.Hi-1, len(j.Models))
 		}
 		i := r.Model*n + r.Index - s.Lo
 		if seen[i] {
@@ -81,15 +83,19 @@ func arrange(j *job.Job, s job.Shard, rows []job.Row) ([]job.Row, error) {
 			r.Curves = nothing(j)
 		}
 		if len(r.Curves) != len(j.Metrics) {
-			return nil, fmt.Errorf("model %d, sample %d: %d curves, expected one for each of %d metrics", r.Model, r.Index, len(r.Curves), len(j.Metrics))
+			return nil, fmt.Errorf("model %d, sample %d: %d curves, expected one for each of %d metrics", r.Model,
+				r.Index, len(r.Curves), len(j.Metrics))
 		}
 		for k, c := range r.Curves {
 			if len(c) != len(j.Elements) {
-				return nil, fmt.Errorf("model %d, sample %d, metric %s: %d values, expected one for each of %d elements", r.Model, r.Index, j.Metrics[k], len(c), len(j.Elements))
+				return nil, fmt.Errorf(
+					"model %d, sample %d, metric %s: %d values, expected one for each of %d elements", r.Model, r.Index,
+					j.Metrics[k], len(c), len(j.Elements))
 			}
 		}
 		if r.Top != nil && len(r.Top) != len(j.Elements) {
-			return nil, fmt.Errorf("model %d, sample %d: %d top classes, expected one for each of %d elements", r.Model, r.Index, len(r.Top), len(j.Elements))
+			return nil, fmt.Errorf("model %d, sample %d: %d top classes, expected one for each of %d elements", r.Model,
+				r.Index, len(r.Top), len(j.Elements))
 		}
 		if err := checkBoxes(j, &r); err != nil {
 			return nil, err
@@ -256,7 +262,8 @@ func decode(j *job.Job, s job.Shard, r io.ReaderAt, size int64) (f *shardFile, e
 	if err := footer(r, size); err != nil {
 		return nil, err
 	}
-	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
+	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
+		parquet.ReadBufferSize(64<<10))
 	if err != nil {
 		return nil, err
 	}
@@ -370,9 +377,13 @@ func (f *shardFile) headers(group, column int) error {
 		at += int64(n)
 		size := int64(h.CompressedPageSize)
 		if size < 0 || size > end-at || int64(h.UncompressedPageSize) != size {
-			return fmt.Errorf("a page of %d bytes (%d before compression) at byte %d of %d", size, h.UncompressedPageSize, at, end)
+			return fmt.Errorf("a page of %d bytes (%d before compression) at byte %d of %d", size,
+				h.UncompressedPageSize, at, end)
 		}
-		for _, n := range []int32{h.DataPageHeader.V.NumValues, h.DataPageHeaderV2.V.NumValues, h.DictionaryPageHeader.V.NumValues} {
+		for _, n := range []int32{
+			h.DataPageHeader.V.NumValues, h.DataPageHeaderV2.V.NumValues,
+			h.DictionaryPageHeader.V.NumValues,
+		} {
 			if n < 0 || int64(n) > values {
 				return fmt.Errorf("a page of %d values, expected at most %d", n, values)
 			}
@@ -449,7 +460,8 @@ func (f *shardFile) values(group int, do func(row int, v parquet.Value) error, p
 	return err
 }
 
-// rows reads a row group of a model, with the curves of the named metrics, with the predicted classes unless bare, and with boxes if asked to.
+// rows reads a row group of a model, with the curves of the named metrics, with the predicted classes unless bare, and
+// with boxes if asked to.
 func (f *shardFile) rows(group, model, lo int, metrics []string, bare, boxes bool) (out []job.Row, err error) {
 	defer caught(&err)
 	k := len(f.j.Elements)

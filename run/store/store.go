@@ -1,8 +1,8 @@
-// Package store keeps runs: a folder with the job, one Parquet file of rows and one JSON marker per shard, and a manifest
-// that says when the run is complete. docs/FORMAT.md describes every byte.
+// Package store keeps runs: a folder with the job, one Parquet file of rows and one JSON marker per shard, and a
+// manifest that says when the run is complete. docs/FORMAT.md describes every byte.
 //
-// A file is complete or it is not there: each is written under a temporary name, synced and renamed. A run killed at any
-// instant resumes, and ends with the same bytes as one that was left alone.
+// A file is complete or it is not there: each is written under a temporary name, synced and renamed. A run killed at
+// any instant resumes, and ends with the same bytes as one that was left alone.
 package store
 
 import (
@@ -37,7 +37,8 @@ const (
 	jobName      = "job.json"
 	manifestName = "manifest.json"
 	lockName     = ".lock"
-	// slicesName is what people say of a run, now and later: it may change when the run is complete, so the manifest does not list it.
+	// slicesName is what people say of a run, now and later: it may change when the run is complete, so the manifest
+	// does not list it.
 	slicesName = "slices.json"
 	// maxJSON bounds what is read into memory of a JSON file of the store.
 	maxJSON = 1 << 30
@@ -45,33 +46,41 @@ const (
 
 // Options change how a run is written. The zero value is that of a run on one machine.
 type Options struct {
-	FS FS // default OS{}
-	// Shared lets several processes write different shards of the same run at once, as the tasks of an array job do. They
-	// exclude a writer that is not shared, and leave the remains of dead processes alone.
+	// default OS{}
+	FS FS
+	// Shared lets several processes write different shards of the same run at once, as the tasks of an array job do.
+	// They exclude a writer that is not shared, and leave the remains of dead processes alone.
 	Shared bool
 }
 
 // Manifest is the last file of a run. It is there exactly when the run is complete.
 type Manifest struct {
-	Format   int               `json:"format"`
-	Job      string            `json:"job"` // hash
-	Study    job.Study         `json:"study"`
-	Models   []job.ModelRef    `json:"models"`
-	Data     []job.Ref         `json:"data"`
-	Engine   job.Engine        `json:"engine"`
-	Versions map[string]string `json:"versions"` // of the programs that took part
-	Complete bool              `json:"complete"` // always true; for readers that look for it
-	Shards   int               `json:"shards"`
-	Samples  int               `json:"samples"`
-	Rows     int               `json:"rows"`
-	Failed   int               `json:"failed"` // rows with an error
-	Files    []FileInfo        `json:"files"`  // every other file of the run, by path
+	Format int `json:"format"`
+	// hash
+	Job    string         `json:"job"`
+	Study  job.Study      `json:"study"`
+	Models []job.ModelRef `json:"models"`
+	Data   []job.Ref      `json:"data"`
+	Engine job.Engine     `json:"engine"`
+	// of the programs that took part
+	Versions map[string]string `json:"versions"`
+	// always true; for readers that look for it
+	Complete bool `json:"complete"`
+	Shards   int  `json:"shards"`
+	Samples  int  `json:"samples"`
+	Rows     int  `json:"rows"`
+	// rows with an error
+	Failed int `json:"failed"`
+	// every other file of the run, by path
+	Files []FileInfo `json:"files"`
 }
 
 // FileInfo is a file of a run.
 type FileInfo struct {
-	Path   string `json:"path"` // relative to the run folder, with slashes
-	Size   int64  `json:"size"` // in bytes
+	// relative to the run folder, with slashes
+	Path string `json:"path"`
+	// in bytes
+	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
 
@@ -82,18 +91,24 @@ type Run struct {
 	job    *job.Job
 	hash   string
 	shards []job.Shard
-	lock   io.Closer // nil when reading
+	// nil when reading
+	lock io.Closer
 
-	listed   map[string]FileInfo // files by path when reading a complete run, else nil
-	checking []sync.Mutex        // by shard, held while its rows get their checksum
+	// files by path when reading a complete run, else nil
+	listed map[string]FileInfo
+	// by shard, held while its rows get their checksum
+	checking []sync.Mutex
 
-	mu       sync.Mutex
-	manifest *Manifest       // nil while incomplete
-	verified map[int]*marker // shards whose rows had their checksum in this process
+	mu sync.Mutex
+	// nil while incomplete
+	manifest *Manifest
+	// shards whose rows had their checksum in this process
+	verified map[int]*marker
 }
 
-// Create opens the folder of a job for writing, making it if need be. A folder that holds an unfinished or finished run of
-// the same job is continued; one that holds anything else is refused and left as it is. Paths in the job do not count.
+// Create opens the folder of a job for writing, making it if need be. A folder that holds an unfinished or finished run
+// of the same job is continued; one that holds anything else is refused and left as it is. Paths in the job do not
+// count.
 //
 // Close the run when done. The error wraps [ErrIncompatible] for the folder of another job, and [ErrBusy] when another
 // process is writing.
@@ -109,7 +124,9 @@ func Create(dir string, j *job.Job, o Options) (_ *Run, err error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	if n := groups(j); (j.Shard+n-1)/n*len(j.Models) > 1<<15-1 {
-		return nil, fmt.Errorf("store: a shard of %d samples, %d models, %d metrics and %d elements is more than a file can hold; make it smaller", j.Shard, len(j.Models), len(j.Metrics), len(j.Elements))
+		return nil, fmt.Errorf(
+			"store: a shard of %d samples, %d models, %d metrics and %d elements is more than a file can hold; make "+
+				"it smaller", j.Shard, len(j.Models), len(j.Metrics), len(j.Elements))
 	}
 	if err := ours(dir); err != nil {
 		return nil, err
@@ -167,7 +184,8 @@ func ours(dir string) error {
 		}
 	}
 	if other != "" {
-		return fmt.Errorf("%s is not a run folder, and not empty (it holds %s); choose a new or an empty folder", dir, other)
+		return fmt.Errorf("%s is not a run folder, and not empty (it holds %s); choose a new or an empty folder", dir,
+			other)
 	}
 	return nil
 }
@@ -191,7 +209,8 @@ func (r *Run) claim() error {
 		if len(d) > 5 {
 			d, more = d[:5], fmt.Sprintf("; and %d more differences", len(d)-5)
 		}
-		return fmt.Errorf("%s is the folder of another run (%s%s); choose another folder, or delete this one if it is no longer needed: %w", r.dir, strings.Join(d, "; "), more, ErrIncompatible)
+		return fmt.Errorf("%s is the folder of another run (%s%s); choose another folder, or delete this one if it "+
+			"is no longer needed: %w", r.dir, strings.Join(d, "; "), more, ErrIncompatible)
 	}
 	return nil
 }
@@ -215,9 +234,9 @@ func sweep(dirs ...string) error {
 }
 
 // Open opens a run for reading, complete or not. Nothing is written and no lock is taken: a run can be read while it is
-// being written. The error wraps [fs.ErrNotExist] if the folder holds no run, [ErrIncompatible] if a newer program wrote
-// it and [ErrCorrupt] if it is damaged. Rows are held against their checksums when they are first read; [Run.Verify] does
-// it at once.
+// being written. The error wraps [fs.ErrNotExist] if the folder holds no run, [ErrIncompatible] if a newer program
+// wrote it and [ErrCorrupt] if it is damaged. Rows are held against their checksums when they are first read;
+// [Run.Verify] does it at once.
 func Open(dir string) (*Run, error) {
 	j, err := readJob(filepath.Join(dir, jobName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -355,8 +374,8 @@ func (r *Run) Done(shard int) bool {
 	return err == nil
 }
 
-// verify returns the marker of a shard once the rows have had their checksum; readers of a complete run get it without moments and
-// failures. Of several callers one does the work while the others wait.
+// verify returns the marker of a shard once the rows have had their checksum; readers of a complete run get it without
+// moments and failures. Of several callers one does the work while the others wait.
 func (r *Run) verify(shard int) (*marker, error) {
 	if shard < 0 || shard >= len(r.shards) {
 		return nil, fmt.Errorf("store: shard %d of %d: %w", shard, len(r.shards), fs.ErrNotExist)
@@ -379,7 +398,9 @@ func (r *Run) verify(shard int) (*marker, error) {
 		return nil, err
 	}
 	if size != m.Size || sum != m.SHA256 {
-		return nil, fmt.Errorf("%s: %w: it has %d bytes with SHA-256 %.12s, and %s says %d bytes with %.12s; run the same command again to compute it anew", name, ErrCorrupt, size, sum, witness, m.Size, m.SHA256)
+		return nil, fmt.Errorf(
+			"%s: %w: it has %d bytes with SHA-256 %.12s, and %s says %d bytes with %.12s; run the same command again "+
+				"to compute it anew", name, ErrCorrupt, size, sum, witness, m.Size, m.SHA256)
 	}
 	m.Cells = cells{} // the checksum is what is worth keeping
 	r.mu.Lock()
@@ -388,8 +409,8 @@ func (r *Run) verify(shard int) (*marker, error) {
 	return m, nil
 }
 
-// expected is what the rows of a shard should be, and the file that says so. A manifest says it as well as the marker, which then is only
-// held against its own checksum: reading its moments would take longer than everything else.
+// expected is what the rows of a shard should be, and the file that says so. A manifest says it as well as the marker,
+// which then is only held against its own checksum: reading its moments would take longer than everything else.
 func (r *Run) expected(shard int) (m *marker, witness string, err error) {
 	sub := filepath.Base(r.shardDir()) + "/"
 	rows, ok := r.listed[sub+rowsName(shard)]
@@ -404,11 +425,13 @@ func (r *Run) expected(shard int) (m *marker, witness string, err error) {
 		return nil, "", err
 	}
 	if sum != beside.SHA256 {
-		return nil, "", damaged(name, fmt.Errorf("its SHA-256 is %.12s, and %s says %.12s", sum, manifestName, beside.SHA256))
+		return nil, "", damaged(name, fmt.Errorf("its SHA-256 is %.12s, and %s says %.12s", sum, manifestName,
+			beside.SHA256))
 	}
 	s := r.shards[shard]
 	return &marker{
-		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: (s.Hi - s.Lo) * len(r.job.Models), File: rowsName(shard), Size: rows.Size, SHA256: rows.SHA256,
+		Format: job.FormatNumber, Job: r.hash, Shard: s, Rows: (s.Hi - s.Lo) * len(r.job.Models), File: rowsName(shard),
+		Size: rows.Size, SHA256: rows.SHA256,
 	}, manifestName, nil
 }
 
@@ -468,9 +491,10 @@ func Indexes(shards []job.Shard) string {
 	return b.String()
 }
 
-// Commit stores a shard: one row for every model and sample of it, in any order, and the moments over its samples of every
-// (model m, metric k, element g), at index (m*metrics + k)*elements + g. Nil moments are computed from the rows. The shard
-// is finished when Commit returns nil and not before, whatever happens in between. Rows and moments are not kept.
+// Commit stores a shard: one row for every model and sample of it, in any order, and the moments over its samples of
+// every (model m, metric k, element g), at index (m*metrics + k)*elements + g. Nil moments are computed from the rows.
+// The shard is finished when Commit returns nil and not before, whatever happens in between. Rows and moments are not
+// kept.
 //
 // Committing a finished shard again is fine if the bytes are the same; if they are not, the error says so, because then
 // the engine does not compute the same numbers twice.
@@ -510,7 +534,8 @@ func (r *Run) Commit(ctx context.Context, s job.Shard, rows []job.Row, moments [
 	}
 	if old, err := r.verify(s.Index); err == nil {
 		if old.SHA256 != m.SHA256 {
-			return fmt.Errorf("store: shard %d was computed twice with different results (%.12s and %.12s): the engine is not deterministic", s.Index, old.SHA256, m.SHA256)
+			return fmt.Errorf("store: shard %d was computed twice with different results (%.12s and %.12s): the "+
+				"engine is not deterministic", s.Index, old.SHA256, m.SHA256)
 		}
 		return nil
 	}
@@ -556,13 +581,14 @@ func (r *Run) incomplete() error {
 	return nil
 }
 
-// Put stores another file of the run, such as summary.json, by rename. A complete run is incomplete until [Run.Finish] is
-// called again. The name must be a plain file name that the store does not use itself.
+// Put stores another file of the run, such as summary.json, by rename. A complete run is incomplete until [Run.Finish]
+// is called again. The name must be a plain file name that the store does not use itself.
 func (r *Run) Put(name string, b []byte) error {
 	if r.lock == nil {
 		return errors.New("store: the run is open for reading")
 	}
-	if name != filepath.Base(name) || !filepath.IsLocal(name) || strings.HasPrefix(name, ".") || name == jobName || name == manifestName || name == slicesName {
+	if name != filepath.Base(name) || !filepath.IsLocal(name) || strings.HasPrefix(name, ".") || name == jobName ||
+		name == manifestName || name == slicesName {
 		return fmt.Errorf("store: %q cannot be the name of a file in a run folder", name)
 	}
 	if err := r.incomplete(); err != nil {
@@ -584,13 +610,15 @@ func (r *Run) Finish(ctx context.Context, versions map[string]string) error {
 		return errors.New("store: the run is open for reading")
 	}
 	if missing := r.Missing(); len(missing) > 0 {
-		return fmt.Errorf("%s is not complete: %d of %d shards are missing: %s", r.dir, len(missing), len(r.shards), Indexes(missing))
+		return fmt.Errorf("%s is not complete: %d of %d shards are missing: %s", r.dir, len(missing), len(r.shards),
+			Indexes(missing))
 	}
 	if versions == nil {
 		versions = map[string]string{}
 	}
 	m := &Manifest{
-		Format: job.FormatNumber, Job: r.hash, Study: r.job.Study, Models: r.job.Models, Data: r.job.Files, Engine: r.job.Engine,
+		Format: job.FormatNumber, Job: r.hash, Study: r.job.Study, Models: r.job.Models, Data: r.job.Files,
+		Engine:   r.job.Engine,
 		Versions: versions, Complete: true, Shards: len(r.shards), Samples: r.job.Count,
 	}
 	entries, err := os.ReadDir(r.dir)
@@ -648,8 +676,9 @@ func (m *Manifest) list(dir, path string) error {
 	return nil
 }
 
-// Verify holds every file of the run against its checksum: those that the manifest lists, or, while the run is incomplete,
-// the rows of the shards that are finished. The error joins one for each file that fails, and wraps [ErrCorrupt].
+// Verify holds every file of the run against its checksum: those that the manifest lists, or, while the run is
+// incomplete, the rows of the shards that are finished. The error joins one for each file that fails, and wraps
+// [ErrCorrupt].
 func (r *Run) Verify(ctx context.Context) error {
 	var errs []error
 	if m := r.Manifest(); m != nil {
@@ -662,7 +691,8 @@ func (r *Run) Verify(ctx context.Context) error {
 			case err != nil:
 				errs = append(errs, fmt.Errorf("%s: %w: %w", name, ErrCorrupt, err))
 			case size != f.Size || sum != f.SHA256:
-				errs = append(errs, fmt.Errorf("%s: %w: its SHA-256 is %.12s, and %s says %.12s", name, ErrCorrupt, sum, manifestName, f.SHA256))
+				errs = append(errs, fmt.Errorf("%s: %w: its SHA-256 is %.12s, and %s says %.12s", name, ErrCorrupt, sum,
+					manifestName, f.SHA256))
 			}
 		}
 		return errors.Join(errs...)

@@ -47,12 +47,14 @@ func sameRow(a, b job.Row) bool {
 		slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Top, b.Top) && (a.Top == nil) == (b.Top == nil) &&
 		slices.EqualFunc(a.Curves, b.Curves, func(x, y []float32) bool { return slices.EqualFunc(x, y, same) }) &&
 		same(a.Support, b.Support) && same(a.Agreement, b.Agreement) && (a.Boxes == nil) == (b.Boxes == nil) &&
-		slices.EqualFunc(a.Boxes, b.Boxes, func(x, y []job.Detection) bool { return slices.EqualFunc(x, y, sameBox) }) &&
+		slices.EqualFunc(a.Boxes, b.Boxes,
+			func(x, y []job.Detection) bool { return slices.EqualFunc(x, y, sameBox) }) &&
 		slices.EqualFunc(a.Truths, b.Truths, slices.Equal)
 }
 
 func sameBox(a, b job.Detection) bool {
-	return same(a.X1, b.X1) && same(a.Y1, b.Y1) && same(a.X2, b.X2) && same(a.Y2, b.Y2) && same(a.Angle, b.Angle) && same(a.Score, b.Score) &&
+	return same(a.X1, b.X1) && same(a.Y1, b.Y1) && same(a.X2, b.X2) && same(a.Y2, b.Y2) && same(a.Angle, b.Angle) &&
+		same(a.Score, b.Score) &&
 		a.Label == b.Label && a.Match == b.Match
 }
 
@@ -120,7 +122,10 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	n := 0
-	for row, err := range r.Rows(store.Filter{Models: []int{2, 0}, Metrics: []string{"metric-2", "metric-0"}, Lo: 5, Hi: 22}) {
+	for row, err := range r.Rows(store.Filter{
+		Models: []int{2, 0}, Metrics: []string{"metric-2", "metric-0"}, Lo: 5,
+		Hi: 22,
+	}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +146,8 @@ func TestFilter(t *testing.T) {
 		}
 		want := storetest.Rows(j, job.Shard{Lo: row.Index, Hi: row.Index + 1})[0]
 		if row.Top != nil || row.Sample != want.Sample || row.Err != want.Err || len(row.Curves) != len(want.Curves) {
-			t.Fatalf("sample %d without classes: top %v, sample %q, error %q, %d curves", row.Index, row.Top, row.Sample, row.Err, len(row.Curves))
+			t.Fatalf("sample %d without classes: top %v, sample %q, error %q, %d curves", row.Index, row.Top,
+				row.Sample, row.Err, len(row.Curves))
 		}
 		bare++
 	}
@@ -185,7 +191,9 @@ func TestMoments(t *testing.T) {
 					}
 				}
 				c := got[(m*len(j.Metrics)+k)*len(j.Elements)+g]
-				if c.N != want.N || c.NaN != want.NaN || c.Min != want.Min || c.Max != want.Max || c.ArgMin != want.ArgMin || c.ArgMax != want.ArgMax || !near(c.Mean, want.Mean) || !near(c.M2, want.M2) {
+				if c.N != want.N || c.NaN != want.NaN || c.Min != want.Min || c.Max != want.Max ||
+					c.ArgMin != want.ArgMin || c.ArgMax != want.ArgMax || !near(c.Mean, want.Mean) ||
+					!near(c.M2, want.M2) {
 					t.Errorf("model %d, metric %d, element %d: %+v, want %+v", m, k, g, c, want)
 				}
 			}
@@ -271,12 +279,24 @@ func TestCommitRefuses(t *testing.T) {
 		"a row twice":      {func(r []job.Row) []job.Row { return append(r, r[0]) }, "two rows of model 0, sample 5"},
 		"a strange sample": {func(r []job.Row) []job.Row { r[0].Index = 4; return r }, "not of this shard"},
 		"a strange model":  {func(r []job.Row) []job.Row { r[0].Model = 2; return r }, "not of this shard"},
-		"a short curve":    {func(r []job.Row) []job.Row { r[0].Curves[1] = r[0].Curves[1][1:]; return r }, "metric metric-1: 3 values, expected one for each of 4 elements"},
-		"a curve missing":  {func(r []job.Row) []job.Row { r[0].Curves = r[0].Curves[1:]; return r }, "1 curves, expected one for each of 2 metrics"},
-		"no curves":        {func(r []job.Row) []job.Row { r[0].Curves = nil; return r }, "0 curves"},
-		"boxes of nobody":  {func(r []job.Row) []job.Row { r[0].Boxes = make([][]job.Detection, 9); return r }, "but the output of the job is"},
-		"few top classes":  {func(r []job.Row) []job.Row { r[0].Top = r[0].Top[:1]; return r }, "1 top classes, expected"},
-		"a bad label":      {func(r []job.Row) []job.Row { r[0].Label = -2; return r }, "label -2 is out of range"},
+		"a short curve": {
+			func(r []job.Row) []job.Row { r[0].Curves[1] = r[0].Curves[1][1:]; return r },
+			"metric metric-1: 3 values, expected one for each of 4 elements",
+		},
+		"a curve missing": {
+			func(r []job.Row) []job.Row { r[0].Curves = r[0].Curves[1:]; return r },
+			"1 curves, expected one for each of 2 metrics",
+		},
+		"no curves": {func(r []job.Row) []job.Row { r[0].Curves = nil; return r }, "0 curves"},
+		"boxes of nobody": {
+			func(r []job.Row) []job.Row { r[0].Boxes = make([][]job.Detection, 9); return r },
+			"but the output of the job is",
+		},
+		"few top classes": {
+			func(r []job.Row) []job.Row { r[0].Top = r[0].Top[:1]; return r },
+			"1 top classes, expected",
+		},
+		"a bad label": {func(r []job.Row) []job.Row { r[0].Label = -2; return r }, "label -2 is out of range"},
 	} {
 		err := r.Commit(t.Context(), s, c.change(storetest.Rows(j, s)), nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -297,7 +317,8 @@ func TestCommitRefuses(t *testing.T) {
 	if r.Done(1) {
 		t.Error("a shard that was refused counts as done")
 	}
-	if err := r.Finish(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "2 of 2 shards are missing: 0-1") {
+	if err := r.Finish(t.Context(), nil); err == nil ||
+		!strings.Contains(err.Error(), "2 of 2 shards are missing: 0-1") {
 		t.Errorf("finishing early: %v", err)
 	}
 	failed := storetest.Rows(j, s)
@@ -308,7 +329,8 @@ func TestCommitRefuses(t *testing.T) {
 	if err := r.Commit(t.Context(), s, failed, nil); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
-	if err := r.Commit(t.Context(), s, storetest.Rows(j, s), nil); err == nil || !strings.Contains(err.Error(), "not deterministic") {
+	if err := r.Commit(t.Context(), s, storetest.Rows(j, s), nil); err == nil ||
+		!strings.Contains(err.Error(), "not deterministic") {
 		t.Errorf("other rows for the same shard: %v", err)
 	}
 	for row, err := range r.Rows(store.Filter{Models: []int{0}, Lo: 5, Hi: 6}) {
@@ -326,21 +348,29 @@ func TestOtherFolder(t *testing.T) {
 		change func(*job.Job)
 		want   string
 	}{
-		"engine":   {func(j *job.Job) { j.Engine = job.Engine{Name: "wasm", Version: "1.18.0"} }, "engine: test 1.0, not wasm 1.18.0"},
+		"engine": {
+			func(j *job.Job) { j.Engine = job.Engine{Name: "wasm", Version: "1.18.0"} },
+			"engine: test 1.0, not wasm 1.18.0",
+		},
 		"elements": {func(j *job.Job) { j.Elements, j.Exact = j.Elements[:3], j.Exact[:3] }, "elements: 4, not 3"},
 		"model":    {func(j *job.Job) { j.Models[1].SHA256 = strings.Repeat("0", 64) }, "models[1].sha256: "},
-		"study":    {func(j *job.Job) { j.Study.Group.Resample = "bicubic" }, "study.group.resample: bilinear, not bicubic"},
-		"metrics":  {func(j *job.Job) { j.Metrics[0] = "margin" }, "metrics[0]: metric-0, not margin"},
+		"study": {
+			func(j *job.Job) { j.Study.Group.Resample = "bicubic" },
+			"study.group.resample: bilinear, not bicubic",
+		},
+		"metrics": {func(j *job.Job) { j.Metrics[0] = "margin" }, "metrics[0]: metric-0, not margin"},
 	} {
 		other := storetest.Job(10, 4, 2, 2, 5)
 		c.change(other)
 		_, err := store.Create(dir, other, store.Options{})
-		if !errors.Is(err, store.ErrIncompatible) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "choose another folder") || !strings.Contains(err.Error(), dir) {
+		if !errors.Is(err, store.ErrIncompatible) || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "choose another folder") || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	moved := storetest.Job(10, 4, 2, 2, 5)
-	moved.Models[0].Path, moved.Files[0].Path, moved.Study.Data.Images = "/else/where.onnx", "/else/where", "/else/where"
+	moved.Models[0].Path, moved.Files[0].Path, moved.Study.Data.Images = "/else/where.onnx", "/else/where",
+		"/else/where"
 	r, err := store.Create(dir, moved, store.Options{})
 	if err != nil {
 		t.Fatalf("a run whose files moved is refused: %v", err)
@@ -357,7 +387,8 @@ func TestOtherFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(full, "thesis.tex"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Create(full, j, store.Options{}); err == nil || !strings.Contains(err.Error(), "not a run folder, and not empty (it holds thesis.tex)") {
+	if _, err := store.Create(full, j, store.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "not a run folder, and not empty (it holds thesis.tex)") {
 		t.Errorf("a folder of something else: %v", err)
 	}
 	if _, err := store.Open(full); !errors.Is(err, fs.ErrNotExist) {
@@ -378,7 +409,8 @@ func TestNewer(t *testing.T) {
 		rewrite(t, filepath.Join(dir, name), `"format":1`, `"format":2`)
 		rewrite(t, filepath.Join(dir, name), `"format": 1`, `"format": 2`)
 		_, err := store.Open(dir)
-		if !errors.Is(err, store.ErrIncompatible) || !strings.Contains(err.Error(), "format 2, and this program reads up to 1") {
+		if !errors.Is(err, store.ErrIncompatible) ||
+			!strings.Contains(err.Error(), "format 2, and this program reads up to 1") {
 			t.Errorf("opening a newer %s: %v", name, err)
 		}
 		if _, err = store.Create(dir, j, store.Options{}); !errors.Is(err, store.ErrIncompatible) {
@@ -424,9 +456,22 @@ func TestTampered(t *testing.T) {
 	clean, _ := write(t, j)
 	want := storetest.Snapshot(t, clean)
 	for name, tamper := range map[string]func(t *testing.T, dir string){
-		"a bit of the rows":   func(t *testing.T, dir string) { t.Helper(); flip(t, shardFiles(t, dir, ".parquet")[1], 700) },
-		"the end of the rows": func(t *testing.T, dir string) { t.Helper(); truncate(t, shardFiles(t, dir, ".parquet")[2]) },
-		"a bit of the marker": func(t *testing.T, dir string) { t.Helper(); flip(t, shardFiles(t, dir, ".json")[1], 30) },
+		"a bit of the rows": func(t *testing.T, dir string) {
+			t.Helper()
+			flip(t, shardFiles(t, dir, ".parquet")[1],
+				700)
+		},
+		"the end of the rows": func(t *testing.T,
+			dir string,
+		) {
+			t.Helper()
+			truncate(t, shardFiles(t, dir, ".parquet")[2])
+		},
+		"a bit of the marker": func(t *testing.T, dir string) {
+			t.Helper()
+			flip(t, shardFiles(t, dir, ".json")[1],
+				30)
+		},
 		"an empty marker": func(t *testing.T, dir string) {
 			t.Helper()
 			if err := os.WriteFile(shardFiles(t, dir, ".json")[0], nil, 0o600); err != nil {
@@ -536,7 +581,11 @@ func TestLeftovers(t *testing.T) {
 	j := storetest.Job(10, 4, 1, 1, 5)
 	dir, _ := write(t, j)
 	want := storetest.Snapshot(t, dir)
-	for _, name := range []string{filepath.Join(dir, ".tmp-job.json-1-0"), filepath.Join(filepath.Dir(shardFiles(t, dir, ".json")[0]), ".tmp-00001.parquet-77-0"), filepath.Join(dir, ".lock")} {
+	for _, name := range []string{
+		filepath.Join(dir, ".tmp-job.json-1-0"),
+		filepath.Join(filepath.Dir(shardFiles(t, dir, ".json")[0]), ".tmp-00001.parquet-77-0"),
+		filepath.Join(dir, ".lock"),
+	} {
 		if err := os.WriteFile(name, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -562,7 +611,8 @@ func TestLeftovers(t *testing.T) {
 func TestMessages(t *testing.T) {
 	j := storetest.Job(10, 4, 1, 1, 5)
 	for fault, want := range map[error]string{
-		syscall.ENOSPC: "no space left on device; free some space, then run the same command again: finished shards are kept",
+		syscall.ENOSPC: "no space left on device; free some space, then run the same command again: finished shards " +
+			"are kept",
 		syscall.EROFS:  "read-only file system; choose a folder that you may write to",
 		syscall.EACCES: "permission denied; choose a folder that you may write to",
 	} {
@@ -574,7 +624,8 @@ func TestMessages(t *testing.T) {
 			return nil
 		}}
 		err := storetest.Write(t.Context(), dir, j, store.Options{FS: disk})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "00001.parquet: ") || strings.Count(err.Error(), "\n") != 0 {
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "00001.parquet: ") ||
+			strings.Count(err.Error(), "\n") != 0 {
 			t.Errorf("%v: %v", fault, err)
 		}
 		if got := storetest.Snapshot(t, dir); len(got) != 3 {
@@ -591,7 +642,10 @@ func TestPut(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.Close() })
-	for _, name := range []string{"", ".", "..", "../x", "a/b", "job.json", "manifest.json", ".lock", ".tmp-x", "/etc/x"} {
+	for _, name := range []string{
+		"", ".", "..", "../x", "a/b", "job.json", "manifest.json", ".lock", ".tmp-x",
+		"/etc/x",
+	} {
 		if err := w.Put(name, nil); err == nil {
 			t.Errorf("%q is accepted", name)
 		}

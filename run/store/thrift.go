@@ -8,9 +8,9 @@ import (
 // errThrift says that bytes are not a structure in Thrift's compact protocol.
 var errThrift = errors.New("not a Thrift structure")
 
-// thriftLen is the length in bytes of the structure in Thrift's compact protocol at the beginning of b. It makes sure that
-// no list or text in it claims to be longer than what is there: the library that reads such structures allocates by these
-// lengths. The format is that of Apache Thrift, doc/specs/thrift-compact-protocol.md.
+// thriftLen is the length in bytes of the structure in Thrift's compact protocol at the beginning of b. It makes sure
+// that no list or text in it claims to be longer than what is there: the library that reads such structures allocates
+// by these lengths. The format is that of Apache Thrift, doc/specs/thrift-compact-protocol.md.
 func thriftLen(b []byte) (int, error) {
 	rest, ok := skipStruct(b, 0)
 	if !ok {

@@ -38,7 +38,10 @@ func TestThriftLen(t *testing.T) {
 			t.Errorf("%s passes", name)
 		}
 	}
-	if n, err := thriftLen([]byte{0x11, 0x12, 0x19, 0x21, 1, 2, 0x03, 9, 200, 0x07, 4, 1, 2, 3, 4, 5, 6, 7, 8, 0}); n != 20 || err != nil {
+	if n, err := thriftLen([]byte{
+		0x11, 0x12, 0x19, 0x21, 1, 2, 0x03, 9, 200, 0x07, 4, 1, 2, 3, 4, 5, 6, 7, 8,
+		0,
+	}); n != 20 || err != nil {
 		t.Errorf("truths, a list of truths, a far byte and a double: %d, %v", n, err)
 	}
 }

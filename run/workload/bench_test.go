@@ -10,7 +10,8 @@ import (
 	"nero/symmetry/action"
 )
 
-// BenchmarkShard runs the first samples of the built-in studies, engine and all; with -cpuprofile it shows what the rest costs beside the engine.
+// BenchmarkShard runs the first samples of the built-in studies, engine and all; with -cpuprofile it shows what the
+// rest costs beside the engine.
 func BenchmarkShard(b *testing.B) {
 	for _, name := range []string{"digits/demo", "cells/demo", "flow/demo"} {
 		b.Run(name, func(b *testing.B) {
@@ -45,7 +46,8 @@ func BenchmarkShard(b *testing.B) {
 				}
 				n++
 			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(n*len(w.Job.Elements)*len(w.Job.Models)), "us/evaluation")
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(n*len(w.Job.Elements)*len(w.Job.Models)),
+				"us/evaluation")
 		})
 	}
 }

@@ -22,12 +22,14 @@ func OpenData(s *job.Study) (dataset.Dataset, error) {
 func dataSpec(s *job.Study) dataset.Spec {
 	d := s.Data
 	spec := dataset.Spec{
-		Format: d.Format, Images: d.Images, Labels: d.Labels, Pattern: d.Pattern, Key: d.Key, LabelKey: d.LabelKey, Layout: d.Layout,
+		Format: d.Format, Images: d.Images, Labels: d.Labels, Pattern: d.Pattern, Key: d.Key, LabelKey: d.LabelKey,
+		Layout:  d.Layout,
 		Targets: d.Targets, Split: d.Split, Classes: d.Classes, TargetKey: d.TargetKey, Upward: d.Upward, Zoom: d.Zoom,
 		Cut: dataset.Cut{Classes: d.Cut.Classes, Outside: d.Cut.Outside, PerPhoto: d.Cut.PerPhoto},
 	}
 	spec.Cloud = dataset.Cloud{
-		Points: d.Cloud.Points, Center: d.Cloud.Center, Scale: d.Cloud.Scale, Short: d.Cloud.Short, Normals: d.Cloud.Normals, Up: d.Cloud.Up,
+		Points: d.Cloud.Points, Center: d.Cloud.Center, Scale: d.Cloud.Scale, Short: d.Cloud.Short,
+		Normals: d.Cloud.Normals, Up: d.Cloud.Up,
 		Columns: d.Cloud.Columns, Seed: d.Cloud.Seed,
 	}
 	spec.Sound = dataset.Sound{Rate: d.Sound.Rate, Length: d.Sound.Length, Start: d.Sound.Start, Mono: d.Sound.Mono}

@@ -19,7 +19,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// spatial tells samples that are no pictures: points, molecules, graphs, signals. Their spec is what the data set says of them.
+// spatial tells samples that are no pictures: points, molecules, graphs, signals. Their spec is what the data set says
+// of them.
 func spatial(d dataset.Dataset) (space.Spec, bool) {
 	s := dataset.SpaceOf(d)
 	switch s.Kind { //nolint:exhaustive // the others are pictures
@@ -29,12 +30,14 @@ func spatial(d dataset.Dataset) (space.Spec, bool) {
 	return s, false
 }
 
-// fields are samples of which only those fields are kept that models are fed, with those that are the same for every sample.
+// fields are samples of which only those fields are kept that models are fed, with those that are the same for every
+// sample.
 type fields struct {
 	dataset.Dataset
 	spec space.Spec
 	pick []job.Port
-	bare bool // samples are the value of the only field
+	// samples are the value of the only field
+	bare bool
 }
 
 // chooseFields makes the data set that a study's input.fields describe. Without them it is the data set as it is.
@@ -62,8 +65,10 @@ func (w *Workload) chooseFields(natural space.Spec) (*fields, error) {
 			return nil, s.Errorf(at+".name", "%q is there twice", x.Name)
 		}
 		if x.Type == "" && (x.Kind == space.KindRows || x.Kind == space.KindPairs) {
-			return nil, s.Errorf(at+".type", "%s has no action: say what its numbers are with type: positions, vectors, pseudovectors, tensors, poses or irreps such as 4x0e+2x1o; "+
-				"or type: unchanged if they stay as they are", x.Name)
+			return nil, s.Errorf(at+".type",
+				"%s has no action: say what its numbers are with type: positions, vectors, pseudovectors, tensors, "+
+					"poses or irreps such as 4x0e+2x1o; "+
+					"or type: unchanged if they stay as they are", x.Name)
 		}
 		specs = append(specs, x)
 	}
@@ -87,7 +92,8 @@ func (f *fields) field(natural space.Spec, p job.Port) (space.Spec, error) {
 	default:
 		k := slices.IndexFunc(natural.Fields, func(o space.Spec) bool { return o.Name == p.Name })
 		if k < 0 {
-			return x, fmt.Errorf("the data has no field %q; it has %s", p.Name, strings.Join(names(natural.Fields), ", "))
+			return x, fmt.Errorf("the data has no field %q; it has %s", p.Name,
+				strings.Join(names(natural.Fields), ", "))
 		}
 		x = natural.Fields[k]
 	}
@@ -217,7 +223,9 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	case len(w.Classes) == 0: // arrays of numbers seldom have names
 		w.Classes = s.Data.Classes
 	case !slices.Equal(w.Classes, s.Data.Classes):
-		return nil, s.Errorf("data.classes", "the data names its classes itself: %s; leave classes out, or call the folders by number", numbered(w.Classes))
+		return nil, s.Errorf("data.classes",
+			"the data names its classes itself: %s; leave classes out, or call the folders by number",
+			numbered(w.Classes))
 	}
 	if err := w.parseGroup(f.spec, o); err != nil {
 		return nil, err
@@ -355,7 +363,9 @@ func (w *Workload) enoughPlaces(spec space.Spec) error {
 			continue
 		}
 		if n := w.rows(spec); n > p.Rows() {
-			return w.Study.Errorf("group.name", "%s permutes %d rows, and the largest sample has %d; take S alone, which permutes as many as the largest sample has, or leave such samples out", g.Name(), p.Rows(), n)
+			return w.Study.Errorf("group.name",
+				"%s permutes %d rows, and the largest sample has %d; take S alone, which permutes as many as the "+
+					"largest sample has, or leave such samples out", g.Name(), p.Rows(), n)
 		}
 	}
 	return nil
@@ -384,7 +394,9 @@ func (w *Workload) moves(spec space.Spec) error {
 			return nil // the identity alone is what is asked for
 		}
 	}
-	return w.Study.Errorf("group.name", "%s moves none of the inputs %s: edges and fields of type unchanged stay as they are; take a group that permutes rows, such as S, or say with type what moves", w.group.Name(), strings.Join(names(of), ", "))
+	return w.Study.Errorf("group.name",
+		"%s moves none of the inputs %s: edges and fields of type unchanged stay as they are; take a group that "+
+			"permutes rows, such as S, or say with type what moves", w.group.Name(), strings.Join(names(of), ", "))
 }
 
 // recordSpec is how fields become the inputs of a model and its outputs answers.
@@ -402,14 +414,18 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 	for _, p := range fed {
 		x := decode.InputField{Field: p.Name, Port: p.Port, Pad: p.Pad}
 		if in.Kind != space.KindRecord {
-			if x.Field = ""; x.Port == "" && slices.ContainsFunc(sig.Inputs, func(o onnx.Port) bool { return o.Name == p.Name }) {
+			if x.Field = ""; x.Port == "" &&
+				slices.ContainsFunc(sig.Inputs, func(o onnx.Port) bool { return o.Name == p.Name }) {
 				x.Port = p.Name
 			}
 		}
 		spec.Inputs = append(spec.Inputs, x)
 	}
 	if s.Output.Space == string(space.KindScores) {
-		spec.Outputs = []decode.OutputField{{Port: s.Output.Name, Kind: space.KindScores, Decode: w.decodeSpec(space.Spec{}, audit).Decode}}
+		spec.Outputs = []decode.OutputField{{
+			Port: s.Output.Name, Kind: space.KindScores,
+			Decode: w.decodeSpec(space.Spec{}, audit).Decode,
+		}}
 		return spec
 	}
 	for _, p := range s.Output.Fields {
@@ -417,10 +433,16 @@ func (w *Workload) recordSpec(sig onnx.Signature, in space.Spec, audit bool) dec
 		if kind == "" {
 			kind = space.KindRows
 		}
-		spec.Outputs = append(spec.Outputs, decode.OutputField{Name: p.Name, Port: p.Port, Kind: kind, Type: p.Type, Per: p.Per, Unit: p.Unit, Rate: w.rate(in)})
+		spec.Outputs = append(spec.Outputs, decode.OutputField{
+			Name: p.Name, Port: p.Port, Kind: kind, Type: p.Type,
+			Per: p.Per, Unit: p.Unit, Rate: w.rate(in),
+		})
 	}
 	if len(spec.Outputs) == 0 {
-		spec.Outputs = []decode.OutputField{{Port: s.Output.Name, Kind: space.Kind(s.Output.Space), Type: s.Output.Type}}
+		spec.Outputs = []decode.OutputField{{
+			Port: s.Output.Name, Kind: space.Kind(s.Output.Space),
+			Type: s.Output.Type,
+		}}
 	}
 	return spec
 }
@@ -441,8 +463,8 @@ func (w *Workload) rate(in space.Spec) float64 {
 	return x.Rate / float64(max(w.Study.Input.Recurrent.Frame, 1))
 }
 
-// fieldTarget is the action on targets that are no pictures: those that the models answer, by name, moving as the models' answers do. Targets
-// come to be what the answers are: a record, or the value of the only field.
+// fieldTarget is the action on targets that are no pictures: those that the models answer, by name, moving as the
+// models' answers do. Targets come to be what the answers are: a record, or the value of the only field.
 func (w *Workload) fieldTarget() (action.Action, error) {
 	natural := dataset.TargetSpaceOf(w.Data)
 	out := w.Eval.Models[0].Codec.Out()
@@ -459,7 +481,8 @@ func (w *Workload) fieldTarget() (action.Action, error) {
 	}
 	var both []space.Spec
 	for _, x := range want {
-		if k := slices.IndexFunc(have, func(o space.Spec) bool { return o.Name == x.Name && o.Kind == x.Kind }); k >= 0 {
+		if k := slices.IndexFunc(have,
+			func(o space.Spec) bool { return o.Name == x.Name && o.Kind == x.Kind }); k >= 0 {
 			both = append(both, x)
 		}
 	}
@@ -468,13 +491,15 @@ func (w *Workload) fieldTarget() (action.Action, error) {
 		w.note("the target %q of the data is what the output %q is compared with", have[0].Name, want[0].Name)
 	}
 	if len(both) == 0 {
-		w.note("the data has targets (%s) and the models return %s: the targets are left alone", strings.Join(names(have), ", "), strings.Join(names(want), ", "))
+		w.note("the data has targets (%s) and the models return %s: the targets are left alone",
+			strings.Join(names(have), ", "), strings.Join(names(want), ", "))
 		return nil, nil //nolint:nilnil // as above
 	}
 	if len(both) < len(want) {
 		w.note("the data has targets for %s alone", strings.Join(names(both), ", "))
 	}
-	t := &aimed{Dataset: w.Data, fields: both, bare: out.Kind != space.KindRecord, only: len(have) == 1 && natural.Kind != space.KindRecord}
+	t := &aimed{Dataset: w.Data, fields: both, bare: out.Kind != space.KindRecord, only: len(have) == 1 &&
+		natural.Kind != space.KindRecord}
 	w.Data, w.Eval.Data = t, t
 	if w.Study.Output.Action == "invariant" {
 		return action.Trivial{G: w.group}, nil
@@ -490,8 +515,10 @@ func (w *Workload) fieldTarget() (action.Action, error) {
 type aimed struct {
 	dataset.Dataset
 	fields []space.Spec
-	bare   bool // targets are the value of the only field
-	only   bool // the data has one target and no record of them
+	// targets are the value of the only field
+	bare bool
+	// the data has one target and no record of them
+	only bool
 }
 
 // Sample is sample i with the targets that were chosen.

@@ -18,7 +18,10 @@ func (shapes) TargetSpace() space.Spec { return space.Spec{Name: "y", Kind: spac
 
 // TestHiddenLabelsLeaveSpaces shows that samples stay what they are when their labels or targets are left alone.
 func TestHiddenLabelsLeaveSpaces(t *testing.T) {
-	for name, d := range map[string]dataset.Dataset{"unlabeled": unlabeled{shapes{}}, "untargeted": untargeted{shapes{}}, "both": untargeted{unlabeled{shapes{}}}} {
+	for name, d := range map[string]dataset.Dataset{
+		"unlabeled":  unlabeled{shapes{}},
+		"untargeted": untargeted{shapes{}}, "both": untargeted{unlabeled{shapes{}}},
+	} {
 		if s, ok := spatial(d); !ok || s.Kind != space.KindRows {
 			t.Errorf("%s: %+v, %v", name, s, ok)
 		}

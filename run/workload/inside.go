@@ -16,7 +16,8 @@ import (
 
 // loaded is a model as it was given to the engine.
 type loaded struct {
-	onnx   *onnx.Model // nil behind an endpoint
+	// nil behind an endpoint
+	onnx   *onnx.Model
 	rolled *unroll.Model
 	bytes  []byte
 	codec  decode.Codec
@@ -28,8 +29,8 @@ type loaded struct {
 // Engine is what runs the models.
 func (w *Workload) Engine() engine.Engine { return w.engine }
 
-// File is the ONNX file of a model as the engine was given it; nil for a model that the study does not have, or that is behind an
-// endpoint.
+// File is the ONNX file of a model as the engine was given it; nil for a model that the study does not have, or that is
+// behind an endpoint.
 func (w *Workload) File(model string) *onnx.Model {
 	if f := w.opened[model]; f != nil {
 		return f.onnx
@@ -57,7 +58,8 @@ func (w *Workload) Interior(model string, e engine.Engine, workers int) (*interi
 }
 
 // errSteps says why a recurrent model is not looked into.
-var errSteps error = noGraphError("the file is one step of a recurrent model: there is no graph of the whole signal to look into")
+var errSteps error = noGraphError(
+	"the file is one step of a recurrent model: there is no graph of the whole signal to look into")
 
 // interiorBatch is how many samples go through an edited graph at once: it holds far more values than the model itself.
 const interiorBatch = 8
@@ -75,8 +77,8 @@ func Body(e engine.Engine) string {
 	return i.Name + " " + i.Version
 }
 
-// On is a model of the study on another engine. Its pool is the caller's to close. The error says that the engine does not take the
-// file.
+// On is a model of the study on another engine. Its pool is the caller's to close. The error says that the engine does
+// not take the file.
 func (w *Workload) On(model string, e engine.Engine) (*eval.Model, error) {
 	f := w.opened[model]
 	if f == nil {
@@ -103,11 +105,14 @@ func (w *Workload) On(model string, e engine.Engine) (*eval.Model, error) {
 	if err := m.Check(limits); err != nil {
 		return nil, err
 	}
-	return &eval.Model{Name: model, Codec: f.codec, Batch: f.batch, Fixed: f.fixed, Pool: eval.NewPool(over(f.rolled, e), b, engine.Options{Threads: 1})}, nil
+	return &eval.Model{
+		Name: model, Codec: f.codec, Batch: f.batch, Fixed: f.fixed,
+		Pool: eval.NewPool(over(f.rolled, e), b, engine.Options{Threads: 1}),
+	}, nil
 }
 
-// Reference opens a model of the study in float64, to look inside and to tell rounding from a violation. Close it after use. The error
-// says which operators the evaluator lacks.
+// Reference opens a model of the study in float64, to look inside and to tell rounding from a violation. Close it after
+// use. The error says which operators the evaluator lacks.
 func (w *Workload) Reference(model string, workers int) (*interior.Model, error) {
 	f := w.opened[model]
 	if f == nil {

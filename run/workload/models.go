@@ -26,8 +26,8 @@ import (
 // activationBudget bounds the values that one micro-batch holds inside a model, in bytes.
 const activationBudget = 96 << 20
 
-// mostBatch is the largest micro-batch. Engines are hardly faster beyond 8 to 16 samples, memory grows, and the values of larger
-// batches leave the processor's cache between the other work of a run (docs/BENCHMARKS.md).
+// mostBatch is the largest micro-batch. Engines are hardly faster beyond 8 to 16 samples, memory grows, and the values
+// of larger batches leave the processor's cache between the other work of a run (docs/BENCHMARKS.md).
 const mostBatch = 16
 
 // Limits says what the chosen engine can run.
@@ -41,11 +41,14 @@ func Limits(e engine.Engine) (onnx.Limits, error) {
 
 // file is a model that is read and not yet opened, or one behind an endpoint.
 type file struct {
-	model  *onnx.Model
-	bytes  []byte
-	rolled *unroll.Model // the model over whole signals, if it reads frame by frame
-	sum    string        // SHA-256 of bytes in hexadecimal
-	remote *remote.Model // nil for a file
+	model *onnx.Model
+	bytes []byte
+	// the model over whole signals, if it reads frame by frame
+	rolled *unroll.Model
+	// SHA-256 of bytes in hexadecimal
+	sum string
+	// nil for a file
+	remote *remote.Model
 }
 
 // readFile reads the file of a model, or asks its endpoint.
@@ -153,15 +156,23 @@ func (w *Workload) openModels(ctx context.Context, files []file, in space.Spec, 
 			return w.Study.Errorf(at, "%s: %v", m.ONNX, err)
 		}
 		opened.Pool.Put(s)
-		w.opened[m.Name] = &loaded{onnx: model, rolled: files[i].rolled, bytes: b, codec: opened.Codec, seen: in, batch: opened.Batch, fixed: opened.Fixed}
-		w.Job.Models = append(w.Job.Models, job.ModelRef{Name: m.Name, Ref: job.Ref{Path: m.ONNX, SHA256: files[i].sum}, Batch: opened.Batch})
+		w.opened[m.Name] = &loaded{
+			onnx: model, rolled: files[i].rolled, bytes: b, codec: opened.Codec, seen: in,
+			batch: opened.Batch, fixed: opened.Fixed,
+		}
+		w.Job.Models = append(w.Job.Models, job.ModelRef{
+			Name: m.Name, Ref: job.Ref{Path: m.ONNX, SHA256: files[i].sum},
+			Batch: opened.Batch,
+		})
 	}
 	return nil
 }
 
-// openModel makes the pool of a model and fixes its micro-batch: the model's own where its batch axis is fixed, else as many
-// inputs as activationBudget admits.
-func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Model, rolled *unroll.Model, b []byte, in space.Spec, o Options) error {
+// openModel makes the pool of a model and fixes its micro-batch: the model's own where its batch axis is fixed, else as
+// many inputs as activationBudget admits.
+func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Model, rolled *unroll.Model, b []byte,
+	in space.Spec, o Options,
+) error {
 	m.Pool = eval.NewPool(over(rolled, o.Engine), b, engine.Options{Threads: 1})
 	fixed := decode.BatchLimit(m.Codec)
 	x, err := m.Codec.Encode(slices.Repeat([]space.Value{w.specimen(in)}, max(fixed, 1)), nil)
@@ -178,7 +189,8 @@ func (w *Workload) openModel(ctx context.Context, m *eval.Model, model *onnx.Mod
 	if fixed > 0 {
 		m.Batch, m.Fixed = fixed, true
 		if fixed == 1 {
-			w.note("%s: the batch axis is fixed at 1, so inputs go one by one; export it with a free batch axis to be faster", m.Name)
+			w.note("%s: the batch axis is fixed at 1, so inputs go one by one; export it with a free batch axis to "+
+				"be faster", m.Name)
 		} else {
 			w.note("%s: the batch axis is fixed at %d; the last batch is filled up", m.Name, fixed)
 		}
@@ -212,13 +224,14 @@ func (w *Workload) unroll(f file) (*unroll.Model, error) {
 		spec.Feed = append(spec.Feed, unroll.Feed{In: c.In, Value: c.Value})
 	}
 	if f.remote != nil {
-		return nil, errors.New("a model behind an endpoint is not run frame by frame; serve it for whole signals, or give its ONNX file")
+		return nil, errors.New(
+			"a model behind an endpoint is not run frame by frame; serve it for whole signals, or give its ONNX file")
 	}
 	return unroll.New(f.model.Signature(), spec)
 }
 
-// infer finds what the graph says of size and cost: from the graph alone where that is possible, else with the help of one
-// run. Where neither tells, memory is 0 and inputs go one by one.
+// infer finds what the graph says of size and cost: from the graph alone where that is possible, else with the help of
+// one run. Where neither tells, memory is 0 and inputs go one by one.
 func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.Engine) *facts.Facts {
 	shapes := map[string][]int{}
 	for _, x := range in {
@@ -233,14 +246,15 @@ func infer(ctx context.Context, model *onnx.Model, in []tensor.Named, e engine.E
 	}
 	unknown := *f
 	unknown.Bytes = 0
-	measured, err := facts.Measure(ctx, model, in, func(ctx context.Context, b []byte, in []tensor.Named) ([]tensor.Named, error) {
-		s, err := e.Open(ctx, b, engine.Options{Threads: 1, Plain: true})
-		if err != nil {
-			return nil, err
-		}
-		out, err := s.Run(ctx, in)
-		return out, errors.Join(err, s.Close())
-	})
+	measured, err := facts.Measure(ctx, model, in,
+		func(ctx context.Context, b []byte, in []tensor.Named) ([]tensor.Named, error) {
+			s, err := e.Open(ctx, b, engine.Options{Threads: 1, Plain: true})
+			if err != nil {
+				return nil, err
+			}
+			out, err := s.Run(ctx, in)
+			return out, errors.Join(err, s.Close())
+		})
 	if err != nil {
 		return &unknown
 	}
@@ -262,7 +276,8 @@ func (w *Workload) codec(sig onnx.Signature, in space.Spec, audit bool) (decode.
 			for _, o := range sig.Outputs {
 				have = append(have, o.Name)
 			}
-			return nil, fmt.Errorf("output.fields[%d]: which output is %q? The model has %s; set port", i, p.Name, strings.Join(have, ", "))
+			return nil, fmt.Errorf("output.fields[%d]: which output is %q? The model has %s; set port", i, p.Name,
+				strings.Join(have, ", "))
 		}
 	}
 	return decode.NewRecord(sig, w.recordSpec(sig, in, audit))
@@ -299,7 +314,8 @@ func blank(in space.Spec) space.Value {
 func (w *Workload) encodeSpec(in space.Spec) decode.InputSpec {
 	s := w.Study.Input
 	spec := decode.InputSpec{
-		Sample: in.Shape, Layout: s.Layout, Channels: s.Channels, Scale: s.Scale, Mean: s.Mean, Std: s.Std, Ports: s.Ports,
+		Sample: in.Shape, Layout: s.Layout, Channels: s.Channels, Scale: s.Scale, Mean: s.Mean, Std: s.Std,
+		Ports: s.Ports,
 	}
 	if in.Kind == space.KindFrames {
 		spec.Frames, spec.Sample = in.Shape[0], in.Shape[1:]

@@ -17,11 +17,15 @@ import (
 // boxesSpec is how boxes are read, as the codec wants it.
 func boxesSpec(b job.Boxes) decode.BoxesSpec {
 	spec := decode.BoxesSpec{
-		Columns: b.Columns, Classes: b.Classes, Form: b.Form, Swap: b.Swap, Unit: b.Unit, Scale: b.Scale, SizeScale: b.SizeScale, Log: b.Log, Activation: b.Activation, Clamp: b.Clamp, Background: b.Background,
+		Columns: b.Columns, Classes: b.Classes, Form: b.Form, Swap: b.Swap, Unit: b.Unit, Scale: b.Scale,
+		SizeScale: b.SizeScale, Log: b.Log, Activation: b.Activation, Clamp: b.Clamp, Background: b.Background,
 		Limit: b.Limit, Suppress: b.Suppress, Overlap: b.Overlap, Sigma: b.Sigma, Most: b.Most, Clip: b.Clip,
 	}
 	for _, p := range b.Parts {
-		spec.Parts = append(spec.Parts, decode.BoxesPart{Boxes: p.Boxes, Scores: p.Scores, Object: p.Object, Labels: p.Labels})
+		spec.Parts = append(spec.Parts, decode.BoxesPart{
+			Boxes: p.Boxes, Scores: p.Scores, Object: p.Object,
+			Labels: p.Labels,
+		})
 	}
 	for _, a := range b.Anchors {
 		to := decode.Anchors{Stride: a.Stride, Corner: a.Corner, PerCell: a.PerCell}
@@ -88,8 +92,10 @@ func (w *Workload) boxAction(o Options) (action.Action, error) {
 		return nil, w.Study.Errorf("output.action", "%v", err)
 	}
 	if len(w.Study.Group.Window) == 2 {
-		w.note("a crop window shows other content at its border for every element: what is tested is stability to reframing; " +
-			"boxes that the window's edge cuts are left out of the consensus and of comparisons with the model's own answer")
+		w.note("a crop window shows other content at its border for every element: what is tested is stability to " +
+			"reframing; " +
+			"boxes that the window's edge cuts are left out of the consensus and of comparisons with the model's own " +
+			"answer")
 	}
 	return a, nil
 }
@@ -122,13 +128,17 @@ func (w *Workload) within(in *input) error {
 	if n == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("the window of %d x %d leaves the pictures of %d x %d (height x width) at %d of %d elements, the first %s",
-		s.Group.Window[0], s.Group.Window[1], size[0], size[1], n, len(w.Eval.Plan.Elements), group.Format(w.group, first))
+	text := fmt.Sprintf(
+		"the window of %d x %d leaves the pictures of %d x %d (height x width) at %d of %d elements, the first %s",
+		s.Group.Window[0], s.Group.Window[1], size[0], size[1], n, len(w.Eval.Plan.Elements),
+		group.Format(w.group, first))
 	if w.borderGiven {
 		w.note("%s: what lies outside is filled by the border rule %s", text, s.Group.Border)
 		return nil
 	}
-	return s.Errorf("group.window", "%s; narrow group.orbit.range, take larger pictures (data.cut.size), or say with group.border what lies outside", text)
+	return s.Errorf("group.window",
+		"%s; narrow group.orbit.range, take larger pictures (data.cut.size), or say with group.border what lies "+
+			"outside", text)
 }
 
 // kindOf is the space of samples of a shape.
@@ -146,8 +156,8 @@ func (w *Workload) averaging() {
 	w.Eval.LeaveOut = c.LeaveOut
 }
 
-// boxClasses says how many classes of boxes are counted: those that the data names, else one. Objects of a class that a model cannot
-// answer with are refused where they are the reference: every one of them would be a miss.
+// boxClasses says how many classes of boxes are counted: those that the data names, else one. Objects of a class that a
+// model cannot answer with are refused where they are the reference: every one of them would be a miss.
 func (w *Workload) boxClasses() error {
 	names := len(w.Classes)
 	w.Eval.Classes = max(names, 1)
@@ -165,8 +175,11 @@ func (w *Workload) boxClasses() error {
 		switch {
 		case n == 0 || n == names:
 		case n < names && against:
-			return w.Study.Errorf("data.classes", "the data has %d classes (%s) and %s answers with %d: give data.classes the names of the model's classes in the order of its numbers, "+
-				"leave out what it does not know, or choose metrics without targets, such as iou@consensus", names, numbered(w.Classes), m.Name, n)
+			return w.Study.Errorf("data.classes",
+				"the data has %d classes (%s) and %s answers with %d: give data.classes the names of the model's "+
+					"classes in the order of its numbers, "+
+					"leave out what it does not know, or choose metrics without targets, such as iou@consensus", names,
+				numbered(w.Classes), m.Name, n)
 		default:
 			w.note("%s answers with %d classes, the data names %d; number 0 is the first of both", m.Name, n, names)
 		}

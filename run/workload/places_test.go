@@ -38,7 +38,8 @@ func ported(t *testing.T, out string, channels int, axes ...any) string {
 	return name
 }
 
-// photos writes n grey photos of 24x24 with a bright square of 3x3 near the middle, and a VOC file for each if annotated.
+// photos writes n grey photos of 24x24 with a bright square of 3x3 near the middle, and a VOC file for each if
+// annotated.
 func photos(t *testing.T, n int, annotated bool) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -63,9 +64,11 @@ func photos(t *testing.T, n int, annotated bool) string {
 		if !annotated {
 			continue
 		}
-		text := fmt.Sprintf(`<annotation><filename>%d.png</filename><size><width>24</width><height>24</height><depth>1</depth></size>
+		text := fmt.Sprintf(
+			`<annotation><filename>%d.png</filename><size><width>24</width><height>24</height><depth>1</depth></size>
 <object><name>spot</name><bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object></annotation>`, k, x+1, y+1, x+3, y+3)
-		if err := os.WriteFile(filepath.Join(dir, "Annotations", fmt.Sprintf("%d.xml", k)), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "Annotations", fmt.Sprintf("%d.xml", k)), []byte(text),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -100,8 +103,8 @@ func flows(t *testing.T) *job.Study {
 	return s
 }
 
-// What a study of boxes or fields measures unless it says otherwise: by the key object where samples are cut around one, by all boxes
-// where they are not, against the consensus and itself where there is no target.
+// What a study of boxes or fields measures unless it says otherwise: by the key object where samples are cut around
+// one, by all boxes where they are not, against the consensus and itself where there is no target.
 func TestUsualMetrics(t *testing.T) {
 	for name, c := range map[string]struct {
 		study  func() *job.Study
@@ -109,19 +112,38 @@ func TestUsualMetrics(t *testing.T) {
 		want   []string
 		target bool
 	}{
-		"photos with boxes": {func() *job.Study { return spots(t, true) }, func(*job.Study) {}, []string{"f1", "recall", "precision", "ap50", "set_iou", "f1@consensus"}, true},
+		"photos with boxes": {
+			func() *job.Study { return spots(t, true) }, func(*job.Study) {},
+			[]string{"f1", "recall", "precision", "ap50", "set_iou", "f1@consensus"},
+			true,
+		},
 		"cut around boxes": {
 			func() *job.Study { return spots(t, true) }, func(s *job.Study) { s.Data.Cut.Size = []int{16, 16} },
-			[]string{"conf_iou", "iou", "box_confidence", "miss", "ap50", "conf_iou@consensus", "iou@consensus", "conf_iou@self"},
+			[]string{
+				"conf_iou", "iou", "box_confidence", "miss", "ap50", "conf_iou@consensus", "iou@consensus",
+				"conf_iou@self",
+			},
 			true,
 		},
 		"cut, targets none": {
-			func() *job.Study { return spots(t, true) }, func(s *job.Study) { s.Data.Cut.Size, s.Data.Targets = []int{16, 16}, "none" },
-			[]string{"conf_iou@consensus", "iou@consensus", "box_confidence@consensus", "miss@consensus", "conf_iou@self"},
+			func() *job.Study { return spots(t, true) },
+			func(s *job.Study) { s.Data.Cut.Size, s.Data.Targets = []int{16, 16}, "none" },
+			[]string{
+				"conf_iou@consensus", "iou@consensus", "box_confidence@consensus", "miss@consensus",
+				"conf_iou@self",
+			},
 			false,
 		},
-		"photos without boxes": {func() *job.Study { return spots(t, false) }, func(*job.Study) {}, []string{"set_iou", "extra", "missed", "box_confidence@self", "f1@consensus"}, false},
-		"pairs":                {func() *job.Study { return flows(t) }, func(*job.Study) {}, []string{"rmse", "aee", "angular_error", "rmse@consensus", "rmse@self", "relative"}, true},
+		"photos without boxes": {
+			func() *job.Study { return spots(t, false) }, func(*job.Study) {},
+			[]string{"set_iou", "extra", "missed", "box_confidence@self", "f1@consensus"},
+			false,
+		},
+		"pairs": {
+			func() *job.Study { return flows(t) }, func(*job.Study) {},
+			[]string{"rmse", "aee", "angular_error", "rmse@consensus", "rmse@self", "relative"},
+			true,
+		},
 		"pairs, targets none": {
 			func() *job.Study { return flows(t) }, func(s *job.Study) { s.Data.Targets = "none" },
 			[]string{"rmse@consensus", "aee@consensus", "rmse@self", "relative"},
@@ -149,7 +171,8 @@ func TestUsualMetrics(t *testing.T) {
 	}
 }
 
-// The detector follows its square, so every curve is perfect; the numbers pass through reading, scaling, cutting, decoding and matching.
+// The detector follows its square, so every curve is perfect; the numbers pass through reading, scaling, cutting,
+// decoding and matching.
 func TestExactDetector(t *testing.T) {
 	s := spots(t, true)
 	s.Data.Cut.Size = []int{16, 16}
@@ -157,7 +180,10 @@ func TestExactDetector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	perfect := map[string]float32{"conf_iou": 0.5, "iou": 1, "box_confidence": 0.5, "miss": 0, "ap50": 1, "conf_iou@consensus": 0.5, "iou@consensus": 1, "conf_iou@self": 0.5}
+	perfect := map[string]float32{
+		"conf_iou": 0.5, "iou": 1, "box_confidence": 0.5, "miss": 0, "ap50": 1,
+		"conf_iou@consensus": 0.5, "iou@consensus": 1, "conf_iou@self": 0.5,
+	}
 	rs := rows(t, w)
 	if len(rs) != 2 || w.Eval.Classes != 1 || w.Job.Classes != 1 {
 		t.Fatalf("%d rows, %d classes", len(rs), w.Job.Classes)
@@ -170,9 +196,11 @@ func TestExactDetector(t *testing.T) {
 				}
 			}
 		}
-		// The key box is in the middle of the piece, so the window shows it at columns 2 or 3; moved by dx it is dx further right.
+		// The key box is in the middle of the piece, so the window shows it at columns 2 or 3; moved by dx it is dx
+		// further right.
 		for k, b := range r.Boxes {
-			if d := float64(b[0].X1-r.Boxes[w.Eval.Plan.Identity()][0].X1) - w.Job.Elements[k][0]; d != 0 || b[0].Match == 0 {
+			if d := float64(b[0].X1-r.Boxes[w.Eval.Plan.Identity()][0].X1) - w.Job.Elements[k][0]; d != 0 ||
+				b[0].Match == 0 {
 				t.Errorf("box %+v at %v", b[0], w.Job.Elements[k])
 			}
 		}
@@ -185,7 +213,8 @@ func TestExactDetector(t *testing.T) {
 	}
 }
 
-// Pairs are fed as two frames, and a model that returns the first frame as u and the second as v is wrong by what can be computed from them.
+// Pairs are fed as two frames, and a model that returns the first frame as u and the second as v is wrong by what can
+// be computed from them.
 func TestPairs(t *testing.T) {
 	w, err := open(t, flows(t), &pixelwise{})
 	if err != nil {
@@ -218,7 +247,10 @@ func TestPairs(t *testing.T) {
 
 // Every option of rendered pairs is handed on.
 func TestParticles(t *testing.T) {
-	p := job.Particles{Count: 4, Flows: []string{"uniform", "vortices"}, Size: []int{16, 24}, Density: 0.1, Diameter: 3, Noise: 2, Loss: 0.25, Shift: 3, Heading: 90, Turn: 5, Mean: 0.75, Seed: 9}
+	p := job.Particles{
+		Count: 4, Flows: []string{"uniform", "vortices"}, Size: []int{16, 24}, Density: 0.1, Diameter: 3,
+		Noise: 2, Loss: 0.25, Shift: 3, Heading: 90, Turn: 5, Mean: 0.75, Seed: 9,
+	}
 	set, err := particles(p)
 	if err != nil {
 		t.Fatal(err)
@@ -258,9 +290,12 @@ func TestParticles(t *testing.T) {
 		t.Error("the same options, other pictures")
 	}
 	for name, change := range map[string]func(*job.Particles){
-		"density": func(p *job.Particles) { p.Density = 0.2 }, "diameter": func(p *job.Particles) { p.Diameter = 2 }, "noise": func(p *job.Particles) { p.Noise = 0 },
-		"loss": func(p *job.Particles) { p.Loss = 0 }, "shift": func(p *job.Particles) { p.Shift = 1 }, "heading": func(p *job.Particles) { p.Heading = 0 },
-		"turn": func(p *job.Particles) { p.Turn = 60 }, "mean": func(p *job.Particles) { p.Mean = 0.1 }, "seed": func(p *job.Particles) { p.Seed = 10 },
+		"density": func(p *job.Particles) { p.Density = 0.2 }, "diameter": func(p *job.Particles) { p.Diameter = 2 },
+		"noise": func(p *job.Particles) { p.Noise = 0 },
+		"loss":  func(p *job.Particles) { p.Loss = 0 }, "shift": func(p *job.Particles) { p.Shift = 1 },
+		"heading": func(p *job.Particles) { p.Heading = 0 },
+		"turn":    func(p *job.Particles) { p.Turn = 60 }, "mean": func(p *job.Particles) { p.Mean = 0.1 },
+		"seed": func(p *job.Particles) { p.Seed = 10 },
 	} {
 		other := p
 		change(&other)
@@ -271,7 +306,8 @@ func TestParticles(t *testing.T) {
 	if set, err = particles(job.Particles{}); err != nil || set.Len() != 120 {
 		t.Errorf("without options: %v, %v", set, err)
 	}
-	if _, err = particles(job.Particles{Flows: []string{"pipe"}}); err == nil || !strings.Contains(err.Error(), "pipe") {
+	if _, err = particles(job.Particles{Flows: []string{"pipe"}}); err == nil ||
+		!strings.Contains(err.Error(), "pipe") {
 		t.Errorf("unknown flow: %v", err)
 	}
 }
@@ -282,18 +318,64 @@ func TestPlacesRefused(t *testing.T) {
 		change func(*job.Study)
 		want   []string
 	}{
-		"target metric without targets": {spots(t, false), func(s *job.Study) { s.Metrics = []string{"set_iou", "iou"} }, []string{"metrics[1]", "iou needs targets of space boxes and the data has none", "data.targets", "iou@consensus", "iou@self"}},
-		"target metric, targets none":   {spots(t, true), func(s *job.Study) { s.Data.Targets, s.Metrics = "none", []string{"ap50"} }, []string{"metrics[0]", "ap50 needs targets"}},
-		"fields without targets":        {flows(t), func(s *job.Study) { s.Data.Targets, s.Metrics = "none", []string{"rmse"} }, []string{"metrics[0]", "rmse needs targets of space field"}},
-		"metric of boxes for fields":    {flows(t), func(s *job.Study) { s.Metrics = []string{"iou"} }, []string{"metrics[0]", "compares boxes, the models return field"}},
-		"image input for pairs":         {flows(t), func(s *job.Study) { s.Input.Space = "image" }, []string{"input.space", "the samples are of space frames"}},
-		"frames input for photos":       {spots(t, true), func(s *job.Study) { s.Input.Space = "frames" }, []string{"input.space", "the samples are of space image"}},
-		"window leaves the picture":     {spots(t, true), func(s *job.Study) { s.Group.Orbit.Range = [][]float64{{-12, 12}, {-2, 2}} }, []string{"group.window", "leaves the pictures of 24 x 24", "at 10 of 25 elements", "group.orbit.range", "group.border"}},
-		"window larger than it":         {spots(t, true), func(s *job.Study) { s.Group.Window = []int{32, 32} }, []string{"window"}},
-		"names for labels beyond":       {spots(t, true), func(s *job.Study) { s.Data.Classes = []string{"dog"} }, []string{"data", "spot", "dog"}},
-		"unknown flow":                  {flows(t), func(s *job.Study) { s.Data.Particles.Flows = []string{"pipe"} }, []string{"data", "pipe"}},
-		"window over fields":            {flows(t), func(s *job.Study) { s.Group.Window = []int{8, 8} }, []string{"group.window", "space field"}},
-		"time reversal of boxes":        {spots(t, true), func(s *job.Study) { s.Group = job.Group{Name: "D4 x Time"} }, []string{"group"}},
+		"target metric without targets": {
+			spots(t, false),
+			func(s *job.Study) { s.Metrics = []string{"set_iou", "iou"} },
+			[]string{
+				"metrics[1]", "iou needs targets of space boxes and the data has none", "data.targets",
+				"iou@consensus", "iou@self",
+			},
+		},
+		"target metric, targets none": {
+			spots(t, true),
+			func(s *job.Study) { s.Data.Targets, s.Metrics = "none", []string{"ap50"} },
+			[]string{"metrics[0]", "ap50 needs targets"},
+		},
+		"fields without targets": {
+			flows(t),
+			func(s *job.Study) { s.Data.Targets, s.Metrics = "none", []string{"rmse"} },
+			[]string{"metrics[0]", "rmse needs targets of space field"},
+		},
+		"metric of boxes for fields": {
+			flows(t), func(s *job.Study) { s.Metrics = []string{"iou"} },
+			[]string{"metrics[0]", "compares boxes, the models return field"},
+		},
+		"image input for pairs": {
+			flows(t), func(s *job.Study) { s.Input.Space = "image" },
+			[]string{"input.space", "the samples are of space frames"},
+		},
+		"frames input for photos": {
+			spots(t, true), func(s *job.Study) { s.Input.Space = "frames" },
+			[]string{"input.space", "the samples are of space image"},
+		},
+		"window leaves the picture": {
+			spots(t, true),
+			func(s *job.Study) { s.Group.Orbit.Range = [][]float64{{-12, 12}, {-2, 2}} },
+			[]string{
+				"group.window", "leaves the pictures of 24 x 24", "at 10 of 25 elements", "group.orbit.range",
+				"group.border",
+			},
+		},
+		"window larger than it": {
+			spots(t, true), func(s *job.Study) { s.Group.Window = []int{32, 32} },
+			[]string{"window"},
+		},
+		"names for labels beyond": {
+			spots(t, true), func(s *job.Study) { s.Data.Classes = []string{"dog"} },
+			[]string{"data", "spot", "dog"},
+		},
+		"unknown flow": {
+			flows(t), func(s *job.Study) { s.Data.Particles.Flows = []string{"pipe"} },
+			[]string{"data", "pipe"},
+		},
+		"window over fields": {
+			flows(t), func(s *job.Study) { s.Group.Window = []int{8, 8} },
+			[]string{"group.window", "space field"},
+		},
+		"time reversal of boxes": {
+			spots(t, true), func(s *job.Study) { s.Group = job.Group{Name: "D4 x Time"} },
+			[]string{"group"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.change(c.study)
@@ -318,7 +400,8 @@ func TestWindowWithBorder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if notes := strings.Join(w.Notes, "\n"); !strings.Contains(notes, "at 10 of 25 elements") || !strings.Contains(notes, "border rule reflect") {
+	if notes := strings.Join(w.Notes, "\n"); !strings.Contains(notes, "at 10 of 25 elements") ||
+		!strings.Contains(notes, "border rule reflect") {
 		t.Errorf("notes %q", notes)
 	}
 	if r := rows(t, w); len(r) != 2 {
@@ -335,7 +418,8 @@ func TestTargetsOfAnotherKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Eval.Target != nil || !strings.Contains(strings.Join(w.Notes, "\n"), "targets of kind boxes and the models return scores") {
+	if w.Eval.Target != nil || !strings.Contains(strings.Join(w.Notes, "\n"),
+		"targets of kind boxes and the models return scores") {
 		t.Errorf("target %v, notes %q", w.Eval.Target, w.Notes)
 	}
 }
@@ -358,7 +442,10 @@ func TestModelsFedAlike(t *testing.T) {
 	}
 	free, fixed := ported(t, "spots", 1, "n", 1, 6), ported(t, "spots", 1, 16, 1, 6)
 	alone := made(free)
-	for name, models := range map[string][]string{"alike": {free, free}, "other batches": {free, fixed}, "fixed": {fixed, fixed}} {
+	for name, models := range map[string][]string{
+		"alike": {free, free}, "other batches": {free, fixed},
+		"fixed": {fixed, fixed},
+	} {
 		both := made(models...)
 		if len(both) != 2*len(alone) {
 			t.Fatalf("%s: %d rows", name, len(both))

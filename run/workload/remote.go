@@ -19,15 +19,18 @@ import (
 	"nero/run/job"
 )
 
-// remoteBatch is the micro-batch of a model behind an endpoint where neither the study nor the model says one: beyond it calls hardly
-// get cheaper (docs/BENCHMARKS.md), and nothing is known here of the memory of the server.
+// remoteBatch is the micro-batch of a model behind an endpoint where neither the study nor the model says one: beyond
+// it calls hardly get cheaper (docs/BENCHMARKS.md), and nothing is known here of the memory of the server.
 const remoteBatch = 8
 
-// remoteEngine is the name of the body in a job all of whose models are behind endpoints. What runs them there is in their digests.
+// remoteEngine is the name of the body in a job all of whose models are behind endpoints. What runs them there is in
+// their digests.
 var remoteEngine = job.Engine{Name: "remote", Version: "OIP v2"}
 
-// ErrNoGraph is returned when a model is to be opened to look inside that has no graph: it is behind an endpoint, or one step of a recurrent model.
-var ErrNoGraph error = noGraphError("there is no graph behind an endpoint: its server has the file; audit the ONNX file itself to look inside")
+// ErrNoGraph is returned when a model is to be opened to look inside that has no graph: it is behind an endpoint, or
+// one step of a recurrent model.
+var ErrNoGraph error = noGraphError(
+	"there is no graph behind an endpoint: its server has the file; audit the ONNX file itself to look inside")
 
 // noGraphError says why there is no graph to look into. All of them are [ErrNoGraph].
 type noGraphError string
@@ -52,13 +55,16 @@ func (w *Workload) connect(ctx context.Context, m job.Model, o Options) (*remote
 		getenv = os.LookupEnv
 	}
 	c := remote.Config{
-		URL: m.Endpoint, Version: m.Version, Insecure: m.Insecure, Timeout: time.Duration(m.Timeout * float64(time.Second)),
+		URL: m.Endpoint, Version: m.Version, Insecure: m.Insecure,
+		Timeout:     time.Duration(m.Timeout * float64(time.Second)),
 		Concurrency: m.Concurrency, Retry: o.Retry,
 	}
 	if m.HeadersEnv != "" {
 		text, ok := getenv(m.HeadersEnv)
 		if !ok {
-			return nil, fmt.Errorf("the environment variable %s of headers_env is not set; set it to lines of Name: value, or leave headers_env out", m.HeadersEnv)
+			return nil, fmt.Errorf(
+				"the environment variable %s of headers_env is not set; set it to lines of Name: value, or leave "+
+					"headers_env out", m.HeadersEnv)
 		}
 		h, err := remote.Headers(text)
 		if err != nil {
@@ -69,7 +75,9 @@ func (w *Workload) connect(ctx context.Context, m job.Model, o Options) (*remote
 	if m.TokenEnv != "" {
 		token, ok := getenv(m.TokenEnv)
 		if !ok || token == "" {
-			return nil, fmt.Errorf("the environment variable %s of token_env is not set; set it to the token, or leave token_env out", m.TokenEnv)
+			return nil, fmt.Errorf(
+				"the environment variable %s of token_env is not set; set it to the token, or leave token_env out",
+				m.TokenEnv)
 		}
 		if c.Header == nil {
 			c.Header = http.Header{}
@@ -104,7 +112,8 @@ func (w *Workload) openRemote(ctx context.Context, i int, r *remote.Model, in sp
 	opened.Batch = cmp.Or(m.Batch, remoteBatch)
 	if fixed := decode.BatchLimit(opened.Codec); fixed > 0 {
 		if m.Batch != 0 && m.Batch != fixed {
-			return w.Study.Errorf(fmt.Sprintf("models[%d].batch", i), "%d, but the batch axis of %s is fixed at %d; leave batch out", m.Batch, m.Endpoint, fixed)
+			return w.Study.Errorf(fmt.Sprintf("models[%d].batch", i),
+				"%d, but the batch axis of %s is fixed at %d; leave batch out", m.Batch, m.Endpoint, fixed)
 		}
 		opened.Batch, opened.Fixed = fixed, true
 	}
@@ -124,19 +133,21 @@ func (w *Workload) openRemote(ctx context.Context, i int, r *remote.Model, in sp
 		return w.Study.Errorf(at, "%v", err)
 	}
 	if !repeats {
-		w.note("%s: two answers to the same input differ, so the numbers of a run cannot be repeated, and another model behind the endpoint may pass unnoticed", m.Name)
+		w.note("%s: two answers to the same input differ, so the numbers of a run cannot be repeated, and another "+
+			"model behind the endpoint may pass unnoticed", m.Name)
 	}
 	for _, n := range r.Notes() {
 		w.note("%s: %s", m.Name, n)
 	}
 	w.Parameters[m.Name] = 0
 	w.opened[m.Name] = &loaded{codec: opened.Codec, seen: in, batch: opened.Batch, fixed: opened.Fixed}
-	w.Job.Models = append(w.Job.Models, job.ModelRef{Name: m.Name, Ref: job.Ref{Path: r.Endpoint().String(), SHA256: sum}, Batch: opened.Batch})
+	w.Job.Models = append(w.Job.Models,
+		job.ModelRef{Name: m.Name, Ref: job.Ref{Path: r.Endpoint().String(), SHA256: sum}, Batch: opened.Batch})
 	return nil
 }
 
-// speckled is a sample of random intensities over the range of the data, always the same: the question by whose answer a model is
-// known again.
+// speckled is a sample of random intensities over the range of the data, always the same: the question by whose answer
+// a model is known again.
 func (w *Workload) speckled(in space.Spec) space.Value {
 	rng := rand.New(rand.NewPCG(20, 26))
 	fill := func(x *space.Image) {

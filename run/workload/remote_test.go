@@ -48,7 +48,8 @@ func never(t *testing.T) func(context.Context) (engine.Engine, error) {
 	}
 }
 
-// Rows of a model behind an endpoint are those of its file, bit for bit, whichever way it is reached; the job differs in what ran it.
+// Rows of a model behind an endpoint are those of its file, bit for bit, whichever way it is reached; the job differs
+// in what ran it.
 func TestRemoteEqualsFile(t *testing.T) {
 	data, file := pictures(t, 8, "a", "b"), model(t, "all", "n", 64)
 	local, err := open(t, study(data, "C4", file), &pixelwise{})
@@ -68,7 +69,8 @@ func TestRemoteEqualsFile(t *testing.T) {
 		if got := rows(t, w); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: the rows differ:\n%v\n%v", scheme, got, want)
 		}
-		if w.File("m0") != nil || w.Parameters["m0"] != 0 || w.Job.Engine != remoteEngine || w.Job.Models[0].Batch != remoteBatch || w.Job.Models[0].Path != s.URL(scheme, "m") {
+		if w.File("m0") != nil || w.Parameters["m0"] != 0 || w.Job.Engine != remoteEngine ||
+			w.Job.Models[0].Batch != remoteBatch || w.Job.Models[0].Path != s.URL(scheme, "m") {
 			t.Errorf("%s: %+v", scheme, w.Job)
 		}
 		for _, f := range []func() error{
@@ -134,10 +136,16 @@ func TestRemoteRefuses(t *testing.T) {
 		"GONE of headers_env is not set":                                   func(m *job.Model) { m.HeadersEnv = "GONE" },
 		"BAD of headers_env: line 1: expected Name: value":                 func(m *job.Model) { m.HeadersEnv = "BAD" },
 		"ca: open gone.pem":                                                func(m *job.Model) { m.CA = "gone.pem" },
-		"the server has no model":                                          func(m *job.Model) { m.TokenEnv, m.Endpoint = "TOKEN", s.URL("grpc", "gone") },
-		"no endpoints today":                                               func(m *job.Model) { m.TokenEnv, m.Version = "TOKEN", "forbidden" },
-		"":                                                                 func(m *job.Model) { m.TokenEnv = "TOKEN" },
-		" ":                                                                func(m *job.Model) { m.HeadersEnv = "HEADERS" },
+		"the server has no model": func(m *job.Model) {
+			m.TokenEnv,
+				m.Endpoint = "TOKEN", s.URL("grpc", "gone")
+		},
+		"no endpoints today": func(m *job.Model) {
+			m.TokenEnv,
+				m.Version = "TOKEN", "forbidden"
+		},
+		"":  func(m *job.Model) { m.TokenEnv = "TOKEN" },
+		" ": func(m *job.Model) { m.HeadersEnv = "HEADERS" },
 	} {
 		st := study(data, "C4")
 		st.Models = []job.Model{{Name: "m", Endpoint: s.URL("grpc", "m")}}
@@ -156,7 +164,8 @@ func TestRemoteRefuses(t *testing.T) {
 		if err == nil {
 			_ = w.Close() // only opened
 		}
-		if (err == nil) != (strings.TrimSpace(want) == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cr3t")) {
+		if (err == nil) != (strings.TrimSpace(want) == "") || err != nil &&
+			(!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cr3t")) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}

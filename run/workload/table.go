@@ -24,8 +24,8 @@ type table struct {
 	Representations map[string]map[string][][]float64 `yaml:"representations,omitempty"`
 }
 
-// tabled is the definition of a group that a program gave as a table: what a run keeps needs no program, and nobody who looks at it runs one. Other
-// definitions come back as they are.
+// tabled is the definition of a group that a program gave as a table: what a run keeps needs no program, and nobody who
+// looks at it runs one. Other definitions come back as they are.
 func tabled(text string, g group.Group) (string, error) {
 	var d defined
 	if err := yaml.Unmarshal([]byte(text), &d); err != nil || d.Program == nil {
@@ -46,7 +46,8 @@ func tabled(text string, g group.Group) (string, error) {
 			ab := g.Mul(a, b)
 			k := slices.IndexFunc(es, func(e group.Element) bool { return g.Dist(e, ab) == 0 })
 			if k < 0 {
-				return "", fmt.Errorf("%s: the product of %s and %s is none of its elements", g.Name(), group.Format(g, a), group.Format(g, b))
+				return "", fmt.Errorf("%s: the product of %s and %s is none of its elements", g.Name(),
+					group.Format(g, a), group.Format(g, b))
 			}
 			row[j] = t.Elements[k]
 		}

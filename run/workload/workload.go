@@ -1,5 +1,5 @@
-// Package workload turns a study into work: it opens data and models, chooses actions and elements, and fixes everything
-// that decides the numbers in a job.
+// Package workload turns a study into work: it opens data and models, chooses actions and elements, and fixes
+// everything that decides the numbers in a job.
 package workload
 
 import (
@@ -23,26 +23,29 @@ import (
 	"nero/symmetry/orbit"
 )
 
-// Numbers is raised whenever a change of the code changes the numbers of a run, so that old shards are not mixed with new.
+// Numbers is raised whenever a change of the code changes the numbers of a run, so that old shards are not mixed with
+// new.
 const Numbers = 1
 
 // Options are what a study does not say.
 type Options struct {
 	// Engine runs the models.
 	Engine engine.Engine
-	// OpenEngine opens the engine if Engine is nil. It is called once all is checked that needs none: opening one may take
-	// seconds, and a mistake in the study should not have to wait for it.
+	// OpenEngine opens the engine if Engine is nil. It is called once all is checked that needs none: opening one may
+	// take seconds, and a mistake in the study should not have to wait for it.
 	OpenEngine func(context.Context) (engine.Engine, error)
 	// Rules is the table of actions that the program is built with.
 	Rules action.Table
 	// Retry says how calls to endpoints are repeated; zero values are the defaults of [remote.Retry].
 	Retry remote.Retry
-	// Getenv looks up the environment variables that hold tokens and headers of endpoints; nil for those of the program.
+	// Getenv looks up the environment variables that hold tokens and headers of endpoints; nil for those of the
+	// program.
 	Getenv func(string) (string, bool)
-	// NoEndpoint says why a model behind an endpoint is not asked, nil if it may be; nil for all. A study that somebody else wrote could
-	// send what the environment holds to wherever it likes.
+	// NoEndpoint says why a model behind an endpoint is not asked, nil if it may be; nil for all. A study that somebody
+	// else wrote could send what the environment holds to wherever it likes.
 	NoEndpoint func(job.Model) error
-	// Start runs the programs of groups that users define by one, in a folder; nil where none may run, as for studies that somebody else wrote.
+	// Start runs the programs of groups that users define by one, in a folder; nil where none may run, as for studies
+	// that somebody else wrote.
 	Start func(dir string) group.Starter
 	// KeepGoing turns samples that cannot be used into rows with an error.
 	KeepGoing bool
@@ -52,11 +55,14 @@ type Options struct {
 
 // Workload is a study, opened.
 type Workload struct {
-	Study *job.Study // with defaults filled in
+	// with defaults filled in
+	Study *job.Study
 	Job   *job.Job
-	Hash  string // of the job
-	Eval  *eval.Evaluation
-	Data  dataset.Dataset // all samples, before the choice
+	// of the job
+	Hash string
+	Eval *eval.Evaluation
+	// all samples, before the choice
+	Data dataset.Dataset
 	// Classes are the names of the classes, nil for numbers.
 	Classes []string
 	// Parameters is the number of parameters of each model, by name; 0 where the file does not tell.
@@ -64,12 +70,14 @@ type Workload struct {
 	// Notes are choices that were made for the user: sentences to show.
 	Notes []string
 
-	group   group.Group
-	engine  engine.Engine
-	remotes []*remote.Model // every connection that was made
+	group  group.Group
+	engine engine.Engine
+	// every connection that was made
+	remotes []*remote.Model
 	// borderGiven says that the study names the border rule: a window may then leave the picture.
 	borderGiven bool
-	opened      map[string]*loaded // by the name of the model
+	// by the name of the model
+	opened map[string]*loaded
 }
 
 // Group is the group of the study.
@@ -111,8 +119,10 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 		return nil, err
 	}
 	if h, wd := in.size(); len(s.Group.Window) == 0 && h > 0 && h != wd && turns(g) {
-		w.note("the pictures are %d x %d pixels (width x height): turning them cuts off what leaves the frame, and no kernel brings it back; "+
-			"crop a square with group.window: [%d, %d], or use a group without quarter turns, such as C2", wd, h, min(h, wd), min(h, wd))
+		w.note("the pictures are %d x %d pixels (width x height): turning them cuts off what leaves the frame, and "+
+			"no kernel brings it back; "+
+			"crop a square with group.window: [%d, %d], or use a group without quarter turns, such as C2", wd, h,
+			min(h, wd), min(h, wd))
 	}
 	if err := w.plan(in.act, actOut); err != nil {
 		return nil, err
@@ -173,9 +183,11 @@ func Open(ctx context.Context, s *job.Study, o Options) (*Workload, error) {
 
 // input is how the samples of a study are moved.
 type input struct {
-	shape []int      // of a sample: channels, height, width; frames first if it has some; nil if it is no picture
-	seen  space.Spec // what a model is fed: a moved sample
-	act   action.Action
+	// of a sample: channels, height, width; frames first if it has some; nil if it is no picture
+	shape []int
+	// what a model is fed: a moved sample
+	seen space.Spec
+	act  action.Action
 }
 
 // size is height and width of a sample, 0 if it is no picture.
@@ -216,14 +228,16 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	}
 	answer(s)
 	if len(s.Output.Fields) > 1 {
-		return nil, nil, s.Errorf("output.fields[1]", "models of pictures are asked for one output; leave the others out, or audit them one by one")
+		return nil, nil, s.Errorf("output.fields[1]",
+			"models of pictures are asked for one output; leave the others out, or audit them one by one")
 	}
 	if s.Input.Space == "" && frames(w.Data) > 0 {
 		s.Input.Space = string(space.KindFrames)
 	}
 	job.Defaults(s)
 	if !given && s.Input.Scale != 1 {
-		w.note("pixel values are divided by %g, the range of the files%s; set input.scale, input.mean and input.std (--scale, --mean, --std) to change it", s.Input.Scale, plain)
+		w.note("pixel values are divided by %g, the range of the files%s; set input.scale, input.mean and input.std "+
+			"(--scale, --mean, --std) to change it", s.Input.Scale, plain)
 	}
 	c, h, wd := w.shape()
 	spec := space.Spec{Name: "input", Kind: space.KindImage, Shape: []int{c, h, wd}}
@@ -231,7 +245,8 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		spec.Kind, spec.Shape = space.KindFrames, []int{t, c, h, wd}
 	}
 	if want := string(spec.Kind); s.Input.Space != want {
-		return nil, nil, s.Errorf("input.space", "%s, but the samples are of space %s; leave it out", s.Input.Space, want)
+		return nil, nil, s.Errorf("input.space", "%s, but the samples are of space %s; leave it out", s.Input.Space,
+			want)
 	}
 	act, err := o.Rules.For(g, spec, w.options())
 	if err != nil {
@@ -245,8 +260,9 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	return w, &input{shape: spec.Shape, seen: seen, act: act}, nil
 }
 
-// Inputs opens the data of a study and the action on them, and leaves its models alone: enough to show what a model would be fed. The
-// result has no job, no metrics and no models, and the output of its plan is taken to be invariant. It changes s like [Open].
+// Inputs opens the data of a study and the action on them, and leaves its models alone: enough to show what a model
+// would be fed. The result has no job, no metrics and no models, and the output of its plan is taken to be invariant.
+// It changes s like [Open].
 func Inputs(s *job.Study, o Options) (*Workload, error) {
 	w, in, err := openInput(s, o)
 	if err != nil {
@@ -266,7 +282,8 @@ func Inputs(s *job.Study, o Options) (*Workload, error) {
 func (w *Workload) plan(in, out action.Action) error {
 	or := w.Study.Group.Orbit
 	spec := orbit.Spec{
-		Grid: or.Grid, All: or.All, Haar: or.Haar, LowDiscrepancy: or.LowDiscrepancy, Lattice: or.Lattice, Values: or.Values, Range: or.Range,
+		Grid: or.Grid, All: or.All, Haar: or.Haar, LowDiscrepancy: or.LowDiscrepancy, Lattice: or.Lattice,
+		Values: or.Values, Range: or.Range,
 	}
 	if s := or.Slices; s.Axis > 0 {
 		spec.Slices = &orbit.Slices{Planes: s.Planes, Axis: s.Axis, Angle: s.Angle}
@@ -335,7 +352,8 @@ func (w *Workload) shape() (c, h, wd int) {
 	return 0, 0, 0
 }
 
-// scale fills in the divisor of the pixel values where the study leaves it out: the range of integer files, 1 for floats.
+// scale fills in the divisor of the pixel values where the study leaves it out: the range of integer files, 1 for
+// floats.
 func (w *Workload) scale() {
 	if w.Study.Input.Scale != 0 {
 		return
@@ -359,7 +377,8 @@ func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
 	out := w.Eval.Models[0].Codec.Out()
 	if s.Output.Action == "invariant" {
 		if len(s.Group.Window) > 0 {
-			w.note("a crop window shows other content at its border for every element: what is tested is stability to reframing, and an error need not be the model's")
+			w.note("a crop window shows other content at its border for every element: what is tested is stability " +
+				"to reframing, and an error need not be the model's")
 		}
 		return action.Trivial{G: w.group}, nil
 	}
@@ -367,14 +386,19 @@ func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
 		return w.boxAction(o)
 	}
 	if len(s.Group.Window) > 0 && out.Kind != space.KindSignal {
-		return nil, s.Errorf("group.window", "an output of space %s cannot be moved like the input when a window brings in new content at its border: the entering strip has nothing to be compared with; "+
-			"leave the window out, or claim that the output is invariant", out.Kind)
+		return nil, s.Errorf("group.window",
+			"an output of space %s cannot be moved like the input when a window brings in new content at its border: "+
+				"the entering strip has nothing to be compared with; "+
+				"leave the window out, or claim that the output is invariant", out.Kind)
 	}
 	if out.Kind == space.KindScores {
-		return nil, s.Errorf("output.action", "scores have no positions that %s could move; say invariant, or give output.space image, mask or tensor", w.group.Name())
+		return nil, s.Errorf("output.action",
+			"scores have no positions that %s could move; say invariant, or give output.space image, mask or tensor",
+			w.group.Name())
 	}
 	a, err := o.Rules.For(w.group, out, action.Options{
-		Kernel: action.Kernel(s.Output.Kernel), Border: action.Border(s.Group.Border), AtFirst: s.Output.Field.AtFirst, Stride: w.stride(in, out),
+		Kernel: action.Kernel(s.Output.Kernel), Border: action.Border(s.Group.Border), AtFirst: s.Output.Field.AtFirst,
+		Stride: w.stride(in, out),
 	})
 	if err != nil {
 		at := "output.action"
@@ -385,7 +409,8 @@ func (w *Workload) outAction(in *input, o Options) (action.Action, error) {
 	}
 	for _, m := range w.Eval.Models[1:] {
 		if got := m.Codec.Out(); got.Kind != out.Kind || !fits(got.Shape, out.Shape) {
-			return nil, s.Errorf("models", "%s returns %v and %s returns %v: models of one study return the same shape", w.Eval.Models[0].Name, out.Shape, m.Name, got.Shape)
+			return nil, s.Errorf("models", "%s returns %v and %s returns %v: models of one study return the same shape",
+				w.Eval.Models[0].Name, out.Shape, m.Name, got.Shape)
 		}
 	}
 	return a, nil
@@ -409,7 +434,8 @@ func (w *Workload) stride(in *input, out space.Spec) float64 {
 	if f := w.Study.Input.Recurrent.Frame; f > 0 {
 		return float64(f)
 	}
-	if in.seen.Kind == space.KindSignal && out.Kind == space.KindSignal && len(out.Shape) == 2 && out.Shape[1] > 0 && in.seen.Shape[1]%out.Shape[1] == 0 {
+	if in.seen.Kind == space.KindSignal && out.Kind == space.KindSignal && len(out.Shape) == 2 && out.Shape[1] > 0 &&
+		in.seen.Shape[1]%out.Shape[1] == 0 {
 		return float64(in.seen.Shape[1] / out.Shape[1])
 	}
 	return 0
@@ -444,7 +470,8 @@ func (w *Workload) metrics() error {
 				if against {
 					near += "@" + ref
 				}
-				return w.Study.Errorf(at, "unknown metric %q; did you mean %q? All are listed by: nero metrics", name, near)
+				return w.Study.Errorf(at, "unknown metric %q; did you mean %q? All are listed by: nero metrics", name,
+					near)
 			}
 			if strings.Contains(err.Error(), "unknown metric") {
 				return w.Study.Errorf(at, "unknown metric %q; all are listed by: nero metrics", name)
@@ -453,24 +480,39 @@ func (w *Workload) metrics() error {
 		case seen[name]:
 			return w.Study.Errorf(at, "%s is listed twice", name)
 		case m.Port != "" && !slices.Contains(names(out.Fields), m.Port):
-			return w.Study.Errorf(at, "the models return no field %q; they return %s", m.Port, strings.Join(names(out.Fields), ", "))
+			return w.Study.Errorf(at, "the models return no field %q; they return %s", m.Port,
+				strings.Join(names(out.Fields), ", "))
 		case m.Port != "" && !m.Understands(out.Fields[slices.Index(names(out.Fields), m.Port)].Kind):
-			return w.Study.Errorf(at, "%s compares %s, and the field %s is of kind %s; choose others, listed by: nero metrics", name, words(m.Spaces), m.Port, out.Fields[slices.Index(names(out.Fields), m.Port)].Kind)
+			return w.Study.Errorf(at,
+				"%s compares %s, and the field %s is of kind %s; choose others, listed by: nero metrics", name,
+				words(m.Spaces), m.Port, out.Fields[slices.Index(names(out.Fields), m.Port)].Kind)
 		case m.Port == "" && out.Kind == space.KindRecord && !m.Understands(out.Kind):
-			return w.Study.Errorf(at, "the models return several fields; say which one, such as %s.%s", out.Fields[0].Name, name)
+			return w.Study.Errorf(at, "the models return several fields; say which one, such as %s.%s",
+				out.Fields[0].Name, name)
 		case m.Port == "" && !m.Understands(out.Kind):
-			return w.Study.Errorf(at, "%s compares %s, the models return %s; choose others, listed by: nero metrics", name, words(m.Spaces), out.Kind)
+			return w.Study.Errorf(at, "%s compares %s, the models return %s; choose others, listed by: nero metrics",
+				name, words(m.Spaces), out.Kind)
 		case m.Normalized && !normalized:
-			return w.Study.Errorf(at, "%s needs probabilities, and output.decode: raw takes the model's numbers as they are; set output.decode: softmax or probabilities, or leave the metric out", name)
+			return w.Study.Errorf(at,
+				"%s needs probabilities, and output.decode: raw takes the model's numbers as they are; set "+
+					"output.decode: softmax or probabilities, or leave the metric out", name)
 		case m.Ref == metric.Target && !labeled && plain && out.Kind != space.KindScores:
-			return w.Study.Errorf(at, "%s compares with targets, and the data has none that go with it; use %s@self or %s@consensus, which need none", name, name, name)
+			return w.Study.Errorf(at,
+				"%s compares with targets, and the data has none that go with it; use %s@self or %s@consensus, which "+
+					"need none", name, name, name)
 		case m.Ref == metric.Target && !labeled && placed:
-			return w.Study.Errorf(at, "%s needs targets of space %s and the data has none; give data.targets, or use %s@consensus or %s@self, which need none", name, out.Kind, name, name)
+			return w.Study.Errorf(at,
+				"%s needs targets of space %s and the data has none; give data.targets, or use %s@consensus or "+
+					"%s@self, which need none", name, out.Kind, name, name)
 		case m.Ref == metric.Target && !labeled:
-			return w.Study.Errorf(at, "%s needs labels and the data has none; give data.labels, or use label-free metrics such as relative, agreement", name)
+			return w.Study.Errorf(at,
+				"%s needs labels and the data has none; give data.labels, or use label-free metrics such as "+
+					"relative, agreement", name)
 		}
 		if m.Ref == metric.Consensus && brings(w.group) && signals(out) {
-			return w.Study.Errorf(at, "a consensus of signals needs answers that know all times, and shifts of %s bring in others; use @self, or a group that moves around, such as Roll", w.group.Name())
+			return w.Study.Errorf(at,
+				"a consensus of signals needs answers that know all times, and shifts of %s bring in others; use "+
+					"@self, or a group that moves around, such as Roll", w.group.Name())
 		}
 		seen[name] = true
 		w.Eval.Metrics = append(w.Eval.Metrics, m)
@@ -478,8 +520,8 @@ func (w *Workload) metrics() error {
 	return nil
 }
 
-// usual are the metrics of a study that names none. Samples that are cut around a key object are judged by it; whole photos by all their boxes,
-// for none of them is the one that is meant.
+// usual are the metrics of a study that names none. Samples that are cut around a key object are judged by it; whole
+// photos by all their boxes, for none of them is the one that is meant.
 func usual(out space.Spec, labeled, normalized, keyed bool) []string {
 	var ms []*metric.Metric
 	switch kind := out.Kind; {
@@ -496,9 +538,15 @@ func usual(out space.Spec, labeled, normalized, keyed bool) []string {
 	case kind == space.KindRows:
 		return []string{"relative", "rmse@self"}
 	case kind == space.KindBoxes && labeled && keyed:
-		return []string{"conf_iou", "iou", "box_confidence", "miss", "ap50", "conf_iou@consensus", "iou@consensus", "conf_iou@self"}
+		return []string{
+			"conf_iou", "iou", "box_confidence", "miss", "ap50", "conf_iou@consensus", "iou@consensus",
+			"conf_iou@self",
+		}
 	case kind == space.KindBoxes && keyed:
-		return []string{"conf_iou@consensus", "iou@consensus", "box_confidence@consensus", "miss@consensus", "conf_iou@self"}
+		return []string{
+			"conf_iou@consensus", "iou@consensus", "box_confidence@consensus", "miss@consensus",
+			"conf_iou@self",
+		}
 	case kind == space.KindBoxes && labeled:
 		return []string{"f1", "recall", "precision", "ap50", "set_iou", "f1@consensus"}
 	case kind == space.KindBoxes:
@@ -547,7 +595,8 @@ func (w *Workload) choose() error {
 	d := w.Study.Data
 	labels := w.Data.Labels()
 	if d.Balance != "" && labels == nil {
-		return w.Study.Errorf("data.balance", "the data has no labels to balance by; give data.labels, or leave data.balance out")
+		return w.Study.Errorf("data.balance",
+			"the data has no labels to balance by; give data.labels, or leave data.balance out")
 	}
 	if d.Limit > 0 || d.Balance != "" {
 		chosen, err := dataset.Select(labels, w.Data.Len(), d.Limit, d.Balance == "label", d.Seed)
@@ -575,8 +624,8 @@ func numbered(names []string) string {
 	return strings.Join(t, ", ")
 }
 
-// classes says that the models have n classes, and holds the labels of the chosen samples against them if a metric reads labels.
-// Labels that only cut the data into slices may be of another kind than the classes.
+// classes says that the models have n classes, and holds the labels of the chosen samples against them if a metric
+// reads labels. Labels that only cut the data into slices may be of another kind than the classes.
 func (w *Workload) classes(n int) error {
 	w.Eval.Classes = n
 	if !slices.ContainsFunc(w.Eval.Metrics, func(m *metric.Metric) bool { return m.Ref == metric.Target }) {
@@ -585,7 +634,8 @@ func (w *Workload) classes(n int) error {
 	if k := len(w.Classes); k > 0 {
 		w.note("labels: %s", numbered(w.Classes))
 		if k != n {
-			w.note("WARNING: the data has %d named classes and the models have %d: names are numbered in alphabetical order, so a missing one shifts the others; "+
+			w.note("WARNING: the data has %d named classes and the models have %d: names are numbered in "+
+				"alphabetical order, so a missing one shifts the others; "+
 				"if that is so, name the folders by number, or give data.labels as a CSV with numbers", k, n)
 		}
 	}
@@ -638,8 +688,8 @@ func (w *Workload) fix(o Options) error {
 	return err
 }
 
-// probe runs every model once on the first sample that can be used, so that a model that cannot take the data says so before
-// anything is written.
+// probe runs every model once on the first sample that can be used, so that a model that cannot take the data says so
+// before anything is written.
 func (w *Workload) probe(ctx context.Context) error {
 	e := w.Eval
 	s, err := e.First()
@@ -661,7 +711,9 @@ func (w *Workload) probe(ctx context.Context) error {
 		}
 		n := len(scores.Val)
 		if i > 0 && n != e.Classes {
-			return w.Study.Errorf("models", "%s returns %d classes and %s %d: models of one study have the same classes", e.Models[0].Name, e.Classes, m.Name, n)
+			return w.Study.Errorf("models",
+				"%s returns %d classes and %s %d: models of one study have the same classes", e.Models[0].Name,
+				e.Classes, m.Name, n)
 		}
 		if e.Classes == 0 { // the file leaves the number free
 			if err := w.classes(n); err != nil {
@@ -672,8 +724,8 @@ func (w *Workload) probe(ctx context.Context) error {
 	return nil
 }
 
-// readable reads the first samples of the run, so that a broken one is found before anything is written. Reading them all
-// could take as long as the run; those beyond are found when their turn comes.
+// readable reads the first samples of the run, so that a broken one is found before anything is written. Reading them
+// all could take as long as the run; those beyond are found when their turn comes.
 func (w *Workload) readable() error {
 	if w.Eval.KeepGoing {
 		return nil
@@ -720,7 +772,10 @@ func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 		}
 		out.Type = out.Fields[0].Type
 	}
-	spec := decode.OutputSpec{Name: out.Name, Space: kinds[out.Space], Decode: d, Type: out.Type, Boxes: boxesSpec(out.Boxes), Field: fieldSpec(out.Field)}
+	spec := decode.OutputSpec{
+		Name: out.Name, Space: kinds[out.Space], Decode: d, Type: out.Type,
+		Boxes: boxesSpec(out.Boxes), Field: fieldSpec(out.Field),
+	}
 	if n := len(in.Shape); n >= 2 {
 		spec.Window = [2]int(in.Shape[n-2:])
 	}
@@ -747,8 +802,8 @@ func (u unlabeled) Max() float64 {
 	return 0
 }
 
-// placed is the study with absolute paths, so that the run folder can find its data again from anywhere. Paths do not count in the
-// hash of a job.
+// placed is the study with absolute paths, so that the run folder can find its data again from anywhere. Paths do not
+// count in the hash of a job.
 func placed(s job.Study) job.Study {
 	s.Data.Images = absolute(s.Data.Images)
 	if s.Data.Labels != none {

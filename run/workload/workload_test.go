@@ -202,7 +202,8 @@ func rows(t *testing.T, w *Workload) []job.Row {
 	return r
 }
 
-// Models that are equivariant by construction have no error under the action that the study declares, for every kind of output.
+// Models that are equivariant by construction have no error under the action that the study declares, for every kind of
+// output.
 func TestEquivariantOutputs(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -213,10 +214,22 @@ func TestEquivariantOutputs(t *testing.T) {
 		perfect float32
 	}{
 		{"image", "same", []any{"n", 1, 8, 8}, job.Output{Space: "image"}, []string{"relative", "absolute"}, 0},
-		{"free sizes", "same", []any{"n", 1, "h", "w"}, job.Output{Space: "image"}, []string{"relative", "absolute"}, 0},
+		{
+			"free sizes", "same",
+			[]any{"n", 1, "h", "w"},
+			job.Output{Space: "image"},
+			[]string{"relative", "absolute"},
+			0,
+		},
 		{"mask", "either", []any{"n", 2, 8, 8}, job.Output{Space: "mask"}, []string{"pixel_agreement", "mean_iou"}, 1},
 		{"vector map", "same", []any{"n", 1, 8, 8}, job.Output{Space: "tensor"}, []string{"relative", "absolute"}, 0},
-		{"group channels", "ramps", []any{"n", 4, 8, 8}, job.Output{Space: "tensor", Type: "regular"}, []string{"relative", "absolute"}, 0},
+		{
+			"group channels", "ramps",
+			[]any{"n", 4, 8, 8},
+			job.Output{Space: "tensor", Type: "regular"},
+			[]string{"relative", "absolute"},
+			0,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := study(pictures(t, 8, "a", "b"), "C4", model(t, c.model, c.axes...))
@@ -271,7 +284,8 @@ func TestFreeClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Job.Classes != 3 || !slices.Equal(w.Classes, []string{"a", "b", "c"}) || !slices.Contains(w.Study.Metrics, "confidence") {
+	if w.Job.Classes != 3 || !slices.Equal(w.Classes, []string{"a", "b", "c"}) ||
+		!slices.Contains(w.Study.Metrics, "confidence") {
 		t.Errorf("%d classes %v, metrics %v", w.Job.Classes, w.Classes, w.Study.Metrics)
 	}
 	four := pictures(t, 8, "a", "b", "c", "d")
@@ -296,7 +310,8 @@ func TestRawScores(t *testing.T) {
 		t.Errorf("metrics of raw scores: %v, %v", s.Metrics, err)
 	}
 	s.Metrics = []string{"accuracy", "confidence"}
-	if _, err = open(t, s, &pixelwise{}); err == nil || !strings.Contains(err.Error(), "metrics[1]: confidence needs probabilities") {
+	if _, err = open(t, s, &pixelwise{}); err == nil ||
+		!strings.Contains(err.Error(), "metrics[1]: confidence needs probabilities") {
 		t.Errorf("confidence of raw scores: %v", err)
 	}
 }
@@ -307,16 +322,43 @@ func TestRefused(t *testing.T) {
 		change func(*job.Study)
 		want   []string
 	}{
-		"metric of another space": {func(s *job.Study) { s.Metrics = []string{"mean_iou"} }, []string{"metrics[0]", "compares mask, the models return scores", "nero metrics"}},
-		"unknown metric":          {func(s *job.Study) { s.Metrics = []string{"cross_entropi"} }, []string{"metrics[0]", `did you mean "cross_entropy"`}},
-		"metric twice":            {func(s *job.Study) { s.Metrics = []string{"kl", "kl"} }, []string{"metrics[1]", "twice"}},
-		"labels missing":          {func(s *job.Study) { s.Data.Labels, s.Metrics = "none", []string{"accuracy"} }, []string{"metrics[0]", "needs labels", "data.labels"}},
-		"balance without labels":  {func(s *job.Study) { s.Data.Labels, s.Data.Balance = "none", "label" }, []string{"data.balance", "no labels"}},
-		"limit below classes":     {func(s *job.Study) { s.Data.Limit, s.Data.Balance = 1, "label" }, []string{"data.limit", "raise it to 2"}},
-		"scores that should move": {func(s *job.Study) { s.Output.Action = "same" }, []string{"output.action", "invariant"}},
-		"unknown group":           {func(s *job.Study) { s.Group.Name = "SO(9)" }, []string{"group.name", "SO(9)"}},
-		"orbit of another group":  {func(s *job.Study) { s.Group.Orbit.Values = [][]float64{{1, 2}} }, []string{"group.orbit"}},
-		"missing model":           {func(s *job.Study) { s.Models[0].ONNX = "none.onnx" }, []string{"models[0].onnx", "no such file"}},
+		"metric of another space": {
+			func(s *job.Study) { s.Metrics = []string{"mean_iou"} },
+			[]string{"metrics[0]", "compares mask, the models return scores", "nero metrics"},
+		},
+		"unknown metric": {
+			func(s *job.Study) { s.Metrics = []string{"cross_entropi"} },
+			[]string{"metrics[0]", `did you mean "cross_entropy"`},
+		},
+		"metric twice": {
+			func(s *job.Study) { s.Metrics = []string{"kl", "kl"} },
+			[]string{"metrics[1]", "twice"},
+		},
+		"labels missing": {
+			func(s *job.Study) { s.Data.Labels, s.Metrics = "none", []string{"accuracy"} },
+			[]string{"metrics[0]", "needs labels", "data.labels"},
+		},
+		"balance without labels": {
+			func(s *job.Study) { s.Data.Labels, s.Data.Balance = "none", "label" },
+			[]string{"data.balance", "no labels"},
+		},
+		"limit below classes": {
+			func(s *job.Study) { s.Data.Limit, s.Data.Balance = 1, "label" },
+			[]string{"data.limit", "raise it to 2"},
+		},
+		"scores that should move": {
+			func(s *job.Study) { s.Output.Action = "same" },
+			[]string{"output.action", "invariant"},
+		},
+		"unknown group": {func(s *job.Study) { s.Group.Name = "SO(9)" }, []string{"group.name", "SO(9)"}},
+		"orbit of another group": {
+			func(s *job.Study) { s.Group.Orbit.Values = [][]float64{{1, 2}} },
+			[]string{"group.orbit"},
+		},
+		"missing model": {
+			func(s *job.Study) { s.Models[0].ONNX = "none.onnx" },
+			[]string{"models[0].onnx", "no such file"},
+		},
 		"second model not runnable": {func(s *job.Study) {
 			s.Models = append(s.Models, job.Model{Name: "b", ONNX: model(t, "broken", "n", 3)})
 		}, []string{"models[1].onnx", "no kernel for it"}},
@@ -419,7 +461,8 @@ func TestWindow(t *testing.T) {
 			want = max(want, d, -d)
 		}
 	}
-	if got := rows(t, w)[0].Curves[0]; got[0] != 0 || !(got[1] > float32(want/255)-1e-6 && got[1] < float32(want/255)+1e-6) {
+	if got := rows(t, w)[0].Curves[0]; got[0] != 0 ||
+		!(got[1] > float32(want/255)-1e-6 && got[1] < float32(want/255)+1e-6) {
 		t.Errorf("largest change %v, want 0 and %g", got, want/255)
 	}
 }
@@ -436,7 +479,8 @@ func TestBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := w.Eval.Models[0]
-		if m.Batch != c.batch || m.Fixed != c.fixed || w.Job.Models[0].Batch != c.batch || !strings.Contains(strings.Join(w.Notes, "\n"), c.note) {
+		if m.Batch != c.batch || m.Fixed != c.fixed || w.Job.Models[0].Batch != c.batch ||
+			!strings.Contains(strings.Join(w.Notes, "\n"), c.note) {
 			t.Errorf("batch axis %v: batch %d, fixed %v, notes %q", c.axis, m.Batch, m.Fixed, w.Notes)
 		}
 		if r := rows(t, w); len(r) != 8 || r[7].Curves[0][0] <= 0 {
@@ -481,7 +525,8 @@ func TestHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := base.Job.Diff(changed.Job); changed.Hash == base.Hash || len(d) != 1 || !strings.HasPrefix(d[0], "models[0].sha256") {
+	if d := base.Job.Diff(changed.Job); changed.Hash == base.Hash || len(d) != 1 ||
+		!strings.HasPrefix(d[0], "models[0].sha256") {
 		t.Errorf("another model: %q", d)
 	}
 }
@@ -501,8 +546,10 @@ func TestInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(in.Eval.Models) != 0 || in.Eval.Count() != 5 || !slices.Equal(in.Eval.Samples, w.Eval.Samples) || !reflect.DeepEqual(in.Eval.Plan.Elements, w.Eval.Plan.Elements) {
-		t.Fatalf("samples %v, %d elements; want %v, %d", in.Eval.Samples, len(in.Eval.Plan.Elements), w.Eval.Samples, len(w.Eval.Plan.Elements))
+	if len(in.Eval.Models) != 0 || in.Eval.Count() != 5 || !slices.Equal(in.Eval.Samples, w.Eval.Samples) ||
+		!reflect.DeepEqual(in.Eval.Plan.Elements, w.Eval.Plan.Elements) {
+		t.Fatalf("samples %v, %d elements; want %v, %d", in.Eval.Samples, len(in.Eval.Plan.Elements), w.Eval.Samples,
+			len(w.Eval.Plan.Elements))
 	}
 	for i := range in.Eval.Count() {
 		a, err := in.Eval.At(i)
@@ -526,7 +573,8 @@ func TestInputs(t *testing.T) {
 		t.Error(err)
 	}
 	missing.Data.Images = filepath.Join(t.TempDir(), "gone")
-	if _, err := Inputs(&missing, Options{Rules: action.Rules()}); err == nil || !strings.Contains(err.Error(), missing.Data.Images) {
+	if _, err := Inputs(&missing, Options{Rules: action.Rules()}); err == nil ||
+		!strings.Contains(err.Error(), missing.Data.Images) {
 		t.Errorf("data that is not there: %v", err)
 	}
 }

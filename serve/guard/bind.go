@@ -67,13 +67,17 @@ func bindError(host string, port int, err error) error {
 	case err == nil:
 		return nil
 	case inUse(err):
-		return fmt.Errorf("guard: port %d of %s is in use by another program: choose another with --port, leave --port out to take the next free one, or end that program: %w", port, host, err)
+		return fmt.Errorf("guard: port %d of %s is in use by another program: choose another with --port, leave "+
+			"--port out to take the next free one, or end that program: %w", port, host, err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("guard: port %d of %s: the system does not allow it: choose a port of 1024 or above with --port: %w", port, host, err)
+		return fmt.Errorf("guard: port %d of %s: the system does not allow it: choose a port of 1024 or above with "+
+			"--port: %w", port, host, err)
 	case errors.As(err, &dns):
-		return fmt.Errorf("guard: --host %s: no address of that name was found: give an address of this machine, or 0.0.0.0 for all of them: %w", host, err)
+		return fmt.Errorf("guard: --host %s: no address of that name was found: give an address of this machine, or "+
+			"0.0.0.0 for all of them: %w", host, err)
 	case noSuchAddress(err):
-		return fmt.Errorf("guard: --host %s: this machine has no such address: give one that it has, or 0.0.0.0 for all of them: %w", host, err)
+		return fmt.Errorf("guard: --host %s: this machine has no such address: give one that it has, or 0.0.0.0 for "+
+			"all of them: %w", host, err)
 	}
 	return fmt.Errorf("guard: listening on port %d of %s: %w", port, host, err)
 }

@@ -99,22 +99,31 @@ func TestListenErrors(t *testing.T) {
 		o    Options
 		want []string
 	}{
-		"port below":     {Options{Port: -1, PortSet: true}, []string{"--port -1", "0 (any free port) to 65535"}},
-		"port above":     {Options{Port: 65536, PortSet: true}, []string{"--port 65536"}},
-		"no address":     {Options{Host: "192.0.2.1", PortSet: true}, []string{"--host 192.0.2.1", "no such address", "0.0.0.0"}},
-		"no name":        {Options{Host: "nowhere.invalid", PortSet: true}, []string{"nowhere.invalid"}},
-		"key only":       {Options{Key: key}, []string{"--cert", "--key"}},
-		"cert only":      {Options{Cert: cert}, []string{"--cert", "--key"}},
-		"no cert":        {Options{Cert: text + "x", Key: key}, []string{"text.pemx"}},
-		"no PEM":         {Options{Cert: text, Key: key}, []string{"text.pem", "PEM"}},
-		"foreign key":    {Options{Cert: cert, Key: otherKey}, []string{"belong together"}},
-		"short token":    {Options{Token: "0123456789012345678901234567890"}, []string{"31 characters", "32"}},
-		"odd token":      {Options{Token: secret + ";"}, []string{"A-Z"}},
-		"base path":      {Options{BasePath: "/a/../b"}, []string{"--base-path", "/a/../b", "/proxy/8888/"}},
-		"allowed host":   {Options{AllowedHosts: []string{"*"}}, []string{"--allowed-host", `"*"`}},
-		"frame":          {Options{AllowFrame: []string{"x"}}, []string{"--allow-frame"}},
-		"no randomness":  {Options{NeedToken: true, PortSet: true, Rand: iotest.ErrReader(io.ErrClosedPipe)}, []string{"token", io.ErrClosedPipe.Error()}},
-		"end of entropy": {Options{NeedToken: true, PortSet: true, Rand: strings.NewReader("23 bytes are not enough")}, []string{"token", "unexpected EOF"}},
+		"port below": {Options{Port: -1, PortSet: true}, []string{"--port -1", "0 (any free port) to 65535"}},
+		"port above": {Options{Port: 65536, PortSet: true}, []string{"--port 65536"}},
+		"no address": {
+			Options{Host: "192.0.2.1", PortSet: true},
+			[]string{"--host 192.0.2.1", "no such address", "0.0.0.0"},
+		},
+		"no name":      {Options{Host: "nowhere.invalid", PortSet: true}, []string{"nowhere.invalid"}},
+		"key only":     {Options{Key: key}, []string{"--cert", "--key"}},
+		"cert only":    {Options{Cert: cert}, []string{"--cert", "--key"}},
+		"no cert":      {Options{Cert: text + "x", Key: key}, []string{"text.pemx"}},
+		"no PEM":       {Options{Cert: text, Key: key}, []string{"text.pem", "PEM"}},
+		"foreign key":  {Options{Cert: cert, Key: otherKey}, []string{"belong together"}},
+		"short token":  {Options{Token: "0123456789012345678901234567890"}, []string{"31 characters", "32"}},
+		"odd token":    {Options{Token: secret + ";"}, []string{"A-Z"}},
+		"base path":    {Options{BasePath: "/a/../b"}, []string{"--base-path", "/a/../b", "/proxy/8888/"}},
+		"allowed host": {Options{AllowedHosts: []string{"*"}}, []string{"--allowed-host", `"*"`}},
+		"frame":        {Options{AllowFrame: []string{"x"}}, []string{"--allow-frame"}},
+		"no randomness": {
+			Options{NeedToken: true, PortSet: true, Rand: iotest.ErrReader(io.ErrClosedPipe)},
+			[]string{"token", io.ErrClosedPipe.Error()},
+		},
+		"end of entropy": {
+			Options{NeedToken: true, PortSet: true, Rand: strings.NewReader("23 bytes are not enough")},
+			[]string{"token", "unexpected EOF"},
+		},
 	} {
 		c.o.Now = time.Now
 		s, err := Listen(t.Context(), c.o)
@@ -143,10 +152,12 @@ func TestListenErrors(t *testing.T) {
 func TestToken(t *testing.T) {
 	bytes24 := bytes.Repeat([]byte{0xff, 0, 0x10}, 8)
 	want := base64.RawURLEncoding.EncodeToString(bytes24) // RFC 4648 section 5
-	if s := listen(t, Options{NeedToken: true, Rand: bytes.NewReader(bytes24)}); s.URL() != "http://127.0.0.1:"+strconv.Itoa(s.Port())+"/?token="+want || !s.NeedsToken() {
+	if s := listen(t, Options{NeedToken: true, Rand: bytes.NewReader(bytes24)}); s.URL() != "http://127.0.0.1:"+
+		strconv.Itoa(s.Port())+"/?token="+want || !s.NeedsToken() {
 		t.Errorf("%s, want token %s", s.URL(), want)
 	}
-	if s := listen(t, Options{Rand: iotest.ErrReader(io.ErrClosedPipe)}); s.NeedsToken() || strings.Contains(s.URL(), "?") {
+	if s := listen(t, Options{Rand: iotest.ErrReader(io.ErrClosedPipe)}); s.NeedsToken() ||
+		strings.Contains(s.URL(), "?") {
 		t.Errorf("a token on the loopback address: %s", s.URL())
 	}
 	seen := map[string]bool{}
@@ -161,10 +172,14 @@ func TestToken(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	all := listen(t, Options{Host: "0.0.0.0", BasePath: "/p/", Token: secret, AllowedHosts: []string{"https://nero.example", "lab.example"}})
+	all := listen(t, Options{
+		Host: "0.0.0.0", BasePath: "/p/", Token: secret,
+		AllowedHosts: []string{"https://nero.example", "lab.example"},
+	})
 	port := strconv.Itoa(all.Port())
 	urls := all.URLs()
-	if all.URL() != "http://127.0.0.1:"+port+"/p/?token="+secret || urls[0] != all.URL() || !slices.Contains(urls, "https://nero.example/p/?token="+secret) {
+	if all.URL() != "http://127.0.0.1:"+port+"/p/?token="+secret || urls[0] != all.URL() ||
+		!slices.Contains(urls, "https://nero.example/p/?token="+secret) {
 		t.Errorf("%q", urls)
 	}
 	for _, u := range urls {
@@ -208,7 +223,8 @@ func certFiles(t *testing.T, dir string) (cert, key string) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
@@ -219,7 +235,10 @@ func certFiles(t *testing.T, dir string) (cert, key string) {
 		t.Fatal(err)
 	}
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: keyDER}} {
+	for name, block := range map[string]*pem.Block{
+		cert: {Type: "CERTIFICATE", Bytes: der},
+		key:  {Type: "PRIVATE KEY", Bytes: keyDER},
+	} {
 		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +249,10 @@ func certFiles(t *testing.T, dir string) (cert, key string) {
 func TestTLS(t *testing.T) {
 	cert, key := certFiles(t, t.TempDir())
 	var log journal
-	s := listen(t, Options{Cert: cert, Key: key, Token: secret, Log: log.logger(slog.LevelInfo), Limits: Limits{Write: 100 * time.Millisecond}})
+	s := listen(t, Options{
+		Cert: cert, Key: key, Token: secret, Log: log.logger(slog.LevelInfo),
+		Limits: Limits{Write: 100 * time.Millisecond},
+	})
 	serve(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.Proto)
 		if r.URL.Path == "/slow" { // thinking is free, also where a stream has a clock of its own
@@ -249,18 +271,26 @@ func TestTLS(t *testing.T) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(text)
 	for _, two := range []bool{true, false} {
-		tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: two}
-		client := &http.Client{Transport: tr, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		tr := &http.Transport{
+			TLSClientConfig:   &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+			ForceAttemptHTTP2: two,
+		}
+		client := &http.Client{
+			Transport:     tr,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
 		res, err := client.Get(s.URL())
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = res.Body.Close()
 		cookie := res.Header.Get("Set-Cookie")
-		if res.StatusCode != http.StatusSeeOther || !strings.HasPrefix(cookie, "__Host-nero-") || !strings.Contains(cookie, "; Secure") {
+		if res.StatusCode != http.StatusSeeOther || !strings.HasPrefix(cookie, "__Host-nero-") ||
+			!strings.Contains(cookie, "; Secure") {
 			t.Errorf("%s %s", res.Status, cookie)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(s.bare(), "127.0.0.1", "localhost", 1)+"slow", nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			strings.Replace(s.bare(), "127.0.0.1", "localhost", 1)+"slow", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +310,11 @@ func TestTLS(t *testing.T) {
 		}
 		tr.CloseIdleConnections()
 	}
-	if _, err := tls.Dial("tcp", s.Addr().String(), &tls.Config{RootCAs: pool, ServerName: "localhost", MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}); err == nil {
+	if _, err := tls.Dial("tcp", s.Addr().String(),
+		&tls.Config{
+			RootCAs: pool, ServerName: "localhost", MinVersion: tls.VersionTLS10,
+			MaxVersion: tls.VersionTLS11,
+		}); err == nil {
 		t.Error("an old protocol is spoken")
 	}
 	for start := time.Now(); !strings.Contains(log.String(), "TLS handshake error"); time.Sleep(5 * time.Millisecond) {

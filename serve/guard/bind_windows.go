@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// inUse tells that another program has the port, or that the system keeps it for one: it answers "access denied" for ports
-// that are reserved or bound exclusively, and has no ports that need a privilege.
+// inUse tells that another program has the port, or that the system keeps it for one: it answers "access denied" for
+// ports that are reserved or bound exclusively, and has no ports that need a privilege.
 func inUse(err error) bool {
 	return errors.Is(err, windows.WSAEADDRINUSE) || errors.Is(err, windows.WSAEACCES)
 }

@@ -1,25 +1,26 @@
-// Package guard opens the port of the interface and stands before its handlers. It knows nothing of runs: it decides who may
-// ask, how much and for how long.
+// Package guard opens the port of the interface and stands before its handlers. It knows nothing of runs: it decides
+// who may ask, how much and for how long.
 //
 // [Listen] binds the loopback address unless told otherwise and, on any other address, asks every visitor for a token.
 // [Server.Handler] is the gate, in this order:
 //
 //   - every answer carries the content policy and its kin, and no answer ever allows another origin to read it;
-//   - the Host has to be one that this server goes by, else 421: a foreign name that was made to resolve to this machine
-//     (DNS rebinding) gets nothing;
+//   - the Host has to be one that this server goes by, else 421: a foreign name that was made to resolve to this
+//     machine (DNS rebinding) gets nothing;
 //   - the method has to be GET, HEAD, POST, PUT, PATCH or DELETE, else 405;
-//   - the path has to be plain: no "." or ".." or empty part, no backslash and no escaped slash, however they are written,
-//     else 400; the base path is taken off if a proxy has left it on;
+//   - the path has to be plain: no "." or ".." or empty part, no backslash and no escaped slash, however they are
+//     written, else 400; the base path is taken off if a proxy has left it on;
 //   - a request from another origin may not change anything, and may not call the API at all, else 403;
 //   - the token, where there is one, else 401;
 //   - the length of the body, else 413, and the number of requests at work, else 503 with Retry-After.
 //
 // Headers, bodies and readers that dribble are cut off. A handler that panics answers 500 and leaves a line in the log,
-// without the token. Errors are of type [Problem]: application/problem+json, or a plain page for a person with a browser.
+// without the token. Errors are of type [Problem]: application/problem+json, or a plain page for a person with a
+// browser.
 //
-// Inside a frame of another site a browser keeps no cookie unless it says SameSite=None and came over TLS. With a token and
-// [Options.AllowFrame] such a frame therefore works over https only; a frame of the same site (a notebook on another port of
-// the same host name) and a notebook's own proxy work without.
+// Inside a frame of another site a browser keeps no cookie unless it says SameSite=None and came over TLS. With a token
+// and [Options.AllowFrame] such a frame therefore works over https only; a frame of the same site (a notebook on
+// another port of the same host name) and a notebook's own proxy work without.
 package guard
 
 import (
@@ -37,10 +38,11 @@ import (
 	"time"
 )
 
-// Options says where to listen and whom to let in. The zero value, with Now set, is a server for the person at this machine.
+// Options says where to listen and whom to let in. The zero value, with Now set, is a server for the person at this
+// machine.
 type Options struct {
-	// Host is the name or address to bind, such as "127.0.0.1", "::1", "0.0.0.0" or "lab7.example.org". The default is the
-	// loopback address. Every other address brings a token with it.
+	// Host is the name or address to bind, such as "127.0.0.1", "::1", "0.0.0.0" or "lab7.example.org". The default is
+	// the loopback address. Every other address brings a token with it.
 	Host string
 	// Port is the port to bind, 0 to 65535, where 0 is any free one. It is read only if PortSet; else the port is
 	// [PresetPort] or, if that is in use, the next free one.
@@ -48,16 +50,16 @@ type Options struct {
 	// PortSet says that Port was chosen by a person, who gets an error rather than another port if it is in use.
 	PortSet bool
 
-	// Token is a secret that was chosen outside, at least 32 of the characters A-Z a-z 0-9 - _. The default is 192 random
-	// bits on every start. A given token is asked for on the loopback address too.
+	// Token is a secret that was chosen outside, at least 32 of the characters A-Z a-z 0-9 - _. The default is 192
+	// random bits on every start. A given token is asked for on the loopback address too.
 	Token string
 	// NeedToken asks for a token on the loopback address too, where other users of the machine can reach the server.
 	NeedToken bool
 
-	// AllowedHosts are further names that requests may be addressed to, as a proxy or a tunnel passes them on: "name" (on
-	// any port), "name:port", "*.example.org" (every name below it), or an origin "https://name" or "https://name:port",
-	// which may send requests from its own pages and whose cookies are kept to TLS. Case does not matter, names may be
-	// written in any script, and addresses with colons with or without brackets.
+	// AllowedHosts are further names that requests may be addressed to, as a proxy or a tunnel passes them on: "name"
+	// (on any port), "name:port", "*.example.org" (every name below it), or an origin "https://name" or
+	// "https://name:port", which may send requests from its own pages and whose cookies are kept to TLS. Case does not
+	// matter, names may be written in any script, and addresses with colons with or without brackets.
 	AllowedHosts []string
 	// AllowFrame are the origins whose pages may show this one in a frame: "https://name", "https://*.name:port",
 	// "http://name:*", a scheme such as "vscode-webview:", or "*" for all. The server's own origin always may.
@@ -66,14 +68,15 @@ type Options struct {
 	// whether or not the proxy takes it off; a handler's own paths must not begin with it.
 	BasePath string
 
-	// Cert and Key are files with a certificate chain and its key in PEM; both or neither. With them the server speaks TLS.
+	// Cert and Key are files with a certificate chain and its key in PEM; both or neither. With them the server speaks
+	// TLS.
 	Cert, Key string
 
 	// API is the path below which programs talk: there, errors are JSON, the token is not taken from the address, and
 	// requests from other origins are refused whatever their method. The default is "/api/".
 	API string
-	// BodyBytes says how long the body of one request may be, in bytes; 0 or less stands for Limits.BodyBytes. The path of
-	// the request is without the base path. The default gives every request the same limit.
+	// BodyBytes says how long the body of one request may be, in bytes; 0 or less stands for Limits.BodyBytes. The path
+	// of the request is without the base path. The default gives every request the same limit.
 	BodyBytes func(r *http.Request) int64
 	// Limits bounds what one visitor can take. Zero fields stand for their defaults.
 	Limits Limits
@@ -141,35 +144,43 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Server is an open port and the rules of who may use it. It is made by [Listen], and its methods may be called from several
-// goroutines.
+// Server is an open port and the rules of who may use it. It is made by [Listen], and its methods may be called from
+// several goroutines.
 type Server struct {
 	now    func() time.Time
 	log    *slog.Logger
 	limits Limits
 
 	listener net.Listener
-	tls      *tls.Config // nil without TLS
-	host     string      // what the printed address says, without port
-	port     int
+	// nil without TLS
+	tls *tls.Config
+	// what the printed address says, without port
+	host string
+	port int
 
-	base      string // not escaped, begins and ends with a slash
-	escaped   string // base as it stands in an address
+	// not escaped, begins and ends with a slash
+	base string
+	// base as it stands in an address
+	escaped   string
 	api       string
 	bodyBytes func(r *http.Request) int64
 	hosts     hostList
 	origins   *http.CrossOriginProtection
-	policy    string // the content policy of pages
-	framed    bool   // other origins may frame us
-	gate      gate
+	// the content policy of pages
+	policy string
+	// other origins may frame us
+	framed bool
+	gate   gate
 
 	requests, streams chan struct{}
-	stopping          context.Context // the server's life, which ends the streams
-	stop              context.CancelFunc
+	// the server's life, which ends the streams
+	stopping context.Context
+	stop     context.CancelFunc
 }
 
-// Listen opens the port and makes the token, so that [Server.URL] can be printed before [Server.Serve] is called. The context
-// bounds the search for the address of a host name only. Errors name the option of the command line that mends them.
+// Listen opens the port and makes the token, so that [Server.URL] can be printed before [Server.Serve] is called. The
+// context bounds the search for the address of a host name only. Errors name the option of the command line that mends
+// them.
 func Listen(ctx context.Context, o Options) (*Server, error) {
 	if o.Now == nil {
 		return nil, errors.New("guard: Options.Now is missing: pass the clock")
@@ -207,7 +218,8 @@ func Listen(ctx context.Context, o Options) (*Server, error) {
 	}
 	addr, ok := s.listener.Addr().(*net.TCPAddr)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("guard: listening on %s, which is no TCP address", s.listener.Addr()), s.listener.Close())
+		return nil, errors.Join(fmt.Errorf("guard: listening on %s, which is no TCP address", s.listener.Addr()),
+			s.listener.Close())
 	}
 	s.port = addr.Port
 	s.host = s.hosts.own(o.Host, addr)
@@ -242,8 +254,8 @@ func (s *Server) NeedsToken() bool { return s.gate.token != "" }
 // BasePath is the base path, which begins and ends with a slash.
 func (s *Server) BasePath() string { return s.base }
 
-// URL is the address to print and to open in a browser on this machine. It holds the token, if there is one: whoever has it
-// may enter.
+// URL is the address to print and to open in a browser on this machine. It holds the token, if there is one: whoever
+// has it may enter.
 func (s *Server) URL() string { return s.at(s.host) + s.path() }
 
 // URLs are all addresses that the server knows to lead to it: [Server.URL], then, if it listens on every address of the
@@ -294,7 +306,8 @@ func certificate(cert, key string) (*tls.Config, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("guard: certificate %s with key %s: %w: expected two PEM files that belong together", cert, key, err)
+		return nil, fmt.Errorf("guard: certificate %s with key %s: %w: expected two PEM files that belong together",
+			cert, key, err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }

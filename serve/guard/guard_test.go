@@ -88,17 +88,20 @@ const (
 	here = "127.0.0.1:$PORT"
 )
 
-// Every row is one request that a browser, a program or an attacker sends, and what it has to get. A row with want 200 also
-// fixes what the handler sees.
+// Every row is one request that a browser, a program or an attacker sends, and what it has to get. A row with want 200
+// also fixes what the handler sees.
 var rows = []struct {
-	name   string
-	server string // of TestTable
+	name string
+	// of TestTable
+	server string
 	method string
 	target string
 	host   string
-	header string // lines, with | between them
+	// lines, with | between them
+	header string
 	want   int
-	code   string // of the problem; with 200, what the handler sees; with 303, where to go
+	// of the problem; with 200, what the handler sees; with 303, where to go
+	code string
 }{
 	// Host: DNS rebinding and names of our own.
 	{"address", "plain", "GET", "/api/v1/runs", here, "", 200, "GET /api/v1/runs? 0"},
@@ -112,9 +115,16 @@ var rows = []struct {
 	{"rebinding with our name behind", "plain", "GET", "/", "evil-localhost:$PORT", "", 421, "host"},
 	{"rebinding with our address before", "plain", "GET", "/", "127.0.0.1.evil.example:$PORT", "", 421, "host"},
 	{"rebinding in an absolute target", "plain", "GET", "http://evil.example/", here, "", 421, "host"},
-	{"rebinding with forwarded name", "plain", "GET", "/", "evil.example:$PORT", "X-Forwarded-Host: localhost:$PORT", 421, "host"},
+	{
+		"rebinding with forwarded name", "plain", "GET", "/", "evil.example:$PORT", "X-Forwarded-Host: localhost:$PORT",
+		421, "host",
+	},
 	{"forwarded name of another", "plain", "GET", "/", here, "X-Forwarded-Host: evil.example", 200, "GET /? 0"},
-	{"rebinding with standard forwarding", "plain", "GET", "/", "evil.example:$PORT", "Forwarded: host=localhost:$PORT", 421, "host"},
+	{
+		"rebinding with standard forwarding", "plain", "GET", "/", "evil.example:$PORT",
+		"Forwarded: host=localhost:$PORT",
+		421, "host",
+	},
 	{"other port", "plain", "GET", "/", "127.0.0.1:1", "", 421, "host"},
 	{"no port", "plain", "GET", "/", "127.0.0.1", "", 421, "host"},
 	{"no host", "plain", "GET", "/", "", "", 421, "host"},
@@ -140,19 +150,32 @@ var rows = []struct {
 	{"no token off loopback", "everywhere", "GET", "/", here, "", 401, "token"},
 	{"no token for a file", "token", "GET", "/app.js", here, "Sec-Fetch-Site: same-origin", 401, "token"},
 	{"right header", "token", "GET", "/api/v1/runs", here, auth, 200, "GET /api/v1/runs? 0"},
-	{"right header in small letters", "token", "GET", "/api/v1/runs", here, "authorization: bearer " + secret, 200, "GET /api/v1/runs? 0"},
-	{"wrong header", "token", "GET", "/api/v1/runs", here, "Authorization: Bearer 0123456789abcdefghijklmnopqrstuV", 401, "token"},
+	{
+		"right header in small letters", "token", "GET", "/api/v1/runs", here, "authorization: bearer " + secret, 200,
+		"GET /api/v1/runs? 0",
+	},
+	{
+		"wrong header", "token", "GET", "/api/v1/runs", here, "Authorization: Bearer 0123456789abcdefghijklmnopqrstuV",
+		401, "token",
+	},
 	{"half a header", "token", "GET", "/api/v1/runs", here, "Authorization: Bearer " + secret[:31], 401, "token"},
 	{"header with more", "token", "GET", "/api/v1/runs", here, auth + "0", 401, "token"},
 	{"empty header", "token", "GET", "/api/v1/runs", here, "Authorization: Bearer ", 401, "token"},
 	{"header of another scheme", "token", "GET", "/api/v1/runs", here, "Authorization: Basic " + secret, 401, "token"},
 	{"two headers", "token", "GET", "/api/v1/runs", here, auth + "|" + auth, 401, "token"},
-	{"wrong header with right cookie", "token", "GET", "/api/v1/runs", here, "Authorization: Bearer x|" + rightCookie, 401, "token"},
+	{
+		"wrong header with right cookie", "token", "GET", "/api/v1/runs", here,
+		"Authorization: Bearer x|" + rightCookie,
+		401, "token",
+	},
 	{"right cookie", "token", "GET", "/api/v1/runs", here, rightCookie, 200, "GET /api/v1/runs? 0"},
 	{"wrong cookie", "token", "GET", "/api/v1/runs", here, wrongCookie, 401, "token"},
 	{"empty cookie", "token", "GET", "/api/v1/runs", here, "Cookie: nero-$PORT=", 401, "token"},
 	{"cookie of another server", "token", "GET", "/api/v1/runs", here, "Cookie: nero-1=" + secret, 401, "token"},
-	{"wrong and right cookie", "token", "GET", "/api/v1/runs", here, wrongCookie + "; nero-$PORT=" + secret, 200, "GET /api/v1/runs? 0"},
+	{
+		"wrong and right cookie", "token", "GET", "/api/v1/runs", here, wrongCookie + "; nero-$PORT=" + secret, 200,
+		"GET /api/v1/runs? 0",
+	},
 	{"right address", "token", "GET", "/?token=" + secret, here, "", 303, "./"},
 	{"right address and more", "token", "GET", "/a/b?x=1&token=" + secret + "&y=%20", here, "", 303, "./b?x=1&y=%20"},
 	{"right address by HEAD", "token", "HEAD", "/?token=" + secret, here, "", 303, "./"},
@@ -165,23 +188,53 @@ var rows = []struct {
 	{"token where none is needed", "plain", "GET", "/?token=x", here, "", 200, "GET /?token=x 0"},
 
 	// Other sites.
-	{"own page changes", "plain", "POST", "/api/v1/runs", here, "Sec-Fetch-Site: same-origin|Origin: http://" + here, 200, "POST /api/v1/runs? 0"},
+	{
+		"own page changes", "plain", "POST", "/api/v1/runs", here, "Sec-Fetch-Site: same-origin|Origin: http://" + here,
+		200, "POST /api/v1/runs? 0",
+	},
 	{"program changes", "plain", "DELETE", "/api/v1/runs/1/job", here, "", 200, "DELETE /api/v1/runs/1/job? 0"},
-	{"other site changes", "plain", "POST", "/api/v1/runs", here, "Sec-Fetch-Site: cross-site|Origin: https://evil.example", 403, "cross-origin"},
-	{"other site changes outside the API", "plain", "PUT", "/x", here, "Sec-Fetch-Site: cross-site", 403, "cross-origin"},
-	{"other port changes", "plain", "POST", "/api/v1/runs", here, "Sec-Fetch-Site: same-site|Origin: http://127.0.0.1:1", 403, "cross-origin"},
-	{"old browser on another site changes", "plain", "POST", "/x", here, "Origin: https://evil.example", 403, "cross-origin"},
+	{
+		"other site changes", "plain", "POST", "/api/v1/runs", here,
+		"Sec-Fetch-Site: cross-site|Origin: https://evil.example", 403, "cross-origin",
+	},
+	{
+		"other site changes outside the API", "plain", "PUT", "/x", here, "Sec-Fetch-Site: cross-site", 403,
+		"cross-origin",
+	},
+	{
+		"other port changes", "plain", "POST", "/api/v1/runs", here,
+		"Sec-Fetch-Site: same-site|Origin: http://127.0.0.1:1", 403, "cross-origin",
+	},
+	{
+		"old browser on another site changes", "plain", "POST", "/x", here, "Origin: https://evil.example", 403,
+		"cross-origin",
+	},
 	{"sandboxed page changes", "plain", "POST", "/x", here, "Origin: null", 403, "cross-origin"},
 	{"old browser on own page changes", "plain", "POST", "/x", here, "Origin: http://" + here, 200, "POST /x? 0"},
 	{"other site asks", "plain", "GET", "/api/v1/probe", here, "Sec-Fetch-Site: cross-site", 403, "cross-origin"},
-	{"other site asks escaped", "plain", "GET", "/%61pi/v1/probe", here, "Sec-Fetch-Site: cross-site", 403, "cross-origin"},
+	{
+		"other site asks escaped", "plain", "GET", "/%61pi/v1/probe", here, "Sec-Fetch-Site: cross-site", 403,
+		"cross-origin",
+	},
 	{"other site asks for the heads", "plain", "HEAD", "/api/v1/probe", here, "Sec-Fetch-Site: cross-site", 403, ""},
 	{"other port asks", "plain", "GET", "/api/v1/probe", here, "Sec-Fetch-Site: same-site", 403, "cross-origin"},
-	{"old browser on another site asks", "plain", "GET", "/api/v1/probe", here, "Origin: https://evil.example", 403, "cross-origin"},
-	{"own page asks", "plain", "GET", "/api/v1/probe", here, "Sec-Fetch-Site: same-origin", 200, "GET /api/v1/probe? 0"},
+	{
+		"old browser on another site asks", "plain", "GET", "/api/v1/probe", here, "Origin: https://evil.example", 403,
+		"cross-origin",
+	},
+	{
+		"own page asks", "plain", "GET", "/api/v1/probe", here, "Sec-Fetch-Site: same-origin", 200,
+		"GET /api/v1/probe? 0",
+	},
 	{"person asks", "plain", "GET", "/api/v1/probe", here, "Sec-Fetch-Site: none", 200, "GET /api/v1/probe? 0"},
-	{"link from another site", "plain", "GET", "/", here, "Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: navigate", 200, "GET /? 0"},
-	{"own origin behind a proxy", "proxy", "POST", "/api/v1/runs", here, "Origin: https://nero.example", 200, "POST /api/v1/runs? 0"},
+	{
+		"link from another site", "plain", "GET", "/", here, "Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: navigate", 200,
+		"GET /? 0",
+	},
+	{
+		"own origin behind a proxy", "proxy", "POST", "/api/v1/runs", here, "Origin: https://nero.example", 200,
+		"POST /api/v1/runs? 0",
+	},
 	{"host is no origin", "proxy", "POST", "/api/v1/runs", here, "Origin: https://any.example", 403, "cross-origin"},
 
 	// Paths.
@@ -207,7 +260,10 @@ var rows = []struct {
 
 	// Methods.
 	{"TRACE", "plain", "TRACE", "/", here, "", 405, "method"},
-	{"OPTIONS", "plain", "OPTIONS", "/api/v1/runs", here, "Origin: https://evil.example|Access-Control-Request-Method: GET", 405, "method"},
+	{
+		"OPTIONS", "plain", "OPTIONS", "/api/v1/runs", here,
+		"Origin: https://evil.example|Access-Control-Request-Method: GET", 405, "method",
+	},
 	{"OPTIONS of all", "plain", "OPTIONS", "*", here, "", 405, "method"},
 	{"CONNECT", "plain", "CONNECT", here, here, "", 405, "method"},
 	{"a word of somebody's own", "plain", "BREW", "/", here, "", 405, "method"},
@@ -222,17 +278,35 @@ var rows = []struct {
 	{"base path of another", "base", "GET", "/proxy/88889/", here, "", 200, "GET /proxy/88889/? 0"},
 	{"base path and two dots", "base", "GET", "/proxy/8888/../7777/", here, "", 400, "path"},
 	{"base path and two slashes", "base", "GET", "/proxy/8888//evil.example", here, "", 400, "path"},
-	{"base path and other site", "base", "GET", "/proxy/8888/api/v1/probe", here, "Sec-Fetch-Site: cross-site", 403, "cross-origin"},
-	{"base path taken off and other site", "base", "GET", "/api/v1/probe", here, "Sec-Fetch-Site: cross-site", 403, "cross-origin"},
-	{"base path and token", "base and token", "GET", "/user/a%40b/nero/x?token=" + secret, here, "", 303, "/user/a@b/nero/x"},
-	{"base path taken off and token", "base and token", "GET", "/?token=" + secret + "&y=1", here, "", 303, "/user/a@b/nero/?y=1"},
+	{
+		"base path and other site", "base", "GET", "/proxy/8888/api/v1/probe", here, "Sec-Fetch-Site: cross-site", 403,
+		"cross-origin",
+	},
+	{
+		"base path taken off and other site", "base", "GET", "/api/v1/probe", here, "Sec-Fetch-Site: cross-site", 403,
+		"cross-origin",
+	},
+	{
+		"base path and token", "base and token", "GET", "/user/a%40b/nero/x?token=" + secret, here, "", 303,
+		"/user/a@b/nero/x",
+	},
+	{
+		"base path taken off and token", "base and token", "GET", "/?token=" + secret + "&y=1", here, "", 303,
+		"/user/a@b/nero/?y=1",
+	},
 
 	// Size.
 	{"body in bounds", "plain", "POST", "/x", here, "Content-Length: 0", 200, "POST /x? 0"},
 	{"body too long", "plain", "POST", "/x", here, "Content-Length: 1025", 413, "body-too-long"},
 	{"body in the bounds of its route", "plain", "POST", "/long", here, "Content-Length: 1025", 400, "body-incomplete"},
-	{"body out of the bounds of its route", "plain", "POST", "/long", here, "Content-Length: 4097", 413, "body-too-long"},
-	{"body of 10^18 bytes", "plain", "POST", "/long", here, "Content-Length: 1000000000000000000", 413, "body-too-long"},
+	{
+		"body out of the bounds of its route", "plain", "POST", "/long", here, "Content-Length: 4097", 413,
+		"body-too-long",
+	},
+	{
+		"body of 10^18 bytes", "plain", "POST", "/long", here, "Content-Length: 1000000000000000000", 413,
+		"body-too-long",
+	},
 	{"header too long", "plain", "GET", "/", here, "X: " + strings.Repeat("x", 9000), 431, ""},
 	{"address too long", "plain", "GET", "/" + strings.Repeat("x", 9000), here, "", 431, ""},
 }
@@ -248,9 +322,13 @@ func tableServers(t *testing.T) map[string]*Server {
 		return 0
 	}
 	servers := map[string]*Server{
-		"plain":          listen(t, Options{Limits: small, BodyBytes: long}),
-		"token":          listen(t, Options{Limits: small, Token: secret}),
-		"proxy":          listen(t, Options{Limits: small, AllowedHosts: []string{"Lab.Example:8443", "any.example", "MÜLLER.example", "*.team.example", "https://nero.example/"}}),
+		"plain": listen(t, Options{Limits: small, BodyBytes: long}),
+		"token": listen(t, Options{Limits: small, Token: secret}),
+		"proxy": listen(t,
+			Options{Limits: small, AllowedHosts: []string{
+				"Lab.Example:8443", "any.example", "MÜLLER.example",
+				"*.team.example", "https://nero.example/",
+			}}),
 		"everywhere":     listen(t, Options{Limits: small, Host: "0.0.0.0", Token: secret}),
 		"base":           listen(t, Options{Limits: small, BasePath: "proxy/8888"}),
 		"base and token": listen(t, Options{Limits: small, BasePath: "/user/a%40b/nero/", Token: secret}),
@@ -270,13 +348,16 @@ func TestTable(t *testing.T) {
 			if row.header != "" {
 				headers = strings.Split(row.header, "|")
 			}
-			request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", row.method, row.target, row.host, strings.Join(append(headers, "Connection: close", ""), "\r\n"))
-			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port())))
+			request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", row.method, row.target, row.host,
+				strings.Join(append(headers, "Connection: close", ""), "\r\n"))
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp",
+				net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port())))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() { _ = conn.Close() }()
-			if _, err := io.WriteString(conn, strings.ReplaceAll(request, "$PORT", strconv.Itoa(s.Port()))); err != nil {
+			if _, err := io.WriteString(conn,
+				strings.ReplaceAll(request, "$PORT", strconv.Itoa(s.Port()))); err != nil {
 				t.Fatal(err)
 			}
 			if c, ok := conn.(*net.TCPConn); ok && row.method == http.MethodPost {
@@ -302,12 +383,14 @@ func TestTable(t *testing.T) {
 					t.Errorf("a redirect that may be kept: %v %s", got.Header, got.body)
 				}
 			case row.code != "" && strings.Contains(row.header, page):
-				if !strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") || !strings.Contains(got.body, row.code) {
+				if !strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") ||
+					!strings.Contains(got.body, row.code) {
 					t.Errorf("a person gets %s: %s", got.Header.Get("Content-Type"), got.body)
 				}
 			case row.code != "":
 				var p Problem
-				if err := json.Unmarshal([]byte(got.body), &p); err != nil || p.Code != row.code || p.Status != row.want || p.Title == "" {
+				if err := json.Unmarshal([]byte(got.body), &p); err != nil || p.Code != row.code ||
+					p.Status != row.want || p.Title == "" {
 					t.Errorf("%v: %s, want code %s", err, got.body, row.code)
 				}
 				if ct := got.Header.Get("Content-Type"); ct != "application/problem+json" {
@@ -359,14 +442,19 @@ func checkHeaders(t *testing.T, s *Server, got answer) {
 }
 
 func TestPolicy(t *testing.T) {
-	const rest = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+	const rest = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src " +
+		"'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 	for _, c := range []struct {
 		frames []string
-		want   string // behind rest; "!" is an error
+		// behind rest; "!" is an error
+		want string
 	}{
 		{nil, ""},
 		{[]string{"*"}, " *"},
-		{[]string{"https://Hub.Example.org/", "http://localhost:8888"}, " https://hub.example.org http://localhost:8888"},
+		{
+			[]string{"https://Hub.Example.org/", "http://localhost:8888"},
+			" https://hub.example.org http://localhost:8888",
+		},
 		{[]string{"http://localhost:*", "https://*.example.org"}, " http://localhost:* https://*.example.org"},
 		{[]string{"vscode-webview:"}, " vscode-webview:"},
 		{[]string{"https://müller.example"}, " https://xn--mller-kva.example"},
@@ -394,9 +482,15 @@ func TestPolicy(t *testing.T) {
 
 // COOP is a complaint of the browser's where it does not hold, and our tests of the interface fail on complaints.
 func TestOpenerPolicy(t *testing.T) {
-	s := listen(t, Options{Token: secret, Host: "0.0.0.0", AllowedHosts: []string{"https://nero.example", "plain.example"}})
+	s := listen(t, Options{
+		Token: secret, Host: "0.0.0.0",
+		AllowedHosts: []string{"https://nero.example", "plain.example"},
+	})
 	serve(t, s, http.HandlerFunc(echo))
-	for host, want := range map[string]string{"localhost:$PORT": "same-origin", "nero.example": "same-origin", "plain.example": "", "192.0.2.1:$PORT": ""} {
+	for host, want := range map[string]string{
+		"localhost:$PORT": "same-origin", "nero.example": "same-origin",
+		"plain.example": "", "192.0.2.1:$PORT": "",
+	} {
 		if got := ask(t, s, "GET", "/", host, auth).Header.Get("Cross-Origin-Opener-Policy"); got != want {
 			t.Errorf("%s: %q, want %q", host, got, want)
 		}
@@ -406,7 +500,10 @@ func TestOpenerPolicy(t *testing.T) {
 func TestCookie(t *testing.T) {
 	plain := listen(t, Options{Token: secret})
 	base := listen(t, Options{Token: secret, BasePath: "/user/a%20b/"})
-	proxy := listen(t, Options{Token: secret, AllowedHosts: []string{"https://nero.example", "plain.example"}, AllowFrame: []string{"https://hub.example"}})
+	proxy := listen(t, Options{
+		Token: secret, AllowedHosts: []string{"https://nero.example", "plain.example"},
+		AllowFrame: []string{"https://hub.example"},
+	})
 	for _, s := range []*Server{plain, base, proxy} {
 		serve(t, s, http.HandlerFunc(echo))
 	}
@@ -419,14 +516,29 @@ func TestCookie(t *testing.T) {
 		headers []string
 		want    string
 	}{
-		{"plain", plain, here, nil, "nero-" + strconv.Itoa(plain.Port()) + "=" + secret + "; Path=/; HttpOnly; SameSite=Strict"},
-		{"base path", base, here, nil, base.gate.cookie + "=" + secret + "; Path=/user/a%20b/; HttpOnly; SameSite=Strict"},
-		{"TLS of the proxy", proxy, "nero.example", nil, "__Host-nero-" + port + "=" + secret + "; Path=/; HttpOnly; Secure; SameSite=Strict"},
+		{"plain", plain, here, nil, "nero-" + strconv.Itoa(plain.Port()) + "=" + secret +
+			"; Path=/; HttpOnly; SameSite=Strict"},
+		{
+			"base path", base, here, nil,
+			base.gate.cookie + "=" + secret + "; Path=/user/a%20b/; HttpOnly; SameSite=Strict",
+		},
+		{"TLS of the proxy", proxy, "nero.example", nil, "__Host-nero-" + port + "=" + secret +
+			"; Path=/; HttpOnly; Secure; SameSite=Strict"},
 		{"no TLS", proxy, "plain.example", nil, "nero-" + port + "=" + secret + "; Path=/; HttpOnly; SameSite=Strict"},
-		{"frame of another site", proxy, "nero.example", frame, "__Host-nero-" + port + "=" + secret + "; Path=/; HttpOnly; Secure; SameSite=None; Partitioned"},
-		{"frame of the same site", proxy, "nero.example", []string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Dest: iframe"}, "__Host-nero-" + port + "=" + secret + "; Path=/; HttpOnly; Secure; SameSite=Strict"},
-		{"frame without TLS", proxy, "plain.example", frame, "nero-" + port + "=" + secret + "; Path=/; HttpOnly; SameSite=Strict"},
-		{"frame that is not allowed", plain, here, frame, "nero-" + strconv.Itoa(plain.Port()) + "=" + secret + "; Path=/; HttpOnly; SameSite=Strict"},
+		{"frame of another site", proxy, "nero.example", frame, "__Host-nero-" + port + "=" + secret +
+			"; Path=/; HttpOnly; Secure; SameSite=None; Partitioned"},
+		{
+			"frame of the same site", proxy, "nero.example",
+			[]string{"Sec-Fetch-Site: same-site", "Sec-Fetch-Dest: iframe"},
+			"__Host-nero-" + port + "=" + secret +
+				"; Path=/; HttpOnly; Secure; SameSite=Strict",
+		},
+		{
+			"frame without TLS", proxy, "plain.example", frame,
+			"nero-" + port + "=" + secret + "; Path=/; HttpOnly; SameSite=Strict",
+		},
+		{"frame that is not allowed", plain, here, frame, "nero-" + strconv.Itoa(plain.Port()) + "=" + secret +
+			"; Path=/; HttpOnly; SameSite=Strict"},
 	} {
 		got := ask(t, c.s, "GET", "/?token="+secret, c.host, c.headers...)
 		if have := got.Header.Get("Set-Cookie"); have != c.want {
@@ -442,8 +554,8 @@ func TestCookie(t *testing.T) {
 	}
 }
 
-// A browser that follows a link from another site does not send its cookie along, nor with what it is redirected to. The page
-// then goes on by itself, once.
+// A browser that follows a link from another site does not send its cookie along, nor with what it is redirected to.
+// The page then goes on by itself, once.
 func TestLinkFromElsewhere(t *testing.T) {
 	s := listen(t, Options{Token: secret})
 	serve(t, s, http.HandlerFunc(echo))
@@ -454,31 +566,40 @@ func TestLinkFromElsewhere(t *testing.T) {
 	from := "Sec-Fetch-Site: cross-site"
 
 	first := link("/run?a=%3C%22&token="+secret, from)
-	if first.StatusCode != http.StatusOK || first.Header.Get("Set-Cookie") == "" || !strings.Contains(first.body, `href="./run?a=%3C%22"`) || !strings.Contains(first.body, script) {
+	if first.StatusCode != http.StatusOK || first.Header.Get("Set-Cookie") == "" ||
+		!strings.Contains(first.body, `href="./run?a=%3C%22"`) || !strings.Contains(first.body, script) {
 		t.Errorf("first visit: %d %v\n%s", first.StatusCode, first.Header, first.body)
 	}
 	// The digest of goOn, by: printf '%s' "$SCRIPT" | openssl dgst -sha256 -binary | base64
-	if p := first.Header.Get("Content-Security-Policy"); !strings.Contains(p, "script-src 'sha256-"+goOnDigest+"';") || strings.Contains(p, "script-src 'self'") {
+	if p := first.Header.Get("Content-Security-Policy"); !strings.Contains(p, "script-src 'sha256-"+goOnDigest+"';") ||
+		strings.Contains(p, "script-src 'self'") {
 		t.Errorf("policy of the page that goes on: %s", p)
 	}
-	if unknown := link("/run?token=" + secret); !strings.Contains(unknown.body, script) { // plain http to another machine
+	// plain http to another machine
+	if unknown := link("/run?token=" + secret); !strings.Contains(unknown.body, script) {
 		t.Errorf("a browser that does not say where it comes from: %s", unknown.body)
 	}
 
 	later := link("/run?a=1", from)
-	if later.StatusCode != http.StatusUnauthorized || !strings.Contains(later.body, `href="./run?a=1&amp;once-more=1"`) || !strings.Contains(later.body, script) {
+	if later.StatusCode != http.StatusUnauthorized ||
+		!strings.Contains(later.body, `href="./run?a=1&amp;once-more=1"`) || !strings.Contains(later.body, script) {
 		t.Errorf("later visit: %d\n%s", later.StatusCode, later.body)
 	}
-	if again := link("/run?a=1&once-more=1", "Sec-Fetch-Site: same-origin"); again.StatusCode != http.StatusUnauthorized || strings.Contains(again.body, script) {
+	if again := link("/run?a=1&once-more=1",
+		"Sec-Fetch-Site: same-origin"); again.StatusCode != http.StatusUnauthorized ||
+		strings.Contains(again.body, script) {
 		t.Errorf("second attempt: %d\n%s", again.StatusCode, again.body)
 	}
-	if again := link("/run?a=1&once-more=1", from); again.StatusCode != http.StatusUnauthorized || strings.Contains(again.body, script) {
+	if again := link("/run?a=1&once-more=1", from); again.StatusCode != http.StatusUnauthorized ||
+		strings.Contains(again.body, script) {
 		t.Errorf("second attempt of a browser that does not say: %d\n%s", again.StatusCode, again.body)
 	}
-	if known := link("/run?a=1&once-more=1", "Sec-Fetch-Site: same-origin", rightCookie); known.StatusCode != http.StatusSeeOther || known.Header.Get("Location") != "./run?a=1" {
+	if known := link("/run?a=1&once-more=1", "Sec-Fetch-Site: same-origin",
+		rightCookie); known.StatusCode != http.StatusSeeOther || known.Header.Get("Location") != "./run?a=1" {
 		t.Errorf("second attempt with the cookie: %d %v", known.StatusCode, known.Header)
 	}
-	if wrong := link("/?token=wrong", from); wrong.StatusCode != http.StatusUnauthorized || strings.Contains(wrong.body, script) {
+	if wrong := link("/?token=wrong", from); wrong.StatusCode != http.StatusUnauthorized ||
+		strings.Contains(wrong.body, script) {
 		t.Errorf("wrong token: %d\n%s", wrong.StatusCode, wrong.body)
 	}
 	if api := link("/api/v1/runs"); api.StatusCode != http.StatusUnauthorized || strings.Contains(api.body, "<") {
@@ -564,14 +685,18 @@ func TestPanic(t *testing.T) {
 		panic(fmt.Sprint("broken by ", r.Header))
 	}))
 	got := ask(t, s, "GET", "/whole?q=1", here, auth)
-	if got.StatusCode != http.StatusInternalServerError || !strings.Contains(got.body, `"code":"internal"`) || strings.Contains(got.body, "broken by") || got.Header.Get("Etag") != "" {
+	if got.StatusCode != http.StatusInternalServerError || !strings.Contains(got.body, `"code":"internal"`) ||
+		strings.Contains(got.body, "broken by") || got.Header.Get("Etag") != "" {
 		t.Errorf("%d %v %s", got.StatusCode, got.Header, got.body)
 	}
-	if text := log.String(); !strings.Contains(text, "broken by") || !strings.Contains(text, "path=/whole") || !strings.Contains(text, "guard_test.go") || strings.Contains(text, secret) || !strings.Contains(text, "[token]") {
+	if text := log.String(); !strings.Contains(text, "broken by") || !strings.Contains(text, "path=/whole") ||
+		!strings.Contains(text, "guard_test.go") || strings.Contains(text, secret) ||
+		!strings.Contains(text, "[token]") {
 		t.Errorf("log: %s", text)
 	}
 	for _, path := range []string{"/half", "/piece", "/abort"} {
-		if a, err := raw(t, s, "GET", "GET "+path+" HTTP/1.1\r\nHost: localhost:"+strconv.Itoa(s.Port())+"\r\n"+auth+"\r\n\r\n"); err == nil {
+		if a, err := raw(t, s, "GET", "GET "+path+" HTTP/1.1\r\nHost: localhost:"+strconv.Itoa(s.Port())+"\r\n"+auth+
+			"\r\n\r\n"); err == nil {
 			t.Errorf("%s: %d %q looks whole", path, a.StatusCode, a.body)
 		}
 	}
@@ -589,7 +714,10 @@ func TestAccessLog(t *testing.T) {
 		ask(t, s, "GET", "/api/runs?x=private", here, auth)
 	}
 	text := log.String()
-	for _, want := range []string{"method=GET path=/a status=303", "method=GET path=/api/runs status=200 bytes=25 took="} {
+	for _, want := range []string{
+		"method=GET path=/a status=303",
+		"method=GET path=/api/runs status=200 bytes=25 took=",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -606,7 +734,11 @@ func BenchmarkHandler(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	h := s.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	h := s.Handler(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request,
+	) {
+		w.WriteHeader(http.StatusNoContent)
+	}))
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/api/v1/runs", nil)
 	r.Host = "127.0.0.1:" + strconv.Itoa(s.Port())
 	r.Header.Set("Cookie", s.gate.cookie+"="+secret)

@@ -12,7 +12,10 @@ import (
 )
 
 // methods are what a request may want.
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+	http.MethodDelete,
+}
 
 // guarded is a handler behind the guard.
 type guarded struct {
@@ -20,9 +23,9 @@ type guarded struct {
 	next http.Handler
 }
 
-// Handler puts the guard before a handler. The handler sees paths without the base path, and so do its redirects: a Location
-// that begins with a slash has the base path put before it. A handler that is behind this server's guard already is returned
-// as it is.
+// Handler puts the guard before a handler. The handler sees paths without the base path, and so do its redirects: a
+// Location that begins with a slash has the base path put before it. A handler that is behind this server's guard
+// already is returned as it is.
 func (s *Server) Handler(next http.Handler) http.Handler {
 	if g, ok := next.(*guarded); ok && g.s == s {
 		return g
@@ -32,13 +35,16 @@ func (s *Server) Handler(next http.Handler) http.Handler {
 
 // call is one request at work.
 type call struct {
-	s      *Server
-	w      *response
-	body   *body // nil without one
-	api    bool
-	place  chan struct{} // where it holds a place: s.requests, s.streams or nil
+	s *Server
+	w *response
+	// nil without one
+	body *body
+	api  bool
+	// where it holds a place: s.requests, s.streams or nil
+	place  chan struct{}
 	stream context.Context
-	end    func() // of the stream
+	// of the stream
+	end func()
 }
 
 type callKey struct{}
@@ -93,7 +99,8 @@ func (g *guarded) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 			c.end()
 		}
 		c.leave()
-		s.log.Debug("request", "method", r.Method, "path", path, "status", c.w.status, "bytes", c.w.bytes, "took", s.now().Sub(start), "from", r.RemoteAddr)
+		s.log.Debug("request", "method", r.Method, "path", path, "status", c.w.status, "bytes", c.w.bytes, "took",
+			s.now().Sub(start), "from", r.RemoteAddr)
 		if c.w.broken {
 			panic(http.ErrAbortHandler)
 		}
@@ -144,19 +151,24 @@ func (s *Server) judge(c *call, r *http.Request) http.Handler {
 	}
 	if !slices.Contains(methods, r.Method) {
 		c.w.Header().Set("Allow", strings.Join(methods, ", "))
-		return &Problem{Status: http.StatusMethodNotAllowed, Code: "method", Title: "The method is not allowed", Detail: "No address of this server has it."}
+		return &Problem{
+			Status: http.StatusMethodNotAllowed, Code: "method", Title: "The method is not allowed",
+			Detail: "No address of this server has it.",
+		}
 	}
 	if why := oddURL(r.URL); why != "" {
 		return &Problem{
 			Status: http.StatusBadRequest, Code: "path", Title: "The path is not plain",
-			Detail: "It is not served because " + why + ".", Remedy: "Follow a link of the interface, or see the list of addresses of the API.",
+			Detail: "It is not served because " + why + ".",
+			Remedy: "Follow a link of the interface, or see the list of addresses of the API.",
 		}
 	}
 	if rest, ok := strings.CutPrefix(r.URL.Path, s.base); ok {
 		r.URL.Path = "/" + rest
 	} else if r.URL.Path+"/" == s.base && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		r.URL.Path = "/"
-		return redirect(s.here(r, r.URL.RawQuery)) // else what the page refers to would be looked for one level too high
+		// else what the page refers to would be looked for one level too high
+		return redirect(s.here(r, r.URL.RawQuery))
 	}
 	r.URL.RawPath = ""
 	c.api = strings.HasPrefix(r.URL.Path+"/", s.api)
@@ -169,17 +181,20 @@ func (s *Server) judge(c *call, r *http.Request) http.Handler {
 		return &Problem{
 			Status: http.StatusForbidden, Code: "cross-origin", Title: "The request comes from another site",
 			Detail: "Pages of other origins may link to this server, and not use it.",
-			Remedy: "Open the interface itself. If this is its own page behind a proxy, start nero with --allowed-host and the origin that the browser shows, such as https://name.",
+			Remedy: "Open the interface itself. If this is its own page behind a proxy, start nero with " +
+				"--allowed-host and the origin that the browser shows, such as https://name.",
 		}
 	}
 	return s.enter(r, host, c.api)
 }
 
-// misdirected is the answer to a request that is addressed to another host. Its remedy repeats the name only if that is one.
+// misdirected is the answer to a request that is addressed to another host. Its remedy repeats the name only if that is
+// one.
 func (s *Server) misdirected(host string, ok bool) *Problem {
 	p := &Problem{
 		Status: http.StatusMisdirectedRequest, Code: "host", Title: "This server does not go by that name",
-		Detail: "The request is addressed to a host that is not on the list. This keeps other sites from reaching the server under a name of theirs.",
+		Detail: "The request is addressed to a host that is not on the list. This keeps other sites from reaching " +
+			"the server under a name of theirs.",
 		Remedy: "Open " + s.bare() + " instead.",
 	}
 	if ok {
@@ -194,7 +209,8 @@ func (c *call) recovered(r *http.Request, path string, v any) {
 		c.w.broken = true
 		return
 	}
-	c.s.log.Error("a handler panicked", "method", r.Method, "path", path, "panic", c.s.gate.redact(fmt.Sprint(v)), "stack", c.s.gate.redact(string(debug.Stack())))
+	c.s.log.Error("a handler panicked", "method", r.Method, "path", path, "panic", c.s.gate.redact(fmt.Sprint(v)),
+		"stack", c.s.gate.redact(string(debug.Stack())))
 	if c.w.status != 0 {
 		c.w.broken = true // half an answer must not look like a whole one
 		return

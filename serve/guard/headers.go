@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// contentPolicy is the Content-Security-Policy of every page: scripts and styles are our own files, nothing is fetched from
-// elsewhere, and only we and the given origins show the page in a frame.
+// contentPolicy is the Content-Security-Policy of every page: scripts and styles are our own files, nothing is fetched
+// from elsewhere, and only we and the given origins show the page in a frame.
 func contentPolicy(frames []string) (string, error) {
 	ancestors := []string{"'self'"}
 	for _, entry := range frames {
@@ -25,10 +25,13 @@ func contentPolicy(frames []string) (string, error) {
 
 var schemeSource = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:$`)
 
-// frameSource reads an entry of --allow-frame and writes it for the content policy. Nothing else may get into that header.
+// frameSource reads an entry of --allow-frame and writes it for the content policy. Nothing else may get into that
+// header.
 func frameSource(entry string) (string, error) {
 	fail := func(why string) (string, error) {
-		return "", fmt.Errorf("guard: --allow-frame %q: %s: expected an origin such as https://name or http://localhost:8888, a scheme such as vscode-webview:, or * for all", entry, why)
+		return "", fmt.Errorf(
+			"guard: --allow-frame %q: %s: expected an origin such as https://name or http://localhost:8888, a scheme "+
+				"such as vscode-webview:, or * for all", entry, why)
 	}
 	s := strings.TrimSpace(entry)
 	if s == "*" || schemeSource.MatchString(s) {
@@ -75,7 +78,8 @@ func (s *Server) setHeaders(h http.Header, host hostPort) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()")
+	h.Set("Permissions-Policy",
+		"camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()")
 	h.Set("Cache-Control", "no-cache")
 	// Over plain http to another machine browsers ignore the next one, and complain.
 	if s.tls != nil || s.hosts.isSecure(host) || isLoopback(host.name) {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// hostPort is what a Host header says. name is in lower case and without the dot of the root, or the canonical text of an
-// address; port is empty if it was left out.
+// hostPort is what a Host header says. name is in lower case and without the dot of the root, or the canonical text of
+// an address; port is empty if it was left out.
 type hostPort struct{ name, port string }
 
 // parseHost reads a Host header. It is strict: what a browser would not send is not understood, and so not allowed.
@@ -82,8 +82,10 @@ func parseName(s string) (string, bool) {
 
 // hostRule is one entry of the list.
 type hostRule struct {
-	name string // of hostPort; with below, every name that ends in a dot and this
-	port string // "" is any
+	// of hostPort; with below, every name that ends in a dot and this
+	name string
+	// "" is any
+	port string
 	kind hostKind
 }
 
@@ -97,10 +99,13 @@ const (
 
 // hostList is which hosts requests may be addressed to.
 type hostList struct {
-	rules   []hostRule
-	secure  map[hostPort]bool // hosts that a proxy serves over TLS
-	origins []string          // of the entries that are origins, as they were given
-	others  []string          // further addresses of this machine, for people
+	rules []hostRule
+	// hosts that a proxy serves over TLS
+	secure map[hostPort]bool
+	// of the entries that are origins, as they were given
+	origins []string
+	// further addresses of this machine, for people
+	others []string
 }
 
 // has says whether a Host header names this server.
@@ -223,7 +228,9 @@ func canonical(name string) (string, bool) {
 // parseAllowed reads an entry of --allowed-host. scheme is that of an origin, or empty.
 func parseAllowed(entry string) (r hostRule, scheme string, err error) {
 	fail := func(why string) (hostRule, string, error) {
-		return hostRule{}, "", fmt.Errorf("guard: --allowed-host %q: %s: expected name, name:port, *.example.org, or an origin such as https://name", entry, why)
+		return hostRule{}, "",
+			fmt.Errorf("guard: --allowed-host %q: %s: expected name, name:port, *.example.org, or an origin such as "+
+				"https://name", entry, why)
 	}
 	rest := strings.TrimSpace(entry)
 	if before, after, ok := strings.Cut(rest, "://"); ok {
@@ -273,8 +280,8 @@ func schemePort(scheme string) string {
 	return "80"
 }
 
-// toASCII writes a host name in any script, with or without a port, as it travels in a Host header (IDNA). net/http knows how
-// and shows it only in what it writes.
+// toASCII writes a host name in any script, with or without a port, as it travels in a Host header (IDNA). net/http
+// knows how and shows it only in what it writes.
 func toASCII(host string) (string, error) {
 	host = strings.ToLower(host)
 	plain := true

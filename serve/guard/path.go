@@ -37,8 +37,8 @@ func cleanBase(s string) (string, error) {
 	return p, nil
 }
 
-// oddPath says what is wrong with a path, or nothing. A path that passes means the same to everybody who reads it: it begins
-// with a slash and has no part that is empty (but the last), "." or "..", no backslash and no control character.
+// oddPath says what is wrong with a path, or nothing. A path that passes means the same to everybody who reads it: it
+// begins with a slash and has no part that is empty (but the last), "." or "..", no backslash and no control character.
 func oddPath(p string) string {
 	if !strings.HasPrefix(p, "/") {
 		return "it does not begin with a slash"
@@ -65,8 +65,8 @@ func oddPath(p string) string {
 	return ""
 }
 
-// oddURL says what is wrong with the path of a request, or nothing. Besides [oddPath] it refuses an escaped slash, which some
-// proxies unescape and others do not.
+// oddURL says what is wrong with the path of a request, or nothing. Besides [oddPath] it refuses an escaped slash,
+// which some proxies unescape and others do not.
 func oddURL(u *url.URL) string {
 	if u.RawPath != "" && strings.Contains(strings.ToLower(u.RawPath), "%2f") {
 		return "it has an escaped slash"

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Problem is an error as a client gets it: application/problem+json of RFC 9457, with a code for programs and a remedy for
-// people. It is an error, and a handler that answers with itself.
+// Problem is an error as a client gets it: application/problem+json of RFC 9457, with a code for programs and a remedy
+// for people. It is an error, and a handler that answers with itself.
 type Problem struct { //nolint:errname // it is an answer more than an error
 	// Status is the HTTP status, 400 to 599.
 	Status int `json:"status"`
@@ -34,10 +34,12 @@ type Problem struct { //nolint:errname // it is an answer more than an error
 
 // Error is the title, the detail and the remedy.
 func (p *Problem) Error() string {
-	return strings.Join(slices.DeleteFunc([]string{p.Title, p.Detail, p.Remedy}, func(s string) bool { return s == "" }), ": ")
+	return strings.Join(slices.DeleteFunc([]string{p.Title, p.Detail, p.Remedy},
+		func(s string) bool { return s == "" }), ": ")
 }
 
-// ServeHTTP answers with the problem. A person who opened an address that is not of the API gets a page, everybody else JSON.
+// ServeHTTP answers with the problem. A person who opened an address that is not of the API gets a page, everybody else
+// JSON.
 func (p *Problem) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c := callOf(r.Context()); (c == nil || !c.api) && wantsPage(r) {
 		p.page(w, r, "")
@@ -55,7 +57,10 @@ func (p *Problem) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // header sets what every form of the problem says. Headers that described the answer which is not given are taken away.
 func (p *Problem) header(w http.ResponseWriter) http.Header {
 	h := w.Header()
-	for _, name := range []string{"Content-Encoding", "Content-Disposition", "Content-Range", "Etag", "Last-Modified", "Location"} {
+	for _, name := range []string{
+		"Content-Encoding", "Content-Disposition", "Content-Range", "Etag", "Last-Modified",
+		"Location",
+	} {
 		h.Del(name)
 	}
 	h.Set("Cache-Control", "no-store")
@@ -100,12 +105,13 @@ const pageHead = `<!doctype html>
 
 // wantsPage says whether a person is looking at the answer.
 func wantsPage(r *http.Request) bool {
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// Fail answers with an error: as itself if there is a [Problem] in its chain, as what [BodyProblem] makes of it if it came
-// from reading the body, with 503 if the server is ending, else with 500 and without its text, which may speak of things that
-// are no visitor's business. The return value says whether the text was kept back, and so belongs in a log.
+// Fail answers with an error: as itself if there is a [Problem] in its chain, as what [BodyProblem] makes of it if it
+// came from reading the body, with 503 if the server is ending, else with 500 and without its text, which may speak of
+// things that are no visitor's business. The return value says whether the text was kept back, and so belongs in a log.
 func Fail(w http.ResponseWriter, r *http.Request, err error) (hidden bool) {
 	var p *Problem
 	switch {
@@ -113,7 +119,10 @@ func Fail(w http.ResponseWriter, r *http.Request, err error) (hidden bool) {
 	case isBodyError(err):
 		p = BodyProblem(err)
 	case errors.Is(err, context.Canceled):
-		p = &Problem{Status: http.StatusServiceUnavailable, Code: "ending", Title: "The request was given up", Detail: "The server is ending, or the client has gone away.", RetryAfter: time.Second}
+		p = &Problem{
+			Status: http.StatusServiceUnavailable, Code: "ending", Title: "The request was given up",
+			Detail: "The server is ending, or the client has gone away.", RetryAfter: time.Second,
+		}
 	default:
 		p, hidden = internal(), true
 	}
@@ -134,8 +143,8 @@ func isBodyError(err error) bool {
 	return errors.As(err, &long) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// BodyProblem is the problem for an error from reading the body of a request: 413 if it is longer than allowed, 408 if it
-// took too long to come, else 400 with the text of the error.
+// BodyProblem is the problem for an error from reading the body of a request: 413 if it is longer than allowed, 408 if
+// it took too long to come, else 400 with the text of the error.
 func BodyProblem(err error) *Problem {
 	var long *http.MaxBytesError
 	switch {
@@ -144,7 +153,8 @@ func BodyProblem(err error) *Problem {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &Problem{
 			Status: http.StatusRequestTimeout, Code: "body-too-slow", Title: "The body of the request took too long",
-			Detail: "It did not arrive in the time that a request has.", Remedy: "Try again on a faster connection, or send less.",
+			Detail: "It did not arrive in the time that a request has.",
+			Remedy: "Try again on a faster connection, or send less.",
 		}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Problem{
@@ -152,7 +162,10 @@ func BodyProblem(err error) *Problem {
 			Detail: "It ended before it should.", Remedy: "Send it again.",
 		}
 	}
-	return &Problem{Status: http.StatusBadRequest, Code: "body", Title: "The body of the request cannot be read", Detail: err.Error()}
+	return &Problem{
+		Status: http.StatusBadRequest, Code: "body", Title: "The body of the request cannot be read",
+		Detail: err.Error(),
+	}
 }
 
 func tooLong(limit int64) *Problem {

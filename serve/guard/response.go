@@ -17,10 +17,13 @@ type response struct {
 	http.ResponseWriter
 	c       *call
 	control *http.ResponseController
-	status  int // 0 before the headers are written
-	bytes   int64
-	inside  bool // the handler behind the guard is at work
-	broken  bool // the connection has to be broken off
+	// 0 before the headers are written
+	status int
+	bytes  int64
+	// the handler behind the guard is at work
+	inside bool
+	// the connection has to be broken off
+	broken bool
 }
 
 // Unwrap is for [http.ResponseController].
@@ -36,8 +39,8 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// hurry starts the clock for what goes over the connection now. Writing also reads on: net/http takes the rest of a body from
-// the connection before it answers.
+// hurry starts the clock for what goes over the connection now. Writing also reads on: net/http takes the rest of a
+// body from the connection before it answers.
 func (w *response) hurry() {
 	now := w.c.s.now()
 	// A recorder of a test has no deadlines.
@@ -51,8 +54,8 @@ func (w *response) hurry() {
 	}
 }
 
-// relax stops the clock: a handler may think as long as it likes, and events may be far apart. Only writing has such a clock:
-// net/http stops that of reading itself, when the body has come to its end.
+// relax stops the clock: a handler may think as long as it likes, and events may be far apart. Only writing has such a
+// clock: net/http stops that of reading itself, when the body has come to its end.
 func (w *response) relax() { _ = w.control.SetWriteDeadline(time.Time{}) }
 
 func (w *response) Write(p []byte) (int, error) {
@@ -89,10 +92,13 @@ func (w *response) Flush() { _ = w.FlushError() }
 // body is the body of a request, which has to arrive in time.
 type body struct {
 	io.ReadCloser
-	c     *call
-	until time.Time // zero before the first read
-	done  bool      // it has been read to its end
-	late  bool      // it has not come in time
+	c *call
+	// zero before the first read
+	until time.Time
+	// it has been read to its end
+	done bool
+	// it has not come in time
+	late bool
 }
 
 func (b *body) Read(p []byte) (int, error) {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Stream says that the answer to a request is a stream of events, which stays open. The request gives back its place among
-// the requests and takes one among the streams; if there is none, the error is a [Problem] with status 503. The context ends
-// when the client goes away and when the server ends, whereupon the handler has to return. The headers of an event stream are
-// set. Outside the guard it is the context of the request.
+// Stream says that the answer to a request is a stream of events, which stays open. The request gives back its place
+// among the requests and takes one among the streams; if there is none, the error is a [Problem] with status 503. The
+// context ends when the client goes away and when the server ends, whereupon the handler has to return. The headers of
+// an event stream are set. Outside the guard it is the context of the request.
 func Stream(w http.ResponseWriter, r *http.Request) (context.Context, error) {
 	ctx := r.Context()
 	c := callOf(ctx)
@@ -36,9 +36,9 @@ func Stream(w http.ResponseWriter, r *http.Request) (context.Context, error) {
 	return ctx, nil
 }
 
-// Serve answers requests with the handler, behind the guard, until the context ends. Then it takes no more, ends the streams
-// of events, waits for the requests at work, at most for Limits.Shutdown, and ends their contexts. It returns nil after such
-// an end, and an error if it could not go on. It can be called once.
+// Serve answers requests with the handler, behind the guard, until the context ends. Then it takes no more, ends the
+// streams of events, waits for the requests at work, at most for Limits.Shutdown, and ends their contexts. It returns
+// nil after such an end, and an error if it could not go on. It can be called once.
 func (s *Server) Serve(ctx context.Context, h http.Handler) error {
 	// Requests outlive ctx for a while, so that they can be answered.
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))

@@ -19,7 +19,10 @@ import (
 )
 
 // short are limits that a test can wait for.
-var short = Limits{Header: 200 * time.Millisecond, Body: 300 * time.Millisecond, Write: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Shutdown: 300 * time.Millisecond}
+var short = Limits{
+	Header: 200 * time.Millisecond, Body: 300 * time.Millisecond, Write: 300 * time.Millisecond,
+	Idle: 300 * time.Millisecond, Shutdown: 300 * time.Millisecond,
+}
 
 // dial opens a connection that fails the test rather than hang.
 func dial(t *testing.T, s *Server) net.Conn {
@@ -47,7 +50,8 @@ func dribble(conn net.Conn, text string) error {
 }
 
 func head(s *Server, line string, headers ...string) string {
-	return line + " HTTP/1.1\r\nHost: 127.0.0.1:" + strconv.Itoa(s.Port()) + "\r\n" + strings.Join(append(headers, "", ""), "\r\n")
+	return line + " HTTP/1.1\r\nHost: 127.0.0.1:" + strconv.Itoa(s.Port()) + "\r\n" +
+		strings.Join(append(headers, "", ""), "\r\n")
 }
 
 func TestSlowHeader(t *testing.T) {
@@ -95,7 +99,8 @@ func TestSlowBody(t *testing.T) {
 	}))
 	for _, c := range []struct {
 		name, head string
-		want       string // how the answer begins
+		// how the answer begins
+		want string
 	}{
 		{"read", head(s, "POST /read", auth, "Content-Length: 1000"), "HTTP/1.1 408"},
 		{"read in pieces", head(s, "POST /read", auth, "Transfer-Encoding: chunked") + "3e8\r\n", "HTTP/1.1 408"},
@@ -286,7 +291,9 @@ func TestBusy(t *testing.T) {
 			t.Fatal(err)
 		}
 		if res.StatusCode == http.StatusServiceUnavailable {
-			if n, err := strconv.Atoi(res.Header.Get("Retry-After")); err != nil || n < 1 || !strings.Contains(string(b), `"code":"busy"`) || strings.Contains(res.Header.Get("Content-Type"), "event") {
+			if n, err := strconv.Atoi(res.Header.Get("Retry-After")); err != nil || n < 1 ||
+				!strings.Contains(string(b), `"code":"busy"`) || strings.Contains(res.Header.Get("Content-Type"),
+				"event") {
 				t.Errorf("%s: 503 with %v: %s", path, res.Header, b)
 			}
 		}
@@ -326,8 +333,9 @@ func TestBusy(t *testing.T) {
 // The end of the server ends streams, lets requests at work finish, and does not wait for one that does not.
 func TestShutdown(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		think time.Duration // of the request at work; 0 waits for its context
+		name string
+		// of the request at work; 0 waits for its context
+		think time.Duration
 	}{{"finishes", 150 * time.Millisecond}, {"does not", 0}} {
 		t.Run(c.name, func(t *testing.T) {
 			l := short
@@ -398,7 +406,8 @@ func TestShutdown(t *testing.T) {
 					t.Fatalf("%s does not end", want)
 				}
 			}
-			if b, err := io.ReadAll(events); err != nil || !strings.Contains(string(b), "text/event-stream") || !strings.Contains(string(b), "data: bye") || !strings.Contains(string(b), "X-Accel-Buffering: no") {
+			if b, err := io.ReadAll(events); err != nil || !strings.Contains(string(b), "text/event-stream") ||
+				!strings.Contains(string(b), "data: bye") || !strings.Contains(string(b), "X-Accel-Buffering: no") {
 				t.Errorf("stream: %v %s", err, b)
 			}
 			b, err := io.ReadAll(work)
@@ -452,7 +461,10 @@ func TestQuietStream(t *testing.T) {
 }
 
 func TestProblem(t *testing.T) {
-	p := &Problem{Status: 404, Code: "no-run", Title: "There is no such run", Detail: `run "<b>"`, Remedy: "See the list."}
+	p := &Problem{
+		Status: 404, Code: "no-run", Title: "There is no such run", Detail: `run "<b>"`,
+		Remedy: "See the list.",
+	}
 	if got, want := p.Error(), `There is no such run: run "<b>": See the list.`; got != want {
 		t.Errorf("%q", got)
 	}
@@ -469,14 +481,18 @@ func TestProblem(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if w.Code != 404 || fmt.Sprint(got) != `map[code:no-run detail:run "<b>" remedy:See the list. status:404 title:There is no such run]` ||
-		w.Header().Get("Content-Type") != "application/problem+json" || w.Header().Get("Content-Encoding") != "" || w.Header().Get("Cache-Control") != "no-store" {
+	if w.Code != 404 || fmt.Sprint(
+		got) != `map[code:no-run detail:run "<b>" remedy:See the list. status:404 title:There is no such run]` ||
+		w.Header().Get("Content-Type") != "application/problem+json" || w.Header().Get("Content-Encoding") != "" ||
+		w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v %v", w.Code, w.Header(), got)
 	}
-	if w := answer(p.ServeHTTP, "GET", page); !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || strings.Contains(w.Body.String(), "<b>") || !strings.Contains(w.Body.String(), "&lt;b&gt;") {
+	if w := answer(p.ServeHTTP, "GET", page); !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") ||
+		strings.Contains(w.Body.String(), "<b>") || !strings.Contains(w.Body.String(), "&lt;b&gt;") {
 		t.Errorf("page: %v %s", w.Header(), w.Body)
 	}
-	if w := answer(p.ServeHTTP, "HEAD", ""); w.Code != 404 || w.Body.Len() != 0 || w.Header().Get("Content-Length") == "0" {
+	if w := answer(p.ServeHTTP, "HEAD", ""); w.Code != 404 || w.Body.Len() != 0 ||
+		w.Header().Get("Content-Length") == "0" {
 		t.Errorf("HEAD: %d %v %s", w.Code, w.Header(), w.Body)
 	}
 	for _, c := range []struct {
@@ -500,11 +516,13 @@ func TestProblem(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
 		}
-		if w.Code != c.status || p.Code != c.code || w.Header().Get("Retry-After") != c.retry || hidden != c.hidden || strings.Contains(w.Body.String(), "anna") {
+		if w.Code != c.status || p.Code != c.code || w.Header().Get("Retry-After") != c.retry || hidden != c.hidden ||
+			strings.Contains(w.Body.String(), "anna") {
 			t.Errorf("%v: %d %v %s hidden %v", c.err, w.Code, w.Header(), w.Body, hidden)
 		}
 	}
-	if p := BodyProblem(errors.New("line 3: expected a number")); p.Status != 400 || !strings.Contains(p.Detail, "line 3") {
+	if p := BodyProblem(errors.New("line 3: expected a number")); p.Status != 400 ||
+		!strings.Contains(p.Detail, "line 3") {
 		t.Error(p)
 	}
 }

@@ -27,10 +27,12 @@ const (
 
 // gate knows the token. Its zero value lets everybody in.
 type gate struct {
-	token  string
-	sum    [sha256.Size]byte
-	cookie string // its name, without prefix
-	path   string // of the cookie: the base path, escaped
+	token string
+	sum   [sha256.Size]byte
+	// its name, without prefix
+	cookie string
+	// of the cookie: the base path, escaped
+	path string
 }
 
 func newGate(o Options, port int, path string) (gate, error) {
@@ -58,7 +60,8 @@ func newGate(o Options, port int, path string) (gate, error) {
 
 func checkToken(token string) error {
 	if len(token) < tokenChars {
-		return fmt.Errorf("guard: the token has %d characters: expected at least %d, which nobody can guess; leave it out to have one made", len(token), tokenChars)
+		return fmt.Errorf("guard: the token has %d characters: expected at least %d, which nobody can guess; leave "+
+			"it out to have one made", len(token), tokenChars)
 	}
 	for i := range len(token) {
 		c := token[i]
@@ -83,8 +86,8 @@ func (g *gate) redact(text string) string {
 	return strings.ReplaceAll(text, g.token, "[token]")
 }
 
-// cookieName is the name under which the cookie is kept. The prefixes have the browser refuse one that another host or an
-// unencrypted page has set.
+// cookieName is the name under which the cookie is kept. The prefixes have the browser refuse one that another host or
+// an unencrypted page has set.
 func (g *gate) cookieName(secure bool) string {
 	switch {
 	case secure && g.path == "/":
@@ -121,10 +124,12 @@ func bearer(r *http.Request) (token string, shown bool) {
 
 // query is the query of an address, with our own parts taken out.
 type query struct {
-	token    string
-	ours     bool // there was a token, or a mark of onceMore
+	token string
+	// there was a token, or a mark of onceMore
+	ours     bool
 	onceMore bool
-	rest     string // the other parts, as they were
+	// the other parts, as they were
+	rest string
 }
 
 func queryOf(u *url.URL) query {
@@ -179,7 +184,8 @@ func (s *Server) enter(r *http.Request, h hostPort, api bool) http.Handler {
 	case query.token != "" && api:
 		why = "The API does not take the token from the address, where it would end up in logs."
 	case query.token != "":
-		why = "The token in the address is not the one of this server: without a chosen one, each start makes a new one."
+		why = "The token in the address is not the one of this server: without a chosen one, each start makes a new " +
+			"one."
 	}
 	return s.stranger(why, api)
 }
@@ -188,7 +194,8 @@ func (s *Server) enter(r *http.Request, h hostPort, api bool) http.Handler {
 func (s *Server) stranger(why string, api bool) http.Handler {
 	p := &Problem{
 		Status: http.StatusUnauthorized, Code: "token", Title: "A token is needed", Detail: why,
-		Remedy: "Open the address that nero printed when it started; it ends in ?" + tokenKey + "= and the token. A program sends the header Authorization: Bearer and the token.",
+		Remedy: "Open the address that nero printed when it started; it ends in ?" + tokenKey +
+			"= and the token. A program sends the header Authorization: Bearer and the token.",
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="nero"`)
@@ -199,8 +206,8 @@ func (s *Server) stranger(why string, api bool) http.Handler {
 		if s.framed {
 			p.Remedy += " In a frame of another site a browser keeps the token only if nero is served over https."
 		}
-		// Who follows a link from another site is asked for a token although the browser has one: it does not send a Strict
-		// cookie along. It does when the page itself goes to the address, so the page does, once.
+		// Who follows a link from another site is asked for a token although the browser has one: it does not send a
+		// Strict cookie along. It does when the page itself goes to the address, so the page does, once.
 		query := queryOf(r.URL)
 		if query.ours || staysHome(r) {
 			p.page(w, r, "")
@@ -221,7 +228,8 @@ func (s *Server) welcome(r *http.Request, h hostPort, q query) http.Handler {
 		Name: s.gate.cookieName(secure), Value: s.gate.token, Path: s.gate.path,
 		HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode,
 	}
-	if s.framed && secure && r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Dest") == "iframe" {
+	if s.framed && secure && r.Header.Get("Sec-Fetch-Site") == "cross-site" &&
+		r.Header.Get("Sec-Fetch-Dest") == "iframe" {
 		// In a frame of another site no Strict cookie is kept. This one is kept for frames on that site alone.
 		c.SameSite, c.Partitioned = http.SameSiteNoneMode, true
 	}
@@ -237,8 +245,8 @@ func (s *Server) welcome(r *http.Request, h hostPort, q query) http.Handler {
 	})
 }
 
-// staysHome says whether the browser sends a Strict cookie with what follows from this request. Over plain http to another
-// machine it does not say where the request came from.
+// staysHome says whether the browser sends a Strict cookie with what follows from this request. Over plain http to
+// another machine it does not say where the request came from.
 func staysHome(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "none", "same-origin", "same-site":
@@ -247,8 +255,8 @@ func staysHome(r *http.Request) bool {
 	return false
 }
 
-// goOn is the script of the pages that go on to another address. It keeps the part after #, which holds the state of the
-// interface and never reaches the server.
+// goOn is the script of the pages that go on to another address. It keeps the part after #, which holds the state of
+// the interface and never reaches the server.
 const goOn = `location.replace(document.getElementById("on").href+location.hash)`
 
 // pageThatGoes shows a problem with a link to an address, and follows the link by itself.
@@ -256,11 +264,12 @@ func (s *Server) pageThatGoes(w http.ResponseWriter, r *http.Request, p *Problem
 	sum := sha256.Sum256([]byte(goOn))
 	w.Header().Set("Content-Security-Policy", strings.Replace(s.policy, "script-src 'self'",
 		"script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'", 1))
-	p.page(w, r, fmt.Sprintf("<p><a id=\"on\" href=\"%s\">%s</a></p>\n<script>%s</script>\n", html.EscapeString(to), text, goOn))
+	p.page(w, r, fmt.Sprintf("<p><a id=\"on\" href=\"%s\">%s</a></p>\n<script>%s</script>\n", html.EscapeString(to),
+		text, goOn))
 }
 
-// here is the address of the request with another query, as the browser has to be told. Without a base path it is relative, so
-// that it is right behind a proxy too that nobody told us of.
+// here is the address of the request with another query, as the browser has to be told. Without a base path it is
+// relative, so that it is right behind a proxy too that nobody told us of.
 func (s *Server) here(r *http.Request, query string) string {
 	to := url.URL{Path: r.URL.Path, RawQuery: query}
 	if s.base != "/" {

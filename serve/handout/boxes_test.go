@@ -12,7 +12,12 @@ import (
 func TestFound(t *testing.T) {
 	all := [][][]job.Detection{
 		{
-			{{X1: -3.25, Y1: 0, X2: 127.96875, Y2: 4000, Angle: -90, Score: 0.5, Label: -1}, {Score: 2}, {Score: 0.2, Label: 7}, {Score: 0.1}},
+			{
+				{X1: -3.25, Y1: 0, X2: 127.96875, Y2: 4000, Angle: -90, Score: 0.5, Label: -1},
+				{Score: 2},
+				{Score: 0.2, Label: 7},
+				{Score: 0.1},
+			},
 			{},
 		},
 		nil,
@@ -30,10 +35,12 @@ func TestFound(t *testing.T) {
 			t.Errorf("coordinate %d is %v, want %v", i, got, want)
 		}
 	}
-	if a, s, l := 360*word(0, 0, 0, 4)/65535, word(0, 0, 0, 5)/65535, word(0, 0, 0, 6); math.Abs(a-270) > 0.01 || math.Abs(s-0.5) > 1e-4 || l != 65535 {
+	if a, s, l := 360*word(0, 0, 0, 4)/65535, word(0, 0, 0, 5)/65535, word(0, 0, 0, 6); math.Abs(a-270) > 0.01 ||
+		math.Abs(s-0.5) > 1e-4 || l != 65535 {
 		t.Errorf("angle %v, score %v, class %v", a, s, l)
 	}
-	if word(0, 0, 1, 5) != 65535 || word(0, 0, 2, 6) != 7 || word(0, 1, 0, 0) != 0 || len(ts[1].data) != 2*2*2*mostFound*boxNumbers {
+	if word(0, 0, 1, 5) != 65535 || word(0, 0, 2, 6) != 7 || word(0, 1, 0, 0) != 0 ||
+		len(ts[1].data) != 2*2*2*mostFound*boxNumbers {
 		t.Errorf("other boxes, or %d bytes", len(ts[1].data))
 	}
 }

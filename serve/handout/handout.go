@@ -1,8 +1,10 @@
-// Package handout writes a run as one HTML file: the interface with the numbers inside. It opens from disk, asks the network for nothing
-// and runs no model. What does not fit into the budget is left out in a fixed order, and the page says so.
+// Package handout writes a run as one HTML file: the interface with the numbers inside. It opens from disk, asks the
+// network for nothing and runs no model. What does not fit into the budget is left out in a fixed order, and the page
+// says so.
 //
-// The answers of the API lie in the file under the names of their calls, deflated and in base64, each in a script element of a type that
-// browsers do not run; a directory before them says what is there. serve/web/src/core/report.ts reads them.
+// The answers of the API lie in the file under the names of their calls, deflated and in base64, each in a script
+// element of a type that browsers do not run; a directory before them says what is there. serve/web/src/core/report.ts
+// reads them.
 package handout
 
 import (
@@ -47,7 +49,8 @@ type Source struct {
 
 // Options say what is in a report. The zero value takes the presets.
 type Options struct {
-	// Metric is the name of the metric that is shown first, and kept before the others; default the first one of the run.
+	// Metric is the name of the metric that is shown first, and kept before the others; default the first one of the
+	// run.
 	Metric string
 	// Slice is the name of a class or of a kept slice that is shown first; samples are kept from it. Default all.
 	Slice string
@@ -55,7 +58,8 @@ type Options struct {
 	Methods []string
 	// Budget is the most bytes of the file; default [PresetBudget].
 	Budget int64
-	// Keep is the most samples that are kept with their exact orbit, inputs and answers; default [PresetKeep], negative for none.
+	// Keep is the most samples that are kept with their exact orbit, inputs and answers; default [PresetKeep], negative
+	// for none.
 	Keep int
 	// Stored leaves inputs and scores out, for which data and models are asked.
 	Stored bool
@@ -65,20 +69,29 @@ type Options struct {
 	Version string
 	// Workers is how many goroutines work; 0 stands for one. It changes no byte.
 	Workers int
-	// Progress is told how far the work is, from 0 to 1, and what is being done; nil is silence. It is called from one goroutine at a time.
+	// Progress is told how far the work is, from 0 to 1, and what is being done; nil is silence. It is called from one
+	// goroutine at a time.
 	Progress func(fraction float64, what string)
 }
 
 // Summary says what was written.
 type Summary struct {
-	Bytes   int64    // of the file
-	Samples int      // of the run
-	Kept    int      // with their exact orbit
-	Inputs  int      // of these with their moved inputs
-	Answers int      // of these with the scores of the models
-	Thumbs  int      // small pictures
-	Curves  []string // metrics with the values of every sample
-	LeftOut []string // sentences: what is not in the file, and how coarse it is
+	// of the file
+	Bytes int64
+	// of the run
+	Samples int
+	// with their exact orbit
+	Kept int
+	// of these with their moved inputs
+	Inputs int
+	// of these with the scores of the models
+	Answers int
+	// small pictures
+	Thumbs int
+	// metrics with the values of every sample
+	Curves []string
+	// sentences: what is not in the file, and how coarse it is
+	LeftOut []string
 }
 
 // SmallBudgetError says that not even what every report holds fits.
@@ -88,13 +101,15 @@ type SmallBudgetError struct {
 
 // Error names the smallest budget.
 func (e *SmallBudgetError) Error() string {
-	return fmt.Sprintf("a report of this run takes at least %s, and the budget is %s; expected a larger budget, or a metric with fewer slices", megabytes(e.Need), megabytes(e.Budget))
+	return fmt.Sprintf("a report of this run takes at least %s, and the budget is %s; expected a larger budget, or a "+
+		"metric with fewer slices", megabytes(e.Need), megabytes(e.Budget))
 }
 
 // ErrUnknown marks a metric, slice or method that the run does not have.
 var ErrUnknown = errors.New("unknown")
 
-// Write writes a report. The same run, interface and options give the same bytes. Nothing is written if the report cannot be made.
+// Write writes a report. The same run, interface and options give the same bytes. Nothing is written if the report
+// cannot be made.
 func Write(ctx context.Context, w io.Writer, src Source, o Options) (Summary, error) {
 	b, err := newBuilder(ctx, src, o)
 	if err != nil {
@@ -117,34 +132,47 @@ func Write(ctx context.Context, w io.Writer, src Source, o Options) (Summary, er
 
 // builder collects the blocks of a report.
 type builder struct {
-	ctx     context.Context //nolint:containedctx // of one call of Write
-	src     Source
-	o       Options
-	run     *shelf.Run
-	doc     api.Run // as the server would give it
+	ctx context.Context //nolint:containedctx // of one call of Write
+	src Source
+	o   Options
+	run *shelf.Run
+	// as the server would give it
+	doc     api.Run
 	samples *api.Samples
 	slices  api.Slices
 	metric  int
-	chosen  *api.Slice // that is shown first; nil for all
-	worst   int        // the worst sample of chosen under the first model; -1 without one
-	audits  []api.Audit
-	places  []api.Place
-	base    *page // what does not depend on the blocks
-	skip    int64 // bytes of the page without blocks
-	used    int64 // bytes of the blocks
-	blocks  []*block
-	have    map[string]bool
-	overall []sum // of all samples, by metric
+	// that is shown first; nil for all
+	chosen *api.Slice
+	// the worst sample of chosen under the first model; -1 without one
+	worst  int
+	audits []api.Audit
+	places []api.Place
+	// what does not depend on the blocks
+	base *page
+	// bytes of the page without blocks
+	skip int64
+	// bytes of the blocks
+	used   int64
+	blocks []*block
+	have   map[string]bool
+	// of all samples, by metric
+	overall []sum
 	methods []api.Method
 	// drawings are the metrics whose curves are there, by the steps of the ladder.
 	drawings [len(ladder)][]int
-	exact    []int // with exact figures per sample
-	classes  []int // metrics with the curves of every class
-	paired   []int // metrics with the differences of the kept slices, besides the one that is shown first
-	some     int   // classes of the shown metric that are there
-	shrunk   int   // how many times smaller inputs are shown; 1 for not at all
-	sparse   bool  // inputs are there at some elements only
-	sum      Summary
+	// with exact figures per sample
+	exact []int
+	// metrics with the curves of every class
+	classes []int
+	// metrics with the differences of the kept slices, besides the one that is shown first
+	paired []int
+	// classes of the shown metric that are there
+	some int
+	// how many times smaller inputs are shown; 1 for not at all
+	shrunk int
+	// inputs are there at some elements only
+	sparse bool
+	sum    Summary
 }
 
 func newBuilder(ctx context.Context, src Source, o Options) (*builder, error) {
@@ -170,7 +198,8 @@ func newBuilder(ctx context.Context, src Source, o Options) (*builder, error) {
 	}
 	if o.Metric != "" {
 		if b.metric = slices.Index(b.doc.Metrics, o.Metric); b.metric < 0 {
-			return nil, fmt.Errorf("%w metric %q; the run has %s", ErrUnknown, o.Metric, strings.Join(b.doc.Metrics, ", "))
+			return nil, fmt.Errorf("%w metric %q; the run has %s", ErrUnknown, o.Metric,
+				strings.Join(b.doc.Metrics, ", "))
 		}
 	}
 	b.slices = api.Slices{Format: 1, Slices: []api.Slice{}}
@@ -187,7 +216,8 @@ func newBuilder(ctx context.Context, src Source, o Options) (*builder, error) {
 			for _, s := range all {
 				names = append(names, s.Name)
 			}
-			return nil, fmt.Errorf("%w slice %q; the run has %s", ErrUnknown, o.Slice, cmp.Or(strings.Join(names, ", "), "none"))
+			return nil, fmt.Errorf("%w slice %q; the run has %s", ErrUnknown, o.Slice,
+				cmp.Or(strings.Join(names, ", "), "none"))
 		}
 		b.chosen = &all[k]
 	}
@@ -291,7 +321,8 @@ func (b *builder) build() error {
 	return b.thumbs()
 }
 
-// always adds what every report holds: documents, curves of all samples and of the kept slices, the ranking, findings, the layout.
+// always adds what every report holds: documents, curves of all samples and of the kept slices, the ranking, findings,
+// the layout.
 func (b *builder) always() error {
 	if err := b.findings(); err != nil {
 		return err
@@ -311,7 +342,8 @@ func (b *builder) always() error {
 	for k := range b.doc.MetricDoc {
 		b.progress(0.02+0.1*float64(k)/float64(len(b.doc.MetricDoc)), "sums")
 		sets := append([]keyed{{"all", api.Set{}}}, b.keptSets()...)
-		// The differences of many slices take more room than all else. Those of other metrics are added as far as they fit.
+		// The differences of many slices take more room than all else. Those of other metrics are added as far as they
+		// fit.
 		doc, err := b.sums(k, sets, func(s keyed) bool { return k == b.metric || s.key == "all" })
 		if err != nil {
 			return err
@@ -338,7 +370,8 @@ func (b *builder) always() error {
 		return err
 	}
 
-	// The documents of the run say what is there, and are written last. Until then they are held as large as they can become.
+	// The documents of the run say what is there, and are written last. Until then they are held as large as they can
+	// become.
 	if b.base, err = b.frame(); err != nil {
 		return err
 	}
@@ -465,10 +498,12 @@ func (b *builder) sums(metric int, sets []keyed, pairs func(keyed) bool) (*sums,
 // bundle is blocks that are of use together, for one metric.
 type bundle struct {
 	metric int
-	list   *[]int // that takes the metric if they fit
+	// that takes the metric if they fit
+	list   *[]int
 	blocks []*block
 	bytes  int64
-	level  int // of the ladder
+	// of the ladder
+	level int
 }
 
 // sizes is the most bytes that blocks take in the file.
@@ -567,7 +602,8 @@ func (b *builder) classSets() []keyed {
 	return out
 }
 
-// ladder is into how many steps the range of a metric is cut, finer ones first. Lines of a plot are a few hundred pixels high.
+// ladder is into how many steps the range of a metric is cut, finer ones first. Lines of a plot are a few hundred
+// pixels high.
 var ladder = [...]int{254, 127, 63}
 
 // mostClasses is of how many classes curves are kept.
@@ -710,7 +746,8 @@ func (b *builder) curves(metric, steps int) ([]*block, error) {
 	return out, e.Wait()
 }
 
-// grid is the range that all models share: of the drawings if it is logarithmic, else of the metric if it is bounded, else of the values.
+// grid is the range that all models share: of the drawings if it is logarithmic, else of the metric if it is bounded,
+// else of the values.
 func (b *builder) grid(metric, steps int) (grid, error) {
 	s := b.doc.Scales[metric]
 	if s.Log && float64(s.Lo) > 0 && s.Hi > s.Lo {
@@ -753,14 +790,16 @@ func (b *builder) figures(metric int) ([]*block, error) {
 			words = append(words, uint32(w)) //nolint:gosec // the two's complement is meant
 		}
 		name := fmt.Sprintf("samples.%d.%d", m, metric)
-		if out[m], err = pack(entry{Name: name, Form: "planes", Shape: []int{6, len(st.Mean)}}, planes(words)); err != nil {
+		if out[m], err = pack(entry{Name: name, Form: "planes", Shape: []int{6, len(st.Mean)}},
+			planes(words)); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// layouts adds the samples in two dimensions by the metric that is shown first: of each model, and of every two of the first ones.
+// layouts adds the samples in two dimensions by the metric that is shown first: of each model, and of every two of the
+// first ones.
 func (b *builder) layouts() error {
 	if b.run.Len() == 0 || b.doc.Elements == 0 {
 		b.methods = nil
@@ -806,7 +845,8 @@ func (b *builder) layouts() error {
 				}
 				continue // too few samples, or too many elements for this method: the page says that there is none
 			}
-			k, err := packXY(entry{Name: strings.Join(name, "."), Axes: e.Axes[:], Notes: e.Notes, Fitted: e.Fitted}, e.XY)
+			k, err := packXY(entry{Name: strings.Join(name, "."), Axes: e.Axes[:], Notes: e.Notes, Fitted: e.Fitted},
+				e.XY)
 			if err != nil {
 				return err
 			}
@@ -840,7 +880,10 @@ func (b *builder) home() string {
 // document is the run as the page gets it. With all it is as large as it can become.
 func (b *builder) document(all bool) api.Run {
 	d := b.doc
-	d.Live = api.Live{Inputs: all || b.sum.Inputs > 0, Reason: "A report holds what was recorded: no model can be asked."}
+	d.Live = api.Live{
+		Inputs: all || b.sum.Inputs > 0,
+		Reason: "A report holds what was recorded: no model can be asked.",
+	}
 	if !d.Live.Inputs && b.doc.Live.Reason != "" {
 		d.Live.Reason = "When the report was written: " + b.doc.Live.Reason
 	}
@@ -868,7 +911,10 @@ func (b *builder) finish() ([]byte, error) {
 		b.tell()
 		run := b.document(false)
 		card := run.RunCard
-		list := api.Runs{Version: b.o.Version, Runs: []api.RunCard{card}, Audits: append([]api.Audit{}, b.audits...), Problems: []api.Broken{}}
+		list := api.Runs{
+			Version: b.o.Version, Runs: []api.RunCard{card}, Audits: append([]api.Audit{}, b.audits...),
+			Problems: []api.Broken{},
+		}
 		one, err := packJSON("run", run)
 		if err != nil {
 			return nil, err
@@ -950,7 +996,8 @@ func (b *builder) tell() {
 			say("Figures per sample are read from these for %s, and are as coarse.", names(rough))
 		}
 		if c := len(b.classSets()); c > 0 && b.some < c {
-			say("Exact curves are there for %s of %s classes of %s.", view.Count(b.some), view.Count(c), b.doc.MetricDoc[b.metric].Title)
+			say("Exact curves are there for %s of %s classes of %s.", view.Count(b.some), view.Count(c),
+				b.doc.MetricDoc[b.metric].Title)
 		}
 		if len(b.slices.Slices) > 0 && len(b.doc.ModelList) > 1 {
 			var without []int
@@ -981,9 +1028,11 @@ func (b *builder) tell() {
 			say("%s there for %s %s samples%s.", what, of, view.Count(n), b.how())
 		}
 		if b.sum.Inputs == 0 && b.sum.Kept > 0 {
-			say("Inputs are not there. %s", sentence(cmp.Or(b.doc.Live.Reason, "They could not be read when the report was written")))
+			say("Inputs are not there. %s",
+				sentence(cmp.Or(b.doc.Live.Reason, "They could not be read when the report was written")))
 		} else if b.sum.Answers == 0 && b.sum.Kept > 0 && b.doc.Output == "scores" {
-			say("Scores of the classes are not there. %s", sentence(cmp.Or(b.doc.Live.Reason, "No model could be asked when the report was written")))
+			say("Scores of the classes are not there. %s",
+				sentence(cmp.Or(b.doc.Live.Reason, "No model could be asked when the report was written")))
 		}
 		if b.sum.Inputs > 0 && b.shrunk > 1 {
 			say("Inputs are shown at 1/%d of their size.", b.shrunk)
@@ -1011,7 +1060,8 @@ func (b *builder) brief() string {
 		parts = append(parts, fmt.Sprintf("the inputs of %s of %s", view.Count(b.sum.Inputs), plural(n, "sample")))
 	}
 	if all := len(b.doc.MetricDoc); len(b.sum.Curves) < all {
-		parts = append(parts, fmt.Sprintf("the values of every sample for %d of %s", len(b.sum.Curves), plural(all, "metric")))
+		parts = append(parts, fmt.Sprintf("the values of every sample for %d of %s", len(b.sum.Curves),
+			plural(all, "metric")))
 	}
 	if len(parts) == 0 {
 		return ""

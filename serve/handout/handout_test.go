@@ -39,16 +39,21 @@ type made struct {
 	samples, elements, classes int
 	models, metrics            []string
 	unlabelled                 bool
-	shards                     int // that are written; 0 for all, and then the run is complete
-	name                       func(i int) string
-	images                     int // side of the pictures; 0 for no data
-	dead                       bool
+	// that are written; 0 for all, and then the run is complete
+	shards int
+	name   func(i int) string
+	// side of the pictures; 0 for no data
+	images int
+	dead   bool
 }
 
 const hostile = "</script><script>alert(1)</script><!--\u2028\u2029\x00\u202e\xed\xa0\x80&amp;\"'"
 
 func small() made {
-	return made{samples: 37, elements: 12, classes: 3, models: []string{"plain", "</script><b>B"}, metrics: []string{"confidence", "accuracy", "relative"}, images: 6}
+	return made{
+		samples: 37, elements: 12, classes: 3, models: []string{"plain", "</script><b>B"},
+		metrics: []string{"confidence", "accuracy", "relative"}, images: 6,
+	}
 }
 
 func digest(s string) string { return fmt.Sprintf("%064x", []byte(s))[:64] }
@@ -65,14 +70,21 @@ func (m made) open(tb testing.TB) (*shelf.Shelf, *shelf.Run) {
 		tb.Fatal(err)
 	}
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: m.samples, Classes: m.classes, Measure: plan.Measure, Elements: plan.Elements, Exact: make([]bool, len(plan.Elements)),
-		Files: []job.Ref{{Path: "/secret/place/images.gz", SHA256: digest("images")}}, Engine: job.Engine{Name: "test", Version: "1.0"}, Shard: 10, Seed: 7, Metrics: m.metrics,
-		Study: job.Study{Version: 1, Data: job.Data{Images: "/secret/place/images.gz", Labels: "/secret/place/labels.gz"}, Group: job.Group{Name: g.Name(), Orbit: job.Orbit{Grid: []int{m.elements}}}},
+		Format: job.FormatNumber, Numbers: 1, Count: m.samples, Classes: m.classes, Measure: plan.Measure,
+		Elements: plan.Elements, Exact: make([]bool, len(plan.Elements)),
+		Files:  []job.Ref{{Path: "/secret/place/images.gz", SHA256: digest("images")}},
+		Engine: job.Engine{Name: "test", Version: "1.0"}, Shard: 10, Seed: 7, Metrics: m.metrics,
+		Study: job.Study{
+			Version: 1,
+			Data:    job.Data{Images: "/secret/place/images.gz", Labels: "/secret/place/labels.gz"},
+			Group:   job.Group{Name: g.Name(), Orbit: job.Orbit{Grid: []int{m.elements}}},
+		},
 	}
 	job.Defaults(&j.Study)
 	for _, name := range m.models {
 		j.Study.Models = append(j.Study.Models, job.Model{Name: name, ONNX: "/secret/place/model.onnx"})
-		j.Models = append(j.Models, job.ModelRef{Name: name, Ref: job.Ref{Path: "/secret/place/model.onnx", SHA256: digest(name)}, Batch: 8})
+		j.Models = append(j.Models,
+			job.ModelRef{Name: name, Ref: job.Ref{Path: "/secret/place/model.onnx", SHA256: digest(name)}, Batch: 8})
 	}
 	r, err := store.Create(dir, j, store.Options{})
 	if err != nil {
@@ -87,7 +99,8 @@ func (m made) open(tb testing.TB) (*shelf.Shelf, *shelf.Run) {
 	}
 	if m.shards == 0 {
 		sum, err := fold.Fold(fold.Input{
-			Job: j, Hash: r.Hash(), Group: g, Classes: []string{"zero", "one", hostile}[:min(3, m.classes)], Confidence: 0.9,
+			Job: j, Hash: r.Hash(), Group: g, Classes: []string{"zero", "one", hostile}[:min(3, m.classes)],
+			Confidence: 0.9,
 			Rows: func(model, k int) iter.Seq2[job.Row, error] {
 				return r.Rows(store.Filter{Models: []int{model}, Metrics: j.Metrics[k : k+1]})
 			},
@@ -139,7 +152,10 @@ func (m made) rows(j *job.Job, s job.Shard) []job.Row {
 	for at := range j.Models {
 		for i := s.Lo; i < s.Hi; i++ {
 			r := rand.New(rand.NewPCG(uint64(at), uint64(i)))
-			row := job.Row{Model: at, Index: i, Sample: fmt.Sprintf("s%d", i), Label: i % max(m.classes, 1), Top: make([]int32, len(j.Elements))}
+			row := job.Row{
+				Model: at, Index: i, Sample: fmt.Sprintf("s%d", i), Label: i % max(m.classes, 1),
+				Top: make([]int32, len(j.Elements)),
+			}
 			if m.name != nil {
 				row.Sample = m.name(i)
 			}
@@ -222,7 +238,11 @@ func (p *prober) At(ctx context.Context, i int, g group.Element, models []int) (
 	}
 	o := &probe.Point{Input: *in}
 	for _, m := range models {
-		o.Results = append(o.Results, probe.Result{Model: m, Output: &space.Scores{Val: p.scores(i, m, g), Probabilities: true}, Values: make([]float64, len(p.m.metrics))})
+		o.Results = append(o.Results,
+			probe.Result{
+				Model: m, Output: &space.Scores{Val: p.scores(i, m, g), Probabilities: true},
+				Values: make([]float64, len(p.m.metrics)),
+			})
 	}
 	return o, nil
 }
@@ -363,14 +383,16 @@ func TestRoundTrip(t *testing.T) {
 	m := small()
 	s, run := m.open(t)
 	o, sum := write(t, s, run, Options{Version: "test", Workers: 2})
-	if sum.Kept != 37 || sum.Inputs != 36 || sum.Answers != 36 || sum.Thumbs != 36 || !slices.Equal(sum.Curves, m.metrics) {
+	if sum.Kept != 37 || sum.Inputs != 36 || sum.Answers != 36 || sum.Thumbs != 36 ||
+		!slices.Equal(sum.Curves, m.metrics) {
 		t.Errorf("summary %+v", sum)
 	}
 	var doc api.Run
 	o.json(t, "run", &doc)
 	var samples api.Samples
 	o.json(t, "samples", &samples)
-	if want, err := run.Samples(); err != nil || !slices.Equal(samples.IDs, want.IDs) || !slices.Equal(samples.Labels, want.Labels) {
+	if want, err := run.Samples(); err != nil || !slices.Equal(samples.IDs, want.IDs) ||
+		!slices.Equal(samples.Labels, want.Labels) {
 		t.Errorf("samples %v, %v", samples, err)
 	}
 	if doc.Live.Models || !doc.Live.Inputs || doc.Live.Reason == "" || doc.ModelList[0].Live || len(doc.Methods) != 1 {
@@ -493,7 +515,8 @@ func TestSampleRoundTrip(t *testing.T) {
 			for x := range m.models {
 				for c, v := range p.scores(i, x, h) {
 					at := (x*m.elements+g)*3 + c
-					if got := float64(binary.LittleEndian.Uint16(data["scores"][2*at:])) / 65535; !(math.Abs(got-v) <= 1e-5) || binary.LittleEndian.Uint32(data["classes"][4*at:]) != uint32(c) {
+					if got := float64(binary.LittleEndian.Uint16(data["scores"][2*at:])) / 65535; !(math.Abs(
+						got-v) <= 1e-5) || binary.LittleEndian.Uint32(data["classes"][4*at:]) != uint32(c) {
 						t.Fatalf("sample %d at %d: score %d is %v, want %v", i, g, c, got, v)
 					}
 				}
@@ -527,7 +550,8 @@ func TestSums(t *testing.T) {
 		for _, name := range []string{"", ".classes"} {
 			var doc sums
 			o.json(t, "aggregate."+strconv.Itoa(k)+name, &doc)
-			if doc.Confidence != 0.9 || name == "" && (len(doc.Sets) != 1 || doc.Sets[0].Key != "all") || name != "" && len(doc.Sets) != 3 {
+			if doc.Confidence != 0.9 || name == "" && (len(doc.Sets) != 1 || doc.Sets[0].Key != "all") || name != "" &&
+				len(doc.Sets) != 3 {
 				t.Fatalf("%d sets at %v", len(doc.Sets), doc.Confidence)
 			}
 			for _, set := range doc.Sets {
@@ -549,16 +573,19 @@ func TestSums(t *testing.T) {
 				for m, c := range set.Curves {
 					w := want.Curves[m]
 					for g := range c.Mean {
-						if !near(c.Mean[g], w.Mean[g]) || !near(c.Lo[g], w.Lo[g]) || !near(c.P90[g], w.P90[g]) || c.N[g] != w.N[g] || c.Bad[g] != w.Bad[g] {
+						if !near(c.Mean[g], w.Mean[g]) || !near(c.Lo[g], w.Lo[g]) || !near(c.P90[g], w.P90[g]) ||
+							c.N[g] != w.N[g] || c.Bad[g] != w.Bad[g] {
 							t.Fatalf("%s: curve of %d differs at %d", set.Key, m, g)
 						}
 					}
-					if !near(c.Orbit.Hi, w.Orbit.Hi) || c.WorstElement != w.WorstElement || c.WorstSample != w.WorstSample {
+					if !near(c.Orbit.Hi, w.Orbit.Hi) || c.WorstElement != w.WorstElement ||
+						c.WorstSample != w.WorstSample {
 						t.Errorf("%s: %+v, want %+v", set.Key, c.Orbit, w.Orbit)
 					}
 				}
 				if name == "" || k == 1 {
-					if len(set.Pairs) != 1 || !near(set.Pairs[0].Orbit.Mean, want.Pair.Orbit.Mean) || set.Pairs[0].Verdict != want.Pair.Verdict {
+					if len(set.Pairs) != 1 || !near(set.Pairs[0].Orbit.Mean, want.Pair.Orbit.Mean) ||
+						set.Pairs[0].Verdict != want.Pair.Verdict {
 						t.Errorf("%s: pairs %v", set.Key, set.Pairs)
 					}
 				} else if len(set.Pairs) != 0 {
@@ -569,8 +596,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// Differences of many slices by the metrics that are not shown are there as far as they fit, which is told, and do not make the file
-// too large.
+// Differences of many slices by the metrics that are not shown are there as far as they fit, which is told, and do not
+// make the file too large.
 func TestManySlices(t *testing.T) {
 	s, run := small().open(t)
 	kept, tag, err := run.Slices()
@@ -578,7 +605,11 @@ func TestManySlices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 30 {
-		kept.Slices = append(kept.Slices, api.Slice{Name: "slice " + strconv.Itoa(i), Label: -1, Set: api.Set{Rule: "index >= " + strconv.Itoa(i%20)}})
+		kept.Slices = append(kept.Slices,
+			api.Slice{
+				Name: "slice " + strconv.Itoa(i), Label: -1,
+				Set: api.Set{Rule: "index >= " + strconv.Itoa(i%20)},
+			})
 	}
 	if _, _, err := run.PutSlices(*kept, tag); err != nil {
 		t.Fatal(err)
@@ -603,19 +634,23 @@ func TestManySlices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(apart.Sets) != 30 || apart.Sets[7].Key != "slice:slice 7" || len(apart.Sets[7].Pairs) != 1 || len(apart.Sets[7].Curves) != 0 ||
-		apart.Sets[7].Pairs[0].Verdict != want.Pair.Verdict || math.Abs(float64(apart.Sets[7].Pairs[0].Orbit.Mean-want.Pair.Orbit.Mean)) > 1e-6 {
+	if len(apart.Sets) != 30 || apart.Sets[7].Key != "slice:slice 7" || len(apart.Sets[7].Pairs) != 1 ||
+		len(apart.Sets[7].Curves) != 0 ||
+		apart.Sets[7].Pairs[0].Verdict != want.Pair.Verdict ||
+		math.Abs(float64(apart.Sets[7].Pairs[0].Orbit.Mean-want.Pair.Orbit.Mean)) > 1e-6 {
 		t.Errorf("%+v, want %+v", apart.Sets[7], want.Pair)
 	}
 	if strings.Contains(strings.Join(whole.LeftOut, " "), "differences") {
 		t.Errorf("%v", whole.LeftOut)
 	}
 	var small *SmallBudgetError
-	if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: files}, Options{Budget: 1000}); !errors.As(err, &small) {
+	if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: files}, Options{Budget: 1000}); !errors.As(err,
+		&small) {
 		t.Fatal(err)
 	}
 	o, tight := write(t, nil, run, Options{Budget: small.Need + 1500})
-	if _, ok := o.raw["aggregate.2.pairs"]; ok || !strings.Contains(strings.Join(tight.LeftOut, " "), "Exact differences of the kept slices are not there for") {
+	if _, ok := o.raw["aggregate.2.pairs"]; ok || !strings.Contains(strings.Join(tight.LeftOut, " "),
+		"Exact differences of the kept slices are not there for") {
 		t.Errorf("with %d bytes: %v", small.Need, tight.LeftOut)
 	}
 }
@@ -630,7 +665,8 @@ func TestBudget(t *testing.T) {
 	for _, budget := range []int64{60_000, 100_000, 150_000, 400_000, whole.Bytes + 20_000} {
 		o, sum := write(t, s, run, Options{Keep: 160, Budget: budget})
 		if sum.Kept < last.Kept && len(sum.Curves) <= len(last.Curves) {
-			t.Errorf("with %d bytes %d samples and %d metrics, with fewer bytes %d and %d", budget, sum.Kept, len(sum.Curves), last.Kept, len(last.Curves))
+			t.Errorf("with %d bytes %d samples and %d metrics, with fewer bytes %d and %d", budget, sum.Kept,
+				len(sum.Curves), last.Kept, len(last.Curves))
 		}
 		last = sum
 		text := strings.Join(sum.LeftOut, " ")
@@ -643,7 +679,8 @@ func TestBudget(t *testing.T) {
 		var doc api.Run
 		o.json(t, "run", &doc)
 		for _, n := range sum.LeftOut {
-			if !slices.Contains(doc.Notes, n) || !slices.Contains(o.dir.Notes, n) || !bytes.Contains(o.page, []byte("<li>"+n)) {
+			if !slices.Contains(doc.Notes, n) || !slices.Contains(o.dir.Notes, n) ||
+				!bytes.Contains(o.page, []byte("<li>"+n)) {
 				t.Errorf("%q is not told everywhere", n)
 			}
 		}
@@ -658,10 +695,12 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	var small *SmallBudgetError
-	if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: files}, Options{Budget: 20_000}); !errors.As(err, &small) || small.Need <= 20_000 {
+	if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: files},
+		Options{Budget: 20_000}); !errors.As(err, &small) || small.Need <= 20_000 {
 		t.Errorf("%v", err)
 	}
-	if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: files}, Options{Budget: small.Need}); err != nil {
+	if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: files},
+		Options{Budget: small.Need}); err != nil {
 		t.Errorf("with what was said to be needed: %v", err)
 	}
 }
@@ -673,10 +712,13 @@ func TestLadder(t *testing.T) {
 	_, run := m.open(t)
 	whole, _ := write(t, nil, run, Options{Keep: -1})
 	o, sum := write(t, nil, run, Options{Keep: -1, Budget: int64(len(whole.page)) * 85 / 100})
-	if len(sum.Curves) != 4 || o.at["curves.0.0"].Steps != 254 || o.at["curves.0.2"].Steps+o.at["curves.0.3"].Steps >= 508 || o.at["curves.0.1"].Steps != 254 {
-		t.Errorf("%v: %d, %d, %d and %d steps", sum.Curves, o.at["curves.0.0"].Steps, o.at["curves.0.1"].Steps, o.at["curves.0.2"].Steps, o.at["curves.0.3"].Steps)
+	if len(sum.Curves) != 4 || o.at["curves.0.0"].Steps != 254 ||
+		o.at["curves.0.2"].Steps+o.at["curves.0.3"].Steps >= 508 || o.at["curves.0.1"].Steps != 254 {
+		t.Errorf("%v: %d, %d, %d and %d steps", sum.Curves, o.at["curves.0.0"].Steps, o.at["curves.0.1"].Steps,
+			o.at["curves.0.2"].Steps, o.at["curves.0.3"].Steps)
 	}
-	if text := strings.Join(sum.LeftOut, " "); !strings.Contains(text, "in 255 values") || !strings.Contains(text, "in 128 values") {
+	if text := strings.Join(sum.LeftOut, " "); !strings.Contains(text, "in 255 values") ||
+		!strings.Contains(text, "in 128 values") {
 		t.Errorf("%s", text)
 	}
 }
@@ -690,7 +732,8 @@ func TestDeterminism(t *testing.T) {
 			t.Errorf("other bytes with %d workers", n)
 		}
 	}
-	if other, sum := write(t, s, run, Options{Keep: 20, Seed: 9}); sum.Kept != 20 || bytes.Equal(other.page, first.page) {
+	if other, sum := write(t, s, run, Options{Keep: 20, Seed: 9}); sum.Kept != 20 ||
+		bytes.Equal(other.page, first.page) {
 		t.Error("the seed changes nothing")
 	}
 }
@@ -749,10 +792,12 @@ func TestHostileNames(t *testing.T) {
 	if want := `const a="\x3C/script>\x3Cscript>";const b="\x3C!-- x";export{a,b};`; code != want {
 		t.Errorf("the code is %s", code)
 	}
-	if policy := regexp.MustCompile(`content="(default-src[^"]*)"`).FindSubmatch(o.page); policy == nil || !strings.Contains(string(policy[1]), source(code)) || strings.Contains(string(policy[1]), "unsafe") {
+	if policy := regexp.MustCompile(`content="(default-src[^"]*)"`).FindSubmatch(o.page); policy == nil ||
+		!strings.Contains(string(policy[1]), source(code)) || strings.Contains(string(policy[1]), "unsafe") {
 		t.Errorf("policy %s", policy)
 	}
-	if head, _, _ := strings.Cut(string(o.page), "<script"); strings.ContainsAny(string(o.page), "\x00\u2028\u2029") || strings.Contains(head, "\u202e") {
+	if head, _, _ := strings.Cut(string(o.page), "<script"); strings.ContainsAny(string(o.page), "\x00\u2028\u2029") ||
+		strings.Contains(head, "\u202e") {
 		t.Error("characters that hide")
 	}
 	var samples api.Samples
@@ -777,11 +822,14 @@ func TestKinds(t *testing.T) {
 		want   string
 		not    string
 	}{
-		"one sample":   {func(m *made) { m.samples = 1 }, "1 sample,", ""},
-		"two samples":  {func(m *made) { m.samples = 2 }, "2 samples", ""},
-		"no labels":    {func(m *made) { m.unlabelled = true }, "", "label:"},
-		"one model":    {func(m *made) { m.models = m.models[:1] }, "", ""},
-		"no models":    {func(m *made) { m.images = 0 }, "Inputs are not there. The report was made of what is stored alone", ""},
+		"one sample":  {func(m *made) { m.samples = 1 }, "1 sample,", ""},
+		"two samples": {func(m *made) { m.samples = 2 }, "2 samples", ""},
+		"no labels":   {func(m *made) { m.unlabelled = true }, "", "label:"},
+		"one model":   {func(m *made) { m.models = m.models[:1] }, "", ""},
+		"no models": {
+			func(m *made) { m.images = 0 },
+			"Inputs are not there. The report was made of what is stored alone", "",
+		},
 		"data gone":    {func(m *made) { m.images, m.dead = 0, true }, "images.gz is not there any more", ""},
 		"unfinished":   {func(m *made) { m.shards = 2 }, "not finished: 20 of 37 samples", ""},
 		"nothing done": {func(m *made) { m.shards = -1 }, "not finished: 0 of 37 samples", ""},
@@ -817,11 +865,13 @@ func TestKinds(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	_, run := small().open(t)
 	for _, o := range []Options{{Metric: "nothing"}, {Slice: "nothing"}, {Methods: []string{"nothing"}}} {
-		if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: files}, o); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "nothing") {
+		if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: files}, o); !errors.Is(err, ErrUnknown) ||
+			!strings.Contains(err.Error(), "nothing") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: fstest.MapFS{}}, Options{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Write(t.Context(), io.Discard, Source{Run: run, Files: fstest.MapFS{}}, Options{}); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("without an interface: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -958,20 +1008,25 @@ func TestLargeInputs(t *testing.T) {
 	_, run := m.open(t)
 	o, sum := write(t, nil, run, Options{Budget: 600_000})
 	_, _, shapes := arrays(t, o.raw["sample.1"])
-	if sum.Kept != 8 || shapes["input"][1] >= 80 || !strings.Contains(strings.Join(sum.LeftOut, " "), "Inputs are shown at 1/") {
+	if sum.Kept != 8 || shapes["input"][1] >= 80 || !strings.Contains(strings.Join(sum.LeftOut, " "),
+		"Inputs are shown at 1/") {
 		t.Errorf("%v, %v", shapes["input"], sum.LeftOut)
 	}
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{hostile, "plain", "a<!--b", "</SCRIPT>", "\xff<", "</scrip\xff\xff<script>", "İ</SCRIPT>Ⱥ<!--"} {
+	for _, s := range []string{
+		hostile, "plain", "a<!--b", "</SCRIPT>", "\xff<", "</scrip\xff\xff<script>",
+		"İ</SCRIPT>Ⱥ<!--",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if out := text(s); strings.ContainsAny(out, "<>\"\x00\u2028") {
 			t.Errorf("%q became %q", s, out)
 		}
-		if out := strings.ToLower(inlineCode(s)); strings.Contains(out, "</script") || strings.Contains(out, "<!--") || strings.Contains(out, "<script") {
+		if out := strings.ToLower(inlineCode(s)); strings.Contains(out, "</script") || strings.Contains(out, "<!--") ||
+			strings.Contains(out, "<script") {
 			t.Errorf("%q became %q", s, out)
 		}
 		if out := strings.ToLower(inlineStyle(s)); strings.Contains(out, "</style") {

@@ -34,8 +34,9 @@ const (
 	answerMark   = "answers"
 )
 
-// candidates are the samples to keep, in the order in which they are: those that an audit names, then by turns those with the worst mean
-// over the orbit under each model, and a sample stratified by class and rank. Both are spread evenly at every length.
+// candidates are the samples to keep, in the order in which they are: those that an audit names, then by turns those
+// with the worst mean over the orbit under each model, and a sample stratified by class and rank. Both are spread
+// evenly at every length.
 func (b *builder) candidates() ([]int, error) {
 	if b.o.Keep <= 0 || b.run.Len() == 0 {
 		return nil, nil
@@ -141,8 +142,8 @@ func turns(lists [][]int) []int {
 	}
 }
 
-// strata orders samples, which come by rank, so that every beginning is spread over the classes, and within each over the ranks: by the
-// van der Corput sequence, which a draw shifts for each class (Cranley and Patterson 1976).
+// strata orders samples, which come by rank, so that every beginning is spread over the classes, and within each over
+// the ranks: by the van der Corput sequence, which a draw shifts for each class (Cranley and Patterson 1976).
 func strata(ranked, labels []int, seed uint64) []int {
 	classes := map[int][]int{}
 	var order []int
@@ -160,7 +161,8 @@ func strata(ranked, labels []int, seed uint64) []int {
 	lists := make([][]int, len(order))
 	for at, c := range order {
 		of := classes[c]
-		shift := rand.New(rand.NewPCG(seed, uint64(c)+0x6e65726f)).Float64() //nolint:gosec // a choice that anybody may repeat
+		shift := rand.New(rand.NewPCG(seed,
+			uint64(c)+0x6e65726f)).Float64() //nolint:gosec // a choice that anybody may repeat
 		left := make([]bool, len(of))
 		for t := range of {
 			_, u := math.Modf(corput(t) + shift)
@@ -282,7 +284,8 @@ func (b *builder) count(e entry, by int) {
 
 func (b *builder) forget(e entry) { b.count(e, -1) }
 
-// sample is a block with everything there is of a sample: its orbit, exactly, and as far as they can be had its inputs and scores.
+// sample is a block with everything there is of a sample: its orbit, exactly, and as far as they can be had its inputs
+// and scores.
 func (b *builder) sample(ctx context.Context, i int) (*block, error) {
 	one, err := b.run.Sample(i)
 	if err != nil {
@@ -363,13 +366,14 @@ const (
 	noRow      = 255 // in place of the number of boxes: nothing is known
 )
 
-// found are the best boxes of every model at every element: how many there are, up to mostFound of each as words of 16 bits. Coordinates are in
-// steps of a sixteenth of a pixel, angles and scores in steps of 1/65535 of a turn and of 1.
+// found are the best boxes of every model at every element: how many there are, up to mostFound of each as words of 16
+// bits. Coordinates are in steps of a sixteenth of a pixel, angles and scores in steps of 1/65535 of a turn and of 1.
 func found(all [][][]job.Detection, e int) []tensor {
 	counts := make([]byte, len(all)*e)
 	words := make([]uint16, len(all)*e*mostFound*boxNumbers)
 	step := func(v, unit float64) uint16 {
-		return uint16(min(max(math.Floor(v*unit+0.5), 0), math.MaxUint16)) // 0 for NaN, which no model that is shown returns
+		// 0 for NaN, which no model that is shown returns
+		return uint16(min(max(math.Floor(v*unit+0.5), 0), math.MaxUint16))
 	}
 	for m, of := range all {
 		for g := range e {
@@ -387,11 +391,15 @@ func found(all [][][]job.Detection, e int) []tensor {
 				if turn < 0 {
 					turn += 360
 				}
-				w[4], w[5], w[6] = step(turn/360, math.MaxUint16), step(float64(d.Score), math.MaxUint16), uint16(d.Label) //nolint:gosec // -1 is 65535
+				w[4], w[5], w[6] = step(turn/360, math.MaxUint16), step(float64(d.Score), math.MaxUint16),
+					uint16(d.Label) //nolint:gosec // -1 is 65535
 			}
 		}
 	}
-	return []tensor{bytesOf("counts", counts, len(all), e), shortsOf("boxes", words, len(all), e, mostFound, boxNumbers)}
+	return []tensor{
+		bytesOf("counts", counts, len(all), e),
+		shortsOf("boxes", words, len(all), e, mostFound, boxNumbers),
+	}
 }
 
 // moved are the inputs of a sample along the orbit, and the scores of its classes. What cannot be had is left out.
@@ -409,7 +417,8 @@ func (b *builder) moved(ctx context.Context, i int, meta map[string]string) ([]t
 	}
 	elements := b.doc.Orbit.Elements
 	wanted := b.at()
-	// Without the models if one of them fails, and without the inputs if the sample cannot be moved either: its orbit stays.
+	// Without the models if one of them fails, and without the inputs if the sample cannot be moved either: its orbit
+	// stays.
 	for {
 		var inputs []*probe.Input
 		var at []int32
@@ -455,7 +464,8 @@ func (b *builder) moved(ctx context.Context, i int, meta map[string]string) ([]t
 	}
 }
 
-// targets are the key boxes of the data beside the inputs: x1, y1, x2, y2, angle, score, class, all NaN where there is none.
+// targets are the key boxes of the data beside the inputs: x1, y1, x2, y2, angle, score, class, all NaN where there is
+// none.
 func targets(inputs []*probe.Input) []tensor {
 	words := make([]float32, 0, len(inputs)*boxNumbers)
 	there := false
@@ -483,7 +493,9 @@ func targets(inputs []*probe.Input) []tensor {
 const busyPause = 20 * time.Millisecond
 
 // point asks for one element, again while others ask for more than is permitted.
-func (b *builder) point(ctx context.Context, i int, g group.Element, ask []int, answer func(probe.Result)) (*probe.Input, error) {
+func (b *builder) point(ctx context.Context, i int, g group.Element, ask []int,
+	answer func(probe.Result),
+) (*probe.Input, error) {
 	for {
 		in, err := func() (*probe.Input, error) {
 			if len(ask) == 0 {
@@ -509,7 +521,8 @@ func (b *builder) point(ctx context.Context, i int, g group.Element, ask []int, 
 	}
 }
 
-// sprite is the inputs of a sample below each other: pictures as bytes, smaller if they are large; other arrays as they are.
+// sprite is the inputs of a sample below each other: pictures as bytes, smaller if they are large; other arrays as they
+// are.
 func (b *builder) sprite(inputs []*probe.Input, meta map[string]string) []tensor {
 	if len(inputs) == 0 {
 		return nil
@@ -578,7 +591,8 @@ func (b *builder) sprite(inputs []*probe.Input, meta map[string]string) []tensor
 	return nil
 }
 
-// stacked are values of one kind and size under each other, with texts about them as the server sends them: rows, edges, signals, and records of these. It is false for others.
+// stacked are values of one kind and size under each other, with texts about them as the server sends them: rows,
+// edges, signals, and records of these. It is false for others.
 func stacked(name string, vs []space.Value, meta map[string]string) ([]tensor, bool) {
 	meta[name+".kind"] = string(vs[0].Kind())
 	var floats []float32
@@ -647,8 +661,8 @@ func stacked(name string, vs []space.Value, meta map[string]string) ([]tensor, b
 // mostNumbers is how many numbers of a sample that is no picture are kept, over all elements.
 const mostNumbers = 100_000
 
-// thin takes inputs that are no pictures at some elements only: under motions of space at the identity alone, from which the page moves them by the same maps; else as many
-// as there is room for, evenly, with the identity.
+// thin takes inputs that are no pictures at some elements only: under motions of space at the identity alone, from
+// which the page moves them by the same maps; else as many as there is room for, evenly, with the identity.
 func (b *builder) thin(inputs []*probe.Input, at []int32) ([]*probe.Input, []int32) {
 	if len(inputs) == 0 {
 		return inputs, at
@@ -683,7 +697,8 @@ func (b *builder) thin(inputs []*probe.Input, at []int32) ([]*probe.Input, []int
 // smaller is a length in blocks of f.
 func smaller(n, f int) int { return max(1, n/f) }
 
-// shrink is a picture as bytes, row by row and the channels of a pixel together, each pixel the mean over f × f of them.
+// shrink is a picture as bytes, row by row and the channels of a pixel together, each pixel the mean over f × f of
+// them.
 func shrink(m *space.Image, f int, lo, hi float64) []byte {
 	if f <= 1 {
 		return probe.Bytes(m, lo, hi)
@@ -707,8 +722,8 @@ func shrink(m *space.Image, f int, lo, hi float64) []byte {
 	return probe.Bytes(o, lo, hi)
 }
 
-// best are the largest scores at every element with their classes: probabilities in steps of 1/65535. Outputs that are no probabilities are
-// left out.
+// best are the largest scores at every element with their classes: probabilities in steps of 1/65535. Outputs that are
+// no probabilities are left out.
 func best(scores [][]*space.Scores) []tensor {
 	models, e := len(scores), 0
 	most := 0

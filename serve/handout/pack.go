@@ -14,10 +14,12 @@ import (
 // block is a piece of data of the file: its entry in the directory, and its bytes as they stand in the page.
 type block struct {
 	entry entry
-	text  []byte // base64 of the deflated bytes
+	// base64 of the deflated bytes
+	text []byte
 }
 
-// entry is a block in the directory. The page reads nothing of a block before it has compared what is said here with what it needs.
+// entry is a block in the directory. The page reads nothing of a block before it has compared what is said here with
+// what it needs.
 type entry struct {
 	Name string `json:"name"`
 	// Bytes is the length once it is inflated.
@@ -26,8 +28,8 @@ type entry struct {
 	Form  string `json:"form"`
 	Shape []int  `json:"shape,omitempty"`
 
-	// Of curves: values are one of Steps+1 equally spaced ones from Lo to Hi, or of their logarithms, 255 for none. With Delta every
-	// byte is the difference from the one before it in its row.
+	// Of curves: values are one of Steps+1 equally spaced ones from Lo to Hi, or of their logarithms, 255 for none.
+	// With Delta every byte is the difference from the one before it in its row.
 	Steps int     `json:"steps,omitempty"`
 	Lo    float64 `json:"lo,omitempty"`
 	Hi    float64 `json:"hi,omitempty"`
@@ -99,7 +101,8 @@ func packJSON(name string, doc any) (*block, error) {
 type grid struct {
 	lo, hi float64
 	log    bool
-	steps  int // at most 254
+	// at most 254
+	steps int
 }
 
 // code is the step next to a value, 255 for one that is not finite. What lies beyond the range stops at its ends.
@@ -141,7 +144,10 @@ func packCurves(name string, v []float32, e int, g grid) (*block, error) {
 	for i, x := range v {
 		raw[i] = g.code(float64(x))
 	}
-	b := entry{Name: name, Form: "curves", Shape: []int{len(v) / max(e, 1), e}, Steps: g.steps, Lo: g.lo, Hi: g.hi, Log: g.log}
+	b := entry{
+		Name: name, Form: "curves", Shape: []int{len(v) / max(e, 1), e}, Steps: g.steps, Lo: g.lo, Hi: g.hi,
+		Log: g.log,
+	}
 	// Smooth curves are smaller as differences, those of a confident classifier as they are: a part of the rows tells.
 	some := raw[:min(len(raw), e*512)]
 	plain, err := deflate(some)
@@ -170,7 +176,8 @@ func delta(raw []byte, e int) []byte {
 	return raw
 }
 
-// packClasses makes a block of classes by sample and element: bytes with 255 for none where that is enough, else planes of int32.
+// packClasses makes a block of classes by sample and element: bytes with 255 for none where that is enough, else planes
+// of int32.
 func packClasses(name string, v []int32, e, classes int) (*block, error) {
 	b := entry{Name: name, Form: "classes", Shape: []int{len(v) / max(e, 1), e}}
 	if classes > missing {
@@ -196,8 +203,8 @@ func classBytes(v []int32) []byte {
 	return raw
 }
 
-// planes are the bytes of words by their place: first the lowest of all, and so on. Signs and exponents beside each other are smaller
-// once deflated.
+// planes are the bytes of words by their place: first the lowest of all, and so on. Signs and exponents beside each
+// other are smaller once deflated.
 func planes(words []uint32) []byte {
 	n := len(words)
 	raw := make([]byte, 4*n)
@@ -216,8 +223,8 @@ func bits(v []float32) []uint32 {
 	return out
 }
 
-// packXY makes a block of points in the plane: two bytes for a coordinate, of its range, the highest for none; all x before all y, the low
-// bytes before the high ones.
+// packXY makes a block of points in the plane: two bytes for a coordinate, of its range, the highest for none; all x
+// before all y, the low bytes before the high ones.
 func packXY(e entry, xy []float32) (*block, error) {
 	const none = math.MaxUint16
 	n := len(xy) / 2
@@ -250,8 +257,9 @@ func packXY(e entry, xy []float32) (*block, error) {
 
 // tensor is an array of a container, as bytes, little-endian.
 type tensor struct {
-	name  string
-	dtype string // U8, U16, I32, F32
+	name string
+	// U8, U16, I32, F32
+	dtype string
 	shape []int
 	data  []byte
 }
@@ -296,7 +304,8 @@ func container(meta map[string]string, ts []tensor) ([]byte, error) {
 			n *= d
 		}
 		if _, twice := header[t.name]; twice || n != len(t.data) {
-			return nil, fmt.Errorf("tensor %q of shape %v has %d bytes, or is there twice", t.name, t.shape, len(t.data))
+			return nil, fmt.Errorf("tensor %q of shape %v has %d bytes, or is there twice", t.name, t.shape,
+				len(t.data))
 		}
 		header[t.name] = map[string]any{"dtype": t.dtype, "shape": t.shape, "data_offsets": [2]int{at, at + n}}
 		at += n

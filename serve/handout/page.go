@@ -27,7 +27,8 @@ var style string
 
 // page is what stands around the data.
 type page struct {
-	code, style string // as they stand in the page
+	// as they stand in the page
+	code, style string
 	licenses    string
 }
 
@@ -36,7 +37,8 @@ func (b *builder) frame() (*page, error) {
 	read := func(name string) (string, error) {
 		t, err := fs.ReadFile(b.src.Files, name)
 		if err != nil {
-			return "", fmt.Errorf("the files of the interface: %w; expected those that the bundle tool of serve/web writes", err)
+			return "", fmt.Errorf(
+				"the files of the interface: %w; expected those that the bundle tool of serve/web writes", err)
 		}
 		return string(t), nil
 	}
@@ -61,8 +63,8 @@ func (b *builder) frame() (*page, error) {
 	return &p, nil
 }
 
-// inlineCode is a script that ends where it ends: </script, <script and <!-- mean something to the parser of the page. In the code they stand in
-// texts and patterns only, where \x3C is the same character.
+// inlineCode is a script that ends where it ends: </script, <script and <!-- mean something to the parser of the page.
+// In the code they stand in texts and patterns only, where \x3C is the same character.
 func inlineCode(code string) string {
 	return insensitive(code, []string{"</script", "<script", "<!--"}, `\x3C`)
 }
@@ -103,7 +105,8 @@ func source(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// text is a name or a sentence as it may stand in the page: markup means nothing in it, and characters that are not shown do not hide.
+// text is a name or a sentence as it may stand in the page: markup means nothing in it, and characters that are not
+// shown do not hide.
 func text(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
@@ -116,34 +119,36 @@ func text(s string) string {
 
 // directory is the first thing that the page reads.
 type directory struct {
-	Format  int      `json:"format"`
-	Version string   `json:"version"`
-	Run     string   `json:"run"`
-	Home    string   `json:"home"`
-	Metric  int      `json:"metric"`
-	Brief   string   `json:"brief"` // what is missing, in a sentence
-	Notes   []string `json:"notes"`
-	Blocks  []entry  `json:"blocks"`
+	Format  int    `json:"format"`
+	Version string `json:"version"`
+	Run     string `json:"run"`
+	Home    string `json:"home"`
+	Metric  int    `json:"metric"`
+	// what is missing, in a sentence
+	Brief  string   `json:"brief"`
+	Notes  []string `json:"notes"`
+	Blocks []entry  `json:"blocks"`
 }
 
 // provenance is where the numbers come from.
 type provenance struct {
-	Generator string            `json:"generator"`
-	Run       string            `json:"run"`
-	Job       string            `json:"job"`
-	Command   string            `json:"command"`
-	Engine    string            `json:"engine"`
-	Group     string            `json:"group"`
-	Measure   string            `json:"measure"`
-	Resampler string            `json:"resampler"`
-	Samples   int               `json:"samples"`
-	Done      int               `json:"done"`
-	Elements  int               `json:"elements"`
-	Metrics   []string          `json:"metrics"`
-	Models    map[string]string `json:"models"` // SHA-256 by name
-	Details   [][2]string       `json:"details"`
-	Audits    []string          `json:"audits"`
-	Report    reportOptions     `json:"report"`
+	Generator string   `json:"generator"`
+	Run       string   `json:"run"`
+	Job       string   `json:"job"`
+	Command   string   `json:"command"`
+	Engine    string   `json:"engine"`
+	Group     string   `json:"group"`
+	Measure   string   `json:"measure"`
+	Resampler string   `json:"resampler"`
+	Samples   int      `json:"samples"`
+	Done      int      `json:"done"`
+	Elements  int      `json:"elements"`
+	Metrics   []string `json:"metrics"`
+	// SHA-256 by name
+	Models  map[string]string `json:"models"`
+	Details [][2]string       `json:"details"`
+	Audits  []string          `json:"audits"`
+	Report  reportOptions     `json:"report"`
 }
 
 type reportOptions struct {
@@ -180,7 +185,10 @@ func (b *builder) render(blocks []*block, notes []string) ([]byte, error) {
 	if err := b.about(&out, notes); err != nil {
 		return nil, err
 	}
-	dir := directory{Format: Format, Version: b.o.Version, Run: d.ID, Home: b.home(), Metric: b.metric, Brief: b.brief(), Notes: append([]string{}, notes...), Blocks: []entry{}}
+	dir := directory{
+		Format: Format, Version: b.o.Version, Run: d.ID, Home: b.home(), Metric: b.metric,
+		Brief: b.brief(), Notes: append([]string{}, notes...), Blocks: []entry{},
+	}
 	for _, k := range blocks {
 		dir.Blocks = append(dir.Blocks, k.entry)
 	}
@@ -201,9 +209,11 @@ func (b *builder) render(blocks []*block, notes []string) ([]byte, error) {
 // description is the run in a sentence.
 func (b *builder) description() string {
 	d := &b.doc
-	s := fmt.Sprintf("How %s of %s changes over %s: %s, %s.", d.MetricDoc[b.metric].Title, strings.Join(d.Models, ", "), d.Orbit.Title, plural(d.Samples, "sample"), plural(d.Elements, "element"))
+	s := fmt.Sprintf("How %s of %s changes over %s: %s, %s.", d.MetricDoc[b.metric].Title, strings.Join(d.Models, ", "),
+		d.Orbit.Title, plural(d.Samples, "sample"), plural(d.Elements, "element"))
 	if !d.State.Complete {
-		s += fmt.Sprintf(" The run was not finished: %s of %s samples were there.", view.Count(d.State.Done), view.Count(d.State.Total))
+		s += fmt.Sprintf(" The run was not finished: %s of %s samples were there.", view.Count(d.State.Done),
+			view.Count(d.State.Total))
 	}
 	return s
 }
@@ -219,15 +229,20 @@ func plural(n int, word string) string {
 func (b *builder) table() string {
 	d := &b.doc
 	var o strings.Builder
-	o.WriteString("<table>\n<caption>All samples</caption>\n<thead><tr><th>metric</th><th>model</th><th>samples</th><th>mean over the orbit</th><th>interval</th><th>worst element</th><th>mean there</th><th>worst of orbit, mean</th></tr></thead>\n<tbody>\n")
+	o.WriteString("<table>\n<caption>All " +
+		"samples</caption>\n<thead><tr><th>metric</th><th>model</th><th>samples</th><th>mean over the " +
+		"orbit</th><th>interval</th><th>worst element</th><th>mean there</th><th>worst of orbit, " +
+		"mean</th></tr></thead>\n<tbody>\n")
 	for k, s := range b.overall {
 		for _, c := range s.Curves {
 			worst, there := "–", fold.Number(math.NaN())
 			if w := c.WorstElement; w >= 0 && w < len(c.Mean) && w < len(d.Orbit.Labels) {
 				worst, there = d.Orbit.Labels[w], c.Mean[w]
 			}
-			fmt.Fprintf(&o, "<tr><th>%s</th><td>%s</td><td>%d</td><td>%s</td><td>%s to %s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-				text(d.MetricDoc[k].Title), text(d.ModelList[c.Model].Name), c.Orbit.N, number(c.Orbit.Mean), number(c.Orbit.Lo), number(c.Orbit.Hi), text(worst), number(there), number(c.Worst.Mean))
+			fmt.Fprintf(&o, "<tr><th>%s</th><td>%s</td><td>%d</td><td>%s</td><td>%s to "+
+				"%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+				text(d.MetricDoc[k].Title), text(d.ModelList[c.Model].Name), c.Orbit.N, number(c.Orbit.Mean),
+				number(c.Orbit.Lo), number(c.Orbit.Hi), text(worst), number(there), number(c.Worst.Mean))
 		}
 	}
 	o.WriteString("</tbody>\n</table>\n")
@@ -245,9 +260,14 @@ func number(v fold.Number) string {
 func (b *builder) about(out *bytes.Buffer, notes []string) error {
 	d := &b.doc
 	p := provenance{
-		Generator: "nero " + b.o.Version, Run: d.Name, Job: d.Digest, Command: d.Command, Engine: d.Engine, Group: d.Orbit.Title, Measure: d.Orbit.Measure,
-		Resampler: d.Kernel, Samples: d.Samples, Done: d.State.Done, Elements: d.Elements, Metrics: d.Metrics, Models: map[string]string{}, Details: [][2]string{}, Audits: []string{},
-		Report: reportOptions{Metric: d.Metrics[b.metric], Slice: b.o.Slice, Budget: b.o.Budget, Keep: b.o.Keep, Seed: b.o.Seed, LeftOut: append([]string{}, notes...)},
+		Generator: "nero " + b.o.Version, Run: d.Name, Job: d.Digest, Command: d.Command, Engine: d.Engine,
+		Group: d.Orbit.Title, Measure: d.Orbit.Measure,
+		Resampler: d.Kernel, Samples: d.Samples, Done: d.State.Done, Elements: d.Elements, Metrics: d.Metrics,
+		Models: map[string]string{}, Details: [][2]string{}, Audits: []string{},
+		Report: reportOptions{
+			Metric: d.Metrics[b.metric], Slice: b.o.Slice, Budget: b.o.Budget, Keep: b.o.Keep,
+			Seed: b.o.Seed, LeftOut: append([]string{}, notes...),
+		},
 	}
 	for _, m := range d.ModelList {
 		p.Models[m.Name] = m.SHA256
@@ -264,9 +284,12 @@ func (b *builder) about(out *bytes.Buffer, notes []string) error {
 	}
 	state := ""
 	if !d.State.Complete {
-		state = fmt.Sprintf(" · <strong>not finished: %s of %s samples</strong>", view.Count(d.State.Done), view.Count(d.State.Total))
+		state = fmt.Sprintf(" · <strong>not finished: %s of %s samples</strong>", view.Count(d.State.Done),
+			view.Count(d.State.Total))
 	}
-	fmt.Fprintf(out, "<footer id=\"about\">\n<p>Report of the run <bdi>%s</bdi> · job %.12s · %s · nero %s%s</p>\n<details>\n<summary>About this report</summary>\n", text(d.Name), text(d.Digest), text(d.Engine), text(b.o.Version), state)
+	fmt.Fprintf(out, "<footer id=\"about\">\n<p>Report of the run <bdi>%s</bdi> · job %.12s · %s · nero "+
+		"%s%s</p>\n<details>\n<summary>About this report</summary>\n", text(d.Name), text(d.Digest), text(d.Engine),
+		text(b.o.Version), state)
 	if len(notes) > 0 {
 		out.WriteString("<ul>\n")
 		for _, n := range notes {
@@ -297,8 +320,10 @@ func (b *builder) about(out *bytes.Buffer, notes []string) error {
 	}
 	out.WriteString("</dl>\n")
 	if b.base.licenses != "" {
-		fmt.Fprintf(out, "<details><summary>Licenses of what the page is made of</summary><pre>%s</pre></details>\n", text(b.base.licenses))
+		fmt.Fprintf(out, "<details><summary>Licenses of what the page is made of</summary><pre>%s</pre></details>\n",
+			text(b.base.licenses))
 	}
-	fmt.Fprintf(out, "</details>\n</footer>\n<script type=\"application/json\" id=\"nero-provenance\">%s</script>\n", doc)
+	fmt.Fprintf(out, "</details>\n</footer>\n<script type=\"application/json\" id=\"nero-provenance\">%s</script>\n",
+		doc)
 	return nil
 }

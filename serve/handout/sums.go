@@ -15,8 +15,8 @@ func packSums(name string, doc *sums) (*block, error) {
 	return pack(entry{Name: name, Form: "json"}, single(raw))
 }
 
-// single writes the numbers of a JSON text that are no whole ones with the digits that a float32 needs: about half of those of a float64.
-// Beyond the range of float32 they stay as they are.
+// single writes the numbers of a JSON text that are no whole ones with the digits that a float32 needs: about half of
+// those of a float64. Beyond the range of float32 they stay as they are.
 func single(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {

@@ -15,8 +15,12 @@ import (
 func TestStacked(t *testing.T) {
 	at := func(k float64) space.Value {
 		return &space.Record{
-			Names:  []string{"points", "bonds", "sound", "mask"},
-			Values: []space.Value{&space.Rows{N: 2, W: 1, Val: []float64{k, 10 * k}}, &space.Links{Nodes: 2, From: []int32{0}, To: []int32{int32(k)}}, &space.Signal{C: 1, T: 1, Rate: 100, Val: []float64{-k}}, &space.Mask{}},
+			Names: []string{"points", "bonds", "sound", "mask"},
+			Values: []space.Value{
+				&space.Rows{N: 2, W: 1, Val: []float64{k, 10 * k}},
+				&space.Links{Nodes: 2, From: []int32{0}, To: []int32{int32(k)}},
+				&space.Signal{C: 1, T: 1, Rate: 100, Val: []float64{-k}}, &space.Mask{},
+			},
 		}
 	}
 	meta := map[string]string{}
@@ -35,10 +39,13 @@ func TestStacked(t *testing.T) {
 	if got := floatsIn(ts[0].data); !slices.Equal(got, []float32{1, 10, 2, 20}) {
 		t.Errorf("points %v", got)
 	}
-	if meta["input.kind"] != "record" || meta["input.fields"] != "points\nbonds\nsound" || meta["input/sound.rate"] != "100" || meta["input/bonds.nodes"] != "2" {
+	if meta["input.kind"] != "record" || meta["input.fields"] != "points\nbonds\nsound" ||
+		meta["input/sound.rate"] != "100" || meta["input/bonds.nodes"] != "2" {
 		t.Errorf("texts %v", meta)
 	}
-	if _, ok := stacked("input", []space.Value{&space.Rows{N: 1, W: 1, Val: []float64{1}}, &space.Rows{N: 2, W: 1, Val: []float64{1, 2}}}, meta); ok {
+	if _, ok := stacked("input",
+		[]space.Value{&space.Rows{N: 1, W: 1, Val: []float64{1}}, &space.Rows{N: 2, W: 1, Val: []float64{1, 2}}},
+		meta); ok {
 		t.Error("rows of two sizes are stacked")
 	}
 }
@@ -46,7 +53,8 @@ func TestStacked(t *testing.T) {
 func floatsIn(b []byte) []float32 {
 	out := make([]float32, len(b)/4)
 	for i := range out {
-		out[i] = math.Float32frombits(uint32(b[4*i]) | uint32(b[4*i+1])<<8 | uint32(b[4*i+2])<<16 | uint32(b[4*i+3])<<24)
+		out[i] = math.Float32frombits(uint32(b[4*i]) | uint32(b[4*i+1])<<8 | uint32(b[4*i+2])<<16 | uint32(
+			b[4*i+3])<<24)
 	}
 	return out
 }

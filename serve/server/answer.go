@@ -28,7 +28,8 @@ func bare(kind string) string {
 	return kind
 }
 
-// worthwhile is the size in bytes from which an answer is compressed: below, the headers and the round trip count for more.
+// worthwhile is the size in bytes from which an answer is compressed: below, the headers and the round trip count for
+// more.
 const worthwhile = 8 << 10
 
 // tagOf is a strong entity tag of bytes.
@@ -40,8 +41,8 @@ func tagOf(b []byte) string {
 // zipped is the tag of the same thing compressed: a strong tag stands for the bytes as sent.
 func zipped(tag string) string { return strings.TrimSuffix(tag, `"`) + `-gz"` }
 
-// holds tells whether a list of entity tags, as in If-None-Match, has the tag, compressed or not. Tags that a proxy has made weak
-// count, since only what is read is asked for with them.
+// holds tells whether a list of entity tags, as in If-None-Match, has the tag, compressed or not. Tags that a proxy has
+// made weak count, since only what is read is asked for with them.
 func holds(list, tag string) bool {
 	for t := range strings.SplitSeq(list, ",") {
 		t = strings.TrimPrefix(strings.TrimSpace(t), "W/")
@@ -52,8 +53,8 @@ func holds(list, tag string) bool {
 	return false
 }
 
-// local tells whether the client is on this machine, as far as one can see: bytes cost nothing on the way to it, and compressing them
-// would only take time. A proxy on this machine passes on requests of others and says so.
+// local tells whether the client is on this machine, as far as one can see: bytes cost nothing on the way to it, and
+// compressing them would only take time. A proxy on this machine passes on requests of others and says so.
 func local(r *http.Request) bool {
 	for _, h := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"} {
 		if r.Header.Get(h) != "" {
@@ -88,8 +89,8 @@ func asksGzip(r *http.Request) bool {
 // compresses tells whether an answer of n bytes is compressed.
 func compresses(r *http.Request, n int) bool { return n >= worthwhile && asksGzip(r) && !local(r) }
 
-// head writes the headers that all answers with a tag share and tells whether the client has the answer already, which is then
-// written. With gz the body is compressed.
+// head writes the headers that all answers with a tag share and tells whether the client has the answer already, which
+// is then written. With gz the body is compressed.
 func head(w http.ResponseWriter, r *http.Request, kind, tag string, gz bool) (done bool) {
 	h := w.Header()
 	if h.Get("Cache-Control") != "no-store" {

@@ -25,13 +25,17 @@ import (
 
 // call is one request with what it has to be answered with.
 type call struct {
-	route  string // name of the operation
-	method string // GET if empty
+	// name of the operation
+	route string
+	// GET if empty
+	method string
 	path   string
 	body   string
 	header []string
-	status int    // 200 if 0
-	code   string // of the problem, if it is one
+	// 200 if 0
+	status int
+	// of the problem, if it is one
+	code string
 	// odd says that the request is not one of the document: only the answer is held against it.
 	odd bool
 }
@@ -78,7 +82,10 @@ func calls() []call {
 		{route: "boxes", path: "runs/alpha/samples/2/boxes?g=0", status: 404, code: "not-found"},
 		{route: "probe", path: "runs/delta/samples/2/probe?g=4,-2&models=1"},
 		{route: "probe", path: "runs/epsilon/samples/2/probe?g=90,1,1&ref=self"},
-		{route: "probe", path: "runs/epsilon/samples/2/probe?g=90,1,1&ref=me", status: 400, code: "bad-request", odd: true},
+		{
+			route: "probe", path: "runs/epsilon/samples/2/probe?g=90,1,1&ref=me", status: 400, code: "bad-request",
+			odd: true,
+		},
 		{route: "input", path: "runs/epsilon/samples/2/input?g=90,1,1"},
 		{route: "thumb", path: "runs/alpha/samples/3/thumb.png"},
 		{route: "thumb", path: "runs/alpha/samples/99/thumb.png", status: 404, code: "not-found"},
@@ -102,43 +109,120 @@ func calls() []call {
 		{route: "array", path: "runs/gamma/arrays/top.0", status: 404, code: "not-found"},
 		{route: "array", path: "runs/alpha/arrays/top.0?rows=0-13", status: 400, code: "bad-request"},
 		{route: "array", path: "runs/alpha/arrays/top.0?rows=5-2", status: 400, code: "bad-request"},
-		{route: "array", path: "runs/alpha/arrays/top.0?rows=0-1000000000", status: 400, code: "bad-request", odd: true},
+		{
+			route: "array", path: "runs/alpha/arrays/top.0?rows=0-1000000000", status: 400, code: "bad-request",
+			odd: true,
+		},
 		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":0}`},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{"not":{"or":[{"label":0},{"indexes":[1,5]}]}},"metric":1,"models":[1,0],"pair":[0,1]}`},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{"and":[{"label":0},{"label":1}]},"metric":0}`},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":9}`, status: 400, code: "bad-request"},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":-1}`, status: 400, code: "bad-request"},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":0,"pair":[0,0]}`, status: 400, code: "bad-request"},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":0,"pair":[1]}`, status: 400, code: "bad-request"},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":0,"models":[0,7]}`, status: 400, code: "bad-request"},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":0,"metrics":1}`, status: 400, code: "bad-request", odd: true},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":0}{}`, status: 400, code: "bad-request", odd: true},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: " ", status: 400, code: "bad-request", odd: true},
-		{route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{}`, header: []string{"Content-Type", "text/plain"}, status: 415, code: "content-type", odd: true},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate",
+			body: `{"set":{"not":{"or":[{"label":0},{"indexes":[1,5]}]}},"metric":1,"models":[1,0],"pair":[0,1]}`,
+		},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate",
+			body: `{"set":{"and":[{"label":0},{"label":1}]},"metric":0}`,
+		},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":9}`,
+			status: 400,
+			code:   "bad-request",
+		},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":-1}`,
+			status: 400,
+			code:   "bad-request",
+		},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate",
+			body:   `{"set":{},"metric":0,"pair":[0,0]}`,
+			status: 400, code: "bad-request",
+		},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":0,"pair":[1]}`,
+			status: 400, code: "bad-request",
+		},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate",
+			body:   `{"set":{},"metric":0,"models":[0,7]}`,
+			status: 400, code: "bad-request",
+		},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":0,"metrics":1}`,
+			status: 400, code: "bad-request", odd: true,
+		},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{"set":{},"metric":0}{}`,
+			status: 400,
+			code:   "bad-request", odd: true,
+		},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: " ", status: 400,
+			code: "bad-request",
+			odd:  true,
+		},
+		{
+			route: "aggregate", method: "POST", path: "runs/alpha/aggregate", body: `{}`,
+			header: []string{"Content-Type", "text/plain"}, status: 415, code: "content-type", odd: true,
+		},
 		{route: "select", method: "POST", path: "runs/alpha/select", body: `{"label":1}`},
 		{route: "select", method: "POST", path: "runs/alpha/select", body: `{"bits":"/w8="}`},
-		{route: "select", method: "POST", path: "runs/alpha/select", body: `{"bits":"//8="}`, status: 400, code: "bad-request"},
-		{route: "select", method: "POST", path: "runs/alpha/select", body: `{"bits":"AAAA"}`, status: 400, code: "bad-request"},
-		{route: "select", method: "POST", path: "runs/alpha/select", body: `{"indexes":[3,3]}`, status: 400, code: "bad-request"},
-		{route: "select", method: "POST", path: "runs/alpha/select", body: `{"indexes":[12]}`, status: 400, code: "bad-request"},
-		{route: "select", method: "POST", path: "runs/alpha/select", body: `{"label":1,"rule":"x"}`, status: 400, code: "bad-request"},
-		{route: "select", method: "POST", path: "runs/alpha/select", body: strings.Repeat(`{"not":`, 40) + `{}` + strings.Repeat(`}`, 40), status: 400, code: "bad-request"},
+		{
+			route: "select", method: "POST", path: "runs/alpha/select", body: `{"bits":"//8="}`, status: 400,
+			code: "bad-request",
+		},
+		{
+			route: "select", method: "POST", path: "runs/alpha/select", body: `{"bits":"AAAA"}`, status: 400,
+			code: "bad-request",
+		},
+		{
+			route: "select", method: "POST", path: "runs/alpha/select", body: `{"indexes":[3,3]}`, status: 400,
+			code: "bad-request",
+		},
+		{
+			route: "select", method: "POST", path: "runs/alpha/select", body: `{"indexes":[12]}`, status: 400,
+			code: "bad-request",
+		},
+		{
+			route: "select", method: "POST", path: "runs/alpha/select", body: `{"label":1,"rule":"x"}`, status: 400,
+			code: "bad-request",
+		},
+		{route: "select", method: "POST", path: "runs/alpha/select", body: strings.Repeat(`{"not":`, 40) + `{}` +
+			strings.Repeat(`}`, 40), status: 400, code: "bad-request"},
 		{route: "embedding", path: "runs/alpha/embedding"},
 		{route: "embedding", path: "runs/alpha/embedding?method=pca&metric=1&models=1&seed=3&slice=a", odd: false},
-		{route: "embedding", path: `runs/alpha/embedding?method=ica&set=%7B%22indexes%22%3A%5B0%2C1%2C2%2C3%2C4%2C5%2C6%5D%7D`},
+		{
+			route: "embedding",
+			path:  `runs/alpha/embedding?method=ica&set=%7B%22indexes%22%3A%5B0%2C1%2C2%2C3%2C4%2C5%2C6%5D%7D`,
+		},
 		{route: "embedding", path: "runs/alpha/embedding?method=umap&seed=5", status: 202},
 		{route: "embedding", path: "runs/alpha/embedding?method=tarot", status: 400, code: "bad-request"},
 		{route: "embedding", path: "runs/alpha/embedding?metric=99", status: 400, code: "bad-request"},
 		{route: "embedding", path: "runs/alpha/embedding?seed=-1", status: 400, code: "bad-request", odd: true},
-		{route: "embedding", path: `runs/alpha/embedding?set=%7B%22indexes%22%3A%5B%5D%7D`, status: 400, code: "bad-request"},
+		{
+			route: "embedding", path: `runs/alpha/embedding?set=%7B%22indexes%22%3A%5B%5D%7D`, status: 400,
+			code: "bad-request",
+		},
 		{route: "embedding", path: `runs/alpha/embedding?set=%7B%22nobody%22%3A1%7D`, status: 400, code: "bad-request"},
 		{route: "embedding", path: `runs/alpha/embedding?set=%7B%7D&slice=a`, status: 400, code: "bad-request"},
 		{route: "slices", path: "runs/alpha/slices"},
 		{route: "slices", path: "runs/nobody/slices", status: 404, code: "not-found"},
-		{route: "putSlices", method: "PUT", path: "runs/alpha/slices", body: `{"format":1,"slices":[]}`, status: 428, code: "no-tag", odd: true},
-		{route: "putSlices", method: "PUT", path: "runs/alpha/slices", body: `{"format":1,"slices":[],"more":1}`, header: []string{"If-Match", `"x"`}, status: 400, code: "bad-request", odd: true},
-		{route: "putSlices", method: "PUT", path: "runs/alpha/slices", body: `{"format":1,"slices":[]}`, header: []string{"If-Match", `"nobody"`}, status: 412, code: "changed"},
-		{route: "putSlices", method: "PUT", path: "runs/alpha/slices", body: `{"format":1,"slices":[{"name":"mine","label":-1,"n":2,"set":{"indexes":[0,3]}}]}`, header: []string{"If-Match", "(now)"}},
+		{
+			route: "putSlices", method: "PUT", path: "runs/alpha/slices", body: `{"format":1,"slices":[]}`, status: 428,
+			code: "no-tag", odd: true,
+		},
+		{
+			route: "putSlices", method: "PUT", path: "runs/alpha/slices", body: `{"format":1,"slices":[],"more":1}`,
+			header: []string{"If-Match", `"x"`}, status: 400, code: "bad-request", odd: true,
+		},
+		{
+			route: "putSlices", method: "PUT", path: "runs/alpha/slices", body: `{"format":1,"slices":[]}`,
+			header: []string{"If-Match", `"nobody"`}, status: 412, code: "changed",
+		},
+		{
+			route: "putSlices", method: "PUT", path: "runs/alpha/slices",
+			body:   `{"format":1,"slices":[{"name":"mine","label":-1,"n":2,"set":{"indexes":[0,3]}}]}`,
+			header: []string{"If-Match", "(now)"},
+		},
 		{route: "goOn", method: "POST", path: "runs/beta/job", status: 202},
 		{route: "goOn", method: "POST", path: "runs/alpha/job", status: 409, code: "no-job"},
 		{route: "goOn", method: "POST", path: "runs/alpha+beta/job", status: 409, code: "no-job"},
@@ -179,8 +263,8 @@ func (idle) Launch(ctx context.Context, _ *shelf.Run, kept func(int)) error {
 	return ctx.Err()
 }
 
-// TestAnswers asks every call, and holds every answer, and every request that is not meant to be wrong, against the committed document.
-// A route of the table that has no call that succeeds, or none that is refused, fails.
+// TestAnswers asks every call, and holds every answer, and every request that is not meant to be wrong, against the
+// committed document. A route of the table that has no call that succeeds, or none that is refused, fails.
 func TestAnswers(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Launcher = idle{} })
 	waitLive(t, f, "delta", "epsilon")
@@ -220,7 +304,8 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, rt := range routesTable() {
 		if !succeeded[rt.name] || !refused[rt.name] {
-			t.Errorf("%s: no call that succeeds (%v) or none that is refused (%v) is tested", rt.name, succeeded[rt.name], refused[rt.name])
+			t.Errorf("%s: no call that succeeds (%v) or none that is refused (%v) is tested", rt.name,
+				succeeded[rt.name], refused[rt.name])
 		}
 		for _, a := range rt.answers {
 			if rt.name != "export" && !kinds[rt.name+" "+strconv.Itoa(a.status)+" "+a.kind] {
@@ -307,7 +392,10 @@ func newRouter(t *testing.T) *openRouter {
 	doc := loadDocument(t)
 	doc.Servers = openapi3.Servers{{URL: "/api/v1"}}
 	// Bodies that are no JSON are not looked into.
-	for _, kind := range []string{typeArrays, typePNG, typeEvents, "text/html", "text/markdown", "text/csv", "application/jsonl", "application/x-latex"} {
+	for _, kind := range []string{
+		typeArrays, typePNG, typeEvents, "text/html", "text/markdown", "text/csv",
+		"application/jsonl", "application/x-latex",
+	} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.FileBodyDecoder)
 	}
 	r, err := gorillamux.NewRouter(doc)
@@ -328,15 +416,21 @@ func (o *openRouter) check(t *testing.T, c call, r reply) {
 	if route.Operation.OperationID != c.route {
 		t.Fatalf("it is %s in the document, want %s", route.Operation.OperationID, c.route)
 	}
-	in := &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route, Options: &openapi3filter.Options{
-		MultiError: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true,
-	}}
+	in := &openapi3filter.RequestValidationInput{
+		Request: req, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{
+			MultiError: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true,
+		},
+	}
 	if !c.odd {
 		if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
 			t.Errorf("the request does not fit the document: %v", err)
 		}
 	}
-	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: r.StatusCode, Header: r.Header, Options: in.Options}
+	out := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: r.StatusCode, Header: r.Header,
+		Options: in.Options,
+	}
 	out.SetBodyBytes(r.body)
 	if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
 		t.Errorf("the answer does not fit the document: %v\n%.2000s", err, r.body)
@@ -348,7 +442,8 @@ func TestProblemsOfErrors(t *testing.T) {
 	if p := problemOf(store.ErrBusy); p.Status != http.StatusConflict || p.Code != "in-use" {
 		t.Errorf("%+v", p)
 	}
-	if p := problemOf(context.DeadlineExceeded); p.Status != http.StatusInternalServerError || strings.Contains(p.Detail, "deadline") {
+	if p := problemOf(context.DeadlineExceeded); p.Status != http.StatusInternalServerError ||
+		strings.Contains(p.Detail, "deadline") {
 		t.Errorf("%+v", p)
 	}
 }

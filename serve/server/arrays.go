@@ -17,8 +17,10 @@ const maxValues = 100_000_000
 
 // arrayName is the name of an array, taken apart.
 type arrayName struct {
-	kind          string // curves, top, samples
-	model, metric int    // metric is -1 for top
+	// curves, top, samples
+	kind string
+	// metric is -1 for top
+	model, metric int
 }
 
 // parseArray reads the name of an array of a run with so many models and metrics.
@@ -57,8 +59,8 @@ func tooLarge(n, e int) error {
 	}
 }
 
-// affordable refuses rows lo to hi of n rows of so many values if they are too many. The others of the run are read with them, which may
-// be ten times as many.
+// affordable refuses rows lo to hi of n rows of so many values if they are too many. The others of the run are read
+// with them, which may be ten times as many.
 func affordable(n, width, lo, hi int) error {
 	if hi > lo && width > maxValues/(hi-lo) || n > 0 && width > 10*maxValues/n {
 		return tooLarge(hi-lo, width)
@@ -92,13 +94,17 @@ func (s *Server) getArray(w http.ResponseWriter, r *request) error {
 	if err := affordable(n, width, lo, hi); err != nil {
 		return err
 	}
-	// An unfinished run has the tag that it had before its values are read: newer values under an older tag are only asked for once more.
+	// An unfinished run has the tag that it had before its values are read: newer values under an older tag are only
+	// asked for once more.
 	tag := `"` + run.NumbersTag() + "-" + name + "-" + kind + "-" + strconv.Itoa(lo) + "-" + strconv.Itoa(hi) + `"`
 	if list := r.Header.Get("If-None-Match"); list != "" && holds(list, tag) { // before the values are read
 		head(w, r.Request, typeArrays, tag, false)
 		return nil
 	}
-	c := &container{meta: map[string]string{"rows": strconv.Itoa(lo) + "-" + strconv.Itoa(hi), "model": doc.Models[a.model]}}
+	c := &container{meta: map[string]string{
+		"rows":  strconv.Itoa(lo) + "-" + strconv.Itoa(hi),
+		"model": doc.Models[a.model],
+	}}
 	if a.metric >= 0 {
 		c.meta["metric"] = doc.Metrics[a.metric]
 	}
@@ -132,12 +138,15 @@ func curvesOf(c *container, run *shelf.Run, doc *api.Run, a arrayName, name, kin
 		return err
 	}
 	c.meta["lo"], c.meta["hi"] = float(least), float(most)
-	c.tensors = []tensor{{name: name, shape: []int{hi - lo, e}, fill: func(dst []uint8, at int) { quantise(dst, part[at:at+len(dst)], least, most) }}}
+	c.tensors = []tensor{{
+		name: name, shape: []int{hi - lo, e},
+		fill: func(dst []uint8, at int) { quantise(dst, part[at:at+len(dst)], least, most) },
+	}}
 	return nil
 }
 
-// extent is the range of a metric over all models of a run, so that the same byte is the same value in all of them: that of the
-// metric where it is finite, else that of the values. It is 0 to 1 where there is no value.
+// extent is the range of a metric over all models of a run, so that the same byte is the same value in all of them:
+// that of the metric where it is finite, else that of the values. It is 0 to 1 where there is no value.
 func extent(run *shelf.Run, doc *api.Run, metric int) (lo, hi float64, err error) {
 	lo, hi = float64(doc.MetricDoc[metric].Range[0]), float64(doc.MetricDoc[metric].Range[1])
 	if finite(lo) && finite(hi) && lo < hi {
@@ -163,7 +172,8 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// quantise maps lo to hi linearly to 0 to 254; what is no number, or infinite, is 255. Values beyond the range stop at its ends.
+// quantise maps lo to hi linearly to 0 to 254; what is no number, or infinite, is 255. Values beyond the range stop at
+// its ends.
 func quantise(dst []uint8, src []float32, lo, hi float64) {
 	scale := 0.0
 	if hi > lo {
@@ -214,7 +224,8 @@ func statsOf(c *container, run *shelf.Run, a arrayName, kind string, lo, hi int)
 	}
 	n := hi - lo
 	c.tensors = []tensor{
-		f32("mean", v.Mean[lo:hi], n), f32("sd", v.SD[lo:hi], n), f32("min", v.Min[lo:hi], n), f32("max", v.Max[lo:hi], n),
+		f32("mean", v.Mean[lo:hi], n), f32("sd", v.SD[lo:hi], n), f32("min", v.Min[lo:hi], n),
+		f32("max", v.Max[lo:hi], n),
 		f32("identity", v.Identity[lo:hi], n), i32("worst", v.Worst[lo:hi], n),
 	}
 	return nil

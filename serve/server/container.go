@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// The safetensors container: eight bytes little-endian header length, a JSON header that gives every tensor its dtype, shape and
-// data_offsets, then the data, little-endian and without gaps. Here the header is padded with spaces so that the data begin at a
-// multiple of eight bytes, and tensors of four bytes a value come before those of one, so that a reader can lay typed arrays over the
-// bytes that it got.
+// The safetensors container: eight bytes little-endian header length, a JSON header that gives every tensor its dtype,
+// shape and data_offsets, then the data, little-endian and without gaps. Here the header is padded with spaces so that
+// the data begin at a multiple of eight bytes, and tensors of four bytes a value come before those of one, so that a
+// reader can lay typed arrays over the bytes that it got.
 
 // dtype is the type of the values of a tensor.
 type dtype string
@@ -42,7 +42,8 @@ type tensor struct {
 	f32   []float32
 	i32   []int32
 	u8    []uint8
-	// fill computes the values from lo on, as bytes, so that a large array is never there twice. Its length is that of the shape.
+	// fill computes the values from lo on, as bytes, so that a large array is never there twice. Its length is that of
+	// the shape.
 	fill func(dst []uint8, lo int)
 }
 
@@ -198,7 +199,8 @@ func (c *container) writeData(w io.Writer) error {
 				}
 			case t.i32 != nil:
 				for _, v := range t.i32[lo:hi] {
-					buf = binary.LittleEndian.AppendUint32(buf, uint32(v)) //nolint:gosec // the two's complement is meant
+					buf = binary.LittleEndian.AppendUint32(buf,
+						uint32(v)) //nolint:gosec // the two's complement is meant
 				}
 			default:
 				buf = buf[:hi-lo]
@@ -228,15 +230,16 @@ func (c *container) WriteTo(w io.Writer) (int64, error) {
 // maxHeader is the largest header that is read.
 const maxHeader = 1 << 20
 
-// readContainer reads a container and shares no memory with b. It is held against everything that a container promises: tests and
-// clients of this program in Go use it.
+// readContainer reads a container and shares no memory with b. It is held against everything that a container promises:
+// tests and clients of this program in Go use it.
 func readContainer(b []byte) (*container, error) {
 	if len(b) < 8 {
 		return nil, fmt.Errorf("container of %d bytes, want at least 8 for the length of its header", len(b))
 	}
 	n := binary.LittleEndian.Uint64(b)
 	if n > maxHeader || n > uint64(len(b)-8) {
-		return nil, fmt.Errorf("header of %d bytes in a container of %d, of which at most %d are read", n, len(b), maxHeader)
+		return nil, fmt.Errorf("header of %d bytes in a container of %d, of which at most %d are read", n, len(b),
+			maxHeader)
 	}
 	head, data := b[8:8+int(n)], b[8+int(n):]
 	var raw map[string]json.RawMessage
@@ -280,7 +283,8 @@ func readContainer(b []byte) (*container, error) {
 		}
 		lo, hi := e.Offsets[0], e.Offsets[1]
 		if lo != at || hi < lo || hi > len(data) {
-			return nil, fmt.Errorf("tensor %q lies at %d to %d of %d bytes, want it to begin at %d", e.name, lo, hi, len(data), at)
+			return nil, fmt.Errorf("tensor %q lies at %d to %d of %d bytes, want it to begin at %d", e.name, lo, hi,
+				len(data), at)
 		}
 		count := 1
 		if slices.Contains(e.Shape, 0) {

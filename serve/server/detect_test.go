@@ -19,8 +19,9 @@ import (
 	"nero/symmetry/group"
 )
 
-// Two runs that no model made: delta is a detector of three samples under nine shifts, with a crop window of 16 x 12 pixels over 40 x 30;
-// epsilon is a flow of 6 x 8 pixels under D4 and time reversal. What they answer can be told from the element.
+// Two runs that no model made: delta is a detector of three samples under nine shifts, with a crop window of 16 x 12
+// pixels over 40 x 30; epsilon is a flow of 6 x 8 pixels under D4 and time reversal. What they answer can be told from
+// the element.
 
 // drafted is the job of such a run.
 func drafted(tb testing.TB, name, output string, elements []group.Element, metrics []string) *job.Job {
@@ -30,13 +31,22 @@ func drafted(tb testing.TB, name, output string, elements []group.Element, metri
 		tb.Fatal(err)
 	}
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: 3, Measure: "test", Elements: elements, Exact: slices.Repeat([]bool{true}, len(elements)),
-		Files: []job.Ref{{Path: "data.gz", SHA256: strings.Repeat("a", 64)}}, Engine: job.Engine{Name: "test", Version: "1"}, Shard: 2, Metrics: metrics,
-		Study: job.Study{Version: 1, Data: job.Data{Images: "data.gz"}, Group: job.Group{Name: g.Name()}, Output: job.Output{Space: output}},
+		Format: job.FormatNumber, Numbers: 1, Count: 3, Measure: "test", Elements: elements,
+		Exact:  slices.Repeat([]bool{true}, len(elements)),
+		Files:  []job.Ref{{Path: "data.gz", SHA256: strings.Repeat("a", 64)}},
+		Engine: job.Engine{Name: "test", Version: "1"}, Shard: 2, Metrics: metrics,
+		Study: job.Study{
+			Version: 1, Data: job.Data{Images: "data.gz"}, Group: job.Group{Name: g.Name()},
+			Output: job.Output{Space: output},
+		},
 	}
 	for i, m := range []string{"one", "two"} {
 		j.Study.Models = append(j.Study.Models, job.Model{Name: m, ONNX: m + ".onnx"})
-		j.Models = append(j.Models, job.ModelRef{Name: m, Ref: job.Ref{Path: m + ".onnx", SHA256: strings.Repeat(string(rune('b'+i)), 64)}, Batch: 1})
+		j.Models = append(j.Models,
+			job.ModelRef{
+				Name: m, Ref: job.Ref{Path: m + ".onnx", SHA256: strings.Repeat(string(rune('b'+i)), 64)},
+				Batch: 1,
+			})
 	}
 	job.Defaults(&j.Study)
 	if err := j.Validate(); err != nil {
@@ -79,7 +89,10 @@ func writeDrafted(tb testing.TB, dir string, j *job.Job) {
 		var rows []job.Row
 		for m := range j.Models {
 			for i := sh.Lo; i < sh.Hi; i++ {
-				row := job.Row{Model: m, Index: i, Sample: fmt.Sprintf("s%d", i), Label: -1, Support: 0.75, Agreement: float32(math.NaN())}
+				row := job.Row{
+					Model: m, Index: i, Sample: fmt.Sprintf("s%d", i), Label: -1, Support: 0.75,
+					Agreement: float32(math.NaN()),
+				}
 				for k := range j.Metrics {
 					curve := make([]float32, len(j.Elements))
 					for e, g := range j.Elements {
@@ -90,7 +103,10 @@ func writeDrafted(tb testing.TB, dir string, j *job.Job) {
 				if j.Study.Output.Space == "boxes" {
 					for e, g := range j.Elements {
 						b := box(m, i, g)
-						d := job.Detection{X1: float32(b.X1), Y1: float32(b.Y1), X2: float32(b.X2), Y2: float32(b.Y2), Score: float32(b.Score) - 0.1*float32(i), Label: 0}
+						d := job.Detection{
+							X1: float32(b.X1), Y1: float32(b.Y1), X2: float32(b.X2), Y2: float32(b.Y2),
+							Score: float32(b.Score) - 0.1*float32(i), Label: 0,
+						}
 						if d.Label = int32(b.Label); i != 2 {
 							d.Match = 1 // the last sample's box is another object
 						}
@@ -130,7 +146,8 @@ func makeDrafted(tb testing.TB, dir string) {
 		e, _ := group.AtNumber(g, n)
 		all = append(all, e)
 	}
-	writeDrafted(tb, filepath.Join(dir, "epsilon"), drafted(tb, "D4 x Time", "field", all, []string{"rmse", "rmse@self"}))
+	writeDrafted(tb, filepath.Join(dir, "epsilon"),
+		drafted(tb, "D4 x Time", "field", all, []string{"rmse", "rmse@self"}))
 }
 
 // staged answers for them.
@@ -166,7 +183,8 @@ func (s staged) Input(_ context.Context, i int, g group.Element) (*probe.Input, 
 	return in, nil
 }
 
-// field is what model m of epsilon sees: u is 1 + m at the first pixel and 0 elsewhere, v is minus the first coordinate.
+// field is what model m of epsilon sees: u is 1 + m at the first pixel and 0 elsewhere, v is minus the first
+// coordinate.
 func field(m int, g group.Element) *space.Field {
 	f := space.NewField(6, 8)
 	f.U()[0] = 1 + float64(m)
@@ -234,8 +252,10 @@ func TestContext(t *testing.T) {
 func TestBoxes(t *testing.T) {
 	f := newFixture(t, nil)
 	doc := parsed[api.Run](t, f.get(t, "runs/delta"))
-	if !doc.Boxed || !slices.Equal(doc.Window, []int{12, 16}) || doc.Weak != 0.5 || doc.Orbit.Layout != "heatmap" || doc.Task != "detection" {
-		t.Errorf("boxed %v, window %v, weak %v, layout %s, task %s", doc.Boxed, doc.Window, doc.Weak, doc.Orbit.Layout, doc.Task)
+	if !doc.Boxed || !slices.Equal(doc.Window, []int{12, 16}) || doc.Weak != 0.5 || doc.Orbit.Layout != "heatmap" ||
+		doc.Task != "detection" {
+		t.Errorf("boxed %v, window %v, weak %v, layout %s, task %s", doc.Boxed, doc.Window, doc.Weak, doc.Orbit.Layout,
+			doc.Task)
 	}
 	for e, g := range deltaElements() {
 		b := parsed[api.Boxes](t, f.get(t, fmt.Sprintf("runs/delta/samples/2/boxes?g=%v,%v", g[0], g[1])))
@@ -246,7 +266,8 @@ func TestBoxes(t *testing.T) {
 		for m, of := range b.Models {
 			want := box(m, 2, g)
 			rows := live[fmt.Sprintf("boxes.%d", m)]
-			if !slices.Equal(rows.shape, []int{1, 7}) || rows.f32[0] != float32(want.X1) || rows.f32[3] != float32(want.Y2) || rows.f32[6] != 2 {
+			if !slices.Equal(rows.shape, []int{1, 7}) || rows.f32[0] != float32(want.X1) ||
+				rows.f32[3] != float32(want.Y2) || rows.f32[6] != 2 {
 				t.Errorf("model %d at %v: the probe has %v, want %+v", m, g, rows.f32, want)
 			}
 			for _, ref := range []string{"target", "self", "consensus"} {
@@ -264,7 +285,8 @@ func TestBoxes(t *testing.T) {
 				continue
 			}
 			got := of.Boxes[0]
-			if float32(got.X1) != float32(want.X1) || float32(got.Y2) != float32(want.Y2) || float32(got.Score) != float32(want.Score)-0.2 || got.Label != want.Label {
+			if float32(got.X1) != float32(want.X1) || float32(got.Y2) != float32(want.Y2) ||
+				float32(got.Score) != float32(want.Score)-0.2 || got.Label != want.Label {
 				t.Errorf("model %d at %v: recorded %+v, want %+v", m, g, got, want)
 			}
 		}
@@ -279,7 +301,8 @@ func TestBoxes(t *testing.T) {
 func TestField(t *testing.T) {
 	f := newFixture(t, nil)
 	doc := parsed[api.Run](t, f.get(t, "runs/epsilon"))
-	if doc.Orbit.Title != "rotations, mirrors and time reversal, 16 elements" || doc.Orbit.Labels[10] != "rotate 90° and time reversed" {
+	if doc.Orbit.Title != "rotations, mirrors and time reversal, 16 elements" ||
+		doc.Orbit.Labels[10] != "rotate 90° and time reversed" {
 		t.Errorf("title %q, element 10 is %q", doc.Orbit.Title, doc.Orbit.Labels[10])
 	}
 	if doc.Boxed || doc.Orbit.Layout != "tiles" || !doc.Orbit.Finite || doc.Task != "flow" {
@@ -300,7 +323,8 @@ func TestField(t *testing.T) {
 			}
 		}
 	}
-	if want := "turn left 90°, turn right 90°, mirror left and right, flip top and bottom, reverse time"; strings.Join(moves, ", ") != want {
+	if want := "turn left 90°, turn right 90°, mirror left and right, flip top and bottom, reverse time"; strings.Join(
+		moves, ", ") != want {
 		t.Errorf("moves %q, want %s", moves, want)
 	}
 	for ref, want := range map[string]float32{"": 1, "&ref=target": 1, "&ref=self": 3} {
@@ -317,10 +341,12 @@ func TestField(t *testing.T) {
 		}
 	}
 	// There is no consensus: nothing is sent in its place.
-	if all := f.arrays(t, "runs/epsilon/samples/0/probe?g=90,0,1&models=1&ref=consensus"); all["reference.1"].shape != nil {
+	if all := f.arrays(t,
+		"runs/epsilon/samples/0/probe?g=90,0,1&models=1&ref=consensus"); all["reference.1"].shape != nil {
 		t.Error("a reference that there is not is sent")
 	}
-	if in := f.arrays(t, "runs/epsilon/samples/0/input?g=0,0,0&dtype=f32")["input"]; !slices.Equal(in.shape, []int{2, 6, 8, 1}) || in.f32[0] != 255 {
+	if in := f.arrays(t, "runs/epsilon/samples/0/input?g=0,0,0&dtype=f32")["input"]; !slices.Equal(in.shape,
+		[]int{2, 6, 8, 1}) || in.f32[0] != 255 {
 		t.Errorf("frames of shape %v", in.shape)
 	}
 }
@@ -337,7 +363,8 @@ func prober(r *store.Run) (staged, error) {
 	return staged{j, g}, err
 }
 
-// TestPooled asks for the average precision of samples that were chosen by hand: it is that of all of them together, and no mean of what each has.
+// TestPooled asks for the average precision of samples that were chosen by hand: it is that of all of them together,
+// and no mean of what each has.
 func TestPooled(t *testing.T) {
 	f := newFixture(t, nil)
 	for _, c := range []struct {

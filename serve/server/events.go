@@ -11,12 +11,12 @@ import (
 	"nero/serve/guard"
 )
 
-// heartbeat is how often a stream of events says that it is alive, so that proxies do not cut it off and a client that has gone is
-// noticed.
+// heartbeat is how often a stream of events says that it is alive, so that proxies do not cut it off and a client that
+// has gone is noticed.
 const heartbeat = 15 * time.Second
 
-// hub hands events to everybody who listens. A listener that is slow misses states in between and never the latest one: of each task
-// and each run it keeps one.
+// hub hands events to everybody who listens. A listener that is slow misses states in between and never the latest one:
+// of each task and each run it keeps one.
 type hub struct {
 	mu        sync.Mutex
 	listeners map[*listener]bool

@@ -43,9 +43,12 @@ import (
 //	halves  y = sums of x over the left, the upper and the lower half, as scores
 //	corners y = halves with x weighed by the product of row and column
 type pixels struct {
-	block atomic.Pointer[chan struct{}] // a run waits until it is closed, or for the end of its context
-	held  atomic.Int64                  // runs that have waited
-	ended atomic.Int64                  // runs that the end of the context ended
+	// a run waits until it is closed, or for the end of its context
+	block atomic.Pointer[chan struct{}]
+	// runs that have waited
+	held atomic.Int64
+	// runs that the end of the context ended
+	ended atomic.Int64
 }
 
 func (p *pixels) Info() engine.Info { return engine.Info{Name: "wasm", Version: "1"} }
@@ -142,7 +145,8 @@ func writePictures(tb testing.TB, dir string) string {
 				m.SetGray(i%8, i/8, color.Gray{Y: uint8((i*(7+c) + 31*k) % 256)})
 			}
 			var b bytes.Buffer
-			if err := errors.Join(png.Encode(&b, m), os.WriteFile(filepath.Join(dir, class, fmt.Sprintf("%d.png", k)), b.Bytes(), 0o600)); err != nil {
+			if err := errors.Join(png.Encode(&b, m), os.WriteFile(filepath.Join(dir, class, fmt.Sprintf("%d.png", k)),
+				b.Bytes(), 0o600)); err != nil {
 				tb.Fatal(err)
 			}
 		}
@@ -179,7 +183,8 @@ func runStudy(tb testing.TB, dir string, s *job.Study, e engine.Engine, leave in
 		return w
 	}
 	sum, err := fold.Fold(fold.Input{
-		Job: w.Job, Hash: r.Hash(), Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales, Classes: w.Classes,
+		Job: w.Job, Hash: r.Hash(), Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales,
+		Classes: w.Classes,
 		Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{Models: []int{m}, Metrics: w.Job.Metrics[i : i+1]})
 		},
@@ -259,17 +264,20 @@ func makeRuns(tb testing.TB) {
 	}
 	turns := job.Group{Name: "SO(2)", Orbit: job.Orbit{Grid: []int{16}}}
 	runs := filepath.Join(dir, "runs")
-	w := runStudy(tb, filepath.Join(runs, "alpha"), study(turns, job.Model{Name: "halves", ONNX: halves}, job.Model{Name: "corners", ONNX: corners}), e, 0)
+	w := runStudy(tb, filepath.Join(runs, "alpha"),
+		study(turns, job.Model{Name: "halves", ONNX: halves}, job.Model{Name: "corners", ONNX: corners}), e, 0)
 	runStudy(tb, filepath.Join(runs, "beta"), study(turns, job.Model{Name: "corners", ONNX: corners}), e, 2)
 	images := study(job.Group{Name: "C4"}, job.Model{Name: "ramp", ONNX: ramp})
 	images.Output.Space = "image"
 	runStudy(tb, filepath.Join(runs, "gamma"), images, e, 0)
 	makeDrafted(tb, runs)
-	audit := fmt.Sprintf(`{"format":1,"verdict":"FAIL","models":[{"model":"halves","verdict":"FAIL","claim":{"group":"C4"},"basis":[{"name":"data","value":"sha256 %s"}],"about":[{"name":"sha256","value":%q}],"checks":[{"check":"sweep","findings":[
+	audit := fmt.Sprintf(
+		`{"format":1,"verdict":"FAIL","models":[{"model":"halves","verdict":"FAIL","claim":{"group":"C4"},"basis":[{"name":"data","value":"sha256 %s"}],"about":[{"name":"sha256","value":%q}],"checks":[{"check":"sweep","findings":[
 		{"category":"violation","severity":"high","set":"exact elements","message":"the model changes its answer | by 1.3","location":"output","worst":{"sample":"a/1.png","index":1,"element":"90 deg","coordinates":[90]},"remedies":["train","average"]}]}]}]}`, w.Job.DataDigest(), w.Job.Models[0].SHA256)
 	for name, text := range map[string]string{"broken/job.json": "{", "audit/audit.json": audit} {
 		name := filepath.Join(runs, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700),
+			os.WriteFile(name, []byte(text), 0o600)); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -294,7 +302,8 @@ func newFixture(tb testing.TB, change func(*Options)) *fixture {
 			if st, err := prober(r); err == nil {
 				return st, nil
 			}
-			s, err := probe.OpenRun(ctx, r, workload.Options{Engine: e, Rules: action.Rules()}, probe.Options{Concurrent: 1, Queue: -1})
+			s, err := probe.OpenRun(ctx, r, workload.Options{Engine: e, Rules: action.Rules()},
+				probe.Options{Concurrent: 1, Queue: -1})
 			if err != nil {
 				return nil, err
 			}

@@ -21,8 +21,9 @@ type layout struct {
 	method reduce.Method
 	metric int
 	models []int
-	fit    []int // rows that shape the fit; nil for all
-	seed   uint64
+	// rows that shape the fit; nil for all
+	fit  []int
+	seed uint64
 }
 
 // metricOf is a metric by its index or its name.
@@ -37,7 +38,8 @@ func metricOf(q query, names []string) (int, error) {
 	if k, ok := count(text); ok && k < len(names) {
 		return k, nil
 	}
-	return 0, bad("metric", "%.80q, want one of %s, or its number from 0 to %d", text, strings.Join(names, ", "), len(names)-1)
+	return 0, bad("metric", "%.80q, want one of %s, or its number from 0 to %d", text, strings.Join(names, ", "),
+		len(names)-1)
 }
 
 // getEmbedding is the samples in two dimensions, or the task that finds out.
@@ -88,9 +90,11 @@ func (s *Server) getEmbedding(w http.ResponseWriter, r *request) error {
 			return bad("slice", "it has no samples, and a layout is fitted to some")
 		}
 	}
-	// The values under a key never change: a run that fills in has another generation. The name of the task is a tag that browsers keep
-	// when this server is long gone, and another one shows another run under the same id, or has the same run fill in.
-	key := fmt.Sprintf("%s\x00%s\x00%d\x00%d\x00%s\x00%d\x00%v\x00%s\x00%d", doc.ID, doc.Digest, doc.State.Done, run.Generation(), l.method, l.metric, l.models, chosen, l.seed)
+	// The values under a key never change: a run that fills in has another generation. The name of the task is a tag
+	// that browsers keep when this server is long gone, and another one shows another run under the same id, or has the
+	// same run fill in.
+	key := fmt.Sprintf("%s\x00%s\x00%d\x00%d\x00%s\x00%d\x00%v\x00%s\x00%d", doc.ID, doc.Digest, doc.State.Done,
+		run.Generation(), l.method, l.metric, l.models, chosen, l.seed)
 	id := idOf(kindEmbedding, key)
 	if _, c, err, ok := s.tasks.find(id); ok && c != nil {
 		return sendArrays(w, r.Request, `"`+id+`"`, c)
@@ -106,7 +110,10 @@ func (s *Server) getEmbedding(w http.ResponseWriter, r *request) error {
 		s.tasks.keep(api.Task{ID: id, Kind: kindEmbedding, Run: doc.ID, Title: title}, c)
 		return sendArrays(w, r.Request, `"`+id+`"`, c)
 	}
-	t, err := s.tasks.start(api.Task{ID: id, Kind: kindEmbedding, Run: doc.ID, Title: method.Title + " of " + doc.Metrics[l.metric]},
+	t, err := s.tasks.start(api.Task{
+		ID: id, Kind: kindEmbedding, Run: doc.ID,
+		Title: method.Title + " of " + doc.Metrics[l.metric],
+	},
 		func(ctx context.Context, tell func(float64)) (*container, error) {
 			return compute(ctx, run, doc, l, s.o.Workers, tell)
 		})
@@ -118,7 +125,9 @@ func (s *Server) getEmbedding(w http.ResponseWriter, r *request) error {
 }
 
 // compute lays the samples out.
-func compute(ctx context.Context, run *shelf.Run, doc *api.Run, l layout, workers int, tell func(float64)) (*container, error) {
+func compute(ctx context.Context, run *shelf.Run, doc *api.Run, l layout, workers int, tell func(float64)) (*container,
+	error,
+) {
 	var parts []reduce.Matrix
 	for _, m := range l.models {
 		v, err := run.Curves(m, l.metric)
@@ -135,13 +144,15 @@ func compute(ctx context.Context, run *shelf.Run, doc *api.Run, l layout, worker
 	if err != nil {
 		return nil, err
 	}
-	e, err := reduce.Reduce(ctx, l.method, x, reduce.Options{Seed: l.seed, Fit: l.fit, Workers: workers, Progress: tell})
+	e, err := reduce.Reduce(ctx, l.method, x,
+		reduce.Options{Seed: l.seed, Fit: l.fit, Workers: workers, Progress: tell})
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return nil, err
 		}
 		return nil, &guard.Problem{
-			Status: http.StatusUnprocessableEntity, Code: "layout", Title: "These samples cannot be laid out like this", Detail: err.Error(),
+			Status: http.StatusUnprocessableEntity, Code: "layout", Title: "These samples cannot be laid out like this",
+			Detail: err.Error(),
 			Remedy: "Choose another method, metric or slice.",
 		}
 	}
@@ -155,7 +166,8 @@ func compute(ctx context.Context, run *shelf.Run, doc *api.Run, l layout, worker
 	}
 	return &container{
 		meta: map[string]string{
-			"axes": string(axes), "notes": string(notes), "fitted": strconv.Itoa(e.Fitted), "placed": strconv.Itoa(e.Placed), "missing": strconv.Itoa(e.Missing),
+			"axes": string(axes), "notes": string(notes), "fitted": strconv.Itoa(e.Fitted),
+			"placed": strconv.Itoa(e.Placed), "missing": strconv.Itoa(e.Missing),
 			"method": string(l.method), "metric": doc.Metrics[l.metric],
 		},
 		tensors: []tensor{f32("xy", e.XY, doc.Samples, 2)},

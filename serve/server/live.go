@@ -34,7 +34,8 @@ func (s *Server) getInput(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	c := &container{meta: map[string]string{
-		"sample": strconv.Itoa(i), "g": elementText(in.G), "element": strconv.Itoa(in.Element), "exact": strconv.FormatBool(in.Exact),
+		"sample": strconv.Itoa(i), "g": elementText(in.G), "element": strconv.Itoa(in.Element),
+		"exact": strconv.FormatBool(in.Exact),
 	}}
 	if !c.input(in, kind == "f32") {
 		return missing("sample %d: its input is no array that can be sent", i)
@@ -77,7 +78,8 @@ func (s *Server) getContext(w http.ResponseWriter, r *request) error {
 	return sendWhole(w, r, c)
 }
 
-// getBoxes is what was recorded at an element of the plan. What the data say is added where they can be asked; no model runs.
+// getBoxes is what was recorded at an element of the plan. What the data say is added where they can be asked; no model
+// runs.
 func (s *Server) getBoxes(w http.ResponseWriter, r *request) error {
 	run, i, err := s.sampleOf(r)
 	if err != nil {
@@ -174,7 +176,8 @@ func singles(v []float64) []float32 {
 	return out
 }
 
-// getProbe is the models' answers at any element. It ends with its request. Of the calls that read, only a report runs models too.
+// getProbe is the models' answers at any element. It ends with its request. Of the calls that read, only a report runs
+// models too.
 func (s *Server) getProbe(w http.ResponseWriter, r *request) error {
 	run, i, err := s.sampleOf(r)
 	if err != nil {
@@ -208,8 +211,10 @@ func (s *Server) getProbe(w http.ResponseWriter, r *request) error {
 		asked[k] = strconv.Itoa(a.Model)
 	}
 	c := &container{meta: map[string]string{
-		"seq": seq, "sample": strconv.Itoa(i), "g": elementText(p.G), "element": strconv.Itoa(p.Element), "exact": strconv.FormatBool(p.Exact),
-		"models": strings.Join(asked, ","), "milliseconds": strconv.FormatFloat(1000*s.o.Now().Sub(began).Seconds(), 'f', 2, 64),
+		"seq": seq, "sample": strconv.Itoa(i), "g": elementText(p.G), "element": strconv.Itoa(p.Element),
+		"exact":  strconv.FormatBool(p.Exact),
+		"models": strings.Join(asked, ","), "milliseconds": strconv.FormatFloat(1000*s.o.Now().Sub(began).Seconds(),
+			'f', 2, 64),
 		"lo": float(p.Range[0]), "hi": float(p.Range[1]),
 	}}
 	c.input(&p.Input, false)
@@ -223,7 +228,8 @@ func (s *Server) getProbe(w http.ResponseWriter, r *request) error {
 
 // answerOf adds what one model answered.
 func answerOf(c *container, a *probe.Result, m string) {
-	c.tensors = append(c.tensors, f32("values."+m, singles(a.Values), len(a.Values)), i32("top."+m, []int32{int32(a.Top)}, 1)) //nolint:gosec // a class
+	c.tensors = append(c.tensors, f32("values."+m, singles(a.Values), len(a.Values)),
+		i32("top."+m, []int32{int32(a.Top)}, 1)) //nolint:gosec // a class
 	switch v := a.Output.(type) {
 	case *space.Scores:
 		probabilities, logits := v.Val, v.Raw
@@ -260,12 +266,14 @@ func answerOf(c *container, a *probe.Result, m string) {
 	}
 }
 
-// boxes adds boxes as rows of x1, y1, x2, y2, angle, score and label: labels are small whole numbers, which a float32 holds exactly.
+// boxes adds boxes as rows of x1, y1, x2, y2, angle, score and label: labels are small whole numbers, which a float32
+// holds exactly.
 func (c *container) boxes(name string, b *space.Boxes) {
 	const columns = 7
 	rows := make([]float32, 0, columns*len(b.Items))
 	for _, x := range b.Items {
-		rows = append(rows, float32(x.X1), float32(x.Y1), float32(x.X2), float32(x.Y2), float32(x.Angle), float32(x.Score), float32(x.Label))
+		rows = append(rows, float32(x.X1), float32(x.Y1), float32(x.X2), float32(x.Y2), float32(x.Angle),
+			float32(x.Score), float32(x.Label))
 	}
 	c.tensors = append(c.tensors, f32(name, rows, len(b.Items), columns))
 	c.meta["width"], c.meta["height"] = float(b.W), float(b.H)
@@ -274,8 +282,9 @@ func (c *container) boxes(name string, b *space.Boxes) {
 // fieldOf is a field as 2 × H × W: u along the columns, v along the rows.
 func fieldOf(name string, f *space.Field) tensor { return f32(name, singles(f.Val), 2, f.H, f.W) }
 
-// referenceOf adds what a model's boxes or field are compared with, in the frame of g. Boxes are few and all references are sent. Fields are large:
-// one is, the one that was asked for, or else the first that there is of target, consensus and self.
+// referenceOf adds what a model's boxes or field are compared with, in the frame of g. Boxes are few and all references
+// are sent. Fields are large: one is, the one that was asked for, or else the first that there is of target, consensus
+// and self.
 func referenceOf(c *container, p *probe.Point, a *probe.Result, m string, wanted metric.Reference) {
 	c.meta["support."+m] = float(a.Support)
 	switch a.Output.(type) {

@@ -40,7 +40,8 @@ func readComments(t *testing.T, patterns ...string) comments {
 			t.Fatalf("%s: %v", p, err)
 		}
 		for _, name := range names {
-			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil,
+				parser.ParseComments|parser.SkipObjectResolution)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +84,8 @@ func words(s string) string { return strings.Join(strings.Fields(s), " ") }
 type apiDocument struct {
 	comments comments
 	schemas  map[string]any
-	requests map[string]bool // types that are read: what they do not have is refused
+	// types that are read: what they do not have is refused
+	requests map[string]bool
 }
 
 var (
@@ -180,11 +182,27 @@ func (d *apiDocument) fields(t reflect.Type, props map[string]any, required *[]s
 
 // pathParams are what stands in braces in a path.
 var pathParams = map[string]map[string]any{
-	"id":   {"description": "A run, or two as A+B; of audits, an audit.", "schema": map[string]any{"type": "string", "maxLength": 401, "pattern": `^[A-Za-z0-9_.+-]+$`}},
-	"i":    {"description": "The position of a sample in the run.", "schema": map[string]any{"type": "integer", "minimum": 0}},
-	"name": {"description": "An array of Run.arrays.", "schema": map[string]any{"type": "string", "pattern": `^(curves\.[0-9]+\.[0-9]+|top\.[0-9]+|samples\.[0-9]+\.[0-9]+)$`}},
+	"id": {
+		"description": "A run, or two as A+B; of audits, an audit.",
+		"schema":      map[string]any{"type": "string", "maxLength": 401, "pattern": `^[A-Za-z0-9_.+-]+$`},
+	},
+	"i": {
+		"description": "The position of a sample in the run.",
+		"schema":      map[string]any{"type": "integer", "minimum": 0},
+	},
+	"name": {
+		"description": "An array of Run.arrays.",
+		"schema": map[string]any{
+			"type":    "string",
+			"pattern": `^(curves\.[0-9]+\.[0-9]+|top\.[0-9]+|samples\.[0-9]+\.[0-9]+)$`,
+		},
+	},
 	"task": {"description": "A task.", "schema": map[string]any{"type": "string", "pattern": taskID.String()}},
-	"file": {"description": "A table and a format.", "schema": map[string]any{"type": "string", "pattern": `^(` + strings.Join(Tables(), "|") + `)\.(csv|jsonl|md|tex)$`}},
+	"file": {
+		"description": "A table and a format.",
+		"schema": map[string]any{"type": "string", "pattern": `^(` + strings.Join(Tables(), "|") +
+			`)\.(csv|jsonl|md|tex)$`},
+	},
 }
 
 var braces = regexp.MustCompile(`\{([a-z]+)\}`)
@@ -192,8 +210,12 @@ var braces = regexp.MustCompile(`\{([a-z]+)\}`)
 func build(t *testing.T) []byte {
 	t.Helper()
 	d := &apiDocument{
-		comments: readComments(t, "../api/*.go", "../../run/fold/*.go", "../guard/problem.go", "../../symmetry/group/*.go"),
-		schemas:  map[string]any{}, requests: map[string]bool{"Set": true, "AggregateRequest": true, "Slices": true, "Slice": true},
+		comments: readComments(t, "../api/*.go", "../../run/fold/*.go", "../guard/problem.go",
+			"../../symmetry/group/*.go"),
+		schemas: map[string]any{}, requests: map[string]bool{
+			"Set": true, "AggregateRequest": true, "Slices": true,
+			"Slice": true,
+		},
 	}
 	paths := map[string]map[string]any{}
 	for _, rt := range routesTable() {
@@ -212,17 +234,25 @@ func build(t *testing.T) []byte {
 			params = append(params, p)
 		}
 		if rt.method == http.MethodPut {
-			params = append(params, map[string]any{"name": "If-Match", "in": "header", "required": true, "description": "The ETag of what is replaced.", "schema": map[string]any{"type": "string"}})
+			params = append(params, map[string]any{
+				"name": "If-Match", "in": "header", "required": true,
+				"description": "The ETag of what is replaced.", "schema": map[string]any{"type": "string"},
+			})
 		}
 		if params != nil {
 			op["parameters"] = params
 		}
 		if rt.body != nil {
-			op["requestBody"] = map[string]any{"required": true, "content": map[string]any{typeJSON: map[string]any{"schema": d.schema(reflect.TypeOf(rt.body))}}}
+			op["requestBody"] = map[string]any{
+				"required": true,
+				"content":  map[string]any{typeJSON: map[string]any{"schema": d.schema(reflect.TypeOf(rt.body))}},
+			}
 		}
 		answers := map[string]any{"default": map[string]any{
 			"description": "A problem.",
-			"content":     map[string]any{"application/problem+json": map[string]any{"schema": d.schema(reflect.TypeFor[guard.Problem]())}},
+			"content": map[string]any{
+				"application/problem+json": map[string]any{"schema": d.schema(reflect.TypeFor[guard.Problem]())},
+			},
 		}}
 		for _, a := range rt.answers {
 			key := strconv.Itoa(a.status)
@@ -237,7 +267,9 @@ func build(t *testing.T) []byte {
 			} else if strings.HasPrefix(a.kind, "text/") {
 				schema = map[string]any{"type": "string"}
 			}
-			one["content"].(map[string]any)[a.kind] = map[string]any{"schema": schema} //nolint:errcheck,forcetypeassert // made above
+			one["content"].(map[string]any)[a.kind] = map[string]any{
+				"schema": schema,
+			} //nolint:errcheck,forcetypeassert // made above
 		}
 		op["responses"] = answers
 		path := "/" + rt.path
@@ -248,7 +280,10 @@ func build(t *testing.T) []byte {
 	}
 	b, err := json.MarshalIndent(map[string]any{
 		"openapi": "3.0.3",
-		"info":    map[string]any{"title": "nero serve", "version": "1", "description": "What the interface of nero asks its server. See docs/API.md."},
+		"info": map[string]any{
+			"title": "nero serve", "version": "1",
+			"description": "What the interface of nero asks its server. See docs/API.md.",
+		},
 		"servers": []any{map[string]any{"url": ".", "description": "Relative to where this document lies."}},
 		"security": []any{
 			map[string]any{},
@@ -256,8 +291,11 @@ func build(t *testing.T) []byte {
 		},
 		"paths": paths,
 		"components": map[string]any{
-			"schemas":         d.schemas,
-			"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer", "description": "Only where the server asks for a token; a browser has it in a cookie."}},
+			"schemas": d.schemas,
+			"securitySchemes": map[string]any{"token": map[string]any{
+				"type": "http", "scheme": "bearer",
+				"description": "Only where the server asks for a token; a browser has it in a cookie.",
+			}},
 		},
 	}, "", " ")
 	if err != nil {
@@ -280,7 +318,8 @@ func TestOpenAPIFile(t *testing.T) {
 	}
 }
 
-// TestOpenAPIValid holds the document against the specification, with a library that has nothing to do with how it was made.
+// TestOpenAPIValid holds the document against the specification, with a library that has nothing to do with how it was
+// made.
 func TestOpenAPIValid(t *testing.T) {
 	doc := loadDocument(t)
 	n := 0

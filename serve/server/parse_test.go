@@ -45,7 +45,10 @@ func TestParseQuery(t *testing.T) {
 		_, err := parseQuery(raw, []string{"g", "models"})
 		refusedAs(t, raw, err, "bad-request")
 	}
-	for _, s := range []string{"nan", "NaN", "inf", "-Inf", "+infinity", "0x10", "1_000", "1e999", "", "1,", ",1", "1 ", "--1", "1,,2", "e", "½"} {
+	for _, s := range []string{
+		"nan", "NaN", "inf", "-Inf", "+infinity", "0x10", "1_000", "1e999", "", "1,", ",1", "1 ",
+		"--1", "1,,2", "e", "½",
+	} {
 		if s == "" {
 			continue // the trivial group's element
 		}
@@ -88,7 +91,15 @@ func TestSetKeys(t *testing.T) {
 	if err != nil || s.Not == nil || *s.Not.Label != 3 {
 		t.Error(s, err)
 	}
-	for _, q := range []query{{"slice": "", "x": ""}, {"slice": "a", "set": "{}"}, {"set": ""}, {"set": "[]"}, {"set": `{"a":1}`}, {"set": `{} {}`}, {"slice": strings.Repeat("x", maxName+1)}} {
+	for _, q := range []query{
+		{"slice": "", "x": ""},
+		{"slice": "a", "set": "{}"},
+		{"set": ""},
+		{"set": "[]"},
+		{"set": `{"a":1}`},
+		{"set": `{} {}`},
+		{"slice": strings.Repeat("x", maxName+1)},
+	} {
 		_, err := q.set()
 		refusedAs(t, "set", err, "bad-request")
 	}
@@ -111,7 +122,10 @@ func TestCheckSet(t *testing.T) {
 	} {
 		refusedAs(t, name, checkSet("set", &s), "bad-request")
 	}
-	for name, s := range map[string]api.Set{"all": {}, "none": {Indexes: []int{}}, "some": {Indexes: []int{0, 7}}, "and": {And: []api.Set{{}, {Bits: "x"}}}} {
+	for name, s := range map[string]api.Set{
+		"all": {}, "none": {Indexes: []int{}}, "some": {Indexes: []int{0, 7}},
+		"and": {And: []api.Set{{}, {Bits: "x"}}},
+	} {
 		if err := checkSet("set", &s); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -120,7 +134,11 @@ func TestCheckSet(t *testing.T) {
 
 // TestBodyBytes wants room for a set of ten million samples, and little for what needs little.
 func TestBodyBytes(t *testing.T) {
-	for path, want := range map[string]int64{"POST /api/v1/runs/a/select": 16 << 20, "POST /api/v1/runs/a/aggregate": 16 << 20, "PUT /api/v1/runs/a/slices": 32 << 20, "POST /api/v1/runs/a/job": 64 << 10} {
+	for path, want := range map[string]int64{
+		"POST /api/v1/runs/a/select":    16 << 20,
+		"POST /api/v1/runs/a/aggregate": 16 << 20, "PUT /api/v1/runs/a/slices": 32 << 20,
+		"POST /api/v1/runs/a/job": 64 << 10,
+	} {
 		method, target, _ := strings.Cut(path, " ")
 		if got := BodyBytes(httptest.NewRequest(method, target, nil)); got != want {
 			t.Errorf("%s: %d, want %d", path, got, want)
@@ -131,12 +149,15 @@ func TestBodyBytes(t *testing.T) {
 // anyContainer draws containers with any names, shapes and bits.
 func anyContainer(t *rapid.T) *container {
 	c := &container{}
-	for i, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zé"\\.0-9]{0,12}`), 0, 5, rapid.ID[string]).Draw(t, "names") {
+	for i, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zé"\\.0-9]{0,12}`), 0, 5,
+		rapid.ID[string]).Draw(t, "names") {
 		shape := rapid.SliceOfN(rapid.IntRange(0, 4), 0, 3).Draw(t, "shape")
 		n := values(shape)
 		switch rapid.IntRange(0, 3).Draw(t, "kind") {
 		case 0:
-			c.tensors = append(c.tensors, f32(name, rapid.SliceOfN(rapid.Map(rapid.Uint32(), math.Float32frombits), n, n).Draw(t, "f32"), shape...))
+			c.tensors = append(c.tensors,
+				f32(name, rapid.SliceOfN(rapid.Map(rapid.Uint32(), math.Float32frombits), n, n).Draw(t, "f32"),
+					shape...))
 		case 1:
 			c.tensors = append(c.tensors, i32(name, rapid.SliceOfN(rapid.Int32(), n, n).Draw(t, "i32"), shape...))
 		case 2:
@@ -152,7 +173,8 @@ func anyContainer(t *rapid.T) *container {
 	if rapid.Bool().Draw(t, "texts") {
 		c.meta = rapid.MapOfN(rapid.String(), rapid.String(), 1, 3).Draw(t, "meta")
 		for k, v := range c.meta {
-			if !strings.Contains(k, "\uFFFD") && (strings.ToValidUTF8(k, "?") != k || strings.ToValidUTF8(v, "?") != v) {
+			if !strings.Contains(k, "\uFFFD") &&
+				(strings.ToValidUTF8(k, "?") != k || strings.ToValidUTF8(v, "?") != v) {
 				delete(c.meta, k)
 			}
 		}
@@ -160,7 +182,8 @@ func anyContainer(t *rapid.T) *container {
 	return c
 }
 
-// TestContainer reads back what was written, and wants every tensor of four bytes a value to begin at a multiple of four.
+// TestContainer reads back what was written, and wants every tensor of four bytes a value to begin at a multiple of
+// four.
 func TestContainer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyContainer(t)
@@ -178,7 +201,8 @@ func TestContainer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(got.tensors) != len(c.tensors) || len(got.meta) != len(c.meta) {
-			t.Fatalf("%d tensors and %d texts, want %d and %d", len(got.tensors), len(got.meta), len(c.tensors), len(c.meta))
+			t.Fatalf("%d tensors and %d texts, want %d and %d", len(got.tensors), len(got.meta), len(c.tensors),
+				len(c.meta))
 		}
 		for k, v := range c.meta {
 			if got.meta[k] != v {
@@ -198,7 +222,8 @@ func TestContainer(t *testing.T) {
 				w.fill(w.u8, 0)
 			}
 			same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
-			if g.dtype() != w.dtype() || !slices.Equal(g.shape, w.shape) || !slices.EqualFunc(g.f32, w.f32, same) || !slices.Equal(g.i32, w.i32) || !slices.Equal(g.u8, w.u8) {
+			if g.dtype() != w.dtype() || !slices.Equal(g.shape, w.shape) || !slices.EqualFunc(g.f32, w.f32, same) ||
+				!slices.Equal(g.i32, w.i32) || !slices.Equal(g.u8, w.u8) {
 				t.Fatalf("tensor %q is another one", w.name)
 			}
 		}
@@ -244,7 +269,10 @@ func TestContainerParts(t *testing.T) {
 // FuzzContainer reads anything without allocating more than it was given, and writes the same again.
 func FuzzContainer(f *testing.F) {
 	for _, c := range []*container{
-		{}, {meta: map[string]string{"lo": "0"}, tensors: []tensor{u8("a", []uint8{1, 2, 3}, 3), f32("b", []float32{1}, 1, 1), i32("c", nil, 0)}},
+		{}, {
+			meta:    map[string]string{"lo": "0"},
+			tensors: []tensor{u8("a", []uint8{1, 2, 3}, 3), f32("b", []float32{1}, 1, 1), i32("c", nil, 0)},
+		},
 	} {
 		var b bytes.Buffer
 		if _, err := c.WriteTo(&b); err != nil {
@@ -253,7 +281,8 @@ func FuzzContainer(f *testing.F) {
 		f.Add(b.Bytes())
 	}
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff"))
-	f.Add([]byte("\x30\x00\x00\x00\x00\x00\x00\x00" + `{"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}}`))
+	f.Add([]byte("\x30\x00\x00\x00\x00\x00\x00\x00" +
+		`{"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := readContainer(b)
 		if err != nil {
@@ -320,7 +349,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzBodies sends any body to every call that takes one: the answer is a document or a problem of the client, never of the server.
+// FuzzBodies sends any body to every call that takes one: the answer is a document or a problem of the client, never of
+// the server.
 func FuzzBodies(f *testing.F) {
 	var paths []call
 	for _, c := range calls() {

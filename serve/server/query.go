@@ -27,12 +27,14 @@ const (
 	maxName  = 200  // bytes of the name of a slice
 )
 
-// BodyBytes is how long the body of a request may be, in bytes: sets of millions of samples fit into those that hold some.
+// BodyBytes is how long the body of a request may be, in bytes: sets of millions of samples fit into those that hold
+// some.
 func BodyBytes(r *http.Request) int64 {
 	switch {
 	case r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/slices"):
 		return 32 << 20
-	case r.Method == http.MethodPost && (strings.HasSuffix(r.URL.Path, "/aggregate") || strings.HasSuffix(r.URL.Path, "/select")):
+	case r.Method == http.MethodPost &&
+		(strings.HasSuffix(r.URL.Path, "/aggregate") || strings.HasSuffix(r.URL.Path, "/select")):
 		return 16 << 20
 	}
 	return 64 << 10
@@ -40,12 +42,19 @@ func BodyBytes(r *http.Request) int64 {
 
 // bad is the problem of a request that says something that cannot be understood.
 func bad(what, format string, args ...any) *guard.Problem {
-	return &guard.Problem{Status: http.StatusBadRequest, Code: "bad-request", Title: "The request cannot be understood", Detail: what + ": " + fmt.Sprintf(format, args...), Remedy: "docs/API.md and openapi.json say what may stand there."}
+	return &guard.Problem{
+		Status: http.StatusBadRequest, Code: "bad-request", Title: "The request cannot be understood",
+		Detail: what + ": " + fmt.Sprintf(format, args...),
+		Remedy: "docs/API.md and openapi.json say what may stand there.",
+	}
 }
 
 // missing is the problem of something that is not there.
 func missing(format string, args ...any) *guard.Problem {
-	return &guard.Problem{Status: http.StatusNotFound, Code: "not-found", Title: "There is no such thing", Detail: fmt.Sprintf(format, args...), Remedy: "GET api/v1/runs lists what this server shows."}
+	return &guard.Problem{
+		Status: http.StatusNotFound, Code: "not-found", Title: "There is no such thing",
+		Detail: fmt.Sprintf(format, args...), Remedy: "GET api/v1/runs lists what this server shows.",
+	}
 }
 
 // query is what stands behind the question mark of an address. Every key has to be known and may stand there once.
@@ -209,8 +218,8 @@ func (q query) rows(n int) (lo, hi int, err error) {
 	return lo, hi, nil
 }
 
-// set is the samples that the keys slice and set choose, at most one of which may stand there: slice is a name of a slice or of a
-// class, set a Set as JSON.
+// set is the samples that the keys slice and set choose, at most one of which may stand there: slice is a name of a
+// slice or of a class, set a Set as JSON.
 func (q query) set() (api.Set, error) {
 	name, named := q["slice"]
 	text, given := q["set"]
@@ -237,8 +246,10 @@ func body(r *http.Request, into any) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != typeJSON {
 		return &guard.Problem{
-			Status: http.StatusUnsupportedMediaType, Code: "content-type", Title: "The body has another type than this call takes",
-			Detail: fmt.Sprintf("Content-Type: %.80q, want %s.", r.Header.Get("Content-Type"), typeJSON), Remedy: "Send JSON and say so.",
+			Status: http.StatusUnsupportedMediaType, Code: "content-type",
+			Title:  "The body has another type than this call takes",
+			Detail: fmt.Sprintf("Content-Type: %.80q, want %s.", r.Header.Get("Content-Type"), typeJSON),
+			Remedy: "Send JSON and say so.",
 		}
 	}
 	b, err := io.ReadAll(r.Body) // the guard has bounded it
@@ -284,13 +295,17 @@ func walkSet(what string, s *api.Set, depth int, n *int) error {
 		return bad(what, "a rule of %d bytes, want at most %d", len(s.Rule), maxRule)
 	}
 	fields := 0
-	for _, there := range []bool{s.Label != nil, s.Rule != "", s.Indexes != nil, s.Bits != "", s.Slice != "", s.And != nil, s.Or != nil, s.Not != nil} {
+	for _, there := range []bool{
+		s.Label != nil, s.Rule != "", s.Indexes != nil, s.Bits != "", s.Slice != "",
+		s.And != nil, s.Or != nil, s.Not != nil,
+	} {
 		if there {
 			fields++
 		}
 	}
 	if fields > 1 {
-		return bad(what, "a set says %d things; want one of label, rule, indexes, bits, slice, and, or, not, or none of them for all samples", fields)
+		return bad(what, "a set says %d things; want one of label, rule, indexes, bits, slice, and, or, not, or none "+
+			"of them for all samples", fields)
 	}
 	for i, v := range s.Indexes {
 		if v < 0 || i > 0 && v <= s.Indexes[i-1] {

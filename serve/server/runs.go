@@ -54,14 +54,16 @@ func problem(err error) error {
 		return missing("%v", err)
 	case errors.Is(err, shelf.ErrNotTogether):
 		return &guard.Problem{
-			Status: http.StatusConflict, Code: "not-together", Title: "These runs cannot be laid over each other", Detail: err.Error(),
+			Status: http.StatusConflict, Code: "not-together", Title: "These runs cannot be laid over each other",
+			Detail: err.Error(),
 			Remedy: "Choose two runs over the same group, elements and samples.",
 		}
 	case errors.Is(err, shelf.ErrBad):
 		return bad("the request", "%v", err)
 	case errors.Is(err, shelf.ErrChanged):
 		return &guard.Problem{
-			Status: http.StatusPreconditionFailed, Code: "changed", Title: "Somebody else was faster", Detail: err.Error(),
+			Status: http.StatusPreconditionFailed, Code: "changed", Title: "Somebody else was faster",
+			Detail: err.Error(),
 			Remedy: "Read it again, make the change there, and send it with the new ETag.",
 		}
 	case errors.Is(err, shelf.ErrReadOnly):
@@ -83,7 +85,8 @@ func problem(err error) error {
 		}
 	case errors.Is(err, probe.ErrElement):
 		return &guard.Problem{
-			Status: http.StatusBadRequest, Code: "element", Title: "That is no element of the group", Detail: err.Error(),
+			Status: http.StatusBadRequest, Code: "element", Title: "That is no element of the group",
+			Detail: err.Error(),
 			Remedy: "orbit.chart of the run says what its coordinates may be.",
 		}
 	case errors.Is(err, probe.ErrUnavailable):
@@ -100,7 +103,8 @@ func problem(err error) error {
 		}
 	case errors.As(err, &sample):
 		return &guard.Problem{
-			Status: http.StatusUnprocessableEntity, Code: "sample", Title: "This sample cannot be shown", Detail: err.Error(),
+			Status: http.StatusUnprocessableEntity, Code: "sample", Title: "This sample cannot be shown",
+			Detail: err.Error(),
 			Remedy: "The other samples are not concerned.",
 		}
 	}
@@ -112,7 +116,10 @@ func problemOf(err error) *guard.Problem {
 	if p, ok := errors.AsType[*guard.Problem](problem(err)); ok {
 		return p
 	}
-	return &guard.Problem{Status: http.StatusInternalServerError, Code: "internal", Title: "The server made a mistake", Detail: "The reason is in the server's log."}
+	return &guard.Problem{
+		Status: http.StatusInternalServerError, Code: "internal", Title: "The server made a mistake",
+		Detail: "The reason is in the server's log.",
+	}
 }
 
 // Detail is what is wrong in an error of [Table], without what only a client of the server needs.
@@ -123,7 +130,8 @@ func Detail(err error) (string, bool) {
 	return "", false
 }
 
-// asked is an error about samples that a request chooses: one that is not there makes the request wrong, and not its address.
+// asked is an error about samples that a request chooses: one that is not there makes the request wrong, and not its
+// address.
 func asked(what string, err error) error {
 	var rule *slice.RuleError
 	switch {
@@ -348,7 +356,10 @@ func (s *Server) deleteTask(w http.ResponseWriter, r *request) error {
 
 // noJob is why a run cannot go on.
 func noJob(detail, remedy string) error {
-	return &guard.Problem{Status: http.StatusConflict, Code: "no-job", Title: "This run cannot go on here", Detail: detail, Remedy: remedy}
+	return &guard.Problem{
+		Status: http.StatusConflict, Code: "no-job", Title: "This run cannot go on here",
+		Detail: detail, Remedy: remedy,
+	}
 }
 
 // postJob goes on with a run.
@@ -359,7 +370,8 @@ func (s *Server) postJob(w http.ResponseWriter, r *request) error {
 	}
 	switch {
 	case s.o.Launcher == nil:
-		return noJob("The server was started without the right to run models on its own.", "Start it without --no-live, or continue the run with the command that began it.")
+		return noJob("The server was started without the right to run models on its own.",
+			"Start it without --no-live, or continue the run with the command that began it.")
 	case doc.State.Complete:
 		return noJob("It is complete.", "Nothing is missing.")
 	case strings.Contains(doc.ID, "+"):
@@ -367,10 +379,11 @@ func (s *Server) postJob(w http.ResponseWriter, r *request) error {
 	}
 	id := idOf(kindRun, doc.ID)
 	s.tasks.settle(r.Context(), id, patience) // or the answer would be the task that is ending
-	t, err := s.tasks.start(api.Task{ID: id, Kind: kindRun, Run: doc.ID, Title: "Go on with " + doc.Name}, func(ctx context.Context, tell func(float64)) (*container, error) {
-		total := max(doc.State.Total, 1)
-		return nil, s.o.Launcher.Launch(ctx, run, func(kept int) { tell(float64(kept) / float64(total)) })
-	})
+	t, err := s.tasks.start(api.Task{ID: id, Kind: kindRun, Run: doc.ID, Title: "Go on with " + doc.Name},
+		func(ctx context.Context, tell func(float64)) (*container, error) {
+			total := max(doc.State.Total, 1)
+			return nil, s.o.Launcher.Launch(ctx, run, func(kept int) { tell(float64(kept) / float64(total)) })
+		})
 	if err != nil {
 		return err
 	}
@@ -384,7 +397,8 @@ func (s *Server) postJob(w http.ResponseWriter, r *request) error {
 	return sendJSON(w, r.Request, http.StatusAccepted, "", t)
 }
 
-// patience is how long the answer to a request for a run to go on waits for the run to begin, and before for one that is being stopped to end.
+// patience is how long the answer to a request for a run to go on waits for the run to begin, and before for one that
+// is being stopped to end.
 const patience = 2 * time.Second
 
 // deleteJob stops a run that this server goes on with.

@@ -1,5 +1,6 @@
-// Package server answers the calls of docs/API.md: what the interface asks of runs and audits. It adds no rule of its own to what
-// package shelf gives; it reads requests strictly, writes answers with tags, and keeps the work that takes long.
+// Package server answers the calls of docs/API.md: what the interface asks of runs and audits. It adds no rule of its
+// own to what package shelf gives; it reads requests strictly, writes answers with tags, and keeps the work that takes
+// long.
 //
 // It does not decide who may ask: package guard stands before it.
 package server
@@ -23,9 +24,9 @@ import (
 
 // Launcher goes on with unfinished runs.
 type Launcher interface {
-	// Launch computes what a run lacks and returns when it is complete. When ctx ends it keeps what is under way and returns the
-	// error of ctx. It reports how many of the run's samples are kept as they come. The error wraps store.ErrBusy if another process
-	// writes the run.
+	// Launch computes what a run lacks and returns when it is complete. When ctx ends it keeps what is under way and
+	// returns the error of ctx. It reports how many of the run's samples are kept as they come. The error wraps
+	// store.ErrBusy if another process writes the run.
 	Launch(ctx context.Context, run *shelf.Run, kept func(samples int)) error
 }
 
@@ -37,7 +38,8 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 // Options are what a server is made of.
 type Options struct {
-	Shelf *shelf.Shelf // what it shows
+	// what it shows
+	Shelf *shelf.Shelf
 	// Files are those of the interface: index.html and what it names.
 	Files fs.FS
 	// Volatile says that the files may change while the server runs.
@@ -63,7 +65,8 @@ type Server struct {
 	tasks *tasks
 	// slow tells whether a layout is computed in the background.
 	slow func(api.Method) bool
-	// writing holds one for the report that is being written: each takes models, cores and memory for seconds, so the others wait.
+	// writing holds one for the report that is being written: each takes models, cores and memory for seconds, so the
+	// others wait.
 	writing chan struct{}
 
 	stop context.CancelFunc
@@ -84,7 +87,10 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Workers = max(o.Workers, 1)
-	s := &Server{o: o, pages: pages{files: o.Files, fixed: !o.Volatile}, hub: newHub(), slow: func(m api.Method) bool { return m.Slow }, writing: make(chan struct{}, 1)}
+	s := &Server{
+		o: o, pages: pages{files: o.Files, fixed: !o.Volatile}, hub: newHub(),
+		slow: func(m api.Method) bool { return m.Slow }, writing: make(chan struct{}, 1),
+	}
 	ctx, s.stop = context.WithCancel(ctx)
 	s.tasks = newTasks(ctx, &s.work, s.hub, o.Now, o.Log)
 	s.work.Go(func() {
@@ -143,7 +149,8 @@ func (s *Server) routes() *http.ServeMux {
 	}
 	for _, path := range order {
 		allowed := methods[path]
-		mux.HandleFunc("/"+prefix+path, func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, otherMethod(w, r, allowed)) })
+		mux.HandleFunc("/"+prefix+path,
+			func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, otherMethod(w, r, allowed)) })
 	}
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, missing("%.200q is no call of this server", r.URL.Path))

@@ -48,7 +48,8 @@ func TestArrays(t *testing.T) {
 				bytes := f.arrays(t, "runs/"+id+"/arrays/"+name+"?dtype=u8")[name]
 				part := f.arrays(t, "runs/"+id+"/arrays/"+name+"?dtype=u8&rows=3-7")[name]
 				lo, hi := number64(t, bytes.meta["lo"]), number64(t, bytes.meta["hi"])
-				if !slices.Equal(exact.shape, []int{doc.Samples, doc.Elements}) || !slices.Equal(bytes.u8[3*doc.Elements:7*doc.Elements], part.u8) {
+				if !slices.Equal(exact.shape, []int{doc.Samples, doc.Elements}) ||
+					!slices.Equal(bytes.u8[3*doc.Elements:7*doc.Elements], part.u8) {
 					t.Fatalf("%s %s: shape %v, or rows are not those of the whole", id, name, exact.shape)
 				}
 				stats := f.arrays(t, fmt.Sprintf("runs/%s/arrays/samples.%d.%d", id, m, k))
@@ -57,7 +58,8 @@ func TestArrays(t *testing.T) {
 					least, most := math.Inf(1), math.Inf(-1)
 					for g, want := range one.Curves[m][k] {
 						want := float64(want)
-						if got := float64(exact.f32[i*doc.Elements+g]); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+						if got := float64(exact.f32[i*doc.Elements+g]); got != want &&
+							!(math.IsNaN(got) && math.IsNaN(want)) {
 							t.Fatalf("%s %s: sample %d at %d is %v, want %v", id, name, i, g, got, want)
 						}
 						b := bytes.u8[i*doc.Elements+g]
@@ -72,13 +74,15 @@ func TestArrays(t *testing.T) {
 							t.Fatalf("%s %s: sample %d at %d is %d, that is %v, want %v", id, name, i, g, b, v, want)
 						}
 					}
-					if mn := float64(stats["min"].f32[i]); least <= most && (mn != least || float64(stats["max"].f32[i]) != most) {
+					if mn := float64(stats["min"].f32[i]); least <= most &&
+						(mn != least || float64(stats["max"].f32[i]) != most) {
 						t.Fatalf("%s %s: sample %d has least value %v, want %v", id, name, i, mn, least)
 					}
 				}
 			}
 			name := fmt.Sprintf("top.%d", m)
-			words, small := f.arrays(t, "runs/"+id+"/arrays/"+name)[name], f.arrays(t, "runs/"+id+"/arrays/"+name+"?dtype=u8")[name]
+			words, small := f.arrays(t, "runs/"+id+"/arrays/"+name)[name],
+				f.arrays(t, "runs/"+id+"/arrays/"+name+"?dtype=u8")[name]
 			for i, c := range words.i32 {
 				if want := uint8(c); c >= 0 && small.u8[i] != want || c < 0 && small.u8[i] != 255 {
 					t.Fatalf("%s %s: %d as a byte is %d", id, name, c, small.u8[i])
@@ -115,15 +119,27 @@ func TestQuantise(t *testing.T) {
 	}
 }
 
-// TestTooLarge asks for more than an answer may have, of a run that has it, and of one that has not: neither takes memory.
+// TestTooLarge asks for more than an answer may have, of a run that has it, and of one that has not: neither takes
+// memory.
 func TestTooLarge(t *testing.T) {
-	for _, c := range []struct{ n, e, lo, hi int }{{1_000_000_000, 1, 0, 1_000_000_000}, {100_000, 10_000, 0, 100_000}, {math.MaxInt / 2, math.MaxInt / 2, 0, math.MaxInt / 2}, {2_000_000_000, 72, 0, 10}} {
+	for _, c := range []struct{ n, e, lo, hi int }{
+		{1_000_000_000, 1, 0, 1_000_000_000},
+		{100_000, 10_000, 0, 100_000},
+		{math.MaxInt / 2, math.MaxInt / 2, 0, math.MaxInt / 2},
+		{2_000_000_000, 72, 0, 10},
+	} {
 		var p *guard.Problem
-		if err := affordable(c.n, c.e, c.lo, c.hi); !errors.As(err, &p) || p.Status != http.StatusRequestEntityTooLarge || p.Code != "too-large" {
+		if err := affordable(c.n, c.e, c.lo, c.hi); !errors.As(err, &p) ||
+			p.Status != http.StatusRequestEntityTooLarge || p.Code != "too-large" {
 			t.Errorf("%d x %d, rows %d to %d: %v", c.n, c.e, c.lo, c.hi, err)
 		}
 	}
-	for _, c := range []struct{ n, e, lo, hi int }{{10_000, 4225, 0, 10_000}, {0, 72, 0, 0}, {100_000_000, 1, 0, 100_000_000}, {1_000_000, 500, 5, 100}} {
+	for _, c := range []struct{ n, e, lo, hi int }{
+		{10_000, 4225, 0, 10_000},
+		{0, 72, 0, 0},
+		{100_000_000, 1, 0, 100_000_000},
+		{1_000_000, 500, 5, 100},
+	} {
 		if err := affordable(c.n, c.e, c.lo, c.hi); err != nil {
 			t.Errorf("%d x %d, rows %d to %d: %v", c.n, c.e, c.lo, c.hi, err)
 		}
@@ -135,7 +151,8 @@ func TestTagsOfVersions(t *testing.T) {
 	f := newFixture(t, nil)
 	const path = "/api/v1/runs/alpha/arrays/samples.0.0"
 	tag := f.ask(t, http.MethodGet, path, "").Header.Get("ETag")
-	sh, err := shelf.Open(t.Context(), []string{filepath.Join(f.dir, "alpha")}, shelf.Options{Version: "newer", Now: f.clock.now})
+	sh, err := shelf.Open(t.Context(), []string{filepath.Join(f.dir, "alpha")},
+		shelf.Options{Version: "newer", Now: f.clock.now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +166,8 @@ func TestTagsOfVersions(t *testing.T) {
 		}
 	}()
 	g := &fixture{Server: s, dir: f.dir, shelf: sh, clock: f.clock}
-	if r := g.ask(t, http.MethodGet, path, "", "If-None-Match", tag); tag == "" || r.StatusCode != http.StatusOK || r.Header.Get("ETag") == tag {
+	if r := g.ask(t, http.MethodGet, path, "", "If-None-Match", tag); tag == "" || r.StatusCode != http.StatusOK ||
+		r.Header.Get("ETag") == tag {
 		t.Errorf("%d with tag %s, before %s", r.StatusCode, r.Header.Get("ETag"), tag)
 	}
 }
@@ -158,17 +176,23 @@ func TestTagsOfVersions(t *testing.T) {
 func TestTags(t *testing.T) {
 	f := newFixture(t, nil)
 	waitLive(t, f) // whether models can be asked is part of a run's document
-	for _, path := range []string{"/", "/app.js", "/api/v1/runs", "/api/v1/runs/alpha", "/api/v1/runs/alpha/samples", "/api/v1/runs/alpha/arrays/curves.0.0", "/api/v1/openapi.json", "/api/v1/runs/alpha/samples/0/input?g=3", "/api/v1/runs/alpha/samples/0/thumb.png"} {
+	for _, path := range []string{
+		"/", "/app.js", "/api/v1/runs", "/api/v1/runs/alpha", "/api/v1/runs/alpha/samples",
+		"/api/v1/runs/alpha/arrays/curves.0.0", "/api/v1/openapi.json", "/api/v1/runs/alpha/samples/0/input?g=3",
+		"/api/v1/runs/alpha/samples/0/thumb.png",
+	} {
 		first := f.ask(t, http.MethodGet, path, "")
 		whole := first.body
 		tag := first.Header.Get("ETag")
-		if first.StatusCode != http.StatusOK || !strings.HasPrefix(tag, `"`) || first.Header.Get("Cache-Control") == "" || first.Header.Get("Content-Length") != strconv.Itoa(len(whole)) {
+		if first.StatusCode != http.StatusOK || !strings.HasPrefix(tag, `"`) ||
+			first.Header.Get("Cache-Control") == "" || first.Header.Get("Content-Length") != strconv.Itoa(len(whole)) {
 			t.Fatalf("%s: %d, tag %s, %v", path, first.StatusCode, tag, first.Header)
 		}
 		for _, list := range []string{tag, `"x", ` + tag, "W/" + tag, "*", zipped(tag)} {
 			again := f.ask(t, http.MethodGet, path, "", "If-None-Match", list)
 			if b := again.body; again.StatusCode != http.StatusNotModified || len(b) > 0 {
-				t.Errorf("%s with If-None-Match %s: %d and %d bytes, want 304 and none", path, list, again.StatusCode, len(b))
+				t.Errorf("%s with If-None-Match %s: %d and %d bytes, want 304 and none", path, list, again.StatusCode,
+					len(b))
 			}
 		}
 		if other := f.ask(t, http.MethodGet, path, "", "If-None-Match", `"x"`); other.StatusCode != http.StatusOK {
@@ -186,7 +210,8 @@ func TestTags(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if plain, err := io.ReadAll(z); err != nil || !bytes.Equal(plain, whole) || far.Header.Get("ETag") != zipped(tag) {
+			if plain, err := io.ReadAll(z); err != nil || !bytes.Equal(plain, whole) ||
+				far.Header.Get("ETag") != zipped(tag) {
 				t.Errorf("%s: compressed it is something else (%v)", path, err)
 			}
 		} else if len(whole) >= worthwhile && !strings.HasPrefix(first.Header.Get("Content-Type"), typeArrays) {
@@ -278,7 +303,8 @@ func TestPages(t *testing.T) {
 		{"GET", "/api/v1/runs/alpha/job", "POST, DELETE"},
 	} {
 		r := f.ask(t, c.method, c.path, "")
-		if p := parsed[guard.Problem](t, r.body); r.StatusCode != http.StatusMethodNotAllowed || p.Code != "method" || r.Header.Get("Allow") != c.allow {
+		if p := parsed[guard.Problem](t, r.body); r.StatusCode != http.StatusMethodNotAllowed || p.Code != "method" ||
+			r.Header.Get("Allow") != c.allow {
 			t.Errorf("%s %s: %d %s, Allow %s", c.method, c.path, r.StatusCode, p.Code, r.Header.Get("Allow"))
 		}
 	}
@@ -308,7 +334,8 @@ func TestBasePath(t *testing.T) {
 	}
 }
 
-// TestProbe wants a live answer at an element of the plan to be the stored one, bit for bit, and says that a sample in between is none.
+// TestProbe wants a live answer at an element of the plan to be the stored one, bit for bit, and says that a sample in
+// between is none.
 func TestProbe(t *testing.T) {
 	f := newFixture(t, nil)
 	waitLive(t, f)
@@ -320,23 +347,29 @@ func TestProbe(t *testing.T) {
 				a := f.arrays(t, fmt.Sprintf("runs/%s/samples/%d/probe?g=%s&seq=%d", id, i, elementText(g), 100*i+k))
 				for m := range doc.ModelList {
 					v := a[fmt.Sprintf("values.%d", m)]
-					if v.meta["element"] != strconv.Itoa(k) || v.meta["seq"] != strconv.Itoa(100*i+k) || v.meta["sample"] != strconv.Itoa(i) || v.meta["exact"] != strconv.FormatBool(doc.Orbit.Exact[k]) {
+					if v.meta["element"] != strconv.Itoa(k) || v.meta["seq"] != strconv.Itoa(100*i+k) ||
+						v.meta["sample"] != strconv.Itoa(i) ||
+						v.meta["exact"] != strconv.FormatBool(doc.Orbit.Exact[k]) {
 						t.Fatalf("%s: metadata %v at element %d of sample %d", id, v.meta, k, i)
 					}
 					for q := range doc.MetricDoc {
-						if want := float32(one.Curves[m][q][k]); v.f32[q] != want && !(v.f32[q] != v.f32[q] && want != want) {
-							t.Errorf("%s: %s of model %d, sample %d, element %d: %v live, %v stored", id, doc.Metrics[q], m, i, k, v.f32[q], want)
+						if want := float32(one.Curves[m][q][k]); v.f32[q] != want &&
+							!(v.f32[q] != v.f32[q] && want != want) {
+							t.Errorf("%s: %s of model %d, sample %d, element %d: %v live, %v stored", id,
+								doc.Metrics[q], m, i, k, v.f32[q], want)
 						}
 					}
 					if one.Top != nil && int(a[fmt.Sprintf("top.%d", m)].i32[0]) != one.Top[m][k] {
-						t.Errorf("%s: class of model %d, sample %d, element %d: %v live, %d stored", id, m, i, k, a[fmt.Sprintf("top.%d", m)].i32, one.Top[m][k])
+						t.Errorf("%s: class of model %d, sample %d, element %d: %v live, %d stored", id, m, i, k,
+							a[fmt.Sprintf("top.%d", m)].i32, one.Top[m][k])
 					}
 				}
 			}
 		}
 	}
 	between := f.arrays(t, "runs/alpha/samples/0/probe?g=371.25")
-	if m := between["values.0"].meta; m["element"] != "-1" || m["g"] != "11.25" || len(between["probabilities.0"].f32) != 3 || len(between["logits.1"].f32) != 3 {
+	if m := between["values.0"].meta; m["element"] != "-1" || m["g"] != "11.25" ||
+		len(between["probabilities.0"].f32) != 3 || len(between["logits.1"].f32) != 3 {
 		t.Errorf("between elements: %v", m)
 	}
 	if p := between["probabilities.0"].f32; !(math.Abs(float64(p[0]+p[1]+p[2])-1) < 1e-6) {
@@ -344,13 +377,16 @@ func TestProbe(t *testing.T) {
 	}
 	picture := f.arrays(t, "runs/gamma/samples/0/probe?g=90")
 	out, moved := picture["output.0"], picture["reference.0"]
-	if !slices.Equal(out.shape, []int{8, 8, 1}) || !slices.Equal(moved.shape, out.shape) || slices.Equal(out.u8, moved.u8) {
+	if !slices.Equal(out.shape, []int{8, 8, 1}) || !slices.Equal(moved.shape, out.shape) ||
+		slices.Equal(out.u8, moved.u8) {
 		t.Errorf("output %v and reference %v of a model that is not equivariant", out.shape, moved.shape)
 	}
-	if same := f.arrays(t, "runs/gamma/samples/0/probe?g=0"); !slices.Equal(same["output.0"].u8, same["reference.0"].u8) {
+	if same := f.arrays(t, "runs/gamma/samples/0/probe?g=0"); !slices.Equal(same["output.0"].u8,
+		same["reference.0"].u8) {
 		t.Error("output and reference differ at the identity")
 	}
-	if none := f.arrays(t, "runs/alpha/samples/0/probe?g=0&models=1"); none["values.0"].f32 != nil || none["values.1"].f32 == nil {
+	if none := f.arrays(t, "runs/alpha/samples/0/probe?g=0&models=1"); none["values.0"].f32 != nil ||
+		none["values.1"].f32 == nil {
 		t.Error("models=1 does not ask model 1 alone")
 	}
 }
@@ -363,7 +399,8 @@ func TestInput(t *testing.T) {
 	small := f.arrays(t, "runs/alpha/samples/5/input?g=90")["input"]
 	turned := f.arrays(t, "runs/alpha/samples/5/input?g=-270")["input"]
 	lo, hi := number64(t, small.meta["lo"]), number64(t, small.meta["hi"])
-	if !slices.Equal(exact.shape, []int{8, 8, 1}) || !slices.Equal(small.u8, turned.u8) || small.meta["exact"] != "true" || lo != 0 || hi != 255 {
+	if !slices.Equal(exact.shape, []int{8, 8, 1}) || !slices.Equal(small.u8, turned.u8) ||
+		small.meta["exact"] != "true" || lo != 0 || hi != 255 {
 		t.Fatalf("shape %v, metadata %v", exact.shape, small.meta)
 	}
 	for i, b := range small.u8 {
@@ -383,7 +420,8 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestBusy fills the pool of models and leaves: the next is sent away with a time, and the one that leaves stops its model.
+// TestBusy fills the pool of models and leaves: the next is sent away with a time, and the one that leaves stops its
+// model.
 func TestBusy(t *testing.T) {
 	f := newFixture(t, nil)
 	waitLive(t, f)
@@ -393,7 +431,8 @@ func TestBusy(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		w := httptest.NewRecorder()
-		f.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/v1/runs/alpha/samples/0/probe?g=1", nil))
+		f.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/v1/runs/alpha/samples/0/probe?g=1",
+			nil))
 	})
 	for end := time.Now().Add(10 * time.Second); f.engine.held.Load() == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
@@ -401,7 +440,8 @@ func TestBusy(t *testing.T) {
 		}
 	}
 	r := f.ask(t, http.MethodGet, "/api/v1/runs/alpha/samples/0/probe?g=2", "")
-	if p := parsed[guard.Problem](t, r.body); r.StatusCode != http.StatusServiceUnavailable || p.Code != "busy" || r.Header.Get("Retry-After") != "1" {
+	if p := parsed[guard.Problem](t, r.body); r.StatusCode != http.StatusServiceUnavailable || p.Code != "busy" ||
+		r.Header.Get("Retry-After") != "1" {
 		t.Errorf("%d %s, Retry-After %q", r.StatusCode, p.Code, r.Header.Get("Retry-After"))
 	}
 	f.get(t, "runs/alpha/samples/0/input?g=2") // needs no model, and does not wait for one
@@ -445,14 +485,18 @@ func embedded(t *testing.T, f *fixture, path string) (tensorOf, []api.Task) {
 func TestEmbedding(t *testing.T) {
 	f := newFixture(t, nil)
 	a, tasks := embedded(t, f, "runs/alpha/embedding?method=tsne&metric=0&seed=3")
-	if len(tasks) == 0 || tasks[0].Kind != "embedding" || tasks[0].Run != "alpha" || !slices.Equal(a.shape, []int{12, 2}) || a.name != "xy" || a.meta["fitted"] != "12" {
+	if len(tasks) == 0 || tasks[0].Kind != "embedding" || tasks[0].Run != "alpha" ||
+		!slices.Equal(a.shape, []int{12, 2}) || a.name != "xy" || a.meta["fitted"] != "12" {
 		t.Fatalf("tasks %+v, %s %v, %v", tasks, a.name, a.shape, a.meta)
 	}
 	var axes, notes []string
-	if err := errors.Join(json.Unmarshal([]byte(a.meta["axes"]), &axes), json.Unmarshal([]byte(a.meta["notes"]), &notes)); err != nil || len(axes) != 2 {
+	if err := errors.Join(json.Unmarshal([]byte(a.meta["axes"]), &axes),
+		json.Unmarshal([]byte(a.meta["notes"]), &notes)); err != nil || len(axes) != 2 {
 		t.Fatalf("axes %s, notes %s: %v", a.meta["axes"], a.meta["notes"], err)
 	}
-	if b, again := embedded(t, f, "runs/alpha/embedding?method=tsne&seed=3&metric=confidence&models=1,0"); len(again) > 0 || !slices.Equal(a.f32, b.f32) {
+	if b, again := embedded(t, f,
+		"runs/alpha/embedding?method=tsne&seed=3&metric=confidence&models=1,0"); len(again) > 0 ||
+		!slices.Equal(a.f32, b.f32) {
 		t.Error("the same question, put in another way, is computed again")
 	}
 	if b, _ := embedded(t, f, "runs/alpha/embedding?method=tsne&seed=4"); slices.Equal(a.f32, b.f32) {
@@ -495,15 +539,16 @@ func TestCancel(t *testing.T) {
 		ts := newTasks(ctx, &wg, h, c.now, quiet)
 		release := make(chan struct{})
 		begin := func(name string) api.Task {
-			a, err := ts.start(api.Task{ID: name, Kind: kindEmbedding}, func(ctx context.Context, tell func(float64)) (*container, error) {
-				tell(0.5)
-				select {
-				case <-release:
-					return &container{tensors: []tensor{f32("xy", make([]float32, 4), 2, 2)}}, nil
-				case <-ctx.Done():
-					return nil, fmt.Errorf("laying out: %w", ctx.Err())
-				}
-			})
+			a, err := ts.start(api.Task{ID: name, Kind: kindEmbedding},
+				func(ctx context.Context, tell func(float64)) (*container, error) {
+					tell(0.5)
+					select {
+					case <-release:
+						return &container{tensors: []tensor{f32("xy", make([]float32, 4), 2, 2)}}, nil
+					case <-ctx.Done():
+						return nil, fmt.Errorf("laying out: %w", ctx.Err())
+					}
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -677,7 +722,8 @@ func TestHeartbeat(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		wg.Wait()
-		if got, want := w.Body.String(), "retry: 2000\n\n"+strings.Repeat(": still here\n\n", 3)+"data: {\"slices\":\"alpha\"}\n\n"; got != want {
+		if got, want := w.Body.String(), "retry: 2000\n\n"+strings.Repeat(": still here\n\n", 3)+
+			"data: {\"slices\":\"alpha\"}\n\n"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		if len(h.listeners) != 0 {
@@ -757,10 +803,14 @@ func TestJob(t *testing.T) {
 	for _, c := range []struct {
 		err        error
 		code, want string
-	}{{fmt.Errorf("run beta: %w", store.ErrBusy), "in-use", "in use by another process"}, {&RefusedError{"the engine is another"}, "no-job", "the engine is another"}} {
+	}{
+		{fmt.Errorf("run beta: %w", store.ErrBusy), "in-use", "in use by another process"},
+		{&RefusedError{"the engine is another"}, "no-job", "the engine is another"},
+	} {
 		launcher.err = c.err
 		code, text := post()
-		if p := parsed[guard.Problem](t, []byte(text)); code != http.StatusConflict || p.Code != c.code || !strings.Contains(p.Detail, c.want) {
+		if p := parsed[guard.Problem](t, []byte(text)); code != http.StatusConflict || p.Code != c.code ||
+			!strings.Contains(p.Detail, c.want) {
 			t.Errorf("%d %s, want code %s and %s", code, text, c.code, c.want)
 		}
 		if a := state(failed); !strings.Contains(a.Error, c.want) {
@@ -777,7 +827,8 @@ func TestJob(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	none := newFixture(t, nil)
-	if r := none.ask(t, http.MethodPost, "/api/v1/runs/beta/job", ""); r.StatusCode != http.StatusConflict || !strings.Contains(string(r.body), "no-job") {
+	if r := none.ask(t, http.MethodPost, "/api/v1/runs/beta/job", ""); r.StatusCode != http.StatusConflict ||
+		!strings.Contains(string(r.body), "no-job") {
 		t.Errorf("without a launcher: %d", r.StatusCode)
 	}
 }
@@ -796,7 +847,8 @@ func (l *slow) Launch(ctx context.Context, _ *shelf.Run, kept func(int)) error {
 	return ctx.Err()
 }
 
-// TestJobThatEnds: who asks for a run to go on while it is being stopped gets the run that begins after that, and not the one that ends.
+// TestJobThatEnds: who asks for a run to go on while it is being stopped gets the run that begins after that, and not
+// the one that ends.
 func TestJobThatEnds(t *testing.T) {
 	l := &slow{end: make(chan struct{})}
 	f := newFixture(t, func(o *Options) { o.Launcher = l })
@@ -807,14 +859,16 @@ func TestJobThatEnds(t *testing.T) {
 	if r := f.ask(t, http.MethodDelete, path, ""); r.StatusCode != http.StatusAccepted {
 		t.Fatalf("%d %s", r.StatusCode, r.body)
 	}
-	if r := f.ask(t, http.MethodPost, path, ""); r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" || parsed[guard.Problem](t, r.body).Code != "busy" || l.began.Load() != 1 {
+	if r := f.ask(t, http.MethodPost, path, ""); r.StatusCode != http.StatusServiceUnavailable ||
+		r.Header.Get("Retry-After") == "" || parsed[guard.Problem](t, r.body).Code != "busy" || l.began.Load() != 1 {
 		t.Errorf("while it ends: %d %s", r.StatusCode, r.body)
 	}
 	answered := make(chan reply, 1)
 	go func() { answered <- f.ask(t, http.MethodPost, path, "") }()
 	l.end <- struct{}{}
 	r := <-answered
-	if a := parsed[api.Task](t, r.body); r.StatusCode != http.StatusAccepted || a.State != running || l.began.Load() != 2 {
+	if a := parsed[api.Task](t, r.body); r.StatusCode != http.StatusAccepted || a.State != running ||
+		l.began.Load() != 2 {
 		t.Errorf("after it ended: %d %+v, begun %d times", r.StatusCode, a, l.began.Load())
 	}
 	close(l.end)
@@ -846,13 +900,16 @@ func TestExports(t *testing.T) {
 			}
 			r := f.ask(t, http.MethodGet, "/api/v1/runs/alpha/export/"+fmt.Sprintf(path, format), "")
 			got := r.body
-			if !bytes.Equal(got, want.Bytes()) || r.Header.Get("Content-Type") != format.Type() || !strings.HasPrefix(r.Header.Get("Content-Disposition"), `attachment; filename="alpha-`+q.Table+".") {
-				t.Errorf("%s as %s: %d %v\n%.300s\nwant\n%.300s", path, format, r.StatusCode, r.Header, got, want.Bytes())
+			if !bytes.Equal(got, want.Bytes()) || r.Header.Get("Content-Type") != format.Type() ||
+				!strings.HasPrefix(r.Header.Get("Content-Disposition"), `attachment; filename="alpha-`+q.Table+".") {
+				t.Errorf("%s as %s: %d %v\n%.300s\nwant\n%.300s", path, format, r.StatusCode, r.Header, got,
+					want.Bytes())
 			}
 		}
 	}
 	// The numbers of a table are those of the calls.
-	a := parsed[api.Aggregate](t, f.ask(t, http.MethodPost, "/api/v1/runs/alpha/aggregate", `{"set":{},"metric":0}`).body)
+	a := parsed[api.Aggregate](t,
+		f.ask(t, http.MethodPost, "/api/v1/runs/alpha/aggregate", `{"set":{},"metric":0}`).body)
 	lines := strings.Split(strings.TrimSpace(string(f.get(t, "runs/alpha/export/aggregate.jsonl"))), "\n")
 	if len(lines) != 2*(16+1) {
 		t.Fatalf("%d lines for two models at sixteen elements and on the whole", len(lines))
@@ -871,14 +928,17 @@ func TestExports(t *testing.T) {
 		}
 	}
 	// compare is the second model less the first.
-	for i, line := range strings.Split(strings.TrimSpace(string(f.get(t, "runs/alpha/export/compare.jsonl?a=1&b=0"))), "\n")[:16] {
+	for i, line := range strings.Split(strings.TrimSpace(string(f.get(t, "runs/alpha/export/compare.jsonl?a=1&b=0"))),
+		"\n")[:16] {
 		row := parsed[map[string]any](t, []byte(line))
 		want := float64(a.Curves[0].Mean[i] - a.Curves[1].Mean[i])
-		if got, ok := row["mean"].(float64); !ok || !(math.Abs(got-want) <= 1e-6) || row["a"] != "corners" || row["b"] != "halves" {
+		if got, ok := row["mean"].(float64); !ok || !(math.Abs(got-want) <= 1e-6) || row["a"] != "corners" ||
+			row["b"] != "halves" {
 			t.Errorf("line %d: %v, want mean %v of halves less corners", i, row, want)
 		}
 	}
-	if text := string(f.get(t, "runs/alpha/export/findings.csv")); !strings.Contains(text, "the model changes its answer | by 1.3") || !strings.Contains(text, "train; average") {
+	if text := string(f.get(t, "runs/alpha/export/findings.csv")); !strings.Contains(text,
+		"the model changes its answer | by 1.3") || !strings.Contains(text, "train; average") {
 		t.Errorf("findings: %s", text)
 	}
 }
@@ -906,11 +966,13 @@ func TestSlices(t *testing.T) {
 	if n := strings.Count(string(f.get(t, "runs/alpha/export/samples.jsonl?slice=mine")), "\n"); n != 6 {
 		t.Errorf("%d rows of three samples and two models", n)
 	}
-	if s := parsed[api.Selected](t, f.ask(t, http.MethodPost, "/api/v1/runs/alpha/select", `{"not":{"slice":"mine"}}`).body); s.N != 9 {
+	if s := parsed[api.Selected](t,
+		f.ask(t, http.MethodPost, "/api/v1/runs/alpha/select", `{"not":{"slice":"mine"}}`).body); s.N != 9 {
 		t.Errorf("%+v", s)
 	}
 	r = f.ask(t, http.MethodPost, "/api/v1/runs/alpha/select", `{"rule":"mean >"}`)
-	if p := parsed[guard.Problem](t, r.body); r.StatusCode != http.StatusBadRequest || p.Code != "rule" || !strings.Contains(p.Detail, "character") {
+	if p := parsed[guard.Problem](t, r.body); r.StatusCode != http.StatusBadRequest || p.Code != "rule" ||
+		!strings.Contains(p.Detail, "character") {
 		t.Errorf("a bad rule: %d %+v", r.StatusCode, p)
 	}
 }
@@ -918,7 +980,8 @@ func TestSlices(t *testing.T) {
 // Whoever holds the lock of the slices for longer than one waits is no mistake of this server's: the file is in use.
 func TestLockedSlicesAreBusy(t *testing.T) {
 	err := fmt.Errorf("slices.json is %w: %w", store.ErrBusy, context.DeadlineExceeded)
-	if p := problemOf(asked("the body", err)); p.Status != http.StatusConflict || p.Code != "in-use" || !strings.Contains(p.Detail, "another process") {
+	if p := problemOf(asked("the body", err)); p.Status != http.StatusConflict || p.Code != "in-use" ||
+		!strings.Contains(p.Detail, "another process") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -927,7 +990,8 @@ func TestLockedSlicesAreBusy(t *testing.T) {
 func TestReport(t *testing.T) {
 	f := newFixture(t, nil)
 	r := f.ask(t, http.MethodGet, "/api/v1/runs/alpha/report?metric=accuracy&seed=1", "")
-	if b := string(r.body); r.StatusCode != http.StatusOK || !strings.Contains(b, "alpha accuracy") || r.Header.Get("Content-Disposition") != `attachment; filename="alpha.html"` {
+	if b := string(r.body); r.StatusCode != http.StatusOK || !strings.Contains(b, "alpha accuracy") ||
+		r.Header.Get("Content-Disposition") != `attachment; filename="alpha.html"` {
 		t.Errorf("%d %v %s", r.StatusCode, r.Header, b)
 	}
 	none := newFixture(t, func(o *Options) { o.Report = nil })

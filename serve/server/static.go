@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// kinds are the types of the files of the interface. The system's table is not asked: it differs from machine to machine, and a
-// browser runs no script that comes as text.
+// kinds are the types of the files of the interface. The system's table is not asked: it differs from machine to
+// machine, and a browser runs no script that comes as text.
 var kinds = map[string]string{
 	".html": typeHTML,
 	".js":   "text/javascript; charset=utf-8",
@@ -33,8 +33,8 @@ type page struct {
 	gz        func() ([]byte, error)
 }
 
-// pages serves the files of the interface. What is embedded never changes and is read once; a folder that somebody works in is read
-// on every request.
+// pages serves the files of the interface. What is embedded never changes and is read once; a folder that somebody
+// works in is read on every request.
 type pages struct {
 	files fs.FS
 	fixed bool
@@ -83,8 +83,8 @@ func squeeze(b []byte) ([]byte, error) {
 	return z.Bytes(), nil
 }
 
-// serve answers with a file; index.html for the folder itself. Pages have their addresses behind the hash, so that any other path
-// is a mistake.
+// serve answers with a file; index.html for the folder itself. Pages have their addresses behind the hash, so that any
+// other path is a mistake.
 func (p *pages) serve(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	if name == "" {

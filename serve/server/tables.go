@@ -21,11 +21,16 @@ func Tables() []string { return []string{"aggregate", "samples", "orbit", "compa
 
 // TableRequest says which table of a run is wanted. Fields that a table does not need are ignored.
 type TableRequest struct {
-	Table  string  // one of Tables
-	Metric int     // of aggregate, samples and compare
-	Set    api.Set // the samples of aggregate, samples and compare
-	Sample int     // of orbit
-	A, B   int     // models of compare: B less A
+	// one of Tables
+	Table string
+	// of aggregate, samples and compare
+	Metric int
+	// the samples of aggregate, samples and compare
+	Set api.Set
+	// of orbit
+	Sample int
+	// models of compare: B less A
+	A, B int
 }
 
 // Table makes a table of a run. The same run gives the same table, whoever asks.
@@ -100,21 +105,25 @@ func aggregateTable(ctx context.Context, run *shelf.Run, doc *api.Run, q TableRe
 		return nil, asked("set", err)
 	}
 	t := &table.Table{
-		Title:   fmt.Sprintf("%s of %s, %d samples, %g %% intervals", doc.MetricDoc[q.Metric].Title, doc.Name, a.N, 100*a.Confidence),
-		Columns: slices.Concat(texts("model", "metric"), place(doc), columns("n", "bad", "mean", "sd", "lo", "hi", "p10", "p90", "min", "max")),
+		Title: fmt.Sprintf("%s of %s, %d samples, %g %% intervals", doc.MetricDoc[q.Metric].Title, doc.Name, a.N,
+			100*a.Confidence),
+		Columns: slices.Concat(texts("model", "metric"), place(doc),
+			columns("n", "bad", "mean", "sd", "lo", "hi", "p10", "p90", "min", "max")),
 	}
 	t.Rows = func(yield func([]any) bool) {
 		for i := range a.Curves {
 			c := &a.Curves[i]
 			who := []any{doc.Models[c.Model], doc.Metrics[q.Metric]}
 			for k := range doc.Orbit.Elements {
-				row := slices.Concat(who, at(doc, k, ""), []any{c.N[k], c.Bad[k]}, numbers(k, c.Mean, c.SD, c.Lo, c.Hi, c.P10, c.P90, c.Min, c.Max))
+				row := slices.Concat(who, at(doc, k, ""), []any{c.N[k], c.Bad[k]},
+					numbers(k, c.Mean, c.SD, c.Lo, c.Hi, c.P10, c.P90, c.Min, c.Max))
 				if !yield(row) {
 					return
 				}
 			}
 			o := c.Orbit
-			if !yield(slices.Concat(who, at(doc, -1, orbitMean), []any{o.N, nil}, cells(o.Mean, o.SD, o.Lo, o.Hi), make([]any, 4))) {
+			if !yield(slices.Concat(who, at(doc, -1, orbitMean), []any{o.N, nil}, cells(o.Mean, o.SD, o.Lo, o.Hi),
+				make([]any, 4))) {
 				return
 			}
 		}
@@ -156,8 +165,10 @@ func samplesTable(run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, e
 		stats = append(stats, s)
 	}
 	t := &table.Table{
-		Title:   fmt.Sprintf("%s of %d samples of %s along the orbit", doc.MetricDoc[q.Metric].Title, set.Count(), doc.Name),
-		Columns: slices.Concat(columns("index"), texts("sample"), columns("label"), texts("model", "metric"), columns("mean", "sd", "min", "max", "identity"), texts("worst_element", "error")),
+		Title: fmt.Sprintf("%s of %d samples of %s along the orbit", doc.MetricDoc[q.Metric].Title, set.Count(),
+			doc.Name),
+		Columns: slices.Concat(columns("index"), texts("sample"), columns("label"), texts("model", "metric"),
+			columns("mean", "sd", "min", "max", "identity"), texts("worst_element", "error")),
 	}
 	t.Rows = func(yield func([]any) bool) {
 		for i := range set.All() {
@@ -170,7 +181,10 @@ func samplesTable(run *shelf.Run, doc *api.Run, q TableRequest) (*table.Table, e
 				if k := int(s.Worst[i]); k >= 0 {
 					worst = doc.Orbit.Labels[k]
 				}
-				row := []any{i, all.IDs[i], label, doc.Models[m], doc.Metrics[q.Metric], s.Mean[i], s.SD[i], s.Min[i], s.Max[i], s.Identity[i], worst, all.Errors[strconv.Itoa(i)]}
+				row := []any{
+					i, all.IDs[i], label, doc.Models[m], doc.Metrics[q.Metric], s.Mean[i], s.SD[i], s.Min[i],
+					s.Max[i], s.Identity[i], worst, all.Errors[strconv.Itoa(i)],
+				}
 				if !yield(row) {
 					return
 				}
@@ -236,7 +250,8 @@ func compareTable(ctx context.Context, run *shelf.Run, doc *api.Run, q TableRequ
 	}
 	p := a.Pair
 	t := &table.Table{
-		Title: fmt.Sprintf("%s of %s less %s, %s, %d samples in pairs, %g %% intervals: %s", doc.MetricDoc[q.Metric].Title, doc.Models[q.B], doc.Models[q.A],
+		Title: fmt.Sprintf("%s of %s less %s, %s, %d samples in pairs, %g %% intervals: %s",
+			doc.MetricDoc[q.Metric].Title, doc.Models[q.B], doc.Models[q.A],
 			doc.Name, a.N, 100*a.Confidence, p.Verdict),
 		Columns: slices.Concat(texts("a", "b", "metric"), place(doc), columns("n", "mean", "lo", "hi", "p10", "p90")),
 	}
@@ -247,7 +262,8 @@ func compareTable(ctx context.Context, run *shelf.Run, doc *api.Run, q TableRequ
 				return
 			}
 		}
-		yield(slices.Concat(who, at(doc, -1, orbitMean), []any{p.Orbit.N}, cells(p.Orbit.Mean, p.Orbit.Lo, p.Orbit.Hi), make([]any, 2)))
+		yield(slices.Concat(who, at(doc, -1, orbitMean), []any{p.Orbit.N}, cells(p.Orbit.Mean, p.Orbit.Lo, p.Orbit.Hi),
+			make([]any, 2)))
 	}
 	return t, nil
 }
@@ -288,15 +304,19 @@ func findingsTable(sh *shelf.Shelf, doc *api.Run) (*table.Table, error) {
 		for _, m := range d.Models {
 			for _, c := range m.Checks {
 				for _, x := range c.Findings {
-					rows = append(rows, []any{f.Audit.Name, m.Model, c.Check, x.Category, x.Severity, x.Set, x.Message, x.Location, x.Worst.Sample, x.Worst.Element, strings.Join(x.Remedies, "; ")})
+					rows = append(rows, []any{
+						f.Audit.Name, m.Model, c.Check, x.Category, x.Severity, x.Set, x.Message,
+						x.Location, x.Worst.Sample, x.Worst.Element, strings.Join(x.Remedies, "; "),
+					})
 				}
 			}
 		}
 	}
 	return &table.Table{
-		Title:   fmt.Sprintf("Findings of %d audits of %s", len(doc.Audits), doc.Name),
-		Columns: texts("audit", "model", "check", "category", "severity", "set", "message", "location", "worst_sample", "worst_element", "remedies"),
-		Rows:    slices.Values(rows),
+		Title: fmt.Sprintf("Findings of %d audits of %s", len(doc.Audits), doc.Name),
+		Columns: texts("audit", "model", "check", "category", "severity", "set", "message", "location", "worst_sample",
+			"worst_element", "remedies"),
+		Rows: slices.Values(rows),
 	}, nil
 }
 

@@ -38,8 +38,8 @@ const (
 	between    = 200 * time.Millisecond // at least, between two reports of a task
 )
 
-// tasks is the work in the background. One worker computes embeddings in the order in which they were asked for; runs that go on have a
-// goroutine each, since their own workers share the machine.
+// tasks is the work in the background. One worker computes embeddings in the order in which they were asked for; runs
+// that go on have a goroutine each, since their own workers share the machine.
 type tasks struct {
 	ctx  context.Context //nolint:containedctx // the server's life, which outlasts the requests that begin tasks
 	work *sync.WaitGroup
@@ -49,10 +49,14 @@ type tasks struct {
 
 	mu    sync.Mutex
 	known map[string]*task
-	order []*task // as they came; the results of the oldest are forgotten first
-	queue []*task // embeddings that wait
-	busy  bool    // the worker is at work
-	bytes int     // of the results
+	// as they came; the results of the oldest are forgotten first
+	order []*task
+	// embeddings that wait
+	queue []*task
+	// the worker is at work
+	busy bool
+	// of the results
+	bytes int
 }
 
 // task is one piece of work. Everything below is guarded by the tasks' lock.
@@ -67,9 +71,12 @@ type task struct {
 	result  *container
 	bytes   int
 	err     error
-	begun   chan struct{} // closed once the work has said how far it is, or is over
-	said    bool          // it is closed
-	over    chan struct{} // closed once a task that ran is over
+	// closed once the work has said how far it is, or is over
+	begun chan struct{}
+	// it is closed
+	said bool
+	// closed once a task that ran is over
+	over chan struct{}
 }
 
 // say closes begun. The lock is held.
@@ -149,16 +156,19 @@ func (t *tasks) all() []api.Task {
 	return all
 }
 
-// start begins a task, or finds the one of the same key that is waiting, running or done; one that was cancelled, or that failed,
-// begins anew.
-func (t *tasks) start(a api.Task, do func(ctx context.Context, tell func(float64)) (*container, error)) (api.Task, error) {
+// start begins a task, or finds the one of the same key that is waiting, running or done; one that was cancelled, or
+// that failed, begins anew.
+func (t *tasks) start(a api.Task, do func(ctx context.Context, tell func(float64)) (*container, error)) (api.Task,
+	error,
+) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if k := t.known[a.ID]; k != nil {
 		switch {
 		case k.State == running && k.Kind == kindRun && k.ctx.Err() != nil:
 			return a, &guard.Problem{
-				Status: 503, Code: "busy", Title: "The run is being stopped", Detail: "What is under way is finished and kept first.",
+				Status: 503, Code: "busy", Title: "The run is being stopped",
+				Detail: "What is under way is finished and kept first.",
 				Remedy: "Ask again in a moment.", RetryAfter: patience,
 			}
 		case k.State != cancelled && k.State != failed:

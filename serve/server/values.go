@@ -14,12 +14,13 @@ const mostValues = 8 << 20
 
 // value adds a value that is neither a picture nor boxes under a name. The text NAME.kind says what it is:
 //
-//   - rows: N × W; links: 2 × edges i32, with NAME.nodes; pairs: N × N × W; signal: C × T, with NAME.rate in numbers per second;
-//     tensor: as it is; scores: one number per class;
-//   - record: no array of its own; NAME.fields are the names of its fields, one per line, and field F is the value NAME/F.
+//   - rows: N × W; links: 2 × edges i32, with NAME.nodes; pairs: N × N × W; signal: C × T, with NAME.rate in numbers
+//     per second; tensor: as it is; scores: one number per class;
+//   - record: no array of its own; NAME.fields are the names of its fields, one per line, and field F is the value
+//     NAME/F.
 //
-// Frames and pictures within a record are exact, of T × H × W × C and H × W × C. Pairs that are too many to look at are left out. It reports whether there was anything
-// to send.
+// Frames and pictures within a record are exact, of T × H × W × C and H × W × C. Pairs that are too many to look at are
+// left out. It reports whether there was anything to send.
 func (c *container) value(name string, v space.Value) bool {
 	kind := string(v.Kind())
 	switch v := v.(type) {
@@ -72,7 +73,8 @@ func given(v space.Value) bool {
 	return false
 }
 
-// input adds the moved input of a sample, and what the data say about it where that is of a kind that value sends; false if there is nothing to send.
+// input adds the moved input of a sample, and what the data say about it where that is of a kind that value sends;
+// false if there is nothing to send.
 func (c *container) input(in *probe.Input, precise bool) bool {
 	if in.Target != nil && given(in.Target) {
 		c.value("target", in.Target)
@@ -87,8 +89,8 @@ func (c *container) input(in *probe.Input, precise bool) bool {
 	return ok
 }
 
-// reference adds what an answer is compared with, in the frame of g: the reference that was asked for, or else the first there is of target, consensus and self. The text
-// NAME says which it is.
+// reference adds what an answer is compared with, in the frame of g: the reference that was asked for, or else the
+// first there is of target, consensus and self. The text NAME says which it is.
 func (c *container) reference(name string, p *probe.Point, a *probe.Result, wanted metric.Reference) {
 	for _, r := range []struct {
 		name  metric.Reference

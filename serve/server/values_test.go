@@ -26,8 +26,10 @@ func molecule() *space.Record {
 	return &space.Record{
 		Names: []string{"positions", "bonds", "near", "energy", "label"},
 		Values: []space.Value{
-			&space.Rows{N: 2, W: 3, Val: []float64{1, 2, 3, 4, 5, 6}}, &space.Links{Nodes: 2, From: []int32{0, 1}, To: []int32{1, 0}},
-			&space.Pairs{N: 2, W: 1, Val: []float64{0, 1, 1, 0}}, &space.Rows{N: 1, W: 1, Val: []float64{-7}}, &space.Mask{H: 1, W: 1, Label: []int32{3}},
+			&space.Rows{N: 2, W: 3, Val: []float64{1, 2, 3, 4, 5, 6}},
+			&space.Links{Nodes: 2, From: []int32{0, 1}, To: []int32{1, 0}},
+			&space.Pairs{N: 2, W: 1, Val: []float64{0, 1, 1, 0}}, &space.Rows{N: 1, W: 1, Val: []float64{-7}},
+			&space.Mask{H: 1, W: 1, Label: []int32{3}},
 		},
 	}
 }
@@ -35,7 +37,8 @@ func molecule() *space.Record {
 // Every kind of value is there under its name with its shape, and comes back from the bytes as it was.
 func TestValues(t *testing.T) {
 	c := emptied()
-	if !c.value("input", molecule()) || !c.value("sound", &space.Signal{C: 2, T: 3, Rate: 8000, Val: []float64{1, 2, 3, 4, 5, 6}}) {
+	if !c.value("input", molecule()) ||
+		!c.value("sound", &space.Signal{C: 2, T: 3, Rate: 8000, Val: []float64{1, 2, 3, 4, 5, 6}}) {
 		t.Fatal("nothing was added")
 	}
 	var b slowBuffer
@@ -47,14 +50,18 @@ func TestValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"input.kind": "record", "input.fields": "positions\nbonds\nnear\nenergy", "input/positions.kind": "rows", "input/bonds.kind": "links", "input/bonds.nodes": "2",
+		"input.kind": "record", "input.fields": "positions\nbonds\nnear\nenergy", "input/positions.kind": "rows",
+		"input/bonds.kind": "links", "input/bonds.nodes": "2",
 		"input/near.kind": "pairs", "sound.kind": "signal", "sound.rate": "8000",
 	} {
 		if got := back.meta[name]; got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	for name, want := range map[string][]int{"input/positions": {2, 3}, "input/bonds": {2, 2}, "input/near": {2, 2, 1}, "input/energy": {1, 1}, "sound": {2, 3}} {
+	for name, want := range map[string][]int{
+		"input/positions": {2, 3}, "input/bonds": {2, 2}, "input/near": {2, 2, 1},
+		"input/energy": {1, 1}, "sound": {2, 3},
+	} {
 		if got := back.named(name); got == nil || !slices.Equal(got.shape, want) {
 			t.Errorf("%s is %+v, want the shape %v", name, got, want)
 		}
@@ -84,9 +91,19 @@ func (b *slowBuffer) Write(p []byte) (int, error) {
 // One reference goes along: the one that was asked for, or the first there is.
 func TestReferenceOfValues(t *testing.T) {
 	number := func(v float64) *space.Rows { return &space.Rows{N: 1, W: 1, Val: []float64{v}} }
-	p := &probe.Point{Input: probe.Input{Target: &space.Record{Names: []string{"energy"}, Values: []space.Value{number(1)}}}}
-	a := &probe.Result{Output: &space.Record{Names: []string{"energy"}, Values: []space.Value{number(5)}}, Consensus: &space.Record{Names: []string{"energy"}, Values: []space.Value{number(2)}}, Moved: &space.Record{Names: []string{"energy"}, Values: []space.Value{number(3)}}, Support: math.NaN()}
-	for wanted, want := range map[metric.Reference]float32{"": 1, metric.Target: 1, metric.Consensus: 2, metric.Self: 3} {
+	p := &probe.Point{Input: probe.Input{Target: &space.Record{
+		Names:  []string{"energy"},
+		Values: []space.Value{number(1)},
+	}}}
+	a := &probe.Result{
+		Output:    &space.Record{Names: []string{"energy"}, Values: []space.Value{number(5)}},
+		Consensus: &space.Record{Names: []string{"energy"}, Values: []space.Value{number(2)}},
+		Moved:     &space.Record{Names: []string{"energy"}, Values: []space.Value{number(3)}}, Support: math.NaN(),
+	}
+	for wanted, want := range map[metric.Reference]float32{
+		"": 1, metric.Target: 1, metric.Consensus: 2,
+		metric.Self: 3,
+	} {
 		c := emptied()
 		referenceOf(c, p, a, "0", wanted)
 		if got := c.named("reference.0/energy"); got == nil || got.f32[0] != want {
@@ -121,7 +138,8 @@ func TestAnswersOfValues(t *testing.T) {
 		t.Errorf("frames are %+v", got)
 	}
 	c = emptied()
-	if !c.input(&probe.Input{Value: molecule(), Target: &space.Rows{N: 1, W: 1, Val: []float64{9}}}, false) || c.named("target") == nil || c.named("input/positions") == nil {
+	if !c.input(&probe.Input{Value: molecule(), Target: &space.Rows{N: 1, W: 1, Val: []float64{9}}}, false) ||
+		c.named("target") == nil || c.named("input/positions") == nil {
 		t.Errorf("tensors %+v", c.tensors)
 	}
 }

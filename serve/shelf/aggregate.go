@@ -26,9 +26,9 @@ func (r *Run) confidence() float64 {
 	return confidence
 }
 
-// Aggregate is the curves of a metric over a set of samples. The numbers are those of package fold: counts, extremes, quantiles, and
-// everything that is per sample, bit for bit, means and their intervals at the elements but for rounding. Samples of the set without
-// values, because they failed or are not computed yet, do not count.
+// Aggregate is the curves of a metric over a set of samples. The numbers are those of package fold: counts, extremes,
+// quantiles, and everything that is per sample, bit for bit, means and their intervals at the elements but for
+// rounding. Samples of the set without values, because they failed or are not computed yet, do not count.
 func (r *Run) Aggregate(ctx context.Context, q api.AggregateRequest) (*api.Aggregate, error) {
 	if q.Models == nil {
 		for m := range r.models {
@@ -93,7 +93,8 @@ func (r *Run) Aggregate(ctx context.Context, q api.AggregateRequest) (*api.Aggre
 // stored is what the summary of the run already says: everything, or one class.
 func (r *Run) stored(q api.AggregateRequest) (*api.Aggregate, bool) {
 	set := q.Set
-	if len(r.parts) != 1 || set.Rule != "" || set.Indexes != nil || set.Bits != "" || set.Slice != "" || set.And != nil || set.Or != nil || set.Not != nil {
+	if len(r.parts) != 1 || set.Rule != "" || set.Indexes != nil || set.Bits != "" || set.Slice != "" ||
+		set.And != nil || set.Or != nil || set.Not != nil {
 		return nil, false
 	}
 	sum := r.parts[0].fold(r.parts[0].at)
@@ -117,7 +118,9 @@ func (r *Run) stored(q api.AggregateRequest) (*api.Aggregate, bool) {
 }
 
 // curve is the aggregate curve of some samples.
-func (r *Run) curve(ctx context.Context, model, k int, rows []int32, samples *table, confidence float64) (*fold.Curve, error) {
+func (r *Run) curve(ctx context.Context, model, k int, rows []int32, samples *table, confidence float64) (*fold.Curve,
+	error,
+) {
 	values, err := r.Curves(model, k)
 	if err != nil {
 		return nil, err
@@ -154,13 +157,15 @@ func (r *Run) curve(ctx context.Context, model, k int, rows []int32, samples *ta
 	}
 	o.WorstAt, o.WorstValue = int(at), fold.Number(single)
 	free := freed(m)
-	o.Orbit, o.Worst, o.Change = fold.EstimateOf(orbit, m, false, confidence), fold.EstimateOf(worst, m, m.Binary, confidence), fold.EstimateOf(change, free, false, confidence)
+	o.Orbit, o.Worst, o.Change = fold.EstimateOf(orbit, m, false, confidence),
+		fold.EstimateOf(worst, m, m.Binary, confidence), fold.EstimateOf(change, free, false, confidence)
 	err = columns(ctx, r.e, len(rows), func(lo, hi int, block []float32) {
 		transpose(block, values, rows, r.e, lo, hi)
 	}, func(g int, c column, in *intervals) {
 		e := in.of(&c.Moments, m, m.Binary, confidence)
 		o.N[g], o.Bad[g], o.Mean[g], o.SD[g], o.Lo[g], o.Hi[g] = e.N, c.NaN, e.Mean, e.SD, e.Lo, e.Hi
-		o.P10[g], o.P90[g], o.Min[g], o.Max[g] = fold.Number(c.p10), fold.Number(c.p90), fold.Number(math.NaN()), fold.Number(math.NaN())
+		o.P10[g], o.P90[g], o.Min[g], o.Max[g] = fold.Number(c.p10), fold.Number(c.p90), fold.Number(math.NaN()),
+			fold.Number(math.NaN())
 		if e.N > 0 {
 			o.Min[g], o.Max[g] = fold.Number(c.Min), fold.Number(c.Max)
 		}
@@ -190,8 +195,8 @@ func freed(m *metric.Metric) *metric.Metric {
 	return &free
 }
 
-// differing is a metric for differences of values of two models, which lie between those of the ends of its range: where every sample
-// differs by the same, that says how sure a handful of them makes one, see [fold.EstimateOf].
+// differing is a metric for differences of values of two models, which lie between those of the ends of its range:
+// where every sample differs by the same, that says how sure a handful of them makes one, see [fold.EstimateOf].
 func differing(m *metric.Metric) *metric.Metric {
 	d := *m
 	d.Range = [2]float64{m.Range[0] - m.Range[1], m.Range[1] - m.Range[0]}
@@ -201,24 +206,30 @@ func differing(m *metric.Metric) *metric.Metric {
 func newCurve(model, metric, e int) *fold.Curve {
 	n := func() []fold.Number { return make([]fold.Number, e) }
 	return &fold.Curve{
-		Model: model, Metric: metric, N: make([]int, e), Bad: make([]int, e), Mean: n(), SD: n(), Lo: n(), Hi: n(), P10: n(), P90: n(), Min: n(), Max: n(),
+		Model: model, Metric: metric, N: make([]int, e), Bad: make([]int, e), Mean: n(), SD: n(), Lo: n(), Hi: n(),
+		P10: n(), P90: n(), Min: n(), Max: n(),
 		WorstElement: -1, WorstAt: -1, WorstValue: fold.Number(math.NaN()), BadAt: -1,
 	}
 }
 
-// widest is how many elements are worked on at a time. Rows of a large plan are far apart in memory: what is read of one should be
-// several cache lines, or reading would take longer than everything else; and the columns should stay in the cache of a core.
+// widest is how many elements are worked on at a time. Rows of a large plan are far apart in memory: what is read of
+// one should be several cache lines, or reading would take longer than everything else; and the columns should stay in
+// the cache of a core.
 const widest = 64
 
-// A block has at most mostBlock values, or narrowest elements: with many samples it would else be larger than the curves that are kept.
+// A block has at most mostBlock values, or narrowest elements: with many samples it would else be larger than the
+// curves that are kept.
 const (
 	mostBlock = 1 << 20
 	narrowest = 16
 )
 
-// columns works on n values at each of e elements, some elements at a time on every core: read fills the block with those at the
-// elements lo to hi-1, one after the other, and take gets what they come to. Values that are not finite are counted and left out.
-func columns[T float32 | float64](ctx context.Context, e, n int, read func(lo, hi int, block []T), take func(g int, c column, in *intervals)) error {
+// columns works on n values at each of e elements, some elements at a time on every core: read fills the block with
+// those at the elements lo to hi-1, one after the other, and take gets what they come to. Values that are not finite
+// are counted and left out.
+func columns[T float32 | float64](ctx context.Context, e, n int, read func(lo, hi int, block []T),
+	take func(g int, c column, in *intervals),
+) error {
 	workers := runtime.GOMAXPROCS(0)
 	size := min(max((e+workers-1)/workers, 1), widest, max(narrowest, mostBlock/max(n, 1)))
 	next := make(chan int, (e+size-1)/size)
@@ -246,8 +257,8 @@ func columns[T float32 | float64](ctx context.Context, e, n int, read func(lo, h
 	return g.Wait()
 }
 
-// transpose puts the values of some rows at the elements lo to hi-1 into a block, element by element. Eight rows at a time keep the
-// memory busy: each is somewhere else.
+// transpose puts the values of some rows at the elements lo to hi-1 into a block, element by element. Eight rows at a
+// time keep the memory busy: each is somewhere else.
 func transpose(block, values []float32, rows []int32, e, lo, hi int) {
 	n, w := len(rows), hi-lo
 	row := func(t int) []float32 {
@@ -257,7 +268,8 @@ func transpose(block, values []float32, rows []int32, e, lo, hi int) {
 	t := 0
 	for ; t+8 <= n; t += 8 {
 		r0, r1, r2, r3, r4, r5, r6, r7 := row(t), row(t+1), row(t+2), row(t+3), row(t+4), row(t+5), row(t+6), row(t+7)
-		r1, r2, r3, r4, r5, r6, r7 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)], r4[:len(r0)], r5[:len(r0)], r6[:len(r0)], r7[:len(r0)]
+		r1, r2, r3, r4, r5, r6, r7 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)], r4[:len(r0)], r5[:len(r0)], r6[:len(r0)],
+			r7[:len(r0)]
 		for g, v := range r0 {
 			b := block[g*n+t : g*n+t+8 : g*n+t+8]
 			b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = v, r1[g], r2[g], r3[g], r4[g], r5[g], r6[g], r7[g]
@@ -270,11 +282,13 @@ func transpose(block, values []float32, rows []int32, e, lo, hi int) {
 	}
 }
 
-// intervals makes intervals of many means. Their quantiles depend on little more than the number of samples, which is mostly the same
-// at every element, and take longer than all else: they are kept.
+// intervals makes intervals of many means. Their quantiles depend on little more than the number of samples, which is
+// mostly the same at every element, and take longer than all else: they are kept.
 type intervals struct {
-	width map[int]float64          // half the width of Student's interval for a deviation of 1, by the number of samples
-	share map[[2]int]fold.Estimate // of proportions, by successes and trials
+	// half the width of Student's interval for a deviation of 1, by the number of samples
+	width map[int]float64
+	// of proportions, by successes and trials
+	share map[[2]int]fold.Estimate
 }
 
 func newIntervals() *intervals {

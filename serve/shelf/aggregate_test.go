@@ -29,7 +29,8 @@ func TestSummarise(t *testing.T) {
 		same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 		near := func(a, b, size float64) bool { return math.Abs(a-b) <= 1e-12*size*float64(len(values)+1) }
 		size := max(math.Abs(m.Min), math.Abs(m.Max), 1e-300)
-		if c.N != m.N || c.Min != m.Min || c.Max != m.Max || !same(c.p10, s.Quantile(0.1)) || !same(c.p90, s.Quantile(0.9)) {
+		if c.N != m.N || c.Min != m.Min || c.Max != m.Max || !same(c.p10, s.Quantile(0.1)) ||
+			!same(c.p90, s.Quantile(0.9)) {
 			t.Fatalf("%v: %+v, want %+v, %v, %v", values, c, m, s.Quantile(0.1), s.Quantile(0.9))
 		}
 		if !near(c.Mean, m.Mean, size) || !near(c.M2, m.M2, size*size) {
@@ -45,7 +46,10 @@ func TestSummarise(t *testing.T) {
 			}
 			return v
 		}),
-		rapid.SampledFrom([]float32{0, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32, 1e-40, math.MaxFloat32, -math.MaxFloat32}),
+		rapid.SampledFrom([]float32{
+			0, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32,
+			-math.SmallestNonzeroFloat32, 1e-40, math.MaxFloat32, -math.MaxFloat32,
+		}),
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SliceOfN(number, 0, 60).Draw(t, "values")
@@ -64,7 +68,10 @@ func TestSummarise(t *testing.T) {
 func TestIntervals(t *testing.T) {
 	in := newIntervals()
 	rapid.Check(t, func(t *rapid.T) {
-		m := rapid.SampledFrom([]*metric.Metric{metric.Confidence, metric.Accuracy, metric.Relative, freed(metric.Margin)}).Draw(t, "metric")
+		m := rapid.SampledFrom([]*metric.Metric{
+			metric.Confidence, metric.Accuracy, metric.Relative,
+			freed(metric.Margin),
+		}).Draw(t, "metric")
 		var s aggregate.Moments
 		for i := range rapid.IntRange(0, 8).Draw(t, "n") {
 			v := rapid.SampledFrom([]float64{0, 1, 0.25, 0.5, 1e-9}).Draw(t, "value")
@@ -74,7 +81,8 @@ func TestIntervals(t *testing.T) {
 			s.Add(v, i)
 		}
 		got, want := in.of(&s, m, m.Binary, 0.95), fold.EstimateOf(s, m, m.Binary, 0.95)
-		if got.N != want.N || !close64(got.Mean, want.Mean) || !close64(got.SD, want.SD) || !close64(got.Lo, want.Lo) || !close64(got.Hi, want.Hi) {
+		if got.N != want.N || !close64(got.Mean, want.Mean) || !close64(got.SD, want.SD) || !close64(got.Lo, want.Lo) ||
+			!close64(got.Hi, want.Hi) {
 			t.Fatalf("%s: %+v, want %+v", m.Name, got, want)
 		}
 	})
@@ -89,27 +97,36 @@ func same64(a, b fold.Number) bool {
 	return a == b || math.IsNaN(float64(a)) && math.IsNaN(float64(b))
 }
 
-// equalCurves holds a computed curve against that of package fold: bit for bit what is said to be, the rest but for rounding.
+// equalCurves holds a computed curve against that of package fold: bit for bit what is said to be, the rest but for
+// rounding.
 func equalCurves(t *testing.T, what string, got, want *fold.Curve) {
 	t.Helper()
 	// Of means that are equal but for rounding either may be the worst.
-	tied := got.WorstElement == want.WorstElement || got.WorstElement >= 0 && want.WorstElement >= 0 && close64(want.Mean[got.WorstElement], want.Mean[want.WorstElement])
-	if !slices.Equal(got.N, want.N) || !slices.Equal(got.Bad, want.Bad) || !tied || got.WorstSample != want.WorstSample ||
-		got.WorstAt != want.WorstAt || !same64(got.WorstValue, want.WorstValue) || got.FirstBad != want.FirstBad || got.BadAt != want.BadAt || got.Model != want.Model || got.Metric != want.Metric {
+	tied := got.WorstElement == want.WorstElement || got.WorstElement >= 0 && want.WorstElement >= 0 &&
+		close64(want.Mean[got.WorstElement], want.Mean[want.WorstElement])
+	if !slices.Equal(got.N, want.N) || !slices.Equal(got.Bad, want.Bad) || !tied ||
+		got.WorstSample != want.WorstSample ||
+		got.WorstAt != want.WorstAt || !same64(got.WorstValue, want.WorstValue) || got.FirstBad != want.FirstBad ||
+		got.BadAt != want.BadAt || got.Model != want.Model || got.Metric != want.Metric {
 		t.Errorf("%s: %+v, want %+v", what, got, want)
 	}
 	for name, c := range map[string]struct {
 		got, want []fold.Number
 		equal     func(a, b fold.Number) bool
 	}{
-		"mean": {got.Mean, want.Mean, close64}, "sd": {got.SD, want.SD, close64}, "lo": {got.Lo, want.Lo, close64}, "hi": {got.Hi, want.Hi, close64},
-		"p10": {got.P10, want.P10, same64}, "p90": {got.P90, want.P90, same64}, "min": {got.Min, want.Min, same64}, "max": {got.Max, want.Max, same64},
+		"mean": {got.Mean, want.Mean, close64}, "sd": {got.SD, want.SD, close64}, "lo": {got.Lo, want.Lo, close64},
+		"hi":  {got.Hi, want.Hi, close64},
+		"p10": {got.P10, want.P10, same64}, "p90": {got.P90, want.P90, same64}, "min": {got.Min, want.Min, same64},
+		"max": {got.Max, want.Max, same64},
 	} {
 		if !slices.EqualFunc(c.got, c.want, c.equal) {
 			t.Errorf("%s: %s is %v, want %v", what, name, c.got, c.want)
 		}
 	}
-	for name, c := range map[string][2]fold.Estimate{"orbit": {got.Orbit, want.Orbit}, "worst": {got.Worst, want.Worst}, "change": {got.Change, want.Change}} {
+	for name, c := range map[string][2]fold.Estimate{
+		"orbit": {got.Orbit, want.Orbit}, "worst": {got.Worst, want.Worst},
+		"change": {got.Change, want.Change},
+	} {
 		a, b := c[0], c[1]
 		if a.N != b.N || !same64(a.Mean, b.Mean) || !same64(a.SD, b.SD) || !same64(a.Lo, b.Lo) || !same64(a.Hi, b.Hi) {
 			t.Errorf("%s: %s is %+v, want %+v", what, name, a, b)
@@ -117,7 +134,8 @@ func equalCurves(t *testing.T, what string, got, want *fold.Curve) {
 	}
 }
 
-// A computed aggregate is that of package fold, over everything and over every class, and a stored one is the stored one.
+// A computed aggregate is that of package fold, over everything and over every class, and a stored one is the stored
+// one.
 func TestAggregateIsFold(t *testing.T) {
 	weighted := small()
 	weighted.weights, weighted.seed = true, 2
@@ -141,7 +159,8 @@ func TestAggregateIsFold(t *testing.T) {
 						t.Fatal(err)
 					}
 					if a.N != sl.N || a.Confidence != 0.9 || len(a.Curves) != 2 || a.Pair != nil {
-						t.Fatalf("%s: %d samples with %v, %d curves, want %d", name, a.N, a.Confidence, len(a.Curves), sl.N)
+						t.Fatalf("%s: %d samples with %v, %d curves, want %d", name, a.N, a.Confidence, len(a.Curves),
+							sl.N)
 					}
 					if _, stored := r.stored(api.AggregateRequest{Set: set, Metric: k}); stored != (i == 0) {
 						t.Errorf("%s: set %d is answered by the summary: %v", name, i, stored)
@@ -167,7 +186,10 @@ func TestPair(t *testing.T) {
 	r := one(t, m)
 	rule := api.Set{Rule: "index < 40"}
 	for k, name := range m.metrics {
-		a, err := r.Aggregate(t.Context(), api.AggregateRequest{Set: rule, Metric: k, Models: []int{1}, Pair: []int{0, 1}})
+		a, err := r.Aggregate(t.Context(), api.AggregateRequest{
+			Set: rule, Metric: k, Models: []int{1},
+			Pair: []int{0, 1},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,14 +234,17 @@ func TestPair(t *testing.T) {
 		}
 		p := a.Pair
 		want := fold.EstimateOf(orbit, free, false, 0.9)
-		if p.Orbit.N != want.N || !close64(p.Orbit.Mean, want.Mean) || !close64(p.Orbit.Lo, want.Lo) || !close64(p.Orbit.Hi, want.Hi) {
+		if p.Orbit.N != want.N || !close64(p.Orbit.Mean, want.Mean) || !close64(p.Orbit.Lo, want.Lo) ||
+			!close64(p.Orbit.Hi, want.Hi) {
 			t.Errorf("%s: %+v, want %+v", name, p.Orbit, want)
 		}
 		for g := range at {
 			e := fold.EstimateOf(at[g], free, false, 0.9)
 			if p.N[g] != e.N || !close64(p.Mean[g], e.Mean) || !close64(p.Lo[g], e.Lo) || !close64(p.Hi[g], e.Hi) ||
-				!same64(p.P10[g], fold.Number(sketches[g].Quantile(0.1))) || !same64(p.P90[g], fold.Number(sketches[g].Quantile(0.9))) {
-				t.Errorf("%s, element %d: %v %v %v %v %v %v, want %+v", name, g, p.N[g], p.Mean[g], p.Lo[g], p.Hi[g], p.P10[g], p.P90[g], e)
+				!same64(p.P10[g], fold.Number(sketches[g].Quantile(0.1))) ||
+				!same64(p.P90[g], fold.Number(sketches[g].Quantile(0.9))) {
+				t.Errorf("%s, element %d: %v %v %v %v %v %v, want %+v", name, g, p.N[g], p.Mean[g], p.Lo[g], p.Hi[g],
+					p.P10[g], p.P90[g], e)
 			}
 		}
 		back, err := r.Aggregate(t.Context(), api.AggregateRequest{Set: rule, Metric: k, Pair: []int{1, 0}})
@@ -249,8 +274,9 @@ func TestVerdictOfPair(t *testing.T) {
 	}
 }
 
-// A handful of samples that all differ by the same does not make one sure: with three of them, a model that was wrong each time may
-// still be the better one. The limit of three of three successes is the cube root of 0.025 (Clopper and Pearson 1934).
+// A handful of samples that all differ by the same does not make one sure: with three of them, a model that was wrong
+// each time may still be the better one. The limit of three of three successes is the cube root of 0.025 (Clopper and
+// Pearson 1934).
 func TestFewPairsTellLittle(t *testing.T) {
 	m, err := metric.Find("accuracy")
 	if err != nil {
@@ -273,14 +299,23 @@ func TestFewPairsTellLittle(t *testing.T) {
 	made := small()
 	r := one(t, made)
 	k := slices.Index(made.metrics, "accuracy")
-	a, err := r.Aggregate(t.Context(), api.AggregateRequest{Set: api.Set{Rule: "index = 1"}, Metric: k, Pair: []int{0, 1}})
-	if err != nil || a.Pair.Orbit.N != 1 || a.Pair.Orbit.Lo != -1 || a.Pair.Orbit.Hi != 1 || a.Pair.Lo[0] != -1 || a.Pair.Hi[0] != 1 {
+	a, err := r.Aggregate(t.Context(), api.AggregateRequest{
+		Set: api.Set{Rule: "index = 1"}, Metric: k,
+		Pair: []int{0, 1},
+	})
+	if err != nil || a.Pair.Orbit.N != 1 || a.Pair.Orbit.Lo != -1 || a.Pair.Orbit.Hi != 1 || a.Pair.Lo[0] != -1 ||
+		a.Pair.Hi[0] != 1 {
 		t.Errorf("of one sample of a run: %+v, %v", a.Pair, err)
 	}
 	if e := few(50); verdict(m, e) != "better" {
 		t.Errorf("%+v is %s", e, verdict(m, e))
 	}
-	for _, c := range [][4]float64{{0, 1, -1, 1}, {0, math.Inf(1), math.Inf(-1), math.Inf(1)}, {math.Inf(-1), math.Inf(1), math.Inf(-1), math.Inf(1)}, {-2, 3, -5, 5}} {
+	for _, c := range [][4]float64{
+		{0, 1, -1, 1},
+		{0, math.Inf(1), math.Inf(-1), math.Inf(1)},
+		{math.Inf(-1), math.Inf(1), math.Inf(-1), math.Inf(1)},
+		{-2, 3, -5, 5},
+	} {
 		if d := differing(&metric.Metric{Range: [2]float64{c[0], c[1]}}); d.Range != [2]float64{c[2], c[3]} {
 			t.Errorf("%v: %v", c, d.Range)
 		}
@@ -306,12 +341,14 @@ func TestAggregateRefuses(t *testing.T) {
 		}
 	}
 	empty, err := r.Aggregate(t.Context(), api.AggregateRequest{Set: api.Set{Indexes: []int{}}, Pair: []int{0, 1}})
-	if err != nil || empty.N != 0 || empty.Curves[0].WorstElement != -1 || empty.Curves[0].WorstAt != -1 || empty.Pair.Verdict != "no evidence" {
+	if err != nil || empty.N != 0 || empty.Curves[0].WorstElement != -1 || empty.Curves[0].WorstAt != -1 ||
+		empty.Pair.Verdict != "no evidence" {
 		t.Errorf("of nothing: %+v, %v", empty, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Aggregate(ctx, api.AggregateRequest{Set: api.Set{Indexes: []int{1}}}); !errors.Is(err, context.Canceled) {
+	if _, err := r.Aggregate(ctx, api.AggregateRequest{Set: api.Set{Indexes: []int{1}}}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("a request that ended: %v", err)
 	}
 }

@@ -30,12 +30,16 @@ type record struct {
 	size     int64
 	modified time.Time
 
-	verdict    string
-	models     []string
-	digests    []string         // of the models' files, "" where the document does not say
-	data       []string         // of the data that each model was given
-	groups     []string         // that each model was moved by
-	parameters map[string]int64 // by digest
+	verdict string
+	models  []string
+	// of the models' files, "" where the document does not say
+	digests []string
+	// of the data that each model was given
+	data []string
+	// that each model was moved by
+	groups []string
+	// by digest
+	parameters map[string]int64
 	places     []placed
 	raw        json.RawMessage
 }
@@ -90,12 +94,13 @@ type auditPlace struct {
 	Coordinates []fold.Number `json:"coordinates"`
 }
 
-// within opens a file of a folder, but none that a link leads to elsewhere: folders are handed from one to another, and what is read is
-// shown. The folder itself may be a link.
+// within opens a file of a folder, but none that a link leads to elsewhere: folders are handed from one to another, and
+// what is read is shown. The folder itself may be a link.
 func within(dir, name string) (*os.File, error) {
 	f, err := os.OpenInRoot(dir, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s cannot be read, or is a link that leads out of its folder; put the file itself there: %w", name, err)
+		return nil, fmt.Errorf(
+			"%s cannot be read, or is a link that leads out of its folder; put the file itself there: %w", name, err)
 	}
 	return f, err
 }
@@ -114,7 +119,8 @@ func readAudit(file string) (*record, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxAudit {
-		return nil, fmt.Errorf("%s: %d bytes; expected a file of at most %d, as nero audit --format json writes it", filepath.Base(file), info.Size(), maxAudit)
+		return nil, fmt.Errorf("%s: %d bytes; expected a file of at most %d, as nero audit --format json writes it",
+			filepath.Base(file), info.Size(), maxAudit)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxAudit))
 	if err != nil {
@@ -125,11 +131,14 @@ func readAudit(file string) (*record, error) {
 		return nil, fmt.Errorf("%s: %w; nero audit --format json writes it anew", filepath.Base(file), err)
 	}
 	if d.Format < 1 || d.Format > auditFormat || d.Verdict == "" {
-		return nil, fmt.Errorf("%s: format %d; this program reads audits of format %d, which nero audit --format json writes", filepath.Base(file), d.Format, auditFormat)
+		return nil, fmt.Errorf(
+			"%s: format %d; this program reads audits of format %d, which nero audit --format json writes",
+			filepath.Base(file), d.Format, auditFormat)
 	}
 	a := &record{
-		file: file, size: info.Size(), modified: info.ModTime(), verdict: d.Verdict, models: []string{}, parameters: map[string]int64{},
-		raw: withoutFolders(b, d),
+		file: file, size: info.Size(), modified: info.ModTime(), verdict: d.Verdict, models: []string{},
+		parameters: map[string]int64{},
+		raw:        withoutFolders(b, d),
 	}
 	if !json.Valid(a.raw) {
 		return nil, errors.New(filepath.Base(file) + ": cannot be shown without the paths in it")
@@ -194,8 +203,8 @@ func (a *record) place(model int, p *auditPlace) {
 	}
 }
 
-// about finds the model of an audit that is a model of a job's on the same data, -1 if there is none: on other data the same names are
-// other samples, and a verdict says nothing.
+// about finds the model of an audit that is a model of a job's on the same data, -1 if there is none: on other data the
+// same names are other samples, and a verdict says nothing.
 func (a *record) about(model, data string) int {
 	for i, d := range a.digests {
 		if d != "" && d == model && a.data[i] == data {
@@ -205,8 +214,8 @@ func (a *record) about(model, data string) int {
 	return -1
 }
 
-// motion is what the coordinates of a group's elements mean. Finite groups of turns and mirrors share those of all turns and mirrors;
-// equal numbers in other charts are other motions.
+// motion is what the coordinates of a group's elements mean. Finite groups of turns and mirrors share those of all
+// turns and mirrors; equal numbers in other charts are other motions.
 func motion(name string) string {
 	switch {
 	case finiteTurns.MatchString(name):
@@ -286,9 +295,11 @@ func (s *Shelf) Findings(id string) (*api.Findings, error) {
 		}
 		axes := len(at.group.Chart())
 		for _, p := range a.places {
-			model := slices.IndexFunc(at.run.Job().Models, func(m jobModel) bool { return a.about(m.SHA256, at.dataDigest()) == p.model })
+			model := slices.IndexFunc(at.run.Job().Models,
+				func(m jobModel) bool { return a.about(m.SHA256, at.dataDigest()) == p.model })
 			k, ok := index[p.sample]
-			if !ok || model < 0 || motion(a.groups[p.model]) != motion(at.group.Name()) || len(p.element) != axes && len(p.element) != 0 {
+			if !ok || model < 0 || motion(a.groups[p.model]) != motion(at.group.Name()) || len(p.element) != axes &&
+				len(p.element) != 0 {
 				continue
 			}
 			element := p.element

@@ -15,7 +15,8 @@ import (
 func large(b *testing.B, samples, elements, models int) string {
 	b.Helper()
 	m := made{
-		samples: samples, models: []string{"a", "b"}[:models], metrics: []string{"confidence", "accuracy"}, group: "SO(2)", grid: []int{elements},
+		samples: samples, models: []string{"a", "b"}[:models], metrics: []string{"confidence", "accuracy"},
+		group: "SO(2)", grid: []int{elements},
 		shard: job.ShardSize(samples, elements, models), seed: 1,
 	}
 	if elements == 4225 {
@@ -32,7 +33,10 @@ func large(b *testing.B, samples, elements, models int) string {
 		var rows []job.Row
 		for at := range j.Models {
 			for i := s.Lo; i < s.Hi; i++ {
-				row := job.Row{Model: at, Index: i, Sample: "images/" + string(rune('a'+i%26)) + "/00001234.png", Label: i % 10}
+				row := job.Row{
+					Model: at, Index: i, Sample: "images/" + string(rune('a'+i%26)) + "/00001234.png",
+					Label: i % 10,
+				}
 				c, a, top := make([]float32, elements), make([]float32, elements), make([]int32, elements)
 				hard := r.Float32()
 				for g := range c {
@@ -63,7 +67,8 @@ func shelved(b *testing.B, dir string) *Run {
 	return run(b, opened(b, Options{}, dir), "run")
 }
 
-// What it takes until everything of 100,000 samples x 72 elements x 2 models x 2 metrics is in memory, and how much that is.
+// What it takes until everything of 100,000 samples x 72 elements x 2 models x 2 metrics is in memory, and how much
+// that is.
 func BenchmarkOpen(b *testing.B) {
 	if testing.Short() {
 		b.Skip("writes a large run")
@@ -158,7 +163,8 @@ func BenchmarkSelect(b *testing.B) {
 	lasso := bits.String()
 	six := 6
 	for name, set := range map[string]api.Set{
-		"rule": {Rule: "mean A < 0.6 and not (predicted B = label or spread A > 0.1) or label in (1, 2, 3) and max A - min B > 0.5"},
+		"rule": {Rule: "mean A < 0.6 and not (predicted B = label or spread A > 0.1) or label in (1, 2, 3) and max A " +
+			"- min B > 0.5"},
 		"text": {Rule: `id ~ "/c/" or id = "x"`}, "lasso": {Bits: lasso}, "class": {Label: &six},
 		"and": {And: []api.Set{{Bits: lasso}, {Label: &six}, {Not: &api.Set{Rule: "index < 50000"}}}},
 	} {

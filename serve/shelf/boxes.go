@@ -13,11 +13,12 @@ import (
 
 // Boxed reports whether the run has recorded boxes.
 func (r *Run) Boxed() bool {
-	return !slices.ContainsFunc(r.parts, func(p part) bool { return p.at.run.Job().Study.Output.Space != string(space.KindBoxes) })
+	return !slices.ContainsFunc(r.parts,
+		func(p part) bool { return p.at.run.Job().Study.Output.Space != string(space.KindBoxes) })
 }
 
-// Detections are the boxes that were predicted for sample i, best first: by model and element, in the frame of the element. A model whose row is
-// not there, or failed, has none at all: nil.
+// Detections are the boxes that were predicted for sample i, best first: by model and element, in the frame of the
+// element. A model whose row is not there, or failed, has none at all: nil.
 func (r *Run) Detections(i int) ([][][]job.Detection, error) {
 	if err := r.checkSample(i); err != nil {
 		return nil, err
@@ -25,7 +26,10 @@ func (r *Run) Detections(i int) ([][][]job.Detection, error) {
 	out := make([][][]job.Detection, len(r.models))
 	for at, p := range r.parts {
 		k := p.row(i)
-		for row, err := range p.at.run.Rows(store.Filter{Metrics: []string{}, Lo: k, Hi: k + 1, NoTop: true, Boxes: true}) {
+		for row, err := range p.at.run.Rows(store.Filter{
+			Metrics: []string{}, Lo: k, Hi: k + 1, NoTop: true,
+			Boxes: true,
+		}) {
 			if err != nil {
 				return nil, p.clean(err)
 			}
@@ -55,7 +59,8 @@ func (r *Run) Recorded(i, element int) (*api.Boxes, error) {
 		b := api.ModelBoxes{Model: m, Boxes: []api.Box{}}
 		for _, d := range of[element] {
 			b.Boxes = append(b.Boxes, api.Box{
-				X1: fold.Number(d.X1), Y1: fold.Number(d.Y1), X2: fold.Number(d.X2), Y2: fold.Number(d.Y2), Angle: fold.Number(d.Angle), Score: fold.Number(d.Score), Label: int(d.Label),
+				X1: fold.Number(d.X1), Y1: fold.Number(d.Y1), X2: fold.Number(d.X2), Y2: fold.Number(d.Y2),
+				Angle: fold.Number(d.Angle), Score: fold.Number(d.Score), Label: int(d.Label),
 			})
 		}
 		o.Models = append(o.Models, b)
@@ -72,7 +77,8 @@ func BoxesOf(v space.Value) []api.Box {
 	out := make([]api.Box, len(b.Items))
 	for i, x := range b.Items {
 		out[i] = api.Box{
-			X1: fold.Number(x.X1), Y1: fold.Number(x.Y1), X2: fold.Number(x.X2), Y2: fold.Number(x.Y2), Angle: fold.Number(x.Angle), Score: fold.Number(x.Score), Label: x.Label,
+			X1: fold.Number(x.X1), Y1: fold.Number(x.Y1), X2: fold.Number(x.X2), Y2: fold.Number(x.Y2),
+			Angle: fold.Number(x.Angle), Score: fold.Number(x.Score), Label: x.Label,
 		}
 	}
 	return out

@@ -26,36 +26,43 @@ type key struct {
 	metric     int
 }
 
-// cache keeps the values that were used last, up to a number of bytes. A value is made by one caller while the others wait.
+// cache keeps the values that were used last, up to a number of bytes. A value is made by one caller while the others
+// wait.
 type cache struct {
 	limit int64
-	count atomic.Int64 // of generations and epochs
+	// of generations and epochs
+	count atomic.Int64
 
-	mu      sync.Mutex
-	size    int64
-	order   *list.List // of *entry, the one used last at the front
+	mu   sync.Mutex
+	size int64
+	// of *entry, the one used last at the front
+	order   *list.List
 	entries map[key]*entry
 }
 
 type entry struct {
-	key  key
-	size int64         // guarded by the cache
-	at   *list.Element // nil once it was dropped
+	key key
+	// guarded by the cache
+	size int64
+	// nil once it was dropped
+	at *list.Element
 
-	mu    sync.Mutex // held while the value is made
-	value any        // nil until then
+	// held while the value is made
+	mu sync.Mutex
+	// nil until then
+	value any
 }
 
 func newCache(limit int64) *cache {
 	return &cache{limit: limit, order: list.New(), entries: map[key]*entry{}}
 }
 
-// next is a number that no generation and no epoch has had, larger than them all: a folder that is removed and made anew has the same id,
-// and nothing else in common.
+// next is a number that no generation and no epoch has had, larger than them all: a folder that is removed and made
+// anew has the same id, and nothing else in common.
 func (c *cache) next() int { return int(c.count.Add(1)) }
 
-// get returns the value of k. If there is none, or fresh refuses it, load makes it; load gets the one that was refused, nil if there is
-// none, and must not change it.
+// get returns the value of k. If there is none, or fresh refuses it, load makes it; load gets the one that was refused,
+// nil if there is none, and must not change it.
 func (c *cache) get(k key, fresh func(any) bool, load func(old any) (value any, size int64, err error)) (any, error) {
 	c.mu.Lock()
 	e := c.entries[k]
@@ -90,7 +97,8 @@ func (c *cache) get(k key, fresh func(any) bool, load func(old any) (value any, 
 	}
 	c.size += size - e.size
 	e.size = size
-	// The newest value is kept even if it alone is too large: it is in use, and dropping it would only have it made again.
+	// The newest value is kept even if it alone is too large: it is in use, and dropping it would only have it made
+	// again.
 	for at := c.order.Back(); at != nil && c.size > c.limit; {
 		before := at.Prev()
 		if old, ok := at.Value.(*entry); ok && old != e && old.size > 0 {
@@ -112,11 +120,12 @@ func (c *cache) drop(e *entry) {
 	delete(c.entries, e.key)
 }
 
-// forget drops what was made of an older generation of a run. What was read of its folder in this epoch stays: new shards are added to
-// it.
+// forget drops what was made of an older generation of a run. What was read of its folder in this epoch stays: new
+// shards are added to it.
 func (c *cache) forget(id string, generation, epoch int) {
 	c.clear(func(k key) bool {
-		return k.id == id && (k.kind >= kindStats && k.generation < generation || k.kind < kindStats && k.generation < epoch)
+		return k.id == id && (k.kind >= kindStats && k.generation < generation || k.kind < kindStats &&
+			k.generation < epoch)
 	})
 }
 

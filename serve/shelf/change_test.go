@@ -93,14 +93,17 @@ func TestMadeAnew(t *testing.T) {
 	remake(t, m, dir)
 	r := run(t, s, "run")
 	// News of the models that were opened for the old one may come before.
-	if e := sent(); !slices.ContainsFunc(e, func(e api.Event) bool { return e.Run != nil && e.Run.Samples == 41 && e.Run.Digest != doc.Digest }) {
+	if e := sent(); !slices.ContainsFunc(e,
+		func(e api.Event) bool { return e.Run != nil && e.Run.Samples == 41 && e.Run.Digest != doc.Digest }) {
 		t.Errorf("%+v", e)
 	}
 	d := r.Document()
-	if d.Samples != 41 || d.Elements != 8 || d.Group != "C8" || !slices.Equal(d.Models, m.models) || r.ETag() == old.ETag() || r.Generation() <= old.Generation() {
+	if d.Samples != 41 || d.Elements != 8 || d.Group != "C8" || !slices.Equal(d.Models, m.models) ||
+		r.ETag() == old.ETag() || r.Generation() <= old.Generation() {
 		t.Errorf("%+v", d.RunCard)
 	}
-	if strings.Contains(strings.Join(d.Notes, " "), "summary") || r.parts[0].fold(r.parts[0].at) == nil || r.parts[0].fold(r.parts[0].at).Job != r.parts[0].at.run.Hash() {
+	if strings.Contains(strings.Join(d.Notes, " "), "summary") || r.parts[0].fold(r.parts[0].at) == nil ||
+		r.parts[0].fold(r.parts[0].at).Job != r.parts[0].at.run.Hash() {
 		t.Errorf("the summary is not its own: %v", d.Notes)
 	}
 	if names, err := r.Samples(); err != nil || len(names.IDs) != 41 || names.IDs[0] != "s3 é<i>" {
@@ -182,7 +185,8 @@ func TestRemoved(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if all := s.Runs(); len(all.Runs) != 1 || all.Runs[0].ID != "other" || len(all.Audits) != 0 || len(all.Problems) != 0 {
+	if all := s.Runs(); len(all.Runs) != 1 || all.Runs[0].ID != "other" || len(all.Audits) != 0 ||
+		len(all.Problems) != 0 {
 		t.Errorf("%+v", all)
 	}
 	if e := sent(); len(e) != 2 || e[0].Gone != "run" || !e[1].List {
@@ -201,13 +205,15 @@ func TestRemoved(t *testing.T) {
 	m.seed = 5
 	m.write(t, dir)
 	r := run(t, s, "run")
-	if e := sent(); len(e) != 2 || e[0].Run == nil || e[0].Run.ID != "run" || !e[1].List || r == old || r.Generation() <= old.Generation() {
+	if e := sent(); len(e) != 2 || e[0].Run == nil || e[0].Run.ID != "run" || !e[1].List || r == old ||
+		r.Generation() <= old.Generation() {
 		t.Errorf("%+v", e)
 	}
 	// What replaces a run and does not open is a problem, and no run.
 	writeFile(t, filepath.Join(dir, "job.json"), "{}")
 	all := s.Runs()
-	if len(all.Runs) != 1 || len(all.Problems) != 1 || all.Problems[0].Name != "run" || strings.Contains(all.Problems[0].Detail, top) {
+	if len(all.Runs) != 1 || len(all.Problems) != 1 || all.Problems[0].Name != "run" ||
+		strings.Contains(all.Problems[0].Detail, top) {
 		t.Errorf("%+v", all)
 	}
 	if e := sent(); len(e) != 2 || e[0].Gone != "run" || !e[1].List {
@@ -233,8 +239,8 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// What is kept in memory leaves room for everything else within the 500 MB that a server is to take, and holds what a page shows of a run
-// of 100,000 samples at 72 elements: two models with two metrics and their classes.
+// What is kept in memory leaves room for everything else within the 500 MB that a server is to take, and holds what a
+// page shows of a run of 100,000 samples at 72 elements: two models with two metrics and their classes.
 func TestPresetCache(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	small().write(t, dir)
@@ -346,8 +352,8 @@ func (c *counted) Close() error {
 	return nil
 }
 
-// Models rest when nobody asks them, or when those of other runs are asked; they are opened again when somebody does, and meanwhile the
-// document says the same.
+// Models rest when nobody asks them, or when those of other runs are asked; they are opened again when somebody does,
+// and meanwhile the document says the same.
 func TestLiveRests(t *testing.T) {
 	top := t.TempDir()
 	m := made{samples: 4, models: []string{"m"}, metrics: []string{"margin"}, group: "C4", grid: []int{4}, shard: 4}
@@ -358,17 +364,20 @@ func TestLiveRests(t *testing.T) {
 	var clock atomic.Int64
 	var mu sync.Mutex
 	opens, shut := map[string]int{}, map[string]int{}
-	s := opened(t, Options{Now: func() time.Time { return time.Unix(clock.Load(), 0) }, Probe: func(_ context.Context, r *store.Run) (Prober, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		name := filepath.Base(r.Dir())
-		opens[name]++
-		return &counted{asked{models: 1, metrics: 1}, func() {
+	s := opened(t, Options{
+		Now: func() time.Time { return time.Unix(clock.Load(), 0) },
+		Probe: func(_ context.Context, r *store.Run) (Prober, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			shut[name]++
-		}}, nil
-	}}, top)
+			name := filepath.Base(r.Dir())
+			opens[name]++
+			return &counted{asked{models: 1, metrics: 1}, func() {
+				mu.Lock()
+				defer mu.Unlock()
+				shut[name]++
+			}}, nil
+		},
+	}, top)
 	open := func() (n int) {
 		for _, src := range s.sources {
 			if _, ok := src.live.idle(); ok {
@@ -442,7 +451,8 @@ func TestLiveRests(t *testing.T) {
 	}
 }
 
-// A folder that somebody handed over shows nothing of what lies elsewhere on this machine; one that is itself a link is shown.
+// A folder that somebody handed over shows nothing of what lies elsewhere on this machine; one that is itself a link is
+// shown.
 func TestLinksLeadNowhere(t *testing.T) {
 	top := t.TempDir()
 	m := small()
@@ -459,19 +469,24 @@ func TestLinksLeadNowhere(t *testing.T) {
 	}
 	link(filepath.Join(top, "real"), filepath.Join(top, "link"))
 	s := opened(t, Options{}, filepath.Join(top, "link"))
-	if all := s.Runs(); len(all.Runs) != 1 || len(all.Audits) != 1 || run(t, s, "link").parts[0].fold(run(t, s, "link").parts[0].at) == nil {
+	if all := s.Runs(); len(all.Runs) != 1 || len(all.Audits) != 1 ||
+		run(t, s, "link").parts[0].fold(run(t, s, "link").parts[0].at) == nil {
 		t.Errorf("%+v", all)
 	}
 
 	given := filepath.Join(top, "given")
 	m.write(t, given)
-	for from, name := range map[string]string{filepath.Join(top, "real", "summary.json"): "summary.json", filepath.Join(top, "elsewhere", "audit.json"): "audit.json"} {
+	for from, name := range map[string]string{
+		filepath.Join(top, "real", "summary.json"):    "summary.json",
+		filepath.Join(top, "elsewhere", "audit.json"): "audit.json",
+	} {
 		_ = os.Remove(filepath.Join(given, name)) // there may be none
 		link(from, filepath.Join(given, name))
 	}
 	s = opened(t, Options{}, given)
 	r := run(t, s, "given")
-	if r.parts[0].fold(r.parts[0].at) != nil || !strings.Contains(strings.Join(r.Document().Notes, " "), "summary.json") {
+	if r.parts[0].fold(r.parts[0].at) != nil || !strings.Contains(strings.Join(r.Document().Notes, " "),
+		"summary.json") {
 		t.Errorf("a summary from elsewhere is read: %v", r.Document().Notes)
 	}
 	if all := s.Runs(); len(all.Audits) != 0 || len(all.Problems) != 1 {

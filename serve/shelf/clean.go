@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// absolute finds the folders of absolute paths: a slash (or a drive and a backslash, also a doubled one as in JSON) where a word can
-// begin, up to the last separator before the name.
-var absolute = regexp.MustCompile(`(^|[\s"'=(\[,;>])((?:[A-Za-z]:)?(?:/+[^/\s"'<>\\:,;()]+)+/+|[A-Za-z]:(?:\\+[^\\\s"'<>:,;()]+)*\\+)`)
+// absolute finds the folders of absolute paths: a slash (or a drive and a backslash, also a doubled one as in JSON)
+// where a word can begin, up to the last separator before the name.
+var absolute = regexp.MustCompile(
+	`(^|[\s"'=(\[,;>])((?:[A-Za-z]:)?(?:/+[^/\s"'<>\\:,;()]+)+/+|[A-Za-z]:(?:\\+[^\\\s"'<>:,;()]+)*\\+)`)
 
 // scrub takes the folders out of absolute paths: who asks a server learns names of files and not where they lie.
 func scrub(s string) string {
@@ -52,8 +53,8 @@ func (s *source) scrub(text string) string {
 	return scrub(text)
 }
 
-// Clean keeps what an error is and takes the folders of the run, of its models and of its data out of its text, so that it may be shown
-// to a visitor.
+// Clean keeps what an error is and takes the folders of the run, of its models and of its data out of its text, so that
+// it may be shown to a visitor.
 func (r *Run) Clean(err error) error {
 	if err == nil {
 		return nil

@@ -25,7 +25,8 @@ import (
 // card is the run in a list. It reads no rows of a single run.
 func (r *Run) card() api.RunCard {
 	c := api.RunCard{
-		ID: r.id, Name: r.name, Digest: r.digest(), Group: r.group.Name(), Task: task(&r.job.Study), Models: r.Models(), Metrics: []string{},
+		ID: r.id, Name: r.name, Digest: r.digest(), Group: r.group.Name(), Task: task(&r.job.Study), Models: r.Models(),
+		Metrics: []string{},
 		Samples: r.n, Elements: r.e,
 		State: api.State{Complete: r.complete(), Done: r.done(), Total: r.n, Seconds: fold.Number(math.NaN())},
 	}
@@ -64,22 +65,22 @@ func task(s *job.Study) string {
 	return "classification"
 }
 
-// Document is everything but the numbers of the samples. Where something can be said only with rows and they cannot be read, a note
-// says so. It is shared: callers must not change what it refers to.
+// Document is everything but the numbers of the samples. Where something can be said only with rows and they cannot be
+// read, a note says so. It is shared: callers must not change what it refers to.
 func (r *Run) Document() api.Run {
 	d, _ := r.describe()
 	return *d
 }
 
-// ETag is a strong entity tag of [Run.Document], with its quotes. It changes whenever there are more rows, which is why it is good
-// for the arrays of the run as well.
+// ETag is a strong entity tag of [Run.Document], with its quotes. It changes whenever there are more rows, which is why
+// it is good for the arrays of the run as well.
 func (r *Run) ETag() string {
 	_, tag := r.describe()
 	return tag
 }
 
-// NumbersTag changes whenever the numbers of the run can have changed, and is the same for the same rows read by the same version of the
-// program: what is computed of rows may be mended from one version to the next. It has no quotes.
+// NumbersTag changes whenever the numbers of the run can have changed, and is the same for the same rows read by the
+// same version of the program: what is computed of rows may be mended from one version to the next. It has no quotes.
 func (r *Run) NumbersTag() string {
 	if !r.complete() {
 		return strings.Trim(r.ETag(), `"`)
@@ -151,10 +152,13 @@ func (r *Run) build(old *api.Run) *api.Run {
 func (r *Run) fixed(d *api.Run) {
 	s := &r.job.Study
 	*d = api.Run{
-		RunCard: r.card(), Orbit: orbitOf(r.group, r.job, r.identity), ModelList: []api.Model{}, MetricDoc: []api.Metric{}, Classes: []string{},
-		Output: cmp.Or(s.Output.Space, "scores"), Methods: methods(r.n, r.e), Arrays: []api.Array{}, Slices: []api.Slice{}, Notes: []string{},
-		Kernel: s.Group.Resample + ", border " + s.Group.Border, Engine: r.job.Engine.Name + " " + r.job.Engine.Version, Command: scrub(command(r.job)),
-		Scales: []api.Range{}, Details: r.details(), Window: append([]int{}, s.Group.Window...), Boxed: r.Boxed(),
+		RunCard: r.card(), Orbit: orbitOf(r.group, r.job, r.identity), ModelList: []api.Model{},
+		MetricDoc: []api.Metric{}, Classes: []string{},
+		Output: cmp.Or(s.Output.Space, "scores"), Methods: methods(r.n, r.e), Arrays: []api.Array{},
+		Slices: []api.Slice{}, Notes: []string{},
+		Kernel: s.Group.Resample + ", border " + s.Group.Border, Engine: r.job.Engine.Name + " " + r.job.Engine.Version,
+		Command: scrub(command(r.job)),
+		Scales:  []api.Range{}, Details: r.details(), Window: append([]int{}, s.Group.Window...), Boxed: r.Boxed(),
 		Weak:  cmp.Or(s.Consensus.Weak, presetWeak),
 		Input: s.Input.Space, Inputs: ports(s.Input.Fields), Outputs: ports(s.Output.Fields),
 	}
@@ -171,7 +175,10 @@ func (r *Run) fixed(d *api.Run) {
 		if sum := sums[m.part]; sum != nil && m.index < len(sum.Scales) {
 			scale = sum.Scales[m.index]
 		}
-		d.ModelList = append(d.ModelList, api.Model{Name: m.name, SHA256: p.at.run.Job().Models[m.index].SHA256, Run: p.id, Scale: scale})
+		d.ModelList = append(d.ModelList, api.Model{
+			Name: m.name, SHA256: p.at.run.Job().Models[m.index].SHA256,
+			Run: p.id, Scale: scale,
+		})
 	}
 	overall, err := r.overall(sums)
 	if err != nil {
@@ -230,8 +237,8 @@ func describe(m *metric.Metric, out job.Output) fold.Metric {
 
 func bounded(m *metric.Metric) bool { return !math.IsInf(m.Range[0], 0) && !math.IsInf(m.Range[1], 0) }
 
-// overall is a summary with the curves of all samples: those that are stored, and where there are none and the range of the metric
-// says nothing, computed ones.
+// overall is a summary with the curves of all samples: those that are stored, and where there are none and the range of
+// the metric says nothing, computed ones.
 func (r *Run) overall(sums []*fold.Summary) (_ *fold.Summary, failed error) {
 	o := &fold.Summary{Models: r.Models(), Slices: []fold.Slice{{Name: "all", Label: -1}}}
 	for _, m := range r.metrics {
@@ -284,7 +291,8 @@ func scaleOf(m *metric.Metric, overall *fold.Summary, k int, wide bool) api.Rang
 	case !(lo <= hi):
 		lo, hi = 0, 1
 	case wide:
-		return api.Range{Lo: fold.Number(least / 10), Hi: fold.Number(hi), Log: true} // samples lie on both sides of their mean
+		// samples lie on both sides of their mean
+		return api.Range{Lo: fold.Number(least / 10), Hi: fold.Number(hi), Log: true}
 	case lo >= 0:
 		lo = 0
 	}
@@ -335,18 +343,25 @@ func (r *Run) population(d *api.Run, sums []*fold.Summary) error {
 		d.Classes = append(d.Classes, cmp.Or(names[c], strconv.Itoa(c)))
 	}
 	for _, l := range slices.Sorted(maps.Keys(counts)) {
-		d.Slices = append(d.Slices, api.Slice{Name: cmp.Or(names[l], strconv.Itoa(l)), Label: l, N: counts[l], Set: api.Set{Label: &l}})
+		d.Slices = append(d.Slices, api.Slice{
+			Name: cmp.Or(names[l], strconv.Itoa(l)), Label: l, N: counts[l],
+			Set: api.Set{Label: &l},
+		})
 	}
 	d.Labelled = len(counts) > 0
 	if d.Failed > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s of %s samples could not be evaluated: they are in no mean.", view.Count(d.Failed), view.Count(r.n)))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s of %s samples could not be evaluated: they are in no mean.",
+			view.Count(d.Failed), view.Count(r.n)))
 	}
 	if !d.State.Complete {
-		d.Notes = append(d.Notes, fmt.Sprintf("The run is not complete: %s of %s samples are there.", view.Count(d.State.Done), view.Count(d.State.Total)))
+		d.Notes = append(d.Notes, fmt.Sprintf("The run is not complete: %s of %s samples are there.",
+			view.Count(d.State.Done), view.Count(d.State.Total)))
 	}
 	for _, p := range r.parts {
 		if n := p.at.run.Job().Count; p.rows != nil && n != r.n {
-			d.Notes = append(d.Notes, fmt.Sprintf("%s of the %s samples of %s are in both runs; the others are not shown.", view.Count(r.n), view.Count(n), p.name))
+			d.Notes = append(d.Notes,
+				fmt.Sprintf("%s of the %s samples of %s are in both runs; the others are not shown.", view.Count(r.n),
+					view.Count(n), p.name))
 		}
 	}
 	return nil
@@ -396,7 +411,8 @@ func (r *Run) details() []api.Circumstance {
 			add("data"+of, fmt.Sprintf("%s, SHA-256 %.12s", base(f.Path), f.SHA256))
 		}
 		for _, m := range j.Models {
-			add("model file of "+m.Name, fmt.Sprintf("%s, SHA-256 %.12s, %d inputs at once", base(m.Path), m.SHA256, m.Batch))
+			add("model file of "+m.Name, fmt.Sprintf("%s, SHA-256 %.12s, %d inputs at once", base(m.Path), m.SHA256,
+				m.Batch))
 		}
 		add("engine"+of, j.Engine.Name+" "+j.Engine.Version)
 		add("samples"+of, view.Count(j.Count))

@@ -18,7 +18,8 @@ var update = flag.Bool("update", false, "rewrite the cases that the page is held
 
 const estimates = "../web/testdata/estimates.json"
 
-// estimateCases are what the page, which works out sums of its own, is held to. Missing numbers and infinite ends are null.
+// estimateCases are what the page, which works out sums of its own, is held to. Missing numbers and infinite ends are
+// null.
 type estimateCases struct {
 	Metrics   []metricCase   `json:"metrics"`
 	Estimates []estimateCase `json:"estimates"`
@@ -37,9 +38,10 @@ type estimateCase struct {
 	Metric     string        `json:"metric"`
 	Confidence float64       `json:"confidence"`
 	Values     []fold.Number `json:"values"`
-	Times      int           `json:"times"` // how often the values are repeated, one list after the other
-	Missing    int           `json:"missing"`
-	Want       fold.Estimate `json:"want"`
+	// how often the values are repeated, one list after the other
+	Times   int           `json:"times"`
+	Missing int           `json:"missing"`
+	Want    fold.Estimate `json:"want"`
 }
 
 type pairCase struct {
@@ -67,7 +69,13 @@ func madeEstimates(t *testing.T) *estimateCases {
 	out := &estimateCases{}
 	for _, m := range append(slices.Clone(metric.Builtin()), metric.TopK(3), metric.TopK(10)) {
 		if !slices.ContainsFunc(out.Metrics, func(c metricCase) bool { return c.Name == m.Name }) {
-			out.Metrics = append(out.Metrics, metricCase{m.Name, [2]fold.Number{fold.Number(m.Range[0]), fold.Number(m.Range[1])}, string(m.Better), m.Binary})
+			out.Metrics = append(out.Metrics,
+				metricCase{
+					m.Name,
+					[2]fold.Number{fold.Number(m.Range[0]), fold.Number(m.Range[1])},
+					string(m.Better),
+					m.Binary,
+				})
 		}
 	}
 	moments := func(values []fold.Number, times int) (o aggregate.Moments) {
@@ -84,7 +92,8 @@ func madeEstimates(t *testing.T) *estimateCases {
 			values = []fold.Number{}
 		}
 		o := moments(values, times)
-		out.Estimates = append(out.Estimates, estimateCase{what, name, confidence, values, times, o.NaN, fold.EstimateOf(o, m, m.Binary, confidence)})
+		out.Estimates = append(out.Estimates,
+			estimateCase{what, name, confidence, values, times, o.NaN, fold.EstimateOf(o, m, m.Binary, confidence)})
 	}
 	nan := fold.Number(math.NaN())
 	for _, name := range []string{"confidence", "margin", "relative", "accuracy"} {
@@ -126,7 +135,8 @@ func madeEstimates(t *testing.T) *estimateCases {
 		e := fold.EstimateOf(o, differing(m), false, confidence)
 		out.Pairs = append(out.Pairs, pairCase{what, name, confidence, a, b, times, o.NaN, e, verdict(m, e)})
 	}
-	list := func(v ...fold.Number) []fold.Number { return append([]fold.Number{}, v...) } // none is an empty list in JSON
+	// none is an empty list in JSON
+	list := func(v ...fold.Number) []fold.Number { return append([]fold.Number{}, v...) }
 	for _, name := range []string{"confidence", "margin", "relative", "accuracy", "flip"} {
 		two("nothing", name, 0.95, 1, list(), list())
 		two("one sample", name, 0.95, 1, list(0), list(1))
@@ -140,18 +150,22 @@ func madeEstimates(t *testing.T) *estimateCases {
 		two("missing on either side", name, 0.95, 1, list(0, nan, 0.5, 0), list(1, 1, nan, 0.75))
 		two("two at both ends", name, 0.95, 1, list(0, 1), list(1, 0))
 	}
-	two("a little, a thousand times", "confidence", 0.95, 250, list(0.125, 0.5, 0.75, 0.8), list(0.126, 0.5, 0.755, 0.81))
+	two("a little, a thousand times", "confidence", 0.95, 250, list(0.125, 0.5, 0.75, 0.8),
+		list(0.126, 0.5, 0.755, 0.81))
 	return out
 }
 
-// The cases that the page is held to as well are what the server says: run with -update after a change of the rules, and then the
-// tests of the page.
+// The cases that the page is held to as well are what the server says: run with -update after a change of the rules,
+// and then the tests of the page.
 func TestSharedEstimates(t *testing.T) {
 	want := madeEstimates(t)
 	if *update {
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
-		lines := map[string][]any{"metrics": anys(want.Metrics), "estimates": anys(want.Estimates), "pairs": anys(want.Pairs)}
+		lines := map[string][]any{
+			"metrics": anys(want.Metrics), "estimates": anys(want.Estimates),
+			"pairs": anys(want.Pairs),
+		}
 		b.WriteString("{")
 		for i, k := range []string{"metrics", "estimates", "pairs"} {
 			if i > 0 {
@@ -183,8 +197,11 @@ func TestSharedEstimates(t *testing.T) {
 	if err := d.Decode(&got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Metrics) != len(want.Metrics) || len(got.Estimates) != len(want.Estimates) || len(got.Pairs) != len(want.Pairs) {
-		t.Fatalf("%s has %d metrics, %d estimates and %d pairs, want %d, %d and %d; write it again with -update", estimates, len(got.Metrics), len(got.Estimates), len(got.Pairs), len(want.Metrics), len(want.Estimates), len(want.Pairs))
+	if len(got.Metrics) != len(want.Metrics) || len(got.Estimates) != len(want.Estimates) ||
+		len(got.Pairs) != len(want.Pairs) {
+		t.Fatalf("%s has %d metrics, %d estimates and %d pairs, want %d, %d and %d; write it again with -update",
+			estimates, len(got.Metrics), len(got.Estimates), len(got.Pairs), len(want.Metrics), len(want.Estimates),
+			len(want.Pairs))
 	}
 	// As the file can say it: an infinity is null there.
 	number := func(a, b fold.Number) bool {
@@ -196,17 +213,21 @@ func TestSharedEstimates(t *testing.T) {
 	}
 	all := func(a, b []fold.Number) bool { return slices.EqualFunc(a, b, number) }
 	for i, w := range want.Metrics {
-		if g := got.Metrics[i]; g.Name != w.Name || g.Better != w.Better || g.Binary != w.Binary || !number(g.Range[0], w.Range[0]) || !number(g.Range[1], w.Range[1]) {
+		if g := got.Metrics[i]; g.Name != w.Name || g.Better != w.Better || g.Binary != w.Binary ||
+			!number(g.Range[0], w.Range[0]) || !number(g.Range[1], w.Range[1]) {
 			t.Errorf("metric %+v, want %+v", g, w)
 		}
 	}
 	for i, w := range want.Estimates {
-		if g := got.Estimates[i]; g.What != w.What || g.Metric != w.Metric || g.Confidence != w.Confidence || g.Times != w.Times || g.Missing != w.Missing || !all(g.Values, w.Values) || !estimate(g.Want, w.Want) {
+		if g := got.Estimates[i]; g.What != w.What || g.Metric != w.Metric || g.Confidence != w.Confidence ||
+			g.Times != w.Times || g.Missing != w.Missing || !all(g.Values, w.Values) || !estimate(g.Want, w.Want) {
 			t.Errorf("%s, %s: %+v, want %+v", w.Metric, w.What, g, w)
 		}
 	}
 	for i, w := range want.Pairs {
-		if g := got.Pairs[i]; g.What != w.What || g.Metric != w.Metric || g.Confidence != w.Confidence || g.Times != w.Times || g.Missing != w.Missing || g.Verdict != w.Verdict || !all(g.A, w.A) || !all(g.B, w.B) || !estimate(g.Want, w.Want) {
+		if g := got.Pairs[i]; g.What != w.What || g.Metric != w.Metric || g.Confidence != w.Confidence ||
+			g.Times != w.Times || g.Missing != w.Missing || g.Verdict != w.Verdict || !all(g.A, w.A) ||
+			!all(g.B, w.B) || !estimate(g.Want, w.Want) {
 			t.Errorf("%s, %s: %+v, want %+v", w.Metric, w.What, g, w)
 		}
 	}

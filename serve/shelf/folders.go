@@ -10,8 +10,9 @@ import (
 // commands finds the commands in an audit: a key, and the text of a JSON string.
 var commands = regexp.MustCompile(`("(?:command|replay)":\s*")((?:[^"\\]|\\.)*)`)
 
-// withoutFolders is an audit without the folders of its files: those that its circumstances name go everywhere, and in commands
-// every absolute path becomes the name of its file. Everything else stays, for the names of layers look like paths.
+// withoutFolders is an audit without the folders of its files: those that its circumstances name go everywhere, and in
+// commands every absolute path becomes the name of its file. Everything else stays, for the names of layers look like
+// paths.
 func withoutFolders(raw []byte, d auditDocument) json.RawMessage {
 	text := string(raw)
 	for _, m := range d.Models {

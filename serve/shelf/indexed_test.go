@@ -10,7 +10,10 @@ import (
 
 // Elements with many coordinates, and permutations, are named by their place in the plan, and found again.
 func TestIndexed(t *testing.T) {
-	for name, want := range map[string]bool{"S(3)": true, "E(3) x S(4)": true, "S(40)": true, "SO(3)": false, "D4": false, "E(3)": false} {
+	for name, want := range map[string]bool{
+		"S(3)": true, "E(3) x S(4)": true, "S(40)": true, "SO(3)": false,
+		"D4": false, "E(3)": false,
+	} {
 		g, err := group.Parse(name)
 		if err != nil {
 			t.Fatal(err)
@@ -25,10 +28,13 @@ func TestIndexed(t *testing.T) {
 	}
 	j := &job.Job{Elements: []group.Element{{0, 1, 2}, {1, 0, 2}, {1, 2, 0}}, Exact: []bool{true, true, true}}
 	o := orbitOf(g, j, 0)
-	if !o.Indexed || !o.Finite || o.Layout != "ranked" || len(o.Chart) != 1 || len(o.Moves) != 0 || !slices.Equal(o.Elements[2], group.Element{2}) {
+	if !o.Indexed || !o.Finite || o.Layout != "ranked" || len(o.Chart) != 1 || len(o.Moves) != 0 ||
+		!slices.Equal(o.Elements[2], group.Element{2}) {
 		t.Errorf("%+v", o)
 	}
-	if !slices.Equal(o.Labels, []string{"identity", "(0 1)", "(0 1 2)"}) || !slices.Equal(o.Kinds, []string{"identity", "transposition", "cycle"}) || o.Title != "permutations, 3 elements" {
+	if !slices.Equal(o.Labels, []string{"identity", "(0 1)", "(0 1 2)"}) ||
+		!slices.Equal(o.Kinds, []string{"identity", "transposition", "cycle"}) ||
+		o.Title != "permutations, 3 elements" {
 		t.Errorf("labels %q, kinds %q, title %q", o.Labels, o.Kinds, o.Title)
 	}
 	r := &Run{group: g, job: j, e: 3}

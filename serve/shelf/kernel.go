@@ -6,9 +6,10 @@ import (
 	"nero/measure/aggregate"
 )
 
-// The quantiles of a summary come from a sketch: an exact rank, and the middle of the bucket in which the number of that rank lies. The
-// same answer follows from counting the buckets of one element at a time in an array, which takes a nanosecond a value where a map
-// takes twenty. Buckets are the sign, the exponent and the first six bits of the fraction, as in package aggregate.
+// The quantiles of a summary come from a sketch: an exact rank, and the middle of the bucket in which the number of
+// that rank lies. The same answer follows from counting the buckets of one element at a time in an array, which takes a
+// nanosecond a value where a map takes twenty. Buckets are the sign, the exponent and the first six bits of the
+// fraction, as in package aggregate.
 const (
 	ignored = 52 - 6
 	// Of two float32 no difference but 0 is smaller than the smallest float32, 2^-149, and none is as large as 2^129.
@@ -54,8 +55,8 @@ type column struct {
 	p10, p90 float64
 }
 
-// summarise summarises values, those that are finite; it may reorder them. It is what a [aggregate.Moments] and a [aggregate.Sketch] say
-// of them: counts, extremes and quantiles exactly, mean and spread but for rounding.
+// summarise summarises values, those that are finite; it may reorder them. It is what a [aggregate.Moments] and a
+// [aggregate.Sketch] say of them: counts, extremes and quantiles exactly, mean and spread but for rounding.
 func summarise[T float32 | float64](c *counter, values []T) column {
 	all := len(values)
 	lo, hi, mean := extremes(values)
@@ -100,7 +101,8 @@ func summarise[T float32 | float64](c *counter, values []T) column {
 	return o
 }
 
-// extremes are the extremes and the mean of values; the mean is not finite if one of them is not, for no sum of these overflows.
+// extremes are the extremes and the mean of values; the mean is not finite if one of them is not, for no sum of these
+// overflows.
 func extremes[T float32 | float64](values []T) (lo, hi T, mean float64) {
 	if len(values) == 0 {
 		return 0, 0, 0

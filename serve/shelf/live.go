@@ -14,7 +14,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Prober answers for one sample at one element, now. A [probe.Service] is one. If it is an [io.Closer], it is closed with the shelf.
+// Prober answers for one sample at one element, now. A [probe.Service] is one. If it is an [io.Closer], it is closed
+// with the shelf.
 type Prober interface {
 	// Status says what can be asked.
 	Status() probe.Status
@@ -32,26 +33,35 @@ type Stage interface {
 
 // live is what answers probes of a source. It is opened once somebody wants it, beside everything else.
 type live struct {
-	ctx  context.Context                       //nolint:containedctx // of what runs in the background
-	open func(context.Context) (Prober, error) // nil if the server was started without
-	told func(news bool)                       // called when it was opened, or could not be; news: what can be asked may be other than it was
+	ctx context.Context //nolint:containedctx // of what runs in the background
+	// nil if the server was started without
+	open func(context.Context) (Prober, error)
+	// called when it was opened, or could not be; news: what can be asked may be other than it was
+	told func(news bool)
 	now  func() time.Time
-	goes func(func()) bool // begins something in the background; false if all is over
+	// begins something in the background; false if all is over
+	goes func(func()) bool
 
-	mu    sync.Mutex
-	at    *session // nil until somebody wants it, and after it was closed
-	known *ability // nil until it was open once, or could not be opened
+	mu sync.Mutex
+	// nil until somebody wants it, and after it was closed
+	at *session
+	// nil until it was open once, or could not be opened
+	known *ability
 }
 
 // session is a prober that is being opened or is open.
 type session struct {
-	done   chan struct{} // closed once it is open, or could not be opened
-	prober Prober        // set before done is closed; nil if err is not
+	// closed once it is open, or could not be opened
+	done chan struct{}
+	// set before done is closed; nil if err is not
+	prober Prober
 	err    error
 
-	uses  int // guarded by the lock of live
+	// guarded by the lock of live
+	uses  int
 	ended bool
-	last  time.Time // when it was opened, or used last
+	// when it was opened, or used last
+	last time.Time
 }
 
 // ability is what can be asked, or why nothing can.
@@ -117,7 +127,8 @@ func (at *session) close() error {
 	return nil
 }
 
-// ability says what can be asked, nil while it is being opened for the first time. What is closed can be asked: it is opened again.
+// ability says what can be asked, nil while it is being opened for the first time. What is closed can be asked: it is
+// opened again.
 func (l *live) ability() *ability {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +185,8 @@ func (l *live) release(at *session) {
 	}
 }
 
-// end takes the session away and returns it if it is to be closed now; else who uses or opens it closes it. The lock is held.
+// end takes the session away and returns it if it is to be closed now; else who uses or opens it closes it. The lock is
+// held.
 func (l *live) end() *session {
 	at := l.at
 	if at == nil {
@@ -217,7 +229,8 @@ func (l *live) idle() (since time.Time, ok bool) {
 	}
 }
 
-// rest closes what is open until somebody asks again, unless it was used after that time. What can be asked stays known.
+// rest closes what is open until somebody asks again, unless it was used after that time. What can be asked stays
+// known.
 func (l *live) rest(since time.Time) {
 	l.mu.Lock()
 	if l.at == nil || l.at.uses > 0 || l.at.last.After(since) {
@@ -323,7 +336,8 @@ func (r *Run) liveStatus() liveStatus {
 	return o
 }
 
-// Input moves sample i by an element; no model runs. The index in it is that of this run. Errors are those of [probe.Service.Input].
+// Input moves sample i by an element; no model runs. The index in it is that of this run. Errors are those of
+// [probe.Service.Input].
 func (r *Run) Input(ctx context.Context, i int, g group.Element) (*probe.Input, error) {
 	if err := r.checkSample(i); err != nil {
 		return nil, err
@@ -350,7 +364,8 @@ func (r *Run) Input(ctx context.Context, i int, g group.Element) (*probe.Input, 
 	return nil, first
 }
 
-// Scene is sample i before it is moved; no model runs. The index in it is that of this run. Errors are those of [probe.Service.Scene].
+// Scene is sample i before it is moved; no model runs. The index in it is that of this run. Errors are those of
+// [probe.Service.Scene].
 func (r *Run) Scene(ctx context.Context, i int) (*probe.Scene, error) {
 	if err := r.checkSample(i); err != nil {
 		return nil, err
@@ -381,8 +396,8 @@ func (r *Run) Scene(ctx context.Context, i int) (*probe.Scene, error) {
 	return nil, first
 }
 
-// Probe moves sample i by an element and asks models, by their index in this run; nil asks all that can be asked. The results stand in
-// the order of the models. Errors are those of [probe.Service.At].
+// Probe moves sample i by an element and asks models, by their index in this run; nil asks all that can be asked. The
+// results stand in the order of the models. Errors are those of [probe.Service.At].
 func (r *Run) Probe(ctx context.Context, i int, g group.Element, models []int) (*probe.Point, error) {
 	if err := r.checkSample(i); err != nil {
 		return nil, err
@@ -430,7 +445,8 @@ func (r *Run) Probe(ctx context.Context, i int, g group.Element, models []int) (
 		}
 		for _, res := range point.Results {
 			res.Values = r.values(p, res.Values)
-			res.Model = slices.IndexFunc(r.models, func(m modelRef) bool { return m.part == at && m.index == res.Model })
+			res.Model = slices.IndexFunc(r.models,
+				func(m modelRef) bool { return m.part == at && m.index == res.Model })
 			out.Results = append(out.Results, res)
 		}
 	}

@@ -16,8 +16,9 @@ import (
 
 // asked is a prober that answers with what it was asked.
 type asked struct {
-	models  int
-	off     map[int]string // models that cannot be asked, and why
+	models int
+	// models that cannot be asked, and why
+	off     map[int]string
 	closed  *int
 	metrics int
 }
@@ -66,7 +67,10 @@ func TestLive(t *testing.T) {
 	s, err := Open(t.Context(), []string{dir}, Options{Probe: func(_ context.Context, r *store.Run) (Prober, error) {
 		opens++
 		<-gate
-		return &asked{models: len(r.Job().Models), metrics: 4, off: map[int]string{1: "model B: /secret place/of models/b.onnx is not there"}, closed: &closed}, nil
+		return &asked{
+			models: len(r.Job().Models), metrics: 4,
+			off: map[int]string{1: "model B: /secret place/of models/b.onnx is not there"}, closed: &closed,
+		}, nil
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -87,14 +91,17 @@ func TestLive(t *testing.T) {
 		t.Fatalf("%+v, %v", in, err)
 	}
 	d := r.Document()
-	if !d.Live.Inputs || !d.Live.Models || d.Live.Engine != "test 1" || !d.ModelList[0].Live || d.ModelList[1].Live || d.Live.Reason != "it's <b>B</b>: model B: b.onnx is not there" || r.ETag() == tag {
+	if !d.Live.Inputs || !d.Live.Models || d.Live.Engine != "test 1" || !d.ModelList[0].Live || d.ModelList[1].Live ||
+		d.Live.Reason != "it's <b>B</b>: model B: b.onnx is not there" || r.ETag() == tag {
 		t.Errorf("%+v", d.Live)
 	}
 	p, err := r.Probe(t.Context(), 3, group.Element{7}, nil)
-	if err != nil || len(p.Results) != 1 || p.Results[0].Model != 0 || !slices.Equal(p.Results[0].Values, []float64{300, 301, 302, 303}) {
+	if err != nil || len(p.Results) != 1 || p.Results[0].Model != 0 ||
+		!slices.Equal(p.Results[0].Values, []float64{300, 301, 302, 303}) {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := r.Probe(t.Context(), 3, group.Element{7}, []int{0, 1}); !errors.Is(err, probe.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
+	if _, err := r.Probe(t.Context(), 3, group.Element{7}, []int{0, 1}); !errors.Is(err, probe.ErrUnavailable) ||
+		strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
 	if _, err := r.Probe(t.Context(), 3, group.Element{7}, []int{0, 0}); err == nil {
@@ -115,7 +122,8 @@ func TestNotLive(t *testing.T) {
 	if _, err := r.Probe(t.Context(), 0, group.Element{0}, nil); err == nil || strings.Contains(err.Error(), top) {
 		t.Errorf("%v", err)
 	}
-	if d := r.Document(); d.Live.Inputs || !strings.Contains(d.Live.Reason, "no engine") || strings.Contains(d.Live.Reason, top) {
+	if d := r.Document(); d.Live.Inputs || !strings.Contains(d.Live.Reason, "no engine") ||
+		strings.Contains(d.Live.Reason, top) {
 		t.Errorf("%+v", d.Live)
 	}
 	if _, err := one(t, small()).Input(t.Context(), 0, nil); !errors.Is(err, probe.ErrUnavailable) {
@@ -139,7 +147,8 @@ func TestLiveTogether(t *testing.T) {
 	if err != nil || len(p.Results) != 2 || p.Index != 5 {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	// Sample 5 of both is 25 of the first and 5 of the second; confidence and margin are 0 and 3 of the first, 1 and 0 of the second.
+	// Sample 5 of both is 25 of the first and 5 of the second; confidence and margin are 0 and 3 of the first, 1 and 0
+	// of the second.
 	if q := p.Results[0]; q.Model != 2 || !slices.Equal(q.Values, []float64{501, 500}) {
 		t.Errorf("%+v", q)
 	}

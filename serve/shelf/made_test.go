@@ -21,29 +21,34 @@ import (
 
 // made is a run that a test makes without any model.
 type made struct {
-	samples  int
-	models   []string
-	metrics  []string
-	group    string
-	grid     []int
-	shard    int
-	seed     uint64
-	first    int  // number of the first sample, in its name
-	holes    bool // values that are no numbers, and samples that failed
+	samples int
+	models  []string
+	metrics []string
+	group   string
+	grid    []int
+	shard   int
+	seed    uint64
+	// number of the first sample, in its name
+	first int
+	// values that are no numbers, and samples that failed
+	holes    bool
 	weights  bool
 	unlabled bool
-	label    func(i int) int // default: i%3, and -1 for every eleventh
-	tag      bool
-	summary  bool
-	only     []int // shards to write; nil for all, and then the run is complete
-	names    string
-	measure  string
+	// default: i%3, and -1 for every eleventh
+	label   func(i int) int
+	tag     bool
+	summary bool
+	// shards to write; nil for all, and then the run is complete
+	only    []int
+	names   string
+	measure string
 }
 
 // small is a run with everything in it.
 func small() made {
 	return made{
-		samples: 57, models: []string{"plain", "it's <b>B</b>"}, metrics: []string{"confidence", "accuracy", "relative", "margin"}, group: "SO(2)", grid: []int{12},
+		samples: 57, models: []string{"plain", "it's <b>B</b>"},
+		metrics: []string{"confidence", "accuracy", "relative", "margin"}, group: "SO(2)", grid: []int{12},
 		shard: 10, seed: 1, holes: true, tag: true, summary: true,
 	}
 }
@@ -75,10 +80,15 @@ func (m made) job(tb testing.TB) *job.Job {
 		tb.Fatal(err)
 	}
 	j := &job.Job{
-		Format: job.FormatNumber, Numbers: 1, Count: m.samples, Classes: 4, Measure: plan.Measure + m.measure, Elements: plan.Elements, Names: m.names,
+		Format: job.FormatNumber, Numbers: 1, Count: m.samples, Classes: 4, Measure: plan.Measure + m.measure,
+		Elements: plan.Elements, Names: m.names,
 		Files:  []job.Ref{{Path: "/secret place/of data/images.gz", SHA256: digest("images")}},
 		Engine: job.Engine{Name: "test", Version: "1.0"}, Shard: m.shard, Seed: m.seed, Metrics: m.metrics,
-		Study: job.Study{Version: 1, Data: job.Data{Images: "/secret place/of data/images.gz", Labels: "/secret place/of data/labels.gz"}, Group: job.Group{Name: g.Name(), Orbit: job.Orbit{Grid: m.grid}}},
+		Study: job.Study{
+			Version: 1,
+			Data:    job.Data{Images: "/secret place/of data/images.gz", Labels: "/secret place/of data/labels.gz"},
+			Group:   job.Group{Name: g.Name(), Orbit: job.Orbit{Grid: m.grid}},
+		},
 	}
 	job.Defaults(&j.Study)
 	j.Exact = make([]bool, len(j.Elements))
@@ -122,7 +132,10 @@ func (m made) rows(j *job.Job, s job.Shard) []job.Row {
 		for i := s.Lo; i < s.Hi; i++ {
 			n := i + m.first
 			r := rand.New(rand.NewPCG(m.seed+uint64(len(j.Models[at].Name)), uint64(n)))
-			row := job.Row{Model: at, Index: i, Sample: fmt.Sprintf("s%d é<i>", n), Label: m.labelOf(n), Top: make([]int32, len(j.Elements))}
+			row := job.Row{
+				Model: at, Index: i, Sample: fmt.Sprintf("s%d é<i>", n), Label: m.labelOf(n),
+				Top: make([]int32, len(j.Elements)),
+			}
 			if m.tag && n%4 == 0 {
 				row.Tags = []string{"blurred", fmt.Sprintf("t%d", n%3)}
 			}

@@ -20,7 +20,8 @@ func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 	o := api.Group{
 		Name: g.Name(), Title: title(g, j), Chart: append([]group.Axis{}, g.Chart()...), Steps: []fold.Number{},
 		Layout: layoutOf(g, j.Elements), Elements: j.Elements, Labels: make([]string, len(j.Elements)), Exact: j.Exact,
-		Identity: identity, Measure: j.Measure, Weights: append([]float64{}, j.Weights...), Finite: whole(g, j.Elements), Moves: moves(g, j.Elements),
+		Identity: identity, Measure: j.Measure, Weights: append([]float64{}, j.Weights...),
+		Finite: whole(g, j.Elements), Moves: moves(g, j.Elements),
 	}
 	for _, s := range group.Steps(g) {
 		o.Steps = append(o.Steps, fold.Number(s))
@@ -37,7 +38,8 @@ func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 	}
 	if indexed(g) {
 		o.Indexed, o.Finite, o.Moves = true, true, []api.Move{}
-		o.Chart, o.Steps = []group.Axis{{Name: "element", Min: 0, Max: float64(max(1, len(j.Elements)-1))}}, []fold.Number{1}
+		o.Chart, o.Steps = []group.Axis{{Name: "element", Min: 0, Max: float64(max(1, len(j.Elements)-1))}},
+			[]fold.Number{1}
 		o.Elements = make([]group.Element, len(j.Elements))
 		for i := range o.Elements {
 			o.Elements[i] = group.Element{float64(i)}
@@ -50,10 +52,12 @@ func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 // mostAxes is the most coordinates of an element that clients are sent.
 const mostAxes = 16
 
-// indexed reports whether clients name elements by their place in the plan: those with many coordinates, and permutations, whose coordinates are no places to draw.
+// indexed reports whether clients name elements by their place in the plan: those with many coordinates, and
+// permutations, whose coordinates are no places to draw.
 func indexed(g group.Group) bool {
 	chart := g.Chart()
-	return len(chart) > mostAxes || len(chart) > 1 && slices.ContainsFunc(chart, func(a group.Axis) bool { return a.Name == "p0" })
+	return len(chart) > mostAxes || len(chart) > 1 &&
+		slices.ContainsFunc(chart, func(a group.Axis) bool { return a.Name == "p0" })
 }
 
 // element is an element as clients name it in the chart of the group.
@@ -72,7 +76,8 @@ func (r *Run) named(g group.Element, k int) group.Element {
 	return group.Element{float64(k)}
 }
 
-// label is an element for people: in words where the elements of a group have names, as those of the square with time reversal.
+// label is an element for people: in words where the elements of a group have names, as those of the square with time
+// reversal.
 func label(g group.Group, e group.Element) string {
 	if _, ok := group.Number(g, e); ok && is[group.Temporal](g) {
 		return strings.ReplaceAll(group.Title(g, e), " deg", "°")
@@ -88,7 +93,8 @@ func is[T any](g group.Group) bool {
 // mostTiles is the most elements that are laid out as tiles.
 const mostTiles = 64
 
-// layoutOf is how the orbit is laid out: as in the reports, and a small finite group that has no layout of its own there as tiles.
+// layoutOf is how the orbit is laid out: as in the reports, and a small finite group that has no layout of its own
+// there as tiles.
 func layoutOf(g group.Group, elements []group.Element) string {
 	l := view.LayoutOf(g.Chart(), elements)
 	if l == view.Strip && len(elements) > 1 && len(elements) <= mostTiles && whole(g, elements) {
@@ -115,7 +121,8 @@ func title(g group.Group, j *job.Job) string {
 	chart := g.Chart()
 	if indexed(g) {
 		// One word for all rows.
-		chart = slices.DeleteFunc(slices.Clone(chart), func(a group.Axis) bool { return a.Name != "p0" && permuted.MatchString(a.Name) })
+		chart = slices.DeleteFunc(slices.Clone(chart),
+			func(a group.Axis) bool { return a.Name != "p0" && permuted.MatchString(a.Name) })
 	}
 	for _, a := range chart {
 		word := ""
@@ -167,7 +174,8 @@ func mirror(a group.Axis) bool {
 	return a.Name == "mirror" && a.Unit == "" && !a.Periodic && a.Min == 0 && a.Max == 1
 }
 
-// mostMoved is the most elements of a plan for which moves are listed: beyond, the lists are larger than the rest of the document.
+// mostMoved is the most elements of a plan for which moves are listed: beyond, the lists are larger than the rest of
+// the document.
 const mostMoved = 50_000
 
 // moves are the elements that buttons stand for, with where each takes every element of the plan.
@@ -311,12 +319,13 @@ type finder struct {
 	g        group.Group
 	elements []group.Element
 	cells    map[string][]int
-	period   []int64 // of every axis in cells, 0 without one
+	// of every axis in cells, 0 without one
+	period []int64
 }
 
 const (
-	// cell is the width of a cell in units of the chart: far more than rounding, far less than the distance of elements. Round
-	// coordinates lie in the middle of one.
+	// cell is the width of a cell in units of the chart: far more than rounding, far less than the distance of
+	// elements. Round coordinates lie in the middle of one.
 	cell = 1e-6
 	// slack is how far rounding moves a coordinate, with some to spare.
 	slack = 1e-8

@@ -23,14 +23,16 @@ func planOf(tb testing.TB, name string, spec orbit.Spec) (group.Group, []group.E
 	return g, p.Elements
 }
 
-// Where a move takes an element is the product in the group, for every element of the plan and by a search of all of them; and two
-// moves after each other are their product.
+// Where a move takes an element is the product in the group, for every element of the plan and by a search of all of
+// them; and two moves after each other are their product.
 func TestMoves(t *testing.T) {
 	for _, c := range []struct {
 		group string
 		spec  orbit.Spec
-		moves []string // short names
-		total bool     // no move leaves the plan
+		// short names
+		moves []string
+		// no move leaves the plan
+		total bool
 	}{
 		{"SO(2)", orbit.Spec{Grid: []int{72}}, []string{"+15°", "−15°", "+90°", "−90°"}, true},
 		{"SO(2)", orbit.Spec{Haar: 40}, []string{"+15°", "−15°", "+90°", "−90°"}, false},
@@ -45,7 +47,12 @@ func TestMoves(t *testing.T) {
 		{"T(2,Z)", orbit.Spec{Grid: []int{9, 9}}, []string{"→", "←", "↓", "↑"}, false},
 		{"Roll(6,5)", orbit.Spec{}, []string{"→", "←", "↓", "↑"}, true},
 		{"Scale", orbit.Spec{Grid: []int{13}}, []string{"×1.122", "÷1.122"}, false},
-		{"p4m", orbit.Spec{Range: [][]float64{{0, 360}, {0, 1}, {-1, 1}, {-1, 1}}}, []string{"+90°", "−90°", "mirror", "→", "←", "↓", "↑"}, false},
+		{
+			"p4m",
+			orbit.Spec{Range: [][]float64{{0, 360}, {0, 1}, {-1, 1}, {-1, 1}}},
+			[]string{"+90°", "−90°", "mirror", "→", "←", "↓", "↑"},
+			false,
+		},
 		{"SE(2)", orbit.Spec{LowDiscrepancy: 60}, []string{"+15°", "−15°", "+90°", "−90°", "→", "←", "↓", "↑"}, false},
 		{"C4 x Scale", orbit.Spec{Grid: []int{4, 5}}, []string{"+90°", "−90°", "×1.414", "÷1.414"}, false},
 		{"Affine(shear, shift x)", orbit.Spec{Grid: []int{5, 5}}, nil, false},
@@ -59,7 +66,8 @@ func TestMoves(t *testing.T) {
 				t.Fatalf("%s: move %+v of %d elements", c.group, m, len(elements))
 			}
 			for k, to := range m.To {
-				want := slices.IndexFunc(elements, func(e group.Element) bool { return g.Dist(e, g.Mul(m.Element, elements[k])) <= 1e-8 })
+				want := slices.IndexFunc(elements,
+					func(e group.Element) bool { return g.Dist(e, g.Mul(m.Element, elements[k])) <= 1e-8 })
 				if to != want {
 					t.Errorf("%s: %s takes %v to %d, want %d", c.group, m.Name, elements[k], to, want)
 				}
@@ -79,7 +87,8 @@ func TestMoves(t *testing.T) {
 						continue
 					}
 					if d := g.Dist(elements[a.To[via]], g.Mul(product, elements[h])); !(d <= 1e-8) {
-						t.Errorf("%s: %s after %s takes %v to %v, want %v", c.group, a.Name, b.Name, elements[h], elements[a.To[via]], g.Mul(product, elements[h]))
+						t.Errorf("%s: %s after %s takes %v to %v, want %v", c.group, a.Name, b.Name, elements[h],
+							elements[a.To[via]], g.Mul(product, elements[h]))
 					}
 				}
 			}
@@ -130,7 +139,8 @@ func TestOrbitDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := orbitOf(g, j, identityOf(g, j.Elements))
-		if o.Title != c.title || o.Layout != c.layout || o.Finite != c.finite || o.Identity < 0 || len(o.Labels) != len(j.Elements) || o.Weights == nil || len(o.Steps) != len(o.Chart) {
+		if o.Title != c.title || o.Layout != c.layout || o.Finite != c.finite || o.Identity < 0 ||
+			len(o.Labels) != len(j.Elements) || o.Weights == nil || len(o.Steps) != len(o.Chart) {
 			t.Errorf("%s: %+v", c.made.group, o)
 		}
 	}

@@ -13,8 +13,9 @@ import (
 	"nero/serve/api"
 )
 
-// pooled replaces the means over samples of a metric that is computed of a whole set, such as an average precision, by its values of the set. The set
-// was chosen by hand: there are no intervals, which for the slices of the summary come from resamples.
+// pooled replaces the means over samples of a metric that is computed of a whole set, such as an average precision, by
+// its values of the set. The set was chosen by hand: there are no intervals, which for the slices of the summary come
+// from resamples.
 func (r *Run) pooled(ctx context.Context, o *fold.Curve, model, k int, rows []int32) error {
 	m, ref := r.metrics[k], r.models[model]
 	p := r.parts[ref.part]
@@ -23,7 +24,10 @@ func (r *Run) pooled(ctx context.Context, o *fold.Curve, model, k int, rows []in
 		in.Add(p.row(int(i)))
 	}
 	sets := make([][]metric.Evidence, r.e)
-	filter := store.Filter{Models: []int{ref.index}, Metrics: []string{p.at.run.Job().Metrics[p.metrics[k]]}, NoTop: true, Boxes: m.OfHits}
+	filter := store.Filter{
+		Models: []int{ref.index}, Metrics: []string{p.at.run.Job().Metrics[p.metrics[k]]},
+		NoTop: true, Boxes: m.OfHits,
+	}
 	for row, err := range p.at.run.Rows(filter) {
 		if err != nil {
 			return p.clean(err)
@@ -79,7 +83,8 @@ func evidenceOf(r *job.Row, e int) metric.Evidence {
 	return ev
 }
 
-// apart is the difference of two curves of a metric that is computed of a whole set: no sample has one by itself, so there is no interval.
+// apart is the difference of two curves of a metric that is computed of a whole set: no sample has one by itself, so
+// there is no interval.
 func apart(a, b *fold.Curve) *api.Pair {
 	nan := fold.Number(math.NaN())
 	o := &api.Pair{A: a.Model, B: b.Model, N: b.N, Verdict: "no interval: the metric is one of the whole set"}

@@ -50,9 +50,13 @@ func realRun(t *testing.T, dir string, e engine.Engine) {
 	}
 	s := &job.Study{
 		Version: 1, Task: "classification",
-		Models: []job.Model{{Name: "original", ONNX: filepath.Join(study, "models", "digits-original.onnx")}, {Name: "augmented", ONNX: filepath.Join(study, "models", "digits-augmented.onnx")}},
+		Models: []job.Model{
+			{Name: "original", ONNX: filepath.Join(study, "models", "digits-original.onnx")},
+			{Name: "augmented", ONNX: filepath.Join(study, "models", "digits-augmented.onnx")},
+		},
 		Data: job.Data{
-			Format: "idx", Images: filepath.Join(study, "data", "digits1000-images-idx3-ubyte.gz"), Labels: filepath.Join(study, "data", "digits1000-labels-idx1-ubyte.gz"), Limit: 10,
+			Format: "idx", Images: filepath.Join(study, "data", "digits1000-images-idx3-ubyte.gz"),
+			Labels: filepath.Join(study, "data", "digits1000-labels-idx1-ubyte.gz"), Limit: 10,
 		},
 		Input:   job.Input{Space: "image", Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}},
 		Output:  job.Output{Space: "scores", Decode: "softmax"},
@@ -76,7 +80,8 @@ func realRun(t *testing.T, dir string, e engine.Engine) {
 		t.Fatal(err)
 	}
 	sum, err := fold.Fold(fold.Input{
-		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales, Classes: w.Classes,
+		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales,
+		Classes: w.Classes,
 		Rows: func(m, i int) iter.Seq2[job.Row, error] {
 			return r.Rows(store.Filter{Models: []int{m}, Metrics: w.Job.Metrics[i : i+1]})
 		},
@@ -103,7 +108,8 @@ func TestRealRun(t *testing.T) {
 	}
 	c, err := choose.Open(t.Context(), choose.Request{Kind: "native"}, choose.Host())
 	if err != nil {
-		t.Skipf("no native engine: %v", err) // the embedded one takes long to start; what is asked here does not depend on it
+		// the embedded one takes long to start; what is asked here does not depend on it
+		t.Skipf("no native engine: %v", err)
 	}
 	top := t.TempDir()
 	realRun(t, top, c.Engine)
@@ -173,7 +179,8 @@ func TestRealRun(t *testing.T) {
 		t.Errorf("the input is there: %v", err)
 	}
 	d = r.Document()
-	if d.Live.Models || !d.Live.Inputs || !strings.Contains(d.Live.Reason, "digits-original.onnx") || strings.Contains(d.Live.Reason, top) {
+	if d.Live.Models || !d.Live.Inputs || !strings.Contains(d.Live.Reason, "digits-original.onnx") ||
+		strings.Contains(d.Live.Reason, top) {
 		t.Errorf("%+v", d.Live)
 	}
 	if o, err := r.Sample(3); err != nil || !slices.Equal(o.Top[0], stored.Top[0]) {

@@ -28,8 +28,8 @@ var ErrBad = errors.New("not understood")
 // ErrNotTogether marks two runs that cannot be laid over each other. It wraps [ErrBad].
 var ErrNotTogether = fmt.Errorf("%w: the runs do not go together", ErrBad)
 
-// Run is a run as it was when it was asked for, or two of them side by side. It is safe for concurrent use; a run that fills in is
-// another Run each time.
+// Run is a run as it was when it was asked for, or two of them side by side. It is safe for concurrent use; a run that
+// fills in is another Run each time.
 type Run struct {
 	shelf      *Shelf
 	id, name   string
@@ -38,24 +38,29 @@ type Run struct {
 	models     []modelRef
 	metrics    []*metric.Metric
 	group      group.Group
-	job        *job.Job // of the first part: elements, weights
-	n, e       int
-	identity   int // index of the identity in the plan, -1 if it is not visited
+	// of the first part: elements, weights
+	job  *job.Job
+	n, e int
+	// index of the identity in the plan, -1 if it is not visited
+	identity int
 
 	mu       sync.Mutex
 	document *api.Run
 	etag     string
-	shows    [2]int // versions of what else is in the document
-	sampled  *table
+	// versions of what else is in the document
+	shows   [2]int
+	sampled *table
 }
 
 // part is a source with the samples and metrics that are shown of it.
 type part struct {
 	*source
 
-	at      snapshot
-	rows    []int32 // its sample behind every sample of the run; nil where they are the same
-	metrics []int   // its metric behind every metric of the run
+	at snapshot
+	// its sample behind every sample of the run; nil where they are the same
+	rows []int32
+	// its metric behind every metric of the run
+	metrics []int
 }
 
 type modelRef struct {
@@ -110,21 +115,26 @@ func (s *Shelf) join(a, b *source) (*Run, error) {
 	j, k := x.job, y.job
 	switch {
 	case x.group.Name() != y.group.Name():
-		return nil, apart("one is over %s, the other over %s; choose runs over the same group", x.group.Name(), y.group.Name())
+		return nil, apart("one is over %s, the other over %s; choose runs over the same group", x.group.Name(),
+			y.group.Name())
 	case x.e != y.e:
-		return nil, apart("one visits %d elements of %s, the other %d; choose runs with the same orbit", x.e, x.group.Name(), y.e)
+		return nil, apart("one visits %d elements of %s, the other %d; choose runs with the same orbit", x.e,
+			x.group.Name(), y.e)
 	}
 	for i := range j.Elements {
 		if !slices.Equal(j.Elements[i], k.Elements[i]) {
-			return nil, apart("element %d of the orbit is %s in one and %s in the other; choose runs with the same orbit",
+			return nil, apart("element %d of the orbit is %s in one and %s in the other; choose runs with the same "+
+				"orbit",
 				i, group.Format(x.group, j.Elements[i]), group.Format(x.group, k.Elements[i]))
 		}
 	}
 	if !slices.Equal(j.Weights, k.Weights) {
-		return nil, apart("the means over the orbit have other weights (%s; %s); choose runs with the same orbit", j.Measure, k.Measure)
+		return nil, apart("the means over the orbit have other weights (%s; %s); choose runs with the same orbit",
+			j.Measure, k.Measure)
 	}
 	r := &Run{
-		shelf: s, id: a.id + "+" + b.id, name: a.name + " + " + b.name, generation: p.at.generation + q.at.generation, group: x.group, job: j,
+		shelf: s, id: a.id + "+" + b.id, name: a.name + " + " + b.name, generation: p.at.generation + q.at.generation,
+		group: x.group, job: j,
 		e: x.e, identity: x.identity,
 	}
 	p.metrics, q.metrics = nil, nil
@@ -235,7 +245,8 @@ func (r *Run) Models() []string {
 // Metrics are the metrics. Callers must not change them.
 func (r *Run) Metrics() []*metric.Metric { return r.metrics }
 
-// Plan is the plan of the orbit: the group, its elements and their weights in a mean, nil for equal ones. Callers must not change them.
+// Plan is the plan of the orbit: the group, its elements and their weights in a mean, nil for equal ones. Callers must
+// not change them.
 func (r *Run) Plan() (group.Group, []group.Element, []float64) {
 	return r.group, r.job.Elements, r.job.Weights
 }
@@ -246,7 +257,8 @@ func (r *Run) Identity() group.Element { return r.named(r.group.Identity(), r.id
 // Parts is how many runs it is made of: 1, or 2 for two side by side.
 func (r *Run) Parts() int { return len(r.parts) }
 
-// Folder is the folder of the run, the first of two. It is for programs on this machine that go on with the run: no client is told.
+// Folder is the folder of the run, the first of two. It is for programs on this machine that go on with the run: no
+// client is told.
 func (r *Run) Folder() string { return r.parts[0].dir }
 
 // Job is the job of the run, of the first of two. Callers must not change it, and not pass paths in it on.
@@ -286,8 +298,10 @@ type table struct {
 
 	labels []int32
 	tags   map[int][]string
-	failed slice.Bits // could not be evaluated
-	ready  slice.Bits // have rows, failed or not
+	// could not be evaluated
+	failed slice.Bits
+	// have rows, failed or not
+	ready slice.Bits
 }
 
 func (r *Run) info() (*table, error) {
@@ -357,7 +371,8 @@ func (r *Run) check(model, metric int) error {
 		return fmt.Errorf("%s: %w model %d; the run has %d, numbered from 0", r.name, ErrUnknown, model, len(r.models))
 	}
 	if metric < 0 || metric >= len(r.metrics) {
-		return fmt.Errorf("%s: %w metric %d; the run has %d, numbered from 0", r.name, ErrUnknown, metric, len(r.metrics))
+		return fmt.Errorf("%s: %w metric %d; the run has %d, numbered from 0", r.name, ErrUnknown, metric,
+			len(r.metrics))
 	}
 	return nil
 }
@@ -372,7 +387,8 @@ func (r *Run) Sample(i int) (*api.Sample, error) {
 		return nil, err
 	}
 	o := &api.Sample{
-		Index: i, ID: s.IDs[i], Label: s.Labels[i], Tags: s.tags[i], Error: s.Errors[strconv.Itoa(i)], Done: s.ready.Has(i),
+		Index: i, ID: s.IDs[i], Label: s.Labels[i], Tags: s.tags[i], Error: s.Errors[strconv.Itoa(i)],
+		Done:   s.ready.Has(i),
 		Curves: make([][][]fold.Number, len(r.models)),
 	}
 	if r.job.Classes > 0 {
@@ -426,8 +442,8 @@ func (r *Run) Sample(i int) (*api.Sample, error) {
 	return o, nil
 }
 
-// Curves are the values of a metric under a model: one row of the elements for every sample, NaN where there is none. They are shared:
-// callers must not change them.
+// Curves are the values of a metric under a model: one row of the elements for every sample, NaN where there is none.
+// They are shared: callers must not change them.
 func (r *Run) Curves(model, metric int) ([]float32, error) {
 	if err := r.check(model, metric); err != nil {
 		return nil, err
@@ -444,8 +460,8 @@ func (r *Run) Curves(model, metric int) ([]float32, error) {
 	})
 }
 
-// Top is the predicted class of a model for every sample at every element, -1 where there is none. It is nil if the output has no
-// classes, and shared: callers must not change it.
+// Top is the predicted class of a model for every sample at every element, -1 where there is none. It is nil if the
+// output has no classes, and shared: callers must not change it.
 func (r *Run) Top(model int) ([]int32, error) {
 	if err := r.check(model, 0); err != nil {
 		return nil, err

@@ -22,9 +22,9 @@ var (
 // mostDeepSet bounds how deep sets are nested, through the names of slices as well.
 const mostDeepSet = 32
 
-// Select is the samples that a set chooses; statistics in rules are of the first metric unless the set says of which. Samples that are
-// not computed yet, or failed, are in it where that can be said of them: by index, by bits, by not. The error wraps [ErrBad] for a set
-// that makes no sense, and a [*slice.RuleError] says where in a rule.
+// Select is the samples that a set chooses; statistics in rules are of the first metric unless the set says of which.
+// Samples that are not computed yet, or failed, are in it where that can be said of them: by index, by bits, by not.
+// The error wraps [ErrBad] for a set that makes no sense, and a [*slice.RuleError] says where in a rule.
 func (r *Run) Select(set api.Set) (slice.Bits, error) { return r.selected(set, 0) }
 
 func (r *Run) selected(set api.Set, metric int) (slice.Bits, error) {
@@ -34,18 +34,25 @@ func (r *Run) selected(set api.Set, metric int) (slice.Bits, error) {
 
 // chooser finds the samples of sets.
 type chooser struct {
-	r      *Run
-	metric int                   // of rules that name none
-	named  func() []api.Slice    // kept slices; nil: those of the run
-	kept   []api.Slice           // once they were asked for
-	loaded bool                  //
-	known  map[string]slice.Bits // slices that were looked up
+	r *Run
+	// of rules that name none
+	metric int
+	// kept slices; nil: those of the run
+	named func() []api.Slice
+	// once they were asked for
+	kept   []api.Slice
+	loaded bool //
+	// slices that were looked up
+	known map[string]slice.Bits
 }
 
 // fields counts what a set says.
 func fields(set *api.Set) int {
 	n := 0
-	for _, is := range []bool{set.Label != nil, set.Rule != "", set.Indexes != nil, set.Bits != "", set.Slice != "", set.And != nil, set.Or != nil, set.Not != nil} {
+	for _, is := range []bool{
+		set.Label != nil, set.Rule != "", set.Indexes != nil, set.Bits != "", set.Slice != "",
+		set.And != nil, set.Or != nil, set.Not != nil,
+	} {
 		if is {
 			n++
 		}
@@ -59,7 +66,9 @@ func (c *chooser) choose(set *api.Set, depth int) (slice.Bits, error) {
 		return slice.Bits{}, mark(ErrBad, "set: nested more than %d deep", mostDeepSet)
 	}
 	if fields(set) > 1 {
-		return slice.Bits{}, mark(ErrBad, "set: it says more than one of label, rule, indexes, bits, slice, and, or, not; put them together with and")
+		return slice.Bits{},
+			mark(ErrBad, "set: it says more than one of label, rule, indexes, bits, slice, and, or, not; put them "+
+				"together with and")
 	}
 	switch {
 	case set.Label != nil:
@@ -70,7 +79,8 @@ func (c *chooser) choose(set *api.Set, depth int) (slice.Bits, error) {
 		out := slice.NewBits(n)
 		for _, i := range set.Indexes {
 			if i < 0 || i >= n {
-				return slice.Bits{}, mark(ErrBad, "set: indexes: there is no sample %d; the run has %d, numbered from 0", i, n)
+				return slice.Bits{},
+					mark(ErrBad, "set: indexes: there is no sample %d; the run has %d, numbered from 0", i, n)
 			}
 			out.Add(i)
 		}
@@ -97,7 +107,9 @@ func (c *chooser) choose(set *api.Set, depth int) (slice.Bits, error) {
 	return slice.All(n), nil
 }
 
-func (c *chooser) all(sets []api.Set, out slice.Bits, put func(a, b slice.Bits) slice.Bits, depth int) (slice.Bits, error) {
+func (c *chooser) all(sets []api.Set, out slice.Bits, put func(a, b slice.Bits) slice.Bits, depth int) (slice.Bits,
+	error,
+) {
 	for i := range sets {
 		b, err := c.choose(&sets[i], depth+1)
 		if err != nil {
@@ -220,11 +232,12 @@ func (c *chooser) rule(set *api.Set) (slice.Bits, error) {
 	return out, err
 }
 
-// apart reports whether the run is two runs over other samples: then there is no folder to whose samples named sets could belong.
+// apart reports whether the run is two runs over other samples: then there is no folder to whose samples named sets
+// could belong.
 func (r *Run) apart() bool { return r.parts[0].rows != nil }
 
-// Slices are the slices that are kept with the run, and their entity tag. With two runs side by side they are those of the first;
-// where its samples are not all there, as bits.
+// Slices are the slices that are kept with the run, and their entity tag. With two runs side by side they are those of
+// the first; where its samples are not all there, as bits.
 func (r *Run) Slices() (*api.Slices, string, error) {
 	p := r.parts[0]
 	all, tag, err := slice.Load(p.dir)
@@ -235,7 +248,8 @@ func (r *Run) Slices() (*api.Slices, string, error) {
 	for _, s := range all {
 		k := api.Slice{Name: s.Name, Label: s.Label, N: s.N, Note: s.Note}
 		if err := json.Unmarshal(s.Set, &k.Set); err != nil {
-			return nil, "", p.clean(fmt.Errorf("%s: %w: slice %.200q: %w; mend the file, or move it away to begin anew", slice.FileName, slice.ErrDamaged, s.Name, err))
+			return nil, "", p.clean(fmt.Errorf("%s: %w: slice %.200q: %w; mend the file, or move it away to begin anew",
+				slice.FileName, slice.ErrDamaged, s.Name, err))
 		}
 		out.Slices = append(out.Slices, k)
 	}
@@ -267,11 +281,13 @@ func (r *Run) carried(all []api.Slice) []api.Slice {
 	return out
 }
 
-// PutSlices keeps slices with the run if nobody has changed them since they had the tag in ifMatch (as the header If-Match has it). It
-// returns them with the number of samples that each has now. The error wraps [ErrChanged], [ErrReadOnly] or [ErrBad].
+// PutSlices keeps slices with the run if nobody has changed them since they had the tag in ifMatch (as the header
+// If-Match has it). It returns them with the number of samples that each has now. The error wraps [ErrChanged],
+// [ErrReadOnly] or [ErrBad].
 func (r *Run) PutSlices(all api.Slices, ifMatch string) (*api.Slices, string, error) {
 	if r.apart() {
-		return nil, "", mark(ErrReadOnly, "slices over the samples that two runs share are not kept; keep them with one of the two")
+		return nil, "", mark(ErrReadOnly,
+			"slices over the samples that two runs share are not kept; keep them with one of the two")
 	}
 	if all.Format != slice.Format {
 		return nil, "", mark(ErrBad, "slices: format %d; expected %d", all.Format, slice.Format)

@@ -1,5 +1,5 @@
-// Package shelf holds the runs and audits that a server shows: it finds them in folders, reads their numbers as they are asked for,
-// sums up any set of their samples, and notices what is new.
+// Package shelf holds the runs and audits that a server shows: it finds them in folders, reads their numbers as they
+// are asked for, sums up any set of their samples, and notices what is new.
 //
 // Nothing that leaves the package says where a folder or a file lies: documents and errors hold names alone.
 package shelf
@@ -29,44 +29,55 @@ type jobModel = job.ModelRef
 
 // Options say how runs are shown.
 type Options struct {
-	// Probe opens what answers live probes of a run; it is called at most once for each, when somebody first looks at it, and may take
-	// its time. Nil: nothing is live.
+	// Probe opens what answers live probes of a run; it is called at most once for each, when somebody first looks at
+	// it, and may take its time. Nil: nothing is live.
 	Probe func(ctx context.Context, r *store.Run) (Prober, error)
 	// CacheBytes bounds the numbers that are kept in memory, beside those in use; default [PresetCache].
 	CacheBytes int64
-	Log        *slog.Logger     // default: none
-	Version    string           // of the program
-	Now        func() time.Time // default: time.Now
+	// default: none
+	Log *slog.Logger
+	// of the program
+	Version string
+	// default: time.Now
+	Now func() time.Time
 }
 
-// PresetCache is how many bytes of numbers are kept in memory. A server is to stay near 500 MB: of a run of 100,000 samples at 72 elements,
-// it holds ten arrays of 29 MB, and the rest is for the program, its models, and what is being worked on.
+// PresetCache is how many bytes of numbers are kept in memory. A server is to stay near 500 MB: of a run of 100,000
+// samples at 72 elements, it holds ten arrays of 29 MB, and the rest is for the program, its models, and what is being
+// worked on.
 const PresetCache = 320_000_000
 
 // Shelf is runs and audits. It is safe for concurrent use.
 type Shelf struct {
-	o          Options
-	pace       time.Duration // how often folders are looked through at most
+	o Options
+	// how often folders are looked through at most
+	pace       time.Duration
 	cache      *cache
 	ctx        context.Context //nolint:containedctx // of what runs in the background until Close
 	stop       context.CancelFunc
 	background sync.WaitGroup
 
-	mu       sync.Mutex
-	roots    []string
-	sources  []*source
-	audits   []*record
-	broken   map[string]fault // by file or folder
-	order    []string         // of broken
-	ids      map[string]bool
-	version  int // grows with every change of the audits
-	looked   time.Time
-	took     time.Duration // the last time
-	closed   bool
-	looking  sync.Mutex // held while folders are looked through
+	mu      sync.Mutex
+	roots   []string
+	sources []*source
+	audits  []*record
+	// by file or folder
+	broken map[string]fault
+	// of broken
+	order []string
+	ids   map[string]bool
+	// grows with every change of the audits
+	version int
+	looked  time.Time
+	// the last time
+	took   time.Duration
+	closed bool
+	// held while folders are looked through
+	looking  sync.Mutex
 	joined   map[string]*Run
 	watchers map[chan api.Event]bool
-	shown    map[string]*Run // of single runs, the newest
+	// of single runs, the newest
+	shown map[string]*Run
 }
 
 // fault is something that could not be opened, and how the file looked then.
@@ -76,9 +87,10 @@ type fault struct {
 	stamp string
 }
 
-// Open opens what is to be shown: a path is the folder of a run, a folder or file of an audit, or a folder that holds such folders,
-// like the one that nero demo writes. What is damaged is listed among the problems, and the others are shown; the error is for nothing
-// to show at all. Close the shelf when done. The context ends what runs in the background.
+// Open opens what is to be shown: a path is the folder of a run, a folder or file of an audit, or a folder that holds
+// such folders, like the one that nero demo writes. What is damaged is listed among the problems, and the others are
+// shown; the error is for nothing to show at all. Close the shelf when done. The context ends what runs in the
+// background.
 func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = PresetCache
@@ -90,7 +102,8 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 		o.Now = time.Now //nolint:forbidigo // it paces looking for news, and is in no result
 	}
 	s := &Shelf{
-		o: o, pace: time.Second, cache: newCache(o.CacheBytes), broken: map[string]fault{}, ids: map[string]bool{}, joined: map[string]*Run{},
+		o: o, pace: time.Second, cache: newCache(o.CacheBytes), broken: map[string]fault{}, ids: map[string]bool{},
+		joined:   map[string]*Run{},
 		watchers: map[chan api.Event]bool{}, shown: map[string]*Run{},
 	}
 	s.ctx, s.stop = context.WithCancel(ctx)
@@ -114,7 +127,10 @@ func Open(ctx context.Context, paths []string, o Options) (*Shelf, error) {
 			errs = append(errs, fmt.Errorf("%s: %s; %s", b.Name, b.Detail, b.Remedy))
 		}
 		s.stop()
-		return nil, errors.Join(append([]error{errors.New("there is nothing to show: give the folder of a run (nero run -o), of an audit (nero audit -o), or one that holds such folders; nero demo makes one")}, errs...)...)
+		return nil, errors.Join(
+			append([]error{errors.New(
+				"there is nothing to show: give the folder of a run (nero run -o), of an audit (nero audit -o), or " +
+					"one that holds such folders; nero demo makes one")}, errs...)...)
 	}
 	return s, nil
 }
@@ -136,7 +152,8 @@ func (s *Shelf) Close() error {
 	return errors.Join(errs...)
 }
 
-// goes begins something in the background, unless the shelf is being closed: a request can outlast the server that got it.
+// goes begins something in the background, unless the shelf is being closed: a request can outlast the server that got
+// it.
 func (s *Shelf) goes(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +166,8 @@ func (s *Shelf) goes(f func()) bool {
 
 func (s *Shelf) log() *slog.Logger { return s.o.Log }
 
-// refresh looks for what is new, unless somebody did a moment ago, or is doing it: who comes meanwhile is shown what is known.
+// refresh looks for what is new, unless somebody did a moment ago, or is doing it: who comes meanwhile is shown what is
+// known.
 func (s *Shelf) refresh() {
 	if !s.looking.TryLock() {
 		return
@@ -178,19 +196,20 @@ func (s *Shelf) refresh() {
 type found struct {
 	path  string
 	audit bool
-	under string // name of the folder that it was found in, "" if it was named itself
+	// name of the folder that it was found in, "" if it was named itself
+	under string
 }
 
-// mostFound bounds what one path can hold, mostDeep how far below it folders are looked for, and mostVisited how many of them are looked
-// into: a path can be a home folder.
+// mostFound bounds what one path can hold, mostDeep how far below it folders are looked for, and mostVisited how many
+// of them are looked into: a path can be a home folder.
 const (
 	mostFound   = 10_000
 	mostDeep    = 2
 	mostVisited = 20_000
 )
 
-// calm is how many times as long as a look took passes at least until the next one, which bounds what looking takes of the machine, and
-// slowest is the longest that news has to wait for that.
+// calm is how many times as long as a look took passes at least until the next one, which bounds what looking takes of
+// the machine, and slowest is the longest that news has to wait for that.
 const (
 	calm    = 50
 	slowest = time.Minute
@@ -198,9 +217,11 @@ const (
 
 // seeker looks for runs and audits below a path.
 type seeker struct {
-	out   []found
-	visit int  // folders that may still be looked into
-	more  bool // there were more
+	out []found
+	// folders that may still be looked into
+	visit int
+	// there were more
+	more bool
 }
 
 // search lists what is at a path. It fails only for a path that cannot be looked at, or is a file of another kind.
@@ -268,7 +289,10 @@ func (s *Shelf) look() {
 	var order []string
 	fail := func(path string, name string, err error, remedy string) {
 		if _, ok := bad[path]; !ok {
-			bad[path] = fault{Broken: api.Broken{Name: name, Detail: scrub(err.Error()), Remedy: remedy}, stamp: stamp(path)}
+			bad[path] = fault{
+				Broken: api.Broken{Name: name, Detail: scrub(err.Error()), Remedy: remedy},
+				stamp:  stamp(path),
+			}
 			order = append(order, path)
 		}
 	}
@@ -291,13 +315,18 @@ func (s *Shelf) look() {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = errors.New("there is no such file or folder")
 			}
-			fail(root, filepath.Base(root), err, "give the folder of a run or an audit; one that appears later is shown then")
+			fail(root, filepath.Base(root), err,
+				"give the folder of a run or an audit; one that appears later is shown then")
 			continue
 		}
 		if more {
-			fail(root, filepath.Base(root), fmt.Errorf("it holds more than %d folders, and what is in the others is not shown", mostVisited), "name folders of runs, or one that holds little else")
+			fail(root, filepath.Base(root),
+				fmt.Errorf("it holds more than %d folders, and what is in the others is not shown", mostVisited),
+				"name folders of runs, or one that holds little else")
 		} else if len(all) == 0 {
-			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits"), "give the folder of a run, which has a file job.json, or of an audit, which has audit.json; one that appears later is shown then")
+			fail(root, filepath.Base(root), errors.New("it holds neither runs nor audits"),
+				"give the folder of a run, which has a file job.json, or of an audit, which has audit.json; one that "+
+					"appears later is shown then")
 		}
 		for _, f := range all {
 			key := f.path
@@ -395,7 +424,8 @@ func bareOf(path, dir string, err error) error {
 	return bared{bare.scrub((&source{dir: dir, name: filepath.Base(dir)}).scrub(err.Error())), err}
 }
 
-// drop takes a run that is not there any more, or cannot be opened any more, off the shelf. The lock of looking is held.
+// drop takes a run that is not there any more, or cannot be opened any more, off the shelf. The lock of looking is
+// held.
 func (s *Shelf) drop(src *source) {
 	of := func(id string) bool { return slices.Contains(strings.Split(id, "+"), src.id) }
 	s.mu.Lock()
@@ -484,7 +514,8 @@ func (s *Shelf) lookAudit(f found, key string, fail func(string, string, error, 
 	}
 	a, err := readAudit(key)
 	if err != nil {
-		fail(key, filepath.Base(filepath.Dir(f.path))+"/"+filepath.Base(f.path), err, "run the audit again with --format json")
+		fail(key, filepath.Base(filepath.Dir(f.path))+"/"+filepath.Base(f.path), err,
+			"run the audit again with --format json")
 		return
 	}
 	s.mu.Lock()
@@ -552,9 +583,9 @@ func (s *Shelf) of(src *source) *Run {
 // mostJoined bounds the pairs of runs that are kept.
 const mostJoined = 16
 
-// Run is a run by its id, or two of them as "A+B": their models side by side over the samples, by name and label, that both have, in the
-// order of the first. The error wraps [ErrUnknown] for an id that is not there, and [ErrNotTogether] for runs over other groups or
-// elements.
+// Run is a run by its id, or two of them as "A+B": their models side by side over the samples, by name and label, that
+// both have, in the order of the first. The error wraps [ErrUnknown] for an id that is not there, and [ErrNotTogether]
+// for runs over other groups or elements.
 func (s *Shelf) Run(id string) (*Run, error) {
 	s.refresh()
 	ids := strings.Split(id, "+")

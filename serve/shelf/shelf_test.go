@@ -28,7 +28,8 @@ func auditOf(models []string, sample, element, data, group string) string {
 		if err != nil {
 			panic(err)
 		}
-		all = append(all, fmt.Sprintf(`{"model":%s,"claim":{"group":%q},"basis":[{"name":"input","value":"scale 1"},{"name":"data","value":"sha256 %s"}],"about":[{"name":"sha256","value":%q},{"name":"parameters","value":"123"},{"name":"file","value":"/secret/place/m.onnx"}],
+		all = append(all, fmt.Sprintf(
+			`{"model":%s,"claim":{"group":%q},"basis":[{"name":"input","value":"scale 1"},{"name":"data","value":"sha256 %s"}],"about":[{"name":"sha256","value":%q},{"name":"parameters","value":"123"},{"name":"file","value":"/secret/place/m.onnx"}],
 			"checks":[{"check":"c","sets":[{"worst":%s}],"findings":[{"worst":%s},{}]}],"worst_cases":[{"where":{"sample":"nobody","coordinates":[0]}}],
 			"gallery":[{"where":%s,"replay":"nero audit /secret/place/m.onnx --replay 1@2"}]}`, name, group, data, digest(m), at, at, at))
 	}
@@ -42,9 +43,10 @@ func TestAuditOfOtherData(t *testing.T) {
 	m.write(t, filepath.Join(top, "run"))
 	same := m.job(t).DataDigest()
 	for name, text := range map[string]string{
-		"same":     auditOf(m.models, "s2 é<i>", "[30]", same, "C12"),
-		"data":     auditOf(m.models, "s2 é<i>", "[30]", digest("other"), "SO(2)"),
-		"no-data":  strings.ReplaceAll(auditOf(m.models, "s2 é<i>", "[30]", same, "SO(2)"), `"name":"data"`, `"name":"date"`),
+		"same": auditOf(m.models, "s2 é<i>", "[30]", same, "C12"),
+		"data": auditOf(m.models, "s2 é<i>", "[30]", digest("other"), "SO(2)"),
+		"no-data": strings.ReplaceAll(auditOf(m.models, "s2 é<i>", "[30]", same, "SO(2)"), `"name":"data"`,
+			`"name":"date"`),
 		"motion":   auditOf(m.models, "s2 é<i>", "[30]", same, "Scale"),
 		"stranger": auditOf([]string{"nobody"}, "s2 é<i>", "[30]", same, "SO(2)"),
 	} {
@@ -77,7 +79,8 @@ func TestOpen(t *testing.T) {
 	top := t.TempDir()
 	m := small()
 	m.write(t, filepath.Join(top, "demo", "run"))
-	writeFile(t, filepath.Join(top, "demo", "audit", "audit.json"), auditOf(m.models, "s2 é<i>", "[30]", m.job(t).DataDigest(), "SO(2)"))
+	writeFile(t, filepath.Join(top, "demo", "audit", "audit.json"),
+		auditOf(m.models, "s2 é<i>", "[30]", m.job(t).DataDigest(), "SO(2)"))
 	writeFile(t, filepath.Join(top, "demo", "report", "report.md"), "not for us")
 	writeFile(t, filepath.Join(top, "demo", "broken", "job.json"), `{"format":1`)
 	writeFile(t, filepath.Join(top, "demo", "newer", "job.json"), `{"format":99}`)
@@ -90,16 +93,19 @@ func TestOpen(t *testing.T) {
 	if err := os.Truncate(filepath.Join(cut, "summary.json"), 10); err != nil {
 		t.Fatal(err)
 	}
-	s := opened(t, Options{Version: "1.2"}, filepath.Join(top, "demo"), filepath.Join(top, "other", "run"), cut, filepath.Join(top, "gone"), filepath.Join(top, "demo", "run"))
+	s := opened(t, Options{Version: "1.2"}, filepath.Join(top, "demo"), filepath.Join(top, "other", "run"), cut,
+		filepath.Join(top, "gone"), filepath.Join(top, "demo", "run"))
 	all := s.Runs()
 	var ids, names []string
 	for _, r := range all.Runs {
 		ids, names = append(ids, r.ID), append(names, r.Name)
-		if !r.State.Complete || r.State.Done != m.samples || r.Group != "SO(2)" || len(r.Models) != 2 || len(r.Metrics) != 4 || r.Task != "classification" {
+		if !r.State.Complete || r.State.Done != m.samples || r.Group != "SO(2)" || len(r.Models) != 2 ||
+			len(r.Metrics) != 4 || r.Task != "classification" {
 			t.Errorf("%+v", r)
 		}
 	}
-	if !slices.Equal(ids, []string{"run", "other-run"}) || !slices.Equal(names, []string{"run", "other/run"}) || all.Version != "1.2" {
+	if !slices.Equal(ids, []string{"run", "other-run"}) || !slices.Equal(names, []string{"run", "other/run"}) ||
+		all.Version != "1.2" {
 		t.Errorf("runs %q, %q of version %s", ids, names, all.Version)
 	}
 	var broken []string
@@ -113,7 +119,8 @@ func TestOpen(t *testing.T) {
 	if want := []string{"bad/audit.json", "broken", "cut", "gone", "newer"}; !slices.Equal(broken, want) {
 		t.Errorf("problems %q, want %q", broken, want)
 	}
-	if len(all.Audits) != 1 || all.Audits[0].Verdict != "FAIL" || !slices.Equal(all.Audits[0].Runs, []string{"run", "other-run"}) {
+	if len(all.Audits) != 1 || all.Audits[0].Verdict != "FAIL" ||
+		!slices.Equal(all.Audits[0].Runs, []string{"run", "other-run"}) {
 		t.Fatalf("audits %+v", all.Audits)
 	}
 	f, err := s.Findings(all.Audits[0].ID)
@@ -121,7 +128,8 @@ func TestOpen(t *testing.T) {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	p := f.Places[1]
-	if p.Index != 2 || p.Sample != "s2 é<i>" || p.Model != m.models[1] || p.ModelIndex != 1 || p.Run != "run" || len(p.Element) != 1 || p.Element[0] != 30 {
+	if p.Index != 2 || p.Sample != "s2 é<i>" || p.Model != m.models[1] || p.ModelIndex != 1 || p.Run != "run" ||
+		len(p.Element) != 1 || p.Element[0] != 30 {
 		t.Errorf("%+v", p)
 	}
 	doc := run(t, s, "run").Document()
@@ -139,7 +147,8 @@ func TestOpen(t *testing.T) {
 	// Nothing says where anything lies.
 	for _, v := range []any{all, f, doc, run(t, s, "other-run").Document()} {
 		b, err := json.Marshal(v)
-		if err != nil || strings.Contains(string(b), "secret") || strings.Contains(string(b), top) || strings.Contains(string(b), os.TempDir()+"/") {
+		if err != nil || strings.Contains(string(b), "secret") || strings.Contains(string(b), top) ||
+			strings.Contains(string(b), os.TempDir()+"/") {
 			t.Errorf("%s, %v", b, err)
 		}
 	}
@@ -149,7 +158,13 @@ func TestOpenNothing(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "x.txt"), "")
 	writeFile(t, filepath.Join(dir, "bad", "job.json"), "{")
-	for _, paths := range [][]string{nil, {dir}, {filepath.Join(dir, "none")}, {filepath.Join(dir, "x.txt")}, {filepath.Join(dir, "bad")}} {
+	for _, paths := range [][]string{
+		nil,
+		{dir},
+		{filepath.Join(dir, "none")},
+		{filepath.Join(dir, "x.txt")},
+		{filepath.Join(dir, "bad")},
+	} {
 		s, err := Open(t.Context(), paths, Options{})
 		if err == nil {
 			t.Errorf("%v: %+v", paths, s.Runs())
@@ -163,7 +178,8 @@ func TestDocument(t *testing.T) {
 	m := small()
 	r := one(t, m)
 	d := r.Document()
-	if d.ID != "run" || d.Samples != 57 || d.Elements != 12 || d.Failed != 4 || !d.Labelled || d.Output != "scores" || d.Engine != "test 1.0" || d.Kernel != "bilinear, border zero" {
+	if d.ID != "run" || d.Samples != 57 || d.Elements != 12 || d.Failed != 4 || !d.Labelled || d.Output != "scores" ||
+		d.Engine != "test 1.0" || d.Kernel != "bilinear, border zero" {
 		t.Errorf("%+v", d)
 	}
 	if !slices.Equal(d.Classes, []string{"zero", "one", "two <b>", "3"}) {
@@ -175,7 +191,8 @@ func TestDocument(t *testing.T) {
 	if len(d.Arrays) != 2*(4+1+4) || d.Arrays[1].Name != "curves.0.1" || d.Arrays[1].Bytes != 57*12*4 {
 		t.Errorf("arrays %+v", d.Arrays)
 	}
-	if len(d.Scales) != 4 || d.Scales[0] != (api.Range{Lo: 0, Hi: 1}) || d.Scales[3] != (api.Range{Lo: -1, Hi: 1}) || d.MetricDoc[0].Wide {
+	if len(d.Scales) != 4 || d.Scales[0] != (api.Range{Lo: 0, Hi: 1}) || d.Scales[3] != (api.Range{Lo: -1, Hi: 1}) ||
+		d.MetricDoc[0].Wide {
 		t.Errorf("scales %+v", d.Scales)
 	}
 	if s := d.Scales[2]; d.MetricDoc[2].Wide != s.Log || !(float64(s.Hi) > 0.1 && float64(s.Hi) < 0.2) {
@@ -206,11 +223,13 @@ func TestDocumentWithoutSummary(t *testing.T) {
 	with := one(t, m).Document()
 	m.summary = false
 	without := one(t, m).Document()
-	if len(without.Slices) != 3 || without.Slices[2].N != with.Slices[2].N || without.Slices[0].Name != "0" || without.Failed != with.Failed || !without.Labelled {
+	if len(without.Slices) != 3 || without.Slices[2].N != with.Slices[2].N || without.Slices[0].Name != "0" ||
+		without.Failed != with.Failed || !without.Labelled {
 		t.Errorf("%+v", without.Slices)
 	}
 	for k := range with.Scales {
-		if with.Scales[k].Log != without.Scales[k].Log || !close64(with.Scales[k].Lo, without.Scales[k].Lo) || !close64(with.Scales[k].Hi, without.Scales[k].Hi) {
+		if with.Scales[k].Log != without.Scales[k].Log || !close64(with.Scales[k].Lo, without.Scales[k].Lo) ||
+			!close64(with.Scales[k].Hi, without.Scales[k].Hi) {
 			t.Errorf("scale %d is %+v, with a summary %+v", k, without.Scales[k], with.Scales[k])
 		}
 	}
@@ -235,11 +254,13 @@ func numbersAreTheRows(t *testing.T, m made) {
 	for _, s := range j.Shards() {
 		for _, row := range m.rows(j, s) {
 			i := row.Index
-			if names.IDs[i] != row.Sample || names.Labels[i] != row.Label || !slices.Equal(names.Tags[i], append([]string{}, row.Tags...)) {
+			if names.IDs[i] != row.Sample || names.Labels[i] != row.Label ||
+				!slices.Equal(names.Tags[i], append([]string{}, row.Tags...)) {
 				t.Fatalf("sample %d: %q %d %q", i, names.IDs[i], names.Labels[i], names.Tags[i])
 			}
 			o, err := r.Sample(i)
-			if err != nil || o.ID != row.Sample || o.Label != row.Label || !o.Done || (o.Error != "") != (row.Err != "") || strings.Contains(o.Error, "/") {
+			if err != nil || o.ID != row.Sample || o.Label != row.Label || !o.Done ||
+				(o.Error != "") != (row.Err != "") || strings.Contains(o.Error, "/") {
 				t.Fatalf("%+v, %v", o, err)
 			}
 			top, err := r.Top(row.Model)
@@ -258,14 +279,16 @@ func numbersAreTheRows(t *testing.T, m made) {
 				for g, v := range row.Curves[k] {
 					same := func(a float64) bool { return a == float64(v) || math.IsNaN(a) && math.IsNaN(float64(v)) }
 					if !same(float64(values[i*12+g])) || !same(float64(o.Curves[row.Model][k][g])) {
-						t.Fatalf("sample %d, metric %d, element %d: %v and %v, want %v", i, k, g, values[i*12+g], o.Curves[row.Model][k][g], v)
+						t.Fatalf("sample %d, metric %d, element %d: %v and %v, want %v", i, k, g, values[i*12+g],
+							o.Curves[row.Model][k][g], v)
 					}
 					want := int32(-1)
 					if row.Top != nil {
 						want = row.Top[g]
 					}
 					if top[i*12+g] != want || o.Top[row.Model][g] != int(want) {
-						t.Fatalf("sample %d, element %d: class %d and %d, want %d", i, g, top[i*12+g], o.Top[row.Model][g], want)
+						t.Fatalf("sample %d, element %d: class %d and %d, want %d", i, g, top[i*12+g],
+							o.Top[row.Model][g], want)
 					}
 				}
 				stat(t, r, st, i, k, row.Curves[k])
@@ -292,7 +315,8 @@ func stat(t *testing.T, r *Run, st *Stats, i, k int, c []float32) {
 		}
 		sum += v * weight(g)
 		lo, hi = min(lo, v), max(hi, v)
-		if worst < 0 || (r.metrics[k].Better == "higher" && v < float64(c[worst])) || (r.metrics[k].Better == "lower" && v > float64(c[worst])) {
+		if worst < 0 || (r.metrics[k].Better == "higher" && v < float64(c[worst])) ||
+			(r.metrics[k].Better == "lower" && v > float64(c[worst])) {
 			worst = g
 		}
 	}
@@ -310,8 +334,10 @@ func stat(t *testing.T, r *Run, st *Stats, i, k int, c []float32) {
 	near := func(a float32, b float64) bool {
 		return math.IsNaN(float64(a)) && math.IsNaN(b) || math.Abs(float64(a)-b) <= 1e-6
 	}
-	if !near(st.Mean[i], mean) || !near(st.SD[i], sd) || !near(st.Min[i], lo) || !near(st.Max[i], hi) || int(st.Worst[i]) != worst {
-		t.Fatalf("sample %d, metric %d: %v %v %v %v %v, want %v %v %v %v %v", i, k, st.Mean[i], st.SD[i], st.Min[i], st.Max[i], st.Worst[i], mean, sd, lo, hi, worst)
+	if !near(st.Mean[i], mean) || !near(st.SD[i], sd) || !near(st.Min[i], lo) || !near(st.Max[i], hi) ||
+		int(st.Worst[i]) != worst {
+		t.Fatalf("sample %d, metric %d: %v %v %v %v %v, want %v %v %v %v %v", i, k, st.Mean[i], st.SD[i], st.Min[i],
+			st.Max[i], st.Worst[i], mean, sd, lo, hi, worst)
 	}
 	if a, b := st.Identity[i], c[0]; a != b && !(a != a && b != b) { //nolint:gocritic // NaN
 		t.Fatalf("sample %d, metric %d: %v at the identity, want %v", i, k, a, b)
@@ -355,7 +381,8 @@ func TestDamagedShard(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := run(t, opened(t, Options{}, dir), "run")
-	if _, err := r.Curves(0, 0); err == nil || strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "00002.parquet") {
+	if _, err := r.Curves(0, 0); err == nil || strings.Contains(err.Error(), dir) ||
+		!strings.Contains(err.Error(), "00002.parquet") {
 		t.Errorf("%v", err)
 	}
 	if d := r.Document(); d.Samples != 57 || len(d.Slices) != 3 {
@@ -383,7 +410,8 @@ func TestWatch(t *testing.T) {
 		t.Fatalf("%+v", before.State)
 	}
 	names, err := r.Samples()
-	if err != nil || names.Done != 20 || names.IDs[9] == "" || names.IDs[10] != "" || names.Labels[10] != -1 || names.IDs[30] == "" {
+	if err != nil || names.Done != 20 || names.IDs[9] == "" || names.IDs[10] != "" || names.Labels[10] != -1 ||
+		names.IDs[30] == "" {
 		t.Fatalf("%+v, %v", names, err)
 	}
 	values, err := r.Curves(1, 0)
@@ -409,7 +437,8 @@ func TestWatch(t *testing.T) {
 	if next == r || next.ETag() == tag || next.Document().State.Done != 30 || next.Generation() <= r.Generation() {
 		t.Errorf("%+v", next.Document().State)
 	}
-	if v, err := next.Curves(1, 0); err != nil || math.IsNaN(float64(v[10*12])) || v[0] != values[0] || !math.IsNaN(float64(v[20*12])) {
+	if v, err := next.Curves(1, 0); err != nil || math.IsNaN(float64(v[10*12])) || v[0] != values[0] ||
+		!math.IsNaN(float64(v[20*12])) {
 		t.Errorf("the new rows are not there: %v", err)
 	}
 	if !math.IsNaN(float64(values[10*12])) {
@@ -461,7 +490,8 @@ func TestTogether(t *testing.T) {
 	top := t.TempDir()
 	a := small()
 	b := small()
-	b.samples, b.first, b.seed, b.models, b.metrics = 40, 30, 5, []string{"plain", "third"}, []string{"margin", "confidence"}
+	b.samples, b.first, b.seed, b.models, b.metrics = 40, 30, 5, []string{"plain", "third"},
+		[]string{"margin", "confidence"}
 	b.label = func(i int) int { // of three samples another label
 		switch {
 		case i >= 50 && i < 53:
@@ -476,10 +506,12 @@ func TestTogether(t *testing.T) {
 	s := opened(t, Options{}, top)
 	r := run(t, s, "a+b")
 	d := r.Document()
-	if d.Samples != 24 || !slices.Equal(d.Metrics, []string{"confidence", "margin"}) || !slices.Equal(r.Models(), []string{"plain (a)", "it's <b>B</b>", "plain (b)", "third"}) {
+	if d.Samples != 24 || !slices.Equal(d.Metrics, []string{"confidence", "margin"}) ||
+		!slices.Equal(r.Models(), []string{"plain (a)", "it's <b>B</b>", "plain (b)", "third"}) {
 		t.Fatalf("%d samples, %q, %q", d.Samples, d.Metrics, r.Models())
 	}
-	if d.ModelList[2].Run != "b" || d.ModelList[2].SHA256 != digest("plain") || len(d.Notes) == 0 || r.Parts() != 2 || d.State.Done != 24 {
+	if d.ModelList[2].Run != "b" || d.ModelList[2].SHA256 != digest("plain") || len(d.Notes) == 0 || r.Parts() != 2 ||
+		d.State.Done != 24 {
 		t.Errorf("%+v, %q", d.ModelList, d.Notes)
 	}
 	names, err := r.Samples()
@@ -495,7 +527,11 @@ func TestTogether(t *testing.T) {
 		if id != fmt.Sprintf("s%d é<i>", n) {
 			t.Fatalf("sample %d is %q", i, id)
 		}
-		for _, c := range []struct{ model, metric, of, its, at int }{{1, 0, 1, 0, n}, {3, 1, 1, 0, n - 30}, {2, 0, 0, 1, n - 30}} {
+		for _, c := range []struct{ model, metric, of, its, at int }{
+			{1, 0, 1, 0, n},
+			{3, 1, 1, 0, n - 30},
+			{2, 0, 0, 1, n - 30},
+		} {
 			from := []*Run{x, x, y, y}[c.model]
 			want, err := from.Curves(c.of, c.its)
 			if err != nil {
@@ -513,12 +549,14 @@ func TestTogether(t *testing.T) {
 				t.Fatal(err)
 			}
 			o, err := r.Sample(i)
-			if err != nil || o.Top[c.model][4] != int(top[i*12+4]) || float64(o.Curves[c.model][c.metric][4]) != float64(got[i*12+4]) && !math.IsNaN(float64(got[i*12+4])) {
+			if err != nil || o.Top[c.model][4] != int(top[i*12+4]) ||
+				float64(o.Curves[c.model][c.metric][4]) != float64(got[i*12+4]) && !math.IsNaN(float64(got[i*12+4])) {
 				t.Fatalf("sample %d: %+v, %v", i, o, err)
 			}
 		}
 	}
-	if q, err := r.Aggregate(t.Context(), api.AggregateRequest{Pair: []int{0, 2}}); err != nil || q.N != 22 || q.Pair.Orbit.N == 0 {
+	if q, err := r.Aggregate(t.Context(), api.AggregateRequest{Pair: []int{0, 2}}); err != nil || q.N != 22 ||
+		q.Pair.Orbit.N == 0 {
 		t.Errorf("%+v, %v", q, err)
 	}
 	if again := run(t, s, "a+b"); again != r {
@@ -529,8 +567,10 @@ func TestTogether(t *testing.T) {
 func TestNotTogether(t *testing.T) {
 	top := t.TempDir()
 	for name, change := range map[string]func(*made){
-		"a": func(*made) {}, "group": func(m *made) { m.group = "C12"; m.grid = nil }, "elements": func(m *made) { m.grid = []int{8} },
-		"weights": func(m *made) { m.weights = true }, "metrics": func(m *made) { m.metrics = []string{"kl"} }, "samples": func(m *made) { m.first = 1000 },
+		"a": func(*made) {}, "group": func(m *made) { m.group = "C12"; m.grid = nil },
+		"elements": func(m *made) { m.grid = []int{8} },
+		"weights":  func(m *made) { m.weights = true }, "metrics": func(m *made) { m.metrics = []string{"kl"} },
+		"samples": func(m *made) { m.first = 1000 },
 	} {
 		m := small()
 		change(&m)
@@ -538,10 +578,12 @@ func TestNotTogether(t *testing.T) {
 	}
 	s := opened(t, Options{}, top)
 	for id, want := range map[string]string{
-		"a+group": "over SO(2), the other over C12", "a+elements": "visits 12 elements", "a+weights": "weights", "a+metrics": "no metric",
+		"a+group": "over SO(2), the other over C12", "a+elements": "visits 12 elements", "a+weights": "weights",
+		"a+metrics": "no metric",
 		"a+samples": "no sample", "a+a": "same run",
 	} {
-		if _, err := s.Run(id); !errors.Is(err, ErrNotTogether) || !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), want) {
+		if _, err := s.Run(id); !errors.Is(err, ErrNotTogether) || !errors.Is(err, ErrBad) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
@@ -578,17 +620,37 @@ func TestSelect(t *testing.T) {
 	}{
 		{"all", api.Set{}, func(int) bool { return true }},
 		{"label", api.Set{Label: &two}, func(i int) bool { return names.Labels[i] == 2 }},
-		{"rule", api.Set{Rule: "mean A < 0.5 and label = 2"}, func(i int) bool { return mean.Mean[i] < 0.5 && names.Labels[i] == 2 }},
-		{"rule of a metric", api.Set{Rule: `max "it's <b>B</b>" > 0.9`, Metric: &three}, func(i int) bool { return margin.Max[i] > 0.9 }},
-		{"predicted", api.Set{Rule: "predicted B = label"}, func(i int) bool { return names.Labels[i] >= 0 && int(top[i*12]) == names.Labels[i] }},
+		{
+			"rule",
+			api.Set{Rule: "mean A < 0.5 and label = 2"},
+			func(i int) bool { return mean.Mean[i] < 0.5 && names.Labels[i] == 2 },
+		},
+		{
+			"rule of a metric",
+			api.Set{Rule: `max "it's <b>B</b>" > 0.9`, Metric: &three},
+			func(i int) bool { return margin.Max[i] > 0.9 },
+		},
+		{
+			"predicted",
+			api.Set{Rule: "predicted B = label"},
+			func(i int) bool { return names.Labels[i] >= 0 && int(top[i*12]) == names.Labels[i] },
+		},
 		{"tag", api.Set{Rule: "tag = 'blurred' or id ~ 's17 '"}, func(i int) bool { return i%4 == 0 || i == 17 }},
 		{"name of a class", api.Set{Rule: `label = "two <b>"`}, func(i int) bool { return names.Labels[i] == 2 }},
 		{"indexes", api.Set{Indexes: []int{3, 5}}, func(i int) bool { return i == 3 || i == 5 }},
 		{"no indexes", api.Set{Indexes: []int{}}, func(int) bool { return false }},
 		{"bits", api.Set{Bits: bits.String()}, bits.Has},
 		{"class by name", api.Set{Slice: "one"}, func(i int) bool { return names.Labels[i] == 1 }},
-		{"and", api.Set{And: []api.Set{{Label: &two}, {Rule: "index > 20"}}}, func(i int) bool { return names.Labels[i] == 2 && i > 20 }},
-		{"or", api.Set{Or: []api.Set{{Label: &two}, {Bits: bits.String()}}}, func(i int) bool { return names.Labels[i] == 2 || bits.Has(i) }},
+		{
+			"and",
+			api.Set{And: []api.Set{{Label: &two}, {Rule: "index > 20"}}},
+			func(i int) bool { return names.Labels[i] == 2 && i > 20 },
+		},
+		{
+			"or",
+			api.Set{Or: []api.Set{{Label: &two}, {Bits: bits.String()}}},
+			func(i int) bool { return names.Labels[i] == 2 || bits.Has(i) },
+		},
 		{"not", api.Set{Not: &api.Set{Label: &two}}, func(i int) bool { return names.Labels[i] != 2 }},
 		{"an empty and", api.Set{And: []api.Set{}}, func(int) bool { return true }},
 		{"an empty or", api.Set{Or: []api.Set{}}, func(int) bool { return false }},
@@ -610,14 +672,22 @@ func TestSelect(t *testing.T) {
 	}
 	one, ten := 1, 10
 	for _, set := range []api.Set{
-		{Label: &two, Rule: "index = 1"}, {Indexes: []int{57}}, {Indexes: []int{-1}}, {Bits: "AA=="}, {Rule: "mean < 1"}, {Rule: "index = 1", Metric: &ten}, {Slice: "nobody"}, deep,
+		{Label: &two, Rule: "index = 1"},
+		{Indexes: []int{57}},
+		{Indexes: []int{-1}},
+		{Bits: "AA=="},
+		{Rule: "mean < 1"},
+		{Rule: "index = 1", Metric: &ten},
+		{Slice: "nobody"},
+		deep,
 	} {
 		if _, err := r.Select(set); !errors.Is(err, ErrBad) {
 			t.Errorf("%+v: %v", set, err)
 		}
 	}
 	var e *slice.RuleError
-	if _, err := r.Select(api.Set{And: []api.Set{{Label: &one}, {Rule: "index = 1 and size > 3"}}}); !errors.As(err, &e) || e.At != 14 || e.Code != slice.CodeField {
+	if _, err := r.Select(api.Set{And: []api.Set{{Label: &one}, {Rule: "index = 1 and size > 3"}}}); !errors.As(err,
+		&e) || e.At != 14 || e.Code != slice.CodeField {
 		t.Errorf("%v", err)
 	}
 	// In an aggregate a rule is of the metric that is asked for.
@@ -654,14 +724,16 @@ func TestSlices(t *testing.T) {
 		{Name: "low and two", Label: -1, N: 999, Set: api.Set{And: []api.Set{{Slice: "low"}, {Slice: "two <b>"}}}},
 	}}
 	kept, next, err := r.PutSlices(doc, tag)
-	if err != nil || next == tag || kept.Slices[0].N == 0 || kept.Slices[1].N == 0 || kept.Slices[1].N >= kept.Slices[0].N {
+	if err != nil || next == tag || kept.Slices[0].N == 0 || kept.Slices[1].N == 0 ||
+		kept.Slices[1].N >= kept.Slices[0].N {
 		t.Fatalf("%+v, %s, %v", kept, next, err)
 	}
 	if e := <-events; e.Slices != "run" {
 		t.Errorf("%+v", e)
 	}
 	got, again, err := run(t, second, "run").Slices()
-	if err != nil || again != next || len(got.Slices) != 2 || got.Slices[0].Set.Rule != "mean A < 0.5" || got.Slices[0].Note != "by <hand>" {
+	if err != nil || again != next || len(got.Slices) != 2 || got.Slices[0].Set.Rule != "mean A < 0.5" ||
+		got.Slices[0].Note != "by <hand>" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, _, err := run(t, second, "run").PutSlices(api.Slices{Format: 1}, tag); !errors.Is(err, ErrChanged) {
@@ -681,7 +753,13 @@ func TestSlices(t *testing.T) {
 		{api.Slices{Format: 1, Slices: []api.Slice{{Name: "a"}, {Name: "a"}}}, "two slices"},
 		{api.Slices{Format: 1, Slices: []api.Slice{{Name: "a", Set: api.Set{Rule: "mean A <"}}}}, "character 9"},
 		{api.Slices{Format: 1, Slices: []api.Slice{{Name: "a", Set: api.Set{Slice: "a"}}}}, "deep"},
-		{api.Slices{Format: 1, Slices: []api.Slice{{Name: "a", Set: api.Set{And: []api.Set{{Slice: "b"}, {Slice: "b"}}}}, {Name: "b", Set: api.Set{Or: []api.Set{{Slice: "a"}, {Slice: "a"}}}}}}, "deep"},
+		{api.Slices{
+			Format: 1,
+			Slices: []api.Slice{
+				{Name: "a", Set: api.Set{And: []api.Set{{Slice: "b"}, {Slice: "b"}}}},
+				{Name: "b", Set: api.Set{Or: []api.Set{{Slice: "a"}, {Slice: "a"}}}},
+			},
+		}, "deep"},
 		{api.Slices{Format: 1, Slices: make([]api.Slice, slice.MaxSlices+1)}, "1001 slices"},
 	} {
 		if _, _, err := r.PutSlices(c.doc, next); !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), c.want) {
@@ -691,7 +769,8 @@ func TestSlices(t *testing.T) {
 		}
 	}
 	writeFile(t, filepath.Join(dir, "slices.json"), "{")
-	if _, _, err := r.Slices(); err == nil || !strings.Contains(err.Error(), "slices.json") || strings.Contains(err.Error(), top) {
+	if _, _, err := r.Slices(); err == nil || !strings.Contains(err.Error(), "slices.json") ||
+		strings.Contains(err.Error(), top) {
 		t.Errorf("%v", err)
 	}
 	if _, _, err := r.PutSlices(doc, "*"); err == nil {
@@ -710,7 +789,11 @@ func TestSlicesTogether(t *testing.T) {
 		m.write(t, filepath.Join(top, name))
 	}
 	s := opened(t, Options{}, top)
-	if _, _, err := run(t, s, "a").PutSlices(api.Slices{Format: 1, Slices: []api.Slice{{Name: "x", Label: -1, Set: api.Set{Indexes: []int{0, 25, 30}}}}}, "*"); err != nil {
+	if _, _, err := run(t, s,
+		"a").PutSlices(api.Slices{
+		Format: 1,
+		Slices: []api.Slice{{Name: "x", Label: -1, Set: api.Set{Indexes: []int{0, 25, 30}}}},
+	}, "*"); err != nil {
 		t.Fatal(err)
 	}
 	r := run(t, s, "a+b")
@@ -758,7 +841,9 @@ func TestManyAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if a, err := r.Aggregate(t.Context(), api.AggregateRequest{Metric: k % 4, Set: api.Set{Rule: "mean A > 0.2"}}); err != nil || len(a.Curves) != 2 {
+				if a, err := r.Aggregate(t.Context(),
+					api.AggregateRequest{Metric: k % 4, Set: api.Set{Rule: "mean A > 0.2"}}); err != nil ||
+					len(a.Curves) != 2 {
 					t.Error(err)
 					return
 				}
@@ -827,7 +912,8 @@ func TestClean(t *testing.T) {
 	small().write(t, dir)
 	r := run(t, opened(t, Options{}, dir), "a")
 	err := r.Clean(fmt.Errorf("%s is %w: open /secret place/of models/model.onnx: no such file", dir, store.ErrBusy))
-	if got, want := err.Error(), "a is in use by another process: open model.onnx: no such file"; got != want || !errors.Is(err, store.ErrBusy) {
+	if got, want := err.Error(), "a is in use by another process: open model.onnx: no such file"; got != want ||
+		!errors.Is(err, store.ErrBusy) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if r.Clean(nil) != nil {
@@ -851,7 +937,8 @@ func TestTogetherFillsIn(t *testing.T) {
 	b.write(t, filepath.Join(top, "b"))
 	next := run(t, s, "a+b")
 	d := next.Document()
-	if d.Samples != 57 || d.State.Done != 57 || !d.State.Complete || next.ETag() == r.ETag() || r.Document().Samples != 10 {
+	if d.Samples != 57 || d.State.Done != 57 || !d.State.Complete || next.ETag() == r.ETag() ||
+		r.Document().Samples != 10 {
 		t.Errorf("%d samples, %+v", d.Samples, d.State)
 	}
 	v, err := next.Curves(2, 0)

@@ -36,21 +36,27 @@ type source struct {
 
 // snapshot is how far a run was when it was looked at. Nothing in it changes.
 type snapshot struct {
-	run        *store.Run
-	group      group.Group
-	done       []bool         // by shard; nil if the run is complete
-	shards     int            // that are done
-	generation int            // grows whenever there is more, or something else
-	epoch      int            // what was read of the folder under another one does not count any more
-	files      [2]os.FileInfo // of job.json and manifest.json, nil where there is none
-	about      *about
+	run   *store.Run
+	group group.Group
+	// by shard; nil if the run is complete
+	done []bool
+	// that are done
+	shards int
+	// grows whenever there is more, or something else
+	generation int
+	// what was read of the folder under another one does not count any more
+	epoch int
+	// of job.json and manifest.json, nil where there is none
+	files [2]os.FileInfo
+	about *about
 }
 
 // about is what follows from a run and is found when it is first asked for.
 type about struct {
 	summaryOnce sync.Once
-	summary     *fold.Summary // nil if there is none that fits
-	summaryErr  error
+	// nil if there is none that fits
+	summary    *fold.Summary
+	summaryErr error
 
 	dataOnce sync.Once
 	data     string
@@ -88,7 +94,8 @@ func openSource(dir string, c *cache) (*source, error) {
 	return &source{dir: dir, cache: c, state: at}, nil
 }
 
-// filesOf are the files that say which run a folder holds and whether it is complete. Both are replaced and never written over.
+// filesOf are the files that say which run a folder holds and whether it is complete. Both are replaced and never
+// written over.
 func filesOf(dir string) (files [2]os.FileInfo) {
 	for i, name := range []string{"job.json", "manifest.json"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -120,7 +127,8 @@ func readRun(dir string, files [2]os.FileInfo) (snapshot, error) {
 	axes := len(g.Chart())
 	for i, e := range j.Elements {
 		if len(e) != axes {
-			return snapshot{}, fmt.Errorf("job.json: element %d has %d coordinates, expected %d for %s", i, len(e), axes, g.Name())
+			return snapshot{}, fmt.Errorf("job.json: element %d has %d coordinates, expected %d for %s", i, len(e),
+				axes, g.Name())
 		}
 	}
 	at := snapshot{run: r, group: g, files: files, about: new(about), shards: len(j.Shards())}
@@ -154,8 +162,9 @@ func (s *source) now() snapshot {
 	return s.state
 }
 
-// look looks at a run again and reports whether there is more of it, or another one in its place. It fails if what is there now does not
-// open. Only one caller may look at a time; those who ask for the state meanwhile do not wait for the disk.
+// look looks at a run again and reports whether there is more of it, or another one in its place. It fails if what is
+// there now does not open. Only one caller may look at a time; those who ask for the state meanwhile do not wait for
+// the disk.
 func (s *source) look() (changed bool, err error) {
 	old := s.now()
 	files := filesOf(s.dir)
@@ -215,8 +224,10 @@ func covers(have []bool, s snapshot) bool {
 
 // curves is one metric of one model over all samples of a job.
 type curves struct {
-	values []float32 // samples x elements, NaN where there is none
-	have   []bool    // shards that are in it; nil for all
+	// samples x elements, NaN where there is none
+	values []float32
+	// shards that are in it; nil for all
+	have []bool
 }
 
 var missing = float32(math.NaN())
@@ -231,17 +242,18 @@ func filled(n int) []float32 {
 
 // curves reads a metric of a model, or has it already.
 func (s *source) curves(at snapshot, model int, metric string, index int) ([]float32, error) {
-	v, err := s.cache.get(key{id: s.id, generation: at.epoch, kind: kindCurves, model: model, metric: index}, func(v any) bool {
-		c, ok := v.(*curves)
-		return ok && covers(c.have, at)
-	}, func(old any) (any, int64, error) {
-		before, _ := old.(*curves) // nil if there is none
-		c, err := s.readCurves(at, model, metric, before)
-		if err != nil {
-			return nil, 0, err
-		}
-		return c, int64(4*len(c.values)) + 64, nil
-	})
+	v, err := s.cache.get(key{id: s.id, generation: at.epoch, kind: kindCurves, model: model, metric: index},
+		func(v any) bool {
+			c, ok := v.(*curves)
+			return ok && covers(c.have, at)
+		}, func(old any) (any, int64, error) {
+			before, _ := old.(*curves) // nil if there is none
+			c, err := s.readCurves(at, model, metric, before)
+			if err != nil {
+				return nil, 0, err
+			}
+			return c, int64(4*len(c.values)) + 64, nil
+		})
 	if err != nil {
 		return nil, s.clean(err)
 	}
@@ -271,7 +283,10 @@ func (s *source) readCurves(at snapshot, model int, metric string, before *curve
 		if out.have[sh.Index] || !at.complete() && !at.done[sh.Index] {
 			continue
 		}
-		for r, err := range at.run.Rows(store.Filter{Models: []int{model}, Metrics: []string{metric}, Lo: sh.Lo, Hi: sh.Hi, NoTop: true}) {
+		for r, err := range at.run.Rows(store.Filter{
+			Models: []int{model}, Metrics: []string{metric}, Lo: sh.Lo,
+			Hi: sh.Hi, NoTop: true,
+		}) {
 			if err != nil {
 				return nil, err
 			}
@@ -284,16 +299,21 @@ func (s *source) readCurves(at snapshot, model int, metric string, before *curve
 
 // rows is what the rows of one model say beside the curves.
 type rows struct {
-	ids    []string // "" where a sample is not computed yet
-	labels []int32  // -1 without
+	// "" where a sample is not computed yet
+	ids []string
+	// -1 without
+	labels []int32
 	tags   map[int][]string
 	errs   map[int]string
-	top    []int32 // samples x elements, -1 where there is none; nil without classes or if it was not asked for
-	have   []bool  // shards that are in it; nil for all
-	size   int64
+	// samples x elements, -1 where there is none; nil without classes or if it was not asked for
+	top []int32
+	// shards that are in it; nil for all
+	have []bool
+	size int64
 }
 
-// names are the model under which names of samples are cached: rows without classes, of the first model, with the errors of all.
+// names are the model under which names of samples are cached: rows without classes, of the first model, with the
+// errors of all.
 const names = -1
 
 // names reads the samples of a run.
@@ -337,7 +357,8 @@ func (s *source) readRows(at snapshot, model int, before *rows) (*rows, error) {
 	out := &rows{errs: map[int]string{}, tags: map[int][]string{}}
 	switch {
 	case before != nil:
-		out.ids, out.labels, out.top, out.have = slices.Clone(before.ids), slices.Clone(before.labels), slices.Clone(before.top), slices.Clone(before.have)
+		out.ids, out.labels, out.top, out.have = slices.Clone(before.ids), slices.Clone(before.labels),
+			slices.Clone(before.top), slices.Clone(before.have)
 		maps.Copy(out.errs, before.errs)
 		maps.Copy(out.tags, before.tags)
 	case model == names:
@@ -456,13 +477,15 @@ func readSummary(dir string, r *store.Run) (*fold.Summary, error) {
 		return nil, fmt.Errorf("summary.json: %w", err)
 	}
 	j := r.Job()
-	if sum.Format != fold.Format || sum.Job != r.Hash() || len(sum.Models) != len(j.Models) || len(sum.Metrics) != len(j.Metrics) ||
+	if sum.Format != fold.Format || sum.Job != r.Hash() || len(sum.Models) != len(j.Models) ||
+		len(sum.Metrics) != len(j.Metrics) ||
 		len(sum.Slices) == 0 || len(sum.Curves) != len(sum.Models)*len(sum.Metrics)*len(sum.Slices) {
 		return nil, errors.New("summary.json does not belong to this run; the command that made the run writes it anew")
 	}
 	for i := range sum.Curves {
 		if len(sum.Curves[i].Mean) != len(j.Elements) {
-			return nil, fmt.Errorf("summary.json: curve %d has %d values, expected %d", i, len(sum.Curves[i].Mean), len(j.Elements))
+			return nil, fmt.Errorf("summary.json: curve %d has %d values, expected %d", i, len(sum.Curves[i].Mean),
+				len(j.Elements))
 		}
 	}
 	return sum, nil

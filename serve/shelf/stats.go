@@ -9,20 +9,27 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Stats sums up every sample's curve of one metric under one model. Every list has one entry per sample; samples that are not computed
-// yet, or failed, are NaN and -1. The lists are shared: callers must not change them.
+// Stats sums up every sample's curve of one metric under one model. Every list has one entry per sample; samples that
+// are not computed yet, or failed, are NaN and -1. The lists are shared: callers must not change them.
 type Stats struct {
-	// Mean and SD are over the orbit, with the weights of the plan. They are NaN if a value is not finite: leaving it out would
-	// flatter the model.
+	// Mean and SD are over the orbit, with the weights of the plan. They are NaN if a value is not finite: leaving it
+	// out would flatter the model.
 	Mean, SD []float32
-	Min, Max []float32 // of the finite values; NaN if there are none
-	Identity []float32 // the value at the identity; NaN if the plan does not visit it
-	Worst    []int32   // element with the worst finite value by the metric's better direction, the first of equal ones; -1 if there is none
+	// of the finite values; NaN if there are none
+	Min, Max []float32
+	// the value at the identity; NaN if the plan does not visit it
+	Identity []float32
+	// element with the worst finite value by the metric's better direction, the first of equal ones; -1 if there is
+	// none
+	Worst []int32
 
-	Lo, Hi float64 // extremes over all samples; NaN if there are none
+	// extremes over all samples; NaN if there are none
+	Lo, Hi float64
 
-	orbit []float64 // Mean before it is rounded
-	bad   []int32   // first element with a value that is not finite, -1 if there is none
+	// Mean before it is rounded
+	orbit []float64
+	// first element with a value that is not finite, -1 if there is none
+	bad []int32
 }
 
 func (s *Stats) bytes() int64 { return int64(len(s.Mean)) * (6*4 + 8 + 4) }
@@ -41,8 +48,9 @@ func finite(v float32) bool {
 
 func statsOf(values []float32, n, e int, weights []float64, identity int, m *metric.Metric) *Stats {
 	s := &Stats{
-		Mean: make([]float32, n), SD: make([]float32, n), Min: make([]float32, n), Max: make([]float32, n), Identity: make([]float32, n),
-		Worst: make([]int32, n), orbit: make([]float64, n), bad: make([]int32, n),
+		Mean: make([]float32, n), SD: make([]float32, n), Min: make([]float32, n), Max: make([]float32, n),
+		Identity: make([]float32, n),
+		Worst:    make([]int32, n), orbit: make([]float64, n), bad: make([]int32, n),
 		Lo: math.NaN(), Hi: math.NaN(),
 	}
 	var g errgroup.Group

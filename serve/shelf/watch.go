@@ -7,9 +7,10 @@ import (
 	"nero/serve/api"
 )
 
-// Watch looks for what is new about once a second, less often where looking takes long, while the context lasts, and sends what has changed: a run that has more rows, is
-// complete, appeared, changed or is gone, and slices that were changed through this shelf. A receiver that is slow misses events that a later one of
-// the same run makes up for. The channel is closed when the context, or the shelf, ends.
+// Watch looks for what is new about once a second, less often where looking takes long, while the context lasts, and
+// sends what has changed: a run that has more rows, is complete, appeared, changed or is gone, and slices that were
+// changed through this shelf. A receiver that is slow misses events that a later one of the same run makes up for. The
+// channel is closed when the context, or the shelf, ends.
 func (s *Shelf) Watch(ctx context.Context) <-chan api.Event {
 	ch := make(chan api.Event, 64)
 	s.mu.Lock()

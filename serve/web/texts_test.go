@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// The page says numbers and elements as package view does: this test writes what that package says, and format.test.ts reads it.
+// The page says numbers and elements as package view does: this test writes what that package says, and format.test.ts
+// reads it.
 func TestTexts(t *testing.T) {
 	type label struct {
 		Group   string        `json:"group"`
@@ -32,11 +33,13 @@ func TestTexts(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	numbers := []float64{
-		0, 1, -1, 0.5, 0.0625, -0.0625, 0.1875, 2.5, 12.345, 99.995, 99.9949, 999.95, 999.94, 1234.5, 1235.5, 99999.5, 1e5, 1e-3, 0.00099999, 1.5e-7, 1.25e-7, 9.9995, 9.99951,
+		0, 1, -1, 0.5, 0.0625, -0.0625, 0.1875, 2.5, 12.345, 99.995, 99.9949, 999.95, 999.94, 1234.5, 1235.5, 99999.5,
+		1e5, 1e-3, 0.00099999, 1.5e-7, 1.25e-7, 9.9995, 9.99951,
 		250000, 350000, 1e22, 123456789, 0.3, 1. / 3, 1e-300, 5e-324, math.MaxFloat64,
 	}
 	for range 100 {
-		numbers = append(numbers, (r.Float64()-0.5)*math.Pow(10, float64(r.IntN(14)-6)), float64(r.IntN(4096)-2048)/math.Pow(2, float64(r.IntN(12))))
+		numbers = append(numbers, (r.Float64()-0.5)*math.Pow(10, float64(r.IntN(14)-6)),
+			float64(r.IntN(4096)-2048)/math.Pow(2, float64(r.IntN(12))))
 	}
 	for _, v := range numbers {
 		out.Numbers = append(out.Numbers, []any{v, view.Number(v)})
@@ -94,6 +97,7 @@ func TestTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(old, b.Bytes()) {
-		t.Errorf("%s is not what package view says: run 'go test ./serve/web -run TestTexts -update' and change src/core/format.ts", name)
+		t.Errorf("%s is not what package view says: run 'go test ./serve/web -run TestTexts -update' and change "+
+			"src/core/format.ts", name)
 	}
 }

@@ -21,14 +21,18 @@ func read(t *testing.T, name string) string {
 }
 
 func TestFiles(t *testing.T) {
-	for _, name := range []string{"index.html", "app.js", "base.js", "more.js", "viewer3d.js", "report.js", "app.css", "LICENSES.txt"} {
+	for _, name := range []string{
+		"index.html", "app.js", "base.js", "more.js", "viewer3d.js", "report.js", "app.css",
+		"LICENSES.txt",
+	} {
 		if read(t, name) == "" {
 			t.Errorf("%s is empty", name)
 		}
 	}
 }
 
-// The page works below any path, opens nothing elsewhere and has no script or style in it, which the content policy refuses.
+// The page works below any path, opens nothing elsewhere and has no script or style in it, which the content policy
+// refuses.
 func TestPage(t *testing.T) {
 	page := read(t, "index.html")
 	links := regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1)

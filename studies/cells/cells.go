@@ -1,6 +1,7 @@
-// Package cells carries the study of detectors under shifts: six small detectors of blood cells that differ in how far their
-// training windows were shifted about the key object, and the photos that they are measured on. How the models came about and
-// how good they are is in MODEL_CARDS.md beside it; where the photos come from, and their licence (MIT), in data/README.md.
+// Package cells carries the study of detectors under shifts: six small detectors of blood cells that differ in how far
+// their training windows were shifted about the key object, and the photos that they are measured on. How the models
+// came about and how good they are is in MODEL_CARDS.md beside it; where the photos come from, and their licence (MIT),
+// in data/README.md.
 package cells
 
 import "embed"

@@ -83,24 +83,29 @@ func measured(t *testing.T) map[string]entry {
 		t.Fatal(err)
 	}
 	if e.Split != "test" || e.Keys != 32 || len(e.Shifts) != 33 || len(e.Models) != len(levels()) {
-		t.Fatalf("evaluation.json: split %q, %d keys, %d shifts, %d models; want test, 32, 33, 6", e.Split, e.Keys, len(e.Shifts), len(e.Models))
+		t.Fatalf("evaluation.json: split %q, %d keys, %d shifts, %d models; want test, 32, 33, 6", e.Split, e.Keys,
+			len(e.Shifts), len(e.Models))
 	}
 	for _, k := range []string{"width_x", "width_y", "area_above_half"} {
 		i := e.Interval[k]
-		if len(i["from"]) != len(levels()) || len(i["to"]) != len(levels()) || len(i["wider_than_level_before"]) != len(levels())-1 {
-			t.Fatalf("evaluation.json: interval_90 of %s has %d, %d, %d numbers; want 6, 6, 5", k, len(i["from"]), len(i["to"]), len(i["wider_than_level_before"]))
+		if len(i["from"]) != len(levels()) || len(i["to"]) != len(levels()) ||
+			len(i["wider_than_level_before"]) != len(levels())-1 {
+			t.Fatalf("evaluation.json: interval_90 of %s has %d, %d, %d numbers; want 6, 6, 5", k, len(i["from"]),
+				len(i["to"]), len(i["wider_than_level_before"]))
 		}
 		for level, from := range i["from"] {
 			m := e.Models[strconv.Itoa(levels()[level])]
 			at := map[string]float64{"width_x": m.WidthX, "width_y": m.WidthY, "area_above_half": m.AreaShare}[k]
 			if !(from <= at) || !(at <= i["to"][level]) {
-				t.Errorf("evaluation.json: %s of level %d is %v, outside its own interval %v to %v", k, levels()[level], at, from, i["to"][level])
+				t.Errorf("evaluation.json: %s of level %d is %v, outside its own interval %v to %v", k, levels()[level],
+					at, from, i["to"][level])
 			}
 		}
 		// The last step is not as sure as the others; the cards say so.
 		for level, share := range i["wider_than_level_before"][:4] {
 			if !(share >= 0.95) {
-				t.Errorf("evaluation.json: %s of level %d is wider than before in %v of resamples, want at least 0.95", k, levels()[level+1], share)
+				t.Errorf("evaluation.json: %s of level %d is wider than before in %v of resamples, want at least 0.95",
+					k, levels()[level+1], share)
 			}
 		}
 	}
@@ -115,7 +120,8 @@ func commas(n int) string {
 	return s
 }
 
-// TestModelsAreThoseOfTheCards keeps models, measurements and cards together: a new model needs a new evaluation and card.
+// TestModelsAreThoseOfTheCards keeps models, measurements and cards together: a new model needs a new evaluation and
+// card.
 func TestModelsAreThoseOfTheCards(t *testing.T) {
 	cards := string(read(t, "MODEL_CARDS.md"))
 	all := measured(t)
@@ -134,8 +140,10 @@ func TestModelsAreThoseOfTheCards(t *testing.T) {
 		}
 		for _, row := range []string{
 			fmt.Sprintf("| %d %% | `%s` | %s | `%s` |", level, m.File, commas(m.Bytes), m.SHA256),
-			fmt.Sprintf("| %d %% | %.3f | %.3f | %.3f | %.1f | %.3f | %.3f | %.1f | %.1f | %.1f | %.1f | %.1f |", level, m.Center["confidence_iou"], m.Center["iou"],
-				m.Center["confidence"], 100*m.Center["label_right"], m.Mean["confidence_iou"], m.EndsMean, m.WidthX, m.WidthY, 100*m.AreaShare, m.Strict["width_x"], m.Strict["width_y"]),
+			fmt.Sprintf("| %d %% | %.3f | %.3f | %.3f | %.1f | %.3f | %.3f | %.1f | %.1f | %.1f | %.1f | %.1f |", level,
+				m.Center["confidence_iou"], m.Center["iou"],
+				m.Center["confidence"], 100*m.Center["label_right"], m.Mean["confidence_iou"], m.EndsMean, m.WidthX,
+				m.WidthY, 100*m.AreaShare, m.Strict["width_x"], m.Strict["width_y"]),
 		} {
 			if !strings.Contains(cards, row) {
 				t.Errorf("MODEL_CARDS.md: no row %q", row)
@@ -144,8 +152,8 @@ func TestModelsAreThoseOfTheCards(t *testing.T) {
 	}
 }
 
-// TestModelsServeTheirPurpose holds the measurements to what the study needs them for: Figure 8 of the NERO paper, a peak that
-// widens with the shifts of training, and Figure 12, a consensus that stands in for the truth.
+// TestModelsServeTheirPurpose holds the measurements to what the study needs them for: Figure 8 of the NERO paper, a
+// peak that widens with the shifts of training, and Figure 12, a consensus that stands in for the truth.
 func TestModelsServeTheirPurpose(t *testing.T) {
 	all := measured(t)
 	wide := entry{}
@@ -156,14 +164,17 @@ func TestModelsServeTheirPurpose(t *testing.T) {
 				m.WidthX, m.WidthY, m.AreaShare, wide.WidthX, wide.WidthY, wide.AreaShare)
 		}
 		if !(m.Strict["width_x"] > wide.Strict["width_x"]) || !(m.Strict["width_y"] > wide.Strict["width_y"]) {
-			t.Errorf("%d %%: with wrong labels as 0 the peak is %v x %v px, want wider than %v x %v of the level before", level,
+			t.Errorf("%d %%: with wrong labels as 0 the peak is %v x %v px, want wider than %v x %v of the level "+
+				"before", level,
 				m.Strict["width_x"], m.Strict["width_y"], wide.Strict["width_x"], wide.Strict["width_y"])
 		}
 		if !(m.Center["confidence_iou"] >= 0.6) || !(m.Center["iou"] >= 0.65) {
-			t.Errorf("%d %%: value %v and IoU %v at the middle, want at least 0.6 and 0.65", level, m.Center["confidence_iou"], m.Center["iou"])
+			t.Errorf("%d %%: value %v and IoU %v at the middle, want at least 0.6 and 0.65", level,
+				m.Center["confidence_iou"], m.Center["iou"])
 		}
 		if !(m.Consensus["correlation_median"] >= 0.9) {
-			t.Errorf("%d %%: maps under truth and consensus correlate with %v in the median, want at least 0.9", level, m.Consensus["correlation_median"])
+			t.Errorf("%d %%: maps under truth and consensus correlate with %v in the median, want at least 0.9", level,
+				m.Consensus["correlation_median"])
 		}
 		if got := (m.Row[0] + m.Row[32] + m.Column[0] + m.Column[32]) / 4; !(math.Abs(got-m.EndsMean) <= 1e-4) {
 			t.Errorf("%d %%: the curves end at %v on average, evaluation.json says %v", level, got, m.EndsMean)
@@ -188,7 +199,8 @@ func TestModelsSayWhatTheyTakeAndGive(t *testing.T) {
 	}
 }
 
-// TestDataAreThoseOfTheReadme hashes the files one after the other in the order of their paths, as the README's command does.
+// TestDataAreThoseOfTheReadme hashes the files one after the other in the order of their paths, as the README's command
+// does.
 func TestDataAreThoseOfTheReadme(t *testing.T) {
 	var names []string
 	for _, pattern := range []string{"JPEGImages/*.jpg", "Annotations/*.xml", "ImageSets/Main/test.txt"} {
@@ -248,8 +260,8 @@ type answer struct {
 	Index int        `json:"index"`
 }
 
-// TestAnswersAreThoseOfTraining runs the exported files, and compares with what PyTorch says of the same windows: neither the
-// export nor the layout of windows, candidates and classes can differ unseen.
+// TestAnswersAreThoseOfTraining runs the exported files, and compares with what PyTorch says of the same windows:
+// neither the export nor the layout of windows, candidates and classes can differ unseen.
 func TestAnswersAreThoseOfTraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two networks on windows in float64, operator by operator")
@@ -295,7 +307,8 @@ func TestAnswersAreThoseOfTraining(t *testing.T) {
 				if i%2 == 1 {
 					continue // every operator is evaluated from its definition, which takes its time
 				}
-				out, err := g.Run(t.Context(), []tensor.Named{{Name: "image", Tensor: cut(t, pic, want.Shift)}}, reference.Options{})
+				out, err := g.Run(t.Context(), []tensor.Named{{Name: "image", Tensor: cut(t, pic, want.Shift)}},
+					reference.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -324,8 +337,8 @@ func cut(t *testing.T, pic image.Image, shift [2]int) tensor.Tensor {
 	return tensor.FromFloat32(in, 1, 3, window, window)
 }
 
-// check holds the answer to one window to what is wanted: the same candidate and class on top, with the same box and score up to
-// the float32 rounding of PyTorch.
+// check holds the answer to one window to what is wanted: the same candidate and class on top, with the same box and
+// score up to the float32 rounding of PyTorch.
 func check(t *testing.T, what string, out []tensor.Named, want answer) {
 	t.Helper()
 	values := map[string][]float64{}
@@ -338,7 +351,8 @@ func check(t *testing.T, what string, out []tensor.Named, want answer) {
 	}
 	boxes, scores := values["boxes"], values["scores"]
 	if len(boxes) != candidates*4 || len(scores) != candidates*3 {
-		t.Fatalf("%s: %d numbers of boxes and %d scores, want %d and %d", what, len(boxes), len(scores), candidates*4, candidates*3)
+		t.Fatalf("%s: %d numbers of boxes and %d scores, want %d and %d", what, len(boxes), len(scores), candidates*4,
+			candidates*3)
 	}
 	top := 0
 	for i, s := range scores {

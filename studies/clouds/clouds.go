@@ -1,6 +1,6 @@
-// Package clouds carries the clouds study: points sampled from 3-D models of furniture, and small networks that name the kind of furniture, trained on
-// upright shapes and on shapes turned at random, beside one that is invariant by construction. How they came about and how good they are is in
-// MODEL_CARDS.md beside it, whose the shapes are in data.
+// Package clouds carries the clouds study: points sampled from 3-D models of furniture, and small networks that name
+// the kind of furniture, trained on upright shapes and on shapes turned at random, beside one that is invariant by
+// construction. How they came about and how good they are is in MODEL_CARDS.md beside it, whose the shapes are in data.
 package clouds
 
 import "embed"

@@ -38,7 +38,8 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := 0
-	for word := range strings.FieldsFuncSeq(string(b), func(r rune) bool { return strings.ContainsRune(" {},[]\n", r) }) {
+	for word := range strings.FieldsFuncSeq(string(b),
+		func(r rune) bool { return strings.ContainsRune(" {},[]\n", r) }) {
 		if strings.HasPrefix(word, "models/") || strings.HasPrefix(word, "data/") {
 			named++
 			if _, err := Files.ReadFile(word); err != nil {

@@ -1,6 +1,7 @@
-// Package digits carries the study that the demo runs: trained digit classifiers, 1,000 real digits of MNIST's test set, and
-// the study file. How the models came about and how good they are is in MODEL_CARDS.md beside it; where the digits come from,
-// and their licence (Creative Commons Attribution-Share Alike 3.0, unlike the code's), in data/README.md.
+// Package digits carries the study that the demo runs: trained digit classifiers, 1,000 real digits of MNIST's test
+// set, and the study file. How the models came about and how good they are is in MODEL_CARDS.md beside it; where the
+// digits come from, and their licence (Creative Commons Attribution-Share Alike 3.0, unlike the code's), in
+// data/README.md.
 package digits
 
 import "embed"

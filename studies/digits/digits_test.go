@@ -90,12 +90,14 @@ func measured(t *testing.T) evaluation {
 		t.Fatal(err)
 	}
 	if e.Digits != 10000 || len(e.Degrees) != 72 || len(e.Models) != 3 {
-		t.Fatalf("evaluation.json: %d digits, %d angles, %d models; want 10000, 72, 3", e.Digits, len(e.Degrees), len(e.Models))
+		t.Fatalf("evaluation.json: %d digits, %d angles, %d models; want 10000, 72, 3", e.Digits, len(e.Degrees),
+			len(e.Models))
 	}
 	return e
 }
 
-// TestModelsAreThoseOfTheCards keeps models, measurements and cards together: a new model needs a new evaluation and card.
+// TestModelsAreThoseOfTheCards keeps models, measurements and cards together: a new model needs a new evaluation and
+// card.
 func TestModelsAreThoseOfTheCards(t *testing.T) {
 	cards := string(read(t, "MODEL_CARDS.md"))
 	for name, m := range measured(t).Models {
@@ -139,7 +141,8 @@ func TestModelsServeTheirPurpose(t *testing.T) {
 		t.Errorf("c4: self error %v at quarter turns, want at most 1e-5", got)
 	}
 	if got := e.Models["original"].Self["mean"]; !(got >= 0.1) {
-		t.Errorf("original: self error %v at quarter turns, want at least 0.1: it is the model that must be caught", got)
+		t.Errorf("original: self error %v at quarter turns, want at least 0.1: it is the model that must be caught",
+			got)
 	}
 	// Figure 4 of the NERO paper: 0 nearly flat, 1 with two lobes, every class best upright; the augmented model round.
 	for class, c := range e.Models["original"].ByClass {
@@ -149,11 +152,13 @@ func TestModelsServeTheirPurpose(t *testing.T) {
 		}
 		spread := slices.Max(c) - slices.Min(c)
 		if flat := spread < 0.3; flat != (class == 0) {
-			t.Errorf("original: class %d spreads over %.2f of confidence; want 0, and only 0, nearly flat", class, spread)
+			t.Errorf("original: class %d spreads over %.2f of confidence; want 0, and only 0, nearly flat", class,
+				spread)
 		}
 	}
 	if one := e.Models["original"].ByClass[1]; !(one[0] > 0.9 && one[36] > 0.9 && one[18] < 0.3 && one[54] < 0.3) {
-		t.Errorf("original: class 1 at 0, 90, 180, 270 degrees: %v %v %v %v; want lobes at 0 and 180", one[0], one[18], one[36], one[54])
+		t.Errorf("original: class 1 at 0, 90, 180, 270 degrees: %v %v %v %v; want lobes at 0 and 180", one[0], one[18],
+			one[36], one[54])
 	}
 	for class, c := range e.Models["augmented"].ByClass {
 		if spread := slices.Max(c) - slices.Min(c); !(spread < 0.1) {
@@ -163,7 +168,8 @@ func TestModelsServeTheirPurpose(t *testing.T) {
 }
 
 func TestDataAreThoseOfTheReadme(t *testing.T) {
-	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|.*\\| `([0-9a-f]{64})` \\|$").FindAllStringSubmatch(string(read(t, "data/README.md")), -1)
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|.*\\| `([0-9a-f]{64})` \\|$").FindAllStringSubmatch(
+		string(read(t, "data/README.md")), -1)
 	if len(rows) != 5 {
 		t.Fatalf("data/README.md: %d rows with a digest, want 5", len(rows))
 	}
@@ -180,7 +186,8 @@ func TestSubsetIsPartOfTheTestSet(t *testing.T) {
 	_, fullLabels := readIDX(t, "data/t10k-labels-idx1-ubyte.gz")
 	dims, images := readIDX(t, "data/digits1000-images-idx3-ubyte.gz")
 	labelDims, labels := readIDX(t, "data/digits1000-labels-idx1-ubyte.gz")
-	if !slices.Equal(fullDims, []int{10000, 28, 28}) || !slices.Equal(dims, []int{n, 28, 28}) || !slices.Equal(labelDims, []int{n}) {
+	if !slices.Equal(fullDims, []int{10000, 28, 28}) || !slices.Equal(dims, []int{n, 28, 28}) ||
+		!slices.Equal(labelDims, []int{n}) {
 		t.Fatalf("shapes %v, %v, %v; want [10000 28 28], [1000 28 28], [1000]", fullDims, dims, labelDims)
 	}
 	lines := strings.Split(strings.TrimSpace(string(read(t, "data/digits1000-index.csv"))), "\n")
@@ -225,9 +232,12 @@ func TestStudiesNameFilesThatAreThere(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		// The networks were trained on numbers scaled this way; anything else makes every measurement above meaningless.
-		if s.Input.Scale != 255 || !slices.Equal(s.Input.Mean, []float64{0.1307}) || !slices.Equal(s.Input.Std, []float64{0.3081}) {
-			t.Errorf("%s: input scaled by %v, %v, %v; want 255, 0.1307, 0.3081", name, s.Input.Scale, s.Input.Mean, s.Input.Std)
+		// The networks were trained on numbers scaled this way; anything else makes every measurement above
+		// meaningless.
+		if s.Input.Scale != 255 || !slices.Equal(s.Input.Mean, []float64{0.1307}) ||
+			!slices.Equal(s.Input.Std, []float64{0.3081}) {
+			t.Errorf("%s: input scaled by %v, %v, %v; want 255, 0.1307, 0.3081", name, s.Input.Scale, s.Input.Mean,
+				s.Input.Std)
 		}
 		if !slices.Equal(s.Group.Orbit.Grid, []int{72}) || s.Group.Name != "SO(2)" {
 			t.Errorf("%s: group %s on %v, want SO(2) on 72 angles", name, s.Group.Name, s.Group.Orbit.Grid)

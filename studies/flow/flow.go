@@ -1,6 +1,7 @@
-// Package flow carries the models of the flow study: two small estimators of the displacement between two particle pictures, trained
-// without and with augmentation by the symmetries of the square and of time. How they came about and how good they are is in
-// MODEL_CARDS.md beside it. The pairs that they are tried on are rendered from a seed (package nero/data/particle) and not carried.
+// Package flow carries the models of the flow study: two small estimators of the displacement between two particle
+// pictures, trained without and with augmentation by the symmetries of the square and of time. How they came about and
+// how good they are is in MODEL_CARDS.md beside it. The pairs that they are tried on are rendered from a seed (package
+// nero/data/particle) and not carried.
 package flow
 
 import "embed"

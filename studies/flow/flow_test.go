@@ -36,12 +36,18 @@ func read(t *testing.T, name string) []byte {
 
 // summary are the means of one model over all pairs.
 type summary struct {
-	Identity float64 `json:"identity"`         // error to the truth of the pairs as they are, px
-	Orbit    float64 `json:"orbit"`            // mean of it over the 16 elements
-	Worst    float64 `json:"worst"`            // greatest of the 16
-	D4       float64 `json:"d4_to_itself"`     // error to the model itself, mean over the elements 1 to 7
-	D4Max    float64 `json:"d4_to_itself_max"` // the greatest of one pair
-	Time     float64 `json:"time_to_itself"`   // of element 8, time reversal alone
+	// error to the truth of the pairs as they are, px
+	Identity float64 `json:"identity"`
+	// mean of it over the 16 elements
+	Orbit float64 `json:"orbit"`
+	// greatest of the 16
+	Worst float64 `json:"worst"`
+	// error to the model itself, mean over the elements 1 to 7
+	D4 float64 `json:"d4_to_itself"`
+	// the greatest of one pair
+	D4Max float64 `json:"d4_to_itself_max"`
+	// of element 8, time reversal alone
+	Time float64 `json:"time_to_itself"`
 }
 
 // evaluation is what evaluate.py wrote.
@@ -70,11 +76,13 @@ func measured(t *testing.T) evaluation {
 		t.Fatal(err)
 	}
 	if e.Pairs != 24 || len(e.Elements) != 16 || len(e.Models) != 3 {
-		t.Fatalf("evaluation.json: %d pairs, %d elements, %d models; want 24, 16, 3", e.Pairs, len(e.Elements), len(e.Models))
+		t.Fatalf("evaluation.json: %d pairs, %d elements, %d models; want 24, 16, 3", e.Pairs, len(e.Elements),
+			len(e.Models))
 	}
 	for name, m := range e.Models {
 		if len(m.Truth) != 16 || len(m.Itself) != 16 || len(m.ByKind) != 6 {
-			t.Fatalf("evaluation.json: %s: %d, %d and %d curves; want 16, 16, 6", name, len(m.Truth), len(m.Itself), len(m.ByKind))
+			t.Fatalf("evaluation.json: %s: %d, %d and %d curves; want 16, 16, 6", name, len(m.Truth), len(m.Itself),
+				len(m.ByKind))
 		}
 	}
 	return e
@@ -88,7 +96,8 @@ func commas(n int) string {
 	return s
 }
 
-// TestModelsAreThoseOfTheCards keeps models, measurements and cards together: a new model needs a new evaluation and card.
+// TestModelsAreThoseOfTheCards keeps models, measurements and cards together: a new model needs a new evaluation and
+// card.
 func TestModelsAreThoseOfTheCards(t *testing.T) {
 	cards := string(read(t, "MODEL_CARDS.md"))
 	row := func(name string, form string, vals []float64) {
@@ -120,30 +129,37 @@ func TestModelsAreThoseOfTheCards(t *testing.T) {
 	}
 }
 
-// TestModelsServeTheirPurpose holds the measurements to what the study needs them for (Figure 10 of the NERO paper): the classical method
-// is equivariant, the learned ones are less so, and augmentation helps.
+// TestModelsServeTheirPurpose holds the measurements to what the study needs them for (Figure 10 of the NERO paper):
+// the classical method is equivariant, the learned ones are less so, and augmentation helps.
 func TestModelsServeTheirPurpose(t *testing.T) {
 	e := measured(t)
-	classical, plain, augmented := e.Models["farneback"].Summary, e.Models["plain"].Summary, e.Models["augmented"].Summary
+	classical, plain, augmented := e.Models["farneback"].Summary, e.Models["plain"].Summary,
+		e.Models["augmented"].Summary
 	if !(classical.D4Max <= 1e-3) {
-		t.Errorf("farneback: error to itself %v px under mirrors and quarter turns, want at most 0.001", classical.D4Max)
+		t.Errorf("farneback: error to itself %v px under mirrors and quarter turns, want at most 0.001",
+			classical.D4Max)
 	}
 	if !(plain.Identity <= 0.8 && augmented.Identity <= 0.8 && classical.Identity <= 0.5) {
-		t.Errorf("errors of pairs as they are: %v, %v, %v px; want at most 0.8, 0.8, 0.5", plain.Identity, augmented.Identity, classical.Identity)
+		t.Errorf("errors of pairs as they are: %v, %v, %v px; want at most 0.8, 0.8, 0.5", plain.Identity,
+			augmented.Identity, classical.Identity)
 	}
 	if !(plain.D4 >= 3*augmented.D4 && augmented.D4 >= 10*classical.D4 && augmented.D4 >= 0.01) {
-		t.Errorf("errors to itself under mirrors and quarter turns: plain %v, augmented %v, farneback %v; want each well above the next",
+		t.Errorf("errors to itself under mirrors and quarter turns: plain %v, augmented %v, farneback %v; want each "+
+			"well above the next",
 			plain.D4, augmented.D4, classical.D4)
 	}
 	if !(plain.Worst >= 2*plain.Identity) {
-		t.Errorf("plain: error %v px at its worst element and %v as trained: it is the model that must be caught", plain.Worst, plain.Identity)
+		t.Errorf("plain: error %v px at its worst element and %v as trained: it is the model that must be caught",
+			plain.Worst, plain.Identity)
 	}
 	if !(augmented.Worst <= 1.2*augmented.Identity) {
-		t.Errorf("augmented: error %v px at its worst element, %v at the identity: want about the same", augmented.Worst, augmented.Identity)
+		t.Errorf("augmented: error %v px at its worst element, %v at the identity: want about the same",
+			augmented.Worst, augmented.Identity)
 	}
 }
 
-// TestStudyFitsTheModels holds the study to what the networks were made for: grey levels as they are, and particles as in training.
+// TestStudyFitsTheModels holds the study to what the networks were made for: grey levels as they are, and particles as
+// in training.
 func TestStudyFitsTheModels(t *testing.T) {
 	b, err := Files.ReadFile("demo.yaml")
 	if err != nil {
@@ -161,11 +177,13 @@ func TestStudyFitsTheModels(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if s.Input.Scale != 1 || len(s.Input.Mean)+len(s.Input.Std) != 0 || s.Output.Space != "field" || s.Group.Name != "D4 x Time" {
+	if s.Input.Scale != 1 || len(s.Input.Mean)+len(s.Input.Std) != 0 || s.Output.Space != "field" ||
+		s.Group.Name != "D4 x Time" {
 		t.Errorf("input %+v, output %+v, group %s", s.Input, s.Output, s.Group.Name)
 	}
 	p, d := s.Data.Particles, particle.Default(1, 1)
-	if s.Data.Format != "particles" || p.Noise != d.Optics.Noise || p.Loss != d.Optics.Loss || p.Shift != 0 && p.Shift != d.Scene.Peak {
+	if s.Data.Format != "particles" || p.Noise != d.Optics.Noise || p.Loss != d.Optics.Loss || p.Shift != 0 &&
+		p.Shift != d.Scene.Peak {
 		t.Errorf("data %+v: the networks were trained with %+v and %+v", s.Data, d.Scene, d.Optics)
 	}
 	// Pairs of the training would flatter them.
@@ -174,8 +192,8 @@ func TestStudyFitsTheModels(t *testing.T) {
 	}
 }
 
-// TestModelsFindRenderedFlows runs both models on the first pairs of the evaluation: what they return must be what evaluate.py measured,
-// in the units and the order that the package says.
+// TestModelsFindRenderedFlows runs both models on the first pairs of the evaluation: what they return must be what
+// evaluate.py measured, in the units and the order that the package says.
 func TestModelsFindRenderedFlows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

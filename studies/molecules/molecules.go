@@ -1,5 +1,6 @@
-// Package molecules carries the molecules study: conformations of small molecules with energies and forces, and small networks that answer both. How
-// they came about, how good they are and which laws they obey is in MODEL_CARDS.md beside it, where the numbers come from in data.
+// Package molecules carries the molecules study: conformations of small molecules with energies and forces, and small
+// networks that answer both. How they came about, how good they are and which laws they obey is in MODEL_CARDS.md
+// beside it, where the numbers come from in data.
 package molecules
 
 import "embed"

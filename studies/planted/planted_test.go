@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestCards holds the files of the models against the sizes and checksums of their cards, and the cards against the files.
+// TestCards holds the files of the models against the sizes and checksums of their cards, and the cards against the
+// files.
 func TestCards(t *testing.T) {
 	b, err := os.ReadFile("MODEL_CARDS.md")
 	if err != nil {
@@ -64,7 +65,8 @@ func TestStudies(t *testing.T) {
 			t.Fatal(err)
 		}
 		named := 0
-		for word := range strings.FieldsFuncSeq(string(b), func(r rune) bool { return strings.ContainsRune(" {},[]\n", r) }) {
+		for word := range strings.FieldsFuncSeq(string(b),
+			func(r rune) bool { return strings.ContainsRune(" {},[]\n", r) }) {
 			if strings.HasPrefix(word, "models/") || strings.HasPrefix(word, "data/") {
 				named++
 				used[word] = true

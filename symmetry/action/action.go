@@ -1,5 +1,5 @@
-// Package action says how the elements of a group move the values of a space. Actions are chosen by (group, space) from a
-// [Table]; a pair that no rule covers is refused before anything runs.
+// Package action says how the elements of a group move the values of a space. Actions are chosen by (group, space) from
+// a [Table]; a pair that no rule covers is refused before anything runs.
 package action
 
 import (
@@ -47,10 +47,11 @@ type Kernel string
 const (
 	Nearest  Kernel = "nearest"
 	Bilinear Kernel = "bilinear"
-	Bicubic  Kernel = "bicubic"      // Keys 1981, a = -1/2
-	Lanczos  Kernel = "lanczos"      // Lanczos-3, weights normalised to sum 1
-	Spline   Kernel = "spline"       // cubic B-spline with recursive prefilter (Unser 1999) of the picture that the border extends
-	Up3      Kernel = "up3-bilinear" // enlarged three times, bilinear, shrunk back: blurs, so nothing is exact
+	Bicubic  Kernel = "bicubic" // Keys 1981, a = -1/2
+	Lanczos  Kernel = "lanczos" // Lanczos-3, weights normalised to sum 1
+	// cubic B-spline with recursive prefilter (Unser 1999) of the picture that the border extends
+	Spline Kernel = "spline"
+	Up3    Kernel = "up3-bilinear" // enlarged three times, bilinear, shrunk back: blurs, so nothing is exact
 )
 
 // Kernels are all kernels, in the order of their cost.
@@ -72,22 +73,26 @@ func Borders() []Border { return []Border{Zero, Edge, Reflect, Circular} }
 
 // Options are the choices that an action leaves to the user.
 type Options struct {
-	Kernel Kernel // default Bilinear
-	Border Border // default Zero, for groups that roll pictures around Circular
-	// Window, if not empty, is the size (height, width) of a crop window that moves over a larger picture instead of the
-	// picture moving under a border rule: shifts then show real content and every whole step is exact. For signals it is one number, the length.
+	// default Bilinear
+	Kernel Kernel
+	// default Zero, for groups that roll pictures around Circular
+	Border Border
+	// Window, if not empty, is the size (height, width) of a crop window that moves over a larger picture instead of
+	// the picture moving under a border rule: shifts then show real content and every whole step is exact. For signals
+	// it is one number, the length.
 	Window []int
 	// Oriented lets boxes turn: [NewBoxes]. Without it a box that turns becomes its envelope along the axes.
 	Oriented bool
-	// AtFirst says that the vectors of a field belong to places in the first frame, so that reversing time negates them to first order only:
-	// [NewField]. The default is the middle of the time between the frames.
+	// AtFirst says that the vectors of a field belong to places in the first frame, so that reversing time negates them
+	// to first order only: [NewField]. The default is the middle of the time between the frames.
 	AtFirst bool
-	// Invariant is the user's claim that an output without positions, such as class scores, stays as it is. Without it the
-	// rule "invariant" covers nothing.
+	// Invariant is the user's claim that an output without positions, such as class scores, stays as it is. Without it
+	// the rule "invariant" covers nothing.
 	Invariant bool
 	// Stride is how many samples of a shift of time one number of a signal stands for: [NewSignal]. The default is 1.
 	Stride float64
-	// Range is the lowest and the highest intensity of pictures, between which colors are changed: [NewColor]. The default is 0 and 255.
+	// Range is the lowest and the highest intensity of pictures, between which colors are changed: [NewColor]. The
+	// default is 0 and 255.
 	Range []float64
 }
 
@@ -153,8 +158,8 @@ func (t Table) For(g group.Group, s space.Spec, o Options) (Action, error) {
 	return nil, fmt.Errorf("no action of %s on %s:\n%w", g.Name(), s.Kind, errors.Join(why...))
 }
 
-// Trivial leaves every value as it is. An output with this action is claimed to be invariant: a claim that the user makes
-// by name, never a fallback.
+// Trivial leaves every value as it is. An output with this action is claimed to be invariant: a claim that the user
+// makes by name, never a fallback.
 type Trivial struct{ G group.Group }
 
 // Group is the group that acts trivially.

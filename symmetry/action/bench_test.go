@@ -13,7 +13,8 @@ import (
 func BenchmarkCut(b *testing.B) {
 	x := space.NewImage(3, 256, 256)
 	copy(x.Pix, noise(1, len(x.Pix)))
-	a, err := action.NewImage(group.T2(), space.Spec{Kind: space.KindImage, Shape: []int{3, 256, 256}}, action.Options{Window: []int{128, 128}})
+	a, err := action.NewImage(group.T2(), space.Spec{Kind: space.KindImage, Shape: []int{3, 256, 256}},
+		action.Options{Window: []int{128, 128}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -49,7 +50,8 @@ func BenchmarkMove(b *testing.B) {
 			b.Run(fmt.Sprintf("%dx%dx%d/%s", s[1], s[2], s[0], k), func(b *testing.B) {
 				x := space.NewImage(s[0], s[1], s[2])
 				copy(x.Pix, noise(1, len(x.Pix)))
-				a, err := action.NewImage(plane{}, space.Spec{Kind: space.KindImage, Shape: s[:]}, action.Options{Kernel: k})
+				a, err := action.NewImage(plane{}, space.Spec{Kind: space.KindImage, Shape: s[:]},
+					action.Options{Kernel: k})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -7,17 +7,19 @@ import (
 
 // Padder is an action that knows how much of a moved value the border rule makes up.
 type Padder interface {
-	// Padded counts the pixels of g·v, of one channel and frame, that the border rule has a part in: those that are read outside the picture,
-	// or so near its border that the kernel reaches beyond it. v gives the size; its numbers are not read.
+	// Padded counts the pixels of g·v, of one channel and frame, that the border rule has a part in: those that are
+	// read outside the picture, or so near its border that the kernel reaches beyond it. v gives the size; its numbers
+	// are not read.
 	Padded(g group.Element, v space.Value) (int, error)
 }
 
-// Leaves reports whether the picture, or the crop window that moves over it, leaves the given content at g, so that the border rule fills in: a
-// study may refuse such elements or mark them. It is false for actions without a border: those that are no [Padder], and groups that roll
-// pictures around.
+// Leaves reports whether the picture, or the crop window that moves over it, leaves the given content at g, so that the
+// border rule fills in: a study may refuse such elements or mark them. It is false for actions without a border: those
+// that are no [Padder], and groups that roll pictures around.
 //
-// What is filled in is the choice of [Border]: zeros, the nearest pixel, the periodic continuation, or the true reflection c b | a b c | b a,
-// which repeats neither the border pixel nor the picture. Whether a crop window leaves the picture depends on the element and the sizes alone.
+// What is filled in is the choice of [Border]: zeros, the nearest pixel, the periodic continuation, or the true
+// reflection c b | a b c | b a, which repeats neither the border pixel nor the picture. Whether a crop window leaves
+// the picture depends on the element and the sizes alone.
 func Leaves(a Action, g group.Element, v space.Value) (bool, error) {
 	p, ok := a.(Padder)
 	if !ok {
@@ -39,7 +41,8 @@ func (p *planar) padded(g group.Element, h, w int) (int, error) {
 	return m.bare(), nil
 }
 
-// Padded counts the pixels of one channel that the border rule has a part in. Of splines, which reach everywhere, the four nearest samples count.
+// Padded counts the pixels of one channel that the border rule has a part in. Of splines, which reach everywhere, the
+// four nearest samples count.
 func (a *Image) Padded(g group.Element, v space.Value) (int, error) {
 	x, err := asImage(v)
 	if err != nil {
@@ -75,8 +78,9 @@ func (a *Field) Padded(g group.Element, v space.Value) (int, error) {
 	return a.padded(g, x.H, x.W)
 }
 
-// Bytes is roughly how much memory a prepared element holds, so that a caller can tell how many to keep: some hundred for an element that moves
-// pixels by index, such as whole steps of a crop window, up to 150 KiB where it knows weights. It is 0 for movers of other packages.
+// Bytes is roughly how much memory a prepared element holds, so that a caller can tell how many to keep: some hundred
+// for an element that moves pixels by index, such as whole steps of a crop window, up to 150 KiB where it knows
+// weights. It is 0 for movers of other packages.
 func Bytes(m Mover) int {
 	switch m := m.(type) {
 	case *imageMover:

@@ -13,8 +13,9 @@ import (
 	"nero/symmetry/group"
 )
 
-// TestWindowBeyondThePicture: what each border rule shows in a window of 3×6 at the right edge of a picture of one row of letters, three of whose
-// columns lie outside. Reflect mirrors about the centre of the last pixel: f e d, neither a copy of it (f f e) nor of the picture.
+// TestWindowBeyondThePicture: what each border rule shows in a window of 3×6 at the right edge of a picture of one row
+// of letters, three of whose columns lie outside. Reflect mirrors about the centre of the last pixel: f e d, neither a
+// copy of it (f f e) nor of the picture.
 func TestWindowBeyondThePicture(t *testing.T) {
 	x := space.NewImage(1, 5, 8)
 	for r := range 5 {
@@ -22,7 +23,10 @@ func TestWindowBeyondThePicture(t *testing.T) {
 			x.Pix[8*r+c] = float64(100*r + 'a' + c)
 		}
 	}
-	for border, want := range map[action.Border]string{action.Zero: "fgh...", action.Edge: "fghhhh", action.Reflect: "fghgfe", action.Circular: "fghabc"} {
+	for border, want := range map[action.Border]string{
+		action.Zero: "fgh...", action.Edge: "fghhhh",
+		action.Reflect: "fghgfe", action.Circular: "fghabc",
+	} {
 		a := newImage(t, group.T2(), 5, 8, action.Options{Border: border, Window: []int{3, 6}})
 		g := group.Element{-4, 0} // the corner is at column 1 under the identity
 		got := as[*space.Image](a.Apply(g, x))
@@ -67,7 +71,8 @@ func TestWindowBeyondThePicture(t *testing.T) {
 	}
 }
 
-// TestPaddedIsWhatTheBorderChanges: a pixel counts exactly if it takes other values under other content beyond the border.
+// TestPaddedIsWhatTheBorderChanges: a pixel counts exactly if it takes other values under other content beyond the
+// border.
 func TestPaddedIsWhatTheBorderChanges(t *testing.T) {
 	for _, k := range action.Kernels() {
 		for _, name := range []string{"E(2)", "T(2)", "p4m", "Affine(shear)", "Affine(rotate,scale)"} {
@@ -78,7 +83,10 @@ func TestPaddedIsWhatTheBorderChanges(t *testing.T) {
 				g := parse(t, name)
 				rapid.Check(t, func(t *rapid.T) {
 					h, w := rapid.IntRange(2, 9).Draw(t, "h"), rapid.IntRange(2, 9).Draw(t, "w")
-					window := []int{rapid.IntRange(1, h).Draw(t, "window height"), rapid.IntRange(1, w).Draw(t, "window width")}
+					window := []int{
+						rapid.IntRange(1, h).Draw(t, "window height"),
+						rapid.IntRange(1, w).Draw(t, "window width"),
+					}
 					e := drawElement(t, g)
 					whole := name == "T(2)" && k != action.Up3
 					if whole {
@@ -117,9 +125,11 @@ func TestPaddedIsWhatTheBorderChanges(t *testing.T) {
 							wet++
 						}
 					}
-					// At the edge of the picture roundoff decides, or a weight is 0 in one direction only: such pixels may count.
+					// At the edge of the picture roundoff decides, or a weight is 0 in one direction only: such pixels
+					// may count.
 					if n < wet || whole && n != wet {
-						t.Fatalf("%d×%d, window %v, element %v: %d pixels are padded, %d are read beyond the border", h, w, window, e, n, wet)
+						t.Fatalf("%d×%d, window %v, element %v: %d pixels are padded, %d are read beyond the border", h,
+							w, window, e, n, wet)
 					}
 				})
 			})

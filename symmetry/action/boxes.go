@@ -13,30 +13,32 @@ type Boxes struct {
 	*planar
 }
 
-// NewBoxes is the action of a planar group on boxes in the frame of a picture or window of given size, about the frame's centre (W/2, H/2).
-// The frame stays as it is, like that of a picture under [NewImage]: under a quarter turn of a rectangle boxes may come to lie outside. Boxes
-// are neither clipped nor left out, scores and labels stay.
+// NewBoxes is the action of a planar group on boxes in the frame of a picture or window of given size, about the
+// frame's centre (W/2, H/2). The frame stays as it is, like that of a picture under [NewImage]: under a quarter turn of
+// a rectangle boxes may come to lie outside. Boxes are neither clipped nor left out, scores and labels stay.
 //
-// Where the element keeps the axes (shifts, mirrors, quarter turns, magnifications, stretches along the axes) corners are mapped, without
-// any loss. Under other elements, such as a turn by 30 degrees, the result depends on o.Oriented:
+// Where the element keeps the axes (shifts, mirrors, quarter turns, magnifications, stretches along the axes) corners
+// are mapped, without any loss. Under other elements, such as a turn by 30 degrees, the result depends on o.Oriented:
 //
-//   - with it, rotations and magnifications turn the box: its sides keep their length, or all grow by the same factor, and Box.Angle,
-//     between -45 and 45 degrees, says the rest. That is without loss too.
-//   - without it, and under maps that make no rectangle of a rectangle, such as shears, the result is the envelope: the smallest box along the
-//     axes that holds the mapped corners. Envelopes grow with each step, so these elements do not compose, and going there and back does
-//     not return to the box; [Boxes.Encloses] tells them.
+//   - with it, rotations and magnifications turn the box: its sides keep their length, or all grow by the same factor,
+//     and Box.Angle, between -45 and 45 degrees, says the rest. That is without loss too.
+//   - without it, and under maps that make no rectangle of a rectangle, such as shears, the result is the envelope: the
+//     smallest box along the axes that holds the mapped corners. Envelopes grow with each step, so these elements do
+//     not compose, and going there and back does not return to the box; [Boxes.Encloses] tells them.
 //
-// Inverted boxes, with a side of negative length, stay inverted where the element keeps the axes; elsewhere that side counts as zero.
+// Inverted boxes, with a side of negative length, stay inverted where the element keeps the axes; elsewhere that side
+// counts as zero.
 //
 // Boxes of a [group.Torus] move around the joined sides as a whole: their centres come to lie in [0, W) and [0, H).
 //
-// With o.Window the frame is the model's crop window, which values must fit; it moves nothing by itself, because the boxes that a model returns
-// are in window coordinates whatever was cut out. Boxes that touch or cross the window's edge before they are moved become Cut: what is beyond the
-// edge is not known; and the result says in Seen where the window was, in the frame that the boxes were moved to: turned where the element turns, even
-// without o.Oriented. See [NewTarget] for boxes in the frame of the uncut picture.
+// With o.Window the frame is the model's crop window, which values must fit; it moves nothing by itself, because the
+// boxes that a model returns are in window coordinates whatever was cut out. Boxes that touch or cross the window's
+// edge before they are moved become Cut: what is beyond the edge is not known; and the result says in Seen where the
+// window was, in the frame that the boxes were moved to: turned where the element turns, even without o.Oriented. See
+// [NewTarget] for boxes in the frame of the uncut picture.
 //
-// Without a window the same holds where the element carries the frame of the picture to another place, as shifts do: what has left the picture was not
-// seen. A torus has no edge.
+// Without a window the same holds where the element carries the frame of the picture to another place, as shifts do:
+// what has left the picture was not seen. A torus has no edge.
 //
 // s.Shape is (boxes), of which any number is taken. Groups that reverse time are refused.
 func NewBoxes(g group.Group, s space.Spec, o Options) (*Boxes, error) {
@@ -56,8 +58,8 @@ func NewBoxes(g group.Group, s space.Spec, o Options) (*Boxes, error) {
 // Group is the group that acts.
 func (a *Boxes) Group() group.Group { return a.group }
 
-// Exact tells the lattice elements: quarter turns, mirrors and whole shifts, under which coordinates that are whole numbers, or halves
-// and so on, compose bit for bit. Other elements that are without loss round; see [Boxes.Encloses].
+// Exact tells the lattice elements: quarter turns, mirrors and whole shifts, under which coordinates that are whole
+// numbers, or halves and so on, compose bit for bit. Other elements that are without loss round; see [Boxes.Encloses].
 func (a *Boxes) Exact(g group.Element) bool {
 	m, err := affineOf(a.group, g)
 	return err == nil && m.lattice(1, 1)
@@ -80,10 +82,14 @@ func (a *Boxes) Apply(g group.Element, v space.Value) (space.Value, error) {
 		return nil, err
 	}
 	if a.h >= 0 && (x.H != float64(a.h) || x.W != float64(a.w)) {
-		return nil, fmt.Errorf("the boxes lie in a frame of %g×%g pixels (height×width), the group %s rolls frames of %d×%d", x.H, x.W, a.group.Name(), a.h, a.w)
+		return nil, fmt.Errorf(
+			"the boxes lie in a frame of %g×%g pixels (height×width), the group %s rolls frames of %d×%d", x.H, x.W,
+			a.group.Name(), a.h, a.w)
 	}
 	if w := a.opt.Window; w != nil && (x.H != float64(w[0]) || x.W != float64(w[1])) {
-		return nil, fmt.Errorf("the boxes lie in a frame of %g×%g pixels (height×width), the window has %d×%d: boxes of a model are in window coordinates", x.H, x.W, w[0], w[1])
+		return nil, fmt.Errorf(
+			"the boxes lie in a frame of %g×%g pixels (height×width), the window has %d×%d: boxes of a model are in "+
+				"window coordinates", x.H, x.W, w[0], w[1])
 	}
 	m, err := a.boxMap(g, x.H, x.W)
 	if err != nil {
@@ -107,8 +113,9 @@ func (a *Boxes) Apply(g group.Element, v space.Value) (space.Value, error) {
 	return out, nil
 }
 
-// leaves reports whether the map carries the frame of a picture to another place, so that part of what was seen before is not seen after: shifts,
-// magnifications and turns by other than right angles do, on pictures that are not joined at their sides.
+// leaves reports whether the map carries the frame of a picture to another place, so that part of what was seen before
+// is not seen after: shifts, magnifications and turns by other than right angles do, on pictures that are not joined at
+// their sides.
 func (m boxMap) leaves(h, w float64) bool {
 	if m.w > 0 {
 		return false
@@ -118,15 +125,16 @@ func (m boxMap) leaves(h, w float64) bool {
 	return f.Angle != 0 || math.Abs(f.X1)+math.Abs(f.Y1)+math.Abs(f.X2-w)+math.Abs(f.Y2-h) > tolerance
 }
 
-// inFrame is a set of boxes in a frame that boxes can lie in. Their own numbers may be anything: a prediction that is not finite moves to one that
-// is not finite, and whoever measures it says so.
+// inFrame is a set of boxes in a frame that boxes can lie in. Their own numbers may be anything: a prediction that is
+// not finite moves to one that is not finite, and whoever measures it says so.
 func inFrame(v space.Value) (*space.Boxes, error) {
 	x, ok := v.(*space.Boxes)
 	if !ok || x == nil {
 		return nil, fmt.Errorf("want boxes, got %s", describe(v))
 	}
 	if !(x.H > 0) || !(x.W > 0) || math.IsInf(x.H, 1) || math.IsInf(x.W, 1) {
-		return nil, fmt.Errorf("the boxes lie in a frame of %g×%g pixels (height×width): expected finite numbers above 0", x.H, x.W)
+		return nil, fmt.Errorf(
+			"the boxes lie in a frame of %g×%g pixels (height×width): expected finite numbers above 0", x.H, x.W)
 	}
 	return x, nil
 }
@@ -140,7 +148,8 @@ func asBoxes(v space.Value) (*space.Boxes, error) {
 	for i, b := range x.Items {
 		for k, c := range [...]float64{b.X1, b.Y1, b.X2, b.Y2, b.Angle} {
 			if math.IsNaN(c) || math.Abs(c) > maxReach {
-				return nil, fmt.Errorf("box %d of %d: %s is %g: expected a finite number of pixels or degrees", i+1, len(x.Items), [...]string{"x1", "y1", "x2", "y2", "the angle"}[k], c)
+				return nil, fmt.Errorf("box %d of %d: %s is %g: expected a finite number of pixels or degrees", i+1,
+					len(x.Items), [...]string{"x1", "y1", "x2", "y2", "the angle"}[k], c)
 			}
 		}
 	}
@@ -154,7 +163,8 @@ func (m affine) keepsAxes() bool {
 
 // similarity is a map that keeps shapes: a mirror if it mirrors, a turn, a magnification.
 type similarity struct {
-	scale, angle float64 // degrees
+	// degrees
+	scale, angle float64
 	mirrors      bool
 }
 
@@ -172,7 +182,8 @@ type boxMap struct {
 	similar  bool
 	keeps    bool
 	oriented bool
-	w, h     float64 // of a torus, else 0
+	// of a torus, else 0
+	w, h float64
 }
 
 func (a *Boxes) boxMap(g group.Element, h, w float64) (boxMap, error) {
@@ -214,14 +225,16 @@ func (m boxMap) move(b space.Box) space.Box {
 	return b
 }
 
-// window moves what was seen. It turns wherever a rectangle can, whether boxes do or not: its envelope would hold places that were never seen.
+// window moves what was seen. It turns wherever a rectangle can, whether boxes do or not: its envelope would hold
+// places that were never seen.
 func (m boxMap) window(b space.Box) *space.Box {
 	m.oriented = true
 	b = m.move(b)
 	return &b
 }
 
-// corners maps two corners; a turned box keeps its angle, but for the sign under mirrors: what turns is the rectangle that the angle belongs to.
+// corners maps two corners; a turned box keeps its angle, but for the sign under mirrors: what turns is the rectangle
+// that the angle belongs to.
 func (m boxMap) corners(b space.Box) space.Box {
 	o := b
 	o.X1, o.Y1 = m.point(b.X1, b.Y1)

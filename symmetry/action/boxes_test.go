@@ -36,7 +36,10 @@ func newTarget(tb testing.TB, g group.Group, s space.Spec, o action.Options) act
 // drawBox draws a box around a frame, in steps of 1/64 px so that sums are exact.
 func drawBox(t *rapid.T, h, w int, angles bool) space.Box {
 	at := func(name string, lo, hi int) float64 { return float64(rapid.IntRange(64*lo, 64*hi).Draw(t, name)) / 64 }
-	b := space.Box{Score: rapid.Float64Range(0, 1).Draw(t, "score"), Label: rapid.IntRange(-1, 5).Draw(t, "label"), Cut: rapid.Bool().Draw(t, "cut")}
+	b := space.Box{
+		Score: rapid.Float64Range(0, 1).Draw(t, "score"), Label: rapid.IntRange(-1, 5).Draw(t, "label"),
+		Cut: rapid.Bool().Draw(t, "cut"),
+	}
 	b.X1, b.Y1 = at("x1", -3, w), at("y1", -3, h)
 	b.X2, b.Y2 = b.X1+at("width", 0, w), b.Y1+at("height", 0, h)
 	if angles {
@@ -106,8 +109,8 @@ func drawElement(t *rapid.T, g group.Group) group.Element {
 	return g.Mul(g.Identity(), e)
 }
 
-// TestBoxesAgainstTheirCorners: whatever the group, a moved box holds the moved corners; it has no others where nothing is lost, and is as small as
-// can be where it is an envelope.
+// TestBoxesAgainstTheirCorners: whatever the group, a moved box holds the moved corners; it has no others where nothing
+// is lost, and is as small as can be where it is an envelope.
 func TestBoxesAgainstTheirCorners(t *testing.T) {
 	for _, name := range planarGroups() {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +130,8 @@ func TestBoxesAgainstTheirCorners(t *testing.T) {
 				}
 				got := as[*space.Boxes](a.Apply(e, x))
 				if got.H != x.H || got.W != x.W || len(got.Items) != len(x.Items) {
-					t.Fatalf("the frame %v with %d boxes became %v with %d", [2]float64{x.H, x.W}, len(x.Items), [2]float64{got.H, got.W}, len(got.Items))
+					t.Fatalf("the frame %v with %d boxes became %v with %d", [2]float64{x.H, x.W}, len(x.Items),
+						[2]float64{got.H, got.W}, len(got.Items))
 				}
 				for i, b := range x.Items {
 					y := got.Items[i]
@@ -156,7 +160,8 @@ func TestBoxesAgainstTheirCorners(t *testing.T) {
 							lo[j], hi[j] = min(lo[j], p[j]), max(hi[j], p[j])
 						}
 					}
-					if d := max(math.Abs(lo[0]-y.X1), math.Abs(lo[1]-y.Y1), math.Abs(hi[0]-y.X2), math.Abs(hi[1]-y.Y2)); !(d <= 1e-9) {
+					if d := max(math.Abs(lo[0]-y.X1), math.Abs(lo[1]-y.Y1), math.Abs(hi[0]-y.X2),
+						math.Abs(hi[1]-y.Y2)); !(d <= 1e-9) {
 						t.Fatalf("element %v: the envelope of %+v is %v..%v, got %+v", e, b, lo, hi, y)
 					}
 				}
@@ -206,7 +211,8 @@ func TestBoxesCompose(t *testing.T) {
 						c.Cut = false
 					}
 					if exact && (one.Items[i] != two.Items[i] || back.Items[i] != x.Items[i]) {
-						t.Fatalf("not bit for bit: g(hx) = %+v, (gh)x = %+v, back %+v, x = %+v", one.Items[i], two.Items[i], back.Items[i], x.Items[i])
+						t.Fatalf("not bit for bit: g(hx) = %+v, (gh)x = %+v, back %+v, x = %+v", one.Items[i],
+							two.Items[i], back.Items[i], x.Items[i])
 					}
 				}
 			})
@@ -232,9 +238,15 @@ func TestBoxesFollowPictures(t *testing.T) {
 			w = h
 		}
 		x1, y1 := rapid.IntRange(0, w-1).Draw(t, "x1"), rapid.IntRange(0, h-1).Draw(t, "y1")
-		b := space.Box{X1: float64(x1), Y1: float64(y1), X2: float64(rapid.IntRange(x1+1, w).Draw(t, "x2")), Y2: float64(rapid.IntRange(y1+1, h).Draw(t, "y2"))}
+		b := space.Box{
+			X1: float64(x1), Y1: float64(y1), X2: float64(rapid.IntRange(x1+1, w).Draw(t, "x2")),
+			Y2: float64(rapid.IntRange(y1+1, h).Draw(t, "y2")),
+		}
 		g := group.E2()
-		e := group.Element{turn, float64(rapid.IntRange(0, 1).Draw(t, "mirror")), float64(rapid.IntRange(-9, 9).Draw(t, "dx")), float64(rapid.IntRange(-9, 9).Draw(t, "dy"))}
+		e := group.Element{
+			turn, float64(rapid.IntRange(0, 1).Draw(t, "mirror")),
+			float64(rapid.IntRange(-9, 9).Draw(t, "dx")), float64(rapid.IntRange(-9, 9).Draw(t, "dy")),
+		}
 		image, err := action.NewImage(g, imageSpec(1, h, w), action.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -244,8 +256,10 @@ func TestBoxesFollowPictures(t *testing.T) {
 			t.Fatal(err)
 		}
 		moved := as[*space.Boxes](boxes.Apply(e, &space.Boxes{H: float64(h), W: float64(w), Items: []space.Box{b}}))
-		if d := actiontest.Distance(must(image.Apply(e, paint(h, w, b))), paint(h, w, moved.Items[0])); d != 0 && !math.IsNaN(d) {
-			t.Fatalf("%d×%d, element %v: the box %v moved to %v, elsewhere than its picture", h, w, e, b, moved.Items[0])
+		if d := actiontest.Distance(must(image.Apply(e, paint(h, w, b))), paint(h, w, moved.Items[0])); d != 0 &&
+			!math.IsNaN(d) {
+			t.Fatalf("%d×%d, element %v: the box %v moved to %v, elsewhere than its picture", h, w, e, b,
+				moved.Items[0])
 		}
 		// With a window that cuts the picture, the target is what the window shows.
 		wh, ww := rapid.IntRange(1, h).Draw(t, "window height"), rapid.IntRange(1, w).Draw(t, "window width")
@@ -264,8 +278,10 @@ func TestBoxesFollowPictures(t *testing.T) {
 		if seen.H != float64(wh) || seen.W != float64(ww) || len(seen.Items) != 1 {
 			t.Fatalf("the target is %+v", seen)
 		}
-		if d := actiontest.Distance(must(image.Apply(e, paint(h, w, b))), paint(wh, ww, seen.Items[0])); d != 0 && !math.IsNaN(d) {
-			t.Fatalf("%d×%d, window %d×%d, element %v: the box %v is seen at %+v, elsewhere than its picture", h, w, wh, ww, e, b, seen.Items[0])
+		if d := actiontest.Distance(must(image.Apply(e, paint(h, w, b))), paint(wh, ww, seen.Items[0])); d != 0 &&
+			!math.IsNaN(d) {
+			t.Fatalf("%d×%d, window %d×%d, element %v: the box %v is seen at %+v, elsewhere than its picture", h, w, wh,
+				ww, e, b, seen.Items[0])
 		}
 	})
 }
@@ -283,16 +299,45 @@ func TestBoxesByHand(t *testing.T) {
 		{"O(2)", group.Element{0, 1}, false, [5]float64{160, 20, 190, 30}, false},
 		{"O(2)", group.Element{180, 1}, false, [5]float64{10, 70, 40, 80}, false},
 		{"O(2)", group.Element{180, 0}, false, [5]float64{160, 70, 190, 80}, false},
-		// The centre (25, 25) is (-75, -25) from the middle (100, 50): turned by 90 degrees (-25, 75), in the frame (75, 125), beyond its lower edge.
+		// The centre (25, 25) is (-75, -25) from the middle (100, 50): turned by 90 degrees (-25, 75), in the frame
+		// (75, 125), beyond its lower edge.
 		{"SO(2)", group.Element{90}, false, [5]float64{70, 110, 80, 140}, false},
 		{"SO(2)", group.Element{90}, true, [5]float64{70, 110, 80, 140}, false},
 		{"Scale", group.Element{2}, false, [5]float64{-80, -10, -20, 10}, false},
 		{"Scale", group.Element{0.5}, true, [5]float64{55, 35, 70, 40}, false},
-		// By 30 degrees (-75, -25) goes to (-75·√3/2 - 12.5, 37.5 - 25·√3/2); half sides 15 and 5 span 15·√3/2 + 2.5 and 7.5 + 5·√3/2.
-		{"SO(2)", group.Element{30}, true, [5]float64{22.54809471616711 - 15, 65.84936490538904 - 5, 22.54809471616711 + 15, 65.84936490538904 + 5, 30}, false},
-		{"SO(2)", group.Element{30}, false, [5]float64{22.54809471616711 - 15.490381056766578, 65.84936490538904 - 11.830127018922193, 22.54809471616711 + 15.490381056766578, 65.84936490538904 + 11.830127018922193}, true},
+		// By 30 degrees (-75, -25) goes to (-75·√3/2 - 12.5, 37.5 - 25·√3/2); half sides 15 and 5 span 15·√3/2 + 2.5
+		// and 7.5 + 5·√3/2.
+		{
+			"SO(2)",
+			group.Element{30},
+			true,
+			[5]float64{
+				22.54809471616711 - 15, 65.84936490538904 - 5, 22.54809471616711 + 15, 65.84936490538904 + 5,
+				30,
+			},
+			false,
+		},
+		{
+			"SO(2)",
+			group.Element{30},
+			false,
+			[5]float64{
+				22.54809471616711 - 15.490381056766578, 65.84936490538904 - 11.830127018922193,
+				22.54809471616711 + 15.490381056766578, 65.84936490538904 + 11.830127018922193,
+			},
+			true,
+		},
 		// By 120 degrees the long side stands: named as 10 wide and 30 high, turned by 30.
-		{"SO(2)", group.Element{120}, true, [5]float64{100 + 37.5 - 12.5*math.Sqrt(3) - 5, 50 + 12.5 + 37.5*math.Sqrt(3) - 15, 100 + 37.5 - 12.5*math.Sqrt(3) + 5, 50 + 12.5 + 37.5*math.Sqrt(3) + 15, 30}, false},
+		{
+			"SO(2)",
+			group.Element{120},
+			true,
+			[5]float64{
+				100 + 37.5 - 12.5*math.Sqrt(3) - 5, 50 + 12.5 + 37.5*math.Sqrt(3) - 15,
+				100 + 37.5 - 12.5*math.Sqrt(3) + 5, 50 + 12.5 + 37.5*math.Sqrt(3) + 15, 30,
+			},
+			false,
+		},
 		{"Affine(shear)", group.Element{1}, true, [5]float64{100 - 75 - 25 - 20, 20, 100 - 75 - 25 + 20, 30}, true},
 		{"Roll(100,200)", group.Element{180, 90}, false, [5]float64{-10, 10, 20, 20}, false},
 		{"Roll(100,200)", group.Element{0, 0}, false, [5]float64{10, 20, 40, 30}, false},
@@ -316,7 +361,8 @@ func TestBoxesByHand(t *testing.T) {
 	// Inverted boxes do not become proper ones.
 	a := newBoxes(t, parse(t, "SO(2)"), action.Options{})
 	for _, angle := range []float64{0, 90, 180, 30} {
-		got := as[*space.Boxes](a.Apply(group.Element{angle}, &space.Boxes{H: 9, W: 9, Items: []space.Box{{X1: 5, X2: 3, Y1: 4, Y2: 4}}})).Items[0]
+		got := as[*space.Boxes](a.Apply(group.Element{angle},
+			&space.Boxes{H: 9, W: 9, Items: []space.Box{{X1: 5, X2: 3, Y1: 4, Y2: 4}}})).Items[0]
 		if got.Area() != 0 {
 			t.Errorf("an inverted box turned by %g degrees has the area %g: %+v", angle, got.Area(), got)
 		}
@@ -324,11 +370,17 @@ func TestBoxesByHand(t *testing.T) {
 }
 
 func TestBoxesLaws(t *testing.T) {
-	x := &space.Boxes{H: 6, W: 6, Items: []space.Box{{X1: 1, Y1: 2, X2: 3.5, Y2: 5, Score: 0.25, Label: 1}, {X1: -1, Y1: 0, X2: 7, Y2: 0.5, Angle: 20, Score: 1}}}
+	x := &space.Boxes{H: 6, W: 6, Items: []space.Box{
+		{X1: 1, Y1: 2, X2: 3.5, Y2: 5, Score: 0.25, Label: 1},
+		{X1: -1, Y1: 0, X2: 7, Y2: 0.5, Angle: 20, Score: 1},
+	}}
 	for _, name := range append(planarGroups(), "Roll(6,6)") {
 		for _, oriented := range []bool{false, true} {
 			g := parse(t, name)
-			err := actiontest.Laws(actiontest.Case{Action: newBoxes(t, g, action.Options{Oriented: oriented}), Value: x, Elements: some(t, g)})
+			err := actiontest.Laws(actiontest.Case{
+				Action: newBoxes(t, g, action.Options{Oriented: oriented}), Value: x,
+				Elements: some(t, g),
+			})
 			if err != nil {
 				t.Errorf("%s, oriented %v: %v", name, oriented, err)
 			}
@@ -388,7 +440,8 @@ func TestTarget(t *testing.T) {
 		t.Error("whole shifts are exact, others are not")
 	}
 	// A turned box is marked and not clipped.
-	turned := as[*space.Boxes](a.Apply(group.Element{0, 0}, &space.Boxes{H: 10, W: 11, Items: []space.Box{{X1: 0, Y1: 4, X2: 4, Y2: 5, Angle: 30}}})).Items[0]
+	turned := as[*space.Boxes](a.Apply(group.Element{0, 0},
+		&space.Boxes{H: 10, W: 11, Items: []space.Box{{X1: 0, Y1: 4, X2: 4, Y2: 5, Angle: 30}}})).Items[0]
 	if turned != (space.Box{X1: -2, Y1: 1, X2: 2, Y2: 2, Angle: 30, Cut: true}) {
 		t.Errorf("a turned box became %+v", turned)
 	}
@@ -411,16 +464,19 @@ func TestTarget(t *testing.T) {
 		if got := as[*space.Boxes](newBoxes(t, g, o).Apply(group.Element{2, 0}, v)).Items[0]; got != want {
 			t.Errorf("%+v moved to %+v, want %+v", c.b, got, want)
 		}
-		if got := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(group.Element{2, 0}, v)).Items[0]; got.Cut != c.cut {
+		if got := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(group.Element{2, 0},
+			v)).Items[0]; got.Cut != c.cut {
 			t.Errorf("%+v, shifted with its picture: cut is %v, want %v", c.b, got.Cut, c.cut)
 		}
-		if got := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(group.Element{0, 0}, v)); got.Items[0].Cut || got.Seen != nil {
+		if got := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(group.Element{0, 0}, v)); got.Items[0].Cut ||
+			got.Seen != nil {
 			t.Errorf("%+v of a picture that stays is %+v, seen %v", c.b, got.Items[0], got.Seen)
 		}
 	}
 }
 
-// TestTargetPullsBack: what a target is moved to comes back to the window of the identity by the output action, for boxes that neither window cuts.
+// TestTargetPullsBack: what a target is moved to comes back to the window of the identity by the output action, for
+// boxes that neither window cuts.
 func TestTargetPullsBack(t *testing.T) {
 	for _, name := range []string{"T(2)", "T(2,Z)", "C4", "D4", "SE(2)", "E(2)", "Scale"} {
 		t.Run(name, func(t *testing.T) {
@@ -428,13 +484,19 @@ func TestTargetPullsBack(t *testing.T) {
 			whole := 0
 			rapid.Check(t, func(t *rapid.T) {
 				h, w := rapid.IntRange(12, 30).Draw(t, "h"), rapid.IntRange(12, 30).Draw(t, "w")
-				o := action.Options{Window: []int{rapid.IntRange(6, 12).Draw(t, "window height"), rapid.IntRange(6, 12).Draw(t, "window width")}, Oriented: true}
+				o := action.Options{Window: []int{
+					rapid.IntRange(6, 12).Draw(t, "window height"),
+					rapid.IntRange(6, 12).Draw(t, "window width"),
+				}, Oriented: true}
 				x := &space.Boxes{H: float64(h), W: float64(w)}
 				for range 4 {
 					at := func(name string) float64 { return float64(rapid.IntRange(-256, 256).Draw(t, name)) / 64 }
 					cx, cy := float64(w)/2+at("x"), float64(h)/2+at("y")
 					hw, hh := 0.1+math.Abs(at("half width"))/3, 0.1+math.Abs(at("half height"))/3
-					x.Items = append(x.Items, space.Box{X1: cx - hw, Y1: cy - hh, X2: cx + hw, Y2: cy + hh, Label: len(x.Items)})
+					x.Items = append(x.Items, space.Box{
+						X1: cx - hw, Y1: cy - hh, X2: cx + hw, Y2: cy + hh,
+						Label: len(x.Items),
+					})
 				}
 				target, err := action.NewTarget(g, kindSpec(space.KindBoxes), o)
 				if err != nil {
@@ -487,15 +549,18 @@ func TestTargetOfOtherKinds(t *testing.T) {
 		}
 	}
 	pic := noisy(1, 9, 10)
-	if d := actiontest.Distance(must(newTarget(t, g, imageSpec(1, 9, 10), o).Apply(group.Element{0, 1, 0}, pic)), must(image.Apply(group.Element{0, 1, 0}, pic))); d != 0 {
+	if d := actiontest.Distance(must(newTarget(t, g, imageSpec(1, 9, 10), o).Apply(group.Element{0, 1, 0}, pic)),
+		must(image.Apply(group.Element{0, 1, 0}, pic))); d != 0 {
 		t.Errorf("a picture as a target differs by %g", d)
 	}
 	mask := &space.Mask{H: 9, W: 10, Label: make([]int32, 90)}
-	if m := as[*space.Mask](newTarget(t, g, kindSpec(space.KindMask), o).Apply(group.Element{0, 1, 0}, mask)); m.H != 4 || m.W != 4 {
+	if m := as[*space.Mask](newTarget(t, g, kindSpec(space.KindMask), o).Apply(group.Element{0, 1, 0},
+		mask)); m.H != 4 || m.W != 4 {
 		t.Errorf("a mask became %d×%d", m.H, m.W)
 	}
 	for _, k := range []space.Kind{space.KindScores, space.KindFrames, space.KindTensor} {
-		if _, err := action.NewTarget(g, kindSpec(k), o); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), string(k)) {
+		if _, err := action.NewTarget(g, kindSpec(k), o); !errors.Is(err, errors.ErrUnsupported) ||
+			!strings.Contains(err.Error(), string(k)) {
 			t.Errorf("%s as a target: %v", k, err)
 		}
 	}
@@ -537,18 +602,22 @@ func TestBoxesRefuse(t *testing.T) {
 		}
 	}
 	// A prediction that is not finite moves, and stays not finite.
-	broken := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(group.Element{1, 2}, one(space.Box{X1: 3, Y1: 1, X2: nan, Y2: 3})))
+	broken := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(group.Element{1, 2},
+		one(space.Box{X1: 3, Y1: 1, X2: nan, Y2: 3})))
 	if b := broken.Items[1]; !math.IsNaN(b.X2) || b.X1 != 4 || b.Y1 != 3 {
 		t.Errorf("a box with NaN moved to %+v", b)
 	}
 	roll := newBoxes(t, parse(t, "Roll(10,11)"), action.Options{})
-	if _, err := roll.Apply(group.Element{0, 0}, &space.Boxes{H: 10, W: 10}); err == nil || !strings.Contains(err.Error(), "rolls frames of 10×11") {
+	if _, err := roll.Apply(group.Element{0, 0}, &space.Boxes{H: 10, W: 10}); err == nil ||
+		!strings.Contains(err.Error(), "rolls frames of 10×11") {
 		t.Errorf("a frame of another size than the torus: %v", err)
 	}
-	if _, err := action.NewBoxes(line{}, kindSpec(space.KindBoxes), action.Options{}); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := action.NewBoxes(line{}, kindSpec(space.KindBoxes), action.Options{}); !errors.Is(err,
+		errors.ErrUnsupported) {
 		t.Errorf("a group without plane: %v", err)
 	}
-	if _, err := action.NewBoxes(g, space.Spec{Kind: space.KindBoxes, Shape: []int{2, 2}}, action.Options{}); err == nil {
+	if _, err := action.NewBoxes(g, space.Spec{Kind: space.KindBoxes, Shape: []int{2, 2}},
+		action.Options{}); err == nil {
 		t.Error("boxes with two axes are accepted")
 	}
 	empty := as[*space.Boxes](newBoxes(t, g, action.Options{}).Apply(e, &space.Boxes{H: 4, W: 4}))
@@ -557,17 +626,24 @@ func TestBoxesRefuse(t *testing.T) {
 	}
 }
 
-// TestTargetLeavesThePicture: without a window an object that is shifted out of its picture is no longer there, but for the key object, which
-// stays without area; on a torus it comes in on the other side.
+// TestTargetLeavesThePicture: without a window an object that is shifted out of its picture is no longer there, but for
+// the key object, which stays without area; on a torus it comes in on the other side.
 func TestTargetLeavesThePicture(t *testing.T) {
-	x := &space.Boxes{H: 10, W: 20, Items: []space.Box{{X1: 1, Y1: 1, X2: 5, Y2: 5}, {X1: 2, Y1: 2, X2: 4, Y2: 4}, {X1: 12, Y1: 2, X2: 16, Y2: 6}}}
-	got := as[*space.Boxes](newTarget(t, group.T2(), kindSpec(space.KindBoxes), action.Options{}).Apply(group.Element{-6, 0}, x))
+	x := &space.Boxes{H: 10, W: 20, Items: []space.Box{
+		{X1: 1, Y1: 1, X2: 5, Y2: 5},
+		{X1: 2, Y1: 2, X2: 4, Y2: 4},
+		{X1: 12, Y1: 2, X2: 16, Y2: 6},
+	}}
+	got := as[*space.Boxes](newTarget(t, group.T2(), kindSpec(space.KindBoxes),
+		action.Options{}).Apply(group.Element{-6, 0}, x))
 	want := []space.Box{{X1: 0, Y1: 1, X2: 0, Y2: 5, Cut: true}, {X1: 6, Y1: 2, X2: 10, Y2: 6}}
 	if !slices.Equal(got.Items, want) {
 		t.Errorf("shifted: %+v, want %+v", got.Items, want)
 	}
-	rolled := as[*space.Boxes](newTarget(t, parse(t, "Roll(10,20)"), kindSpec(space.KindBoxes), action.Options{}).Apply(group.Element{14, 0}, x))
-	if len(rolled.Items) != 3 || rolled.Items[0] != (space.Box{X1: 15, Y1: 1, X2: 19, Y2: 5}) || rolled.Items[2] != (space.Box{X1: 6, Y1: 2, X2: 10, Y2: 6}) {
+	rolled := as[*space.Boxes](newTarget(t, parse(t, "Roll(10,20)"), kindSpec(space.KindBoxes),
+		action.Options{}).Apply(group.Element{14, 0}, x))
+	if len(rolled.Items) != 3 || rolled.Items[0] != (space.Box{X1: 15, Y1: 1, X2: 19, Y2: 5}) ||
+		rolled.Items[2] != (space.Box{X1: 6, Y1: 2, X2: 10, Y2: 6}) {
 		t.Errorf("rolled: %+v", rolled.Items)
 	}
 }

@@ -68,20 +68,48 @@ func tries(g group.Group) []try {
 		{space.TypePseudoscalars, 2},
 		{"2x0e+1o+2e+1e+0o+3o", 2 + 3 + 5 + 3 + 1 + 7},
 	} {
-		all = append(all, try{"rows of " + c.typ, rowsSpec(c.typ, "", -1, c.w), rows(3, n, c.w), action.Options{}, 1e-7, nil})
+		all = append(all, try{
+			"rows of " + c.typ, rowsSpec(c.typ, "", -1, c.w), rows(3, n, c.w),
+			action.Options{},
+			1e-7,
+			nil,
+		})
 	}
 	all = append(
 		all,
-		try{"quaternions", rowsSpec(space.TypeQuaternions, "", -1, 4), rows(3, n, 4), action.Options{}, 1e-9, func(a, b space.Value) float64 {
-			return min(actiontest.Distance(a, b), actiontest.Distance(negative(a), b))
-		}},
+		try{
+			"quaternions", rowsSpec(space.TypeQuaternions, "", -1, 4), rows(3, n, 4),
+			action.Options{},
+			1e-9,
+			func(a, b space.Value) float64 {
+				return min(actiontest.Distance(a, b), actiontest.Distance(negative(a), b))
+			},
+		},
 		try{"boxes of space", rowsSpec(space.TypeBoxes, "", -1, 7), rows(3, n, 7), action.Options{}, 1e-9, yaws},
-		try{"edges", space.Spec{Name: "edges", Kind: space.KindLinks}, &space.Links{Nodes: n, From: []int32{0, int32(n - 1), 0}, To: []int32{int32(n - 1), 0, 0}}, action.Options{}, 0, nil},
-		try{"pairs", space.Spec{Name: "pairs", Kind: space.KindPairs, Type: space.TypeVectors}, &space.Pairs{N: n, W: d, Val: noise(5, n*n*d)}, action.Options{}, 1e-7, nil},
-		try{"record", space.Spec{Name: "sample", Kind: space.KindRecord, Fields: []space.Spec{
-			{Name: "places", Kind: space.KindRows, Type: space.TypePositions},
-			{Name: "energy", Kind: space.KindRows, Type: space.TypeUnchanged, Per: space.PerSample},
-		}}, &space.Record{Names: []string{"places", "energy"}, Values: []space.Value{rows(1, n, d), rows(2, 1, 1)}}, action.Options{}, 1e-7, nil},
+		try{
+			"edges",
+			space.Spec{Name: "edges", Kind: space.KindLinks},
+			&space.Links{Nodes: n, From: []int32{0, int32(n - 1), 0}, To: []int32{int32(n - 1), 0, 0}},
+			action.Options{},
+			0, nil,
+		},
+		try{
+			"pairs",
+			space.Spec{Name: "pairs", Kind: space.KindPairs, Type: space.TypeVectors},
+			&space.Pairs{N: n, W: d, Val: noise(5, n*n*d)},
+			action.Options{},
+			1e-7, nil,
+		},
+		try{
+			"record",
+			space.Spec{Name: "sample", Kind: space.KindRecord, Fields: []space.Spec{
+				{Name: "places", Kind: space.KindRows, Type: space.TypePositions},
+				{Name: "energy", Kind: space.KindRows, Type: space.TypeUnchanged, Per: space.PerSample},
+			}},
+			&space.Record{Names: []string{"places", "energy"}, Values: []space.Value{rows(1, n, d), rows(2, 1, 1)}},
+			action.Options{},
+			1e-7, nil,
+		},
 	)
 	// Content in the middle stays within, whatever the window of the group.
 	long := 160
@@ -95,7 +123,10 @@ func tries(g group.Group) []try {
 				x.Val[i] = float64(1 + i*i%23)
 			}
 		}
-		all = append(all, try{"signal of type " + typ, space.Spec{Name: "signal", Kind: space.KindSignal, Type: typ, Shape: []int{d, long}}, x, action.Options{}, 0, nil})
+		all = append(all, try{"signal of type " + typ, space.Spec{
+			Name: "signal", Kind: space.KindSignal, Type: typ,
+			Shape: []int{d, long},
+		}, x, action.Options{}, 0, nil})
 		if typ != "" && !shifts {
 			all[len(all)-1].floor = 1e-7 // between samples kernels do not compose
 		}
@@ -112,9 +143,17 @@ func tries(g group.Group) []try {
 	}
 	all = append(
 		all,
-		try{"image", space.Spec{Name: "image", Kind: space.KindImage, Shape: []int{channels, height, width}}, film.Images[0], around, 0, nil},
+		try{
+			"image",
+			space.Spec{Name: "image", Kind: space.KindImage, Shape: []int{channels, height, width}},
+			film.Images[0], around, 0, nil,
+		},
 		try{"frames", framesSpec(len(film.Images), channels, height, width), film, around, 0, nil},
-		try{"mask", space.Spec{Name: "mask", Kind: space.KindMask, Shape: []int{height, width}}, &space.Mask{H: height, W: width, Label: labels(height * width)}, around, 0, nil},
+		try{
+			"mask",
+			space.Spec{Name: "mask", Kind: space.KindMask, Shape: []int{height, width}},
+			&space.Mask{H: height, W: width, Label: labels(height * width)}, around, 0, nil,
+		},
 	)
 	return all
 }
@@ -137,10 +176,14 @@ func yaws(p, q space.Value) float64 {
 	return d / max(size, 1)
 }
 
-// TestCatalog tries the laws of the actions of every group in the table that users see on every kind that the rules cover: identity, inverses, products.
+// TestCatalog tries the laws of the actions of every group in the table that users see on every kind that the rules
+// cover: identity, inverses, products.
 func TestCatalog(t *testing.T) {
 	covered := map[string]bool{}
-	names := []string{"S(6) x E(3)", "T(1,Z) x SO(3)", "C4 x Hue", "Flow(shift x) x Brightness", "S(4) x Og(3) x Time", "Roll(4) x C4", "Channels(3) x T(2,Z) x Time"}
+	names := []string{
+		"S(6) x E(3)", "T(1,Z) x SO(3)", "C4 x Hue", "Flow(shift x) x Brightness", "S(4) x Og(3) x Time",
+		"Roll(4) x C4", "Channels(3) x T(2,Z) x Time",
+	}
 	for _, entry := range group.Catalog() {
 		names = append(names, entry.Example)
 	}

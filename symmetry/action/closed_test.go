@@ -76,8 +76,8 @@ func differing(tb testing.TB, h, w, r, k, count int, circular bool, seed uint64)
 	return o
 }
 
-// TestPaddingLaw: metrics, worked example 1. Both sides add the same numbers in the same order wherever no padding is seen, so
-// equality is bit for bit.
+// TestPaddingLaw: metrics, worked example 1. Both sides add the same numbers in the same order wherever no padding is
+// seen, so equality is bit for bit.
 func TestPaddingLaw(t *testing.T) {
 	for count, want := range map[int][]int{1: {0, 6, 7, 19}, 2: {0, 1, 5, 6, 7, 8, 18, 19}} {
 		if got := differing(t, 5, 20, 7, 3, count, false, 1); !slices.Equal(got, want) {
@@ -145,15 +145,16 @@ func TestBilinearRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOneWayGain: on a cosine of angular frequency ω a kernel φ that shifts by a multiplies by Σ φ(j-a)·exp(-iωj), so the relative error is
-// the distance of that from exp(-iωa). For the bilinear kernel the sum is (1-a) + a·exp(-iω).
+// TestOneWayGain: on a cosine of angular frequency ω a kernel φ that shifts by a multiplies by Σ φ(j-a)·exp(-iωj), so
+// the relative error is the distance of that from exp(-iωa). For the bilinear kernel the sum is (1-a) + a·exp(-iω).
 func TestOneWayGain(t *testing.T) {
 	const n = 60
 	rapid.Check(t, func(rt *rapid.T) {
 		a := rapid.Float64Range(0.01, 0.99).Draw(rt, "shift")
 		waves := rapid.IntRange(1, n/2-1).Draw(rt, "waves")
 		phase := rapid.Float64Range(0, 6).Draw(rt, "phase")
-		k := rapid.SampledFrom([]action.Kernel{action.Bilinear, action.Bicubic, action.Lanczos, action.Spline}).Draw(rt, "kernel")
+		k := rapid.SampledFrom([]action.Kernel{action.Bilinear, action.Bicubic, action.Lanczos, action.Spline}).Draw(rt,
+			"kernel")
 		omega := 2 * math.Pi * float64(waves) / n
 		x, want := space.NewImage(1, 1, n), space.NewImage(1, 1, n)
 		for c := range n {
@@ -214,9 +215,9 @@ func TestHalfTurnReverses(t *testing.T) {
 
 // TestAgainstOtherLibraries compares with numbers computed elsewhere.
 //
-// Spline: SciPy 1.10.1, ndimage.spline_filter1d and map_coordinates with order 3 in modes "mirror" and "grid-wrap"; for zeros
-// outside, mode "mirror" after padding with 40 zeros. Bicubic and Lanczos: Pillow 9.4.0, Image.resize of a float32 picture
-// with a box of eight pixels, which computes in float32.
+// Spline: SciPy 1.10.1, ndimage.spline_filter1d and map_coordinates with order 3 in modes "mirror" and "grid-wrap"; for
+// zeros outside, mode "mirror" after padding with 40 zeros. Bicubic and Lanczos: Pillow 9.4.0, Image.resize of a
+// float32 picture with a box of eight pixels, which computes in float32.
 func TestAgainstOtherLibraries(t *testing.T) {
 	x := &space.Image{C: 1, H: 1, W: 16, Pix: []float64{3, -1, 4, 1, -5, 9, 2, -6, 5, 3, 5, -8, 9, 7, 9, 3}}
 	read := func(o action.Options, at float64) float64 {
@@ -232,21 +233,32 @@ func TestAgainstOtherLibraries(t *testing.T) {
 		{
 			action.Reflect,
 			[]float64{0, 0.25, 1.5, 3.9, 7, 9.125, 12.6, 14.75},
-			[]float64{3.0000000000000004, 2.3855080899513315, 0.9848921339822453, -5.44711014747029, -6.0, 3.298653321247812, 9.09066180558513, 3.8224205218932576},
+			[]float64{
+				3.0000000000000004, 2.3855080899513315, 0.9848921339822453, -5.44711014747029, -6.0,
+				3.298653321247812, 9.09066180558513, 3.8224205218932576,
+			},
 		},
 		{
 			action.Circular,
 			[]float64{0, 0.25, 1.5, 3.9, 7, 9.125, 12.6, 14.75},
-			[]float64{3.000000000000003, 2.048963319219442, 1.0781940353460966, -5.44581259204713, -6.000000000000001, 3.2984606556056706, 9.134244477172315, 4.370299843519883},
+			[]float64{
+				3.000000000000003, 2.048963319219442, 1.0781940353460966, -5.44581259204713, -6.000000000000001,
+				3.2984606556056706, 9.134244477172315, 4.370299843519883,
+			},
 		},
 		{
 			action.Zero,
 			[]float64{-1.75, -0.5, 0, 0.25, 1.5, 3.9, 9.125, 14.75, 15, 15.5, 16.75},
-			[]float64{-0.2378362211438032, 2.038781495361718, 3.0000000000000004, 2.156118776388359, 1.0484867981696908, -5.446225900636708, 3.298307417336128, 4.801176985357995, 3.0, 0.7887682086206059, -0.05914783127598792},
+			[]float64{
+				-0.2378362211438032, 2.038781495361718, 3.0000000000000004, 2.156118776388359, 1.0484867981696908,
+				-5.446225900636708, 3.298307417336128, 4.801176985357995, 3.0, 0.7887682086206059,
+				-0.05914783127598792,
+			},
 		},
 	} {
 		for i, at := range c.at {
-			if got := read(action.Options{Kernel: action.Spline, Border: c.border}, at); !(math.Abs(got-c.want[i]) <= 1e-12) {
+			if got := read(action.Options{Kernel: action.Spline, Border: c.border},
+				at); !(math.Abs(got-c.want[i]) <= 1e-12) {
 				t.Errorf("spline, %s, at %g: %.15g, SciPy has %.15g", c.border, at, got, c.want[i])
 			}
 		}
@@ -257,12 +269,27 @@ func TestAgainstOtherLibraries(t *testing.T) {
 		want   []float64
 	}{
 		{action.Bilinear, 3.25, []float64{-0.5, -1.5, 7.25, 0.0, -3.25, 4.5, 3.5, 1.75}},
-		{action.Bicubic, 3.25, []float64{-0.7578125, -2.4140625, 8.75, -0.375, -4.28125, 5.3203125, 3.5703125, 2.1015625}},
+		{action.Bicubic, 3.25, []float64{
+			-0.7578125, -2.4140625, 8.75, -0.375, -4.28125, 5.3203125, 3.5703125,
+			2.1015625,
+		}},
 		{action.Bicubic, 3.5, []float64{-3.0625, 2.0625, 6.875, -3.125, -0.875, 4.5625, 4.6875, -2.4375}},
-		{action.Bicubic, 3.9, []float64{-5.196499824523926, 8.36050033569336, 2.835000514984131, -5.964999675750732, 4.340998649597168, 3.0965003967285156, 5.389500617980957, -7.847498416900635}},
-		{action.Lanczos, 3.25, []float64{-1.6227117776870728, -2.217848300933838, 9.718318939208984, -1.5084065198898315, -4.164210796356201, 5.73774528503418, 3.7967007160186768, 1.4861793518066406}},
-		{action.Lanczos, 3.5, []float64{-4.1875, 1.9891303777694702, 8.36684799194336, -4.3967390060424805, -0.948369562625885, 4.880434989929199, 5.3722825050354, -3.1711957454681396}},
-		{action.Lanczos, 3.9, []float64{-5.51890754699707, 8.108275413513184, 3.441880464553833, -6.2300004959106445, 4.185317516326904, 3.0690577030181885, 5.79087495803833, -7.97377872467041}},
+		{action.Bicubic, 3.9, []float64{
+			-5.196499824523926, 8.36050033569336, 2.835000514984131, -5.964999675750732,
+			4.340998649597168, 3.0965003967285156, 5.389500617980957, -7.847498416900635,
+		}},
+		{action.Lanczos, 3.25, []float64{
+			-1.6227117776870728, -2.217848300933838, 9.718318939208984,
+			-1.5084065198898315, -4.164210796356201, 5.73774528503418, 3.7967007160186768, 1.4861793518066406,
+		}},
+		{action.Lanczos, 3.5, []float64{
+			-4.1875, 1.9891303777694702, 8.36684799194336, -4.3967390060424805,
+			-0.948369562625885, 4.880434989929199, 5.3722825050354, -3.1711957454681396,
+		}},
+		{action.Lanczos, 3.9, []float64{
+			-5.51890754699707, 8.108275413513184, 3.441880464553833, -6.2300004959106445,
+			4.185317516326904, 3.0690577030181885, 5.79087495803833, -7.97377872467041,
+		}},
 	} {
 		for i, want := range c.want {
 			if got := read(action.Options{Kernel: c.kernel}, c.from+float64(i)); !(math.Abs(got-want) <= 5e-6) {
@@ -272,8 +299,8 @@ func TestAgainstOtherLibraries(t *testing.T) {
 	}
 }
 
-// TestUp3AgainstPillow: the steps of the paper's tool in Pillow 9.4.0, resize(36×36), rotate, resize(12×12), all BILINEAR on a
-// float32 picture. The picture is empty where Pillow treats borders in its own way.
+// TestUp3AgainstPillow: the steps of the paper's tool in Pillow 9.4.0, resize(36×36), rotate, resize(12×12), all
+// BILINEAR on a float32 picture. The picture is empty where Pillow treats borders in its own way.
 func TestUp3AgainstPillow(t *testing.T) {
 	x := space.NewImage(1, 12, 12)
 	for i, v := range []float64{7, 1, 4, 9, 2, 6, 3, 8, 5, 1, 9, 2, 6, 2, 9, 4, 7, 1, 1, 5, 3, 8, 2, 9} {
@@ -319,6 +346,7 @@ func ExampleTable_For() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(actiontest.Distance(y, &space.Image{C: 1, H: 2, W: 2, Pix: []float64{2, 4, 1, 3}}), action.Exact(a, group.Element{90}))
+	fmt.Println(actiontest.Distance(y, &space.Image{C: 1, H: 2, W: 2, Pix: []float64{2, 4, 1, 3}}),
+		action.Exact(a, group.Element{90}))
 	// Output: 0 true
 }

@@ -10,7 +10,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Clipper is an action that cuts numbers which leave their range, and knows how many: where it is not 0 an element loses what its inverse cannot bring back.
+// Clipper is an action that cuts numbers which leave their range, and knows how many: where it is not 0 an element
+// loses what its inverse cannot bring back.
 type Clipper interface {
 	// Clipped counts the numbers of g·v, of all channels and frames, that were cut.
 	Clipped(g group.Element, v space.Value) (int, error)
@@ -20,14 +21,16 @@ type Clipper interface {
 type Color struct {
 	moves  *moves
 	frames bool
-	c      int // channels, -1 if any
+	// channels, -1 if any
+	c      int
 	lo, hi float64
 	exact  []group.Coloring
 }
 
-// NewColor is the action of groups that are [group.Coloring] on images and frames: every pixel changes for itself, and places stay. Intensities are
-// taken as numbers in [0, 1] between the ends of o.Range, which are 0 and 255 unless it says otherwise, and what leaves the range is cut, see [Clipper]. Elements that
-// only permute channels are exact. s is of kind image, shape (C, H, W), or frames, (T, C, H, W).
+// NewColor is the action of groups that are [group.Coloring] on images and frames: every pixel changes for itself, and
+// places stay. Intensities are taken as numbers in [0, 1] between the ends of o.Range, which are 0 and 255 unless it
+// says otherwise, and what leaves the range is cut, see [Clipper]. Elements that only permute channels are exact. s is
+// of kind image, shape (C, H, W), or frames, (T, C, H, W).
 func NewColor(g group.Group, s space.Spec, o Options) (*Color, error) {
 	m, err := takeApart(g)
 	if err != nil {
@@ -45,7 +48,8 @@ func newColor(m *moves, s space.Spec, o Options) (*Color, error) {
 	if a.frames {
 		rank = 4
 	} else if s.Kind != space.KindImage {
-		return nil, fmt.Errorf("port %q: colors are of images and frames, not of %s: %w", s.Name, s.Kind, errors.ErrUnsupported)
+		return nil, fmt.Errorf("port %q: colors are of images and frames, not of %s: %w", s.Name, s.Kind,
+			errors.ErrUnsupported)
 	}
 	d, err := dims(s, rank)
 	if err != nil {
@@ -54,7 +58,8 @@ func newColor(m *moves, s space.Spec, o Options) (*Color, error) {
 	a.c = d[rank-3]
 	if len(o.Range) != 0 {
 		if len(o.Range) != 2 || !(o.Range[0] < o.Range[1]) || math.IsInf(o.Range[1]-o.Range[0], 0) {
-			return nil, fmt.Errorf("port %q: the range of intensities %v: want two numbers, the lowest and the highest", s.Name, o.Range)
+			return nil, fmt.Errorf("port %q: the range of intensities %v: want two numbers, the lowest and the highest",
+				s.Name, o.Range)
 		}
 		a.lo, a.hi = o.Range[0], o.Range[1]
 	}
@@ -65,7 +70,8 @@ func newColor(m *moves, s space.Spec, o Options) (*Color, error) {
 		}
 		a.exact = append(a.exact, f)
 		if want := f.Channels(); want > 0 && a.c >= 0 && want != a.c {
-			return nil, fmt.Errorf("port %q: %s is for pictures of %d channels, these have %d: %w", s.Name, f.Name(), want, a.c, errors.ErrUnsupported)
+			return nil, fmt.Errorf("port %q: %s is for pictures of %d channels, these have %d: %w", s.Name, f.Name(),
+				want, a.c, errors.ErrUnsupported)
 		}
 	}
 	return a, a.commute()
@@ -88,7 +94,8 @@ func (a *Color) commute() error {
 					g.Color(h, q)
 					f.Color(e, q)
 					if !(differ(p, q) <= 1e-9) {
-						return fmt.Errorf("%s: %s and %s do not commute, so their product does not act: %w", a.moves.group.Name(), g.Name(), f.Name(), errors.ErrUnsupported)
+						return fmt.Errorf("%s: %s and %s do not commute, so their product does not act: %w",
+							a.moves.group.Name(), g.Name(), f.Name(), errors.ErrUnsupported)
 					}
 				}
 			}

@@ -62,7 +62,10 @@ func TestColor(t *testing.T) {
 	spec := space.Spec{Name: "photo", Kind: space.KindImage, Shape: []int{3, 5, 5}}
 	x := picture(3, 5, 5)
 	swap := chosen(t, swapping{permuting{n: 3}}, spec, action.Options{})
-	if err := actiontest.Laws(actiontest.Case{Action: swap, Value: x, Elements: []group.Element{{1, 2, 0}, {1, 0, 2}}}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: swap, Value: x,
+		Elements: []group.Element{{1, 2, 0}, {1, 0, 2}},
+	}); err != nil {
 		t.Error(err)
 	}
 	if !action.Exact(swap, group.Element{1, 2, 0}) {
@@ -76,7 +79,10 @@ func TestColor(t *testing.T) {
 		t.Error("channel 0 has not gone to 1, and 2 to 0")
 	}
 	light := chosen(t, brightness(), spec, action.Options{})
-	if err := actiontest.Laws(actiontest.Case{Action: light, Value: x, Elements: []group.Element{{0.1}, {-0.05}}, Floor: 1e-12}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: light, Value: x, Elements: []group.Element{{0.1}, {-0.05}},
+		Floor: 1e-12,
+	}); err != nil {
 		t.Error(err)
 	}
 	c, ok := light.(action.Clipper)
@@ -98,7 +104,8 @@ func TestColor(t *testing.T) {
 		}
 		n, err := c.Clipped(group.Element{k.by}, y)
 		if got := asA[*space.Image](t, v).Pix[7]; err != nil || n != k.n || !(math.Abs(got-k.value) < 1e-9) {
-			t.Errorf("brightness %g of 100: %g with %d numbers cut, want %g with %d: %v", k.by, got, n, k.value, k.n, err)
+			t.Errorf("brightness %g of 100: %g with %d numbers cut, want %g with %d: %v", k.by, got, n, k.value, k.n,
+				err)
 		}
 	}
 	unit := chosen(t, brightness(), spec, action.Options{Range: []float64{0, 1}})
@@ -109,7 +116,10 @@ func TestColor(t *testing.T) {
 	both := product(t, brightness(), group.Trivial(), mustCyclic(t, 4))
 	all := chosen(t, both, framesSpec(3, 2, 5, 5), action.Options{})
 	y := &space.Frames{Images: []*space.Image{picture(2, 5, 5), picture(2, 5, 5), picture(2, 5, 5)}}
-	if err := actiontest.Laws(actiontest.Case{Action: all, Value: y, Elements: []group.Element{{0.1, 90}, {-0.05, 180}, {0, 270}}, Floor: 1e-12}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: all, Value: y,
+		Elements: []group.Element{{0.1, 90}, {-0.05, 180}, {0, 270}}, Floor: 1e-12,
+	}); err != nil {
 		t.Error(err)
 	}
 	// Colors leave masks, boxes and fields alone.
@@ -119,7 +129,10 @@ func TestColor(t *testing.T) {
 		}
 	}
 	mask := chosen(t, both, space.Spec{Name: "y", Kind: space.KindMask, Shape: []int{5, 5}}, action.Options{})
-	if err := actiontest.Laws(actiontest.Case{Action: mask, Value: &space.Mask{H: 5, W: 5, Label: labels(25)}, Elements: []group.Element{{0.1, 90}, {0.3, 180}}}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: mask, Value: &space.Mask{H: 5, W: 5, Label: labels(25)},
+		Elements: []group.Element{{0.1, 90}, {0.3, 180}},
+	}); err != nil {
 		t.Error(err)
 	}
 }

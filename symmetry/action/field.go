@@ -13,22 +13,27 @@ type Field struct {
 	rep Representation
 }
 
-// NewField is the action (g·F)(p) = A F(g⁻¹p) on vector fields, p -> A·p + t being the group's map: places move as those of pictures, see
-// [NewImage], and vectors by A, which also stretches them under a magnification. u is to the right and v down, as the axes of the map are, so a
-// quarter turn counter-clockwise carries (u, v) to (v, -u). An element that reverses time, see [group.Temporal], negates all vectors.
+// NewField is the action (g·F)(p) = A F(g⁻¹p) on vector fields, p -> A·p + t being the group's map: places move as
+// those of pictures, see [NewImage], and vectors by A, which also stretches them under a magnification. u is to the
+// right and v down, as the axes of the map are, so a quarter turn counter-clockwise carries (u, v) to (v, -u). An
+// element that reverses time, see [group.Temporal], negates all vectors.
 //
-// Lattice elements move by index, swap components and change signs: exact bit for bit. All others resample each component with the
-// kernel of o. Negation is the whole truth about reversed time where vectors are given at the middle of the time between two frames. With
-// o.AtFirst they are given at places in the first frame; reversed time then has its first frame where vectors end, so that negation is right
-// to first order only (an error of about displacement times gradient), and elements that reverse time do not count as exact.
+// Lattice elements move by index, swap components and change signs: exact bit for bit. All others resample each
+// component with the kernel of o. Negation is the whole truth about reversed time where vectors are given at the middle
+// of the time between two frames. With o.AtFirst they are given at places in the first frame; reversed time then has
+// its first frame where vectors end, so that negation is right to first order only (an error of about displacement
+// times gradient), and elements that reverse time do not count as exact.
 //
-// A crop window is refused: it says how pictures are cut before a model sees them, and what the model returns moves within its own frame;
-// leave it out of the options of an output. For fields in the frame of the uncut pictures see [NewTarget].
+// A crop window is refused: it says how pictures are cut before a model sees them, and what the model returns moves
+// within its own frame; leave it out of the options of an output. For fields in the frame of the uncut pictures see
+// [NewTarget].
 //
 // s.Shape is (2, H, W), -1 or an empty shape admitting any size.
 func NewField(g group.Group, s space.Spec, o Options) (*Field, error) {
 	if len(o.Window) != 0 {
-		return nil, fmt.Errorf("port %q: a field that a model returns moves in its own frame and has no crop window %v: leave the window out", s.Name, o.Window)
+		return nil, fmt.Errorf(
+			"port %q: a field that a model returns moves in its own frame and has no crop window %v: leave the "+
+				"window out", s.Name, o.Window)
 	}
 	return newField(g, s, o)
 }
@@ -39,7 +44,8 @@ func newField(g group.Group, s space.Spec, o Options) (*Field, error) {
 		return nil, err
 	}
 	if d[0] >= 0 && d[0] != 2 {
-		return nil, fmt.Errorf("port %q: the shape %v has %d components: a field of the plane has 2, u and v", s.Name, s.Shape, d[0])
+		return nil, fmt.Errorf("port %q: the shape %v has %d components: a field of the plane has 2, u and v", s.Name,
+			s.Shape, d[0])
 	}
 	p, err := newPlanar(g, o, d[1], d[2])
 	if err != nil {
@@ -127,7 +133,8 @@ type fieldMover struct {
 	rho  channels
 }
 
-// Move writes the moved field. Unless the element only permutes components it borrows memory for one more copy of the result.
+// Move writes the moved field. Unless the element only permutes components it borrows memory for one more copy of the
+// result.
 func (m *fieldMover) Move(to, from space.Value) error {
 	d, err := asField(to)
 	if err != nil {

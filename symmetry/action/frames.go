@@ -12,7 +12,8 @@ import (
 type stillError struct{ group, what string }
 
 func (e stillError) Error() string {
-	return fmt.Sprintf("%s reverses time, and %s has none: say frames for pictures in the order of time, or choose a group without Time", e.group, e.what)
+	return fmt.Sprintf("%s reverses time, and %s has none: say frames for pictures in the order of time, or choose a "+
+		"group without Time", e.group, e.what)
 }
 
 // Unwrap makes errors.Is find errors.ErrUnsupported, which the text need not repeat.
@@ -26,15 +27,17 @@ func still(g group.Group, what string) error {
 	return nil
 }
 
-// Frames is the action of a planar group, with time reversal or without, on pictures in the order of time; see [NewFrames].
+// Frames is the action of a planar group, with time reversal or without, on pictures in the order of time; see
+// [NewFrames].
 type Frames struct {
 	*planar
-	count, channels int // -1 if any
+	// -1 if any
+	count, channels int
 }
 
-// NewFrames is the action on sequences of pictures: every frame moves as [NewImage] moves a picture, with the same kernel, border and
-// window, and an element that reverses time, see [group.Temporal], also reverses the order of the frames. One plan of where to read serves all
-// frames.
+// NewFrames is the action on sequences of pictures: every frame moves as [NewImage] moves a picture, with the same
+// kernel, border and window, and an element that reverses time, see [group.Temporal], also reverses the order of the
+// frames. One plan of where to read serves all frames.
 //
 // s.Shape is (T, C, H, W), -1 or an empty shape admitting any length.
 func NewFrames(g group.Group, s space.Spec, o Options) (*Frames, error) {
@@ -112,7 +115,9 @@ func asFrames(v space.Value) (*space.Frames, error) {
 			return nil, fmt.Errorf("frame %d of %d: %w", i+1, len(x.Images), err)
 		}
 		if f := x.Images[0]; m.C != f.C || m.H != f.H || m.W != f.W {
-			return nil, fmt.Errorf("frame %d has %d×%d×%d numbers (channels×height×width), frame 1 has %d×%d×%d: all frames need one size", i+1, m.C, m.H, m.W, f.C, f.H, f.W)
+			return nil, fmt.Errorf(
+				"frame %d has %d×%d×%d numbers (channels×height×width), frame 1 has %d×%d×%d: all frames need one size",
+				i+1, m.C, m.H, m.W, f.C, f.H, f.W)
 		}
 	}
 	return x, nil
@@ -136,10 +141,12 @@ func (m *framesMover) Move(to, from space.Value) error {
 	}
 	w := m.warp
 	if x := s.Images[0]; len(s.Images) != m.count || x.C != m.c || x.H != w.hs || x.W != w.ws {
-		return fmt.Errorf("prepared for %d frames of %d×%d×%d numbers, the argument has %d of %d×%d×%d", m.count, m.c, w.hs, w.ws, len(s.Images), x.C, x.H, x.W)
+		return fmt.Errorf("prepared for %d frames of %d×%d×%d numbers, the argument has %d of %d×%d×%d", m.count, m.c,
+			w.hs, w.ws, len(s.Images), x.C, x.H, x.W)
 	}
 	if x := d.Images[0]; len(d.Images) != m.count || x.C != m.c || x.H != w.h || x.W != w.w {
-		return fmt.Errorf("the result has %d frames of %d×%d×%d numbers, it needs %d of %d×%d×%d", len(d.Images), x.C, x.H, x.W, m.count, m.c, w.h, w.w)
+		return fmt.Errorf("the result has %d frames of %d×%d×%d numbers, it needs %d of %d×%d×%d", len(d.Images), x.C,
+			x.H, x.W, m.count, m.c, w.h, w.w)
 	}
 	for _, x := range d.Images {
 		for _, y := range s.Images {

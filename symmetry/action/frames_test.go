@@ -20,7 +20,8 @@ import (
 // planarGroups act on pictures of any size; with Time they act on frames and fields.
 func planarGroups() []string {
 	return []string{
-		"SO(2)", "O(2)", "C4", "C6", "D1", "D4", "D5", "T(2)", "T(2,Z)", "Scale", "SE(2)", "E(2)", "p4", "p4m", "Affine(rotate,scale)", "Affine(shear)", "Trivial",
+		"SO(2)", "O(2)", "C4", "C6", "D1", "D4", "D5", "T(2)", "T(2,Z)", "Scale", "SE(2)", "E(2)", "p4", "p4m",
+		"Affine(rotate,scale)", "Affine(shear)", "Trivial",
 	}
 }
 
@@ -60,15 +61,18 @@ func newField(tb testing.TB, g group.Group, h, w int, o action.Options) *action.
 	return a
 }
 
-// TestFramesAndFieldsOfEveryGroup: the laws, with Time and without, on squares and rectangles. The kernels, which move single planes as they do
-// those of pictures, take turns.
+// TestFramesAndFieldsOfEveryGroup: the laws, with Time and without, on squares and rectangles. The kernels, which move
+// single planes as they do those of pictures, take turns.
 func TestFramesAndFieldsOfEveryGroup(t *testing.T) {
 	var names []string
 	for _, name := range append(planarGroups(), "Roll(6,6)", "Roll(5,8)") {
 		names = append(names, name+" x Time")
 	}
 	all := []action.Options{
-		{Kernel: action.Nearest, Border: action.Edge}, {Kernel: action.Spline, Border: action.Reflect}, {Kernel: action.Bicubic, Border: action.Circular}, {Kernel: action.Up3},
+		{Kernel: action.Nearest, Border: action.Edge},
+		{Kernel: action.Spline, Border: action.Reflect},
+		{Kernel: action.Bicubic, Border: action.Circular},
+		{Kernel: action.Up3},
 	}
 	for i, name := range append(names, "Time", "D4", "SE(2)", "Roll(6,6)", "Scale") {
 		t.Run(name, func(t *testing.T) {
@@ -83,14 +87,19 @@ func TestFramesAndFieldsOfEveryGroup(t *testing.T) {
 				for _, s := range [][2]int{{6, 6}, {5, 8}} {
 					if r, ok := g.(group.Torus); ok {
 						if h, w := r.Period(); h != s[0] || w != s[1] {
-							if _, err := action.NewFrames(g, space.Spec{Kind: space.KindFrames, Shape: []int{2, 1, s[0], s[1]}}, action.Options{}); err == nil {
+							if _, err := action.NewFrames(g,
+								space.Spec{Kind: space.KindFrames, Shape: []int{2, 1, s[0], s[1]}},
+								action.Options{}); err == nil {
 								t.Error("a torus of another size is accepted")
 							}
 							continue
 						}
 						o.Border = action.Circular
 					}
-					composes := func(g, h group.Element) bool { return o.Border == action.Circular || fixed(g) && fixed(h) }
+					composes := func(g, h group.Element) bool {
+						return o.Border == action.Circular || fixed(g) &&
+							fixed(h)
+					}
 					for _, c := range []actiontest.Case{
 						{Action: newFrames(t, g, 3, 2, s[0], s[1], o), Value: noisyFrames(3, 2, s[0], s[1])},
 						{Action: newField(t, g, s[0], s[1], o), Value: noisyField(s[0], s[1])},
@@ -106,7 +115,8 @@ func TestFramesAndFieldsOfEveryGroup(t *testing.T) {
 	}
 }
 
-// TestFramesMoveAsImages: frame by frame, whatever the kernel, border and window; and in the other order when time runs backwards.
+// TestFramesMoveAsImages: frame by frame, whatever the kernel, border and window; and in the other order when time runs
+// backwards.
 func TestFramesMoveAsImages(t *testing.T) {
 	g := parse(t, "E(2) x Time")
 	for kind, o := range options() {
@@ -118,7 +128,13 @@ func TestFramesMoveAsImages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, e := range []group.Element{{0, 0, 0, 0}, {90, 0, 0, 0}, {180, 1, 2, -1}, {33, 1, 0.5, 1}, {0, 0, 1.25, 0}} {
+			for _, e := range []group.Element{
+				{0, 0, 0, 0},
+				{90, 0, 0, 0},
+				{180, 1, 2, -1},
+				{33, 1, 0.5, 1},
+				{0, 0, 1.25, 0},
+			} {
 				for reverse := range 2 {
 					got := as[*space.Frames](frames.Apply(append(append(group.Element{}, e...), float64(reverse)), x))
 					for i := range x.Images {
@@ -127,7 +143,8 @@ func TestFramesMoveAsImages(t *testing.T) {
 							k = 2 - i
 						}
 						if d := actiontest.Distance(got.Images[i], must(image.Apply(e, x.Images[k]))); d != 0 {
-							t.Errorf("%s, window %v, element %v, reverse %d: frame %d is not frame %d moved: %g", kind, window, e, reverse, i, k, d)
+							t.Errorf("%s, window %v, element %v, reverse %d: frame %d is not frame %d moved: %g", kind,
+								window, e, reverse, i, k, d)
 						}
 					}
 				}
@@ -176,10 +193,17 @@ func TestAnalyticFields(t *testing.T) {
 	}
 	uniform := func(_, _ float64) (float64, float64) { return 3, -1 }
 	so2, o2 := parse(t, "SO(2)"), parse(t, "O(2)")
-	for _, o := range []action.Options{{Kernel: action.Spline, Border: action.Edge}, {Kernel: action.Bilinear, Border: action.Edge}, {Kernel: action.Lanczos, Border: action.Edge}} {
+	for _, o := range []action.Options{
+		{Kernel: action.Spline, Border: action.Edge},
+		{Kernel: action.Bilinear, Border: action.Edge},
+		{Kernel: action.Lanczos, Border: action.Edge},
+	} {
 		floor := map[action.Kernel]float64{action.Spline: 3e-4, action.Bilinear: 1e-2, action.Lanczos: 1e-2}[o.Kernel]
 		turn := newField(t, so2, n, n, o)
-		for name, f := range map[string]func(x, y float64) (float64, float64){"rigid rotation": rigid, "vortex": vortex, "source": source} {
+		for name, f := range map[string]func(x, y float64) (float64, float64){
+			"rigid rotation": rigid, "vortex": vortex,
+			"source": source,
+		} {
 			for _, a := range []float64{17, 45, 90, 123.4} {
 				x := field(n, n, f)
 				if d := apart(as[*space.Field](turn.Apply(group.Element{a}, x)), x); !(d <= floor) {
@@ -193,12 +217,16 @@ func TestAnalyticFields(t *testing.T) {
 			g    group.Element
 			sign float64
 		}{
-			"rigid rotation, mirrored":           {rigid, group.Element{0, 1}, -1},
-			"vortex, mirrored along 25 degrees":  {vortex, group.Element{50, 1}, -1},
-			"source, mirrored":                   {source, group.Element{30, 1}, 1},
-			"strain, mirrored":                   {strain, group.Element{0, 1}, 1},
-			"strain, quarter turn":               {strain, group.Element{90, 0}, -1},
-			"strain, turned by 45 and -45 agree": {func(x, y float64) (float64, float64) { return 0.1 * y, 0.1 * x }, group.Element{90, 0}, -1},
+			"rigid rotation, mirrored":          {rigid, group.Element{0, 1}, -1},
+			"vortex, mirrored along 25 degrees": {vortex, group.Element{50, 1}, -1},
+			"source, mirrored":                  {source, group.Element{30, 1}, 1},
+			"strain, mirrored":                  {strain, group.Element{0, 1}, 1},
+			"strain, quarter turn":              {strain, group.Element{90, 0}, -1},
+			"strain, turned by 45 and -45 agree": {
+				func(x, y float64) (float64, float64) { return 0.1 * y, 0.1 * x },
+				group.Element{90, 0},
+				-1,
+			},
 		} {
 			x := field(n, n, c.f)
 			got := as[*space.Field](mirror.Apply(c.g, x))
@@ -222,16 +250,19 @@ func TestAnalyticFields(t *testing.T) {
 		}
 		// Magnifying by 2 stretches the vectors, and a linear field is what it was.
 		scale := newField(t, group.Scale(), n, n, o)
-		if d := apart(as[*space.Field](scale.Apply(group.Element{2}, field(n, n, strain))), field(n, n, strain)); !(d <= floor) {
+		if d := apart(as[*space.Field](scale.Apply(group.Element{2}, field(n, n, strain))),
+			field(n, n, strain)); !(d <= floor) {
 			t.Errorf("%s: a linear field magnified is off by %g", o.Kernel, d)
 		}
-		if got := as[*space.Field](scale.Apply(group.Element{2}, field(n, n, uniform))); math.Abs(got.Val[n*n/2]-6) > 1e-9 {
+		if got := as[*space.Field](scale.Apply(group.Element{2}, field(n, n, uniform))); math.Abs(
+			got.Val[n*n/2]-6) > 1e-9 {
 			t.Errorf("%s: u = 3 magnified by 2 is %g", o.Kernel, got.Val[n*n/2])
 		}
 	}
 }
 
-// TestTableOfTheSquare: all sixteen elements against the formulas of the table, on a field and a pair without any symmetry.
+// TestTableOfTheSquare: all sixteen elements against the formulas of the table, on a field and a pair without any
+// symmetry.
 func TestTableOfTheSquare(t *testing.T) {
 	signs := [8]func(u, v float64) (float64, float64){
 		func(u, v float64) (float64, float64) { return u, v },
@@ -254,7 +285,8 @@ func TestTableOfTheSquare(t *testing.T) {
 				t.Fatalf("no element %d", i)
 			}
 			if !af.Exact(e) || !ax.Exact(e) || first.Exact(e) != (i < 8) {
-				t.Errorf("element %d: exact for fields %v, frames %v, fields at the first frame %v", i, af.Exact(e), ax.Exact(e), first.Exact(e))
+				t.Errorf("element %d: exact for fields %v, frames %v, fields at the first frame %v", i, af.Exact(e),
+					ax.Exact(e), first.Exact(e))
 			}
 			gotF, gotX := as[*space.Field](af.Apply(e, f)), as[*space.Frames](ax.Apply(e, x))
 			for r := range n {
@@ -266,10 +298,12 @@ func TestTableOfTheSquare(t *testing.T) {
 						u, v, a, b = -u, -v, b, a
 					}
 					if gu, gv := gotF.U()[r*n+c], gotF.V()[r*n+c]; gu != u || gv != v {
-						t.Fatalf("element %d (%s), n = %d: vector [%d][%d] is (%g, %g), want (%g, %g)", i, group.Title(g, e), n, r, c, gu, gv, u, v)
+						t.Fatalf("element %d (%s), n = %d: vector [%d][%d] is (%g, %g), want (%g, %g)", i,
+							group.Title(g, e), n, r, c, gu, gv, u, v)
 					}
 					if ga, gb := gotX.Images[0].Pix[r*n+c], gotX.Images[1].Pix[r*n+c]; ga != a || gb != b {
-						t.Fatalf("element %d, n = %d: the frames at [%d][%d] are %g, %g, want %g, %g", i, n, r, c, ga, gb, a, b)
+						t.Fatalf("element %d, n = %d: the frames at [%d][%d] are %g, %g, want %g, %g", i, n, r, c, ga,
+							gb, a, b)
 					}
 				}
 			}
@@ -277,7 +311,8 @@ func TestTableOfTheSquare(t *testing.T) {
 	}
 }
 
-// TestFieldKeepsLengths: orthogonal elements by index keep the length of every vector, to the last bit, and its energy with it.
+// TestFieldKeepsLengths: orthogonal elements by index keep the length of every vector, to the last bit, and its energy
+// with it.
 func TestFieldKeepsLengths(t *testing.T) {
 	g := parse(t, "piv-d4t")
 	rapid.Check(t, func(t *rapid.T) {
@@ -308,7 +343,8 @@ func TestFieldKeepsLengths(t *testing.T) {
 	})
 }
 
-// TestFieldMovesAsTheMapSays: a field of any formula moves as the map says, at any angle, with sub-pixel shifts and magnification.
+// TestFieldMovesAsTheMapSays: a field of any formula moves as the map says, at any angle, with sub-pixel shifts and
+// magnification.
 func TestFieldMovesAsTheMapSays(t *testing.T) {
 	const n = 48
 	smooth := func(x, y float64) (float64, float64) {
@@ -362,8 +398,10 @@ func TestFramesAndFieldsRefuse(t *testing.T) {
 	apply := func(a action.Action, v space.Value) error { _, err := a.Apply(e, v); return err }
 	x := noisyFrames(2, 1, 4, 4)
 	refuse("no frames", "at least one", apply(frames, &space.Frames{}))
-	refuse("a frame that is nil", "frame 2 of 2", apply(frames, &space.Frames{Images: []*space.Image{x.Images[0], nil}}))
-	refuse("frames of two sizes", "frame 2 has 1×4×5", apply(frames, &space.Frames{Images: []*space.Image{x.Images[0], noisy(1, 4, 5)}}))
+	refuse("a frame that is nil", "frame 2 of 2",
+		apply(frames, &space.Frames{Images: []*space.Image{x.Images[0], nil}}))
+	refuse("frames of two sizes", "frame 2 has 1×4×5",
+		apply(frames, &space.Frames{Images: []*space.Image{x.Images[0], noisy(1, 4, 5)}}))
 	refuse("three frames", "made for 2", apply(frames, noisyFrames(3, 1, 4, 4)))
 	refuse("two channels", "made for 1", apply(frames, noisyFrames(2, 2, 4, 4)))
 	refuse("another size", "made for 4×4", apply(frames, noisyFrames(2, 1, 4, 5)))
@@ -372,7 +410,8 @@ func TestFramesAndFieldsRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuse("frames onto themselves", "share memory", m.Move(&space.Frames{Images: []*space.Image{noisy(1, 4, 4), x.Images[0]}}, x))
+	refuse("frames onto themselves", "share memory",
+		m.Move(&space.Frames{Images: []*space.Image{noisy(1, 4, 4), x.Images[0]}}, x))
 	f := newField(t, g, 4, 4, action.Options{})
 	refuse("a field with missing numbers", "not 2×4×4", apply(f, &space.Field{H: 4, W: 4, Val: make([]float64, 31)}))
 	refuse("a field of another size", "made for 4×4", apply(f, noisyField(4, 5)))

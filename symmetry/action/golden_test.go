@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestResamplingTable tabulates what each kernel costs: the mean over angles and phantoms of the relative L2 error inside the disc
-// r <= 0.75 R, one way (against the phantom drawn at turned coordinates) and there and back.
+// TestResamplingTable tabulates what each kernel costs: the mean over angles and phantoms of the relative L2 error
+// inside the disc r <= 0.75 R, one way (against the phantom drawn at turned coordinates) and there and back.
 func TestResamplingTable(t *testing.T) {
 	const n = 40
 	angles := []float64{5, 30, 45, 80}
@@ -30,7 +30,10 @@ func TestResamplingTable(t *testing.T) {
 	key := func(k action.Kernel, band float64, way string) string { return fmt.Sprint(k, band, way) }
 	for _, band := range bands {
 		r := rand.New(rand.NewPCG(11, uint64(1000*band)))
-		ps := []phantom.Phantom{phantom.Waves(r, band, 8), phantom.Gaussians(r, band, 6, 12), phantom.Ellipse(band, 2.3, -1.7, 10, 7, 25)}
+		ps := []phantom.Phantom{
+			phantom.Waves(r, band, 8), phantom.Gaussians(r, band, 6, 12),
+			phantom.Ellipse(band, 2.3, -1.7, 10, 7, 25),
+		}
 		for _, k := range action.Kernels() {
 			a := newImage(t, g, n, n, action.Options{Kernel: k, Border: action.Reflect})
 			for _, p := range ps {
@@ -51,20 +54,27 @@ func TestResamplingTable(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Mean relative L2 error of rotating phantoms of %d×%d pixels inside the disc r <= 0.75 R, border reflect.\n", n, n)
+	fmt.Fprintf(&b, "# Mean relative L2 error of rotating phantoms of %d×%d pixels inside the disc r <= 0.75 R, "+
+		"border reflect.\n", n, n)
 	fmt.Fprintf(&b, "# Angles %v degrees; phantoms: 8 plane waves, 6 Gaussian spots, a soft ellipse.\n", angles)
 	fmt.Fprintf(&b, "# The band limit is a fraction of Nyquist (half a cycle per pixel).\n")
 	fmt.Fprintf(&b, "%-13s %5s %10s %10s\n", "kernel", "band", "one-way", "round-trip")
 	for _, k := range action.Kernels() {
 		for _, band := range bands {
-			fmt.Fprintf(&b, "%-13s %5.2f %10.3e %10.3e\n", k, band, errs[key(k, band, "one")], errs[key(k, band, "trip")])
+			fmt.Fprintf(&b, "%-13s %5.2f %10.3e %10.3e\n", k, band, errs[key(k, band, "one")],
+				errs[key(k, band, "trip")])
 		}
 	}
 	golden(t, filepath.Join("testdata", "resampling.txt"), b.String())
 
-	// What the table has to say whatever its numbers: better kernels are better on smooth pictures, and all get worse with the band.
+	// What the table has to say whatever its numbers: better kernels are better on smooth pictures, and all get worse
+	// with the band.
 	for _, band := range bands[:2] {
-		for _, pair := range [][2]action.Kernel{{action.Bilinear, action.Nearest}, {action.Bicubic, action.Bilinear}, {action.Spline, action.Bicubic}} {
+		for _, pair := range [][2]action.Kernel{
+			{action.Bilinear, action.Nearest},
+			{action.Bicubic, action.Bilinear},
+			{action.Spline, action.Bicubic},
+		} {
 			if better, worse := errs[key(pair[0], band, "one")], errs[key(pair[1], band, "one")]; !(better < worse) {
 				t.Errorf("band %g: %s has the error %.3g, %s %.3g", band, pair[0], better, pair[1], worse)
 			}

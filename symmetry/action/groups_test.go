@@ -59,7 +59,8 @@ func some(tb testing.TB, g group.Group) []group.Element {
 // TestEveryGroup: the laws hold for all groups of the plane, kernels and border rules, on squares and rectangles.
 func TestEveryGroup(t *testing.T) {
 	for _, name := range []string{
-		"SO(2)", "O(2)", "C1", "C4", "C6", "D1", "D4", "D5", "T(2)", "T(2,Z)", "Roll(6,6)", "Roll(5,8)", "Scale", "SE(2)", "E(2)", "p4", "p4m",
+		"SO(2)", "O(2)", "C1", "C4", "C6", "D1", "D4", "D5", "T(2)", "T(2,Z)", "Roll(6,6)", "Roll(5,8)", "Scale",
+		"SE(2)", "E(2)", "p4", "p4m",
 		"Affine(rotate,scale)", "Trivial",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +85,10 @@ func TestEveryGroup(t *testing.T) {
 						}
 						err := actiontest.Laws(actiontest.Case{
 							Action: newImage(t, g, s[0], s[1], o), Value: noisy(2, s[0], s[1]), Elements: els,
-							Composes: func(g, h group.Element) bool { return o.Border == action.Circular || still(g) && still(h) },
+							Composes: func(g, h group.Element) bool {
+								return o.Border == action.Circular || still(g) &&
+									still(h)
+							},
 						})
 						if err != nil {
 							t.Errorf("%v: %v", s, err)
@@ -109,7 +113,8 @@ func TestConventionsOfTheGroups(t *testing.T) {
 		"O(2)":   {find(t, "O(2)", 90, 0), find(t, "O(2)", 0, 1), nil, nil},
 		"D8":     {find(t, "D8", 90, 0), find(t, "D8", 0, 1), nil, nil},
 	} {
-		a, err := action.NewImage(parse(t, name), space.Spec{Kind: space.KindImage}, action.Options{Kernel: action.Bicubic})
+		a, err := action.NewImage(parse(t, name), space.Spec{Kind: space.KindImage},
+			action.Options{Kernel: action.Bicubic})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +156,8 @@ func TestMask(t *testing.T) {
 		m.Label[i] = int32(i%4 + i/11)
 	}
 	for _, b := range action.Borders() {
-		a, err := action.NewMask(plane{}, space.Spec{Kind: space.KindMask, Shape: []int{5, 7}}, action.Options{Border: b, Kernel: action.Lanczos}, 9)
+		a, err := action.NewMask(plane{}, space.Spec{Kind: space.KindMask, Shape: []int{5, 7}},
+			action.Options{Border: b, Kernel: action.Lanczos}, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +186,11 @@ func TestMask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := as[*space.Mask](a.Apply(shift(0, 0), m)); !slices.Equal(got.Label, []int32{m.Label[9], m.Label[10], m.Label[11], m.Label[16], m.Label[17], m.Label[18], m.Label[23], m.Label[24], m.Label[25]}) {
+	if got := as[*space.Mask](a.Apply(shift(0, 0), m)); !slices.Equal(got.Label,
+		[]int32{
+			m.Label[9], m.Label[10], m.Label[11], m.Label[16], m.Label[17], m.Label[18], m.Label[23], m.Label[24],
+			m.Label[25],
+		}) {
 		t.Errorf("the window shows %v", got.Label)
 	}
 }
@@ -211,7 +221,8 @@ func TestTensorLaws(t *testing.T) {
 	} {
 		g := parse(t, c.name)
 		v := tensorOf(4, c.shape...)
-		a, err := action.Rules().For(g, space.Spec{Name: "f", Kind: space.KindTensor, Shape: c.shape, Type: c.kind}, action.Options{})
+		a, err := action.Rules().For(g, space.Spec{Name: "f", Kind: space.KindTensor, Shape: c.shape, Type: c.kind},
+			action.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +236,8 @@ func TestTensorLaws(t *testing.T) {
 func TestRegularFieldOfC4(t *testing.T) {
 	g := parse(t, "C4")
 	v := tensorOf(1, 8, 3, 3)
-	a, err := action.Rules().For(g, space.Spec{Kind: space.KindTensor, Shape: []int{8, 3, 3}, Type: "regular"}, action.Options{})
+	a, err := action.Rules().For(g, space.Spec{Kind: space.KindTensor, Shape: []int{8, 3, 3}, Type: "regular"},
+		action.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +263,8 @@ func TestRegularFieldOfC4(t *testing.T) {
 							y, x = x, 2-y
 						}
 						if got.Val[((field*4+k)*3+r)*3+c] != v.Val[((field*4+from)*3+y)*3+x] {
-							t.Fatalf("turn by %g, field %d, channel %d, row %d, column %d: not the number at g⁻¹", e[0], field, k, r, c)
+							t.Fatalf("turn by %g, field %d, channel %d, row %d, column %d: not the number at g⁻¹", e[0],
+								field, k, r, c)
 						}
 					}
 				}
@@ -403,7 +416,8 @@ func TestScores(t *testing.T) {
 	if !slices.Equal(got.Val, []float64{0.2, 0.7, 0.1}) || !got.Probabilities {
 		t.Errorf("the mirror makes %v", got)
 	}
-	if _, err := table.For(d1, space.Spec{Name: "other", Kind: space.KindScores}, action.Options{}); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := table.For(d1, space.Spec{Name: "other", Kind: space.KindScores}, action.Options{}); !errors.Is(err,
+		errors.ErrUnsupported) {
 		t.Errorf("another port: %v", err)
 	}
 	sign, err := action.Given(d1, "sign", 1, func(g group.Element) []float64 {
@@ -437,7 +451,10 @@ func TestInvariantScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := &space.Scores{Val: []float64{1, 2}}
-	if err := actiontest.Laws(actiontest.Case{Action: a, Value: v, Elements: []group.Element{{10}, {100}}}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: a, Value: v,
+		Elements: []group.Element{{10}, {100}},
+	}); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,9 +13,10 @@ import (
 
 // planar is what the actions on pixel grids share.
 type planar struct {
-	group   group.Planar
-	opt     Options
-	h, w    int // of the grid that is read, -1 if any
+	group group.Planar
+	opt   Options
+	// of the grid that is read, -1 if any
+	h, w    int
 	scratch buffers
 }
 
@@ -53,14 +54,16 @@ func newPlanar(g group.Group, o Options, h, w int) (*planar, error) {
 		}
 		ph, pw := t.Period()
 		if o.Border != Circular || len(o.Window) > 0 {
-			return nil, fmt.Errorf("%s rolls pictures around: it needs the border rule %s and no window, not %q and %v", g.Name(), Circular, o.Border, o.Window)
+			return nil, fmt.Errorf("%s rolls pictures around: it needs the border rule %s and no window, not %q and %v",
+				g.Name(), Circular, o.Border, o.Window)
 		}
 		if h >= 0 && h != ph || w >= 0 && w != pw {
 			right := ""
 			if h > 0 && w > 0 {
 				right = fmt.Sprintf("; the group for it is Roll(%d,%d)", h, w)
 			}
-			return nil, fmt.Errorf("%s rolls pictures of %d×%d pixels (height×width), the picture has %s×%s%s", g.Name(), ph, pw, length(h), length(w), right)
+			return nil, fmt.Errorf("%s rolls pictures of %d×%d pixels (height×width), the picture has %s×%s%s",
+				g.Name(), ph, pw, length(h), length(w), right)
 		}
 		h, w = ph, pw
 	}
@@ -69,7 +72,9 @@ func newPlanar(g group.Group, o Options, h, w int) (*planar, error) {
 		return nil, err
 	}
 	if o.Window != nil && (h >= 0 && o.Window[0] > h || w >= 0 && o.Window[1] > w) {
-		return nil, fmt.Errorf("window %v (height, width): the picture has only %d×%d pixels; take a smaller group.window or larger pictures", o.Window, h, w)
+		return nil, fmt.Errorf(
+			"window %v (height, width): the picture has only %d×%d pixels; take a smaller group.window or larger "+
+				"pictures", o.Window, h, w)
 	}
 	return &planar{group: p, opt: o, h: h, w: w}, nil
 }
@@ -89,7 +94,8 @@ func (p *planar) exact(g group.Element) bool {
 // prepare makes the warp of g for a grid of h×w samples.
 func (p *planar) prepare(g group.Element, h, w int) (*warp, error) {
 	if p.h >= 0 && h != p.h || p.w >= 0 && w != p.w {
-		return nil, fmt.Errorf("the picture has %d×%d pixels (height×width), the action was made for %s×%s", h, w, length(p.h), length(p.w))
+		return nil, fmt.Errorf("the picture has %d×%d pixels (height×width), the action was made for %s×%s", h, w,
+			length(p.h), length(p.w))
 	}
 	m, err := affineOf(p.group, g)
 	if err != nil {
@@ -119,7 +125,8 @@ func dims(s space.Spec, rank int) ([]int, error) {
 		return o, nil
 	}
 	if len(s.Shape) != rank {
-		return nil, fmt.Errorf("port %q: a value of kind %s has %d axes, not the shape %v", s.Name, s.Kind, rank, s.Shape)
+		return nil, fmt.Errorf("port %q: a value of kind %s has %d axes, not the shape %v", s.Name, s.Kind, rank,
+			s.Shape)
 	}
 	for _, d := range s.Shape {
 		if d == 0 || d < -1 {
@@ -132,26 +139,27 @@ func dims(s space.Spec, rank int) ([]int, error) {
 // Image is the action of a planar group on pictures; see [NewImage].
 type Image struct {
 	*planar
-	channels int // -1 if any
+	// -1 if any
+	channels int
 }
 
-// NewImage is the action (g·x)(p) = x(g⁻¹p) of a planar group on pictures: the picture moves as the group's map says, points
-// being measured from the centre, which is (n-1)/2 on an axis of n pixels.
+// NewImage is the action (g·x)(p) = x(g⁻¹p) of a planar group on pictures: the picture moves as the group's map says,
+// points being measured from the centre, which is (n-1)/2 on an axis of n pixels.
 //
-// Lattice elements are index permutations and exact bit for bit: those with an A of entries 0, ±1 that maps the grid to itself
-// (if it swaps the axes the picture must be square) and a t of whole pixels. All others read the picture between its
-// pixels with the kernel of o; outside it the border rule holds. Under [Up3] nothing is exact, not even the identity,
-// because that path blurs every picture equally. For the other kernels the path that resamples reproduces the exact result at
-// lattice elements up to roundoff.
+// Lattice elements are index permutations and exact bit for bit: those with an A of entries 0, ±1 that maps the grid to
+// itself (if it swaps the axes the picture must be square) and a t of whole pixels. All others read the picture between
+// its pixels with the kernel of o; outside it the border rule holds. Under [Up3] nothing is exact, not even the
+// identity, because that path blurs every picture equally. For the other kernels the path that resamples reproduces the
+// exact result at lattice elements up to roundoff.
 //
-// With o.Window the picture is larger than what is returned: the window's centre is the picture's centre, rounded up and
-// left to a whole pixel if the lengths differ by an odd number, the window moves by -t, and the group turns about the
-// window's centre. Where it leaves the picture the border rule fills in; [Leaves] tells those elements.
+// With o.Window the picture is larger than what is returned: the window's centre is the picture's centre, rounded up
+// and left to a whole pixel if the lengths differ by an odd number, the window moves by -t, and the group turns about
+// the window's centre. Where it leaves the picture the border rule fills in; [Leaves] tells those elements.
 //
-// s.Shape is (C, H, W), -1 or an empty shape admitting any length; elements that swap the axes count as exact only if the
-// shape says that the picture is square. A [group.Torus] such as Roll(h,w) takes pictures of its own size and the rule Circular,
-// which is then the default. The error wraps errors.ErrUnsupported if g does not act on the plane, or reverses time: see
-// [NewFrames].
+// s.Shape is (C, H, W), -1 or an empty shape admitting any length; elements that swap the axes count as exact only if
+// the shape says that the picture is square. A [group.Torus] such as Roll(h,w) takes pictures of its own size and the
+// rule Circular, which is then the default. The error wraps errors.ErrUnsupported if g does not act on the plane, or
+// reverses time: see [NewFrames].
 func NewImage(g group.Group, s space.Spec, o Options) (*Image, error) {
 	if err := still(g, "a single picture"); err != nil {
 		return nil, err
@@ -186,8 +194,9 @@ func (a *Image) Apply(g group.Element, v space.Value) (space.Value, error) {
 	return to, nil
 }
 
-// Prepare computes what depends on the element and the size of v alone. For an element that moves pixels by index the mover holds a few
-// numbers, some hundred bytes; for others at most 148 KiB for pictures up to 1024 pixels, and 72·(H+W) bytes for larger ones (48·H under Up3).
+// Prepare computes what depends on the element and the size of v alone. For an element that moves pixels by index the
+// mover holds a few numbers, some hundred bytes; for others at most 148 KiB for pictures up to 1024 pixels, and
+// 72·(H+W) bytes for larger ones (48·H under Up3).
 func (a *Image) Prepare(g group.Element, v space.Value) (Mover, error) {
 	m, err := a.mover(g, v)
 	if err != nil {

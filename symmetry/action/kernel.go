@@ -46,8 +46,8 @@ func (k Kernel) weigh(f float64, w *[maxTaps]float64) {
 	}
 }
 
-// lanczos writes sinc(x)·sinc(x/3) at x = f+2, f+1, f, f-1, f-2, f-3, divided by their sum (Duchon, J. Appl. Meteorol. 18
-// (1979) 1016). Without the division a constant picture would show ripples of about one percent.
+// lanczos writes sinc(x)·sinc(x/3) at x = f+2, f+1, f, f-1, f-2, f-3, divided by their sum (Duchon, J. Appl. Meteorol.
+// 18 (1979) 1016). Without the division a constant picture would show ripples of about one percent.
 func lanczos(f float64, w *[maxTaps]float64) {
 	if f > 0.5 { // near 1 the sines would cancel; the mirrored weights are computed without loss
 		lanczos(1-f, w)
@@ -102,8 +102,8 @@ func (b Border) index(i, n int) int {
 	return -1
 }
 
-// axisTaps writes the sample numbers and weights with which an axis of n samples is read at coordinate s. Samples outside
-// under the rule Zero get weight 0 and a number inside.
+// axisTaps writes the sample numbers and weights with which an axis of n samples is read at coordinate s. Samples
+// outside under the rule Zero get weight 0 and a number inside.
 func axisTaps(k Kernel, b Border, s float64, n int, idx *[maxTaps]int32, w *[maxTaps]float64) {
 	if k == Nearest {
 		s = math.Floor(s + 0.5)
@@ -151,7 +151,8 @@ func pole(d int) float64 {
 	return p
 }
 
-// prefilter turns samples (h rows, w columns, row-major) into the coefficients of the interpolating cubic B-spline, in place.
+// prefilter turns samples (h rows, w columns, row-major) into the coefficients of the interpolating cubic B-spline, in
+// place.
 func prefilter(b Border, x []float64, h, w int) {
 	for r := range h {
 		prefilterRows(b, x[r*w:(r+1)*w], w, 1)
@@ -159,8 +160,8 @@ func prefilter(b Border, x []float64, h, w int) {
 	prefilterRows(b, x, h, w)
 }
 
-// prefilterRows runs the recursive filter down n rows of length m, all columns at once: Unser 1999, box 2, with the start
-// values of the infinite picture that the border rule describes. Edge uses the mirrored picture, see axisTaps.
+// prefilterRows runs the recursive filter down n rows of length m, all columns at once: Unser 1999, box 2, with the
+// start values of the infinite picture that the border rule describes. Edge uses the mirrored picture, see axisTaps.
 func prefilterRows(b Border, x []float64, n, m int) {
 	const z = splinePole
 	if n == 1 && b != Zero {

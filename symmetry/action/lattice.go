@@ -1,19 +1,24 @@
 package action
 
-// lattice is how an element that moves samples by index reads them: which line of the source gives which row of the result, and which sample of
-// that line which column. It holds a few numbers, whatever the size of the picture, and a row is copied in pieces.
+// lattice is how an element that moves samples by index reads them: which line of the source gives which row of the
+// result, and which sample of that line which column. It holds a few numbers, whatever the size of the picture, and a
+// row is copied in pieces.
 type lattice struct {
-	swaps bool // lines are columns of the source
+	// lines are columns of the source
+	swaps bool
 	// Row r of the result reads line row.index(r); a number out of range is the border rule's.
-	row   ruler
-	parts []run // of every row
-	bare  int   // pixels of the result that lie outside the picture
+	row ruler
+	// of every row
+	parts []run
+	// pixels of the result that lie outside the picture
+	bare int
 }
 
 // ruler numbers the samples that an axis is read at: from, from+step, ..., with step 1 or -1.
 type ruler struct {
 	from, step int
-	limit      int // samples of the axis that is read
+	// samples of the axis that is read
+	limit int
 }
 
 // inside counts the first n samples that exist.

@@ -61,7 +61,10 @@ func TestImageLaws(t *testing.T) {
 	for kind, o := range options() {
 		t.Run(kind, func(t *testing.T) {
 			for _, s := range [][3]int{{1, 6, 6}, {3, 7, 7}, {2, 5, 8}, {1, 1, 4}, {1, 1, 1}, {1, 36, 33}} {
-				els := []group.Element{rot(180), element(0, 1, 0, 0), shift(2, -3), element(180, 1, 1, 7), rot(37), shift(0.25, -1.5)}
+				els := []group.Element{
+					rot(180), element(0, 1, 0, 0), shift(2, -3), element(180, 1, 1, 7), rot(37),
+					shift(0.25, -1.5),
+				}
 				if s[1] == s[2] {
 					els = append(els, rot(90), rot(270), element(90, 1, -2, 9))
 				}
@@ -121,12 +124,14 @@ func TestIndexPathAgreesWithResampling(t *testing.T) {
 					near := group.Element{g[0] + tiny, g[1], g[2] + tiny, g[3] - tiny, 1}
 					side := group.Element{g[0], g[1], g[2] + tiny, g[3] - tiny, 1} // the path with taps per axis
 					if !a.Exact(g) || a.Exact(near) || a.Exact(side) {
-						t.Fatalf("exact: %v is %v, %v is %v, %v is %v", g, a.Exact(g), near, a.Exact(near), side, a.Exact(side))
+						t.Fatalf("exact: %v is %v, %v is %v, %v is %v", g, a.Exact(g), near, a.Exact(near), side,
+							a.Exact(side))
 					}
 					want := must(a.Apply(g, x))
 					for _, n := range []group.Element{near, side} {
 						if d := actiontest.Distance(must(a.Apply(n, x)), want); !(d < 1e-8) {
-							t.Errorf("%v: element %v, which resamples, differs from its lattice neighbor by %.2g", s, n, d)
+							t.Errorf("%v: element %v, which resamples, differs from its lattice neighbor by %.2g", s, n,
+								d)
 						}
 					}
 				}
@@ -150,8 +155,8 @@ func as[T space.Value](v space.Value, err error) T {
 	return o
 }
 
-// TestPathsAgree compares the tables of small pictures with the computation on the way that large ones get, and the taps per
-// axis with those per pixel.
+// TestPathsAgree compares the tables of small pictures with the computation on the way that large ones get, and the
+// taps per axis with those per pixel.
 func TestPathsAgree(t *testing.T) {
 	for kind, o := range options() {
 		t.Run(kind, func(t *testing.T) {
@@ -168,7 +173,12 @@ func TestPathsAgree(t *testing.T) {
 			// The window is small, so it has tables; the picture as a whole has none.
 			win := o
 			win.Window = []int{30, 27}
-			for _, g := range []group.Element{rot(33), element(200, 1, 2.5, -1), {10, 0, 1, 1, 0.7}, {0, 0, 0.52, 0.27, 1.51}, {90, 0, 0.41, 0.13, 1.37}} {
+			for _, g := range []group.Element{
+				rot(33), element(200, 1, 2.5, -1),
+				{10, 0, 1, 1, 0.7},
+				{0, 0, 0.52, 0.27, 1.51},
+				{90, 0, 0.41, 0.13, 1.37},
+			} {
 				small := as[*space.Image](newImage(t, plane{}, 90, 81, win).Apply(g, big))
 				full := as[*space.Image](newImage(t, plane{}, 90, 81, o).Apply(g, big))
 				for k := range 2 {
@@ -176,7 +186,8 @@ func TestPathsAgree(t *testing.T) {
 						for c := range 27 {
 							a, b := small.Plane(k)[r*27+c], full.Plane(k)[(r+30)*81+c+27]
 							if !(math.Abs(a-b) <= 1e-11) {
-								t.Fatalf("%v: channel %d, row %d, column %d: %v with tables, %v without", g, k, r, c, a, b)
+								t.Fatalf("%v: channel %d, row %d, column %d: %v with tables, %v without", g, k, r, c, a,
+									b)
 							}
 						}
 					}
@@ -186,13 +197,16 @@ func TestPathsAgree(t *testing.T) {
 	}
 }
 
-// reference reads a picture between its pixels in the slowest way: the picture is extended by the border rule far enough for
-// the far border not to matter, and B-spline coefficients come from solving the tridiagonal system by many sweeps.
+// reference reads a picture between its pixels in the slowest way: the picture is extended by the border rule far
+// enough for the far border not to matter, and B-spline coefficients come from solving the tridiagonal system by many
+// sweeps.
 type reference struct {
-	h, w   int // of the picture
-	opt    action.Options
-	ext    []float64
-	eh, ew int // of ext
+	// of the picture
+	h, w int
+	opt  action.Options
+	ext  []float64
+	// of ext
+	eh, ew int
 }
 
 const refPad = 40
@@ -365,7 +379,13 @@ func TestAgainstReference(t *testing.T) {
 			for _, s := range [][2]int{{9, 9}, {6, 11}, {3, 2}, {35, 32}} {
 				x := noisy(1, s[0], s[1])
 				a, ref := newImage(t, plane{}, s[0], s[1], o), newReference(x, o)
-				for _, g := range []group.Element{rot(31), rot(123.4), element(250, 1, 0, 0), shift(0.3, -1.7), {15, 0, 2.2, 0.1, 1.3}, {90, 0, 0.4137, 0.1319, 0.8317}, {0, 1, 0.4137, 0.1319, 0.9173}, shift(-4.6, 5.2)} {
+				for _, g := range []group.Element{
+					rot(31), rot(123.4), element(250, 1, 0, 0), shift(0.3, -1.7),
+					{15, 0, 2.2, 0.1, 1.3},
+					{90, 0, 0.4137, 0.1319, 0.8317},
+					{0, 1, 0.4137, 0.1319, 0.9173},
+					shift(-4.6, 5.2),
+				} {
 					m, sh := plane{}.Affine(g)
 					got := must(a.Apply(g, x))
 					if d := actiontest.Distance(got, ref.move(m, sh)); !(d < 1e-8) {
@@ -391,14 +411,16 @@ func TestUp3IsTheLongWayRound(t *testing.T) {
 		for c := range 36 {
 			for i := range 10 {
 				for j := range 12 {
-					big.Pix[r*36+c] += kernel(action.Bilinear, float64(r-1)/3-float64(i)) * kernel(action.Bilinear, float64(c-1)/3-float64(j)) * x.Pix[i*12+j]
+					big.Pix[r*36+c] += kernel(action.Bilinear, float64(r-1)/3-float64(i)) * kernel(action.Bilinear,
+						float64(c-1)/3-float64(j)) * x.Pix[i*12+j]
 				}
 			}
 		}
 	}
 	tri := []float64{1, 2, 3, 2, 1}
 	for _, g := range []group.Element{rot(0), rot(90), rot(17), element(100, 1, 0, 0), shift(0.4, 1)} {
-		turned := as[*space.Image](newImage(t, plane{}, 30, 36, action.Options{}).Apply(group.Element{g[0], g[1], 3 * g[2], 3 * g[3], 1}, big))
+		turned := as[*space.Image](newImage(t, plane{}, 30, 36,
+			action.Options{}).Apply(group.Element{g[0], g[1], 3 * g[2], 3 * g[3], 1}, big))
 		want := space.NewImage(1, 10, 12)
 		for r := range 10 {
 			for c := range 12 {
@@ -457,7 +479,8 @@ func TestExactProperty(t *testing.T) {
 		if turn == 90 || turn == 270 {
 			w = h
 		}
-		g := element(turn, float64(rapid.IntRange(0, 1).Draw(t, "mirror")), float64(rapid.IntRange(-20, 20).Draw(t, "dx")), float64(rapid.IntRange(-20, 20).Draw(t, "dy")))
+		g := element(turn, float64(rapid.IntRange(0, 1).Draw(t, "mirror")),
+			float64(rapid.IntRange(-20, 20).Draw(t, "dx")), float64(rapid.IntRange(-20, 20).Draw(t, "dy")))
 		b := rapid.SampledFrom(action.Borders()).Draw(t, "border")
 		x := space.NewImage(1, h, w)
 		for i := range x.Pix {
@@ -549,20 +572,30 @@ func TestWindowLaws(t *testing.T) {
 
 func phantoms(band float64) []phantom.Phantom {
 	r := rand.New(rand.NewPCG(3, uint64(1000*band)))
-	return []phantom.Phantom{phantom.Waves(r, band, 6), phantom.Gaussians(r, band, 4, 12), phantom.Ellipse(band, 3, -2, 9, 6, 20)}
+	return []phantom.Phantom{
+		phantom.Waves(r, band, 6), phantom.Gaussians(r, band, 4, 12),
+		phantom.Ellipse(band, 3, -2, 9, 6, 20),
+	}
 }
 
-// floors are one-way errors at a quarter of the Nyquist frequency, measured and rounded up; see the golden table for the numbers.
+// floors are one-way errors at a quarter of the Nyquist frequency, measured and rounded up; see the golden table for
+// the numbers.
 var floors = map[action.Kernel]float64{
-	action.Nearest: 0.3, action.Bilinear: 0.06, action.Bicubic: 0.012, action.Spline: 2e-3, action.Lanczos: 0.012, action.Up3: 0.15,
+	action.Nearest: 0.3, action.Bilinear: 0.06, action.Bicubic: 0.012, action.Spline: 2e-3, action.Lanczos: 0.012,
+	action.Up3: 0.15,
 }
 
 func TestDrawn(t *testing.T) {
 	for kind, o := range options() {
 		t.Run(kind, func(t *testing.T) {
 			for _, s := range [][2]int{{36, 36}, {37, 37}, {34, 39}} {
-				els := []group.Element{rot(0), rot(90), rot(117), element(40, 1, 0, 0), shift(0.5, -1.25), {0, 0, 0, 0, 1.1}, {200, 1, 1.5, 2, 1}}
-				if err := actiontest.Drawn(newImage(t, plane{}, s[0], s[1], o), phantoms(0.25), els, s[0], s[1], floors[o.Kernel]); err != nil {
+				els := []group.Element{
+					rot(0), rot(90), rot(117), element(40, 1, 0, 0), shift(0.5, -1.25),
+					{0, 0, 0, 0, 1.1},
+					{200, 1, 1.5, 2, 1},
+				}
+				if err := actiontest.Drawn(newImage(t, plane{}, s[0], s[1], o), phantoms(0.25), els, s[0], s[1],
+					floors[o.Kernel]); err != nil {
 					t.Errorf("%v: %v", s, err)
 				}
 			}
@@ -579,7 +612,8 @@ func TestContinuousElementsCompose(t *testing.T) {
 				Elements: []group.Element{rot(23), element(61, 1, 0, 0)},
 				Floor:    1.5 * floors[o.Kernel],
 				Distance: func(a, b space.Value) float64 {
-					return phantom.Difference(as[*space.Image](a, nil), as[*space.Image](b, nil), phantom.Disc(28, 28, 0.75))
+					return phantom.Difference(as[*space.Image](a, nil), as[*space.Image](b, nil),
+						phantom.Disc(28, 28, 0.75))
 				},
 			})
 			if err != nil {
@@ -623,18 +657,21 @@ func (line) Name() string { return "R" }
 // Errors name the group that does what was meant.
 func TestRefusalsNameTheRightGroup(t *testing.T) {
 	for name, want := range map[string]string{
-		"C4 x T(2,Z)": "the group p4", "T(2,Z) x D4": "the group p4m", "SO(2) x T(2)": "the group SE(2)", "O(2) x T(2)": "the group E(2)",
-		"C8 x T(2)": "affine maps", "Roll(28,28)": "the group for it is Roll(64,48)",
+		"C4 x T(2,Z)": "the group p4", "T(2,Z) x D4": "the group p4m", "SO(2) x T(2)": "the group SE(2)",
+		"O(2) x T(2)": "the group E(2)",
+		"C8 x T(2)":   "affine maps", "Roll(28,28)": "the group for it is Roll(64,48)",
 	} {
 		g, err := group.Parse(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = action.NewImage(g, imageSpec(1, 64, 48), action.Options{}); err == nil || !strings.HasSuffix(err.Error(), want) {
+		if _, err = action.NewImage(g, imageSpec(1, 64, 48), action.Options{}); err == nil ||
+			!strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 		_, err = action.Rules().For(g, imageSpec(1, 64, 48), action.Options{})
-		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "unsupported") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "unsupported") ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s, by the rules: %v", name, err)
 		}
 		if joint, ok := strings.CutPrefix(want, "the group for it is "); ok || strings.HasPrefix(want, "the group ") {
@@ -668,19 +705,27 @@ func TestRefusals(t *testing.T) {
 	refuse("an unknown border", false, try(plane{}, s, action.Options{Border: "mirror"}))
 	refuse("a window of one number", false, try(plane{}, s, action.Options{Window: []int{3}}))
 	refuse("an empty window", false, try(plane{}, s, action.Options{Window: []int{3, 0}}))
-	refuse("a picture without channels axis", false, try(plane{}, space.Spec{Kind: space.KindImage, Shape: []int{4, 4}}, action.Options{}))
-	refuse("an empty picture", false, try(plane{}, space.Spec{Kind: space.KindImage, Shape: []int{1, 0, 4}}, action.Options{}))
-	refuse("scores that nobody calls invariant", true, try(plane{}, space.Spec{Kind: space.KindScores}, action.Options{}))
-	refuse("a tensor without type", true, try(plane{}, space.Spec{Kind: space.KindTensor, Shape: []int{2, 4, 4}}, action.Options{}))
-	refuse("the regular type of an infinite group", true, try(plane{}, space.Spec{Kind: space.KindTensor, Shape: []int{2, 4, 4}, Type: "regular"}, action.Options{}))
-	refuse("a regular field with the wrong number of channels", false, try(d4{}, space.Spec{Kind: space.KindTensor, Shape: []int{12, 4, 4}, Type: "regular"}, action.Options{}))
-	refuse("a tensor of rank 2", true, try(d4{}, space.Spec{Kind: space.KindTensor, Shape: []int{8, 4}, Type: "regular"}, action.Options{}))
+	refuse("a picture without channels axis", false, try(plane{}, space.Spec{Kind: space.KindImage, Shape: []int{4, 4}},
+		action.Options{}))
+	refuse("an empty picture", false, try(plane{}, space.Spec{Kind: space.KindImage, Shape: []int{1, 0, 4}},
+		action.Options{}))
+	refuse("scores that nobody calls invariant", true,
+		try(plane{}, space.Spec{Kind: space.KindScores}, action.Options{}))
+	refuse("a tensor without type", true, try(plane{}, space.Spec{Kind: space.KindTensor, Shape: []int{2, 4, 4}},
+		action.Options{}))
+	refuse("the regular type of an infinite group", true,
+		try(plane{}, space.Spec{Kind: space.KindTensor, Shape: []int{2, 4, 4}, Type: "regular"}, action.Options{}))
+	refuse("a regular field with the wrong number of channels", false,
+		try(d4{}, space.Spec{Kind: space.KindTensor, Shape: []int{12, 4, 4}, Type: "regular"}, action.Options{}))
+	refuse("a tensor of rank 2", true,
+		try(d4{}, space.Spec{Kind: space.KindTensor, Shape: []int{8, 4}, Type: "regular"}, action.Options{}))
 	refuse("a kind without rules", true, try(plane{}, space.Spec{Kind: "cloud"}, action.Options{}))
 
 	a := newImage(t, plane{}, 4, 4, action.Options{})
 	apply := func(g group.Element, v space.Value) error { _, err := a.Apply(g, v); return err }
 	refuse("a picture of another size", false, apply(rot(0), noisy(1, 4, 5)))
-	refuse("a picture with missing numbers", false, apply(rot(0), &space.Image{C: 1, H: 4, W: 4, Pix: make([]float64, 15)}))
+	refuse("a picture with missing numbers", false,
+		apply(rot(0), &space.Image{C: 1, H: 4, W: 4, Pix: make([]float64, 15)}))
 	refuse("a nil picture", false, apply(rot(0), (*space.Image)(nil)))
 	refuse("a map without inverse", false, apply(group.Element{0, 0, 0, 0, 0}, noisy(1, 4, 4)))
 	refuse("a shift beyond reach", false, apply(shift(1e30, 0), noisy(1, 4, 4)))

@@ -12,49 +12,60 @@ import (
 	"nero/symmetry/irreps"
 )
 
-// TypeVelocities is a type of rows, pairs and signals beside those of package space: vectors that also change their sign when time runs backwards.
+// TypeVelocities is a type of rows, pairs and signals beside those of package space: vectors that also change their
+// sign when time runs backwards.
 const TypeVelocities = "velocities"
 
 // types are the types that a port can have, for messages.
 func types() []string {
 	return []string{
-		space.TypePositions, space.TypeVectors, TypeVelocities, space.TypePseudovectors, space.TypePseudoscalars, space.TypeTensors,
+		space.TypePositions, space.TypeVectors, TypeVelocities, space.TypePseudovectors, space.TypePseudoscalars,
+		space.TypeTensors,
 		space.TypePoses, space.TypeQuaternions, space.TypeBoxes, "irreps such as 4x0e+2x1o",
 	}
 }
 
 // typing is how the numbers of one row move: what a port's type means under a group. It knows nothing of permutations.
 type typing struct {
-	moves  *moves
-	port   string
-	name   string // the type
-	width  int    // numbers of a row, -1 if any multiple of unit
-	unit   int    // numbers that move together
+	moves *moves
+	port  string
+	// the type
+	name string
+	// numbers of a row, -1 if any multiple of unit
+	width int
+	// numbers that move together
+	unit   int
 	irreps irreps.Irreps
 	wigner *irreps.Wigner
-	by     group.Represented // brings the matrices
-	factor int               // and is this factor
+	// brings the matrices
+	by group.Represented
+	// and is this factor
+	factor int
 }
 
-// newTyping refuses types that the group does not move, and widths that do not fit. alone says that the port is not one of several that move together, so
-// that something must act on it.
+// newTyping refuses types that the group does not move, and widths that do not fit. alone says that the port is not one
+// of several that move together, so that something must act on it.
 func newTyping(m *moves, s space.Spec, width int, alone bool) (*typing, error) {
 	y := &typing{moves: m, port: s.Name, name: strings.TrimSpace(s.Type), width: width, unit: 1, factor: -1}
 	switch y.name {
 	case "":
-		return nil, fmt.Errorf("port %q has no action: say what its numbers are with type: %s; or type: unchanged if they stay as they are", s.Name, strings.Join(types(), ", "))
+		return nil, fmt.Errorf(
+			"port %q has no action: say what its numbers are with type: %s; or type: unchanged if they stay as they "+
+				"are", s.Name, strings.Join(types(), ", "))
 	case space.TypeUnchanged:
 		return y, nil
 	}
 	if r, i, n, ok := m.represented(y.name); ok {
 		y.by, y.factor, y.unit = r, i, n
 		if n <= 64 { // the laws of larger ones would take long
-			if _, err := Given(r, y.name, n, func(e group.Element) []float64 { a, _ := r.Matrix(y.name, e); return a }); err != nil {
+			if _, err := Given(r, y.name, n,
+				func(e group.Element) []float64 { a, _ := r.Matrix(y.name, e); return a }); err != nil {
 				return nil, fmt.Errorf("port %q: %s: %w", s.Name, m.factors[i].Name(), err)
 			}
 		}
 		if len(m.spatial) > 0 && !slices.Equal(m.spatial, []int{i}) {
-			return nil, fmt.Errorf("port %q: type %s is a representation of %s, and %s moves space as well: %w", s.Name, y.name, m.factors[i].Name(), m.group.Name(), errors.ErrUnsupported)
+			return nil, fmt.Errorf("port %q: type %s is a representation of %s, and %s moves space as well: %w", s.Name,
+				y.name, m.factors[i].Name(), m.group.Name(), errors.ErrUnsupported)
 		}
 		return y, y.fits()
 	}
@@ -69,14 +80,16 @@ func newTyping(m *moves, s space.Spec, width int, alone bool) (*typing, error) {
 	}
 	acts := len(m.spatial) > 0 || m.rows >= 0 || m.flow >= 0 || y.name == TypeVelocities && len(m.back) > 0
 	if alone && !acts && m.axes > 0 {
-		return nil, fmt.Errorf("port %q: %s does not move %s; say type: unchanged if they should stay as they are: %w", s.Name, m.group.Name(), y.name, errors.ErrUnsupported)
+		return nil, fmt.Errorf("port %q: %s does not move %s; say type: unchanged if they should stay as they are: %w",
+			s.Name, m.group.Name(), y.name, errors.ErrUnsupported)
 	}
 	return y, y.fits()
 }
 
-// Typed is how numbers of a type move, as a representation of g on width numbers: one of the types of [NewRows] that are linear, so neither positions nor boxes, irreps such as
-// "4x0e+2x1o", or the name of a representation that g brings. Feature vectors of that type move by [NewTensor] with it. The error wraps errors.ErrUnsupported if g does not move the
-// type, or not by matrices.
+// Typed is how numbers of a type move, as a representation of g on width numbers: one of the types of [NewRows] that
+// are linear, so neither positions nor boxes, irreps such as "4x0e+2x1o", or the name of a representation that g
+// brings. Feature vectors of that type move by [NewTensor] with it. The error wraps errors.ErrUnsupported if g does not
+// move the type, or not by matrices.
 func Typed(g group.Group, name string, width int) (Representation, error) {
 	if width < 1 {
 		return Representation{}, fmt.Errorf("type %s on %d numbers: want 1 or more", name, width)
@@ -88,7 +101,10 @@ func Typed(g group.Group, name string, width int) (Representation, error) {
 	if err != nil {
 		return Representation{}, err
 	}
-	a, err := newRows(m, space.Spec{Name: name, Kind: space.KindRows, Type: name, Shape: []int{-1, width}, Per: space.PerSample}, Options{}, false)
+	a, err := newRows(m, space.Spec{
+		Name: name, Kind: space.KindRows, Type: name, Shape: []int{-1, width},
+		Per: space.PerSample,
+	}, Options{}, false)
 	if err != nil {
 		return Representation{}, err
 	}
@@ -126,7 +142,8 @@ func (y *typing) kind() error {
 					}
 				}
 			}
-			return fmt.Errorf("port %q: type %q is not known: use one of %s%s, unchanged", y.port, y.name, strings.Join(types(), ", "), own)
+			return fmt.Errorf("port %q: type %q is not known: use one of %s%s, unchanged", y.port, y.name,
+				strings.Join(types(), ", "), own)
 		}
 		ir, err := irreps.Parse(y.name)
 		if err != nil {
@@ -141,16 +158,20 @@ func (y *typing) kind() error {
 		return nil
 	}
 	if m.wrap && (y.name == space.TypePositions || y.name == space.TypeBoxes) {
-		return fmt.Errorf("port %q: %s moves pictures around, and nobody says where %s would wrap around; for shifts that do not wrap take T(2): %w", y.port, m.group.Name(), y.name, errors.ErrUnsupported)
+		return fmt.Errorf("port %q: %s moves pictures around, and nobody says where %s would wrap around; for shifts "+
+			"that do not wrap take T(2): %w", y.port, m.group.Name(), y.name, errors.ErrUnsupported)
 	}
 	if three && d != 3 {
-		return fmt.Errorf("port %q: %s are of three dimensions, %s moves %d: %w", y.port, y.name, m.group.Name(), d, errors.ErrUnsupported)
+		return fmt.Errorf("port %q: %s are of three dimensions, %s moves %d: %w", y.port, y.name, m.group.Name(), d,
+			errors.ErrUnsupported)
 	}
 	if rigid && !m.unit {
-		return fmt.Errorf("port %q: %s turn by rotations and reflections alone, and %s has maps that stretch: %w", y.port, y.name, m.group.Name(), errors.ErrUnsupported)
+		return fmt.Errorf("port %q: %s turn by rotations and reflections alone, and %s has maps that stretch: %w",
+			y.port, y.name, m.group.Name(), errors.ErrUnsupported)
 	}
 	if y.name == space.TypeQuaternions && !m.even {
-		return fmt.Errorf("port %q: %s has reflections, and none of them turns a quaternion into a quaternion; poses as matrices can be reflected: %w", y.port, m.group.Name(), errors.ErrUnsupported)
+		return fmt.Errorf("port %q: %s has reflections, and none of them turns a quaternion into a quaternion; poses "+
+			"as matrices can be reflected: %w", y.port, m.group.Name(), errors.ErrUnsupported)
 	}
 	if y.name == space.TypeBoxes {
 		for _, i := range m.spatial {
@@ -176,9 +197,11 @@ func (y *typing) fit(width int) error {
 		return fmt.Errorf("port %q: %s are %d numbers, the rows have %d", y.port, y.irreps, y.unit, width)
 	}
 	if y.name == space.TypeBoxes {
-		return fmt.Errorf("port %q: boxes are 7 numbers, x, y, z, length, width, height and yaw in radians, the rows have %d", y.port, width)
+		return fmt.Errorf("port %q: boxes are 7 numbers, x, y, z, length, width, height and yaw in radians, the rows "+
+			"have %d", y.port, width)
 	}
-	return fmt.Errorf("port %q: rows of %d numbers do not hold whole %s of %d numbers under %s", y.port, width, y.name, y.unit, y.moves.group.Name())
+	return fmt.Errorf("port %q: rows of %d numbers do not hold whole %s of %d numbers under %s", y.port, width, y.name,
+		y.unit, y.moves.group.Name())
 }
 
 // rowMap moves the numbers of a row: linear maps of consecutive numbers, or a box. Nothing stays where both are empty.
@@ -190,9 +213,11 @@ type rowMap struct {
 // segment is p -> A·p + t on count vectors of n numbers, one after the other.
 type segment struct {
 	n, count int
-	a, t     []float64 // t is nil for linear maps
-	from     []int32   // where every row of a has one entry, which is 1 or -1: its column
-	sign     []float64
+	// t is nil for linear maps
+	a, t []float64
+	// where every row of a has one entry, which is 1 or -1: its column
+	from []int32
+	sign []float64
 }
 
 // at is the map of rows of width numbers. A map of nil leaves them as they are.
@@ -209,7 +234,8 @@ func (y *typing) at(m motion, parts []group.Element, width int) (*rowMap, error)
 	if y.by != nil {
 		a, ok := y.by.Matrix(y.name, parts[y.factor])
 		if !ok || len(a) != y.unit*y.unit {
-			return nil, fmt.Errorf("port %q: %s has no %d×%d matrix of %s for element %v", y.port, y.by.Name(), y.unit, y.unit, y.name, parts[y.factor])
+			return nil, fmt.Errorf("port %q: %s has no %d×%d matrix of %s for element %v", y.port, y.by.Name(), y.unit,
+				y.unit, y.name, parts[y.factor])
 		}
 		return one(y.unit, a, nil), nil
 	}
@@ -223,7 +249,8 @@ func (y *typing) at(m motion, parts []group.Element, width int) (*rowMap, error)
 	if m.a == nil {
 		return nil, nil
 	}
-	if m.identity && (y.name != space.TypePositions && y.name != space.TypeBoxes || !slices.ContainsFunc(m.t, func(v float64) bool { return v != 0 })) {
+	if m.identity && (y.name != space.TypePositions && y.name != space.TypeBoxes ||
+		!slices.ContainsFunc(m.t, func(v float64) bool { return v != 0 })) {
 		return nil, nil
 	}
 	return y.moving(m, one)
@@ -233,9 +260,11 @@ func (y *typing) moving(m motion, one func(n int, a, t []float64) *rowMap) (*row
 	d := y.moves.dim
 	if !m.unit {
 		switch y.name {
-		case space.TypePositions, space.TypeVectors, TypeVelocities, space.TypeTensors, space.TypePseudoscalars, space.TypeBoxes:
+		case space.TypePositions, space.TypeVectors, TypeVelocities, space.TypeTensors, space.TypePseudoscalars,
+			space.TypeBoxes:
 		default:
-			return nil, fmt.Errorf("port %q: %s turn by rotations and reflections alone, and this element stretches", y.port, y.name)
+			return nil, fmt.Errorf("port %q: %s turn by rotations and reflections alone, and this element stretches",
+				y.port, y.name)
 		}
 	}
 	switch y.name {
@@ -274,7 +303,8 @@ func (y *typing) moving(m motion, one func(n int, a, t []float64) *rowMap) (*row
 func (y *typing) typed(m motion) (*rowMap, error) {
 	r, improper, ok := irreps.Split((*[9]float64)(m.a), orthogonalTolerance)
 	if !ok {
-		return nil, fmt.Errorf("port %q: irreps turn by rotations and reflections alone, and this element stretches", y.port)
+		return nil, fmt.Errorf("port %q: irreps turn by rotations and reflections alone, and this element stretches",
+			y.port)
 	}
 	w := y.wigner
 	d := make([]float64, w.Len())
@@ -315,8 +345,8 @@ func kronecker(a, b []float64, d int) []float64 {
 	return o
 }
 
-// leftQuaternion is multiplication from the left by the quaternion of a rotation, whose real part is not negative. The largest component is found first
-// (Shepperd 1978), so nothing is lost near half turns.
+// leftQuaternion is multiplication from the left by the quaternion of a rotation, whose real part is not negative. The
+// largest component is found first (Shepperd 1978), so nothing is lost near half turns.
 func leftQuaternion(r *[9]float64) []float64 {
 	t := [4]float64{r[0] + r[4] + r[8], r[0], r[4], r[8]}
 	best := 0
@@ -466,7 +496,8 @@ func (s *segment) run(dst, src []float64) {
 	}
 }
 
-// three moves points of three coordinates: the inner loop of clouds. Lengths are compared in the loop's condition, which spares the checks within.
+// three moves points of three coordinates: the inner loop of clouds. Lengths are compared in the loop's condition,
+// which spares the checks within.
 func three(dst, src []float64, a *[9]float64, t []float64) {
 	a0, a1, a2, a3, a4, a5, a6, a7, a8 := a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]
 	if t == nil {
@@ -501,10 +532,12 @@ func (r *rowMap) bytes() int {
 
 // boxMove moves upright boxes of space: their axis z stays upright.
 type boxMove struct {
-	m        motion
-	scale    float64
-	turn     float64 // of the direction x, in radians
-	sign     float64 // -1 where the plane is mirrored
+	m     motion
+	scale float64
+	// of the direction x, in radians
+	turn float64
+	// -1 where the plane is mirrored
+	sign     float64
 	identity bool
 }
 
@@ -513,14 +546,19 @@ func newBoxMove(m motion) (*boxMove, error) {
 	a := m.a
 	b := &boxMove{m: m, scale: math.Hypot(a[0], a[3]), sign: 1, turn: math.Atan2(a[3], a[0])}
 	small := orthogonalTolerance * b.scale
-	if !(b.scale > 0 && math.Abs(a[2]) <= small && math.Abs(a[5]) <= small && math.Abs(a[6]) <= small && math.Abs(a[7]) <= small &&
-		math.Abs(math.Abs(a[8])-b.scale) <= small && math.Abs(a[0]*a[1]+a[3]*a[4]) <= small*b.scale && math.Abs(math.Hypot(a[1], a[4])-b.scale) <= small) {
-		return nil, errors.New("boxes of space stand upright, so they move by turns and mirrors that keep the axis z, as those of SOg(3) and Og(3), and by shifts")
+	if !(b.scale > 0 && math.Abs(a[2]) <= small && math.Abs(a[5]) <= small && math.Abs(a[6]) <= small &&
+		math.Abs(a[7]) <= small &&
+		math.Abs(math.Abs(a[8])-b.scale) <= small && math.Abs(a[0]*a[1]+a[3]*a[4]) <= small*b.scale &&
+		math.Abs(math.Hypot(a[1], a[4])-b.scale) <= small) {
+		return nil, errors.New(
+			"boxes of space stand upright, so they move by turns and mirrors that keep the axis z, as those of " +
+				"SOg(3) and Og(3), and by shifts")
 	}
 	if a[0]*a[4]-a[1]*a[3] < 0 {
 		b.sign = -1
 	}
-	b.identity = b.scale == 1 && b.turn == 0 && b.sign == 1 && a[8] == 1 && !slices.ContainsFunc(m.t, func(v float64) bool { return v != 0 })
+	b.identity = b.scale == 1 && b.turn == 0 && b.sign == 1 && a[8] == 1 &&
+		!slices.ContainsFunc(m.t, func(v float64) bool { return v != 0 })
 	return b, nil
 }
 

@@ -13,8 +13,8 @@ type Mask struct {
 	outside int32
 }
 
-// NewMask is the action of [NewImage] on masks. Labels are never averaged, so the kernel is [Nearest] whatever o says; under
-// the border rule [Zero] the label outside the picture is outside. s.Shape is (H, W).
+// NewMask is the action of [NewImage] on masks. Labels are never averaged, so the kernel is [Nearest] whatever o says;
+// under the border rule [Zero] the label outside the picture is outside. s.Shape is (H, W).
 func NewMask(g group.Group, s space.Spec, o Options, outside int32) (*Mask, error) {
 	if err := still(g, "a single mask"); err != nil {
 		return nil, err

@@ -11,34 +11,48 @@ import (
 	"nero/symmetry/irreps"
 )
 
-// moves is a group taken apart into what its factors do: turn and shift space, permute rows, shift or reverse time, flow, color. A factor may do several
-// of these, as one that moves the plane and reverses time does.
+// moves is a group taken apart into what its factors do: turn and shift space, permute rows, shift or reverse time,
+// flow, color. A factor may do several of these, as one that moves the plane and reverses time does.
 type moves struct {
 	group   group.Group
 	factors []group.Group
 	split   func(g group.Element) []group.Element
 
-	dim     int   // of the space that moves, 0 if none does
-	spatial []int // numbers of the factors
-	rows    int   // number of the factor that permutes, -1 if none does
-	shift   int   // that shifts time
-	flow    int   // that flows
-	color   []int
-	back    []int // that reverse time
-	given   []int // that bring their own matrices
-	other   []int // that do none of this
+	// of the space that moves, 0 if none does
+	dim int
+	// numbers of the factors
+	spatial []int
+	// number of the factor that permutes, -1 if none does
+	rows int
+	// that shifts time
+	shift int
+	// that flows
+	flow  int
+	color []int
+	// that reverse time
+	back []int
+	// that bring their own matrices
+	given []int
+	// that do none of this
+	other []int
 
-	unit bool // all maps of space keep lengths, as far as samples tell
-	even bool // and all determinants are positive
-	wrap bool // a factor moves pictures around, so points would have to wrap around as well
+	// all maps of space keep lengths, as far as samples tell
+	unit bool
+	// and all determinants are positive
+	even bool
+	// a factor moves pictures around, so points would have to wrap around as well
+	wrap bool
 
-	clash error // why the maps of space are no action of the product, nil if they are
+	// why the maps of space are no action of the product, nil if they are
+	clash error
 
-	axes    int // of the chart
+	// of the chart
+	axes    int
 	scratch buffers
 }
 
-// takeApart finds out what the factors of a group do. The error is that two factors do the same thing; what they do to space may clash as well.
+// takeApart finds out what the factors of a group do. The error is that two factors do the same thing; what they do to
+// space may clash as well.
 func takeApart(g group.Group) (*moves, error) {
 	m := &moves{group: g, rows: -1, shift: -1, flow: -1, unit: true, even: true, axes: len(g.Chart())}
 	if f, ok := g.(group.Factored); ok {
@@ -48,7 +62,8 @@ func takeApart(g group.Group) (*moves, error) {
 	}
 	only := func(at *int, i int, what string) error {
 		if *at >= 0 {
-			return fmt.Errorf("%s: two factors %s, %s and %s: choose one of them: %w", g.Name(), what, m.factors[*at].Name(), m.factors[i].Name(), errors.ErrUnsupported)
+			return fmt.Errorf("%s: two factors %s, %s and %s: choose one of them: %w", g.Name(), what,
+				m.factors[*at].Name(), m.factors[i].Name(), errors.ErrUnsupported)
 		}
 		*at = i
 		return nil
@@ -60,7 +75,8 @@ func takeApart(g group.Group) (*moves, error) {
 			known = true
 			if !idle(f) {
 				if m.dim > 0 && m.dim != d {
-					return nil, fmt.Errorf("%s: %s moves a space of %d dimensions and %s one of %d: %w", g.Name(), m.factors[m.spatial[0]].Name(), m.dim, f.Name(), d, errors.ErrUnsupported)
+					return nil, fmt.Errorf("%s: %s moves a space of %d dimensions and %s one of %d: %w", g.Name(),
+						m.factors[m.spatial[0]].Name(), m.dim, f.Name(), d, errors.ErrUnsupported)
 				}
 				m.dim = d
 				m.spatial = append(m.spatial, i)
@@ -167,7 +183,8 @@ func someElements(g group.Group, n int) []group.Element {
 	return out
 }
 
-// try looks at a few elements: the maps of different factors must commute, and what they keep decides what they can move.
+// try looks at a few elements: the maps of different factors must commute, and what they keep decides what they can
+// move.
 func (m *moves) try() error {
 	if len(m.spatial) == 0 {
 		return nil
@@ -180,7 +197,8 @@ func (m *moves) try() error {
 		for _, e := range someElements(m.factors[i], 24) {
 			a, t := motionOf(m.factors[i], e)
 			if len(a) != d*d || len(t) != d {
-				return fmt.Errorf("%s: the map of element %v has %d and %d numbers, want %d×%d and %d", m.factors[i].Name(), e, len(a), len(t), d, d, d)
+				return fmt.Errorf("%s: the map of element %v has %d and %d numbers, want %d×%d and %d",
+					m.factors[i].Name(), e, len(a), len(t), d, d, d)
 			}
 			s = append(s, sample{a, t})
 			m.unit = m.unit && orthogonal(a, d)
@@ -196,8 +214,10 @@ func (m *moves) try() error {
 						if d == 3 {
 							joint = "; the joint motions of space are SE(3), E(3) and Affine(3)"
 						}
-						return fmt.Errorf("%s: the maps of %s and %s do not commute, so the direct product does not act on points%s: %w",
-							m.group.Name(), m.factors[m.spatial[k]].Name(), m.factors[i].Name(), joint, errors.ErrUnsupported)
+						return fmt.Errorf("%s: the maps of %s and %s do not commute, so the direct product does not "+
+							"act on points%s: %w",
+							m.group.Name(), m.factors[m.spatial[k]].Name(), m.factors[i].Name(), joint,
+							errors.ErrUnsupported)
 					}
 				}
 			}
@@ -272,10 +292,12 @@ func det(a []float64, d int) float64 {
 
 // motion is a map of space p -> A·p + t.
 type motion struct {
-	a, t     []float64
-	det      float64 // ±1 exactly where the map keeps lengths
-	unit     bool
-	identity bool // A is the unit matrix
+	a, t []float64
+	// ±1 exactly where the map keeps lengths
+	det  float64
+	unit bool
+	// A is the unit matrix
+	identity bool
 }
 
 // at is the map of an element of the whole group, after checking that it is one.
@@ -285,13 +307,15 @@ func (m *moves) at(g group.Element) (motion, []group.Element, error) {
 	}
 	parts := m.split(g)
 	if len(parts) != len(m.factors) {
-		return motion{}, nil, fmt.Errorf("%s splits an element into %d, it has %d factors", m.group.Name(), len(parts), len(m.factors))
+		return motion{}, nil, fmt.Errorf("%s splits an element into %d, it has %d factors", m.group.Name(), len(parts),
+			len(m.factors))
 	}
 	o := motion{det: 1, unit: true, identity: true}
 	for _, i := range m.spatial {
 		a, t := motionOf(m.factors[i], parts[i])
 		if len(a) != m.dim*m.dim || len(t) != m.dim {
-			return o, nil, fmt.Errorf("%s: the map of element %v has %d and %d numbers, want %d×%d and %d", m.factors[i].Name(), parts[i], len(a), len(t), m.dim, m.dim, m.dim)
+			return o, nil, fmt.Errorf("%s: the map of element %v has %d and %d numbers, want %d×%d and %d",
+				m.factors[i].Name(), parts[i], len(a), len(t), m.dim, m.dim, m.dim)
 		}
 		if o.a == nil {
 			o.a, o.t = a, t
@@ -325,7 +349,8 @@ func (m *moves) at(g group.Element) (motion, []group.Element, error) {
 	return o, parts, nil
 }
 
-// permutation is where each of n rows goes; nil if no factor permutes. It is checked, because groups of users say it as well.
+// permutation is where each of n rows goes; nil if no factor permutes. It is checked, because groups of users say it as
+// well.
 func (m *moves) permutation(parts []group.Element, n int) ([]int, error) {
 	if m.rows < 0 {
 		return nil, nil
@@ -335,19 +360,24 @@ func (m *moves) permutation(parts []group.Element, n int) ([]int, error) {
 		return nil, errors.New("no factor permutes")
 	}
 	if most := p.Rows(); n > most {
-		return nil, fmt.Errorf("the sample has %d rows and %s permutes %d: take a group of as many rows as the largest sample has", n, p.Name(), most)
+		return nil, fmt.Errorf(
+			"the sample has %d rows and %s permutes %d: take a group of as many rows as the largest sample has", n,
+			p.Name(), most)
 	}
 	to := p.Permutation(parts[m.rows], n)
 	if len(to) != n {
-		return nil, fmt.Errorf("element %v of %s sends %d rows somewhere, there are %d", parts[m.rows], p.Name(), len(to), n)
+		return nil, fmt.Errorf("element %v of %s sends %d rows somewhere, there are %d", parts[m.rows], p.Name(),
+			len(to), n)
 	}
 	seen := make([]bool, n)
 	for i, k := range to {
 		if k < 0 || k >= n {
-			return nil, fmt.Errorf("element %v of %s is no permutation: row %d goes to place %d of %d", parts[m.rows], p.Name(), i, k, n)
+			return nil, fmt.Errorf("element %v of %s is no permutation: row %d goes to place %d of %d", parts[m.rows],
+				p.Name(), i, k, n)
 		}
 		if seen[k] {
-			return nil, fmt.Errorf("element %v of %s is no permutation: two rows go to place %d", parts[m.rows], p.Name(), k)
+			return nil, fmt.Errorf("element %v of %s is no permutation: two rows go to place %d", parts[m.rows],
+				p.Name(), k)
 		}
 		seen[k] = true
 	}

@@ -1,7 +1,7 @@
 package action
 
-// OptionsOf returns the choices that an action on a grid was made with, defaults filled in. It is false for actions of other packages and
-// for those without a grid, such as [Trivial], [Scores], [Boxes] and vectors.
+// OptionsOf returns the choices that an action on a grid was made with, defaults filled in. It is false for actions of
+// other packages and for those without a grid, such as [Trivial], [Scores], [Boxes] and vectors.
 func OptionsOf(a Action) (Options, bool) {
 	switch a := a.(type) {
 	case *Image:
@@ -20,8 +20,8 @@ func OptionsOf(a Action) (Options, bool) {
 	return Options{}, false
 }
 
-// RepresentationOf returns how an action moves the channels of scores, vectors and feature maps, and the components of fields. It is false for actions of other packages and
-// for those that leave channels where they are, such as [Image].
+// RepresentationOf returns how an action moves the channels of scores, vectors and feature maps, and the components of
+// fields. It is false for actions of other packages and for those that leave channels where they are, such as [Image].
 func RepresentationOf(a Action) (Representation, bool) {
 	switch a := a.(type) {
 	case *Scores:

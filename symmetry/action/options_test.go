@@ -15,7 +15,8 @@ func TestOptionsOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tensor, err := action.NewTensor(g, space.Spec{Shape: grid}, action.Options{Border: action.Reflect}, action.Identical())
+	tensor, err := action.NewTensor(g, space.Spec{Shape: grid}, action.Options{Border: action.Reflect},
+		action.Identical())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func TestOptionsOf(t *testing.T) {
 		kernel action.Kernel
 		border action.Border
 		ok     bool
-		rep    string // "" for none
+		// "" for none
+		rep string
 	}{
 		{image, action.Spline, action.Zero, true, ""},
 		{tensor, action.Bilinear, action.Reflect, true, "trivial"},

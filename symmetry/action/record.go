@@ -14,14 +14,18 @@ type Record struct {
 	group  group.Group
 	specs  []space.Spec
 	fields []Action
-	nodes  bool // fields that permute must have one length
+	// fields that permute must have one length
+	nodes bool
 }
 
-// NewRecord is the action on a record, field by field: positions and charges, edges and their vectors, gravity, or the energy and the forces that a model returns.
-// Every field of s.Fields has an action of its own by its kind and type, that of [Rules]; a field of type unchanged stays as it is, whatever its kind, and
-// one of which nobody says how it moves is refused, because leaving it where it is would be a claim that nobody made. The group must move one field at least, unless all are unchanged.
+// NewRecord is the action on a record, field by field: positions and charges, edges and their vectors, gravity, or the
+// energy and the forces that a model returns. Every field of s.Fields has an action of its own by its kind and type,
+// that of [Rules]; a field of type unchanged stays as it is, whatever its kind, and one of which nobody says how it
+// moves is refused, because leaving it where it is would be a claim that nobody made. The group must move one field at
+// least, unless all are unchanged.
 //
-// Values have the fields of s in their order. Fields per node, edges and pairs must speak of the same number of nodes, and fields per edge of as many edges as there are.
+// Values have the fields of s in their order. Fields per node, edges and pairs must speak of the same number of nodes,
+// and fields per edge of as many edges as there are.
 func NewRecord(g group.Group, s space.Spec, o Options) (*Record, error) {
 	return newRecord(g, s, o, false)
 }
@@ -165,7 +169,8 @@ func (a *Record) as(v space.Value) (*space.Record, error) {
 	nodes, edges := common{what: "nodes"}, common{what: "edges"}
 	for i, s := range a.specs {
 		if x.Names[i] != s.Name {
-			return nil, fmt.Errorf("field %d of the record is %q, want %q: the fields are %v", i, x.Names[i], s.Name, a.names())
+			return nil, fmt.Errorf("field %d of the record is %q, want %q: the fields are %v", i, x.Names[i], s.Name,
+				a.names())
 		}
 		var err error
 		switch f := x.Values[i].(type) {
@@ -220,7 +225,8 @@ func (l *common) see(name string, n int) error {
 		return nil
 	}
 	if n != l.n {
-		return fmt.Errorf("field %q has %d %s and field %q has %d: the fields of one record speak of the same ones; rows of edges say per: edge, rows of the sample per: sample",
+		return fmt.Errorf("field %q has %d %s and field %q has %d: the fields of one record speak of the same ones; "+
+			"rows of edges say per: edge, rows of the sample per: sample",
 			name, n, l.what, l.from, l.n)
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Representation is a linear action on channels: a matrix for each element, with ρ(gh) = ρ(g)ρ(h). Build one with [Regular], [Quotient],
-// [Identical], [Typed] or [Given]; a Given one is checked before it can be used.
+// Representation is a linear action on channels: a matrix for each element, with ρ(gh) = ρ(g)ρ(h). Build one with
+// [Regular], [Quotient], [Identical], [Typed] or [Given]; a Given one is checked before it can be used.
 type Representation struct {
 	name string
 	dim  int
@@ -30,7 +30,8 @@ func (r Representation) Matrix(g group.Element) ([]float64, error) {
 	if r.permutation == nil {
 		m, err := r.matrix(g)
 		if err == nil && len(m) != r.dim*r.dim {
-			err = fmt.Errorf("representation %s: %d numbers for element %v, want %d×%d", r.name, len(m), g, r.dim, r.dim)
+			err = fmt.Errorf("representation %s: %d numbers for element %v, want %d×%d", r.name, len(m), g, r.dim,
+				r.dim)
 		}
 		return m, err
 	}
@@ -47,11 +48,14 @@ func (r Representation) Matrix(g group.Element) ([]float64, error) {
 
 // Identical is the trivial representation on one channel.
 func Identical() Representation {
-	return Representation{name: "trivial", dim: 1, permutation: func(group.Element) ([]int, error) { return []int{0}, nil }}
+	return Representation{name: "trivial", dim: 1, permutation: func(group.Element) ([]int, error) {
+		return []int{0},
+			nil
+	}}
 }
 
-// Regular is the regular representation of a finite group: one channel per element in the order of Elements, channel h moving
-// to channel gh.
+// Regular is the regular representation of a finite group: one channel per element in the order of Elements, channel h
+// moving to channel gh.
 func Regular(f group.Finite) Representation {
 	elements := f.Elements()
 	return Representation{
@@ -72,8 +76,10 @@ func Regular(f group.Finite) Representation {
 	}
 }
 
-// Quotient is the quotient representation of a finite group by a subgroup H, given by all of its elements or by some that generate it: one channel per coset xH, in the order of the
-// elements that begin them, channel xH moving to channel gxH. By the trivial subgroup it is [Regular], by the whole group [Identical]. The error names an element that is not of f.
+// Quotient is the quotient representation of a finite group by a subgroup H, given by all of its elements or by some
+// that generate it: one channel per coset xH, in the order of the elements that begin them, channel xH moving to
+// channel gxH. By the trivial subgroup it is [Regular], by the whole group [Identical]. The error names an element that
+// is not of f.
 func Quotient(f group.Finite, name string, subgroup ...group.Element) (Representation, error) {
 	elements := f.Elements()
 	generators := make([]int, len(subgroup))
@@ -143,10 +149,10 @@ func find(f group.Finite, elements []group.Element, g group.Element) (int, error
 	return at, nil
 }
 
-// Given makes a representation from a function that returns ρ(g) as dim×dim numbers in rows. It is called for many elements
-// and must be safe for concurrent use. The error names the law that fails: ρ(e) = 1 or ρ(gh) = ρ(g)ρ(h), each up to
-// 1e-9 relative to the matrices' size, or that g can be neither enumerated nor sampled. Finite groups with up to 64 elements
-// are checked for all pairs, others on 512 pairs drawn with a fixed seed.
+// Given makes a representation from a function that returns ρ(g) as dim×dim numbers in rows. It is called for many
+// elements and must be safe for concurrent use. The error names the law that fails: ρ(e) = 1 or ρ(gh) = ρ(g)ρ(h), each
+// up to 1e-9 relative to the matrices' size, or that g can be neither enumerated nor sampled. Finite groups with up to
+// 64 elements are checked for all pairs, others on 512 pairs drawn with a fixed seed.
 func Given(g group.Group, name string, dim int, matrix func(g group.Element) []float64) (Representation, error) {
 	if dim < 1 || dim > 1<<12 {
 		return Representation{}, fmt.Errorf("representation %s: dimension %d, want 1 to 4096", name, dim)
@@ -154,7 +160,8 @@ func Given(g group.Group, name string, dim int, matrix func(g group.Element) []f
 	r := Representation{name: name, dim: dim, matrix: func(g group.Element) ([]float64, error) {
 		m := matrix(g)
 		if len(m) != dim*dim {
-			return nil, fmt.Errorf("representation %s: %d numbers for element %v, want %d×%d", name, len(m), g, dim, dim)
+			return nil, fmt.Errorf("representation %s: %d numbers for element %v, want %d×%d", name, len(m), g, dim,
+				dim)
 		}
 		for _, v := range m {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -180,7 +187,8 @@ func (r Representation) check(g group.Group) error {
 		one[i*r.dim+i] = 1
 	}
 	if d := differ(e, one); !(d <= 1e-9) {
-		return fmt.Errorf("representation %s: the matrix of the identity is not the unit matrix, relative difference %.3g", r.name, d)
+		return fmt.Errorf("representation %s: the matrix of the identity is not the unit matrix, relative difference "+
+			"%.3g", r.name, d)
 	}
 	pairs, err := samplePairs(g)
 	if err != nil {
@@ -230,7 +238,9 @@ func samplePairs(g group.Group) ([][2]group.Element, error) {
 			return s.Exp(t)
 		}
 	default:
-		return nil, fmt.Errorf("%s can be neither enumerated nor sampled, so nothing shows that the matrices compose: %w", g.Name(), errors.ErrUnsupported)
+		return nil, fmt.Errorf(
+			"%s can be neither enumerated nor sampled, so nothing shows that the matrices compose: %w", g.Name(),
+			errors.ErrUnsupported)
 	}
 	o := make([][2]group.Element, 512)
 	for i := range o {
@@ -264,16 +274,20 @@ func differ(a, b []float64) float64 {
 
 // channels is ρ(g) on all channels: copies of one representation, one after the other.
 type channels struct {
-	from  []int     // where the matrix is a permutation: channel k comes from from[k]
-	mat   []float64 // else the dim×dim matrix of one copy
-	dim   int
-	count int // of all channels
+	// where the matrix is a permutation: channel k comes from from[k]
+	from []int
+	// else the dim×dim matrix of one copy
+	mat []float64
+	dim int
+	// of all channels
+	count int
 }
 
 // on prepares ρ(g) for count channels, a multiple of the dimension.
 func (r Representation) on(g group.Element, count int) (channels, error) {
 	if count%r.dim != 0 {
-		return channels{}, fmt.Errorf("%d channels are not a multiple of the %d of the representation %s", count, r.dim, r.name)
+		return channels{}, fmt.Errorf("%d channels are not a multiple of the %d of the representation %s", count, r.dim,
+			r.name)
 	}
 	o := channels{dim: r.dim, count: count}
 	if r.permutation == nil {

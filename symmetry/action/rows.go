@@ -13,13 +13,16 @@ type Rows struct {
 	moves  *moves
 	typing *typing
 	port   string
-	count  int // rows, -1 if any
-	nodes  bool
+	// rows, -1 if any
+	count int
+	nodes bool
 }
 
-// NewRows is the action on rows: what the numbers of a row are is said by s.Type, and whether permutations move rows by s.Per.
+// NewRows is the action on rows: what the numbers of a row are is said by s.Type, and whether permutations move rows by
+// s.Per.
 //
-// Maps of space p -> A·p + t, of groups that are [group.Spatial] or [group.Planar] (points of the plane as pictures have them, y down), move
+// Maps of space p -> A·p + t, of groups that are [group.Spatial] or [group.Planar] (points of the plane as pictures
+// have them, y down), move
 //
 //	positions              A p + t        velocities (see [TypeVelocities])  ±A v
 //	vectors                A v            pseudovectors  det(A) A v, pseudoscalars det(A) s
@@ -28,17 +31,18 @@ type Rows struct {
 //	irreps, as 4x0e+2x1o   by the real Wigner matrices in the basis of e3nn, see package irreps: degree 1 is x, y, z
 //	unchanged              stay as they are, under every group
 //
-// A row may hold several of them, one after the other, so a cell of three lattice vectors is a row of nine numbers; irreps and boxes fill it. Quaternions (w, x, y, z) compose
-// up to their sign, which is that of the turn with w not negative. Types that turn by rotations and reflections alone are
-// refused under groups that stretch, quaternions also under reflections. A group that brings its own matrices, [group.Represented], moves types that have the name of
-// one of its representations.
+// A row may hold several of them, one after the other, so a cell of three lattice vectors is a row of nine numbers;
+// irreps and boxes fill it. Quaternions (w, x, y, z) compose up to their sign, which is that of the turn with w not
+// negative. Types that turn by rotations and reflections alone are refused under groups that stretch, quaternions also
+// under reflections. A group that brings its own matrices, [group.Represented], moves types that have the name of one
+// of its representations.
 //
-// Permutations, [group.Permuting], move whole rows that belong to nodes (the default), row i to the place that they say. Rows of edges keep their order, because the
-// edges are renumbered instead, see [NewLinks]; so do rows of the sample. Shifts of time and colors do nothing to rows. Products, [group.Factored], do all that
-// their factors do.
+// Permutations, [group.Permuting], move whole rows that belong to nodes (the default), row i to the place that they
+// say. Rows of edges keep their order, because the edges are renumbered instead, see [NewLinks]; so do rows of the
+// sample. Shifts of time and colors do nothing to rows. Products, [group.Factored], do all that their factors do.
 //
-// s.Shape is (N, W), -1 or an empty shape admitting any length. A port without a type is refused, and so is one that the group does not move unless
-// it is unchanged; fields of a record need not all move.
+// s.Shape is (N, W), -1 or an empty shape admitting any length. A port without a type is refused, and so is one that
+// the group does not move unless it is unchanged; fields of a record need not all move.
 func NewRows(g group.Group, s space.Spec, o Options) (*Rows, error) {
 	m, err := takeApart(g)
 	if err != nil {
@@ -55,23 +59,27 @@ func newRows(m *moves, s space.Spec, _ Options, alone bool) (*Rows, error) {
 	switch s.Per {
 	case "", space.PerNode, space.PerEdge, space.PerSample:
 	default:
-		return nil, fmt.Errorf("port %q: rows per %q: say %s, %s or %s", s.Name, s.Per, space.PerNode, space.PerEdge, space.PerSample)
+		return nil, fmt.Errorf("port %q: rows per %q: say %s, %s or %s", s.Name, s.Per, space.PerNode, space.PerEdge,
+			space.PerSample)
 	}
 	if m.flow >= 0 && s.Type != space.TypeUnchanged {
-		return nil, fmt.Errorf("port %q: %s moves what changes in time, and rows have none: say signal for numbers in the order of time, or type: unchanged: %w", s.Name, m.group.Name(), errors.ErrUnsupported)
+		return nil, fmt.Errorf(
+			"port %q: %s moves what changes in time, and rows have none: say signal for numbers in the order of "+
+				"time, or type: unchanged: %w", s.Name, m.group.Name(), errors.ErrUnsupported)
 	}
 	y, err := newTyping(m, s, d[1], alone)
 	if err != nil {
 		return nil, err
 	}
-	return &Rows{moves: m, typing: y, port: s.Name, count: d[0], nodes: m.rows >= 0 && (s.Per == "" || s.Per == space.PerNode)}, nil
+	return &Rows{moves: m, typing: y, port: s.Name, count: d[0], nodes: m.rows >= 0 &&
+		(s.Per == "" || s.Per == space.PerNode)}, nil
 }
 
 // Group is the group that acts.
 func (a *Rows) Group() group.Group { return a.moves.group }
 
-// Exact tells the elements that move numbers and change signs alone: permutations, and rotations whose matrices have the entries 0 and ±1. Of quaternions, which compose
-// up to their sign, it is the identity alone.
+// Exact tells the elements that move numbers and change signs alone: permutations, and rotations whose matrices have
+// the entries 0 and ±1. Of quaternions, which compose up to their sign, it is the identity alone.
 func (a *Rows) Exact(g group.Element) bool {
 	m, parts, err := a.moves.at(g)
 	if err != nil {
@@ -86,8 +94,8 @@ func (a *Rows) Exact(g group.Element) bool {
 	return err == nil && r.exact() && (r == nil || a.typing.name != space.TypeQuaternions)
 }
 
-// Matrix is how g moves the W numbers of a row, apart from its place among the rows: W·W numbers in rows, and W numbers that are added. It is an
-// error of the kind errors.ErrUnsupported for boxes, whose yaw wraps around.
+// Matrix is how g moves the W numbers of a row, apart from its place among the rows: W·W numbers in rows, and W numbers
+// that are added. It is an error of the kind errors.ErrUnsupported for boxes, whose yaw wraps around.
 func (a *Rows) Matrix(g group.Element) (matrix, shift []float64, err error) {
 	w := a.typing.width
 	if w < 0 {
@@ -141,8 +149,8 @@ func (a *Rows) Apply(g group.Element, v space.Value) (space.Value, error) {
 	return to, nil
 }
 
-// Prepare computes what depends on the element and the size of v alone. The mover also takes values of other numbers of rows; only for those it has to
-// ask for the permutation again.
+// Prepare computes what depends on the element and the size of v alone. The mover also takes values of other numbers of
+// rows; only for those it has to ask for the permutation again.
 func (a *Rows) Prepare(g group.Element, v space.Value) (Mover, error) {
 	m, err := a.mover(g, v)
 	if err != nil {
@@ -258,8 +266,8 @@ type Links struct {
 	moves *moves
 }
 
-// NewLinks is the action on edges: permutations of the nodes, [group.Permuting], renumber both ends, and the edges keep their order, so that rows per edge stay with
-// their edges. Other factors of the group leave edges alone.
+// NewLinks is the action on edges: permutations of the nodes, [group.Permuting], renumber both ends, and the edges keep
+// their order, so that rows per edge stay with their edges. Other factors of the group leave edges alone.
 func NewLinks(g group.Group, s space.Spec) (*Links, error) {
 	m, err := takeApart(g)
 	if err != nil {
@@ -273,7 +281,9 @@ func newLinks(m *moves, s space.Spec) (*Links, error) {
 		return nil, fmt.Errorf("port %q: %w", s.Name, err)
 	}
 	if s.Type == space.TypeUnchanged && m.rows >= 0 {
-		return nil, fmt.Errorf("port %q: edges stay unchanged only where their nodes do, and %s permutes nodes: leave the type out", s.Name, m.group.Name())
+		return nil, fmt.Errorf(
+			"port %q: edges stay unchanged only where their nodes do, and %s permutes nodes: leave the type out",
+			s.Name, m.group.Name())
 	}
 	return &Links{m}, nil
 }
@@ -350,7 +360,8 @@ func (m *linksMover) Move(to, from space.Value) error {
 		return err
 	}
 	if len(d.From) != len(s.From) || d.Nodes != s.Nodes {
-		return fmt.Errorf("the result has %d edges of %d nodes, it needs %d of %d", len(d.From), d.Nodes, len(s.From), s.Nodes)
+		return fmt.Errorf("the result has %d edges of %d nodes, it needs %d of %d", len(d.From), d.Nodes, len(s.From),
+			s.Nodes)
 	}
 	if shared(d.From, s.From) || shared(d.To, s.To) || shared(d.From, s.To) || shared(d.To, s.From) {
 		return errAlias
@@ -363,7 +374,8 @@ func (m *linksMover) Move(to, from space.Value) error {
 		for _, end := range [2]struct{ to, from []int32 }{{d.From, s.From}, {d.To, s.To}} {
 			i := end.from[k]
 			if i < 0 || int(i) >= s.Nodes {
-				return fmt.Errorf("edge %d goes from node %d to node %d, there are %d nodes, numbered from 0", k, s.From[k], s.To[k], s.Nodes)
+				return fmt.Errorf("edge %d goes from node %d to node %d, there are %d nodes, numbered from 0", k,
+					s.From[k], s.To[k], s.Nodes)
 			}
 			if p != nil {
 				i = int32(p[i])
@@ -379,11 +391,13 @@ type Pairs struct {
 	moves  *moves
 	typing *typing
 	port   string
-	count  int // nodes, -1 if any
+	// nodes, -1 if any
+	count int
 }
 
-// NewPairs is the action on numbers for all ordered pairs of nodes: permutations move rows and columns together, the pair (i, j) to the places of i and j,
-// and the numbers of each pair move by their type as those of a row, see [NewRows]. s.Shape is (N, N, W), -1 or an empty shape admitting any length.
+// NewPairs is the action on numbers for all ordered pairs of nodes: permutations move rows and columns together, the
+// pair (i, j) to the places of i and j, and the numbers of each pair move by their type as those of a row, see
+// [NewRows]. s.Shape is (N, N, W), -1 or an empty shape admitting any length.
 func NewPairs(g group.Group, s space.Spec, o Options) (*Pairs, error) {
 	m, err := takeApart(g)
 	if err != nil {
@@ -398,10 +412,12 @@ func newPairs(m *moves, s space.Spec, _ Options, alone bool) (*Pairs, error) {
 		return nil, err
 	}
 	if d[0] != d[1] {
-		return nil, fmt.Errorf("port %q: pairs of %d and %d nodes: the first two lengths are the same", s.Name, d[0], d[1])
+		return nil, fmt.Errorf("port %q: pairs of %d and %d nodes: the first two lengths are the same", s.Name, d[0],
+			d[1])
 	}
 	if m.flow >= 0 && s.Type != space.TypeUnchanged {
-		return nil, fmt.Errorf("port %q: %s moves what changes in time, and pairs have none: %w", s.Name, m.group.Name(), errors.ErrUnsupported)
+		return nil, fmt.Errorf("port %q: %s moves what changes in time, and pairs have none: %w", s.Name,
+			m.group.Name(), errors.ErrUnsupported)
 	}
 	y, err := newTyping(m, s, d[2], alone)
 	if err != nil {
@@ -453,7 +469,8 @@ func (a *Pairs) mover(g group.Element, v space.Value) (*pairsMover, error) {
 		return nil, fmt.Errorf("port %q: pairs of %d nodes, the action was made for %d", a.port, x.N, a.count)
 	}
 	if a.typing.width >= 0 && x.W != a.typing.width {
-		return nil, fmt.Errorf("port %q: %d numbers for every pair, the action was made for %d", a.port, x.W, a.typing.width)
+		return nil, fmt.Errorf("port %q: %d numbers for every pair, the action was made for %d", a.port, x.W,
+			a.typing.width)
 	}
 	m, parts, err := a.moves.at(g)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// turning is a group of space for tests: a rotation by a quaternion that need not have length 1, an inversion, and a shift, in the chart
-// (w, x, y, z, inversion, tx, ty, tz).
+// turning is a group of space for tests: a rotation by a quaternion that need not have length 1, an inversion, and a
+// shift, in the chart (w, x, y, z, inversion, tx, ty, tz).
 type turning struct{ rotations, still bool }
 
 func (g turning) Name() string {
@@ -121,13 +121,20 @@ func (g turning) Sample(r *rand.Rand) group.Element {
 
 // cubes are rotations of the cube, with an inversion among them.
 func cubes() []group.Element {
-	return []group.Element{{1, 0, 0, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0, 0, 0}, {1, 1, 1, 1, 0, 0, 0, 0}, {0, 1, 1, 0, 1, 0, 0, 0}}
+	return []group.Element{
+		{1, 0, 0, 1, 0, 0, 0, 0},
+		{1, 1, 0, 0, 0, 0, 0, 0},
+		{0, 1, 0, 0, 0, 0, 0, 0},
+		{1, 1, 1, 1, 0, 0, 0, 0},
+		{0, 1, 1, 0, 1, 0, 0, 0},
+	}
 }
 
 // permuting is S(n) for tests.
 type permuting struct {
-	n      int
-	broken bool // says something that is no permutation
+	n int
+	// says something that is no permutation
+	broken bool
 }
 
 func (g permuting) Name() string { return fmt.Sprintf("Test S(%d)", g.n) }
@@ -265,10 +272,11 @@ func sampled(g group.Sampler, n int) []group.Element {
 func TestRowsLaws(t *testing.T) {
 	e3, o3, so3 := turning{}, turning{still: true}, turning{rotations: true}
 	for _, c := range []struct {
-		typ  string
-		g    group.Sampler
-		w    int
-		cube bool // all rotations of the cube are exact
+		typ string
+		g   group.Sampler
+		w   int
+		// all rotations of the cube are exact
+		cube bool
 	}{
 		{space.TypePositions, e3, 3, true},
 		{space.TypePositions, e3, 6, true},
@@ -334,8 +342,8 @@ func negative(v space.Value) space.Value {
 	return o
 }
 
-// TestTypesAgree holds the types against each other: cross products of vectors are pseudovectors, triple products pseudoscalars, outer products
-// tensors, and poses and quaternions turn vectors.
+// TestTypesAgree holds the types against each other: cross products of vectors are pseudovectors, triple products
+// pseudoscalars, outer products tensors, and poses and quaternions turn vectors.
 func TestTypesAgree(t *testing.T) {
 	o3, so3 := turning{still: true}, turning{rotations: true}
 	move := func(t *rapid.T, g group.Group, e group.Element, typ string, v ...float64) []float64 {
@@ -365,9 +373,11 @@ func TestTypesAgree(t *testing.T) {
 		e := o3.Sample(r)
 		vec := func() []float64 { return []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()} }
 		u, v, w := vec(), vec(), vec()
-		gu, gv, gw := move(t, o3, e, space.TypeVectors, u...), move(t, o3, e, space.TypeVectors, v...), move(t, o3, e, space.TypeVectors, w...)
+		gu, gv, gw := move(t, o3, e, space.TypeVectors, u...), move(t, o3, e, space.TypeVectors, v...),
+			move(t, o3, e, space.TypeVectors, w...)
 		near(t, "cross product", move(t, o3, e, space.TypePseudovectors, cross(u, v)...), cross(gu, gv))
-		near(t, "triple product", move(t, o3, e, space.TypePseudoscalars, dot(cross(u, v), w)), []float64{dot(cross(gu, gv), gw)})
+		near(t, "triple product", move(t, o3, e, space.TypePseudoscalars, dot(cross(u, v), w)),
+			[]float64{dot(cross(gu, gv), gw)})
 		var outer, moved []float64
 		for i := range 3 {
 			for j := range 3 {
@@ -496,7 +506,10 @@ func TestBoxes3D(t *testing.T) {
 		}
 		return d
 	}
-	if err := actiontest.Laws(actiontest.Case{Action: a, Value: x, Elements: sampled(uprightGroup{}, 12), Floor: 1e-12, Distance: distance}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: a, Value: x, Elements: sampled(uprightGroup{}, 12), Floor: 1e-12,
+		Distance: distance,
+	}); err != nil {
 		t.Error(err)
 	}
 	// The corners of the moved box are the moved corners.
@@ -522,7 +535,8 @@ func TestBoxes3D(t *testing.T) {
 				if !slices.ContainsFunc(moved, func(r [3]float64) bool {
 					return math.Abs(r[0]-q[0]-u[0])+math.Abs(r[1]-q[1]-u[1])+math.Abs(r[2]-q[2]-u[2]) < 1e-9
 				}) {
-					t.Fatalf("element %v: the moved box %v has no corner where %v goes", e, asA[*space.Rows](t, v).Row(i), p)
+					t.Fatalf("element %v: the moved box %v has no corner where %v goes", e,
+						asA[*space.Rows](t, v).Row(i), p)
 				}
 			}
 		}
@@ -536,7 +550,11 @@ func TestPermutedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := actiontest.Laws(actiontest.Case{Action: a, Value: rows(1, 5, 3), Elements: append(sampled(g, 8), append(group.Element{1, 2, 0, 4, 3}, cubes()[0]...)), Floor: 1e-12}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: a, Value: rows(1, 5, 3),
+		Elements: append(sampled(g, 8), append(group.Element{1, 2, 0, 4, 3}, cubes()[0]...)),
+		Floor:    1e-12,
+	}); err != nil {
 		t.Error(err)
 	}
 	// Row i goes to place p(i), and only then turns: the two commute.
@@ -563,7 +581,8 @@ func TestPermutedRows(t *testing.T) {
 		}
 		x := rows(1, 9, 3)
 		for i := range x.N {
-			if want := []float64{-x.Row(i)[1], x.Row(i)[0], x.Row(i)[2]}; !slices.Equal(asA[*space.Rows](t, v).Row(i), want) {
+			if want := []float64{-x.Row(i)[1], x.Row(i)[0], x.Row(i)[2]}; !slices.Equal(asA[*space.Rows](t, v).Row(i),
+				want) {
 				t.Errorf("per %s: row %d is not where it was, or not turned", per, i)
 			}
 		}
@@ -600,13 +619,16 @@ func TestLinksAndPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if y := asA[*space.Links](t, v); !slices.Equal(y.From, []int32{1, 2, 3, 3}) || !slices.Equal(y.To, []int32{2, 0, 1, 3}) {
+	if y := asA[*space.Links](t, v); !slices.Equal(y.From, []int32{1, 2, 3, 3}) ||
+		!slices.Equal(y.To, []int32{2, 0, 1, 3}) {
 		t.Errorf("moved edges %v", y)
 	}
-	if _, err := l.Apply(elements[0], &space.Links{Nodes: 5, From: []int32{0, 7}, To: []int32{1, 1}}); err == nil || !strings.Contains(err.Error(), "edge 1 goes from node 7 to node 1, there are 5 nodes") {
+	if _, err := l.Apply(elements[0], &space.Links{Nodes: 5, From: []int32{0, 7}, To: []int32{1, 1}}); err == nil ||
+		!strings.Contains(err.Error(), "edge 1 goes from node 7 to node 1, there are 5 nodes") {
 		t.Errorf("an edge beyond the nodes: %v", err)
 	}
-	p, err := action.NewPairs(g, space.Spec{Name: "between", Kind: space.KindPairs, Type: space.TypeVectors}, action.Options{})
+	p, err := action.NewPairs(g, space.Spec{Name: "between", Kind: space.KindPairs, Type: space.TypeVectors},
+		action.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -651,7 +673,8 @@ func molecule() (*space.Record, space.Spec) {
 	v := &space.Record{
 		Names: []string{"positions", "charges", "edges", "between", "gravity", "class"},
 		Values: []space.Value{
-			rows(1, 5, 3), rows(2, 5, 1), &space.Links{Nodes: 5, From: []int32{0, 1, 2, 4}, To: []int32{1, 0, 3, 2}}, rows(3, 4, 3), rows(4, 1, 3),
+			rows(1, 5, 3), rows(2, 5, 1), &space.Links{Nodes: 5, From: []int32{0, 1, 2, 4}, To: []int32{1, 0, 3, 2}},
+			rows(3, 4, 3), rows(4, 1, 3),
 			&space.Scores{Val: []float64{0.25, 0.75}},
 		},
 	}
@@ -672,7 +695,11 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := actiontest.Laws(actiontest.Case{Action: a, Value: v, Elements: append(sampled(g, 6), append(group.Element{1, 2, 0, 4, 3}, cubes()[0]...)), Floor: 1e-12}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: a, Value: v,
+		Elements: append(sampled(g, 6), append(group.Element{1, 2, 0, 4, 3}, cubes()[0]...)),
+		Floor:    1e-12,
+	}); err != nil {
 		t.Error(err)
 	}
 	if _, ok := a.Field("class").(action.Trivial); !ok || a.Field("nothing") != nil || len(a.Fields()) != 6 {
@@ -709,9 +736,15 @@ func TestRowsRefusals(t *testing.T) {
 		{stretch, "poses", "", 9, "has maps that stretch"},
 		{group.SE2(), "pseudovectors", "", 3, "are of three dimensions, SE(2) moves 2"},
 		{group.Time(), "positions", "", 3, "Time does not move positions; say type: unchanged"},
-		{product(t, turning{}, turning{}), "vectors", "", 3, "do not commute, so the direct product does not act on points; the joint motions of space are SE(3)"},
+		{
+			product(t, turning{}, turning{}), "vectors", "", 3,
+			"do not commute, so the direct product does not act on points; the joint motions of space are SE(3)",
+		},
 		{product(t, s5, s5), "vectors", "", 3, "two factors permute rows"},
-		{parse(t, "Roll(4,4)"), "positions", "", 2, "moves pictures around, and nobody says where positions would wrap"},
+		{
+			parse(t, "Roll(4,4)"), "positions", "", 2,
+			"moves pictures around, and nobody says where positions would wrap",
+		},
 		{nameless{s5}, "vectors", "", 3, "Nameless does not say how it moves numbers of type vectors"},
 	} {
 		_, err := action.NewRows(c.g, rowsSpec(c.typ, c.per, -1, c.w), action.Options{})
@@ -741,14 +774,46 @@ func TestRowsRefusals(t *testing.T) {
 	v, s := molecule()
 	g := product(t, s5, turning{})
 	for what, change := range map[string]func(v *space.Record, s *space.Spec){
-		`field "charges": port "charges" has no action: say`:                          func(_ *space.Record, s *space.Spec) { s.Fields[1].Type = "" },
-		`field "charges" has 4 nodes and field "positions" has 5`:                     func(v *space.Record, _ *space.Spec) { v.Values[1] = rows(1, 4, 1) },
-		`field "between" has 3 edges and field "edges" has 4`:                         func(v *space.Record, _ *space.Spec) { v.Values[3] = rows(1, 3, 3) },
-		`field 0 of the record is "places", want "positions"`:                         func(v *space.Record, _ *space.Spec) { v.Names[0] = "places" },
-		"the record has 5 fields, want 6":                                             func(v *space.Record, _ *space.Spec) { v.Names, v.Values = v.Names[:5], v.Values[:5] },
-		`two fields are called "positions"`:                                           func(_ *space.Record, s *space.Spec) { s.Fields[1].Name = "positions" },
-		`field "class": no action`:                                                    func(_ *space.Record, s *space.Spec) { s.Fields[5].Type = "" },
-		`field "edges": port "edges": edges stay unchanged only where their nodes do`: func(_ *space.Record, s *space.Spec) { s.Fields[2].Type = "unchanged" },
+		`field "charges": port "charges" has no action: say`: func(_ *space.Record,
+			s *space.Spec,
+		) {
+			s.Fields[1].Type = ""
+		},
+		`field "charges" has 4 nodes and field "positions" has 5`: func(v *space.Record,
+			_ *space.Spec,
+		) {
+			v.Values[1] = rows(1, 4, 1)
+		},
+		`field "between" has 3 edges and field "edges" has 4`: func(v *space.Record,
+			_ *space.Spec,
+		) {
+			v.Values[3] = rows(1, 3, 3)
+		},
+		`field 0 of the record is "places", want "positions"`: func(v *space.Record,
+			_ *space.Spec,
+		) {
+			v.Names[0] = "places"
+		},
+		"the record has 5 fields, want 6": func(v *space.Record,
+			_ *space.Spec,
+		) {
+			v.Names, v.Values = v.Names[:5], v.Values[:5]
+		},
+		`two fields are called "positions"`: func(_ *space.Record,
+			s *space.Spec,
+		) {
+			s.Fields[1].Name = "positions"
+		},
+		`field "class": no action`: func(_ *space.Record,
+			s *space.Spec,
+		) {
+			s.Fields[5].Type = ""
+		},
+		`field "edges": port "edges": edges stay unchanged only where their nodes do`: func(_ *space.Record,
+			s *space.Spec,
+		) {
+			s.Fields[2].Type = "unchanged"
+		},
 	} {
 		w, err := space.Clone(v)
 		if err != nil {
@@ -766,14 +831,19 @@ func TestRowsRefusals(t *testing.T) {
 		}
 	}
 	// Shifts of time do nothing to a molecule. Beside a signal that moves, they leave its other fields where they are.
-	if _, err := action.NewRecord(group.T1Z(), s, action.Options{}); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), `field "positions"`) {
+	if _, err := action.NewRecord(group.T1Z(), s, action.Options{}); !errors.Is(err, errors.ErrUnsupported) ||
+		!strings.Contains(err.Error(), `field "positions"`) {
 		t.Errorf("a molecule under shifts of time: %v", err)
 	}
-	both := space.Spec{Name: "x", Kind: space.KindRecord, Fields: []space.Spec{{Name: "sound", Kind: space.KindSignal}, {Name: "microphone", Kind: space.KindRows, Type: space.TypePositions, Per: space.PerSample}}}
+	both := space.Spec{Name: "x", Kind: space.KindRecord, Fields: []space.Spec{
+		{Name: "sound", Kind: space.KindSignal},
+		{Name: "microphone", Kind: space.KindRows, Type: space.TypePositions, Per: space.PerSample},
+	}}
 	if _, err := action.NewRecord(group.T1Z(), both, action.Options{}); err != nil {
 		t.Errorf("sound with the place of its microphone: %v", err)
 	}
-	if _, err := action.Rules().For(group.Time(), rowsSpec("positions", "", -1, 3), action.Options{}); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := action.Rules().For(group.Time(), rowsSpec("positions", "", -1, 3), action.Options{}); !errors.Is(err,
+		errors.ErrUnsupported) {
 		t.Errorf("no action of time on points: %v", err)
 	}
 }
@@ -840,10 +910,12 @@ func TestIrrepsOfE3nn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Apply(group.Element{2, 0, 0, 0, 2, 0, 0, 0, 2}, rows(1, 1, 3)); err == nil || !strings.Contains(err.Error(), "this element stretches") {
+	if _, err := a.Apply(group.Element{2, 0, 0, 0, 2, 0, 0, 0, 2}, rows(1, 1, 3)); err == nil ||
+		!strings.Contains(err.Error(), "this element stretches") {
 		t.Errorf("a rotation that is scaled: %v", err)
 	}
-	if _, err := a.Apply(make(group.Element, 9), rows(1, 1, 3)); err == nil || !strings.Contains(err.Error(), "has no inverse") {
+	if _, err := a.Apply(make(group.Element, 9), rows(1, 1, 3)); err == nil ||
+		!strings.Contains(err.Error(), "has no inverse") {
 		t.Errorf("a matrix of zeros: %v", err)
 	}
 }
@@ -851,7 +923,8 @@ func TestIrrepsOfE3nn(t *testing.T) {
 // own is a group for tests that brings its matrices: C3 on the plane and on three channels.
 type own struct {
 	group.Group
-	wrong bool // a transposed matrix
+	// a transposed matrix
+	wrong bool
 }
 
 func (own) Name() string                    { return "Test own" }
@@ -884,17 +957,22 @@ func TestOwnMatrices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := actiontest.Laws(actiontest.Case{Action: a, Value: rows(1, 4, w), Elements: g.Elements(), Floor: 1e-12}); err != nil {
+		if err := actiontest.Laws(actiontest.Case{
+			Action: a, Value: rows(1, 4, w), Elements: g.Elements(),
+			Floor: 1e-12,
+		}); err != nil {
 			t.Error(err)
 		}
 		if action.Exact(a, group.Element{120}) != (typ == "channels") {
 			t.Errorf("%s: only permutations of channels are exact", typ)
 		}
 	}
-	if _, err := action.NewRows(own{bare{mustCyclic(t, 3)}, true}, rowsSpec("plane", "", -1, 2), action.Options{}); err == nil || !strings.Contains(err.Error(), "is not ρ(g)ρ(h)") {
+	if _, err := action.NewRows(own{bare{mustCyclic(t, 3)}, true}, rowsSpec("plane", "", -1, 2),
+		action.Options{}); err == nil || !strings.Contains(err.Error(), "is not ρ(g)ρ(h)") {
 		t.Errorf("matrices that do not compose: %v", err)
 	}
-	if _, err := action.NewRows(g, rowsSpec("vectors", "", -1, 3), action.Options{}); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := action.NewRows(g, rowsSpec("vectors", "", -1, 3), action.Options{}); !errors.Is(err,
+		errors.ErrUnsupported) {
 		t.Errorf("vectors under a group that does not say how it moves them: %v", err)
 	}
 }
@@ -906,8 +984,9 @@ func TestQuotient(t *testing.T) {
 		dim      int
 	}{
 		{"D4", nil, 8},
-		{"D4", []group.Element{{0, 1}}, 4},                     // by a mirror: the sides of a square
-		{"D4", []group.Element{{90, 0}}, 2},                    // by the rotations: a sign, as a permutation of two channels
+		{"D4", []group.Element{{0, 1}}, 4}, // by a mirror: the sides of a square
+		// by the rotations: a sign, as a permutation of two channels
+		{"D4", []group.Element{{90, 0}}, 2},
 		{"D4", []group.Element{{90, 0}, {0, 1}}, 1},            // by all
 		{"C6", []group.Element{{120}}, 2},                      //
 		{"Octa", []group.Element{group.Octa().Identity()}, 24}, //
@@ -918,7 +997,8 @@ func TestQuotient(t *testing.T) {
 			t.Errorf("%s by %v: %d channels, want %d: %v", c.name, c.subgroup, rep.Dim(), c.dim, err)
 			continue
 		}
-		if _, err := action.Given(g, "again", c.dim, func(e group.Element) []float64 { m, _ := rep.Matrix(e); return m }); err != nil {
+		if _, err := action.Given(g, "again", c.dim,
+			func(e group.Element) []float64 { m, _ := rep.Matrix(e); return m }); err != nil {
 			t.Errorf("%s by %v: %v", c.name, c.subgroup, err)
 		}
 		for _, h := range c.subgroup { // H leaves the coset H where it is
@@ -927,7 +1007,8 @@ func TestQuotient(t *testing.T) {
 			}
 		}
 	}
-	if _, err := action.Quotient(asA[group.Finite](t, parse(t, "C4")), "quotient", group.Element{45}); err == nil || !strings.Contains(err.Error(), "is not an element of C4") {
+	if _, err := action.Quotient(asA[group.Finite](t, parse(t, "C4")), "quotient", group.Element{45}); err == nil ||
+		!strings.Contains(err.Error(), "is not an element of C4") {
 		t.Errorf("a subgroup that is none: %v", err)
 	}
 }
@@ -939,11 +1020,16 @@ func TestTyped(t *testing.T) {
 		t.Fatalf("%v, %d", err, rep.Dim())
 	}
 	// The law of representations, as users' matrices are held to it.
-	if _, err := action.Given(g, "again", 12, func(e group.Element) []float64 { m, _ := rep.Matrix(e); return m }); err != nil {
+	if _, err := action.Given(g, "again", 12,
+		func(e group.Element) []float64 { m, _ := rep.Matrix(e); return m }); err != nil {
 		t.Error(err)
 	}
-	a := chosen(t, g, space.Spec{Name: "features", Kind: space.KindTensor, Shape: []int{12}, Type: "0e+2x1o+2e"}, action.Options{})
-	if err := actiontest.Laws(actiontest.Case{Action: a, Value: &space.Tensor{Shape: []int{12}, Val: noise(3, 12)}, Elements: append(cubes(), sampled(g, 4)...), Floor: 1e-12}); err != nil {
+	a := chosen(t, g, space.Spec{Name: "features", Kind: space.KindTensor, Shape: []int{12}, Type: "0e+2x1o+2e"},
+		action.Options{})
+	if err := actiontest.Laws(actiontest.Case{
+		Action: a, Value: &space.Tensor{Shape: []int{12}, Val: noise(3, 12)},
+		Elements: append(cubes(), sampled(g, 4)...), Floor: 1e-12,
+	}); err != nil {
 		t.Error(err)
 	}
 	for _, name := range []string{"positions", "boxes"} {

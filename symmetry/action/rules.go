@@ -8,13 +8,16 @@ import (
 	"nero/symmetry/group"
 )
 
-// Rules are the rules of this package: pictures, frames, masks, fields, boxes and feature maps under groups of the plane, rows, edges, pairs and records of them under groups of
-// space and permutations, feature vectors under any group, and scores where [Options] claims invariance. Put rules made by [ScoresRule] and [TensorRule] in front to declare more.
+// Rules are the rules of this package: pictures, frames, masks, fields, boxes and feature maps under groups of the
+// plane, rows, edges, pairs and records of them under groups of space and permutations, feature vectors under any
+// group, and scores where [Options] claims invariance. Put rules made by [ScoresRule] and [TensorRule] in front to
+// declare more.
 func Rules() Table {
 	return Table{
 		{
 			Name: "image", Space: space.KindImage,
-			Doc: "(g·x)(p) = x(g⁻¹p) with the chosen kernel and border rule; lattice elements by index; colors pixel by pixel",
+			Doc: "(g·x)(p) = x(g⁻¹p) with the chosen kernel and border rule; lattice elements by index; colors pixel " +
+				"by pixel",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return pictures(g, s, o) },
 		},
 		{
@@ -26,12 +29,14 @@ func Rules() Table {
 		},
 		{
 			Name: "frames", Space: space.KindFrames,
-			Doc: "every frame moves as an image, under flows by what has been reached at its time; shifts and reversals of time move the frames",
+			Doc: "every frame moves as an image, under flows by what has been reached at its time; shifts and " +
+				"reversals of time move the frames",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return pictures(g, s, o) },
 		},
 		{
 			Name: "field", Space: space.KindField,
-			Doc: "(g·F)(p) = A F(g⁻¹p): places move as those of an image, vectors by the matrix A; time reversal negates",
+			Doc: "(g·F)(p) = A F(g⁻¹p): places move as those of an image, vectors by the matrix A; time reversal " +
+				"negates",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) {
 				return inPlace(g, func(g group.Group) (Action, error) { return some(NewField(g, s, o)) })
 			},
@@ -45,12 +50,14 @@ func Rules() Table {
 		},
 		{
 			Name: "rows", Space: space.KindRows,
-			Doc: "numbers of a row by their type: positions A p + t, vectors A v, irreps by Wigner matrices; rows of nodes are permuted",
+			Doc: "numbers of a row by their type: positions A p + t, vectors A v, irreps by Wigner matrices; rows of " +
+				"nodes are permuted",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewRows(g, s, o)) },
 		},
 		{
 			Name: "signal", Space: space.KindSignal,
-			Doc: "shifts of time by index or with the chosen kernel, around, under the border rule or in a window; channels of a type move as rows do",
+			Doc: "shifts of time by index or with the chosen kernel, around, under the border rule or in a window; " +
+				"channels of a type move as rows do",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) { return some(NewSignal(g, s, o)) },
 		},
 		{
@@ -73,7 +80,8 @@ func Rules() Table {
 			Doc: "scores stay as they are: the user's claim, never a fallback",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) {
 				if !o.Invariant {
-					return nil, fmt.Errorf("port %q is not declared invariant and has no representation: %w", s.Name, errors.ErrUnsupported)
+					return nil, fmt.Errorf("port %q is not declared invariant and has no representation: %w", s.Name,
+						errors.ErrUnsupported)
 				}
 				return Trivial{G: g}, nil
 			},
@@ -97,7 +105,8 @@ func Rules() Table {
 				}
 				f, ok := g.(group.Finite)
 				if !ok {
-					return nil, fmt.Errorf("%s is not finite, so it has no regular representation on channels: %w", g.Name(), errors.ErrUnsupported)
+					return nil, fmt.Errorf("%s is not finite, so it has no regular representation on channels: %w",
+						g.Name(), errors.ErrUnsupported)
 				}
 				return some(NewTensor(g, s, o, Regular(f)))
 			},
@@ -107,7 +116,9 @@ func Rules() Table {
 			Doc: "a vector of numbers of a type, such as irreps, moves by its matrix",
 			New: func(g group.Group, s space.Spec, o Options) (Action, error) {
 				if s.Type == "" || s.Type == "trivial" || s.Type == "regular" || len(s.Shape) != 1 || s.Shape[0] < 1 {
-					return nil, fmt.Errorf("port %q: this rule is for feature vectors of known length whose type is one of rows: %w", s.Name, errors.ErrUnsupported)
+					return nil, fmt.Errorf(
+						"port %q: this rule is for feature vectors of known length whose type is one of rows: %w",
+						s.Name, errors.ErrUnsupported)
 				}
 				rep, err := Typed(g, s.Type, s.Shape[0])
 				if err != nil {
@@ -122,7 +133,8 @@ func Rules() Table {
 // ScoresRule declares a representation for the scores of one port.
 func ScoresRule(port string, rep Representation) Rule {
 	return Rule{
-		Name: rep.name, Space: space.KindScores, Doc: "scores of port " + port + " move by the representation " + rep.name,
+		Name: rep.name, Space: space.KindScores, Doc: "scores of port " + port + " move by the representation " +
+			rep.name,
 		New: func(g group.Group, s space.Spec, _ Options) (Action, error) {
 			if s.Name != port {
 				return nil, fmt.Errorf("declared for port %q, not for %q: %w", port, s.Name, errors.ErrUnsupported)
@@ -135,7 +147,8 @@ func ScoresRule(port string, rep Representation) Rule {
 // TensorRule declares a representation for the channels of one port.
 func TensorRule(port string, rep Representation) Rule {
 	return Rule{
-		Name: rep.name, Space: space.KindTensor, Doc: "channels of port " + port + " move by the representation " + rep.name,
+		Name: rep.name, Space: space.KindTensor, Doc: "channels of port " + port + " move by the representation " +
+			rep.name,
 		New: func(g group.Group, s space.Spec, o Options) (Action, error) {
 			if s.Name != port {
 				return nil, fmt.Errorf("declared for port %q, not for %q: %w", port, s.Name, errors.ErrUnsupported)

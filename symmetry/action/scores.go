@@ -10,13 +10,14 @@ import (
 
 // Scores is the action of a group on class scores by a representation; see [NewScores].
 type Scores struct {
-	group   group.Group
-	rep     Representation
-	classes int // -1 if any
+	group group.Group
+	rep   Representation
+	// -1 if any
+	classes int
 }
 
-// NewScores is the action on class scores by matrices, such as the permutation of the classes "left" and "right" under a
-// mirror. Probabilities can only be permuted. s.Shape is (classes).
+// NewScores is the action on class scores by matrices, such as the permutation of the classes "left" and "right" under
+// a mirror. Probabilities can only be permuted. s.Shape is (classes).
 func NewScores(g group.Group, s space.Spec, rep Representation) (*Scores, error) {
 	d, err := dims(s, 1)
 	if err != nil {
@@ -95,7 +96,8 @@ func (m scoresMover) Move(to, from space.Value) error {
 		return err
 	}
 	if s.Probabilities && m.rho.from == nil {
-		return errors.New("probabilities can only be permuted: declare the scores as logits, or give permutation matrices")
+		return errors.New("probabilities can only be permuted: declare the scores as logits, or give permutation " +
+			"matrices")
 	}
 	if shared(d.Val, s.Val) {
 		return errAlias

@@ -13,12 +13,14 @@ import (
 type FrameShift struct {
 	moves *moves
 	opt   Options
-	count int // -1 if any
+	// -1 if any
+	count int
 }
 
-// NewFrameShift is the action of a group that is [group.Shifting] on frames: shifts by whole frames are by index and exact; between frames the pictures
-// are weighed with the kernel of o, pixel by pixel. What enters is the border rule's, black pictures under [Zero]; a group with a period needs as many frames and moves them around.
-// The reversal of time comes first. s.Shape is (T, C, H, W).
+// NewFrameShift is the action of a group that is [group.Shifting] on frames: shifts by whole frames are by index and
+// exact; between frames the pictures are weighed with the kernel of o, pixel by pixel. What enters is the border
+// rule's, black pictures under [Zero]; a group with a period needs as many frames and moves them around. The reversal
+// of time comes first. s.Shape is (T, C, H, W).
 func NewFrameShift(g group.Group, s space.Spec, o Options) (*FrameShift, error) {
 	d, err := dims(s, 4)
 	if err != nil {
@@ -162,7 +164,8 @@ func framePair(to, from space.Value) (d, s *space.Frames, err error) {
 		return nil, nil, err
 	}
 	if x, y := d.Images[0], s.Images[0]; len(d.Images) != len(s.Images) || x.C != y.C || x.H != y.H || x.W != y.W {
-		return nil, nil, fmt.Errorf("the result has %d frames of %d×%d×%d numbers, it needs %d of %d×%d×%d", len(d.Images), x.C, x.H, x.W, len(s.Images), y.C, y.H, y.W)
+		return nil, nil, fmt.Errorf("the result has %d frames of %d×%d×%d numbers, it needs %d of %d×%d×%d",
+			len(d.Images), x.C, x.H, x.W, len(s.Images), y.C, y.H, y.W)
 	}
 	return d, s, framesShare(d, s)
 }
@@ -182,12 +185,13 @@ func framesShare(d, s *space.Frames) error {
 type Flow struct {
 	group group.Flowing
 	inner *planar
-	count int // -1 if any
+	// -1 if any
+	count int
 	c     int
 }
 
-// NewFlow is the action of a [group.Flowing] on frames: frame t, counted from 0, moves as [NewImage] moves a picture by the element that the flow has reached
-// at t. The flow's inner group must act on the plane. s.Shape is (T, C, H, W).
+// NewFlow is the action of a [group.Flowing] on frames: frame t, counted from 0, moves as [NewImage] moves a picture by
+// the element that the flow has reached at t. The flow's inner group must act on the plane. s.Shape is (T, C, H, W).
 func NewFlow(g group.Group, s space.Spec, o Options) (*Flow, error) {
 	d, err := dims(s, 4)
 	if err != nil {
@@ -207,7 +211,8 @@ func NewFlow(g group.Group, s space.Spec, o Options) (*Flow, error) {
 // Group is the group that acts.
 func (a *Flow) Group() group.Group { return a.group }
 
-// Exact tells the velocities that move every frame by index. Without a number of frames in the spec it asks for the first 16.
+// Exact tells the velocities that move every frame by index. Without a number of frames in the spec it asks for the
+// first 16.
 func (a *Flow) Exact(g group.Element) bool {
 	if checkElement(a.group, g) != nil {
 		return false
@@ -278,7 +283,8 @@ func (a *Flow) Padded(g group.Element, v space.Value) (int, error) {
 }
 
 type flowMover struct {
-	warps []*warp // of each frame
+	// of each frame
+	warps []*warp
 	c     int
 }
 
@@ -294,10 +300,12 @@ func (m *flowMover) Move(to, from space.Value) error {
 	}
 	w := m.warps[0]
 	if x := s.Images[0]; len(s.Images) != len(m.warps) || x.C != m.c || x.H != w.hs || x.W != w.ws {
-		return fmt.Errorf("prepared for %d frames of %d×%d×%d numbers, the argument has %d of %d×%d×%d", len(m.warps), m.c, w.hs, w.ws, len(s.Images), x.C, x.H, x.W)
+		return fmt.Errorf("prepared for %d frames of %d×%d×%d numbers, the argument has %d of %d×%d×%d", len(m.warps),
+			m.c, w.hs, w.ws, len(s.Images), x.C, x.H, x.W)
 	}
 	if x := d.Images[0]; len(d.Images) != len(m.warps) || x.C != m.c || x.H != w.h || x.W != w.w {
-		return fmt.Errorf("the result has %d frames of %d×%d×%d numbers, it needs %d of %d×%d×%d", len(d.Images), x.C, x.H, x.W, len(m.warps), m.c, w.h, w.w)
+		return fmt.Errorf("the result has %d frames of %d×%d×%d numbers, it needs %d of %d×%d×%d", len(d.Images), x.C,
+			x.H, x.W, len(m.warps), m.c, w.h, w.w)
 	}
 	if err := framesShare(d, s); err != nil {
 		return err
@@ -308,12 +316,13 @@ func (m *flowMover) Move(to, from space.Value) error {
 	return nil
 }
 
-// Chain is the action of a product whose factors do different things to pictures, one after the other: motions of the plane, shifts or flows of time, colors.
-// Its steps commute, because the factors do.
+// Chain is the action of a product whose factors do different things to pictures, one after the other: motions of the
+// plane, shifts or flows of time, colors. Its steps commute, because the factors do.
 type Chain struct {
 	moves *moves
 	steps []link
-	color *Color // at the end, if any
+	// at the end, if any
+	color *Color
 }
 
 // link is the action of some of the factors.
@@ -374,13 +383,16 @@ func pictures(g group.Group, s space.Spec, o Options) (Action, error) {
 		return onPlane(m, plain)
 	}
 	if !frames && (m.flow >= 0 || m.shift >= 0) {
-		return nil, fmt.Errorf("%s moves what changes in time, and a single picture has none: say frames for pictures in the order of time: %w", g.Name(), errors.ErrUnsupported)
+		return nil, fmt.Errorf(
+			"%s moves what changes in time, and a single picture has none: say frames for pictures in the order of "+
+				"time: %w", g.Name(), errors.ErrUnsupported)
 	}
 	if len(m.other) > 0 || m.dim > 2 {
 		return plain(g)
 	}
 	if m.flow >= 0 && len(m.spatial) > 0 && !slices.Equal(m.spatial, []int{m.flow}) {
-		return nil, fmt.Errorf("%s: flows do not commute with motions of the plane, so their product does not act: %w", g.Name(), errors.ErrUnsupported)
+		return nil, fmt.Errorf("%s: flows do not commute with motions of the plane, so their product does not act: %w",
+			g.Name(), errors.ErrUnsupported)
 	}
 	if _, _, err := m.timeOptions(Options{}, -1, s.Name); err != nil {
 		return nil, err
@@ -432,8 +444,9 @@ func pictures(g group.Group, s space.Spec, o Options) (Action, error) {
 	return a, nil
 }
 
-// onPlane is the action of those factors that move the plane, on values that have places alone; the other factors, such as colors and permutations, leave
-// them as they are. of is asked for the whole group where all its factors move the plane, or none, so that its refusals speak of it.
+// onPlane is the action of those factors that move the plane, on values that have places alone; the other factors, such
+// as colors and permutations, leave them as they are. of is asked for the whole group where all its factors move the
+// plane, or none, so that its refusals speak of it.
 func onPlane(m *moves, of func(g group.Group) (Action, error)) (Action, error) {
 	if _, ok := m.group.(group.Planar); ok || len(m.other) > 0 || m.dim > 2 {
 		return of(m.group)
@@ -457,7 +470,8 @@ func onPlane(m *moves, of func(g group.Group) (Action, error)) (Action, error) {
 	return &Chain{moves: m, steps: []link{{act, p, pick}}}, nil
 }
 
-// inPlace is the action on values that have places and no colors: those that no factor moves stay if the factors say that they leave places alone.
+// inPlace is the action on values that have places and no colors: those that no factor moves stay if the factors say
+// that they leave places alone.
 func inPlace(g group.Group, of func(g group.Group) (Action, error)) (Action, error) {
 	m, err := takeApart(g)
 	if err != nil {
@@ -604,8 +618,9 @@ func (a *Chain) Prepare(g group.Element, v space.Value) (Mover, error) {
 }
 
 type chainMover struct {
-	steps   []Mover
-	between []space.Value // of the shapes between steps; their numbers are not read
+	steps []Mover
+	// of the shapes between steps; their numbers are not read
+	between []space.Value
 	color   *colorMover
 }
 

@@ -13,15 +13,20 @@ import (
 type timeline struct {
 	kernel Kernel
 	border Border
-	n      int     // numbers that are written
-	limit  int     // numbers that are read
-	start  float64 //
-	step   int     // 1, or -1 backwards
-	whole  bool    // by index
+	// numbers that are written
+	n int
+	// numbers that are read
+	limit int
+	start float64 //
+	// 1, or -1 backwards
+	step int
+	// by index
+	whole  bool
 	weight [maxTaps]float64
 }
 
-// newTimeline is for a shift by so many numbers, after a reversal if back is set. The window, if it is not 0, is in the middle of the series and as long as what is written.
+// newTimeline is for a shift by so many numbers, after a reversal if back is set. The window, if it is not 0, is in the
+// middle of the series and as long as what is written.
 func newTimeline(o Options, limit, window int, shift float64, back bool) (*timeline, error) {
 	t := &timeline{kernel: o.Kernel, border: o.Border, n: limit, limit: limit, step: 1}
 	if limit < 1 || limit > math.MaxInt32 {
@@ -50,7 +55,8 @@ func newTimeline(o Options, limit, window int, shift float64, back bool) (*timel
 	return t, nil
 }
 
-// inside is the numbers [lo, hi) of the result that are read of the series alone, and the sample that number 0 begins to read at.
+// inside is the numbers [lo, hi) of the result that are read of the series alone, and the sample that number 0 begins
+// to read at.
 func (t *timeline) inside() (lo, hi, base int) {
 	taps := 1
 	base = int(t.start)
@@ -117,8 +123,8 @@ func (t *timeline) series(dst, src []float64) {
 	}
 }
 
-// known is the times of the result of which the numbers are known, as [space.Signal] says it: those that are read of the signal alone, and of what is
-// known of it. Both are 0 if that is all.
+// known is the times of the result of which the numbers are known, as [space.Signal] says it: those that are read of
+// the signal alone, and of what is known of it. Both are 0 if that is all.
 func (t *timeline) known(s *space.Signal) (from, to int) {
 	if t.border == Circular { // the signal goes on as it began
 		return 0, 0
@@ -152,24 +158,31 @@ func (t *timeline) filled() int {
 
 // Signal is the action of a group on numbers in the order of time; see [NewSignal].
 type Signal struct {
-	moves  *moves
-	typing *typing // nil if the numbers at one time do not mix
+	moves *moves
+	// nil if the numbers at one time do not mix
+	typing *typing
 	opt    Options
-	window int // 0 if there is none
+	// 0 if there is none
+	window int
 	port   string
-	c, t   int // -1 if any
+	// -1 if any
+	c, t int
 }
 
-// NewSignal is the action on signals. Shifts of time, [group.Shifting], are by index and exact where they are whole numbers of the signal; else the signal is read between
-// its numbers with the kernel of o, which may be any but [Up3]. A group with a period moves signals of just this length around. The others bring in
-// what the border rule says, or, with o.Window of one length, move a window over a longer recording: then what enters is real. The reversal of time,
+// NewSignal is the action on signals. Shifts of time, [group.Shifting], are by index and exact where they are whole
+// numbers of the signal; else the signal is read between its numbers with the kernel of o, which may be any but [Up3].
+// A group with a period moves signals of just this length around. The others bring in what the border rule says, or,
+// with o.Window of one length, move a window over a longer recording: then what enters is real. The reversal of time,
 // [group.Temporal], is about the middle of the signal or window and comes first.
 //
-// o.Stride says how many samples of the shift one number of this signal stands for: 512 for probabilities per frame of 512 samples.
+// o.Stride says how many samples of the shift one number of this signal stands for: 512 for probabilities per frame of
+// 512 samples.
 //
-// s.Type "" says that the numbers themselves stay as they are and only their times move. With the types of [NewRows] the C channels are the numbers of a row, at every time:
-// positions of three channels turn in space, and velocities also change their sign when time is reversed, whatever the channels. Under flows, [group.Flowing], the numbers
-// at time t are moved by the element for t, counted in samples from the first. A signal of type unchanged stays as it is altogether.
+// s.Type "" says that the numbers themselves stay as they are and only their times move. With the types of [NewRows]
+// the C channels are the numbers of a row, at every time: positions of three channels turn in space, and velocities
+// also change their sign when time is reversed, whatever the channels. Under flows, [group.Flowing], the numbers at
+// time t are moved by the element for t, counted in samples from the first. A signal of type unchanged stays as it is
+// altogether.
 //
 // s.Shape is (C, T), -1 or an empty shape admitting any length.
 func NewSignal(g group.Group, s space.Spec, o Options) (*Signal, error) {
@@ -199,12 +212,14 @@ func newSignal(m *moves, s space.Spec, o Options, alone bool) (*Signal, error) {
 	if a.opt, a.window, err = m.timeOptions(o, d[1], s.Name); err != nil {
 		return nil, err
 	}
-	if alone && s.Type != space.TypeUnchanged && m.shift < 0 && len(m.back) == 0 && (a.typing == nil || len(m.spatial) == 0 && m.flow < 0) && len(m.group.Chart()) > 0 {
+	if alone && s.Type != space.TypeUnchanged && m.shift < 0 && len(m.back) == 0 &&
+		(a.typing == nil || len(m.spatial) == 0 && m.flow < 0) && len(m.group.Chart()) > 0 {
 		why := ""
 		if a.typing == nil && (len(m.spatial) > 0 || m.flow >= 0) {
 			why = " as long as nobody says what its channels are; say type: positions, vectors or others"
 		}
-		return nil, fmt.Errorf("port %q: %s does not move a signal%s: %w", s.Name, m.group.Name(), why, errors.ErrUnsupported)
+		return nil, fmt.Errorf("port %q: %s does not move a signal%s: %w", s.Name, m.group.Name(), why,
+			errors.ErrUnsupported)
 	}
 	return a, nil
 }
@@ -228,14 +243,19 @@ func (m *moves) inner() *moves {
 // timeOptions fills in and checks the options of what has a time axis of n numbers, -1 if any.
 func (m *moves) timeOptions(o Options, n int, port string) (Options, int, error) {
 	if m.flow >= 0 && (m.shift >= 0 || len(m.back) > 0) {
-		return o, 0, fmt.Errorf("port %q: %s: flows do not commute with shifts and reversals of time, so their product does not act: %w", port, m.group.Name(), errors.ErrUnsupported)
+		return o, 0, fmt.Errorf(
+			"port %q: %s: flows do not commute with shifts and reversals of time, so their product does not act: %w",
+			port, m.group.Name(), errors.ErrUnsupported)
 	}
 	for _, i := range m.back {
 		if m.shift >= 0 && i != m.shift && m.turn() == 0 {
-			return o, 0, fmt.Errorf("port %q: %s: reversal does not commute with shifts of time; their joint motions are E(1,Z): %w", port, m.group.Name(), errors.ErrUnsupported)
+			return o, 0, fmt.Errorf(
+				"port %q: %s: reversal does not commute with shifts of time; their joint motions are E(1,Z): %w", port,
+				m.group.Name(), errors.ErrUnsupported)
 		}
 		if m.shift >= 0 && i != m.shift {
-			return o, 0, fmt.Errorf("port %q: %s: reversal does not commute with shifts of time: %w", port, m.group.Name(), errors.ErrUnsupported)
+			return o, 0, fmt.Errorf("port %q: %s: reversal does not commute with shifts of time: %w", port,
+				m.group.Name(), errors.ErrUnsupported)
 		}
 	}
 	if !(o.Stride >= 0) || math.IsInf(o.Stride, 0) {
@@ -247,10 +267,13 @@ func (m *moves) timeOptions(o Options, n int, port string) (Options, int, error)
 	window := 0
 	if len(o.Window) > 0 {
 		if len(o.Window) != 1 || o.Window[0] < 1 {
-			return o, 0, fmt.Errorf("port %q: window %v: the window of a signal is one number, its length in samples", port, o.Window)
+			return o, 0, fmt.Errorf("port %q: window %v: the window of a signal is one number, its length in samples",
+				port, o.Window)
 		}
 		if window = o.Window[0]; n >= 0 && window > n {
-			return o, 0, fmt.Errorf("port %q: window %d: the signal has only %d samples; take a smaller group.window or longer signals", port, window, n)
+			return o, 0, fmt.Errorf(
+				"port %q: window %d: the signal has only %d samples; take a smaller group.window or longer signals",
+				port, window, n)
 		}
 		o.Window = nil
 	}
@@ -259,10 +282,13 @@ func (m *moves) timeOptions(o Options, n int, port string) (Options, int, error)
 			o.Border = Circular
 		}
 		if o.Border != Circular || window > 0 {
-			return o, 0, fmt.Errorf("port %q: %s moves signals around: it needs the border rule %s and no window", port, m.factors[m.shift].Name(), Circular)
+			return o, 0, fmt.Errorf("port %q: %s moves signals around: it needs the border rule %s and no window", port,
+				m.factors[m.shift].Name(), Circular)
 		}
 		if n >= 0 && float64(n)*o.Stride != float64(p) {
-			return o, 0, fmt.Errorf("port %q: %s moves %d samples around, the signal has %g; the group for it is Roll(%g)", port, m.factors[m.shift].Name(), p, float64(n)*o.Stride, float64(n)*o.Stride)
+			return o, 0, fmt.Errorf(
+				"port %q: %s moves %d samples around, the signal has %g; the group for it is Roll(%g)", port,
+				m.factors[m.shift].Name(), p, float64(n)*o.Stride, float64(n)*o.Stride)
 		}
 	}
 	o, err := o.check()
@@ -270,7 +296,9 @@ func (m *moves) timeOptions(o Options, n int, port string) (Options, int, error)
 		return o, 0, err
 	}
 	if o.Kernel == Up3 {
-		return o, 0, fmt.Errorf("port %q: the kernel %s enlarges pictures; for signals take bilinear, bicubic, lanczos or spline", port, Up3)
+		return o, 0, fmt.Errorf(
+			"port %q: the kernel %s enlarges pictures; for signals take bilinear, bicubic, lanczos or spline", port,
+			Up3)
 	}
 	return o, window, nil
 }
@@ -408,7 +436,8 @@ func (a *Signal) Prepare(g group.Element, v space.Value) (Mover, error) {
 	return m, nil
 }
 
-// Padded counts the numbers of one channel that the border rule has a part in. It is 0 for groups that move signals around.
+// Padded counts the numbers of one channel that the border rule has a part in. It is 0 for groups that move signals
+// around.
 func (a *Signal) Padded(g group.Element, v space.Value) (int, error) {
 	m, err := a.mover(g, v)
 	if err != nil || a.moves.turn() > 0 {
@@ -423,7 +452,8 @@ func (a *Signal) mover(g group.Element, v space.Value) (*signalMover, error) {
 		return nil, err
 	}
 	if a.c >= 0 && x.C != a.c || a.t >= 0 && x.T != a.t {
-		return nil, fmt.Errorf("port %q: the signal has %d×%d numbers (channels×times), the action was made for %s×%s", a.port, x.C, x.T, length(a.c), length(a.t))
+		return nil, fmt.Errorf("port %q: the signal has %d×%d numbers (channels×times), the action was made for %s×%s",
+			a.port, x.C, x.T, length(a.c), length(a.t))
 	}
 	m, parts, err := a.moves.at(g)
 	if err != nil {
@@ -459,14 +489,17 @@ func asSignal(v space.Value) (*space.Signal, error) {
 }
 
 type signalMover struct {
-	line    *timeline
-	c, t    int
-	row     *rowMap   // of the numbers at every time
-	flow    []*rowMap // of the numbers at each time
+	line *timeline
+	c, t int
+	// of the numbers at every time
+	row *rowMap
+	// of the numbers at each time
+	flow    []*rowMap
 	scratch *buffers
 }
 
-// Move writes the moved signal. Where channels mix, or under the kernel Spline, it borrows memory for copies of the signal.
+// Move writes the moved signal. Where channels mix, or under the kernel Spline, it borrows memory for copies of the
+// signal.
 func (m *signalMover) Move(to, from space.Value) error {
 	d, err := asSignal(to)
 	if err != nil {

@@ -69,20 +69,80 @@ func TestSignalByIndex(t *testing.T) {
 		want []float64
 	}{
 		{"later", group.T1Z(), group.Element{2}, action.Options{}, "", []float64{0, 0, 1, 2, 3, 0, 0, 10, 20, 30}},
-		{"earlier", group.T1Z(), group.Element{-1}, action.Options{Border: action.Edge}, "", []float64{2, 3, 4, 5, 5, 20, 30, 40, 50, 50}},
-		{"mirrored border", group.T1Z(), group.Element{2}, action.Options{Border: action.Reflect}, "", []float64{3, 2, 1, 2, 3, 30, 20, 10, 20, 30}},
+		{
+			"earlier", group.T1Z(),
+			group.Element{-1},
+			action.Options{Border: action.Edge},
+			"",
+			[]float64{2, 3, 4, 5, 5, 20, 30, 40, 50, 50},
+		},
+		{
+			"mirrored border", group.T1Z(),
+			group.Element{2},
+			action.Options{Border: action.Reflect},
+			"",
+			[]float64{3, 2, 1, 2, 3, 30, 20, 10, 20, 30},
+		},
 		{"far", group.T1Z(), group.Element{99}, action.Options{}, "", make([]float64, 10)},
-		{"around", rollTime(t, 5), group.Element{2}, action.Options{}, "", []float64{4, 5, 1, 2, 3, 40, 50, 10, 20, 30}},
+		{
+			"around", rollTime(t, 5),
+			group.Element{2},
+			action.Options{},
+			"",
+			[]float64{4, 5, 1, 2, 3, 40, 50, 10, 20, 30},
+		},
 		{"back", group.E1Z(), group.Element{0, 1}, action.Options{}, "", []float64{5, 4, 3, 2, 1, 50, 40, 30, 20, 10}},
-		{"back, then later", group.E1Z(), group.Element{1, 1}, action.Options{}, "", []float64{0, 5, 4, 3, 2, 0, 50, 40, 30, 20}},
-		{"velocities back", group.E1Z(), group.Element{0, 1}, action.Options{}, action.TypeVelocities, []float64{-5, -4, -3, -2, -1, -50, -40, -30, -20, -10}},
+		{
+			"back, then later", group.E1Z(),
+			group.Element{1, 1},
+			action.Options{},
+			"",
+			[]float64{0, 5, 4, 3, 2, 0, 50, 40, 30, 20},
+		},
+		{
+			"velocities back", group.E1Z(),
+			group.Element{0, 1},
+			action.Options{},
+			action.TypeVelocities,
+			[]float64{-5, -4, -3, -2, -1, -50, -40, -30, -20, -10},
+		},
 		{"unchanged", group.E1Z(), group.Element{3, 1}, action.Options{}, space.TypeUnchanged, x.Val},
 		{"window", group.T1Z(), group.Element{1}, action.Options{Window: []int{3}}, "", []float64{1, 2, 3, 10, 20, 30}},
-		{"window back", group.E1Z(), group.Element{1, 1}, action.Options{Window: []int{3}}, "", []float64{5, 4, 3, 50, 40, 30}},
-		{"half, nearest", group.T1(), group.Element{0.5}, action.Options{Kernel: action.Nearest}, "", []float64{1, 2, 3, 4, 5, 10, 20, 30, 40, 50}},
-		{"half", group.T1(), group.Element{0.5}, action.Options{}, "", []float64{0.5, 1.5, 2.5, 3.5, 4.5, 5, 15, 25, 35, 45}},
-		{"frames of two samples", group.T1Z(), group.Element{2}, action.Options{Stride: 2}, "", []float64{0, 1, 2, 3, 4, 0, 10, 20, 30, 40}},
-		{"half a frame", group.T1Z(), group.Element{1}, action.Options{Stride: 2}, "", []float64{0.5, 1.5, 2.5, 3.5, 4.5, 5, 15, 25, 35, 45}},
+		{
+			"window back", group.E1Z(),
+			group.Element{1, 1},
+			action.Options{Window: []int{3}},
+			"",
+			[]float64{5, 4, 3, 50, 40, 30},
+		},
+		{
+			"half, nearest", group.T1(),
+			group.Element{0.5},
+			action.Options{Kernel: action.Nearest},
+			"",
+			[]float64{1, 2, 3, 4, 5, 10, 20, 30, 40, 50},
+		},
+		{
+			"half", group.T1(),
+			group.Element{0.5},
+			action.Options{},
+			"",
+			[]float64{0.5, 1.5, 2.5, 3.5, 4.5, 5, 15, 25, 35, 45},
+		},
+		{
+			"frames of two samples", group.T1Z(),
+			group.Element{2},
+			action.Options{Stride: 2},
+			"",
+			[]float64{0, 1, 2, 3, 4, 0, 10, 20, 30, 40},
+		},
+		{
+			"half a frame", group.T1Z(),
+			group.Element{1},
+			action.Options{Stride: 2},
+			"",
+			[]float64{0.5, 1.5, 2.5, 3.5, 4.5, 5, 15, 25, 35, 45},
+		},
 	} {
 		if got := moveSignal(t, newSignal(t, c.g, signalSpec(c.typ, 2, 5), c.o), c.e, x); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -102,7 +162,10 @@ func TestSignalLaws(t *testing.T) {
 		"around": {asA[group.Sampler](t, rollTime(t, 17)), action.Options{}, 17, []group.Element{{3}, {8}, {16}}, nil},
 	} {
 		a := newSignal(t, c.g, signalSpec("", 2, c.n), c.o)
-		if err := actiontest.Laws(actiontest.Case{Action: a, Value: signal(2, c.n), Elements: c.elements, Composes: c.composes}); err != nil {
+		if err := actiontest.Laws(actiontest.Case{
+			Action: a, Value: signal(2, c.n), Elements: c.elements,
+			Composes: c.composes,
+		}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -115,7 +178,10 @@ func TestSignalLaws(t *testing.T) {
 	}
 	for _, typ := range []string{"", action.TypeVelocities} {
 		a := newSignal(t, group.E1Z(), signalSpec(typ, 2, 64), action.Options{})
-		if err := actiontest.Laws(actiontest.Case{Action: a, Value: x, Elements: []group.Element{{3, 0}, {-7, 1}, {0, 1}, {9, 0}}, Composes: long}); err != nil {
+		if err := actiontest.Laws(actiontest.Case{
+			Action: a, Value: x,
+			Elements: []group.Element{{3, 0}, {-7, 1}, {0, 1}, {9, 0}}, Composes: long,
+		}); err != nil {
 			t.Errorf("entering, type %q: %v", typ, err)
 		}
 	}
@@ -124,9 +190,15 @@ func TestSignalLaws(t *testing.T) {
 	for i := range wave.Val {
 		wave.Val[i] = math.Sin(2 * math.Pi * 3 * float64(i) / 64)
 	}
-	for k, floor := range map[action.Kernel]float64{action.Bilinear: 0.03, action.Bicubic: 4e-3, action.Lanczos: 0.02, action.Spline: 5e-4} {
+	for k, floor := range map[action.Kernel]float64{
+		action.Bilinear: 0.03, action.Bicubic: 4e-3, action.Lanczos: 0.02,
+		action.Spline: 5e-4,
+	} {
 		a := newSignal(t, group.T1(), signalSpec("", 1, 64), action.Options{Kernel: k, Border: action.Circular})
-		if err := actiontest.Laws(actiontest.Case{Action: a, Value: wave, Elements: []group.Element{{0.5}, {2.25}, {-3}, {0.125}}, Floor: floor}); err != nil {
+		if err := actiontest.Laws(actiontest.Case{
+			Action: a, Value: wave,
+			Elements: []group.Element{{0.5}, {2.25}, {-3}, {0.125}}, Floor: floor,
+		}); err != nil {
 			t.Errorf("%s: %v", k, err)
 		}
 		for _, by := range []float64{0.3, -5.7} {
@@ -146,7 +218,10 @@ func TestSignalAsPicture(t *testing.T) {
 		n := rapid.IntRange(2, 40).Draw(t, "n")
 		by := float64(rapid.IntRange(-500, 500).Draw(t, "by")) / 10
 		o := action.Options{
-			Kernel: rapid.SampledFrom([]action.Kernel{action.Nearest, action.Bilinear, action.Bicubic, action.Lanczos, action.Spline}).Draw(t, "kernel"),
+			Kernel: rapid.SampledFrom([]action.Kernel{
+				action.Nearest, action.Bilinear, action.Bicubic, action.Lanczos,
+				action.Spline,
+			}).Draw(t, "kernel"),
 			Border: rapid.SampledFrom(action.Borders()).Draw(t, "border"),
 		}
 		w := o
@@ -256,7 +331,10 @@ func TestFlowOfSignals(t *testing.T) {
 			t.Errorf("number %d is %g, want %g", i, got[i], want)
 		}
 	}
-	if err := actiontest.Laws(actiontest.Case{Action: a, Value: signal(3, 4), Elements: []group.Element{{90}, {17}, {-3.5}}, Floor: 1e-12}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: a, Value: signal(3, 4),
+		Elements: []group.Element{{90}, {17}, {-3.5}}, Floor: 1e-12,
+	}); err != nil {
 		t.Error(err)
 	}
 	// Turning all times alike is the group of space itself, and commutes with shifts of time.
@@ -270,7 +348,10 @@ func TestFlowOfSignals(t *testing.T) {
 	}
 	if err := actiontest.Laws(actiontest.Case{
 		Action: still, Value: y, Floor: 1e-12,
-		Elements: []group.Element{append(group.Element{2}, cubes()[0]...), append(group.Element{-3}, sampled(turning{rotations: true}, 1)[0]...)},
+		Elements: []group.Element{
+			append(group.Element{2}, cubes()[0]...),
+			append(group.Element{-3}, sampled(turning{rotations: true}, 1)[0]...),
+		},
 	}); err != nil {
 		t.Error(err)
 	}
@@ -285,7 +366,11 @@ func TestSignalRefusals(t *testing.T) {
 		o    action.Options
 		want string
 	}{
-		{roll, "", 9, action.Options{}, "Roll(8) moves 8 samples around, the signal has 9; the group for it is Roll(9)"},
+		{
+			roll, "", 9,
+			action.Options{},
+			"Roll(8) moves 8 samples around, the signal has 9; the group for it is Roll(9)",
+		},
 		{roll, "", 8, action.Options{Border: action.Zero}, "needs the border rule circular"},
 		{group.T1Z(), "", 8, action.Options{Window: []int{9}}, "window 9: the signal has only 8 samples"},
 		{group.T1Z(), "", 8, action.Options{Window: []int{2, 3}}, "the window of a signal is one number"},
@@ -306,7 +391,8 @@ func TestSignalRefusals(t *testing.T) {
 		}
 	}
 	a := newSignal(t, roll, space.Spec{Name: "sound", Kind: space.KindSignal}, action.Options{})
-	if _, err := a.Apply(group.Element{1}, signal(1, 9)); err == nil || !strings.Contains(err.Error(), "moves 8 samples around") {
+	if _, err := a.Apply(group.Element{1}, signal(1, 9)); err == nil ||
+		!strings.Contains(err.Error(), "moves 8 samples around") {
 		t.Errorf("nine samples under Roll(8): %v", err)
 	}
 }
@@ -368,7 +454,8 @@ func TestFrameShift(t *testing.T) {
 				for i, m := range x.Images {
 					s.Val[i] = m.Pix[p]
 				}
-				for i, v := range moveSignal(t, newSignal(t, group.T1(), signalSpec("", 1, 6), o), group.Element{1.3}, s) {
+				for i, v := range moveSignal(t, newSignal(t, group.T1(), signalSpec("", 1, 6), o), group.Element{1.3},
+					s) {
 					if got := asA[*space.Frames](t, f).Images[i].Pix[p]; !(math.Abs(got-v) < 1e-12) {
 						t.Errorf("%s, %s: pixel %d of frame %d is %g, want %g", k, b, p, i, got, v)
 					}
@@ -387,7 +474,10 @@ func drifting() flowing {
 func TestFlowOfFrames(t *testing.T) {
 	x := frames(4, 1, 6, 7)
 	a := chosen(t, drifting(), framesSpec(4, 1, 6, 7), action.Options{Border: action.Circular})
-	if err := actiontest.Laws(actiontest.Case{Action: a, Value: x, Elements: []group.Element{{1, 0}, {-2, 3}}}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: a, Value: x,
+		Elements: []group.Element{{1, 0}, {-2, 3}},
+	}); err != nil {
 		t.Error(err)
 	}
 	v, err := a.Apply(group.Element{1, 2}, x)
@@ -408,16 +498,22 @@ func TestFlowOfFrames(t *testing.T) {
 		}
 	}
 	cut := chosen(t, drifting(), framesSpec(4, 1, 6, 7), action.Options{Window: []int{3, 3}})
-	if err := actiontest.Laws(actiontest.Case{Action: cut, Value: x, Elements: []group.Element{{1, 0}, {-1, 1}}, Reframes: true}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: cut, Value: x, Elements: []group.Element{{1, 0}, {-1, 1}},
+		Reframes: true,
+	}); err != nil {
 		t.Error(err)
 	}
 	if n, err := asA[action.Padder](t, cut).Padded(group.Element{1, 0}, x); err != nil || n != 3 {
 		t.Errorf("%d pixels filled in at velocity 1, want a column of the last frame: %v", n, err)
 	}
-	if _, err := action.Rules().For(drifting(), space.Spec{Name: "x", Kind: space.KindImage}, action.Options{}); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "a single picture has none") {
+	if _, err := action.Rules().For(drifting(), space.Spec{Name: "x", Kind: space.KindImage},
+		action.Options{}); !errors.Is(err, errors.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "a single picture has none") {
 		t.Errorf("a flow on a picture: %v", err)
 	}
-	if _, err := action.Rules().For(product(t, drifting(), group.T2()), framesSpec(4, 1, 6, 7), action.Options{}); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := action.Rules().For(product(t, drifting(), group.T2()), framesSpec(4, 1, 6, 7),
+		action.Options{}); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a flow and shifts: %v", err)
 	}
 }

@@ -8,20 +8,20 @@ import (
 	"nero/symmetry/group"
 )
 
-// NewTarget is the rule for targets: it moves what is known about a sample, in the frame of the sample's value, to the frame of the value that
-// the action of [NewImage] or [NewFrames] with the same group and options makes of it. Its results are compared with what a model says of
-// the moved value. s is of the target.
+// NewTarget is the rule for targets: it moves what is known about a sample, in the frame of the sample's value, to the
+// frame of the value that the action of [NewImage] or [NewFrames] with the same group and options makes of it. Its
+// results are compared with what a model says of the moved value. s is of the target.
 //
-// Without a window the target moves as a prediction does, by [NewBoxes], [NewField], [NewMask] or [NewImage], and boxes are cut to the picture, out of which
-// they may have moved, in the way that a window cuts them. With o.Window the
-// value is larger than what the model sees, and the target is cut with it: fields, masks and pictures by index; boxes become
+// Without a window the target moves as a prediction does, by [NewBoxes], [NewField], [NewMask] or [NewImage], and boxes
+// are cut to the picture, out of which they may have moved, in the way that a window cuts them. With o.Window the value
+// is larger than what the model sees, and the target is cut with it: fields, masks and pictures by index; boxes become
 //
 //	window coordinates: the box less the window's corner, where NewImage puts it under the identity, then moved about the window's centre,
 //	clipped to [0, W] and [0, H], and marked Cut if they touched or crossed the edge before;
 //	left out if nothing of them is inside, but for the first, the key object, which stays with an area of zero at the edge.
 //
-// Turned boxes (Angle not 0) are not clipped, only marked. A target that was moved by g comes back to the window coordinates of the identity by
-// the inverse of g under [NewBoxes] with the same window, up to what was clipped.
+// Turned boxes (Angle not 0) are not clipped, only marked. A target that was moved by g comes back to the window
+// coordinates of the identity by the inverse of g under [NewBoxes] with the same window, up to what was clipped.
 //
 // Rows, edges, pairs and records of them move as declared outputs do: forces turn, energies that are unchanged stay.
 //
@@ -63,7 +63,8 @@ func NewTarget(g group.Group, s space.Spec, o Options) (Action, error) {
 type noTargetError struct{ kind space.Kind }
 
 func (e noTargetError) Error() string {
-	return fmt.Sprintf("%s are no target that moves with its picture: use boxes, a field, a mask, an image, rows, a signal or a record", e.kind)
+	return fmt.Sprintf("%s are no target that moves with its picture: use boxes, a field, a mask, an image, rows, a "+
+		"signal or a record", e.kind)
 }
 
 // Unwrap makes errors.Is find errors.ErrUnsupported, which the text need not repeat.
@@ -84,10 +85,14 @@ func (a *boxTarget) Apply(g group.Element, v space.Value) (space.Value, error) {
 		wh, ww := a.opt.Window[0], a.opt.Window[1]
 		h, w = float64(wh), float64(ww)
 		if h > x.H || w > x.W {
-			return nil, fmt.Errorf("the window of %d×%d pixels (height×width) does not fit into the frame of the boxes, %g×%g", wh, ww, x.H, x.W)
+			return nil, fmt.Errorf(
+				"the window of %d×%d pixels (height×width) does not fit into the frame of the boxes, %g×%g", wh, ww,
+				x.H, x.W)
 		}
 		if x.H != float64(int(x.H)) || x.W != float64(int(x.W)) {
-			return nil, fmt.Errorf("the boxes lie in a frame of %g×%g pixels (height×width): a window needs the whole numbers of the picture", x.H, x.W)
+			return nil, fmt.Errorf(
+				"the boxes lie in a frame of %g×%g pixels (height×width): a window needs the whole numbers of the "+
+					"picture", x.H, x.W)
 		}
 		oy, ox = corner(int(x.H), wh), corner(int(x.W), ww)
 	}

@@ -11,21 +11,25 @@ import (
 
 // Tensor is the action of a group on feature maps and vectors; see [NewTensor].
 type Tensor struct {
-	group    group.Group
-	planar   *planar // nil for vectors
-	rep      Representation
-	channels int // -1 if any
+	group group.Group
+	// nil for vectors
+	planar *planar
+	rep    Representation
+	// -1 if any
+	channels int
 }
 
-// NewTensor is the action on a feature map of shape (C, H, W), (g·F)(p) = ρ(g) F(g⁻¹p) with the resampling of [NewImage], or on
-// a vector of shape (C), ρ(g)F. The channels are copies of rep one after the other: with the regular representation
-// channel f·|G|+k is element k of field f. s.Shape is required because its length tells maps from vectors.
+// NewTensor is the action on a feature map of shape (C, H, W), (g·F)(p) = ρ(g) F(g⁻¹p) with the resampling of
+// [NewImage], or on a vector of shape (C), ρ(g)F. The channels are copies of rep one after the other: with the regular
+// representation channel f·|G|+k is element k of field f. s.Shape is required because its length tells maps from
+// vectors.
 //
 // The error wraps errors.ErrUnsupported if maps are asked for and g does not act on the plane.
 func NewTensor(g group.Group, s space.Spec, o Options, rep Representation) (*Tensor, error) {
 	rank := len(s.Shape)
 	if rank != 1 && rank != 3 {
-		return nil, fmt.Errorf("port %q: a tensor of shape %v: want (channels) or (channels, height, width): %w", s.Name, s.Shape, errors.ErrUnsupported)
+		return nil, fmt.Errorf("port %q: a tensor of shape %v: want (channels) or (channels, height, width): %w",
+			s.Name, s.Shape, errors.ErrUnsupported)
 	}
 	d, err := dims(s, rank)
 	if err != nil {
@@ -35,7 +39,8 @@ func NewTensor(g group.Group, s space.Spec, o Options, rep Representation) (*Ten
 		return nil, fmt.Errorf("port %q: no representation of %s is given", s.Name, g.Name())
 	}
 	if d[0] >= 0 && d[0]%rep.dim != 0 {
-		return nil, fmt.Errorf("port %q: %d channels are not a multiple of the %d of the representation %s of %s", s.Name, d[0], rep.dim, rep.name, g.Name())
+		return nil, fmt.Errorf("port %q: %d channels are not a multiple of the %d of the representation %s of %s",
+			s.Name, d[0], rep.dim, rep.name, g.Name())
 	}
 	a := &Tensor{group: g, rep: rep, channels: d[0]}
 	if rank == 3 {
@@ -130,7 +135,8 @@ func asTensor(v space.Value, rank int) (*space.Tensor, error) {
 }
 
 type tensorMover struct {
-	warp     *warp // nil for vectors
+	// nil for vectors
+	warp     *warp
 	rho      channels
 	from, to []int
 }

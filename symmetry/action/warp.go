@@ -9,11 +9,13 @@ import (
 	"nero/symmetry/group"
 )
 
-// maxPrecomputed is the largest output, in pixels, for which weights are stored per pixel. With the widest kernel that is
-// at most 148 bytes a pixel, so a prepared element holds at most 148 KiB; of larger pictures it holds a table per row and column.
+// maxPrecomputed is the largest output, in pixels, for which weights are stored per pixel. With the widest kernel that
+// is at most 148 bytes a pixel, so a prepared element holds at most 148 KiB; of larger pictures it holds a table per
+// row and column.
 const maxPrecomputed = 1024
 
-// maxReach bounds the coordinates that an element may ask for; below it a float64 still resolves a thousandth of a pixel.
+// maxReach bounds the coordinates that an element may ask for; below it a float64 still resolves a thousandth of a
+// pixel.
 const maxReach = 1 << 40
 
 // affine is a planar group's map p -> A·p + t.
@@ -83,8 +85,10 @@ func (m affine) lattice(h, w int) bool {
 type warp struct {
 	kernel Kernel
 	border Border
-	h, w   int // of what is written
-	hs, ws int // of what is read
+	// of what is written
+	h, w int
+	// of what is read
+	hs, ws int
 
 	// Column c, row r of the output is read at x = x0 + xc·c + xr·r, y = y0 + yc·c + yr·r.
 	x0, xc, xr float64
@@ -144,8 +148,10 @@ type axis struct {
 
 // points holds n taps per axis for each pixel that any sample reaches.
 type points struct {
-	base   []int32 // the first sample's number; -1: taken from off; -2: outside
-	off    []int32 // for each pixel with base -1, the rows' starts, then the columns
+	// the first sample's number; -1: taken from off; -2: outside
+	base []int32
+	// for each pixel with base -1, the rows' starts, then the columns
+	off    []int32
 	wx, wy []float64
 }
 
@@ -165,7 +171,8 @@ func newWarp(m affine, o Options, hs, ws int, scratch *buffers) (*warp, error) {
 	if o.Window != nil {
 		w.h, w.w = o.Window[0], o.Window[1]
 		if w.h > hs || w.w > ws {
-			return nil, fmt.Errorf("the window of %d×%d pixels (height×width) does not fit into the picture of %d×%d", w.h, w.w, hs, ws)
+			return nil, fmt.Errorf("the window of %d×%d pixels (height×width) does not fit into the picture of %d×%d",
+				w.h, w.w, hs, ws)
 		}
 		oy, ox = corner(hs, w.h), corner(ws, w.w)
 	}
@@ -256,7 +263,8 @@ func (w *warp) perPixel() *points {
 // raster is the grid on which the output is computed: that of its pixels, or a third as wide.
 type raster struct {
 	rows, cols int
-	from, step float64 // row and column i lie at from + step·i
+	// row and column i lie at from + step·i
+	from, step float64
 }
 
 func (w *warp) raster() raster {
@@ -274,12 +282,12 @@ func (w *warp) row(g raster, r int) (bx, by, ax, ay float64) {
 	return bx, by, w.xc * g.step, w.yc * g.step
 }
 
-// step is b+a·i. The conversion forbids a fused multiply-add, which would make the result depend on the place in the code, and
-// the bounds that spans finds must hold where the picture is read.
+// step is b+a·i. The conversion forbids a fused multiply-add, which would make the result depend on the place in the
+// code, and the bounds that spans finds must hold where the picture is read.
 func step(b, a float64, i int) float64 { return b + float64(a*float64(i)) }
 
-// spans splits the rows of a raster. The source coordinates are monotone in the column, also after rounding, so both sets are
-// intervals.
+// spans splits the rows of a raster. The source coordinates are monotone in the column, also after rounding, so both
+// sets are intervals.
 func (w *warp) spans() []reach {
 	half := float64(w.kernel.taps() / 2)
 	lo, hi := half-1, half // all taps inside: lo <= s < n-hi
@@ -334,7 +342,8 @@ func span(b, a, lo, hi float64, n int) (int, int) {
 	return i0, i1
 }
 
-// first is the smallest i in [0,n] with i == n or past(b+a·i), where past turns true once near b+a·i = v and stays true.
+// first is the smallest i in [0,n] with i == n or past(b+a·i), where past turns true once near b+a·i = v and stays
+// true.
 func first(b, a, v float64, n int, past func(float64) bool) int {
 	i := int(math.Ceil(min(max((v-b)/a, 0), float64(n))))
 	for i > 0 && past(step(b, a, i-1)) {
@@ -603,11 +612,13 @@ func (w *warp) direct(dst, src []float64, n int, from []int) {
 }
 
 // enlarged moves a picture that was enlarged three times by bilinear interpolation, and shrinks the result back with a
-// triangle filter three pixels wide: weights (1 2 3 2 1)/9 per axis, the anti-aliased bilinear reduction of imaging libraries.
+// triangle filter three pixels wide: weights (1 2 3 2 1)/9 per axis, the anti-aliased bilinear reduction of imaging
+// libraries.
 //
-// The enlarged picture is never made. Its pixels lie a third of a pixel apart and include the pixel centres, so inside each
-// cell of the grid bilinear interpolation of it is bilinear interpolation of the picture itself; what remains to compute is
-// the picture read at three positions per pixel and axis, and the filter. The border rule is applied to the picture.
+// The enlarged picture is never made. Its pixels lie a third of a pixel apart and include the pixel centres, so inside
+// each cell of the grid bilinear interpolation of it is bilinear interpolation of the picture itself; what remains to
+// compute is the picture read at three positions per pixel and axis, and the filter. The border rule is applied to the
+// picture.
 func (w *warp) enlarged(dst, src []float64, n int, from []int) {
 	g := w.raster()
 	b := w.scratch.take(g.cols + 5*w.w)

@@ -2,9 +2,9 @@ package feature
 
 import "slices"
 
-// Candidates are the representations that the shape of a value allows, simplest first: nothing moves; a map with its channels
-// first or last; tokens, one per place, with other tokens before them or without; values over pairs of tokens; a flattened map.
-// Grids are those that the value may live on, such as those of what it was made of.
+// Candidates are the representations that the shape of a value allows, simplest first: nothing moves; a map with its
+// channels first or last; tokens, one per place, with other tokens before them or without; values over pairs of tokens;
+// a flattened map. Grids are those that the value may live on, such as those of what it was made of.
 func (f *Frame) Candidates(shape []int, grids []Grid) []*Rep {
 	out := []*Rep{f.Fixed(shape)}
 	add := func(parts ...Part) {
@@ -56,8 +56,8 @@ func (f *Frame) Candidates(shape []int, grids []Grid) []*Rep {
 // maxExtra is how many tokens without a place, such as that of the class, may stand before the others.
 const maxExtra = 8
 
-// part is the field over the axes of a value that hold the grids; all other axes are channels. Of an axis of tokens the first skip
-// are left out.
+// part is the field over the axes of a value that hold the grids; all other axes are channels. Of an axis of tokens the
+// first skip are left out.
 func part(shape []int, grids []Grid, axes [][]int, skip int) Part {
 	var order, lengths, start []int
 	place := map[int]bool{}

@@ -1,13 +1,14 @@
 // Package feature says how a group moves the values inside a model: feature maps, tokens, flattened maps, vectors.
 //
-// A model declares what its input and its output are, hardly ever what lies between. A [Rep] is such a declaration for one
-// value. It is composed of parts: which of the value's numbers sit where on which grid, how far apart the places of that grid
-// are in pixels of the input, and how the channels mix. A flattened map, a map with its channels last and a list of tokens
-// are then the same part with another order of the numbers, and what moves data about ([Frame.Pushed]) needs no rule of its own.
+// A model declares what its input and its output are, hardly ever what lies between. A [Rep] is such a declaration for
+// one value. It is composed of parts: which of the value's numbers sit where on which grid, how far apart the places of
+// that grid are in pixels of the input, and how the channels mix. A flattened map, a map with its channels last and a
+// list of tokens are then the same part with another order of the numbers, and what moves data about ([Frame.Pushed])
+// needs no rule of its own.
 //
-// Where structure does not say how a value moves, [Frame.Infer] finds out from pairs of what the model made of an input and of
-// the moved input. It prefers the simplest explanation, checks it on samples that it was not found on, and says unknown
-// rather than fit a broken layer.
+// Where structure does not say how a value moves, [Frame.Infer] finds out from pairs of what the model made of an input
+// and of the moved input. It prefers the simplest explanation, checks it on samples that it was not found on, and says
+// unknown rather than fit a broken layer.
 package feature
 
 import (
@@ -55,8 +56,9 @@ var ErrElement = errors.New("representation not known for the element")
 
 // Grid is a regular grid of places, centred where the input is centred.
 type Grid struct {
-	H, W   int
-	Stride [2]float64 // pixels of the input from one place to the next, along x and along y
+	H, W int
+	// pixels of the input from one place to the next, along x and along y
+	Stride [2]float64
 }
 
 // At is a grid of h rows and w columns whose places are stride pixels of the input apart.
@@ -66,11 +68,14 @@ func (g Grid) size() int { return g.H * g.W }
 
 // Part is a field: numbers in the canonical order channel, then the places of every grid, row by row.
 type Part struct {
-	// Index is, for each number in the canonical order, its place in the value; nil if the part is the whole value in its own order.
+	// Index is, for each number in the canonical order, its place in the value; nil if the part is the whole value in
+	// its own order.
 	Index    []int32
 	Channels int
-	Grids    []Grid // none for a vector; more than one for values over pairs of places, such as attention
-	Mix      *Mix   // of the channels; nil if they stay
+	// none for a vector; more than one for values over pairs of places, such as attention
+	Grids []Grid
+	// of the channels; nil if they stay
+	Mix *Mix
 }
 
 func (p *Part) places() int {
@@ -83,8 +88,8 @@ func (p *Part) places() int {
 
 func (p *Part) size() int { return p.Channels * p.places() }
 
-// Mix is a representation on channels by signed permutations or by matrices, one per element that it is known for. The identity needs
-// none.
+// Mix is a representation on channels by signed permutations or by matrices, one per element that it is known for. The
+// identity needs none.
 type Mix struct {
 	Elements []group.Element
 	// From and Sign are signed permutations: the channel c of the result is Sign[e][c] times the channel From[e][c].
@@ -99,8 +104,9 @@ func (m *Mix) permutes() bool { return m.Matrix == nil }
 
 // Frame is what the representations inside one model share: the group, and how maps are read between their places.
 type Frame struct {
-	group  group.Group
-	planar group.Planar // nil if the group does not act on the plane
+	group group.Group
+	// nil if the group does not act on the plane
+	planar group.Planar
 	kernel action.Kernel
 	border action.Border
 
@@ -120,8 +126,8 @@ type mover struct {
 	exact bool
 }
 
-// NewFrame is the frame of a group. Kernel is how maps are read between their places, "" for [action.Spline], the most exact one;
-// border is what lies outside them, "" for [action.Zero]. The error says that one of them does not exist.
+// NewFrame is the frame of a group. Kernel is how maps are read between their places, "" for [action.Spline], the most
+// exact one; border is what lies outside them, "" for [action.Zero]. The error says that one of them does not exist.
 func NewFrame(g group.Group, kernel action.Kernel, border action.Border) (*Frame, error) {
 	if kernel == "" {
 		kernel = action.Spline
@@ -135,7 +141,10 @@ func NewFrame(g group.Group, kernel action.Kernel, border action.Border) (*Frame
 	if !slices.Contains(action.Borders(), border) {
 		return nil, fmt.Errorf("there is no border rule %q; want one of %v", border, action.Borders())
 	}
-	f := &Frame{group: g, kernel: kernel, border: border, moves: map[moveKey]*mover{}, places: map[Grid]*action.Tensor{}}
+	f := &Frame{
+		group: g, kernel: kernel, border: border, moves: map[moveKey]*mover{},
+		places: map[Grid]*action.Tensor{},
+	}
 	f.planar, _ = g.(group.Planar)
 	return f, nil
 }
@@ -167,7 +176,8 @@ func (s scaled) Affine(g group.Element) (a [2][2]float64, t [2]float64) {
 // mover prepares an element for the planes of a grid.
 func (f *Frame) mover(grid Grid, g group.Element) (*mover, error) {
 	if f.planar == nil {
-		return nil, fmt.Errorf("%s does not act on the plane, so it cannot move a map: %w", f.group.Name(), errors.ErrUnsupported)
+		return nil, fmt.Errorf("%s does not act on the plane, so it cannot move a map: %w", f.group.Name(),
+			errors.ErrUnsupported)
 	}
 	key := moveKey{grid, fmt.Sprint([]float64(g))}
 	f.mu.Lock()
@@ -198,12 +208,14 @@ func (f *Frame) mover(grid Grid, g group.Element) (*mover, error) {
 // Rep says how a group moves one value. It is immutable and safe for concurrent use.
 type Rep struct {
 	Origin Origin
-	Why    string // what it follows from, in a few words
+	// what it follows from, in a few words
+	Why string
 
 	frame *Frame
 	shape []int
 	parts []Part
-	given func(g group.Element, x []float64) ([]float64, error) // by the user; nil otherwise
+	// by the user; nil otherwise
+	given func(g group.Element, x []float64) ([]float64, error)
 	exact func(g group.Element) bool
 }
 
@@ -212,8 +224,8 @@ func (f *Frame) Fixed(shape []int) *Rep {
 	return &Rep{Origin: ByStructure, frame: f, shape: slices.Clone(shape), parts: []Part{{Channels: count(shape)}}}
 }
 
-// Map is the representation on a map of shape (channels, rows, columns) whose channels stay. Its places are stride pixels of
-// the input apart.
+// Map is the representation on a map of shape (channels, rows, columns) whose channels stay. Its places are stride
+// pixels of the input apart.
 func (f *Frame) Map(shape []int, stride [2]float64) (*Rep, error) {
 	if len(shape) != 3 {
 		return nil, fmt.Errorf("a map has the shape (channels, rows, columns), not %v", shape)
@@ -221,8 +233,8 @@ func (f *Frame) Map(shape []int, stride [2]float64) (*Rep, error) {
 	return f.Layout(shape, Part{Channels: shape[0], Grids: []Grid{{shape[1], shape[2], stride}}})
 }
 
-// Layout is the representation on values of the shape that consists of the parts. Together they must hold every number of the
-// value exactly once.
+// Layout is the representation on values of the shape that consists of the parts. Together they must hold every number
+// of the value exactly once.
 func (f *Frame) Layout(shape []int, parts ...Part) (*Rep, error) {
 	n := count(shape)
 	seen := make([]bool, n)
@@ -240,11 +252,14 @@ func (f *Frame) Layout(shape []int, parts ...Part) (*Rep, error) {
 		case p.Index == nil && len(parts) == 1 && size == n:
 			return &Rep{Origin: ByStructure, frame: f, shape: slices.Clone(shape), parts: parts}, checkMix(p)
 		case p.Index == nil || len(p.Index) != size:
-			return nil, fmt.Errorf("part %d holds %d numbers, its index lists %d, the value of shape %v has %d", i, size, len(p.Index), shape, n)
+			return nil, fmt.Errorf("part %d holds %d numbers, its index lists %d, the value of shape %v has %d", i,
+				size, len(p.Index), shape, n)
 		}
 		for _, v := range p.Index {
 			if v < 0 || int(v) >= n || seen[v] {
-				return nil, fmt.Errorf("part %d lists the number %d, which is in another place already or not in the value of shape %v", i, v, shape)
+				return nil, fmt.Errorf(
+					"part %d lists the number %d, which is in another place already or not in the value of shape %v", i,
+					v, shape)
 			}
 			seen[v] = true
 		}
@@ -270,7 +285,8 @@ func checkMix(p *Part) error {
 			}
 			continue
 		}
-		if i >= len(m.From) || len(m.From[i]) != p.Channels || m.Sign != nil && (i >= len(m.Sign) || len(m.Sign[i]) != p.Channels) {
+		if i >= len(m.From) || len(m.From[i]) != p.Channels || m.Sign != nil &&
+			(i >= len(m.Sign) || len(m.Sign[i]) != p.Channels) {
 			return fmt.Errorf("the permutation of element %d does not list %d channels", i, p.Channels)
 		}
 		seen := make([]bool, p.Channels)
@@ -284,9 +300,11 @@ func checkMix(p *Part) error {
 	return nil
 }
 
-// Given is the representation by an action that the user declared. Wrap makes a value that the action takes of the numbers, unwrap
-// reads them back.
-func (f *Frame) Given(shape []int, a action.Action, wrap func(x []float64) space.Value, unwrap func(v space.Value) ([]float64, error)) *Rep {
+// Given is the representation by an action that the user declared. Wrap makes a value that the action takes of the
+// numbers, unwrap reads them back.
+func (f *Frame) Given(shape []int, a action.Action, wrap func(x []float64) space.Value,
+	unwrap func(v space.Value) ([]float64, error),
+) *Rep {
 	return &Rep{
 		Origin: ByUser, frame: f, shape: slices.Clone(shape),
 		given: func(g group.Element, x []float64) ([]float64, error) {
@@ -312,11 +330,12 @@ func (r *Rep) As(o Origin, why string) *Rep {
 
 // Equal tells whether both move values of one shape in the same way, as far as that shows in their parts.
 func (r *Rep) Equal(o *Rep) bool {
-	return r.frame == o.frame && r.given == nil && o.given == nil && slices.Equal(r.shape, o.shape) && reflect.DeepEqual(r.parts, o.parts)
+	return r.frame == o.frame && r.given == nil && o.given == nil && slices.Equal(r.shape, o.shape) &&
+		reflect.DeepEqual(r.parts, o.parts)
 }
 
-// Field is the only part of a representation on a whole value in its own order; ok is false if there are several, or if the numbers lie in
-// another order.
+// Field is the only part of a representation on a whole value in its own order; ok is false if there are several, or if
+// the numbers lie in another order.
 func (r *Rep) Field() (p Part, ok bool) {
 	if r.given != nil || len(r.parts) != 1 || r.parts[0].Index != nil {
 		return Part{}, false
@@ -324,7 +343,8 @@ func (r *Rep) Field() (p Part, ok bool) {
 	return r.parts[0], true
 }
 
-// Signs tells whether channels change sign or are mixed by matrices, so that only some pointwise functions keep the representation.
+// Signs tells whether channels change sign or are mixed by matrices, so that only some pointwise functions keep the
+// representation.
 func (r *Rep) Signs() bool {
 	for _, p := range r.parts {
 		if p.Mix == nil {

@@ -89,12 +89,14 @@ func must(tb testing.TB) func(r *feature.Rep, err error) *feature.Rep {
 	}
 }
 
-// On a map whose places are pixels a representation does what the action on pictures does, element by element, exact or not.
+// On a map whose places are pixels a representation does what the action on pictures does, element by element, exact or
+// not.
 func TestMapIsTheActionOnPictures(t *testing.T) {
 	g := group.E2()
 	f := frame(t, g)
 	r := must(t)(f.Map([]int{2, 5, 5}, [2]float64{1, 1}))
-	a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{2, 5, 5}}, action.Options{Kernel: action.Spline})
+	a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{2, 5, 5}},
+		action.Options{Kernel: action.Spline})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +233,8 @@ func moved(xs [][]float64, from []feature.Place) []float64 {
 	return y
 }
 
-// What moves data about commutes with the representations: moving ρ(g)x about is the pushed representation on the moved x.
+// What moves data about commutes with the representations: moving ρ(g)x about is the pushed representation on the moved
+// x.
 func TestPushed(t *testing.T) {
 	f := frame(t, cyclic(t, 4))
 	g3 := feature.At(3, 3, 1)
@@ -295,7 +298,10 @@ func TestPushed(t *testing.T) {
 			}
 		})
 	}
-	for name, from := range map[string][]feature.Place{"half a field": all(0, 18), "one row": all(0, 3), "no grid": all(0, 13), "other order": all(0, 72)[1:10]} {
+	for name, from := range map[string][]feature.Place{
+		"half a field": all(0, 18), "one row": all(0, 3),
+		"no grid": all(0, 13), "other order": all(0, 72)[1:10],
+	} {
 		ins := []*feature.Rep{b}
 		if name == "no grid" || name == "one row" {
 			ins[0] = a
@@ -339,7 +345,8 @@ func TestDerivative(t *testing.T) {
 			}
 		}
 	}
-	if d, err := f.Fixed([]int{4}).Derivative(flows[0], []float64{1, 2, 3, 4}); err != nil || slices.Max(d) != 0 || slices.Min(d) != 0 {
+	if d, err := f.Fixed([]int{4}).Derivative(flows[0], []float64{1, 2, 3, 4}); err != nil || slices.Max(d) != 0 ||
+		slices.Min(d) != 0 {
 		t.Errorf("what does not move has the derivative %v, %v", d, err)
 	}
 }
@@ -382,7 +389,8 @@ func TestFlows(t *testing.T) {
 	}
 	want := feature.Flows(group.SO2())[0].L
 	for _, g := range []group.Group{cyclic(t, 4), d4, group.P4()} {
-		if got := feature.Flows(g)[0].L; math.Abs(got[0][1]-want[0][1]) > 1e-8 || math.Abs(got[1][0]-want[1][0]) > 1e-8 {
+		if got := feature.Flows(g)[0].L; math.Abs(got[0][1]-want[0][1]) > 1e-8 ||
+			math.Abs(got[1][0]-want[1][0]) > 1e-8 {
 			t.Errorf("%s turns by %v, SO(2) by %v", g.Name(), got, want)
 		}
 	}
@@ -415,11 +423,13 @@ func TestRefusals(t *testing.T) {
 	bad("too few numbers", r, err)
 	r, err = f.Layout([]int{2}, feature.Part{Channels: 2, Index: []int32{0, 0}})
 	bad("a number twice", r, err)
-	r, err = f.Layout([]int{4}, feature.Part{Channels: 4, Mix: &feature.Mix{Elements: []group.Element{{90}}, From: [][]int32{{0, 0, 1, 2}}}})
+	r, err = f.Layout([]int{4},
+		feature.Part{Channels: 4, Mix: &feature.Mix{Elements: []group.Element{{90}}, From: [][]int32{{0, 0, 1, 2}}}})
 	bad("no permutation", r, err)
 	r, err = f.Layout([]int{4}, feature.Part{Channels: 1, Grids: []feature.Grid{{H: 2, W: 2}}})
 	bad("a grid without stride", r, err)
-	v := must(t)(f.Layout([]int{4}, feature.Part{Channels: 4, Mix: &feature.Mix{Elements: []group.Element{{90}}, From: [][]int32{{1, 2, 3, 0}}}}))
+	v := must(t)(f.Layout([]int{4},
+		feature.Part{Channels: 4, Mix: &feature.Mix{Elements: []group.Element{{90}}, From: [][]int32{{1, 2, 3, 0}}}}))
 	if _, err := v.Apply(group.Element{180}, make([]float64, 4)); !errors.Is(err, feature.ErrElement) {
 		t.Errorf("an element that is not listed: %v", err)
 	}

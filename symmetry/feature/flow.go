@@ -8,18 +8,20 @@ import (
 	"nero/symmetry/group"
 )
 
-// Flow is an infinitesimal motion of the plane: the velocity L·p + B of the point p, in pixels of the input from its centre, x to the
-// right and y down.
+// Flow is an infinitesimal motion of the plane: the velocity L·p + B of the point p, in pixels of the input from its
+// centre, x to the right and y down.
 type Flow struct {
 	Name string
-	Unit string // of the time: "rad", "px", "log-factor", or "" if it has none
+	// of the time: "rad", "px", "log-factor", or "" if it has none
+	Unit string
 	L    [2][2]float64
 	B    [2]float64
 }
 
-// Flows are the infinitesimal motions of a group: those of its Lie algebra, or those of the smallest connected group that holds
-// its elements. Quarter turns lie in the rotations and whole shifts in the shifts, so a finite group has derivatives as well.
-// There are none for groups that do not act on the plane, and for those without a connected group around them.
+// Flows are the infinitesimal motions of a group: those of its Lie algebra, or those of the smallest connected group
+// that holds its elements. Quarter turns lie in the rotations and whole shifts in the shifts, so a finite group has
+// derivatives as well. There are none for groups that do not act on the plane, and for those without a connected group
+// around them.
 func Flows(g group.Group) []Flow {
 	p, ok := g.(group.Planar)
 	if !ok {
@@ -29,7 +31,10 @@ func Flows(g group.Group) []Flow {
 		return lieFlows(l, p)
 	}
 	turn := Flow{Name: "rotation", Unit: "rad", L: [2][2]float64{{0, 1}, {-1, 0}}}
-	shifts := []Flow{{Name: "shift x", Unit: "px", B: [2]float64{1, 0}}, {Name: "shift y", Unit: "px", B: [2]float64{0, 1}}}
+	shifts := []Flow{
+		{Name: "shift x", Unit: "px", B: [2]float64{1, 0}},
+		{Name: "shift y", Unit: "px", B: [2]float64{0, 1}},
+	}
 	var out []Flow
 	turns, px := false, false
 	for _, a := range g.Chart() {
@@ -48,8 +53,8 @@ func Flows(g group.Group) []Flow {
 	return out
 }
 
-// lieFlows differentiates the maps of one-parameter subgroups: central differences, whose error is that of the third power of the
-// step.
+// lieFlows differentiates the maps of one-parameter subgroups: central differences, whose error is that of the third
+// power of the step.
 func lieFlows(l group.Lie, p group.Planar) []Flow {
 	const h = 1e-4
 	var out []Flow
@@ -74,10 +79,11 @@ func lieFlows(l group.Lie, p group.Planar) []Flow {
 // Smooth tells whether there is a [Rep.Derivative].
 func (r *Rep) Smooth() bool { return r.given == nil }
 
-// Derivative is dρ(X)x, the change of ρ(exp tX)x with t at t = 0, per unit of t. On a grid it is -∇F·(L·p + B) with the central
-// differences (F(i+1) - F(i-1))/2 along each axis, which are those of the bilinear kernel, and the border rule of the
-// frame. Channels stay, also where the elements of a finite group permute them: a permutation has no derivative. It is linear in x,
-// and zero where nothing has a place. The error says that an action of the user has no derivative here.
+// Derivative is dρ(X)x, the change of ρ(exp tX)x with t at t = 0, per unit of t. On a grid it is -∇F·(L·p + B) with the
+// central differences (F(i+1) - F(i-1))/2 along each axis, which are those of the bilinear kernel, and the border rule
+// of the frame. Channels stay, also where the elements of a finite group permute them: a permutation has no derivative.
+// It is linear in x, and zero where nothing has a place. The error says that an action of the user has no derivative
+// here.
 func (r *Rep) Derivative(x Flow, v []float64) ([]float64, error) {
 	if n := count(r.shape); len(v) != n {
 		return nil, fmt.Errorf("%d numbers for a value of shape %v", len(v), r.shape)

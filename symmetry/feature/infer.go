@@ -11,17 +11,22 @@ import (
 
 // Pair is what a model made of one input and of the same input moved by G.
 type Pair struct {
-	G      group.Element
-	Object int // number of the input; pairs of one object are never on both sides of a split
+	G group.Element
+	// number of the input; pairs of one object are never on both sides of a split
+	Object int
 	X, Y   []float64
 }
 
 // Fit says how well a representation explains pairs.
 type Fit struct {
-	Varying   int     // channels that differ from object to object
-	Explained float64 // share of them whose error is at most the tolerance
-	Error     float64 // (Σ‖ρ(g)x - y‖²/Σ‖x - E x‖²)^½ over all pairs
-	Objects   int     // that it was measured on
+	// channels that differ from object to object
+	Varying int
+	// share of them whose error is at most the tolerance
+	Explained float64
+	// (Σ‖ρ(g)x - y‖²/Σ‖x - E x‖²)^½ over all pairs
+	Error float64
+	// that it was measured on
+	Objects int
 }
 
 // Constant tells that nothing varies, so that every representation fits and none is shown.
@@ -29,10 +34,11 @@ func (f Fit) Constant() bool { return f.Varying == 0 }
 
 // Limits of an inference.
 type Limits struct {
-	// Tolerance is the largest relative error of a channel that counts as explained; 0 means 1e-3, far above the rounding of
-	// float32 and far below what a wrong assignment leaves.
+	// Tolerance is the largest relative error of a channel that counts as explained; 0 means 1e-3, far above the
+	// rounding of float32 and far below what a wrong assignment leaves.
 	Tolerance float64
-	// Loose is the same for a second look, which finds the representation of values that are broken a little; 0 means 0.2.
+	// Loose is the same for a second look, which finds the representation of values that are broken a little; 0 means
+	// 0.2.
 	Loose float64
 }
 
@@ -42,15 +48,15 @@ const (
 	looseShare = 0.75
 )
 
-// Infer finds the representation that explains the pairs, the first of the candidates that do, else the first of them whose
-// channels, when permuted, do. Elements that resample are no evidence. A permutation of channels is found by matching each
-// channel of ρ(g)x with the channel of y that is nearest, on the even half of the objects, must be a homomorphism over the
-// elements, and is believed only if it explains the other half as well.
+// Infer finds the representation that explains the pairs, the first of the candidates that do, else the first of them
+// whose channels, when permuted, do. Elements that resample are no evidence. A permutation of channels is found by
+// matching each channel of ρ(g)x with the channel of y that is nearest, on the even half of the objects, must be a
+// homomorphism over the elements, and is believed only if it explains the other half as well.
 //
-// At least half of the varying channels must be explained within the tolerance, or three quarters within the loose one: then
-// a few broken channels leave the representation of the others standing, and a layer that is broken altogether is
-// explained by nothing. The result is nil if nothing explains the pairs, or if all of them are constant; Fit is then that of the first
-// candidate.
+// At least half of the varying channels must be explained within the tolerance, or three quarters within the loose one:
+// then a few broken channels leave the representation of the others standing, and a layer that is broken altogether is
+// explained by nothing. The result is nil if nothing explains the pairs, or if all of them are constant; Fit is then
+// that of the first candidate.
 func (f *Frame) Infer(pairs []Pair, candidates []*Rep, o Limits) (*Rep, Fit, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-3
@@ -66,7 +72,8 @@ func (f *Frame) Infer(pairs []Pair, candidates []*Rep, o Limits) (*Rep, Fit, err
 		share := []float64{tightShare, looseShare}[i]
 		var best *Rep
 		var fit Fit
-		// At the tight tolerance every channel that is explained is explained; among candidates the one with more of them wins.
+		// At the tight tolerance every channel that is explained is explained; among candidates the one with more of
+		// them wins.
 		keep := func(r *Rep, a Fit) {
 			if a.Explained >= share && (best == nil || a.Explained > fit.Explained) {
 				best, fit = r, a
@@ -104,7 +111,8 @@ func (f *Frame) Infer(pairs []Pair, candidates []*Rep, o Limits) (*Rep, Fit, err
 		if best != nil {
 			out := *best
 			out.Origin = ByData
-			out.Why = fmt.Sprintf("explains %.3g %% of %d channels within %.2g on %d samples", 100*fit.Explained, fit.Varying, tol, fit.Objects)
+			out.Why = fmt.Sprintf("explains %.3g %% of %d channels within %.2g on %d samples", 100*fit.Explained,
+				fit.Varying, tol, fit.Objects)
 			return &out, fit, nil
 		}
 	}
@@ -275,19 +283,22 @@ const glance = 16
 // comparisons bounds the products that the matching of one element makes.
 const comparisons = 1 << 26
 
-// mostMatched bounds the channels that are matched with each other: beyond it a value is a flattened map and no stack of fields, and the pairs are
-// too many to look at.
+// mostMatched bounds the channels that are matched with each other: beyond it a value is a flattened map and no stack
+// of fields, and the pairs are too many to look at.
 const mostMatched = 2048
 
-// permuted looks for a permutation of the channels of a candidate of one part; ok is false if there is none but the identity.
+// permuted looks for a permutation of the channels of a candidate of one part; ok is false if there is none but the
+// identity.
 func (f *Frame) permuted(r *Rep, pairs []Pair, tol float64) (out *Rep, ok bool, err error) {
-	if len(r.parts) != 1 || r.given != nil || r.parts[0].Channels < 2 || r.parts[0].Channels > mostMatched || r.parts[0].Mix != nil {
+	if len(r.parts) != 1 || r.given != nil || r.parts[0].Channels < 2 || r.parts[0].Channels > mostMatched ||
+		r.parts[0].Mix != nil {
 		return nil, false, nil
 	}
 	train := slices.DeleteFunc(slices.Clone(held(pairs, 0)), func(p Pair) bool { return !r.Exact(p.G) })
 	var elements []group.Element
 	for _, p := range train {
-		if !slices.ContainsFunc(elements, func(g group.Element) bool { return f.group.Dist(g, p.G) <= group.Tolerance }) &&
+		if !slices.ContainsFunc(elements,
+			func(g group.Element) bool { return f.group.Dist(g, p.G) <= group.Tolerance }) &&
 			f.group.Dist(p.G, f.group.Identity()) > group.Tolerance {
 			elements = append(elements, p.G)
 		}
@@ -366,9 +377,9 @@ type assignment struct {
 	sign []int8
 }
 
-// match assigns to each channel of y the channel of ρ(g)x that is nearest to it, or to its negative. Channels within the tolerance are
-// assigned first, those that are equal in their order; the rest, broken ones, go to what is left, nearest first. ok is false if
-// too few are within the tolerance.
+// match assigns to each channel of y the channel of ρ(g)x that is nearest to it, or to its negative. Channels within
+// the tolerance are assigned first, those that are equal in their order; the rest, broken ones, go to what is left,
+// nearest first. ok is false if too few are within the tolerance.
 func (r *Rep) match(g group.Element, pairs []Pair, varies []bool, tol float64) (out assignment, ok bool, err error) {
 	p := &r.parts[0]
 	n, places := p.Channels, p.places()
@@ -464,7 +475,8 @@ func (r *Rep) match(g group.Element, pairs []Pair, varies []bool, tol float64) (
 		if tol >= 0.1 { // a loose tolerance admits several: the nearest is meant
 			slices.SortStableFunc(within, func(a, b choice) int { return cmp.Compare(a.d, b.d) })
 		}
-		if i := slices.IndexFunc(within, func(k choice) bool { return int(k.from) == c && k.sign > 0 && k.d <= 1.5*within[0].d+1e-9 }); i >= 0 {
+		if i := slices.IndexFunc(within,
+			func(k choice) bool { return int(k.from) == c && k.sign > 0 && k.d <= 1.5*within[0].d+1e-9 }); i >= 0 {
 			take(c, within[i])
 			continue
 		}

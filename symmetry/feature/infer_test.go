@@ -47,8 +47,8 @@ func correlate(x, k []float64) []float64 {
 	return y
 }
 
-// lifting is the first layer of a group convolution over quarter turns (Cohen and Welling 2016): channel order[4f+k] is the
-// picture filtered with filter f turned k times. Broken lists channels whose filter is spoiled.
+// lifting is the first layer of a group convolution over quarter turns (Cohen and Welling 2016): channel order[4f+k] is
+// the picture filtered with filter f turned k times. Broken lists channels whose filter is spoiled.
 func lifting(filters [][]float64, order []int, spoil map[int][]float64) func(x []float64) []float64 {
 	return func(x []float64) []float64 {
 		out := make([]float64, len(order)*side*side)
@@ -72,14 +72,17 @@ func pairs(n int, r *rand.Rand, f func(x []float64) []float64) []feature.Pair {
 	for i := range n {
 		x := noise(r, side*side)
 		for k := 1; k < 4; k++ {
-			out = append(out, feature.Pair{G: group.Element{float64(90 * k)}, Object: i, X: f(x), Y: f(turned(k, x, side))})
+			out = append(out, feature.Pair{
+				G: group.Element{float64(90 * k)}, Object: i, X: f(x),
+				Y: f(turned(k, x, side)),
+			})
 		}
 	}
 	return out
 }
 
-// The permutation of the channels of a group convolution is found in any order of the channels, whatever the filters, and also when one
-// channel is broken; a layer without that structure is explained by nothing.
+// The permutation of the channels of a group convolution is found in any order of the channels, whatever the filters,
+// and also when one channel is broken; a layer without that structure is explained by nothing.
 func TestGroupConvolution(t *testing.T) {
 	f := frame(t, cyclic(t, 4))
 	grid := []feature.Grid{feature.At(side, side, 1)}
@@ -101,7 +104,8 @@ func TestGroupConvolution(t *testing.T) {
 			spoil[r.IntN(4*fields)] = s
 		}
 		shape := []int{4 * fields, side, side}
-		got, fit, err := f.Infer(pairs(4, r, lifting(filters, order, spoil)), f.Candidates(shape, grid), feature.Limits{})
+		got, fit, err := f.Infer(pairs(4, r, lifting(filters, order, spoil)), f.Candidates(shape, grid),
+			feature.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +157,8 @@ func TestNothingExplainsABrokenLayer(t *testing.T) {
 			}
 			return out
 		}
-		if got, _, err := f.Infer(pairs(8, r, layer), f.Candidates([]int{16}, grid), feature.Limits{}); err != nil || got != nil {
+		if got, _, err := f.Infer(pairs(8, r, layer), f.Candidates([]int{16}, grid), feature.Limits{}); err != nil ||
+			got != nil {
 			t.Fatalf("a dense layer of no symmetry is explained by %v, %v", got, err)
 		}
 	}
@@ -172,7 +177,8 @@ func TestForms(t *testing.T) {
 		return s
 	}
 	blur := func(x []float64) []float64 { return correlate(x, symmetric) }
-	edge := func(x []float64) []float64 { // the derivative along x and along y: a vector field, whose components change sign
+	// the derivative along x and along y: a vector field, whose components change sign
+	edge := func(x []float64) []float64 {
 		var out []float64
 		for i := range 2 {
 			k := [][]float64{{0, 0, 0, -1, 0, 1, 0, 0, 0}, {0, -1, 0, 0, 0, 0, 0, 1, 0}}[i]
@@ -194,9 +200,19 @@ func TestForms(t *testing.T) {
 		f     func(x []float64) []float64
 		want  string
 	}{
-		{"sums", []int{2}, func(x []float64) []float64 { b := blur(x); return []float64{mean(b), mean(x)} }, "trivial 2"},
+		{
+			"sums",
+			[]int{2},
+			func(x []float64) []float64 { b := blur(x); return []float64{mean(b), mean(x)} },
+			"trivial 2",
+		},
 		{"map", []int{1, side, side}, blur, "spatial 1×5×5"},
-		{"two equal maps", []int{2, side, side}, func(x []float64) []float64 { return append(blur(x), blur(x)...) }, "spatial 2×5×5"},
+		{
+			"two equal maps",
+			[]int{2, side, side},
+			func(x []float64) []float64 { return append(blur(x), blur(x)...) },
+			"spatial 2×5×5",
+		},
 		{"flat", []int{side * side}, blur, "permutation 1×5×5"},
 		{"channels last", []int{side, side, 2}, func(x []float64) []float64 {
 			var out []float64
@@ -231,7 +247,8 @@ func TestForms(t *testing.T) {
 		}, "regular 4, 1 field"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, fit, err := f.Infer(pairs(6, rand.New(rand.NewPCG(1, 9)), c.f), f.Candidates(c.shape, grid), feature.Limits{})
+			got, fit, err := f.Infer(pairs(6, rand.New(rand.NewPCG(1, 9)), c.f), f.Candidates(c.shape, grid),
+				feature.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +257,8 @@ func TestForms(t *testing.T) {
 			}
 		})
 	}
-	got, fit, err := f.Infer(pairs(6, rand.New(rand.NewPCG(1, 9)), func([]float64) []float64 { return []float64{1, 2} }),
+	got, fit, err := f.Infer(pairs(6, rand.New(rand.NewPCG(1, 9)),
+		func([]float64) []float64 { return []float64{1, 2} }),
 		f.Candidates([]int{2}, grid), feature.Limits{})
 	if err != nil || got != nil || !fit.Constant() {
 		t.Errorf("a constant is explained by %v, %+v, %v", got, fit, err)
@@ -253,7 +271,8 @@ func TestFitLinear(t *testing.T) {
 	f := frame(t, g)
 	r := rand.New(rand.NewPCG(4, 4))
 	basis := noise(r, 9)
-	act := func(k int, x []float64) []float64 { // B diag(R(2πk/8), 1) B⁻¹ would need an inverse: act on coordinates, then mix
+	// B diag(R(2πk/8), 1) B⁻¹ would need an inverse: act on coordinates, then mix
+	act := func(k int, x []float64) []float64 {
 		s, c := math.Sincos(2 * math.Pi * float64(k) / 8)
 		y := []float64{c*x[0] - s*x[1], s*x[0] + c*x[1], x[2]}
 		z := make([]float64, 3)
@@ -281,7 +300,8 @@ func TestFitLinear(t *testing.T) {
 		t.Errorf("matrices that exist: %+v", fit)
 	}
 	x := []float64{0.3, -1, 2}
-	if got, want := apply(t, rep, group.Element{90}, act(0, x)), act(2, x); math.Abs(got[0]-want[0])+math.Abs(got[1]-want[1])+math.Abs(got[2]-want[2]) > 1e-6 {
+	if got, want := apply(t, rep, group.Element{90}, act(0, x)), act(2, x); math.Abs(got[0]-want[0])+
+		math.Abs(got[1]-want[1])+math.Abs(got[2]-want[2]) > 1e-6 {
 		t.Errorf("ρ(90°)x is %v, want %v", got, want)
 	}
 	if _, fit, err = f.FitLinear(bad, []int{3}); err != nil || fit.R2 > 0.2 || !(fit.Defect > 0.3) {
@@ -296,10 +316,12 @@ func TestFitLinear(t *testing.T) {
 	}
 }
 
-// Channels that change places in a way that is no representation are not explained by it, however well each element fits.
+// Channels that change places in a way that is no representation are not explained by it, however well each element
+// fits.
 func TestPermutationsMustCompose(t *testing.T) {
 	f := frame(t, cyclic(t, 4))
-	orders := map[int][]int{0: {0, 1, 2, 3}, 1: {1, 2, 3, 0}, 2: {1, 0, 3, 2}, 3: {3, 0, 1, 2}} // the half turn is not twice the quarter turn
+	// the half turn is not twice the quarter turn
+	orders := map[int][]int{0: {0, 1, 2, 3}, 1: {1, 2, 3, 0}, 2: {1, 0, 3, 2}, 3: {3, 0, 1, 2}}
 	var list []feature.Pair
 	r := rand.New(rand.NewPCG(6, 6))
 	for i := range 6 {
@@ -334,7 +356,8 @@ func TestPermutationsMustCompose(t *testing.T) {
 			list[i].Y = []float64{x[2], x[3], x[0], x[1]}
 		}
 	}
-	if got, _, err := f.Infer(list, f.Candidates([]int{4}, nil), feature.Limits{}); err != nil || got == nil || got.Kind() != feature.Regular {
+	if got, _, err := f.Infer(list, f.Candidates([]int{4}, nil), feature.Limits{}); err != nil || got == nil ||
+		got.Kind() != feature.Regular {
 		t.Errorf("found %v, %v", got, err)
 	}
 }

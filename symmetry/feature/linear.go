@@ -16,7 +16,8 @@ type LinearFit struct {
 	R2 float64
 	// PerComponent is the same for each number of the vector; NaN for those that do not vary.
 	PerComponent []float64
-	// Defect is the largest ‖M_gh - M_g M_h‖/‖M_gh‖ (Frobenius) over the products among the elements; NaN if there is none.
+	// Defect is the largest ‖M_gh - M_g M_h‖/‖M_gh‖ (Frobenius) over the products among the elements; NaN if there is
+	// none.
 	Defect float64
 	// Penalty is the ridge penalty that cross-validation chose, in units of the mean square of a component.
 	Penalty float64
@@ -29,24 +30,27 @@ func penalties() []float64 { return []float64{1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1} 
 // maxLinear bounds the vectors that matrices are fitted to.
 const maxLinear = 512
 
-// FitLinear fits one matrix M_g per element by ridge regression, φ(gx) ≈ M_g φ(x), as Lenc and Vedaldi do (2015, Understanding image
-// representations by measuring their equivariance and equivalence). Objects are split in three: the first third is held out for R2, the
-// second chooses the penalty, and the matrices are fitted to the last two.
+// FitLinear fits one matrix M_g per element by ridge regression, φ(gx) ≈ M_g φ(x), as Lenc and Vedaldi do (2015,
+// Understanding image representations by measuring their equivariance and equivalence). Objects are split in three: the
+// first third is held out for R2, the second chooses the penalty, and the matrices are fitted to the last two.
 //
-// A fit as flexible as this explains much that is broken, so R2 and Defect have to be looked at. The error says that there are fewer
-// than three objects per number of the vector, so that nothing could be held out, or that the vector is too long.
+// A fit as flexible as this explains much that is broken, so R2 and Defect have to be looked at. The error says that
+// there are fewer than three objects per number of the vector, so that nothing could be held out, or that the vector is
+// too long.
 func (f *Frame) FitLinear(pairs []Pair, shape []int) (*Rep, LinearFit, error) {
 	n := count(shape)
 	objects := map[int]int{}
 	var elements []group.Element
 	for _, p := range pairs {
 		if len(p.X) != n || len(p.Y) != n {
-			return nil, LinearFit{}, fmt.Errorf("pairs of %d and %d numbers for a value of shape %v", len(p.X), len(p.Y), shape)
+			return nil, LinearFit{}, fmt.Errorf("pairs of %d and %d numbers for a value of shape %v", len(p.X),
+				len(p.Y), shape)
 		}
 		if _, ok := objects[p.Object]; !ok {
 			objects[p.Object] = len(objects)
 		}
-		if !slices.ContainsFunc(elements, func(g group.Element) bool { return f.group.Dist(g, p.G) <= group.Tolerance }) {
+		if !slices.ContainsFunc(elements,
+			func(g group.Element) bool { return f.group.Dist(g, p.G) <= group.Tolerance }) {
 			elements = append(elements, p.G)
 		}
 	}
@@ -54,7 +58,9 @@ func (f *Frame) FitLinear(pairs []Pair, shape []int) (*Rep, LinearFit, error) {
 		return nil, LinearFit{}, fmt.Errorf("matrices for %d numbers are too large; at most %d", n, maxLinear)
 	}
 	if need := 3 * n; len(objects) < need {
-		return nil, LinearFit{}, fmt.Errorf("%d samples for vectors of %d numbers; a linear map needs at least %d, to be fitted and held against others", len(objects), n, need)
+		return nil, LinearFit{},
+			fmt.Errorf("%d samples for vectors of %d numbers; a linear map needs at least %d, to be fitted and held "+
+				"against others", len(objects), n, need)
 	}
 	third := func(p Pair) int { return objects[p.Object] % 3 }
 	fit := LinearFit{Objects: len(objects)}
@@ -107,7 +113,8 @@ func (f *Frame) FitLinear(pairs []Pair, shape []int) (*Rep, LinearFit, error) {
 		return nil, fit, err
 	}
 	r.Origin = ByData
-	r.Why = fmt.Sprintf("matrices fitted to %d samples, R² %.4g on others, homomorphism defect %.2g", fit.Objects, fit.R2, fit.Defect)
+	r.Why = fmt.Sprintf("matrices fitted to %d samples, R² %.4g on others, homomorphism defect %.2g", fit.Objects,
+		fit.R2, fit.Defect)
 	return r, fit, nil
 }
 

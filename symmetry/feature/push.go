@@ -9,15 +9,17 @@ import (
 	"nero/symmetry/group"
 )
 
-// Place is where a number of a moved value comes from: the number At of the value Value of a list. A Value below 0 is a constant.
+// Place is where a number of a moved value comes from: the number At of the value Value of a list. A Value below 0 is a
+// constant.
 type Place struct{ Value, At int }
 
 // ErrLayout marks values whose numbers do not fall into fields on grids.
 var ErrLayout = errors.New("the numbers are not those of whole channels on a grid")
 
-// Pushed is the representation on a value that consists of numbers of other values, moved about: reshaped, transposed, joined, split,
-// cut. From says, for each number of the result, where it comes from. Numbers may be left out and repeated, as long as those of
-// a channel that are left form a regular grid that the elements map to itself, so that it moves about its own centre.
+// Pushed is the representation on a value that consists of numbers of other values, moved about: reshaped, transposed,
+// joined, split, cut. From says, for each number of the result, where it comes from. Numbers may be left out and
+// repeated, as long as those of a channel that are left form a regular grid that the elements map to itself, so that it
+// moves about its own centre.
 //
 // The error wraps [ErrLayout] if they do not, or if a cut separates channels that the group permutes.
 func (f *Frame) Pushed(shape []int, ins []*Rep, from []Place, elements []group.Element) (*Rep, error) {
@@ -45,7 +47,8 @@ func (f *Frame) Pushed(shape []int, ins []*Rep, from []Place, elements []group.E
 // field is what is left of one channel of one part of one value, or one more copy of it.
 type field struct {
 	value, part, channel, copy int
-	places, index              []int32 // place in its canonical order, and in the result
+	// place in its canonical order, and in the result
+	places, index []int32
 }
 
 // trace follows every number of the result back to its channel.
@@ -78,7 +81,8 @@ func trace(ins []*Rep, from []Place) ([]*field, error) {
 		var place int32
 		if s.Value >= 0 {
 			if s.Value >= len(ins) || s.At < 0 || s.At >= len(homes[s.Value].part) {
-				return nil, fmt.Errorf("the number %d comes from the place %d of value %d, which does not exist", j, s.At, s.Value)
+				return nil, fmt.Errorf("the number %d comes from the place %d of value %d, which does not exist", j,
+					s.At, s.Value)
 			}
 			h := homes[s.Value]
 			i := int(h.part[s.At])
@@ -205,7 +209,8 @@ func (f *Frame) closed(places []int32, g Grid, elements []group.Element) error {
 			return err
 		}
 		if !slices.Equal(is, to) {
-			return fmt.Errorf("%w: %s does not map the places that are left to themselves", ErrLayout, group.Format(f.group, e))
+			return fmt.Errorf("%w: %s does not map the places that are left to themselves", ErrLayout,
+				group.Format(f.group, e))
 		}
 	}
 	return nil
@@ -272,7 +277,8 @@ next:
 	return out
 }
 
-// joined is the direct sum of two mixes; a nil one leaves its channels where they are. The result is nil if there is none.
+// joined is the direct sum of two mixes; a nil one leaves its channels where they are. The result is nil if there is
+// none.
 func joined(a, b *Mix, na, nb int) *Mix {
 	stay := func(m *Mix, n int) *Mix {
 		out := &Mix{Elements: m.Elements}

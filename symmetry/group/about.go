@@ -11,15 +11,18 @@ import (
 
 // about is the group of rotations about a direction, with mirrors in the planes that hold it or without.
 type about struct {
-	o       orthoLie // not embedded: its maps are those of the plane
-	name    string
-	n, u, v vec3 // right-handed and orthonormal
+	// not embedded: its maps are those of the plane
+	o    orthoLie
+	name string
+	// right-handed and orthonormal
+	n, u, v vec3
 }
 
-// Og3 is the group of the rotations and mirrors of space that keep a direction such as that of gravity: the element (angle, mirror) mirrors first
-// if mirror is 1, then turns by angle degrees, counter-clockwise seen from the tip of the direction. The mirror turns u into -u, where u is the axis
-// after that of the direction in the order x, y, z, x; for other directions the axis of coordinates that is farthest from it, made perpendicular.
-// The direction (0, 0, 1) is the preset. The error is for a direction that is 0 or not finite.
+// Og3 is the group of the rotations and mirrors of space that keep a direction such as that of gravity: the element
+// (angle, mirror) mirrors first if mirror is 1, then turns by angle degrees, counter-clockwise seen from the tip of the
+// direction. The mirror turns u into -u, where u is the axis after that of the direction in the order x, y, z, x; for
+// other directions the axis of coordinates that is farthest from it, made perpendicular. The direction (0, 0, 1) is the
+// preset. The error is for a direction that is 0 or not finite.
 func Og3(direction [3]float64) (Group, error) { return aboutAxis(direction, true) }
 
 // SOg3 is the group of the rotations about a direction, [Og3] without mirrors.
@@ -39,7 +42,8 @@ func aboutAxis(d vec3, mirror bool) (Group, error) {
 		name = "Og(3"
 	}
 	if !(big > 0) || math.IsInf(big, 0) {
-		return nil, fmt.Errorf("%s,%g,%g,%g): expected a direction, three finite numbers that are not all 0", name, d[0], d[1], d[2])
+		return nil, fmt.Errorf("%s,%g,%g,%g): expected a direction, three finite numbers that are not all 0", name,
+			d[0], d[1], d[2])
 	}
 	g := about{o: orthoLie{ortho{mirror: mirror}}}
 	for i := range d {
@@ -88,7 +92,8 @@ func aboutAxis(d vec3, mirror bool) (Group, error) {
 // parseAbout reads the direction of Og(3,...).
 func parseAbout(text, args string, mirror bool) (Group, error) {
 	fields := strings.Split(args, ",")
-	fail := errors.New(strconv.Quote(strings.TrimSpace(text)) + ": expected a direction after the 3, such as Og(3,x), Og(3,z) or Og(3,1,1,0)")
+	fail := errors.New(strconv.Quote(strings.TrimSpace(text)) +
+		": expected a direction after the 3, such as Og(3,x), Og(3,z) or Og(3,1,1,0)")
 	if strings.TrimSpace(fields[0]) != "3" {
 		return nil, fail
 	}
@@ -124,7 +129,8 @@ func (a about) Direction() [3]float64 { return a.n }
 // Dim is 3.
 func (about) Dim() int { return 3 }
 
-// Motion is the rotation matrix, after the mirror if the element has one: exact for quarter turns about the axes of coordinates.
+// Motion is the rotation matrix, after the mirror if the element has one: exact for quarter turns about the axes of
+// coordinates.
 func (a about) Motion(g Element) (m, t []float64) {
 	s, c := SinCos(a.o.canon(g[0]))
 	mirrored := a.o.mirror && math.Round(g[1]) != 0
@@ -169,7 +175,8 @@ func (a about) Mul(g, h Element) Element { return a.o.Mul(g, h) }
 // Inv turns back; a mirrored element is its own inverse.
 func (a about) Inv(g Element) Element { return a.o.Inv(g) }
 
-// Dist is the angle between two elements in degrees, [0, 180]; 180 between any two of which one mirrors and one does not.
+// Dist is the angle between two elements in degrees, [0, 180]; 180 between any two of which one mirrors and one does
+// not.
 func (a about) Dist(g, h Element) float64 { return a.o.Dist(g, h) }
 
 // Invariance is true on both sides.
@@ -184,8 +191,8 @@ func (a about) Generators() []Generator { return a.o.Generators() }
 // Exp is the rotation by t[0] radians; it reaches no mirrors.
 func (a about) Exp(t []float64) Element { return a.o.Exp(t) }
 
-// AsSpatial is how a group moves points: itself if it is [Spatial]; a [Planar] group by the same maps of R², whose x points to the right and whose y
-// points down as in pictures, in pixels. It is false for other groups.
+// AsSpatial is how a group moves points: itself if it is [Spatial]; a [Planar] group by the same maps of R², whose x
+// points to the right and whose y points down as in pictures, in pixels. It is false for other groups.
 func AsSpatial(g Group) (Spatial, bool) {
 	if s, ok := g.(Spatial); ok {
 		return s, true

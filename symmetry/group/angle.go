@@ -2,7 +2,8 @@ package group
 
 import "math"
 
-// wrap reduces a to [lo, lo+period). math.Mod is exact, so whole and half degrees never drift however often they are added.
+// wrap reduces a to [lo, lo+period). math.Mod is exact, so whole and half degrees never drift however often they are
+// added.
 func wrap(a, lo, period float64) float64 {
 	r := math.Mod(a-lo, period)
 	if r < 0 {
@@ -20,8 +21,8 @@ func turn(a, b float64) float64 {
 	return math.Min(d, 360-d)
 }
 
-// SinCos is the sine and cosine of an angle in degrees. It is exact at multiples of 90 degrees, gives 1/2 exactly at 30 and
-// 60 degrees, equal numbers at 45 degrees, and sin(-a) = -sin(a), cos(-a) = cos(a) bit for bit.
+// SinCos is the sine and cosine of an angle in degrees. It is exact at multiples of 90 degrees, gives 1/2 exactly at 30
+// and 60 degrees, equal numbers at 45 degrees, and sin(-a) = -sin(a), cos(-a) = cos(a) bit for bit.
 func SinCos(deg float64) (sin, cos float64) {
 	r := math.Mod(deg, 360)
 	q := math.RoundToEven(r / 90)
@@ -54,8 +55,8 @@ func sinCos45(r float64) (s, c float64) {
 	return math.Sincos(r * (math.Pi / 180))
 }
 
-// degrees converts radians. A result within rounding of a whole degree becomes that degree: π/2 is not a float64, so without
-// this no exponential map would ever reach an exact quarter turn.
+// degrees converts radians. A result within rounding of a whole degree becomes that degree: π/2 is not a float64, so
+// without this no exponential map would ever reach an exact quarter turn.
 func degrees(rad float64) float64 {
 	d := rad * (180 / math.Pi)
 	if n := math.Round(d); math.Abs(d-n) <= 4e-15*math.Abs(d) {
@@ -91,9 +92,9 @@ func after(a mat2, at vec2, b mat2, bt vec2) (mat2, vec2) {
 	return mulMat(a, b), vec2{t[0] + at[0], t[1] + at[1]}
 }
 
-// Similarity reads a matrix of a [Planar] map as a magnification by scale, a turn by angle degrees, counter-clockwise as displayed, and before
-// them an exchange of left and right if mirrors is set. It is false for other matrices. The angle is in (-180, 180], exact
-// for quarter turns.
+// Similarity reads a matrix of a [Planar] map as a magnification by scale, a turn by angle degrees, counter-clockwise
+// as displayed, and before them an exchange of left and right if mirrors is set. It is false for other matrices. The
+// angle is in (-180, 180], exact for quarter turns.
 func Similarity(a [2][2]float64) (scale, angle float64, mirrors, ok bool) {
 	mirrors = a[0][0]*a[1][1]-a[0][1]*a[1][0] < 0
 	cos := a[0][0]

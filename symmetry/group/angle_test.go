@@ -13,8 +13,10 @@ func TestSinCosIsExactWherePeopleExpectIt(t *testing.T) {
 	h := math.Sqrt(3) / 2
 	r := math.Sqrt2 / 2
 	for deg, want := range map[float64][2]float64{
-		0: {0, 1}, 30: {0.5, h}, 45: {r, r}, 60: {h, 0.5}, 90: {1, 0}, 120: {h, -0.5}, 135: {r, -r}, 150: {0.5, -h}, 180: {0, -1},
-		210: {-0.5, -h}, 225: {-r, -r}, 240: {-h, -0.5}, 270: {-1, 0}, 300: {-h, 0.5}, 315: {-r, r}, 330: {-0.5, h}, 360: {0, 1},
+		0: {0, 1}, 30: {0.5, h}, 45: {r, r}, 60: {h, 0.5}, 90: {1, 0}, 120: {h, -0.5}, 135: {r, -r}, 150: {0.5, -h},
+		180: {0, -1},
+		210: {-0.5, -h}, 225: {-r, -r}, 240: {-h, -0.5}, 270: {-1, 0}, 300: {-h, 0.5}, 315: {-r, r}, 330: {-0.5, h},
+		360: {0, 1},
 		-90: {-1, 0}, -180: {0, -1}, -270: {1, 0}, -30: {-0.5, h}, 450: {1, 0}, 36000090: {1, 0}, -36000030: {-0.5, h},
 	} {
 		s, c := SinCos(deg)
@@ -29,7 +31,8 @@ func TestSinCosAgreesWithTheRadianFunctions(t *testing.T) {
 		d := rapid.Float64Range(-720, 720).Draw(r, "deg")
 		s, c := SinCos(d)
 		ws, wc := math.Sincos(d * math.Pi / 180)
-		// The reference rounds its argument: up to 13 rad with a unit roundoff of 1.1e-16, so it is the worse of the two.
+		// The reference rounds its argument: up to 13 rad with a unit roundoff of 1.1e-16, so it is the worse of the
+		// two.
 		if math.Abs(s-ws) > 3e-15 || math.Abs(c-wc) > 3e-15 {
 			r.Fatalf("SinCos(%v) = %v, %v; the radian functions give %v, %v", d, s, c, ws, wc)
 		}

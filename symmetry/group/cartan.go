@@ -17,22 +17,26 @@ const (
 	kUnitary                // U(2): rx, ry, rz up to 360 degrees, phase
 )
 
-// cartan is a group of real matrices with coordinates (k, p, t): the element is k·exp(p), k in the maximal compact subgroup and p symmetric, followed
-// by a shift t. Every element has exactly one such form (the polar or Cartan decomposition: Knapp 2002, Lie groups beyond an introduction, section
-// VI.3), whether the exponential map reaches it or not.
+// cartan is a group of real matrices with coordinates (k, p, t): the element is k·exp(p), k in the maximal compact
+// subgroup and p symmetric, followed by a shift t. Every element has exactly one such form (the polar or Cartan
+// decomposition: Knapp 2002, Lie groups beyond an introduction, section VI.3), whether the exponential map reaches it
+// or not.
 type cartan struct {
-	name  string
-	dim   int
-	kind  compact
-	at    int // first row of the block that a rotation of space turns
+	name string
+	dim  int
+	kind compact
+	// first row of the block that a rotation of space turns
+	at    int
 	basis []symmetricBasis
 	shift bool
-	why   string // what exp does not reach
+	// what exp does not reach
+	why string
 }
 
 type symmetricBasis struct {
-	name   string
-	factor bool // the coordinate is e^x
+	name string
+	// the coordinate is e^x
+	factor bool
 	m      square
 }
 
@@ -45,17 +49,20 @@ func symmetric1(n int, name string, factor bool, entries ...float64) symmetricBa
 	return b
 }
 
-const notExp = "exp of the Lie algebra does not reach all of %s: %s is out of its reach. Samples and plans go through k·exp(p), which reaches every element"
+const notExp = "exp of the Lie algebra does not reach all of %s: %s is out of its reach. Samples and plans go " +
+	"through k·exp(p), which reaches every element"
 
-// GLPlus is GL+(n), the group of all matrices of positive determinant, for n = 2 and 3: rotations, magnifications and stretches. The chart is the
-// rotation, then factors: scale, stretch (one direction by the factor, another by its reciprocal), hyperbolic (as stretch, along the diagonals). The
-// element stretches first, all factors at once, then turns.
+// GLPlus is GL+(n), the group of all matrices of positive determinant, for n = 2 and 3: rotations, magnifications and
+// stretches. The chart is the rotation, then factors: scale, stretch (one direction by the factor, another by its
+// reciprocal), hyperbolic (as stretch, along the diagonals). The element stretches first, all factors at once, then
+// turns.
 func GLPlus(n int) (Group, error) { return linear("GL+", n, true, false) }
 
 // SL is SL(n), the group of all matrices of determinant 1, for n = 2 and 3, in the chart of [GLPlus] without scale.
 func SL(n int) (Group, error) { return linear("SL", n, false, false) }
 
-// Affine3 is the group of the maps p -> A·p + t of space with positive determinant of A, in the chart of GL+(3) and tx, ty, tz.
+// Affine3 is the group of the maps p -> A·p + t of space with positive determinant of A, in the chart of GL+(3) and tx,
+// ty, tz.
 func Affine3() Group {
 	g, err := linear("Affine", 3, true, true)
 	if err != nil {
@@ -69,13 +76,17 @@ func linear(head string, n int, scales, shift bool) (Group, error) {
 	switch n {
 	case 2:
 		c.kind = kPlane
-		c.basis = []symmetricBasis{symmetric1(2, "stretch", true, 0, 0, 1, 1, 1, -1), symmetric1(2, "hyperbolic", true, 0, 1, 1)}
+		c.basis = []symmetricBasis{
+			symmetric1(2, "stretch", true, 0, 0, 1, 1, 1, -1),
+			symmetric1(2, "hyperbolic", true, 0, 1, 1),
+		}
 	case 3:
 		c.kind = kSpace
 		c.basis = []symmetricBasis{
 			symmetric1(3, "stretch xy", true, 0, 0, 1, 1, 1, -1),
 			symmetric1(3, "stretch z", true, 0, 0, -0.5, 1, 1, -0.5, 2, 2, 1),
-			symmetric1(3, "hyperbolic xy", true, 0, 1, 1), symmetric1(3, "hyperbolic xz", true, 0, 2, 1), symmetric1(3, "hyperbolic yz", true, 1, 2, 1),
+			symmetric1(3, "hyperbolic xy", true, 0, 1, 1), symmetric1(3, "hyperbolic xz", true, 0, 2, 1),
+			symmetric1(3, "hyperbolic yz", true, 1, 2, 1),
 		}
 	default:
 		return nil, fmt.Errorf("%s(%d): expected 2 or 3 dimensions", head, n)
@@ -85,15 +96,19 @@ func linear(head string, n int, scales, shift bool) (Group, error) {
 		s.m = eye(n)
 		c.basis = append([]symmetricBasis{s}, c.basis...)
 	}
-	c.why = fmt.Sprintf(notExp, c.name, map[int]string{2: "a matrix with the eigenvalues -2 and -1/2", 3: "a matrix with the eigenvalues -2, -1/2 and 1"}[n])
+	c.why = fmt.Sprintf(notExp, c.name, map[int]string{
+		2: "a matrix with the eigenvalues -2 and -1/2",
+		3: "a matrix with the eigenvalues -2, -1/2 and 1",
+	}[n])
 	if n == 2 {
 		return planeCartan{c}, nil
 	}
 	return c, nil
 }
 
-// Lorentz is SO+(1,3), the group of rotations and boosts of space and time that keep t² - x² - y² - z², the direction of time and the orientation.
-// Coordinates of events are t, x, y, z with the speed of light 1. The chart is the rotation vector and the rapidities bx, by, bz of a boost, which acts first.
+// Lorentz is SO+(1,3), the group of rotations and boosts of space and time that keep t² - x² - y² - z², the direction
+// of time and the orientation. Coordinates of events are t, x, y, z with the speed of light 1. The chart is the
+// rotation vector and the rapidities bx, by, bz of a boost, which acts first.
 func Lorentz() Group {
 	c := cartan{name: "Lorentz", dim: 4, kind: kSpace, at: 1}
 	for i, x := range []string{"bx", "by", "bz"} {
@@ -102,9 +117,9 @@ func Lorentz() Group {
 	return c
 }
 
-// Symplectic is Sp(2n), the group of the real matrices that keep Jᵀ..J, the form Ω = [[0, I], [-I, 0]] of n places and n momenta, for 2n = 2 and 4. The chart of Sp(2) is an
-// angle and factors as in SL(2); that of Sp(4) a unitary matrix, as rx, ry, rz and a phase, and the entries s11, s12, s22, t11, t12, t22 of
-// p = [[s, t], [t, -s]].
+// Symplectic is Sp(2n), the group of the real matrices that keep Jᵀ..J, the form Ω = [[0, I], [-I, 0]] of n places and
+// n momenta, for 2n = 2 and 4. The chart of Sp(2) is an angle and factors as in SL(2); that of Sp(4) a unitary matrix,
+// as rx, ry, rz and a phase, and the entries s11, s12, s22, t11, t12, t22 of p = [[s, t], [t, -s]].
 func Symplectic(n int) (Group, error) {
 	switch n {
 	case 2:
@@ -116,7 +131,10 @@ func Symplectic(n int) (Group, error) {
 		}
 		return nil, err
 	case 4:
-		c := cartan{name: "Sp(4)", dim: 4, kind: kUnitary, why: fmt.Sprintf(notExp, "Sp(4)", "a matrix with the eigenvalues -2, -1/2, 1 and 1")}
+		c := cartan{
+			name: "Sp(4)", dim: 4, kind: kUnitary,
+			why: fmt.Sprintf(notExp, "Sp(4)", "a matrix with the eigenvalues -2, -1/2, 1 and 1"),
+		}
 		for i, x := range []string{"11", "12", "22"} {
 			a, b := float64(i/2), float64((i+1)/2)
 			c.basis = append(c.basis, symmetric1(4, "s"+x, false, a, b, 1, a+2, b+2, -1))
@@ -134,12 +152,13 @@ func Symplectic(n int) (Group, error) {
 	return nil, fmt.Errorf("Sp(%d): expected 2 or 4 dimensions", n)
 }
 
-// SU2 is SU(2), the unit quaternions, which turn space twice over: rx, ry, rz is a rotation vector of up to 360 degrees. They act on R⁴ by the product of
-// quaternions from the left; the representation "vector" is the rotation of space.
+// SU2 is SU(2), the unit quaternions, which turn space twice over: rx, ry, rz is a rotation vector of up to 360
+// degrees. They act on R⁴ by the product of quaternions from the left; the representation "vector" is the rotation of
+// space.
 func SU2() Group { return spinCartan{cartan{name: "SU(2)", dim: 4, kind: kSpin}} }
 
-// Unreached says which elements the exponential map of a group does not reach, "" if it reaches all. Plans and samples of this package reach them all
-// the same, except in groups by generators, whose chart is the exponential map.
+// Unreached says which elements the exponential map of a group does not reach, "" if it reaches all. Plans and samples
+// of this package reach them all the same, except in groups by generators, whose chart is the exponential map.
 func Unreached(g Group) string {
 	switch g := g.(type) {
 	case Factored:
@@ -154,7 +173,8 @@ func Unreached(g Group) string {
 		return g.unreached()
 	case affine:
 		if g.full {
-			return "exp does not reach all of " + g.name + ": a matrix with two different negative eigenvalues has no coordinates"
+			return "exp does not reach all of " + g.name +
+				": a matrix with two different negative eigenvalues has no coordinates"
 		}
 	case orthoLie:
 		if g.mirror {
@@ -222,7 +242,8 @@ func (c cartan) Chart() []Axis {
 	return out
 }
 
-// Window is all of the compact part, factors from 0.7 to 1.4 except scale from 0.5 to 2, ±0.5 for numbers without a unit and ±1 unit of length.
+// Window is all of the compact part, factors from 0.7 to 1.4 except scale from 0.5 to 2, ±0.5 for numbers without a
+// unit and ±1 unit of length.
 func (c cartan) Window() [][2]float64 {
 	w := defaultWindow(c.Chart())
 	for i, b := range c.basis {
@@ -544,7 +565,8 @@ func (c cartan) Inv(g Element) Element {
 	return c.join(back, minus, t)
 }
 
-// Dist is the Frobenius norm of the difference of the matrices, with the shifts as one more column. It is a metric, but moves with neither side.
+// Dist is the Frobenius norm of the difference of the matrices, with the shifts as one more column. It is a metric, but
+// moves with neither side.
 func (c cartan) Dist(g, h Element) float64 {
 	gk, gp, gt := c.split(g)
 	hk, hp, ht := c.split(h)
@@ -566,7 +588,8 @@ func (c cartan) Motion(g Element) (a, t []float64) {
 	return c.matrix(k, p).v, t
 }
 
-// Sample draws the compact part from its Haar measure and the other coordinates uniformly from the window, factors log-uniformly.
+// Sample draws the compact part from its Haar measure and the other coordinates uniformly from the window, factors
+// log-uniformly.
 func (c cartan) Sample(r *rand.Rand) Element {
 	q, err := ballCube(c, nil, c.most())
 	if err != nil {
@@ -722,7 +745,8 @@ func (c cartan) preset(window [][2]float64) ([]Element, string, error) {
 	}
 	along := len(out)
 	out = Dedup(c, append(out, low...), Tolerance)
-	return out, fmt.Sprintf("%d elements along the axes of the chart and a low-discrepancy sample of %d: %s", along, presetMatrices, c.within(window)), nil
+	return out, fmt.Sprintf("%d elements along the axes of the chart and a low-discrepancy sample of %d: %s", along,
+		presetMatrices, c.within(window)), nil
 }
 
 func (c cartan) grid() error { return nil }

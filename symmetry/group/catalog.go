@@ -8,13 +8,20 @@ import (
 
 // Entry documents a group or a family of groups.
 type Entry struct {
-	Name    string `json:"name"`    // how to write it, with letters for numbers: "C<n>"
-	Example string `json:"example"` // a name that [Parse] reads
-	Doc     string `json:"doc"`     // what it is and how its elements compose
-	Chart   []Axis `json:"-"`       // of the example; its bounds may be infinite, which JSON cannot say
-	Axes    string `json:"axes"`    // the chart for people
-	Exact   string `json:"exact"`   // which elements move a picture without resampling
-	Orbit   string `json:"orbit"`   // what is visited if nobody says
+	// how to write it, with letters for numbers: "C<n>"
+	Name string `json:"name"`
+	// a name that [Parse] reads
+	Example string `json:"example"`
+	// what it is and how its elements compose
+	Doc string `json:"doc"`
+	// of the example; its bounds may be infinite, which JSON cannot say
+	Chart []Axis `json:"-"`
+	// the chart for people
+	Axes string `json:"axes"`
+	// which elements move a picture without resampling
+	Exact string `json:"exact"`
+	// what is visited if nobody says
+	Orbit string `json:"orbit"`
 }
 
 // Catalog lists the groups that [Parse] reads, for help texts.
@@ -63,12 +70,14 @@ func entries() []Entry {
 		},
 		{
 			Name: "T(2,Z)", Example: "T(2,Z)",
-			Doc:   "Shifts by whole pixels; what enters at the border is the border rule's, or real content with a crop window.",
+			Doc: "Shifts by whole pixels; what enters at the border is the border rule's, or real content with a " +
+				"crop window.",
 			Exact: "all",
 		},
 		{
 			Name: "Roll(<h>,<w>)", Example: "Roll(28,28)",
-			Doc:   "Cyclic shifts of a grid of h rows and w columns by whole pixels: what leaves on one side enters on the other.",
+			Doc: "Cyclic shifts of a grid of h rows and w columns by whole pixels: what leaves on one side enters " +
+				"on the other.",
 			Exact: "all",
 		},
 		{
@@ -103,13 +112,17 @@ func entries() []Entry {
 		},
 		{
 			Name: "SO(3)", Example: "SO(3)",
-			Doc: "Rotations of space about the origin, as rotation vectors: the axis times the angle, right-handed, of at most 180 degrees; at 180 the " +
-				"first component that is not 0 is positive. Slices are the rotations about the axes in the planes xy, xz and yz.",
-			Exact: "the 24 rotations of the cube, which permute coordinates and change signs; points are never resampled",
+			Doc: "Rotations of space about the origin, as rotation vectors: the axis times the angle, right-handed, " +
+				"of at most 180 degrees; at 180 the " +
+				"first component that is not 0 is positive. Slices are the rotations about the axes in the planes " +
+				"xy, xz and yz.",
+			Exact: "the 24 rotations of the cube, which permute coordinates and change signs; points are never " +
+				"resampled",
 		},
 		{
 			Name: "O(3)", Example: "O(3)",
-			Doc:   "Rotations of space and their products with the inversion, which turns every vector v into -v; mirrors are half turns with the inversion.",
+			Doc: "Rotations of space and their products with the inversion, which turns every vector v into -v; " +
+				"mirrors are half turns with the inversion.",
 			Exact: "the 48 symmetries of the cube",
 		},
 		{
@@ -129,7 +142,8 @@ func entries() []Entry {
 		},
 		{
 			Name: "Tetra", Example: "Tetra",
-			Doc:   "The 12 rotations of a tetrahedron, in the chart of SO(3). Th has them with the inversion, Td the 24 symmetries of the tetrahedron, in the chart of O(3).",
+			Doc: "The 12 rotations of a tetrahedron, in the chart of SO(3). Th has them with the inversion, Td the " +
+				"24 symmetries of the tetrahedron, in the chart of O(3).",
 			Exact: "all",
 		},
 		{
@@ -164,7 +178,8 @@ func entries() []Entry {
 		},
 		{
 			Name: "Og(3,<direction>)", Example: "Og(3)",
-			Doc: "The rotations and mirrors of space that keep a direction, such as that of gravity: z in Og(3), else Og(3,x), Og(3,y) or three numbers as in " +
+			Doc: "The rotations and mirrors of space that keep a direction, such as that of gravity: z in Og(3), " +
+				"else Og(3,x), Og(3,y) or three numbers as in " +
 				"Og(3,0,0,-1). The element mirrors in a plane that holds the direction, then turns about it.",
 			Exact: "quarter turns about an axis of coordinates",
 		},
@@ -180,47 +195,55 @@ func entries() []Entry {
 		},
 		{
 			Name: "GL+(<n>)", Example: "GL+(3)",
-			Doc: "Matrices of positive determinant in 2 or 3 dimensions: the element stretches by all its factors at once, then turns, k·exp(p). Every matrix has " +
+			Doc: "Matrices of positive determinant in 2 or 3 dimensions: the element stretches by all its factors at " +
+				"once, then turns, k·exp(p). Every matrix has " +
 				"such coordinates, while exp alone does not reach those with two different negative eigenvalues.",
 			Exact: "the rotations of the cube; in 2 dimensions quarter turns",
 		},
 		{
 			Name: "SL(<n>)", Example: "SL(2)",
-			Doc:   "Matrices of determinant 1 in 2 or 3 dimensions, as GL+(<n>) without scale. Exp alone does not reach all of them.",
+			Doc: "Matrices of determinant 1 in 2 or 3 dimensions, as GL+(<n>) without scale. Exp alone does not " +
+				"reach all of them.",
 			Exact: "as GL+(<n>)",
 		},
 		{
 			Name: "Affine(3)", Example: "Affine(3)",
-			Doc:   "Affine maps of space of positive determinant: the element stretches, turns, then shifts. Exp alone does not reach all of them.",
+			Doc: "Affine maps of space of positive determinant: the element stretches, turns, then shifts. Exp " +
+				"alone does not reach all of them.",
 			Exact: "as SO(3), then shifts",
 		},
 		{
 			Name: "Lorentz", Example: "Lorentz",
-			Doc: "Rotations and boosts of events (t, x, y, z) that keep t² - x² - y² - z², the direction of time and the orientation: SO+(1,3). The element " +
+			Doc: "Rotations and boosts of events (t, x, y, z) that keep t² - x² - y² - z², the direction of time and " +
+				"the orientation: SO+(1,3). The element " +
 				"boosts by the rapidities bx, by, bz, then turns.",
 			Exact: "as SO(3)",
 		},
 		{
 			Name: "Sp(<2n>)", Example: "Sp(4)",
-			Doc: "Symplectic matrices of 2 or 4 dimensions, which keep the form of places and momenta (q, p). The element stretches by exp(p), then turns by a " +
+			Doc: "Symplectic matrices of 2 or 4 dimensions, which keep the form of places and momenta (q, p). The " +
+				"element stretches by exp(p), then turns by a " +
 				"unitary matrix. Exp alone does not reach all of them.",
 			Exact: "the identity",
 		},
 		{
 			Name: "SU(2)", Example: "SU(2)",
-			Doc: "Unit quaternions, which turn space twice over: a full turn of 360 degrees is -1. They act on R⁴ by products from the left, the representation " +
+			Doc: "Unit quaternions, which turn space twice over: a full turn of 360 degrees is -1. They act on R⁴ by " +
+				"products from the left, the representation " +
 				"spinor; the representation vector is the rotation of space.",
 			Exact: "half turns",
 		},
 		{
 			Name: "S(<n>)", Example: "S(5)",
-			Doc: "Permutations of the n rows of a set or nodes of a graph: row i goes to place p<i>, counted from 0. Samples with fewer rows are moved by " +
+			Doc: "Permutations of the n rows of a set or nodes of a graph: row i goes to place p<i>, counted from 0. " +
+				"Samples with fewer rows are moved by " +
 				"what is left of the cycles when the other rows are taken out of them.",
 			Exact: "all",
 		},
 		{
 			Name: "T(1,Z)", Example: "T(1,Z)",
-			Doc:   "Shifts of time by whole samples or frames, later for positive dt; what enters at the ends is the border rule's.",
+			Doc: "Shifts of time by whole samples or frames, later for positive dt; what enters at the ends is the " +
+				"border rule's.",
 			Exact: "all",
 		},
 		{
@@ -240,14 +263,17 @@ func entries() []Entry {
 		},
 		{
 			Name: "Flow(<generators>)", Example: "Flow(shift x,shift y)",
-			Doc: "Motions of a sequence at constant velocity ν: the frame at time t, counted from 0, is moved by exp(t·ν·X). Generators of the plane are those of " +
-				"Affine that commute, such as shift x and shift y, or rotate and scale; after a 3, as in Flow(3,rotate z), those of space: rotate x, rotate y, " +
+			Doc: "Motions of a sequence at constant velocity ν: the frame at time t, counted from 0, is moved by " +
+				"exp(t·ν·X). Generators of the plane are those of " +
+				"Affine that commute, such as shift x and shift y, or rotate and scale; after a 3, as in " +
+				"Flow(3,rotate z), those of space: rotate x, rotate y, " +
 				"rotate z, shift x, shift y, shift z. Rest is the identity, and velocities add.",
 			Exact: "velocities whose maps are exact at all times: whole pixels per frame, 90 degrees per frame",
 		},
 		{
 			Name: "Hue", Example: "Hue",
-			Doc:   "Turns of the colors of three channels about the axis of the greys; 120 degrees move red to green, green to blue, blue to red.",
+			Doc: "Turns of the colors of three channels about the axis of the greys; 120 degrees move red to " +
+				"green, green to blue, blue to red.",
 			Exact: "multiples of 120 degrees",
 		},
 		{
@@ -262,7 +288,8 @@ func entries() []Entry {
 		},
 		{
 			Name: "Contrast", Example: "Contrast",
-			Doc:   "The maps 1/2 + c·(x - 1/2) of all channels. Values that leave [0, 1] are clipped by pictures and counted.",
+			Doc: "The maps 1/2 + c·(x - 1/2) of all channels. Values that leave [0, 1] are clipped by pictures and " +
+				"counted.",
 			Exact: "the identity",
 		},
 		{
@@ -272,7 +299,8 @@ func entries() []Entry {
 		},
 		{
 			Name: "Time", Example: "Time",
-			Doc: "Time reversal: the opposite order of frames, and the opposite sign of velocities. In products such as D4 x Time, also called " +
+			Doc: "Time reversal: the opposite order of frames, and the opposite sign of velocities. In products such " +
+				"as D4 x Time, also called " +
 				"piv-d4t, whose 16 elements have the numbers of the square's table, 8 to 15 reversing time.",
 			Exact: "all; for velocities given at the middle of the time",
 		},
@@ -290,7 +318,8 @@ func affineDoc() string {
 		s = append(s, k.name+" ("+k.doc+")")
 	}
 	return "The maps exp(Σ t_i X_i) for generators X_i among " + strings.Join(s, ", ") +
-		". They must span a Lie algebra; the error says what is missing. With rotate, scale, stretch and hyperbolic together exp does " +
+		". They must span a Lie algebra; the error says what is missing. With rotate, scale, stretch and hyperbolic " +
+		"together exp does " +
 		"not reach every matrix, and a product that has no logarithm has no coordinates."
 }
 
@@ -322,10 +351,11 @@ const (
 	presetAngles = 72   // every 5 degrees
 )
 
-// Preset is the plan for a group when nobody chooses one, within a window (nil for the default), and what it is in words:
-// every element of a finite group of at most 1000; else a grid of 72 angles, both mirrors, shifts 1 px apart, 13 factors and 9
-// values of other numbers; with 24 angles, 7 factors and 5 values if that would be more than 1000 elements; else as many of low
-// discrepancy. Shifts are never spaced wider, because a model whose strides divide the spacing would look invariant.
+// Preset is the plan for a group when nobody chooses one, within a window (nil for the default), and what it is in
+// words: every element of a finite group of at most 1000; else a grid of 72 angles, both mirrors, shifts 1 px apart, 13
+// factors and 9 values of other numbers; with 24 angles, 7 factors and 5 values if that would be more than 1000
+// elements; else as many of low discrepancy. Shifts are never spaced wider, because a model whose strides divide the
+// spacing would look invariant.
 func Preset(g Group, window [][2]float64) ([]Element, string, error) {
 	if n := order(g); n > 0 && n <= presetAll && window == nil {
 		es, err := Enumerate(g)

@@ -40,7 +40,8 @@ func (x orthoLieOnly) Generators() []Generator { return x.o.Generators() }
 // Exp is the turn by t[0] radians.
 func (x orthoLieOnly) Exp(t []float64) Element { return x.o.Exp(t) }
 
-// Hue is the group of turns of the colors of three channels about the axis of the greys: 120 degrees move red to green, green to blue, blue to red.
+// Hue is the group of turns of the colors of three channels about the axis of the greys: 120 degrees move red to green,
+// green to blue, blue to red.
 func Hue() Group { return hue{} }
 
 // Name is Hue.
@@ -168,10 +169,12 @@ func (x channels) within([][2]float64) string {
 // tone is a one-parameter family of maps of each channel by itself.
 type tone struct{ name, axis string }
 
-// Brightness is the group of the maps x -> x + b of all channels. Values outside [0, 1], which pictures cannot hold, make it partial.
+// Brightness is the group of the maps x -> x + b of all channels. Values outside [0, 1], which pictures cannot hold,
+// make it partial.
 func Brightness() Group { return tone{"Brightness", "brightness"} }
 
-// Contrast is the group of the maps x -> 1/2 + c·(x - 1/2) of all channels. Values outside [0, 1], which pictures cannot hold, make it partial.
+// Contrast is the group of the maps x -> 1/2 + c·(x - 1/2) of all channels. Values outside [0, 1], which pictures
+// cannot hold, make it partial.
 func Contrast() Group { return tone{"Contrast", "contrast"} }
 
 // Gamma is the group of the maps x -> x^γ of all channels, which stay in [0, 1]; values below 0 keep their sign.

@@ -49,7 +49,10 @@ func TestColors(t *testing.T) {
 	if is[group.Permuting](parse(t, "Channels(3)")) || is[group.Planar](group.Hue()) {
 		t.Error("groups of colors leave rows and places alone")
 	}
-	for name, want := range map[string]string{"Channels(9)": "2..8", "Channels": "such as Channels(3)", "Channels(1)": "2..8"} {
+	for name, want := range map[string]string{
+		"Channels(9)": "2..8", "Channels": "such as Channels(3)",
+		"Channels(1)": "2..8",
+	} {
 		if _, err := group.Parse(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", name, err, want)
 		}
@@ -90,8 +93,10 @@ func TestFlows(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"Flow": "such as Flow(rotate)", "Flow(rotate,shift x)": "add shift y", "Flow(rotate,shift x,shift y)": "must commute",
-		"Flow(3,rotate z,shift x)": "do not commute", "Flow(3,rotate)": "unknown generator", "Flow(3)": "needs generators", "Flow(3,shift x,shift x)": "twice",
+		"Flow": "such as Flow(rotate)", "Flow(rotate,shift x)": "add shift y",
+		"Flow(rotate,shift x,shift y)": "must commute",
+		"Flow(3,rotate z,shift x)":     "do not commute", "Flow(3,rotate)": "unknown generator",
+		"Flow(3)": "needs generators", "Flow(3,shift x,shift x)": "twice",
 		"Flow(shift)": "shift x, shift y",
 	} {
 		if _, err := group.Parse(name); err == nil || !strings.Contains(err.Error(), want) {
@@ -111,7 +116,8 @@ func TestFlows(t *testing.T) {
 	} {
 		g := parse(t, c.name)
 		es, text, err := group.Preset(g, c.window)
-		if err != nil || len(es) != c.n || text == "" || !slices.ContainsFunc(es, func(e group.Element) bool { return g.Dist(e, g.Identity()) == 0 }) {
+		if err != nil || len(es) != c.n || text == "" ||
+			!slices.ContainsFunc(es, func(e group.Element) bool { return g.Dist(e, g.Identity()) == 0 }) {
 			t.Errorf("%s: %d elements, %q, %v, expected %d with rest", c.name, len(es), text, err, c.n)
 		}
 	}

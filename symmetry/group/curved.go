@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// curved is a group whose chart is no box of independent coordinates, so that it plans for itself: rotation vectors fill a ball,
-// permutations repeat no place. Windows are checked by the group; nil is the default one.
+// curved is a group whose chart is no box of independent coordinates, so that it plans for itself: rotation vectors
+// fill a ball, permutations repeat no place. Windows are checked by the group; nil is the default one.
 type curved interface {
 	Group
 	cube(window [][2]float64) (cube, error)
@@ -25,10 +25,14 @@ type curved interface {
 
 // cube maps points of the unit cube to elements, evenly spread ones to evenly spread ones.
 type cube struct {
-	start    []float64                         // the place of the identity, the middle of what leaves it out
-	inside   bool                              // the window holds the identity
-	capacity float64                           // number of elements, +Inf for a continuum
-	at       func(u []float64) (Element, bool) // false where there is no element
+	// the place of the identity, the middle of what leaves it out
+	start []float64
+	// the window holds the identity
+	inside bool
+	// number of elements, +Inf for a continuum
+	capacity float64
+	// false where there is no element
+	at func(u []float64) (Element, bool)
 }
 
 // plans is how a group plans: by itself or as a box of coordinates.
@@ -189,8 +193,8 @@ const (
 	presetTogether = 200 // elements that move all
 )
 
-// preset is every combination if they are few. Else it is elements that move one factor alone, so that a defect of one factor is seen by
-// itself, and elements that move all of them.
+// preset is every combination if they are few. Else it is elements that move one factor alone, so that a defect of one
+// factor is seen by itself, and elements that move all of them.
 func (p *product) preset(window [][2]float64) ([]Element, string, error) {
 	w, err := p.windows(window)
 	if err != nil {

@@ -13,24 +13,29 @@ import (
 type flow struct {
 	name  string
 	inner Group
-	space bool // inner is SE(3)
+	// inner is SE(3)
+	space bool
 	axes  []flowAxis
 }
 
 // flowAxis is one generator.
 type flowAxis struct {
 	name, unit string
-	at         int       // coefficient of SE(3), or coordinate of the inner group
-	values     []float64 // of the preset
-	reach      float64   // of the window; a factor for factors
+	// coefficient of SE(3), or coordinate of the inner group
+	at int
+	// of the preset
+	values []float64
+	// of the window; a factor for factors
+	reach float64
 }
 
-// Flow is the group of motions at constant velocity along generators that commute: the frame of a sequence at time t, counted from 0, is moved by
-// exp(t·ν). The chart has one velocity per generator, per frame: degrees, pixels, lengths, factors. Elements compose by adding velocities, and factors
-// by multiplying them.
+// Flow is the group of motions at constant velocity along generators that commute: the frame of a sequence at time t,
+// counted from 0, is moved by exp(t·ν). The chart has one velocity per generator, per frame: degrees, pixels, lengths,
+// factors. Elements compose by adding velocities, and factors by multiplying them.
 //
-// Generators of the plane are those of [ByGenerators]. After the name "3" they are those of space: rotate x, rotate y, rotate z, shift x, shift y,
-// shift z. The error names generators that do not commute: products of their flows are no flows of the same kind.
+// Generators of the plane are those of [ByGenerators]. After the name "3" they are those of space: rotate x, rotate y,
+// rotate z, shift x, shift y, shift z. The error names generators that do not commute: products of their flows are no
+// flows of the same kind.
 func Flow(names ...string) (Group, error) {
 	if len(names) > 0 && strings.TrimSpace(names[0]) == "3" {
 		return flowSpace(names[1:])
@@ -38,13 +43,16 @@ func Flow(names ...string) (Group, error) {
 	g, err := ByGenerators(names...)
 	if err != nil {
 		if len(names) == 0 {
-			err = errors.New("Flow() needs generators: expected some such as Flow(rotate), Flow(shift x,shift y) or Flow(3,rotate z)")
+			err = errors.New("Flow() needs generators: expected some such as Flow(rotate), Flow(shift x,shift y) or " +
+				"Flow(3,rotate z)")
 		}
 		return nil, fmt.Errorf("flow: %w", err)
 	}
 	a, ok := g.(affine)
 	if !ok || !a.abelian {
-		return nil, fmt.Errorf("%s: the generators of a flow must commute: name generators that do, such as shift x and shift y, or rotate and scale",
+		return nil, fmt.Errorf(
+			"%s: the generators of a flow must commute: name generators that do, such as shift x and shift y, or "+
+				"rotate and scale",
 			strings.Replace(g.Name(), "Affine", "Flow", 1))
 	}
 	f := flow{name: strings.Replace(a.name, "Affine", "Flow", 1), inner: g}
@@ -82,7 +90,10 @@ func flowSpace(names []string) (Group, error) {
 			return nil, fmt.Errorf("flow: generator %q is listed twice", known[at])
 		}
 		canon = append(canon, known[at])
-		x := flowAxis{name: known[at], at: at, unit: "length/frame", reach: 0.1, values: []float64{-0.1, -0.05, 0, 0.05, 0.1}}
+		x := flowAxis{
+			name: known[at], at: at, unit: "length/frame", reach: 0.1,
+			values: []float64{-0.1, -0.05, 0, 0.05, 0.1},
+		}
 		if at < 3 {
 			x.unit, x.reach, x.values = "deg/frame", 20, []float64{-20, -10, -5, -2, 0, 2, 5, 10, 20}
 		}
@@ -96,7 +107,8 @@ func flowSpace(names []string) (Group, error) {
 		for _, y := range f.axes[:i] {
 			// A rotation commutes with the shift along its own axis, and shifts with each other.
 			if (x.at < 3 || y.at < 3) && (x.at%3 != y.at%3) {
-				return nil, fmt.Errorf("%s: %s and %s do not commute: the generators of a flow must", f.name, y.name, x.name)
+				return nil, fmt.Errorf("%s: %s and %s do not commute: the generators of a flow must", f.name, y.name,
+					x.name)
 			}
 		}
 	}

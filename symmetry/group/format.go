@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Format is an element for people: "90 deg", "x1.25", "(dx 3 px, dy -1 px)", with six significant digits; "identity" if the
-// chart has no axes.
+// Format is an element for people: "90 deg", "x1.25", "(dx 3 px, dy -1 px)", with six significant digits; "identity" if
+// the chart has no axes.
 func Format(g Group, e Element) string {
 	chart := g.Chart()
 	if len(chart) != len(e) {
@@ -78,8 +78,8 @@ func (p *product) check(e Element) error {
 	return nil
 }
 
-// Validate is the canonical form of coordinates that a person gave. Periodic coordinates may lie outside the period. The error
-// names the axis: wrong number of coordinates, not finite, outside the chart, between the steps.
+// Validate is the canonical form of coordinates that a person gave. Periodic coordinates may lie outside the period.
+// The error names the axis: wrong number of coordinates, not finite, outside the chart, between the steps.
 func Validate(g Group, e Element) (Element, error) {
 	chart := g.Chart()
 	if len(e) != len(chart) {
@@ -104,21 +104,24 @@ func Validate(g Group, e Element) (Element, error) {
 	c, st := canonical(g, e), Steps(g)
 	if l, ok := g.(interface{ listed() bool }); ok && l.listed() {
 		if d := g.Dist(c, e); !(d <= 1e-3) { // lists have no steps, but typed numbers may be a little off here too
-			return nil, fmt.Errorf("%v is no element of %s, whose elements are listed; the nearest is %v", []float64(e), g.Name(), []float64(c))
+			return nil, fmt.Errorf("%v is no element of %s, whose elements are listed; the nearest is %v", []float64(e),
+				g.Name(), []float64(c))
 		}
 	}
 	for i, v := range c {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%s is out of reach: %s has no such element", Format(g, e), g.Name())
 		}
-		// Only stepped coordinates move by more than whole periods: typed numbers such as 51.4286 in C7 may be a little off.
+		// Only stepped coordinates move by more than whole periods: typed numbers such as 51.4286 in C7 may be a little
+		// off.
 		if st := st[i]; st > 0 {
 			d := math.Abs(v - e[i])
 			if a := chart[i]; a.Periodic {
 				d = math.Abs(wrap(v-e[i]+(a.Max-a.Min)/2, 0, a.Max-a.Min) - (a.Max-a.Min)/2)
 			}
 			if !(d <= 1e-3*st) {
-				return nil, fmt.Errorf("%s of %s is %g: expected a multiple of %g; the nearest is %g", chart[i].Name, g.Name(), e[i], st, v)
+				return nil, fmt.Errorf("%s of %s is %g: expected a multiple of %g; the nearest is %g", chart[i].Name,
+					g.Name(), e[i], st, v)
 			}
 		}
 	}

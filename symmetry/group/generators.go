@@ -12,42 +12,71 @@ import (
 // genKind describes a generator of affine maps by name.
 type genKind struct {
 	name, doc string
-	unit      string // of the chart
-	alg       string // unit in the algebra
-	l         algebra
-	aliases   []string
+	// of the chart
+	unit string
+	// unit in the algebra
+	alg     string
+	l       algebra
+	aliases []string
 }
 
 func genKinds() []genKind {
 	return []genKind{
-		{name: "rotate", unit: "deg", alg: "rad", l: algebra{rho: 1}, doc: "turn about the centre, counter-clockwise", aliases: []string{"rotation"}},
-		{name: "scale", unit: "factor", alg: "log-factor", l: algebra{tau: 1}, doc: "magnify about the centre", aliases: []string{"scaling", "dilate", "zoom"}},
-		{name: "stretch", unit: "factor", alg: "log-factor", l: algebra{sigma: 1}, doc: "x by the factor, y by its reciprocal", aliases: []string{"squeeze"}},
-		{name: "hyperbolic", unit: "factor", alg: "log-factor", l: algebra{eta: 1}, doc: "as stretch, along the diagonals"},
-		{name: "shear", unit: "", alg: "", l: algebra{rho: 0.5, eta: 0.5}, doc: "x += t·y", aliases: []string{"shearx"}},
+		{
+			name: "rotate", unit: "deg", alg: "rad", l: algebra{rho: 1},
+			doc:     "turn about the centre, counter-clockwise",
+			aliases: []string{"rotation"},
+		},
+		{
+			name: "scale", unit: "factor", alg: "log-factor", l: algebra{tau: 1}, doc: "magnify about the centre",
+			aliases: []string{"scaling", "dilate", "zoom"},
+		},
+		{
+			name: "stretch", unit: "factor", alg: "log-factor", l: algebra{sigma: 1},
+			doc: "x by the factor, y by its reciprocal", aliases: []string{"squeeze"},
+		},
+		{
+			name: "hyperbolic", unit: "factor", alg: "log-factor", l: algebra{eta: 1},
+			doc: "as stretch, along the diagonals",
+		},
+		{
+			name: "shear", unit: "", alg: "", l: algebra{rho: 0.5, eta: 0.5}, doc: "x += t·y",
+			aliases: []string{"shearx"},
+		},
 		{name: "shear y", unit: "", alg: "", l: algebra{rho: -0.5, eta: 0.5}, doc: "y += t·x"},
-		{name: "shift x", unit: "px", alg: "px", l: algebra{v: vec2{1, 0}}, doc: "shift to the right", aliases: []string{"dx", "tx", "translatex"}},
-		{name: "shift y", unit: "px", alg: "px", l: algebra{v: vec2{0, 1}}, doc: "shift down", aliases: []string{"dy", "ty", "translatey"}},
+		{
+			name: "shift x", unit: "px", alg: "px", l: algebra{v: vec2{1, 0}}, doc: "shift to the right",
+			aliases: []string{"dx", "tx", "translatex"},
+		},
+		{
+			name: "shift y", unit: "px", alg: "px", l: algebra{v: vec2{0, 1}}, doc: "shift down",
+			aliases: []string{"dy", "ty", "translatey"},
+		},
 	}
 }
 
 // affine is the set of the maps exp(Σ t_i X_i) for some of the generators.
 type affine struct {
-	name    string
-	kinds   []genKind
-	abelian bool // the generators commute: composition adds coordinates
-	turns   bool // one of them is rotate
-	full    bool // the algebra contains sl(2): exp does not reach all of the group
-	conf    bool // rotations and scales only, besides shifts
-	gram    [][]float64
+	name  string
+	kinds []genKind
+	// the generators commute: composition adds coordinates
+	abelian bool
+	// one of them is rotate
+	turns bool
+	// the algebra contains sl(2): exp does not reach all of the group
+	full bool
+	// rotations and scales only, besides shifts
+	conf bool
+	gram [][]float64
 }
 
-// ByGenerators is the group of affine maps exp(Σ t_i X_i) of the plane for generators X_i chosen by name, each at most once:
-// rotate, scale, stretch, hyperbolic, shear, shear y, shift x, shift y. Its chart has one axis per generator, in the order
-// given: degrees for rotate, factors e^t for scale, stretch and hyperbolic, a slope for the shears, pixels for the shifts.
+// ByGenerators is the group of affine maps exp(Σ t_i X_i) of the plane for generators X_i chosen by name, each at most
+// once: rotate, scale, stretch, hyperbolic, shear, shear y, shift x, shift y. Its chart has one axis per generator, in
+// the order given: degrees for rotate, factors e^t for scale, stretch and hyperbolic, a slope for the shears, pixels
+// for the shifts.
 //
-// These are coordinates of the first kind: all generators act at once, so beside a rotation the coordinate "shift x" is a
-// drift along an arc, not the shift of the result. Elements compose by matrix exponential and logarithm, or by adding
+// These are coordinates of the first kind: all generators act at once, so beside a rotation the coordinate "shift x" is
+// a drift along an arc, not the shift of the result. Elements compose by matrix exponential and logarithm, or by adding
 // coordinates, exactly, if all generators commute.
 //
 // The generators must be linearly independent and span a Lie algebra; the error names what is missing. If they span all
@@ -73,7 +102,9 @@ func ByGenerators(names ...string) (Group, error) {
 	a.name = "Affine(" + strings.Join(canon, ",") + ")"
 	a.gram = invertGram(a.kinds)
 	if a.gram == nil {
-		return nil, fmt.Errorf("%s: the generators are linearly dependent (shear is (hyperbolic + rotate)/2, shear y is (hyperbolic - rotate)/2); leave one out", a.name)
+		return nil, fmt.Errorf(
+			"%s: the generators are linearly dependent (shear is (hyperbolic + rotate)/2, shear y is (hyperbolic - "+
+				"rotate)/2); leave one out", a.name)
 	}
 	if err := a.closed(all); err != nil {
 		return nil, err
@@ -205,7 +236,8 @@ func (a affine) closed(all []genKind) error {
 				if norm(rest) > 1e-9 {
 					out = rest
 					if why == "" {
-						why = fmt.Sprintf("%s and %s do not commute, and their commutator is not in the span", y.name, x.name)
+						why = fmt.Sprintf("%s and %s do not commute, and their commutator is not in the span", y.name,
+							x.name)
 					}
 				}
 			}
@@ -238,7 +270,8 @@ func (a affine) closed(all []genKind) error {
 	for _, k := range want.kinds {
 		names = append(names, k.name)
 	}
-	return fmt.Errorf("%s is not closed under composition: %s; add %s: Affine(%s)", a.name, why, strings.Join(added, ", "), strings.Join(names, ","))
+	return fmt.Errorf("%s is not closed under composition: %s; add %s: Affine(%s)", a.name, why,
+		strings.Join(added, ", "), strings.Join(names, ","))
 }
 
 func norm(v [6]float64) float64 {
@@ -304,16 +337,17 @@ func (a affine) Chart() []Axis {
 		case k.unit == "factor":
 			c[i].Min = 0
 		case k.name == "rotate" && !a.full:
-			// Only where everything commutes does a full turn lead back to the same element whatever the other coordinates.
+			// Only where everything commutes does a full turn lead back to the same element whatever the other
+			// coordinates.
 			c[i].Min, c[i].Max, c[i].Periodic = -180, 180, a.abelian
 		}
 	}
 	return c
 }
 
-// Window is the range of coordinates that [Sampler] and the plans use if none is given: half a turn each way, factors 0.5 to
-// 2, ±0.5 in slope, ±4 px; where exp does not reach the whole group ±30 degrees, factors 0.8 to 1.25 and ±0.25, so that
-// products of three elements exist.
+// Window is the range of coordinates that [Sampler] and the plans use if none is given: half a turn each way, factors
+// 0.5 to 2, ±0.5 in slope, ±4 px; where exp does not reach the whole group ±30 degrees, factors 0.8 to 1.25 and ±0.25,
+// so that products of three elements exist.
 func (a affine) Window() [][2]float64 {
 	w := defaultWindow(a.Chart())
 	for i, k := range a.kinds {
@@ -412,8 +446,8 @@ func (a affine) fromMap(m mat2, b vec2) Element {
 	return g
 }
 
-// Mul adds coordinates (multiplies factors) where the generators commute; else it is the logarithm of the product, NaN where
-// there is none.
+// Mul adds coordinates (multiplies factors) where the generators commute; else it is the logarithm of the product, NaN
+// where there is none.
 func (a affine) Mul(g, h Element) Element {
 	switch {
 	case a.isIdentity(g):
@@ -467,8 +501,8 @@ func (a affine) Affine(g Element) (m [2][2]float64, t [2]float64) {
 	return expPlane(a.combine(a.logs(g)))
 }
 
-// Sample draws uniformly from the window, factors log-uniformly. Where the generators do not commute this is uniform in the
-// chart, not in a Haar measure.
+// Sample draws uniformly from the window, factors log-uniformly. Where the generators do not commute this is uniform in
+// the chart, not in a Haar measure.
 func (a affine) Sample(r *rand.Rand) Element { return draw(a, Window(a), r) }
 
 // Generators are those the group was made from.

@@ -1,10 +1,10 @@
-// Package group holds pure groups: charts, composition, inverses, distances, enumeration, sampling and exponential maps.
-// It knows no data; package action says how an element moves an image or a feature map.
+// Package group holds pure groups: charts, composition, inverses, distances, enumeration, sampling and exponential
+// maps. It knows no data; package action says how an element moves an image or a feature map.
 //
-// An element is its coordinates in the group's chart, so stored columns, plot axes and JSON need no translation. Angles in
-// charts are degrees, because quarter turns and the steps of C_n are then exact numbers and what a person reads is what is
-// stored; shifts are pixels; scales are factors. Generators of Lie algebras use radians, pixels and log-factors, as the
-// formulas do. The conversion between the two happens in this package alone.
+// An element is its coordinates in the group's chart, so stored columns, plot axes and JSON need no translation. Angles
+// in charts are degrees, because quarter turns and the steps of C_n are then exact numbers and what a person reads is
+// what is stored; shifts are pixels; scales are factors. Generators of Lie algebras use radians, pixels and
+// log-factors, as the formulas do. The conversion between the two happens in this package alone.
 package group
 
 import "math/rand/v2"
@@ -14,10 +14,14 @@ type Element []float64
 
 // Axis is one coordinate of a chart.
 type Axis struct {
-	Name     string  `json:"name"`     // such as "angle", "dx", "mirror"
-	Unit     string  `json:"unit"`     // "deg", "px", "factor" or "" for a count or a switch
-	Min      float64 `json:"min"`      // range in use; for a periodic axis the period is Max-Min and Max itself is excluded
-	Max      float64 `json:"max"`      // ±Inf where nothing bounds the coordinate
+	// such as "angle", "dx", "mirror"
+	Name string `json:"name"`
+	// "deg", "px", "factor" or "" for a count or a switch
+	Unit string `json:"unit"`
+	// range in use; for a periodic axis the period is Max-Min and Max itself is excluded
+	Min float64 `json:"min"`
+	// ±Inf where nothing bounds the coordinate
+	Max      float64 `json:"max"`
 	Periodic bool    `json:"periodic"` //
 }
 
@@ -53,15 +57,17 @@ type Lie interface {
 
 // Generator is a basis vector of a Lie algebra.
 type Generator struct {
-	Name string // such as "rotation"
-	Unit string // of its coefficient: "rad", "px", "log-factor", or "" if it has none
+	// such as "rotation"
+	Name string
+	// of its coefficient: "rad", "px", "log-factor", or "" if it has none
+	Unit string
 }
 
 // Planar is a group that acts on the plane by affine maps.
 type Planar interface {
 	Group
-	// Affine is the map p -> A·p + t on points (x to the right, y down, in pixels, origin at the centre of the picture).
-	// A positive angle turns counter-clockwise as displayed: a quarter turn has A = [[0,1],[-1,0]] because y points down.
-	// Entries are exact (0, ±1) wherever the map is a lattice symmetry.
+	// Affine is the map p -> A·p + t on points (x to the right, y down, in pixels, origin at the centre of the
+	// picture). A positive angle turns counter-clockwise as displayed: a quarter turn has A = [[0,1],[-1,0]] because y
+	// points down. Entries are exact (0, ±1) wherever the map is a lattice symmetry.
 	Affine(g Element) (a [2][2]float64, t [2]float64)
 }

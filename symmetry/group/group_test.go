@@ -33,7 +33,8 @@ func affine(tb testing.TB, g group.Group, e group.Element) ([2][2]float64, [2]fl
 	return p.Affine(e)
 }
 
-// Maps of the eight elements of D4 on points with y down: a positive turn carries the right edge (1, 0) to the top (0, -1).
+// Maps of the eight elements of D4 on points with y down: a positive turn carries the right edge (1, 0) to the top (0,
+// -1).
 func TestConventionOfThePlane(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -59,7 +60,8 @@ func TestConventionOfThePlane(t *testing.T) {
 			t.Errorf("%s: Affine(%v) = %v, %v, expected %v", c.name, c.e, a, at, c.want)
 		}
 	}
-	if a, at := affine(t, group.SE2(), group.Element{90, 3, -1}); a != [2][2]float64{{0, 1}, {-1, 0}} || at != [2]float64{3, -1} {
+	if a, at := affine(t, group.SE2(), group.Element{90, 3, -1}); a != [2][2]float64{{0, 1}, {-1, 0}} ||
+		at != [2]float64{3, -1} {
 		t.Errorf("SE(2): turns about the centre, then shifts; got %v, %v", a, at)
 	}
 }
@@ -72,7 +74,8 @@ func TestMulActsFromTheRight(t *testing.T) {
 		{"O(2)", group.Element{90, 1}, group.Element{30, 0}, group.Element{60, 1}},
 		{"O(2)", group.Element{30, 0}, group.Element{90, 1}, group.Element{120, 1}},
 		{"O(2)", group.Element{90, 1}, group.Element{30, 1}, group.Element{60, 0}},
-		{"SE(2)", group.Element{90, 0, 0}, group.Element{0, 1, 0}, group.Element{90, 0, -1}}, // to the right, then turned: up
+		// to the right, then turned: up
+		{"SE(2)", group.Element{90, 0, 0}, group.Element{0, 1, 0}, group.Element{90, 0, -1}},
 		{"SE(2)", group.Element{0, 1, 0}, group.Element{90, 0, 0}, group.Element{90, 1, 0}},
 		{"p4m", group.Element{0, 1, 2, 0}, group.Element{0, 0, 3, 1}, group.Element{0, 1, -1, 1}},
 		{"Roll(4,6)", group.Element{5, 3}, group.Element{2, 2}, group.Element{1, 1}},
@@ -124,7 +127,10 @@ func TestProductOutOfReachIsNaN(t *testing.T) {
 	if d := g.Dist(p, g.Identity()); d <= 1e300 {
 		t.Errorf("its distance %v passes a comparison", d)
 	}
-	for _, name := range []string{"Affine(rotate,scale,shift x,shift y)", "Affine(shear,scale,stretch,shift x,shift y)"} {
+	for _, name := range []string{
+		"Affine(rotate,scale,shift x,shift y)",
+		"Affine(shear,scale,stretch,shift x,shift y)",
+	} {
 		if w, ok := parse(t, name).(interface{ Whole() bool }); !ok || !w.Whole() {
 			t.Errorf("exp reaches all of %s", name)
 		}
@@ -148,16 +154,19 @@ func TestExpReachesExactQuarterTurns(t *testing.T) {
 		t.Fatal("SE(2) is no Lie group")
 	}
 	// Turning by π while drifting right by π px walks half a circle of radius 1: it ends 2 px above the start.
-	if got := l.Exp([]float64{math.Pi, math.Pi, 0}); got[0] != 180 || math.Abs(got[1]) > 1e-14 || math.Abs(got[2]+2) > 1e-14 {
+	if got := l.Exp([]float64{math.Pi, math.Pi, 0}); got[0] != 180 || math.Abs(got[1]) > 1e-14 ||
+		math.Abs(got[2]+2) > 1e-14 {
 		t.Errorf("exp = %v, expected (180, 0, -2)", got)
 	}
 }
 
 func TestOptionalInterfaces(t *testing.T) {
 	for name, want := range map[string]string{ // finite, lie, planar, sampler
-		"Trivial": "f-ps", "SO(2)": "-lps", "C4": "f-ps", "D4": "f-ps", "T(2)": "-lps", "T(2,Z)": "--ps", "Roll(2,2)": "f-ps", "Scale": "-lps",
+		"Trivial": "f-ps", "SO(2)": "-lps", "C4": "f-ps", "D4": "f-ps", "T(2)": "-lps", "T(2,Z)": "--ps",
+		"Roll(2,2)": "f-ps", "Scale": "-lps",
 		"SE(2)": "-lps", "p4": "--ps", "Affine(rotate,scale)": "-lps",
-		"C4 x Scale": "--ps", "C4 x T(2,Z)": "---s", "C4 x D3": "f--s", "C4 x C2": "f-ps", "SO(2) x Scale": "-lps", "Scale x T(2)": "-l-s",
+		"C4 x Scale": "--ps", "C4 x T(2,Z)": "---s", "C4 x D3": "f--s", "C4 x C2": "f-ps", "SO(2) x Scale": "-lps",
+		"Scale x T(2)":  "-l-s",
 		"T(2) x T(2,Z)": "--ps", "T(2,Z) x Roll(4,4)": "---s", "C4 x Roll(4,4)": "f--s",
 	} {
 		g := parse(t, name)
@@ -165,7 +174,12 @@ func TestOptionalInterfaces(t *testing.T) {
 		for _, c := range []struct {
 			r  string
 			ok bool
-		}{{"f", is[group.Finite](g)}, {"l", is[group.Lie](g)}, {"p", is[group.Planar](g)}, {"s", is[group.Sampler](g)}} {
+		}{
+			{"f", is[group.Finite](g)},
+			{"l", is[group.Lie](g)},
+			{"p", is[group.Planar](g)},
+			{"s", is[group.Sampler](g)},
+		} {
 			if c.ok {
 				got.WriteString(c.r)
 			} else {
@@ -185,18 +199,27 @@ func is[T any](g group.Group) bool {
 
 func TestParseReadsWhatPeopleWrite(t *testing.T) {
 	for in, want := range map[string]string{
-		"SO(2)": "SO(2)", "so2": "SO(2)", " so( 2 ) ": "SO(2)", "SO_2": "SO(2)", "rotation": "SO(2)", "o2": "O(2)", "O(2)": "O(2)",
-		"C4": "C4", "c(4)": "C4", "C_4": "C4", "c 4": "C4", "D4": "D4", "d(6)": "D6", "C1": "C1",
-		"T(2)": "T(2)", "t2": "T(2)", "shift": "T(2)", "T(2,Z)": "T(2,Z)", "t(2, z)": "T(2,Z)", "t2z": "T(2,Z)", "Z^2": "T(2,Z)",
+		"SO(2)": "SO(2)", "so2": "SO(2)", " so( 2 ) ": "SO(2)", "SO_2": "SO(2)", "rotation": "SO(2)", "o2": "O(2)",
+		"O(2)": "O(2)",
+		"C4":   "C4", "c(4)": "C4", "C_4": "C4", "c 4": "C4", "D4": "D4", "d(6)": "D6", "C1": "C1",
+		"T(2)": "T(2)", "t2": "T(2)", "shift": "T(2)", "T(2,Z)": "T(2,Z)", "t(2, z)": "T(2,Z)", "t2z": "T(2,Z)",
+		"Z^2":         "T(2,Z)",
 		"Roll(28,28)": "Roll(28,28)", "roll( 3 , 4 )": "Roll(3,4)", "roll(3x4)": "Roll(3,4)",
-		"scale": "Scale", "SCALING": "Scale", "se2": "SE(2)", "E(2)": "E(2)", "P4": "p4", "p4m": "p4m", "trivial": "Trivial",
-		"C4 x Scale": "C4 x Scale", "c4xscale": "C4 x Scale", "C4×scale": "C4 x Scale", "C4 * T(2,Z)": "C4 x T(2,Z)", "scalexc4": "Scale x C4",
-		"roll(28)": "Roll(28)", "s5": "S(5)", "S(7)": "S(7)", "t(1, z)": "T(1,Z)", "T1": "T(1)", "e1z": "E(1,Z)", "S5xE3": "S(5) x E(3)",
-		"so3": "SO(3)", "SE 3": "SE(3)", "e(3)": "E(3)", "octahedral": "Octa", "og": "", "og3": "Og(3)", "Og(3,z)": "Og(3)", "Og(3, 0,0,2)": "Og(3)", "sog(3,x)": "SOg(3,x)",
+		"scale": "Scale", "SCALING": "Scale", "se2": "SE(2)", "E(2)": "E(2)", "P4": "p4", "p4m": "p4m",
+		"trivial":    "Trivial",
+		"C4 x Scale": "C4 x Scale", "c4xscale": "C4 x Scale", "C4×scale": "C4 x Scale", "C4 * T(2,Z)": "C4 x T(2,Z)",
+		"scalexc4": "Scale x C4",
+		"roll(28)": "Roll(28)", "s5": "S(5)", "S(7)": "S(7)", "t(1, z)": "T(1,Z)", "T1": "T(1)", "e1z": "E(1,Z)",
+		"S5xE3": "S(5) x E(3)",
+		"so3":   "SO(3)", "SE 3": "SE(3)", "e(3)": "E(3)", "octahedral": "Octa", "og": "", "og3": "Og(3)",
+		"Og(3,z)": "Og(3)", "Og(3, 0,0,2)": "Og(3)", "sog(3,x)": "SOg(3,x)",
 		"Og(3,0,0,-1)": "Og(3,0,0,-1)", "og(3,.5,1e0,-0)": "Og(3,0.5,1,0)", "SO3xScale3": "SO(3) x Scale(3)",
-		"C4 x (": "", "Trivial x C4": "C4", "trivial x trivial": "Trivial", "c2 X c3 x c5": "C2 x C3 x C5", "Roll(2x2)xC4": "Roll(2,2) x C4",
-		"Affine(rotate, scale)": "Affine(rotate,scale)", "affine(Rotation,Shift X,shift_y)": "Affine(rotate,shift x,shift y)",
-		"affine(dx)": "Affine(shift x)", "Affine(scale,rotate)": "Affine(scale,rotate)", "Affine(shear) x C1": "Affine(shear) x C1",
+		"C4 x (": "", "Trivial x C4": "C4", "trivial x trivial": "Trivial", "c2 X c3 x c5": "C2 x C3 x C5",
+		"Roll(2x2)xC4":                     "Roll(2,2) x C4",
+		"Affine(rotate, scale)":            "Affine(rotate,scale)",
+		"affine(Rotation,Shift X,shift_y)": "Affine(rotate,shift x,shift y)",
+		"affine(dx)":                       "Affine(shift x)", "Affine(scale,rotate)": "Affine(scale,rotate)",
+		"Affine(shear) x C1": "Affine(shear) x C1",
 	} {
 		g, err := group.Parse(in)
 		if want == "" {
@@ -215,9 +238,12 @@ func TestParseReadsWhatPeopleWrite(t *testing.T) {
 
 func TestParseErrorsHelp(t *testing.T) {
 	for in, want := range map[string][]string{
-		"":                                  {"empty", "SO(2)"},
-		"  ":                                {"empty"},
-		"so4":                               {`unknown group "so4"`, "did you mean SO(2)", "Roll(<h>,<w>)", "Og(3,<direction>)"},
+		"":   {"empty", "SO(2)"},
+		"  ": {"empty"},
+		"so4": {
+			`unknown group "so4"`, "did you mean SO(2)", "Roll(<h>,<w>)",
+			"Og(3,<direction>)",
+		},
 		"Og(2)":                             {"expected a direction", "Og(3,x)"},
 		"Og(3,w)":                           {"expected a direction"},
 		"Og(3,0,0,0)":                       {"not all 0"},
@@ -279,7 +305,10 @@ func FuzzParse(f *testing.F) {
 	for _, e := range group.Catalog() {
 		f.Add(e.Example)
 	}
-	for _, s := range []string{"C4 x Scale", "c4xscale", "Affine(rotate,shift x)", "roll(3x4)", "×", "((", "x", "C4 x x", "Roll(9999999999999999999999,1)", "é x É", "\xff(\xff)", "affine)x(affine"} {
+	for _, s := range []string{
+		"C4 x Scale", "c4xscale", "Affine(rotate,shift x)", "roll(3x4)", "×", "((", "x",
+		"C4 x x", "Roll(9999999999999999999999,1)", "é x É", "\xff(\xff)", "affine)x(affine",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -341,12 +370,18 @@ func TestGrid(t *testing.T) {
 		{"O(2)", []int{2, 1}, nil, []group.Element{{0, 0}, {180, 0}}},
 		{"C6", []int{3}, nil, []group.Element{{0}, {120}, {240}}},
 		{"T(2)", []int{3, 1}, nil, []group.Element{{-4, 0}, {0, 0}, {4, 0}}},
-		{"T(2,Z)", []int{3, 2}, [][2]float64{{-1, 1}, {5, 9}}, []group.Element{{-1, 5}, {0, 5}, {1, 5}, {-1, 9}, {0, 9}, {1, 9}}},
+		{
+			"T(2,Z)",
+			[]int{3, 2},
+			[][2]float64{{-1, 1}, {5, 9}},
+			[]group.Element{{-1, 5}, {0, 5}, {1, 5}, {-1, 9}, {0, 9}, {1, 9}},
+		},
 		{"Scale", []int{3}, nil, []group.Element{{0.5}, {1}, {2}}},
 		{"Scale", []int{1}, [][2]float64{{3, 3}}, []group.Element{{3}}},
 		{"Roll(2,4)", []int{2, 2}, nil, []group.Element{{0, 0}, {2, 0}, {0, 1}, {2, 1}}},
 		{"Affine(rotate)", []int{4}, nil, []group.Element{{-180}, {-90}, {0}, {90}}},
-		{"Affine(rotate,shift x,shift y)", []int{3, 1, 1}, nil, []group.Element{{-180, 0, 0}, {0, 0, 0}}}, // ±180 are one element
+		// ±180 are one element
+		{"Affine(rotate,shift x,shift y)", []int{3, 1, 1}, nil, []group.Element{{-180, 0, 0}, {0, 0, 0}}},
 		{"Trivial", nil, nil, []group.Element{{}}},
 	} {
 		g := parse(t, c.name)
@@ -391,7 +426,12 @@ func TestGridErrors(t *testing.T) {
 		want   string
 	}{
 		{"SO(2)", []int{72, 2}, nil, "1 axis (angle), the grid gives 2"},
-		{"T(2,Z)", []int{40}, nil, "2 axes (dx, dy), the grid gives 1; choose a grid such as 5x5, or haar:40 or even:40"},
+		{
+			"T(2,Z)",
+			[]int{40},
+			nil,
+			"2 axes (dx, dy), the grid gives 1; choose a grid such as 5x5, or haar:40 or even:40",
+		},
 		{"T(2,Z)", []int{40}, [][2]float64{{-3, 3}, {-3, 3}}, "choose a grid such as 7x7, or haar:40 or even:40"},
 		{"O(2)", []int{20}, nil, "choose a grid such as 5x2, or haar:20 or even:20"},
 		{"SO(2)", []int{0}, nil, "at least 1"},
@@ -427,7 +467,8 @@ func TestGridErrors(t *testing.T) {
 	if _, err := group.Enumerate(parse(t, "Roll(3000,3000)")); !errors.Is(err, group.ErrTooMany) {
 		t.Errorf("not ErrTooMany: %v", err)
 	}
-	if _, err := group.Enumerate(parse(t, "Roll(30000,30000) x Roll(30000,30000) x Roll(30000,30000)")); !errors.Is(err, group.ErrTooMany) {
+	if _, err := group.Enumerate(parse(t, "Roll(30000,30000) x Roll(30000,30000) x Roll(30000,30000)")); !errors.Is(err,
+		group.ErrTooMany) {
 		t.Errorf("not ErrTooMany: %v", err)
 	}
 }
@@ -472,13 +513,14 @@ func TestHaarIsSeededAndDistinct(t *testing.T) {
 			t.Errorf("%d draws: no error", n)
 		}
 	}
-	if _, err := draw("T(2,Z)", 7, [][2]float64{{0, 2}, {5, 6}}, 1); err == nil || !strings.Contains(err.Error(), "holds only 6") {
+	if _, err := draw("T(2,Z)", 7, [][2]float64{{0, 2}, {5, 6}}, 1); err == nil ||
+		!strings.Contains(err.Error(), "holds only 6") {
 		t.Errorf("7 draws of 6: %v", err)
 	}
 }
 
-// The points of a golden-ratio sequence on a circle have gaps of at most φ²/n ≈ 2.618/n (three-distance theorem, for the worst
-// n); n independent points have a largest gap near (log n)/n, 6 times the mean for n = 400.
+// The points of a golden-ratio sequence on a circle have gaps of at most φ²/n ≈ 2.618/n (three-distance theorem, for
+// the worst n); n independent points have a largest gap near (log n)/n, 6 times the mean for n = 400.
 func TestLowDiscrepancySpreadsEvenly(t *testing.T) {
 	for _, n := range []int{2, 10, 64, 400, 1000} {
 		es, err := group.LowDiscrepancy(group.SO2(), n, nil)
@@ -495,7 +537,8 @@ func TestLowDiscrepancySpreadsEvenly(t *testing.T) {
 			t.Errorf("%d angles: largest gap %g, expected at most %g", n, worst, limit)
 		}
 	}
-	// In two dimensions 256 points put 12 to 20 into every sixteenth of the window; random ones miss that with probability above 0.9.
+	// In two dimensions 256 points put 12 to 20 into every sixteenth of the window; random ones miss that with
+	// probability above 0.9.
 	es, err := group.LowDiscrepancy(group.T2(), 256, nil)
 	if err != nil || !slices.Equal(es[0], group.Element{0, 0}) {
 		t.Fatalf("%v, %v", es[0], err)
@@ -568,7 +611,8 @@ func TestRefine(t *testing.T) {
 		t.Errorf("around 0: %v, %v", es, err)
 	}
 	es, err = group.Refine(group.Scale(), group.Element{0.5}, []float64{2}, []int{3})
-	if err != nil || len(es) != 3 || math.Abs(es[0][0]-0.25) > 1e-15 || es[1][0] != 0.5 || math.Abs(es[2][0]-1) > 1e-15 {
+	if err != nil || len(es) != 3 || math.Abs(es[0][0]-0.25) > 1e-15 || es[1][0] != 0.5 ||
+		math.Abs(es[2][0]-1) > 1e-15 {
 		t.Errorf("around 0.5: %v, %v", es, err)
 	}
 	es, err = group.Refine(parse(t, "p4m"), group.Element{90, 1, 3, 4}, []float64{0, 0, 1, 0}, []int{1, 1, 1, 1})
@@ -584,14 +628,18 @@ func TestRefine(t *testing.T) {
 		n    int
 		want string
 	}{{-1, 3, "at least 0"}, {math.NaN(), 3, "at least 0"}, {1, 4, "odd"}, {1, 0, "odd"}, {1, 2_000_001, "more than"}} {
-		if _, err := group.Refine(group.SO2(), group.Element{0}, []float64{c.r}, []int{c.n}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := group.Refine(group.SO2(), group.Element{0}, []float64{c.r}, []int{c.n}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("radius %g, count %d: %v, expected %q", c.r, c.n, err, c.want)
 		}
 	}
 }
 
 func TestDedupAgreesWithComparingAllPairs(t *testing.T) {
-	groups := []group.Group{group.SO2(), group.O2(), group.SE2(), group.T2(), parse(t, "C4 x Scale"), parse(t, "Affine(rotate,shift x,shift y)"), parse(t, "Roll(4,4)")}
+	groups := []group.Group{
+		group.SO2(), group.O2(), group.SE2(), group.T2(), parse(t, "C4 x Scale"),
+		parse(t, "Affine(rotate,shift x,shift y)"), parse(t, "Roll(4,4)"),
+	}
 	rapid.Check(t, func(r *rapid.T) {
 		g := rapid.SampledFrom(groups).Draw(r, "group")
 		s, ok := g.(group.Sampler)

@@ -9,7 +9,8 @@ import "math"
 // of its linear part: L = ρJ + τI + σS + ηH, and its shift v. J, S and H anticommute and square to -I, I, I, so the
 // traceless part N has N² = δI with δ = σ² + η² - ρ², and every function of L has a closed form.
 type algebra struct {
-	deg, rho        float64 // ρ in two parts, degrees and radians, so that exact angles and exact shears both stay exact
+	// ρ in two parts, degrees and radians, so that exact angles and exact shears both stay exact
+	deg, rho        float64
 	tau, sigma, eta float64
 	v               vec2
 }

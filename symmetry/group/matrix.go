@@ -123,8 +123,8 @@ func (m square) function(f func(float64) float64) square {
 	return out
 }
 
-// exp is the exponential by scaling, Taylor's series and squaring: Moler and Van Loan 2003, Nineteen dubious ways to compute the exponential of a
-// matrix, method 3.
+// exp is the exponential by scaling, Taylor's series and squaring: Moler and Van Loan 2003, Nineteen dubious ways to
+// compute the exponential of a matrix, method 3.
 func (m square) exp() square {
 	size := 0.0
 	for i := range m.n {

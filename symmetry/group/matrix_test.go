@@ -18,7 +18,8 @@ func dense(s group.Spatial, e group.Element) *mat.Dense {
 	return mat.NewDense(s.Dim(), s.Dim(), a)
 }
 
-// The defining equations: RᵀηR = η for Lorentz, JᵀΩJ = Ω for Sp, determinant 1 for SL, above 0 for GL+ and Affine, unit quaternions for SU(2).
+// The defining equations: RᵀηR = η for Lorentz, JᵀΩJ = Ω for Sp, determinant 1 for SL, above 0 for GL+ and Affine, unit
+// quaternions for SU(2).
 func TestMatricesKeepTheirForms(t *testing.T) {
 	form := map[string]*mat.Dense{
 		"Lorentz": mat.NewDense(4, 4, []float64{1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1}),
@@ -27,7 +28,10 @@ func TestMatricesKeepTheirForms(t *testing.T) {
 		"SU(2)":   mat.NewDense(4, 4, []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}),
 	}
 	rapid.Check(t, func(r *rapid.T) {
-		name := rapid.SampledFrom([]string{"Lorentz", "Sp(4)", "Sp(2)", "SU(2)", "SL(2)", "SL(3)", "GL+(2)", "GL+(3)", "Affine(3)"}).Draw(r, "group")
+		name := rapid.SampledFrom([]string{
+			"Lorentz", "Sp(4)", "Sp(2)", "SU(2)", "SL(2)", "SL(3)", "GL+(2)", "GL+(3)",
+			"Affine(3)",
+		}).Draw(r, "group")
 		s := spatial(t, name)
 		sampler, ok := s.(group.Sampler)
 		if !ok {
@@ -61,7 +65,8 @@ func TestCartanReachesWhatExpDoesNot(t *testing.T) {
 		t.Errorf("a half turn and a stretch: %v", a)
 	}
 	for name, want := range map[string]string{
-		"SL(2)": "eigenvalues -2 and -1/2", "GL+(3)": "out of its reach", "Sp(4)": "out of its reach", "Affine(3)": "k·exp(p)", "Sp(2)": "Sp(2)",
+		"SL(2)": "eigenvalues -2 and -1/2", "GL+(3)": "out of its reach", "Sp(4)": "out of its reach",
+		"Affine(3)": "k·exp(p)", "Sp(2)": "Sp(2)",
 		"O(2)": "not the mirrors", "E(2)": "not the mirrors", "E(3)": "not the inversions", "Og(3)": "not the mirrors",
 		"Affine(rotate,stretch,hyperbolic)": "no coordinates", "SL(2) x O(3)": "inversions",
 	} {
@@ -69,7 +74,10 @@ func TestCartanReachesWhatExpDoesNot(t *testing.T) {
 			t.Errorf("%s: %q, expected %q", name, got, want)
 		}
 	}
-	for _, name := range []string{"SO(2)", "SO(3)", "SE(3)", "SU(2)", "Lorentz", "Scale", "Affine(rotate,scale)", "T(3) x SO(2)"} {
+	for _, name := range []string{
+		"SO(2)", "SO(3)", "SE(3)", "SU(2)", "Lorentz", "Scale", "Affine(rotate,scale)",
+		"T(3) x SO(2)",
+	} {
 		if got := group.Unreached(parse(t, name)); got != "" {
 			t.Errorf("exp reaches all of %s: %q", name, got)
 		}
@@ -115,7 +123,8 @@ func TestChartsOfMatrices(t *testing.T) {
 		t.Errorf("a boost: %v", got)
 	}
 	// Two boosts along one axis add their rapidities; along two they turn (Thomas and Wigner).
-	if e := s.Mul(group.Element{0, 0, 0, 0.5, 0, 0}, group.Element{0, 0, 0, 0.25, 0, 0}); s.Dist(e, group.Element{0, 0, 0, 0.75, 0, 0}) > 1e-14 {
+	if e := s.Mul(group.Element{0, 0, 0, 0.5, 0, 0}, group.Element{0, 0, 0, 0.25, 0, 0}); s.Dist(e,
+		group.Element{0, 0, 0, 0.75, 0, 0}) > 1e-14 {
 		t.Errorf("rapidities do not add: %v", e)
 	}
 	// tan(ω/2) = tanh(a/2)·tanh(b/2) for boosts a and b at right angles.
@@ -141,12 +150,18 @@ func TestChartsOfMatrices(t *testing.T) {
 	if _, ok := r.Matrix("tensor", full); ok {
 		t.Error("an unknown representation")
 	}
-	for name, want := range map[string]string{"GL+(4)": "2 or 3", "SL(x)": "expected the dimension", "Sp(3)": "2 or 4", "gl+": "expected the dimension"} {
+	for name, want := range map[string]string{
+		"GL+(4)": "2 or 3", "SL(x)": "expected the dimension", "Sp(3)": "2 or 4",
+		"gl+": "expected the dimension",
+	} {
 		if _, err := group.Parse(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", name, err, want)
 		}
 	}
-	for in, want := range map[string]string{"SO+(1,3)": "Lorentz", "su(2)": "SU(2)", "affine(3)": "Affine(3)", "gl+2": "", "GL+(2)": "GL+(2)"} {
+	for in, want := range map[string]string{
+		"SO+(1,3)": "Lorentz", "su(2)": "SU(2)", "affine(3)": "Affine(3)",
+		"gl+2": "", "GL+(2)": "GL+(2)",
+	} {
 		g, err := group.Parse(in)
 		if want != "" && (err != nil || g.Name() != want) {
 			t.Errorf("%s: %v, %v", in, g, err)
@@ -162,10 +177,14 @@ func TestChartsOfMatrices(t *testing.T) {
 }
 
 func TestPresetsOfMatrices(t *testing.T) {
-	for _, name := range []string{"GL+(2)", "GL+(3)", "SL(2)", "SL(3)", "Affine(3)", "Lorentz", "Sp(2)", "Sp(4)", "SU(2)"} {
+	for _, name := range []string{
+		"GL+(2)", "GL+(3)", "SL(2)", "SL(3)", "Affine(3)", "Lorentz", "Sp(2)", "Sp(4)",
+		"SU(2)",
+	} {
 		g := parse(t, name)
 		es, text, err := group.Preset(g, nil)
-		if err != nil || len(es) < 200 || len(es) > 300 || g.Dist(es[0], g.Identity()) != 0 || !strings.Contains(text, "low-discrepancy") {
+		if err != nil || len(es) < 200 || len(es) > 300 || g.Dist(es[0], g.Identity()) != 0 ||
+			!strings.Contains(text, "low-discrepancy") {
 			t.Errorf("%s: %d elements, %q, %v", name, len(es), text, err)
 		}
 		for _, e := range es {

@@ -57,7 +57,8 @@ func (m motion) Inv(g Element) Element {
 	return append(ip, m.trans.Inv(u[:])...)
 }
 
-// Dist is the root of the summed squares of the angle in degrees and the shift in pixels: one degree weighs as one pixel.
+// Dist is the root of the summed squares of the angle in degrees and the shift in pixels: one degree weighs as one
+// pixel.
 func (m motion) Dist(g, h Element) float64 {
 	gp, gt := m.split(g)
 	hp, ht := m.split(h)
@@ -89,8 +90,8 @@ func (m motionLie) Generators() []Generator {
 	return []Generator{{Name: "rotation", Unit: "rad"}, {Name: "shift x", Unit: "px"}, {Name: "shift y", Unit: "px"}}
 }
 
-// Exp is the motion reached after unit time by turning with t[0] rad about the centre while drifting with (t[1], t[2]) px.
-// It reaches all of SE(2); in E(2) not the mirrored elements.
+// Exp is the motion reached after unit time by turning with t[0] rad about the centre while drifting with (t[1], t[2])
+// px. It reaches all of SE(2); in E(2) not the mirrored elements.
 func (m motionLie) Exp(t []float64) Element {
 	deg := degrees(t[0])
 	_, b := expPlane(algebra{deg: deg, v: vec2{t[1], t[2]}})

@@ -10,15 +10,16 @@ import (
 //
 // The element (θ, m) is R(θ)∘M^m, the mirror acting first, where M: x -> -x exchanges left and right.
 type ortho struct {
-	n      int // number of rotations; 0 for all angles
+	// number of rotations; 0 for all angles
+	n      int
 	mirror bool
 }
 
 // SO2 is the group of rotations: one angle in degrees, [0, 360).
 func SO2() Group { return orthoLie{ortho{}} }
 
-// O2 is the group of rotations and mirrors. The element (angle, mirror) mirrors left and right first if mirror is 1, then
-// turns.
+// O2 is the group of rotations and mirrors. The element (angle, mirror) mirrors left and right first if mirror is 1,
+// then turns.
 func O2() Group { return orthoLie{ortho{mirror: true}} }
 
 // Cyclic is C_n: the n rotations by multiples of 360/n degrees. n is in [1, 1e6].
@@ -88,8 +89,8 @@ func (o ortho) Steps() []float64 {
 	return s
 }
 
-// canon brings an angle to its canonical value: in C_n the nearest multiple of 360/n, computed afresh from its number so
-// that equal elements have equal bits.
+// canon brings an angle to its canonical value: in C_n the nearest multiple of 360/n, computed afresh from its number
+// so that equal elements have equal bits.
 func (o ortho) canon(a float64) float64 {
 	if o.n == 0 {
 		return wrap(a, 0, 360)
@@ -122,7 +123,8 @@ func (o ortho) Inv(g Element) Element {
 	return i
 }
 
-// Dist is the angle between two elements in degrees, [0, 180]; 180 between any two of which one mirrors and one does not.
+// Dist is the angle between two elements in degrees, [0, 180]; 180 between any two of which one mirrors and one does
+// not.
 func (o ortho) Dist(g, h Element) float64 {
 	d := turn(g[0], h[0])
 	if o.mirror && g[1] != h[1] {

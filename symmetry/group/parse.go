@@ -11,9 +11,9 @@ import (
 // The most that a name may hold, so that a hostile study cannot keep the parser busy.
 const maxName = 512
 
-// Parse reads the name of a group, such as "SO(2)", "so2", "C4", "D4 x Scale", "T(2,Z)", "Roll(28,28)", "SE(3)", "S(5) x E(3)" or
-// "Affine(rotate, scale)"; [Catalog] lists them. Case and spaces do not matter. Factors of a direct product are joined by x,
-// × or *. For every group g that Parse returns, Parse(g.Name()) returns the same group.
+// Parse reads the name of a group, such as "SO(2)", "so2", "C4", "D4 x Scale", "T(2,Z)", "Roll(28,28)", "SE(3)", "S(5)
+// x E(3)" or "Affine(rotate, scale)"; [Catalog] lists them. Case and spaces do not matter. Factors of a direct product
+// are joined by x, × or *. For every group g that Parse returns, Parse(g.Name()) returns the same group.
 func Parse(name string) (Group, error) {
 	if len(name) > maxName {
 		return nil, fmt.Errorf("the name of a group is %d bytes long: expected at most %d", len(name), maxName)
@@ -39,8 +39,8 @@ func Parse(name string) (Group, error) {
 	return Product(groups...)
 }
 
-// factorNames cuts at the signs of a product outside parentheses. An x is one if it stands alone or follows a digit or a
-// closing parenthesis, or if the words on both sides are names: "hexagonal" is one (wrong) name, "scalexc4" is two.
+// factorNames cuts at the signs of a product outside parentheses. An x is one if it stands alone or follows a digit or
+// a closing parenthesis, or if the words on both sides are names: "hexagonal" is one (wrong) name, "scalexc4" is two.
 func factorNames(name string) ([]string, error) {
 	var out []string
 	depth, from := 0, 0
@@ -85,8 +85,8 @@ func factorNames(name string) ([]string, error) {
 	return out, nil
 }
 
-// squash drops case, spaces and the signs that people put between letters and numbers. A minus stays unless it follows a letter,
-// so that negative numbers are seen and refused.
+// squash drops case, spaces and the signs that people put between letters and numbers. A minus stays unless it follows
+// a letter, so that negative numbers are seen and refused.
 func squash(s string) string {
 	before := ' '
 	return strings.Map(func(r rune) rune {
@@ -209,14 +209,17 @@ func parseFactor(text string) (Group, error) {
 			return RollTime(n[0])
 		}
 		if err != nil || len(n) != 2 {
-			return nil, fmt.Errorf("%q: expected the height and width of the grid in pixels, such as Roll(28,28), or the samples of a signal, such as Roll(16000)",
+			return nil, fmt.Errorf(
+				"%q: expected the height and width of the grid in pixels, such as Roll(28,28), or the samples of a "+
+					"signal, such as Roll(16000)",
 				strings.TrimSpace(text))
 		}
 		return Roll(n[0], n[1])
 	case "gl+", "sl", "sp":
 		n, err := ints(args)
 		if err != nil || len(n) != 1 {
-			return nil, fmt.Errorf("%q: expected the dimension, such as %s(2)", strings.TrimSpace(text), map[string]string{"gl+": "GL+", "sl": "SL", "sp": "Sp"}[head])
+			return nil, fmt.Errorf("%q: expected the dimension, such as %s(2)", strings.TrimSpace(text),
+				map[string]string{"gl+": "GL+", "sl": "SL", "sp": "Sp"}[head])
 		}
 		return map[string]func(int) (Group, error){"gl+": GLPlus, "sl": SL, "sp": Symplectic}[head](n[0])
 	case "og", "sog":
@@ -265,7 +268,8 @@ func parseFactor(text string) (Group, error) {
 			return nil, fmt.Errorf("%q: expected the number of rows, such as S(5)", strings.TrimSpace(text))
 		}
 		if rest == "" || rest == "n" {
-			return nil, fmt.Errorf("%q: expected the number of rotations, such as %s4", strings.TrimSpace(text), strings.ToUpper(letter))
+			return nil, fmt.Errorf("%q: expected the number of rotations, such as %s4", strings.TrimSpace(text),
+				strings.ToUpper(letter))
 		}
 	}
 	return nil, unknown(text)

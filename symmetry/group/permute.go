@@ -13,15 +13,17 @@ const MaxRows = 1 << 16
 
 // symmetric is the group of all permutations of n rows.
 type symmetric struct {
-	n     int
-	chart []Axis // made once: names of thousands of axes take longer than products
+	n int
+	// made once: names of thousands of axes take longer than products
+	chart []Axis
 }
 
 // listedRows is the most rows whose permutations can be listed: 9! is below MaxElements, 10! is not.
 const listedRows = 9
 
-// Symmetric is S(n), the group of all permutations of the rows of a set or the nodes of a graph, for n from 1 to [MaxRows]. The element has one
-// coordinate p<i> per row, the place that row i goes to, counted from 0. It is [Finite] up to n = 9.
+// Symmetric is S(n), the group of all permutations of the rows of a set or the nodes of a graph, for n from 1 to
+// [MaxRows]. The element has one coordinate p<i> per row, the place that row i goes to, counted from 0. It is [Finite]
+// up to n = 9.
 func Symmetric(n int) (Group, error) {
 	if n < 1 || n > MaxRows {
 		return nil, fmt.Errorf("S(%d): the number of rows must be in 1..%d", n, MaxRows)
@@ -113,8 +115,8 @@ func (symmetric) Invariance() (left, right bool) { return true, true }
 // Rows is n.
 func (s symmetric) Rows() int { return s.n }
 
-// Permutation is the places of the first m rows when the others are taken out of the cycles: a row whose place is taken out goes where the row of that
-// place goes, and so on. It takes n steps and is nil for m above n.
+// Permutation is the places of the first m rows when the others are taken out of the cycles: a row whose place is taken
+// out goes where the row of that place goes, and so on. It takes n steps and is nil for m above n.
 func (s symmetric) Permutation(g Element, m int) []int {
 	if m < 0 || m > s.n {
 		return nil
@@ -143,17 +145,20 @@ func (s symmetric) check(e Element) error {
 	for i := range e {
 		to := s.look(e, float64(i))
 		if to < 0 {
-			return fmt.Errorf("row %d of %s goes to place %g: expected a whole number from 0 to %d", i, s.Name(), e[i], s.n-1)
+			return fmt.Errorf("row %d of %s goes to place %g: expected a whole number from 0 to %d", i, s.Name(), e[i],
+				s.n-1)
 		}
 		if from[to] > 0 {
-			return fmt.Errorf("rows %d and %d of %s both go to place %d: expected a permutation, every place from 0 to %d once", from[to]-1, i, s.Name(), to, s.n-1)
+			return fmt.Errorf("rows %d and %d of %s both go to place %d: expected a permutation, every place from 0 "+
+				"to %d once", from[to]-1, i, s.Name(), to, s.n-1)
 		}
 		from[to] = i + 1
 	}
 	return nil
 }
 
-// format is cycle notation: each row goes to the place of the next one, the last to that of the first. Long permutations are cut.
+// format is cycle notation: each row goes to the place of the next one, the last to that of the first. Long
+// permutations are cut.
 func (s symmetric) format(g Element) string {
 	const longest = 8 // rows that are shown
 	var b strings.Builder
@@ -201,7 +206,9 @@ func (s symmetric) cube(window [][2]float64) (cube, error) {
 		}
 		for i, w := range window {
 			if !(w[0] <= 0 && w[1] >= float64(s.n-1)) {
-				return cube{}, fmt.Errorf("range of p%d of %s is [%g, %g]: permutations have no range; leave it out and list elements with values", i, s.Name(), w[0], w[1])
+				return cube{}, fmt.Errorf(
+					"range of p%d of %s is [%g, %g]: permutations have no range; leave it out and list elements with "+
+						"values", i, s.Name(), w[0], w[1])
 			}
 		}
 	}
@@ -248,7 +255,8 @@ const (
 	presetSeed   = 0x7065726d
 )
 
-// preset is the identity, transpositions, cycles, the reversal and random permutations. Permutations of at most 6 rows are all listed instead.
+// preset is the identity, transpositions, cycles, the reversal and random permutations. Permutations of at most 6 rows
+// are all listed instead.
 func (s symmetric) preset(window [][2]float64) ([]Element, string, error) {
 	if _, err := s.cube(window); err != nil {
 		return nil, "", err
@@ -305,7 +313,9 @@ func (s symmetric) preset(window [][2]float64) ([]Element, string, error) {
 		out = append(out, s.Sample(r))
 	}
 	out = Dedup(s, out, Tolerance)
-	return out, fmt.Sprintf("%d permutations of %d rows: the identity, %s transpositions (up to %d), cycles, the reversal and %d random ones",
+	return out, fmt.Sprintf(
+		"%d permutations of %d rows: the identity, %s transpositions (up to %d), cycles, the reversal and %d random "+
+			"ones",
 		len(out), s.n, what, swaps, presetRandom), nil
 }
 

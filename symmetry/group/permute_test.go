@@ -29,7 +29,8 @@ func TestPermutations(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	// Row 0 goes to place 1, then 1 to 0.
-	if got := s.Mul(group.Element{1, 0, 2, 3, 4}, group.Element{1, 2, 0, 3, 4}); !slices.Equal(got, group.Element{0, 2, 1, 3, 4}) {
+	if got := s.Mul(group.Element{1, 0, 2, 3, 4}, group.Element{1, 2, 0, 3, 4}); !slices.Equal(got,
+		group.Element{0, 2, 1, 3, 4}) {
 		t.Errorf("the right factor acts first: %v", got)
 	}
 	if got := s.Permutation(group.Element{1, 2, 3, 4, 0}, 3); !slices.Equal(got, []int{1, 2, 0}) {
@@ -68,7 +69,8 @@ func TestPermutations(t *testing.T) {
 	if got := group.Format(long, swaps); got != "(0 1)(2 3)(4 5)(6 7) and 992 rows more" {
 		t.Errorf("many swaps are written %q", got)
 	}
-	if got := group.Format(parse(t, "S(3) x SO(3)"), group.Element{1, 0, 2, 0, 0, 90}); got != "(0 1), (rx 0 deg, ry 0 deg, rz 90 deg)" {
+	if got := group.Format(parse(t, "S(3) x SO(3)"),
+		group.Element{1, 0, 2, 0, 0, 90}); got != "(0 1), (rx 0 deg, ry 0 deg, rz 90 deg)" {
 		t.Errorf("a product is written %q", got)
 	}
 	for _, c := range []struct {
@@ -84,12 +86,14 @@ func TestPermutations(t *testing.T) {
 			t.Errorf("%v: %v, expected %q", c.e, err, c.want)
 		}
 	}
-	if _, err := group.Validate(parse(t, "S(2) x S(3)"), group.Element{0, 1, 1, 1, 0}); err == nil || !strings.Contains(err.Error(), "both go to place 1") {
+	if _, err := group.Validate(parse(t, "S(2) x S(3)"), group.Element{0, 1, 1, 1, 0}); err == nil ||
+		!strings.Contains(err.Error(), "both go to place 1") {
 		t.Errorf("a factor that is no permutation: %v", err)
 	}
 }
 
-// Uniform permutations stay uniform when rows are taken out: each of the 6 permutations of 3 rows comes from as many of the 120 of 5.
+// Uniform permutations stay uniform when rows are taken out: each of the 6 permutations of 3 rows comes from as many of
+// the 120 of 5.
 func TestFewerRowsKeepTheUniformMeasure(t *testing.T) {
 	s := permuting(t, 5)
 	count := map[string]int{}
@@ -120,7 +124,8 @@ func TestPlansOfPermutations(t *testing.T) {
 	} {
 		s := permuting(t, c.n)
 		es, text, err := group.Preset(s, nil)
-		if err != nil || len(es) < c.want || len(es) > 720 || c.n > 6 && len(es) > 200 || !strings.Contains(text, c.text) {
+		if err != nil || len(es) < c.want || len(es) > 720 || c.n > 6 && len(es) > 200 ||
+			!strings.Contains(text, c.text) {
 			t.Errorf("S(%d): %d elements, %q, %v, expected %d or more, %q", c.n, len(es), text, err, c.want, c.text)
 		}
 		if s.Dist(es[0], s.Identity()) != 0 {
@@ -148,10 +153,12 @@ func TestPlansOfPermutations(t *testing.T) {
 			t.Errorf("S(%d): %d draws, %v", n, len(hs), err)
 		}
 	}
-	if _, err := group.Grid(permuting(t, 5), []int{1, 1, 1, 1, 1}, nil); err == nil || !strings.Contains(err.Error(), "no grid") {
+	if _, err := group.Grid(permuting(t, 5), []int{1, 1, 1, 1, 1}, nil); err == nil ||
+		!strings.Contains(err.Error(), "no grid") {
 		t.Errorf("a grid of permutations: %v", err)
 	}
-	if _, err := group.LowDiscrepancy(permuting(t, 20), 5, make([][2]float64, 20)); err == nil || !strings.Contains(err.Error(), "no range") {
+	if _, err := group.LowDiscrepancy(permuting(t, 20), 5, make([][2]float64, 20)); err == nil ||
+		!strings.Contains(err.Error(), "no range") {
 		t.Errorf("a range of permutations: %v", err)
 	}
 	if es, err := group.Lattice(permuting(t, 12), nil); err != nil || len(es) < 130 {
@@ -164,7 +171,10 @@ func TestPlansOfPermutations(t *testing.T) {
 
 func TestProductsComeApart(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		g := parse(t, rapid.SampledFrom([]string{"S(4) x E(3)", "S(12) x SO(3) x Scale(3)", "T(1,Z) x Time", "C4 x Scale", "S(3) x T(1,Z)"}).Draw(r, "group"))
+		g := parse(t, rapid.SampledFrom([]string{
+			"S(4) x E(3)", "S(12) x SO(3) x Scale(3)", "T(1,Z) x Time",
+			"C4 x Scale", "S(3) x T(1,Z)",
+		}).Draw(r, "group"))
 		f, ok := g.(group.Factored)
 		if !ok {
 			r.Fatalf("%s is not factored", g.Name())
@@ -206,7 +216,8 @@ func TestShiftsOfTime(t *testing.T) {
 		{"T(1,Z)", group.Element{3}, group.Element{-5}, group.Element{-2}},
 		{"T(1)", group.Element{0.5}, group.Element{0.25}, group.Element{0.75}},
 		{"Roll(10)", group.Element{7}, group.Element{5}, group.Element{2}},
-		{"E(1,Z)", group.Element{3, 1}, group.Element{5, 0}, group.Element{-2, 1}}, // 5 later, turned around: 5 earlier, then 3 later
+		// 5 later, turned around: 5 earlier, then 3 later
+		{"E(1,Z)", group.Element{3, 1}, group.Element{5, 0}, group.Element{-2, 1}},
 		{"E(1,Z)", group.Element{3, 1}, group.Element{3, 1}, group.Element{0, 0}},
 	} {
 		if got := parse(t, c.name).Mul(c.g, c.h); !slices.Equal(got, c.want) {

@@ -13,7 +13,8 @@ import (
 // MaxElements is the most elements that a function of this package lists.
 const MaxElements = 1_000_000
 
-// Tolerance is the distance at and below which the plans of this package take two elements for one, in the unit of Dist.
+// Tolerance is the distance at and below which the plans of this package take two elements for one, in the unit of
+// Dist.
 const Tolerance = 1e-9
 
 // ErrTooMany says that a request would make more than [MaxElements] elements.
@@ -52,7 +53,8 @@ func Invariance(g Group) (left, right bool) {
 	return false, false
 }
 
-// Steps is what a [Stepped] says, else 1 on the axes that are a switch (no unit, no period, 0 to 1) and 0 on the others.
+// Steps is what a [Stepped] says, else 1 on the axes that are a switch (no unit, no period, 0 to 1) and 0 on the
+// others.
 func Steps(g Group) []float64 {
 	if s, ok := g.(Stepped); ok {
 		return s.Steps()
@@ -77,8 +79,8 @@ func order(g Group) int {
 	return 0
 }
 
-// Window is the range of coordinates that plans and samplers use if none is given, [lowest, highest] per axis: the whole of a
-// bounded axis; else ±4 px, factors 0.5 to 2, ±180 degrees, ±0.5 for numbers without a unit.
+// Window is the range of coordinates that plans and samplers use if none is given, [lowest, highest] per axis: the
+// whole of a bounded axis; else ±4 px, factors 0.5 to 2, ±180 degrees, ±0.5 for numbers without a unit.
 func Window(g Group) [][2]float64 {
 	if w, ok := g.(Windowed); ok {
 		return w.Window()
@@ -239,7 +241,8 @@ func drawIn(g Group, s []span, r *rand.Rand) Element {
 func Enumerate(g Group) ([]Element, error) {
 	f, ok := g.(Finite)
 	if !ok {
-		return nil, fmt.Errorf("%s is not finite, it cannot be listed (%w); choose a grid", g.Name(), errors.ErrUnsupported)
+		return nil, fmt.Errorf("%s is not finite, it cannot be listed (%w); choose a grid", g.Name(),
+			errors.ErrUnsupported)
 	}
 	if n := order(g); n > MaxElements {
 		return nil, fmt.Errorf("%s has %d elements: %w; choose a grid", g.Name(), n, ErrTooMany)
@@ -249,11 +252,11 @@ func Enumerate(g Group) ([]Element, error) {
 
 // Grid is the product of equally spaced coordinates, counts[i] of them on axis i; the first axis varies fastest.
 //
-// A periodic axis starts at the identity and leaves out the end point. A mirror takes both values. Other axes include both
-// ends of the window, factors in equal ratios, so that an odd count on a window with the identity in its middle holds the
-// identity. One value on an axis is the identity's. On a stepped axis the values are steps: a count that would space them
-// unevenly is an error. A window of nil is the default one, see [Window]; one that is narrower than a period is no circle
-// and includes its ends.
+// A periodic axis starts at the identity and leaves out the end point. A mirror takes both values. Other axes include
+// both ends of the window, factors in equal ratios, so that an odd count on a window with the identity in its middle
+// holds the identity. One value on an axis is the identity's. On a stepped axis the values are steps: a count that
+// would space them unevenly is an error. A window of nil is the default one, see [Window]; one that is narrower than a
+// period is no circle and includes its ends.
 func Grid(g Group, counts []int, window [][2]float64) ([]Element, error) {
 	if err := plans(g).grid(); err != nil {
 		return nil, fmt.Errorf("grid of %s: %w", g.Name(), err)
@@ -263,7 +266,8 @@ func Grid(g Group, counts []int, window [][2]float64) ([]Element, error) {
 		return nil, err
 	}
 	if len(counts) != len(s) {
-		return nil, fmt.Errorf("%s has %s, the grid gives %d%s", g.Name(), axes(g.Chart()), len(counts), instead(counts, s))
+		return nil, fmt.Errorf("%s has %s, the grid gives %d%s", g.Name(), axes(g.Chart()), len(counts),
+			instead(counts, s))
 	}
 	total := 1
 	for i, n := range counts {
@@ -284,8 +288,8 @@ func Grid(g Group, counts []int, window [][2]float64) ([]Element, error) {
 	return Dedup(g, combine(g, values), Tolerance), nil
 }
 
-// instead names choices that fit where one number was given for several axes: a grid of at most about as many elements, or that
-// many in no grid.
+// instead names choices that fit where one number was given for several axes: a grid of at most about as many elements,
+// or that many in no grid.
 func instead(counts []int, s []span) string {
 	if len(counts) != 1 || counts[0] < 1 || counts[0] > MaxElements || len(s) < 2 {
 		return ""
@@ -301,10 +305,12 @@ func instead(counts []int, s []span) string {
 		}
 		grid[i] = strconv.Itoa(n)
 	}
-	return fmt.Sprintf("; choose a grid such as %s, or haar:%d or even:%d", strings.Join(grid, "x"), counts[0], counts[0])
+	return fmt.Sprintf("; choose a grid such as %s, or haar:%d or even:%d", strings.Join(grid, "x"), counts[0],
+		counts[0])
 }
 
-// combine is the product of lists, the first fastest, in canonical coordinates. What lies outside the chart is left out.
+// combine is the product of lists, the first fastest, in canonical coordinates. What lies outside the chart is left
+// out.
 func combine(g Group, values [][]float64) []Element {
 	c := plans(g)
 	return combineBy(values, func(e Element) (Element, bool) {
@@ -347,7 +353,8 @@ func (s span) values(n int) ([]float64, error) {
 		}
 		if !s.holds(s.id) {
 			if s.lo != s.hi {
-				return nil, fmt.Errorf("1 value of %s in [%g, %g], which leaves out the identity's %g: give 2 or more", s.Name, s.lo, s.hi, s.id)
+				return nil, fmt.Errorf("1 value of %s in [%g, %g], which leaves out the identity's %g: give 2 or more",
+					s.Name, s.lo, s.hi, s.id)
 			}
 			v[0] = s.at(0)
 		}
@@ -360,7 +367,8 @@ func (s span) values(n int) ([]float64, error) {
 		_, all := s.ticks()
 		m := int(all)
 		if n > m || m%n != 0 {
-			return nil, fmt.Errorf("%d values of %s, which has %d: choose one of %v, so that they are equally spaced", n, s.Name, m, divisors(m))
+			return nil, fmt.Errorf("%d values of %s, which has %d: choose one of %v, so that they are equally spaced",
+				n, s.Name, m, divisors(m))
 		}
 		for k := range v {
 			v[k] = float64(k*(m/n)) * period / all
@@ -369,7 +377,9 @@ func (s span) values(n int) ([]float64, error) {
 		first, all := s.ticks()
 		m := int(all)
 		if n > m || (m-1)%(n-1) != 0 {
-			return nil, fmt.Errorf("%d values of %s in [%g, %g], which holds %d steps of %g: choose one of %v, so that they are equally spaced",
+			return nil, fmt.Errorf(
+				"%d values of %s in [%g, %g], which holds %d steps of %g: choose one of %v, so that they are equally "+
+					"spaced",
 				n, s.Name, s.lo, s.hi, m, s.step, evenCounts(m))
 		}
 		for k := range v {
@@ -422,9 +432,9 @@ func evenCounts(m int) []int {
 	return c
 }
 
-// Lattice is the elements that can map a pixel grid onto itself: all of a finite group; else the product, within the window, of
-// the multiples of 90 degrees, whole pixels and slopes, both values of a mirror, and the factor 1; in space the 24 rotations of the cube. Only
-// an action knows which of them it carries out exactly on a picture of given size.
+// Lattice is the elements that can map a pixel grid onto itself: all of a finite group; else the product, within the
+// window, of the multiples of 90 degrees, whole pixels and slopes, both values of a mirror, and the factor 1; in space
+// the 24 rotations of the cube. Only an action knows which of them it carries out exactly on a picture of given size.
 func Lattice(g Group, window [][2]float64) ([]Element, error) {
 	if _, ok := g.(Finite); ok && window == nil {
 		return Enumerate(g)
@@ -464,9 +474,9 @@ func boxLattice(g Group, window [][2]float64) ([]Element, error) {
 	return Dedup(g, combine(g, values), Tolerance), nil
 }
 
-// Haar is n random elements, no two equal: from the Haar measure of a compact group, else uniform in the window, factors
-// log-uniform (for shifts, scale and SE(2) that is the Haar measure within the window; for Affine by generators it is
-// uniform in the chart). A window of nil is the default one.
+// Haar is n random elements, no two equal: from the Haar measure of a compact group, else uniform in the window,
+// factors log-uniform (for shifts, scale and SE(2) that is the Haar measure within the window; for Affine by generators
+// it is uniform in the chart). A window of nil is the default one.
 func Haar(g Group, n int, window [][2]float64, r *rand.Rand) ([]Element, error) {
 	c, err := plans(g).cube(window)
 	if err != nil {
@@ -486,10 +496,10 @@ func Haar(g Group, n int, window [][2]float64, r *rand.Rand) ([]Element, error) 
 
 // LowDiscrepancy is n elements, no two equal, spread evenly over the window, the identity first if the window holds it.
 //
-// Coordinates are the Kronecker sequence frac(x₀ + k·α) with α_j = φ⁻ʲ, φ the positive root of φ^(d+1) = φ + 1 for d axes
-// (the golden ratio for one): Roberts 2018, The unreasonable effectiveness of quasirandom sequences. x₀ is the identity.
-// Factors are spread evenly in their logarithm, rotations of space in the Haar measure through their unit quaternions. A window of nil is
-// the default one.
+// Coordinates are the Kronecker sequence frac(x₀ + k·α) with α_j = φ⁻ʲ, φ the positive root of φ^(d+1) = φ + 1 for d
+// axes (the golden ratio for one): Roberts 2018, The unreasonable effectiveness of quasirandom sequences. x₀ is the
+// identity. Factors are spread evenly in their logarithm, rotations of space in the Haar measure through their unit
+// quaternions. A window of nil is the default one.
 func LowDiscrepancy(g Group, n int, window [][2]float64) ([]Element, error) {
 	c, err := plans(g).cube(window)
 	if err != nil {
@@ -544,7 +554,8 @@ func distinct(g Group, most float64, n int, next func() (Element, bool)) ([]Elem
 		return nil, fmt.Errorf("%d different elements of %s, which has %d: ask for all of them", n, g.Name(), m)
 	}
 	if float64(n) > most {
-		return nil, fmt.Errorf("%d different elements of %s: its range holds only %g; widen the range or ask for fewer", n, g.Name(), most)
+		return nil, fmt.Errorf("%d different elements of %s: its range holds only %g; widen the range or ask for fewer",
+			n, g.Name(), most)
 	}
 	var out []Element
 	for k := 0; len(out) < n; {
@@ -557,17 +568,20 @@ func distinct(g Group, most float64, n int, next func() (Element, bool)) ([]Elem
 		}
 		out = Dedup(g, out, Tolerance)
 		if len(out) == before && k > 64*n+1024 {
-			return nil, fmt.Errorf("%d different elements of %s: its window seems to hold only %d; widen the range or ask for fewer", n, g.Name(), len(out))
+			return nil, fmt.Errorf(
+				"%d different elements of %s: its window seems to hold only %d; widen the range or ask for fewer", n,
+				g.Name(), len(out))
 		}
 	}
 	return out[:n], nil
 }
 
-// Refine is a grid around an element: counts[i] values on axis i within ±radius[i] of its coordinate, in the unit of the chart;
-// for factors, from coordinate/radius to coordinate·radius with a radius of 1 or more. Counts are odd, so that at is among
-// them; an axis of radius 0 (1 for factors), such as a mirror, keeps its coordinate. Coordinates outside the chart are left
-// out. Stepped axes take every step within the radius and ignore the count. On the axes of a rotation vector the grid is one of small rotations
-// that act after at, so that it has the same spacing everywhere and goes on beyond 180 degrees.
+// Refine is a grid around an element: counts[i] values on axis i within ±radius[i] of its coordinate, in the unit of
+// the chart; for factors, from coordinate/radius to coordinate·radius with a radius of 1 or more. Counts are odd, so
+// that at is among them; an axis of radius 0 (1 for factors), such as a mirror, keeps its coordinate. Coordinates
+// outside the chart are left out. Stepped axes take every step within the radius and ignore the count. On the axes of a
+// rotation vector the grid is one of small rotations that act after at, so that it has the same spacing everywhere and
+// goes on beyond 180 degrees.
 func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, error) {
 	at, err := Validate(g, at)
 	if err != nil {
@@ -575,7 +589,8 @@ func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, err
 	}
 	chart, st := g.Chart(), Steps(g)
 	if len(radius) != len(chart) || len(counts) != len(chart) {
-		return nil, fmt.Errorf("%s has %s, the refinement gives %d radii and %d counts", g.Name(), axes(chart), len(radius), len(counts))
+		return nil, fmt.Errorf("%s has %s, the refinement gives %d radii and %d counts", g.Name(), axes(chart),
+			len(radius), len(counts))
 	}
 	c := plans(g)
 	if err := c.grid(); err != nil {
@@ -594,7 +609,8 @@ func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, err
 		case !(r >= none) || math.IsInf(r, 0):
 			return nil, fmt.Errorf("radius %g along %s: expected a finite number, at least %g", r, a.Name, none)
 		case n < 1 || n%2 == 0:
-			return nil, fmt.Errorf("%d elements along %s: expected an odd count, so that the middle is on the grid", n, a.Name)
+			return nil, fmt.Errorf("%d elements along %s: expected an odd count, so that the middle is on the grid", n,
+				a.Name)
 		case st[i] > 0:
 			m := math.Floor(r/st[i] + Tolerance)
 			if !(m <= MaxElements/2) {
@@ -630,11 +646,11 @@ func Refine(g Group, at Element, radius []float64, counts []int) ([]Element, err
 	return Dedup(g, es, Tolerance), nil
 }
 
-// Dedup is the elements without those within tol of an earlier one, by the group's own distance. It keeps the order, and
-// elements whose distances are NaN.
+// Dedup is the elements without those within tol of an earlier one, by the group's own distance. It keeps the order,
+// and elements whose distances are NaN.
 //
-// It compares only elements whose distances to a few fixed ones agree: by the triangle inequality all others are apart. For n
-// elements in general position that takes n log n steps.
+// It compares only elements whose distances to a few fixed ones agree: by the triangle inequality all others are apart.
+// For n elements in general position that takes n log n steps.
 func Dedup(g Group, es []Element, tol float64) []Element {
 	n := len(es)
 	if n < 2 {

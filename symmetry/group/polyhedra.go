@@ -7,26 +7,29 @@ import (
 	"slices"
 )
 
-// polyhedral is a finite subgroup of SO(3) or O(3), as a list in their charts. Results are elements of the list, bit for bit.
+// polyhedral is a finite subgroup of SO(3) or O(3), as a list in their charts. Results are elements of the list, bit
+// for bit.
 type polyhedral struct {
 	space3
 	list []Element
 }
 
-// Tetra is the group of the 12 rotations of a tetrahedron with corners (1,1,1), (1,-1,-1), (-1,1,-1), (-1,-1,1), in the chart of [SO3].
+// Tetra is the group of the 12 rotations of a tetrahedron with corners (1,1,1), (1,-1,-1), (-1,1,-1), (-1,-1,1), in the
+// chart of [SO3].
 func Tetra() Group { return polyhedron("Tetra", hurwitz(), nil) }
 
 // Octa is the group of the 24 rotations of a cube or octahedron along the axes of coordinates, in the chart of [SO3].
 func Octa() Group { return polyhedron("Octa", append(hurwitz(), diagonals()...), nil) }
 
-// Icosa is the group of the 60 rotations of an icosahedron with corners (0, ±1, ±φ) and their cyclic permutations, φ the golden ratio, in the
-// chart of [SO3]. It contains [Tetra].
+// Icosa is the group of the 60 rotations of an icosahedron with corners (0, ±1, ±φ) and their cyclic permutations, φ
+// the golden ratio, in the chart of [SO3]. It contains [Tetra].
 func Icosa() Group { return polyhedron("Icosa", append(hurwitz(), icosians()...), nil) }
 
 // Th is the group of the 12 rotations of [Tetra] and their products with the inversion, in the chart of [O3].
 func Th() Group { return polyhedron("Th", hurwitz(), hurwitz()) }
 
-// Td is the group of all 24 symmetries of a tetrahedron, 12 of them mirrors and rotary reflections, in the chart of [O3].
+// Td is the group of all 24 symmetries of a tetrahedron, 12 of them mirrors and rotary reflections, in the chart of
+// [O3].
 func Td() Group { return polyhedron("Td", hurwitz(), diagonals()) }
 
 // Oh is the group of all 48 symmetries of a cube along the axes of coordinates, in the chart of [O3].
@@ -76,7 +79,8 @@ func diagonals() []quat {
 	return out
 }
 
-// icosians is the unit quaternions ½(±φ, ±1, ±1/φ, 0) in all even permutations: Conway and Smith 2003, On quaternions and octonions.
+// icosians is the unit quaternions ½(±φ, ±1, ±1/φ, 0) in all even permutations: Conway and Smith 2003, On quaternions
+// and octonions.
 func icosians() []quat {
 	phi := (1 + math.Sqrt(5)) / 2
 	base := [4]float64{phi / 2, 0.5, 0.5 / phi, 0}

@@ -14,14 +14,15 @@ type product struct {
 	parts []Group
 	name  string
 	chart []Axis
-	at    []int // where the coordinates of each factor begin, and the end
+	// where the coordinates of each factor begin, and the end
+	at []int
 }
 
-// Product is the direct product of groups: elements of different factors commute. Axis names that occur twice are numbered.
-// The trivial group is left out.
-// It is [Finite], [Lie] or a [Sampler] if every factor is, [Planar] if every factor is and their maps commute, as
-// rotations commute with magnifications, and [Temporal] if one factor is. Rotations do not commute with shifts: their joint motions are
-// [SE2], [P4] and kin. A [Torus] stays one beside [Time], which leaves the plane alone, and beside no other group.
+// Product is the direct product of groups: elements of different factors commute. Axis names that occur twice are
+// numbered. The trivial group is left out. It is [Finite], [Lie] or a [Sampler] if every factor is, [Planar] if every
+// factor is and their maps commute, as rotations commute with magnifications, and [Temporal] if one factor is.
+// Rotations do not commute with shifts: their joint motions are [SE2], [P4] and kin. A [Torus] stays one beside [Time],
+// which leaves the plane alone, and beside no other group.
 func Product(groups ...Group) (Group, error) {
 	p := &product{at: []int{0}}
 	for _, g := range groups {
@@ -98,9 +99,9 @@ func is[T any](g Group) bool {
 	return ok
 }
 
-// commutes reports whether all factors are planar and their maps commute, and whether one of them is a torus. The entries are analytic in
-// the chart, so a few elements in general position decide. The maps of a torus compose up to whole periods only, so the others must leave the
-// plane alone.
+// commutes reports whether all factors are planar and their maps commute, and whether one of them is a torus. The
+// entries are analytic in the chart, so a few elements in general position decide. The maps of a torus compose up to
+// whole periods only, so the others must leave the plane alone.
 func (p *product) commutes() (planar, torus bool) {
 	type maps struct {
 		a    []mat2

@@ -11,20 +11,22 @@ import (
 	"time"
 )
 
-// Starter starts a program that answers questions about a group, with its standard input to write to and its standard output to read from. Close ends it,
-// and so does the end of the context.
+// Starter starts a program that answers questions about a group, with its standard input to write to and its standard
+// output to read from. Close ends it, and so does the end of the context.
 type Starter func(ctx context.Context, command []string) (io.ReadWriteCloser, error)
 
 // Command is the [Starter] that runs programs of this machine, in the folder dir.
 //
-// The protocol is one JSON object per line. The program is asked, and answers each question with one line, or with {"error": "why"}:
+// The protocol is one JSON object per line. The program is asked, and answers each question with one line, or with
+// {"error": "why"}:
 //
 //	{"op": "hello", "version": 1}                               {"elements": ["e", "a"], "representations": {"plane": 2}}
 //	{"op": "products", "element": 0}                            {"products": [0, 1]}, the numbers of element∘h for every h
 //	{"op": "matrix", "representation": "plane", "element": 1}   {"matrix": [[-1, 0], [0, -1]]}
 //	{"op": "bye"}                                               the program ends
 //
-// All answers are read and checked when the group is loaded; then the program ends, and the group depends on it no more.
+// All answers are read and checked when the group is loaded; then the program ends, and the group depends on it no
+// more.
 func Command(dir string) Starter {
 	return func(ctx context.Context, command []string) (io.ReadWriteCloser, error) {
 		if len(command) == 0 {
@@ -116,7 +118,9 @@ func (d *dialog) ask(q question) (answer, error) {
 }
 
 // fromProgram reads a finite group from a program.
-func fromProgram(ctx context.Context, name string, command []string, wait time.Duration, start Starter) (t *table, err error) {
+func fromProgram(ctx context.Context, name string, command []string, wait time.Duration, start Starter) (t *table,
+	err error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	p, err := start(ctx, command)
@@ -168,7 +172,9 @@ func fromProgram(ctx context.Context, name string, command []string, wait time.D
 			}
 			m, err := squareOf(a.Matrix)
 			if err != nil || m.n != dim {
-				return nil, fmt.Errorf("program: the matrix of %s in representation %s: expected %d rows of %d numbers: %w", l, rep, dim, dim, err)
+				return nil, fmt.Errorf(
+					"program: the matrix of %s in representation %s: expected %d rows of %d numbers: %w", l, rep, dim,
+					dim, err)
 			}
 			ms[number[l]] = m
 		}

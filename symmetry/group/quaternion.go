@@ -8,7 +8,8 @@ type quat [4]float64
 // vec3 is a rotation vector in degrees or a place.
 type vec3 = [3]float64
 
-// mul is the product pq: q acts first. The conversions keep processors with fused multiply-adds to the same bits as all others.
+// mul is the product pq: q acts first. The conversions keep processors with fused multiply-adds to the same bits as all
+// others.
 func (p quat) mul(q quat) quat {
 	return quat{
 		float64(p[0]*q[0]) - float64(p[1]*q[1]) - float64(p[2]*q[2]) - float64(p[3]*q[3]),
@@ -32,7 +33,8 @@ func length(v vec3) float64 {
 	return math.Sqrt(v[0]*v[0] + v[1]*v[1] + v[2]*v[2])
 }
 
-// toQuat is the unit quaternion of a rotation vector in degrees, whatever its length; its w is not negative up to 180 degrees.
+// toQuat is the unit quaternion of a rotation vector in degrees, whatever its length; its w is not negative up to 180
+// degrees.
 func toQuat(v vec3) quat {
 	t := length(v)
 	if t == 0 {
@@ -58,10 +60,12 @@ func toVec(q quat) vec3 {
 	return turned(vec3{q[1] * t, q[2] * t, q[3] * t})
 }
 
-// Rotations this near to 180 degrees, as a share of the angle, count as half turns, whose axis has a sign by convention only.
+// Rotations this near to 180 degrees, as a share of the angle, count as half turns, whose axis has a sign by convention
+// only.
 const halfTurn = 1e-12
 
-// turned is the canonical form of a rotation vector: an angle of at most 180 degrees, and at 180 a first nonzero component above 0.
+// turned is the canonical form of a rotation vector: an angle of at most 180 degrees, and at 180 a first nonzero
+// component above 0.
 func turned(v vec3) vec3 {
 	if t := length(v); t > 180*(1+halfTurn) {
 		r := math.Remainder(t, 360) / t
@@ -154,8 +158,8 @@ func octahedralVec(n [4]int) vec3 {
 // mat3 is a matrix in rows.
 type mat3 = [3][3]float64
 
-// matrix is the rotation matrix of a rotation vector in degrees: exact for the rotations of the cube and, like [SinCos], about the axes of
-// coordinates.
+// matrix is the rotation matrix of a rotation vector in degrees: exact for the rotations of the cube and, like
+// [SinCos], about the axes of coordinates.
 func matrix(v vec3) mat3 {
 	for i := range 3 {
 		j, k := (i+1)%3, (i+2)%3
@@ -223,8 +227,8 @@ func angleBetween(a, b vec3) float64 {
 	return 2 * math.Atan2(math.Sqrt(d[1]*d[1]+d[2]*d[2]+d[3]*d[3]), math.Abs(d[0])) * (180 / math.Pi)
 }
 
-// shoemake maps the unit cube onto the unit quaternions so that volumes are kept: Shoemake 1992, Uniform random rotations, in Graphics
-// Gems III.
+// shoemake maps the unit cube onto the unit quaternions so that volumes are kept: Shoemake 1992, Uniform random
+// rotations, in Graphics Gems III.
 func shoemake(u []float64) quat {
 	r, s := math.Sqrt(1-u[0]), math.Sqrt(u[0])
 	s1, c1 := math.Sincos(2 * math.Pi * u[1])
@@ -232,7 +236,8 @@ func shoemake(u []float64) quat {
 	return quat{s * c2, r * s1, r * c1, s * s2}
 }
 
-// spun is the canonical form of the vector of a unit quaternion whose sign counts: an angle of at most 360 degrees; -1 is (360, 0, 0).
+// spun is the canonical form of the vector of a unit quaternion whose sign counts: an angle of at most 360 degrees; -1
+// is (360, 0, 0).
 func spun(v vec3) vec3 {
 	if t := length(v); t > 360*(1+halfTurn) {
 		r := math.Remainder(t, 720) / t

@@ -84,8 +84,8 @@ func (s shiftLie) Generators() []Generator {
 // Exp is the shift by t itself.
 func (s shiftLie) Exp(t []float64) Element { return Element{t[0] + 0, t[1] + 0} }
 
-// Torus is a [Planar] group that acts on a grid of given size whose opposite sides are joined. Its Affine maps compose up to
-// whole periods only, so an action on pictures must have exactly this size and wrap around the border.
+// Torus is a [Planar] group that acts on a grid of given size whose opposite sides are joined. Its Affine maps compose
+// up to whole periods only, so an action on pictures must have exactly this size and wrap around the border.
 type Torus interface {
 	Planar
 	Period() (h, w int) // in pixels
@@ -93,8 +93,8 @@ type Torus interface {
 
 type roll struct{ h, w int }
 
-// Roll is the group of cyclic shifts of a grid of h rows and w columns: h·w elements (dx, dy) with dx in [0, w) and dy in
-// [0, h). Both are at least 1, at most 32768.
+// Roll is the group of cyclic shifts of a grid of h rows and w columns: h·w elements (dx, dy) with dx in [0, w) and dy
+// in [0, h). Both are at least 1, at most 32768.
 func Roll(h, w int) (Group, error) {
 	if h < 1 || w < 1 || h > 1<<15 || w > 1<<15 {
 		return nil, fmt.Errorf("Roll(%d,%d): height and width must be in 1..32768", h, w)

@@ -8,18 +8,23 @@ import (
 
 // delay is a group of shifts of the time axis.
 type delay struct {
-	whole   bool // by whole samples only
-	n       int  // samples of the period, 0 if time is a line
-	reverse bool // with reversals of time
+	// by whole samples only
+	whole bool
+	// samples of the period, 0 if time is a line
+	n int
+	// with reversals of time
+	reverse bool
 }
 
-// T1 is the group of shifts of time by dt samples, fractions of a sample included: what happened at t happens at t + dt.
+// T1 is the group of shifts of time by dt samples, fractions of a sample included: what happened at t happens at t +
+// dt.
 func T1() Group { return delayLie{delay{}} }
 
 // T1Z is the group of shifts of time by dt whole samples of a signal or frames of a sequence.
 func T1Z() Group { return delay{whole: true} }
 
-// E1Z is the group of shifts of time by whole samples and its reversal: the element (dt, reversal) reverses first if reversal is 1, then shifts.
+// E1Z is the group of shifts of time by whole samples and its reversal: the element (dt, reversal) reverses first if
+// reversal is 1, then shifts.
 func E1Z() Group { return delayBack{delay{whole: true, reverse: true}} }
 
 // RollTime is Roll(n), the group of cyclic shifts of a signal of n samples: dt in [0, n). n is in 1..1e6.
@@ -102,8 +107,8 @@ func (d delay) Inv(g Element) Element {
 	return Element{d.canon(-(1 - 2*r) * g[0]), r + 0}
 }
 
-// Dist is the difference of the shifts in samples, the shorter way around a period; with reversals the root of its square and 180² between any
-// two of which one reverses and one does not.
+// Dist is the difference of the shifts in samples, the shorter way around a period; with reversals the root of its
+// square and 180² between any two of which one reverses and one does not.
 func (d delay) Dist(g, h Element) float64 {
 	x := math.Abs(g[0] - h[0])
 	if d.n > 0 {
@@ -177,7 +182,8 @@ func (d delayFinite) Elements() []Element {
 	return e
 }
 
-// preset is the short shifts both ways, to which a defect at the seam shows first, powers of two, and a low-discrepancy sample.
+// preset is the short shifts both ways, to which a defect at the seam shows first, powers of two, and a low-discrepancy
+// sample.
 func (d delayFinite) preset(window [][2]float64) ([]Element, string, error) {
 	if window != nil {
 		return boxPreset(d, window)
@@ -195,5 +201,7 @@ func (d delayFinite) preset(window [][2]float64) ([]Element, string, error) {
 		return nil, "", err
 	}
 	out = Dedup(d, append(out, more...), Tolerance)
-	return out, fmt.Sprintf("%d of %d cyclic shifts: up to %d samples both ways, powers of two and a low-discrepancy sample of %d", len(out), d.n, windowWhole, low), nil
+	return out, fmt.Sprintf(
+		"%d of %d cyclic shifts: up to %d samples both ways, powers of two and a low-discrepancy sample of %d",
+		len(out), d.n, windowWhole, low), nil
 }

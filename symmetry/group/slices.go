@@ -10,13 +10,14 @@ import (
 // SlicePlanes are the planes of [Slices].
 func SlicePlanes() []string { return []string{"xy", "xz", "yz"} }
 
-// Slices is the rotations of space about the axes that lie in planes of coordinates, by every angle from 0 to 180 degrees: in the plane xy the axis
-// at ψ is (cos ψ, sin ψ, 0), in xz (cos ψ, 0, sin ψ), in yz (0, cos ψ, sin ψ). Axes are axisStep degrees apart, which divides 360, and
-// angles angleStep, which divides 180; 0 stands for 5 and 15. No planes stand for all three. The identity comes first, and no rotation comes twice: with
-// the presets one plane has 829 rotations and all three have 2416.
+// Slices is the rotations of space about the axes that lie in planes of coordinates, by every angle from 0 to 180
+// degrees: in the plane xy the axis at ψ is (cos ψ, sin ψ, 0), in xz (cos ψ, 0, sin ψ), in yz (0, cos ψ, sin ψ). Axes
+// are axisStep degrees apart, which divides 360, and angles angleStep, which divides 180; 0 stands for 5 and 15. No
+// planes stand for all three. The identity comes first, and no rotation comes twice: with the presets one plane has 829
+// rotations and all three have 2416.
 //
-// The group must have the axes rx, ry, rz of a rotation vector, as SO(3), O(3), SE(3), E(3) and their products with other groups have; the other
-// coordinates are the identity's.
+// The group must have the axes rx, ry, rz of a rotation vector, as SO(3), O(3), SE(3), E(3) and their products with
+// other groups have; the other coordinates are the identity's.
 func Slices(g Group, planes []string, axisStep, angleStep float64) ([]Element, error) {
 	axes, err := turnAxes(g)
 	if err != nil {
@@ -46,7 +47,8 @@ func Slices(g Group, planes []string, axisStep, angleStep float64) ([]Element, e
 	for i, p := range planes {
 		at, ok := map[string][2]int{"xy": {0, 1}, "xz": {0, 2}, "yz": {1, 2}}[p]
 		if !ok || slices.Contains(planes[:i], p) {
-			return nil, fmt.Errorf("plane %q of the slices is unknown or listed twice: expected some of %s", p, strings.Join(SlicePlanes(), ", "))
+			return nil, fmt.Errorf("plane %q of the slices is unknown or listed twice: expected some of %s", p,
+				strings.Join(SlicePlanes(), ", "))
 		}
 		for k := 1; k <= m; k++ {
 			angle := 180 * float64(k) / float64(m)
@@ -79,7 +81,9 @@ func turnAxes(g Group) ([3]int, error) {
 		}
 	}
 	if _, finite := g.(Finite); finite || at[0] < 0 || at[1] < 0 || at[2] < 0 {
-		return at, fmt.Errorf("%s has no slices: they are for groups with all rotations of space, such as SO(3), O(3), SE(3), E(3)", g.Name())
+		return at, fmt.Errorf(
+			"%s has no slices: they are for groups with all rotations of space, such as SO(3), O(3), SE(3), E(3)",
+			g.Name())
 	}
 	return at, nil
 }
@@ -107,6 +111,7 @@ func SlicesText(planes []string, axisStep, angleStep float64, n int) string {
 	if len(planes) > 1 {
 		s = "planes"
 	}
-	return fmt.Sprintf("%d rotations about axes in the %s %s, every %g degrees, by angles every %g degrees, all with the same weight",
+	return fmt.Sprintf("%d rotations about axes in the %s %s, every %g degrees, by angles every %g degrees, all with "+
+		"the same weight",
 		n, s, strings.Join(planes, ", "), axisStep, angleStep)
 }

@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// space3 is a group of rigid motions of space. The element (v, i, t) turns by the rotation vector v, multiplies by -1 if i is 1, and then
-// shifts by t. Groups leave out the parts that they lack.
+// space3 is a group of rigid motions of space. The element (v, i, t) turns by the rotation vector v, multiplies by -1
+// if i is 1, and then shifts by t. Groups leave out the parts that they lack.
 type space3 struct {
 	name             string
 	turn, inv, shift bool
 }
 
-// SO3 is the group of rotations of space, in the chart of rotation vectors (rx, ry, rz): the axis times the angle in degrees, which is at most
-// 180, right-handed. At 180 degrees, where both axes give the same rotation, the first component that is not 0 is positive.
+// SO3 is the group of rotations of space, in the chart of rotation vectors (rx, ry, rz): the axis times the angle in
+// degrees, which is at most 180, right-handed. At 180 degrees, where both axes give the same rotation, the first
+// component that is not 0 is positive.
 func SO3() Group { return space3Lie{space3{name: "SO(3)", turn: true}} }
 
 // O3 is the group of rotations of space and their products with the inversion p -> -p: (rx, ry, rz, inversion).
@@ -24,10 +25,12 @@ func O3() Group { return space3Lie{space3{name: "O(3)", turn: true, inv: true}} 
 // T3 is the group of shifts of space (tx, ty, tz), in the unit of length of the data.
 func T3() Group { return space3Lie{space3{name: "T(3)", shift: true}} }
 
-// SE3 is the group of rotations and shifts of space: (rx, ry, rz, tx, ty, tz) turns about the origin first, then shifts.
+// SE3 is the group of rotations and shifts of space: (rx, ry, rz, tx, ty, tz) turns about the origin first, then
+// shifts.
 func SE3() Group { return space3Lie{space3{name: "SE(3)", turn: true, shift: true}} }
 
-// E3 is the group of rotations, inversions and shifts of space: (rx, ry, rz, inversion, tx, ty, tz) turns, inverts if inversion is 1, then shifts.
+// E3 is the group of rotations, inversions and shifts of space: (rx, ry, rz, inversion, tx, ty, tz) turns, inverts if
+// inversion is 1, then shifts.
 func E3() Group { return space3Lie{space3{name: "E(3)", turn: true, inv: true, shift: true}} }
 
 // Name is SO(3), O(3), T(3), SE(3) or E(3).
@@ -128,8 +131,8 @@ func (s space3) Steps() []float64 {
 	return out
 }
 
-// Mul is (R, t)(S, u) = (RS, t + R·u), through unit quaternions; products of the rotations of the cube and of turns about one axis of coordinates
-// are exact.
+// Mul is (R, t)(S, u) = (RS, t + R·u), through unit quaternions; products of the rotations of the cube and of turns
+// about one axis of coordinates are exact.
 func (s space3) Mul(g, h Element) Element {
 	a, b := s.split(g), s.split(h)
 	p := pose{v: compose(a.v, b.v), inverted: a.inverted != b.inverted, t: a.t}
@@ -156,8 +159,9 @@ func (s space3) Inv(g Element) Element {
 	return s.join(p)
 }
 
-// Dist is the angle between two rotations in degrees, [0, 180], the same for a unit quaternion and its negative; 180 between any two of which one
-// inverts and one does not; with shifts the root of its square and that of their distance, one degree weighing as one unit of length.
+// Dist is the angle between two rotations in degrees, [0, 180], the same for a unit quaternion and its negative; 180
+// between any two of which one inverts and one does not; with shifts the root of its square and that of their distance,
+// one degree weighing as one unit of length.
 func (s space3) Dist(g, h Element) float64 {
 	a, b := s.split(g), s.split(h)
 	d := 0.0
@@ -180,7 +184,8 @@ func (s space3) Invariance() (left, right bool) { return true, !s.turn || !s.shi
 // Dim is 3.
 func (space3) Dim() int { return 3 }
 
-// Motion is p -> ±R·p + t. The matrices of the 24 rotations of the cube are exact, and those about the axes of coordinates as [SinCos] is.
+// Motion is p -> ±R·p + t. The matrices of the 24 rotations of the cube are exact, and those about the axes of
+// coordinates as [SinCos] is.
 func (s space3) Motion(g Element) (a, t []float64) {
 	p := s.split(g)
 	m := s.linear(p)
@@ -203,7 +208,8 @@ func (s space3) Window() [][2]float64 {
 	return w
 }
 
-// Sample draws rotations from the Haar measure, as uniform unit quaternions, and shifts uniformly from the window of ±1 unit of length.
+// Sample draws rotations from the Haar measure, as uniform unit quaternions, and shifts uniformly from the window of ±1
+// unit of length.
 func (s space3) Sample(r *rand.Rand) Element {
 	var p pose
 	if s.turn {
@@ -238,8 +244,9 @@ func (s space3Lie) Generators() []Generator {
 	return out
 }
 
-// Exp is the motion reached after unit time by turning with the rotation vector of the first coefficients, in radians, while drifting with the
-// others. It reaches all rotations and all motions that keep the orientation; not the inversions.
+// Exp is the motion reached after unit time by turning with the rotation vector of the first coefficients, in radians,
+// while drifting with the others. It reaches all rotations and all motions that keep the orientation; not the
+// inversions.
 func (s space3Lie) Exp(t []float64) Element {
 	var p pose
 	if !s.turn {
@@ -255,7 +262,8 @@ func (s space3Lie) Exp(t []float64) Element {
 	return s.join(p)
 }
 
-// drift is V·u with V = I + (1-cos θ)/θ²·K + (θ-sin θ)/θ³·K², K the cross product with w, θ = |w| in radians and d the same in degrees.
+// drift is V·u with V = I + (1-cos θ)/θ²·K + (θ-sin θ)/θ³·K², K the cross product with w, θ = |w| in radians and d the
+// same in degrees.
 func drift(w, d, u vec3) vec3 {
 	th := math.Sqrt(w[0]*w[0] + w[1]*w[1] + w[2]*w[2])
 	b, c := 0.5, 1./6
@@ -281,8 +289,9 @@ func cross(a, b vec3) vec3 {
 // ball is the box of rotation vectors to draw from.
 type ball struct {
 	lo, hi vec3
-	most   float64 // degrees: 180 for rotations, 360 for unit quaternions
-	whole  bool
+	// degrees: 180 for rotations, 360 for unit quaternions
+	most  float64
+	whole bool
 }
 
 func ballOf(name string, w [][2]float64, most float64) (ball, error) {
@@ -297,13 +306,16 @@ func ballOf(name string, w [][2]float64, most float64) (ball, error) {
 		}
 	}
 	if near = math.Sqrt(near); near > most || near > most-0.1 && size > 0 {
-		return b, fmt.Errorf("range of the rotations of %s: its smallest angle is %.6g degrees, expected less than %g: no rotation vector is longer; "+
-			"widen the range towards 0", name, near, most)
+		return b, fmt.Errorf(
+			"range of the rotations of %s: its smallest angle is %.6g degrees, expected less than %g: no rotation "+
+				"vector is longer; "+
+				"widen the range towards 0", name, near, most)
 	}
 	return b, nil
 }
 
-// at maps four uniform numbers to a rotation of the box, evenly in the Haar measure, whose density in the chart is sin²(θ/2)/(θ/2)².
+// at maps four uniform numbers to a rotation of the box, evenly in the Haar measure, whose density in the chart is
+// sin²(θ/2)/(θ/2)².
 func (b ball) at(u []float64) (vec3, bool) {
 	if b.whole {
 		return b.vector(shoemake(u)), true
@@ -344,8 +356,8 @@ func (s space3) cube(window [][2]float64) (cube, error) {
 	return ballCube(s, window, most)
 }
 
-// ballCube is the cube of a group whose first three coordinates are a rotation vector of at most so many degrees, or none for 0; the other
-// coordinates are independent.
+// ballCube is the cube of a group whose first three coordinates are a rotation vector of at most so many degrees, or
+// none for 0; the other coordinates are independent.
 func ballCube(g Group, window [][2]float64, most float64) (cube, error) {
 	sp, err := spans(g, window)
 	if err != nil {
@@ -477,8 +489,8 @@ func keepIn(es []Element, s []span) []Element {
 // presetRotations is how many rotations of low discrepancy a preset has.
 const presetRotations = 200
 
-// preset is the identity, the other rotations of the cube, which act without rounding, and rotations of low discrepancy; inversions and shifts in
-// the window go with them. Shifts alone are a grid.
+// preset is the identity, the other rotations of the cube, which act without rounding, and rotations of low
+// discrepancy; inversions and shifts in the window go with them. Shifts alone are a grid.
 func (s space3) preset(window [][2]float64) ([]Element, string, error) {
 	if !s.turn {
 		return boxPreset(s, window)
@@ -507,7 +519,8 @@ func (s space3) preset(window [][2]float64) ([]Element, string, error) {
 		what += " with and without inversion"
 	}
 	es := Dedup(s, append(exact, low...), Tolerance)
-	return es, fmt.Sprintf("%d %s and a low-discrepancy sample of %d elements: %s", len(exact), what, presetRotations, s.within(window)), nil
+	return es, fmt.Sprintf("%d %s and a low-discrepancy sample of %d elements: %s", len(exact), what, presetRotations,
+		s.within(window)), nil
 }
 
 // within says "all rotations" where the window holds them all.

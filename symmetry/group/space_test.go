@@ -45,7 +45,12 @@ func TestConventionOfSpace(t *testing.T) {
 		{"SO(3)", group.Element{90, 0, 0}, []float64{0, 1, 0}, []float64{0, 0, 1}},
 		{"SO(3)", group.Element{0, 90, 0}, []float64{0, 0, 1}, []float64{1, 0, 0}},
 		{"SO(3)", group.Element{0, 0, -90}, []float64{1, 0, 0}, []float64{0, -1, 0}},
-		{"SO(3)", group.Element{120 / math.Sqrt(3), 120 / math.Sqrt(3), 120 / math.Sqrt(3)}, []float64{1, 2, 3}, []float64{3, 1, 2}},
+		{
+			"SO(3)",
+			group.Element{120 / math.Sqrt(3), 120 / math.Sqrt(3), 120 / math.Sqrt(3)},
+			[]float64{1, 2, 3},
+			[]float64{3, 1, 2},
+		},
 		{"SO(3)", group.Element{180 / math.Sqrt2, 180 / math.Sqrt2, 0}, []float64{1, 2, 3}, []float64{2, 1, -3}},
 		{"O(3)", group.Element{0, 0, 180, 1}, []float64{1, 2, 3}, []float64{1, 2, -3}}, // the mirror in the plane xy
 		{"T(3)", group.Element{1, -2, 0.5}, []float64{1, 1, 1}, []float64{2, -1, 1.5}},
@@ -55,7 +60,8 @@ func TestConventionOfSpace(t *testing.T) {
 		{"Og(3)", group.Element{90, 0}, []float64{1, 2, 3}, []float64{-2, 1, 3}},
 		{"Og(3)", group.Element{0, 1}, []float64{1, 2, 3}, []float64{-1, 2, 3}},
 		{"Og(3,x)", group.Element{90, 0}, []float64{1, 2, 3}, []float64{1, -3, 2}},
-		{"Og(3,y)", group.Element{90, 1}, []float64{1, 2, 3}, []float64{-3, 2, -1}}, // z becomes -z, then z turns to x and x to -z
+		// z becomes -z, then z turns to x and x to -z
+		{"Og(3,y)", group.Element{90, 1}, []float64{1, 2, 3}, []float64{-3, 2, -1}},
 		{"SOg(3,0,0,-1)", group.Element{90}, []float64{1, 2, 3}, []float64{2, -1, 3}},
 	} {
 		got := apply(spatial(t, c.name), c.e, c.p)
@@ -92,7 +98,8 @@ func TestChartOfRotations(t *testing.T) {
 			t.Errorf("%v has the canonical form %v, %v, expected %v", c.in, got, err, c.want)
 		}
 	}
-	if got, err := group.Validate(g, group.Element{150, 150, 0}); err != nil || math.Abs(g.Dist(got, group.Element{-(360*math.Sqrt2/2 - 150), -(360*math.Sqrt2/2 - 150), 0})) > 1e-9 {
+	if got, err := group.Validate(g, group.Element{150, 150, 0}); err != nil ||
+		math.Abs(g.Dist(got, group.Element{-(360*math.Sqrt2/2 - 150), -(360*math.Sqrt2/2 - 150), 0})) > 1e-9 {
 		t.Errorf("212 degrees about (1,1,0) are 148 the other way: %v, %v", got, err)
 	}
 	if got := g.Mul(group.Element{0, 10, 0}, group.Element{0, 20.5, 0}); !slices.Equal(got, group.Element{0, 30.5, 0}) {
@@ -117,7 +124,8 @@ func TestChartOfRotations(t *testing.T) {
 	}
 }
 
-// Products of the rotations of the cube keep their bits however long the chain, and their matrices are signed permutations.
+// Products of the rotations of the cube keep their bits however long the chain, and their matrices are signed
+// permutations.
 func TestRotationsOfTheCubeStayExact(t *testing.T) {
 	octa := elementsOf(t, "Octa")
 	g := spatial(t, "SO(3)")
@@ -155,7 +163,8 @@ func elementsOf(tb testing.TB, name string) []group.Element {
 	return es
 }
 
-// Numbers of rotations by angle: 3-fold and 2-fold axes of the tetrahedron, and so on. Orders of elements from Coxeter 1973, Regular polytopes.
+// Numbers of rotations by angle: 3-fold and 2-fold axes of the tetrahedron, and so on. Orders of elements from Coxeter
+// 1973, Regular polytopes.
 func TestFiniteSubgroups(t *testing.T) {
 	for name, want := range map[string]map[int]int{
 		"Tetra": {0: 1, 120: 8, 180: 3},
@@ -200,7 +209,8 @@ func TestFiniteSubgroups(t *testing.T) {
 			t.Errorf("Td: %v does not keep the tetrahedron", e)
 		}
 	}
-	if _, err := group.Validate(parse(t, "Octa"), group.Element{0, 0, 45}); err == nil || !strings.Contains(err.Error(), "no element of Octa") {
+	if _, err := group.Validate(parse(t, "Octa"), group.Element{0, 0, 45}); err == nil ||
+		!strings.Contains(err.Error(), "no element of Octa") {
 		t.Errorf("45 degrees in Octa: %v", err)
 	}
 	if e, err := group.Validate(parse(t, "Octa"), group.Element{69.282, 69.282, 69.282}); err != nil || e[0] == 69.282 {
@@ -208,7 +218,8 @@ func TestFiniteSubgroups(t *testing.T) {
 	}
 }
 
-// The numbers are those of the paper's presets: 72 axes by 12 angles, of which opposite half turns coincide, and the identity once.
+// The numbers are those of the paper's presets: 72 axes by 12 angles, of which opposite half turns coincide, and the
+// identity once.
 func TestSlices(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -247,7 +258,19 @@ func TestSlices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []group.Element{{0, 0, 0}, {60, 0, 0}, {0, 60, 0}, {-60, 0, 0}, {0, -60, 0}, {120, 0, 0}, {0, 120, 0}, {-120, 0, 0}, {0, -120, 0}, {180, 0, 0}, {0, 180, 0}}
+	want := []group.Element{
+		{0, 0, 0},
+		{60, 0, 0},
+		{0, 60, 0},
+		{-60, 0, 0},
+		{0, -60, 0},
+		{120, 0, 0},
+		{0, 120, 0},
+		{-120, 0, 0},
+		{0, -120, 0},
+		{180, 0, 0},
+		{0, 180, 0},
+	}
 	if !slices.EqualFunc(es, want, func(a, b group.Element) bool { return slices.Equal(a, b) }) {
 		t.Errorf("%v, expected %v", es, want)
 	}
@@ -255,10 +278,14 @@ func TestSlices(t *testing.T) {
 		"has no slices":      func() error { _, err := group.Slices(group.SO2(), nil, 0, 0); return err },
 		"Octa has no slices": func() error { _, err := group.Slices(group.Octa(), nil, 0, 0); return err },
 		"expected some of":   func() error { _, err := group.Slices(group.SO3(), []string{"zx"}, 0, 0); return err },
-		"listed twice":       func() error { _, err := group.Slices(group.SO3(), []string{"xy", "xy"}, 0, 0); return err },
-		"divisor of 360":     func() error { _, err := group.Slices(group.SO3(), nil, 7, 0); return err },
-		"divisor of 180":     func() error { _, err := group.Slices(group.SO3(), nil, 0, math.NaN()); return err },
-		"more than":          func() error { _, err := group.Slices(group.SO3(), nil, 0.01, 0.01); return err },
+		"listed twice": func() error {
+			_,
+				err := group.Slices(group.SO3(), []string{"xy", "xy"}, 0, 0)
+			return err
+		},
+		"divisor of 360": func() error { _, err := group.Slices(group.SO3(), nil, 7, 0); return err },
+		"divisor of 180": func() error { _, err := group.Slices(group.SO3(), nil, 0, math.NaN()); return err },
+		"more than":      func() error { _, err := group.Slices(group.SO3(), nil, 0.01, 0.01); return err },
 	} {
 		if err := try(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
@@ -291,7 +318,8 @@ func TestHaarMomentsOfRotations(t *testing.T) {
 					want = 1. / 3
 				}
 				if math.Abs(second[i][j]-want) > tol {
-					t.Errorf("%s: the mean of entries %d and %d is %g, expected %g within %g", name, i, j, second[i][j], want, tol)
+					t.Errorf("%s: the mean of entries %d and %d is %g, expected %g within %g", name, i, j, second[i][j],
+						want, tol)
 				}
 			}
 		}
@@ -310,7 +338,8 @@ func TestHaarMomentsOfRotations(t *testing.T) {
 	for _, name := range []string{"Tetra", "Octa", "Icosa"} {
 		check(name, elementsOf(t, name), 1e-14) // designs of degree 2
 	}
-	// In a window the density is the Haar measure's, where a flat chart would have the mean angle 3π/4: half of the chart has that of the whole.
+	// In a window the density is the Haar measure's, where a flat chart would have the mean angle 3π/4: half of the
+	// chart has that of the whole.
 	box, err := group.Haar(g, 4000, [][2]float64{{-180, 180}, {-180, 180}, {0, 180}}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		t.Fatal(err)
@@ -336,7 +365,8 @@ func TestPlansOfSpace(t *testing.T) {
 		n      int
 		text   string
 	}{
-		{"SO(3)", nil, 223, "24 rotations of the cube and a low-discrepancy sample of 200 elements: all rotations of space"},
+		{"SO(3)", nil, 223, "24 rotations of the cube and a low-discrepancy sample of 200 elements: all rotations of " +
+			"space"},
 		{"SO(3)", [][2]float64{{-30, 30}, {-30, 30}, {-30, 30}}, 200, "1 rotations of the cube"},
 		{"O(3)", nil, 247, "48 rotations of the cube with and without inversion"},
 		{"T(3)", nil, 729, "tx -1..1 length (9)"},
@@ -374,7 +404,8 @@ func TestPlansOfSpace(t *testing.T) {
 	if err != nil || len(grid) < 20 || len(grid) > 60 {
 		t.Errorf("grid of SO(3): %d, %v", len(grid), err)
 	}
-	if _, err := group.Haar(group.SO3(), 5, [][2]float64{{150, 180}, {150, 180}, {0, 0}}, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), "less than 180") {
+	if _, err := group.Haar(group.SO3(), 5, [][2]float64{{150, 180}, {150, 180}, {0, 0}},
+		rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), "less than 180") {
 		t.Errorf("a window without rotations: %v", err)
 	}
 }
@@ -401,8 +432,11 @@ func TestRefineRotations(t *testing.T) {
 			t.Errorf("%v: %d neighbors at 2 degrees, expected 6", at, near)
 		}
 	}
-	es, err := group.Refine(group.SE3(), group.Element{0, 0, 90, 1, 2, 3}, []float64{0, 0, 1, 0.5, 0, 0}, []int{1, 1, 3, 3, 1, 1})
-	if err != nil || len(es) != 9 || !slices.ContainsFunc(es, func(e group.Element) bool { return slices.Equal(e, group.Element{0, 0, 91, 1.5, 2, 3}) }) {
+	es, err := group.Refine(group.SE3(), group.Element{0, 0, 90, 1, 2, 3}, []float64{0, 0, 1, 0.5, 0, 0},
+		[]int{1, 1, 3, 3, 1, 1})
+	if err != nil || len(es) != 9 ||
+		!slices.ContainsFunc(es,
+			func(e group.Element) bool { return slices.Equal(e, group.Element{0, 0, 91, 1.5, 2, 3}) }) {
 		t.Errorf("SE(3): %v, %v", es, err)
 	}
 }

@@ -1,13 +1,15 @@
 package group
 
-// Spatial is a group that acts on R^d by affine maps p -> A·p + t. In three dimensions coordinates are x, y, z of a right-handed system, and a
-// positive angle turns counter-clockwise seen from the tip of its axis. The factors of a [Factored] product are asked one by one.
+// Spatial is a group that acts on R^d by affine maps p -> A·p + t. In three dimensions coordinates are x, y, z of a
+// right-handed system, and a positive angle turns counter-clockwise seen from the tip of its axis. The factors of a
+// [Factored] product are asked one by one.
 //
 // [Planar] groups act on the plane of a picture, whose y points down; [AsSpatial] takes them for groups of R^2.
 type Spatial interface {
 	Group
 	Dim() int // d
-	// Motion is A as d·d numbers in rows and t as d numbers. Entries are exact (0, ±1) wherever the map is a lattice symmetry.
+	// Motion is A as d·d numbers in rows and t as d numbers. Entries are exact (0, ±1) wherever the map is a lattice
+	// symmetry.
 	Motion(g Element) (a, t []float64)
 }
 
@@ -18,14 +20,15 @@ type Permuting interface {
 	Rows() int
 	// Permutation says where each of m rows goes: row i to place Permutation(g, m)[i]. m is at most Rows.
 	//
-	// For m = Rows this is a homomorphism. Samples with fewer rows are moved by what is left of the permutation when the rows beyond m are taken out of
-	// its cycles (the projection of virtual permutations: Kerov, Olshanski, Vershik 2004): the identity stays the identity, inverses stay
-	// inverses and uniform permutations stay uniform, but products do not stay products.
+	// For m = Rows this is a homomorphism. Samples with fewer rows are moved by what is left of the permutation when
+	// the rows beyond m are taken out of its cycles (the projection of virtual permutations: Kerov, Olshanski, Vershik
+	// 2004): the identity stays the identity, inverses stay inverses and uniform permutations stay uniform, but
+	// products do not stay products.
 	Permutation(g Element, m int) []int
 }
 
-// Shifting is a group that moves the time axis: what happened at t happens at t + Shift(g), in samples of the signal or frames of the sequence. A group that also
-// reverses time is [Temporal] too; reversal acts first.
+// Shifting is a group that moves the time axis: what happened at t happens at t + Shift(g), in samples of the signal or
+// frames of the sequence. A group that also reverses time is [Temporal] too; reversal acts first.
 type Shifting interface {
 	Group
 	Shift(g Element) float64
@@ -33,8 +36,8 @@ type Shifting interface {
 	Turn() int
 }
 
-// Flowing is a group of one-parameter motions: an element is a velocity, and the frame of a sequence at time t, counted from the first, is moved by an element of another
-// group (Keller 2025, Flow equivariant recurrent neural networks).
+// Flowing is a group of one-parameter motions: an element is a velocity, and the frame of a sequence at time t, counted
+// from the first, is moved by an element of another group (Keller 2025, Flow equivariant recurrent neural networks).
 type Flowing interface {
 	Group
 	Inner() Group
@@ -42,7 +45,8 @@ type Flowing interface {
 	At(g Element, t float64) Element
 }
 
-// Coloring is a group, or a family that is one where nothing is clipped, that changes the channels of pictures and leaves places alone.
+// Coloring is a group, or a family that is one where nothing is clipped, that changes the channels of pictures and
+// leaves places alone.
 type Coloring interface {
 	Group
 	// Color writes the new values of one pixel, a number in [0, 1] per channel, over the old ones, without clipping.
@@ -51,7 +55,8 @@ type Coloring interface {
 	Channels() int
 }
 
-// Factored is a direct product whose factors can be asked one by one, such as permutations of atoms and motions of space.
+// Factored is a direct product whose factors can be asked one by one, such as permutations of atoms and motions of
+// space.
 type Factored interface {
 	Group
 	// Factors are the groups, at least two of them.
@@ -63,7 +68,8 @@ type Factored interface {
 // Represented is a group that brings its own matrices on inputs and outputs, as groups that users define do.
 type Represented interface {
 	Group
-	// Matrix is how g acts on vectors of the named representation: d·d numbers in rows. It is false for names that the group does not know.
+	// Matrix is how g acts on vectors of the named representation: d·d numbers in rows. It is false for names that the
+	// group does not know.
 	Matrix(name string, g Element) (m []float64, ok bool)
 	// Representations are the names that the group knows, and the lengths d of their vectors.
 	Representations() map[string]int

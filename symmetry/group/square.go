@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The eight elements of D4 have the numbers that studies of particle images give them. A picture of n rows and columns becomes
-// out[r][c] = in[index], r counted downwards:
+// The eight elements of D4 have the numbers that studies of particle images give them. A picture of n rows and columns
+// becomes out[r][c] = in[index], r counted downwards:
 //
 //	0 identity       [r][c]          4 rotate 180 deg  [n-1-r][n-1-c]
 //	1 mirror in /    [n-1-c][n-1-r]  5 mirror in \     [c][r]
@@ -32,8 +32,8 @@ func squareAt(g Group) (d4, time int, ok bool) {
 	return 0, 0, false
 }
 
-// Number is the number of an element of D4, 0 to 7, or of D4 x Time, 0 to 15, in the order that [AtNumber] documents. It is false for other
-// groups and for coordinates that are no element.
+// Number is the number of an element of D4, 0 to 7, or of D4 x Time, 0 to 15, in the order that [AtNumber] documents.
+// It is false for other groups and for coordinates that are no element.
 func Number(g Group, e Element) (int, bool) {
 	d4, time, ok := squareAt(g)
 	if !ok {
@@ -58,8 +58,8 @@ func Number(g Group, e Element) (int, bool) {
 //	0 identity         2 rotate 90 deg    4 rotate 180 deg   6 rotate 270 deg
 //	1 mirror in /      3 horizontal mirror  5 mirror in \      7 vertical mirror
 //
-// Rotations are counter-clockwise as displayed; a horizontal mirror exchanges left and right. 8 to 15 are 0 to 7 with time reversed. The
-// even numbers are the rotations, and numbers compose by [AfterNumber].
+// Rotations are counter-clockwise as displayed; a horizontal mirror exchanges left and right. 8 to 15 are 0 to 7 with
+// time reversed. The even numbers are the rotations, and numbers compose by [AfterNumber].
 func AtNumber(g Group, n int) (Element, bool) {
 	d4, time, ok := squareAt(g)
 	if !ok || n < 0 || n >= squareOrder && time < 0 || n >= 2*squareOrder {
@@ -78,8 +78,8 @@ func AtNumber(g Group, n int) (Element, bool) {
 	return e, true
 }
 
-// AfterNumber is the number of next∘current, current acting first: current + next for a rotation next, next - current for a mirror, modulo
-// 8; time reversals cancel in pairs. Both numbers are 0 to 15, see [AtNumber].
+// AfterNumber is the number of next∘current, current acting first: current + next for a rotation next, next - current
+// for a mirror, modulo 8; time reversals cancel in pairs. Both numbers are 0 to 15, see [AtNumber].
 func AfterNumber(next, current int) int {
 	time := (next/squareOrder + current/squareOrder) % 2
 	n, c := next%squareOrder, current%squareOrder
@@ -91,13 +91,15 @@ func AfterNumber(next, current int) int {
 	return n%squareOrder + squareOrder*time
 }
 
-// Title names an element in words where its group has words: "mirror in /", "rotate 90 deg", "rotate 90 deg and time reversed" in
-// D4 and D4 x Time, "time reversed" in Time, "75 deg about (0.707, 0.707, 0), inverted" for motions of space. Elsewhere it is [Format].
+// Title names an element in words where its group has words: "mirror in /", "rotate 90 deg", "rotate 90 deg and time
+// reversed" in D4 and D4 x Time, "time reversed" in Time, "75 deg about (0.707, 0.707, 0), inverted" for motions of
+// space. Elsewhere it is [Format].
 func Title(g Group, e Element) string {
 	const reversed = "time reversed"
 	if n, ok := Number(g, e); ok {
 		name := [squareOrder]string{
-			"identity", "mirror in /", "rotate 90 deg", "horizontal mirror", "rotate 180 deg", `mirror in \`, "rotate 270 deg", "vertical mirror",
+			"identity", "mirror in /", "rotate 90 deg", "horizontal mirror", "rotate 180 deg", `mirror in \`,
+			"rotate 270 deg", "vertical mirror",
 		}[n%squareOrder]
 		switch {
 		case n < squareOrder:

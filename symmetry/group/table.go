@@ -29,14 +29,17 @@ type matrices struct {
 	m   []square
 }
 
-// newTable checks the axioms of products given as mul[g][h] = g∘h and puts the identity first. Representations are checked by check.
+// newTable checks the axioms of products given as mul[g][h] = g∘h and puts the identity first. Representations are
+// checked by check.
 func newTable(name string, labels []string, mul [][]int) (*table, error) {
 	n := len(labels)
 	if n == 0 || n > MaxTable {
 		return nil, fmt.Errorf("%d elements: expected 1 to %d", n, MaxTable)
 	}
 	if len(mul) != n {
-		return nil, fmt.Errorf("products: %d rows for %d elements: expected one row per element, the product of that element after each of the others", len(mul), n)
+		return nil, fmt.Errorf(
+			"products: %d rows for %d elements: expected one row per element, the product of that element after each "+
+				"of the others", len(mul), n)
 	}
 	seen := map[string]int{}
 	for i, l := range labels {
@@ -54,7 +57,8 @@ func newTable(name string, labels []string, mul [][]int) (*table, error) {
 		}
 		for h, x := range row {
 			if x < 0 || x >= n {
-				return nil, fmt.Errorf("closure fails: %s∘%s is no element of the list (products: row %d, column %d)", labels[g], labels[h], g+1, h+1)
+				return nil, fmt.Errorf("closure fails: %s∘%s is no element of the list (products: row %d, column %d)",
+					labels[g], labels[h], g+1, h+1)
 			}
 		}
 	}
@@ -67,18 +71,22 @@ func newTable(name string, labels []string, mul [][]int) (*table, error) {
 		return true
 	})
 	if e < 0 {
-		return nil, errors.New("identity fails: no row of the products repeats the list of elements, so no element leaves all others as they are")
+		return nil, errors.New(
+			"identity fails: no row of the products repeats the list of elements, so no element leaves all others as " +
+				"they are")
 	}
 	for g := range mul {
 		if mul[g][e] != g {
-			return nil, fmt.Errorf("identity fails: %s∘%s is %s, expected %s (products: row %d, column %d)", labels[g], labels[e], labels[mul[g][e]], labels[g], g+1, e+1)
+			return nil, fmt.Errorf("identity fails: %s∘%s is %s, expected %s (products: row %d, column %d)", labels[g],
+				labels[e], labels[mul[g][e]], labels[g], g+1, e+1)
 		}
 	}
 	t := &table{name: name, labels: labels, mul: mul, inv: make([]int, n), reps: map[string]matrices{}}
 	for g := range mul {
 		h := slices.Index(mul[g], e)
 		if h < 0 {
-			return nil, fmt.Errorf("inverses fail: no element h has %s∘h = %s (products: row %d)", labels[g], labels[e], g+1)
+			return nil, fmt.Errorf("inverses fail: no element h has %s∘h = %s (products: row %d)", labels[g], labels[e],
+				g+1)
 		}
 		if mul[h][g] != e {
 			return nil, fmt.Errorf("inverses fail: %s∘%s is %s, but %s∘%s is %s (products: row %d, column %d)",
@@ -86,7 +94,8 @@ func newTable(name string, labels []string, mul [][]int) (*table, error) {
 		}
 		t.inv[g] = h
 	}
-	// Light's test: (a∘s)∘b = a∘(s∘b) for s in a set of generators holds for all if it holds for these (Clifford and Preston 1961, section 1.2).
+	// Light's test: (a∘s)∘b = a∘(s∘b) for s in a set of generators holds for all if it holds for these (Clifford and
+	// Preston 1961, section 1.2).
 	for _, s := range t.generators(e) {
 		for a := range n {
 			for b := range n {
@@ -158,7 +167,8 @@ func (t *table) first(e int) {
 func (t *table) represent(name string, dim int, m []square) error {
 	for i, v := range eye(dim).v {
 		if !(math.Abs(m[0].v[i]-v) <= slackOfUsers) {
-			return fmt.Errorf("representation %s: %s is the identity, but its matrix is not: %g at row %d, column %d, expected %g",
+			return fmt.Errorf("representation %s: %s is the identity, but its matrix is not: %g at row %d, column "+
+				"%d, expected %g",
 				name, t.labels[0], m[0].v[i], i/dim+1, i%dim+1, v)
 		}
 	}
@@ -170,7 +180,8 @@ func (t *table) represent(name string, dim int, m []square) error {
 			size := 1 + m[g].norm()*m[s].norm()
 			for i := range want.v {
 				if !(math.Abs(want.v[i]-got.v[i]) <= slackOfUsers*size) {
-					return fmt.Errorf("representation %s is no homomorphism: the matrix of %s∘%s = %s has %g at row %d, column %d, the product of theirs %g",
+					return fmt.Errorf("representation %s is no homomorphism: the matrix of %s∘%s = %s has %g at row "+
+						"%d, column %d, the product of theirs %g",
 						name, t.labels[g], t.labels[s], t.labels[t.mul[g][s]], got.v[i], i/dim+1, i%dim+1, want.v[i])
 				}
 			}
@@ -340,7 +351,9 @@ func (t *table) acting(space, rows string) (Group, error) {
 		for g, m := range r.m {
 			for _, v := range m.v {
 				if v != 0 && v != 1 {
-					return nil, fmt.Errorf("rows: the matrix of %s in representation %s has the entry %g: expected a permutation", t.labels[g], rows, v)
+					return nil, fmt.Errorf(
+						"rows: the matrix of %s in representation %s has the entry %g: expected a permutation",
+						t.labels[g], rows, v)
 				}
 			}
 		}
@@ -367,8 +380,8 @@ func (t *table) acting(space, rows string) (Group, error) {
 // longest is how many characters the name of a product of generators may have.
 const longest = 40
 
-// word is the name of the product of an element and a generator, with powers for repeated factors: m1^2·m2. The element at place n has that for a name
-// where the word would be long.
+// word is the name of the product of an element and a generator, with powers for repeated factors: m1^2·m2. The element
+// at place n has that for a name where the word would be long.
 func word(element, generator string, n int) string {
 	head, last := "", element
 	if k := strings.LastIndex(element, "·"); k >= 0 {
@@ -419,12 +432,16 @@ func generated(group, name string, dim int, gens []square, labels []string) (*ta
 		for i, g := range gens {
 			m := tidy(list[k].mul(g))
 			if !m.finite() || m.norm() > 1e6 {
-				return nil, fmt.Errorf("closure fails: the products of the matrices grow without end, as that of %s and %s does: a finite group has none such; give Lie generators under lie", names[k], labels[i])
+				return nil, fmt.Errorf(
+					"closure fails: the products of the matrices grow without end, as that of %s and %s does: a "+
+						"finite group has none such; give Lie generators under lie", names[k], labels[i])
 			}
 			at := find(m)
 			if at < 0 {
 				if len(list) == MaxTable {
-					return nil, fmt.Errorf("closure fails: the matrices make more than %d elements, %s∘%s among them: they are no finite group, or one too large; check the digits, or give Lie generators under lie",
+					return nil, fmt.Errorf(
+						"closure fails: the matrices make more than %d elements, %s∘%s among them: they are no "+
+							"finite group, or one too large; check the digits, or give Lie generators under lie",
 						MaxTable, names[k], labels[i])
 				}
 				at = len(list)
@@ -469,7 +486,8 @@ func generated(group, name string, dim int, gens []square, labels []string) (*ta
 	if err != nil {
 		return nil, err
 	}
-	// In exact arithmetic products of typed digits drift: every matrix is the product of its word, so drift stays below the tolerance of represent.
+	// In exact arithmetic products of typed digits drift: every matrix is the product of its word, so drift stays below
+	// the tolerance of represent.
 	return t, t.represent(name, dim, list)
 }
 

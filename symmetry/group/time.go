@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Temporal is a group some of whose elements run time backwards. They compose as signs do: a product reverses if one factor does and the
-// other does not.
+// Temporal is a group some of whose elements run time backwards. They compose as signs do: a product reverses if one
+// factor does and the other does not.
 type Temporal interface {
 	Group
 	Reverses(g Element) bool
@@ -20,8 +20,9 @@ func Reverses(g Group, e Element) bool {
 
 type reversal struct{}
 
-// Time is the group of two elements: time as it is, and time reversed. It leaves the plane alone, so its product with a [Planar] group
-// acts on the plane by that group's maps. On a sequence of pictures reversal is the opposite order, and velocities change their sign.
+// Time is the group of two elements: time as it is, and time reversed. It leaves the plane alone, so its product with a
+// [Planar] group acts on the plane by that group's maps. On a sequence of pictures reversal is the opposite order, and
+// velocities change their sign.
 func Time() Group { return reversal{} }
 
 // Name is Time.
@@ -44,7 +45,8 @@ func (reversal) Mul(g, h Element) Element {
 // Inv is the element itself.
 func (reversal) Inv(g Element) Element { return Element{math.Round(g[0]) + 0} }
 
-// Dist is 180 between the two elements, as far as a mirror is from a rotation: an orbit of small turns is not near time reversal.
+// Dist is 180 between the two elements, as far as a mirror is from a rotation: an orbit of small turns is not near time
+// reversal.
 func (reversal) Dist(g, h Element) float64 { return 180 * math.Abs(g[0]-h[0]) }
 
 // Invariance is true on both sides.
@@ -65,7 +67,8 @@ func (reversal) Affine(Element) (a [2][2]float64, t [2]float64) { return mat2{{1
 // Reverses tells the second element.
 func (reversal) Reverses(g Element) bool { return math.Round(g[0]) != 0 }
 
-// timed is the product of a temporal group with others. Nothing is lost by its not being [Lie]: no path leads to the reversal.
+// timed is the product of a temporal group with others. Nothing is lost by its not being [Lie]: no path leads to the
+// reversal.
 func (p *product) timed(finite, planar, torus bool) Group {
 	t := temporalPart{p}
 	switch {

@@ -30,7 +30,8 @@ func TestTimeIsBuiltIn(t *testing.T) {
 	} {
 		g := parse(t, name)
 		got := want
-		got.finite, got.planar, got.torus, got.lie, got.reverses = is[group.Finite](g), is[group.Planar](g), is[group.Torus](g), is[group.Lie](g), is[group.Temporal](g)
+		got.finite, got.planar, got.torus, got.lie, got.reverses = is[group.Finite](g), is[group.Planar](g),
+			is[group.Torus](g), is[group.Lie](g), is[group.Temporal](g)
 		if got != want {
 			t.Errorf("%s: finite, planar, torus, Lie, temporal are %v, want %v", name, got, want)
 		}
@@ -83,8 +84,8 @@ func TestTimeIsBuiltIn(t *testing.T) {
 	}
 }
 
-// The table of the study of particle images: what each number does to an index, and how numbers compose. The elements are found from the map
-// alone: out(q) = in(A⁻¹q), q measured from the centre.
+// The table of the study of particle images: what each number does to an index, and how numbers compose. The elements
+// are found from the map alone: out(q) = in(A⁻¹q), q measured from the centre.
 func TestNumbersOfTheSquare(t *testing.T) {
 	const n = 5
 	table := []func(r, c int) (int, int){
@@ -98,9 +99,12 @@ func TestNumbersOfTheSquare(t *testing.T) {
 		func(r, c int) (int, int) { return n - 1 - r, c },
 	}
 	titles := []string{
-		"identity", "mirror in /", "rotate 90 deg", "horizontal mirror", "rotate 180 deg", `mirror in \`, "rotate 270 deg", "vertical mirror",
-		"time reversed", "mirror in / and time reversed", "rotate 90 deg and time reversed", "horizontal mirror and time reversed",
-		"rotate 180 deg and time reversed", `mirror in \ and time reversed`, "rotate 270 deg and time reversed", "vertical mirror and time reversed",
+		"identity", "mirror in /", "rotate 90 deg", "horizontal mirror", "rotate 180 deg", `mirror in \`,
+		"rotate 270 deg", "vertical mirror",
+		"time reversed", "mirror in / and time reversed", "rotate 90 deg and time reversed",
+		"horizontal mirror and time reversed",
+		"rotate 180 deg and time reversed", `mirror in \ and time reversed`, "rotate 270 deg and time reversed",
+		"vertical mirror and time reversed",
 	}
 	for name, order := range map[string]int{"D4": 8, "D4 x Time": 16, "Time x D4": 16} {
 		g := parse(t, name)
@@ -127,7 +131,8 @@ func TestNumbersOfTheSquare(t *testing.T) {
 					// The transpose is the inverse.
 					sc, sr := a[0][0]*x+a[1][0]*y+2, a[0][1]*x+a[1][1]*y+2
 					if wr, wc := table[i%8](r, c); sr != float64(wr) || sc != float64(wc) {
-						t.Errorf("%s: element %d: [%d][%d] is read at [%v][%v], want [%d][%d]", name, i, r, c, sr, sc, wr, wc)
+						t.Errorf("%s: element %d: [%d][%d] is read at [%v][%v], want [%d][%d]", name, i, r, c, sr, sc,
+							wr, wc)
 					}
 				}
 			}
@@ -152,7 +157,8 @@ func TestNumbersOfTheSquare(t *testing.T) {
 					want += 8
 				}
 				if got != want || group.AfterNumber(i, j) != want {
-					t.Errorf("%s: %d∘%d is %d, by AfterNumber %d, want %d", name, i, j, got, group.AfterNumber(i, j), want)
+					t.Errorf("%s: %d∘%d is %d, by AfterNumber %d, want %d", name, i, j, got, group.AfterNumber(i, j),
+						want)
 				}
 			}
 		}
@@ -169,7 +175,8 @@ func TestNumbersOfTheSquare(t *testing.T) {
 		e    group.Element
 		want string
 	}{
-		"Time": {group.Element{1}, "time reversed"}, "SO(2)": {group.Element{30}, "30 deg"}, "C4": {group.Element{90}, "90 deg"},
+		"Time": {group.Element{1}, "time reversed"}, "SO(2)": {group.Element{30}, "30 deg"},
+		"C4":          {group.Element{90}, "90 deg"},
 		"T(2) x Time": {group.Element{1, 0, 1}, "(dx 1 px, dy 0 px, reverse 1)"},
 	} {
 		if got := group.Title(parse(t, name), c.e); got != c.want {
@@ -222,7 +229,13 @@ func TestSimilarity(t *testing.T) {
 			}
 		}
 	}
-	for _, a := range [][2][2]float64{{{1, 1e-9}, {0, 1}}, {{2, 0}, {0, 1}}, {{0, 0}, {0, 0}}, {{1, 1}, {1, 1}}, {{math.NaN(), 0}, {0, 1}}} {
+	for _, a := range [][2][2]float64{
+		{{1, 1e-9}, {0, 1}},
+		{{2, 0}, {0, 1}},
+		{{0, 0}, {0, 0}},
+		{{1, 1}, {1, 1}},
+		{{math.NaN(), 0}, {0, 1}},
+	} {
 		if _, _, _, ok := group.Similarity(a); ok {
 			t.Errorf("%v is called a similarity", a)
 		}

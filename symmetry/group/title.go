@@ -7,16 +7,18 @@ import (
 	"strings"
 )
 
-// motionTitle names a motion of space: "75 deg about (0.707, 0.707, 0)", "inverted", "shifted by (0.1, 0, -2)". It is false for groups whose chart
-// does not begin with a rotation vector, and for shifts alone.
+// motionTitle names a motion of space: "75 deg about (0.707, 0.707, 0)", "inverted", "shifted by (0.1, 0, -2)". It is
+// false for groups whose chart does not begin with a rotation vector, and for shifts alone.
 func motionTitle(g Group, e Element) (string, bool) {
 	chart := g.Chart()
-	if len(chart) != len(e) || len(chart) < 3 || chart[0].Name != "rx" || chart[1].Name != "ry" || chart[2].Name != "rz" {
+	if len(chart) != len(e) || len(chart) < 3 || chart[0].Name != "rx" || chart[1].Name != "ry" ||
+		chart[2].Name != "rz" {
 		return "", false
 	}
 	var words []string
 	if angle := math.Hypot(math.Hypot(e[0], e[1]), e[2]); angle > Tolerance {
-		words = append(words, fmt.Sprintf("%s deg about (%s, %s, %s)", short(angle), short(e[0]/angle), short(e[1]/angle), short(e[2]/angle)))
+		words = append(words, fmt.Sprintf("%s deg about (%s, %s, %s)", short(angle), short(e[0]/angle),
+			short(e[1]/angle), short(e[2]/angle)))
 	}
 	var shift []string
 	moved := false

@@ -56,10 +56,12 @@ type lieGenerator struct {
 
 type programDefinition struct {
 	Command []string `yaml:"command"`
-	Timeout float64  `yaml:"timeout"` // seconds
+	// seconds
+	Timeout float64 `yaml:"timeout"`
 }
 
-// Load reads a group that a user defines in YAML, and refuses it until the axioms hold: the error names the law, the elements and the place.
+// Load reads a group that a user defines in YAML, and refuses it until the axioms hold: the error names the law, the
+// elements and the place.
 //
 // The file has a name, and one of these keys:
 //
@@ -71,9 +73,10 @@ type programDefinition struct {
 //	            the commutator; representations gives, by name, one matrix per generator with the same commutators
 //	program:    a command, a list of words, whose answers say all, see [Command]; timeout in seconds, 30 if none is given
 //
-// space names the representation that moves points, rows the one that permutes rows; both are optional. The matrices of rotations, matrices and lie
-// are the representation "matrix", which is also that of space unless space says otherwise. The group is [Represented], by need [Spatial] and
-// [Permuting], and [Finite] or [Lie]. Its name must not be one that [Parse] reads. start is nil where programs must not run.
+// space names the representation that moves points, rows the one that permutes rows; both are optional. The matrices of
+// rotations, matrices and lie are the representation "matrix", which is also that of space unless space says otherwise.
+// The group is [Represented], by need [Spatial] and [Permuting], and [Finite] or [Lie]. Its name must not be one that
+// [Parse] reads. start is nil where programs must not run.
 func Load(ctx context.Context, r io.Reader, start Starter) (Group, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -91,7 +94,9 @@ func Load(ctx context.Context, r io.Reader, start Starter) (Group, error) {
 	}
 	d.Name = strings.TrimSpace(d.Name)
 	if !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9 _-]{0,63}$`).MatchString(d.Name) {
-		return nil, fmt.Errorf("name: %q is no name for a group: expected a letter, then letters, digits, spaces, - or _, 64 at most", d.Name)
+		return nil, fmt.Errorf(
+			"name: %q is no name for a group: expected a letter, then letters, digits, spaces, - or _, 64 at most",
+			d.Name)
 	}
 	if g, err := Parse(d.Name); err == nil {
 		return nil, fmt.Errorf("name: %s is the name of a group that nero has, %s: choose another", d.Name, g.Name())
@@ -120,12 +125,14 @@ func sober(b []byte) error {
 			}
 		}
 		if depth > maxNesting {
-			return fmt.Errorf("line %d of the file of the group: more than %d lists inside each other", line, maxNesting)
+			return fmt.Errorf("line %d of the file of the group: more than %d lists inside each other", line,
+				maxNesting)
 		}
 	}
 	for n, l := range strings.Split(string(b), "\n") {
 		t := strings.TrimLeft(l, " ")
-		if strings.Count(t, "- ") > 0 && strings.HasPrefix(t, strings.Repeat("- ", maxNesting)) || len(l)-len(t) > 256 || strings.HasPrefix(t, "? ") {
+		if strings.Count(t, "- ") > 0 && strings.HasPrefix(t, strings.Repeat("- ", maxNesting)) ||
+			len(l)-len(t) > 256 || strings.HasPrefix(t, "? ") {
 			return fmt.Errorf("line %d of the file of the group: lists inside each other that are too deep", n+1)
 		}
 	}
@@ -149,13 +156,20 @@ func (d definition) build(ctx context.Context, start Starter) (Group, error) {
 	for _, k := range []struct {
 		name string
 		on   bool
-	}{{"table", d.Table != nil}, {"rotations", d.Rotations != nil}, {"matrices", d.Matrices != nil}, {"lie", d.Lie != nil}, {"program", d.Program != nil}} {
+	}{
+		{"table", d.Table != nil},
+		{"rotations", d.Rotations != nil},
+		{"matrices", d.Matrices != nil},
+		{"lie", d.Lie != nil},
+		{"program", d.Program != nil},
+	} {
 		if k.on {
 			set = append(set, k.name)
 		}
 	}
 	if len(set) != 1 {
-		return nil, fmt.Errorf("it has %d definitions (%s): expected one of table, rotations, matrices, lie, program", len(set), strings.Join(set, ", "))
+		return nil, fmt.Errorf("it has %d definitions (%s): expected one of table, rotations, matrices, lie, program",
+			len(set), strings.Join(set, ", "))
 	}
 	switch set[0] {
 	case "table":
@@ -273,12 +287,15 @@ func (d *tableDefinition) build(name string) (*table, error) {
 		for i, l := range t.labels {
 			ms[i] = newSquare(n)
 			if len(list[l]) != n {
-				return nil, fmt.Errorf("permutations: %s: %s has %d places, %s %d", rep, l, len(list[l]), t.labels[0], n)
+				return nil, fmt.Errorf("permutations: %s: %s has %d places, %s %d", rep, l, len(list[l]), t.labels[0],
+					n)
 			}
 			used := make([]bool, n)
 			for from, to := range list[l] {
 				if to < 0 || to >= n || used[to] {
-					return nil, fmt.Errorf("permutations: %s: %s is %v, which is no permutation: expected every place from 0 to %d once", rep, l, list[l], n-1)
+					return nil, fmt.Errorf(
+						"permutations: %s: %s is %v, which is no permutation: expected every place from 0 to %d once",
+						rep, l, list[l], n-1)
 				}
 				used[to] = true
 				ms[i].v[to*n+from] = 1
@@ -322,7 +339,9 @@ func fromMatrices(name, key string, list [][][]float64) (*table, error) {
 			return nil, fmt.Errorf("%s: matrix %d has %d rows, the first %d", key, i+1, m.n, gens[0].n)
 		}
 		if m.n > 16 {
-			return nil, fmt.Errorf("%s: matrix %d has %d rows: expected 16 at most; give larger ones as representations of a table", key, i+1, m.n)
+			return nil, fmt.Errorf(
+				"%s: matrix %d has %d rows: expected 16 at most; give larger ones as representations of a table", key,
+				i+1, m.n)
 		}
 		det := m.det()
 		if key == "rotations" {
@@ -354,14 +373,17 @@ func rotation(m square, det float64) error {
 			}
 			switch {
 			case i == j && !(math.Abs(s-1) <= 1e-5):
-				return fmt.Errorf("row %d has the length %.6g, expected 1: the matrix is scaled or its numbers have too few digits", i+1, math.Sqrt(s))
+				return fmt.Errorf("row %d has the length %.6g, expected 1: the matrix is scaled or its numbers have "+
+					"too few digits", i+1, math.Sqrt(s))
 			case i != j && !(math.Abs(s) <= 1e-5):
-				return fmt.Errorf("rows %d and %d have the product %.3g, expected 0: they are not at right angles", j+1, i+1, s)
+				return fmt.Errorf("rows %d and %d have the product %.3g, expected 0: they are not at right angles", j+1,
+					i+1, s)
 			}
 		}
 	}
 	if !(det > 0) {
-		return fmt.Errorf("its determinant is %.6g, so its rows are left-handed, a mirror image: change the sign of row %d, or list it under matrices", det, n)
+		return fmt.Errorf("its determinant is %.6g, so its rows are left-handed, a mirror image: change the sign of "+
+			"row %d, or list it under matrices", det, n)
 	}
 	return nil
 }

@@ -72,7 +72,13 @@ func TestLoadedGroupsKeepTheLaws(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		n    int
-	}{{klein, 4}, {triangle, 6}, {so3, 0}, {"name: One\nmatrices: [[[1]]]\n", 1}, {"name: Sign\nmatrices: [[[-1]]]\nspace: matrix\n", 2}} {
+	}{
+		{klein, 4},
+		{triangle, 6},
+		{so3, 0},
+		{"name: One\nmatrices: [[[1]]]\n", 1},
+		{"name: Sign\nmatrices: [[[-1]]]\nspace: matrix\n", 2},
+	} {
 		g := load(t, c.text)
 		grouptest.Check(t, g)
 		if o, ok := g.(group.Ordered); c.n > 0 && (!ok || o.Order() != c.n) {
@@ -82,7 +88,8 @@ func TestLoadedGroupsKeepTheLaws(t *testing.T) {
 			t.Errorf("%s brings no matrices", g.Name())
 		}
 		es, text, err := group.Preset(g, nil)
-		if err != nil || text == "" || !slices.ContainsFunc(es, func(e group.Element) bool { return g.Dist(e, g.Identity()) == 0 }) {
+		if err != nil || text == "" ||
+			!slices.ContainsFunc(es, func(e group.Element) bool { return g.Dist(e, g.Identity()) == 0 }) {
 			t.Errorf("%s: %d elements, %q, %v", g.Name(), len(es), text, err)
 		}
 	}
@@ -143,12 +150,21 @@ func TestLoadRefusesWhatIsNoGroup(t *testing.T) {
 		{"name: X\nmatrices: [[[.nan]]]", "finite number"},
 		{"name: X\nmatrices: [[[2]]]", "closure fails"},
 		{"name: X\nmatrices: [[[0.8, -0.6], [0.6, 0.8]]]", "more than 1024 elements"},
-		{"name: X\nrotations: [[[1, 0], [0, 1]], [[0, -1.1], [1.1, 0]]]", "matrix 2 is no rotation: row 1 has the length 1.1"},
-		{"name: X\nrotations: [[[1, 0], [0, 1]], [[1, 0], [0, -1]]]", "matrix 2 is no rotation: its determinant is -1, so its rows are left-handed"},
+		{
+			"name: X\nrotations: [[[1, 0], [0, 1]], [[0, -1.1], [1.1, 0]]]",
+			"matrix 2 is no rotation: row 1 has the length 1.1",
+		},
+		{
+			"name: X\nrotations: [[[1, 0], [0, 1]], [[1, 0], [0, -1]]]",
+			"matrix 2 is no rotation: its determinant is -1, so its rows are left-handed",
+		},
 		{"name: X\nrotations: [[[1, 0], [0.6, 0.8]]]", "rows 1 and 2 have the product 0.6"},
 		{"name: X\nmatrices: [[[1]]]\nspace: plane", `no representation is called "plane"`},
 		{"name: X\nmatrices: [[[-1]]]\nrows: matrix", "expected a permutation"},
-		{table("[e, a]", "[[e, a], [a, b]]"), "closure fails: a∘a is no element of the list (products: row 2, column 2)"},
+		{
+			table("[e, a]", "[[e, a], [a, b]]"),
+			"closure fails: a∘a is no element of the list (products: row 2, column 2)",
+		},
 		{table("[e, a]", "[[e, a]]"), "1 rows for 2 elements"},
 		{table("[e, a]", "[[e, a], [a]]"), "the row of a has 1 entries"},
 		{table("[e, e]", "[[e, e], [e, e]]"), `both called "e"`},
@@ -156,22 +172,34 @@ func TestLoadRefusesWhatIsNoGroup(t *testing.T) {
 		{table("[e, a]", "[[e, a], [e, a]]"), "identity fails: a∘e is e, expected a (products: row 2, column 1)"},
 		{table("[e, a]", "[[e, a], [a, a]]"), "inverses fail: no element h has a∘h = e (products: row 2)"},
 		// A Latin square with an identity and inverses that is not associative: the smallest loop, of order 5.
-		{table("[e, a, b, c, d]", "[[e, a, b, c, d], [a, e, c, d, b], [b, d, e, a, c], [c, b, d, e, a], [d, c, a, b, e]]"), "associativity fails: (a∘a)∘b is b, but a∘(a∘b) is d"},
-		{strings.Replace(klein, "c: [[-1, 0], [0, -1]]", "c: [[1, 0], [0, 1]]", 1), "representation plane is no homomorphism: the matrix of"},
+		{
+			table("[e, a, b, c, d]",
+				"[[e, a, b, c, d], [a, e, c, d, b], [b, d, e, a, c], [c, b, d, e, a], [d, c, a, b, e]]"),
+			"associativity fails: (a∘a)∘b is b, but a∘(a∘b) is d",
+		},
+		{
+			strings.Replace(klein, "c: [[-1, 0], [0, -1]]", "c: [[1, 0], [0, 1]]", 1),
+			"representation plane is no homomorphism: the matrix of",
+		},
 		{strings.Replace(klein, "      c: [[-1, 0], [0, -1]]\n", "", 1), "element c is missing"},
 		{strings.Replace(klein, "c: [3, 2, 1, 0]", "c: [3, 2, 1, 1]", 1), "c is [3 2 1 1], which is no permutation"},
 		{strings.Replace(klein, "c: [3, 2, 1, 0]", "c: [0, 1, 2, 3]", 1), "representation corners is no homomorphism"},
 		{strings.Replace(klein, "rows: corners", "rows: plane", 1), "expected a permutation"},
-		{"name: X\nlie: {generators: [{name: x, matrix: [[0, 0, 0], [0, 0, -1], [0, 1, 0]]}, {name: y, matrix: [[0, 0, 1], [0, 0, 0], [-1, 0, 0]]}]}", "not closed: the commutator of x and y leaves the span"},
+		{"name: X\nlie: {generators: [{name: x, matrix: [[0, 0, 0], [0, 0, -1], [0, 1, 0]]}, {name: y, matrix: [[0, " +
+			"0, 1], [0, 0, 0], [-1, 0, 0]]}]}", "not closed: the commutator of x and y leaves the span"},
 		{"name: X\nlie: {generators: [{name: x, matrix: [[1]]}, {name: y, matrix: [[2]]}]}", "linearly dependent"},
 		{"name: X\nlie: {generators: [{name: x, matrix: [[0]]}]}", "generator x is 0"},
 		{"name: X\nlie: {generators: [{name: x, range: [1, 2], matrix: [[1]]}]}", "with 0 between"},
 		// Wide ranges of sl(2): products such as diag(-2, -1/2) have no logarithm.
 		{
-			"name: X\nlie: {generators: [{name: r, range: [-3, 3], matrix: [[0, -1], [1, 0]]}, {name: s, range: [-3, 3], matrix: [[1, 0], [0, -1]]}, {name: h, range: [-3, 3], matrix: [[0, 1], [1, 0]]}]}",
+			"name: X\nlie: {generators: [{name: r, range: [-3, 3], matrix: [[0, -1], [1, 0]]}, {name: s, range: [-3, " +
+				"3], matrix: [[1, 0], [0, -1]]}, {name: h, range: [-3, 3], matrix: [[0, 1], [1, 0]]}]}",
 			"associativity fails",
 		},
-		{strings.Replace(so3, "[[0, 0.5, 0, 0], [-0.5", "[[0, -0.5, 0, 0], [-0.5", 1), "representation spinor is none: the commutator of"},
+		{
+			strings.Replace(so3, "[[0, 0.5, 0, 0], [-0.5", "[[0, -0.5, 0, 0], [-0.5", 1),
+			"representation spinor is none: the commutator of",
+		},
 		{"name: X\nprogram: {command: [x]}", "no programs are run here"},
 		{"name: &a X\nmatrices: [[[1]]]", "anchors and aliases"},
 		{"name: X\nmatrices: " + strings.Repeat("[", 40), "lists inside each other"},
@@ -186,7 +214,8 @@ func TestLoadRefusesWhatIsNoGroup(t *testing.T) {
 			t.Errorf("%q: %v, expected %q", c.text, err, c.want)
 		}
 	}
-	if _, err := group.Load(t.Context(), io.LimitReader(zeros{}, 17<<20), nil); err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") {
+	if _, err := group.Load(t.Context(), io.LimitReader(zeros{}, 17<<20), nil); err == nil ||
+		!strings.Contains(err.Error(), "larger than 16 MiB") {
 		t.Errorf("a large file: %v", err)
 	}
 }
@@ -277,7 +306,8 @@ func TestGroupsFromPrograms(t *testing.T) {
 		"matrix errs":      "no homomorphism",
 		"products babbles": "no JSON object",
 	} {
-		if _, err := group.Load(t.Context(), strings.NewReader(asked), starter(fault)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := group.Load(t.Context(), strings.NewReader(asked), starter(fault)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", fault, err, want)
 		}
 	}
@@ -286,7 +316,8 @@ func TestGroupsFromPrograms(t *testing.T) {
 		"name: X\nprogram: {command: [ask], timeout: -1}":  "seconds above 0",
 		"name: X\nprogram: {command: [ask], timeout: 1e9}": "600 at most",
 	} {
-		if _, err := group.Load(t.Context(), strings.NewReader(text), starter("")); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := group.Load(t.Context(), strings.NewReader(text), starter("")); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", text, err, want)
 		}
 	}
@@ -304,7 +335,8 @@ func TestCommandRunsPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := func(timeout string) string {
-		return fmt.Sprintf("name: Asked\nprogram: {command: [%q, -test.run=TestCommandRunsPrograms], timeout: %s}\n", self, timeout)
+		return fmt.Sprintf("name: Asked\nprogram: {command: [%q, -test.run=TestCommandRunsPrograms], timeout: %s}\n",
+			self, timeout)
 	}
 	t.Setenv(variable, "")
 	g, err := group.Load(t.Context(), strings.NewReader(text("60")), group.Command(t.TempDir()))
@@ -315,19 +347,25 @@ func TestCommandRunsPrograms(t *testing.T) {
 		t.Errorf("%v", g)
 	}
 	t.Setenv(variable, "products hangs")
-	if _, err := group.Load(t.Context(), strings.NewReader(text("1")), group.Command("")); err == nil || !strings.Contains(err.Error(), "within 1s") {
+	if _, err := group.Load(t.Context(), strings.NewReader(text("1")), group.Command("")); err == nil ||
+		!strings.Contains(err.Error(), "within 1s") {
 		t.Errorf("a program that hangs: %v", err)
 	}
-	if _, err := group.Load(t.Context(), strings.NewReader("name: X\nprogram: {command: [/no/such/program]}"), group.Command("")); err == nil || !strings.Contains(err.Error(), "does not start") {
+	if _, err := group.Load(t.Context(), strings.NewReader("name: X\nprogram: {command: [/no/such/program]}"),
+		group.Command("")); err == nil || !strings.Contains(err.Error(), "does not start") {
 		t.Errorf("a program that is not there: %v", err)
 	}
-	if _, err := group.Load(t.Context(), strings.NewReader("name: X\nprogram: {command: []}"), group.Command("")); err == nil || !strings.Contains(err.Error(), "command is empty") {
+	if _, err := group.Load(t.Context(), strings.NewReader("name: X\nprogram: {command: []}"),
+		group.Command("")); err == nil || !strings.Contains(err.Error(), "command is empty") {
 		t.Errorf("no program: %v", err)
 	}
 }
 
 func FuzzLoad(f *testing.F) {
-	for _, s := range []string{klein, triangle, so3, asked, "name: X\nmatrices: [[[0, 1], [1, 0]]]\nrows: matrix", "{", "name: X\nlie: {generators: [{name: x, matrix: [[0, 1], [0, 0]]}]}"} {
+	for _, s := range []string{
+		klein, triangle, so3, asked, "name: X\nmatrices: [[[0, 1], [1, 0]]]\nrows: matrix", "{",
+		"name: X\nlie: {generators: [{name: x, matrix: [[0, 1], [0, 0]]}]}",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -13,7 +13,8 @@ import (
 type lieUser struct {
 	name string
 	gens []lieGenerator
-	x    []square // of the representation "matrix"
+	// of the representation "matrix"
+	x    []square
 	gram [][]float64
 	reps map[string][]square
 }
@@ -37,15 +38,19 @@ func (d *lieDefinition) build(name, space, rows string) (Group, error) {
 		if x.Range == nil {
 			x.Range = []float64{-0.3, 0.3}
 		}
-		if len(x.Range) != 2 || !(x.Range[0] <= 0 && x.Range[1] >= 0 && x.Range[0] < x.Range[1]) || math.IsInf(x.Range[0], 0) || math.IsInf(x.Range[1], 0) {
-			return nil, fmt.Errorf("lie: generator %s: range %v: expected the lowest and the highest coefficient, with 0 between", x.Name, x.Range)
+		if len(x.Range) != 2 || !(x.Range[0] <= 0 && x.Range[1] >= 0 && x.Range[0] < x.Range[1]) ||
+			math.IsInf(x.Range[0], 0) || math.IsInf(x.Range[1], 0) {
+			return nil, fmt.Errorf(
+				"lie: generator %s: range %v: expected the lowest and the highest coefficient, with 0 between", x.Name,
+				x.Range)
 		}
 		m, err := squareOf(x.Matrix)
 		if err != nil {
 			return nil, fmt.Errorf("lie: generator %s: %w", x.Name, err)
 		}
 		if m.n > 16 || i > 0 && m.n != g.x[0].n {
-			return nil, fmt.Errorf("lie: generator %s has %d rows: expected as many as the first, 16 at most", x.Name, m.n)
+			return nil, fmt.Errorf("lie: generator %s has %d rows: expected as many as the first, 16 at most", x.Name,
+				m.n)
 		}
 		g.x = append(g.x, m)
 	}
@@ -57,7 +62,9 @@ func (d *lieDefinition) build(name, space, rows string) (Group, error) {
 			z := b.mul(a).add(a.mul(b), -1)
 			t, rest := g.solve(z)
 			if !(rest <= slackOfUsers*(1+z.norm())) {
-				return nil, fmt.Errorf("lie: not closed: the commutator of %s and %s leaves the span of the generators by %.3g: add it as a generator, %v",
+				return nil, fmt.Errorf(
+					"lie: not closed: the commutator of %s and %s leaves the span of the generators by %.3g: add it "+
+						"as a generator, %v",
 					g.gens[j].Name, g.gens[i].Name, rest, z.v)
 			}
 			for _, rep := range slices.Sorted(maps.Keys(d.Others)) {
@@ -96,7 +103,9 @@ type lieSpace struct {
 func (d *lieDefinition) matrices(g *lieUser, rep string) ([]square, error) {
 	list := d.Others[rep]
 	if rep == "matrix" || len(list) != len(g.x) {
-		return nil, fmt.Errorf("lie: representation %s has %d matrices: expected one per generator, %d, and another name than matrix", rep, len(list), len(g.x))
+		return nil, fmt.Errorf(
+			"lie: representation %s has %d matrices: expected one per generator, %d, and another name than matrix", rep,
+			len(list), len(g.x))
 	}
 	out := make([]square, len(list))
 	for i, rows := range list {
@@ -105,7 +114,8 @@ func (d *lieDefinition) matrices(g *lieUser, rep string) ([]square, error) {
 			return nil, fmt.Errorf("lie: representation %s: %s: %w", rep, g.gens[i].Name, err)
 		}
 		if i > 0 && m.n != out[0].n {
-			return nil, fmt.Errorf("lie: representation %s: %s has %d rows, the first %d", rep, g.gens[i].Name, m.n, out[0].n)
+			return nil, fmt.Errorf("lie: representation %s: %s has %d rows, the first %d", rep, g.gens[i].Name, m.n,
+				out[0].n)
 		}
 		out[i] = m
 	}
@@ -124,7 +134,8 @@ func (d *lieDefinition) sameCommutator(g *lieUser, rep string, j, i int, t []flo
 		want = want.add(ms[k], c)
 	}
 	if off := z.add(want, -1).norm(); !(off <= slackOfUsers*(1+z.norm())) {
-		return fmt.Errorf("lie: representation %s is none: the commutator of %s and %s differs from that of the generators by %.3g", rep, g.gens[j].Name, g.gens[i].Name, off)
+		return fmt.Errorf("lie: representation %s is none: the commutator of %s and %s differs from that of the "+
+			"generators by %.3g", rep, g.gens[j].Name, g.gens[i].Name, off)
 	}
 	return nil
 }
@@ -187,14 +198,16 @@ func (g *lieUser) sum(x []square, t []float64) square {
 	return m
 }
 
-// axioms tries associativity and inverses on a few elements of the window: what the algebra promises, the logarithm must keep.
+// axioms tries associativity and inverses on a few elements of the window: what the algebra promises, the logarithm
+// must keep.
 func (g *lieUser) axioms() error {
 	r := rand.New(rand.NewPCG(0x6c6965, 1))
 	for range 16 {
 		a, b, c := g.Sample(r), g.Sample(r), g.Sample(r)
 		left, right := g.Mul(g.Mul(a, b), c), g.Mul(a, g.Mul(b, c))
 		if d := g.Dist(left, right); !(d <= slackOfUsers) {
-			return fmt.Errorf("lie: associativity fails for a = %v, b = %v, c = %v: (ab)c is %v, a(bc) %v; the range may be too wide for coordinates to exist: "+
+			return fmt.Errorf("lie: associativity fails for a = %v, b = %v, c = %v: (ab)c is %v, a(bc) %v; the range "+
+				"may be too wide for coordinates to exist: "+
 				"give smaller ones", a, b, c, left, right)
 		}
 		if d := g.Dist(g.Mul(a, g.Inv(a)), g.Identity()); !(d <= slackOfUsers) {
@@ -347,8 +360,8 @@ func (g *lieUser) Matrix(name string, e Element) ([]float64, bool) {
 	return g.matrix(name, e).v, true
 }
 
-// log is the principal logarithm by square roots (Denman and Beavers 1976, The matrix sign function) until the matrix is near the identity, and then the
-// series of 2·artanh((A-I)(A+I)⁻¹). It is false where the iteration finds none.
+// log is the principal logarithm by square roots (Denman and Beavers 1976, The matrix sign function) until the matrix
+// is near the identity, and then the series of 2·artanh((A-I)(A+I)⁻¹). It is false where the iteration finds none.
 func (m square) log() (square, bool) {
 	a := m
 	id := eye(m.n)

@@ -1,12 +1,14 @@
-// Package irreps names the irreducible representations of the rotations and reflections of space, O(3), as e3nn writes them, and computes
-// their real matrices (Wigner D) and the real spherical harmonics that they move. It is pure arithmetic: package action turns it into actions.
+// Package irreps names the irreducible representations of the rotations and reflections of space, O(3), as e3nn writes
+// them, and computes their real matrices (Wigner D) and the real spherical harmonics that they move. It is pure
+// arithmetic: package action turns it into actions.
 //
-// An irrep is a degree l = 0, 1, 2, ... and a parity: "e" (even) stays as it is under the inversion p -> -p, "o" (odd) changes its sign.
-// So 0e are scalars, 0o pseudoscalars, 1o vectors, 1e pseudovectors, and the symmetric traceless tensors of rank 2 are 2e. Degree l has 2l+1
-// components, m = -l, ..., l.
+// An irrep is a degree l = 0, 1, 2, ... and a parity: "e" (even) stays as it is under the inversion p -> -p, "o" (odd)
+// changes its sign. So 0e are scalars, 0o pseudoscalars, 1o vectors, 1e pseudovectors, and the symmetric traceless
+// tensors of rank 2 are 2e. Degree l has 2l+1 components, m = -l, ..., l.
 //
-// Two bases are in use, see [Basis]. They differ in the axis that is singled out, and so in the order of the components of a vector:
-// (x, y, z) in that of e3nn, (y, z, x) in that of most textbooks. The matrices do not depend on how the harmonics are normalised.
+// Two bases are in use, see [Basis]. They differ in the axis that is singled out, and so in the order of the components
+// of a vector: (x, y, z) in that of e3nn, (y, z, x) in that of most textbooks. The matrices do not depend on how the
+// harmonics are normalised.
 package irreps
 
 import (
@@ -23,8 +25,10 @@ const MaxDim = 1 << 24
 
 // Term is Mul copies of one irrep.
 type Term struct {
-	Mul int // 1 or more
-	L   int // degree, 0 to [MaxL]
+	// 1 or more
+	Mul int
+	// degree, 0 to [MaxL]
+	L   int
 	Odd bool
 }
 
@@ -40,8 +44,8 @@ func (t Term) String() string {
 	return strconv.Itoa(t.Mul) + "x" + strconv.Itoa(t.L) + p
 }
 
-// Irreps is a direct sum: a row holds the numbers of its terms one after another, and each term its copies one after another, every
-// copy with the components m = -l, ..., l.
+// Irreps is a direct sum: a row holds the numbers of its terms one after another, and each term its copies one after
+// another, every copy with the components m = -l, ..., l.
 type Irreps []Term
 
 // Dim is the numbers of a row.
@@ -77,8 +81,9 @@ func Looks(s string) bool {
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
-// Parse reads irreps as e3nn writes them: terms such as "2x1o", or "1o" for one copy, joined by +, with spaces wherever they help. The parity
-// is e or o, or y for that of the spherical harmonics, (-1)^l. Terms are neither sorted nor merged. The error names the place.
+// Parse reads irreps as e3nn writes them: terms such as "2x1o", or "1o" for one copy, joined by +, with spaces wherever
+// they help. The parity is e or o, or y for that of the spherical harmonics, (-1)^l. Terms are neither sorted nor
+// merged. The error names the place.
 func Parse(s string) (Irreps, error) {
 	p := parser{text: s}
 	var ir Irreps
@@ -103,7 +108,8 @@ func Parse(s string) (Irreps, error) {
 
 type parser struct {
 	text string
-	at   int // bytes read
+	// bytes read
+	at int
 }
 
 func (p *parser) fail(format string, args ...any) error {
@@ -111,7 +117,8 @@ func (p *parser) fail(format string, args ...any) error {
 	if len(shown) > 60 {
 		shown = shown[:60] + "…"
 	}
-	return fmt.Errorf("irreps %q, character %d: %s; write them as in 4x0e+2x1o: copies, x, degree, e for even or o for odd", shown, p.at+1, fmt.Sprintf(format, args...))
+	return fmt.Errorf("irreps %q, character %d: %s; write them as in 4x0e+2x1o: copies, x, degree, e for even or o "+
+		"for odd", shown, p.at+1, fmt.Sprintf(format, args...))
 }
 
 // next describes what is read next.

@@ -151,8 +151,8 @@ func TestAgreesWithE3nn(t *testing.T) {
 	}
 }
 
-// TestClosedForms holds degree 2 against its polynomials written out: the real harmonics of degree 2 are proportional to
-// xy, yz, (2z²-x²-y²)/(2√3), xz, (x²-y²)/2 in PolarZ, so D follows from A S Aᵀ on the matching symmetric matrices.
+// TestClosedForms holds degree 2 against its polynomials written out: the real harmonics of degree 2 are proportional
+// to xy, yz, (2z²-x²-y²)/(2√3), xz, (x²-y²)/2 in PolarZ, so D follows from A S Aᵀ on the matching symmetric matrices.
 func TestClosedForms(t *testing.T) {
 	h, s := 0.5, 1/(2*math.Sqrt(3))
 	forms := [5][9]float64{ // symmetric matrices S with f(p) = pᵀ S p, orthogonal to each other with equal norms
@@ -200,8 +200,8 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
-// TestSmallTurns holds rotations by tiny angles, where Euler angles are of no use, against first order: D(exp(εX)) = 1 + ε dD(X), with dD from the
-// harmonics by differences.
+// TestSmallTurns holds rotations by tiny angles, where Euler angles are of no use, against first order: D(exp(εX)) = 1
+// + ε dD(X), with dD from the harmonics by differences.
 func TestSmallTurns(t *testing.T) {
 	const top, eps = irreps.MaxL, 1e-8
 	w := newWigner(t, top, irreps.PolarY)
@@ -218,7 +218,8 @@ func TestSmallTurns(t *testing.T) {
 		n := 2*l + 1
 		for m := range n { // about the polar axis: component m mixes with -m by sin(mε)
 			k := m - l
-			if got, want := w.Block(d, l)[m*n+n-1-m], math.Sin(float64(k)*eps); k != 0 && !(math.Abs(math.Abs(got)-math.Abs(want)) < 1e-8*math.Abs(want)) {
+			if got, want := w.Block(d, l)[m*n+n-1-m], math.Sin(float64(k)*eps); k != 0 &&
+				!(math.Abs(math.Abs(got)-math.Abs(want)) < 1e-8*math.Abs(want)) {
 				t.Errorf("degree %d: D(%d,%d) = %g at %g rad, want ±%g", l, k, -k, got, eps, want)
 			}
 		}
@@ -335,7 +336,8 @@ func TestMovesHarmonics(t *testing.T) {
 			p := rapid.SliceOfN(rapid.Float64Range(-1, 1), 3, 3).Draw(t, "point")
 			w.Fill(d, &r)
 			irreps.Harmonics(x, top, b, p[0], p[1], p[2])
-			irreps.Harmonics(moved, top, b, r[0]*p[0]+r[1]*p[1]+r[2]*p[2], r[3]*p[0]+r[4]*p[1]+r[5]*p[2], r[6]*p[0]+r[7]*p[1]+r[8]*p[2])
+			irreps.Harmonics(moved, top, b, r[0]*p[0]+r[1]*p[1]+r[2]*p[2], r[3]*p[0]+r[4]*p[1]+r[5]*p[2],
+				r[6]*p[0]+r[7]*p[1]+r[8]*p[2])
 			norm := p[0]*p[0] + p[1]*p[1] + p[2]*p[2]
 			for l := range top + 1 {
 				n := 2*l + 1

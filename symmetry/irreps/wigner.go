@@ -9,9 +9,11 @@ import (
 type Basis int
 
 const (
-	// PolarY is the basis of e3nn: m = 0 is symmetric about y, and a vector is (x, y, z). It is the basis of textbooks with x, y, z renamed z, x, y.
+	// PolarY is the basis of e3nn: m = 0 is symmetric about y, and a vector is (x, y, z). It is the basis of textbooks
+	// with x, y, z renamed z, x, y.
 	PolarY Basis = iota
-	// PolarZ is the basis of textbooks, real spherical harmonics without the Condon-Shortley phase: m = 0 is symmetric about z, and a vector is (y, z, x).
+	// PolarZ is the basis of textbooks, real spherical harmonics without the Condon-Shortley phase: m = 0 is symmetric
+	// about z, and a vector is (y, z, x).
 	PolarZ
 )
 
@@ -25,23 +27,28 @@ func (b Basis) order() [3]int {
 
 // Wigner computes the matrices of the irreps of degree 0 to a highest one. It is immutable and safe for concurrent use.
 //
-// The matrices are found by recursion over the degree from the entries of the rotation alone, without angles and so without their singular places:
-// Ivanic and Ruedenberg 1996 (J. Phys. Chem. 100, 6342) with the corrections of 1998 (J. Phys. Chem. A 102, 9099). Row m of degree l is, for |n| < l,
+// The matrices are found by recursion over the degree from the entries of the rotation alone, without angles and so
+// without their singular places: Ivanic and Ruedenberg 1996 (J. Phys. Chem. 100, 6342) with the corrections of 1998 (J.
+// Phys. Chem. A 102, 9099). Row m of degree l is, for |n| < l,
 //
 //	D^l(m, n) = Σ_i k_i r(i, 0) D^(l-1)(a_i, n) / sqrt((l+n)(l-n))
 //
-// with at most five terms, r being the rotation in the basis's order of the axes; columns n = ±l have two products in each.
+// with at most five terms, r being the rotation in the basis's order of the axes; columns n = ±l have two products in
+// each.
 type Wigner struct {
 	top   int
 	basis Basis
-	level []level // of degree 2 and up
+	// of degree 2 and up
+	level []level
 }
 
 // level is the recursion from degree l-1 to l.
 type level struct {
 	rows []row
-	inv  []float64 // 1/sqrt((l+n)(l-n)) for |n| < l, in the order n = -l+1, ..., l-1
-	edge float64   // 1/sqrt(2l(2l-1))
+	// 1/sqrt((l+n)(l-n)) for |n| < l, in the order n = -l+1, ..., l-1
+	inv []float64
+	// 1/sqrt(2l(2l-1))
+	edge float64
 }
 
 type row struct {
@@ -51,8 +58,9 @@ type row struct {
 
 // term is k·P(i, a, n), see [Wigner]. a counts from 0 for -(l-1).
 type term struct {
-	k    float64
-	i, a int // i: row of the rotation, 0 to 2
+	k float64
+	// i: row of the rotation, 0 to 2
+	i, a int
 }
 
 // NewWigner prepares the degrees 0 to top, at most [MaxL].
@@ -77,7 +85,8 @@ func NewWigner(top int, b Basis) (*Wigner, error) {
 	return w, nil
 }
 
-// newRow lists the terms of row m: the functions u·U + v·V + w·W of Ivanic and Ruedenberg without their common denominator.
+// newRow lists the terms of row m: the functions u·U + v·V + w·W of Ivanic and Ruedenberg without their common
+// denominator.
 func newRow(l, m int) row {
 	var r row
 	add := func(k float64, i, a int) {
@@ -133,9 +142,10 @@ func offset(l int) int { return l * (4*l*l - 1) / 3 }
 // Block is the matrix of degree l, (2l+1)×(2l+1) numbers in rows, in what [Wigner.Fill] wrote. It shares memory.
 func (w *Wigner) Block(d []float64, l int) []float64 { return d[offset(l):offset(l+1):offset(l+1)] }
 
-// Fill writes the matrices of degree 0, 1, ... one after another, [Wigner.Len] numbers, each in rows: D^l(m, n) says how much of component n
-// of x goes to component m of r·x. r is a rotation, 3×3 numbers in rows in the order x, y, z; what is written for other matrices means nothing.
-// For rotations of the cube, whose entries are 0 and ±1, entries of D that are 0 or ±1 are so exactly.
+// Fill writes the matrices of degree 0, 1, ... one after another, [Wigner.Len] numbers, each in rows: D^l(m, n) says
+// how much of component n of x goes to component m of r·x. r is a rotation, 3×3 numbers in rows in the order x, y, z;
+// what is written for other matrices means nothing. For rotations of the cube, whose entries are 0 and ±1, entries of D
+// that are 0 or ±1 are so exactly.
 func (w *Wigner) Fill(d []float64, r *[9]float64) {
 	d = d[:w.Len()]
 	d[0] = 1
@@ -199,8 +209,8 @@ func cube(r *[9]float64) bool {
 	return true
 }
 
-// Split writes an orthogonal matrix, 3×3 numbers in rows, as a rotation and a sign: a = rotation, or a = -rotation where improper. It is false if
-// a is not orthogonal up to tol, entry by entry of aᵀa.
+// Split writes an orthogonal matrix, 3×3 numbers in rows, as a rotation and a sign: a = rotation, or a = -rotation
+// where improper. It is false if a is not orthogonal up to tol, entry by entry of aᵀa.
 func Split(a *[9]float64, tol float64) (rotation [9]float64, improper, ok bool) {
 	for i := range 3 {
 		for j := i; j < 3; j++ {

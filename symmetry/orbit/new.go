@@ -14,41 +14,55 @@ import (
 	"nero/symmetry/group"
 )
 
-// Spec chooses the elements of a plan. At most one of Grid, All, Haar, LowDiscrepancy, Lattice, Values and Slices is set; none means
-// the preset of the group, see [group.Preset], or the elements of Refine alone.
+// Spec chooses the elements of a plan. At most one of Grid, All, Haar, LowDiscrepancy, Lattice, Values and Slices is
+// set; none means the preset of the group, see [group.Preset], or the elements of Refine alone.
 type Spec struct {
-	Grid           []int       // elements per axis of the chart; equally spaced, see [group.Grid]
-	All            bool        // every element of a finite group
-	Haar           int         // this many random elements, see [group.Haar]
-	LowDiscrepancy int         // this many, spread evenly, see [group.LowDiscrepancy]
-	Lattice        bool        // only elements that act on the input without resampling
-	Values         [][]float64 // listed coordinates, one list per element
-	// Range is [lowest, highest] per axis, in the units of the chart; nil for [group.Window]. It goes with every choice but All,
-	// Values and Slices.
-	Range  [][]float64
-	Slices *Slices // rotations of space about the axes in planes, see [group.Slices]
-	Refine *Refine // a finer grid around one element, besides what the other choices name
+	// elements per axis of the chart; equally spaced, see [group.Grid]
+	Grid []int
+	// every element of a finite group
+	All bool
+	// this many random elements, see [group.Haar]
+	Haar int
+	// this many, spread evenly, see [group.LowDiscrepancy]
+	LowDiscrepancy int
+	// only elements that act on the input without resampling
+	Lattice bool
+	// listed coordinates, one list per element
+	Values [][]float64
+	// Range is [lowest, highest] per axis, in the units of the chart; nil for [group.Window]. It goes with every choice
+	// but All, Values and Slices.
+	Range [][]float64
+	// rotations of space about the axes in planes, see [group.Slices]
+	Slices *Slices
+	// a finer grid around one element, besides what the other choices name
+	Refine *Refine
 }
 
 // Slices chooses rotations of space as [group.Slices] does.
 type Slices struct {
-	Planes []string // some of xy, xz, yz; none for all three
-	Axis   float64  // degrees between axes, 0 for 5
-	Angle  float64  // degrees between angles, 0 for 15
+	// some of xy, xz, yz; none for all three
+	Planes []string
+	// degrees between axes, 0 for 5
+	Axis float64
+	// degrees between angles, 0 for 15
+	Angle float64
 }
 
-// Refine is a grid around an element, see [group.Refine]. Means over the plan do not count it twice: where it comes with another choice, its
-// elements have weight 0, and curves through them show what lies between the others.
+// Refine is a grid around an element, see [group.Refine]. Means over the plan do not count it twice: where it comes
+// with another choice, its elements have weight 0, and curves through them show what lies between the others.
 type Refine struct {
-	At     []float64 // coordinates in the chart
-	Radius []float64 // per axis; nil for 5 degrees, 2 px or samples, a tenth of other lengths, factors of 1.1
-	Grid   []int     // odd numbers of elements per axis; nil for as many as keep the whole below a thousand, 5 at most
+	// coordinates in the chart
+	At []float64
+	// per axis; nil for 5 degrees, 2 px or samples, a tenth of other lengths, factors of 1.1
+	Radius []float64
+	// odd numbers of elements per axis; nil for as many as keep the whole below a thousand, 5 at most
+	Grid []int
 }
 
 // NewPlan picks the elements of g that spec asks for and pairs them with the actions on both sides of a model.
 //
-// The identity is always in the plan. Where the choice leaves it out, it comes first with weight 0: curves need it as the
-// reference, means do not, and Measure says so. Equal elements are visited once. All draws come from seed.
+// The identity is always in the plan. Where the choice leaves it out, it comes first with weight 0: curves need it as
+// the reference, means do not, and Measure says so. Equal elements are visited once. All draws come from seed.
 func NewPlan(g group.Group, spec Spec, in, out action.Action, seed uint64) (*Plan, error) {
 	for _, side := range []struct {
 		name string
@@ -87,7 +101,8 @@ func NewPlan(g group.Group, spec Spec, in, out action.Action, seed uint64) (*Pla
 
 // onlyRefines reports that the plan is the refinement alone.
 func onlyRefines(s Spec) bool {
-	return s.Grid == nil && !s.All && s.Haar == 0 && s.LowDiscrepancy == 0 && !s.Lattice && s.Values == nil && s.Slices == nil && s.Range == nil
+	return s.Grid == nil && !s.All && s.Haar == 0 && s.LowDiscrepancy == 0 && !s.Lattice && s.Values == nil &&
+		s.Slices == nil && s.Range == nil
 }
 
 // refine adds the elements of a refinement that the plan lacks, with weight 0.
@@ -263,8 +278,8 @@ func listed(g group.Group, values [][]float64) ([]group.Element, string, error) 
 	return es, text, nil
 }
 
-// lattice is the elements that the input's action declares exact, among those that can be: all of a finite group, else quarter
-// turns, mirrors and whole shifts within the window.
+// lattice is the elements that the input's action declares exact, among those that can be: all of a finite group, else
+// quarter turns, mirrors and whole shifts within the window.
 func lattice(g group.Group, window [][2]float64, in action.Action) ([]group.Element, error) {
 	candidates, err := group.Lattice(g, window)
 	if err != nil {
@@ -277,20 +292,24 @@ func lattice(g group.Group, window [][2]float64, in action.Action) ([]group.Elem
 		}
 	}
 	if len(es) <= 1 && len(candidates) > 1 {
-		return nil, fmt.Errorf("of %d candidates no element but the identity acts on the input without resampling: widen the range or choose a grid", len(candidates))
+		return nil, fmt.Errorf(
+			"of %d candidates no element but the identity acts on the input without resampling: widen the range or "+
+				"choose a grid", len(candidates))
 	}
 	return es, nil
 }
 
 // Step is one stop of a walk along an orbit.
 type Step struct {
-	Index int           // in the plan
+	// in the plan
+	Index int
 	G     group.Element //
-	X     space.Value   // g·x
+	// g·x
+	X space.Value
 }
 
-// Walk visits the orbit of x in the order of the plan. A step whose action fails comes with its error, index and element but
-// without a value; the walk then goes on unless the caller stops it.
+// Walk visits the orbit of x in the order of the plan. A step whose action fails comes with its error, index and
+// element but without a value; the walk then goes on unless the caller stops it.
 func (p *Plan) Walk(x space.Value) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		for i, g := range p.Elements {
@@ -316,8 +335,8 @@ func (p *Plan) Weight(i int) float64 {
 	return p.Weights[i]
 }
 
-// Check tells what is wrong with a plan that was stored or made by hand: no elements, coordinates that are not of the group,
-// equal elements, weights that do not sum to 1.
+// Check tells what is wrong with a plan that was stored or made by hand: no elements, coordinates that are not of the
+// group, equal elements, weights that do not sum to 1.
 func (p *Plan) Check() error {
 	if len(p.Elements) == 0 {
 		return errors.New("the plan has no elements")

@@ -1,5 +1,5 @@
-// Package orbit holds the plan of a run: which elements of a group are visited and how they act on what goes into a model
-// and what comes out.
+// Package orbit holds the plan of a run: which elements of a group are visited and how they act on what goes into a
+// model and what comes out.
 package orbit
 
 import (
@@ -9,11 +9,14 @@ import (
 
 // Plan is a finite list of distinct elements with the actions on both sides of a model.
 type Plan struct {
-	Group    group.Group
-	Elements []group.Element // no two equal; the order is that of plots and stored curves
-	Weights  []float64       // of a mean over the plan, summing to 1; nil for equal weights
-	Measure  string          // what such a mean is over, such as "uniform grid of 72 angles" or "Haar"
-	In, Out  action.Action
+	Group group.Group
+	// no two equal; the order is that of plots and stored curves
+	Elements []group.Element
+	// of a mean over the plan, summing to 1; nil for equal weights
+	Weights []float64
+	// what such a mean is over, such as "uniform grid of 72 angles" or "Haar"
+	Measure string
+	In, Out action.Action
 }
 
 // Identity is the index of the identity in Elements, -1 if the plan does not visit it.

@@ -38,7 +38,8 @@ func (t tag) Apply(g group.Element, v space.Value) (space.Value, error) {
 func (t tag) Exact(g group.Element) bool {
 	for i, a := range t.g.Chart() {
 		switch {
-		case a.Unit == "deg" && math.Mod(g[i], 90) != 0, a.Unit == "px" && g[i] != math.Round(g[i]), a.Unit == "factor" && g[i] != 1:
+		case a.Unit == "deg" && math.Mod(g[i], 90) != 0, a.Unit == "px" && g[i] != math.Round(g[i]),
+			a.Unit == "factor" && g[i] != 1:
 			return false
 		}
 	}
@@ -69,9 +70,10 @@ func plan(tb testing.TB, name string, s orbit.Spec) *orbit.Plan {
 
 func TestChoices(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		spec    orbit.Spec
-		n, at   int // how many, where the identity is
+		name string
+		spec orbit.Spec
+		// how many, where the identity is
+		n, at   int
 		measure string
 	}{
 		{"SO(2)", orbit.Spec{}, 72, 0, "uniform grid of 72 angles"},
@@ -81,17 +83,37 @@ func TestChoices(t *testing.T) {
 		{"Scale", orbit.Spec{}, 13, 6, "uniform grid: scale 0.5..2, log-spaced (13)"},
 		{"Trivial", orbit.Spec{}, 1, 0, "the identity alone"},
 		{"SO(2)", orbit.Spec{Grid: []int{8}}, 8, 0, "uniform grid of 8 angles"},
-		{"T(2,Z)", orbit.Spec{Grid: []int{32, 32}, Range: [][]float64{{-64, 60}, {-64, 60}}}, 1024, 528, "dx -64..60 px (32)"},
+		{
+			"T(2,Z)",
+			orbit.Spec{Grid: []int{32, 32}, Range: [][]float64{{-64, 60}, {-64, 60}}},
+			1024, 528,
+			"dx -64..60 px (32)",
+		},
 		{"T(2)", orbit.Spec{Grid: []int{2, 2}}, 5, 0, "the identity is added as the reference, with weight 0"},
 		{"D4", orbit.Spec{All: true}, 8, 0, "all 8 elements of D4"},
-		{"SO(2)", orbit.Spec{Haar: 20}, 21, 0, "Haar sample of 20 elements, seed 7: angle over the full turn; the identity is added"},
+		{
+			"SO(2)",
+			orbit.Spec{Haar: 20},
+			21, 0,
+			"Haar sample of 20 elements, seed 7: angle over the full turn; the identity is added",
+		},
 		{"C4", orbit.Spec{Haar: 4}, 4, -2, "Haar sample of 4"},
-		{"Scale", orbit.Spec{Haar: 5, Range: [][]float64{{0.9, 1.1}}}, 6, 0, "scale 0.9..1.1, log-spaced; the identity is added"},
+		{
+			"Scale",
+			orbit.Spec{Haar: 5, Range: [][]float64{{0.9, 1.1}}},
+			6, 0,
+			"scale 0.9..1.1, log-spaced; the identity is added",
+		},
 		{"SO(2)", orbit.Spec{LowDiscrepancy: 50}, 50, 0, "low-discrepancy sample of 50 elements"},
 		{"SO(2)", orbit.Spec{Lattice: true}, 4, 0, "the 4 elements that act without resampling"},
 		{"SE(2)", orbit.Spec{Lattice: true}, 324, -2, "the 324 elements that act without resampling"},
 		{"C8", orbit.Spec{Lattice: true}, 4, 0, "the 4 elements that act without resampling"},
-		{"SO(2)", orbit.Spec{Values: [][]float64{{0}, {360}, {-90}, {270}, {15}}}, 3, 0, "3 listed elements (2 repeated ones left out)"},
+		{
+			"SO(2)",
+			orbit.Spec{Values: [][]float64{{0}, {360}, {-90}, {270}, {15}}},
+			3, 0,
+			"3 listed elements (2 repeated ones left out)",
+		},
 		{"SO(2)", orbit.Spec{Values: [][]float64{{10}, {20}}}, 3, 0, "2 listed elements; the identity is added"},
 	} {
 		p := plan(t, c.name, c.spec)
@@ -105,7 +127,8 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%s %+v: measure %q, expected %q", c.name, c.spec, p.Measure, c.measure)
 		}
 		added := strings.Contains(p.Measure, "identity is added")
-		if added != (p.Weights != nil) || added && (p.Weights[0] != 0 || p.Weight(0) != 0 || math.Abs(p.Weight(1)-1/float64(c.n-1)) > 1e-15) {
+		if added != (p.Weights != nil) || added &&
+			(p.Weights[0] != 0 || p.Weight(0) != 0 || math.Abs(p.Weight(1)-1/float64(c.n-1)) > 1e-15) {
 			t.Errorf("%s %+v: weights %v", c.name, c.spec, p.Weights)
 		}
 		if !added && p.Weight(0) != 1/float64(c.n) {
@@ -116,7 +139,9 @@ func TestChoices(t *testing.T) {
 
 func TestSlicesAndRefinements(t *testing.T) {
 	p := plan(t, "SO(3)", orbit.Spec{Slices: &orbit.Slices{}})
-	if len(p.Elements) != 2416 || p.Identity() != 0 || p.Weights != nil || !strings.Contains(p.Measure, "2416 rotations about axes in the planes xy, xz, yz, every 5 degrees, by angles every 15") {
+	if len(p.Elements) != 2416 || p.Identity() != 0 || p.Weights != nil ||
+		!strings.Contains(p.Measure,
+			"2416 rotations about axes in the planes xy, xz, yz, every 5 degrees, by angles every 15") {
 		t.Errorf("all slices: %d elements, %q", len(p.Elements), p.Measure)
 	}
 	p = plan(t, "E(3)", orbit.Spec{Slices: &orbit.Slices{Planes: []string{"xz"}, Axis: 10, Angle: 10}})
@@ -124,11 +149,14 @@ func TestSlicesAndRefinements(t *testing.T) {
 		t.Errorf("one slice: %d elements, %q", len(p.Elements), p.Measure)
 	}
 	p = plan(t, "SO(2)", orbit.Spec{Refine: &orbit.Refine{At: []float64{90}, Radius: []float64{2}, Grid: []int{5}}})
-	if len(p.Elements) != 6 || p.Weights[0] != 0 || p.Weights[1] != 0.2 || !strings.Contains(p.Measure, "a grid of 5 elements around 90 deg; the identity is added") {
+	if len(p.Elements) != 6 || p.Weights[0] != 0 || p.Weights[1] != 0.2 ||
+		!strings.Contains(p.Measure, "a grid of 5 elements around 90 deg; the identity is added") {
 		t.Errorf("a refinement alone: %v %v %q", p.Elements, p.Weights, p.Measure)
 	}
-	p = plan(t, "SO(2)", orbit.Spec{Grid: []int{4}, Refine: &orbit.Refine{At: []float64{90}, Radius: []float64{2}, Grid: []int{5}}})
-	if len(p.Elements) != 8 || p.Weights[3] != 0.25 || p.Weights[7] != 0 || !strings.Contains(p.Measure, "uniform grid of 4 angles; with weight 0 a grid of 5") {
+	p = plan(t, "SO(2)",
+		orbit.Spec{Grid: []int{4}, Refine: &orbit.Refine{At: []float64{90}, Radius: []float64{2}, Grid: []int{5}}})
+	if len(p.Elements) != 8 || p.Weights[3] != 0.25 || p.Weights[7] != 0 ||
+		!strings.Contains(p.Measure, "uniform grid of 4 angles; with weight 0 a grid of 5") {
 		t.Errorf("a grid and a refinement: %v %v %q", p.Elements, p.Weights, p.Measure)
 	}
 	for name, most := range map[string]int{"SO(3)": 125, "E(3)": 729, "T(2)": 25, "Scale": 5, "O(2)": 5, "T(1,Z)": 5} {
@@ -145,14 +173,19 @@ func TestSlicesAndRefinements(t *testing.T) {
 	}{
 		{"SO(2)", orbit.Spec{Slices: &orbit.Slices{}}, "has no slices"},
 		{"SO(3)", orbit.Spec{Slices: &orbit.Slices{}, Haar: 3}, "haar, slices are set: choose one"},
-		{"SO(3)", orbit.Spec{Slices: &orbit.Slices{}, Range: [][]float64{{0, 1}, {0, 1}, {0, 1}}}, "range does not go with slices"},
+		{
+			"SO(3)",
+			orbit.Spec{Slices: &orbit.Slices{}, Range: [][]float64{{0, 1}, {0, 1}, {0, 1}}},
+			"range does not go with slices",
+		},
 		{"SO(3)", orbit.Spec{Slices: &orbit.Slices{Axis: 7}}, "divisor of 360"},
 		{"SO(3)", orbit.Spec{Refine: &orbit.Refine{At: []float64{1}}}, "refine: [1] is no element"},
 		{"SO(3)", orbit.Spec{Haar: 3, Refine: &orbit.Refine{At: []float64{0, 0, 0}, Grid: []int{2, 2, 2}}}, "odd"},
 		{"S(5)", orbit.Spec{Refine: &orbit.Refine{At: []float64{0, 1, 2, 3, 4}}}, "no grid"},
 	} {
 		g := parse(t, c.name)
-		if _, err := orbit.NewPlan(g, c.spec, tag{g: g}, action.Trivial{G: g}, 7); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := orbit.NewPlan(g, c.spec, tag{g: g}, action.Trivial{G: g}, 7); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %+v: error %v, expected %q", c.name, c.spec, err, c.want)
 		}
 	}
@@ -195,7 +228,12 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	g := parse(t, "C4")
-	for _, c := range []struct{ in, out action.Action }{{nil, action.Trivial{G: g}}, {action.Trivial{G: g}, nil}, {action.Trivial{}, action.Trivial{G: g}}, {action.Trivial{G: g}, action.Trivial{G: group.SO2()}}} {
+	for _, c := range []struct{ in, out action.Action }{
+		{nil, action.Trivial{G: g}},
+		{action.Trivial{G: g}, nil},
+		{action.Trivial{}, action.Trivial{G: g}},
+		{action.Trivial{G: g}, action.Trivial{G: group.SO2()}},
+	} {
 		if _, err := orbit.NewPlan(g, orbit.Spec{}, c.in, c.out, 0); err == nil {
 			t.Errorf("actions %v and %v: no error", c.in, c.out)
 		}
@@ -211,14 +249,19 @@ func TestPlansFollowTheSeed(t *testing.T) {
 		}
 		return p
 	}
-	if !reflect.DeepEqual(planOf(1).Elements, planOf(1).Elements) || reflect.DeepEqual(planOf(1).Elements, planOf(2).Elements) {
+	if !reflect.DeepEqual(planOf(1).Elements, planOf(1).Elements) ||
+		reflect.DeepEqual(planOf(1).Elements, planOf(2).Elements) {
 		t.Error("the elements must depend on the seed and on nothing else")
 	}
 }
 
 // Whatever is asked for: the identity is in, nothing is in twice, all coordinates are valid, the weights sum to 1.
 func TestEveryPlanIsSound(t *testing.T) {
-	names := []string{"SO(2)", "O(2)", "C7", "D4", "T(2)", "T(2,Z)", "Roll(5,6)", "Scale", "SE(2)", "p4m", "C4 x Scale", "Affine(rotate,scale,shift x,shift y)", "SO(3)", "E(3)", "Octa", "Og(3)", "SO(3) x Scale(3)", "T(1,Z)", "E(1,Z)"}
+	names := []string{
+		"SO(2)", "O(2)", "C7", "D4", "T(2)", "T(2,Z)", "Roll(5,6)", "Scale", "SE(2)", "p4m", "C4 x Scale",
+		"Affine(rotate,scale,shift x,shift y)", "SO(3)", "E(3)", "Octa", "Og(3)", "SO(3) x Scale(3)", "T(1,Z)",
+		"E(1,Z)",
+	}
 	rapid.Check(t, func(r *rapid.T) {
 		g := parse(t, rapid.SampledFrom(names).Draw(r, "group"))
 		var s orbit.Spec
@@ -272,7 +315,8 @@ func TestEveryPlanIsSound(t *testing.T) {
 
 func TestWalk(t *testing.T) {
 	g := parse(t, "C4")
-	p, err := orbit.NewPlan(g, orbit.Spec{}, tag{g: g, fail: func(e group.Element) bool { return e[0] == 180 }}, action.Trivial{G: g}, 0)
+	p, err := orbit.NewPlan(g, orbit.Spec{}, tag{g: g, fail: func(e group.Element) bool { return e[0] == 180 }},
+		action.Trivial{G: g}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

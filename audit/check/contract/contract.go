@@ -1,4 +1,5 @@
-// Package contract is the check of what a study promises about inputs like its own: P(error > e) ≤ rate, with a confidence.
+// Package contract is the check of what a study promises about inputs like its own: P(error > e) ≤ rate, with a
+// confidence.
 package contract
 
 import (
@@ -28,8 +29,9 @@ an open question.`,
 
 // Result holds the judgment of each set that there is.
 type Result struct {
-	Contract        job.Contract
-	Exact, Resample *aggregate.Judgement // nil if there are no such elements
+	Contract job.Contract
+	// nil if there are no such elements
+	Exact, Resample *aggregate.Judgement
 }
 
 func run(_ context.Context, p *audit.Pass) (any, error) {
@@ -60,13 +62,15 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 		worst := audit.Nowhere
 		for i := range errs {
 			errs[i] = largest(p, sw, i, exact)
-			if worst.Index < 0 && aggregate.Exceeds(errs[i], k.Error) || worst.Index >= 0 && aggregate.Exceeds(errs[i], errs[worst.Index]) {
+			if worst.Index < 0 && aggregate.Exceeds(errs[i], k.Error) || worst.Index >= 0 &&
+				aggregate.Exceeds(errs[i], errs[worst.Index]) {
 				worst = audit.Where{Sample: sw.IDs[i], Index: i}
 			}
 		}
 		j := c.Evaluate(errs)
 		if sw.Stop != nil {
-			j.Outcome = sw.Stop.Outcomes[exact] // what was looked at after every input is judged by what may be looked at so
+			// what was looked at after every input is judged by what may be looked at so
+			j.Outcome = sw.Stop.Outcomes[exact]
 		}
 		if exact {
 			r.Exact = &j
@@ -112,19 +116,23 @@ type set struct {
 	elements int
 }
 
-// report says how a set fares. An excuse is why its error may be that of the test; with one a broken contract is an open question.
+// report says how a set fares. An excuse is why its error may be that of the test; with one a broken contract is an
+// open question.
 func report(p *audit.Pass, c aggregate.Contract, j aggregate.Judgement, of set, worst audit.Where, excuse string) {
 	set := of.name
 	rate := audit.Evidence{
-		Name: "share of inputs above " + audit.Figures(c.Tau) + " on the " + set, Value: j.Rate, Lo: j.Lower, Hi: j.Upper, Limit: c.P, Unit: "share",
+		Name: "share of inputs above " + audit.Figures(c.Tau) + " on the " + set, Value: j.Rate, Lo: j.Lower,
+		Hi: j.Upper, Limit: c.P, Unit: "share",
 	}
 	p.Measure(rate)
-	claim := fmt.Sprintf("P(error > %s at one or more of %d %s) ≤ %s", audit.Figures(c.Tau), of.elements, set, audit.Percent(c.P))
+	claim := fmt.Sprintf("P(error > %s at one or more of %d %s) ≤ %s", audit.Figures(c.Tau), of.elements, set,
+		audit.Percent(c.P))
 	outcome := j.Outcome.String()
 	if j.Outcome == aggregate.Broken {
 		outcome += excuse
 	}
-	p.Certify(fmt.Sprintf("Contract, %s: %s with confidence %s: %s; %d of %d inputs are above, at most %s of those drawn like them.",
+	p.Certify(fmt.Sprintf(
+		"Contract, %s: %s with confidence %s: %s; %d of %d inputs are above, at most %s of those drawn like them.",
 		set, claim, audit.Percent(c.Confidence), outcome, j.Over, j.N, audit.Percent(j.Upper)))
 	f := audit.Finding{Set: set, Location: "output", Evidence: []audit.Evidence{rate}, Worst: worst}
 	switch j.Outcome {
@@ -132,18 +140,27 @@ func report(p *audit.Pass, c aggregate.Contract, j aggregate.Judgement, of set, 
 		return
 	case aggregate.Broken:
 		f.Category = audit.Contract
-		f.Message = fmt.Sprintf("the contract is broken on the %s: %s of the inputs are above %s (at least %s of those like them), %s may be",
+		f.Message = fmt.Sprintf(
+			"the contract is broken on the %s: %s of the inputs are above %s (at least %s of those like them), %s "+
+				"may be",
 			set, audit.Percent(j.Rate), audit.Figures(c.Tau), audit.Percent(j.Lower), audit.Percent(c.P))
 		if excuse != "" {
 			f.Category = audit.ContractOpen
 			f.Message += excuse
-			f.Remedies = []string{"make the contract about exact elements (orbit: lattice), or use a finer kernel or smoother inputs"}
+			f.Remedies = []string{
+				"make the contract about exact elements (orbit: lattice), or use a finer kernel or smoother inputs",
+			}
 			break
 		}
-		f.Remedies = []string{"find the cause of the error by the findings above", "loosen the contract only if users can live with more"}
+		f.Remedies = []string{
+			"find the cause of the error by the findings above",
+			"loosen the contract only if users can live with more",
+		}
 	case aggregate.Open:
 		f.Category = audit.ContractOpen
-		f.Message = fmt.Sprintf("the contract is undecided on the %s: %d of %d inputs are above %s, so up to %s of those like them may be, and %s may",
+		f.Message = fmt.Sprintf(
+			"the contract is undecided on the %s: %d of %d inputs are above %s, so up to %s of those like them may "+
+				"be, and %s may",
 			set, j.Over, j.N, audit.Figures(c.Tau), audit.Percent(j.Upper), audit.Percent(c.P))
 		if j.Need > 0 {
 			need := audit.Number("inputs that would decide", float64(j.Need), "")
@@ -151,7 +168,10 @@ func report(p *audit.Pass, c aggregate.Contract, j aggregate.Judgement, of set, 
 			f.Evidence = append(f.Evidence, need)
 			f.Remedies = []string{fmt.Sprintf("audit %d inputs or more", j.Need)}
 		} else {
-			f.Remedies = []string{"the share is at the limit itself: no number of inputs decides; make the model better or the contract looser"}
+			f.Remedies = []string{
+				"the share is at the limit itself: no number of inputs decides; make the model better or the " +
+					"contract looser",
+			}
 		}
 	}
 	p.Report(f)

@@ -23,7 +23,9 @@ import (
 const inputs = 80
 
 // subject is a model of points of the plane under quarter turns and angles between, with a contract.
-func subject(t audittest.TB, name string, p audit.Predictor, n int, k job.Contract, elements ...group.Element) *audit.Subject {
+func subject(t audittest.TB, name string, p audit.Predictor, n int, k job.Contract,
+	elements ...group.Element,
+) *audit.Subject {
 	g := group.SO2()
 	return &audit.Subject{
 		Name: name, Predictor: p, Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, elements...),
@@ -38,12 +40,23 @@ func TestContract(t *testing.T) {
 	audittest.Run(t, contract.Check,
 		audittest.Fixture{
 			Subject: subject(t, "broken", audittest.Radius(0.1, 1, 2), inputs, tight, all...),
-			Want:    []audittest.Want{{Category: audit.Contract, Message: `on the exact elements: 100\.0% of the inputs are above 1\.0e-03 .*5\.0% may be`}, {Category: audit.Contract}},
+			Want: []audittest.Want{
+				{
+					Category: audit.Contract,
+					Message:  `on the exact elements: 100\.0% of the inputs are above 1\.0e-03 .*5\.0% may be`,
+				},
+				{Category: audit.Contract},
+			},
 		},
 		audittest.Fixture{Subject: subject(t, "met", audittest.Radius(0), inputs, tight, all...)})
 	// 59 inputs without a failure show 95/95, 58 do not (Nutt and Wallis 2004).
-	for n, want := range map[int][]audittest.Want{59: nil, 58: {{Category: audit.ContractOpen, Message: `0 of 58 .* about 59 inputs would decide`}}} {
-		r := audittest.Audit(t, audittest.Fixture{Subject: subject(t, "few", audittest.Radius(0), n, tight, audittest.Angles(4)...)}, contract.Check)
+	for n, want := range map[int][]audittest.Want{
+		59: nil,
+		58: {{Category: audit.ContractOpen, Message: `0 of 58 .* about 59 inputs would decide`}},
+	} {
+		r := audittest.Audit(t,
+			audittest.Fixture{Subject: subject(t, "few", audittest.Radius(0), n, tight, audittest.Angles(4)...)},
+			contract.Check)
 		var got []audit.Finding
 		for _, x := range r.Results {
 			if x.Check == contract.Check {
@@ -65,9 +78,19 @@ func TestVerdicts(t *testing.T) {
 		want audit.Verdict
 		text string
 	}{
-		{"broken", audittest.Radius(0.1, 1, 2), inputs, tight, audit.Failed, "FAIL: the contract is broken on the exact elements"},
-		{"undecided", audittest.Radius(0), 20, tight, audit.NeedsAttention, "NEEDS_ATTENTION: the contract is undecided on the exact elements"},
-		{"loose", audittest.Radius(0.1, 1, 2), inputs, job.Contract{Error: 10, Rate: 0.05, Confidence: 0.95}, audit.Passed, "met"},
+		{
+			"broken", audittest.Radius(0.1, 1, 2), inputs, tight, audit.Failed,
+			"FAIL: the contract is broken on the exact elements",
+		},
+		{
+			"undecided", audittest.Radius(0), 20, tight, audit.NeedsAttention,
+			"NEEDS_ATTENTION: the contract is undecided on the exact elements",
+		},
+		{
+			"loose", audittest.Radius(0.1, 1, 2), inputs,
+			job.Contract{Error: 10, Rate: 0.05, Confidence: 0.95},
+			audit.Passed, "met",
+		},
 	} {
 		s := subject(t, c.name, c.p, c.n, c.k, audittest.Angles(4)...)
 		r := audittest.Audit(t, audittest.Fixture{Subject: s}, contract.Check)
@@ -114,15 +137,17 @@ func TestResampling(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &audit.Subject{
-		Name: "rings", Predictor: audittest.Rings(4), Plan: audittest.Plan(t, in, action.Trivial{G: g}, audittest.Angles(24)...),
-		N: inputs, Sample: audittest.Noise(inputs, side, side, 3), Seed: 1, Contract: tight,
+		Name: "rings", Predictor: audittest.Rings(4),
+		Plan: audittest.Plan(t, in, action.Trivial{G: g}, audittest.Angles(24)...),
+		N:    inputs, Sample: audittest.Noise(inputs, side, side, 3), Seed: 1, Contract: tight,
 	}
 	r := audittest.Audit(t, audittest.Fixture{Subject: s}, contract.Check)
 	for _, x := range r.Results {
 		if x.Check != contract.Check {
 			continue
 		}
-		if len(x.Findings) != 1 || x.Findings[0].Category != audit.ContractOpen || !strings.Contains(x.Findings[0].Message, "resampling alone would give") {
+		if len(x.Findings) != 1 || x.Findings[0].Category != audit.ContractOpen ||
+			!strings.Contains(x.Findings[0].Message, "resampling alone would give") {
 			t.Errorf("%+v", x.Findings)
 		}
 	}
@@ -149,7 +174,8 @@ func TestNotAsked(t *testing.T) {
 		t.Errorf("%s: %s", st, why)
 	}
 	s.Contract.Rate = 0
-	if _, err := audit.Run(t.Context(), s, policy(t), []*audit.Check{contract.Check}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "tolerated probability is 0") {
+	if _, err := audit.Run(t.Context(), s, policy(t), []*audit.Check{contract.Check}, audit.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "tolerated probability is 0") {
 		t.Error(err)
 	}
 }
@@ -183,7 +209,8 @@ func judged(t audittest.TB, s *audit.Subject) *contract.Result {
 func TestOneAbove(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := job.Contract{
-			Error: rapid.Float64Range(0.1, 4).Draw(t, "error"), Rate: rapid.Float64Range(0.05, 0.9).Draw(t, "rate"), Confidence: rapid.Float64Range(0.5, 0.99).Draw(t, "confidence"),
+			Error: rapid.Float64Range(0.1, 4).Draw(t, "error"), Rate: rapid.Float64Range(0.05, 0.9).Draw(t, "rate"),
+			Confidence: rapid.Float64Range(0.5, 0.99).Draw(t, "confidence"),
 		}
 		n := rapid.IntRange(2, 60).Draw(t, "n")
 		s := subject(t, "linear", audittest.Linear(1, 0), n, k, group.Element{0}, group.Element{180})
@@ -205,7 +232,10 @@ func TestOneAbove(t *testing.T) {
 				over++
 			}
 		}
-		want := aggregate.Contract{Tau: k.Error, P: k.Rate, Confidence: k.Confidence}.Judge(aggregate.Tally{N: n, Over: over})
+		want := aggregate.Contract{
+			Tau: k.Error, P: k.Rate,
+			Confidence: k.Confidence,
+		}.Judge(aggregate.Tally{N: n, Over: over})
 		if got := judged(t, s).Exact; got.Over != over || got.Outcome != want.Outcome || got.Need != want.Need {
 			t.Fatalf("%+v, want %+v", *got, want)
 		}

@@ -37,7 +37,8 @@ func TestEarlyStop(t *testing.T) {
 		name string
 		p    audit.Predictor
 		want aggregate.Outcome
-		most int // inputs
+		// inputs
+		most int
 	}{
 		{"good", audittest.Radius(0), aggregate.Met, 200},
 		{"bad", audittest.Radius(0.1, 1, 2), aggregate.Broken, 21},
@@ -58,20 +59,24 @@ func TestEarlyStop(t *testing.T) {
 		if max(got.Stop.At[true], got.Stop.At[false], 20) != n {
 			t.Errorf("%s: decided after %v, stopped after %d", c.name, got.Stop.At, n)
 		}
-		if text := strings.Join(r.Certificate(), "\n"); !strings.Contains(text, "judged after every input") || !strings.Contains(text, "of 600 inputs were enough") {
+		if text := strings.Join(r.Certificate(), "\n"); !strings.Contains(text, "judged after every input") ||
+			!strings.Contains(text, "of 600 inputs were enough") {
 			t.Errorf("%s: %s", c.name, text)
 		}
 		// What was measured is what an audit of as many inputs measures, but for the scale, which is that of all.
 		few := subject(t, c.name, c.p, n, tight, all...)
 		few.Sample = s.Sample
 		want, _ := swept(t, few)
-		if !slices.Equal(got.Err, want.Err) || !slices.Equal(got.IDs, want.IDs) || !slices.Equal(got.Identity, want.Identity) || got.Informative != want.Informative {
+		if !slices.Equal(got.Err, want.Err) || !slices.Equal(got.IDs, want.IDs) ||
+			!slices.Equal(got.Identity, want.Identity) || got.Informative != want.Informative {
 			t.Errorf("%s: errors differ from those of %d inputs", c.name, n)
 		}
-		if (got.Classes == nil) != (want.Classes == nil) || got.Classes != nil && !slices.Equal(got.Classes.Base, want.Classes.Base) {
+		if (got.Classes == nil) != (want.Classes == nil) || got.Classes != nil &&
+			!slices.Equal(got.Classes.Base, want.Classes.Base) {
 			t.Errorf("%s: classes differ", c.name)
 		}
-		if !slices.Equal(got.Table.Samples, want.Table.Samples) || !slices.EqualFunc(got.Table.Base, want.Table.Base, same) || !slices.EqualFunc(got.Table.Moved, want.Table.Moved, same) {
+		if !slices.Equal(got.Table.Samples, want.Table.Samples) || !slices.EqualFunc(got.Table.Base, want.Table.Base,
+			same) || !slices.EqualFunc(got.Table.Moved, want.Table.Moved, same) {
 			t.Errorf("%s: outputs differ", c.name)
 		}
 		whole := subject(t, c.name, c.p, many, tight, all...)
@@ -83,8 +88,8 @@ func TestEarlyStop(t *testing.T) {
 
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-// What a sequence has not shown after the last input is undecided, though the limits of a fixed number would decide: 70 inputs without a failure
-// are enough for those, and not for a look after each.
+// What a sequence has not shown after the last input is undecided, though the limits of a fixed number would decide: 70
+// inputs without a failure are enough for those, and not for a look after each.
 func TestNotStopped(t *testing.T) {
 	s := subject(t, "few", audittest.Radius(0), 70, tight, audittest.Angles(4)...)
 	if j := judged(t, s); j.Exact.Outcome != aggregate.Met {
@@ -96,7 +101,8 @@ func TestNotStopped(t *testing.T) {
 	}
 }
 
-// TestFalseStops counts how often a model whose rate is exactly the one allowed is decided either way: at most as often as the confidence admits.
+// TestFalseStops counts how often a model whose rate is exactly the one allowed is decided either way: at most as often
+// as the confidence admits.
 func TestFalseStops(t *testing.T) {
 	const runs, n = 60, 300
 	wrong := 0
@@ -112,7 +118,8 @@ func TestFalseStops(t *testing.T) {
 			}
 		}
 	}
-	// At the rate itself each decision has a probability of at most 0.1, so at most 12 of 60 are expected; 22 or more have the probability 1e-3.
+	// At the rate itself each decision has a probability of at most 0.1, so at most 12 of 60 are expected; 22 or more
+	// have the probability 1e-3.
 	if wrong >= 22 {
 		t.Errorf("%d of %d are decided", wrong, runs)
 	}

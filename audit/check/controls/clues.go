@@ -11,7 +11,8 @@ import (
 	"nero/data/space"
 )
 
-// companions says whether repeats, and the company, place and size of a batch, change an answer by more than rounding does.
+// companions says whether repeats, and the company, place and size of a batch, change an answer by more than rounding
+// does.
 func companions(p *audit.Pass, pre *preflight.Result, s float64, f audit.Floors) {
 	limit := p.Policy.RoundingFactor * max(f.Rounding, 0)
 	for _, k := range []struct {
@@ -34,7 +35,8 @@ func companions(p *audit.Pass, pre *preflight.Result, s float64, f audit.Floors)
 		}
 		c := audit.Clue{
 			Name: k.name, Holds: x > bar, Strength: sweep.Clarity(x, bar),
-			Text:     fmt.Sprintf("%s differ by %.2g of the scale of the outputs; %s up to %.2g", k.what, x, against, bar),
+			Text: fmt.Sprintf("%s differ by %.2g of the scale of the outputs; %s up to %.2g", k.what, x, against,
+				bar),
 			Evidence: []audit.Evidence{audit.Number(k.what+" differ by", x, "").Against(bar)},
 		}
 		if x == 0 {
@@ -50,8 +52,8 @@ func companions(p *audit.Pass, pre *preflight.Result, s float64, f audit.Floors)
 // far is how many times their spread the size of the outputs must be to be far above it.
 const far = 10
 
-// offset says whether the outputs are far from zero compared with how much they vary: a relative error divided by their size would hide
-// everything.
+// offset says whether the outputs are far from zero compared with how much they vary: a relative error divided by their
+// size would hide everything.
 func offset(p *audit.Pass, sw *sweep.Result) {
 	if sw.Mask {
 		return
@@ -97,8 +99,11 @@ func constant(p *audit.Pass, sw *sweep.Result, vacuous bool) {
 		c.Evidence = []audit.Evidence{audit.Number("share of channels that do not vary", share, "").Against(0)}
 		p.Report(audit.Finding{
 			Category: audit.Explanation, Location: c.Location, Worst: audit.Nowhere, Evidence: c.Evidence,
-			Message:  c.Text + ", so no error can show there",
-			Remedies: []string{"look for dead units or a saturated head there", "use inputs that these channels tell apart"},
+			Message: c.Text + ", so no error can show there",
+			Remedies: []string{
+				"look for dead units or a saturated head there",
+				"use inputs that these channels tell apart",
+			},
 		})
 	}
 	p.Clue(c)
@@ -112,8 +117,9 @@ func names(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Limits of what a model that reads pictures is made for: numbers whose spread within an input is below blank, or above wild, are far from it.
-// Inputs normalised in any usual way lie between, 0.1 to 1.5, and bytes that are not scaled have about 70.
+// Limits of what a model that reads pictures is made for: numbers whose spread within an input is below blank, or above
+// wild, are far from it. Inputs normalised in any usual way lie between, 0.1 to 1.5, and bytes that are not scaled have
+// about 70.
 const (
 	blank = 0.01
 	wild  = 20.0
@@ -160,7 +166,8 @@ func inputScale(p *audit.Pass) error {
 	spread /= float64(n)
 	c := audit.Clue{
 		Name: audit.ClueInputScale, Strength: 0.7,
-		Text: fmt.Sprintf("the pictures, as the model reads them, vary by %.2g each, least for sample %s (%.2g)", spread, least.Sample, low),
+		Text: fmt.Sprintf("the pictures, as the model reads them, vary by %.2g each, least for sample %s (%.2g)",
+			spread, least.Sample, low),
 		Evidence: []audit.Evidence{
 			audit.Number("spread of the numbers of an input, as the model reads them", spread, "").Against(blank),
 			audit.Number("largest intensity in the file", top, ""),
@@ -169,20 +176,24 @@ func inputScale(p *audit.Pass) error {
 	switch {
 	case spread < blank && scale > 1 && top <= 1:
 		c.Holds, c.Strength, c.Location = true, 1, "input scale"
-		c.Text = fmt.Sprintf("the pictures hold at most %.3g and are divided by %g: the model reads almost nothing, a spread of %.2g", top, scale, spread)
+		c.Text = fmt.Sprintf(
+			"the pictures hold at most %.3g and are divided by %g: the model reads almost nothing, a spread of %.2g",
+			top, scale, spread)
 	case spread < blank:
 		c.Holds, c.Strength, c.Location = true, sweep.Clarity(spread, blank), "input"
 		c.Text = fmt.Sprintf("the pictures, as the model reads them, are almost blank: they vary by %.2g each", spread)
 	case spread > wild:
 		c.Holds, c.Strength, c.Location = true, 0.5, "input scale"
-		c.Text = fmt.Sprintf("the model reads numbers that vary by %.3g within a picture, as of bytes that were not scaled", spread)
+		c.Text = fmt.Sprintf(
+			"the model reads numbers that vary by %.3g within a picture, as of bytes that were not scaled", spread)
 		c.Evidence[0] = c.Evidence[0].Against(wild)
 	}
 	p.Clue(c)
 	return nil
 }
 
-// unreachable says that a threshold lies below what rounding alone does. An error that is 0, or below the threshold all the same, passes it.
+// unreachable says that a threshold lies below what rounding alone does. An error that is 0, or below the threshold all
+// the same, passes it.
 func unreachable(p *audit.Pass, sw *sweep.Result, f audit.Floors) {
 	if !(p.Policy.Threshold < f.Rounding) {
 		return
@@ -202,8 +213,13 @@ func unreachable(p *audit.Pass, sw *sweep.Result, f audit.Floors) {
 	double := "audit a float64 export, whose floor is about 2²⁹ times lower"
 	p.Report(audit.Finding{
 		Category: audit.Explanation, Location: "threshold", Worst: at,
-		Message:  fmt.Sprintf("the threshold %.0e is below the rounding floor %.2g measured here: rounding alone may exceed it", p.Policy.Threshold, f.Rounding),
-		Evidence: []audit.Evidence{audit.Number("threshold", p.Policy.Threshold, "").Against(f.Rounding), audit.Number("largest error", most, "")},
+		Message: fmt.Sprintf(
+			"the threshold %.0e is below the rounding floor %.2g measured here: rounding alone may exceed it",
+			p.Policy.Threshold, f.Rounding),
+		Evidence: []audit.Evidence{
+			audit.Number("threshold", p.Policy.Threshold, "").Against(f.Rounding),
+			audit.Number("largest error", most, ""),
+		},
 		Remedies: []string{raise, double},
 	})
 }

@@ -6,9 +6,9 @@ import (
 	"nero/audit"
 )
 
-// Complete gives a set its floors, its detectable size and its cause, hands it in for judgment, and reports a finding if it does not
-// pass. Lattice is the set of exact elements when s is the other one, nil if there is none; convention names a variant of the actions that
-// would pass, "" if none is known.
+// Complete gives a set its floors, its detectable size and its cause, hands it in for judgment, and reports a finding
+// if it does not pass. Lattice is the set of exact elements when s is the other one, nil if there is none; convention
+// names a variant of the actions that would pass, "" if none is known.
 func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention string) {
 	s.Floors, s.Detectable = r.Floors, r.Detectable[s.Exact]
 	f := r.Facts
@@ -27,7 +27,8 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		},
 	}
 	if !s.Exact {
-		finding.Evidence = append(finding.Evidence, audit.Measured("error over resampling floor", s.Ratio, "").Against(1))
+		finding.Evidence = append(finding.Evidence,
+			audit.Measured("error over resampling floor", s.Ratio, "").Against(1))
 	}
 	more, undecided := p.Policy.Undecided(s)
 	switch {
@@ -35,7 +36,8 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		return // reported where it was seen
 	case s.Cause == audit.CauseSpecification && convention != "":
 		finding.Category, finding.Location = audit.Convention, "output action"
-		finding.Message = fmt.Sprintf("%s: the error is %.2g as declared; it vanishes if %s", s.Name, s.Worst.Value, convention)
+		finding.Message = fmt.Sprintf("%s: the error is %.2g as declared; it vanishes if %s", s.Name, s.Worst.Value,
+			convention)
 		finding.Remedies = []string{"if that is what the model means, declare it; nothing was switched"}
 	case undecided && s.Cause != audit.CauseResampling:
 		// Whatever explains the error, it is not what stands in the way.
@@ -49,12 +51,16 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 		finding.Category = audit.Resampling
 		finding.Message = fmt.Sprintf("%s: error %.2g, which resampling alone explains", s.Name, s.Worst.Value)
 		finding.Remedies = []string{
-			"judge by the exact elements", "use a finer kernel (bicubic, spline) or smoother inputs", "ask for the exact subgroup only",
+			"judge by the exact elements", "use a finer kernel (bicubic, spline) or smoother inputs",
+			"ask for the exact subgroup only",
 		}
 	case s.Verdict == audit.NeedsAttention && s.Cause == audit.CauseRoundoff:
 		finding.Category = audit.Roundoff
 		finding.Message = fmt.Sprintf("%s: error %.2g, which rounding alone explains", s.Name, s.Worst.Value)
-		finding.Remedies = []string{"run the model in float64", "allow a larger threshold: this one is below the model's own precision"}
+		finding.Remedies = []string{
+			"run the model in float64",
+			"allow a larger threshold: this one is below the model's own precision",
+		}
 	case s.Verdict == audit.NeedsAttention && s.Cause == audit.CauseNonRepeatable:
 		finding.Category = audit.Roundoff
 		finding.Message = fmt.Sprintf("%s: error %.2g, which the model's own noise explains", s.Name, s.Worst.Value)
@@ -69,10 +75,12 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 			s.Name, s.Worst.Value, s.Rel.Max, s.At)
 		if f := s.Field(); f != "" {
 			finding.Location = "output " + f
-			finding.Message = fmt.Sprintf("%s: the model changes its answer by %.2g of its scale, most in %s, worst %.2g for %s",
+			finding.Message = fmt.Sprintf(
+				"%s: the model changes its answer by %.2g of its scale, most in %s, worst %.2g for %s",
 				s.Name, s.Worst.Value, f, s.Rel.Max, s.At)
 			for _, x := range s.Fields {
-				finding.Evidence = append(finding.Evidence, audit.Measured("largest error of "+x.Name+", mean over inputs", x.Worst, s.Unit))
+				finding.Evidence = append(finding.Evidence,
+					audit.Measured("largest error of "+x.Name+", mean over inputs", x.Worst, s.Unit))
 			}
 		}
 		switch s.Unit {
@@ -80,7 +88,8 @@ func (r *Result) Complete(p *audit.Pass, s, lattice *audit.Set, convention strin
 			finding.Message = fmt.Sprintf("%s: the model changes its answer at %.2g of the pixels, worst %.2g for %s",
 				s.Name, s.Worst.Value, s.Rel.Max, s.At)
 		case audit.BoxShare:
-			finding.Message = fmt.Sprintf("%s: the model changes its boxes by %.2g of them, by score and overlap, worst %.2g for %s",
+			finding.Message = fmt.Sprintf(
+				"%s: the model changes its boxes by %.2g of them, by score and overlap, worst %.2g for %s",
 				s.Name, s.Worst.Value, s.Rel.Max, s.At)
 		}
 		finding.Remedies = remedies(s, lattice)
@@ -93,8 +102,10 @@ func remedies(s, lattice *audit.Set) []string {
 	switch {
 	case s.Exact:
 		return []string{
-			"if the architecture should be symmetric: look for striding, even kernels and one-sided or zero padding, which break lattice symmetry",
-			"or the weights themselves are not symmetric: a filter that is not its own turn or mirror image breaks the symmetry in any layer",
+			"if the architecture should be symmetric: look for striding, even kernels and one-sided or zero padding, " +
+				"which break lattice symmetry",
+			"or the weights themselves are not symmetric: a filter that is not its own turn or mirror image breaks " +
+				"the symmetry in any layer",
 			"if it should not: train with augmentation, or average the answer over the group",
 			"check that the output should move as declared",
 		}

@@ -1,5 +1,5 @@
-// Package controls is the check that holds the audit itself against cases with a known answer: nothing must show where nothing is, and
-// something must show where something was planted.
+// Package controls is the check that holds the audit itself against cases with a known answer: nothing must show where
+// nothing is, and something must show where something was planted.
 package controls
 
 import (
@@ -26,7 +26,10 @@ one roundoff of the largest output number. Outputs that vary no more than roundi
 is: the smallest ε from which on it always is, is the detectable size. Channels that do not vary, inputs that are blank as the model reads
 them, outputs far from zero and a threshold below the rounding floor are named.`,
 	Params: []audit.Param{
-		{Name: "samples", Doc: "Inputs of the planted break and of the rounding floor, spread over the data.", Default: 24, Min: 2, Max: 10000},
+		{
+			Name: "samples", Doc: "Inputs of the planted break and of the rounding floor, spread over the data.",
+			Default: 24, Min: 2, Max: 10000,
+		},
 		{Name: "elements", Doc: "Elements of the planted break, per set.", Default: 8, Min: 1, Max: 1000},
 		{Name: "draws", Doc: "Random one-ulp changes of each input.", Default: 4, Min: 1, Max: 1000},
 	},
@@ -42,8 +45,8 @@ them, outputs far from zero and a threshold below the rounding floor are named.`
 type Result struct {
 	Floors audit.Floors
 	Facts  audit.Facts
-	// Detectable is the smallest detected break on the exact and on the other elements, relative to s: +Inf if none was, NaN if no break
-	// could be planted.
+	// Detectable is the smallest detected break on the exact and on the other elements, relative to s: +Inf if none
+	// was, NaN if no break could be planted.
 	Detectable map[bool]float64
 }
 
@@ -59,8 +62,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	round, at := max(one.jitter, one.noise), one.at
 	if max(pre.Repeat, pre.Batch) > 0 {
-		// The response to one ulp contains whatever else changes an output. That of many ulps contains it once as well, and the response to
-		// the input many times; a model that rounds its last layer has no less than a few roundings of its output.
+		// The response to one ulp contains whatever else changes an output. That of many ulps contains it once as well,
+		// and the response to the input many times; a model that rounds its last layer has no less than a few roundings
+		// of its output.
 		many, err := rounding(ctx, p, manyUlps, false)
 		if err != nil {
 			return nil, err
@@ -91,7 +95,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	if r.Facts.Vacuous {
 		f := audit.Finding{
 			Category: audit.Vacuous, Location: "output", Worst: audit.Nowhere,
-			Message:  fmt.Sprintf("the outputs vary by %.2g over %d inputs, no more than rounding: no error can show", s, len(sw.IDs)),
+			Message: fmt.Sprintf("the outputs vary by %.2g over %d inputs, no more than rounding: no error can show",
+				s, len(sw.IDs)),
 			Evidence: []audit.Evidence{audit.Number("scale s of the outputs", s, "output").Against(r.Facts.ScaleFloor)},
 			Remedies: []string{
 				"use several different inputs, scaled as the model expects them",
@@ -126,8 +131,9 @@ func still(p *audit.Pass) {
 	for _, f := range g.Still {
 		p.Report(audit.Finding{
 			Category: audit.Vacuous, Location: "output " + f, Worst: audit.Nowhere,
-			Message:  f + " does not vary over the inputs beyond rounding, so no error can show there",
-			Evidence: []audit.Evidence{audit.Number("fields that do not vary", float64(len(g.Still)), fmt.Sprintf("of %d", len(g.Names))).Against(0)},
+			Message: f + " does not vary over the inputs beyond rounding, so no error can show there",
+			Evidence: []audit.Evidence{audit.Number("fields that do not vary", float64(len(g.Still)),
+				fmt.Sprintf("of %d", len(g.Names))).Against(0)},
 			Remedies: []string{"use inputs that differ in it, or leave the field out of the output"},
 		})
 	}
@@ -150,10 +156,14 @@ func roundoff(p *audit.Pass) float64 {
 
 // rounded is what rounding does to the outputs, in their unit.
 type rounded struct {
-	jitter float64     // largest ‖f(x + ulps) - f(x)‖
-	at     audit.Where // the sample that shows it
-	noise  float64     // largest noise of the evaluation, 0 if it was not asked for
-	size   float64     // largest |component| of f(x)
+	// largest ‖f(x + ulps) - f(x)‖
+	jitter float64
+	// the sample that shows it
+	at audit.Where
+	// largest noise of the evaluation, 0 if it was not asked for
+	noise float64
+	// largest |component| of f(x)
+	size float64
 }
 
 // Roles of a request for rounding; random changes of the input come after them.
@@ -164,13 +174,14 @@ const (
 	jitters
 )
 
-// rounding measures what the rounding of the inputs does, and if second is set also what rounding inside the model does.
+// rounding measures what the rounding of the inputs does, and if second is set also what rounding inside the model
+// does.
 //
-// Inputs that move by an ulp may cancel on the way to the output, as in a mean over many pixels, while a sum in another order does not come
-// out the same. The noise of the evaluation is therefore measured as ‖f(x+d) + f(x-d) - 2f(x)‖/√6, with d of random sign and [manyUlps]
-// ulps of every input number, about 2⁻¹⁴ of it. Both x+d and x-d are float32 numbers. For smooth f the first order cancels and the
-// curvature leaves a term of the order of 2⁻²⁸; what is left is rounding inside the model, three independent errors of it with the weights
-// 1, 1 and -2, hence the root of 6.
+// Inputs that move by an ulp may cancel on the way to the output, as in a mean over many pixels, while a sum in another
+// order does not come out the same. The noise of the evaluation is therefore measured as ‖f(x+d) + f(x-d) - 2f(x)‖/√6,
+// with d of random sign and [manyUlps] ulps of every input number, about 2⁻¹⁴ of it. Both x+d and x-d are float32
+// numbers. For smooth f the first order cancels and the curvature leaves a term of the order of 2⁻²⁸; what is left is
+// rounding inside the model, three independent errors of it with the weights 1, 1 and -2, hence the root of 6.
 func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (rounded, error) {
 	identity := audit.NewMover(p.Subject.Plan.In, p.Subject.Plan.Group.Identity())
 	pick := p.Pick(int(p.Param("samples")))
@@ -200,7 +211,8 @@ func rounding(ctx context.Context, p *audit.Pass, ulps float64, second bool) (ro
 				return
 			}
 			// Equal generators give equal signs, so the two lie opposite each other.
-			if second && (!send(above, manyUlps, p.Rand("second", s.ID)) || !send(below, -manyUlps, p.Rand("second", s.ID))) {
+			if second && (!send(above, manyUlps, p.Rand("second", s.ID)) ||
+				!send(below, -manyUlps, p.Rand("second", s.ID))) {
 				return
 			}
 			r := p.Rand("jitter", s.ID)
@@ -280,15 +292,20 @@ func noise(p *audit.Pass, f audit.Floors, at audit.Where) {
 	if f.Repeat > limit {
 		p.Report(audit.Finding{
 			Category: audit.NonRepeatable, Location: "model", Worst: at,
-			Message:  fmt.Sprintf("the same input gives outputs that differ by %.2g of their scale: the model is stochastic", f.Repeat),
+			Message: fmt.Sprintf(
+				"the same input gives outputs that differ by %.2g of their scale: the model is stochastic", f.Repeat),
 			Evidence: []audit.Evidence{audit.Number("repeat floor", f.Repeat, "").Against(limit)},
-			Remedies: []string{"export the model in evaluation mode, without dropout and sampling", "audit the mean of several repeats"},
+			Remedies: []string{
+				"export the model in evaluation mode, without dropout and sampling",
+				"audit the mean of several repeats",
+			},
 		})
 		return // with noise, batches differ for that reason alone
 	}
 	p.Report(audit.Finding{
 		Category: audit.BatchDependent, Location: "model", Worst: at,
-		Message:  fmt.Sprintf("an output changes by %.2g of its scale with its place in the batch or the size of the batch", f.Batch),
+		Message: fmt.Sprintf(
+			"an output changes by %.2g of its scale with its place in the batch or the size of the batch", f.Batch),
 		Evidence: []audit.Evidence{audit.Number("batch floor", f.Batch, "").Against(limit)},
 		Remedies: []string{
 			"look for a reshape or a mean that mixes the batch axis",
@@ -308,8 +325,10 @@ func identity(p *audit.Pass, sw *sweep.Result, f audit.Floors) {
 	limit := p.Policy.RoundingFactor * max(f.Repeat, f.Batch, f.Rounding)
 	p.Measure(audit.Number("error at the identity", most, "").Against(limit))
 	p.Clue(audit.Clue{
-		Name: audit.ClueIdentityError, Holds: !(most <= limit), Strength: sweep.Clarity(most, limit), Location: "output action",
-		Text:     fmt.Sprintf("the error at the identity is %.2g, repeats, batches and rounding give up to %.2g", most, limit),
+		Name: audit.ClueIdentityError, Holds: !(most <= limit), Strength: sweep.Clarity(most, limit),
+		Location: "output action",
+		Text: fmt.Sprintf("the error at the identity is %.2g, repeats, batches and rounding give up to %.2g", most,
+			limit),
 		Evidence: []audit.Evidence{audit.Number("error at the identity", most, "").Against(limit)},
 	})
 	if most <= limit {
@@ -343,8 +362,9 @@ type plant struct {
 	with  [][]float64
 }
 
-// planted adds ε·s·a(x)·v to every output, v a fixed unit vector and a(x) = w·x a fixed random projection of the moved input with unit spread over
-// the inputs, and finds from which ε on the judged error rises above that of the model as it is.
+// planted adds ε·s·a(x)·v to every output, v a fixed unit vector and a(x) = w·x a fixed random projection of the moved
+// input with unit spread over the inputs, and finds from which ε on the judged error rises above that of the model as
+// it is.
 func planted(ctx context.Context, p *audit.Pass, sw *sweep.Result, r *Result) error {
 	pick := p.Pick(int(p.Param("samples")))
 	use := p.PickElements(int(p.Param("elements")))
@@ -428,7 +448,8 @@ func planted(ctx context.Context, p *audit.Pass, sw *sweep.Result, r *Result) er
 		if errors.Is(err, errors.ErrUnsupported) {
 			p.Report(audit.Finding{
 				Category: audit.PositiveControl, Location: "audit", Worst: audit.Nowhere,
-				Message:  "no break can be planted into this kind of output, so the detectable size is not known: " + err.Error(),
+				Message: "no break can be planted into this kind of output, so the detectable size is not known: " +
+					err.Error(),
 				Evidence: []audit.Evidence{audit.Number("breaks planted", 0, "")},
 			})
 			return nil
@@ -444,7 +465,8 @@ func planted(ctx context.Context, p *audit.Pass, sw *sweep.Result, r *Result) er
 	return nil
 }
 
-// detectable is the smallest ε from which on every break is detected: the interval of the error with it lies above that without.
+// detectable is the smallest ε from which on every break is detected: the interval of the error with it lies above that
+// without.
 func detectable(p *audit.Pass, s *plant, eps []float64, floor float64) float64 {
 	plain := audit.MeanInterval(s.plain, p.Policy.Confidence)
 	size := math.Inf(1)
@@ -479,9 +501,15 @@ func judge(p *audit.Pass, exact bool, size float64, s *plant) {
 	}
 	p.Report(audit.Finding{
 		Category: audit.PositiveControl, Set: name, Location: "audit", Worst: audit.Nowhere,
-		Message:  message + ": " + why,
-		Evidence: []audit.Evidence{audit.Number("detectable size", size, "").Against(reach * p.Policy.Threshold), audit.Measured("error without a planted break", plain, "")},
-		Remedies: []string{"use inputs that change more under the group, or more of them", "judge the exact elements, where nothing hides a break"},
+		Message: message + ": " + why,
+		Evidence: []audit.Evidence{
+			audit.Number("detectable size", size, "").Against(reach * p.Policy.Threshold),
+			audit.Measured("error without a planted break", plain, ""),
+		},
+		Remedies: []string{
+			"use inputs that change more under the group, or more of them",
+			"judge the exact elements, where nothing hides a break",
+		},
 	})
 }
 
@@ -539,7 +567,8 @@ func projection(p *audit.Pass, pick []int) (func(space.Value) (float64, error), 
 }
 
 // inputs streams the picked samples, unmoved and at the chosen elements, each with its projection.
-func inputs(p *audit.Pass, pick, use []int, proj func(space.Value) (float64, error)) func(func(audit.Request, error) bool) {
+func inputs(p *audit.Pass, pick, use []int, proj func(space.Value) (float64, error)) func(func(audit.Request,
+	error) bool) {
 	G, in := p.Subject.Plan.Group, p.Subject.Plan.In
 	identity := audit.NewMover(in, G.Identity())
 	there := audit.Movers(in, p.Elements, func(g group.Element) group.Element { return g })

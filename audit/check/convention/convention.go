@@ -1,5 +1,5 @@
-// Package convention is the check that looks for a misunderstanding where the others see a broken symmetry: it tries other conventions of the
-// actions and names the one under which the model passes.
+// Package convention is the check that looks for a misunderstanding where the others see a broken symmetry: it tries
+// other conventions of the actions and names the one under which the model passes.
 package convention
 
 import (
@@ -46,20 +46,25 @@ declared centre must fail with the same inputs.`,
 
 // Result is what the search came to.
 type Result struct {
-	Set      string  // the set of elements that fails
-	Declared float64 // its error as declared, mean over inputs of the largest
-	Tried    []Tried // in the order in which they were tried
+	// the set of elements that fails
+	Set string
+	// its error as declared, mean over inputs of the largest
+	Declared float64
+	// in the order in which they were tried
+	Tried []Tried
 	// Passing are the names of those that pass, the simplest first.
 	Passing []string
 }
 
 // Tried is one variant and its error.
 type Tried struct {
-	Name   string
-	Error  float64 // mean over inputs of the largest, relative; NaN if it was left out
+	Name string
+	// mean over inputs of the largest, relative; NaN if it was left out
+	Error  float64
 	Inputs int
 	Passes bool
-	Why    string // why it was left out
+	// why it was left out
+	Why string
 }
 
 func run(ctx context.Context, p *audit.Pass) (any, error) {
@@ -70,7 +75,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	s := newSearch(p, sw, c)
 	if s == nil {
-		return nil, fmt.Errorf("%w: no set of elements fails by more than rounding, noise and resampling explain", audit.ErrNotApplicable)
+		return nil, fmt.Errorf("%w: no set of elements fails by more than rounding, noise and resampling explain",
+			audit.ErrNotApplicable)
 	}
 	if err := s.prepare(ctx); err != nil {
 		return nil, err
@@ -82,7 +88,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	return s.r, nil
 }
 
-// failing is the set to look at: the exact elements if they fail, else the others; nil if neither does or none could be judged.
+// failing is the set to look at: the exact elements if they fail, else the others; nil if neither does or none could be
+// judged.
 func failing(p *audit.Pass, sw *sweep.Result, c *controls.Result) *audit.Set {
 	noise := p.Policy.NoiseFactor * max(c.Floors.Repeat, c.Floors.Batch, 0)
 	floor := max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0), noise)
@@ -91,7 +98,8 @@ func failing(p *audit.Pass, sw *sweep.Result, c *controls.Result) *audit.Set {
 		if s == nil || s.NonFinite > 0 || !(s.Worst.Value > floor) {
 			continue
 		}
-		// The floor of an action that is none means nothing, and an error a hundred times its floor is none of resampling, whatever the interval.
+		// The floor of an action that is none means nothing, and an error a hundred times its floor is none of
+		// resampling, whatever the interval.
 		if !exact && s.Ratio.Lo <= 1 && s.Ratio.Value < 100 && c.Facts.ActionLaws == "" {
 			continue
 		}
@@ -102,17 +110,22 @@ func failing(p *audit.Pass, sw *sweep.Result, c *controls.Result) *audit.Set {
 
 // search is one search for a convention.
 type search struct {
-	p       *audit.Pass
-	set     *audit.Set
-	r       *Result
-	scale   float64
-	floor   float64 // to which an error must fall if it is to pass above the threshold
-	use     []int   // elements
-	pick    []int   // samples
-	known   string  // what the lattice check found
-	x0, y0  space.Value
-	list    []*variant
-	skipped int // variants that are the same as the declared one
+	p     *audit.Pass
+	set   *audit.Set
+	r     *Result
+	scale float64
+	// to which an error must fall if it is to pass above the threshold
+	floor float64
+	// elements
+	use []int
+	// samples
+	pick []int
+	// what the lattice check found
+	known  string
+	x0, y0 space.Value
+	list   []*variant
+	// variants that are the same as the declared one
+	skipped int
 	centres bool
 	// compared says that channels were matched, inferred what came of it.
 	compared bool
@@ -169,7 +182,8 @@ func (s *search) prepare(ctx context.Context) error {
 	return nil
 }
 
-// survives says from the first inputs whether a variant is worth more of them: the error is a thirtieth, or near the threshold.
+// survives says from the first inputs whether a variant is worth more of them: the error is a thirtieth, or near the
+// threshold.
 func (s *search) survives(e float64) bool {
 	return e <= max(10*s.p.Policy.Threshold, s.floor, s.set.Worst.Value/30)
 }
@@ -265,7 +279,10 @@ func (s *search) conclude() {
 		{Name: "inputs"},
 		{Name: "answer"},
 	}}
-	table.Rows = append(table.Rows, []audit.Cell{audit.Word("as declared"), audit.Num(s.set.Worst.Value), audit.Num(float64(s.set.Inputs)), audit.Word("fails")})
+	table.Rows = append(table.Rows, []audit.Cell{
+		audit.Word("as declared"), audit.Num(s.set.Worst.Value),
+		audit.Num(float64(s.set.Inputs)), audit.Word("fails"),
+	})
 	var found []*variant
 	tried := 0
 	far := s.far()
@@ -280,9 +297,16 @@ func (s *search) conclude() {
 		if v.why == "" {
 			tried++
 		}
-		s.r.Tried = append(s.r.Tried, Tried{Name: v.name, Error: v.error, Inputs: v.inputs, Passes: v.passes, Why: v.why})
+		s.r.Tried = append(s.r.Tried, Tried{
+			Name: v.name, Error: v.error, Inputs: v.inputs, Passes: v.passes,
+			Why: v.why,
+		})
 		if v.passes || !far[v] {
-			table.Rows = append(table.Rows, []audit.Cell{audit.Word(v.title()), audit.Num(v.error), audit.Num(float64(v.inputs)), audit.Word(answer)})
+			table.Rows = append(table.Rows,
+				[]audit.Cell{
+					audit.Word(v.title()), audit.Num(v.error), audit.Num(float64(v.inputs)),
+					audit.Word(answer),
+				})
 		}
 		if v.passes && v.error <= max(10*best, s.floor) {
 			found = append(found, v)
@@ -293,16 +317,25 @@ func (s *search) conclude() {
 		tried++
 		const name = "the channels of the output change places"
 		s.r.Tried = append(s.r.Tried, Tried{Name: name, Error: math.NaN(), Inputs: s.trained()})
-		table.Rows = append(table.Rows, []audit.Cell{audit.Word(name), audit.Num(math.NaN()), audit.Num(float64(s.trained())), audit.Word("no permutation fits")})
+		table.Rows = append(table.Rows,
+			[]audit.Cell{
+				audit.Word(name), audit.Num(math.NaN()), audit.Num(float64(s.trained())),
+				audit.Word("no permutation fits"),
+			})
 	}
 	if len(far) > 0 {
-		table.Rows = append(table.Rows, []audit.Cell{audit.Word(fmt.Sprintf("%d centres that are worse", len(far))), audit.Num(math.NaN()), audit.Num(math.NaN()), audit.Word("fail")})
+		table.Rows = append(table.Rows, []audit.Cell{
+			audit.Word(fmt.Sprintf("%d centres that are worse", len(far))),
+			audit.Num(math.NaN()), audit.Num(math.NaN()), audit.Word("fail"),
+		})
 	}
 	p.Show(audit.Exhibit{
 		Name: "variants", Title: "Other conventions of the actions, tried on the " + s.set.Name, Table: table,
-		Note: "Variants that no element tells apart share a line. Those that fail on the first inputs are not tried on more.",
+		Note: "Variants that no element tells apart share a line. Those that fail on the first inputs are not tried " +
+			"on more.",
 	})
-	p.Measure(audit.Number("conventions tried", float64(tried), ""), audit.Number("conventions that pass", float64(len(found)), ""))
+	p.Measure(audit.Number("conventions tried", float64(tried), ""),
+		audit.Number("conventions that pass", float64(len(found)), ""))
 	if tried == 0 {
 		return
 	}
@@ -310,7 +343,10 @@ func (s *search) conclude() {
 		Name: audit.ClueConvention, Set: s.set.Name, Strength: 1,
 		Text: fmt.Sprintf("none of %d other conventions of the actions passes", tried),
 	}
-	centre := audit.Clue{Name: audit.ClueCentre, Set: s.set.Name, Strength: 1, Text: "no other centre of rotation passes"}
+	centre := audit.Clue{
+		Name: audit.ClueCentre, Set: s.set.Name, Strength: 1,
+		Text: "no other centre of rotation passes",
+	}
 	if len(found) > 0 {
 		v := found[0]
 		ev := s.evidence(v)
@@ -365,7 +401,8 @@ func (s *search) report(v *variant, others []*variant, ev []audit.Evidence) {
 	}
 	f := audit.Finding{
 		Category: audit.Convention, Set: s.set.Name, Location: side, Worst: s.set.At, Evidence: ev,
-		Message:  fmt.Sprintf("%s: the error is %.2g as declared and %.2g if %s", s.set.Name, s.set.Worst.Value, v.error, v.title()),
+		Message: fmt.Sprintf("%s: the error is %.2g as declared and %.2g if %s", s.set.Name, s.set.Worst.Value,
+			v.error, v.title()),
 		Remedies: []string{v.declare + "; nothing was switched"},
 	}
 	var also []string
@@ -373,8 +410,10 @@ func (s *search) report(v *variant, others []*variant, ev []audit.Evidence) {
 		also = append(also, o.name)
 	}
 	if len(also) > 0 {
-		f.Remedies = append(f.Remedies, "these pass as well, so more elements or inputs must tell them apart: "+strings.Join(also, "; "))
+		f.Remedies = append(f.Remedies, "these pass as well, so more elements or inputs must tell them apart: "+
+			strings.Join(also, "; "))
 	}
-	f.Remedies = append(f.Remedies, "if that is not what the model means, the model is at fault: look at its first and last layers")
+	f.Remedies = append(f.Remedies,
+		"if that is not what the model means, the model is at fault: look at its first and last layers")
 	s.p.Report(f)
 }

@@ -128,7 +128,8 @@ func named(tb testing.TB, s *audit.Subject, want string) (*convention.Result, *a
 		tb.Errorf("%s: passing %v, clue %q; want %q", s.Name, r.Passing, c.Text, want)
 		return r, of
 	}
-	if !c.Holds || c.Location != r.Passing[0] || len(of.Findings) != 1 || of.Findings[0].Category != audit.Convention || len(of.Findings[0].Remedies) == 0 || len(of.Findings[0].Evidence) == 0 {
+	if !c.Holds || c.Location != r.Passing[0] || len(of.Findings) != 1 || of.Findings[0].Category != audit.Convention ||
+		len(of.Findings[0].Remedies) == 0 || len(of.Findings[0].Evidence) == 0 {
 		tb.Errorf("%s: clue %+v, findings %+v", s.Name, c, of.Findings)
 	}
 	return r, of
@@ -206,10 +207,15 @@ func aside(down, right int) func(v space.Value) space.Value {
 }
 
 // picture is a subject of pictures that returns pictures.
-func picture(tb testing.TB, name, g string, m audit.Predictor, sample func(n, h, w int, seed uint64) func(i int) (dataset.Sample, error)) *audit.Subject {
+func picture(tb testing.TB, name, g string, m audit.Predictor,
+	sample func(n, h, w int, seed uint64) func(i int) (dataset.Sample, error),
+) *audit.Subject {
 	tb.Helper()
 	a := pictures(tb, parse(tb, g), action.Options{}, 1, side, side)
-	return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(tb, a, a), N: inputs, Sample: sample(inputs, side, side, 5), Seed: 1}
+	return &audit.Subject{
+		Name: name, Predictor: m, Plan: audittest.Plan(tb, a, a), N: inputs,
+		Sample: sample(inputs, side, side, 5), Seed: 1,
+	}
 }
 
 // Maps in other frames than declared.
@@ -225,7 +231,10 @@ func TestFramesOfMaps(t *testing.T) {
 		{"transposed, C4", "C4", transpose, `the inverse element.*transposed`},
 		{"rows flipped, shifts", fmt.Sprintf("Roll(%d,%d)", side, side), flipRows, "rows run the other way"},
 		{"transposed, shifts", fmt.Sprintf("Roll(%d,%d)", side, side), transpose, "transposed"},
-		{"half turn, shifts", fmt.Sprintf("Roll(%d,%d)", side, side), func(v space.Value) space.Value { return flipRows(transpose(flipRows(transpose(v)))) }, "inverse element"},
+		{
+			"half turn, shifts", fmt.Sprintf("Roll(%d,%d)", side, side),
+			func(v space.Value) space.Value { return flipRows(transpose(flipRows(transpose(v)))) }, "inverse element",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sample := audittest.Noise
@@ -239,7 +248,8 @@ func TestFramesOfMaps(t *testing.T) {
 		for _, g := range []string{"C4", "D4"} {
 			unnamed(t, picture(t, "broken", g, audittest.Convolution(lopsided, true), audittest.Noise))
 		}
-		unnamed(t, some(picture(t, "zero padding", fmt.Sprintf("Roll(%d,%d)", side, side), audittest.Convolution(symmetric, false), audittest.Noise)))
+		unnamed(t, some(picture(t, "zero padding", fmt.Sprintf("Roll(%d,%d)", side, side),
+			audittest.Convolution(symmetric, false), audittest.Noise)))
 	})
 }
 
@@ -272,10 +282,22 @@ func TestCentres(t *testing.T) {
 		s    *audit.Subject
 		want string
 	}{
-		{"input, invariant", invariant(t, "C4", before(rings, aside(0, 1))), "the input turns about a centre -1 px right and \\+0 px down"},
-		{"input, D4", invariant(t, "D4", before(rings, aside(1, 0))), "the input turns about a centre \\+0 px right and -1 px down"},
-		{"both", picture(t, "both", "C4", after(before(conv, aside(0, 1)), aside(0, -1)), audittest.Pictures), "input and output turn about a centre -1 px right"},
-		{"output", picture(t, "output", "C4", after(conv, aside(1, 1)), audittest.Pictures), "the output turns about a centre \\+1 px right and \\+1 px down"},
+		{
+			"input, invariant", invariant(t, "C4", before(rings, aside(0, 1))),
+			"the input turns about a centre -1 px right and \\+0 px down",
+		},
+		{
+			"input, D4", invariant(t, "D4", before(rings, aside(1, 0))),
+			"the input turns about a centre \\+0 px right and -1 px down",
+		},
+		{
+			"both", picture(t, "both", "C4", after(before(conv, aside(0, 1)), aside(0, -1)), audittest.Pictures),
+			"input and output turn about a centre -1 px right",
+		},
+		{
+			"output", picture(t, "output", "C4", after(conv, aside(1, 1)), audittest.Pictures),
+			"the output turns about a centre \\+1 px right and \\+1 px down",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, of := named(t, c.s, c.want)
@@ -293,7 +315,8 @@ func TestCentres(t *testing.T) {
 			}
 			return x
 		}
-		named(t, picture(t, "background", "C4", after(after(conv, aside(1, 1)), lit), audittest.Pictures), "the output turns about a centre \\+1 px right and \\+1 px down")
+		named(t, picture(t, "background", "C4", after(after(conv, aside(1, 1)), lit), audittest.Pictures),
+			"the output turns about a centre \\+1 px right and \\+1 px down")
 	})
 	t.Run("clean", func(t *testing.T) {
 		silent(t, invariant(t, "C4", rings))
@@ -321,7 +344,8 @@ func invariant(tb testing.TB, g string, m audit.Predictor) *audit.Subject {
 	tb.Helper()
 	G := parse(tb, g)
 	return &audit.Subject{
-		Name: "invariant " + g, Predictor: m, Plan: audittest.Plan(tb, pictures(tb, G, action.Options{}, 1, side, side), action.Trivial{G: G}),
+		Name: "invariant " + g, Predictor: m, Plan: audittest.Plan(tb, pictures(tb, G, action.Options{}, 1, side, side),
+			action.Trivial{G: G}),
 		N: inputs, Sample: audittest.Pictures(inputs, side, side, 5), Seed: 1,
 	}
 }
@@ -342,13 +366,19 @@ func TestChannels(t *testing.T) {
 	}
 	in := audittest.Plane(t, c4)
 	subject := func(name string, m audit.Predictor, out action.Action) *audit.Subject {
-		return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(t, in, out), N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1}
+		return &audit.Subject{
+			Name: name, Predictor: m, Plan: audittest.Plan(t, in, out), N: inputs,
+			Sample: audittest.Vectors(inputs, 3), Seed: 1,
+		}
 	}
 	silent(t, subject("clean", compass, scores(t, c4, regular(t, c4))))
-	named(t, subject("two exchanged", order(0, 2, 1, 3), scores(t, c4, regular(t, c4))), "scores 1 and 2 of the output are exchanged")
+	named(t, subject("two exchanged", order(0, 2, 1, 3), scores(t, c4, regular(t, c4))),
+		"scores 1 and 2 of the output are exchanged")
 	named(t, subject("declared invariant", compass, action.Trivial{G: c4}), "regular representation")
-	named(t, subject("reverse order", order(3, 2, 1, 0), scores(t, c4, regular(t, c4))), "inverse element|reverse order")
-	named(t, subject("radius declared to move", scored(audittest.Radius(0)), scores(t, c4, regular(t, c4))), "it is invariant")
+	named(t, subject("reverse order", order(3, 2, 1, 0), scores(t, c4, regular(t, c4))),
+		"inverse element|reverse order")
+	named(t, subject("radius declared to move", scored(audittest.Radius(0)), scores(t, c4, regular(t, c4))),
+		"it is invariant")
 	unnamed(t, subject("broken", after(compass, func(v space.Value) space.Value {
 		y := v.(*space.Scores) //nolint:errcheck // that is what Compass returns
 		y.Val[2] *= 1.3
@@ -381,9 +411,12 @@ func TestVectors(t *testing.T) {
 	for _, a := range angles {
 		mirrors = append(mirrors, group.Element{a[0], 0}, group.Element{a[0], 1})
 	}
-	subject := func(name string, g group.Group, m audit.Predictor, out action.Action, elements []group.Element) *audit.Subject {
+	subject := func(name string, g group.Group, m audit.Predictor, out action.Action,
+		elements []group.Element,
+	) *audit.Subject {
 		return &audit.Subject{
-			Name: name, Predictor: m, Plan: audittest.Plan(t, audittest.Plane(t, g), out, elements...), N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
+			Name: name, Predictor: m, Plan: audittest.Plan(t, audittest.Plane(t, g), out, elements...), N: inputs,
+			Sample: audittest.Vectors(inputs, 3), Seed: 1,
 		}
 	}
 	keep := func(x, y float64) (float64, float64) { return x, y }
@@ -393,19 +426,23 @@ func TestVectors(t *testing.T) {
 	silent(t, subject("clean with mirrors", o2, squared(keep), audittest.Plane(t, o2), mirrors))
 	named(t, subject("y up", so2, squared(up), audittest.Plane(t, so2), angles), "y up")
 	named(t, subject("y up with mirrors", o2, squared(up), audittest.Plane(t, o2), mirrors), "y up")
-	named(t, subject("exchanged", o2, squared(swap), audittest.Plane(t, o2), mirrors), "y before x|transposed|exchanged")
-	named(t, subject("declared invariant", so2, squared(keep), action.Trivial{G: so2}, angles), "as the input does|is a vector")
+	named(t, subject("exchanged", o2, squared(swap), audittest.Plane(t, o2), mirrors),
+		"y before x|transposed|exchanged")
+	named(t, subject("declared invariant", so2, squared(keep), action.Trivial{G: so2}, angles),
+		"as the input does|is a vector")
 	named(t, subject("radius", so2, after(audittest.Radius(0), func(v space.Value) space.Value {
 		x := v.(*space.Tensor).Val[0] //nolint:errcheck // that is what Radius returns
 		return &space.Tensor{Shape: []int{2}, Val: []float64{x, math.Sin(x)}}
 	}), audittest.Plane(t, so2), angles), "it is invariant")
-	unnamed(t, subject("broken", so2, squared(func(x, y float64) (float64, float64) { return x, 0.8*y + 0.1*x }), audittest.Plane(t, so2), angles))
+	unnamed(t, subject("broken", so2, squared(func(x, y float64) (float64, float64) { return x, 0.8*y + 0.1*x }),
+		audittest.Plane(t, so2), angles))
 }
 
 // turning turns vectors of the plane, or points in rows, by an angle made of an element.
 type turning struct {
-	g     group.Group
-	angle func(g group.Element) float64 // radians
+	g group.Group
+	// radians
+	angle func(g group.Element) float64
 }
 
 func (a turning) Group() group.Group { return a.g }
@@ -430,7 +467,10 @@ func TestUnits(t *testing.T) {
 	wrong := turning{so2, func(g group.Element) float64 { return g[0] }} // degrees, taken for radians
 	elements := []group.Element{{0}, {10}, {20}, {35}, {50}}
 	subject := func(name string, in, out action.Action) *audit.Subject {
-		return &audit.Subject{Name: name, Predictor: squared(func(x, y float64) (float64, float64) { return x, y }), Plan: audittest.Plan(t, in, out, elements...), N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1}
+		return &audit.Subject{
+			Name: name, Predictor: squared(func(x, y float64) (float64, float64) { return x, y }),
+			Plan: audittest.Plan(t, in, out, elements...), N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
+		}
 	}
 	silent(t, subject("clean", right, right))
 	named(t, subject("output", right, wrong), "the output is given degrees where it takes radians")
@@ -446,11 +486,13 @@ func TestNothingMoves(t *testing.T) {
 		return &space.Tensor{Shape: []int{2}, Val: []float64{math.Copysign(1, x[0]), math.Copysign(1, x[1])}}
 	})
 	s := &audit.Subject{
-		Name: "steps", Predictor: steps, Plan: audittest.Plan(t, in, action.Trivial{G: so2}, group.Element{0}, group.Element{20}, group.Element{40}, group.Element{50}),
+		Name: "steps", Predictor: steps, Plan: audittest.Plan(t, in, action.Trivial{G: so2}, group.Element{0},
+			group.Element{20}, group.Element{40}, group.Element{50}),
 		N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
 	}
 	r := unnamed(t, s)
-	if !slices.ContainsFunc(r.Tried, func(x convention.Tried) bool { return strings.Contains(x.Why, "hardly moves the input") }) {
+	if !slices.ContainsFunc(r.Tried,
+		func(x convention.Tried) bool { return strings.Contains(x.Why, "hardly moves the input") }) {
 		t.Errorf("tried %+v", r.Tried)
 	}
 }
@@ -465,7 +507,8 @@ func TestNoRepresentation(t *testing.T) {
 		return group.Element{90}
 	}}
 	unnamed(t, &audit.Subject{
-		Name: "stuck", Predictor: audittest.Compass(), Plan: audittest.Plan(t, in, action.Trivial{G: c4}), N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
+		Name: "stuck", Predictor: audittest.Compass(), Plan: audittest.Plan(t, in, action.Trivial{G: c4}), N: inputs,
+		Sample: audittest.Vectors(inputs, 3), Seed: 1,
 	})
 }
 
@@ -507,7 +550,11 @@ func TestPoints(t *testing.T) {
 		})
 	}
 	subject := func(name string, m audit.Predictor) *audit.Subject {
-		return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(t, in, action.Trivial{G: so2}, audittest.Angles(7)...), N: inputs, Sample: sets(inputs, 6), Seed: 1}
+		return &audit.Subject{
+			Name: name, Predictor: m,
+			Plan: audittest.Plan(t, in, action.Trivial{G: so2}, audittest.Angles(7)...), N: inputs,
+			Sample: sets(inputs, 6), Seed: 1,
+		}
 	}
 	// The same of points that were moved before.
 	moments := audittest.Pointwise(func(v space.Value) space.Value {
@@ -527,7 +574,8 @@ func TestPoints(t *testing.T) {
 		}
 		return y
 	})
-	_, of := named(t, subject("about another point", pushed), `the points turn about \(-0\.5, 0\.25\) in place of the origin`)
+	_, of := named(t, subject("about another point", pushed),
+		`the points turn about \(-0\.5, 0\.25\) in place of the origin`)
 	if q, ok := clue(of, audit.ClueCentre); !ok || !q.Holds {
 		t.Errorf("clue centre: %+v", q)
 	}
@@ -559,7 +607,11 @@ func TestExchangedShifts(t *testing.T) {
 		elements = append(elements, group.Element{float64(2 * d), 0})
 	}
 	subject := func(rows bool) *audit.Subject {
-		return &audit.Subject{Name: fmt.Sprint("rows ", rows), Predictor: sums(rows), Plan: audittest.Plan(t, a, action.Trivial{G: roll}, elements...), N: inputs, Sample: audittest.Noise(inputs, side, side, 5), Seed: 1}
+		return &audit.Subject{
+			Name: fmt.Sprint("rows ", rows), Predictor: sums(rows),
+			Plan: audittest.Plan(t, a, action.Trivial{G: roll}, elements...), N: inputs,
+			Sample: audittest.Noise(inputs, side, side, 5), Seed: 1,
+		}
 	}
 	silent(t, subject(true))
 	named(t, subject(false), "rows and columns are exchanged|quarter turn")
@@ -576,7 +628,8 @@ func TestGraphs(t *testing.T) {
 	t.Run("transposed", func(t *testing.T) {
 		model := func(turned bool) *onnx.Model {
 			b := onnx.NewBuilder(17)
-			x := b.Op("Conv", []string{b.Input("x", tensor.Float32, "N", 1, n, n), c(b, []int{1, 1, 3, 3}, kernel...)}, onnx.AttrInts("pads", 1, 1, 1, 1))
+			x := b.Op("Conv", []string{b.Input("x", tensor.Float32, "N", 1, n, n), c(b, []int{1, 1, 3, 3}, kernel...)},
+				onnx.AttrInts("pads", 1, 1, 1, 1))
 			x = b.Op("Tanh", []string{x})
 			if turned {
 				x = b.Op("Transpose", []string{x}, onnx.AttrInts("perm", 0, 1, 3, 2))
@@ -591,7 +644,8 @@ func TestGraphs(t *testing.T) {
 		d4 := parse(t, "D4")
 		subject := func(name string, m *onnx.Model) *audit.Subject {
 			s := &audit.Subject{
-				Name: name, Plan: audittest.Plan(t, pictures(t, d4, action.Options{}, 1, n, n), tensors(t, d4, action.Identical(), 1, n, n)),
+				Name: name, Plan: audittest.Plan(t, pictures(t, d4, action.Options{}, 1, n, n),
+					tensors(t, d4, action.Identical(), 1, n, n)),
 				N: inputs, Sample: noise, Seed: 1,
 			}
 			audittest.Graph(t, s, m, audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindTensor}, 1, n, n))
@@ -610,7 +664,8 @@ func TestGraphs(t *testing.T) {
 			}
 			f[4] += broken
 			k := slices.Concat(w, f, kernel)
-			x := b.Op("Conv", []string{b.Input("x", tensor.Float32, "N", 1, n, n), c(b, []int{3, 1, 3, 3}, k...)}, onnx.AttrInts("pads", 1, 1, 1, 1))
+			x := b.Op("Conv", []string{b.Input("x", tensor.Float32, "N", 1, n, n), c(b, []int{3, 1, 3, 3}, k...)},
+				onnx.AttrInts("pads", 1, 1, 1, 1))
 			x = b.Op("Relu", []string{x})
 			x = b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{x})})
 			b.Output(x, tensor.Float32, "N", 3)
@@ -622,8 +677,12 @@ func TestGraphs(t *testing.T) {
 		}
 		d1 := parse(t, "D1")
 		subject := func(name string, m *onnx.Model, out action.Action) *audit.Subject {
-			s := &audit.Subject{Name: name, Plan: audittest.Plan(t, pictures(t, d1, action.Options{}, 1, n, n), out), N: inputs, Sample: noise, Seed: 1}
-			audittest.Graph(t, s, m, audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindScores, Decode: "logits"}, 1, n, n))
+			s := &audit.Subject{
+				Name: name, Plan: audittest.Plan(t, pictures(t, d1, action.Options{}, 1, n, n), out),
+				N: inputs, Sample: noise, Seed: 1,
+			}
+			audittest.Graph(t, s, m,
+				audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindScores, Decode: "logits"}, 1, n, n))
 			return s
 		}
 		rep, err := action.Given(d1, "left and right", 3, func(g group.Element) []float64 {
@@ -670,7 +729,10 @@ func TestFields(t *testing.T) {
 		return tensors(t, d4, rep, 2, side, side)
 	}
 	subject := func(name string, m audit.Predictor, out action.Action) *audit.Subject {
-		return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(t, in, out), N: inputs, Sample: audittest.Noise(inputs, side, side, 5), Seed: 1}
+		return &audit.Subject{
+			Name: name, Predictor: m, Plan: audittest.Plan(t, in, out), N: inputs,
+			Sample: audittest.Noise(inputs, side, side, 5), Seed: 1,
+		}
 	}
 	gradient := func(up float64) audit.Predictor {
 		return audittest.Pointwise(func(v space.Value) space.Value {
@@ -700,17 +762,19 @@ func TestFields(t *testing.T) {
 	})
 	silent(t, subject("gradient", gradient(1), vector(1)))
 	silent(t, subject("gradient, y up", gradient(-1), vector(-1)))
-	named(t, subject("declared trivial", gradient(1), tensors(t, d4, action.Identical(), 2, side, side)), "field of vectors, x to the right and y down")
+	named(t, subject("declared trivial", gradient(1), tensors(t, d4, action.Identical(), 2, side, side)),
+		"field of vectors, x to the right and y down")
 	named(t, subject("declared down", gradient(-1), vector(1)), "field of vectors, x to the right and y up")
 	named(t, subject("pseudo-scalar", determinant, in), "pseudo-scalar")
-	named(t, subject("declared a vector", after(audittest.Convolution(symmetric, true), func(v space.Value) space.Value {
-		x := v.(*space.Image).Pix //nolint:errcheck // that is what Convolution returns
-		y := make([]float64, 2*len(x))
-		for i, p := range x {
-			y[i], y[len(x)+i] = p, math.Sqrt(p)
-		}
-		return &space.Tensor{Shape: []int{2, side, side}, Val: y}
-	}), vector(1)), "the places of the output move and its channels do not")
+	named(t, subject("declared a vector",
+		after(audittest.Convolution(symmetric, true), func(v space.Value) space.Value {
+			x := v.(*space.Image).Pix //nolint:errcheck // that is what Convolution returns
+			y := make([]float64, 2*len(x))
+			for i, p := range x {
+				y[i], y[len(x)+i] = p, math.Sqrt(p)
+			}
+			return &space.Tensor{Shape: []int{2, side, side}, Val: y}
+		}), vector(1)), "the places of the output move and its channels do not")
 }
 
 // Fields of the regular representation whose elements come in another order.
@@ -742,15 +806,19 @@ func TestRegularMaps(t *testing.T) {
 					if out[i] == nil {
 						out[i] = &space.Tensor{Shape: []int{4, side, side}}
 					}
-					f := out[i].(*space.Tensor)                       //nolint:errcheck // see above
-					f.Val = append(f.Val, y[i].(*space.Image).Pix...) //nolint:errcheck // that is what Convolution returns
+					f := out[i].(*space.Tensor) //nolint:errcheck // see above
+					f.Val = append(f.Val,
+						y[i].(*space.Image).Pix...) //nolint:errcheck // that is what Convolution returns
 				}
 			}
 			return out, nil
 		})
 	}
 	subject := func(name string, m audit.Predictor, rep action.Representation) *audit.Subject {
-		return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(t, in, tensors(t, c4, rep, 4, side, side)), N: inputs, Sample: audittest.Noise(inputs, side, side, 5), Seed: 1}
+		return &audit.Subject{
+			Name: name, Predictor: m, Plan: audittest.Plan(t, in, tensors(t, c4, rep, 4, side, side)),
+			N: inputs, Sample: audittest.Noise(inputs, side, side, 5), Seed: 1,
+		}
 	}
 	silent(t, subject("clean", lifted(0, 1, 2, 3), regular(t, c4)))
 	named(t, subject("declared trivial", lifted(0, 1, 2, 3), action.Identical()), "regular representation of the group")
@@ -793,7 +861,10 @@ func TestOwnPixels(t *testing.T) {
 		return s, nil
 	}
 	elements := []group.Element{{0, 0}, {2, 0}, {0, 4}, {-2, 6}, {4, -4}}
-	s := &audit.Subject{Name: "pool", Predictor: pool, Plan: audittest.Plan(t, in, out, elements...), N: inputs, Sample: sample, Seed: 1}
+	s := &audit.Subject{
+		Name: "pool", Predictor: pool, Plan: audittest.Plan(t, in, out, elements...), N: inputs,
+		Sample: sample, Seed: 1,
+	}
 	named(t, s, "shifts by pixels of its own, 0.5 of those of the input")
 }
 
@@ -803,7 +874,8 @@ func TestOrderAndMatrices(t *testing.T) {
 	right := pictures(t, d4, action.Options{}, 1, side, side)
 	subject := func(name string, in action.Action) *audit.Subject {
 		return &audit.Subject{
-			Name: name, Predictor: audittest.Convolution(symmetric, true), Plan: audittest.Plan(t, in, right), N: inputs, Sample: audittest.Noise(inputs, side, side, 5), Seed: 1,
+			Name: name, Predictor: audittest.Convolution(symmetric, true), Plan: audittest.Plan(t, in, right),
+			N: inputs, Sample: audittest.Noise(inputs, side, side, 5), Seed: 1,
 		}
 	}
 	silent(t, subject("clean", exactly{right, func(g group.Element) group.Element { return g }}))
@@ -825,10 +897,14 @@ func TestOrderAndMatrices(t *testing.T) {
 		})
 	}
 	sheared := func(name string, m audit.Predictor) *audit.Subject {
-		return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(t, in, in, elements...), N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1}
+		return &audit.Subject{
+			Name: name, Predictor: m, Plan: audittest.Plan(t, in, in, elements...), N: inputs,
+			Sample: audittest.Vectors(inputs, 3), Seed: 1,
+		}
 	}
 	silent(t, sheared("clean", model(func(x, y float64) (float64, float64) { return x * (1 + y*y), y * (1 + y*y) })))
-	named(t, sheared("gradients", model(func(x, y float64) (float64, float64) { return -y * (1 + y*y), x * (1 + y*y) })), "as gradients move")
+	named(t, sheared("gradients",
+		model(func(x, y float64) (float64, float64) { return -y * (1 + y*y), x * (1 + y*y) })), "as gradients move")
 }
 
 // exactly is an action that reads its elements in its own way.
@@ -851,6 +927,9 @@ func TestNothingToSearch(t *testing.T) {
 		"constant": audittest.Constant(1, 2),
 		"noisy":    audittest.Stochastic(audittest.Radius(0), 0.5, 1),
 	} {
-		silent(t, &audit.Subject{Name: name, Predictor: m, Plan: plan, N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1})
+		silent(t, &audit.Subject{
+			Name: name, Predictor: m, Plan: plan, N: inputs, Sample: audittest.Vectors(inputs, 3),
+			Seed: 1,
+		})
 	}
 }

@@ -93,7 +93,10 @@ func (b *builder) fields() {
 	}{
 		{"v is positive upwards", "change the sign of v", mat{{1, 0}, {0, -1}}},
 		{"u and v are exchanged", "exchange the components: u goes to the right, v down", mat{{0, 1}, {1, 0}}},
-		{"u and v are exchanged and v is positive upwards", "exchange the components and change the sign of v", mat{{0, -1}, {1, 0}}},
+		{
+			"u and v are exchanged and v is positive upwards", "exchange the components and change the sign of v",
+			mat{{0, -1}, {1, 0}},
+		},
 	}
 	for _, k := range kinds {
 		put("the vectors of the output are written another way: "+k.name, k.declare, turning(k.f, true))
@@ -104,14 +107,17 @@ func (b *builder) fields() {
 			return []float64{s, 0, 0, s}
 		}
 	}
-	put("the vectors of the output keep their directions: "+places, "turn the vectors with the pictures; two maps that move alone are no field", still(true))
+	put("the vectors of the output keep their directions: "+places,
+		"turn the vectors with the pictures; two maps that move alone are no field", still(true))
 	if !temporal {
 		return
 	}
 	id := mat{{1, 0}, {0, 1}}
-	put("the vectors of the output keep their sign when time runs backwards", "declare a group without Time, or give the model its frames in the order of time", turning(id, false))
+	put("the vectors of the output keep their sign when time runs backwards",
+		"declare a group without Time, or give the model its frames in the order of time", turning(id, false))
 	for _, k := range kinds {
 		put("the vectors keep their sign when time runs backwards, and "+k.name, k.declare, turning(k.f, false))
 	}
-	put("the vectors of the output keep directions and sign: "+places, "declare the output as two maps that move alone", still(false))
+	put("the vectors of the output keep directions and sign: "+places, "declare the output as two maps that move alone",
+		still(false))
 }

@@ -20,9 +20,10 @@ const (
 	mostElements = 4
 )
 
-// fit looks for the centre about which points turn: the vector c for which f(ρ(g)(x-c) + c) comes nearest to ρ_out(g)f(x), by Gauss and Newton with
-// central differences and the damping of Levenberg and Marquardt, from a part of the inputs. The variant that it gives is tested on the others. Nil if the
-// inputs are no points or no centre is better than the declared one.
+// fit looks for the centre about which points turn: the vector c for which f(ρ(g)(x-c) + c) comes nearest to
+// ρ_out(g)f(x), by Gauss and Newton with central differences and the damping of Levenberg and Marquardt, from a part of
+// the inputs. The variant that it gives is tested on the others. Nil if the inputs are no points or no centre is better
+// than the declared one.
 func (s *search) fit(ctx context.Context) (*variant, error) {
 	plan := s.p.Subject.Plan
 	m := newLinear(plan.In, s.x0)
@@ -87,7 +88,8 @@ func (s *search) fit(ctx context.Context) (*variant, error) {
 	name := "the points turn about (" + strings.Join(words, ", ") + ") in place of the origin"
 	b := &builder{s: s}
 	return &variant{
-		name: name, declare: "move the points by minus that vector before the model, or declare that centre", centre: true, learned: true,
+		name: name, declare: "move the points by minus that vector before the model, or declare that centre",
+		centre: true, learned: true,
 		key: "fit", in: m.around(b.at(same, false), c),
 	}, nil
 }
@@ -121,7 +123,8 @@ func newton(jacobian *mat64.Dense, r []float64, damping float64, c []float64) bo
 	return true
 }
 
-// residual is what is left of the error with points turned about c, for the first inputs and a few elements; nil if a number is not finite.
+// residual is what is left of the error with points turned about c, for the first inputs and a few elements; nil if a
+// number is not finite.
 func (s *search) residual(ctx context.Context, m *linear, c []float64) ([]float64, error) {
 	p := s.p
 	plan := p.Subject.Plan

@@ -12,14 +12,15 @@ import (
 	"nero/symmetry/group"
 )
 
-// linear is an action that multiplies points of a tensor by one matrix and perhaps adds a vector: a point of d numbers, n of them as rows (n, d) or as
-// columns (d, n).
+// linear is an action that multiplies points of a tensor by one matrix and perhaps adds a vector: a point of d numbers,
+// n of them as rows (n, d) or as columns (d, n).
 type linear struct {
 	a       action.Action
 	n, d    int
 	columns bool
-	offset  bool // a vector is added
-	shape   []int
+	// a vector is added
+	offset bool
+	shape  []int
 }
 
 // errForm marks values that are not of the form that a matrix was read for.
@@ -43,7 +44,10 @@ func newLinear(a action.Action, v space.Value) *linear {
 		}
 		tries = append(tries, &linear{a: a, n: 1, d: x.Shape[0], shape: x.Shape})
 	case 2:
-		tries = []*linear{{a: a, n: x.Shape[0], d: x.Shape[1], shape: x.Shape}, {a: a, n: x.Shape[1], d: x.Shape[0], columns: true, shape: x.Shape}}
+		tries = []*linear{
+			{a: a, n: x.Shape[0], d: x.Shape[1], shape: x.Shape},
+			{a: a, n: x.Shape[1], d: x.Shape[0], columns: true, shape: x.Shape},
+		}
 	}
 	for _, m := range tries {
 		if m.d >= 2 && m.d <= mostDimensions && m.fits(x) {
@@ -117,7 +121,8 @@ func (m *linear) times(mat, add []float64, x *space.Tensor) *space.Tensor {
 	return y
 }
 
-// fits reports whether the action is that of its matrix, at the identity and at elements found by trying out coordinates.
+// fits reports whether the action is that of its matrix, at the identity and at elements found by trying out
+// coordinates.
 func (m *linear) fits(x *space.Tensor) bool {
 	G := m.a.Group()
 	elements := []group.Element{G.Identity()}
@@ -151,22 +156,29 @@ func (m *linear) fits(x *space.Tensor) bool {
 
 // matrixKind is another way of writing a matrix.
 type matrixKind struct {
-	name       string
-	change     func(mat []float64) []float64
-	orthogonal bool // for a group of rotations it gives the inverse elements
+	name   string
+	change func(mat []float64) []float64
+	// for a group of rotations it gives the inverse elements
+	orthogonal bool
 }
 
 func (m *linear) kinds() []matrixKind {
 	d := m.d
-	out := []matrixKind{{"the transposed matrix: points are columns for one side and rows for the other", func(a []float64) []float64 {
-		t := make([]float64, len(a))
-		for i := range d {
-			for k := range d {
-				t[k*d+i] = a[i*d+k]
+	out := []matrixKind{{
+		"the transposed matrix: points are columns for one side and rows for the other",
+		func(a []float64) []float64 {
+			t := make([]float64, len(a))
+			for i := range d {
+				for k := range d {
+					t[k*d+i] = a[i*d+k]
+				}
 			}
-		}
-		return t
-	}, true}, {"the transpose of the inverse matrix, as gradients move", func(a []float64) []float64 { return contragredient(a, d) }, true}}
+			return t
+		}, true,
+	}, {
+		"the transpose of the inverse matrix, as gradients move",
+		func(a []float64) []float64 { return contragredient(a, d) }, true,
+	}}
 	if d > 3 {
 		return out
 	}

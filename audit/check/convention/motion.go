@@ -16,18 +16,27 @@ type motion func(j int, v space.Value) (space.Value, error)
 
 // variant is another convention.
 type variant struct {
-	name    string // what would have to be so
-	declare string // what to do about it
+	// what would have to be so
+	name string
+	// what to do about it
+	declare string
 	also    []string
-	key     string // of the input motion; variants with equal keys share the runs of the model
-	in      motion // nil: as declared
-	back    motion // of the output; nil: as declared
-	centre  bool
-	frame   bool // inputs are blanked near the border
-	learned bool // from the first inputs, so that only the others can test it
-	still   bool // need not move the output
-	unit    bool // of another unit, so that it moves things by less or more than declared
-	why     string
+	// of the input motion; variants with equal keys share the runs of the model
+	key string
+	// nil: as declared
+	in motion
+	// of the output; nil: as declared
+	back   motion
+	centre bool
+	// inputs are blanked near the border
+	frame bool
+	// from the first inputs, so that only the others can test it
+	learned bool
+	// need not move the output
+	still bool
+	// of another unit, so that it moves things by less or more than declared
+	unit bool
+	why  string
 
 	error    float64
 	interval audit.Interval
@@ -72,7 +81,8 @@ type relabelled struct {
 // Affine is the other map.
 func (r relabelled) Affine(g group.Element) (a [2][2]float64, t [2]float64) { return r.at(g) }
 
-// blank is a picture with what lies outside the disc that every centre keeps inside blanked; other values come back as they are.
+// blank is a picture with what lies outside the disc that every centre keeps inside blanked; other values come back as
+// they are.
 func blank(v space.Value) space.Value {
 	if f, ok := v.(*space.Frames); ok {
 		o := &space.Frames{}
@@ -189,7 +199,8 @@ func (s *search) travel(m motion, v space.Value) []float64 {
 	return far
 }
 
-// stir is the share of the declared motion that a variant must keep at every element, so that it does not pass by moving nothing.
+// stir is the share of the declared motion that a variant must keep at every element, so that it does not pass by
+// moving nothing.
 const stir = 0.1
 
 // stirs reports whether a motion moves a value about as far as the declared one does.
@@ -208,7 +219,8 @@ func stirs(far, declared []float64) bool {
 	return true
 }
 
-// expected is how far a variant should move a value: as far as the declared motion, or by half of its size where the unit is in doubt.
+// expected is how far a variant should move a value: as far as the declared motion, or by half of its size where the
+// unit is in doubt.
 func expected(v *variant, declared []float64, of space.Value) []float64 {
 	x, err := audit.Numbers(of)
 	if !v.unit || err != nil {
@@ -221,8 +233,8 @@ func expected(v *variant, declared []float64, of space.Value) []float64 {
 	return out
 }
 
-// distinct drops variants that do not fit the values or are the declared convention on these elements, merges those that are the same, and
-// marks those under which the test would become empty.
+// distinct drops variants that do not fit the values or are the declared convention on these elements, merges those
+// that are the same, and marks those under which the test would become empty.
 func (s *search) distinct(list []*variant) []*variant {
 	p := s.p
 	in, out, G := p.Subject.Plan.In, p.Subject.Plan.Out, p.Subject.Plan.Group
@@ -272,7 +284,8 @@ next:
 
 // measured are errors of variants.
 type measured struct {
-	abs    [][]float64 // per variant, per sample: the largest
+	// per variant, per sample: the largest
+	abs    [][]float64
 	frames [2]audit.Spread
 }
 
@@ -305,7 +318,8 @@ func (s *search) measure(ctx context.Context, list []*variant, pick []int) (*mea
 	type source struct {
 		in    motion
 		frame bool
-		of    []int // variants
+		// variants
+		of []int
 	}
 	var sources []*source
 	byKey := map[string]*source{}
@@ -443,7 +457,8 @@ func (s *search) valid(cache map[*variant]map[int][]bool, v *variant, back motio
 	return keep
 }
 
-// difference is ‖a - b‖ over the numbers that count, +Inf for values of different form or if fewer than half of them count.
+// difference is ‖a - b‖ over the numbers that count, +Inf for values of different form or if fewer than half of them
+// count.
 func difference(a, b space.Value, keep []bool) float64 {
 	if keep == nil {
 		d, err := audit.Compare(a, b)

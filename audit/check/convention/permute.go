@@ -23,7 +23,8 @@ const (
 // trained is how many of the picked samples channels and centres are inferred from.
 func (s *search) trained() int { return max(2, len(s.pick)/3) }
 
-// signedPermutation says where channels come from: number k of the moved output is sign[k] times number from[k] of the unmoved one.
+// signedPermutation says where channels come from: number k of the moved output is sign[k] times number from[k] of the
+// unmoved one.
 type signedPermutation struct {
 	from []int
 	sign []float64
@@ -63,9 +64,9 @@ func planes(v space.Value) (x []float64, channels int, ok bool) {
 	return nil, 0, false
 }
 
-// infer finds out where the channels of the output go at each element, from a part of the inputs: it takes for every channel of the moved output,
-// its places brought back, the channel of the unmoved one that it equals up to its sign. Nil if there is no such permutation, if it does not compose as the
-// elements do, or if it is the declared one.
+// infer finds out where the channels of the output go at each element, from a part of the inputs: it takes for every
+// channel of the moved output, its places brought back, the channel of the unmoved one that it equals up to its sign.
+// Nil if there is no such permutation, if it does not compose as the elements do, or if it is the declared one.
 func (s *search) infer(ctx context.Context) (*variant, error) {
 	x, n, ok := planes(s.y0)
 	if !ok || n > mostChannels || n*len(x)*len(s.use)*s.trained() > mostWork || len(s.pick) <= s.trained() {
@@ -122,7 +123,9 @@ func (s *search) places() motion {
 }
 
 // collect predicts samples unmoved and moved, places brought back. Base is nil if an output is not finite.
-func (s *search) collect(ctx context.Context, pick []int, back motion, base *[]space.Value, moved [][]space.Value) error {
+func (s *search) collect(ctx context.Context, pick []int, back motion, base *[]space.Value,
+	moved [][]space.Value,
+) error {
 	p := s.p
 	in := moving(p.Subject.Plan.In, func(j int) group.Element { return p.Elements[j].G })
 	for _, i := range pick {
@@ -183,8 +186,8 @@ func (s *search) collect(ctx context.Context, pick []int, back motion, base *[]s
 // near is how much of a channel's size the difference to its image may be.
 const near = 0.05
 
-// match finds for every channel of moved outputs the channel of the unmoved ones that it equals up to its sign. Each may be taken once; a channel that
-// stays where it is goes before an equal one elsewhere.
+// match finds for every channel of moved outputs the channel of the unmoved ones that it equals up to its sign. Each
+// may be taken once; a channel that stays where it is goes before an equal one elsewhere.
 func match(moved, base []space.Value, n int) (signedPermutation, bool) {
 	p := signedPermutation{make([]int, n), make([]float64, n)}
 	plus, minus := make([]float64, n*n), make([]float64, n*n) // ‖u_k ∓ b_l‖²
@@ -355,7 +358,8 @@ func (s *search) describe(perms, declared map[int]signedPermutation, n int) (nam
 			}
 			return mirrored, true
 		}) && mirrored.from != nil {
-			return fmt.Sprintf("%s of the output change under mirrors: %s", what, mirrored.text()), "declare that permutation of the " + what + " under mirrors"
+			return fmt.Sprintf("%s of the output change under mirrors: %s", what, mirrored.text()),
+				"declare that permutation of the " + what + " under mirrors"
 		}
 	}
 	if f, ok := G.(group.Finite); ok && n%len(f.Elements()) == 0 {
@@ -363,12 +367,18 @@ func (s *search) describe(perms, declared map[int]signedPermutation, n int) (nam
 		for _, c := range []struct {
 			name string
 			at   func(g group.Element) group.Element
-			mix  func(k int) int // channel of the declared layout that channel k is
+			// channel of the declared layout that channel k is
+			mix func(k int) int
 		}{
 			{"the " + what + " move as the regular representation of the group", same, func(k int) int { return k }},
-			{"the " + what + " move as the regular representation of the group, with the group's elements in reverse order", same, func(k int) int { return k - k%order + (order-k%order)%order }},
-			{"the " + what + " move as the regular representation of the group by the inverse element", G.Inv, func(k int) int { return k }},
-			{"the " + what + " move as the regular representation of the group, element by element and not field by field", same, func(k int) int { return k%(n/order)*order + k/(n/order) }},
+			{"the " + what + " move as the regular representation of the group, with the group's elements in reverse " +
+				"order", same, func(k int) int { return k - k%order + (order-k%order)%order }},
+			{
+				"the " + what + " move as the regular representation of the group by the inverse element", G.Inv,
+				func(k int) int { return k },
+			},
+			{"the " + what + " move as the regular representation of the group, element by element and not field by " +
+				"field", same, func(k int) int { return k%(n/order)*order + k/(n/order) }},
 		} {
 			if match(func(j int) (signedPermutation, bool) {
 				p, ok := permutationOf(action.Regular(f), c.at(s.p.Elements[j].G), n)
@@ -398,7 +408,8 @@ func (s *search) describe(perms, declared map[int]signedPermutation, n int) (nam
 						return k
 					}), true
 				}) {
-					return fmt.Sprintf("%s %d and %d of the output are exchanged", what, b, a), fmt.Sprintf("exchange %s %d and %d", what, b, a)
+					return fmt.Sprintf("%s %d and %d of the output are exchanged", what, b, a),
+						fmt.Sprintf("exchange %s %d and %d", what, b, a)
 				}
 			}
 		}
@@ -409,7 +420,8 @@ func (s *search) describe(perms, declared map[int]signedPermutation, n int) (nam
 			parts = append(parts, fmt.Sprintf("at %s %s", s.p.Elements[j].Label, p.text()))
 		}
 	}
-	return "the " + what + " of the output change places: " + strings.Join(parts, "; "), "declare that representation of the " + what
+	return "the " + what + " of the output change places: " + strings.Join(parts, "; "),
+		"declare that representation of the " + what
 }
 
 // conjugated is p with its channels renamed: channel k of the result is channel name(k) of p.

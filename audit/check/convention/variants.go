@@ -37,7 +37,8 @@ func det(a mat) float64 { return a[0][0]*a[1][1] - a[0][1]*a[1][0] }
 type frame struct {
 	name string
 	f    mat
-	turn float64 // degrees
+	// degrees
+	turn float64
 	flip bool
 }
 
@@ -76,11 +77,13 @@ func chartOf(G group.Group) chart {
 
 // relabel is another element in place of g.
 type relabel struct {
-	name  string
-	input string // the same, of an input
+	name string
+	// the same, of an input
+	input string
 	do    string
 	to    func(g group.Element) group.Element
-	raw   bool // coordinates may lie outside their range: the action sees them as they are
+	// coordinates may lie outside their range: the action sees them as they are
+	raw bool
 }
 
 // builder collects variants.
@@ -91,10 +94,12 @@ type builder struct {
 
 func (b *builder) add(v *variant) { b.list = append(b.list, v) }
 
-// ours reports whether an action reads its elements as package group writes them. One of another package may take degrees for radians.
+// ours reports whether an action reads its elements as package group writes them. One of another package may take
+// degrees for radians.
 func ours(a action.Action) bool {
 	switch a.(type) {
-	case *action.Image, *action.Mask, *action.Tensor, *action.Scores, *action.Frames, *action.Field, *action.Boxes, action.Trivial:
+	case *action.Image, *action.Mask, *action.Tensor, *action.Scores, *action.Frames, *action.Field, *action.Boxes,
+		action.Trivial:
 		return true
 	}
 	return false
@@ -106,8 +111,9 @@ func (b *builder) relabels(a action.Action) []relabel {
 	c := chartOf(G)
 	planar, _ := G.(group.Planar)
 	out := []relabel{{
-		name: "moves by the inverse element", input: "moves by the inverse element: clockwise for counter-clockwise, or a shift of the other sign",
-		do: "declare the inverse", to: G.Inv,
+		name:  "moves by the inverse element",
+		input: "moves by the inverse element: clockwise for counter-clockwise, or a shift of the other sign",
+		do:    "declare the inverse", to: G.Inv,
 	}}
 	if planar == nil {
 		return out
@@ -116,16 +122,25 @@ func (b *builder) relabels(a action.Action) []relabel {
 		to := conjugate(G, c, f)
 		if b.sound(planar, to, f) {
 			name := "moves in another frame: " + f.name
-			out = append(out, relabel{name: name, input: name, do: "declare the action in that frame, or turn the data into the declared one", to: to})
+			out = append(out, relabel{
+				name: name, input: name,
+				do: "declare the action in that frame, or turn the data into the declared one", to: to,
+			})
 		}
 	}
 	if (c.angle >= 0 && c.mirror >= 0) || (c.angle >= 0 && c.dx >= 0 && c.dy >= 0) {
 		for _, o := range []struct {
 			name string
 			back bool
-		}{{"mirrors after it turns, or turns after it shifts", false}, {"shifts after it turns, counted along axes that turn with it", true}} {
+		}{
+			{"mirrors after it turns, or turns after it shifts", false},
+			{"shifts after it turns, counted along axes that turn with it", true},
+		} {
 			name := "composes in the other order: " + o.name
-			out = append(out, relabel{name: name, input: name, do: "reverse the order of the parts", to: reversed(G, planar, c, o.back)})
+			out = append(out, relabel{
+				name: name, input: name, do: "reverse the order of the parts",
+				to: reversed(G, planar, c, o.back),
+			})
 		}
 	}
 	if c.angle >= 0 && !ours(a) {
@@ -134,11 +149,14 @@ func (b *builder) relabels(a action.Action) []relabel {
 			by   float64
 		}{{"degrees where it takes radians", math.Pi / 180}, {"radians where it takes degrees", 180 / math.Pi}} {
 			name := "is given " + u.name
-			out = append(out, relabel{name: name, input: name, do: "convert the angle before the action uses it", raw: true, to: func(g group.Element) group.Element {
-				h := slices.Clone(g)
-				h[c.angle] *= u.by
-				return h
-			}})
+			out = append(out, relabel{
+				name: name, input: name, do: "convert the angle before the action uses it",
+				raw: true, to: func(g group.Element) group.Element {
+					h := slices.Clone(g)
+					h[c.angle] *= u.by
+					return h
+				},
+			})
 		}
 	}
 	return out
@@ -164,8 +182,8 @@ func conjugate(G group.Group, c chart, f frame) func(g group.Element) group.Elem
 	}
 }
 
-// sound reports whether the relabelled elements move the plane as F g F⁻¹ does; coordinates of groups that this package does not know may mean
-// something else.
+// sound reports whether the relabelled elements move the plane as F g F⁻¹ does; coordinates of groups that this package
+// does not know may mean something else.
 func (b *builder) sound(G group.Planar, to func(group.Element) group.Element, f frame) bool {
 	_, torus := G.(group.Torus)
 	for _, j := range b.s.use {
@@ -187,8 +205,8 @@ func (b *builder) sound(G group.Planar, to func(group.Element) group.Element, f 
 	return true
 }
 
-// reversed reads the coordinates of an element in the other order: a shift before the turn is moved by it, back undoes that. On mirrors and turns
-// it is its own inverse.
+// reversed reads the coordinates of an element in the other order: a shift before the turn is moved by it, back undoes
+// that. On mirrors and turns it is its own inverse.
 func reversed(G group.Group, planar group.Planar, c chart, back bool) func(g group.Element) group.Element {
 	return func(g group.Element) group.Element {
 		h := slices.Clone(g)
@@ -221,7 +239,8 @@ func (b *builder) at(to func(group.Element) group.Element, back bool) func(j int
 
 func same(g group.Element) group.Element { return g }
 
-// rawInverse is the inverse of coordinates that must not be brought into their range: the angle changes its sign if nothing mirrors.
+// rawInverse is the inverse of coordinates that must not be brought into their range: the angle changes its sign if
+// nothing mirrors.
 func (b *builder) rawInverse(h group.Element) group.Element {
 	c := chartOf(b.s.p.Subject.Plan.Group)
 	if c.mirror >= 0 && math.Round(h[c.mirror]) != 0 {
@@ -237,16 +256,25 @@ func (b *builder) outputs() {
 	plan := b.s.p.Subject.Plan
 	G, in, out := plan.Group, plan.In, plan.Out
 	if _, invariant := out.(action.Trivial); !invariant {
-		b.add(&variant{name: "the output does not move: it is invariant", declare: "declare the output invariant", back: unmoved, still: true})
+		b.add(&variant{
+			name: "the output does not move: it is invariant", declare: "declare the output invariant",
+			back: unmoved, still: true,
+		})
 		for _, r := range b.relabels(out) {
 			at := b.at(r.to, true)
 			if r.raw {
 				at = func(j int) group.Element { return b.rawInverse(r.to(b.s.p.Elements[j].G)) }
 			}
-			b.add(&variant{name: "the output " + r.name, declare: "on the output side " + r.do, back: moving(out, at), unit: r.raw})
+			b.add(&variant{
+				name: "the output " + r.name, declare: "on the output side " + r.do, back: moving(out, at),
+				unit: r.raw,
+			})
 		}
 	} else if z, err := in.Apply(G.Identity(), b.s.y0); err == nil && audit.Form(z) == audit.Form(b.s.y0) {
-		b.add(&variant{name: "the output moves as the input does", declare: "declare the action of the input for the output", back: moving(in, b.at(same, true))})
+		b.add(&variant{
+			name:    "the output moves as the input does",
+			declare: "declare the action of the input for the output", back: moving(in, b.at(same, true)),
+		})
 		for _, r := range b.relabels(in) {
 			if r.raw {
 				continue
@@ -255,7 +283,10 @@ func (b *builder) outputs() {
 			if rest, ok := strings.CutPrefix(r.name, "moves "); ok {
 				name = "the output moves as the input does, " + rest
 			}
-			b.add(&variant{name: name, declare: "declare the action of the input for the output, and " + r.do, back: moving(in, b.at(r.to, true))})
+			b.add(&variant{
+				name: name, declare: "declare the action of the input for the output, and " + r.do,
+				back: moving(in, b.at(r.to, true)),
+			})
 		}
 	}
 	b.maps()
@@ -288,14 +319,20 @@ func (b *builder) maps() {
 		}
 	}
 	if !declared {
-		put("the output is a map that moves with the picture", "declare the output equivariant: its places move and its channels stay", action.Identical(), planar.Affine)
+		put("the output is a map that moves with the picture",
+			"declare the output equivariant: its places move and its channels stay", action.Identical(), planar.Affine)
 	} else if rep.Dim() > 1 {
-		put("the places of the output move and its channels do not", "declare the channels of the output trivial", action.Identical(), planar.Affine)
-		b.add(&variant{name: "the channels of the output move and its places do not", declare: "declare an output without places", back: b.channelsOnly(rep)})
+		put("the places of the output move and its channels do not", "declare the channels of the output trivial",
+			action.Identical(), planar.Affine)
+		b.add(&variant{
+			name:    "the channels of the output move and its places do not",
+			declare: "declare an output without places", back: b.channelsOnly(rep),
+		})
 	}
 	if x, ok := picture(b.s.x0); ok && (x.H != h || x.W != w) {
 		sx, sy := float64(w)/float64(x.W), float64(h)/float64(x.H)
-		put(fmt.Sprintf("the output shifts by pixels of its own, %.3g of those of the input", sx), "declare shifts of the output in its own pixels", rep,
+		put(fmt.Sprintf("the output shifts by pixels of its own, %.3g of those of the input", sx),
+			"declare shifts of the output in its own pixels", rep,
 			func(g group.Element) (mat, [2]float64) {
 				a, t := planar.Affine(g)
 				return a, [2]float64{t[0] * sx, t[1] * sy}
@@ -303,7 +340,8 @@ func (b *builder) maps() {
 	}
 	if rep.Dim() > 1 {
 		for _, f := range frames() {
-			put("the map of the output lies in another frame than its channels: "+f.name, "turn the map of the output into the declared frame", rep,
+			put("the map of the output lies in another frame than its channels: "+f.name,
+				"turn the map of the output into the declared frame", rep,
 				func(g group.Element) (mat, [2]float64) {
 					a, t := planar.Affine(g)
 					return mul(mul(f.f, a), transposed(f.f)), apply(f.f, t)
@@ -313,15 +351,17 @@ func (b *builder) maps() {
 	if _, field := b.s.y0.(*space.Field); c%2 == 0 && !field {
 		for _, v := range vectorKinds() {
 			if r, err := action.Given(plan.Group, v.name, 2, v.matrix(planar)); err == nil {
-				put("the output is a field of vectors, "+v.name, "declare the channels of the output as vectors", r, planar.Affine)
+				put("the output is a field of vectors, "+v.name, "declare the channels of the output as vectors", r,
+					planar.Affine)
 			}
 		}
 	}
 	if _, ok := b.s.y0.(*space.Mask); !ok {
 		if a := gridAction(relabelled{planar, planar.Affine}, b.s.y0, o, rep); a != nil {
 			b.add(&variant{
-				name: "the output changes its sign under mirrors (a pseudo-scalar)", declare: "declare the sign of the output under mirrors",
-				back: b.signed(moving(a, b.at(same, true)), planar),
+				name:    "the output changes its sign under mirrors (a pseudo-scalar)",
+				declare: "declare the sign of the output under mirrors",
+				back:    b.signed(moving(a, b.at(same, true)), planar),
 			})
 		}
 	}
@@ -404,7 +444,10 @@ func (b *builder) channelsOnly(rep action.Representation) motion {
 	if !ok {
 		return nil
 	}
-	a := gridAction(relabelled{still, func(group.Element) (mat, [2]float64) { return mat{{1, 0}, {0, 1}}, [2]float64{} }}, b.s.y0, action.Options{}, rep)
+	a := gridAction(relabelled{still, func(group.Element) (mat, [2]float64) {
+		return mat{{1, 0}, {0, 1}},
+			[2]float64{}
+	}}, b.s.y0, action.Options{}, rep)
 	if a == nil {
 		return func(int, space.Value) (space.Value, error) { return nil, errors.New("no such action") }
 	}
@@ -474,8 +517,12 @@ func (b *builder) vectors() {
 			if err != nil {
 				continue
 			}
-			if a, err := action.NewTensor(plan.Group, space.Spec{Kind: space.KindTensor, Shape: []int{-1}}, action.Options{}, r); err == nil {
-				b.add(&variant{name: "the output is a vector, " + v.name, declare: "declare that representation of the output", back: moving(a, b.at(same, true))})
+			if a, err := action.NewTensor(plan.Group, space.Spec{Kind: space.KindTensor, Shape: []int{-1}},
+				action.Options{}, r); err == nil {
+				b.add(&variant{
+					name:    "the output is a vector, " + v.name,
+					declare: "declare that representation of the output", back: moving(a, b.at(same, true)),
+				})
 			}
 		}
 	}
@@ -492,8 +539,8 @@ func (b *builder) vectors() {
 	}
 }
 
-// inputs are the variants of the input side. Relabellings that map the elements of the audit to each other are the same claim as on the output
-// side, or no other claim at all where the output is invariant, and are left out.
+// inputs are the variants of the input side. Relabellings that map the elements of the audit to each other are the same
+// claim as on the output side, or no other claim at all where the output is invariant, and are left out.
 func (b *builder) inputs() {
 	plan := b.s.p.Subject.Plan
 	in := plan.In
@@ -501,7 +548,10 @@ func (b *builder) inputs() {
 		if !r.raw && b.closed(r.to) {
 			continue
 		}
-		b.add(&variant{name: "the input " + r.input, declare: "on the input side " + r.do, key: "in " + r.name, in: moving(in, b.at(r.to, false)), unit: r.raw})
+		b.add(&variant{
+			name: "the input " + r.input, declare: "on the input side " + r.do, key: "in " + r.name,
+			in: moving(in, b.at(r.to, false)), unit: r.raw,
+		})
 	}
 	m := newLinear(in, b.s.x0)
 	if m == nil {
@@ -519,10 +569,16 @@ func (b *builder) inputs() {
 		})
 	}
 	if m.n > 1 {
-		b.add(&variant{name: "the points turn about their own mean", declare: "subtract the mean of the points before they move", key: "mean", in: m.about(b.at(same, false))})
+		b.add(&variant{
+			name:    "the points turn about their own mean",
+			declare: "subtract the mean of the points before they move", key: "mean", in: m.about(b.at(same, false)),
+		})
 	}
 	if m.offset {
-		b.add(&variant{name: "the points turn about the origin", declare: "leave out the centre of the action", key: "origin", in: m.motion(b.at(same, false), nil)})
+		b.add(&variant{
+			name: "the points turn about the origin", declare: "leave out the centre of the action",
+			key: "origin", in: m.motion(b.at(same, false), nil),
+		})
 	}
 }
 
@@ -585,8 +641,10 @@ func (b *builder) centres() {
 		key := fmt.Sprintf("centre %v", d.by)
 		forth := moving(inAbout, b.at(same, false))
 		b.add(&variant{
-			name: "the input turns about " + d.name, declare: "turn the input about that centre, or move the picture by it before the model", centre: true, frame: true,
-			key: key, in: forth,
+			name:    "the input turns about " + d.name,
+			declare: "turn the input about that centre, or move the picture by it before the model", centre: true,
+			frame: true,
+			key:   key, in: forth,
 		})
 		if !moves {
 			continue
@@ -597,12 +655,15 @@ func (b *builder) centres() {
 		}
 		back := moving(outAbout, b.at(same, true))
 		b.add(&variant{
-			name: "the output turns about " + d.name, declare: "turn the output about that centre, or move the map by it after the model", centre: true, frame: true,
-			key: "blanked", back: back,
+			name:    "the output turns about " + d.name,
+			declare: "turn the output about that centre, or move the map by it after the model", centre: true,
+			frame: true,
+			key:   "blanked", back: back,
 		})
 		b.add(&variant{
-			name: "input and output turn about " + d.name, declare: "turn both about that centre", centre: true, frame: true,
-			key: key, in: forth, back: back,
+			name: "input and output turn about " + d.name, declare: "turn both about that centre", centre: true,
+			frame: true,
+			key:   key, in: forth, back: back,
 		})
 	}
 }
@@ -614,7 +675,10 @@ type offset struct {
 }
 
 func offsets() []offset {
-	out := []offset{{"n/2 in place of (n-1)/2", [2]float64{0.5, 0.5}}, {"n/2 - 1 in place of (n-1)/2", [2]float64{-0.5, -0.5}}}
+	out := []offset{
+		{"n/2 in place of (n-1)/2", [2]float64{0.5, 0.5}},
+		{"n/2 - 1 in place of (n-1)/2", [2]float64{-0.5, -0.5}},
+	}
 	for _, step := range []float64{0.5, 1} {
 		for y := -1; y <= 1; y++ {
 			for x := -1; x <= 1; x++ {
@@ -622,7 +686,10 @@ func offsets() []offset {
 					continue
 				}
 				by := [2]float64{step * float64(x), step * float64(y)}
-				out = append(out, offset{fmt.Sprintf("a centre %+g px right and %+g px down of (n-1)/2", by[0], by[1]), by})
+				out = append(out, offset{
+					fmt.Sprintf("a centre %+g px right and %+g px down of (n-1)/2", by[0], by[1]),
+					by,
+				})
 			}
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"nero/audit/check/sweep"
 )
 
-// Check is the decision check. It describes and judges nothing: which share of flipped decisions is too large is not a matter of symmetry.
+// Check is the decision check. It describes and judges nothing: which share of flipped decisions is too large is not a
+// matter of symmetry.
 var Check = &audit.Check{
 	Name: "decision",
 	Doc: `Decision counts how often the class with the largest score changes. Agreement is the share of elements at which it is that of the unmoved
@@ -61,17 +62,20 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 	}
 	if most, at := worst(c.Flips); most > 0 {
 		e := p.Elements[at]
-		p.Measure(audit.Measured("flips at the worst element, "+e.Label, audit.ShareInterval(most, seen, conf), "share"))
+		p.Measure(audit.Measured("flips at the worst element, "+e.Label, audit.ShareInterval(most, seen, conf),
+			"share"))
 	}
 	if known > 0 {
 		p.Measure(audit.Measured("accuracy unmoved", audit.ShareInterval(right, known, conf), "share"),
 			audit.Measured("accuracy over the orbit", share(audit.MeanInterval(c.Right, conf)), "share"),
 			audit.Measured("accuracy at the worst of the orbit", audit.ShareInterval(robust, known, conf), "share"))
 		if len(rightAgree) > 0 {
-			p.Measure(audit.Measured("agreement where right unmoved", share(audit.MeanInterval(rightAgree, conf)), "share"))
+			p.Measure(audit.Measured("agreement where right unmoved", share(audit.MeanInterval(rightAgree, conf)),
+				"share"))
 		}
 		if len(wrongAgree) > 0 {
-			p.Measure(audit.Measured("agreement where wrong unmoved", share(audit.MeanInterval(wrongAgree, conf)), "share"))
+			p.Measure(audit.Measured("agreement where wrong unmoved", share(audit.MeanInterval(wrongAgree, conf)),
+				"share"))
 		}
 	}
 	return c, nil

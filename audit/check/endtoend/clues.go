@@ -54,9 +54,11 @@ func comb(p *audit.Pass, s, exact *audit.Set) (audit.Clue, bool) {
 	}
 	c := audit.Clue{
 		Name: audit.ClueCleanComb, Holds: held && broken,
-		Text: fmt.Sprintf("largest error on the orbit %.2g on the exact elements, %.2g between them", exact.Worst.Value, s.Worst.Value),
+		Text: fmt.Sprintf("largest error on the orbit %.2g on the exact elements, %.2g between them", exact.Worst.Value,
+			s.Worst.Value),
 		Evidence: []audit.Evidence{
-			audit.Measured("largest error on the exact elements, mean over inputs", exact.Worst, s.Unit).Against(p.Policy.Threshold),
+			audit.Measured("largest error on the exact elements, mean over inputs", exact.Worst,
+				s.Unit).Against(p.Policy.Threshold),
 			audit.Measured("largest error between them, mean over inputs", s.Worst, s.Unit).Against(p.Policy.Threshold),
 		},
 	}

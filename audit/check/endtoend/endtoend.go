@@ -1,5 +1,5 @@
-// Package endtoend is the check of the elements that resample their input: the claim as a user meets it, with what the test
-// itself contributes drawn beside it.
+// Package endtoend is the check of the elements that resample their input: the claim as a user meets it, with what the
+// test itself contributes drawn beside it.
 package endtoend
 
 import (

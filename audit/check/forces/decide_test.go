@@ -15,7 +15,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Noise never lets forces pass that are off by more than a hundredth, and decides nothing where it is not much smaller than what it is held against.
+// Noise never lets forces pass that are off by more than a hundredth, and decides nothing where it is not much smaller
+// than what it is held against.
 func TestDecide(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, x := range []struct {
@@ -58,7 +59,8 @@ func positions(i int) *space.Rows {
 	return p
 }
 
-// molecule has the energy Σ exp(-d²) over pairs at distance d, with something added, and the forces of it times a factor.
+// molecule has the energy Σ exp(-d²) over pairs at distance d, with something added, and the forces of it times a
+// factor.
 func molecule(factor float64, added func(p *space.Rows) float64) audit.Predictor {
 	return audit.PredictFunc(func(_ context.Context, values []space.Value) ([]space.Value, error) {
 		out := make([]space.Value, len(values))
@@ -82,7 +84,10 @@ func molecule(factor float64, added func(p *space.Rows) float64) audit.Predictor
 					}
 				}
 			}
-			out[k] = &space.Record{Names: []string{"energy", "forces"}, Values: []space.Value{&space.Rows{N: 1, W: 1, Val: []float64{e}}, &space.Rows{N: p.N, W: 3, Val: f}}}
+			out[k] = &space.Record{
+				Names:  []string{"energy", "forces"},
+				Values: []space.Value{&space.Rows{N: 1, W: 1, Val: []float64{e}}, &space.Rows{N: p.N, W: 3, Val: f}},
+			}
 		}
 		return out, nil
 	})
@@ -106,17 +111,29 @@ func TestBadPlateaus(t *testing.T) {
 			return 0
 		}), audit.Gradient},
 		{"noise", molecule(1, func(p *space.Rows) float64 { return 2e-3 * math.Sin(1e7*p.Val[0]) }), audit.Undecided},
-		{"noise and half of the force", molecule(0.5, func(p *space.Rows) float64 { return 2e-3 * math.Sin(1e7*p.Val[0]) }), audit.Undecided},
+		{
+			"noise and half of the force",
+			molecule(0.5, func(p *space.Rows) float64 { return 2e-3 * math.Sin(1e7*p.Val[0]) }), audit.Undecided,
+		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			g, err := group.Parse("SO(3)")
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := space.Spec{Name: "positions", Kind: space.KindRows, Type: space.TypePositions, Per: space.PerNode, Shape: []int{atoms, 3}}
+			in := space.Spec{
+				Name: "positions", Kind: space.KindRows, Type: space.TypePositions, Per: space.PerNode,
+				Shape: []int{atoms, 3},
+			}
 			out := space.Spec{Kind: space.KindRecord, Fields: []space.Spec{
-				{Name: "energy", Kind: space.KindRows, Type: space.TypeUnchanged, Per: space.PerSample, Shape: []int{1, 1}},
-				{Name: "forces", Kind: space.KindRows, Type: space.TypeVectors, Per: space.PerNode, Shape: []int{atoms, 3}},
+				{
+					Name: "energy", Kind: space.KindRows, Type: space.TypeUnchanged, Per: space.PerSample,
+					Shape: []int{1, 1},
+				},
+				{
+					Name: "forces", Kind: space.KindRows, Type: space.TypeVectors, Per: space.PerNode,
+					Shape: []int{atoms, 3},
+				},
 			}}
 			move, err := action.Rules().For(g, in, action.Options{})
 			if err != nil {
@@ -127,7 +144,9 @@ func TestBadPlateaus(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := &audit.Subject{
-				Name: "molecule", Predictor: x.model, Plan: audittest.Plan(t, move, moved, g.Identity(), group.Element{0, 0, 90}), N: 6, Seed: 1, InSpec: in, OutSpec: out,
+				Name: "molecule", Predictor: x.model,
+				Plan: audittest.Plan(t, move, moved, g.Identity(), group.Element{0, 0, 90}), N: 6, Seed: 1, InSpec: in,
+				OutSpec: out,
 				Sample: func(i int) (dataset.Sample, error) {
 					return dataset.Sample{ID: fmt.Sprintf("s%d", i), Label: -1, Value: positions(i)}, nil
 				},

@@ -1,5 +1,6 @@
-// Package forces is the check of models that answer with an energy and with forces: whether the energy is invariant, the forces are equivariant, and the forces are
-// minus the gradient of the energy. Each can hold without the others, and each that fails has another cause.
+// Package forces is the check of models that answer with an energy and with forces: whether the energy is invariant,
+// the forces are equivariant, and the forces are minus the gradient of the energy. Each can hold without the others,
+// and each that fails has another cause.
 package forces
 
 import (
@@ -29,7 +30,10 @@ conservative come from a head of their own; a constant factor between force and 
 		{Name: "samples", Doc: "Inputs, spread over the data.", Default: 8, Min: 2, Max: 1000},
 		{Name: "directions", Doc: "Random directions for each input.", Default: 6, Min: 1, Max: 1000},
 		{Name: "points", Doc: "Points of each circle.", Default: 32, Min: 8, Max: 1000},
-		{Name: "radius", Doc: "Radius of the circles, and largest step of the differences.", Unit: "length", Default: 0.05, Min: 1e-9, Max: 1e9},
+		{
+			Name: "radius", Doc: "Radius of the circles, and largest step of the differences.", Unit: "length",
+			Default: 0.05, Min: 1e-9, Max: 1e9,
+		},
 	},
 	Requires: []*audit.Check{sweep.Check, controls.Check},
 	Optional: true,
@@ -38,26 +42,33 @@ conservative come from a head of their own; a constant factor between force and 
 		if p.Subject.OutSpec.Kind != space.KindRecord {
 			return 0
 		}
-		return min(int(p.Param("samples")), p.Subject.N) * (1 + 2*len(steps())*int(p.Param("directions")) + int(p.Param("points")))
+		return min(int(p.Param("samples")), p.Subject.N) * (1 + 2*len(steps())*int(p.Param("directions")) +
+			int(p.Param("points")))
 	},
 }
 
 // Result says what holds.
 type Result struct {
-	Energy, Forces audit.Interval // errors of the fields, mean over inputs of the largest over all elements; relative to their scales
-	// Gradient is ‖∂E + F·v‖ over ‖F·v‖, root mean squares over inputs and directions; Plateau is how far neighboring steps disagree, on the same
-	// scale; Step the step that was taken.
+	// errors of the fields, mean over inputs of the largest over all elements; relative to their scales
+	Energy, Forces audit.Interval
+	// Gradient is ‖∂E + F·v‖ over ‖F·v‖, root mean squares over inputs and directions; Plateau is how far neighboring
+	// steps disagree, on the same scale; Step the step that was taken.
 	Gradient audit.Interval
 	Plateau  float64
 	Step     float64
-	Double   bool    // the differences were taken in float64
-	Factor   float64 // c of the best F = -c ∂E
-	Left     float64 // what c leaves of the difference, relative
-	Work     audit.Interval
-	Limit    float64 // of Gradient and Work, at most a hundredth where the policy does not let pass more
+	// the differences were taken in float64
+	Double bool
+	// c of the best F = -c ∂E
+	Factor float64
+	// what c leaves of the difference, relative
+	Left float64
+	Work audit.Interval
+	// of Gradient and Work, at most a hundredth where the policy does not let pass more
+	Limit float64
 	// NonFinite is the number of differences and forces that are not finite.
 	NonFinite int
-	// Undecided says that the differences are too rough to tell whether the forces are minus the gradient, which then are not Conservative either.
+	// Undecided says that the differences are too rough to tell whether the forces are minus the gradient, which then
+	// are not Conservative either.
 	Undecided bool
 	// Invariant, Equivariant and Conservative say what holds.
 	Invariant, Equivariant, Conservative bool
@@ -65,8 +76,10 @@ type Result struct {
 
 // ports are the fields that the check needs.
 type ports struct {
-	energy, forces int // of the output
-	positions      int // of the input, -1 if the input is the positions
+	// of the output
+	energy, forces int
+	// of the input, -1 if the input is the positions
+	positions int
 }
 
 // find reads from the specs which fields are the energy, the forces and the positions.
@@ -84,9 +97,11 @@ func find(in, out space.Spec) (ports, error) {
 			last = f.Shape[len(f.Shape)-1]
 		}
 		switch {
-		case f.Type == space.TypeVectors && f.Per != space.PerSample && (q.forces < 0 || strings.Contains(strings.ToLower(f.Name), "force")):
+		case f.Type == space.TypeVectors && f.Per != space.PerSample &&
+			(q.forces < 0 || strings.Contains(strings.ToLower(f.Name), "force")):
 			q.forces = i
-		case (f.Type == space.TypeUnchanged || f.Type == "") && last <= 1 && (q.energy < 0 || strings.Contains(strings.ToLower(f.Name), "energy")):
+		case (f.Type == space.TypeUnchanged || f.Type == "") && last <= 1 &&
+			(q.energy < 0 || strings.Contains(strings.ToLower(f.Name), "energy")):
 			q.energy = i
 		}
 	}
@@ -112,11 +127,12 @@ func find(in, out space.Spec) (ports, error) {
 func steps() []float64 { return []float64{1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4} }
 
 type tester struct {
-	p      *audit.Pass
-	q      ports
-	in     space.Spec
-	out    space.Spec
-	names  [3]string // energy, forces, positions
+	p   *audit.Pass
+	q   ports
+	in  space.Spec
+	out space.Spec
+	// energy, forces, positions
+	names  [3]string
 	double bool
 }
 
@@ -201,7 +217,8 @@ func (t *tester) positions(v space.Value) *space.Rows {
 	return rows
 }
 
-// answer takes energy and forces out of a prediction. Forces of atoms that fill up a fixed number have no place among the positions and are left out.
+// answer takes energy and forces out of a prediction. Forces of atoms that fill up a fixed number have no place among
+// the positions and are left out.
 func (t *tester) answer(v space.Value, atoms int) (e float64, f []float64, err error) {
 	r, ok := v.(*space.Record)
 	if !ok {
@@ -307,8 +324,11 @@ func (t *tester) gradient(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// work is the work of the forces around a circle in the plane of two directions, over that along it: |Σ F·dx| / Σ |F·dx|.
-func (t *tester) work(ctx context.Context, _ dataset.Sample, x space.Value, a, b []float64, radius float64) (float64, error) {
+// work is the work of the forces around a circle in the plane of two directions, over that along it: |Σ F·dx| / Σ
+// |F·dx|.
+func (t *tester) work(ctx context.Context, _ dataset.Sample, x space.Value, a, b []float64, radius float64) (float64,
+	error,
+) {
 	n := int(t.p.Param("points"))
 	// b made orthogonal to a.
 	var dot, norm float64
@@ -434,21 +454,27 @@ func (t *tester) show(r *Result, diff [][]float64, want []float64, radius float6
 	}
 	t.p.Show(audit.Exhibit{
 		Name: "steps", Title: "Forces against differences of the energy",
-		Note: "Central differences in " + in + " against the step. Of a force that is minus the gradient the curve falls with the square of the step until rounding takes over; else it stays.",
+		Note: "Central differences in " + in +
+			" against the step. Of a force that is minus the gradient the curve falls with the square of the step " +
+			"until rounding takes over; else it stays.",
 		Curve: &audit.Curve{
-			X: audit.Scale{Name: "step", Unit: "length", Log: true}, Y: audit.Scale{Name: "error", Log: true}, Limit: math.NaN(), Series: []audit.Series{s},
+			X: audit.Scale{Name: "step", Unit: "length", Log: true}, Y: audit.Scale{Name: "error", Log: true},
+			Limit: math.NaN(), Series: []audit.Series{s},
 		},
 	})
 }
 
-// share is the relative error above which forces are not those of the energy, whatever the plateau says: learned heads are off by tenths.
+// share is the relative error above which forces are not those of the energy, whatever the plateau says: learned heads
+// are off by tenths.
 const share = 1e-3
 
-// rough is the disagreement of differences beyond which they decide nothing, and the largest limit that their noise may ask for.
+// rough is the disagreement of differences beyond which they decide nothing, and the largest limit that their noise may
+// ask for.
 const rough = 1e-2
 
-// decide says whether the forces are minus the gradient. Noise of the differences raises the limit, as far as a hundredth; an error above it counts where the
-// differences are ten times as good, and where they are not nothing is decided. What is not finite is no noise but a failure.
+// decide says whether the forces are minus the gradient. Noise of the differences raises the limit, as far as a
+// hundredth; an error above it counts where the differences are ten times as good, and where they are not nothing is
+// decided. What is not finite is no noise but a failure.
 func (r *Result) decide(limit float64) {
 	r.Limit = max(share, limit)
 	if r.Plateau <= rough {
@@ -476,21 +502,33 @@ func (t *tester) conclude(r *Result, limit float64) {
 		return "fails"
 	}
 	row := func(what string, i audit.Interval, limit float64, answer string) []audit.Cell {
-		return []audit.Cell{audit.Word(what), audit.Num(i.Value), audit.Num(i.Lo), audit.Num(i.Hi), audit.Num(limit), audit.Word(answer)}
+		return []audit.Cell{
+			audit.Word(what), audit.Num(i.Value), audit.Num(i.Lo), audit.Num(i.Hi), audit.Num(limit),
+			audit.Word(answer),
+		}
 	}
 	loop := map[bool]string{true: yes(r.closed()), false: "undecided"}[r.closed() || r.open()]
 	p.Show(audit.Exhibit{
 		Name: "forces", Title: "Energy and forces",
 		Table: &audit.Table{
-			Columns: []audit.Column{{Name: "question"}, {Name: "error"}, {Name: "at least"}, {Name: "at most"}, {Name: "limit"}, {Name: "answer"}},
+			Columns: []audit.Column{
+				{Name: "question"},
+				{Name: "error"},
+				{Name: "at least"},
+				{Name: "at most"},
+				{Name: "limit"},
+				{Name: "answer"},
+			},
 			Rows: [][]audit.Cell{
 				row(t.names[0]+" is invariant", r.Energy, limit, yes(r.Invariant)),
 				row(t.names[1]+" are equivariant", r.Forces, limit, yes(r.Equivariant)),
-				row(t.names[1]+" are minus the gradient of "+t.names[0], r.Gradient, r.Limit, map[bool]string{true: "undecided", false: yes(r.Conservative)}[r.Undecided]),
+				row(t.names[1]+" are minus the gradient of "+t.names[0], r.Gradient, r.Limit,
+					map[bool]string{true: "undecided", false: yes(r.Conservative)}[r.Undecided]),
 				row(t.names[1]+" do no work around a loop", r.Work, r.Limit, loop),
 			},
 		},
-		Note: "The first two are errors over the scales of the fields, over all elements; the third is relative to the force along random directions; the fourth to the work along a circle.",
+		Note: "The first two are errors over the scales of the fields, over all elements; the third is relative to " +
+			"the force along random directions; the fourth to the work along a circle.",
 	})
 	p.Measure(
 		audit.Measured("error of "+t.names[0]+", largest per input", r.Energy, "").Against(limit),
@@ -500,38 +538,53 @@ func (t *tester) conclude(r *Result, limit float64) {
 		audit.Number("disagreement of differences on the plateau", r.Plateau, ""),
 		audit.Number("factor between forces and minus the gradient", r.Factor, ""),
 	)
-	ev := []audit.Evidence{audit.Measured(t.names[1]+" against minus the gradient of "+t.names[0], r.Gradient, "").Against(r.Limit), audit.Measured("work around a loop over work along it", r.Work, "").Against(r.Limit)}
+	ev := []audit.Evidence{audit.Measured(t.names[1]+" against minus the gradient of "+t.names[0], r.Gradient,
+		"").Against(r.Limit), audit.Measured("work around a loop over work along it", r.Work, "").Against(r.Limit)}
 	p.Clue(audit.Clue{
-		Name: audit.ClueEnergy, Holds: !r.Invariant, Strength: 1, Location: t.names[0], Text: fmt.Sprintf("%s errs by %s of its scale", t.names[0], audit.Figures(r.Energy.Value)),
+		Name: audit.ClueEnergy, Holds: !r.Invariant, Strength: 1, Location: t.names[0],
+		Text: fmt.Sprintf("%s errs by %s of its scale", t.names[0], audit.Figures(r.Energy.Value)),
 	})
 	p.Clue(audit.Clue{
-		Name: audit.ClueForces, Holds: !r.Equivariant, Strength: 1, Location: t.names[1], Text: fmt.Sprintf("%s err by %s of their scale", t.names[1], audit.Figures(r.Forces.Value)),
+		Name: audit.ClueForces, Holds: !r.Equivariant, Strength: 1, Location: t.names[1],
+		Text: fmt.Sprintf("%s err by %s of their scale", t.names[1], audit.Figures(r.Forces.Value)),
 	})
 	if r.Undecided {
 		p.Report(audit.Finding{
 			Category: audit.Undecided, Location: t.names[1], Worst: audit.Nowhere,
-			Evidence: []audit.Evidence{audit.Number("disagreement of differences on the plateau", r.Plateau, "").Against(min(rough, r.Gradient.Value/10))},
-			Message: fmt.Sprintf("whether %s are minus the gradient of %s is undecided: differences of %s disagree by %s from step to step, and with the forces by %s",
+			Evidence: []audit.Evidence{audit.Number("disagreement of differences on the plateau", r.Plateau,
+				"").Against(min(rough, r.Gradient.Value/10))},
+			Message: fmt.Sprintf(
+				"whether %s are minus the gradient of %s is undecided: differences of %s disagree by %s from step to "+
+					"step, and with the forces by %s",
 				t.names[1], t.names[0], t.names[0], audit.Figures(r.Plateau), audit.Figures(r.Gradient.Value)),
-			Remedies: []string{"audit the model where it can be evaluated in float64", "choose another radius of the differences: forces.radius"},
+			Remedies: []string{
+				"audit the model where it can be evaluated in float64",
+				"choose another radius of the differences: forces.radius",
+			},
 		})
 		return
 	}
 	if r.NonFinite > 0 { // says nothing of where the forces come from
 		p.Report(audit.Finding{
 			Category: audit.Gradient, Location: t.names[1], Worst: audit.Nowhere,
-			Evidence: []audit.Evidence{audit.Number("differences and forces that are not finite", float64(r.NonFinite), "numbers").Against(0)},
-			Message:  fmt.Sprintf("%d differences of %s, or %s along them, are not finite close to the inputs", r.NonFinite, t.names[0], t.names[1]),
+			Evidence: []audit.Evidence{audit.Number("differences and forces that are not finite", float64(r.NonFinite),
+				"numbers").Against(0)},
+			Message: fmt.Sprintf("%d differences of %s, or %s along them, are not finite close to the inputs",
+				r.NonFinite, t.names[0], t.names[1]),
 			Remedies: []string{"look for roots, logarithms and quotients of distances that vanish, and for cut-offs"},
 		})
 		return
 	}
 	c := audit.Clue{
 		Name: audit.ClueNotConservative, Holds: !r.Conservative, Strength: 1, Location: t.names[1], Evidence: ev,
-		Text: fmt.Sprintf("%s differ from minus the gradient of %s by %s of their size", t.names[1], t.names[0], audit.Figures(r.Gradient.Value)),
+		Text: fmt.Sprintf("%s differ from minus the gradient of %s by %s of their size", t.names[1], t.names[0],
+			audit.Figures(r.Gradient.Value)),
 	}
 	p.Clue(c)
-	f := audit.Clue{Name: audit.ClueForceFactor, Holds: r.scaled(), Strength: 1, Location: t.names[1], Text: "no factor brings forces and gradient together"}
+	f := audit.Clue{
+		Name: audit.ClueForceFactor, Holds: r.scaled(), Strength: 1, Location: t.names[1],
+		Text: "no factor brings forces and gradient together",
+	}
 	if f.Holds {
 		f.Text = t.names[1] + ": " + t.why(r)
 	}
@@ -545,8 +598,9 @@ func (t *tester) conclude(r *Result, limit float64) {
 	})
 }
 
-// closed and open say whether the forces do no work around a loop, or some. Work around the loops that were taken is work, whatever others do; that there is
-// none around any loop takes an interval below the limit. Between the two it is undecided. NaN limits decide nothing.
+// closed and open say whether the forces do no work around a loop, or some. Work around the loops that were taken is
+// work, whatever others do; that there is none around any loop takes an interval below the limit. Between the two it is
+// undecided. NaN limits decide nothing.
 func (r *Result) closed() bool { return r.Work.Hi <= r.Limit }
 func (r *Result) open() bool   { return r.Work.Value > r.Limit }
 
@@ -559,13 +613,15 @@ func (t *tester) why(r *Result) string {
 	case r.scaled() && math.Abs(r.Factor+1) <= r.Limit:
 		return "they are the gradient itself: the sign is wrong"
 	case r.scaled() && r.Factor < 0:
-		return fmt.Sprintf("they are the gradient times %s: the sign is wrong, and the unit another", audit.Figures(-r.Factor))
+		return fmt.Sprintf("they are the gradient times %s: the sign is wrong, and the unit another",
+			audit.Figures(-r.Factor))
 	case r.scaled():
 		return fmt.Sprintf("they are minus the gradient times %s: another unit", audit.Figures(r.Factor))
 	case r.closed():
 		return "they are the gradient of something else, for they do no work around a loop"
 	case !r.open():
-		return fmt.Sprintf("whether they are the gradient of something else is undecided: the work around a loop is %s of that along it, in [%s, %s], limit %s",
+		return fmt.Sprintf("whether they are the gradient of something else is undecided: the work around a loop is "+
+			"%s of that along it, in [%s, %s], limit %s",
 			audit.Figures(r.Work.Value), audit.Figures(r.Work.Lo), audit.Figures(r.Work.Hi), audit.Figures(r.Limit))
 	case r.Invariant && r.Equivariant:
 		return "equivariant and not conservative, as those of a head of their own: a direct force head"

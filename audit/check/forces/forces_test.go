@@ -19,7 +19,8 @@ import (
 
 const molecules = "../../../studies/molecules/"
 
-// The networks are those of studies/molecules: forces that are minus the gradient, forces from a head of their own, and a network in which nothing is built in.
+// The networks are those of studies/molecules: forces that are minus the gradient, forces from a head of their own, and
+// a network in which nothing is built in.
 func TestForces(t *testing.T) {
 	for _, x := range []struct {
 		model                                string
@@ -33,14 +34,23 @@ func TestForces(t *testing.T) {
 	} {
 		t.Run(x.model, func(t *testing.T) {
 			s := audittest.Open(t, audittest.Files{
-				Model: molecules + "models/molecules-" + x.model + ".onnx", Data: dataset.Spec{Format: "molecules", Images: molecules + "data/test.xyz"},
+				Model:  molecules + "models/molecules-" + x.model + ".onnx",
+				Data:   dataset.Spec{Format: "molecules", Images: molecules + "data/test.xyz"},
 				Inputs: []decode.InputField{{Field: "positions", Pad: x.pad}, {Field: "species", Pad: x.pad}},
 				Outputs: []decode.OutputField{
-					{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample}, {Name: "forces", Type: space.TypeVectors, Per: space.PerNode},
+					{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample},
+					{Name: "forces", Type: space.TypeVectors, Per: space.PerNode},
 				},
 				Group: "O(3)", Orbit: orbit.Spec{Haar: 3}, N: 6,
 			})
-			r := audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Params: map[string]float64{"forces.samples": 2, "forces.directions": 2, "controls.samples": 3, "controls.elements": 2, "controls.draws": 1}}}, forces.Check)
+			r := audittest.Audit(t,
+				audittest.Fixture{
+					Subject: s,
+					Options: audit.Options{Params: map[string]float64{
+						"forces.samples": 2, "forces.directions": 2,
+						"controls.samples": 3, "controls.elements": 2, "controls.draws": 1,
+					}},
+				}, forces.Check)
 			holds := map[audit.ClueName]bool{}
 			for _, c := range r.Clues() {
 				if c.Check == "forces" {
@@ -48,7 +58,8 @@ func TestForces(t *testing.T) {
 					t.Log(c.Text)
 				}
 			}
-			if holds[audit.ClueEnergy] == x.invariant || holds[audit.ClueForces] == x.equivariant || holds[audit.ClueNotConservative] == x.conservative {
+			if holds[audit.ClueEnergy] == x.invariant || holds[audit.ClueForces] == x.equivariant ||
+				holds[audit.ClueNotConservative] == x.conservative {
 				t.Errorf("clues %v", holds)
 			}
 			for _, c := range r.Results {
@@ -61,7 +72,8 @@ func TestForces(t *testing.T) {
 				for _, m := range c.Measures {
 					t.Log(m)
 				}
-				if x.message == "" && len(c.Findings) > 0 || x.message != "" && (len(c.Findings) != 1 || !strings.Contains(c.Findings[0].Message, x.message)) {
+				if x.message == "" && len(c.Findings) > 0 || x.message != "" &&
+					(len(c.Findings) != 1 || !strings.Contains(c.Findings[0].Message, x.message)) {
 					t.Errorf("findings %+v", c.Findings)
 				}
 			}

@@ -43,7 +43,10 @@ func digits(tb testing.TB, name string) *interior.Model {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c, err := decode.New(m.Signature(), decode.InputSpec{Sample: []int{1, 28, 28}, Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}}, decode.OutputSpec{})
+	c, err := decode.New(m.Signature(), decode.InputSpec{
+		Sample: []int{1, 28, 28}, Scale: 255, Mean: []float64{0.1307},
+		Std: []float64{0.3081},
+	}, decode.OutputSpec{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -82,7 +85,8 @@ func TestDigits(t *testing.T) {
 		s.Reference = double(t, s.Interior)
 		return audittest.Fixture{Subject: s, Want: want}
 	}
-	audittest.Run(t, gradient.Check, fixture("original", audittest.Want{Category: audit.Gradient, Message: "break the symmetry"}), fixture("c4"))
+	audittest.Run(t, gradient.Check,
+		fixture("original", audittest.Want{Category: audit.Gradient, Message: "break the symmetry"}), fixture("c4"))
 	r := resultOf(t, audittest.Audit(t, fixture("c4"), gradient.Check))
 	for _, e := range r.Measures {
 		t.Logf("%s: %s %s", e.Name, audit.Interval{Value: e.Value, Lo: e.Lo, Hi: e.Hi}, e.Unit)

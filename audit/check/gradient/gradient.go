@@ -35,11 +35,28 @@ values of the stored tensors, not if it lies in these values. Along the tensor i
 symmetric values form a linear space. If a model also has an output of the shape of its input, and one number per sample, the former is held
 against the gradient of the latter: a force that is not the gradient of its energy does not conserve it.`,
 	Params: []audit.Param{
-		{Name: "samples", Doc: "Inputs at which derivatives are taken, spread over the data.", Default: 16, Min: 2, Max: 10000},
-		{Name: "elements", Doc: "Elements of each set at which derivatives are taken, spread over it.", Default: 6, Min: 1, Max: 1000},
-		{Name: "factor", Doc: "Limit of the relative error of derivatives, as a multiple of the threshold. Derivatives divide differences of the output by those of the input, so that small ones show.", Default: 10, Min: 1, Max: 1e6},
-		{Name: "dither", Doc: "Size of the noise on the inputs, relative to their root mean square.", Default: 1e-3, Min: 0, Max: 0.1},
-		{Name: "parameters", Doc: "Inputs at which gradients by the parameters are taken; 0 for none.", Default: 4, Min: 0, Max: 1000},
+		{
+			Name: "samples", Doc: "Inputs at which derivatives are taken, spread over the data.", Default: 16, Min: 2,
+			Max: 10000,
+		},
+		{
+			Name: "elements", Doc: "Elements of each set at which derivatives are taken, spread over it.", Default: 6,
+			Min: 1, Max: 1000,
+		},
+		{
+			Name: "factor", Doc: "Limit of the relative error of derivatives, as a multiple of the threshold. " +
+				"Derivatives divide differences of the output by those of the input, so that small ones show.",
+			Default: 10,
+			Min:     1, Max: 1e6,
+		},
+		{
+			Name: "dither", Doc: "Size of the noise on the inputs, relative to their root mean square.", Default: 1e-3,
+			Min: 0, Max: 0.1,
+		},
+		{
+			Name: "parameters", Doc: "Inputs at which gradients by the parameters are taken; 0 for none.", Default: 4,
+			Min: 0, Max: 1000,
+		},
 	},
 	Requires: []*audit.Check{sweep.Check},
 	Optional: true,
@@ -69,22 +86,31 @@ type Result struct {
 
 // Set is what was measured on one set of elements. Errors are relative.
 type Set struct {
-	Name      string
-	Exact     bool
-	Worst     audit.Interval // largest error over the elements, mean over inputs
-	Median    float64        // of the largest error, over inputs
-	Mean      audit.Interval // mean error over the elements, mean over inputs
-	Exceed    int            // pairs of input and element above the limit
+	Name  string
+	Exact bool
+	// largest error over the elements, mean over inputs
+	Worst audit.Interval
+	// of the largest error, over inputs
+	Median float64
+	// mean error over the elements, mean over inputs
+	Mean audit.Interval
+	// pairs of input and element above the limit
+	Exceed    int
 	Pairs     int
 	NonFinite int
-	Rounding  float64        // error that one-ulp changes of the input make, mean over inputs
-	Ratio     audit.Interval // mean error over its resampling floor; NaN where nothing resamples
-	Double    float64        // the error of the worst pairs in float64, mean; NaN if it is not known
-	Single    float64        // the same pairs as the model computes
-	At        audit.Where
-	Limit     float64
-	Found     bool // a violation
-	Forward   float64
+	// error that one-ulp changes of the input make, mean over inputs
+	Rounding float64
+	// mean error over its resampling floor; NaN where nothing resamples
+	Ratio audit.Interval
+	// the error of the worst pairs in float64, mean; NaN if it is not known
+	Double float64
+	// the same pairs as the model computes
+	Single float64
+	At     audit.Where
+	Limit  float64
+	// a violation
+	Found   bool
+	Forward float64
 }
 
 func run(ctx context.Context, p *audit.Pass) (any, error) {
@@ -112,7 +138,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 	}
 	if len(r.Sets) == 0 {
-		return nil, fmt.Errorf("%w: the derivative of the output by the input is 0 at every input", audit.ErrNotApplicable)
+		return nil, fmt.Errorf("%w: the derivative of the output by the input is 0 at every input",
+			audit.ErrNotApplicable)
 	}
 	s.show()
 	if err := s.parameters(ctx); err != nil {
@@ -127,9 +154,11 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 
 // way is how derivatives are compared at an element.
 type way struct {
-	g       audit.Element
-	index   int  // in Pass.Elements
-	pull    bool // by gradients; else by directional derivatives
+	g audit.Element
+	// in Pass.Elements
+	index int
+	// by gradients; else by directional derivatives
+	pull    bool
 	in, out *audit.Mover
 	inBack  *audit.Mover
 	outBack *audit.Mover
@@ -143,19 +172,27 @@ type study struct {
 	use  []int
 	ways []way
 
-	ids   []string
-	whole []string    // fields of the samples that hold whole numbers
-	form  string      // of the first sample
-	cot   space.Value // w, in the form of its prediction
-	unit  tangent.Unit
-	base  *audit.Mover
-	err   [][]float64 // per input, per way; not yet relative
-	floor [][]float64 // resampling, of ways that push; NaN where there is none
+	ids []string
+	// fields of the samples that hold whole numbers
+	whole []string
+	// of the first sample
+	form string
+	// w, in the form of its prediction
+	cot  space.Value
+	unit tangent.Unit
+	base *audit.Mover
+	// per input, per way; not yet relative
+	err [][]float64
+	// resampling, of ways that push; NaN where there is none
+	floor [][]float64
 	size  [2][]float64
-	ulp   [2][]float64 // change that one ulp of the input makes
-	apart [2][]float64 // distance from the derivative in float64, of a few inputs
+	// change that one ulp of the input makes
+	ulp [2][]float64
+	// distance from the derivative in float64, of a few inputs
+	apart [2][]float64
 	worst map[bool]picture
-	sizes [2]float64 // RMS of size: pushed, pulled
+	// RMS of size: pushed, pulled
+	sizes [2]float64
 }
 
 // picture is the difference of two gradients at the worst pair of a set.
@@ -175,11 +212,14 @@ func kind(pull bool) int {
 
 // point is one input, prepared.
 type point struct {
-	id        string
-	raw, x    space.Value // before and after the action of the identity, with noise
-	jittered  space.Value
-	direction space.Value // unmoved
-	cot       space.Value // w, in the form of the prediction
+	id string
+	// before and after the action of the identity, with noise
+	raw, x   space.Value
+	jittered space.Value
+	// unmoved
+	direction space.Value
+	// w, in the form of the prediction
+	cot space.Value
 }
 
 // point prepares an input.
@@ -214,7 +254,8 @@ func (s *study) point(ctx context.Context, k int) (*point, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.direction, err = tangent.Combine(1, next.Value, -1, smp.Value); err != nil || !(tangent.Norm(o.direction) > 0) {
+	if o.direction, err = tangent.Combine(1, next.Value, -1, smp.Value); err != nil ||
+		!(tangent.Norm(o.direction) > 0) {
 		if o.direction, err = tangent.Normal(smp.Value, r, s.whole...); err != nil {
 			return nil, at(err)
 		}
@@ -252,7 +293,8 @@ func (s *study) prepare(ctx context.Context) error {
 			in: audit.NewMover(p.Subject.Plan.In, e.G), inBack: audit.NewMover(p.Subject.Plan.In, G.Inv(e.G)),
 			out: audit.NewMover(p.Subject.Plan.Out, e.G), outBack: audit.NewMover(p.Subject.Plan.Out, G.Inv(e.G)),
 		}
-		w.pull = audit.Form(x) == audit.Form(smp.Value) && adjoint(w.in, w.inBack, x, r.NormFloat64) && adjoint(w.out, w.outBack, s.cot, r.NormFloat64)
+		w.pull = audit.Form(x) == audit.Form(smp.Value) && adjoint(w.in, w.inBack, x, r.NormFloat64) &&
+			adjoint(w.out, w.outBack, s.cot, r.NormFloat64)
 		s.ways = append(s.ways, w)
 	}
 	return nil
@@ -280,7 +322,8 @@ func weights(y space.Value, r *rand.Rand) (space.Value, error) {
 	return c, nil
 }
 
-// adjoint tells whether the inverse element acts on changes as the transpose: <ρ(g)u, v> = <u, ρ(g⁻¹)v> for random u and v.
+// adjoint tells whether the inverse element acts on changes as the transpose: <ρ(g)u, v> = <u, ρ(g⁻¹)v> for random u
+// and v.
 func adjoint(there, back *audit.Mover, like space.Value, normal func() float64) bool {
 	draw := func() space.Value {
 		x, err := audit.Numbers(like)
@@ -402,14 +445,17 @@ func (s *study) pull(ctx context.Context, m *interior.Model, i int, o *point) er
 		}
 		s.err[i][k], s.floor[i][k] = tangent.Norm(d), math.NaN()
 		if e := s.err[i][k]; e > s.worst[w.g.Exact].err {
-			s.worst[w.g.Exact] = picture{d, e, audit.Where{Sample: o.id, Index: s.pick[i], Element: w.g.G, Label: w.g.Label}}
+			s.worst[w.g.Exact] = picture{
+				d, e,
+				audit.Where{Sample: o.id, Index: s.pick[i], Element: w.g.G, Label: w.g.Label},
+			}
 		}
 	}
 	return nil
 }
 
-// refers reports whether the derivative at an input is taken in float64 too, to see what rounding inside the model does to it: a
-// network of linear pieces has the same derivative one ulp further. Two inputs are enough for the size of it.
+// refers reports whether the derivative at an input is taken in float64 too, to see what rounding inside the model does
+// to it: a network of linear pieces has the same derivative one ulp further. Two inputs are enough for the size of it.
 func (s *study) refers(i int) bool { return i < 2 && s.p.Subject.Reference != nil }
 
 // gradients are those of <cotangent, output> in the unit in which outputs are compared.
@@ -504,7 +550,9 @@ func both(m *audit.Mover, x, v space.Value) (gx, gv space.Value, err error) {
 }
 
 // directional are the derivatives of outputs along changes, in the unit in which outputs are compared.
-func (s *study) directional(ctx context.Context, m *interior.Model, values, changes []space.Value) ([]space.Value, error) {
+func (s *study) directional(ctx context.Context, m *interior.Model, values, changes []space.Value) ([]space.Value,
+	error,
+) {
 	out, err := m.Tangent(ctx, values, changes)
 	if err != nil {
 		if ctx.Err() != nil {

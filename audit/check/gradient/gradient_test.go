@@ -83,7 +83,9 @@ func vectors(output string) func(s onnx.Signature) (decode.Codec, error) {
 	}
 }
 
-func subject(name string, m *interior.Model, plan *orbit.Plan, n int, sample func(int) (dataset.Sample, error)) *audit.Subject {
+func subject(name string, m *interior.Model, plan *orbit.Plan, n int,
+	sample func(int) (dataset.Sample, error),
+) *audit.Subject {
 	return &audit.Subject{Name: name, Predictor: m, Interior: m, Plan: plan, N: n, Sample: sample, Seed: 1}
 }
 
@@ -110,8 +112,9 @@ func plane(tb testing.TB, name string) (group.Group, action.Action) {
 	return g, audittest.Plane(tb, g)
 }
 
-// A term of size 1e-6 and frequency 1e4 is below what outputs show and changes the slope by 1e-2. The closed form of the error: the
-// gradient is 2x + 1e-2·w·cos(1e4·w·x), whose second part has the root mean square 1e-2·‖w‖/√2 and does not turn with x.
+// A term of size 1e-6 and frequency 1e4 is below what outputs show and changes the slope by 1e-2. The closed form of
+// the error: the gradient is 2x + 1e-2·w·cos(1e4·w·x), whose second part has the root mean square 1e-2·‖w‖/√2 and does
+// not turn with x.
 func TestBreakOfTheGradientOnly(t *testing.T) {
 	for _, name := range []string{"C4", "SO(2)"} {
 		g, in := plane(t, name)
@@ -122,11 +125,15 @@ func TestBreakOfTheGradientOnly(t *testing.T) {
 		plan := audittest.Plan(t, in, action.Trivial{G: g}, elements...)
 		faulty := subject("hidden ripple", radius(t, 1e-6, 1e4), plan, 80, audittest.Vectors(80, 3))
 		clean := subject("radius", radius(t, 0, 1e4), plan, 80, audittest.Vectors(80, 3))
-		want := []audittest.Want{{Category: audit.Gradient, Message: "derivatives break the symmetry by .*: the outputs hide a break"}}
+		want := []audittest.Want{{
+			Category: audit.Gradient,
+			Message:  "derivatives break the symmetry by .*: the outputs hide a break",
+		}}
 		if name == "SO(2)" {
 			want = append(want, want[0]) // the quarter turns that the audit adds, and the angles of the plan
 		}
-		audittest.Run(t, gradient.Check, audittest.Fixture{Subject: faulty, Want: want}, audittest.Fixture{Subject: clean})
+		audittest.Run(t, gradient.Check, audittest.Fixture{Subject: faulty, Want: want},
+			audittest.Fixture{Subject: clean})
 
 		r := audittest.Audit(t, audittest.Fixture{Subject: faulty}, gradient.Check, lattice.Check)
 		for _, s := range r.Sets() {
@@ -153,7 +160,8 @@ func TestBreakOfTheGradientOnly(t *testing.T) {
 				}
 			}
 		}
-		if got := clues(audittest.Audit(t, audittest.Fixture{Subject: clean}, gradient.Check)); got[audit.ClueGradient] || !got[audit.ClueForwardHolds] {
+		if got := clues(audittest.Audit(t, audittest.Fixture{Subject: clean},
+			gradient.Check)); got[audit.ClueGradient] || !got[audit.ClueForwardHolds] {
 			t.Errorf("%s, clean: clues %v", name, got)
 		}
 	}
@@ -187,7 +195,10 @@ func turned(tb testing.TB, off float32) *interior.Model {
 	b := onnx.NewBuilder(17)
 	x := b.Input("x", tensor.Float32, "N", 2)
 	r := b.Op("ReduceSum", []string{b.Op("Mul", []string{x, x}), b.Ints(1)}, onnx.AttrInt("keepdims", 1))
-	y := b.Op("Add", []string{b.Op("Mul", []string{r, x}), b.Op("MatMul", []string{x, b.Const(tensor.FromFloat32([]float32{off, 0, 0, 0}, 2, 2))})})
+	y := b.Op("Add", []string{
+		b.Op("Mul", []string{r, x}),
+		b.Op("MatMul", []string{x, b.Const(tensor.FromFloat32([]float32{off, 0, 0, 0}, 2, 2))}),
+	})
 	b.Output(y, tensor.Float32, "N", 2)
 	return inside(tb, b, vectors(""))
 }
@@ -198,17 +209,22 @@ func TestEquivariantOutput(t *testing.T) {
 	plan := audittest.Plan(t, in, in, audittest.Angles(8)...)
 	want := audittest.Want{Category: audit.Gradient, Message: "derivatives break"}
 	audittest.Run(t, gradient.Check,
-		audittest.Fixture{Subject: subject("one axis", turned(t, 0.1), plan, 20, audittest.Vectors(20, 1)), Want: []audittest.Want{want, want}},
+		audittest.Fixture{
+			Subject: subject("one axis", turned(t, 0.1), plan, 20, audittest.Vectors(20, 1)),
+			Want:    []audittest.Want{want, want},
+		},
 		audittest.Fixture{Subject: subject("turned", turned(t, 0), plan, 20, audittest.Vectors(20, 1))})
 	wrong := audittest.Plan(t, in, action.Trivial{G: g}, audittest.Angles(8)...)
-	r := audittest.Audit(t, audittest.Fixture{Subject: subject("not invariant", turned(t, 0), wrong, 20, audittest.Vectors(20, 1))}, gradient.Check)
+	r := audittest.Audit(t,
+		audittest.Fixture{Subject: subject("not invariant", turned(t, 0), wrong, 20, audittest.Vectors(20, 1))},
+		gradient.Check)
 	if len(resultOf(t, r).Findings) != 2 {
 		t.Errorf("findings %v", resultOf(t, r).Findings)
 	}
 }
 
-// pooled is a picture model that is invariant to quarter turns and mirrors: a symmetric convolution, maxima of 2 x 2, rectifier, mean of
-// squares. skew makes the filter asymmetric.
+// pooled is a picture model that is invariant to quarter turns and mirrors: a symmetric convolution, maxima of 2 x 2,
+// rectifier, mean of squares. skew makes the filter asymmetric.
 func pooled(tb testing.TB, skew float32) *interior.Model {
 	tb.Helper()
 	b := onnx.NewBuilder(17)
@@ -220,10 +236,12 @@ func pooled(tb testing.TB, skew float32) *interior.Model {
 	h := b.Op("Conv", []string{x, b.Const(tensor.FromFloat32(k, 1, 1, 3, 3))}, onnx.AttrInts("pads", 1, 1, 1, 1))
 	h = b.Op("MaxPool", []string{h}, onnx.AttrInts("kernel_shape", 2, 2), onnx.AttrInts("strides", 2, 2))
 	h = b.Op("Relu", []string{h})
-	y := b.Op("ReduceMean", []string{b.Op("Mul", []string{h, h})}, onnx.AttrInts("axes", 2, 3), onnx.AttrInt("keepdims", 0))
+	y := b.Op("ReduceMean", []string{b.Op("Mul", []string{h, h})}, onnx.AttrInts("axes", 2, 3),
+		onnx.AttrInt("keepdims", 0))
 	b.Output(y, tensor.Float32, "N", 1)
 	return inside(tb, b, func(s onnx.Signature) (decode.Codec, error) {
-		return decode.New(s, decode.InputSpec{Sample: []int{1, 16, 16}, Scale: 255}, decode.OutputSpec{Space: space.KindTensor})
+		return decode.New(s, decode.InputSpec{Sample: []int{1, 16, 16}, Scale: 255},
+			decode.OutputSpec{Space: space.KindTensor})
 	})
 }
 
@@ -233,15 +251,16 @@ func pictures(tb testing.TB, name string, kernel action.Kernel) action.Action {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 16, 16}}, action.Options{Kernel: kernel})
+	a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 16, 16}},
+		action.Options{Kernel: kernel})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return a
 }
 
-// Pictures with a blank background lie on the kinks of pooling; a little noise takes them off. Without it the exactly invariant model
-// seems to break, were it not that a change of one ulp of the input does as much.
+// Pictures with a blank background lie on the kinks of pooling; a little noise takes them off. Without it the exactly
+// invariant model seems to break, were it not that a change of one ulp of the input does as much.
 func TestTiesArePassedBy(t *testing.T) {
 	in := pictures(t, "D4", action.Bilinear)
 	plan := audittest.Plan(t, in, action.Trivial{G: in.Group()})
@@ -258,9 +277,14 @@ func TestTiesArePassedBy(t *testing.T) {
 	}
 	clean := subject("pooled", pooled(t, 0), plan, 12, flat)
 	audittest.Run(t, gradient.Check,
-		audittest.Fixture{Subject: subject("skewed", pooled(t, 0.5), plan, 12, flat), Want: []audittest.Want{{Category: audit.Gradient, Message: "break the symmetry"}}},
+		audittest.Fixture{
+			Subject: subject("skewed", pooled(t, 0.5), plan, 12, flat),
+			Want:    []audittest.Want{{Category: audit.Gradient, Message: "break the symmetry"}},
+		},
 		audittest.Fixture{Subject: clean})
-	r := audittest.Audit(t, audittest.Fixture{Subject: clean, Options: audit.Options{Params: map[string]float64{"gradient.dither": 0}}}, gradient.Check)
+	r := audittest.Audit(t,
+		audittest.Fixture{Subject: clean, Options: audit.Options{Params: map[string]float64{"gradient.dither": 0}}},
+		gradient.Check)
 	for _, e := range resultOf(t, r).Measures {
 		if strings.HasPrefix(e.Name, "derivatives, largest error") && !(e.Value > 0.1) {
 			t.Errorf("without noise the error is %g: there are no ties, and this test tests nothing", e.Value)
@@ -278,7 +302,8 @@ func TestTiesArePassedBy(t *testing.T) {
 	}
 }
 
-// squares is the mean of squares of a picture, invariant under turns but for what resampling loses; skewed, it weighs one half more.
+// squares is the mean of squares of a picture, invariant under turns but for what resampling loses; skewed, it weighs
+// one half more.
 func squares(tb testing.TB, skew float32) *interior.Model {
 	tb.Helper()
 	b := onnx.NewBuilder(17)
@@ -294,19 +319,26 @@ func squares(tb testing.TB, skew float32) *interior.Model {
 	y := b.Op("ReduceMean", []string{h}, onnx.AttrInts("axes", 2, 3), onnx.AttrInt("keepdims", 0))
 	b.Output(y, tensor.Float32, "N", 1)
 	return inside(tb, b, func(s onnx.Signature) (decode.Codec, error) {
-		return decode.New(s, decode.InputSpec{Sample: []int{1, 16, 16}, Scale: 255}, decode.OutputSpec{Space: space.KindTensor})
+		return decode.New(s, decode.InputSpec{Sample: []int{1, 16, 16}, Scale: 255},
+			decode.OutputSpec{Space: space.KindTensor})
 	})
 }
 
 // Elements that resample are compared along directions, with their own floor.
 func TestResampledElements(t *testing.T) {
 	in := pictures(t, "SO(2)", action.Spline)
-	plan := audittest.Plan(t, in, action.Trivial{G: in.Group()}, group.Element{0}, group.Element{20}, group.Element{50}, group.Element{200})
+	plan := audittest.Plan(t, in, action.Trivial{G: in.Group()}, group.Element{0}, group.Element{20}, group.Element{50},
+		group.Element{200})
 	want := audittest.Want{Category: audit.Gradient, Message: "break the symmetry"}
 	audittest.Run(t, gradient.Check,
-		audittest.Fixture{Subject: subject("half", squares(t, 1), plan, 20, audittest.Pictures(20, 16, 16, 2)), Want: []audittest.Want{want, want}},
+		audittest.Fixture{
+			Subject: subject("half", squares(t, 1), plan, 20, audittest.Pictures(20, 16, 16, 2)),
+			Want:    []audittest.Want{want, want},
+		},
 		audittest.Fixture{Subject: subject("squares", squares(t, 0), plan, 20, audittest.Pictures(20, 16, 16, 2))})
-	r := audittest.Audit(t, audittest.Fixture{Subject: subject("squares", squares(t, 0), plan, 20, audittest.Pictures(20, 16, 16, 2))}, gradient.Check)
+	r := audittest.Audit(t,
+		audittest.Fixture{Subject: subject("squares", squares(t, 0), plan, 20, audittest.Pictures(20, 16, 16, 2))},
+		gradient.Check)
 	for _, e := range resultOf(t, r).Measures {
 		t.Logf("%s: %s", e.Name, audit.Interval{Value: e.Value, Lo: e.Lo, Hi: e.Hi})
 	}
@@ -317,10 +349,12 @@ func filter(tb testing.TB, skew float32) *interior.Model {
 	tb.Helper()
 	b := onnx.NewBuilder(17)
 	x := b.Input("x", tensor.Float32, "N", 1, 16, 16)
-	h := b.Op("Conv", []string{x, b.Const(tensor.FromFloat32([]float32{0, 0, 0, 0, 1, skew, 0, 0, 0}, 1, 1, 3, 3))}, onnx.AttrInts("pads", 1, 1, 1, 1))
+	h := b.Op("Conv", []string{x, b.Const(tensor.FromFloat32([]float32{0, 0, 0, 0, 1, skew, 0, 0, 0}, 1, 1, 3, 3))},
+		onnx.AttrInts("pads", 1, 1, 1, 1))
 	b.Output(b.Op("Mul", []string{h, h}), tensor.Float32, "N", 1, 16, 16)
 	return inside(tb, b, func(s onnx.Signature) (decode.Codec, error) {
-		return decode.New(s, decode.InputSpec{Sample: []int{1, 16, 16}, Scale: 255}, decode.OutputSpec{Space: space.KindImage})
+		return decode.New(s, decode.InputSpec{Sample: []int{1, 16, 16}, Scale: 255},
+			decode.OutputSpec{Space: space.KindImage})
 	})
 }
 
@@ -331,7 +365,10 @@ func TestPictureToPicture(t *testing.T) {
 	want := audittest.Want{Category: audit.Gradient, Message: "break the symmetry"}
 	clean := subject("filter", filter(t, 0), plan, 20, audittest.Pictures(20, 16, 16, 2))
 	audittest.Run(t, gradient.Check,
-		audittest.Fixture{Subject: subject("skewed", filter(t, 0.5), plan, 20, audittest.Pictures(20, 16, 16, 2)), Want: []audittest.Want{want, want}},
+		audittest.Fixture{
+			Subject: subject("skewed", filter(t, 0.5), plan, 20, audittest.Pictures(20, 16, 16, 2)),
+			Want:    []audittest.Want{want, want},
+		},
 		audittest.Fixture{Subject: clean})
 	for _, e := range resultOf(t, audittest.Audit(t, audittest.Fixture{Subject: clean}, gradient.Check)).Exhibits {
 		if e.Name != "elements" {
@@ -362,14 +399,19 @@ func charge(tb testing.TB, curl float32) *interior.Model {
 func TestForce(t *testing.T) {
 	g, in := plane(t, "C4")
 	plan := audittest.Plan(t, in, action.Trivial{G: g})
-	faulty, clean := subject("curl", charge(t, 0.1), plan, 20, audittest.Vectors(20, 1)), subject("charge", charge(t, 0), plan, 20, audittest.Vectors(20, 1))
+	faulty, clean := subject("curl", charge(t, 0.1), plan, 20, audittest.Vectors(20, 1)),
+		subject("charge", charge(t, 0), plan, 20, audittest.Vectors(20, 1))
 	audittest.Run(t, gradient.Check,
-		audittest.Fixture{Subject: faulty, Want: []audittest.Want{{Category: audit.Gradient, Message: "is not the negative gradient"}}},
+		audittest.Fixture{
+			Subject: faulty,
+			Want:    []audittest.Want{{Category: audit.Gradient, Message: "is not the negative gradient"}},
+		},
 		audittest.Fixture{Subject: clean})
 	r := audittest.Audit(t, audittest.Fixture{Subject: faulty}, gradient.Check)
 	for _, e := range resultOf(t, r).Measures {
 		// ‖curl·x‖ over ‖(-2, curl)·x‖.
-		if want := 0.1 / math.Hypot(2, 0.1); strings.HasSuffix(e.Name, "relative distance") && !(e.Lo < want && want < e.Hi) {
+		if want := 0.1 / math.Hypot(2, 0.1); strings.HasSuffix(e.Name, "relative distance") &&
+			!(e.Lo < want && want < e.Hi) {
 			t.Errorf("distance %g in [%g, %g], want %g", e.Value, e.Lo, e.Hi, want)
 		}
 	}
@@ -385,12 +427,13 @@ func bowl(tb testing.TB, w ...float32) *interior.Model {
 	x := b.Input("x", tensor.Float32, "N", 2)
 	b.Graph().Initializer = append(b.Graph().Initializer, onnx.Stored("w", tensor.FromFloat32(w, 2, len(w)/2)))
 	h := b.Op("MatMul", []string{x, "w"})
-	b.Output(b.Op("ReduceSum", []string{b.Op("Mul", []string{h, h}), b.Ints(1)}, onnx.AttrInt("keepdims", 1)), tensor.Float32, "N", 1)
+	b.Output(b.Op("ReduceSum", []string{b.Op("Mul", []string{h, h}), b.Ints(1)}, onnx.AttrInt("keepdims", 1)),
+		tensor.Float32, "N", 1)
 	return inside(tb, b, vectors(""))
 }
 
-// Under half turns (w·x)² is invariant for every w, so its gradient by w is too. Under quarter turns ‖Wx‖² is invariant because
-// W = 1 is special: its gradient by W moves, and not along W.
+// Under half turns (w·x)² is invariant for every w, so its gradient by w is too. Under quarter turns ‖Wx‖² is invariant
+// because W = 1 is special: its gradient by W moves, and not along W.
 func TestParameters(t *testing.T) {
 	for _, c := range []struct {
 		group string
@@ -404,7 +447,8 @@ func TestParameters(t *testing.T) {
 		for _, e := range r.Measures {
 			got[e.Name] = e.Value
 		}
-		change, along := got["gradients by parameters, largest change along the orbit"], got["gradients by parameters, largest change along the parameters themselves"]
+		change, along := got["gradients by parameters, largest change along the orbit"],
+			got["gradients by parameters, largest change along the parameters themselves"]
 		if c.moves != (change > 0.1) || !c.moves && !(change < 1e-5) || !(along < 1e-5) {
 			t.Errorf("%s: change %g, along the parameters %g", c.group, change, along)
 		}
@@ -430,7 +474,8 @@ func TestCannotRun(t *testing.T) {
 
 	b = onnx.NewBuilder(17)
 	x = b.Input("x", tensor.Float32, "N", 1, 16, 16)
-	b.Output(b.Op("Concat", []string{x, b.Op("Mul", []string{x, x})}, onnx.AttrInt("axis", 1)), tensor.Float32, "N", 2, 16, 16)
+	b.Output(b.Op("Concat", []string{x, b.Op("Mul", []string{x, x})}, onnx.AttrInt("axis", 1)), tensor.Float32, "N", 2,
+		16, 16)
 	mask := inside(t, b, func(s onnx.Signature) (decode.Codec, error) {
 		return decode.New(s, decode.InputSpec{Sample: []int{1, 16, 16}}, decode.OutputSpec{Space: space.KindMask})
 	})
@@ -452,7 +497,8 @@ func TestCannotRun(t *testing.T) {
 	} {
 		r := resultOf(t, audittest.Audit(t, audittest.Fixture{Subject: c.s}, gradient.Check))
 		if r.Status != c.status || !strings.Contains(r.Reason, c.why) || len(r.Findings) > 0 {
-			t.Errorf("%s: %s: %s, %d findings; want %s: %s", c.s.Name, r.Status, r.Reason, len(r.Findings), c.status, c.why)
+			t.Errorf("%s: %s: %s, %d findings; want %s: %s", c.s.Name, r.Status, r.Reason, len(r.Findings), c.status,
+				c.why)
 		}
 	}
 }

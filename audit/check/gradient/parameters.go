@@ -16,11 +16,12 @@ import (
 	"nero/symmetry/action"
 )
 
-// most is how many parameters are looked at: gradients of all of a large network would take as much memory as training it.
+// most is how many parameters are looked at: gradients of all of a large network would take as much memory as training
+// it.
 const most = 1 << 20
 
-// parameters measures how far gradients by the parameters move along the orbit, for outputs that are claimed invariant. It reports
-// numbers and judges nothing.
+// parameters measures how far gradients by the parameters move along the orbit, for outputs that are claimed invariant.
+// It reports numbers and judges nothing.
 func (s *study) parameters(ctx context.Context) error {
 	n := min(int(s.p.Param("parameters")), len(s.pick))
 	if _, ok := s.p.Subject.Plan.Out.(action.Trivial); !ok || n == 0 {
@@ -105,7 +106,10 @@ func (s *study) parameters(ctx context.Context) error {
 		}
 		c, a := math.Sqrt(diff[name]/size[name]), along[name]/(base[name]/float64(n))
 		top, topAlong = max(top, c), max(topAlong, a)
-		t.Rows = append(t.Rows, []audit.Cell{audit.Word(name), audit.Num(float64(len(stored[name]))), audit.Num(c), audit.Num(a)})
+		t.Rows = append(t.Rows, []audit.Cell{
+			audit.Word(name), audit.Num(float64(len(stored[name]))), audit.Num(c),
+			audit.Num(a),
+		})
 	}
 	if len(t.Rows) == 0 {
 		return nil
@@ -115,7 +119,9 @@ func (s *study) parameters(ctx context.Context) error {
 		audit.Number("gradients by parameters, largest change along the parameters themselves", topAlong, ""))
 	s.p.Show(audit.Exhibit{
 		Name: "parameters", Title: "Gradients by the parameters along the orbit", Table: t,
-		Note: "Not judged: a change of 0 says that the symmetry holds whatever the parameters are; a symmetry that lies in their values, such as filters stored as their own turned copies, changes the first number and not the second.",
+		Note: "Not judged: a change of 0 says that the symmetry holds whatever the parameters are; a symmetry that " +
+			"lies in their values, such as filters stored as their own turned copies, changes the first number and " +
+			"not the second.",
 	})
 	return nil
 }
@@ -147,8 +153,8 @@ func (s *study) parameterGradients(ctx context.Context, x, c space.Value, names 
 	return g, err
 }
 
-// force holds an output of the input's shape against the gradient of an output of one number per sample. It is NaN if the model has
-// no such pair.
+// force holds an output of the input's shape against the gradient of an output of one number per sample. It is NaN if
+// the model has no such pair.
 func force(ctx context.Context, s *study) (float64, error) {
 	energy, vector, input := s.forceOutputs()
 	if energy == "" {
@@ -219,7 +225,10 @@ func force(ctx context.Context, s *study) (float64, error) {
 	if math.Abs(cosine) < meant {
 		return e.Value, nil
 	}
-	ev := []audit.Evidence{audit.Measured("relative distance", e, "").Against(limit), audit.Number("cosine", cosine, "")}
+	ev := []audit.Evidence{
+		audit.Measured("relative distance", e, "").Against(limit),
+		audit.Number("cosine", cosine, ""),
+	}
 	found := e.Lo > limit && audit.Describe(slices.Clone(rel)).P50 > limit
 	word := "gradient"
 	if sign < 0 {
@@ -232,7 +241,8 @@ func force(ctx context.Context, s *study) (float64, error) {
 	if found {
 		p.Report(audit.Finding{
 			Category: audit.Gradient, Location: vector, Worst: audit.Nowhere, Evidence: ev,
-			Message: fmt.Sprintf("%s is not the %s of %s: %.2g of its size apart, limit %.2g", vector, word, energy, e.Value, limit),
+			Message: fmt.Sprintf("%s is not the %s of %s: %.2g of its size apart, limit %.2g", vector, word, energy,
+				e.Value, limit),
 			Remedies: []string{
 				"compute the vector as the derivative of the number instead of in a head of its own",
 				"say so where the model is used: work around a closed path is not zero",
@@ -242,7 +252,8 @@ func force(ctx context.Context, s *study) (float64, error) {
 	return e.Value, nil
 }
 
-// forceOutputs are an output of one number per sample and one of the shape of the only input of numbers, and that input; "" if there are none.
+// forceOutputs are an output of one number per sample and one of the shape of the only input of numbers, and that
+// input; "" if there are none.
 func (s *study) forceOutputs() (energy, vector, input string) {
 	sig, moving := s.m.ONNX().Signature(), s.m.Moving()
 	if len(moving) != 1 {

@@ -90,8 +90,9 @@ func (s *study) set(ctx context.Context, sw *sweep.Result, exact bool) (*Set, er
 	r.Forward = audit.MeanInterval(forward, c).Value
 	r.Found = r.Worst.Lo > r.Limit && r.Median > r.Limit && r.Worst.Value > p.Policy.RoundingFactor*r.Rounding
 	if r.Found && resamples {
-		// The floor moves the input there and back, which is no bound of moving it once: where the outputs themselves cannot be told from
-		// resampling, derivatives must be twice above. A floor of 0, or one that is not known, excuses no error.
+		// The floor moves the input there and back, which is no bound of moving it once: where the outputs themselves
+		// cannot be told from resampling, derivatives must be twice above. A floor of 0, or one that is not known,
+		// excuses no error.
 		above := 2.0
 		if f := sw.Set(p, false); f != nil && f.Ratio.Lo > 1 {
 			above = 1
@@ -227,9 +228,11 @@ func (s *study) report(r *Set) {
 	if r.NonFinite > 0 {
 		p.Report(audit.Finding{
 			Category: audit.Gradient, Set: r.Name, Location: "gradient", Worst: r.At,
-			Message:  fmt.Sprintf("%d of %d derivatives are not finite", r.NonFinite, r.NonFinite+r.Pairs),
-			Evidence: []audit.Evidence{audit.Number("derivatives that are not finite", float64(r.NonFinite), "").Against(0)},
-			Remedies: []string{"look for roots, norms and quotients at 0, and add a small number under the root or in the denominator"},
+			Message: fmt.Sprintf("%d of %d derivatives are not finite", r.NonFinite, r.NonFinite+r.Pairs),
+			Evidence: []audit.Evidence{audit.Number("derivatives that are not finite", float64(r.NonFinite),
+				"").Against(0)},
+			Remedies: []string{"look for roots, norms and quotients at 0, and add a small number under the root or " +
+				"in the denominator"},
 		})
 	}
 	holds := r.Forward <= p.Policy.Threshold
@@ -238,7 +241,8 @@ func (s *study) report(r *Set) {
 		Text: fmt.Sprintf("derivatives keep the symmetry to %.2g, limit %.2g", r.Worst.Value, r.Limit),
 	}
 	if r.Found {
-		clue.Text = fmt.Sprintf("derivatives break the symmetry by %.2g of their size, limit %.2g; outputs by %.2g", r.Worst.Value, r.Limit, r.Forward)
+		clue.Text = fmt.Sprintf("derivatives break the symmetry by %.2g of their size, limit %.2g; outputs by %.2g",
+			r.Worst.Value, r.Limit, r.Forward)
 		f := audit.Finding{
 			Category: audit.Gradient, Set: r.Name, Location: "gradient", Worst: r.At, Evidence: ev,
 			Message: clue.Text,
@@ -250,7 +254,8 @@ func (s *study) report(r *Set) {
 		if holds {
 			f.Message += ": the outputs hide a break that training and forces see"
 			f.Remedies = []string{
-				"look for terms of small size and high frequency, for steps and for clamps that hold values but not slopes",
+				"look for terms of small size and high frequency, for steps and for clamps that hold values but not " +
+					"slopes",
 				"compare the derivative layer by layer, starting at the last",
 			}
 		}
@@ -270,7 +275,8 @@ func (s *study) show() {
 	t := &audit.Table{Columns: []audit.Column{
 		{Name: "element"},
 		{Name: "set"},
-		{Name: "by", Doc: "gradient: of a seeded projection of the output, by the input; direction: of the output along the difference of two inputs"},
+		{Name: "by", Doc: "gradient: of a seeded projection of the output, by the input; direction: of the output " +
+			"along the difference of two inputs"},
 		{Name: "mean", Doc: "relative error, mean over inputs"},
 		{Name: "median"},
 		{Name: "p95"},
@@ -293,12 +299,14 @@ func (s *study) show() {
 		}
 		t.Rows = append(t.Rows, []audit.Cell{
 			audit.Word(w.g.Label), audit.Word(sweep.SetName(w.g.Exact)), audit.Word(by),
-			audit.Num(d.Mean), audit.Num(d.P50), audit.Num(d.P95), audit.Num(d.Max), audit.Num(audit.Describe(floor).Mean),
+			audit.Num(d.Mean), audit.Num(d.P50), audit.Num(d.P95), audit.Num(d.Max),
+			audit.Num(audit.Describe(floor).Mean),
 		})
 	}
 	s.p.Show(audit.Exhibit{
 		Name: "elements", Title: "Derivatives at single elements", Table: t,
-		Note: "Errors are relative to the root mean square of the derivative over the inputs. A median far below the mean says that few inputs lie on a kink.",
+		Note: "Errors are relative to the root mean square of the derivative over the inputs. A median far below the " +
+			"mean says that few inputs lie on a kink.",
 	})
 	for _, exact := range []bool{true, false} {
 		w, ok := s.worst[exact]

@@ -1,5 +1,5 @@
-// Package irreps is the check that looks for another type of the output where the declared one fails: an axial vector declared polar, a parity, the order of the
-// components of irreps.
+// Package irreps is the check that looks for another type of the output where the declared one fails: an axial vector
+// declared polar, a parity, the order of the components of irreps.
 package irreps
 
 import (
@@ -45,16 +45,19 @@ type Result struct {
 // Tried is one type of one field and its error.
 type Tried struct {
 	Field, Declared, Type string
-	Error                 audit.Interval // of the field, mean over inputs of the largest
-	Passes                bool
+	// of the field, mean over inputs of the largest
+	Error  audit.Interval
+	Passes bool
 }
 
 // patched is a declared action with one field moved by another.
 type patched struct {
 	declared, other action.Action
-	field           int // of a record; -1 for the value itself
-	conjugate       func(g group.Element) group.Element
-	forth, back     func(x []float64) []float64 // change of basis of a row; nil for none
+	// of a record; -1 for the value itself
+	field     int
+	conjugate func(g group.Element) group.Element
+	// change of basis of a row; nil for none
+	forth, back func(x []float64) []float64
 }
 
 func (a *patched) Group() group.Group { return a.declared.Group() }
@@ -179,7 +182,10 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			} else if err != nil {
 				return nil, err
 			}
-			r.Tried = append(r.Tried, Tried{Field: f.Name, Declared: f.Type, Type: v.name, Error: t, Passes: t.Hi <= limit && t.N > 1})
+			r.Tried = append(r.Tried, Tried{
+				Field: f.Name, Declared: f.Type, Type: v.name, Error: t,
+				Passes: t.Hi <= limit && t.N > 1,
+			})
 		}
 	}
 	if !asked {
@@ -192,7 +198,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	return r, nil
 }
 
-// failing is the largest error of a field over all samples and elements, the whole output for -1; infinite where an error is not a number.
+// failing is the largest error of a field over all samples and elements, the whole output for -1; infinite where an
+// error is not a number.
 func failing(sw *sweep.Result, field int) float64 {
 	list := sw.Err
 	scale := sw.Scale
@@ -337,7 +344,8 @@ func perBlock(x []float64, widths []int, f func(d, k int) (place int, sign float
 	return y
 }
 
-// turned conjugates elements by the rotation by ±120 degrees about (1, 1, 1), which carries the axes of coordinates into each other; nil for groups that do not hold it.
+// turned conjugates elements by the rotation by ±120 degrees about (1, 1, 1), which carries the axes of coordinates
+// into each other; nil for groups that do not hold it.
 func turned(G group.Group, sign float64) func(g group.Element) group.Element {
 	at := slices.IndexFunc(G.Chart(), func(a group.Axis) bool { return a.Name == "rx" })
 	if at < 0 || at+2 >= len(G.Chart()) || G.Chart()[at+1].Name != "ry" {
@@ -356,9 +364,14 @@ func turned(G group.Group, sign float64) func(g group.Element) group.Element {
 }
 
 // measure is the error of one field under a variant.
-func measure(ctx context.Context, p *audit.Pass, scale float64, field int, v variant, other action.Action) (audit.Interval, error) {
+func measure(ctx context.Context, p *audit.Pass, scale float64, field int, v variant,
+	other action.Action,
+) (audit.Interval, error) {
 	plan := p.Subject.Plan
-	t := &trial.Trial{In: plan.In, Out: &patched{declared: plan.Out, other: other, field: field, conjugate: v.conjugate, forth: v.forth, back: v.back}}
+	t := &trial.Trial{In: plan.In, Out: &patched{
+		declared: plan.Out, other: other, field: field, conjugate: v.conjugate,
+		forth: v.forth, back: v.back,
+	}}
 	for _, j := range p.PickElements(int(p.Param("elements"))) {
 		t.Elements = append(t.Elements, p.Elements[j].G)
 	}
@@ -371,7 +384,13 @@ func measure(ctx context.Context, p *audit.Pass, scale float64, field int, v var
 }
 
 func report(p *audit.Pass, r *Result, limit float64) {
-	t := &audit.Table{Columns: []audit.Column{{Name: "field"}, {Name: "declared"}, {Name: "tried"}, {Name: "error"}, {Name: "answer"}}}
+	t := &audit.Table{Columns: []audit.Column{
+		{Name: "field"},
+		{Name: "declared"},
+		{Name: "tried"},
+		{Name: "error"},
+		{Name: "answer"},
+	}}
 	var found []Tried
 	for _, x := range r.Tried {
 		answer := "fails"
@@ -379,19 +398,36 @@ func report(p *audit.Pass, r *Result, limit float64) {
 			answer = "passes"
 			found = append(found, x)
 		}
-		t.Rows = append(t.Rows, []audit.Cell{audit.Word(x.Field), audit.Word(x.Declared), audit.Word(x.Type), audit.Num(x.Error.Value), audit.Word(answer)})
+		t.Rows = append(t.Rows, []audit.Cell{
+			audit.Word(x.Field), audit.Word(x.Declared), audit.Word(x.Type),
+			audit.Num(x.Error.Value), audit.Word(answer),
+		})
 	}
-	p.Show(audit.Exhibit{Name: "types", Title: "Other types of the output", Table: t, Note: "Each field with one other type, the others as declared. A type passes at an error of at most " + audit.Figures(limit) + "."})
-	p.Measure(audit.Number("types tried", float64(len(r.Tried)), ""), audit.Number("types that pass", float64(len(found)), ""))
-	c := audit.Clue{Name: audit.ClueIrreps, Strength: 1, Text: fmt.Sprintf("none of %d other types of the output passes", len(r.Tried))}
+	p.Show(audit.Exhibit{
+		Name: "types", Title: "Other types of the output", Table: t,
+		Note: "Each field with one other type, the others as declared. A type passes at an error of at most " +
+			audit.Figures(limit) + ".",
+	})
+	p.Measure(audit.Number("types tried", float64(len(r.Tried)), ""),
+		audit.Number("types that pass", float64(len(found)), ""))
+	c := audit.Clue{
+		Name: audit.ClueIrreps, Strength: 1,
+		Text: fmt.Sprintf("none of %d other types of the output passes", len(r.Tried)),
+	}
 	if len(found) > 0 {
 		f := found[0]
 		c.Holds, c.Location = true, strings.TrimSpace(f.Field+" as "+f.Type)
-		c.Text = fmt.Sprintf("%s holds as %s, with an error of %s, and not as declared, %s", f.Field, f.Type, audit.Figures(f.Error.Value), f.Declared)
+		c.Text = fmt.Sprintf("%s holds as %s, with an error of %s, and not as declared, %s", f.Field, f.Type,
+			audit.Figures(f.Error.Value), f.Declared)
 		c.Evidence = []audit.Evidence{audit.Measured("error as "+f.Type, f.Error, "").Against(limit)}
 		p.Report(audit.Finding{
-			Category: audit.Convention, Location: "output " + f.Field, Worst: audit.Nowhere, Message: c.Text, Evidence: c.Evidence,
-			Remedies: []string{"declare " + f.Field + " as " + f.Type + ", if that is what the model means; nothing was switched", "or mend the parity or the order of components in the layer before the output"},
+			Category: audit.Convention, Location: "output " + f.Field, Worst: audit.Nowhere, Message: c.Text,
+			Evidence: c.Evidence,
+			Remedies: []string{
+				"declare " + f.Field + " as " + f.Type +
+					", if that is what the model means; nothing was switched",
+				"or mend the parity or the order of components in the layer before the output",
+			},
 		})
 	}
 	p.Clue(c)

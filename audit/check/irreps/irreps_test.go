@@ -26,9 +26,13 @@ func TestTypes(t *testing.T) {
 	} {
 		t.Run(x.model+" "+x.typ, func(t *testing.T) {
 			s := audittest.Open(t, audittest.Files{
-				Model:   planted + "models/" + x.model + ".onnx",
-				Data:    dataset.Spec{Format: "clouds", Images: planted + "data/clouds.npz", Cloud: dataset.Cloud{Center: "none", Scale: "none"}},
-				Outputs: []decode.OutputField{{Name: x.field, Type: x.typ, Per: space.PerSample}}, Group: "O(3)", Orbit: orbit.Spec{Haar: 8}, N: 12,
+				Model: planted + "models/" + x.model + ".onnx",
+				Data: dataset.Spec{
+					Format: "clouds", Images: planted + "data/clouds.npz",
+					Cloud: dataset.Cloud{Center: "none", Scale: "none"},
+				},
+				Outputs: []decode.OutputField{{Name: x.field, Type: x.typ, Per: space.PerSample}}, Group: "O(3)",
+				Orbit: orbit.Spec{Haar: 8}, N: 12,
 			})
 			r := audittest.Audit(t, audittest.Fixture{Subject: s}, irreps.Check)
 			var clue *audit.Clue
@@ -42,7 +46,8 @@ func TestTypes(t *testing.T) {
 					t.Errorf("clue of a clean model: %s", clue.Text)
 				}
 				for _, c := range r.Results {
-					if c.Check == irreps.Check && (c.Status != audit.NotApplicable || !strings.Contains(c.Reason, "hold")) {
+					if c.Check == irreps.Check &&
+						(c.Status != audit.NotApplicable || !strings.Contains(c.Reason, "hold")) {
 						t.Errorf("%s: %s", c.Status, c.Reason)
 					}
 				}

@@ -8,7 +8,8 @@ import (
 	"nero/data/space"
 )
 
-// A model that answers x, y, z, w is read in the declared order w, x, y, z and written back in its own; both ways are inverse to each other.
+// A model that answers x, y, z, w is read in the declared order w, x, y, z and written back in its own; both ways are
+// inverse to each other.
 func TestOrderOfQuaternions(t *testing.T) {
 	found := false
 	for _, v := range variants(nil, space.Spec{Kind: space.KindRows, Type: space.TypeQuaternions, Shape: []int{1, 4}}) {

@@ -22,11 +22,12 @@ func clues(p *audit.Pass, sw *sweep.Result, s *audit.Set) {
 	sw.Clues(p, s)
 }
 
-// handedness asks whether the elements that keep the orientation hold and those that reverse it do not; ok is false where there are not
-// both kinds, or nothing is broken.
+// handedness asks whether the elements that keep the orientation hold and those that reverse it do not; ok is false
+// where there are not both kinds, or nothing is broken.
 func handedness(p *audit.Pass, s *audit.Set) (c audit.Clue, ok bool) {
 	G, planar := p.Subject.Plan.Group.(group.Planar)
-	if !planar || s.NonFinite > 0 || !(s.Worst.Value > p.Policy.Threshold) || s.Cause == audit.CauseRoundoff || s.Cause == audit.CauseVacuous {
+	if !planar || s.NonFinite > 0 || !(s.Worst.Value > p.Policy.Threshold) || s.Cause == audit.CauseRoundoff ||
+		s.Cause == audit.CauseVacuous {
 		return c, false
 	}
 	keep, reverse := 0.0, 0.0 // largest mean errors
@@ -54,10 +55,12 @@ func handedness(p *audit.Pass, s *audit.Set) (c audit.Clue, ok bool) {
 	limit := max(p.Policy.Threshold, floor)
 	c = audit.Clue{
 		Name: audit.ClueHandedness, Set: s.Name, Holds: keep <= limit && broken == mirrors && reverse > 3*keep,
-		Text: fmt.Sprintf("mean error up to %.2g at the %d elements that keep the orientation, up to %.2g at the %d that reverse it (%d broken)",
+		Text: fmt.Sprintf("mean error up to %.2g at the %d elements that keep the orientation, up to %.2g at the %d "+
+			"that reverse it (%d broken)",
 			keep, turns, reverse, mirrors, broken),
 		Evidence: []audit.Evidence{
-			audit.Number("largest mean error at turns", keep, s.Unit).Against(limit), audit.Number("largest mean error at mirrors", reverse, s.Unit).Against(limit),
+			audit.Number("largest mean error at turns", keep, s.Unit).Against(limit),
+			audit.Number("largest mean error at mirrors", reverse, s.Unit).Against(limit),
 		},
 	}
 	if c.Holds {

@@ -1,5 +1,5 @@
-// Package lattice is the check of the elements that act without resampling. It comes before every other judgment of an error,
-// because here nothing but rounding stands between the model and its symmetry.
+// Package lattice is the check of the elements that act without resampling. It comes before every other judgment of an
+// error, because here nothing but rounding stands between the model and its symmetry.
 package lattice
 
 import (
@@ -43,7 +43,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		s.Slope = r.Slopes[true]
 	}
 	convention := ""
-	if s.Worst.Value > max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0)) && s.NonFinite == 0 && !c.Facts.Vacuous {
+	if s.Worst.Value > max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0)) && s.NonFinite == 0 &&
+		!c.Facts.Vacuous {
 		var err error
 		if convention, err = search(ctx, p, s.Scale); err != nil {
 			return nil, err
@@ -58,7 +59,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 // variant is another way to pull an output back.
 type variant struct {
 	name string
-	back func(j int) *audit.Mover // nil: leave the output as it is
+	// nil: leave the output as it is
+	back func(j int) *audit.Mover
 }
 
 // variants are the conventions that people mix up, without the declared one.
@@ -79,7 +81,10 @@ func variants(p *audit.Pass, y space.Value) []variant {
 			back, forth := audit.Movers(in, p.Elements, G.Inv), audit.Movers(in, p.Elements, same)
 			v = append(v,
 				variant{"the output moves as the input does", func(j int) *audit.Mover { return back[j] }},
-				variant{"the output moves as the input does, by the inverse element", func(j int) *audit.Mover { return forth[j] }})
+				variant{
+					"the output moves as the input does, by the inverse element",
+					func(j int) *audit.Mover { return forth[j] },
+				})
 		}
 	}
 	return v
@@ -88,7 +93,8 @@ func variants(p *audit.Pass, y space.Value) []variant {
 // search returns the name of the first variant whose error passes for every input tried, "" if none does.
 func search(ctx context.Context, p *audit.Pass, scale float64) (string, error) {
 	var use []int
-	for _, j := range p.PickElements(int(p.Param("elements"))) { // spread: the first ones may all be turns, and mirrors follow
+	// spread: the first ones may all be turns, and mirrors follow
+	for _, j := range p.PickElements(int(p.Param("elements"))) {
 		if p.Elements[j].Exact {
 			use = append(use, j)
 		}

@@ -24,8 +24,9 @@ func double(name string, shape []int, x []float64) tensor.Named {
 	return tensor.Named{Name: name, Tensor: t}
 }
 
-// coded is the representation on an output array that its codec reads as values of another layout or unit, such as fields with v before u: the
-// declared action between decoding and laying out again. Nil if decoding is not one number to one number.
+// coded is the representation on an output array that its codec reads as values of another layout or unit, such as
+// fields with v before u: the declared action between decoding and laying out again. Nil if decoding is not one number
+// to one number.
 func (l *look) coded(shape []int, out action.Action) *feature.Rep {
 	c := decode.Double(l.codec)
 	wrap := func(x []float64) (space.Value, error) {
@@ -81,8 +82,8 @@ func (l *look) coded(shape []int, out action.Action) *feature.Rep {
 	})
 }
 
-// frames is the representation on the array that a model reads several pictures from, one after another along an axis of channels or of time; nil for
-// other arrays.
+// frames is the representation on the array that a model reads several pictures from, one after another along an axis
+// of channels or of time; nil for other arrays.
 func (l *look) frames(shape []int, in action.Action) *feature.Rep {
 	switch v := l.samples[0].(type) {
 	case *space.Rows, *space.Pairs, *space.Signal:

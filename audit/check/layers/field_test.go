@@ -13,8 +13,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// flowNet reads two frames and returns a field, v before u and three times too large: the gradient of their difference from a symmetric net, as
-// long as nothing is added to its kernels.
+// flowNet reads two frames and returns a field, v before u and three times too large: the gradient of their difference
+// from a symmetric net, as long as nothing is added to its kernels.
 func flowNet(tb testing.TB, lopsided float64) *onnx.Model {
 	tb.Helper()
 	b := onnx.NewBuilder(17)
@@ -23,7 +23,8 @@ func flowNet(tb testing.TB, lopsided float64) *onnx.Model {
 	x = b.Op("Conv", []string{x, b.Const(tensor.FromFloat32([]float32{-1, 1}, 1, 2, 1, 1))})
 	dv := []float32{0, -1, 0, 0, 0, 0, 0, 1, 0}
 	du := []float32{0, 0, 0, -1, 0, 1 + float32(lopsided), 0, 0, 0}
-	x = b.Op("Conv", []string{x, b.Const(tensor.FromFloat32(append(dv, du...), 2, 1, 3, 3))}, onnx.AttrInts("pads", 1, 1, 1, 1))
+	x = b.Op("Conv", []string{x, b.Const(tensor.FromFloat32(append(dv, du...), 2, 1, 3, 3))},
+		onnx.AttrInts("pads", 1, 1, 1, 1))
 	x = b.Op("Mul", []string{x, b.Const(tensor.FromFloat32([]float32{3}))})
 	b.Output(x, tensor.Float32, "N", 2, side, side)
 	for i, name := range []string{"difference", "gradient", "unit"} {
@@ -36,13 +37,15 @@ func flowNet(tb testing.TB, lopsided float64) *onnx.Model {
 	return m
 }
 
-// TestField follows a field with exchanged components and another unit back into its model: the layer with the lopsided kernel is named, and the clean
-// twin has no error to share. How the values after that layer should move is not known, so that it shares the blame with the one after it.
+// TestField follows a field with exchanged components and another unit back into its model: the layer with the lopsided
+// kernel is named, and the clean twin has no error to share. How the values after that layer should move is not known,
+// so that it shares the blame with the one after it.
 func TestField(t *testing.T) {
 	for _, lopsided := range []float64{0, 0.5} {
 		m := flowNet(t, lopsided)
 		g := parse(t, "D4 x Time")
-		in, err := action.NewFrames(g, space.Spec{Kind: space.KindFrames, Shape: []int{2, 1, side, side}}, action.Options{})
+		in, err := action.NewFrames(g, space.Spec{Kind: space.KindFrames, Shape: []int{2, 1, side, side}},
+			action.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,13 +57,17 @@ func TestField(t *testing.T) {
 		if !ok {
 			t.Fatal("D4 x Time is not finite")
 		}
-		c, err := decode.New(m.Signature(), decode.InputSpec{Sample: []int{1, side, side}, Layout: "NCHW", Scale: 255, Frames: 2},
+		c, err := decode.New(m.Signature(), decode.InputSpec{
+			Sample: []int{1, side, side}, Layout: "NCHW", Scale: 255,
+			Frames: 2,
+		},
 			decode.OutputSpec{Space: space.KindField, Field: decode.FieldSpec{Order: "vu", Scale: 1.0 / 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := &audit.Subject{
-			Name: "flow", Plan: audittest.Plan(t, in, out, f.Elements()[1:]...), N: 8, Sample: audittest.Pairs(8, side, side, 7), Seed: 1,
+			Name: "flow", Plan: audittest.Plan(t, in, out, f.Elements()[1:]...), N: 8,
+			Sample: audittest.Pairs(8, side, side, 7), Seed: 1,
 		}
 		audittest.Graph(t, s, m, c)
 		_, r := look(t, audittest.Fixture{Subject: s})
@@ -71,7 +78,8 @@ func TestField(t *testing.T) {
 			}
 			continue
 		}
-		if r.First < 0 || r.Rows[r.First].Name != "gradient" || !(r.Rows[r.First].Share.Value > 0.3) || row(t, r, "difference").Injected > 1e-5 || !(r.Elements.Sum > 0.999 && r.Elements.Sum < 1.001) {
+		if r.First < 0 || r.Rows[r.First].Name != "gradient" || !(r.Rows[r.First].Share.Value > 0.3) ||
+			row(t, r, "difference").Injected > 1e-5 || !(r.Elements.Sum > 0.999 && r.Elements.Sum < 1.001) {
 			show(t, r)
 			t.Errorf("the first layer that breaks is %d", r.First)
 		}

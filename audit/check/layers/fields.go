@@ -21,7 +21,8 @@ type fielded interface {
 	Field(name string) action.Action
 }
 
-// target chooses what is followed: the output, or of several fields the one with the largest error, the first of equals.
+// target chooses what is followed: the output, or of several fields the one with the largest error, the first of
+// equals.
 func (l *look) target() error {
 	plan, c := l.p.Subject.Plan, l.m.Codec()
 	l.output, l.moves, l.spec, l.codec = l.m.Output(), plan.Out, c.Out(), c
@@ -44,7 +45,8 @@ func (l *look) target() error {
 	}
 	outputs := l.m.Outputs()
 	if best >= len(l.spec.Fields) || best >= len(outputs) {
-		return fmt.Errorf("%w: the answer has %d fields, the codec reads %d outputs", audit.ErrUntested, len(l.spec.Fields), len(outputs))
+		return fmt.Errorf("%w: the answer has %d fields, the codec reads %d outputs", audit.ErrUntested,
+			len(l.spec.Fields), len(outputs))
 	}
 	l.field, l.output, l.spec = l.spec.Fields[best].Name, outputs[best], l.spec.Fields[best]
 	var err error
@@ -59,7 +61,8 @@ func (l *look) target() error {
 	return nil
 }
 
-// head acts on the first numbers of an array as an action does on a value, and leaves the others, which fill up a fixed number of rows.
+// head acts on the first numbers of an array as an action does on a value, and leaves the others, which fill up a fixed
+// number of rows.
 type head struct {
 	action.Action
 	like space.Value
@@ -101,10 +104,12 @@ func (l *look) headed(shape []int, a action.Action, like space.Value) *feature.R
 	if err != nil || a == nil || len(x) == 0 || len(x) > size(shape) {
 		return nil
 	}
-	return l.frame.Given(shape, head{a, like, len(x)}, func(x []float64) space.Value { return &space.Tensor{Shape: shape, Val: x} }, audit.Numbers)
+	return l.frame.Given(shape, head{a, like, len(x)},
+		func(x []float64) space.Value { return &space.Tensor{Shape: shape, Val: x} }, audit.Numbers)
 }
 
-// fieldOf is the representation on the output array of a field; nil if the array does not begin with the numbers of the field.
+// fieldOf is the representation on the output array of a field; nil if the array does not begin with the numbers of the
+// field.
 func (l *look) fieldOf(ctx context.Context, shape []int) *feature.Rep {
 	y, err := l.m.Predict(ctx, l.samples[:1])
 	if err != nil {
@@ -119,13 +124,15 @@ func (l *look) fieldOf(ctx context.Context, shape []int) *feature.Rep {
 		return nil
 	}
 	x, err := audit.Numbers(like)
-	if err != nil || len(x) > len(l.outX[0][0].Val) || !(distance(x, l.outX[0][0].Val) <= 1e-5*(1+distance(x, make([]float64, len(x))))) {
+	if err != nil || len(x) > len(l.outX[0][0].Val) ||
+		!(distance(x, l.outX[0][0].Val) <= 1e-5*(1+distance(x, make([]float64, len(x))))) {
 		return nil
 	}
 	return l.headed(shape, l.moves, like)
 }
 
-// part is the representation on the array k that the model reads of records: the action on the field that explains how the array moves; nil if none does.
+// part is the representation on the array k that the model reads of records: the action on the field that explains how
+// the array moves; nil if none does.
 func (l *look) part(c *cut, k int) *feature.Rep {
 	r, ok := l.samples[0].(*space.Record)
 	f, fits := l.p.Subject.Plan.In.(fielded)
@@ -149,7 +156,8 @@ func (l *look) begins(x [][]interior.Array, k, i int) bool {
 			return false
 		}
 		y, err := audit.Numbers(r.Values[i])
-		if err != nil || len(y) > len(x[n][k].Val) || !(distance(y, x[n][k].Val) <= 1e-5*(1+distance(y, make([]float64, len(y))))) {
+		if err != nil || len(y) > len(x[n][k].Val) ||
+			!(distance(y, x[n][k].Val) <= 1e-5*(1+distance(y, make([]float64, len(y))))) {
 			return false
 		}
 	}

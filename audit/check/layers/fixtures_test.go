@@ -21,18 +21,23 @@ import (
 // side is that of the pictures of the fixtures.
 const side = 12
 
-// net builds small networks layer by layer, whose kernels are symmetric under quarter turns and mirrors unless a layer is to break.
+// net builds small networks layer by layer, whose kernels are symmetric under quarter turns and mirrors unless a layer
+// is to break.
 type net struct {
-	b       *onnx.Builder
-	r       *rand.Rand
-	x       string
-	c, h    int
-	breaks  map[string]bool
-	trouble float64 // size of a break
+	b      *onnx.Builder
+	r      *rand.Rand
+	x      string
+	c, h   int
+	breaks map[string]bool
+	// size of a break
+	trouble float64
 }
 
 func newNet(seed uint64, breaks ...string) *net {
-	n := &net{b: onnx.NewBuilder(17), r: rand.New(rand.NewPCG(seed, 0)), c: 1, h: side, breaks: map[string]bool{}, trouble: 0.5}
+	n := &net{
+		b: onnx.NewBuilder(17), r: rand.New(rand.NewPCG(seed, 0)), c: 1, h: side, breaks: map[string]bool{},
+		trouble: 0.5,
+	}
 	for _, name := range breaks {
 		n.breaks[name] = true
 	}
@@ -116,7 +121,9 @@ func (n *net) head(name string, out int) *net {
 		n.x = n.name("pool", n.b.Op("GlobalAveragePool", []string{n.x}))
 	}
 	n.x = n.b.Op("Flatten", []string{n.x})
-	n.x = n.name(name, n.b.Op("Gemm", []string{n.x, n.stored([]int{size, out}, func(int) float64 { return n.r.NormFloat64() / math.Sqrt(float64(size)) })}))
+	n.x = n.name(name, n.b.Op("Gemm",
+		[]string{n.x, n.stored([]int{size, out},
+			func(int) float64 { return n.r.NormFloat64() / math.Sqrt(float64(size)) })}))
 	return n
 }
 
@@ -132,11 +139,14 @@ func (n *net) model(tb testing.TB, shape ...any) *onnx.Model {
 
 // plain is conv, ReLU, conv, positions, ReLU, conv, pooling, dense.
 func plain(seed uint64, breaks ...string) *net {
-	return newNet(seed, breaks...).conv("conv1", 4).op("relu1", "Relu").conv("conv2", 6).positions("table").op("relu2", "Relu").conv("conv3", 5).op("relu3", "Relu").head("head", 3)
+	return newNet(seed, breaks...).conv("conv1", 4).op("relu1", "Relu").conv("conv2", 6).positions("table").op("relu2",
+		"Relu").conv("conv3", 5).op("relu3", "Relu").head("head", 3)
 }
 
 // subject of a graph whose values are taken in float32 with every node rounded, and in float64.
-func subject(tb testing.TB, name string, g group.Group, m *onnx.Model, out decode.OutputSpec, act action.Action, elements ...group.Element) *audit.Subject {
+func subject(tb testing.TB, name string, g group.Group, m *onnx.Model, out decode.OutputSpec, act action.Action,
+	elements ...group.Element,
+) *audit.Subject {
 	tb.Helper()
 	plan := audittest.Plan(tb, pictures(tb, g, action.Options{}, 1, side, side), act, elements...)
 	s := &audit.Subject{Name: name, Plan: plan, N: 16, Sample: audittest.Noise(16, side, side, 7), Seed: 1}
@@ -147,8 +157,8 @@ func subject(tb testing.TB, name string, g group.Group, m *onnx.Model, out decod
 // vector is the output of the fixtures: tensors as they are.
 var vector = decode.OutputSpec{Space: space.KindTensor}
 
-// One break at one layer: it is the first that breaks, it alone injects an error, its share is 1, and its kind is told. The clean twin is
-// silent. In float64, and where only float32 is to be had.
+// One break at one layer: it is the first that breaks, it alone injects an error, its share is 1, and its kind is told.
+// The clean twin is silent. In float64, and where only float32 is to be had.
 func TestOneBreak(t *testing.T) {
 	for _, groupName := range []string{"C4", "D4"} {
 		g := parse(t, groupName)
@@ -161,7 +171,8 @@ func TestOneBreak(t *testing.T) {
 		}
 		silent(t, fixture())
 		for broken, clue := range map[string]audit.ClueName{
-			"conv1": audit.ClueConvolution, "conv2": audit.ClueConvolution, "conv3": audit.ClueConvolution, "table": "", "head": audit.ClueDense,
+			"conv1": audit.ClueConvolution, "conv2": audit.ClueConvolution, "conv3": audit.ClueConvolution, "table": "",
+			"head": audit.ClueDense,
 		} {
 			t.Run(broken+" "+groupName, func(t *testing.T) {
 				found, r := look(t, fixture(broken))
@@ -169,12 +180,14 @@ func TestOneBreak(t *testing.T) {
 					show(t, r)
 					t.Fatalf("the first layer that breaks is %d, want %s", r.First, broken)
 				}
-				if w := r.Rows[r.First]; !(math.Abs(w.Share.Value-1) <= 1e-4) || !(math.Abs(r.Elements.Cancellation-1) <= 1e-4) {
+				if w := r.Rows[r.First]; !(math.Abs(w.Share.Value-1) <= 1e-4) ||
+					!(math.Abs(r.Elements.Cancellation-1) <= 1e-4) {
 					t.Errorf("share %g, cancellation %g, want 1", w.Share.Value, r.Elements.Cancellation)
 				}
 				for i, w := range r.Rows {
 					if i != r.First && (w.Above || !(math.Abs(w.Share.Value) <= 1e-4)) {
-						t.Errorf("%s: injected %g above its floor %g: %v, share %g", w.Name, w.Injected, w.Floor, w.Above, w.Share.Value)
+						t.Errorf("%s: injected %g above its floor %g: %v, share %g", w.Name, w.Injected, w.Floor,
+							w.Above, w.Share.Value)
 					}
 				}
 				got := map[audit.ClueName]bool{}
@@ -184,10 +197,12 @@ func TestOneBreak(t *testing.T) {
 						t.Errorf("clue %s is about %s", q.Name, q.Location)
 					}
 				}
-				if !got[audit.ClueFirstLayer] || !got[audit.ClueSingleLayer] || got[audit.ClueGrows] || clue != "" && !got[clue] {
+				if !got[audit.ClueFirstLayer] || !got[audit.ClueSingleLayer] || got[audit.ClueGrows] || clue != "" &&
+					!got[clue] {
 					t.Errorf("clues %v, want %s among them", got, clue)
 				}
-				if len(found.Findings) != 1 || found.Findings[0].Category != audit.Layer || found.Findings[0].Location != broken ||
+				if len(found.Findings) != 1 || found.Findings[0].Category != audit.Layer ||
+					found.Findings[0].Location != broken ||
 					len(found.Findings[0].Remedies) == 0 || found.Findings[0].Worst.Index < 0 {
 					t.Errorf("findings %+v", found.Findings)
 				}
@@ -210,8 +225,8 @@ func turned(k int, w []float64) []float64 {
 	return w
 }
 
-// group convolutions over quarter turns (Cohen and Welling 2016): lifting, then one between fields; a break spoils one filter of the
-// second.
+// group convolutions over quarter turns (Cohen and Welling 2016): lifting, then one between fields; a break spoils one
+// filter of the second.
 func groupNet(tb testing.TB, seed uint64, breaks ...string) *net {
 	tb.Helper()
 	n := newNet(seed, breaks...)
@@ -234,9 +249,11 @@ func groupNet(tb testing.TB, seed uint64, breaks ...string) *net {
 		}
 	}
 	pads := onnx.AttrInts("pads", 1, 1, 1, 1)
-	n.x = n.name("lift", n.b.Op("Conv", []string{n.x, n.stored([]int{4 * f1, 1, 3, 3}, func(i int) float64 { return w[i] })}, pads))
+	n.x = n.name("lift",
+		n.b.Op("Conv", []string{n.x, n.stored([]int{4 * f1, 1, 3, 3}, func(i int) float64 { return w[i] })}, pads))
 	n.x = n.name("relu1", n.b.Op("Relu", []string{n.x}))
-	n.x = n.name("max", n.b.Op("MaxPool", []string{n.x}, onnx.AttrInts("kernel_shape", 2, 2), onnx.AttrInts("strides", 2, 2)))
+	n.x = n.name("max", n.b.Op("MaxPool", []string{n.x}, onnx.AttrInts("kernel_shape", 2, 2),
+		onnx.AttrInts("strides", 2, 2)))
 	inner := make([][][]float64, f2)
 	for o := range inner {
 		inner[o] = filters(4 * f1)
@@ -256,29 +273,34 @@ func groupNet(tb testing.TB, seed uint64, breaks ...string) *net {
 			w[(5*4*f1+2)*9+j] += 0.3 * n.r.NormFloat64()
 		}
 	}
-	n.x = n.name("group", n.b.Op("Conv", []string{n.x, n.stored([]int{4 * f2, 4 * f1, 3, 3}, func(i int) float64 { return w[i] })}, pads))
+	n.x = n.name("group",
+		n.b.Op("Conv", []string{n.x, n.stored([]int{4 * f2, 4 * f1, 3, 3}, func(i int) float64 { return w[i] })}, pads))
 	n.x = n.name("relu2", n.b.Op("Relu", []string{n.x}))
 	n.x = n.name("fields", n.b.Op("Reshape", []string{n.x, n.b.Ints(-1, f2, 4, side/2, side/2)}))
-	n.x = n.name("orientations", n.b.Op("ReduceMax", []string{n.x}, onnx.AttrInts("axes", 2), onnx.AttrInt("keepdims", 0)))
+	n.x = n.name("orientations", n.b.Op("ReduceMax", []string{n.x}, onnx.AttrInts("axes", 2),
+		onnx.AttrInt("keepdims", 0)))
 	n.c, n.h = f2, side/2
 	return n.head("head", 3)
 }
 
-// The channels of a group convolution are fields of four orientations; that is found in the values and kept by what follows. One spoiled
-// filter leaves the representation of the others standing and is blamed alone.
+// The channels of a group convolution are fields of four orientations; that is found in the values and kept by what
+// follows. One spoiled filter leaves the representation of the others standing and is blamed alone.
 func TestGroupConvolution(t *testing.T) {
 	g := parse(t, "C4")
 	f := audittest.Fixture{
 		Subject: subject(t, "faulty", g, groupNet(t, 5, "group").model(t, 3), vector, action.Trivial{G: g}),
 		Want:    []audittest.Want{{Category: audit.Layer, Message: "Conv.*is the first layer that breaks"}},
 	}
-	clean := audittest.Fixture{Subject: subject(t, "clean", g, groupNet(t, 5).model(t, 3), vector, action.Trivial{G: g})}
+	clean := audittest.Fixture{Subject: subject(t, "clean", g, groupNet(t, 5).model(t, 3), vector,
+		action.Trivial{G: g})}
 	audittest.Run(t, layers.Check, f, clean) // the kit's own comparison; the other fixtures look closer
 	for _, fixture := range []audittest.Fixture{f, clean} {
 		_, r := look(t, fixture)
 		for name, want := range map[string]string{
-			"lift": "regular 8×12×12, 2 fields", "max": "regular 8×6×6, every 2 px, 2 fields", "group": "regular 12×6×6, every 2 px, 3 fields",
-			"fields": "regular 12×6×6, every 2 px, 3 fields", "orientations": "spatial 3×6×6, every 2 px", "pool": "trivial 3×1×1, every 12 px",
+			"lift": "regular 8×12×12, 2 fields", "max": "regular 8×6×6, every 2 px, 2 fields",
+			"group":  "regular 12×6×6, every 2 px, 3 fields",
+			"fields": "regular 12×6×6, every 2 px, 3 fields", "orientations": "spatial 3×6×6, every 2 px",
+			"pool": "trivial 3×1×1, every 12 px",
 		} {
 			if w := row(t, r, name); w.Rep != want {
 				show(t, r)
@@ -302,7 +324,8 @@ func residual(seed uint64, breaks ...string) *net {
 	return n.op("relu3", "Relu").conv("conv4", 4).op("relu4", "Relu").head("head", 3)
 }
 
-// Where values live side by side the shares still add to one, over elements and along the group, and a break inside a branch is found there.
+// Where values live side by side the shares still add to one, over elements and along the group, and a break inside a
+// branch is found there.
 func TestSkipConnection(t *testing.T) {
 	g := parse(t, "C4")
 	for _, broken := range []string{"conv2", "conv3"} {
@@ -323,14 +346,15 @@ func TestSkipConnection(t *testing.T) {
 	}
 }
 
-// Two breaks that undo each other in part: f is the mean of (x + p - p/2)² for a small table p. To first order in p the layer that adds p
-// contributes v = 2 mean((p - gp)·gx) and the one that takes p/2 away contributes -v/2, whatever g and x: the shares are 2 and -1, and the
-// cancellation index is (1 + 1/4)/(1/4) = 5.
+// Two breaks that undo each other in part: f is the mean of (x + p - p/2)² for a small table p. To first order in p the
+// layer that adds p contributes v = 2 mean((p - gp)·gx) and the one that takes p/2 away contributes -v/2, whatever g
+// and x: the shares are 2 and -1, and the cancellation index is (1 + 1/4)/(1/4) = 5.
 func TestCancellation(t *testing.T) {
 	g := parse(t, "C4")
 	n := newNet(1)
 	table := func(a float64) string {
-		return n.stored([]int{1, 1, side, side}, func(i int) float64 { return a * float64(i%side) * (1 + float64(i/side)) / side })
+		return n.stored([]int{1, 1, side, side},
+			func(i int) float64 { return a * float64(i%side) * (1 + float64(i/side)) / side })
 	}
 	n.x = n.name("plus", n.b.Op("Add", []string{n.x, table(1e-4)}))
 	n.x = n.name("minus", n.b.Op("Add", []string{n.x, table(-0.5e-4)}))
@@ -347,7 +371,8 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-// The user names layers: those between two of them are measured together. A layer that does not exist is an error that names the nearest.
+// The user names layers: those between two of them are measured together. A layer that does not exist is an error that
+// names the nearest.
 func TestChosenLayers(t *testing.T) {
 	g := parse(t, "C4")
 	n := plain(3, "conv2")
@@ -363,19 +388,22 @@ func TestChosenLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := audit.Run(t.Context(), s, p, []*audit.Check{layers.Check}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "the nearest is \""+"relu1"+"\"") {
+	if _, err := audit.Run(t.Context(), s, p, []*audit.Check{layers.Check}, audit.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "the nearest is \""+"relu1"+"\"") {
 		t.Errorf("a layer that does not exist: %v", err)
 	}
 }
 
-// An output declared invariant that moves as a map: every layer holds but the last, and the representation that would fit is named.
+// An output declared invariant that moves as a map: every layer holds but the last, and the representation that would
+// fit is named.
 func TestOutputLayer(t *testing.T) {
 	g := parse(t, "C4")
 	build := func() *onnx.Model {
 		n := newNet(4).conv("conv1", 4).op("relu1", "Relu").conv("conv2", 2)
 		return n.model(t, 2, side, side)
 	}
-	a, err := action.NewTensor(g, space.Spec{Kind: space.KindTensor, Shape: []int{2, side, side}}, action.Options{}, action.Identical())
+	a, err := action.NewTensor(g, space.Spec{Kind: space.KindTensor, Shape: []int{2, side, side}}, action.Options{},
+		action.Identical())
 	if err != nil {
 		t.Fatal(err)
 	}

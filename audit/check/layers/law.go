@@ -16,22 +16,29 @@ import (
 // Operators by what they do to the representation of what they read.
 var (
 	// pointwise keep every number in its place and look at no other, or at all that a symmetric statistic holds.
-	pointwise = set("Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "ThresholdedRelu", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Softplus",
-		"Softsign", "Mish", "Gelu", "Erf", "Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg", "Sign", "Ceil", "Floor", "Round", "Clip", "Pow", "Sin", "Cos",
-		"Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Shrink", "Swish", "Identity", "Cast", "CastLike", "Dropout",
+	pointwise = set("Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "ThresholdedRelu", "Sigmoid", "HardSigmoid",
+		"HardSwish", "Tanh", "Softplus",
+		"Softsign", "Mish", "Gelu", "Erf", "Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg", "Sign", "Ceil", "Floor",
+		"Round", "Clip", "Pow", "Sin", "Cos",
+		"Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Shrink", "Swish", "Identity", "Cast",
+		"CastLike", "Dropout",
 		"Add", "Sub", "Mul", "Div", "Max", "Min", "Mean", "Sum", "Where", "Mod",
-		"BatchNormalization", "InstanceNormalization", "LayerNormalization", "GroupNormalization", "MeanVarianceNormalization", "RMSNormalization",
+		"BatchNormalization", "InstanceNormalization", "LayerNormalization", "GroupNormalization",
+		"MeanVarianceNormalization", "RMSNormalization",
 		"LpNormalization", "LRN", "Softmax", "LogSoftmax", "Hardmax", "QuantizeLinear", "DequantizeLinear")
 	// odd functions, and linear ones, commute with changes of sign.
-	odd = set("Identity", "Cast", "CastLike", "Dropout", "Neg", "Sign", "Tanh", "Erf", "Sin", "Tan", "Asin", "Atan", "Sinh", "Asinh", "Atanh", "Softsign", "Sum", "Mean")
+	odd = set("Identity", "Cast", "CastLike", "Dropout", "Neg", "Sign", "Tanh", "Erf", "Sin", "Tan", "Asin", "Atan",
+		"Sinh", "Asinh", "Atanh", "Softsign", "Sum", "Mean")
 	// linear hand values on, or bring several together without bending them.
 	linear = set("Identity", "Cast", "CastLike", "Dropout", "Neg", "Add", "Sub", "Sum", "Mean", "Where")
 	// local read a window around each place of a map.
-	convolutions   = set("Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv")
-	pools          = set("MaxPool", "AveragePool", "LpPool", "Resize", "Upsample", "Pad")
-	globals        = set("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
-	movements      = set("Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Concat", "Split", "Slice", "Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth")
-	normalisations = set("BatchNormalization", "InstanceNormalization", "LayerNormalization", "GroupNormalization", "MeanVarianceNormalization",
+	convolutions = set("Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv")
+	pools        = set("MaxPool", "AveragePool", "LpPool", "Resize", "Upsample", "Pad")
+	globals      = set("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+	movements    = set("Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Concat", "Split", "Slice",
+		"Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth")
+	normalisations = set("BatchNormalization", "InstanceNormalization", "LayerNormalization", "GroupNormalization",
+		"MeanVarianceNormalization",
 		"RMSNormalization", "LpNormalization", "LRN")
 	products = set("Gemm", "MatMul", "Einsum", "MatMulInteger", "QLinearMatMul")
 )
@@ -46,14 +53,18 @@ func set(names ...string) map[string]bool {
 
 // structure is what the graph says of how a value moves.
 type structure struct {
-	rep  *feature.Rep // nil if it says nothing
-	sure bool         // the data need not be asked
+	// nil if it says nothing
+	rep *feature.Rep
+	// the data need not be asked
+	sure bool
 	more []*feature.Rep
 }
 
-// represent finds the representations of what is live after a layer, nil for values that hold no floating-point numbers. The reason says
-// why one of them cannot be told.
-func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior.Array) (why string, constant bool, err error) {
+// represent finds the representations of what is live after a layer, nil for values that hold no floating-point
+// numbers. The reason says why one of them cannot be told.
+func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior.Array) (why string, constant bool,
+	err error,
+) {
 	next.reps = make([]*feature.Rep, len(next.live))
 	constant = true
 	for k, v := range next.live {
@@ -87,7 +98,8 @@ func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior
 			return "", false, err
 		}
 		if rep == nil {
-			return fmt.Sprintf("no representation of %s %v is declared, follows from the graph, or explains the values", v, shape), false, nil
+			return fmt.Sprintf("no representation of %s %v is declared, follows from the graph, or explains the values",
+				v, shape), false, nil
 		}
 		next.reps[k] = rep
 		constant = constant && still
@@ -95,7 +107,8 @@ func (l *look) represent(ctx context.Context, cur, next *cut, moved [][]interior
 	return "", constant, nil
 }
 
-// undeclared looks for another representation of the output than the declared one, which the values show and that one does not.
+// undeclared looks for another representation of the output than the declared one, which the values show and that one
+// does not.
 func (l *look) undeclared(cur *cut, shape []int, pairs []feature.Pair) error {
 	if fit, err := l.out.Score(pairs, 1e-3); err != nil || fit.Constant() || fit.Explained > 0.5 {
 		return err
@@ -122,7 +135,9 @@ func (l *look) pairs(next *cut, k int, moved [][]interior.Array) []feature.Pair 
 }
 
 // law is the representation of one value that a layer makes.
-func (l *look) law(ctx context.Context, cur *cut, v string, shape []int, pairs []feature.Pair) (rep *feature.Rep, constant bool, err error) {
+func (l *look) law(ctx context.Context, cur *cut, v string, shape []int, pairs []feature.Pair) (rep *feature.Rep,
+	constant bool, err error,
+) {
 	if r, constant := l.rowLaw(v, shape, pairs); r != nil {
 		return r, constant, nil
 	}
@@ -170,14 +185,17 @@ func (l *look) law(ctx context.Context, cur *cut, v string, shape []int, pairs [
 	}
 	if wide > 1 {
 		for _, c := range candidates {
-			if c.Moves() && !slices.ContainsFunc(c.Grids(), func(g feature.Grid) bool { return g.H > l.h || g.W > l.w }) {
-				return c.As(feature.ByDefault, "its shape is that of a map, and nothing explains the values"), still, nil
+			if c.Moves() && !slices.ContainsFunc(c.Grids(),
+				func(g feature.Grid) bool { return g.H > l.h || g.W > l.w }) {
+				return c.As(feature.ByDefault, "its shape is that of a map, and nothing explains the values"), still,
+					nil
 			}
 		}
 		return nil, still, nil
 	}
 	if l.invariant && !pointwise[n.GetOpType()] { // nor does what looks at one number at a time
-		return candidates[0].As(feature.ByDefault, "nothing explains the values; taken to stay, as the output does"), still, nil
+		return candidates[0].As(feature.ByDefault, "nothing explains the values; taken to stay, as the output does"),
+			still, nil
 	}
 	return nil, still, nil
 }
@@ -225,7 +243,10 @@ func (l *look) structure(ctx context.Context, cur *cut, v string, shape []int) s
 		if p, ok := ins[0].Field(); ok && len(p.Grids) == 1 && len(shape) == 3 && shape[0] == p.Channels {
 			g := p.Grids[0]
 			one := feature.Grid{H: 1, W: 1, Stride: [2]float64{g.Stride[0] * float64(g.W), g.Stride[1] * float64(g.H)}}
-			if r, err := l.frame.Layout(shape, feature.Part{Channels: p.Channels, Grids: []feature.Grid{one}, Mix: p.Mix}); err == nil {
+			if r, err := l.frame.Layout(shape, feature.Part{
+				Channels: p.Channels, Grids: []feature.Grid{one},
+				Mix: p.Mix,
+			}); err == nil {
 				return structure{rep: r.As(feature.ByStructure, "a statistic over all places"), sure: true}
 			}
 		}
@@ -277,7 +298,10 @@ func (l *look) window(n *onnxpb.NodeProto, shape []int, in *feature.Rep) structu
 	switch op := n.GetOpType(); op {
 	case "Pad":
 	case "ConvTranspose", "Resize", "Upsample", "DeformConv":
-		out.Stride = [2]float64{g.Stride[0] * float64(g.W) / float64(shape[2]), g.Stride[1] * float64(g.H) / float64(shape[1])}
+		out.Stride = [2]float64{
+			g.Stride[0] * float64(g.W) / float64(shape[2]),
+			g.Stride[1] * float64(g.H) / float64(shape[1]),
+		}
 		if st := onnx.Ints(n, "strides", nil); len(st) == 2 && op == "ConvTranspose" && st[0] > 0 && st[1] > 0 {
 			out.Stride = [2]float64{g.Stride[0] / float64(st[1]), g.Stride[1] / float64(st[0])}
 		}
@@ -290,7 +314,10 @@ func (l *look) window(n *onnxpb.NodeProto, shape []int, in *feature.Rep) structu
 	if pools[n.GetOpType()] && shape[0] == p.Channels {
 		part.Mix = p.Mix
 		if r, err := l.frame.Layout(shape, part); err == nil {
-			return structure{rep: r.As(feature.ByStructure, "channels stay what they were, on a grid of their own"), sure: p.Mix == nil || !in.Signs()}
+			return structure{
+				rep:  r.As(feature.ByStructure, "channels stay what they were, on a grid of their own"),
+				sure: p.Mix == nil || !in.Signs(),
+			}
 		}
 		return structure{}
 	}
@@ -298,7 +325,8 @@ func (l *look) window(n *onnxpb.NodeProto, shape []int, in *feature.Rep) structu
 	if err != nil {
 		return structure{}
 	}
-	return structure{rep: r.As(feature.ByStructure, "a map moves with its grid; the values show no other order of the channels")}
+	return structure{rep: r.As(feature.ByStructure,
+		"a map moves with its grid; the values show no other order of the channels")}
 }
 
 // reduced is the representation after a reduction, if its form tells that it runs over the places.
@@ -350,7 +378,13 @@ func (l *look) guess(shape []int) []feature.Grid {
 	var out []feature.Grid
 	add := func(h, w int) {
 		if h > 1 && w > 1 && h <= 2*l.h && w <= 2*l.w {
-			out = append(out, feature.Grid{H: h, W: w, Stride: [2]float64{math.Max(1, math.Round(float64(l.w)/float64(w))), math.Max(1, math.Round(float64(l.h)/float64(h)))}})
+			out = append(out, feature.Grid{
+				H: h, W: w,
+				Stride: [2]float64{
+					math.Max(1, math.Round(float64(l.w)/float64(w))),
+					math.Max(1, math.Round(float64(l.h)/float64(h))),
+				},
+			})
 		}
 	}
 	for a := len(shape) - 2; a >= 0; a-- {
@@ -383,9 +417,11 @@ func (l *look) exactElements() []group.Element {
 // mostMoved is the largest number that float32 counts up to without a gap.
 const mostMoved = 1 << 24
 
-// movement follows every number through a node that moves data about, by running it on the numbers of their places. It is nil
-// if the node does more than that.
-func (l *look) movement(ctx context.Context, cur *cut, names []string, ins []*feature.Rep, v string, shape []int) *feature.Rep {
+// movement follows every number through a node that moves data about, by running it on the numbers of their places. It
+// is nil if the node does more than that.
+func (l *look) movement(ctx context.Context, cur *cut, names []string, ins []*feature.Rep, v string,
+	shape []int,
+) *feature.Rep {
 	var offsets []int
 	total := 0
 	for _, r := range ins {

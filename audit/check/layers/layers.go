@@ -1,5 +1,5 @@
-// Package layers is the check that looks inside: which layer breaks the symmetry, by how much, and how much of the error at the output
-// comes from it.
+// Package layers is the check that looks inside: which layer breaks the symmetry, by how much, and how much of the
+// error at the output comes from it.
 package layers
 
 import (
@@ -37,12 +37,31 @@ Representations follow from the graph where it decides them (pointwise operators
 the values themselves, verified on samples held out; a value that nothing explains makes its layer untestable, and the next layer is measured
 together with it. Values whose first axis counts the rows of a set, or the nodes of a graph, are taken to belong to them. Of an output with several fields the one with the largest error is followed.`,
 	Params: []audit.Param{
-		{Name: "samples", Doc: "inputs that are followed through the layers", Unit: "inputs", Default: 8, Min: 2, Max: 4096},
-		{Name: "elements", Doc: "elements that each of them is moved by, exact ones if there are any", Unit: "elements", Default: 4, Min: 1, Max: 256},
-		{Name: "cuts", Doc: "places at which contributions are measured; layers between two of them share one", Unit: "places", Default: 96, Min: 1, Max: 10000},
-		{Name: "share", Doc: "least signed share of a layer that is named as the first that breaks", Default: 0.05, Min: 0, Max: 1},
-		{Name: "memory", Doc: "values held at once; fewer samples and elements are followed if they do not fit", Unit: "MB", Default: 256, Min: 1, Max: 1 << 20},
-		{Name: "weights", Doc: "size of the model up to which derivatives are taken too, which hold it several times", Unit: "MB", Default: 64, Min: 0, Max: 1 << 20},
+		{
+			Name: "samples", Doc: "inputs that are followed through the layers", Unit: "inputs", Default: 8, Min: 2,
+			Max: 4096,
+		},
+		{
+			Name: "elements", Doc: "elements that each of them is moved by, exact ones if there are any",
+			Unit:    "elements",
+			Default: 4, Min: 1, Max: 256,
+		},
+		{
+			Name: "cuts", Doc: "places at which contributions are measured; layers between two of them share one",
+			Unit: "places", Default: 96, Min: 1, Max: 10000,
+		},
+		{
+			Name: "share", Doc: "least signed share of a layer that is named as the first that breaks", Default: 0.05,
+			Min: 0, Max: 1,
+		},
+		{
+			Name: "memory", Doc: "values held at once; fewer samples and elements are followed if they do not fit",
+			Unit: "MB", Default: 256, Min: 1, Max: 1 << 20,
+		},
+		{
+			Name: "weights", Doc: "size of the model up to which derivatives are taken too, which hold it several times",
+			Unit: "MB", Default: 64, Min: 0, Max: 1 << 20,
+		},
 	},
 	Uses:     []*audit.Check{sweep.Check},
 	Optional: true,
@@ -50,7 +69,8 @@ together with it. Values whose first axis counts the rows of a set, or the nodes
 	Work:     work,
 }
 
-// work counts runs of the whole model: the chain of layers moved, unmoved and from moved values, and half of it per place and element.
+// work counts runs of the whole model: the chain of layers moved, unmoved and from moved values, and half of it per
+// place and element.
 func work(p *audit.Pass) int {
 	if p.Subject.Interior == nil {
 		return 0
@@ -70,16 +90,18 @@ const doubleMACs = 4e9
 type Row struct {
 	Index    int
 	Name, Op string
-	Rep      string         // representation of what the layer makes
-	Origin   feature.Origin // of it
-	Why      string
-	// Prefix and Injected are means over inputs and elements, Floor is what rounding, or resampling where an element resamples here, makes of
-	// the injected error; NaN where not measured.
+	// representation of what the layer makes
+	Rep string
+	// of it
+	Origin feature.Origin
+	Why    string
+	// Prefix and Injected are means over inputs and elements, Floor is what rounding, or resampling where an element
+	// resamples here, makes of the injected error; NaN where not measured.
 	Prefix, Injected, Floor float64
 	// Above tells that the injected error is beyond its floor.
 	Above bool
-	// Share is the signed share of the error at the output over the elements, Lo and Hi its limits; NaN where there is no error to share,
-	// or where the layer has no place of its own.
+	// Share is the signed share of the error at the output over the elements, Lo and Hi its limits; NaN where there is
+	// no error to share, or where the layer has no place of its own.
 	Share audit.Interval
 	// Flows are the signed shares of the derivatives along the group, in the order of [Result.Flows].
 	Flows []float64
@@ -87,13 +109,16 @@ type Row struct {
 	resamples bool
 	// Together are the layers before it that could not be told apart from it.
 	Together []string
-	Status   string // "tested", "untestable: why", "exempt: why"
+	// "tested", "untestable: why", "exempt: why"
+	Status string
 }
 
 // Decomposition is an error at the output taken apart.
 type Decomposition struct {
-	Name string // "elements", or that of an infinitesimal motion
-	Unit string // of the motion; "" for elements
+	// "elements", or that of an infinitesimal motion
+	Name string
+	// of the motion; "" for elements
+	Unit string
 	// Error is the size of what is taken apart, over the scale of the output, per unit of the motion.
 	Error float64
 	// Sum is that of the shares; it is 1 up to rounding.
@@ -103,10 +128,12 @@ type Decomposition struct {
 
 // Result is what the check found.
 type Result struct {
-	Body     string
-	Rows     []Row
-	Elements *Decomposition  // nil if no element was visited
-	Flows    []Decomposition // along the group; empty if there is no derivative
+	Body string
+	Rows []Row
+	// nil if no element was visited
+	Elements *Decomposition
+	// along the group; empty if there is no derivative
+	Flows []Decomposition
 	// NoFlows says why there is no derivative.
 	NoFlows string
 	// First is the index in Rows of the first layer that breaks; -1 if none does.
@@ -121,10 +148,13 @@ type Result struct {
 type cut struct {
 	layer interior.Layer
 	live  []string
-	reps  []*feature.Rep // nil for values that hold no floating-point numbers
-	x     [][]interior.Array
-	gx    [][]interior.Array // of sample i at element j: i·m+j
-	rx    [][]interior.Array // ρ(g)z
+	// nil for values that hold no floating-point numbers
+	reps []*feature.Rep
+	x    [][]interior.Array
+	// of sample i at element j: i·m+j
+	gx [][]interior.Array
+	// ρ(g)z
+	rx [][]interior.Array
 }
 
 // look is one run of the check.
@@ -136,28 +166,42 @@ type look struct {
 	elements []audit.Element
 	exact    bool
 	samples  []space.Value
-	field    string        // of the output, that is followed; "" for an output that is no record
-	output   string        // of the graph
-	moves    action.Action // of it
-	spec     space.Spec    // of it
-	codec    decode.Codec  // that reads it
-	ids      []string
-	indexes  []int
-	out      *feature.Rep // of the output, declared
-	other    *feature.Rep // another one that explains the values of the output; nil if none does
+	// of the output, that is followed; "" for an output that is no record
+	field string
+	// of the graph
+	output string
+	// of it
+	moves action.Action
+	// of it
+	spec space.Spec
+	// that reads it
+	codec   decode.Codec
+	ids     []string
+	indexes []int
+	// of the output, declared
+	out *feature.Rep
+	// another one that explains the values of the output; nil if none does
+	other *feature.Rep
 	// invariant tells that the output is declared to stay.
-	invariant     bool
-	h, w          int            // of the picture that the model reads; 0 for other inputs
-	made          map[string]int // node that makes a value
-	varies        map[string]bool
-	layers        []interior.Layer
-	forms         int // of the samples, if they have several
-	nodes, padded int // rows of the inputs that the group exchanges, and how many the model reads
+	invariant bool
+	// of the picture that the model reads; 0 for other inputs
+	h, w int
+	// node that makes a value
+	made   map[string]int
+	varies map[string]bool
+	layers []interior.Layer
+	// of the samples, if they have several
+	forms int
+	// rows of the inputs that the group exchanges, and how many the model reads
+	nodes, padded int
 	flows         []feature.Flow
-	flowed        int // samples along which derivatives are taken
-	first         *cut
-	shapes        map[string][]int // of one sample, with its batch axis, as far as they are known
-	large         bool             // the values of one layer take much memory
+	// samples along which derivatives are taken
+	flowed int
+	first  *cut
+	// of one sample, with its batch axis, as far as they are known
+	shapes map[string][]int
+	// the values of one layer take much memory
+	large bool
 
 	outX, outGX [][]interior.Array
 	scale       float64
@@ -173,7 +217,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: the model is not at hand as a graph, so it cannot be opened", audit.ErrUntested)
 	}
 	if p.Subject.N < 2 {
-		return nil, fmt.Errorf("%w: one input has no spread to measure errors against; give at least two", audit.ErrUntested)
+		return nil, fmt.Errorf("%w: one input has no spread to measure errors against; give at least two",
+			audit.ErrUntested)
 	}
 	l := &look{p: p, group: p.Subject.Plan.Group}
 	if err := l.prepare(ctx); err != nil {
@@ -224,8 +269,9 @@ func (l *look) prepare(ctx context.Context) error {
 	return l.ends(ctx, l.first)
 }
 
-// alike picks up to n samples of one form: values inside the model are compared number for number, and those of sets and graphs of different
-// sizes have different forms. It is the form that the most samples have, the first of equals, if those spread over the data have several.
+// alike picks up to n samples of one form: values inside the model are compared number for number, and those of sets
+// and graphs of different sizes have different forms. It is the form that the most samples have, the first of equals,
+// if those spread over the data have several.
 func (l *look) alike(n int) error {
 	p := l.p
 	forms := map[string][]int{}
@@ -263,7 +309,8 @@ func (l *look) alike(n int) error {
 	}
 	pick := forms[best]
 	if len(pick) < 2 {
-		return fmt.Errorf("%w: no two of %d inputs have the same form, such as as many rows, so that values inside the model cannot be compared", audit.ErrUntested, len(forms))
+		return fmt.Errorf("%w: no two of %d inputs have the same form, such as as many rows, so that values inside "+
+			"the model cannot be compared", audit.ErrUntested, len(forms))
 	}
 	for k := range min(n, len(pick)) {
 		i := pick[k*len(pick)/min(n, len(pick))]
@@ -294,14 +341,16 @@ func (l *look) body(n int) *interior.Model {
 		return s.Interior
 	}
 	f, err := facts.Infer(s.Interior.ONNX(), in, nil)
-	if err != nil || len(f.Gaps) > 0 || float64(f.MACs)*float64(n*(2+3*len(l.elements))+n*len(l.elements)*min(len(f.Nodes), int(l.p.Param("cuts")))/2) > doubleMACs {
+	if err != nil || len(f.Gaps) > 0 ||
+		float64(f.MACs)*float64(n*(2+3*len(l.elements))+n*len(l.elements)*min(len(f.Nodes),
+			int(l.p.Param("cuts")))/2) > doubleMACs {
 		return s.Interior
 	}
 	return s.Reference
 }
 
-// choose lists the layers that lead to the output, or those of them that the user asks for. The last is always the one that makes the
-// output.
+// choose lists the layers that lead to the output, or those of them that the user asks for. The last is always the one
+// that makes the output.
 func (l *look) choose() error {
 	g := l.m.ONNX().Proto().GetGraph()
 	l.made, l.varies = map[string]int{}, map[string]bool{}
@@ -359,7 +408,8 @@ func (l *look) choose() error {
 	return nil
 }
 
-// fit takes fewer samples and elements if the values of one layer would not fit into memory: three copies, twice over, in float64.
+// fit takes fewer samples and elements if the values of one layer would not fit into memory: three copies, twice over,
+// in float64.
 func (l *look) fit() error {
 	in, err := facts.SampleShapes(l.m.ONNX().Signature(), 1, space.Shape(l.samples[0]))
 	if err != nil {
@@ -395,7 +445,8 @@ func (l *look) fit() error {
 // input moves the samples and says how the arrays that the model reads move.
 func (l *look) input(ctx context.Context) (*cut, error) {
 	plan := l.p.Subject.Plan
-	unmoved, there := audit.NewMover(plan.In, l.group.Identity()), audit.Movers(plan.In, l.elements, func(g group.Element) group.Element { return g })
+	unmoved, there := audit.NewMover(plan.In, l.group.Identity()),
+		audit.Movers(plan.In, l.elements, func(g group.Element) group.Element { return g })
 	var moved []space.Value
 	for i, v := range l.samples {
 		x, err := unmoved.Move(v)
@@ -481,8 +532,8 @@ func (l *look) input(ctx context.Context) (*cut, error) {
 	return c, nil
 }
 
-// resampling finds out by which kernel and border rule an action moves pictures, by comparing what it does to a picture with each of them;
-// the most exact kernel if its elements do not tell, the first border rule that fits.
+// resampling finds out by which kernel and border rule an action moves pictures, by comparing what it does to a picture
+// with each of them; the most exact kernel if its elements do not tell, the first border rule that fits.
 func (l *look) resampling(x *space.Image) (action.Kernel, action.Border) {
 	type rule struct {
 		k action.Kernel
@@ -506,7 +557,8 @@ func (l *look) resampling(x *space.Image) (action.Kernel, action.Border) {
 		if err != nil || !ok || want.H != x.H || want.W != x.W {
 			continue
 		}
-		if fits := slices.DeleteFunc(slices.Clone(left), func(r rule) bool { return !agree(l.group, r.k, r.b, g, probe, want) }); len(fits) > 0 {
+		if fits := slices.DeleteFunc(slices.Clone(left),
+			func(r rule) bool { return !agree(l.group, r.k, r.b, g, probe, want) }); len(fits) > 0 {
 			left = fits
 		}
 	}
@@ -573,7 +625,8 @@ func (l *look) ends(ctx context.Context, first *cut) error {
 	return l.begin(ctx)
 }
 
-// declared is the representation of the output: the action of the plan, taken apart into fields where it consists of them.
+// declared is the representation of the output: the action of the plan, taken apart into fields where it consists of
+// them.
 func (l *look) declared(ctx context.Context, shape []int) (*feature.Rep, error) {
 	out := l.moves
 	if _, ok := out.(action.Trivial); ok {
@@ -631,8 +684,10 @@ func (l *look) declared(ctx context.Context, shape []int) (*feature.Rep, error) 
 	case space.KindRecord: // one of its fields is followed
 	case space.KindFrames: // no model returns them
 	case space.KindBoxes:
-		return nil, fmt.Errorf("%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the lists are followed by auditing a copy of the model "+
-			"that is cut at its last map, as an output of space tensor", audit.ErrUntested)
+		return nil, fmt.Errorf(
+			"%w: boxes are chosen from lists of candidates, which do not move as maps do; the layers before the "+
+				"lists are followed by auditing a copy of the model "+
+				"that is cut at its last map, as an output of space tensor", audit.ErrUntested)
 	case space.KindMask: // labels come from the largest of the numbers at each pixel, which move as they do
 		for _, c := range l.frame.Candidates(shape, l.guess(shape)) {
 			if c.Moves() {
@@ -641,7 +696,8 @@ func (l *look) declared(ctx context.Context, shape []int) (*feature.Rep, error) 
 		}
 	}
 	if given == nil {
-		return nil, fmt.Errorf("%w: outputs of kind %s are not followed back into the model", audit.ErrUntested, spec.Kind)
+		return nil, fmt.Errorf("%w: outputs of kind %s are not followed back into the model", audit.ErrUntested,
+			spec.Kind)
 	}
 	// The same action as fields, if it is one: then it has a derivative.
 	r := l.p.Rand("layers", "output")
@@ -659,7 +715,8 @@ func (l *look) declared(ctx context.Context, shape []int) (*feature.Rep, error) 
 			pairs = append(pairs, feature.Pair{G: e.G, Object: i, X: x, Y: y})
 		}
 	}
-	rep, fit, err := l.frame.Infer(pairs, l.frame.Candidates(shape, l.guess(shape)), feature.Limits{Tolerance: 1e-9, Loose: 1e-9})
+	rep, fit, err := l.frame.Infer(pairs, l.frame.Candidates(shape, l.guess(shape)),
+		feature.Limits{Tolerance: 1e-9, Loose: 1e-9})
 	if err != nil {
 		return nil, err
 	}
@@ -680,7 +737,9 @@ func (l *look) closed(part *interior.Part) error {
 }
 
 // through runs the graph between two lists of values.
-func (l *look) through(ctx context.Context, from, to []string, in [][]interior.Array) (out [][]interior.Array, err error) {
+func (l *look) through(ctx context.Context, from, to []string, in [][]interior.Array) (out [][]interior.Array,
+	err error,
+) {
 	part, err := l.m.Part(ctx, from, to)
 	if err != nil {
 		return nil, err

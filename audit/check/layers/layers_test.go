@@ -84,11 +84,13 @@ func row(tb testing.TB, r *layers.Result, name string) layers.Row {
 func show(tb testing.TB, r *layers.Result) {
 	tb.Helper()
 	for _, w := range r.Rows {
-		tb.Logf("%3d %-28s %-18s %-28s %-10s prefix %-9.2g injected %-9.2g floor %-9.2g above %-5v share %-8.3g flows %.3g  %s", w.Index, w.Name, w.Op, w.Rep, w.Origin,
+		tb.Logf("%3d %-28s %-18s %-28s %-10s prefix %-9.2g injected %-9.2g floor %-9.2g above %-5v share %-8.3g "+
+			"flows %.3g  %s", w.Index, w.Name, w.Op, w.Rep, w.Origin,
 			w.Prefix, w.Injected, w.Floor, w.Above, w.Share.Value, w.Flows, w.Status)
 	}
 	if r.Elements != nil {
-		tb.Logf("%s: error %.3g, sum %.12g, cancellation %.3g; first %d", r.Body, r.Elements.Error, r.Elements.Sum, r.Elements.Cancellation, r.First)
+		tb.Logf("%s: error %.3g, sum %.12g, cancellation %.3g; first %d", r.Body, r.Elements.Error, r.Elements.Sum,
+			r.Elements.Cancellation, r.First)
 	}
 	for _, d := range r.Flows {
 		tb.Logf("along %s: %.3g, sum %.12g, cancellation %.3g", d.Name, d.Error, d.Sum, d.Cancellation)
@@ -121,7 +123,10 @@ func digits(tb testing.TB, name string, plan *orbit.Plan) *audit.Subject {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c, err := decode.New(m.Signature(), decode.InputSpec{Sample: []int{1, 28, 28}, Scale: 255, Mean: []float64{0.1307}, Std: []float64{0.3081}}, decode.OutputSpec{})
+	c, err := decode.New(m.Signature(), decode.InputSpec{
+		Sample: []int{1, 28, 28}, Scale: 255, Mean: []float64{0.1307},
+		Std: []float64{0.3081},
+	}, decode.OutputSpec{})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -139,8 +144,8 @@ func digits(tb testing.TB, name string, plan *orbit.Plan) *audit.Subject {
 	return &audit.Subject{Name: name, Predictor: x, Interior: x, Plan: plan, N: 24, Sample: strokes, Seed: 1}
 }
 
-// On the shipped models the shares add to one, over elements and along the group; c4 holds at every layer under quarter turns, its
-// channels being recognised as fields of four orientations, and original breaks in its first convolution.
+// On the shipped models the shares add to one, over elements and along the group; c4 holds at every layer under quarter
+// turns, its channels being recognised as fields of four orientations, and original breaks in its first convolution.
 func TestDigits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs networks")
@@ -179,15 +184,17 @@ func TestDigits(t *testing.T) {
 
 func tensors(tb testing.TB, g group.Group, shape ...int) action.Action {
 	tb.Helper()
-	a, err := action.NewTensor(g, space.Spec{Kind: space.KindTensor, Shape: shape}, action.Options{}, action.Identical())
+	a, err := action.NewTensor(g, space.Spec{Kind: space.KindTensor, Shape: shape}, action.Options{},
+		action.Identical())
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return a
 }
 
-// The contributions that the check gets by subtracting what the rest of the model makes of two neighboring places are those of the
-// definition: the local term Df_i·dρ_{i-1}(z_{i-1}) - dρ_i(z_i), pushed from the layer to the output. Nothing telescopes there.
+// The contributions that the check gets by subtracting what the rest of the model makes of two neighboring places are
+// those of the definition: the local term Df_i·dρ_{i-1}(z_{i-1}) - dρ_i(z_i), pushed from the layer to the output.
+// Nothing telescopes there.
 func TestLocalTerms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs networks")
@@ -222,7 +229,8 @@ func TestLocalTerms(t *testing.T) {
 			}
 			rep := f.Fixed(a.Shape)
 			if len(a.Shape) == 3 && a.Shape[1] > 1 {
-				if rep, err = f.Map(a.Shape, [2]float64{28 / float64(a.Shape[1]), 28 / float64(a.Shape[1])}); err != nil {
+				if rep, err = f.Map(a.Shape,
+					[2]float64{28 / float64(a.Shape[1]), 28 / float64(a.Shape[1])}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -238,7 +246,10 @@ func TestLocalTerms(t *testing.T) {
 			if !ok {
 				t.Fatal("no picture")
 			}
-			d, err := m.Tangents([]space.Value{&space.Image{C: 1, H: 28, W: 28, Pix: derivative(interior.Array{Shape: []int{1, 28, 28}, Val: img.Pix}).Val}})
+			d, err := m.Tangents([]space.Value{&space.Image{
+				C: 1, H: 28, W: 28,
+				Pix: derivative(interior.Array{Shape: []int{1, 28, 28}, Val: img.Pix}).Val,
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,9 +19,9 @@ import (
 	"nero/symmetry/group"
 )
 
-// sets is a subject of sets of two numbers each, of the given sizes in turn, and a network that adds up what it makes of them, the first of them
-// more than once if it is faulty.
-// With fields it answers with what it makes of each row as well, before that.
+// sets is a subject of sets of two numbers each, of the given sizes in turn, and a network that adds up what it makes
+// of them, the first of them more than once if it is faulty. With fields it answers with what it makes of each row as
+// well, before that.
 func sets(t *testing.T, faulty, fields bool, sizes ...int) *audit.Subject {
 	t.Helper()
 	b := onnx.NewBuilder(17)
@@ -31,7 +31,8 @@ func sets(t *testing.T, faulty, fields bool, sizes ...int) *audit.Subject {
 		nodes[len(nodes)-1].Name = &name
 		return value
 	}
-	y := name("embed", b.Op("MatMul", []string{x, b.Const(tensor.FromFloat32([]float32{1, -0.5, 0.3, 0.7, 0.2, -1}, 2, 3))}))
+	y := name("embed", b.Op("MatMul",
+		[]string{x, b.Const(tensor.FromFloat32([]float32{1, -0.5, 0.3, 0.7, 0.2, -1}, 2, 3))}))
 	y = name("act", b.Op("Tanh", []string{y}))
 	rows := y
 	if faulty { // a running sum depends on the order
@@ -61,7 +62,10 @@ func sets(t *testing.T, faulty, fields bool, sizes ...int) *audit.Subject {
 	}
 	outputs := []decode.OutputField{{Name: "sum", Port: y, Type: space.TypeUnchanged, Per: space.PerSample}}
 	if fields {
-		outputs = append([]decode.OutputField{{Name: "rows", Port: rows, Type: space.TypeUnchanged, Per: space.PerNode}}, outputs...)
+		outputs = append([]decode.OutputField{{
+			Name: "rows", Port: rows, Type: space.TypeUnchanged,
+			Per: space.PerNode,
+		}}, outputs...)
 	}
 	c, err := decode.NewRecord(m.Signature(), decode.RecordSpec{Sample: spec, Outputs: outputs})
 	if err != nil {
@@ -96,7 +100,9 @@ func TestRagged(t *testing.T) {
 		faulty, fields bool
 	}{{false, false}, {true, false}, {false, true}, {true, true}} {
 		_, r := look(t, audittest.Fixture{Subject: sets(t, c.faulty, c.fields, 6, 4, 5, 4)}, sweep.Check)
-		if c.faulty != (r.First >= 0) || c.faulty && (r.Rows[r.First].Name != "run" || len(r.Rows[r.First].Together) > 0) || (r.Field == "sum") != (c.fields && c.faulty) && c.faulty {
+		if c.faulty != (r.First >= 0) || c.faulty &&
+			(r.Rows[r.First].Name != "run" || len(r.Rows[r.First].Together) > 0) ||
+			(r.Field == "sum") != (c.fields && c.faulty) && c.faulty {
 			show(t, r)
 			t.Errorf("%+v: the first layer that breaks is %d, of field %q", c, r.First, r.Field)
 		}

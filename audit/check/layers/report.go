@@ -50,8 +50,8 @@ func (l *look) broken(r *Result) bool {
 	return r.Elements != nil && r.Elements.Error > l.p.Policy.RoundingFactor*l.outFloor && r.Elements.Error > leastError
 }
 
-// first is the first layer that injects an error and carries a share of the output's, else the one with the largest share; -1 if no
-// layer injects any.
+// first is the first layer that injects an error and carries a share of the output's, else the one with the largest
+// share; -1 if no layer injects any.
 func first(rows []Row, least float64) int {
 	best := -1
 	for i, w := range rows {
@@ -73,8 +73,10 @@ func first(rows []Row, least float64) int {
 func (l *look) report(r *Result) {
 	p := l.p
 	p.Measure(audit.Number("layers", float64(len(r.Rows)), "layers"),
-		audit.Number("layers that inject an error", float64(count(r.Rows, func(w Row) bool { return w.Above })), "layers"),
-		audit.Number("layers that could not be tested", float64(count(r.Rows, func(w Row) bool { return strings.HasPrefix(w.Status, untestable) })), "layers"))
+		audit.Number("layers that inject an error", float64(count(r.Rows, func(w Row) bool { return w.Above })),
+			"layers"),
+		audit.Number("layers that could not be tested",
+			float64(count(r.Rows, func(w Row) bool { return strings.HasPrefix(w.Status, untestable) })), "layers"))
 	if r.Elements != nil {
 		what := "the output"
 		if r.Field != "" {
@@ -83,7 +85,8 @@ func (l *look) report(r *Result) {
 		p.Measure(audit.Number("error at "+what+", root mean square", r.Elements.Error, ""),
 			audit.Number("rounding at the output", l.outFloor, ""))
 		if l.broken(r) {
-			p.Measure(audit.Number("sum of the shares", r.Elements.Sum, ""), audit.Number("cancellation index", r.Elements.Cancellation, ""))
+			p.Measure(audit.Number("sum of the shares", r.Elements.Sum, ""),
+				audit.Number("cancellation index", r.Elements.Cancellation, ""))
 		}
 	}
 	for _, d := range r.Flows {
@@ -126,7 +129,8 @@ func (l *look) table(r *Result) {
 		{Name: "share", Doc: "signed share of the error at the output"},
 	}}
 	for _, d := range r.Flows {
-		t.Columns = append(t.Columns, audit.Column{Name: "share, " + d.Name, Doc: "signed share of the derivative along the group"})
+		t.Columns = append(t.Columns,
+			audit.Column{Name: "share, " + d.Name, Doc: "signed share of the derivative along the group"})
 	}
 	t.Columns = append(t.Columns, audit.Column{Name: "status"})
 	for _, w := range r.Rows {
@@ -151,7 +155,8 @@ func (l *look) table(r *Result) {
 		}
 		t.Rows = append(t.Rows, append(cells, audit.Word(status)))
 	}
-	note := "Errors are over the spread of each layer's values; shares add to one, and are negative where a layer undoes what others did."
+	note := "Errors are over the spread of each layer's values; shares add to one, and are negative where a layer " +
+		"undoes what others did."
 	if !r.Exact {
 		note += " The elements resample the input."
 	}
@@ -177,8 +182,12 @@ func (l *look) curves(r *Result) {
 	}
 	if len(series[0].X) > 0 {
 		l.p.Show(audit.Exhibit{
-			Name: "layer-profile", Title: "Error by layer", Note: "The prefix error has accumulated; the injected one is made by the layer alone.",
-			Curve: &audit.Curve{X: audit.Scale{Name: "layer"}, Y: audit.Scale{Name: "relative error", Log: true}, Limit: math.NaN(), Series: series},
+			Name: "layer-profile", Title: "Error by layer",
+			Note: "The prefix error has accumulated; the injected one is made by the layer alone.",
+			Curve: &audit.Curve{
+				X: audit.Scale{Name: "layer"}, Y: audit.Scale{Name: "relative error", Log: true},
+				Limit: math.NaN(), Series: series,
+			},
 		})
 	}
 	var shares []audit.Series
@@ -200,7 +209,10 @@ func (l *look) curves(r *Result) {
 	if len(shares) > 0 {
 		l.p.Show(audit.Exhibit{
 			Name: "layer-shares", Title: "Signed shares of the error at the output", Note: "Each series adds to one.",
-			Curve: &audit.Curve{X: audit.Scale{Name: "layer"}, Y: audit.Scale{Name: "share"}, Limit: math.NaN(), Series: shares},
+			Curve: &audit.Curve{
+				X: audit.Scale{Name: "layer"}, Y: audit.Scale{Name: "share"}, Limit: math.NaN(),
+				Series: shares,
+			},
 		})
 	}
 }
@@ -217,17 +229,22 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 	switch {
 	case pools[w.Op] || globals[w.Op] || strided && shifts:
 		return audit.CluePooling, "pooling or striding", []string{
-			"choose sizes, strides and padding so that the grid of the layer maps to itself under the group, or pool with a low-pass filter before the stride",
-			"look at the aggregation: a mean or a maximum over whole orbits keeps the symmetry, a window that lies off the centre does not",
+			"choose sizes, strides and padding so that the grid of the layer maps to itself under the group, or pool " +
+				"with a low-pass filter before the stride",
+			"look at the aggregation: a mean or a maximum over whole orbits keeps the symmetry, a window that lies " +
+				"off the centre does not",
 		}
 	case convolutions[w.Op]:
-		r := []string{"constrain the kernels: for " + l.group.Name() + " a filter and its moved copies must be the same weights"}
+		r := []string{"constrain the kernels: for " + l.group.Name() +
+			" a filter and its moved copies must be the same weights"}
 		if shifts && !turns {
 			r = []string{"look at the border: zero padding is no symmetry of shifts; use circular or valid padding"}
 		}
-		return audit.ClueConvolution, "a convolution", append(r, "check the padding: it must be the same on opposite sides")
+		return audit.ClueConvolution, "a convolution",
+			append(r, "check the padding: it must be the same on opposite sides")
 	case normalisations[w.Op]:
-		return audit.ClueNormalisation, "a normalisation", []string{"share scale, offset and statistics among all channels and places that the group exchanges"}
+		return audit.ClueNormalisation, "a normalisation",
+			[]string{"share scale, offset and statistics among all channels and places that the group exchanges"}
 	case products[w.Op]:
 		return audit.ClueDense, "a dense layer", []string{
 			"replace the dense layer on places by a pooling over all of them, or by a convolution",
@@ -241,15 +258,21 @@ func (l *look) class(w Row) (clue audit.ClueName, what string, remedies []string
 			"drop the table of positions, or use relative positions, or make it symmetric under " + l.group.Name(),
 		}
 	case linear[w.Op]:
-		return "", "the operator " + w.Op, []string{"compare what it brings together: values that move in different ways, or an output that is declared in another representation"}
+		return "", "the operator " + w.Op,
+			[]string{"compare what it brings together: values that move in different ways, or an output that is " +
+				"declared in another representation"}
 	case pointwise[w.Op]:
-		return audit.ClueNonlinearity, "a pointwise nonlinearity", []string{"apply it to norms or to channels that the group permutes without signs, or gate with such channels"}
+		return audit.ClueNonlinearity, "a pointwise nonlinearity",
+			[]string{"apply it to norms or to channels that the group permutes without signs, or gate with such " +
+				"channels"}
 	}
-	return "", "the operator " + w.Op, []string{"compare the layer alone with its input moved and unmoved, as the table does"}
+	return "", "the operator " + w.Op,
+		[]string{"compare the layer alone with its input moved and unmoved, as the table does"}
 }
 
-// entrance is where an error that shows at w may have come in: the first of the layers that cannot be told apart from it and do more
-// than hand values to other places; where w acts on each place alone, the first that may cut places off; else w itself.
+// entrance is where an error that shows at w may have come in: the first of the layers that cannot be told apart from
+// it and do more than hand values to other places; where w acts on each place alone, the first that may cut places off;
+// else w itself.
 func entrance(rows []Row, w Row) Row {
 	for _, v := range rows {
 		if slices.Contains(w.Together, v.Name) && !movements[v.Op] && v.Op != "Pad" && v.Op != "Identity" {
@@ -297,10 +320,15 @@ func (l *look) clues(r *Result) {
 		set = "resampled"
 	}
 	give := func(name audit.ClueName, holds bool, strength float64, location, text string, ev ...audit.Evidence) {
-		l.p.Clue(audit.Clue{Name: name, Holds: holds, Strength: strength, Text: text, Location: location, Set: set, Evidence: ev})
+		l.p.Clue(audit.Clue{
+			Name: name, Holds: holds, Strength: strength, Text: text, Location: location, Set: set,
+			Evidence: ev,
+		})
 	}
 	if !l.broken(r) {
-		give(audit.ClueFirstLayer, false, 0.9, "", fmt.Sprintf("the error at the output, %.2g, is rounding; %d layers inject one", r.Elements.Error, count(r.Rows, func(w Row) bool { return w.Above })))
+		give(audit.ClueFirstLayer, false, 0.9, "",
+			fmt.Sprintf("the error at the output, %.2g, is rounding; %d layers inject one", r.Elements.Error,
+				count(r.Rows, func(w Row) bool { return w.Above })))
 		return
 	}
 	if r.First < 0 {
@@ -318,7 +346,8 @@ func (l *look) clues(r *Result) {
 		audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 		audit.Measured("share of the error at the output", w.Share, ""),
 	}
-	text := fmt.Sprintf("%s (%s) is the first layer that breaks; its share is %.3g", start.Name, start.Op, w.Share.Value)
+	text := fmt.Sprintf("%s (%s) is the first layer that breaks; its share is %.3g", start.Name, start.Op,
+		w.Share.Value)
 	if start.Index != w.Index {
 		text += fmt.Sprintf(", with those up to %s, which cannot be told apart", w.Name)
 	}
@@ -336,30 +365,36 @@ func (l *look) clues(r *Result) {
 	}
 	big := r.Rows[most]
 	single := math.Abs(big.Share.Value) >= singleShare && others <= otherShare
-	give(audit.ClueSingleLayer, single, strength, entrance(r.Rows, big).Name, fmt.Sprintf("%s carries the share %.3g, every other layer at most %.3g", big.Name, big.Share.Value, others))
+	give(audit.ClueSingleLayer, single, strength, entrance(r.Rows, big).Name,
+		fmt.Sprintf("%s carries the share %.3g, every other layer at most %.3g", big.Name, big.Share.Value, others))
 	grows, rho := grows(r.Rows)
 	if !math.IsNaN(rho) {
-		give(audit.ClueGrows, grows && !single, 0.8, "", fmt.Sprintf("the prefix error and the depth have the rank correlation %.2g over %d layers", rho, len(r.Rows)))
+		give(audit.ClueGrows, grows && !single, 0.8, "",
+			fmt.Sprintf("the prefix error and the depth have the rank correlation %.2g over %d layers", rho,
+				len(r.Rows)))
 	}
 	if most == r.First || single {
 		w, start = big, entrance(r.Rows, big)
 		name, what, _ = l.class(start)
 	}
 	if name != "" {
-		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), start.Name, fmt.Sprintf("%s, which breaks, is %s", start.Name, what), ev...)
+		give(name, true, strength*math.Min(1, math.Max(0.2, math.Abs(w.Share.Value))), start.Name,
+			fmt.Sprintf("%s, which breaks, is %s", start.Name, what), ev...)
 	}
 	if r.First == len(r.Rows)-1 && r.Rows[r.First].Index == l.layers[len(l.layers)-1].Index {
 		// A layer that only hands values on can break nothing but what is declared of it.
 		other := l.other != nil || len(w.Together) == 0 && (movements[w.Op] || w.Op == "Identity")
 		text = "every layer before the output holds"
 		if l.other != nil {
-			text += fmt.Sprintf("; the values of the output are explained by %q, the declaration is %q", l.other.String(), l.out.String())
+			text += fmt.Sprintf("; the values of the output are explained by %q, the declaration is %q",
+				l.other.String(), l.out.String())
 		}
 		give(audit.ClueOutputLayer, other, 0.9, w.Name, text)
 	}
 }
 
-// grows tells whether the prefix error rises with depth: Spearman's rank correlation over the layers where it is above rounding.
+// grows tells whether the prefix error rises with depth: Spearman's rank correlation over the layers where it is above
+// rounding.
 func grows(rows []Row) (ok bool, rho float64) {
 	var y []float64
 	above := 0
@@ -404,11 +439,13 @@ func (l *look) finding(r *Result) {
 	w := r.Rows[r.First]
 	_, what, remedies := l.class(w)
 	if l.other != nil && r.First == len(r.Rows)-1 {
-		remedies = append([]string{fmt.Sprintf("declare the output as it moves: its values are explained by %q", l.other.String())}, remedies...)
+		remedies = append([]string{fmt.Sprintf("declare the output as it moves: its values are explained by %q",
+			l.other.String())}, remedies...)
 	}
 	if math.Abs(w.Share.Value) < singleShare {
 		if most := l.largest(r); most != r.First {
-			remedies = append(remedies, fmt.Sprintf("treat the largest share first: that of %s is %.3g", r.Rows[most].Name, r.Rows[most].Share.Value))
+			remedies = append(remedies, fmt.Sprintf("treat the largest share first: that of %s is %.3g",
+				r.Rows[most].Name, r.Rows[most].Share.Value))
 		}
 	}
 	set := "exact"
@@ -421,7 +458,9 @@ func (l *look) finding(r *Result) {
 	}
 	l.p.Report(audit.Finding{
 		Category: audit.Layer, Set: set, Location: w.Name, Remedies: remedies, Worst: l.worst(),
-		Message: fmt.Sprintf("%s (%s)%s, %s, is the first layer that breaks: injected error %.2g, share %.3g of the error at the output", w.Name, w.Op, together, what, w.Injected, w.Share.Value),
+		Message: fmt.Sprintf(
+			"%s (%s)%s, %s, is the first layer that breaks: injected error %.2g, share %.3g of the error at the output",
+			w.Name, w.Op, together, what, w.Injected, w.Share.Value),
 		Evidence: []audit.Evidence{
 			audit.Number("injected error", w.Injected, "").Against(w.Floor * l.p.Policy.RoundingFactor),
 			audit.Measured("share of the error at the output", w.Share, ""),

@@ -23,8 +23,8 @@ import (
 	"nero/symmetry/action"
 )
 
-// resnet is a network of the form of ResNet-50 (He et al. 2016, Deep residual learning, table 1) with random weights: 25.5 million
-// parameters, pictures of 224 pixels, 16 bottleneck blocks.
+// resnet is a network of the form of ResNet-50 (He et al. 2016, Deep residual learning, table 1) with random weights:
+// 25.5 million parameters, pictures of 224 pixels, 16 bottleneck blocks.
 func resnet(tb testing.TB) *onnx.Model {
 	tb.Helper()
 	b := onnx.NewBuilder(17)
@@ -40,10 +40,12 @@ func resnet(tb testing.TB) *onnx.Model {
 	conv := func(x string, in, out, k, stride int, gain float64) string {
 		p := int64(k / 2)
 		return b.Op("Conv", []string{x, stored(gain*math.Sqrt(2/float64(in*k*k)), out, in, k, k), stored(0.1, out)},
-			onnx.AttrInts("pads", p, p, p, p), onnx.AttrInts("strides", int64(stride), int64(stride)), onnx.AttrInts("kernel_shape", int64(k), int64(k)))
+			onnx.AttrInts("pads", p, p, p, p), onnx.AttrInts("strides", int64(stride), int64(stride)),
+			onnx.AttrInts("kernel_shape", int64(k), int64(k)))
 	}
 	x = b.Op("Relu", []string{conv(x, 3, 64, 7, 2, 1)})
-	x = b.Op("MaxPool", []string{x}, onnx.AttrInts("kernel_shape", 3, 3), onnx.AttrInts("strides", 2, 2), onnx.AttrInts("pads", 1, 1, 1, 1))
+	x = b.Op("MaxPool", []string{x}, onnx.AttrInts("kernel_shape", 3, 3), onnx.AttrInts("strides", 2, 2),
+		onnx.AttrInts("pads", 1, 1, 1, 1))
 	for stage, blocks := range []int{3, 4, 6, 3} {
 		width := 64 << stage
 		for i := range blocks {
@@ -100,11 +102,13 @@ func TestResNet(t *testing.T) {
 	m := resnet(t)
 	t.Logf("built: %.0f MB", peak())
 	g := parse(t, "SO(2)")
-	plan := audittest.Plan(t, pictures(t, g, action.Options{}, 3, 224, 224), action.Trivial{G: g}, audittest.Angles(8)...)
+	plan := audittest.Plan(t, pictures(t, g, action.Options{}, 3, 224, 224), action.Trivial{G: g},
+		audittest.Angles(8)...)
 	s := &audit.Subject{Name: "resnet", Plan: plan, N: 16, Seed: 1, Sample: colored(224)}
-	s.Interior, err = interior.New(m, audittest.Images(t, m, 255, vector, 3, 224, 224), func(ctx context.Context, b []byte) (engine.Session, error) {
-		return e.Open(ctx, b, engine.Options{Threads: 2})
-	}, interior.Options{Body: "engine", Batch: 4})
+	s.Interior, err = interior.New(m, audittest.Images(t, m, 255, vector, 3, 224, 224),
+		func(ctx context.Context, b []byte) (engine.Session, error) {
+			return e.Open(ctx, b, engine.Options{Threads: 2})
+		}, interior.Options{Body: "engine", Batch: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,13 @@ import (
 	"nero/symmetry/group"
 )
 
-// countNodes are the rows of the inputs, 0 if they have none that the group exchanges or turns, and how many rows the model reads of them where it
-// reads a fixed number.
+// countNodes are the rows of the inputs, 0 if they have none that the group exchanges or turns, and how many rows the
+// model reads of them where it reads a fixed number.
 func (l *look) countNodes() (rows, padded int) {
 	_, permutes := l.group.(group.Permuting)
 	if f, ok := l.group.(group.Factored); ok {
-		permutes = slices.ContainsFunc(f.Factors(), func(g group.Group) bool { _, ok := g.(group.Permuting); return ok })
+		permutes = slices.ContainsFunc(f.Factors(),
+			func(g group.Group) bool { _, ok := g.(group.Permuting); return ok })
 	}
 	if !permutes {
 		return 0, 0
@@ -39,8 +40,8 @@ func (l *look) countNodes() (rows, padded int) {
 	return rows, max(rows, padded)
 }
 
-// rowLaws are the representations on a value whose first axis counts the rows of the inputs: numbers of each row, vectors of each row, numbers of
-// each pair of rows.
+// rowLaws are the representations on a value whose first axis counts the rows of the inputs: numbers of each row,
+// vectors of each row, numbers of each pair of rows.
 func (l *look) rowLaws(shape []int) []*feature.Rep {
 	if l.nodes < 2 || len(shape) == 0 || shape[0] != l.nodes && shape[0] != l.padded {
 		return nil
@@ -72,8 +73,9 @@ func (l *look) rowLaws(shape []int) []*feature.Rep {
 	return out
 }
 
-// rowLaw is the representation on a value of a model of sets and graphs: fixed, or one by rows, if it explains all pairs. Where none does, and the value
-// is not merely what was moved about, it is taken to belong to the rows that its first axis counts.
+// rowLaw is the representation on a value of a model of sets and graphs: fixed, or one by rows, if it explains all
+// pairs. Where none does, and the value is not merely what was moved about, it is taken to belong to the rows that its
+// first axis counts.
 func (l *look) rowLaw(v string, shape []int, pairs []feature.Pair) (rep *feature.Rep, constant bool) {
 	if l.nodes < 2 || len(pairs) == 0 {
 		return nil, false

@@ -20,24 +20,32 @@ import (
 
 // reads are the values that a node needs.
 func reads(n *onnxpb.NodeProto) []string {
-	return append(slices.DeleteFunc(slices.Clone(n.GetInput()), func(v string) bool { return v == "" }), onnx.Captured(n)...)
+	return append(slices.DeleteFunc(slices.Clone(n.GetInput()), func(v string) bool { return v == "" }),
+		onnx.Captured(n)...)
 }
 
 // shares takes an error at the output apart, streaming: only what the layer before made of the output is kept.
 type shares struct {
 	name, unit string
-	total      [][]float64 // Σc of every row, one per sample and element
-	before     [][]float64 // T of the place before
-	per        int         // rows per sample
-	dots       []([]float64)
-	squares    []float64
-	size       []float64 // Σ‖Σc‖² per sample
-	at         map[int]int
+	// Σc of every row, one per sample and element
+	total [][]float64
+	// T of the place before
+	before [][]float64
+	// rows per sample
+	per     int
+	dots    []([]float64)
+	squares []float64
+	// Σ‖Σc‖² per sample
+	size []float64
+	at   map[int]int
 }
 
 // newShares begins with T₀ and knows where it ends.
 func newShares(name, unit string, first, last [][]float64, per int) *shares {
-	s := &shares{name: name, unit: unit, before: first, per: per, size: make([]float64, len(first)/per), at: map[int]int{}}
+	s := &shares{
+		name: name, unit: unit, before: first, per: per, size: make([]float64, len(first)/per),
+		at: map[int]int{},
+	}
 	for i := range first {
 		d := minus(first[i], last[i])
 		s.total = append(s.total, d)
@@ -122,7 +130,9 @@ func (l *look) beginFlows(ctx context.Context) error {
 		return nil
 	}
 	if size, most := float64(l.m.ONNX().Size())/(1<<20), l.p.Param("weights"); size > most {
-		l.noFlows = fmt.Sprintf("the model has %.0f MB and derivatives hold it several times; to take them all the same: --set layers.weights=%.0f", size, size+1)
+		l.noFlows = fmt.Sprintf(
+			"the model has %.0f MB and derivatives hold it several times; to take them all the same: --set "+
+				"layers.weights=%.0f", size, size+1)
 		return nil
 	}
 	for _, f := range flows {
@@ -184,7 +194,8 @@ func (l *look) without(why string) error {
 // walkable says that there is something to measure.
 func (l *look) walkable() error {
 	if l.finite == nil && len(l.along) == 0 {
-		return fmt.Errorf("%w: the plan visits no element, and there is no derivative: %s", audit.ErrUntested, l.noFlows)
+		return fmt.Errorf("%w: the plan visits no element, and there is no derivative: %s", audit.ErrUntested,
+			l.noFlows)
 	}
 	return nil
 }
@@ -213,8 +224,8 @@ func (l *look) walk(ctx context.Context) error {
 	return nil
 }
 
-// learn lets the model find out where samples lie in all values that will be asked for, many at a time: one by one, each would cost runs
-// of everything before it.
+// learn lets the model find out where samples lie in all values that will be asked for, many at a time: one by one,
+// each would cost runs of everything before it.
 func (l *look) learn(ctx context.Context) error {
 	const most, numbers = 24, 2 << 20
 	var names []string
@@ -255,8 +266,8 @@ func (l *look) learn(ctx context.Context) error {
 	return ask()
 }
 
-// places chooses the layers after which contributions are measured: all, or those with the fewest live values, evenly spread. The last
-// is among them.
+// places chooses the layers after which contributions are measured: all, or those with the fewest live values, evenly
+// spread. The last is among them.
 func (l *look) places() map[int]bool {
 	most := int(l.p.Param("cuts"))
 	list := l.layers[1:]
@@ -295,8 +306,9 @@ func (l *look) layer(ctx context.Context, cur *cut, y interior.Layer, place bool
 		return nil, err
 	}
 	row := Row{
-		Index: y.Index, Name: y.Name, Op: y.Op, Prefix: math.NaN(), Injected: math.NaN(), Floor: math.NaN(), Status: "tested",
-		Share: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
+		Index: y.Index, Name: y.Name, Op: y.Op, Prefix: math.NaN(), Injected: math.NaN(), Floor: math.NaN(),
+		Status: "tested",
+		Share:  audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
 	}
 	why, constant, err := l.represent(ctx, cur, next, moved)
 	if err != nil {
@@ -374,7 +386,8 @@ func (l *look) unknown(c *cut) string {
 	return ""
 }
 
-// move computes ρ(g)z of what is live. Of values that hold no floating-point numbers it is what the layer made of moved inputs.
+// move computes ρ(g)z of what is live. Of values that hold no floating-point numbers it is what the layer made of moved
+// inputs.
 func (l *look) move(c *cut, moved [][]interior.Array) error {
 	m := len(l.elements)
 	c.rx = make([][]interior.Array, len(c.x)*m)
@@ -406,7 +419,9 @@ func (l *look) clear() {
 }
 
 // measure fills in prefix, injected error and floor of a layer, over the values that it made.
-func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut, moved [][]interior.Array, mine []int, row *Row) error {
+func (l *look) measure(ctx context.Context, part *interior.Part, cur, next *cut, moved [][]interior.Array, mine []int,
+	row *Row,
+) error {
 	m := len(l.elements)
 	s := scale(next.x, mine)
 	if m > 0 {
@@ -461,7 +476,8 @@ func (l *look) back(c *cut, y []interior.Array, i int, mine []int, g group.Eleme
 			return math.Inf(1), nil
 		}
 		z, err := c.reps[k].Apply(l.group.Inv(g), v)
-		if errors.Is(err, feature.ErrElement) { // the inverse is not among the elements: the norm of a permutation is the same there
+		// the inverse is not among the elements: the norm of a permutation is the same there
+		if errors.Is(err, feature.ErrElement) {
 			if z, err = c.reps[k].Apply(g, c.x[i][k].Val); err != nil {
 				return 0, err
 			}
@@ -478,8 +494,8 @@ func (l *look) back(c *cut, y []interior.Array, i int, mine []int, g group.Eleme
 	return math.Sqrt(t), nil
 }
 
-// resampled is the floor of elements that resample before or after the layer, per sample: what moving there and back, before it and after
-// it, does to what it makes. It is nil if none does.
+// resampled is the floor of elements that resample before or after the layer, per sample: what moving there and back,
+// before it and after it, does to what it makes. It is nil if none does.
 func (l *look) resampled(ctx context.Context, part *interior.Part, cur, next *cut, mine []int) ([]float64, error) {
 	var list []group.Element
 	for _, e := range l.elements {
@@ -532,7 +548,8 @@ func (l *look) resampled(ctx context.Context, part *interior.Part, cur, next *cu
 			if err != nil {
 				return nil, err
 			}
-			floors[i] += math.Hypot(apart(out[i], next.x[i], mine), apart(row, next.x[i], mine)) / float64(len(l.elements))
+			floors[i] += math.Hypot(apart(out[i], next.x[i], mine),
+				apart(row, next.x[i], mine)) / float64(len(l.elements))
 		}
 	}
 	return floors, nil
@@ -645,8 +662,8 @@ func (l *look) differentiate(ctx context.Context, c *cut, rest *interior.Part, r
 	return nil
 }
 
-// anyAbove tells whether a layer since the place before injects an error. One that does not contributes nothing, so that the rest of the
-// model need not be run.
+// anyAbove tells whether a layer since the place before injects an error. One that does not contributes nothing, so
+// that the rest of the model need not be run.
 func (l *look) anyAbove(row int) bool {
 	for k := row; k >= 0; k-- {
 		if _, ok := l.finite.at[k]; ok && k < row {

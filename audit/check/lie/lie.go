@@ -1,4 +1,5 @@
-// Package lie is the check of derivatives along the group: how fast a prediction, carried back, moves away from the identity.
+// Package lie is the check of derivatives along the group: how fast a prediction, carried back, moves away from the
+// identity.
 package lie
 
 import (
@@ -38,9 +39,16 @@ depend on the basis. Elsewhere a total is given if all units are equal, the gene
 An error is reported where its lower bound for a step of 1 degree, 1 px or 1 % exceeds the threshold to first order, and it is more than
 the floor.`,
 	Params: []audit.Param{
-		{Name: "samples", Doc: "Inputs at which derivatives are taken, spread over the data.", Default: 32, Min: 2, Max: 10000},
+		{
+			Name: "samples", Doc: "Inputs at which derivatives are taken, spread over the data.", Default: 32, Min: 2,
+			Max: 10000,
+		},
 		{Name: "sweep", Doc: "Inputs at which all steps are tried.", Default: 6, Min: 2, Max: 1000},
-		{Name: "dither", Doc: "Size of the noise on pictures, relative to their root mean square: it takes blank regions off the kinks of pooling and rectifiers, where there is no derivative.", Default: 1e-3, Min: 0, Max: 0.1},
+		{
+			Name: "dither", Doc: "Size of the noise on pictures, relative to their root mean square: it takes blank " +
+				"regions off the kinks of pooling and rectifiers, where there is no derivative.", Default: 1e-3, Min: 0,
+			Max: 0.1,
+		},
 	},
 	Requires: []*audit.Check{sweep.Check},
 	Optional: true,
@@ -67,36 +75,49 @@ type Result struct {
 	// Total is LEE/s² over an orthonormal basis for the inner product that Product names; NaN if there is none.
 	Total   audit.Interval
 	Product string
-	Unit    string // of Total
+	// of Total
+	Unit string
 }
 
 // Generator is the local error along one generator.
 type Generator struct {
 	group.Generator
-	LEE      audit.Interval // E‖L f‖²/s², in 1/unit²
-	Rate     audit.Interval // its root, in 1/unit: how many s the output moves per unit
-	Floor    float64        // rate at which two kernels disagree; NaN where nothing is resampled
-	Ratio    audit.Interval // rate over floor
-	Forward  float64        // rate by forward mode, over the inputs of the sweep; NaN if it cannot be had
-	Central  float64        // rate by central differences, over the same inputs
-	Step     float64        // at which they were taken
-	Spread   float64        // distance between neighbouring steps there, relative
-	Apart    float64        // distance of the two estimates, relative
-	Estimate string         // "forward mode" or "central differences": which one LEE is from
+	// E‖L f‖²/s², in 1/unit²
+	LEE audit.Interval
+	// its root, in 1/unit: how many s the output moves per unit
+	Rate audit.Interval
+	// rate at which two kernels disagree; NaN where nothing is resampled
+	Floor float64
+	// rate over floor
+	Ratio audit.Interval
+	// rate by forward mode, over the inputs of the sweep; NaN if it cannot be had
+	Forward float64
+	// rate by central differences, over the same inputs
+	Central float64
+	// at which they were taken
+	Step float64
+	// distance between neighbouring steps there, relative
+	Spread float64
+	// distance of the two estimates, relative
+	Apart float64
+	// "forward mode" or "central differences": which one LEE is from
+	Estimate string
 	Found    bool
 }
 
 func run(ctx context.Context, p *audit.Pass) (any, error) {
 	g, ok := p.Subject.Plan.Group.(group.Lie)
 	if !ok || len(g.Generators()) == 0 {
-		return nil, fmt.Errorf("%w: %s has no one-parameter subgroups", audit.ErrNotApplicable, p.Subject.Plan.Group.Name())
+		return nil, fmt.Errorf("%w: %s has no one-parameter subgroups", audit.ErrNotApplicable,
+			p.Subject.Plan.Group.Name())
 	}
 	sw := audit.ResultOf[*sweep.Result](p, sweep.Check)
 	switch {
 	case sw.Mask:
 		return nil, fmt.Errorf("%w: %s, which have no derivative", audit.ErrNotApplicable, sw.Countless())
 	case !(sw.Scale > 0):
-		return nil, fmt.Errorf("%w: the outputs do not vary, so there is no scale to measure against", audit.ErrUntested)
+		return nil, fmt.Errorf("%w: the outputs do not vary, so there is no scale to measure against",
+			audit.ErrUntested)
 	}
 	s := &study{p: p, g: g, gens: g.Generators(), scale: sw.Scale, forward: p.Subject.Interior != nil}
 	if err := s.prepare(ctx); err != nil {
@@ -116,28 +137,36 @@ type sides struct{ in, out action.Action }
 
 // study is the measurement.
 type study struct {
-	p       *audit.Pass
-	g       group.Lie
-	gens    []group.Generator
-	scale   float64
-	forward bool   // forward mode is at hand
-	why     string // why not
-	smooth  sides
-	rough   sides // with the other kernel; the same where nothing is resampled
-	floors  bool
-	shape   []int // of a picture as the model sees it; nil for other inputs
-	unit    tangent.Unit
+	p     *audit.Pass
+	g     group.Lie
+	gens  []group.Generator
+	scale float64
+	// forward mode is at hand
+	forward bool
+	// why not
+	why    string
+	smooth sides
+	// with the other kernel; the same where nothing is resampled
+	rough  sides
+	floors bool
+	// of a picture as the model sees it; nil for other inputs
+	shape []int
+	unit  tangent.Unit
 
-	best    []int // step of each generator, index of the wider one
-	spread  []float64
-	curve   [][]float64 // rate per generator and step
+	// step of each generator, index of the wider one
+	best   []int
+	spread []float64
+	// rate per generator and step
+	curve   [][]float64
 	central []float64
 	pushed  []float64
 	apart   []float64
 
-	ids   []string
-	gram  [][][]float64 // per input: <L_i, L_j>/s²
-	floor [][]float64   // per input, per generator: norm of the disagreement over s
+	ids []string
+	// per input: <L_i, L_j>/s²
+	gram [][][]float64
+	// per input, per generator: norm of the disagreement over s
+	floor [][]float64
 }
 
 // prepare finds smooth actions.
@@ -223,7 +252,8 @@ func (s *study) point(ctx context.Context, i int) (*point, error) {
 	}
 	o := &point{id: smp.ID, index: i, raw: smp.Value}
 	if s.shape != nil {
-		if o.raw, err = tangent.Dithered(smp.Value, s.p.Param("dither"), s.p.Rand("lie", smp.ID), tangent.Whole(s.p.Subject)...); err != nil {
+		if o.raw, err = tangent.Dithered(smp.Value, s.p.Param("dither"), s.p.Rand("lie", smp.ID),
+			tangent.Whole(s.p.Subject)...); err != nil {
 			return nil, s.at(o, err)
 		}
 	}
@@ -248,7 +278,8 @@ func (s *study) exp(k int, t float64) group.Element {
 	return s.g.Exp(c)
 }
 
-// tiny is the step at which actions are differentiated in float64. A cubic spline has third derivatives, so the error is of the order 1e-8.
+// tiny is the step at which actions are differentiated in float64. A cubic spline has third derivatives, so the error
+// is of the order 1e-8.
 const tiny = 1e-4
 
 // along is d/dt a(e^{tX})v at 0.

@@ -61,7 +61,9 @@ func vectors(s onnx.Signature) (decode.Codec, error) {
 	return decode.NewTensors(s, decode.OutputSpec{Space: space.KindTensor})
 }
 
-func subject(name string, m *interior.Model, plan *orbit.Plan, n int, sample func(int) (dataset.Sample, error)) *audit.Subject {
+func subject(name string, m *interior.Model, plan *orbit.Plan, n int,
+	sample func(int) (dataset.Sample, error),
+) *audit.Subject {
 	return &audit.Subject{Name: name, Predictor: m, Interior: m, Plan: plan, N: n, Sample: sample, Seed: 1}
 }
 
@@ -81,7 +83,8 @@ func form(tb testing.TB, q float32, w ...float32) *interior.Model {
 	x := b.Input("x", tensor.Float32, "N", 2)
 	r := b.Op("ReduceSum", []string{b.Op("Mul", []string{x, x}), b.Ints(1)}, onnx.AttrInt("keepdims", 1))
 	r = b.Op("Mul", []string{r, b.Const(tensor.FromFloat32([]float32{q}))})
-	b.Output(b.Op("Add", []string{r, b.Op("MatMul", []string{x, b.Const(tensor.FromFloat32(w, 2, 1))})}), tensor.Float32, "N", 1)
+	b.Output(b.Op("Add", []string{r, b.Op("MatMul", []string{x, b.Const(tensor.FromFloat32(w, 2, 1))})}),
+		tensor.Float32, "N", 1)
 	return inside(tb, b, vectors)
 }
 
@@ -99,7 +102,9 @@ func resultOf(tb testing.TB, r *audit.Report) *audit.Result {
 // run audits and returns the measures by name.
 func run(tb testing.TB, s *audit.Subject) (*audit.Result, map[string]audit.Evidence) {
 	tb.Helper()
-	r := resultOf(tb, audittest.Audit(tb, audittest.Fixture{Subject: s, Options: audit.Options{Params: map[string]float64{"lie.samples": 1e4}}}, lie.Check))
+	r := resultOf(tb, audittest.Audit(tb,
+		audittest.Fixture{Subject: s, Options: audit.Options{Params: map[string]float64{"lie.samples": 1e4}}},
+		lie.Check))
 	if r.Status != audit.Tested {
 		tb.Fatalf("%s: %s: %s", s.Name, r.Status, r.Reason)
 	}
@@ -127,8 +132,8 @@ func cell(tb testing.TB, r *audit.Result, row int, column string) float64 {
 	return 0
 }
 
-// Worked example 3 of the local error: f(x) = w·x on the plane under rotations, declared invariant, has LEE = ‖w‖² per rad² for standard
-// normal x. With the sample at hand it is the mean of (w·Xx)² exactly.
+// Worked example 3 of the local error: f(x) = w·x on the plane under rotations, declared invariant, has LEE = ‖w‖² per
+// rad² for standard normal x. With the sample at hand it is the mean of (w·Xx)² exactly.
 func TestLinearFunction(t *testing.T) {
 	g, in := plane(t, "SO(2)")
 	plan := audittest.Plan(t, in, action.Trivial{G: g}, audittest.Angles(5)...)
@@ -199,7 +204,10 @@ func TestFaultyAndClean(t *testing.T) {
 	plan := audittest.Plan(t, in, action.Trivial{G: g}, audittest.Angles(5)...)
 	want := []audittest.Want{{Category: audit.Gradient, Message: `per rad of rotation: .* at 1 degree`}}
 	audittest.Run(t, lie.Check,
-		audittest.Fixture{Subject: subject("radius + tilt", form(t, 1, 0.1, 0), plan, 30, audittest.Vectors(30, 1)), Want: want},
+		audittest.Fixture{
+			Subject: subject("radius + tilt", form(t, 1, 0.1, 0), plan, 30, audittest.Vectors(30, 1)),
+			Want:    want,
+		},
 		audittest.Fixture{Subject: subject("radius", form(t, 1, 0, 0), plan, 30, audittest.Vectors(30, 1))})
 
 	// An equivariant output moves with the group: the derivative of its action is taken off.
@@ -210,7 +218,8 @@ func TestFaultyAndClean(t *testing.T) {
 	m := inside(t, b, vectors)
 	audittest.Run(t, lie.Check,
 		audittest.Fixture{Subject: subject("declared invariant", m, plan, 30, audittest.Vectors(30, 1)), Want: want},
-		audittest.Fixture{Subject: subject("turned", m, audittest.Plan(t, in, in, audittest.Angles(5)...), 30, audittest.Vectors(30, 1))})
+		audittest.Fixture{Subject: subject("turned", m, audittest.Plan(t, in, in, audittest.Angles(5)...), 30,
+			audittest.Vectors(30, 1))})
 }
 
 func pictures(tb testing.TB, name string, kernel action.Kernel) action.Action {
@@ -219,15 +228,16 @@ func pictures(tb testing.TB, name string, kernel action.Kernel) action.Action {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 24, 24}}, action.Options{Kernel: kernel})
+	a, err := action.NewImage(g, space.Spec{Kind: space.KindImage, Shape: []int{1, 24, 24}},
+		action.Options{Kernel: kernel})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return a
 }
 
-// weighted is the mean of squares of a picture, weighted by 1 + skew·x/12 with x measured from the centre: under shifts by dx pixels its
-// derivative is -skew/12 of the mean of squares to the right.
+// weighted is the mean of squares of a picture, weighted by 1 + skew·x/12 with x measured from the centre: under shifts
+// by dx pixels its derivative is -skew/12 of the mean of squares to the right.
 func weighted(tb testing.TB, skew float64) *interior.Model {
 	tb.Helper()
 	b := onnx.NewBuilder(17)
@@ -237,9 +247,11 @@ func weighted(tb testing.TB, skew float64) *interior.Model {
 		w[i] = float32(1 + skew*(float64(i%24)-11.5)/12)
 	}
 	h := b.Op("Mul", []string{b.Op("Mul", []string{x, x}), b.Const(tensor.FromFloat32(w, 1, 1, 24, 24))})
-	b.Output(b.Op("ReduceMean", []string{h}, onnx.AttrInts("axes", 2, 3), onnx.AttrInt("keepdims", 0)), tensor.Float32, "N", 1)
+	b.Output(b.Op("ReduceMean", []string{h}, onnx.AttrInts("axes", 2, 3), onnx.AttrInt("keepdims", 0)), tensor.Float32,
+		"N", 1)
 	return inside(tb, b, func(s onnx.Signature) (decode.Codec, error) {
-		return decode.New(s, decode.InputSpec{Sample: []int{1, 24, 24}, Scale: 255}, decode.OutputSpec{Space: space.KindTensor})
+		return decode.New(s, decode.InputSpec{Sample: []int{1, 24, 24}, Scale: 255},
+			decode.OutputSpec{Space: space.KindTensor})
 	})
 }
 
@@ -261,7 +273,8 @@ func smooth(i int) (dataset.Sample, error) {
 
 func TestPictures(t *testing.T) {
 	in := pictures(t, "T(2)", action.Bilinear)
-	plan := audittest.Plan(t, in, action.Trivial{G: in.Group()}, group.Element{0, 0}, group.Element{1, 0}, group.Element{0.5, -0.5})
+	plan := audittest.Plan(t, in, action.Trivial{G: in.Group()}, group.Element{0, 0}, group.Element{1, 0},
+		group.Element{0.5, -0.5})
 	audittest.Run(t, lie.Check,
 		audittest.Fixture{
 			Subject: subject("heavier to the right", weighted(t, 1), plan, 30, smooth),
@@ -293,8 +306,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// The total does not depend on the basis: the Lie algebra of motions by its own generators, and by those of another group with the same
-// algebra and other coordinates.
+// The total does not depend on the basis: the Lie algebra of motions by its own generators, and by those of another
+// group with the same algebra and other coordinates.
 func TestTotalIsFreeOfTheBasis(t *testing.T) {
 	m := weighted(t, 1)
 	var totals []float64

@@ -103,7 +103,8 @@ func (s *study) result() (*Result, error) {
 		how = "forward mode"
 	}
 	for k, g := range s.gens {
-		squares, rates, floors := make([]float64, len(s.gram)), make([]float64, len(s.gram)), make([]float64, len(s.gram))
+		squares, rates, floors := make([]float64, len(s.gram)), make([]float64, len(s.gram)),
+			make([]float64, len(s.gram))
 		var sum float64
 		worst := audit.Nowhere
 		top := 0.0
@@ -117,7 +118,8 @@ func (s *study) result() (*Result, error) {
 		}
 		o := Generator{
 			Generator: g, LEE: audit.MeanInterval(squares, c), Floor: math.NaN(), Ratio: audit.MeanInterval(nil, c),
-			Forward: s.pushed[k], Central: s.central[k], Step: math.Ldexp(first, -s.best[k]), Spread: s.spread[k], Apart: s.apart[k], Estimate: how,
+			Forward: s.pushed[k], Central: s.central[k], Step: math.Ldexp(first, -s.best[k]), Spread: s.spread[k],
+			Apart: s.apart[k], Estimate: how,
 		}
 		o.Rate = rootOf(o.LEE)
 		if s.floors {
@@ -161,8 +163,10 @@ func (s *study) report(g *Generator, worst audit.Where) {
 	g.Found = above && told
 	if above && !told {
 		p.Clue(audit.Clue{
-			Name: audit.ClueResampling, Holds: true, Strength: 0.6, Set: "", Evidence: []audit.Evidence{audit.Measured("local error over its floor", g.Ratio, "").Against(1)},
-			Text: fmt.Sprintf("the local error along %s, %.2g %s, is what two kernels disagree by", g.Name, g.Rate.Value, per(g.Unit, false)),
+			Name: audit.ClueResampling, Holds: true, Strength: 0.6, Set: "",
+			Evidence: []audit.Evidence{audit.Measured("local error over its floor", g.Ratio, "").Against(1)},
+			Text: fmt.Sprintf("the local error along %s, %.2g %s, is what two kernels disagree by", g.Name,
+				g.Rate.Value, per(g.Unit, false)),
 		})
 	}
 	if !g.Found {
@@ -179,11 +183,13 @@ func (s *study) report(g *Generator, worst audit.Where) {
 	}
 	p.Clue(audit.Clue{
 		Name: audit.ClueGradient, Holds: true, Strength: 0.8, Evidence: ev,
-		Text: fmt.Sprintf("the output moves by %.2g s per %s of %s, to first order", g.Rate.Value, unitWord(g.Unit), g.Name),
+		Text: fmt.Sprintf("the output moves by %.2g s per %s of %s, to first order", g.Rate.Value, unitWord(g.Unit),
+			g.Name),
 	})
 	p.Report(audit.Finding{
 		Category: audit.Gradient, Location: g.Name, Worst: worst, Evidence: ev,
-		Message: fmt.Sprintf("the output moves by %.2g s per %s of %s: %.2g at %s, to first order", g.Rate.Value, unitWord(g.Unit), g.Name, e.Value, words),
+		Message: fmt.Sprintf("the output moves by %.2g s per %s of %s: %.2g at %s, to first order", g.Rate.Value,
+			unitWord(g.Unit), g.Name, e.Value, words),
 		Remedies: []string{
 			"see which layer the local error comes from",
 			"train with moved inputs, or with the local error as a penalty",
@@ -293,13 +299,19 @@ func (s *study) show(r *Result) {
 	for k, g := range r.Generators {
 		words, step := small(g.Unit)
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(g.Name), audit.Word(g.Unit), audit.Num(g.LEE.Value), audit.Num(g.LEE.Lo), audit.Num(g.LEE.Hi), audit.Num(g.Rate.Value),
-			audit.Word(words), audit.Num(g.Rate.Value * step), audit.Num(g.Floor), audit.Num(g.Forward), audit.Num(g.Central), audit.Num(g.Apart),
+			audit.Word(g.Name), audit.Word(g.Unit), audit.Num(g.LEE.Value), audit.Num(g.LEE.Lo), audit.Num(g.LEE.Hi),
+			audit.Num(g.Rate.Value),
+			audit.Word(words), audit.Num(g.Rate.Value * step), audit.Num(g.Floor), audit.Num(g.Forward),
+			audit.Num(g.Central), audit.Num(g.Apart),
 			audit.Num(g.Step), audit.Num(g.Spread),
 		})
 		c := &audit.Curve{
-			X: audit.Scale{Name: "step", Unit: g.Unit, Log: true}, Y: audit.Scale{Name: "rate", Unit: per(g.Unit, false), Log: true}, Limit: math.NaN(),
-			Series: []audit.Series{{Name: "central difference"}, {Name: "taken", X: []float64{g.Step}, Y: []float64{g.Central}, Marks: true}},
+			X: audit.Scale{Name: "step", Unit: g.Unit, Log: true},
+			Y: audit.Scale{Name: "rate", Unit: per(g.Unit, false), Log: true}, Limit: math.NaN(),
+			Series: []audit.Series{
+				{Name: "central difference"},
+				{Name: "taken", X: []float64{g.Step}, Y: []float64{g.Central}, Marks: true},
+			},
 		}
 		for j, v := range s.curve[k] {
 			c.Series[0].X = append(c.Series[0].X, math.Ldexp(first, -j))
@@ -307,12 +319,14 @@ func (s *study) show(r *Result) {
 		}
 		if s.forward {
 			c.Series = append(c.Series, audit.Series{
-				Name: "forward mode", X: []float64{math.Ldexp(first, 1-steps), first}, Y: []float64{g.Forward, g.Forward},
+				Name: "forward mode", X: []float64{math.Ldexp(first, 1-steps), first},
+				Y: []float64{g.Forward, g.Forward},
 			})
 		}
 		s.p.Show(audit.Exhibit{
 			Name: "steps-" + slug(g.Name), Title: "Local error along " + g.Name + " by step", Curve: c,
-			Note: "A plateau is where the derivative is. To the left rounding divided by the step takes over, to the right the curvature of the model.",
+			Note: "A plateau is where the derivative is. To the left rounding divided by the step takes over, to the " +
+				"right the curvature of the model.",
 		})
 	}
 	note := "Forward mode: " + s.why + "."

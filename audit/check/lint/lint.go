@@ -27,7 +27,8 @@ can keep exactly whatever the weights are, and the largest that the stored weigh
 and its numbers: strided grids off the centre, one-sided padding, position tables, dense layers on a map. The prediction is held against what
 the sweep measured on the same elements, and a contradiction is reported.`,
 	Params: []audit.Param{
-		{Name: "tolerance", Doc: "Up to which difference weights count as equal, relative to the largest of their tensor.", Default: graph.DefaultTolerance, Min: 0, Max: 1},
+		{Name: "tolerance", Doc: "Up to which difference weights count as equal, relative to the largest of their " +
+			"tensor.", Default: graph.DefaultTolerance, Min: 0, Max: 1},
 	},
 	Optional: true,
 	Uses:     []*audit.Check{sweep.Check},
@@ -37,8 +38,8 @@ the sweep measured on the same elements, and a contradiction is reported.`,
 // Result is the prediction and how it fared.
 type Result struct {
 	Prediction *graph.Prediction
-	// Agree counts elements at which prediction and measurement agree, Contradict the others; elements about which nothing is
-	// predicted are in neither.
+	// Agree counts elements at which prediction and measurement agree, Contradict the others; elements about which
+	// nothing is predicted are in neither.
 	Agree, Contradict int
 }
 
@@ -132,7 +133,8 @@ type motion struct {
 	shift [2]float64
 }
 
-// matrices are the elements of D4 as package group writes them: x to the right, y down, positive angles counter-clockwise as displayed.
+// matrices are the elements of D4 as package group writes them: x to the right, y down, positive angles
+// counter-clockwise as displayed.
 var matrices = map[graph.Element][2][2]float64{
 	graph.Identity:      {{1, 0}, {0, 1}},
 	graph.Turn90:        {{0, 1}, {-1, 0}},
@@ -173,16 +175,25 @@ func (c *reader) describe() {
 	row("shifts away from the border, down and across", periods(pr.Shifts.Free, pr.Shifts.FreeKnown))
 	p.Show(audit.Exhibit{Name: "prediction", Title: "What the graph allows, read without running it", Table: t})
 	if len(pr.Losses) > 0 {
-		l := &audit.Table{Columns: []audit.Column{{Name: "node"}, {Name: "operator"}, {Name: "level"}, {Name: "loses"}, {Name: "because"}, {Name: "remedy"}}}
+		l := &audit.Table{Columns: []audit.Column{
+			{Name: "node"},
+			{Name: "operator"},
+			{Name: "level"},
+			{Name: "loses"},
+			{Name: "because"},
+			{Name: "remedy"},
+		}}
 		for _, x := range pr.Losses {
 			l.Rows = append(l.Rows, []audit.Cell{
-				audit.Word(x.Node), audit.Word(x.Op), audit.Word(x.Level), audit.Word(strings.Join(x.Elements, ", ")), audit.Word(x.Reason), audit.Word(x.Remedy),
+				audit.Word(x.Node), audit.Word(x.Op), audit.Word(x.Level), audit.Word(strings.Join(x.Elements, ", ")),
+				audit.Word(x.Reason), audit.Word(x.Remedy),
 			})
 		}
 		p.Show(audit.Exhibit{Name: "losses", Title: "Where symmetry ends", Table: l})
 	}
 	if pr.StructureKnown {
-		p.Measure(audit.Number("elements of the square that the structure allows", float64(pr.Structure.Order()), "of 8"))
+		p.Measure(audit.Number("elements of the square that the structure allows", float64(pr.Structure.Order()),
+			"of 8"))
 	}
 	if pr.WeightsKnown {
 		p.Measure(audit.Number("elements of the square that the weights keep", float64(pr.Weights.Order()), "of 8"))
@@ -227,7 +238,8 @@ func (c *reader) kind(l graph.Loss) string {
 	switch {
 	case l.Level == graph.LevelRoll && strings.HasPrefix(l.Reason, "the stride"):
 		return byStride
-	case l.Level == graph.LevelStructure && (l.Op == "Pad" || l.Op == "Slice" && strings.Contains(l.Reason, "in steps of 1")):
+	case l.Level == graph.LevelStructure &&
+		(l.Op == "Pad" || l.Op == "Slice" && strings.Contains(l.Reason, "in steps of 1")):
 		return byCrop
 	case l.Op == "Pad", l.Level == graph.LevelRoll && window && strings.Contains(l.Reason, "padding"):
 		return byPadding
@@ -275,7 +287,10 @@ func (c *reader) clues() {
 		l := first[kind]
 		switch {
 		case l != nil:
-			p.Clue(audit.Clue{Name: name, Holds: true, Strength: strength, Location: l.Node, Text: fmt.Sprintf("%s (%s) %s", l.Node, l.Op, l.Reason)})
+			p.Clue(audit.Clue{
+				Name: name, Holds: true, Strength: strength, Location: l.Node,
+				Text: fmt.Sprintf("%s (%s) %s", l.Node, l.Op, l.Reason),
+			})
 		case known:
 			p.Clue(audit.Clue{Name: name, Strength: strength, Text: none})
 		}
@@ -287,15 +302,20 @@ func (c *reader) clues() {
 		give(audit.CluePaddingLayer, byPadding, 1, "no padding breaks the elements", known)
 		give(audit.CluePositions, byPositions, 1, "no table and no dense layer on a map", known)
 		keeps := pr.WeightsKnown && pr.StructureKnown && pr.Weights&wants == wants
-		give(audit.ClueKernelAsymmetry, byKernel, 0.9, "the stored weights keep every element that was asked for", keeps)
+		give(audit.ClueKernelAsymmetry, byKernel, 0.9, "the stored weights keep every element that was asked for",
+			keeps)
 		if known {
 			allows := pr.Structure&wants == wants && (!rolls || (pr.Shifts.Cyclic[0] == 1 && pr.Shifts.Cyclic[1] == 1))
-			p.Clue(audit.Clue{Name: audit.ClueLintAllows, Holds: allows, Strength: 0.8, Text: "the structure allows " + pr.Structure.String()})
+			p.Clue(audit.Clue{
+				Name: audit.ClueLintAllows, Holds: allows, Strength: 0.8,
+				Text: "the structure allows " + pr.Structure.String(),
+			})
 		}
 	}
 	for _, r := range pr.Risks {
 		name := map[string]audit.ClueName{
-			graph.RiskTraining: audit.ClueTrainingNorm, graph.RiskDropout: audit.ClueRandomNode, graph.RiskRandom: audit.ClueRandomNode,
+			graph.RiskTraining: audit.ClueTrainingNorm, graph.RiskDropout: audit.ClueRandomNode,
+			graph.RiskRandom: audit.ClueRandomNode,
 		}[r.Kind]
 		if name != "" {
 			text := fmt.Sprintf("%s (%s): %s", r.Node, r.Op, r.Reason)
@@ -303,7 +323,8 @@ func (c *reader) clues() {
 			p.Report(audit.Finding{
 				Category: audit.Explanation, Location: r.Node, Worst: audit.Nowhere, Message: text,
 				Evidence: []audit.Evidence{audit.Number("nodes in training form", 1, "").Against(0)},
-				Remedies: []string{"export the model in evaluation mode; an engine may skip such a node, another may not"},
+				Remedies: []string{"export the model in evaluation mode; an engine may skip such a node, another may " +
+					"not"},
 			})
 		}
 	}
@@ -319,8 +340,9 @@ func touches(l graph.Loss, wants graph.Subgroup) bool {
 	return false
 }
 
-// compare holds the prediction against what was measured, on turns and mirrors without shifts and on whole shifts by themselves. A prediction
-// is about invariance, or about a map that moves as the picture does; for other outputs nothing is predicted.
+// compare holds the prediction against what was measured, on turns and mirrors without shifts and on whole shifts by
+// themselves. A prediction is about invariance, or about a map that moves as the picture does; for other outputs
+// nothing is predicted.
 func (c *reader) compare(sw *sweep.Result) (agree, contradict int) {
 	p, pr := c.p, c.pr
 	if _, trivial := c.out.(action.Trivial); trivial == pr.Map {
@@ -366,14 +388,17 @@ func (c *reader) compare(sw *sweep.Result) (agree, contradict int) {
 			at = audit.Where{Index: -1, Element: p.Elements[j].G, Label: p.Elements[j].Label}
 		}
 	}
-	p.Measure(audit.Number("elements where graph and measurement agree", float64(agree), fmt.Sprintf("of %d", agree+contradict)))
+	p.Measure(audit.Number("elements where graph and measurement agree", float64(agree),
+		fmt.Sprintf("of %d", agree+contradict)))
 	if contradict > 0 {
 		p.Report(audit.Finding{
 			Category: audit.Explanation, Set: sweep.Exact, Location: "graph", Worst: at,
-			Message:  fmt.Sprintf("graph and measurement contradict each other at %d elements: %s", contradict, strings.Join(wrong[:min(3, len(wrong))], "; ")),
+			Message: fmt.Sprintf("graph and measurement contradict each other at %d elements: %s", contradict,
+				strings.Join(wrong[:min(3, len(wrong))], "; ")),
 			Evidence: []audit.Evidence{audit.Number("contradictions", float64(contradict), "").Against(0)},
 			Remedies: []string{
-				"if the graph allows what does not hold: look at the declared actions, they may be of another convention",
+				"if the graph allows what does not hold: look at the declared actions, they may be of another " +
+					"convention",
 				"if it holds against the graph: layers may be dead, or the inputs do not reach the place",
 			},
 		})
@@ -384,7 +409,8 @@ func (c *reader) compare(sw *sweep.Result) (agree, contradict int) {
 // beyond says that the group holds shifts which the graph cannot keep and the plan does not visit.
 func (c *reader) beyond() {
 	p, k := c.p, c.pr.Shifts.Cyclic
-	if _, torus := p.Subject.Plan.Group.(group.Torus); !torus || !c.pr.Shifts.CyclicKnown || k == [2]int{1, 1} || (!c.pr.Map && !c.trivial()) {
+	if _, torus := p.Subject.Plan.Group.(group.Torus); !torus || !c.pr.Shifts.CyclicKnown || k == [2]int{1, 1} ||
+		(!c.pr.Map && !c.trivial()) {
 		return
 	}
 	for _, m := range c.asked() {
@@ -397,9 +423,17 @@ func (c *reader) beyond() {
 	}
 	p.Report(audit.Finding{
 		Category: audit.Prediction, Set: sweep.Exact, Location: "graph", Worst: audit.Nowhere,
-		Message:  fmt.Sprintf("the graph cannot keep every shift of %s (down, across: %s), and the plan visits none that it cannot", p.Subject.Plan.Group.Name(), periods(k, true)),
-		Evidence: []audit.Evidence{audit.Number("smallest shift down that can be exact", float64(k[0]), "px"), audit.Number("smallest shift across that can be exact", float64(k[1]), "px")},
-		Remedies: []string{"visit all shifts: leave the orbit out, or give a grid that holds 1 px", "or claim the shifts by multiples only"},
+		Message: fmt.Sprintf(
+			"the graph cannot keep every shift of %s (down, across: %s), and the plan visits none that it cannot",
+			p.Subject.Plan.Group.Name(), periods(k, true)),
+		Evidence: []audit.Evidence{
+			audit.Number("smallest shift down that can be exact", float64(k[0]), "px"),
+			audit.Number("smallest shift across that can be exact", float64(k[1]), "px"),
+		},
+		Remedies: []string{
+			"visit all shifts: leave the orbit out, or give a grid that holds 1 px",
+			"or claim the shifts by multiples only",
+		},
 	})
 }
 
@@ -412,8 +446,8 @@ func (c *reader) trivial() bool {
 // exactly is up to which relative error an element counts as exact.
 const exactly = 1e-4
 
-// predicted says of a motion whether the structure can keep it and whether that is known, and whether the weights do and whether that is
-// known.
+// predicted says of a motion whether the structure can keep it and whether that is known, and whether the weights do
+// and whether that is known.
 func (c *reader) predicted(m motion) (can, knows, must, sure bool) {
 	pr := c.pr
 	if m.shift == [2]float64{} {
@@ -433,14 +467,15 @@ func (c *reader) predicted(m motion) (can, knows, must, sure bool) {
 	return can, true, can, true
 }
 
-// batchwise lists the nodes that reduce the first axis, which counts samples, of a value that is read from the input. Where the axes are not
-// stored in the graph, nothing is said.
+// batchwise lists the nodes that reduce the first axis, which counts samples, of a value that is read from the input.
+// Where the axes are not stored in the graph, nothing is said.
 func batchwise(m *onnx.Model) []string {
 	stored := map[string]*onnxpb.TensorProto{}
 	for _, t := range m.Proto().GetGraph().GetInitializer() {
 		stored[t.GetName()] = t
 	}
-	fed := map[string]bool{} // values with a batch axis, as far as that is plain: the inputs and what is computed from them
+	// values with a batch axis, as far as that is plain: the inputs and what is computed from them
+	fed := map[string]bool{}
 	for _, i := range m.Signature().Inputs {
 		fed[i.Name] = true
 	}

@@ -39,7 +39,8 @@ func network(t *testing.T, s shape) *onnx.Model {
 	b := onnx.NewBuilder(17)
 	x := b.Input("x", tensor.Float32, "N", 1, s.side, s.side)
 	b.Op("Conv", []string{x, b.Const(tensor.FromFloat32(s.kernel, 1, 1, 3, 3))},
-		onnx.AttrInts("strides", s.stride, s.stride), onnx.AttrInts("pads", s.pad, s.pad, s.pad, s.pad), onnx.AttrInts("kernel_shape", 3, 3))
+		onnx.AttrInts("strides", s.stride, s.stride), onnx.AttrInts("pads", s.pad, s.pad, s.pad, s.pad),
+		onnx.AttrInts("kernel_shape", 3, 3))
 	last := func(name string) string {
 		n := b.Graph().GetNode()
 		n[len(n)-1].Name = &name
@@ -86,7 +87,8 @@ func network(t *testing.T, s shape) *onnx.Model {
 func audited(t *testing.T, s shape, g group.Group) *audit.Report {
 	t.Helper()
 	m := network(t, s)
-	in, err := action.NewImage(g, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, s.side, s.side}}, action.Options{})
+	in, err := action.NewImage(g, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, s.side, s.side}},
+		action.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,8 @@ func audited(t *testing.T, s shape, g group.Group) *audit.Report {
 		Name: "net", Plan: audittest.Plan(t, in, action.Trivial{G: g}),
 		N: inputs, Sample: audittest.Noise(inputs, s.side, s.side, 3), Seed: 1,
 	}
-	audittest.Graph(t, subject, m, audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindTensor}, 1, s.side, s.side))
+	audittest.Graph(t, subject, m, audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindTensor}, 1, s.side,
+		s.side))
 	return audittest.Audit(t, audittest.Fixture{Subject: subject}, lattice.Check, lint.Check)
 }
 
@@ -106,8 +109,9 @@ func TestLint(t *testing.T) {
 	for name, c := range map[string]struct {
 		shape
 		verdict audit.Verdict
-		clue    audit.ClueName // that holds; "" for none
-		at      string
+		// that holds; "" for none
+		clue audit.ClueName
+		at   string
 	}{
 		"clean":           {shape{symmetric, 9, 1, 1, false, false}, audit.Passed, "", ""},
 		"clean, strided":  {shape{symmetric, 9, 2, 1, false, false}, audit.Passed, "", ""},
@@ -159,11 +163,15 @@ func TestContradiction(t *testing.T) {
 	}
 	s := shape{symmetric, 9, 1, 1, false, false}
 	m := network(t, s)
-	in, err := action.NewImage(d4, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, 9, 9}}, action.Options{})
+	in, err := action.NewImage(d4, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, 9, 9}},
+		action.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := &audit.Subject{Name: "net", Plan: audittest.Plan(t, in, action.Trivial{G: d4}), N: inputs, Sample: audittest.Noise(inputs, 9, 9, 3), Seed: 1}
+	subject := &audit.Subject{
+		Name: "net", Plan: audittest.Plan(t, in, action.Trivial{G: d4}), N: inputs,
+		Sample: audittest.Noise(inputs, 9, 9, 3), Seed: 1,
+	}
 	audittest.Graph(t, subject, m, audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindTensor}, 1, 9, 9))
 	subject.Predictor = audittest.Linear(make([]float64, 81)...)
 	w := make([]float64, 81)
@@ -174,7 +182,8 @@ func TestContradiction(t *testing.T) {
 	r := audittest.Audit(t, audittest.Fixture{Subject: subject}, lattice.Check, lint.Check)
 	found := false
 	for _, f := range r.Findings() {
-		found = found || f.Category == audit.Explanation && strings.Contains(f.Message, "contradict each other at 7 elements")
+		found = found || f.Category == audit.Explanation &&
+			strings.Contains(f.Message, "contradict each other at 7 elements")
 	}
 	if !found {
 		t.Errorf("not told: %+v", r.Findings())
@@ -185,7 +194,8 @@ func TestContradiction(t *testing.T) {
 func TestNotTested(t *testing.T) {
 	g := group.SO2()
 	s := &audit.Subject{
-		Name: "v", Predictor: audittest.Radius(0), Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, audittest.Angles(4)...),
+		Name: "v", Predictor: audittest.Radius(0), Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g},
+			audittest.Angles(4)...),
 		N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
 	}
 	r := audittest.Audit(t, audittest.Fixture{Subject: s}, lint.Check)
@@ -210,11 +220,15 @@ func TestBatchwise(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := group.SO2()
-		in, err := action.NewImage(g, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, 9, 9}}, action.Options{})
+		in, err := action.NewImage(g, space.Spec{Name: "x", Kind: space.KindImage, Shape: []int{1, 9, 9}},
+			action.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &audit.Subject{Name: "net", Plan: audittest.Plan(t, in, in, audittest.Angles(4)...), N: inputs, Sample: audittest.Noise(inputs, 9, 9, 3), Seed: 1}
+		s := &audit.Subject{
+			Name: "net", Plan: audittest.Plan(t, in, in, audittest.Angles(4)...), N: inputs,
+			Sample: audittest.Noise(inputs, 9, 9, 3), Seed: 1,
+		}
 		audittest.Graph(t, s, m, audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindImage}, 1, 9, 9))
 		r := audittest.Audit(t, audittest.Fixture{Subject: s}, lint.Check)
 		found := false

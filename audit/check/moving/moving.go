@@ -1,4 +1,5 @@
-// Package moving is the check of flows: a model of sequences may hold when every frame is moved alike and fail when the frames move on from one to the next.
+// Package moving is the check of flows: a model of sequences may hold when every frame is moved alike and fail when the
+// frames move on from one to the next.
 package moving
 
 import (
@@ -40,7 +41,8 @@ neural networks); if neither holds, the frames themselves are not treated alike.
 
 // Result says what holds.
 type Result struct {
-	Static, Moving audit.Interval // mean over inputs of the largest error
+	// mean over inputs of the largest error
+	Static, Moving audit.Interval
 	Limit          float64
 }
 
@@ -77,7 +79,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	still := flow.Identity()
 	for _, e := range p.Elements {
 		v := slices.Clone(e.G[from : from+n])
-		if flow.Dist(v, still) > 0 && !slices.ContainsFunc(velocities, func(w group.Element) bool { return flow.Dist(v, w) == 0 }) {
+		if flow.Dist(v, still) > 0 &&
+			!slices.ContainsFunc(velocities, func(w group.Element) bool { return flow.Dist(v, w) == 0 }) {
 			velocities = append(velocities, v)
 		}
 	}
@@ -106,7 +109,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		moving.Elements = append(moving.Elements, g)
 		for t := 1.0; t <= 3; t++ {
 			h := flow.At(v, t)
-			if inner.Dist(h, inner.Identity()) > 0 && !slices.ContainsFunc(alike.Elements, func(x group.Element) bool { return inner.Dist(x, h) == 0 }) {
+			if inner.Dist(h, inner.Identity()) > 0 &&
+				!slices.ContainsFunc(alike.Elements, func(x group.Element) bool { return inner.Dist(x, h) == 0 }) {
 				alike.Elements = append(alike.Elements, h)
 			}
 		}
@@ -116,12 +120,14 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, err
 	}
 	r := &Result{Static: errs[0].Interval(p, "static"), Moving: errs[1].Interval(p, "moving")}
-	r.Limit = max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0), p.Policy.NoiseFactor*max(c.Floors.Repeat, c.Floors.Batch, 0))
+	r.Limit = max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0),
+		p.Policy.NoiseFactor*max(c.Floors.Repeat, c.Floors.Batch, 0))
 	report(p, r, errs, velocities, flow)
 	return r, nil
 }
 
-// static are the actions of the same motion of all frames, with the border at which the first two frames move as the flow moves them.
+// static are the actions of the same motion of all frames, with the border at which the first two frames move as the
+// flow moves them.
 func static(p *audit.Pass, flow group.Flowing, from int, v group.Element) (in, out action.Action, err error) {
 	plan, inner := p.Subject.Plan, flow.Inner()
 	s, err := p.Sample(0)
@@ -178,10 +184,15 @@ func report(p *audit.Pass, r *Result, errs []*trial.Errors, velocities []group.E
 	c := audit.Clue{
 		Name: audit.ClueMoving, Strength: 1, Evidence: ev, Location: "state",
 		Holds: r.Static.Value <= r.Limit && !(r.Moving.Value <= r.Limit),
-		Text:  fmt.Sprintf("the same motion of all frames: error %s, motion from frame to frame: %s", audit.Figures(r.Static.Value), audit.Figures(r.Moving.Value)),
+		Text: fmt.Sprintf("the same motion of all frames: error %s, motion from frame to frame: %s",
+			audit.Figures(r.Static.Value), audit.Figures(r.Moving.Value)),
 	}
 	p.Clue(c)
-	t := &audit.Table{Columns: []audit.Column{{Name: "velocity"}, {Name: "error", Doc: "mean over inputs"}, {Name: "largest"}}}
+	t := &audit.Table{Columns: []audit.Column{
+		{Name: "velocity"},
+		{Name: "error", Doc: "mean over inputs"},
+		{Name: "largest"},
+	}}
 	for j, v := range velocities {
 		var col []float64
 		for _, row := range errs[1].Rel {
@@ -202,7 +213,10 @@ func report(p *audit.Pass, r *Result, errs []*trial.Errors, velocities []group.E
 	where, _, _ := errs[1].Worst(p)
 	p.Report(audit.Finding{
 		Category: audit.Explanation, Location: "state", Worst: where, Evidence: ev,
-		Message:  "static motions hold and moving ones do not: " + c.Text,
-		Remedies: []string{"move the state along with the input, one copy of it for each velocity", "or claim the static group alone"},
+		Message: "static motions hold and moving ones do not: " + c.Text,
+		Remedies: []string{
+			"move the state along with the input, one copy of it for each velocity",
+			"or claim the static group alone",
+		},
 	})
 }

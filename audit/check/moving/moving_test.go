@@ -31,9 +31,11 @@ func TestMoving(t *testing.T) {
 	} {
 		t.Run(x.model, func(t *testing.T) {
 			s := audittest.Open(t, audittest.Files{
-				Model: planted + "models/" + x.model + ".onnx", Data: dataset.Spec{Format: "pairs", Images: planted + "data/frames.npz", Key: "frames"},
-				Inputs: []decode.InputField{{Kind: space.KindFrames}}, Outputs: []decode.OutputField{{Name: "fields", Kind: space.KindFrames}},
-				Group: "Flow(shift x, shift y)", Orbit: orbit.Spec{Values: x.values}, N: 4, Circular: true,
+				Model:   planted + "models/" + x.model + ".onnx",
+				Data:    dataset.Spec{Format: "pairs", Images: planted + "data/frames.npz", Key: "frames"},
+				Inputs:  []decode.InputField{{Kind: space.KindFrames}},
+				Outputs: []decode.OutputField{{Name: "fields", Kind: space.KindFrames}},
+				Group:   "Flow(shift x, shift y)", Orbit: orbit.Spec{Values: x.values}, N: 4, Circular: true,
 			})
 			r := audittest.Audit(t, audittest.Fixture{Subject: s}, moving.Check)
 			found := false

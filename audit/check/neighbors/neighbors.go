@@ -1,5 +1,5 @@
-// Package neighbors is the check of models that choose neighbors by distance: a hard cut-off, or a tie among the nearest, makes the answer jump, and then a rounding of
-// coordinates is enough for a large error at a rare input.
+// Package neighbors is the check of models that choose neighbors by distance: a hard cut-off, or a tie among the
+// nearest, makes the answer jump, and then a rounding of coordinates is enough for a large error at a rare input.
 package neighbors
 
 import (
@@ -41,20 +41,25 @@ several inputs is the cut-off; without one the nearest tie of two distances from
 
 // Result lists the jumps.
 type Result struct {
-	Jumps  []Jump
-	Cutoff float64 // distance that is common to the jumps of several inputs; NaN if there is none
+	Jumps []Jump
+	// distance that is common to the jumps of several inputs; NaN if there is none
+	Cutoff float64
 	// Max and P99 describe the errors of the audit.
 	Max, P99 float64
 }
 
 // Jump is a place where the answer is not continuous.
 type Jump struct {
-	At     audit.Where
-	Scale  float64 // of the dilation
-	Size   float64 // of the jump, relative to the scale of the outputs
-	Width  float64 // of what is left between the two sides, relative
-	Field  string
-	Points *space.Rows // the points there
+	At audit.Where
+	// of the dilation
+	Scale float64
+	// of the jump, relative to the scale of the outputs
+	Size float64
+	// of what is left between the two sides, relative
+	Width float64
+	Field string
+	// the points there
+	Points *space.Rows
 }
 
 // field is the index of the positions in a record, -1 for a value that is all positions; ok is false without positions.
@@ -89,7 +94,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: the outputs do not vary", audit.ErrNotApplicable)
 	}
 	t := &tester{p: p, at: at, scale: sw.Scale}
-	t.limit = max(10*p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0), p.Policy.NoiseFactor*max(c.Floors.Repeat, c.Floors.Batch, 0))
+	t.limit = max(10*p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0),
+		p.Policy.NoiseFactor*max(c.Floors.Repeat, c.Floors.Batch, 0))
 	r := &Result{Cutoff: math.NaN()}
 	var all []float64
 	for _, e := range sw.Err {
@@ -248,8 +254,11 @@ func (t *tester) size(like space.Value, d []float64) (float64, string, error) {
 	return e.Norm / t.scale, t.p.Gauge().Name(e.Field), err
 }
 
-// follow halves an interval towards the side that changes more than the slope around it says; nil if that goes away as it does of a smooth answer.
-func (t *tester) follow(ctx context.Context, x space.Value, a, b float64, ya, yb space.Value, per []float64) (*Jump, error) {
+// follow halves an interval towards the side that changes more than the slope around it says; nil if that goes away as
+// it does of a smooth answer.
+func (t *tester) follow(ctx context.Context, x space.Value, a, b float64, ya, yb space.Value, per []float64) (*Jump,
+	error,
+) {
 	j := &Jump{}
 	odd := func(a, b float64, ya, yb space.Value) (float64, string, error) {
 		u, err := audit.Numbers(ya)
@@ -321,7 +330,8 @@ func distances(r *space.Rows) []float64 {
 // near is how close, relatively, distances at different jumps must be to be one.
 const near = 1e-3
 
-// common is the distance that occurs at most of the jumps, at least three of them; NaN if there is none or if it occurs by chance.
+// common is the distance that occurs at most of the jumps, at least three of them; NaN if there is none or if it occurs
+// by chance.
 func common(jumps []Jump) float64 {
 	if len(jumps) < 3 {
 		return math.NaN()
@@ -393,7 +403,8 @@ func (t *tester) report(r *Result, sw *sweep.Result, inputs int) {
 		audit.Number("jumps found", float64(len(r.Jumps)), fmt.Sprintf("in %d inputs", inputs)))
 	c := audit.Clue{
 		Name: audit.ClueNeighbors, Holds: len(r.Jumps) > 0, Strength: 1, Location: "positions",
-		Text: fmt.Sprintf("the answer is continuous while %d inputs are dilated by %s", inputs, audit.Percent(p.Param("reach"))),
+		Text: fmt.Sprintf("the answer is continuous while %d inputs are dilated by %s", inputs,
+			audit.Percent(p.Param("reach"))),
 	}
 	if !c.Holds {
 		p.Clue(c)
@@ -405,15 +416,19 @@ func (t *tester) report(r *Result, sw *sweep.Result, inputs int) {
 			most = j
 		}
 	}
-	c.Text = fmt.Sprintf("the answer jumps by %s of its scale while sample %s is dilated by a factor of %.6f", audit.Figures(most.Size), most.At.Sample, most.Scale)
+	c.Text = fmt.Sprintf("the answer jumps by %s of its scale while sample %s is dilated by a factor of %.6f",
+		audit.Figures(most.Size), most.At.Sample, most.Scale)
 	switch {
 	case !math.IsNaN(r.Cutoff):
 		c.Text += fmt.Sprintf("; the distance %.4g is common to the jumps: a cut-off that is not smooth", r.Cutoff)
 	default:
-		c.Text += fmt.Sprintf("; no distance is common to the jumps, and the nearest tie of two distances from one point is of %s: a choice among the nearest", audit.Figures(tie(most.Points)))
+		c.Text += fmt.Sprintf(
+			"; no distance is common to the jumps, and the nearest tie of two distances from one point is of %s: a "+
+				"choice among the nearest", audit.Figures(tie(most.Points)))
 	}
 	c.Evidence = []audit.Evidence{
-		audit.Number("largest jump", most.Size, "").Against(t.limit), audit.Number("largest error", r.Max, ""), audit.Number("99 % quantile of the errors", r.P99, ""),
+		audit.Number("largest jump", most.Size, "").Against(t.limit), audit.Number("largest error", r.Max, ""),
+		audit.Number("99 % quantile of the errors", r.P99, ""),
 	}
 	if !math.IsNaN(r.Cutoff) {
 		c.Evidence = append(c.Evidence, audit.Number("distance at which the answer jumps", r.Cutoff, "length"))
@@ -431,15 +446,30 @@ func (t *tester) report(r *Result, sw *sweep.Result, inputs int) {
 	}
 	p.Report(audit.Finding{
 		Category: audit.Stress, Location: "positions", Worst: at, Evidence: c.Evidence,
-		Message: c.Text + fmt.Sprintf(" (largest error %s, 99 %% quantile %s)", audit.Figures(r.Max), audit.Figures(r.P99)),
+		Message: c.Text + fmt.Sprintf(" (largest error %s, 99 %% quantile %s)", audit.Figures(r.Max),
+			audit.Figures(r.P99)),
 		Remedies: []string{
 			"let the weight of a pair go to zero before the cut-off, together with its derivative",
-			"raise the number of neighbors that are kept above that of all within the cut-off, and break ties in a way that does not depend on coordinates",
+			"raise the number of neighbors that are kept above that of all within the cut-off, and break ties in a " +
+				"way that does not depend on coordinates",
 		},
 	})
-	tab := &audit.Table{Columns: []audit.Column{{Name: "sample"}, {Name: "dilation"}, {Name: "jump", Doc: "relative to the scale of the outputs"}, {Name: "left between the sides"}, {Name: "nearest tie", Doc: "smallest relative difference of two distances from one point"}, {Name: "field"}}}
+	tab := &audit.Table{Columns: []audit.Column{
+		{Name: "sample"},
+		{Name: "dilation"},
+		{Name: "jump", Doc: "relative to the scale of the outputs"},
+		{Name: "left between the sides"},
+		{Name: "nearest tie", Doc: "smallest relative difference of two distances from one point"},
+		{Name: "field"},
+	}}
 	for _, j := range r.Jumps {
-		tab.Rows = append(tab.Rows, []audit.Cell{audit.Word(j.At.Sample), audit.Num(j.Scale), audit.Num(j.Size), audit.Num(j.Width), audit.Num(tie(j.Points)), audit.Word(j.Field)})
+		tab.Rows = append(tab.Rows, []audit.Cell{
+			audit.Word(j.At.Sample), audit.Num(j.Scale), audit.Num(j.Size),
+			audit.Num(j.Width), audit.Num(tie(j.Points)), audit.Word(j.Field),
+		})
 	}
-	p.Show(audit.Exhibit{Name: "jumps", Title: "Jumps of the answer", Table: tab, Note: "While an input is dilated about its mean; nothing else changes."})
+	p.Show(audit.Exhibit{
+		Name: "jumps", Title: "Jumps of the answer", Table: tab,
+		Note: "While an input is dilated about its mean; nothing else changes.",
+	})
 }

@@ -29,15 +29,18 @@ func TestCutoff(t *testing.T) {
 	}{{"conservative", math.NaN(), false}, {"cutoff", 3, true}, {"capped", math.NaN(), true}} {
 		t.Run(x.model, func(t *testing.T) {
 			s := audittest.Open(t, audittest.Files{
-				Model: molecules + "models/molecules-" + x.model + ".onnx", Data: dataset.Spec{Format: "molecules", Images: molecules + "data/test.xyz"},
+				Model:  molecules + "models/molecules-" + x.model + ".onnx",
+				Data:   dataset.Spec{Format: "molecules", Images: molecules + "data/test.xyz"},
 				Inputs: []decode.InputField{{Field: "positions"}, {Field: "species"}},
 				Outputs: []decode.OutputField{
-					{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample}, {Name: "forces", Type: space.TypeVectors, Per: space.PerNode},
+					{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample},
+					{Name: "forces", Type: space.TypeVectors, Per: space.PerNode},
 				},
 				Group: "SO(3)", Orbit: orbit.Spec{Haar: 2}, N: 6,
 			})
 			r := audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Params: map[string]float64{
-				"neighbors.samples": 6, "neighbors.steps": 40, "controls.draws": 1, "controls.samples": 2, "controls.elements": 2,
+				"neighbors.samples": 6, "neighbors.steps": 40, "controls.draws": 1, "controls.samples": 2,
+				"controls.elements": 2,
 			}}}, neighbors.Check)
 			var clue *audit.Clue
 			for _, c := range r.Clues() {

@@ -1,5 +1,5 @@
-// Package order is the check of claims under which the parts of an input change places: does it take more than one exchange to break
-// them?
+// Package order is the check of claims under which the parts of an input change places: does it take more than one
+// exchange to break them?
 package order
 
 import (
@@ -109,7 +109,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	return nil, nil //nolint:nilnil // nobody asks for a result
 }
 
-// parts is into how many items of how many numbers the exact elements cut an input; 0 if they do anything but give items other places.
+// parts is into how many items of how many numbers the exact elements cut an input; 0 if they do anything but give
+// items other places.
 func parts(p *audit.Pass, v space.Value) (items, size int, err error) {
 	x, ok := v.(*space.Tensor)
 	if !ok || len(x.Val) < 2 {

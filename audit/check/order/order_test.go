@@ -39,7 +39,8 @@ func lists(t *testing.T, name string, f func(x []float64) float64) *audit.Subjec
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := action.NewTensor(g, space.Spec{Name: "x", Kind: space.KindTensor, Shape: []int{2 * items}}, action.Options{}, rep)
+	in, err := action.NewTensor(g, space.Spec{Name: "x", Kind: space.KindTensor, Shape: []int{2 * items}},
+		action.Options{}, rep)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +126,9 @@ func TestNotApplicable(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &audit.Subject{
-		Name: "v", Predictor: audittest.Radius(0), Plan: audittest.Plan(t, audittest.Plane(t, d4), action.Trivial{G: d4}),
-		N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
+		Name: "v", Predictor: audittest.Radius(0),
+		Plan: audittest.Plan(t, audittest.Plane(t, d4), action.Trivial{G: d4}),
+		N:    inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
 	}
 	r := audittest.Audit(t, audittest.Fixture{Subject: s}, order.Check)
 	for _, x := range r.Results {

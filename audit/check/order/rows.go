@@ -66,7 +66,8 @@ type exchange struct {
 	field string
 }
 
-// transpositions asks which exchange of two rows is the smallest that breaks the claim, where the group permutes rows. It is false where the group does not.
+// transpositions asks which exchange of two rows is the smallest that breaks the claim, where the group permutes rows.
+// It is false where the group does not.
 func transpositions(ctx context.Context, p *audit.Pass, sw *sweep.Result, c *controls.Result) (bool, error) {
 	G := p.Subject.Plan.Group
 	perm, from := permuting(G)
@@ -122,7 +123,14 @@ func transpositions(ctx context.Context, p *audit.Pass, sw *sweep.Result, c *con
 			if !(e <= top) {
 				top = e
 			}
-			all = append(all, exchange{x[0], x[1], e, audit.Where{Sample: s.ID, Index: i, Element: elements[k], Label: fmt.Sprintf("rows %d and %d exchanged", x[0], x[1])}, p.Gauge().Name(d.Field)})
+			all = append(all, exchange{
+				x[0], x[1], e,
+				audit.Where{
+					Sample: s.ID, Index: i, Element: elements[k],
+					Label: fmt.Sprintf("rows %d and %d exchanged", x[0], x[1]),
+				},
+				p.Gauge().Name(d.Field),
+			})
 		}
 		worst = append(worst, top)
 	}
@@ -172,13 +180,16 @@ func concludeRows(p *audit.Pass, all []exchange, iv audit.Interval, limit float6
 		if most == nil || x.err > most.err || math.IsNaN(x.err) {
 			most = x
 		}
-		if !(x.err <= limit) && (smallest == nil || x.b-x.a < smallest.b-smallest.a || x.b-x.a == smallest.b-smallest.a && x.err > smallest.err) {
+		if !(x.err <= limit) &&
+			(smallest == nil || x.b-x.a < smallest.b-smallest.a || x.b-x.a == smallest.b-smallest.a &&
+				x.err > smallest.err) {
 			smallest = x
 		}
 	}
 	ev := audit.Measured("largest change by one exchange, mean over inputs", iv, "").Against(limit)
 	a, b := audit.Describe(near), audit.Describe(far)
-	p.Measure(ev, audit.Number("change by an exchange of neighboring rows, mean", a.Mean, ""), audit.Number("change by an exchange of distant rows, mean", b.Mean, ""))
+	p.Measure(ev, audit.Number("change by an exchange of neighboring rows, mean", a.Mean, ""),
+		audit.Number("change by an exchange of distant rows, mean", b.Mean, ""))
 	clue := audit.Clue{Name: audit.ClueOrder, Holds: smallest != nil, Strength: 1, Evidence: []audit.Evidence{ev}}
 	if smallest == nil {
 		clue.Text = fmt.Sprintf("%d exchanges of two rows change nothing beyond %s", len(all), audit.Figures(limit))
@@ -186,13 +197,21 @@ func concludeRows(p *audit.Pass, all []exchange, iv audit.Interval, limit float6
 		return
 	}
 	clue.Location = smallest.at.Label
-	clue.Text = fmt.Sprintf("exchanging rows %d and %d of sample %s changes the answer by %s of its scale; neighboring rows %s in the mean, distant ones %s",
-		smallest.a, smallest.b, smallest.at.Sample, audit.Figures(smallest.err), audit.Figures(a.Mean), audit.Figures(b.Mean))
+	clue.Text = fmt.Sprintf(
+		"exchanging rows %d and %d of sample %s changes the answer by %s of its scale; neighboring rows %s in the "+
+			"mean, distant ones %s",
+		smallest.a, smallest.b, smallest.at.Sample, audit.Figures(smallest.err), audit.Figures(a.Mean),
+		audit.Figures(b.Mean))
 	p.Clue(clue)
 	p.Report(audit.Finding{
-		Category: audit.Explanation, Location: "rows", Worst: smallest.at, Evidence: []audit.Evidence{ev, audit.Number("change by the smallest exchange that fails", smallest.err, "").Against(limit)},
-		Message:  "the order of rows counts: " + clue.Text,
-		Remedies: []string{"pool rows by sum, mean or maximum, and drop what depends on their place", "or sort the rows by what they hold before the model reads them"},
+		Category: audit.Explanation, Location: "rows", Worst: smallest.at,
+		Evidence: []audit.Evidence{ev, audit.Number("change by the smallest exchange that fails", smallest.err,
+			"").Against(limit)},
+		Message: "the order of rows counts: " + clue.Text,
+		Remedies: []string{
+			"pool rows by sum, mean or maximum, and drop what depends on their place",
+			"or sort the rows by what they hold before the model reads them",
+		},
 	})
 	slices.SortStableFunc(all, func(x, y exchange) int {
 		switch {
@@ -203,15 +222,23 @@ func concludeRows(p *audit.Pass, all []exchange, iv audit.Interval, limit float6
 		}
 		return 0
 	})
-	t := &audit.Table{Columns: []audit.Column{{Name: "rows"}, {Name: "apart"}, {Name: "error", Doc: "relative to the scale of the outputs"}, {Name: "sample"}, {Name: "field"}}}
+	t := &audit.Table{Columns: []audit.Column{
+		{Name: "rows"},
+		{Name: "apart"},
+		{Name: "error", Doc: "relative to the scale of the outputs"},
+		{Name: "sample"},
+		{Name: "field"},
+	}}
 	const most10 = 10
 	for _, x := range all[:min(most10, len(all))] {
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(fmt.Sprintf("%d and %d", x.a, x.b)), audit.Num(float64(x.b - x.a)), audit.Num(x.err), audit.Word(x.at.Sample), audit.Word(x.field),
+			audit.Word(fmt.Sprintf("%d and %d", x.a, x.b)), audit.Num(float64(x.b - x.a)), audit.Num(x.err),
+			audit.Word(x.at.Sample), audit.Word(x.field),
 		})
 	}
 	p.Show(audit.Exhibit{
 		Name: "exchanges", Title: "Exchanges of two rows", Table: t,
-		Note: fmt.Sprintf("The worst of %d; the smallest that fails is of rows %d and %d.", len(all), smallest.a, smallest.b),
+		Note: fmt.Sprintf("The worst of %d; the smallest that fails is of rows %d and %d.", len(all), smallest.a,
+			smallest.b),
 	})
 }

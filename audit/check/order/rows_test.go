@@ -13,7 +13,8 @@ import (
 	"nero/symmetry/orbit"
 )
 
-// translation_only takes differences of consecutive rows, so that exchanges break it; e3_sn sums over all pairs (studies/planted/MODEL_CARDS.md).
+// translation_only takes differences of consecutive rows, so that exchanges break it; e3_sn sums over all pairs
+// (studies/planted/MODEL_CARDS.md).
 func TestRows(t *testing.T) {
 	const planted = "../../../studies/planted/"
 	for _, x := range []struct {
@@ -21,9 +22,13 @@ func TestRows(t *testing.T) {
 		holds bool
 	}{{"translation_only", true}, {"so3_not_o3", false}} {
 		s := audittest.Open(t, audittest.Files{
-			Model:   planted + "models/" + x.model + ".onnx",
-			Data:    dataset.Spec{Format: "clouds", Images: planted + "data/clouds.npz", Cloud: dataset.Cloud{Center: "none", Scale: "none"}},
-			Outputs: []decode.OutputField{{Name: "y", Type: space.TypeUnchanged}}, Group: "S(64)", Orbit: orbit.Spec{Haar: 4}, N: 8,
+			Model: planted + "models/" + x.model + ".onnx",
+			Data: dataset.Spec{
+				Format: "clouds", Images: planted + "data/clouds.npz",
+				Cloud: dataset.Cloud{Center: "none", Scale: "none"},
+			},
+			Outputs: []decode.OutputField{{Name: "y", Type: space.TypeUnchanged}}, Group: "S(64)",
+			Orbit: orbit.Spec{Haar: 4}, N: 8,
 		})
 		r := audittest.Audit(t, audittest.Fixture{Subject: s}, order.Check)
 		found := false

@@ -27,7 +27,10 @@ is what rounding does to the model. An error of the size of float16 or bfloat16,
 known to the evaluator, the floors of repeats and one-ulp changes stand in, and the report says so.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs evaluated in float64, spread over the data.", Default: 8, Min: 2, Max: 10000},
-		{Name: "elements", Doc: "Elements of each set evaluated in float64, spread over it.", Default: 4, Min: 1, Max: 1000},
+		{
+			Name: "elements", Doc: "Elements of each set evaluated in float64, spread over it.", Default: 4, Min: 1,
+			Max: 1000,
+		},
 	},
 	Requires: []*audit.Check{sweep.Check, controls.Check},
 	Optional: true,
@@ -42,7 +45,8 @@ known to the evaluator, the floors of repeats and one-ulp changes stand in, and 
 
 // Result is what float64 showed.
 type Result struct {
-	Slopes map[bool]*audit.Slope // of the exact and of the other elements
+	// of the exact and of the other elements
+	Slopes map[bool]*audit.Slope
 }
 
 // coarse are unit roundoffs of types coarser than float32, the finest first.
@@ -57,7 +61,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	if p.Subject.Reference == nil {
 		_, err := p.Refer(ctx, nil)
 		p.Clue(castClue(casts))
-		return nil, fmt.Errorf("%w; one-ulp changes and repeats stand in: rounding floor %.2g, repeat floor %.2g", err, c.Floors.Rounding, c.Floors.Repeat)
+		return nil, fmt.Errorf("%w; one-ulp changes and repeats stand in: rounding floor %.2g, repeat floor %.2g", err,
+			c.Floors.Rounding, c.Floors.Repeat)
 	}
 	if sw.Mask && !sw.Boxes {
 		return nil, fmt.Errorf("%w: masks have labels and no numbers that could round", audit.ErrNotApplicable)
@@ -86,7 +91,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	return r, nil
 }
 
-// clues hands in what the slopes show, of the exact elements where there are some: there nothing else stands in between.
+// clues hands in what the slopes show, of the exact elements where there are some: there nothing else stands in
+// between.
 func (r *Result) clues(p *audit.Pass, c *controls.Result, m *measurement, casts []cast) {
 	s := r.Slopes[true]
 	set := sweep.Exact
@@ -96,15 +102,27 @@ func (r *Result) clues(p *audit.Pass, c *controls.Result, m *measurement, casts 
 	if s == nil {
 		return
 	}
-	ev := []audit.Evidence{audit.Measured("error as the model computes", s.Single, ""), audit.Measured("error in float64", s.Double, "")}
-	p.Clue(audit.Clue{Name: audit.ClueSlopeRounding, Holds: s.Rounding(), Strength: 1, Text: s.String(), Set: set, Evidence: ev})
-	p.Clue(audit.Clue{Name: audit.ClueSlopeViolation, Holds: s.Violation(), Strength: 1, Text: s.String(), Set: set, Evidence: ev})
+	ev := []audit.Evidence{
+		audit.Measured("error as the model computes", s.Single, ""),
+		audit.Measured("error in float64", s.Double, ""),
+	}
+	p.Clue(audit.Clue{
+		Name: audit.ClueSlopeRounding, Holds: s.Rounding(), Strength: 1, Text: s.String(), Set: set,
+		Evidence: ev,
+	})
+	p.Clue(audit.Clue{
+		Name: audit.ClueSlopeViolation, Holds: s.Violation(), Strength: 1, Text: s.String(), Set: set,
+		Evidence: ev,
+	})
 	clue := castClue(casts)
-	// What rounding does to the model, against what one ulp of the input does: a coarser type inside shows as a floor of its own size.
+	// What rounding does to the model, against what one ulp of the input does: a coarser type inside shows as a floor
+	// of its own size.
 	for _, t := range coarse {
 		if m.apart >= t.u/8 && m.apart > 100*math.Max(c.Floors.Rounding, 0) {
 			clue.Holds, clue.Strength = true, 0.9
-			clue.Text = strings.TrimPrefix(clue.Text+fmt.Sprintf("; the outputs differ from those in float64 by %.2g, the size of %s", m.apart, t.name), "; ")
+			clue.Text = strings.TrimPrefix(
+				clue.Text+fmt.Sprintf("; the outputs differ from those in float64 by %.2g, the size of %s", m.apart,
+					t.name), "; ")
 			break
 		}
 	}
@@ -112,8 +130,8 @@ func (r *Result) clues(p *audit.Pass, c *controls.Result, m *measurement, casts 
 	p.Clue(clue)
 }
 
-// choose picks samples and elements: those spread over all, and the worst of each set that the sweep has seen in place of the last ones, so that
-// the error which is judged is the one that is explained.
+// choose picks samples and elements: those spread over all, and the worst of each set that the sweep has seen in place
+// of the last ones, so that the error which is judged is the one that is explained.
 func choose(p *audit.Pass, sw *sweep.Result) (pick, use []int) {
 	pick, use = p.Pick(int(p.Param("samples"))), p.PickElements(int(p.Param("elements")))
 	var worst []int // samples that stay
@@ -153,7 +171,8 @@ type measurement struct {
 	scale     float64
 	pick, use []int
 
-	single, double map[bool][]float64 // per sample the largest error of the set
+	// per sample the largest error of the set
+	single, double map[bool][]float64
 	apart          float64
 }
 
@@ -258,7 +277,8 @@ func narrow(p *audit.Pass) []cast {
 	for _, n := range p.Subject.Interior.ONNX().Proto().GetGraph().GetNode() {
 		switch n.GetOpType() {
 		case "Cast":
-			switch onnxpb.TensorProto_DataType(onnx.Int(n, "to", 0)) { //nolint:exhaustive // the others are no coarser floats
+			switch onnxpb.TensorProto_DataType(onnx.Int(n, "to",
+				0)) { //nolint:exhaustive // the others are no coarser floats
 			case onnxpb.TensorProto_FLOAT16:
 				out = append(out, cast{name(n), "Cast", "float16"})
 			case onnxpb.TensorProto_BFLOAT16:

@@ -87,7 +87,8 @@ func TestSlope(t *testing.T) {
 	tiny := audited(t, radius(t, 1e-6, 0))
 	for _, s := range tiny.Sets() {
 		if s.Cause != audit.CauseViolation {
-			t.Errorf("tiny break, %s: %s, error %g, floor %g, %v", s.Name, s.Cause, s.Worst.Value, s.Floors.Rounding, s.Slope)
+			t.Errorf("tiny break, %s: %s, error %g, floor %g, %v", s.Name, s.Cause, s.Worst.Value, s.Floors.Rounding,
+				s.Slope)
 		}
 		if s.Level == audit.LevelExact {
 			t.Errorf("tiny break, %s: a violation is called exact", s.Name)
@@ -120,15 +121,18 @@ func TestReducedPrecision(t *testing.T) {
 func TestWithoutReference(t *testing.T) {
 	g := group.SO2()
 	s := &audit.Subject{
-		Name: "closed", Predictor: audittest.Radius(0), Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, audittest.Angles(12)...),
-		N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1, NoReference: "operator Magic of node m is not known",
+		Name: "closed", Predictor: audittest.Radius(0),
+		Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, audittest.Angles(12)...),
+		N:    inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
+		NoReference: "operator Magic of node m is not known",
 	}
 	r := audittest.Audit(t, audittest.Fixture{Subject: s}, precision.Check, lattice.Check, endtoend.Check)
 	if r.Verdict != audit.Passed {
 		t.Errorf("%s: %q", r.Verdict, r.Reasons)
 	}
 	for _, x := range r.Results {
-		if x.Check == precision.Check && (x.Status != audit.NotTested || !strings.Contains(x.Reason, "Magic") || !strings.Contains(x.Reason, "rounding floor")) {
+		if x.Check == precision.Check && (x.Status != audit.NotTested || !strings.Contains(x.Reason, "Magic") ||
+			!strings.Contains(x.Reason, "rounding floor")) {
 			t.Errorf("%s: %s", x.Status, x.Reason)
 		}
 	}
@@ -142,7 +146,8 @@ func TestWithoutReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Required = []string{"precision"}
-	if r := audittest.Audit(t, audittest.Fixture{Subject: s, Policy: p}, precision.Check, lattice.Check); r.Verdict != audit.NeedsAttention {
+	if r := audittest.Audit(t, audittest.Fixture{Subject: s, Policy: p}, precision.Check,
+		lattice.Check); r.Verdict != audit.NeedsAttention {
 		t.Errorf("required and not tested: %s", r.Verdict)
 	}
 }

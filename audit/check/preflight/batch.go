@@ -9,15 +9,15 @@ import (
 	"nero/data/space"
 )
 
-// together is how many inputs share a batch while its place, company and size are told from each other, and alone is how many of them are
-// predicted alone.
+// together is how many inputs share a batch while its place, company and size are told from each other, and alone is
+// how many of them are predicted alone.
 const (
 	together = 4
 	alone    = 2
 )
 
-// sizeOf is the size of the batches that n inputs are cut into: two of them at least, so that company can be exchanged; 0 if that leaves
-// nobody any company.
+// sizeOf is the size of the batches that n inputs are cut into: two of them at least, so that company can be exchanged;
+// 0 if that leaves nobody any company.
 func sizeOf(n int) int {
 	if n < 4 {
 		return 0
@@ -34,10 +34,10 @@ func parts(n int) int {
 	return 3*2*k + alone*(k+1)
 }
 
-// apart tells apart what about a batch changes an answer. Two batches of inputs a and b are predicted as they are; in reverse, which
-// changes the place and keeps the company; and with every second place exchanged between the two, which changes the company and keeps
-// the place. The first of each is then predicted alone and first among copies of itself, which changes the size and nothing else: the mean, the
-// spread and the largest of copies are those of one.
+// apart tells apart what about a batch changes an answer. Two batches of inputs a and b are predicted as they are; in
+// reverse, which changes the place and keeps the company; and with every second place exchanged between the two, which
+// changes the company and keeps the place. The first of each is then predicted alone and first among copies of itself,
+// which changes the size and nothing else: the mean, the spread and the largest of copies are those of one.
 func (r *Result) apart(ctx context.Context, p *audit.Pass, values []space.Value, where func(int) audit.Where) error {
 	k := sizeOf(len(values))
 	if k == 0 {

@@ -9,8 +9,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// inexact is the largest residual of coordinates, relative to the frame, at which an action on boxes keeps a law: nothing is resampled, so
-// that only rounding is left.
+// inexact is the largest residual of coordinates, relative to the frame, at which an action on boxes keeps a law:
+// nothing is resampled, so that only rounding is left.
 const inexact = 1e-9
 
 // encloser is an action on boxes that replaces some of them by their envelopes.
@@ -18,9 +18,11 @@ type encloser interface {
 	Encloses(g group.Element) bool
 }
 
-// lawOfBoxes is [lawOf] for actions on boxes: coordinates are compared as they are. Elements that replace boxes by their envelopes do not compose and say
-// so themselves; they are left out.
-func lawOfBoxes(a action.Action, like *space.Boxes, elements []audit.Element) (law string, residual float64, at string, err error) {
+// lawOfBoxes is [lawOf] for actions on boxes: coordinates are compared as they are. Elements that replace boxes by
+// their envelopes do not compose and say so themselves; they are left out.
+func lawOfBoxes(a action.Action, like *space.Boxes, elements []audit.Element) (law string, residual float64, at string,
+	err error,
+) {
 	G := a.Group()
 	v := probeBoxes(like.H, like.W)
 	whole := func(gs ...group.Element) bool {
@@ -83,15 +85,19 @@ func lawOfBoxes(a action.Action, like *space.Boxes, elements []audit.Element) (l
 // probeBoxes are three boxes without any symmetry in a frame, well away from its edges.
 func probeBoxes(h, w float64) *space.Boxes {
 	box := func(x, y, bw, bh, score float64, label int) space.Box {
-		return space.Box{X1: (x - bw/2) * w, Y1: (y - bh/2) * h, X2: (x + bw/2) * w, Y2: (y + bh/2) * h, Score: score, Label: label}
+		return space.Box{
+			X1: (x - bw/2) * w, Y1: (y - bh/2) * h, X2: (x + bw/2) * w, Y2: (y + bh/2) * h, Score: score,
+			Label: label,
+		}
 	}
 	return &space.Boxes{H: h, W: w, Items: []space.Box{
 		box(0.37, 0.41, 0.11, 0.23, 0.9, 0), box(0.63, 0.33, 0.19, 0.07, 0.7, 1), box(0.29, 0.71, 0.05, 0.13, 0.5, 0),
 	}}
 }
 
-// moved is the largest distance of corners of two lists of boxes, in the same order, relative to the frame; infinite where something else differs.
-// A box that is turned by a quarter has other corners and the same area as one with its sides exchanged.
+// moved is the largest distance of corners of two lists of boxes, in the same order, relative to the frame; infinite
+// where something else differs. A box that is turned by a quarter has other corners and the same area as one with its
+// sides exchanged.
 func moved(a, b *space.Boxes) float64 {
 	if len(a.Items) != len(b.Items) || a.H != b.H || a.W != b.W {
 		return math.Inf(1)

@@ -28,7 +28,8 @@ func (c crooked) Apply(g group.Element, v space.Value) (space.Value, error) {
 	return o, nil
 }
 
-// TestLawsOfBoxes: the actions of the library keep the laws, envelopes are not held against them, and a crooked action is found.
+// TestLawsOfBoxes: the actions of the library keep the laws, envelopes are not held against them, and a crooked action
+// is found.
 func TestLawsOfBoxes(t *testing.T) {
 	for _, c := range []struct {
 		group    string
@@ -57,7 +58,8 @@ func TestLawsOfBoxes(t *testing.T) {
 		if law, r, at, err := lawOf(a, like, elements); err != nil || law != "" {
 			t.Errorf("%s: breaks %q by %g at %s: %v", c.group, law, r, at, err)
 		}
-		if law, r, _, err := lawOf(crooked{a}, like, elements); err != nil || law == "" || !(r > inexact) || math.IsInf(r, 1) {
+		if law, r, _, err := lawOf(crooked{a}, like, elements); err != nil || law == "" || !(r > inexact) ||
+			math.IsInf(r, 1) {
 			t.Errorf("%s: a crooked action passes: %q, %g, %v", c.group, law, r, err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// half is the largest relative residual at which a resampled action still counts as keeping a law. Interpolation of the smooth
-// probe changes it by a few percent; an action that is no representation changes it by as much as it has.
+// half is the largest relative residual at which a resampled action still counts as keeping a law. Interpolation of the
+// smooth probe changes it by a few percent; an action that is no representation changes it by as much as it has.
 const half = 0.5
 
 // laws tests both actions on probes of the forms of x and y and reports every law that is broken, once per action.
@@ -72,9 +72,11 @@ func spread(list []audit.Element, n int) []audit.Element {
 	return out
 }
 
-// lawOf returns the first law that does not hold, "" if none is found broken. An action that changes the form of a value, such as a window
-// cut from a larger picture, cannot be composed with itself; its laws are not tested.
-func lawOf(a action.Action, like space.Value, elements []audit.Element) (law string, residual float64, at string, err error) {
+// lawOf returns the first law that does not hold, "" if none is found broken. An action that changes the form of a
+// value, such as a window cut from a larger picture, cannot be composed with itself; its laws are not tested.
+func lawOf(a action.Action, like space.Value, elements []audit.Element) (law string, residual float64, at string,
+	err error,
+) {
 	switch v := like.(type) {
 	case *space.Boxes:
 		return lawOfBoxes(a, v, elements)
@@ -168,9 +170,9 @@ func lawOf(a action.Action, like space.Value, elements []audit.Element) (law str
 	return "", 0, "", nil
 }
 
-// indexed compares values made of distinct numbers by exact elements: wherever the number that want has at a place is still in mid, and is in want
-// but once, got must have it too. What left the picture half-way or was made up by the border rule is not held against the action.
-// The residual is the share of places that differ.
+// indexed compares values made of distinct numbers by exact elements: wherever the number that want has at a place is
+// still in mid, and is in want but once, got must have it too. What left the picture half-way or was made up by the
+// border rule is not held against the action. The residual is the share of places that differ.
 func indexed(got, want, mid space.Value) (float64, bool, error) {
 	g, err := audit.Numbers(got)
 	if err != nil {
@@ -211,8 +213,8 @@ func indexed(got, want, mid space.Value) (float64, bool, error) {
 // margin is how many pixels around a point an interpolation may read.
 const margin = 3
 
-// inside marks the numbers of ρ(g)ρ(h)v that do not depend on what a border rule put outside the grid, after either step; nil, meaning all, where
-// the group does not move the plane or the value has no grid.
+// inside marks the numbers of ρ(g)ρ(h)v that do not depend on what a border rule put outside the grid, after either
+// step; nil, meaning all, where the group does not move the plane or the value has no grid.
 func inside(G group.Group, v space.Value, g, h group.Element) []bool {
 	p, ok := G.(group.Planar)
 	shape := space.Shape(v)
@@ -247,7 +249,8 @@ func back(G group.Planar, g group.Element) func(x, y float64) (float64, float64)
 	}
 }
 
-// near compares resampled values of the smooth probe where keep says so. If little of the probe is left there, they say nothing.
+// near compares resampled values of the smooth probe where keep says so. If little of the probe is left there, they say
+// nothing.
 func near(got, want, probe space.Value, keep []bool) (float64, bool, error) {
 	g, err := audit.Numbers(got)
 	if err != nil {
@@ -285,8 +288,8 @@ func numbered(v space.Value) (space.Value, error) {
 	return filled(v, func(i, _, _, _ int) float64 { return float64(i + 1) })
 }
 
-// blob is a value of the form of v that holds a smooth bump off the centre on every plane, each plane of another height, or falling numbers
-// where there is no grid.
+// blob is a value of the form of v that holds a smooth bump off the centre on every plane, each plane of another
+// height, or falling numbers where there is no grid.
 func blob(v space.Value) (space.Value, error) {
 	return filled(v, func(i, k, h, w int) float64 {
 		if h == 1 && w >= 4 { // a signal
@@ -331,7 +334,8 @@ func filled(v space.Value, f func(i, k, h, w int) float64) (space.Value, error) 
 		o := &space.Frames{}
 		for t, m := range v.Images {
 			// Frames that were equal would hide that they change places.
-			o.Images = append(o.Images, &space.Image{C: m.C, H: m.H, W: m.W, Pix: from(t*len(m.Pix), len(m.Pix), m.H, m.W)})
+			o.Images = append(o.Images,
+				&space.Image{C: m.C, H: m.H, W: m.W, Pix: from(t*len(m.Pix), len(m.Pix), m.H, m.W)})
 		}
 		return o, nil
 	case *space.Mask:

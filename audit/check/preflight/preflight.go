@@ -1,5 +1,5 @@
-// Package preflight is the check that comes before all others: does the model answer at all, twice the same, whatever stands
-// next to an input in a batch, and are the actions of the claim actions?
+// Package preflight is the check that comes before all others: does the model answer at all, twice the same, whatever
+// stands next to an input in a batch, and are the actions of the claim actions?
 package preflight
 
 import (
@@ -38,16 +38,21 @@ the border, resampled ones on a smooth blob up to half its size, which tells a w
 
 // Result is what the floors are before the scale of the outputs is known.
 type Result struct {
-	Repeat float64 // largest ‖difference‖ between repeats, in the unit of the output
-	Batch  float64 // largest ‖difference‖ with place and size of the batch, in the unit of the output
-	Laws   string  // what is wrong with the actions; "" if nothing was found
-	// Place, Company and Size are the largest ‖difference‖ when one of them alone changes; NaN where there were too few inputs to tell.
+	// largest ‖difference‖ between repeats, in the unit of the output
+	Repeat float64
+	// largest ‖difference‖ with place and size of the batch, in the unit of the output
+	Batch float64
+	// what is wrong with the actions; "" if nothing was found
+	Laws string
+	// Place, Company and Size are the largest ‖difference‖ when one of them alone changes; NaN where there were too few
+	// inputs to tell.
 	Place, Company, Size float64
-	Worst                map[string]audit.Where // the sample that shows the largest difference between "repeats" and of "place", "company", "size"
+	// the sample that shows the largest difference between "repeats" and of "place", "company", "size"
+	Worst map[string]audit.Where
 }
 
-// largest is the largest difference between two lists of outputs and its index, -1 if there is none. Outputs that are not finite do not
-// count: they are reported as such.
+// largest is the largest difference between two lists of outputs and its index, -1 if there is none. Outputs that are
+// not finite do not count: they are reported as such.
 func largest(p *audit.Pass, a, b []space.Value) (most float64, at int, err error) {
 	at = -1
 	for i := range a {
@@ -87,7 +92,10 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, err
 	}
 	where := func(i int) audit.Where { return audit.Where{Sample: ids[i], Index: pick[i]} }
-	finite := audit.Clue{Name: audit.ClueNonFinite, Strength: 1, Text: fmt.Sprintf("the outputs of %d inputs, unmoved, are finite", len(first))}
+	finite := audit.Clue{
+		Name: audit.ClueNonFinite, Strength: 1,
+		Text: fmt.Sprintf("the outputs of %d inputs, unmoved, are finite", len(first)),
+	}
 	for i, y := range first {
 		ok, err := audit.Finite(y)
 		if err != nil {
@@ -98,7 +106,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 				Category: audit.NonFinite, Location: "output", Worst: where(i),
 				Message:  "the output is not finite for sample " + ids[i] + ", unmoved",
 				Evidence: []audit.Evidence{audit.Number("sample", float64(pick[i]), "")},
-				Remedies: []string{"look for an overflow, a root of 0 or a division by the norm of a zero vector in the model"},
+				Remedies: []string{"look for an overflow, a root of 0 or a division by the norm of a zero vector in " +
+					"the model"},
 			})
 			finite.Holds, finite.Location = true, where(i).String()
 			finite.Text = "the output is not finite for sample " + ids[i] + ", unmoved"
@@ -142,7 +151,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 			r.Batch = x
 		}
 	}
-	p.Measure(audit.Number("repeats differ by at most", r.Repeat, "output"), audit.Number("batches differ by at most", r.Batch, "output"))
+	p.Measure(audit.Number("repeats differ by at most", r.Repeat, "output"),
+		audit.Number("batches differ by at most", r.Batch, "output"))
 	if r.Laws, err = laws(p, still, first[0]); err != nil {
 		return nil, err
 	}

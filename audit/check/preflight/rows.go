@@ -12,9 +12,12 @@ import (
 // lawful is the largest relative residual of a law on rows: nothing is resampled there, so only rounding may be left.
 const lawful = 1e-6
 
-// lawOfRows returns the first law that an action on rows, edges, pairs or records breaks on the value itself. Permutations of fewer rows than the group has are what is
-// left of larger ones and do not compose, see [group.Permuting]; there the law of products is not tested.
-func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law string, residual float64, at string, err error) {
+// lawOfRows returns the first law that an action on rows, edges, pairs or records breaks on the value itself.
+// Permutations of fewer rows than the group has are what is left of larger ones and do not compose, see
+// [group.Permuting]; there the law of products is not tested.
+func lawOfRows(a action.Action, v space.Value, elements []audit.Element) (law string, residual float64, at string,
+	err error,
+) {
 	G := a.Group()
 	apart := func(x, y space.Value) float64 {
 		var g *audit.Gauge

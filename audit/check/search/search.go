@@ -26,7 +26,10 @@ plan + L·h/2, with h the largest gap and L the steepest slope seen, is a heuris
 a period P with probability (1 - w/P)ⁿ, which is given for w = 5 degrees, beside the chance that the plan itself misses one that lies anywhere
 on the circle alike.`,
 	Params: []audit.Param{
-		{Name: "samples", Doc: "Inputs that visit more elements, spread over the data.", Default: 4, Min: 1, Max: 10000},
+		{
+			Name: "samples", Doc: "Inputs that visit more elements, spread over the data.", Default: 4, Min: 1,
+			Max: 10000,
+		},
 		{Name: "scan", Doc: "More elements that each of them visits.", Default: 72, Min: 0, Max: 10000},
 		{Name: "starts", Doc: "Worst pairs of input and element that are refined.", Default: 4, Min: 1, Max: 1000},
 		{Name: "steps", Doc: "Steps of each refinement.", Default: 12, Min: 1, Max: 1000},
@@ -41,12 +44,17 @@ type Result struct{ Found []Found }
 
 // Found is one refined pair.
 type Found struct {
-	At       audit.Where
-	Error    float64 // relative to the scale of the outputs
-	Floor    float64 // of resampling there; NaN if it is not known
-	From     string  // the element where the refinement began
-	FromErr  float64 // the error there
-	PlanMost float64 // largest error of this input on the plan
+	At audit.Where
+	// relative to the scale of the outputs
+	Error float64
+	// of resampling there; NaN if it is not known
+	Floor float64
+	// the element where the refinement began
+	From string
+	// the error there
+	FromErr float64
+	// largest error of this input on the plan
+	PlanMost float64
 }
 
 const (
@@ -65,7 +73,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	}
 	o := newOrbit(p)
 	if len(o.free) == 0 {
-		return nil, fmt.Errorf("%w: no coordinate of %s is continuous, so there is nothing between the elements", audit.ErrNotApplicable, p.Subject.Plan.Group.Name())
+		return nil, fmt.Errorf("%w: no coordinate of %s is continuous, so there is nothing between the elements",
+			audit.ErrNotApplicable, p.Subject.Plan.Group.Name())
 	}
 	s := &seeker{p: p, sw: sw, o: o, samples: map[int]*sample{}}
 	scanned, err := s.scan(ctx)
@@ -83,12 +92,16 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 
 // orbit is where the plan lies in its chart.
 type orbit struct {
-	G      group.Group
-	chart  []group.Axis
-	free   []int     // axes that are continuous
-	lo, hi []float64 // range of the plan on every axis, on its own scale
-	gaps   [][]gap   // of every axis
-	step   []float64 // largest gap on every axis, on its own scale; 0 where the axis is not free
+	G     group.Group
+	chart []group.Axis
+	// axes that are continuous
+	free []int
+	// range of the plan on every axis, on its own scale
+	lo, hi []float64
+	// of every axis
+	gaps [][]gap
+	// largest gap on every axis, on its own scale; 0 where the axis is not free
+	step []float64
 }
 
 // gap is where a plan has no coordinate, on the scale of the axis.
@@ -146,8 +159,8 @@ func newOrbit(p *audit.Pass) *orbit {
 	return o
 }
 
-// axis finds the gaps among the sorted coordinates of the plan on one axis. Those that are far wider than the others are no gaps but parts of
-// the orbit that the plan says nothing of.
+// axis finds the gaps among the sorted coordinates of the plan on one axis. Those that are far wider than the others
+// are no gaps but parts of the orbit that the plan says nothing of.
 func (o *orbit) axis(a int, x []float64) {
 	gaps := make([]gap, 0, len(x))
 	sizes := make([]float64, 0, len(x))
@@ -172,12 +185,14 @@ func (o *orbit) axis(a int, x []float64) {
 func (o *orbit) inside(a int, x float64) bool {
 	p := o.period(a)
 	return slices.ContainsFunc(o.gaps[a], func(g gap) bool {
-		return (g.from <= x && x <= g.to) || (p > 0 && g.from <= x+p && x+p <= g.to) || (p > 0 && g.from <= x-p && x-p <= g.to)
+		return (g.from <= x && x <= g.to) || (p > 0 && g.from <= x+p && x+p <= g.to) ||
+			(p > 0 && g.from <= x-p && x-p <= g.to)
 	})
 }
 
-// between is about n more elements in the gaps of the plan: with one free axis where the gaps are widest, for every setting of the others that the
-// plan has; else of low discrepancy in its range. spacing is the largest gap that is left on the one free axis; NaN with more.
+// between is about n more elements in the gaps of the plan: with one free axis where the gaps are widest, for every
+// setting of the others that the plan has; else of low discrepancy in its range. spacing is the largest gap that is
+// left on the one free axis; NaN with more.
 func (o *orbit) between(n int, plan []audit.Element) (more []group.Element, spacing float64) {
 	if len(o.free) != 1 {
 		return o.spread(n), math.NaN()
@@ -261,8 +276,8 @@ func (o *orbit) moved(g group.Element, axis int, d float64) (group.Element, bool
 	return o.canonical(h), true
 }
 
-// starts are the worst pairs of the sweep and of the scan, no two alike. A pair is alike another if it is of the same element, or of the same
-// input and no farther from it than a step.
+// starts are the worst pairs of the sweep and of the scan, no two alike. A pair is alike another if it is of the same
+// element, or of the same input and no farther from it than a step.
 func (s *seeker) starts(scanned []probe) []probe {
 	m := len(s.p.Elements)
 	var all []probe
@@ -325,16 +340,21 @@ func (s *seeker) conclude(r *Result, c *controls.Result) {
 			best = f
 		}
 	}
-	clue := audit.Clue{Name: audit.ClueNarrowPeak, Set: sweep.Continuous, Strength: 0.7, Text: "a search between the elements found no larger error that is not rounding or resampling"}
+	clue := audit.Clue{
+		Name: audit.ClueNarrowPeak, Set: sweep.Continuous, Strength: 0.7,
+		Text: "a search between the elements found no larger error that is not rounding or resampling",
+	}
 	if best == nil {
 		p.Clue(clue)
 		return
 	}
 	q := ratio(best)
 	clue.Holds, clue.Strength = q >= peak, sweep.Clarity(q, peak)
-	clue.Text = fmt.Sprintf("a search found the error %.2g for %s; on the plan this input has %.2g at most", best.Error, best.At, best.PlanMost)
+	clue.Text = fmt.Sprintf("a search found the error %.2g for %s; on the plan this input has %.2g at most", best.Error,
+		best.At, best.PlanMost)
 	clue.Evidence = []audit.Evidence{
-		audit.Number("error found by search", best.Error, "").Against(p.Policy.Threshold), audit.Number("largest error of this input on the plan", best.PlanMost, ""),
+		audit.Number("error found by search", best.Error, "").Against(p.Policy.Threshold),
+		audit.Number("largest error of this input on the plan", best.PlanMost, ""),
 	}
 	if clue.Holds {
 		clue.Location = best.At.Label
@@ -346,9 +366,14 @@ func (s *seeker) conclude(r *Result, c *controls.Result) {
 	}
 	f := audit.Finding{
 		Category: audit.Explanation, Set: sweep.Continuous, Location: "output", Worst: best.At, Evidence: clue.Evidence,
-		Message: fmt.Sprintf("search: error %.2g for %s, where the plan shows %.2g at most for this input; found by search and in no certificate",
+		Message: fmt.Sprintf(
+			"search: error %.2g for %s, where the plan shows %.2g at most for this input; found by search and in no "+
+				"certificate",
 			best.Error, best.At, best.PlanMost),
-		Remedies: []string{"look at the model's answer around that element", "visit more elements near it: a finer plan, or a second one around it"},
+		Remedies: []string{
+			"look at the model's answer around that element",
+			"visit more elements near it: a finer plan, or a second one around it",
+		},
 	}
 	if hidden {
 		f.Category = audit.Stress // the plan holds and the orbit does not
@@ -374,7 +399,8 @@ func (s *seeker) report(r *Result, scanned []probe) {
 	if len(r.Found) > 0 {
 		p.Measure(audit.Number("largest error found by search, in no certificate", r.Found[0].Error, ""))
 	}
-	p.Measure(audit.Number("largest error on the plan", top, ""), audit.Number("predictions of the search", float64(s.count), ""))
+	p.Measure(audit.Number("largest error on the plan", top, ""),
+		audit.Number("predictions of the search", float64(s.count), ""))
 	if len(o.free) == 1 {
 		s.bound(top, scanned)
 	}
@@ -389,13 +415,15 @@ func (s *seeker) report(r *Result, scanned []probe) {
 	}}
 	for _, f := range r.Found {
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(f.At.Sample), audit.Word(f.At.Label), audit.Num(f.Error), audit.Num(f.Floor), audit.Word(f.From), audit.Num(f.FromErr), audit.Num(f.PlanMost),
+			audit.Word(f.At.Sample), audit.Word(f.At.Label), audit.Num(f.Error), audit.Num(f.Floor), audit.Word(f.From),
+			audit.Num(f.FromErr), audit.Num(f.PlanMost),
 		})
 	}
 	if len(r.Found) > 0 && r.Found[0].Error > p.Policy.Threshold {
 		p.Show(audit.Exhibit{
 			Name: "found", Title: "Found by search", Table: t,
-			Note: "The worst pairs, refined between the elements of the plan. They were chosen for their size and are no estimate of it.",
+			Note: "The worst pairs, refined between the elements of the plan. They were chosen for their size and " +
+				"are no estimate of it.",
 		})
 	}
 	if len(o.free) == 1 && top > 0 {
@@ -414,23 +442,29 @@ func (s *seeker) bound(top float64, scanned []probe) {
 	h := o.step[a]
 	p.Measure(audit.Number("largest gap of the plan", h, unit))
 	if len(scanned) > 0 {
-		p.Measure(audit.Number(fmt.Sprintf("largest gap for the %d inputs that visited more elements", len(s.scanned)), s.spacing, unit))
+		p.Measure(audit.Number(fmt.Sprintf("largest gap for the %d inputs that visited more elements", len(s.scanned)),
+			s.spacing, unit))
 	}
 	l := s.slope(a, scanned)
 	sup := aggregate.SupOrbit(top, l, h, false)
-	p.Measure(audit.Number("steepest slope of the error seen", l, "per "+unit), audit.Number("bound of the largest error on the orbit, "+sup.Label(), sup.Bound, ""))
+	p.Measure(audit.Number("steepest slope of the error seen", l, "per "+unit),
+		audit.Number("bound of the largest error on the orbit, "+sup.Label(), sup.Bound, ""))
 	if P := o.period(a); unit == "deg" && P > 0 {
-		p.Measure(audit.Number(fmt.Sprintf("chance that this plan misses a defect of %g deg that lies anywhere", width), o.missed(a, p.Elements, width), "share"))
+		p.Measure(audit.Number(fmt.Sprintf("chance that this plan misses a defect of %g deg that lies anywhere", width),
+			o.missed(a, p.Elements, width), "share"))
 		n := len(p.Elements) + 1
-		p.Measure(audit.Number(fmt.Sprintf("chance that %d independent elements miss a defect of %g deg", n, width), aggregate.MissProbability(width, P, n), "share"))
+		p.Measure(audit.Number(fmt.Sprintf("chance that %d independent elements miss a defect of %g deg", n, width),
+			aggregate.MissProbability(width, P, n), "share"))
 		if len(scanned) > 0 {
 			n += len(scanned) / len(s.scanned)
-			p.Measure(audit.Number(fmt.Sprintf("the same of %d, as visited by %d inputs", n, len(s.scanned)), aggregate.MissProbability(width, P, n), "share"))
+			p.Measure(audit.Number(fmt.Sprintf("the same of %d, as visited by %d inputs", n, len(s.scanned)),
+				aggregate.MissProbability(width, P, n), "share"))
 		}
 	}
 }
 
-// missed is the share of the period at which a defect of a width may begin without holding an element: what is left of each gap.
+// missed is the share of the period at which a defect of a width may begin without holding an element: what is left of
+// each gap.
 func (o *orbit) missed(a int, plan []audit.Element, width float64) float64 {
 	x := []float64{o.scale(a, o.G.Identity()[a])}
 	for _, e := range plan {
@@ -477,7 +511,8 @@ func (s *seeker) picture(r *Result, scanned []probe) audit.Exhibit {
 	a := s.o.free[0]
 	ax := s.o.chart[a]
 	c := &audit.Curve{
-		X: audit.Scale{Name: ax.Name, Unit: ax.Unit, Log: ax.Unit == "factor"}, Y: audit.Scale{Name: "error", Log: true}, Limit: s.p.Policy.Threshold,
+		X: audit.Scale{Name: ax.Name, Unit: ax.Unit, Log: ax.Unit == "factor"},
+		Y: audit.Scale{Name: "error", Log: true}, Limit: s.p.Policy.Threshold,
 	}
 	if s.sw.Mask {
 		c.Y = audit.Scale{Name: "error", Unit: s.sw.Unit()}
@@ -511,7 +546,8 @@ func (s *seeker) picture(r *Result, scanned []probe) audit.Exhibit {
 	line(fmt.Sprintf("between, largest over %d inputs", len(s.scanned)), more)
 	found := audit.Series{Name: "found", Marks: true}
 	for _, f := range r.Found {
-		found.X, found.Y, found.Labels = append(found.X, f.At.Element[a]), append(found.Y, f.Error), append(found.Labels, f.At.Label)
+		found.X, found.Y, found.Labels = append(found.X, f.At.Element[a]), append(found.Y, f.Error),
+			append(found.Labels, f.At.Label)
 	}
 	if len(found.X) > 0 {
 		c.Series = append(c.Series, found)

@@ -45,13 +45,17 @@ func angle(x, y float64) float64 { return math.Mod(math.Atan2(-y, x)*180/math.Pi
 
 // rays are points on the positive x axis, so that the angle of an input is that of the element that moved it.
 func rays(i int) (dataset.Sample, error) {
-	return dataset.Sample{ID: strconv.Itoa(i), Label: -1, Value: &space.Tensor{Shape: []int{2}, Val: []float64{1 + 0.01*float64(i), 0}}}, nil
+	return dataset.Sample{
+		ID: strconv.Itoa(i), Label: -1,
+		Value: &space.Tensor{Shape: []int{2}, Val: []float64{1 + 0.01*float64(i), 0}},
+	}, nil
 }
 
 func onRays(t *testing.T, name string, g group.Group, p audit.Predictor, elements ...group.Element) *audit.Subject {
 	t.Helper()
 	return &audit.Subject{
-		Name: name, Predictor: p, Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, elements...), N: inputs, Sample: rays, Seed: 1,
+		Name: name, Predictor: p, Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, elements...),
+		N: inputs, Sample: rays, Seed: 1,
 	}
 }
 
@@ -66,7 +70,8 @@ func run(t *testing.T, s *audit.Subject, params map[string]float64) (*audit.Repo
 			return v, nil
 		},
 	}
-	r := audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Params: params}}, endtoend.Check, search.Check, probe)
+	r := audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Params: params}}, endtoend.Check,
+		search.Check, probe)
 	for _, c := range r.Results {
 		if c.Check == search.Check {
 			return r, c, v
@@ -98,15 +103,16 @@ func bumped(height, at, wide float64) *watched {
 	}}
 }
 
-// A defect of 5 degrees half-way between elements 15 degrees apart is nothing to the plan, and is found wherever it lies; its place and size
-// are those that were planted. No set hears of it.
+// A defect of 5 degrees half-way between elements 15 degrees apart is nothing to the plan, and is found wherever it
+// lies; its place and size are those that were planted. No set hears of it.
 func TestNarrowDefect(t *testing.T) {
 	for _, at := range []float64{52.5, 97.1, 188.4, 352.3} {
 		s := onRays(t, fmt.Sprintf("defect at %g", at), group.SO2(), bumped(0.5, at, 5), audittest.Angles(24)...)
 		r, c, got := run(t, s, nil)
 		f := got.Found[0]
 		want := 0.5 / r.Scale
-		if math.Abs(f.Error/want-1) > 1e-3 || math.Abs(math.Remainder(f.At.Element[0]-at, 360)) > 0.1 || !(f.Error > 10*f.PlanMost) {
+		if math.Abs(f.Error/want-1) > 1e-3 || math.Abs(math.Remainder(f.At.Element[0]-at, 360)) > 0.1 ||
+			!(f.Error > 10*f.PlanMost) {
 			t.Errorf("%g: found %+v, want error %g", at, f, want)
 		}
 		clue := c.Clues[0]
@@ -155,7 +161,8 @@ func TestNoPeak(t *testing.T) {
 			}
 		}
 	}
-	// |w·(R(g)x - x)| is largest, 2‖w‖‖x‖·sin²-wise, where R(g)x points away from w: found to a thousandth, while the plan is off by up to 7.5 degrees.
+	// |w·(R(g)x - x)| is largest, 2‖w‖‖x‖·sin²-wise, where R(g)x points away from w: found to a thousandth, while the
+	// plan is off by up to 7.5 degrees.
 	_, c, got := run(t, wide, nil)
 	most := 0.0
 	for g := 0.0; g < 360; g += 0.01 {
@@ -307,8 +314,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// One output that is not finite hides nothing of the rest: the largest error of the plan stays a number, and a plan that shows an error is
-// not said to hold.
+// One output that is not finite hides nothing of the rest: the largest error of the plan stays a number, and a plan
+// that shows an error is not said to hold.
 func TestNotFinite(t *testing.T) {
 	wide, narrow := bumped(0.1, 90, 20), bumped(0.5, 187.5, 5)
 	w := &watched{f: func(x, y float64) float64 {

@@ -19,19 +19,25 @@ type seeker struct {
 	sw      *sweep.Result
 	o       *orbit
 	samples map[int]*sample
-	scanned []int   // samples that visited more elements
-	spacing float64 // largest gap that they left on the one free axis
-	count   int     // predictions
+	// samples that visited more elements
+	scanned []int
+	// largest gap that they left on the one free axis
+	spacing float64
+	// predictions
+	count int
 }
 
 // sample is an input at hand.
 type sample struct {
-	id   string
-	x    space.Value // as stored
-	base space.Value // f(ρ(e)x)
+	id string
+	// as stored
+	x space.Value
+	// f(ρ(e)x)
+	base space.Value
 }
 
-// probe is one input at one element, and the error there relative to the scale of the outputs; NaN if an output is not finite.
+// probe is one input at one element, and the error there relative to the scale of the outputs; NaN if an output is not
+// finite.
 type probe struct {
 	sample int
 	g      group.Element
@@ -69,7 +75,9 @@ func (s *seeker) open(ctx context.Context, probes []probe) error {
 	})
 }
 
-func (s *seeker) predict(ctx context.Context, stream func(func(audit.Request, error) bool), each func(audit.Request, space.Value) error) error {
+func (s *seeker) predict(ctx context.Context, stream func(func(audit.Request, error) bool),
+	each func(audit.Request, space.Value) error,
+) error {
 	return s.p.Predict(ctx, stream, func(q audit.Request, y space.Value) error {
 		s.count++
 		return each(q, y)
@@ -110,7 +118,8 @@ func (s *seeker) scan(ctx context.Context) ([]probe, error) {
 	more, spacing := s.o.between(int(s.p.Param("scan")), s.p.Elements)
 	s.spacing = spacing
 	more = slices.DeleteFunc(more, func(g group.Element) bool {
-		return s.exact(g) || slices.ContainsFunc(s.p.Elements, func(e audit.Element) bool { return s.o.G.Dist(e.G, g) == 0 })
+		return s.exact(g) ||
+			slices.ContainsFunc(s.p.Elements, func(e audit.Element) bool { return s.o.G.Dist(e.G, g) == 0 })
 	})
 	if len(more) == 0 {
 		return nil, nil
@@ -168,7 +177,10 @@ func (s *seeker) refine(ctx context.Context, starts []probe) ([]Found, error) {
 	var out []Found
 	for i, q := range now {
 		f := Found{
-			At:    audit.Where{Sample: s.samples[q.sample].id, Index: q.sample, Element: q.g, Label: audit.Label(s.o.G, q.g)},
+			At: audit.Where{
+				Sample: s.samples[q.sample].id, Index: q.sample, Element: q.g,
+				Label: audit.Label(s.o.G, q.g),
+			},
 			Error: q.err, Floor: floors[i], From: audit.Label(s.o.G, starts[i].g), FromErr: starts[i].err,
 		}
 		for j := range m {
@@ -182,7 +194,8 @@ func (s *seeker) refine(ctx context.Context, starts []probe) ([]Found, error) {
 	return out, nil
 }
 
-// floors are what resampling does at some probes, as the sweep measures it: there and back, of the input and of the output.
+// floors are what resampling does at some probes, as the sweep measures it: there and back, of the input and of the
+// output.
 func (s *seeker) floors(ctx context.Context, probes []probe) ([]float64, error) {
 	if err := s.open(ctx, probes); err != nil {
 		return nil, err

@@ -32,7 +32,8 @@ func grid(v space.Value) (x []float64, c, h, w int, ok bool) {
 	return nil, 0, 0, 0, false
 }
 
-// pixelError is the error of each pixel of a map: the Euclidean norm over the channels, for masks whether the label differs.
+// pixelError is the error of each pixel of a map: the Euclidean norm over the channels, for masks whether the label
+// differs.
 func pixelError(z, f space.Value) []float64 {
 	a, c, h, w, ok := grid(z)
 	b, _, _, _, same := grid(f)
@@ -56,9 +57,10 @@ func pixelError(z, f space.Value) []float64 {
 	return out
 }
 
-// Distances are those of each pixel of an h×w map from the nearest border, in whole pixels, 0 for the outermost ones. The border is that of the
-// map and, brought back by g, that of the moved map: p counts as near if p or g·p is. Where g moves the plane around a torus the latter is
-// the seam; where g·p lies outside the map the pixel is lost and its distance is -1.
+// Distances are those of each pixel of an h×w map from the nearest border, in whole pixels, 0 for the outermost ones.
+// The border is that of the map and, brought back by g, that of the moved map: p counts as near if p or g·p is. Where g
+// moves the plane around a torus the latter is the seam; where g·p lies outside the map the pixel is lost and its
+// distance is -1.
 func Distances(G group.Group, g group.Element, h, w int) []int {
 	out := make([]int, h*w)
 	edge := func(r, c int) int { return min(r, c, h-1-r, w-1-c) }
@@ -91,18 +93,20 @@ func Distances(G group.Group, g group.Element, h, w int) []int {
 	return out
 }
 
-// band says how much of an error lies near the border: the narrowest band that holds so much of it that the mean error outside is at most
-// a tenth of that inside.
+// band says how much of an error lies near the border: the narrowest band that holds so much of it that the mean error
+// outside is at most a tenth of that inside.
 type band struct {
-	width           int // 0 if there is none
+	// 0 if there is none
+	width           int
 	inside, outside float64
 }
 
 // bandRatio is how many times larger the error in the band must be.
 const bandRatio = 10
 
-// bandOf finds the band in the mean error by distance, given its sum and its number of pixels. The band is no wider than a third of the distances, so
-// that there is an inside to speak of. It is widened as long as that takes away what is left outside, down to the floor.
+// bandOf finds the band in the mean error by distance, given its sum and its number of pixels. The band is no wider
+// than a third of the distances, so that there is an inside to speak of. It is widened as long as that takes away what
+// is left outside, down to the floor.
 func bandOf(sum []float64, n []int, floor float64) band {
 	var allSum float64
 	var all int
@@ -123,7 +127,8 @@ func bandOf(sum []float64, n []int, floor float64) band {
 		}
 		inside, outside := s/float64(k), (allSum-s)/float64(all-k)
 		if inside > 0 && outside <= inside/bandRatio {
-			// A wider band with a clean inside is a better description than a narrow one with a tenth of the error left.
+			// A wider band with a clean inside is a better description than a narrow one with a tenth of the error
+			// left.
 			b = band{width: w, inside: inside, outside: outside}
 			for v := w + 1; v <= (2*(last+1))/3; v++ {
 				s, k = s+sum[v-1], k+n[v-1]
@@ -204,8 +209,9 @@ func (t *tester) askBorder(ctx context.Context) error {
 	}
 	p.Show(audit.Exhibit{
 		Name: "error-map", Title: "Where on the output the error lies",
-		Note: "Mean |z - f| of each pixel over inputs and exact elements, relative to the scale of the outputs, in the frame of the unmoved input.",
-		Map:  &audit.Map{H: h, W: w, Val: sum},
+		Note: "Mean |z - f| of each pixel over inputs and exact elements, relative to the scale of the outputs, in " +
+			"the frame of the unmoved input.",
+		Map: &audit.Map{H: h, W: w, Val: sum},
 	})
 	curve := audit.Series{Name: "mean error"}
 	for d := range by {
@@ -215,7 +221,10 @@ func (t *tester) askBorder(ctx context.Context) error {
 	}
 	p.Show(audit.Exhibit{
 		Name: "error-by-distance", Title: "Error over the distance from the border",
-		Curve: &audit.Curve{X: audit.Scale{Name: "distance from the border or the seam", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true}, Limit: math.NaN(), Series: []audit.Series{curve}},
+		Curve: &audit.Curve{
+			X: audit.Scale{Name: "distance from the border or the seam", Unit: "px"},
+			Y: audit.Scale{Name: "error", Log: true}, Limit: math.NaN(), Series: []audit.Series{curve},
+		},
 	})
 	t.concludeBorder(bandOf(by, n, t.floor), largest)
 	return nil
@@ -245,7 +254,8 @@ func (t *tester) concludeBorder(b band, largest float64) {
 	case b.width > 0:
 		t.r.Band = b.width
 		q.Answer = Broken
-		q.Text = fmt.Sprintf("the error lies in a band of %d pixels along the border, %.2g there and %.2g elsewhere", b.width, b.inside, b.outside)
+		q.Text = fmt.Sprintf("the error lies in a band of %d pixels along the border, %.2g there and %.2g elsewhere",
+			b.width, b.inside, b.outside)
 		clue.Holds, clue.Text, clue.Evidence = true, q.Text, ev
 		clue.Location = fmt.Sprintf("border, %d pixels", b.width)
 		if !(b.outside > t.floor) {
@@ -260,8 +270,8 @@ func (t *tester) concludeBorder(b band, largest float64) {
 	t.answer(q)
 }
 
-// askMargins asks the same of an output without places: is there an error when content is kept away from the border? It needs whole shifts
-// among the elements, and moves the content itself so that none is lost.
+// askMargins asks the same of an output without places: is there an error when content is kept away from the border? It
+// needs whole shifts among the elements, and moves the content itself so that none is lost.
 func (t *tester) askMargins(ctx context.Context) error {
 	h, w, ok := pictureSize(t.still[0])
 	if !ok || audit.Form(t.raw[0]) != audit.Form(t.still[0]) {
@@ -315,9 +325,13 @@ func (t *tester) askMargins(ctx context.Context) error {
 		}
 	}
 	t.p.Show(audit.Exhibit{
-		Name: "error-by-margin", Title: fmt.Sprintf("Error of a shift by %d pixels over the distance of the content from the border", step),
+		Name:  "error-by-margin",
+		Title: fmt.Sprintf("Error of a shift by %d pixels over the distance of the content from the border", step),
 		Note:  "How near the content comes to the border; what would come nearer is blanked.",
-		Curve: &audit.Curve{X: audit.Scale{Name: "margin", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true}, Limit: math.NaN(), Series: []audit.Series{series}},
+		Curve: &audit.Curve{
+			X: audit.Scale{Name: "margin", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true},
+			Limit: math.NaN(), Series: []audit.Series{series},
+		},
 	})
 	b := band{inside: first, outside: last}
 	if last <= first/bandRatio {

@@ -101,12 +101,16 @@ func (t *tester) askCompany(ctx context.Context) error {
 		Evidence: []audit.Evidence{audit.Number("change of an answer", w.e, "").Against(limit)},
 	}
 	if clue.Holds {
-		clue.Text = fmt.Sprintf("among %s the answer to sample %s changes by %.2g of its scale", w.text, t.ids[w.sample], w.e)
+		clue.Text = fmt.Sprintf("among %s the answer to sample %s changes by %.2g of its scale", w.text,
+			t.ids[w.sample], w.e)
 		q.Text = clue.Text
 		p.Report(audit.Finding{
 			Category: audit.BatchDependent, Location: "model", Worst: t.where(w.sample, -1), Message: clue.Text,
 			Evidence: clue.Evidence,
-			Remedies: []string{"export batch normalisation in evaluation form", "look for a mean, a maximum or a reshape that mixes the batch axis"},
+			Remedies: []string{
+				"export batch normalisation in evaluation form",
+				"look for a mean, a maximum or a reshape that mixes the batch axis",
+			},
 		})
 	}
 	p.Clue(clue)

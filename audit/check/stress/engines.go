@@ -70,16 +70,24 @@ func (t *tester) askEngines(ctx context.Context) error {
 	}
 	ev := []audit.Evidence{audit.Number("outputs of both engines differ by at most", w.e, "").Against(limit)}
 	t.p.Measure(ev...)
-	q := Question{Name: Engines, Answer: held(w.e, limit), Error: w.e, Limit: limit, Text: fmt.Sprintf("%s differs by at most %.2g on %d inputs", t.twin(), w.e, len(values))}
+	q := Question{
+		Name: Engines, Answer: held(w.e, limit), Error: w.e, Limit: limit,
+		Text: fmt.Sprintf("%s differs by at most %.2g on %d inputs", t.twin(), w.e, len(values)),
+	}
 	t.p.Clue(audit.Clue{Name: audit.ClueEngines, Holds: q.Answer == Broken, Strength: 1, Text: q.Text, Evidence: ev})
 	if q.Answer == Broken {
-		message := fmt.Sprintf("two engines disagree by %.2g of the scale of the outputs, rounding explains %.2g", w.e, limit)
+		message := fmt.Sprintf("two engines disagree by %.2g of the scale of the outputs, rounding explains %.2g", w.e,
+			limit)
 		if math.IsNaN(w.e) {
 			message = "on one of two engines an output is not finite"
 		}
 		t.p.Report(audit.Finding{
-			Category: audit.Engines, Location: "engine", Worst: t.where(w.sample, w.element), Message: message, Evidence: ev,
-			Remedies: []string{"compare the engines layer by layer: nero compare", "check resize modes, padding and quantisation of the export"},
+			Category: audit.Engines, Location: "engine", Worst: t.where(w.sample, w.element), Message: message,
+			Evidence: ev,
+			Remedies: []string{
+				"compare the engines layer by layer: nero compare",
+				"check resize modes, padding and quantisation of the export",
+			},
 		})
 	}
 	t.answer(q)

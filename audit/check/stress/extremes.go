@@ -100,8 +100,9 @@ var extremes = []struct {
 	{"a million times", times(1e6)},
 }
 
-// changed is v with its numbers changed, field by field of a record. The fields named as whole stay: half an atom is no strange input but none, and the model does
-// not read it. The error wraps errors.ErrUnsupported for values without numbers, such as masks, and for records of nothing else than whole numbers.
+// changed is v with its numbers changed, field by field of a record. The fields named as whole stay: half an atom is no
+// strange input but none, and the model does not read it. The error wraps errors.ErrUnsupported for values without
+// numbers, such as masks, and for records of nothing else than whole numbers.
 func changed(v space.Value, f change, whole ...string) (space.Value, error) {
 	switch v := v.(type) {
 	case *space.Mask, *space.Boxes, *space.Links:
@@ -122,7 +123,8 @@ func changed(v space.Value, f change, whole ...string) (space.Value, error) {
 			o.Values[i], some = y, true
 		}
 		if !some {
-			return nil, fmt.Errorf("no field of %s has numbers to change: %w", strings.Join(v.Names, ", "), errors.ErrUnsupported)
+			return nil, fmt.Errorf("no field of %s has numbers to change: %w", strings.Join(v.Names, ", "),
+				errors.ErrUnsupported)
 		}
 		return o, nil
 	}
@@ -161,7 +163,13 @@ func (t *tester) askExtremes(ctx context.Context) error {
 	// What ordinary inputs break, strange ones need not keep; only whether they are finite is then asked.
 	limit := max(p.Policy.Threshold, t.floor)
 	ordinary := set != nil && set.NonFinite == 0 && set.Worst.Value <= limit
-	table := &audit.Table{Columns: []audit.Column{{Name: "input"}, {Name: "error", Doc: "relative to the scale of the outputs, or to the output where that is larger"}, {Name: "outputs that are not finite"}, {Name: "size of the output", Unit: "output"}, {Name: "answer"}}}
+	table := &audit.Table{Columns: []audit.Column{
+		{Name: "input"},
+		{Name: "error", Doc: "relative to the scale of the outputs, or to the output where that is larger"},
+		{Name: "outputs that are not finite"},
+		{Name: "size of the output", Unit: "output"},
+		{Name: "answer"},
+	}}
 	var over, infinite []string
 	var most, bad worst
 	for _, x := range extremes {
@@ -240,9 +248,15 @@ func (t *tester) askExtremes(ctx context.Context) error {
 		if ordinary && wrong == 0 && w.n > 0 {
 			most.add(w.e, w.sample, w.element, w.text)
 		}
-		table.Rows = append(table.Rows, []audit.Cell{audit.Word(x.name), audit.Num(w.e), audit.Num(float64(wrong)), audit.Num(big), audit.Word(answer)})
+		table.Rows = append(table.Rows, []audit.Cell{
+			audit.Word(x.name), audit.Num(w.e), audit.Num(float64(wrong)),
+			audit.Num(big), audit.Word(answer),
+		})
 	}
-	p.Show(audit.Exhibit{Name: "extremes", Title: "Extreme inputs at exact elements", Table: table, Note: "An input that would lose content at the border is left out at that element."})
+	p.Show(audit.Exhibit{
+		Name: "extremes", Title: "Extreme inputs at exact elements", Table: table,
+		Note: "An input that would lose content at the border is left out at that element.",
+	})
 	t.concludeExtremes(over, infinite, most, bad, limit, ordinary)
 	return nil
 }
@@ -258,13 +272,17 @@ func (t *tester) back(out action.Action, g group.Element, y, base space.Value) (
 
 func (t *tester) concludeExtremes(over, infinite []string, most, bad worst, limit float64, ordinary bool) {
 	p := t.p
-	q := Question{Name: Extremes, Answer: Holds, Error: math.NaN(), Limit: limit, Text: "blank, constant, single-pixel, saturated, tied, bright and dark inputs keep what ordinary ones keep"}
+	q := Question{
+		Name: Extremes, Answer: Holds, Error: math.NaN(), Limit: limit,
+		Text: "blank, constant, single-pixel, saturated, tied, bright and dark inputs keep what ordinary ones keep",
+	}
 	if most.n > 0 {
 		q.Error = most.e
 		p.Measure(audit.Number("error of extreme inputs", most.e, "").Against(limit))
 	}
 	if !ordinary {
-		q.Limit, q.Text = math.NaN(), "outputs are finite; errors are not held against ordinary inputs, which break as well"
+		q.Limit, q.Text = math.NaN(),
+			"outputs are finite; errors are not held against ordinary inputs, which break as well"
 		if len(t.exact) == 0 {
 			q.Text = "outputs are finite; there are no exact elements to measure an error at"
 		}
@@ -279,13 +297,19 @@ func (t *tester) concludeExtremes(over, infinite []string, most, bad worst, limi
 			parts = append(parts, "the output is not finite for inputs of the kinds "+strings.Join(infinite, ", "))
 		}
 		if len(over) > 0 {
-			parts = append(parts, fmt.Sprintf("the error is %.2g for inputs of the kinds %s, while ordinary ones hold", most.e, strings.Join(over, ", ")))
+			parts = append(parts, fmt.Sprintf("the error is %.2g for inputs of the kinds %s, while ordinary ones hold",
+				most.e, strings.Join(over, ", ")))
 		}
 		q.Text = strings.Join(parts, "; ")
-		clue.Holds, clue.Text, clue.Location, clue.Evidence = true, q.Text, strings.Join(append(infinite, over...), ", "), ev
+		clue.Holds, clue.Text, clue.Location, clue.Evidence = true, q.Text,
+			strings.Join(append(infinite, over...), ", "), ev
 		p.Report(audit.Finding{
-			Category: audit.Stress, Location: "input", Worst: t.where(at.sample, at.element), Message: q.Text, Evidence: ev,
-			Remedies: []string{"normalise the inputs, or guard the range they may have", "break ties in a way that does not depend on places"},
+			Category: audit.Stress, Location: "input", Worst: t.where(at.sample, at.element), Message: q.Text,
+			Evidence: ev,
+			Remedies: []string{
+				"normalise the inputs, or guard the range they may have",
+				"break ties in a way that does not depend on places",
+			},
 		})
 	}
 	if ordinary || clue.Holds {

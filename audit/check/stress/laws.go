@@ -16,10 +16,12 @@ type pair struct {
 	sample, element int
 	text            string
 	a, b            space.Value
-	floor           space.Value // an input that was only resampled, to hold a's sample against; nil for exact pairs
+	// an input that was only resampled, to hold a's sample against; nil for exact pairs
+	floor space.Value
 }
 
-// floorFactor is how many times the resampling floor two resampled paths may be apart: three resamplings are compared, and they add up.
+// floorFactor is how many times the resampling floor two resampled paths may be apart: three resamplings are compared,
+// and they add up.
 const floorFactor = 3
 
 // askLaws carries the laws of the group through the model.
@@ -75,14 +77,16 @@ func (t *tester) askLaws(ctx context.Context) error {
 			f = 0 // an action that does not undo itself excuses nothing
 		}
 		resampled.add(d, q.sample, q.element, q.text)
-		excess.add(d-floorFactor*f, q.sample, q.element, fmt.Sprintf("%s: %.2g, resampling there and back alone gives %.2g", q.text, d, f))
+		excess.add(d-floorFactor*f, q.sample, q.element,
+			fmt.Sprintf("%s: %.2g, resampling there and back alone gives %.2g", q.text, d, f))
 		y = y[3:]
 	}
 	t.concludeLaws(exact, resampled, excess, lost)
 	return nil
 }
 
-// pairsAt are the laws at g = element j and h = element k for one sample, and how many of them lose content at the border.
+// pairsAt are the laws at g = element j and h = element k for one sample, and how many of them lose content at the
+// border.
 func (t *tester) pairsAt(i, j, k int) (out []pair, lost int, err error) {
 	in, G, x := t.p.Subject.Plan.In, t.p.Subject.Plan.Group, t.raw[i]
 	g, h := t.p.Elements[j].G, t.p.Elements[k].G
@@ -105,7 +109,10 @@ func (t *tester) pairsAt(i, j, k int) (out []pair, lost int, err error) {
 		if axis.Periodic {
 			around := append(group.Element{}, g...)
 			around[a] += axis.Max - axis.Min
-			list = append(list, pair{text: fmt.Sprintf("a full period of %s more at %s", axis.Name, t.label(j)), a: move(x, around), b: move(x, g)})
+			list = append(list, pair{
+				text: fmt.Sprintf("a full period of %s more at %s", axis.Name, t.label(j)),
+				a:    move(x, around), b: move(x, g),
+			})
 		}
 	}
 	if err != nil {
@@ -134,7 +141,8 @@ func (t *tester) concludeLaws(exact, resampled, excess worst, lost int) {
 	q := Question{Name: Laws, Answer: Holds, Error: math.NaN(), Limit: t.floor}
 	limit := max(t.floor, p.Policy.Threshold)
 	if exact.n > 0 {
-		q.Answer, q.Error, q.Text = held(exact.e, limit), exact.e, fmt.Sprintf("%d exact pairs differ by at most %.2g", exact.n, exact.e)
+		q.Answer, q.Error, q.Text = held(exact.e, limit), exact.e,
+			fmt.Sprintf("%d exact pairs differ by at most %.2g", exact.n, exact.e)
 		q.Limit = limit
 		p.Measure(audit.Number("laws through the model, exact pairs", exact.e, "").Against(limit))
 	}
@@ -150,7 +158,8 @@ func (t *tester) concludeLaws(exact, resampled, excess worst, lost int) {
 	}
 	at, what, size := exact, exact.text, exact.e
 	_, boxes := t.base[0].(*space.Boxes)
-	// A box near the limit of the score comes or goes with the least change, so that boxes have no floor that would bound all pairs.
+	// A box near the limit of the score comes or goes with the least change, so that boxes have no floor that would
+	// bound all pairs.
 	if q.Answer == Holds && resampled.n > 0 && !boxes && !(excess.e <= limit) {
 		q.Answer, at, what, size = Broken, excess, excess.text, excess.e
 		q.Error, q.Limit = excess.e, limit
@@ -161,7 +170,8 @@ func (t *tester) concludeLaws(exact, resampled, excess worst, lost int) {
 			Message:  "a law of the group does not survive the model: " + what,
 			Evidence: []audit.Evidence{audit.Number("difference", size, "").Against(limit)},
 			Remedies: []string{
-				"check the action: composition, inverse, and whether coordinates are reduced by their period before use",
+				"check the action: composition, inverse, and whether coordinates are reduced by their period before " +
+					"use",
 				"if repeats of one input differ as well, the model is not deterministic",
 			},
 		})
@@ -219,16 +229,25 @@ func (t *tester) askEnds(context.Context) error {
 		t.skip(Ends, "every element lies at an end of the range")
 		return nil
 	}
-	p.Measure(audit.Number("mean error at the ends of the range", o.Mean, ""), audit.Number("mean error within the range", i.Mean, ""))
-	q := Question{Name: Ends, Answer: Holds, Error: o.Mean, Limit: math.NaN(), Text: fmt.Sprintf("mean error %.2g at the ends, %.2g within", o.Mean, i.Mean)}
+	p.Measure(audit.Number("mean error at the ends of the range", o.Mean, ""),
+		audit.Number("mean error within the range", i.Mean, ""))
+	q := Question{
+		Name: Ends, Answer: Holds, Error: o.Mean, Limit: math.NaN(),
+		Text: fmt.Sprintf("mean error %.2g at the ends, %.2g within", o.Mean, i.Mean),
+	}
 	if o.Mean > endsFactor*max(i.Mean, t.floor) && o.Mean > p.Policy.Threshold && at >= 0 {
 		q.Answer, q.Limit = Broken, endsFactor*max(i.Mean, t.floor)
 		j, s := at%len(p.Elements), at/len(p.Elements)
 		p.Report(audit.Finding{
-			Category: audit.Stress, Location: "range", Worst: audit.Where{Sample: t.sw.IDs[s], Index: s, Element: p.Elements[j].G, Label: t.label(j)},
-			Message:  fmt.Sprintf("the error is %.2g at the ends of the range and %.2g within", o.Mean, i.Mean),
-			Evidence: []audit.Evidence{audit.Number("mean error at the ends of the range", o.Mean, "").Against(q.Limit)},
-			Remedies: []string{"claim a smaller range, or look at what leaves the picture there", "visit more elements near the ends"},
+			Category: audit.Stress, Location: "range",
+			Worst:   audit.Where{Sample: t.sw.IDs[s], Index: s, Element: p.Elements[j].G, Label: t.label(j)},
+			Message: fmt.Sprintf("the error is %.2g at the ends of the range and %.2g within", o.Mean, i.Mean),
+			Evidence: []audit.Evidence{audit.Number("mean error at the ends of the range", o.Mean,
+				"").Against(q.Limit)},
+			Remedies: []string{
+				"claim a smaller range, or look at what leaves the picture there",
+				"visit more elements near the ends",
+			},
 		})
 	}
 	t.answer(q)

@@ -16,10 +16,12 @@ import (
 func TestMoleculesAreAnswered(t *testing.T) {
 	const molecules = "../../../studies/molecules/"
 	s := audittest.Open(t, audittest.Files{
-		Model: molecules + "models/molecules-conservative.onnx", Data: dataset.Spec{Format: "molecules", Images: molecules + "data/test.xyz"},
+		Model:  molecules + "models/molecules-conservative.onnx",
+		Data:   dataset.Spec{Format: "molecules", Images: molecules + "data/test.xyz"},
 		Inputs: []decode.InputField{{Field: "positions"}, {Field: "species"}},
 		Outputs: []decode.OutputField{
-			{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample}, {Name: "forces", Type: space.TypeVectors, Per: space.PerNode},
+			{Name: "energy", Type: space.TypeUnchanged, Per: space.PerSample},
+			{Name: "forces", Type: space.TypeVectors, Per: space.PerNode},
 		},
 		Group: "O(3)", Orbit: orbit.Spec{Haar: 3}, N: 4,
 	})

@@ -32,7 +32,8 @@ func (t *tester) askShifts(ctx context.Context) error {
 	var stride [2]int // pixels of the input per pixel of the output
 	if isMap {
 		if h == 0 || w == 0 || ph%h != 0 || pw%w != 0 {
-			t.skip(Shifts, fmt.Sprintf("an output of %d×%d pixels is no whole fraction of an input of %d×%d", h, w, ph, pw))
+			t.skip(Shifts, fmt.Sprintf("an output of %d×%d pixels is no whole fraction of an input of %d×%d", h, w, ph,
+				pw))
 			return nil
 		}
 		stride = [2]int{ph / h, pw / w}
@@ -78,8 +79,10 @@ func (t *tester) askShifts(ctx context.Context) error {
 	}
 	for _, k := range strides(ctx, t.p, t.still[0]) {
 		if max(k[0], k[1]) > margin && boxes {
-			t.skip(Shifts, fmt.Sprintf("the graph has a stride of %s px, which shifts up to %d px cannot show; let a crop window move over larger pictures, "+
-				"or say --set stress.shift=%d", periods(k[0], k[1]), margin, 2*max(k[0], k[1])))
+			t.skip(Shifts, fmt.Sprintf(
+				"the graph has a stride of %s px, which shifts up to %d px cannot show; let a crop window move over "+
+					"larger pictures, "+
+					"or say --set stress.shift=%d", periods(k[0], k[1]), margin, 2*max(k[0], k[1])))
 			return nil
 		}
 	}
@@ -124,9 +127,10 @@ func shiftedBoxes(v space.Value, down, right float64) space.Value {
 	return o
 }
 
-// Period of an error over the shifts 1, 2, ..., up to which an error counts as none: 1 if there is no error, k if it vanishes at every multiple of
-// k and nowhere else, or is ten times smaller there than elsewhere; 0 if it has none. Vanishes says that it vanishes. Shifts without an error, NaN, are
-// left out. A period needs one multiple and one other shift at least.
+// Period of an error over the shifts 1, 2, ..., up to which an error counts as none: 1 if there is no error, k if it
+// vanishes at every multiple of k and nowhere else, or is ten times smaller there than elsewhere; 0 if it has none.
+// Vanishes says that it vanishes. Shifts without an error, NaN, are left out. A period needs one multiple and one other
+// shift at least.
 func Period(e []float64, floor float64) (k int, vanishes bool) {
 	least, most := math.Inf(1), 0.0
 	n := 0
@@ -184,12 +188,19 @@ func (t *tester) concludeShifts(e [2][]float64) {
 	}
 	p.Show(audit.Exhibit{
 		Name: "shift-sweep", Title: "Error over whole shifts of the content",
-		Note:  "A probe, not part of the claim. An error that falls at every k-th shift shows strides that multiply to k.",
-		Curve: &audit.Curve{X: audit.Scale{Name: "shift", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true}, Limit: math.NaN(), Series: series},
+		Note: "A probe, not part of the claim. An error that falls at every k-th shift shows strides that multiply " +
+			"to k.",
+		Curve: &audit.Curve{
+			X: audit.Scale{Name: "shift", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true},
+			Limit: math.NaN(), Series: series,
+		},
 	})
 	down, right := t.r.Period[0], t.r.Period[1]
 	q := Question{Name: Shifts, Answer: Measured, Error: most, Limit: math.NaN()}
-	ev := []audit.Evidence{audit.Number("period down", float64(down), "px"), audit.Number("period right", float64(right), "px"), audit.Number("largest error of a shift", most, "")}
+	ev := []audit.Evidence{
+		audit.Number("period down", float64(down), "px"),
+		audit.Number("period right", float64(right), "px"), audit.Number("largest error of a shift", most, ""),
+	}
 	clue := audit.Clue{Name: audit.ClueStridePattern, Strength: 0.8, Evidence: ev}
 	known := len(series[0].X)+len(series[1].X) > 0
 	switch {

@@ -38,7 +38,11 @@ func (t *tester) askSizes(ctx context.Context) error {
 		t.skip(Sizes, "the input action cannot be made for another size")
 		return nil
 	}
-	table := &audit.Table{Columns: []audit.Column{{Name: "size", Unit: "px"}, {Name: "error", Doc: "largest at exact elements, relative to the scale of the outputs at that size"}, {Name: "answer"}}}
+	table := &audit.Table{Columns: []audit.Column{
+		{Name: "size", Unit: "px"},
+		{Name: "error", Doc: "largest at exact elements, relative to the scale of the outputs at that size"},
+		{Name: "answer"},
+	}}
 	series := audit.Series{Name: "error", Marks: true}
 	limit := max(p.Policy.Threshold, t.floor)
 	var good, bad []string
@@ -59,7 +63,8 @@ func (t *tester) askSizes(ctx context.Context) error {
 		}
 		if err != nil {
 			reason = err.Error()
-			table.Rows = append(table.Rows, []audit.Cell{audit.Word(name), audit.Num(math.NaN()), audit.Word(Untested + ": " + reason)})
+			table.Rows = append(table.Rows,
+				[]audit.Cell{audit.Word(name), audit.Num(math.NaN()), audit.Word(Untested + ": " + reason)})
 			continue
 		}
 		a := held(e, limit)
@@ -79,10 +84,16 @@ func (t *tester) askSizes(ctx context.Context) error {
 		t.skip(Sizes, "the model takes no other size: "+reason)
 		return nil
 	}
-	p.Show(audit.Exhibit{Name: "sizes", Title: "Exact elements at other sizes of the picture", Note: "Pictures are cropped, or framed with zeros, about their centre.", Table: table})
+	p.Show(audit.Exhibit{
+		Name: "sizes", Title: "Exact elements at other sizes of the picture",
+		Note: "Pictures are cropped, or framed with zeros, about their centre.", Table: table,
+	})
 	p.Show(audit.Exhibit{
 		Name: "error-by-size", Title: "Error over the size of the picture",
-		Curve: &audit.Curve{X: audit.Scale{Name: "height", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true}, Limit: limit, Series: []audit.Series{series}},
+		Curve: &audit.Curve{
+			X: audit.Scale{Name: "height", Unit: "px"}, Y: audit.Scale{Name: "error", Log: true},
+			Limit: limit, Series: []audit.Series{series},
+		},
 	})
 	q := Question{Name: Sizes, Answer: Measured, Error: most, Limit: limit}
 	switch {
@@ -91,10 +102,12 @@ func (t *tester) askSizes(ctx context.Context) error {
 	case len(good) == 0:
 		q.Text = "exact elements hold at no size tried: " + strings.Join(bad, ", ")
 	default:
-		q.Text = fmt.Sprintf("exact elements hold at the sizes %s and not at %s", strings.Join(good, ", "), strings.Join(bad, ", "))
+		q.Text = fmt.Sprintf("exact elements hold at the sizes %s and not at %s", strings.Join(good, ", "),
+			strings.Join(bad, ", "))
 		p.Report(audit.Finding{
 			Category: audit.Explanation, Location: "input size", Worst: audit.Nowhere, Message: q.Text,
-			Evidence: []audit.Evidence{audit.Number("sizes that hold", float64(len(good)), fmt.Sprintf("of %d", len(good)+len(bad))), audit.Number("largest error", most, "").Against(limit)},
+			Evidence: []audit.Evidence{audit.Number("sizes that hold", float64(len(good)),
+				fmt.Sprintf("of %d", len(good)+len(bad))), audit.Number("largest error", most, "").Against(limit)},
 			Remedies: []string{
 				"feed pictures of a size that holds",
 				"use odd kernels and symmetric padding, with (size + padding - kernel) divisible by every stride",
@@ -235,7 +248,8 @@ func inAt(like space.Value, G group.Group, h, w int, o action.Options) (action.A
 	case *space.Image:
 		return action.NewImage(G, space.Spec{Kind: space.KindImage, Shape: []int{x.C, h, w}}, o)
 	case *space.Frames:
-		return action.NewFrames(G, space.Spec{Kind: space.KindFrames, Shape: []int{len(x.Images), x.Images[0].C, h, w}}, o)
+		return action.NewFrames(G, space.Spec{Kind: space.KindFrames, Shape: []int{len(x.Images), x.Images[0].C, h, w}},
+			o)
 	}
 	return nil, errors.New("the input is no picture")
 }

@@ -1,5 +1,6 @@
-// Package stress is the check of what an audit on ordinary inputs does not meet: the laws of the group carried through the model, strange
-// inputs and strange company in a batch, another engine, the border of a map, shifts, and other sizes.
+// Package stress is the check of what an audit on ordinary inputs does not meet: the laws of the group carried through
+// the model, strange inputs and strange company in a batch, another engine, the border of a map, shifts, and other
+// sizes.
 package stress
 
 import (
@@ -49,7 +50,10 @@ sizes: exact elements at larger and smaller pictures, odd and even, where the mo
 		{Name: "samples", Doc: "Inputs of each question, spread over the data.", Default: 4, Min: 2, Max: 1000},
 		{Name: "elements", Doc: "Elements of each question.", Default: 4, Min: 1, Max: 1000},
 		{Name: "shift", Doc: "Largest shift of the shift sweep.", Unit: "px", Default: 8, Min: 2, Max: 64},
-		{Name: "window", Doc: "Largest shift of the sweep of a crop window, as far as the pictures have room for it.", Unit: "px", Default: 64, Min: 4, Max: 256},
+		{
+			Name: "window", Doc: "Largest shift of the sweep of a crop window, as far as the pictures have room for it.",
+			Unit: "px", Default: 64, Min: 4, Max: 256,
+		},
 		{Name: "sizes", Doc: "How many larger and how many smaller sizes are tried.", Default: 4, Min: 0, Max: 64},
 	},
 	Requires: []*audit.Check{preflight.Check, sweep.Check, controls.Check},
@@ -80,11 +84,15 @@ const (
 
 // Question is one sub-question and its answer.
 type Question struct {
-	Name   string
-	Answer string  // one of Holds, Broken, Measured and Untested
-	Error  float64 // the largest, relative to the scale of the outputs; NaN if there is none
-	Limit  float64 // NaN if there is none
-	Text   string  // what was seen, or why it was not tested
+	Name string
+	// one of Holds, Broken, Measured and Untested
+	Answer string
+	// the largest, relative to the scale of the outputs; NaN if there is none
+	Error float64
+	// NaN if there is none
+	Limit float64
+	// what was seen, or why it was not tested
+	Text string
 }
 
 // Result is what stress showed.
@@ -110,27 +118,36 @@ func (r *Result) Of(name string) (q Question, ok bool) {
 
 // tester holds what every question needs.
 type tester struct {
-	p        *audit.Pass
-	sw       *sweep.Result
-	r        *Result
-	scale    float64
-	floor    float64 // up to which an error is rounding or the model's own noise
+	p     *audit.Pass
+	sw    *sweep.Result
+	r     *Result
+	scale float64
+	// up to which an error is rounding or the model's own noise
+	floor    float64
 	rounding float64
-	laws     string   // what is wrong with the actions
-	whole    []string // fields of whole numbers, that stay
-	exact    []int    // elements of the audit that do not resample, a few
-	resample []int    // and that do
+	// what is wrong with the actions
+	laws string
+	// fields of whole numbers, that stay
+	whole []string
+	// elements of the audit that do not resample, a few
+	exact []int
+	// and that do
+	resample []int
 	ids      []string
 	index    []int
-	raw      []space.Value // the samples
-	still    []space.Value // ρ(e)x
-	base     []space.Value // f(ρ(e)x)
+	// the samples
+	raw []space.Value
+	// ρ(e)x
+	still []space.Value
+	// f(ρ(e)x)
+	base []space.Value
 }
 
 func run(ctx context.Context, p *audit.Pass) (any, error) {
 	c := audit.ResultOf[*controls.Result](p, controls.Check)
 	if c.Facts.Vacuous {
-		return nil, fmt.Errorf("%w: the outputs do not vary, so there is nothing to hold an error against", audit.ErrUntested)
+		return nil, fmt.Errorf("%w: the outputs do not vary, so there is nothing to hold an error against",
+			audit.ErrUntested)
 	}
 	t := &tester{
 		p: p, sw: audit.ResultOf[*sweep.Result](p, sweep.Check), r: &Result{Sizes: map[int]bool{}},
@@ -254,12 +271,18 @@ func (t *tester) show() {
 	}}
 	tested := 0
 	for _, q := range t.r.Questions {
-		table.Rows = append(table.Rows, []audit.Cell{audit.Word(q.Name), audit.Word(q.Answer), audit.Num(q.Error), audit.Num(q.Limit), audit.Word(q.Text)})
+		table.Rows = append(table.Rows, []audit.Cell{
+			audit.Word(q.Name), audit.Word(q.Answer), audit.Num(q.Error),
+			audit.Num(q.Limit), audit.Word(q.Text),
+		})
 		if q.Answer != Untested {
 			tested++
 		}
 	}
-	t.p.Show(audit.Exhibit{Name: "questions", Title: "What unusual inputs do", Note: "Questions that could not be asked say why.", Table: table})
+	t.p.Show(audit.Exhibit{
+		Name: "questions", Title: "What unusual inputs do",
+		Note: "Questions that could not be asked say why.", Table: table,
+	})
 	t.p.Measure(audit.Number("stress questions answered", float64(tested), fmt.Sprintf("of %d", len(t.r.Questions))))
 }
 
@@ -285,7 +308,8 @@ func same(a, b space.Value) bool {
 	return err == nil && d.Max == 0
 }
 
-// loses reports whether moving x by g and back gives something else than x: content crosses the border, or numbers are resampled.
+// loses reports whether moving x by g and back gives something else than x: content crosses the border, or numbers are
+// resampled.
 func loses(in action.Action, g group.Element, x space.Value) (bool, error) {
 	y, err := in.Apply(g, x)
 	if err != nil {

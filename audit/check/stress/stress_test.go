@@ -50,7 +50,9 @@ func moves(tb testing.TB, g group.Group, o action.Options, n int) action.Action 
 }
 
 // subject of a model of square pictures; a nil output action is invariant.
-func subject(tb testing.TB, name string, g group.Group, n int, m audit.Predictor, out action.Action, elements ...group.Element) *audit.Subject {
+func subject(tb testing.TB, name string, g group.Group, n int, m audit.Predictor, out action.Action,
+	elements ...group.Element,
+) *audit.Subject {
 	tb.Helper()
 	if out == nil {
 		out = action.Trivial{G: g}
@@ -119,12 +121,14 @@ func holds(tb testing.TB, r *audit.Result, name audit.ClueName, want bool) audit
 func TestClean(t *testing.T) {
 	d4 := parse(t, "D4")
 	roll := parse(t, fmt.Sprintf("Roll(%d,%d)", side, side))
-	rolled := subject(t, "circular", roll, side, audittest.Convolution(symmetric, true), moves(t, roll, action.Options{}, side), shifts...)
+	rolled := subject(t, "circular", roll, side, audittest.Convolution(symmetric, true),
+		moves(t, roll, action.Options{}, side), shifts...)
 	rings := subject(t, "rings", d4, side, audittest.Rings(4), nil)
 	rings.Twin, rings.TwinName = audittest.Rings(4), "the same once more"
 	for _, s := range []*audit.Subject{
 		rings, rolled,
-		subject(t, "turns of maps", d4, side, audittest.Convolution(symmetric, false), moves(t, d4, action.Options{}, side)),
+		subject(t, "turns of maps", d4, side, audittest.Convolution(symmetric, false),
+			moves(t, d4, action.Options{}, side)),
 		subject(t, "every angle", parse(t, "SO(2)"), side, audittest.Rings(4), nil, audittest.Angles(12)...),
 		subject(t, "total", roll, side, total(1), nil, shifts...),
 	} {
@@ -147,7 +151,8 @@ func TestClean(t *testing.T) {
 		}
 	}
 	r, of := look(t, rings)
-	if q := answered(t, r, stress.Laws, stress.Holds); !strings.HasPrefix(q.Text, "52 exact pairs") || strings.Contains(q.Text, "lose") {
+	if q := answered(t, r, stress.Laws, stress.Holds); !strings.HasPrefix(q.Text, "52 exact pairs") ||
+		strings.Contains(q.Text, "lose") {
 		t.Errorf("%q", q.Text)
 	}
 	answered(t, r, stress.Company, stress.Holds)
@@ -205,10 +210,17 @@ func TestLaws(t *testing.T) {
 	so2 := parse(t, "SO(2)")
 	in := audittest.Plane(t, so2)
 	vectors := func(name string, in action.Action, m audit.Predictor) *audit.Subject {
-		return &audit.Subject{Name: name, Predictor: m, Plan: audittest.Plan(t, in, action.Trivial{G: so2}, audittest.Angles(8)...), N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1}
+		return &audit.Subject{
+			Name: name, Predictor: m,
+			Plan: audittest.Plan(t, in, action.Trivial{G: so2}, audittest.Angles(8)...), N: inputs,
+			Sample: audittest.Vectors(inputs, 3), Seed: 1,
+		}
 	}
 	audittest.Run(t, stress.Check,
-		audittest.Fixture{Subject: vectors("radians", twisted{in}, audittest.Linear(1, 0.5)), Want: []audittest.Want{{Category: audit.Stress, Message: "a law of the group"}}},
+		audittest.Fixture{
+			Subject: vectors("radians", twisted{in}, audittest.Linear(1, 0.5)),
+			Want:    []audittest.Want{{Category: audit.Stress, Message: "a law of the group"}},
+		},
 		audittest.Fixture{Subject: vectors("degrees", in, audittest.Linear(1, 0.5))})
 }
 
@@ -335,7 +347,8 @@ func TestEngines(t *testing.T) {
 		r, of := look(t, s)
 		answered(t, r, stress.Engines, stress.Broken)
 		holds(t, of, audit.ClueEngines, true)
-		if !slices.ContainsFunc(of.Findings, func(f audit.Finding) bool { return f.Category == audit.Engines && f.Worst.Index >= 0 }) {
+		if !slices.ContainsFunc(of.Findings,
+			func(f audit.Finding) bool { return f.Category == audit.Engines && f.Worst.Index >= 0 }) {
 			t.Errorf("%s: findings %+v", name, of.Findings)
 		}
 	}
@@ -379,8 +392,8 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// The first of the worked examples of the measures: zero padding of L layers of k×k convolutions under a roll by r columns. In the frame of the
-// pulled-back output the seam lies at -r and the border where it is.
+// The first of the worked examples of the measures: zero padding of L layers of k×k convolutions under a roll by r
+// columns. In the frame of the pulled-back output the seam lies at -r and the border where it is.
 func TestBandOfZeroPadding(t *testing.T) {
 	const w, k = 20, 3
 	g := parse(t, fmt.Sprintf("Roll(%d,%d)", w, w))
@@ -522,7 +535,8 @@ func TestShifts(t *testing.T) {
 		if r.Period != [2]int{k, k} {
 			t.Errorf("stride %d: period %v: %s", k, r.Period, c.Text)
 		}
-		if x := exhibit(of, "shift-sweep"); x == nil || x.Curve == nil || len(x.Curve.Series) != 2 || len(x.Curve.Series[0].X) != 8 {
+		if x := exhibit(of, "shift-sweep"); x == nil || x.Curve == nil || len(x.Curve.Series) != 2 ||
+			len(x.Curve.Series[0].X) != 8 {
 			t.Errorf("stride %d: %+v", k, x)
 		}
 	}
@@ -646,7 +660,8 @@ func TestExtremes(t *testing.T) {
 			answered(t, r, stress.Extremes, stress.Broken)
 			q := holds(t, of, audit.ClueExtreme, true)
 			if !slices.ContainsFunc(of.Findings, func(f audit.Finding) bool {
-				return f.Category == audit.Stress && regexp.MustCompile(c.want).MatchString(f.Message) && f.Worst.Index >= 0
+				return f.Category == audit.Stress && regexp.MustCompile(c.want).MatchString(f.Message) &&
+					f.Worst.Index >= 0
 			}) {
 				t.Errorf("findings %+v", of.Findings)
 			}
@@ -662,7 +677,10 @@ func TestExtremes(t *testing.T) {
 	}
 	t.Run("broken anyway", func(t *testing.T) {
 		s := subject(t, "linear", c4, side, audittest.Pointwise(func(v space.Value) space.Value {
-			return &space.Tensor{Shape: []int{1}, Val: []float64{v.(*space.Image).Pix[5*side+7]}} //nolint:errcheck // pictures only
+			return &space.Tensor{
+				Shape: []int{1},
+				Val:   []float64{v.(*space.Image).Pix[5*side+7]},
+			} //nolint:errcheck // pictures only
 		}), nil)
 		s.Sample = audittest.Noise(inputs, side, side, 8)
 		r, of := look(t, s)
@@ -683,7 +701,10 @@ func TestSizes(t *testing.T) {
 		for i := range k {
 			k[i] = float32(symmetric[i])
 		}
-		x := b.Op("Conv", []string{b.Input("x", tensor.Float32, "N", 1, size, size), b.Const(tensor.FromFloat32(k, 1, 1, 3, 3))},
+		x := b.Op("Conv", []string{
+			b.Input("x", tensor.Float32, "N", 1, size, size),
+			b.Const(tensor.FromFloat32(k, 1, 1, 3, 3)),
+		},
 			onnx.AttrInts("strides", stride, stride), onnx.AttrInts("pads", 1, 1, 1, 1))
 		x = b.Op("Mul", []string{x, x})
 		b.Output(b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{x})}), tensor.Float32, "N", 1)
@@ -705,7 +726,8 @@ func TestSizes(t *testing.T) {
 			t.Errorf("size %d: holds %v, want %v", size, ok, want)
 		}
 	}
-	if len(r.Sizes) != 9 || !finds(of, audit.Explanation, "exact elements hold at the sizes 9, 11, 13, 15, 17 and not at 10, 12, 14, 16") {
+	if len(r.Sizes) != 9 ||
+		!finds(of, audit.Explanation, "exact elements hold at the sizes 9, 11, 13, 15, 17 and not at 10, 12, 14, 16") {
 		t.Errorf("sizes %v, findings %+v", r.Sizes, of.Findings)
 	}
 	r, of = look(t, graph("stride 1", model("S", 1)))
@@ -722,7 +744,8 @@ func TestSizes(t *testing.T) {
 // What cannot be asked says why, and nothing to hold errors against is no pass.
 func TestVacuous(t *testing.T) {
 	c4 := parse(t, "C4")
-	r := audittest.Audit(t, audittest.Fixture{Subject: subject(t, "constant", c4, side, audittest.Constant(1, 2), nil)}, stress.Check)
+	r := audittest.Audit(t, audittest.Fixture{Subject: subject(t, "constant", c4, side, audittest.Constant(1, 2), nil)},
+		stress.Check)
 	for _, x := range r.Results {
 		if x.Check == stress.Check && x.Status != audit.NotTested {
 			t.Errorf("%s: %s", x.Status, x.Reason)

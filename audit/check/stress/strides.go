@@ -14,9 +14,9 @@ import (
 // mostMaps bounds the maps of a model whose strides are read from its graph.
 const mostMaps = 8
 
-// strides are how many pixels of the picture, down and across, one place of the last maps before the outputs stands for, read from the graph without
-// running it, each once, the smallest first: a detector with heads of two resolutions has two. Nil where the graph is not at hand or does not
-// tell.
+// strides are how many pixels of the picture, down and across, one place of the last maps before the outputs stands
+// for, read from the graph without running it, each once, the smallest first: a detector with heads of two resolutions
+// has two. Nil where the graph is not at hand or does not tell.
 func strides(ctx context.Context, p *audit.Pass, x space.Value) [][2]int {
 	height, width, ok := pictureSize(x)
 	if !ok {
@@ -58,7 +58,8 @@ func strides(ctx context.Context, p *audit.Pass, x space.Value) [][2]int {
 	return out
 }
 
-// lastMaps are the maps that the last convolutions before the outputs make: what lies behind them reads single places, or lists them.
+// lastMaps are the maps that the last convolutions before the outputs make: what lies behind them reads single places,
+// or lists them.
 func lastMaps(g *onnxpb.GraphProto) []string {
 	made := map[string]*onnxpb.NodeProto{}
 	for _, n := range g.GetNode() {

@@ -14,23 +14,29 @@ import (
 	"nero/symmetry/group"
 )
 
-// clearance is how far boxes must stay from the edges of both windows, in pixels, to be compared in the sweep of shifts: nearer ones change because content comes in
-// or leaves. An eighth of the window where that is less.
+// clearance is how far boxes must stay from the edges of both windows, in pixels, to be compared in the sweep of
+// shifts: nearer ones change because content comes in or leaves. An eighth of the window where that is less.
 const clearance = 16
 
 // mostWindowed bounds the samples of the sweep of a window.
 const mostWindowed = 8
 
-// sweepOf is what the sweep of a window measured for one axis: for every shift 1, 2, ... the changes of all pairs of windows that are so far apart.
+// sweepOf is what the sweep of a window measured for one axis: for every shift 1, 2, ... the changes of all pairs of
+// windows that are so far apart.
 type sweepOf struct {
-	apart  [][]float64 // distance of the answers
-	centre [][]float64 // distance of the centres of matched boxes after the shift is undone, px
-	travel [][]float64 // how far matched boxes moved along the axis, px
-	// by and hits are, for every shift, the sum and the number of the errors of boxes by their distance from the nearest edge of both windows, in pixels.
+	// distance of the answers
+	apart [][]float64
+	// distance of the centres of matched boxes after the shift is undone, px
+	centre [][]float64
+	// how far matched boxes moved along the axis, px
+	travel [][]float64
+	// by and hits are, for every shift, the sum and the number of the errors of boxes by their distance from the
+	// nearest edge of both windows, in pixels.
 	by      [][]float64
 	hits    [][]int
 	matched int
-	left    int // boxes left out, too near to an edge of a window
+	// boxes left out, too near to an edge of a window
+	left int
 }
 
 // translation is the element that shifts by whole pixels and does nothing else; nil if the group has none.
@@ -53,8 +59,9 @@ func translation(G group.Group, dx, dy int) group.Element {
 	return g
 }
 
-// askWindow sweeps the crop window of the study over the picture, one axis at a time, and compares all pairs of answers: real content moves
-// by whole pixels, and what leaves or enters is not held against the model where the answer is a set of boxes.
+// askWindow sweeps the crop window of the study over the picture, one axis at a time, and compares all pairs of
+// answers: real content moves by whole pixels, and what leaves or enters is not held against the model where the answer
+// is a set of boxes.
 func (t *tester) askWindow(ctx context.Context, o action.Options) error {
 	p := t.p
 	G, in, out := p.Subject.Plan.Group, p.Subject.Plan.In, p.Subject.Plan.Out
@@ -83,12 +90,16 @@ func (t *tester) askWindow(ctx context.Context, o action.Options) error {
 	}
 	reach = min(reach, (most+1)/2)
 	if reach < 2 {
-		t.skip(Shifts, fmt.Sprintf("the window of %d×%d pixels has no room to move inside the pictures", o.Window[0], o.Window[1]))
+		t.skip(Shifts, fmt.Sprintf("the window of %d×%d pixels has no room to move inside the pictures", o.Window[0],
+			o.Window[1]))
 		return nil
 	}
 	for a := range curves {
 		n := 2 * reach
-		curves[a] = &sweepOf{apart: make([][]float64, n), centre: make([][]float64, n), travel: make([][]float64, n), by: make([][]float64, n), hits: make([][]int, n)}
+		curves[a] = &sweepOf{
+			apart: make([][]float64, n), centre: make([][]float64, n), travel: make([][]float64, n),
+			by: make([][]float64, n), hits: make([][]int, n),
+		}
 	}
 	for i, v := range raw {
 		for a := range curves {
@@ -182,11 +193,12 @@ func depth(b space.Box, seen *space.Box) float64 {
 	if seen == nil {
 		return math.Inf(1)
 	}
-	return min(b.X1-min(seen.X1, seen.X2), max(seen.X1, seen.X2)-b.X2, b.Y1-min(seen.Y1, seen.Y2), max(seen.Y1, seen.Y2)-b.Y2)
+	return min(b.X1-min(seen.X1, seen.X2), max(seen.X1, seen.X2)-b.X2, b.Y1-min(seen.Y1, seen.Y2),
+		max(seen.Y1, seen.Y2)-b.Y2)
 }
 
-// windowBorder answers the question about the border from the sweep, at the shifts that keep the answer best: there the grid of the model plays no
-// part.
+// windowBorder answers the question about the border from the sweep, at the shifts that keep the answer best: there the
+// grid of the model plays no part.
 func (t *tester) windowBorder(c [2]*sweepOf) {
 	var by []float64
 	var n []int
@@ -222,8 +234,12 @@ func (t *tester) windowBorder(c [2]*sweepOf) {
 	}
 	t.p.Show(audit.Exhibit{
 		Name: "error-by-distance", Title: "Change of matched boxes over their distance from the edges of the window",
-		Note:  "1 - IoU·(smaller score)/(larger score), mean over pairs of places of the window apart by multiples of the period.",
-		Curve: &audit.Curve{X: audit.Scale{Name: "distance from an edge", Unit: "px"}, Y: audit.Scale{Name: "change"}, Limit: math.NaN(), Series: []audit.Series{curve}},
+		Note: "1 - IoU·(smaller score)/(larger score), mean over pairs of places of the window apart by multiples of " +
+			"the period.",
+		Curve: &audit.Curve{
+			X: audit.Scale{Name: "distance from an edge", Unit: "px"}, Y: audit.Scale{Name: "change"},
+			Limit: math.NaN(), Series: []audit.Series{curve},
+		},
 	})
 	t.concludeBorder(bandOf(by[:last+1], n[:last+1], t.floor), largest)
 }
@@ -239,7 +255,10 @@ func inset(b *space.Boxes, margin int) *space.Boxes {
 		seen = *b.Seen
 	}
 	m := float64(margin)
-	o.Seen = &space.Box{X1: min(seen.X1, seen.X2) + m, Y1: min(seen.Y1, seen.Y2) + m, X2: max(seen.X1, seen.X2) - m, Y2: max(seen.Y1, seen.Y2) - m}
+	o.Seen = &space.Box{
+		X1: min(seen.X1, seen.X2) + m, Y1: min(seen.Y1, seen.Y2) + m, X2: max(seen.X1, seen.X2) - m,
+		Y2: max(seen.Y1, seen.Y2) - m,
+	}
 	return o
 }
 
@@ -264,10 +283,11 @@ func medians(lists [][]float64) []float64 {
 // dip is how many times smaller the change at the multiples of a period must be than at other shifts.
 const dip = 2.5
 
-// Dips is the period of a noisy curve over the shifts 1, 2, ..., NaN where nothing is known: 1 if no value is above the floor; else the least k
-// whose multiples, two at least, are all small, compared with the median of the other shifts (a factor of 2.5), and as small as those of any other
-// period up to a factor of 1.5; 0 if there is none. Unlike [Period] it takes what does not vanish at the multiples, such as content that enters a
-// window, for granted. On and off are the medians at multiples and at other shifts.
+// Dips is the period of a noisy curve over the shifts 1, 2, ..., NaN where nothing is known: 1 if no value is above the
+// floor; else the least k whose multiples, two at least, are all small, compared with the median of the other shifts (a
+// factor of 2.5), and as small as those of any other period up to a factor of 1.5; 0 if there is none. Unlike [Period]
+// it takes what does not vanish at the multiples, such as content that enters a window, for granted. On and off are the
+// medians at multiples and at other shifts.
 func Dips(e []float64, floor float64) (k int, on, off float64) {
 	type candidate struct {
 		k            int
@@ -355,9 +375,12 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 		t.skip(Shifts, "no box lies far enough from the edges of the window at two of its places")
 		return
 	}
-	note := fmt.Sprintf("Medians over %d inputs and all pairs of places of the window that are so far apart, whatever the group's elements are.", samples)
+	note := fmt.Sprintf(
+		"Medians over %d inputs and all pairs of places of the window that are so far apart, whatever the group's "+
+			"elements are.", samples)
 	if boxes {
-		note += fmt.Sprintf(" Boxes within %d px of an edge of either window are left out (%d of them, beside %d matched pairs).",
+		note += fmt.Sprintf(
+			" Boxes within %d px of an edge of either window are left out (%d of them, beside %d matched pairs).",
 			clearance, c[0].left+c[1].left, c[0].matched+c[1].matched)
 	}
 	y := audit.Scale{Name: "change of the answer"}
@@ -371,20 +394,29 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 	if boxes {
 		p.Show(audit.Exhibit{
 			Name: "shift-centres", Title: "Error of the centres of boxes over shifts of the window",
-			Note:  "Median distance of the centre of a box from where the shift should take it.",
-			Curve: &audit.Curve{X: audit.Scale{Name: "shift", Unit: "px"}, Y: audit.Scale{Name: "centre error", Unit: "px"}, Limit: math.NaN(), Series: centre},
+			Note: "Median distance of the centre of a box from where the shift should take it.",
+			Curve: &audit.Curve{
+				X: audit.Scale{Name: "shift", Unit: "px"},
+				Y: audit.Scale{Name: "centre error", Unit: "px"}, Limit: math.NaN(), Series: centre,
+			},
 		})
 	}
 	down, right := t.r.Period[0], t.r.Period[1]
 	q := Question{Name: Shifts, Answer: Measured, Error: largest, Limit: math.NaN()}
-	ev := []audit.Evidence{audit.Number("period down", float64(down), "px"), audit.Number("period right", float64(right), "px")}
+	ev := []audit.Evidence{
+		audit.Number("period down", float64(down), "px"),
+		audit.Number("period right", float64(right), "px"),
+	}
 	if down > 1 || right > 1 {
-		ev = append(ev, audit.Number("change at multiples of the period, median", worse(on, t.r.Period), y.Unit), audit.Number("change at other shifts, median", worse(off, t.r.Period), y.Unit))
+		ev = append(ev, audit.Number("change at multiples of the period, median", worse(on, t.r.Period), y.Unit),
+			audit.Number("change at other shifts, median", worse(off, t.r.Period), y.Unit))
 		if boxes {
-			ev = append(ev, audit.Number("centre error at multiples of the period, median", worse(near, t.r.Period), "px"), audit.Number("centre error at other shifts, median", worse(far, t.r.Period), "px"))
+			ev = append(ev, audit.Number("centre error at multiples of the period, median", worse(near, t.r.Period),
+				"px"), audit.Number("centre error at other shifts, median", worse(far, t.r.Period), "px"))
 			for _, s := range spread {
 				if len(s.X) > 0 {
-					ev = append(ev, audit.Number(fmt.Sprintf("shift of boxes for a window shifted by %g px %s, median", s.X[0], s.Name), s.Y[0], "px"))
+					ev = append(ev, audit.Number(fmt.Sprintf("shift of boxes for a window shifted by %g px %s, median",
+						s.X[0], s.Name), s.Y[0], "px"))
 				}
 			}
 		}
@@ -399,16 +431,19 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 		}
 		predicted = strings.Join(words, " and ")
 		for i, k := range graph {
-			ev = append(ev, audit.Number(fmt.Sprintf("stride of map %d of the graph", i+1), float64(max(k[0], k[1])), "px"))
+			ev = append(ev, audit.Number(fmt.Sprintf("stride of map %d of the graph", i+1), float64(max(k[0], k[1])),
+				"px"))
 		}
 	}
 	switch {
 	case down > 1 || right > 1:
 		clue.Holds = true
-		q.Text = fmt.Sprintf("shifts by multiples of %s px keep the answer best: its change is %s there and %s at other shifts",
+		q.Text = fmt.Sprintf(
+			"shifts by multiples of %s px keep the answer best: its change is %s there and %s at other shifts",
 			periods(down, right), audit.Figures(worse(on, t.r.Period)), audit.Figures(worse(off, t.r.Period)))
 		if boxes {
-			q.Text += fmt.Sprintf(", centres are off by %s and %s px", audit.Figures(worse(near, t.r.Period)), audit.Figures(worse(far, t.r.Period)))
+			q.Text += fmt.Sprintf(", centres are off by %s and %s px", audit.Figures(worse(near, t.r.Period)),
+				audit.Figures(worse(far, t.r.Period)))
 		}
 		if match {
 			clue.Strength = 1
@@ -420,10 +455,13 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 	case down == 1 && right == 1:
 		q.Text = fmt.Sprintf("no shift of the window up to %d px changes the answer", len(c[0].apart))
 	case len(graph) > 0 && 2*max(graph[0][0], graph[0][1]) > len(c[0].apart):
-		t.skip(Shifts, fmt.Sprintf("shifts of the window up to %d px hold no two multiples of the graph's stride of %s px", len(c[0].apart), periods(graph[0][0], graph[0][1])))
+		t.skip(Shifts, fmt.Sprintf(
+			"shifts of the window up to %d px hold no two multiples of the graph's stride of %s px", len(c[0].apart),
+			periods(graph[0][0], graph[0][1])))
 		return
 	default:
-		q.Text = fmt.Sprintf("every shift of the window changes the answer, by up to %.2g in the median; there is no period", largest)
+		q.Text = fmt.Sprintf(
+			"every shift of the window changes the answer, by up to %.2g in the median; there is no period", largest)
 		if predicted != "" {
 			q.Text += "; the strides of the graph are " + predicted + " px"
 		}

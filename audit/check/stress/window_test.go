@@ -28,7 +28,8 @@ func windowed(tb testing.TB, name string, m audit.Predictor) *audit.Subject {
 		tb.Fatal(err)
 	}
 	return &audit.Subject{
-		Name: name, Predictor: m, Plan: audittest.Plan(tb, in, out, group.Element{3, 0}, group.Element{0, 5}, group.Element{-8, 8}),
+		Name: name, Predictor: m, Plan: audittest.Plan(tb, in, out, group.Element{3, 0}, group.Element{0, 5},
+			group.Element{-8, 8}),
 		N: 5, Sample: audittest.Pictures(5, 104, 104, 3), Seed: 1,
 	}
 }

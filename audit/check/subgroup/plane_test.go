@@ -45,14 +45,21 @@ func plane(t *testing.T, claim string, f func(p *space.Rows) float64, elements .
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := space.Spec{Name: "points", Kind: space.KindRows, Type: space.TypePositions, Per: space.PerNode, Shape: []int{-1, 2}}
+	spec := space.Spec{
+		Name: "points", Kind: space.KindRows, Type: space.TypePositions, Per: space.PerNode,
+		Shape: []int{-1, 2},
+	}
 	in, err := action.Rules().For(g, spec, action.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &audit.Subject{
-		Name: "plane", Predictor: points(f), Plan: audittest.Plan(t, in, action.Trivial{G: g}, elements...), N: 12, Seed: 1, InSpec: spec,
-		OutSpec: space.Spec{Name: "y", Kind: space.KindRows, Type: space.TypeUnchanged, Per: space.PerSample, Shape: []int{1, 1}},
+		Name: "plane", Predictor: points(f), Plan: audittest.Plan(t, in, action.Trivial{G: g}, elements...), N: 12,
+		Seed: 1, InSpec: spec,
+		OutSpec: space.Spec{
+			Name: "y", Kind: space.KindRows, Type: space.TypeUnchanged, Per: space.PerSample,
+			Shape: []int{1, 1},
+		},
 		Sample: func(i int) (dataset.Sample, error) {
 			r := rand.New(rand.NewPCG(7, uint64(i)))
 			p := &space.Rows{N: 5 + i%3, W: 2}
@@ -80,7 +87,8 @@ func distances(p *space.Rows) float64 {
 	return sum(p, func(_, _, dx, dy float64) float64 { return math.Exp(-dx*dx - dy*dy) })
 }
 
-// triples knows left from right: the angle between two differences counts with its sign, and nothing else of the place or of the order.
+// triples knows left from right: the angle between two differences counts with its sign, and nothing else of the place
+// or of the order.
 func triples(p *space.Rows) float64 {
 	var s float64
 	for i := range p.N {
@@ -141,7 +149,10 @@ func TestPlane(t *testing.T) {
 
 // The number of rows is that of the claim, also where no sample that is looked at has as many.
 func TestRowsOfTheClaim(t *testing.T) {
-	for claim, want := range map[string]string{"S(24)": "E(2) × S(24)", "SO(2) x S(24)": "E(2) × S(24)", "SO(2)": "E(2) × S(7)"} {
+	for claim, want := range map[string]string{
+		"S(24)": "E(2) × S(24)", "SO(2) x S(24)": "E(2) × S(24)",
+		"SO(2)": "E(2) × S(7)",
+	} {
 		g, err := group.Parse(claim)
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +167,8 @@ func TestRowsOfTheClaim(t *testing.T) {
 	}
 }
 
-// A claim of all rotations that is judged at quarter turns only passes there. The others are drawn as well, and stand in the way of PASS.
+// A claim of all rotations that is judged at quarter turns only passes there. The others are drawn as well, and stand
+// in the way of PASS.
 func TestClaimBeyondThePlan(t *testing.T) {
 	quarter := []group.Element{{0}, {90}, {180}, {270}}
 	for _, x := range []struct {
@@ -184,7 +196,10 @@ func TestClaimBeyondThePlan(t *testing.T) {
 				for _, f := range c.Findings {
 					found = found || strings.Contains(f.Message, "fails at others of the group")
 				}
-				if want := map[bool]audit.Verdict{true: audit.NeedsAttention, false: audit.Passed}[x.found]; c.Verdict != want {
+				if want := map[bool]audit.Verdict{
+					true:  audit.NeedsAttention,
+					false: audit.Passed,
+				}[x.found]; c.Verdict != want {
 					t.Errorf("%s, want %s", c.Verdict, want)
 				}
 			}

@@ -30,12 +30,14 @@ type candidate struct {
 	within []string
 	// elements, if not nil, are what is visited in place of a random choice.
 	elements []group.Element
-	rank     int // larger for larger groups of one part
+	// larger for larger groups of one part
+	rank int
 }
 
 // moving lists the types whose rows move with space, and how many of their numbers make one row of d coordinates.
 var moving = []string{
-	space.TypePositions, space.TypeVectors, space.TypePseudovectors, space.TypeTensors, space.TypePoses, space.TypeQuaternions, space.TypeBoxes,
+	space.TypePositions, space.TypeVectors, space.TypePseudovectors, space.TypeTensors, space.TypePoses,
+	space.TypeQuaternions, space.TypeBoxes,
 }
 
 // fields are the parts of a spec that have a type of their own.
@@ -133,7 +135,8 @@ func positions(s space.Spec, v space.Value) *space.Rows {
 	return nil
 }
 
-// cloud is where the points of a sample lie: how far their mean is from the origin, and how far they are from their mean, root mean square.
+// cloud is where the points of a sample lie: how far their mean is from the origin, and how far they are from their
+// mean, root mean square.
 func cloud(p *space.Rows) (off, size float64) {
 	if p == nil || p.N == 0 {
 		return math.NaN(), math.NaN()
@@ -156,7 +159,8 @@ func cloud(p *space.Rows) (off, size float64) {
 	return math.Sqrt(off), math.Sqrt(ss / float64(p.N))
 }
 
-// spatial lists the candidates in space: those about the axes, all rotations, all orthogonal maps, all shifts. The study's own direction, if it keeps one, is among them.
+// spatial lists the candidates in space: those about the axes, all rotations, all orthogonal maps, all shifts. The
+// study's own direction, if it keeps one, is among them.
 func spatial(d int, own group.Group, plan []group.Element) ([]candidate, error) {
 	var out []candidate
 	add := func(name string, p part, rank int, within ...string) error {
@@ -170,12 +174,14 @@ func spatial(d int, own group.Group, plan []group.Element) ([]candidate, error) 
 	// A group of the claim that is none of those: about another direction, or a finite one.
 	claim := func() {
 		x, ok := group.AsSpatial(own)
-		if !ok || x.Dim() != d || kind(own) != linear || slices.ContainsFunc(out, func(c candidate) bool { return same(c.group, own) }) {
+		if !ok || x.Dim() != d || kind(own) != linear ||
+			slices.ContainsFunc(out, func(c candidate) bool { return same(c.group, own) }) {
 			return
 		}
 		name := own.Name()
 		for i, c := range out {
-			if c.rank >= 3 && orthogonal(x, plan) { // if all rotations hold, so do these; its mirrors with them make all orthogonal maps
+			// if all rotations hold, so do these; its mirrors with them make all orthogonal maps
+			if c.rank >= 3 && orthogonal(x, plan) {
 				out[i].within = append(slices.Clip(c.within), name)
 			}
 		}
@@ -272,7 +278,8 @@ func kind(g group.Group) part {
 	return linear
 }
 
-// visited are the elements of a candidate: seeded random ones, half of them improper where the group has such elements, shifts as long as the cloud is wide.
+// visited are the elements of a candidate: seeded random ones, half of them improper where the group has such elements,
+// shifts as long as the cloud is wide.
 func visited(p *audit.Pass, c candidate, n int, size float64) ([]group.Element, error) {
 	if c.elements != nil {
 		return c.elements, nil
@@ -284,7 +291,8 @@ func visited(p *audit.Pass, c candidate, n int, size float64) ([]group.Element, 
 	}
 	window := slices.Clone(group.Window(c.group))
 	for i, a := range c.group.Chart() {
-		if (a.Name == "tx" || a.Name == "ty" || a.Name == "tz" || a.Name == "dx" || a.Name == "dy") && i < len(window) && size > 0 {
+		if (a.Name == "tx" || a.Name == "ty" || a.Name == "tz" || a.Name == "dx" || a.Name == "dy") &&
+			i < len(window) && size > 0 {
 			window[i] = [2]float64{-size, size}
 		}
 	}
@@ -311,7 +319,8 @@ func halved(G group.Group, all []group.Element) []group.Element {
 	return out
 }
 
-// reached are elements of the claimed group, drawn by the seed: over all of it where it is bounded, and as far as the plan goes where it is not.
+// reached are elements of the claimed group, drawn by the seed: over all of it where it is bounded, and as far as the
+// plan goes where it is not.
 func reached(p *audit.Pass, n int) ([]group.Element, error) {
 	G := p.Subject.Plan.Group
 	if f, ok := G.(group.Finite); ok {

@@ -1,5 +1,5 @@
-// Package subgroup is the check that finds the largest symmetry that a model has, whatever it was claimed to have: a claim that fails may hold in part,
-// and one that holds may be part of more.
+// Package subgroup is the check that finds the largest symmetry that a model has, whatever it was claimed to have: a
+// claim that fails may hold in part, and one that holds may be part of more.
 package subgroup
 
 import (
@@ -40,7 +40,8 @@ preprocessing hides it.`,
 	Run:      run,
 	Work: func(p *audit.Pass) int {
 		const about = 12 // candidates in space, and the claim
-		if k := p.Subject.InSpec.Kind; k != space.KindRows && k != space.KindRecord && k != space.KindSignal && k != space.KindPairs {
+		if k := p.Subject.InSpec.Kind; k != space.KindRows && k != space.KindRecord && k != space.KindSignal &&
+			k != space.KindPairs {
 			return 0
 		}
 		return about * min(int(p.Param("samples")), p.Subject.N) * (1 + int(p.Param("elements")))
@@ -49,20 +50,25 @@ preprocessing hides it.`,
 
 // Result says which groups hold.
 type Result struct {
-	Groups  []Group
-	Largest string   // the largest groups that hold, joined by " × ", such as "SO(3) × S(64)"; "only the identity" if none does
-	Fails   []string // what stands above them and fails, with the reason: "O(3) (handedness)"
+	Groups []Group
+	// the largest groups that hold, joined by " × ", such as "SO(3) × S(64)"; "only the identity" if none does
+	Largest string
+	// what stands above them and fails, with the reason: "O(3) (handedness)"
+	Fails []string
 }
 
 // Group is one group and its error.
 type Group struct {
-	Name  string
-	Error audit.Interval // mean over inputs of the largest
+	Name string
+	// mean over inputs of the largest
+	Error audit.Interval
 	Worst float64
 	At    audit.Where
-	Field string // of a record, that errs most
+	// of a record, that errs most
+	Field string
 	State State
-	Why   string // of groups that could not be tested
+	// of groups that could not be tested
+	Why string
 }
 
 // State says whether a group holds.
@@ -118,7 +124,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%w: the inputs are neither points, rows nor signals of a declared type", audit.ErrNotApplicable)
+		return nil, fmt.Errorf("%w: the inputs are neither points, rows nor signals of a declared type",
+			audit.ErrNotApplicable)
 	}
 	u := &tester{p: p, scale: sw.Scale, pick: pick, r: &Result{}, size: size, off: off, list: list}
 	u.limit = max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0))
@@ -205,15 +212,17 @@ func steps(p *audit.Pass, s group.Shifting) []candidate {
 }
 
 type tester struct {
-	p           *audit.Pass
-	r           *Result
-	list        []candidate
-	pick        []int
-	scale       float64
-	limit       float64
-	size, off   float64 // of the clouds: root mean square distance from the mean, distance of the mean from the origin
-	curve       *audit.Curve
-	handed      bool // SO(3) or SO(2) holds and the mirrors do not
+	p     *audit.Pass
+	r     *Result
+	list  []candidate
+	pick  []int
+	scale float64
+	limit float64
+	// of the clouds: root mean square distance from the mean, distance of the mean from the origin
+	size, off float64
+	curve     *audit.Curve
+	// SO(3) or SO(2) holds and the mirrors do not
+	handed      bool
 	directional string
 }
 
@@ -239,8 +248,12 @@ func (u *tester) test(ctx context.Context, c candidate) error {
 }
 
 func (u *tester) measure(ctx context.Context, c candidate) (Group, error) {
-	g := Group{Name: c.name, State: LeftOut, At: audit.Nowhere, Error: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}}
-	// Whatever holds of the larger group holds of this one: the list has the smaller ones first, so nothing is skipped, and a contradiction would show.
+	g := Group{
+		Name: c.name, State: LeftOut, At: audit.Nowhere,
+		Error: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()},
+	}
+	// Whatever holds of the larger group holds of this one: the list has the smaller ones first, so nothing is skipped,
+	// and a contradiction would show.
 	t, err := u.actions(c)
 	if errors.Is(err, errors.ErrUnsupported) {
 		g.Why = err.Error()
@@ -276,7 +289,8 @@ func (u *tester) measure(ctx context.Context, c candidate) (Group, error) {
 	return g, nil
 }
 
-// plain reports whether a quarter of the inputs err by ten times the limit, which few of them leave no interval above it but rounding does not do.
+// plain reports whether a quarter of the inputs err by ten times the limit, which few of them leave no interval above
+// it but rounding does not do.
 func plain(largest []float64, limit float64) bool {
 	n := 0
 	for _, x := range largest {
@@ -298,7 +312,10 @@ func (u *tester) claimed(ctx context.Context) error {
 		c := candidate{name: own.Name(), part: claimed, group: own}
 		var err error
 		if c.elements, err = reached(u.p, int(u.p.Param("elements"))); err != nil {
-			g := Group{Name: c.name, State: LeftOut, At: audit.Nowhere, Error: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}, Why: err.Error()}
+			g := Group{
+				Name: c.name, State: LeftOut, At: audit.Nowhere,
+				Error: audit.Interval{Value: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}, Why: err.Error(),
+			}
 			if i < 0 {
 				u.r.Groups, u.list = append(u.r.Groups, g), append(u.list, c)
 			}
@@ -337,9 +354,13 @@ func (u *tester) judge(g Group) {
 	name := u.p.Subject.Plan.Group.Name()
 	u.p.Report(audit.Finding{
 		Category: audit.Stress, Location: "symmetry", Worst: g.At,
-		Message:  name + " holds at the elements that are judged and fails at others of the group",
-		Evidence: []audit.Evidence{audit.Measured("error under "+name+" at other elements", g.Error, "").Against(u.limit)},
-		Remedies: []string{"visit these elements in the plan as well, such as at random", "claim the group that is named as the largest"},
+		Message: name + " holds at the elements that are judged and fails at others of the group",
+		Evidence: []audit.Evidence{audit.Measured("error under "+name+" at other elements", g.Error,
+			"").Against(u.limit)},
+		Remedies: []string{
+			"visit these elements in the plan as well, such as at random",
+			"claim the group that is named as the largest",
+		},
 	})
 }
 
@@ -430,7 +451,8 @@ func (u *tester) steps() {
 		return
 	}
 	c := audit.Clue{
-		Name: audit.ClueStridePattern, Holds: some != nil, Strength: 1, Text: "shifts by multiples of 2, 4, 8 and 16 hold no more than others",
+		Name: audit.ClueStridePattern, Holds: some != nil, Strength: 1,
+		Text:     "shifts by multiples of 2, 4, 8 and 16 hold no more than others",
 		Evidence: []audit.Evidence{audit.Measured("error under "+all.Name, all.Error, "").Against(u.limit)},
 	}
 	if some != nil {
@@ -507,11 +529,13 @@ func (u *tester) lengths(ctx context.Context) error {
 		return nil
 	}
 	u.curve = &audit.Curve{
-		X: audit.Scale{Name: "length of the shift", Unit: "length", Log: true}, Y: audit.Scale{Name: "error", Log: true}, Limit: u.limit, Series: []audit.Series{s},
+		X: audit.Scale{Name: "length of the shift", Unit: "length", Log: true},
+		Y: audit.Scale{Name: "error", Log: true}, Limit: u.limit, Series: []audit.Series{s},
 	}
 	u.p.Show(audit.Exhibit{
 		Name: "shifts", Title: "Error against the length of a shift", Curve: u.curve,
-		Note: fmt.Sprintf("Along one direction, mean over inputs. The clouds are %s wide (root mean square) and their means lie up to %s from the origin.", audit.Figures(u.size), audit.Figures(u.off)),
+		Note: fmt.Sprintf("Along one direction, mean over inputs. The clouds are %s wide (root mean square) and "+
+			"their means lie up to %s from the origin.", audit.Figures(u.size), audit.Figures(u.off)),
 	})
 	return nil
 }
@@ -538,12 +562,14 @@ func (u *tester) report() {
 			at += " (" + g.Field + ")"
 		}
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(g.Name), audit.Num(g.Error.Value), audit.Num(g.Error.Lo), audit.Num(g.Error.Hi), audit.Word(answer), audit.Word(at),
+			audit.Word(g.Name), audit.Num(g.Error.Value), audit.Num(g.Error.Lo), audit.Num(g.Error.Hi),
+			audit.Word(answer), audit.Word(at),
 		})
 	}
 	p.Show(audit.Exhibit{
 		Name: "groups", Title: "Which groups hold", Table: t,
-		Note: fmt.Sprintf("Largest that hold: %s. A group holds if its error is at most %s.", u.r.Largest, audit.Figures(u.limit)),
+		Note: fmt.Sprintf("Largest that hold: %s. A group holds if its error is at most %s.", u.r.Largest,
+			audit.Figures(u.limit)),
 	})
 	tried := 0
 	var ev []audit.Evidence
@@ -566,7 +592,8 @@ func (u *tester) report() {
 	u.clues()
 }
 
-// clues say what the difference between what holds and what is claimed means. Of a claim that holds no more than it says nothing is handed in.
+// clues say what the difference between what holds and what is claimed means. Of a claim that holds no more than it
+// says nothing is handed in.
 func (u *tester) clues() {
 	p := u.p
 	improper, shifts, permutes, turns := claim(p)
@@ -577,7 +604,8 @@ func (u *tester) clues() {
 	if full := u.r.Find("O(" + d + ")"); full != nil && improper {
 		p.Clue(audit.Clue{
 			Name: audit.ClueHandedness, Holds: u.handed, Strength: 1, Location: location(full.Field, "mirrors"),
-			Text:     fmt.Sprintf("all rotations: error %s, with mirrors and the inversion: %s", audit.Figures(u.r.Find("SO("+d+")").Error.Value), audit.Figures(full.Error.Value)),
+			Text: fmt.Sprintf("all rotations: error %s, with mirrors and the inversion: %s",
+				audit.Figures(u.r.Find("SO("+d+")").Error.Value), audit.Figures(full.Error.Value)),
 			Evidence: []audit.Evidence{audit.Measured("error under O("+d+")", full.Error, "").Against(u.limit)},
 		})
 	}
@@ -589,7 +617,8 @@ func (u *tester) clues() {
 		}
 		if c.Holds {
 			c.Location = u.directional
-			c.Text = fmt.Sprintf("%s holds and SO(3) errs by %s: the model knows a direction", u.directional, audit.Figures(full.Error.Value))
+			c.Text = fmt.Sprintf("%s holds and SO(3) errs by %s: the model knows a direction", u.directional,
+				audit.Figures(full.Error.Value))
 		}
 		p.Clue(c)
 	}
@@ -609,7 +638,8 @@ func (u *tester) clues() {
 	}
 	u.steps()
 	for _, g := range u.r.Groups {
-		if c := u.list[slices.IndexFunc(u.list, func(c candidate) bool { return c.name == g.Name })]; c.part != rows || !permutes || g.State != Passes && g.State != Fails {
+		if c := u.list[slices.IndexFunc(u.list, func(c candidate) bool { return c.name == g.Name })]; c.part != rows ||
+			!permutes || g.State != Passes && g.State != Fails {
 			continue
 		}
 		p.Clue(audit.Clue{

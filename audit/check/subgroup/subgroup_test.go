@@ -25,18 +25,27 @@ func cloud(t *testing.T, model, group string, outputs ...decode.OutputField) *au
 		outputs = []decode.OutputField{{Name: "y", Type: space.TypeUnchanged}}
 	}
 	return audittest.Open(t, audittest.Files{
-		Model:   planted + "models/" + model + ".onnx",
-		Data:    dataset.Spec{Format: "clouds", Images: planted + "data/clouds.npz", Cloud: dataset.Cloud{Center: "none", Scale: "none"}},
+		Model: planted + "models/" + model + ".onnx",
+		Data: dataset.Spec{
+			Format: "clouds", Images: planted + "data/clouds.npz",
+			Cloud: dataset.Cloud{Center: "none", Scale: "none"},
+		},
 		Outputs: outputs, Group: group, Orbit: orbit.Spec{Haar: 6}, N: 12,
 	})
 }
 
 func largest(t *testing.T, s *audit.Subject) *audit.Report {
 	t.Helper()
-	return audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Params: map[string]float64{"subgroup.samples": 6, "subgroup.elements": 4}}}, subgroup.Check)
+	return audittest.Audit(t,
+		audittest.Fixture{
+			Subject: s,
+			Options: audit.Options{Params: map[string]float64{"subgroup.samples": 6, "subgroup.elements": 4}},
+		},
+		subgroup.Check)
 }
 
-// The largest groups are those that the networks were built with (studies/planted/MODEL_CARDS.md), whatever is claimed of them.
+// The largest groups are those that the networks were built with (studies/planted/MODEL_CARDS.md), whatever is claimed
+// of them.
 func TestLargest(t *testing.T) {
 	for _, x := range []struct {
 		model, claim, want string
@@ -77,7 +86,8 @@ func TestLargest(t *testing.T) {
 // A vector and forces move with space; declared as what they are, all of E(3) holds.
 func TestVectors(t *testing.T) {
 	r := largest(t, cloud(t, "vector_e3", "SE(3)",
-		decode.OutputField{Name: "vector", Type: space.TypeVectors, Per: space.PerSample}, decode.OutputField{Name: "forces", Type: space.TypeVectors}))
+		decode.OutputField{Name: "vector", Type: space.TypeVectors, Per: space.PerSample},
+		decode.OutputField{Name: "forces", Type: space.TypeVectors}))
 	if want := "E(3) × S(64)"; r.Largest != want {
 		t.Errorf("largest %q, want %q", r.Largest, want)
 	}

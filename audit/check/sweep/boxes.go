@@ -10,17 +10,18 @@ import (
 	"nero/measure/metric"
 )
 
-// BoxErrors is what a distance between sets of boxes does not say: where matched boxes lie, how large they are and how sure the model is of them, and
-// how many boxes came and went.
+// BoxErrors is what a distance between sets of boxes does not say: where matched boxes lie, how large they are and how
+// sure the model is of them, and how many boxes came and went.
 type BoxErrors struct {
-	// Matched pairs of a box of the unmoved input and one of the moved input; Missed are boxes of the unmoved input that the moved one lacks,
-	// Extra those of the moved input that the unmoved one lacks. Left are boxes left out because a moving window cut them or did not see them.
+	// Matched pairs of a box of the unmoved input and one of the moved input; Missed are boxes of the unmoved input
+	// that the moved one lacks, Extra those of the moved input that the unmoved one lacks. Left are boxes left out
+	// because a moving window cut them or did not see them.
 	Matched, Missed, Extra, Left int
 	// Empty counts comparisons without any box that both windows saw, whose distance of 0 says nothing.
 	Empty int
-	// Center and Size are sums over matched pairs: distance of the centres in pixels, and half of |ln| of the ratio of areas. Score is the sum of their
-	// scores less those of the unmoved input, Before the sum of the scores of all boxes of the unmoved input that were compared,
-	// After that of their partners, a missed box counting as 0.
+	// Center and Size are sums over matched pairs: distance of the centres in pixels, and half of |ln| of the ratio of
+	// areas. Score is the sum of their scores less those of the unmoved input, Before the sum of the scores of all
+	// boxes of the unmoved input that were compared, After that of their partners, a missed box counting as 0.
 	Center, Size, Score, Before, After float64
 	// Most is the largest distance of two centres, At where it is.
 	Most float64
@@ -54,7 +55,8 @@ func (e *BoxErrors) add(z, base *space.Boxes, at audit.Where) {
 func (e *BoxErrors) sum(o *BoxErrors) {
 	e.Matched, e.Missed, e.Extra, e.Left = e.Matched+o.Matched, e.Missed+o.Missed, e.Extra+o.Extra, e.Left+o.Left
 	e.Empty += o.Empty
-	e.Center, e.Size, e.Score, e.Before, e.After = e.Center+o.Center, e.Size+o.Size, e.Score+o.Score, e.Before+o.Before, e.After+o.After
+	e.Center, e.Size, e.Score, e.Before, e.After = e.Center+o.Center, e.Size+o.Size, e.Score+o.Score, e.Before+o.Before,
+		e.After+o.After
 	if o.At.Index >= 0 && (o.Most > e.Most || e.At.Index < 0) {
 		e.Most, e.At = o.Most, o.At
 	}
@@ -100,7 +102,10 @@ func (c *consumer) compareBoxes(q audit.Request, z space.Value) {
 		}
 	}
 	e := c.p.Elements[q.Element]
-	r.BoxErrors[q.Element].add(a, b, audit.Where{Sample: r.IDs[q.Sample], Index: q.Sample, Element: e.G, Label: e.Label})
+	r.BoxErrors[q.Element].add(a, b, audit.Where{
+		Sample: r.IDs[q.Sample], Index: q.Sample, Element: e.G,
+		Label: e.Label,
+	})
 }
 
 // mostBoxRows bounds the elements that have a row of their own.
@@ -134,8 +139,10 @@ func (r *Result) reportBoxes(p *audit.Pass) {
 			audit.Number("score left, a missed box counting as 0"+on, all.kept(), "share"),
 		)
 		if all.Left > 0 {
-			p.Measure(audit.Number("pairs of answers with no box that both windows saw, which count as 0"+on, float64(all.Empty), fmt.Sprintf("of %d", n*len(r.IDs))))
-			p.Measure(audit.Number("boxes left out because a window cut them or did not see them"+on, float64(all.Left), ""))
+			p.Measure(audit.Number("pairs of answers with no box that both windows saw, which count as 0"+on,
+				float64(all.Empty), fmt.Sprintf("of %d", n*len(r.IDs))))
+			p.Measure(audit.Number("boxes left out because a window cut them or did not see them"+on, float64(all.Left),
+				""))
 		}
 	}
 	r.showBoxes(p)
@@ -164,7 +171,11 @@ func (r *Result) showBoxes(p *audit.Pass) {
 	})
 	t := &audit.Table{Columns: []audit.Column{
 		{Name: "element"},
-		{Name: "score left", Doc: "sum of the scores of matched boxes over that of the boxes of the unmoved input, a missed box counting as 0"},
+		{
+			Name: "score left",
+			Doc: "sum of the scores of matched boxes over that of the boxes of the unmoved input, a missed box " +
+				"counting as 0",
+		},
 		{Name: "matched"},
 		{Name: "missed", Doc: "boxes of the unmoved input that the moved one lacks"},
 		{Name: "extra", Doc: "boxes of the moved input that the unmoved one lacks"},
@@ -175,13 +186,15 @@ func (r *Result) showBoxes(p *audit.Pass) {
 	for _, j := range order[:min(mostBoxRows, len(order))] {
 		e := r.BoxErrors[j]
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(r.elements[j].Label), audit.Num(e.kept()), audit.Num(float64(e.Matched)), audit.Num(float64(e.Missed)), audit.Num(float64(e.Extra)),
+			audit.Word(r.elements[j].Label), audit.Num(e.kept()), audit.Num(float64(e.Matched)),
+			audit.Num(float64(e.Missed)), audit.Num(float64(e.Extra)),
 			audit.Num(e.per(e.Center)), audit.Num(e.per(e.Size)), audit.Num(float64(e.Left)),
 		})
 	}
 	p.Show(audit.Exhibit{
 		Name: "boxes", Title: "What becomes of the boxes", Table: t,
-		Note: "Boxes of the moved input, brought back, against those of the unmoved one; the elements that cost most of the score first.",
+		Note: "Boxes of the moved input, brought back, against those of the unmoved one; the elements that cost most " +
+			"of the score first.",
 	})
 	r.decline(p)
 	r.fades(p)
@@ -217,14 +230,15 @@ func (r *Result) showBoxes(p *audit.Pass) {
 		Name: "boxes-along", Title: "What is left of the boxes along the orbit",
 		Note: "Sum of the scores of the boxes that were found again over that of the unmoved input, and their share.",
 		Curve: &audit.Curve{
-			X: audit.Scale{Name: chart[at].Name, Unit: chart[at].Unit, Log: chart[at].Unit == "factor"}, Y: audit.Scale{Name: "left"}, Limit: math.NaN(),
+			X: audit.Scale{Name: chart[at].Name, Unit: chart[at].Unit, Log: chart[at].Unit == "factor"},
+			Y: audit.Scale{Name: "left"}, Limit: math.NaN(),
 			Series: []audit.Series{kept, found},
 		},
 	})
 }
 
-// fades says whether the boxes grow unsure with the distance from the identity, as they do where training has not shown the model what lies
-// there: a grid that does not follow the input does the same at every element.
+// fades says whether the boxes grow unsure with the distance from the identity, as they do where training has not shown
+// the model what lies there: a grid that does not follow the input does the same at every element.
 func (r *Result) fades(p *audit.Pass) {
 	G := p.Subject.Plan.Group
 	var near, far, x, y []float64
@@ -260,9 +274,15 @@ func (r *Result) fades(p *audit.Pass) {
 		before = mean(near)
 	}
 	clue := audit.Clue{
-		Name: audit.ClueFades, Holds: before-after > 0.1 && correlation(x, y) < -0.5, Strength: min(1, max(0.1, 2*(before-after))), Location: "output",
-		Text:     fmt.Sprintf("%s of the boxes' score is left near the identity and %s in the third of the elements that is farthest", audit.Percent(before), audit.Percent(after)),
-		Evidence: []audit.Evidence{audit.Number("score left near the identity", before, "share"), audit.Number("score left far from it", after, "share")},
+		Name: audit.ClueFades, Holds: before-after > 0.1 && correlation(x, y) < -0.5,
+		Strength: min(1, max(0.1, 2*(before-after))), Location: "output",
+		Text: fmt.Sprintf(
+			"%s of the boxes' score is left near the identity and %s in the third of the elements that is farthest",
+			audit.Percent(before), audit.Percent(after)),
+		Evidence: []audit.Evidence{
+			audit.Number("score left near the identity", before, "share"),
+			audit.Number("score left far from it", after, "share"),
+		},
 	}
 	if !clue.Holds {
 		clue.Strength = 0.5
@@ -302,13 +322,19 @@ func (r *Result) decline(p *audit.Pass) {
 	n := float64(e.Matched + e.Missed)
 	mean := func(x float64) float64 { return x / max(n, 1) }
 	p.Report(audit.Finding{
-		Category: audit.Explanation, Location: "output", Worst: audit.Where{Index: -1, Element: r.elements[worst].G, Label: r.elements[worst].Label},
-		Message: fmt.Sprintf("at %s the mean score of the %d boxes of the unmoved inputs falls from %s to %s, and %d of them are missed", r.elements[worst].Label,
+		Category: audit.Explanation, Location: "output",
+		Worst: audit.Where{Index: -1, Element: r.elements[worst].G, Label: r.elements[worst].Label},
+		Message: fmt.Sprintf(
+			"at %s the mean score of the %d boxes of the unmoved inputs falls from %s to %s, and %d of them are missed",
+			r.elements[worst].Label,
 			e.Matched+e.Missed, audit.Figures(mean(e.Before)), audit.Figures(mean(e.After)), e.Missed),
 		Evidence: []audit.Evidence{
-			audit.Number("mean score, unmoved", mean(e.Before), ""), audit.Number("mean score there, a missed box counting as 0", mean(e.After), ""),
-			audit.Number("share of boxes found", e.found(), ""), audit.Number("centre error of matched boxes, mean", e.per(e.Center), "px"),
+			audit.Number("mean score, unmoved", mean(e.Before), ""),
+			audit.Number("mean score there, a missed box counting as 0", mean(e.After), ""),
+			audit.Number("share of boxes found", e.found(), ""),
+			audit.Number("centre error of matched boxes, mean", e.per(e.Center), "px"),
 		},
-		Remedies: []string{"train with examples moved like that, or move the input into the pose that the model knows before it looks"},
+		Remedies: []string{"train with examples moved like that, or move the input into the pose that the model " +
+			"knows before it looks"},
 	})
 }

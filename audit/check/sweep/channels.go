@@ -10,21 +10,24 @@ import (
 	"nero/data/space"
 )
 
-// Channels are parts of an output that mean different things: the planes of a picture, the scores of a classifier, the numbers of a vector, the
-// columns of a matrix of shape (n, d), else the parts along the first axis.
+// Channels are parts of an output that mean different things: the planes of a picture, the scores of a classifier, the
+// numbers of a vector, the columns of a matrix of shape (n, d), else the parts along the first axis.
 type Channels struct {
 	N int
-	// Spread is the root of the mean square distance of a channel from its mean over the inputs, at the identity, all its numbers added up:
-	// Σ over channels of its square is s².
+	// Spread is the root of the mean square distance of a channel from its mean over the inputs, at the identity, all
+	// its numbers added up: Σ over channels of its square is s².
 	Spread []float64
-	// Squares is the sum of the squares of the error of a channel over the pairs with finite outputs, of the exact and of the other elements.
+	// Squares is the sum of the squares of the error of a channel over the pairs with finite outputs, of the exact and
+	// of the other elements.
 	Squares map[bool][]float64
 	Pairs   map[bool]int
 	// Names say what the channels are where that is more than a number: "forces, column 2".
 	Names []string
 
-	per, cycle int // component i belongs to channel i/per%cycle
-	// Of rows, pairs, signals and records, which have as many numbers as the sample has rows: mean and sum of squares of each channel.
+	// component i belongs to channel i/per%cycle
+	per, cycle int
+	// Of rows, pairs, signals and records, which have as many numbers as the sample has rows: mean and sum of squares
+	// of each channel.
 	ragged       bool
 	n, mean, sum []float64
 }
@@ -37,8 +40,8 @@ func (c *Channels) Name(k int) string {
 	return "channel " + strconv.Itoa(k)
 }
 
-// width is how many channels a value of any length has, 0 for values of a fixed form; of is the channel of number i and n how many numbers of a channel
-// there are.
+// width is how many channels a value of any length has, 0 for values of a fixed form; of is the channel of number i and
+// n how many numbers of a channel there are.
 func width(v space.Value) (channels int, of func(i int) int, n float64) {
 	switch v := v.(type) {
 	case *space.Rows:
@@ -185,8 +188,8 @@ func (c *Channels) RMS(exact bool, k int) float64 {
 	return math.Sqrt(c.Squares[exact][k] / float64(c.Pairs[exact]))
 }
 
-// Fits hold, for every element, the sums over inputs and components that a line through (y, z - y) needs, y the output unmoved and z the
-// pulled-back one.
+// Fits hold, for every element, the sums over inputs and components that a line through (y, z - y) needs, y the output
+// unmoved and z the pulled-back one.
 type Fits struct{ sums []fit }
 
 type fit struct{ n, y, yy, d, dd, dy float64 }
@@ -206,11 +209,13 @@ func (f *Fits) add(element int, z, y []float64) {
 // leastPoints is how many points a line through them must have to say anything.
 const leastPoints = 8
 
-// Line says how much of the squares of an error is left once the pulled-back outputs of every element are allowed one factor, or one offset,
-// of their own: z = a·y, or z = y + b. Left is NaN where there are too few points, or no error.
+// Line says how much of the squares of an error is left once the pulled-back outputs of every element are allowed one
+// factor, or one offset, of their own: z = a·y, or z = y + b. Left is NaN where there are too few points, or no error.
 type Line struct {
-	Left   float64 // share of the squares that is left, in [0, 1]
-	Lo, Hi float64 // smallest and largest factor or offset over the elements
+	// share of the squares that is left, in [0, 1]
+	Left float64
+	// smallest and largest factor or offset over the elements
+	Lo, Hi float64
 }
 
 // Factor fits a factor per element to the exact or to the other elements.
@@ -271,21 +276,26 @@ const (
 	mostNumbers = 1 << 22
 )
 
-// Table holds the pulled-back outputs of the samples and elements in few numbers: the components themselves if there are no more than 8,
-// else projections on 8 fixed random directions, scaled so that the squares of the projections add up to those of the output in the mean.
+// Table holds the pulled-back outputs of the samples and elements in few numbers: the components themselves if there
+// are no more than 8, else projections on 8 fixed random directions, scaled so that the squares of the projections add
+// up to those of the output in the mean.
 type Table struct {
-	Samples   []int // that have a row; all of them unless the table would be too large
-	K         int   // numbers per output
+	// that have a row; all of them unless the table would be too large
+	Samples []int
+	// numbers per output
+	K         int
 	Projected bool
-	// Base is the output unmoved, in Base[row*K+k]; Moved that at an element, in Moved[(row*elements+j)*K+k]. NaN where it is not finite.
+	// Base is the output unmoved, in Base[row*K+k]; Moved that at an element, in Moved[(row*elements+j)*K+k]. NaN where
+	// it is not finite.
 	Base, Moved []float64
 
 	elements int
-	row      []int // of a sample; -1 for none
-	signs    []uint8
-	size     float64
-	ragged   bool
-	random   *rand.Rand
+	// of a sample; -1 for none
+	row    []int
+	signs  []uint8
+	size   float64
+	ragged bool
+	random *rand.Rand
 }
 
 // newTable makes room for outputs of d components.

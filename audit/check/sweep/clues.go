@@ -12,8 +12,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// Clarity is the strength of a clue that holds because x is above a limit, or does not because it is below: 0.5 at the limit, 1 from ten
-// times or a tenth of it on. A limit of 0, or no limit, leaves no doubt.
+// Clarity is the strength of a clue that holds because x is above a limit, or does not because it is below: 0.5 at the
+// limit, 1 from ten times or a tenth of it on. A limit of 0, or no limit, leaves no doubt.
 func Clarity(x, limit float64) float64 {
 	if !(limit > 0) || !(x > 0) || math.IsInf(x, 1) {
 		return 1
@@ -24,7 +24,10 @@ func Clarity(x, limit float64) float64 {
 // finiteClue says whether the outputs of a set are finite, and where they are not.
 func (r *Result) finiteClue(exact bool) audit.Clue {
 	n := r.count(exact) * len(r.IDs)
-	c := audit.Clue{Name: audit.ClueNonFinite, Strength: 1, Set: SetName(exact), Text: fmt.Sprintf("all %d outputs on the %s are finite", n, SetName(exact))}
+	c := audit.Clue{
+		Name: audit.ClueNonFinite, Strength: 1, Set: SetName(exact),
+		Text: fmt.Sprintf("all %d outputs on the %s are finite", n, SetName(exact)),
+	}
 	if k := r.NonFinite[exact]; k > 0 {
 		c.Holds, c.Location = true, r.NonFiniteAt[exact].String()
 		c.Text = fmt.Sprintf("%d of %d outputs on the %s are not finite, first %s", k, n, SetName(exact), c.Location)
@@ -33,7 +36,8 @@ func (r *Result) finiteClue(exact bool) audit.Clue {
 	return c
 }
 
-// Holds is the clue whether the forward pass holds on all of the sets that are not nil. Where a set cannot be told from resampling, nobody knows.
+// Holds is the clue whether the forward pass holds on all of the sets that are not nil. Where a set cannot be told from
+// resampling, nobody knows.
 func Holds(sets ...*audit.Set) audit.Clue {
 	c := audit.Clue{Name: audit.ClueForwardHolds, Holds: true, Strength: 1}
 	for _, s := range sets {
@@ -55,7 +59,8 @@ func Holds(sets ...*audit.Set) audit.Clue {
 		default:
 			c.Holds = false
 		}
-		c.Evidence = append(c.Evidence, audit.Measured("largest error on the "+s.Name+", mean over inputs", s.Worst, s.Unit))
+		c.Evidence = append(c.Evidence, audit.Measured("largest error on the "+s.Name+", mean over inputs", s.Worst,
+			s.Unit))
 	}
 	if !c.Holds && c.Strength > 0.1 {
 		c.Strength = 1
@@ -63,8 +68,8 @@ func Holds(sets ...*audit.Set) audit.Clue {
 	return c
 }
 
-// Clues hands in what the errors of a set show about where they sit: in few elements, in few pairs, in few channels, in few classes, or in a
-// factor or an offset. It looks where there is an error above the threshold that is not rounding.
+// Clues hands in what the errors of a set show about where they sit: in few elements, in few pairs, in few channels, in
+// few classes, or in a factor or an offset. It looks where there is an error above the threshold that is not rounding.
 func (r *Result) Clues(p *audit.Pass, s *audit.Set) {
 	if !(s.Rel.Max > p.Policy.Threshold) || s.Cause == audit.CauseRoundoff || s.Cause == audit.CauseVacuous {
 		return
@@ -82,8 +87,9 @@ const carries = 5
 // few is how many of n may carry the error and still be a few.
 func few(n, part int) int { return max(1, n/part) }
 
-// oneElement looks for few elements that carry the error. Elements that break a symmetry by structure are not few among those that the
-// others generate: what holds at g and at h holds at gh. So each that carries the error must be the product of two that do not.
+// oneElement looks for few elements that carry the error. Elements that break a symmetry by structure are not few among
+// those that the others generate: what holds at g and at h holds at gh. So each that carries the error must be the
+// product of two that do not.
 func (r *Result) oneElement(p *audit.Pass, s *audit.Set) {
 	m := len(s.Profile)
 	if m < 3 {
@@ -104,18 +110,21 @@ func (r *Result) oneElement(p *audit.Pass, s *audit.Set) {
 	}
 	most := s.Profile[order[0]]
 	c.Evidence = []audit.Evidence{
-		audit.Number("mean error at "+most.Label, most.Mean, s.Unit), audit.Number("median over elements of the mean error", rest, s.Unit),
+		audit.Number("mean error at "+most.Label, most.Mean, s.Unit),
+		audit.Number("median over elements of the mean error", rest, s.Unit),
 	}
 	switch {
 	case len(carriers) == 0:
 		c.Strength = Clarity(most.Mean, carries*rest)
-		c.Text = fmt.Sprintf("no element of the %s stands out: mean error %.2g at %s, the median over elements is %.2g", s.Name, most.Mean, most.Label, rest)
+		c.Text = fmt.Sprintf("no element of the %s stands out: mean error %.2g at %s, the median over elements is %.2g",
+			s.Name, most.Mean, most.Label, rest)
 	case len(carriers) > few(m, 8):
 		c.Strength = 1
 		c.Text = fmt.Sprintf("%d of %d %s carry the error, not a few", len(carriers), m, s.Name)
 	case !r.generated(p.Subject.Plan.Group, carriers):
 		c.Strength = 0.7
-		c.Text = most.Label + " carries the error, but it is not the product of elements that hold, so this may be structure"
+		c.Text = most.Label +
+			" carries the error, but it is not the product of elements that hold, so this may be structure"
 	default:
 		c.Holds, c.Strength = true, Clarity(carriers[len(carriers)-1].Mean, carries*rest)
 		var labels []string
@@ -123,7 +132,8 @@ func (r *Result) oneElement(p *audit.Pass, s *audit.Set) {
 			labels = append(labels, pt.Label)
 		}
 		c.Location = list(labels)
-		c.Text = fmt.Sprintf("%d of %d %s carry the error: mean %.2g at %s, the median over elements is %.2g", len(carriers), m, s.Name, most.Mean, c.Location, rest)
+		c.Text = fmt.Sprintf("%d of %d %s carry the error: mean %.2g at %s, the median over elements is %.2g",
+			len(carriers), m, s.Name, most.Mean, c.Location, rest)
 	}
 	p.Clue(c)
 }
@@ -173,9 +183,13 @@ func (r *Result) heavyTail(p *audit.Pass, s *audit.Set) {
 		return
 	}
 	c := audit.Clue{
-		Name: audit.ClueHeavyTail, Set: s.Name, Holds: s.Rel.Max > rare*s.Rel.P99, Strength: Clarity(s.Rel.Max, rare*s.Rel.P99),
+		Name: audit.ClueHeavyTail, Set: s.Name, Holds: s.Rel.Max > rare*s.Rel.P99,
+		Strength: Clarity(s.Rel.Max, rare*s.Rel.P99),
 		Text:     fmt.Sprintf("largest error %.2g on the %s, 99 %% quantile %.2g", s.Rel.Max, s.Name, s.Rel.P99),
-		Evidence: []audit.Evidence{audit.Number("largest error", s.Rel.Max, s.Unit), audit.Number("99 % quantile of the errors", s.Rel.P99, s.Unit)},
+		Evidence: []audit.Evidence{
+			audit.Number("largest error", s.Rel.Max, s.Unit),
+			audit.Number("99 % quantile of the errors", s.Rel.P99, s.Unit),
+		},
 	}
 	if c.Holds {
 		c.Location = s.At.String()
@@ -230,13 +244,17 @@ func (r *Result) channel(p *audit.Pass, s *audit.Set) {
 	d := audit.Describe(others)
 	c := audit.Clue{Name: audit.ClueChannel, Set: s.Name, Strength: 1}
 	if n > few(ch.N, 4) {
-		c.Text = fmt.Sprintf("%d of %d channels of the output carry %.0f %% of the squares of the error", n, ch.N, 100*part/total)
+		c.Text = fmt.Sprintf("%d of %d channels of the output carry %.0f %% of the squares of the error", n, ch.N,
+			100*part/total)
 	} else {
 		c.Holds, c.Strength = weakest > carries*d.P50, Clarity(weakest, carries*d.P50)
-		c.Text = fmt.Sprintf("%s of %d carries %.0f %% of the squares of the error: %.2g of its own spread, the others %.2g in the median",
+		c.Text = fmt.Sprintf(
+			"%s of %d carries %.0f %% of the squares of the error: %.2g of its own spread, the others %.2g in the "+
+				"median",
 			list(names), ch.N, 100*part/total, weakest, d.P50)
 		c.Evidence = []audit.Evidence{
-			audit.Number("error of the channel over its spread", weakest, "").Against(carries * d.P50), audit.Number("median of the others", d.P50, ""),
+			audit.Number("error of the channel over its spread", weakest, "").Against(carries * d.P50),
+			audit.Number("median of the others", d.P50, ""),
 		}
 		if c.Holds {
 			c.Location = "output " + list(names)
@@ -269,12 +287,18 @@ func (r *Result) mismatch(p *audit.Pass, s *audit.Set) {
 			Text: fmt.Sprintf("a constant %s leaves %.0f %% of the squares of the error", m.what, 100*left),
 			Evidence: []audit.Evidence{
 				audit.Number("share of the squares that a "+m.what+with+" leaves", left, "").Against(unexplained),
-				{Name: m.what + " over the elements", Value: (m.line.Lo + m.line.Hi) / 2, Lo: m.line.Lo, Hi: m.line.Hi, Limit: math.NaN(), Unit: m.unit},
+				{
+					Name: m.what + " over the elements", Value: (m.line.Lo + m.line.Hi) / 2, Lo: m.line.Lo,
+					Hi:    m.line.Hi,
+					Limit: math.NaN(), Unit: m.unit,
+				},
 			},
 		}
 		if c.Holds {
 			c.Location = "output"
-			c.Text = fmt.Sprintf("the pulled-back output is the output with the %s %s%s, which leaves %.1f %% of the squares of the error", m.what, m.line, with, 100*left)
+			c.Text = fmt.Sprintf(
+				"the pulled-back output is the output with the %s %s%s, which leaves %.1f %% of the squares of the "+
+					"error", m.what, m.line, with, 100*left)
 		}
 		p.Clue(c)
 	}
@@ -288,14 +312,15 @@ func (l Line) String() string {
 	return fmt.Sprintf("%.3g", l.Lo)
 }
 
-// leastOfClass is how many inputs a class must have to be compared, and apart how many times the error of the others that of a class must be.
+// leastOfClass is how many inputs a class must have to be compared, and apart how many times the error of the others
+// that of a class must be.
 const (
 	leastOfClass = 5
 	apart        = 2
 )
 
-// classes compares the largest errors of inputs of different classes. The limits hold for all classes together: each has its share of the
-// error probability.
+// classes compares the largest errors of inputs of different classes. The limits hold for all classes together: each
+// has its share of the error probability.
 func (r *Result) classes(p *audit.Pass, s *audit.Set) {
 	by := map[int][]float64{}
 	for i, l := range r.Labels {
@@ -321,7 +346,8 @@ func (r *Result) classes(p *audit.Pass, s *audit.Set) {
 	}
 	for k := range all {
 		l := all[k].label
-		all[k].iv = audit.ErrorInterval(by[l], 1-(1-p.Policy.Confidence)/float64(len(all)), p.Rand("interval of class "+strconv.Itoa(l), s.Name))
+		all[k].iv = audit.ErrorInterval(by[l], 1-(1-p.Policy.Confidence)/float64(len(all)),
+			p.Rand("interval of class "+strconv.Itoa(l), s.Name))
 	}
 	slices.SortFunc(all, func(a, b class) int {
 		return cmp.Or(cmp.Compare(b.iv.Value, a.iv.Value), cmp.Compare(a.label, b.label))
@@ -352,8 +378,10 @@ func (r *Result) classes(p *audit.Pass, s *audit.Set) {
 			names = append(names, strconv.Itoa(x.label))
 		}
 		c.Location = "class " + list(names)
-		c.Text = fmt.Sprintf("%d of %d classes are affected, %s: error %.2g at least, %.2g at most in the others", cut, len(all), c.Location, all[cut-1].iv.Lo, all[cut].iv.Hi)
-		c.Evidence = []audit.Evidence{audit.Number("error of the affected classes over that of the others, at least", ratio, "").Against(apart)}
+		c.Text = fmt.Sprintf("%d of %d classes are affected, %s: error %.2g at least, %.2g at most in the others", cut,
+			len(all), c.Location, all[cut-1].iv.Lo, all[cut].iv.Hi)
+		c.Evidence = []audit.Evidence{audit.Number("error of the affected classes over that of the others, at least",
+			ratio, "").Against(apart)}
 	} else {
 		c.Text = fmt.Sprintf("no class stands out among %d: error %.2g for class %d, %.2g for class %d",
 			len(all), all[0].iv.Value, all[0].label, all[len(all)-1].iv.Value, all[len(all)-1].label)
@@ -374,7 +402,8 @@ func (r *Result) classes(p *audit.Pass, s *audit.Set) {
 	}}
 	for _, x := range all {
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(strconv.Itoa(x.label)), audit.Num(float64(x.iv.N)), audit.Num(x.iv.Value), audit.Num(x.iv.Lo), audit.Num(x.iv.Hi),
+			audit.Word(strconv.Itoa(x.label)), audit.Num(float64(x.iv.N)), audit.Num(x.iv.Value), audit.Num(x.iv.Lo),
+			audit.Num(x.iv.Hi),
 		})
 	}
 	e := audit.Exhibit{Name: "classes", Title: "Error by class, " + s.Name, Table: t}
@@ -384,7 +413,8 @@ func (r *Result) classes(p *audit.Pass, s *audit.Set) {
 	p.Show(e)
 }
 
-// Most is the largest error of a sample on the exact or on the other elements, in the unit of the output; NaN without any.
+// Most is the largest error of a sample on the exact or on the other elements, in the unit of the output; NaN without
+// any.
 func (r *Result) Most(sample int, exact bool) float64 {
 	m, most := len(r.elements), math.NaN()
 	for j, e := range r.elements {

@@ -14,8 +14,9 @@ import (
 // listed is how many of the worst elements are named.
 const listed = 5
 
-// ShowProfile shows how the error runs along the orbit: as a curve over the coordinate where there is one, for each side of a mirror, and the
-// worst elements as a table if there are more and one is above the threshold. The last set is that of the exact elements beside a continuous one; nil sets are left out.
+// ShowProfile shows how the error runs along the orbit: as a curve over the coordinate where there is one, for each
+// side of a mirror, and the worst elements as a table if there are more and one is above the threshold. The last set is
+// that of the exact elements beside a continuous one; nil sets are left out.
 func (r *Result) ShowProfile(p *audit.Pass, sets ...*audit.Set) {
 	sets = slices.DeleteFunc(slices.Clone(sets), func(s *audit.Set) bool { return s == nil })
 	var all []audit.Point
@@ -55,7 +56,8 @@ func (r *Result) ShowProfile(p *audit.Pass, sets ...*audit.Set) {
 			kind = "exact"
 		}
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(x.Label), audit.Word(kind), audit.Num(x.Mean), audit.Num(x.P95), audit.Num(x.Max), audit.Num(x.Resampling), audit.Num(float64(x.NonFinite)),
+			audit.Word(x.Label), audit.Word(kind), audit.Num(x.Mean), audit.Num(x.P95), audit.Num(x.Max),
+			audit.Num(x.Resampling), audit.Num(float64(x.NonFinite)),
 		})
 	}
 	p.Show(audit.Exhibit{
@@ -113,15 +115,22 @@ func (r *Result) curves(p *audit.Pass, sets []*audit.Set, worst []audit.Point, a
 		if sets[0].Shares() {
 			y.Log = false
 		}
-		c := &audit.Curve{X: audit.Scale{Name: chart[at].Name, Unit: chart[at].Unit, Log: chart[at].Unit == "factor"}, Y: y, Limit: p.Policy.Threshold}
+		c := &audit.Curve{
+			X: audit.Scale{Name: chart[at].Name, Unit: chart[at].Unit, Log: chart[at].Unit == "factor"},
+			Y: y, Limit: p.Policy.Threshold,
+		}
 		c.Series = series(points[w], worst, at, floors)
 		name := "profile"
 		if i > 0 {
 			name = fmt.Sprintf("profile-%d", i+1)
 		}
-		e := audit.Exhibit{Name: name, Title: "Error along the orbit" + w, Curve: c, Note: "Over all inputs; the line across is the threshold."}
+		e := audit.Exhibit{
+			Name: name, Title: "Error along the orbit" + w, Curve: c,
+			Note: "Over all inputs; the line across is the threshold.",
+		}
 		if len(points[w][true]) > 0 && len(points[w][false]) > 0 {
-			e.Note += " Marks are the exact elements, where nothing is resampled: an error that is high only between them is that of the grid."
+			e.Note += " Marks are the exact elements, where nothing is resampled: an error that is high only between " +
+				"them is that of the grid."
 		}
 		p.Show(e)
 	}
@@ -176,7 +185,10 @@ func series(points map[bool][]audit.Point, worst []audit.Point, at int, floors a
 				lo, hi = min(lo, x), max(hi, x)
 			}
 		}
-		out = append(out, audit.Series{Name: "rounding floor", X: []float64{lo, hi}, Y: []float64{floors.Rounding, floors.Rounding}})
+		out = append(out, audit.Series{
+			Name: "rounding floor", X: []float64{lo, hi},
+			Y: []float64{floors.Rounding, floors.Rounding},
+		})
 	}
 	return out
 }

@@ -16,20 +16,24 @@ import (
 
 // Replayed is one sample at one element, measured again with all that leads to its error.
 type Replayed struct {
-	Sample  dataset.Sample
-	Index   int // of the sample among those of the audit; -1 if it is not one of them
+	Sample dataset.Sample
+	// of the sample among those of the audit; -1 if it is not one of them
+	Index   int
 	Element audit.Element
-	// Visited says that the audit measures this pair too. The replay then sends it through the model among the same inputs as the audit
-	// does, so that the error is the same to the last bit on the same engine.
+	// Visited says that the audit measures this pair too. The replay then sends it through the model among the same
+	// inputs as the audit does, so that the error is the same to the last bit on the same engine.
 	Visited bool
-	// Unmoved is ρ(e)x and Moved ρ(g)x; Before and After are the answers to them, in the unit in which they are compared, and Back is
-	// After pulled back, ρ(g)⁻¹ f(ρ(g)x).
+	// Unmoved is ρ(e)x and Moved ρ(g)x; Before and After are the answers to them, in the unit in which they are
+	// compared, and Back is After pulled back, ρ(g)⁻¹ f(ρ(g)x).
 	Unmoved, Moved, Before, After, Back space.Value
-	Error                               audit.Difference // of Back and Before, in the unit of the output
-	// Scale is s, measured on the inputs of the audit alone and unmoved: equal to that of the audit unless an answer depends on its batch.
+	// of Back and Before, in the unit of the output
+	Error audit.Difference
+	// Scale is s, measured on the inputs of the audit alone and unmoved: equal to that of the audit unless an answer
+	// depends on its batch.
 	Scale float64
-	// Repeat is how far two answers to the unmoved input are apart, Rounding how far answers to inputs an ulp away are, the larger of the
-	// unmoved and the moved one, and Resampling what moving there and back does, NaN for an exact element. All in the unit of the output.
+	// Repeat is how far two answers to the unmoved input are apart, Rounding how far answers to inputs an ulp away are,
+	// the larger of the unmoved and the moved one, and Resampling what moving there and back does, NaN for an exact
+	// element. All in the unit of the output.
 	Repeat, Rounding, Resampling float64
 }
 
@@ -48,9 +52,12 @@ func (r *Replayed) relative(e float64) float64 {
 	return e / r.Scale
 }
 
-// Replay measures one sample at one element again as an audit of the subject would. Outside gives the sample if it is not one of the
-// subject's; then, and for an element that the audit does not visit, the pair goes through the model by itself.
-func Replay(ctx context.Context, s *audit.Subject, policy audit.Policy, index int, outside dataset.Sample, g group.Element) (*Replayed, error) {
+// Replay measures one sample at one element again as an audit of the subject would. Outside gives the sample if it is
+// not one of the subject's; then, and for an element that the audit does not visit, the pair goes through the model by
+// itself.
+func Replay(ctx context.Context, s *audit.Subject, policy audit.Policy, index int, outside dataset.Sample,
+	g group.Element,
+) (*Replayed, error) {
 	r := &Replayed{Index: index, Sample: outside, Resampling: math.NaN()}
 	c := &audit.Check{
 		Name: "replay", Doc: "One sample at one element, measured again.",
@@ -133,7 +140,8 @@ func (r *Replayed) run(ctx context.Context, p *audit.Pass, g group.Element) erro
 	return r.floors(ctx, p, second, home)
 }
 
-// stream is what goes through the model to measure the pair: the chunks of the sweep that hold it, or the pair by itself.
+// stream is what goes through the model to measure the pair: the chunks of the sweep that hold it, or the pair by
+// itself.
 func (r *Replayed) stream(p *audit.Pass, at int) (iter.Seq2[audit.Request, error], error) {
 	if r.Visited {
 		return r.chunks(p, at)
@@ -162,8 +170,8 @@ func (r *Replayed) stream(p *audit.Pass, at int) (iter.Seq2[audit.Request, error
 	return each(list), nil
 }
 
-// chunks are those of the sweep in which the pair is, whole. Samples before them are decoded and not moved: samples of one form have as many
-// requests of the same sizes.
+// chunks are those of the sweep in which the pair is, whole. Samples before them are decoded and not moved: samples of
+// one form have as many requests of the same sizes.
 func (r *Replayed) chunks(p *audit.Pass, at int) (iter.Seq2[audit.Request, error], error) {
 	type request struct{ bytes, element int }
 	forms := map[string][]request{}

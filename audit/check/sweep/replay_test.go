@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// company is a model of which each answer depends on all values that it is given at once and on the place among them: two answers are
-// the same only if the whole batch was.
+// company is a model of which each answer depends on all values that it is given at once and on the place among them:
+// two answers are the same only if the whole batch was.
 func company(_ context.Context, values []space.Value) ([]space.Value, error) {
 	sum := 0.0
 	for i, v := range values {
@@ -59,8 +59,8 @@ func whole(t audittest.TB, s *audit.Subject) (got *sweep.Result, elements []audi
 	return got, elements
 }
 
-// TestReplay replays pairs of audits of pictures of several sizes, cut into chunks of any length. The errors are those of the sweep to the last
-// bit, which the model gives only to whole chunks.
+// TestReplay replays pairs of audits of pictures of several sizes, cut into chunks of any length. The errors are those
+// of the sweep to the last bit, which the model gives only to whole chunks.
 func TestReplay(t *testing.T) {
 	g := group.SO2()
 	p, err := audit.NewPolicy("", 0, 0)
@@ -75,8 +75,10 @@ func TestReplay(t *testing.T) {
 		n := rapid.IntRange(2, 6).Draw(t, "n")
 		sides := rapid.SliceOfN(rapid.SampledFrom([]int{4, 5, 7}), n, n).Draw(t, "sides")
 		s := &audit.Subject{
-			Name: "company", Predictor: audit.PredictFunc(company), Seed: 1, N: n, Chunk: rapid.IntRange(1, 40).Draw(t, "chunk"),
-			Plan: audittest.Plan(t, in, action.Trivial{G: g}, audittest.Angles(rapid.SampledFrom([]int{3, 8}).Draw(t, "angles"))...),
+			Name: "company", Predictor: audit.PredictFunc(company), Seed: 1, N: n,
+			Chunk: rapid.IntRange(1, 40).Draw(t, "chunk"),
+			Plan: audittest.Plan(t, in, action.Trivial{G: g},
+				audittest.Angles(rapid.SampledFrom([]int{3, 8}).Draw(t, "angles"))...),
 			Sample: func(i int) (dataset.Sample, error) {
 				x, err := audittest.Noise(n, sides[i], sides[i], 5)(i)
 				return x, err
@@ -118,7 +120,8 @@ func TestReplayAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other := math.Abs(3*math.Cos(c.deg*math.Pi/180) - 4*math.Sin(c.deg*math.Pi/180) - 3) // the other sense of rotation
+		// the other sense of rotation
+		other := math.Abs(3*math.Cos(c.deg*math.Pi/180) - 4*math.Sin(c.deg*math.Pi/180) - 3)
 		if r.Visited || r.Index != -1 || math.Abs(r.Error.Norm-c.want) > 1e-5 && math.Abs(r.Error.Norm-other) > 1e-5 {
 			t.Errorf("%g deg: %+v, want an error of %g", c.deg, r, c.want)
 		}
@@ -129,7 +132,8 @@ func TestReplayAlone(t *testing.T) {
 			t.Errorf("floors %v and %v", repeat, rounding)
 		}
 	}
-	if _, err := sweep.Replay(t.Context(), s, p, 99, dataset.Sample{}, group.Element{90}); err == nil || !strings.Contains(err.Error(), "sample 99") {
+	if _, err := sweep.Replay(t.Context(), s, p, 99, dataset.Sample{}, group.Element{90}); err == nil ||
+		!strings.Contains(err.Error(), "sample 99") {
 		t.Error(err)
 	}
 }

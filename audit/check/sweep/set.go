@@ -27,8 +27,8 @@ func (r *Result) Countless() string {
 	return "masks are labels"
 }
 
-// Set gathers the exact elements, or the others, into a set that can be judged; nil if there are none. Floors, cause and verdict are left
-// to the caller. Errors are divided by s; an s of 0 leaves them undefined.
+// Set gathers the exact elements, or the others, into a set that can be judged; nil if there are none. Floors, cause
+// and verdict are left to the caller. Errors are divided by s; an s of 0 leaves them undefined.
 func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 	var cols []int
 	var total float64
@@ -97,7 +97,8 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 	s.IDs, s.Means, s.Largest = r.IDs, mean, worst
 	s.Pairs = len(abs)
 	s.Abs, s.Rel = audit.Describe(abs), audit.Describe(all)
-	// Every draw depends on the seed and on what is measured, so that all checks that ask for a set see the same limits.
+	// Every draw depends on the seed and on what is measured, so that all checks that ask for a set see the same
+	// limits.
 	draws := func(what string) *rand.Rand { return p.Rand("interval of the "+what, s.Name) }
 	s.Mean = audit.ErrorInterval(mean, p.Policy.Confidence, draws("mean error"))
 	s.Worst = audit.ErrorInterval(worst, p.Policy.Confidence, draws("largest error"))
@@ -120,8 +121,9 @@ func (r *Result) Set(p *audit.Pass, exact bool) *audit.Set {
 	return s
 }
 
-// rounded are floors of resampling that are no smaller than the rounding of float32, so that those of inputs that are moved without resampling, such as
-// points, do not make the error over them a division by nothing, with limits that hold any number. One of 0 stays: moving there and back changes nothing.
+// rounded are floors of resampling that are no smaller than the rounding of float32, so that those of inputs that are
+// moved without resampling, such as points, do not make the error over them a division by nothing, with limits that
+// hold any number. One of 0 stays: moving there and back changes nothing.
 func rounded(floor []float64) []float64 {
 	const ulp = 0x1p-23
 	out := slices.Clone(floor)
@@ -156,7 +158,10 @@ func (r *Result) fields(p *audit.Pass, s *audit.Set, cols []int) {
 					worst[i] = e
 				}
 				if e > f.Max {
-					f.Max, f.At = e, audit.Where{Sample: r.IDs[i], Index: i, Element: r.elements[j].G, Label: r.elements[j].Label}
+					f.Max, f.At = e, audit.Where{
+						Sample: r.IDs[i], Index: i, Element: r.elements[j].G,
+						Label: r.elements[j].Label,
+					}
 				}
 			}
 			if w > 0 {
@@ -164,7 +169,8 @@ func (r *Result) fields(p *audit.Pass, s *audit.Set, cols []int) {
 			}
 		}
 		f.Mean = audit.ErrorInterval(mean, p.Policy.Confidence, p.Rand("interval of the mean error of "+name, s.Name))
-		f.Worst = audit.ErrorInterval(worst, p.Policy.Confidence, p.Rand("interval of the largest error of "+name, s.Name))
+		f.Worst = audit.ErrorInterval(worst, p.Policy.Confidence,
+			p.Rand("interval of the largest error of "+name, s.Name))
 		s.Fields = append(s.Fields, f)
 	}
 }
@@ -184,7 +190,8 @@ func (r *Result) ShowFields(p *audit.Pass, s *audit.Set) {
 	}}
 	for _, f := range s.Fields {
 		t.Rows = append(t.Rows, []audit.Cell{
-			audit.Word(f.Name), audit.Num(f.Scale), audit.Num(f.Mean.Value), audit.Num(f.Worst.Value), audit.Num(f.Max), audit.Word(f.At.String()),
+			audit.Word(f.Name), audit.Num(f.Scale), audit.Num(f.Mean.Value), audit.Num(f.Worst.Value), audit.Num(f.Max),
+			audit.Word(f.At.String()),
 		})
 	}
 	p.Show(audit.Exhibit{

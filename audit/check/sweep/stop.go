@@ -14,11 +14,13 @@ import (
 // errDecided ends the sweep before its last sample.
 var errDecided = errors.New("decided")
 
-// leastInputs are looked at even if fewer decide: what other checks say of two inputs is worth little. It changes nothing about what was shown.
+// leastInputs are looked at even if fewer decide: what other checks say of two inputs is worth little. It changes
+// nothing about what was shown.
 const leastInputs = 20
 
-// Stop judges inputs one after another, so that a sweep may end as soon as it is certain: P(error > Tau) at most P on every set of elements,
-// or not. The probability of ever deciding wrongly is at most 1 - Confidence for each set, however often one looks.
+// Stop judges inputs one after another, so that a sweep may end as soon as it is certain: P(error > Tau) at most P on
+// every set of elements, or not. The probability of ever deciding wrongly is at most 1 - Confidence for each set,
+// however often one looks.
 type Stop struct {
 	Contract aggregate.Contract
 	// Outcomes are what was shown, by whether the elements are exact; sets that do not exist have none.
@@ -29,15 +31,17 @@ type Stop struct {
 	Inputs, Of int
 
 	sequences map[bool]*aggregate.ContractSequence
-	scale     float64 // s on all inputs unmoved: relative errors must not change their meaning on the way
+	// s on all inputs unmoved: relative errors must not change their meaning on the way
+	scale float64
 }
 
-// newStop measures the scale of the outputs, on all inputs unmoved, and has seen no error yet. Without a contract the share of the policy is
-// judged.
+// newStop measures the scale of the outputs, on all inputs unmoved, and has seen no error yet. Without a contract the
+// share of the policy is judged.
 func newStop(ctx context.Context, p *audit.Pass) (*Stop, error) {
 	s := &Stop{
 		Contract: aggregate.Contract{Tau: p.Policy.Threshold, P: p.Policy.FailureRate, Confidence: p.Policy.Confidence},
-		Outcomes: map[bool]aggregate.Outcome{}, At: map[bool]int{}, Of: p.Subject.N, sequences: map[bool]*aggregate.ContractSequence{},
+		Outcomes: map[bool]aggregate.Outcome{}, At: map[bool]int{}, Of: p.Subject.N,
+		sequences: map[bool]*aggregate.ContractSequence{},
 	}
 	if k := p.Subject.Contract; k != (job.Contract{}) {
 		s.Contract = aggregate.Contract{Tau: k.Error, P: k.Rate, Confidence: k.Confidence}
@@ -72,7 +76,8 @@ func (s *Stop) add(r *Result, sample int) bool {
 	return all && s.Inputs >= leastInputs
 }
 
-// largest is the largest relative error of a sample over a set; NaN if one of them is not finite or outputs do not vary.
+// largest is the largest relative error of a sample over a set; NaN if one of them is not finite or outputs do not
+// vary.
 func (s *Stop) largest(r *Result, sample int, exact bool) float64 {
 	m, most := len(r.elements), 0.0
 	for j, e := range r.elements {
@@ -98,9 +103,11 @@ func (s *Stop) report(p *audit.Pass, n int) {
 			if o == aggregate.Open {
 				enough = fmt.Sprintf("%d inputs were not enough", s.Of)
 			}
-			p.Certify(fmt.Sprintf("Early stop, %s: P(error > %s) ≤ %s is %s with confidence %s, judged after every input; %s. "+
-				"Limits of means are those of a number of inputs fixed beforehand.",
-				SetName(exact), audit.Figures(s.Contract.Tau), audit.Percent(s.Contract.P), o, audit.Percent(s.Contract.Confidence), enough))
+			p.Certify(fmt.Sprintf(
+				"Early stop, %s: P(error > %s) ≤ %s is %s with confidence %s, judged after every input; %s. "+
+					"Limits of means are those of a number of inputs fixed beforehand.",
+				SetName(exact), audit.Figures(s.Contract.Tau), audit.Percent(s.Contract.P), o,
+				audit.Percent(s.Contract.Confidence), enough))
 		}
 	}
 }
@@ -108,12 +115,14 @@ func (s *Stop) report(p *audit.Pass, n int) {
 // cut forgets what was allocated for samples that were not looked at.
 func (r *Result) cut(n int) {
 	m := len(r.elements)
-	r.IDs, r.Labels, r.Err, r.Identity, r.FloorMean, r.changed = r.IDs[:n], r.Labels[:n], r.Err[:n*m], r.Identity[:n], r.FloorMean[:n], r.changed[:n]
+	r.IDs, r.Labels, r.Err, r.Identity, r.FloorMean, r.changed = r.IDs[:n], r.Labels[:n], r.Err[:n*m], r.Identity[:n],
+		r.FloorMean[:n], r.changed[:n]
 	for k := range r.FieldErr {
 		r.FieldErr[k] = r.FieldErr[k][:n*m]
 	}
 	if c := r.Classes; c != nil {
-		c.Base, c.Agree, c.Always, c.Right, c.Robust, c.Adjacent = c.Base[:n], c.Agree[:n], c.Always[:n], c.Right[:n], c.Robust[:n], c.Adjacent[:n]
+		c.Base, c.Agree, c.Always, c.Right, c.Robust, c.Adjacent = c.Base[:n], c.Agree[:n], c.Always[:n], c.Right[:n],
+			c.Robust[:n], c.Adjacent[:n]
 	}
 	if t := r.Table; t != nil {
 		k := 0

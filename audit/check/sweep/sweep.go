@@ -44,24 +44,29 @@ const (
 
 // Result is what the sweep keeps: one number per (sample, element), and a few per sample.
 type Result struct {
-	IDs    []string
-	Labels []int // -1 for none
+	IDs []string
+	// -1 for none
+	Labels []int
 	Form   string
-	Mask   bool // outputs are masks, whose errors are shares of pixels
-	Boxes  bool // outputs are sets of boxes; Mask is set as well, for what is said of shares
+	// outputs are masks, whose errors are shares of pixels
+	Mask bool
+	// outputs are sets of boxes; Mask is set as well, for what is said of shares
+	Boxes bool
 	// Scale is s, RMS the uncentred size of the outputs at the identity, both in the unit of the output.
 	Scale, RMS float64
-	// Err is the error ‖z - f(x)‖ of sample i at element j, in Err[i*len(elements)+j]; NaN where an output is not finite.
+	// Err is the error ‖z - f(x)‖ of sample i at element j, in Err[i*len(elements)+j]; NaN where an output is not
+	// finite.
 	Err []float64
 	// Identity is the error at the identity per sample.
 	Identity []float64
 	// Component is the largest |component| of a difference over the exact and the other elements.
 	Component map[bool]float64
-	// NonFinite counts pairs without a finite error among the exact and the other elements, NonFiniteAt is the first of them.
+	// NonFinite counts pairs without a finite error among the exact and the other elements, NonFiniteAt is the first of
+	// them.
 	NonFinite   map[bool]int
 	NonFiniteAt map[bool]audit.Where
-	// FloorMean is the mean resampling floor of a sample over the elements that resample, with their weights; FloorAt is the sum over samples per
-	// element and FloorN their number; FloorMost is the largest.
+	// FloorMean is the mean resampling floor of a sample over the elements that resample, with their weights; FloorAt
+	// is the sum over samples per element and FloorN their number; FloorMost is the largest.
 	FloorMean []float64
 	FloorAt   []float64
 	FloorN    []int
@@ -72,32 +77,40 @@ type Result struct {
 	Stop *Stop
 	// Classes of the pulled-back outputs; nil if the output has none.
 	Classes *Classes
-	// Channels says which channels of the output carry the error, Fits whether one factor or offset explains it, and Table holds the
-	// pulled-back outputs themselves, in few numbers; all nil for masks.
+	// Channels says which channels of the output carry the error, Fits whether one factor or offset explains it, and
+	// Table holds the pulled-back outputs themselves, in few numbers; all nil for masks.
 	Channels *Channels
 	Fits     *Fits
 	Table    *Table
 	// BoxErrors say per element what became of boxes; nil for other outputs.
 	BoxErrors []*BoxErrors
 
-	// Fields are the names of the fields of outputs that are records, nil for other outputs, and FieldErr the errors of each like Err, all over the scales of
-	// their fields: Err is the largest of them.
+	// Fields are the names of the fields of outputs that are records, nil for other outputs, and FieldErr the errors of
+	// each like Err, all over the scales of their fields: Err is the largest of them.
 	Fields   []string
 	FieldErr [][]float64
 
 	elements []audit.Element
-	changed  []bool // samples that an element changes
+	// samples that an element changes
+	changed []bool
 }
 
 // Classes counts decisions.
 type Classes struct {
-	Base     []int     // class at the identity per sample
-	Agree    []float64 // weighted share of the elements at which the class is that at the identity, per sample
-	Always   []bool    // whether it is at every element
-	Right    []float64 // weighted share of the elements at which the class is the label, per sample; NaN without a label
-	Robust   []bool    // whether the class is the label at the identity and at every element
-	Adjacent []float64 // share of neighbors in the plan whose classes differ, per sample; NaN with fewer than two elements
-	Flips    []int     // samples whose class differs from that at the identity, per element
+	// class at the identity per sample
+	Base []int
+	// weighted share of the elements at which the class is that at the identity, per sample
+	Agree []float64
+	// whether it is at every element
+	Always []bool
+	// weighted share of the elements at which the class is the label, per sample; NaN without a label
+	Right []float64
+	// whether the class is the label at the identity and at every element
+	Robust []bool
+	// share of neighbors in the plan whose classes differ, per sample; NaN with fewer than two elements
+	Adjacent []float64
+	// samples whose class differs from that at the identity, per element
+	Flips []int
 }
 
 // newClasses knows nothing of any sample yet.
@@ -279,27 +292,34 @@ func differs(a, b space.Value) (bool, error) {
 
 // consumer takes the predictions in the order of the requests.
 type consumer struct {
-	p           *audit.Pass
-	r           *Result
-	there, back []*audit.Mover // of the output: ρ(g) and ρ(g)⁻¹
+	p *audit.Pass
+	r *Result
+	// of the output: ρ(g) and ρ(g)⁻¹
+	there, back []*audit.Mover
 	identity    *audit.Mover
 	spread      audit.Spread
-	weights     float64 // of the elements that resample
+	// of the elements that resample
+	weights float64
 
-	sample  int // current one, and what is known of it
-	base    space.Value
-	numbers []float64 // of base; nil for masks and where it is not finite
+	// current one, and what is known of it
+	sample int
+	base   space.Value
+	// of base; nil for masks and where it is not finite
+	numbers []float64
 	finite  bool
 	floor   float64
-	known   float64 // weight of the elements whose floor is known
-	class   int
-	before  int // class at the element before
-	turns   int // neighbors that differ
-	pairs   int
-	agree   float64
-	right   float64
-	weight  float64
-	always  bool
+	// weight of the elements whose floor is known
+	known float64
+	class int
+	// class at the element before
+	before int
+	// neighbors that differ
+	turns  int
+	pairs  int
+	agree  float64
+	right  float64
+	weight float64
+	always bool
 }
 
 func (c *consumer) take(q audit.Request, y space.Value) error {
@@ -460,8 +480,8 @@ func (c *consumer) keep(q audit.Request, z space.Value) error {
 	return nil
 }
 
-// resampling is the floor from y = f(ρ(g)⁻¹ρ(g)x): what resampling the input does to the output base and, where the output is resampled too,
-// what that does, as for independent errors: the root of the sum of squares.
+// resampling is the floor from y = f(ρ(g)⁻¹ρ(g)x): what resampling the input does to the output base and, where the
+// output is resampled too, what that does, as for independent errors: the root of the sum of squares.
 func resampling(p *audit.Pass, there, back *audit.Mover, y, base space.Value) (float64, error) {
 	in, err := p.Compare(y, base)
 	if err != nil {
@@ -537,7 +557,8 @@ func (r *Result) report(p *audit.Pass) {
 		w := r.NonFiniteAt[exact]
 		p.Report(audit.Finding{
 			Category: audit.NonFinite, Set: SetName(exact), Location: "output", Worst: w,
-			Message:  fmt.Sprintf("%d of %d outputs on the %s are not finite, first %s", k, r.count(exact)*len(r.IDs), SetName(exact), w),
+			Message: fmt.Sprintf("%d of %d outputs on the %s are not finite, first %s", k, r.count(exact)*len(r.IDs),
+				SetName(exact), w),
 			Evidence: []audit.Evidence{audit.Number("outputs that are not finite", float64(k), "").Against(0)},
 			Remedies: []string{
 				"look for an overflow, a root of 0 or a division by the norm of a zero vector at this input",
@@ -548,9 +569,14 @@ func (r *Result) report(p *audit.Pass) {
 	if n := len(r.IDs); 2*r.Informative < n {
 		p.Report(audit.Finding{
 			Category: audit.Uninformative, Location: "input", Worst: audit.Nowhere,
-			Message:  fmt.Sprintf("only %d of %d inputs change under the group, so the others can show no error", r.Informative, n),
-			Evidence: []audit.Evidence{audit.Number("share of inputs that change", float64(r.Informative)/float64(n), "").Against(0.5)},
-			Remedies: []string{"use inputs that are not blank and not symmetric themselves", "check the scale of the inputs: a wrong one makes every picture blank"},
+			Message: fmt.Sprintf("only %d of %d inputs change under the group, so the others can show no error",
+				r.Informative, n),
+			Evidence: []audit.Evidence{audit.Number("share of inputs that change", float64(r.Informative)/float64(n),
+				"").Against(0.5)},
+			Remedies: []string{
+				"use inputs that are not blank and not symmetric themselves",
+				"check the scale of the inputs: a wrong one makes every picture blank",
+			},
 		})
 	}
 }

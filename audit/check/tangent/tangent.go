@@ -1,5 +1,5 @@
-// Package tangent is the arithmetic of derivatives in an audit: changes of values are values of the same form, which move by the linear part
-// of an action.
+// Package tangent is the arithmetic of derivatives in an audit: changes of values are values of the same form, which
+// move by the linear part of an action.
 package tangent
 
 import (
@@ -16,8 +16,8 @@ import (
 	"nero/model/onnx/vjp"
 )
 
-// With is a value that looks like another and has other numbers, which it keeps. Scores become the model's own numbers, not
-// probabilities. The error is for values without numbers that could change a little, such as masks.
+// With is a value that looks like another and has other numbers, which it keeps. Scores become the model's own numbers,
+// not probabilities. The error is for values without numbers that could change a little, such as masks.
 func With(like space.Value, x []float64) (space.Value, error) {
 	switch v := like.(type) {
 	case *space.Image:
@@ -95,11 +95,12 @@ func Apart(x, y space.Value) float64 {
 	return Norm(d)
 }
 
-// Dithered is v plus normal noise of the given size relative to the root mean square of its numbers (1 if all are zero). A point
-// like that lies on no kink: where a blank background makes all values of a pooling window equal, the derivative is a matter of
-// convention, and conventions have no symmetry.
+// Dithered is v plus normal noise of the given size relative to the root mean square of its numbers (1 if all are
+// zero). A point like that lies on no kink: where a blank background makes all values of a pooling window equal, the
+// derivative is a matter of convention, and conventions have no symmetry.
 //
-// Fields of a record are disturbed by the root mean square of their own, and those of whole numbers, see [decode.Whole], not at all.
+// Fields of a record are disturbed by the root mean square of their own, and those of whole numbers, see
+// [decode.Whole], not at all.
 func Dithered(v space.Value, size float64, r *rand.Rand, whole ...string) (space.Value, error) {
 	if o, ok := v.(*space.Record); ok {
 		return fields(o, whole, func(f space.Value, whole bool) (space.Value, error) {
@@ -125,7 +126,9 @@ func Dithered(v space.Value, size float64, r *rand.Rand, whole ...string) (space
 }
 
 // fields is a record with every field that holds numbers replaced; the others, such as edges, stay.
-func fields(v *space.Record, whole []string, f func(v space.Value, whole bool) (space.Value, error)) (space.Value, error) {
+func fields(v *space.Record, whole []string, f func(v space.Value, whole bool) (space.Value, error)) (space.Value,
+	error,
+) {
 	out := &space.Record{Names: slices.Clone(v.Names), Values: slices.Clone(v.Values)}
 	for i, x := range v.Values {
 		if _, ok := x.(*space.Links); ok {
@@ -172,8 +175,8 @@ func Normal(like space.Value, r *rand.Rand, whole ...string) (space.Value, error
 	return With(like, z)
 }
 
-// Change is how a change of a value moves: by the linear part of the action, ρ(g)v - ρ(g)0, since shifts move positions and leave their
-// differences alone.
+// Change is how a change of a value moves: by the linear part of the action, ρ(g)v - ρ(g)0, since shifts move positions
+// and leave their differences alone.
 func Change(m *audit.Mover, v space.Value) (space.Value, error) {
 	gv, err := m.Move(v)
 	if err != nil {
@@ -196,8 +199,8 @@ func Change(m *audit.Mover, v space.Value) (space.Value, error) {
 	return Combine(1, gv, -1, zero)
 }
 
-// Unit carries derivatives between the numbers that a model returns and the unit in which an audit compares outputs: the softmax
-// in between, if there is one. The zero Unit changes nothing.
+// Unit carries derivatives between the numbers that a model returns and the unit in which an audit compares outputs:
+// the softmax in between, if there is one. The zero Unit changes nothing.
 type Unit struct{ softmax bool }
 
 // UnitOf is the unit of a subject whose codec makes such predictions.
@@ -244,8 +247,8 @@ func (u Unit) apply(prediction, change space.Value) (space.Value, error) {
 	return With(change, z)
 }
 
-// Untested turns an error of an opened model into the reason why a check did not run: an output without derivative makes the
-// question void, an operator or a body that cannot do it leaves it open.
+// Untested turns an error of an opened model into the reason why a check did not run: an output without derivative
+// makes the question void, an operator or a body that cannot do it leaves it open.
 func Untested(err error) error {
 	var v *vjp.UnsupportedError
 	var j *jvp.UnsupportedError
@@ -262,7 +265,8 @@ func Untested(err error) error {
 
 func numbers(v space.Value) ([]float64, error) {
 	switch v := v.(type) {
-	case *space.Image, *space.Tensor, *space.Field, *space.Frames, *space.Rows, *space.Pairs, *space.Signal, *space.Record:
+	case *space.Image, *space.Tensor, *space.Field, *space.Frames, *space.Rows, *space.Pairs, *space.Signal,
+		*space.Record:
 		return audit.Numbers(v)
 	case *space.Scores:
 		return v.Val, nil

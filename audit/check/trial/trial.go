@@ -1,5 +1,5 @@
-// Package trial measures the error of a model under actions other than those of the claim: of a subgroup, of a larger group, of another type of the output. Checks
-// that ask what holds in place of the claim, or beside it, share it.
+// Package trial measures the error of a model under actions other than those of the claim: of a subgroup, of a larger
+// group, of another type of the output. Checks that ask what holds in place of the claim, or beside it, share it.
 package trial
 
 import (
@@ -17,21 +17,25 @@ import (
 type Trial struct {
 	In, Out  action.Action
 	Elements []group.Element
-	// Before, if not nil, changes an input after it was moved and before the model reads it. What it changes of the unmoved input is what the error is held against.
+	// Before, if not nil, changes an input after it was moved and before the model reads it. What it changes of the
+	// unmoved input is what the error is held against.
 	Before func(v space.Value) (space.Value, error)
 	// Only is the index of the one field of a record whose error counts; it counts if Single is set.
-	Only   int
-	Single bool // whether Only counts
+	Only int
+	// whether Only counts
+	Single bool
 }
 
 // Errors are what came of one trial.
 type Errors struct {
-	// Rel is the relative error of sample i at element j, in Rel[i][j]: over the scale of the outputs; NaN where an output is not finite.
+	// Rel is the relative error of sample i at element j, in Rel[i][j]: over the scale of the outputs; NaN where an
+	// output is not finite.
 	Rel [][]float64
 	// Field is the index of the field of a record that errs most there.
 	Field [][]int
 	IDs   []string
-	Index []int // of the samples
+	// of the samples
+	Index []int
 
 	trial *Trial
 }
@@ -63,7 +67,10 @@ func (e *Errors) Worst(p *audit.Pass) (at audit.Where, most float64, field strin
 			if x > most || math.IsNaN(x) && !math.IsNaN(most) || at.Index < 0 {
 				most = x
 				g := e.trial.Elements[j]
-				at = audit.Where{Sample: e.IDs[i], Index: e.Index[i], Element: g, Label: audit.Label(e.trial.In.Group(), g)}
+				at = audit.Where{
+					Sample: e.IDs[i], Index: e.Index[i], Element: g,
+					Label: audit.Label(e.trial.In.Group(), g),
+				}
 				field = p.Gauge().Name(e.Field[i][j])
 			}
 		}

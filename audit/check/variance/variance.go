@@ -28,7 +28,11 @@ differ, a part of the table is predicted anew with repeats, else ε is 0. The si
 number is its standard deviation over elements, mean over inputs, by that over inputs, mean over elements; 0/0 is undefined and not perfect.`,
 	Params: []audit.Param{
 		{Name: "samples", Doc: "Inputs that are repeated where the model is noisy.", Default: 16, Min: 2, Max: 10000},
-		{Name: "elements", Doc: "Elements of each set that are repeated where the model is noisy.", Default: 8, Min: 1, Max: 1000},
+		{
+			Name: "elements", Doc: "Elements of each set that are repeated where the model is noisy.", Default: 8,
+			Min: 1,
+			Max: 1000,
+		},
 		{Name: "repeats", Doc: "Repeats of each pair where the model is noisy.", Default: 2, Min: 2, Max: 100},
 	},
 	Requires: []*audit.Check{preflight.Check, sweep.Check, controls.Check},
@@ -41,19 +45,25 @@ type Result struct{ Sets map[bool]*Split }
 
 // Split is the split of one set of elements.
 type Split struct {
-	Name      string
-	Outputs   aggregate.TwoWay // of the pulled-back outputs, the identity counted as an element
-	Errors    aggregate.TwoWay // of the sizes of the errors, the identity left out
+	Name string
+	// of the pulled-back outputs, the identity counted as an element
+	Outputs aggregate.TwoWay
+	// of the sizes of the errors, the identity left out
+	Errors    aggregate.TwoWay
 	Projected bool
-	LeftOut   int // inputs with an output that is not finite
-	Norm      []Normalised
+	// inputs with an output that is not finite
+	LeftOut int
+	Norm    []Normalised
 }
 
 // Normalised is the normalised variance of one number of the output.
 type Normalised struct {
-	OverElements float64 // standard deviation over elements, mean over inputs
-	OverInputs   float64 // standard deviation over inputs, mean over elements
-	Ratio        float64 // the one by the other; NaN for 0/0, infinite where only the element moves it
+	// standard deviation over elements, mean over inputs
+	OverElements float64
+	// standard deviation over inputs, mean over elements
+	OverInputs float64
+	// the one by the other; NaN for 0/0, infinite where only the element moves it
+	Ratio float64
 }
 
 // leastInputs is how many inputs a split needs.
@@ -82,7 +92,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 		s := t.split(p, sw)
 		if s.Outputs.Inputs < leastInputs {
-			p.Measure(audit.Number("inputs without an output that is not finite, "+t.name, float64(s.Outputs.Inputs), ""))
+			p.Measure(audit.Number("inputs without an output that is not finite, "+t.name, float64(s.Outputs.Inputs),
+				""))
 			continue
 		}
 		s.Errors = errors(p, sw, exact)
@@ -91,7 +102,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		s.clues(p, sw, c, exact)
 	}
 	if len(r.Sets) == 0 {
-		return nil, fmt.Errorf("%w: fewer than %d inputs have finite outputs everywhere", audit.ErrUntested, leastInputs)
+		return nil, fmt.Errorf("%w: fewer than %d inputs have finite outputs everywhere", audit.ErrUntested,
+			leastInputs)
 	}
 	inputs(p, sw)
 	return r, nil
@@ -119,7 +131,10 @@ func stored(p *audit.Pass, sw *sweep.Result, exact bool) *table {
 	if len(cols) == 1 || from == nil {
 		return nil
 	}
-	t := &table{name: sweep.SetName(exact), rows: len(from.Samples), m: len(cols), nr: 1, k: from.K, projected: from.Projected}
+	t := &table{
+		name: sweep.SetName(exact), rows: len(from.Samples), m: len(cols), nr: 1, k: from.K,
+		projected: from.Projected,
+	}
 	t.z = make([]float64, 0, t.rows*t.m*t.k)
 	for i := range t.rows {
 		for _, j := range cols {
@@ -141,7 +156,10 @@ func repeated(ctx context.Context, p *audit.Pass, sw *sweep.Result, exact bool) 
 		}
 	}
 	pick := p.Pick(int(p.Param("samples")))
-	t := &table{name: sweep.SetName(exact), rows: len(pick), m: 1 + len(use), nr: int(p.Param("repeats")), k: sw.Table.K, projected: sw.Table.Projected}
+	t := &table{
+		name: sweep.SetName(exact), rows: len(pick), m: 1 + len(use), nr: int(p.Param("repeats")),
+		k: sw.Table.K, projected: sw.Table.Projected,
+	}
 	same := func(g group.Element) group.Element { return g }
 	there := append([]*audit.Mover{audit.NewMover(in, G.Identity())}, audit.Movers(in, use, same)...)
 	back := append([]*audit.Mover{audit.NewMover(out, G.Identity())}, audit.Movers(out, use, G.Inv)...)
@@ -192,7 +210,8 @@ func (t *table) split(p *audit.Pass, sw *sweep.Result) *Split {
 	var rows []int
 	width := t.m * t.nr * t.k
 	for i := range t.rows {
-		bad := slices.ContainsFunc(t.z[i*width:(i+1)*width], func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+		bad := slices.ContainsFunc(t.z[i*width:(i+1)*width],
+			func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 		if bad {
 			s.LeftOut++
 			continue
@@ -204,7 +223,8 @@ func (t *table) split(p *audit.Pass, sw *sweep.Result) *Split {
 		return s
 	}
 	for k := range t.k {
-		one := aggregate.SplitVariance(len(rows), t.m, t.nr, func(i, g, r int) float64 { return t.at(rows[i], g, r, k) })
+		one := aggregate.SplitVariance(len(rows), t.m, t.nr,
+			func(i, g, r int) float64 { return t.at(rows[i], g, r, k) })
 		if k == 0 {
 			s.Outputs = one
 		} else {
@@ -215,7 +235,8 @@ func (t *table) split(p *audit.Pass, sw *sweep.Result) *Split {
 	return s
 }
 
-// normalised is the normalised variance of number k, repeats averaged. Deviations no larger than rounding leaves count as none.
+// normalised is the normalised variance of number k, repeats averaged. Deviations no larger than rounding leaves count
+// as none.
 func (t *table) normalised(p *audit.Pass, sw *sweep.Result, rows []int, k int) Normalised {
 	mean := func(i, g int) float64 {
 		var s float64
@@ -281,7 +302,8 @@ func errors(p *audit.Pass, sw *sweep.Result, exact bool) aggregate.TwoWay {
 	if len(rows) == 0 || len(cols) == 0 {
 		return aggregate.TwoWay{}
 	}
-	return aggregate.SplitVariance(len(rows), len(cols), 1, func(i, g, _ int) float64 { return sw.Err[rows[i]*m+cols[g]] / sw.Scale })
+	return aggregate.SplitVariance(len(rows), len(cols), 1,
+		func(i, g, _ int) float64 { return sw.Err[rows[i]*m+cols[g]] / sw.Scale })
 }
 
 // share of x in the sum of all; NaN for 0/0.
@@ -315,14 +337,18 @@ func (s *Split) report(p *audit.Pass) {
 		p.Measure(audit.Number("share of noise, "+s.Name, v.Noise.Share, "share"))
 	}
 	if nv, known, infinite := mean(s.Norm); known > 0 {
-		p.Measure(audit.Number(fmt.Sprintf("normalised variance, %s, mean over %d of %d numbers", s.Name, known, len(s.Norm)), nv, ""))
+		p.Measure(audit.Number(fmt.Sprintf("normalised variance, %s, mean over %d of %d numbers", s.Name, known,
+			len(s.Norm)), nv, ""))
 	} else if infinite == 0 {
 		p.Measure(audit.Number("normalised variance, "+s.Name, math.NaN(), ""))
 	}
 	t := &audit.Table{Columns: []audit.Column{
 		{Name: "source"},
 		{Name: "share", Unit: "share", Doc: "of the sum of squares about the mean"},
-		{Name: "variance", Unit: "output²", Doc: "estimate for inputs and elements drawn at random; an estimate below zero is given as 0"},
+		{
+			Name: "variance", Unit: "output²",
+			Doc: "estimate for inputs and elements drawn at random; an estimate below zero is given as 0",
+		},
 		{Name: "means"},
 	}}
 	for _, x := range []struct {
@@ -343,7 +369,10 @@ func (s *Split) report(p *audit.Pass) {
 			x.part = aggregate.Part{}
 			means = "repeats are equal bit for bit"
 		}
-		t.Rows = append(t.Rows, []audit.Cell{audit.Word(x.name), audit.Num(x.part.Share), audit.Num(x.part.Variance), audit.Word(means)})
+		t.Rows = append(t.Rows, []audit.Cell{
+			audit.Word(x.name), audit.Num(x.part.Share), audit.Num(x.part.Variance),
+			audit.Word(means),
+		})
 	}
 	note := fmt.Sprintf("%d inputs, %d elements with the identity.", o.Inputs, o.Elements)
 	if o.Repeats > 1 {
@@ -379,7 +408,8 @@ func (s *Split) report(p *audit.Pass) {
 			remark = "only the element moves it"
 		}
 		numbers.Rows = append(numbers.Rows, []audit.Cell{
-			audit.Word(name), audit.Num(x.OverElements), audit.Num(x.OverInputs), audit.Num(x.Ratio), audit.Word(remark),
+			audit.Word(name), audit.Num(x.OverElements), audit.Num(x.OverInputs), audit.Num(x.Ratio),
+			audit.Word(remark),
 		})
 	}
 	p.Show(audit.Exhibit{Name: "normalised-" + id, Title: "Normalised variance, " + s.Name, Table: numbers})
@@ -401,7 +431,8 @@ func mean(list []Normalised) (m float64, known, infinite int) {
 	return m, known, infinite
 }
 
-// half is the share from which a source explains an error, some the share of the inputs up to which they are some and not all.
+// half is the share from which a source explains an error, some the share of the inputs up to which they are some and
+// not all.
 const (
 	half = 0.5
 	some = 0.35
@@ -415,7 +446,8 @@ func (s *Split) clues(p *audit.Pass, sw *sweep.Result, c *controls.Result, exact
 			top = e
 		}
 	}
-	if !(top > max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0))) || s.Errors.Inputs < 4 || s.Errors.Elements < 2 {
+	if !(top > max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0))) || s.Errors.Inputs < 4 ||
+		s.Errors.Elements < 2 {
 		return
 	}
 	e := s.Errors.Split()
@@ -431,12 +463,16 @@ func (s *Split) clues(p *audit.Pass, sw *sweep.Result, c *controls.Result, exact
 	}
 	p.Clue(audit.Clue{
 		Name: audit.ClueElementEffect, Set: s.Name, Holds: best >= half, Strength: apart(best, half), Evidence: ev,
-		Text: fmt.Sprintf("the element alone explains %s of what moves the outputs under the group and %s of the sizes of the errors", percent(b), percent(e.Element.Share)),
+		Text: fmt.Sprintf("the element alone explains %s of what moves the outputs under the group and %s of the "+
+			"sizes of the errors", percent(b), percent(e.Element.Share)),
 	})
 	part := concentration(p, sw, exact)
 	clue := audit.Clue{
-		Name: audit.ClueSampleEffect, Set: s.Name, Holds: e.Input.Share >= half && part <= some, Evidence: append(ev, audit.Number("share of the inputs that carry the error", part, "share").Against(some)),
-		Text: fmt.Sprintf("the input alone explains %s of the sizes of the errors, which is as if %s of the inputs had all of it", percent(e.Input.Share), percent(part)),
+		Name: audit.ClueSampleEffect, Set: s.Name, Holds: e.Input.Share >= half && part <= some,
+		Evidence: append(ev, audit.Number("share of the inputs that carry the error", part, "share").Against(some)),
+		Text: fmt.Sprintf(
+			"the input alone explains %s of the sizes of the errors, which is as if %s of the inputs had all of it",
+			percent(e.Input.Share), percent(part)),
 	}
 	if clue.Holds {
 		clue.Strength = min(apart(e.Input.Share, half), 0.5+0.5*(1-part/some))
@@ -461,7 +497,8 @@ func percent(x float64) string {
 	return fmt.Sprintf("%.0f %%", 100*x)
 }
 
-// concentration is (Σq)²/(n·Σq²) of the mean squared errors q of the inputs: 1 if all have the same, 1/n if one has all.
+// concentration is (Σq)²/(n·Σq²) of the mean squared errors q of the inputs: 1 if all have the same, 1/n if one has
+// all.
 func concentration(p *audit.Pass, sw *sweep.Result, exact bool) float64 {
 	var sum, square, n float64
 	for i := range sw.IDs {
@@ -532,7 +569,13 @@ func inputs(p *audit.Pass, sw *sweep.Result) {
 		if l := sw.Labels[x.i]; l >= 0 {
 			class = strconv.Itoa(l)
 		}
-		t.Rows = append(t.Rows, []audit.Cell{audit.Word(sw.IDs[x.i]), audit.Word(class), audit.Num(x.size), audit.Num(x.top), audit.Word(x.at)})
+		t.Rows = append(t.Rows, []audit.Cell{
+			audit.Word(sw.IDs[x.i]), audit.Word(class), audit.Num(x.size),
+			audit.Num(x.top), audit.Word(x.at),
+		})
 	}
-	p.Show(audit.Exhibit{Name: "sensitive-inputs", Title: fmt.Sprintf("The most sensitive of %d inputs", len(all)), Table: t})
+	p.Show(audit.Exhibit{
+		Name: "sensitive-inputs", Title: fmt.Sprintf("The most sensitive of %d inputs", len(all)),
+		Table: t,
+	})
 }

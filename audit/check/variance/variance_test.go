@@ -33,14 +33,18 @@ func rays(i int) (dataset.Sample, error) {
 	if i%5 == 0 {
 		r += 10
 	}
-	return dataset.Sample{ID: "ray " + strconv.Itoa(i), Label: -1, Value: &space.Tensor{Shape: []int{2}, Val: []float64{r, 0}}}, nil
+	return dataset.Sample{
+		ID: "ray " + strconv.Itoa(i), Label: -1,
+		Value: &space.Tensor{Shape: []int{2}, Val: []float64{r, 0}},
+	}, nil
 }
 
 func subject(t *testing.T, name string, p audit.Predictor, n int) *audit.Subject {
 	t.Helper()
 	g := group.SO2()
 	return &audit.Subject{
-		Name: name, Predictor: p, Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g}, audittest.Angles(n)...),
+		Name: name, Predictor: p, Plan: audittest.Plan(t, audittest.Plane(t, g), action.Trivial{G: g},
+			audittest.Angles(n)...),
 		N: inputs, Sample: audittest.Vectors(inputs, 3), Seed: 1,
 	}
 }
@@ -56,7 +60,10 @@ func onRays(t *testing.T, name string, f func(x, y float64) []float64) *audit.Su
 func run(t *testing.T, s *audit.Subject) (*variance.Result, *audit.Result) {
 	t.Helper()
 	var v *variance.Result
-	probe := &audit.Check{Name: "probe", Doc: "Probe keeps the result.", Requires: []*audit.Check{variance.Check}, Run: keep(&v)}
+	probe := &audit.Check{
+		Name: "probe", Doc: "Probe keeps the result.", Requires: []*audit.Check{variance.Check},
+		Run: keep(&v),
+	}
 	r := audittest.Audit(t, audittest.Fixture{Subject: s}, probe)
 	for _, c := range r.Results {
 		if c.Check == variance.Check {
@@ -93,7 +100,8 @@ func TestSplitOfALinearFunction(t *testing.T) {
 		}
 		want := aggregate.SplitVariance(inputs, len(angles), 1, z)
 		o := got.Sets[exact].Outputs
-		if o.Inputs != inputs || o.Elements != len(angles) || !near(o.SSInput, want.SSInput, 1e-4) || !near(o.SSElement, want.SSElement, 1e-4) ||
+		if o.Inputs != inputs || o.Elements != len(angles) || !near(o.SSInput, want.SSInput, 1e-4) ||
+			!near(o.SSElement, want.SSElement, 1e-4) ||
 			!near(o.SSInteract, want.SSInteract, 1e-4) {
 			t.Errorf("exact %t: %+v, want %+v", exact, o, want)
 		}
@@ -213,7 +221,8 @@ func TestProjections(t *testing.T) {
 	if !(math.Abs(want-got) < 0.1) || !(want > 0.05) {
 		t.Errorf("interaction %g of the projections, %g of all components", got, want)
 	}
-	if total := all.SSInput + all.SSElement + all.SSInteract; !near(b.Outputs.SSInput+b.Outputs.SSElement+b.Outputs.SSInteract, total, 0.6) {
+	if total := all.SSInput + all.SSElement + all.SSInteract; !near(
+		b.Outputs.SSInput+b.Outputs.SSElement+b.Outputs.SSInteract, total, 0.6) {
 		t.Errorf("squares of the projections %+v, of all components %g", b.Outputs, total)
 	}
 	for _, e := range res.Exhibits {
@@ -224,7 +233,8 @@ func TestProjections(t *testing.T) {
 }
 
 func TestClues(t *testing.T) {
-	everyone := onRays(t, "everyone", func(x, y float64) []float64 { return []float64{x*x + y*y + 0.1*x/math.Hypot(x, y)} })
+	everyone := onRays(t, "everyone",
+		func(x, y float64) []float64 { return []float64{x*x + y*y + 0.1*x/math.Hypot(x, y)} })
 	few := onRays(t, "few", func(x, y float64) []float64 {
 		r := math.Hypot(x, y)
 		if r > 5 {
@@ -236,7 +246,11 @@ func TestClues(t *testing.T) {
 	for _, c := range []struct {
 		name          audit.ClueName
 		faulty, clean *audit.Subject
-	}{{audit.ClueElementEffect, everyone, linear}, {audit.ClueSampleEffect, few, everyone}, {audit.ClueSampleEffect, few, linear}} {
+	}{
+		{audit.ClueElementEffect, everyone, linear},
+		{audit.ClueSampleEffect, few, everyone},
+		{audit.ClueSampleEffect, few, linear},
+	} {
 		for _, x := range []struct {
 			s    *audit.Subject
 			want bool

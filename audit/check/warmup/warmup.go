@@ -1,5 +1,5 @@
-// Package warmup is the check of models of sequences that remember: how many frames after a start it takes until an answer is what it would have been had the model been
-// running before.
+// Package warmup is the check of models of sequences that remember: how many frames after a start it takes until an
+// answer is what it would have been had the model been running before.
 package warmup
 
 import (
@@ -39,14 +39,18 @@ and no state.`,
 
 // Result says how long a start is felt.
 type Result struct {
-	Error  []float64 // by frames since the start, mean over inputs and starts; NaN where nothing was measured
-	Before []float64 // by frames before an earlier end
-	// Frames is the number of frames after which the error stays below the limit, 0 if a start changes nothing, -1 if it does not within those that were
-	// followed. End is the same before an end.
+	// by frames since the start, mean over inputs and starts; NaN where nothing was measured
+	Error []float64
+	// by frames before an earlier end
+	Before []float64
+	// Frames is the number of frames after which the error stays below the limit, 0 if a start changes nothing, -1 if
+	// it does not within those that were followed. End is the same before an end.
 	Frames, End int
-	// Tenth is the number of frames after which the error stays at or below a tenth of that of the first, -1 if it does not within those that were followed.
+	// Tenth is the number of frames after which the error stays at or below a tenth of that of the first, -1 if it does
+	// not within those that were followed.
 	Tenth int
-	Hop   int // numbers, or pictures, of the input for one frame of the output
+	// numbers, or pictures, of the input for one frame of the output
+	Hop   int
 	Limit float64
 }
 
@@ -127,8 +131,10 @@ func sequence(p *audit.Pass, v space.Value, scale float64) (space.Value, float64
 type tester struct {
 	p     *audit.Pass
 	scale float64
-	fixed bool // the model takes one length only
-	hop   int  // of the input for one frame of the output; 0 before it is known
+	// the model takes one length only
+	fixed bool
+	// of the input for one frame of the output; 0 before it is known
+	hop int
 }
 
 // tries is about how many predictions it takes to find the hop.
@@ -140,7 +146,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		return nil, fmt.Errorf("%w: the outputs do not vary", audit.ErrNotApplicable)
 	}
 	t := &tester{p: p, scale: sw.Scale}
-	r := &Result{Limit: max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0), p.Policy.NoiseFactor*max(c.Floors.Repeat, c.Floors.Batch, 0))}
+	r := &Result{Limit: max(p.Policy.Threshold, p.Policy.RoundingFactor*max(c.Floors.Rounding, 0),
+		p.Policy.NoiseFactor*max(c.Floors.Repeat, c.Floors.Batch, 0))}
 	var start, end tally
 	for _, i := range p.Pick(int(p.Param("samples"))) {
 		s, err := p.Sample(i)
@@ -165,7 +172,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		}
 		frames := length(y)
 		if frames < 4 {
-			return nil, fmt.Errorf("%w: %d moments of the input and %d frames of the output leave no later start", audit.ErrUntested, T, frames)
+			return nil, fmt.Errorf("%w: %d moments of the input and %d frames of the output leave no later start",
+				audit.ErrUntested, T, frames)
 		}
 		if err := t.find(ctx, x, y); err != nil {
 			return nil, fmt.Errorf("sample %s: %w", s.ID, err)
@@ -205,8 +213,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	return r, nil
 }
 
-// find learns the hop. The number of frames alone does not tell it: 241 numbers make 60 frames of 4, and 20 make 16 of one that sees 5. So sequences are cut
-// shorter, and the lengths are sought at which the number of frames drops; between two of them lie whole hops.
+// find learns the hop. The number of frames alone does not tell it: 241 numbers make 60 frames of 4, and 20 make 16 of
+// one that sees 5. So sequences are cut shorter, and the lengths are sought at which the number of frames drops;
+// between two of them lie whole hops.
 func (t *tester) find(ctx context.Context, x, y space.Value) error {
 	if t.hop > 0 {
 		return nil
@@ -260,19 +269,22 @@ func (t *tester) find(ctx context.Context, x, y space.Value) error {
 			return err
 		}
 		if has >= frames || (l1-l2)%(frames-has) != 0 || l1 <= l2 {
-			return fmt.Errorf("%w: %d moments make %d frames, %d make %d: no whole number of moments makes a frame", audit.ErrNotApplicable, l1, frames, l2, has)
+			return fmt.Errorf("%w: %d moments make %d frames, %d make %d: no whole number of moments makes a frame",
+				audit.ErrNotApplicable, l1, frames, l2, has)
 		}
 		t.hop = (l1 - l2) / (frames - has)
 		return nil
 	}
 	if T%frames != 0 {
-		return fmt.Errorf("%w: the model takes one length only, and its %d frames do not divide the %d moments of the input, so that nothing tells how many make a frame", audit.ErrNotApplicable, frames, T)
+		return fmt.Errorf("%w: the model takes one length only, and its %d frames do not divide the %d moments of "+
+			"the input, so that nothing tells how many make a frame", audit.ErrNotApplicable, frames, T)
 	}
 	t.fixed, t.hop = true, T/frames
 	return nil
 }
 
-// answer predicts part of a sequence, filled up with zeros if the model does not take another length. Zeros come after what is compared.
+// answer predicts part of a sequence, filled up with zeros if the model does not take another length. Zeros come after
+// what is compared.
 func (t *tester) answer(ctx context.Context, x space.Value, from, to int, like space.Value) (space.Value, error) {
 	if !t.fixed {
 		y, err := t.p.PredictBatch(ctx, 0, []space.Value{window(x, from, to, 0)})
@@ -330,8 +342,8 @@ func (t *tally) means() []float64 {
 	return out
 }
 
-// settles is the number of frames after which the error stays at or below the limit, which NaN does not; -1 if the last quarter of the frames does not. Frames
-// that were not measured say nothing.
+// settles is the number of frames after which the error stays at or below the limit, which NaN does not; -1 if the last
+// quarter of the frames does not. Frames that were not measured say nothing.
 func (t *tally) settles(limit float64) int {
 	n, last := 0, 0
 	for k, x := range t.means() {
@@ -367,9 +379,11 @@ func (r *Result) report(p *audit.Pass) {
 	if len(series) > 0 {
 		p.Show(audit.Exhibit{
 			Name: "warmup", Title: "Error by frames since the start",
-			Note: fmt.Sprintf("Answers of a sequence that starts later, or ends earlier, against those of the whole one at the same moment, mean over inputs; %d of the input make a frame.", r.Hop),
+			Note: fmt.Sprintf("Answers of a sequence that starts later, or ends earlier, against those of the whole "+
+				"one at the same moment, mean over inputs; %d of the input make a frame.", r.Hop),
 			Curve: &audit.Curve{
-				X: audit.Scale{Name: "frames", Unit: "frames"}, Y: audit.Scale{Name: "error", Log: true}, Limit: r.Limit, Series: series,
+				X: audit.Scale{Name: "frames", Unit: "frames"}, Y: audit.Scale{Name: "error", Log: true},
+				Limit: r.Limit, Series: series,
 			},
 		})
 	}
@@ -386,47 +400,70 @@ func (r *Result) report(p *audit.Pass) {
 		}
 		ev = append(ev, audit.Number(yes, float64(n), "frames").Against(0))
 	}
-	settled(r.Frames, r.Error, "frames until a later start is forgotten", "frames followed after a start, error not below the threshold within them")
+	settled(r.Frames, r.Error, "frames until a later start is forgotten",
+		"frames followed after a start, error not below the threshold within them")
 	if r.Frames != 0 && len(r.Error) > 0 {
-		settled(r.Tenth, r.Error, "frames until the error of a start is a tenth of the first", "frames followed after a start, error not down to a tenth within them")
+		settled(r.Tenth, r.Error, "frames until the error of a start is a tenth of the first",
+			"frames followed after a start, error not down to a tenth within them")
 	}
-	settled(r.End, r.Before, "frames before an earlier end that feel it", "frames followed before an end, error not below the threshold within them")
+	settled(r.End, r.Before, "frames before an earlier end that feel it",
+		"frames followed before an end, error not below the threshold within them")
 	ev = append(ev, audit.Number("error of the first frame after a start", first, "").Against(r.Limit))
 	p.Measure(ev...)
-	c := audit.Clue{Name: audit.ClueWarmup, Strength: 1, Evidence: ev, Location: "state", Text: "a later start changes nothing beyond " + audit.Figures(r.Limit)}
+	c := audit.Clue{
+		Name: audit.ClueWarmup, Strength: 1, Evidence: ev, Location: "state",
+		Text: "a later start changes nothing beyond " + audit.Figures(r.Limit),
+	}
 	if r.Frames == 0 {
 		p.Clue(c)
 		return
 	}
 	f := audit.Finding{
-		Category: audit.Explanation, Location: "border", Worst: audit.Nowhere, Evidence: ev, Remedies: []string{"leave these frames out of what is compared"},
+		Category: audit.Explanation, Location: "border", Worst: audit.Nowhere, Evidence: ev,
+		Remedies: []string{"leave these frames out of what is compared"},
 	}
 	switch {
 	case r.End < 0: // also of a start it says nothing then
-		c.Text = "an earlier end changes answers up to the beginning: the model goes around or looks at all of the sequence, and what a later start changes tells no state apart"
+		c.Text = "an earlier end changes answers up to the beginning: the model goes around or looks at all of the " +
+			"sequence, and what a later start changes tells no state apart"
 		f.Location, f.Remedies = "sequence", []string{"compare whole sequences only"}
-		f.Message = "an earlier end changes answers up to the beginning: the model goes around or looks at all of the sequence"
+		f.Message = "an earlier end changes answers up to the beginning: the model goes around or looks at all of " +
+			"the sequence"
 	case r.Frames > 0 && r.Frames <= 2*r.End:
-		c.Text = fmt.Sprintf("the first %d frames after a start change, and so do the %d before an end: a border and no state", r.Frames, r.End)
-		f.Message = fmt.Sprintf("the model sees the borders of a sequence: %d frames from its start and %d from its end", r.Frames, r.End)
+		c.Text = fmt.Sprintf(
+			"the first %d frames after a start change, and so do the %d before an end: a border and no state", r.Frames,
+			r.End)
+		f.Message = fmt.Sprintf(
+			"the model sees the borders of a sequence: %d frames from its start and %d from its end", r.Frames, r.End)
 	case r.Frames < 0 && r.End > 0:
-		c.Text = fmt.Sprintf("a later start changes answers through all of the %d frames that were followed and an earlier end those of the %d before it, which tells no state apart", len(r.Error), r.End)
+		c.Text = fmt.Sprintf(
+			"a later start changes answers through all of the %d frames that were followed and an earlier end those "+
+				"of the %d before it, which tells no state apart", len(r.Error), r.End)
 		f.Location, f.Remedies = "sequence", []string{"compare whole sequences only"}
-		f.Message = fmt.Sprintf("answers depend on where a sequence starts, through all of the %d frames that were followed, and on where it ends, up to %d frames before", len(r.Error), r.End)
+		f.Message = fmt.Sprintf(
+			"answers depend on where a sequence starts, through all of the %d frames that were followed, and on "+
+				"where it ends, up to %d frames before", len(r.Error), r.End)
 	case r.Frames < 0:
 		c.Holds, c.Strength = true, 0.7
-		c.Text = fmt.Sprintf("the error of a later start is not below the threshold within the %d frames that were followed; the first differs by %s of the scale", len(r.Error), audit.Figures(first))
+		c.Text = fmt.Sprintf(
+			"the error of a later start is not below the threshold within the %d frames that were followed; the "+
+				"first differs by %s of the scale", len(r.Error), audit.Figures(first))
 		if r.Tenth > 0 {
 			c.Text += fmt.Sprintf(", after %d frames a tenth of that is left", r.Tenth)
 		}
 	default:
 		c.Holds = true
-		c.Text = fmt.Sprintf("the first %d frames after a start differ from what they are in a running sequence, the first by %s of the scale", r.Frames, audit.Figures(first))
+		c.Text = fmt.Sprintf(
+			"the first %d frames after a start differ from what they are in a running sequence, the first by %s of "+
+				"the scale", r.Frames, audit.Figures(first))
 	}
 	p.Clue(c)
 	if c.Holds {
 		f.Location, f.Message = "state", c.Text
-		f.Remedies = []string{"leave these frames out of what is compared, or run the model over as many before", "start from a state that was learned for it"}
+		f.Remedies = []string{
+			"leave these frames out of what is compared, or run the model over as many before",
+			"start from a state that was learned for it",
+		}
 	}
 	p.Report(f)
 }

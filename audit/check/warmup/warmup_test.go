@@ -20,7 +20,8 @@ import (
 
 const samples, hop = 60, 4
 
-// smooth is a model of signals: a frame for every 4 numbers, the mean square of each, through a memory that keeps the share keep of what it held.
+// smooth is a model of signals: a frame for every 4 numbers, the mean square of each, through a memory that keeps the
+// share keep of what it held.
 func smooth(keep float64) audit.Predictor {
 	return audit.PredictFunc(func(_ context.Context, values []space.Value) ([]space.Value, error) {
 		out := make([]space.Value, len(values))
@@ -63,7 +64,8 @@ func long(t *testing.T, p audit.Predictor, n int) *audit.Subject {
 		t.Fatal(err)
 	}
 	return &audit.Subject{
-		Name: "smooth", Predictor: p, Plan: audittest.Plan(t, in, action.Trivial{G: g}, g.Identity(), group.Element{4}), N: 12, Seed: 1, InSpec: spec,
+		Name: "smooth", Predictor: p, Plan: audittest.Plan(t, in, action.Trivial{G: g}, g.Identity(), group.Element{4}),
+		N: 12, Seed: 1, InSpec: spec,
 		OutSpec: space.Spec{Name: "y", Kind: space.KindSignal, Shape: []int{1, samples}},
 		Sample: func(i int) (dataset.Sample, error) {
 			r := rand.New(rand.NewPCG(5, uint64(i)))
@@ -105,8 +107,8 @@ func result(t *testing.T, s *audit.Subject) (clue *audit.Clue, frames, tenth flo
 	return clue, frames, tenth
 }
 
-// A memory that keeps the share k per frame forgets a start like k^n: with an error of about 1 at the first frame the limit of 1e-4 is met after
-// ln(1e-4)/ln(k) frames, 13.3 for a half. Without a memory nothing is to be forgotten.
+// A memory that keeps the share k per frame forgets a start like k^n: with an error of about 1 at the first frame the
+// limit of 1e-4 is met after ln(1e-4)/ln(k) frames, 13.3 for a half. Without a memory nothing is to be forgotten.
 func TestWarmup(t *testing.T) {
 	clue, frames, tenth := result(t, subject(t, smooth(0.5)))
 	if !clue.Holds || frames < 11 || frames > 17 || tenth != 4 { // 0.5⁴ is the first power below a tenth
@@ -116,12 +118,16 @@ func TestWarmup(t *testing.T) {
 	if clue.Holds || frames != 0 {
 		t.Errorf("no memory: %g frames, %+v", frames, clue)
 	}
-	clue, frames, tenth = result(t, subject(t, smooth(0.8))) // ln(1e-4)/ln(0.8) is 41 frames, and 0.8¹¹ the first power below a tenth
-	if !clue.Holds || !math.IsNaN(frames) || tenth != 11 || !strings.Contains(clue.Text, "not below the threshold within") || !strings.Contains(clue.Text, "after 11 frames a tenth") {
+	// ln(1e-4)/ln(0.8) is 41 frames, and 0.8¹¹ the first power below a tenth
+	clue, frames, tenth = result(t, subject(t, smooth(0.8)))
+	if !clue.Holds || !math.IsNaN(frames) || tenth != 11 ||
+		!strings.Contains(clue.Text, "not below the threshold within") ||
+		!strings.Contains(clue.Text, "after 11 frames a tenth") {
 		t.Errorf("memory of four fifths: %g frames, %g to a tenth, %+v", frames, tenth, clue)
 	}
 	clue, frames, tenth = result(t, subject(t, smooth(0.999)))
-	if !clue.Holds || !math.IsNaN(frames) || !math.IsNaN(tenth) || !strings.Contains(clue.Text, "not below the threshold within") {
+	if !clue.Holds || !math.IsNaN(frames) || !math.IsNaN(tenth) ||
+		!strings.Contains(clue.Text, "not below the threshold within") {
 		t.Errorf("a memory that hardly forgets: %g frames, %g to a tenth, %+v", frames, tenth, clue)
 	}
 }
@@ -160,7 +166,8 @@ func square(h, wide int) func(x []float64, k int) float64 {
 	}
 }
 
-// Without a memory nothing is to be forgotten, whether the frames divide the signal or not; with one of a half the start is forgotten as quickly as elsewhere.
+// Without a memory nothing is to be forgotten, whether the frames divide the signal or not; with one of a half the
+// start is forgotten as quickly as elsewhere.
 func TestHop(t *testing.T) {
 	for _, x := range []struct {
 		name    string
@@ -196,7 +203,8 @@ func TestNoHop(t *testing.T) {
 	}
 }
 
-// A model that remembers its start and sees a little ahead is neither a border nor told apart as a state, and the finding says what was measured of both ends.
+// A model that remembers its start and sees a little ahead is neither a border nor told apart as a state, and the
+// finding says what was measured of both ends.
 func TestStartAndEnd(t *testing.T) {
 	const ahead = 3
 	p := framed(func(n int) int { return n }, func(x []float64, k int) float64 {

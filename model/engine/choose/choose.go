@@ -1,8 +1,9 @@
 // Package choose decides which engine runs the models, opens it and makes sure that it computes rightly.
 //
-// A library of ONNX Runtime is looked for in this order: the path given by hand, the environment variable NERO_ORT_LIB, beside
-// the program, in the user's cache folder, in the system's library folders. The first that loads and passes the self-test is
-// taken; without one, the embedded engine runs. A library named by hand or by the variable must load: it is never passed over.
+// A library of ONNX Runtime is looked for in this order: the path given by hand, the environment variable NERO_ORT_LIB,
+// beside the program, in the user's cache folder, in the system's library folders. The first that loads and passes the
+// self-test is taken; without one, the embedded engine runs. A library named by hand or by the variable must load: it
+// is never passed over.
 package choose
 
 import (
@@ -34,32 +35,42 @@ const (
 
 // Request is what the user asked for.
 type Request struct {
-	Kind    string // Auto, Native or Wasm; empty means Auto
-	Library string // path of a library given by hand; empty for none
+	// Auto, Native or Wasm; empty means Auto
+	Kind string
+	// path of a library given by hand; empty for none
+	Library string
 }
 
 // Places is where to look. [Host] fills it for this machine.
 type Places struct {
-	Library   string           // the value of the variable NERO_ORT_LIB
-	Beside    string           // the folder of the program; empty for none
-	Cache     string           // nero's folder in the user's cache; empty for none: nothing is kept
-	System    []string         // library folders of the system
-	Platform  library.Platform // of this program
-	Processor string           // tells processors apart, for remembered self-tests
+	// the value of the variable NERO_ORT_LIB
+	Library string
+	// the folder of the program; empty for none
+	Beside string
+	// nero's folder in the user's cache; empty for none: nothing is kept
+	Cache string
+	// library folders of the system
+	System []string
+	// of this program
+	Platform library.Platform
+	// tells processors apart, for remembered self-tests
+	Processor string
 }
 
 // Candidate is a library that may be taken.
 type Candidate struct {
-	Path   string
-	Reason string // why this one, for [engine.Info]
-	Must   bool   // named by the user: if it does not load, that is an error
+	Path string
+	// why this one, for [engine.Info]
+	Reason string
+	// named by the user: if it does not load, that is an error
+	Must bool
 }
 
 // ErrNoLibrary is returned when a native engine is asked for and no library is found.
 var ErrNoLibrary = errors.New("no ONNX Runtime library found")
 
-// Candidates lists the libraries in the order in which they are tried. It looks into folders, loads nothing and leaves out
-// folders that cannot be read. A library named by the user stands alone.
+// Candidates lists the libraries in the order in which they are tried. It looks into folders, loads nothing and leaves
+// out folders that cannot be read. A library named by the user stands alone.
 func Candidates(r Request, p Places) ([]Candidate, error) {
 	switch r.Kind {
 	case Auto, Native, "":
@@ -97,8 +108,8 @@ func Candidates(r Request, p Places) ([]Candidate, error) {
 	return cs, nil
 }
 
-// libraries are the names in dir that ONNX Runtime's library may have, the one without a version first, then the longest. Names
-// that lead to the same file count once.
+// libraries are the names in dir that ONNX Runtime's library may have, the one without a version first, then the
+// longest. Names that lead to the same file count once.
 func libraries(dir string, p library.Platform) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -146,7 +157,8 @@ func selftestDir(p Places) string {
 // Choice is an opened engine.
 type Choice struct {
 	engine.Engine
-	Notes []string // what the user should know: libraries passed over, a cache folder that cannot be written
+	// what the user should know: libraries passed over, a cache folder that cannot be written
+	Notes []string
 }
 
 // Hint says how to get the faster engine; it is empty when that one runs.
@@ -191,7 +203,9 @@ func Open(ctx context.Context, r Request, p Places) (Choice, error) {
 		if len(skipped) > 0 {
 			return Choice{}, fmt.Errorf("%w that can be used: %s", ErrNoLibrary, strings.Join(skipped, "; "))
 		}
-		return Choice{}, fmt.Errorf("%w: looked at the variable %s, in %s; install one with 'nero engine install' or name it", ErrNoLibrary, Variable, strings.Join(searched(p), ", "))
+		return Choice{}, fmt.Errorf(
+			"%w: looked at the variable %s, in %s; install one with 'nero engine install' or name it", ErrNoLibrary,
+			Variable, strings.Join(searched(p), ", "))
 	}
 	return embedded(ctx, r, p, skipped)
 }
@@ -247,8 +261,8 @@ func embedded(ctx context.Context, r Request, p Places, skipped []string) (Choic
 	return Choice{Engine: e, Notes: notes}, nil
 }
 
-// Install puts the library in file, or in an archive of one of the kinds that [library.Install] takes, into the user's cache
-// folder after it has loaded and passed the self-test, and returns its path. From then on [Open] finds it there.
+// Install puts the library in file, or in an archive of one of the kinds that [library.Install] takes, into the user's
+// cache folder after it has loaded and passed the self-test, and returns its path. From then on [Open] finds it there.
 func Install(ctx context.Context, file string, p Places) (string, error) {
 	if p.Cache == "" {
 		return "", errors.New("there is no cache folder of the user to install into")
@@ -265,10 +279,13 @@ func Install(ctx context.Context, file string, p Places) (string, error) {
 	})
 }
 
-// Host fills [Places] for this machine: the environment, the folder of the program, the user's cache folder (nero inside
-// [os.UserCacheDir]) and the system's library folders.
+// Host fills [Places] for this machine: the environment, the folder of the program, the user's cache folder (nero
+// inside [os.UserCacheDir]) and the system's library folders.
 func Host() Places {
-	p := Places{Library: os.Getenv(Variable), Platform: library.Host(), Processor: processor(), System: systemDirs(runtime.GOOS, runtime.GOARCH, os.Getenv)}
+	p := Places{
+		Library: os.Getenv(Variable), Platform: library.Host(), Processor: processor(),
+		System: systemDirs(runtime.GOOS, runtime.GOARCH, os.Getenv),
+	}
 	if exe, err := os.Executable(); err == nil {
 		if target, err := filepath.EvalSymlinks(exe); err == nil {
 			exe = target

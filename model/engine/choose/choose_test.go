@@ -35,21 +35,29 @@ func TestCandidatesInOrder(t *testing.T) {
 	root := t.TempDir()
 	at := func(path string) string { return filepath.Join(root, filepath.FromSlash(path)) }
 	for _, f := range []string{
-		"bin/libonnxruntime.so", "bin/libonnxruntime_providers_shared.so", "bin/notes.txt", "cache/engine/linux-amd64/libonnxruntime.so",
-		"cache/engine/linux-arm64/libonnxruntime.so", "usr/libonnxruntime.so.1", "usr/libonnxruntime.so.1.21.0", "lib/onnxruntime.dll",
+		"bin/libonnxruntime.so", "bin/libonnxruntime_providers_shared.so", "bin/notes.txt",
+		"cache/engine/linux-amd64/libonnxruntime.so",
+		"cache/engine/linux-arm64/libonnxruntime.so", "usr/libonnxruntime.so.1", "usr/libonnxruntime.so.1.21.0",
+		"lib/onnxruntime.dll",
 	} {
 		touch(t, at(f), f)
 	}
 	if err := os.Symlink("libonnxruntime.so.1.21.0", at("usr/libonnxruntime.so")); err != nil {
 		t.Skip(err)
 	}
-	p := Places{Beside: at("bin"), Cache: at("cache"), System: []string{"", at("none"), at("usr"), at("lib")}, Platform: linux}
+	p := Places{
+		Beside: at("bin"), Cache: at("cache"), System: []string{"", at("none"), at("usr"), at("lib")},
+		Platform: linux,
+	}
 	cs, err := Candidates(Request{}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The link and the file it leads to count once.
-	want := []string{at("bin/libonnxruntime.so"), at("cache/engine/linux-amd64/libonnxruntime.so"), at("usr/libonnxruntime.so"), at("usr/libonnxruntime.so.1")}
+	want := []string{
+		at("bin/libonnxruntime.so"), at("cache/engine/linux-amd64/libonnxruntime.so"),
+		at("usr/libonnxruntime.so"), at("usr/libonnxruntime.so.1"),
+	}
 	if got := paths(cs); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
@@ -112,7 +120,8 @@ func TestALibraryNamedByTheUserMustLoad(t *testing.T) {
 		}
 		p := p
 		p.Library = path
-		if c, err := Open(t.Context(), Request{}, p); err == nil || !strings.Contains(err.Error(), Variable) || !strings.Contains(err.Error(), path) {
+		if c, err := Open(t.Context(), Request{}, p); err == nil || !strings.Contains(err.Error(), Variable) ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("by the variable: %v (%v)", c.Engine, err)
 		}
 	}
@@ -124,7 +133,9 @@ func TestAFoundLibraryMayBePassedOver(t *testing.T) {
 	touch(t, bad, "not a library")
 	p := cached(t)
 	p.System = []string{dir}
-	if _, err := Open(t.Context(), Request{Kind: Native}, Places{System: p.System, Platform: p.Platform}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), bad) {
+	if _, err := Open(t.Context(), Request{Kind: Native},
+		Places{System: p.System, Platform: p.Platform}); !errors.Is(err, ErrNoLibrary) ||
+		!strings.Contains(err.Error(), bad) {
 		t.Errorf("native: %v", err)
 	}
 	c, err := Open(t.Context(), Request{}, p)
@@ -139,7 +150,8 @@ func TestAFoundLibraryMayBePassedOver(t *testing.T) {
 
 func TestWithoutALibrary(t *testing.T) {
 	p := Places{Platform: library.Host(), Beside: t.TempDir(), System: []string{t.TempDir()}}
-	if _, err := Open(t.Context(), Request{Kind: Native}, p); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), p.Beside) || !strings.Contains(err.Error(), Variable) {
+	if _, err := Open(t.Context(), Request{Kind: Native}, p); !errors.Is(err, ErrNoLibrary) ||
+		!strings.Contains(err.Error(), p.Beside) || !strings.Contains(err.Error(), Variable) {
 		t.Errorf("native: %v", err)
 	}
 	c, err := Open(t.Context(), Request{Kind: Wasm}, cached(t))
@@ -163,10 +175,12 @@ func TestEndedContext(t *testing.T) {
 func TestInstallRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.tgz")
 	touch(t, file, "hello")
-	if _, err := Install(t.Context(), file, Places{Platform: library.Host()}); err == nil || !strings.Contains(err.Error(), "cache folder") {
+	if _, err := Install(t.Context(), file, Places{Platform: library.Host()}); err == nil ||
+		!strings.Contains(err.Error(), "cache folder") {
 		t.Errorf("without a cache folder: %v", err)
 	}
-	if _, err := Install(t.Context(), file, Places{Platform: library.Host(), Cache: t.TempDir()}); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := Install(t.Context(), file, Places{Platform: library.Host(), Cache: t.TempDir()}); err == nil ||
+		!strings.Contains(err.Error(), file) {
 		t.Errorf("a text: %v", err)
 	}
 }
@@ -197,7 +211,8 @@ func TestInstallAndFindAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i := again.Info(); i.Name != "native" || i.Path != path || i.Version != c.Info().Version || again.Hint() != "" {
+		if i := again.Info(); i.Name != "native" || i.Path != path || i.Version != c.Info().Version ||
+			again.Hint() != "" {
 			t.Errorf("%+v", i)
 		}
 		if records() != 1 {
@@ -209,7 +224,8 @@ func TestInstallAndFindAgain(t *testing.T) {
 
 func TestSystemDirs(t *testing.T) {
 	env := func(v map[string]string) func(string) string { return func(name string) string { return v[name] } }
-	if got := systemDirs("linux", "arm64", env(map[string]string{"LD_LIBRARY_PATH": "/a"})); got[0] != "/a" || !slices.Contains(got, "/usr/lib/aarch64-linux-gnu") {
+	if got := systemDirs("linux", "arm64", env(map[string]string{"LD_LIBRARY_PATH": "/a"})); got[0] != "/a" ||
+		!slices.Contains(got, "/usr/lib/aarch64-linux-gnu") {
 		t.Errorf("linux: %q", got)
 	}
 	if got := systemDirs("darwin", "arm64", env(nil)); !slices.Contains(got, "/opt/homebrew/lib") {
@@ -218,7 +234,8 @@ func TestSystemDirs(t *testing.T) {
 }
 
 func TestModelName(t *testing.T) {
-	if got := modelName([]byte("processor\t: 0\nmodel name\t: Some: CPU @ 2\nmodel name\t: Other\n")); got != "Some: CPU @ 2" {
+	if got := modelName(
+		[]byte("processor\t: 0\nmodel name\t: Some: CPU @ 2\nmodel name\t: Other\n")); got != "Some: CPU @ 2" {
 		t.Errorf("%q", got)
 	}
 	if got := modelName(nil); got != "" {

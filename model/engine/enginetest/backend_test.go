@@ -19,8 +19,9 @@ import (
 	"nero/model/engine/choose"
 )
 
-// testData names the folder of ONNX's own test data for backends: node, simple, pytorch-operator and so on below it, in each
-// of them a folder a test with model.onnx and test_data_set_N/{input,output}_M.pb. Debian's package libonnx-testdata has it.
+// testData names the folder of ONNX's own test data for backends: node, simple, pytorch-operator and so on below it, in
+// each of them a folder a test with model.onnx and test_data_set_N/{input,output}_M.pb. Debian's package
+// libonnx-testdata has it.
 const testData = "NERO_ONNX_TESTDATA"
 
 var update = flag.Bool("update", false, "write the lists of expected misses")
@@ -32,8 +33,9 @@ func TestBackendDataOnWasm(t *testing.T) { backend(t, choose.Wasm) }
 
 func TestBackendDataOnNative(t *testing.T) { backend(t, choose.Native) }
 
-// backend runs all tests three times each and compares the misses with testdata/misses-BODY.txt: a new miss fails, a healed one
-// too, so that the list stays true. The lists were made with ONNX 1.12's data, wasm 1.18.0 and native 1.27.0.
+// backend runs all tests three times each and compares the misses with testdata/misses-BODY.txt: a new miss fails, a
+// healed one too, so that the list stays true. The lists were made with ONNX 1.12's data, wasm 1.18.0 and native
+// 1.27.0.
 func backend(t *testing.T, kind string) {
 	t.Helper()
 	root := os.Getenv(testData)
@@ -154,7 +156,8 @@ func near(got, want tensor.Tensor) error {
 		return err
 	}
 	for i := range w {
-		if g[i] != w[i] && !(math.IsNaN(g[i]) && math.IsNaN(w[i])) && !(math.Abs(g[i]-w[i]) <= 1e-7+1e-3*math.Abs(w[i])) {
+		if g[i] != w[i] && !(math.IsNaN(g[i]) && math.IsNaN(w[i])) &&
+			!(math.Abs(g[i]-w[i]) <= 1e-7+1e-3*math.Abs(w[i])) {
 			return fmt.Errorf("element %d is %g, want %g", i, g[i], w[i])
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"nero/model/engine/sketch"
 )
 
-// Floor is how far results may lie apart, relative to the largest one, where only the order of sums differs: other batch
-// sizes, no optimization, another body.
+// Floor is how far results may lie apart, relative to the largest one, where only the order of sums differs: other
+// batch sizes, no optimization, another body.
 const Floor = 2e-6
 
 // double is y = 2x for x of free×3, with an optional second part.
@@ -29,7 +29,8 @@ func double() sketch.Model {
 }
 
 func doubles(ctx context.Context, s engine.Session, scale float64) error {
-	return expect(ctx, s, []tensor.Named{floats("x", []float64{scale, 2, 3}, 1, 3)}, []tensor.Named{floats("y", []float64{2 * scale, 4, 6}, 1, 3)}, 0)
+	return expect(ctx, s, []tensor.Named{floats("x", []float64{scale, 2, 3}, 1, 3)},
+		[]tensor.Named{floats("y", []float64{2 * scale, 4, 6}, 1, 3)}, 0)
 }
 
 func ports(ctx context.Context, e engine.Engine) error {
@@ -39,7 +40,10 @@ func ports(ctx context.Context, e engine.Engine) error {
 			node("Mul", []string{"zebra", "w"}, []string{"last"}),
 			node("Add", []string{"última", "zebra"}, []string{"a b/c:0"}),
 		},
-		Inputs:    []sketch.Port{port("zebra", tensor.Float32, 2), port("w", tensor.Float32, 2), port("última", tensor.Float32, 2)},
+		Inputs: []sketch.Port{
+			port("zebra", tensor.Float32, 2), port("w", tensor.Float32, 2),
+			port("última", tensor.Float32, 2),
+		},
 		Outputs:   []sketch.Port{port("last", tensor.Float32, 2), port("a b/c:0", tensor.Float32, 2)},
 		Constants: []tensor.Named{floats("w", []float64{10, 100}, 2)},
 	}
@@ -51,7 +55,8 @@ func ports(ctx context.Context, e engine.Engine) error {
 			return fmt.Errorf("outputs %q, want %q", s.Outputs(), want)
 		}
 		in := []tensor.Named{floats("zebra", []float64{1, 2}, 2), floats("última", []float64{3, 4}, 2)}
-		return expect(ctx, s, in, []tensor.Named{floats("last", []float64{10, 200}, 2), floats("a b/c:0", []float64{4, 6}, 2)}, 0)
+		return expect(ctx, s, in,
+			[]tensor.Named{floats("last", []float64{10, 200}, 2), floats("a b/c:0", []float64{4, 6}, 2)}, 0)
 	})
 }
 
@@ -79,7 +84,8 @@ func refusals(ctx context.Context, e engine.Engine) error {
 			{"a type that does not exist", []tensor.Named{odd}},
 		} {
 			if _, err := s.Run(ctx, c.in); err == nil || err.Error() == "" {
-				return fmt.Errorf("%s: want an error with a text, got %v", c.name, err) //nolint:errorlint // a text, not a chain
+				return fmt.Errorf("%s: want an error with a text, got %v", c.name,
+					err) //nolint:errorlint // a text, not a chain
 			}
 			if err := doubles(ctx, s, 1); err != nil {
 				return fmt.Errorf("after %s: %w", c.name, err)
@@ -91,12 +97,21 @@ func refusals(ctx context.Context, e engine.Engine) error {
 
 func failures(ctx context.Context, e engine.Engine) error {
 	m := sketch.Model{
-		Nodes:   []sketch.Node{node("Gather", []string{"x", "i"}, []string{"g"}), node("Reshape", []string{"g", "s"}, []string{"y"})},
-		Inputs:  []sketch.Port{port("x", tensor.Float32, 3), port("i", tensor.Int64, sketch.Free), port("s", tensor.Int64, sketch.Free)},
+		Nodes: []sketch.Node{
+			node("Gather", []string{"x", "i"}, []string{"g"}),
+			node("Reshape", []string{"g", "s"}, []string{"y"}),
+		},
+		Inputs: []sketch.Port{
+			port("x", tensor.Float32, 3), port("i", tensor.Int64, sketch.Free),
+			port("s", tensor.Int64, sketch.Free),
+		},
 		Outputs: []sketch.Port{port("y", tensor.Float32, sketch.Free)},
 	}
 	in := func(i, s []float64) []tensor.Named {
-		return []tensor.Named{floats("x", []float64{5, 6, 7}, 3), number("i", tensor.Int64, i, len(i)), number("s", tensor.Int64, s, len(s))}
+		return []tensor.Named{
+			floats("x", []float64{5, 6, 7}, 3), number("i", tensor.Int64, i, len(i)),
+			number("s", tensor.Int64, s, len(s)),
+		}
 	}
 	return with(ctx, e, m, engine.Options{}, func(s engine.Session) error {
 		for run := range 3 {
@@ -106,7 +121,8 @@ func failures(ctx context.Context, e engine.Engine) error {
 			if _, err := s.Run(ctx, in([]float64{1, 2}, []float64{3})); err == nil {
 				return errors.New("a shape with too many elements is accepted")
 			}
-			if err := expect(ctx, s, in([]float64{2, 0}, []float64{2}), []tensor.Named{floats("y", []float64{7, 5}, 2)}, 0); err != nil {
+			if err := expect(ctx, s, in([]float64{2, 0}, []float64{2}), []tensor.Named{floats("y", []float64{7, 5}, 2)},
+				0); err != nil {
 				return fmt.Errorf("round %d, after the failures: %w", run+1, err)
 			}
 		}
@@ -198,8 +214,8 @@ func unaligned(ctx context.Context, e engine.Engine) error {
 	})
 }
 
-// Network is a small convolutional classifier for images of 1×12×12 with a free batch: convolutions, pooling, a linear layer,
-// softmax. Its weights are pseudo-random and always the same.
+// Network is a small convolutional classifier for images of 1×12×12 with a free batch: convolutions, pooling, a linear
+// layer, softmax. Its weights are pseudo-random and always the same.
 func Network() sketch.Model {
 	rng := rand.New(rand.NewPCG(3, 4))
 	weights := func(name string, scale float64, shape ...int) tensor.Named {
@@ -209,23 +225,29 @@ func Network() sketch.Model {
 		}
 		return floats(name, v, shape...)
 	}
-	pads, kernel, strides := attr("pads", []int{1, 1, 1, 1}), attr("kernel_shape", []int{2, 2}), attr("strides", []int{2, 2})
+	pads, kernel, strides := attr("pads", []int{1, 1, 1, 1}), attr("kernel_shape", []int{2, 2}),
+		attr("strides", []int{2, 2})
 	return sketch.Model{
 		Constants: []tensor.Named{
-			weights("k1", 0.4, 8, 1, 3, 3), weights("b1", 0.1, 8), weights("k2", 0.15, 16, 8, 3, 3), weights("b2", 0.1, 16),
+			weights("k1", 0.4, 8, 1, 3, 3), weights("b1", 0.1, 8), weights("k2", 0.15, 16, 8, 3, 3),
+			weights("b2", 0.1, 16),
 			weights("w", 0.2, 16*3*3, 10), weights("b", 0.1, 10),
 		},
 		Nodes: []sketch.Node{
 			node("Conv", []string{"x", "k1", "b1"}, []string{"c1"}, pads), node("Relu", []string{"c1"}, []string{"r1"}),
 			node("MaxPool", []string{"r1"}, []string{"p1"}, kernel, strides),
-			node("Conv", []string{"p1", "k2", "b2"}, []string{"c2"}, pads), node("Sigmoid", []string{"c2"}, []string{"r2"}),
+			node("Conv", []string{"p1", "k2", "b2"}, []string{"c2"}, pads),
+			node("Sigmoid", []string{"c2"}, []string{"r2"}),
 			node("AveragePool", []string{"r2"}, []string{"p2"}, kernel, strides),
 			node("Flatten", []string{"p2"}, []string{"f"}),
 			node("Gemm", []string{"f", "w", "b"}, []string{"scores"}),
 			node("Softmax", []string{"scores"}, []string{"p"}, attr("axis", 1)),
 		},
-		Inputs:  []sketch.Port{port("x", tensor.Float32, sketch.Free, 1, 12, 12)},
-		Outputs: []sketch.Port{port("scores", tensor.Float32, sketch.Free, 10), port("p", tensor.Float32, sketch.Free, 10)},
+		Inputs: []sketch.Port{port("x", tensor.Float32, sketch.Free, 1, 12, 12)},
+		Outputs: []sketch.Port{
+			port("scores", tensor.Float32, sketch.Free, 10),
+			port("p", tensor.Float32, sketch.Free, 10),
+		},
 	}
 }
 
@@ -310,7 +332,8 @@ func plain(ctx context.Context, e engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	return with(ctx, e, Network(), engine.Options{Plain: true}, func(s engine.Session) error { return expect(ctx, s, in, want, Floor) })
+	return with(ctx, e, Network(), engine.Options{Plain: true},
+		func(s engine.Session) error { return expect(ctx, s, in, want, Floor) })
 }
 
 func goroutines(ctx context.Context, e engine.Engine) error {
@@ -362,11 +385,13 @@ func ended(ctx context.Context, e engine.Engine) error {
 		if err == nil {
 			_ = s.Close() // it is an error that it opened
 		}
-		return fmt.Errorf("opening with an ended context: %v, want %w", err, context.Canceled) //nolint:errorlint // the text of what came instead
+		return fmt.Errorf("opening with an ended context: %v, want %w", err,
+			context.Canceled) //nolint:errorlint // the text of what came instead
 	}
 	return with(ctx, e, Network(), engine.Options{}, func(s engine.Session) error {
 		if _, err := s.Run(over, Images(1)); !errors.Is(err, context.Canceled) {
-			return fmt.Errorf("running with an ended context: %v, want %w", err, context.Canceled) //nolint:errorlint // the text of what came instead
+			return fmt.Errorf("running with an ended context: %v, want %w", err,
+				context.Canceled) //nolint:errorlint // the text of what came instead
 		}
 		// A context that ends meanwhile: the run is either done by then or returns its error.
 		in := Images(64)
@@ -375,7 +400,8 @@ func ended(ctx context.Context, e engine.Engine) error {
 		wg.Go(cancel)
 		for err := error(nil); err == nil; {
 			if _, err = s.Run(soon, in); err != nil && !errors.Is(err, context.Canceled) {
-				return fmt.Errorf("running with a context that ends: %v, want %w", err, context.Canceled) //nolint:errorlint // the text of what came instead
+				return fmt.Errorf("running with a context that ends: %v, want %w", err,
+					context.Canceled) //nolint:errorlint // the text of what came instead
 			}
 		}
 		wg.Wait()
@@ -395,7 +421,8 @@ func closing(ctx context.Context, e engine.Engine) error {
 		}
 	}
 	if _, err := s.Run(ctx, []tensor.Named{floats("x", []float64{1, 2, 3}, 1, 3)}); !errors.Is(err, engine.ErrClosed) {
-		return fmt.Errorf("running after Close: %v, want %w", err, engine.ErrClosed) //nolint:errorlint // the text of what came instead
+		return fmt.Errorf("running after Close: %v, want %w", err,
+			engine.ErrClosed) //nolint:errorlint // the text of what came instead
 	}
 	return nil
 }

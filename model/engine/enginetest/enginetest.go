@@ -1,5 +1,5 @@
-// Package enginetest is the kit that every engine must pass: what models compute, what happens with wrong input, and that one
-// call leaves nothing behind that the next one could see.
+// Package enginetest is the kit that every engine must pass: what models compute, what happens with wrong input, and
+// that one call leaves nothing behind that the next one could see.
 package enginetest
 
 import (
@@ -38,19 +38,30 @@ func Run(t *testing.T, e engine.Engine) {
 func Checks() []Check {
 	return []Check{
 		{"info", "Info names the body and its version.", info},
-		{"operators", "Models of a few operators give the results that the ONNX specification defines, three times over dirty memory.", operators},
-		{"unused values", "Values that nothing uses do not disturb the others, in the first run as in the later ones.", unused},
+		{"operators", "Models of a few operators give the results that the ONNX specification defines, three times " +
+			"over dirty memory.", operators},
+		{
+			"unused values", "Values that nothing uses do not disturb the others, in the first run as in the later ones.",
+			unused,
+		},
 		{"types", "Every element type passes through unchanged.", types},
 		{"ports", "Inputs and outputs keep the model's order; initializers listed as inputs are not inputs.", ports},
 		{"refusals", "Wrong inputs are errors, and the session goes on giving right results.", refusals},
-		{"failures", "A model that fails while it runs is an error, and the session goes on giving right results.", failures},
+		{
+			"failures", "A model that fails while it runs is an error, and the session goes on giving right results.",
+			failures,
+		},
 		{"foreign files", "What is not a model is an error that says something, and the engine goes on.", foreign},
-		{"memory", "Results do not share memory with the session or with each other, and inputs are not changed.", memory},
+		{
+			"memory", "Results do not share memory with the session or with each other, and inputs are not changed.",
+			memory,
+		},
 		{"unaligned input", "The bytes of an input may lie at any address.", unaligned},
 		{"repeats", "The same input gives the same bytes however often and whatever ran in between.", repeats},
 		{"batches", "A sample's result does not depend on the batch it is in.", batches},
 		{"no optimization", "Options.Plain changes results by rounding only.", plain},
-		{"goroutines", "One session on many goroutines if Concurrent, else one session for each, gives what one goroutine gives.", goroutines},
+		{"goroutines", "One session on many goroutines if Concurrent, else one session for each, gives what one " +
+			"goroutine gives.", goroutines},
 		{"context", "An ended context is returned as the error.", ended},
 		{"close", "Close may be called twice; a closed session refuses to run.", closing},
 	}
@@ -64,7 +75,9 @@ func info(_ context.Context, e engine.Engine) error {
 }
 
 // with opens a model for the time of f.
-func with(ctx context.Context, e engine.Engine, m sketch.Model, o engine.Options, f func(engine.Session) error) (err error) {
+func with(ctx context.Context, e engine.Engine, m sketch.Model, o engine.Options,
+	f func(engine.Session) error,
+) (err error) {
 	s, err := e.Open(ctx, m.Bytes(), o)
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
@@ -86,7 +99,8 @@ func expect(ctx context.Context, s engine.Session, in, want []tensor.Named, tole
 	return Compare(got, want, tolerance)
 }
 
-// Compare checks names, types, shapes and, relative to the largest expected value of each tensor, elements. NaN equals NaN.
+// Compare checks names, types, shapes and, relative to the largest expected value of each tensor, elements. NaN equals
+// NaN.
 func Compare(got, want []tensor.Named, tolerance float64) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%d outputs, want %d", len(got), len(want))
@@ -94,7 +108,8 @@ func Compare(got, want []tensor.Named, tolerance float64) error {
 	for i, w := range want {
 		g := got[i]
 		if g.Name != w.Name || g.DType != w.DType || !slices.Equal(g.Shape, w.Shape) {
-			return fmt.Errorf("output %d is %q %s%v, want %q %s%v", i, g.Name, g.DType, g.Shape, w.Name, w.DType, w.Shape)
+			return fmt.Errorf("output %d is %q %s%v, want %q %s%v", i, g.Name, g.DType, g.Shape, w.Name, w.DType,
+				w.Shape)
 		}
 		a, err := g.Float64s(nil)
 		if err != nil {
@@ -152,8 +167,8 @@ func node(op string, in, out []string, attrs ...sketch.Attr) sketch.Node {
 
 func attr(name string, v any) sketch.Attr { return sketch.Attr{Name: name, Value: v} }
 
-// soil runs a session on large values of both signs in the shapes of in, so that its buffers are full of them. Errors do not
-// matter here: indices, for one, will be out of range.
+// soil runs a session on large values of both signs in the shapes of in, so that its buffers are full of them. Errors
+// do not matter here: indices, for one, will be out of range.
 func soil(ctx context.Context, s engine.Session, in []tensor.Named) {
 	dirty := make([]tensor.Named, len(in))
 	for i, x := range in {

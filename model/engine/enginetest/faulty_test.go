@@ -17,9 +17,12 @@ import (
 // faulty wraps a good engine and spoils one thing. The kit must find every one of them.
 type faulty struct {
 	engine.Engine
-	open func(ctx context.Context, model []byte, o engine.Options) (engine.Session, error)      // nil: as it is
-	run  func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) // nil: as it is
-	shut func(s *faultySession) error                                                           // nil: as it is
+	// nil: as it is
+	open func(ctx context.Context, model []byte, o engine.Options) (engine.Session, error)
+	// nil: as it is
+	run func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error)
+	// nil: as it is
+	shut func(s *faultySession) error
 	info *engine.Info
 	// concurrent is what it says of itself; nil: as it is.
 	concurrent *bool
@@ -93,8 +96,8 @@ func add(out []tensor.Named, by float32) []tensor.Named {
 	return out
 }
 
-// mixer lets calls that are under way at the same time swap their results, whether they use one session or several. It waits
-// for a second call, so that what is found does not hang on how goroutines are scheduled.
+// mixer lets calls that are under way at the same time swap their results, whether they use one session or several. It
+// waits for a second call, so that what is found does not hang on how goroutines are scheduled.
 func mixer() func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
 	var mu sync.Mutex // of the engine beneath, which need not be concurrent
 	var calls atomic.Int64
@@ -123,24 +126,31 @@ func TestTheKitFindsFaults(t *testing.T) {
 	good := open(t, choose.Auto)
 	for name, c := range map[string]struct {
 		engine *faulty
-		check  string // at least this one must fail
+		// at least this one must fail
+		check string
 	}{
 		"says nothing of itself": {&faulty{info: &engine.Info{}}, "info"},
-		"adds what was there before": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		"adds what was there before": {&faulty{run: func(s *faultySession, ctx context.Context,
+			in []tensor.Named,
+		) ([]tensor.Named, error) {
 			out, err := s.Session.Run(ctx, in)
 			if s.runs.Load() > 1 {
 				add(out, 1)
 			}
 			return out, err
 		}}, "operators"},
-		"is wrong from the second run of a shape on": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		"is wrong from the second run of a shape on": {&faulty{run: func(s *faultySession, ctx context.Context,
+			in []tensor.Named,
+		) ([]tensor.Named, error) {
 			out, err := s.Session.Run(ctx, in)
 			if s.runs.Load() > 3 {
 				add(out, 1e-3)
 			}
 			return out, err
 		}}, "unused values"},
-		"gives float32 for everything": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		"gives float32 for everything": {&faulty{run: func(s *faultySession, ctx context.Context,
+			in []tensor.Named,
+		) ([]tensor.Named, error) {
 			out, err := s.Session.Run(ctx, in)
 			for i := range out {
 				if out[i].DType == tensor.Int32 {
@@ -149,20 +159,26 @@ func TestTheKitFindsFaults(t *testing.T) {
 			}
 			return out, err
 		}}, "types"},
-		"sorts its outputs": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		"sorts its outputs": {&faulty{run: func(s *faultySession, ctx context.Context,
+			in []tensor.Named,
+		) ([]tensor.Named, error) {
 			out, err := s.Session.Run(ctx, in)
 			if len(out) == 2 && out[0].Name > out[1].Name {
 				out[0], out[1] = out[1], out[0]
 			}
 			return out, err
 		}}, "ports"},
-		"ignores the names of inputs": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		"ignores the names of inputs": {&faulty{run: func(s *faultySession, ctx context.Context,
+			in []tensor.Named,
+		) ([]tensor.Named, error) {
 			if len(in) == 1 {
 				in = []tensor.Named{{Name: s.Inputs()[0], Tensor: in[0].Tensor}}
 			}
 			return s.Session.Run(ctx, in)
 		}}, "refusals"},
-		"is broken after an error": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		"is broken after an error": {&faulty{run: func(s *faultySession, ctx context.Context,
+			in []tensor.Named,
+		) ([]tensor.Named, error) {
 			if s.runs.Load() > 1000 {
 				return nil, errors.New("broken")
 			}
@@ -172,14 +188,18 @@ func TestTheKitFindsFaults(t *testing.T) {
 			}
 			return out, err
 		}}, "failures"},
-		"opens anything": {&faulty{open: func(ctx context.Context, model []byte, o engine.Options) (engine.Session, error) {
+		"opens anything": {&faulty{open: func(ctx context.Context, model []byte, o engine.Options) (engine.Session,
+			error,
+		) {
 			s, err := good.Open(ctx, model, o)
 			if err != nil && ctx.Err() == nil {
 				return openAnything{}, nil
 			}
 			return s, err
 		}}, "foreign files"},
-		"uses its results again": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		"uses its results again": {&faulty{run: func(s *faultySession, ctx context.Context,
+			in []tensor.Named,
+		) ([]tensor.Named, error) {
 			out, err := s.Session.Run(ctx, in)
 			if s.last != nil && len(out) == len(s.last) {
 				for i := range out {
@@ -189,7 +209,9 @@ func TestTheKitFindsFaults(t *testing.T) {
 			s.last = out
 			return out, err
 		}}, "memory"},
-		"writes to its inputs": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		"writes to its inputs": {&faulty{run: func(s *faultySession, ctx context.Context,
+			in []tensor.Named,
+		) ([]tensor.Named, error) {
 			out, err := s.Session.Run(ctx, in)
 			add(in, 1)
 			return out, err
@@ -198,14 +220,18 @@ func TestTheKitFindsFaults(t *testing.T) {
 			out, err := s.Session.Run(ctx, in)
 			return add(out, 1e-6*float32(s.runs.Load())), err
 		}}, "repeats"},
-		"depends on the batch": {&faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		"depends on the batch": {&faulty{run: func(s *faultySession, ctx context.Context,
+			in []tensor.Named,
+		) ([]tensor.Named, error) {
 			out, err := s.Session.Run(ctx, in)
 			if len(in) == 1 && len(in[0].Shape) > 0 && in[0].Shape[0] == 7 {
 				add(out, 1e-3)
 			}
 			return out, err
 		}}, "batches"},
-		"ignores the context": {&faulty{run: func(s *faultySession, _ context.Context, in []tensor.Named) ([]tensor.Named, error) {
+		"ignores the context": {&faulty{run: func(s *faultySession, _ context.Context,
+			in []tensor.Named,
+		) ([]tensor.Named, error) {
 			return s.Session.Run(context.Background(), in)
 		}}, "context"},
 		"runs after Close": {&faulty{shut: func(*faultySession) error { return nil }}, "close"},
@@ -217,13 +243,20 @@ func TestTheKitFindsFaults(t *testing.T) {
 		}}, "close"},
 		"mixes up the goroutines of a session": {&faulty{concurrent: new(true), run: mixer()}, "goroutines"},
 		"mixes up sessions":                    {&faulty{concurrent: new(false), run: mixer()}, "goroutines"},
-		"computes otherwise without optimization": {&faulty{open: func(ctx context.Context, model []byte, o engine.Options) (engine.Session, error) {
+		"computes otherwise without optimization": {&faulty{open: func(ctx context.Context, model []byte,
+			o engine.Options,
+		) (engine.Session, error) {
 			s, err := good.Open(ctx, model, o)
 			if err == nil && o.Plain {
-				return &faultySession{Session: s, f: &faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
-					out, err := s.Session.Run(ctx, in)
-					return add(out, 1e-3), err
-				}}}, nil
+				return &faultySession{
+					Session: s,
+					f: &faulty{run: func(s *faultySession, ctx context.Context, in []tensor.Named) ([]tensor.Named,
+						error,
+					) {
+						out, err := s.Session.Run(ctx, in)
+						return add(out, 1e-3), err
+					}},
+				}, nil
 			}
 			return s, err
 		}}, "no optimization"},

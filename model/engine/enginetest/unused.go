@@ -11,12 +11,13 @@ import (
 	"nero/model/engine/sketch"
 )
 
-// web is a graph of operators that are exact in float32, so that its results can be worked out to the last bit. Only its last
-// value is an output, and many others are used by nothing: ONNX Runtime 1.18 plans the memory of such graphs wrongly from the
-// second run with some input shapes on.
+// web is a graph of operators that are exact in float32, so that its results can be worked out to the last bit. Only
+// its last value is an output, and many others are used by nothing: ONNX Runtime 1.18 plans the memory of such graphs
+// wrongly from the second run with some input shapes on.
 type web struct {
 	steps []step
-	width int // of the wide values; narrow ones have one column
+	// of the wide values; narrow ones have one column
+	width int
 }
 
 // step makes one value of earlier ones; value 0 is the input.
@@ -47,7 +48,8 @@ func spin(seed uint64, n int) web {
 			s.op = []string{"Neg", "Abs"}[rng.IntN(2)]
 		default:
 			b := arg()
-			s.op, s.args, s.wide = []string{"Add", "Sub", "Max"}[rng.IntN(3)], append(s.args, b), s.wide || w.steps[b].wide
+			s.op, s.args, s.wide = []string{"Add", "Sub", "Max"}[rng.IntN(3)], append(s.args, b),
+				s.wide || w.steps[b].wide
 		}
 		w.steps = append(w.steps, s)
 	}

@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// ErrIncomplete says that a library is cut off or damaged. Loading such a file may end the whole program: the loader maps what
-// its tables name without looking whether the file reaches that far.
+// ErrIncomplete says that a library is cut off or damaged. Loading such a file may end the whole program: the loader
+// maps what its tables name without looking whether the file reaches that far.
 var ErrIncomplete = errors.New("the library is incomplete or damaged, fetch it again")
 
 // complete compares the tables of a library for os with the size of the file.

@@ -21,8 +21,8 @@ const (
 	maxMembers = 100_000
 )
 
-// names are those under which ONNX Runtime's library is published, with or without its version. Others that lie beside it,
-// such as libonnxruntime_providers_shared.so, are plug-ins of it.
+// names are those under which ONNX Runtime's library is published, with or without its version. Others that lie beside
+// it, such as libonnxruntime_providers_shared.so, are plug-ins of it.
 var names = map[string]*regexp.Regexp{
 	"linux":   regexp.MustCompile(`^libonnxruntime\.so(\.[0-9]+)*$`),
 	"darwin":  regexp.MustCompile(`^libonnxruntime(\.[0-9]+)*\.dylib$`),
@@ -43,11 +43,11 @@ func Name(p Platform) string {
 	return "libonnxruntime.so"
 }
 
-// Install puts ONNX Runtime's library for p into the folder dir, which is made when absent, under [Name], and returns its
-// path. The file is the library itself or an archive that holds it: a release archive or npm package (.tgz), a Python wheel,
-// a zip file or a NuGet package; which one is seen from its content. Of several libraries the first for p that verify accepts
-// is taken; verify gets the path of a copy in dir, and no file is left when it refuses. An earlier library in dir is replaced
-// in one step or stays as it was.
+// Install puts ONNX Runtime's library for p into the folder dir, which is made when absent, under [Name], and returns
+// its path. The file is the library itself or an archive that holds it: a release archive or npm package (.tgz), a
+// Python wheel, a zip file or a NuGet package; which one is seen from its content. Of several libraries the first for p
+// that verify accepts is taken; verify gets the path of a copy in dir, and no file is left when it refuses. An earlier
+// library in dir is replaced in one step or stays as it was.
 func Install(file, dir string, p Platform, verify func(path string) error) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -104,8 +104,10 @@ type installer struct {
 	platform  Platform
 	verify    func(string) error
 	installed bool
-	others    []Platform // libraries for other platforms
-	refused   error      // the first refusal by verify
+	// libraries for other platforms
+	others []Platform
+	// the first refusal by verify
+	refused   error
 	refusedAt string
 }
 
@@ -119,7 +121,8 @@ func (i *installer) missing() error {
 	case len(i.others) > 0:
 		return fmt.Errorf("%s has ONNX Runtime for %s, none for %s", i.archive, join(i.others), i.platform)
 	}
-	return fmt.Errorf("%s has no ONNX Runtime library in it (looked for %s, also with a version in its name)", i.archive, Name(i.platform))
+	return fmt.Errorf("%s has no ONNX Runtime library in it (looked for %s, also with a version in its name)",
+		i.archive, Name(i.platform))
 }
 
 // member looks at one file of an archive. Its name is only compared, never used as a path.

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Platform is an operating system and a processor under Go's names, such as linux and amd64. An ELF file does not tell the
-// systems apart that share the format: it counts as linux.
+// Platform is an operating system and a processor under Go's names, such as linux and amd64. An ELF file does not tell
+// the systems apart that share the format: it counts as linux.
 type Platform struct{ OS, Arch string }
 
 // Host is the platform of this program.
@@ -34,8 +34,8 @@ func (p Platform) format() Platform {
 // headSize is how much of a file [Identify] wants to see.
 const headSize = 4096
 
-// Identify names the platforms for which the library that starts with head is made: one, or several for a universal file of
-// macOS. It returns nil when head is not the start of a shared library; 4096 bytes suffice.
+// Identify names the platforms for which the library that starts with head is made: one, or several for a universal
+// file of macOS. It returns nil when head is not the start of a shared library; 4096 bytes suffice.
 func Identify(head []byte) []Platform {
 	le, be := binary.LittleEndian, binary.BigEndian
 	switch {
@@ -48,11 +48,15 @@ func Identify(head []byte) []Platform {
 		if order.Uint16(head[16:]) != sharedObject {
 			return nil
 		}
-		arch := map[uint16]string{3: "386", 21: "ppc64le", 22: "s390x", 40: "arm", 62: "amd64", 183: "arm64", 243: "riscv64", 258: "loong64"}
+		arch := map[uint16]string{
+			3: "386", 21: "ppc64le", 22: "s390x", 40: "arm", 62: "amd64", 183: "arm64",
+			243: "riscv64", 258: "loong64",
+		}
 		return []Platform{{"linux", or(arch[order.Uint16(head[18:])])}}
 	case len(head) >= 64 && string(head[:2]) == "MZ":
 		p := uint64(le.Uint32(head[60:]))
-		if p+24 > uint64(len(head)) || string(head[p:p+4]) != "PE\x00\x00" || le.Uint16(head[p+22:])&0x2000 == 0 { // a DLL
+		// a DLL
+		if p+24 > uint64(len(head)) || string(head[p:p+4]) != "PE\x00\x00" || le.Uint16(head[p+22:])&0x2000 == 0 {
 			return nil
 		}
 		arch := map[uint16]string{0x14c: "386", 0x8664: "amd64", 0xaa64: "arm64"}
@@ -63,7 +67,8 @@ func Identify(head []byte) []Platform {
 			return nil
 		}
 		return []Platform{{"darwin", darwinArch(le.Uint32(head[4:]))}}
-	case len(head) >= 8 && be.Uint32(head) == 0xcafebabe: // universal, or a Java class, whose version is larger than any count
+	// universal, or a Java class, whose version is larger than any count
+	case len(head) >= 8 && be.Uint32(head) == 0xcafebabe:
 		n := int(be.Uint32(head[4:]))
 		if n < 1 || n > 8 || len(head) < 8+20*n {
 			return nil
@@ -91,8 +96,8 @@ func or(arch string) string {
 // ErrNotLibrary says that a file is not a shared library of any platform.
 var ErrNotLibrary = errors.New("not a shared library")
 
-// Check returns an error unless the file at path is a whole shared library for p. It wraps [ErrNotLibrary] for other files and
-// says what they look like, and [ErrIncomplete] for a library that is cut off.
+// Check returns an error unless the file at path is a whole shared library for p. It wraps [ErrNotLibrary] for other
+// files and says what they look like, and [ErrIncomplete] for a library that is cut off.
 func Check(path string, p Platform) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -146,9 +146,11 @@ func write(t *testing.T, name string, b []byte) string {
 
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
-		name, want string // want is in the error; empty for none
+		// want is in the error; empty for none
+		name, want string
 		b          []byte
-		foreign    bool // not a library at all
+		// not a library at all
+		foreign bool
 	}{
 		{"fits", "", elf(62, 3), false},
 		{"another processor", "for linux-arm64, this program runs on linux-amd64", elf(183, 3), false},
@@ -162,7 +164,8 @@ func TestCheck(t *testing.T) {
 		{"noise", "unknown", []byte{0, 1, 2, 3, 255}, true},
 	} {
 		err := library.Check(write(t, "lib.so", c.b), linux)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || errors.Is(err, library.ErrNotLibrary) != c.foreign {
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) ||
+			errors.Is(err, library.ErrNotLibrary) != c.foreign {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -188,7 +191,8 @@ func TestCheck(t *testing.T) {
 type member struct {
 	name string
 	b    []byte
-	link string // a symbolic link to it instead
+	// a symbolic link to it instead
+	link string
 }
 
 func tgz(t *testing.T, members []member) []byte {
@@ -251,7 +255,10 @@ func entries(t *testing.T, dir string) []string {
 
 func TestInstall(t *testing.T) {
 	lib := func(p library.Platform) []byte {
-		b := map[library.Platform][]byte{linux: elf(62, 3), linux64: elf(183, 3), windows: pe(0x8664, 0x2022), mac: macho(0x0100000c, 6)}[p]
+		b := map[library.Platform][]byte{
+			linux: elf(62, 3), linux64: elf(183, 3), windows: pe(0x8664, 0x2022),
+			mac: macho(0x0100000c, 6),
+		}[p]
 		return append(slices.Clone(b), strings.Repeat(p.String(), 1000)...)
 	}
 	npm := []member{
@@ -266,12 +273,16 @@ func TestInstall(t *testing.T) {
 		{name: "./onnxruntime-linux-x64-1.20.0/lib/libonnxruntime.so", link: "libonnxruntime.so.1"},
 		{name: "./onnxruntime-linux-x64-1.20.0/lib/libonnxruntime.so.1.20.0", b: lib(linux)},
 	}
-	evil := []member{{name: "../../../../libonnxruntime.so", b: lib(linux)}, {name: "/libonnxruntime.so", b: lib(linux)}}
+	evil := []member{
+		{name: "../../../../libonnxruntime.so", b: lib(linux)},
+		{name: "/libonnxruntime.so", b: lib(linux)},
+	}
 	for _, c := range []struct {
 		name     string
 		file     []byte
 		platform library.Platform
-		want     string // in the error; empty for none
+		// in the error; empty for none
+		want string
 	}{
 		{"the library itself", lib(linux), linux, ""},
 		{"the library of another platform", lib(linux64), linux, "for linux-arm64"},
@@ -279,14 +290,25 @@ func TestInstall(t *testing.T) {
 		{"npm package, arm64", tgz(t, npm), linux64, ""},
 		{"npm package, Windows", tgz(t, npm), windows, ""},
 		{"npm package, macOS", tgz(t, npm), mac, ""},
-		{"npm package, a platform that is not there", tgz(t, npm), library.Platform{OS: "darwin", Arch: "amd64"}, "ONNX Runtime for darwin-arm64, linux-amd64, linux-arm64, windows-amd64, none for darwin-amd64"},
+		{
+			"npm package, a platform that is not there", tgz(t, npm),
+			library.Platform{OS: "darwin", Arch: "amd64"},
+			"ONNX Runtime for darwin-arm64, linux-amd64, linux-arm64, windows-amd64, none for darwin-amd64",
+		},
 		{"release with links", tgz(t, release), linux, ""},
 		{"wheel", zipped(t, []member{{name: "onnxruntime/capi/libonnxruntime.so.1.23.2", b: lib(linux)}}), linux, ""},
-		{"NuGet package", zipped(t, []member{{name: "runtimes/win-x64/native/onnxruntime.dll", b: lib(windows)}, {name: "runtimes/linux-x64/native/libonnxruntime.so", b: lib(linux)}}), linux, ""},
+		{"NuGet package", zipped(t, []member{
+			{name: "runtimes/win-x64/native/onnxruntime.dll", b: lib(windows)},
+			{name: "runtimes/linux-x64/native/libonnxruntime.so", b: lib(linux)},
+		}), linux, ""},
 		{"names that climb out", tgz(t, evil), linux, ""},
 		{"names that climb out, zip", zipped(t, evil), linux, ""},
 		{"a library that is cut off", elf(62, 3)[:100], linux, "incomplete"},
-		{"a library that is cut off, in an archive", tgz(t, []member{{name: "libonnxruntime.so", b: elf(62, 3)[:100]}}), linux, "incomplete"},
+		{
+			"a library that is cut off, in an archive",
+			tgz(t, []member{{name: "libonnxruntime.so", b: elf(62, 3)[:100]}}),
+			linux, "incomplete",
+		},
 		{"no library", tgz(t, npm[:1]), linux, "no ONNX Runtime library"},
 		{"no library, zip", zipped(t, npm[:1]), linux, "no ONNX Runtime library"},
 		{"a cut archive", tgz(t, npm)[:100], linux, "damaged"},
@@ -340,7 +362,8 @@ func TestInstallKeepsTheOldLibraryWhenTheNewIsRefused(t *testing.T) {
 		"library": append(elf(62, 3), "new"...),
 		"archive": tgz(t, []member{{name: "libonnxruntime.so", b: append(elf(62, 3), "new"...)}}),
 	} {
-		if _, err := library.Install(write(t, "new", file), dir, linux, func(string) error { return refused }); !errors.Is(err, refused) {
+		if _, err := library.Install(write(t, "new", file), dir, linux,
+			func(string) error { return refused }); !errors.Is(err, refused) {
 			t.Errorf("%s: %v, want %v", name, err, refused)
 		}
 		if b, err := os.ReadFile(old); err != nil || !strings.HasSuffix(string(b), "old") {
@@ -360,7 +383,10 @@ func TestInstallKeepsTheOldLibraryWhenTheNewIsRefused(t *testing.T) {
 
 // An archive may hold several builds for a platform, of which only some load.
 func TestInstallTriesTheNextLibrary(t *testing.T) {
-	b := tgz(t, []member{{name: "musl/libonnxruntime.so", b: append(elf(62, 3), "musl"...)}, {name: "glibc/libonnxruntime.so", b: append(elf(62, 3), "glibc"...)}})
+	b := tgz(t, []member{
+		{name: "musl/libonnxruntime.so", b: append(elf(62, 3), "musl"...)},
+		{name: "glibc/libonnxruntime.so", b: append(elf(62, 3), "glibc"...)},
+	})
 	got, err := library.Install(write(t, "a.tgz", b), t.TempDir(), linux, func(path string) error {
 		if b, err := os.ReadFile(path); err != nil || strings.HasSuffix(string(b), "musl") {
 			return errors.New("libc.musl-x86_64.so.1 is missing")
@@ -377,8 +403,9 @@ func TestInstallTriesTheNextLibrary(t *testing.T) {
 
 func TestIsName(t *testing.T) {
 	for name, want := range map[string]bool{
-		"libonnxruntime.so": true, "libonnxruntime.so.1": true, "libonnxruntime.so.1.27.0": true, "libonnxruntime_providers_shared.so": false,
-		"libonnxruntime.so.bak": false, "onnxruntime.dll": false, "xlibonnxruntime.so": false,
+		"libonnxruntime.so": true, "libonnxruntime.so.1": true, "libonnxruntime.so.1.27.0": true,
+		"libonnxruntime_providers_shared.so": false,
+		"libonnxruntime.so.bak":              false, "onnxruntime.dll": false, "xlibonnxruntime.so": false,
 	} {
 		if library.IsName(name, linux) != want {
 			t.Errorf("%s: %v", name, !want)
@@ -394,9 +421,13 @@ func TestIsName(t *testing.T) {
 	}
 }
 
-// What follows a good header is read by the packages debug/elf, debug/pe and debug/macho, from files that may be anything.
+// What follows a good header is read by the packages debug/elf, debug/pe and debug/macho, from files that may be
+// anything.
 func FuzzCheck(f *testing.F) {
-	for i, b := range [][]byte{elf(62, 3), pe(0x8664, 0x2022), macho(0x0100000c, 6), append(fat(0x0100000c), macho(0x0100000c, 6)...)} {
+	for i, b := range [][]byte{
+		elf(62, 3), pe(0x8664, 0x2022), macho(0x0100000c, 6),
+		append(fat(0x0100000c), macho(0x0100000c, 6)...),
+	} {
 		f.Add(i, b)
 	}
 	path := filepath.Join(f.TempDir(), "lib")

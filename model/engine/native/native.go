@@ -23,8 +23,8 @@ import (
 // Supported reports whether libraries can be loaded on this platform.
 const Supported = true
 
-// Positions in struct OrtApi of onnxruntime_c_api.h. The struct only grows at its end, so they hold for every release; all are
-// older than the version that is asked for.
+// Positions in struct OrtApi of onnxruntime_c_api.h. The struct only grows at its end, so they hold for every release;
+// all are older than the version that is asked for.
 const (
 	fGetErrorMessage   = 2
 	fCreateEnv         = 3
@@ -73,7 +73,8 @@ type Engine struct {
 	api             *[apiFunctions]uintptr
 	env, mem, alloc uintptr
 	info            engine.Info
-	size, changed   int64 // of the library's file
+	// of the library's file
+	size, changed int64
 }
 
 // frame holds what C reads and writes during one call. C may write to an out-parameter after the goroutine's stack has
@@ -129,8 +130,8 @@ func (e *Engine) do(f int, a ...uintptr) error {
 	return err
 }
 
-// New loads the library at path; reason is passed on to [engine.Info]. Errors say what is wrong with the file: another kind of
-// file, another platform, another library, a release before 1.17.
+// New loads the library at path; reason is passed on to [engine.Info]. Errors say what is wrong with the file: another
+// kind of file, another platform, another library, a release before 1.17.
 func New(path, reason string) (*Engine, error) {
 	path, err := filepath.Abs(path) // a bare name would be looked up in the system's folders
 	if err != nil {
@@ -156,10 +157,14 @@ func New(path, reason string) (*Engine, error) {
 	}
 	entry := (*[2]uintptr)(at(base)) // GetApi, GetVersionString
 	version, _, _ := purego.SyscallN(entry[1])
-	e := &Engine{info: engine.Info{Name: "native", Version: cString(version), Path: path, Reason: reason}, size: st.Size(), changed: st.ModTime().UnixNano()}
+	e := &Engine{
+		info: engine.Info{Name: "native", Version: cString(version), Path: path, Reason: reason},
+		size: st.Size(), changed: st.ModTime().UnixNano(),
+	}
 	api, _, _ := purego.SyscallN(entry[0], apiVersion)
 	if api == 0 {
-		return nil, fmt.Errorf("%s is ONNX Runtime %s, which is too old: need 1.%d or newer", path, e.info.Version, apiVersion)
+		return nil, fmt.Errorf("%s is ONNX Runtime %s, which is too old: need 1.%d or newer", path, e.info.Version,
+			apiVersion)
 	}
 	e.api = (*[apiFunctions]uintptr)(at(api))
 	if err := e.prepare(); err != nil {
@@ -201,12 +206,14 @@ func (e *Engine) Concurrent() bool { return true }
 
 // session is an opened model. Close waits for the runs that are under way.
 type session struct {
-	e      *Engine
-	mu     sync.RWMutex
-	handle uintptr // 0 when closed
+	e  *Engine
+	mu sync.RWMutex
+	// 0 when closed
+	handle uintptr
 	in     []string
 	out    []string
-	cNames [][]byte // zero-terminated, inputs then outputs
+	// zero-terminated, inputs then outputs
+	cNames [][]byte
 }
 
 // Open reads the model; the bytes are not needed afterwards.
@@ -237,7 +244,8 @@ func (e *Engine) open(model []byte, o engine.Options) (_ *session, err error) {
 			return nil, err
 		}
 	}
-	// Releases up to 1.18 reuse memory wrongly from the second run of a shape on where a graph computes a value that nothing uses.
+	// Releases up to 1.18 reuse memory wrongly from the second run of a shape on where a graph computes a value that
+	// nothing uses.
 	if err := e.do(fDisableMemPattern, *opt); err != nil {
 		return nil, err
 	}
@@ -301,8 +309,8 @@ func (s *session) Close() error {
 	return nil
 }
 
-// Run may be called from many goroutines at once. When ctx ends, the model stops after the operator it is at and Run returns
-// the error of ctx.
+// Run may be called from many goroutines at once. When ctx ends, the model stops after the operator it is at and Run
+// returns the error of ctx.
 func (s *session) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -405,7 +413,8 @@ func (e *Engine) value(f *frame, x tensor.Tensor) (uintptr, error) {
 		dims[i] = int64(d)
 	}
 	v := f.out()
-	err := e.do(fCreateTensor, e.mem, pin(f, data), uintptr(len(x.Raw)), pin(f, dims), uintptr(len(dims)), uintptr(x.DType), addr(v))
+	err := e.do(fCreateTensor, e.mem, pin(f, data), uintptr(len(x.Raw)), pin(f, dims), uintptr(len(dims)),
+		uintptr(x.DType), addr(v))
 	return *v, err
 }
 

@@ -19,7 +19,8 @@ type Engine struct{}
 
 // New returns an error that wraps [errors.ErrUnsupported].
 func New(path, _ string) (*Engine, error) {
-	return nil, fmt.Errorf("%s: shared libraries cannot be loaded on %s: %w", path, library.Host(), errors.ErrUnsupported)
+	return nil, fmt.Errorf("%s: shared libraries cannot be loaded on %s: %w", path, library.Host(),
+		errors.ErrUnsupported)
 }
 
 // Info is empty.

@@ -49,7 +49,8 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := e.Info(); i.Name != "native" || !strings.HasPrefix(i.Version, "1.") || !filepath.IsAbs(i.Path) || i.Reason != "a reason" {
+	if i := e.Info(); i.Name != "native" || !strings.HasPrefix(i.Version, "1.") || !filepath.IsAbs(i.Path) ||
+		i.Reason != "a reason" {
 		t.Errorf("%+v", i)
 	}
 	if e.Fingerprint() == "" || !e.Concurrent() {
@@ -70,12 +71,13 @@ func TestFilesThatAreNotTheLibrary(t *testing.T) {
 	copy(other, "\x7fELF\x02\x02\x01")
 	other[17], other[19] = 3, 22
 	for name, c := range map[string]struct{ path, want string }{
-		"text":               {write("text", []byte("hello")), "text file"},
-		"empty":              {write("empty", nil), "empty"},
-		"another processor":  {write("other", other), "linux-s390x"},
-		"a folder":           {dir, "folder"},
-		"nothing":            {filepath.Join(dir, "none"), "none"},
-		"a name alone":       {"libonnxruntime.so.none", "libonnxruntime.so.none"}, // not looked up in the system's folders
+		"text":              {write("text", []byte("hello")), "text file"},
+		"empty":             {write("empty", nil), "empty"},
+		"another processor": {write("other", other), "linux-s390x"},
+		"a folder":          {dir, "folder"},
+		"nothing":           {filepath.Join(dir, "none"), "none"},
+		// not looked up in the system's folders
+		"a name alone":       {"libonnxruntime.so.none", "libonnxruntime.so.none"},
 		"a bad library name": {"", ""},
 	} {
 		_, err := native.New(c.path, "test")
@@ -87,13 +89,17 @@ func TestFilesThatAreNotTheLibrary(t *testing.T) {
 
 // A real library of this system that is something else.
 func TestAnotherLibrary(t *testing.T) {
-	for _, pattern := range []string{"/lib/*/libz.so.1", "/lib/*/libm.so.6", "/lib64/libm.so.6", `C:\Windows\System32\version.dll`} {
+	for _, pattern := range []string{
+		"/lib/*/libz.so.1", "/lib/*/libm.so.6", "/lib64/libm.so.6",
+		`C:\Windows\System32\version.dll`,
+	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 || library.Check(files[0], library.Host()) != nil {
 			continue
 		}
 		_, err = native.New(files[0], "test")
-		if err == nil || !strings.Contains(err.Error(), "is not ONNX Runtime") || !strings.Contains(err.Error(), "OrtGetApiBase") {
+		if err == nil || !strings.Contains(err.Error(), "is not ONNX Runtime") ||
+			!strings.Contains(err.Error(), "OrtGetApiBase") {
 			t.Errorf("%s: %v", files[0], err)
 		}
 		return
@@ -123,7 +129,8 @@ func TestACutLibrary(t *testing.T) {
 func slow() (sketch.Model, []tensor.Named) {
 	const size, steps = 512, 200
 	m := sketch.Model{
-		Inputs: []sketch.Port{{Name: "x", DType: tensor.Float32, Shape: []int{size, size}}}, Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{size, size}}},
+		Inputs:  []sketch.Port{{Name: "x", DType: tensor.Float32, Shape: []int{size, size}}},
+		Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{size, size}}},
 	}
 	last := "x"
 	for i := range steps {

@@ -121,14 +121,16 @@ func TestBridge(t *testing.T) {
 					if p.DType == tensor.Float32 && n > 0 {
 						copy(x.Raw, []byte{0, 0, 0xc0, 0x7f}) // NaN
 					}
-					in, want = append(in, tensor.Named{Name: p.Name, Tensor: x}), append(want, tensor.Named{Name: p.Name, Tensor: x})
+					in, want = append(in, tensor.Named{Name: p.Name, Tensor: x}),
+						append(want, tensor.Named{Name: p.Name, Tensor: x})
 				}
 				got, err := m.Run(t.Context(), in)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i := range want {
-					if got[i].Name != want[i].Name || got[i].DType != want[i].DType || string(got[i].Raw) != string(want[i].Raw) {
+					if got[i].Name != want[i].Name || got[i].DType != want[i].DType ||
+						string(got[i].Raw) != string(want[i].Raw) {
 						t.Errorf("%d of %s: %v, want %v", n, want[i].Name, got[i], want[i])
 					}
 				}
@@ -141,11 +143,13 @@ func TestBridge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := enginetest.Compare(got, []tensor.Named{{Name: "y", Tensor: tensor.FromFloat32([]float32{3, 1}, 2)}}, 0); err != nil {
+			if err := enginetest.Compare(got,
+				[]tensor.Named{{Name: "y", Tensor: tensor.FromFloat32([]float32{3, 1}, 2)}}, 0); err != nil {
 				t.Error(err)
 			}
 			var e *remote.Error
-			if _, err := connect(2).Run(t.Context(), in); !errors.As(err, &e) || !strings.Contains(err.Error(), "RuntimeError: out of order") || e.Unavailable() {
+			if _, err := connect(2).Run(t.Context(), in); !errors.As(err, &e) ||
+				!strings.Contains(err.Error(), "RuntimeError: out of order") || e.Unavailable() {
 				t.Errorf("a function that fails: %v", err)
 			}
 		})

@@ -20,7 +20,8 @@ type Config struct {
 	URL string
 	// Version of the model; "" for the one that the server chooses.
 	Version string
-	// Header goes along with every call: tokens and the like. It is sent unencrypted only to this machine, or if Insecure is set.
+	// Header goes along with every call: tokens and the like. It is sent unencrypted only to this machine, or if
+	// Insecure is set.
 	Header http.Header
 	// CA are the certificates to trust, PEM; nil for those of the system.
 	CA []byte
@@ -34,18 +35,21 @@ type Config struct {
 	Concurrency int
 	// MaxMessage is the length of the longest message, in bytes, in either direction. Default 512 MiB.
 	MaxMessage int
-	// JSON sends numbers over HTTP as JSON without asking whether the server takes binary tensors. JSON has neither NaN nor infinity:
-	// an input that holds one is refused; in an answer null stands for NaN.
+	// JSON sends numbers over HTTP as JSON without asking whether the server takes binary tensors. JSON has neither NaN
+	// nor infinity: an input that holds one is refused; in an answer null stands for NaN.
 	JSON bool
 }
 
-// Retry says how often calls are repeated after errors that may heal, and how long to wait in between: Base before the second try,
-// then twice as long each time, at most Max; of each wait the second half is multiplied by Jitter. A wait that the server asks for
-// (Retry-After) takes its place.
+// Retry says how often calls are repeated after errors that may heal, and how long to wait in between: Base before the
+// second try, then twice as long each time, at most Max; of each wait the second half is multiplied by Jitter. A wait
+// that the server asks for (Retry-After) takes its place.
 type Retry struct {
-	Attempts  int           // in all; default 5
-	Base, Max time.Duration // defaults 200 ms and 5 s
-	Patience  time.Duration // longest wait that a server may ask for; default 60 s
+	// in all; default 5
+	Attempts int
+	// defaults 200 ms and 5 s
+	Base, Max time.Duration
+	// longest wait that a server may ask for; default 60 s
+	Patience time.Duration
 	// Jitter gives numbers in [0, 1), so that clients that failed together do not come back together; nil for none.
 	Jitter func() float64
 	// Wait waits, or returns the error of the context that ended meanwhile; nil for a timer.
@@ -95,24 +99,30 @@ func (c Config) check(at Endpoint) error {
 	for name, values := range c.Header {
 		for _, v := range values {
 			if !isToken(name) || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' }) {
-				return fmt.Errorf("the header %s cannot be sent: its name or its value has characters that no header may have", quote(name))
+				return fmt.Errorf("the header %s cannot be sent: its name or its value has characters that no header "+
+					"may have", quote(name))
 			}
 		}
 	}
 	if len(c.Header) > 0 && !at.encrypted() && !at.Local() && !c.Insecure {
-		return fmt.Errorf("a token or header would travel unencrypted; use %ss://, or say insecure: true if the network between is safe", at.Scheme)
+		return fmt.Errorf("a token or header would travel unencrypted; use %ss://, or say insecure: true if the "+
+			"network between is safe", at.Scheme)
 	}
 	return nil
 }
 
 // isToken tells whether s can be the name of a header (RFC 9110, section 5.6.2).
 func isToken(s string) bool {
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~") == ""
+	return s != "" && strings.Trim(s,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~") == ""
 }
 
 // tls is the configuration of the encrypted schemes.
 func (c Config) tls() (*tls.Config, error) {
-	t := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.Insecure} //nolint:gosec // said by the user, and documented
+	t := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: c.Insecure,
+	} //nolint:gosec // said by the user, and documented
 	if c.CA != nil {
 		t.RootCAs = x509.NewCertPool()
 		if !t.RootCAs.AppendCertsFromPEM(c.CA) {
@@ -122,7 +132,8 @@ func (c Config) tls() (*tls.Config, error) {
 	return t, nil
 }
 
-// Headers reads the text of an environment variable with headers, one "Name: value" a line. Errors do not repeat values.
+// Headers reads the text of an environment variable with headers, one "Name: value" a line. Errors do not repeat
+// values.
 func Headers(text string) (http.Header, error) {
 	h := http.Header{}
 	for i, line := range strings.Split(text, "\n") {
@@ -142,12 +153,13 @@ func Headers(text string) (http.Header, error) {
 // leastPart is how many characters of a secret, from its beginning, are as secret as the whole.
 const leastPart = 8
 
-// hide takes out of a text what was sent as a secret, since servers may repeat it: the whole, and what is left of it where a server or
-// a message cut it short, if that is at least leastPart characters.
+// hide takes out of a text what was sent as a secret, since servers may repeat it: the whole, and what is left of it
+// where a server or a message cut it short, if that is at least leastPart characters.
 func (c Config) hide(text string) string {
 	type secret struct {
-		text  string
-		least int // how much of it, from its beginning, is hidden
+		text string
+		// how much of it, from its beginning, is hidden
+		least int
 	}
 	var secrets []secret
 	add := func(s string, least int) {
@@ -203,7 +215,8 @@ func common(a, b string) int {
 	return n
 }
 
-// clip shortens what a server said for a message. Secrets go first: of one that is cut in two, hide may not know the rest.
+// clip shortens what a server said for a message. Secrets go first: of one that is cut in two, hide may not know the
+// rest.
 func (c Config) clip(s string) string {
 	return clip(c.hide(s[:min(len(s), mostSaid)]))
 }
@@ -213,13 +226,15 @@ func (c Config) line(s string) string {
 	return clip(strings.Join(strings.Fields(c.hide(s[:min(len(s), mostSaid)])), " "))
 }
 
-// mostSaid is how much of an answer is looked through for a message, which shows far less: an answer may have any length.
+// mostSaid is how much of an answer is looked through for a message, which shows far less: an answer may have any
+// length.
 const mostSaid = 64 << 10
 
 // quote shows what a server said, on one line, without secrets, and no longer than is good for a message.
 func (c Config) quote(s string) string { return strconv.QuoteToGraphic(c.clip(s)) }
 
-// certificate explains why a server's certificate, or its way of encrypting, is refused. It returns nil for any other error.
+// certificate explains why a server's certificate, or its way of encrypting, is refused. It returns nil for any other
+// error.
 func certificate(err error, at Endpoint) error {
 	var invalid x509.CertificateInvalidError
 	var host x509.HostnameError
@@ -229,14 +244,18 @@ func certificate(err error, at Endpoint) error {
 	plain := strings.TrimSuffix(at.Scheme, "s") + "://"
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil:
-		return failed("its certificate is valid from %s to %s only; renew it on the server, or set the clock of this machine",
-			invalid.Cert.NotBefore.UTC().Format("2006-01-02 15:04"), invalid.Cert.NotAfter.UTC().Format("2006-01-02 15:04 MST"))
+		return failed("its certificate is valid from %s to %s only; renew it on the server, or set the clock of this "+
+			"machine",
+			invalid.Cert.NotBefore.UTC().Format("2006-01-02 15:04"),
+			invalid.Cert.NotAfter.UTC().Format("2006-01-02 15:04 MST"))
 	case errors.As(err, &invalid):
 		return failed("its certificate is not valid: %s", clip(invalid.Error()))
 	case errors.As(err, &host):
-		return failed("its certificate is not for %s: %s; reach the server by a name that its certificate has", quote(at.Host), clip(host.Error()))
+		return failed("its certificate is not for %s: %s; reach the server by a name that its certificate has",
+			quote(at.Host), clip(host.Error()))
 	case errors.As(err, &unknown):
-		return failed("its certificate is signed by nobody whom this machine trusts; name the file of the signer's certificate with ca: FILE.pem")
+		return failed("its certificate is signed by nobody whom this machine trusts; name the file of the signer's " +
+			"certificate with ca: FILE.pem")
 	case errors.As(err, &record):
 		return failed("it does not encrypt; if that is meant, use %s", plain)
 	case errors.As(err, &alert):

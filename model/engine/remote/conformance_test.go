@@ -18,7 +18,8 @@ var opened struct {
 	err  error
 }
 
-// body is the engine that test servers run: what choose finds, opened once, because starting wasm is slow under the race detector.
+// body is the engine that test servers run: what choose finds, opened once, because starting wasm is slow under the
+// race detector.
 func body(tb testing.TB) engine.Engine {
 	tb.Helper()
 	opened.once.Do(func() {
@@ -67,7 +68,10 @@ func TestConformanceEncrypted(t *testing.T) {
 	for _, scheme := range []string{"grpc", "http"} {
 		t.Run(scheme, func(t *testing.T) {
 			models, s := serve(t, remotetest.Options{Certificate: c})
-			enginetest.Run(t, &remotetest.Engine{Models: models, Server: s, Scheme: scheme, Config: remote.Config{CA: c.CA}})
+			enginetest.Run(t, &remotetest.Engine{
+				Models: models, Server: s, Scheme: scheme,
+				Config: remote.Config{CA: c.CA},
+			})
 		})
 	}
 }

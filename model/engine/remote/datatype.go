@@ -15,15 +15,17 @@ import (
 
 // dtypes are the element types of the protocol that hold numbers. BYTES does not.
 var dtypes = map[string]tensor.DType{
-	"BOOL": tensor.Bool, "UINT8": tensor.Uint8, "UINT16": tensor.Uint16, "UINT32": tensor.Uint32, "UINT64": tensor.Uint64,
-	"INT8": tensor.Int8, "INT16": tensor.Int16, "INT32": tensor.Int32, "INT64": tensor.Int64,
+	"BOOL": tensor.Bool, "UINT8": tensor.Uint8, "UINT16": tensor.Uint16, "UINT32": tensor.Uint32,
+	"UINT64": tensor.Uint64,
+	"INT8":   tensor.Int8, "INT16": tensor.Int16, "INT32": tensor.Int32, "INT64": tensor.Int64,
 	"FP16": tensor.Float16, "BF16": tensor.BFloat16, "FP32": tensor.Float32, "FP64": tensor.Float64,
 }
 
 // datatypes are the names of the types, sorted.
 func datatypes() []string { return slices.Sorted(maps.Keys(dtypes)) }
 
-// dtypeOf is the element type of a name of the protocol, in capitals or not; tensor.Undefined for one that holds no numbers.
+// dtypeOf is the element type of a name of the protocol, in capitals or not; tensor.Undefined for one that holds no
+// numbers.
 func dtypeOf(datatype string) tensor.DType { return dtypes[strings.ToUpper(datatype)] }
 
 // Datatype is what the protocol calls an element type; "" for one that it does not have.
@@ -40,10 +42,12 @@ func Datatype(d tensor.DType) string {
 func shaped(name, datatype string, dims []int64, limit int) (d tensor.DType, shape []int, n int, err error) {
 	d = dtypeOf(datatype)
 	if d == tensor.Undefined {
-		return d, nil, 0, failed("the output %s came as %s; expected one of %s", quote(name), quote(datatype), list(datatypes()))
+		return d, nil, 0, failed("the output %s came as %s; expected one of %s", quote(name), quote(datatype),
+			list(datatypes()))
 	}
 	if len(dims) > mostAxes {
-		return d, nil, 0, failed("the output %s came with %d axes; at most %d make sense", quote(name), len(dims), mostAxes)
+		return d, nil, 0, failed("the output %s came with %d axes; at most %d make sense", quote(name), len(dims),
+			mostAxes)
 	}
 	shape = make([]int, len(dims))
 	for i, x := range dims {
@@ -140,7 +144,8 @@ func typed(d tensor.DType, shape []int, n int, c *oippb.InferTensorContents) (te
 		return tensor.Tensor{}, fmt.Errorf("%s cannot come as typed contents; expected raw ones", d)
 	}
 	if have != n {
-		return tensor.Tensor{}, fmt.Errorf("%d elements came for shape %v, which has %d: half an answer", have, shape, n)
+		return tensor.Tensor{}, fmt.Errorf("%d elements came for shape %v, which has %d: half an answer", have, shape,
+			n)
 	}
 	return fill(d, shape, n, set)
 }
@@ -148,7 +153,8 @@ func typed(d tensor.DType, shape []int, n int, c *oippb.InferTensorContents) (te
 // raw makes a tensor from bytes, which are not kept.
 func raw(d tensor.DType, shape []int, n int, b []byte) (tensor.Tensor, error) {
 	if len(b) != n*d.Size() {
-		return tensor.Tensor{}, fmt.Errorf("%d bytes came for %s in shape %v, which needs %d: half an answer", len(b), d, shape, n*d.Size())
+		return tensor.Tensor{}, fmt.Errorf("%d bytes came for %s in shape %v, which needs %d: half an answer", len(b),
+			d, shape, n*d.Size())
 	}
 	t := tensor.New(d, shape...)
 	copy(t.Raw, b)

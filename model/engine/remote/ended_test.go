@@ -17,7 +17,8 @@ import (
 	"nero/data/tensor"
 )
 
-// What ends a connection may heal; what another protocol says does not. The texts are those of net/http, which exports no values.
+// What ends a connection may heal; what another protocol says does not. The texts are those of net/http, which exports
+// no values.
 func TestEndedConnections(t *testing.T) {
 	h := &viaHTTP{at: Endpoint{Scheme: "http", Host: "h", Port: 1, Model: "m"}}
 	for text, heals := range map[string]bool{
@@ -43,7 +44,8 @@ func TestEndedConnections(t *testing.T) {
 	}
 	for _, inner := range []error{io.EOF, io.ErrUnexpectedEOF} {
 		var f *fault
-		err := h.explain(t.Context(), &url.Error{Err: fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", inner)})
+		err := h.explain(t.Context(),
+			&url.Error{Err: fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", inner)})
 		if !errors.As(err, &f) || !f.heals {
 			t.Errorf("%v does not heal", err)
 		}
@@ -59,11 +61,12 @@ const (
 	frameGoAway   = 7
 )
 
-// oldServer speaks just enough of HTTP/2 to describe a model and to answer 1.5, except that it does something else to the first request
-// with a body.
+// oldServer speaks just enough of HTTP/2 to describe a model and to answer 1.5, except that it does something else to
+// the first request with a body.
 type oldServer struct {
 	first func(w io.Writer, stream uint32) (over bool)
-	calls int // requests with a body
+	// requests with a body
+	calls int
 }
 
 func frame(w io.Writer, kind, flags byte, stream uint32, payload []byte) error {
@@ -75,7 +78,8 @@ func frame(w io.Writer, kind, flags byte, stream uint32, payload []byte) error {
 
 func (s *oldServer) serve(c net.Conn) {
 	defer func() { _ = c.Close() }() // it has said all
-	if _, err := io.ReadFull(c, make([]byte, len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil || frame(c, frameSettings, 0, 0, nil) != nil {
+	if _, err := io.ReadFull(c, make([]byte, len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil ||
+		frame(c, frameSettings, 0, 0, nil) != nil {
 		return
 	}
 	for {
@@ -109,7 +113,8 @@ func (s *oldServer) serve(c net.Conn) {
 			continue
 		}
 		// 0x88 is ":status: 200" in the static table of HPACK (RFC 7541, appendix A).
-		if frame(c, frameHeaders, 4, stream, []byte{0x88}) != nil || frame(c, frameData, 1, stream, []byte(body)) != nil {
+		if frame(c, frameHeaders, 4, stream, []byte{0x88}) != nil ||
+			frame(c, frameData, 1, stream, []byte(body)) != nil {
 			return
 		}
 	}
@@ -138,7 +143,8 @@ func encrypted(t *testing.T, s *oldServer) (at string, ca []byte) {
 			s.serve(tls.Server(c, config))
 		}
 	}()
-	return "https://" + l.Addr().String() + "/m", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
+	return "https://" + l.Addr().String() + "/m",
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
 }
 
 // A server that turns a request away, or goes while it looks at it, is asked again, whole.
@@ -149,7 +155,10 @@ func TestAskedAgain(t *testing.T) {
 		waits int
 	}{
 		// REFUSED_STREAM: net/http itself sends the same again, if it can have the body once more.
-		"refused": {func(w io.Writer, stream uint32) bool { return frame(w, frameReset, 0, stream, code(7)) != nil }, 0},
+		"refused": {
+			func(w io.Writer, stream uint32) bool { return frame(w, frameReset, 0, stream, code(7)) != nil },
+			0,
+		},
 		// INTERNAL_ERROR: what servers do to a request whose handler died.
 		"died": {func(w io.Writer, stream uint32) bool { return frame(w, frameReset, 0, stream, code(2)) != nil }, 1},
 		"goes": {func(w io.Writer, stream uint32) bool {
@@ -160,10 +169,13 @@ func TestAskedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			at, ca := encrypted(t, &oldServer{first: c.first})
 			waits := 0
-			m, err := Connect(t.Context(), Config{URL: at, CA: ca, JSON: true, Timeout: 20 * time.Second, Retry: Retry{Wait: func(context.Context, time.Duration) error {
-				waits++
-				return nil
-			}}})
+			m, err := Connect(t.Context(), Config{
+				URL: at, CA: ca, JSON: true, Timeout: 20 * time.Second,
+				Retry: Retry{Wait: func(context.Context, time.Duration) error {
+					waits++
+					return nil
+				}},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,17 +13,23 @@ import (
 
 // Endpoint is a model on a server.
 type Endpoint struct {
-	Scheme string // grpc, grpcs, http or https
-	Host   string // name or address, without the port
-	Port   int    // 1 to 65535
-	Prefix string // http and https: what comes before /v2 in every path, escaped; "" or begins with /
-	Model  string // its name on the server
+	// grpc, grpcs, http or https
+	Scheme string
+	// name or address, without the port
+	Host string
+	// 1 to 65535
+	Port int
+	// http and https: what comes before /v2 in every path, escaped; "" or begins with /
+	Prefix string
+	// its name on the server
+	Model string
 }
 
-// Parse reads SCHEME://HOST:PORT/MODEL. For http and https the port may be left out, and MODEL may come after a prefix, or be written
-// as v2/models/MODEL, as the protocol does.
+// Parse reads SCHEME://HOST:PORT/MODEL. For http and https the port may be left out, and MODEL may come after a prefix,
+// or be written as v2/models/MODEL, as the protocol does.
 func Parse(text string) (Endpoint, error) {
-	const want = "expected SCHEME://HOST:PORT/MODEL with scheme grpc, grpcs, http or https, such as grpc://127.0.0.1:9000/digits"
+	const want = "expected SCHEME://HOST:PORT/MODEL with scheme grpc, grpcs, http or https, such as " +
+		"grpc://127.0.0.1:9000/digits"
 	u, err := url.Parse(text)
 	if err != nil { // its text shows the URL, where a password may be
 		return Endpoint{}, errors.New("endpoint: not a URL; " + want)
@@ -33,7 +39,9 @@ func Parse(text string) (Endpoint, error) {
 	case !slices.Contains([]string{"grpc", "grpcs", "http", "https"}, e.Scheme):
 		return Endpoint{}, fmt.Errorf("endpoint %s: the scheme is %s; %s", quote(u.Redacted()), quote(e.Scheme), want)
 	case u.User != nil:
-		return Endpoint{}, fmt.Errorf("endpoint %s: a URL is no place for passwords; put a token into an environment variable and name it with token_env", quote(u.Redacted()))
+		return Endpoint{}, fmt.Errorf(
+			"endpoint %s: a URL is no place for passwords; put a token into an environment variable and name it with "+
+				"token_env", quote(u.Redacted()))
 	case u.RawQuery != "" || u.Fragment != "" || u.Opaque != "":
 		return Endpoint{}, fmt.Errorf("endpoint %s: neither ? nor # belongs there; %s", quote(text), want)
 	case e.Host == "":
@@ -49,7 +57,9 @@ func Parse(text string) (Endpoint, error) {
 	case e.Scheme == "https":
 		e.Port = 443
 	default:
-		return Endpoint{}, fmt.Errorf("endpoint %s: no port; gRPC servers have no usual one (MLServer listens at 8081, Triton at 8001)", quote(text))
+		return Endpoint{}, fmt.Errorf(
+			"endpoint %s: no port; gRPC servers have no usual one (MLServer listens at 8081, Triton at 8001)",
+			quote(text))
 	}
 	path := strings.Trim(u.EscapedPath(), "/")
 	if before, after, ok := strings.Cut("/"+path, "/v2/models/"); ok {
@@ -65,7 +75,8 @@ func Parse(text string) (Endpoint, error) {
 	case e.Model == "":
 		return Endpoint{}, fmt.Errorf("endpoint %s: no model; %s", quote(text), want)
 	case e.Prefix != "" && e.isGRPC():
-		return Endpoint{}, fmt.Errorf("endpoint %s: the path has more than the name of a model, and gRPC knows no paths; %s", quote(text), want)
+		return Endpoint{}, fmt.Errorf(
+			"endpoint %s: the path has more than the name of a model, and gRPC knows no paths; %s", quote(text), want)
 	}
 	return e, nil
 }

@@ -51,11 +51,19 @@ func FuzzGRPCAnswer(f *testing.F) {
 		f.Add(b)
 	}
 	y := &oippb.ModelInferResponse_InferOutputTensor{Name: "y", Datatype: "FP32", Shape: []int64{1, 2}}
-	add(&oippb.ModelInferResponse{ModelVersion: "1", Outputs: []*oippb.ModelInferResponse_InferOutputTensor{y}, RawOutputContents: [][]byte{make([]byte, 8)}})
+	add(&oippb.ModelInferResponse{
+		ModelVersion: "1", Outputs: []*oippb.ModelInferResponse_InferOutputTensor{y},
+		RawOutputContents: [][]byte{make([]byte, 8)},
+	})
 	for d := range dtypes {
-		add(&oippb.ModelInferResponse{Outputs: []*oippb.ModelInferResponse_InferOutputTensor{{Name: "y", Datatype: d, Shape: []int64{1}, Contents: &oippb.InferTensorContents{
-			BoolContents: []bool{true}, IntContents: []int32{-1}, Int64Contents: []int64{-1}, UintContents: []uint32{300}, Uint64Contents: []uint64{1}, Fp32Contents: []float32{1}, Fp64Contents: []float64{1},
-		}}}})
+		add(&oippb.ModelInferResponse{Outputs: []*oippb.ModelInferResponse_InferOutputTensor{{
+			Name: "y", Datatype: d,
+			Shape: []int64{1}, Contents: &oippb.InferTensorContents{
+				BoolContents: []bool{true}, IntContents: []int32{-1}, Int64Contents: []int64{-1},
+				UintContents: []uint32{300}, Uint64Contents: []uint64{1}, Fp32Contents: []float32{1},
+				Fp64Contents: []float64{1},
+			},
+		}}})
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r oippb.ModelInferResponse
@@ -70,7 +78,10 @@ func FuzzGRPCAnswer(f *testing.F) {
 
 // What Parse takes it writes so that it reads the same again.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"grpc://127.0.0.1:9000/m", "https://[::1]:8/a/v2/models/b%2Fc/infer", "http://h/%zz", "grpcs://h:0/é"} {
+	for _, s := range []string{
+		"grpc://127.0.0.1:9000/m", "https://[::1]:8/a/v2/models/b%2Fc/infer", "http://h/%zz",
+		"grpcs://h:0/é",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -119,7 +130,8 @@ func FuzzMetadata(f *testing.F) {
 func TestJSONKeepsNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.SampledFrom([]tensor.DType{
-			tensor.Float32, tensor.Float64, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Bool,
+			tensor.Float32, tensor.Float64, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8,
+			tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Bool,
 		}).Draw(t, "type")
 		n := rapid.IntRange(0, 6).Draw(t, "n")
 		x := tensor.New(d, n)
@@ -176,8 +188,10 @@ func TestStrictJSON(t *testing.T) {
 
 func TestReadJSONRefuses(t *testing.T) {
 	for data, d := range map[string]tensor.DType{
-		``: tensor.Float32, `[1]`: tensor.Float32, `[1,2,3]`: tensor.Float32, `["1",2]`: tensor.Float32, `[{},2]`: tensor.Float32, `[true,2]`: tensor.Float32,
-		`[null,1]`: tensor.Int64, `[1.5,1]`: tensor.Int32, `[256,1]`: tensor.Uint8, `[-1,1]`: tensor.Uint64, `[2,1]`: tensor.Bool, `[1,1]`: tensor.Float16,
+		``: tensor.Float32, `[1]`: tensor.Float32, `[1,2,3]`: tensor.Float32, `["1",2]`: tensor.Float32,
+		`[{},2]`: tensor.Float32, `[true,2]`: tensor.Float32,
+		`[null,1]`: tensor.Int64, `[1.5,1]`: tensor.Int32, `[256,1]`: tensor.Uint8, `[-1,1]`: tensor.Uint64,
+		`[2,1]`: tensor.Bool, `[1,1]`: tensor.Float16,
 		`[9223372036854775808,1]`: tensor.Int64,
 	} {
 		if x, err := readJSON(d, []int{2}, 2, json.RawMessage(data)); err == nil {
@@ -185,7 +199,8 @@ func TestReadJSONRefuses(t *testing.T) {
 		}
 	}
 	big := strconv.FormatUint(math.MaxUint64, 10)
-	if x, err := readJSON(tensor.Uint64, []int{1}, 1, json.RawMessage("["+big+"]")); err != nil || string(x.Raw) != "\xff\xff\xff\xff\xff\xff\xff\xff" {
+	if x, err := readJSON(tensor.Uint64, []int{1}, 1, json.RawMessage("["+big+"]")); err != nil ||
+		string(x.Raw) != "\xff\xff\xff\xff\xff\xff\xff\xff" {
 		t.Errorf("%s: %v (%v)", big, x, err)
 	}
 }

@@ -20,10 +20,11 @@ import (
 
 // viaGRPC speaks gRPC.
 type viaGRPC struct {
-	at    Endpoint
-	c     Config
-	conn  *grpc.ClientConn
-	creds *watched // nil without encryption
+	at   Endpoint
+	c    Config
+	conn *grpc.ClientConn
+	// nil without encryption
+	creds *watched
 }
 
 func newGRPC(at Endpoint, c Config) (*viaGRPC, error) {
@@ -44,7 +45,10 @@ func newGRPC(at Endpoint, c Config) (*viaGRPC, error) {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(c.MaxMessage), grpc.MaxCallSendMsgSize(c.MaxMessage)),
 		// A connection that breaks is tried again as soon as the next call comes; the pauses are those of Model.retry.
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, Jitter: 0.2, MaxDelay: time.Second},
+			Backoff: backoff.Config{
+				BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, Jitter: 0.2,
+				MaxDelay: time.Second,
+			},
 			MinConnectTimeout: 10 * time.Second,
 		}))
 	if err != nil {
@@ -89,7 +93,8 @@ func (g *viaGRPC) explain(ctx context.Context, err error) error {
 		}
 		return busy("not available: %s; is the server running, and is this its gRPC port?", text)
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return failed("refused (%s): %s; set token_env or headers_env to a variable with what the server asks for", s.Code(), text)
+		return failed("refused (%s): %s; set token_env or headers_env to a variable with what the server asks for",
+			s.Code(), text)
 	case codes.NotFound:
 		return failed("the server has no model %s: %s; look at the names that it serves", g.c.quote(g.at.Model), text)
 	case codes.Unimplemented:
@@ -103,7 +108,8 @@ func (g *viaGRPC) explain(ctx context.Context, err error) error {
 
 func (g *viaGRPC) describe(ctx context.Context) (*description, error) {
 	var r oippb.ModelMetadataResponse
-	if err := g.call(ctx, oippb.ModelMetadataCall, &oippb.ModelMetadataRequest{Name: g.at.Model, Version: g.c.Version}, &r); err != nil {
+	if err := g.call(ctx, oippb.ModelMetadataCall, &oippb.ModelMetadataRequest{Name: g.at.Model, Version: g.c.Version},
+		&r); err != nil {
 		return nil, err
 	}
 	ports := func(ts []*oippb.ModelMetadataResponse_TensorMetadata) []portMeta {
@@ -113,7 +119,10 @@ func (g *viaGRPC) describe(ctx context.Context) (*description, error) {
 		}
 		return ps
 	}
-	return &description{Name: r.GetName(), Versions: r.GetVersions(), Platform: r.GetPlatform(), Inputs: ports(r.GetInputs()), Outputs: ports(r.GetOutputs())}, nil
+	return &description{
+		Name: r.GetName(), Versions: r.GetVersions(), Platform: r.GetPlatform(),
+		Inputs: ports(r.GetInputs()), Outputs: ports(r.GetOutputs()),
+	}, nil
 }
 
 func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string) (*answer, error) {
@@ -124,7 +133,8 @@ func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string
 		for i, n := range t.Shape {
 			shape[i] = int64(n)
 		}
-		req.Inputs = append(req.Inputs, &oippb.ModelInferRequest_InferInputTensor{Name: t.Name, Datatype: Datatype(t.DType), Shape: shape})
+		req.Inputs = append(req.Inputs,
+			&oippb.ModelInferRequest_InferInputTensor{Name: t.Name, Datatype: Datatype(t.DType), Shape: shape})
 		req.RawInputContents = append(req.RawInputContents, t.Raw)
 		size += len(t.Raw)
 	}
@@ -145,7 +155,8 @@ func (g *viaGRPC) infer(ctx context.Context, in []tensor.Named, outputs []string
 func readGRPC(r *oippb.ModelInferResponse, outputs []string, limit int) (*answer, error) {
 	raws := r.GetRawOutputContents()
 	if len(raws) > 0 && len(raws) != len(r.GetOutputs()) {
-		return nil, failed("the answer has %d outputs and the raw contents of %d: half an answer", len(r.GetOutputs()), len(raws))
+		return nil, failed("the answer has %d outputs and the raw contents of %d: half an answer", len(r.GetOutputs()),
+			len(raws))
 	}
 	a := &answer{version: r.GetModelVersion()}
 	for i, o := range r.GetOutputs() {
@@ -179,7 +190,9 @@ type watched struct {
 type handshake struct{ err error }
 
 // ClientHandshake is that of the credentials.
-func (w *watched) ClientHandshake(ctx context.Context, authority string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (w *watched) ClientHandshake(ctx context.Context, authority string, c net.Conn) (net.Conn, credentials.AuthInfo,
+	error,
+) {
 	conn, info, err := w.TransportCredentials.ClientHandshake(ctx, authority, c)
 	if err != nil {
 		w.last.Store(&handshake{err})

@@ -29,7 +29,8 @@ type viaHTTP struct {
 	at     Endpoint
 	c      Config
 	client *http.Client
-	base   string // URL of the model
+	// URL of the model
+	base string
 	// asJSON is set once the server is known to take no binary tensors; known, once it is known to take them.
 	asJSON, known atomic.Bool
 }
@@ -69,15 +70,17 @@ func (h *viaHTTP) close() error {
 
 func (h *viaHTTP) notes() []string {
 	if h.asJSON.Load() && !h.c.JSON {
-		return []string{"the server takes no binary tensors over HTTP, so numbers travel as JSON, which is slow and has no NaN; gRPC is faster if the server speaks it"}
+		return []string{"the server takes no binary tensors over HTTP, so numbers travel as JSON, which is slow and " +
+			"has no NaN; gRPC is faster if the server speaks it"}
 	}
 	return nil
 }
 
 // reply is a whole answer.
 type reply struct {
-	code   int
-	status string // the code in words
+	code int
+	// the code in words
+	status string
 	header http.Header
 	body   []byte
 }
@@ -175,12 +178,14 @@ func (h *viaHTTP) explain(ctx context.Context, err error) error {
 	return failed("no answer that HTTP knows (%s); is this its HTTP port?", text)
 }
 
-// ended tells whether the text of an error means that a connection, or one request on it, was given up: by a server that restarts, sheds
-// load or has waited long enough, or by a handler that died. net/http exports none of these errors.
+// ended tells whether the text of an error means that a connection, or one request on it, was given up: by a server
+// that restarts, sheds load or has waited long enough, or by a handler that died. net/http exports none of these
+// errors.
 func ended(text string) bool {
 	text = strings.TrimPrefix(text, "net/http: HTTP/1.x transport connection broken: ")
 	for _, begin := range []string{
-		"http: server closed idle connection", "http: CloseIdleConnections called", "http: persistConn.readLoop exiting",
+		"http: server closed idle connection", "http: CloseIdleConnections called",
+		"http: persistConn.readLoop exiting",
 		"http2: server sent GOAWAY", "http2: Transport received", "http2: client conn",
 	} {
 		if strings.HasPrefix(text, begin) {
@@ -218,16 +223,20 @@ func (h *viaHTTP) status(r *reply) error {
 	}
 	code := r.code
 	switch after, told := retryAfter(r.header.Get("Retry-After")); {
-	case code == http.StatusServiceUnavailable, code == http.StatusBadGateway, code == http.StatusGatewayTimeout, code == http.StatusTooManyRequests && told:
+	case code == http.StatusServiceUnavailable, code == http.StatusBadGateway, code == http.StatusGatewayTimeout,
+		code == http.StatusTooManyRequests && told:
 		return &fault{heals: true, after: after, text: fmt.Sprintf("not available: it answers %s: %s", r.status, said)}
 	case code == http.StatusTooManyRequests:
 		return failed("it answers %s: %s; lower concurrency", r.status, said)
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		return failed("refused: it answers %s: %s; set token_env or headers_env to a variable with what the server asks for", r.status, said)
+		return failed("refused: it answers %s: %s; set token_env or headers_env to a variable with what the server "+
+			"asks for", r.status, said)
 	case code == http.StatusNotFound:
-		return failed("there is no model %s: it answers %s: %s; look at the names that it serves, and whether this is its HTTP port", h.c.quote(h.at.Model), r.status, said)
+		return failed("there is no model %s: it answers %s: %s; look at the names that it serves, and whether this "+
+			"is its HTTP port", h.c.quote(h.at.Model), r.status, said)
 	case code >= 300 && code < 400:
-		return failed("it answers %s and points to %s; if that is right, name it as the endpoint", r.status, h.c.quote(r.header.Get("Location")))
+		return failed("it answers %s and points to %s; if that is right, name it as the endpoint", r.status,
+			h.c.quote(r.header.Get("Location")))
 	case code == http.StatusRequestEntityTooLarge:
 		return failed("it answers %s: %s; lower batch, or raise the limit on the server", r.status, said)
 	default:
@@ -235,7 +244,8 @@ func (h *viaHTTP) status(r *reply) error {
 	}
 }
 
-// retryAfter reads the header of that name: seconds, or nothing. Dates, which need a clock that both sides share, count as 1 s.
+// retryAfter reads the header of that name: seconds, or nothing. Dates, which need a clock that both sides share, count
+// as 1 s.
 func retryAfter(text string) (time.Duration, bool) {
 	if text = strings.TrimSpace(text); text == "" {
 		return 0, false
@@ -265,9 +275,11 @@ func (h *viaHTTP) describe(ctx context.Context) (*description, error) {
 		Outputs  []portMeta `json:"outputs"`
 	}
 	if err := json.Unmarshal(r.body, &m); err != nil {
-		return nil, failed("its metadata is not what the protocol says (%s): %s; is this a server of the Open Inference Protocol v2?", h.c.clip(err.Error()), h.c.quote(string(r.body)))
+		return nil, failed("its metadata is not what the protocol says (%s): %s; is this a server of the Open "+
+			"Inference Protocol v2?", h.c.clip(err.Error()), h.c.quote(string(r.body)))
 	}
-	return &description{Name: m.Name, Versions: m.Versions, Platform: m.Platform, Inputs: m.Inputs, Outputs: m.Outputs}, nil
+	return &description{Name: m.Name, Versions: m.Versions, Platform: m.Platform, Inputs: m.Inputs, Outputs: m.Outputs},
+		nil
 }
 
 // infer sends binary tensors unless the server has refused them and then taken the same as JSON.
@@ -290,7 +302,8 @@ func (h *viaHTTP) infer(ctx context.Context, in []tensor.Named, outputs []string
 	switch {
 	case second == nil:
 	case errors.As(second, &refused), f != nil && f.heals:
-		return nil, second // it is not the form that is refused, and what it says of JSON is easier to read; or it is to be tried again
+		// it is not the form that is refused, and what it says of JSON is easier to read; or it is to be tried again
+		return nil, second
 	default:
 		return nil, fmt.Errorf("%w; so numbers were sent as JSON: %w", err, second)
 	}
@@ -355,7 +368,8 @@ func (h *viaHTTP) post(ctx context.Context, in []tensor.Named, outputs []string,
 	if got.code != http.StatusOK {
 		err := h.status(got)
 		switch got.code {
-		case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
+		case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+			http.StatusInternalServerError, http.StatusNotImplemented:
 			err = &refusal{err}
 		}
 		return nil, err
@@ -369,7 +383,8 @@ func (h *viaHTTP) read(headLength string, body []byte, outputs []string) (*answe
 	if headLength != "" {
 		n, err := strconv.ParseUint(headLength, 10, 62)
 		if err != nil || n > uint64(len(body)) {
-			return nil, failed("the answer has %d bytes, and its header %s says that the first %s are JSON: half an answer", len(body), headerLength, h.c.quote(headLength))
+			return nil, failed("the answer has %d bytes, and its header %s says that the first %s are JSON: half an "+
+				"answer", len(body), headerLength, h.c.quote(headLength))
 		}
 		body, rest = body[:n], body[n:]
 	}
@@ -386,14 +401,16 @@ func (h *viaHTTP) read(headLength string, body []byte, outputs []string) (*answe
 		} `json:"outputs"`
 	}
 	if err := json.Unmarshal(strictJSON(body), &r); err != nil {
-		return nil, failed("the answer is not what the protocol says (%s): %s", h.c.clip(err.Error()), h.c.quote(string(body)))
+		return nil, failed("the answer is not what the protocol says (%s): %s", h.c.clip(err.Error()),
+			h.c.quote(string(body)))
 	}
 	a := &answer{version: r.ModelVersion}
 	for _, o := range r.Outputs {
 		var b []byte
 		if size := o.Parameters.BinaryDataSize; size != nil {
 			if *size < 0 || *size > int64(len(rest)) {
-				return nil, failed("the output %s should have %d bytes, and %d are left: half an answer", h.c.quote(o.Name), *size, len(rest))
+				return nil, failed("the output %s should have %d bytes, and %d are left: half an answer",
+					h.c.quote(o.Name), *size, len(rest))
 			}
 			b, rest = rest[:*size], rest[*size:]
 		}

@@ -77,8 +77,10 @@ func start(t *testing.T, bin, folder string) (endpoints map[string]string) {
 		ports[i] = l.Addr().(*net.TCPAddr).Port //nolint:errcheck // the address of a TCP listener is one
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(bin, "mlserver"), "start", folder)
-	cmd.Env = append(os.Environ(), "MLSERVER_HOST=127.0.0.1", fmt.Sprintf("MLSERVER_HTTP_PORT=%d", ports[0]), fmt.Sprintf("MLSERVER_GRPC_PORT=%d", ports[1]),
-		fmt.Sprintf("MLSERVER_METRICS_PORT=%d", ports[2]), "MLSERVER_PARALLEL_WORKERS=0", "MLSERVER_GRPC_MAX_MESSAGE_LENGTH=104857600", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
+	cmd.Env = append(os.Environ(), "MLSERVER_HOST=127.0.0.1", fmt.Sprintf("MLSERVER_HTTP_PORT=%d", ports[0]),
+		fmt.Sprintf("MLSERVER_GRPC_PORT=%d", ports[1]),
+		fmt.Sprintf("MLSERVER_METRICS_PORT=%d", ports[2]), "MLSERVER_PARALLEL_WORKERS=0",
+		"MLSERVER_GRPC_MAX_MESSAGE_LENGTH=104857600", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
 	var log lock
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
@@ -93,7 +95,10 @@ func start(t *testing.T, bin, folder string) (endpoints map[string]string) {
 			t.Logf("MLServer said:\n%s", log.String())
 		}
 	})
-	return map[string]string{"grpc": fmt.Sprintf("grpc://127.0.0.1:%d/", ports[1]), "http": fmt.Sprintf("http://127.0.0.1:%d/", ports[0])}
+	return map[string]string{
+		"grpc": fmt.Sprintf("grpc://127.0.0.1:%d/", ports[1]),
+		"http": fmt.Sprintf("http://127.0.0.1:%d/", ports[0]),
+	}
 }
 
 // copyTo copies a file.
@@ -132,17 +137,20 @@ const (
 	digits   = "../../../studies/digits/models/digits-original.onnx"
 )
 
-// TestMLServer holds the client against a server that others wrote: an ONNX file by ONNX Runtime, a scikit-learn forest and OpenCV's
-// optical flow, over gRPC and HTTP.
+// TestMLServer holds the client against a server that others wrote: an ONNX file by ONNX Runtime, a scikit-learn forest
+// and OpenCV's optical flow, over gRPC and HTTP.
 func TestMLServer(t *testing.T) {
 	bin := mlserver(t)
 	if testing.Short() {
 		t.Skip("MLServer takes seconds to start")
 	}
 	folder := t.TempDir()
-	copyTo(t, filepath.Join(folder, "farneback"), examples+"/farneback/model-settings.json", examples+"/farneback/runtime.py")
-	copyTo(t, filepath.Join(folder, "digits"), examples+"/digits/model-settings.json", examples+"/digits/runtime.py", digits)
-	if err := os.Rename(filepath.Join(folder, "digits", filepath.Base(digits)), filepath.Join(folder, "digits", "model.onnx")); err != nil {
+	copyTo(t, filepath.Join(folder, "farneback"), examples+"/farneback/model-settings.json",
+		examples+"/farneback/runtime.py")
+	copyTo(t, filepath.Join(folder, "digits"), examples+"/digits/model-settings.json", examples+"/digits/runtime.py",
+		digits)
+	if err := os.Rename(filepath.Join(folder, "digits", filepath.Base(digits)),
+		filepath.Join(folder, "digits", "model.onnx")); err != nil {
 		t.Fatal(err)
 	}
 	copyTo(t, filepath.Join(folder, "forest"), examples+"/forest/model-settings.json")
@@ -151,7 +159,11 @@ func TestMLServer(t *testing.T) {
 	connect := func(t *testing.T, scheme, model string) *remote.Model {
 		t.Helper()
 		m, err := remote.Connect(t.Context(), remote.Config{
-			URL: at[scheme] + model, Retry: remote.Retry{Attempts: 300, Base: 100 * time.Millisecond, Max: 200 * time.Millisecond}, // it is starting
+			// it is starting
+			URL: at[scheme] + model, Retry: remote.Retry{
+				Attempts: 300, Base: 100 * time.Millisecond,
+				Max: 200 * time.Millisecond,
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -215,7 +227,10 @@ func TestMLServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []tensor.Named{{Name: "predict_proba", Tensor: doubles(check.Proba)}, {Name: "predict", Tensor: tensor.FromInt64(check.Predict, len(check.Predict), 1)}}
+			want := []tensor.Named{
+				{Name: "predict_proba", Tensor: doubles(check.Proba)},
+				{Name: "predict", Tensor: tensor.FromInt64(check.Predict, len(check.Predict), 1)},
+			}
 			if err := enginetest.Compare(got, want, 0); err != nil {
 				t.Error(err)
 			}
@@ -228,21 +243,27 @@ func TestMLServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The same method, called without a server.
-			want := tensor.Tensor{DType: tensor.Float32, Shape: x.Shape, Raw: python(t, bin, bytes.NewReader(x.Raw), "-c", `
+			want := tensor.Tensor{
+				DType: tensor.Float32, Shape: x.Shape,
+				Raw: python(t, bin, bytes.NewReader(x.Raw), "-c", `
 import sys, cv2, numpy as np
 cv2.setNumThreads(1)
 x = np.frombuffer(sys.stdin.buffer.read(), "<f4").reshape(3, 2, 48, 64)
 y = [np.moveaxis(cv2.calcOpticalFlowFarneback(a, b, None, 0.5, 3, 15, 3, 5, 1.2, 0), -1, 0) for a, b in x]
-sys.stdout.buffer.write(np.ascontiguousarray(y, "<f4").tobytes())`)}
+sys.stdout.buffer.write(np.ascontiguousarray(y, "<f4").tobytes())`),
+			}
 			if err := enginetest.Compare(got, []tensor.Named{{Name: "field", Tensor: want}}, 0); err != nil {
 				t.Error(err)
 			}
-			if _, err := m.Run(t.Context(), []tensor.Named{{Name: "pair", Tensor: pictures(1, 3, 48, 64)}}); err == nil || !strings.Contains(err.Error(), "in shape [1 3 48 64], the server expects [? 2 ? ?]") {
+			if _, err := m.Run(t.Context(),
+				[]tensor.Named{{Name: "pair", Tensor: pictures(1, 3, 48, 64)}}); err == nil ||
+				!strings.Contains(err.Error(), "in shape [1 3 48 64], the server expects [? 2 ? ?]") {
 				t.Errorf("three frames: %v", err)
 			}
 		})
 		t.Run("messages/"+scheme, func(t *testing.T) {
-			if _, err := remote.Connect(t.Context(), remote.Config{URL: at[scheme] + "gone"}); err == nil || !strings.Contains(err.Error(), `no model "gone"`) {
+			if _, err := remote.Connect(t.Context(), remote.Config{URL: at[scheme] + "gone"}); err == nil ||
+				!strings.Contains(err.Error(), `no model "gone"`) {
 				t.Errorf("a model that is not there: %v", err)
 			}
 			// What the runtime dislikes comes back as its own words.

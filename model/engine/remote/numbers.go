@@ -12,8 +12,8 @@ import (
 	"nero/data/tensor"
 )
 
-// writeJSON lists the elements of a tensor, flat. Floating-point numbers are written with all the digits of a float64, so that no
-// rounding is done twice on the way.
+// writeJSON lists the elements of a tensor, flat. Floating-point numbers are written with all the digits of a float64,
+// so that no rounding is done twice on the way.
 func writeJSON(t tensor.Tensor) (json.RawMessage, error) {
 	switch t.DType { //nolint:exhaustive // the others can
 	case tensor.Float16, tensor.BFloat16:
@@ -41,7 +41,8 @@ func writeJSON(t tensor.Tensor) (json.RawMessage, error) {
 			continue
 		}
 		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, fmt.Errorf("element %d is %v, for which JSON has no word; use gRPC, or a server that takes binary tensors", i, f)
+			return nil, fmt.Errorf(
+				"element %d is %v, for which JSON has no word; use gRPC, or a server that takes binary tensors", i, f)
 		}
 		out = strconv.AppendFloat(out, f, 'g', -1, 64)
 	}
@@ -61,8 +62,8 @@ func appendInt(out []byte, d tensor.DType, b []byte) []byte {
 	}
 }
 
-// strictJSON replaces the words NaN, Infinity and -Infinity, which JSON does not have and Python's json module writes, by null and by
-// numbers too large for a float64.
+// strictJSON replaces the words NaN, Infinity and -Infinity, which JSON does not have and Python's json module writes,
+// by null and by numbers too large for a float64.
 func strictJSON(b []byte) []byte {
 	if !bytes.Contains(b, []byte("NaN")) && !bytes.Contains(b, []byte("Infinity")) {
 		return b

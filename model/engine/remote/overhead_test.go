@@ -25,9 +25,9 @@ func cpu(t *testing.T) float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// TestOverhead measures what a server costs beyond the engine, on a flow estimator of the built-in study at batch 8: 4 MiB in and out.
-// Server and client share the process, whose processor time is taken; ways take turns, so that a busy machine slows all of them. The
-// figures of docs/BENCHMARKS.md are from here.
+// TestOverhead measures what a server costs beyond the engine, on a flow estimator of the built-in study at batch 8: 4
+// MiB in and out. Server and client share the process, whose processor time is taken; ways take turns, so that a busy
+// machine slows all of them. The figures of docs/BENCHMARKS.md are from here.
 func TestOverhead(t *testing.T) {
 	const model = "../../../studies/flow/models/flow-plain.onnx"
 	b, err := os.ReadFile(model)
@@ -45,7 +45,11 @@ func TestOverhead(t *testing.T) {
 	defer func() { _ = here.Close() }() // only run
 	ways := []string{"in-process", "gRPC", "HTTP, binary", "HTTP, JSON"}
 	sessions := []engine.Session{here}
-	for _, c := range []remote.Config{{URL: s.URL("grpc", "flow")}, {URL: s.URL("http", "flow")}, {URL: s.URL("http", "flow"), JSON: true}} {
+	for _, c := range []remote.Config{
+		{URL: s.URL("grpc", "flow")},
+		{URL: s.URL("http", "flow")},
+		{URL: s.URL("http", "flow"), JSON: true},
+	} {
 		m, err := remote.Connect(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +80,8 @@ func TestOverhead(t *testing.T) {
 		return v[len(v)/2]
 	}
 	for i, way := range ways {
-		t.Logf("%-13s %7.1f ms of processor time, x%.3f; %7.1f ms on the clock, x%.3f", way, 1e3*median(times[i]), median(times[i])/median(times[0]), 1e3*median(walls[i]), median(walls[i])/median(walls[0]))
+		t.Logf("%-13s %7.1f ms of processor time, x%.3f; %7.1f ms on the clock, x%.3f", way, 1e3*median(times[i]),
+			median(times[i])/median(times[0]), 1e3*median(walls[i]), median(walls[i])/median(walls[0]))
 	}
 	if r := median(times[1]) / median(times[0]); !(r < 1.5) { // the target is 1.15, on a machine of its own
 		t.Errorf("gRPC takes %.2f times the processor time of a run in the process", r)

@@ -1,12 +1,13 @@
-// Package remote runs models that a server runs, over the Open Inference Protocol, version 2: gRPC with raw contents, or HTTP with
-// binary tensors and, where a server takes no others, JSON.
+// Package remote runs models that a server runs, over the Open Inference Protocol, version 2: gRPC with raw contents,
+// or HTTP with binary tensors and, where a server takes no others, JSON.
 //
-// [Connect] asks the server what the model reads and returns; the answer stands for the signature that a file would have. Every later
-// answer is held against it: names, element types, shapes and the number of bytes. What does not fit is an error and is never repaired.
-// NaN and infinity pass unchanged, except that JSON has no word for them: see [Config.JSON].
+// [Connect] asks the server what the model reads and returns; the answer stands for the signature that a file would
+// have. Every later answer is held against it: names, element types, shapes and the number of bytes. What does not fit
+// is an error and is never repaired. NaN and infinity pass unchanged, except that JSON has no word for them: see
+// [Config.JSON].
 //
-// Calls are repeated only after errors that may heal by themselves (the server cannot be reached, is overloaded or was cut off), never
-// after a bad answer. Secrets travel in [Config.Header]; no error repeats them.
+// Calls are repeated only after errors that may heal by themselves (the server cannot be reached, is overloaded or was
+// cut off), never after a bad answer. Secrets travel in [Config.Header]; no error repeats them.
 package remote
 
 import (
@@ -29,19 +30,21 @@ import (
 
 // Model is a model behind an endpoint: an [engine.Session] that many goroutines may share.
 type Model struct {
-	at        Endpoint
-	c         Config
-	wire      transport
-	sig       onnx.Signature
-	meta      description
-	in, out   []string
-	slots     chan struct{}
-	closed    atomic.Bool
-	closing   sync.Once
-	closeErr  error
-	mu        sync.Mutex
-	answering string   // version in the first answer that told one
-	notes     []string // of opening
+	at       Endpoint
+	c        Config
+	wire     transport
+	sig      onnx.Signature
+	meta     description
+	in, out  []string
+	slots    chan struct{}
+	closed   atomic.Bool
+	closing  sync.Once
+	closeErr error
+	mu       sync.Mutex
+	// version in the first answer that told one
+	answering string
+	// of opening
+	notes []string
 }
 
 // transport is one way to speak to a server. Errors that may heal, and those that say how long to wait, are *fault.
@@ -126,10 +129,12 @@ func (m *Model) sign(meta description) error {
 	m.meta = meta
 	m.sig = onnx.Signature{Producer: meta.Platform, Graph: meta.Name}
 	if len(meta.Inputs) > mostPorts || len(meta.Outputs) > mostPorts {
-		return fmt.Errorf("its metadata lists %d inputs and %d outputs; at most %d make sense", len(meta.Inputs), len(meta.Outputs), mostPorts)
+		return fmt.Errorf("its metadata lists %d inputs and %d outputs; at most %d make sense", len(meta.Inputs),
+			len(meta.Outputs), mostPorts)
 	}
 	if len(meta.Inputs) == 0 {
-		return errors.New("its metadata lists no inputs, so nobody can know what to send; declare name, datatype and shape of its inputs on the server (MLServer: model-settings.json)")
+		return errors.New("its metadata lists no inputs, so nobody can know what to send; declare name, datatype and " +
+			"shape of its inputs on the server (MLServer: model-settings.json)")
 	}
 	for _, p := range meta.Inputs {
 		port, err := portOf(p)
@@ -137,7 +142,8 @@ func (m *Model) sign(meta description) error {
 			return fmt.Errorf("its metadata: input %s: %w", m.c.quote(p.Name), err)
 		}
 		if port.DType == tensor.Undefined {
-			return fmt.Errorf("its input %s is of type %s, which holds no numbers that can be sent; expected one of %s", m.c.quote(p.Name), m.c.quote(p.Datatype), strings.Join(datatypes(), ", "))
+			return fmt.Errorf("its input %s is of type %s, which holds no numbers that can be sent; expected one of %s",
+				m.c.quote(p.Name), m.c.quote(p.Datatype), strings.Join(datatypes(), ", "))
 		}
 		m.sig.Inputs, m.in = append(m.sig.Inputs, port), append(m.in, port.Name)
 	}
@@ -147,18 +153,22 @@ func (m *Model) sign(meta description) error {
 			return fmt.Errorf("its metadata: output %s: %w", m.c.quote(p.Name), err)
 		}
 		if port.DType == tensor.Undefined {
-			m.notes = append(m.notes, fmt.Sprintf("the output %s is of type %s, which holds no numbers, and is not asked for", m.c.quote(p.Name), m.c.quote(p.Datatype)))
+			m.notes = append(m.notes,
+				fmt.Sprintf("the output %s is of type %s, which holds no numbers, and is not asked for",
+					m.c.quote(p.Name), m.c.quote(p.Datatype)))
 			continue
 		}
 		m.sig.Outputs, m.out = append(m.sig.Outputs, port), append(m.out, port.Name)
 	}
 	if len(m.out) == 0 {
-		return errors.New("its metadata lists no outputs of numbers; declare name, datatype and shape of its outputs on the server (MLServer: model-settings.json)")
+		return errors.New("its metadata lists no outputs of numbers; declare name, datatype and shape of its outputs " +
+			"on the server (MLServer: model-settings.json)")
 	}
 	for _, names := range [][]string{m.in, m.out} {
 		for i, n := range names {
 			if n == "" || slices.Contains(names[:i], n) {
-				return fmt.Errorf("its metadata has a port named %s twice, or without a name; correct it on the server", m.c.quote(n))
+				return fmt.Errorf("its metadata has a port named %s twice, or without a name; correct it on the server",
+					m.c.quote(n))
 			}
 		}
 	}
@@ -184,7 +194,8 @@ func portOf(p portMeta) (onnx.Port, error) {
 	return port, nil
 }
 
-// Signature says what the model reads and returns, as its file would: axes of any length are free, and nothing is known of a graph.
+// Signature says what the model reads and returns, as its file would: axes of any length are free, and nothing is known
+// of a graph.
 func (m *Model) Signature() onnx.Signature { return m.sig }
 
 // Endpoint is where the model is.
@@ -208,7 +219,8 @@ func (m *Model) Inputs() []string { return slices.Clone(m.in) }
 // Outputs are the names of the outputs, in the order of the metadata. Outputs that hold no numbers are left out.
 func (m *Model) Outputs() []string { return slices.Clone(m.out) }
 
-// Run sends one batch and returns what the model answers, held against the metadata. The context's end is returned as its error.
+// Run sends one batch and returns what the model answers, held against the metadata. The context's end is returned as
+// its error.
 func (m *Model) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
 	if m.closed.Load() {
 		return nil, engine.ErrClosed
@@ -259,7 +271,8 @@ func (m *Model) checkInputs(in []tensor.Named) error {
 			return fmt.Errorf("the input %s is sent as %s, the server expects %s", m.c.quote(p.Name), x.DType, p.DType)
 		}
 		if !fits(p, x.Shape) {
-			return fmt.Errorf("the input %s is sent in shape %v, the server expects %s", m.c.quote(p.Name), x.Shape, p.ShapeString())
+			return fmt.Errorf("the input %s is sent in shape %v, the server expects %s", m.c.quote(p.Name), x.Shape,
+				p.ShapeString())
 		}
 	}
 	return nil
@@ -278,7 +291,8 @@ func fits(p onnx.Port, shape []int) bool {
 	return true
 }
 
-// batch is the common length of the first axes of the inputs where all of them are free: the number of samples. -1 if there is none.
+// batch is the common length of the first axes of the inputs where all of them are free: the number of samples. -1 if
+// there is none.
 func (m *Model) batch(in []tensor.Named) int {
 	n := -1
 	for i, p := range m.sig.Inputs {
@@ -290,7 +304,8 @@ func (m *Model) batch(in []tensor.Named) int {
 	return n
 }
 
-// checkAnswer holds an answer against the metadata and the request, and puts its tensors into the order of the metadata.
+// checkAnswer holds an answer against the metadata and the request, and puts its tensors into the order of the
+// metadata.
 func (m *Model) checkAnswer(in []tensor.Named, got *answer) ([]tensor.Named, error) {
 	if v := got.version; v != "" {
 		m.mu.Lock()
@@ -300,7 +315,9 @@ func (m *Model) checkAnswer(in []tensor.Named, got *answer) ([]tensor.Named, err
 		first := m.answering
 		m.mu.Unlock()
 		if v != first {
-			return nil, fmt.Errorf("version %s answers now, version %s did before: the model was exchanged; fix one with version: %q and run again", m.c.quote(v), m.c.quote(first), m.c.clip(first))
+			return nil, fmt.Errorf(
+				"version %s answers now, version %s did before: the model was exchanged; fix one with version: %q "+
+					"and run again", m.c.quote(v), m.c.quote(first), m.c.clip(first))
 		}
 	}
 	var names []string
@@ -321,17 +338,25 @@ func (m *Model) checkAnswer(in []tensor.Named, got *answer) ([]tensor.Named, err
 			at = j
 		}
 		if at < 0 {
-			return nil, fmt.Errorf("the answer lacks the output %s that the metadata promises; it holds %s: server and metadata do not go together", m.c.quote(p.Name), list(names))
+			return nil, fmt.Errorf(
+				"the answer lacks the output %s that the metadata promises; it holds %s: server and metadata do not "+
+					"go together", m.c.quote(p.Name), list(names))
 		}
 		t := got.out[at]
 		if t.DType != p.DType {
-			return nil, fmt.Errorf("the output %s came as %s, the metadata says %s: server and metadata do not go together", m.c.quote(p.Name), t.DType, p.DType)
+			return nil, fmt.Errorf(
+				"the output %s came as %s, the metadata says %s: server and metadata do not go together",
+				m.c.quote(p.Name), t.DType, p.DType)
 		}
 		if !fits(p, t.Shape) {
-			return nil, fmt.Errorf("the output %s came in shape %v, the metadata says %s: server and metadata do not go together", m.c.quote(p.Name), t.Shape, p.ShapeString())
+			return nil, fmt.Errorf(
+				"the output %s came in shape %v, the metadata says %s: server and metadata do not go together",
+				m.c.quote(p.Name), t.Shape, p.ShapeString())
 		}
 		if n >= 0 && len(p.Shape) > 0 && p.Shape[0].Free() && t.Shape[0] != n {
-			return nil, fmt.Errorf("the output %s came in shape %v for a request of %d samples; expected %d along its first axis", m.c.quote(p.Name), t.Shape, n, n)
+			return nil, fmt.Errorf(
+				"the output %s came in shape %v for a request of %d samples; expected %d along its first axis",
+				m.c.quote(p.Name), t.Shape, n, n)
 		}
 		if err := t.Check(); err != nil {
 			return nil, fmt.Errorf("the output %s: %w", m.c.quote(p.Name), err)
@@ -382,10 +407,10 @@ func (o opened) Open(ctx context.Context, model []byte, _ engine.Options) (engin
 // Concurrent is true: calls share the connection.
 func (opened) Concurrent() bool { return true }
 
-// Fingerprint says which model answers: the SHA-256, in lower-case hexadecimal, of its metadata (versions, platform, names, element
-// types and shapes) and of its answer to in. The same input must be given each time. Its place and name on the server are no part of
-// it. Repeats is false if two calls with the same input gave different answers; the answers are left out of the digest then, for they
-// could tell nothing.
+// Fingerprint says which model answers: the SHA-256, in lower-case hexadecimal, of its metadata (versions, platform,
+// names, element types and shapes) and of its answer to in. The same input must be given each time. Its place and name
+// on the server are no part of it. Repeats is false if two calls with the same input gave different answers; the
+// answers are left out of the digest then, for they could tell nothing.
 func (m *Model) Fingerprint(ctx context.Context, in []tensor.Named) (digest string, repeats bool, err error) {
 	meta := m.meta
 	if m.c.Version != "" {
@@ -421,7 +446,8 @@ func digestOf(ts []tensor.Named) []byte {
 	return h.Sum(nil)
 }
 
-// retry calls f until it succeeds, fails for good, or has been tried often enough. Each try has the time that the configuration gives.
+// retry calls f until it succeeds, fails for good, or has been tried often enough. Each try has the time that the
+// configuration gives.
 func (m *Model) retry(ctx context.Context, f func(context.Context) error) error {
 	r := m.c.Retry
 	pause := r.Base
@@ -445,7 +471,8 @@ func (m *Model) retry(ctx context.Context, f func(context.Context) error) error 
 			}
 		}
 		if wait > r.Patience {
-			return fmt.Errorf("%w; it asks to wait for %v, which is longer than the %v that are waited for", err, wait, r.Patience)
+			return fmt.Errorf("%w; it asks to wait for %v, which is longer than the %v that are waited for", err, wait,
+				r.Patience)
 		}
 		if try >= r.Attempts {
 			if try > 1 {
@@ -465,7 +492,8 @@ func (m *Model) once(ctx context.Context, f func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, m.c.Timeout)
 	defer cancel()
 	err := f(within)
-	if err != nil && ctx.Err() == nil && (errors.Is(within.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)) {
+	if err != nil && ctx.Err() == nil &&
+		(errors.Is(within.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)) {
 		return fmt.Errorf("no answer within %v; raise timeout, lower batch, or look at the server's load", m.c.Timeout)
 	}
 	return err
@@ -481,7 +509,8 @@ func (m *Model) wrap(err error) error {
 
 // Error is what went wrong at an endpoint.
 type Error struct {
-	Endpoint string // its URL
+	// its URL
+	Endpoint string
 	text     string
 	err      error
 }
@@ -489,7 +518,8 @@ type Error struct {
 // Error names the endpoint, what happened and what to do, on one line and without secrets.
 func (e *Error) Error() string { return "endpoint " + e.Endpoint + ": " + e.text }
 
-// Unavailable tells whether the endpoint could not be reached or gave up under load, so that the same call may succeed later.
+// Unavailable tells whether the endpoint could not be reached or gave up under load, so that the same call may succeed
+// later.
 func (e *Error) Unavailable() bool {
 	var f *fault
 	return errors.As(e.err, &f) && f.heals
@@ -497,8 +527,10 @@ func (e *Error) Unavailable() bool {
 
 // fault is a failed call.
 type fault struct {
-	heals bool          // by itself: worth another try
-	after time.Duration // that the server asks to wait; 0 if it says nothing
+	// by itself: worth another try
+	heals bool
+	// that the server asks to wait; 0 if it says nothing
+	after time.Duration
 	text  string
 }
 

@@ -110,10 +110,12 @@ func TestSignature(t *testing.T) {
 	for _, scheme := range schemes {
 		m, _ := network(t, scheme, remotetest.Options{}, remote.Config{})
 		sig := m.Signature()
-		if len(sig.Inputs) != 1 || sig.Inputs[0].String() != "x float32[? 1 12 12]" || len(sig.Outputs) != 2 || sig.Outputs[1].String() != "p float32[? 10]" {
+		if len(sig.Inputs) != 1 || sig.Inputs[0].String() != "x float32[? 1 12 12]" || len(sig.Outputs) != 2 ||
+			sig.Outputs[1].String() != "p float32[? 10]" {
 			t.Errorf("%s: %v -> %v", scheme, sig.Inputs, sig.Outputs)
 		}
-		if sig.Batch() != 0 || m.Engine().Info().Path != m.Endpoint().String() || !strings.Contains(m.Platform(), "nero_test") {
+		if sig.Batch() != 0 || m.Engine().Info().Path != m.Endpoint().String() ||
+			!strings.Contains(m.Platform(), "nero_test") {
 			t.Errorf("%s: batch %d, %+v, platform %q", scheme, sig.Batch(), m.Engine().Info(), m.Platform())
 		}
 	}
@@ -140,28 +142,88 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		f    remotetest.Faults
-		want map[string]string // by scheme, "" for both
-		max  int               // calls that the server may get; 1 if it is not worth another try
+		f remotetest.Faults
+		// by scheme, "" for both
+		want map[string]string
+		// calls that the server may get; 1 if it is not worth another try
+		max int
 	}{
-		"slow":          {remotetest.Faults{Delay: time.Minute}, map[string]string{"": "no answer within 300ms; raise timeout"}, 1},
-		"busy for good": {remotetest.Faults{Busy: 1000}, map[string]string{"grpc": "not available: out of breath", "http": "not available: it answers 503 Service Unavailable: \"out of breath\" (tried 4 times)"}, 4},
-		"cut for good":  {remotetest.Faults{Cut: 1000}, map[string]string{"grpc": "not available", "http": "the connection was cut"}, 4},
-		"another name":  {remotetest.Faults{Answer: rename}, map[string]string{"": `the answer lacks the output "p" that the metadata promises; it holds "scores", "probabilities"`}, 1},
-		"another type":  {remotetest.Faults{Answer: cast}, map[string]string{"": `the output "scores" came as float64, the metadata says float32`}, 1},
-		"another shape": {remotetest.Faults{Answer: reshape(3, 11)}, map[string]string{"": `the output "scores" came in shape [3 11], the metadata says [? 10]`}, 1},
-		"another rank":  {remotetest.Faults{Answer: reshape(30)}, map[string]string{"": `the output "scores" came in shape [30], the metadata says [? 10]`}, 1},
-		"fewer samples": {remotetest.Faults{Answer: reshape(2, 10)}, map[string]string{"": `the output "scores" came in shape [2 10] for a request of 3 samples; expected 3 along its first axis`}, 1},
-		"one output":    {remotetest.Faults{Answer: func(ts []tensor.Named) []tensor.Named { return ts[:1] }}, map[string]string{"": `the answer lacks the output "p"`}, 1},
+		"slow": {
+			remotetest.Faults{Delay: time.Minute},
+			map[string]string{"": "no answer within 300ms; raise timeout"},
+			1,
+		},
+		"busy for good": {
+			remotetest.Faults{Busy: 1000},
+			map[string]string{
+				"grpc": "not available: out of breath",
+				"http": "not available: it answers 503 Service Unavailable: \"out of breath\" (tried 4 times)",
+			},
+			4,
+		},
+		"cut for good": {
+			remotetest.Faults{Cut: 1000},
+			map[string]string{"grpc": "not available", "http": "the connection was cut"},
+			4,
+		},
+		"another name": {
+			remotetest.Faults{Answer: rename},
+			map[string]string{"": `the answer lacks the output "p" that the metadata promises; it holds "scores", "probabilities"`},
+			1,
+		},
+		"another type": {
+			remotetest.Faults{Answer: cast},
+			map[string]string{"": `the output "scores" came as float64, the metadata says float32`},
+			1,
+		},
+		"another shape": {
+			remotetest.Faults{Answer: reshape(3, 11)},
+			map[string]string{"": `the output "scores" came in shape [3 11], the metadata says [? 10]`},
+			1,
+		},
+		"another rank": {
+			remotetest.Faults{Answer: reshape(30)},
+			map[string]string{"": `the output "scores" came in shape [30], the metadata says [? 10]`},
+			1,
+		},
+		"fewer samples": {
+			remotetest.Faults{Answer: reshape(2, 10)},
+			map[string]string{"": `the output "scores" came in shape [2 10] for a request of 3 samples; expected 3 along its first axis`},
+			1,
+		},
+		"one output": {
+			remotetest.Faults{Answer: func(ts []tensor.Named) []tensor.Named { return ts[:1] }},
+			map[string]string{"": `the answer lacks the output "p"`},
+			1,
+		},
 		"one output twice": {
-			remotetest.Faults{Answer: func(ts []tensor.Named) []tensor.Named { return append(slices.Clone(ts), ts[0]) }},
+			remotetest.Faults{Answer: func(ts []tensor.Named) []tensor.Named {
+				return append(slices.Clone(ts),
+					ts[0])
+			}},
 			map[string]string{"": `the answer holds the output "scores" twice`},
 			1,
 		},
-		"nothing":         {remotetest.Faults{Answer: func([]tensor.Named) []tensor.Named { return nil }}, map[string]string{"": `it holds nothing`}, 1},
-		"half a tensor":   {remotetest.Faults{Half: true}, map[string]string{"": "60 bytes came for float32 in shape [3 10], which needs 120: half an answer"}, 1},
-		"garbage":         {remotetest.Faults{Garbage: true}, map[string]string{"grpc": "half an answer", "http": "the answer is not what the protocol says"}, 1},
-		"another version": {remotetest.Faults{Version: "2"}, map[string]string{"": `version "2" answers now, version "1" did before`}, 1},
+		"nothing": {
+			remotetest.Faults{Answer: func([]tensor.Named) []tensor.Named { return nil }},
+			map[string]string{"": `it holds nothing`},
+			1,
+		},
+		"half a tensor": {
+			remotetest.Faults{Half: true},
+			map[string]string{"": "60 bytes came for float32 in shape [3 10], which needs 120: half an answer"},
+			1,
+		},
+		"garbage": {
+			remotetest.Faults{Garbage: true},
+			map[string]string{"grpc": "half an answer", "http": "the answer is not what the protocol says"},
+			1,
+		},
+		"another version": {
+			remotetest.Faults{Version: "2"},
+			map[string]string{"": `version "2" answers now, version "1" did before`},
+			1,
+		},
 	} {
 		for _, scheme := range schemes {
 			t.Run(name+"/"+scheme, func(t *testing.T) {
@@ -170,7 +232,8 @@ func TestFaults(t *testing.T) {
 				if name == "slow" {
 					timeout = 300 * time.Millisecond
 				}
-				m, s := network(t, scheme, remotetest.Options{}, remote.Config{Timeout: timeout, Retry: remote.Retry{Attempts: 4, Wait: w.wait}})
+				m, s := network(t, scheme, remotetest.Options{},
+					remote.Config{Timeout: timeout, Retry: remote.Retry{Attempts: 4, Wait: w.wait}})
 				want, err := m.Run(t.Context(), in)
 				if err != nil {
 					t.Fatal(err)
@@ -179,7 +242,9 @@ func TestFaults(t *testing.T) {
 				s.Break(c.f)
 				_, err = m.Run(t.Context(), in)
 				text := c.want[scheme] + c.want[""]
-				if err == nil || !strings.Contains(err.Error(), text) || !strings.Contains(err.Error(), "endpoint "+s.URL(scheme, "net")+": ") || strings.Contains(err.Error(), "\n") {
+				if err == nil || !strings.Contains(err.Error(), text) ||
+					!strings.Contains(err.Error(), "endpoint "+s.URL(scheme, "net")+": ") ||
+					strings.Contains(err.Error(), "\n") {
 					t.Errorf("got  %v\nwant %s", err, text)
 				}
 				var e *remote.Error
@@ -210,12 +275,16 @@ func TestRetry(t *testing.T) {
 	in := enginetest.Images(2)
 	for _, scheme := range schemes {
 		for name, c := range map[string]struct {
-			f    remotetest.Faults
-			want []time.Duration // of the waits
+			f remotetest.Faults
+			// of the waits
+			want []time.Duration
 		}{
-			"busy twice":  {remotetest.Faults{Busy: 2}, []time.Duration{75 * time.Millisecond, 150 * time.Millisecond}},
-			"busy longer": {remotetest.Faults{Busy: 4}, []time.Duration{75 * time.Millisecond, 150 * time.Millisecond, 225 * time.Millisecond, 225 * time.Millisecond}},
-			"cut once":    {remotetest.Faults{Cut: 1}, []time.Duration{75 * time.Millisecond}},
+			"busy twice": {remotetest.Faults{Busy: 2}, []time.Duration{75 * time.Millisecond, 150 * time.Millisecond}},
+			"busy longer": {remotetest.Faults{Busy: 4}, []time.Duration{
+				75 * time.Millisecond, 150 * time.Millisecond,
+				225 * time.Millisecond, 225 * time.Millisecond,
+			}},
+			"cut once": {remotetest.Faults{Cut: 1}, []time.Duration{75 * time.Millisecond}},
 			"told to wait": {
 				remotetest.Faults{Busy: 1, RetryAfter: "7"},
 				map[string][]time.Duration{"grpc": {75 * time.Millisecond}, "http": {7 * time.Second}}[scheme],
@@ -228,7 +297,8 @@ func TestRetry(t *testing.T) {
 			t.Run(name+"/"+scheme, func(t *testing.T) {
 				var w waits
 				m, s := network(t, scheme, remotetest.Options{}, remote.Config{Retry: remote.Retry{
-					Base: 100 * time.Millisecond, Max: 300 * time.Millisecond, Jitter: func() float64 { return 0.5 }, Wait: w.wait,
+					Base: 100 * time.Millisecond, Max: 300 * time.Millisecond, Jitter: func() float64 { return 0.5 },
+					Wait: w.wait,
 				}})
 				if _, err := m.Run(t.Context(), in); err != nil { // the form is settled, and the connection made
 					t.Fatal(err)
@@ -254,10 +324,11 @@ func TestNoPatience(t *testing.T) {
 		"which is longer than the 1m0s that are waited for":               {Busy: 1, RetryAfter: "3600"},
 		"it answers 429 Too Many Requests: \"out of breath\"; lower conc": {Busy: 1, TooMany: true},
 	} {
-		m, s := network(t, "http", remotetest.Options{}, remote.Config{Retry: remote.Retry{Wait: func(context.Context, time.Duration) error {
-			t.Error("waits all the same")
-			return nil
-		}}})
+		m, s := network(t, "http", remotetest.Options{},
+			remote.Config{Retry: remote.Retry{Wait: func(context.Context, time.Duration) error {
+				t.Error("waits all the same")
+				return nil
+			}}})
 		s.Break(f)
 		if _, err := m.Run(t.Context(), enginetest.Images(1)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v, want %s", err, name)
@@ -272,7 +343,12 @@ func TestNaNPasses(t *testing.T) {
 		scheme string
 		o      remotetest.Options
 		json   bool
-	}{{"grpc", remotetest.Options{}, false}, {"grpc", remotetest.Options{Typed: true}, false}, {"http", remotetest.Options{}, false}, {"http", remotetest.Options{}, true}} {
+	}{
+		{"grpc", remotetest.Options{}, false},
+		{"grpc", remotetest.Options{Typed: true}, false},
+		{"http", remotetest.Options{}, false},
+		{"http", remotetest.Options{}, true},
+	} {
 		m, s := network(t, c.scheme, c.o, remote.Config{JSON: c.json})
 		s.Break(remotetest.Faults{Answer: func(ts []tensor.Named) []tensor.Named {
 			ts = slices.Clone(ts)
@@ -301,7 +377,8 @@ func TestNaNPasses(t *testing.T) {
 	m, _ := network(t, "http", remotetest.Options{}, remote.Config{JSON: true})
 	in := enginetest.Images(1)
 	binary.LittleEndian.PutUint32(in[0].Raw[8:], math.Float32bits(special[0]))
-	if _, err := m.Run(t.Context(), in); err == nil || !strings.Contains(err.Error(), "element 2 is NaN, for which JSON has no word") {
+	if _, err := m.Run(t.Context(), in); err == nil ||
+		!strings.Contains(err.Error(), "element 2 is NaN, for which JSON has no word") {
 		t.Errorf("NaN as JSON: %v", err)
 	}
 }
@@ -313,13 +390,14 @@ func TestRestart(t *testing.T) {
 		t.Run(scheme, func(t *testing.T) {
 			var s *remotetest.Server
 			var tries atomic.Int32
-			m, s := network(t, scheme, remotetest.Options{}, remote.Config{Retry: remote.Retry{Attempts: 50, Wait: func(context.Context, time.Duration) error {
-				if tries.Add(1) == 3 {
-					return s.Restart()
-				}
-				time.Sleep(20 * time.Millisecond)
-				return nil
-			}}})
+			m, s := network(t, scheme, remotetest.Options{},
+				remote.Config{Retry: remote.Retry{Attempts: 50, Wait: func(context.Context, time.Duration) error {
+					if tries.Add(1) == 3 {
+						return s.Restart()
+					}
+					time.Sleep(20 * time.Millisecond)
+					return nil
+				}}})
 			want, err := m.Run(t.Context(), in)
 			if err != nil {
 				t.Fatal(err)
@@ -346,7 +424,8 @@ func TestConnectRefuses(t *testing.T) {
 	if err := models.Load(t.Context(), "net", enginetest.Network().Bytes(), engine.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	idle, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0") // accepts by the kernel alone and never speaks
+	// accepts by the kernel alone and never speaks
+	idle, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,19 +444,58 @@ func TestConnectRefuses(t *testing.T) {
 		want string
 	}{
 		"another model over gRPC": {remote.Config{URL: s.URL("grpc", "gone")}, `the server has no model "gone"`},
-		"another model over HTTP": {remote.Config{URL: s.URL("http", "gone")}, `there is no model "gone": it answers 404 Not Found`},
-		"nobody there, gRPC":      {remote.Config{URL: "grpc://" + down + "/m", Retry: quick}, "not available: connection error"},
-		"nobody there, HTTP":      {remote.Config{URL: "http://" + down + "/m", Retry: quick}, "is the server running, and is this its HTTP port? (tried 2 times)"},
-		"silence, gRPC":           {remote.Config{URL: "grpc://" + idle.Addr().String() + "/m", Timeout: 200 * time.Millisecond}, "no answer within 200ms"},
-		"silence, HTTP":           {remote.Config{URL: "http://" + idle.Addr().String() + "/m", Timeout: 200 * time.Millisecond}, "no answer within 200ms"},
-		"HTTP at the gRPC port":   {remote.Config{URL: strings.Replace(s.URL("grpc", "net"), "grpc", "http", 1), Retry: quick}, "HTTP port?"},
-		"gRPC at the HTTP port":   {remote.Config{URL: strings.Replace(s.URL("http", "net"), "http", "grpc", 1), Retry: quick}, "gRPC port?"},
-		"no encryption, gRPC":     {remote.Config{URL: strings.Replace(s.URL("grpc", "net"), "grpc", "grpcs", 1), Retry: quick}, "it does not encrypt; if that is meant, use grpc://"},
-		"no encryption, HTTP":     {remote.Config{URL: strings.Replace(s.URL("http", "net"), "http", "https", 1), Retry: quick}, "it does not encrypt; if that is meant, use http://"},
-		"a token in the clear":    {remote.Config{URL: "http://192.0.2.1/m", Header: http.Header{"Authorization": {"Bearer x"}}}, "would travel unencrypted; use https://, or say insecure: true"},
-		"a header with a break":   {remote.Config{URL: "https://192.0.2.1/m", Header: http.Header{"X": {"a\nb"}}}, "cannot be sent"},
-		"no certificate":          {remote.Config{URL: "https://192.0.2.1/m", CA: []byte("hello")}, "the file of ca holds no certificate"},
-		"no URL":                  {remote.Config{URL: "somewhere"}, "expected SCHEME://HOST:PORT/MODEL"},
+		"another model over HTTP": {
+			remote.Config{URL: s.URL("http", "gone")},
+			`there is no model "gone": it answers 404 Not Found`,
+		},
+		"nobody there, gRPC": {
+			remote.Config{URL: "grpc://" + down + "/m", Retry: quick},
+			"not available: connection error",
+		},
+		"nobody there, HTTP": {
+			remote.Config{URL: "http://" + down + "/m", Retry: quick},
+			"is the server running, and is this its HTTP port? (tried 2 times)",
+		},
+		"silence, gRPC": {remote.Config{
+			URL:     "grpc://" + idle.Addr().String() + "/m",
+			Timeout: 200 * time.Millisecond,
+		}, "no answer within 200ms"},
+		"silence, HTTP": {remote.Config{
+			URL:     "http://" + idle.Addr().String() + "/m",
+			Timeout: 200 * time.Millisecond,
+		}, "no answer within 200ms"},
+		"HTTP at the gRPC port": {remote.Config{
+			URL:   strings.Replace(s.URL("grpc", "net"), "grpc", "http", 1),
+			Retry: quick,
+		}, "HTTP port?"},
+		"gRPC at the HTTP port": {remote.Config{
+			URL:   strings.Replace(s.URL("http", "net"), "http", "grpc", 1),
+			Retry: quick,
+		}, "gRPC port?"},
+		"no encryption, gRPC": {remote.Config{
+			URL:   strings.Replace(s.URL("grpc", "net"), "grpc", "grpcs", 1),
+			Retry: quick,
+		}, "it does not encrypt; if that is meant, use grpc://"},
+		"no encryption, HTTP": {remote.Config{
+			URL:   strings.Replace(s.URL("http", "net"), "http", "https", 1),
+			Retry: quick,
+		}, "it does not encrypt; if that is meant, use http://"},
+		"a token in the clear": {
+			remote.Config{
+				URL:    "http://192.0.2.1/m",
+				Header: http.Header{"Authorization": {"Bearer x"}},
+			},
+			"would travel unencrypted; use https://, or say insecure: true",
+		},
+		"a header with a break": {
+			remote.Config{URL: "https://192.0.2.1/m", Header: http.Header{"X": {"a\nb"}}},
+			"cannot be sent",
+		},
+		"no certificate": {
+			remote.Config{URL: "https://192.0.2.1/m", CA: []byte("hello")},
+			"the file of ca holds no certificate",
+		},
+		"no URL": {remote.Config{URL: "somewhere"}, "expected SCHEME://HOST:PORT/MODEL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := remote.Connect(t.Context(), c.c)
@@ -400,10 +518,17 @@ func TestCertificates(t *testing.T) {
 		insecure bool
 		want     string
 	}{
-		"right":              {2099, "127.0.0.1", true, false, ""},
-		"expired":            {2001, "127.0.0.1", true, false, "its certificate is valid from 2000-01-01 00:00 to 2001-01-01 00:00 UTC only; renew it on the server"},
-		"for another host":   {2099, "elsewhere.example", true, false, `its certificate is not for "127.0.0.1"`},
-		"signed by nobody":   {2099, "127.0.0.1", false, false, "its certificate is signed by nobody whom this machine trusts; name the file of the signer's certificate with ca: FILE.pem"},
+		"right": {2099, "127.0.0.1", true, false, ""},
+		"expired": {
+			2001, "127.0.0.1", true, false,
+			"its certificate is valid from 2000-01-01 00:00 to 2001-01-01 00:00 UTC only; renew it on the server",
+		},
+		"for another host": {2099, "elsewhere.example", true, false, `its certificate is not for "127.0.0.1"`},
+		"signed by nobody": {
+			2099, "127.0.0.1", false, false,
+			"its certificate is signed by nobody whom this machine trusts; name the file of the signer's certificate " +
+				"with ca: FILE.pem",
+		},
 		"expired, but told":  {2001, "127.0.0.1", false, true, ""},
 		"other host, told":   {2099, "elsewhere.example", true, true, ""},
 		"nobody's, but told": {2099, "127.0.0.1", false, true, ""},
@@ -418,10 +543,13 @@ func TestCertificates(t *testing.T) {
 		}
 		for _, scheme := range schemes {
 			t.Run(name+"/"+scheme, func(t *testing.T) {
-				config := remote.Config{URL: s.URL(scheme, "net"), Insecure: c.insecure, Retry: remote.Retry{Wait: func(context.Context, time.Duration) error {
-					t.Error("a certificate does not heal by waiting")
-					return nil
-				}}}
+				config := remote.Config{
+					URL: s.URL(scheme, "net"), Insecure: c.insecure,
+					Retry: remote.Retry{Wait: func(context.Context, time.Duration) error {
+						t.Error("a certificate does not heal by waiting")
+						return nil
+					}},
+				}
 				if c.ca {
 					config.CA = cert.CA
 				}
@@ -448,7 +576,8 @@ func TestToken(t *testing.T) {
 		}
 		for _, h := range []http.Header{nil, {"Authorization": {"Bearer " + token + token}}} {
 			_, err := remote.Connect(t.Context(), remote.Config{URL: s.URL(scheme, "net"), Header: h})
-			if err == nil || !strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "token_env") || strings.Contains(err.Error(), "t0ken") {
+			if err == nil || !strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "token_env") ||
+				strings.Contains(err.Error(), "t0ken") {
 				t.Errorf("%s: %v", scheme, err)
 			}
 		}
@@ -461,7 +590,8 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("%v, %v", h, err)
 	}
 	for _, text := range []string{"hunter2", "a b: c", ": c", "é: c"} {
-		if _, err := remote.Headers(text); err == nil || !strings.Contains(err.Error(), "line 1: expected Name: value") || strings.Contains(err.Error(), "hunter2") {
+		if _, err := remote.Headers(text); err == nil ||
+			!strings.Contains(err.Error(), "line 1: expected Name: value") || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -601,11 +731,15 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// Big messages pass, beyond the 4 MB that gRPC allows by itself, and messages beyond the limit are refused in both directions.
+// Big messages pass, beyond the 4 MB that gRPC allows by itself, and messages beyond the limit are refused in both
+// directions.
 func TestMessageLimit(t *testing.T) {
 	models, s := serve(t, remotetest.Options{})
 	wide := sketch.Model{
-		Nodes:   []sketch.Node{{Op: "Concat", Inputs: []string{"x", "x"}, Outputs: []string{"y"}, Attrs: []sketch.Attr{{Name: "axis", Value: 1}}}},
+		Nodes: []sketch.Node{{
+			Op: "Concat", Inputs: []string{"x", "x"}, Outputs: []string{"y"},
+			Attrs: []sketch.Attr{{Name: "axis", Value: 1}},
+		}},
 		Inputs:  []sketch.Port{{Name: "x", DType: tensor.Float32, Shape: []int{sketch.Free, sketch.Free}}},
 		Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{sketch.Free, sketch.Free}}},
 	}
@@ -617,7 +751,10 @@ func TestMessageLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n, want := range map[int]string{2 << 20: "", 3 << 20: "lower batch", 6 << 20: "longer than the 20971520 that are allowed; lower batch"} {
+		for n, want := range map[int]string{
+			2 << 20: "", 3 << 20: "lower batch",
+			6 << 20: "longer than the 20971520 that are allowed; lower batch",
+		} {
 			x := tensor.New(tensor.Float32, 1, n)
 			out, err := m.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: x}})
 			switch {
@@ -637,14 +774,17 @@ func TestMessageLimit(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]remote.Endpoint{
-		"grpc://127.0.0.1:9000/farneback":         {Scheme: "grpc", Host: "127.0.0.1", Port: 9000, Model: "farneback"},
-		"GRPCS://h:1/a%20b%2Fc":                   {Scheme: "grpcs", Host: "h", Port: 1, Model: "a b/c"},
-		"http://h/m":                              {Scheme: "http", Host: "h", Port: 80, Model: "m"},
-		"https://[::1]/m/":                        {Scheme: "https", Host: "::1", Port: 443, Model: "m"},
-		"https://h:8443/a/b/m":                    {Scheme: "https", Host: "h", Port: 8443, Prefix: "/a/b", Model: "m"},
-		"http://h:8080/v2/models/m":               {Scheme: "http", Host: "h", Port: 8080, Model: "m"},
-		"http://h:8080/serving/v2/models/m/infer": {Scheme: "http", Host: "h", Port: 8080, Prefix: "/serving", Model: "m"},
-		"http://h:8080/%C3%A9t%C3%A9":             {Scheme: "http", Host: "h", Port: 8080, Model: "été"},
+		"grpc://127.0.0.1:9000/farneback": {Scheme: "grpc", Host: "127.0.0.1", Port: 9000, Model: "farneback"},
+		"GRPCS://h:1/a%20b%2Fc":           {Scheme: "grpcs", Host: "h", Port: 1, Model: "a b/c"},
+		"http://h/m":                      {Scheme: "http", Host: "h", Port: 80, Model: "m"},
+		"https://[::1]/m/":                {Scheme: "https", Host: "::1", Port: 443, Model: "m"},
+		"https://h:8443/a/b/m":            {Scheme: "https", Host: "h", Port: 8443, Prefix: "/a/b", Model: "m"},
+		"http://h:8080/v2/models/m":       {Scheme: "http", Host: "h", Port: 8080, Model: "m"},
+		"http://h:8080/serving/v2/models/m/infer": {
+			Scheme: "http", Host: "h", Port: 8080, Prefix: "/serving",
+			Model: "m",
+		},
+		"http://h:8080/%C3%A9t%C3%A9": {Scheme: "http", Host: "h", Port: 8080, Model: "été"},
 	} {
 		got, err := remote.Parse(text)
 		if err != nil || got != want {
@@ -668,7 +808,8 @@ func TestParse(t *testing.T) {
 		"http://me:hunter2@h:x/": "not a URL",
 		"http://h/m?x=1":         "neither ? nor #",
 	} {
-		if _, err := remote.Parse(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+		if _, err := remote.Parse(text); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
 	}

@@ -51,14 +51,16 @@ func TestHidden(t *testing.T) {
 				_ = json.NewEncoder(w).Encode(map[string]any{[]string{"error", "detail"}[form-1]: text})
 			}
 		}
-		_, err := remote.Connect(t.Context(), remote.Config{URL: web.URL + "/m", Header: http.Header{"Authorization": {"Bearer " + token}}})
+		_, err := remote.Connect(t.Context(),
+			remote.Config{URL: web.URL + "/m", Header: http.Header{"Authorization": {"Bearer " + token}}})
 		if err == nil {
 			t.Fatal("it answers all of that")
 		}
 		if leaks(err.Error(), token) {
 			t.Errorf("%v\nshows some of %s", err, token)
 		}
-		if form < 3 && code != http.StatusOK && code != http.StatusFound && len(before) < 100 && !strings.Contains(err.Error(), "[hidden]") {
+		if form < 3 && code != http.StatusOK && code != http.StatusFound && len(before) < 100 &&
+			!strings.Contains(err.Error(), "[hidden]") {
 			t.Errorf("%v does not say that something is hidden", err)
 		}
 	})
@@ -73,8 +75,10 @@ func TestHiddenGRPC(t *testing.T) {
 	}))
 	go func() { _ = s.Serve(listener) }() // until it is stopped
 	defer s.Stop()
-	_, err := remote.Connect(t.Context(), remote.Config{URL: "grpc://" + address + "/m", Header: http.Header{"Authorization": {"Bearer " + token}}})
-	if err == nil || leaks(err.Error(), token) || !strings.Contains(err.Error(), "[hidden]") || !strings.Contains(err.Error(), "token_env") {
+	_, err := remote.Connect(t.Context(),
+		remote.Config{URL: "grpc://" + address + "/m", Header: http.Header{"Authorization": {"Bearer " + token}}})
+	if err == nil || leaks(err.Error(), token) || !strings.Contains(err.Error(), "[hidden]") ||
+		!strings.Contains(err.Error(), "token_env") {
 		t.Errorf("%v", err)
 	}
 }

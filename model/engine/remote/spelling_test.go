@@ -9,18 +9,25 @@ import (
 
 // A server that spells types in small letters is understood in its answers as in its metadata.
 func TestSmallLetters(t *testing.T) {
-	for name, want := range map[string]tensor.DType{"fp32": tensor.Float32, "Fp32": tensor.Float32, "FP32": tensor.Float32} {
+	for name, want := range map[string]tensor.DType{
+		"fp32": tensor.Float32, "Fp32": tensor.Float32,
+		"FP32": tensor.Float32,
+	} {
 		port, err := portOf(portMeta{Name: "y", Datatype: name, Shape: []int64{1}})
 		if err != nil || port.DType != want {
 			t.Errorf("metadata with %s: %v, %v", name, port, err)
 		}
 		h := &viaHTTP{c: Config{MaxMessage: 1 << 16}}
-		web, err := h.read("", []byte(`{"outputs":[{"name":"y","datatype":"`+name+`","shape":[1],"data":[1.5]}]}`), []string{"y"})
+		web, err := h.read("", []byte(`{"outputs":[{"name":"y","datatype":"`+name+`","shape":[1],"data":[1.5]}]}`),
+			[]string{"y"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		rpc, err := readGRPC(&oippb.ModelInferResponse{
-			Outputs:           []*oippb.ModelInferResponse_InferOutputTensor{{Name: "y", Datatype: name, Shape: []int64{1}}},
+			Outputs: []*oippb.ModelInferResponse_InferOutputTensor{{
+				Name: "y", Datatype: name,
+				Shape: []int64{1},
+			}},
 			RawOutputContents: [][]byte{{0, 0, 0xc0, 0x3f}},
 		}, []string{"y"}, 1<<16)
 		if err != nil {

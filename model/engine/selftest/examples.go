@@ -53,7 +53,10 @@ func product(a, b []float32, m, k, n int) []float64 {
 }
 
 func examples() []example {
-	return []example{gemm(), gemmBias(), matMul(), conv(), maxPool(), averagePool(), softmax(), activations(), reduce(), layerNorm()}
+	return []example{
+		gemm(), gemmBias(), matMul(), conv(), maxPool(), averagePool(), softmax(), activations(), reduce(),
+		layerNorm(),
+	}
 }
 
 // gemm has two inputs and no bias: it must not add to what its output buffer held before.
@@ -61,7 +64,10 @@ func gemm() example {
 	const m, k, n = 5, 6, 7
 	a, b := ramp(m*k, 1), ramp(k*n, 2)
 	in := []tensor.Named{named("a", a, m, k), named("b", b, k, n)}
-	return example{"Gemm of two inputs", one("Gemm", []int{m, n}, nil, nil, in), in, product(a, b, m, k, n), []int{m, n}}
+	return example{
+		"Gemm of two inputs", one("Gemm", []int{m, n}, nil, nil, in), in, product(a, b, m, k, n),
+		[]int{m, n},
+	}
 }
 
 // gemmBias is a linear layer: alpha·x·wᵀ + beta·c.
@@ -79,7 +85,11 @@ func gemmBias() example {
 		want[i] = 0.5*want[i] + 2*float64(c[i%n])
 	}
 	in := []tensor.Named{named("x", x, m, k)}
-	attrs := []sketch.Attr{{Name: "transB", Value: 1}, {Name: "alpha", Value: float32(0.5)}, {Name: "beta", Value: float32(2)}}
+	attrs := []sketch.Attr{
+		{Name: "transB", Value: 1},
+		{Name: "alpha", Value: float32(0.5)},
+		{Name: "beta", Value: float32(2)},
+	}
 	model := one("Gemm", []int{m, n}, attrs, []tensor.Named{named("w", w, n, k), named("c", c, n)}, in)
 	return example{"Gemm with bias", model, in, want, []int{m, n}}
 }
@@ -168,7 +178,8 @@ func softmax() example {
 	return example{"Softmax", one("Softmax", []int{m, n}, attrs, nil, in), in, want, []int{m, n}}
 }
 
-// activations chains operators whose kernels choose between floats: y = tanh(sigmoid(clip(relu(x)))) - erf(x)·where(x<0, x, -2x).
+// activations chains operators whose kernels choose between floats: y = tanh(sigmoid(clip(relu(x)))) -
+// erf(x)·where(x<0, x, -2x).
 func activations() example {
 	const n = 37
 	x := ramp(n, 13)
@@ -188,10 +199,15 @@ func activations() example {
 	in := []tensor.Named{named("x", x, n)}
 	m := sketch.Model{
 		Inputs: []sketch.Port{port("x", n)}, Outputs: []sketch.Port{port("y", n)},
-		Constants: []tensor.Named{named("zero", []float32{0}), named("one", []float32{1}), named("minus2", []float32{-2})},
+		Constants: []tensor.Named{
+			named("zero", []float32{0}), named("one", []float32{1}),
+			named("minus2", []float32{-2}),
+		},
 		Nodes: []sketch.Node{
-			node("Relu", "relu", "x"), node("Clip", "clip", "relu", "zero", "one"), node("Sigmoid", "sigmoid", "clip"), node("Tanh", "tanh", "sigmoid"),
-			node("Erf", "erf", "x"), node("Less", "negative", "x", "zero"), node("Mul", "double", "x", "minus2"), node("Where", "chosen", "negative", "x", "double"),
+			node("Relu", "relu", "x"), node("Clip", "clip", "relu", "zero", "one"), node("Sigmoid", "sigmoid", "clip"),
+			node("Tanh", "tanh", "sigmoid"),
+			node("Erf", "erf", "x"), node("Less", "negative", "x", "zero"), node("Mul", "double", "x", "minus2"),
+			node("Where", "chosen", "negative", "x", "double"),
 			node("Mul", "product", "erf", "chosen"), node("Sub", "y", "tanh", "product"),
 		},
 	}
@@ -223,10 +239,12 @@ func layerNorm() example {
 			square += float64(v) * float64(v) / n
 		}
 		for j := range n {
-			want[i*n+j] = (float64(x[i*n+j])-mean)/math.Sqrt(square-mean*mean+epsilon)*float64(scale[j]) + float64(bias[j])
+			want[i*n+j] = (float64(x[i*n+j])-mean)/math.Sqrt(square-mean*mean+epsilon)*float64(scale[j]) +
+				float64(bias[j])
 		}
 	}
 	in := []tensor.Named{named("x", x, m, n)}
-	model := one("LayerNormalization", []int{m, n}, nil, []tensor.Named{named("scale", scale, n), named("bias", bias, n)}, in)
+	model := one("LayerNormalization", []int{m, n}, nil,
+		[]tensor.Named{named("scale", scale, n), named("bias", bias, n)}, in)
 	return example{"LayerNormalization", model, in, want, []int{m, n}}
 }

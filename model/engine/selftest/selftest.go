@@ -1,5 +1,6 @@
-// Package selftest finds out whether an engine computes rightly on this machine, with small models whose results are known in
-// closed form. A compiler of machine code or a library built for another processor may go wrong without any error.
+// Package selftest finds out whether an engine computes rightly on this machine, with small models whose results are
+// known in closed form. A compiler of machine code or a library built for another processor may go wrong without any
+// error.
 package selftest
 
 import (
@@ -13,16 +14,16 @@ import (
 	"nero/model/engine/sketch"
 )
 
-// runs is how often every model runs. The first run finds zeroed buffers and hides a result that depends on what they held;
-// between two runs large values pass through the same buffers.
+// runs is how often every model runs. The first run finds zeroed buffers and hides a result that depends on what they
+// held; between two runs large values pass through the same buffers.
 const runs = 3
 
-// tolerance of a result relative to the largest value expected. Inputs and results are small integers or come from a formula
-// in float64, so that only the order of float32 sums is left to differ.
+// tolerance of a result relative to the largest value expected. Inputs and results are small integers or come from a
+// formula in float64, so that only the order of float32 sums is left to differ.
 const tolerance = 1e-5
 
-// Run opens one model that holds all examples, runs it three times over memory that other values were left in, and returns an
-// error that names the first wrong result. It takes about 0.05 s.
+// Run opens one model that holds all examples, runs it three times over memory that other values were left in, and
+// returns an error that names the first wrong result. It takes about 0.05 s.
 func Run(ctx context.Context, e engine.Engine) error {
 	fail := func(err error) error { return fmt.Errorf("self-test of the engine %s: %w", name(e), err) }
 	examples := examples()
@@ -45,7 +46,8 @@ func Run(ctx context.Context, e engine.Engine) error {
 		}
 		for i, x := range examples {
 			if err := x.judge(out[i].Tensor); err != nil {
-				return fail(fmt.Errorf("it computes wrongly on this machine and must not be used: %s, run %d: %w", x.name, r+1, err))
+				return fail(fmt.Errorf("it computes wrongly on this machine and must not be used: %s, run %d: %w",
+					x.name, r+1, err))
 			}
 		}
 	}
@@ -115,7 +117,8 @@ type example struct {
 	name  string
 	model sketch.Model
 	in    []tensor.Named
-	want  []float64 // of the only output
+	// of the only output
+	want  []float64
 	shape []int
 }
 

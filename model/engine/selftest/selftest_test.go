@@ -90,7 +90,8 @@ func TestRunRefuses(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	if err := Run(t.Context(), &fake{spoil: func(int, []tensor.Named) error { return broken }}); !errors.Is(err, broken) {
+	if err := Run(t.Context(), &fake{spoil: func(int, []tensor.Named) error { return broken }}); !errors.Is(err,
+		broken) {
 		t.Errorf("an error of Run: %v", err)
 	}
 }

@@ -27,9 +27,9 @@ type record struct {
 	Processor   string `json:"processor"`
 }
 
-// Verify runs the self-test unless this engine, in this version and with these bytes, has passed it on this processor. A pass
-// is remembered in the folder dir; where that cannot be read or written (or dir is empty) the test runs every time. A failure
-// is never remembered. It reports whether the test ran.
+// Verify runs the self-test unless this engine, in this version and with these bytes, has passed it on this processor.
+// A pass is remembered in the folder dir; where that cannot be read or written (or dir is empty) the test runs every
+// time. A failure is never remembered. It reports whether the test ran.
 func Verify(ctx context.Context, e engine.Engine, dir, processor string) (ran bool, err error) {
 	i := e.Info()
 	r := record{Revision: revision, Engine: i.Name, Version: i.Version, Path: i.Path, Processor: processor}

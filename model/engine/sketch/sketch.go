@@ -1,5 +1,5 @@
-// Package sketch writes small ONNX models from a few Go literals. Engines are checked with such models when no files are at
-// hand and below the package that knows the whole ONNX schema.
+// Package sketch writes small ONNX models from a few Go literals. Engines are checked with such models when no files
+// are at hand and below the package that knows the whole ONNX schema.
 package sketch
 
 import (
@@ -19,16 +19,19 @@ type Model struct {
 	Nodes     []Node
 	Inputs    []Port
 	Outputs   []Port
-	Constants []tensor.Named // initializers
+	// initializers
+	Constants []tensor.Named
 }
 
 // Node is one operator.
 type Node struct {
-	Op      string
-	Inputs  []string // "" for an optional one that is left out
+	Op string
+	// "" for an optional one that is left out
+	Inputs  []string
 	Outputs []string
 	Attrs   []Attr
-	Domain  string // "" for the standard operators
+	// "" for the standard operators
+	Domain string
 }
 
 // Attr is an attribute whose value is an int, a float32, a string or an []int.

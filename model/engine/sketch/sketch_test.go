@@ -13,7 +13,12 @@ func TestBytes(t *testing.T) {
 	m := sketch.Model{
 		Nodes: []sketch.Node{{
 			Op: "Op", Inputs: []string{"x", "", "c"}, Outputs: []string{"y"}, Domain: "d",
-			Attrs: []sketch.Attr{{Name: "i", Value: -1}, {Name: "f", Value: float32(0.5)}, {Name: "s", Value: "t"}, {Name: "is", Value: []int{1, 2}}},
+			Attrs: []sketch.Attr{
+				{Name: "i", Value: -1},
+				{Name: "f", Value: float32(0.5)},
+				{Name: "s", Value: "t"},
+				{Name: "is", Value: []int{1, 2}},
+			},
 		}},
 		Inputs:    []sketch.Port{{Name: "x", DType: tensor.Float32, Shape: []int{sketch.Free, 3}}},
 		Outputs:   []sketch.Port{{Name: "y", DType: tensor.Int64}},

@@ -13,11 +13,12 @@ import (
 // Exports of the module. Its build minified the names; the signatures are those of ONNX Runtime's
 // onnxruntime/wasm/api.h, all arguments and results 32-bit integers.
 const (
-	xMemory         = "K"
-	xCallCtors      = "L"  // ()
-	xInit           = "M"  // (threads, log level) status
-	xLastError      = "N"  // (*code, **text)
-	xCreateOptions  = "O"  // (optimization, arena, pattern, parallel, profile, *prefix, *log id, log level, verbosity, *path) options
+	xMemory    = "K"
+	xCallCtors = "L" // ()
+	xInit      = "M" // (threads, log level) status
+	xLastError = "N" // (*code, **text)
+	// (optimization, arena, pattern, parallel, profile, *prefix, *log id, log level, verbosity, *path) options
+	xCreateOptions  = "O"
 	xReleaseOptions = "S"  // (options)
 	xCreateSession  = "T"  // (*model, size, options) session
 	xCounts         = "V"  // (session, *inputs, *outputs) status
@@ -35,7 +36,8 @@ const (
 )
 
 var exports = []string{
-	xCallCtors, xInit, xLastError, xCreateOptions, xReleaseOptions, xCreateSession, xCounts, xInputName, xOutputName, xOrtFree,
+	xCallCtors, xInit, xLastError, xCreateOptions, xReleaseOptions, xCreateSession, xCounts, xInputName, xOutputName,
+	xOrtFree,
 	xCreateTensor, xTensorData, xReleaseTensor, xCreateRunOpts, xReleaseRunOpts, xRun, xMalloc, xFree,
 }
 
@@ -74,13 +76,14 @@ type exception struct{ text string }
 
 func (e exception) Error() string {
 	if e.text == "" {
-		return "C++ exception without a text; usual causes: more than the 4 GiB of memory of this body (take smaller batches or the native body), or a damaged file"
+		return "C++ exception without a text; usual causes: more than the 4 GiB of memory of this body (take smaller " +
+			"batches or the native body), or a damaged file"
 	}
 	return e.text
 }
 
-// imports gives the module the few Emscripten functions that it needs; the others are never reached in this use of it and
-// answer 0. All 36 carry minified names in the module "a".
+// imports gives the module the few Emscripten functions that it needs; the others are never reached in this use of it
+// and answer 0. All 36 carry minified names in the module "a".
 func (e *Engine) imports(ctx context.Context) error {
 	known := map[string]api.GoModuleFunc{
 		"a": throw,
@@ -165,9 +168,10 @@ func writeFile(ctx context.Context, m api.Module, s []uint64) {
 	s[0] = 0
 }
 
-// throw is __cxa_throw(*object, *type, *destructor). The module cannot catch anything, so the instance ends here. The text of
-// the exception lies behind a pointer in the object: std::runtime_error holds a C string, ONNX Runtime's own exception has the
-// message as its last string, after those that name the place in the source. The longest is the message: it repeats the others.
+// throw is __cxa_throw(*object, *type, *destructor). The module cannot catch anything, so the instance ends here. The
+// text of the exception lies behind a pointer in the object: std::runtime_error holds a C string, ONNX Runtime's own
+// exception has the message as its last string, after those that name the place in the source. The longest is the
+// message: it repeats the others.
 func throw(_ context.Context, m api.Module, s []uint64) {
 	const words, shortest, longest = 17, 4, 1 << 12
 	text, mem := "", m.Memory()

@@ -22,18 +22,21 @@ const (
 // correct rewrites every select between floats or vectors of a module, so that none is left, and counts them.
 // The module computes bit for bit what it did before.
 //
-// The reason: wazero v1.12.0 compiles such a select wrongly on amd64 when registers are short. Its register allocator is not
-// told that the conditional move between vector registers reads its second operand, and may hand that register to something
-// else before (its issue 2534). ONNX Runtime chooses by such a select whether a Gemm adds to what the output buffer held
-// before, so wrong results come without any error. A select between integers takes another instruction and is right, hence
+// The reason: wazero v1.12.0 compiles such a select wrongly on amd64 when registers are short. Its register allocator
+// is not told that the conditional move between vector registers reads its second operand, and may hand that register
+// to something else before (its issue 2534). ONNX Runtime chooses by such a select whether a Gemm adds to what the
+// output buffer held before, so wrong results come without any error. A select between integers takes another
+// instruction and is right, hence
 //
 //	a:f32  b:f32  c  select   becomes   a i32.reinterpret  b i32.reinterpret  c  select  f32.reinterpret
 //
-// likewise for f64 by i64, and a select between vectors becomes v128.bitselect with a mask of all ones or all zeros, made
-// from the condition. Whoever calls a function does not see the difference, and no release of wazero can make it wrong again.
+// likewise for f64 by i64, and a select between vectors becomes v128.bitselect with a mask of all ones or all zeros,
+// made from the condition. Whoever calls a function does not see the difference, and no release of wazero can make it
+// wrong again.
 //
-// To know the type of a select, the operand stack is followed through every function as a validator does. Anything that is not
-// understood is an error: references, multi-value blocks with parameters, exceptions and threads do not occur in ONNX Runtime.
+// To know the type of a select, the operand stack is followed through every function as a validator does. Anything that
+// is not understood is an error: references, multi-value blocks with parameters, exceptions and threads do not occur in
+// ONNX Runtime.
 func correct(module []byte) (out []byte, selects int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -169,15 +172,18 @@ type signature struct{ in, out []byte }
 // entry is a value on the operand stack.
 type entry struct {
 	typ byte
-	at  int // where it is the topmost value: the end of the instruction that left it; -1 if there is no such place
+	// where it is the topmost value: the end of the instruction that left it; -1 if there is no such place
+	at int
 }
 
 // block is a block, loop, if or function body that has been entered and not left.
 type block struct {
-	height      int // of the operand stack when it was entered
-	out         []byte
-	loop        bool
-	unreachable bool // code after a jump: the stack below height is unknown
+	// of the operand stack when it was entered
+	height int
+	out    []byte
+	loop   bool
+	// code after a jump: the stack below height is unknown
+	unreachable bool
 }
 
 // edit replaces del bytes at position at by ins.
@@ -187,8 +193,9 @@ type edit struct {
 }
 
 type corrector struct {
-	types   []signature
-	funcs   []uint32 // the type of every function, imported ones first
+	types []signature
+	// the type of every function, imported ones first
+	funcs   []uint32
 	globals []byte
 	selects int
 
@@ -541,8 +548,8 @@ func (c *corrector) selected(op byte, start int, r *reader) {
 	c.insert(edit{start, r.i - start, "\x1b" + from})
 }
 
-// insert keeps the edits sorted. Edits at one place stay in the order in which they came: a value that leaves a select is
-// turned back into a float before it is prepared for the next one.
+// insert keeps the edits sorted. Edits at one place stay in the order in which they came: a value that leaves a select
+// is turned back into a float before it is prepared for the next one.
 func (c *corrector) insert(e edit) {
 	if e.at < 0 {
 		fail("a select of one of several results is not supported")

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// assemble makes a module with one memory and one exported function "f" that takes an i32, has locals of all types and returns
-// an i32, i64, f32 or f64.
+// assemble makes a module with one memory and one exported function "f" that takes an i32, has locals of all types and
+// returns an i32, i64, f32 or f64.
 func assemble(result byte, body []byte) []byte {
 	section := func(b []byte, id byte, content ...byte) []byte {
 		b = append(b, id)
@@ -75,8 +75,8 @@ func sleb(b []byte, v int64) []byte {
 	}
 }
 
-// expression draws code that leaves one value of a type, with selects between values that come from everywhere a value can
-// come from: constants, locals, a call, blocks, jumps that take a value along, other selects.
+// expression draws code that leaves one value of a type, with selects between values that come from everywhere a value
+// can come from: constants, locals, a call, blocks, jumps that take a value along, other selects.
 func expression(t *rapid.T, typ byte, depth int) []byte {
 	local := map[byte]byte{i32: 1, i64: 2, f32: 3, f64: 4, v128: 5}[typ]
 	kinds := 3
@@ -89,7 +89,8 @@ func expression(t *rapid.T, typ byte, depth int) []byte {
 	case 0:
 		return []byte{0x20, local}
 	case 1, 2, 3:
-		bits := rapid.OneOf(rapid.Uint64(), rapid.Just(uint64(0)), rapid.Just(uint64(0x7fa00001)), rapid.Just(math.Float64bits(math.Inf(-1)))).Draw(t, "bits")
+		bits := rapid.OneOf(rapid.Uint64(), rapid.Just(uint64(0)), rapid.Just(uint64(0x7fa00001)),
+			rapid.Just(math.Float64bits(math.Inf(-1)))).Draw(t, "bits")
 		if typ == f32 && bits == 0x7fa00001 && rapid.Bool().Draw(t, "call") {
 			return []byte{0x10, 1}
 		}
@@ -112,8 +113,8 @@ func expression(t *rapid.T, typ byte, depth int) []byte {
 	return join(sub(typ), sub(typ), sub(i32), selected)
 }
 
-// Corrected code gives the same bits, under the compiler, as the original under wazero's interpreter, which does not have the
-// error, and has no select left.
+// Corrected code gives the same bits, under the compiler, as the original under wazero's interpreter, which does not
+// have the error, and has no select left.
 func TestCorrectKeepsTheMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := rapid.SampledFrom([]byte{f32, f64, v128, i32}).Draw(t, "type")
@@ -132,7 +133,10 @@ func TestCorrectKeepsTheMeaning(t *testing.T) {
 		}
 		x := uint64(rapid.Uint32Range(0, 2).Draw(t, "x"))
 		want := evaluate(t, wazero.NewRuntimeConfigInterpreter(), original, x)
-		for name, cfg := range map[string]wazero.RuntimeConfig{"interpreter": wazero.NewRuntimeConfigInterpreter(), "compiler": wazero.NewRuntimeConfig()} {
+		for name, cfg := range map[string]wazero.RuntimeConfig{
+			"interpreter": wazero.NewRuntimeConfigInterpreter(),
+			"compiler":    wazero.NewRuntimeConfig(),
+		} {
 			got := evaluate(t, cfg, c, x)
 			if result == i32 || result == f32 {
 				got, want = uint64(uint32(got)), uint64(uint32(want))

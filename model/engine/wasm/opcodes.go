@@ -23,7 +23,8 @@ func sig(s string) signature {
 // instruction is one with a prefix.
 type instruction struct {
 	signature
-	operands int // numbers that follow in the code; -1 for a number that is not used (vector: only the sign counts)
+	// numbers that follow in the code; -1 for a number that is not used (vector: only the sign counts)
+	operands int
 }
 
 // span is a run of neighboring opcodes of one type.
@@ -94,7 +95,8 @@ var plain = func() (t [256]signature) {
 var bulk = map[uint32]instruction{
 	0: {sig("f:i"), 0}, 1: {sig("f:i"), 0}, 2: {sig("F:i"), 0}, 3: {sig("F:i"), 0},
 	4: {sig("f:I"), 0}, 5: {sig("f:I"), 0}, 6: {sig("F:I"), 0}, 7: {sig("F:I"), 0},
-	8: {sig("iii:"), 2}, 9: {sig(":"), 1}, 10: {sig("iii:"), 2}, 11: {sig("iii:"), 1}, // memory.init, data.drop, memory.copy, memory.fill
+	// memory.init, data.drop, memory.copy, memory.fill
+	8: {sig("iii:"), 2}, 9: {sig(":"), 1}, 10: {sig("iii:"), 2}, 11: {sig("iii:"), 1},
 }
 
 // vector holds the instructions with the prefix 0xfd.

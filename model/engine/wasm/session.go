@@ -22,11 +22,14 @@ type session struct {
 	model   []byte
 	options engine.Options
 
-	mu       sync.Mutex // a second Run at the same time waits
-	closed   bool
-	vm       *instance // nil after a fatal error: the next Run starts a new one
-	handle   uint32
-	inNames  []uint32 // C strings in the instance
+	// a second Run at the same time waits
+	mu     sync.Mutex
+	closed bool
+	// nil after a fatal error: the next Run starts a new one
+	vm     *instance
+	handle uint32
+	// C strings in the instance
+	inNames  []uint32
 	outNames []uint32
 	in, out  []string
 }
@@ -85,10 +88,10 @@ func (s *session) load() {
 	if s.options.Plain {
 		level = optimizeNone
 	}
-	// No memory pattern: with it, ONNX Runtime notes in the first run where the values of these input shapes lie, and lays later
-	// runs out alike. Release 1.18 gets this wrong where a graph has a node whose output nothing uses: other numbers from
-	// the second run on, without an error, in the shared library of that release as well; 1.23.2 and 1.27.0 are right. On the
-	// classifiers of digits runs take no longer without the pattern.
+	// No memory pattern: with it, ONNX Runtime notes in the first run where the values of these input shapes lie, and
+	// lays later runs out alike. Release 1.18 gets this wrong where a graph has a node whose output nothing uses: other
+	// numbers from the second run on, without an error, in the shared library of that release as well; 1.23.2 and
+	// 1.27.0 are right. On the classifiers of digits runs take no longer without the pattern.
 	const arena, pattern = 1, 0
 	o := vm.call(xCreateOptions, level, arena, pattern, 0, 0, empty, empty, logError, 0, empty)
 	vm.check(o != 0)
@@ -105,8 +108,8 @@ func (s *session) load() {
 	vm.call(xFree, counts)
 }
 
-// Run copies the inputs into the instance and the outputs out of it. It notices the end of ctx before and after the model,
-// not inside. After a fatal error it returns that error once; the next call starts a new instance.
+// Run copies the inputs into the instance and the outputs out of it. It notices the end of ctx before and after the
+// model, not inside. After a fatal error it returns that error once; the next call starts a new instance.
 func (s *session) Run(ctx context.Context, in []tensor.Named) ([]tensor.Named, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,11 +148,13 @@ func fits(in []tensor.Named) error {
 	for _, x := range in {
 		for axis, n := range x.Shape {
 			if int64(n) > math.MaxInt32 {
-				return fmt.Errorf("input %q: axis %d has %d entries; this body takes at most %d", x.Name, axis, n, math.MaxInt32)
+				return fmt.Errorf("input %q: axis %d has %d entries; this body takes at most %d", x.Name, axis, n,
+					math.MaxInt32)
 			}
 		}
 		if total += uint64(len(x.Raw)); total > maxMemory {
-			return fmt.Errorf("input %q: the inputs have more than the %d bytes of this body's memory; take smaller batches or the native body", x.Name, uint64(maxMemory))
+			return fmt.Errorf("input %q: the inputs have more than the %d bytes of this body's memory; take smaller "+
+				"batches or the native body", x.Name, uint64(maxMemory))
 		}
 	}
 	return nil
@@ -189,17 +194,20 @@ func (s *session) run(in []tensor.Named) []tensor.Named {
 	return out
 }
 
-// instance is a running copy of the module. Like a bufio.Writer it remembers its first error, after which calls do nothing.
+// instance is a running copy of the module. Like a bufio.Writer it remembers its first error, after which calls do
+// nothing.
 type instance struct {
-	mod   api.Module
-	mem   api.Memory
-	fn    map[string]api.Function
-	ctx   context.Context //nolint:containedctx // carries the log to the imported functions, nothing else
-	log   tail
-	empty uint32 // ""
+	mod api.Module
+	mem api.Memory
+	fn  map[string]api.Function
+	ctx context.Context //nolint:containedctx // carries the log to the imported functions, nothing else
+	log tail
+	// ""
+	empty uint32
 	stack [10]uint64
 	err   error
-	dead  bool // err is fatal: the instance may be in any state
+	// err is fatal: the instance may be in any state
+	dead  bool
 	temps []temporary
 }
 
@@ -315,7 +323,9 @@ func (vm *instance) malloc(n uint64) uint32 {
 		p = vm.call(xMalloc, uint32(max(n, 1)))
 	}
 	if p == 0 && vm.err == nil {
-		vm.err = fmt.Errorf("out of memory: %d bytes more do not fit into the 4 GiB of this body; take smaller batches or the native body", n)
+		vm.err = fmt.Errorf(
+			"out of memory: %d bytes more do not fit into the 4 GiB of this body; take smaller batches or the native "+
+				"body", n)
 	}
 	return p
 }

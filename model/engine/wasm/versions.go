@@ -44,10 +44,12 @@ func checkVersions(model []byte) error {
 		return errors.New("not an ONNX model: it has no ir_version")
 	}
 	if ir > MaxIR {
-		return fmt.Errorf("the model has IR version %d; the wasm body (ONNX Runtime %s) takes up to %d: use the native body or export for an older version", ir, Version, MaxIR)
+		return fmt.Errorf("the model has IR version %d; the wasm body (ONNX Runtime %s) takes up to %d: use the "+
+			"native body or export for an older version", ir, Version, MaxIR)
 	}
 	if opset > MaxOpset {
-		return fmt.Errorf("the model has opset %d; the wasm body (ONNX Runtime %s) takes up to %d: use the native body or export for an older opset", opset, Version, MaxOpset)
+		return fmt.Errorf("the model has opset %d; the wasm body (ONNX Runtime %s) takes up to %d: use the native "+
+			"body or export for an older opset", opset, Version, MaxOpset)
 	}
 	return nil
 }

@@ -1,9 +1,9 @@
-// Package wasm is the body of ONNX Runtime that needs nothing installed: the WebAssembly build of ONNX Runtime 1.18.0 lies in
-// the binary and is run by wazero, which compiles it to machine code on amd64 and arm64 and interprets it elsewhere.
-// It takes four to ten times as long as the shared library.
+// Package wasm is the body of ONNX Runtime that needs nothing installed: the WebAssembly build of ONNX Runtime 1.18.0
+// lies in the binary and is run by wazero, which compiles it to machine code on amd64 and arm64 and interprets it
+// elsewhere. It takes four to ten times as long as the shared library.
 //
-// One [Engine] holds the compiled module. Every session is an instance of it with its own 32-bit memory of at most 4 GiB, one
-// thread and its own copy of the weights: a worker opens a session for itself.
+// One [Engine] holds the compiled module. Every session is an instance of it with its own 32-bit memory of at most 4
+// GiB, one thread and its own copy of the weights: a worker opens a session for itself.
 package wasm
 
 import (
@@ -41,8 +41,8 @@ const SHA256 = "f533b5f21790563d7556c611c3835ac65848ee326da2689aac54ed7d9cc8c6a4
 
 const moduleSize = 10595041
 
-// compiler is the release of wazero in go.mod. It is part of the names under which machine code and self-tests are kept: a
-// test binary does not know the versions of its modules, and code of another release must never be run.
+// compiler is the release of wazero in go.mod. It is part of the names under which machine code and self-tests are
+// kept: a test binary does not know the versions of its modules, and code of another release must never be run.
 const compiler = "wazero v1.12.0"
 
 //go:embed ort-wasm-simd.wasm.gz
@@ -63,9 +63,9 @@ func unpack() ([]byte, error) {
 
 // Config of an [Engine]. The zero Config compiles on every start and keeps nothing.
 type Config struct {
-	// CacheDir is a folder of this package's own for the machine code (about 50 MB), so that only the first start on a machine
-	// takes seconds. It is made when absent. A folder that cannot be written or holds damaged files costs time, never the
-	// result; see [Engine.Note]. Empty for none.
+	// CacheDir is a folder of this package's own for the machine code (about 50 MB), so that only the first start on a
+	// machine takes seconds. It is made when absent. A folder that cannot be written or holds damaged files costs time,
+	// never the result; see [Engine.Note]. Empty for none.
 	CacheDir string
 	// Reason is passed on to [engine.Info].
 	Reason string
@@ -74,13 +74,16 @@ type Config struct {
 // Engine is the compiled module, shared by its sessions. It may be used by many goroutines at once.
 type Engine struct {
 	runtime wazero.Runtime
-	cache   wazero.CompilationCache // nil for none
-	module  wazero.CompiledModule
-	reason  string
-	note    string
-	digest  string // of the module that runs
+	// nil for none
+	cache  wazero.CompilationCache
+	module wazero.CompiledModule
+	reason string
+	note   string
+	// of the module that runs
+	digest string
 
-	mu     sync.RWMutex // held for writing while the engine closes
+	// held for writing while the engine closes
+	mu     sync.RWMutex
 	closed bool
 }
 
@@ -102,8 +105,8 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 
 // compile makes the engine of a module, corrected or not.
 func compile(ctx context.Context, c Config, module []byte) (*Engine, error) {
-	// wazero's own key counts the processor in. The folder is named after the rest, so that a damaged one can be dropped without
-	// touching anything else.
+	// wazero's own key counts the processor in. The folder is named after the rest, so that a damaged one can be
+	// dropped without touching anything else.
 	sum := sha256.Sum256(module)
 	digest := hex.EncodeToString(sum[:])
 	attempt := func(dir string) (*Engine, error) {
@@ -121,8 +124,8 @@ func compile(ctx context.Context, c Config, module []byte) (*Engine, error) {
 	if err == nil || ctx.Err() != nil {
 		return e, err
 	}
-	// A file that cannot be read, or damaged by a crash of the machine: start afresh. Another process that is reading from the
-	// folder has the file open or compiles for itself.
+	// A file that cannot be read, or damaged by a crash of the machine: start afresh. Another process that is reading
+	// from the folder has the file open or compiles for itself.
 	if rmErr := os.RemoveAll(dir); rmErr == nil {
 		if e, err2 := attempt(dir); err2 == nil {
 			return e, nil
@@ -161,7 +164,8 @@ func attempt(ctx context.Context, c Config, module []byte, dir string) (_ *Engin
 		if dir == "" || ctx.Err() != nil {
 			return nil, fmt.Errorf("compiling ONNX Runtime: %w", err)
 		}
-		// Where only writing the code failed (disk full, read-only folder), wazero has it in memory and gives it out now.
+		// Where only writing the code failed (disk full, read-only folder), wazero has it in memory and gives it out
+		// now.
 		var again error
 		if e.module, again = e.runtime.CompileModule(workers, module); again != nil {
 			return nil, err
@@ -208,8 +212,8 @@ func (e *Engine) Close(ctx context.Context) error {
 	return err
 }
 
-// Open starts an instance and loads the model, which must not be changed while the session is in use: after a fatal error
-// inside ONNX Runtime the next Run starts again from it. Options.Threads is ignored.
+// Open starts an instance and loads the model, which must not be changed while the session is in use: after a fatal
+// error inside ONNX Runtime the next Run starts again from it. Options.Threads is ignored.
 func (e *Engine) Open(ctx context.Context, model []byte, o engine.Options) (engine.Session, error) {
 	if err := checkVersions(model); err != nil {
 		return nil, err

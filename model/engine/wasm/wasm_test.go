@@ -39,7 +39,8 @@ func TestEmbeddedModule(t *testing.T) {
 	// Any change to the rewriting shows here: look at it, run the self-test, then write the new digest down.
 	const size, selects, sum = 10599956, 1605, "9064f3dad52bedca73265d00a717b61903c66a2cc0a1010d135d38a146d5d566"
 	if len(c) != size || n != selects || digest(c) != sum {
-		t.Errorf("corrected: %d bytes, %d selects, sha256 %s; want %d, %d, %s", len(c), n, digest(c), size, selects, sum)
+		t.Errorf("corrected: %d bytes, %d selects, sha256 %s; want %d, %d, %s", len(c), n, digest(c), size, selects,
+			sum)
 	}
 	again, n, err := correct(c)
 	if err != nil || n != 0 || digest(again) != digest(c) {
@@ -75,8 +76,8 @@ func TestPassesTheSelfTest(t *testing.T) {
 	}
 }
 
-// Without the correction results are wrong and the self-test must say so. When this test fails after an update of wazero, the
-// error in its compiler is mended and correct.go can go.
+// Without the correction results are wrong and the self-test must say so. When this test fails after an update of
+// wazero, the error in its compiler is mended and correct.go can go.
 func TestSelfTestFindsTheMiscompilation(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the compiler goes wrong on amd64 only")
@@ -96,19 +97,22 @@ func TestSelfTestFindsTheMiscompilation(t *testing.T) {
 	}
 }
 
-// A Gemm without C must ignore what its output buffer held. The first run finds zeros there, so a single run proves nothing.
+// A Gemm without C must ignore what its output buffer held. The first run finds zeros there, so a single run proves
+// nothing.
 func TestGemmOfTwoInputs(t *testing.T) {
 	m := sketch.Model{
 		Nodes: []sketch.Node{{Op: "Gemm", Inputs: []string{"a", "b"}, Outputs: []string{"y"}}},
 		Inputs: []sketch.Port{
-			{Name: "a", DType: tensor.Float32, Shape: []int{1, 2}}, {Name: "b", DType: tensor.Float32, Shape: []int{2, 1}},
+			{Name: "a", DType: tensor.Float32, Shape: []int{1, 2}},
+			{Name: "b", DType: tensor.Float32, Shape: []int{2, 1}},
 		},
 		Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{1, 1}}},
 	}
 	s := openModel(t, corrected(t), m)
 	for run := range 3 {
 		y, err := s.Run(t.Context(), []tensor.Named{
-			{Name: "a", Tensor: tensor.FromFloat32([]float32{1, 2}, 1, 2)}, {Name: "b", Tensor: tensor.FromFloat32([]float32{3, 4}, 2, 1)},
+			{Name: "a", Tensor: tensor.FromFloat32([]float32{1, 2}, 1, 2)},
+			{Name: "b", Tensor: tensor.FromFloat32([]float32{3, 4}, 2, 1)},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -167,9 +171,10 @@ func TestRunsGiveBackWhatTheyTake(t *testing.T) {
 		s.vm.fn[name] = counted{f, calls[name]}
 	}
 	for _, c := range []struct {
-		name    string
-		in      []tensor.Named
-		outputs int // that the run leaves to be given back
+		name string
+		in   []tensor.Named
+		// that the run leaves to be given back
+		outputs int
 	}{
 		{"a good run", input(1, 2, 3), 2},
 		{"wrong sizes", input(1, 2, 3, 4), 0},
@@ -185,8 +190,14 @@ func TestRunsGiveBackWhatTheyTake(t *testing.T) {
 		for _, pair := range []struct {
 			take, give string
 			more       int
-		}{{xMalloc, xFree, 0}, {xCreateTensor, xReleaseTensor, c.outputs}, {xCreateRunOpts, xReleaseRunOpts, 0}, {xTensorData, xOrtFree, 0}} {
-			if took, gave := *calls[pair.take]+pair.more, *calls[pair.give]; took != gave || took == 0 && pair.take == xMalloc {
+		}{
+			{xMalloc, xFree, 0},
+			{xCreateTensor, xReleaseTensor, c.outputs},
+			{xCreateRunOpts, xReleaseRunOpts, 0},
+			{xTensorData, xOrtFree, 0},
+		} {
+			if took, gave := *calls[pair.take]+pair.more, *calls[pair.give]; took != gave || took == 0 &&
+				pair.take == xMalloc {
 				t.Errorf("%s: %d calls of %q and %d of %q", c.name, took, pair.take, gave, pair.give)
 			}
 		}
@@ -204,7 +215,8 @@ func TestRunsDoNotLeak(t *testing.T) {
 		if _, err := s.Run(t.Context(), input(1, 2, 3)); err == nil {
 			t.Fatal("an index out of range is accepted")
 		}
-		if _, err := s.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: tensor.FromFloat32(big, 1<<9, 1<<9)}}); err == nil {
+		if _, err := s.Run(t.Context(),
+			[]tensor.Named{{Name: "x", Tensor: tensor.FromFloat32(big, 1<<9, 1<<9)}}); err == nil {
 			t.Fatal("a matrix is accepted for a vector")
 		}
 		if _, err := s.Run(t.Context(), input(big...)); err != nil {
@@ -238,7 +250,8 @@ func TestSizesBeyond32Bits(t *testing.T) {
 	m.Inputs[0].Shape = []int{sketch.Free, sketch.Free}
 	m.Outputs[0].Shape = []int{sketch.Free, sketch.Free}
 	s := openModel(t, corrected(t), m)
-	_, err := s.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: tensor.Tensor{DType: tensor.Float32, Shape: []int{1 << 32, 0}}}})
+	_, err := s.Run(t.Context(),
+		[]tensor.Named{{Name: "x", Tensor: tensor.Tensor{DType: tensor.Float32, Shape: []int{1 << 32, 0}}}})
 	if err == nil || !strings.Contains(err.Error(), "axis 0") {
 		t.Errorf("an axis of 2^32: %v", err)
 	}
@@ -275,7 +288,8 @@ func TestVersions(t *testing.T) {
 	}
 	for _, c := range []struct {
 		opset, ir int
-		want      string // in the error; empty for none
+		// in the error; empty for none
+		want string
 	}{
 		{MaxOpset, MaxIR, ""},
 		{MaxOpset + 1, MaxIR, "native body"},
@@ -290,7 +304,10 @@ func TestVersions(t *testing.T) {
 			t.Errorf("opset %d, IR %d: %v", c.opset, c.ir, err)
 		}
 	}
-	if err := checkVersions(sketch.Model{Opset: 21, IR: 10, Nodes: []sketch.Node{{Op: "X", Domain: "com.example"}}}.Bytes()); err != nil {
+	if err := checkVersions(sketch.Model{
+		Opset: 21, IR: 10,
+		Nodes: []sketch.Node{{Op: "X", Domain: "com.example"}},
+	}.Bytes()); err != nil {
 		t.Errorf("another domain's version counts: %v", err)
 	}
 }

@@ -11,9 +11,11 @@ import (
 // Window is the geometry of a convolution or pooling along its spatial axes. All lists have one entry per axis.
 type Window struct {
 	Kernel, Stride, Dilation []int
-	Begin, End               []int // padding as it is applied: automatic padding is resolved
-	In, Out                  []int // lengths before and after
-	Transposed               bool
+	// padding as it is applied: automatic padding is resolved
+	Begin, End []int
+	// lengths before and after
+	In, Out    []int
+	Transposed bool
 }
 
 // Extent is the reach of the kernel along axis i: (kernel-1)*dilation + 1.
@@ -26,7 +28,8 @@ func (n Node) Window() (w Window, ok bool) {
 	}
 	return Window{
 		Kernel: slices.Clone(n.win.kernel), Stride: slices.Clone(n.win.stride), Dilation: slices.Clone(n.win.dilation),
-		Begin: slices.Clone(n.win.begin), End: slices.Clone(n.win.end), In: slices.Clone(n.win.in), Out: slices.Clone(n.win.out),
+		Begin: slices.Clone(n.win.begin), End: slices.Clone(n.win.end), In: slices.Clone(n.win.in),
+		Out:        slices.Clone(n.win.out),
 		Transposed: n.win.transposed,
 	}, true
 }
@@ -40,8 +43,8 @@ func (f *Facts) Depends(value string) bool {
 	return v != nil && v.data
 }
 
-// Integers are the elements of a small constant of an integer type that is stored, or computed from shapes; ok is false if
-// they are not known.
+// Integers are the elements of a small constant of an integer type that is stored, or computed from shapes; ok is false
+// if they are not known.
 func (f *Facts) Integers(value string) (v []int64, ok bool) {
 	x := f.values[value]
 	if x == nil || x.ints == nil {
@@ -50,8 +53,8 @@ func (f *Facts) Integers(value string) (v []int64, ok bool) {
 	return slices.Clone(x.ints), true
 }
 
-// Stored is the constant behind a value: an initializer, the tensor of a Constant node, or what passes one on unchanged. ok
-// is false if there is none or if it cannot be decoded.
+// Stored is the constant behind a value: an initializer, the tensor of a Constant node, or what passes one on
+// unchanged. ok is false if there is none or if it cannot be decoded.
 func (f *Facts) Stored(value string) (t tensor.Tensor, ok bool) {
 	x := f.values[value]
 	if x == nil || x.store == nil {

@@ -17,8 +17,8 @@ import (
 	"nero/model/onnx/onnxpb"
 )
 
-// Shapes agree with the outputs recorded in ONNX's own backend tests (Debian's package libonnx-testdata 1.12.0; the folder
-// can be given as ONNX_TESTDATA). Integer inputs other than the first become constants, as networks have them.
+// Shapes agree with the outputs recorded in ONNX's own backend tests (Debian's package libonnx-testdata 1.12.0; the
+// folder can be given as ONNX_TESTDATA). Integer inputs other than the first become constants, as networks have them.
 func TestInferAgainstBackendTests(t *testing.T) {
 	root := os.Getenv("ONNX_TESTDATA")
 	if root == "" {

@@ -9,8 +9,8 @@ import (
 	"nero/model/onnx"
 )
 
-// einsum infers equations without an ellipsis, such as "bij,bjk->bik", and counts their multiply-adds: the product of all
-// index lengths.
+// einsum infers equations without an ellipsis, such as "bij,bjk->bik", and counts their multiply-adds: the product of
+// all index lengths.
 func einsum(c *call) error {
 	eq := strings.ReplaceAll(onnx.String(c.NodeProto, "equation", ""), " ", "")
 	if strings.Contains(eq, ".") {

@@ -1,9 +1,9 @@
 // Package facts says what can be known of an ONNX model without running it: the shape of every value, parameters,
 // multiply-adds, memory per sample, and which lattice symmetries its structure leaves possible.
 //
-// Shapes are followed for concrete input shapes, through the operators that networks on images, points and tokens are made
-// of, and through the integer arithmetic with which exporters compute shapes. Where an operator is not known, everything
-// after it is unknown and the report says so; [Measure] then finds the shapes by running the model once.
+// Shapes are followed for concrete input shapes, through the operators that networks on images, points and tokens are
+// made of, and through the integer arithmetic with which exporters compute shapes. Where an operator is not known,
+// everything after it is unknown and the report says so; [Measure] then finds the shapes by running the model once.
 package facts
 
 import (
@@ -22,7 +22,8 @@ import (
 type Facts struct {
 	// Shapes of all values that are known, by name: inputs, outputs, inner values, stored tensors.
 	Shapes map[string][]int
-	Nodes  []Node // in the file's order
+	// in the file's order
+	Nodes []Node
 	// Gaps are the nodes at which shapes got lost first; nodes that merely read what is unknown are not listed.
 	Gaps []Gap
 	// Parameters is the number of floating-point numbers stored in the file, ParameterBytes the memory of all stored
@@ -44,13 +45,16 @@ type Facts struct {
 
 // Node is what is known of one node.
 type Node struct {
-	Name string // its name, else that of its first output
-	Op   string // with the domain before it unless it is the standard one
+	// its name, else that of its first output
+	Name string
+	// with the domain before it unless it is the standard one
+	Op   string
 	MACs int64
 	// Out are the shapes of its outputs; nil where unknown.
 	Out [][]int
 
-	win *window // of convolutions and poolings on two axes
+	// of convolutions and poolings on two axes
+	win *window
 }
 
 // Gap is a node that inference did not get past.
@@ -71,9 +75,12 @@ type val struct {
 	known bool
 	shape []int
 	dtype tensor.DType
-	data  bool                // depends on an input of the graph
-	ints  []int64             // elements of a small integer constant; nil if unknown
-	store *onnxpb.TensorProto // elements of a stored tensor
+	// depends on an input of the graph
+	data bool
+	// elements of a small integer constant; nil if unknown
+	ints []int64
+	// elements of a stored tensor
+	store *onnxpb.TensorProto
 }
 
 // size limits of shapes: a value of 2^40 elements is no activation that any machine could hold.
@@ -82,11 +89,14 @@ const maxElements = 1 << 40
 // maxInts bounds the integer constants that are followed: shapes and axes are short.
 const maxInts = 1 << 12
 
-// Infer follows the shapes of the values of a model from those of its inputs, which need all be given. Shapes in measured,
-// which may be nil, are believed where inference does not get through. An error says that an input is missing or does not
-// fit; what cannot be inferred is no error but a gap.
+// Infer follows the shapes of the values of a model from those of its inputs, which need all be given. Shapes in
+// measured, which may be nil, are believed where inference does not get through. An error says that an input is missing
+// or does not fit; what cannot be inferred is no error but a gap.
 func Infer(m *onnx.Model, in, measured map[string][]int) (*Facts, error) {
-	f := &Facts{Shapes: map[string][]int{}, values: map[string]*val{}, graph: m.Proto().GetGraph(), model: m, Samples: 1}
+	f := &Facts{
+		Shapes: map[string][]int{}, values: map[string]*val{}, graph: m.Proto().GetGraph(), model: m,
+		Samples: 1,
+	}
 	f.stored()
 	for i, p := range m.Signature().Inputs {
 		s, ok := in[p.Name]
@@ -149,7 +159,8 @@ func (f *Facts) stored() {
 		switch d {
 		case tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
 			f.Parameters = add(f.Parameters, n)
-		case tensor.Undefined, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool,
+		case tensor.Undefined, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64,
+			tensor.Bool,
 			tensor.Uint32, tensor.Uint64:
 		}
 		f.ParameterBytes = add(f.ParameterBytes, mul(n, int64(max(d.Size(), 1))))
@@ -186,8 +197,8 @@ func (f *Facts) set(name string, v *val) {
 	}
 }
 
-// SampleShapes are input shapes for n samples: free first axes become n, other free axes are taken from shape, which is the
-// first input's shape with or without its batch axis and may be nil. An error names the axes that nothing decides.
+// SampleShapes are input shapes for n samples: free first axes become n, other free axes are taken from shape, which is
+// the first input's shape with or without its batch axis and may be nil. An error names the axes that nothing decides.
 func SampleShapes(s onnx.Signature, n int, shape []int) (map[string][]int, error) {
 	out := map[string][]int{}
 	for i, p := range s.Inputs {
@@ -230,8 +241,8 @@ func SampleShapes(s onnx.Signature, n int, shape []int) (map[string][]int, error
 }
 
 // MicroBatch is how many samples to run at once: clamp(budget / bytesPerSample, 1, most). bytesPerSample is that of
-// [Facts]; if it is not known (<= 0) a single sample is run at a time. Speed hardly grows past 8 to 16 samples, memory does:
-// most should be about 16.
+// [Facts]; if it is not known (<= 0) a single sample is run at a time. Speed hardly grows past 8 to 16 samples, memory
+// does: most should be about 16.
 func MicroBatch(budget, bytesPerSample int64, most int) int {
 	if bytesPerSample <= 0 {
 		return 1

@@ -36,7 +36,8 @@ func infer(tb testing.TB, m *onnx.Model, n int, shape []int) *facts.Facts {
 	return f
 }
 
-// Shapes agree with those of onnx.shape_inference (testdata/NAME.json, made by testdata/gen.py), and no value is left out.
+// Shapes agree with those of onnx.shape_inference (testdata/NAME.json, made by testdata/gen.py), and no value is left
+// out.
 func TestInferAgainstONNX(t *testing.T) {
 	for _, name := range []string{"cnn", "cnn_raw", "turns", "residual", "unet", "attention", "points"} {
 		t.Run(name, func(t *testing.T) {

@@ -14,21 +14,25 @@ import (
 
 // Report is what can be said of a model without running it.
 type Report struct {
-	Model     string         `json:"model"` // file
+	// file
+	Model     string         `json:"model"`
 	FileBytes int64          `json:"file_bytes"`
 	Signature onnx.Signature `json:"signature"`
 	// Engines are the bodies and whether they take the file.
-	Engines   []Engine   `json:"engines"`
-	Nodes     int        `json:"nodes"`
-	Operators []Operator `json:"operators"` // most multiply-adds first, then most frequent
+	Engines []Engine `json:"engines"`
+	Nodes   int      `json:"nodes"`
+	// most multiply-adds first, then most frequent
+	Operators []Operator `json:"operators"`
 
-	Parameters     int64 `json:"parameters"`      // floating-point numbers stored in the file
-	ParameterBytes int64 `json:"parameter_bytes"` // of all stored tensors
+	// floating-point numbers stored in the file
+	Parameters int64 `json:"parameters"`
+	// of all stored tensors
+	ParameterBytes int64 `json:"parameter_bytes"`
 	// Inputs are the shapes that the rest is for; nil, with the reason in WithoutShapes, if they are not known.
 	Inputs        map[string][]int `json:"inputs,omitempty"`
 	WithoutShapes string           `json:"without_shapes,omitempty"`
-	// MACs are multiply-adds per sample, BytesPerSample is the memory of all values that depend on the input. Both are lower
-	// bounds if there are gaps.
+	// MACs are multiply-adds per sample, BytesPerSample is the memory of all values that depend on the input. Both are
+	// lower bounds if there are gaps.
 	MACs           int64     `json:"macs"`
 	BytesPerSample int64     `json:"bytes_per_sample"`
 	Gaps           []Gap     `json:"gaps,omitempty"`
@@ -40,19 +44,22 @@ type Report struct {
 type Engine struct {
 	Name  string `json:"name"`
 	Takes bool   `json:"takes"`
-	Why   string `json:"why,omitempty"` // why not, and what to do
+	// why not, and what to do
+	Why string `json:"why,omitempty"`
 }
 
 // Operator is how often an operator occurs and what it costs.
 type Operator struct {
 	Op    string `json:"op"`
 	Count int    `json:"count"`
-	MACs  int64  `json:"macs"` // per sample
+	// per sample
+	MACs int64 `json:"macs"`
 }
 
 // Options of [Inspect].
 type Options struct {
-	// Shape is the shape of the first input, with or without the batch axis; needed if axes other than the batch are free.
+	// Shape is the shape of the first input, with or without the batch axis; needed if axes other than the batch are
+	// free.
 	Shape []int
 	// Layout of pictures, NCHW or NHWC; "" guesses from the shape.
 	Layout string
@@ -62,10 +69,13 @@ type Options struct {
 	Limits []onnx.Limits
 }
 
-// Inspect gathers all static facts. What needs shapes is left out if they cannot be known; an error says that o.Shape does
-// not fit.
+// Inspect gathers all static facts. What needs shapes is left out if they cannot be known; an error says that o.Shape
+// does not fit.
 func Inspect(m *onnx.Model, o Options) (*Report, error) {
-	r := &Report{Model: m.Name(), FileBytes: int64(m.Size()), Signature: m.Signature(), Nodes: len(m.Proto().GetGraph().GetNode())}
+	r := &Report{
+		Model: m.Name(), FileBytes: int64(m.Size()), Signature: m.Signature(),
+		Nodes: len(m.Proto().GetGraph().GetNode()),
+	}
 	if o.Limits == nil {
 		newest, err := onnx.Native("1.27.0")
 		if err != nil {
@@ -127,11 +137,16 @@ func Inspect(m *onnx.Model, o Options) (*Report, error) {
 
 // remark adds what users of exported models should know.
 func (r *Report) remark(ops map[string]*Operator) {
-	if strings.EqualFold(r.Signature.Producer, "pytorch") && ops["Conv"] != nil && ops["Conv"].Count >= 3 && ops["BatchNormalization"] == nil {
-		r.Remarks = append(r.Remarks, "no BatchNormalization layer: where the network has one, PyTorch's exporter has folded it into the convolution before it; training=TrainingMode.PRESERVE and do_constant_folding=False keep it")
+	if strings.EqualFold(r.Signature.Producer, "pytorch") && ops["Conv"] != nil && ops["Conv"].Count >= 3 &&
+		ops["BatchNormalization"] == nil {
+		r.Remarks = append(r.Remarks,
+			"no BatchNormalization layer: where the network has one, PyTorch's exporter has folded it into the "+
+				"convolution before it; training=TrainingMode.PRESERVE and do_constant_folding=False keep it")
 	}
 	if b := r.Signature.Batch(); b > 0 && len(r.Signature.Inputs) > 0 {
-		r.Remarks = append(r.Remarks, fmt.Sprintf("the batch axis is fixed at %d: samples run in batches of %d, which is slower; export with a free batch axis (dynamic_axes)", b, b))
+		r.Remarks = append(r.Remarks,
+			fmt.Sprintf("the batch axis is fixed at %d: samples run in batches of %d, which is slower; export with a "+
+				"free batch axis (dynamic_axes)", b, b))
 	}
 }
 
@@ -214,8 +229,8 @@ var groupWords = map[string]string{
 
 const symmetryTitle = "\nsymmetry of the pixel grid, by structure\n"
 
-// exampleFlag is a shape of the first input in the words of the command line: the axes that the file gives, and for the free
-// ones one sample, three channels and pictures of 224 pixels.
+// exampleFlag is a shape of the first input in the words of the command line: the axes that the file gives, and for the
+// free ones one sample, three channels and pictures of 224 pixels.
 func exampleFlag(s onnx.Signature) string {
 	axes := []int{1, 3, 224, 224}
 	if len(s.Inputs) > 0 && s.Inputs[0].Ranked {
@@ -260,7 +275,8 @@ func (s *Symmetry) write(b *strings.Builder) {
 	case "C1":
 		p("  turns, mirrors    none can be exact\n")
 	default:
-		p("  turns, mirrors    structure permits %s: %s (the weights decide whether they hold)\n", s.Group, groupWords[s.Group])
+		p("  turns, mirrors    structure permits %s: %s (the weights decide whether they hold)\n", s.Group,
+			groupWords[s.Group])
 	}
 	followed := ""
 	if len(s.Unfollowed) > 0 {
@@ -270,9 +286,11 @@ func (s *Symmetry) write(b *strings.Builder) {
 	case s.Shift == [2]int{}:
 		p("  shifts            none is exact%s\n", followed)
 	case s.Roll:
-		p("  shifts            by multiples of %d down, %d across, cyclic ones included%s\n", s.Shift[0], s.Shift[1], followed)
+		p("  shifts            by multiples of %d down, %d across, cyclic ones included%s\n", s.Shift[0], s.Shift[1],
+			followed)
 	default:
-		p("  shifts            by multiples of %d down, %d across, away from the border; cyclic ones are not exact%s\n", s.Shift[0], s.Shift[1], followed)
+		p("  shifts            by multiples of %d down, %d across, away from the border; cyclic ones are not exact%s\n",
+			s.Shift[0], s.Shift[1], followed)
 	}
 	for _, g := range s.Unfollowed {
 		p("  not followed after %s (%s): %s\n", g.Node, g.Op, g.Why)

@@ -46,7 +46,8 @@ func TestInspectGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			var back facts.Report
-			if err := json.Unmarshal(j, &back); err != nil || back.MACs != r.MACs || len(back.Symmetry.Notes) != len(r.Symmetry.Notes) {
+			if err := json.Unmarshal(j, &back); err != nil || back.MACs != r.MACs ||
+				len(back.Symmetry.Notes) != len(r.Symmetry.Notes) {
 				t.Errorf("JSON does not come back: %v", err)
 			}
 		})
@@ -63,12 +64,17 @@ func TestInspectFreeAxes(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := facts.Inspect(m, facts.Options{})
-	if err != nil || r.Inputs != nil || !strings.Contains(r.WithoutShapes, "axis 2 (H) is free") || r.Parameters != 216 {
+	if err != nil || r.Inputs != nil || !strings.Contains(r.WithoutShapes, "axis 2 (H) is free") ||
+		r.Parameters != 216 {
 		t.Errorf("%+v %v, want parameters and the reason why there is no more", r, err)
 	}
 	var text bytes.Buffer
-	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "unknown: input x float32[N 3 H W]: axis 2 (H) is free; give a shape, such as --shape 1,3,224,224\n") ||
-		!strings.Contains(text.String(), "by structure\n  not analyzed, because it needs the size of the picture: input x float32[N 3 H W]: axis 2 (H) is free; give a shape, such as --shape 1,3,224,224\n") {
+	if err := r.WriteText(&text); err != nil ||
+		!strings.Contains(text.String(),
+			"unknown: input x float32[N 3 H W]: axis 2 (H) is free; give a shape, such as --shape 1,3,224,224\n") ||
+		!strings.Contains(text.String(),
+			"by structure\n  not analyzed, because it needs the size of the picture: input x float32[N 3 H W]: axis "+
+				"2 (H) is free; give a shape, such as --shape 1,3,224,224\n") {
 		t.Errorf("%s%v", text.String(), err)
 	}
 	for _, shape := range [][]int{{3, 9, 9}, {1, 3, 9, 9}, {2, 3, 9, 9}} {
@@ -78,7 +84,8 @@ func TestInspectFreeAxes(t *testing.T) {
 		}
 	}
 	for _, shape := range [][]int{{1, 9, 9}, {9, 9}, {1, 1, 1, 1, 1}} {
-		if _, err := facts.Inspect(m, facts.Options{Shape: shape}); err == nil || !strings.Contains(err.Error(), "does not fit; a shape that fits is --shape 1,3,224,224") {
+		if _, err := facts.Inspect(m, facts.Options{Shape: shape}); err == nil ||
+			!strings.Contains(err.Error(), "does not fit; a shape that fits is --shape 1,3,224,224") {
 			t.Errorf("%v is taken: %v", shape, err)
 		}
 	}

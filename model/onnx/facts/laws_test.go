@@ -41,7 +41,8 @@ func TestCost(t *testing.T) {
 	}
 	// Everything but parameters grows with the batch.
 	g := infer(t, read(t, "cnn"), 5, nil)
-	if g.MACs != 5*f.MACs || g.Bytes != 5*f.Bytes || g.BytesPerSample() != f.Bytes || g.Parameters != f.Parameters || g.Samples != 5 {
+	if g.MACs != 5*f.MACs || g.Bytes != 5*f.Bytes || g.BytesPerSample() != f.Bytes || g.Parameters != f.Parameters ||
+		g.Samples != 5 {
 		t.Errorf("5 samples: %d multiply-adds, %d bytes, %d a sample", g.MACs, g.Bytes, g.BytesPerSample())
 	}
 	// 4 x 4 inputs of 16 channels, each spread over 8 channels of 2 x 2
@@ -65,7 +66,8 @@ func TestCostOfOperators(t *testing.T) {
 		}, []int{1, 4, 4, 4}, 16 * 4 * 2 * 9},
 		{"transposed product", func(b *onnx.Builder) string {
 			x := b.Input("x", tensor.Float32, 7, 3)
-			return b.Op("Gemm", []string{x, b.Const(fill(1, 5, 7))}, onnx.AttrInt("transA", 1), onnx.AttrInt("transB", 1))
+			return b.Op("Gemm", []string{x, b.Const(fill(1, 5, 7))}, onnx.AttrInt("transA", 1),
+				onnx.AttrInt("transB", 1))
 		}, []int{3, 5}, 3 * 5 * 7},
 		{"batched product", func(b *onnx.Builder) string {
 			x := b.Input("x", tensor.Float32, 2, 1, 4, 3)
@@ -73,7 +75,8 @@ func TestCostOfOperators(t *testing.T) {
 		}, []int{2, 6, 4, 5}, 2 * 6 * 4 * 5 * 3},
 		{"LSTM", func(b *onnx.Builder) string {
 			x := b.Input("x", tensor.Float32, 9, 2, 3)
-			return b.Ops("LSTM", 3, []string{x, b.Const(fill(1, 1, 16, 3)), b.Const(fill(1, 1, 16, 4))}, onnx.AttrInt("hidden_size", 4))[0]
+			return b.Ops("LSTM", 3, []string{x, b.Const(fill(1, 1, 16, 3)), b.Const(fill(1, 1, 16, 4))},
+				onnx.AttrInt("hidden_size", 4))[0]
 		}, []int{9, 1, 2, 4}, 9 * 2 * 16 * (3 + 4)},
 		{"Einsum", func(b *onnx.Builder) string {
 			x := b.Input("x", tensor.Float32, 2, 3, 4)
@@ -96,7 +99,14 @@ func TestCostOfOperators(t *testing.T) {
 
 func TestInputShapes(t *testing.T) {
 	m := read(t, "cnn")
-	for _, in := range []map[string][]int{nil, {"input": {1, 1, 28, 29}}, {"input": {1, 28, 28}}, {"input": {-1, 1, 28, 28}}, {"other": {1, 1, 28, 28}}, {"input": {1 << 40, 1, 28, 28}}} {
+	for _, in := range []map[string][]int{
+		nil,
+		{"input": {1, 1, 28, 29}},
+		{"input": {1, 28, 28}},
+		{"input": {-1, 1, 28, 28}},
+		{"other": {1, 1, 28, 28}},
+		{"input": {1 << 40, 1, 28, 28}},
+	} {
 		if _, err := facts.Infer(m, in, nil); err == nil || !strings.Contains(err.Error(), "input") {
 			t.Errorf("%v: %v", in, err)
 		}
@@ -158,10 +168,18 @@ func TestGapsAndMeasure(t *testing.T) {
 		t.Errorf("with measured shapes: gaps %v, %d multiply-adds, %v", f.Gaps, f.MACs, err)
 	}
 	boom := errors.New("boom")
-	if _, err := facts.Measure(t.Context(), m, in, func(context.Context, []byte, []tensor.Named) ([]tensor.Named, error) { return nil, boom }); !errors.Is(err, boom) {
+	if _, err := facts.Measure(t.Context(), m, in, func(context.Context, []byte, []tensor.Named) ([]tensor.Named,
+		error,
+	) {
+		return nil, boom
+	}); !errors.Is(err, boom) {
 		t.Errorf("a failing run: %v", err)
 	}
-	if _, err := facts.Measure(t.Context(), m, in, func(context.Context, []byte, []tensor.Named) ([]tensor.Named, error) { return nil, nil }); err == nil {
+	if _, err := facts.Measure(t.Context(), m, in, func(context.Context, []byte, []tensor.Named) ([]tensor.Named,
+		error,
+	) {
+		return nil, nil
+	}); err == nil {
 		t.Error("a run without outputs is believed")
 	}
 }
@@ -170,7 +188,16 @@ func TestMicroBatch(t *testing.T) {
 	for _, c := range []struct {
 		budget, per int64
 		most, want  int
-	}{{100, 10, 64, 10}, {1000, 10, 64, 64}, {5, 10, 64, 1}, {100, 0, 64, 1}, {100, -1, 64, 1}, {0, 10, 64, 1}, {math.MaxInt64, 1, 32, 32}, {100, 10, 0, 1}} {
+	}{
+		{100, 10, 64, 10},
+		{1000, 10, 64, 64},
+		{5, 10, 64, 1},
+		{100, 0, 64, 1},
+		{100, -1, 64, 1},
+		{0, 10, 64, 1},
+		{math.MaxInt64, 1, 32, 32},
+		{100, 10, 0, 1},
+	} {
 		if got := facts.MicroBatch(c.budget, c.per, c.most); got != c.want {
 			t.Errorf("MicroBatch(%d, %d, %d) = %d, want %d", c.budget, c.per, c.most, got, c.want)
 		}
@@ -187,7 +214,8 @@ func has(s *facts.Symmetry, op, breaks, words string) bool {
 // Every fault has a clean twin that gets no such note.
 func TestNotes(t *testing.T) {
 	conv := func(b *onnx.Builder, x string, attrs ...*onnxpb.AttributeProto) string {
-		return b.Op("Conv", []string{x, b.Const(fill(1, 1, 1, 3, 3))}, append(attrs, onnx.AttrInts("pads", 1, 1, 1, 1))...)
+		return b.Op("Conv", []string{x, b.Const(fill(1, 1, 1, 3, 3))},
+			append(attrs, onnx.AttrInts("pads", 1, 1, 1, 1))...)
 	}
 	ramp := tensor.New(tensor.Float32, 1, 1, 8, 8)
 	for i := range 64 {
@@ -211,74 +239,110 @@ func TestNotes(t *testing.T) {
 		op, breaks, words string
 		build             [2]func(b *onnx.Builder, x string) string
 	}{
-		{"dense layer on a map", "Gemm", facts.BreaksShift, "flattened map", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			y, n := conv(b, x), 64
-			if !faulty {
-				y, n = b.Op("GlobalAveragePool", []string{y}), 1
-			}
-			return b.Op("Gemm", []string{b.Op("Concat", []string{b.Op("Flatten", []string{y}), b.Op("Flatten", []string{y})}, onnx.AttrInt("axis", 1)), b.Const(fill(1, 2*n, 3))})
-		})},
-		{"dense layer on a map of two channels, reshaped", "MatMul", facts.BreaksShift, "flattened map", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			y := b.Op("Conv", []string{x, b.Const(fill(1, 2, 1, 1, 1))})
-			if faulty {
-				return b.Op("MatMul", []string{b.Op("Relu", []string{b.Op("Reshape", []string{y, b.Ints(0, -1)})}), b.Const(fill(1, 128, 3))})
-			}
-			y = b.Op("Transpose", []string{b.Op("Reshape", []string{y, b.Ints(0, 2, -1)})}, onnx.AttrInts("perm", 0, 2, 1))
-			return b.Op("ReduceMean", []string{b.Op("MatMul", []string{y, b.Const(fill(1, 2, 3))})}, onnx.AttrInts("axes", 1))
-		})},
-		{"position table", "Add", facts.BreaksShift, "position table", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			table := fill(3, 1, 1, 8, 8)
-			if faulty {
-				table = ramp
-			}
-			return b.Op("Add", []string{conv(b, x), b.Const(table)})
-		})},
-		{"position table that turns differently", "Mul", facts.BreaksQuarterTurn, "turned or mirrored", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			table := cross
-			if faulty {
-				table = ramp
-			}
-			return b.Op("Mul", []string{b.Const(table), conv(b, x)})
-		})},
-		{"position table on tokens", "Add", facts.BreaksShift, "position table", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			y := b.Op("Reshape", []string{conv(b, x), b.Ints(0, 1, 64)})
-			table := fill(1, 1, 1, 64)
-			if faulty {
-				copy(table.Raw, ramp.Raw)
-			}
-			return b.Op("Add", []string{y, b.Const(table)})
-		})},
-		{"layer norm over places", "LayerNormalization", facts.BreaksShift, "position table", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			scale := fill(1, 1, 8, 8)
-			if faulty {
-				copy(scale.Raw, ramp.Raw)
-			}
-			return b.Op("LayerNormalization", []string{conv(b, x), b.Const(scale)}, onnx.AttrInt("axis", 1))
-		})},
-		{"batch norm in training form", "BatchNormalization", facts.BreaksBatch, "training form", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			in := []string{conv(b, x)}
-			for range 4 {
-				in = append(in, b.Const(fill(1, 1)))
-			}
-			if faulty {
-				return b.Ops("BatchNormalization", 3, in, onnx.AttrInt("training_mode", 1))[0]
-			}
-			return b.Op("BatchNormalization", in)
-		})},
-		{"random numbers", "RandomNormalLike", facts.BreaksRepeat, "two runs differ", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			y := conv(b, x)
-			if faulty {
-				return b.Op("Add", []string{y, b.Op("RandomNormalLike", []string{y})})
-			}
-			return b.Op("Add", []string{y, y})
-		})},
-		{"half precision", "Cast", facts.BreaksPrecision, "float16", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			to := int64(tensor.Float64)
-			if faulty {
-				to = int64(tensor.Float16)
-			}
-			return b.Op("Cast", []string{conv(b, x)}, onnx.AttrInt("to", to))
-		})},
+		{
+			"dense layer on a map", "Gemm", facts.BreaksShift, "flattened map",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				y, n := conv(b, x), 64
+				if !faulty {
+					y, n = b.Op("GlobalAveragePool", []string{y}), 1
+				}
+				return b.Op("Gemm", []string{
+					b.Op("Concat",
+						[]string{b.Op("Flatten", []string{y}), b.Op("Flatten", []string{y})}, onnx.AttrInt("axis", 1)),
+					b.Const(fill(1, 2*n, 3)),
+				})
+			}),
+		},
+		{
+			"dense layer on a map of two channels, reshaped", "MatMul", facts.BreaksShift, "flattened map",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				y := b.Op("Conv", []string{x, b.Const(fill(1, 2, 1, 1, 1))})
+				if faulty {
+					return b.Op("MatMul", []string{
+						b.Op("Relu", []string{b.Op("Reshape", []string{y, b.Ints(0, -1)})}),
+						b.Const(fill(1, 128, 3)),
+					})
+				}
+				y = b.Op("Transpose", []string{b.Op("Reshape", []string{y, b.Ints(0, 2, -1)})},
+					onnx.AttrInts("perm", 0, 2, 1))
+				return b.Op("ReduceMean", []string{b.Op("MatMul", []string{y, b.Const(fill(1, 2, 3))})},
+					onnx.AttrInts("axes", 1))
+			}),
+		},
+		{
+			"position table", "Add", facts.BreaksShift, "position table",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				table := fill(3, 1, 1, 8, 8)
+				if faulty {
+					table = ramp
+				}
+				return b.Op("Add", []string{conv(b, x), b.Const(table)})
+			}),
+		},
+		{
+			"position table that turns differently", "Mul", facts.BreaksQuarterTurn, "turned or mirrored",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				table := cross
+				if faulty {
+					table = ramp
+				}
+				return b.Op("Mul", []string{b.Const(table), conv(b, x)})
+			}),
+		},
+		{
+			"position table on tokens", "Add", facts.BreaksShift, "position table",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				y := b.Op("Reshape", []string{conv(b, x), b.Ints(0, 1, 64)})
+				table := fill(1, 1, 1, 64)
+				if faulty {
+					copy(table.Raw, ramp.Raw)
+				}
+				return b.Op("Add", []string{y, b.Const(table)})
+			}),
+		},
+		{
+			"layer norm over places", "LayerNormalization", facts.BreaksShift, "position table",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				scale := fill(1, 1, 8, 8)
+				if faulty {
+					copy(scale.Raw, ramp.Raw)
+				}
+				return b.Op("LayerNormalization", []string{conv(b, x), b.Const(scale)}, onnx.AttrInt("axis", 1))
+			}),
+		},
+		{
+			"batch norm in training form", "BatchNormalization", facts.BreaksBatch, "training form",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				in := []string{conv(b, x)}
+				for range 4 {
+					in = append(in, b.Const(fill(1, 1)))
+				}
+				if faulty {
+					return b.Ops("BatchNormalization", 3, in, onnx.AttrInt("training_mode", 1))[0]
+				}
+				return b.Op("BatchNormalization", in)
+			}),
+		},
+		{
+			"random numbers", "RandomNormalLike", facts.BreaksRepeat, "two runs differ",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				y := conv(b, x)
+				if faulty {
+					return b.Op("Add", []string{y, b.Op("RandomNormalLike", []string{y})})
+				}
+				return b.Op("Add", []string{y, y})
+			}),
+		},
+		{
+			"half precision", "Cast", facts.BreaksPrecision, "float16",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				to := int64(tensor.Float64)
+				if faulty {
+					to = int64(tensor.Float16)
+				}
+				return b.Op("Cast", []string{conv(b, x)}, onnx.AttrInt("to", to))
+			}),
+		},
 		{"ties", "ArgMax", facts.BreaksPrecision, "tie", twin(func(b *onnx.Builder, x string, faulty bool) string {
 			op := "ReduceMax"
 			if faulty {
@@ -289,34 +353,48 @@ func TestNotes(t *testing.T) {
 			}
 			return b.Op(op, []string{conv(b, x)}, onnx.AttrInts("axes", 1))
 		})},
-		{"one axis reduced", "ReduceMean", facts.BreaksQuarterTurn, "one axis", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			axes := []int64{2, 3}
-			if faulty {
-				axes = axes[:1]
-			}
-			return b.Op("ReduceMean", []string{conv(b, x)}, onnx.AttrInts("axes", axes...))
-		})},
-		{"automatic padding", "Conv", facts.BreaksMirrorX, "pads are 0 before and 1 after", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			w := b.Const(fill(1, 1, 1, 3, 3))
-			if faulty {
-				return b.Op("Conv", []string{x, w}, onnx.AttrInts("strides", 2, 2), onnx.AttrString("auto_pad", "SAME_UPPER"))
-			}
-			return b.Op("Conv", []string{x, w}, onnx.AttrString("auto_pad", "SAME_UPPER"))
-		})},
-		{"even kernel", "Conv", facts.BreaksMirrorY, "kernel 4", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			w := b.Const(fill(1, 1, 1, 4, 4))
-			if faulty { // "same" size needs one-sided padding
-				return b.Op("Conv", []string{x, w}, onnx.AttrInts("pads", 1, 1, 2, 2))
-			}
-			return b.Op("Conv", []string{x, w}, onnx.AttrInts("pads", 1, 1, 1, 1))
-		})},
-		{"aligned corners", "Resize", facts.BreaksShift, "align_corners", twin(func(b *onnx.Builder, x string, faulty bool) string {
-			mode := "half_pixel"
-			if faulty {
-				mode = "align_corners"
-			}
-			return b.Op("Resize", []string{x, "", "", b.Ints(1, 1, 16, 16)}, onnx.AttrString("mode", "linear"), onnx.AttrString("coordinate_transformation_mode", mode))
-		})},
+		{
+			"one axis reduced", "ReduceMean", facts.BreaksQuarterTurn, "one axis",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				axes := []int64{2, 3}
+				if faulty {
+					axes = axes[:1]
+				}
+				return b.Op("ReduceMean", []string{conv(b, x)}, onnx.AttrInts("axes", axes...))
+			}),
+		},
+		{
+			"automatic padding", "Conv", facts.BreaksMirrorX, "pads are 0 before and 1 after",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				w := b.Const(fill(1, 1, 1, 3, 3))
+				if faulty {
+					return b.Op("Conv", []string{x, w}, onnx.AttrInts("strides", 2, 2),
+						onnx.AttrString("auto_pad", "SAME_UPPER"))
+				}
+				return b.Op("Conv", []string{x, w}, onnx.AttrString("auto_pad", "SAME_UPPER"))
+			}),
+		},
+		{
+			"even kernel", "Conv", facts.BreaksMirrorY, "kernel 4",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				w := b.Const(fill(1, 1, 1, 4, 4))
+				if faulty { // "same" size needs one-sided padding
+					return b.Op("Conv", []string{x, w}, onnx.AttrInts("pads", 1, 1, 2, 2))
+				}
+				return b.Op("Conv", []string{x, w}, onnx.AttrInts("pads", 1, 1, 1, 1))
+			}),
+		},
+		{
+			"aligned corners", "Resize", facts.BreaksShift, "align_corners",
+			twin(func(b *onnx.Builder, x string, faulty bool) string {
+				mode := "half_pixel"
+				if faulty {
+					mode = "align_corners"
+				}
+				return b.Op("Resize", []string{x, "", "", b.Ints(1, 1, 16, 16)}, onnx.AttrString("mode", "linear"),
+					onnx.AttrString("coordinate_transformation_mode", mode))
+			}),
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for i, want := range []bool{true, false} {
@@ -342,11 +420,13 @@ func TestSymmetryNHWC(t *testing.T) {
 		b := onnx.NewBuilder(17)
 		var x string
 		if nhwc {
-			x = b.Op("Transpose", []string{b.Input("x", tensor.Float32, 1, 8, 10, 3)}, onnx.AttrInts("perm", 0, 3, 1, 2))
+			x = b.Op("Transpose", []string{b.Input("x", tensor.Float32, 1, 8, 10, 3)},
+				onnx.AttrInts("perm", 0, 3, 1, 2))
 		} else {
 			x = b.Input("x", tensor.Float32, 1, 3, 8, 10)
 		}
-		y := b.Op("Conv", []string{x, b.Const(fill(1, 1, 3, 3, 3))}, onnx.AttrInts("strides", 1, 2), onnx.AttrInts("pads", 1, 1, 1, 1))
+		y := b.Op("Conv", []string{x, b.Const(fill(1, 1, 3, 3, 3))}, onnx.AttrInts("strides", 1, 2),
+			onnx.AttrInts("pads", 1, 1, 1, 1))
 		s, _ := survey(t, b, y)
 		return s
 	}
@@ -354,7 +434,8 @@ func TestSymmetryNHWC(t *testing.T) {
 	if a.Layout != "NHWC" || b.Layout != "NCHW" {
 		t.Errorf("layouts %s and %s", a.Layout, b.Layout)
 	}
-	if !slices.Equal(a.Elements, b.Elements) || a.Shift != b.Shift || !slices.Equal(a.Elements, []string{"identity", "mirror-y"}) || a.Shift != [2]int{1, 2} {
+	if !slices.Equal(a.Elements, b.Elements) || a.Shift != b.Shift ||
+		!slices.Equal(a.Elements, []string{"identity", "mirror-y"}) || a.Shift != [2]int{1, 2} {
 		t.Errorf("%v by %v, and %v by %v", a.Elements, a.Shift, b.Elements, b.Shift)
 	}
 }

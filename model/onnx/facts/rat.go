@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// rat is an exact fraction n/d in lowest terms. Grids of feature maps have positions such as 3/2 and steps such as 1/3, which
-// must compare exactly. A fraction that does not fit has d = 0, and so has everything that is computed from it.
+// rat is an exact fraction n/d in lowest terms. Grids of feature maps have positions such as 3/2 and steps such as 1/3,
+// which must compare exactly. A fraction that does not fit has d = 0, and so has everything that is computed from it.
 type rat struct{ n, d int64 }
 
 // outOfRange is what does not fit.

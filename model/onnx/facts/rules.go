@@ -21,20 +21,28 @@ var rules map[string]rule = func() map[string]rule {
 		"GlobalAveragePool": globalPool, "GlobalMaxPool": globalPool, "GlobalLpPool": globalPool,
 		"Flatten": flatten, "Reshape": reshape, "Squeeze": squeeze, "Unsqueeze": unsqueeze, "Transpose": transpose,
 		"Concat": concat, "Split": split, "Slice": slice, "Pad": pad, "Resize": resize, "Upsample": resize,
-		"ArgMax": argReduce, "ArgMin": argReduce, "TopK": topK, "Gather": gather, "GatherElements": gatherElements, "GatherND": gatherND,
-		"Expand": expand, "Tile": tile, "Shape": shapeOf, "Size": sizeOf, "Constant": constantNode, "ConstantOfShape": constantOfShape,
-		"Range": rangeOf, "OneHot": oneHot, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth, "GridSample": gridSample,
-		"RNN": recurrent, "GRU": recurrent, "LSTM": recurrent, "Cast": cast, "Where": where, "Dropout": dropout,
-		"BatchNormalization": batchNorm, "LayerNormalization": layerNorm, "Einsum": einsum, "EyeLike": like(tensor.Undefined),
+		"ArgMax": argReduce, "ArgMin": argReduce, "TopK": topK, "Gather": gather, "GatherElements": gatherElements,
+		"GatherND": gatherND,
+		"Expand":   expand, "Tile": tile, "Shape": shapeOf, "Size": sizeOf, "Constant": constantNode,
+		"ConstantOfShape": constantOfShape,
+		"Range":           rangeOf, "OneHot": oneHot, "DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth,
+		"GridSample": gridSample,
+		"RNN":        recurrent, "GRU": recurrent, "LSTM": recurrent, "Cast": cast, "Where": where, "Dropout": dropout,
+		"BatchNormalization": batchNorm, "LayerNormalization": layerNorm, "Einsum": einsum,
+		"EyeLike":        like(tensor.Undefined),
 		"QuantizeLinear": quantize, "DequantizeLinear": like(tensor.Float32), "DynamicQuantizeLinear": dynamicQuantize,
-		"RandomNormalLike": like(tensor.Undefined), "RandomUniformLike": like(tensor.Undefined), "Not": like(tensor.Bool),
+		"RandomNormalLike": like(tensor.Undefined), "RandomUniformLike": like(tensor.Undefined),
+		"Not":   like(tensor.Bool),
 		"IsNaN": like(tensor.Bool), "IsInf": like(tensor.Bool), "CastLike": castLike, "RoiAlign": roiAlign,
 	}
 	for _, op := range []string{
-		"Relu", "LeakyRelu", "Elu", "Selu", "Celu", "Sigmoid", "Tanh", "Softplus", "Softsign", "HardSigmoid", "HardSwish", "Exp", "Log",
-		"Sqrt", "Erf", "Reciprocal", "Ceil", "Round", "Sign", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh",
+		"Relu", "LeakyRelu", "Elu", "Selu", "Celu", "Sigmoid", "Tanh", "Softplus", "Softsign", "HardSigmoid",
+		"HardSwish", "Exp", "Log",
+		"Sqrt", "Erf", "Reciprocal", "Ceil", "Round", "Sign", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh",
+		"Cosh", "Asinh",
 		"Acosh", "Atanh", "Clip", "Softmax", "LogSoftmax", "Hardmax", "InstanceNormalization", "GroupNormalization",
-		"LRN", "LpNormalization", "MeanVarianceNormalization", "ThresholdedRelu", "Gelu", "Mish", "CumSum", "Trilu", "ScatterND",
+		"LRN", "LpNormalization", "MeanVarianceNormalization", "ThresholdedRelu", "Gelu", "Mish", "CumSum", "Trilu",
+		"ScatterND",
 		"ScatterElements", "Scatter", "PRelu", "ReverseSequence", "Shrink", "Bernoulli", "RMSNormalization", "Swish",
 	} {
 		r[op] = like(tensor.Undefined)
@@ -49,7 +57,8 @@ var rules map[string]rule = func() map[string]rule {
 		r[op] = elementwise(tensor.Bool)
 	}
 	for _, op := range []string{
-		"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
+		"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare",
+		"ReduceLogSum", "ReduceLogSumExp",
 	} {
 		r[op] = reduce
 	}
@@ -107,7 +116,8 @@ func cast(c *call) error {
 	o := c.ret(0, x.shape)
 	o.dtype = tensor.DType(onnx.Int(c.NodeProto, "to", 0))
 	switch o.dtype {
-	case tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Bool:
+	case tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8, tensor.Uint16, tensor.Uint32,
+		tensor.Uint64, tensor.Bool:
 		o.ints = x.ints
 	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
 	}
@@ -384,7 +394,10 @@ func convTranspose(c *call) error {
 		g.out = append(g.out, o)
 	}
 	c.rec.win = g
-	c.ret(0, append([]int{x.shape[0], int(min(mul(int64(w.shape[1]), max(onnx.Int(c.NodeProto, "group", 1), 1)), maxElements))}, g.out...))
+	c.ret(0, append([]int{
+		x.shape[0],
+		int(min(mul(int64(w.shape[1]), max(onnx.Int(c.NodeProto, "group", 1), 1)), maxElements)),
+	}, g.out...))
 	return nil
 }
 
@@ -829,7 +842,8 @@ func resize(c *call) error {
 	if err != nil {
 		return err
 	}
-	if onnx.Attr(c.NodeProto, "axes") != nil || onnx.String(c.NodeProto, "keep_aspect_ratio_policy", "stretch") != "stretch" {
+	if onnx.Attr(c.NodeProto, "axes") != nil || onnx.String(c.NodeProto, "keep_aspect_ratio_policy",
+		"stretch") != "stretch" {
 		return errors.New("a resize of some axes or with a fixed aspect ratio")
 	}
 	at := 2 // of scales; sizes follow

@@ -71,7 +71,8 @@ func (v *surveyor) follow(top state) field {
 		return x
 	case "BatchNormalization", "InstanceNormalization", "GroupNormalization":
 		return x // their stored tensors run along the channels
-	case "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp", "ArgMax", "ArgMin":
+	case "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare",
+		"ReduceLogSum", "ReduceLogSumExp", "ArgMax", "ArgMin":
 		return v.reduced(x)
 	case "Expand", "Tile":
 		if top == pooled || top == mixed {
@@ -92,7 +93,8 @@ func (v *surveyor) follow(top state) field {
 // pointwise lists operators that treat every place alike and broadcast their inputs.
 var pointwise = func() map[string]bool {
 	m := map[string]bool{}
-	for op := range strings.FieldsSeq(`Relu LeakyRelu Elu Selu Celu Sigmoid Tanh Softplus Softsign HardSigmoid HardSwish Exp Log Sqrt Erf
+	for op := range strings.FieldsSeq(
+		`Relu LeakyRelu Elu Selu Celu Sigmoid Tanh Softplus Softsign HardSigmoid HardSwish Exp Log Sqrt Erf
 		Reciprocal Ceil Round Sign Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Clip LRN MeanVarianceNormalization
 		ThresholdedRelu Gelu Mish Shrink Swish Identity Abs Neg Floor Not IsNaN IsInf Cast CastLike Dropout QuantizeLinear
 		DequantizeLinear Add Sub Mul Div Pow Mod Min Max Sum Mean PRelu And Or Xor Equal Greater Less GreaterOrEqual LessOrEqual Where
@@ -145,7 +147,8 @@ func (v *surveyor) windowed(x field) field {
 	case down < across && v.wide == "":
 		v.wide = v.rec.Name
 	}
-	v.judge(off, w.same() && (!v.square || w.out[0] == w.out[1]), func(axis int) string { return explain(w, x.at[axis]-2) }, "")
+	v.judge(off, w.same() && (!v.square || w.out[0] == w.out[1]),
+		func(axis int) string { return explain(w, x.at[axis]-2) }, "")
 	return out
 }
 
@@ -173,21 +176,25 @@ func slideLine(l line, w *window, k int) (line, rat) {
 // explain says why the sampling is off centre.
 func explain(w *window, k int) string {
 	if w.transposed {
-		return fmt.Sprintf("kernel %d, stride %d and pads (%d, %d) put %d places off the middle of %d", w.kernel[k], w.stride[k], w.begin[k], w.end[k], w.out[k], w.in[k])
+		return fmt.Sprintf("kernel %d, stride %d and pads (%d, %d) put %d places off the middle of %d", w.kernel[k],
+			w.stride[k], w.begin[k], w.end[k], w.out[k], w.in[k])
 	}
 	if w.begin[k] != w.end[k] {
-		return fmt.Sprintf("pads are %d before and %d after %d places (kernel %d, stride %d)", w.begin[k], w.end[k], w.in[k], w.kernel[k], w.stride[k])
+		return fmt.Sprintf("pads are %d before and %d after %d places (kernel %d, stride %d)", w.begin[k], w.end[k],
+			w.in[k], w.kernel[k], w.stride[k])
 	}
 	left := (w.out[k]-1)*w.stride[k] + w.extent(k) - w.in[k] - 2*w.begin[k]
 	if left > 0 {
-		return fmt.Sprintf("kernel %d and stride %d reach %d beyond the end of %d places with padding %d, and not beyond the beginning", w.kernel[k], w.stride[k], left, w.in[k], w.begin[k])
+		return fmt.Sprintf("kernel %d and stride %d reach %d beyond the end of %d places with padding %d, and not "+
+			"beyond the beginning", w.kernel[k], w.stride[k], left, w.in[k], w.begin[k])
 	}
-	return fmt.Sprintf("kernel %d and stride %d leave %d of %d places with padding %d unread at the end, and none at the beginning",
+	return fmt.Sprintf("kernel %d and stride %d leave %d of %d places with padding %d unread at the end, and none at "+
+		"the beginning",
 		w.kernel[k], w.stride[k], -left, w.in[k], w.begin[k])
 }
 
-// judge narrows the group by where a sampling went off centre (twice the distance along y and x, in pixels) and whether both
-// axes are treated alike.
+// judge narrows the group by where a sampling went off centre (twice the distance along y and x, in pixels) and whether
+// both axes are treated alike.
 func (v *surveyor) judge(off [2]rat, alike bool, why func(axis int) string, remedy string) {
 	mask := dAll
 	var whys []string
@@ -195,10 +202,11 @@ func (v *surveyor) judge(off [2]rat, alike bool, why func(axis int) string, reme
 		if off[i].zero() {
 			continue
 		}
-		// Mirroring this axis needs its sampling centred; so does everything that mirrors it and swaps the axes, except that
-		// opposite distances make up for each other.
+		// Mirroring this axis needs its sampling centred; so does everything that mirrors it and swaps the axes, except
+		// that opposite distances make up for each other.
 		mask &^= []int{dMY, dMX}[i] | dR1 | dR2 | dR3
-		whys = append(whys, fmt.Sprintf("%s, %s: the sampling sits %s off the middle", name, why(i), pixels(off[i].half())))
+		whys = append(whys, fmt.Sprintf("%s, %s: the sampling sits %s off the middle", name, why(i),
+			pixels(off[i].half())))
 	}
 	if !alike || off[0] != off[1] {
 		mask &^= dT
@@ -219,11 +227,13 @@ func (v *surveyor) judge(off [2]rat, alike bool, why func(axis int) string, reme
 		return
 	}
 	if remedy == "" && (!off[0].zero() || !off[1].zero()) {
-		remedy = "choose size, kernel, stride and equal pads so that (size + 2*pad - kernel) is a multiple of the stride"
+		remedy = "choose size, kernel, stride and equal pads so that (size + 2*pad - kernel) is a multiple of the " +
+			"stride"
 	}
 	v.narrow(mask, strings.Join(whys, "; "), remedy)
-	// Which mirror is lost says less than where the sampling went: a turned copy loses the same mirror to the other side.
-	// Where both axes are treated alike, the places alone decide, so that the two ways through a residual block agree.
+	// Which mirror is lost says less than where the sampling went: a turned copy loses the same mirror to the other
+	// side. Where both axes are treated alike, the places alone decide, so that the two ways through a residual block
+	// agree.
 	if alike {
 		v.here[len(v.here)-1] = fmt.Sprint("off ", off[0], off[1])
 	}
@@ -249,7 +259,8 @@ func (v *surveyor) strided(w *window, x field) {
 		by = px[0] + " down and " + px[1] + " across"
 	}
 	why := stepOf + by + stepWhy
-	v.note("stride", []string{BreaksShift}, why, "average before subsampling (anti-aliasing), or audit shifts by multiples only")
+	v.note("stride", []string{BreaksShift}, why,
+		"average before subsampling (anti-aliasing), or audit shifts by multiples only")
 }
 
 // pixels is a distance for people.
@@ -274,7 +285,8 @@ func (v *surveyor) rolls(l line, w *window, k int) {
 		return
 	}
 	v.s.Roll = false
-	v.note("roll "+rollWhy(w, k), []string{BreaksRoll}, rollWhy(w, k), "pad cyclically (padding_mode=\"circular\"), or audit shifts away from the border")
+	v.note("roll "+rollWhy(w, k), []string{BreaksRoll}, rollWhy(w, k),
+		"pad cyclically (padding_mode=\"circular\"), or audit shifts away from the border")
 }
 
 func rollWhy(w *window, k int) string {
@@ -317,7 +329,8 @@ func (v *surveyor) padded(x field) field {
 			v.s.Roll = false
 			v.note("pad "+mode, []string{BreaksRoll}, "pads the border with "+map[string]string{
 				"constant": "a constant", "reflect": "its mirror image", "edge": "its last pixels",
-			}[mode]+", not with what comes in on the other side", "pad cyclically, or audit shifts away from the border")
+			}[mode]+", not with what comes in on the other side",
+				"pad cyclically, or audit shifts away from the border")
 		}
 		out.line[i] = l
 	}
@@ -375,7 +388,8 @@ func (v *surveyor) settle(x field) field {
 	if x.state != grid {
 		return x
 	}
-	v.judge([2]rat{x.line[0].pend, x.line[1].pend}, true, func(int) string { return "unequal pads or cuts before it" }, "pad and cut both sides alike")
+	v.judge([2]rat{x.line[0].pend, x.line[1].pend}, true, func(int) string { return "unequal pads or cuts before it" },
+		"pad and cut both sides alike")
 	for i := range 2 {
 		x.line[i].pend = whole(0)
 	}
@@ -434,13 +448,16 @@ func (v *surveyor) resized(x field) field {
 			}
 		}
 		if coord == "align_corners" || coord == "tf_crop_and_resize" {
-			v.noShift(fmt.Sprintf("resizes with %s: the grid of the result depends on the border, so that shifts are resampled", coord), "use half_pixel coordinates")
+			v.noShift(fmt.Sprintf(
+				"resizes with %s: the grid of the result depends on the border, so that shifts are resampled", coord),
+				"use half_pixel coordinates")
 		} else {
 			v.period(i, l.step)
 		}
 		if !around(mode, coord, near, n, m) {
 			v.s.Roll = false
-			v.note("resize roll", []string{BreaksRoll}, "interpolates at the border without what comes in on the other side", "")
+			v.note("resize roll", []string{BreaksRoll},
+				"interpolates at the border without what comes in on the other side", "")
 		}
 		out.line[i] = l
 	}
@@ -651,8 +668,8 @@ func (v *surveyor) dense(why string, x field) field {
 // group pairs axes before and after a reshape.
 type group struct{ in, out []int }
 
-// regroup splits a reshape into the smallest groups of neighboring axes with equal products; the result is indexed by input
-// axis. Axes of length 1 at the end of a group stay with it.
+// regroup splits a reshape into the smallest groups of neighboring axes with equal products; the result is indexed by
+// input axis. Axes of length 1 at the end of a group stay with it.
 func regroup(in, out []int) []group {
 	res := make([]group, len(in))
 	for i, o := 0, 0; i < len(in); {
@@ -711,7 +728,9 @@ func (v *surveyor) joined() field {
 		if x.state == grid {
 			for k := range 2 {
 				if x.line[k].step != out.line[k].step {
-					v.unknown(fmt.Sprintf("%s (%s) joins maps that are sampled differently (steps of %s and %s pixels); together they can have what each of them lacks",
+					v.unknown(fmt.Sprintf(
+						"%s (%s) joins maps that are sampled differently (steps of %s and %s pixels); together they "+
+							"can have what each of them lacks",
 						v.rec.Name, v.rec.Op, out.line[k].step, x.line[k].step))
 				}
 				pend[k] = pend[k].add(x.line[k].off(out.line[k]))
@@ -771,13 +790,15 @@ func (v *surveyor) product() field {
 	if !first {
 		axisIn = max(rank-2, 0)
 	}
-	if v.node.GetOpType() == "Gemm" && (first && onnx.Int(v.node, "transA", 0) != 0 || !first && onnx.Int(v.node, "transB", 0) != 0) {
+	if v.node.GetOpType() == "Gemm" &&
+		(first && onnx.Int(v.node, "transA", 0) != 0 || !first && onnx.Int(v.node, "transB", 0) != 0) {
 		axisIn = 1 - axisIn
 	}
 	switch {
 	case x.state == mixed && x.at[0] == -1, x.state == tokens && x.at[0] == axisIn && rank == 2:
 		v.noShift("a dense layer reads the flattened map: every place has weights of its own",
-			"pool over places before the dense layer (global average), or accept that shifts, turns and mirrors are only as good as the training")
+			"pool over places before the dense layer (global average), or accept that shifts, turns and mirrors are "+
+				"only as good as the training")
 		return field{state: mixed}
 	case x.state == grid && slices.Contains(x.at[:], axisIn), x.state == tokens && x.at[0] == axisIn:
 		v.noShift("a dense layer runs along an axis of the picture: every place has weights of its own", "")
@@ -865,8 +886,11 @@ func (v *surveyor) merged() field {
 					continue
 				}
 				if x.line[k].step != out.line[k].step || !x.line[k].off(out.line[k]).zero() {
-					v.unknown(fmt.Sprintf("%s (%s) brings together maps that are sampled differently along axis %d (from %s in steps of %s pixels, from %s in steps of %s); together they can have what each of them lacks",
-						v.rec.Name, v.rec.Op, out.at[k], out.line[k].start, out.line[k].step, x.line[k].start, x.line[k].step))
+					v.unknown(fmt.Sprintf(
+						"%s (%s) brings together maps that are sampled differently along axis %d (from %s in steps "+
+							"of %s pixels, from %s in steps of %s); together they can have what each of them lacks",
+						v.rec.Name, v.rec.Op, out.at[k], out.line[k].start, out.line[k].step, x.line[k].start,
+						x.line[k].step))
 					break
 				}
 			}
@@ -878,8 +902,8 @@ func (v *surveyor) merged() field {
 	return out
 }
 
-// table looks at a stored tensor that is combined with a map: does it vary from place to place, and which turns and mirrors
-// does it keep?
+// table looks at a stored tensor that is combined with a map: does it vary from place to place, and which turns and
+// mirrors does it keep?
 func (v *surveyor) table(x field, name string) {
 	if x.state != grid && x.state != tokens {
 		return
@@ -980,7 +1004,8 @@ func (v *surveyor) table(x field, name string) {
 	if shiftY && shiftX {
 		return // a table of equal entries
 	}
-	v.noShift("combines the map with a table that has a value of its own for every place (position table)", "use relative positions, or crop and pad instead of learning places")
+	v.noShift("combines the map with a table that has a value of its own for every place (position table)",
+		"use relative positions, or crop and pad instead of learning places")
 	if mask != all {
 		v.narrow(mask|dAll&^all, "the table of places is not the same when it is turned or mirrored", "")
 	}

@@ -28,38 +28,40 @@ const (
 
 // Note is a place in the structure where a symmetry ends.
 type Note struct {
-	Nodes  []string `json:"nodes"` // names; several if the same holds for all of them
+	// names; several if the same holds for all of them
+	Nodes  []string `json:"nodes"`
 	Op     string   `json:"op"`
 	Breaks []string `json:"breaks"`
 	Why    string   `json:"why"`
 	Remedy string   `json:"remedy,omitempty"`
 }
 
-// Symmetry is what the structure of a model leaves possible for pictures on a pixel grid. It says what cannot be exact; of
-// turns and mirrors it cannot say that they are, because the weights have to agree as well. Shifts follow from the
+// Symmetry is what the structure of a model leaves possible for pictures on a pixel grid. It says what cannot be exact;
+// of turns and mirrors it cannot say that they are, because the weights have to agree as well. Shifts follow from the
 // structure alone.
 type Symmetry struct {
 	// Analyzed is false if the input is no picture; Why then says so and the rest is empty.
 	Analyzed bool   `json:"analyzed"`
 	Why      string `json:"why,omitempty"`
-	Layout   string `json:"layout,omitempty"` // NCHW or NHWC
-	// Group is the largest group of quarter turns and mirrors that the structure permits: "D4", "C4", "D2", "D2 diagonal",
-	// "C2", "mirror-x", "mirror-y", "transpose", "antitranspose" or "C1" (none); Elements are its elements. Both are empty if
-	// Unknown says why no such group is known.
+	// NCHW or NHWC
+	Layout string `json:"layout,omitempty"`
+	// Group is the largest group of quarter turns and mirrors that the structure permits: "D4", "C4", "D2", "D2
+	// diagonal", "C2", "mirror-x", "mirror-y", "transpose", "antitranspose" or "C1" (none); Elements are its elements.
+	// Both are empty if Unknown says why no such group is known.
 	Group    string   `json:"group"`
 	Elements []string `json:"elements"`
-	// Unknown is why nothing can be said of turns and mirrors: the structure was not followed to the end, or branches come
-	// together that break them in different ways, such as turned copies, whose sum can have what each of them lacks. "" if
-	// Group is known.
+	// Unknown is why nothing can be said of turns and mirrors: the structure was not followed to the end, or branches
+	// come together that break them in different ways, such as turned copies, whose sum can have what each of them
+	// lacks. "" if Group is known.
 	Unknown string `json:"unknown,omitempty"`
-	// Shift is the least shift in pixels, down and across, whose multiples keep every sampling grid: [1 1] for any whole
-	// pixel, [0 0] for none. It holds away from the border.
+	// Shift is the least shift in pixels, down and across, whose multiples keep every sampling grid: [1 1] for any
+	// whole pixel, [0 0] for none. It holds away from the border.
 	Shift [2]int `json:"shift"`
 	// Roll tells whether cyclic shifts by multiples of Shift stay exact up to the border.
 	Roll  bool   `json:"roll"`
 	Notes []Note `json:"notes"`
-	// Unfollowed are the nodes where the analysis lost track of positions, first ones only. What comes after them is not
-	// judged.
+	// Unfollowed are the nodes where the analysis lost track of positions, first ones only. What comes after them is
+	// not judged.
 	Unfollowed []Gap `json:"unfollowed,omitempty"`
 }
 
@@ -77,7 +79,10 @@ const (
 	dRect = dE | dR2 | dMX | dMY // those that exist on a picture that is not square
 )
 
-var d4Names = []string{"identity", "turn 90", "turn 180", "turn 270", "mirror-x", "mirror-y", "transpose", "antitranspose"}
+var d4Names = []string{
+	"identity", "turn 90", "turn 180", "turn 270", "mirror-x", "mirror-y", "transpose",
+	"antitranspose",
+}
 
 // groupName names a subgroup of D4.
 func groupName(mask int) string {
@@ -110,7 +115,14 @@ func broken(mask int) []string {
 	for _, x := range []struct {
 		bits int
 		name string
-	}{{dMX, BreaksMirrorX}, {dMY, BreaksMirrorY}, {dR2, BreaksHalfTurn}, {dR1 | dR3, BreaksQuarterTurn}, {dT, BreaksTranspose}, {dA, BreaksAnti}} {
+	}{
+		{dMX, BreaksMirrorX},
+		{dMY, BreaksMirrorY},
+		{dR2, BreaksHalfTurn},
+		{dR1 | dR3, BreaksQuarterTurn},
+		{dT, BreaksTranspose},
+		{dA, BreaksAnti},
+	} {
 		if mask&x.bits != x.bits {
 			out = append(out, x.name)
 		}
@@ -134,10 +146,11 @@ const (
 type line struct {
 	start, step rat
 	n           int
-	// pend is by how much the sampling went off centre since the last note, in pixels: explicit pads and cuts that the next
-	// window may make up for.
+	// pend is by how much the sampling went off centre since the last note, in pixels: explicit pads and cuts that the
+	// next window may make up for.
 	pend rat
-	wrap int // padding that continues the map cyclically, both sides together
+	// padding that continues the map cyclically, both sides together
+	wrap int
 }
 
 // off is twice the distance of the line's centre from that of another.
@@ -149,8 +162,10 @@ func (l line) off(m line) rat {
 // field is a value with its places.
 type field struct {
 	state state
-	at    [2]int  // axes of y and x; of tokens, the one axis in both
-	line  [2]line // along y and x
+	// axes of y and x; of tokens, the one axis in both
+	at [2]int
+	// along y and x
+	line [2]line
 }
 
 // fits tells whether all positions are in range.
@@ -165,23 +180,27 @@ func (f field) fits() bool {
 
 // surveyor walks the graph and collects notes.
 type surveyor struct {
-	f      *Facts
-	s      *Symmetry
-	mask   int
-	shift  [2]int64 // least common multiple of the steps; 0 for none
+	f    *Facts
+	s    *Symmetry
+	mask int
+	// least common multiple of the steps; 0 for none
+	shift  [2]int64
 	fields map[string]field
-	square bool // the picture
+	// the picture
+	square bool
 	node   *onnxpb.NodeProto
 	rec    *Node
-	byKey  map[string]int // notes that hold for several nodes
-	// lacks tells for every value how turns and mirrors were broken on the way to it, in the coordinates of the picture; here
-	// is what the node at hand breaks, kept to tell branches that break the same from those that can make up for each other.
+	// notes that hold for several nodes
+	byKey map[string]int
+	// lacks tells for every value how turns and mirrors were broken on the way to it, in the coordinates of the
+	// picture; here is what the node at hand breaks, kept to tell branches that break the same from those that can make
+	// up for each other.
 	lacks map[string]map[string]bool
 	here  []string
 	// varied are the notes of several nodes whose reasons differ in numbers, with these reasons.
 	varied map[int][]string
-	// tall and wide are the first windows that are longer along one axis: a pair of them, such as 1x7 and 7x1, one after the
-	// other or side by side, can treat both alike again.
+	// tall and wide are the first windows that are longer along one axis: a pair of them, such as 1x7 and 7x1, one
+	// after the other or side by side, can treat both alike again.
 	tall, wide string
 }
 
@@ -210,7 +229,10 @@ func (f *Facts) Symmetry(layout string) *Symmetry {
 		at = [2]int{1, 2}
 	}
 	s.Analyzed, s.Layout = true, layout
-	v := &surveyor{f: f, s: s, mask: dAll, shift: [2]int64{1, 1}, fields: map[string]field{}, byKey: map[string]int{}, lacks: map[string]map[string]bool{}, varied: map[int][]string{}}
+	v := &surveyor{
+		f: f, s: s, mask: dAll, shift: [2]int64{1, 1}, fields: map[string]field{}, byKey: map[string]int{},
+		lacks: map[string]map[string]bool{}, varied: map[int][]string{},
+	}
 	in := field{state: grid, at: at}
 	for i := range 2 {
 		in.line[i] = line{start: whole(0), step: whole(1), n: shape[at[i]], pend: whole(0)}
@@ -221,7 +243,8 @@ func (f *Facts) Symmetry(layout string) *Symmetry {
 		v.mask = dRect
 		v.add(Note{
 			Nodes: []string{ins[0].Name}, Op: "input", Breaks: broken(dRect),
-			Why: fmt.Sprintf("pictures of %d x %d are not square: quarter turns change their size", shape[at[0]], shape[at[1]]),
+			Why: fmt.Sprintf("pictures of %d x %d are not square: quarter turns change their size", shape[at[0]],
+				shape[at[1]]),
 		}, "")
 	}
 	v.fields[ins[0].Name] = in
@@ -232,7 +255,9 @@ func (f *Facts) Symmetry(layout string) *Symmetry {
 		v.inherit()
 	}
 	if v.tall != "" && v.wide != "" {
-		v.unknown(fmt.Sprintf("windows that are longer down the picture (%s) and across it (%s) can make up for each other", v.tall, v.wide))
+		v.unknown(fmt.Sprintf(
+			"windows that are longer down the picture (%s) and across it (%s) can make up for each other", v.tall,
+			v.wide))
 	}
 	v.tellVaried()
 	s.Group = groupName(v.mask)
@@ -300,14 +325,16 @@ func (v *surveyor) unknown(why string) {
 	}
 }
 
-// inherit gathers for the outputs of the node what its inputs lack and what it breaks itself. Inputs each of which lacks
-// something that the other has are branches of different symmetry.
+// inherit gathers for the outputs of the node what its inputs lack and what it breaks itself. Inputs each of which
+// lacks something that the other has are branches of different symmetry.
 func (v *surveyor) inherit() {
 	all := map[string]bool{}
 	for _, name := range v.node.GetInput() {
 		lacks := v.lacks[name]
 		if beyond(lacks, all) && beyond(all, lacks) {
-			v.unknown(fmt.Sprintf("branches that break turns and mirrors in different ways come together at %s (%s); where they are turned copies, together they can have what each of them lacks",
+			v.unknown(fmt.Sprintf(
+				"branches that break turns and mirrors in different ways come together at %s (%s); where they are "+
+					"turned copies, together they can have what each of them lacks",
 				v.rec.Name, v.rec.Op))
 		}
 		maps.Copy(all, lacks)
@@ -423,30 +450,40 @@ func (v *surveyor) anywhere(data bool) {
 	n := v.node
 	switch n.GetOpType() {
 	case "BatchNormalization":
-		training := onnx.Int(n, "training_mode", 0) != 0 || v.f.model.Opset() < 14 && len(n.GetOutput()) > 1 && n.GetOutput()[1] != ""
+		training := onnx.Int(n, "training_mode", 0) != 0 || v.f.model.Opset() < 14 && len(n.GetOutput()) > 1 &&
+			n.GetOutput()[1] != ""
 		if training {
-			v.note("batchnorm", []string{BreaksBatch}, "normalizes by the statistics of the batch at hand (training form): a sample's result depends on its neighbors",
+			v.note("batchnorm", []string{BreaksBatch},
+				"normalizes by the statistics of the batch at hand (training form): a sample's result depends on its "+
+					"neighbors",
 				"export the model in evaluation mode: model.eval() before torch.onnx.export")
 		}
 	case "Dropout":
 		if len(n.GetInput()) > 2 && n.GetInput()[2] != "" {
 			if t := v.f.values[n.GetInput()[2]]; t == nil || len(t.ints) != 1 || t.ints[0] != 0 {
-				v.note("dropout", []string{BreaksRepeat}, "drops values at random (training form)", "export the model in evaluation mode: model.eval() before torch.onnx.export")
+				v.note("dropout", []string{BreaksRepeat}, "drops values at random (training form)",
+					"export the model in evaluation mode: model.eval() before torch.onnx.export")
 			}
 		}
 	case "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli":
 		v.note("random", []string{BreaksRepeat}, "draws random numbers: two runs differ", "take the noise as an input")
 	case "Cast":
 		if d := tensor.DType(onnx.Int(n, "to", 0)); data && (d == tensor.Float16 || d == tensor.BFloat16) {
-			v.note("cast", []string{BreaksPrecision}, fmt.Sprintf("computes on in %s: what is exact on paper differs by its rounding", d), "export in float32 to tell rounding from structure")
+			v.note("cast", []string{BreaksPrecision},
+				fmt.Sprintf("computes on in %s: what is exact on paper differs by its rounding", d),
+				"export in float32 to tell rounding from structure")
 		}
 	case "QuantizeLinear", "DynamicQuantizeLinear":
 		if data {
-			v.note("quantize", []string{BreaksPrecision}, "rounds to 8 bits: what is exact on paper differs by the rounding", "audit the model before quantization")
+			v.note("quantize", []string{BreaksPrecision},
+				"rounds to 8 bits: what is exact on paper differs by the rounding",
+				"audit the model before quantization")
 		}
 	case "ArgMax", "ArgMin", "TopK", "Hardmax":
 		if data {
-			v.note("ties", []string{BreaksPrecision}, "decides between values: where two tie, or nearly do, rounding decides", "compare the scores before this node")
+			v.note("ties", []string{BreaksPrecision},
+				"decides between values: where two tie, or nearly do, rounding decides",
+				"compare the scores before this node")
 		}
 	}
 }

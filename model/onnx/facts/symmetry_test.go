@@ -40,9 +40,15 @@ func (l layerSpec) node(b *onnx.Builder, x string) string {
 		mode := map[string]string{"constant": "constant", "reflect": "reflect", "circular": "wrap"}[l.Mode]
 		return b.Op("Pad", []string{x, b.Ints(0, 0, p[0], p[1], 0, 0, p[2], p[3])}, onnx.AttrString("mode", mode))
 	case "Slice":
-		return b.Op("Slice", []string{x, b.Ints(l.Start, l.Start), b.Ints(1<<40, 1<<40), b.Ints(2, 3), b.Ints(l.Step, l.Step)})
+		return b.Op("Slice", []string{
+			x, b.Ints(l.Start, l.Start), b.Ints(1<<40, 1<<40), b.Ints(2, 3),
+			b.Ints(l.Step, l.Step),
+		})
 	case "Resize":
-		near := []*onnxpb.AttributeProto{onnx.AttrString("mode", l.Mode), onnx.AttrString("coordinate_transformation_mode", l.Coord), onnx.AttrString("nearest_mode", "floor")}
+		near := []*onnxpb.AttributeProto{
+			onnx.AttrString("mode", l.Mode),
+			onnx.AttrString("coordinate_transformation_mode", l.Coord), onnx.AttrString("nearest_mode", "floor"),
+		}
 		return b.Op("Resize", []string{x, "", "", b.Ints(1, 1, l.Size[0], l.Size[1])}, near...)
 	}
 	ints("strides", l.Stride)
@@ -97,7 +103,8 @@ func TestSymmetryAgainstMeasured(t *testing.T) {
 		Size  []int
 		Shape []int
 		Kept  []string
-		Roll  int // the least cyclic shift that the output follows; 0 for none
+		// the least cyclic shift that the output follows; 0 for none
+		Roll int
 	}
 	if err := json.Unmarshal(raw, &cases); err != nil {
 		t.Fatal(err)
@@ -162,7 +169,8 @@ func TestSumOverTurnedCopies(t *testing.T) {
 			return b.Op("GlobalAveragePool", []string{b.Op("Relu", []string{y})})
 		},
 		"one axis": func(b *onnx.Builder, x, _ string) string {
-			y := b.Op("MaxPool", []string{x}, onnx.AttrInts("kernel_shape", 1, 3), onnx.AttrInts("strides", 1, 1), onnx.AttrInts("pads", 0, 1, 0, 1))
+			y := b.Op("MaxPool", []string{x}, onnx.AttrInts("kernel_shape", 1, 3), onnx.AttrInts("strides", 1, 1),
+				onnx.AttrInts("pads", 0, 1, 0, 1))
 			return b.Op("GlobalAveragePool", []string{y})
 		},
 		"maps": func(b *onnx.Builder, x, _ string) string { return b.Op("Relu", []string{x}) },
@@ -176,7 +184,8 @@ func TestSumOverTurnedCopies(t *testing.T) {
 			}
 			s, _ := survey(t, b, b.Op("Mean", scores))
 			text := render(t, b)
-			if s.Group != "" || s.Unknown == "" || len(s.Elements) > 0 || !strings.Contains(text, "not known: ") || strings.Contains(text, "none can be") {
+			if s.Group != "" || s.Unknown == "" || len(s.Elements) > 0 || !strings.Contains(text, "not known: ") ||
+				strings.Contains(text, "none can be") {
 				t.Errorf("group %q, unknown %q, elements %v\n%s", s.Group, s.Unknown, s.Elements, text)
 			}
 		})
@@ -184,7 +193,8 @@ func TestSumOverTurnedCopies(t *testing.T) {
 	for _, k := range [][2]int64{{1, 3}, {3, 1}} {
 		b, x := picture(16, 16)
 		pool := func(k0, k1 int64) {
-			x = b.Op("MaxPool", []string{x}, onnx.AttrInts("kernel_shape", k0, k1), onnx.AttrInts("pads", k0/2, k1/2, k0/2, k1/2))
+			x = b.Op("MaxPool", []string{x}, onnx.AttrInts("kernel_shape", k0, k1),
+				onnx.AttrInts("pads", k0/2, k1/2, k0/2, k1/2))
 		}
 		pool(k[0], k[1])
 		if s, _ := survey(t, b, x); s.Group != "D2" {
@@ -195,7 +205,8 @@ func TestSumOverTurnedCopies(t *testing.T) {
 			t.Errorf("a window in two parts, first %v: group %q, unknown %q", k, s.Group, s.Unknown)
 		}
 	}
-	// The head alone loses all but one mirror, and so it does on both ways through a residual block, which sample alike.
+	// The head alone loses all but one mirror, and so it does on both ways through a residual block, which sample
+	// alike.
 	b, x := picture(16, 16)
 	k3, k1 := b.Const(tensor.New(tensor.Float32, 1, 1, 3, 3)), b.Const(tensor.New(tensor.Float32, 1, 1, 1, 1))
 	y := b.Op("Conv", []string{x, k3}, onnx.AttrInts("strides", 2, 2), onnx.AttrInts("pads", 1, 1, 1, 1))
@@ -210,7 +221,8 @@ func TestSumOverTurnedCopies(t *testing.T) {
 func TestNotesOfManyLayers(t *testing.T) {
 	b, x := picture(64, 64)
 	for range 4 {
-		x = b.Op("Conv", []string{x, b.Const(tensor.New(tensor.Float32, 1, 1, 3, 3))}, onnx.AttrInts("strides", 2, 2), onnx.AttrInts("pads", 1, 1, 1, 1))
+		x = b.Op("Conv", []string{x, b.Const(tensor.New(tensor.Float32, 1, 1, 3, 3))}, onnx.AttrInts("strides", 2, 2),
+			onnx.AttrInts("pads", 1, 1, 1, 1))
 	}
 	s, _ := survey(t, b, x)
 	if len(s.Notes) != 3 { // shifts, cyclic shifts, mirrors
@@ -221,7 +233,8 @@ func TestNotesOfManyLayers(t *testing.T) {
 			t.Errorf("%v", n)
 		}
 	}
-	if text := render(t, b); !strings.Contains(text, "is 2 pixels, 4 pixels, 8 pixels, 16 pixels of the picture") || !strings.Contains(text, " and 1 more\n") {
+	if text := render(t, b); !strings.Contains(text, "is 2 pixels, 4 pixels, 8 pixels, 16 pixels of the picture") ||
+		!strings.Contains(text, " and 1 more\n") {
 		t.Error(text)
 	}
 }

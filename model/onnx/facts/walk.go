@@ -20,8 +20,9 @@ type walker struct {
 // call is one node with what is known of its inputs.
 type call struct {
 	*onnxpb.NodeProto
-	w   *walker
-	in  []*val // nil for an input that is left out
+	w *walker
+	// nil for an input that is left out
+	in  []*val
 	out []*val
 	rec *Node
 }
@@ -152,8 +153,8 @@ func (c *call) ret(i int, shape []int) *val {
 	return c.out[i]
 }
 
-// attrOrInput reads integers that are an attribute in old operator sets and input i in new ones. given is false if neither
-// is there.
+// attrOrInput reads integers that are an attribute in old operator sets and input i in new ones. given is false if
+// neither is there.
 func (c *call) attrOrInput(name string, i int) (v []int64, given bool, err error) {
 	if a := onnx.Attr(c.NodeProto, name); a != nil {
 		if len(a.GetInts()) == 0 && a.I != nil {
@@ -224,9 +225,10 @@ func broadcast(a, b []int) ([]int, error) {
 // window is the geometry of a convolution or pooling along its spatial axes.
 type window struct {
 	kernel, stride, dilation []int
-	begin, end               []int // padding
-	in, out                  []int
-	transposed               bool
+	// padding
+	begin, end []int
+	in, out    []int
+	transposed bool
 }
 
 // extent is the reach of the kernel along an axis.
@@ -324,7 +326,8 @@ func (c *call) cost() {
 	}
 	out, x, w := c.out[0].shape, shape(0), shape(1)
 	switch c.GetOpType() {
-	case "Conv": // every output reads one kernel over the channels of its group; w has the shape (M, C/group, kernel...)
+	// every output reads one kernel over the channels of its group; w has the shape (M, C/group, kernel...)
+	case "Conv":
 		if len(w) > 2 {
 			c.rec.MACs = mul(product(out), product(w[1:]))
 		}

@@ -30,8 +30,8 @@ func dot(t rapid.TB, a, b tensor.Tensor) (sum, size float64) {
 	return sum, size
 }
 
-// dual pushes v forwards and c backwards at the same point and returns |<c, J·v> - <Jᵀ·c, v>|, relative to the sums of the
-// absolute products.
+// dual pushes v forwards and c backwards at the same point and returns |<c, J·v> - <Jᵀ·c, v>|, relative to the sums of
+// the absolute products.
 func dual(t rapid.TB, forward *jvp.Result, backward *vjp.Result, f, b values) float64 {
 	t.Helper()
 	left, size := dot(t, b[backward.Cotangent], f[forward.Tangents[0]])

@@ -75,7 +75,8 @@ func FuzzBuild(f *testing.F) {
 			return
 		}
 		types := m.Types()
-		by := slices.DeleteFunc(slices.Sorted(maps.Keys(types)), func(v string) bool { return types[v] != tensor.Float32 })
+		by := slices.DeleteFunc(slices.Sorted(maps.Keys(types)),
+			func(v string) bool { return types[v] != tensor.Float32 })
 		by = by[:min(len(by), 3)]
 		r, err := jvp.Build(m, jvp.Request{Tangents: by})
 		if err != nil {

@@ -1,15 +1,16 @@
-// Package jvp adds forward-mode derivatives to ONNX models: nodes that push tangents through the graph beside the values
-// (Jacobian-vector products). For a model f and a value x it computes d = J·v, where J is the Jacobian of f at x and v any
-// perturbation of x: how the outputs begin to move when x moves along v. A. Griewank and A. Walther, Evaluating Derivatives,
-// SIAM 2008, chapter 3.
+// Package jvp adds forward-mode derivatives to ONNX models: nodes that push tangents through the graph beside the
+// values (Jacobian-vector products). For a model f and a value x it computes d = J·v, where J is the Jacobian of f at x
+// and v any perturbation of x: how the outputs begin to move when x moves along v. A. Griewank and A. Walther,
+// Evaluating Derivatives, SIAM 2008, chapter 3.
 //
-// Tangents may be fed to inputs, to stored tensors and to inner values, where they are added to what arrives: that is how an
-// error made by one layer is followed to the output. A run costs about two runs of the model. No shapes need to be known.
+// Tangents may be fed to inputs, to stored tensors and to inner values, where they are added to what arrives: that is
+// how an error made by one layer is followed to the output. A run costs about two runs of the model. No shapes need to
+// be known.
 //
-// An operator, or an attribute of it, that has no rule here is refused when a tangent passes through it, and never otherwise:
-// a wrong derivative is worse than none. Where a derivative does not exist, the conventions are those of PyTorch: 0 for Relu
-// at 0, 1 for Clip at its limits, equal shares for Min, Max, ReduceMin and ReduceMax of equal values, the first of equal
-// values for pooling. Comparisons, roundings, ArgMax and their like have the derivative 0.
+// An operator, or an attribute of it, that has no rule here is refused when a tangent passes through it, and never
+// otherwise: a wrong derivative is worse than none. Where a derivative does not exist, the conventions are those of
+// PyTorch: 0 for Relu at 0, 1 for Clip at its limits, equal shares for Min, Max, ReduceMin and ReduceMax of equal
+// values, the first of equal values for pooling. Comparisons, roundings, ArgMax and their like have the derivative 0.
 package jvp
 
 import (
@@ -32,26 +33,26 @@ const (
 
 // Request says what to differentiate.
 type Request struct {
-	// Tangents are the values that are perturbed: inputs, inner values or stored tensors of the model, of a floating-point
-	// type. All others stand still. At least one.
+	// Tangents are the values that are perturbed: inputs, inner values or stored tensors of the model, of a
+	// floating-point type. All others stand still. At least one.
 	Tangents []string
-	// Outputs are the values whose tangents are wanted: any values of a floating-point type. The default is the model's outputs
-	// of such types.
+	// Outputs are the values whose tangents are wanted: any values of a floating-point type. The default is the model's
+	// outputs of such types.
 	Outputs []string
 }
 
 // Result is a model that computes tangents beside its own outputs.
 type Result struct {
-	// Bytes is the encoded model. Its inputs are those of the original, then Inputs; its outputs those of the original, then
-	// Tangents.
+	// Bytes is the encoded model. Its inputs are those of the original, then Inputs; its outputs those of the original,
+	// then Tangents.
 	Bytes []byte
-	// Inputs are the names of the inputs that take the tangents, in the order of Request.Tangents. Each has the type and shape of
-	// its value; the first axis is free unless the value is a stored tensor.
+	// Inputs are the names of the inputs that take the tangents, in the order of Request.Tangents. Each has the type
+	// and shape of its value; the first axis is free unless the value is a stored tensor.
 	Inputs []string
 	// Outputs are the values whose tangents are computed: those of the request, or the default.
 	Outputs []string
-	// Tangents are the names of the outputs that hold the tangents, in the order of Outputs, each of the shape of its value.
-	// The tangent of a value that no perturbation reaches is zero.
+	// Tangents are the names of the outputs that hold the tangents, in the order of Outputs, each of the shape of its
+	// value. The tangent of a value that no perturbation reaches is zero.
 	Tangents []string
 	// Note says what was changed beyond the additions; empty if nothing was.
 	Note string
@@ -59,9 +60,12 @@ type Result struct {
 
 // UnsupportedError names a node that tangents have to pass and for which there is no rule.
 type UnsupportedError struct {
-	Model  string // file
-	Node   string // its name, or that of its first output
-	Op     string // with the domain before it unless it is a standard one
+	// file
+	Model string
+	// its name, or that of its first output
+	Node string
+	// with the domain before it unless it is a standard one
+	Op     string
 	Reason string
 }
 
@@ -70,8 +74,8 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("%s: no derivative through %s %q: %s", e.Model, e.Op, e.Node, e.Reason)
 }
 
-// Supported are the standard operators that tangents pass, sorted. Those whose derivative is zero everywhere are not among
-// them: they stop tangents and are always allowed.
+// Supported are the standard operators that tangents pass, sorted. Those whose derivative is zero everywhere are not
+// among them: they stop tangents and are always allowed.
 func Supported() []string { return slices.Sorted(maps.Keys(rules())) }
 
 // Build adds to a copy of the model the nodes that push the tangents of r.Tangents to r.Outputs. The error is an
@@ -106,20 +110,26 @@ func Build(m *onnx.Model, r Request) (*Result, error) {
 
 // state is a sweep over the graph.
 type state struct {
-	m       *onnx.Model
-	b       *onnx.Builder
-	opset   int
-	nodes   []*onnxpb.NodeProto // of the copy, before any were added
-	types   map[string]tensor.DType
-	stored  map[string]*onnxpb.TensorProto
-	fed     map[string]string // input that takes the tangent of a value
-	tangent map[string]string // value that holds the tangent of a value; absent if it is zero
-	zero    map[string]string // zeros of the shape of a value
-	shape   map[string]string // value that holds the shape of a value
+	m     *onnx.Model
+	b     *onnx.Builder
+	opset int
+	// of the copy, before any were added
+	nodes  []*onnxpb.NodeProto
+	types  map[string]tensor.DType
+	stored map[string]*onnxpb.TensorProto
+	// input that takes the tangent of a value
+	fed map[string]string
+	// value that holds the tangent of a value; absent if it is zero
+	tangent map[string]string
+	// zeros of the shape of a value
+	zero map[string]string
+	// value that holds the shape of a value
+	shape   map[string]string
 	scalars map[scalar]string
 	names   map[string]bool
-	shapes  [2]map[string][]int // of all values, for two sizes of the batch, as far as they are known
-	res     Result
+	// of all values, for two sizes of the batch, as far as they are known
+	shapes [2]map[string][]int
+	res    Result
 }
 
 type scalar struct {
@@ -130,8 +140,10 @@ type scalar struct {
 // start checks the request and makes the copy with its new inputs.
 func start(m *onnx.Model, r Request) (*state, error) {
 	s := &state{
-		m: m, b: m.Edit(), types: m.Types(), stored: map[string]*onnxpb.TensorProto{}, fed: map[string]string{}, tangent: map[string]string{},
-		zero: map[string]string{}, shape: map[string]string{}, scalars: map[scalar]string{}, names: map[string]bool{},
+		m: m, b: m.Edit(), types: m.Types(), stored: map[string]*onnxpb.TensorProto{}, fed: map[string]string{},
+		tangent: map[string]string{},
+		zero:    map[string]string{}, shape: map[string]string{}, scalars: map[scalar]string{},
+		names: map[string]bool{},
 	}
 	g := s.b.Graph()
 	s.nodes = slices.Clone(g.GetNode())
@@ -157,7 +169,8 @@ func start(m *onnx.Model, r Request) (*state, error) {
 		return nil, err
 	}
 	if len(r.Tangents) == 0 {
-		return nil, fmt.Errorf("%s: no values to perturb; name at least one, such as %q", m.Name(), append(onnx.Names(m.Signature().Inputs), "")[0])
+		return nil, fmt.Errorf("%s: no values to perturb; name at least one, such as %q", m.Name(),
+			append(onnx.Names(m.Signature().Inputs), "")[0])
 	}
 	for i, v := range r.Tangents {
 		if err := s.check(v, r.Tangents[:i], true); err != nil {
@@ -173,7 +186,8 @@ func start(m *onnx.Model, r Request) (*state, error) {
 			}
 		}
 		if len(outs) == 0 {
-			return nil, fmt.Errorf("%s: no output of the model is of a floating-point type; name inner values", m.Name())
+			return nil, fmt.Errorf("%s: no output of the model is of a floating-point type; name inner values",
+				m.Name())
 		}
 	}
 	for i, v := range outs {
@@ -198,7 +212,8 @@ func (s *state) check(v string, before []string, fed bool) error {
 	case p.Kind == "" && !fed && s.made(v):
 		return nil // what makes it decides: it has a rule, or is refused
 	case !isFloat(p.DType):
-		return fmt.Errorf("%s: %s has no tangent: its elements are not known to be of a floating-point type", s.m.Name(), p)
+		return fmt.Errorf("%s: %s has no tangent: its elements are not known to be of a floating-point type",
+			s.m.Name(), p)
 	}
 	return nil
 }
@@ -304,9 +319,10 @@ func standardDomain(n *onnxpb.NodeProto) bool {
 // call is one node that tangents pass.
 type call struct {
 	*state
-	n      *onnxpb.NodeProto
-	in     []string
-	t      []string // tangents of the inputs; "" if there is none
+	n  *onnxpb.NodeProto
+	in []string
+	// tangents of the inputs; "" if there is none
+	t      []string
 	dt     tensor.DType
 	wanted func(output string) bool
 }
@@ -315,7 +331,8 @@ type call struct {
 func (c *call) push(all map[string]rule) error {
 	n := c.n
 	if !standardDomain(n) {
-		return c.refuse("only the standard operators have rules; inline functions or decompose the operator before the export")
+		return c.refuse("only the standard operators have rules; inline functions or decompose the operator before " +
+			"the export")
 	}
 	if len(onnx.Captured(n)) > 0 || onnx.Attr(n, "body") != nil || onnx.Attr(n, "then_branch") != nil {
 		return c.refuse("tangents do not follow control flow; export the model with the branch or the loop fixed")
@@ -330,7 +347,8 @@ func (c *call) push(all map[string]rule) error {
 		}
 	}
 	if len(c.in) < r.least || slices.Contains(c.in[:max(1, r.least)], "") || n.GetOutput()[0] == "" {
-		return c.refuse(fmt.Sprintf("it lacks inputs or its first output; a sound file has %d inputs at least", max(1, r.least)))
+		return c.refuse(fmt.Sprintf("it lacks inputs or its first output; a sound file has %d inputs at least",
+			max(1, r.least)))
 	}
 	c.t = make([]string, len(c.in))
 	for i, v := range c.in {
@@ -343,7 +361,8 @@ func (c *call) push(all map[string]rule) error {
 		}
 	}
 	if !isFloat(c.dt) {
-		return c.refuse("the type of its inputs is not known; store the types in the file (Python: onnx.shape_inference.infer_shapes)")
+		return c.refuse("the type of its inputs is not known; store the types in the file (Python: " +
+			"onnx.shape_inference.infer_shapes)")
 	}
 	outs, err := r.push(c)
 	if err != nil {
@@ -396,7 +415,8 @@ func (s *state) number(v float64, d tensor.DType) string {
 // zeros are zeros of the type and shape of a value, which must be known.
 func (s *state) zeros(v string) string { return s.zerosOf(v, s.types[v]) }
 
-// zeros are those of a value of the type of the node's tangents, if the file does not say its type or says one that has no tangents.
+// zeros are those of a value of the type of the node's tangents, if the file does not say its type or says one that has
+// no tangents.
 func (c *call) zeros(v string) string {
 	if d := c.types[v]; isFloat(d) {
 		return c.zerosOf(v, d)

@@ -21,7 +21,10 @@ import (
 )
 
 // bodies are the engines of this machine, opened once.
-var bodies = map[string]func() (choose.Choice, error){choose.Wasm: opener(choose.Wasm), choose.Native: opener(choose.Native), choose.Auto: opener(choose.Auto)}
+var bodies = map[string]func() (choose.Choice, error){
+	choose.Wasm:   opener(choose.Wasm),
+	choose.Native: opener(choose.Native), choose.Auto: opener(choose.Auto),
+}
 
 func opener(kind string) func() (choose.Choice, error) {
 	return sync.OnceValues(func() (choose.Choice, error) {
@@ -90,8 +93,8 @@ func floats(t rapid.TB, x tensor.Tensor) []float64 {
 	return f
 }
 
-// distance is the largest difference of two tensors, relative to the largest element of the second, or to floor if that is
-// more. Another shape or a number that is not finite is infinitely far.
+// distance is the largest difference of two tensors, relative to the largest element of the second, or to floor if that
+// is more. Another shape or a number that is not finite is infinitely far.
 func distance(t rapid.TB, got, want tensor.Tensor, floor float64) float64 {
 	t.Helper()
 	if !slices.Equal(got.Shape, want.Shape) {
@@ -171,7 +174,8 @@ func (s sample) ops(tb testing.TB) []string {
 
 // moving are the inputs that have a tangent, in the order of the model.
 func (s sample) moving(m *onnx.Model) []string {
-	return slices.DeleteFunc(onnx.Names(m.Signature().Inputs), func(n string) bool { _, ok := s.Tangents[n]; return !ok })
+	return slices.DeleteFunc(onnx.Names(m.Signature().Inputs),
+		func(n string) bool { _, ok := s.Tangents[n]; return !ok })
 }
 
 func (s sample) feed(res *jvp.Result, moving []string) values {
@@ -185,8 +189,9 @@ func (s sample) feed(res *jvp.Result, moving []string) values {
 	return v
 }
 
-// Every operator against derivatives that PyTorch 1.13.1 computed in float64 (testdata/gen.py), on both engines. float32 is good
-// for 1e-5 of the largest element. The embedded engine, which is slow to start, gets the first case with a set of operators.
+// Every operator against derivatives that PyTorch 1.13.1 computed in float64 (testdata/gen.py), on both engines.
+// float32 is good for 1e-5 of the largest element. The embedded engine, which is slow to start, gets the first case
+// with a set of operators.
 func TestAgainstPyTorch(t *testing.T) {
 	const limit = 1e-5
 	for _, kind := range []string{choose.Wasm, choose.Native} {

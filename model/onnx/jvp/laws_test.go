@@ -137,10 +137,13 @@ func TestLinear(t *testing.T) {
 }
 
 // smooth are functions of one number that stay moderate.
-var smooth = []string{"Tanh", "Sigmoid", "Sin", "Cos", "Erf", "Softplus", "Softsign", "Atan", "Asinh", "Neg", "Identity", "Relu", "Abs", "Elu", "LeakyRelu", "HardSwish", "Selu"}
+var smooth = []string{
+	"Tanh", "Sigmoid", "Sin", "Cos", "Erf", "Softplus", "Softsign", "Atan", "Asinh", "Neg",
+	"Identity", "Relu", "Abs", "Elu", "LeakyRelu", "HardSwish", "Selu",
+}
 
-// randomGraph draws a graph on values of the shape [N 4]. Its values named p… add the inputs of the same name, which are fed
-// with zeros: a tangent at such an inner value is a perturbation of that input.
+// randomGraph draws a graph on values of the shape [N 4]. Its values named p… add the inputs of the same name, which
+// are fed with zeros: a tangent at such an inner value is a perturbation of that input.
 func randomGraph(t *rapid.T) (m *onnx.Model, inner []string) {
 	b := onnx.NewBuilder(17)
 	have := []string{b.Input("x", tensor.Float32, "N", 4), b.Input("y", tensor.Float32, "N", 4)}
@@ -154,7 +157,8 @@ func randomGraph(t *rapid.T) (m *onnx.Model, inner []string) {
 		case 0, 1, 2:
 			v = b.Op(rapid.SampledFrom(smooth).Draw(t, "function"), []string{pick()})
 		case 3:
-			v = b.Op(rapid.SampledFrom([]string{"Add", "Sub", "Mul", "Max", "Min"}).Draw(t, "operator"), []string{pick(), pick()})
+			v = b.Op(rapid.SampledFrom([]string{"Add", "Sub", "Mul", "Max", "Min"}).Draw(t, "operator"),
+				[]string{pick(), pick()})
 		case 4:
 			v = b.Op("MatMul", []string{pick(), w})
 		case 5:
@@ -169,7 +173,8 @@ func randomGraph(t *rapid.T) (m *onnx.Model, inner []string) {
 		case 9:
 			// the first sample is added to all: broadcasting, and samples that depend on each other
 			first := b.Op("Slice", []string{pick(), b.Ints(0), b.Ints(1), b.Ints(0)})
-			v = b.Op(rapid.SampledFrom([]string{"Add", "Sub", "Mul", "Max"}).Draw(t, "operator"), []string{pick(), first})
+			v = b.Op(rapid.SampledFrom([]string{"Add", "Sub", "Mul", "Max"}).Draw(t, "operator"),
+				[]string{pick(), first})
 		case 10:
 			v = b.Op("Add", []string{b.Op("ReduceLogSumExp", []string{pick()}, onnx.AttrInts("axes", 1)), pick()})
 		case 11:
@@ -177,7 +182,10 @@ func randomGraph(t *rapid.T) (m *onnx.Model, inner []string) {
 		case 12:
 			v = b.Op("Gemm", []string{pick(), w, row}, onnx.AttrFloat("alpha", .5))
 		case 13:
-			v = b.Op("Reshape", []string{b.Op("Reshape", []string{pick(), b.Ints(0, 2, 2)}), b.Op("Shape", []string{pick()})})
+			v = b.Op("Reshape", []string{
+				b.Op("Reshape", []string{pick(), b.Ints(0, 2, 2)}),
+				b.Op("Shape", []string{pick()}),
+			})
 		case 14:
 			e := b.Op("Einsum", []string{pick(), pick()}, onnx.AttrString("equation", "ni,nj->nij"))
 			v = b.Op("ReduceMean", []string{e}, onnx.AttrInts("axes", 1), onnx.AttrInt("keepdims", 0))
@@ -198,8 +206,8 @@ func randomGraph(t *rapid.T) (m *onnx.Model, inner []string) {
 	return m, inner
 }
 
-// Random graphs against central differences in float64: (f(x + h·v) - f(x - h·v)) / 2h. Points at which these do not settle lie
-// on a kink and are passed over.
+// Random graphs against central differences in float64: (f(x + h·v) - f(x - h·v)) / 2h. Points at which these do not
+// settle lie on a kink and are passed over.
 func TestCentralDifferences(t *testing.T) {
 	checked := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -254,8 +262,9 @@ func TestCentralDifferences(t *testing.T) {
 }
 
 type network struct {
-	path  string
-	shape []int // of a sample
+	path string
+	// of a sample
+	shape []int
 }
 
 // shipped are whole networks.
@@ -305,7 +314,8 @@ func TestNetworks(t *testing.T) {
 		v := values{in: x(r, 1), res.Inputs[0]: x(r, 1)}
 		exact(t, res.Bytes, v)
 		const h = 1e-7 // small: a network has thousands of kinks
-		up, down := values{in: mix(t, 1, v[in], h, v[res.Inputs[0]])}, values{in: mix(t, 1, v[in], -h, v[res.Inputs[0]])}
+		up, down := values{in: mix(t, 1, v[in], h, v[res.Inputs[0]])},
+			values{in: mix(t, 1, v[in], -h, v[res.Inputs[0]])}
 		whole := encode(t, m)
 		exact(t, whole, up)
 		exact(t, whole, down)
@@ -331,13 +341,19 @@ func TestSamplesDoNotLeak(t *testing.T) {
 		size := len(all[in].Raw) / n
 		v := x(r, 1)
 		copy(all[res.Inputs[0]].Raw[k*size:], v.Raw)
-		alone := values{in: {DType: tensor.Float32, Shape: v.Shape, Raw: slices.Clone(all[in].Raw[k*size : (k+1)*size])}, res.Inputs[0]: v}
+		alone := values{in: {
+			DType: tensor.Float32, Shape: v.Shape,
+			Raw: slices.Clone(all[in].Raw[k*size : (k+1)*size]),
+		}, res.Inputs[0]: v}
 		run(t, e, res.Bytes, all)
 		run(t, e, res.Bytes, alone)
 		got := all[res.Tangents[0]]
 		part := len(got.Raw) / n
 		for i := range n {
-			one := tensor.Tensor{DType: tensor.Float32, Shape: alone[res.Tangents[0]].Shape, Raw: got.Raw[i*part : (i+1)*part]}
+			one := tensor.Tensor{
+				DType: tensor.Float32, Shape: alone[res.Tangents[0]].Shape,
+				Raw: got.Raw[i*part : (i+1)*part],
+			}
 			want := alone[res.Tangents[0]]
 			if i != k {
 				want = tensor.New(tensor.Float32, want.Shape...)
@@ -349,8 +365,8 @@ func TestSamplesDoNotLeak(t *testing.T) {
 	})
 }
 
-// At every cut: the tangents of what is live there, pushed through the rest alone, arrive as those pushed through the whole.
-// And a tangent injected at inner values of the whole arrives as it does through the rest.
+// At every cut: the tangents of what is live there, pushed through the rest alone, arrive as those pushed through the
+// whole. And a tangent injected at inner values of the whole arrives as it does through the rest.
 func TestChain(t *testing.T) {
 	e := reference.Engine(reference.Options{}) // ONNX Runtime 1.18 cannot hand out every inner value of an edited graph
 	networks(t, func(t *testing.T, m *onnx.Model, x func(*rand.Rand, int) tensor.Tensor) {
@@ -375,7 +391,8 @@ func TestChain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, _, err := exposed.Expose(slices.DeleteFunc(slices.Clone(c.Live), func(v string) bool { return v == in })...)
+			b, _, err := exposed.Expose(slices.DeleteFunc(slices.Clone(c.Live),
+				func(v string) bool { return v == in })...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -394,15 +411,16 @@ func TestChain(t *testing.T) {
 				t.Errorf("after %s: off by %.2g", c.Name, d)
 			}
 
-			// Injected into the whole model, on top of what comes from the input. Of several values one may depend on another,
-			// which would then get its tangent twice.
+			// Injected into the whole model, on top of what comes from the input. Of several values one may depend on
+			// another, which would then get its tangent twice.
 			if len(c.Floats) != 1 || c.Floats[0] == in {
 				continue
 			}
 			inject := build(t, m, jvp.Request{Tangents: []string{in, c.Floats[0]}})
 			u := values{in: v[in], inject.Inputs[0]: v[whole.Inputs[0]], inject.Inputs[1]: w[first.Tangents[0]]}
 			run(t, e, inject.Bytes, u)
-			if d := distance(t, u[inject.Tangents[0]], mix(t, 2, v[whole.Tangents[0]], 0, v[whole.Tangents[0]]), 1e-6); !(d <= 2e-5) {
+			if d := distance(t, u[inject.Tangents[0]], mix(t, 2, v[whole.Tangents[0]], 0, v[whole.Tangents[0]]),
+				1e-6); !(d <= 2e-5) {
 				t.Errorf("injected after %s: off by %.2g", c.Name, d)
 			}
 		}

@@ -10,16 +10,23 @@ import (
 func moveRules() map[string]rule {
 	all := map[string]rule{}
 	for op, attrs := range map[string]string{
-		"Neg": "", "Identity": "", "Reshape": "allowzero", "Flatten": "axis", "Squeeze": "axes", "Unsqueeze": "axes", "Transpose": "perm",
-		"Split": "axis num_outputs", "Slice": "", "Expand": "", "Tile": "", "Gather": "axis", "GatherElements": "axis",
-		"GatherND": "batch_dims", "CumSum": "axis exclusive reverse", "DepthToSpace": "blocksize mode", "SpaceToDepth": "blocksize",
-		"Trilu": "upper", "Compress": "axis", "ReverseSequence": "batch_axis time_axis",
-		"GlobalAveragePool": "", "AveragePool": "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides",
-		"GridSample": "align_corners mode padding_mode",
+		"Neg": "", "Identity": "", "Reshape": "allowzero", "Flatten": "axis", "Squeeze": "axes", "Unsqueeze": "axes",
+		"Transpose": "perm",
+		"Split":     "axis num_outputs", "Slice": "", "Expand": "", "Tile": "", "Gather": "axis",
+		"GatherElements": "axis",
+		"GatherND":       "batch_dims", "CumSum": "axis exclusive reverse", "DepthToSpace": "blocksize mode",
+		"SpaceToDepth": "blocksize",
+		"Trilu":        "upper", "Compress": "axis", "ReverseSequence": "batch_axis time_axis",
+		"GlobalAveragePool": "",
+		"AveragePool":       "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides",
+		"GridSample":        "align_corners mode padding_mode",
 	} {
 		all[op] = rule{attrs: attrs, inputs: 1, push: linear}
 	}
-	for op, attrs := range map[string]string{"ReduceSum": "keepdims noop_with_empty_axes", "ReduceMean": "axes keepdims noop_with_empty_axes"} {
+	for op, attrs := range map[string]string{
+		"ReduceSum":  "keepdims noop_with_empty_axes",
+		"ReduceMean": "axes keepdims noop_with_empty_axes",
+	} {
 		all[op] = rule{attrs: attrs, inputs: 1, push: linear}
 	}
 	all["Cast"] = rule{attrs: "to saturate round_mode", inputs: 1, push: linear}
@@ -41,8 +48,10 @@ func moveRules() map[string]rule {
 	all["ScatterElements"] = rule{attrs: "axis reduction", inputs: 3, least: 3, push: scatter}
 	all["ScatterND"] = rule{attrs: "reduction", inputs: 3, least: 3, push: scatter}
 	all["TopK"] = rule{attrs: "axis largest sorted", inputs: 1, push: topK}
-	all["Resize"] = rule{attrs: "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside extrapolation_value " +
-		"keep_aspect_ratio_policy mode nearest_mode", inputs: 1, push: resize}
+	all["Resize"] = rule{
+		attrs: "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside extrapolation_value " +
+			"keep_aspect_ratio_policy mode nearest_mode", inputs: 1, push: resize,
+	}
 	return all
 }
 
@@ -60,7 +69,8 @@ func dropout(c *call) ([]string, error) {
 			return nil, c.refuse("whether it is in training mode is decided only when it runs")
 		}
 		if v, err := onnx.Integers(training); err != nil || len(v) != 1 || v[0] != 0 {
-			return nil, c.refuse("it is in training mode, which drops values at random; export the model in evaluation mode")
+			return nil, c.refuse(
+				"it is in training mode, which drops values at random; export the model in evaluation mode")
 		}
 	}
 	return one(c.t[0])

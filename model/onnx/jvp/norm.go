@@ -120,12 +120,13 @@ func groupNorm(c *call) ([]string, error) {
 	return one(c.perChannel(h, dh))
 }
 
-// batchNorm uses that the operator is linear in x for scale, mean and variance at rest, and linear in scale and bias: in
-// inference the derivative is the operator itself, on other inputs.
+// batchNorm uses that the operator is linear in x for scale, mean and variance at rest, and linear in scale and bias:
+// in inference the derivative is the operator itself, on other inputs.
 func batchNorm(c *call) ([]string, error) {
 	if onnx.Int(c.n, "training_mode", 0) != 0 {
 		if c.has(3) || c.has(4) {
-			return nil, c.refuse("in training mode its mean and variance inputs do not enter the output that is known here")
+			return nil, c.refuse(
+				"in training mode its mean and variance inputs do not enter the output that is known here")
 		}
 		h, dh := c.whiten(c.channels(c.in[0]), c.channels(c.tangentOf(0)), c.attr("epsilon", 1e-5), 0, 2)
 		return one(c.perChannel(h, dh))

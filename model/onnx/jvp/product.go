@@ -52,16 +52,21 @@ func withBias(c *call) ([]string, error) {
 // poolRules are the poolings that choose.
 func poolRules() map[string]rule {
 	return map[string]rule{
-		"MaxPool": {attrs: "auto_pad ceil_mode dilations kernel_shape pads storage_order strides", inputs: 1, push: maxPool},
+		"MaxPool": {
+			attrs: "auto_pad ceil_mode dilations kernel_shape pads storage_order strides", inputs: 1,
+			push: maxPool,
+		},
 		"GlobalMaxPool": {inputs: 1, push: func(c *call) ([]string, error) {
-			first := c.b.Op("ArgMax", []string{c.channels(c.in[0])}, onnx.AttrInt("axis", 2), onnx.AttrInt("keepdims", 1))
+			first := c.b.Op("ArgMax", []string{c.channels(c.in[0])}, onnx.AttrInt("axis", 2),
+				onnx.AttrInt("keepdims", 1))
 			t := c.b.Op("GatherElements", []string{c.channels(c.t[0]), first}, onnx.AttrInt("axis", 2))
 			return one(c.reshaped(t, c.shapeOf(c.out())))
 		}},
 	}
 }
 
-// maxPool gathers what was chosen: the second output counts the elements of the whole input, batch and channels included.
+// maxPool gathers what was chosen: the second output counts the elements of the whole input, batch and channels
+// included.
 func maxPool(c *call) ([]string, error) {
 	if onnx.Int(c.n, "storage_order", 0) != 0 {
 		return nil, c.refuse("storage_order other than 0")

@@ -18,18 +18,23 @@ func recurrentRules() map[string]rule {
 
 // steps writes the body of a Scan: one step of a recurrent operator and of its tangent.
 type steps struct {
-	c      *call
-	op     string
-	gates  int
-	linear bool // GRU: linear_before_reset
-	relu   bool // RNN
-	body   *onnxpb.GraphProto
+	c     *call
+	op    string
+	gates int
+	// GRU: linear_before_reset
+	linear bool
+	// RNN
+	relu bool
+	body *onnxpb.GraphProto
 }
 
 // recur runs values and tangents through the steps together, in a Scan for each direction.
 func recur(c *call) ([]string, error) {
 	op := c.n.GetOpType()
-	p := steps{c: c, op: op, gates: map[string]int{"LSTM": 4, "GRU": 3, "RNN": 1}[op], linear: onnx.Int(c.n, "linear_before_reset", 0) != 0}
+	p := steps{
+		c: c, op: op, gates: map[string]int{"LSTM": 4, "GRU": 3, "RNN": 1}[op],
+		linear: onnx.Int(c.n, "linear_before_reset", 0) != 0,
+	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -41,7 +46,8 @@ func recur(c *call) ([]string, error) {
 	var ys, hs, cs []string
 	for k := range dirs {
 		y, h, cell := p.direction(k, direction == "reverse" || k == 1)
-		ys, hs = append(ys, c.b.Op("Unsqueeze", []string{y, c.b.Ints(1)})), append(hs, c.b.Op("Unsqueeze", []string{h, c.b.Ints(0)}))
+		ys, hs = append(ys, c.b.Op("Unsqueeze", []string{y, c.b.Ints(1)})),
+			append(hs, c.b.Op("Unsqueeze", []string{h, c.b.Ints(0)}))
 		if cell != "" {
 			cs = append(cs, c.b.Op("Unsqueeze", []string{cell, c.b.Ints(0)}))
 		}
@@ -69,8 +75,12 @@ func (p *steps) check() error {
 		}
 	}
 	if a := onnx.Attr(c.n, "activations"); a != nil {
-		usual := map[string][]string{"LSTM": {"Sigmoid", "Tanh", "Tanh"}, "GRU": {"Sigmoid", "Tanh"}, "RNN": {"Tanh"}}[p.op]
-		p.relu = p.op == "RNN" && !slices.ContainsFunc(a.GetStrings(), func(s []byte) bool { return string(s) != "Relu" })
+		usual := map[string][]string{
+			"LSTM": {"Sigmoid", "Tanh", "Tanh"}, "GRU": {"Sigmoid", "Tanh"},
+			"RNN": {"Tanh"},
+		}[p.op]
+		p.relu = p.op == "RNN" &&
+			!slices.ContainsFunc(a.GetStrings(), func(s []byte) bool { return string(s) != "Relu" })
 		for i, s := range a.GetStrings() {
 			if string(s) != usual[i%len(usual)] && !p.relu {
 				return c.refuse("the activation " + string(s))
@@ -151,7 +161,12 @@ func (p *steps) direction(k int, reverse bool) (y, h, cell string) {
 			v = p.part(p.input(i), k)
 		} else {
 			one := p.part(a, 0) // [N, gates·H]
-			v = c.zerosOf(c.b.Op("Slice", []string{one, c.b.Ints(0), c.op("Div", p.width(one), c.b.Const(tensor.FromInt64([]int64{int64(p.gates)}, 1))), c.b.Ints(1)}), c.dt)
+			v = c.zerosOf(c.b.Op("Slice",
+				[]string{
+					one, c.b.Ints(0),
+					c.op("Div", p.width(one), c.b.Const(tensor.FromInt64([]int64{int64(p.gates)}, 1))), c.b.Ints(1),
+				}),
+				c.dt)
 		}
 		if d := p.moving(i); d != "" {
 			return v, p.part(d, k)
@@ -189,7 +204,8 @@ func (p *steps) direction(k int, reverse bool) (y, h, cell string) {
 	if reverse {
 		back = 1
 	}
-	got := c.b.Ops("Scan", len(outs), in, onnx.AttrInt("num_scan_inputs", 2), onnx.AttrInts("scan_input_directions", back, back),
+	got := c.b.Ops("Scan", len(outs), in, onnx.AttrInt("num_scan_inputs", 2),
+		onnx.AttrInts("scan_input_directions", back, back),
 		onnx.AttrInts("scan_output_directions", back),
 		&onnxpb.AttributeProto{Name: new("body"), Type: new(onnxpb.AttributeProto_GRAPH), G: p.body})
 	if p.gates == 4 {
@@ -213,7 +229,10 @@ func (p *steps) nodes(op string, n int, in []string, attrs ...*onnxpb.AttributeP
 	for i := range out {
 		out[i] = p.c.unused("step:" + op)
 	}
-	p.body.Node = append(p.body.Node, &onnxpb.NodeProto{OpType: new(op), Name: new("node:" + out[0]), Input: in, Output: out, Attribute: attrs})
+	p.body.Node = append(p.body.Node, &onnxpb.NodeProto{
+		OpType: new(op), Name: new("node:" + out[0]), Input: in,
+		Output: out, Attribute: attrs,
+	})
 	return out
 }
 
@@ -256,8 +275,8 @@ func (p *steps) tanh(v string) (y, slope string) {
 	return y, p.sub(p.c.num(1), p.mul(y, y))
 }
 
-// step is one step; the names of the states after it are returned under the names of the states. rt, drt, rb and drb are the recurrent kernel,
-// transposed, its bias and their tangents, "" for none.
+// step is one step; the names of the states after it are returned under the names of the states. rt, drt, rb and drb
+// are the recurrent kernel, transposed, its bias and their tangents, "" for none.
 func (p *steps) step(v map[string]string, rt, drt, rb, drb string) map[string]string {
 	h, dh := v["h"], v["dh"]
 	u := p.add(p.times(h, rt), rb)
@@ -279,7 +298,8 @@ func (p *steps) step(v map[string]string, rt, drt, rb, drb string) map[string]st
 		dcell := p.add(p.add(p.mul(d[2], v["c"]), p.mul(y[2], v["dc"])), p.add(p.mul(d[0], y[3]), p.mul(y[0], d[3])))
 		th, slope := p.tanh(cell)
 		return map[string]string{
-			"c": cell, "dc": dcell, "h": p.mul(y[1], th), "dh": p.add(p.mul(d[1], th), p.mul(y[1], p.mul(slope, dcell))),
+			"c": cell, "dc": dcell, "h": p.mul(y[1], th),
+			"dh": p.add(p.mul(d[1], th), p.mul(y[1], p.mul(slope, dcell))),
 		}
 	case 3: // z, r, h
 		a, da, us, dus := p.split(v["a"]), p.split(v["da"]), p.split(u), p.split(du)

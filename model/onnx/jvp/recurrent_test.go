@@ -18,8 +18,8 @@ import (
 // recurrentOps are the operators whose cases [TestRecurrent] makes.
 var recurrentOps = map[string]bool{"LSTM": true, "GRU": true, "RNN": true} //nolint:gochecknoglobals // a constant
 
-// Tangents of recurrent operators are the transpose of their gradients, which PyTorch vouches for, and agree with central differences in float64 and
-// with the engine, by every input and kernel, in every direction.
+// Tangents of recurrent operators are the transpose of their gradients, which PyTorch vouches for, and agree with
+// central differences in float64 and with the engine, by every input and kernel, in every direction.
 func TestRecurrent(t *testing.T) {
 	e := body(t, "auto")
 	for _, op := range []string{"LSTM", "GRU", "RNN"} {
@@ -49,8 +49,10 @@ func TestRecurrent(t *testing.T) {
 						return b.Input(name, tensor.Float32, axes...)
 					}
 					ins := []string{
-						input("x", true, steps, n, in), input("w", true, dirs, gates*hidden, in), input("r", true, dirs, gates*hidden, hidden),
-						input("b", bias, dirs, 2*gates*hidden), "", input("h", start, dirs, n, hidden), input("c", start && op == "LSTM", dirs, n, hidden),
+						input("x", true, steps, n, in), input("w", true, dirs, gates*hidden, in),
+						input("r", true, dirs, gates*hidden, hidden),
+						input("b", bias, dirs, 2*gates*hidden), "", input("h", start, dirs, n, hidden),
+						input("c", start && op == "LSTM", dirs, n, hidden),
 					}
 					for len(ins) > 0 && ins[len(ins)-1] == "" {
 						ins = ins[:len(ins)-1]

@@ -89,6 +89,7 @@ func (c *call) kept() string {
 	if onnx.Int(c.n, "keepdims", 1) == 1 {
 		return c.out()
 	}
-	attrs := slices.DeleteFunc(slices.Clone(c.n.GetAttribute()), func(a *onnxpb.AttributeProto) bool { return a.GetName() == "keepdims" })
+	attrs := slices.DeleteFunc(slices.Clone(c.n.GetAttribute()),
+		func(a *onnxpb.AttributeProto) bool { return a.GetName() == "keepdims" })
 	return c.b.Op(c.n.GetOpType(), c.in, append(attrs, onnx.AttrInt("keepdims", 1))...)
 }

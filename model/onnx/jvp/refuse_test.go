@@ -20,7 +20,8 @@ func graph(t *testing.T, opset int, op string, more []string, attrs ...*onnxpb.A
 	b := onnx.NewBuilder(opset)
 	x := b.Input("x", tensor.Float32, "N", 4)
 	b.Graph().Initializer = append(b.Graph().Initializer, onnx.Stored("w", tensor.FromFloat32(make([]float32, 4), 4)),
-		onnx.Stored("yes", tensor.Tensor{DType: tensor.Bool, Shape: []int{}, Raw: []byte{1}}), onnx.Stored("i", tensor.FromInt64([]int64{0}, 1)))
+		onnx.Stored("yes", tensor.Tensor{DType: tensor.Bool, Shape: []int{}, Raw: []byte{1}}),
+		onnx.Stored("i", tensor.FromInt64([]int64{0}, 1)))
 	y := b.Op(op, append([]string{x}, more...), attrs...)
 	b.Graph().Node[0].Name = new("the node")
 	b.Output(b.Op("Tanh", []string{x}), tensor.Float32, "N", 4)
@@ -36,7 +37,10 @@ func graph(t *testing.T, opset int, op string, more []string, attrs ...*onnxpb.A
 // What has no rule is refused by the name of its node, and only when a tangent has to pass.
 func TestUnsupported(t *testing.T) {
 	body := &onnxpb.GraphProto{
-		Name: new("g"), Node: []*onnxpb.NodeProto{{OpType: new("Tanh"), Input: []string{"x"}, Output: []string{"inside"}}},
+		Name: new("g"), Node: []*onnxpb.NodeProto{{
+			OpType: new("Tanh"), Input: []string{"x"},
+			Output: []string{"inside"},
+		}},
 		Output: []*onnxpb.ValueInfoProto{onnx.ValueInfo("inside", tensor.Float32)},
 	}
 	branch := func(name string) *onnxpb.AttributeProto {
@@ -49,23 +53,35 @@ func TestUnsupported(t *testing.T) {
 	}{
 		{"an operator", graph(t, 17, "Det", nil), "no rule for this operator"},
 		{"an attribute", graph(t, 17, "Relu", nil, onnx.AttrInt("future", 1)), `attribute "future" is not known`},
-		{"a tangent into an index-like input", graph(t, 17, "GridSample", []string{"x"}), `derivative by input 1 ("x")`},
+		{
+			"a tangent into an index-like input", graph(t, 17, "GridSample", []string{"x"}),
+			`derivative by input 1 ("x")`,
+		},
 		{"training", graph(t, 17, "Dropout", []string{"", "yes"}), "training mode"},
-		{"a reduction", graph(t, 17, "ScatterElements", []string{"i", "w"}, onnx.AttrString("reduction", "mul")), "the reduction mul"},
+		{
+			"a reduction", graph(t, 17, "ScatterElements", []string{"i", "w"}, onnx.AttrString("reduction", "mul")),
+			"the reduction mul",
+		},
 		{"no axes", graph(t, 17, "ReduceMax", nil, onnx.AttrInt("noop_with_empty_axes", 1)), "noop_with_empty_axes"},
 		{"a norm", graph(t, 17, "LpNormalization", nil, onnx.AttrInt("p", 3)), "a norm other than 1 and 2"},
-		{"columns first", graph(t, 17, "MaxPool", nil, onnx.AttrInts("kernel_shape", 2), onnx.AttrInt("storage_order", 1)), "storage_order"},
-		{"half precision inside", graph(t, 17, "LayerNormalization", []string{"w"}, onnx.AttrInt("stash_type", 16)), "stash_type"},
+		{"columns first", graph(t, 17, "MaxPool", nil, onnx.AttrInts("kernel_shape", 2),
+			onnx.AttrInt("storage_order", 1)), "storage_order"},
+		{
+			"half precision inside", graph(t, 17, "LayerNormalization", []string{"w"}, onnx.AttrInt("stash_type", 16)),
+			"stash_type",
+		},
 		{"control flow", graph(t, 17, "If", nil, branch("then_branch"), branch("else_branch")), "control flow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := jvp.Build(c.m, jvp.Request{Tangents: []string{"x"}})
 			e, ok := errors.AsType[*jvp.UnsupportedError](err)
-			if !ok || !strings.Contains(err.Error(), c.want) || e.Node != "the node" || e.Op != c.m.Proto().GetGraph().GetNode()[0].GetOpType() {
+			if !ok || !strings.Contains(err.Error(), c.want) || e.Node != "the node" ||
+				e.Op != c.m.Proto().GetGraph().GetNode()[0].GetOpType() {
 				t.Fatalf("%v\nwant %q", err, c.want)
 			}
 			// The other output has nothing to do with the node.
-			if _, err := jvp.Build(c.m, jvp.Request{Tangents: []string{"x"}, Outputs: []string{c.m.Signature().Outputs[0].Name}}); err != nil {
+			if _, err := jvp.Build(c.m,
+				jvp.Request{Tangents: []string{"x"}, Outputs: []string{c.m.Signature().Outputs[0].Name}}); err != nil {
 				t.Errorf("off the way: %v", err)
 			}
 			// Nor has a tangent that is injected behind it.
@@ -80,7 +96,8 @@ func TestForeignOperator(t *testing.T) {
 	m := graph(t, 17, "Relu", nil)
 	p := proto.CloneOf(m.Proto())
 	p.Graph.Node[0].Domain, p.Graph.Node[0].Name = new("org.example"), nil
-	p.OpsetImport = append(p.OpsetImport, &onnxpb.OperatorSetIdProto{Domain: new("org.example"), Version: new(int64(1))})
+	p.OpsetImport = append(p.OpsetImport,
+		&onnxpb.OperatorSetIdProto{Domain: new("org.example"), Version: new(int64(1))})
 	out := p.Graph.Node[0].Output[0]
 	b, err := proto.Marshal(p)
 	if err != nil {
@@ -107,13 +124,29 @@ func TestBadRequests(t *testing.T) {
 	}{
 		{"nothing moves", m, jvp.Request{}, `name at least one, such as "x"`},
 		{"no such value", m, jvp.Request{Tangents: []string{"X"}}, `no such value: "X"; the nearest is "x"`},
-		{"no such output", m, jvp.Request{Tangents: []string{"x"}, Outputs: []string{"nero_Tanh"}}, `the nearest is "` + out[0].Name},
+		{
+			"no such output", m,
+			jvp.Request{Tangents: []string{"x"}, Outputs: []string{"nero_Tanh"}},
+			`the nearest is "` + out[0].Name,
+		},
 		{"twice", m, jvp.Request{Tangents: []string{"x", "x"}}, "listed twice"},
 		{"integers", m, jvp.Request{Tangents: []string{"i"}}, "i int64[1] has no tangent"},
 		{"an index", m, jvp.Request{Tangents: []string{"x"}, Outputs: []string{out[1].Name}}, "has no tangent"},
-		{"too old", graph(t, 6, "Relu", nil), jvp.Request{Tangents: []string{"x"}}, "operator set 13, the file uses 6; convert"},
-		{"changed", graph(t, 12, "Squeeze", nil), jvp.Request{Tangents: []string{"x"}}, `Squeeze (node "the node") means something else since 13; convert`},
-		{"Softmax of old", graph(t, 12, "Softmax", nil, onnx.AttrInt("axis", 0)), jvp.Request{Tangents: []string{"x"}}, "Softmax"},
+		{
+			"too old", graph(t, 6, "Relu", nil),
+			jvp.Request{Tangents: []string{"x"}},
+			"operator set 13, the file uses 6; convert",
+		},
+		{
+			"changed", graph(t, 12, "Squeeze", nil),
+			jvp.Request{Tangents: []string{"x"}},
+			`Squeeze (node "the node") means something else since 13; convert`,
+		},
+		{
+			"Softmax of old", graph(t, 12, "Softmax", nil, onnx.AttrInt("axis", 0)),
+			jvp.Request{Tangents: []string{"x"}},
+			"Softmax",
+		},
 		{"too new", graph(t, 27, "Relu", nil), jvp.Request{Tangents: []string{"x"}}, "up to operator set 26"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -131,7 +164,12 @@ func TestStamp(t *testing.T) {
 		opset int
 		op    string
 		attrs []*onnxpb.AttributeProto
-	}{{8, "Relu", nil}, {11, "Softmax", nil}, {12, "LogSoftmax", []*onnxpb.AttributeProto{onnx.AttrInt("axis", -1)}}, {12, "Dropout", nil}} {
+	}{
+		{8, "Relu", nil},
+		{11, "Softmax", nil},
+		{12, "LogSoftmax", []*onnxpb.AttributeProto{onnx.AttrInt("axis", -1)}},
+		{12, "Dropout", nil},
+	} {
 		old, fresh := graph(t, c.opset, c.op, nil, c.attrs...), graph(t, 13, c.op, nil, c.attrs...)
 		p := proto.CloneOf(old.Proto())
 		p.IrVersion = new(int64(4))
@@ -147,7 +185,10 @@ func TestStamp(t *testing.T) {
 		if !strings.Contains(was.Note, "stamped as 13") || is.Note != "" {
 			t.Errorf("notes %q and %q", was.Note, is.Note)
 		}
-		v := values{"x": tensor.FromFloat32([]float32{1, -2, .5, 3}, 1, 4), "tangent:x": tensor.FromFloat32([]float32{.3, 1, -1, 2}, 1, 4)}
+		v := values{
+			"x":         tensor.FromFloat32([]float32{1, -2, .5, 3}, 1, 4),
+			"tangent:x": tensor.FromFloat32([]float32{.3, 1, -1, 2}, 1, 4),
+		}
 		w := values{"x": v["x"], "tangent:x": v["tangent:x"]}
 		run(t, e, was.Bytes, v)
 		run(t, e, is.Bytes, w)
@@ -159,8 +200,8 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// The ports: what was there stays in its place, the new ones follow, names that are taken are passed over, and the model that
-// was given is not changed.
+// The ports: what was there stays in its place, the new ones follow, names that are taken are passed over, and the
+// model that was given is not changed.
 func TestPorts(t *testing.T) {
 	b := onnx.NewBuilder(17)
 	x, other := b.Input("x", tensor.Float32, 1, 4), b.Input("tangent:x", tensor.Float32, "N", 4)
@@ -184,7 +225,8 @@ func TestPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := d.Signature()
-	if got, want := onnx.Names(s.Inputs), append([]string{"x", "tangent:x"}, res.Inputs...); !slices.Equal(got, want) || res.Inputs[0] != "tangent:x_" {
+	if got, want := onnx.Names(s.Inputs), append([]string{"x", "tangent:x"}, res.Inputs...); !slices.Equal(got, want) ||
+		res.Inputs[0] != "tangent:x_" {
 		t.Errorf("inputs %v, want %v", got, want)
 	}
 	if got, want := onnx.Names(s.Outputs), append([]string{y, k, "x"}, res.Tangents...); !slices.Equal(got, want) {
@@ -197,8 +239,10 @@ func TestPorts(t *testing.T) {
 		t.Errorf("shapes %s and %s: the first axis is free, but not that of stored tensors", a, c)
 	}
 	v := values{
-		"x": tensor.FromFloat32([]float32{1, 1, 1, 1}, 1, 4), "tangent:x": tensor.FromFloat32([]float32{0, 1, 2, 3}, 1, 4),
-		res.Inputs[0]: tensor.FromFloat32([]float32{1, 0, 2, 0}, 1, 4), res.Inputs[1]: tensor.FromFloat32([]float32{1, 1, 0, 0}, 1, 4),
+		"x":           tensor.FromFloat32([]float32{1, 1, 1, 1}, 1, 4),
+		"tangent:x":   tensor.FromFloat32([]float32{0, 1, 2, 3}, 1, 4),
+		res.Inputs[0]: tensor.FromFloat32([]float32{1, 0, 2, 0}, 1, 4),
+		res.Inputs[1]: tensor.FromFloat32([]float32{1, 1, 0, 0}, 1, 4),
 	}
 	run(t, body(t, "auto"), res.Bytes, v)
 	if got, want := floats(t, v[res.Tangents[0]]), []float64{2, 2, 6, 0}; !slices.Equal(got, want) {
@@ -238,12 +282,14 @@ func TestTypes(t *testing.T) {
 	w := values{"x": v["x"], res.Inputs[0]: v[res.Inputs[0]]}
 	run(t, body(t, "auto"), res.Bytes, v)
 	exact(t, res.Bytes, w)
-	if d := distance(t, v[res.Tangents[0]], w[res.Tangents[0]], 1e-3); v[res.Tangents[0]].DType != tensor.Float64 || !(d <= 1e-13) {
+	if d := distance(t, v[res.Tangents[0]], w[res.Tangents[0]], 1e-3); v[res.Tangents[0]].DType != tensor.Float64 ||
+		!(d <= 1e-13) {
 		t.Errorf("%v, off by %.2g", v[res.Tangents[0]].DType, d)
 	}
 }
 
-// A node without inputs, and a value whose type the file does not say, are refused or given the type of the tangents; neither is a panic.
+// A node without inputs, and a value whose type the file does not say, are refused or given the type of the tangents;
+// neither is a panic.
 func TestLacking(t *testing.T) {
 	old := onnx.NewBuilder(11)
 	old.Input("x", tensor.Float32, 2, 3)

@@ -33,10 +33,18 @@ func unaryRules() map[string]rule {
 	add("Acos", "", func(c *call, x, _ string) string {
 		return c.op("Neg", root(c, c.op("Sub", c.num(1), c.op("Mul", x, x))))
 	})
-	add("Atan", "", func(c *call, x, _ string) string { return c.op("Reciprocal", c.op("Add", c.op("Mul", x, x), c.num(1))) })
+	add("Atan", "", func(c *call, x,
+		_ string,
+	) string {
+		return c.op("Reciprocal", c.op("Add", c.op("Mul", x, x), c.num(1)))
+	})
 	add("Asinh", "", func(c *call, x, _ string) string { return root(c, c.op("Add", c.op("Mul", x, x), c.num(1))) })
 	add("Acosh", "", func(c *call, x, _ string) string { return root(c, c.op("Sub", c.op("Mul", x, x), c.num(1))) })
-	add("Atanh", "", func(c *call, x, _ string) string { return c.op("Reciprocal", c.op("Sub", c.num(1), c.op("Mul", x, x))) })
+	add("Atanh", "", func(c *call, x,
+		_ string,
+	) string {
+		return c.op("Reciprocal", c.op("Sub", c.num(1), c.op("Mul", x, x)))
+	})
 
 	add("Tanh", "", func(c *call, _, y string) string { return c.op("Sub", c.num(1), c.op("Mul", y, y)) })
 	add("Sigmoid", "", sigmoidSlope)
@@ -72,7 +80,8 @@ func unaryRules() map[string]rule {
 		alpha, gamma := c.attr("alpha", 1.67326319217681884765625), c.attr("gamma", 1.05070102214813232421875)
 		return c.where(c.op("Greater", x, c.num(0)), c.num(gamma), c.op("Mul", c.op("Exp", x), c.num(alpha*gamma)))
 	})
-	// These select instead of multiplying, so that a tangent that is not finite does not become NaN where the slope is 0.
+	// These select instead of multiplying, so that a tangent that is not finite does not become NaN where the slope is
+	// 0.
 	all["Relu"] = rule{inputs: 1, push: func(c *call) ([]string, error) {
 		// The output tells as much as the input, which an engine can then forget: it fuses Relu with the layer before.
 		return one(c.where(c.op("Greater", c.out(), c.num(0)), c.t[0], c.num(0)))
@@ -81,7 +90,8 @@ func unaryRules() map[string]rule {
 		return one(c.where(c.op("Greater", c.in[0], c.num(c.attr("alpha", 1))), c.t[0], c.num(0)))
 	}}
 	all["LeakyRelu"] = rule{attrs: "alpha", inputs: 1, push: func(c *call) ([]string, error) {
-		return one(c.where(c.op("Greater", c.in[0], c.num(0)), c.t[0], c.op("Mul", c.t[0], c.num(c.attr("alpha", .01)))))
+		return one(c.where(c.op("Greater", c.in[0], c.num(0)), c.t[0],
+			c.op("Mul", c.t[0], c.num(c.attr("alpha", .01)))))
 	}}
 	all["Shrink"] = rule{attrs: "bias lambd", inputs: 1, push: func(c *call) ([]string, error) {
 		return one(c.where(c.op("Greater", c.op("Abs", c.in[0]), c.num(c.attr("lambd", .5))), c.t[0], c.num(0)))
@@ -92,7 +102,8 @@ func unaryRules() map[string]rule {
 
 func sigmoidSlope(c *call, _, y string) string { return c.op("Mul", y, c.op("Sub", c.num(1), y)) }
 
-// geluSlope is that of x·Φ(x), Φ(x) + x·φ(x), or of its approximation by tanh (D. Hendrycks and K. Gimpel, arXiv:1606.08415).
+// geluSlope is that of x·Φ(x), Φ(x) + x·φ(x), or of its approximation by tanh (D. Hendrycks and K. Gimpel,
+// arXiv:1606.08415).
 func geluSlope(c *call, x, _ string) string {
 	x2 := c.op("Mul", x, x)
 	if onnx.String(c.n, "approximate", "none") == "tanh" {

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the expected files anew")
 
-// The law that explanations quote decides alone whether a mirror keeps a layer's map: convolutions and maximum poolings of the
-// whole grid, on maps of more than one place whose windows all read something.
+// The law that explanations quote decides alone whether a mirror keeps a layer's map: convolutions and maximum poolings
+// of the whole grid, on maps of more than one place whose windows all read something.
 func TestLaw(t *testing.T) {
 	n, held := 0, 0
 	cells := grid()
@@ -28,7 +28,8 @@ func TestLaw(t *testing.T) {
 		cells = cells[:60]
 	}
 	for _, c := range cells {
-		if c.op == "AveragePool" || c.dilation > 1 || c.op == "Conv" && c.kernel <= 2 && c.pad == "2" || c.kernel == 1 && c.pad != "0" {
+		if c.op == "AveragePool" || c.dilation > 1 || c.op == "Conv" && c.kernel <= 2 && c.pad == "2" ||
+			c.kernel == 1 && c.pad != "0" {
 			continue
 		}
 		for size := 6; size <= 12; size++ {
@@ -109,14 +110,17 @@ func TestOptions(t *testing.T) {
 	if p, err = lint.Predict(t.Context(), f, lint.Options{Input: "angle"}); err != nil || p.Analyzed {
 		t.Errorf("an input without pixels: %v %v", p, err)
 	}
-	if p, err = lint.Predict(t.Context(), f, lint.Options{Input: "picture"}); err != nil || p.Weights != lint.Whole || p.Shifts.Cyclic != [2]int{1, 1} {
+	if p, err = lint.Predict(t.Context(), f, lint.Options{Input: "picture"}); err != nil || p.Weights != lint.Whole ||
+		p.Shifts.Cyclic != [2]int{1, 1} {
 		t.Errorf("%v %v", p, err)
 	}
-	if p, err = lint.Predict(t.Context(), f, lint.Options{Input: "picture", Layout: "NHWC"}); err != nil || p.Size != [2]int{3, 8} || p.Structure != lint.Trivial && p.Structure != lint.Rectangle {
+	if p, err = lint.Predict(t.Context(), f, lint.Options{Input: "picture", Layout: "NHWC"}); err != nil ||
+		p.Size != [2]int{3, 8} || p.Structure != lint.Trivial && p.Structure != lint.Rectangle {
 		t.Errorf("another layout: %v %v", p, err)
 	}
 	// An inner value.
-	if p, err = lint.Predict(t.Context(), f, lint.Options{Input: "picture", Output: y}); err != nil || p.Output != y || p.Map {
+	if p, err = lint.Predict(t.Context(), f, lint.Options{Input: "picture", Output: y}); err != nil || p.Output != y ||
+		p.Map {
 		t.Errorf("an inner value: %v %v", p, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -132,7 +136,8 @@ func TestUnknown(t *testing.T) {
 	x := b.Input("x", tensor.Float32, "N", 3, 8, 8)
 	top := b.Ops("TopK", 2, []string{b.Op("Flatten", []string{x}), b.Ints(5)})
 	p := predict(t, b, top[0], lint.Options{})
-	if p.StructureKnown || p.WeightsKnown || p.Structure != 0 || len(p.Unknown) == 0 || p.Unknown[0].Op != "TopK" || p.Shifts.CyclicKnown {
+	if p.StructureKnown || p.WeightsKnown || p.Structure != 0 || len(p.Unknown) == 0 || p.Unknown[0].Op != "TopK" ||
+		p.Shifts.CyclicKnown {
 		t.Errorf("%+v", p)
 	}
 	if len(p.Risks) == 0 || p.Risks[0].Kind != lint.RiskTies {
@@ -248,12 +253,14 @@ func BenchmarkResNet(b *testing.B) {
 	g := onnx.NewBuilder(17)
 	conv := func(x string, m, n, k, s int) string {
 		w := tensor.New(tensor.Float32, m, n, k, k)
-		return g.Op("Conv", []string{x, g.Const(w), g.Const(vector(r, m))}, onnx.AttrInts("strides", int64(s), int64(s)),
+		return g.Op("Conv", []string{x, g.Const(w), g.Const(vector(r, m))},
+			onnx.AttrInts("strides", int64(s), int64(s)),
 			onnx.AttrInts("pads", int64(k/2), int64(k/2), int64(k/2), int64(k/2)))
 	}
 	relu := func(x string) string { return g.Op("Relu", []string{x}) }
 	y := relu(conv(g.Input("x", tensor.Float32, "N", 3, 224, 224), 64, 3, 7, 2))
-	y = g.Op("MaxPool", []string{y}, onnx.AttrInts("kernel_shape", 3, 3), onnx.AttrInts("strides", 2, 2), onnx.AttrInts("pads", 1, 1, 1, 1))
+	y = g.Op("MaxPool", []string{y}, onnx.AttrInts("kernel_shape", 3, 3), onnx.AttrInts("strides", 2, 2),
+		onnx.AttrInts("pads", 1, 1, 1, 1))
 	c := 64
 	for stage, blocks := range []int{3, 4, 6, 3} {
 		m := 64 << stage
@@ -269,7 +276,10 @@ func BenchmarkResNet(b *testing.B) {
 			y, c = relu(g.Op("Add", []string{z, y})), 4*m
 		}
 	}
-	y = g.Op("Gemm", []string{g.Op("Flatten", []string{g.Op("GlobalAveragePool", []string{y})}), g.Const(tensor.New(tensor.Float32, c, 1000))})
+	y = g.Op("Gemm", []string{
+		g.Op("Flatten", []string{g.Op("GlobalAveragePool", []string{y})}),
+		g.Const(tensor.New(tensor.Float32, c, 1000)),
+	})
 	f := shapesOf(b, finish(b, g, y))
 	for b.Loop() {
 		if p, err := lint.Predict(b.Context(), f, lint.Options{}); err != nil || !p.StructureKnown {

@@ -16,8 +16,8 @@ import (
 	"nero/model/reference"
 )
 
-// The models with which the standard tests its operators (Debian's libonnx-testdata, or the folder in ONNX_TESTDATA) are
-// predicted or refused, and nothing breaks on the way. Those that read one picture alone, keep exactly what is
+// The models with which the standard tests its operators (Debian's libonnx-testdata, or the folder in ONNX_TESTDATA)
+// are predicted or refused, and nothing breaks on the way. Those that read one picture alone, keep exactly what is
 // predicted.
 func TestStandardModels(t *testing.T) {
 	root := os.Getenv("ONNX_TESTDATA")
@@ -81,17 +81,20 @@ func TestStandardModels(t *testing.T) {
 				want |= 1 << e & got
 			}
 			if got != want || p.Structure|got != p.Structure {
-				t.Errorf("%s: structure %v, weights %v, undecided %v, measured %v", filepath.Base(filepath.Dir(name)), p.Structure.Names(), p.Weights.Names(), p.Undecided, got.Names())
+				t.Errorf("%s: structure %v, weights %v, undecided %v, measured %v", filepath.Base(filepath.Dir(name)),
+					p.Structure.Names(), p.Weights.Names(), p.Undecided, got.Names())
 			}
 		}
 	}
-	t.Logf("%d models of the standard, %d on pictures, %d of them followed, %d measured", len(files), analyzed, known, measured)
+	t.Logf("%d models of the standard, %d on pictures, %d of them followed, %d measured", len(files), analyzed, known,
+		measured)
 	if measured < 70 {
 		t.Errorf("only %d were measured", measured)
 	}
 }
 
-// alone measures a model of one input in float64. ok is false if it has others, or if its output is no picture of four axes.
+// alone measures a model of one input in float64. ok is false if it has others, or if its output is no picture of four
+// axes.
 func alone(t *testing.T, m *onnx.Model, shape []int, isMap bool) (got lint.Subgroup, ok bool) {
 	t.Helper()
 	if len(m.Signature().Inputs) != 1 || m.Signature().Inputs[0].DType != tensor.Float32 {
@@ -125,7 +128,9 @@ func alone(t *testing.T, m *onnx.Model, shape []int, isMap bool) (got lint.Subgr
 			y, x := place(e, i/w%h, i%w, h, w)
 			in[i/(h*w)*h*w+y*w+x] = v
 		}
-		out, err := g.Run(t.Context(), []tensor.Named{{Name: m.Signature().Inputs[0].Name, Tensor: tensor.FromFloat32(in, shape...)}}, reference.Options{})
+		out, err := g.Run(t.Context(),
+			[]tensor.Named{{Name: m.Signature().Inputs[0].Name, Tensor: tensor.FromFloat32(in, shape...)}},
+			reference.Options{})
 		if err != nil {
 			return nil, nil
 		}

@@ -65,8 +65,8 @@ func random(b *onnx.Builder, r *rand.Rand, shape ...int) string {
 	return b.Const(t)
 }
 
-// regular are weights that turn features of C4 into features of C4: channel 4i+k of the output reads channel 4j+l of the input
-// by the filter of (i, j, k-l), turned k times.
+// regular are weights that turn features of C4 into features of C4: channel 4i+k of the output reads channel 4j+l of
+// the input by the filter of (i, j, k-l), turned k times.
 func regular(r *rand.Rand, out, in, k int, lifting bool) tensor.Tensor {
 	from := 4 * in
 	if lifting {
@@ -109,7 +109,8 @@ const (
 	x  = lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorX)
 )
 
-// What is predicted for graphs of all sorts, and measured in float64. Kernels are symmetric unless a case says otherwise.
+// What is predicted for graphs of all sorts, and measured in float64. Kernels are symmetric unless a case says
+// otherwise.
 func TestCases(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	sym := func(b *onnx.Builder, m, n, k int) string { return b.Const(kernel(r, m, n, k, true)) }
@@ -121,24 +122,36 @@ func TestCases(t *testing.T) {
 		structure lint.Subgroup
 		weights   lint.Subgroup
 		cyclic    [2]int
-		lost      string // part of the reason of a loss
-		risk      string
-		known     bool // that the weights are decided
+		// part of the reason of a loss
+		lost string
+		risk string
+		// that the weights are decided
+		known bool
 	}{
 		{"a table without symmetry", func(b *onnx.Builder, x string) string {
 			return mean(b, b.Op("Add", []string{x, random(b, r, size, size)}))
 		}, lint.Trivial, lint.Trivial, [2]int{}, "position table", lint.RiskPositions, true},
-		{"a table with a mirror", func(b *onnx.Builder, x string) string {
-			return mean(b, b.Op("Mul", []string{x, table(b, func(y, x int) float32 { return float32(y*size + fold(x)) }, 1, 1, size, size)}))
-		}, lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorX), lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorX), [2]int{}, "position table", lint.RiskPositions, true},
+		{
+			"a table with a mirror", func(b *onnx.Builder, x string) string {
+				return mean(b, b.Op("Mul",
+					[]string{x, table(b, func(y, x int) float32 { return float32(y*size + fold(x)) }, 1, 1, size,
+						size)}))
+			}, lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorX), lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorX),
+			[2]int{},
+			"position table", lint.RiskPositions, true,
+		},
 		{"a window function", func(b *onnx.Builder, x string) string {
-			return mean(b, b.Op("Mul", []string{x, table(b, func(y, x int) float32 { return float32(fold(y) * fold(x)) }, size, size)}))
+			return mean(b, b.Op("Mul",
+				[]string{x, table(b, func(y, x int) float32 { return float32(fold(y) * fold(x)) }, size, size)}))
 		}, lint.Whole, lint.Whole, [2]int{}, "table", lint.RiskPositions, true},
 		{"coordinates as channels", func(b *onnx.Builder, x string) string {
 			y := b.Op("Slice", []string{x, b.Ints(0), b.Ints(1), b.Ints(1)})
 			zero := b.Op("Mul", []string{y, b.Const(tensor.FromFloat32([]float32{0}))})
 			rows := b.Op("Add", []string{zero, table(b, func(y, _ int) float32 { return float32(y) }, size, size)})
-			return mean(b, b.Op("Conv", []string{b.Op("Concat", []string{x, rows}, onnx.AttrInt("axis", 1)), sym(b, 3, 3, 1)}))
+			return mean(b, b.Op("Conv", []string{
+				b.Op("Concat", []string{x, rows}, onnx.AttrInt("axis", 1)),
+				sym(b, 3, 3, 1),
+			}))
 		}, x, x, [2]int{0, 1}, "position table", lint.RiskPositions, true},
 		{"a flattened map", func(b *onnx.Builder, x string) string {
 			return b.Op("Gemm", []string{b.Op("Flatten", []string{x}), random(b, r, 2*size*size, 3)})
@@ -154,7 +167,8 @@ func TestCases(t *testing.T) {
 					w[i] = w[(p-q+size-1-q)*3+o]
 				}
 			}
-			return b.Op("MatMul", []string{b.Op("Reshape", []string{x, b.Ints(0, -1)}), b.Const(tensor.FromFloat32(w, 2*size*size, 3))})
+			return b.Op("MatMul",
+				[]string{b.Op("Reshape", []string{x, b.Ints(0, -1)}), b.Const(tensor.FromFloat32(w, 2*size*size, 3))})
 		}, lint.Whole, x, [2]int{}, "row of weights", lint.RiskFlatten, true},
 		{"a roll written as slices", func(b *onnx.Builder, x string) string {
 			return mean(b, b.Op("Add", []string{x, roll(b, x, 3, 3)}))
@@ -166,7 +180,8 @@ func TestCases(t *testing.T) {
 			w, dense := free(b, 4, 2, 3), random(b, r, 4*16, 5)
 			var ys []string
 			for _, q := range quarters(b, x) {
-				y := b.Op("Relu", []string{b.Op("Conv", []string{q, w}, onnx.AttrInts("strides", 2, 2), pads(1, 1, 1, 1))})
+				y := b.Op("Relu", []string{b.Op("Conv", []string{q, w}, onnx.AttrInts("strides", 2, 2),
+					pads(1, 1, 1, 1))})
 				ys = append(ys, b.Op("Gemm", []string{b.Op("Flatten", []string{y}), dense}))
 			}
 			return b.Op("Mean", ys)
@@ -182,22 +197,33 @@ func TestCases(t *testing.T) {
 			y := b.Op("Pad", []string{x, b.Ints(0, 0, 1, 1, 0, 0, 0, 0)})
 			return b.Op("Conv", []string{y, sym(b, 3, 2, 3)}, pads(0, 0, 1, 1))
 		}, lint.Whole, lint.Whole, [2]int{}, "", "", false},
-		{"a pad on one side", func(b *onnx.Builder, x string) string {
-			return b.Op("Conv", []string{b.Op("Pad", []string{x, b.Ints(0, 0, 0, 1, 0, 0, 0, 0)}), sym(b, 3, 2, 3)})
-		}, lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY), lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY), [2]int{}, "pads one side more", "", true},
+		{
+			"a pad on one side", func(b *onnx.Builder, x string) string {
+				return b.Op("Conv", []string{b.Op("Pad", []string{x, b.Ints(0, 0, 0, 1, 0, 0, 0, 0)}), sym(b, 3, 2, 3)})
+			}, lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY), lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY),
+			[2]int{},
+			"pads one side more", "", true,
+		},
 		{"a crop on one side", func(b *onnx.Builder, x string) string {
 			return mean(b, b.Op("Slice", []string{x, b.Ints(1), b.Ints(1 << 40), b.Ints(2)}))
 		}, x, x, [2]int{0, 1}, "leaves out more on one side", "", true},
 		{"a crop in the middle", func(b *onnx.Builder, x string) string {
 			return mean(b, b.Op("Slice", []string{x, b.Ints(1, 1), b.Ints(-1, -1), b.Ints(2, 3)}))
 		}, lint.Whole, lint.Whole, [2]int{}, "", "", true},
-		{"every second pixel", func(b *onnx.Builder, x string) string {
-			return b.Op("Slice", []string{x, b.Ints(0, 0), b.Ints(1<<40, 1<<40), b.Ints(2, 3), b.Ints(2, 2)})
-		}, lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), [2]int{2, 2}, "leaves out more on one side", "", true},
+		{
+			"every second pixel", func(b *onnx.Builder, x string) string {
+				return b.Op("Slice", []string{x, b.Ints(0, 0), b.Ints(1<<40, 1<<40), b.Ints(2, 3), b.Ints(2, 2)})
+			}, lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose),
+			[2]int{2, 2},
+			"leaves out more on one side", "", true,
+		},
 		{"the four phases as channels", func(b *onnx.Builder, x string) string {
 			var ys []string
 			for _, p := range [][2]int64{{0, 0}, {1, 0}, {0, 1}, {1, 1}} {
-				ys = append(ys, b.Op("Slice", []string{x, b.Ints(p[0], p[1]), b.Ints(1<<40, 1<<40), b.Ints(2, 3), b.Ints(2, 2)}))
+				ys = append(ys, b.Op("Slice", []string{
+					x, b.Ints(p[0], p[1]), b.Ints(1<<40, 1<<40), b.Ints(2, 3),
+					b.Ints(2, 2),
+				}))
 			}
 			w := kernel(r, 3, 2, 1, true)
 			v, err := w.Float32s()
@@ -210,7 +236,10 @@ func TestCases(t *testing.T) {
 					same = append(same, v[2*o], v[2*o+1])
 				}
 			}
-			return b.Op("Conv", []string{b.Op("Concat", ys, onnx.AttrInt("axis", 1)), b.Const(tensor.FromFloat32(same, 3, 8, 1, 1))})
+			return b.Op("Conv", []string{
+				b.Op("Concat", ys, onnx.AttrInt("axis", 1)),
+				b.Const(tensor.FromFloat32(same, 3, 8, 1, 1)),
+			})
 		}, lint.Whole, lint.Whole, [2]int{2, 2}, "", "", false},
 		{"blocks to channels", func(b *onnx.Builder, x string) string {
 			return mean(b, b.Op("SpaceToDepth", []string{x}, onnx.AttrInt("blocksize", 2)))
@@ -223,56 +252,99 @@ func TestCases(t *testing.T) {
 			return mean(b, b.Op("MaxPool", []string{y}, onnx.AttrInts("kernel_shape", 3, 1), pads(1, 0, 1, 0)))
 		}, lint.Whole, lint.Whole, [2]int{}, "", "", false},
 		{"a mean over rows", func(b *onnx.Builder, x string) string {
-			return b.Op("ReduceMax", []string{b.Op("ReduceMean", []string{x}, onnx.AttrInts("axes", 2))}, onnx.AttrInts("axes", 3))
+			return b.Op("ReduceMax", []string{b.Op("ReduceMean", []string{x}, onnx.AttrInts("axes", 2))},
+				onnx.AttrInts("axes", 3))
 		}, lint.Rectangle, lint.Rectangle, [2]int{1, 1}, "", "", false},
 		{"nearest to an odd factor", func(b *onnx.Builder, x string) string {
 			return b.Op("Resize", []string{x, "", scale(b, 3)}, onnx.AttrString("mode", "nearest"))
 		}, lint.Whole, lint.Whole, [2]int{1, 1}, "", "", true},
-		{"nearest with asymmetric coordinates", func(b *onnx.Builder, x string) string {
-			return b.Op("Resize", []string{x, "", scale(b, 0.625)}, onnx.AttrString("mode", "nearest"),
-				onnx.AttrString("coordinate_transformation_mode", "asymmetric"), onnx.AttrString("nearest_mode", "floor"))
-		}, lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), [2]int{}, "asymmetric coordinates", lint.RiskResize, true},
+		{
+			"nearest with asymmetric coordinates", func(b *onnx.Builder, x string) string {
+				return b.Op("Resize", []string{x, "", scale(b, 0.625)}, onnx.AttrString("mode", "nearest"),
+					onnx.AttrString("coordinate_transformation_mode", "asymmetric"),
+					onnx.AttrString("nearest_mode", "floor"))
+			}, lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose),
+			[2]int{},
+			"asymmetric coordinates", lint.RiskResize, true,
+		},
 		{"linear with corners aligned", func(b *onnx.Builder, x string) string {
-			return b.Op("Resize", []string{x, "", scale(b, 0.625)}, onnx.AttrString("mode", "linear"), onnx.AttrString("coordinate_transformation_mode", "align_corners"))
+			return b.Op("Resize", []string{x, "", scale(b, 0.625)}, onnx.AttrString("mode", "linear"),
+				onnx.AttrString("coordinate_transformation_mode", "align_corners"))
 		}, lint.Whole, lint.Whole, [2]int{}, "", "", true},
-		{"linear with asymmetric coordinates", func(b *onnx.Builder, x string) string {
-			return b.Op("Resize", []string{x, "", scale(b, 2)}, onnx.AttrString("mode", "linear"), onnx.AttrString("coordinate_transformation_mode", "asymmetric"))
-		}, lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), [2]int{}, "asymmetric coordinates", "", true},
+		{
+			"linear with asymmetric coordinates", func(b *onnx.Builder, x string) string {
+				return b.Op("Resize", []string{x, "", scale(b, 2)}, onnx.AttrString("mode", "linear"),
+					onnx.AttrString("coordinate_transformation_mode", "asymmetric"))
+			}, lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose),
+			[2]int{},
+			"asymmetric coordinates", "", true,
+		},
 		{"cubic", func(b *onnx.Builder, x string) string {
 			return b.Op("Resize", []string{x, "", scale(b, 2)}, onnx.AttrString("mode", "cubic"))
 		}, lint.Whole, lint.Whole, [2]int{}, "", "", true},
-		{"output padding", func(b *onnx.Builder, x string) string {
-			return b.Op("ConvTranspose", []string{x, sym(b, 2, 3, 3)}, onnx.AttrInts("strides", 2, 2), pads(1, 1, 1, 1), onnx.AttrInts("output_padding", 1, 1))
-		}, lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), [2]int{}, "output padding", "", true},
-		{"a running sum", func(b *onnx.Builder, x string) string {
-			return mean(b, b.Op("CumSum", []string{x, b.Const(tensor.FromInt64([]int64{3}))}))
-		}, lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY), lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY), [2]int{1, 0}, "sums up from one end", "", true},
-		{"the place of the maximum", func(b *onnx.Builder, x string) string {
-			y := b.Op("ReduceMax", []string{x}, onnx.AttrInts("axes", 1, 2), onnx.AttrInt("keepdims", 0))
-			return b.Op("Cast", []string{b.Op("ArgMax", []string{y}, onnx.AttrInt("axis", 1))}, onnx.AttrInt("to", int64(tensor.Float32)))
-		}, lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY), lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY), [2]int{1, 0}, "answers with a place", lint.RiskTies, true},
+		{
+			"output padding", func(b *onnx.Builder, x string) string {
+				return b.Op("ConvTranspose", []string{x, sym(b, 2, 3, 3)}, onnx.AttrInts("strides", 2, 2),
+					pads(1, 1, 1, 1),
+					onnx.AttrInts("output_padding", 1, 1))
+			}, lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose), lint.Subgroup(1<<lint.Identity | 1<<lint.Transpose),
+			[2]int{},
+			"output padding", "", true,
+		},
+		{
+			"a running sum", func(b *onnx.Builder, x string) string {
+				return mean(b, b.Op("CumSum", []string{x, b.Const(tensor.FromInt64([]int64{3}))}))
+			}, lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY), lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY),
+			[2]int{1, 0},
+			"sums up from one end", "", true,
+		},
+		{
+			"the place of the maximum", func(b *onnx.Builder, x string) string {
+				y := b.Op("ReduceMax", []string{x}, onnx.AttrInts("axes", 1, 2), onnx.AttrInt("keepdims", 0))
+				return b.Op("Cast", []string{b.Op("ArgMax", []string{y}, onnx.AttrInt("axis", 1))},
+					onnx.AttrInt("to", int64(tensor.Float32)))
+			}, lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY), lint.Subgroup(1<<lint.Identity | 1<<lint.MirrorY),
+			[2]int{1, 0},
+			"answers with a place", lint.RiskTies, true,
+		},
 		{"attention over places", func(b *onnx.Builder, x string) string {
-			tokens := b.Op("Transpose", []string{b.Op("Reshape", []string{x, b.Ints(0, 2, -1)})}, onnx.AttrInts("perm", 0, 2, 1))
-			q, k, v := b.Op("MatMul", []string{tokens, random(b, r, 2, 4)}), b.Op("MatMul", []string{tokens, random(b, r, 2, 4)}), b.Op("MatMul", []string{tokens, random(b, r, 2, 4)})
-			a := b.Op("Softmax", []string{b.Op("MatMul", []string{q, b.Op("Transpose", []string{k}, onnx.AttrInts("perm", 0, 2, 1))})}, onnx.AttrInt("axis", 2))
+			tokens := b.Op("Transpose", []string{b.Op("Reshape", []string{x, b.Ints(0, 2, -1)})},
+				onnx.AttrInts("perm", 0, 2, 1))
+			q, k, v := b.Op("MatMul", []string{tokens, random(b, r, 2, 4)}),
+				b.Op("MatMul", []string{tokens, random(b, r, 2, 4)}),
+				b.Op("MatMul", []string{tokens, random(b, r, 2, 4)})
+			a := b.Op("Softmax",
+				[]string{b.Op("MatMul", []string{q, b.Op("Transpose", []string{k}, onnx.AttrInts("perm", 0, 2, 1))})},
+				onnx.AttrInt("axis", 2))
 			y := b.Op("Transpose", []string{b.Op("MatMul", []string{a, v})}, onnx.AttrInts("perm", 0, 2, 1))
 			return b.Op("Reshape", []string{y, b.Ints(0, 4, size, size)})
 		}, lint.Whole, lint.Whole, [2]int{1, 1}, "", "", true},
 		{"attention with a table of places", func(b *onnx.Builder, x string) string {
-			tokens := b.Op("Transpose", []string{b.Op("Reshape", []string{x, b.Ints(0, 2, -1)})}, onnx.AttrInts("perm", 0, 2, 1))
+			tokens := b.Op("Transpose", []string{b.Op("Reshape", []string{x, b.Ints(0, 2, -1)})},
+				onnx.AttrInts("perm", 0, 2, 1))
 			tokens = b.Op("Add", []string{tokens, random(b, r, 1, size*size, 2)})
 			k := b.Op("MatMul", []string{tokens, random(b, r, 2, 4)})
-			a := b.Op("Softmax", []string{b.Op("MatMul", []string{tokens, b.Op("Transpose", []string{b.Op("MatMul", []string{tokens, random(b, r, 2, 2)})}, onnx.AttrInts("perm", 0, 2, 1))})}, onnx.AttrInt("axis", 2))
+			a := b.Op("Softmax",
+				[]string{b.Op("MatMul",
+					[]string{tokens, b.Op("Transpose", []string{b.Op("MatMul", []string{tokens, random(b, r, 2, 2)})},
+						onnx.AttrInts("perm", 0, 2, 1))})}, onnx.AttrInt("axis", 2))
 			return b.Op("ReduceMean", []string{b.Op("MatMul", []string{a, k})}, onnx.AttrInts("axes", 1))
 		}, lint.Trivial, lint.Trivial, [2]int{}, "position table", lint.RiskPositions, true},
 		{"a group convolution, pooled", func(b *onnx.Builder, x string) string {
-			y := b.Op("Relu", []string{b.Op("Conv", []string{x, b.Const(regular(r, 3, 2, 3, true)), b.Const(bias(r, 3))}, pads(1, 1, 1, 1))})
-			y = b.Op("Relu", []string{b.Op("Conv", []string{y, b.Const(regular(r, 2, 3, 3, false)), b.Const(bias(r, 2))})})
-			y = b.Op("ReduceMax", []string{b.Op("Reshape", []string{y, b.Ints(0, 2, 4, 6, 6)})}, onnx.AttrInts("axes", 2), onnx.AttrInt("keepdims", 0))
-			return b.Op("Gemm", []string{b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{y})}), random(b, r, 2, 5)})
+			y := b.Op("Relu", []string{b.Op("Conv",
+				[]string{x, b.Const(regular(r, 3, 2, 3, true)), b.Const(bias(r, 3))}, pads(1, 1, 1, 1))})
+			y = b.Op("Relu", []string{b.Op("Conv",
+				[]string{y, b.Const(regular(r, 2, 3, 3, false)), b.Const(bias(r, 2))})})
+			y = b.Op("ReduceMax", []string{b.Op("Reshape", []string{y, b.Ints(0, 2, 4, 6, 6)})},
+				onnx.AttrInts("axes", 2), onnx.AttrInt("keepdims", 0))
+			return b.Op("Gemm", []string{
+				b.Op("Flatten", []string{b.Op("GlobalAveragePool", []string{y})}),
+				random(b, r, 2, 5),
+			})
 		}, lint.Whole, c4, [2]int{}, "kernel of output channel", "", true},
 		{"a group convolution, not pooled over the group", func(b *onnx.Builder, x string) string {
-			y := b.Op("Relu", []string{b.Op("Conv", []string{x, b.Const(regular(r, 3, 2, 3, true)), b.Const(bias(r, 3))}, pads(1, 1, 1, 1))})
+			y := b.Op("Relu", []string{b.Op("Conv",
+				[]string{x, b.Const(regular(r, 3, 2, 3, true)), b.Const(bias(r, 3))}, pads(1, 1, 1, 1))})
 			return b.Op("GlobalAveragePool", []string{y})
 		}, lint.Whole, lint.Trivial, [2]int{}, "permutation of its channels", "", true},
 		{"a group convolution with one wrong bias", func(b *onnx.Builder, x string) string {
@@ -282,19 +354,22 @@ func TestCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			v[2] += 1
-			y := b.Op("Relu", []string{b.Op("Conv", []string{x, b.Const(regular(r, 3, 2, 3, true)), b.Const(wrong)}, pads(1, 1, 1, 1))})
+			y := b.Op("Relu", []string{b.Op("Conv", []string{x, b.Const(regular(r, 3, 2, 3, true)), b.Const(wrong)},
+				pads(1, 1, 1, 1))})
 			return mean(b, b.Op("ReduceSum", []string{y, b.Ints(1)}))
 		}, lint.Whole, lint.Trivial, [2]int{}, "kernel of output channel", "", true},
 		{"channels weighted by a squeeze", func(b *onnx.Builder, x string) string {
 			y := b.Op("Conv", []string{x, sym(b, 4, 2, 3)}, pads(1, 1, 1, 1))
-			g := b.Op("Sigmoid", []string{b.Op("Conv", []string{b.Op("GlobalAveragePool", []string{y}), sym(b, 4, 4, 1)})})
+			g := b.Op("Sigmoid",
+				[]string{b.Op("Conv", []string{b.Op("GlobalAveragePool", []string{y}), sym(b, 4, 4, 1)})})
 			return b.Op("Mul", []string{y, g})
 		}, lint.Whole, lint.Whole, [2]int{}, "", "", true},
 		{"channel by channel", func(b *onnx.Builder, x string) string {
 			return b.Op("Conv", []string{x, sym(b, 4, 1, 3)}, onnx.AttrInt("group", 2), pads(1, 1, 1, 1))
 		}, lint.Whole, lint.Whole, [2]int{}, "", "", true},
 		{"pixels out of channels", func(b *onnx.Builder, x string) string {
-			return b.Op("DepthToSpace", []string{b.Op("Conv", []string{x, sym(b, 4, 2, 3)}, pads(1, 1, 1, 1))}, onnx.AttrInt("blocksize", 2))
+			return b.Op("DepthToSpace", []string{b.Op("Conv", []string{x, sym(b, 4, 2, 3)}, pads(1, 1, 1, 1))},
+				onnx.AttrInt("blocksize", 2))
 		}, lint.Whole, lint.Trivial, [2]int{}, "pixels of a block", "", true},
 		{"pixels out of channels that turn", func(b *onnx.Builder, x string) string {
 			y := b.Op("Conv", []string{x, b.Const(regular(r, 1, 2, 3, true))}, pads(1, 1, 1, 1))
@@ -303,9 +378,15 @@ func TestCases(t *testing.T) {
 		}, lint.Whole, c4, [2]int{}, "kernel of output channel", "", true},
 		{"normalizations", func(b *onnx.Builder, x string) string {
 			y := b.Op("InstanceNormalization", []string{x, random(b, r, 2), random(b, r, 2)})
-			y = b.Op("LayerNormalization", []string{b.Op("Transpose", []string{y}, onnx.AttrInts("perm", 0, 2, 3, 1)), random(b, r, 2), random(b, r, 2)})
+			y = b.Op("LayerNormalization", []string{
+				b.Op("Transpose", []string{y}, onnx.AttrInts("perm", 0, 2, 3, 1)),
+				random(b, r, 2), random(b, r, 2),
+			})
 			y = b.Op("Transpose", []string{y}, onnx.AttrInts("perm", 0, 3, 1, 2))
-			return b.Op("BatchNormalization", []string{y, random(b, r, 2), random(b, r, 2), random(b, r, 2), b.Const(tensor.FromFloat32([]float32{1, 2}, 2))})
+			return b.Op("BatchNormalization", []string{
+				y, random(b, r, 2), random(b, r, 2), random(b, r, 2),
+				b.Const(tensor.FromFloat32([]float32{1, 2}, 2)),
+			})
 		}, lint.Whole, lint.Whole, [2]int{1, 1}, "", "", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -323,13 +404,16 @@ func TestCases(t *testing.T) {
 			for _, e := range p.Undecided {
 				decided |= 1 << e
 			}
-			if p.Weights|got != got || decided|got != decided || p.WeightsKnown && p.Weights != got || p.WeightsKnown && p.Weights != c.weights {
-				t.Errorf("weights: %v, undecided %v, measured %v, want %v", p.Weights.Names(), p.Undecided, got.Names(), c.weights.Names())
+			if p.Weights|got != got || decided|got != decided || p.WeightsKnown && p.Weights != got || p.WeightsKnown &&
+				p.Weights != c.weights {
+				t.Errorf("weights: %v, undecided %v, measured %v, want %v", p.Weights.Names(), p.Undecided, got.Names(),
+					c.weights.Names())
 			}
 			if !p.Shifts.CyclicKnown || c.cyclic != p.Shifts.Cyclic {
 				t.Errorf("cyclic shifts: %v, want %v", p.Shifts, c.cyclic)
 			}
-			if !slices.ContainsFunc(p.Losses, func(l lint.Loss) bool { return strings.Contains(l.Reason, c.lost) }) && c.lost != "" {
+			if !slices.ContainsFunc(p.Losses, func(l lint.Loss) bool { return strings.Contains(l.Reason, c.lost) }) &&
+				c.lost != "" {
 				t.Errorf("no loss says %q: %v", c.lost, p.Losses)
 			}
 			if c.risk != "" && !slices.ContainsFunc(p.Risks, func(x lint.Risk) bool { return x.Kind == c.risk }) {
@@ -339,11 +423,12 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// What nero inspect says of the structure of one layer is what is predicted here. Of several layers it says less: it does not
-// see that a later layer makes up for what an earlier one breaks.
+// What nero inspect says of the structure of one layer is what is predicted here. Of several layers it says less: it
+// does not see that a later layer makes up for what an earlier one breaks.
 func TestInspectAgrees(t *testing.T) {
 	words := map[string]string{
-		"D2 diagonal": "D2 (diagonals)", "mirror-x": "D1 (left-right)", "mirror-y": "D1 (top-bottom)", "transpose": "D1 (main diagonal)", "antitranspose": "D1 (other diagonal)",
+		"D2 diagonal": "D2 (diagonals)", "mirror-x": "D1 (left-right)", "mirror-y": "D1 (top-bottom)",
+		"transpose": "D1 (main diagonal)", "antitranspose": "D1 (other diagonal)",
 	}
 	cells := grid()
 	r := rand.New(rand.NewPCG(41, 42))

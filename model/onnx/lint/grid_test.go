@@ -17,18 +17,22 @@ import (
 
 // cell is one combination of the grid.
 type cell struct {
-	op       string
-	kernel   int64
-	stride   int64
-	pad      string // a number for both sides, "0,1", "1,0", "upper" or "lower"
+	op     string
+	kernel int64
+	stride int64
+	// a number for both sides, "0,1", "1,0", "upper" or "lower"
+	pad      string
 	dilation int64
 	ceil     bool
-	include  bool // padding counts in averages
-	circular bool // a Pad that wraps around, in place of pads of the layer's own
+	// padding counts in averages
+	include bool
+	// a Pad that wraps around, in place of pads of the layer's own
+	circular bool
 }
 
 func (c cell) String() string {
-	words := []string{fmt.Sprintf("%s kernel %d stride %d pad %s dilation %d", c.op, c.kernel, c.stride, c.pad, c.dilation)}
+	words := []string{fmt.Sprintf("%s kernel %d stride %d pad %s dilation %d", c.op, c.kernel, c.stride, c.pad,
+		c.dilation)}
 	for _, x := range []struct {
 		on   bool
 		name string
@@ -94,7 +98,8 @@ func (c cell) add(b *onnx.Builder, r *rand.Rand, x string, channels int, symmetr
 	case ok:
 		attrs = append(attrs, onnx.AttrInts("pads", begin, begin, end, end))
 	default:
-		attrs = append(attrs, onnx.AttrString("auto_pad", map[string]string{"upper": "SAME_UPPER", "lower": "SAME_LOWER"}[c.pad]))
+		attrs = append(attrs,
+			onnx.AttrString("auto_pad", map[string]string{"upper": "SAME_UPPER", "lower": "SAME_LOWER"}[c.pad]))
 	}
 	if c.dilation != 1 {
 		attrs = append(attrs, onnx.AttrInts("dilations", c.dilation, c.dilation))
@@ -107,7 +112,8 @@ func (c cell) add(b *onnx.Builder, r *rand.Rand, x string, channels int, symmetr
 		if c.op == "ConvTranspose" {
 			m, n = n, m
 		}
-		return b.Op(c.op, []string{x, b.Const(kernel(r, m, n, int(c.kernel), symmetric)), b.Const(vector(r, out))}, attrs...), out
+		return b.Op(c.op, []string{x, b.Const(kernel(r, m, n, int(c.kernel), symmetric)), b.Const(vector(r, out))},
+			attrs...), out
 	}
 	attrs = append(attrs, onnx.AttrInts("kernel_shape", c.kernel, c.kernel))
 	if c.ceil {
@@ -134,9 +140,11 @@ func head(b *onnx.Builder, kind, y string) string {
 	return y
 }
 
-// measure runs a model in float64 on a random picture and its moved copies, and says which motions its output follows. The
-// copies run as one batch.
-func measure(tb testing.TB, m *onnx.Model, channels, h, w, effort int, move []func(y, x int) (int, int), follow []func(y, x, h, w int) (int, int, bool)) []bool {
+// measure runs a model in float64 on a random picture and its moved copies, and says which motions its output follows.
+// The copies run as one batch.
+func measure(tb testing.TB, m *onnx.Model, channels, h, w, effort int, move []func(y, x int) (int, int),
+	follow []func(y, x, h, w int) (int, int, bool),
+) []bool {
 	tb.Helper()
 	g, err := reference.Load(m)
 	if err != nil {
@@ -162,7 +170,9 @@ func measure(tb testing.TB, m *onnx.Model, channels, h, w, effort int, move []fu
 				}
 			}
 		}
-		out, err := g.Run(tb.Context(), []tensor.Named{{Name: m.Signature().Inputs[0].Name, Tensor: tensor.FromFloat32(in, n, channels, h, w)}}, reference.Options{})
+		out, err := g.Run(tb.Context(),
+			[]tensor.Named{{Name: m.Signature().Inputs[0].Name, Tensor: tensor.FromFloat32(in, n, channels, h, w)}},
+			reference.Options{})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -192,8 +202,9 @@ func measure(tb testing.TB, m *onnx.Model, channels, h, w, effort int, move []fu
 	return kept
 }
 
-// bumps are places at which one picture each is extreme. A maximum hides what differs everywhere else: models that take one are
-// measured on pictures whose extreme stands in every row and every column at least once, above and below even grounds.
+// bumps are places at which one picture each is extreme. A maximum hides what differs everywhere else: models that take
+// one are measured on pictures whose extreme stands in every row and every column at least once, above and below even
+// grounds.
 func bumps(r *rand.Rand, m *onnx.Model, h, w, effort int) [][2]int {
 	out := [][2]int{{-1, -1}}
 	if !slices.ContainsFunc(m.Proto().GetGraph().GetNode(), func(n *onnxpb.NodeProto) bool {
@@ -212,7 +223,8 @@ func bumps(r *rand.Rand, m *onnx.Model, h, w, effort int) [][2]int {
 	return out
 }
 
-// turn moves the place (y, x) of a square map as the element says, written out anew: a quarter turn is counter-clockwise.
+// turn moves the place (y, x) of a square map as the element says, written out anew: a quarter turn is
+// counter-clockwise.
 func turn(e lint.Element, y, x, n int) (int, int) {
 	if e >= lint.MirrorX {
 		p := [][2]int{{y, n - 1 - x}, {n - 1 - y, x}, {x, y}, {n - 1 - x, n - 1 - y}}[e-lint.MirrorX]
@@ -313,12 +325,14 @@ func check(tb testing.TB, layers []cell, size int, kind string, symmetric bool, 
 			want |= 1 << e & got
 		}
 		if p.Structure|got != p.Structure {
-			tb.Errorf("%v on %d, %s: measured %v, which structure (%v) denies", layers, size, kind, got.Names(), p.Structure.Names())
+			tb.Errorf("%v on %d, %s: measured %v, which structure (%v) denies", layers, size, kind, got.Names(),
+				p.Structure.Names())
 			return false
 		}
 	}
 	if want != got {
-		tb.Errorf("%v on %d, %s, symmetric %v: predicted %s %v, measured %v", layers, size, kind, symmetric, want, want.Names(), got.Names())
+		tb.Errorf("%v on %d, %s, symmetric %v: predicted %s %v, measured %v", layers, size, kind, symmetric, want,
+			want.Names(), got.Names())
 		return false
 	}
 	if symmetric {
@@ -327,7 +341,8 @@ func check(tb testing.TB, layers []cell, size int, kind string, symmetric bool, 
 			decided |= 1 << e
 		}
 		if p.Weights|got != got || decided|got != decided {
-			tb.Errorf("%v on %d, %s: the weights were said to keep %v, undecided %v; measured %v", layers, size, kind, p.Weights.Names(), p.Undecided, got.Names())
+			tb.Errorf("%v on %d, %s: the weights were said to keep %v, undecided %v; measured %v", layers, size, kind,
+				p.Weights.Names(), p.Undecided, got.Names())
 			return false
 		}
 	}
@@ -362,8 +377,9 @@ func fits(layers []cell, n int) bool {
 	return true
 }
 
-// The predicted subgroup is the measured one, for every kernel, stride, padding, dilation and size of the grid: single layers
-// with kernels that are symmetric under D4, the output as a map or pooled. Without the tag slow, a random part of the grid.
+// The predicted subgroup is the measured one, for every kernel, stride, padding, dilation and size of the grid: single
+// layers with kernels that are symmetric under D4, the output as a map or pooled. Without the tag slow, a random part
+// of the grid.
 func TestGrid(t *testing.T) {
 	cells := grid()
 	type point struct {
@@ -507,7 +523,9 @@ func TestPeriods(t *testing.T) {
 			t.Errorf("%v on %d, %s: predicted period %v, measured %v", layers, size, kind, p.Shifts.Cyclic, want)
 			continue
 		}
-		if want != [2]int{1, 1} && !slices.ContainsFunc(p.Losses, func(l lint.Loss) bool { return l.Level == lint.LevelRoll || l.Level == lint.LevelShift }) {
+		if want != [2]int{1, 1} &&
+			!slices.ContainsFunc(p.Losses,
+				func(l lint.Loss) bool { return l.Level == lint.LevelRoll || l.Level == lint.LevelShift }) {
 			t.Errorf("%v on %d, %s: period %v, and no loss is named", layers, size, kind, want)
 			continue
 		}
@@ -519,8 +537,8 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
-// The predicted periods of free shifts are the measured ones: something small in the middle of a large even picture moves down,
-// and a mean over the output does not notice.
+// The predicted periods of free shifts are the measured ones: something small in the middle of a large even picture
+// moves down, and a mean over the output does not notice.
 func TestFreeShifts(t *testing.T) {
 	const size, most = 60, 9
 	var cells []cell
@@ -554,7 +572,8 @@ func TestFreeShifts(t *testing.T) {
 					in[k*size*size+(20+k+i/12)*size+22+i%12] = v
 				}
 			}
-			out, err := g.Run(t.Context(), []tensor.Named{{Name: "x", Tensor: tensor.FromFloat32(in, most+1, 1, size, size)}}, reference.Options{})
+			out, err := g.Run(t.Context(),
+				[]tensor.Named{{Name: "x", Tensor: tensor.FromFloat32(in, most+1, 1, size, size)}}, reference.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

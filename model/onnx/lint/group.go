@@ -8,8 +8,8 @@ import (
 // Element is a symmetry of the square grid of pixels: a quarter turn, a mirror, or what they make together.
 type Element uint8
 
-// The elements of D4, in the order in which sets of them are listed. Angles are counter-clockwise as displayed, as in package
-// symmetry/group. On a picture that is not square only Identity, HalfTurn, MirrorX and MirrorY exist.
+// The elements of D4, in the order in which sets of them are listed. Angles are counter-clockwise as displayed, as in
+// package symmetry/group. On a picture that is not square only Identity, HalfTurn, MirrorX and MirrorY exist.
 const (
 	Identity      Element = iota
 	Turn90                // a quarter turn
@@ -23,7 +23,10 @@ const (
 
 const elements = 8
 
-var elementNames = [elements]string{"identity", "turn 90", "turn 180", "turn 270", "mirror-x", "mirror-y", "transpose", "antitranspose"}
+var elementNames = [elements]string{
+	"identity", "turn 90", "turn 180", "turn 270", "mirror-x", "mirror-y", "transpose",
+	"antitranspose",
+}
 
 // String is the name of the element, such as "turn 90" or "mirror-x".
 func (e Element) String() string {
@@ -38,7 +41,8 @@ func (e Element) swaps() bool {
 	return e == Turn90 || e == Turn270 || e == Transpose || e == Antitranspose
 }
 
-// place is where the element takes the place (y, x) of a map of h rows and w columns. h and w must be equal if it swaps.
+// place is where the element takes the place (y, x) of a map of h rows and w columns. h and w must be equal if it
+// swaps.
 func (e Element) place(y, x, h, w int) (int, int) {
 	switch e {
 	case Turn90:
@@ -65,9 +69,10 @@ type Subgroup uint8
 
 // Some subgroups.
 const (
-	Trivial   Subgroup = 1 << Identity
-	Whole     Subgroup = 1<<elements - 1
-	Rectangle Subgroup = 1<<Identity | 1<<HalfTurn | 1<<MirrorX | 1<<MirrorY // those that exist on a picture that is not square
+	Trivial Subgroup = 1 << Identity
+	Whole   Subgroup = 1<<elements - 1
+	// those that exist on a picture that is not square
+	Rectangle Subgroup = 1<<Identity | 1<<HalfTurn | 1<<MirrorX | 1<<MirrorY
 )
 
 // Has tells whether the element is in the set.
@@ -96,8 +101,8 @@ func (s Subgroup) Names() []string {
 	return out
 }
 
-// Name is that of the group as package symmetry/group reads it: "D4", "C4", "D2", "C2", "D1" or "C1". D2 and D1 occur in two
-// and four positions; String tells them apart. A set that is no group has the name of the largest group in it.
+// Name is that of the group as package symmetry/group reads it: "D4", "C4", "D2", "C2", "D1" or "C1". D2 and D1 occur
+// in two and four positions; String tells them apart. A set that is no group has the name of the largest group in it.
 func (s Subgroup) Name() string {
 	name, _, _ := strings.Cut(s.String(), " ")
 	return name

@@ -34,7 +34,10 @@ func survive(t *testing.T, m *onnx.Model) {
 
 // Nodes that lack inputs load, for what an operator needs is known to engines alone.
 func TestLackingInputs(t *testing.T) {
-	for _, op := range []string{"BatchNormalization", "Gather", "Concat", "Conv", "Gemm", "MatMul", "Add", "Where", "LayerNormalization", "Resize", "Pad", "Slice", "Expand", "Tile"} {
+	for _, op := range []string{
+		"BatchNormalization", "Gather", "Concat", "Conv", "Gemm", "MatMul", "Add", "Where",
+		"LayerNormalization", "Resize", "Pad", "Slice", "Expand", "Tile",
+	} {
 		b := onnx.NewBuilder(17)
 		b.Input("x", tensor.Float32, 1, 1, 6, 6)
 		b.Output(b.Op(op, []string{"x"}), tensor.Float32, 1, 1, 6, 6)
@@ -93,8 +96,10 @@ func change(r *rand.Rand, g *onnxpb.GraphProto) {
 	n := g.GetNode()[r.IntN(len(g.GetNode()))]
 	numbers := []int64{-9, -1, 0, 1, 2, 3, 7, 1000, math.MinInt64, math.MaxInt64}
 	ops := []string{
-		"Conv", "MatMul", "Gemm", "Transpose", "Reshape", "Concat", "Slice", "Gather", "Pad", "ReduceMean", "AveragePool", "MaxPool", "Split", "Add",
-		"BatchNormalization", "Flatten", "Squeeze", "Unsqueeze", "DepthToSpace", "Where", "LayerNormalization", "Mul", "Softmax",
+		"Conv", "MatMul", "Gemm", "Transpose", "Reshape", "Concat", "Slice", "Gather", "Pad", "ReduceMean",
+		"AveragePool", "MaxPool", "Split", "Add",
+		"BatchNormalization", "Flatten", "Squeeze", "Unsqueeze", "DepthToSpace", "Where", "LayerNormalization", "Mul",
+		"Softmax",
 	}
 	switch r.IntN(5) {
 	case 0:

@@ -1,24 +1,26 @@
-// Package lint predicts, from an ONNX graph alone, which symmetries of the pixel grid can hold exactly: quarter turns and
-// mirrors (the group D4 of the square, or of the rectangle), and cyclic and free shifts by whole pixels.
+// Package lint predicts, from an ONNX graph alone, which symmetries of the pixel grid can hold exactly: quarter turns
+// and mirrors (the group D4 of the square, or of the rectangle), and cyclic and free shifts by whole pixels.
 //
-// Two predictions are made. Structure is the largest group that some choice of weights keeps: strides, sizes, padding, crops,
-// resizing, position tables decide it. Weights is the largest group that the stored weights keep as well, up to a consistent
-// permutation of channels.
+// Two predictions are made. Structure is the largest group that some choice of weights keeps: strides, sizes, padding,
+// crops, resizing, position tables decide it. Weights is the largest group that the stored weights keep as well, up to
+// a consistent permutation of channels.
 //
 // # How structure is judged
 //
-// The picture is replaced by random numbers modulo the prime 2^61-1, weights by random stand-ins that are as symmetric as
-// their shape permits and alike for all channels, nonlinearities by random functions; sums, products and linear resampling
-// are exact. A picture and its moved copies are sent through the graph in this form, one channel in place of all. An identity
-// between the results that holds for random numbers holds for all, up to a chance of about 2^-50, so that the judgement is
-// exact for these stand-ins: it finds what a table of laws would miss, such as a pad that a later window makes up for, windows
-// that differ only in what they do not read, or branches on turned copies that together have what each of them lacks. The
-// laws (such as: a mirror keeps a strided window if size + 2*begin - extent = stride*(places-1)) then say why.
+// The picture is replaced by random numbers modulo the prime 2^61-1, weights by random stand-ins that are as symmetric
+// as their shape permits and alike for all channels, nonlinearities by random functions; sums, products and linear
+// resampling are exact. A picture and its moved copies are sent through the graph in this form, one channel in place of
+// all. An identity between the results that holds for random numbers holds for all, up to a chance of about 2^-50, so
+// that the judgement is exact for these stand-ins: it finds what a table of laws would miss, such as a pad that a later
+// window makes up for, windows that differ only in what they do not read, or branches on turned copies that together
+// have what each of them lacks. The laws (such as: a mirror keeps a strided window if size + 2*begin - extent =
+// stride*(places-1)) then say why.
 //
-// What it does not know are inequalities: that a mean is no larger than the maximum can make a maximum of means of maxima more
-// symmetric than predicted.
+// What it does not know are inequalities: that a mean is no larger than the maximum can make a maximum of means of
+// maxima more symmetric than predicted.
 //
-// Structure says what cannot be exact. That something can be exact does not say that it is: for that the weights are read.
+// Structure says what cannot be exact. That something can be exact does not say that it is: for that the weights are
+// read.
 package lint
 
 import (
@@ -47,8 +49,8 @@ type Options struct {
 	Tolerance float64
 }
 
-// DefaultTolerance is the tolerance for weights if [Options] names none: float32 weights that were made equal by averaging
-// differ by about 1e-7.
+// DefaultTolerance is the tolerance for weights if [Options] names none: float32 weights that were made equal by
+// averaging differ by about 1e-7.
 const DefaultTolerance = 1e-5
 
 // Prediction is what can be exact for one picture input and one output.
@@ -60,25 +62,26 @@ type Prediction struct {
 	Input  string `json:"input"`
 	Output string `json:"output"`
 	Layout string `json:"layout,omitempty"`
-	Size   [2]int `json:"size"` // rows and columns of the picture
+	// rows and columns of the picture
+	Size [2]int `json:"size"`
 	// Map tells whether the output has places that move with those of the picture; else it is judged as an invariant.
 	Map bool `json:"map"`
 
-	// Structure is the largest group that the structure permits. It is 0, the empty set, if StructureKnown is false: a node
-	// could not be followed, and Unknown says which.
+	// Structure is the largest group that the structure permits. It is 0, the empty set, if StructureKnown is false: a
+	// node could not be followed, and Unknown says which.
 	Structure      Subgroup `json:"structure"`
 	StructureKnown bool     `json:"structure_known"`
-	// Construction is the group that holds whatever the weights are, such as by averaging over turned copies; 0 if that is not
-	// known.
+	// Construction is the group that holds whatever the weights are, such as by averaging over turned copies; 0 if that
+	// is not known.
 	Construction Subgroup `json:"construction"`
-	// Weights is the largest group that the stored weights keep, with channels permuted inside and in their places at the
-	// output. Representations that are no permutations, such as vectors, are not seen.
-	// It is what is known so far if WeightsKnown is false; elements in Undecided may hold as well.
+	// Weights is the largest group that the stored weights keep, with channels permuted inside and in their places at
+	// the output. Representations that are no permutations, such as vectors, are not seen. It is what is known so far
+	// if WeightsKnown is false; elements in Undecided may hold as well.
 	Weights      Subgroup  `json:"weights"`
 	WeightsKnown bool      `json:"weights_known"`
 	Undecided    []Element `json:"undecided,omitempty"`
-	// Permuted are the elements under which the output keeps its numbers up to a permutation of channels that is not the
-	// identity: a regular representation, or features that were not pooled over the group.
+	// Permuted are the elements under which the output keeps its numbers up to a permutation of channels that is not
+	// the identity: a regular representation, or features that were not pooled over the group.
 	Permuted []Permutation `json:"permuted,omitempty"`
 
 	Shifts  Shifts    `json:"shifts"`
@@ -109,9 +112,10 @@ const (
 
 // Loss is a node at which symmetry ends for good: nothing after it restores what it breaks.
 type Loss struct {
-	Node   string `json:"node"`
-	Op     string `json:"op"`
-	Level  string `json:"level"` // LevelStructure, LevelWeights, LevelShift or LevelRoll
+	Node string `json:"node"`
+	Op   string `json:"op"`
+	// LevelStructure, LevelWeights, LevelShift or LevelRoll
+	Level  string `json:"level"`
 	Reason string `json:"reason"`
 	Remedy string `json:"remedy,omitempty"`
 	// Elements are the names of those of D4 that it breaks, or the shifts, such as "1 down".
@@ -183,9 +187,10 @@ func (m motion) String() string {
 
 // picture is the input that moves.
 type picture struct {
-	name   string
-	shape  []int
-	at     [2]int // axes of rows and columns
+	name  string
+	shape []int
+	// axes of rows and columns
+	at     [2]int
 	layout string
 }
 
@@ -200,7 +205,8 @@ func findPicture(f *facts.Facts, o Options) (p picture, why string, err error) {
 	switch {
 	case o.Input != "":
 		if i = slices.IndexFunc(ins, func(x onnx.Port) bool { return x.Name == o.Input }); i < 0 {
-			return p, "", fmt.Errorf("%s: no input %q; it has %s", f.Model().Name(), o.Input, strings.Join(onnx.Names(ins), ", "))
+			return p, "", fmt.Errorf("%s: no input %q; it has %s", f.Model().Name(), o.Input,
+				strings.Join(onnx.Names(ins), ", "))
 		}
 	case len(ins) == 0:
 		return p, "the model has no input", nil
@@ -222,7 +228,8 @@ func findPicture(f *facts.Facts, o Options) (p picture, why string, err error) {
 	}
 	if len(p.shape) != rank {
 		if o.Layout != "" && p.shape != nil {
-			return p, "", fmt.Errorf("%s: the input %s has %d axes, which is not %s", f.Model().Name(), ins[i], len(p.shape), p.layout)
+			return p, "", fmt.Errorf("%s: the input %s has %d axes, which is not %s", f.Model().Name(), ins[i],
+				len(p.shape), p.layout)
 		}
 		return p, fmt.Sprintf("the input %s has no two pixel axes", ins[i]), nil
 	}
@@ -238,9 +245,9 @@ func few(n int) bool { return n == 1 || n == 3 || n == 4 }
 // errNoOutput says that the output asked for does not exist.
 var errNoOutput = errors.New("no such value")
 
-// Predict predicts the largest exact subgroups of a model whose shapes are known. It runs nothing; it takes time that grows
-// with the number of pixels and nodes but not with that of channels (about a second for a ResNet at 224 x 224). An error says
-// that an option does not fit the model, or that ctx ended.
+// Predict predicts the largest exact subgroups of a model whose shapes are known. It runs nothing; it takes time that
+// grows with the number of pixels and nodes but not with that of channels (about a second for a ResNet at 224 x 224).
+// An error says that an option does not fit the model, or that ctx ended.
 func Predict(ctx context.Context, f *facts.Facts, o Options) (*Prediction, error) {
 	p, why, err := findPicture(f, o)
 	if err != nil {
@@ -251,8 +258,10 @@ func Predict(ctx context.Context, f *facts.Facts, o Options) (*Prediction, error
 	if res.Output == "" && len(outs) > 0 {
 		res.Output = outs[0].Name
 	}
-	if o.Output != "" && f.Shapes[o.Output] == nil && !slices.ContainsFunc(f.Model().Proto().GetGraph().GetNode(), func(n *nodeProto) bool { return slices.Contains(n.GetOutput(), o.Output) }) {
-		return nil, fmt.Errorf("%s: output %q: %w; outputs are %s", f.Model().Name(), o.Output, errNoOutput, strings.Join(onnx.Names(outs), ", "))
+	if o.Output != "" && f.Shapes[o.Output] == nil && !slices.ContainsFunc(f.Model().Proto().GetGraph().GetNode(),
+		func(n *nodeProto) bool { return slices.Contains(n.GetOutput(), o.Output) }) {
+		return nil, fmt.Errorf("%s: output %q: %w; outputs are %s", f.Model().Name(), o.Output, errNoOutput,
+			strings.Join(onnx.Names(outs), ", "))
 	}
 	if why != "" {
 		return res, nil
@@ -278,7 +287,8 @@ type linter struct {
 	p   picture
 	o   Options
 	res *Prediction
-	run *run // of the elements of D4
+	// of the elements of D4
+	run *run
 }
 
 // points judges the elements of D4.
@@ -327,7 +337,9 @@ func (l *linter) points(ctx context.Context) error {
 	if all != Whole {
 		l.res.Losses = append(l.res.Losses, Loss{
 			Node: l.p.name, Op: "input", Level: LevelStructure, Elements: (Whole &^ all).Names(),
-			Reason: fmt.Sprintf("pictures of %d x %d are not square: quarter turns and diagonal mirrors change their size", l.p.h(), l.p.w()),
+			Reason: fmt.Sprintf(
+				"pictures of %d x %d are not square: quarter turns and diagonal mirrors change their size", l.p.h(),
+				l.p.w()),
 			Remedy: "use a square size",
 		})
 	}
@@ -344,7 +356,11 @@ func (l *linter) unfollowed(r *run, level string) {
 		l.res.Unknown = append(l.res.Unknown, u)
 	}
 	if len(r.gaps) == 0 {
-		l.res.Unknown = append(l.res.Unknown, Unknown{Node: l.res.Output, Op: "output", Level: level, Reason: "its places lie in an order that is not followed"})
+		l.res.Unknown = append(l.res.Unknown,
+			Unknown{
+				Node: l.res.Output, Op: "output", Level: level,
+				Reason: "its places lie in an order that is not followed",
+			})
 	}
 }
 
@@ -358,20 +374,26 @@ func oblong(f *facts.Facts) bool {
 
 // run is one trace of a picture and its moved copies.
 type run struct {
-	motions []motion // the first one is the identity
+	// the first one is the identity
+	motions []motion
 	status  map[string]status
 	gaps    []Unknown
-	dense   map[int]bool // nodes that read a map with weights for every place
-	tabled  map[int]bool // nodes that combine a map with a table of places
+	// nodes that read a map with weights for every place
+	dense map[int]bool
+	// nodes that combine a map with a table of places
+	tabled map[int]bool
 }
 
 // status is what became of a value.
 type status struct {
 	judged bool
-	placed bool // it has places of the picture
+	// it has places of the picture
+	placed bool
 	atoms  [][]atom
-	kept   []bool // per motion
-	lost   []bool // per motion: not kept or, where that is not judged, made of what is not
+	// per motion
+	kept []bool
+	// per motion: not kept or, where that is not judged, made of what is not
+	lost []bool
 }
 
 // group is the set of elements that a value keeps.
@@ -690,7 +712,11 @@ func (l *linter) shifts(ctx context.Context) error {
 	for _, n := range sym.Notes {
 		if slices.Contains(n.Breaks, facts.BreaksShift) && s.Free != [2]int{1, 1} {
 			for _, name := range n.Nodes {
-				l.res.Losses = append(l.res.Losses, Loss{Node: name, Op: n.Op, Level: LevelShift, Elements: []string{"1 down", "1 across"}, Reason: n.Why, Remedy: n.Remedy})
+				l.res.Losses = append(l.res.Losses,
+					Loss{
+						Node: name, Op: n.Op, Level: LevelShift, Elements: []string{"1 down", "1 across"},
+						Reason: n.Why, Remedy: n.Remedy,
+					})
 			}
 		}
 	}

@@ -78,7 +78,10 @@ func (l layerSpec) node(b *onnx.Builder, x string) string {
 		mode := map[string]string{"constant": "constant", "reflect": "reflect", "circular": "wrap"}[l.Mode]
 		return b.Op("Pad", []string{x, b.Ints(0, 0, p[0], p[1], 0, 0, p[2], p[3])}, onnx.AttrString("mode", mode))
 	case "Slice":
-		return b.Op("Slice", []string{x, b.Ints(l.Start, l.Start), b.Ints(1<<40, 1<<40), b.Ints(2, 3), b.Ints(l.Step, l.Step)})
+		return b.Op("Slice", []string{
+			x, b.Ints(l.Start, l.Start), b.Ints(1<<40, 1<<40), b.Ints(2, 3),
+			b.Ints(l.Step, l.Step),
+		})
 	case "Resize":
 		return b.Op("Resize", []string{x, "", "", b.Ints(1, 1, l.Size[0], l.Size[1])}, onnx.AttrString("mode", l.Mode),
 			onnx.AttrString("coordinate_transformation_mode", l.Coord), onnx.AttrString("nearest_mode", "floor"))
@@ -92,14 +95,15 @@ func (l layerSpec) node(b *onnx.Builder, x string) string {
 	case "Conv", "ConvTranspose":
 		ints("dilations", l.Dilation)
 		ints("output_padding", l.Extra)
-		return b.Op(l.Op, []string{x, b.Const(tensor.New(tensor.Float32, 1, 1, int(l.Kernel[0]), int(l.Kernel[1])))}, attrs...)
+		return b.Op(l.Op, []string{x, b.Const(tensor.New(tensor.Float32, 1, 1, int(l.Kernel[0]), int(l.Kernel[1])))},
+			attrs...)
 	}
 	ints("kernel_shape", l.Kernel)
 	return b.Op(l.Op, []string{x}, attrs...)
 }
 
-// What structure is said to permit is what torch measured with symmetric kernels, for the stacks of layers that package facts
-// keeps (made by its testdata/gen.py).
+// What structure is said to permit is what torch measured with symmetric kernels, for the stacks of layers that package
+// facts keeps (made by its testdata/gen.py).
 func TestAgainstTorch(t *testing.T) {
 	raw, err := os.ReadFile("../facts/testdata/symmetry.json")
 	if err != nil {
@@ -110,7 +114,8 @@ func TestAgainstTorch(t *testing.T) {
 		Size  []int
 		Shape []int
 		Kept  []string
-		Roll  int // the least cyclic shift of both axes that the output follows; 0 for none
+		// the least cyclic shift of both axes that the output follows; 0 for none
+		Roll int
 	}
 	if err := json.Unmarshal(raw, &cases); err != nil {
 		t.Fatal(err)

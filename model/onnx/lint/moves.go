@@ -435,8 +435,8 @@ func reshape(x *value, shape []int) *value {
 	return out
 }
 
-// interleave makes one picture axis of places and what came between them, such as the rows of blocks and the rows within them
-// after a pixel shuffle.
+// interleave makes one picture axis of places and what came between them, such as the rows of blocks and the rows
+// within them after a pixel shuffle.
 func (v *value) interleave() {
 	for a, as := range v.atoms {
 		if len(as) < 2 || as[0].role != roleY && as[0].role != roleX {
@@ -448,7 +448,9 @@ func (v *value) interleave() {
 		}
 		alone := !slices.ContainsFunc(as[1:], func(f atom) bool { return f.role != roleOther })
 		for b, bs := range v.atoms {
-			alone = alone && (a == b || !slices.ContainsFunc(bs, func(f atom) bool { return f.role == as[0].role && f.copy == as[0].copy && f.n > 1 }))
+			alone = alone && (a == b ||
+				!slices.ContainsFunc(bs,
+					func(f atom) bool { return f.role == as[0].role && f.copy == as[0].copy && f.n > 1 }))
 		}
 		if between && alone && a > 0 {
 			v.atoms[a] = []atom{{role: as[0].role, copy: as[0].copy, n: v.shape[a], step: 1}}
@@ -456,8 +458,8 @@ func (v *value) interleave() {
 	}
 }
 
-// settled is how the axes of an output are read: places that lie among channels are channels, and what is left of an axis of
-// the picture is a picture axis of its own.
+// settled is how the axes of an output are read: places that lie among channels are channels, and what is left of an
+// axis of the picture is a picture axis of its own.
 func (v *value) settled() *value {
 	pure := map[[2]int]int{} // axis by role and copy
 	for a, as := range v.atoms {
@@ -522,7 +524,8 @@ func (t *tracer) resize(x *value) *value {
 	if old {
 		coord, near = "asymmetric", "floor"
 	}
-	if onnx.Int(t.node, "antialias", 0) != 0 || onnx.Int(t.node, "exclude_outside", 0) != 0 || coord == "tf_crop_and_resize" {
+	if onnx.Int(t.node, "antialias", 0) != 0 || onnx.Int(t.node, "exclude_outside", 0) != 0 ||
+		coord == "tf_crop_and_resize" {
 		return opaque("a resize with antialias, exclude_outside or %s", "tf_crop_and_resize")
 	}
 	shape := t.rec.Out[0]

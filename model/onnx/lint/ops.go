@@ -14,10 +14,11 @@ import (
 
 // standIns says what stands for the weights.
 type standIns struct {
-	// tied gives kernels of the same size and cost the same stand-in, so that a pair such as 1x7 and 7x1 can treat both axes
-	// alike.
+	// tied gives kernels of the same size and cost the same stand-in, so that a pair such as 1x7 and 7x1 can treat both
+	// axes alike.
 	tied bool
-	// free gives every entry of a kernel and every channel a number of its own: what holds then holds whatever the weights are.
+	// free gives every entry of a kernel and every channel a number of its own: what holds then holds whatever the
+	// weights are.
 	free bool
 }
 
@@ -27,8 +28,9 @@ type tracer struct {
 	values map[string]*value
 	standIns
 
-	r    *run
-	i    int // index of the node at hand
+	r *run
+	// index of the node at hand
+	i    int
 	node *onnxpb.NodeProto
 	rec  *facts.Node
 }
@@ -144,7 +146,8 @@ func (t *tracer) tellApart(name string) {
 		return
 	}
 	for a, n := range v.shape {
-		if n > 1 && v.held[a] == 1 && !slices.ContainsFunc(v.atoms[a], func(f atom) bool { return f.role != roleOther }) {
+		if n > 1 && v.held[a] == 1 &&
+			!slices.ContainsFunc(v.atoms[a], func(f atom) bool { return f.role != roleOther }) {
 			if v = distinct(v, a, seedOf(fmt.Sprint(name, a))); v.opaque != "" {
 				break
 			}
@@ -196,8 +199,12 @@ func (t *tracer) follow() *value {
 		for a := 2; a < len(x.shape); a++ {
 			axes = append(axes, a)
 		}
-		return reduce(x, map[string]string{"GlobalAveragePool": "Mean", "GlobalMaxPool": "Max", "GlobalLpPool": "L2"}[op], axes, true)
-	case "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp":
+		return reduce(x, map[string]string{
+			"GlobalAveragePool": "Mean", "GlobalMaxPool": "Max",
+			"GlobalLpPool": "L2",
+		}[op], axes, true)
+	case "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare",
+		"ReduceLogSum", "ReduceLogSumExp":
 		axes, err := t.f.ReducedAxes(t.i)
 		if err != nil {
 			return opaque("%s", err)
@@ -205,7 +212,8 @@ func (t *tracer) follow() *value {
 		return reduce(x, strings.TrimPrefix(op, "Reduce"), axes, onnx.Int(t.node, "keepdims", 1) != 0)
 	case "ArgMax", "ArgMin", "Hardmax":
 		return t.argument(x)
-	case "Softmax", "LogSoftmax", "LpNormalization", "LayerNormalization", "RMSNormalization", "InstanceNormalization", "GroupNormalization", "MeanVarianceNormalization", "LRN":
+	case "Softmax", "LogSoftmax", "LpNormalization", "LayerNormalization", "RMSNormalization", "InstanceNormalization",
+		"GroupNormalization", "MeanVarianceNormalization", "LRN":
 		return t.normalized(x)
 	case "BatchNormalization":
 		if t.training() {
@@ -213,7 +221,8 @@ func (t *tracer) follow() *value {
 			for a := 2; a < len(x.shape); a++ {
 				axes = append(axes, a)
 			}
-			return zip(x.shape, t.seed(), x, reduce(each(x, func(v uint64) uint64 { return mix(1, v) }), "Sum", axes, true))
+			return zip(x.shape, t.seed(), x, reduce(each(x, func(v uint64) uint64 { return mix(1, v) }), "Sum", axes,
+				true))
 		}
 		if len(t.node.GetInput()) < 3 {
 			return opaque("it lacks a scale or a bias")
@@ -228,7 +237,8 @@ func (t *tracer) follow() *value {
 	case "QuantizeLinear", "DequantizeLinear", "Clip":
 		s := t.seed()
 		return each(x, func(v uint64) uint64 { return mix(s, v) })
-	case "Slice", "Pad", "Transpose", "Concat", "Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Resize", "Upsample":
+	case "Slice", "Pad", "Transpose", "Concat", "Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth", "Flatten",
+		"Reshape", "Squeeze", "Unsqueeze", "Resize", "Upsample":
 		return t.moved(x)
 	case "Gemm", "MatMul":
 		return t.product()
@@ -256,13 +266,15 @@ func (t *tracer) follow() *value {
 // training tells whether a BatchNormalization takes its statistics from the batch.
 func (t *tracer) training() bool {
 	n := t.node
-	return onnx.Int(n, "training_mode", 0) != 0 || t.f.Model().Opset() < 14 && len(n.GetOutput()) > 1 && n.GetOutput()[1] != ""
+	return onnx.Int(n, "training_mode", 0) != 0 || t.f.Model().Opset() < 14 && len(n.GetOutput()) > 1 &&
+		n.GetOutput()[1] != ""
 }
 
 // rising tells whether the function of the node never falls.
 func (t *tracer) rising() bool {
 	switch t.node.GetOpType() {
-	case "Relu", "Sigmoid", "Tanh", "Softplus", "Softsign", "Exp", "Log", "Sqrt", "Erf", "Ceil", "Floor", "Round", "Sign", "Atan", "Sinh", "Asinh":
+	case "Relu", "Sigmoid", "Tanh", "Softplus", "Softsign", "Exp", "Log", "Sqrt", "Erf", "Ceil", "Floor", "Round",
+		"Sign", "Atan", "Sinh", "Asinh":
 		return true
 	case "LeakyRelu":
 		return onnx.Float(t.node, "alpha", 0.01) >= 0
@@ -274,10 +286,12 @@ func (t *tracer) rising() bool {
 	return false
 }
 
-var unary = strings.Fields(`Relu LeakyRelu Elu Selu Celu Sigmoid Tanh Softplus Softsign HardSigmoid HardSwish Exp Log Sqrt Erf Reciprocal
+var unary = strings.Fields(
+	`Relu LeakyRelu Elu Selu Celu Sigmoid Tanh Softplus Softsign HardSigmoid HardSwish Exp Log Sqrt Erf Reciprocal
 	Ceil Round Sign Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh ThresholdedRelu Gelu Mish Shrink Swish Abs Floor Not IsNaN IsInf`)
 
-var nary = strings.Fields(`Add Sub Mul Div Pow Mod Min Max Sum Mean PRelu And Or Xor Equal Greater Less GreaterOrEqual LessOrEqual Where BitShift`)
+var nary = strings.Fields(
+	`Add Sub Mul Div Pow Mod Min Max Sum Mean PRelu And Or Xor Equal Greater Less GreaterOrEqual LessOrEqual Where BitShift`)
 
 // each applies a function to every number.
 func each(x *value, f func(uint64) uint64) *value {
@@ -388,11 +402,12 @@ func zip(shape []int, seed uint64, a, b *value) *value {
 	return fuse(shape, []*value{a, b}, func(v []uint64) uint64 { return mix(mix(seed, v[0]), v[1]) })
 }
 
-// table is what a stored table amounts to when it is combined with a map: what varies along channels alone could be anything
-// and stands for itself; along places it is read. Channels are summed up, each with its own function, so that places differ
-// if they differ in any channel.
+// table is what a stored table amounts to when it is combined with a map: what varies along channels alone could be
+// anything and stands for itself; along places it is read. Channels are summed up, each with its own function, so that
+// places differ if they differ in any channel.
 func (t *tracer) table(c *value, shape []int, data []*value, name string) *value {
-	if c = align(c, len(shape)); len(c.shape) > len(shape) || slices.ContainsFunc(data, func(v *value) bool { return len(v.shape) > len(shape) }) {
+	if c = align(c, len(shape)); len(c.shape) > len(shape) ||
+		slices.ContainsFunc(data, func(v *value) bool { return len(v.shape) > len(shape) }) {
 		return opaque("values of %v on one of %v", c.shape, shape)
 	}
 	placed := make([]bool, len(shape))
@@ -513,7 +528,8 @@ func (t *tracer) combined() *value {
 	})
 }
 
-// extremum stands in for a function of a set: a single number is itself, order and repetition do not matter. It may reorder.
+// extremum stands in for a function of a set: a single number is itself, order and repetition do not matter. It may
+// reorder.
 func extremum(seed uint64, a []uint64) uint64 {
 	slices.Sort(a)
 	a = slices.Compact(a)
@@ -604,7 +620,8 @@ func reduce(x *value, kind string, axes []int, keep bool) *value {
 	res := &value{x: out.x, shape: []int{}, held: []int{}, base: out.base, sets: out.sets}
 	for a := range out.shape {
 		if !slices.Contains(axes, a) {
-			res.shape, res.held, res.atoms = append(res.shape, out.shape[a]), append(res.held, out.held[a]), append(res.atoms, out.atoms[a])
+			res.shape, res.held, res.atoms = append(res.shape, out.shape[a]), append(res.held, out.held[a]),
+				append(res.atoms, out.atoms[a])
 		}
 	}
 	return res
@@ -782,7 +799,8 @@ func (t *tracer) convolve(x *value) *value {
 			list[o] = o / (outC / groups)
 		}
 		res.shape[1], res.atoms[1] = groups, plain(groups)
-		res = res.remap([][]int{nil, list, nil, nil}, [][]atom{res.atoms[0], plain(outC), res.atoms[2], res.atoms[3]}, 0)
+		res = res.remap([][]int{nil, list, nil, nil}, [][]atom{res.atoms[0], plain(outC), res.atoms[2], res.atoms[3]},
+			0)
 	}
 	return res
 }
@@ -963,7 +981,8 @@ func (t *tracer) argument(x *value) *value {
 		}
 		numbered.x = append(numbered.x, dst)
 	}
-	return each(reduce(numbered, "Sum", []int{int(a)}, onnx.Int(t.node, "keepdims", 1) != 0), func(v uint64) uint64 { return mix(seed, v) })
+	return each(reduce(numbered, "Sum", []int{int(a)}, onnx.Int(t.node, "keepdims", 1) != 0),
+		func(v uint64) uint64 { return mix(seed, v) })
 }
 
 // normalized follows operators that divide by a statistic over some axes.
@@ -1112,7 +1131,8 @@ func (t *tracer) cumulative(x *value) *value {
 	return blend(x, int(a[0]), taps, x.atoms[a[0]])
 }
 
-// weightsOf are stand-ins for the weights with which a dense layer reads an axis: as symmetric as the places along it permit.
+// weightsOf are stand-ins for the weights with which a dense layer reads an axis: as symmetric as the places along it
+// permit.
 func weightsOf(as []atom, n int, seed uint64) []uint64 {
 	out := make([]uint64, n)
 	v := &value{atoms: [][]atom{as}}
@@ -1165,8 +1185,8 @@ func places(as []atom, i int) (ys, xs [8]int) {
 	return ys, xs
 }
 
-// contract sums a value over an axis with weights; for an order of places that is not followed it sums functions, so that
-// nothing cancels.
+// contract sums a value over an axis with weights; for an order of places that is not followed it sums functions, so
+// that nothing cancels.
 func (t *tracer) contract(x *value, axis int, seed uint64) *value {
 	lost := false
 	for _, a := range x.atoms[axis] {
@@ -1216,7 +1236,10 @@ func (t *tracer) product() *value {
 		b = t.in(1)
 	}
 	turn := func(v *value) *value {
-		out := &value{shape: []int{v.shape[1], v.shape[0]}, held: []int{v.held[1], v.held[0]}, atoms: [][]atom{v.atoms[1], v.atoms[0]}}
+		out := &value{
+			shape: []int{v.shape[1], v.shape[0]}, held: []int{v.held[1], v.held[0]},
+			atoms: [][]atom{v.atoms[1], v.atoms[0]},
+		}
 		for _, s := range v.x {
 			d := make([]uint64, len(s))
 			for i := range s {

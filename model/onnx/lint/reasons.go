@@ -12,8 +12,8 @@ import (
 
 type nodeProto = onnxpb.NodeProto
 
-// blame finds the nodes at which what the output lacks was lost: those that lack it while their inputs do not, with nothing
-// in between that restores it.
+// blame finds the nodes at which what the output lacks was lost: those that lack it while their inputs do not, with
+// nothing in between that restores it.
 func (l *linter) blame(r *run, level string) {
 	nodes := l.f.Model().Proto().GetGraph().GetNode()
 	maker := map[string]int{}
@@ -68,8 +68,8 @@ func (l *linter) blame(r *run, level string) {
 	}
 }
 
-// Slack is the law of a window under a mirror: the number of places by which its sampling grid, mirrored, misses itself, along
-// axis i. It is size + 2*begin - extent - stride*(places-1), and for a transposed convolution
+// Slack is the law of a window under a mirror: the number of places by which its sampling grid, mirrored, misses
+// itself, along axis i. It is size + 2*begin - extent - stride*(places-1), and for a transposed convolution
 // stride*(size-1) + extent - 2*begin - places. A mirror keeps the grid if it is 0.
 func Slack(w facts.Window, i int) int {
 	if w.Transposed {
@@ -96,27 +96,34 @@ func (l *linter) why(i int, lost Subgroup) (reason, remedy string) {
 		if op == "Upsample" || l.f.Model().Opset() < 11 {
 			coord = "asymmetric"
 		}
-		text := fmt.Sprintf("resizes %v to %v by %s with %s coordinates, which reads other places from the end than from the beginning", l.f.Shapes[n.GetInput()[0]], rec.Out[0], mode, coord)
+		text := fmt.Sprintf(
+			"resizes %v to %v by %s with %s coordinates, which reads other places from the end than from the beginning",
+			l.f.Shapes[n.GetInput()[0]], rec.Out[0], mode, coord)
 		if mode == "nearest" {
 			text += fmt.Sprintf(" (nearest_mode %s)", onnx.String(n, "nearest_mode", "round_prefer_floor"))
 		}
 		return text, "use half_pixel coordinates, and with nearest an odd or whole factor, or linear"
 	case "Transpose":
-		return "exchanges rows and columns: a motion of its input is another motion of its output", "exchange them back before the output, or average over both"
+		return "exchanges rows and columns: a motion of its input is another motion of its output",
+			"exchange them back before the output, or average over both"
 	case "Concat":
-		return "puts places of several maps into one, not the same from both ends", "join the maps along their channels, or join the same on both sides"
+		return "puts places of several maps into one, not the same from both ends",
+			"join the maps along their channels, or join the same on both sides"
 	case "CumSum":
 		return "sums up from one end of the picture", "sum over the whole axis"
 	case "ArgMax", "ArgMin":
 		return "answers with a place of the picture, which a motion moves", "let the output's action move the answer"
 	case "Gemm", "MatMul":
-		return "sums over places of the picture with weights that would have to be the same for places of different kinds", "pool over both axes of the picture before the dense layer"
+		return "sums over places of the picture with weights that would have to be the same for places of different " +
+			"kinds", "pool over both axes of the picture before the dense layer"
 	case "DepthToSpace", "SpaceToDepth":
-		return "trades blocks of pixels for channels along a grid that the motion does not keep", "choose a size that is a multiple of the block"
+		return "trades blocks of pixels for channels along a grid that the motion does not keep",
+			"choose a size that is a multiple of the block"
 	}
 	for _, name := range n.GetInput() {
 		if t, ok := l.f.Stored(name); ok && t.Len() > 1 {
-			return fmt.Sprintf("combines the map with a stored table of %v that is not the same when it is moved (position table)", t.Shape), "use relative positions, or a table that has the symmetry"
+			return fmt.Sprintf("combines the map with a stored table of %v that is not the same when it is moved "+
+				"(position table)", t.Shape), "use relative positions, or a table that has the symmetry"
 		}
 	}
 	var steps []string
@@ -126,7 +133,8 @@ func (l *linter) why(i int, lost Subgroup) (reason, remedy string) {
 		}
 	}
 	if len(steps) > 1 {
-		return "brings together values that move in different ways: " + strings.Join(steps, " and "), "sample and crop all branches alike"
+		return "brings together values that move in different ways: " + strings.Join(steps, " and "),
+			"sample and crop all branches alike"
 	}
 	return "treats places of the picture differently", ""
 }
@@ -139,9 +147,11 @@ func whyWindow(w facts.Window, lost Subgroup) (reason, remedy string) {
 		if d == 0 {
 			continue
 		}
-		law := fmt.Sprintf("%s: size %d + 2*pad %d - extent %d - stride %d * (%d places - 1) = %d, not 0", name, w.In[i], w.Begin[i], w.Extent(i), w.Stride[i], w.Out[i], d)
+		law := fmt.Sprintf("%s: size %d + 2*pad %d - extent %d - stride %d * (%d places - 1) = %d, not 0", name,
+			w.In[i], w.Begin[i], w.Extent(i), w.Stride[i], w.Out[i], d)
 		if w.Transposed {
-			law = fmt.Sprintf("%s: stride %d * (size %d - 1) + extent %d - 2*pad %d - %d places = %d, not 0", name, w.Stride[i], w.In[i], w.Extent(i), w.Begin[i], w.Out[i], d)
+			law = fmt.Sprintf("%s: stride %d * (size %d - 1) + extent %d - 2*pad %d - %d places = %d, not 0", name,
+				w.Stride[i], w.In[i], w.Extent(i), w.Begin[i], w.Out[i], d)
 		}
 		switch {
 		case w.Transposed:
@@ -164,15 +174,18 @@ func whyWindow(w facts.Window, lost Subgroup) (reason, remedy string) {
 	}
 	same := w.Kernel[0] == w.Kernel[1] && w.Stride[0] == w.Stride[1] && w.Dilation[0] == w.Dilation[1]
 	if !same && lost&^Rectangle == lost {
-		return fmt.Sprintf("treats rows and columns differently: kernel %v, stride %v, dilation %v", w.Kernel, w.Stride, w.Dilation), "use the same kernel, stride and dilation for both axes"
+		return fmt.Sprintf("treats rows and columns differently: kernel %v, stride %v, dilation %v", w.Kernel, w.Stride,
+			w.Dilation), "use the same kernel, stride and dilation for both axes"
 	}
-	return fmt.Sprintf("its windows are counted differently at the two ends: pads %v before, %v after", w.Begin, w.End), "pad both sides alike"
+	return fmt.Sprintf("its windows are counted differently at the two ends: pads %v before, %v after", w.Begin, w.End),
+		"pad both sides alike"
 }
 
 // windowRemedy proposes numbers that satisfy the law.
 func windowRemedy(w facts.Window, i int) string {
 	if w.Transposed {
-		return "choose pads with stride*(size-1) + kernel - 2*pad places and no output padding, or crop the result on both sides"
+		return "choose pads with stride*(size-1) + kernel - 2*pad places and no output padding, or crop the result " +
+			"on both sides"
 	}
 	s, e := w.Stride[i], w.Extent(i)
 	var ways []string
@@ -235,14 +248,17 @@ func (l *linter) whySlice(i int) (reason, remedy string) {
 			turned = true
 		}
 		if after := in[c.Axis] - 1 - last; first != after {
-			parts = append(parts, fmt.Sprintf("axis %d: %d before and %d after, in steps of %d", c.Axis, first, after, c.Step))
+			parts = append(parts, fmt.Sprintf("axis %d: %d before and %d after, in steps of %d", c.Axis, first, after,
+				c.Step))
 		}
 	}
 	switch {
 	case len(parts) > 0:
-		return "leaves out more on one side than on the other, " + strings.Join(parts, "; "), "cut both sides alike, with (size - 1) a multiple of the step"
+		return "leaves out more on one side than on the other, " + strings.Join(parts, "; "),
+			"cut both sides alike, with (size - 1) a multiple of the step"
 	case turned:
-		return "turns an axis around: a motion of its input is another motion of its output", "bring all turned copies together again (mean or maximum)"
+		return "turns an axis around: a motion of its input is another motion of its output",
+			"bring all turned copies together again (mean or maximum)"
 	}
 	return "cuts rows and columns differently", "cut all sides alike"
 }
@@ -254,27 +270,38 @@ func (l *linter) whyRoll(i int) (reason, remedy string) {
 	if w, ok := rec.Window(); ok && len(w.In) == 2 {
 		switch {
 		case w.Begin[0]+w.End[0]+w.Begin[1]+w.End[1] > 0:
-			return fmt.Sprintf("reads padding beyond the border (%v before, %v after), not what comes in on the other side", w.Begin, w.End), circular
+			return fmt.Sprintf("reads padding beyond the border (%v before, %v after), not what comes in on the "+
+				"other side", w.Begin, w.End), circular
 		case w.Transposed && (w.Extent(0) > w.Stride[0] || w.Extent(1) > w.Stride[1]):
-			return fmt.Sprintf("what its kernel of %v spreads beyond the border does not come in on the other side", w.Kernel), circular
-		case !w.Transposed && (w.In[0]%w.Stride[0] != 0 || w.In[1]%w.Stride[1] != 0) && w.Extent(0) <= w.Stride[0] && w.Extent(1) <= w.Stride[1]:
-			return fmt.Sprintf("the stride %v does not divide the size %v", w.Stride, w.In), "choose a size that is a multiple of the stride"
+			return fmt.Sprintf("what its kernel of %v spreads beyond the border does not come in on the other side",
+				w.Kernel), circular
+		case !w.Transposed && (w.In[0]%w.Stride[0] != 0 || w.In[1]%w.Stride[1] != 0) && w.Extent(0) <= w.Stride[0] &&
+			w.Extent(1) <= w.Stride[1]:
+			return fmt.Sprintf("the stride %v does not divide the size %v", w.Stride, w.In),
+				"choose a size that is a multiple of the stride"
 		case !w.Transposed && w.Stride[0] == 1 && w.Stride[1] == 1:
 			return fmt.Sprintf("windows of %v on %v places do not go around the border", w.Kernel, w.In), circular
 		}
-		return fmt.Sprintf("the stride %v on %v places keeps shifts by its multiples only, and those if the windows go around the border", w.Stride, w.In), "average before subsampling on a cyclic grid (blur pool), " + circular
+		return fmt.Sprintf("the stride %v on %v places keeps shifts by its multiples only, and those if the windows "+
+				"go around the border", w.Stride, w.In), "average before subsampling on a cyclic grid (blur pool), " +
+				circular
 	}
 	switch n.GetOpType() {
 	case "Gemm", "MatMul":
-		return "a dense layer on a map: every place has weights of its own", "pool over the picture before the dense layer"
+		return "a dense layer on a map: every place has weights of its own",
+			"pool over the picture before the dense layer"
 	case "Pad":
-		return fmt.Sprintf("pads the border by %s, not with what comes in on the other side", onnx.String(n, "mode", "constant")), circular
+		return fmt.Sprintf("pads the border by %s, not with what comes in on the other side",
+			onnx.String(n, "mode", "constant")), circular
 	case "Slice", "Split", "Gather":
-		return "cuts a window out of the picture: what leaves it does not come in on the other side", "keep the whole picture"
+		return "cuts a window out of the picture: what leaves it does not come in on the other side",
+			"keep the whole picture"
 	case "Resize", "Upsample":
-		return "resamples: its grid and its border do not go around with the picture", "resize by a whole factor with half_pixel coordinates and cyclic borders"
+		return "resamples: its grid and its border do not go around with the picture",
+			"resize by a whole factor with half_pixel coordinates and cyclic borders"
 	}
-	if slices.ContainsFunc(n.GetInput(), func(name string) bool { t, ok := l.f.Stored(name); return ok && t.Len() > 1 }) {
+	if slices.ContainsFunc(n.GetInput(),
+		func(name string) bool { t, ok := l.f.Stored(name); return ok && t.Len() > 1 }) {
 		return "combines the map with a table that has a value of its own for every place", "use relative positions"
 	}
 	return "places of the picture do not go around its border here", ""

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// String is the prediction in one line: "structure permits D4, weights keep C4; shifts by multiples of 4 away from the border".
+// String is the prediction in one line: "structure permits D4, weights keep C4; shifts by multiples of 4 away from the
+// border".
 func (p *Prediction) String() string {
 	if !p.Analyzed {
 		return "not analyzed: " + p.Why
@@ -121,7 +122,8 @@ func (p *Prediction) WriteText(w io.Writer) error {
 	var entries []*entry
 	for _, l := range p.Losses {
 		i := slices.IndexFunc(entries, func(e *entry) bool {
-			return e.loss.Op == l.Op && e.loss.Level == l.Level && e.loss.Reason == l.Reason && slices.Equal(e.loss.Elements, l.Elements)
+			return e.loss.Op == l.Op && e.loss.Level == l.Level && e.loss.Reason == l.Reason &&
+				slices.Equal(e.loss.Elements, l.Elements)
 		})
 		if i >= 0 {
 			entries[i].nodes = append(entries[i].nodes, l.Node)

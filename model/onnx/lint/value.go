@@ -10,8 +10,9 @@ import (
 	"nero/data/tensor"
 )
 
-// Numbers are taken modulo the prime 2^61-1: sums, products and quotients are exact there, so that two expressions in them are
-// equal for random inputs only if they are the same expression, up to a chance of about 2^-60 times their degree.
+// Numbers are taken modulo the prime 2^61-1: sums, products and quotients are exact there, so that two expressions in
+// them are equal for random inputs only if they are the same expression, up to a chance of about 2^-60 times their
+// degree.
 const prime = 1<<61 - 1
 
 func fold61(hi, lo uint64) uint64 {
@@ -73,11 +74,14 @@ func seedOf(text string) uint64 {
 
 // atom is a factor of an axis.
 type atom struct {
-	role byte // roleY, roleX, roleOther or roleLost
+	// roleY, roleX, roleOther or roleLost
+	role byte
 	// copy tells several pairs of picture axes of one value apart, such as the two of an attention matrix.
 	copy int
-	n    int // length
-	step int // places of the whole picture axis that one step along this factor is worth
+	// length
+	n int
+	// places of the whole picture axis that one step along this factor is worth
+	step int
 }
 
 const (
@@ -87,16 +91,20 @@ const (
 	roleLost // places in an order that is not followed
 )
 
-// value is what is known of a tensor: one array of numbers for the picture and one for each of its moved copies. Axes along
-// which all numbers are the same are held once.
+// value is what is known of a tensor: one array of numbers for the picture and one for each of its moved copies. Axes
+// along which all numbers are the same are held once.
 type value struct {
 	shape []int
-	held  []int      // shape, but 1 where all numbers along an axis are the same
-	atoms [][]atom   // factors of each axis, outermost first
-	x     [][]uint64 // per copy of the picture; a single one if the value does not depend on it
+	// shape, but 1 where all numbers along an axis are the same
+	held []int
+	// factors of each axis, outermost first
+	atoms [][]atom
+	// per copy of the picture; a single one if the value does not depend on it
+	x [][]uint64
 	// opaque is why nothing is known; the rest is then empty.
 	opaque string
-	// A value that is made of maxima, element i being that of the elements sets[i] of base: a maximum of maxima is one maximum.
+	// A value that is made of maxima, element i being that of the elements sets[i] of base: a maximum of maxima is one
+	// maximum.
 	base *value
 	sets [][]int32
 }
@@ -291,8 +299,9 @@ func (v *value) spread(axes ...int) *value {
 	return v.take(v.shape, held, v.atoms, from, 0)
 }
 
-// levels numbers the entries of a stored table by size. Entries that differ by no more than rounding have the same number,
-// unless so many values lie so close together that rounding cannot be told from content: then only equal ones have.
+// levels numbers the entries of a stored table by size. Entries that differ by no more than rounding have the same
+// number, unless so many values lie so close together that rounding cannot be told from content: then only equal ones
+// have.
 func levels(x []float64) []uint64 {
 	order := make([]int, len(x))
 	largest := 0.0
@@ -341,7 +350,8 @@ func stored(t tensor.Tensor) *value {
 		v.atoms = append(v.atoms, plain(n))
 	}
 	switch t.DType {
-	case tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Bool:
+	case tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8, tensor.Uint16, tensor.Uint32,
+		tensor.Uint64, tensor.Bool:
 		out := make([]uint64, len(x))
 		for i, f := range x {
 			out[i] = integer(int64(f))

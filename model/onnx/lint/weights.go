@@ -25,7 +25,8 @@ const (
 // relation says that value(g x)[channel c, place p] = value(x)[channel perm[c], place g⁻¹ p].
 type relation struct {
 	standing standing
-	perm     []int // of all channels; nil for the identity
+	// of all channels; nil for the identity
+	perm []int
 }
 
 // inverse is the element that undoes e.
@@ -40,8 +41,8 @@ func (e Element) inverse() Element {
 	return e
 }
 
-// weights reads the stored weights: which elements do they keep with channels permuted consistently along the graph, and
-// which ones hold whatever the weights are?
+// weights reads the stored weights: which elements do they keep with channels permuted consistently along the graph,
+// and which ones hold whatever the weights are?
 func (l *linter) weights(ctx context.Context) error {
 	res := l.res
 	if !res.StructureKnown {
@@ -59,7 +60,10 @@ func (l *linter) weights(ctx context.Context) error {
 	if s := r.status[res.Output]; s.judged {
 		res.Construction = r.group(res.Output)
 	}
-	w := &weigher{l: l, rel: map[string]*[elements]relation{}, tol: l.o.Tolerance, lost: map[int][]Element{}, why: map[int][][2]string{}}
+	w := &weigher{
+		l: l, rel: map[string]*[elements]relation{}, tol: l.o.Tolerance, lost: map[int][]Element{},
+		why: map[int][][2]string{},
+	}
 	if w.tol == 0 {
 		w.tol = DefaultTolerance
 	}
@@ -77,7 +81,8 @@ func (l *linter) weights(ctx context.Context) error {
 				continue
 			}
 			if i := w.maker(res.Output); i >= 0 {
-				w.lose(i, e, "the output keeps its numbers up to a permutation of its channels", "pool over the group before the output (maximum or mean over the permuted channels)")
+				w.lose(i, e, "the output keeps its numbers up to a permutation of its channels",
+					"pool over the group before the output (maximum or mean over the permuted channels)")
 			}
 		case x.standing == guessed:
 			res.Undecided = append(res.Undecided, e)
@@ -105,18 +110,22 @@ func (l *linter) weights(ctx context.Context) error {
 
 // weigher follows relations through the graph.
 type weigher struct {
-	l    *linter
-	rel  map[string]*[elements]relation
-	tol  float64
-	lost map[int][]Element   // by node
-	why  map[int][][2]string // reason and remedy, per element lost
+	l   *linter
+	rel map[string]*[elements]relation
+	tol float64
+	// by node
+	lost map[int][]Element
+	// reason and remedy, per element lost
+	why  map[int][][2]string
 	gaps []Unknown
-	gap  string // why the node at hand is not followed
+	// why the node at hand is not followed
+	gap string
 }
 
 // maker is the node that makes a value; -1 if it is an input.
 func (w *weigher) maker(name string) int {
-	return slices.IndexFunc(w.l.f.Model().Proto().GetGraph().GetNode(), func(n *nodeProto) bool { return slices.Contains(n.GetOutput(), name) })
+	return slices.IndexFunc(w.l.f.Model().Proto().GetGraph().GetNode(),
+		func(n *nodeProto) bool { return slices.Contains(n.GetOutput(), name) })
 }
 
 func (w *weigher) lose(i int, e Element, reason, remedy string) {
@@ -144,7 +153,10 @@ func (w *weigher) follow() {
 			r[e] = w.step(i, n, e)
 		}
 		if w.gap != "" {
-			w.gaps = append(w.gaps, Unknown{Node: l.f.Nodes[i].Name, Op: l.f.Nodes[i].Op, Level: LevelWeights, Reason: w.gap})
+			w.gaps = append(w.gaps, Unknown{
+				Node: l.f.Nodes[i].Name, Op: l.f.Nodes[i].Op, Level: LevelWeights,
+				Reason: w.gap,
+			})
 		}
 		for k, o := range n.GetOutput() {
 			out := r
@@ -267,10 +279,13 @@ func (w *weigher) node(i int, n *nodeProto, e Element, in []relation, guess func
 		return carry()
 	}
 	switch op {
-	case "Identity", "Dropout", "Cast", "CastLike", "Clip", "Neg", "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool",
-		"GlobalLpPool", "Resize", "Upsample", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "MeanVarianceNormalization", "CumSum", "QuantizeLinear", "DequantizeLinear":
+	case "Identity", "Dropout", "Cast", "CastLike", "Clip", "Neg", "MaxPool", "AveragePool", "LpPool",
+		"GlobalAveragePool", "GlobalMaxPool",
+		"GlobalLpPool", "Resize", "Upsample", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "MeanVarianceNormalization",
+		"CumSum", "QuantizeLinear", "DequantizeLinear":
 		return carry()
-	case "Softmax", "LogSoftmax", "LRN", "LpNormalization", "GroupNormalization", "ArgMax", "ArgMin", "Hardmax", "Expand", "Tile":
+	case "Softmax", "LogSoftmax", "LRN", "LpNormalization", "GroupNormalization", "ArgMax", "ArgMin", "Hardmax",
+		"Expand", "Tile":
 		if x.perm != nil {
 			if op == "Softmax" || op == "LogSoftmax" || op == "LpNormalization" {
 				return carry() // it sums over channels, or over none
@@ -284,13 +299,15 @@ func (w *weigher) node(i int, n *nodeProto, e Element, in []relation, guess func
 		return w.cut(i, n, e, 0)
 	case "Transpose":
 		return w.transposed(n, x, xShape, xAtoms, guess)
-	case "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp":
+	case "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare",
+		"ReduceLogSum", "ReduceLogSumExp":
 		axes, err := w.l.f.ReducedAxes(i)
 		if err != nil {
 			return guess("%s", err)
 		}
 		return reduced(x, xShape, xAtoms, axes, func() relation {
-			w.lose(i, e, "reduces over channels that are not permuted among themselves", "order the channels by groups that the motion permutes, and reduce over those")
+			w.lose(i, e, "reduces over channels that are not permuted among themselves",
+				"order the channels by groups that the motion permutes, and reduce over those")
 			return relation{standing: broken}
 		})
 	case "Concat":
@@ -377,9 +394,11 @@ func short(p []int) []int {
 	return nil
 }
 
-// tabled compares a stored table with itself, moved and with channels permuted. axis is the axis along which a vector runs;
-// -1 if it is broadcast in the usual way.
-func (w *weigher) tabled(i int, name string, e Element, r relation, shape []int, atoms [][]atom, axis int, guess func(string, ...any) relation) relation {
+// tabled compares a stored table with itself, moved and with channels permuted. axis is the axis along which a vector
+// runs; -1 if it is broadcast in the usual way.
+func (w *weigher) tabled(i int, name string, e Element, r relation, shape []int, atoms [][]atom, axis int,
+	guess func(string, ...any) relation,
+) relation {
 	t, ok := w.l.f.Stored(name)
 	if !ok {
 		if s, ok := w.l.f.Shapes[name]; ok && tensor.Count(s) == 1 {
@@ -451,7 +470,9 @@ func (w *weigher) tabled(i int, name string, e Element, r relation, shape []int,
 		}
 	})
 	if !(worst <= w.tol*largest) {
-		w.lose(i, e, fmt.Sprintf("its stored table of %v is not the same after the motion: it differs by %.2g of its largest entry", t.Shape, worst/largest), "tie the entries that the motion exchanges")
+		w.lose(i, e, fmt.Sprintf(
+			"its stored table of %v is not the same after the motion: it differs by %.2g of its largest entry", t.Shape,
+			worst/largest), "tie the entries that the motion exchanges")
 		return relation{standing: broken}
 	}
 	return r
@@ -595,9 +616,11 @@ func (w *weigher) cut(i int, n *nodeProto, e Element, k int) relation {
 	return relation{standing: known, perm: short(out)}
 }
 
-// blocks follows DepthToSpace, whose channels must be permuted as the motion moves places within a block, and SpaceToDepth,
-// which permutes them so.
-func (w *weigher) blocks(i int, n *nodeProto, e Element, x relation, shape []int, guess func(string, ...any) relation) relation {
+// blocks follows DepthToSpace, whose channels must be permuted as the motion moves places within a block, and
+// SpaceToDepth, which permutes them so.
+func (w *weigher) blocks(i int, n *nodeProto, e Element, x relation, shape []int,
+	guess func(string, ...any) relation,
+) relation {
 	b := int(onnx.Int(n, "blocksize", 1))
 	if len(shape) != 4 || b < 1 || b > 1<<15 {
 		return guess("blocks of %d", b)
@@ -627,10 +650,12 @@ func (w *weigher) blocks(i int, n *nodeProto, e Element, x relation, shape []int
 			}
 			to := perm[number(c, k/b, k%b, channels)]
 			if k == 0 { // the channel that these places go to
-				out[c] = slices.IndexFunc(identity(nil, channels), func(d int) bool { return number(d, y, x, channels) == to })
+				out[c] = slices.IndexFunc(identity(nil, channels),
+					func(d int) bool { return number(d, y, x, channels) == to })
 			}
 			if out[c] < 0 || number(out[c], y, x, channels) != to {
-				w.lose(i, e, "the channels that become the pixels of a block are not permuted as the motion moves these pixels", "tie the weights of these channels, or resize instead")
+				w.lose(i, e, "the channels that become the pixels of a block are not permuted as the motion moves "+
+					"these pixels", "tie the weights of these channels, or resize instead")
 				return relation{standing: broken}
 			}
 		}
@@ -639,7 +664,9 @@ func (w *weigher) blocks(i int, n *nodeProto, e Element, x relation, shape []int
 }
 
 // transposed follows a change of the order of axes.
-func (w *weigher) transposed(n *nodeProto, x relation, shape []int, atoms [][]atom, guess func(string, ...any) relation) relation {
+func (w *weigher) transposed(n *nodeProto, x relation, shape []int, atoms [][]atom,
+	guess func(string, ...any) relation,
+) relation {
 	if x.perm == nil {
 		return x
 	}
@@ -755,16 +782,18 @@ func (w *weigher) joined(n *nodeProto, in []relation, out [][]atom, guess func(s
 type rows struct {
 	count, length int
 	at            func(o, j int) float64
-	// place is where entry j of row o stands among all inputs, which number inputs; moved is where the motion takes an input.
-	place  func(o, j int) int
-	entry  func(o, input int) int // the reverse of place; -1 if row o does not read it
+	// place is where entry j of row o stands among all inputs, which number inputs; moved is where the motion takes an
+	// input.
+	place func(o, j int) int
+	// the reverse of place; -1 if row o does not read it
+	entry  func(o, input int) int
 	moved  func(input int) int
 	inputs int
 	bias   []float64
 }
 
-// match finds the permutation p of rows with row[p[o]](moved(j)) = row[o](j). unmatched is a row without a partner, or -1;
-// off is by how much the nearest row differs, relative to the largest weight.
+// match finds the permutation p of rows with row[p[o]](moved(j)) = row[o](j). unmatched is a row without a partner, or
+// -1; off is by how much the nearest row differs, relative to the largest weight.
 func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 	largest, most := 0.0, 0.0
 	for o := range r.count {
@@ -795,7 +824,8 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 			turned[o] += r.bias[o] * probe[r.inputs]
 		}
 	}
-	differ := func(o, q int, stop float64) float64 { // the largest difference of row o, moved, from row q; no more than is above stop
+	// the largest difference of row o, moved, from row q; no more than is above stop
+	differ := func(o, q int, stop float64) float64 {
 		d := 0.0
 		for j := range r.length {
 			k := r.entry(q, r.moved(r.place(o, j)))
@@ -829,7 +859,8 @@ func (r *rows) match(tol float64) (perm []int, unmatched int, off float64) {
 		if perm[o] >= 0 {
 			continue
 		}
-		k, _ := slices.BinarySearchFunc(order, turned[o]-reach, func(q int, v float64) int { return cmp.Compare(plain[q], v) })
+		k, _ := slices.BinarySearchFunc(order, turned[o]-reach,
+			func(q int, v float64) int { return cmp.Compare(plain[q], v) })
 		for ; k < len(order) && plain[order[k]] <= turned[o]+reach; k++ {
 			if q := order[k]; !used[q] && differ(o, q, tol) <= tol {
 				perm[o], used[q] = q, true
@@ -860,7 +891,8 @@ func (w *weigher) judge(i int, e Element, r *rows, what string) relation {
 		far = "another one has taken its only partner"
 	}
 	w.lose(i, e, fmt.Sprintf("%s of output channel %d has no partner under %s: %s", what, unmatched, e, far),
-		"tie the weights that the motion exchanges (group convolution, or average the weights over the group and fine-tune), or average the answers over the group")
+		"tie the weights that the motion exchanges (group convolution, or average the weights over the group and "+
+			"fine-tune), or average the answers over the group")
 	return relation{standing: broken}
 }
 
@@ -931,7 +963,9 @@ func (w *weigher) convolved(i int, n *nodeProto, e Element, x relation, guess fu
 }
 
 // multiplied matches the weights of a dense layer.
-func (w *weigher) multiplied(i int, n *nodeProto, e Element, in []relation, guess func(string, ...any) relation) relation {
+func (w *weigher) multiplied(i int, n *nodeProto, e Element, in []relation,
+	guess func(string, ...any) relation,
+) relation {
 	a, b := n.GetInput()[0], n.GetInput()[1]
 	if w.l.f.Depends(a) && w.l.f.Depends(b) {
 		if in[0].perm != nil || in[1].perm != nil {

@@ -14,8 +14,8 @@ import (
 	"nero/studies/digits"
 )
 
-// What the gradient by the input costs, in forward passes of the model on batches of 16: forward and gradient are run in turn
-// and the quickest of each counts. The gradient's graph runs the forward pass too.
+// What the gradient by the input costs, in forward passes of the model on batches of 16: forward and gradient are run
+// in turn and the quickest of each counts. The gradient's graph runs the forward pass too.
 func BenchmarkCost(b *testing.B) {
 	for _, name := range []string{"original", "c4"} {
 		b.Run(name, func(b *testing.B) {

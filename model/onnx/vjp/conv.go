@@ -12,9 +12,11 @@ import (
 
 // window is how a convolution or pooling moves over its input.
 type window struct {
-	in, out, kernel   []int // lengths of the spatial axes
-	stride, dil       []int
-	before, after     []int // padding
+	// lengths of the spatial axes
+	in, out, kernel []int
+	stride, dil     []int
+	// padding
+	before, after     []int
 	group, dimensions int
 }
 
@@ -93,7 +95,8 @@ func (c *call) spread(d, kernel string, w *window) string {
 			extra[i] = 0
 		}
 	}
-	return c.with("ConvTranspose", []string{d, kernel}, onnx.AttrInts("strides", wide(w.stride)...), onnx.AttrInts("dilations", wide(w.dil)...),
+	return c.with("ConvTranspose", []string{d, kernel}, onnx.AttrInts("strides", wide(w.stride)...),
+		onnx.AttrInts("dilations", wide(w.dil)...),
 		onnx.AttrInts("pads", wide(append(slices.Clone(w.before), after...))...), onnx.AttrInt("group", int64(w.group)),
 		onnx.AttrInts("output_padding", wide(extra)...))
 }
@@ -122,8 +125,8 @@ func (c *call) mirrored(kernel string, w *window) string {
 	})
 }
 
-// kernelAdjoint is the adjoint of a kernel: the correlation of what it slides over with what it makes. Batch and channels are
-// exchanged, so that a convolution sums over the batch, with strides for dilations.
+// kernelAdjoint is the adjoint of a kernel: the correlation of what it slides over with what it makes. Batch and
+// channels are exchanged, so that a convolution sums over the batch, with strides for dilations.
 func (c *call) kernelAdjoint(over, made string, cOver int, w *window) string {
 	g, nd := w.group, w.dimensions
 	flip := append([]int{1, 0}, spatial(nd)...)
@@ -134,18 +137,20 @@ func (c *call) kernelAdjoint(over, made string, cOver int, w *window) string {
 		// a: channels of a group × (group, sample), b: (group, channels of a group) × sample
 		tail := upTo(nd + 3)[3:]
 		a = c.reshape(a, c.list(append([]int{-1, g, cOver / g}, w.in...)...))
-		a = c.reshape(c.transpose(a, append([]int{2, 1, 0}, tail...)...), c.list(append([]int{cOver / g, -1}, w.in...)...))
+		a = c.reshape(c.transpose(a, append([]int{2, 1, 0}, tail...)...),
+			c.list(append([]int{cOver / g, -1}, w.in...)...))
 		b = c.transpose(b, flip...)
 	}
-	k := c.with("Conv", []string{a, b}, onnx.AttrInts("strides", wide(w.dil)...), onnx.AttrInts("dilations", wide(w.stride)...),
+	k := c.with("Conv", []string{a, b}, onnx.AttrInts("strides", wide(w.dil)...),
+		onnx.AttrInts("dilations", wide(w.stride)...),
 		onnx.AttrInts("pads", w.pads()...), onnx.AttrInt("group", int64(g)))
 	// with strides the last pixels may not have been read
 	k = c.op("Slice", k, c.list(filled(nd, 0)...), c.list(w.kernel...), c.list(spatial(nd)...))
 	return c.transpose(k, flip...)
 }
 
-// few output channels make a convolution slower than the transposed one: measured on the first layers of the digit models,
-// 1.6 ms against 0.1 ms.
+// few output channels make a convolution slower than the transposed one: measured on the first layers of the digit
+// models, 1.6 ms against 0.1 ms.
 const few = 4
 
 func conv(c *call) error {
@@ -169,7 +174,8 @@ func conv(c *call) error {
 			for i := range w.kernel {
 				before, after = append(before, w.extent(i)-1-w.before[i]), append(after, w.extent(i)-1-w.after[i])
 			}
-			c.give(0, c.with("Conv", []string{c.d, c.mirrored(kernel, w)}, onnx.AttrInts("pads", wide(append(before, after...))...),
+			c.give(0, c.with("Conv", []string{c.d, c.mirrored(kernel, w)},
+				onnx.AttrInts("pads", wide(append(before, after...))...),
 				onnx.AttrInts("dilations", wide(w.dil)...), onnx.AttrInt("group", int64(w.group))))
 		} else {
 			c.give(0, c.spread(c.d, kernel, w))
@@ -202,11 +208,13 @@ func convTranspose(c *call) error {
 		return err
 	}
 	if c.wants(0) {
-		y := c.with("Conv", []string{c.d, kernel}, onnx.AttrInts("strides", wide(w.stride)...), onnx.AttrInts("dilations", wide(w.dil)...),
+		y := c.with("Conv", []string{c.d, kernel}, onnx.AttrInts("strides", wide(w.stride)...),
+			onnx.AttrInts("dilations", wide(w.dil)...),
 			onnx.AttrInts("pads", w.pads()...), onnx.AttrInt("group", int64(w.group)))
 		for i := range w.in { // output padding may be wide enough for one more step
 			if (w.in[i]+w.before[i]+w.after[i]-w.extent(i))/w.stride[i]+1 != w.out[i] {
-				y = c.op("Slice", y, c.list(filled(w.dimensions, 0)...), c.list(w.out...), c.list(spatial(w.dimensions)...))
+				y = c.op("Slice", y, c.list(filled(w.dimensions, 0)...), c.list(w.out...),
+					c.list(spatial(w.dimensions)...))
 				break
 			}
 		}
@@ -256,7 +264,8 @@ func averagePool(c *call) error {
 		counts = next
 	}
 	if over && counted {
-		return errors.New("a window runs over the padded end (ceil_mode with count_include_pad), where engines count differently")
+		return errors.New("a window runs over the padded end (ceil_mode with count_include_pad), where engines count " +
+			"differently")
 	}
 	d := c.d
 	full := float64(tensor.Count(w.kernel))
@@ -281,14 +290,15 @@ func averagePool(c *call) error {
 	return nil
 }
 
-// blocks repeats each element of d over its window, if windows neither overlap nor leave gaps; which is much faster than a
-// transposed convolution.
+// blocks repeats each element of d over its window, if windows neither overlap nor leave gaps; which is much faster
+// than a transposed convolution.
 func (c *call) blocks(d string, w *window, f float64) (string, bool) {
 	split, shape, end := []int{0, 0}, []int{0, 0}, make([]int, 2*(w.dimensions+2))
 	ones := []int{1, 1}
 	rest := false
 	for i := range w.kernel {
-		if w.stride[i] != w.kernel[i] || w.dil[i] != 1 || w.before[i] != 0 || w.after[i] != 0 || w.out[i]*w.kernel[i] > w.in[i] {
+		if w.stride[i] != w.kernel[i] || w.dil[i] != 1 || w.before[i] != 0 || w.after[i] != 0 ||
+			w.out[i]*w.kernel[i] > w.in[i] {
 			return "", false
 		}
 		split = append(split, w.out[i], 1)
@@ -336,7 +346,8 @@ func globalAverage(c *call) error {
 func globalMax(c *call) error {
 	flat := c.reshape(c.in[0], c.list(0, 0, -1))
 	at := c.with("ArgMax", []string{flat}, onnx.AttrInt("axis", 2), onnx.AttrInt("keepdims", 1))
-	z := c.with("ScatterElements", []string{c.zeros(flat), at, c.reshape(c.d, c.list(0, 0, 1))}, onnx.AttrInt("axis", 2))
+	z := c.with("ScatterElements", []string{c.zeros(flat), at, c.reshape(c.d, c.list(0, 0, 1))},
+		onnx.AttrInt("axis", 2))
 	c.give(0, c.like(z, c.in[0]))
 	return nil
 }

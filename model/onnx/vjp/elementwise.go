@@ -31,7 +31,8 @@ func identity(c *call) error {
 func dropout(c *call) error {
 	if c.has(2) {
 		if t, ok := c.ints(c.in[2]); !ok || len(t) != 1 || t[0] != 0 {
-			return errors.New("it is in training mode (its input training_mode is not the constant false): export the model in evaluation mode")
+			return errors.New("it is in training mode (its input training_mode is not the constant false): export " +
+				"the model in evaluation mode")
 		}
 	}
 	c.give(0, c.d)

@@ -120,7 +120,10 @@ type fixture struct {
 	v           tensor.Tensor
 }
 
-var groups = []string{"elementwise", "reductions", "norms", "shapes", "sampling", "products", "convs", "models", "recurrent"}
+var groups = []string{
+	"elementwise", "reductions", "norms", "shapes", "sampling", "products", "convs", "models",
+	"recurrent",
+}
 
 // read are the groups that were read.
 var read sync.Map
@@ -146,7 +149,10 @@ func fixtures(tb testing.TB, group string) []*fixture {
 		name, what, _ := strings.Cut(strings.TrimSuffix(key, ".npy"), "/")
 		f := all[name]
 		if f == nil {
-			f = &fixture{group: group, name: name, in: map[string]tensor.Tensor{}, grad: map[string]tensor.Tensor{}, out: map[string]tensor.Tensor{}}
+			f = &fixture{
+				group: group, name: name, in: map[string]tensor.Tensor{}, grad: map[string]tensor.Tensor{},
+				out: map[string]tensor.Tensor{},
+			}
 			all[name] = f
 			names = append(names, name)
 		}
@@ -232,18 +238,19 @@ func (f *fixture) wrt() []string {
 // shapesOf finds the shapes of a model; an engine helps where inference does not get through.
 func shapesOf(tb testing.TB, m *onnx.Model) map[string][]int {
 	tb.Helper()
-	s, err := vjp.Shapes(context.Background(), m, nil, func(ctx context.Context, model []byte, in []tensor.Named) ([]tensor.Named, error) {
-		e, err := choose.Open(ctx, choose.Request{Kind: choose.Auto}, choose.Host())
-		if err != nil {
-			return nil, err
-		}
-		s, err := e.Open(ctx, model, engine.Options{Threads: 1})
-		if err != nil {
-			return nil, err
-		}
-		out, err := s.Run(ctx, in)
-		return out, errors.Join(err, s.Close(), e.Close(ctx))
-	})
+	s, err := vjp.Shapes(context.Background(), m, nil,
+		func(ctx context.Context, model []byte, in []tensor.Named) ([]tensor.Named, error) {
+			e, err := choose.Open(ctx, choose.Request{Kind: choose.Auto}, choose.Host())
+			if err != nil {
+				return nil, err
+			}
+			s, err := e.Open(ctx, model, engine.Options{Threads: 1})
+			if err != nil {
+				return nil, err
+			}
+			out, err := s.Run(ctx, in)
+			return out, errors.Join(err, s.Close(), e.Close(ctx))
+		})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -295,7 +302,8 @@ func distance(tb testing.TB, got, want []float64) float64 {
 	return diff / scale
 }
 
-// compare checks all of a fixture and returns the worst relative error of a gradient by an input and of one by a parameter.
+// compare checks all of a fixture and returns the worst relative error of a gradient by an input and of one by a
+// parameter.
 func (f *fixture) compare(tb testing.TB, run runner, tol float64) (input, parameter float64) {
 	tb.Helper()
 	r, got := f.gradients(tb, run)
@@ -348,8 +356,10 @@ func TestGradientsNative(t *testing.T) { all(t, on(anEngine(t, choose.Native)), 
 // The embedded engine agrees as well: some cases of every kind here, all of them with the build tag slow.
 func TestGradientsWasm(t *testing.T) {
 	some := []string{
-		"digits_max", "transformer", "maxpool_overlap", "conv_groups_stride", "convt_pad", "avgpool_uncounted", "resize_bilinear_up", "gridsample_border_0", "pad_reflect",
-		"gather", "slice_batch", "batchnorm_training", "groupnorm_18", "gelu", "topk", "reduceprod_zeros", "einsum_attention", "cumsum_reverse", "layernorm", "lstm", "gru",
+		"digits_max", "transformer", "maxpool_overlap", "conv_groups_stride", "convt_pad", "avgpool_uncounted",
+		"resize_bilinear_up", "gridsample_border_0", "pad_reflect",
+		"gather", "slice_batch", "batchnorm_training", "groupnorm_18", "gelu", "topk", "reduceprod_zeros",
+		"einsum_attention", "cumsum_reverse", "layernorm", "lstm", "gru",
 	}
 	all(t, on(anEngine(t, choose.Wasm)), 1e-5, func(f *fixture) bool { return slices.Contains(some, f.name) })
 }

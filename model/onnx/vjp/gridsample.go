@@ -9,9 +9,12 @@ import (
 
 // sampler follows one coordinate of a grid.
 type sampler struct {
-	low    string // of the two pixels around it, as a whole number of the adjoints' type
-	frac   string // how far it lies past that one; "" for the nearest pixel, which is low
-	slope  string // derivative of the position by the grid's number, 0 where it was clamped
+	// of the two pixels around it, as a whole number of the adjoints' type
+	low string
+	// how far it lies past that one; "" for the nearest pixel, which is low
+	frac string
+	// derivative of the position by the grid's number, 0 where it was clamped
+	slope  string
 	length int
 }
 
@@ -30,7 +33,8 @@ func gridSample(c *call) error {
 	}
 	n, height, width := c.list(0, -1), c.si[2], c.si[3]
 	coordinate := func(k, length int) sampler {
-		pick := c.with("Gather", []string{c.in[1], c.b.Const(tensor.FromInt64([]int64{int64(k)}))}, onnx.AttrInt("axis", 3))
+		pick := c.with("Gather", []string{c.in[1], c.b.Const(tensor.FromInt64([]int64{int64(k)}))},
+			onnx.AttrInt("axis", 3))
 		g := c.reshape(pick, n) // N×P
 		return c.sample(g, length, mode, padding)
 	}
@@ -58,13 +62,15 @@ func gridSample(c *call) error {
 			inside := c.cast(c.op("And", inX, inY))
 			at := c.add(c.mul(py, c.num(float64(width))), px)
 			// positions are the same for all channels
-			index := c.with("Cast", []string{c.op("Expand", c.unsqueeze(at, 1), c.shapeOf(d))}, onnx.AttrInt("to", int64(tensor.Int64)))
+			index := c.with("Cast", []string{c.op("Expand", c.unsqueeze(at, 1), c.shapeOf(d))},
+				onnx.AttrInt("to", int64(tensor.Int64)))
 			if c.wants(0) {
 				w := inside
 				if mode != "nearest" {
 					w = c.mul(inside, c.mul(wx, wy))
 				}
-				image = total(image, c.with("ScatterElements", []string{zero, index, c.mul(d, c.unsqueeze(w, 1))}, onnx.AttrInt("axis", 2), onnx.AttrString("reduction", "add")))
+				image = total(image, c.with("ScatterElements", []string{zero, index, c.mul(d, c.unsqueeze(w, 1))},
+					onnx.AttrInt("axis", 2), onnx.AttrString("reduction", "add")))
 			}
 			if c.wants(1) {
 				v := c.with("GatherElements", []string{flat, index}, onnx.AttrInt("axis", 2))
@@ -77,7 +83,8 @@ func gridSample(c *call) error {
 		c.give(0, c.like(image, c.in[0]))
 	}
 	if c.wants(1) {
-		both := c.with("Concat", []string{c.unsqueeze(c.mul(dx, xs.slope), 2), c.unsqueeze(c.mul(dy, ys.slope), 2)}, onnx.AttrInt("axis", 2))
+		both := c.with("Concat", []string{c.unsqueeze(c.mul(dx, xs.slope), 2), c.unsqueeze(c.mul(dy, ys.slope), 2)},
+			onnx.AttrInt("axis", 2))
 		c.give(1, c.like(both, c.in[1]))
 	}
 	return nil

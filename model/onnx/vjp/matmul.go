@@ -36,7 +36,8 @@ func matMul(c *call) error {
 	}
 	batch := so[:len(so)-2]
 	if c.wants(0) {
-		c.give(0, c.toRanked(c.op("MatMul", d, c.swap(b, len(sb))), append(slices.Clone(batch), sa[len(sa)-2], sa[len(sa)-1]), sa, c.in[0]))
+		c.give(0, c.toRanked(c.op("MatMul", d, c.swap(b, len(sb))),
+			append(slices.Clone(batch), sa[len(sa)-2], sa[len(sa)-1]), sa, c.in[0]))
 	}
 	if !c.wants(1) {
 		return nil
@@ -46,7 +47,8 @@ func matMul(c *call) error {
 		c.give(1, c.toRanked(c.op("MatMul", c.swap(rows, 2), cols), sb, sb, c.in[1]))
 		return nil
 	}
-	c.give(1, c.toRanked(c.op("MatMul", c.swap(a, len(sa)), d), append(slices.Clone(batch), sb[len(sb)-2], sb[len(sb)-1]), sb, c.in[1]))
+	c.give(1, c.toRanked(c.op("MatMul", c.swap(a, len(sa)), d),
+		append(slices.Clone(batch), sb[len(sb)-2], sb[len(sb)-1]), sb, c.in[1]))
 	return nil
 }
 
@@ -99,7 +101,8 @@ func gemm(c *call) error {
 	return nil
 }
 
-// einsum: the adjoint of an operand is the product of the adjoint with all other operands, under that operand's letters.
+// einsum: the adjoint of an operand is the product of the adjoint with all other operands, under that operand's
+// letters.
 func einsum(c *call) error {
 	eq := strings.ReplaceAll(onnx.String(c.n, "equation", ""), " ", "")
 	left, right, explicit := strings.Cut(eq, "->")

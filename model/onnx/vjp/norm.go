@@ -24,10 +24,12 @@ func softmax(c *call) error {
 
 // normal is (x - mean)/√(var + ε) over some axes, with what its derivative takes.
 type normal struct {
-	c       *call
-	axes    []int
-	count   string // of elements that are averaged
-	xh, inv string // the normalised value, 1/√(var + ε)
+	c    *call
+	axes []int
+	// of elements that are averaged
+	count string
+	// the normalised value, 1/√(var + ε)
+	xh, inv string
 }
 
 // normalize computes it. The number of elements is taken from the shapes unless it depends on the batch.

@@ -10,8 +10,8 @@ import (
 	"nero/model/onnx/onnxpb"
 )
 
-// Short names for the nodes that gradients are made of. Only operators whose form is the same from operator set 16 on are
-// used, but for [call.reduce].
+// Short names for the nodes that gradients are made of. Only operators whose form is the same from operator set 16 on
+// are used, but for [call.reduce].
 
 func (c *call) op(op string, in ...string) string { return c.b.Op(op, in) }
 
@@ -107,8 +107,8 @@ func (c *call) sum(v string, keep bool, axes ...int) string {
 	return c.with("ReduceSum", []string{v, c.list(axes...)}, onnx.AttrInt("keepdims", bit(keep)))
 }
 
-// reduce is a reduction other than ReduceSum, whose axes moved from an attribute to an input with operator set 18. It keeps
-// the axes.
+// reduce is a reduction other than ReduceSum, whose axes moved from an attribute to an input with operator set 18. It
+// keeps the axes.
 func (c *call) reduce(op, v string, axes ...int) string {
 	if c.opset < 18 {
 		return c.with(op, []string{v}, onnx.AttrInts("axes", wide(axes)...), onnx.AttrInt("keepdims", 1))
@@ -164,7 +164,8 @@ func filled(n, v int) []int {
 func (c *call) zeros(like string) string { return c.full(like, 0) }
 
 func (c *call) full(like string, v float64) string {
-	return c.with("ConstantOfShape", []string{c.shapeOf(like)}, onnx.AttrTensor("value", onnx.Stored("", c.store([]float64{v}, 1))))
+	return c.with("ConstantOfShape", []string{c.shapeOf(like)},
+		onnx.AttrTensor("value", onnx.Stored("", c.store([]float64{v}, 1))))
 }
 
 // cast converts to the type of the adjoints.
@@ -281,7 +282,8 @@ func (s *sweep) floats(v string) ([]float64, bool) {
 	return nil, false
 }
 
-// param reads integers that are an attribute in old operator sets and input i in new ones. given is false if neither is there.
+// param reads integers that are an attribute in old operator sets and input i in new ones. given is false if neither is
+// there.
 func (c *call) param(name string, i int) (v []int64, given bool, err error) {
 	if a := onnx.Attr(c.n, name); a != nil {
 		return a.GetInts(), true, nil
@@ -305,12 +307,13 @@ func (c *call) index(v string) string {
 	})
 }
 
-// scatter is the adjoint of any operator that only picks elements of v: index holds, for each element of the adjoint d, which
-// element of v it was.
+// scatter is the adjoint of any operator that only picks elements of v: index holds, for each element of the adjoint d,
+// which element of v it was.
 func (c *call) scatter(v, index, d string) string {
 	flat := c.list(-1)
 	z := c.reshape(c.zeros(v), flat)
-	s := c.with("ScatterElements", []string{z, c.reshape(index, flat), c.reshape(d, flat)}, onnx.AttrInt("axis", 0), onnx.AttrString("reduction", "add"))
+	s := c.with("ScatterElements", []string{z, c.reshape(index, flat), c.reshape(d, flat)}, onnx.AttrInt("axis", 0),
+		onnx.AttrString("reduction", "add"))
 	return c.like(s, v)
 }
 

@@ -10,28 +10,34 @@ import (
 	"nero/model/onnx"
 )
 
-// maxSteps bounds the length of a sequence: the steps of a recurrent operator are written out one by one, about 40 nodes each.
+// maxSteps bounds the length of a sequence: the steps of a recurrent operator are written out one by one, about 40
+// nodes each.
 const maxSteps = 512
 
-// recurrent is LSTM, GRU or RNN. Its steps are written out, forwards to have the states and then backwards. Values of one
-// step have the shape 1×N×..., so that they join along axis 0.
+// recurrent is LSTM, GRU or RNN. Its steps are written out, forwards to have the states and then backwards. Values of
+// one step have the shape 1×N×..., so that they join along axis 0.
 type recurrent struct {
-	c                     *call
-	gates, steps          int
-	hidden, input         int
-	w, r                  string // kernels of one direction: gates·hidden × input and × hidden
-	linearBeforeReset     bool
-	relu                  bool
-	reverse               bool
-	states                []state // one for each step, in time
-	dh, dc                string  // adjoints of the state after the step; "" for none
+	c             *call
+	gates, steps  int
+	hidden, input int
+	// kernels of one direction: gates·hidden × input and × hidden
+	w, r              string
+	linearBeforeReset bool
+	relu              bool
+	reverse           bool
+	// one for each step, in time
+	states []state
+	// adjoints of the state after the step; "" for none
+	dh, dc                string
 	after, product, other []string
 }
 
 // state is what the way back needs of one step.
 type state struct {
-	h, c       string   // before it
-	gate       []string // after their activations, in the order of the kernels
+	// before it
+	h, c string
+	// after their activations, in the order of the kernels
+	gate       []string
 	tanhC, uh  string
 	carried, n string
 }
@@ -44,7 +50,10 @@ func recur(c *call) error {
 	if len(sw) != 3 || len(sr) != 3 || sw[0] != sr[0] || sw[1] != gates*sr[2] || sr[1] != sw[1] || sw[2] != c.si[2] {
 		return fmt.Errorf("kernels of shapes %v and %v do not fit an input of shape %v", sw, sr, c.si)
 	}
-	proto := recurrent{c: c, gates: gates, steps: c.si[0], hidden: sr[2], input: sw[2], linearBeforeReset: onnx.Int(c.n, "linear_before_reset", 0) != 0}
+	proto := recurrent{
+		c: c, gates: gates, steps: c.si[0], hidden: sr[2], input: sw[2],
+		linearBeforeReset: onnx.Int(c.n, "linear_before_reset", 0) != 0,
+	}
 	if err := proto.check(op); err != nil {
 		return err
 	}
@@ -116,7 +125,10 @@ func (p *recurrent) check(op string) error {
 		}
 	}
 	if a := onnx.Attr(c.n, "activations"); a != nil {
-		usual := map[string][]string{"LSTM": {"Sigmoid", "Tanh", "Tanh"}, "GRU": {"Sigmoid", "Tanh"}, "RNN": {"Tanh"}}[op]
+		usual := map[string][]string{
+			"LSTM": {"Sigmoid", "Tanh", "Tanh"}, "GRU": {"Sigmoid", "Tanh"},
+			"RNN": {"Tanh"},
+		}[op]
 		p.relu = op == "RNN" && !slices.ContainsFunc(a.GetStrings(), func(s []byte) bool { return string(s) != "Relu" })
 		for i, s := range a.GetStrings() {
 			if string(s) != usual[i%len(usual)] && !p.relu {
@@ -125,13 +137,14 @@ func (p *recurrent) check(op string) error {
 		}
 	}
 	if p.steps > maxSteps {
-		return fmt.Errorf("a sequence of %d steps is longer than %d, up to which steps are written out", p.steps, maxSteps)
+		return fmt.Errorf("a sequence of %d steps is longer than %d, up to which steps are written out", p.steps,
+			maxSteps)
 	}
 	return nil
 }
 
-// pieces cuts a value into n pieces of a fixed length along an axis. A value of another length, such as a longer sequence than
-// the one that shapes were taken of, makes the engine refuse.
+// pieces cuts a value into n pieces of a fixed length along an axis. A value of another length, such as a longer
+// sequence than the one that shapes were taken of, makes the engine refuse.
 func (c *call) pieces(v string, ax, n, length int) []string {
 	var out []string
 	key := fmt.Sprint("piece ", ax, " ", n, " ", v, " ")
@@ -164,7 +177,8 @@ func (c *call) initial(i, dirs, hidden int) []string {
 		return c.pieces(c.in[i], 0, dirs, 1)
 	}
 	shape := c.join(0, c.list(1), c.length(c.in[0], 1), c.list(hidden))
-	zero := c.with("ConstantOfShape", []string{shape}, onnx.AttrTensor("value", onnx.Stored("", c.store([]float64{0}, 1))))
+	zero := c.with("ConstantOfShape", []string{shape},
+		onnx.AttrTensor("value", onnx.Stored("", c.store([]float64{0}, 1))))
 	return slices.Repeat([]string{zero}, dirs)
 }
 
@@ -241,9 +255,9 @@ func (p *recurrent) forward(x, wb, rb, h, cell string) {
 // sigmoid is the adjoint before a sigmoid with value y.
 func (c *call) sigmoid(d, y string) string { return c.mul(d, c.mul(y, c.sub(c.num(1), y))) }
 
-// backward runs the steps from last to first. dy is the adjoint of what step t put out. For each step it leaves the adjoints
-// of the sums before the activations: of what came from the input (after), and of what came from the state (product), apart
-// from its last third where that multiplied something else (other).
+// backward runs the steps from last to first. dy is the adjoint of what step t put out. For each step it leaves the
+// adjoints of the sums before the activations: of what came from the input (after), and of what came from the state
+// (product), apart from its last third where that multiplied something else (other).
 func (p *recurrent) backward(dy func(t int) string) {
 	c := p.c
 	p.after, p.product, p.other = make([]string, p.steps), make([]string, p.steps), make([]string, p.steps)
@@ -256,7 +270,8 @@ func (p *recurrent) backward(dy func(t int) string) {
 		switch p.gates {
 		case 4:
 			dc := c.plus(p.dc, c.mul(c.mul(dh, g[1]), c.oneMinusSquare(s.tanhC)))
-			da := c.join(2, c.sigmoid(c.mul(dc, g[3]), g[0]), c.sigmoid(c.mul(dh, s.tanhC), g[1]), c.sigmoid(c.mul(dc, s.c), g[2]),
+			da := c.join(2, c.sigmoid(c.mul(dc, g[3]), g[0]), c.sigmoid(c.mul(dh, s.tanhC), g[1]),
+				c.sigmoid(c.mul(dc, s.c), g[2]),
 				c.mul(c.mul(dc, g[0]), c.oneMinusSquare(g[3])))
 			p.after[t], p.product[t] = da, da
 			p.dh, p.dc = c.op("MatMul", da, p.r), c.mul(dc, g[2])
@@ -315,7 +330,8 @@ func (p *recurrent) collect(all map[int][]string, dx *string) {
 		}
 		flat := func(v []string) string { return c.reshape(c.join(0, v...), c.list(-1, p.hidden)) }
 		if p.gates == 3 && !p.linearBeforeReset {
-			dr := c.join(0, outer(c.join(0, p.product...), flat(before), 2*p.hidden), outer(c.join(0, p.other...), flat(carried), p.hidden))
+			dr := c.join(0, outer(c.join(0, p.product...), flat(before), 2*p.hidden),
+				outer(c.join(0, p.other...), flat(carried), p.hidden))
 			add(2, c.unsqueeze(dr, 0))
 		} else {
 			add(2, c.unsqueeze(outer(c.join(0, p.product...), flat(before), n), 0))

@@ -46,7 +46,8 @@ func reduction(c *call) error {
 		hit := c.cast(c.op("Equal", x, y))
 		c.give(0, c.mul(hit, c.div(d, c.sum(hit, true, axes...))))
 	case "ReduceProd":
-		// the product of all other elements: y/x without zeros; with one zero, the product of the rest there and 0 elsewhere
+		// the product of all other elements: y/x without zeros; with one zero, the product of the rest there and 0
+		// elsewhere
 		zero := c.op("Equal", x, c.num(0))
 		filled := c.where(zero, c.num(1), x)
 		rest := c.reduce("ReduceProd", filled, axes...)
@@ -90,6 +91,7 @@ func topK(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.give(0, c.with("ScatterElements", []string{c.zeros(c.in[0]), c.n.GetOutput()[1], c.d}, onnx.AttrInt("axis", int64(ax))))
+	c.give(0, c.with("ScatterElements", []string{c.zeros(c.in[0]), c.n.GetOutput()[1], c.d},
+		onnx.AttrInt("axis", int64(ax))))
 	return nil
 }

@@ -16,8 +16,10 @@ const most = 1 << 26
 func resize(c *call) error {
 	r := len(c.si)
 	r1 := resizing{
-		mode: onnx.String(c.n, "mode", "nearest"), coordinates: onnx.String(c.n, "coordinate_transformation_mode", "half_pixel"),
-		nearest: onnx.String(c.n, "nearest_mode", "round_prefer_floor"), cubic: float64(onnx.Float(c.n, "cubic_coeff_a", -.75)),
+		mode: onnx.String(c.n, "mode", "nearest"), coordinates: onnx.String(c.n, "coordinate_transformation_mode",
+			"half_pixel"),
+		nearest: onnx.String(c.n, "nearest_mode", "round_prefer_floor"),
+		cubic:   float64(onnx.Float(c.n, "cubic_coeff_a", -.75)),
 		exclude: onnx.Int(c.n, "exclude_outside", 0) != 0,
 	}
 	if onnx.Int(c.n, "antialias", 0) != 0 {
@@ -144,8 +146,8 @@ func (z resizing) matrix(in, out int, scale float64) ([]float64, error) {
 	return m, nil
 }
 
-// keys is the cubic convolution kernel of Keys, "Cubic convolution interpolation for digital image processing", IEEE Trans.
-// ASSP 29 (1981), with parameter a.
+// keys is the cubic convolution kernel of Keys, "Cubic convolution interpolation for digital image processing", IEEE
+// Trans. ASSP 29 (1981), with parameter a.
 func keys(x, a float64) float64 {
 	switch x = math.Abs(x); {
 	case x <= 1:

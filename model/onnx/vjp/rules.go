@@ -2,8 +2,10 @@ package vjp
 
 // flat lists operators whose derivative is 0 wherever it exists: a gradient ends there.
 var flat = map[string]bool{
-	"Shape": true, "Size": true, "NonZero": true, "ArgMax": true, "ArgMin": true, "EyeLike": true, "ConstantOfShape": true, "Constant": true,
-	"Equal": true, "Greater": true, "GreaterOrEqual": true, "Less": true, "LessOrEqual": true, "And": true, "Or": true, "Xor": true, "Not": true,
+	"Shape": true, "Size": true, "NonZero": true, "ArgMax": true, "ArgMin": true, "EyeLike": true,
+	"ConstantOfShape": true, "Constant": true,
+	"Equal": true, "Greater": true, "GreaterOrEqual": true, "Less": true, "LessOrEqual": true, "And": true, "Or": true,
+	"Xor": true, "Not": true,
 	"IsNaN": true, "IsInf": true, "Floor": true, "Ceil": true, "Round": true, "Sign": true, "Hardmax": true,
 	"RandomNormalLike": true, "RandomUniformLike": true, "RandomNormal": true, "RandomUniform": true,
 }
@@ -37,22 +39,38 @@ var rules = map[string]rule{
 	"Sin":        {vjp: unary(func(c *call, x, _ string) string { return c.mul(c.d, c.op("Cos", x)) })},
 	"Cos":        {vjp: unary(func(c *call, x, _ string) string { return c.neg(c.mul(c.d, c.op("Sin", x))) })},
 	"Tan":        {vjp: unary(func(c *call, _, y string) string { return c.mul(c.d, c.add(c.num(1), c.mul(y, y))) })},
-	"Asin":       {vjp: unary(func(c *call, x, _ string) string { return c.div(c.d, c.op("Sqrt", c.oneMinusSquare(x))) })},
-	"Acos":       {vjp: unary(func(c *call, x, _ string) string { return c.neg(c.div(c.d, c.op("Sqrt", c.oneMinusSquare(x)))) })},
-	"Atan":       {vjp: unary(func(c *call, x, _ string) string { return c.div(c.d, c.add(c.num(1), c.mul(x, x))) })},
-	"Sinh":       {vjp: unary(func(c *call, x, _ string) string { return c.mul(c.d, c.op("Cosh", x)) })},
-	"Cosh":       {vjp: unary(func(c *call, x, _ string) string { return c.mul(c.d, c.op("Sinh", x)) })},
-	"Asinh":      {vjp: unary(func(c *call, x, _ string) string { return c.div(c.d, c.op("Sqrt", c.add(c.mul(x, x), c.num(1)))) })},
-	"Acosh":      {vjp: unary(func(c *call, x, _ string) string { return c.div(c.d, c.op("Sqrt", c.sub(c.mul(x, x), c.num(1)))) })},
-	"Atanh":      {vjp: unary(func(c *call, x, _ string) string { return c.div(c.d, c.oneMinusSquare(x)) })},
-	"Tanh":       {vjp: unary(func(c *call, _, y string) string { return c.mul(c.d, c.oneMinusSquare(y)) })},
-	"Erf":        {vjp: unary(erf)},
-	"Sigmoid":    {vjp: unary(func(c *call, _, y string) string { return c.mul(c.d, c.mul(y, c.sub(c.num(1), y))) })},
-	"Relu":       {vjp: unary(relu)},
-	"Softplus":   {vjp: unary(func(c *call, x, _ string) string { return c.mul(c.d, c.op("Sigmoid", x)) })},
-	"Softsign":   {vjp: unary(softsign)},
-	"Mish":       {vjp: unary(mish)},
-	"HardSwish":  {vjp: unary(hardSwish)},
+	"Asin": {vjp: unary(func(c *call, x,
+		_ string,
+	) string {
+		return c.div(c.d, c.op("Sqrt", c.oneMinusSquare(x)))
+	})},
+	"Acos": {vjp: unary(func(c *call, x,
+		_ string,
+	) string {
+		return c.neg(c.div(c.d, c.op("Sqrt", c.oneMinusSquare(x))))
+	})},
+	"Atan": {vjp: unary(func(c *call, x, _ string) string { return c.div(c.d, c.add(c.num(1), c.mul(x, x))) })},
+	"Sinh": {vjp: unary(func(c *call, x, _ string) string { return c.mul(c.d, c.op("Cosh", x)) })},
+	"Cosh": {vjp: unary(func(c *call, x, _ string) string { return c.mul(c.d, c.op("Sinh", x)) })},
+	"Asinh": {vjp: unary(func(c *call, x,
+		_ string,
+	) string {
+		return c.div(c.d, c.op("Sqrt", c.add(c.mul(x, x), c.num(1))))
+	})},
+	"Acosh": {vjp: unary(func(c *call, x,
+		_ string,
+	) string {
+		return c.div(c.d, c.op("Sqrt", c.sub(c.mul(x, x), c.num(1))))
+	})},
+	"Atanh":     {vjp: unary(func(c *call, x, _ string) string { return c.div(c.d, c.oneMinusSquare(x)) })},
+	"Tanh":      {vjp: unary(func(c *call, _, y string) string { return c.mul(c.d, c.oneMinusSquare(y)) })},
+	"Erf":       {vjp: unary(erf)},
+	"Sigmoid":   {vjp: unary(func(c *call, _, y string) string { return c.mul(c.d, c.mul(y, c.sub(c.num(1), y))) })},
+	"Relu":      {vjp: unary(relu)},
+	"Softplus":  {vjp: unary(func(c *call, x, _ string) string { return c.mul(c.d, c.op("Sigmoid", x)) })},
+	"Softsign":  {vjp: unary(softsign)},
+	"Mish":      {vjp: unary(mish)},
+	"HardSwish": {vjp: unary(hardSwish)},
 
 	"LeakyRelu":       {attrs: []string{"alpha"}, vjp: unary(leakyRelu)},
 	"ThresholdedRelu": {attrs: []string{"alpha"}, vjp: unary(thresholdedRelu)},
@@ -63,13 +81,19 @@ var rules = map[string]rule{
 	"Gelu":            {attrs: []string{"approximate"}, vjp: gelu},
 	"Shrink":          {attrs: []string{"bias", "lambd"}, vjp: unary(shrink)},
 
-	"Softmax":                   {rank: 1, attrs: []string{"axis"}, vjp: softmax},
-	"LogSoftmax":                {rank: 1, attrs: []string{"axis"}, vjp: softmax},
-	"LayerNormalization":        {least: 2, rank: 1, attrs: []string{"axis", "epsilon", "stash_type"}, vjp: layerNorm},
-	"RMSNormalization":          {least: 2, rank: 1, attrs: []string{"axis", "epsilon", "stash_type"}, vjp: rmsNorm},
-	"BatchNormalization":        {least: 5, rank: 2, attrs: []string{"epsilon", "momentum", "training_mode"}, vjp: batchNorm},
-	"InstanceNormalization":     {least: 3, rank: 3, attrs: []string{"epsilon"}, vjp: instanceNorm},
-	"GroupNormalization":        {least: 3, rank: 3, attrs: []string{"epsilon", "num_groups", "stash_type"}, vjp: groupNorm},
+	"Softmax":            {rank: 1, attrs: []string{"axis"}, vjp: softmax},
+	"LogSoftmax":         {rank: 1, attrs: []string{"axis"}, vjp: softmax},
+	"LayerNormalization": {least: 2, rank: 1, attrs: []string{"axis", "epsilon", "stash_type"}, vjp: layerNorm},
+	"RMSNormalization":   {least: 2, rank: 1, attrs: []string{"axis", "epsilon", "stash_type"}, vjp: rmsNorm},
+	"BatchNormalization": {
+		least: 5, rank: 2, attrs: []string{"epsilon", "momentum", "training_mode"},
+		vjp: batchNorm,
+	},
+	"InstanceNormalization": {least: 3, rank: 3, attrs: []string{"epsilon"}, vjp: instanceNorm},
+	"GroupNormalization": {
+		least: 3, rank: 3, attrs: []string{"epsilon", "num_groups", "stash_type"},
+		vjp: groupNorm,
+	},
 	"LpNormalization":           {rank: 1, attrs: []string{"axis", "p"}, vjp: lpNorm},
 	"LRN":                       {rank: 3, attrs: []string{"alpha", "beta", "bias", "size"}, vjp: lrn},
 	"MeanVarianceNormalization": {attrs: []string{"axes"}, vjp: meanVariance},
@@ -107,8 +131,11 @@ var rules = map[string]rule{
 	"DepthToSpace":    {rank: 4, attrs: []string{"blocksize", "mode"}, vjp: depthToSpace},
 	"SpaceToDepth":    {rank: 4, attrs: []string{"blocksize"}, vjp: spaceToDepth},
 	"Resize": {
-		attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"},
-		vjp:   resize,
+		attrs: []string{
+			"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside",
+			"extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode",
+		},
+		vjp: resize,
 	},
 	"GridSample": {least: 2, attrs: []string{"align_corners", "mode", "padding_mode"}, vjp: gridSample},
 
@@ -120,12 +147,27 @@ var rules = map[string]rule{
 	"Gemm":   {least: 2, attrs: []string{"alpha", "beta", "transA", "transB"}, vjp: gemm},
 	"Einsum": {attrs: []string{"equation"}, vjp: einsum},
 
-	"Conv":              {least: 2, rank: 3, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}, vjp: conv},
-	"ConvTranspose":     {least: 2, rank: 3, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"}, vjp: convTranspose},
-	"AveragePool":       {rank: 3, attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, vjp: averagePool},
-	"MaxPool":           {rank: 3, attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}, vjp: maxPool},
+	"Conv": {least: 2, rank: 3, attrs: []string{
+		"auto_pad", "dilations", "group", "kernel_shape", "pads",
+		"strides",
+	}, vjp: conv},
+	"ConvTranspose": {least: 2, rank: 3, attrs: []string{
+		"auto_pad", "dilations", "group", "kernel_shape",
+		"output_padding", "output_shape", "pads", "strides",
+	}, vjp: convTranspose},
+	"AveragePool": {rank: 3, attrs: []string{
+		"auto_pad", "ceil_mode", "count_include_pad", "dilations",
+		"kernel_shape", "pads", "strides",
+	}, vjp: averagePool},
+	"MaxPool": {rank: 3, attrs: []string{
+		"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads",
+		"storage_order", "strides",
+	}, vjp: maxPool},
 	"GlobalAveragePool": {rank: 3, vjp: globalAverage},
 	"GlobalMaxPool":     {rank: 3, vjp: globalMax},
 }
 
-var recurrentAttrs = []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout"}
+var recurrentAttrs = []string{
+	"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size",
+	"layout",
+}

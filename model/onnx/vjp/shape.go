@@ -96,7 +96,8 @@ func tile(c *call) error {
 	if r == 0 {
 		return identity(c)
 	}
-	pairs := c.with("Concat", []string{c.unsqueeze(c.in[1], 1), c.unsqueeze(c.shapeOf(c.in[0]), 1)}, onnx.AttrInt("axis", 1))
+	pairs := c.with("Concat", []string{c.unsqueeze(c.in[1], 1), c.unsqueeze(c.shapeOf(c.in[0]), 1)},
+		onnx.AttrInt("axis", 1))
 	var times []int
 	for i := range r {
 		times = append(times, 2*i)
@@ -122,8 +123,8 @@ func pad(c *call) error {
 	return c.only(0)
 }
 
-// picks: operators whose output only holds elements of the first input. The same operator, run on the positions instead of
-// the elements, says which.
+// picks: operators whose output only holds elements of the first input. The same operator, run on the positions instead
+// of the elements, says which.
 func picks(c *call) error {
 	if !c.wants(0) {
 		return c.only(0)
@@ -201,7 +202,8 @@ func gather(c *call) error {
 }
 
 func gatherElements(c *call) error {
-	c.give(0, c.with("ScatterElements", []string{c.zeros(c.in[0]), c.in[1], c.d}, onnx.AttrInt("axis", onnx.Int(c.n, "axis", 0)), onnx.AttrString("reduction", "add")))
+	c.give(0, c.with("ScatterElements", []string{c.zeros(c.in[0]), c.in[1], c.d},
+		onnx.AttrInt("axis", onnx.Int(c.n, "axis", 0)), onnx.AttrString("reduction", "add")))
 	return c.only(0)
 }
 
@@ -263,6 +265,7 @@ func depthToSpace(c *call) error {
 }
 
 func spaceToDepth(c *call) error {
-	c.give(0, c.with("DepthToSpace", []string{c.d}, onnx.AttrInt("blocksize", onnx.Int(c.n, "blocksize", 0)), onnx.AttrString("mode", "DCR")))
+	c.give(0, c.with("DepthToSpace", []string{c.d}, onnx.AttrInt("blocksize", onnx.Int(c.n, "blocksize", 0)),
+		onnx.AttrString("mode", "DCR")))
 	return nil
 }

@@ -20,20 +20,29 @@ type sweep struct {
 	types  map[string]tensor.DType
 	maker  map[string]*onnxpb.NodeProto
 	stored map[string]*onnxpb.TensorProto
-	names  map[string]bool   // in use
-	need   map[string]bool   // values that depend, differentiably, on what is differentiated by
-	adj    map[string]string // value -> its adjoint so far
-	made   map[string]string // constants and small values made once
-	asked  map[string]bool   // values whose adjoints are returned
-	parts  map[string]int    // how many adjoints were added up for a value
-	masked map[string]int    // how many of them are 0 wherever the value is 0, see [maxPool]
+	// in use
+	names map[string]bool
+	// values that depend, differentiably, on what is differentiated by
+	need map[string]bool
+	// value -> its adjoint so far
+	adj map[string]string
+	// constants and small values made once
+	made map[string]string
+	// values whose adjoints are returned
+	asked map[string]bool
+	// how many adjoints were added up for a value
+	parts map[string]int
+	// how many of them are 0 wherever the value is 0, see [maxPool]
+	masked map[string]int
 }
 
 // newSweep copies the model, for an operator set that has all that gradients need.
 func newSweep(m *onnx.Model, shapes map[string][]int) (*sweep, string, error) {
 	s := &sweep{
-		b: m.Edit(), opset: m.Opset(), shapes: map[string][]int{}, types: map[string]tensor.DType{}, maker: map[string]*onnxpb.NodeProto{},
-		stored: map[string]*onnxpb.TensorProto{}, names: map[string]bool{}, need: map[string]bool{}, adj: map[string]string{}, made: map[string]string{},
+		b: m.Edit(), opset: m.Opset(), shapes: map[string][]int{}, types: map[string]tensor.DType{},
+		maker:  map[string]*onnxpb.NodeProto{},
+		stored: map[string]*onnxpb.TensorProto{}, names: map[string]bool{}, need: map[string]bool{},
+		adj: map[string]string{}, made: map[string]string{},
 		asked: map[string]bool{}, parts: map[string]int{}, masked: map[string]int{},
 	}
 	note, err := s.restamp()
@@ -53,7 +62,8 @@ func newSweep(m *onnx.Model, shapes map[string][]int) (*sweep, string, error) {
 		if err != nil {
 			return nil, "", fmt.Errorf("stored tensor %q: %w", t.GetName(), err)
 		}
-		s.names[t.GetName()], s.stored[t.GetName()], s.shapes[t.GetName()], s.types[t.GetName()] = true, t, sh, tensor.DType(t.GetDataType())
+		s.names[t.GetName()], s.stored[t.GetName()], s.shapes[t.GetName()], s.types[t.GetName()] = true, t, sh,
+			tensor.DType(t.GetDataType())
 	}
 	for _, v := range g.GetInput() {
 		delete(s.stored, v.GetName()) // a default, which may be fed otherwise
@@ -143,7 +153,8 @@ func (s *sweep) typeOf(n *onnxpb.NodeProto, i int) tensor.DType {
 // real tells whether a value can carry a derivative.
 func (s *sweep) real(v string) bool {
 	switch s.types[v] {
-	case tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool, tensor.Uint32, tensor.Uint64:
+	case tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool, tensor.Uint32,
+		tensor.Uint64:
 		return false
 	case tensor.Undefined, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16:
 	}
@@ -155,7 +166,8 @@ func (s *sweep) output(m *onnx.Model, name string) (string, error) {
 	outs := onnx.Names(m.Signature().Outputs)
 	switch {
 	case name == "" && len(outs) != 1:
-		return "", fmt.Errorf("the model has %d outputs (%s): say which one is differentiated", len(outs), strings.Join(outs, ", "))
+		return "", fmt.Errorf("the model has %d outputs (%s): say which one is differentiated", len(outs),
+			strings.Join(outs, ", "))
 	case name == "":
 		name = outs[0]
 	case !s.names[name]:
@@ -228,7 +240,8 @@ func (s *sweep) depends(n *onnxpb.NodeProto) bool {
 func (s *sweep) cotangent(y string, sig onnx.Signature) (string, error) {
 	sh, ok := s.shapes[y]
 	if !ok {
-		return "", fmt.Errorf("the shape of output %q is not known: measure shapes by running the model (vjp.Shapes with an engine)", y)
+		return "", fmt.Errorf(
+			"the shape of output %q is not known: measure shapes by running the model (vjp.Shapes with an engine)", y)
 	}
 	d, err := s.element(y)
 	if err != nil {
@@ -262,8 +275,10 @@ func anys(v []int) []any {
 func (s *sweep) fix() {
 	for _, v := range s.b.Graph().GetInput() {
 		sh := s.shapes[v.GetName()]
-		if t := v.GetType().GetTensorType(); t != nil && t.GetShape() == nil && len(sh) > 0 && s.stored[v.GetName()] == nil {
-			t.Shape = onnx.ValueInfo("", 0, append([]any{v.GetName() + "_batch"}, anys(sh[1:])...)...).GetType().GetTensorType().GetShape()
+		if t := v.GetType().GetTensorType(); t != nil && t.GetShape() == nil && len(sh) > 0 &&
+			s.stored[v.GetName()] == nil {
+			t.Shape = onnx.ValueInfo("", 0,
+				append([]any{v.GetName() + "_batch"}, anys(sh[1:])...)...).GetType().GetTensorType().GetShape()
 		}
 		for a, d := range v.GetType().GetTensorType().GetShape().GetDim() {
 			if _, fixed := d.GetValue().(*onnxpb.TensorShapeProto_Dimension_DimValue); a > 0 && a < len(sh) && !fixed {
@@ -298,18 +313,22 @@ func (s *sweep) free(name string) string {
 func (s *sweep) gradient(v string) string {
 	name, op := s.free("grad:"+v), "Identity"
 	g := s.b.Graph()
-	g.Node = append(g.Node, &onnxpb.NodeProto{OpType: &op, Name: new("node:" + name), Input: []string{s.adj[v]}, Output: []string{name}})
+	g.Node = append(g.Node, &onnxpb.NodeProto{
+		OpType: &op, Name: new("node:" + name), Input: []string{s.adj[v]},
+		Output: []string{name},
+	})
 	g.Output = append(g.Output, &onnxpb.ValueInfoProto{Name: &name})
 	return name
 }
 
 func standard(n *onnxpb.NodeProto) bool { return n.GetDomain() == "" || n.GetDomain() == "ai.onnx" }
 
-// back visits the nodes from last to first and returns those that it cannot pass, in the model's order. Behind such a node it
-// goes on with adjoints that mean nothing, to find them all.
+// back visits the nodes from last to first and returns those that it cannot pass, in the model's order. Behind such a
+// node it goes on with adjoints that mean nothing, to find them all.
 func (s *sweep) back(fwd []*onnxpb.NodeProto) (refused []Refusal) {
 	for _, n := range slices.Backward(fwd) {
-		if !s.depends(n) || !slices.ContainsFunc(n.GetOutput(), func(o string) bool { return s.need[o] && s.adj[o] != "" }) {
+		if !s.depends(n) || !slices.ContainsFunc(n.GetOutput(),
+			func(o string) bool { return s.need[o] && s.adj[o] != "" }) {
 			continue
 		}
 		if standard(n) && flat[n.GetOpType()] {
@@ -354,11 +373,15 @@ func opName(n *onnxpb.NodeProto) string {
 
 // rule is the derivative of an operator.
 type rule struct {
-	attrs []string // that it knows; a node with another one is refused
-	outs  int      // outputs into which a gradient may come; 0 means one
-	least int      // inputs that there must be; 0 means one
-	rank  int      // axes that the first input must have at least
-	vjp   func(c *call) error
+	// that it knows; a node with another one is refused
+	attrs []string
+	// outputs into which a gradient may come; 0 means one
+	outs int
+	// inputs that there must be; 0 means one
+	least int
+	// axes that the first input must have at least
+	rank int
+	vjp  func(c *call) error
 }
 
 // call is one node on the path.
@@ -368,10 +391,14 @@ type call struct {
 	rule rule
 	in   []string
 	out  []string
-	d    string       // adjoint of the first output
-	dt   tensor.DType // of the adjoints
-	si   []int        // shape of the first input
-	so   []int        // shape of the first output
+	// adjoint of the first output
+	d string
+	// of the adjoints
+	dt tensor.DType
+	// shape of the first input
+	si []int
+	// shape of the first output
+	so []int
 }
 
 // call prepares a node: what every rule relies on is checked here.
@@ -400,7 +427,9 @@ func (s *sweep) call(n *onnxpb.NodeProto) (*call, error) {
 		}
 		if o != "" && (i == 0 || s.adj[o] != "") {
 			if _, known := s.shapes[o]; !known {
-				return nil, fmt.Errorf("the shape of its output %q is not known: measure shapes by running the model (vjp.Shapes with an engine)", o)
+				return nil, fmt.Errorf(
+					"the shape of its output %q is not known: measure shapes by running the model (vjp.Shapes with "+
+						"an engine)", o)
 			}
 		}
 		if s.need[o] && s.adj[o] != "" {
@@ -413,7 +442,9 @@ func (s *sweep) call(n *onnxpb.NodeProto) (*call, error) {
 	}
 	for _, i := range c.in {
 		if _, known := s.shapes[i]; i != "" && !known {
-			return nil, fmt.Errorf("the shape of its input %q is not known: measure shapes by running the model (vjp.Shapes with an engine)", i)
+			return nil, fmt.Errorf(
+				"the shape of its input %q is not known: measure shapes by running the model (vjp.Shapes with an "+
+					"engine)", i)
 		}
 	}
 	c.si, c.so = s.shapes[c.in[0]], s.shapes[c.out[0]]

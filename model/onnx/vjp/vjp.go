@@ -1,26 +1,26 @@
 // Package vjp differentiates ONNX models backwards. It adds to a copy of a model the nodes that compute vector-Jacobian
 // products, so that any engine that runs the model runs its gradient too.
 //
-// With output y, a value x and a cotangent c of the shape of y, the gradient is Jᵀ·c with J = ∂y/∂x, that is ∂(Σ c·y)/∂x. For
-// values with a batch axis it holds one gradient per sample, because samples do not influence each other's outputs; where
-// they do (batch statistics in training mode, a reduction over the batch) it is the gradient of the sum over the batch.
-// For parameters it is always summed over the batch.
+// With output y, a value x and a cotangent c of the shape of y, the gradient is Jᵀ·c with J = ∂y/∂x, that is ∂(Σ
+// c·y)/∂x. For values with a batch axis it holds one gradient per sample, because samples do not influence each other's
+// outputs; where they do (batch statistics in training mode, a reduction over the batch) it is the gradient of the sum
+// over the batch. For parameters it is always summed over the batch.
 //
-// Shapes are those of one batch size, yet the result runs with any: what depends on the length of the batch axis is computed
-// in the graph.
+// Shapes are those of one batch size, yet the result runs with any: what depends on the length of the batch axis is
+// computed in the graph.
 //
 // # Where there is no derivative
 //
-// Conventions are those of PyTorch: the derivative of Relu, LeakyRelu's negative side aside, and of Abs at 0 is 0; Clip passes
-// the cotangent at its bounds; MaxPool and GlobalMaxPool give it to the first of equal elements in row-major order; Max, Min,
-// ReduceMax and ReduceMin share it equally among the elements that tie (as torch.maximum and torch.amax do, not torch.max
-// with an axis, which picks one), so that no order is preferred. Floor, Ceil, Round, Sign, comparisons, conversions to
-// integers and the like have the derivative 0 everywhere.
+// Conventions are those of PyTorch: the derivative of Relu, LeakyRelu's negative side aside, and of Abs at 0 is 0; Clip
+// passes the cotangent at its bounds; MaxPool and GlobalMaxPool give it to the first of equal elements in row-major
+// order; Max, Min, ReduceMax and ReduceMin share it equally among the elements that tie (as torch.maximum and
+// torch.amax do, not torch.max with an axis, which picks one), so that no order is preferred. Floor, Ceil, Round, Sign,
+// comparisons, conversions to integers and the like have the derivative 0 everywhere.
 //
 // # What is refused
 //
-// An operator, an attribute or an optional input without a rule is refused, and the node named, if it lies on a path from
-// what is differentiated by to the output. Nothing else of the model matters.
+// An operator, an attribute or an optional input without a rule is refused, and the node named, if it lies on a path
+// from what is differentiated by to the output. Nothing else of the model matters.
 package vjp
 
 import (
@@ -36,49 +36,57 @@ import (
 	"nero/model/onnx/facts"
 )
 
-// Operator sets that are taken. From 13 to 15 a model is re-stamped as 16, which the gradient's nodes need; older ones only if
-// none of their operators changed in between.
+// Operator sets that are taken. From 13 to 15 a model is re-stamped as 16, which the gradient's nodes need; older ones
+// only if none of their operators changed in between.
 const (
 	MinOpset = 16 // of the gradient graph
 	MaxOpset = 23 // of the model
 )
 
-// ErrNoPath marks values of which the output does not depend, or only through operators whose derivative is 0 everywhere.
+// ErrNoPath marks values of which the output does not depend, or only through operators whose derivative is 0
+// everywhere.
 var ErrNoPath = errors.New("no gradient path")
 
 // Request says what is differentiated by what.
 type Request struct {
-	// Output is the value that is differentiated: a graph output or an inner value. "" stands for the model's only output.
+	// Output is the value that is differentiated: a graph output or an inner value. "" stands for the model's only
+	// output.
 	Output string
-	// Wrt are the values to differentiate by: graph inputs, stored tensors (parameters) or inner values, by name. All must
-	// have elements of a floating-point type.
+	// Wrt are the values to differentiate by: graph inputs, stored tensors (parameters) or inner values, by name. All
+	// must have elements of a floating-point type.
 	Wrt []string
 }
 
 // Result is a model that computes gradients besides its own outputs.
 type Result struct {
-	Bytes []byte // the model
-	// Cotangent is the name of the input that was added after the model's own. It has the shape of the output; its first axis
-	// is free, and so are those that the model declares as free.
+	// the model
+	Bytes []byte
+	// Cotangent is the name of the input that was added after the model's own. It has the shape of the output; its
+	// first axis is free, and so are those that the model declares as free.
 	Cotangent string
-	// Gradients are the names of the outputs that were added after the model's own, in the order of Request.Wrt. Each has the
-	// shape of its value. Gradients by values with a batch axis are per sample, those by parameters are summed over the batch.
+	// Gradients are the names of the outputs that were added after the model's own, in the order of Request.Wrt. Each
+	// has the shape of its value. Gradients by values with a batch axis are per sample, those by parameters are summed
+	// over the batch.
 	Gradients []string
-	Note      string // what else was done to the model, for people; may be empty
+	// what else was done to the model, for people; may be empty
+	Note string
 }
 
 // Refusal is a node through which no gradient is built.
 type Refusal struct {
-	Node   string // its name, else that of its first output
-	Op     string // with the domain before it unless it is the standard one
+	// its name, else that of its first output
+	Node string
+	// with the domain before it unless it is the standard one
+	Op     string
 	Reason string
 }
 
-// UnsupportedError lists the nodes on the path from what is differentiated by to the output that have no rule. The first in
-// the model's order is repeated in the fields.
+// UnsupportedError lists the nodes on the path from what is differentiated by to the output that have no rule. The
+// first in the model's order is repeated in the fields.
 type UnsupportedError struct {
 	Refusal
-	All []Refusal // in the model's order
+	// in the model's order
+	All []Refusal
 }
 
 // Error names the first node and how many more there are.
@@ -97,16 +105,18 @@ func (e *UnsupportedError) Error() string {
 // Supported lists the operators through which gradients are built, sorted. Some refuse some of their attributes.
 func Supported() []string { return slices.Sorted(maps.Keys(rules)) }
 
-// Samples is the number of samples for which [Shapes] finds shapes: enough to tell the batch axis, and what is computed from
-// it, from axes of length 1.
+// Samples is the number of samples for which [Shapes] finds shapes: enough to tell the batch axis, and what is computed
+// from it, from axes of length 1.
 const Samples = 4
 
-// Shapes finds the shapes that [Build] needs, for Samples samples. shape is that of the model's first input, with or without
-// its batch axis; nil if only batch axes are free. run may be nil: then shapes behind operators that [facts.Infer] does not
-// know are missing, which matters only if the gradient passes there; else the model is run once on zeros where that happens.
+// Shapes finds the shapes that [Build] needs, for Samples samples. shape is that of the model's first input, with or
+// without its batch axis; nil if only batch axes are free. run may be nil: then shapes behind operators that
+// [facts.Infer] does not know are missing, which matters only if the gradient passes there; else the model is run once
+// on zeros where that happens.
 func Shapes(ctx context.Context, m *onnx.Model, shape []int, run facts.Run) (map[string][]int, error) {
 	sig := m.Signature()
-	if len(sig.Inputs) > 0 && len(shape) > 0 && len(shape) == len(sig.Inputs[0].Shape) && sig.Inputs[0].Shape[0].Free() {
+	if len(sig.Inputs) > 0 && len(shape) > 0 && len(shape) == len(sig.Inputs[0].Shape) &&
+		sig.Inputs[0].Shape[0].Free() {
 		shape = slices.Clone(shape)
 		shape[0] = Samples
 	}
@@ -127,8 +137,9 @@ func Shapes(ctx context.Context, m *onnx.Model, shape []int, run facts.Run) (map
 	}, run)
 }
 
-// ShapesOf is [Shapes] for models of several inputs: the shapes of all values when the model is fed with in. Free first axes of the inputs should
-// have the length [Samples] there, unless the file that is given to [Build] has them fixed ([onnx.Model.WithShapes]).
+// ShapesOf is [Shapes] for models of several inputs: the shapes of all values when the model is fed with in. Free first
+// axes of the inputs should have the length [Samples] there, unless the file that is given to [Build] has them fixed
+// ([onnx.Model.WithShapes]).
 func ShapesOf(ctx context.Context, m *onnx.Model, in []tensor.Named, run facts.Run) (map[string][]int, error) {
 	shapes := map[string][]int{}
 	for _, t := range in {
@@ -137,7 +148,9 @@ func ShapesOf(ctx context.Context, m *onnx.Model, in []tensor.Named, run facts.R
 	return shapesOf(ctx, m, shapes, func() []tensor.Named { return in }, run)
 }
 
-func shapesOf(ctx context.Context, m *onnx.Model, in map[string][]int, feed func() []tensor.Named, run facts.Run) (map[string][]int, error) {
+func shapesOf(ctx context.Context, m *onnx.Model, in map[string][]int, feed func() []tensor.Named,
+	run facts.Run,
+) (map[string][]int, error) {
 	f, err := facts.Infer(m, in, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
@@ -156,9 +169,9 @@ func shapesOf(ctx context.Context, m *onnx.Model, in map[string][]int, feed func
 }
 
 // Build adds the gradients asked for to a copy of the model. shapes are those of all its values for one batch, as from
-// [Shapes]; free first axes of its inputs must have at least two elements there, since an axis of length 1 is taken for one that
-// broadcasts. All other axes of the inputs are fixed to them, so that engines refuse other lengths. The error is an *[UnsupportedError] if nodes on the path have no
-// rule, and wraps [ErrNoPath] if there is no path.
+// [Shapes]; free first axes of its inputs must have at least two elements there, since an axis of length 1 is taken for
+// one that broadcasts. All other axes of the inputs are fixed to them, so that engines refuse other lengths. The error
+// is an *[UnsupportedError] if nodes on the path have no rule, and wraps [ErrNoPath] if there is no path.
 func Build(m *onnx.Model, shapes map[string][]int, r Request) (*Result, error) {
 	res, err := build(m, shapes, r)
 	if err != nil {
@@ -181,7 +194,9 @@ func build(m *onnx.Model, shapes map[string][]int, r Request) (*Result, error) {
 	}
 	for _, p := range m.Signature().Inputs {
 		if sh := shapes[p.Name]; len(p.Shape) > 0 && p.Shape[0].Free() && len(sh) > 0 && sh[0] < 2 {
-			return nil, fmt.Errorf("input %s: its batch axis has %d elements in the shapes given, where it cannot be told from an axis that broadcasts: take shapes with at least 2 (vjp.Shapes does)", p, sh[0])
+			return nil, fmt.Errorf(
+				"input %s: its batch axis has %d elements in the shapes given, where it cannot be told from an axis "+
+					"that broadcasts: take shapes with at least 2 (vjp.Shapes does)", p, sh[0])
 		}
 	}
 	s.fix()
@@ -197,7 +212,9 @@ func build(m *onnx.Model, shapes map[string][]int, r Request) (*Result, error) {
 	res := &Result{Cotangent: cot, Note: note}
 	for _, v := range r.Wrt {
 		if s.adj[v] == "" {
-			return nil, fmt.Errorf("%w from %q to %q: the output does not depend on it, or only through operators whose derivative is 0", ErrNoPath, v, y)
+			return nil, fmt.Errorf(
+				"%w from %q to %q: the output does not depend on it, or only through operators whose derivative is 0",
+				ErrNoPath, v, y)
 		}
 		res.Gradients = append(res.Gradients, s.gradient(v))
 	}

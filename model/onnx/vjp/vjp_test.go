@@ -48,7 +48,9 @@ func liberated(t rapid.TB, m *onnx.Model, names []string) *onnx.Model {
 	b := m.Edit()
 	g := b.Graph()
 	g.Initializer = slices.DeleteFunc(g.GetInitializer(), func(p *onnxpb.TensorProto) bool {
-		if !slices.Contains(names, p.GetName()) || slices.ContainsFunc(g.GetInput(), func(v *onnxpb.ValueInfoProto) bool { return v.GetName() == p.GetName() }) {
+		if !slices.Contains(names, p.GetName()) ||
+			slices.ContainsFunc(g.GetInput(),
+				func(v *onnxpb.ValueInfoProto) bool { return v.GetName() == p.GetName() }) {
 			return false
 		}
 		var axes []any
@@ -117,7 +119,8 @@ func TestCentralDifferences(t *testing.T) {
 	for _, g := range groups {
 		for _, f := range fixtures(t, g) {
 			// fixtures at kinks have no derivative to compare with
-			if !strings.Contains(f.name, "kink") && !strings.Contains(f.name, "ties") && !strings.Contains(f.name, "zero") || strings.HasPrefix(f.name, "gridsample") {
+			if !strings.Contains(f.name, "kink") && !strings.Contains(f.name, "ties") &&
+				!strings.Contains(f.name, "zero") || strings.HasPrefix(f.name, "gridsample") {
 				cases = append(cases, f)
 			}
 		}
@@ -143,17 +146,18 @@ func checkDirection(t *rapid.T, f *fixture, seed uint64) {
 	for _, p := range m.Signature().Inputs {
 		shapes[p.Name] = p.Sizes()
 	}
-	sh, err := vjp.Shapes(context.Background(), m, nil, func(_ context.Context, model []byte, in []tensor.Named) ([]tensor.Named, error) {
-		m, err := onnx.Load(model)
-		if err != nil {
-			return nil, err
-		}
-		g, err := reference.Load(m)
-		if err != nil {
-			return nil, err
-		}
-		return g.Run(context.Background(), in, reference.Options{})
-	})
+	sh, err := vjp.Shapes(context.Background(), m, nil,
+		func(_ context.Context, model []byte, in []tensor.Named) ([]tensor.Named, error) {
+			m, err := onnx.Load(model)
+			if err != nil {
+				return nil, err
+			}
+			g, err := reference.Load(m)
+			if err != nil {
+				return nil, err
+			}
+			return g.Run(context.Background(), in, reference.Options{})
+		})
 	if err != nil {
 		t.Fatal(f.name, err)
 	}
@@ -222,7 +226,8 @@ func checkDirection(t *rapid.T, f *fixture, seed uint64) {
 			return
 		}
 	}
-	t.Fatalf("%s: along a direction the output grows by %g, the gradient says %g (its size is %g)", f.name, got, want, size)
+	t.Fatalf("%s: along a direction the output grows by %g, the gradient says %g (its size is %g)", f.name, got, want,
+		size)
 }
 
 func one(tb testing.TB, group, name string) *fixture {
@@ -246,10 +251,13 @@ func rows(x tensor.Tensor, pick []int) tensor.Tensor {
 	return out
 }
 
-// One file serves every batch size, and what a sample's gradient is does not depend on the others: gradients by the input of
-// any selection of samples are the selection of the gradients. Parameters get the sum over the samples.
+// One file serves every batch size, and what a sample's gradient is does not depend on the others: gradients by the
+// input of any selection of samples are the selection of the gradients. Parameters get the sum over the samples.
 func TestBatches(t *testing.T) {
-	for _, name := range []string{"digits_average", "digits_max", "resnet", "pointnet", "transformer", "transformer_17", "unet", "depthwise"} {
+	for _, name := range []string{
+		"digits_average", "digits_max", "resnet", "pointnet", "transformer", "transformer_17",
+		"unet", "depthwise",
+	} {
 		t.Run(name, func(t *testing.T) {
 			f := one(t, "models", name)
 			m, err := onnx.Load(f.model)
@@ -325,7 +333,10 @@ func grad(tb testing.TB, m *onnx.Model, req vjp.Request, x ...float32) []float64
 	for i := range ones {
 		ones[i] = 1
 	}
-	return exactly(tb, r.Bytes, map[string]tensor.Tensor{"x": tensor.FromFloat32(x, len(x)/2, 2), r.Cotangent: tensor.FromFloat32(ones, len(x)/2, 2)})[r.Gradients[0]]
+	return exactly(tb, r.Bytes, map[string]tensor.Tensor{
+		"x":         tensor.FromFloat32(x, len(x)/2, 2),
+		r.Cotangent: tensor.FromFloat32(ones, len(x)/2, 2),
+	})[r.Gradients[0]]
 }
 
 // A value that is used several times gets all of it: y = x·x + x, and a shortcut around two layers.
@@ -373,7 +384,8 @@ func TestRefusals(t *testing.T) {
 		b.Output(node(b, "beside", "Det", []string{"x"}), tensor.Float32)
 		return b.Op("Exp", []string{"x"})
 	})
-	if _, err := vjp.Build(m, map[string][]int{"x": {4, 2}, m.Signature().Outputs[1].Name: {4, 2}}, vjp.Request{Output: m.Signature().Outputs[1].Name, Wrt: []string{"x"}}); err != nil {
+	if _, err := vjp.Build(m, map[string][]int{"x": {4, 2}, m.Signature().Outputs[1].Name: {4, 2}},
+		vjp.Request{Output: m.Signature().Outputs[1].Name, Wrt: []string{"x"}}); err != nil {
 		t.Error(err)
 	}
 	var refused *vjp.UnsupportedError
@@ -382,7 +394,8 @@ func TestRefusals(t *testing.T) {
 		h = node(b, "fine", "Exp", []string{h})
 		return node(b, "second", "BitShift", []string{h, h}, onnx.AttrString("direction", "LEFT"))
 	}, "x")
-	if !errors.As(err, &refused) || len(refused.All) != 2 || refused.Node != "first" || refused.Op != "Mod" || refused.All[1].Node != "second" {
+	if !errors.As(err, &refused) || len(refused.All) != 2 || refused.Node != "first" || refused.Op != "Mod" ||
+		refused.All[1].Node != "second" {
 		t.Errorf("got %v, want both nodes named", err)
 	}
 	for _, c := range []struct {
@@ -394,10 +407,12 @@ func TestRefusals(t *testing.T) {
 			return node(b, "n", "Relu", []string{"x"}, onnx.AttrInt("leak", 1))
 		}, "leak"},
 		{"dropout in training", func(b *onnx.Builder) string {
-			return node(b, "n", "Dropout", []string{"x", "", b.Const(tensor.Tensor{DType: tensor.Bool, Raw: []byte{1}})})
+			return node(b, "n", "Dropout",
+				[]string{"x", "", b.Const(tensor.Tensor{DType: tensor.Bool, Raw: []byte{1}})})
 		}, "training"},
 		{"half precision", func(b *onnx.Builder) string {
-			return node(b, "n", "Cast", []string{node(b, "h", "Cast", []string{"x"}, onnx.AttrInt("to", 10))}, onnx.AttrInt("to", 1))
+			return node(b, "n", "Cast", []string{node(b, "h", "Cast", []string{"x"}, onnx.AttrInt("to", 10))},
+				onnx.AttrInt("to", 1))
 		}, "float16"},
 		{"a gradient by Clip's bound", func(b *onnx.Builder) string {
 			return node(b, "n", "Clip", []string{b.Const(tensor.FromFloat32([]float32{1, 2}, 1, 2)), "x"})
@@ -438,15 +453,20 @@ func TestSubgraphsAreOnThePath(t *testing.T) {
 		branch := func(op string) *onnxpb.AttributeProto {
 			name := map[string]string{"Exp": "then_branch", "Neg": "else_branch"}[op]
 			g := &onnxpb.GraphProto{
-				Name: new(op), Node: []*onnxpb.NodeProto{{OpType: new(op), Input: []string{"x"}, Output: []string{op + "_out"}}},
+				Name: new(op), Node: []*onnxpb.NodeProto{{
+					OpType: new(op), Input: []string{"x"},
+					Output: []string{op + "_out"},
+				}},
 				Output: []*onnxpb.ValueInfoProto{onnx.ValueInfo(op+"_out", tensor.Float32, "N", 2)},
 			}
 			return &onnxpb.AttributeProto{Name: &name, Type: onnxpb.AttributeProto_GRAPH.Enum(), G: g}
 		}
-		return b.Op("If", []string{b.Const(tensor.Tensor{DType: tensor.Bool, Raw: []byte{1}})}, branch("Exp"), branch("Neg"))
+		return b.Op("If", []string{b.Const(tensor.Tensor{DType: tensor.Bool, Raw: []byte{1}})}, branch("Exp"),
+			branch("Neg"))
 	})
 	var refused *vjp.UnsupportedError
-	if _, err := vjp.Build(m, map[string][]int{"x": {4, 2}, m.Signature().Outputs[0].Name: {4, 2}}, vjp.Request{Wrt: []string{"x"}}); !errors.As(err, &refused) || refused.Op != "If" {
+	if _, err := vjp.Build(m, map[string][]int{"x": {4, 2}, m.Signature().Outputs[0].Name: {4, 2}},
+		vjp.Request{Wrt: []string{"x"}}); !errors.As(err, &refused) || refused.Op != "If" {
 		t.Errorf("got %v, want a refusal of If", err)
 	}
 }
@@ -493,7 +513,8 @@ func TestPoolAfterRelu(t *testing.T) {
 	r := b.Op("Relu", []string{"x"})
 	p := b.Op("MaxPool", []string{r}, onnx.AttrInts("kernel_shape", 2), onnx.AttrInts("strides", 2))
 	plain := b.Op("ReduceSum", []string{p, b.Ints(2)}, onnx.AttrInt("keepdims", 0))
-	both := b.Op("Add", []string{plain, b.Op("ReduceSum", []string{b.Op("Exp", []string{r}), b.Ints(2)}, onnx.AttrInt("keepdims", 0))})
+	both := b.Op("Add", []string{plain, b.Op("ReduceSum", []string{b.Op("Exp", []string{r}), b.Ints(2)},
+		onnx.AttrInt("keepdims", 0))})
 	b.Output(plain, tensor.Float32, "N", 1)
 	b.Output(both, tensor.Float32, "N", 1)
 	m, err := b.Model()
@@ -513,14 +534,18 @@ func TestPoolAfterRelu(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := exactly(t, res.Bytes, map[string]tensor.Tensor{"x": tensor.FromFloat32([]float32{1, 2, -1, -3}, 1, 1, 4), res.Cotangent: tensor.FromFloat32([]float32{1}, 1, 1)})
+		got := exactly(t, res.Bytes, map[string]tensor.Tensor{
+			"x":           tensor.FromFloat32([]float32{1, 2, -1, -3}, 1, 1, 4),
+			res.Cotangent: tensor.FromFloat32([]float32{1}, 1, 1),
+		})
 		if e := distance(t, got[res.Gradients[0]], c.want); !(e <= 1e-12) {
 			t.Errorf("of %s by %s: got %v, want %v", c.output, c.by, got[res.Gradients[0]], c.want)
 		}
 	}
 }
 
-// The batch axis stays free whatever shape is given; other free axes are fixed to it, since the gradient is built for them.
+// The batch axis stays free whatever shape is given; other free axes are fixed to it, since the gradient is built for
+// them.
 func TestFreeAxes(t *testing.T) {
 	b := onnx.NewBuilder(16)
 	b.Input("x", tensor.Float32, "N", "L")
@@ -553,7 +578,8 @@ func TestFreeAxes(t *testing.T) {
 	if m, err = b.Model(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := vjp.Build(m, map[string][]int{"x": {4, 3}, m.Signature().Outputs[0].Name: {4, 3}}, vjp.Request{Wrt: []string{"x"}})
+	r, err := vjp.Build(m, map[string][]int{"x": {4, 3}, m.Signature().Outputs[0].Name: {4, 3}},
+		vjp.Request{Wrt: []string{"x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -579,10 +605,12 @@ func TestInnerValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := grad(t, m, vjp.Request{Wrt: []string{"cotangent"}}, 0, 1), []float64{-math.Cos(1), -math.Cos(math.E)}; distance(t, got, want) > 1e-12 {
+	if got, want := grad(t, m, vjp.Request{Wrt: []string{"cotangent"}}, 0, 1),
+		[]float64{-math.Cos(1), -math.Cos(math.E)}; distance(t, got, want) > 1e-12 {
 		t.Errorf("by an inner value: got %v, want %v", got, want)
 	}
-	if got, want := grad(t, m, vjp.Request{Output: "cotangent", Wrt: []string{"x"}}, 0, 1), []float64{1, math.E}; distance(t, got, want) > 1e-12 {
+	if got, want := grad(t, m, vjp.Request{Output: "cotangent", Wrt: []string{"x"}}, 0, 1),
+		[]float64{1, math.E}; distance(t, got, want) > 1e-12 {
 		t.Errorf("of an inner value: got %v, want %v", got, want)
 	}
 	if got := grad(t, m, vjp.Request{Wrt: []string{"y"}}, 0, 1); !slices.Equal(got, []float64{1, 1}) {
@@ -610,7 +638,8 @@ func TestOldOperatorSets(t *testing.T) {
 		want string
 	}{12: {softmax, "opset_version"}, 10: {exp, "opset_version"}, vjp.MaxOpset + 1: {exp, "opset_version"}} {
 		m := chain(t, v, c.add)
-		if _, err := vjp.Build(m, map[string][]int{"x": {4, 2}}, vjp.Request{Wrt: []string{"x"}}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := vjp.Build(m, map[string][]int{"x": {4, 2}}, vjp.Request{Wrt: []string{"x"}}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("operator set %d: got %v, want a remedy", v, err)
 		}
 	}
@@ -639,16 +668,18 @@ func TestModelStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := onnx.Names(back.Signature().Outputs), append(onnx.Names(m.Signature().Outputs), r.Gradients...); !slices.Equal(got, want) {
+	if got, want := onnx.Names(back.Signature().Outputs),
+		append(onnx.Names(m.Signature().Outputs), r.Gradients...); !slices.Equal(got, want) {
 		t.Errorf("outputs %v, want %v", got, want)
 	}
-	if got, want := onnx.Names(back.Signature().Inputs), append(onnx.Names(m.Signature().Inputs), r.Cotangent); !slices.Equal(got, want) {
+	if got, want := onnx.Names(back.Signature().Inputs),
+		append(onnx.Names(m.Signature().Inputs), r.Cotangent); !slices.Equal(got, want) {
 		t.Errorf("inputs %v, want %v", got, want)
 	}
 }
 
-// Shapes that do not fit the nodes, and nodes that lack inputs or attributes, are refused or make a graph that no engine
-// takes; they never panic.
+// Shapes that do not fit the nodes, and nodes that lack inputs or attributes, are refused or make a graph that no
+// engine takes; they never panic.
 func TestDamagedModels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, g := range groups {
@@ -679,7 +710,8 @@ func TestDamagedModels(t *testing.T) {
 					n.Input[rng.IntN(len(n.GetInput()))] = ""
 				case len(n.GetAttribute()) > 0:
 					a := n.GetAttribute()[rng.IntN(len(n.GetAttribute()))]
-					a.I, a.Ints, a.S, a.F, a.T = new(int64(rng.IntN(9)-4)), []int64{int64(rng.IntN(9) - 4)}, []byte("odd"), nil, nil
+					a.I, a.Ints, a.S, a.F, a.T = new(int64(rng.IntN(9)-4)), []int64{int64(rng.IntN(9) - 4)},
+						[]byte("odd"), nil, nil
 				}
 				if d, err := b.Model(); err == nil {
 					_, _ = vjp.Build(d, shapes, vjp.Request{Wrt: f.wrt()})
@@ -701,7 +733,8 @@ func TestSameBytes(t *testing.T) {
 		return b.Const(tensor.FromFloat32(x, shape...))
 	}
 	w, r, bias := number(2, 8, 2), number(2, 8, 2), number(2, 16)
-	y := b.Ops("LSTM", 1, []string{"x", w, r, bias}, onnx.AttrInt("hidden_size", 2), onnx.AttrString("direction", "bidirectional"))[0]
+	y := b.Ops("LSTM", 1, []string{"x", w, r, bias}, onnx.AttrInt("hidden_size", 2),
+		onnx.AttrString("direction", "bidirectional"))[0]
 	b.Output(y, tensor.Float32, 3, 2, "N", 2)
 	m, err := b.Model()
 	if err != nil {

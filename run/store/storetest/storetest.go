@@ -26,7 +26,10 @@ func Job(samples, elements, models, metrics, shard int) *job.Job {
 		Format: job.FormatNumber, Numbers: 1, Count: samples, Classes: 10, Measure: "uniform grid",
 		Files:  []job.Ref{{Path: "images.gz", SHA256: digest("images")}, {Path: "labels.gz", SHA256: digest("labels")}},
 		Engine: job.Engine{Name: "test", Version: "1.0"}, Shard: shard, Seed: 7,
-		Study: job.Study{Version: 1, Data: job.Data{Images: "images.gz", Labels: "labels.gz"}, Group: job.Group{Name: "SO(2)"}},
+		Study: job.Study{
+			Version: 1, Data: job.Data{Images: "images.gz", Labels: "labels.gz"},
+			Group: job.Group{Name: "SO(2)"},
+		},
 	}
 	job.Defaults(&j.Study)
 	for i := range elements {
@@ -37,7 +40,10 @@ func Job(samples, elements, models, metrics, shard int) *job.Job {
 	for i := range models {
 		name := fmt.Sprintf("model-%d", i)
 		j.Study.Models = append(j.Study.Models, job.Model{Name: name, ONNX: name + ".onnx"})
-		j.Models = append(j.Models, job.ModelRef{Name: name, Ref: job.Ref{Path: name + ".onnx", SHA256: digest(name)}, Batch: 8})
+		j.Models = append(j.Models, job.ModelRef{
+			Name: name, Ref: job.Ref{Path: name + ".onnx", SHA256: digest(name)},
+			Batch: 8,
+		})
 	}
 	for i := range metrics {
 		j.Metrics = append(j.Metrics, fmt.Sprintf("metric-%d", i))
@@ -107,7 +113,8 @@ func detect(j *job.Job, r *job.Row) {
 		for b := range (r.Index + g) % 5 {
 			at := func(k int) float32 { return value(b, r.Index, k, g) }
 			set = append(set, job.Detection{
-				X1: at(0), Y1: at(1), X2: at(2), Y2: at(3), Angle: at(4), Score: at(5), Label: int32(b%4 - 1), Match: uint16(b * g % 1024),
+				X1: at(0), Y1: at(1), X2: at(2), Y2: at(3), Angle: at(4), Score: at(5), Label: int32(b%4 - 1),
+				Match: uint16(b * g % 1024),
 			})
 		}
 		r.Boxes = append(r.Boxes, set)
@@ -197,8 +204,8 @@ func Equal(tb testing.TB, got, want map[string]string) {
 type Disk struct {
 	Under store.FS
 	// Fail gets the number of the operation, counted from 0, its kind ("create", "write", "sync", "close", "rename",
-	// "syncdir") and the file; an error that it returns is what the operation returns. A write that fails leaves half of
-	// its bytes. Nil never fails.
+	// "syncdir") and the file; an error that it returns is what the operation returns. A write that fails leaves half
+	// of its bytes. Nil never fails.
 	Fail func(n int, op, name string) error
 
 	mu  sync.Mutex
@@ -283,9 +290,9 @@ func (f *file) Close() error {
 	return errors.Join(f.File.Close(), f.disk.ask("close", f.name))
 }
 
-// Test runs the conformance suite on a disk: every operation on it fails once, in turn, with each of the given errors; the
-// run must then be readable as it was before or after that operation, and resume to the same bytes as one that nothing
-// happened to.
+// Test runs the conformance suite on a disk: every operation on it fails once, in turn, with each of the given errors;
+// the run must then be readable as it was before or after that operation, and resume to the same bytes as one that
+// nothing happened to.
 func Test(t *testing.T, disk store.FS, faults ...error) {
 	t.Helper()
 	j := Job(11, 4, 2, 2, 4)

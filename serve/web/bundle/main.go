@@ -1,4 +1,5 @@
-// Command bundle makes the files that a browser loads from the TypeScript sources of the interface, with esbuild's Go API:
+// Command bundle makes the files that a browser loads from the TypeScript sources of the interface, with esbuild's Go
+// API:
 //
 //	go run ./bundle                     in serve/web: what go generate does; writes dist
 //	go run ./bundle -out DIR            writes another folder, to try a change without touching dist
@@ -6,12 +7,13 @@
 //	go run ./bundle -tests -out DIR     every src/**/*.test.ts as DIR/NAME.test.mjs, for node --test DIR/*.test.mjs
 //	go run ./bundle -bench -out DIR     every src/**/*.bench.ts as DIR/NAME.bench.mjs, to be run by node
 //
-// The page is app.js with base.js, which it shares with more.js: views that most runs do without, and viewer3d.js, the viewer of things in space, which
-// are loaded when they are needed. report.js is the page and more.js in one script, for files that are opened from disk.
+// The page is app.js with base.js, which it shares with more.js: views that most runs do without, and viewer3d.js, the
+// viewer of things in space, which are loaded when they are needed. report.js is the page and more.js in one script,
+// for files that are opened from disk.
 //
-// The libraries are those of package-lock.json, which npm ci puts into node_modules; Node itself takes no part. Two builds of
-// the same sources have the same bytes. LICENSES.txt gets the licence of every package of which a line was bundled, and of every
-// source that has a licence file of its own beside it (x.ts and x.LICENSE.txt).
+// The libraries are those of package-lock.json, which npm ci puts into node_modules; Node itself takes no part. Two
+// builds of the same sources have the same bytes. LICENSES.txt gets the licence of every package of which a line was
+// bundled, and of every source that has a licence file of its own beside it (x.ts and x.LICENSE.txt).
 package main
 
 import (
@@ -48,7 +50,8 @@ func run(args []string, w io.Writer) error {
 	flags := flag.NewFlagSet("bundle", flag.ContinueOnError)
 	root := flags.String("C", ".", "the `folder` serve/web")
 	out := flags.String("out", "", "the `folder` to write (default dist in serve/web)")
-	overlay := flags.String("overlay", "", "also write this `file`, which makes go build -overlay embed -out in place of dist")
+	overlay := flags.String("overlay", "",
+		"also write this `file`, which makes go build -overlay embed -out in place of dist")
 	tests := flags.Bool("tests", false, "bundle the unit tests for node")
 	bench := flags.Bool("bench", false, "bundle the benchmarks for node")
 	switch err := flags.Parse(args); {
@@ -131,7 +134,8 @@ func installed(dir string) error {
 		}
 		var got struct{ Version string }
 		if err := json.Unmarshal(b, &got); err != nil || got.Version != version {
-			return fmt.Errorf("node_modules has %s %s, package.json asks for %s: %s", name, got.Version, version, remedy)
+			return fmt.Errorf("node_modules has %s %s, package.json asks for %s: %s", name, got.Version, version,
+				remedy)
 		}
 	}
 	return nil
@@ -176,17 +180,20 @@ func forBrowser(dir string) (map[string][]byte, error) {
 	o.EntryPointsAdvanced = []api.EntryPoint{{InputPath: "./src/main.tsx", OutputPath: "app"}}
 	if exists(filepath.Join(dir, "src", "more.ts")) {
 		// What most pages do without is a file of its own, and what it shares with the page is a third: all names stay.
-		o.EntryPointsAdvanced = append(o.EntryPointsAdvanced, api.EntryPoint{InputPath: "./src/more.ts", OutputPath: "more"})
+		o.EntryPointsAdvanced = append(o.EntryPointsAdvanced,
+			api.EntryPoint{InputPath: "./src/more.ts", OutputPath: "more"})
 		o.Splitting, o.ChunkNames = true, "base"
 	}
-	// The viewer is a file of its own with a name that stays, loaded when it is needed, from wherever the page came from.
+	// The viewer is a file of its own with a name that stays, loaded when it is needed, from wherever the page came
+	// from.
 	o.Plugins = []api.Plugin{{Name: "viewer3d", Setup: func(b api.PluginBuild) {
-		b.OnResolve(api.OnResolveOptions{Filter: `(^|/)viewer3d(\.[jt]s)?$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-			if a.Kind == api.ResolveJSDynamicImport {
-				return api.OnResolveResult{Path: "./viewer3d.js", External: true}, nil
-			}
-			return api.OnResolveResult{}, nil
-		})
+		b.OnResolve(api.OnResolveOptions{Filter: `(^|/)viewer3d(\.[jt]s)?$`},
+			func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+				if a.Kind == api.ResolveJSDynamicImport {
+					return api.OnResolveResult{Path: "./viewer3d.js", External: true}, nil
+				}
+				return api.OnResolveResult{}, nil
+			})
 	}}}
 	files, meta, err := build(o)
 	if err != nil {
@@ -221,7 +228,8 @@ func forBrowser(dir string) (map[string][]byte, error) {
 	return files, err
 }
 
-// forNode bundles tests and benchmarks, each with what it imports, under flat names: core/url.test.ts becomes core-url.test.mjs.
+// forNode bundles tests and benchmarks, each with what it imports, under flat names: core/url.test.ts becomes
+// core-url.test.mjs.
 func forNode(dir string, tests, bench bool) (map[string][]byte, error) {
 	if err := installed(dir); err != nil {
 		return nil, err
@@ -233,7 +241,8 @@ func forNode(dir string, tests, bench bool) (map[string][]byte, error) {
 	err := filepath.WalkDir(src, func(name string, _ fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(src, name)
 		rel, ext := trimScript(filepath.ToSlash(rel))
-		if err == nil && ext != "" && (tests && strings.HasSuffix(rel, ".test") || bench && strings.HasSuffix(rel, ".bench")) {
+		if err == nil && ext != "" &&
+			(tests && strings.HasSuffix(rel, ".test") || bench && strings.HasSuffix(rel, ".bench")) {
 			o.EntryPointsAdvanced = append(o.EntryPointsAdvanced,
 				api.EntryPoint{InputPath: "./src/" + rel + ext, OutputPath: strings.ReplaceAll(rel, "/", "-")})
 		}
@@ -379,7 +388,8 @@ func report(w io.Writer, files map[string][]byte, limit bool) error {
 	}
 	for what, n := range map[string]int{"app.js, base.js and app.css": page, "more.js": more, "viewer3d.js": viewer} {
 		if limit && n > budget {
-			return fmt.Errorf("%s are %d bytes gzipped, above the budget of %d: a page has to open quickly over a slow line; "+
+			return fmt.Errorf("%s are %d bytes gzipped, above the budget of %d: a page has to open quickly over a "+
+				"slow line; "+
 				"look for a lighter library, or load the part that is rarely needed when it is needed", what, n, budget)
 		}
 	}
@@ -398,7 +408,8 @@ func write(folder string, files map[string][]byte) error {
 	var stale []string
 	for _, e := range entries {
 		if e.IsDir() || !slices.Contains([]string{".html", ".js", ".css", ".txt", ".mjs"}, path.Ext(e.Name())) {
-			return fmt.Errorf("%s holds %s, which no build made: choose an empty folder or an earlier output", folder, e.Name())
+			return fmt.Errorf("%s holds %s, which no build made: choose an empty folder or an earlier output", folder,
+				e.Name())
 		}
 		if _, ok := files[e.Name()]; !ok {
 			stale = append(stale, filepath.Join(folder, e.Name()))

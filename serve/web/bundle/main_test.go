@@ -15,9 +15,10 @@ func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"package.json":                      `{"dependencies":{"alpha":"1.0.0"}}`,
-		"index.html":                        `<!doctype html><script type="module" src="./app.js"></script>`,
-		"src/main.tsx":                      "import {f} from 'alpha'; import './a.css'; import {t} from './table'; document.title = f(t); import('./viewer3d');",
+		"package.json": `{"dependencies":{"alpha":"1.0.0"}}`,
+		"index.html":   `<!doctype html><script type="module" src="./app.js"></script>`,
+		"src/main.tsx": "import {f} from 'alpha'; import './a.css'; import {t} from './table'; " +
+			"document.title = f(t); import('./viewer3d');",
 		"src/a.css":                         "a { color: red }",
 		"src/table.ts":                      "export const t: number = 3;",
 		"src/table.LICENSE.txt":             "The table may be used by anybody.",
@@ -89,7 +90,10 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("code is where it does not belong: %v", files)
 	}
 	text := files["LICENSES.txt"]
-	for _, want := range []string{"@beta/g 2.0.0 (ISC)\n\nLicence of beta.", "alpha 1.0.0 (MIT)\n\nLicence of alpha.\nSecond line.", "table\n\nThe table may"} {
+	for _, want := range []string{
+		"@beta/g 2.0.0 (ISC)\n\nLicence of beta.",
+		"alpha 1.0.0 (MIT)\n\nLicence of alpha.\nSecond line.", "table\n\nThe table may",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("LICENSES.txt lacks %q:\n%s", want, text)
 		}
@@ -163,10 +167,13 @@ func TestRefusals(t *testing.T) {
 		want   string
 	}{
 		"nothing installed": {func(dir, _ string) { remove(t, dir, "node_modules") }, "npm ci"},
-		"other version":     {func(dir, _ string) { put(t, dir, "package.json", `{"dependencies":{"alpha":"1.0.1"}}`) }, "package.json asks for 1.0.1"},
-		"no licence":        {func(dir, _ string) { remove(t, dir, "node_modules/alpha/LICENSE") }, "no licence file"},
-		"wrong source":      {func(dir, _ string) { put(t, dir, "src/table.ts", "export const = 3") }, "esbuild found"},
-		"folder of others":  {func(_, out string) { put(t, out, "thesis.docx", "x") }, "thesis.docx"},
+		"other version": {
+			func(dir, _ string) { put(t, dir, "package.json", `{"dependencies":{"alpha":"1.0.1"}}`) },
+			"package.json asks for 1.0.1",
+		},
+		"no licence":       {func(dir, _ string) { remove(t, dir, "node_modules/alpha/LICENSE") }, "no licence file"},
+		"wrong source":     {func(dir, _ string) { put(t, dir, "src/table.ts", "export const = 3") }, "esbuild found"},
+		"folder of others": {func(_, out string) { put(t, out, "thesis.docx", "x") }, "thesis.docx"},
 		"too big": {func(dir, _ string) {
 			var b strings.Builder
 			x := uint64(1)

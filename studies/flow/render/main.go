@@ -1,5 +1,5 @@
-// Command render writes rendered particle-image pairs and their true displacement fields to a folder, for training and for other
-// tools: one npz file, or PNG pairs with Middlebury .flo files.
+// Command render writes rendered particle-image pairs and their true displacement fields to a folder, for training and
+// for other tools: one npz file, or PNG pairs with Middlebury .flo files.
 //
 //	go run ./studies/flow/render -o DIR -n 600 -seed 1
 package main
@@ -38,24 +38,30 @@ func run(args []string, stderr io.Writer) error {
 	fl := flag.NewFlagSet("render", flag.ContinueOnError)
 	fl.SetOutput(stderr)
 	dir := fl.String("o", "", "folder to write to; made if it is not there")
-	format := fl.String("format", "npz", "npz: one file pairs.npz with frames (N,2,H,W) uint8, flow (N,2,H,W) float32, u then v, in px, "+
-		"and kind (N) uint8, the position of the kind of flow in -kinds; png: ID_1.png, ID_2.png and ID.flo of every pair")
+	format := fl.String("format", "npz",
+		"npz: one file pairs.npz with frames (N,2,H,W) uint8, flow (N,2,H,W) float32, u then v, in px, "+
+			"and kind (N) uint8, the position of the kind of flow in -kinds; png: ID_1.png, ID_2.png and ID.flo of "+
+			"every pair")
 	kinds := fl.String("kinds", join(particle.Kinds()), "kinds of flow, taken in turn")
 	fl.IntVar(&d.N, "n", d.N, "number of pairs")
 	fl.Uint64Var(&d.Seed, "seed", d.Seed, "seed: the same makes the same pairs")
 	size := fl.Int("size", d.Width, "side of the pictures, px")
 	fl.Float64Var(&d.Scene.Size, "scale", 0, "length to which flows are scaled, px; 0 for the side of the pictures")
 	fl.Float64Var(&d.Scene.Peak, "peak", d.Scene.Peak, "greatest displacement, px a pair")
-	fl.Float64Var(&d.Scene.Heading, "heading", d.Scene.Heading, "direction of the mean flow, degrees counter-clockwise from the right")
+	fl.Float64Var(&d.Scene.Heading, "heading", d.Scene.Heading,
+		"direction of the mean flow, degrees counter-clockwise from the right")
 	fl.Float64Var(&d.Scene.Spread, "spread", d.Scene.Spread, "standard deviation of the direction, degrees")
-	fl.Float64Var(&d.Scene.Mean, "mean", d.Scene.Mean, "share of the mean flow in the displacement of turbulence, eddies and vortices")
+	fl.Float64Var(&d.Scene.Mean, "mean", d.Scene.Mean,
+		"share of the mean flow in the displacement of turbulence, eddies and vortices")
 	fl.Float64Var(&d.Optics.Density, "density", d.Optics.Density, "particles a pixel")
 	fl.Float64Var(&d.Optics.Diameter, "diameter", d.Optics.Diameter, "mean diameter of a spot, px")
 	fl.Float64Var(&d.Optics.Spread, "diameter-spread", d.Optics.Spread, "standard deviation of the diameter, px")
-	fl.Float64Var(&d.Optics.Brightness, "brightness", d.Optics.Brightness, "grey level of a particle in the middle of the sheet")
+	fl.Float64Var(&d.Optics.Brightness, "brightness", d.Optics.Brightness,
+		"grey level of a particle in the middle of the sheet")
 	fl.Float64Var(&d.Optics.Background, "background", d.Optics.Background, "grey level without particles")
 	fl.Float64Var(&d.Optics.Noise, "noise", d.Optics.Noise, "standard deviation of the noise, grey levels")
-	fl.Float64Var(&d.Optics.Loss, "loss", d.Optics.Loss, "share of particles that leave the light sheet between the frames")
+	fl.Float64Var(&d.Optics.Loss, "loss", d.Optics.Loss,
+		"share of particles that leave the light sheet between the frames")
 	if err := fl.Parse(args); err != nil {
 		return err
 	}
@@ -202,7 +208,8 @@ func writePNG(dir string, set *particle.Set) error {
 		}
 		for k, pix := range frames {
 			m := &image.Gray{Pix: pix, Stride: cols, Rect: image.Rect(0, 0, cols, rows)}
-			err := create(filepath.Join(dir, fmt.Sprintf("%s_%d.png", id, k+1)), func(w io.Writer) error { return png.Encode(w, m) })
+			err := create(filepath.Join(dir, fmt.Sprintf("%s_%d.png", id, k+1)),
+				func(w io.Writer) error { return png.Encode(w, m) })
 			if err != nil {
 				return err
 			}

@@ -36,7 +36,8 @@ func reference(t *testing.T, i int) (frames [2][]byte, u, v []float64) {
 
 func TestNPZ(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "er")
-	if err := run([]string{"-o", dir, "-n", "3", "-seed", "9", "-size", "32", "-kinds", "sqg, step"}, io.Discard); err != nil {
+	if err := run([]string{"-o", dir, "-n", "3", "-seed", "9", "-size", "32", "-kinds", "sqg, step"},
+		io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	r, err := npz.Open(filepath.Join(dir, "pairs.npz"))
@@ -70,7 +71,8 @@ func TestNPZ(t *testing.T) {
 		}
 		for k := range 1024 {
 			if flow[i*2048+k] != float32(u[k]) || flow[i*2048+1024+k] != float32(v[k]) {
-				t.Fatalf("pair %d, pixel %d: (%g, %g), want (%g, %g)", i, k, flow[i*2048+k], flow[i*2048+1024+k], u[k], v[k])
+				t.Fatalf("pair %d, pixel %d: (%g, %g), want (%g, %g)", i, k, flow[i*2048+k], flow[i*2048+1024+k], u[k],
+					v[k])
 			}
 		}
 	}
@@ -78,7 +80,8 @@ func TestNPZ(t *testing.T) {
 
 func TestPNG(t *testing.T) {
 	dir := t.TempDir()
-	if err := run([]string{"-o", dir, "-n", "3", "-seed", "9", "-size", "32", "-kinds", "sqg,step", "-format", "png"}, io.Discard); err != nil {
+	if err := run([]string{"-o", dir, "-n", "3", "-seed", "9", "-size", "32", "-kinds", "sqg,step", "-format", "png"},
+		io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -109,7 +112,8 @@ func TestPNG(t *testing.T) {
 		}
 		le := binary.LittleEndian
 		// 202021.25 is what Middlebury's readers look for.
-		if len(b) != 12+8*1024 || math.Float32frombits(le.Uint32(b)) != 202021.25 || le.Uint32(b[4:]) != 32 || le.Uint32(b[8:]) != 32 {
+		if len(b) != 12+8*1024 || math.Float32frombits(le.Uint32(b)) != 202021.25 || le.Uint32(b[4:]) != 32 ||
+			le.Uint32(b[8:]) != 32 {
 			t.Fatalf("%s.flo: %d bytes, begins with % x", id, len(b), b[:12])
 		}
 		for k := range 1024 {
@@ -121,11 +125,15 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// TestWrittenPairsOpen reads both forms back as a data set: a pair must come with its frames in order and its own field.
+// TestWrittenPairsOpen reads both forms back as a data set: a pair must come with its frames in order and its own
+// field.
 func TestWrittenPairsOpen(t *testing.T) {
 	for _, format := range []string{"npz", "png"} {
 		dir := t.TempDir()
-		if err := run([]string{"-o", dir, "-n", "3", "-seed", "9", "-size", "32", "-kinds", "sqg,step", "-format", format}, io.Discard); err != nil {
+		if err := run([]string{
+			"-o", dir, "-n", "3", "-seed", "9", "-size", "32", "-kinds", "sqg,step", "-format",
+			format,
+		}, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		spec := dataset.Spec{Format: "pairs", Images: dir}

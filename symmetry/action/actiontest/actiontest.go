@@ -1,6 +1,6 @@
-// Package actiontest tells whether an action is one. It holds the laws that every action obeys and the conventions
-// that every action on pictures follows, as functions that return what is wrong: call them from a test, or before a user's own
-// action is trusted.
+// Package actiontest tells whether an action is one. It holds the laws that every action obeys and the conventions that
+// every action on pictures follows, as functions that return what is wrong: call them from a test, or before a user's
+// own action is trusted.
 package actiontest
 
 import (
@@ -19,25 +19,29 @@ import (
 // Case is what [Laws] tries an action on.
 type Case struct {
 	Action action.Action
-	// Value is moved. It has no symmetry, so that a wrong action cannot hide; [Laws] refuses one whose numbers are all equal.
+	// Value is moved. It has no symmetry, so that a wrong action cannot hide; [Laws] refuses one whose numbers are all
+	// equal.
 	Value space.Value
 	// Elements are tried one by one and, where Composes allows it, in all pairs. The identity and inverses are added.
 	Elements []group.Element
-	// Composes says that moving by h and then by g loses nothing that the product keeps, which a shift under a border rule
-	// other than circular does. nil stands for always. It is asked about the elements of a pair, never about their product.
+	// Composes says that moving by h and then by g loses nothing that the product keeps, which a shift under a border
+	// rule other than circular does. nil stands for always. It is asked about the elements of a pair, never about their
+	// product.
 	Composes func(g, h group.Element) bool
-	// Floor is the largest admitted Distance of g(hx) and (gh)x where one of the elements resamples; 0 leaves those out.
+	// Floor is the largest admitted Distance of g(hx) and (gh)x where one of the elements resamples; 0 leaves those
+	// out.
 	Floor float64
-	// Distance is between two moved values; nil is the largest difference of any two numbers relative to the largest number.
+	// Distance is between two moved values; nil is the largest difference of any two numbers relative to the largest
+	// number.
 	Distance func(a, b space.Value) float64
 	// Reframes says that the result has another shape than the value, as under a crop window, so that nothing composes.
 	Reframes bool
 }
 
-// Laws tries the laws of an action: the identity leaves every number (where it is exact), exact elements compose and invert bit for bit,
-// other elements compose within the floor, results are finite and repeatable, the argument stays as it is, a prepared element
-// does what Apply does, also for several callers at once, and nonsense is refused with an error. All violations are reported,
-// at most three of a kind.
+// Laws tries the laws of an action: the identity leaves every number (where it is exact), exact elements compose and
+// invert bit for bit, other elements compose within the floor, results are finite and repeatable, the argument stays as
+// it is, a prepared element does what Apply does, also for several callers at once, and nonsense is refused with an
+// error. All violations are reported, at most three of a kind.
 func Laws(c Case) error {
 	l := &laws{Case: c, seen: map[string]int{}}
 	if l.Distance == nil {
@@ -211,9 +215,9 @@ func (l *laws) nonsense(e group.Element) {
 	}
 }
 
-// Orientation tries how an action on square, odd or even, one-channel pictures turns them. quarter is the element that turns
-// counter-clockwise by 90 degrees as displayed, mirror the one that swaps left and right; without mirrors it is nil. All
-// products are made with the group's Mul, so a reversed composition is found as well.
+// Orientation tries how an action on square, odd or even, one-channel pictures turns them. quarter is the element that
+// turns counter-clockwise by 90 degrees as displayed, mirror the one that swaps left and right; without mirrors it is
+// nil. All products are made with the group's Mul, so a reversed composition is found as well.
 //
 // The pictures are those of the table of D4: out[r][c] = in[index].
 //
@@ -302,8 +306,8 @@ func compare(x, o *space.Image, i int) string {
 	return ""
 }
 
-// Directions tries that the element right moves a picture by one pixel to the right and down by one pixel down; either may
-// be nil.
+// Directions tries that the element right moves a picture by one pixel to the right and down by one pixel down; either
+// may be nil.
 func Directions(a action.Action, right, down group.Element) error {
 	var errs []error
 	try := func(g group.Element, dr, dc int, where string) {
@@ -433,7 +437,10 @@ func spoiled(v space.Value) space.Value {
 	case *space.Rows:
 		return &space.Rows{N: x.N, W: x.W, Val: fill(len(x.Val))}
 	case *space.Links:
-		return &space.Links{Nodes: x.Nodes, From: slices.Repeat([]int32{-77}, len(x.From)), To: slices.Repeat([]int32{-77}, len(x.To))}
+		return &space.Links{
+			Nodes: x.Nodes, From: slices.Repeat([]int32{-77}, len(x.From)),
+			To: slices.Repeat([]int32{-77}, len(x.To)),
+		}
 	case *space.Pairs:
 		return &space.Pairs{N: x.N, W: x.W, Val: fill(len(x.Val))}
 	case *space.Signal:

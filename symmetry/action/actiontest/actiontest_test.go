@@ -17,18 +17,25 @@ import (
 
 // fault says what is wrong with an action on one-channel pictures.
 type fault struct {
-	name    string
-	centre  float64                                            // added to the centre (n-1)/2
-	element func(g group.Group, e group.Element) group.Element // acts instead of e
+	name string
+	// added to the centre (n-1)/2
+	centre float64
+	// acts instead of e
+	element func(g group.Group, e group.Element) group.Element
 	mul     func(g group.Group, a, b group.Element) group.Element
 	after   func(in, out *space.Image)
 	prepare func(out *space.Image)
-	exact   bool // claims that everything is exact
-	panics  bool // on nonsense
-	accepts bool // nonsense
-	skip    bool // a prepared element does not write where nothing is
+	// claims that everything is exact
+	exact bool
+	// on nonsense
+	panics bool
+	// nonsense
+	accepts bool
+	// a prepared element does not write where nothing is
+	skip bool
 
-	laws, orientation, drawn bool // who has to find it
+	// who has to find it
+	laws, orientation, drawn bool
 }
 
 func faults() []fault {
@@ -37,17 +44,32 @@ func faults() []fault {
 		{name: "none"},
 		{name: "centre n/2", centre: 0.5, laws: true, orientation: true, drawn: true},
 		{name: "transposed rotation", element: inverse, laws: true, orientation: true, drawn: true},
-		{name: "reversed composition", mul: func(g group.Group, a, b group.Element) group.Element { return g.Mul(b, a) }, laws: true, orientation: true},
-		{name: "half the angle", element: func(_ group.Group, e group.Element) group.Element { return group.Element{e[0] / 2, e[1]} }, laws: true, orientation: true, drawn: true},
+		{
+			name: "reversed composition",
+			mul:  func(g group.Group, a, b group.Element) group.Element { return g.Mul(b, a) }, laws: true,
+			orientation: true,
+		},
+		{
+			name:    "half the angle",
+			element: func(_ group.Group, e group.Element) group.Element { return group.Element{e[0] / 2, e[1]} },
+			laws:    true, orientation: true, drawn: true,
+		},
 		{name: "mirror after the turn", element: func(_ group.Group, e group.Element) group.Element {
 			if e[1] == 1 {
 				return group.Element{math.Mod(360-e[0], 360), 1}
 			}
 			return e
 		}, laws: true, orientation: true, drawn: true},
-		{name: "ignores the element", element: func(g group.Group, _ group.Element) group.Element { return g.Identity() }, orientation: true, drawn: true},
+		{
+			name:    "ignores the element",
+			element: func(g group.Group, _ group.Element) group.Element { return g.Identity() }, orientation: true,
+			drawn: true,
+		},
 		{name: "changes its argument", after: func(in, _ *space.Image) { in.Pix[3]++ }, laws: true, orientation: true},
-		{name: "NaN in a corner", after: func(_, out *space.Image) { out.Pix[0] = math.NaN() }, laws: true, orientation: true},
+		{
+			name: "NaN in a corner", after: func(_, out *space.Image) { out.Pix[0] = math.NaN() }, laws: true,
+			orientation: true,
+		},
 		{name: "drops a digit", after: func(_, out *space.Image) {
 			for i, v := range out.Pix {
 				out.Pix[i] = float64(float32(v))
@@ -214,7 +236,8 @@ func TestTheTester(t *testing.T) {
 			if f.panics || f.accepts {
 				return
 			}
-			expect(t, "Orientation", f.orientation, actiontest.Orientation(b, group.Element{90, 0}, group.Element{0, 1}))
+			expect(t, "Orientation", f.orientation,
+				actiontest.Orientation(b, group.Element{90, 0}, group.Element{0, 1}))
 			expect(t, "Drawn", f.drawn, actiontest.Drawn(b, ps, turned, 25, 25, 0.06))
 		})
 	}
@@ -231,7 +254,10 @@ func TestVacuousCases(t *testing.T) {
 			t.Errorf("a value that cannot show anything is accepted: %v", v)
 		}
 	}
-	if err := actiontest.Laws(actiontest.Case{Action: action.Trivial{G: g}, Value: testPicture(3), Elements: []group.Element{{90}}}); err != nil {
+	if err := actiontest.Laws(actiontest.Case{
+		Action: action.Trivial{G: g}, Value: testPicture(3),
+		Elements: []group.Element{{90}},
+	}); err != nil {
 		t.Errorf("the trivial action: %v", err)
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"nero/symmetry/group"
 )
 
-// OneWay is the relative L2 difference, inside the disc of 0.75 of the half side, between a phantom that a moves by g and the
-// phantom drawn at the coordinates that g moves: the error of the action alone. The group must act on the plane.
+// OneWay is the relative L2 difference, inside the disc of 0.75 of the half side, between a phantom that a moves by g
+// and the phantom drawn at the coordinates that g moves: the error of the action alone. The group must act on the
+// plane.
 func OneWay(a action.Action, p phantom.Phantom, g group.Element, h, w int) (float64, error) {
 	pl, ok := a.Group().(group.Planar)
 	if !ok {
@@ -26,8 +27,8 @@ func OneWay(a action.Action, p phantom.Phantom, g group.Element, h, w int) (floa
 	return phantom.Difference(moved, phantom.Render(h, w, m, t, p), phantom.Disc(h, w, 0.75)), nil
 }
 
-// RoundTrip is the relative L2 difference inside the same disc between a phantom and the phantom moved by g and back. It
-// is no bound on the one-way error: kernels that blur do so twice, and errors of others cancel.
+// RoundTrip is the relative L2 difference inside the same disc between a phantom and the phantom moved by g and back.
+// It is no bound on the one-way error: kernels that blur do so twice, and errors of others cancel.
 func RoundTrip(a action.Action, p phantom.Phantom, g group.Element, h, w int) (float64, error) {
 	x := phantom.Draw(h, w, p)
 	there, err := image(a, g, x)
@@ -41,15 +42,17 @@ func RoundTrip(a action.Action, p phantom.Phantom, g group.Element, h, w int) (f
 	return phantom.Difference(back, x, phantom.Disc(h, w, 0.75)), nil
 }
 
-// Drawn tries that an action on pictures moves phantoms to where the group's own map says: the one-way error of each is at
-// most the floor. It finds a turn about the wrong centre, by the wrong sign or with the axes swapped, at every angle.
+// Drawn tries that an action on pictures moves phantoms to where the group's own map says: the one-way error of each is
+// at most the floor. It finds a turn about the wrong centre, by the wrong sign or with the axes swapped, at every
+// angle.
 func Drawn(a action.Action, ps []phantom.Phantom, elements []group.Element, h, w int, floor float64) error {
 	var errs []error
 	for _, g := range elements {
 		for _, p := range ps {
 			d, err := OneWay(a, p, g, h, w)
 			if err == nil && !(d <= floor) {
-				err = fmt.Errorf("element %v moves the phantom %s elsewhere than its map: relative difference %.3g, floor %.3g", g, p.Name, d, floor)
+				err = fmt.Errorf("element %v moves the phantom %s elsewhere than its map: relative difference %.3g, "+
+					"floor %.3g", g, p.Name, d, floor)
 			}
 			if err != nil {
 				errs = append(errs, err)

@@ -19,7 +19,8 @@ type clumsy struct {
 func (c clumsy) Group() group.Group { return c.g }
 
 func (c clumsy) Apply(g group.Element, v space.Value) (space.Value, error) {
-	a, err := action.NewRows(c.g, space.Spec{Name: "x", Kind: space.KindRows, Type: space.TypePositions}, action.Options{})
+	a, err := action.NewRows(c.g, space.Spec{Name: "x", Kind: space.KindRows, Type: space.TypePositions},
+		action.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,8 @@ func (c clumsy) Apply(g group.Element, v space.Value) (space.Value, error) {
 			for k := range 3 {
 				switch c.fault {
 				case "shift first": // A (p + t)
-					x.Row(i)[k] = m[3*k]*(from.Row(i)[0]+t[0]) + m[3*k+1]*(from.Row(i)[1]+t[1]) + m[3*k+2]*(from.Row(i)[2]+t[2])
+					x.Row(i)[k] = m[3*k]*(from.Row(i)[0]+t[0]) + m[3*k+1]*(from.Row(i)[1]+t[1]) +
+						m[3*k+2]*(from.Row(i)[2]+t[2])
 				case "transposed":
 					x.Row(i)[k] = m[k]*from.Row(i)[0] + m[3+k]*from.Row(i)[1] + m[6+k]*from.Row(i)[2] + t[k]
 				}
@@ -83,7 +85,10 @@ func TestLawsOnRows(t *testing.T) {
 			t.Fatal("no sampler")
 		}
 		elements := []group.Element{s.Sample(r), s.Sample(r), s.Sample(r)}
-		if err := actiontest.Laws(actiontest.Case{Action: clumsy{c.g, c.fault}, Value: x, Elements: elements, Floor: 1e-9}); (err != nil) != c.found {
+		if err := actiontest.Laws(actiontest.Case{
+			Action: clumsy{c.g, c.fault}, Value: x, Elements: elements,
+			Floor: 1e-9,
+		}); (err != nil) != c.found {
 			t.Errorf("%s, %q: %v", c.g.Name(), c.fault, err)
 		}
 	}

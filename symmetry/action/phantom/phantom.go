@@ -1,8 +1,9 @@
-// Package phantom makes pictures from formulas, so that they can be drawn at moved coordinates without any interpolation.
+// Package phantom makes pictures from formulas, so that they can be drawn at moved coordinates without any
+// interpolation.
 //
 // A phantom is a smooth function of the plane with a stated band limit: the fraction of the Nyquist frequency (half a
-// cycle, or π radians, per pixel) that its spectrum stays below. Comparing what an action makes of a drawn phantom with the phantom
-// drawn at moved coordinates gives the action's own error; white noise would make every kernel look bad.
+// cycle, or π radians, per pixel) that its spectrum stays below. Comparing what an action makes of a drawn phantom with
+// the phantom drawn at moved coordinates gives the action's own error; white noise would make every kernel look bad.
 package phantom
 
 import (
@@ -20,8 +21,8 @@ type Phantom struct {
 	At func(x, y float64) float64
 }
 
-// spread is the width σ, in pixels, of a Gaussian whose spectrum exp(-σ²k²/2) has fallen to e⁻⁸ ≈ 3.4e-4 of its peak at the
-// band limit.
+// spread is the width σ, in pixels, of a Gaussian whose spectrum exp(-σ²k²/2) has fallen to e⁻⁸ ≈ 3.4e-4 of its peak at
+// the band limit.
 func spread(band float64) float64 { return 4 / (math.Pi * band) }
 
 func check(band float64) {
@@ -30,8 +31,8 @@ func check(band float64) {
 	}
 }
 
-// Waves is a sum of n plane waves with random directions, phases and frequencies. Wave vectors are uniform in the disc of
-// radius band·π, so the band limit is strict; the variance is 1/2. It panics if band is not in (0,1] or n < 1.
+// Waves is a sum of n plane waves with random directions, phases and frequencies. Wave vectors are uniform in the disc
+// of radius band·π, so the band limit is strict; the variance is 1/2. It panics if band is not in (0,1] or n < 1.
 func Waves(r *rand.Rand, band float64, n int) Phantom {
 	check(band)
 	if n < 1 {
@@ -54,9 +55,9 @@ func Waves(r *rand.Rand, band float64, n int) Phantom {
 	}}
 }
 
-// Gaussians is a sum of n round spots of random height in [-1,1] with centres uniform in the disc of the given radius in
-// pixels. Their width is 4/(π·band) pixels, so the spectrum has fallen to 3.4e-4 of its peak at the band limit. It panics if band is not
-// in (0,1] or n < 1.
+// Gaussians is a sum of n round spots of random height in [-1,1] with centres uniform in the disc of the given radius
+// in pixels. Their width is 4/(π·band) pixels, so the spectrum has fallen to 3.4e-4 of its peak at the band limit. It
+// panics if band is not in (0,1] or n < 1.
 func Gaussians(r *rand.Rand, band float64, n int, radius float64) Phantom {
 	check(band)
 	if n < 1 {
@@ -80,10 +81,10 @@ func Gaussians(r *rand.Rand, band float64, n int, radius float64) Phantom {
 	}}
 }
 
-// Ellipse is 1 inside an ellipse and 0 outside, with an edge as soft as the band limit asks for: the edge profile along the
-// shorter half axis is the integral of the Gaussian of [Gaussians]. The ellipse lies at (x, y), has the half axes a and b in
-// pixels and its first axis is turned by angle degrees, counter-clockwise as displayed. It panics if band is not in (0,1] or
-// a half axis is not positive.
+// Ellipse is 1 inside an ellipse and 0 outside, with an edge as soft as the band limit asks for: the edge profile along
+// the shorter half axis is the integral of the Gaussian of [Gaussians]. The ellipse lies at (x, y), has the half axes a
+// and b in pixels and its first axis is turned by angle degrees, counter-clockwise as displayed. It panics if band is
+// not in (0,1] or a half axis is not positive.
 func Ellipse(band, x, y, a, b, angle float64) Phantom {
 	check(band)
 	if !(a > 0 && b > 0) {
@@ -137,8 +138,8 @@ func Disc(h, w int, share float64) []bool {
 	return o
 }
 
-// Difference is the L2 norm of a-b over the marked pixels of all channels, relative to that of b; NaN if sizes differ, if
-// nothing is marked or if b vanishes there.
+// Difference is the L2 norm of a-b over the marked pixels of all channels, relative to that of b; NaN if sizes differ,
+// if nothing is marked or if b vanishes there.
 func Difference(a, b *space.Image, mask []bool) float64 {
 	if a.C != b.C || a.H != b.H || a.W != b.W || len(mask) != a.H*a.W {
 		return math.NaN()

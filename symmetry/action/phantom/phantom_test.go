@@ -79,14 +79,23 @@ func TestBandLimit(t *testing.T) {
 			t.Errorf("%s: share %.2g of the power lies beyond the band limit", p.Name, got)
 		}
 		if got := power(m.Pix, n, band/6); !(got > 1e-5) {
-			t.Errorf("%s: share %.2g of the power lies beyond a sixth of the band limit: too smooth to test anything", p.Name, got)
+			t.Errorf("%s: share %.2g of the power lies beyond a sixth of the band limit: too smooth to test anything",
+				p.Name, got)
 		}
 	}
 }
 
 func TestEllipseLiesAsStated(t *testing.T) {
 	p := phantom.Ellipse(1, 2, -1, 20, 10, 90) // first axis turned upright
-	for _, c := range []struct{ x, y, want float64 }{{2, -1, 1}, {2, 12, 1}, {2, -14, 1}, {16, -1, 0}, {-12, -1, 0}, {12, -1, 0.5}, {2, 19, 0.5}} {
+	for _, c := range []struct{ x, y, want float64 }{
+		{2, -1, 1},
+		{2, 12, 1},
+		{2, -14, 1},
+		{16, -1, 0},
+		{-12, -1, 0},
+		{12, -1, 0.5},
+		{2, 19, 0.5},
+	} {
 		if got := p.At(c.x, c.y); math.Abs(got-c.want) > 0.01 {
 			t.Errorf("at (%g,%g): %.3f, want %g", c.x, c.y, got, c.want)
 		}
@@ -100,7 +109,8 @@ func TestEllipseLiesAsStated(t *testing.T) {
 func TestDifference(t *testing.T) {
 	one := phantom.Draw(4, 6, phantom.Phantom{At: func(_, _ float64) float64 { return 2 }})
 	two := phantom.Draw(4, 6, phantom.Phantom{At: func(x, _ float64) float64 { return 2 + 2*max(0, math.Abs(x)-1) }})
-	// Twelve pixels lie within 2 of the centre; at the four with |x| = 1.5 the pictures differ by 1, where the second shows 2.
+	// Twelve pixels lie within 2 of the centre; at the four with |x| = 1.5 the pictures differ by 1, where the second
+	// shows 2.
 	if d, want := phantom.Difference(two, one, phantom.Disc(4, 6, 1)), math.Sqrt(4./(12*4)); math.Abs(d-want) > 1e-15 {
 		t.Errorf("difference %g, want %g", d, want)
 	}

@@ -126,7 +126,8 @@ func elementsOf(t *testing.T, g group.Group) []group.Element {
 type faulty struct {
 	name string
 	g    group.Group
-	law  string // that must catch it
+	// that must catch it
+	law string
 }
 
 func faults(t *testing.T) []faulty {
@@ -159,16 +160,27 @@ func faults(t *testing.T) []faulty {
 		t.Fatal("SE(2) is no Lie group")
 	}
 	return []faulty{
-		{"no reduction", plain{Group: so2, mul: func(g, h group.Element) group.Element { return group.Element{g[0] + h[0]} }}, "closure"},
+		{"no reduction", plain{
+			Group: so2,
+			mul:   func(g, h group.Element) group.Element { return group.Element{g[0] + h[0]} },
+		}, "closure"},
 		{"NaN", plain{Group: so2, mul: func(g, h group.Element) group.Element {
 			if g[0] > 180 && h[0] > 180 {
 				return group.Element{math.NaN()}
 			}
 			return so2.Mul(g, h)
 		}}, "closure"},
-		{"too many coordinates", plain{Group: so2, inv: func(g group.Element) group.Element { return append(so2.Inv(g), 0) }}, "closure"},
+		{
+			"too many coordinates",
+			plain{Group: so2, inv: func(g group.Element) group.Element { return append(so2.Inv(g), 0) }},
+			"closure",
+		},
 		{"wrong identity", plain{Group: so2, id: group.Element{5}}, "identity"},
-		{"no inverse", plain{Group: so2, inv: func(g group.Element) group.Element { return group.Element{g[0]} }}, "inverse"},
+		{
+			"no inverse",
+			plain{Group: so2, inv: func(g group.Element) group.Element { return group.Element{g[0]} }},
+			"inverse",
+		},
 		{"one-sided inverse", plain{Group: se2, inv: func(g group.Element) group.Element {
 			i := se2.Inv(g)
 			return group.Element{i[0], -g[1], -g[2]}
@@ -177,11 +189,33 @@ func faults(t *testing.T) []faulty {
 			bump := math.Sin(g[0]*math.Pi/180) * math.Sin(h[0]*math.Pi/180) * math.Sin((g[0]+h[0])*math.Pi/180)
 			return so2.Mul(so2.Mul(g, h), group.Element{bump})
 		}}, "associativity"},
-		{"mirror ignored by the distance", plain{Group: o2, dist: func(g, h group.Element) float64 { return circle(g[0], h[0]) }}, "metric"},
-		{"squared distance", plain{Group: t2, dist: func(g, h group.Element) float64 { d := t2.Dist(g, h); return d * d }}, "metric"},
-		{"one-sided distance", plain{Group: t2, dist: func(g, h group.Element) float64 { return math.Abs(g[0]-h[0]) + math.Max(0, g[1]-h[1]) }}, "metric"},
-		{"distance NaN", plain{Group: t2, dist: func(g, h group.Element) float64 { return math.Sqrt(h[0]-g[0]) * t2.Dist(g, h) }}, "metric"},
-		{"distance without period", invariant{plain{Group: so2, dist: func(g, h group.Element) float64 { return math.Abs(g[0] - h[0]) }}}, "inverse|identity|associativity|invariance"},
+		{
+			"mirror ignored by the distance",
+			plain{Group: o2, dist: func(g, h group.Element) float64 { return circle(g[0], h[0]) }},
+			"metric",
+		},
+		{
+			"squared distance",
+			plain{Group: t2, dist: func(g, h group.Element) float64 { d := t2.Dist(g, h); return d * d }},
+			"metric",
+		},
+		{
+			"one-sided distance",
+			plain{Group: t2, dist: func(g, h group.Element) float64 {
+				return math.Abs(g[0]-h[0]) +
+					math.Max(0, g[1]-h[1])
+			}},
+			"metric",
+		},
+		{"distance NaN", plain{
+			Group: t2,
+			dist:  func(g, h group.Element) float64 { return math.Sqrt(h[0]-g[0]) * t2.Dist(g, h) },
+		}, "metric"},
+		{
+			"distance without period",
+			invariant{plain{Group: so2, dist: func(g, h group.Element) float64 { return math.Abs(g[0] - h[0]) }}},
+			"inverse|identity|associativity|invariance",
+		},
 		{"SE(2) is not right-invariant", invariant{plain{Group: se2}}, "invariance"},
 		{"shared identity", plain{Group: so2, id: shared}, "purity"},
 		{"shared chart", plain{Group: so2, chart: sharedChart}, "purity"},
@@ -190,11 +224,26 @@ func faults(t *testing.T) []faulty {
 			g[0] = p[0]
 			return p
 		}}, "associativity|purity|identity"},
-		{"inverse shares memory", plain{Group: parse("D1"), inv: func(g group.Element) group.Element { return g }}, "purity"},
-		{"mirror without turning back", planar{plain{Group: o2, mul: func(g, h group.Element) group.Element {
-			return group.Element{so2.Mul(g[:1], h[:1])[0], math.Abs(g[1] - h[1])}
-		}, inv: func(g group.Element) group.Element { return group.Element{so2.Inv(g[:1])[0], g[1]} }}, affineOf(o2)}, "planar"},
-		{"time reversed by mirrors, then by turns", reversing{plain{Group: o2}, func(g group.Element) bool { return g[1] == 1 || g[0] >= 180 }}, "temporal"},
+		{
+			"inverse shares memory",
+			plain{Group: parse("D1"), inv: func(g group.Element) group.Element { return g }},
+			"purity",
+		},
+		{
+			"mirror without turning back",
+			planar{
+				plain{Group: o2, mul: func(g, h group.Element) group.Element {
+					return group.Element{so2.Mul(g[:1], h[:1])[0], math.Abs(g[1] - h[1])}
+				}, inv: func(g group.Element) group.Element { return group.Element{so2.Inv(g[:1])[0], g[1]} }},
+				affineOf(o2),
+			},
+			"planar",
+		},
+		{
+			"time reversed by mirrors, then by turns",
+			reversing{plain{Group: o2}, func(g group.Element) bool { return g[1] == 1 || g[0] >= 180 }},
+			"temporal",
+		},
 		{"shift before the turn", planar{plain{Group: se2}, func(g group.Element) ([2][2]float64, [2]float64) {
 			a, t := affineOf(se2)(g)
 			return a, [2]float64{a[0][0]*t[0] + a[0][1]*t[1], a[1][0]*t[0] + a[1][1]*t[1]}
@@ -208,27 +257,68 @@ func faults(t *testing.T) []faulty {
 		{"element missing", finite{plain{Group: c4}, []group.Element{{0}, {90}, {180}}}, "finite"},
 		{"empty list", finite{plain{Group: c4}, nil}, "finite"},
 		{"wrong order", ordered{finite{plain{Group: c4}, elementsOf(t, c4)}, 5}, "finite"},
-		{"angles near zero are likelier", sampler{plain{Group: so2}, func(r *rand.Rand) group.Element { x := r.Float64(); return group.Element{360 * x * math.Sqrt(x)} }}, "sampler"},
-		{"half the circle", sampler{plain{Group: so2}, func(r *rand.Rand) group.Element { return group.Element{180 * r.Float64()} }}, "sampler"},
+		{
+			"angles near zero are likelier",
+			sampler{
+				plain{Group: so2},
+				func(r *rand.Rand) group.Element { x := r.Float64(); return group.Element{360 * x * math.Sqrt(x)} },
+			},
+			"sampler",
+		},
+		{"half the circle", sampler{
+			plain{Group: so2},
+			func(r *rand.Rand) group.Element { return group.Element{180 * r.Float64()} },
+		}, "sampler"},
 		{"mirror tied to the angle", sampler{plain{Group: o2}, func(r *rand.Rand) group.Element {
 			x := 360 * r.Float64()
 			return group.Element{x, math.Floor(x / 180)}
 		}}, "sampler"},
-		{"one element is rare", finiteSampler{finite{plain{Group: d4}, elementsOf(t, d4)}, func(r *rand.Rand) group.Element {
-			return elementsOf(t, d4)[min(r.IntN(9), 7)]
-		}}, "sampler"},
-		{"hidden state", sampler{plain{Group: so2}, func(*rand.Rand) group.Element { count++; return group.Element{float64(count * 97 % 360)} }}, "sampler"},
-		{"exp in degrees", lie{plain{Group: so2}, rot, func(t []float64) group.Element { return so2.Mul(group.Element{0}, group.Element{t[0]}) }}, "lie"},
-		{"exp not a homomorphism", lie{plain{Group: t2}, []group.Generator{{Name: "x"}, {Name: "y"}}, func(t []float64) group.Element {
-			return group.Element{t[0] + t[0]*t[0], t[1]}
-		}}, "lie"},
-		{"dependent generators", lie{plain{Group: t2}, []group.Generator{{Name: "x"}, {Name: "y"}}, func(t []float64) group.Element {
-			return group.Element{t[0] + t[1], 0}
-		}}, "lie"},
-		{"commutator leaves the span", lie{plain{Group: se2}, []group.Generator{{Name: "turn", Unit: "rad"}, {Name: "x"}}, func(t []float64) group.Element {
-			return se2Lie.Exp([]float64{t[0], t[1], 0})
-		}}, "lie"},
-		{"axis named twice", plain{Group: t2, chart: []group.Axis{{Name: "d", Min: -9, Max: 9}, {Name: "d", Min: -9, Max: 9}}}, "chart|closure|purity"},
+		{
+			"one element is rare",
+			finiteSampler{finite{plain{Group: d4}, elementsOf(t, d4)}, func(r *rand.Rand) group.Element {
+				return elementsOf(t, d4)[min(r.IntN(9), 7)]
+			}},
+			"sampler",
+		},
+		{"hidden state", sampler{
+			plain{Group: so2},
+			func(*rand.Rand) group.Element { count++; return group.Element{float64(count * 97 % 360)} },
+		}, "sampler"},
+		{"exp in degrees", lie{
+			plain{Group: so2},
+			rot,
+			func(t []float64) group.Element { return so2.Mul(group.Element{0}, group.Element{t[0]}) },
+		}, "lie"},
+		{"exp not a homomorphism", lie{
+			plain{Group: t2},
+			[]group.Generator{{Name: "x"}, {Name: "y"}},
+			func(t []float64) group.Element {
+				return group.Element{t[0] + t[0]*t[0], t[1]}
+			},
+		}, "lie"},
+		{"dependent generators", lie{
+			plain{Group: t2},
+			[]group.Generator{{Name: "x"}, {Name: "y"}},
+			func(t []float64) group.Element {
+				return group.Element{t[0] + t[1], 0}
+			},
+		}, "lie"},
+		{
+			"commutator leaves the span",
+			lie{
+				plain{Group: se2},
+				[]group.Generator{{Name: "turn", Unit: "rad"}, {Name: "x"}},
+				func(t []float64) group.Element {
+					return se2Lie.Exp([]float64{t[0], t[1], 0})
+				},
+			},
+			"lie",
+		},
+		{
+			"axis named twice",
+			plain{Group: t2, chart: []group.Axis{{Name: "d", Min: -9, Max: 9}, {Name: "d", Min: -9, Max: 9}}},
+			"chart|closure|purity",
+		},
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package grouptest is the test kit of package group: the laws that every group keeps, as properties.
 //
-// [Check] tries them on random elements and fails a test; [Laws] and [Verify] give the same laws as plain errors, for groups that
-// are loaded while a program runs and refused until the axioms pass.
+// [Check] tries them on random elements and fails a test; [Laws] and [Verify] give the same laws as plain errors, for
+// groups that are loaded while a program runs and refused until the axioms pass.
 package grouptest
 
 import (
@@ -40,19 +40,33 @@ func Laws() []Law {
 		{"invariance", "Dist is kept by the translations that the group declares", invariance},
 		{"canonical", "composing with e changes no coordinate of an element that is in the canonical range", canonical},
 		{"purity", "no method changes its arguments, and results share no memory with them or each other", purity},
-		{"planar", "Affine(ab) is Affine(a) after Affine(b), Affine(e) the identity, lattice maps have exact entries", planar},
-		{"spatial", "Motion(ab) is Motion(a) after Motion(b), Motion(e) the identity, lattice maps have exact entries", spatial},
-		{"permuting", "Permutation(ab) is Permutation(a) after Permutation(b); with fewer rows identities and inverses stay", permuting},
-		{"shifting", "Shift(ab) is Shift(a) + Shift(b), up to the period; what reverses time turns the second shift around", shifting},
-		{"flowing", "At(ab, t) is At(a, t)·At(b, t), At(a, s+t) is At(a, s)·At(a, t), and At(a, 0) the identity", flowing},
+		{
+			"planar", "Affine(ab) is Affine(a) after Affine(b), Affine(e) the identity, lattice maps have exact entries",
+			planar,
+		},
+		{
+			"spatial", "Motion(ab) is Motion(a) after Motion(b), Motion(e) the identity, lattice maps have exact entries",
+			spatial,
+		},
+		{"permuting", "Permutation(ab) is Permutation(a) after Permutation(b); with fewer rows identities and " +
+			"inverses stay", permuting},
+		{"shifting", "Shift(ab) is Shift(a) + Shift(b), up to the period; what reverses time turns the second shift " +
+			"around", shifting},
+		{
+			"flowing", "At(ab, t) is At(a, t)·At(b, t), At(a, s+t) is At(a, s)·At(a, t), and At(a, 0) the identity",
+			flowing,
+		},
 		{"coloring", "Color(ab) is Color(a) after Color(b), and Color(e) changes nothing", coloring},
-		{"represented", "Matrix(ab) is Matrix(a)·Matrix(b), and Matrix(e) the identity, for every representation", represented},
+		{
+			"represented", "Matrix(ab) is Matrix(a)·Matrix(b), and Matrix(e) the identity, for every representation",
+			represented,
+		},
 		{"temporal", "Reverses(ab) is Reverses(a) or Reverses(b) but not both", temporal},
 	}
 }
 
-// Check tries every law on random elements, with small and special ones first, and the parts of the group that need more than
-// three elements: its list, its sampler, its exponential map. A failure is reported with the elements.
+// Check tries every law on random elements, with small and special ones first, and the parts of the group that need
+// more than three elements: its list, its sampler, its exponential map. A failure is reported with the elements.
 func Check(tb testing.TB, g group.Group) {
 	tb.Helper()
 	gen, laws := elements(g), Laws()
@@ -100,8 +114,8 @@ func Verify(g group.Group, n int, r *rand.Rand) error {
 	return errors.Join(errs...)
 }
 
-// elements generates canonical elements: of the list of a finite group; else by coordinates in the window, with whole, half and
-// end values often.
+// elements generates canonical elements: of the list of a finite group; else by coordinates in the window, with whole,
+// half and end values often.
 func elements(g group.Group) *rapid.Generator[group.Element] {
 	if f, ok := g.(group.Finite); ok {
 		if all := f.Elements(); len(all) > 0 {
@@ -161,7 +175,8 @@ func elements(g group.Group) *rapid.Generator[group.Element] {
 				}
 			}
 			if step > 0 {
-				e[i] = step * float64(rapid.IntRange(int(math.Ceil(lo/step-1e-9)), int(math.Floor(hi/step+1e-9))).Draw(r, a.Name))
+				e[i] = step * float64(rapid.IntRange(int(math.Ceil(lo/step-1e-9)),
+					int(math.Floor(hi/step+1e-9))).Draw(r, a.Name))
 			} else {
 				e[i] = rapid.Float64Range(lo, hi).Draw(r, a.Name)
 			}
@@ -273,8 +288,8 @@ func metric(g group.Group, a, b, c group.Element) error {
 	case apart(g.Chart(), a, b) > 1e-6 && !(ab > 0):
 		return fmt.Errorf("Dist(%v, %v) is %g: different elements", a, b, ab)
 	}
-	// Elements that differ in one coordinate alone, which random ones rarely do. Not every chart is a box: those that come back
-	// changed are no elements.
+	// Elements that differ in one coordinate alone, which random ones rarely do. Not every chart is a box: those that
+	// come back changed are no elements.
 	for i := range a {
 		x := append(group.Element{}, a...)
 		x[i] = b[i]
@@ -288,8 +303,8 @@ func metric(g group.Group, a, b, c group.Element) error {
 	return nil
 }
 
-// apart is the largest difference of canonical coordinates, up to periods. At a branch of a chart, such as ±180 degrees on an axis
-// that is not periodic, it is large for elements that may be equal: those count as 0.
+// apart is the largest difference of canonical coordinates, up to periods. At a branch of a chart, such as ±180 degrees
+// on an axis that is not periodic, it is large for elements that may be equal: those count as 0.
 func apart(chart []group.Axis, a, b group.Element) float64 {
 	var d float64
 	for i, x := range chart {
@@ -442,7 +457,8 @@ func motion(dim int, am, at, bm, bt, m, t []float64, turn bool) error {
 				want += am[i*dim+k] * bm[k*dim+j]
 			}
 			if !(math.Abs(m[i*dim+j]-want) <= tol) {
-				return fmt.Errorf("the matrix of the product is %v, that of the composition has %g at (%d, %d)", m, want, i, j)
+				return fmt.Errorf("the matrix of the product is %v, that of the composition has %g at (%d, %d)", m,
+					want, i, j)
 			}
 		}
 	}
@@ -500,7 +516,8 @@ func spatial(g group.Group, a, b, _ group.Element) error {
 // fine reports coordinates so near to round ones that their maps are truly near those of the lattice.
 func fine(a group.Element) bool {
 	for _, v := range a {
-		if k := v * 4; v != 0 && (math.Abs(v) < 1e-6 || math.Abs(k-math.Round(k)) > 0 && math.Abs(k-math.Round(k)) < 1e-6) {
+		if k := v * 4; v != 0 &&
+			(math.Abs(v) < 1e-6 || math.Abs(k-math.Round(k)) > 0 && math.Abs(k-math.Round(k)) < 1e-6) {
 			return true
 		}
 	}
@@ -555,7 +572,8 @@ func shifting(g group.Group, a, b, _ group.Element) error {
 		d = math.Remainder(d, float64(n))
 	}
 	if !(math.Abs(d) <= relative*(1+math.Abs(s.Shift(a))+math.Abs(second))) || s.Shift(g.Identity()) != 0 {
-		return fmt.Errorf("shifts by %g and %g compose to one by %g; the identity shifts by %g", s.Shift(a), s.Shift(b), s.Shift(g.Mul(a, b)), s.Shift(g.Identity()))
+		return fmt.Errorf("shifts by %g and %g compose to one by %g; the identity shifts by %g", s.Shift(a), s.Shift(b),
+			s.Shift(g.Mul(a, b)), s.Shift(g.Identity()))
 	}
 	return nil
 }
@@ -570,10 +588,12 @@ func flowing(g group.Group, a, b, _ group.Element) error {
 		return fmt.Errorf("At(a, 0) is %v", f.At(a, 0))
 	}
 	for _, t := range []float64{0, 1, 2.5, 7} {
-		if err := same(h, fmt.Sprintf("At(ab, %g) against At(a, %g)·At(b, %g)", t, t, t), f.At(g.Mul(a, b), t), h.Mul(f.At(a, t), f.At(b, t))); err != nil {
+		if err := same(h, fmt.Sprintf("At(ab, %g) against At(a, %g)·At(b, %g)", t, t, t), f.At(g.Mul(a, b), t),
+			h.Mul(f.At(a, t), f.At(b, t))); err != nil {
 			return err
 		}
-		if err := same(h, fmt.Sprintf("At(a, %g+3) against At(a, %g)·At(a, 3)", t, t), f.At(a, t+3), h.Mul(f.At(a, t), f.At(a, 3))); err != nil {
+		if err := same(h, fmt.Sprintf("At(a, %g+3) against At(a, %g)·At(a, 3)", t, t), f.At(a, t+3),
+			h.Mul(f.At(a, t), f.At(a, 3))); err != nil {
 			return err
 		}
 	}
@@ -691,8 +711,8 @@ func Chart(g group.Group) error {
 	return nil
 }
 
-// Finite checks the list of a finite group: the identity first, no two equal, closed under products and inverses. It tries all
-// pairs of up to 128 elements, else 20000 of them. Groups that are not finite pass.
+// Finite checks the list of a finite group: the identity first, no two equal, closed under products and inverses. It
+// tries all pairs of up to 128 elements, else 20000 of them. Groups that are not finite pass.
 func Finite(g group.Group) error {
 	f, ok := g.(group.Finite)
 	if !ok {
@@ -752,9 +772,9 @@ func Finite(g group.Group) error {
 	return nil
 }
 
-// Sampler checks that draws lie in the chart, depend on the generator alone and are uniform by a chi-square test at a fixed seed:
-// over the elements of a small finite group; else over 16 bins of the window per axis, logarithmic for factors, and over 4×4
-// bins of every two axes. The level is 1e-6 per test. Groups that are not samplers pass.
+// Sampler checks that draws lie in the chart, depend on the generator alone and are uniform by a chi-square test at a
+// fixed seed: over the elements of a small finite group; else over 16 bins of the window per axis, logarithmic for
+// factors, and over 4×4 bins of every two axes. The level is 1e-6 per test. Groups that are not samplers pass.
 func Sampler(g group.Group) error {
 	s, ok := g.(group.Sampler)
 	if !ok {
@@ -850,8 +870,8 @@ func evenRows(p group.Permuting, es []group.Element) error {
 	return nil
 }
 
-// unrolled has, in place of a rotation vector, three numbers that the Haar measure spreads evenly over [0, 1]: (θ - sin θ)/π, half of one plus the
-// axis' z, and its longitude.
+// unrolled has, in place of a rotation vector, three numbers that the Haar measure spreads evenly over [0, 1]: (θ - sin
+// θ)/π, half of one plus the axis' z, and its longitude.
 type unrolled struct{ group.Group }
 
 func (u unrolled) Window() [][2]float64 {
@@ -935,7 +955,8 @@ func uniform(g group.Group, es []group.Element) error {
 				x, _ := place(i, e[i])
 				y, _ := place(j, e[j])
 				if !(x >= -1e-9 && x <= 1+1e-9) {
-					return fmt.Errorf("sampler: %s of %v is outside the window [%g, %g]", chart[i].Name, e, window[i][0], window[i][1])
+					return fmt.Errorf("sampler: %s of %v is outside the window [%g, %g]", chart[i].Name, e,
+						window[i][0], window[i][1])
 				}
 				kx, ky := clamp(x, bi), 0
 				if i != j {
@@ -969,13 +990,15 @@ func chiSquare(what string, count []int, n int) error {
 	}
 	limit := distuv.ChiSquared{K: float64(len(count) - 1)}.Quantile(1 - 1e-6)
 	if !(x2 <= limit) {
-		return fmt.Errorf("sampler: %s are not uniform: chi-square %.4g in %d bins, expected at most %.4g", what, x2, len(count), limit)
+		return fmt.Errorf("sampler: %s are not uniform: chi-square %.4g in %d bins, expected at most %.4g", what, x2,
+			len(count), limit)
 	}
 	return nil
 }
 
 // Lie checks the exponential map: exp(0) = e, exp((s+t)X) = exp(sX)·exp(tX), exp(-X) = exp(X)⁻¹, generators that are
-// linearly independent, a full turn after 2π for those in radians, and commutators that stay in their span. Groups that are not Lie groups pass.
+// linearly independent, a full turn after 2π for those in radians, and commutators that stay in their span. Groups that
+// are not Lie groups pass.
 func Lie(g group.Group) error {
 	l, ok := g.(group.Lie)
 	if !ok {

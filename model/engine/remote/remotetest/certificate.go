@@ -17,11 +17,12 @@ import (
 // Certificate is that of a server, with the authority that signed it.
 type Certificate struct {
 	TLS tls.Certificate
-	CA  []byte // PEM of the authority's certificate
+	// PEM of the authority's certificate
+	CA []byte
 }
 
-// NewCertificate makes an authority and lets it sign a certificate for hosts (names or addresses) that ends with a year: 2001 is long
-// past, 2099 far away.
+// NewCertificate makes an authority and lets it sign a certificate for hosts (names or addresses) that ends with a
+// year: 2001 is long past, 2099 far away.
 func NewCertificate(year int, hosts ...string) (*Certificate, error) {
 	authority := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"},

@@ -33,12 +33,16 @@ func (s *Server) startGRPC(l *listener) {
 	s.grpcServer.RegisterService(&grpc.ServiceDesc{
 		ServiceName: oippb.Service, HandlerType: (*any)(nil),
 		Methods: []grpc.MethodDesc{
-			method(s, "ServerReady", func(context.Context, *oippb.ServerReadyRequest) (*oippb.ServerReadyResponse, error) {
+			method(s, "ServerReady", func(context.Context, *oippb.ServerReadyRequest) (*oippb.ServerReadyResponse,
+				error,
+			) {
 				return &oippb.ServerReadyResponse{Ready: true}, nil
 			}),
 			method(s, "ModelReady", s.modelReady),
 			method(s, "ModelMetadata", s.modelMetadata),
-			method(s, "ModelInfer", func(ctx context.Context, r *oippb.ModelInferRequest) (*oippb.ModelInferResponse, error) {
+			method(s, "ModelInfer", func(ctx context.Context, r *oippb.ModelInferRequest) (*oippb.ModelInferResponse,
+				error,
+			) {
 				return s.modelInfer(ctx, l, r)
 			}),
 		},
@@ -47,8 +51,12 @@ func (s *Server) startGRPC(l *listener) {
 }
 
 // method makes a call of the service out of a function.
-func method[Q, A any, R interface{ *Q }](s *Server, name string, f func(context.Context, R) (A, error)) grpc.MethodDesc {
-	return grpc.MethodDesc{MethodName: name, Handler: func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+func method[Q, A any, R interface{ *Q }](s *Server, name string,
+	f func(context.Context, R) (A, error),
+) grpc.MethodDesc {
+	return grpc.MethodDesc{MethodName: name, Handler: func(_ any, ctx context.Context, decode func(any) error,
+		_ grpc.UnaryServerInterceptor,
+	) (any, error) {
 		q := R(new(Q))
 		if err := decode(q); err != nil {
 			return nil, err
@@ -84,7 +92,9 @@ func (s *Server) modelReady(ctx context.Context, r *oippb.ModelReadyRequest) (*o
 	return &oippb.ModelReadyResponse{Ready: true}, nil
 }
 
-func (s *Server) modelMetadata(ctx context.Context, r *oippb.ModelMetadataRequest) (*oippb.ModelMetadataResponse, error) {
+func (s *Server) modelMetadata(ctx context.Context, r *oippb.ModelMetadataRequest) (*oippb.ModelMetadataResponse,
+	error,
+) {
 	sig, platform, err := s.backend.Describe(ctx, r.GetName())
 	if err != nil {
 		return nil, code(err)
@@ -92,12 +102,16 @@ func (s *Server) modelMetadata(ctx context.Context, r *oippb.ModelMetadataReques
 	ports := func(ps []onnx.Port) []*oippb.ModelMetadataResponse_TensorMetadata {
 		var ts []*oippb.ModelMetadataResponse_TensorMetadata
 		for _, p := range ps {
-			ts = append(ts, &oippb.ModelMetadataResponse_TensorMetadata{Name: p.Name, Datatype: remote.Datatype(p.DType), Shape: dims(p.Sizes())})
+			ts = append(ts, &oippb.ModelMetadataResponse_TensorMetadata{
+				Name:     p.Name,
+				Datatype: remote.Datatype(p.DType), Shape: dims(p.Sizes()),
+			})
 		}
 		return ts
 	}
 	return &oippb.ModelMetadataResponse{
-		Name: r.GetName(), Versions: []string{s.o.Version}, Platform: platform, Inputs: ports(sig.Inputs), Outputs: ports(sig.Outputs),
+		Name: r.GetName(), Versions: []string{s.o.Version}, Platform: platform, Inputs: ports(sig.Inputs),
+		Outputs: ports(sig.Outputs),
 	}, nil
 }
 
@@ -127,7 +141,9 @@ func dtype(name string) tensor.DType {
 	return tensor.Undefined
 }
 
-func (s *Server) modelInfer(ctx context.Context, l *listener, r *oippb.ModelInferRequest) (*oippb.ModelInferResponse, error) {
+func (s *Server) modelInfer(ctx context.Context, l *listener, r *oippb.ModelInferRequest) (*oippb.ModelInferResponse,
+	error,
+) {
 	if s.turnAway() {
 		return nil, status.Error(codes.Unavailable, "out of breath")
 	}
@@ -136,7 +152,13 @@ func (s *Server) modelInfer(ctx context.Context, l *listener, r *oippb.ModelInfe
 	}
 	var in []tensor.Named
 	for i, x := range r.GetInputs() {
-		in = append(in, tensor.Named{Name: x.GetName(), Tensor: tensor.Tensor{DType: dtype(x.GetDatatype()), Shape: shape(x.GetShape()), Raw: r.GetRawInputContents()[i]}})
+		in = append(in, tensor.Named{
+			Name: x.GetName(),
+			Tensor: tensor.Tensor{
+				DType: dtype(x.GetDatatype()), Shape: shape(x.GetShape()),
+				Raw: r.GetRawInputContents()[i],
+			},
+		})
 	}
 	out, err := s.infer(ctx, r.GetModelName(), in)
 	if err != nil {
@@ -145,7 +167,10 @@ func (s *Server) modelInfer(ctx context.Context, l *listener, r *oippb.ModelInfe
 	a := &oippb.ModelInferResponse{ModelName: r.GetModelName(), ModelVersion: s.version(), Id: r.GetId()}
 	size := 0
 	for _, t := range out {
-		o := &oippb.ModelInferResponse_InferOutputTensor{Name: t.Name, Datatype: remote.Datatype(t.DType), Shape: dims(t.Shape)}
+		o := &oippb.ModelInferResponse_InferOutputTensor{
+			Name: t.Name, Datatype: remote.Datatype(t.DType),
+			Shape: dims(t.Shape),
+		}
 		if s.o.Typed {
 			if o.Contents, err = contents(t.Tensor); err != nil {
 				return nil, status.Error(codes.Internal, err.Error())

@@ -37,7 +37,8 @@ func (s *Server) startHTTP(l *listener) {
 		}
 		reply(w, status, map[string]string{"error": err.Error()})
 	}
-	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc("GET /v2/health/ready",
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("GET /v2/models/{model}", func(w http.ResponseWriter, r *http.Request) {
 		sig, platform, err := s.backend.Describe(r.Context(), r.PathValue("model"))
 		if err != nil {
@@ -47,12 +48,16 @@ func (s *Server) startHTTP(l *listener) {
 		ports := func(ps []onnx.Port) []map[string]any {
 			ts := []map[string]any{}
 			for _, p := range ps {
-				ts = append(ts, map[string]any{"name": p.Name, "datatype": remote.Datatype(p.DType), "shape": dims(p.Sizes())})
+				ts = append(ts, map[string]any{
+					"name": p.Name, "datatype": remote.Datatype(p.DType),
+					"shape": dims(p.Sizes()),
+				})
 			}
 			return ts
 		}
 		reply(w, http.StatusOK, map[string]any{
-			"name": r.PathValue("model"), "versions": []string{s.o.Version}, "platform": platform, "inputs": ports(sig.Inputs), "outputs": ports(sig.Outputs),
+			"name": r.PathValue("model"), "versions": []string{s.o.Version}, "platform": platform,
+			"inputs": ports(sig.Inputs), "outputs": ports(sig.Outputs),
 		})
 	})
 	mux.HandleFunc("POST /v2/models/{model}/infer", func(w http.ResponseWriter, r *http.Request) {
@@ -94,13 +99,18 @@ func (s *Server) startHTTP(l *listener) {
 		l.cut((len(head) + len(body)) / 2)
 		_, _ = w.Write(append(head, body...)) // the client has gone if it fails
 	})
-	s.httpServer = &http.Server{ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if t := s.o.Token; t != "" && r.Header.Get("Authorization") != "Bearer "+t {
-			reply(w, http.StatusUnauthorized, map[string]string{"error": fmt.Sprintf("the token %q is not right", r.Header.Get("Authorization"))})
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})}
+	s.httpServer = &http.Server{
+		ReadHeaderTimeout: time.Minute,
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if t := s.o.Token; t != "" && r.Header.Get("Authorization") != "Bearer "+t {
+				reply(w, http.StatusUnauthorized,
+					map[string]string{"error": fmt.Sprintf("the token %q is not right", r.Header.Get("Authorization"))})
+				return
+			}
+			mux.ServeHTTP(w, r)
+		}),
+	}
 	go func(h *http.Server) { _ = h.Serve(s.wrap(l)) }(s.httpServer) // it ends when the server is closed
 }
 

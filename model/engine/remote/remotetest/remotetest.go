@@ -1,5 +1,6 @@
-// Package remotetest is a server of the Open Inference Protocol, version 2, for tests: gRPC and HTTP, binary and JSON, with or without
-// encryption. It runs models on any engine, or passes calls on to another endpoint, and breaks what it is told to break ([Faults]).
+// Package remotetest is a server of the Open Inference Protocol, version 2, for tests: gRPC and HTTP, binary and JSON,
+// with or without encryption. It runs models on any engine, or passes calls on to another endpoint, and breaks what it
+// is told to break ([Faults]).
 package remotetest
 
 import (
@@ -22,7 +23,8 @@ import (
 
 // Backend is what a server serves.
 type Backend interface {
-	// Describe returns the inputs and outputs of a model and the name of what runs it. The error is shown to the client.
+	// Describe returns the inputs and outputs of a model and the name of what runs it. The error is shown to the
+	// client.
 	Describe(ctx context.Context, model string) (sig onnx.Signature, platform string, err error)
 	// Infer runs a model.
 	Infer(ctx context.Context, model string, in []tensor.Named) ([]tensor.Named, error)
@@ -36,8 +38,9 @@ type Server struct {
 	backend Backend
 	o       Options
 	faults  atomic.Pointer[Faults]
-	left    atomic.Int64 // calls that Faults.Busy still turns away
-	calls   atomic.Int64
+	// calls that Faults.Busy still turns away
+	left  atomic.Int64
+	calls atomic.Int64
 
 	mu         sync.Mutex
 	grpcAddr   string
@@ -137,8 +140,9 @@ type Models struct {
 type held struct {
 	sig     onnx.Signature
 	session engine.Session
-	turn    sync.Mutex // taken where the engine runs one call at a time
-	shared  bool
+	// taken where the engine runs one call at a time
+	turn   sync.Mutex
+	shared bool
 }
 
 // NewModels makes an empty backend.
@@ -215,8 +219,8 @@ func (b *Models) Infer(ctx context.Context, model string, in []tensor.Named) ([]
 	return h.session.Run(ctx, in)
 }
 
-// Behind is a backend that passes calls on to another endpoint, whose model has one name there and any here: with it a [Server] is a
-// proxy that can break things before a real server.
+// Behind is a backend that passes calls on to another endpoint, whose model has one name there and any here: with it a
+// [Server] is a proxy that can break things before a real server.
 type Behind struct{ Model *remote.Model }
 
 // Describe is the metadata of the endpoint.
@@ -234,8 +238,10 @@ func (b Behind) Infer(ctx context.Context, _ string, in []tensor.Named) ([]tenso
 type Engine struct {
 	Models *Models
 	Server *Server
-	Scheme string        // "grpc" or "http"
-	Config remote.Config // without URL
+	// "grpc" or "http"
+	Scheme string
+	// without URL
+	Config remote.Config
 
 	names atomic.Int64
 }
@@ -281,11 +287,14 @@ func (s *session) Close() (err error) {
 
 // Faults are what a server does wrong. They may be changed while it runs, with [Server.Break].
 type Faults struct {
-	Delay time.Duration // before every answer
+	// before every answer
+	Delay time.Duration
 	// Busy inferences are turned away first, as unavailable (503), with Retry-After as RetryAfter says.
-	Busy       int
-	RetryAfter string // seconds; "" for no such header
-	TooMany    bool   // turn away with 429 and not 503
+	Busy int
+	// seconds; "" for no such header
+	RetryAfter string
+	// turn away with 429 and not 503
+	TooMany bool
 	// Cut breaks the connection in the middle of the answer, so many times.
 	Cut int
 	// Answer changes what the model answered.
@@ -356,7 +365,8 @@ func (s *Server) version() string {
 // listener keeps its connections, so that they can be broken.
 type listener struct {
 	net.Listener
-	cuts atomic.Int64 // connections that are still to be cut
+	// connections that are still to be cut
+	cuts atomic.Int64
 	mu   sync.Mutex
 	open map[*line]bool
 }
