@@ -24,7 +24,7 @@ import (
 	"nero/data/space"
 	"nero/data/tensor"
 	"nero/measure/metric"
-	"nero/model/reference"
+	"nero/model/oracle"
 	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
@@ -616,9 +616,9 @@ func roundoff(w *workload.Workload, model string) float64 {
 	for _, p := range f.Signature().Inputs {
 		switch p.DType { //nolint:exhaustive // the others are no coarse floats
 		case tensor.Float16:
-			return reference.Float16.Unit()
+			return oracle.Float16.Unit()
 		case tensor.BFloat16:
-			return reference.BFloat16.Unit()
+			return oracle.BFloat16.Unit()
 		}
 	}
 	return 0

@@ -9,7 +9,7 @@ import (
 	"nero/model/engine"
 	"nero/model/interior"
 	"nero/model/onnx"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 // Graph fills a subject with a model given as a graph: the predictor and the interior evaluate it in float32, every
@@ -17,13 +17,13 @@ import (
 // machine.
 func Graph(t TB, s *audit.Subject, m *onnx.Model, c decode.Codec) {
 	t.Helper()
-	s.Interior = body(t, m, c, reference.Options{Round: reference.Float32}, interior.Options{Body: "float32"})
+	s.Interior = body(t, m, c, oracle.Options{Round: oracle.Float32}, interior.Options{Body: "float32"})
 	s.Predictor = graph{s.Interior}
-	if _, err := reference.Load(m); err != nil {
+	if _, err := oracle.Load(m); err != nil {
 		s.NoReference = err.Error()
 		return
 	}
-	s.Reference = body(t, m, c, reference.Options{}, interior.Options{Body: "float64", Double: true})
+	s.Reference = body(t, m, c, oracle.Options{}, interior.Options{Body: "float64", Double: true})
 }
 
 // Tensors is the codec of a model that reads and returns tensors as they are.
@@ -47,9 +47,9 @@ func Images(t TB, m *onnx.Model, scale float64, out decode.OutputSpec, shape ...
 	return c
 }
 
-func body(t TB, m *onnx.Model, c decode.Codec, r reference.Options, o interior.Options) *interior.Model {
+func body(t TB, m *onnx.Model, c decode.Codec, r oracle.Options, o interior.Options) *interior.Model {
 	t.Helper()
-	e := reference.Engine(r)
+	e := oracle.Engine(r)
 	x, err := interior.New(m, c, func(ctx context.Context, b []byte) (engine.Session, error) {
 		return e.Open(ctx, b, engine.Options{Threads: 1})
 	}, o)

@@ -5,7 +5,7 @@ import (
 
 	"nero/audit"
 	"nero/data/space"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 // The bases are what they claim to be, before anything is planted: no element of their group changes an answer by more
@@ -114,7 +114,7 @@ func TestRoots(t *testing.T) {
 // float32.
 func double(b Base) Body {
 	if b.world != nil && b.world.steps != nil {
-		return Body{Name: "float32", Engine: single{reference.Engine(reference.Options{Round: reference.Float32})}}
+		return Body{Name: "float32", Engine: single{oracle.Engine(oracle.Options{Round: oracle.Float32})}}
 	}
 	return Body{Name: "none", Engine: none{}}
 }
@@ -151,7 +151,7 @@ func TestJudge(t *testing.T) {
 // A few breaks of points in space, sets and signals are found and named, and clean models leave the audit silent,
 // without any engine. The rest is behind the tag slow.
 func TestSomeAudits(t *testing.T) {
-	body := Body{Name: "float32", Engine: single{reference.Engine(reference.Options{Round: reference.Float32})}}
+	body := Body{Name: "float32", Engine: single{oracle.Engine(oracle.Options{Round: oracle.Float32})}}
 	seen := map[string]bool{}
 	for _, m := range All() {
 		p := m.plant

@@ -13,7 +13,7 @@ import (
 	"nero/model/engine"
 	"nero/model/interior"
 	"nero/model/onnx"
-	"nero/model/reference"
+	"nero/model/oracle"
 	"nero/model/unroll"
 	"nero/run/eval"
 	"nero/symmetry/action"
@@ -135,9 +135,9 @@ func open(b Base, p plant, c claim, body Body, twin *Body) (*opened, error) {
 		interior.Options{Body: body.Name, Workers: 2}); err != nil {
 		return nil, err
 	}
-	if _, err := reference.Load(m); err != nil {
+	if _, err := oracle.Load(m); err != nil {
 		s.NoReference = err.Error()
-	} else if s.Reference, err = interior.New(m, codec, opener(reference.Engine(reference.Options{})),
+	} else if s.Reference, err = interior.New(m, codec, opener(oracle.Engine(oracle.Options{})),
 		interior.Options{Body: "float64", Double: true, Workers: 2}); err != nil {
 		return nil, err
 	}

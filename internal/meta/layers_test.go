@@ -33,7 +33,7 @@ var layers = map[string]int{
 	"data/space":               1,
 	"model/engine":             1,
 	"model/engine/library":     1,
-	"model/engine/sketch":      1,
+	"model/engine/tiny":        1,
 	"run/job":                  1,
 
 	"symmetry/irreps":         1,
@@ -65,7 +65,7 @@ var layers = map[string]int{
 	"model/onnx/jvp":             5,
 	"model/decode":               4,
 	"model/unroll":               5,
-	"model/reference":            4,
+	"model/oracle":               4,
 	"model/engine/choose":        4,
 
 	"model/engine/remote/oippb":      1,

@@ -14,7 +14,7 @@ import (
 	"nero/model/engine"
 	"nero/model/interior"
 	"nero/model/onnx"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 // inDouble runs a model on the evaluator in float64.
@@ -24,7 +24,7 @@ func inDouble(tb testing.TB, m *onnx.Model, spec decode.RecordSpec) *interior.Mo
 	if err != nil {
 		tb.Fatal(err)
 	}
-	e := reference.Engine(reference.Options{})
+	e := oracle.Engine(oracle.Options{})
 	x, err := interior.New(m, c,
 		func(ctx context.Context, b []byte) (engine.Session, error) { return e.Open(ctx, b, engine.Options{}) },
 		interior.Options{Body: "float64", Double: true, Batch: 4})

@@ -17,7 +17,7 @@ import (
 	"nero/model/engine"
 	"nero/model/engine/choose"
 	"nero/model/onnx"
-	"nero/model/reference"
+	"nero/model/oracle"
 	"nero/model/unroll"
 )
 
@@ -60,7 +60,7 @@ func open(tb testing.TB, u *unroll.Model, m *onnx.Model) engine.Session {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := u.Engine(reference.Engine(reference.Options{})).Open(context.Background(), b, engine.Options{})
+	s, err := u.Engine(oracle.Engine(oracle.Options{})).Open(context.Background(), b, engine.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"nero/model/engine"
 	"nero/model/interior"
 	"nero/model/onnx"
-	"nero/model/reference"
+	"nero/model/oracle"
 	"nero/model/unroll"
 	"nero/run/eval"
 )
@@ -124,12 +124,12 @@ func (w *Workload) Reference(model string, workers int) (*interior.Model, error)
 	if f.rolled != nil {
 		return nil, fmt.Errorf("%s: %w", model, errSteps)
 	}
-	if _, err := reference.Load(f.onnx); err != nil {
+	if _, err := oracle.Load(f.onnx); err != nil {
 		return nil, err
 	}
 	o := interior.Options{Body: "float64", Double: true, Batch: 1, Workers: workers}
 	if f.fixed {
 		o.Fixed, o.Batch = f.batch, f.batch
 	}
-	return interior.New(f.onnx, f.codec, opener(reference.Engine(reference.Options{})), o)
+	return interior.New(f.onnx, f.codec, opener(oracle.Engine(oracle.Options{})), o)
 }

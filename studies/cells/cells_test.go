@@ -19,7 +19,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/onnx"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 const (
@@ -290,7 +290,7 @@ func TestAnswersAreThoseOfTraining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := reference.Load(m)
+		g, err := oracle.Load(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +308,7 @@ func TestAnswersAreThoseOfTraining(t *testing.T) {
 					continue // every operator is evaluated from its definition, which takes its time
 				}
 				out, err := g.Run(t.Context(), []tensor.Named{{Name: "image", Tensor: cut(t, pic, want.Shift)}},
-					reference.Options{})
+					oracle.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}

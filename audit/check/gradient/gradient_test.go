@@ -20,7 +20,7 @@ import (
 	"nero/model/engine/choose"
 	"nero/model/interior"
 	"nero/model/onnx"
-	"nero/model/reference"
+	"nero/model/oracle"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 	"nero/symmetry/orbit"
@@ -62,7 +62,7 @@ func inside(tb testing.TB, b *onnx.Builder, codec func(onnx.Signature) (decode.C
 // double is the same model in float64.
 func double(tb testing.TB, x *interior.Model) *interior.Model {
 	tb.Helper()
-	e := reference.Engine(reference.Options{})
+	e := oracle.Engine(oracle.Options{})
 	d, err := interior.New(x.ONNX(), x.Codec(), func(ctx context.Context, b []byte) (engine.Session, error) {
 		return e.Open(ctx, b, engine.Options{})
 	}, interior.Options{Body: "float64", Double: true})

@@ -12,7 +12,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/engine"
-	"nero/model/engine/sketch"
+	"nero/model/engine/tiny"
 )
 
 // Floor is how far results may lie apart, relative to the largest one, where only the order of sums differs: other
@@ -20,11 +20,11 @@ import (
 const Floor = 2e-6
 
 // double is y = 2x for x of free×3, with an optional second part.
-func double() sketch.Model {
-	return sketch.Model{
-		Nodes:   []sketch.Node{node("Add", []string{"x", "x"}, []string{"y"})},
-		Inputs:  []sketch.Port{port("x", tensor.Float32, sketch.Free, 3)},
-		Outputs: []sketch.Port{port("y", tensor.Float32, sketch.Free, 3)},
+func double() tiny.Model {
+	return tiny.Model{
+		Nodes:   []tiny.Node{node("Add", []string{"x", "x"}, []string{"y"})},
+		Inputs:  []tiny.Port{port("x", tensor.Float32, tiny.Free, 3)},
+		Outputs: []tiny.Port{port("y", tensor.Float32, tiny.Free, 3)},
 	}
 }
 
@@ -34,17 +34,17 @@ func doubles(ctx context.Context, s engine.Session, scale float64) error {
 }
 
 func ports(ctx context.Context, e engine.Engine) error {
-	m := sketch.Model{
+	m := tiny.Model{
 		IR: 3, Opset: 8, // of the time when initializers had to be listed as inputs
-		Nodes: []sketch.Node{
+		Nodes: []tiny.Node{
 			node("Mul", []string{"zebra", "w"}, []string{"last"}),
 			node("Add", []string{"última", "zebra"}, []string{"a b/c:0"}),
 		},
-		Inputs: []sketch.Port{
+		Inputs: []tiny.Port{
 			port("zebra", tensor.Float32, 2), port("w", tensor.Float32, 2),
 			port("última", tensor.Float32, 2),
 		},
-		Outputs:   []sketch.Port{port("last", tensor.Float32, 2), port("a b/c:0", tensor.Float32, 2)},
+		Outputs:   []tiny.Port{port("last", tensor.Float32, 2), port("a b/c:0", tensor.Float32, 2)},
 		Constants: []tensor.Named{floats("w", []float64{10, 100}, 2)},
 	}
 	return with(ctx, e, m, engine.Options{}, func(s engine.Session) error {
@@ -96,16 +96,16 @@ func refusals(ctx context.Context, e engine.Engine) error {
 }
 
 func failures(ctx context.Context, e engine.Engine) error {
-	m := sketch.Model{
-		Nodes: []sketch.Node{
+	m := tiny.Model{
+		Nodes: []tiny.Node{
 			node("Gather", []string{"x", "i"}, []string{"g"}),
 			node("Reshape", []string{"g", "s"}, []string{"y"}),
 		},
-		Inputs: []sketch.Port{
-			port("x", tensor.Float32, 3), port("i", tensor.Int64, sketch.Free),
-			port("s", tensor.Int64, sketch.Free),
+		Inputs: []tiny.Port{
+			port("x", tensor.Float32, 3), port("i", tensor.Int64, tiny.Free),
+			port("s", tensor.Int64, tiny.Free),
 		},
-		Outputs: []sketch.Port{port("y", tensor.Float32, sketch.Free)},
+		Outputs: []tiny.Port{port("y", tensor.Float32, tiny.Free)},
 	}
 	in := func(i, s []float64) []tensor.Named {
 		return []tensor.Named{
@@ -134,9 +134,9 @@ func foreign(ctx context.Context, e engine.Engine) error {
 	good := double().Bytes()
 	unknown, mistyped, future := double(), double(), double()
 	unknown.Nodes[0].Op = "NoSuchOperator"
-	mistyped.Outputs = []sketch.Port{port("y", tensor.Int64, 1, 3)}
+	mistyped.Outputs = []tiny.Port{port("y", tensor.Int64, 1, 3)}
 	dangling := double()
-	dangling.Nodes = []sketch.Node{node("Add", []string{"x", "nowhere"}, []string{"y"})}
+	dangling.Nodes = []tiny.Node{node("Add", []string{"x", "nowhere"}, []string{"y"})}
 	future.Opset = 1000
 	rng := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 1000)
@@ -216,7 +216,7 @@ func unaligned(ctx context.Context, e engine.Engine) error {
 
 // Network is a small convolutional classifier for images of 1×12×12 with a free batch: convolutions, pooling, a linear
 // layer, softmax. Its weights are pseudo-random and always the same.
-func Network() sketch.Model {
+func Network() tiny.Model {
 	rng := rand.New(rand.NewPCG(3, 4))
 	weights := func(name string, scale float64, shape ...int) tensor.Named {
 		v := make([]float64, tensor.Count(shape))
@@ -227,13 +227,13 @@ func Network() sketch.Model {
 	}
 	pads, kernel, strides := attr("pads", []int{1, 1, 1, 1}), attr("kernel_shape", []int{2, 2}),
 		attr("strides", []int{2, 2})
-	return sketch.Model{
+	return tiny.Model{
 		Constants: []tensor.Named{
 			weights("k1", 0.4, 8, 1, 3, 3), weights("b1", 0.1, 8), weights("k2", 0.15, 16, 8, 3, 3),
 			weights("b2", 0.1, 16),
 			weights("w", 0.2, 16*3*3, 10), weights("b", 0.1, 10),
 		},
-		Nodes: []sketch.Node{
+		Nodes: []tiny.Node{
 			node("Conv", []string{"x", "k1", "b1"}, []string{"c1"}, pads), node("Relu", []string{"c1"}, []string{"r1"}),
 			node("MaxPool", []string{"r1"}, []string{"p1"}, kernel, strides),
 			node("Conv", []string{"p1", "k2", "b2"}, []string{"c2"}, pads),
@@ -243,10 +243,10 @@ func Network() sketch.Model {
 			node("Gemm", []string{"f", "w", "b"}, []string{"scores"}),
 			node("Softmax", []string{"scores"}, []string{"p"}, attr("axis", 1)),
 		},
-		Inputs: []sketch.Port{port("x", tensor.Float32, sketch.Free, 1, 12, 12)},
-		Outputs: []sketch.Port{
-			port("scores", tensor.Float32, sketch.Free, 10),
-			port("p", tensor.Float32, sketch.Free, 10),
+		Inputs: []tiny.Port{port("x", tensor.Float32, tiny.Free, 1, 12, 12)},
+		Outputs: []tiny.Port{
+			port("scores", tensor.Float32, tiny.Free, 10),
+			port("p", tensor.Float32, tiny.Free, 10),
 		},
 	}
 }

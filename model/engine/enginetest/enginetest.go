@@ -11,7 +11,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/engine"
-	"nero/model/engine/sketch"
+	"nero/model/engine/tiny"
 )
 
 // Check is one requirement. Run returns an error that says how the engine falls short.
@@ -75,7 +75,7 @@ func info(_ context.Context, e engine.Engine) error {
 }
 
 // with opens a model for the time of f.
-func with(ctx context.Context, e engine.Engine, m sketch.Model, o engine.Options,
+func with(ctx context.Context, e engine.Engine, m tiny.Model, o engine.Options,
 	f func(engine.Session) error,
 ) (err error) {
 	s, err := e.Open(ctx, m.Bytes(), o)
@@ -149,23 +149,23 @@ func floats(name string, values []float64, shape ...int) tensor.Named {
 }
 
 // ports of a model that fit to tensors, with free axes where the shape says so.
-func port(name string, d tensor.DType, shape ...int) sketch.Port {
-	return sketch.Port{Name: name, DType: d, Shape: shape}
+func port(name string, d tensor.DType, shape ...int) tiny.Port {
+	return tiny.Port{Name: name, DType: d, Shape: shape}
 }
 
-func portsOf(ts []tensor.Named) []sketch.Port {
-	ps := make([]sketch.Port, len(ts))
+func portsOf(ts []tensor.Named) []tiny.Port {
+	ps := make([]tiny.Port, len(ts))
 	for i, t := range ts {
 		ps[i] = port(t.Name, t.DType, t.Shape...)
 	}
 	return ps
 }
 
-func node(op string, in, out []string, attrs ...sketch.Attr) sketch.Node {
-	return sketch.Node{Op: op, Inputs: in, Outputs: out, Attrs: attrs}
+func node(op string, in, out []string, attrs ...tiny.Attr) tiny.Node {
+	return tiny.Node{Op: op, Inputs: in, Outputs: out, Attrs: attrs}
 }
 
-func attr(name string, v any) sketch.Attr { return sketch.Attr{Name: name, Value: v} }
+func attr(name string, v any) tiny.Attr { return tiny.Attr{Name: name, Value: v} }
 
 // soil runs a session on large values of both signs in the shapes of in, so that its buffers are full of them. Errors
 // do not matter here: indices, for one, will be out of range.

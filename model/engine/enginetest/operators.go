@@ -7,13 +7,13 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/engine"
-	"nero/model/engine/sketch"
+	"nero/model/engine/tiny"
 )
 
 type example struct {
 	name string
 	// inputs and outputs are filled from in and want where they are nil
-	model    sketch.Model
+	model    tiny.Model
 	in, want []tensor.Named
 }
 
@@ -48,19 +48,19 @@ func operators(ctx context.Context, e engine.Engine) error {
 // examples have results that can be worked out by hand; the numbers stand beside the definition in the ONNX operator
 // list.
 func examples() []example {
-	one := func(op string, in, want []tensor.Named, attrs ...sketch.Attr) sketch.Model {
-		n := sketch.Node{Op: op, Attrs: attrs}
+	one := func(op string, in, want []tensor.Named, attrs ...tiny.Attr) tiny.Model {
+		n := tiny.Node{Op: op, Attrs: attrs}
 		for _, t := range in {
 			n.Inputs = append(n.Inputs, t.Name)
 		}
 		for _, t := range want {
 			n.Outputs = append(n.Outputs, t.Name)
 		}
-		return sketch.Model{Nodes: []sketch.Node{n}}
+		return tiny.Model{Nodes: []tiny.Node{n}}
 	}
 	named := func(t ...tensor.Named) []tensor.Named { return t }
 	var xs []example
-	add := func(name, op string, in, want []tensor.Named, attrs ...sketch.Attr) {
+	add := func(name, op string, in, want []tensor.Named, attrs ...tiny.Attr) {
 		xs = append(xs, example{name, one(op, in, want, attrs...), in, want})
 	}
 	a, b := []float64{1, 2, 3, 4, 5, 6}, []float64{10, 20, 30}
@@ -125,8 +125,8 @@ func examples() []example {
 		attr("equation", "ij,j->i"))
 	// The number of results is known only when it runs, and may be none.
 	nonZero := one("NonZero", named(floats("x", nil, 4)), named(number("y", tensor.Int64, nil, 1, 0)))
-	nonZero.Inputs = []sketch.Port{port("x", tensor.Float32, 4)}
-	nonZero.Outputs = []sketch.Port{port("y", tensor.Int64, 1, sketch.Free)}
+	nonZero.Inputs = []tiny.Port{port("x", tensor.Float32, 4)}
+	nonZero.Outputs = []tiny.Port{port("y", tensor.Int64, 1, tiny.Free)}
 	xs = append(xs,
 		example{
 			"NonZero", nonZero, named(floats("x", []float64{0, 5, 0, 6}, 4)),
@@ -146,7 +146,7 @@ func types(ctx context.Context, e engine.Engine) error {
 		tensor.Float32, tensor.Uint8, tensor.Int8, tensor.Uint16, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Bool,
 		tensor.Float16, tensor.Float64, tensor.Uint32, tensor.Uint64, tensor.BFloat16,
 	} {
-		var m sketch.Model
+		var m tiny.Model
 		var in, want []tensor.Named
 		for k, shape := range [][]int{{}, {0}, {3}, {2, 0, 5}, {1, 2, 3, 2}} {
 			x := tensor.New(d, shape...)

@@ -8,7 +8,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/engine"
-	"nero/model/engine/sketch"
+	"nero/model/engine/tiny"
 )
 
 // web is a graph of operators that are exact in float32, so that its results can be worked out to the last bit. Only
@@ -63,7 +63,7 @@ func (w web) columns(i int) int {
 	return 1
 }
 
-func (w web) model() sketch.Model {
+func (w web) model() tiny.Model {
 	last := len(w.steps) - 1
 	name := func(i int) string {
 		switch i {
@@ -74,9 +74,9 @@ func (w web) model() sketch.Model {
 		}
 		return "v" + strconv.Itoa(i)
 	}
-	m := sketch.Model{
-		Inputs:  []sketch.Port{port("x", tensor.Float32, sketch.Free, w.width)},
-		Outputs: []sketch.Port{port("y", tensor.Float32, sketch.Free, w.columns(last))},
+	m := tiny.Model{
+		Inputs:  []tiny.Port{port("x", tensor.Float32, tiny.Free, w.width)},
+		Outputs: []tiny.Port{port("y", tensor.Float32, tiny.Free, w.columns(last))},
 	}
 	for i, s := range w.steps[1:] {
 		var in []string
@@ -85,7 +85,7 @@ func (w web) model() sketch.Model {
 		}
 		n := node(s.op, in, []string{name(i + 1)})
 		if s.op == "ReduceMax" {
-			n.Attrs = []sketch.Attr{attr("axes", []int{1}), attr("keepdims", 1)}
+			n.Attrs = []tiny.Attr{attr("axes", []int{1}), attr("keepdims", 1)}
 		}
 		m.Nodes = append(m.Nodes, n)
 	}

@@ -17,7 +17,7 @@ import (
 	"nero/model/engine/library"
 	"nero/model/engine/native"
 	"nero/model/engine/selftest"
-	"nero/model/engine/sketch"
+	"nero/model/engine/tiny"
 )
 
 // open loads the library of this machine, or skips the test where there is none.
@@ -126,11 +126,11 @@ func TestACutLibrary(t *testing.T) {
 }
 
 // slow multiplies a large matrix many times: seconds of work in steps of milliseconds.
-func slow() (sketch.Model, []tensor.Named) {
+func slow() (tiny.Model, []tensor.Named) {
 	const size, steps = 512, 200
-	m := sketch.Model{
-		Inputs:  []sketch.Port{{Name: "x", DType: tensor.Float32, Shape: []int{size, size}}},
-		Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{size, size}}},
+	m := tiny.Model{
+		Inputs:  []tiny.Port{{Name: "x", DType: tensor.Float32, Shape: []int{size, size}}},
+		Outputs: []tiny.Port{{Name: "y", DType: tensor.Float32, Shape: []int{size, size}}},
 	}
 	last := "x"
 	for i := range steps {
@@ -138,7 +138,7 @@ func slow() (sketch.Model, []tensor.Named) {
 		if i < steps-1 {
 			next = "v" + string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676))
 		}
-		m.Nodes = append(m.Nodes, sketch.Node{Op: "MatMul", Inputs: []string{last, "x"}, Outputs: []string{next}})
+		m.Nodes = append(m.Nodes, tiny.Node{Op: "MatMul", Inputs: []string{last, "x"}, Outputs: []string{next}})
 		last = next
 	}
 	return m, []tensor.Named{{Name: "x", Tensor: tensor.New(tensor.Float32, size, size)}}
@@ -196,10 +196,10 @@ func BenchmarkRunOverhead(b *testing.B) {
 	if err != nil {
 		b.Skip(err)
 	}
-	m := sketch.Model{
-		Nodes:   []sketch.Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}},
-		Inputs:  []sketch.Port{{Name: "x", DType: tensor.Float32, Shape: []int{1}}},
-		Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{1}}},
+	m := tiny.Model{
+		Nodes:   []tiny.Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}},
+		Inputs:  []tiny.Port{{Name: "x", DType: tensor.Float32, Shape: []int{1}}},
+		Outputs: []tiny.Port{{Name: "y", DType: tensor.Float32, Shape: []int{1}}},
 	}
 	s, err := c.Open(b.Context(), m.Bytes(), engine.Options{Threads: 1})
 	if err != nil {

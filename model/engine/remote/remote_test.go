@@ -20,7 +20,7 @@ import (
 	"nero/model/engine/enginetest"
 	"nero/model/engine/remote"
 	"nero/model/engine/remote/remotetest"
-	"nero/model/engine/sketch"
+	"nero/model/engine/tiny"
 )
 
 var schemes = []string{"grpc", "http"}
@@ -651,7 +651,7 @@ func (c counting) Infer(ctx context.Context, model string, in []tensor.Named) ([
 // A fingerprint stays when a model moves and changes when another takes its place.
 func TestFingerprint(t *testing.T) {
 	in := enginetest.Images(1)
-	fingerprint := func(scheme string, model sketch.Model, o remotetest.Options) string {
+	fingerprint := func(scheme string, model tiny.Model, o remotetest.Options) string {
 		t.Helper()
 		models, s := serve(t, o)
 		if err := models.Load(t.Context(), "net", model.Bytes(), engine.Options{}); err != nil {
@@ -735,13 +735,13 @@ func TestProxy(t *testing.T) {
 // directions.
 func TestMessageLimit(t *testing.T) {
 	models, s := serve(t, remotetest.Options{})
-	wide := sketch.Model{
-		Nodes: []sketch.Node{{
+	wide := tiny.Model{
+		Nodes: []tiny.Node{{
 			Op: "Concat", Inputs: []string{"x", "x"}, Outputs: []string{"y"},
-			Attrs: []sketch.Attr{{Name: "axis", Value: 1}},
+			Attrs: []tiny.Attr{{Name: "axis", Value: 1}},
 		}},
-		Inputs:  []sketch.Port{{Name: "x", DType: tensor.Float32, Shape: []int{sketch.Free, sketch.Free}}},
-		Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{sketch.Free, sketch.Free}}},
+		Inputs:  []tiny.Port{{Name: "x", DType: tensor.Float32, Shape: []int{tiny.Free, tiny.Free}}},
+		Outputs: []tiny.Port{{Name: "y", DType: tensor.Float32, Shape: []int{tiny.Free, tiny.Free}}},
 	}
 	if err := models.Load(t.Context(), "wide", wide.Bytes(), engine.Options{}); err != nil {
 		t.Fatal(err)

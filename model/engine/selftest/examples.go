@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"nero/data/tensor"
-	"nero/model/engine/sketch"
+	"nero/model/engine/tiny"
 )
 
 // ramp holds n small integers that differ in size and sign.
@@ -20,14 +20,14 @@ func named(name string, x []float32, shape ...int) tensor.Named {
 	return tensor.Named{Name: name, Tensor: tensor.FromFloat32(x, shape...)}
 }
 
-func port(name string, shape ...int) sketch.Port {
-	return sketch.Port{Name: name, DType: tensor.Float32, Shape: shape}
+func port(name string, shape ...int) tiny.Port {
+	return tiny.Port{Name: name, DType: tensor.Float32, Shape: shape}
 }
 
 // one is a model of one operator with the output "y".
-func one(op string, outShape []int, attrs []sketch.Attr, constants, in []tensor.Named) sketch.Model {
-	m := sketch.Model{Constants: constants, Outputs: []sketch.Port{port("y", outShape...)}}
-	n := sketch.Node{Op: op, Outputs: []string{"y"}, Attrs: attrs}
+func one(op string, outShape []int, attrs []tiny.Attr, constants, in []tensor.Named) tiny.Model {
+	m := tiny.Model{Constants: constants, Outputs: []tiny.Port{port("y", outShape...)}}
+	n := tiny.Node{Op: op, Outputs: []string{"y"}, Attrs: attrs}
 	for _, x := range in {
 		m.Inputs = append(m.Inputs, port(x.Name, x.Shape...))
 		n.Inputs = append(n.Inputs, x.Name)
@@ -35,7 +35,7 @@ func one(op string, outShape []int, attrs []sketch.Attr, constants, in []tensor.
 	for _, c := range constants {
 		n.Inputs = append(n.Inputs, c.Name)
 	}
-	m.Nodes = []sketch.Node{n}
+	m.Nodes = []tiny.Node{n}
 	return m
 }
 
@@ -85,7 +85,7 @@ func gemmBias() example {
 		want[i] = 0.5*want[i] + 2*float64(c[i%n])
 	}
 	in := []tensor.Named{named("x", x, m, k)}
-	attrs := []sketch.Attr{
+	attrs := []tiny.Attr{
 		{Name: "transB", Value: 1},
 		{Name: "alpha", Value: float32(0.5)},
 		{Name: "beta", Value: float32(2)},
@@ -128,7 +128,7 @@ func conv() example {
 		}
 	}
 	in := []tensor.Named{named("x", x, 1, c, h, w)}
-	attrs := []sketch.Attr{{Name: "kernel_shape", Value: []int{3, 3}}, {Name: "pads", Value: []int{1, 1, 1, 1}}}
+	attrs := []tiny.Attr{{Name: "kernel_shape", Value: []int{3, 3}}, {Name: "pads", Value: []int{1, 1, 1, 1}}}
 	model := one("Conv", []int{1, o, h, w}, attrs, []tensor.Named{named("k", k, o, c, 3, 3), named("b", b, o)}, in)
 	return example{"Conv 3x3", model, in, want, []int{1, o, h, w}}
 }
@@ -155,7 +155,7 @@ func pool(op string, start float64, join func(a, b float64) float64, divisor flo
 		want[i] = v / divisor
 	}
 	in := []tensor.Named{named("x", x, 1, c, h, w)}
-	attrs := []sketch.Attr{{Name: "kernel_shape", Value: []int{2, 2}}, {Name: "strides", Value: []int{2, 2}}}
+	attrs := []tiny.Attr{{Name: "kernel_shape", Value: []int{2, 2}}, {Name: "strides", Value: []int{2, 2}}}
 	return example{op, one(op, []int{1, c, h / 2, w / 2}, attrs, nil, in), in, want, []int{1, c, h / 2, w / 2}}
 }
 
@@ -174,7 +174,7 @@ func softmax() example {
 		}
 	}
 	in := []tensor.Named{named("x", x, m, n)}
-	attrs := []sketch.Attr{{Name: "axis", Value: -1}}
+	attrs := []tiny.Attr{{Name: "axis", Value: -1}}
 	return example{"Softmax", one("Softmax", []int{m, n}, attrs, nil, in), in, want, []int{m, n}}
 }
 
@@ -193,17 +193,17 @@ func activations() example {
 		}
 		want[i] = math.Tanh(1/(1+math.Exp(-math.Min(math.Max(v, 0), 1)))) - math.Erf(v)*chosen
 	}
-	node := func(op, out string, in ...string) sketch.Node {
-		return sketch.Node{Op: op, Inputs: in, Outputs: []string{out}}
+	node := func(op, out string, in ...string) tiny.Node {
+		return tiny.Node{Op: op, Inputs: in, Outputs: []string{out}}
 	}
 	in := []tensor.Named{named("x", x, n)}
-	m := sketch.Model{
-		Inputs: []sketch.Port{port("x", n)}, Outputs: []sketch.Port{port("y", n)},
+	m := tiny.Model{
+		Inputs: []tiny.Port{port("x", n)}, Outputs: []tiny.Port{port("y", n)},
 		Constants: []tensor.Named{
 			named("zero", []float32{0}), named("one", []float32{1}),
 			named("minus2", []float32{-2}),
 		},
-		Nodes: []sketch.Node{
+		Nodes: []tiny.Node{
 			node("Relu", "relu", "x"), node("Clip", "clip", "relu", "zero", "one"), node("Sigmoid", "sigmoid", "clip"),
 			node("Tanh", "tanh", "sigmoid"),
 			node("Erf", "erf", "x"), node("Less", "negative", "x", "zero"), node("Mul", "double", "x", "minus2"),
@@ -224,7 +224,7 @@ func reduce() example {
 		}
 	}
 	in := []tensor.Named{named("x", x, m, n)}
-	attrs := []sketch.Attr{{Name: "axes", Value: []int{1}}, {Name: "keepdims", Value: 0}}
+	attrs := []tiny.Attr{{Name: "axes", Value: []int{1}}, {Name: "keepdims", Value: 0}}
 	return example{"ReduceMean", one("ReduceMean", []int{m}, attrs, nil, in), in, want, []int{m}}
 }
 

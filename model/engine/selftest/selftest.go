@@ -11,7 +11,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/engine"
-	"nero/model/engine/sketch"
+	"nero/model/engine/tiny"
 )
 
 // runs is how often every model runs. The first run finds zeroed buffers and hides a result that depends on what they
@@ -55,7 +55,7 @@ func Run(ctx context.Context, e engine.Engine) error {
 }
 
 // join puts the graphs side by side into one model, so that one session holds them: names get a prefix.
-func join(examples []example) (m sketch.Model, in []tensor.Named) {
+func join(examples []example) (m tiny.Model, in []tensor.Named) {
 	m.Opset = 17
 	for i, x := range examples {
 		prefix := func(name string) string { return fmt.Sprintf("%d.%s", i, name) }
@@ -66,7 +66,7 @@ func join(examples []example) (m sketch.Model, in []tensor.Named) {
 			}
 			return p
 		}
-		ports := func(ports []sketch.Port) []sketch.Port {
+		ports := func(ports []tiny.Port) []tiny.Port {
 			p := slices.Clone(ports)
 			for k := range p {
 				p[k].Name = prefix(p[k].Name)
@@ -115,7 +115,7 @@ func soil(in []tensor.Named) []tensor.Named {
 
 type example struct {
 	name  string
-	model sketch.Model
+	model tiny.Model
 	in    []tensor.Named
 	// of the only output
 	want  []float64

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// tiny is a module that compiles at once; the cache does not care what it holds.
-func tiny() []byte { return assemble(f32, constant(f32, 0x3f800000)) }
+// smallest is a module that compiles at once; the cache does not care what it holds.
+func smallest() []byte { return assemble(f32, constant(f32, 0x3f800000)) }
 
 func compileTiny(t *testing.T, dir string) *Engine {
 	t.Helper()
-	e, err := compile(t.Context(), Config{CacheDir: dir}, tiny())
+	e, err := compile(t.Context(), Config{CacheDir: dir}, smallest())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"nero/data/tensor"
 	"nero/model/engine"
-	"nero/model/engine/sketch"
+	"nero/model/engine/tiny"
 )
 
 // cacheDir is the folder that the program itself uses: compiling takes seconds, and minutes under the race detector.
@@ -41,7 +41,7 @@ func corrected(t *testing.T) *Engine {
 	return shared.engine
 }
 
-func openModel(t *testing.T, e *Engine, m sketch.Model) *session {
+func openModel(t *testing.T, e *Engine, m tiny.Model) *session {
 	t.Helper()
 	s, err := e.Open(t.Context(), m.Bytes(), engine.Options{})
 	if err != nil {
@@ -52,11 +52,11 @@ func openModel(t *testing.T, e *Engine, m sketch.Model) *session {
 }
 
 // vectorModel is y = op(x) for vectors of any length.
-func vectorModel(op string) sketch.Model {
-	return sketch.Model{
-		Nodes:   []sketch.Node{{Op: op, Inputs: []string{"x"}, Outputs: []string{"y"}}},
-		Inputs:  []sketch.Port{{Name: "x", DType: tensor.Float32, Shape: []int{sketch.Free}}},
-		Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{sketch.Free}}},
+func vectorModel(op string) tiny.Model {
+	return tiny.Model{
+		Nodes:   []tiny.Node{{Op: op, Inputs: []string{"x"}, Outputs: []string{"y"}}},
+		Inputs:  []tiny.Port{{Name: "x", DType: tensor.Float32, Shape: []int{tiny.Free}}},
+		Outputs: []tiny.Port{{Name: "y", DType: tensor.Float32, Shape: []int{tiny.Free}}},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/selftest"
-	"nero/model/engine/sketch"
+	"nero/model/engine/tiny"
 )
 
 func digest(b []byte) string {
@@ -100,13 +100,13 @@ func TestSelfTestFindsTheMiscompilation(t *testing.T) {
 // A Gemm without C must ignore what its output buffer held. The first run finds zeros there, so a single run proves
 // nothing.
 func TestGemmOfTwoInputs(t *testing.T) {
-	m := sketch.Model{
-		Nodes: []sketch.Node{{Op: "Gemm", Inputs: []string{"a", "b"}, Outputs: []string{"y"}}},
-		Inputs: []sketch.Port{
+	m := tiny.Model{
+		Nodes: []tiny.Node{{Op: "Gemm", Inputs: []string{"a", "b"}, Outputs: []string{"y"}}},
+		Inputs: []tiny.Port{
 			{Name: "a", DType: tensor.Float32, Shape: []int{1, 2}},
 			{Name: "b", DType: tensor.Float32, Shape: []int{2, 1}},
 		},
-		Outputs: []sketch.Port{{Name: "y", DType: tensor.Float32, Shape: []int{1, 1}}},
+		Outputs: []tiny.Port{{Name: "y", DType: tensor.Float32, Shape: []int{1, 1}}},
 	}
 	s := openModel(t, corrected(t), m)
 	for run := range 3 {
@@ -163,7 +163,7 @@ func TestRunsGiveBackWhatTheyTake(t *testing.T) {
 	m := vectorModel("Split") // two outputs; it fails with a status when x does not have three elements
 	m.Nodes[0].Inputs, m.Nodes[0].Outputs = []string{"x", "n"}, []string{"y", "z"}
 	m.Constants = []tensor.Named{{Name: "n", Tensor: tensor.FromInt64([]int64{1, 2}, 2)}}
-	m.Outputs = append(m.Outputs, sketch.Port{Name: "z", DType: tensor.Float32, Shape: []int{sketch.Free}})
+	m.Outputs = append(m.Outputs, tiny.Port{Name: "z", DType: tensor.Float32, Shape: []int{tiny.Free}})
 	s := openModel(t, corrected(t), m)
 	calls := map[string]*int{}
 	for name, f := range s.vm.fn {
@@ -247,8 +247,8 @@ func TestSizesBeyond32Bits(t *testing.T) {
 		t.Skip("such a tensor cannot be made")
 	}
 	m := vectorModel("Relu")
-	m.Inputs[0].Shape = []int{sketch.Free, sketch.Free}
-	m.Outputs[0].Shape = []int{sketch.Free, sketch.Free}
+	m.Inputs[0].Shape = []int{tiny.Free, tiny.Free}
+	m.Outputs[0].Shape = []int{tiny.Free, tiny.Free}
 	s := openModel(t, corrected(t), m)
 	_, err := s.Run(t.Context(),
 		[]tensor.Named{{Name: "x", Tensor: tensor.Tensor{DType: tensor.Float32, Shape: []int{1 << 32, 0}}}})
@@ -304,9 +304,9 @@ func TestVersions(t *testing.T) {
 			t.Errorf("opset %d, IR %d: %v", c.opset, c.ir, err)
 		}
 	}
-	if err := checkVersions(sketch.Model{
+	if err := checkVersions(tiny.Model{
 		Opset: 21, IR: 10,
-		Nodes: []sketch.Node{{Op: "X", Domain: "com.example"}},
+		Nodes: []tiny.Node{{Op: "X", Domain: "com.example"}},
 	}.Bytes()); err != nil {
 		t.Errorf("another domain's version counts: %v", err)
 	}

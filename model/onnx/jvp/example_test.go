@@ -11,7 +11,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/onnx"
 	"nero/model/onnx/jvp"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 func ExampleBuild() {
@@ -33,7 +33,7 @@ func ExampleBuild() {
 		fmt.Println(err)
 		return
 	}
-	g, err := reference.Load(d)
+	g, err := oracle.Load(d)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -41,7 +41,7 @@ func ExampleBuild() {
 	out, err := g.Run(context.Background(), []tensor.Named{
 		{Name: "x", Tensor: tensor.FromFloat32([]float32{3, 5}, 1, 2)},
 		{Name: r.Inputs[0], Tensor: tensor.FromFloat32([]float32{1, 10}, 1, 2)},
-	}, reference.Options{})
+	}, oracle.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

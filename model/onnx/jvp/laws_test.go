@@ -18,7 +18,7 @@ import (
 	"nero/model/engine"
 	"nero/model/onnx"
 	"nero/model/onnx/jvp"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 // exact evaluates a model in float64 and adds what it returns to v.
@@ -28,8 +28,8 @@ func exact(t rapid.TB, model []byte, v values) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := reference.Load(m)
-	if _, ok := errors.AsType[*reference.UnsupportedError](err); ok {
+	g, err := oracle.Load(m)
+	if _, ok := errors.AsType[*oracle.UnsupportedError](err); ok {
 		t.Skip(err) // the engines have their turn
 	}
 	if err != nil {
@@ -39,7 +39,7 @@ func exact(t rapid.TB, model []byte, v values) {
 	for _, name := range g.Inputs() {
 		in = append(in, tensor.Named{Name: name, Tensor: v[name]})
 	}
-	out, err := g.Run(context.Background(), in, reference.Options{})
+	out, err := g.Run(context.Background(), in, oracle.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestSamplesDoNotLeak(t *testing.T) {
 // At every cut: the tangents of what is live there, pushed through the rest alone, arrive as those pushed through the
 // whole. And a tangent injected at inner values of the whole arrives as it does through the rest.
 func TestChain(t *testing.T) {
-	e := reference.Engine(reference.Options{}) // ONNX Runtime 1.18 cannot hand out every inner value of an edited graph
+	e := oracle.Engine(oracle.Options{}) // ONNX Runtime 1.18 cannot hand out every inner value of an edited graph
 	networks(t, func(t *testing.T, m *onnx.Model, x func(*rand.Rand, int) tensor.Tensor) {
 		t.Helper()
 		if m.Opset() < jvp.MinOpset {

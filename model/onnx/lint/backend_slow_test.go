@@ -13,7 +13,7 @@ import (
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
 	"nero/model/onnx/lint"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 // The models with which the standard tests its operators (Debian's libonnx-testdata, or the folder in ONNX_TESTDATA)
@@ -100,7 +100,7 @@ func alone(t *testing.T, m *onnx.Model, shape []int, isMap bool) (got lint.Subgr
 	if len(m.Signature().Inputs) != 1 || m.Signature().Inputs[0].DType != tensor.Float32 {
 		return 0, false
 	}
-	g, err := reference.Load(m)
+	g, err := oracle.Load(m)
 	if err != nil {
 		return 0, false
 	}
@@ -130,7 +130,7 @@ func alone(t *testing.T, m *onnx.Model, shape []int, isMap bool) (got lint.Subgr
 		}
 		out, err := g.Run(t.Context(),
 			[]tensor.Named{{Name: m.Signature().Inputs[0].Name, Tensor: tensor.FromFloat32(in, shape...)}},
-			reference.Options{})
+			oracle.Options{})
 		if err != nil {
 			return nil, nil
 		}

@@ -12,7 +12,7 @@ import (
 	"nero/model/onnx"
 	"nero/model/onnx/lint"
 	"nero/model/onnx/onnxpb"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 // cell is one combination of the grid.
@@ -146,7 +146,7 @@ func measure(tb testing.TB, m *onnx.Model, channels, h, w, effort int, move []fu
 	follow []func(y, x, h, w int) (int, int, bool),
 ) []bool {
 	tb.Helper()
-	g, err := reference.Load(m)
+	g, err := oracle.Load(m)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func measure(tb testing.TB, m *onnx.Model, channels, h, w, effort int, move []fu
 		}
 		out, err := g.Run(tb.Context(),
 			[]tensor.Named{{Name: m.Signature().Inputs[0].Name, Tensor: tensor.FromFloat32(in, n, channels, h, w)}},
-			reference.Options{})
+			oracle.Options{})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -559,7 +559,7 @@ func TestFreeShifts(t *testing.T) {
 		}
 		m := finish(t, b, head(b, "mean", y))
 		p := predictModel(t, m, lint.Options{})
-		g, err := reference.Load(m)
+		g, err := oracle.Load(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -573,7 +573,7 @@ func TestFreeShifts(t *testing.T) {
 				}
 			}
 			out, err := g.Run(t.Context(),
-				[]tensor.Named{{Name: "x", Tensor: tensor.FromFloat32(in, most+1, 1, size, size)}}, reference.Options{})
+				[]tensor.Named{{Name: "x", Tensor: tensor.FromFloat32(in, most+1, 1, size, size)}}, oracle.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/onnx"
 	"nero/model/onnx/vjp"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 // The gradient of y = tanh(x)·w by the input, for each of two samples, and by the parameter, summed over them.
@@ -35,14 +35,14 @@ func ExampleBuild() {
 	if err != nil {
 		panic(err)
 	}
-	g, err := reference.Load(gradient) // or any engine
+	g, err := oracle.Load(gradient) // or any engine
 	if err != nil {
 		panic(err)
 	}
 	out, err := g.Run(ctx, []tensor.Named{
 		{Name: "x", Tensor: tensor.FromFloat32([]float32{0, 0, 0, 1}, 2, 2)},
 		{Name: r.Cotangent, Tensor: tensor.FromFloat32([]float32{1, 1}, 2, 1)},
-	}, reference.Options{})
+	}, oracle.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"nero/model/engine/choose"
 	"nero/model/onnx"
 	"nero/model/onnx/vjp"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 // runner runs a model once and returns its outputs by name, as float64.
@@ -75,11 +75,11 @@ func exactly(tb testing.TB, model []byte, in map[string]tensor.Tensor) map[strin
 	if err != nil {
 		tb.Fatal(err)
 	}
-	g, err := reference.Load(m)
+	g, err := oracle.Load(m)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	out, err := g.Run(context.Background(), feeds(tb, g.Inputs(), in), reference.Options{})
+	out, err := g.Run(context.Background(), feeds(tb, g.Inputs(), in), oracle.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/model/onnx/vjp"
-	"nero/model/reference"
+	"nero/model/oracle"
 )
 
 // Every operator with a rule has a fixture that it is on the path of.
@@ -69,12 +69,12 @@ func liberated(t rapid.TB, m *onnx.Model, names []string) *onnx.Model {
 
 // graph is a model run in float64.
 type graph struct {
-	*reference.Graph
+	*oracle.Graph
 	t rapid.TB
 }
 
 func inFloat64(t rapid.TB, m *onnx.Model) graph {
-	g, err := reference.Load(m)
+	g, err := oracle.Load(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func (g graph) run(in map[string]tensor.Tensor) map[string]tensor.Named {
 	for _, n := range g.Inputs() {
 		feed = append(feed, tensor.Named{Name: n, Tensor: in[n]})
 	}
-	out, err := g.Run(context.Background(), feed, reference.Options{})
+	out, err := g.Run(context.Background(), feed, oracle.Options{})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -152,11 +152,11 @@ func checkDirection(t *rapid.T, f *fixture, seed uint64) {
 			if err != nil {
 				return nil, err
 			}
-			g, err := reference.Load(m)
+			g, err := oracle.Load(m)
 			if err != nil {
 				return nil, err
 			}
-			return g.Run(context.Background(), in, reference.Options{})
+			return g.Run(context.Background(), in, oracle.Options{})
 		})
 	if err != nil {
 		t.Fatal(f.name, err)

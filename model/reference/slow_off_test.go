@@ -1,6 +1,0 @@
-//go:build !slow
-
-package reference_test
-
-// everyEngine is false because opening 142 models on the embedded engine takes several seconds.
-const everyEngine = false

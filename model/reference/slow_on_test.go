@@ -1,6 +1,0 @@
-//go:build slow
-
-package reference_test
-
-// everyEngine runs the operator models on the embedded engine too where there is a native one.
-const everyEngine = true
