@@ -450,7 +450,6 @@ type Group struct {
 	// a group of your own, which then has this name: YAML with a table, matrices, generators or a program
 	File string `json:"file,omitempty" yaml:"file,omitempty" jsonschema:"minLength=1"`
 	// What the file says, so that a run knows its group without it.
-	// the text of such a file, in its place
 	Definition string `json:"definition,omitempty" yaml:"definition,omitempty" jsonschema:"minLength=1"`
 }
 
