@@ -308,10 +308,7 @@ func (f *folder) summary() *Summary {
 		}
 	}
 	for _, m := range f.metrics {
-		s.Metrics = append(s.Metrics, Metric{
-			Name: m.Name, Doc: m.Doc, Unit: UnitOf(m, j.Study.Output), Better: string(m.Better), Ref: string(m.Ref),
-			Range: [2]Number{Number(m.Range[0]), Number(m.Range[1])}, Pooled: m.Pooled != nil,
-		})
+		s.Metrics = append(s.Metrics, MetricOf(m, j.Study.Output))
 	}
 	for _, l := range f.labels {
 		name := "all"
@@ -325,6 +322,14 @@ func (f *folder) summary() *Summary {
 	}
 	s.Curves, s.Consensus = f.curves, f.agreements
 	return s
+}
+
+// MetricOf describes a metric of outputs of that kind.
+func MetricOf(m *metric.Metric, out job.Output) Metric {
+	return Metric{
+		Name: m.Name, Doc: m.Doc, Unit: UnitOf(m, out), Better: string(m.Better), Ref: string(m.Ref),
+		Range: [2]Number{Number(m.Range[0]), Number(m.Range[1])}, Pooled: m.Pooled != nil,
+	}
 }
 
 func (f *folder) curve(c *cell, model, i, slice int) Curve {

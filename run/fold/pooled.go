@@ -83,15 +83,16 @@ func (f *folder) evidence(model, i, lo, hi int) ([][][]metric.Evidence, error) {
 				continue
 			}
 			for e := lo; e < hi; e++ {
-				sets[k][e-lo] = append(sets[k][e-lo], evidenceOf(&r, e))
+				sets[k][e-lo] = append(sets[k][e-lo], EvidenceOf(&r, e))
 			}
 		}
 	}
 	return sets, nil
 }
 
-// evidenceOf is what a row adds at an element.
-func evidenceOf(r *job.Row, e int) metric.Evidence {
+// EvidenceOf is what a row adds at an element to a metric of a set. A box with a place that is not finite has a score of
+// NaN, for which [Pooled] gives no value.
+func EvidenceOf(r *job.Row, e int) metric.Evidence {
 	ev := metric.Evidence{Value: float64(r.Curves[0][e])}
 	if r.Boxes == nil || r.Truths == nil {
 		return ev
@@ -106,6 +107,31 @@ func evidenceOf(r *job.Row, e int) metric.Evidence {
 		ev.Hits = append(ev.Hits, metric.Hit{Score: score, Label: d.Label, Match: d.Match})
 	}
 	return ev
+}
+
+// Pooled replaces the means over samples of a metric that is computed of a whole set by its values of a set that was
+// chosen by hand, as [Fold] does for slices but without intervals: those take resamples. The sets are the evidence of
+// the samples at each element, weights those of the elements or nil, identity the index of the identity or -1.
+func Pooled(c *Curve, m *metric.Metric, sets [][]metric.Evidence, weights []float64, identity int) {
+	p := newPool(0, len(sets), 0)
+	p.broken = true // without resamples
+	for e, set := range sets {
+		p.n = len(set)
+		p.none(e)
+		if finite(set) {
+			p.value[e] = m.Pooled(set)
+		}
+	}
+	p.fill(c, m, weights, identity)
+}
+
+// finite reports whether a set may have a value: there is something in it, no infinite value and no score that is NaN. A
+// value that is NaN is left to the metric: a picture without objects has none by itself.
+func finite(set []metric.Evidence) bool {
+	return len(set) > 0 && !slices.ContainsFunc(set, func(e metric.Evidence) bool {
+		return math.IsInf(e.Value, 0) ||
+			slices.ContainsFunc(e.Hits, func(h metric.Hit) bool { return math.IsNaN(float64(h.Score)) })
+	})
 }
 
 // pool holds the values of one slice at every element, of all its samples and of the resamples.
@@ -142,13 +168,8 @@ func (p *pool) resample(statistic func(call int, count []int) float64) (float64,
 // element computes the metric of the slice and of its resamples at one element. A value that is not finite in any
 // sample leaves none.
 func (p *pool) element(k int, m *metric.Metric, set []metric.Evidence) {
-	bad := slices.ContainsFunc(set, func(e metric.Evidence) bool {
-		// NaN
-		return math.IsInf(e.Value, 0) ||
-			slices.ContainsFunc(e.Hits, func(h metric.Hit) bool { return h.Score != h.Score })
-	})
-	if bad || len(set) == 0 {
-		p.value[k], p.interval[k], p.broken = math.NaN(), aggregate.Interval{Low: math.NaN(), High: math.NaN()}, true
+	if !finite(set) {
+		p.none(k)
 		return
 	}
 	of := m.Resampler(set)
@@ -161,6 +182,11 @@ func (p *pool) element(k int, m *metric.Metric, set []metric.Evidence) {
 		p.broken = p.broken || math.IsNaN(v)
 		return v
 	})
+}
+
+// none is an element without a value.
+func (p *pool) none(k int) {
+	p.value[k], p.interval[k], p.broken = math.NaN(), aggregate.Interval{Low: math.NaN(), High: math.NaN()}, true
 }
 
 // fill writes the values of the slice over the means of its samples.

@@ -185,7 +185,7 @@ func (r *Run) fixed(d *api.Run) {
 		d.Notes = append(d.Notes, "Part of the run cannot be read: "+err.Error())
 	}
 	for k, m := range r.metrics {
-		doc := describe(m, r.job.Study.Output)
+		doc := fold.MetricOf(m, r.job.Study.Output)
 		wide := view.Wide(overall, k) && !bounded(m)
 		d.MetricDoc = append(d.MetricDoc, api.Metric{Metric: doc, Title: view.Words(m.Name), Wide: wide})
 		d.Scales = append(d.Scales, scaleOf(m, overall, k, wide))
@@ -228,13 +228,6 @@ func slow(m reduce.Method, n, e int) bool {
 	}
 }
 
-func describe(m *metric.Metric, out job.Output) fold.Metric {
-	return fold.Metric{
-		Name: m.Name, Doc: m.Doc, Unit: fold.UnitOf(m, out), Better: string(m.Better), Ref: string(m.Ref),
-		Range: [2]fold.Number{fold.Number(m.Range[0]), fold.Number(m.Range[1])}, Pooled: m.Pooled != nil,
-	}
-}
-
 func bounded(m *metric.Metric) bool { return !math.IsInf(m.Range[0], 0) && !math.IsInf(m.Range[1], 0) }
 
 // overall is a summary with the curves of all samples: those that are stored, and where there are none and the range of
@@ -242,7 +235,7 @@ func bounded(m *metric.Metric) bool { return !math.IsInf(m.Range[0], 0) && !math
 func (r *Run) overall(sums []*fold.Summary) (_ *fold.Summary, failed error) {
 	o := &fold.Summary{Models: r.Models(), Slices: []fold.Slice{{Name: "all", Label: -1}}}
 	for _, m := range r.metrics {
-		o.Metrics = append(o.Metrics, describe(m, r.job.Study.Output))
+		o.Metrics = append(o.Metrics, fold.MetricOf(m, r.job.Study.Output))
 	}
 	for i, m := range r.models {
 		p := r.parts[m.part]

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"nero/measure/metric"
 	"nero/run/fold"
 	"nero/run/job"
 	"nero/run/store"
@@ -38,6 +39,8 @@ type made struct {
 	label   func(i int) int
 	tag     bool
 	summary bool
+	// boxes are the answers, in two classes; with holes, some have coordinates or scores that are not finite
+	boxes bool
 	// shards to write; nil for all, and then the run is complete
 	only    []int
 	names   string
@@ -89,6 +92,9 @@ func (m made) job(tb testing.TB) *job.Job {
 			Data:    job.Data{Images: "/secret place/of data/images.gz", Labels: "/secret place/of data/labels.gz"},
 			Group:   job.Group{Name: g.Name(), Orbit: job.Orbit{Grid: m.grid}},
 		},
+	}
+	if m.boxes {
+		j.Study.Output.Space = "boxes"
 	}
 	job.Defaults(&j.Study)
 	j.Exact = make([]bool, len(j.Elements))
@@ -142,10 +148,10 @@ func (m made) rows(j *job.Job, s job.Shard) []job.Row {
 			if m.holes && n%13 == 5 {
 				row.Err = "open /secret place/of data/s.png: no such file"
 			}
-			for _, metric := range j.Metrics {
+			for _, name := range j.Metrics {
 				c := make([]float32, len(j.Elements))
 				for g := range c {
-					switch metric {
+					switch name {
 					case "accuracy":
 						c[g] = float32(r.IntN(2))
 					case "relative":
@@ -158,7 +164,7 @@ func (m made) rows(j *job.Job, s job.Shard) []job.Row {
 					default:
 						c[g] = float32(r.Float64())
 					}
-					if m.holes && n%17 == 3 && g%5 == 2 && metric != "accuracy" {
+					if m.holes && n%17 == 3 && g%5 == 2 && name != "accuracy" {
 						c[g] = float32(math.NaN())
 						if n%2 == 0 {
 							c[g] = float32(math.Inf(1))
@@ -173,13 +179,43 @@ func (m made) rows(j *job.Job, s job.Shard) []job.Row {
 			for g := range row.Top {
 				row.Top[g] = int32(r.IntN(4))
 			}
-			if row.Err != "" {
+			if m.boxes {
 				row.Top = nil
+				m.detect(r, &row, len(j.Elements))
+			}
+			if row.Err != "" {
+				row.Top, row.Boxes, row.Truths = nil, nil, nil
 			}
 			out = append(out, row)
 		}
 	}
 	return out
+}
+
+// detect gives a row up to three boxes at each element, some of them matched with one of up to three objects.
+func (m made) detect(r *rand.Rand, row *job.Row, elements int) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for e := range elements {
+		var found []job.Detection
+		for range r.IntN(4) {
+			found = append(found, job.Detection{
+				X2: 1, Y2: 1, Score: r.Float32(), Label: int32(r.IntN(2)),
+				Match: uint16(1<<r.IntN(metric.Thresholds+1) - 1),
+			})
+		}
+		if m.holes && len(found) > 0 && row.Index%9 == 2 {
+			switch d := &found[0]; e % 4 {
+			case 0:
+				d.Score = nan
+			case 1:
+				d.X1, d.X2 = -inf, inf
+			case 2:
+				d.Angle = nan
+			}
+		}
+		row.Boxes = append(row.Boxes, found)
+		row.Truths = append(row.Truths, []int32{2, int32(r.IntN(2))})
+	}
 }
 
 // write writes what is asked for of the run, beside what is there.
@@ -230,7 +266,9 @@ func (m made) fold(tb testing.TB, j *job.Job, r *store.Run) *fold.Summary {
 	sum, err := fold.Fold(fold.Input{
 		Job: j, Hash: r.Hash(), Group: g, Classes: []string{"zero", "one", "two <b>", "three"}, Confidence: 0.9,
 		Rows: func(model, k int) iter.Seq2[job.Row, error] {
-			return r.Rows(store.Filter{Models: []int{model}, Metrics: j.Metrics[k : k+1]})
+			return r.Rows(store.Filter{
+				Models: []int{model}, Metrics: j.Metrics[k : k+1], Boxes: metricOf(j.Metrics[k]).OfHits,
+			})
 		},
 	})
 	if err != nil {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"math"
 
-	"nero/measure/aggregate"
 	"nero/measure/metric"
 	"nero/run/fold"
-	"nero/run/job"
 	"nero/run/slice"
 	"nero/run/store"
 	"nero/serve/api"
@@ -39,48 +37,16 @@ func (r *Run) pooled(ctx context.Context, o *fold.Curve, model, k int, rows []in
 			continue
 		}
 		for e := range sets {
-			sets[e] = append(sets[e], evidenceOf(&row, e))
+			sets[e] = append(sets[e], fold.EvidenceOf(&row, e))
 		}
 	}
 	nan := fold.Number(math.NaN())
-	values := make([]float32, r.e)
-	for e, set := range sets {
-		v := math.NaN()
-		if len(set) > 0 {
-			v = m.Pooled(set)
-		}
-		values[e] = float32(v)
-		o.Mean[e], o.SD[e], o.Lo[e], o.Hi[e], o.P10[e], o.P90[e] = fold.Number(v), nan, nan, nan, nan, nan
-	}
-	o.WorstElement = -1
 	for e := range sets {
-		if v := o.Mean[e]; !math.IsNaN(float64(v)) && (o.WorstElement < 0 || worseMean(m, v, o.Mean[o.WorstElement])) {
-			o.WorstElement = e
-		}
+		o.SD[e], o.P10[e], o.P90[e] = nan, nan, nan
 	}
-	none := fold.Estimate{N: len(rows), Mean: nan, SD: nan, Lo: nan, Hi: nan}
-	o.Orbit, o.Worst, o.Change = none, none, none
-	o.Orbit.Mean = fold.Number(aggregate.CurveMean(r.job.Weights)(values))
-	if o.WorstElement >= 0 {
-		o.Worst.Mean = o.Mean[o.WorstElement]
-	}
-	if r.identity >= 0 {
-		o.Change.Mean = o.Orbit.Mean - o.Mean[r.identity]
-	}
+	o.Change = fold.Estimate{N: len(rows), Mean: nan, SD: nan, Lo: nan, Hi: nan}
+	fold.Pooled(o, m, sets, r.job.Weights, r.identity)
 	return nil
-}
-
-// evidenceOf is what a row adds at an element, as package fold has it.
-func evidenceOf(r *job.Row, e int) metric.Evidence {
-	ev := metric.Evidence{Value: float64(r.Curves[0][e])}
-	if r.Boxes == nil || r.Truths == nil {
-		return ev
-	}
-	ev.Truths = r.Truths[e]
-	for _, d := range r.Boxes[e] {
-		ev.Hits = append(ev.Hits, metric.Hit{Score: d.Score, Label: d.Label, Match: d.Match})
-	}
-	return ev
 }
 
 // apart is the difference of two curves of a metric that is computed of a whole set: no sample has one by itself, so
