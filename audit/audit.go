@@ -82,36 +82,6 @@ var ErrNotApplicable = errors.New("not applicable")
 // ErrUntested marks a question that arises but could not be answered. It stands in the way of PASS.
 var ErrUntested = errors.New("not tested")
 
-// Category names the kind of a finding. A policy gives each a level; checks do not.
-type Category string
-
-// The categories.
-const (
-	NonFinite       Category = "non-finite"       // NaN or infinity for a finite input
-	Shape           Category = "shape"            // the output changes its shape
-	NonRepeatable   Category = "non-repeatable"   // the same input gives different outputs
-	BatchDependent  Category = "batch-dependent"  // company, position or size of the batch changes an output
-	ActionLaw       Category = "action-law"       // an action is not a representation
-	Convention      Category = "convention"       // another convention of the action would pass
-	Vacuous         Category = "vacuous"          // the output does not vary, so no error can show
-	Uninformative   Category = "uninformative"    // the inputs do not change under the group
-	IdentityControl Category = "identity-control" // error at the identity
-	PositiveControl Category = "positive-control" // a planted break was not detected
-	Violation       Category = "violation"        // the error is real
-	Resampling      Category = "resampling"       // the error cannot be told from that of resampling the input
-	Roundoff        Category = "roundoff"         // the error cannot be told from rounding
-	Undecided       Category = "undecided"        // the interval contains the limit
-	Gradient        Category = "gradient"         // gradients break the symmetry
-	Layer           Category = "layer"            // the layer in which the error enters
-	Stress          Category = "stress"           // unusual inputs or elements break what the usual ones keep
-	Engines         Category = "engines"          // two engines disagree beyond rounding
-	Prediction      Category = "prediction"       // the graph cannot have the symmetry, whatever it was measured to be
-	Contract        Category = "contract"         // the contract of the study is broken
-	ContractOpen    Category = "contract-open"    // too few inputs to say whether the contract of the study is met
-	Regression      Category = "regression"       // worse than the baseline
-	Explanation     Category = "explanation"      // says why, or what limits the audit
-)
-
 // Evidence is one number behind a finding. A finding without a number is not one.
 type Evidence struct {
 	Name  string
@@ -171,7 +141,7 @@ func (w Where) String() string {
 
 // Finding is something that a check saw and that somebody should know. It has no severity: a policy gives it one.
 type Finding struct {
-	Category Category
+	Category *Category
 	// name of the set of elements it concerns; "" for the model as a whole
 	Set     string
 	Message string

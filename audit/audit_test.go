@@ -72,7 +72,7 @@ func set(t *testing.T, r *audit.Report, name string) *audit.Set {
 func categories(r *audit.Report) string {
 	var c []string
 	for _, f := range r.Findings() {
-		c = append(c, string(f.Category))
+		c = append(c, f.Category.Name)
 	}
 	return strings.Join(c, " ")
 }

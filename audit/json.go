@@ -444,7 +444,7 @@ func model(r *Report) jModel {
 		}
 		for _, f := range graded[c.Check.Name] {
 			j.Findings = append(j.Findings, jFinding{
-				string(f.Category), f.Set, f.Message, f.Location, evidences(f.Evidence), where(f.Worst),
+				f.Category.Name, f.Set, f.Message, f.Location, evidences(f.Evidence), where(f.Worst),
 				list(f.Remedies),
 				f.ID, string(f.Severity), r.Replay(f.Worst),
 			})

@@ -253,30 +253,6 @@ func (p *Policy) Undecided(s *Set) (more int, ok bool) {
 	return max(0, p.needs(s)-mean.N), true
 }
 
-// weigh is the worst verdict that a finding of the category leaves possible.
-func (p *Policy) weigh(c Category) Verdict {
-	switch c {
-	case NonFinite, Shape:
-		return Failed
-	case NonRepeatable:
-		if p.Average > 1 {
-			return Passed // judged in the mean, and the noise that is left counts as error
-		}
-		return NeedsAttention
-	case Violation, Resampling, Roundoff, Undecided:
-		return Passed // the set that it belongs to is judged by itself
-	case Layer, Explanation:
-		return Passed // they say where and why; what they explain is judged by itself
-	case Contract, Regression:
-		return Failed
-	case Gradient, Stress, Engines, Prediction, ContractOpen:
-		return NeedsAttention
-	case BatchDependent, ActionLaw, Convention, Vacuous, Uninformative, IdentityControl, PositiveControl:
-		return NeedsAttention
-	}
-	return NeedsAttention
-}
-
 // Exit codes of a program that audits.
 const (
 	ExitPass   = 0

@@ -288,7 +288,7 @@ func resultOf(r *Report, f Graded, rule int, seen map[string]int) sarifResult {
 	if len(loc.Logical) == 0 {
 		logical(r.Model, "model")
 	}
-	key := strings.Join([]string{r.Model, f.Check, string(f.Category), f.Set, f.Location}, "\x00")
+	key := strings.Join([]string{r.Model, f.Check, f.Category.Name, f.Set, f.Location}, "\x00")
 	n := seen[key]
 	seen[key]++
 	sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(n)))
@@ -298,7 +298,7 @@ func resultOf(r *Report, f Graded, rule int, seen map[string]int) sarifResult {
 		Locations:    []sarifLocation{loc},
 		Fingerprints: map[string]string{"neroFinding/v1": mark, "primaryLocationLineHash": mark + ":1"},
 		Properties: sarifResultBag{
-			r.Model, string(f.Category), string(f.Severity), f.Set, evidences(f.Evidence), where(f.Worst),
+			r.Model, f.Category.Name, string(f.Severity), f.Set, evidences(f.Evidence), where(f.Worst),
 			list(f.Remedies), replay,
 		},
 	}

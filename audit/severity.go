@@ -19,16 +19,8 @@ const (
 // safety. What the test itself may have caused is low, and what only limits the audit is a note. A finding without a
 // number that can be held against a limit has the severity of its category alone.
 func (p *Policy) Severity(f Finding) Severity {
-	switch f.Category {
-	case NonFinite, Shape, BatchDependent, ActionLaw:
-		return High
-	case Convention, IdentityControl, NonRepeatable, Vacuous, PositiveControl, Contract, Regression:
-		return Medium
-	case Uninformative, Resampling, Roundoff, Undecided, ContractOpen:
-		return Low
-	case Explanation:
-		return Note
-	case Violation, Gradient, Stress, Engines, Layer, Prediction:
+	if c := f.Category.Severity; c != "" {
+		return c
 	}
 	s := Low
 	switch size(f) {

@@ -66,14 +66,11 @@ func (r *Report) isReal() []string {
 	return a
 }
 
-// doubtful are the categories of findings that put the test and not the model in doubt.
-var doubtful = []Category{ActionLaw, Convention, Vacuous, Uninformative, IdentityControl, PositiveControl}
-
 // isRight says whether the audit can be believed.
 func (r *Report) isRight() []string {
 	var a []string
 	for _, f := range r.Findings() {
-		if slices.Contains(doubtful, f.Category) {
+		if f.Category.Doubt {
 			a = append(a, "in doubt: "+f.Message)
 		}
 	}
@@ -313,7 +310,7 @@ type Graded struct {
 func (r *Report) Graded() []Graded {
 	var out []Graded
 	for _, c := range r.Results {
-		count := map[Category]int{}
+		count := map[*Category]int{}
 		for _, f := range c.Findings {
 			count[f.Category]++
 			out = append(out, Graded{

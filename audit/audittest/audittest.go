@@ -18,7 +18,7 @@ type TB interface {
 
 // Want is an expected finding.
 type Want struct {
-	Category audit.Category
+	Category *audit.Category
 	// regular expression; "" admits every message
 	Message string
 }

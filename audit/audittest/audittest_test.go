@@ -26,6 +26,9 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	panic(r)
 }
 
+// kinds are what loud finds.
+var kinds = map[string]*audit.Category{"a": {Name: "a"}, "b": {Name: "b"}, "empty": {Name: "empty"}}
+
 // loud finds something whenever the model is named so.
 var loud = &audit.Check{
 	Name: "loud", Doc: "Loud repeats the name of the model.",
@@ -34,7 +37,7 @@ var loud = &audit.Check{
 			return nil, fmt.Errorf("%w: told to be silent", audit.ErrUntested)
 		}
 		for name := range strings.FieldsSeq(p.Subject.Name) {
-			f := audit.Finding{Category: audit.Category(name), Message: "this is " + name, Worst: audit.Nowhere}
+			f := audit.Finding{Category: kinds[name], Message: "this is " + name, Worst: audit.Nowhere}
 			if name != "empty" {
 				f.Evidence = []audit.Evidence{audit.Number("n", 1, "")}
 			}
@@ -60,7 +63,7 @@ func TestTheTester(t *testing.T) {
 			Want: want,
 		}
 	}
-	a, b := audittest.Want{Category: "a"}, audittest.Want{Category: "b"}
+	a, b := audittest.Want{Category: kinds["a"]}, audittest.Want{Category: kinds["b"]}
 	for _, c := range []struct {
 		name          string
 		faulty, clean audittest.Fixture
@@ -73,13 +76,13 @@ func TestTheTester(t *testing.T) {
 		{"unexpected", fixture("a b", a), fixture(""), "unexpected finding: b"},
 		{"twice", fixture("a a", a), fixture(""), "unexpected finding: a"},
 		{
-			"other message", fixture("a", audittest.Want{Category: "a", Message: "^that"}), fixture(""),
+			"other message", fixture("a", audittest.Want{Category: kinds["a"], Message: "^that"}), fixture(""),
 			"missing finding: a",
 		},
 		{"clean one is not", fixture("a", a), fixture("a"), "unexpected finding: a"},
 		{"faulty one expects nothing", fixture(""), fixture(""), "expects no finding"},
 		{"clean one expects something", fixture("a", a), fixture("a", a), "clean fixture expects"},
-		{"without a number", fixture("empty", audittest.Want{Category: "empty"}), fixture(""), "without a number"},
+		{"without a number", fixture("empty", audittest.Want{Category: kinds["empty"]}), fixture(""), "without a number"},
 		{"not tested", fixture("silent", a), fixture(""), "loud is not tested: told to be silent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

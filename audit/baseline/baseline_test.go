@@ -188,8 +188,8 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-func finding(check string, c audit.Category, severity audit.Severity, value, limit float64) baseline.Finding {
-	f := baseline.Finding{Check: check, ID: check + "/" + string(c) + "/1", Severity: severity}
+func finding(check string, c *audit.Category, severity audit.Severity, value, limit float64) baseline.Finding {
+	f := baseline.Finding{Check: check, ID: check + "/" + c.Name + "/1", Severity: severity}
 	f.Category, f.Message, f.Evidence = c, fmt.Sprintf("%s %g", c, value),
 		[]audit.Evidence{audit.Number("x", value, "").Against(limit)}
 	return f

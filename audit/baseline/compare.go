@@ -61,7 +61,7 @@ type SetChange struct {
 // FindingChange is what became of a finding.
 type FindingChange struct {
 	Check         string
-	Category      audit.Category
+	Category      *audit.Category
 	Set, Location string
 	Status        Status
 	Severity      audit.Severity
@@ -246,11 +246,10 @@ func (c *Comparison) set(before, after *Set, m *Model, confidence float64) SetCh
 // change with the model.
 func (c *Comparison) findings(before, after *Model) {
 	type key struct {
-		check, set string
-		category   audit.Category
+		check, set, category string
 	}
 	left := map[key][]Finding{}
-	of := func(f Finding) key { return key{f.Check, f.Set, f.Category} }
+	of := func(f Finding) key { return key{f.Check, f.Set, f.Category.Name} }
 	for _, f := range after.Findings {
 		left[of(f)] = append(left[of(f)], f)
 	}
@@ -285,8 +284,7 @@ func (c *Comparison) findings(before, after *Model) {
 // became compares a finding with its former self: by the errors of its set where it is about them, else by its first
 // number with a limit.
 func (c *Comparison) became(before, after Finding) Status {
-	switch after.Category { //nolint:exhaustive // the others have numbers of their own
-	case audit.Violation, audit.Resampling, audit.Roundoff, audit.Undecided:
+	if after.Category.OfSet {
 		if i := slices.IndexFunc(c.Sets, func(s SetChange) bool { return s.Name == after.Set }); i >= 0 {
 			if s := c.Sets[i].Status; s != Fixed {
 				return s

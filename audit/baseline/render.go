@@ -73,7 +73,7 @@ func (c *Comparison) Result() *audit.Result {
 		}}
 		for _, f := range c.Findings {
 			t.Rows = append(t.Rows, []audit.Cell{
-				audit.Word(f.Check + ": " + string(f.Category)), audit.Word(f.Set),
+				audit.Word(f.Check + ": " + f.Category.Name), audit.Word(f.Set),
 				audit.Word(string(f.Status)), audit.Word(f.last()),
 			})
 		}
@@ -303,7 +303,7 @@ func Markdown(w io.Writer, cs ...*Comparison) error {
 		if len(c.Findings) > 0 {
 			b.WriteString("\n| finding | became | message |\n|---|---|---|\n")
 			for _, f := range c.Findings {
-				fmt.Fprintf(&b, "| %s: %s | %s | %s |\n", escape(f.Check), escape(string(f.Category)), f.Status,
+				fmt.Fprintf(&b, "| %s: %s | %s | %s |\n", escape(f.Check), escape(f.Category.Name), f.Status,
 					escape(f.last()))
 			}
 		}
@@ -413,7 +413,7 @@ func JSON(w io.Writer, cs ...*Comparison) error {
 		}
 		for _, f := range c.Findings {
 			m.Findings = append(m.Findings, jFinding{
-				f.Check, string(f.Category), f.Set, f.Location, f.Status,
+				f.Check, f.Category.Name, f.Set, f.Location, f.Status,
 				string(f.Severity), f.Before, f.After,
 			})
 		}

@@ -275,7 +275,7 @@ func TestControls(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		model audit.Predictor
-		want  audit.Category
+		want  *audit.Category
 	}{
 		{"constant", audittest.Constant(1, 2), audit.Vacuous},
 		{"nearly constant", audittest.Pointwise(func(v space.Value) space.Value {

@@ -206,7 +206,7 @@ func modelOf(f *figures, r *audit.Report) model {
 	for _, g := range r.Graded() {
 		v := finding{
 			ID: f.id("finding"), Severity: string(g.Severity), Message: g.Message, Check: g.Check,
-			Category: string(g.Category), Location: g.Location,
+			Category: g.Category.Name, Location: g.Location,
 			Remedies: g.Remedies, Replay: r.Replay(g.Worst),
 		}
 		if g.Worst.Index >= 0 || g.Worst.Label != "" {

@@ -100,9 +100,9 @@ func TestBadPlateaus(t *testing.T) {
 	for _, x := range []struct {
 		name    string
 		model   audit.Predictor
-		finding audit.Category
+		finding *audit.Category
 	}{
-		{"clean", molecule(1, still), ""},
+		{"clean", molecule(1, still), nil},
 		{"half of the force", molecule(0.5, still), audit.Gradient},
 		{"not a number", molecule(1, func(p *space.Rows) float64 {
 			if d := p.Val[0] - at; d > 0 && d < 0.05 {
@@ -158,7 +158,7 @@ func TestBadPlateaus(t *testing.T) {
 				if c.Status != audit.Tested {
 					t.Fatalf("%s: %s", c.Status, c.Reason)
 				}
-				var got audit.Category
+				var got *audit.Category
 				for _, f := range c.Findings {
 					got = f.Category
 					t.Log(f.Message)

@@ -284,7 +284,7 @@ func TestEnds(t *testing.T) {
 }
 
 // finds reports whether a finding is there.
-func finds(of *audit.Result, c audit.Category, message string) bool {
+func finds(of *audit.Result, c *audit.Category, message string) bool {
 	return slices.ContainsFunc(of.Findings, func(f audit.Finding) bool {
 		return f.Category == c && strings.Contains(f.Message, message) && len(f.Evidence) > 0
 	})
