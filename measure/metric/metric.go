@@ -74,6 +74,11 @@ type Metric struct {
 	Range [2]float64
 	// every value is 0 or 1: means are proportions
 	Binary bool
+	// Scaled says that Measure reads the centred scale of the output, see [Case].
+	Scaled bool
+	// OfOutput says that values are in the unit of the output, which stands for the %, such as "%²"; "" for metrics
+	// with a unit of their own. See [Metric.Of].
+	OfOutput string
 	// Normalized says that the scores must be probabilities: on a model's raw numbers there is no value.
 	Normalized bool
 	Better     Direction
@@ -92,6 +97,10 @@ type Metric struct {
 	// Measure returns NaN where the comparison has no value, such as a NaN in the prediction. It never hides one.
 	Measure func(c Case) float64
 
+	// of a metric of vector fields: its value at pixel i; nil for others
+	pixel func(f flow, i int) float64
+	// pixel reads the neighbors, which the outermost pixels lack
+	neighbors bool
 	// of a metric of a field: what it makes of that field
 	inner *Metric
 	// Measure of a movable metric, where the reference makes a difference

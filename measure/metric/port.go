@@ -60,15 +60,6 @@ func nodes(c Case) int {
 	return 0
 }
 
-// plain is the name of a metric without its field and its reference.
-func plain(m *Metric) string {
-	name, _, _ := strings.Cut(m.Name, at)
-	if m.Port != "" {
-		name = strings.TrimPrefix(name, m.Port+dot)
-	}
-	return name
-}
-
 // Of is the metric for predictions of one space: with the unit of its numbers where the metric has theirs, and of the
 // field that [Metric.Port] names if the predictions are records. Displacements of fields are in pixels whatever the
 // spec says.
@@ -81,23 +72,14 @@ func (m *Metric) Of(out space.Spec) *Metric {
 			}
 		}
 	}
-	if out.Kind == space.KindField || out.Kind == space.KindRecord {
+	if m.OfOutput == "" || out.Kind == space.KindField || out.Kind == space.KindRecord {
 		return m
 	}
 	unit := out.Unit
 	if unit == "" {
 		unit = "output"
 	}
-	switch plain(m) {
-	case "absolute", "max_absolute", "rmse", "rmse_pooled", "mae", "aee", "aee95", "max_error", "norm_error":
-	case "mse":
-		unit += "²"
-	case "mae_per_atom":
-		unit += "/atom"
-	default:
-		return m
-	}
 	n := *m
-	n.Unit = unit
+	n.Unit = strings.ReplaceAll(m.OfOutput, "%", unit)
 	return &n
 }

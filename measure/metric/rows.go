@@ -170,7 +170,7 @@ func ofRows(m Metric, kinds []space.Kind, f func(d diff) float64) *Metric {
 // row where rows are vectors; rmse, mse, mae, aee and aee95 are those of fields.
 var (
 	// MaxError is the largest error of a number.
-	MaxError = ofRows(Metric{Name: "max_error", Unit: "output", Doc: "largest |difference| of a number"}, series[1:],
+	MaxError = ofRows(Metric{Name: "max_error", Unit: "output", OfOutput: "%", Doc: "largest |difference| of a number"}, series[1:],
 		diff.largest)
 	// Cosine is the mean cosine of the angle between vectors.
 	Cosine = ofRows(Metric{
@@ -190,7 +190,7 @@ var (
 	})
 	// NormError is the mean error of the lengths of vectors.
 	NormError = ofRows(Metric{
-		Name: "norm_error", Unit: "output",
+		Name: "norm_error", Unit: "output", OfOutput: "%",
 		Doc: "mean over rows of the difference of the lengths of the vectors, whatever their directions",
 	}, rowed,
 		func(d diff) float64 {
@@ -228,7 +228,7 @@ var (
 // perAtom divides by the nodes of the case.
 func perAtom() *Metric {
 	m := ofRows(Metric{
-		Name: "mae_per_atom", Unit: "output",
+		Name: "mae_per_atom", Unit: "output", OfOutput: "%/atom",
 		Doc: "mean |difference| over the number of atoms; undefined where nothing says how many there are",
 	}, rowed[:1],
 		diff.mae)

@@ -16,21 +16,21 @@ var numeric = []space.Kind{
 
 // Absolute is the Euclidean norm of the defect.
 var Absolute = &Metric{
-	Name: "absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", Spaces: numeric,
+	Name: "absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%", Spaces: numeric,
 	Doc:     "Euclidean norm of z(g,x) - f(x) over the model's own numbers, z the prediction pulled back",
 	Measure: func(c Case) float64 { d, _ := defect(c); return d },
 }
 
 // MaxAbsolute is the largest component of the defect.
 var MaxAbsolute = &Metric{
-	Name: "max_absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", Spaces: numeric,
+	Name: "max_absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%", Spaces: numeric,
 	Doc:     "largest component of |z(g,x) - f(x)| over the model's own numbers",
 	Measure: func(c Case) float64 { _, m := defect(c); return m },
 }
 
 // Relative is the Euclidean norm of the defect over the centred scale of the output.
 var Relative = &Metric{
-	Name: "relative", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Spaces: numeric,
+	Name: "relative", Scaled: true, Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Spaces: numeric,
 	Doc: "absolute / s, s the RMS distance of f(x) from its mean over the samples: an offset of the output cannot " +
 		"shrink it",
 	Measure: func(c Case) float64 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"nero/data/dataset"
 	"nero/data/space"
@@ -91,21 +90,12 @@ func kept(whole, rest space.Value) float64 {
 	return math.Sqrt(float64(b.T) / float64(a.T))
 }
 
-// scaled reports whether a metric needs a centred scale, and of which field of the output: "" for all of it.
-func scaled(m *metric.Metric) (field string, ok bool) {
-	name, _, _ := strings.Cut(m.Name, "@")
-	if m.Port != "" {
-		name = strings.TrimPrefix(name, m.Port+".")
-	}
-	return m.Port, name == metric.Relative.Name
-}
-
 // ScaledFields are the fields of the output that metrics need the centred scale of, "" for all of it.
 func ScaledFields(ms []*metric.Metric) []string {
 	var fields []string
 	for _, m := range ms {
-		if f, ok := scaled(m); ok && !slices.Contains(fields, f) {
-			fields = append(fields, f)
+		if m.Scaled && !slices.Contains(fields, m.Port) {
+			fields = append(fields, m.Port)
 		}
 	}
 	return fields

@@ -452,7 +452,9 @@ func (w *Workload) metrics() error {
 	_, plain := spatial(w.Data)
 	normalized := w.Study.Output.Decode != "raw"
 	if len(w.Study.Metrics) == 0 {
-		w.Study.Metrics = usual(out, labeled, normalized, len(w.Study.Data.Cut.Size) > 0)
+		w.Study.Metrics = metric.Usual(out, metric.Given{
+			Labeled: labeled, Normalized: normalized, Keyed: len(w.Study.Data.Cut.Size) > 0,
+		})
 	}
 	seen := map[string]bool{}
 	for i, name := range w.Study.Metrics {
@@ -518,59 +520,6 @@ func (w *Workload) metrics() error {
 		w.Eval.Metrics = append(w.Eval.Metrics, m)
 	}
 	return nil
-}
-
-// usual are the metrics of a study that names none. Samples that are cut around a key object are judged by it; whole
-// photos by all their boxes, for none of them is the one that is meant.
-func usual(out space.Spec, labeled, normalized, keyed bool) []string {
-	var ms []*metric.Metric
-	switch kind := out.Kind; {
-	case kind == space.KindRecord:
-		var all []string
-		for _, f := range out.Fields {
-			for _, m := range usual(f, labeled, normalized, keyed) {
-				all = append(all, f.Name+"."+m)
-			}
-		}
-		return all
-	case kind == space.KindRows && labeled:
-		return []string{"rmse", "rmse@self", "relative"}
-	case kind == space.KindRows:
-		return []string{"relative", "rmse@self"}
-	case kind == space.KindBoxes && labeled && keyed:
-		return []string{
-			"conf_iou", "iou", "box_confidence", "miss", "ap50", "conf_iou@consensus", "iou@consensus",
-			"conf_iou@self",
-		}
-	case kind == space.KindBoxes && keyed:
-		return []string{
-			"conf_iou@consensus", "iou@consensus", "box_confidence@consensus", "miss@consensus",
-			"conf_iou@self",
-		}
-	case kind == space.KindBoxes && labeled:
-		return []string{"f1", "recall", "precision", "ap50", "set_iou", "f1@consensus"}
-	case kind == space.KindBoxes:
-		return []string{"set_iou", "extra", "missed", "box_confidence@self", "f1@consensus"}
-	case kind == space.KindField && labeled:
-		return []string{"rmse", "aee", "angular_error", "rmse@consensus", "rmse@self", "relative"}
-	case kind == space.KindField:
-		return []string{"rmse@consensus", "aee@consensus", "rmse@self", "relative"}
-	case kind == space.KindMask:
-		ms = []*metric.Metric{metric.PixelAgreement, metric.MeanIoU}
-	case kind != space.KindScores:
-		ms = []*metric.Metric{metric.Relative, metric.Absolute}
-	case labeled && normalized:
-		ms = []*metric.Metric{metric.Confidence, metric.Accuracy, metric.Relative, metric.Absolute, metric.Agreement}
-	case normalized:
-		ms = []*metric.Metric{metric.Relative, metric.Absolute, metric.Agreement}
-	default: // an embedding or a regression as likely as a classifier: nothing is said of its largest number
-		ms = []*metric.Metric{metric.Relative, metric.Absolute}
-	}
-	names := make([]string, len(ms))
-	for i, m := range ms {
-		names[i] = m.Name
-	}
-	return names
 }
 
 // words joins the names of spaces.
