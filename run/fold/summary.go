@@ -4,7 +4,9 @@ package fold
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nero/measure/metric"
@@ -20,7 +22,7 @@ type Summary struct {
 	Group string `json:"group"`
 	// of a group of the user
 	Definition string          `json:"group_definition,omitempty"`
-	Chart      []group.Axis    `json:"chart"`
+	Chart      Chart           `json:"chart"`
 	Elements   []group.Element `json:"elements"`
 	// acts without resampling
 	Exact []bool `json:"exact"`
@@ -129,6 +131,32 @@ func (s *Summary) Curve(model, metric, slice int) *Curve {
 		return nil
 	}
 	return &s.Curves[i]
+}
+
+// Chart is the chart of the group of a run. JSON leaves out the kinds of its axes, which follow from the group.
+type Chart []group.Axis
+
+// MarshalJSON leaves out the kinds.
+func (c Chart) MarshalJSON() ([]byte, error) {
+	axes := slices.Clone([]group.Axis(c))
+	for i := range axes {
+		axes[i].Kind = nil
+	}
+	return json.Marshal(axes)
+}
+
+// UnmarshalJSON takes the kinds of the chart's axes from the group, where [Summary.Open] opens it.
+func (s *Summary) UnmarshalJSON(b []byte) error {
+	type plain Summary
+	if err := json.Unmarshal(b, (*plain)(s)); err != nil {
+		return err
+	}
+	if g, err := s.Open(); err == nil {
+		if chart := g.Chart(); len(chart) == len(s.Chart) {
+			s.Chart = chart
+		}
+	}
+	return nil
 }
 
 // Open is the group of the run. It is an error for groups of a newer program, and for those that a program of the user

@@ -35,13 +35,15 @@ type cartan struct {
 
 type symmetricBasis struct {
 	name string
-	// the coordinate is e^x
-	factor bool
-	m      square
+	kind *Kind
+	m    square
 }
 
-func symmetric1(n int, name string, factor bool, entries ...float64) symmetricBasis {
-	b := symmetricBasis{name: name, factor: factor, m: newSquare(n)}
+// factor says that the coordinate is e^x.
+func (b symmetricBasis) factor() bool { return b.kind.Form == FormFactor }
+
+func symmetric1(n int, name string, kind *Kind, entries ...float64) symmetricBasis {
+	b := symmetricBasis{name: name, kind: kind, m: newSquare(n)}
 	for k := 0; k+2 < len(entries); k += 3 {
 		i, j, x := int(entries[k]), int(entries[k+1]), entries[k+2]
 		b.m.v[i*n+j], b.m.v[j*n+i] = x, x
@@ -77,22 +79,22 @@ func linear(head string, n int, scales, shift bool) (Group, error) {
 	case 2:
 		c.kind = kPlane
 		c.basis = []symmetricBasis{
-			symmetric1(2, "stretch", true, 0, 0, 1, 1, 1, -1),
-			symmetric1(2, "hyperbolic", true, 0, 1, 1),
+			symmetric1(2, "stretch", KindFactor, 0, 0, 1, 1, 1, -1),
+			symmetric1(2, "hyperbolic", KindFactor, 0, 1, 1),
 		}
 	case 3:
 		c.kind = kSpace
 		c.basis = []symmetricBasis{
-			symmetric1(3, "stretch xy", true, 0, 0, 1, 1, 1, -1),
-			symmetric1(3, "stretch z", true, 0, 0, -0.5, 1, 1, -0.5, 2, 2, 1),
-			symmetric1(3, "hyperbolic xy", true, 0, 1, 1), symmetric1(3, "hyperbolic xz", true, 0, 2, 1),
-			symmetric1(3, "hyperbolic yz", true, 1, 2, 1),
+			symmetric1(3, "stretch xy", KindFactor, 0, 0, 1, 1, 1, -1),
+			symmetric1(3, "stretch z", KindFactor, 0, 0, -0.5, 1, 1, -0.5, 2, 2, 1),
+			symmetric1(3, "hyperbolic xy", KindFactor, 0, 1, 1), symmetric1(3, "hyperbolic xz", KindFactor, 0, 2, 1),
+			symmetric1(3, "hyperbolic yz", KindFactor, 1, 2, 1),
 		}
 	default:
 		return nil, fmt.Errorf("%s(%d): expected 2 or 3 dimensions", head, n)
 	}
 	if scales {
-		s := symmetric1(n, "scale", true)
+		s := symmetric1(n, "scale", KindScale)
 		s.m = eye(n)
 		c.basis = append([]symmetricBasis{s}, c.basis...)
 	}
@@ -112,7 +114,7 @@ func linear(head string, n int, scales, shift bool) (Group, error) {
 func Lorentz() Group {
 	c := cartan{name: "Lorentz", dim: 4, kind: kSpace, at: 1}
 	for i, x := range []string{"bx", "by", "bz"} {
-		c.basis = append(c.basis, symmetric1(4, x, false, 0, float64(i+1), 1))
+		c.basis = append(c.basis, symmetric1(4, x, KindBoost, 0, float64(i+1), 1))
 	}
 	return c
 }
@@ -137,14 +139,14 @@ func Symplectic(n int) (Group, error) {
 		}
 		for i, x := range []string{"11", "12", "22"} {
 			a, b := float64(i/2), float64((i+1)/2)
-			c.basis = append(c.basis, symmetric1(4, "s"+x, false, a, b, 1, a+2, b+2, -1))
+			c.basis = append(c.basis, symmetric1(4, "s"+x, KindNumber, a, b, 1, a+2, b+2, -1))
 		}
 		for i, x := range []string{"11", "12", "22"} {
 			a, b := float64(i/2), float64((i+1)/2)
 			if a == b {
-				c.basis = append(c.basis, symmetric1(4, "t"+x, false, a, b+2, 1))
+				c.basis = append(c.basis, symmetric1(4, "t"+x, KindNumber, a, b+2, 1))
 			} else {
-				c.basis = append(c.basis, symmetric1(4, "t"+x, false, a, b+2, 1, b, a+2, 1))
+				c.basis = append(c.basis, symmetric1(4, "t"+x, KindNumber, a, b+2, 1, b, a+2, 1))
 			}
 		}
 		return c, nil
@@ -221,19 +223,19 @@ func (c cartan) most() float64 {
 func (c cartan) Chart() []Axis {
 	var out []Axis
 	if c.kind == kPlane {
-		out = append(out, Axis{Name: "angle", Unit: "deg", Min: 0, Max: 360, Periodic: true})
+		out = append(out, Axis{Name: "angle", Unit: "deg", Kind: KindTurn, Min: 0, Max: 360, Periodic: true})
 	} else {
 		out = append(out, vectorAxes(c.most())...)
 	}
 	if c.kind == kUnitary {
-		out = append(out, Axis{Name: "phase", Unit: "deg", Min: -90, Max: 90})
+		out = append(out, Axis{Name: "phase", Unit: "deg", Kind: KindPhase, Min: -90, Max: 90})
 	}
 	inf := math.Inf(1)
 	for _, b := range c.basis {
-		if b.factor {
-			out = append(out, Axis{Name: b.name, Unit: "factor", Min: 0, Max: inf})
+		if b.factor() {
+			out = append(out, Axis{Name: b.name, Unit: "factor", Kind: b.kind, Min: 0, Max: inf})
 		} else {
-			out = append(out, Axis{Name: b.name, Min: -inf, Max: inf})
+			out = append(out, Axis{Name: b.name, Kind: b.kind, Min: -inf, Max: inf})
 		}
 	}
 	if c.shift {
@@ -247,7 +249,7 @@ func (c cartan) Chart() []Axis {
 func (c cartan) Window() [][2]float64 {
 	w := defaultWindow(c.Chart())
 	for i, b := range c.basis {
-		if b.factor && b.name != "scale" {
+		if b.factor() && b.name != "scale" {
 			w[c.compactAxes()+i] = [2]float64{0.7, 1.4}
 		}
 	}
@@ -264,7 +266,7 @@ func (c cartan) Identity() Element {
 	e := make(Element, c.compactAxes(), c.compactAxes()+len(c.basis)+3)
 	for _, b := range c.basis {
 		x := 0.0
-		if b.factor {
+		if b.factor() {
 			x = 1
 		}
 		e = append(e, x)
@@ -282,7 +284,7 @@ func (c cartan) split(g Element) (k Element, p, t []float64) {
 	p = make([]float64, len(c.basis))
 	for i, b := range c.basis {
 		p[i] = g[i]
-		if b.factor {
+		if b.factor() {
 			p[i] = math.Log(g[i])
 		}
 	}
@@ -292,7 +294,7 @@ func (c cartan) split(g Element) (k Element, p, t []float64) {
 func (c cartan) join(k Element, p, t []float64) Element {
 	g := append(make(Element, 0, len(k)+len(p)+len(t)), k...)
 	for i, b := range c.basis {
-		if b.factor {
+		if b.factor() {
 			g = append(g, math.Exp(p[i]))
 		} else {
 			g = append(g, p[i]+0)
@@ -624,7 +626,7 @@ func (c cartan) Generators() []Generator {
 	}
 	for _, b := range c.basis {
 		g := Generator{Name: b.name}
-		if b.factor {
+		if b.factor() {
 			g.Unit = "log-factor"
 		}
 		out = append(out, g)

@@ -89,7 +89,7 @@ func Channels(n int) (Group, error) {
 		return nil, fmt.Errorf("Channels(%d): too many channels", n)
 	}
 	for i := range s.chart {
-		s.chart[i].Name = fmt.Sprintf("c%d", i)
+		s.chart[i].Name, s.chart[i].Kind = fmt.Sprintf("c%d", i), KindChannel
 	}
 	return channels{s}, nil
 }
@@ -188,9 +188,9 @@ func (x tone) adds() bool { return x.axis == "brightness" }
 // Chart is b, or the factor c or γ.
 func (x tone) Chart() []Axis {
 	if x.adds() {
-		return []Axis{{Name: x.axis, Min: math.Inf(-1), Max: math.Inf(1)}}
+		return []Axis{{Name: x.axis, Kind: KindNumber, Min: math.Inf(-1), Max: math.Inf(1)}}
 	}
-	return []Axis{{Name: x.axis, Unit: "factor", Min: 0, Max: math.Inf(1)}}
+	return []Axis{{Name: x.axis, Unit: "factor", Kind: KindFactor, Min: 0, Max: math.Inf(1)}}
 }
 
 // Window is ±0.25, or factors from 0.5 to 2.

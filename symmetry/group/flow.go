@@ -21,6 +21,7 @@ type flow struct {
 // flowAxis is one generator.
 type flowAxis struct {
 	name, unit string
+	kind       *Kind
 	// coefficient of SE(3), or coordinate of the inner group
 	at int
 	// of the preset
@@ -57,13 +58,14 @@ func Flow(names ...string) (Group, error) {
 	}
 	f := flow{name: strings.Replace(a.name, "Affine", "Flow", 1), inner: g}
 	for i, k := range a.kinds {
-		x := flowAxis{name: k.name, at: i}
+		x := flowAxis{name: k.name, kind: KindVelocity, at: i}
 		switch k.unit {
 		case "deg":
 			x.unit, x.reach, x.values = "deg/frame", 20, []float64{-20, -10, -5, -2, 0, 2, 5, 10, 20}
 		case "px":
 			x.unit, x.reach, x.values = "px/frame", 2, []float64{-2, -1, -0.5, 0, 0.5, 1, 2}
 		case "factor":
+			x.kind = k.kind
 			x.unit, x.reach, x.values = "factor", 1.1, []float64{1 / 1.1, 1 / 1.05, 1, 1.05, 1.1}
 		default:
 			x.unit, x.reach, x.values = "", 0.1, []float64{-0.1, -0.05, 0, 0.05, 0.1}
@@ -91,7 +93,7 @@ func flowSpace(names []string) (Group, error) {
 		}
 		canon = append(canon, known[at])
 		x := flowAxis{
-			name: known[at], at: at, unit: "length/frame", reach: 0.1,
+			name: known[at], kind: KindVelocity, at: at, unit: "length/frame", reach: 0.1,
 			values: []float64{-0.1, -0.05, 0, 0.05, 0.1},
 		}
 		if at < 3 {
@@ -125,7 +127,7 @@ func (f flow) Inner() Group { return f.inner }
 func (f flow) Chart() []Axis {
 	c := make([]Axis, len(f.axes))
 	for i, x := range f.axes {
-		c[i] = Axis{Name: x.name, Unit: x.unit, Min: math.Inf(-1), Max: math.Inf(1)}
+		c[i] = Axis{Name: x.name, Unit: x.unit, Kind: x.kind, Min: math.Inf(-1), Max: math.Inf(1)}
 		if x.unit == "factor" {
 			c[i].Min = 0
 		}

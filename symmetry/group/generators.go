@@ -14,6 +14,7 @@ type genKind struct {
 	name, doc string
 	// of the chart
 	unit string
+	kind *Kind
 	// unit in the algebra
 	alg     string
 	l       algebra
@@ -23,33 +24,33 @@ type genKind struct {
 func genKinds() []genKind {
 	return []genKind{
 		{
-			name: "rotate", unit: "deg", alg: "rad", l: algebra{rho: 1},
+			name: "rotate", unit: "deg", kind: KindArc, alg: "rad", l: algebra{rho: 1},
 			doc:     "turn about the centre, counter-clockwise",
 			aliases: []string{"rotation"},
 		},
 		{
-			name: "scale", unit: "factor", alg: "log-factor", l: algebra{tau: 1}, doc: "magnify about the centre",
+			name: "scale", unit: "factor", kind: KindScale, alg: "log-factor", l: algebra{tau: 1}, doc: "magnify about the centre",
 			aliases: []string{"scaling", "dilate", "zoom"},
 		},
 		{
-			name: "stretch", unit: "factor", alg: "log-factor", l: algebra{sigma: 1},
+			name: "stretch", unit: "factor", kind: KindFactor, alg: "log-factor", l: algebra{sigma: 1},
 			doc: "x by the factor, y by its reciprocal", aliases: []string{"squeeze"},
 		},
 		{
-			name: "hyperbolic", unit: "factor", alg: "log-factor", l: algebra{eta: 1},
+			name: "hyperbolic", unit: "factor", kind: KindFactor, alg: "log-factor", l: algebra{eta: 1},
 			doc: "as stretch, along the diagonals",
 		},
 		{
-			name: "shear", unit: "", alg: "", l: algebra{rho: 0.5, eta: 0.5}, doc: "x += t·y",
+			name: "shear", unit: "", kind: KindNumber, alg: "", l: algebra{rho: 0.5, eta: 0.5}, doc: "x += t·y",
 			aliases: []string{"shearx"},
 		},
-		{name: "shear y", unit: "", alg: "", l: algebra{rho: -0.5, eta: 0.5}, doc: "y += t·x"},
+		{name: "shear y", unit: "", kind: KindNumber, alg: "", l: algebra{rho: -0.5, eta: 0.5}, doc: "y += t·x"},
 		{
-			name: "shift x", unit: "px", alg: "px", l: algebra{v: vec2{1, 0}}, doc: "shift to the right",
+			name: "shift x", unit: "px", kind: KindDriftRight, alg: "px", l: algebra{v: vec2{1, 0}}, doc: "shift to the right",
 			aliases: []string{"dx", "tx", "translatex"},
 		},
 		{
-			name: "shift y", unit: "px", alg: "px", l: algebra{v: vec2{0, 1}}, doc: "shift down",
+			name: "shift y", unit: "px", kind: KindDriftDown, alg: "px", l: algebra{v: vec2{0, 1}}, doc: "shift down",
 			aliases: []string{"dy", "ty", "translatey"},
 		},
 	}
@@ -332,7 +333,7 @@ func (a affine) Name() string { return a.name }
 func (a affine) Chart() []Axis {
 	c := make([]Axis, len(a.kinds))
 	for i, k := range a.kinds {
-		c[i] = Axis{Name: k.name, Unit: k.unit, Min: math.Inf(-1), Max: math.Inf(1)}
+		c[i] = Axis{Name: k.name, Unit: k.unit, Kind: k.kind, Min: math.Inf(-1), Max: math.Inf(1)}
 		switch {
 		case k.unit == "factor":
 			c[i].Min = 0
@@ -340,6 +341,9 @@ func (a affine) Chart() []Axis {
 			// Only where everything commutes does a full turn lead back to the same element whatever the other
 			// coordinates.
 			c[i].Min, c[i].Max, c[i].Periodic = -180, 180, a.abelian
+			if a.abelian {
+				c[i].Kind = KindRotate
+			}
 		}
 	}
 	return c

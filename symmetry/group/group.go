@@ -18,6 +18,8 @@ type Axis struct {
 	Name string `json:"name"`
 	// "deg", "px", "factor" or "" for a count or a switch
 	Unit string `json:"unit"`
+	// what the coordinate does; nil says no more than [KindNumber]
+	Kind *Kind `json:"kind,omitempty"`
 	// range in use; for a periodic axis the period is Max-Min and Max itself is excluded
 	Min float64 `json:"min"`
 	// ±Inf where nothing bounds the coordinate

@@ -60,9 +60,9 @@ func (o ortho) Name() string {
 
 // Chart is the angle, then the mirror if there is one.
 func (o ortho) Chart() []Axis {
-	c := []Axis{{Name: "angle", Unit: "deg", Min: 0, Max: 360, Periodic: true}}
+	c := []Axis{{Name: "angle", Unit: "deg", Kind: KindTurn, Min: 0, Max: 360, Periodic: true}}
 	if o.mirror {
-		c = append(c, Axis{Name: "mirror", Min: 0, Max: 1})
+		c = append(c, Axis{Name: "mirror", Kind: KindMirror, Min: 0, Max: 1})
 	}
 	return c
 }

@@ -30,7 +30,9 @@ func Symmetric(n int) (Group, error) {
 	}
 	s := symmetric{n: n, chart: make([]Axis, n)}
 	for i := range s.chart {
-		s.chart[i] = Axis{Name: "p" + strconv.Itoa(i), Unit: "place", Min: 0, Max: math.Max(float64(n-1), 0.5)}
+		s.chart[i] = Axis{
+			Name: "p" + strconv.Itoa(i), Unit: "place", Kind: KindPlace, Min: 0, Max: math.Max(float64(n-1), 0.5),
+		}
 	}
 	if n <= listedRows {
 		return symmetricFinite{s}, nil

@@ -15,7 +15,7 @@ func (scale) Name() string { return "Scale" }
 
 // Chart is the factor, above 0.
 func (scale) Chart() []Axis {
-	return []Axis{{Name: "scale", Unit: "factor", Min: 0, Max: math.Inf(1)}}
+	return []Axis{{Name: "scale", Unit: "factor", Kind: KindScale, Min: 0, Max: math.Inf(1)}}
 }
 
 // Identity is the factor 1.

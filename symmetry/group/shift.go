@@ -25,7 +25,7 @@ func (s shift) Name() string {
 
 func shiftAxes() []Axis {
 	inf := math.Inf(1)
-	return []Axis{{Name: "dx", Unit: "px", Min: -inf, Max: inf}, {Name: "dy", Unit: "px", Min: -inf, Max: inf}}
+	return []Axis{{Name: "dx", Unit: "px", Kind: KindRight, Min: -inf, Max: inf}, {Name: "dy", Unit: "px", Kind: KindDown, Min: -inf, Max: inf}}
 }
 
 // Chart is dx and dy.
@@ -108,8 +108,8 @@ func (r roll) Name() string { return fmt.Sprintf("Roll(%d,%d)", r.h, r.w) }
 // Chart is dx with period w and dy with period h.
 func (r roll) Chart() []Axis {
 	return []Axis{
-		{Name: "dx", Unit: "px", Min: 0, Max: float64(r.w), Periodic: true},
-		{Name: "dy", Unit: "px", Min: 0, Max: float64(r.h), Periodic: true},
+		{Name: "dx", Unit: "px", Kind: KindRight, Min: 0, Max: float64(r.w), Periodic: true},
+		{Name: "dy", Unit: "px", Kind: KindDown, Min: 0, Max: float64(r.h), Periodic: true},
 	}
 }
 

@@ -50,12 +50,12 @@ func (d delay) Name() string {
 
 // Chart is dt, then the reversal if there is one.
 func (d delay) Chart() []Axis {
-	c := []Axis{{Name: "dt", Unit: "samples", Min: math.Inf(-1), Max: math.Inf(1)}}
+	c := []Axis{{Name: "dt", Unit: "samples", Kind: KindDelay, Min: math.Inf(-1), Max: math.Inf(1)}}
 	if d.n > 0 {
-		c[0] = Axis{Name: "dt", Unit: "samples", Min: 0, Max: float64(d.n), Periodic: true}
+		c[0] = Axis{Name: "dt", Unit: "samples", Kind: KindDelay, Min: 0, Max: float64(d.n), Periodic: true}
 	}
 	if d.reverse {
-		c = append(c, Axis{Name: "reversal", Min: 0, Max: 1})
+		c = append(c, Axis{Name: "reversal", Kind: KindReversal, Min: 0, Max: 1})
 	}
 	return c
 }

@@ -43,7 +43,7 @@ func (s space3) Chart() []Axis {
 		c = append(c, vectorAxes(180)...)
 	}
 	if s.inv {
-		c = append(c, Axis{Name: "inversion", Min: 0, Max: 1})
+		c = append(c, Axis{Name: "inversion", Kind: KindInversion, Min: 0, Max: 1})
 	}
 	if s.shift {
 		c = append(c, lengthAxes()...)
@@ -53,18 +53,18 @@ func (s space3) Chart() []Axis {
 
 func vectorAxes(most float64) []Axis {
 	return []Axis{
-		{Name: "rx", Unit: "deg", Min: -most, Max: most},
-		{Name: "ry", Unit: "deg", Min: -most, Max: most},
-		{Name: "rz", Unit: "deg", Min: -most, Max: most},
+		{Name: "rx", Unit: "deg", Kind: KindVector, Min: -most, Max: most},
+		{Name: "ry", Unit: "deg", Kind: KindVector, Min: -most, Max: most},
+		{Name: "rz", Unit: "deg", Kind: KindVector, Min: -most, Max: most},
 	}
 }
 
 func lengthAxes() []Axis {
 	inf := math.Inf(1)
 	return []Axis{
-		{Name: "tx", Unit: "length", Min: -inf, Max: inf},
-		{Name: "ty", Unit: "length", Min: -inf, Max: inf},
-		{Name: "tz", Unit: "length", Min: -inf, Max: inf},
+		{Name: "tx", Unit: "length", Kind: KindLength, Min: -inf, Max: inf},
+		{Name: "ty", Unit: "length", Kind: KindLength, Min: -inf, Max: inf},
+		{Name: "tz", Unit: "length", Kind: KindLength, Min: -inf, Max: inf},
 	}
 }
 

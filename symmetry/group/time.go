@@ -29,7 +29,9 @@ func Time() Group { return reversal{} }
 func (reversal) Name() string { return "Time" }
 
 // Chart is the switch "reverse".
-func (reversal) Chart() []Axis { return []Axis{{Name: "reverse", Min: 0, Max: 1}} }
+func (reversal) Chart() []Axis {
+	return []Axis{{Name: "reverse", Kind: KindTimeReversal, Min: 0, Max: 1}}
+}
 
 // Identity is time as it is.
 func (reversal) Identity() Element { return Element{0} }

@@ -224,9 +224,9 @@ func (g *lieUser) Name() string { return g.name }
 func (g *lieUser) Chart() []Axis {
 	c := make([]Axis, len(g.gens))
 	for i, x := range g.gens {
-		c[i] = Axis{Name: x.Name, Min: math.Inf(-1), Max: math.Inf(1)}
+		c[i] = Axis{Name: x.Name, Kind: KindNumber, Min: math.Inf(-1), Max: math.Inf(1)}
 		if x.Unit == "rad" {
-			c[i].Unit = "deg"
+			c[i].Unit, c[i].Kind = "deg", KindArc
 		}
 	}
 	return c
