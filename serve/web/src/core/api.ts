@@ -45,6 +45,8 @@ export interface State {
 export interface Axis {
   name: string;
   unit: string;
+  /** What the coordinate does; without one it is a number. */
+  kind?: { name: string; form: string };
   min: Num;
   max: Num;
   periodic: boolean;
