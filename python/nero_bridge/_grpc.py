@@ -201,7 +201,6 @@ def start(server: "Server", host: str, port: int, certificate: Optional[str], ke
         import grpc
     except ImportError as e:
         raise RuntimeError("grpc_port needs the package grpcio; install it, or leave grpc_port out and use the http endpoint") from e
-    from ._server import NoModel
 
     def asked(message: bytes) -> Tuple[str, str]:
         found = {n: v for n, v in fields(message)}

@@ -23,6 +23,10 @@ class BadRequest(ValueError):
     """A request that does not go with what the model declares. Its text goes to the client."""
 
 
+class NoModel(LookupError):
+    """There is no model of that name and version."""
+
+
 @dataclass(frozen=True)
 class Layers:
     """Inner values that a second function returns besides the outputs.

@@ -13,17 +13,13 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from urllib.parse import quote, unquote
 
 from . import _wire
-from ._model import BadRequest, Layers, Model, Ports, functions
+from ._model import BadRequest, Layers, Model, NoModel, Ports, functions
 
 #: Longest request that is taken, in bytes.
 LIMIT = 512 << 20
 
 #: Longest time that setting up encryption may take, in seconds.
 HANDSHAKE = 10.0
-
-
-class NoModel(LookupError):
-    """There is no model of that name and version."""
 
 
 class Server:
