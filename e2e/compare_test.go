@@ -23,12 +23,12 @@ func TestCompare(t *testing.T) {
 		t.Error("the two curves differ in color alone")
 	}
 	p.click(how + "button:nth-child(2)")
-	p.until(`__nero.state.compare.value === 'side' && document.querySelectorAll('#aggregate .side figure').length === 2`)
+	p.until(`__nero.state.place.compare.value === 'side' && document.querySelectorAll('#aggregate .side figure').length === 2`)
 	p.keep("side")
 	p.axe("side by side", "#aggregate")
 	p.focus(how + "button:nth-child(3)")
 	p.keys(kb.Enter)
-	p.until(`__nero.state.compare.value === 'diff' && document.querySelector('#aggregate .axisnote').textContent.includes('B − A')`)
+	p.until(`__nero.state.place.compare.value === 'diff' && document.querySelector('#aggregate .axisnote').textContent.includes('B − A')`)
 	p.is(lines("aggregate"), 1)
 	p.keep("difference")
 	p.axe("a difference", "#aggregate")
@@ -38,7 +38,7 @@ func TestCompare(t *testing.T) {
 	}
 	p.focus(how + "button:nth-child(1)")
 	p.keys(" ")
-	p.is(`__nero.state.compare.value`, "over")
+	p.is(`__nero.state.place.compare.value`, "over")
 
 	// The paired difference in words, and what becomes of it when A and B change places.
 	p.until(`/B − A \+0\.\d+ .*B is better/.test(document.querySelector('#aggregate .paired')?.textContent ?? '')`)
@@ -46,18 +46,18 @@ func TestCompare(t *testing.T) {
 	p.until(`/B − A −0\.\d+ .*B is worse/.test(document.querySelector('#aggregate .paired')?.textContent ?? '')`)
 	p.until(`document.querySelector('#detail .says li:first-child').textContent.includes('augmented')`)
 	p.enter("header", "Swap A and B")
-	p.is(`[__nero.state.a.value, __nero.state.b.value]`, []int{0, 1})
+	p.is(`[__nero.state.place.a.value, __nero.state.place.b.value]`, []int{0, 1})
 
 	// The menus, by keyboard.
 	p.turn("header .field.m1 select", "-1")
-	p.until(`__nero.state.b.value === -1 && document.querySelectorAll('#aggregate .plot .line').length === 1 && document.querySelector('.segments[aria-label^="How"]') === null`)
+	p.until(`__nero.state.place.b.value === -1 && document.querySelectorAll('#aggregate .plot .line').length === 1 && document.querySelector('.segments[aria-label^="How"]') === null`)
 	p.until(`document.querySelectorAll('#table thead th').length < 10`)
 	p.keep("one-model")
 	p.axe("one model")
 	p.turn("header .field.m0 select", "1")
 	p.until(`document.querySelector('#aggregate .legend li').textContent.includes('augmented')`)
 	p.turn("header .field.m1 select", "0")
-	p.is(`[__nero.state.a.value, __nero.state.b.value]`, []int{1, 0})
+	p.is(`[__nero.state.place.a.value, __nero.state.place.b.value]`, []int{1, 0})
 
 	// Another metric, bands, and a plot for each class.
 	p.turn("header .what select", "1")
@@ -73,7 +73,7 @@ func TestCompare(t *testing.T) {
 	p.keep("by-class")
 	p.axe("a plot for each class", "#aggregate")
 	p.click("#aggregate .multiple:nth-child(4) button")
-	p.is(`__nero.state.choice.value.slice`, "3")
+	p.is(`__nero.state.choice.parts.value.slice`, "3")
 	p.enter("#aggregate", "by class")
 }
 
@@ -92,12 +92,12 @@ func TestTwoRuns(t *testing.T) {
 	p.keys(" ")
 	p.press(".runs-pair", "Compare them")
 	p.ready()
-	p.until(`__nero.state.run.value.model_list.length === 4`)
-	id := eval[string](p, `__nero.state.runID.value`)
+	p.until(`__nero.state.data.run.value.model_list.length === 4`)
+	id := eval[string](p, `__nero.state.data.runID.value`)
 	if !strings.Contains(id, "+") {
 		t.Errorf("the run is %q, want two", id)
 	}
-	p.is(`__nero.state.count.value`, 100)
+	p.is(`__nero.state.choice.count.value`, 100)
 	p.until(`document.querySelector('header .field.m0 select').textContent.includes('(may)') && document.querySelector('header .field.m0 select').textContent.includes('(june)')`)
 	// The same model of both: no difference.
 	pick := func(k int, name, run string) {
@@ -118,12 +118,12 @@ func TestTwoRuns(t *testing.T) {
 	p.focus("header .field.m1 select")
 	p.until(`document.querySelector('header .field.m1 optgroup') !== null`)
 	p.choose("header .field.m1 select", "june\naugmented")
-	p.until(`__nero.state.runID.value === 'may+june' && __nero.state.run.value?.model_list.length === 4`)
-	p.until(`(s => s.run.value.model_list[s.b.value].name === 'augmented (june)' && s.run.value.model_list[s.b.value].run === 'june' && s.run.value.model_list[s.a.value].name === 'original (may)')(__nero.state)`)
+	p.until(`__nero.state.data.runID.value === 'may+june' && __nero.state.data.run.value?.model_list.length === 4`)
+	p.until(`(s => s.data.run.value.model_list[s.place.b.value].name === 'augmented (june)' && s.data.run.value.model_list[s.place.b.value].run === 'june' && s.data.run.value.model_list[s.place.a.value].name === 'original (may)')(__nero.state)`)
 	p.ready()
 	p.settled()
 	// And back again.
 	eval[bool](p, `(history.back(), true)`)
-	p.until(`__nero.state.runID.value === 'may' && __nero.state.run.value?.id === 'may'`)
+	p.until(`__nero.state.data.runID.value === 'may' && __nero.state.data.run.value?.id === 'may'`)
 	p.ready()
 }

@@ -16,7 +16,7 @@ func TestFindings(t *testing.T) {
 	p := looked(t, "", desktop)
 	p.press("header nav", "Findings")
 	p.visible(".findings .summary .verdict")
-	p.is(`__nero.state.page.value`, "findings")
+	p.is(`__nero.state.place.page.value`, "findings")
 	p.narrow()
 	p.keep("findings")
 	p.axe("findings")
@@ -103,11 +103,11 @@ func TestFindings(t *testing.T) {
 	}
 	p.enter(".findings", link)
 	p.ready()
-	p.is(`__nero.state.ids.value[__nero.state.sample.value]`, sample)
+	p.is(`__nero.state.data.ids.value[__nero.state.place.sample.value]`, sample)
 	if degrees := strings.TrimRight(element, " deg°"); fmt.Sprint(p.g()) != "["+degrees+"]" {
 		t.Errorf("the link says %q, the needle is at %v", element, p.g())
 	}
-	p.is(`__nero.state.run.value.model_list[__nero.state.a.value].name`, who)
+	p.is(`__nero.state.data.run.value.model_list[__nero.state.place.a.value].name`, who)
 	// Back is back in the findings.
 	p.settled()
 	eval[bool](p, `(history.back(), true)`)

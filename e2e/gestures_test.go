@@ -178,7 +178,7 @@ func (p *page) settled() string {
 // g is the element that the needle is at.
 func (p *page) g() []float64 {
 	p.t.Helper()
-	return eval[[]float64](p, `[...__nero.state.g.value]`)
+	return eval[[]float64](p, `[...__nero.state.place.g.value]`)
 }
 
 // reload loads the page anew.

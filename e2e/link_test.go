@@ -16,8 +16,8 @@ func navigate(address string) chromedp.Action[chromedp.Void] {
 }
 
 // shown is all that an address restores.
-const shown = `(s => [s.page.value, s.runID.value, s.sample.value, [...s.g.value], s.a.value, s.b.value, s.metric.value, s.compare.value, s.choice.value.slice, s.choice.value.rule,
-	s.choice.value.picked, s.choice.value.lasso?.poly ?? null, s.embedding.value.method, s.embedding.value.of, s.colorBy.value, s.cmap.value, s.pinned.value, s.count.value, s.liveOn.value])(__nero.state)`
+const shown = `(s => [s.place.page.value, s.data.runID.value, s.place.sample.value, [...s.place.g.value], s.place.a.value, s.place.b.value, s.place.metric.value, s.place.compare.value, s.choice.parts.value.slice, s.choice.parts.value.rule,
+	s.choice.parts.value.picked, s.choice.parts.value.lasso?.poly ?? null, s.choice.embedding.value.method, s.choice.embedding.value.of, s.choice.colorBy.value, s.place.cmap.value, s.place.pinned.value, s.choice.count.value, s.place.liveOn.value])(__nero.state)`
 
 // TestLink changes everything that a link holds, copies it, and finds the same view in a new window.
 func TestLink(t *testing.T) {
@@ -34,7 +34,7 @@ func TestLink(t *testing.T) {
 	p.turn(`#samples select[aria-label="Layout"]`, "ica")
 	p.turn(`#samples select[aria-label="Of the curves of which models"]`, "a")
 	p.turn(`#samples select[aria-label="Colour"]`, "diff")
-	p.until(`!__nero.state.layout.state.value.busy`)
+	p.until(`!__nero.state.choice.layout.state.value.busy`)
 	p.turn(`#aggregate select[aria-label="Slice"]`, "2")
 	p.write("#rule", "mean A > 0.1\r")
 	p.focus(plane)
@@ -49,10 +49,10 @@ func TestLink(t *testing.T) {
 		p.shift(kb.ArrowDown)
 	}
 	p.keys(kb.Enter)
-	p.until(`__nero.state.choice.value.lasso?.mask != null && __nero.state.count.value > 0`)
+	p.until(`__nero.state.choice.parts.value.lasso?.mask != null && __nero.state.choice.count.value > 0`)
 	p.focus(needle)
 	p.keys("]", "p", "]", kb.PageUp, kb.ArrowRight)
-	p.until(`__nero.state.g.value[0] === 16 && __nero.state.pinned.value >= 0`)
+	p.until(`__nero.state.place.g.value[0] === 16 && __nero.state.place.pinned.value >= 0`)
 	want := eval[any](p, shown)
 	p.settled()
 	p.press("header", "Link")
@@ -63,7 +63,7 @@ func TestLink(t *testing.T) {
 	}
 	q := open(t, link, desktop)
 	q.ready()
-	q.until(`!__nero.state.layout.state.value.busy && __nero.state.choice.value.lasso?.mask != null`)
+	q.until(`!__nero.state.choice.layout.state.value.busy && __nero.state.choice.parts.value.lasso?.mask != null`)
 	q.is(shown, want)
 	if a, b := p.settled(), q.settled(); a != b {
 		t.Errorf("the address became\n%s, it was\n%s", b, a)
@@ -80,7 +80,7 @@ func TestBadLink(t *testing.T) {
 	bad := "&i=999999&g=1,2&a=nobody&b=%3Cb%3E&dr=magic&by=shoesize&map=jet&m=luck&cmp=upside&live=2&poly=1,2,3&i=4&%E0%A4%A&future=kept&v=9"
 	p := looked(t, bad, desktop)
 	p.until(`document.querySelectorAll('.banners .banner').length >= 3`)
-	p.is(`[__nero.state.sample.value, __nero.state.g.value[0], __nero.state.compare.value]`, []any{0, 0, "over"})
+	p.is(`[__nero.state.place.sample.value, __nero.state.place.g.value[0], __nero.state.place.compare.value]`, []any{0, 0, "over"})
 	p.keep("bad-link")
 	p.axe("notices", ".banners")
 	p.settled()
@@ -127,26 +127,26 @@ func TestBackAndUndo(t *testing.T) {
 	p := looked(t, "&i=6&g=90", desktop)
 	p.settled()
 	p.focus(needle)
-	order := eval[[]int](p, `[...__nero.state.order.value]`)
-	place := eval[int](p, `__nero.state.place.value`)
+	order := eval[[]int](p, `[...__nero.state.choice.order.value]`)
+	place := eval[int](p, `__nero.state.choice.at.value`)
 	p.keys("]")
 	p.settled()
 	p.keys("]")
 	p.settled()
 	p.choose(`#aggregate select[aria-label="Slice"]`, "6")
 	p.settled()
-	sample := func(i int) string { return fmt.Sprintf(`__nero.state.sample.value === %d`, i) }
-	p.until(sample(order[place+2]) + ` && __nero.state.count.value === 7`)
+	sample := func(i int) string { return fmt.Sprintf(`__nero.state.place.sample.value === %d`, i) }
+	p.until(sample(order[place+2]) + ` && __nero.state.choice.count.value === 7`)
 	for _, step := range []struct {
 		js   string
 		want string
 	}{
-		{"history.back()", sample(order[place+2]) + ` && __nero.state.count.value === 100`},
+		{"history.back()", sample(order[place+2]) + ` && __nero.state.choice.count.value === 100`},
 		{"history.back()", sample(order[place+1])},
 		{"history.back()", sample(6)},
 		{"history.forward()", sample(order[place+1])},
-		{"history.forward()", sample(order[place+2]) + ` && __nero.state.count.value === 100`},
-		{"history.forward()", `__nero.state.count.value === 7`},
+		{"history.forward()", sample(order[place+2]) + ` && __nero.state.choice.count.value === 100`},
+		{"history.forward()", `__nero.state.choice.count.value === 7`},
 	} {
 		eval[bool](p, `(`+step.js+`, true)`)
 		p.until(step.want)
@@ -155,21 +155,21 @@ func TestBackAndUndo(t *testing.T) {
 	// Undo takes single gestures back, moves of the needle too.
 	p.focus(needle)
 	p.keys(kb.PageUp)
-	p.until(`__nero.state.g.value[0] === 105`)
+	p.until(`__nero.state.place.g.value[0] === 105`)
 	p.settled()
 	p.turn("header .what select", "1")
 	p.settled()
 	p.focus(needle)
 	p.ctrl("z")
-	p.is(`__nero.state.metric.value`, 0)
-	p.is(`__nero.state.g.value[0]`, 105)
+	p.is(`__nero.state.place.metric.value`, 0)
+	p.is(`__nero.state.place.g.value[0]`, 105)
 	p.settled()
 	p.ctrl("z")
-	p.is(`__nero.state.g.value[0]`, 90)
+	p.is(`__nero.state.place.g.value[0]`, 90)
 	p.ctrl("z")
-	p.until(`__nero.state.count.value === 100`)
+	p.until(`__nero.state.choice.count.value === 100`)
 	// In a field, Ctrl+Z is the field's.
 	p.write("#rule", "mean")
 	p.ctrl("z")
-	p.steady(`__nero.state.count.value`, 100)
+	p.steady(`__nero.state.choice.count.value`, 100)
 }

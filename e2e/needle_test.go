@@ -25,7 +25,7 @@ const (
 // near waits until the needle is within a degree of an angle.
 func (p *page) near(degrees float64) {
 	p.t.Helper()
-	p.until(fmt.Sprintf(`(d => Math.min(d, 360 - d) <= 1)(Math.abs(__nero.state.g.value[0] - %v) %% 360)`, degrees))
+	p.until(fmt.Sprintf(`(d => Math.min(d, 360 - d) <= 1)(Math.abs(__nero.state.place.g.value[0] - %v) %% 360)`, degrees))
 }
 
 // counts are what the page knows of its questions to the models.
@@ -42,7 +42,7 @@ type counts struct {
 // stopwatch measures, in the page, how long after a move of the mouse the needle stands there, how long after a
 // position was wanted its answer is shown, and how many frames were drawn.
 const stopwatch = `(() => {
-	const w = window.watch = {redraws: [], answers: [], frames: 0, gaps: []}, asked = new Map(), l = __nero.state.live, want = l.want.bind(l);
+	const w = window.watch = {redraws: [], answers: [], frames: 0, gaps: []}, asked = new Map(), l = __nero.state.place.live, want = l.want.bind(l);
 	let moved = 0, last = 0;
 	addEventListener('pointermove', () => { moved ||= performance.now(); }, true);
 	new MutationObserver(() => { if (moved) { w.redraws.push(performance.now() - moved); moved = 0; } }).observe(document.querySelector('#individual .needle line'), {attributes: true});
@@ -78,12 +78,12 @@ func TestDrag(t *testing.T) {
 	p := looked(t, "&i=6&g=0", desktop)
 	p.live()
 	eval[bool](p, stopwatch)
-	before := eval[counts](p, `__nero.state.live.counts`)
+	before := eval[counts](p, `__nero.state.place.live.counts`)
 	const n = 90
 	p.path(p.round(n, 10, 250)...)
-	p.until(`!__nero.state.live.pending.value`)
+	p.until(`!__nero.state.place.live.pending.value`)
 	p.near(250)
-	c := eval[counts](p, `__nero.state.live.counts`)
+	c := eval[counts](p, `__nero.state.place.live.counts`)
 	t.Logf("%+v", c)
 	p.times("dragging over digits")
 	p.onePending(c)
@@ -111,7 +111,7 @@ func (p *page) onePending(c counts) {
 	if c.LastAnswer != c.Moves {
 		p.t.Errorf("the last answer is to move %d, and there were %d", c.LastAnswer, c.Moves)
 	}
-	if !eval[bool](p, `(s => s.live.answers(s.sample.value, s.g.value) !== null)(__nero.state)`) {
+	if !eval[bool](p, `(s => s.place.live.answers(s.place.sample.value, s.place.g.value) !== null)(__nero.state)`) {
 		p.t.Error("the last answer is not for where the needle is")
 	}
 }
@@ -153,7 +153,7 @@ func TestSlowModel(t *testing.T) {
 	p.ready()
 	p.live()
 	eval[bool](p, stopwatch)
-	before := eval[counts](p, `__nero.state.live.counts`)
+	before := eval[counts](p, `__nero.state.place.live.counts`)
 	points := p.round(60, 5, 185)
 	b := func(m *input.DispatchMouseEventParams) {
 		m.Button, m.Buttons, m.ClickCount = input.MouseButtonLeft, 1, 1
@@ -169,16 +169,16 @@ func TestSlowModel(t *testing.T) {
 			if !(math.Abs(got-want) < 1.5) {
 				t.Errorf("after move %d the needle is drawn at %.1f°, want %.1f°", k, got, want)
 			}
-			if eval[bool](p, `document.querySelector('#individual .status .tag').textContent === 'live' && __nero.state.live.answers(6, __nero.state.g.value) === null`) {
+			if eval[bool](p, `document.querySelector('#individual .status .tag').textContent === 'live' && __nero.state.place.live.answers(6, __nero.state.place.g.value) === null`) {
 				t.Error("a value is called live before the answer is there")
 			}
 		}
 	}
 	last := points[len(points)-1]
 	p.mouse(input.DispatchMouseEventTypeMouseReleased, last[0], last[1], b)
-	p.until(`!__nero.state.live.pending.value`)
+	p.until(`!__nero.state.place.live.pending.value`)
 	p.near(185)
-	c := eval[counts](p, `__nero.state.live.counts`)
+	c := eval[counts](p, `__nero.state.place.live.counts`)
 	t.Logf("%+v", c)
 	p.times("dragging over a model of 150 ms")
 	p.onePending(c)
@@ -194,13 +194,13 @@ func TestSlowModel(t *testing.T) {
 	p.focus(needle)
 	p.keys(kb.ArrowRight)
 	p.keys("]")
-	sample := eval[int](p, `__nero.state.sample.value`)
+	sample := eval[int](p, `__nero.state.place.sample.value`)
 	if sample == 6 {
 		t.Fatal("] did not go on")
 	}
-	p.until(`!__nero.state.live.pending.value`)
+	p.until(`!__nero.state.place.live.pending.value`)
 	p.live()
-	if got := eval[int](p, `__nero.state.live.answer.value.want.sample`); got != sample {
+	if got := eval[int](p, `__nero.state.place.live.answer.value.want.sample`); got != sample {
 		t.Errorf("the answer on show is of sample %d, not %d", got, sample)
 	}
 }
@@ -230,7 +230,7 @@ func TestNeedleKeys(t *testing.T) {
 	} {
 		step.do()
 		want := strconv.FormatFloat(step.want, 'f', -1, 64)
-		p.until(`__nero.state.g.value[0] === ` + want)
+		p.until(`__nero.state.place.g.value[0] === ` + want)
 		p.until(fmt.Sprintf(
 			`document.querySelector(%s).getAttribute('aria-valuetext').match(/^(\d+)(\.0)?°/)?.[1] === '%s'`,
 			quote(needle), want))
@@ -244,10 +244,10 @@ func TestNeedleKeys(t *testing.T) {
 	}
 	// Space plays, and stops.
 	p.keys(" ")
-	p.until(`__nero.state.g.value[0] !== 359 && document.querySelector('.play').getAttribute('aria-pressed') === 'true'`)
+	p.until(`__nero.state.place.g.value[0] !== 359 && document.querySelector('.play').getAttribute('aria-pressed') === 'true'`)
 	p.keys(" ")
 	p.until(`document.querySelector('.play').getAttribute('aria-pressed') === 'false'`)
-	p.steady(`__nero.state.g.value`, p.g())
+	p.steady(`__nero.state.place.g.value`, p.g())
 	// The input and the detail follow.
 	p.keys(kb.Home, kb.PageUp)
 	p.until(`document.querySelector('#input canvas').getAttribute('aria-label').includes('rotated 15°')`)
@@ -274,24 +274,24 @@ func TestNeedlePointer(t *testing.T) {
 	// The wheel turns where the focus is, and elsewhere scrolls.
 	before := p.g()[0]
 	p.wheel(orbit, 0.5, 0.3, 100)
-	p.until(fmt.Sprintf(`__nero.state.g.value[0] < %v`, before))
+	p.until(fmt.Sprintf(`__nero.state.place.g.value[0] < %v`, before))
 	eval[bool](p, `(document.activeElement.blur(), true)`)
 	here := p.g()
 	p.wheel(orbit, 0.5, 0.3, 100)
-	p.steady(`__nero.state.g.value`, here)
+	p.steady(`__nero.state.place.g.value`, here)
 
 	// Hovering tells a value and chooses nothing.
 	p.mouse(input.DispatchMouseEventTypeMouseMoved, 5, 5)
 	q := p.onPolar(orbit, 45)
 	p.mouse(input.DispatchMouseEventTypeMouseMoved, q[0], q[1])
 	p.until(`/^45°/.test(document.querySelector('#individual .tip')?.textContent ?? '')`)
-	p.steady(`__nero.state.g.value`, here)
+	p.steady(`__nero.state.place.g.value`, here)
 	p.mouse(input.DispatchMouseEventTypeMouseMoved, 5, 5)
 	p.until(`document.querySelector('#individual .tip') === null`)
 
 	// The picture itself.
 	p.press("#individual .moves", "0°")
-	p.is(`__nero.state.g.value`, []float64{0})
+	p.is(`__nero.state.place.g.value`, []float64{0})
 	p.drag("#input .fed", [2]float64{0.9, 0.5}, [2]float64{0.78, 0.22}, [2]float64{0.5, 0.1})
 	p.near(90)
 
@@ -303,11 +303,11 @@ func TestNeedlePointer(t *testing.T) {
 
 	// A typed value: good, between stored ones, and bad.
 	p.write("#individual .typed", "45.5\r")
-	p.is(`__nero.state.g.value`, []float64{45.5})
+	p.is(`__nero.state.place.g.value`, []float64{45.5})
 	p.live()
 	p.write("#individual .typed", "north\r")
 	p.until(`document.querySelector('#individual .typed').getAttribute('aria-invalid') === 'true'`)
-	p.steady(`__nero.state.g.value`, []float64{45.5})
+	p.steady(`__nero.state.place.g.value`, []float64{45.5})
 	p.keys(kb.Escape)
 	p.until(`document.querySelector('#individual .typed').getAttribute('aria-invalid') === 'false' && document.querySelector('#individual .typed').value === '45.5°'`)
 
@@ -315,7 +315,7 @@ func TestNeedlePointer(t *testing.T) {
 	p.click("#individual .switch input")
 	p.until(`document.querySelector('#individual .status .tag').textContent !== 'live'`)
 	p.write("#individual .typed", "47\r")
-	p.is(`__nero.state.g.value`, []float64{45})
+	p.is(`__nero.state.place.g.value`, []float64{45})
 	p.until(`document.querySelector('#individual .status .tag').textContent === 'recorded'`)
 	if n := p.asked(`probe\?.*g=47`); n > 0 {
 		t.Errorf("the models were asked %d times with live switched off", n)
@@ -326,18 +326,18 @@ func TestNeedlePointer(t *testing.T) {
 
 	// Play, by mouse.
 	p.click("#individual .play")
-	p.until(`__nero.state.g.value[0] !== 45`)
+	p.until(`__nero.state.place.g.value[0] !== 45`)
 	p.click("#individual .play")
 	p.until(`document.querySelector('.play').getAttribute('aria-pressed') === 'false'`)
 
 	// To where a curve is worst.
 	worst := p.text("#aggregate .numbers tbody tr:first-child button")
 	p.click("#aggregate .numbers tbody tr:first-child button")
-	p.is(`__nero.state.here.value`, worst)
+	p.is(`__nero.state.place.here.value`, worst)
 	worst = p.text("#individual .numbers tbody tr:nth-child(2) button")
 	p.focus("#individual .numbers tbody tr:nth-child(2) button")
 	p.keys(kb.Enter)
-	p.is(`__nero.state.here.value`, worst)
+	p.is(`__nero.state.place.here.value`, worst)
 }
 
 // TestWorstBest goes to the samples that do worst and best, and pins one to look at it beside others.
@@ -346,26 +346,26 @@ func TestWorstBest(t *testing.T) {
 	p := looked(t, "&i=6&g=90", desktop)
 	extreme := func(f string) int {
 		return eval[int](p, fmt.Sprintf(
-			`(m => [...m.keys()].sort((a, b) => m[a] - m[b] || a - b).at(%s))([...__nero.state.stats[0].value.mean])`,
+			`(m => [...m.keys()].sort((a, b) => m[a] - m[b] || a - b).at(%s))([...__nero.state.data.stats[0].value.mean])`,
 			f))
 	}
 	p.press("#individual", "worst")
-	p.is(`__nero.state.sample.value`, extreme("0"))
+	p.is(`__nero.state.place.sample.value`, extreme("0"))
 	p.enter("#individual", "best")
-	p.is(`__nero.state.mean = __nero.state.stats[0].value.mean[__nero.state.sample.value]`,
-		eval[float64](p, fmt.Sprintf(`__nero.state.stats[0].value.mean[%d]`, extreme("-1"))))
-	best := eval[int](p, `__nero.state.sample.value`)
+	p.is(`__nero.state.mean = __nero.state.data.stats[0].value.mean[__nero.state.place.sample.value]`,
+		eval[float64](p, fmt.Sprintf(`__nero.state.data.stats[0].value.mean[%d]`, extreme("-1"))))
+	best := eval[int](p, `__nero.state.place.sample.value`)
 	p.press("#individual", "pin")
-	p.is(`__nero.state.pinned.value`, best)
+	p.is(`__nero.state.place.pinned.value`, best)
 	p.press("#individual", "worst")
 	p.until(fmt.Sprintf(`document.querySelector('#individual .legend').textContent.includes('#%d ')`, best))
 	p.until(`document.querySelectorAll('#individual .line.pinned').length >= 2 && document.querySelector('#samples .plane-pin') !== null`)
 	p.keep("pinned")
 	p.focus(needle)
 	p.keys("p")
-	p.is(`__nero.state.pinned.value`, extreme("0"))
+	p.is(`__nero.state.place.pinned.value`, extreme("0"))
 	p.keys("p")
-	p.is(`__nero.state.pinned.value`, -1)
+	p.is(`__nero.state.place.pinned.value`, -1)
 	// Touch: a finger drags the needle as a mouse does.
 	q := p.round(6, 90, 150)
 	touch := func(kind input.DispatchTouchEventType, pts ...[2]float64) {

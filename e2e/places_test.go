@@ -63,10 +63,10 @@ func TestProxy(t *testing.T) {
 			// What changes something works, and its echo comes through the stream.
 			p.choose(`#aggregate select[aria-label="Slice"]`, "6")
 			p.write(`#slices input[aria-label="Name of the slice"]`, "through a proxy\r")
-			p.until(`__nero.state.kept.value?.slices.length === 1 && __nero.state.connected.value`)
+			p.until(`__nero.state.choice.kept.value?.slices.length === 1 && __nero.state.tasks.connected.value`)
 			q := p.again(p.address())
 			q.ready()
-			q.is(`__nero.state.count.value`, 7)
+			q.is(`__nero.state.choice.count.value`, 7)
 			p.press("header nav", "Runs")
 			p.visible(".run-card")
 			p.keep("proxy-" + name)
@@ -148,11 +148,11 @@ func TestFrame(t *testing.T) {
 		t.Fatalf("the plot lies at %v, out of sight in %+v", place, frame)
 	}
 	p.clickAt(frame.X+place[0]+2, frame.Y+place[1]+2)
-	if g := in[[]float64](p, origin, `[...__nero.state.g.value]`); len(g) != 1 || g[0] < 85 || g[0] > 95 {
+	if g := in[[]float64](p, origin, `[...__nero.state.place.g.value]`); len(g) != 1 || g[0] < 85 || g[0] > 95 {
 		t.Errorf("a click in the frame led to %v, want about 90", g)
 	}
 	p.keys(kb.PageUp)
-	if g := in[[]float64](p, origin, `[...__nero.state.g.value]`); g[0] < 100 || g[0] > 110 {
+	if g := in[[]float64](p, origin, `[...__nero.state.place.g.value]`); g[0] < 100 || g[0] > 110 {
 		t.Errorf("a key in the frame led to %v, want about 105", g)
 	}
 	p.keep("frame")
@@ -192,12 +192,12 @@ func TestWithoutWebGL(t *testing.T) {
 	p.live()
 	p.focus(needle)
 	p.keys(kb.ArrowRight)
-	p.is(`__nero.state.g.value`, []float64{91})
+	p.is(`__nero.state.place.g.value`, []float64{91})
 	p.live()
 	// Playing goes on by one element, and nothing moves by itself.
 	p.keys(kb.Home, " ")
-	p.is(`__nero.state.g.value`, []float64{5})
-	p.steady(`__nero.state.g.value`, []float64{5})
+	p.is(`__nero.state.place.g.value`, []float64{5})
+	p.steady(`__nero.state.place.g.value`, []float64{5})
 	if n := eval[int](p,
 		`document.getAnimations().filter(a => a.playState === 'running' && a.effect.getComputedTiming().duration > 10).length`); n != 0 {
 		t.Errorf("%d animations run although less motion is wanted", n)

@@ -81,19 +81,19 @@ func TestReport(t *testing.T) {
 	p.keys(kb.Home)
 	p.until(`document.querySelector('#input canvas') !== null`)
 	p.keys(kb.ArrowRight)
-	p.is(`__nero.state.g.value`, []float64{5})
+	p.is(`__nero.state.place.g.value`, []float64{5})
 	p.until(`document.querySelector('#individual .status .tag').textContent === 'recorded'`)
 	q := p.onPolar(orbit, 120)
 	p.clickAt(q[0], q[1])
-	p.is(`__nero.state.g.value`, []float64{120})
+	p.is(`__nero.state.place.g.value`, []float64{120})
 	p.until(`document.querySelector('#input .facts').textContent.includes('120°')`)
 	p.keep("report-kept")
 	// One that was not.
-	hidden := eval[int](p, `[...__nero.state.order.value].at(__nero.state.order.value.length >> 1)`)
-	for _, i := range append([]int{hidden}, eval[[]int](p, `[...__nero.state.order.value].slice(20, 80)`)...) {
-		eval[bool](p, fmt.Sprintf(`(__nero.state.setSample(%d), true)`, i))
-		p.until(`!__nero.state.one.state.value.busy`)
-		if eval[bool](p, `__nero.state.one.state.value.error !== '' || document.querySelector('#input canvas') === null`) {
+	hidden := eval[int](p, `[...__nero.state.choice.order.value].at(__nero.state.choice.order.value.length >> 1)`)
+	for _, i := range append([]int{hidden}, eval[[]int](p, `[...__nero.state.choice.order.value].slice(20, 80)`)...) {
+		eval[bool](p, fmt.Sprintf(`(__nero.state.place.setSample(%d), true)`, i))
+		p.until(`!__nero.state.data.one.state.value.busy`)
+		if eval[bool](p, `__nero.state.data.one.state.value.error !== '' || document.querySelector('#input canvas') === null`) {
 			hidden = i
 			break
 		}
@@ -105,11 +105,11 @@ func TestReport(t *testing.T) {
 
 	// Slices by class and by rule, with sums made here.
 	p.turn(`#aggregate select[aria-label="Slice"]`, "6")
-	p.until(`__nero.state.count.value === 7 && document.querySelector('#aggregate .legend .count').textContent === 'n = 7'`)
+	p.until(`__nero.state.choice.count.value === 7 && document.querySelector('#aggregate .legend .count').textContent === 'n = 7'`)
 	p.write("#rule", "mean A < 0.5\r")
-	p.until(`__nero.state.count.value <= 7 && __nero.state.count.value > 0`)
+	p.until(`__nero.state.choice.count.value <= 7 && __nero.state.choice.count.value > 0`)
 	p.press("#slices", "All samples")
-	p.is(`__nero.state.count.value`, 100)
+	p.is(`__nero.state.choice.count.value`, 100)
 	p.focus(plane)
 	p.keys(kb.ArrowRight, kb.Enter, "l", kb.ArrowRight, kb.Enter)
 	p.shift(kb.ArrowLeft)
@@ -117,9 +117,9 @@ func TestReport(t *testing.T) {
 	p.keys(kb.Enter, kb.Escape)
 	p.focus("#table [role=grid]")
 	p.keys(kb.End, kb.Enter)
-	p.is(`__nero.state.place.value`, 99)
+	p.is(`__nero.state.choice.at.value`, 99)
 	p.click(how + "button:nth-child(3)")
-	p.until(`__nero.state.compare.value === 'diff' && document.querySelector('#aggregate .axisnote').textContent.includes('B − A')`)
+	p.until(`__nero.state.place.compare.value === 'diff' && document.querySelector('#aggregate .axisnote').textContent.includes('B − A')`)
 	p.keep("report-difference")
 
 	// The address holds what is shown, from disk as well.

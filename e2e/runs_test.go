@@ -96,31 +96,31 @@ func TestUnfinished(t *testing.T) {
 	p.visible("#aggregate")
 	p.until(`/^Unfinished: \d+ of 150 samples/.test(document.querySelector('.banner')?.textContent.trim() ?? '')`)
 	p.ready()
-	done := func() int { return eval[int](p, `__nero.state.run.value.state.done`) }
+	done := func() int { return eval[int](p, `__nero.state.data.run.value.state.done`) }
 	first := done()
 	if first < 8 || first >= 150 {
 		t.Errorf("%d samples of a run that was killed", first)
 	}
 	p.keep("unfinished")
 	p.axe("an unfinished run")
-	eval[bool](p, `(window.seen = [], __nero.state.opened.state.subscribe(v => v.value && window.seen.at(-1) !== v.value.state.done && window.seen.push(v.value.state.done)), true)`)
+	eval[bool](p, `(window.seen = [], __nero.state.data.opened.state.subscribe(v => v.value && window.seen.at(-1) !== v.value.state.done && window.seen.push(v.value.state.done)), true)`)
 	p.press(".banner", "Go on")
-	p.until(fmt.Sprintf(`(__nero.state.progress.value?.done ?? 0) > %d`, first))
-	if eval[bool](p, `__nero.state.progress.value.running`) {
+	p.until(fmt.Sprintf(`(__nero.state.tasks.progress.value?.done ?? 0) > %d`, first))
+	if eval[bool](p, `__nero.state.tasks.progress.value.running`) {
 		p.enter(".banner", "Stop")
-		p.until(`__nero.state.progress.value?.running === false`)
+		p.until(`__nero.state.tasks.progress.value?.running === false`)
 	}
-	stopped := eval[int](p, `__nero.state.progress.value.done`)
+	stopped := eval[int](p, `__nero.state.tasks.progress.value.done`)
 	command(t, filepath.Dir(dir), again...)
-	p.until(`__nero.state.run.value.state.complete && document.querySelector('.banner progress') === null`)
-	p.until(`__nero.state.samples.value.done === 150 && [...(__nero.state.stats[0].value?.mean ?? [NaN])].every(v => v === v)`)
+	p.until(`__nero.state.data.run.value.state.complete && document.querySelector('.banner progress') === null`)
+	p.until(`__nero.state.data.samples.value.done === 150 && [...(__nero.state.data.stats[0].value?.mean ?? [NaN])].every(v => v === v)`)
 	p.until(`document.querySelector('#aggregate .legend .count')?.textContent === 'n = 150'`)
 	t.Logf("killed at %d, stopped at %d, shown in between: %s", first, stopped,
 		eval[string](p, `window.seen.join(' ')`))
 	if n := eval[int](p, `window.seen.length`); n < 2 {
 		t.Errorf("the page showed %d states of the run", n)
 	}
-	p.is(`__nero.state.sample.value`, 0) // what was looked at is still looked at
+	p.is(`__nero.state.place.sample.value`, 0) // what was looked at is still looked at
 }
 
 // TestSlowLayout computes a layout that takes a while: progress is shown, and it can be cancelled.
@@ -139,7 +139,7 @@ func TestSlowLayout(t *testing.T) {
 	p.press("#samples .waiting", "Cancel")
 	p.until(`document.querySelector('#samples .waiting .trouble')?.textContent.includes('cancelled')`)
 	p.press("#samples .waiting", "Show PCA instead")
-	p.until(`__nero.state.embedding.value.method === 'pca' && document.querySelector('#samples .waiting') === null`)
+	p.until(`__nero.state.choice.embedding.value.method === 'pca' && document.querySelector('#samples .waiting') === null`)
 	// The table holds thousands of rows and only draws those in sight.
 	p.is(`document.querySelector('#table [role=grid]').getAttribute('aria-rowcount')`, "1501")
 	if rows := eval[int](p, `document.querySelectorAll('#table tbody tr[id]').length`); rows > 60 {
@@ -171,7 +171,7 @@ func TestModelGone(t *testing.T) {
 	}
 	p := open(t, at(serve(t, filepath.Join(work, "gone")), "/run/gone?v=1&g=15"), desktop)
 	p.ready()
-	p.until(`document.querySelector('#individual .switch input').disabled && !/being opened/.test(__nero.state.ability.value.reason ?? '')`)
+	p.until(`document.querySelector('#individual .switch input').disabled && !/being opened/.test(__nero.state.data.ability.value.reason ?? '')`)
 	why := p.attr("#individual .switch", "title")
 	if !strings.Contains(why, "a.onnx") {
 		t.Errorf("live is off: %q, want the file that is missing", why)
@@ -182,7 +182,7 @@ func TestModelGone(t *testing.T) {
 	p.until(`document.querySelector('#individual .status .tag').textContent === 'recorded'`)
 	p.focus(needle)
 	p.keys(kb.ArrowRight)
-	p.is(`__nero.state.g.value`, []float64{30}) // the next stored one
+	p.is(`__nero.state.place.g.value`, []float64{30}) // the next stored one
 	if v := p.text("#individual .numbers td:last-child"); v == "–" || v == "" {
 		t.Errorf("the recorded value is %q", v)
 	}
@@ -193,7 +193,7 @@ func TestModelGone(t *testing.T) {
 	if n := p.asked(`/probe`); n != 0 {
 		t.Errorf("the models were asked %d times", n)
 	}
-	p.is(`__nero.state.live.error.value`, "")
+	p.is(`__nero.state.place.live.error.value`, "")
 }
 
 // TestSmall shows a run of one sample, one of one element, and one without labels.
@@ -221,7 +221,7 @@ func TestSmall(t *testing.T) {
 		p.focus("#table [role=grid]")
 		p.keys(kb.ArrowDown, kb.Enter)
 		p.write("#rule", "mean < 2\r")
-		p.until(`__nero.state.count.value === __nero.state.n.value`)
+		p.until(`__nero.state.choice.count.value === __nero.state.data.n.value`)
 		p.live()
 	}
 }
@@ -230,8 +230,8 @@ func TestSmall(t *testing.T) {
 // says so, and its caption says how much.
 func (p *page) masks() {
 	p.t.Helper()
-	for k := range eval[int](p, `__nero.state.group.value.elements.length`) {
-		eval[bool](p, fmt.Sprintf(`(__nero.state.moveToIndex(%d), true)`, k))
+	for k := range eval[int](p, `__nero.state.data.group.value.elements.length`) {
+		eval[bool](p, fmt.Sprintf(`(__nero.state.place.moveToIndex(%d), true)`, k))
 		p.live()
 		p.until(`(() => {
 			const [a, b, d] = [...document.querySelectorAll('#detail canvas')].map(c => new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer));
@@ -295,7 +295,7 @@ func TestOtherOrbits(t *testing.T) {
 			for _, k := range c.keys {
 				was := p.g()
 				p.keys(k)
-				p.until(`JSON.stringify(__nero.state.g.value) !== ` + quote(string(encode(was))))
+				p.until(`JSON.stringify(__nero.state.place.g.value) !== ` + quote(string(encode(was))))
 			}
 			p.live()
 			// By mouse: somewhere else in the plot; every move of the group; play.
@@ -304,7 +304,7 @@ func TestOtherOrbits(t *testing.T) {
 			for _, f := range [][2]float64{{0.25, 0.3}, {0.7, 0.75}} {
 				p.clickAt(b.X+f[0]*b.Width, b.Y+f[1]*b.Height)
 			}
-			p.until(`JSON.stringify(__nero.state.g.value) !== ` + quote(string(encode(before))))
+			p.until(`JSON.stringify(__nero.state.place.g.value) !== ` + quote(string(encode(before))))
 			p.live()
 			for k := range eval[int](p, `document.querySelectorAll('#individual .moves > button:not(.play)').length`) {
 				p.click(fmt.Sprintf(`#individual .moves > button:nth-of-type(%d)`, k+1))
@@ -317,11 +317,11 @@ func TestOtherOrbits(t *testing.T) {
 			p.drag("#input .fed", [2]float64{0.7, 0.5}, [2]float64{0.6, 0.35}, [2]float64{0.5, 0.3})
 			p.live()
 			// Both ways to compare, where there are two.
-			if eval[int](p, `__nero.state.models.value.length`) == 2 {
+			if eval[int](p, `__nero.state.place.models.value.length`) == 2 {
 				p.click(how + "button:nth-child(2)")
-				p.is(`__nero.state.compare.value`, "side")
+				p.is(`__nero.state.place.compare.value`, "side")
 				p.click(how + "button:nth-child(3)")
-				p.until(`__nero.state.compare.value === 'diff' && document.querySelector('#aggregate').textContent.includes('B − A')`)
+				p.until(`__nero.state.place.compare.value === 'diff' && document.querySelector('#aggregate').textContent.includes('B − A')`)
 				p.drawn()
 				p.keep("orbit-" + c.name + "-difference")
 				p.axe("the difference of the run "+c.name, "#aggregate")
@@ -338,7 +338,7 @@ func TestOtherOrbits(t *testing.T) {
 			}
 			q := open(t, p.address(), screen{width: 360, height: 740, scheme: "dark", touch: true})
 			q.ready()
-			q.is(`__nero.state.g.value`, want)
+			q.is(`__nero.state.place.g.value`, want)
 			q.live()
 			q.narrow()
 			q.keep("orbit-" + c.name + "-phone")
@@ -367,7 +367,7 @@ func TestServerGone(t *testing.T) {
 	p.until(`[...document.querySelectorAll('.banner')].some(e => e.textContent.includes('The server does not answer'))`)
 	p.focus(needle)
 	p.keys(kb.PageUp)
-	p.until(`document.querySelector('#individual .status .tag').textContent !== 'live' && __nero.state.g.value[0] === 105`)
+	p.until(`document.querySelector('#individual .status .tag').textContent !== 'live' && __nero.state.place.g.value[0] === 105`)
 	p.until(`document.querySelector('#individual .numbers tbody td:last-child').textContent !== '…'`)
 	p.keep("server-gone")
 	p.axe("without its server")

@@ -23,7 +23,7 @@ type plot struct{ SX, OX, SY, OY float64 }
 func (p *page) points() [][2]float64 {
 	p.t.Helper()
 	p.visible(plane)
-	xy := eval[[]float64](p, `[...__nero.state.layout.value.xy]`)
+	xy := eval[[]float64](p, `[...__nero.state.choice.layout.value.xy]`)
 	// The two that lie furthest apart along x and along y give the scales.
 	far := func(axis int) (lo, hi int) {
 		for i := range len(xy) / 2 {
@@ -36,9 +36,9 @@ func (p *page) points() [][2]float64 {
 		}
 		return lo, hi
 	}
-	was := eval[int](p, `__nero.state.sample.value`)
+	was := eval[int](p, `__nero.state.place.sample.value`)
 	place := func(i int) [2]float64 {
-		eval[bool](p, fmt.Sprintf(`(__nero.state.setSample(%d), true)`, i))
+		eval[bool](p, fmt.Sprintf(`(__nero.state.place.setSample(%d), true)`, i))
 		p.drawn()
 		q := eval[[]float64](p,
 			`(e => { const m = e.transform.baseVal.consolidate().matrix, r = document.querySelector('#samples .plane').getBoundingClientRect(); return [m.e + r.left, m.f + r.top] })(document.querySelector('#samples .plane-pick'))`)
@@ -98,18 +98,18 @@ func TestScatterPointer(t *testing.T) {
 	// Hovering previews, and commits nothing.
 	hash := p.settled()
 	p.mouse(input.DispatchMouseEventTypeMouseMoved, q[0], q[1])
-	p.is(`__nero.state.hover.value`, one)
+	p.is(`__nero.state.place.hover.value`, one)
 	p.until(`document.querySelector('#samples .plane-tip') !== null`)
-	p.steady(`__nero.state.sample.value`, 6)
+	p.steady(`__nero.state.place.sample.value`, 6)
 	if now := p.settled(); now != hash {
 		t.Errorf("hovering changed the address from %s to %s", hash, now)
 	}
 	p.keep("hover")
 	p.mouse(input.DispatchMouseEventTypeMouseMoved, 5, 5)
-	p.is(`__nero.state.hover.value`, -1)
+	p.is(`__nero.state.place.hover.value`, -1)
 
 	p.clickAt(q[0], q[1])
-	p.is(`__nero.state.sample.value`, one)
+	p.is(`__nero.state.place.sample.value`, one)
 
 	// A lasso round the left half of the box of the points.
 	xs := make([]float64, len(points))
@@ -135,8 +135,8 @@ func TestScatterPointer(t *testing.T) {
 	}
 	p.path(lasso...)
 	// points on the line, after rounding to a link
-	p.until(fmt.Sprintf(`Math.abs(__nero.state.count.value - %d) <= 2`, want))
-	n := eval[int](p, `__nero.state.count.value`)
+	p.until(fmt.Sprintf(`Math.abs(__nero.state.choice.count.value - %d) <= 2`, want))
+	n := eval[int](p, `__nero.state.choice.count.value`)
 	p.until(fmt.Sprintf(`document.querySelector('#aggregate .sub').textContent.includes('%d of 100')`, n))
 	p.until(`document.querySelector('#aggregate .chip')?.textContent.includes('lasso') && document.querySelector('#samples .plane-lasso') !== null`)
 	p.keep("lasso")
@@ -145,7 +145,7 @@ func TestScatterPointer(t *testing.T) {
 		t.Error("the address holds no lasso")
 	}
 	p.press("#samples", "Clear")
-	p.is(`__nero.state.count.value`, 100)
+	p.is(`__nero.state.choice.count.value`, 100)
 
 	// Pan by the button, and with Shift; the wheel zooms about the pointer; a double click takes it all back.
 	start := p.pick()
@@ -187,7 +187,7 @@ func TestScatterPointer(t *testing.T) {
 	p.press("#samples", "Pan")
 	p.clickAt(b.X+5, b.Y+5)
 	// Without a lasso a click beside the points changes nothing.
-	p.steady(`[__nero.state.sample.value, __nero.state.count.value]`, []int{one, 100})
+	p.steady(`[__nero.state.place.sample.value, __nero.state.choice.count.value]`, []int{one, 100})
 }
 
 // TestScatterKeys does by keyboard what TestScatterPointer does by mouse.
@@ -196,15 +196,15 @@ func TestScatterKeys(t *testing.T) {
 	p := looked(t, "&i=6&g=90", desktop)
 	p.focus(plane)
 	p.keys(kb.ArrowRight)
-	p.until(`__nero.state.hover.value >= 0 && document.querySelector('#samples .plane-tip') !== null`)
-	p.is(`__nero.state.sample.value`, 6) // a preview
-	first := eval[int](p, `__nero.state.hover.value`)
-	p.until(`/^Sample .*class/.test(__nero.state.spoken.value)`)
+	p.until(`__nero.state.place.hover.value >= 0 && document.querySelector('#samples .plane-tip') !== null`)
+	p.is(`__nero.state.place.sample.value`, 6) // a preview
+	first := eval[int](p, `__nero.state.place.hover.value`)
+	p.until(`/^Sample .*class/.test(__nero.state.tasks.spoken.value)`)
 	p.keys(kb.ArrowDown)
-	p.until(fmt.Sprintf(`__nero.state.hover.value !== %d`, first))
-	second := eval[int](p, `__nero.state.hover.value`)
+	p.until(fmt.Sprintf(`__nero.state.place.hover.value !== %d`, first))
+	second := eval[int](p, `__nero.state.place.hover.value`)
 	p.keys(kb.Enter)
-	p.is(`__nero.state.sample.value`, second)
+	p.is(`__nero.state.place.sample.value`, second)
 
 	// Zoom and pan.
 	start := p.pick()
@@ -238,12 +238,12 @@ func TestScatterKeys(t *testing.T) {
 		p.shift(kb.ArrowDown)
 	}
 	p.keys(kb.ArrowRight, kb.Enter)
-	p.until(`__nero.state.choice.value.lasso !== null && __nero.state.count.value > 0 && __nero.state.count.value < 100`)
-	if n := eval[int](p, `__nero.state.choice.value.lasso.poly.length`); n != 8 {
+	p.until(`__nero.state.choice.parts.value.lasso !== null && __nero.state.choice.count.value > 0 && __nero.state.choice.count.value < 100`)
+	if n := eval[int](p, `__nero.state.choice.parts.value.lasso.poly.length`); n != 8 {
 		t.Errorf("the box has %d coordinates, want 8", n)
 	}
 	p.keys(kb.Escape)
-	p.is(`__nero.state.count.value`, 100)
+	p.is(`__nero.state.choice.count.value`, 100)
 	p.keys("L", kb.Escape)
 	p.until(`document.querySelector('#samples .plane-cross') === null`)
 	p.keys("m")
@@ -253,13 +253,13 @@ func TestScatterKeys(t *testing.T) {
 	// The nearest ones.
 	p.write(`#samples .nearest input`, "12")
 	p.keys(kb.Enter)
-	p.is(`__nero.state.count.value`, 12)
-	if !eval[bool](p, `__nero.state.mask.value[__nero.state.sample.value] === 1`) {
+	p.is(`__nero.state.choice.count.value`, 12)
+	if !eval[bool](p, `__nero.state.choice.mask.value[__nero.state.place.sample.value] === 1`) {
 		t.Error("the nearest ones do not hold the sample itself")
 	}
 	p.focus(plane) // in a field, Escape is the field's
 	p.keys(kb.Escape)
-	p.until(`__nero.state.count.value === 100`)
+	p.until(`__nero.state.choice.count.value === 100`)
 }
 
 // TestLayouts goes through the menus above the scatter.
@@ -268,16 +268,16 @@ func TestLayouts(t *testing.T) {
 	p := looked(t, "&i=6&g=90", desktop)
 	layout := `#samples select[aria-label="Layout"]`
 	for _, m := range []string{"ica", "isomap", "tsne", "umap"} {
-		before := eval[float64](p, `__nero.state.layout.value.xy[0]`)
+		before := eval[float64](p, `__nero.state.choice.layout.value.xy[0]`)
 		p.turn(layout, m)
 		p.until(fmt.Sprintf(
-			`__nero.state.embedding.value.method === '%s' && !__nero.state.layout.state.value.busy && __nero.state.layout.value.xy.length === 200 && __nero.state.layout.value.xy[0] !== %v`, m, before))
+			`__nero.state.choice.embedding.value.method === '%s' && !__nero.state.choice.layout.state.value.busy && __nero.state.choice.layout.value.xy.length === 200 && __nero.state.choice.layout.value.xy[0] !== %v`, m, before))
 		p.until(`document.querySelector('#samples .plane-axes').textContent.length > 10`)
 	}
 	p.choose(layout, "pca")
-	p.until(`!__nero.state.layout.state.value.busy`)
+	p.until(`!__nero.state.choice.layout.state.value.busy`)
 	p.turn(`#samples select[aria-label="Of the curves of which models"]`, "b")
-	p.until(`__nero.state.embedding.value.of === 'b' && !__nero.state.layout.state.value.busy`)
+	p.until(`__nero.state.choice.embedding.value.of === 'b' && !__nero.state.choice.layout.state.value.busy`)
 	color := `#samples select[aria-label="Colour"]`
 	for _, by := range eval[[]string](p, fmt.Sprintf(`[...document.querySelector(%s).options].map(o => o.value)`,
 		quote(color))) {
@@ -291,23 +291,23 @@ func TestLayouts(t *testing.T) {
 	p.keep("classes")
 	p.axe("scatter by class", "#samples")
 	p.click("#samples .class-key button.swatch:nth-of-type(3)")
-	p.until(`__nero.state.choice.value.slice === '2'`)
+	p.until(`__nero.state.choice.parts.value.slice === '2'`)
 	p.focus("#samples .class-key button.swatch")
 	p.keys(kb.Enter)
-	p.is(`__nero.state.choice.value.slice`, "")
+	p.is(`__nero.state.choice.parts.value.slice`, "")
 	// Fitted to a slice.
 	p.turn(`#aggregate select[aria-label="Slice"]`, "6")
 	p.choose(`#samples select[aria-label="Fitted to"]`, "slice")
-	p.until(`!__nero.state.layout.state.value.busy && __nero.state.layout.value.fitted < 100`)
+	p.until(`!__nero.state.choice.layout.state.value.busy && __nero.state.choice.layout.value.fitted < 100`)
 }
 
 // TestRank walks along the order of the samples.
 func TestRank(t *testing.T) {
 	t.Parallel()
 	p := looked(t, "&i=6&g=90", desktop)
-	order := func() []int { return eval[[]int](p, `[...__nero.state.order.value]`) }
-	place := func() int { return eval[int](p, `__nero.state.place.value`) }
-	sample := func(i int) { t.Helper(); p.is(`__nero.state.sample.value`, i) }
+	order := func() []int { return eval[[]int](p, `[...__nero.state.choice.order.value]`) }
+	place := func() int { return eval[int](p, `__nero.state.choice.at.value`) }
+	sample := func(i int) { t.Helper(); p.is(`__nero.state.place.sample.value`, i) }
 	o := order()
 	k := place()
 	p.press("#samples .rank", "►")
@@ -330,25 +330,25 @@ func TestRank(t *testing.T) {
 	sample(o[99])
 	// Wherever it leads, the row of the sample is in sight.
 	for _, k := range []int{30, 50, 70, 20, 99, 0} {
-		eval[bool](p, fmt.Sprintf(`(__nero.state.setSample(%d), true)`, o[k]))
+		eval[bool](p, fmt.Sprintf(`(__nero.state.place.setSample(%d), true)`, o[k]))
 		p.until(`(r => r !== undefined && r.top >= document.querySelector('#table .rows-scroll').getBoundingClientRect().top && r.bottom <= document.querySelector('#table .rows-scroll').getBoundingClientRect().bottom + 1)(document.querySelector('#table tr.here')?.getBoundingClientRect())`)
 	}
 	p.overAt(slider, 0.5, 0.5)
 	p.click(slider)
-	p.until(`Math.abs(__nero.state.place.value - 50) < 5`)
+	p.until(`Math.abs(__nero.state.choice.at.value - 50) < 5`)
 	p.drag(slider, [2]float64{0.5, 0.5}, [2]float64{0.4, 0.5}, [2]float64{0.2, 0.5})
-	p.until(`Math.abs(__nero.state.place.value - 20) < 6`)
+	p.until(`Math.abs(__nero.state.choice.at.value - 20) < 6`)
 
 	// By another figure, the other way round.
 	p.turn("#samples .rank select", "diff")
-	p.until(`__nero.state.rank.value.by === 'diff'`)
-	diff := eval[[]float64](p, `[...__nero.state.order.value].map(i => __nero.state.column('diff')[i])`)
+	p.until(`__nero.state.choice.rank.value.by === 'diff'`)
+	diff := eval[[]float64](p, `[...__nero.state.choice.order.value].map(i => __nero.state.choice.column('diff')[i])`)
 	up := slices.IsSorted(diff)
 	if !up && !slices.IsSortedFunc(diff, func(a, b float64) int { return cmp.Compare(b, a) }) {
 		t.Error("the samples are not in order of their difference")
 	}
 	p.click("#samples .rank .field + button")
-	p.until(fmt.Sprintf(`__nero.state.rank.value.descending === %v`, up))
+	p.until(fmt.Sprintf(`__nero.state.choice.rank.value.descending === %v`, up))
 	// The table goes along.
 	p.until(`document.querySelector('#table th[aria-sort=ascending], #table th[aria-sort=descending]').textContent.startsWith('B − A')`)
 }
@@ -399,14 +399,14 @@ func TestTable(t *testing.T) {
 
 	// Rows by mouse.
 	p.click(`#table tbody tr[id]:nth-of-type(3)`)
-	third := eval[int](p, `__nero.state.order.value[2]`)
-	p.is(`__nero.state.sample.value`, third)
+	third := eval[int](p, `__nero.state.choice.order.value[2]`)
+	p.is(`__nero.state.place.sample.value`, third)
 	// Rows by keyboard.
 	p.focus("#table [role=grid]")
 	p.keys(kb.ArrowDown, kb.ArrowDown)
-	p.is(`__nero.state.sample.value`, third)
+	p.is(`__nero.state.place.sample.value`, third)
 	p.keys(kb.Enter)
-	p.is(`__nero.state.sample.value`, eval[int](p, `__nero.state.order.value[4]`))
+	p.is(`__nero.state.place.sample.value`, eval[int](p, `__nero.state.choice.order.value[4]`))
 	p.keys(kb.End)
 	p.until(`document.querySelector('#table tr.active')?.getAttribute('aria-rowindex') === '101'`)
 	if eval[string](p, `document.querySelector('#table [role=grid]').getAttribute('aria-activedescendant')`) != eval[string](p, `document.querySelector('#table tr.active').id`) {
@@ -420,21 +420,21 @@ func TestTable(t *testing.T) {
 	p.shift(kb.ArrowDown)
 	p.shift(kb.ArrowDown)
 	p.until(`document.querySelector('#table .chosen')?.textContent.includes('3 rows chosen')`)
-	three := eval[[]int](p, `[...__nero.state.order.value].slice(0, 3).sort((a, b) => a - b)`)
+	three := eval[[]int](p, `[...__nero.state.choice.order.value].slice(0, 3).sort((a, b) => a - b)`)
 	p.enter("#table .chosen", "Look at only these")
-	p.is(`__nero.state.choice.value.picked`, three)
-	p.is(`__nero.state.count.value`, 3)
+	p.is(`__nero.state.choice.parts.value.picked`, three)
+	p.is(`__nero.state.choice.count.value`, 3)
 	p.until(`document.querySelector('#aggregate .chip').textContent.includes('3 picked')`)
 	p.press("#aggregate .chip", "Remove 3 picked")
-	p.is(`__nero.state.count.value`, 100)
-	rows := eval[[]int](p, `[...__nero.state.order.value].slice(0, 6)`)
+	p.is(`__nero.state.choice.count.value`, 100)
+	rows := eval[[]int](p, `[...__nero.state.choice.order.value].slice(0, 6)`)
 	with := func(k int, modifiers int64) {
 		t.Helper()
 		b := p.box(fmt.Sprintf("#row-%d", rows[k]))
 		p.clickAt(b.X+20, b.Y+b.Height/2, func(m *input.DispatchMouseEventParams) { m.Modifiers = modifiers })
 	}
 	with(1, 0)
-	p.is(`__nero.state.sample.value`, rows[1])
+	p.is(`__nero.state.place.sample.value`, rows[1])
 	with(3, 2)
 	p.until(`document.querySelectorAll('#table tr.chosen').length >= 1`)
 	with(5, 8)
@@ -447,26 +447,26 @@ func TestTable(t *testing.T) {
 	p.keys("/")
 	p.until(`document.activeElement.id === 'rule'`)
 	p.keys("mean A < 0.4 and label = 6\r")
-	p.until(`__nero.state.count.value < 8 && __nero.state.count.value > 0 && document.querySelector('#table .sub').textContent.includes(' of 100')`)
+	p.until(`__nero.state.choice.count.value < 8 && __nero.state.choice.count.value > 0 && document.querySelector('#table .sub').textContent.includes(' of 100')`)
 	for _, c := range column(2) {
 		if c != "6" {
 			t.Errorf("a row of class %s meets label = 6", c)
 		}
 	}
-	n := eval[int](p, `__nero.state.count.value`)
+	n := eval[int](p, `__nero.state.choice.count.value`)
 	p.write("#rule", "mean A << 4\r")
 	p.until(`document.querySelector('#rule').getAttribute('aria-invalid') === 'true' && document.querySelector('#rule-help[role=alert]').textContent.length > 20`)
 	p.keep("rule")
 	p.axe("a rule that is none", "#table")
-	p.steady(`__nero.state.count.value`, n)
+	p.steady(`__nero.state.choice.count.value`, n)
 	p.write("#rule", "mean A > 2")
 	p.press("#table .rule", "Filter")
-	p.is(`__nero.state.count.value`, 0)
+	p.is(`__nero.state.choice.count.value`, 0)
 	p.until(`document.querySelector('#aggregate .empty') !== null && document.querySelector('#table .empty') !== null`)
 	p.keep("empty")
 	p.axe("an empty slice")
 	p.press("#aggregate .empty", "Show all samples")
-	p.is(`__nero.state.count.value`, 100)
+	p.is(`__nero.state.choice.count.value`, 100)
 
 	// Taken away as it stands.
 	dir := p.downloads()
@@ -478,7 +478,7 @@ func TestTable(t *testing.T) {
 		!slices.Contains(got[0], "b_minus_a") {
 		t.Errorf("%s has %d rows, the first is %q", name, len(got), got[0])
 	}
-	for i, k := range eval[[]int](p, `[...__nero.state.order.value]`) {
+	for i, k := range eval[[]int](p, `[...__nero.state.choice.order.value]`) {
 		if got[i+1][0] != strconv.Itoa(k) {
 			t.Fatalf("row %d of %s is sample %s, on the page it is %d", i, filepath.Base(name), got[i+1][0], k)
 		}

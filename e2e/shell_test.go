@@ -31,7 +31,7 @@ func TestHelp(t *testing.T) {
 	}
 	// Keys of the page behind it do nothing.
 	p.keys("]")
-	p.steady(`__nero.state.sample.value`, 6)
+	p.steady(`__nero.state.place.sample.value`, 6)
 	p.keys(kb.Escape)
 	p.until(`document.querySelector('dialog[open]') === null && document.activeElement === document.querySelector('` +
 		needle + `')`)
@@ -43,25 +43,25 @@ func TestHelp(t *testing.T) {
 	p.until(`document.querySelector('dialog[open]') === null`)
 	p.focus(needle)
 	p.keys("]", "p", "?")
-	p.steady(`[__nero.state.sample.value, __nero.state.pinned.value, document.querySelector('dialog[open]')]`,
+	p.steady(`[__nero.state.place.sample.value, __nero.state.place.pinned.value, document.querySelector('dialog[open]')]`,
 		[]any{6, -1, nil})
 	p.keys(kb.ArrowRight)
-	p.is(`__nero.state.g.value[0]`, 91)
+	p.is(`__nero.state.place.g.value[0]`, 91)
 	p.reload()
 	p.ready()
-	p.is(`__nero.state.shortcuts.value`, false)
+	p.is(`__nero.state.place.shortcuts.value`, false)
 	p.enter("header", "Help and keys")
 	p.focus("dialog.help .help-switch input")
 	p.keys(" ", kb.Escape)
 	p.focus(needle)
 	p.keys("]")
-	p.until(`__nero.state.sample.value !== 6`)
+	p.until(`__nero.state.place.sample.value !== 6`)
 
 	// Letters in a field are letters.
 	p.focus("#rule")
 	p.keys("]e?p/")
 	p.is(`document.querySelector('#rule').value`, "]e?p/")
-	p.steady(`[__nero.state.pinned.value, document.querySelector('dialog[open]')]`, []any{-1, nil})
+	p.steady(`[__nero.state.place.pinned.value, document.querySelector('dialog[open]')]`, []any{-1, nil})
 }
 
 // TestTour shows the first visitor round once, by mouse and by keyboard, and no more.
@@ -144,7 +144,7 @@ func TestTheme(t *testing.T) {
 	p.choose(menu, "auto")
 	p.until(`document.documentElement.dataset.theme === undefined`)
 	p.turn(`header .tail select[title="Colour map"]`, "cividis")
-	p.is(`__nero.state.cmap.value`, "cividis")
+	p.is(`__nero.state.place.cmap.value`, "cividis")
 }
 
 // TestExport takes every plot and table away, by mouse and by keyboard, and reads what came.
@@ -222,7 +222,7 @@ func TestExport(t *testing.T) {
 	name, b = take("Samples as CSV", ".csv")
 	rows := csvRows(t, name, b)
 	k := slices.Index(rows[0], "mean_a")
-	first := eval[[]float64](p, `(i => [i, __nero.state.stats[0].value.mean[i]])(__nero.state.order.value[0])`)
+	first := eval[[]float64](p, `(i => [i, __nero.state.data.stats[0].value.mean[i]])(__nero.state.choice.order.value[0])`)
 	if len(rows) != 101 || k < 0 || rows[1][0] != fmt.Sprint(first[0]) ||
 		fmt.Sprintf("%.4g", first[1]) != fmt.Sprintf("%.4g", number64(t, rows[1][k])) {
 		t.Errorf("%s: %d rows, the first is %q, the page has %v", name, len(rows), rows[1], first)

@@ -28,12 +28,12 @@ func TestSlices(t *testing.T) {
 	// By class, from the menu and from the list.
 	menu := `#aggregate select[aria-label="Slice"]`
 	p.turn(menu, "6")
-	p.until(`__nero.state.count.value === 7 && document.querySelector('#aggregate .sub').textContent.includes('7 of 100')`)
+	p.until(`__nero.state.choice.count.value === 7 && document.querySelector('#aggregate .sub').textContent.includes('7 of 100')`)
 	p.until(`document.querySelector('#aggregate .legend .count').textContent === 'n = 7'`)
 	p.press("#slices .slices-table", "class 3")
-	p.until(`__nero.state.choice.value.slice === '3' && document.querySelector('#slices tr.on .slice-name').textContent === 'class 3'`)
+	p.until(`__nero.state.choice.parts.value.slice === '3' && document.querySelector('#slices tr.on .slice-name').textContent === 'class 3'`)
 	p.enter("#slices .slices-table", "all")
-	p.is(`__nero.state.count.value`, 100)
+	p.is(`__nero.state.choice.count.value`, 100)
 	// The mean of every slice comes with its interval.
 	p.until(`document.querySelectorAll('#slices .slices-table .interval').length >= 20`)
 
@@ -41,8 +41,8 @@ func TestSlices(t *testing.T) {
 	const evil = `<img src=x onerror=alert(1)> & "数字" 🙂 ñ`
 	p.turn(menu, "2")
 	p.write("#rule", "mean A < 0.5\r")
-	p.until(`__nero.state.count.value < 16 && __nero.state.count.value > 0`)
-	n := eval[int](p, `__nero.state.count.value`)
+	p.until(`__nero.state.choice.count.value < 16 && __nero.state.choice.count.value > 0`)
+	n := eval[int](p, `__nero.state.choice.count.value`)
 	name := `#slices input[aria-label="Name of the slice"]`
 	p.write(name, "\r")
 	p.until(`document.querySelector('#slices .new-slice [role=alert]')?.textContent === 'A slice needs a name.'`)
@@ -50,8 +50,8 @@ func TestSlices(t *testing.T) {
 	p.until(`document.querySelector('#slices .new-slice [role=alert]')?.textContent.includes('already')`)
 	p.write(name, evil)
 	p.press("#slices .new-slice", "Keep")
-	p.is(`(c => [c.slice, c.rule, c.lasso, c.picked])(__nero.state.choice.value)`, []any{evil, "", nil, nil})
-	p.is(`__nero.state.count.value`, n)
+	p.is(`(c => [c.slice, c.rule, c.lasso, c.picked])(__nero.state.choice.parts.value)`, []any{evil, "", nil, nil})
+	p.is(`__nero.state.choice.count.value`, n)
 	if got := p.list(); !slices.Equal(got, []string{evil}) {
 		t.Errorf("the list holds %q, want %q", got, evil)
 	}
@@ -71,21 +71,21 @@ func TestSlices(t *testing.T) {
 	// Union, intersection, and all the others.
 	p.turn(`#slices select[aria-label="Slice to combine with"]`, "3")
 	p.press("#slices", "or")
-	p.is(`__nero.state.count.value`, n+8)
+	p.is(`__nero.state.choice.count.value`, n+8)
 	p.enter("#slices", "Invert")
-	p.is(`__nero.state.count.value`, 92-n)
+	p.is(`__nero.state.choice.count.value`, 92-n)
 	p.turn(`#slices select[aria-label="Slice to combine with"]`, "2")
 	p.enter("#slices", "and")
-	p.is(`__nero.state.count.value`, 16-n)
+	p.is(`__nero.state.choice.count.value`, 16-n)
 	p.write(name, "rest of 2\r")
-	p.until(`__nero.state.choice.value.slice === 'rest of 2'`)
+	p.until(`__nero.state.choice.parts.value.slice === 'rest of 2'`)
 	p.press("#slices", "All samples")
-	p.is(`__nero.state.count.value`, 100)
+	p.is(`__nero.state.choice.count.value`, 100)
 
 	// Another tab hears of it at once, and a later visitor finds it.
 	q := p.again(link)
 	q.ready()
-	q.is(`__nero.state.count.value`, n)
+	q.is(`__nero.state.choice.count.value`, n)
 	if got := q.list(); !slices.Equal(got, []string{evil, "rest of 2"}) {
 		t.Errorf("a second tab lists %q", got)
 	}
@@ -141,7 +141,7 @@ func TestConflict(t *testing.T) {
 	}
 	kept := func(p *page, want ...string) {
 		t.Helper()
-		p.until(`JSON.stringify((__nero.state.kept.value?.slices ?? []).map(s => s.name).sort()) === ` +
+		p.until(`JSON.stringify((__nero.state.choice.kept.value?.slices ?? []).map(s => s.name).sort()) === ` +
 			quote(string(encode(want))))
 	}
 	keep(q, "theirs")

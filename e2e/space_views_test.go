@@ -37,7 +37,7 @@ func (p *page) drawnIn() {
 func (p *page) at(want ...float64) {
 	p.t.Helper()
 	p.until(fmt.Sprintf(
-		`(g => g.length === %d && [%s].every((v, k) => Math.abs(v - g[k]) < 0.02))(__nero.state.g.value)`, len(want),
+		`(g => g.length === %d && [%s].every((v, k) => Math.abs(v - g[k]) < 0.02))(__nero.state.place.g.value)`, len(want),
 		strings.Trim(strings.ReplaceAll(fmt.Sprint(want), " ", ", "), "[]")))
 }
 
@@ -108,7 +108,7 @@ func TestDiscs(t *testing.T) {
 	// The worst elements are a table of links.
 	q.click("#individual details.worst summary")
 	q.click("#individual details.worst tbody tr:first-child .link")
-	q.until(`Math.abs(Math.hypot(...__nero.state.g.value) - 150) < 1`)
+	q.until(`Math.abs(Math.hypot(...__nero.state.place.g.value) - 150) < 1`)
 }
 
 // TestDiscsAreDrawn compares the colours of the discs with the values: an element where it belongs, and one colour for
@@ -182,10 +182,10 @@ func TestSpace(t *testing.T) {
 			p.keys("t")
 			p.until(`document.querySelector('#input .view3d.turn') !== null`)
 			p.keys(kb.ArrowRight)
-			p.until(`Math.abs(Math.hypot(...__nero.state.g.value) - 5) < 0.1`)
+			p.until(`Math.abs(Math.hypot(...__nero.state.place.g.value) - 5) < 0.1`)
 			asked := p.asked(`/probe\?`)
 			p.drag(v, [2]float64{0.5, 0.5}, [2]float64{0.6, 0.5}, [2]float64{0.8, 0.5})
-			p.until(`Math.hypot(...__nero.state.g.value) > 20`)
+			p.until(`Math.hypot(...__nero.state.place.g.value) > 20`)
 			p.until(`document.querySelector('#individual .status .tag.live') !== null`)
 			if p.asked(`/probe\?`) <= asked {
 				t.Error("no model was asked while the cloud was turned")
@@ -256,7 +256,7 @@ func TestMolecules(t *testing.T) {
 	p.until(`/error of A/.test(document.querySelector('#input .axisnote').textContent)`)
 	// Turned, the reference turns along.
 	p.press("#individual", "z +90°")
-	p.until(`Math.abs(__nero.state.g.value[2] - 90) < 0.01 && document.querySelector('#detail .behind') === null`)
+	p.until(`Math.abs(__nero.state.place.g.value[2] - 90) < 0.01 && document.querySelector('#detail .behind') === null`)
 	p.until(`(r => r && r !== ` + quote(f[0][5]) +
 		`)([...document.querySelectorAll('#detail .perrow tbody tr')][0]?.lastElementChild.textContent.trim())`)
 }
@@ -272,21 +272,21 @@ func TestAngle(t *testing.T) {
 	last := 0.0
 	for range 4 {
 		p.keys(kb.ArrowRight)
-		now := eval[float64](p, `Math.hypot(...__nero.state.g.value.slice(0, 3))`)
+		now := eval[float64](p, `Math.hypot(...__nero.state.place.g.value.slice(0, 3))`)
 		if !(now >= last-1e-6) {
 			t.Errorf("from %v° to %v°", last, now)
 		}
 		last = now
 	}
 	p.keys(kb.End)
-	if now := eval[float64](p, `Math.hypot(...__nero.state.g.value.slice(0, 3))`); now < 170 {
+	if now := eval[float64](p, `Math.hypot(...__nero.state.place.g.value.slice(0, 3))`); now < 170 {
 		t.Errorf("the last element turns by %v°", now)
 	}
 	if text := p.attr(slider, "aria-valuetext"); !strings.Contains(text, "about") {
 		t.Errorf("the slider says %q", text)
 	}
 	p.drag("#individual .plot svg", [2]float64{0.5, 0.5})
-	p.until(`(w => w > 45 && w < 135)(Math.hypot(...__nero.state.g.value.slice(0, 3)))`)
+	p.until(`(w => w > 45 && w < 135)(Math.hypot(...__nero.state.place.g.value.slice(0, 3)))`)
 	// A median and a worst line for each model, and apart for inverted elements.
 	if n := eval[int](p, `document.querySelectorAll('#individual .line.worst').length`); n != 4 {
 		t.Errorf("%d lines of the worst elements, want 4", n)
@@ -301,11 +301,11 @@ func TestRanks(t *testing.T) {
 	const slider = "#individual [role=slider]"
 	p.focus(slider)
 	p.keys(kb.End)
-	p.is(`__nero.state.here.value`, "identity")
+	p.is(`__nero.state.place.here.value`, "identity")
 	for range 12 {
 		p.keys(kb.ArrowLeft)
 	}
-	first := eval[string](p, `__nero.state.here.value`)
+	first := eval[string](p, `__nero.state.place.here.value`)
 	if !strings.Contains(first, "and 1 rows more") {
 		t.Errorf("the worst element is %q", first)
 	}
@@ -319,7 +319,7 @@ func TestRanks(t *testing.T) {
 	// Elements of nine coordinates are one number in the address.
 	p.until(`/[?&]g=\d+(&|$)/.test(location.hash)`)
 	p.click(`#individual details.worst [title="Go to (0 1)"]`)
-	p.is(`__nero.state.here.value`, "(0 1)")
+	p.is(`__nero.state.place.here.value`, "(0 1)")
 	p.until(`/^y/.test(document.querySelector('#detail .outputs tbody tr')?.textContent ?? '')`)
 	if n := eval[int](p, `document.querySelectorAll('#input .graph line').length`); n != 8 {
 		t.Errorf("%d edges are drawn, want 8", n)
@@ -352,11 +352,11 @@ func TestGenerators(t *testing.T) {
 		t.Errorf("%d lines, want one for the turn and one for the scale", n)
 	}
 	p.drag(`#individual .lanes figure:nth-child(2) svg`, [2]float64{0.9, 0.5})
-	p.until(`__nero.state.g.value[0] === 0 && __nero.state.g.value[1] > 1.3`)
+	p.until(`__nero.state.place.g.value[0] === 0 && __nero.state.place.g.value[1] > 1.3`)
 	q := spatial(t, true, "flow", "&i=0", desktop)
 	q.focus("#individual [role=application]")
 	q.keys(kb.ArrowRight)
-	q.until(`__nero.state.g.value[0] > 0 && __nero.state.g.value[1] === 0`)
+	q.until(`__nero.state.place.g.value[0] > 0 && __nero.state.place.g.value[1] === 0`)
 	q.until(`document.querySelector('#input .player') !== null && document.querySelectorAll('#detail canvas').length > 0`)
 }
 
@@ -415,7 +415,7 @@ func TestInSpaceReport(t *testing.T) {
 	// A quarter turn about x takes y to z: the reader's own arithmetic.
 	turned := eval[[]float64](p,
 		`[...document.querySelector('#input details tbody tr').children].slice(1).map(c => Number(c.textContent.replace('−', '-')))`)
-	want := cloud(eval[int](p, `__nero.state.sample.value`)).Row(0)
+	want := cloud(eval[int](p, `__nero.state.place.sample.value`)).Row(0)
 	for k, v := range []float64{want[0], -want[2], want[1]} {
 		if math.Abs(turned[k]-v) > 1e-3 {
 			t.Errorf("point 0 lies at %v, want %v turned about x", turned, want)

@@ -446,7 +446,7 @@ func TestSpeed(t *testing.T) {
 				m := eval[map[string]float64](p, `__speed.paints`)
 				first, line, points, rows = append(first, m["first-contentful-paint"]), append(line, m["aggregate"]),
 					append(points, m["scatter"]), append(rows, m["table"])
-				p.until(`document.querySelector('#samples canvas')?.dataset.ms > 0 && !__nero.state.samples.state.value.busy`)
+				p.until(`document.querySelector('#samples canvas')?.dataset.ms > 0 && !__nero.state.data.samples.state.value.busy`)
 				all = append(all, eval[float64](p, `performance.now()`))
 				page, serves = append(page, p.thread()), append(serves, float64(s.busy().Milliseconds()))
 			})
@@ -483,7 +483,7 @@ func TestSpeed(t *testing.T) {
 		p := rested(t, home)
 		var r []reaction
 		for k := range rounds {
-			name := eval[string](p, fmt.Sprintf(`__nero.state.run.value.slices.filter(x => x.label >= 0)[%d].name`, k))
+			name := eval[string](p, fmt.Sprintf(`__nero.state.data.run.value.slices.filter(x => x.label >= 0)[%d].name`, k))
 			r = append(r, p.react("change", []string{"aggregate", "scatter"},
 				func() { p.choose("#aggregate select[aria-label=Slice]", name) }))
 		}
@@ -491,7 +491,7 @@ func TestSpeed(t *testing.T) {
 		r = nil
 		for range rounds {
 			p.choose("#aggregate select[aria-label=Slice]",
-				eval[string](p, `__nero.state.run.value.slices.filter(x => x.label >= 0)[0].name`))
+				eval[string](p, `__nero.state.data.run.value.slices.filter(x => x.label >= 0)[0].name`))
 			time.Sleep(700 * time.Millisecond)
 			r = append(r, p.react("change", []string{"aggregate", "scatter"},
 				func() { p.choose("#aggregate select[aria-label=Slice]", "") }))
@@ -511,9 +511,9 @@ func TestSpeed(t *testing.T) {
 			}
 			r = append(r, p.react("pointerup", []string{"aggregate", "scatter"},
 				func() { p.drag("#samples .plane", round...) }))
-			caught = append(caught, eval[float64](p, `__nero.state.count.value`))
+			caught = append(caught, eval[float64](p, `__nero.state.choice.count.value`))
 		}
-		tell(t, fmt.Sprintf("lasso around %.0f of %d", median(caught), eval[int](p, `__nero.state.n.value`)), r,
+		tell(t, fmt.Sprintf("lasso around %.0f of %d", median(caught), eval[int](p, `__nero.state.data.n.value`)), r,
 			"aggregate", "scatter", "table")
 	})
 
@@ -562,7 +562,7 @@ func TestSpeed(t *testing.T) {
 		for k := range rounds {
 			r = append(r, p.react("input", []string{"rank", "individual"}, func() {
 				eval[bool](p, fmt.Sprintf(
-					`(e => { e.value = %d; e.dispatchEvent(new Event('input', {bubbles: true})); return true })(document.querySelector('#samples .rank input[type=range]'))`, 2+(k+1)*eval[int](p, `__nero.state.n.value`)/10))
+					`(e => { e.value = %d; e.dispatchEvent(new Event('input', {bubbles: true})); return true })(document.querySelector('#samples .rank input[type=range]'))`, 2+(k+1)*eval[int](p, `__nero.state.data.n.value`)/10))
 			}))
 		}
 		tell(t, "slider through the ranking", r, "rank", "individual", "scatter")
@@ -603,7 +603,7 @@ func speedDrag(t *testing.T, p *page, what string) {
 		d.asked = new Map();
 		addEventListener('pointermove', d.on, {capture: true});
 		let last = __nero.lastAnswer;
-		d.off = __nero.state.live.answer.subscribe(a => {
+		d.off = __nero.state.place.live.answer.subscribe(a => {
 			const t = a && d.asked.get(a.want.seq);
 			if (t === undefined || !a) return;
 			requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = () => d.live.push(performance.now() - t); c.port2.postMessage(0) });
@@ -659,7 +659,7 @@ func TestSpeedLive(t *testing.T) {
 	}
 	s := watched(t, bin, dir)
 	p := fast(t, at(s.address, "/run/run?v=1&i=6&g=0"))
-	p.until(`__nero.state.canProbe.value && __nero.lastAnswer > 0`)
+	p.until(`__nero.state.place.canProbe.value && __nero.lastAnswer > 0`)
 	for range 3 {
 		speedDrag(t, p, "live")
 	}

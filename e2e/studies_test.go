@@ -30,13 +30,13 @@ func TestStudies(t *testing.T) {
 	p.live()
 	const warned = `/differ by more than rounding/.test(document.querySelector('#individual').textContent)`
 	p.drag(window+" .stage", [2]float64{.5, .5}, [2]float64{.5 + 8./256, .5 - 16./256})
-	p.is(`__nero.state.g.value`, []float64{-8, 16})
+	p.is(`__nero.state.place.g.value`, []float64{-8, 16})
 	p.live()
 	p.until(`document.querySelectorAll('#detail .found').length > 0 && document.querySelectorAll('#detail .refbox').length >= 2`)
 	p.steady(warned, false) // it is an element of the plan: live and recorded values are the same
 	p.focus(mapView)
 	p.keys(kb.ArrowRight, kb.ArrowRight, kb.ArrowRight)
-	p.is(`__nero.state.g.value`, []float64{-5, 16})
+	p.is(`__nero.state.place.g.value`, []float64{-5, 16})
 	p.live()
 	p.keep("cells")
 
@@ -49,7 +49,7 @@ func TestStudies(t *testing.T) {
 	q.steady(warned, false)
 	q.focus(picker)
 	q.keys(kb.ArrowLeft)
-	q.is(`__nero.state.pixel.value`, []int{128, 127})
+	q.is(`__nero.state.place.pixel.value`, []int{128, 127})
 	q.choose("header select[aria-label=Reference]", "consensus")
 	// The consensus is found beside the answers; the page asks again until it is there.
 	q.until(`document.querySelectorAll('#detail .flowrow figcaption small').length >= 2 && !/waiting for its reference/.test(document.querySelector('#detail').textContent) && /reference: consensus/.test(document.querySelector('#detail').textContent)`)

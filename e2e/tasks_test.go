@@ -108,19 +108,19 @@ func TestShiftsWorked(t *testing.T) {
 	const field = "#individual .map .field"
 	// The middle of the cell in the third column and the fifth row.
 	p.drag(field, [2]float64{.5, .5}, [2]float64{.4, .7}, [2]float64{2.5 / 7, 4.5 / 5})
-	p.is(`__nero.state.g.value`, []float64{-4, 8})
+	p.is(`__nero.state.place.g.value`, []float64{-4, 8})
 	p.live()
 	p.focus(mapView)
 	p.keys(kb.ArrowRight)
-	p.is(`__nero.state.g.value`, []float64{-3, 8}) // live: by pixels
+	p.is(`__nero.state.place.g.value`, []float64{-3, 8}) // live: by pixels
 	p.keys(kb.ArrowDown, kb.ArrowUp, kb.ArrowUp)
-	p.is(`__nero.state.g.value`, []float64{-3, 7})
+	p.is(`__nero.state.place.g.value`, []float64{-3, 7})
 	p.shift(kb.ArrowLeft)
-	p.is(`__nero.state.g.value`, []float64{-13, 7})
+	p.is(`__nero.state.place.g.value`, []float64{-13, 7})
 	p.keys(kb.Home)
-	p.is(`__nero.state.g.value`, []float64{0, 0})
+	p.is(`__nero.state.place.g.value`, []float64{0, 0})
 	p.write("#individual .typed", "8, -4\r")
-	p.is(`__nero.state.g.value`, []float64{8, -4})
+	p.is(`__nero.state.place.g.value`, []float64{8, -4})
 	p.live()
 	if text := p.text("#input .facts"); !strings.Contains(text, "shifted by 8, −4 px") ||
 		!strings.Contains(text, "window at 16, 24 of 80 × 72") {
@@ -135,13 +135,13 @@ func TestShiftsWorked(t *testing.T) {
 	edges := []float64{-15.5, -8.5, -3.5, -1, 0.5, 4, 10} // in the middle between neighbors
 	for k, x := range sparseX {
 		q.drag(field, [2]float64{((edges[k]+edges[k+1])/2 + 15.5) / 25.5, .5})
-		q.is(`__nero.state.g.value[0]`, x)
+		q.is(`__nero.state.place.g.value[0]`, x)
 	}
 	q.focus(mapView)
 	q.keys(kb.ArrowLeft)
-	q.is(`__nero.state.g.value[0]`, 1)
+	q.is(`__nero.state.place.g.value[0]`, 1)
 	q.keys(kb.ArrowLeft)
-	q.is(`__nero.state.g.value[0]`, 0)
+	q.is(`__nero.state.place.g.value[0]`, 0)
 }
 
 // TestWindow drags the window over the photo: to the right, and the object goes to the left within it.
@@ -153,21 +153,21 @@ func TestWindow(t *testing.T) {
 	asked := p.asked(`/probe\?`)
 	dx, dy := 8/float64(photoW), 4/float64(photoH)
 	p.drag(window+" .stage", [2]float64{.5, .5}, [2]float64{.5 + dx/2, .5}, [2]float64{.5 + dx, .5 + dy})
-	p.is(`__nero.state.g.value`, []float64{-8, -4})
+	p.is(`__nero.state.place.g.value`, []float64{-8, -4})
 	p.live()
 	if p.asked(`/probe\?`) == asked {
 		t.Error("nobody asked the models")
 	}
 	// It cannot leave the photo.
 	p.drag(window+" .stage", [2]float64{.5, .5}, [2]float64{.99, .5}, [2]float64{4, .5})
-	p.is(`__nero.state.g.value[0]`, -float64(photoW-windowSide)/2)
+	p.is(`__nero.state.place.g.value[0]`, -float64(photoW-windowSide)/2)
 	p.focus(window)
 	p.keys(kb.Home)
-	p.is(`__nero.state.g.value`, []float64{0, 0})
+	p.is(`__nero.state.place.g.value`, []float64{0, 0})
 	p.keys(kb.ArrowRight, kb.ArrowDown, kb.ArrowDown)
-	p.is(`__nero.state.g.value`, []float64{-1, -2})
+	p.is(`__nero.state.place.g.value`, []float64{-1, -2})
 	p.shift(kb.ArrowLeft)
-	p.is(`__nero.state.g.value`, []float64{9, -2})
+	p.is(`__nero.state.place.g.value`, []float64{9, -2})
 	if b.Width < 100 {
 		t.Errorf("the photo is %v px wide", b.Width)
 	}
@@ -268,7 +268,7 @@ func TestTiles(t *testing.T) {
 	here := func(n int) {
 		t.Helper()
 		e, _ := group.AtNumber(g, n)
-		p.is(`__nero.state.g.value`, []float64(e))
+		p.is(`__nero.state.place.g.value`, []float64(e))
 	}
 	here(0)
 	// The letter lies as the element lays it: its foot, at the left bottom, goes where the table of the group says.
@@ -349,7 +349,7 @@ func TestFlow(t *testing.T) {
 	p := staged(t, "square", "&i=0&g=90,0,0", true, desktop)
 	p.visible(picker)
 	p.drag(picker+" .stage", [2]float64{3.5 / fieldSide, 5.5 / fieldSide})
-	p.is(`__nero.state.pixel.value`, []int{5, 3})
+	p.is(`__nero.state.place.pixel.value`, []int{5, 3})
 	numbers := func(r, c int) {
 		t.Helper()
 		g, err := group.Parse("D4 x Time")
@@ -370,10 +370,10 @@ func TestFlow(t *testing.T) {
 	numbers(5, 3)
 	p.focus(picker)
 	p.keys(kb.ArrowRight, kb.ArrowRight, kb.ArrowDown)
-	p.is(`__nero.state.pixel.value`, []int{6, 5})
+	p.is(`__nero.state.place.pixel.value`, []int{6, 5})
 	numbers(6, 5)
 	p.shift(kb.ArrowUp)
-	p.is(`__nero.state.pixel.value`, []int{0, 5})
+	p.is(`__nero.state.place.pixel.value`, []int{0, 5})
 	p.until(`/[?&]px=0,5(&|$)/.test(location.hash)`)
 	if n := eval[int](p,
 		`document.querySelectorAll('#detail .flowrow:first-child .quiver .arrow.m0').length`); n != 64 {
@@ -407,8 +407,8 @@ func TestFlow(t *testing.T) {
 	p.axe("flow", "#detail")
 	p.reload()
 	p.until(`document.querySelector('#detail .pixel') !== null`)
-	p.is(`__nero.state.pixel.value`, []int{0, 5})
-	p.is(`__nero.state.reference.value`, "self")
+	p.is(`__nero.state.place.pixel.value`, []int{0, 5})
+	p.is(`__nero.state.place.reference.value`, "self")
 }
 
 // TestFrames shows the pictures of a pair one after the other, by themselves and by hand; who wants no motion goes on
@@ -417,26 +417,26 @@ func TestFrames(t *testing.T) {
 	t.Parallel()
 	p := staged(t, "square", "&i=0&g=0,0,0", true, desktop)
 	p.press("#input .player", "Picture after")
-	p.is(`__nero.state.frame.value`, 1)
+	p.is(`__nero.state.place.frame.value`, 1)
 	p.until(`/[?&]fr=1/.test(location.hash)`)
 	p.enter("#input .player", "Picture before")
-	p.is(`__nero.state.frame.value`, 0)
+	p.is(`__nero.state.place.frame.value`, 0)
 	before := p.pixels("#input .frames-view canvas")
 	p.press("#input .player", "Play the pictures")
-	p.until(`__nero.state.frame.value === 1`)
+	p.until(`__nero.state.place.frame.value === 1`)
 	if slices.Equal(before, p.pixels("#input .frames-view canvas")) {
 		t.Error("both pictures look alike")
 	}
-	p.until(`__nero.state.frame.value === 0`)
+	p.until(`__nero.state.place.frame.value === 0`)
 	p.press("#input .player", "Stop the pictures")
 	p.pause(700)
-	still := eval[int](p, `__nero.state.frame.value`)
-	p.steady(`__nero.state.frame.value`, still)
+	still := eval[int](p, `__nero.state.place.frame.value`)
+	p.steady(`__nero.state.place.frame.value`, still)
 	q := staged(t, "square", "&i=0&g=0,0,0", true, screen{width: 1440, height: 900, scheme: "light", reduced: true})
 	q.press("#input .player", "Play the pictures")
-	q.is(`__nero.state.frame.value`, 1)
+	q.is(`__nero.state.place.frame.value`, 1)
 	q.pause(900)
-	q.steady(`__nero.state.frame.value`, 1)
+	q.steady(`__nero.state.place.frame.value`, 1)
 }
 
 // TestReference compares with the label, or with what a model's own answers agree on; what that is worth is said.
@@ -447,7 +447,7 @@ func TestReference(t *testing.T) {
 		t.Error("a consensus is spoken of where there is none")
 	}
 	p.choose("header select[aria-label=Reference]", "consensus")
-	p.is(`__nero.state.run.value.metric_list[__nero.state.metric.value].name`, "conf_iou@consensus")
+	p.is(`__nero.state.data.run.value.metric_list[__nero.state.place.metric.value].name`, "conf_iou@consensus")
 	p.until(`/self-agreement, not correctness/.test(document.querySelector('#aggregate').textContent)`)
 	p.until(`/40 % of the elements — weak.*60 % of the elements/.test(document.querySelector('#individual .caution')?.textContent ?? '')`)
 	if n := strings.Count(p.text("#individual .caution"), "weak"); n != 1 {
@@ -476,7 +476,7 @@ func TestFamily(t *testing.T) {
 		t.Error("the widest map does not say that it goes on")
 	}
 	p.press("#aggregate .family", "wide")
-	p.is(`__nero.state.a.value`, 2)
+	p.is(`__nero.state.place.a.value`, 2)
 	p.choose("#aggregate select[aria-label=Slice]", "1")
 	p.until(`/n = 3/.test(document.querySelector('#aggregate').textContent)`)
 	p.keep("family")
@@ -510,13 +510,13 @@ func TestStoredTasks(t *testing.T) {
 	p.until(`/Fields are not stored/.test(document.querySelector('#detail').textContent)`)
 	p.focus(tileView + " [aria-checked=true]")
 	p.keys(kb.ArrowLeft)
-	p.is(`__nero.state.g.value`, []float64{0, 1, 0})
+	p.is(`__nero.state.place.g.value`, []float64{0, 1, 0})
 	q := staged(t, "shifts", "&i=0&g=0,0", false, desktop)
 	q.until(`document.querySelectorAll('#detail .found').length === 6`)
 	q.focus(mapView)
 	q.keys(kb.ArrowRight)
-	q.is(`__nero.state.g.value`, []float64{4, 0}) // the next element of the plan
-	q.until(`__nero.state.recordedBoxes.state.value.value?.element === 18`)
+	q.is(`__nero.state.place.g.value`, []float64{4, 0}) // the next element of the plan
+	q.until(`__nero.state.data.recordedBoxes.state.value.value?.element === 18`)
 }
 
 // TestStagedReport opens both tasks from a file: pictures, recorded boxes and what the data say are in it, fields are
@@ -553,8 +553,8 @@ func TestStagedReport(t *testing.T) {
 	p.until(`document.querySelectorAll('#detail .found').length === 6`)
 	p.focus(mapView)
 	p.keys(kb.ArrowRight)
-	p.is(`__nero.state.g.value`, []float64{4, 0})
-	want := stagedBoxes(&job0, 0, eval[int](p, `__nero.state.sample.value`), group.Element{4, 0})[0]
+	p.is(`__nero.state.place.g.value`, []float64{4, 0})
+	want := stagedBoxes(&job0, 0, eval[int](p, `__nero.state.place.sample.value`), group.Element{4, 0})[0]
 	p.until(fmt.Sprintf(`document.querySelector('#detail .boxes-table tbody td').textContent === %q`,
 		fmt.Sprintf("%.3f", want.Score)))
 	// The key object of the data is in the file too, so overlaps are known; what was fed is drawn, but for the photo
@@ -569,10 +569,10 @@ func TestStagedReport(t *testing.T) {
 	q.until(`/Fields are not stored, and a file runs no models/.test(document.querySelector('#detail')?.textContent ?? '')`)
 	q.focus(tileView + " [aria-checked=true]")
 	q.keys(kb.ArrowDown)
-	q.is(`__nero.state.g.value`, []float64{180, 1, 0})
+	q.is(`__nero.state.place.g.value`, []float64{180, 1, 0})
 	q.until(`document.querySelector('#input .frameno')?.textContent === '1 / 2'`)
 	q.enter("#input .player", "Picture after")
-	q.is(`__nero.state.frame.value`, 1)
+	q.is(`__nero.state.place.frame.value`, 1)
 	q.keep("report-square")
 	q.quiet()
 }

@@ -9,7 +9,8 @@ import { sync } from './core/history';
 import { inside } from './core/report';
 import type { Counts } from './core/live';
 import { Client, ServerSource, type Source } from './core/source';
-import { State, type Color, type Theme } from './core/state';
+import type { Color, Theme } from './core/place';
+import { State } from './core/state';
 import { Banners } from './shell/banner';
 import { Header } from './shell/header';
 import { keys } from './shell/keys';
@@ -30,7 +31,7 @@ declare global {
 const helpOpen = signal(false);
 
 function Page({ s }: { s: State }) {
-  const page = s.page.value;
+  const page = s.place.page.value;
   return (
     <>
       <Header s={s} help={() => (helpOpen.value = true)} />
@@ -41,7 +42,7 @@ function Page({ s }: { s: State }) {
       <Help s={s} open={helpOpen.value} close={() => (helpOpen.value = false)} tour={() => { helpOpen.value = false; startTour(); }} />
       <Tour s={s} />
       <div class="hidden" role="status" aria-live="polite">
-        {s.spoken}
+        {s.tasks.spoken}
       </div>
     </>
   );
@@ -64,13 +65,13 @@ function remember(s: State): void {
     }
   };
   const theme = get('theme');
-  if (theme === 'light' || theme === 'dark') s.theme.value = theme satisfies Theme;
+  if (theme === 'light' || theme === 'dark') s.place.theme.value = theme satisfies Theme;
   const map = get('map');
-  if (map === 'cividis') s.cmap.value = map satisfies Color;
-  s.shortcuts.value = get('shortcuts') !== 'off';
-  effect(() => set('theme', s.theme.value));
-  effect(() => set('map', s.cmap.value));
-  effect(() => set('shortcuts', s.shortcuts.value ? 'on' : 'off'));
+  if (map === 'cividis') s.place.cmap.value = map satisfies Color;
+  s.place.shortcuts.value = get('shortcuts') !== 'off';
+  effect(() => set('theme', s.place.theme.value));
+  effect(() => set('map', s.place.cmap.value));
+  effect(() => set('shortcuts', s.place.shortcuts.value ? 'on' : 'off'));
 }
 
 /** Starts the interface over a source in an element. */
@@ -78,24 +79,24 @@ export function start(source: Source, root: HTMLElement): State {
   const s = new State(new Client(source));
   remember(s);
   effect(() => {
-    const t = s.theme.value;
+    const t = s.place.theme.value;
     if (t === 'auto') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = t;
   });
   effect(() => {
-    const run = s.run.value;
-    document.title = s.page.value === 'run' && run ? `${run.name} · NERO` : 'NERO';
+    const run = s.data.run.value;
+    document.title = s.place.page.value === 'run' && run ? `${run.name} · NERO` : 'NERO';
   });
   s.start();
   sync(s);
   // An address that says nothing shows the run at once where there is but one.
   const bare = !location.hash;
   if (source.live)
-    void s.list().then(() => {
-      const runs = s.runs.value?.runs ?? [];
+    void s.data.list().then(() => {
+      const runs = s.data.runs.value?.runs ?? [];
       const only = runs.length === 1 ? runs[0] : undefined;
-      if (bare && only && s.page.peek() === 'runs' && !s.runID.peek()) {
-        s.page.value = 'run';
+      if (bare && only && s.place.page.peek() === 'runs' && !s.data.runID.peek()) {
+        s.place.page.value = 'run';
         s.show(only.id);
       }
     });
@@ -104,7 +105,7 @@ export function start(source: Source, root: HTMLElement): State {
     rule: () => void focusRule(),
     export: () => document.querySelector<HTMLElement>('#export')?.click(),
   });
-  window.__nero = Object.assign(Object.create(s.live.counts) as Counts, { state: s });
+  window.__nero = Object.assign(Object.create(s.place.live.counts) as Counts, { state: s });
   root.replaceChildren();
   render(<Page s={s} />, root);
   return s;
@@ -115,7 +116,7 @@ const report = inside(document);
 if (root && report) {
   if (!/^#\/\w+\/./.test(location.hash)) history.replaceState(null, '', report.home);
   const s = start(report, root);
-  report.tell = (t) => s.notify('info', t);
-  if (report.notice) s.notify('info', report.notice);
-  if (!s.runID.value) s.show(report.directory.run);
+  report.tell = (t) => s.tasks.notify('info', t);
+  if (report.notice) s.tasks.notify('info', report.notice);
+  if (!s.data.runID.value) s.show(report.directory.run);
 } else if (root) start(new ServerSource(location.href), root);

@@ -39,49 +39,49 @@ async function page(hash: string, source = new FakeSource()): Promise<{ s: State
   const s = new State(new Client(source));
   const b = new Fake(hash);
   const ends = [s.start(), sync(s, b)];
-  for (let k = 0; k < 300 && !(s.run.value && s.layout.value && s.samples.value); k++) await wait(2);
+  for (let k = 0; k < 300 && !(s.data.run.value && s.choice.layout.value && s.data.samples.value); k++) await wait(2);
   return { s, b, end: () => ends.forEach((f) => f()) };
 }
 
 test('an address says everything, and gives it back', async () => {
   const { s, b, end } = await page('#/run/fake?v=1&i=4&g=152.5&a=turned&b=plain&s=b&dr=umap&by=diff&map=cividis&m=error&cmp=diff&p=2&poly=3.5,-1,8.5,-1,8.5,1&zoom=3');
-  assert.deepEqual([s.sample.value, s.g.value[0], s.a.value, s.b.value, s.metric.value, s.compare.value, s.colorBy.value, s.cmap.value, s.pinned.value], [4, 152.5, 1, 0, 1, 'diff', 'diff', 'cividis', 2]);
-  assert.equal(s.choice.value.slice, 'b');
-  assert.deepEqual(s.choice.value.lasso?.poly, [3.5, -1, 8.5, -1, 8.5, 1]);
-  assert.deepEqual(s.embedding.value, { method: 'umap', of: 'ab' });
+  assert.deepEqual([s.place.sample.value, s.place.g.value[0], s.place.a.value, s.place.b.value, s.place.metric.value, s.place.compare.value, s.choice.colorBy.value, s.place.cmap.value, s.place.pinned.value], [4, 152.5, 1, 0, 1, 'diff', 'diff', 'cividis', 2]);
+  assert.equal(s.choice.parts.value.slice, 'b');
+  assert.deepEqual(s.choice.parts.value.lasso?.poly, [3.5, -1, 8.5, -1, 8.5, 1]);
+  assert.deepEqual(s.choice.embedding.value, { method: 'umap', of: 'ab' });
   await wait(300);
   const u = url.parse(b.hash()).state;
   assert.deepEqual([u.i, u.g, u.a, u.b, u.s, u.dr, u.by, u.map, u.m, u.cmp], [4, [152.5], 'turned', 'plain', 'b', 'umap', 'diff', 'cividis', 'error', 'diff']);
   assert.deepEqual(new Map(u.extra).get('zoom'), '3', 'an unknown key is kept');
-  assert.deepEqual(s.notices.value, []);
+  assert.deepEqual(s.tasks.notices.value, []);
   // The lasso is counted once its layout is there: it holds samples 6, 7 and 8, of which 7 is of class b.
-  assert.deepEqual([...s.mask.value], [0, 0, 0, 0, 0, 0, 0, 1, 0]);
+  assert.deepEqual([...s.choice.mask.value], [0, 0, 0, 0, 0, 0, 0, 1, 0]);
   end();
 });
 
 test('the order of the samples and the fit of the layout are part of the address', async () => {
   // error is better low: the order by mean would be descending by itself.
   const { s, b, end } = await page('#/run/fake?m=error&ord=mean0&fit={"label":1}');
-  assert.deepEqual(s.rank.value, { by: 'mean0', descending: false });
-  assert.equal(s.embedding.value.fit, '{"label":1}');
+  assert.deepEqual(s.choice.rank.value, { by: 'mean0', descending: false });
+  assert.equal(s.choice.embedding.value.fit, '{"label":1}');
   await wait(300);
   let extra = new Map(url.parse(b.hash()).state.extra);
   assert.deepEqual([extra.get('ord'), extra.get('fit')], ['mean0', '{"label":1}']);
-  s.rank.value = { by: 'sd1', descending: true };
+  s.choice.rank.value = { by: 'sd1', descending: true };
   await wait(300);
   extra = new Map(url.parse(b.hash()).state.extra);
   assert.equal(extra.get('ord'), '-sd1');
   end();
   const bad = await page('#/run/fake?ord=mood&fit=[1]');
-  assert.equal(bad.s.notices.value.length, 2, bad.s.notices.value.map((n) => n.text).join('\n'));
-  assert.deepEqual([bad.s.rank.value.by, bad.s.embedding.value.fit], ['mean0', undefined]);
+  assert.equal(bad.s.tasks.notices.value.length, 2, bad.s.tasks.notices.value.map((n) => n.text).join('\n'));
+  assert.deepEqual([bad.s.choice.rank.value.by, bad.s.choice.embedding.value.fit], ['mean0', undefined]);
   bad.end();
 });
 
 test('what does not fit the run is left out with a notice', async () => {
   const { s, end } = await page('#/run/fake?i=400&g=1,2&a=nobody&m=speed&by=mood');
-  assert.equal(s.notices.value.length, 5, s.notices.value.map((n) => n.text).join('\n'));
-  assert.deepEqual([s.sample.value, s.a.value, s.metric.value, s.colorBy.value], [0, 0, 0, 'mean0']);
+  assert.equal(s.tasks.notices.value.length, 5, s.tasks.notices.value.map((n) => n.text).join('\n'));
+  assert.deepEqual([s.place.sample.value, s.place.a.value, s.place.metric.value, s.choice.colorBy.value], [0, 0, 0, 'mean0']);
   end();
 });
 
@@ -89,22 +89,22 @@ test('samples and slices are steps, a drag is none', async () => {
   const { s, b, end } = await page('#/run/fake?i=1');
   await wait(300);
   const n = b.list.length;
-  for (let a = 0; a < 40; a++) s.moveTo([a]);
+  for (let a = 0; a < 40; a++) s.place.moveTo([a]);
   await wait(300);
   assert.equal(b.list.length, n);
   assert.match(b.hash(), /g=39/);
-  s.setSample(3);
+  s.place.setSample(3);
   await wait(100);
-  s.choose({ slice: 'c' });
+  s.choice.choose({ slice: 'c' });
   await wait(100);
   assert.equal(b.list.length, n + 2);
   b.go(-1);
-  assert.equal(s.choice.value.slice, '');
+  assert.equal(s.choice.parts.value.slice, '');
   b.go(-1);
-  assert.equal(s.sample.value, 1);
-  assert.deepEqual([...s.g.value], [39]);
+  assert.equal(s.place.sample.value, 1);
+  assert.deepEqual([...s.place.g.value], [39]);
   b.go(2);
-  assert.deepEqual([s.sample.value, s.choice.value.slice], [3, 'c']);
+  assert.deepEqual([s.place.sample.value, s.choice.parts.value.slice], [3, 'c']);
   await wait(300);
   assert.equal(b.list.length, n + 2, 'going back and forth makes no steps');
   end();
@@ -112,14 +112,14 @@ test('samples and slices are steps, a drag is none', async () => {
 
 test('a rule and a slice at once both find a place', async () => {
   const { s, b, end } = await page('#/run/fake');
-  s.choose({ slice: 'a', rule: 'mean A < 0.5' });
+  s.choice.choose({ slice: 'a', rule: 'mean A < 0.5' });
   await wait(100);
   const again = new State(new Client(new FakeSource()));
   const stop = again.start();
   const end2 = sync(again, new Fake(b.hash()));
-  for (let k = 0; k < 200 && !again.run.value; k++) await wait(2);
-  assert.deepEqual([again.choice.value.slice, again.choice.value.rule], ['a', 'mean A < 0.5']);
-  s.choose({ slice: '' });
+  for (let k = 0; k < 200 && !again.data.run.value; k++) await wait(2);
+  assert.deepEqual([again.choice.parts.value.slice, again.choice.parts.value.rule], ['a', 'mean A < 0.5']);
+  s.choice.choose({ slice: '' });
   assert.equal(toURL(s).s, 'mean A < 0.5');
   end();
   stop();
@@ -128,26 +128,26 @@ test('a rule and a slice at once both find a place', async () => {
 
 test('one model alone stays one', async () => {
   const { s, b, end } = await page('#/run/fake?b=none');
-  assert.equal(s.b.value, -1);
+  assert.equal(s.place.b.value, -1);
   await wait(300);
   assert.match(b.hash(), /b=none/);
   end();
   const single = fakeRun();
   single.model_list.pop();
   const p = await page('#/run/fake', new FakeSource(single));
-  assert.equal(p.s.b.value, -1);
+  assert.equal(p.s.place.b.value, -1);
   assert.equal(toURL(p.s).b, null);
   p.end();
 });
 
 test('the list of runs and the findings have addresses', async () => {
   const { s, b, end } = await page('#/findings/audit-1');
-  assert.deepEqual([s.page.value, s.audit.value], ['findings', 'audit-1']);
-  s.page.value = 'runs';
+  assert.deepEqual([s.place.page.value, s.place.audit.value], ['findings', 'audit-1']);
+  s.place.page.value = 'runs';
   await wait(100);
   assert.equal(b.hash(), '#/runs');
   b.go(-1);
-  assert.equal(s.page.value, 'findings');
+  assert.equal(s.place.page.value, 'findings');
   end();
 });
 
@@ -156,16 +156,16 @@ test('the picked pixel, the picture of a sequence, the reference and all models 
   run.model_list.push({ ...run.model_list[0], name: 'third' });
   run.metric_list.push({ ...run.metric_list[0], name: 'confidence@consensus', ref: 'consensus' });
   const { s, b, end } = await page('#/run/fake?v=1&px=12,40&fr=1&all=1&ref=consensus', new FakeSource(run));
-  assert.deepEqual([s.pixel.value, s.frame.value, s.every.value, s.metric.value, s.reference.value], [[12, 40], 1, true, 2, 'consensus']);
+  assert.deepEqual([s.place.pixel.value, s.place.frame.value, s.place.every.value, s.place.metric.value, s.place.reference.value], [[12, 40], 1, true, 2, 'consensus']);
   await wait(300);
   const u = url.parse(b.hash()).state;
   const extra = new Map(u.extra);
   assert.deepEqual([extra.get('px'), extra.get('fr'), extra.get('all'), u.ref, u.m], ['12,40', '1', '1', 'consensus', 'confidence@consensus']);
-  assert.deepEqual(s.notices.value, []);
-  assert.ok(s.refer('target') && !s.refer('self'));
-  s.pixel.value = null;
-  s.every.value = false;
-  s.frame.value = 0;
+  assert.deepEqual(s.tasks.notices.value, []);
+  assert.ok(s.place.refer('target') && !s.place.refer('self'));
+  s.place.pixel.value = null;
+  s.place.every.value = false;
+  s.place.frame.value = 0;
   await wait(300);
   assert.ok(!/[?&](px|fr|all)=/.test(b.hash()) && /ref=target/.test(b.hash()), b.hash());
   end();
@@ -173,7 +173,7 @@ test('the picked pixel, the picture of a sequence, the reference and all models 
 
 test('a pixel, a picture and a reference that make no sense are left out with a notice', async () => {
   const { s, end } = await page('#/run/fake?v=1&px=12&fr=-1&all=1&m=confidence&ref=consensus');
-  assert.deepEqual([s.pixel.value, s.frame.value, s.metric.value], [null, 0, 0]);
-  assert.equal(s.notices.value.length, 3, s.notices.value.map((n) => n.text).join('\n'));
+  assert.deepEqual([s.place.pixel.value, s.place.frame.value, s.place.metric.value], [null, 0, 0]);
+  assert.equal(s.tasks.notices.value.length, 3, s.tasks.notices.value.map((n) => n.text).join('\n'));
   end();
 });

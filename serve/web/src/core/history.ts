@@ -3,7 +3,8 @@
 
 import { effect } from '@preact/signals';
 import type * as api from './api';
-import { everything, type Column, type State } from './state';
+import { everything, type Column } from './choice';
+import type { State } from './state';
 import { sibling } from './reference';
 import * as url from './url';
 
@@ -41,42 +42,42 @@ const likeRule = /[<>=~!]|\b(in|and|or|not)\b/;
 
 /** What the store shows, as an address says it. */
 export function toURL(s: State): url.State {
-  const u = url.empty(s.page.value);
-  u.extra = s.unknown.value.map(([k, v]) => [k, v]);
+  const u = url.empty(s.place.page.value);
+  u.extra = s.place.unknown.value.map(([k, v]) => [k, v]);
   if (u.page === 'findings') {
-    u.id = s.audit.value;
+    u.id = s.place.audit.value;
     return u;
   }
   if (u.page === 'runs') return u;
-  u.id = s.runID.value;
-  const r = s.run.value;
+  u.id = s.data.runID.value;
+  const r = s.data.run.value;
   if (!r) return u;
-  const c = s.choice.value;
-  u.i = s.sample.value;
-  u.g = [...s.g.value];
-  u.a = r.model_list[s.a.value]?.name ?? null;
-  u.b = s.b.value >= 0 ? (r.model_list[s.b.value]?.name ?? null) : r.model_list.length > 1 ? 'none' : null;
+  const c = s.choice.parts.value;
+  u.i = s.place.sample.value;
+  u.g = [...s.place.g.value];
+  u.a = r.model_list[s.place.a.value]?.name ?? null;
+  u.b = s.place.b.value >= 0 ? (r.model_list[s.place.b.value]?.name ?? null) : r.model_list.length > 1 ? 'none' : null;
   u.s = c.slice || c.rule || null;
   if (c.slice && c.rule) u.extra.push(['q', c.rule]);
   if (c.slice && likeRule.test(c.slice) && !r.slices.some((x) => x.name === c.slice)) u.extra.push(['is', 'slice']);
-  if (c.lasso && c.lasso.layout === s.layoutKey.value && !(s.embedding.value.fit && s.embedding.value.fit.length > longestFit)) u.poly = url.tidy(c.lasso.poly);
+  if (c.lasso && c.lasso.layout === s.choice.layoutKey.value && !(s.choice.embedding.value.fit && s.choice.embedding.value.fit.length > longestFit)) u.poly = url.tidy(c.lasso.poly);
   if (c.picked && c.picked.length <= 60) u.extra.push(['rows', c.picked.join(',')]);
-  const e = s.embedding.value;
+  const e = s.choice.embedding.value;
   u.dr = url.layouts.find((x) => x === e.method) ?? null;
   if (e.of !== 'ab') u.extra.push(['of', e.of]);
   if (e.fit && e.fit.length <= longestFit) u.extra.push(['fit', e.fit]);
-  const rank = s.rank.value;
-  if (rank.by !== 'mean0' || rank.descending !== (s.metricDoc.value?.better === 'lower')) u.extra.push(['ord', (rank.descending ? '-' : '') + rank.by]);
-  if (s.pinned.value >= 0) u.extra.push(['p', String(s.pinned.value)]);
-  u.by = s.colorBy.value;
-  u.map = s.cmap.value;
-  u.m = r.metric_list[s.metric.value]?.name ?? null;
-  u.cmp = s.compare.value;
-  if (s.references.value.size > 1) u.ref = s.reference.value;
-  if (s.pixel.value) u.extra.push(['px', s.pixel.value.join(',')]);
-  if (s.frame.value > 0) u.extra.push(['fr', String(s.frame.value)]);
-  if (s.every.value) u.extra.push(['all', '1']);
-  if (s.client.live && !s.liveOn.value) u.live = s.liveOn.value;
+  const rank = s.choice.rank.value;
+  if (rank.by !== 'mean0' || rank.descending !== (s.place.metricDoc.value?.better === 'lower')) u.extra.push(['ord', (rank.descending ? '-' : '') + rank.by]);
+  if (s.place.pinned.value >= 0) u.extra.push(['p', String(s.place.pinned.value)]);
+  u.by = s.choice.colorBy.value;
+  u.map = s.place.cmap.value;
+  u.m = r.metric_list[s.place.metric.value]?.name ?? null;
+  u.cmp = s.place.compare.value;
+  if (s.place.references.value.size > 1) u.ref = s.place.reference.value;
+  if (s.place.pixel.value) u.extra.push(['px', s.place.pixel.value.join(',')]);
+  if (s.place.frame.value > 0) u.extra.push(['fr', String(s.place.frame.value)]);
+  if (s.place.every.value) u.extra.push(['all', '1']);
+  if (s.client.live && !s.place.liveOn.value) u.live = s.place.liveOn.value;
   return u;
 }
 
@@ -99,11 +100,11 @@ function applyRun(s: State, u: url.State, r: api.Run): string[] {
   const notices: string[] = [];
   const extra = new Map(u.extra);
   if (u.i !== null) {
-    if (u.i < r.samples) s.sample.value = u.i;
+    if (u.i < r.samples) s.place.sample.value = u.i;
     else notices.push(`There is no sample ${u.i}: the run has ${r.samples}.`);
   }
   if (u.g !== null) {
-    if (u.g.length === r.orbit.chart.length) s.g.value = u.g;
+    if (u.g.length === r.orbit.chart.length) s.place.g.value = u.g;
     else notices.push(`g=${u.g.join(',')} was left out: an element of ${r.orbit.title || r.orbit.name} has ${r.orbit.chart.length} coordinate(s).`);
   }
   const model = (name: string): number => {
@@ -111,82 +112,82 @@ function applyRun(s: State, u: url.State, r: api.Run): string[] {
     if (k < 0) notices.push(`There is no model “${name}” in this run.`);
     return k;
   };
-  if (u.a !== null) s.a.value = Math.max(0, model(u.a));
+  if (u.a !== null) s.place.a.value = Math.max(0, model(u.a));
   if (u.b !== null) {
     const has = r.model_list.some((m) => m.name === u.b);
-    s.b.value = u.b === 'none' && !has ? -1 : model(u.b);
-  } else if (s.b.value === s.a.value && r.model_list.length > 1) s.b.value = s.a.value === 0 ? 1 : 0;
+    s.place.b.value = u.b === 'none' && !has ? -1 : model(u.b);
+  } else if (s.place.b.value === s.place.a.value && r.model_list.length > 1) s.place.b.value = s.place.a.value === 0 ? 1 : 0;
   if (u.m !== null) {
     const k = r.metric_list.findIndex((m) => m.name === u.m);
-    if (k >= 0) s.metric.value = k;
+    if (k >= 0) s.place.metric.value = k;
     else notices.push(`There is no metric “${u.m}” in this run.`);
   }
-  if (u.ref !== null && r.metric_list[s.metric.value]?.ref !== u.ref && !refer(s, r, u.ref)) notices.push(`There is no ${u.ref} reference for ${r.metric_list[s.metric.value]?.title ?? 'this metric'} in this run.`);
-  if (u.cmp !== null) s.compare.value = u.cmp;
+  if (u.ref !== null && r.metric_list[s.place.metric.value]?.ref !== u.ref && !refer(s, r, u.ref)) notices.push(`There is no ${u.ref} reference for ${r.metric_list[s.place.metric.value]?.title ?? 'this metric'} in this run.`);
+  if (u.cmp !== null) s.place.compare.value = u.cmp;
   const px = extra.get('px');
   if (px !== undefined) {
     const at = px.split(',');
-    if (at.length === 2 && at.every((t) => /^\d{1,5}$/.test(t))) s.pixel.value = [Number(at[0]), Number(at[1])];
+    if (at.length === 2 && at.every((t) => /^\d{1,5}$/.test(t))) s.place.pixel.value = [Number(at[0]), Number(at[1])];
     else notices.push('px was left out: expected a row and a column, such as 12,40.');
-  } else s.pixel.value = null;
+  } else s.place.pixel.value = null;
   const fr = extra.get('fr') ?? '0';
-  if (/^\d{1,4}$/.test(fr)) s.frame.value = Number(fr);
+  if (/^\d{1,4}$/.test(fr)) s.place.frame.value = Number(fr);
   else notices.push('fr was left out: expected the number of a picture, from 0.');
-  s.every.value = extra.get('all') === '1' && r.model_list.length > 1;
-  if (u.map !== null) s.cmap.value = u.map;
-  if (u.live !== null) s.liveOn.value = u.live;
+  s.place.every.value = extra.get('all') === '1' && r.model_list.length > 1;
+  if (u.map !== null) s.place.cmap.value = u.map;
+  if (u.live !== null) s.place.liveOn.value = u.live;
   if (u.by !== null) {
-    if (columns.test(u.by)) s.colorBy.value = u.by as Column;
+    if (columns.test(u.by)) s.choice.colorBy.value = u.by as Column;
     else notices.push(`There is no colour by “${u.by}”.`);
   }
   const of = extra.get('of');
   const fit = extra.get('fit') ?? '';
   if (u.dr !== null || of || fit) {
-    s.embedding.value = { method: u.dr !== null && r.methods.some((m) => m.name === u.dr) ? u.dr : s.embedding.value.method, of: of === 'a' || of === 'b' || of === 'ab' ? of : s.embedding.value.of, ...(isSet(fit) ? { fit } : {}) };
+    s.choice.embedding.value = { method: u.dr !== null && r.methods.some((m) => m.name === u.dr) ? u.dr : s.choice.embedding.value.method, of: of === 'a' || of === 'b' || of === 'ab' ? of : s.choice.embedding.value.of, ...(isSet(fit) ? { fit } : {}) };
     if (fit && !isSet(fit)) notices.push('fit was left out: it names no set of samples.');
   }
   const ord = extra.get('ord');
   if (ord !== undefined) {
     const by = ord.replace(/^-/, '');
-    if (columns.test(by) && !by.startsWith('worst')) s.rankAs(r, by as Column, ord.startsWith('-'));
+    if (columns.test(by) && !by.startsWith('worst')) s.choice.rankAs(r, by as Column, ord.startsWith('-'));
     else notices.push(`There is no order by “${by}”.`);
   }
   const pin = Number(extra.get('p') ?? -1);
-  s.pinned.value = Number.isInteger(pin) && pin >= 0 && pin < r.samples ? pin : -1;
+  s.place.pinned.value = Number.isInteger(pin) && pin >= 0 && pin < r.samples ? pin : -1;
   const q = extra.get('q') ?? '';
   const named = u.s !== null && (extra.get('is') === 'slice' || r.slices.some((x) => x.name === u.s) || !likeRule.test(u.s));
   const rows = (extra.get('rows') ?? '').split(',').filter((t) => /^\d+$/.test(t)).map(Number).filter((i) => i < r.samples);
-  s.choice.value = {
+  s.choice.parts.value = {
     ...everything,
     slice: named ? (u.s as string) : '',
     rule: u.s !== null && !named ? u.s : q,
     picked: rows.length ? [...new Set(rows)].sort((x, y) => x - y) : null,
-    lasso: u.poly ? { poly: u.poly, layout: s.layoutKey.value, mask: null } : null,
+    lasso: u.poly ? { poly: u.poly, layout: s.choice.layoutKey.value, mask: null } : null,
   };
-  s.dropUnknown();
+  s.choice.dropUnknown();
   return notices;
 }
 
 /** Takes the metric of the same kind against another reference, if the run has it. */
 function refer(s: State, r: api.Run, ref: url.ReferenceName): boolean {
-  const k = sibling(r.metric_list, s.metric.value, ref);
-  if (k >= 0) s.metric.value = k;
+  const k = sibling(r.metric_list, s.place.metric.value, ref);
+  if (k >= 0) s.place.metric.value = k;
   return k >= 0;
 }
 
 /** Reads the address into the store. */
 export function read(s: State, hash: string): void {
   const { state: u, notices } = url.parse(hash);
-  for (const n of notices) s.notify('warn', n.text);
-  s.unknown.value = u.extra.filter(([k]) => !own.has(k));
-  s.page.value = u.page;
+  for (const n of notices) s.tasks.notify('warn', n.text);
+  s.place.unknown.value = u.extra.filter(([k]) => !own.has(k));
+  s.place.page.value = u.page;
   if (u.page === 'findings') {
-    s.audit.value = u.id;
+    s.place.audit.value = u.id;
     return;
   }
   if (u.page === 'runs' || !u.id) return;
   s.show(u.id, (r) => {
-    for (const text of applyRun(s, u, r)) s.notify('warn', text);
+    for (const text of applyRun(s, u, r)) s.tasks.notify('warn', text);
   });
 }
 
@@ -212,7 +213,7 @@ export function sync(s: State, b: Browser = browser): () => void {
     const hash = url.format(u);
     const now = stepOf(s);
     // The address of a run is written once the run is there: until then it holds what is wanted of it.
-    if ((u.page === 'run' || u.page === 'report') && u.id && !s.run.value) return;
+    if ((u.page === 'run' || u.page === 'report') && u.id && !s.data.run.value) return;
     if (timer) clearTimeout(timer);
     timer = setTimeout(
       () => {
@@ -235,6 +236,6 @@ export function sync(s: State, b: Browser = browser): () => void {
 
 /** What makes a step that Back takes back. */
 function stepOf(s: State): string {
-  const c = s.choice.value;
-  return JSON.stringify([s.page.value, s.page.value === 'findings' ? s.audit.value : s.runID.value, s.sample.value, c.slice, c.rule, c.picked?.length ?? -1, c.lasso?.poly ?? null]);
+  const c = s.choice.parts.value;
+  return JSON.stringify([s.place.page.value, s.place.page.value === 'findings' ? s.place.audit.value : s.data.runID.value, s.place.sample.value, c.slice, c.rule, c.picked?.length ?? -1, c.lasso?.poly ?? null]);
 }

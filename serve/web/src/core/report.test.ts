@@ -6,7 +6,7 @@ import { Random } from './random';
 import { bitmap, directory, fromBase64, inflate, inside, keyOf, matrixOf, maxBlock, ReportSource, reversed, undelta, unplane, type Directory, type Entry, type KeptSample, type ReportAggregate } from './report';
 import { decode, encode, type Tensor } from './safetensors';
 import { aborted, Client, Failure } from './source';
-import { fromBits, toBits } from './state';
+import { fromBits, toBits } from './masks';
 import { estimate, paired, perElement } from './stats';
 
 const raw = (z: Uint8Array, bytes: number, name?: string) => {

@@ -10,7 +10,7 @@ import { spatial, toQuat, turned, vector, type Spatial } from './rotation';
 import * as rule from './rule';
 import { decode, encode, type Container, type Tensor } from './safetensors';
 import { Failure, words, type Ask, type Reply, type Source } from './source';
-import { evaluate, toBits } from './state';
+import { evaluate, toBits } from './masks';
 import { decoded, estimate, kindOf, pairedCurve, paired, perElement, perSample, unbounded, verdict, type Estimate, type Matrix } from './stats';
 
 /** The form of the data that is read. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Place } from '../core/api';
 import { parse } from '../core/url';
-import { brief, findings, linkTo, orbitProfile, placeOf, read, type Finding, type Model, type Point } from './audit';
+import { read, type Finding, type Model, type Point } from '../core/audit';
+import { brief, findings, linkTo, orbitProfile, placeOf } from './audit';
 
 const finding = (id: string, severity: string): Finding => ({ id, category: 'violation', severity: severity as Finding['severity'], message: '', location: '', evidence: [], remedies: [] });
 const point = (deg: number, exact: boolean, mean: number): Point => ({ element: `${deg} deg`, coordinates: [deg], exact, n: 3, non_finite: 0, mean, p95: mean, max: 2 * mean, resampling_floor: exact ? null : 0.1, state: '' });

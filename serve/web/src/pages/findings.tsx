@@ -3,12 +3,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type * as api from '../core/api';
+import { read, type Check, type Diagnosis, type Document, type Exhibit, type Finding, type Model, type Verdict, type Where } from '../core/audit';
 import { copy, saveTable, type Table } from '../core/export';
-import { Slot, type State } from '../core/state';
+import { Slot } from '../core/slot';
+import type { State } from '../core/state';
 import { columnsOf, CurvePlot, MapPlot, NumberTable } from '../render/chart';
-import type { Exhibit } from '../render/exhibit';
 import { num } from '../render/text';
-import { brief, findings, linkTo, orbitProfile, placeOf, read, verdictWords, type Check, type Diagnosis, type Document, type Finding, type Model, type Verdict, type Where } from './audit';
+import { brief, findings, linkTo, orbitProfile, placeOf, verdictWords } from './audit';
 
 /** A verdict as a sign and a word. */
 export function VerdictBadge({ verdict, big }: { verdict: Verdict; big?: boolean }) {
@@ -30,15 +31,15 @@ interface Ctx {
 /** Findings is the page; which audit is s.audit, the first one if it is empty. */
 export function FindingsPage({ s }: { s: State }) {
   const slot = useMemo(() => new Slot<api.Findings>(), []);
-  const audits = s.runs.state.value.value?.audits ?? [];
-  const id = s.audit.value || (audits.find((a) => a.runs.includes(s.runID.value)) ?? audits[0])?.id || '';
+  const audits = s.data.runs.state.value.value?.audits ?? [];
+  const id = s.place.audit.value || (audits.find((a) => a.runs.includes(s.data.runID.value)) ?? audits[0])?.id || '';
   useEffect(() => {
     if (id) void slot.load((cut) => s.client.audit(id, cut), false);
     else slot.clear();
   }, [id]);
   const { value, busy, error } = slot.state.value;
   const chosen = useSignal('');
-  if (!id) return <Empty text={s.runs.state.value.busy ? 'Looking for audits…' : 'There is no audit beside these runs. Make one with "nero audit STUDY --format json -o FOLDER", and give the folder to "nero serve" as well.'} />;
+  if (!id) return <Empty text={s.data.runs.state.value.busy ? 'Looking for audits…' : 'There is no audit beside these runs. Make one with "nero audit STUDY --format json -o FOLDER", and give the folder to "nero serve" as well.'} />;
   if (error) {
     return (
       <div class="findings">
@@ -63,7 +64,7 @@ export function FindingsPage({ s }: { s: State }) {
             <select
               value={id}
               onChange={(e) => {
-                s.audit.value = e.currentTarget.value;
+                s.place.audit.value = e.currentTarget.value;
               }}
             >
               {audits.map((a) => (
@@ -245,7 +246,7 @@ function Command({ text, s }: { text: string | undefined; s: State }) {
   return (
     <p class="command">
       <code>{text}</code>
-      <button onClick={() => void copy(text).then((ok) => s.say(ok ? 'The command is on the clipboard.' : 'The browser does not permit copying; select the command instead.'))}>Copy</button>
+      <button onClick={() => void copy(text).then((ok) => s.tasks.say(ok ? 'The command is on the clipboard.' : 'The browser does not permit copying; select the command instead.'))}>Copy</button>
     </p>
   );
 }

@@ -15,10 +15,10 @@ const address = (id: string): string => `#/run/${encodeURIComponent(id).replace(
 
 /** The page of all runs. */
 export function Runs({ s }: { s: State }) {
-  const { value: list, busy, error } = s.runs.state.value;
+  const { value: list, busy, error } = s.data.runs.state.value;
   const pair = useSignal<readonly string[]>([]);
-  useEffect(() => { if (!s.runs.state.peek().value && !s.runs.state.peek().busy) void s.list(); }, []);
-  if (!list) return <div class="runs-page">{error && !busy ? <Trouble text={error} retry={() => void s.list()} /> : <Skeleton label="Looking for runs" />}</div>;
+  useEffect(() => { if (!s.data.runs.state.peek().value && !s.data.runs.state.peek().busy) void s.data.list(); }, []);
+  if (!list) return <div class="runs-page">{error && !busy ? <Trouble text={error} retry={() => void s.data.list()} /> : <Skeleton label="Looking for runs" />}</div>;
   const chosen = pair.value.map((id) => list.runs.find((r) => r.id === id)).filter((r) => r !== undefined);
   const toggle = (id: string) => {
     const now = pair.peek().filter((x) => list.runs.some((r) => r.id === x));
@@ -28,7 +28,7 @@ export function Runs({ s }: { s: State }) {
   return (
     <div class="runs-page">
       <h2>Runs <small>{count(list.runs.length)}</small></h2>
-      {error && <Trouble text={error} retry={() => void s.list()} />}
+      {error && <Trouble text={error} retry={() => void s.data.list()} />}
       {comparable && chosen.length > 0 && <Pair chosen={chosen} clear={() => (pair.value = [])} />}
       {list.runs.length === 0 ? (
         <div class="runs-empty">
@@ -87,9 +87,9 @@ function Progress({ s, r }: { s: State; r: api.RunCard }) {
     wait.value = true;
     try {
       await f();
-      await s.list();
+      await s.data.list();
     } catch (e) {
-      s.notify('error', `${r.name}: ${words(e)}`);
+      s.tasks.notify('error', `${r.name}: ${words(e)}`);
     } finally {
       wait.value = false;
     }

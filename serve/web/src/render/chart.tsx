@@ -1,9 +1,9 @@
 // Plots of the audit page: curves over an axis, and maps. Each has its exact numbers in a table below, and a cursor for keys.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Curve, Exhibit, Series } from '../core/audit';
 import { css, luts } from '../core/color';
 import { saveFigure, saveTable, type Column, type Table } from '../core/export';
-import type { Curve, Exhibit, Series } from './exhibit';
 import { aroundZero, makeScale, type Scale } from './scale';
 import { num } from './text';
 

@@ -8,18 +8,18 @@ import { count, left } from '../render/text';
 export function Banners({ s }: { s: State }) {
   return (
     <div class="banners">
-      {!s.connected.value && (
+      {!s.tasks.connected.value && (
         <div class="banner error" role="alert">
           <span>The server does not answer. What was loaded stays on show; live answers and new samples are missing until it is back.</span>
           <button onClick={() => s.reload()}>Try again</button>
         </div>
       )}
       <Progress s={s} />
-      {s.notices.value.map((n) => (
+      {s.tasks.notices.value.map((n) => (
         <div key={n.id} class={`banner ${n.kind}`} role={n.kind === 'error' ? 'alert' : 'status'}>
           <span>{n.text}</span>
           {n.action && <button onClick={n.action.run}>{n.action.label}</button>}
-          <button class="close" aria-label="Dismiss" onClick={() => s.dismiss(n.id)}>
+          <button class="close" aria-label="Dismiss" onClick={() => s.tasks.dismiss(n.id)}>
             ×
           </button>
         </div>
@@ -30,10 +30,10 @@ export function Banners({ s }: { s: State }) {
 
 /** How far a run is that is not complete. */
 function Progress({ s }: { s: State }) {
-  const run = s.run.value;
-  const p = s.progress.value ?? run?.state;
-  if (s.page.value !== 'run' || !run || !p || p.complete) return null;
-  const act = (f: Promise<void>) => void f.catch((e) => s.notify('error', words(e)));
+  const run = s.data.run.value;
+  const p = s.tasks.progress.value ?? run?.state;
+  if (s.place.page.value !== 'run' || !run || !p || p.complete) return null;
+  const act = (f: Promise<void>) => void f.catch((e) => s.tasks.notify('error', words(e)));
   return (
     <div class="banner info" role="status">
       <span>

@@ -34,10 +34,10 @@ export function Export({ s }: { s: State }) {
     addEventListener('pointerdown', away);
     return () => removeEventListener('pointerdown', away);
   }, [open.value]);
-  const run = s.run.value;
+  const run = s.data.run.value;
   if (!run) return null;
   const tables: [string, string, () => Table][] = [
-    ['samples', 'Samples', () => table(s, columns(s), s.order.peek(), notes(s))],
+    ['samples', 'Samples', () => table(s, columns(s), s.choice.order.peek(), notes(s))],
     ['aggregate', 'Aggregate curves', () => aggregateTable(s)],
     ['orbit', 'This sample’s orbit', () => orbitTable(s)],
   ];
@@ -69,8 +69,8 @@ export function Export({ s }: { s: State }) {
                   aria-label={`${title} as ${f.toUpperCase()}`}
                   onClick={() => {
                     const root = document.querySelector(`#${id} .body, #${id} .plane-box`);
-                    if (root) void saveFigure(root, { title: `${title}: ${quantity(s)}`, caption: notes(s), background: 'white' }, f, [run.name, id]).catch((e) => s.notify('error', `The plot was not exported. ${e instanceof Error ? e.message : e}`));
-                    else s.notify('warn', `There is no plot of ${title.toLowerCase()} to export.`);
+                    if (root) void saveFigure(root, { title: `${title}: ${quantity(s)}`, caption: notes(s), background: 'white' }, f, [run.name, id]).catch((e) => s.tasks.notify('error', `The plot was not exported. ${e instanceof Error ? e.message : e}`));
+                    else s.tasks.notify('warn', `There is no plot of ${title.toLowerCase()} to export.`);
                     done();
                   }}
                 >
@@ -91,7 +91,7 @@ export function Export({ s }: { s: State }) {
                     try {
                       saveTable(make(), f, [run.name, id]);
                     } catch (e) {
-                      s.notify('warn', `${title}: ${words(e)}`);
+                      s.tasks.notify('warn', `${title}: ${words(e)}`);
                     }
                     done();
                   }}

@@ -2,7 +2,8 @@
 
 import { batch, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Compare, State, Theme } from '../core/state';
+import type { Compare, Theme } from '../core/place';
+import type { State } from '../core/state';
 import { copy } from '../core/export';
 import { many } from '../core/format';
 import { ReferenceMenu } from '../views/reference';
@@ -10,8 +11,8 @@ import { Export } from './export';
 
 /** The head of every page. */
 export function Header({ s, help }: { s: State; help: () => void }) {
-  const run = s.run.value;
-  const page = s.page.value;
+  const run = s.data.run.value;
+  const page = s.place.page.value;
   const inRun = page === 'run' && run !== null;
   return (
     <header class="top">
@@ -23,8 +24,8 @@ export function Header({ s, help }: { s: State; help: () => void }) {
       </h1>
       <nav aria-label="Pages">
         {s.client.live && <Tab s={s} page="runs" href="#/runs" text="Runs" />}
-        <Tab s={s} page="run" href={s.runID.value ? `#/run/${encodeURIComponent(s.runID.value).replace(/%2B/g, '+')}` : ''} text="Run" />
-        <Tab s={s} page="findings" href={s.audit.value ? `#/findings/${encodeURIComponent(s.audit.value)}` : run?.audits[0] ? `#/findings/${encodeURIComponent(run.audits[0])}` : '#/findings'} text="Findings" />
+        <Tab s={s} page="run" href={s.data.runID.value ? `#/run/${encodeURIComponent(s.data.runID.value).replace(/%2B/g, '+')}` : ''} text="Run" />
+        <Tab s={s} page="findings" href={s.place.audit.value ? `#/findings/${encodeURIComponent(s.place.audit.value)}` : run?.audits[0] ? `#/findings/${encodeURIComponent(run.audits[0])}` : '#/findings'} text="Findings" />
         {s.client.live && <ReportLink s={s} />}
       </nav>
       {inRun && <What s={s} />}
@@ -34,13 +35,13 @@ export function Header({ s, help }: { s: State; help: () => void }) {
         {inRun && (
           <label class="field">
             <span class="hidden">Colour map</span>
-            <select value={s.cmap.value} title="Colour map" onChange={(e) => (s.cmap.value = e.currentTarget.value as 'viridis' | 'cividis')}>
+            <select value={s.place.cmap.value} title="Colour map" onChange={(e) => (s.place.cmap.value = e.currentTarget.value as 'viridis' | 'cividis')}>
               <option value="viridis">viridis</option>
               <option value="cividis">cividis</option>
             </select>
           </label>
         )}
-        <select aria-label="Theme" title="Theme" value={s.theme.value} onChange={(e) => (s.theme.value = e.currentTarget.value as Theme)}>
+        <select aria-label="Theme" title="Theme" value={s.place.theme.value} onChange={(e) => (s.place.theme.value = e.currentTarget.value as Theme)}>
           <option value="auto">auto</option>
           <option value="light">light</option>
           <option value="dark">dark</option>
@@ -56,14 +57,14 @@ export function Header({ s, help }: { s: State; help: () => void }) {
 }
 
 function Tab({ s, page, href, text }: { s: State; page: 'runs' | 'run' | 'findings'; href: string; text: string }) {
-  const here = s.page.value === page;
+  const here = s.place.page.value === page;
   if (!href) return <span class="tab off" aria-disabled="true">{text}</span>;
   return (
     <a class="tab" href={href} aria-current={here ? 'page' : undefined} onClick={(e) => {
       // The run that is open keeps its choices: only the page changes.
-      if (page !== 'run' || !s.run.value) return;
+      if (page !== 'run' || !s.data.run.value) return;
       e.preventDefault();
-      s.page.value = 'run';
+      s.place.page.value = 'run';
     }}>
       {text}
     </a>
@@ -71,9 +72,9 @@ function Tab({ s, page, href, text }: { s: State; page: 'runs' | 'run' | 'findin
 }
 
 function ReportLink({ s }: { s: State }) {
-  const run = s.run.value;
-  const r = run?.metric_list[s.metric.value];
-  const href = run && r ? s.client.reportURL(run.id, { metric: r.name, ...(s.choice.value.slice ? { slice: s.choice.value.slice } : {}) }) : '';
+  const run = s.data.run.value;
+  const r = run?.metric_list[s.place.metric.value];
+  const href = run && r ? s.client.reportURL(run.id, { metric: r.name, ...(s.choice.parts.value.slice ? { slice: s.choice.parts.value.slice } : {}) }) : '';
   if (!href) return <span class="tab off" aria-disabled="true">Report</span>;
   return (
     <a class="tab" href={href} download title="This run as one HTML file that opens from disk">
@@ -83,7 +84,7 @@ function ReportLink({ s }: { s: State }) {
 }
 
 function What({ s }: { s: State }) {
-  const run = s.run.value!;
+  const run = s.data.run.value!;
   return (
     <span class="group what">
       <strong title={run.digest}>{run.name}</strong>
@@ -91,7 +92,7 @@ function What({ s }: { s: State }) {
       <span class="what-group" title={`${run.orbit.title || run.orbit.name}: ${run.orbit.measure}`}>{run.orbit.title || run.orbit.name}</span>
       <label class="field">
         <span class="hidden">Metric</span>
-        <select value={s.metric.value} title={s.metricDoc.value?.doc} onChange={(e) => (s.metric.value = Number(e.currentTarget.value))}>
+        <select value={s.place.metric.value} title={s.place.metricDoc.value?.doc} onChange={(e) => (s.place.metric.value = Number(e.currentTarget.value))}>
           {run.metric_list.map((m, k) => (
             <option key={m.name} value={k}>
               {m.title}
@@ -105,8 +106,8 @@ function What({ s }: { s: State }) {
 }
 
 function Models({ s }: { s: State }) {
-  const run = s.run.value!;
-  const two = s.b.value >= 0;
+  const run = s.data.run.value!;
+  const two = s.place.b.value >= 0;
   return (
     <span class="group models">
       <Model s={s} k={0} />
@@ -114,7 +115,7 @@ function Models({ s }: { s: State }) {
       {two && (
         <span class="segments" role="group" aria-label="How the models are compared">
           {(['over', 'side', 'diff'] as Compare[]).map((c) => (
-            <button key={c} aria-pressed={s.compare.value === c} onClick={() => (s.compare.value = c)} title={{ over: 'Both in one plot', side: 'Side by side', diff: 'The difference B − A' }[c]} aria-label={{ over: 'Overlay', side: 'Side by side', diff: 'B−A, the difference' }[c]}>
+            <button key={c} aria-pressed={s.place.compare.value === c} onClick={() => (s.place.compare.value = c)} title={{ over: 'Both in one plot', side: 'Side by side', diff: 'The difference B − A' }[c]} aria-label={{ over: 'Overlay', side: 'Side by side', diff: 'B−A, the difference' }[c]}>
               {{ over: '=', side: '||', diff: 'A−B' }[c].replace('A−B', 'B−A')}
             </button>
           ))}
@@ -130,32 +131,32 @@ function Models({ s }: { s: State }) {
 }
 
 function swap(s: State): void {
-  const [a, b] = [s.a.value, s.b.value];
+  const [a, b] = [s.place.a.value, s.place.b.value];
   batch(() => {
-    s.a.value = b;
-    s.b.value = a;
+    s.place.a.value = b;
+    s.place.b.value = a;
   });
 }
 
 /** The menu of models, those of other runs with the same group included. */
 function Model({ s, k }: { s: State; k: 0 | 1 }) {
-  const run = s.run.value!;
-  const now = k ? s.b.value : s.a.value;
-  const others = s.client.live && !run.id.includes('+') ? (s.runs.state.value.value?.runs ?? []).filter((r) => r.id !== run.id && !r.id.includes('+') && r.group === run.group && r.elements === run.elements) : [];
+  const run = s.data.run.value!;
+  const now = k ? s.place.b.value : s.place.a.value;
+  const others = s.client.live && !run.id.includes('+') ? (s.data.runs.state.value.value?.runs ?? []).filter((r) => r.id !== run.id && !r.id.includes('+') && r.group === run.group && r.elements === run.elements) : [];
   const choose = (v: string) => {
     const other = v.split('\n');
     if (other.length === 2) {
       open(s, k, other[0], other[1]);
       return;
     }
-    if (k) s.b.value = Number(v);
-    else s.a.value = Number(v);
-    if (s.b.value < 0) s.compare.value = 'over';
+    if (k) s.place.b.value = Number(v);
+    else s.place.a.value = Number(v);
+    if (s.place.b.value < 0) s.place.compare.value = 'over';
   };
   return (
     <label class={`field model m${k}`}>
       <span class={`ink m${k}`}>{'AB'[k]}</span>
-      <select value={String(now)} onChange={(e) => choose(e.currentTarget.value)} onFocus={() => void (s.client.live && !s.runs.value && s.list())} title={run.model_list[now]?.sha256 ? `SHA-256 ${run.model_list[now].sha256}` : undefined}>
+      <select value={String(now)} onChange={(e) => choose(e.currentTarget.value)} onFocus={() => void (s.client.live && !s.data.runs.value && s.data.list())} title={run.model_list[now]?.sha256 ? `SHA-256 ${run.model_list[now].sha256}` : undefined}>
         {k === 1 && <option value="-1">none</option>}
         {run.model_list.map((m, j) => (
           <option key={j} value={String(j)}>
@@ -175,16 +176,16 @@ function Model({ s, k }: { s: State; k: 0 | 1 }) {
 
 /** Puts a model of another run beside those of this one, over the samples that both have. */
 function open(s: State, k: 0 | 1, id: string, model: string): void {
-  const run = s.run.peek()!;
-  const keep = { other: run.model_list[k ? s.a.peek() : s.b.peek()]?.name ?? run.model_list[0]?.name, metric: run.metric_list[s.metric.peek()]?.name };
+  const run = s.data.run.peek()!;
+  const keep = { other: run.model_list[k ? s.place.a.peek() : s.place.b.peek()]?.name ?? run.model_list[0]?.name, metric: run.metric_list[s.place.metric.peek()]?.name };
   s.show(`${run.id}+${id}`, (r) => {
     const of = (name: string | undefined, part: string) => r.model_list.findIndex((m) => m.run === part && (m.name === name || m.name === `${name} (${part})`));
     const theirs = of(model, id);
     const ours = of(keep.other, run.id);
     const at = Math.max(0, theirs);
-    s.a.value = k ? Math.max(0, ours) : at;
-    s.b.value = k ? at : Math.max(0, ours);
-    s.metric.value = Math.max(0, r.metric_list.findIndex((m) => m.name === keep.metric));
+    s.place.a.value = k ? Math.max(0, ours) : at;
+    s.place.b.value = k ? at : Math.max(0, ours);
+    s.place.metric.value = Math.max(0, r.metric_list.findIndex((m) => m.name === keep.metric));
   });
 }
 
@@ -199,7 +200,7 @@ function CopyLink({ s }: { s: State }) {
         setTimeout(() => {
           void copy(location.href).then((ok) => {
             done.value = ok ? 'Copied' : 'Copy the address bar';
-            s.say(ok ? 'The link is on the clipboard.' : 'The browser permits no copying; copy the address.');
+            s.tasks.say(ok ? 'The link is on the clipboard.' : 'The browser permits no copying; copy the address.');
             timer.current = setTimeout(() => (done.value = ''), 2000);
           });
         }, 300);

@@ -91,22 +91,22 @@ export function Help({ s, open, close, tour }: { s: State; open: boolean; close:
       if ((back instanceof HTMLElement || back instanceof SVGElement) && back.isConnected) back.focus();
     };
   }, [open]);
-  const on = s.shortcuts.value, m = s.metricDoc.value, o = s.group.value;
+  const on = s.place.shortcuts.value, m = s.place.metricDoc.value, o = s.data.group.value;
   return (
     <dialog class="help" ref={box} aria-labelledby="help-title" onClose={close} onCancel={close} onClick={(e) => { if (e.target === box.current) close(); }}
-      onKeyDown={(e) => { if (e.key === '?' && s.shortcuts.peek()) { e.preventDefault(); e.stopPropagation(); close(); } }}>
+      onKeyDown={(e) => { if (e.key === '?' && s.place.shortcuts.peek()) { e.preventDefault(); e.stopPropagation(); close(); } }}>
       {open && (
         <div class="help-body">
           <div class="help-head">
             <h2 id="help-title" tabIndex={-1}>Help</h2>
-            {tour && s.page.value === 'run' && s.run.value && <button type="button" onClick={() => { close(); tour(); }}>Show me round</button>}
+            {tour && s.place.page.value === 'run' && s.data.run.value && <button type="button" onClick={() => { close(); tour(); }}>Show me round</button>}
             <button type="button" onClick={close}>Close</button>
           </div>
           <p>
             NERO shows how a model answers when its input moves along an orbit{o ? `, here ${o.title}` : ''}. A model that treats all positions alike has a round, or level, curve; dents are elements at which
             it does worse.{m ? ` The curves show ${m.title}${m.unit ? ` in ${m.unit}` : ''}: ${m.doc.replace(/[.\s]+$/, '')}; ${m.better} is better.` : ''}
           </p>
-          <label class="help-switch"><input type="checkbox" checked={on} onChange={(e) => (s.shortcuts.value = e.currentTarget.checked)} /> Keys that are a single letter or sign work wherever nothing is being typed. Switch them off if you dictate, or use a program that needs them.</label>
+          <label class="help-switch"><input type="checkbox" checked={on} onChange={(e) => (s.place.shortcuts.value = e.currentTarget.checked)} /> Keys that are a single letter or sign work wherever nothing is being typed. Switch them off if you dictate, or use a program that needs them.</label>
           <div class="help-groups">
             {groups.map((g) => (
               <section key={g.title}>

@@ -18,21 +18,21 @@ export function keys(s: State, acts: Acts): () => void {
   const on = (e: KeyboardEvent) => {
     if (e.defaultPrevented || document.querySelector('dialog[open]')) return;
     if ((e.ctrlKey || e.metaKey) && !e.shiftKey && !e.altKey && e.key.toLowerCase() === 'z' && !typing(e.target)) {
-      if (s.undo()) s.say('Undone.');
-      else s.say('Nothing to undo.');
+      if (s.undo()) s.tasks.say('Undone.');
+      else s.tasks.say('Nothing to undo.');
       e.preventDefault();
       return;
     }
     if (e.ctrlKey || e.metaKey || e.altKey || typing(e.target)) return;
     if (e.key === 'Escape') {
-      const c = s.choice.peek();
-      if (s.page.peek() === 'run' && (c.lasso || c.picked || c.rule || c.slice)) {
-        s.clear();
-        s.say('All samples.');
+      const c = s.choice.parts.peek();
+      if (s.place.page.peek() === 'run' && (c.lasso || c.picked || c.rule || c.slice)) {
+        s.choice.clear();
+        s.tasks.say('All samples.');
       }
       return;
     }
-    if (!s.shortcuts.peek() || !inView(e.target)) return;
+    if (!s.place.shortcuts.peek() || !inView(e.target)) return;
     const act = letters(s, acts)[e.key];
     if (!act) return;
     act();
@@ -46,13 +46,13 @@ export function keys(s: State, acts: Acts): () => void {
 const inView = (t: EventTarget | null): boolean => t instanceof Element && (t === document.body || t.closest('#main, header') !== null);
 
 function letters(s: State, a: Acts): Record<string, () => void> {
-  if (s.page.peek() !== 'run') return { '?': a.help };
+  if (s.place.page.peek() !== 'run') return { '?': a.help };
   return {
     '?': a.help,
     '/': a.rule,
     e: a.export,
-    p: () => s.pin(),
-    '[': () => s.next(-1),
-    ']': () => s.next(1),
+    p: () => s.place.pin(),
+    '[': () => s.choice.next(-1),
+    ']': () => s.choice.next(1),
   };
 }

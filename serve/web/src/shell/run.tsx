@@ -12,11 +12,11 @@ import { SampleTable } from '../views/table';
 
 /** The page of a run. */
 export function RunPage({ s }: { s: State }) {
-  const { value: run, error } = s.opened.state.value;
+  const { value: run, error } = s.data.opened.state.value;
   if (!run && error) {
     return (
       <div class="center">
-        <Trouble text={`The run “${s.runID.value}” cannot be shown. ${error}`} retry={() => s.reload()} />
+        <Trouble text={`The run “${s.data.runID.value}” cannot be shown. ${error}`} retry={() => s.reload()} />
         {s.client.live && (
           <p>
             <a href="#/runs">All runs</a>
@@ -25,7 +25,7 @@ export function RunPage({ s }: { s: State }) {
       </div>
     );
   }
-  if (!run && !s.runID.value)
+  if (!run && !s.data.runID.value)
     return (
       <div class="center">
         <p>No run is chosen.</p>

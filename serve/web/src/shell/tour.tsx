@@ -62,7 +62,7 @@ function next(k: number, by: number): number {
 /** The tour. It belongs on the page of a run. */
 export function Tour({ s }: { s: State }) {
   const box = useRef<HTMLDivElement>(null), back = useRef<Element | null>(null);
-  const ready = s.page.value === 'run' && s.run.value !== null && s.n.value > 0;
+  const ready = s.place.page.value === 'run' && s.data.run.value !== null && s.data.n.value > 0;
   useEffect(() => {
     if (!ready || !wanted(s.client.live, location.href, seen(), navigator.webdriver)) return undefined;
     const t = setTimeout(startTour, 1200);

@@ -9,7 +9,7 @@ import type { Ink, Series } from '../render/orbit/common';
 import { colored, OrbitPlot } from '../render/orbit/plot';
 import { aroundZero, type Scale } from '../render/scale';
 import { count, interval, num, signed } from '../render/text';
-import { Taker } from '../shell/take';
+import { Taker } from './take';
 import { notes } from './columns';
 import { Family } from './family';
 import { Caution } from './reference';
@@ -49,13 +49,13 @@ interface Shown {
 }
 
 /** The confidence of the intervals, which a study may choose. */
-const confidence = (s: State): number => s.aggregate.value.doc?.confidence ?? 0.95;
+const confidence = (s: State): number => s.choice.aggregate.value.doc?.confidence ?? 0.95;
 
 /** The same in percent, for people. */
 const sure = (s: State): string => `${+(100 * confidence(s)).toPrecision(4)} %`;
 
 /** What the values of the metric are. */
-const kindHere = (s: State) => (s.metricDoc.value ? kindOf(s.metricDoc.value) : unbounded);
+const kindHere = (s: State) => (s.place.metricDoc.value ? kindOf(s.place.metricDoc.value) : unbounded);
 
 /** Whether sums of the page over a matrix are about right only: the values are the steps of a drawing. */
 const drawn = (m: Matrix | null | undefined): boolean => !!m && !m.exact;
@@ -64,14 +64,14 @@ const fromSteps = 'from drawing steps: about right';
 
 /** The curves of the choice: exact ones if they are there, else those that the page works out itself. */
 function useCurves(s: State): Shown[] {
-  const { doc, fresh } = s.aggregate.value;
-  const mask = s.mask.value;
-  const models = s.models.value;
-  const matrices = [s.curves[0].state.value.value, s.curves[1].state.value.value];
+  const { doc, fresh } = s.choice.aggregate.value;
+  const mask = s.choice.mask.value;
+  const models = s.place.models.value;
+  const matrices = [s.data.curves[0].state.value.value, s.data.curves[1].state.value.value];
   const shown = band.value;
   const kind = kindHere(s);
   // A metric of a whole set is no mean of what its samples have: only the server can tell.
-  const pooled = s.metricDoc.value?.pooled === true;
+  const pooled = s.place.metricDoc.value?.pooled === true;
   return useMemo(() => {
     const out: Shown[] = [];
     models.forEach((m, k) => {
@@ -99,7 +99,7 @@ function useCurves(s: State): Shown[] {
 /** B less A at every element, with its interval once the server has told. */
 function difference(s: State, curves: readonly Shown[]): Series | null {
   if (curves.length < 2) return null;
-  const { doc, fresh } = s.aggregate.value;
+  const { doc, fresh } = s.choice.aggregate.value;
   const p = fresh ? doc?.pair : undefined;
   if (p) {
     const d: Series = { ink: 2, name: 'B − A', values: floats(p.mean), about: (doc as ReportAggregate).rough === true };
@@ -107,9 +107,9 @@ function difference(s: State, curves: readonly Shown[]): Series | null {
     if (band.value === 'spread') Object.assign(d, { lo: floats(p.p10), hi: floats(p.p90) });
     return d;
   }
-  const m = [s.curves[0].state.value.value, s.curves[1].state.value.value];
-  if (m[0] && m[1] && m[0].n === m[1].n && !s.metricDoc.value?.pooled) {
-    const q = pairedCurve(m[0], m[1], s.mask.value, confidence(s), kindHere(s));
+  const m = [s.data.curves[0].state.value.value, s.data.curves[1].state.value.value];
+  if (m[0] && m[1] && m[0].n === m[1].n && !s.place.metricDoc.value?.pooled) {
+    const q = pairedCurve(m[0], m[1], s.choice.mask.value, confidence(s), kindHere(s));
     const d: Series = { ink: 2, name: 'B − A', values: q.mean, about: drawn(m[0]) || drawn(m[1]) };
     if (band.value === 'interval') Object.assign(d, { from: q.lo, to: q.hi });
     if (band.value === 'spread') Object.assign(d, { lo: q.p10, hi: q.p90 });
@@ -121,19 +121,19 @@ function difference(s: State, curves: readonly Shown[]): Series | null {
 
 /** The aggregate view. */
 export function Aggregate({ s }: { s: State }) {
-  const run = s.run.value;
+  const run = s.data.run.value;
   if (!run) return <Card id="aggregate" title="Aggregate"><Skeleton label="Loading the curves" square /></Card>;
   return (
-    <Card id="aggregate" title="Aggregate" sub={<Counted s={s} />} tools={<Taker name={['aggregate', run.name, s.metricDoc.value?.name ?? '']} plot={() => ({ root: document.querySelector('#aggregate .body'), text: { title: `${quantity(s)} along the orbit`, caption: notes(s) } })} table={() => aggregateTable(s)} />}>
+    <Card id="aggregate" title="Aggregate" sub={<Counted s={s} />} tools={<Taker name={['aggregate', run.name, s.place.metricDoc.value?.name ?? '']} plot={() => ({ root: document.querySelector('#aggregate .body'), text: { title: `${quantity(s)} along the orbit`, caption: notes(s) } })} table={() => aggregateTable(s)} />}>
       <SliceBar s={s} />
-      {s.n.value === 0 ? <p class="note">This run has no samples yet.</p> : <Body s={s} />}
+      {s.data.n.value === 0 ? <p class="note">This run has no samples yet.</p> : <Body s={s} />}
     </Card>
   );
 }
 
 function Counted({ s }: { s: State }) {
-  const n = s.n.value;
-  const c = s.count.value;
+  const n = s.data.n.value;
+  const c = s.choice.count.value;
   return <>{c === n ? `${count(n)} sample${n === 1 ? '' : 's'}` : `${count(c)} of ${count(n)} samples`}</>;
 }
 
@@ -149,13 +149,13 @@ function Bands({ s }: { s: State }) {
 
 /** The menu of slices, and what else narrows the choice down. */
 function SliceBar({ s }: { s: State }) {
-  const run = s.run.value;
-  const kept = s.kept.state.value.value?.slices ?? [];
-  const c = s.choice.value;
+  const run = s.data.run.value;
+  const kept = s.choice.kept.state.value.value?.slices ?? [];
+  const c = s.choice.parts.value;
   const classes = run?.slices.filter((x) => x.label >= 0) ?? [];
   return (
     <div class="bar">
-      <select aria-label="Slice" value={c.slice} onChange={(e) => s.choose({ slice: e.currentTarget.value })}>
+      <select aria-label="Slice" value={c.slice} onChange={(e) => s.choice.choose({ slice: e.currentTarget.value })}>
         <option value="">All samples</option>
         {classes.length > 0 && (
           <optgroup label="Classes">
@@ -177,16 +177,16 @@ function SliceBar({ s }: { s: State }) {
         )}
         {c.slice && ![...classes, ...kept].some((x) => x.name === c.slice) && <option value={c.slice}>{c.slice}</option>}
       </select>
-      {c.rule && <Chip text={c.rule} off={() => s.choose({ rule: '' })} />}
-      {c.lasso && <Chip text="lasso" off={() => s.choose({ lasso: null })} />}
-      {c.picked && <Chip text={`${count(c.picked.length)} picked`} off={() => s.choose({ picked: null })} />}
+      {c.rule && <Chip text={c.rule} off={() => s.choice.choose({ rule: '' })} />}
+      {c.lasso && <Chip text="lasso" off={() => s.choice.choose({ lasso: null })} />}
+      {c.picked && <Chip text={`${count(c.picked.length)} picked`} off={() => s.choice.choose({ picked: null })} />}
       {classes.length > 1 && (
         <button aria-pressed={byClass.value} onClick={() => (byClass.value = !byClass.value)} title="One small plot per class">
           by class
         </button>
       )}
       {(run?.model_list.length ?? 0) > 2 && (
-        <button aria-pressed={s.every.value} onClick={() => (s.every.value = !s.every.value)} title="One small plot per model, all on one scale">
+        <button aria-pressed={s.place.every.value} onClick={() => (s.place.every.value = !s.place.every.value)} title="One small plot per model, all on one scale">
           all models
         </button>
       )}
@@ -209,11 +209,11 @@ function Chip({ text, off }: { text: string; off: () => void }) {
 function Body({ s }: { s: State }) {
   const curves = useCurves(s);
   const scale = useScale(s);
-  const { busy, error, fresh } = s.aggregate.value;
-  if (s.count.value === 0) return <Empty s={s} />;
-  if (s.every.value && (s.run.value?.model_list.length ?? 0) > 2) return <div class="body"><Family s={s} scale={scale} /><Caution s={s} /></div>;
+  const { busy, error, fresh } = s.choice.aggregate.value;
+  if (s.choice.count.value === 0) return <Empty s={s} />;
+  if (s.place.every.value && (s.data.run.value?.model_list.length ?? 0) > 2) return <div class="body"><Family s={s} scale={scale} /><Caution s={s} /></div>;
   if (!curves.length) return error ? <Trouble text={error} retry={() => s.reload()} /> : <Skeleton label="Loading the curves" square />;
-  const mode = curves.length > 1 ? s.compare.value : 'over';
+  const mode = curves.length > 1 ? s.place.compare.value : 'over';
   const d = mode === 'diff' ? difference(s, curves) : null;
   return (
     <div class={busy && !fresh ? 'body stale' : 'body'}>
@@ -228,14 +228,14 @@ function Body({ s }: { s: State }) {
 function Empty({ s }: { s: State }) {
   return (
     <div class="empty">
-      <p>No sample is in all of: {[s.choice.value.slice, s.choice.value.rule, s.choice.value.lasso && 'the lasso', s.choice.value.picked && 'the picked rows'].filter(Boolean).join(', ')}.</p>
-      <button onClick={() => s.clear()}>Show all samples</button>
+      <p>No sample is in all of: {[s.choice.parts.value.slice, s.choice.parts.value.rule, s.choice.parts.value.lasso && 'the lasso', s.choice.parts.value.picked && 'the picked rows'].filter(Boolean).join(', ')}.</p>
+      <button onClick={() => s.choice.clear()}>Show all samples</button>
     </div>
   );
 }
 
 function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]; scale: Scale; side: boolean }) {
-  const o = s.group.value!;
+  const o = s.data.group.value!;
   const nav = useNav(s);
   const map = colored(o.layout);
   const found = useFloors(s);
@@ -247,9 +247,9 @@ function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]
       series={series}
       scale={scale}
       alt={`${quantity(s)} along the orbit, mean over samples, ${counted(curves)}. ${series.map((x) => sentence(s, x)).join(' ')}`}
-      at={s.g} better={s.metricDoc.value?.better}
+      at={s.place.g} better={s.place.metricDoc.value?.better}
       nav={nav}
-      comb={s.metricDoc.value?.ref === 'self'}
+      comb={s.place.metricDoc.value?.ref === 'self'}
       tip={(k) => [...tipLines(s, series, k), counted(curves)]}
       {...(map ? { table: colors(s) } : {})}
     />
@@ -276,10 +276,10 @@ function Curves({ s, curves, scale, side }: { s: State; curves: readonly Shown[]
 
 /** What the radius or the height of a plot is. */
 export function Axis({ s }: { s: State }) {
-  const o = s.group.value;
-  const m = s.metricDoc.value;
+  const o = s.data.group.value;
+  const m = s.place.metricDoc.value;
   if (!o || !m) return null;
-  const log = s.range.value.log ? ', logarithmic' : '';
+  const log = s.place.range.value.log ? ', logarithmic' : '';
   return (
     <p class="axisnote">
       {o.layout === 'polar' ? 'radius' : 'height'}: {quantity(s)}
@@ -289,7 +289,7 @@ export function Axis({ s }: { s: State }) {
 }
 
 function Diff({ s, d }: { s: State; d: Series }) {
-  const o = s.group.value!;
+  const o = s.data.group.value!;
   const nav = useNav(s);
   const label = `B − A, ${quantity(s)}`;
   const scale = useMemo(() => {
@@ -298,7 +298,7 @@ function Diff({ s, d }: { s: State; d: Series }) {
     return aroundZero(ends, label);
   }, [d.values, d.from, d.lo, label]);
   const map = colored(o.layout);
-  const w = worstOf(d.values, s.metricDoc.value?.better);
+  const w = worstOf(d.values, s.place.metricDoc.value?.better);
   return (
     <>
       <OrbitPlot
@@ -307,7 +307,7 @@ function Diff({ s, d }: { s: State; d: Series }) {
         scale={scale}
         marks={map ? [] : [{ value: 0, label: 'no difference' }]}
         alt={`${label}, along the orbit. Mean ${signed(orbitMean(d.values, o.weights))}, worst ${signed(d.values[w])} at ${o.labels[w]}.`}
-        at={s.g} better={s.metricDoc.value?.better}
+        at={s.place.g} better={s.place.metricDoc.value?.better}
         nav={nav}
         tip={(k) => tipLines(s, [d], k)}
         {...(map ? { table: luts.puor } : {})}
@@ -318,8 +318,8 @@ function Diff({ s, d }: { s: State; d: Series }) {
 }
 
 function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
-  const o = s.group.value!;
-  const better = s.metricDoc.value?.better;
+  const o = s.data.group.value!;
+  const better = s.place.metricDoc.value?.better;
   return (
     <>
     <table class="numbers">
@@ -335,7 +335,7 @@ function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
       <tbody>
         {curves.map(({ series, doc }, k) => {
           const w = worstOf(series.values, better);
-          const steps = doc ? ((s.aggregate.value.doc as ReportAggregate | null)?.steps ?? []).includes(doc.model) : series.about;
+          const steps = doc ? ((s.choice.aggregate.value.doc as ReportAggregate | null)?.steps ?? []).includes(doc.model) : series.about;
           return (
             <tr key={k}>
               <th scope="row" class={`ink m${series.ink}`}>{series.name}</th>
@@ -345,7 +345,7 @@ function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
                 {doc && <span class="ci">{interval(doc.orbit.lo, doc.orbit.hi)}</span>}
               </td>
               <td>{series.about && <span title={fromSteps}>≈ </span>}{num(series.values[w])}</td>
-              <td>{w >= 0 ? <button class="link" onClick={() => s.moveToIndex(w)} title={`Go to ${o.labels[w]}`}>{o.labels[w]}</button> : '–'}</td>
+              <td>{w >= 0 ? <button class="link" onClick={() => s.place.moveToIndex(w)} title={`Go to ${o.labels[w]}`}>{o.labels[w]}</button> : '–'}</td>
             </tr>
           );
         })}
@@ -358,7 +358,7 @@ function Numbers({ s, curves }: { s: State; curves: readonly Shown[] }) {
 
 /** The paired difference over the orbit in numbers and words. */
 function Paired({ s }: { s: State }) {
-  const { doc, fresh } = s.aggregate.value;
+  const { doc, fresh } = s.choice.aggregate.value;
   const p = doc?.pair;
   if (!p || !fresh) return <p class="note">B − A …</p>;
   if (p.orbit.mean === null) return <p class="note paired">B − A: no sample has values of both models at all elements</p>;
@@ -377,11 +377,11 @@ function Paired({ s }: { s: State }) {
 
 /** One small plot per class, on the same scale. */
 function Multiples({ s, scale }: { s: State; scale: Scale }) {
-  const run = s.run.value!;
+  const run = s.data.run.value!;
   const o = run.orbit;
   const nav = useNav(s);
-  const labels = s.labels.value;
-  const matrices = [s.curves[0].state.value.value, s.curves[1].state.value.value];
+  const labels = s.data.labels.value;
+  const matrices = [s.data.curves[0].state.value.value, s.data.curves[1].state.value.value];
   const names = [modelName(s, 0), modelName(s, 1)];
   const small = useMemo(() => {
     const classes = run.slices.filter((x) => x.label >= 0 && x.n > 0).slice(0, 40);
@@ -392,15 +392,15 @@ function Multiples({ s, scale }: { s: State; scale: Scale }) {
       return { c, series };
     });
   }, [run, labels, matrices[0], matrices[1]]);
-  if (s.metricDoc.value?.pooled) return <p class="note">{quantity(s)} is one number of a whole set: choose a class in the menu to see that of the class.</p>;
+  if (s.place.metricDoc.value?.pooled) return <p class="note">{quantity(s)} is one number of a whole set: choose a class in the menu to see that of the class.</p>;
   if (!matrices[0]) return <p class="note">This run is too large for one plot per class here; choose a class in the menu.</p>;
   const map = colored(o.layout);
   return (
     <div class="multiples">
       {small.map(({ c, series }) => (
-        <div key={c.name} class={`multiple${s.choice.value.slice === c.name ? ' on' : ''}`}>
-          <OrbitPlot orbit={o} series={series} scale={scale} alt={`Class ${c.name}. ${series.map((x) => sentence(s, x)).join(' ')}`} at={s.g} better={s.metricDoc.value?.better} nav={nav} small tip={(k) => tipLines(s, series, k)} {...(map ? { table: colors(s) } : {})} />
-          <button class="link" aria-pressed={s.choice.value.slice === c.name} onClick={() => s.choose({ slice: s.choice.value.slice === c.name ? '' : c.name })}>
+        <div key={c.name} class={`multiple${s.choice.parts.value.slice === c.name ? ' on' : ''}`}>
+          <OrbitPlot orbit={o} series={series} scale={scale} alt={`Class ${c.name}. ${series.map((x) => sentence(s, x)).join(' ')}`} at={s.place.g} better={s.place.metricDoc.value?.better} nav={nav} small tip={(k) => tipLines(s, series, k)} {...(map ? { table: colors(s) } : {})} />
+          <button class="link" aria-pressed={s.choice.parts.value.slice === c.name} onClick={() => s.choice.choose({ slice: s.choice.parts.value.slice === c.name ? '' : c.name })}>
             {c.name} <small>n = {count(c.n)}</small>
           </button>
         </div>

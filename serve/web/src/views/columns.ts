@@ -28,9 +28,9 @@ export interface Column {
 
 /** columns is the columns for a run as it is shown. */
 export function columns(s: State): Column[] {
-  const r = s.run.value, two = s.b.value >= 0, ks = two ? ([0, 1] as const) : ([0] as const), out: Column[] = [];
+  const r = s.data.run.value, two = s.place.b.value >= 0, ks = two ? ([0, 1] as const) : ([0] as const), out: Column[] = [];
   if (!r) return out;
-  const ids = s.ids.value, labels = s.labels.value, classes = s.classNames.value, className = (c: number | undefined) => (c === undefined || !(c >= 0) ? '' : (classes[c] ?? String(c)));
+  const ids = s.data.ids.value, labels = s.data.labels.value, classes = s.data.classNames.value, className = (c: number | undefined) => (c === undefined || !(c >= 0) ? '' : (classes[c] ?? String(c)));
   const AB = (k: 0 | 1) => (two ? ' ' + 'AB'[k] : ''), ab = (k: 0 | 1) => (two ? '_' + 'ab'[k] : ''), m = (k: 0 | 1) => (two ? (`ink m${k}` as const) : '');
   out.push({ key: 'id', title: 'sample', doc: 'name of the sample', name: 'sample', figure: 'id', text: true, ink: '', value: (i) => ids[i] ?? String(i), show: (i) => ids[i] ?? `#${i}` });
   if (r.labelled) out.push({ key: 'label', title: 'class', doc: 'the true class', name: 'class', figure: 'label', text: classes.length > 0, ink: '', value: (i) => (labels[i] >= 0 ? labels[i] : null), show: (i) => className(labels[i]) || '–' });
@@ -51,7 +51,7 @@ export function columns(s: State): Column[] {
   for (const k of ks) add(`sd${k}`, `spread${ab(k)}`, m(k));
   for (const k of ks) {
     add(`worst${k}`, `worst${ab(k)}`, m(k));
-    const st = s.stats[k].state.value.value;
+    const st = s.data.stats[k].state.value.value;
     if (st) {
       out.push({
         key: `at${k}`, title: 'at', doc: `where along the orbit ${two ? 'AB'[k] + ' ' : ''}has its worst value`, name: `worst_at${ab(k)}`, figure: null, text: true, ink: m(k),
@@ -65,10 +65,10 @@ export function columns(s: State): Column[] {
 
 /** table is the table as it stands, to be taken away: texts as they are shown, numbers with all their digits. */
 export function table(s: State, list: readonly Column[], order: ArrayLike<number>, notes: readonly string[]): Table {
-  const r = s.run.value;
+  const r = s.data.run.value;
   const cols: Taken[] = list.map((c) => ({ name: c.name, kind: c.text ? 'text' : c.figure === 'label' ? 'integer' : 'float32' }));
   return {
-    title: `Samples of ${r?.name ?? ''}: ${s.metricDoc.value?.title ?? ''}`,
+    title: `Samples of ${r?.name ?? ''}: ${s.place.metricDoc.value?.title ?? ''}`,
     notes,
     columns: [{ name: 'index', kind: 'integer' }, ...cols],
     rows: rowsOf(list, order),
@@ -87,21 +87,21 @@ function* rowsOf(list: readonly Column[], order: ArrayLike<number>): Iterable<Ce
 
 /** notes is what has to stand beside anything that is taken from a run: what it is of, and how it can be made again. */
 export function notes(s: State): string[] {
-  const r = s.run.value, n = s.n.value, c = s.count.value;
+  const r = s.data.run.value, n = s.data.n.value, c = s.choice.count.value;
   if (!r) return [];
-  const d = s.metricDoc.value;
-  const models = s.models.value.map((m, k) => { const x = r.model_list[m]; return x ? `${s.b.value >= 0 ? 'AB'[k] + ' ' : ''}${x.name} (sha256 ${x.sha256.slice(0, 12)})` : ''; });
+  const d = s.place.metricDoc.value;
+  const models = s.place.models.value.map((m, k) => { const x = r.model_list[m]; return x ? `${s.place.b.value >= 0 ? 'AB'[k] + ' ' : ''}${x.name} (sha256 ${x.sha256.slice(0, 12)})` : ''; });
   return [
     `Run ${r.name}, digest ${r.digest.slice(0, 12)}; ${r.orbit.title}${r.kernel ? `; ${r.kernel}` : ''}.`,
     `Models: ${models.join(', ')}.`,
     d ? `${d.title}${d.unit ? ` in ${d.unit}` : ''}, ${d.better} is better, against ${d.ref}.` : '',
     c === n ? `All ${n} samples.` : `${c} of ${n} samples: ${chosen(s)}.`,
-    s.runs.state.value.value?.version ? `nero ${s.runs.state.value.value.version}.` : '',
+    s.data.runs.state.value.value?.version ? `nero ${s.data.runs.state.value.value.version}.` : '',
   ].filter(Boolean);
 }
 
 /** chosen is the choice in words. */
 export function chosen(s: State): string {
-  const c = s.choice.value, parts = [c.slice && `${s.run.value?.slices.some((x) => x.name === c.slice) ? 'class' : 'slice'} ${c.slice}`, c.rule, c.lasso && 'those in a lasso', c.picked && `${c.picked.length} picked`].filter(Boolean);
+  const c = s.choice.parts.value, parts = [c.slice && `${s.data.run.value?.slices.some((x) => x.name === c.slice) ? 'class' : 'slice'} ${c.slice}`, c.rule, c.lasso && 'those in a lasso', c.picked && `${c.picked.length} picked`].filter(Boolean);
   return parts.length ? parts.join(' and ') : 'all';
 }

@@ -13,10 +13,10 @@ const wide = (w: Width): string => (Number.isNaN(w.value) ? '–' : `${w.open ? 
 
 /** The aggregates of all models of the run. */
 export function Family({ s, scale }: { s: State; scale: Scale }) {
-  const run = s.run.value!;
+  const run = s.data.run.value!;
   const o = run.orbit;
   const nav = useNav(s);
-  const { value, busy, error } = s.family.state.value;
+  const { value, busy, error } = s.choice.family.state.value;
   const doc = value?.doc ?? null;
   const list = useMemo(
     () =>
@@ -30,16 +30,16 @@ export function Family({ s, scale }: { s: State; scale: Scale }) {
   );
   if (!doc) return error ? <Trouble text={error} retry={() => s.reload()} /> : <Skeleton label="Loading the curves" square />;
   const map = colored(o.layout);
-  const higher = s.metricDoc.value?.better !== 'lower';
-  const better = s.metricDoc.value?.better;
+  const higher = s.place.metricDoc.value?.better !== 'lower';
+  const better = s.place.metricDoc.value?.better;
   const measured = higher && list.some((x) => x.width);
   return (
     <div class={busy ? 'stale' : ''}>
       <div class="family">
         {list.map(({ k, name, series }) => (
-          <div key={k} class={`member${s.a.value === k ? ' a' : ''}${s.b.value === k ? ' b' : ''}`}>
-            <OrbitPlot orbit={o} series={[series]} scale={scale} alt={`${name}. ${sentence(s, series)}`} at={s.g} better={s.metricDoc.value?.better} nav={nav} small tip={(e) => tipLines(s, [series], e)} {...(map ? { table: colors(s) } : {})} />
-            <button class="link" aria-pressed={s.a.value === k} title={`Show ${name} as A`} onClick={() => (s.a.value = k)}>
+          <div key={k} class={`member${s.place.a.value === k ? ' a' : ''}${s.place.b.value === k ? ' b' : ''}`}>
+            <OrbitPlot orbit={o} series={[series]} scale={scale} alt={`${name}. ${sentence(s, series)}`} at={s.place.g} better={s.place.metricDoc.value?.better} nav={nav} small tip={(e) => tipLines(s, [series], e)} {...(map ? { table: colors(s) } : {})} />
+            <button class="link" aria-pressed={s.place.a.value === k} title={`Show ${name} as A`} onClick={() => (s.place.a.value = k)}>
               {name}
             </button>
           </div>

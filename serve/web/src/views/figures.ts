@@ -1,6 +1,7 @@
 // Figures by sample: what colours the scatter, ranks the samples and fills the columns of the table, with the names they go by.
 
-import type { Column, State } from '../core/state';
+import type { Column } from '../core/choice';
+import type { State } from '../core/state';
 
 /** A figure of every sample: a column of the store, or the worst value, which is the least or the greatest as the metric has it. */
 export type Figure = Column | `worst${0 | 1}`;
@@ -16,7 +17,7 @@ export interface Scale {
 }
 
 /** Which end of the metric is bad: the least value along an orbit, or the greatest. */
-export const worstOf = (s: State): 'min' | 'max' => (s.metricDoc.value?.better === 'lower' ? 'max' : 'min');
+export const worstOf = (s: State): 'min' | 'max' => (s.place.metricDoc.value?.better === 'lower' ? 'max' : 'min');
 
 /** storeColumn is the store's column for a figure. */
 export function storeColumn(s: State, f: Figure): Column {
@@ -32,12 +33,12 @@ export function figureOf(s: State, c: string): Figure {
 }
 
 /** values is a figure by sample, NaN where it is missing; null as long as it is not there. */
-export const values = (s: State, f: Figure): Float32Array | null => s.column(storeColumn(s, f));
+export const values = (s: State, f: Figure): Float32Array | null => s.choice.column(storeColumn(s, f));
 
 /** scaleOf is the scale of a figure, the same for both models, so that their colours can be compared. */
 export function scaleOf(s: State, f: Figure): Scale {
-  const wide = s.metricDoc.value?.wide ?? false, lower = s.metricDoc.value?.better === 'lower';
-  if (f === 'label' || f.startsWith('predicted')) return { kind: 'class', lo: 0, hi: Math.max(1, s.classNames.value.length - 1), log: false, reversed: false };
+  const wide = s.place.metricDoc.value?.wide ?? false, lower = s.place.metricDoc.value?.better === 'lower';
+  if (f === 'label' || f.startsWith('predicted')) return { kind: 'class', lo: 0, hi: Math.max(1, s.data.classNames.value.length - 1), log: false, reversed: false };
   if (f === 'diff' || f.startsWith('change')) {
     let m = 0;
     for (const g of f === 'diff' ? [f] : (['change0', 'change1'] as const)) for (const v of values(s, g) ?? []) if (Math.abs(v) > m && Math.abs(v) < Infinity) m = Math.abs(v);
@@ -60,15 +61,15 @@ export function scaleOf(s: State, f: Figure): Scale {
 /** about is whether a figure comes from the steps of a drawing, here or in the file of a report: it is about right, and says so. */
 export function about(s: State, f: Figure): boolean {
   const of = f === 'diff' ? ([0, 1] as const) : f.endsWith('1') ? ([1] as const) : ([0] as const);
-  if (f.startsWith('similar')) return of.some((k) => s.curves[k].state.value.value?.exact === false);
-  return /^(mean|sd|worst|min|max|identity|change|diff)/.test(f) && of.some((k) => s.stats[k].state.value.value?.drawn === true);
+  if (f.startsWith('similar')) return of.some((k) => s.data.curves[k].state.value.value?.exact === false);
+  return /^(mean|sd|worst|min|max|identity|change|diff)/.test(f) && of.some((k) => s.data.stats[k].state.value.value?.drawn === true);
 }
 
 /** title is a figure in words; A and B are only told apart where there are two. One that is about right has a sign before it. */
 export const title = (s: State, f: Figure): string => (about(s, f) ? '≈ ' : '') + words(s, f);
 
 function words(s: State, f: Figure): string {
-  const two = s.b.value >= 0, m = two ? (f.endsWith('1') ? ' B' : ' A') : '';
+  const two = s.place.b.value >= 0, m = two ? (f.endsWith('1') ? ' B' : ' A') : '';
   const name = f.replace(/[01]$/, '');
   switch (name) {
     case 'mean': return `mean${m}`;
@@ -91,7 +92,7 @@ function words(s: State, f: Figure): string {
 export const explain = (s: State, f: Figure): string => meaning(s, f) + (about(s, f) ? '; about right: from the steps of the drawings' : '');
 
 function meaning(s: State, f: Figure): string {
-  const d = s.metricDoc.value, metric = d ? d.title : 'the metric', w = worstOf(s) === 'min' ? 'lowest' : 'highest';
+  const d = s.place.metricDoc.value, metric = d ? d.title : 'the metric', w = worstOf(s) === 'min' ? 'lowest' : 'highest';
   switch (f.replace(/[01]$/, '')) {
     case 'mean': return `${metric}, mean over the orbit`;
     case 'sd': return `${metric}, standard deviation over the orbit`;
@@ -108,17 +109,17 @@ function meaning(s: State, f: Figure): string {
 
 /** offered is the figures that can be chosen for a run as it is shown: one model or two, classes or none, curves here or not. */
 export function offered(s: State, what: 'color' | 'rank'): Figure[] {
-  const two = s.b.value >= 0, out: Figure[] = [];
+  const two = s.place.b.value >= 0, out: Figure[] = [];
   for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`mean${k}`);
   for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`sd${k}`);
   for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`worst${k}`);
   // What moving does to it: the worst moved sample is not the one that is bad anyway.
-  if ((s.group.value?.identity ?? -1) >= 0) for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`change${k}`);
+  if ((s.data.group.value?.identity ?? -1) >= 0) for (const k of two ? ([0, 1] as const) : ([0] as const)) out.push(`change${k}`);
   if (two) out.push('diff');
   if (what === 'color') {
-    if (s.run.value?.labelled) out.push('label');
-    for (const k of two ? ([0, 1] as const) : ([0] as const)) if (s.top[k].state.value.value) out.push(`predicted${k}`);
+    if (s.data.run.value?.labelled) out.push('label');
+    for (const k of two ? ([0, 1] as const) : ([0] as const)) if (s.data.top[k].state.value.value) out.push(`predicted${k}`);
   }
-  for (const k of two ? ([0, 1] as const) : ([0] as const)) if (s.curves[k].state.value.value) out.push(`similar${k}`);
+  for (const k of two ? ([0, 1] as const) : ([0] as const)) if (s.data.curves[k].state.value.value) out.push(`similar${k}`);
   return out;
 }

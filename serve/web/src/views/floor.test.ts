@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Document } from '../pages/audit';
+import type { Document } from '../core/audit';
 import { floorOf } from './floor';
 
 const axis = { name: 'angle', unit: 'deg', min: 0, max: 360, periodic: true };

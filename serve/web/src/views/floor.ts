@@ -2,9 +2,10 @@
 
 import { useEffect, useMemo } from 'preact/hooks';
 import type * as api from '../core/api';
+import { read, type Document } from '../core/audit';
 import { nearest } from '../core/orbit';
-import { Slot, type State } from '../core/state';
-import { read, type Document } from '../pages/audit';
+import { Slot } from '../core/slot';
+import type { State } from '../core/state';
 import type { Series } from '../render/orbit/common';
 
 /** The metric that floors are of: errors relative to the scale of the outputs. */
@@ -41,8 +42,8 @@ const loaded = new WeakMap<State, { run: string; slot: Slot<Document[]> }>();
 
 /** Thin lines for the floors of the models on show; none unless the metric is the relative error and an audit of the models is here. */
 export function useFloors(s: State): Series[] {
-  const run = s.run.value;
-  const wanted = s.metricDoc.value?.name === metric && !!run?.audits.length;
+  const run = s.data.run.value;
+  const wanted = s.place.metricDoc.value?.name === metric && !!run?.audits.length;
   const entry = useMemo(() => {
     const old = loaded.get(s);
     if (old && old.run === run?.id) return old;
@@ -59,8 +60,8 @@ export function useFloors(s: State): Series[] {
     });
   }, [entry, wanted]);
   const docs = entry.slot.value;
-  const orbit = s.group.value;
-  const models = s.models.value;
+  const orbit = s.data.group.value;
+  const models = s.place.models.value;
   return useMemo(() => {
     if (!wanted || !docs || !orbit || !run) return [];
     const out: Series[] = [];

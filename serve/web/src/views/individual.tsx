@@ -18,7 +18,7 @@ import { notes } from './columns';
 import { play, playing } from './play';
 import { Caution } from './reference';
 import { orbitTable } from './tables';
-import { Taker } from '../shell/take';
+import { Taker } from './take';
 
 /** What a value at the needle is. */
 export interface Here {
@@ -28,26 +28,26 @@ export interface Here {
 
 /** The value of A (0) or B (1) where the needle is: live if the answer for exactly this element is there, else recorded, else nothing. */
 export function valueHere(s: State, k: 0 | 1): Here {
-  const a = s.answer(k);
-  const v = s.recorded(k);
+  const a = s.place.answer(k);
+  const v = s.place.recorded(k);
   // A consensus over a long orbit is found in the background: until then what was recorded stands.
-  const late = a && s.reference.value === 'consensus' && Number.isNaN(a.values[s.metric.value] ?? NaN) && !Number.isNaN(v);
-  if (a && !late) return { value: a.values[s.metric.value] ?? NaN, kind: 'live' };
-  if (s.element.value >= 0) return { value: v, kind: Number.isNaN(v) ? 'none' : 'recorded' };
-  return { value: NaN, kind: s.live.pending.value ? 'behind' : 'none' };
+  const late = a && s.place.reference.value === 'consensus' && Number.isNaN(a.values[s.place.metric.value] ?? NaN) && !Number.isNaN(v);
+  if (a && !late) return { value: a.values[s.place.metric.value] ?? NaN, kind: 'live' };
+  if (s.place.element.value >= 0) return { value: v, kind: Number.isNaN(v) ? 'none' : 'recorded' };
+  return { value: NaN, kind: s.place.live.pending.value ? 'behind' : 'none' };
 }
 
 /** The name of a sample's class, empty if it has none. */
 export function className(s: State, i: number): string {
-  const l = s.labels.value[i];
-  return l === undefined || l < 0 ? '' : (s.classNames.value[l] ?? String(l));
+  const l = s.data.labels.value[i];
+  return l === undefined || l < 0 ? '' : (s.data.classNames.value[l] ?? String(l));
 }
 
 /** The individual view. */
 export function Individual({ s }: { s: State }) {
-  const run = s.run.value;
+  const run = s.data.run.value;
   if (!run) return <Card id="individual" title="Individual"><Skeleton label="Loading the orbit" square /></Card>;
-  if (s.n.value === 0) return <Card id="individual" title="Individual"><p class="note">This run has no samples yet.</p></Card>;
+  if (s.data.n.value === 0) return <Card id="individual" title="Individual"><p class="note">This run has no samples yet.</p></Card>;
   return (
     <Card id="individual" title="Individual" sub={<Name s={s} />} tools={<Save s={s} />}>
       <Moves s={s} />
@@ -57,10 +57,10 @@ export function Individual({ s }: { s: State }) {
 }
 
 function Name({ s }: { s: State }) {
-  const i = s.sample.value;
+  const i = s.place.sample.value;
   const c = className(s, i);
-  const id = s.ids.value[i] ?? '';
-  const tags = s.samples.state.value.value?.tags?.[i];
+  const id = s.data.ids.value[i] ?? '';
+  const tags = s.data.samples.state.value.value?.tags?.[i];
   return (
     <span title={[id, ...(tags ?? [])].join(', ')}>
       #{i}
@@ -72,35 +72,35 @@ function Name({ s }: { s: State }) {
 
 function Save({ s }: { s: State }) {
   return (
-      <Taker name={['orbit', s.run.value?.name ?? '', s.sample.value]} plot={() => ({ root: document.querySelector('#individual .body'), text: { title: `${quantity(s)} of sample ${s.ids.value[s.sample.value] ?? s.sample.value}`, caption: notes(s) } })} table={() => orbitTable(s)} />
+      <Taker name={['orbit', s.data.run.value?.name ?? '', s.place.sample.value]} plot={() => ({ root: document.querySelector('#individual .body'), text: { title: `${quantity(s)} of sample ${s.data.ids.value[s.place.sample.value] ?? s.place.sample.value}`, caption: notes(s) } })} table={() => orbitTable(s)} />
   );
 }
 
 function Which({ s }: { s: State }) {
-  const higher = s.metricDoc.value?.better !== 'lower';
+  const higher = s.place.metricDoc.value?.better !== 'lower';
   const go = (best: boolean) => {
-    s.rank.value = { by: 'mean0', descending: best === higher };
-    const o = s.order.value;
-    if (o.length) s.setSample(o[0]);
+    s.choice.rank.value = { by: 'mean0', descending: best === higher };
+    const o = s.choice.order.value;
+    if (o.length) s.place.setSample(o[0]);
   };
   return (
     <span class="which">
       <button onClick={() => go(false)} title={`The sample of the choice with the worst mean of A over its orbit`}>worst</button>
       <button onClick={() => go(true)} title="The sample of the choice with the best mean of A over its orbit">best</button>
-      <button aria-pressed={s.pinned.value === s.sample.value} onClick={() => s.pin()} title="Keep this orbit in the plot while looking at other samples (p)">pin</button>
+      <button aria-pressed={s.place.pinned.value === s.place.sample.value} onClick={() => s.place.pin()} title="Keep this orbit in the plot while looking at other samples (p)">pin</button>
     </span>
   );
 }
 
 function Moves({ s }: { s: State }) {
-  const o = s.group.value!;
-  const able = s.ability.value;
+  const o = s.data.group.value!;
+  const able = s.data.ability.value;
   const why = !s.client.live ? 'A report runs no models.' : (able.reason ?? '');
   return (
     <div class="bar moves">
-      <button onClick={() => s.home()} title="Back to the identity (Home)">{o.identity >= 0 && (o.labels[o.identity] ?? '').length < 5 ? o.labels[o.identity] : 'home'}</button>
+      <button onClick={() => s.place.home()} title="Back to the identity (Home)">{o.identity >= 0 && (o.labels[o.identity] ?? '').length < 5 ? o.labels[o.identity] : 'home'}</button>
       {o.moves.slice(0, 8).map((m) => (
-        <button key={m.name} onClick={() => s.act(m)} title={m.name} aria-label={m.name}>
+        <button key={m.name} onClick={() => s.place.act(m)} title={m.name} aria-label={m.name}>
           {m.short}
         </button>
       ))}
@@ -111,7 +111,7 @@ function Moves({ s }: { s: State }) {
       )}
       <Typed s={s} />
       <label class="switch" title={able.models ? `Ask the models at every element${able.engine ? `, on ${able.engine}` : ''}` : why}>
-        <input type="checkbox" checked={s.liveOn.value && able.models && s.client.live} disabled={!able.models || !s.client.live} onChange={(e) => (s.liveOn.value = e.currentTarget.checked)} /> live
+        <input type="checkbox" checked={s.place.liveOn.value && able.models && s.client.live} disabled={!able.models || !s.client.live} onChange={(e) => (s.place.liveOn.value = e.currentTarget.checked)} /> live
       </label>
       <Which s={s} />
     </div>
@@ -120,7 +120,7 @@ function Moves({ s }: { s: State }) {
 
 /** A field for the element: degrees, shifts, whatever the chart has. */
 function Typed({ s }: { s: State }) {
-  const o = s.group.value!;
+  const o = s.data.group.value!;
   const draft = useSignal<string | null>(null);
   // As wide as the longest name of an element: a field that grows would push the plot from under the pointer.
   const longest = useMemo(() => o.labels.reduce((t, l) => Math.max(t, l.length), 0), [o]);
@@ -131,19 +131,19 @@ function Typed({ s }: { s: State }) {
     const g = parse(o.chart, t);
     bad.value = !g;
     if (!g) {
-      s.say(`Not an element: ${t}`);
+      s.tasks.say(`Not an element: ${t}`);
       return;
     }
     draft.value = null;
-    s.moveTo(g);
+    s.place.moveTo(g);
   };
   return (
     <input
       class="typed"
       aria-label={`Element: ${o.chart.map((a) => a.name + (a.unit === 'deg' ? ' in degrees' : a.unit ? ` in ${a.unit}` : '')).join(', ')}`}
       aria-invalid={bad.value}
-      value={draft.value ?? s.here.value}
-      size={Math.max(6, s.here.value.length, longest)}
+      value={draft.value ?? s.place.here.value}
+      size={Math.max(6, s.place.here.value.length, longest)}
       onInput={(e) => {
         draft.value = e.currentTarget.value;
         bad.value = false;
@@ -168,19 +168,19 @@ function Typed({ s }: { s: State }) {
 
 /** The stored orbits of the sample and of the pinned one. */
 function useOrbits(s: State): Series[] {
-  const i = s.sample.value;
-  const pin = s.pinned.value;
-  const one = s.one.state.value.value;
-  const other = s.other.state.value.value;
-  const c0 = s.curves[0].state.value.value;
-  const c1 = s.curves[1].state.value.value;
-  const metric = s.metric.value;
-  const models = s.models.value;
-  const labels = s.labels.value;
+  const i = s.place.sample.value;
+  const pin = s.place.pinned.value;
+  const one = s.data.one.state.value.value;
+  const other = s.data.other.state.value.value;
+  const c0 = s.data.curves[0].state.value.value;
+  const c1 = s.data.curves[1].state.value.value;
+  const metric = s.place.metric.value;
+  const models = s.place.models.value;
+  const labels = s.data.labels.value;
   return useMemo(() => {
     const out: Series[] = [];
     models.forEach((m, k) => {
-      const values = s.orbitOf(k as 0 | 1, i);
+      const values = s.place.orbitOf(k as 0 | 1, i);
       if (!values) return;
       const series: Series = { ink: k as Ink, name: modelName(s, k as 0 | 1), values };
       const label = labels[i];
@@ -190,7 +190,7 @@ function useOrbits(s: State): Series[] {
     });
     if (pin >= 0 && pin !== i)
       models.forEach((_, k) => {
-        const values = s.orbitOf(k as 0 | 1, pin);
+        const values = s.place.orbitOf(k as 0 | 1, pin);
         if (values) out.push({ ink: k as Ink, name: `#${pin} ${modelName(s, k as 0 | 1)}`, values, pinned: true });
       });
     return out;
@@ -198,7 +198,7 @@ function useOrbits(s: State): Series[] {
 }
 
 function Body({ s }: { s: State }) {
-  const o = s.group.value!;
+  const o = s.data.group.value!;
   const series = useOrbits(s);
   const scale = useScale(s);
   const floors = useFloors(s);
@@ -209,13 +209,13 @@ function Body({ s }: { s: State }) {
     () =>
       computed<readonly Dot[]>(() => {
         const out: Dot[] = [];
-        const a = s.canProbe.value ? s.live.answer.value : null;
-        s.models.value.forEach((m, k) => {
-          const live = a && a.want.sample === s.sample.value ? a.value.models.get(m) : undefined;
+        const a = s.place.canProbe.value ? s.place.live.answer.value : null;
+        s.place.models.value.forEach((m, k) => {
+          const live = a && a.want.sample === s.place.sample.value ? a.value.models.get(m) : undefined;
           const name = modelName(s, k as 0 | 1);
           const h = valueHere(s, k as 0 | 1);
-          if (h.kind === 'live' || h.kind === 'recorded') out.push({ ink: k as Ink, name, value: h.value, g: s.g.value, live: h.kind === 'live' });
-          else if (live && a) out.push({ ink: k as Ink, name, value: live.values[s.metric.value] ?? NaN, g: a.want.g, live: true });
+          if (h.kind === 'live' || h.kind === 'recorded') out.push({ ink: k as Ink, name, value: h.value, g: s.place.g.value, live: h.kind === 'live' });
+          else if (live && a) out.push({ ink: k as Ink, name, value: live.values[s.place.metric.value] ?? NaN, g: a.want.g, live: true });
         });
         return out;
       }),
@@ -239,22 +239,22 @@ function Body({ s }: { s: State }) {
   const spoken = useMemo(
     () =>
       computed(() => {
-        const parts = s.models.value.map((_, k) => {
+        const parts = s.place.models.value.map((_, k) => {
           const h = valueHere(s, k as 0 | 1);
           return `${modelName(s, k as 0 | 1)} ${h.kind === 'none' || h.kind === 'behind' ? 'no value' : `${num(h.value)} ${h.kind}`}`;
         });
-        return `${s.here.value}: ${parts.join(', ')}`;
+        return `${s.place.here.value}: ${parts.join(', ')}`;
       }),
     [s],
   );
-  const loading = s.one.state.value;
-  const failed = s.samples.state.value.value?.errors?.[String(s.sample.value)] ?? loading.value?.error;
+  const loading = s.data.one.state.value;
+  const failed = s.data.samples.state.value.value?.errors?.[String(s.place.sample.value)] ?? loading.value?.error;
   if (failed) return <Trouble text={`This sample could not be evaluated: ${failed}`} />;
-  if (loading.value?.index === s.sample.value && !loading.value.done) return <p class="empty">This sample is not computed yet.</p>;
+  if (loading.value?.index === s.place.sample.value && !loading.value.done) return <p class="empty">This sample is not computed yet.</p>;
   if (!series.length) return loading.error ? <Trouble text={loading.error} retry={() => s.reload()} /> : <Skeleton label="Loading the orbit" square />;
   const map = colored(o.layout);
   const own = series.filter((x) => !x.pinned);
-  const mode = own.length > 1 ? s.compare.value : 'over';
+  const mode = own.length > 1 ? s.place.compare.value : 'over';
   const side = mode === 'side' && !map;
   const diff = mode === 'diff';
   const drawn = map ? series : [...series, ...floors];
@@ -272,13 +272,13 @@ function Body({ s }: { s: State }) {
               series={list}
               scale={at}
               marks={diff && !map ? [{ value: 0, label: 'no difference' }] : []}
-              alt={`${at.label} of sample ${s.sample.value} along the orbit. ${list.map((x) => (diff ? `${x.name}: mean ${num(orbitMean(x.values, o.weights))}.` : sentence(s, x))).join(' ')}`}
-              at={s.g} better={s.metricDoc.value?.better}
+              alt={`${at.label} of sample ${s.place.sample.value} along the orbit. ${list.map((x) => (diff ? `${x.name}: mean ${num(orbitMean(x.values, o.weights))}.` : sentence(s, x))).join(' ')}`}
+              at={s.place.g} better={s.place.metricDoc.value?.better}
               dots={diff ? gaps : side ? (k ? dotsB : dotsA) : dots}
               spoken={spoken}
               nav={nav}
               focusable
-              comb={s.metricDoc.value?.ref === 'self'}
+              comb={s.place.metricDoc.value?.ref === 'self'}
               tip={(e) => tipLines(s, list, e)}
               {...(map ? { table } : {})}
             />
@@ -295,8 +295,8 @@ function Body({ s }: { s: State }) {
 }
 
 function Numbers({ s, series }: { s: State; series: readonly Series[] }) {
-  const o = s.group.value!;
-  const better = s.metricDoc.value?.better;
+  const o = s.data.group.value!;
+  const better = s.place.metricDoc.value?.better;
   const missing = (x: Series) => Array.prototype.filter.call(x.values, (v: number) => !Number.isFinite(v)).length;
   return (
     <>
@@ -319,7 +319,7 @@ function Numbers({ s, series }: { s: State; series: readonly Series[] }) {
               <th scope="row" class={`ink m${x.ink}`}>{x.name}</th>
               <td>{num(orbitMean(x.values, o.weights))}</td>
               <td>{num(x.values[w])}</td>
-              <td>{w >= 0 ? <button class="link" onClick={() => s.moveToIndex(w)} title={`Go to ${o.labels[w]}`}>{o.labels[w]}</button> : '–'}</td>
+              <td>{w >= 0 ? <button class="link" onClick={() => s.place.moveToIndex(w)} title={`Go to ${o.labels[w]}`}>{o.labels[w]}</button> : '–'}</td>
               <td>{x.pinned ? <Pinned s={s} x={x} /> : <HereCell s={s} k={x.ink as 0 | 1} />}</td>
             </tr>
           );
@@ -332,7 +332,7 @@ function Numbers({ s, series }: { s: State; series: readonly Series[] }) {
 }
 
 function Pinned({ s, x }: { s: State; x: Series }) {
-  const e = s.element.value;
+  const e = s.place.element.value;
   return <>{e >= 0 ? num(x.values[e]) : '–'}</>;
 }
 
@@ -343,21 +343,21 @@ function HereCell({ s, k }: { s: State; k: 0 | 1 }) {
 
 /** Where the values at the needle come from, and whether live ones agree with stored ones. */
 export function Status({ s }: { s: State }) {
-  const kinds = s.models.value.map((_, k) => valueHere(s, k as 0 | 1).kind);
+  const kinds = s.place.models.value.map((_, k) => valueHere(s, k as 0 | 1).kind);
   const live = kinds.every((k) => k === 'live');
-  const o = s.group.value!;
-  const error = s.canProbe.value ? s.live.error.value : '';
-  const a = live ? s.live.answers(s.sample.value, s.g.value) : null;
-  const between = s.element.value < 0 && !live;
-  const exact = s.element.value >= 0 && o.exact[s.element.value] && !o.exact.every(Boolean);
+  const o = s.data.group.value!;
+  const error = s.place.canProbe.value ? s.place.live.error.value : '';
+  const a = live ? s.place.live.answers(s.place.sample.value, s.place.g.value) : null;
+  const between = s.place.element.value < 0 && !live;
+  const exact = s.place.element.value >= 0 && o.exact[s.place.element.value] && !o.exact.every(Boolean);
   return (
     <div class="status">
       <span class={`tag ${live ? 'live' : between ? 'wait' : 'recorded'}`}>{live ? 'live' : between ? 'between stored elements' : 'recorded'}</span>
       <span>
-        at {s.here.value}
+        at {s.place.here.value}
         {exact ? ', exact' : ''}
         {a && Number.isFinite(a.milliseconds) ? ` · ${a.milliseconds < 0.1 ? 'under 0.1' : a.milliseconds < 10 ? a.milliseconds.toFixed(1) : Math.round(a.milliseconds)} ms` : ''}
-        {between && !error ? ` · nearest ${elementLabel(o.chart, o.elements[Math.max(0, s.nearest.value)] ?? [])}` : ''}
+        {between && !error ? ` · nearest ${elementLabel(o.chart, o.elements[Math.max(0, s.place.nearest.value)] ?? [])}` : ''}
       </span>
       {error && <span class="warn">{error}</span>}
       <Mismatch s={s} />
@@ -372,25 +372,25 @@ export function differs(live: number, stored: number, scale: number): boolean {
 }
 
 function Mismatch({ s }: { s: State }) {
-  const e = s.element.value;
-  const one = s.one.state.value.value;
+  const e = s.place.element.value;
+  const one = s.data.one.state.value.value;
   const told = useRef('');
-  const m = s.metricDoc.value;
+  const m = s.place.metricDoc.value;
   const bad: string[] = [];
-  if (e >= 0 && one?.index === s.sample.value && one.done && m) {
-    s.models.value.forEach((model, k) => {
-      const a = s.answer(k as 0 | 1);
-      const stored = one.curves[model]?.[s.metric.value]?.[e] ?? NaN;
-      const span = m.range[1] !== null && m.range[0] !== null ? m.range[1] - m.range[0] : Math.max(Math.abs(s.range.value.hi), Math.abs(s.range.value.lo));
+  if (e >= 0 && one?.index === s.place.sample.value && one.done && m) {
+    s.place.models.value.forEach((model, k) => {
+      const a = s.place.answer(k as 0 | 1);
+      const stored = one.curves[model]?.[s.place.metric.value]?.[e] ?? NaN;
+      const span = m.range[1] !== null && m.range[0] !== null ? m.range[1] - m.range[0] : Math.max(Math.abs(s.place.range.value.hi), Math.abs(s.place.range.value.lo));
       // A value of 0 or 1 that turns over is a tie of two classes, and no other model: the values behind it say so.
-      if (a && !(m.name === 'accuracy') && !(m.ref === 'consensus' && Number.isNaN(a.values[s.metric.value] ?? NaN)) && differs(a.values[s.metric.value] ?? NaN, stored, span)) bad.push(`${modelName(s, k as 0 | 1)}: live ${num(a.values[s.metric.value])}, recorded ${num(stored)}`);
+      if (a && !(m.name === 'accuracy') && !(m.ref === 'consensus' && Number.isNaN(a.values[s.place.metric.value] ?? NaN)) && differs(a.values[s.place.metric.value] ?? NaN, stored, span)) bad.push(`${modelName(s, k as 0 | 1)}: live ${num(a.values[s.place.metric.value])}, recorded ${num(stored)}`);
     });
   }
   const text = bad.length ? `Live and recorded values differ by more than rounding (${bad.join('; ')}). The model file, the engine or the machine may be another one.` : '';
   useEffect(() => {
-    if (text && told.current !== s.runID.value) {
-      told.current = s.runID.value;
-      s.say(text);
+    if (text && told.current !== s.data.runID.value) {
+      told.current = s.data.runID.value;
+      s.tasks.say(text);
     }
   }, [text]);
   return text ? <span class="warn" role="note">{text}</span> : null;
@@ -398,6 +398,6 @@ function Mismatch({ s }: { s: State }) {
 
 /** Value at an element of any sample, for others. */
 export const stored = (s: State, k: 0 | 1, i: number, e: number): number => {
-  const c = s.curves[k].state.value.value;
+  const c = s.data.curves[k].state.value.value;
   return c && i < c.n && e >= 0 ? matrixAt(c, i, e) : NaN;
 };

@@ -25,24 +25,24 @@ export function Card({ id, title, sub, children, class: c, tools }: { id: string
 
 /** What moves the needle of a store, for drawings. */
 export function useNav(s: State, play: () => void = () => undefined): Nav {
-  return useMemo<Nav>(() => ({ moveTo: (g) => s.moveTo(g), step: (by, axis) => s.step(by, axis), home: () => s.home(), opposite: () => s.opposite(), play, between: () => !s.stored.peek() }), [s, play]);
+  return useMemo<Nav>(() => ({ moveTo: (g) => s.place.moveTo(g), step: (by, axis) => s.place.step(by, axis), home: () => s.place.home(), opposite: () => s.place.opposite(), play, between: () => !s.place.stored.peek() }), [s, play]);
 }
 
 /** The scale of the metric, shared by all models and views of a run. */
 export function useScale(s: State): Scale {
-  const r = s.range.value;
+  const r = s.place.range.value;
   const label = quantity(s);
   return useMemo(() => makeScale(r, label), [r.lo, r.hi, r.log, label]);
 }
 
 /** The metric with its unit. */
 export function quantity(s: State): string {
-  const m = s.metricDoc.value;
+  const m = s.place.metricDoc.value;
   return m ? m.title + (m.unit ? ` in ${m.unit}` : '') : '';
 }
 
 /** The name of A (0) or B (1). */
-export const modelName = (s: State, k: 0 | 1): string => s.run.value?.model_list[s.models.value[k] ?? -1]?.name ?? '';
+export const modelName = (s: State, k: 0 | 1): string => s.data.run.value?.model_list[s.place.models.value[k] ?? -1]?.name ?? '';
 
 /** Whether an end of the metric is bad: the index of the worst value of a curve, -1 if it has none. */
 export function worstOf(values: ArrayLike<number>, better: 'higher' | 'lower' | undefined): number {
@@ -54,7 +54,7 @@ export function worstOf(values: ArrayLike<number>, better: 'higher' | 'lower' | 
   return w;
 }
 
-export const lowest = (s: State): string => (s.metricDoc.value?.better === 'lower' ? 'highest' : 'lowest');
+export const lowest = (s: State): string => (s.place.metricDoc.value?.better === 'lower' ? 'highest' : 'lowest');
 
 /** The mean over the orbit with the weights of the plan; NaN if a value is missing, as in the table and the reports: a mean over what is left is of another orbit. */
 export function orbitMean(values: ArrayLike<number>, weights: readonly number[]): number {
@@ -80,7 +80,7 @@ export function Missing({ name, bad, of: all, first }: { name: string; bad: numb
 
 /** The lines of a tooltip at an element. */
 export function tipLines(s: State, series: readonly Series[], k: number): string[] {
-  const o = s.group.value;
+  const o = s.data.group.value;
   if (!o) return [];
   const out = [o.labels[k] ?? elementLabel(o.chart, o.elements[k]) + ''];
   if (o.exact[k] && !o.exact.every(Boolean)) out[0] += ' · exact';
@@ -90,14 +90,14 @@ export function tipLines(s: State, series: readonly Series[], k: number): string
 
 /** A series in a sentence: mean, worst and where. */
 export function sentence(s: State, x: Series): string {
-  const o = s.group.value;
+  const o = s.data.group.value;
   if (!o) return '';
-  const w = worstOf(x.values, s.metricDoc.value?.better);
+  const w = worstOf(x.values, s.place.metricDoc.value?.better);
   return `${x.name}: mean ${x.about ? 'about ' : ''}${num(orbitMean(x.values, o.weights))}, ${lowest(s)} ${x.about ? 'about ' : ''}${num(x.values[w])}${w >= 0 ? ` at ${o.labels[w]}` : ''}.`;
 }
 
 /** The table of colours that is chosen. */
-export const colors = (s: State): Uint32Array => luts[s.cmap.value];
+export const colors = (s: State): Uint32Array => luts[s.place.cmap.value];
 
 /** The colour scale of a map: title, ends, and what is outside. */
 export function ColorBar({ table, scale }: { table: Uint32Array; scale: Scale }) {

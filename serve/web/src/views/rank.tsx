@@ -8,20 +8,20 @@ import './samples.css';
 
 /** worstFirst says whether the bad end of a figure is the high one. */
 function worstFirst(s: State, f: fig.Figure): boolean {
-  const lower = s.metricDoc.value?.better === 'lower';
+  const lower = s.place.metricDoc.value?.better === 'lower';
   return /^(sd|similar)/.test(f) || lower;
 }
 
 /** The slider through the ranking. */
 export function Rank({ s }: { s: State }) {
-  const by = fig.figureOf(s, s.rank.value.by);
-  const order = s.order.value, n = order.length, sample = s.sample.value;
-  if (!s.run.value || n === 0) return null;
+  const by = fig.figureOf(s, s.choice.rank.value.by);
+  const order = s.choice.order.value, n = order.length, sample = s.place.sample.value;
+  if (!s.data.run.value || n === 0) return null;
   const k = order.indexOf(sample), v = fig.values(s, by), rank = k >= 0 && v ? R.rankOf(order, (i) => v[i], k) : { place: 0, ties: 0 };
-  const go = (j: number) => { const i = order[Math.max(0, Math.min(n - 1, j))]; if (i !== undefined) s.setSample(i); };
+  const go = (j: number) => { const i = order[Math.max(0, Math.min(n - 1, j))]; if (i !== undefined) s.place.setSample(i); };
   const list = fig.offered(s, 'rank');
-  const set = (f: fig.Figure, descending: boolean) => (s.rank.value = { by: fig.storeColumn(s, f), descending });
-  const descending = s.rank.value.descending, bad = worstFirst(s, by), diff = by === 'diff';
+  const set = (f: fig.Figure, descending: boolean) => (s.choice.rank.value = { by: fig.storeColumn(s, f), descending });
+  const descending = s.choice.rank.value.descending, bad = worstFirst(s, by), diff = by === 'diff';
   const first = by.startsWith('sd') ? (descending ? 'widest first' : 'narrowest first') : by.startsWith('similar') ? (descending ? 'furthest first' : 'nearest first') : !/^(mean|worst|min|max|identity|change|diff)/.test(by) ? (descending ? 'from the end' : 'from the start') : diff ? (descending === !bad ? 'B better first' : 'A better first') : descending === bad ? 'worst first' : 'best first';
   const text = k < 0 ? `not in the slice, which has ${count(n)}` : `${count(k + 1)} of ${count(n)}`;
   const prefix = k < 0 ? 'This sample is' : 'Sample';

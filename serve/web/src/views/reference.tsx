@@ -8,12 +8,12 @@ import { modelName } from './parts';
 
 /** The menu of references, where the run has the metric against more than one. */
 export function ReferenceMenu({ s }: { s: State }) {
-  const has = s.references.value;
+  const has = s.place.references.value;
   if (has.size < 2) return null;
   return (
     <label class="field reference">
       <span class="hidden">Reference</span>
-      <select aria-label="Reference" value={s.reference.value} title={`Compared with ${references.find((r) => r.ref === s.reference.value)?.doc ?? ''}`} onChange={(e) => s.refer(e.currentTarget.value as Reference)}>
+      <select aria-label="Reference" value={s.place.reference.value} title={`Compared with ${references.find((r) => r.ref === s.place.reference.value)?.doc ?? ''}`} onChange={(e) => s.place.refer(e.currentTarget.value as Reference)}>
         {references.filter((r) => has.has(r.ref)).map((r) => (
           <option key={r.ref} value={r.ref}>
             against {r.name}
@@ -26,15 +26,15 @@ export function ReferenceMenu({ s }: { s: State }) {
 
 /** What a consensus is worth: said wherever it is the reference. For one sample, what it rests on. */
 export function Caution({ s, sample }: { s: State; sample?: boolean }) {
-  if (s.reference.value !== 'consensus') return null;
-  const one = s.one.state.value.value;
-  const here = sample && one?.index === s.sample.value ? one : null;
-  const weak = s.run.value?.weak ?? 0.5;
+  if (s.place.reference.value !== 'consensus') return null;
+  const one = s.data.one.state.value.value;
+  const here = sample && one?.index === s.place.sample.value ? one : null;
+  const weak = s.data.run.value?.weak ?? 0.5;
   return (
     <p class="caution">
       <span>{caution}</span>
       {here?.support &&
-        s.models.value.map((m, k) => {
+        s.place.models.value.map((m, k) => {
           const v = here.support?.[m];
           const agreement = here.agreement?.[m];
           if (v === null || v === undefined) return null;

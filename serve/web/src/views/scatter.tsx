@@ -6,10 +6,11 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { classColor, colorize, css, luts, none, type LUT, type Mark } from '../core/color';
 import type { Redrawn, Table } from '../core/export';
 import { radius, scatter as raster } from '../core/raster';
-import { toBits, type State } from '../core/state';
+import { toBits } from '../core/masks';
+import type { State } from '../core/state';
 import { tidy } from '../core/url';
 import { count as counted, left, num } from '../render/text';
-import { Taker } from '../shell/take';
+import { Taker } from './take';
 import { notes } from './columns';
 import * as fig from './figures';
 import { Card, Skeleton, Trouble } from './parts';
@@ -343,86 +344,86 @@ export function useDark(s: State) {
     m.addEventListener('change', f);
     return () => m.removeEventListener('change', f);
   }, []);
-  return s.theme.value === 'dark' || (s.theme.value === 'auto' && system.value);
+  return s.place.theme.value === 'dark' || (s.place.theme.value === 'auto' && system.value);
 }
 
 /** The view of all samples. */
 export function Scatter({ s }: { s: State }) {
   const mode = useSignal<'lasso' | 'pan'>('lasso'), body = useRef<HTMLDivElement>(null);
-  const dark = useDark(s), layout = s.layout.state.value, r = s.run.value;
-  const by = fig.figureOf(s, s.colorBy.value);
-  const value = useComputed(() => fig.values(s, fig.figureOf(s, s.colorBy.value)));
-  const scale = useComputed(() => fig.scaleOf(s, fig.figureOf(s, s.colorBy.value)));
+  const dark = useDark(s), layout = s.choice.layout.state.value, r = s.data.run.value;
+  const by = fig.figureOf(s, s.choice.colorBy.value);
+  const value = useComputed(() => fig.values(s, fig.figureOf(s, s.choice.colorBy.value)));
+  const scale = useComputed(() => fig.scaleOf(s, fig.figureOf(s, s.choice.colorBy.value)));
   const classes = scale.value.kind === 'class', sc = scale.value, v = value.value;
   const lut = lutOf(s, sc);
   const colors = useMemo(() => {
-    if (!v) return new Uint32Array(s.n.value).fill(dark ? none.dark : none.light);
+    if (!v) return new Uint32Array(s.data.n.value).fill(dark ? none.dark : none.light);
     if (classes) return Uint32Array.from(v, (k) => classColor(k, dark));
     return colorize(v, sc, lut, dark ? none.dark : none.light);
-  }, [v, sc, lut, dark, s.n.value]);
+  }, [v, sc, lut, dark, s.data.n.value]);
   const shape = useMemo(() => (classes && v && v.length <= shapely ? Uint8Array.from(v, (k) => (k >= 0 ? k % shapes.length : 0)) : null), [v, classes]);
-  const count = s.count.value, n = s.n.value, mask = count === n ? null : s.mask.value, xy = layout.value?.xy ?? null;
+  const count = s.choice.count.value, n = s.data.n.value, mask = count === n ? null : s.choice.mask.value, xy = layout.value?.xy ?? null;
   const fits = xy !== null && xy.length === 2 * n;
   const drawn = fits ? boundsOf(xy).n : 0;
-  const texts = useMemo(() => (fits && classes && v ? names(xy, v, mask, s.classNames.value, dark) : []), [xy, fits, v, classes, mask, dark]);
+  const texts = useMemo(() => (fits && classes && v ? names(xy, v, mask, s.data.classNames.value, dark) : []), [xy, fits, v, classes, mask, dark]);
   // Counted once and not again for every point that the pointer passes.
   const legend = useMemo(() => <Legend s={s} by={by} scale={sc} lut={lut} values={v} dark={dark} shape={shape !== null} />, [by, sc, lut, v, dark, shape]);
-  const lasso = s.choice.value.lasso;
-  const here = lasso && lasso.layout === s.layoutKey.value ? lasso.poly : null;
+  const lasso = s.choice.parts.value.lasso;
+  const here = lasso && lasso.layout === s.choice.layoutKey.value ? lasso.poly : null;
   if (!r) return <Card id="samples" title="Samples by orbit shape"><Skeleton label="Loading the samples" square /></Card>;
-  const method = r.methods.find((m) => m.name === s.embedding.value.method);
+  const method = r.methods.find((m) => m.name === s.choice.embedding.value.method);
   const describe = (i: number) => {
-    const c = s.labels.value[i] ?? -1, parts = [`Sample ${s.ids.value[i] ?? i}`];
-    if (c >= 0) parts.push(`class ${s.classNames.value[c] ?? c}`);
+    const c = s.data.labels.value[i] ?? -1, parts = [`Sample ${s.data.ids.value[i] ?? i}`];
+    if (c >= 0) parts.push(`class ${s.data.classNames.value[c] ?? c}`);
     for (const k of [0, 1] as const) {
-      const m = s.stats[k].state.value.value;
-      if (m) parts.push(`mean ${s.b.value >= 0 ? 'AB'[k] + ' ' : ''}${num(m.mean[i])}`);
+      const m = s.data.stats[k].state.value.value;
+      if (m) parts.push(`mean ${s.place.b.value >= 0 ? 'AB'[k] + ' ' : ''}${num(m.mean[i])}`);
     }
     return parts.join(', ') + '.';
   };
   const drawLasso = (poly: readonly number[]) => {
-    s.drawLasso(poly);
-    s.say(poly.length ? `${s.count.value} of ${n} samples in the lasso.` : 'No lasso.');
+    s.choice.drawLasso(poly);
+    s.tasks.say(poly.length ? `${s.choice.count.value} of ${n} samples in the lasso.` : 'No lasso.');
   };
   const near = (k: number) => {
     if (!fits) return;
-    const list = P.nearestK(xy, mask, s.sample.value, k).sort((a, b) => a - b);
-    if (list.length) { s.choose({ picked: list, lasso: null }); s.say(`${list.length} samples chosen.`); }
+    const list = P.nearestK(xy, mask, s.place.sample.value, k).sort((a, b) => a - b);
+    if (list.length) { s.choice.choose({ picked: list, lasso: null }); s.tasks.say(`${list.length} samples chosen.`); }
   };
-  const two = r.model_list.length > 1 && s.b.value >= 0;
+  const two = r.model_list.length > 1 && s.place.b.value >= 0;
   return (
     <Card id="samples" title="Samples by orbit shape" sub={fits ? `${counted(drawn)} of ${counted(n)} drawn` : `${counted(n)} sample${n === 1 ? '' : 's'}`}
-      tools={<Taker name={['samples', r.name, s.embedding.value.method]} plot={() => ({ root: body.current, text: { title: `Samples by orbit shape: ${short(method ?? { name: '', title: '' })} of ${s.metricDoc.value?.title ?? ''}`, caption: [`${counted(drawn)} of ${counted(n)} samples drawn, coloured by ${fig.title(s, by)}.`, ...notes(s)] } })} table={() => places(s, xy)} />}>
+      tools={<Taker name={['samples', r.name, s.choice.embedding.value.method]} plot={() => ({ root: body.current, text: { title: `Samples by orbit shape: ${short(method ?? { name: '', title: '' })} of ${s.place.metricDoc.value?.title ?? ''}`, caption: [`${counted(drawn)} of ${counted(n)} samples drawn, coloured by ${fig.title(s, by)}.`, ...notes(s)] } })} table={() => places(s, xy)} />}>
       <div class="bar" role="group" aria-label="Layout and colour">
-        <select aria-label="Layout" title={method ? `${method.title}. ${method.doc}` : 'Layout'} value={s.embedding.value.method} onChange={(e) => (s.embedding.value = { ...s.embedding.value, method: e.currentTarget.value })}>
+        <select aria-label="Layout" title={method ? `${method.title}. ${method.doc}` : 'Layout'} value={s.choice.embedding.value.method} onChange={(e) => (s.choice.embedding.value = { ...s.choice.embedding.value, method: e.currentTarget.value })}>
           {r.methods.map((m) => <option key={m.name} value={m.name} title={m.doc}>{short(m)}{m.slow ? ' (slow)' : ''}</option>)}
         </select>
         {two && (
-          <select aria-label="Of the curves of which models" title="Of the curves of which models" value={s.embedding.value.of} onChange={(e) => (s.embedding.value = { ...s.embedding.value, of: e.currentTarget.value as 'a' | 'b' | 'ab' })}>
+          <select aria-label="Of the curves of which models" title="Of the curves of which models" value={s.choice.embedding.value.of} onChange={(e) => (s.choice.embedding.value = { ...s.choice.embedding.value, of: e.currentTarget.value as 'a' | 'b' | 'ab' })}>
             {(['a', 'b', 'ab'] as const).map((k) => <option key={k} value={k}>{ofNames[k]}</option>)}
           </select>
         )}
-        {s.client.live && (count < n || s.embedding.value.fit) && (
-          <select aria-label="Fitted to" title="To which samples the layout is fitted; the others are placed in it" value={s.embedding.value.fit ? 'slice' : 'all'} onChange={(e) => refit(s, e.currentTarget.value === 'slice')}>
-            <option value="all">fitted to all</option><option value="slice">fitted to {s.embedding.value.fit ? 'a slice' : 'the slice'}</option>
+        {s.client.live && (count < n || s.choice.embedding.value.fit) && (
+          <select aria-label="Fitted to" title="To which samples the layout is fitted; the others are placed in it" value={s.choice.embedding.value.fit ? 'slice' : 'all'} onChange={(e) => refit(s, e.currentTarget.value === 'slice')}>
+            <option value="all">fitted to all</option><option value="slice">fitted to {s.choice.embedding.value.fit ? 'a slice' : 'the slice'}</option>
           </select>
         )}
-        <select aria-label="Colour" title={`Colour: ${fig.explain(s, by)}`} value={by} onChange={(e) => (s.colorBy.value = fig.storeColumn(s, e.currentTarget.value as fig.Figure))}>
+        <select aria-label="Colour" title={`Colour: ${fig.explain(s, by)}`} value={by} onChange={(e) => (s.choice.colorBy.value = fig.storeColumn(s, e.currentTarget.value as fig.Figure))}>
           {withChosen(fig.offered(s, 'color'), by).map((f) => <option key={f} value={f}>{fig.title(s, f)}</option>)}
         </select>
         <span class="segments" role="group" aria-label="What a drag does">
           {(['lasso', 'pan'] as const).map((m) => <button key={m} type="button" aria-pressed={mode.value === m} title={m === 'lasso' ? 'Drag round points to choose them; with Shift, drag moves the picture' : 'Drag moves the picture; the wheel zooms'} onClick={() => (mode.value = m)}>{m === 'lasso' ? 'Lasso' : 'Pan'}</button>)}
         </span>
         <Nearest max={count} onPick={near} />
-        {(lasso || s.choice.value.picked) && <button type="button" onClick={() => { s.choose({ lasso: null, picked: null }); s.say('Lasso cleared.'); body.current?.querySelector<HTMLElement>('.plane')?.focus(); }}>Clear</button>}
+        {(lasso || s.choice.parts.value.picked) && <button type="button" onClick={() => { s.choice.choose({ lasso: null, picked: null }); s.tasks.say('Lasso cleared.'); body.current?.querySelector<HTMLElement>('.plane')?.focus(); }}>Clear</button>}
       </div>
       <div class="plane-box" ref={body}>
         {fits && drawn > 0 ? (
           <>
-            <Plane xy={xy} colors={colors} shape={shape} mask={mask} dark={dark} sample={s.sample.value} pinned={s.pinned.value} hover={s.hover.value} lasso={here} texts={texts}
-              mode={mode.value} letters={s.shortcuts.value} describe={describe} preview={(i) => <Preview s={s} i={i} />}
+            <Plane xy={xy} colors={colors} shape={shape} mask={mask} dark={dark} sample={s.place.sample.value} pinned={s.place.pinned.value} hover={s.place.hover.value} lasso={here} texts={texts}
+              mode={mode.value} letters={s.place.shortcuts.value} describe={describe} preview={(i) => <Preview s={s} i={i} />}
               label={`Scatter plot of ${drawn} of ${n} samples, ${count} in the slice. Arrow keys move to a neighbor, Enter chooses it, L draws a box, plus and minus zoom, Escape clears.`}
-              onHover={(i) => { if (s.hover.peek() !== i) s.hover.value = i; }} onPick={(i) => { s.setSample(i); s.say(describe(i)); }} onLasso={drawLasso} onSay={(x) => s.say(x)} onMode={(m) => (mode.value = m)} />
+              onHover={(i) => { if (s.place.hover.peek() !== i) s.place.hover.value = i; }} onPick={(i) => { s.place.setSample(i); s.tasks.say(describe(i)); }} onLasso={drawLasso} onSay={(x) => s.tasks.say(x)} onMode={(m) => (mode.value = m)} />
             <p class="plane-axes"><span>→ {layout.value!.axes[0] ?? 'first axis'}</span><span>↑ {layout.value!.axes[1] ?? 'second axis'}</span></p>
             {legend}
           </>
@@ -439,10 +440,10 @@ export function Scatter({ s }: { s: State }) {
 
 /** places is where the samples lie. */
 function places(s: State, xy: Float32Array | null): Table {
-  const ids = s.ids.value, mask = s.mask.value, rows: (string | number | boolean)[][] = [];
+  const ids = s.data.ids.value, mask = s.choice.mask.value, rows: (string | number | boolean)[][] = [];
   if (xy) for (let i = 0; i < ids.length; i++) rows.push([i, ids[i], xy[2 * i], xy[2 * i + 1], mask[i] === 1]);
   return {
-    title: `Samples laid out by ${s.embedding.value.method}`, notes: notes(s), rows,
+    title: `Samples laid out by ${s.choice.embedding.value.method}`, notes: notes(s), rows,
     columns: [{ name: 'index', kind: 'integer' }, { name: 'sample', kind: 'text' }, { name: 'x', kind: 'float32' }, { name: 'y', kind: 'float32' }, { name: 'in_slice', kind: 'text' }],
   };
 }
@@ -452,8 +453,8 @@ const short = (m: { name: string; title: string }): string => ({ pca: 'PCA', ica
 
 /** refit has the layout fitted to the slice as it is now, or to all samples again. */
 function refit(s: State, slice: boolean): void {
-  const { fit: _, ...rest } = s.embedding.peek();
-  s.embedding.value = slice ? { ...rest, fit: JSON.stringify(s.set.peek().bits === undefined ? s.set.peek() : { bits: toBits(s.mask.peek()) }) } : rest;
+  const { fit: _, ...rest } = s.choice.embedding.peek();
+  s.choice.embedding.value = slice ? { ...rest, fit: JSON.stringify(s.choice.set.peek().bits === undefined ? s.choice.set.peek() : { bits: toBits(s.choice.mask.peek()) }) } : rest;
 }
 
 /** withChosen makes sure that a menu has the entry that is chosen, while what it needs is still on its way. */
@@ -463,7 +464,7 @@ function withChosen(list: fig.Figure[], f: fig.Figure): fig.Figure[] {
 
 /** lutOf is the table of a scale. */
 function lutOf(s: State, sc: fig.Scale): LUT {
-  const name = sc.kind === 'difference' ? 'puor' : s.cmap.value;
+  const name = sc.kind === 'difference' ? 'puor' : s.place.cmap.value;
   return sc.reversed ? backwards(luts[name]) : luts[name];
 }
 
@@ -477,7 +478,7 @@ function backwards(l: LUT): LUT {
 
 /** why says what keeps samples from having a place, as far as is known. */
 function why(s: State, missing: number): string {
-  const failed = Object.keys(s.samples.state.value.value?.errors ?? {}).length, done = s.samples.state.value.value?.done ?? s.n.value, waiting = s.n.value - done;
+  const failed = Object.keys(s.data.samples.state.value.value?.errors ?? {}).length, done = s.data.samples.state.value.value?.done ?? s.data.n.value, waiting = s.data.n.value - done;
   const parts: string[] = [];
   if (waiting > 0) parts.push(`${counted(waiting)} ${waiting === 1 ? 'is' : 'are'} not computed yet`);
   if (failed > 0) parts.push(`${counted(failed)} could not be evaluated`);
@@ -513,8 +514,8 @@ function Nearest({ max, onPick }: { max: number; onPick: (k: number) => void }) 
 
 /** What is shown while there is no layout, or another one is on its way. */
 function Waiting({ s, none: nothing }: { s: State; none: boolean }) {
-  const l = s.layout.state.value, task = s.layoutTask.value;
-  const title = s.run.value?.methods.find((m) => m.name === s.embedding.value.method)?.title ?? s.embedding.value.method;
+  const l = s.choice.layout.state.value, task = s.choice.layoutTask.value;
+  const title = s.data.run.value?.methods.find((m) => m.name === s.choice.embedding.value.method)?.title ?? s.choice.embedding.value.method;
   if (task) {
     const percent = Math.round(100 * task.fraction);
     return (
@@ -530,17 +531,17 @@ function Waiting({ s, none: nothing }: { s: State; none: boolean }) {
     return (
       <div class="waiting">
         <Trouble text={`${title}: ${l.error}`} retry={() => s.reload()} />
-        {s.embedding.value.method !== 'pca' && <p><button type="button" onClick={() => (s.embedding.value = { ...s.embedding.value, method: 'pca' })}>Show PCA instead</button></p>}
+        {s.choice.embedding.value.method !== 'pca' && <p><button type="button" onClick={() => (s.choice.embedding.value = { ...s.choice.embedding.value, method: 'pca' })}>Show PCA instead</button></p>}
       </div>
     );
   }
-  return <div class="waiting"><p>{nothing ? `No sample has a place${why(s, s.n.value) || ' yet'}.` : 'There is no layout yet.'}</p></div>;
+  return <div class="waiting"><p>{nothing ? `No sample has a place${why(s, s.data.n.value) || ' yet'}.` : 'There is no layout yet.'}</p></div>;
 }
 
 /** What hovering over a point shows. */
 function Preview({ s, i }: { s: State; i: number }) {
-  const o = s.group.value, c = s.labels.value[i] ?? -1, range = s.range.value, side = 64, url = s.run.value?.live.inputs || !s.client.live ? s.client.thumb(s.runID.value, i) : '';
-  const two = s.b.value >= 0;
+  const o = s.data.group.value, c = s.data.labels.value[i] ?? -1, range = s.place.range.value, side = 64, url = s.data.run.value?.live.inputs || !s.client.live ? s.client.thumb(s.data.runID.value, i) : '';
+  const two = s.place.b.value >= 0;
   return (
     <>
       <div class="tip-pictures">
@@ -548,12 +549,12 @@ function Preview({ s, i }: { s: State; i: number }) {
         {o && (
           <svg class="spark" width={side} height={side} viewBox={`0 0 ${side} ${side}`} aria-hidden="true">
             {o.layout === 'polar' ? <circle class="spark-frame" cx={side / 2} cy={side / 2} r={side / 2 - 1} /> : <rect class="spark-frame" x="0.5" y="0.5" width={side - 1} height={side - 1} />}
-            {([0, 1] as const).map((k) => { const row = s.orbitOf(k, i); return row && <path key={k} class={`spark-line m${k}`} d={spark(row, o, range.lo, range.hi, side)} />; })}
+            {([0, 1] as const).map((k) => { const row = s.place.orbitOf(k, i); return row && <path key={k} class={`spark-line m${k}`} d={spark(row, o, range.lo, range.hi, side)} />; })}
           </svg>
         )}
       </div>
-      <p><b>{s.ids.value[i] ?? `#${i}`}</b>{c >= 0 && <> class {s.classNames.value[c] ?? c}</>}{s.samples.state.value.value?.errors?.[i] && <> could not be evaluated</>}</p>
-      <p>mean{([0, 1] as const).map((k) => { const m = s.stats[k].state.value.value; return m && <span key={k} class={`ink m${k}`}> {two ? 'AB'[k] + ' ' : ''}{num(m.mean[i])}</span>; })}</p>
+      <p><b>{s.data.ids.value[i] ?? `#${i}`}</b>{c >= 0 && <> class {s.data.classNames.value[c] ?? c}</>}{s.data.samples.state.value.value?.errors?.[i] && <> could not be evaluated</>}</p>
+      <p>mean{([0, 1] as const).map((k) => { const m = s.data.stats[k].state.value.value; return m && <span key={k} class={`ink m${k}`}> {two ? 'AB'[k] + ' ' : ''}{num(m.mean[i])}</span>; })}</p>
     </>
   );
 }
@@ -561,9 +562,9 @@ function Preview({ s, i }: { s: State; i: number }) {
 /** The key: what the colours mean, with true values. */
 function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; by: fig.Figure; scale: fig.Scale; lut: LUT; values: Float32Array | null; dark: boolean; shape: boolean }) {
   if (!v) return <p class="colour-key note">The colours are on their way.</p>;
-  const unit = s.metricDoc.value?.unit;
+  const unit = s.place.metricDoc.value?.unit;
   if (sc.kind === 'class') {
-    const counts = new Map<number, number>(), mask = s.mask.value;
+    const counts = new Map<number, number>(), mask = s.choice.mask.value;
     let without = 0;
     for (let i = 0; i < v.length; i++) {
       if (!mask[i]) continue;
@@ -571,15 +572,15 @@ function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; b
       else without++;
     }
     const all = [...counts.keys()].sort((a, b) => a - b), some = all.slice(0, 24);
-    const slices = s.run.value?.slices ?? [];
+    const slices = s.data.run.value?.slices ?? [];
     return (
       <div class="colour-key class-key" role="group" aria-label={`Colour and shape: ${fig.title(s, by)}`}>
         <span class="key-title">{fig.title(s, by)}</span>
         {some.map((k) => {
-          const slice = by === 'label' ? slices.find((x) => x.label === k) : undefined, name = s.classNames.value[k] ?? String(k);
+          const slice = by === 'label' ? slices.find((x) => x.label === k) : undefined, name = s.data.classNames.value[k] ?? String(k);
           const swatch = <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true"><path d={markPath(shape ? shapes[k % shapes.length] : 'disc', 5)} fill={css(classColor(k, dark))} fill-rule="evenodd" stroke={css(classColor(k, dark))} stroke-width="1.2" /></svg>;
           return slice ? (
-            <button key={k} type="button" data-export class="swatch" aria-pressed={s.choice.value.slice === slice.name} title={`Show only class ${name}`} onClick={() => s.choose({ slice: s.choice.value.slice === slice.name ? '' : slice.name })}>{swatch}<span>{name}</span> <small>{counts.get(k)}</small></button>
+            <button key={k} type="button" data-export class="swatch" aria-pressed={s.choice.parts.value.slice === slice.name} title={`Show only class ${name}`} onClick={() => s.choice.choose({ slice: s.choice.parts.value.slice === slice.name ? '' : slice.name })}>{swatch}<span>{name}</span> <small>{counts.get(k)}</small></button>
           ) : <span key={k} class="swatch">{swatch}<span>{name}</span> <small>{counts.get(k)}</small></span>;
         })}
         {all.length > some.length && <span>and {all.length - some.length} more</span>}
@@ -598,7 +599,7 @@ function Legend({ s, by, scale: sc, lut, values: v, dark, shape }: { s: State; b
         <svg class="key-ramp" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><defs><linearGradient id="key-ramp">{stops}</linearGradient></defs><rect width="100" height="10" fill="url(#key-ramp)" /></svg>
         <span class="key-ticks"><span>{num(sc.lo)}</span><span>{num(mid)}</span><span>{num(sc.hi)}</span></span>
       </span>
-      {sc.kind === 'difference' && s.b.value >= 0 && by === 'diff' && <span>{s.metricDoc.value?.better === 'lower' ? 'below 0: B is better' : 'above 0: B is better'}</span>}
+      {sc.kind === 'difference' && s.place.b.value >= 0 && by === 'diff' && <span>{s.place.metricDoc.value?.better === 'lower' ? 'below 0: B is better' : 'above 0: B is better'}</span>}
       {missing > 0 && <span>{counted(missing)} without a value, grey</span>}
     </div>
   );

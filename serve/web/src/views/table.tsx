@@ -4,7 +4,7 @@ import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { order as sorted, type Direction } from '../core/order';
 import type { State } from '../core/state';
-import { Taker } from '../shell/take';
+import { Taker } from './take';
 import { count } from '../render/text';
 import { columns, notes, table, type Column } from './columns';
 import * as fig from './figures';
@@ -22,13 +22,13 @@ interface Sort {
 
 /** The table of samples. */
 export function SampleTable({ s }: { s: State }) {
-  const run = s.run.value;
+  const run = s.data.run.value;
   if (!run) return <Card id="table" title="Samples"><Skeleton label="Loading the samples" /></Card>;
-  const error = s.samples.state.value.error || s.stats[0].state.value.error;
+  const error = s.data.samples.state.value.error || s.data.stats[0].state.value.error;
   return (
-    <Card id="table" title="Table of samples" sub={s.count.value === s.n.value ? count(s.n.value) : `${count(s.count.value)} of ${count(s.n.value)}`} tools={<Take s={s} />}>
+    <Card id="table" title="Table of samples" sub={s.choice.count.value === s.data.n.value ? count(s.data.n.value) : `${count(s.choice.count.value)} of ${count(s.data.n.value)}`} tools={<Take s={s} />}>
       {error && <Trouble text={error} retry={() => s.reload()} />}
-      {s.n.value === 0 ? <p class="note">This run has no samples yet.</p> : <Rows s={s} />}
+      {s.data.n.value === 0 ? <p class="note">This run has no samples yet.</p> : <Rows s={s} />}
     </Card>
   );
 }
@@ -38,7 +38,7 @@ const own = signal<Sort | null>(null);
 
 /** The order of the rows: that of the ranking, so that going on by rank goes down the table, unless a column is chosen that is no rank. */
 function useOrder(s: State, cols: readonly Column[]): { sort: Sort; order: Int32Array } {
-  const ranked = s.order.value, local = own.value, rank = s.rank.value;
+  const ranked = s.choice.order.value, local = own.value, rank = s.choice.rank.value;
   const c = local ? cols.find((x) => x.key === local.key) : undefined;
   const order = useMemo(() => (c && local ? sorted(ranked, c.value, local.direction) : ranked), [ranked, c, local]);
   if (c && local) return { sort: local, order };
@@ -48,7 +48,7 @@ function useOrder(s: State, cols: readonly Column[]): { sort: Sort; order: Int32
 
 function Take({ s }: { s: State }) {
   const cols = columns(s);
-  return <Taker name={['samples', s.run.value?.name ?? 'run']} table={() => table(s, cols, own.value ? sorted(s.order.peek(), cols.find((c) => c.key === own.value!.key)?.value ?? (() => null), own.value.direction) : s.order.peek(), notes(s))} />;
+  return <Taker name={['samples', s.data.run.value?.name ?? 'run']} table={() => table(s, cols, own.value ? sorted(s.choice.order.peek(), cols.find((c) => c.key === own.value!.key)?.value ?? (() => null), own.value.direction) : s.choice.order.peek(), notes(s))} />;
 }
 
 function Rows({ s }: { s: State }) {
@@ -59,7 +59,7 @@ function Rows({ s }: { s: State }) {
   const cols = made.value;
   const { sort, order } = useOrder(s, cols);
   const n = order.length, w = R.rows(top.value, Math.max(rowHeight, height.value - 32), rowHeight, n);
-  const errors = s.samples.state.value.value?.errors;
+  const errors = s.data.samples.state.value.value?.errors;
 
   useEffect(() => {
     const el = scroller.current;
@@ -75,7 +75,7 @@ function Rows({ s }: { s: State }) {
     const to = R.scrollTo(k, el.scrollTop, el.clientHeight - 34, rowHeight, n);
     if (to !== el.scrollTop) el.scrollTop = top.value = to;
   };
-  const sample = s.sample.value;
+  const sample = s.place.sample.value;
   // The sample that another view chose comes into sight; one that was clicked here is there already. At first, the table begins with
   // the first of the ranking.
   const last = useRef(sample);
@@ -87,7 +87,7 @@ function Rows({ s }: { s: State }) {
   useEffect(() => {
     const c = chosen.peek();
     if (c.set.size) {
-      const m = s.mask.peek(), left = [...c.set].filter((i) => m[i]);
+      const m = s.choice.mask.peek(), left = [...c.set].filter((i) => m[i]);
       if (left.length !== c.set.size) chosen.value = { ...c, set: new Set(left) };
     }
   }, [order]);
@@ -96,21 +96,21 @@ function Rows({ s }: { s: State }) {
     const direction: Direction = sort.key === c.key && sort.direction === 'ascending' ? 'descending' : 'ascending';
     if (c.figure) {
       own.value = null;
-      s.rank.value = { by: fig.storeColumn(s, c.figure), descending: direction === 'descending' };
+      s.choice.rank.value = { by: fig.storeColumn(s, c.figure), descending: direction === 'descending' };
     } else own.value = { key: c.key, direction };
-    s.say(`Sorted by ${c.title}, ${direction}.`);
+    s.tasks.say(`Sorted by ${c.title}, ${direction}.`);
     if (scroller.current) scroller.current.scrollTop = top.value = 0;
   };
-  const at = () => (cursor.peek() >= 0 && cursor.peek() < n ? cursor.peek() : order.indexOf(s.sample.peek()));
+  const at = () => (cursor.peek() >= 0 && cursor.peek() < n ? cursor.peek() : order.indexOf(s.place.sample.peek()));
   const go = (k: number, shift: boolean) => {
     cursor.value = k;
-    s.hover.value = order[k];
+    s.place.hover.value = order[k];
     if (shift) chosen.value = R.pick(chosen.peek().anchor < 0 ? { set: new Set(), anchor: order[Math.max(0, at())] } : chosen.peek(), order, k, false, true);
     show(k);
   };
   const take = (k: number) => {
     if (k < 0) return;
-    s.setSample(order[k]);
+    s.place.setSample(order[k]);
     chosen.value = { ...chosen.peek(), anchor: order[k] };
   };
   const key = (e: KeyboardEvent) => {
@@ -127,23 +127,23 @@ function Rows({ s }: { s: State }) {
     } else if (e.key === ' ') {
       if (at() >= 0) {
         chosen.value = R.pick(chosen.peek(), order, at(), true, false);
-        s.say(`${chosen.peek().set.size} rows chosen.`);
+        s.tasks.say(`${chosen.peek().set.size} rows chosen.`);
       }
       done();
     } else if ((e.key === 'a' || e.key === 'A') && e.ctrlKey) {
       chosen.value = { set: new Set(order), anchor: order[0] ?? -1 };
-      s.say(`${n} rows chosen.`);
+      s.tasks.say(`${n} rows chosen.`);
       done();
     } else if (e.key === 'Escape' && chosen.peek().set.size) {
       chosen.value = R.none;
-      s.say('No rows chosen together.');
+      s.tasks.say('No rows chosen together.');
       done();
     }
   };
   const click = (e: MouseEvent, k: number) => {
     cursor.value = k;
     if (e.ctrlKey || e.metaKey || e.shiftKey) {
-      const c = chosen.peek().anchor < 0 ? { set: new Set<number>(), anchor: s.sample.peek() } : chosen.peek();
+      const c = chosen.peek().anchor < 0 ? { set: new Set<number>(), anchor: s.place.sample.peek() } : chosen.peek();
       chosen.value = R.pick(c, order, k, e.ctrlKey || e.metaKey, e.shiftKey);
       getSelection()?.removeAllRanges();
     } else {
@@ -155,10 +155,10 @@ function Rows({ s }: { s: State }) {
   const rows = [];
   for (let k = w.first; k < w.last; k++) {
     const i = order[k], here = i === sample, picked = chosen.value.set.has(i);
-    const css = [here && 'here', picked && 'chosen', i === s.pinned.value && 'pinned', k === active && 'active', errors?.[i] && 'failed'].filter(Boolean).join(' ');
+    const css = [here && 'here', picked && 'chosen', i === s.place.pinned.value && 'pinned', k === active && 'active', errors?.[i] && 'failed'].filter(Boolean).join(' ');
     rows.push(
       <tr id={`row-${i}`} role="row" aria-rowindex={k + 2} aria-selected={here || picked} aria-current={here ? 'true' : undefined} class={css} title={errors?.[i]}
-        onClick={(e) => click(e, k)} onPointerEnter={() => (s.hover.value = i)}>
+        onClick={(e) => click(e, k)} onPointerEnter={() => (s.place.hover.value = i)}>
         {cols.map((c) => <td key={c.key} role="gridcell" class={`${c.text ? 'text' : ''}${/^(label|predicted)/.test(c.key) ? ' words' : ''} ${c.ink}${c.wrong?.(i) ? ' wrong' : ''}`} title={c.key === 'id' ? `#${i} ${c.show(i)}` : c.text ? c.show(i) : undefined}>{c.show(i)}</td>)}
       </tr>,
     );
@@ -170,13 +170,13 @@ function Rows({ s }: { s: State }) {
         {chosen.value.set.size > 0 && <Chosen s={s} chosen={chosen.value} clear={() => (chosen.value = R.none)} />}
       </div>
       {n === 0 ? (
-        <div class="empty"><p>No sample is in the slice.</p><button type="button" onClick={() => s.clear()}>Show all samples</button></div>
+        <div class="empty"><p>No sample is in the slice.</p><button type="button" onClick={() => s.choice.clear()}>Show all samples</button></div>
       ) : (
-        <div class="rows-scroll" ref={scroller} onScroll={(e) => (top.value = e.currentTarget.scrollTop)} onPointerLeave={() => (s.hover.value = -1)}>
+        <div class="rows-scroll" ref={scroller} onScroll={(e) => (top.value = e.currentTarget.scrollTop)} onPointerLeave={() => (s.place.hover.value = -1)}>
           <table class="grid-table" ref={grid} role="grid" tabIndex={0} aria-rowcount={n + 1} aria-colcount={cols.length} aria-multiselectable="true" aria-activedescendant={active >= 0 ? `row-${order[active]}` : undefined}
             aria-label={`Samples, ${count(n)} rows. Arrow keys move, Enter looks at a sample, Space chooses rows together.`}
-            onKeyDown={key} onFocus={(e) => { if (e.target === grid.current) { focused.value = true; if (cursor.peek() < 0 || cursor.peek() >= n) { cursor.value = Math.max(0, order.indexOf(s.sample.peek())); } show(cursor.peek()); } }}
-            onBlur={() => { focused.value = false; s.hover.value = -1; }}>
+            onKeyDown={key} onFocus={(e) => { if (e.target === grid.current) { focused.value = true; if (cursor.peek() < 0 || cursor.peek() >= n) { cursor.value = Math.max(0, order.indexOf(s.place.sample.peek())); } show(cursor.peek()); } }}
+            onBlur={() => { focused.value = false; s.place.hover.value = -1; }}>
             <thead>
               <tr role="row" aria-rowindex={1}>
                 {cols.map((c) => (
@@ -204,7 +204,7 @@ function Chosen({ s, chosen, clear }: { s: State; chosen: R.Chosen; clear: () =>
   return (
     <span class="chosen" role="group" aria-label="Rows chosen together">
       <span>{count(n)} row{n === 1 ? '' : 's'} chosen</span>
-      <button type="button" onClick={() => { s.choose({ picked: [...chosen.set].sort((a, b) => a - b) }); s.say(`The slice is the ${n} chosen rows.`); clear(); }}>Look at only these</button>
+      <button type="button" onClick={() => { s.choice.choose({ picked: [...chosen.set].sort((a, b) => a - b) }); s.tasks.say(`The slice is the ${n} chosen rows.`); clear(); }}>Look at only these</button>
       <button type="button" onClick={clear}>Choose none</button>
     </span>
   );

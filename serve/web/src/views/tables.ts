@@ -10,7 +10,7 @@ const slug = (t: string): string => t.toLowerCase().replace(/[^a-z0-9]+/g, '_').
 
 /** The columns of an element: its coordinates in the chart. */
 function chart(s: State): { columns: { name: string; title: string }[]; cells: (k: number) => Cell[] } {
-  const o = s.group.peek()!;
+  const o = s.data.group.peek()!;
   return {
     columns: [{ name: 'element', title: 'element' }, ...o.chart.map((a) => ({ name: slug(a.name + (a.unit ? `_${a.unit}` : '')), title: a.name }))],
     cells: (k) => [o.labels[k] ?? k, ...o.elements[k]],
@@ -19,8 +19,8 @@ function chart(s: State): { columns: { name: string; title: string }[]; cells: (
 
 /** The curves of the choice with their spread and intervals, and the paired difference. Throws while they are not there. */
 export function aggregateTable(s: State): Table {
-  const { doc, fresh } = s.aggregate.peek();
-  const run = s.run.peek();
+  const { doc, fresh } = s.choice.aggregate.peek();
+  const run = s.data.run.peek();
   if (!doc || !fresh || !run) throw new Error('The exact curves are not there yet.');
   const c = chart(s);
   const names = ['n', 'mean', 'lo', 'hi', 'p10', 'p90'] as const;
@@ -34,11 +34,11 @@ export function aggregateTable(s: State): Table {
 
 /** The orbit of the sample: every metric of every model at every element. Throws while it is not there. */
 export function orbitTable(s: State): Table {
-  const one = s.one.value;
-  const run = s.run.peek();
-  if (!one || !run || one.index !== s.sample.peek()) throw new Error('The orbit is not there yet.');
+  const one = s.data.one.value;
+  const run = s.data.run.peek();
+  if (!one || !run || one.index !== s.place.sample.peek()) throw new Error('The orbit is not there yet.');
   const c = chart(s);
-  const means = run.model_list.map((_, m) => orbitMean((one.curves[m]?.[s.metric.peek()] ?? []).map((v) => v ?? NaN), run.orbit.weights));
+  const means = run.model_list.map((_, m) => orbitMean((one.curves[m]?.[s.place.metric.peek()] ?? []).map((v) => v ?? NaN), run.orbit.weights));
   return {
     title: `Orbit of sample ${one.id}`,
     notes: [...notes(s), ...run.model_list.map((m, k) => `${m.name}: mean ${means[k]} of ${quantity(s)}`)],

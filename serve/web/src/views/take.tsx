@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { copy, saveFigure, saveTable, tableText, type FigureText, type Table, type TableFormat } from '../core/export';
 import { words } from '../core/source';
-import './shell-extra.css';
+import './take.css';
 
 /** A plot to be saved: an element of the page and what stands around it. */
 export interface Plot {

@@ -8,7 +8,7 @@ import { inputOf, PictureInput } from './input';
 /** The moved input, whatever it is. */
 export function Anything({ s }: { s: State }) {
   const p = inputOf(s)?.picture;
-  const space = /^(rows|record|signal)$/.test(s.run.value?.input ?? '');
+  const space = /^(rows|record|signal)$/.test(s.data.run.value?.input ?? '');
   if (p?.datum || (!p && space)) return <Later of={(m) => <m.ValueInput s={s} />} />;
   return p?.frames ? <FramesInput s={s} /> : <PictureInput s={s} />;
 }

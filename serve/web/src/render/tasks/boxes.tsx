@@ -26,15 +26,15 @@ export interface Found {
 
 /** The boxes of the models on show, live if the answer for exactly this element is there, else as they were recorded; and whether newer ones are awaited. */
 export function found(s: State): Found[] {
-  const i = s.sample.value;
-  const e = s.element.value;
-  const recorded = s.recordedBoxes.state.value.value;
+  const i = s.place.sample.value;
+  const e = s.place.element.value;
+  const recorded = s.data.recordedBoxes.state.value.value;
   const stored = recorded && recorded.sample === i && recorded.element === e ? recorded : null;
-  const now = s.canProbe.value ? s.live.answer.value : null;
+  const now = s.place.canProbe.value ? s.place.live.answer.value : null;
   const out: Found[] = [];
-  s.models.value.forEach((model, k) => {
-    const a = now && now.want.sample === i && now.want.g.join() === s.g.value.join() ? now.value.models.get(model) : undefined;
-    const wanted = s.reference.value;
+  s.place.models.value.forEach((model, k) => {
+    const a = now && now.want.sample === i && now.want.g.join() === s.place.g.value.join() ? now.value.models.get(model) : undefined;
+    const wanted = s.place.reference.value;
     if (a?.boxes) {
       const ref = a.refs?.[wanted] ? wanted : a.refs?.target ? 'target' : wanted;
       out.push({ k: k as 0 | 1, model, boxes: a.boxes, against: a.refs?.[ref] ?? [], ref, live: true });
@@ -48,7 +48,7 @@ export function found(s: State): Found[] {
 
 /** The size of the frame that boxes lie in. */
 export function frameOf(s: State): [number, number] {
-  const [h, w] = s.run.value?.window ?? [];
+  const [h, w] = s.data.run.value?.window ?? [];
   if (w && h) return [w, h];
   const p = inputOf(s)?.picture; // a report may show it smaller than it is, but only where there is a window
   return p ? [p.w, p.h] : [128, 128];
@@ -56,12 +56,12 @@ export function frameOf(s: State): [number, number] {
 
 /** Crops with boxes, and the same as a table. */
 export function BoxDetail({ s }: { s: State }) {
-  const run = s.run.value;
+  const run = s.data.run.value;
   if (!run) return <></>;
   const list = found(s);
   const [w, h] = frameOf(s);
   const picture = inputOf(s);
-  const behind = list.length > 0 && picture !== null && picture.g.join() !== s.g.value.join();
+  const behind = list.length > 0 && picture !== null && picture.g.join() !== s.place.g.value.join();
   const most = Math.max(0, ...list.map((f) => f.boxes.length));
   return (
     <div class={`detail-view${behind ? ' behind' : ''}`}>
@@ -92,14 +92,14 @@ export function BoxDetail({ s }: { s: State }) {
 }
 
 function why(s: State): string {
-  if (s.recordedBoxes.state.value.error) return s.recordedBoxes.state.value.error;
+  if (s.data.recordedBoxes.state.value.error) return s.data.recordedBoxes.state.value.error;
   if (!s.client.live) return 'The boxes of this sample are not in this file; its values along the orbit are.';
-  if (s.element.value < 0) return s.live.error.value || 'Boxes are recorded at the elements of the plan only; between them the models have to be asked.';
-  return s.recordedBoxes.state.value.busy ? 'Loading the boxes …' : s.live.error.value || 'No boxes were recorded here.';
+  if (s.place.element.value < 0) return s.place.live.error.value || 'Boxes are recorded at the elements of the plan only; between them the models have to be asked.';
+  return s.data.recordedBoxes.state.value.busy ? 'Loading the boxes …' : s.place.live.error.value || 'No boxes were recorded here.';
 }
 
 /** The name of a box's class. */
-const className = (s: State, label: number): string => (label < 0 ? '–' : (s.classNames.value[label] ?? String(label)));
+const className = (s: State, label: number): string => (label < 0 ? '–' : (s.data.classNames.value[label] ?? String(label)));
 
 const path = (b: Box): string => corners(b).map(([x, y], i) => `${i ? 'L' : 'M'}${+x.toFixed(2)},${+y.toFixed(2)}`).join('') + 'Z';
 
@@ -110,9 +110,9 @@ function Crop({ s, f, w, h }: { s: State; f: Found; w: number; h: number }) {
   const p = inputOf(s)?.picture;
   const key = f.against[0] ? clipped(f.against[0], w, h) : null;
   const shown = f.boxes.slice(0, wanted.value);
-  const name = s.run.value?.model_list[f.model]?.name ?? '';
+  const name = s.data.run.value?.model_list[f.model]?.name ?? '';
   const best = shown[0];
-  const label = `What ${name} was fed at ${s.here.value}, ${w} × ${h} pixels. ${f.boxes.length === 0 ? 'No box.' : `${f.boxes.length} box${f.boxes.length === 1 ? '' : 'es'}, the best ${className(s, best.label)} with ${num(best.score)}${key ? `, IoU ${num(iou(best, key))}` : ''}.`}`;
+  const label = `What ${name} was fed at ${s.place.here.value}, ${w} × ${h} pixels. ${f.boxes.length === 0 ? 'No box.' : `${f.boxes.length} box${f.boxes.length === 1 ? '' : 'es'}, the best ${className(s, best.label)} with ${num(best.score)}${key ? `, IoU ${num(iou(best, key))}` : ''}.`}`;
   return (
     <figure>
       <figcaption class={`ink m${f.k}`}>
@@ -162,7 +162,7 @@ function BoxTable({ s, list, w, h }: { s: State; list: readonly Found[]; w: numb
   return (
     <div class="boxes-table">
       <table class="numbers">
-        <caption class="hidden">Boxes at {s.here.value}: class, confidence, overlap with the key box of the reference, corners in pixels</caption>
+        <caption class="hidden">Boxes at {s.place.here.value}: class, confidence, overlap with the key box of the reference, corners in pixels</caption>
         <thead>
           <tr>
             <th scope="col">box</th>

@@ -27,17 +27,17 @@ const floats = (v: readonly Num[] | null | undefined): Float32Array | undefined 
 
 /** Class bars, live; the predicted classes where models are not asked. */
 export function ClassDetail({ s }: { s: State }) {
-  const run = s.run.value;
-  const i = s.sample.value;
-  const truth = s.labels.value[i] ?? -1;
-  const a = s.canProbe.value ? s.live.answer.value : null;
+  const run = s.data.run.value;
+  const i = s.place.sample.value;
+  const truth = s.data.labels.value[i] ?? -1;
+  const a = s.place.canProbe.value ? s.place.live.answer.value : null;
   const now = a && a.want.sample === i ? a : null;
-  const models = s.models.value;
+  const models = s.place.models.value;
   // A report keeps the probabilities of some samples at the elements of the plan.
-  const one = s.client.live ? null : (s.one.state.value.value as KeptSample | null);
-  const e = s.element.value;
+  const one = s.client.live ? null : (s.data.one.state.value.value as KeptSample | null);
+  const e = s.place.element.value;
   const kept = one?.index === i && e >= 0 ? one.probabilities : undefined;
-  const here = kept !== undefined || (now !== null && s.live.answers(i, s.g.value) !== null);
+  const here = kept !== undefined || (now !== null && s.place.live.answers(i, s.place.g.value) !== null);
   const p = models.map((m) => (now ? (now.value.models.get(m)?.probabilities ?? undefined) : floats(kept?.[m]?.[e])));
   const list = useMemo(() => chosen(p, truth, wanted.value), [now, kept, e, truth, wanted.value, models]);
   if (!run) return <></>;
@@ -69,7 +69,7 @@ export function ClassDetail({ s }: { s: State }) {
               </div>
             ))}
           </div>
-          {!here && now && s.live.error.value && <p class="note">These are the answers at {position(run.orbit.chart, now.want.g)}; newer ones are not to be had.</p>}
+          {!here && now && s.place.live.error.value && <p class="note">These are the answers at {position(run.orbit.chart, now.want.g)}; newer ones are not to be had.</p>}
           {total > few && (
             <p class="bar">
               <select aria-label="How many classes" value={wanted.value} onChange={(e) => (wanted.value = Number(e.currentTarget.value))}>
@@ -94,11 +94,11 @@ export function ClassDetail({ s }: { s: State }) {
 const percent = (v: number): string => (Number.isNaN(v) ? '–' : v >= 0.9995 ? '1.00' : v === 0 ? '0' : v < 0.005 ? '<.01' : v.toFixed(2).replace(/^0/, ''));
 
 function why(s: State): string {
-  const able = s.ability.value;
+  const able = s.data.ability.value;
   if (!s.client.live) return 'The probabilities of all classes are not in this file for this sample; the predicted classes are.';
   if (!able.models) return /being opened/.test(able.reason ?? '') ? 'Opening the models …' : `Probabilities of all classes are shown while models can be asked${able.reason ? `: ${able.reason}` : ''}.`;
-  if (!s.liveOn.value) return 'Switch on live to see the probabilities of all classes.';
-  return s.live.error.value || 'Asking the models …';
+  if (!s.place.liveOn.value) return 'Switch on live to see the probabilities of all classes.';
+  return s.place.live.error.value || 'Asking the models …';
 }
 
 function sentence(s: State, list: readonly number[], p: readonly (Float32Array | undefined)[], name: (c: number) => string, truth: number): string {
@@ -107,21 +107,21 @@ function sentence(s: State, list: readonly number[], p: readonly (Float32Array |
     const best = [...list].sort((c, d) => x[d] - x[c])[0];
     return `Model ${'AB'[k]}: ${name(best)} with ${num(x[best])}.`;
   });
-  return `Probabilities by class at ${s.here.value}.${truth >= 0 ? ` The true class is ${name(truth)}.` : ''} ${one.join(' ')}`;
+  return `Probabilities by class at ${s.place.here.value}.${truth >= 0 ? ` The true class is ${name(truth)}.` : ''} ${one.join(' ')}`;
 }
 
 /** What every model says here, in words. */
 function Says({ s }: { s: State }) {
-  const run = s.run.value;
-  const i = s.sample.value;
-  const truth = s.labels.value[i] ?? -1;
-  const e = s.element.value;
-  const one = s.one.state.value.value;
+  const run = s.data.run.value;
+  const i = s.place.sample.value;
+  const truth = s.data.labels.value[i] ?? -1;
+  const e = s.place.element.value;
+  const one = s.data.one.state.value.value;
   if (!run) return null;
   return (
     <ul class="says">
-      {s.models.value.map((m, k) => {
-        const a = s.answer(k as 0 | 1);
+      {s.place.models.value.map((m, k) => {
+        const a = s.place.answer(k as 0 | 1);
         const top = a ? a.top : e >= 0 && one?.index === i ? (one.top?.[m]?.[e] ?? -1) : -1;
         const wrong = truth >= 0 && top >= 0 && top !== truth;
         return (

@@ -13,35 +13,35 @@ const palette = [0xff202020, 0xffb27200, 0xff005ed5, 0xff5a7900, 0xff7f30a2, 0xf
 
 /** Outputs and references of both models, with their difference on one scale. */
 export function FieldDetail({ s }: { s: State }) {
-  const a = s.canProbe.value ? s.live.answer.value : null;
-  const now = a && a.want.sample === s.sample.value ? a : null;
-  const models = s.models.value;
-  const mask = s.run.value?.output === 'mask';
+  const a = s.place.canProbe.value ? s.place.live.answer.value : null;
+  const now = a && a.want.sample === s.place.sample.value ? a : null;
+  const models = s.place.models.value;
+  const mask = s.data.run.value?.output === 'mask';
   const rows = useMemo(
     () =>
       models.map((m, k) => {
         const x = now?.value.models.get(m);
-        const at = (p: Picture | undefined) => p?.frames?.[s.frame.value % p.frames.length] ?? p; // of a sequence, the picture that is shown
+        const at = (p: Picture | undefined) => p?.frames?.[s.place.frame.value % p.frames.length] ?? p; // of a sequence, the picture that is shown
         const [output, reference] = [at(x?.output), at(x?.reference)];
         return { k, output, reference, error: output && reference ? errorOf(output, reference, mask) : null };
       }),
-    [now, models, mask, s.frame.value],
+    [now, models, mask, s.place.frame.value],
   );
   const most = Math.max(0, ...rows.map((r) => (r.error ? r.error.reduce((t, v) => (v > t ? v : t), 0) : 0)));
   if (!rows.some((r) => r.output))
     return (
       <div class="detail-view">
-        <p class="note">{!s.client.live || !s.ability.value.models ? `Outputs are shown while models can be asked${s.ability.value.reason ? `: ${s.ability.value.reason}` : ''}.` : !s.liveOn.value ? 'Switch on live to see the outputs.' : s.live.error.value || 'Asking the models …'}</p>
+        <p class="note">{!s.client.live || !s.data.ability.value.models ? `Outputs are shown while models can be asked${s.data.ability.value.reason ? `: ${s.data.ability.value.reason}` : ''}.` : !s.place.liveOn.value ? 'Switch on live to see the outputs.' : s.place.live.error.value || 'Asking the models …'}</p>
         <MetricsHere s={s} />
       </div>
     );
-  const behind = s.live.answers(s.sample.value, s.g.value) === null;
+  const behind = s.place.live.answers(s.place.sample.value, s.place.g.value) === null;
   return (
     <div class={`detail-view${behind ? ' behind' : ''}`}>
       {rows.map((r) => (
         <div key={r.k} class="fields">
           <h3 class={`ink m${r.k}`}>
-            {'AB'[r.k]} {s.run.value?.model_list[models[r.k]]?.name}
+            {'AB'[r.k]} {s.data.run.value?.model_list[models[r.k]]?.name}
           </h3>
           <div class="row">
             {r.output && <Shown p={r.output} title="output" mask={mask} />}

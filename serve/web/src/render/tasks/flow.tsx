@@ -33,10 +33,10 @@ const refName = (r: Reference): string => references.find((x) => x.ref === r)?.n
 
 /** Error maps and vectors of both models. */
 export function FlowDetail({ s }: { s: State }) {
-  const run = s.run.value;
-  const a = s.canProbe.value ? s.live.answer.value : null;
-  const now = a && a.want.sample === s.sample.value ? a : null;
-  const models = s.models.value;
+  const run = s.data.run.value;
+  const a = s.place.canProbe.value ? s.place.live.answer.value : null;
+  const now = a && a.want.sample === s.place.sample.value ? a : null;
+  const models = s.place.models.value;
   const rows = useMemo<Row[]>(() => {
     const out: Row[] = [];
     models.forEach((m, k) => {
@@ -59,9 +59,9 @@ export function FlowDetail({ s }: { s: State }) {
       </div>
     );
   const { h, w } = rows[0].field;
-  const [r, c] = s.pixel.value ?? [h >> 1, w >> 1];
+  const [r, c] = s.place.pixel.value ?? [h >> 1, w >> 1];
   const at: [number, number] = [Math.min(h - 1, r), Math.min(w - 1, c)];
-  const behind = s.live.answers(s.sample.value, s.g.value) === null;
+  const behind = s.place.live.answers(s.place.sample.value, s.place.g.value) === null;
   const unit = 'px';
   const what: Show = rows.some((x) => x.error) ? show.value : 'vectors';
   const ref = rows[0].ref;
@@ -80,7 +80,7 @@ export function FlowDetail({ s }: { s: State }) {
           <FlowRow key={row.k} s={s} row={row} at={at} what={what} most={most} fastest={fastest} first={j === 0} />
         ))}
       </div>
-      {what === 'error' ? <Ramp table={luts[s.cmap.value]} scale={makeScale({ lo: 0, hi: most, log: false }, `end-point error in ${unit}, all models`)} /> : <Wheel most={fastest} unit={unit} />}
+      {what === 'error' ? <Ramp table={luts[s.place.cmap.value]} scale={makeScale({ lo: 0, hi: most, log: false }, `end-point error in ${unit}, all models`)} /> : <Wheel most={fastest} unit={unit} />}
       <PixelTable rows={rows} at={at} unit={unit} />
       <MetricsHere s={s} />
     </div>
@@ -88,11 +88,11 @@ export function FlowDetail({ s }: { s: State }) {
 }
 
 function why(s: State): string {
-  const able = s.ability.value;
+  const able = s.data.ability.value;
   if (!s.client.live) return 'Fields are not stored, and a file runs no models: the maps are shown by nero serve while the models can be asked. The values along the orbit are here.';
   if (!able.models) return /being opened/.test(able.reason ?? '') ? 'Opening the models …' : `Fields are not stored: they are shown while models can be asked${able.reason ? `: ${able.reason}` : ''}.`;
-  if (!s.liveOn.value) return 'Fields are not stored: switch on live to see them.';
-  return s.live.error.value || 'Asking the models …';
+  if (!s.place.liveOn.value) return 'Fields are not stored: switch on live to see them.';
+  return s.place.live.error.value || 'Asking the models …';
 }
 
 function FlowRow({ s, row, at, what, most, fastest, first }: { s: State; row: Row; at: [number, number]; what: Show; most: number; fastest: number; first: boolean }) {
@@ -102,9 +102,9 @@ function FlowRow({ s, row, at, what, most, fastest, first }: { s: State; row: Ro
   const [r0, c0] = neighborhood(h, w, r, c);
   const pick = (y: number, x: number) => {
     const to: [number, number] = [Math.max(0, Math.min(h - 1, y)), Math.max(0, Math.min(w - 1, x))];
-    s.pixel.value = to;
+    s.place.pixel.value = to;
     const e = row.error?.[to[0] * w + to[1]];
-    s.say(`Row ${to[0]}, column ${to[1]}${e === undefined ? '' : `, error ${num(e)} px`}`);
+    s.tasks.say(`Row ${to[0]}, column ${to[1]}${e === undefined ? '' : `, error ${num(e)} px`}`);
   };
   const point = (e: PointerEvent) => {
     const b = box.current?.querySelector('svg')?.getBoundingClientRect();
@@ -124,7 +124,7 @@ function FlowRow({ s, row, at, what, most, fastest, first }: { s: State; row: Ro
   const of = what === 'reference' ? row.against : row.field;
   const draw = (px: Uint32Array) => {
     if (what === 'error') {
-      if (row.error) mapped(row.error, [0, most], luts[s.cmap.value], px);
+      if (row.error) mapped(row.error, [0, most], luts[s.place.cmap.value], px);
       else px.fill(0xff808080); // its reference is not here yet
     } else if (of) for (let i = 0; i < px.length; i++) px[i] = vectorColor(of.u[i], of.v[i], fastest);
   };

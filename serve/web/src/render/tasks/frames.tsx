@@ -20,26 +20,26 @@ export function FramesInput({ s }: { s: State }) {
   const now = inputOf(s);
   const frames = now?.picture.frames;
   const n = frames?.length ?? 0;
-  const at = n ? s.frame.value % n : 0;
-  const next = (by: number) => n && (s.frame.value = (((s.frame.peek() % n) + by) % n + n) % n);
+  const at = n ? s.place.frame.value % n : 0;
+  const next = (by: number) => n && (s.place.frame.value = (((s.place.frame.peek() % n) + by) % n + n) % n);
   useEffect(() => {
     if (!running.value || n < 2) return undefined;
     const t = setInterval(() => next(1), pace);
     return () => clearInterval(t);
   }, [running.value, n]);
   useEffect(() => () => void (running.value = false), []);
-  const o = s.group.value;
-  const run = s.run.value;
+  const o = s.data.group.value;
+  const run = s.data.run.value;
   if (!o || !run) return <></>;
   if (!now || !frames) {
-    const able = s.ability.value;
+    const able = s.data.ability.value;
     if (s.client.live && !able.inputs) return <p class="note">{/being opened/.test(able.reason ?? '') ? 'Opening the models …' : `The input cannot be shown${able.reason ? `: ${able.reason}` : ''}.`}</p>;
-    return <p class="note">{s.moved.error.value || s.live.error.value || (s.client.live ? 'Loading the input …' : 'The pictures of this sample are not in this file.')}</p>;
+    return <p class="note">{s.place.moved.error.value || s.place.live.error.value || (s.client.live ? 'Loading the input …' : 'The pictures of this sample are not in this file.')}</p>;
   }
   const p = frames[at];
-  const behind = now.g.join() !== s.g.value.join();
+  const behind = now.g.join() !== s.place.g.value.join();
   const words = done(o.chart, now.g);
-  const [r, c] = s.pixel.value ?? [p.h >> 1, p.w >> 1];
+  const [r, c] = s.place.pixel.value ?? [p.h >> 1, p.w >> 1];
   const [r0, c0] = neighborhood(p.h, p.w, r, c);
   const play = () => {
     if (running.peek()) running.value = false;
@@ -49,7 +49,7 @@ export function FramesInput({ s }: { s: State }) {
   return (
     <div class="input-view frames-view">
       <div class={behind ? 'behind' : ''}>
-        <Stage w={p.w} h={p.h} label={`Picture ${at + 1} of ${n} of sample ${s.sample.value} as the models were fed it: ${words}`} draw={(px) => pixels(p, px)} svg={{ 'aria-hidden': true }}>
+        <Stage w={p.w} h={p.h} label={`Picture ${at + 1} of ${n} of sample ${s.place.sample.value} as the models were fed it: ${words}`} draw={(px) => pixels(p, px)} svg={{ 'aria-hidden': true }}>
           <rect class="block halo" x={c0} y={r0} width={side} height={side} vector-effect="non-scaling-stroke" />
           <rect class="block" x={c0} y={r0} width={side} height={side} vector-effect="non-scaling-stroke" />
         </Stage>
@@ -66,7 +66,7 @@ export function FramesInput({ s }: { s: State }) {
         <li>
           <strong>{words}</strong>
         </li>
-        <li>{s.element.value >= 0 && !o.exact[s.element.value] ? run.kernel : 'exactly, without resampling'}</li>
+        <li>{s.place.element.value >= 0 && !o.exact[s.place.element.value] ? run.kernel : 'exactly, without resampling'}</li>
         <li>{`${n} pictures of ${p.h} × ${p.w}${p.c > 1 ? ` × ${p.c}` : ''}`}</li>
         <li>{`the square is the neighborhood of row ${r}, column ${c}`}</li>
       </ul>

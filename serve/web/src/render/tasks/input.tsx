@@ -11,12 +11,12 @@ import { pixels } from '../picture';
 
 /** The newest moved input of the sample, and of which element it is. */
 export function inputOf(s: State): { picture: Picture; g: Element; exact: boolean } | null {
-  const i = s.sample.value;
-  const l = s.canProbe.value ? s.live.answer.value : null;
-  const m = s.moved.answer.value;
+  const i = s.place.sample.value;
+  const l = s.place.canProbe.value ? s.place.live.answer.value : null;
+  const m = s.place.moved.answer.value;
   const live = l && l.want.sample === i && l.value.input ? { picture: l.value.input, g: l.want.g, exact: l.value.exact, seq: 1 } : null;
   const alone = m && m.want.sample === i ? { picture: m.value, g: m.want.g, exact: m.value.exact, seq: 0 } : null;
-  if (live && alone && s.live.error.value) return alone;
+  if (live && alone && s.place.live.error.value) return alone;
   return live ?? alone;
 }
 
@@ -65,11 +65,11 @@ export function Raster({ of, label: text, class: c }: { of: () => { w: number; h
 export function PictureInput({ s }: { s: State }) {
   const start = useRef<{ x: number; y: number; g: Element } | null>(null);
   const box = useRef<HTMLDivElement>(null);
-  const o = s.group.value;
-  const run = s.run.value;
+  const o = s.data.group.value;
+  const run = s.data.run.value;
   const now = inputOf(s);
   if (!o || !run) return <></>;
-  const able = s.ability.value;
+  const able = s.data.ability.value;
   if (s.client.live && !able.inputs && !now) return /being opened/.test(able.reason ?? '') ? <div class="skeleton square" role="status"><span>Opening the models</span></div> : <p class="note">The input cannot be shown{able.reason ? `: ${able.reason}` : ''}.</p>;
   const axis = (f: (a: Axis) => boolean) => o.chart.findIndex(f);
   const [ia, ix, iy, is] = [axis((a) => a.name === 'angle' && a.unit === 'deg'), axis((a) => a.name === 'dx'), axis((a) => a.name === 'dy'), axis((a) => a.unit === 'factor')];
@@ -95,13 +95,13 @@ export function PictureInput({ s }: { s: State }) {
     } else {
       g[0] += ((e.clientX - from.x) / r.width) * 10 * (o.steps[0] || 0.1);
     }
-    s.moveTo(g);
+    s.place.moveTo(g);
   };
   const p = now?.picture;
-  const behind = now && now.g.join() !== s.g.value.join();
+  const behind = now && now.g.join() !== s.place.g.value.join();
   // What is shown is told, which during a drag is a little behind the needle.
-  const words = done(o.chart, now ? now.g : s.g.value);
-  const e = behind ? -1 : s.element.value;
+  const words = done(o.chart, now ? now.g : s.place.g.value);
+  const e = behind ? -1 : s.place.element.value;
   const exact = e >= 0 ? o.exact[e] : now?.exact;
   return (
     <div class="input-view">
@@ -110,7 +110,7 @@ export function PictureInput({ s }: { s: State }) {
         class={`fed${can ? ' can' : ''}${behind ? ' behind' : ''}`}
         onPointerDown={(ev) => {
           if (ev.button !== 0 || !can) return;
-          start.current = { x: ev.clientX, y: ev.clientY, g: s.g.peek() };
+          start.current = { x: ev.clientX, y: ev.clientY, g: s.place.g.peek() };
           box.current?.setPointerCapture(ev.pointerId);
           ev.preventDefault();
         }}
@@ -120,7 +120,7 @@ export function PictureInput({ s }: { s: State }) {
       >
         {now ? (
           <Raster
-            label={`Sample ${s.sample.value} as the models were fed it: ${words}`}
+            label={`Sample ${s.place.sample.value} as the models were fed it: ${words}`}
             of={() => {
               const q = inputOf(s)?.picture;
               return q ? { w: q.w, h: q.h, draw: (px) => pixels(q, px) } : null;
@@ -128,7 +128,7 @@ export function PictureInput({ s }: { s: State }) {
           />
         ) : (
           <div class="skeleton square" role="status">
-            <span>{s.moved.error.value || s.live.error.value || 'Loading the input'}</span>
+            <span>{s.place.moved.error.value || s.place.live.error.value || 'Loading the input'}</span>
           </div>
         )}
       </div>
@@ -140,10 +140,10 @@ export function PictureInput({ s }: { s: State }) {
         {p && <li>{`${p.h} × ${p.w}${p.c > 1 ? ` × ${p.c}` : ''}`}</li>}
         {p && <li>{`pixels ${range(p.lo)} to ${range(p.hi)}`}</li>}
       </ul>
-      {s.pinned.value >= 0 && s.pinned.value !== s.sample.value && (
+      {s.place.pinned.value >= 0 && s.place.pinned.value !== s.place.sample.value && (
         <p class="note pin">
-          <img src={s.client.thumb(s.runID.value, s.pinned.value)} alt="" width="32" height="32" class="pix" /> pinned #{s.pinned.value}{' '}
-          <button class="link" onClick={() => s.setSample(s.pinned.value)}>show</button>
+          <img src={s.client.thumb(s.data.runID.value, s.place.pinned.value)} alt="" width="32" height="32" class="pix" /> pinned #{s.place.pinned.value}{' '}
+          <button class="link" onClick={() => s.place.setSample(s.place.pinned.value)}>show</button>
         </p>
       )}
     </div>

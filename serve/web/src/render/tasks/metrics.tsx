@@ -6,24 +6,24 @@ import { num } from '../text';
 
 /** Every metric of both models at this element. */
 export function MetricsHere({ s }: { s: State }) {
-  const run = s.run.value;
+  const run = s.data.run.value;
   if (!run) return <></>;
-  const e = s.element.value;
-  const one = s.one.state.value.value;
+  const e = s.place.element.value;
+  const one = s.data.one.state.value.value;
   const value = (k: 0 | 1, metric: number): { v: number; live: boolean } => {
-    const a = s.answer(k);
+    const a = s.place.answer(k);
     if (a) return { v: a.values[metric] ?? NaN, live: true };
-    const m = s.models.value[k];
-    return { v: (e >= 0 && one?.index === s.sample.value ? one.curves[m]?.[metric]?.[e] : null) ?? NaN, live: false };
+    const m = s.place.models.value[k];
+    return { v: (e >= 0 && one?.index === s.place.sample.value ? one.curves[m]?.[metric]?.[e] : null) ?? NaN, live: false };
   };
-  const ks = s.models.value.map((_, k) => k as 0 | 1);
+  const ks = s.place.models.value.map((_, k) => k as 0 | 1);
   return (
     <div class="every" {...(run.metric_list.length > 8 ? { tabindex: 0, role: 'region', 'aria-label': 'All metrics here' } : {})}>
     <table class="numbers all">
-      <caption class="hidden">All metrics at {s.here.value}</caption>
+      <caption class="hidden">All metrics at {s.place.here.value}</caption>
       <thead>
         <tr>
-          <th scope="col">at {s.here.value}</th>
+          <th scope="col">at {s.place.here.value}</th>
           {ks.map((k) => (
             <th key={k} scope="col" class={`ink m${k as Ink}`}>
               {'AB'[k]}
@@ -33,9 +33,9 @@ export function MetricsHere({ s }: { s: State }) {
       </thead>
       <tbody>
         {run.metric_list.map((m, j) => (
-          <tr key={m.name} class={j === s.metric.value ? 'on' : ''}>
+          <tr key={m.name} class={j === s.place.metric.value ? 'on' : ''}>
             <th scope="row">
-              <button class="link" aria-pressed={j === s.metric.value} onClick={() => (s.metric.value = j)} title={m.doc}>
+              <button class="link" aria-pressed={j === s.place.metric.value} onClick={() => (s.place.metric.value = j)} title={m.doc}>
                 {m.title}
               </button>
             </th>

@@ -21,10 +21,10 @@ interface Said {
 }
 
 function said(s: State): Said[] {
-  const run = s.run.value;
-  const a = s.canProbe.value ? s.live.answer.value : null;
-  if (!run || !a || a.want.sample !== s.sample.value) return [];
-  return s.models.value.flatMap((m, k) => {
+  const run = s.data.run.value;
+  const a = s.place.canProbe.value ? s.place.live.answer.value : null;
+  if (!run || !a || a.want.sample !== s.place.sample.value) return [];
+  return s.place.models.value.flatMap((m, k) => {
     const x = a.value.models.get(m);
     return x?.datum ? [{ k: k as 0 | 1, fields: fieldsOf(x.datum, run.outputs, 'answer'), against: x.versus ? fieldsOf(x.versus.datum, run.outputs, 'answer') : [], ref: x.versus?.ref ?? '' }] : [];
   });
@@ -33,9 +33,9 @@ function said(s: State): Said[] {
 /** The values of all fields, of both models and what they are compared with. */
 export function ValuesDetail({ s }: { s: State }) {
   const list = said(s);
-  const run = s.run.value;
+  const run = s.data.run.value;
   if (!run) return <></>;
-  const behind = list.length > 0 && s.live.answers(s.sample.value, s.g.value) === null;
+  const behind = list.length > 0 && s.place.live.answers(s.place.sample.value, s.place.g.value) === null;
   const names = [...new Set(list.flatMap((x) => x.fields.map((f) => f.name)))];
   const ref = list.find((x) => x.ref)?.ref;
   return (
@@ -51,11 +51,11 @@ export function ValuesDetail({ s }: { s: State }) {
 }
 
 function why(s: State): string {
-  const able = s.ability.value;
+  const able = s.data.ability.value;
   if (!s.client.live) return 'The answers themselves are not in this file; their metrics along the orbit are.';
   if (!able.models) return /being opened/.test(able.reason ?? '') ? 'Opening the models …' : `Answers are shown while models can be asked${able.reason ? `: ${able.reason}` : ''}.`;
-  if (!s.liveOn.value) return 'Switch on live to see the answers.';
-  return s.live.error.value || 'Asking the models …';
+  if (!s.place.liveOn.value) return 'Switch on live to see the answers.';
+  return s.place.live.error.value || 'Asking the models …';
 }
 
 const find = (list: readonly Named[], name: string): Datum | undefined => list.find((f) => f.name === name)?.value;
@@ -102,7 +102,7 @@ const most = 60;
 
 /** Fields with a row for each node: how far each is from the reference, and the rows themselves. */
 function PerRow({ s, list, name }: { s: State; list: readonly Said[]; name: string }) {
-  const run = s.run.value;
+  const run = s.data.run.value;
   const one = rows(find(list.find((x) => find(x.fields, name))?.fields ?? [], name));
   const input = inputOf(s)?.picture.datum;
   const species = useMemo(() => (input && run ? (placed(fieldsOf(input, run.inputs, 'rows'))?.species ?? null) : null), [input, run]);

@@ -41,7 +41,7 @@ const inks: readonly (readonly [number, number, number])[] = [[0, 114, 178], [21
 
 /** The vectors per point among the answers. */
 function pulls(s: State, n: number): Pulls | null {
-  const run = s.run.value;
+  const run = s.data.run.value;
   if (!run) return null;
   const name = run.outputs.find((p) => p.type === 'vectors')?.name ?? (run.output === 'rows' ? '' : 'forces');
   const pick = (d: Datum | undefined): Rows | null => {
@@ -50,8 +50,8 @@ function pulls(s: State, n: number): Pulls | null {
   };
   const out: Pulls = { name: name || 'vectors', list: [] };
   const dark = globalThis.getComputedStyle?.(document.documentElement).getPropertyValue('--scheme').trim() === 'dark';
-  s.models.value.forEach((_, k) => {
-    const a = s.answer(k as 0 | 1);
+  s.place.models.value.forEach((_, k) => {
+    const a = s.place.answer(k as 0 | 1);
     const against = k === 0 ? pick(a?.versus?.datum) : null;
     if (against) out.list.push({ ink: 2, of: against, color: dark ? [200, 200, 200] : [120, 120, 120], wide: true, name: 'reference' });
     const of = pick(a?.datum);
@@ -74,7 +74,7 @@ export function Space({ s, of, words }: { s: State; of: Placed; words: string })
   // The reach of the first picture of a sample stays, so that a cloud does not change its size while it turns.
   const reach = useRef<{ sample: number; reach: number }>({ sample: -1, reach: 1 });
   const now = extent(p.data).reach;
-  if (reach.current.sample !== s.sample.value || now > 1.3 * reach.current.reach) reach.current = { sample: s.sample.value, reach: now };
+  if (reach.current.sample !== s.place.sample.value || now > 1.3 * reach.current.reach) reach.current = { sample: s.place.sample.value, reach: now };
   const by = errors ? paint.value : paint.value === 'error' ? 'height' : paint.value;
   const scene = useMemo<Scene>(
     () => sceneOf(of, showForces.value ? arrows : null, by === 'error' ? errors : null, by, reach.current.reach),
@@ -119,18 +119,18 @@ export function Space({ s, of, words }: { s: State; of: Placed; words: string })
   const from = useRef<{ x: number; y: number; camera: Camera; g: readonly number[]; mode: 'look' | 'turn' } | null>(null);
   const pinch = useRef(new Map<number, [number, number]>());
   const turnBy = (g0: readonly number[], dx: number, dy: number) => {
-    const o = s.group.peek();
+    const o = s.data.group.peek();
     if (!o) return;
     const at = spatial(o.chart);
     if (at) {
       const h = o.chart.map(() => 0);
       grabbed(camera.peek(), dx, dy).forEach((v, k) => (h[at.r + k] = v));
       const g = after(at, h, g0);
-      s.moveTo(g.map((v, k) => (k >= at.r && k < at.r + 3 ? +v.toPrecision(6) : v)));
+      s.place.moveTo(g.map((v, k) => (k >= at.r && k < at.r + 3 ? +v.toPrecision(6) : v)));
       return;
     }
     const k = o.chart.findIndex((a) => a.name === 'angle');
-    if (k >= 0) s.moveTo(g0.map((v, j) => (j === k ? +(v + 0.6 * dx).toFixed(1) : v)));
+    if (k >= 0) s.place.moveTo(g0.map((v, j) => (j === k ? +(v + 0.6 * dx).toFixed(1) : v)));
   };
   const wheel = (e: WheelEvent) => {
     if (!host.current?.contains(document.activeElement) || e.ctrlKey) return;
@@ -148,12 +148,12 @@ export function Space({ s, of, words }: { s: State; of: Placed; words: string })
     const n = (e.shiftKey ? 30 : 5) / 0.6;
     const way = { ArrowLeft: [-n, 0], ArrowRight: [n, 0], ArrowUp: [0, -n], ArrowDown: [0, n] }[e.key];
     if (way) {
-      if (grip.peek() === 'turn' && can) turnBy(s.g.peek(), way[0], way[1]);
+      if (grip.peek() === 'turn' && can) turnBy(s.place.g.peek(), way[0], way[1]);
       else camera.value = dragged(camera.peek(), way[0], way[1]);
     } else if (e.key === '+' || e.key === '=') zoom(1.15);
     else if (e.key === '-') zoom(1 / 1.15);
     else if (e.key === '0') camera.value = front;
-    else if (e.key === 'Home' && grip.peek() === 'turn') s.home();
+    else if (e.key === 'Home' && grip.peek() === 'turn') s.place.home();
     else if (e.key === 't' && can) grip.value = grip.peek() === 'turn' ? 'look' : 'turn';
     else return;
     e.preventDefault();
@@ -188,14 +188,14 @@ export function Space({ s, of, words }: { s: State; of: Placed; words: string })
         tabIndex={0}
         role="application"
         aria-roledescription="view in space"
-        aria-label={`${describe(of, s.sample.value, words)} ${mode === 'turn' ? 'Arrow keys turn the input' : 'Arrow keys turn the view'}, plus and minus zoom, 0 resets${can ? ', t changes what the arrows turn' : ''}.`}
+        aria-label={`${describe(of, s.place.sample.value, words)} ${mode === 'turn' ? 'Arrow keys turn the input' : 'Arrow keys turn the view'}, plus and minus zoom, 0 resets${can ? ', t changes what the arrows turn' : ''}.`}
         onKeyDown={keys}
         onPointerDown={(e) => {
           if (e.button !== 0) return;
           host.current?.setPointerCapture(e.pointerId);
           host.current?.focus({ preventScroll: true });
           pinch.current.set(e.pointerId, [e.clientX, e.clientY]);
-          from.current = { x: e.clientX, y: e.clientY, camera: camera.peek(), g: s.g.peek(), mode: e.shiftKey && can ? (mode === 'turn' ? 'look' : 'turn') : mode };
+          from.current = { x: e.clientX, y: e.clientY, camera: camera.peek(), g: s.place.g.peek(), mode: e.shiftKey && can ? (mode === 'turn' ? 'look' : 'turn') : mode };
           e.preventDefault();
         }}
         onPointerMove={(e) => {
@@ -226,7 +226,7 @@ export function Space({ s, of, words }: { s: State; of: Placed; words: string })
 }
 
 const turnable = (s: State): boolean => {
-  const o = s.group.value;
+  const o = s.data.group.value;
   return !!o && !o.indexed && (spatial(o.chart) !== null || o.chart.some((a) => a.name === 'angle'));
 };
 

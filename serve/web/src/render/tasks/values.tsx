@@ -12,23 +12,23 @@ import { Wave } from './wave';
 
 /** The moved input. */
 export function ValueInput({ s }: { s: State }) {
-  const o = s.group.value;
-  const run = s.run.value;
+  const o = s.data.group.value;
+  const run = s.data.run.value;
   const now = inputOf(s);
   if (!o || !run) return <></>;
   const d = now?.picture.datum;
   if (!now || !d) {
-    const able = s.ability.value;
+    const able = s.data.ability.value;
     if (s.client.live && !able.inputs) return <p class="note">{/being opened/.test(able.reason ?? '') ? 'Opening the models …' : `The input cannot be shown${able.reason ? `: ${able.reason}` : ''}.`}</p>;
-    return <p class="note">{s.moved.error.value || s.live.error.value || (s.client.live ? 'Loading the input …' : 'The input of this sample is not in this file.')}</p>;
+    return <p class="note">{s.place.moved.error.value || s.place.live.error.value || (s.client.live ? 'Loading the input …' : 'The input of this sample is not in this file.')}</p>;
   }
   const fields = fieldsOf(d, run.inputs, 'rows');
   const space = placed(fields);
-  const behind = now.g.join() !== s.g.value.join();
+  const behind = now.g.join() !== s.place.g.value.join();
   const links = fields.find((f) => f.value.kind === 'links')?.value as Links | undefined;
   const waves = fields.filter((f) => f.value.kind === 'signal');
-  const words = o.indexed ? s.here.value : done(o.chart, now.g);
-  const exact = s.element.value >= 0 ? o.exact[s.element.value] : now.exact;
+  const words = o.indexed ? s.place.here.value : done(o.chart, now.g);
+  const exact = s.place.element.value >= 0 ? o.exact[s.place.element.value] : now.exact;
   return (
     <div class="input-view values-view">
       <div class={behind ? 'behind' : ''}>

@@ -64,9 +64,9 @@ export function Traces({ list, words, height = 60, lo, hi, marks = [] }: { list:
 
 /** Where in a moved signal its first moment came to lie: the coordinate dt of the chart, in values; null if the element does not shift. */
 export function shiftOf(s: State): number | null {
-  const o = s.group.value;
+  const o = s.data.group.value;
   const k = o ? o.chart.findIndex((a) => a.name === 'dt' || a.name === 'shift') : -1;
-  const v = k < 0 ? NaN : s.g.value[k];
+  const v = k < 0 ? NaN : s.place.g.value[k];
   return Number.isFinite(v) && v !== 0 ? v : null;
 }
 

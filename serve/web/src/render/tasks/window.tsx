@@ -26,15 +26,15 @@ export function shiftOf(g: Element, by: readonly [number, number], axes: readonl
 export function WindowInput({ s }: { s: State }) {
   const start = useRef<{ x: number; y: number; g: Element } | null>(null);
   const box = useRef<HTMLDivElement>(null);
-  const run = s.run.value;
-  const o = s.group.value;
-  const scene = s.scene.state.value.value;
+  const run = s.data.run.value;
+  const o = s.data.group.value;
+  const scene = s.data.scene.state.value.value;
   if (!run || !o) return <></>;
   const ix = o.chart.findIndex((a) => a.name === 'dx');
   const iy = o.chart.findIndex((a) => a.name === 'dy');
-  if (!scene || scene.sample !== s.sample.value || !scene.window || ix < 0 || iy < 0 || o.chart.length !== 2) return <PictureInput s={s} />;
+  if (!scene || scene.sample !== s.place.sample.value || !scene.window || ix < 0 || iy < 0 || o.chart.length !== 2) return <PictureInput s={s} />;
   const { picture: p, window: win } = scene;
-  const g = s.g.value;
+  const g = s.place.g.value;
   const [x, y] = [win[0] - g[ix], win[1] - g[iy]];
   const [w, h] = [win[2], win[3]];
   const key = found(s).find((f) => f.ref === 'target')?.against[0];
@@ -44,14 +44,14 @@ export function WindowInput({ s }: { s: State }) {
     const el = box.current?.querySelector('svg');
     if (!from || !el) return;
     const r = el.getBoundingClientRect();
-    s.moveTo(shiftOf(from.g, [((e.clientX - from.x) * p.w) / r.width, ((e.clientY - from.y) * p.h) / r.height], [ix, iy], [p.w, p.h], win));
+    s.place.moveTo(shiftOf(from.g, [((e.clientX - from.x) * p.w) / r.width, ((e.clientY - from.y) * p.h) / r.height], [ix, iy], [p.w, p.h], win));
   };
   const keys = (e: KeyboardEvent) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const far = e.shiftKey ? 10 : 1;
     // The window goes where the arrow points, so the shift of what is seen is the opposite.
     const to: Record<string, () => void> = {
-      ArrowRight: () => s.step(-far, ix), ArrowLeft: () => s.step(far, ix), ArrowDown: () => s.step(-far, iy), ArrowUp: () => s.step(far, iy), Home: () => s.home(),
+      ArrowRight: () => s.place.step(-far, ix), ArrowLeft: () => s.place.step(far, ix), ArrowDown: () => s.place.step(-far, iy), ArrowUp: () => s.place.step(far, iy), Home: () => s.place.home(),
     };
     const act = to[e.key];
     if (!act) return;
@@ -72,7 +72,7 @@ export function WindowInput({ s }: { s: State }) {
         onKeyDown={keys}
         onPointerDown={(e) => {
           if (e.button !== 0) return;
-          start.current = { x: e.clientX, y: e.clientY, g: s.g.peek() };
+          start.current = { x: e.clientX, y: e.clientY, g: s.place.g.peek() };
           box.current?.setPointerCapture(e.pointerId);
           box.current?.focus({ preventScroll: true });
           e.preventDefault();
@@ -81,7 +81,7 @@ export function WindowInput({ s }: { s: State }) {
         onPointerUp={() => (start.current = null)}
         onPointerCancel={() => (start.current = null)}
       >
-        <Stage w={p.w} h={p.h} label={`Sample ${s.sample.value} around the window`} draw={painter(p)} svg={{ 'aria-hidden': true }}>
+        <Stage w={p.w} h={p.h} label={`Sample ${s.place.sample.value} around the window`} draw={painter(p)} svg={{ 'aria-hidden': true }}>
           <path class="mask" fill-rule="evenodd" d={`M0,0H${p.w}V${p.h}H0ZM${x},${y}v${h}h${w}v${-h}Z`} />
           {key && <rect class="refbox" x={key.x1 + x} y={key.y1 + y} width={Math.max(0, key.x2 - key.x1)} height={Math.max(0, key.y2 - key.y1)} vector-effect="non-scaling-stroke" />}
           <rect class="window halo" x={x} y={y} width={w} height={h} vector-effect="non-scaling-stroke" />
@@ -96,7 +96,7 @@ export function WindowInput({ s }: { s: State }) {
           window at {sign(x)}, {sign(y)} of {p.w} × {p.h}
         </li>
         <li>Drag the window: to the right, and the object goes to the left within it (dx falls).</li>
-        <li>{s.element.value >= 0 && !o.exact[s.element.value] ? run.kernel : 'whole pixels, without resampling'}</li>
+        <li>{s.place.element.value >= 0 && !o.exact[s.place.element.value] ? run.kernel : 'whole pixels, without resampling'}</li>
       </ul>
     </div>
   );
