@@ -34,7 +34,7 @@ func Movers(a action.Action, elements []Element, f func(group.Element) group.Ele
 // Move is g·v.
 func (m *Mover) Move(v space.Value) (space.Value, error) {
 	p, ok := m.a.(action.Preparer)
-	shape := space.Shape(v)
+	shape := v.Dims()
 	if !ok || shape == nil {
 		return m.a.Apply(m.g, v)
 	}

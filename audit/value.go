@@ -506,7 +506,7 @@ func WithNumbers(v space.Value, x []float64) (space.Value, error) {
 	case *space.Signal:
 		return &space.Signal{C: v.C, T: v.T, Rate: v.Rate, Val: x}, nil
 	case *space.Links:
-		return space.Clone(v) // edges are not numbers: they stay
+		return v.Clone(), nil // edges are not numbers: they stay
 	case *space.Record:
 		o := &space.Record{Names: v.Names, Values: make([]space.Value, len(v.Values))}
 		for i, f := range v.Values {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"nero/data/space"
 	"nero/run/benchmark"
 	"nero/run/exec"
 	"nero/run/store"
@@ -130,10 +129,7 @@ func warpTime(w *workload.Workload) (float64, error) {
 	if !ok {
 		return 0, nil
 	}
-	to, err = space.Clone(to)
-	if err != nil {
-		return 0, err
-	}
+	to = to.Clone()
 	var movers []action.Mover
 	for _, g := range w.Eval.Plan.Elements {
 		m, err := p.Prepare(g, s.Value)

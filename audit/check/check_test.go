@@ -186,10 +186,7 @@ func TestLawsOfRealActions(t *testing.T) {
 				s := pictures(fmt.Sprintf("%s %s %s", name, k, b), audittest.Rings(3),
 					audittest.Plan(t, a, a, elements...))
 				s.Predictor = audittest.Pointwise(func(v space.Value) space.Value {
-					y, err := space.Clone(v)
-					if err != nil {
-						t.Error(err)
-					}
+					y := v.Clone()
 					return y
 				})
 				s.N = 4

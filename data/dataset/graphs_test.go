@@ -274,7 +274,7 @@ func fits(t *testing.T, v space.Value, s space.Spec) {
 		}
 		return
 	}
-	shape := space.Shape(v)
+	shape := v.Dims()
 	if len(shape) != len(s.Shape) {
 		t.Fatalf("%s: shape %v, announced was %v", s.Name, shape, s.Shape)
 	}

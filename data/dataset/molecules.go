@@ -200,7 +200,7 @@ func (m *molecules) describe(d *values) error {
 					"has no %s, which the first molecule has: all must have the same; complete it or leave it out", f))
 			}
 			w, _ := m.value(first, f)
-			a, b := space.Shape(v), space.Shape(w)
+			a, b := v.Dims(), w.Dims()
 			if v.Kind() == space.KindRows && a[1] != b[1] {
 				return m.at(i, fmt.Errorf("%s has %d numbers a row, in the first molecule %d: all must agree", f, a[1],
 					b[1]))
@@ -254,7 +254,7 @@ func (m *molecules) specs(names []string, atoms int) []space.Spec {
 	for _, f := range names {
 		v, _ := m.value(m.all[0], f)
 		s := space.Spec{
-			Name: f, Kind: v.Kind(), Shape: space.Shape(v), Type: naturalType(f), Per: space.PerNode,
+			Name: f, Kind: v.Kind(), Shape: v.Dims(), Type: naturalType(f), Per: space.PerNode,
 			Unit: inFileUnit("molecules", f),
 		}
 		switch {

@@ -617,7 +617,7 @@ func FuzzPairArrays(f *testing.F) {
 		}
 		c, h, w := shapeOf(t, ds)
 		if s, err := ds.Sample(0); err == nil {
-			if got := space.Shape(s.Value); len(got) != 4 || got[0] < 2 || got[1] != c || got[2] != h || got[3] != w {
+			if got := s.Value.Dims(); len(got) != 4 || got[0] < 2 || got[1] != c || got[2] != h || got[3] != w {
 				t.Fatalf("shape %v, announced %d, %d, %d", got, c, h, w)
 			}
 		}

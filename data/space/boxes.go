@@ -1,8 +1,19 @@
 package space
 
 import (
+	"fmt"
+	"slices"
+
 	"nero/data/tensor"
 )
+
+// KindBoxes is the name of this kind.
+const KindBoxes Kind = "boxes"
+
+var boxesKind = Info{
+	Kind: KindBoxes, Doc: "a set of labelled boxes with scores",
+	Zero: func([]int) Value { return &Boxes{} },
+}
 
 // Box is one object: a rectangle in a picture with a class and how sure a model is of it.
 //
@@ -76,3 +87,38 @@ func (b *Boxes) Clip() *Boxes {
 	}
 	return c
 }
+
+// Dims is (boxes).
+func (b *Boxes) Dims() []int { return []int{len(b.Items)} }
+
+// Form is such as "boxes in 480x640": how many there are is what is compared.
+func (b *Boxes) Form() string { return fmt.Sprintf("boxes in %gx%g", b.H, b.W) }
+
+// Clone is a copy.
+func (b *Boxes) Clone() Value {
+	c := &Boxes{H: b.H, W: b.W, Items: slices.Clone(b.Items)}
+	if b.Seen != nil {
+		seen := *b.Seen
+		c.Seen = &seen
+	}
+	return c
+}
+
+// Like is no boxes in a picture of the same size.
+func (b *Boxes) Like() Value { return &Boxes{H: b.H, W: b.W} }
+
+// Numbers are those of Parts: corners and angles, then scores, then labels.
+func (b *Boxes) Numbers() []float64 {
+	at, score, label := make([]float64, 0, 7*len(b.Items)), []float64(nil), []float64(nil)
+	for _, x := range b.Items {
+		at = append(at, x.X1, x.Y1, x.X2, x.Y2, x.Angle)
+		score, label = append(score, x.Score), append(label, float64(int32(x.Label)))
+	}
+	return append(append(at, score...), label...)
+}
+
+// With is refused: labels do not change by a little.
+func (b *Boxes) With([]float64) (Value, error) { return nil, fixed(b) }
+
+// Bytes is 64 for each box.
+func (b *Boxes) Bytes() int { return 64 * len(b.Items) }

@@ -2,12 +2,13 @@
 // scores, boxes, vector fields, feature maps, points and graphs, signals.
 //
 // A value knows what kind of thing it is, never what a group does to it: that is the business of package action, which
-// chooses an action by (group, space). A new space is a new type here and a new rule there; nothing between them
-// changes.
+// chooses an action by (group, space). A new space is a file here, a line in [Kinds] and a rule there; nothing between
+// them changes.
 package space
 
 import (
 	"errors"
+	"iter"
 
 	"nero/data/tensor"
 )
@@ -15,24 +16,8 @@ import (
 // ErrNotFinite marks data that hold NaN or infinities. Readers wrap it.
 var ErrNotFinite = errors.New("not finite")
 
-// Kind names a space.
+// Kind names a space; [Kinds] lists them.
 type Kind string
-
-// The spaces. Kinds that have no type in this package yet are not listed.
-const (
-	KindImage  Kind = "image"  // intensities on a pixel grid, one or more channels
-	KindMask   Kind = "mask"   // class labels on a pixel grid: never averaged
-	KindScores Kind = "scores" // one number per class: logits, probabilities
-	KindTensor Kind = "tensor" // a feature map or vector whose channels carry a representation
-	KindBoxes  Kind = "boxes"  // a set of labelled boxes with scores
-	KindField  Kind = "field"  // a vector at every pixel
-	KindFrames Kind = "frames" // pictures of one size in the order of time
-	KindRows   Kind = "rows"   // rows of numbers: points, vectors, features of nodes or edges
-	KindLinks  Kind = "links"  // edges between the nodes of a graph, by number
-	KindPairs  Kind = "pairs"  // numbers for every pair of nodes
-	KindSignal Kind = "signal" // channels of numbers in the order of time
-	KindRecord Kind = "record" // several of the above that move together
-)
 
 // What the numbers of a row are, the values of [Spec.Type] for rows and pairs. Besides them there are irreps as e3nn
 // writes them, such as "4x0e+2x1o".
@@ -73,85 +58,89 @@ type Spec struct {
 	Fields []Spec `json:"fields,omitempty"`
 }
 
-// Value is one typed datum: an image, the scores of one prediction.
+// Value is one typed datum: an image, the scores of one prediction. It answers for itself what needs no group. Powers
+// that only some kinds have are methods beyond these, found by small interfaces where they are needed, such as [Linear]
+// and [Counted].
 type Value interface {
 	Kind() Kind
 	// Parts are the arrays that the value consists of: what is stored, sent and hashed. They are copies.
 	Parts() []tensor.Named
+	// Dims is the shape without a batch axis. It may share memory with the value.
+	Dims() []int
+	// Form is the shape in words, such as "image 1x28x28". Two values can be compared if their forms are equal.
+	Form() string
+	// Clone is a copy that shares no memory.
+	Clone() Value
+	// Like is room for a value of the same form: zeros, or an empty set of boxes.
+	Like() Value
+	// Numbers are all numbers as a flat list. They may share memory with the value.
+	Numbers() []float64
+	// With is a value of the same form with other numbers, which it keeps: With(Numbers()) is the value itself, but for
+	// what is no part of it, such as [Scores].Raw. The error wraps errors.ErrUnsupported for masks and boxes, whose
+	// numbers cannot be exchanged.
+	With(x []float64) (Value, error)
+	// Bytes is about the memory that the numbers take.
+	Bytes() int
 }
 
-// Image is a picture of W columns, H rows and C channels.
-//
-// Pixel (row r, column c) of channel k is Pix[(k*H+r)*W+c] (planar). Pixel centres lie at the integers 0..W-1 and
-// 0..H-1. Intensities keep the unit of the file (0..255 for 8-bit images); scaling to what a model reads happens in
-// package decode.
-type Image struct {
-	C, H, W int
-	Pix     []float64
+// Linear values can be added and multiplied by numbers; see [Info].Linear.
+type Linear interface {
+	Value
+	// Output is what the model itself returned, on which errors are measured: Numbers, but for scores that were derived
+	// from others.
+	Output() []float64
 }
 
-// NewImage makes an image of zeros.
-func NewImage(c, h, w int) *Image { return &Image{C: c, H: h, W: w, Pix: make([]float64, c*h*w)} }
-
-// Kind is [KindImage].
-func (*Image) Kind() Kind { return KindImage }
-
-// Parts is one float64 array of shape (C, H, W), a copy.
-func (m *Image) Parts() []tensor.Named { return []tensor.Named{part("pixels", m.Pix, m.C, m.H, m.W)} }
-
-// Plane is channel k, H*W values that share the image's memory.
-func (m *Image) Plane(k int) []float64 { return m.Pix[k*m.H*m.W : (k+1)*m.H*m.W] }
-
-// Mask is a label per pixel, row-major: Label[r*W+c].
-type Mask struct {
-	H, W  int
-	Label []int32
+// Counted values hold rows of numbers, and how many differs from one sample to the next: rows, pairs of nodes, the
+// moments of a signal.
+type Counted interface {
+	Value
+	Count() int
+	// Row is one of them, 0 to Count()-1; it may share memory.
+	Row(i int) []float64
 }
 
-// Kind is [KindMask].
-func (*Mask) Kind() Kind { return KindMask }
+// Pictured values are pictures that can be shown: an image, frames.
+type Pictured interface {
+	Value
+	// Pictures share memory with the value.
+	Pictures() []*Image
+}
 
-// Parts is one int32 array of shape (H, W), a copy.
-func (m *Mask) Parts() []tensor.Named {
-	t := tensor.New(tensor.Int32, m.H, m.W)
-	for i, v := range m.Label {
-		putUint32(t.Raw[4*i:], uint32(v))
+// Style is the form of a value without the lengths that differ from one sample to the next in sets, graphs and signals:
+// how many rows, edges, nodes or moments there are. What a model answers to two inputs must have one style; it has one
+// form only if the inputs have.
+func Style(v Value) string {
+	if s, ok := v.(interface{ Style() string }); ok {
+		return s.Style()
 	}
-	return []tensor.Named{{Name: "labels", Tensor: t}}
+	return v.Form()
 }
 
-// Scores is one number per class.
-type Scores struct {
-	Val []float64
-	// Raw are the model's own numbers where Val was derived from them (softmax), nil where Val is what the model
-	// returned. Errors are measured on them: a saturated softmax would hide a change.
-	Raw []float64
-	// Probabilities tells normalised scores (each in [0,1], sum 1) from logits.
-	Probabilities bool
-}
-
-// Kind is [KindScores].
-func (*Scores) Kind() Kind { return KindScores }
-
-// Output is what the model returned: Raw where it is kept, else Val. It shares memory.
-func (s *Scores) Output() []float64 {
-	if s.Raw != nil {
-		return s.Raw
+// Common is what two values can be compared by: themselves, but for signals of which some times are not known, also as
+// fields of records. Those are cut to the times that are known of both.
+func Common(a, b Value) (Value, Value) {
+	if c, ok := a.(interface{ common(v Value) (Value, Value) }); ok {
+		return c.common(b)
 	}
-	return s.Val
+	return a, b
 }
 
-// Parts is one float64 array of shape (classes), a copy.
-func (s *Scores) Parts() []tensor.Named { return []tensor.Named{part("scores", s.Val, len(s.Val))} }
-
-// Tensor is any array of one sample, row-major. A feature map has shape (C, H, W), a feature vector (C).
-type Tensor struct {
-	Shape []int
-	Val   []float64
+// Leaves are the values that v consists of, by name: the fields of a record and theirs, v itself under the name "" if
+// it is none.
+func Leaves(v Value) iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		r, ok := v.(*Record)
+		if !ok {
+			yield("", v)
+			return
+		}
+		for i, f := range r.Values {
+			for _, x := range Leaves(f) {
+				if !yield(r.Names[i], x) {
+					return
+				}
+			}
+		}
+	}
 }
-
-// Kind is [KindTensor].
-func (*Tensor) Kind() Kind { return KindTensor }
-
-// Parts is one float64 array of the tensor's shape, a copy.
-func (t *Tensor) Parts() []tensor.Named { return []tensor.Named{part("values", t.Val, t.Shape...)} }

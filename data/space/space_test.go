@@ -3,7 +3,6 @@ package space
 import (
 	"encoding/binary"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -83,17 +82,6 @@ func TestPartsAreCopies(t *testing.T) {
 	})
 }
 
-func TestKinds(t *testing.T) {
-	for want, v := range map[Kind]Value{
-		KindImage: &Image{}, KindMask: &Mask{}, KindScores: &Scores{},
-		KindTensor: &Tensor{},
-	} {
-		if v.Kind() != want {
-			t.Errorf("%T is of kind %q, want %q", v, v.Kind(), want)
-		}
-	}
-}
-
 // Planes tile the pixels in the order of the channels, rows first.
 func TestImagePlanes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -125,64 +113,6 @@ func TestImagePlanes(t *testing.T) {
 			}
 		}
 	})
-}
-
-type foreign struct{ Value }
-
-func TestCloneAndShape(t *testing.T) {
-	for _, c := range []struct {
-		v     Value
-		shape []int
-		spoil func(Value)
-	}{
-		{
-			&Image{C: 1, H: 2, W: 3, Pix: []float64{1, 2, 3, 4, 5, 6}},
-			[]int{1, 2, 3},
-			func(v Value) { v.(*Image).Pix[0] = 9 },
-		}, //nolint:errcheck // it is one
-		{
-			&Mask{H: 1, W: 2, Label: []int32{1, -2}},
-			[]int{1, 2},
-			func(v Value) { v.(*Mask).Label[0] = 9 },
-		}, //nolint:errcheck // it is one
-		{
-			&Scores{Val: []float64{0, 1}, Raw: []float64{-3, 3}, Probabilities: true},
-			[]int{2},
-			func(v Value) { v.(*Scores).Raw[0] = 9 },
-		}, //nolint:errcheck // it is one
-		{
-			&Scores{Val: []float64{4, 1}},
-			[]int{2},
-			func(v Value) { v.(*Scores).Val[0] = 9 },
-		}, //nolint:errcheck // it is one
-		{
-			&Tensor{Shape: []int{2, 1}, Val: []float64{5, 6}},
-			[]int{2, 1},
-			func(v Value) { v.(*Tensor).Shape[0], v.(*Tensor).Val[0] = 9, 9 },
-		}, //nolint:errcheck // it is one
-	} {
-		if got := Shape(c.v); !slices.Equal(got, c.shape) {
-			t.Errorf("%T has shape %v, want %v", c.v, got, c.shape)
-		}
-		first, err := Clone(c.v)
-		if err != nil || !reflect.DeepEqual(first, c.v) {
-			t.Errorf("%T: copy %+v, want %+v, %v", c.v, first, c.v, err)
-		}
-		second, err := Clone(first)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.spoil(second)
-		if !reflect.DeepEqual(first, c.v) || reflect.DeepEqual(first, second) {
-			t.Errorf("%T: a change of the copy shows in %+v", c.v, first)
-		}
-	}
-	if _, err := Clone(foreign{}); err == nil {
-		t.Error("a foreign value was copied")
-	}
-	if Shape(foreign{}) != nil {
-		t.Error("a foreign value has a shape")
-	}
 }
 
 func TestScoresOutput(t *testing.T) {

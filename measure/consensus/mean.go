@@ -154,7 +154,7 @@ type shape struct {
 
 // fits holds an answer against the first one.
 func (s *shape) fits(v space.Value) error {
-	size := space.Shape(v)
+	size := v.Dims()
 	if x, ok := v.(*space.Signal); ok && (x.Lo != 0 || x.Hi != 0) {
 		return errors.New("an answer of which not all times are known has no part in a consensus")
 	}

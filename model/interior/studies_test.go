@@ -93,7 +93,7 @@ func TestStudies(t *testing.T) {
 			if rec, ok := d.(*space.Record); ok { // integers do not move
 				for i, n := range rec.Names {
 					if n == "species" {
-						rec.Values[i] = space.NewRows(space.Shape(rec.Values[i])[0], 1)
+						rec.Values[i] = space.NewRows(rec.Values[i].Dims()[0], 1)
 					}
 				}
 			}

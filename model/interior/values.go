@@ -163,7 +163,7 @@ func (m *Model) Predict(ctx context.Context, values []space.Value) ([]space.Valu
 	for i := range values {
 		n := len(list)
 		if n > 0 && list[n-1].hi-list[n-1].lo < m.o.Batch &&
-			slices.Equal(space.Shape(values[i]), space.Shape(values[list[n-1].lo])) {
+			slices.Equal(values[i].Dims(), values[list[n-1].lo].Dims()) {
 			list[n-1].hi++
 			continue
 		}

@@ -137,7 +137,7 @@ func (e *Evaluation) Prepare() error {
 	if err != nil {
 		return err
 	}
-	e.from = space.Shape(s.Value)
+	e.from = s.Value.Dims()
 	if e.shape, err = e.Plan.In.Apply(e.Plan.Group.Identity(), s.Value); err != nil {
 		return &SampleError{s.ID, err}
 	}
@@ -225,10 +225,7 @@ func (e *Evaluation) ahead(x space.Value) error {
 
 // compareInputs finds out whether a batch that is laid out for one model will do for all.
 func (e *Evaluation) compareInputs() error {
-	x, err := space.Clone(e.shape)
-	if err != nil {
-		return err
-	}
+	x := e.shape.Clone()
 	m, ok := x.(*space.Image)
 	if !ok {
 		return nil
@@ -296,7 +293,7 @@ func count(shape []int) int {
 // then what scaled made of it.
 func (e *Evaluation) move(k int, x, to space.Value) (space.Value, error) {
 	switch {
-	case to == nil || !slices.Equal(space.Shape(x), e.from):
+	case to == nil || !slices.Equal(x.Dims(), e.from):
 		y, err := e.Plan.In.Apply(e.Plan.Elements[k], x)
 		if err == nil && e.scaler != nil {
 			return e.scaler.Scale(y)
@@ -315,7 +312,7 @@ func (e *Evaluation) move(k int, x, to space.Value) (space.Value, error) {
 // scaled is a sample as move wants it: samples of another size than the first are scaled after they are moved, for they
 // may be filled in.
 func (e *Evaluation) scaled(x space.Value) (space.Value, error) {
-	if e.scaler == nil || !slices.Equal(space.Shape(x), e.from) {
+	if e.scaler == nil || !slices.Equal(x.Dims(), e.from) {
 		return x, nil
 	}
 	return e.scaler.Scale(x)
@@ -387,11 +384,7 @@ func (e *Evaluation) worker(ctx context.Context, progress func(int)) (*worker, f
 	}
 	if e.prepare != nil {
 		for i := range w.store {
-			var err error
-			if w.store[i], err = space.Clone(e.shape); err != nil {
-				done()
-				return nil, nil, err
-			}
+			w.store[i] = e.shape.Clone()
 		}
 	}
 	return w, done, nil

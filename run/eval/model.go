@@ -183,9 +183,9 @@ func (p *predictor) run(ctx context.Context, values []space.Value, give func(spa
 
 // alike is how many of the first values, at most n, have the shape of the first one, and that shape.
 func alike(values []space.Value, n int) (int, []int) {
-	shape := space.Shape(values[0])
+	shape := values[0].Dims()
 	k := 1
-	for k < min(n, len(values)) && slices.Equal(space.Shape(values[k]), shape) {
+	for k < min(n, len(values)) && slices.Equal(values[k].Dims(), shape) {
 		k++
 	}
 	return k, shape

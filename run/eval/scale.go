@@ -192,7 +192,7 @@ func fieldOf(v space.Value, name string) space.Value {
 func size(v space.Value) int {
 	r, ok := v.(*space.Record)
 	if !ok {
-		return count(space.Shape(v))
+		return count(v.Dims())
 	}
 	n := 0
 	for _, f := range r.Values {

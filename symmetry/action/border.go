@@ -119,7 +119,7 @@ func Bytes(m Mover) int {
 			n += Bytes(s)
 		}
 		for _, v := range m.between {
-			n += 8 * numbers(space.Shape(v))
+			n += 8 * numbers(v.Dims())
 		}
 		return n
 	case *recordMover:

@@ -122,10 +122,7 @@ func (a *Color) Apply(g group.Element, v space.Value) (space.Value, error) {
 	if err := a.check(v); err != nil {
 		return nil, err
 	}
-	to, err := space.Clone(v)
-	if err != nil {
-		return nil, err
-	}
+	to := v.Clone()
 	return to, m.paint(to, v)
 }
 

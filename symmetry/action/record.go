@@ -127,9 +127,7 @@ func (a *Record) Apply(g group.Element, v space.Value) (space.Value, error) {
 			return nil, fmt.Errorf("field %q: %w", x.Names[i], err)
 		}
 		if _, same := f.(Trivial); same { // the caller owns what it gets
-			if to.Values[i], err = space.Clone(x.Values[i]); err != nil {
-				return nil, fmt.Errorf("field %q: %w", x.Names[i], err)
-			}
+			to.Values[i] = x.Values[i].Clone()
 		}
 	}
 	return to, nil
@@ -272,8 +270,8 @@ func (m slowMover) Move(to, from space.Value) error {
 
 // copyValue writes v into a value of the same shape.
 func copyValue(to, v space.Value) error {
-	if to == nil || to.Kind() != v.Kind() || !slices.Equal(space.Shape(to), space.Shape(v)) {
-		return fmt.Errorf("the result is %s, it needs the shape %v of %s", describe(to), space.Shape(v), v.Kind())
+	if to == nil || to.Kind() != v.Kind() || !slices.Equal(to.Dims(), v.Dims()) {
+		return fmt.Errorf("the result is %s, it needs the shape %v of %s", describe(to), v.Dims(), v.Kind())
 	}
 	switch v := v.(type) {
 	case *space.Scores:

@@ -815,10 +815,7 @@ func TestRowsRefusals(t *testing.T) {
 			s.Fields[2].Type = "unchanged"
 		},
 	} {
-		w, err := space.Clone(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := v.Clone()
 		x, z := asA[*space.Record](t, w), s
 		z.Fields = slices.Clone(s.Fields)
 		change(x, &z)

@@ -629,10 +629,7 @@ func (m *chainMover) Move(to, from space.Value) error {
 	for i, s := range m.steps {
 		next := to
 		if i < len(m.between) {
-			var err error
-			if next, err = space.Clone(m.between[i]); err != nil {
-				return err
-			}
+			next = m.between[i].Clone()
 		}
 		if err := s.Move(next, from); err != nil {
 			return err

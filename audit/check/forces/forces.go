@@ -194,10 +194,7 @@ func (t *tester) predict(ctx context.Context, values []space.Value) ([]space.Val
 
 // moved is a sample whose positions are moved by h·d.
 func (t *tester) moved(v space.Value, d []float64, h float64) (space.Value, error) {
-	o, err := space.Clone(v)
-	if err != nil {
-		return nil, err
-	}
+	o := v.Clone()
 	rows := t.positions(o)
 	if rows == nil || len(rows.Val) != len(d) {
 		return nil, fmt.Errorf("%w: the positions are no rows", audit.ErrNotApplicable)

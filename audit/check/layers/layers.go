@@ -334,7 +334,7 @@ func (l *look) body(n int) *interior.Model {
 	}
 	shape := []int(nil)
 	if v, err := l.p.Sample(0); err == nil {
-		shape = space.Shape(v.Value)
+		shape = v.Value.Dims()
 	}
 	in, err := facts.SampleShapes(s.Interior.ONNX().Signature(), 1, shape)
 	if err != nil {
@@ -411,7 +411,7 @@ func (l *look) choose() error {
 // fit takes fewer samples and elements if the values of one layer would not fit into memory: three copies, twice over,
 // in float64.
 func (l *look) fit() error {
-	in, err := facts.SampleShapes(l.m.ONNX().Signature(), 1, space.Shape(l.samples[0]))
+	in, err := facts.SampleShapes(l.m.ONNX().Signature(), 1, l.samples[0].Dims())
 	if err != nil {
 		return nil //nolint:nilerr // the sizes are not known, and the samples are few
 	}

@@ -187,18 +187,18 @@ func (s *study) prepare(ctx context.Context) error {
 	}
 	s.smooth, s.rough = sides{plan.In, plan.Out}, sides{plan.In, plan.Out}
 	if _, ok := plan.In.(*action.Image); ok {
-		s.shape = space.Shape(x)
+		s.shape = x.Dims()
 		var window []int
 		if audit.Form(x) != audit.Form(smp.Value) {
 			window = s.shape[1:]
 		}
-		if s.smooth.in, s.rough.in, err = s.kernels(space.Shape(smp.Value), window); err != nil {
+		if s.smooth.in, s.rough.in, err = s.kernels(smp.Value.Dims(), window); err != nil {
 			return err
 		}
 		s.floors = true
 	}
 	if _, ok := plan.Out.(*action.Image); ok {
-		if s.smooth.out, s.rough.out, err = s.kernels(space.Shape(y[0]), nil); err != nil {
+		if s.smooth.out, s.rough.out, err = s.kernels(y[0].Dims(), nil); err != nil {
 			return err
 		}
 		s.floors = true

@@ -131,10 +131,7 @@ func (t *tester) points(v space.Value) *space.Rows {
 
 // dilated is an input whose points are s times as far from their mean.
 func (t *tester) dilated(v space.Value, s float64) (space.Value, error) {
-	o, err := space.Clone(v)
-	if err != nil {
-		return nil, err
-	}
+	o := v.Clone()
 	r := t.points(o)
 	if r == nil || r.N == 0 {
 		return nil, fmt.Errorf("%w: an input has no points", audit.ErrNotApplicable)

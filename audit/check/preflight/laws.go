@@ -217,7 +217,7 @@ const margin = 3
 // step; nil, meaning all, where the group does not move the plane or the value has no grid.
 func inside(G group.Group, v space.Value, g, h group.Element) []bool {
 	p, ok := G.(group.Planar)
-	shape := space.Shape(v)
+	shape := v.Dims()
 	if !ok || len(shape) < 2 || v.Kind() == space.KindScores {
 		return nil
 	}

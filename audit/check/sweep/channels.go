@@ -103,7 +103,7 @@ func (c *Channels) see(v space.Value, x []float64) {
 // newChannels cuts a value into its channels.
 func newChannels(v space.Value) *Channels {
 	c := &Channels{per: 1, Squares: map[bool][]float64{}, Pairs: map[bool]int{}}
-	shape := space.Shape(v)
+	shape := v.Dims()
 	switch v := v.(type) {
 	case *space.Rows, *space.Pairs, *space.Signal:
 		c.N, _, _ = width(v)

@@ -1,0 +1,42 @@
+package space
+
+// Info is what is known of a kind before there is a value of it, a documented constant beside the type.
+type Info struct {
+	Kind Kind
+	// Doc is one line without a full stop.
+	Doc string
+	// Linear says that values can be added and multiplied by numbers: they are [Linear], have means and norms.
+	Linear bool
+	// Zero is a value of zeros, by what [Value].Dims of it shall be; boxes are an empty set, links have no nodes. Nil for
+	// records, of which the dims do not say what the fields are.
+	Zero func(dims []int) Value
+}
+
+// Kinds lists every kind that this package knows.
+func Kinds() []*Info {
+	return []*Info{
+		&imageKind, &maskKind, &scoresKind, &tensorKind, &boxesKind, &fieldKind, &framesKind, &rowsKind, &linksKind,
+		&pairsKind, &signalKind, &recordKind,
+	}
+}
+
+// Info is what is known of the kind; nil for one that is not in [Kinds].
+func (k Kind) Info() *Info {
+	for _, i := range Kinds() {
+		if i.Kind == k {
+			return i
+		}
+	}
+	return nil
+}
+
+// LinearKinds are the kinds whose values are [Linear].
+func LinearKinds() []Kind {
+	var all []Kind
+	for _, i := range Kinds() {
+		if i.Linear {
+			all = append(all, i.Kind)
+		}
+	}
+	return all
+}

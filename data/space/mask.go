@@ -1,0 +1,70 @@
+package space
+
+import (
+	"fmt"
+	"slices"
+
+	"nero/data/tensor"
+)
+
+// KindMask is the name of this kind.
+const KindMask Kind = "mask"
+
+var maskKind = Info{
+	Kind: KindMask, Doc: "class labels on a pixel grid: never averaged",
+	Zero: func(d []int) Value { return &Mask{H: d[0], W: d[1], Label: make([]int32, d[0]*d[1])} },
+}
+
+// Mask is a label per pixel, row-major: Label[r*W+c].
+type Mask struct {
+	H, W  int
+	Label []int32
+}
+
+// Kind is [KindMask].
+func (*Mask) Kind() Kind { return KindMask }
+
+// Parts is one int32 array of shape (H, W), a copy.
+func (m *Mask) Parts() []tensor.Named {
+	t := tensor.New(tensor.Int32, m.H, m.W)
+	for i, v := range m.Label {
+		putUint32(t.Raw[4*i:], uint32(v))
+	}
+	return []tensor.Named{{Name: "labels", Tensor: t}}
+}
+
+// Dims is (H, W).
+func (m *Mask) Dims() []int { return []int{m.H, m.W} }
+
+// Form is such as "mask 28x28".
+func (m *Mask) Form() string { return fmt.Sprintf("mask %dx%d", m.H, m.W) }
+
+// Clone is a copy.
+func (m *Mask) Clone() Value { return &Mask{H: m.H, W: m.W, Label: slices.Clone(m.Label)} }
+
+// Like is a mask of the same size with label 0 everywhere.
+func (m *Mask) Like() Value { return &Mask{H: m.H, W: m.W, Label: make([]int32, len(m.Label))} }
+
+// Numbers are the labels, for hashing and projection: their differences mean nothing, see [Mask.Apart].
+func (m *Mask) Numbers() []float64 { return whole(nil, m.Label) }
+
+// With is refused: labels do not change by a little.
+func (m *Mask) With([]float64) (Value, error) { return nil, fixed(m) }
+
+// Bytes is 4 for each label.
+func (m *Mask) Bytes() int { return 4 * len(m.Label) }
+
+// Apart is the share of pixels whose labels differ; not ok for a mask of another size or another kind.
+func (m *Mask) Apart(v Value) (share float64, ok bool) {
+	o, ok := v.(*Mask)
+	if !ok || m.H != o.H || m.W != o.W {
+		return 0, false
+	}
+	n := 0
+	for i, l := range m.Label {
+		if l != o.Label[i] {
+			n++
+		}
+	}
+	return float64(n) / float64(max(len(m.Label), 1)), true
+}

@@ -1,0 +1,66 @@
+package space
+
+import (
+	"fmt"
+	"slices"
+
+	"nero/data/tensor"
+)
+
+// KindTensor is the name of this kind.
+const KindTensor Kind = "tensor"
+
+var tensorKind = Info{
+	Kind: KindTensor, Doc: "a feature map or vector whose channels carry a representation", Linear: true,
+	Zero: newTensor,
+}
+
+func newTensor(d []int) Value {
+	n := 1
+	for _, k := range d {
+		n *= k
+	}
+	return &Tensor{Shape: slices.Clone(d), Val: make([]float64, n)}
+}
+
+// Tensor is any array of one sample, row-major. A feature map has shape (C, H, W), a feature vector (C).
+type Tensor struct {
+	Shape []int
+	Val   []float64
+}
+
+// Kind is [KindTensor].
+func (*Tensor) Kind() Kind { return KindTensor }
+
+// Parts is one float64 array of the tensor's shape, a copy.
+func (t *Tensor) Parts() []tensor.Named { return []tensor.Named{part("values", t.Val, t.Shape...)} }
+
+// Dims is Shape itself.
+func (t *Tensor) Dims() []int { return t.Shape }
+
+// Form is such as "tensor [8 14 14]".
+func (t *Tensor) Form() string { return fmt.Sprintf("tensor %v", t.Shape) }
+
+// Clone is a copy.
+func (t *Tensor) Clone() Value {
+	return &Tensor{Shape: slices.Clone(t.Shape), Val: slices.Clone(t.Val)}
+}
+
+// Like is zeros of the same shape.
+func (t *Tensor) Like() Value {
+	return &Tensor{Shape: slices.Clone(t.Shape), Val: make([]float64, len(t.Val))}
+}
+
+// Numbers are Val.
+func (t *Tensor) Numbers() []float64 { return t.Val }
+
+// Output is Val.
+func (t *Tensor) Output() []float64 { return t.Val }
+
+// With is a tensor of the same shape with other numbers.
+func (t *Tensor) With(x []float64) (Value, error) {
+	return &Tensor{Shape: slices.Clone(t.Shape), Val: x}, fits(t, len(t.Val), x)
+}
+
+// Bytes is 8 for each number.
+func (t *Tensor) Bytes() int { return 8 * len(t.Val) }
