@@ -48,8 +48,7 @@ func (f *studyFlags) add(c *cobra.Command) {
 	s.StringVarP(&f.data, "data", "d", "", "folder of images or shapes, IDX, npy, npz, xyz, sdf or wav `file`")
 	s.StringVar(&f.labels, "labels", "", "IDX, npy or CSV `file` with the labels; 'none' to ignore labels")
 	s.StringVar(&f.format, "data-format", "",
-		"of the data: idx, folder, npy, npz, voc, coco, pairs, particles, clouds, molecules, graphs, signals "+
-			"(default: guessed)")
+		"of the data: "+strings.Join(job.DataFormats(), ", ")+" (default: guessed)")
 	s.StringVar(&f.pattern, "pattern", "", "regular expression over file names with a group (?P<label>...)")
 	s.StringVar(&f.key, "key", "", "array of an npz file that holds the images")
 	s.StringVar(&f.labelKey, "label-key", "", "array of an npz file that holds the labels")
@@ -126,7 +125,7 @@ func (f *studyFlags) study(args []string) (*job.Study, error) {
 	if len(s.Models) == 0 {
 		return nil, errors.New("no model: give a study file, or a model with --model FILE.onnx")
 	}
-	if s.Data.Images == "" && s.Data.Format != "particles" {
+	if s.Data.Images == "" && !s.Data.Rendered() {
 		return nil, errors.New("no data: give a folder of images, an IDX, npy or npz file with --data")
 	}
 	if s.Group.Name == "" && !reflect.DeepEqual(s.Group, job.Group{}) {

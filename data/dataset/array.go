@@ -85,6 +85,13 @@ var (
 	magicZip0 = []byte("PK\x05\x06") // an archive without entries
 )
 
+// startsIDX tells the first bytes of IDX; a gzip file is taken for IDX or npy, which are read alike.
+func startsIDX(b []byte) bool { return bytes.HasPrefix(b, magicGzip) || isIDX(b) }
+
+func startsNpy(b []byte) bool { return bytes.HasPrefix(b, magicNpy) }
+
+func startsZip(b []byte) bool { return bytes.HasPrefix(b, magicZip) || bytes.HasPrefix(b, magicZip0) }
+
 // isIDX tells an IDX head: two zero bytes, a known type, a rank.
 func isIDX(b []byte) bool {
 	return len(b) >= 4 && b[0] == 0 && b[1] == 0 && idxType(b[2]) != tensor.Undefined && b[3] > 0

@@ -3,12 +3,26 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
 
 	"nero/data/space"
 )
+
+// cloudsFormat is points in space.
+var cloudsFormat = &Format{
+	Name: "clouds", Doc: "Clouds of points: meshes, files of points, or arrays.",
+	Sniff: Sniff{File: func(fsys fs.FS, name string) bool {
+		return slices.Contains([]string{".off", ".obj", ".ply"}, ending(name)) ||
+			ending(name) == ".xyz" && !ofAtoms(fsys, name)
+	}},
+	Options:  tableOptions(WithPattern, WithSplit, WithCloud),
+	Refuse:   inSameFile("clouds"),
+	Numbered: true,
+	Open:     reads(opener.openClouds),
+}
 
 // checkPlain refuses words that clouds and signals do not know, and fields that come twice.
 func (s Spec) checkPlain() error {

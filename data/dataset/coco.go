@@ -11,6 +11,22 @@ import (
 	"strings"
 )
 
+// cocoFormat is photos with boxes as COCO has them.
+var cocoFormat = &Format{
+	Name: "coco", Doc: "Photos with boxes in a JSON file of COCO instances.",
+	Sniff: Sniff{Folder: func(_ fs.FS, _, targets string) bool {
+		return strings.EqualFold(path.Ext(targets), ".json")
+	}},
+	Options: []Option{WithTargets, WithNoTargets, WithClasses, WithShape},
+	Refuse:  noArray,
+	Open: reads(func(o opener, s Spec) (Dataset, error) {
+		if s.Targets == none {
+			return o.openFolder(s)
+		}
+		return o.openCOCO(s)
+	}),
+}
+
 // maxCOCO bounds a file of COCO instances; those of all 118,000 training photos take 450 MB.
 const maxCOCO = 512 << 20
 

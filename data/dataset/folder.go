@@ -15,6 +15,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// folderFormat is what a folder is taken for if nothing else is known.
+var folderFormat = &Format{
+	Name: "folder", Doc: "Image files, labelled by folders, names or a table; or one image.",
+	Sniff:   Sniff{Head: func(head []byte) bool { return imageFormat(head) != "" }},
+	Options: []Option{WithPattern, WithLabels, WithShape},
+	Refuse:  noArray,
+	Open:    reads(opener.openFolder),
+}
+
 // folder is a data set of image files. An ID is the path below the folder, with slashes; the tags are the folders on
 // it.
 type folder struct {

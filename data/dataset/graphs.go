@@ -12,6 +12,15 @@ import (
 	"nero/data/space"
 )
 
+// graphsFormat is sets and graphs.
+var graphsFormat = &Format{
+	Name: "graphs", Doc: "Sets and graphs: arrays, or a JSON object on every line.",
+	Sniff:   Sniff{File: ends(".jsonl", ".ndjson")},
+	Options: tableOptions(),
+	Refuse:  inSameFile("graphs"),
+	Open:    reads(opener.openGraphs),
+}
+
 // openGraphs opens sets and graphs: arrays, or a file of JSON lines.
 func (o opener) openGraphs(spec Spec) (Dataset, error) {
 	array, err := o.isArray(spec.Images)

@@ -31,14 +31,14 @@ func TestGuess(t *testing.T) {
 		"shapes": "clouds", "speech": "signals", "photos": "folder", "both": "folder", "mixed": "folder",
 		"hidden": "clouds", "texts": "folder",
 	} {
-		if got, err := guess(fsys, name, ""); got != want || err != nil {
-			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		if got, err := Builtin().guess(fsys, name, ""); err != nil || got.Name != want {
+			t.Errorf("%s: %v, %v, want %q", name, got, err, want)
 		}
 	}
-	if got, err := guess(fsys, "texts/points.csv", ""); err == nil {
-		t.Errorf("a file of numbers is taken for %s", got)
+	if got, err := Builtin().guess(fsys, "texts/points.csv", ""); err == nil {
+		t.Errorf("a file of numbers is taken for %s", got.Name)
 	}
-	if got := folderFormat(os.DirFS(t.TempDir()), "absent"); got != "folder" {
-		t.Errorf("a folder that is not there is taken for %s", got)
+	if got := Builtin().ofFolder(os.DirFS(t.TempDir()), "absent"); got != folderFormat {
+		t.Errorf("a folder that is not there is taken for %s", got.Name)
 	}
 }

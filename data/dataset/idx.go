@@ -11,6 +11,14 @@ import (
 	"nero/data/tensor"
 )
 
+// idxFormat is the format of the digits of MNIST.
+var idxFormat = &Format{
+	Name: "idx", Doc: "Images in an IDX file, plain or gzip.",
+	Sniff:   Sniff{Head: startsIDX},
+	Options: []Option{WithLayout, WithLabels},
+	Open:    reads(opener.openFile),
+}
+
 // maxRank bounds the axes of an array: images have at most four.
 const maxRank = 8
 

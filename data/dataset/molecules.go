@@ -15,6 +15,38 @@ import (
 	"nero/data/space"
 )
 
+// moleculesFormat is atoms in space.
+var moleculesFormat = &Format{
+	Name: "molecules", Doc: "Molecules: XYZ, extended XYZ and SD files, or arrays.",
+	Sniff: Sniff{File: func(fsys fs.FS, name string) bool {
+		return slices.Contains([]string{".sdf", ".sd", ".mol", ".extxyz"}, ending(name)) ||
+			ending(name) == ".xyz" && ofAtoms(fsys, name)
+	}},
+	Options: tableOptions(WithElements),
+	Refuse:  inSameFile("molecules"),
+	Open:    reads(opener.openMolecules),
+}
+
+// ofAtoms tells a file of molecules, a number of atoms and a remark, from lines of coordinates: both end in .xyz.
+func ofAtoms(fsys fs.FS, name string) bool {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	b, err := io.ReadAll(io.LimitReader(f, 4096))
+	if err != nil {
+		return false
+	}
+	lines := strings.SplitN(string(b), "\n", 3)
+	if _, err := strconv.Atoi(strings.TrimSpace(lines[0])); err != nil || len(lines) < 2 {
+		return false
+	}
+	numbers := strings.Fields(lines[1])
+	return len(numbers) < 3 ||
+		slices.ContainsFunc(numbers, func(w string) bool { _, err := strconv.ParseFloat(w, 64); return err != nil })
+}
+
 // maxMolecules bounds the text of molecules, which is kept in memory as numbers.
 const maxMolecules = 1 << 30
 

@@ -12,6 +12,14 @@ import (
 	"nero/data/tensor"
 )
 
+// npyFormat is an array of images as numpy saves it.
+var npyFormat = &Format{
+	Name: "npy", Doc: "Images in one array of numpy.",
+	Sniff:   Sniff{Head: startsNpy},
+	Options: []Option{WithLayout, WithLabels},
+	Open:    reads(opener.openFile),
+}
+
 // The npy format is numpy's own (numpy.lib.format): magic, version, length of the header, a Python dictionary,
 // elements. The header is parsed here and not by sbinet/npyio, which the tests compare with: npyio trusts lengths and
 // shapes, slices out of range on malformed dictionaries, knows neither float16 nor version 3 and reads whole arrays

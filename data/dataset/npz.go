@@ -11,6 +11,14 @@ import (
 	"strings"
 )
 
+// npzFormat is arrays of images and labels as numpy saves several.
+var npzFormat = &Format{
+	Name: "npz", Doc: "Images, and labels beside them, in an archive of arrays of numpy.",
+	Sniff:   Sniff{Head: startsZip},
+	Options: []Option{WithLayout, WithKey, WithLabelKey, WithLabels},
+	Open:    reads(opener.openNpz),
+}
+
 // archive is an npz file: a zip archive with one npy file per array.
 type archive struct {
 	name string

@@ -1,21 +1,17 @@
 package dataset
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"slices"
-	"strings"
 )
 
 // Spec says where samples, labels and targets are.
 type Spec struct {
-	// idx, npy, npz, folder, voc, coco, pairs, clouds, molecules, graphs or signals; "" looks at the file
+	// name of one of the formats, such as those of [Builtin]; "" looks at the file
 	Format string
 	// a file, or a folder of images
 	Images string
@@ -57,6 +53,8 @@ type Spec struct {
 	Cloud Cloud
 	// signals: how recordings become signals
 	Sound Sound
+	// particles: what is rendered
+	Particles Particles
 	// molecules: symbols of the atoms that the models know; others are refused; none for all
 	Elements []string
 	// Fields are the fields that samples have, in this order, where not the natural ones are wanted: clouds, molecules,
@@ -96,6 +94,26 @@ type Sound struct {
 	Start int
 	// several channels: mean ("" as well), left, right or keep
 	Mono string
+}
+
+// Particles says which pairs of particle images are rendered from known flows. Zeros stand for what package particle
+// takes as usual.
+type Particles struct {
+	// number of pairs; 0 for 120
+	Count int
+	// kinds of flow, taken in turn; none for all
+	Flows []string
+	// height and width; zeros for 256 x 256
+	Size [2]int
+	// particles per pixel, and diameter of one in pixels
+	Density, Diameter float64
+	// standard deviation of the grey levels; share of particles that are in one frame alone
+	Noise, Loss float64
+	// largest displacement in pixels, and part of the mean flow in flows that know none of their own
+	Shift, Mean float64
+	// where the mean flow goes, and the standard deviation of it from flow to flow, in degrees
+	Heading, Turn float64
+	Seed          uint64
 }
 
 // Cut makes a sample of every key object of a photo: the piece of Size around the box's centre, both coordinates of
@@ -207,161 +225,19 @@ type Noted interface {
 //
 // Every data set of pictures implements [Shaped], [Classed], [Noted] and [Ranged]; photos and pairs implement
 // [Targeted]. [SpaceOf] describes the samples of all.
-func Open(spec Spec) (Dataset, error) { return OpenFS(disk{}, spec) }
+func Open(spec Spec) (Dataset, error) { return Builtin().Open(spec) }
 
 // OpenFS is [Open] for the files of fsys, such as an [embed.FS]; paths are those of fsys.
-func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) {
-	if spec.Images == "" {
-		return nil, errors.New("no images are named: give a file or a folder")
-	}
-	format := spec.Format
-	if format == "" {
-		var err error
-		if format, err = guess(fsys, spec.Images, spec.Targets); err != nil {
-			return nil, err
-		}
-	}
-	if err := spec.check(format); err != nil {
-		return nil, inFile(spec.Images, err)
-	}
-	if spec.Zoom == 1 {
-		spec.Zoom = 0
-	}
-	o := newOpener(fsys)
-	switch format {
-	case "idx", "npy":
-		return o.openFile(spec)
-	case "npz":
-		return o.openNpz(spec)
-	case "folder":
-		return o.openFolder(spec)
-	case "voc":
-		return o.openVOC(spec)
-	case "pairs":
-		return o.openPairs(spec)
-	case "coco":
-		if spec.Targets == "none" {
-			return o.openFolder(spec)
-		}
-		return o.openCOCO(spec)
-	case "clouds":
-		return o.openClouds(spec)
-	case "molecules":
-		return o.openMolecules(spec)
-	case "graphs":
-		return o.openGraphs(spec)
-	case "signals":
-		return o.openSignals(spec)
-	}
-	return nil, fmt.Errorf(
-		"%s: format %q is not known, want idx, npy, npz, folder, voc, coco, pairs, clouds, molecules, graphs or "+
-			"signals", spec.Images, format)
-}
+func OpenFS(fsys fs.FS, spec Spec) (Dataset, error) { return Builtin().OpenFS(fsys, spec) }
 
-// check refuses settings that the format would ignore.
-func (s Spec) check(format string) error {
-	boxes := format == "voc" || format == "coco"
-	photos := boxes || format == "folder"
-	plain := format == "clouds" || format == "molecules" || format == "graphs" || format == "signals"
-	switch {
-	case s.Pattern != "" && format != "folder" && format != "pairs" && format != "clouds" && format != "signals":
-		return fmt.Errorf("pattern is for folders of images, clouds and signals, this is %s", format)
-	case s.Layout != "" && photos:
-		return errors.New("layout is for arrays, this is a folder of images")
-	case s.Layout != "" && plain:
-		return fmt.Errorf("layout is for arrays of images, this is %s", format)
-	case s.Key != "" && format != "npz" && format != "pairs" && !plain:
-		return fmt.Errorf("key is for npz archives, this is %s", format)
-	case s.LabelKey != "" && format != "npz" && s.Labels == "" && !plain:
-		return fmt.Errorf("label_key is for npz archives, this is %s", format)
-	case s.Labels != "" && boxes:
-		return fmt.Errorf("labels are for whole images, this is %s, whose objects have classes: leave labels out",
-			format)
-	case s.Targets != "" && s.Targets != "none" && plain:
-		return fmt.Errorf("targets is %q, but those of %s lie in the same file: say none to leave them out, or leave "+
-			"it away", s.Targets, format)
-	case s.Targets != "" && !boxes && format != "pairs" && !plain:
-		return fmt.Errorf("targets are boxes of voc and coco and fields of pairs, this is %s: set format", format)
-	case s.Split != "" && format != "voc" && format != "clouds" && format != "signals":
-		return fmt.Errorf("split is for voc, and for folders of clouds and signals, this is %s", format)
-	case len(s.Classes) > 0 && !boxes:
-		return fmt.Errorf("classes are for voc and coco, this is %s", format)
-	case s.TargetKey != "" && format != "pairs" && !plain:
-		return fmt.Errorf("the key of targets is for pairs, clouds, molecules, graphs and signals, this is %s", format)
-	case s.Upward != "" && format != "pairs":
-		return fmt.Errorf("the direction of fields is for pairs, this is %s", format)
-	case s.Upward != "" && s.Upward != "up" && s.Upward != "down":
-		return fmt.Errorf("upward is %q, want up or down", s.Upward)
-	case s.reshapes() && !photos:
-		return fmt.Errorf("zoom, fit and cut are for photos, this is %s", format)
-	case len(s.Fields) > 1 && !plain: // pictures are one field, whatever it is called
-		return fmt.Errorf("several fields are for clouds, molecules, graphs and signals, this is %s: set format",
-			format)
-	case s.Cloud != (Cloud{}) && format != "clouds":
-		return fmt.Errorf("cloud is for clouds, this is %s: set format", format)
-	case s.Sound != (Sound{}) && format != "signals":
-		return fmt.Errorf("sound is for signals, this is %s: set format", format)
-	case len(s.Elements) > 0 && format != "molecules":
-		return fmt.Errorf("elements are for molecules, this is %s: set format", format)
-	}
-	if err := s.checkPlain(); err != nil {
-		return err
-	}
-	return s.checkShape(boxes && s.Targets != "none")
-}
-
-// guess finds the format of a path: a folder, by what is in it and where its targets are, or what the first bytes of
-// the file say.
-func guess(fsys fs.FS, name, targets string) (string, error) {
-	st, err := fs.Stat(fsys, name)
-	if err != nil {
-		return "", err
-	}
-	if st.IsDir() {
-		o := newOpener(fsys)
-		switch {
-		case strings.EqualFold(path.Ext(targets), ".json"):
-			return "coco", nil
-		case o.isFolder(joined(fsys, name, "JPEGImages")) && o.isFolder(joined(fsys, name, "Annotations")):
-			return "voc", nil
-		}
-		return folderFormat(fsys, name), nil
-	}
-	f, err := fsys.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	var b [16]byte
-	n, err := io.ReadFull(f, b[:])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return "", inFile(name, err)
-	}
-	if n == 0 {
-		return "", fmt.Errorf("%s: is empty (0 bytes), want IDX, npy, npz, an image or a folder of images", name)
-	}
-	if format := sniff(b[:n]); format != "" {
-		return format, nil
-	}
-	if imageFormat(b[:n]) != "" {
-		return "folder", nil // of one image
-	}
-	if format := plainFormat(fsys, name); format != "" {
-		return format, nil
-	}
-	return "", fmt.Errorf(
-		"%s: starts with bytes % x: not IDX, npy, npz, PNG, JPEG, TIFF, BMP or WebP; for points, molecules, graphs "+
-			"or recordings set format to clouds, molecules, graphs or signals", name, b[:min(n, 6)])
-}
-
-// sniff tells array formats by their first bytes; a gzip file is taken for IDX or npy, which are read alike.
+// sniff tells array formats by their first bytes, "" for others.
 func sniff(b []byte) string {
 	switch {
-	case bytes.HasPrefix(b, magicGzip), isIDX(b):
+	case startsIDX(b):
 		return "idx"
-	case bytes.HasPrefix(b, magicNpy):
+	case startsNpy(b):
 		return "npy"
-	case bytes.HasPrefix(b, magicZip), bytes.HasPrefix(b, magicZip0):
+	case startsZip(b):
 		return "npz"
 	}
 	return ""

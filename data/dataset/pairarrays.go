@@ -76,7 +76,7 @@ func (o opener) openPairArrays(spec Spec) (Dataset, error) {
 	}
 	source := spec.Targets
 	switch {
-	case source == "none":
+	case source == none:
 		return d, nil
 	case source == "" && archived:
 		has, err := o.hasField(spec)

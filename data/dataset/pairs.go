@@ -13,6 +13,16 @@ import (
 	"nero/data/space"
 )
 
+// pairsFormat is sequences of pictures, with fields or without. It is never guessed: a folder of pairs is a folder of
+// images as well.
+var pairsFormat = &Format{
+	Name: "pairs", Doc: "Pairs or longer sequences of frames, with fields of displacement where there are any.",
+	Options: []Option{
+		WithPattern, WithLayout, WithKey, WithLabels, WithTargets, WithNoTargets, WithTargetKey, WithUpward,
+	},
+	Open: reads(opener.openPairs),
+}
+
 // pair is one sample of a folder: frames in files of their own, or the pages of one TIFF file.
 type pair struct {
 	id string
@@ -85,7 +95,7 @@ func (o opener) openPairs(spec Spec) (Dataset, error) {
 		d.labels, d.names, d.notes, d.files = labels, names, append(d.notes, notes...), append(d.files, spec.Labels)
 	}
 	switch {
-	case spec.Targets == "none":
+	case spec.Targets == none:
 	case spec.Targets != "" && !o.isFolder(spec.Targets):
 		if err := o.fieldArray(d, spec, spec.Targets); err != nil {
 			return nil, err

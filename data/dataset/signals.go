@@ -14,6 +14,16 @@ import (
 	"nero/data/space"
 )
 
+// signalsFormat is recordings.
+var signalsFormat = &Format{
+	Name: "signals", Doc: "Recordings: WAV files, or arrays.",
+	Sniff:    Sniff{File: ends(".wav", ".wave")},
+	Options:  tableOptions(WithPattern, WithSplit, WithSound),
+	Refuse:   inSameFile("signals"),
+	Numbered: true,
+	Open:     reads(opener.openSignals),
+}
+
 // signalHead is how much of a recording is read to find its chunks.
 const signalHead = 1 << 20
 

@@ -14,6 +14,19 @@ import (
 	"strings"
 )
 
+// vocFormat is photos with boxes as the PASCAL challenges have them.
+var vocFormat = &Format{
+	Name: "voc", Doc: "Photos with boxes in the XML of Pascal VOC.",
+	Sniff: Sniff{Folder: func(fsys fs.FS, name, targets string) bool {
+		o := newOpener(fsys)
+		return !strings.EqualFold(path.Ext(targets), ".json") && o.isFolder(joined(fsys, name, "JPEGImages")) &&
+			o.isFolder(joined(fsys, name, "Annotations"))
+	}},
+	Options: []Option{WithTargets, WithNoTargets, WithSplit, WithClasses, WithShape},
+	Refuse:  noArray,
+	Open:    reads(opener.openVOC),
+}
+
 // Limits on annotation files in XML, compared with what is there before anything is kept.
 const (
 	maxXML     = 16 << 20 // bytes of one file
@@ -178,7 +191,7 @@ func (o opener) openVOC(spec Spec) (Dataset, error) {
 	if !o.isFolder(notes) {
 		notes = ""
 	}
-	if spec.Targets != "" && spec.Targets != "none" {
+	if spec.Targets != "" && spec.Targets != none {
 		if notes = spec.Targets; !o.isFolder(notes) {
 			return nil, fmt.Errorf("%s: is no folder, want one with an XML file for each photo", notes)
 		}
@@ -201,7 +214,7 @@ func (o opener) openVOC(spec Spec) (Dataset, error) {
 		return nil, inFile(f.root, err)
 	}
 	d := f.photos(o)
-	d.root, d.known = spec.Images, spec.Targets != "none"
+	d.root, d.known = spec.Images, spec.Targets != none
 	for i := range d.items {
 		d.items[i].id = stem(d.items[i].id)
 		if i > 0 && d.items[i].id == d.items[i-1].id {

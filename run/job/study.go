@@ -201,15 +201,24 @@ func (s *Study) check(report func(path, message string)) {
 	s.checkOrbit(report)
 }
 
+// DataFormats are the names of the formats of data that a study may name, in the order of its schema.
+func DataFormats() []string {
+	f, _ := reflect.TypeFor[Data]().FieldByName("Format")
+	return parseRules(f.Tag.Get("jsonschema")).enum
+}
+
+// Rendered tells whether the samples are made from the settings, so that there is no file of them.
+func (d Data) Rendered() bool { return d.Format == "particles" }
+
 // checkData reports settings of the data that do not go together.
 func (s *Study) checkData(report func(path, message string)) {
 	d := s.Data
 	switch {
-	case d.Format == "particles" && (d.Images != "" || d.Targets != ""):
+	case d.Rendered() && (d.Images != "" || d.Targets != ""):
 		report("data.images", "format particles renders its pictures; leave images and targets out")
-	case d.Format != "particles" && d.Images == "":
+	case !d.Rendered() && d.Images == "":
 		report("data.images", "missing; add images: FILE or FOLDER")
-	case d.Format != "particles" && !reflect.ValueOf(d.Particles).IsZero():
+	case !d.Rendered() && !reflect.ValueOf(d.Particles).IsZero():
 		report("data.particles", "is for format particles; set data.format: particles, or leave it out")
 	}
 	if d.Split != "" && d.Format != "voc" {

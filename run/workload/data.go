@@ -10,12 +10,18 @@ import (
 // none is how a study says that labels or targets are to be left alone.
 const none = "none"
 
+// Formats are the formats of data that a study may name or leave to be guessed.
+func Formats() dataset.Formats { return append(dataset.Builtin(), particle.Format) }
+
 // OpenData opens the data of a study: its samples as they are before anything moves, with pieces, zoom and rendering.
-func OpenData(s *job.Study) (dataset.Dataset, error) {
-	if s.Data.Format == "particles" {
-		return particles(s.Data.Particles)
+func OpenData(s *job.Study) (dataset.Dataset, error) { return openData(Formats(), s) }
+
+func openData(formats dataset.Formats, s *job.Study) (dataset.Dataset, error) {
+	spec := dataSpec(s)
+	if f := formats.Find(spec.Format); f != nil && f.Numbered {
+		spec.Classes = nil // names for numbers: the workload gives them
 	}
-	return dataset.Open(dataSpec(s))
+	return formats.Open(spec)
 }
 
 // dataSpec is the data of a study as the readers want it.
@@ -33,10 +39,13 @@ func dataSpec(s *job.Study) dataset.Spec {
 		Columns: d.Cloud.Columns, Seed: d.Cloud.Seed,
 	}
 	spec.Sound = dataset.Sound{Rate: d.Sound.Rate, Length: d.Sound.Length, Start: d.Sound.Start, Mono: d.Sound.Mono}
-	spec.Elements = d.Elements
-	if d.Format == "clouds" || d.Format == "signals" {
-		spec.Classes = nil // names for numbers: the workload gives them
+	p := d.Particles
+	spec.Particles = dataset.Particles{
+		Count: p.Count, Flows: p.Flows, Density: p.Density, Diameter: p.Diameter, Noise: p.Noise, Loss: p.Loss,
+		Shift: p.Shift, Mean: p.Mean, Heading: p.Heading, Turn: p.Turn, Seed: p.Seed,
 	}
+	pair(&spec.Particles.Size, p.Size)
+	spec.Elements = d.Elements
 	for _, p := range s.Input.Fields {
 		if p.Value == nil {
 			spec.Fields = append(spec.Fields, p.Name)
@@ -60,37 +69,6 @@ func pair(to *[2]int, from []int) {
 	if len(from) == 2 {
 		*to = [2]int(from)
 	}
-}
-
-// particles renders the pairs of a study, with the defaults that its schema names.
-func particles(p job.Particles) (*particle.Set, error) {
-	n := p.Count
-	if n == 0 {
-		n = 120
-	}
-	spec := particle.Default(n, p.Seed)
-	for _, f := range p.Flows {
-		k, err := particle.ParseKind(f)
-		if err != nil {
-			return nil, err
-		}
-		spec.Kinds = append(spec.Kinds, k)
-	}
-	if len(p.Size) == 2 {
-		spec.Height, spec.Width = p.Size[0], p.Size[1]
-	}
-	over := func(to *float64, from float64) {
-		if from != 0 {
-			*to = from
-		}
-	}
-	over(&spec.Optics.Density, p.Density)
-	over(&spec.Optics.Diameter, p.Diameter)
-	over(&spec.Scene.Peak, p.Shift)
-	over(&spec.Scene.Spread, p.Turn)
-	over(&spec.Scene.Mean, p.Mean)
-	spec.Scene.Heading, spec.Optics.Noise, spec.Optics.Loss = p.Heading, p.Noise, p.Loss
-	return particle.New(spec)
 }
 
 // frames is the number of pictures in a sample, 0 for a single picture.

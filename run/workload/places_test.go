@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
 	"nero/model/onnx"
@@ -245,6 +246,11 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// particles are the pairs that a study asks for.
+func particles(p job.Particles) (dataset.Dataset, error) {
+	return OpenData(&job.Study{Data: job.Data{Format: "particles", Particles: p}})
+}
+
 // Every option of rendered pairs is handed on.
 func TestParticles(t *testing.T) {
 	p := job.Particles{
@@ -258,7 +264,11 @@ func TestParticles(t *testing.T) {
 	if set.Len() != 4 {
 		t.Errorf("%d pairs", set.Len())
 	}
-	if c, h, w := set.Shape(); c != 1 || h != 16 || w != 24 {
+	shaped, ok := set.(dataset.Shaped)
+	if !ok {
+		t.Fatalf("%T has no shape", set)
+	}
+	if c, h, w := shaped.Shape(); c != 1 || h != 16 || w != 24 {
 		t.Errorf("shape %d, %d, %d", c, h, w)
 	}
 	ids := strings.Join(set.IDs(), " ")

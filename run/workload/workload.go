@@ -36,6 +36,8 @@ type Options struct {
 	OpenEngine func(context.Context) (engine.Engine, error)
 	// Rules is the table of actions that the program is built with.
 	Rules action.Table
+	// Formats are the formats of data that the program is built with; nil for [Formats].
+	Formats dataset.Formats
 	// Retry says how calls to endpoints are repeated; zero values are the defaults of [remote.Retry].
 	Retry remote.Retry
 	// Getenv looks up the environment variables that hold tokens and headers of endpoints; nil for those of the
@@ -201,7 +203,11 @@ func (in *input) size() (h, w int) {
 // openInput opens the data of a study and finds how the group moves them: all that can be said without the models.
 func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 	w := &Workload{Study: s, Parameters: map[string]int64{}, opened: map[string]*loaded{}}
-	if err := w.openData(); err != nil {
+	formats := o.Formats
+	if formats == nil {
+		formats = Formats()
+	}
+	if err := w.openData(formats); err != nil {
 		return nil, nil, err
 	}
 	if s.Group.Name == "" {
@@ -321,10 +327,10 @@ func (w *Workload) note(format string, a ...any) {
 	w.Notes = append(w.Notes, fmt.Sprintf(format, a...))
 }
 
-func (w *Workload) openData() error {
+func (w *Workload) openData(formats dataset.Formats) error {
 	d := &w.Study.Data
 	ignore := d.Labels == none
-	ds, err := OpenData(w.Study)
+	ds, err := openData(formats, w.Study)
 	if err != nil {
 		return w.Study.Errorf("data", "%v", err)
 	}
