@@ -33,6 +33,9 @@ type Check struct {
 	Name string
 	// the question and the rule; the first sentence is the summary
 	Doc string
+	// Family is a name under which several checks are chosen, left out, required and set together, such as "stress";
+	// "" for a check that stands alone. It is no check's name.
+	Family string
 	// what a caller may set
 	Params []Param
 	// run before this one; their results are at hand through [ResultOf]
@@ -184,6 +187,7 @@ func order(checks []*Check) ([]*Check, error) {
 	}
 	state := map[*Check]int{}
 	names := map[string]*Check{}
+	families := map[string]bool{}
 	var out []*Check
 	var visit func(c *Check, path []string) error
 	visit = func(c *Check, path []string) error {
@@ -204,6 +208,7 @@ func order(checks []*Check) ([]*Check, error) {
 			return fmt.Errorf("audit: two checks are named %q", c.Name)
 		}
 		names[c.Name] = c
+		families[c.Family] = true
 		state[c] = visiting
 		for _, r := range c.Requires {
 			if err := visit(r, path); err != nil {
@@ -227,6 +232,11 @@ func order(checks []*Check) ([]*Check, error) {
 			return nil, err
 		}
 	}
+	for _, c := range out {
+		if families[c.Name] {
+			return nil, fmt.Errorf("audit: %q is the name of a check and of a family", c.Name)
+		}
+	}
 	return out, nil
 }
 
@@ -234,6 +244,8 @@ func validate(c *Check) error {
 	switch {
 	case !nameRule.MatchString(c.Name):
 		return fmt.Errorf("audit: check name %q: want lower-case letters, digits and dashes", c.Name)
+	case c.Family != "" && !nameRule.MatchString(c.Family):
+		return fmt.Errorf("audit: check %s: family %q: want lower-case letters, digits and dashes", c.Name, c.Family)
 	case strings.TrimSpace(c.Doc) == "":
 		return fmt.Errorf("audit: check %s has no documentation", c.Name)
 	case c.Run == nil:

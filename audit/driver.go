@@ -344,7 +344,8 @@ func Bytes(v space.Value) int {
 
 // Options of a run.
 type Options struct {
-	// Params sets parameters of checks, "check.parameter" to value; the others have their defaults.
+	// Params sets parameters of checks, "check.parameter" to value; the others have their defaults. "family.parameter"
+	// sets it for every check of a family that has it and is not set by its own name.
 	Params map[string]float64
 	// Outside are questions that the audit does not ask, to be listed in the report.
 	Outside []string
@@ -637,6 +638,13 @@ func paramsOf(list []*Check, given map[string]float64) (map[*Check]map[string]fl
 			name := c.Name + "." + q.Name
 			known[name] = true
 			v, ok := given[name]
+			if of := c.Family + "." + q.Name; c.Family != "" {
+				known[of] = true
+				if !ok {
+					name = of
+					v, ok = given[of]
+				}
+			}
 			if !ok {
 				v = q.Default
 			}
@@ -689,7 +697,7 @@ func (r *Report) conclude() {
 		case Tested:
 			continue
 		case NotTested:
-			if r.Policy.requires(c.Check) {
+			if r.Policy.requires(c.Check, r.Results) {
 				r.Verdict = worse(r.Verdict, NeedsAttention)
 				r.because(NeedsAttention, fmt.Sprintf("%s: not tested: %s", c.Check.Name, c.Reason))
 			}

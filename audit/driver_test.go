@@ -49,6 +49,10 @@ func TestValidate(t *testing.T) {
 			Name: "x", Doc: "d", Run: nothing,
 			Params: []audit.Param{{Name: "p", Doc: "d", Default: math.NaN(), Max: 2}},
 		}}, "outside"},
+		{"family", []*audit.Check{{Name: "x", Doc: "d", Run: nothing, Family: "A b"}}, "family \"A b\""},
+		{"family of a check's name", []*audit.Check{
+			{Name: "x", Doc: "d", Run: nothing, Family: "y"}, {Name: "y", Doc: "d", Run: nothing},
+		}, "a check and of a family"},
 		{"parameter twice", []*audit.Check{{
 			Name: "x", Doc: "d", Run: nothing,
 			Params: []audit.Param{{Name: "p", Doc: "d"}, {Name: "p", Doc: "d"}},
@@ -546,5 +550,40 @@ func TestFault(t *testing.T) {
 	}
 	if r.Verdict == audit.Passed {
 		t.Error("a question that is open passes")
+	}
+}
+
+// A parameter of a family is that of each member and yields to the member's own. A family is required as a whole: one
+// member that was tested suffices, unless another is required by its own name.
+func TestFamily(t *testing.T) {
+	got := map[string]float64{}
+	member := func(name string, err error) *audit.Check {
+		return &audit.Check{
+			Name: name, Doc: "d", Family: "kin", Optional: true,
+			Params: []audit.Param{{Name: "n", Doc: "d", Default: 1, Max: 9}},
+			Run: func(_ context.Context, p *audit.Pass) (any, error) {
+				got[name] = p.Param("n")
+				return nil, err
+			},
+		}
+	}
+	checks := append(check.All(), member("a", nil), member("b", audit.ErrUntested))
+	s := subject("m", audittest.Radius(0), invariant(t, cyclic(t, 4)))
+	for required, want := range map[string]audit.Verdict{
+		"kin": audit.Passed, "a": audit.Passed, "b": audit.NeedsAttention,
+	} {
+		p := policy(t, "")
+		p.Required = []string{required}
+		r, err := audit.Run(t.Context(), s, p, checks,
+			audit.Options{Params: map[string]float64{"kin.n": 2, "a.n": 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Verdict != want {
+			t.Errorf("%s is required: %s, want %s: %q", required, r.Verdict, want, r.Reasons)
+		}
+	}
+	if got["a"] != 3 || got["b"] != 2 {
+		t.Errorf("parameters %v, want 3 and 2", got)
 	}
 }

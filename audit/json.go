@@ -224,7 +224,7 @@ type jPolicy struct {
 }
 
 type jCheck struct {
-	Check   string `json:"check"`
+	Check string `json:"check"`
 	Summary string `json:"summary"`
 	Status  string `json:"status" jsonschema:"enum=tested,enum=not tested,enum=not applicable"`
 	Reason  string `json:"reason,omitempty"`
@@ -435,7 +435,7 @@ func model(r *Report) jModel {
 	for _, c := range r.Results {
 		j := jCheck{
 			Check: c.Check.Name, Summary: c.Check.Summary(), Status: string(c.Status), Reason: c.Reason,
-			Required: r.Policy.requires(c.Check), Verdict: string(c.Verdict),
+			Required: r.Policy.requires(c.Check, r.Results), Verdict: string(c.Verdict),
 			Measures: evidences(c.Measures), Sets: []jSet{}, Findings: []jFinding{}, Exhibits: []jExhibit{},
 			Clues: clues(c.Clues),
 		}

@@ -53,7 +53,8 @@ type Policy struct {
 	// FailureRate is the share of inputs whose largest error may exceed the threshold; in (0, 1).
 	FailureRate float64
 	FailOn      FailOn
-	// Required are the names of optional checks without which there is no PASS; "all" stands for every one.
+	// Required are the names of optional checks without which there is no PASS; "all" stands for every one. The name of
+	// a family asks for one of its checks at least, as does "all": not every question arises for every model.
 	Required []string
 	// Average is how many repeats are averaged into each prediction; 0 and 1 mean none. A stochastic model audited this
 	// way is judged in its mean.
@@ -142,9 +143,17 @@ func (p *Policy) check() error {
 // requireAll stands for every check.
 const requireAll = "all"
 
-// requires reports whether there is no PASS without the check.
-func (p *Policy) requires(c *Check) bool {
-	return !c.Optional || slices.Contains(p.Required, c.Name) || slices.Contains(p.Required, requireAll)
+// requires reports whether there is no PASS without the check, given what came of all of them.
+func (p *Policy) requires(c *Check, results []*Result) bool {
+	if !c.Optional || slices.Contains(p.Required, c.Name) {
+		return true
+	}
+	if !slices.Contains(p.Required, requireAll) && (c.Family == "" || !slices.Contains(p.Required, c.Family)) {
+		return false
+	}
+	return c.Family == "" || !slices.ContainsFunc(results, func(r *Result) bool {
+		return r.Check.Family == c.Family && r.Status == Tested
+	})
 }
 
 // Level describes the size of a relative error in a word. It decides nothing.

@@ -80,7 +80,7 @@ func (r *Report) isRight() []string {
 		controls = controls || c.Check.Name == "controls" && c.Status == Tested
 		switch {
 		case c.Status != NotTested:
-		case r.Policy.requires(c.Check):
+		case r.Policy.requires(c.Check, r.Results):
 			a = append(a, fmt.Sprintf("not all of it: %s was not tested: %s", c.Check.Name, c.Reason))
 		default:
 			skipped = append(skipped, c.Check.Name)

@@ -707,6 +707,9 @@ not stand in the way of PASS, unless --require names it.`,
 				for line := range strings.SplitSeq(strings.TrimSpace(c.Doc), "\n") {
 					fmt.Fprintf(a.Out, "  %s\n", line)
 				}
+				if c.Family != "" {
+					fmt.Fprintf(a.Out, "  family: %s, which names all of its checks together\n", c.Family)
+				}
 				if len(c.Requires) > 0 {
 					fmt.Fprintf(a.Out, "  needs: %s\n", strings.Join(c.Requires, ", "))
 				}
@@ -728,7 +731,9 @@ not stand in the way of PASS, unless --require names it.`,
 type checkEntry struct {
 	Name string `json:"name"`
 	// "judges" or "explains"
-	Role     string        `json:"role"`
+	Role string `json:"role"`
+	// "" for a check that stands alone
+	Family   string        `json:"family,omitempty"`
 	Summary  string        `json:"summary"`
 	Doc      string        `json:"doc"`
 	Requires []string      `json:"requires,omitempty"`
@@ -739,7 +744,7 @@ type checkEntry struct {
 func describeChecks(all []*audit.Check) []checkEntry {
 	var out []checkEntry
 	for _, c := range all {
-		e := checkEntry{Name: c.Name, Role: "judges", Summary: c.Summary(), Doc: c.Doc, Params: c.Params}
+		e := checkEntry{Name: c.Name, Role: "judges", Family: c.Family, Summary: c.Summary(), Doc: c.Doc, Params: c.Params}
 		if c.Optional {
 			e.Role = "explains"
 		}

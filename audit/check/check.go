@@ -3,15 +3,21 @@ package check
 
 import (
 	"nero/audit"
+	"nero/audit/check/border"
+	"nero/audit/check/company"
 	"nero/audit/check/contract"
 	"nero/audit/check/controls"
 	"nero/audit/check/convention"
 	"nero/audit/check/decision"
+	"nero/audit/check/ends"
 	"nero/audit/check/endtoend"
+	"nero/audit/check/engines"
+	"nero/audit/check/extremes"
 	"nero/audit/check/forces"
 	"nero/audit/check/gradient"
 	"nero/audit/check/irreps"
 	"nero/audit/check/lattice"
+	"nero/audit/check/laws"
 	"nero/audit/check/layers"
 	"nero/audit/check/lie"
 	"nero/audit/check/lint"
@@ -21,7 +27,8 @@ import (
 	"nero/audit/check/precision"
 	"nero/audit/check/preflight"
 	"nero/audit/check/search"
-	"nero/audit/check/stress"
+	"nero/audit/check/shifts"
+	"nero/audit/check/sizes"
 	"nero/audit/check/subgroup"
 	"nero/audit/check/sweep"
 	"nero/audit/check/variance"
@@ -33,7 +40,8 @@ func All() []*audit.Check {
 	return []*audit.Check{
 		preflight.Check, sweep.Check, controls.Check, precision.Check, lattice.Check, endtoend.Check,
 		convention.Check, irreps.Check, subgroup.Check, variance.Check, search.Check, decision.Check, contract.Check,
-		lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, stress.Check, layers.Check, lie.Check,
+		lint.Check, order.Check, neighbors.Check, moving.Check, warmup.Check, laws.Check, ends.Check,
+		company.Check, engines.Check, shifts.Check, border.Check, extremes.Check, sizes.Check, layers.Check, lie.Check,
 		gradient.Check, forces.Check,
 	}
 }

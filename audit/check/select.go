@@ -10,18 +10,21 @@ import (
 	"nero/run/job"
 )
 
-// Select chooses checks by name: those in only, or all if it is empty, without those in skip. What a chosen check
-// requires is run whether or not it was chosen. left are the names of the checks that will not run. The error names a
-// check that does not exist, with the nearest one that does, or a skipped one that a chosen one requires.
+// Select chooses checks by name: those in only, or all if it is empty, without those in skip. The name of a family
+// stands for its members. What a chosen check requires is run whether or not it was chosen. left are the names of the
+// checks that will not run, that of a family where none of it will. The error names a check that does not exist, with
+// the nearest one that does, or a skipped one that a chosen one requires.
 func Select(only, skip []string) (chosen []*audit.Check, left []string, err error) {
 	all := All()
-	byName := map[string]*audit.Check{}
-	names := make([]string, len(all))
-	for i, c := range all {
-		byName[c.Name], names[i] = c, c.Name
+	var names []string
+	for _, c := range all {
+		if c.Family != "" && !slices.Contains(names, c.Family) {
+			names = append(names, c.Family)
+		}
+		names = append(names, c.Name)
 	}
-	for _, n := range append(slices.Clone(only), skip...) {
-		if byName[n] != nil {
+	for _, n := range slices.Concat(only, skip) {
+		if slices.Contains(names, n) {
 			continue
 		}
 		if near, ok := job.Suggest(n, names); ok {
@@ -31,14 +34,14 @@ func Select(only, skip []string) (chosen []*audit.Check, left []string, err erro
 		return nil, nil, fmt.Errorf("there is no check %q; want one of %s", n, strings.Join(names, ", "))
 	}
 	for _, c := range all {
-		if (len(only) == 0 || slices.Contains(only, c.Name)) && !slices.Contains(skip, c.Name) {
+		if (len(only) == 0 || named(only, c)) && !named(skip, c) {
 			chosen = append(chosen, c)
 		}
 	}
 	run := map[*audit.Check]bool{}
 	var need func(c, by *audit.Check) error
 	need = func(c, by *audit.Check) error {
-		if slices.Contains(skip, c.Name) {
+		if named(skip, c) {
 			return fmt.Errorf("check %s cannot be left out: %s needs it; leave %s out too, or keep both", c.Name,
 				by.Name, by.Name)
 		}
@@ -55,15 +58,34 @@ func Select(only, skip []string) (chosen []*audit.Check, left []string, err erro
 			return nil, nil, err
 		}
 	}
-	for _, c := range all {
-		if !run[c] {
-			left = append(left, c.Name)
-		}
-	}
 	if len(chosen) == 0 {
 		return nil, nil, fmt.Errorf("no check is left; want one or more of %s", strings.Join(names, ", "))
 	}
-	return chosen, left, nil
+	return chosen, missing(all, run), nil
+}
+
+// named reports whether a check or its family is in a list.
+func named(list []string, c *audit.Check) bool {
+	return slices.Contains(list, c.Name) || c.Family != "" && slices.Contains(list, c.Family)
+}
+
+// missing are the names of the checks that do not run.
+func missing(all []*audit.Check, run map[*audit.Check]bool) []string {
+	some := map[string]bool{"": true}
+	for c := range run {
+		some[c.Family] = true
+	}
+	var out []string
+	for _, c := range all {
+		name := c.Name
+		if !some[c.Family] {
+			name = c.Family
+		}
+		if !run[c] && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Params reads settings such as "layers.samples=16" into the form that [audit.Options] takes. Whether such a parameter

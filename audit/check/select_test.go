@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nero/audit"
 	"nero/audit/check"
 )
 
@@ -35,6 +36,34 @@ func TestSelect(t *testing.T) {
 	} {
 		if _, _, err := check.Select(c.only, c.skip); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("only %q, skip %q: %v, want %q", c.only, c.skip, err, c.want)
+		}
+	}
+}
+
+// The name of a family stands for its members, each of which has a name of its own.
+func TestSelectFamily(t *testing.T) {
+	members, _, err := check.Select([]string{"stress"}, nil)
+	if err != nil || len(members) != 8 {
+		t.Fatalf("stress: %d checks, %v", len(members), err)
+	}
+	if _, left, err := check.Select(nil, []string{"stress"}); err != nil || !slices.Equal(left, []string{"stress"}) {
+		t.Errorf("without stress: left %q, %v", left, err)
+	}
+	rest, left, err := check.Select([]string{"stress"}, []string{"sizes"})
+	if err != nil || len(rest) != 7 || !slices.Contains(left, "sizes") || slices.Contains(left, "stress") {
+		t.Errorf("stress without sizes: %d checks, left %q, %v", len(rest), left, err)
+	}
+	for name, want := range map[string]string{
+		"stress.samples=8": "", "sizes.samples=8": "", "stress.shift=16": "", "shifts.window=32": "",
+		"stress.samples=0": "stress.samples is 0", "stress.depth=1": "there is no parameter stress.depth",
+	} {
+		params, err := check.Params([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = audit.CheckParams(members, params)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
 }

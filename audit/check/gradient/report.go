@@ -8,7 +8,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/check/sweep"
-	"nero/audit/check/tangent"
+	"nero/audit/kit/tangent"
 	"nero/data/space"
 )
 

@@ -13,7 +13,7 @@ import (
 	"nero/audit"
 	"nero/audit/check/controls"
 	"nero/audit/check/sweep"
-	"nero/audit/check/trial"
+	"nero/audit/kit/trial"
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"nero/audit"
-	"nero/audit/check/tangent"
+	"nero/audit/kit/tangent"
 	"nero/data/space"
 	"nero/symmetry/group"
 )

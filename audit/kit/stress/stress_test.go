@@ -13,7 +13,15 @@ import (
 
 	"nero/audit"
 	"nero/audit/audittest"
-	"nero/audit/check/stress"
+	"nero/audit/check/border"
+	"nero/audit/check/company"
+	"nero/audit/check/ends"
+	"nero/audit/check/engines"
+	"nero/audit/check/extremes"
+	"nero/audit/check/laws"
+	"nero/audit/check/shifts"
+	"nero/audit/check/sizes"
+	"nero/audit/kit/stress"
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/data/tensor"
@@ -63,23 +71,27 @@ func subject(tb testing.TB, name string, g group.Group, n int, m audit.Predictor
 	}
 }
 
-// look runs the check on a subject.
-func look(tb testing.TB, s *audit.Subject) (*stress.Result, *audit.Result) {
+// family are the checks.
+func family() []*audit.Check {
+	return []*audit.Check{
+		laws.Check, ends.Check, company.Check, engines.Check, shifts.Check, border.Check, extremes.Check, sizes.Check,
+	}
+}
+
+// try runs a check on a subject, beside others that it uses. The result is nil where the check gave none.
+func try(tb testing.TB, s *audit.Subject, c *audit.Check) (any, *audit.Result) {
 	tb.Helper()
-	var got *stress.Result
+	var got any
 	outer := &audit.Check{
-		Name: "outer", Doc: "Outer looks at the result.", Requires: []*audit.Check{stress.Check},
+		Name: "outer", Doc: "Outer looks at the result.", Uses: []*audit.Check{c},
 		Run: func(_ context.Context, p *audit.Pass) (any, error) {
-			got = audit.ResultOf[*stress.Result](p, stress.Check)
-			return nil, nil
+			got, _ = audit.ResultIf[any](p, c)
+			return nil, nil //nolint:nilnil // nobody reads it
 		},
 	}
-	r := audittest.Audit(tb, audittest.Fixture{Subject: s}, outer)
+	r := audittest.Audit(tb, audittest.Fixture{Subject: s}, append(slices.Clone(c.Uses), c, outer)...)
 	for _, x := range r.Results {
-		if x.Check == stress.Check {
-			if x.Status != audit.Tested {
-				tb.Fatalf("%s: %s: %s", s.Name, x.Status, x.Reason)
-			}
+		if x.Check == c {
 			return got, x
 		}
 	}
@@ -87,14 +99,29 @@ func look(tb testing.TB, s *audit.Subject) (*stress.Result, *audit.Result) {
 	return nil, nil
 }
 
-// answered fails unless a question came to the answer.
-func answered(tb testing.TB, r *stress.Result, name, want string) stress.Question {
+// look is try for a check that must give a result.
+func look[T any](tb testing.TB, s *audit.Subject, c *audit.Check) (T, *audit.Result) {
 	tb.Helper()
-	q, ok := r.Of(name)
-	if !ok || q.Answer != want {
-		tb.Errorf("%s: %+v, want %s", name, q, want)
+	got, of := try(tb, s, c)
+	r, ok := got.(T)
+	if !ok {
+		tb.Fatalf("%s: %s: %s: %s", s.Name, c.Name, of.Status, of.Reason)
 	}
-	return q
+	return r, of
+}
+
+// asked is look for a check whose result is that of the family and no more.
+func asked(tb testing.TB, s *audit.Subject, c *audit.Check) (*stress.Result, *audit.Result) {
+	tb.Helper()
+	return look[*stress.Result](tb, s, c)
+}
+
+// answered fails unless a check came to the answer.
+func answered(tb testing.TB, of *audit.Result, r *stress.Result, want stress.Answer) {
+	tb.Helper()
+	if r.Answer != want {
+		tb.Errorf("%s: %+v, want %s", of.Check.Name, r, want)
+	}
 }
 
 // clue is the one of a name.
@@ -122,7 +149,7 @@ func TestClean(t *testing.T) {
 	d4 := parse(t, "D4")
 	roll := parse(t, fmt.Sprintf("Roll(%d,%d)", side, side))
 	rolled := subject(t, "circular", roll, side, audittest.Convolution(symmetric, true),
-		moves(t, roll, action.Options{}, side), shifts...)
+		moves(t, roll, action.Options{}, side), moved...)
 	rings := subject(t, "rings", d4, side, audittest.Rings(4), nil)
 	rings.Twin, rings.TwinName = audittest.Rings(4), "the same once more"
 	for _, s := range []*audit.Subject{
@@ -130,51 +157,57 @@ func TestClean(t *testing.T) {
 		subject(t, "turns of maps", d4, side, audittest.Convolution(symmetric, false),
 			moves(t, d4, action.Options{}, side)),
 		subject(t, "every angle", parse(t, "SO(2)"), side, audittest.Rings(4), nil, audittest.Angles(12)...),
-		subject(t, "total", roll, side, total(1), nil, shifts...),
+		subject(t, "total", roll, side, total(1), nil, moved...),
 	} {
-		r, of := look(t, s)
-		for _, f := range of.Findings {
-			t.Errorf("%s: %s: %s", s.Name, f.Category, f.Message)
-		}
-		for _, c := range of.Clues {
-			if c.Holds {
-				t.Errorf("%s: clue %s: %s", s.Name, c.Name, c.Text)
+		for _, c := range family() {
+			got, of := try(t, s, c)
+			for _, f := range of.Findings {
+				t.Errorf("%s: %s: %s: %s", s.Name, c.Name, f.Category, f.Message)
+			}
+			for _, clue := range of.Clues {
+				if clue.Holds {
+					t.Errorf("%s: clue %s: %s", s.Name, clue.Name, clue.Text)
+				}
+			}
+			if of.Status != audit.Tested {
+				if of.Reason == "" || got != nil {
+					t.Errorf("%s: %s: %s without a reason", s.Name, c.Name, of.Status)
+				}
+				continue
+			}
+			x := exhibit(of, "answer")
+			if x == nil || x.Table.Rows[0][0].Text == string(stress.Broken) || x.Table.Rows[0][3].Text == "" {
+				t.Errorf("%s: %s: %+v", s.Name, c.Name, x)
 			}
 		}
-		for _, q := range r.Questions {
-			if q.Answer == stress.Broken || q.Text == "" {
-				t.Errorf("%s: %+v", s.Name, q)
-			}
-		}
-		if len(r.Questions) != 8 {
-			t.Errorf("%s: %d questions", s.Name, len(r.Questions))
-		}
 	}
-	r, of := look(t, rings)
-	if q := answered(t, r, stress.Laws, stress.Holds); !strings.HasPrefix(q.Text, "52 exact pairs") ||
-		strings.Contains(q.Text, "lose") {
-		t.Errorf("%q", q.Text)
+	r, of := asked(t, rings, laws.Check)
+	answered(t, of, r, stress.Holds)
+	if !strings.HasPrefix(r.Text, "52 exact pairs") || strings.Contains(r.Text, "lose") {
+		t.Errorf("%q", r.Text)
 	}
-	answered(t, r, stress.Company, stress.Holds)
-	answered(t, r, stress.Engines, stress.Holds)
-	answered(t, r, stress.Extremes, stress.Holds)
-	holds(t, of, audit.ClueEngines, false)
-	holds(t, of, audit.ClueExtreme, false)
-	holds(t, of, audit.ClueBatchCompany, false)
-	r, of = look(t, rolled)
-	answered(t, r, stress.Border, stress.Holds)
+	for c, name := range map[*audit.Check]audit.ClueName{
+		company.Check: audit.ClueBatchCompany, engines.Check: audit.ClueEngines, extremes.Check: audit.ClueExtreme,
+	} {
+		r, of = asked(t, rings, c)
+		answered(t, of, r, stress.Holds)
+		holds(t, of, name, false)
+	}
+	b, of := look[*border.Result](t, rolled, border.Check)
+	answered(t, of, &b.Result, stress.Holds)
 	holds(t, of, audit.ClueEdgeBand, false)
+	p, of := look[*shifts.Result](t, rolled, shifts.Check)
 	holds(t, of, audit.ClueStridePattern, false)
-	if r.Period != [2]int{1, 1} {
-		t.Errorf("period %v, want 1", r.Period)
+	if p.Period != [2]int{1, 1} {
+		t.Errorf("period %v, want 1", p.Period)
 	}
 }
 
 // symmetric is a kernel with the symmetry of the square.
 var symmetric = []float64{0.1, 0.3, 0.1, 0.3, 1, 0.3, 0.1, 0.3, 0.1}
 
-// shifts are elements of a group of shifts.
-var shifts = []group.Element{{0, 0}, {5, 0}, {0, 3}, {7, 9}, {11, 2}, {3, 16}}
+// moved are elements of a group of shifts.
+var moved = []group.Element{{0, 0}, {5, 0}, {0, 3}, {7, 9}, {11, 2}, {3, 16}}
 
 // total is the sum of the squares of pixels that are a whole number of strides apart.
 func total(stride int) audit.Predictor {
@@ -216,7 +249,7 @@ func TestLaws(t *testing.T) {
 			Sample: audittest.Vectors(inputs, 3), Seed: 1,
 		}
 	}
-	audittest.Run(t, stress.Check,
+	audittest.Run(t, laws.Check,
 		audittest.Fixture{
 			Subject: vectors("radians", twisted{in}, audittest.Linear(1, 0.5)),
 			Want:    []audittest.Want{{Category: audit.Stress, Message: "a law of the group"}},
@@ -228,9 +261,10 @@ func TestLaws(t *testing.T) {
 func TestLawsAtTheBorder(t *testing.T) {
 	g := parse(t, "T(2,Z)")
 	s := subject(t, "moments", g, side, total(1), nil, group.Element{0, 0}, group.Element{20, 0}, group.Element{1, 0})
-	r, of := look(t, s)
-	if q := answered(t, r, stress.Laws, stress.Holds); !strings.Contains(q.Text, "lose content at the border") {
-		t.Errorf("%q", q.Text)
+	r, of := asked(t, s, laws.Check)
+	answered(t, of, r, stress.Holds)
+	if !strings.Contains(r.Text, "lose content at the border") {
+		t.Errorf("%q", r.Text)
 	}
 	if len(of.Findings) > 0 {
 		t.Errorf("findings %+v", of.Findings)
@@ -271,13 +305,13 @@ func TestEnds(t *testing.T) {
 		return s
 	}
 	faulty, clean := ranged("ends", 5.5), ranged("no ends", 100)
-	r, of := look(t, faulty)
-	answered(t, r, stress.Ends, stress.Broken)
+	r, of := asked(t, faulty, ends.Check)
+	answered(t, of, r, stress.Broken)
 	if !finds(of, audit.Stress, "at the ends of the range") {
 		t.Errorf("findings %+v", of.Findings)
 	}
-	r, of = look(t, clean)
-	answered(t, r, stress.Ends, stress.Holds)
+	r, of = asked(t, clean, ends.Check)
+	answered(t, of, r, stress.Holds)
 	if len(of.Findings) > 0 {
 		t.Errorf("findings %+v", of.Findings)
 	}
@@ -315,8 +349,8 @@ func (b blinded) PredictBatch(ctx context.Context, n int, values []space.Value) 
 func TestCompany(t *testing.T) {
 	c4 := parse(t, "C4")
 	faulty := subject(t, "blinded", c4, side, blinded{audittest.Rings(4)}, nil)
-	r, of := look(t, faulty)
-	answered(t, r, stress.Company, stress.Broken)
+	r, of := asked(t, faulty, company.Check)
+	answered(t, of, r, stress.Broken)
 	if c := holds(t, of, audit.ClueBatchCompany, true); !strings.Contains(c.Text, "zeros") {
 		t.Errorf("clue %q", c.Text)
 	}
@@ -344,8 +378,8 @@ func TestEngines(t *testing.T) {
 	for name, twin := range map[string]audit.Predictor{"off": off, "nan": nan} {
 		s := subject(t, name, c4, side, audittest.Rings(4), nil)
 		s.Twin, s.TwinName = twin, "another engine"
-		r, of := look(t, s)
-		answered(t, r, stress.Engines, stress.Broken)
+		r, of := asked(t, s, engines.Check)
+		answered(t, of, r, stress.Broken)
 		holds(t, of, audit.ClueEngines, true)
 		if !slices.ContainsFunc(of.Findings,
 			func(f audit.Finding) bool { return f.Category == audit.Engines && f.Worst.Index >= 0 }) {
@@ -354,9 +388,9 @@ func TestEngines(t *testing.T) {
 	}
 	s := subject(t, "none", c4, side, audittest.Rings(4), nil)
 	s.NoTwin = "there is but one"
-	r, of := look(t, s)
-	if q := answered(t, r, stress.Engines, stress.Untested); q.Text != "there is but one" {
-		t.Errorf("%q", q.Text)
+	_, of := try(t, s, engines.Check)
+	if of.Status != audit.NotTested || of.Reason != "there is but one" {
+		t.Errorf("%s: %q", of.Status, of.Reason)
 	}
 	if _, ok := clue(of, audit.ClueEngines); ok || len(of.Findings) > 0 {
 		t.Errorf("an engine that is not there was compared: %+v", of.Findings)
@@ -364,9 +398,9 @@ func TestEngines(t *testing.T) {
 	s.Twin = audit.PredictFunc(func(context.Context, []space.Value) ([]space.Value, error) {
 		return nil, errors.New("no such operator")
 	})
-	r, _ = look(t, s)
-	if q := answered(t, r, stress.Engines, stress.Untested); !strings.Contains(q.Text, "no such operator") {
-		t.Errorf("%q", q.Text)
+	if _, of = try(t, s, engines.Check); of.Status != audit.NotTested ||
+		!strings.Contains(of.Reason, "no such operator") {
+		t.Errorf("%s: %q", of.Status, of.Reason)
 	}
 	// The unit of the scores is that of the audit.
 	for _, unit := range []string{audit.AsReturned, audit.Logits, audit.Probabilities} {
@@ -385,9 +419,10 @@ func TestEngines(t *testing.T) {
 		})
 		s := subject(t, "scores "+unit, c4, side, scores, nil)
 		s.Twin, s.OutputUnit = scores, unit
-		r, _ := look(t, s)
-		if q := answered(t, r, stress.Engines, stress.Holds); q.Error != 0 {
-			t.Errorf("%q: the same scores differ by %g", unit, q.Error)
+		r, of := asked(t, s, engines.Check)
+		answered(t, of, r, stress.Holds)
+		if r.Error != 0 {
+			t.Errorf("%q: the same scores differ by %g", unit, r.Error)
 		}
 	}
 }
@@ -445,7 +480,7 @@ func TestBandOfZeroPadding(t *testing.T) {
 			t.Errorf("%d layers: columns %v, want %v", layers, columns, want)
 		}
 		// Distances say the same of the pulled-back frame: near the border or near the seam, by L pixels.
-		dist := stress.Distances(g, e, w, w)
+		dist := border.Distances(g, e, w, w)
 		for c := range w {
 			if near, is := slices.Contains(want, (c+r)%w), dist[10*w+c] < layers; near != is {
 				t.Errorf("%d layers: column %d near is %v, want %v", layers, c, is, near)
@@ -469,9 +504,9 @@ func TestBandOfZeroPadding(t *testing.T) {
 				}
 				return values, nil
 			})
-			s := subject(t, fmt.Sprintf("%d layers, circular %v", layers, circular), g, w, model, in, shifts...)
+			s := subject(t, fmt.Sprintf("%d layers, circular %v", layers, circular), g, w, model, in, moved...)
 			s.Sample = audittest.Noise(inputs, w, w, 3)
-			r, of := look(t, s)
+			r, of := look[*border.Result](t, s, border.Check)
 			c := holds(t, of, audit.ClueEdgeBand, !circular)
 			want := layers
 			if circular {
@@ -514,9 +549,9 @@ func TestMargins(t *testing.T) {
 		})
 	}
 	for _, circular := range []bool{true, false} {
-		s := subject(t, fmt.Sprintf("circular %v", circular), roll, side, pooled(circular), nil, shifts...)
+		s := subject(t, fmt.Sprintf("circular %v", circular), roll, side, pooled(circular), nil, moved...)
 		s.Sample = audittest.Noise(inputs, side, side, 3)
-		r, of := look(t, s)
+		r, of := look[*border.Result](t, s, border.Check)
 		holds(t, of, audit.ClueEdgeBand, !circular)
 		if !circular && (r.Band < 1 || r.Band > 2) {
 			t.Errorf("band of %d pixels, want 1 or 2", r.Band)
@@ -530,7 +565,7 @@ func TestShifts(t *testing.T) {
 	for _, k := range []int{1, 2, 3, 4, 8} {
 		s := subject(t, fmt.Sprintf("stride %d", k), c4, 36, total(k), nil)
 		s.Sample = audittest.Noise(inputs, 36, 36, 3)
-		r, of := look(t, s)
+		r, of := look[*shifts.Result](t, s, shifts.Check)
 		c := holds(t, of, audit.ClueStridePattern, k > 1)
 		if r.Period != [2]int{k, k} {
 			t.Errorf("stride %d: period %v: %s", k, r.Period, c.Text)
@@ -554,13 +589,13 @@ func TestShifts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, of := look(t, subject(t, "pool", c4, 36, pool, out))
+	r, of := look[*shifts.Result](t, subject(t, "pool", c4, 36, pool, out), shifts.Check)
 	holds(t, of, audit.ClueStridePattern, false)
 	if x := exhibit(of, "shift-sweep"); r.Period != [2]int{1, 1} || len(x.Curve.Series[0].X) != 4 {
 		t.Errorf("period %v, shifts %v", r.Period, x.Curve.Series[0].X)
 	}
 	// A model that tells all places apart has no period.
-	r, of = look(t, subject(t, "rings", c4, 36, audittest.Rings(4), nil))
+	r, of = look[*shifts.Result](t, subject(t, "rings", c4, 36, audittest.Rings(4), nil), shifts.Check)
 	holds(t, of, audit.ClueStridePattern, false)
 	if r.Period != [2]int{0, 0} {
 		t.Errorf("period %v, want none", r.Period)
@@ -580,7 +615,7 @@ func TestPeriod(t *testing.T) {
 				e[i] = rapid.Float64Range(0, 1e-7).Draw(t, "rounding")
 			}
 		}
-		if got, vanishes := stress.Period(e, 1e-6); got != k || !vanishes {
+		if got, vanishes := shifts.Period(e, 1e-6); got != k || !vanishes {
 			t.Fatalf("%v: period %d %v, want %d", e, got, vanishes, k)
 		}
 	})
@@ -597,7 +632,7 @@ func TestPeriod(t *testing.T) {
 		{[]float64{nan, 0, nan, 0}, 1, true},
 		{[]float64{nan, 1, nan, 0}, 4, true},
 	} {
-		if k, v := stress.Period(c.e, 1e-6); k != c.k || v != c.vanishes {
+		if k, v := shifts.Period(c.e, 1e-6); k != c.k || v != c.vanishes {
 			t.Errorf("%v: period %d %v, want %d %v", c.e, k, v, c.k, c.vanishes)
 		}
 	}
@@ -656,8 +691,8 @@ func TestExtremes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			faulty := subject(t, c.name, c4, side, model(c.f), nil)
 			faulty.Sample = audittest.Noise(inputs, side, side, 8)
-			r, of := look(t, faulty)
-			answered(t, r, stress.Extremes, stress.Broken)
+			r, of := asked(t, faulty, extremes.Check)
+			answered(t, of, r, stress.Broken)
 			q := holds(t, of, audit.ClueExtreme, true)
 			if !slices.ContainsFunc(of.Findings, func(f audit.Finding) bool {
 				return f.Category == audit.Stress && regexp.MustCompile(c.want).MatchString(f.Message) &&
@@ -683,8 +718,8 @@ func TestExtremes(t *testing.T) {
 			} //nolint:errcheck // pictures only
 		}), nil)
 		s.Sample = audittest.Noise(inputs, side, side, 8)
-		r, of := look(t, s)
-		answered(t, r, stress.Extremes, stress.Holds)
+		r, of := asked(t, s, extremes.Check)
+		answered(t, of, r, stress.Holds)
 		if c, ok := clue(of, audit.ClueExtreme); ok {
 			t.Errorf("clue %+v of a model that ordinary inputs break", c)
 		}
@@ -720,7 +755,7 @@ func TestSizes(t *testing.T) {
 		audittest.Graph(t, s, m, audittest.Images(t, m, 255, decode.OutputSpec{Space: space.KindTensor}, 1, -1, -1))
 		return s
 	}
-	r, of := look(t, graph("stride 2", model("S", 2)))
+	r, of := look[*sizes.Result](t, graph("stride 2", model("S", 2)), sizes.Check)
 	for size, ok := range r.Sizes {
 		if want := size%2 == 1; ok != want { // (size + 2 - 3) divisible by 2
 			t.Errorf("size %d: holds %v, want %v", size, ok, want)
@@ -730,25 +765,23 @@ func TestSizes(t *testing.T) {
 		!finds(of, audit.Explanation, "exact elements hold at the sizes 9, 11, 13, 15, 17 and not at 10, 12, 14, 16") {
 		t.Errorf("sizes %v, findings %+v", r.Sizes, of.Findings)
 	}
-	r, of = look(t, graph("stride 1", model("S", 1)))
-	answered(t, r, stress.Sizes, stress.Holds)
+	r, of = look[*sizes.Result](t, graph("stride 1", model("S", 1)), sizes.Check)
+	answered(t, of, &r.Result, stress.Holds)
 	if len(r.Sizes) != 9 || len(of.Findings) > 0 {
 		t.Errorf("sizes %v, findings %+v", r.Sizes, of.Findings)
 	}
-	r, _ = look(t, graph("fixed", model(n, 2)))
-	if q := answered(t, r, stress.Sizes, stress.Untested); !strings.Contains(q.Text, "fixes the size") {
-		t.Errorf("%q", q.Text)
+	if _, of := try(t, graph("fixed", model(n, 2)), sizes.Check); of.Status != audit.NotApplicable ||
+		!strings.Contains(of.Reason, "fixes the size") {
+		t.Errorf("%s: %q", of.Status, of.Reason)
 	}
 }
 
-// What cannot be asked says why, and nothing to hold errors against is no pass.
+// Where nothing can be held against anything, no check of the family passes.
 func TestVacuous(t *testing.T) {
-	c4 := parse(t, "C4")
-	r := audittest.Audit(t, audittest.Fixture{Subject: subject(t, "constant", c4, side, audittest.Constant(1, 2), nil)},
-		stress.Check)
-	for _, x := range r.Results {
-		if x.Check == stress.Check && x.Status != audit.NotTested {
-			t.Errorf("%s: %s", x.Status, x.Reason)
+	s := subject(t, "constant", parse(t, "C4"), side, audittest.Constant(1, 2), nil)
+	for _, x := range audittest.Audit(t, audittest.Fixture{Subject: s}, family()...).Results {
+		if x.Check.Family == stress.Family && x.Status != audit.NotTested {
+			t.Errorf("%s: %s: %s", x.Check.Name, x.Status, x.Reason)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package stress
+package shifts
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"nero/audit"
+	"nero/audit/kit/stress"
 	"nero/data/space"
 	"nero/measure/metric"
 	"nero/symmetry/action"
@@ -59,15 +60,14 @@ func translation(G group.Group, dx, dy int) group.Element {
 	return g
 }
 
-// askWindow sweeps the crop window of the study over the picture, one axis at a time, and compares all pairs of
+// ofWindow sweeps the crop window of the study over the picture, one axis at a time, and compares all pairs of
 // answers: real content moves by whole pixels, and what leaves or enters is not held against the model where the answer
 // is a set of boxes.
-func (t *tester) askWindow(ctx context.Context, o action.Options) error {
-	p := t.p
+func ofWindow(ctx context.Context, t *stress.Test, o action.Options) (any, error) {
+	p := t.Pass
 	G, in, out := p.Subject.Plan.Group, p.Subject.Plan.In, p.Subject.Plan.Out
 	if translation(G, 1, 0) == nil {
-		t.skip(Shifts, "the window moves, but the group has no shifts by whole pixels")
-		return nil
+		return nil, fmt.Errorf("%w: the window moves, but the group has no shifts by whole pixels", audit.ErrNotApplicable)
 	}
 	pick := p.Pick(min(mostWindowed, max(int(p.Param("samples")), mostWindowed)))
 	most := int(p.Param("window"))
@@ -78,21 +78,18 @@ func (t *tester) askWindow(ctx context.Context, o action.Options) error {
 	for _, i := range pick {
 		s, err := p.Sample(i)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		h, w, ok := pictureSize(s.Value)
+		h, w, ok := stress.PictureSize(s.Value)
 		if !ok {
-			t.skip(Shifts, "the input is no picture")
-			return nil
+			return nil, fmt.Errorf("%w: the input is no picture", audit.ErrNotApplicable)
 		}
 		reach = min(reach, (h-o.Window[0])/2, (w-o.Window[1])/2)
 		raw, ids = append(raw, s.Value), append(ids, s.ID)
 	}
 	reach = min(reach, (most+1)/2)
 	if reach < 2 {
-		t.skip(Shifts, fmt.Sprintf("the window of %d×%d pixels has no room to move inside the pictures", o.Window[0],
-			o.Window[1]))
-		return nil
+		return nil, fmt.Errorf("%w: the window of %d×%d pixels has no room to move inside the pictures", audit.ErrUntested, o.Window[0], o.Window[1])
 	}
 	for a := range curves {
 		n := 2 * reach
@@ -101,6 +98,11 @@ func (t *tester) askWindow(ctx context.Context, o action.Options) error {
 			by: make([][]float64, n), hits: make([][]int, n),
 		}
 	}
+	base, err := t.Base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, boxes := base[0].(*space.Boxes)
 	for i, v := range raw {
 		for a := range curves {
 			var elements []group.Element
@@ -127,20 +129,16 @@ func (t *tester) askWindow(ctx context.Context, o action.Options) error {
 				back = append(back, z)
 				return nil
 			}); err != nil {
-				return err
+				return nil, err
 			}
-			t.pairs(curves[a], back, a, o.Window)
+			pairs(t, curves[a], back, a, o.Window)
 		}
 	}
-	t.concludeWindow(curves, strides(ctx, p, t.still[0]), len(raw))
-	if _, boxes := t.base[0].(*space.Boxes); boxes {
-		t.windowBorder(curves)
-	}
-	return nil
+	return concludeWindow(t, curves, strides(ctx, p, t.Still[0]), len(raw), boxes)
 }
 
 // pairs compares the answers at all pairs of places of the window.
-func (t *tester) pairs(c *sweepOf, back []space.Value, axis int, window []int) {
+func pairs(t *stress.Test, c *sweepOf, back []space.Value, axis int, window []int) {
 	margin := min(clearance, min(window[0], window[1])/8)
 	for i, x := range back {
 		for j := i + 1; j < len(back); j++ {
@@ -148,7 +146,7 @@ func (t *tester) pairs(c *sweepOf, back []space.Value, axis int, window []int) {
 			u, ok := x.(*space.Boxes)
 			v, both := back[j].(*space.Boxes)
 			if !ok || !both {
-				c.apart[s] = append(c.apart[s], t.apart(x, back[j]))
+				c.apart[s] = append(c.apart[s], t.Apart(x, back[j]))
 				continue
 			}
 			c.edges(s, u, v)
@@ -195,53 +193,6 @@ func depth(b space.Box, seen *space.Box) float64 {
 	}
 	return min(b.X1-min(seen.X1, seen.X2), max(seen.X1, seen.X2)-b.X2, b.Y1-min(seen.Y1, seen.Y2),
 		max(seen.Y1, seen.Y2)-b.Y2)
-}
-
-// windowBorder answers the question about the border from the sweep, at the shifts that keep the answer best: there the
-// grid of the model plays no part.
-func (t *tester) windowBorder(c [2]*sweepOf) {
-	var by []float64
-	var n []int
-	for a := range c {
-		k := t.r.Period[a]
-		if k == 0 {
-			continue // every shift changes boxes, wherever they are
-		}
-		for s := k - 1; s < len(c[a].by); s += k {
-			for d := range c[a].by[s] {
-				if d >= len(by) {
-					by, n = append(by, 0), append(n, 0)
-				}
-				by[d], n[d] = by[d]+c[a].by[s][d], n[d]+c[a].hits[s][d]
-			}
-		}
-	}
-	curve := audit.Series{Name: "mean error"}
-	var largest float64
-	last := -1
-	for d := range by {
-		if n[d] == 0 {
-			continue
-		}
-		last = d
-		e := by[d] / float64(n[d])
-		largest = max(largest, e)
-		curve.X, curve.Y = append(curve.X, float64(d)), append(curve.Y, e)
-	}
-	if len(curve.X) < 3 {
-		t.skip(Border, "too few boxes at too few distances from the edges of the window")
-		return
-	}
-	t.p.Show(audit.Exhibit{
-		Name: "error-by-distance", Title: "Change of matched boxes over their distance from the edges of the window",
-		Note: "1 - IoU·(smaller score)/(larger score), mean over pairs of places of the window apart by multiples of " +
-			"the period.",
-		Curve: &audit.Curve{
-			X: audit.Scale{Name: "distance from an edge", Unit: "px"}, Y: audit.Scale{Name: "change"},
-			Limit: math.NaN(), Series: []audit.Series{curve},
-		},
-	})
-	t.concludeBorder(bandOf(by[:last+1], n[:last+1], t.floor), largest)
 }
 
 // coordinate is the coordinate, x first, of the axis of a sweep, down first.
@@ -341,10 +292,9 @@ func Dips(e []float64, floor float64) (k int, on, off float64) {
 }
 
 // concludeWindow reports the period of both axes.
-func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
-	p := t.p
-	limit := max(t.floor, p.Policy.Threshold/bandRatio)
-	_, boxes := t.base[0].(*space.Boxes)
+func concludeWindow(t *stress.Test, c [2]*sweepOf, graph [][2]int, samples int, boxes bool) (any, error) {
+	p, r := t.Pass, &Result{}
+	limit := max(t.Floor, p.Policy.Threshold/ratio)
 	names := [2]string{"down", "right"}
 	var apart, centre, spread []audit.Series
 	var on, off, near, far [2]float64
@@ -353,27 +303,26 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 	for a := range c {
 		d, m := medians(c[a].apart), medians(c[a].centre)
 		apart, centre = append(apart, marks(names[a], d)), append(centre, marks(names[a], m))
-		t.r.Period[a], on[a], off[a] = Dips(d, limit)
-		if boxes && t.r.Period[a] == 0 {
+		r.Period[a], on[a], off[a] = Dips(d, limit)
+		if boxes && r.Period[a] == 0 {
 			// Centres show strides that scores and sizes hide.
-			if t.r.Period[a], _, _ = Dips(m, 0); t.r.Period[a] > 1 {
-				on[a], off[a] = split(d, t.r.Period[a])
+			if r.Period[a], _, _ = Dips(m, 0); r.Period[a] > 1 {
+				on[a], off[a] = split(d, r.Period[a])
 			}
 		}
-		near[a], far[a] = split(m, t.r.Period[a])
+		near[a], far[a] = split(m, r.Period[a])
 		for _, x := range d {
 			if x > largest {
 				largest = x
 			}
 			known = known || !math.IsNaN(x)
 		}
-		if k := t.r.Period[a]; k > 1 && boxes {
+		if k := r.Period[a]; k > 1 && boxes {
 			spread = append(spread, marks(names[a], multiples(c[a].travel, k)))
 		}
 	}
 	if !known {
-		t.skip(Shifts, "no box lies far enough from the edges of the window at two of its places")
-		return
+		return nil, fmt.Errorf("%w: no box lies far enough from the edges of the window at two of its places", audit.ErrUntested)
 	}
 	note := fmt.Sprintf(
 		"Medians over %d inputs and all pairs of places of the window that are so far apart, whatever the group's "+
@@ -401,18 +350,19 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 			},
 		})
 	}
-	down, right := t.r.Period[0], t.r.Period[1]
-	q := Question{Name: Shifts, Answer: Measured, Error: largest, Limit: math.NaN()}
+	down, right := r.Period[0], r.Period[1]
+	r.Result = stress.Result{Answer: stress.Measured, Error: largest, Limit: math.NaN()}
+	q := &r.Result
 	ev := []audit.Evidence{
 		audit.Number("period down", float64(down), "px"),
 		audit.Number("period right", float64(right), "px"),
 	}
 	if down > 1 || right > 1 {
-		ev = append(ev, audit.Number("change at multiples of the period, median", worse(on, t.r.Period), y.Unit),
-			audit.Number("change at other shifts, median", worse(off, t.r.Period), y.Unit))
+		ev = append(ev, audit.Number("change at multiples of the period, median", worse(on, r.Period), y.Unit),
+			audit.Number("change at other shifts, median", worse(off, r.Period), y.Unit))
 		if boxes {
-			ev = append(ev, audit.Number("centre error at multiples of the period, median", worse(near, t.r.Period),
-				"px"), audit.Number("centre error at other shifts, median", worse(far, t.r.Period), "px"))
+			ev = append(ev, audit.Number("centre error at multiples of the period, median", worse(near, r.Period),
+				"px"), audit.Number("centre error at other shifts, median", worse(far, r.Period), "px"))
 			for _, s := range spread {
 				if len(s.X) > 0 {
 					ev = append(ev, audit.Number(fmt.Sprintf("shift of boxes for a window shifted by %g px %s, median",
@@ -427,7 +377,7 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 		var words []string
 		for _, k := range graph {
 			words = append(words, periods(k[0], k[1]))
-			match = match || k == t.r.Period
+			match = match || k == r.Period
 		}
 		predicted = strings.Join(words, " and ")
 		for i, k := range graph {
@@ -440,10 +390,10 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 		clue.Holds = true
 		q.Text = fmt.Sprintf(
 			"shifts by multiples of %s px keep the answer best: its change is %s there and %s at other shifts",
-			periods(down, right), audit.Figures(worse(on, t.r.Period)), audit.Figures(worse(off, t.r.Period)))
+			periods(down, right), audit.Figures(worse(on, r.Period)), audit.Figures(worse(off, r.Period)))
 		if boxes {
-			q.Text += fmt.Sprintf(", centres are off by %s and %s px", audit.Figures(worse(near, t.r.Period)),
-				audit.Figures(worse(far, t.r.Period)))
+			q.Text += fmt.Sprintf(", centres are off by %s and %s px", audit.Figures(worse(near, r.Period)),
+				audit.Figures(worse(far, r.Period)))
 		}
 		if match {
 			clue.Strength = 1
@@ -455,10 +405,7 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 	case down == 1 && right == 1:
 		q.Text = fmt.Sprintf("no shift of the window up to %d px changes the answer", len(c[0].apart))
 	case len(graph) > 0 && 2*max(graph[0][0], graph[0][1]) > len(c[0].apart):
-		t.skip(Shifts, fmt.Sprintf(
-			"shifts of the window up to %d px hold no two multiples of the graph's stride of %s px", len(c[0].apart),
-			periods(graph[0][0], graph[0][1])))
-		return
+		return nil, fmt.Errorf("%w: shifts of the window up to %d px hold no two multiples of the graph's stride of %s px", audit.ErrUntested, len(c[0].apart), periods(graph[0][0], graph[0][1]))
 	default:
 		q.Text = fmt.Sprintf(
 			"every shift of the window changes the answer, by up to %.2g in the median; there is no period", largest)
@@ -469,7 +416,11 @@ func (t *tester) concludeWindow(c [2]*sweepOf, graph [][2]int, samples int) {
 	clue.Text, clue.Evidence = q.Text, ev
 	p.Measure(ev...)
 	p.Clue(clue)
-	t.answer(q)
+	q.Show(p)
+	for a := range c {
+		r.Edges[a] = Edges{Sum: c[a].by, N: c[a].hits}
+	}
+	return r, nil
 }
 
 // marks is a curve over the shifts 1, 2, ..., without those that are not known.

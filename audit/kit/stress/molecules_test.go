@@ -5,7 +5,7 @@ import (
 
 	"nero/audit"
 	"nero/audit/audittest"
-	"nero/audit/check/stress"
+	"nero/audit/check/extremes"
 	"nero/data/dataset"
 	"nero/data/space"
 	"nero/model/decode"
@@ -27,9 +27,9 @@ func TestMoleculesAreAnswered(t *testing.T) {
 	})
 	r := audittest.Audit(t, audittest.Fixture{Subject: s, Options: audit.Options{Params: map[string]float64{
 		"stress.samples": 2, "stress.elements": 2, "controls.samples": 3, "controls.elements": 2, "controls.draws": 1,
-	}}}, stress.Check)
+	}}}, extremes.Check)
 	for _, c := range r.Results {
-		if c.Check != stress.Check {
+		if c.Check != extremes.Check {
 			continue
 		}
 		if c.Status != audit.Tested {

@@ -1,4 +1,4 @@
-package stress
+package shifts
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"nero/audit"
+	"nero/audit/kit/stress"
 	"nero/data/space"
 	"nero/model/onnx/facts"
 	"nero/model/onnx/onnxpb"
@@ -18,7 +19,7 @@ const mostMaps = 8
 // for, read from the graph without running it, each once, the smallest first: a detector with heads of two resolutions
 // has two. Nil where the graph is not at hand or does not tell.
 func strides(ctx context.Context, p *audit.Pass, x space.Value) [][2]int {
-	height, width, ok := pictureSize(x)
+	height, width, ok := stress.PictureSize(x)
 	if !ok {
 		return nil
 	}

@@ -1,4 +1,5 @@
-package stress
+// Package shifts is the check of whole shifts of the content of pictures.
+package shifts
 
 import (
 	"context"
@@ -8,62 +9,110 @@ import (
 	"strconv"
 
 	"nero/audit"
+	"nero/audit/kit/stress"
 	"nero/data/space"
 	"nero/symmetry/action"
 )
 
-// askShifts sweeps whole shifts of the content of pictures and looks for a period of the error.
-func (t *tester) askShifts(ctx context.Context) error {
-	if o, ok := action.OptionsOf(t.p.Subject.Plan.In); ok && len(o.Window) == 2 {
-		return t.askWindow(ctx, o)
+// Check is the shifts check. Its result is a [*Result].
+var Check = &audit.Check{
+	Name: "shifts",
+	Doc: `Shifts asks whether the error over whole shifts has a period, as strides make it.
+
+It shifts by 1 to 8 pixels along each axis, whatever the group: a probe, not part of the claim. The content is kept away from the border. An error that
+vanishes at every k-th shift and at no other shows strides. Where the study moves a crop window, the window takes all places within its reach along each axis,
+whatever the elements of the study; the medians of the change over all pairs of places so far apart show the period, though real content comes in at the edges.
+Boxes near an edge of a window are left out, and the period is held against the strides of the graph.`,
+	Family: stress.Family,
+	Params: []audit.Param{
+		stress.Samples,
+		{Name: "shift", Doc: "Largest shift of the shift sweep.", Unit: "px", Default: 8, Min: 2, Max: 64},
+		{
+			Name: "window", Doc: "Largest shift of the sweep of a crop window, as far as the pictures have room for it.",
+			Unit: "px", Default: 64, Min: 4, Max: 256,
+		},
+	},
+	Requires: stress.Requires(),
+	Optional: true,
+	Run:      run,
+	Work:     stress.Work(func(p *audit.Pass) int { return 2 + 2*int(p.Param("shift")) }),
+}
+
+// ratio is how many times larger the error at other shifts must be than at the multiples of a period.
+const ratio = 10
+
+// Result is what the check came to.
+type Result struct {
+	stress.Result
+	// Period is that of the error over shifts down and across, in pixels: 1 for none, 0 where it is not known.
+	Period [2]int
+	// Edges are the errors of boxes in a moving window, down and across, for every shift 1, 2, ...; of nothing else.
+	Edges [2]Edges
+}
+
+// Edges are errors of boxes by their distance from the nearest edge of two windows, in pixels: their sum and number for
+// every shift.
+type Edges struct {
+	Sum [][]float64
+	N   [][]int
+}
+
+// run sweeps whole shifts of the content of pictures and looks for a period of the error.
+func run(ctx context.Context, p *audit.Pass) (any, error) {
+	t, err := stress.New(p)
+	if err != nil {
+		return nil, err
 	}
-	ph, pw, ok := pictureSize(t.still[0])
+	if o, ok := action.OptionsOf(p.Subject.Plan.In); ok && len(o.Window) == 2 {
+		return ofWindow(ctx, t, o)
+	}
+	ph, pw, ok := stress.PictureSize(t.Still[0])
 	if !ok {
-		t.skip(Shifts, "the input is no picture")
-		return nil
+		return nil, fmt.Errorf("%w: the input is no picture", audit.ErrNotApplicable)
 	}
 	// Content stays that far from the border at every shift, and is at least as wide.
-	margin := min(int(t.p.Param("shift")), min(ph, pw)/4)
+	margin := min(int(p.Param("shift")), min(ph, pw)/4)
 	if margin < 2 {
-		t.skip(Shifts, fmt.Sprintf("a picture of %d×%d pixels leaves no room for shifts", ph, pw))
-		return nil
+		return nil, fmt.Errorf("%w: a picture of %d×%d pixels leaves no room for shifts", audit.ErrUntested, ph, pw)
 	}
-	_, _, h, w, isMap := grid(t.base[0])
+	base, err := t.Base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, _, h, w, isMap := stress.Grid(base[0])
 	var stride [2]int // pixels of the input per pixel of the output
 	if isMap {
 		if h == 0 || w == 0 || ph%h != 0 || pw%w != 0 {
-			t.skip(Shifts, fmt.Sprintf("an output of %d×%d pixels is no whole fraction of an input of %d×%d", h, w, ph,
-				pw))
-			return nil
+			return nil, fmt.Errorf("%w: an output of %d×%d pixels is no whole fraction of an input of %d×%d", audit.ErrUntested, h, w, ph, pw)
 		}
 		stride = [2]int{ph / h, pw / w}
 	}
-	_, boxes := t.base[0].(*space.Boxes)
+	_, boxes := base[0].(*space.Boxes)
 	var curves [2][]float64 // largest error per shift 1, 2, ...; NaN where the output would move by part of a pixel
 	content := false
-	for i := range t.still {
-		img := framed(t.still[i], margin)
-		content = content || t.size(img) > 0
+	for i := range t.Still {
+		img := stress.Framed(t.Still[i], margin)
+		content = content || t.Size(img) > 0
 		values := []space.Value{img}
 		for s := 1; s <= margin; s++ {
-			values = append(values, rolledAll(img, s, 0), rolledAll(img, 0, s))
+			values = append(values, stress.Rolled(img, s, 0), stress.Rolled(img, 0, s))
 		}
-		y, err := t.predict(ctx, values)
+		y, err := t.Predict(ctx, values)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for s := 1; s <= margin; s++ {
 			for a := range 2 {
 				e := math.NaN()
 				switch v := y[2*s-1+a]; {
 				case boxes:
-					e = t.apart(v, shiftedBoxes(y[0], float64(s*(1-a)), float64(s*a)))
+					e = t.Apart(v, shiftedBoxes(y[0], float64(s*(1-a)), float64(s*a)))
 				case !isMap:
-					e = t.apart(v, y[0])
+					e = t.Apart(v, y[0])
 				case s%stride[a] == 0:
 					by := [2]int{}
 					by[a] = s / stride[a]
-					e = t.apart(v, mapRolled(y[0], by[0], by[1]))
+					e = t.Apart(v, mapRolled(y[0], by[0], by[1]))
 				}
 				if len(curves[a]) < s {
 					curves[a] = append(curves[a], e)
@@ -74,32 +123,28 @@ func (t *tester) askShifts(ctx context.Context) error {
 		}
 	}
 	if !content {
-		t.skip(Shifts, "the pictures are blank away from their border")
-		return nil
+		return nil, fmt.Errorf("%w: the pictures are blank away from their border", audit.ErrUntested)
 	}
-	for _, k := range strides(ctx, t.p, t.still[0]) {
+	for _, k := range strides(ctx, p, t.Still[0]) {
 		if max(k[0], k[1]) > margin && boxes {
-			t.skip(Shifts, fmt.Sprintf(
-				"the graph has a stride of %s px, which shifts up to %d px cannot show; let a crop window move over "+
-					"larger pictures, "+
-					"or say --set stress.shift=%d", periods(k[0], k[1]), margin, 2*max(k[0], k[1])))
-			return nil
+			return nil, fmt.Errorf("%w: the graph has a stride of %s px, which shifts up to %d px cannot show; let a "+
+				"crop window move over larger pictures, or say --set shifts.shift=%d", audit.ErrUntested,
+				periods(k[0], k[1]), margin, 2*max(k[0], k[1]))
 		}
 	}
-	t.concludeShifts(curves)
-	return nil
+	return conclude(t, curves)
 }
 
 // mapRolled is a map moved down and to the right, around the border.
 func mapRolled(v space.Value, down, right int) space.Value {
 	switch v := v.(type) {
 	case *space.Image:
-		return rolled(v, down, right)
+		return stress.RolledImage(v, down, right)
 	case *space.Tensor:
-		y := rolled(&space.Image{C: v.Shape[0], H: v.Shape[1], W: v.Shape[2], Pix: v.Val}, down, right)
+		y := stress.RolledImage(&space.Image{C: v.Shape[0], H: v.Shape[1], W: v.Shape[2], Pix: v.Val}, down, right)
 		return &space.Tensor{Shape: v.Shape, Val: y.Pix}
 	case *space.Field: // vectors stay as they are where places shift
-		y := rolled(&space.Image{C: 2, H: v.H, W: v.W, Pix: v.Val}, down, right)
+		y := stress.RolledImage(&space.Image{C: 2, H: v.H, W: v.W, Pix: v.Val}, down, right)
 		return &space.Field{H: v.H, W: v.W, Val: y.Pix}
 	case *space.Mask:
 		o := &space.Mask{H: v.H, W: v.W, Label: make([]int32, len(v.Label))}
@@ -161,7 +206,7 @@ func Period(e []float64, floor float64) (k int, vanishes bool) {
 					off, others = min(off, x), others+1
 				}
 			}
-			if hits > 0 && others > 0 && off > max(floor, bandRatio*on) && (on <= floor || !exactly) {
+			if hits > 0 && others > 0 && off > max(floor, ratio*on) && (on <= floor || !exactly) {
 				return k, on <= floor
 			}
 		}
@@ -169,9 +214,10 @@ func Period(e []float64, floor float64) (k int, vanishes bool) {
 	return 0, false
 }
 
-func (t *tester) concludeShifts(e [2][]float64) {
-	p := t.p
-	limit := max(t.floor, p.Policy.Threshold/bandRatio)
+// conclude reports the period of the error over shifts down and to the right.
+func conclude(t *stress.Test, e [2][]float64) (any, error) {
+	p, r := t.Pass, &Result{}
+	limit := max(t.Floor, p.Policy.Threshold/ratio)
 	var series []audit.Series
 	var vanishes [2]bool
 	most := 0.0
@@ -184,7 +230,7 @@ func (t *tester) concludeShifts(e [2][]float64) {
 			}
 		}
 		series = append(series, s)
-		t.r.Period[a], vanishes[a] = Period(e[a], limit)
+		r.Period[a], vanishes[a] = Period(e[a], limit)
 	}
 	p.Show(audit.Exhibit{
 		Name: "shift-sweep", Title: "Error over whole shifts of the content",
@@ -195,8 +241,9 @@ func (t *tester) concludeShifts(e [2][]float64) {
 			Limit: math.NaN(), Series: series,
 		},
 	})
-	down, right := t.r.Period[0], t.r.Period[1]
-	q := Question{Name: Shifts, Answer: Measured, Error: most, Limit: math.NaN()}
+	down, right := r.Period[0], r.Period[1]
+	r.Result = stress.Result{Answer: stress.Measured, Error: most, Limit: math.NaN()}
+	q := &r.Result
 	ev := []audit.Evidence{
 		audit.Number("period down", float64(down), "px"),
 		audit.Number("period right", float64(right), "px"), audit.Number("largest error of a shift", most, ""),
@@ -205,8 +252,7 @@ func (t *tester) concludeShifts(e [2][]float64) {
 	known := len(series[0].X)+len(series[1].X) > 0
 	switch {
 	case !known:
-		t.skip(Shifts, "no shift up to the largest moves the output by whole pixels")
-		return
+		return nil, fmt.Errorf("%w: no shift up to the largest moves the output by whole pixels", audit.ErrUntested)
 	case down > 1 || right > 1:
 		clue.Holds = true
 		if (down <= 1 || vanishes[0]) && (right <= 1 || vanishes[1]) {
@@ -222,7 +268,8 @@ func (t *tester) concludeShifts(e [2][]float64) {
 	clue.Text = q.Text
 	p.Measure(ev...)
 	p.Clue(clue)
-	t.answer(q)
+	q.Show(p)
+	return r, nil
 }
 
 // periods writes the periods of both axes.

@@ -1,10 +1,11 @@
-package stress
+package extremes
 
 import (
 	"errors"
 	"slices"
 	"testing"
 
+	"nero/audit/kit/stress"
 	"nero/data/space"
 )
 
@@ -15,7 +16,7 @@ func TestChangedKeepsWholeNumbers(t *testing.T) {
 	edges := &space.Links{Nodes: 2, From: []int32{0}, To: []int32{1}}
 	r := &space.Record{Names: []string{"positions", "species", "edges"}, Values: []space.Value{at, species, edges}}
 	for _, x := range extremes {
-		v, err := changed(r, x.f, "species", "edges")
+		v, err := stress.Changed(r, x.f, "species", "edges")
 		if err != nil {
 			t.Fatalf("%s: %v", x.name, err)
 		}
@@ -31,7 +32,7 @@ func TestChangedKeepsWholeNumbers(t *testing.T) {
 		}
 	}
 	// Without the names the numbers are like others.
-	v, err := changed(r, times(1e-3))
+	v, err := stress.Changed(r, stress.Times(1e-3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestChangedKeepsWholeNumbers(t *testing.T) {
 	if p, ok := o.Values[1].(*space.Rows); !ok || p.Val[0] != 6e-3 {
 		t.Errorf("species %v", o.Values[1])
 	}
-	if _, err := changed(r, times(0), "positions", "species"); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := stress.Changed(r, stress.Times(0), "positions", "species"); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("nothing to change: %v", err)
 	}
 }

@@ -1,4 +1,5 @@
-package stress
+// Package border is the check of where on a map the error lies.
+package border
 
 import (
 	"context"
@@ -6,37 +7,35 @@ import (
 	"math"
 
 	"nero/audit"
+	"nero/audit/check/shifts"
+	"nero/audit/kit/stress"
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
 
-// grid is a value as planes of pixels.
-func grid(v space.Value) (x []float64, c, h, w int, ok bool) {
-	switch v := v.(type) {
-	case *space.Image:
-		return v.Pix, v.C, v.H, v.W, true
-	case *space.Mask:
-		x = make([]float64, len(v.Label))
-		for i, l := range v.Label {
-			x[i] = float64(l)
-		}
-		return x, 1, v.H, v.W, true
-	case *space.Field:
-		return v.Val, 2, v.H, v.W, true
-	case *space.Tensor:
-		if n := len(v.Shape); n == 3 {
-			return v.Val, v.Shape[0], v.Shape[1], v.Shape[2], true
-		}
-	}
-	return nil, 0, 0, 0, false
+// Check is the border check. Its result is a [*Result].
+var Check = &audit.Check{
+	Name: "border",
+	Doc: `Border asks whether the error lies along the border of a map.
+
+It looks where on a map the error |z - f| lies. An error of a band along the border, or along the seam that a roll tears, is told from one that is everywhere;
+for an output without places, the content of the input is kept away from the border instead. For boxes in a moving crop window the check shifts has measured it:
+there the error is placed by its distance from the edges of the window.`,
+	Family:   stress.Family,
+	Params:   []audit.Param{stress.Samples, stress.Elements},
+	Requires: stress.Requires(),
+	Uses:     []*audit.Check{shifts.Check},
+	Optional: true,
+	Run:      run,
+	Work:     stress.Work(func(p *audit.Pass) int { return 1 + int(p.Param("elements")) }),
 }
 
 // pixelError is the error of each pixel of a map: the Euclidean norm over the channels, for masks whether the label
 // differs.
 func pixelError(z, f space.Value) []float64 {
-	a, c, h, w, ok := grid(z)
-	b, _, _, _, same := grid(f)
+	a, c, h, w, ok := stress.Grid(z)
+	b, _, _, _, same := stress.Grid(f)
 	if !ok || !same || len(a) != len(b) {
 		return nil
 	}
@@ -145,55 +144,67 @@ func bandOf(sum []float64, n []int, floor float64) band {
 	return b
 }
 
-// askBorder looks where on the output the error lies.
-func (t *tester) askBorder(ctx context.Context) error {
-	if len(t.exact) == 0 {
-		t.skip(Border, "no element but the identity acts without resampling")
-		return nil
+// Result is what the check came to.
+type Result struct {
+	stress.Result
+	// Band is the width of the band of a map that holds the error, in pixels; 0 if there is none.
+	Band int
+}
+
+// run looks where on the output the error lies.
+func run(ctx context.Context, p *audit.Pass) (any, error) {
+	t, err := stress.New(p)
+	if err != nil {
+		return nil, err
 	}
-	if _, boxes := t.base[0].(*space.Boxes); boxes {
-		if o, ok := action.OptionsOf(t.p.Subject.Plan.In); ok && len(o.Window) == 2 {
-			return nil // the sweep of the window answers
+	if len(t.Exact) == 0 {
+		return nil, fmt.Errorf("%w: no element but the identity acts without resampling", audit.ErrNotApplicable)
+	}
+	base, err := t.Base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, boxes := base[0].(*space.Boxes); boxes {
+		if o, ok := action.OptionsOf(p.Subject.Plan.In); ok && len(o.Window) == 2 {
+			return ofWindow(t)
 		}
 	}
-	_, _, h, w, ok := grid(t.base[0])
+	_, _, h, w, ok := stress.Grid(base[0])
 	if !ok || h < 4 || w < 4 {
-		return t.askMargins(ctx)
+		return ofMargins(ctx, t)
 	}
-	p := t.p
 	G, in, out := p.Subject.Plan.Group, p.Subject.Plan.In, p.Subject.Plan.Out
 	if _, still := out.(action.Trivial); still {
-		t.skip(Border, "the output is a map that is declared not to move")
-		return nil
+		return nil, fmt.Errorf("%w: the output is a map that is declared not to move", audit.ErrNotApplicable)
 	}
 	sum, hits := make([]float64, h*w), make([]int, h*w)
 	by, n := make([]float64, min(h, w)), make([]int, min(h, w))
 	var largest float64
-	for _, j := range t.exact {
+	for _, j := range t.Exact {
 		e := p.Elements[j]
 		dist := Distances(outGroup(out, G), e.G, h, w)
 		var values []space.Value
-		for i, x := range t.raw {
+		for i, x := range t.Raw {
 			gx, err := in.Apply(e.G, x)
 			if err != nil {
-				return fmt.Errorf("sample %s at %s: %w", t.ids[i], e.Label, err)
+				return nil, fmt.Errorf("sample %s at %s: %w", t.IDs[i], e.Label, err)
 			}
 			values = append(values, gx)
 		}
-		y, err := t.predict(ctx, values)
+		y, err := t.Predict(ctx, values)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i := range y {
 			z, err := out.Apply(G.Inv(e.G), y[i])
 			if err != nil {
-				return fmt.Errorf("sample %s at %s: output: %w", t.ids[i], e.Label, err)
+				return nil, fmt.Errorf("sample %s at %s: output: %w", t.IDs[i], e.Label, err)
 			}
-			for k, d := range pixelError(z, t.base[i]) {
+			for k, d := range pixelError(z, base[i]) {
 				if dist[k] < 0 || math.IsNaN(d) || math.IsInf(d, 0) {
 					continue
 				}
-				d /= t.scale
+				d /= t.Scale
 				largest = max(largest, d)
 				sum[k], hits[k] = sum[k]+d, hits[k]+1
 				by[dist[k]], n[dist[k]] = by[dist[k]]+d, n[dist[k]]+1
@@ -226,8 +237,7 @@ func (t *tester) askBorder(ctx context.Context) error {
 			Y: audit.Scale{Name: "error", Log: true}, Limit: math.NaN(), Series: []audit.Series{curve},
 		},
 	})
-	t.concludeBorder(bandOf(by, n, t.floor), largest)
-	return nil
+	return conclude(t, bandOf(by, n, t.Floor), largest), nil
 }
 
 // outGroup is the group that moves an output.
@@ -238,27 +248,28 @@ func outGroup(out action.Action, otherwise group.Group) group.Group {
 	return otherwise
 }
 
-// concludeBorder says whether the error is a band. An error at the floor lies nowhere.
-func (t *tester) concludeBorder(b band, largest float64) {
-	p := t.p
-	q := Question{Name: Border, Answer: Measured, Error: largest, Limit: math.NaN()}
+// conclude says whether the error is a band. An error at the floor lies nowhere.
+func conclude(t *stress.Test, b band, largest float64) *Result {
+	p := t.Pass
+	r := &Result{Result: stress.Result{Answer: stress.Measured, Error: largest, Limit: math.NaN()}}
+	q := &r.Result
 	clue := audit.Clue{Name: audit.ClueEdgeBand, Strength: 0.9}
 	ev := []audit.Evidence{
 		audit.Number("width of the band", float64(b.width), "px"),
 		audit.Number("mean error inside the band", b.inside, ""), audit.Number("mean error elsewhere", b.outside, ""),
 	}
 	switch {
-	case !(largest > t.floor):
-		q.Answer, q.Text = Holds, "there is no error to place"
+	case !(largest > t.Floor):
+		q.Answer, q.Text = stress.Holds, "there is no error to place"
 		clue.Text, clue.Evidence = "no error at the border: it is at the floor everywhere", ev[2:]
 	case b.width > 0:
-		t.r.Band = b.width
-		q.Answer = Broken
+		r.Band = b.width
+		q.Answer = stress.Broken
 		q.Text = fmt.Sprintf("the error lies in a band of %d pixels along the border, %.2g there and %.2g elsewhere",
 			b.width, b.inside, b.outside)
 		clue.Holds, clue.Text, clue.Evidence = true, q.Text, ev
 		clue.Location = fmt.Sprintf("border, %d pixels", b.width)
-		if !(b.outside > t.floor) {
+		if !(b.outside > t.Floor) {
 			clue.Strength = 1
 		}
 		p.Measure(ev...)
@@ -267,24 +278,23 @@ func (t *tester) concludeBorder(b band, largest float64) {
 		clue.Text, clue.Evidence = q.Text, ev[2:]
 	}
 	p.Clue(clue)
-	t.answer(q)
+	q.Show(p)
+	return r
 }
 
-// askMargins asks the same of an output without places: is there an error when content is kept away from the border? It
+// ofMargins asks the same of an output without places: is there an error when content is kept away from the border? It
 // needs whole shifts among the elements, and moves the content itself so that none is lost.
-func (t *tester) askMargins(ctx context.Context) error {
-	h, w, ok := pictureSize(t.still[0])
-	if !ok || audit.Form(t.raw[0]) != audit.Form(t.still[0]) {
-		t.skip(Border, "neither input nor output is a map of the sample's size")
-		return nil
+func ofMargins(ctx context.Context, t *stress.Test) (any, error) {
+	p := t.Pass
+	h, w, ok := stress.PictureSize(t.Still[0])
+	if !ok || audit.Form(t.Raw[0]) != audit.Form(t.Still[0]) {
+		return nil, fmt.Errorf("%w: neither input nor output is a map of the sample's size", audit.ErrNotApplicable)
 	}
-	if !shifts(t.p) {
-		t.skip(Border, "the output has no places, and no element is a whole shift")
-		return nil
+	if !shifted(p) {
+		return nil, fmt.Errorf("%w: the output has no places, and no element is a whole shift", audit.ErrNotApplicable)
 	}
-	if !t.invariant() {
-		t.skip(Border, "the output has no places and is not declared invariant")
-		return nil
+	if !invariant(p) {
+		return nil, fmt.Errorf("%w: the output has no places and is not declared invariant", audit.ErrNotApplicable)
 	}
 	// A multiple of what networks usually stride, so that striding does not show.
 	step := 1
@@ -297,21 +307,20 @@ func (t *tester) askMargins(ctx context.Context) error {
 		margins = append(margins, m)
 	}
 	if len(margins) < 3 {
-		t.skip(Border, "the picture is too small to keep content away from its border")
-		return nil
+		return nil, fmt.Errorf("%w: the picture is too small to keep content away from its border", audit.ErrUntested)
 	}
 	series := audit.Series{Name: "error"}
 	width, first, last := 0, 0.0, 0.0
 	for _, m := range margins {
 		var most float64
-		for _, v := range t.still {
-			img := framed(v, m+step)
-			y, err := t.predict(ctx, []space.Value{img, rolledAll(img, step, 0), rolledAll(img, 0, step)})
+		for _, v := range t.Still {
+			img := stress.Framed(v, m+step)
+			y, err := t.Predict(ctx, []space.Value{img, stress.Rolled(img, step, 0), stress.Rolled(img, 0, step)})
 			if err != nil {
-				return err
+				return nil, err
 			}
 			for _, z := range y[1:] {
-				if e := t.apart(z, y[0]); !(e <= most) {
+				if e := t.Apart(z, y[0]); !(e <= most) {
 					most = e
 				}
 			}
@@ -324,7 +333,7 @@ func (t *tester) askMargins(ctx context.Context) error {
 			width = m
 		}
 	}
-	t.p.Show(audit.Exhibit{
+	p.Show(audit.Exhibit{
 		Name:  "error-by-margin",
 		Title: fmt.Sprintf("Error of a shift by %d pixels over the distance of the content from the border", step),
 		Note:  "How near the content comes to the border; what would come nearer is blanked.",
@@ -337,18 +346,17 @@ func (t *tester) askMargins(ctx context.Context) error {
 	if last <= first/bandRatio {
 		b.width = width
 	}
-	t.concludeBorder(b, first)
-	return nil
+	return conclude(t, b, first), nil
 }
 
 // invariant reports whether the output is claimed not to move.
-func (t *tester) invariant() bool {
-	_, ok := t.p.Subject.Plan.Out.(action.Trivial)
+func invariant(p *audit.Pass) bool {
+	_, ok := p.Subject.Plan.Out.(action.Trivial)
 	return ok
 }
 
-// shifts reports whether some exact element is a whole shift and nothing else.
-func shifts(p *audit.Pass) bool {
+// shifted reports whether some exact element is a whole shift and nothing else.
+func shifted(p *audit.Pass) bool {
 	planar, ok := p.Subject.Plan.Group.(group.Planar)
 	if !ok {
 		return false
@@ -361,64 +369,52 @@ func shifts(p *audit.Pass) bool {
 	return false
 }
 
-// pictures changes the picture that an input is, or every frame of it; nil for other values.
-func pictures(v space.Value, f func(x *space.Image) *space.Image) space.Value {
-	switch v := v.(type) {
-	case *space.Image:
-		return f(v)
-	case *space.Frames:
-		o := &space.Frames{}
-		for _, m := range v.Images {
-			o.Images = append(o.Images, f(m))
-		}
-		return o
+// ofWindow answers for boxes from the sweep, at the shifts that keep the answer best: there the
+// grid of the model plays no part.
+func ofWindow(t *stress.Test) (any, error) {
+	moved, ok := audit.ResultIf[*shifts.Result](t.Pass, shifts.Check)
+	if !ok {
+		return nil, fmt.Errorf("%w: the check shifts, which moves the window, gave no answer", audit.ErrUntested)
 	}
-	return nil
-}
-
-// pictureSize is that of a picture, or of the first of several frames.
-func pictureSize(v space.Value) (h, w int, ok bool) {
-	switch v := v.(type) {
-	case *space.Image:
-		return v.H, v.W, true
-	case *space.Frames:
-		if len(v.Images) > 0 {
-			return v.Images[0].H, v.Images[0].W, true
+	var by []float64
+	var n []int
+	for a, edges := range moved.Edges {
+		k := moved.Period[a]
+		if k == 0 {
+			continue // every shift changes boxes, wherever they are
 		}
-	}
-	return 0, 0, false
-}
-
-// framed is a picture, or each frame, with everything within m pixels of the border blanked.
-func framed(v space.Value, m int) space.Value {
-	return pictures(v, func(x *space.Image) *space.Image {
-		y := space.NewImage(x.C, x.H, x.W)
-		for k := range x.C {
-			from, to := x.Plane(k), y.Plane(k)
-			for r := m; r < x.H-m; r++ {
-				copy(to[r*x.W+m:(r+1)*x.W-m], from[r*x.W+m:(r+1)*x.W-m])
+		for s := k - 1; s < len(edges.Sum); s += k {
+			for d := range edges.Sum[s] {
+				if d >= len(by) {
+					by, n = append(by, 0), append(n, 0)
+				}
+				by[d], n[d] = by[d]+edges.Sum[s][d], n[d]+edges.N[s][d]
 			}
 		}
-		return y
+	}
+	curve := audit.Series{Name: "mean error"}
+	var largest float64
+	last := -1
+	for d := range by {
+		if n[d] == 0 {
+			continue
+		}
+		last = d
+		e := by[d] / float64(n[d])
+		largest = max(largest, e)
+		curve.X, curve.Y = append(curve.X, float64(d)), append(curve.Y, e)
+	}
+	if len(curve.X) < 3 {
+		return nil, fmt.Errorf("%w: too few boxes at too few distances from the edges of the window", audit.ErrUntested)
+	}
+	t.Pass.Show(audit.Exhibit{
+		Name: "error-by-distance", Title: "Change of matched boxes over their distance from the edges of the window",
+		Note: "1 - IoU·(smaller score)/(larger score), mean over pairs of places of the window apart by multiples of " +
+			"the period.",
+		Curve: &audit.Curve{
+			X: audit.Scale{Name: "distance from an edge", Unit: "px"}, Y: audit.Scale{Name: "change"},
+			Limit: math.NaN(), Series: []audit.Series{curve},
+		},
 	})
-}
-
-// rolledAll is a picture, or each frame, moved down and to the right, around the border.
-func rolledAll(v space.Value, down, right int) space.Value {
-	return pictures(v, func(x *space.Image) *space.Image { return rolled(x, down, right) })
-}
-
-// rolled is a picture moved down and to the right, around the border.
-func rolled(x *space.Image, down, right int) *space.Image {
-	y := space.NewImage(x.C, x.H, x.W)
-	for k := range x.C {
-		from, to := x.Plane(k), y.Plane(k)
-		for r := range x.H {
-			rr := ((r+down)%x.H + x.H) % x.H
-			for c := range x.W {
-				to[rr*x.W+((c+right)%x.W+x.W)%x.W] = from[r*x.W+c]
-			}
-		}
-	}
-	return y
+	return conclude(t, bandOf(by[:last+1], n[:last+1], t.Floor), largest), nil
 }

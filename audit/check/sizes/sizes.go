@@ -1,4 +1,5 @@
-package stress
+// Package sizes is the check of pictures of other sizes.
+package sizes
 
 import (
 	"context"
@@ -9,42 +10,71 @@ import (
 	"strings"
 
 	"nero/audit"
+	"nero/audit/kit/stress"
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
 
-// askSizes measures the exact elements at pictures of other sizes.
-func (t *tester) askSizes(ctx context.Context) error {
-	p := t.p
-	ph, pw, ok := pictureSize(t.raw[0])
+// Check is the sizes check. Its result is a [*Result].
+var Check = &audit.Check{
+	Name: "sizes",
+	Doc: `Sizes asks whether exact elements hold at pictures of other sizes.
+
+Pictures larger and smaller, odd and even, are cropped or framed with zeros about their centre, where the model takes them.`,
+	Family: stress.Family,
+	Params: []audit.Param{
+		stress.Samples, stress.Elements,
+		{Name: "sizes", Doc: "How many larger and how many smaller sizes are tried.", Default: 4, Min: 0, Max: 64},
+	},
+	Requires: stress.Requires(),
+	Optional: true,
+	Run:      run,
+	Work: stress.Work(func(p *audit.Pass) int {
+		if p.Subject.Interior == nil {
+			return 0
+		}
+		return 2 * int(p.Param("sizes")) * (1 + int(p.Param("elements")))
+	}),
+}
+
+// Result is what the check came to.
+type Result struct {
+	stress.Result
+	// Sizes are the heights that were tried, and whether the exact elements hold there.
+	Sizes map[int]bool
+}
+
+// run measures the exact elements at pictures of other sizes.
+func run(ctx context.Context, p *audit.Pass) (any, error) {
+	t, err := stress.New(p)
+	if err != nil {
+		return nil, err
+	}
+	ph, pw, ok := stress.PictureSize(t.Raw[0])
 	n := int(p.Param("sizes"))
 	switch {
 	case !ok:
-		t.skip(Sizes, "the input is no picture")
-		return nil
-	case n == 0 || len(t.exact) == 0:
-		t.skip(Sizes, "there is no other size to try, or no exact element")
-		return nil
+		return nil, fmt.Errorf("%w: the input is no picture", audit.ErrNotApplicable)
+	case n == 0 || len(t.Exact) == 0:
+		return nil, fmt.Errorf("%w: there is no other size to try, or no exact element", audit.ErrNotApplicable)
 	case p.Subject.Interior == nil:
-		t.skip(Sizes, "the model is not at hand as a graph, so it is not known whether it takes other sizes")
-		return nil
+		return nil, fmt.Errorf("%w: the model is not at hand as a graph, so it is not known whether it takes other sizes", audit.ErrUntested)
 	case !free(p):
-		t.skip(Sizes, "the graph fixes the size of its input")
-		return nil
+		return nil, fmt.Errorf("%w: the graph fixes the size of its input", audit.ErrNotApplicable)
 	}
 	opt, ok := action.OptionsOf(p.Subject.Plan.In)
 	if !ok || opt.Window != nil {
-		t.skip(Sizes, "the input action cannot be made for another size")
-		return nil
+		return nil, fmt.Errorf("%w: the input action cannot be made for another size", audit.ErrNotApplicable)
 	}
+	r := &Result{Sizes: map[int]bool{}}
 	table := &audit.Table{Columns: []audit.Column{
 		{Name: "size", Unit: "px"},
 		{Name: "error", Doc: "largest at exact elements, relative to the scale of the outputs at that size"},
 		{Name: "answer"},
 	}}
 	series := audit.Series{Name: "error", Marks: true}
-	limit := max(p.Policy.Threshold, t.floor)
+	limit := max(p.Policy.Threshold, t.Floor)
 	var good, bad []string
 	var reason string
 	most := 0.0
@@ -53,23 +83,23 @@ func (t *tester) askSizes(ctx context.Context) error {
 		if h < 4 || w < 4 {
 			continue
 		}
-		e, err := t.atSize(ctx, opt, h, w)
+		e, err := atSize(ctx, t, opt, h, w)
 		name := strconv.Itoa(h)
 		if h != w {
 			name = fmt.Sprintf("%d×%d", h, w)
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 		if err != nil {
 			reason = err.Error()
 			table.Rows = append(table.Rows,
-				[]audit.Cell{audit.Word(name), audit.Num(math.NaN()), audit.Word(Untested + ": " + reason)})
+				[]audit.Cell{audit.Word(name), audit.Num(math.NaN()), audit.Word("not tested: " + reason)})
 			continue
 		}
-		a := held(e, limit)
-		t.r.Sizes[h] = a == Holds
-		if a == Holds {
+		a := stress.Held(e, limit)
+		r.Sizes[h] = a == stress.Holds
+		if a == stress.Holds {
 			good = append(good, name)
 		} else {
 			bad = append(bad, name)
@@ -77,12 +107,11 @@ func (t *tester) askSizes(ctx context.Context) error {
 		if e > most {
 			most = e
 		}
-		table.Rows = append(table.Rows, []audit.Cell{audit.Word(name), audit.Num(e), audit.Word(a)})
+		table.Rows = append(table.Rows, []audit.Cell{audit.Word(name), audit.Num(e), audit.Word(string(a))})
 		series.X, series.Y = append(series.X, float64(h)), append(series.Y, e)
 	}
 	if len(series.X) == 0 {
-		t.skip(Sizes, "the model takes no other size: "+reason)
-		return nil
+		return nil, fmt.Errorf("%w: the model takes no other size: %s", audit.ErrUntested, reason)
 	}
 	p.Show(audit.Exhibit{
 		Name: "sizes", Title: "Exact elements at other sizes of the picture",
@@ -95,10 +124,11 @@ func (t *tester) askSizes(ctx context.Context) error {
 			Limit: limit, Series: []audit.Series{series},
 		},
 	})
-	q := Question{Name: Sizes, Answer: Measured, Error: most, Limit: limit}
+	r.Result = stress.Result{Answer: stress.Measured, Error: most, Limit: limit}
+	q := &r.Result
 	switch {
 	case len(bad) == 0:
-		q.Answer, q.Text = Holds, "exact elements hold at every size tried: "+strings.Join(good, ", ")
+		q.Answer, q.Text = stress.Holds, "exact elements hold at every size tried: "+strings.Join(good, ", ")
 	case len(good) == 0:
 		q.Text = "exact elements hold at no size tried: " + strings.Join(bad, ", ")
 	default:
@@ -114,8 +144,8 @@ func (t *tester) askSizes(ctx context.Context) error {
 			},
 		})
 	}
-	t.answer(q)
-	return nil
+	q.Show(p)
+	return r, nil
 }
 
 // free reports whether two axes of the model's input have no fixed length, beside the first, which counts samples.
@@ -135,8 +165,8 @@ func free(p *audit.Pass) bool {
 }
 
 // atSize is the largest error over samples and exact elements at h×w pixels.
-func (t *tester) atSize(ctx context.Context, o action.Options, h, w int) (float64, error) {
-	p := t.p
+func atSize(ctx context.Context, t *stress.Test, o action.Options, h, w int) (float64, error) {
+	p := t.Pass
 	var G group.Planar
 	var err error
 	plan := p.Subject.Plan
@@ -154,11 +184,11 @@ func (t *tester) atSize(ctx context.Context, o action.Options, h, w int) (float6
 			return 0, fmt.Errorf("%s does not act on the plane", g.Name())
 		}
 	}
-	in, err := inAt(t.raw[0], G, h, w, o)
+	in, err := inAt(t.Raw[0], G, h, w, o)
 	if err != nil {
 		return 0, err
 	}
-	out, err := t.outAt(G)
+	out, err := outAt(t, G)
 	if err != nil {
 		return 0, err
 	}
@@ -166,18 +196,18 @@ func (t *tester) atSize(ctx context.Context, o action.Options, h, w int) (float6
 	most := math.NaN()
 	type pending struct{ y, z space.Value }
 	var all []pending
-	for i := range t.raw {
-		v := pictures(t.raw[i], func(x *space.Image) *space.Image { return resized(x, h, w) })
+	for i := range t.Raw {
+		v := stress.Pictures(t.Raw[i], func(x *space.Image) *space.Image { return resized(x, h, w) })
 		if v == nil {
 			continue
 		}
 		values, at := []space.Value{v}, []group.Element{}
-		for _, j := range t.exact {
+		for _, j := range t.Exact {
 			g := p.Elements[j].G
 			if !action.Exact(in, g) {
 				continue
 			}
-			if gone, err := loses(in, g, v); err != nil || gone {
+			if gone, err := stress.Loses(in, g, v); err != nil || gone {
 				if err != nil {
 					return 0, err
 				}
@@ -189,7 +219,7 @@ func (t *tester) atSize(ctx context.Context, o action.Options, h, w int) (float6
 			}
 			values, at = append(values, gv), append(at, g)
 		}
-		y, err := t.predict(ctx, values)
+		y, err := t.Predict(ctx, values)
 		if err != nil {
 			return 0, err
 		}
@@ -221,8 +251,8 @@ func (t *tester) atSize(ctx context.Context, o action.Options, h, w int) (float6
 }
 
 // outAt is the output action for maps of any size.
-func (t *tester) outAt(G group.Planar) (action.Action, error) {
-	out := t.p.Subject.Plan.Out
+func outAt(t *stress.Test, G group.Planar) (action.Action, error) {
+	out := t.Pass.Subject.Plan.Out
 	o, ok := action.OptionsOf(out)
 	if !ok {
 		return out, nil // without a grid, size means nothing

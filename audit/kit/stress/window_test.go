@@ -8,7 +8,12 @@ import (
 
 	"nero/audit"
 	"nero/audit/audittest"
-	"nero/audit/check/stress"
+	"nero/audit/check/border"
+	"nero/audit/check/company"
+	"nero/audit/check/extremes"
+	"nero/audit/check/laws"
+	"nero/audit/check/shifts"
+	"nero/audit/kit/stress"
 	"nero/data/space"
 	"nero/symmetry/action"
 	"nero/symmetry/group"
@@ -39,7 +44,7 @@ func TestWindowSweep(t *testing.T) {
 		name           string
 		stride, padded int
 		period         int
-		border         string
+		answer         stress.Answer
 		band           bool
 	}{
 		{"clean", 1, 0, 1, stress.Holds, false},
@@ -48,23 +53,18 @@ func TestWindowSweep(t *testing.T) {
 		{"padding", 1, 12, 1, stress.Broken, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, x := look(t, windowed(t, c.name, audittest.Detector(c.stride, c.padded)))
+			subject := windowed(t, c.name, audittest.Detector(c.stride, c.padded))
+			r, of := look[*shifts.Result](t, subject, shifts.Check)
 			if r.Period != [2]int{c.period, c.period} {
-				q, _ := r.Of(stress.Shifts)
-				t.Errorf("the period is %v, want %d: %s", r.Period, c.period, q.Text)
+				t.Errorf("the period is %v, want %d: %s", r.Period, c.period, r.Text)
 			}
-			answered(t, r, stress.Border, c.border)
-			if (r.Band > 0) != c.band || r.Band > 16 {
-				t.Errorf("the band is %d px wide, want one: %v, of at most 16", r.Band, c.band)
+			holds(t, of, audit.ClueStridePattern, c.stride > 1)
+			b, of := look[*border.Result](t, subject, border.Check)
+			answered(t, of, &b.Result, c.answer)
+			if (b.Band > 0) != c.band || b.Band > 16 {
+				t.Errorf("the band is %d px wide, want one: %v, of at most 16", b.Band, c.band)
 			}
-			for _, clue := range x.Clues {
-				if clue.Name == audit.ClueStridePattern && clue.Holds != (c.stride > 1) {
-					t.Errorf("stride pattern: %v: %s", clue.Holds, clue.Text)
-				}
-				if clue.Name == audit.ClueEdgeBand && clue.Holds != c.band {
-					t.Errorf("edge band: %v: %s", clue.Holds, clue.Text)
-				}
-			}
+			holds(t, of, audit.ClueEdgeBand, c.band)
 		})
 	}
 }
@@ -84,7 +84,7 @@ func TestDips(t *testing.T) {
 		return e
 	}
 	for _, k := range []int{2, 3, 8, 16, 32} {
-		if got, on, off := stress.Dips(curve(k, 0.02, 0.1), 1e-6); got != k || !(on < off/3) {
+		if got, on, off := shifts.Dips(curve(k, 0.02, 0.1), 1e-6); got != k || !(on < off/3) {
 			t.Errorf("period %d: got %d, %.3g at its multiples and %.3g elsewhere", k, got, on, off)
 		}
 	}
@@ -100,16 +100,16 @@ func TestDips(t *testing.T) {
 			nested[i] = 0.08
 		}
 	}
-	if got, _, _ := stress.Dips(nested, 1e-6); got != 16 {
+	if got, _, _ := shifts.Dips(nested, 1e-6); got != 16 {
 		t.Errorf("nested strides: got %d, want 16", got)
 	}
-	if got, _, _ := stress.Dips(curve(0, 0, 0.1), 1e-6); got != 0 {
+	if got, _, _ := shifts.Dips(curve(0, 0, 0.1), 1e-6); got != 0 {
 		t.Errorf("no period: got %d", got)
 	}
-	if got, _, _ := stress.Dips(make([]float64, 64), 1e-6); got != 1 {
+	if got, _, _ := shifts.Dips(make([]float64, 64), 1e-6); got != 1 {
 		t.Errorf("no error: got %d, want 1", got)
 	}
-	if got, on, _ := stress.Dips(slices.Repeat([]float64{math.NaN()}, 64), 1e-6); got != 0 || !math.IsNaN(on) {
+	if got, on, _ := shifts.Dips(slices.Repeat([]float64{math.NaN()}, 64), 1e-6); got != 0 || !math.IsNaN(on) {
 		t.Errorf("nothing known: got %d", got)
 	}
 }
@@ -141,21 +141,27 @@ func flow(tb testing.TB, name, of string, broken audittest.FlowBreak) *audit.Sub
 
 // Every question that a picture is asked is asked of frames and fields too.
 func TestFlowQuestions(t *testing.T) {
-	r, _ := look(t, flow(t, "clean flow", "D4 x Time", audittest.FlowClean))
-	for _, name := range []string{stress.Laws, stress.Company, stress.Border, stress.Extremes} {
-		answered(t, r, name, stress.Holds)
+	clean := flow(t, "clean flow", "D4 x Time", audittest.FlowClean)
+	for _, c := range []*audit.Check{laws.Check, company.Check, extremes.Check} {
+		r, of := asked(t, clean, c)
+		answered(t, of, r, stress.Holds)
 	}
-	if r.Period != [2]int{1, 1} {
+	b, of := look[*border.Result](t, clean, border.Check)
+	answered(t, of, &b.Result, stress.Holds)
+	if r, _ := look[*shifts.Result](t, clean, shifts.Check); r.Period != [2]int{1, 1} {
 		t.Errorf("a model without strides has the period %v", r.Period)
 	}
-	if r, _ = look(t, flow(t, "lopsided flow", "D4 x Time", audittest.FlowLopsided)); r.Band != 0 {
-		t.Errorf("an error everywhere is a band of %d px", r.Band)
-	}
-	roll := "Roll(32,32)"
-	if r, _ = look(t, flow(t, "rolled flow", roll, audittest.FlowClean)); r.Band != 0 {
-		t.Errorf("joined borders: a band of %d px", r.Band)
-	}
-	if r, _ = look(t, flow(t, "zero padding", roll, audittest.FlowZeroed)); r.Band != 1 {
-		t.Errorf("zero padding: a band of %d px, want 1", r.Band)
+	for _, c := range []struct {
+		name, group string
+		broken      audittest.FlowBreak
+		band        int
+	}{
+		{"lopsided flow", "D4 x Time", audittest.FlowLopsided, 0},
+		{"rolled flow", "Roll(32,32)", audittest.FlowClean, 0},
+		{"zero padding", "Roll(32,32)", audittest.FlowZeroed, 1},
+	} {
+		if b, _ := look[*border.Result](t, flow(t, c.name, c.group, c.broken), border.Check); b.Band != c.band {
+			t.Errorf("%s: a band of %d px, want %d", c.name, b.Band, c.band)
+		}
 	}
 }
