@@ -225,6 +225,8 @@ type jPolicy struct {
 
 type jCheck struct {
 	Check string `json:"check"`
+	// under which several checks are chosen together
+	Family  string `json:"family,omitempty"`
 	Summary string `json:"summary"`
 	Status  string `json:"status" jsonschema:"enum=tested,enum=not tested,enum=not applicable"`
 	Reason  string `json:"reason,omitempty"`
@@ -434,7 +436,7 @@ func model(r *Report) jModel {
 	}
 	for _, c := range r.Results {
 		j := jCheck{
-			Check: c.Check.Name, Summary: c.Check.Summary(), Status: string(c.Status), Reason: c.Reason,
+			Check: c.Check.Name, Family: c.Check.Family, Summary: c.Check.Summary(), Status: string(c.Status), Reason: c.Reason,
 			Required: r.Policy.requires(c.Check, r.Results), Verdict: string(c.Verdict),
 			Measures: evidences(c.Measures), Sets: []jSet{}, Findings: []jFinding{}, Exhibits: []jExhibit{},
 			Clues: clues(c.Clues),

@@ -428,3 +428,17 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A check of an old audit that is a family now is still the same question.
+func TestFamilies(t *testing.T) {
+	before, after := model("m", spread(0.5)...), model("m", spread(0.5)...)
+	before.Findings = []baseline.Finding{finding("stress", audit.BatchDependent, audit.High, 1, 0.1)}
+	f := finding("company", audit.BatchDependent, audit.High, 1, 0.1)
+	f.Family = "stress"
+	after.Findings = []baseline.Finding{f}
+	before.Tested["stress"], after.Tested["stress"] = true, true
+	c := compare(t, before, after, 0)
+	if len(c.Findings) != 1 || c.Findings[0].Status != baseline.Unchanged || c.Regressed() {
+		t.Errorf("%+v, %+v", c.Findings, c.Regressions)
+	}
+}

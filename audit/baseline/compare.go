@@ -249,7 +249,7 @@ func (c *Comparison) findings(before, after *Model) {
 		check, set, category string
 	}
 	left := map[key][]Finding{}
-	of := func(f Finding) key { return key{f.Check, f.Set, f.Category.Name} }
+	of := func(f Finding) key { return key{f.question(), f.Set, f.Category.Name} }
 	for _, f := range after.Findings {
 		left[of(f)] = append(left[of(f)], f)
 	}
@@ -264,7 +264,7 @@ func (c *Comparison) findings(before, after *Model) {
 			x.Status = c.became(f, now[0])
 		} else {
 			x.Status = Fixed
-			if !after.Tested[f.Check] {
+			if !after.Tested[f.question()] {
 				x.Status = NotAsked
 			}
 		}

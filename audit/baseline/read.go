@@ -7,6 +7,7 @@ package baseline
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -41,7 +42,7 @@ type Model struct {
 	About, Basis          []audit.About
 	Sets                  []*Set
 	Findings              []Finding
-	// checks by name, and whether they were tested
+	// checks by name, those of a family by its name, and whether one was tested
 	Tested   map[string]bool
 	Measures []audit.Evidence
 }
@@ -62,9 +63,15 @@ type Set struct {
 // Finding is one finding with its severity.
 type Finding struct {
 	Check, ID string
-	Severity  audit.Severity
+	// of the check; "" where it stands alone
+	Family   string
+	Severity audit.Severity
 	audit.Finding
 }
+
+// question is what findings are matched by: the family of the check, or its name. What is a family now was one check in
+// older audits.
+func (f Finding) question() string { return cmp.Or(f.Family, f.Check) }
 
 type value struct{ x float64 }
 
@@ -127,6 +134,7 @@ type document struct {
 		} `json:"policy"`
 		Checks []struct {
 			Check    string     `json:"check"`
+			Family   string     `json:"family"`
 			Status   string     `json:"status"`
 			Measures []evidence `json:"measures"`
 			Sets     []struct {
@@ -199,7 +207,8 @@ func Read(name string, b []byte) (*File, error) {
 		}
 		f.Models = append(f.Models, one)
 		for _, c := range m.Checks {
-			one.Tested[c.Check] = c.Status == string(audit.Tested)
+			family := cmp.Or(c.Family, c.Check)
+			one.Tested[family] = one.Tested[family] || c.Status == string(audit.Tested)
 			for _, e := range c.Measures {
 				one.Measures = append(one.Measures, e.of())
 			}
@@ -225,7 +234,7 @@ func Read(name string, b []byte) (*File, error) {
 				one.Sets = append(one.Sets, set)
 			}
 			for _, x := range c.Findings {
-				fi := Finding{Check: c.Check, ID: x.ID, Severity: audit.Severity(x.Severity)}
+				fi := Finding{Check: c.Check, Family: c.Family, ID: x.ID, Severity: audit.Severity(x.Severity)}
 				fi.Category, fi.Set, fi.Message, fi.Location, fi.Worst = audit.CategoryNamed(x.Category), x.Set, x.Message,
 					x.Location, audit.Nowhere
 				for _, e := range x.Evidence {

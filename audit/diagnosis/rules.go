@@ -567,7 +567,7 @@ func Rules() []Rule {
 			Needs:  []audit.ClueName{audit.ClueExtreme},
 			Weigh:  []Weight{{audit.ClueExtreme, some, -some}},
 			Fix:    "normalise the inputs, or guard the range",
-			Verify: "the check stress passes",
+			Verify: "the check extremes passes",
 		},
 	}
 }
