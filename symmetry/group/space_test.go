@@ -483,3 +483,26 @@ func BenchmarkSlices(b *testing.B) {
 		}
 	}
 }
+
+// Sums of angles about one axis that pass a half turn by less than makes another rotation stay in the chart.
+func TestHalfTurnsStayInTheChart(t *testing.T) {
+	for _, name := range []string{"SO(3)", "O(3)", "SE(3)", "E(3)", "GL+(3)", "Lorentz", "Affine(3)"} {
+		g, err := group.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for axis := range 3 {
+			for _, more := range []float64{1.1641532182693481e-10, 1e-10, 3e-14, 1e-12, -1e-10, -1e-12, 2e-10, 1e-9} {
+				a, b := g.Identity(), g.Identity()
+				a[axis], b[axis] = 180, more
+				c := g.Mul(a, b)
+				if !(math.Abs(c[axis]) <= 180) {
+					t.Errorf("%s: %v after %v is %v, beyond 180 degrees", name, a, b, c)
+				}
+				if d := g.Mul(g.Identity(), c); !slices.Equal(d, c) {
+					t.Errorf("%s: the canonical form of %v is %v", name, c, d)
+				}
+			}
+		}
+	}
+}

@@ -146,6 +146,9 @@ func elements(g group.Group) *rapid.Generator[group.Element] {
 	st := group.Steps(g)
 	ball := vectors(g) // the box of coordinates is larger than the chart
 	return rapid.Custom(func(r *rapid.T) group.Element {
+		if ball && rapid.IntRange(0, 3).Draw(r, "near an end") == 0 {
+			return g.Mul(g.Identity(), nearEnd(r, g))
+		}
 		if ball && rapid.Bool().Draw(r, "about one axis") {
 			e := g.Identity()
 			k := rapid.IntRange(0, len(e)-1).Draw(r, "axis")
@@ -174,7 +177,10 @@ func elements(g group.Group) *rapid.Generator[group.Element] {
 					continue
 				}
 			}
-			if step > 0 {
+			if step == 0 && rapid.IntRange(0, 7).Draw(r, "near") == 0 {
+				e[i] = rapid.SampledFrom([]float64{lo, hi, g.Identity()[i]}).Draw(r, a.Name) + little(r)
+				e[i] = math.Min(math.Max(e[i], lo), hi)
+			} else if step > 0 {
 				e[i] = step * float64(rapid.IntRange(int(math.Ceil(lo/step-1e-9)),
 					int(math.Floor(hi/step+1e-9))).Draw(r, a.Name))
 			} else {
@@ -193,6 +199,53 @@ func elements(g group.Group) *rapid.Generator[group.Element] {
 		}
 		return e
 	})
+}
+
+// little is a small number of either sign: rounding, and what looks like it.
+func little(r *rapid.T) float64 {
+	x := rapid.Float64Range(1, 10).Draw(r, "digits") * math.Pow10(-rapid.IntRange(6, 14).Draw(r, "places"))
+	if rapid.Bool().Draw(r, "negative") {
+		return -x
+	}
+	return x
+}
+
+// nearEnd is an element whose rotation vector is about as long as the chart allows, or nearly 0, about an axis of
+// coordinates or nearly so: where a vector has a choice of sign, two canonical forms may meet, and sums leave the ball.
+func nearEnd(r *rapid.T, g group.Group) group.Element {
+	chart, window := g.Chart(), group.Window(g)
+	e := g.Identity()
+	var axis [3]float64
+	axis[rapid.IntRange(0, 2).Draw(r, "axis")] = rapid.SampledFrom([]float64{1, -1}).Draw(r, "sign")
+	for i := range axis {
+		switch rapid.IntRange(0, 5).Draw(r, "tilt") {
+		case 0:
+			axis[i] += little(r)
+		case 1:
+			axis[i] += rapid.SampledFrom([]float64{-1, 1}).Draw(r, "diagonal")
+		}
+	}
+	size := math.Sqrt(axis[0]*axis[0] + axis[1]*axis[1] + axis[2]*axis[2])
+	if size == 0 {
+		axis[0], size = 1, 1
+	}
+	angle := little(r)
+	k := 0
+	for i, a := range chart {
+		switch {
+		case a.Kind == group.KindVector:
+			if k == 0 && rapid.Bool().Draw(r, "long") {
+				angle += a.Max
+			}
+			e[i] = angle * (axis[k] / size)
+			k++
+		case a.Switch():
+			e[i] = float64(rapid.IntRange(0, 1).Draw(r, a.Name))
+		default:
+			e[i] = rapid.Float64Range(window[i][0], window[i][1]).Draw(r, a.Name)
+		}
+	}
+	return e
 }
 
 // vectors reports whether the chart has a rotation vector.
@@ -519,6 +572,12 @@ func fine(a group.Element) bool {
 		if k := v * 4; v != 0 &&
 			(math.Abs(v) < 1e-6 || math.Abs(k-math.Round(k)) > 0 && math.Abs(k-math.Round(k)) < 1e-6) {
 			return true
+		}
+		// The components of diagonal axes; a few last bits are rounding, and the map still exact.
+		for _, round := range []float64{90 / math.Sqrt2, 180 / math.Sqrt2, 120 / math.Sqrt(3)} {
+			if d := math.Abs(math.Abs(v) - round); d > 1e-12 && d < 1e-6 {
+				return true
+			}
 		}
 	}
 	return false
