@@ -44,7 +44,7 @@ func Open(t TB, f Files) *audit.Subject {
 	fail(err)
 	ds, err := dataset.Open(f.Data)
 	fail(err)
-	spec := dataset.SpaceOf(ds)
+	spec := ds.Info().Space
 	if x, ok := f.Types[spec.Name]; ok {
 		spec.Type = x
 	}

@@ -134,14 +134,17 @@ func (d *arrays) IDs() []string {
 // Files are the image file and the label file.
 func (d *arrays) Files() []string { return slices.Clone(d.files) }
 
-// Shape is that of every sample.
-func (d *arrays) Shape() (c, h, w int) { return d.c, d.h, d.w }
-
-// ClassNames are the names of the classes, if labels came as words.
-func (d *arrays) ClassNames() []string { return slices.Clone(d.names) }
-
-// Notes say what was guessed.
-func (d *arrays) Notes() []string { return slices.Clone(d.notes) }
+// Info has the range of the array's elements.
+func (d *arrays) Info() Info {
+	i := Info{Space: imageSpec(d.c, d.h, d.w), Classes: slices.Clone(d.names), Notes: slices.Clone(d.notes)}
+	switch d.images.dtype { //nolint:exhaustive // the other types have no full intensity
+	case tensor.Uint8:
+		i.Max = 255
+	case tensor.Uint16:
+		i.Max = 65535
+	}
+	return i
+}
 
 // Sample converts the elements of one image.
 func (d *arrays) Sample(i int) (Sample, error) {

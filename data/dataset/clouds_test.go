@@ -131,7 +131,7 @@ func TestCloudArrays(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(ds.IDs(), []string{"ä/chair", "bed"}) || !slices.Equal(ds.Labels(), []int{1, 0}) ||
-		!slices.Equal(ds.(Classed).ClassNames(), []string{"bed", "chair"}) { //nolint:errcheck // every data set has it
+		!slices.Equal(ds.Info().Classes, []string{"bed", "chair"}) {
 		t.Errorf("%q, %v", ds.IDs(), ds.Labels())
 	}
 	notes := notesOf(t, ds)
@@ -183,7 +183,7 @@ func TestCloudArrays(t *testing.T) {
 		if got := rowsOf(t, sampleOf(t, ds, 0).Value); !slices.Equal(got.Val, want) {
 			t.Errorf("%+v: %v, want %v", c, got.Val, want)
 		}
-		if n := SpaceOf(ds).Shape[0]; n != len(want)/3 {
+		if n := ds.Info().Space.Shape[0]; n != len(want)/3 {
 			t.Errorf("%+v: announces %d points", c, n)
 		}
 	}
@@ -200,9 +200,8 @@ func TestCloudArrays(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	v, err := Subset(ds, []int{1})
-	if err != nil || !sameSpec(SpaceOf(v), SpaceOf(ds)) || !sameSpec(v.Space(), ds.(Described).Space()) ||
-		v.TargetSpace().Kind != "" { //nolint:errcheck // clouds are described
-		t.Errorf("the view is %+v, %v", SpaceOf(v), err)
+	if err != nil || !sameSpec(v.Info().Space, ds.Info().Space) || v.Info().Target.Kind != "" {
+		t.Errorf("the view is %+v, %v", v.Info().Space, err)
 	}
 }
 
@@ -234,7 +233,7 @@ func TestCloudNormals(t *testing.T) {
 			!slices.Equal(q.Val, []float64{0, -1, 0, 0, 0, 1}) {
 			t.Errorf("%s: points %v, normals %v", name, p.Val, q.Val)
 		}
-		if f := SpaceOf(ds).Fields; len(f) != 2 || f[1].Type != space.TypeVectors {
+		if f := ds.Info().Space.Fields; len(f) != 2 || f[1].Type != space.TypeVectors {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -294,9 +293,9 @@ func TestCloudFolder(t *testing.T) {
 		t.Error("the points of a file depend on the other files, or not on its name")
 	}
 	spec.Cloud.Points = 0
-	if ds, err = Open(spec); err != nil || SpaceOf(ds).Shape[0] != 1024 ||
+	if ds, err = Open(spec); err != nil || ds.Info().Space.Shape[0] != 1024 ||
 		rowsOf(t, sampleOf(t, ds, 0).Value).N != 1024 {
-		t.Errorf("%+v, %v", SpaceOf(ds), err)
+		t.Errorf("%+v, %v", ds.Info().Space, err)
 	}
 }
 

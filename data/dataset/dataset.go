@@ -19,12 +19,6 @@ type Sample struct {
 	Target space.Value
 }
 
-// Targeted is implemented by data sets whose samples have targets.
-type Targeted interface {
-	// Targets is the kind of the targets, "" if the samples have none. It costs no decoding.
-	Targets() space.Kind
-}
-
 // Dataset is an ordered list of samples. Methods are safe for concurrent use.
 type Dataset interface {
 	Len() int
@@ -36,6 +30,8 @@ type Dataset interface {
 	Sample(i int) (Sample, error)
 	// Files are the paths that the data set reads, for digests.
 	Files() []string
+	// Info is what is known of all samples. It costs no decoding and shares no memory with the data set.
+	Info() Info
 }
 
 // ErrNotFinite marks a sample that holds NaN or infinities.

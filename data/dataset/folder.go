@@ -450,14 +450,14 @@ func (d *folder) Files() []string {
 	return append(files, d.extra...)
 }
 
-// Shape is that of every image.
-func (d *folder) Shape() (c, h, w int) { return d.common.c, d.common.h, d.common.w }
-
-// ClassNames are the names of the folders, or the words of pattern or table.
-func (d *folder) ClassNames() []string { return slices.Clone(d.names) }
-
-// Notes say what was left out.
-func (d *folder) Notes() []string { return slices.Clone(d.notes) }
+// Info has the names of the folders as classes, or the words of pattern or table.
+func (d *folder) Info() Info {
+	c := d.common
+	return Info{
+		Space: imageSpec(c.c, c.h, c.w), Max: depthMax(c.depth),
+		Classes: slices.Clone(d.names), Notes: slices.Clone(d.notes),
+	}
+}
 
 // Sample decodes image i.
 func (d *folder) Sample(i int) (Sample, error) {

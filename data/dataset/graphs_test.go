@@ -64,7 +64,7 @@ func TestGraphs(t *testing.T) {
 		}
 		if name == "lines" || name == "index.jsonl" {
 			// An empty list has no rows to say what they belong to, so that these lines say less than the arrays.
-			if f := SpaceOf(ds).Fields; f[2].Per != space.PerEdge {
+			if f := ds.Info().Space.Fields; f[2].Per != space.PerEdge {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}
@@ -91,7 +91,7 @@ func TestGraphs(t *testing.T) {
 			len(l.From) != 0 {
 			t.Errorf("%s: edges of the first %+v", name, l)
 		}
-		f := TargetSpaceOf(ds).Fields
+		f := ds.Info().Target.Fields
 		if len(f) != 2 || f[0].Per != space.PerSample || f[1].Per != space.PerNode || f[1].Shape[0] != -1 {
 			t.Errorf("%s: %+v", name, f)
 		}
@@ -102,11 +102,11 @@ func TestGraphs(t *testing.T) {
 			continue
 		}
 		if s := sampleOf(t, set, 1); rowsOf(t, s.Value).N != 3 || rowsOf(t, s.Target).N != 3 ||
-			SpaceOf(set).Kind != space.KindRows {
+			set.Info().Space.Kind != space.KindRows {
 			t.Errorf("%s: %+v", name, s)
 		}
 		none, err := OpenFS(fsys, Spec{Format: "graphs", Images: name, Targets: "none"})
-		if err != nil || sampleOf(t, none, 1).Target != nil || TargetSpaceOf(none).Kind != "" {
+		if err != nil || sampleOf(t, none, 1).Target != nil || none.Info().Target.Kind != "" {
 			t.Errorf("%s: there are targets, %v", name, err)
 		}
 	}
@@ -126,7 +126,7 @@ func TestFilledSets(t *testing.T) {
 	}
 	r := recordOf(t, sampleOf(t, ds, 0).Value, "nodes", "matrix")
 	p, ok := r.Values[1].(*space.Pairs)
-	if !ok || rowsOf(t, r.Values[0]).N != 1 || p.N != 1 || p.Val[0] != 1 || SpaceOf(ds).Fields[0].Shape[0] != -1 {
+	if !ok || rowsOf(t, r.Values[0]).N != 1 || p.N != 1 || p.Val[0] != 1 || ds.Info().Space.Fields[0].Shape[0] != -1 {
 		t.Errorf("%+v %+v", r.Values[0], r.Values[1])
 	}
 	p, ok = recordOf(t, sampleOf(t, ds, 1).Value, "nodes", "matrix").Values[1].(*space.Pairs)
@@ -134,7 +134,7 @@ func TestFilledSets(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	// Whole numbers y, one for each sample, are classes, and a note says so.
-	if !slices.Equal(ds.Labels(), []int{1, 0}) || TargetSpaceOf(ds).Kind != "" ||
+	if !slices.Equal(ds.Labels(), []int{1, 0}) || ds.Info().Target.Kind != "" ||
 		!strings.Contains(notesOf(t, ds), "taken for classes") {
 		t.Errorf("labels %v, notes %s", ds.Labels(), notesOf(t, ds))
 	}
@@ -248,9 +248,9 @@ func FuzzGraphLines(f *testing.F) {
 			if err != nil {
 				t.Fatalf("what was checked when it was opened cannot be read: %v", err)
 			}
-			fits(t, s.Value, SpaceOf(ds))
+			fits(t, s.Value, ds.Info().Space)
 			if s.Target != nil {
-				fits(t, s.Target, TargetSpaceOf(ds))
+				fits(t, s.Target, ds.Info().Target)
 			}
 		}
 	})
@@ -315,7 +315,7 @@ func TestMolecules(t *testing.T) {
 		rowsOf(t, r.Values[4]).N != 14 {
 		t.Errorf("%+v", l)
 	}
-	fits(t, s.Value, SpaceOf(ds))
+	fits(t, s.Value, ds.Info().Space)
 
 	if ds, err = Open(Spec{Format: "molecules", Images: filepath.Join(dir, "two.xyz")}); err != nil {
 		t.Fatal(err)
@@ -332,9 +332,9 @@ func TestMolecules(t *testing.T) {
 		rowsOf(t, target.Values[0]).Val[0] != -1 || !slices.Equal(s.Tags, []string{"config=b"}) {
 		t.Errorf("%+v", s)
 	}
-	spec := TargetSpaceOf(ds)
+	spec := ds.Info().Target
 	if spec.Fields[1].Type != space.TypeVectors || spec.Fields[1].Shape[0] != -1 ||
-		spec.Fields[0].Per != space.PerSample || SpaceOf(ds).Fields[0].Unit != "Å" {
+		spec.Fields[0].Per != space.PerSample || ds.Info().Space.Fields[0].Unit != "Å" {
 		t.Errorf("%+v", spec)
 	}
 	// A value is a copy: what a group does to it must not reach the next who asks.
@@ -394,7 +394,7 @@ func TestMoleculeArrays(t *testing.T) {
 		rowsOf(t, recordOf(t, s.Target, "energy", "forces").Values[1]).N != 2 {
 		t.Errorf("%+v", s)
 	}
-	fits(t, s.Value, SpaceOf(ds))
+	fits(t, s.Value, ds.Info().Space)
 	ds, err = OpenFS(fstest.MapFS{"m.npz": {Data: npzOf(t, arrays)}},
 		Spec{Format: "molecules", Images: "m.npz", Elements: []string{"H"}})
 	if err != nil {
@@ -451,8 +451,8 @@ func TestSignals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(ds.Labels(), []int{0, 1}) || !slices.Equal(SpaceOf(ds).Shape, c.shape) {
-			t.Errorf("%v, %+v", ds.Labels(), SpaceOf(ds))
+		if !slices.Equal(ds.Labels(), []int{0, 1}) || !slices.Equal(ds.Info().Space.Shape, c.shape) {
+			t.Errorf("%v, %+v", ds.Labels(), ds.Info().Space)
 		}
 		a, b := signalOf(t, sampleOf(t, ds, 0).Value), signalOf(t, sampleOf(t, ds, 1).Value)
 		if !slices.Equal(a.Val, c.a) || !slices.Equal(b.Val, c.b) || a.Rate != 8000 || a.C != 1 || a.T != len(c.a) {
@@ -535,7 +535,7 @@ func TestSignalArrays(t *testing.T) {
 	}
 	s := sampleOf(t, ds, 0)
 	if x := signalOf(t, s.Value); !slices.Equal(x.Val, []float64{4, 5}) || x.Rate != 8000 ||
-		rowsOf(t, s.Target).W != 2 || !slices.Equal(SpaceOf(ds).Shape, []int{1, 2}) {
+		rowsOf(t, s.Target).W != 2 || !slices.Equal(ds.Info().Space.Shape, []int{1, 2}) {
 		t.Errorf("%+v %+v", x, s.Target)
 	}
 	if ds, err = OpenFS(fsys, Spec{Format: "signals", Images: "s.npy", Sound: Sound{Rate: 100}}); err != nil {

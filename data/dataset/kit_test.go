@@ -132,22 +132,20 @@ func encode(t tensor.Tensor, i int, v float64) {
 	}
 }
 
-// shapeOf is the shape that the data set announces.
+// shapeOf is the shape of the pictures that the data set announces.
 func shapeOf(tb interface{ Fatalf(string, ...any) }, ds Dataset) (c, h, w int) {
-	s, ok := ds.(Shaped)
+	_, c, h, w, ok := ds.Info().Pictures()
 	if !ok {
 		tb.Fatalf("%T does not announce its shape", ds)
-		return 0, 0, 0
 	}
-	return s.Shape()
+	return c, h, w
+}
+
+// framesIn is how many pictures the samples of a data set have, 0 if they are no sequences.
+func framesIn(ds Dataset) int {
+	t, _, _, _, _ := ds.Info().Pictures()
+	return t
 }
 
 // notesOf is what the data set says about itself.
-func notesOf(tb testing.TB, ds Dataset) string {
-	tb.Helper()
-	n, ok := ds.(Noted)
-	if !ok {
-		tb.Fatalf("%T has no notes", ds)
-	}
-	return strings.Join(n.Notes(), "\n")
-}
+func notesOf(_ testing.TB, ds Dataset) string { return strings.Join(ds.Info().Notes, "\n") }

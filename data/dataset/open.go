@@ -135,24 +135,6 @@ type Cut struct {
 	PerPhoto int
 }
 
-// Shaped is implemented by data sets whose samples all have one shape: every data set that [Open] returns.
-type Shaped interface {
-	// Shape is channels, height and width of every sample, known without decoding one.
-	Shape() (c, h, w int)
-}
-
-// Classed is implemented by data sets that know names of classes.
-type Classed interface {
-	// ClassNames are the words that the labels stand for: class k is ClassNames()[k]. Nil if labels are plain numbers.
-	ClassNames() []string
-}
-
-// Noted is implemented by data sets that can say what was guessed or left out when they were opened.
-type Noted interface {
-	// Notes are sentences for a person.
-	Notes() []string
-}
-
 // Open opens a data set of the machine's file system. It reads and checks headers, sizes and labels, so that what is
 // wrong with a file as a whole is said here; only damage inside one sample shows when that sample is read.
 //
@@ -181,7 +163,7 @@ type Noted interface {
 //     wholly outside of its photo are errors, as is an annotation for a photo of another size. The error names file and
 //     object.
 //   - Boxes without area (in VOC also those with equal corners) and objects marked difficult or iscrowd are left out,
-//     boxes that reach beyond their photo are clipped to it; [Noted] counts them.
+//     boxes that reach beyond their photo are clipped to it; [Info].Notes count them.
 //   - A photo without boxes is a sample with an empty set of them, or gives no sample where key objects are cut out. A
 //     photo without an annotation is an error in VOC; of COCO the photos that the file lists are taken.
 //   - The XML of a photo is found by the photo's name; what it says of file name and path is not believed. Without
@@ -192,7 +174,7 @@ type Noted interface {
 // coordinates and not clipped, the key object first. Decoded photos are kept, up to 64 MiB, so that the objects of one
 // photo decode it once.
 //
-// Pairs are sequences of frames of one size ([Sequenced]): files whose names end in a and b, 0 and 1, 1 and 2, img1 and
+// Pairs are sequences of frames of one size: files whose names end in a and b, 0 and 1, 1 and 2, img1 and
 // img2 or two other numbers that follow each other, or lie in folders called so; files that a Pattern groups, of any
 // number; TIFF files of several pages; arrays (N, frames, H, W) or (N, frames, channels, H, W). Fields lie beside or in
 // Targets, called like the pair, with or without _flow: Middlebury's .flo ([ReadFlo]), tables of OpenPIV in pixels,
@@ -221,10 +203,6 @@ type Noted interface {
 //
 // Of these four kinds a sample has the fields that Fields names, in that order; one field is a plain value, several are
 // a record. Without Fields it has those named above, and other arrays are left out with a note, of graphs taken too.
-// They implement [Described] and [Targeted].
-//
-// Every data set of pictures implements [Shaped], [Classed], [Noted] and [Ranged]; photos and pairs implement
-// [Targeted]. [SpaceOf] describes the samples of all.
 func Open(spec Spec) (Dataset, error) { return Builtin().Open(spec) }
 
 // OpenFS is [Open] for the files of fsys, such as an [embed.FS]; paths are those of fsys.

@@ -52,7 +52,7 @@ func (o opener) openPairArrays(spec Spec) (Dataset, error) {
 			fmt.Errorf("shape %v has %d frame a sample, want two or more: stack the frames along axis 1", a.shape, t))
 	}
 	d := &sequences{
-		root: spec.Images, ids: x.IDs(), t: t, c: c, h: x.h, w: x.w, max: x.Max(),
+		root: spec.Images, ids: x.IDs(), t: t, c: c, h: x.h, w: x.w, max: x.Info().Max,
 		files: []string{spec.Images}, notes: x.notes,
 	}
 	d.frames = func(i int) (*space.Frames, error) {

@@ -78,7 +78,7 @@ func (o opener) openPairs(spec Spec) (Dataset, error) {
 		return nil, inFile(spec.Images, err)
 	}
 	d := &sequences{
-		root: spec.Images, t: p.t, c: c.c, h: c.h, w: c.w, max: float64(uint64(1)<<c.depth - 1),
+		root: spec.Images, t: p.t, c: c.c, h: c.h, w: c.w, max: depthMax(c.depth),
 		notes: p.notes, tags: func(i int) []string { return slices.Clone(p.pairs[i].tags) }, frames: p.load,
 	}
 	for _, x := range p.pairs {

@@ -117,7 +117,7 @@ func TestPairNames(t *testing.T) {
 				t.Errorf("%s: frames of %s are %v", c.name, c.ids[k], f)
 			}
 		}
-		if s, ok := ds.(Sequenced); !ok || s.Frames() != 2 {
+		if framesIn(ds) != 2 {
 			t.Errorf("%s: the data set does not announce two frames", c.name)
 		}
 		if n := len(ds.Files()); n != len(c.files) {
@@ -323,7 +323,7 @@ func TestPairFields(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if k, ok := ds.(Targeted); !ok || k.Targets() != space.KindField {
+		if ds.Info().Target.Kind != space.KindField {
 			t.Errorf("%s: no fields are announced", c.name)
 			continue
 		}
@@ -340,10 +340,10 @@ func TestPairFields(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.Max() != 65535 || v.Frames() != 2 || v.Targets() != space.KindField {
-			t.Errorf("%s: max %v, %d frames, targets %q", c.name, v.Max(), v.Frames(), v.Targets())
+		if i := v.Info(); i.Max != 65535 || framesIn(v) != 2 || i.Target.Kind != space.KindField {
+			t.Errorf("%s: %+v", c.name, i)
 		}
-		if vc, vh, vw := v.Shape(); vc != 1 || vh != 2 || vw != 3 {
+		if vc, vh, vw := shapeOf(t, v); vc != 1 || vh != 2 || vw != 3 {
 			t.Errorf("%s: shape %d, %d, %d", c.name, vc, vh, vw)
 		}
 	}
@@ -390,7 +390,7 @@ func TestStacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, ok := ds.(Sequenced); !ok || s.Frames() != 3 || ds.Len() != 1 || ds.IDs()[0] != "stack16" {
+	if framesIn(ds) != 3 || ds.Len() != 1 || ds.IDs()[0] != "stack16" {
 		t.Fatalf("%d samples %v", ds.Len(), ds.IDs())
 	}
 	for k, m := range framesOf(t, ds, 0) {
@@ -556,8 +556,8 @@ func TestPairArrays(t *testing.T) {
 	if f := framesOf(t, ds, 0); len(f) != 2 || f[1].C != 3 || f[1].Pix[0] != 12 {
 		t.Errorf("frames %+v", f)
 	}
-	if k, ok := ds.(Targeted); ok && k.Targets() != "" {
-		t.Errorf("targets %q without fields", k.Targets())
+	if k := ds.Info().Target.Kind; k != "" {
+		t.Errorf("targets %q without fields", k)
 	}
 	for _, c := range []struct {
 		name   string

@@ -376,8 +376,8 @@ func (d *photos) Files() []string {
 	return append(files, d.files...)
 }
 
-// Shape is that of every sample.
-func (d *photos) Shape() (c, h, w int) {
+// size is channels, height and width of every sample.
+func (d *photos) size() (c, h, w int) {
 	switch {
 	case d.cut.Size != [2]int{}:
 		return d.common.c, d.cut.Size[0], d.cut.Size[1]
@@ -388,21 +388,16 @@ func (d *photos) Shape() (c, h, w int) {
 	return d.common.c, f.H, f.W
 }
 
-// Max is the range of the pictures' samples.
-func (d *photos) Max() float64 { return float64(uint64(1)<<d.common.depth - 1) }
-
-// ClassNames are the classes of the boxes, or of the photos.
-func (d *photos) ClassNames() []string { return slices.Clone(d.names) }
-
-// Notes say what was left out.
-func (d *photos) Notes() []string { return slices.Clone(d.notes) }
-
-// Targets is [space.KindBoxes] if there are annotations.
-func (d *photos) Targets() space.Kind {
-	if d.known {
-		return space.KindBoxes
+// Info has the classes of the boxes, or of the photos.
+func (d *photos) Info() Info {
+	i := Info{
+		Space: imageSpec(d.size()), Max: depthMax(d.common.depth),
+		Classes: slices.Clone(d.names), Notes: slices.Clone(d.notes),
 	}
-	return ""
+	if d.known {
+		i.Target = targetSpec(space.KindBoxes)
+	}
+	return i
 }
 
 // Sample decodes a photo, or cuts a piece of it.

@@ -133,7 +133,7 @@ func TestCut(t *testing.T) {
 	if b := boxesOf(t, s); len(b.Items) != 2 || b.Items[0].Label != 0 || b.Items[1].Label != 1 {
 		t.Errorf("the key object is not first: %+v", b.Items)
 	}
-	if ds, ok := ds.(Targeted); !ok || ds.Targets() != space.KindBoxes {
+	if ds.Info().Target.Kind != space.KindBoxes {
 		t.Error("the data set does not announce boxes")
 	}
 }
@@ -381,8 +381,8 @@ func TestPhotosWithoutBoxes(t *testing.T) {
 		!slices.Equal(s.Tags, []string{"cats"}) {
 		t.Errorf("pixel %v, target %v, tags %v", m.Pix[0], s.Target, s.Tags)
 	}
-	if ds, ok := ds.(Targeted); ok && ds.Targets() != "" {
-		t.Errorf("targets %q of photos without boxes", ds.Targets())
+	if k := ds.Info().Target.Kind; k != "" {
+		t.Errorf("targets %q of photos without boxes", k)
 	}
 	if ds, err = OpenFS(fsys, Spec{Images: "p", Fit: [2]int{6, 6}}); err != nil || ds.Len() != 3 ||
 		!slices.Equal(ds.Labels(), []int{0, 1, 1}) {
@@ -524,10 +524,9 @@ func TestSubsetOfPhotos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Targets() != space.KindBoxes || v.Max() != 255 || v.Frames() != 0 ||
-		!slices.Equal(v.ClassNames(), []string{"x", "y"}) || v.IDs()[0] != "a#2" {
-		t.Errorf("targets %q, max %v, %d frames, classes %v, samples %v", v.Targets(), v.Max(), v.Frames(),
-			v.ClassNames(), v.IDs())
+	if i := v.Info(); i.Target.Kind != space.KindBoxes || i.Max != 255 || framesIn(v) != 0 ||
+		!slices.Equal(i.Classes, []string{"x", "y"}) || v.IDs()[0] != "a#2" {
+		t.Errorf("%+v, samples %v", i, v.IDs())
 	}
 	want := []string{"d/JPEGImages/a.png", "d/JPEGImages/b.png", "d/Annotations/a.xml", "d/Annotations/b.xml"}
 	if !slices.Equal(v.Files(), want) {

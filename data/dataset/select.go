@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-
-	"nero/data/space"
 )
 
 // Select chooses samples by index: at most limit of n, all of them if limit is 0. labels are their classes, -1 for
@@ -193,34 +191,5 @@ func (v *View) Sample(i int) (Sample, error) {
 // Files are those of the whole data set.
 func (v *View) Files() []string { return v.ds.Files() }
 
-// Shape is that of the whole data set; zeros if it does not announce one.
-func (v *View) Shape() (c, h, w int) {
-	if s, ok := v.ds.(Shaped); ok {
-		return s.Shape()
-	}
-	return 0, 0, 0
-}
-
-// ClassNames are those of the whole data set, nil if it has none.
-func (v *View) ClassNames() []string {
-	if s, ok := v.ds.(Classed); ok {
-		return s.ClassNames()
-	}
-	return nil
-}
-
-// Notes are those of the whole data set.
-func (v *View) Notes() []string {
-	if s, ok := v.ds.(Noted); ok {
-		return s.Notes()
-	}
-	return nil
-}
-
-// Targets is the kind of the targets of the whole data set, "" if it has none.
-func (v *View) Targets() space.Kind {
-	if t, ok := v.ds.(Targeted); ok {
-		return t.Targets()
-	}
-	return ""
-}
+// Info is that of the whole data set.
+func (v *View) Info() Info { return v.ds.Info() }

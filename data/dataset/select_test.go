@@ -197,9 +197,9 @@ func TestSubset(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v.Len() != 2 || !slices.Equal(v.IDs(), []string{"3", "1"}) || !slices.Equal(v.Labels(), []int{0, 1}) ||
-		!slices.Equal(v.Files(), ds.Files()) || !slices.Equal(v.ClassNames(), []string{"cat", "dog"}) ||
-		len(v.Notes()) != 1 {
-		t.Errorf("view has %v %v %v %v %v", v.IDs(), v.Labels(), v.Files(), v.ClassNames(), v.Notes())
+		!slices.Equal(v.Files(), ds.Files()) || !slices.Equal(v.Info().Classes, []string{"cat", "dog"}) ||
+		len(v.Info().Notes) != 1 {
+		t.Errorf("view has %v %v %v %v %v", v.IDs(), v.Labels(), v.Files(), v.Info().Classes, v.Info().Notes)
 	}
 	if c, h, w := shapeOf(t, v); c != 1 || h != 2 || w != 3 {
 		t.Errorf("shape %d %d %d", c, h, w)

@@ -7,13 +7,6 @@ import (
 	"nero/data/space"
 )
 
-// Sequenced is implemented by data sets whose samples are sequences of pictures, [space.Frames]. [Shaped] and [Ranged]
-// then speak of one frame.
-type Sequenced interface {
-	// Frames is the number of frames of every sample; 0 if the samples are no sequences.
-	Frames() int
-}
-
 // sequences is a data set of image pairs or stacks, with fields or without.
 type sequences struct {
 	// for messages
@@ -47,27 +40,16 @@ func (d *sequences) IDs() []string { return slices.Clone(d.ids) }
 // Files are the frames, then the fields.
 func (d *sequences) Files() []string { return slices.Clone(d.files) }
 
-// Shape is that of one frame.
-func (d *sequences) Shape() (c, h, w int) { return d.c, d.h, d.w }
-
-// Frames is the number of frames of each sample.
-func (d *sequences) Frames() int { return d.t }
-
-// Max is the range of the pictures' samples.
-func (d *sequences) Max() float64 { return d.max }
-
-// ClassNames are the words of the table of labels.
-func (d *sequences) ClassNames() []string { return slices.Clone(d.names) }
-
-// Notes say what was guessed.
-func (d *sequences) Notes() []string { return slices.Clone(d.notes) }
-
-// Targets is [space.KindField] if there are fields.
-func (d *sequences) Targets() space.Kind {
-	if d.truth != nil {
-		return space.KindField
+// Info has the fields as targets, if there are any.
+func (d *sequences) Info() Info {
+	i := Info{
+		Space: space.Spec{Name: "frames", Kind: space.KindFrames, Shape: []int{d.t, d.c, d.h, d.w}}, Max: d.max,
+		Classes: slices.Clone(d.names), Notes: slices.Clone(d.notes),
 	}
-	return ""
+	if d.truth != nil {
+		i.Target = targetSpec(space.KindField)
+	}
+	return i
 }
 
 // Sample decodes the frames and the field of pair i.
@@ -95,12 +77,4 @@ func (d *sequences) Sample(i int) (Sample, error) {
 		s.Target = t
 	}
 	return s, nil
-}
-
-// Frames is the number of frames of the samples of the whole data set; 0 if they are no sequences.
-func (v *View) Frames() int {
-	if s, ok := v.ds.(Sequenced); ok {
-		return s.Frames()
-	}
-	return 0
 }

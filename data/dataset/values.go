@@ -36,32 +36,11 @@ func (d *values) IDs() []string { return slices.Clone(d.ids) }
 // Files are all files that samples, labels and targets come from.
 func (d *values) Files() []string { return slices.Clone(d.files) }
 
-// ClassNames are the words of the labels.
-func (d *values) ClassNames() []string { return slices.Clone(d.names) }
-
-// Notes say what was guessed or left out.
-func (d *values) Notes() []string { return slices.Clone(d.notes) }
-
-// Max is 0: the numbers have no full intensity.
-func (*values) Max() float64 { return 0 }
-
-// Targets is the kind of the targets.
-func (d *values) Targets() space.Kind { return d.target.Kind }
-
-// Space describes the samples.
-func (d *values) Space() space.Spec { return copied(d.space) }
-
-// TargetSpace describes the targets.
-func (d *values) TargetSpace() space.Spec { return copied(d.target) }
-
-// copied is a spec that shares no memory.
-func copied(s space.Spec) space.Spec {
-	s.Shape = slices.Clone(s.Shape)
-	s.Fields = slices.Clone(s.Fields)
-	for i := range s.Fields {
-		s.Fields[i] = copied(s.Fields[i])
+// Info has no largest value: the numbers have no full intensity.
+func (d *values) Info() Info {
+	return Info{
+		Space: copied(d.space), Target: copied(d.target), Classes: slices.Clone(d.names), Notes: slices.Clone(d.notes),
 	}
-	return s
 }
 
 // Sample makes sample i.

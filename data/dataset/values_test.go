@@ -56,7 +56,7 @@ func TestStudyValues(t *testing.T) {
 		if ds.Len() != c.len {
 			t.Errorf("%s: %d samples, want %d", c.spec.Images, ds.Len(), c.len)
 		}
-		got := SpaceOf(ds)
+		got := ds.Info().Space
 		if !sameSpec(got, c.value) {
 			t.Errorf("%s: %+v, want %+v", c.spec.Images, got, c.value)
 		}
@@ -85,7 +85,7 @@ func TestStudyMolecules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(ds.Len(), ds.IDs()[:5], SpaceOf(ds), TargetSpaceOf(ds), s.Tags)
+	t.Log(ds.Len(), ds.IDs()[:5], ds.Info().Space, ds.Info().Target, s.Tags)
 	rec, ok := s.Target.(*space.Record)
 	if !ok || !slices.Equal(rec.Names, []string{"energy", "forces"}) {
 		t.Fatalf("target %+v", s.Target)
@@ -113,11 +113,11 @@ func TestStudySamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fits(t, s.Value, SpaceOf(ds))
-			if target := TargetSpaceOf(ds); target.Kind != "" {
+			fits(t, s.Value, ds.Info().Space)
+			if target := ds.Info().Target; target.Kind != "" {
 				fits(t, s.Target, target)
 			}
 		}
-		t.Log(spec.Images, ds.Len(), SpaceOf(ds), TargetSpaceOf(ds), notesOf(t, ds))
+		t.Log(spec.Images, ds.Len(), ds.Info().Space, ds.Info().Target, notesOf(t, ds))
 	}
 }

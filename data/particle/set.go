@@ -45,14 +45,7 @@ const maxPairs = 1_000_000
 // mid-time, its label the position of its kind in the kinds of the set.
 type Set struct{ spec Spec }
 
-var (
-	_ dataset.Dataset  = (*Set)(nil)
-	_ dataset.Targeted = (*Set)(nil)
-	_ dataset.Shaped   = (*Set)(nil)
-	_ dataset.Classed  = (*Set)(nil)
-	_ dataset.Ranged   = (*Set)(nil)
-	_ dataset.Noted    = (*Set)(nil)
-)
+var _ dataset.Dataset = (*Set)(nil)
 
 // New is the set that spec describes.
 func New(spec Spec) (*Set, error) {
@@ -97,20 +90,11 @@ func (s *Set) Len() int { return s.spec.N }
 // Kind is the kind of the flow of pair i.
 func (s *Set) Kind(i int) Kind { return s.spec.Kinds[i%len(s.spec.Kinds)] }
 
-// Labels are the positions of the pairs' kinds in [Set.ClassNames].
+// Labels are the positions of the pairs' kinds among the classes.
 func (s *Set) Labels() []int {
 	out := make([]int, s.spec.N)
 	for i := range out {
 		out[i] = i % len(s.spec.Kinds)
-	}
-	return out
-}
-
-// ClassNames are the kinds of the flows.
-func (s *Set) ClassNames() []string {
-	var out []string
-	for _, k := range s.spec.Kinds {
-		out = append(out, string(k))
 	}
 	return out
 }
@@ -129,21 +113,22 @@ func (s *Set) id(i int) string { return fmt.Sprintf("%s-%06d", s.Kind(i), i) }
 // Files are none: the pairs come from the seed.
 func (*Set) Files() []string { return nil }
 
-// Targets is [space.KindField].
-func (*Set) Targets() space.Kind { return space.KindField }
-
-// Max is 255, the brightest grey level.
-func (*Set) Max() float64 { return 255 }
-
-// Notes say where in time the fields belong, on which the meaning of time reversal depends.
-func (s *Set) Notes() []string {
-	return []string{fmt.Sprintf(
-		"particle pairs rendered with seed %d: fields are given at mid-time, where reversing time is exact",
-		s.spec.Seed)}
+// Info says where in time the fields belong, on which the meaning of time reversal depends. Classes are the kinds of the
+// flows.
+func (s *Set) Info() dataset.Info {
+	i := dataset.Info{
+		Space:  space.Spec{Name: "frames", Kind: space.KindFrames, Shape: []int{2, 1, s.spec.Height, s.spec.Width}},
+		Target: space.Spec{Name: "target", Kind: space.KindField},
+		Max:    255,
+		Notes: []string{fmt.Sprintf(
+			"particle pairs rendered with seed %d: fields are given at mid-time, where reversing time is exact",
+			s.spec.Seed)},
+	}
+	for _, k := range s.spec.Kinds {
+		i.Classes = append(i.Classes, string(k))
+	}
+	return i
 }
-
-// Shape is that of one frame: one channel, height, width.
-func (s *Set) Shape() (c, h, w int) { return 1, s.spec.Height, s.spec.Width }
 
 // Flow is the flow of pair i, 0 <= i < Len(), known at every point.
 func (s *Set) Flow(i int) (Flow, error) {

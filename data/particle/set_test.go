@@ -29,15 +29,18 @@ func TestSet(t *testing.T) {
 	if got := s.Labels(); !slices.Equal(got, []int{0, 1, 2, 3, 4, 5, 0, 1}) {
 		t.Errorf("labels %v", got)
 	}
-	if got := s.ClassNames(); !slices.Equal(got,
+	if got := s.Info().Classes; !slices.Equal(got,
 		[]string{"uniform", "step", "cylinder", "sqg", "isotropic", "vortices"}) {
 		t.Errorf("kinds %v", got)
 	}
-	if c, h, w := s.Shape(); c != 1 || h != 48 || w != 40 || s.Max() != 255 || s.Targets() != space.KindField ||
+	info := s.Info()
+	if _, c, h, w, _ := info.Pictures(); c != 1 || h != 48 || w != 40 || info.Max != 255 ||
+		info.Target.Kind != space.KindField ||
 		s.Files() != nil {
 		t.Errorf("shape %d, %d, %d", c, h, w)
 	}
-	if got := s.Notes(); len(got) != 1 || !strings.Contains(got[0], "seed 5") || !strings.Contains(got[0], "mid-time") {
+	if got := info.Notes; len(got) != 1 ||
+		!strings.Contains(got[0], "seed 5") || !strings.Contains(got[0], "mid-time") {
 		t.Errorf("notes %q", got)
 	}
 	if got := s.Spec().Scene.Size; got != 40 {

@@ -48,6 +48,11 @@ func (w *world) Sample(i int) (dataset.Sample, error) {
 	return dataset.Sample{ID: strconv.Itoa(i), Label: -1, Value: space.NewImage(1, w.edge, w.edge)}, nil
 }
 
+// samples are the world as a data set: an engine has an Info of its own.
+type samples struct{ *world }
+
+func (samples) Info() dataset.Info { return dataset.Info{} }
+
 func (w *world) Info() engine.Info { return engine.Info{} }
 func (w *world) Concurrent() bool  { return false }
 func (w *world) Open(context.Context, []byte, engine.Options) (engine.Session, error) {
@@ -122,7 +127,7 @@ func (w *world) evaluation(t *testing.T, batch int, fixed bool) (*eval.Evaluatio
 		t.Fatal(err)
 	}
 	e := &eval.Evaluation{
-		Data: w, Plan: p, Metrics: []*metric.Metric{metric.Absolute},
+		Data: samples{w}, Plan: p, Metrics: []*metric.Metric{metric.Absolute},
 		Models: []*eval.Model{{
 			Name: "m", Codec: w, Batch: batch, Fixed: fixed,
 			Pool: eval.NewPool(w, nil, engine.Options{}),

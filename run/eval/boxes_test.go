@@ -42,7 +42,10 @@ type squares struct {
 
 func (s squares) Len() int        { return s.n }
 func (s squares) Files() []string { return nil }
-func (s squares) Labels() []int   { return nil }
+
+func (squares) Info() dataset.Info { return dataset.Info{} }
+
+func (s squares) Labels() []int { return nil }
 func (s squares) IDs() []string {
 	ids := make([]string, s.n)
 	for i := range ids {

@@ -29,6 +29,9 @@ type pictures struct{ n, bad int }
 
 func (p pictures) Len() int        { return p.n }
 func (p pictures) Files() []string { return nil }
+
+func (pictures) Info() dataset.Info { return dataset.Info{} }
+
 func (p pictures) Labels() []int {
 	l := make([]int, p.n)
 	for i := range l {

@@ -48,7 +48,10 @@ type pairs struct{ n int }
 
 func (p pairs) Len() int        { return p.n }
 func (p pairs) Files() []string { return nil }
-func (p pairs) Labels() []int   { return nil }
+
+func (pairs) Info() dataset.Info { return dataset.Info{} }
+
+func (p pairs) Labels() []int { return nil }
 func (p pairs) IDs() []string {
 	ids := make([]string, p.n)
 	for i := range ids {

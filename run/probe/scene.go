@@ -68,8 +68,8 @@ func place(window []int, v space.Value) []int {
 // rangeOf is what the numbers of samples of a data set are shown between: the range of the files where their format has
 // one, else that of the sample.
 func rangeOf(d dataset.Dataset, v space.Value) [2]float64 {
-	if r, ok := d.(dataset.Ranged); ok && r.Max() > 0 {
-		return [2]float64{0, r.Max()}
+	if most := d.Info().Max; most > 0 {
+		return [2]float64{0, most}
 	}
 	var images []*space.Image
 	switch v := v.(type) {

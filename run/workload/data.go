@@ -71,58 +71,54 @@ func pair(to *[2]int, from []int) {
 	}
 }
 
-// frames is the number of pictures in a sample, 0 for a single picture.
-func frames(d dataset.Dataset) int {
-	switch d := d.(type) {
-	case *particle.Set:
-		return 2
-	case dataset.Sequenced:
-		return d.Frames()
-	}
-	return 0
+// changed is a data set whose samples are shown otherwise: without labels or targets, with other fields.
+type changed struct {
+	dataset.Dataset
+	info dataset.Info
+	// the labels are hidden
+	bare bool
+	// change makes a sample of the data set one of this.
+	change func(*dataset.Sample) error
 }
 
-// targets is the kind of the targets of a data set, "" if it has none.
-func targets(d dataset.Dataset) space.Kind {
-	if t, ok := d.(dataset.Targeted); ok {
-		return t.Targets()
+// Info is what is known of the changed samples.
+func (c *changed) Info() dataset.Info { return c.info }
+
+// Labels are those of the data set, unless they are hidden.
+func (c *changed) Labels() []int {
+	if c.bare {
+		return nil
 	}
-	return ""
+	return c.Dataset.Labels()
 }
 
-// untargeted hides the targets of a data set.
-type untargeted struct{ dataset.Dataset }
-
-func (u untargeted) Sample(i int) (dataset.Sample, error) {
-	s, err := u.Dataset.Sample(i)
-	s.Target = nil
+// Sample is sample i, changed.
+func (c *changed) Sample(i int) (dataset.Sample, error) {
+	s, err := c.Dataset.Sample(i)
+	if err == nil {
+		err = c.change(&s)
+	}
 	return s, err
 }
 
-// Targets is none.
-func (untargeted) Targets() space.Kind { return "" }
-
-// Space is that of the data set.
-func (u untargeted) Space() space.Spec { return dataset.SpaceOf(u.Dataset) }
-
-// TargetSpace is none.
-func (untargeted) TargetSpace() space.Spec { return space.Spec{} }
-
-// Shape is that of the data set.
-func (u untargeted) Shape() (c, h, w int) {
-	if s, ok := u.Dataset.(dataset.Shaped); ok {
-		return s.Shape()
+// unlabeled hides the labels of a data set.
+func unlabeled(d dataset.Dataset) dataset.Dataset {
+	c := &changed{Dataset: d, info: d.Info(), bare: true}
+	c.info.Classes = nil
+	c.change = func(s *dataset.Sample) error {
+		s.Label = -1
+		return nil
 	}
-	return 0, 0, 0
+	return c
 }
 
-// Frames is that of the data set.
-func (u untargeted) Frames() int { return frames(u.Dataset) }
-
-// Max is that of the data set.
-func (u untargeted) Max() float64 {
-	if r, ok := u.Dataset.(dataset.Ranged); ok {
-		return r.Max()
+// untargeted hides the targets of a data set.
+func untargeted(d dataset.Dataset) dataset.Dataset {
+	c := &changed{Dataset: d, info: d.Info()}
+	c.info.Target = space.Spec{}
+	c.change = func(s *dataset.Sample) error {
+		s.Target = nil
+		return nil
 	}
-	return 0
+	return c
 }

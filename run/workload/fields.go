@@ -19,45 +19,24 @@ import (
 	"nero/symmetry/group"
 )
 
-// spatial tells samples that are no pictures: points, molecules, graphs, signals. Their spec is what the data set says
-// of them.
-func spatial(d dataset.Dataset) (space.Spec, bool) {
-	s := dataset.SpaceOf(d)
-	switch s.Kind { //nolint:exhaustive // the others are pictures
-	case space.KindRows, space.KindLinks, space.KindPairs, space.KindSignal, space.KindRecord:
-		return s, true
-	}
-	return s, false
-}
-
-// fields are samples of which only those fields are kept that models are fed, with those that are the same for every
-// sample.
-type fields struct {
-	dataset.Dataset
-	spec space.Spec
-	pick []job.Port
-	// samples are the value of the only field
-	bare bool
-}
-
-// chooseFields makes the data set that a study's input.fields describe. Without them it is the data set as it is.
-func (w *Workload) chooseFields(natural space.Spec) (*fields, error) {
+// chooseFields makes the data set that a study's input.fields describe: samples of which only those fields are kept that
+// models are fed, with those that are the same for every sample. Without input.fields it is the data set as it is.
+func (w *Workload) chooseFields(natural space.Spec) (*changed, error) {
 	s := w.Study
-	f := &fields{Dataset: w.Data, pick: slices.Clone(s.Input.Fields)}
-	if len(f.pick) == 0 {
+	pick := slices.Clone(s.Input.Fields)
+	if len(pick) == 0 {
 		of := []space.Spec{natural}
 		if natural.Kind == space.KindRecord {
 			of = natural.Fields
 		}
 		for _, x := range of {
-			f.pick = append(f.pick, job.Port{Name: x.Name})
+			pick = append(pick, job.Port{Name: x.Name})
 		}
 	}
-	f.bare = natural.Kind != space.KindRecord && len(f.pick) == 1 && f.pick[0].Value == nil
 	var specs []space.Spec
-	for i, p := range f.pick {
+	for i, p := range pick {
 		at := fmt.Sprintf("input.fields[%d]", i)
-		x, err := f.field(natural, p)
+		x, err := portSpec(natural, p)
 		if err != nil {
 			return nil, s.Errorf(at, "%v", err)
 		}
@@ -72,21 +51,24 @@ func (w *Workload) chooseFields(natural space.Spec) (*fields, error) {
 		}
 		specs = append(specs, x)
 	}
-	if f.bare {
-		f.spec = specs[0]
-	} else {
-		f.spec = space.Spec{Name: "input", Kind: space.KindRecord, Fields: specs}
+	f := &changed{Dataset: w.Data, info: w.Data.Info()}
+	if natural.Kind != space.KindRecord && len(pick) == 1 && pick[0].Value == nil { // the value of the only field
+		f.info.Space = specs[0]
+		f.change = func(*dataset.Sample) error { return nil }
+		return f, nil
 	}
+	f.info.Space = space.Spec{Name: "input", Kind: space.KindRecord, Fields: specs}
+	f.change = func(s *dataset.Sample) error { return keep(s, pick) }
 	return f, nil
 }
 
-// field is the spec of one port of the input.
-func (f *fields) field(natural space.Spec, p job.Port) (space.Spec, error) {
+// portSpec is the spec of one port of the input.
+func portSpec(natural space.Spec, p job.Port) (space.Spec, error) {
 	var x space.Spec
 	switch {
 	case p.Value != nil:
 		x = space.Spec{Name: p.Name, Kind: space.KindRows, Shape: []int{1, len(p.Value)}, Per: space.PerSample}
-	case natural.Kind != space.KindRecord && len(f.pick) > 0:
+	case natural.Kind != space.KindRecord:
 		x = natural
 		x.Name = p.Name
 	default:
@@ -120,38 +102,25 @@ func names(specs []space.Spec) []string {
 	return out
 }
 
-// Sample is sample i with the fields that were chosen.
-func (f *fields) Sample(i int) (dataset.Sample, error) {
-	s, err := f.Dataset.Sample(i)
-	if err != nil || f.bare {
-		return s, err
-	}
+// keep makes a sample the record of the fields that were chosen.
+func keep(s *dataset.Sample, pick []job.Port) error {
 	r := &space.Record{}
-	for _, p := range f.pick {
-		var v space.Value
-		switch from := s.Value.(type) {
-		case *space.Record:
+	for _, p := range pick {
+		v := s.Value
+		if from, ok := v.(*space.Record); ok {
 			v = from.Field(p.Name)
-		default:
-			v = from
 		}
 		if p.Value != nil {
 			v = &space.Rows{N: 1, W: len(p.Value), Val: slices.Clone(p.Value)}
 		}
 		if v == nil {
-			return s, fmt.Errorf("sample %s has no field %s", s.ID, p.Name)
+			return fmt.Errorf("sample %s has no field %s", s.ID, p.Name)
 		}
 		r.Names, r.Values = append(r.Names, p.Name), append(r.Values, v)
 	}
 	s.Value = r
-	return s, nil
+	return nil
 }
-
-// Space is that of the chosen fields.
-func (f *fields) Space() space.Spec { return f.spec }
-
-// Targets is that of the data set.
-func (f *fields) Targets() space.Kind { return dataset.TargetSpaceOf(f.Dataset).Kind }
 
 // rows is the number of nodes of the largest sample, 0 if samples have none.
 func (w *Workload) rows(spec space.Spec) int {
@@ -216,8 +185,8 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Data = f
-	w.Eval.Data = w.Data
+	w.Data, w.Eval.Data = f, f
+	spec := f.info.Space
 	switch {
 	case len(s.Data.Classes) == 0:
 	case len(w.Classes) == 0: // arrays of numbers seldom have names
@@ -227,16 +196,16 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 			"the data names its classes itself: %s; leave classes out, or call the folders by number",
 			numbered(w.Classes))
 	}
-	if err := w.parseGroup(f.spec, o); err != nil {
+	if err := w.parseGroup(spec, o); err != nil {
 		return nil, err
 	}
-	if err := w.enoughPlaces(f.spec); err != nil && !o.KeepGoing {
+	if err := w.enoughPlaces(spec); err != nil && !o.KeepGoing {
 		return nil, err
 	}
-	if err := w.moves(f.spec); err != nil {
+	if err := w.moves(spec); err != nil {
 		return nil, err
 	}
-	if want := string(f.spec.Kind); s.Input.Space == "" {
+	if want := string(spec.Kind); s.Input.Space == "" {
 		s.Input.Space = want
 	} else if s.Input.Space != want {
 		return nil, s.Errorf("input.space", "%s, but the samples are of space %s; leave it out", s.Input.Space, want)
@@ -247,11 +216,11 @@ func (w *Workload) openFields(natural space.Spec, o Options) (*input, error) {
 	}
 	w.borderGiven = s.Group.Border != ""
 	job.Defaults(s)
-	act, err := o.Rules.For(w.group, f.spec, w.options())
+	act, err := o.Rules.For(w.group, spec, w.options())
 	if err != nil {
 		return nil, s.Errorf("group", "%v", err)
 	}
-	seen := f.spec
+	seen := spec
 	if len(s.Group.Window) == 1 && seen.Kind == space.KindSignal {
 		seen.Shape = []int{seen.Shape[0], s.Group.Window[0]}
 	}
@@ -466,7 +435,7 @@ func (w *Workload) rate(in space.Spec) float64 {
 // fieldTarget is the action on targets that are no pictures: those that the models answer, by name, moving as the
 // models' answers do. Targets come to be what the answers are: a record, or the value of the only field.
 func (w *Workload) fieldTarget() (action.Action, error) {
-	natural := dataset.TargetSpaceOf(w.Data)
+	natural := w.Data.Info().Target
 	out := w.Eval.Models[0].Codec.Out()
 	if natural.Kind == "" {
 		return nil, nil //nolint:nilnil // no target is no fault
@@ -498,82 +467,49 @@ func (w *Workload) fieldTarget() (action.Action, error) {
 	if len(both) < len(want) {
 		w.note("the data has targets for %s alone", strings.Join(names(both), ", "))
 	}
-	t := &aimed{Dataset: w.Data, fields: both, bare: out.Kind != space.KindRecord, only: len(have) == 1 &&
-		natural.Kind != space.KindRecord}
+	bare := out.Kind != space.KindRecord
+	t := &changed{Dataset: w.Data, info: w.Data.Info()}
+	t.info.Target = space.Spec{Name: "target", Kind: space.KindRecord, Fields: both}
+	if bare {
+		t.info.Target = both[0]
+	}
+	asIs := bare && natural.Kind != space.KindRecord // the value of the only field
+	t.change = func(s *dataset.Sample) error {
+		if s.Target != nil && !asIs {
+			s.Target = aim(s.Target, both, bare)
+		}
+		return nil
+	}
 	w.Data, w.Eval.Data = t, t
 	if w.Study.Output.Action == "invariant" {
 		return action.Trivial{G: w.group}, nil
 	}
-	a, err := action.NewTarget(w.group, t.TargetSpace(), w.options())
+	a, err := action.NewTarget(w.group, t.info.Target, w.options())
 	if err != nil {
 		return nil, w.Study.Errorf("group", "the targets of the data: %v", err)
 	}
 	return a, nil
 }
 
-// aimed are samples whose targets are those that the models answer.
-type aimed struct {
-	dataset.Dataset
-	fields []space.Spec
-	// targets are the value of the only field
-	bare bool
-	// the data has one target and no record of them
-	only bool
-}
-
-// Sample is sample i with the targets that were chosen.
-func (a *aimed) Sample(i int) (dataset.Sample, error) {
-	s, err := a.Dataset.Sample(i)
-	if err != nil || s.Target == nil || a.only && a.bare {
-		return s, err
-	}
+// aim keeps those fields of a target that the models answer; bare makes it the value of the only one. It is nil if the
+// sample has not all of them.
+func aim(target space.Value, fields []space.Spec, bare bool) space.Value {
 	r := &space.Record{}
-	for _, f := range a.fields {
-		v := s.Target
+	for _, f := range fields {
+		v := target
 		if from, ok := v.(*space.Record); ok {
 			v = from.Field(f.Name)
-			if v == nil && len(a.fields) == 1 && len(from.Values) == 1 {
+			if v == nil && len(fields) == 1 && len(from.Values) == 1 {
 				v = from.Values[0]
 			}
 		}
 		if v == nil {
-			s.Target = nil // this sample has none
-			return s, nil
+			return nil
 		}
 		r.Names, r.Values = append(r.Names, f.Name), append(r.Values, v)
 	}
-	if s.Target = r; a.bare {
-		s.Target = r.Values[0]
+	if bare {
+		return r.Values[0]
 	}
-	return s, nil
-}
-
-// Space is that of the data set.
-func (a *aimed) Space() space.Spec { return dataset.SpaceOf(a.Dataset) }
-
-// TargetSpace is that of the chosen targets.
-func (a *aimed) TargetSpace() space.Spec {
-	if a.bare {
-		return a.fields[0]
-	}
-	return space.Spec{Name: "target", Kind: space.KindRecord, Fields: a.fields}
-}
-
-// Targets is the kind of the chosen targets.
-func (a *aimed) Targets() space.Kind { return a.TargetSpace().Kind }
-
-// ClassNames are those of the data set.
-func (a *aimed) ClassNames() []string { return classNames(a.Dataset) }
-
-// ClassNames are those of the data set.
-func (f *fields) ClassNames() []string { return classNames(f.Dataset) }
-
-// TargetSpace is that of the data set.
-func (f *fields) TargetSpace() space.Spec { return dataset.TargetSpaceOf(f.Dataset) }
-
-func classNames(d dataset.Dataset) []string {
-	if n, ok := d.(dataset.Classed); ok {
-		return n.ClassNames()
-	}
-	return nil
+	return r
 }

@@ -1,10 +1,10 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
-	"nero/data/dataset"
 	"nero/data/space"
 	"nero/measure/consensus"
 	"nero/measure/metric"
@@ -49,7 +49,7 @@ func (w *Workload) target(in *input) (action.Action, error) {
 	if in.shape == nil {
 		return w.fieldTarget()
 	}
-	kind := targets(w.Data)
+	kind := w.Data.Info().Target.Kind
 	if kind == "" {
 		return nil, nil //nolint:nilnil // no target is no fault
 	}
@@ -73,10 +73,9 @@ func (w *Workload) target(in *input) (action.Action, error) {
 func (w *Workload) options() action.Options {
 	s := w.Study
 	var bounds []float64
-	if r, ok := w.Data.(dataset.Ranged); ok && r.Max() > 0 {
-		bounds = []float64{0, r.Max()}
-	} else if ok {
-		bounds = []float64{0, 1} // floating-point files
+	info := w.Data.Info()
+	if _, _, _, _, ok := info.Pictures(); ok {
+		bounds = []float64{0, cmp.Or(info.Max, 1)} // 1 of floating-point files
 	}
 	return action.Options{
 		Range:  bounds,

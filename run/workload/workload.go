@@ -3,6 +3,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -214,7 +215,9 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		s.Group.Name = "SO(2)"
 		w.note("no group given: SO(2), rotations about the centre")
 	}
-	if natural, ok := spatial(w.Data); ok {
+	natural := w.Data.Info().Space
+	t, _, _, _, pictures := w.Data.Info().Pictures()
+	if !pictures {
 		in, err := w.openFields(natural, o)
 		return w, in, err
 	}
@@ -237,19 +240,15 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		return nil, nil, s.Errorf("output.fields[1]",
 			"models of pictures are asked for one output; leave the others out, or audit them one by one")
 	}
-	if s.Input.Space == "" && frames(w.Data) > 0 {
-		s.Input.Space = string(space.KindFrames)
+	if s.Input.Space == "" && t > 0 {
+		s.Input.Space = string(natural.Kind)
 	}
 	job.Defaults(s)
 	if !given && s.Input.Scale != 1 {
 		w.note("pixel values are divided by %g, the range of the files%s; set input.scale, input.mean and input.std "+
 			"(--scale, --mean, --std) to change it", s.Input.Scale, plain)
 	}
-	c, h, wd := w.shape()
-	spec := space.Spec{Name: "input", Kind: space.KindImage, Shape: []int{c, h, wd}}
-	if t := frames(w.Data); t > 0 {
-		spec.Kind, spec.Shape = space.KindFrames, []int{t, c, h, wd}
-	}
+	spec := space.Spec{Name: "input", Kind: natural.Kind, Shape: natural.Shape}
 	if want := string(spec.Kind); s.Input.Space != want {
 		return nil, nil, s.Errorf("input.space", "%s, but the samples are of space %s; leave it out", s.Input.Space,
 			want)
@@ -334,28 +333,17 @@ func (w *Workload) openData(formats dataset.Formats) error {
 	if err != nil {
 		return w.Study.Errorf("data", "%v", err)
 	}
-	if n, ok := ds.(dataset.Noted); ok {
-		w.Notes = append(w.Notes, n.Notes()...)
-	}
-	if n, ok := ds.(dataset.Classed); ok {
-		w.Classes = n.ClassNames()
-	}
-	w.Data = ds
+	info := ds.Info()
+	w.Notes = append(w.Notes, info.Notes...)
+	w.Data, w.Classes = ds, info.Classes
 	if ignore {
-		w.Data, w.Classes = unlabeled{ds}, nil
+		w.Data, w.Classes = unlabeled(ds), nil
 	}
-	if d.Targets == none && targets(ds) != "" {
-		w.Data = untargeted{w.Data}
+	if d.Targets == none && info.Target.Kind != "" {
+		w.Data = untargeted(w.Data)
 	}
 	w.Eval = &eval.Evaluation{Data: w.Data}
 	return nil
-}
-
-func (w *Workload) shape() (c, h, wd int) {
-	if s, ok := w.Data.(dataset.Shaped); ok {
-		return s.Shape()
-	}
-	return 0, 0, 0
 }
 
 // scale fills in the divisor of the pixel values where the study leaves it out: the range of integer files, 1 for
@@ -364,10 +352,7 @@ func (w *Workload) scale() {
 	if w.Study.Input.Scale != 0 {
 		return
 	}
-	w.Study.Input.Scale = 1
-	if r, ok := w.Data.(dataset.Ranged); ok && r.Max() > 0 {
-		w.Study.Input.Scale = r.Max()
-	}
+	w.Study.Input.Scale = cmp.Or(w.Data.Info().Max, 1)
 }
 
 // kinds of output spaces.
@@ -455,7 +440,8 @@ func (w *Workload) metrics() error {
 	if placed {
 		labeled = w.Eval.Target != nil
 	}
-	_, plain := spatial(w.Data)
+	_, _, _, _, pictures := w.Data.Info().Pictures()
+	plain := !pictures
 	normalized := w.Study.Output.Decode != "raw"
 	if len(w.Study.Metrics) == 0 {
 		w.Study.Metrics = metric.Usual(out, metric.Given{
@@ -693,25 +679,6 @@ func (w *Workload) readable() error {
 	return nil
 }
 
-// unlabeled hides the labels of a data set.
-type unlabeled struct{ dataset.Dataset }
-
-func (unlabeled) Labels() []int { return nil }
-
-func (u unlabeled) Sample(i int) (dataset.Sample, error) {
-	s, err := u.Dataset.Sample(i)
-	s.Label = -1
-	return s, err
-}
-
-// Shape is that of the data set.
-func (u unlabeled) Shape() (c, h, w int) {
-	if s, ok := u.Dataset.(dataset.Shaped); ok {
-		return s.Shape()
-	}
-	return 0, 0, 0
-}
-
 // decodeSpec is the output of the study as the codec wants it.
 func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 	out := w.Study.Output
@@ -735,26 +702,6 @@ func (w *Workload) decodeSpec(in space.Spec, audit bool) decode.OutputSpec {
 		spec.Window = [2]int(in.Shape[n-2:])
 	}
 	return spec
-}
-
-// Targets is that of the data set.
-func (u unlabeled) Targets() space.Kind { return targets(u.Dataset) }
-
-// Space is that of the data set.
-func (u unlabeled) Space() space.Spec { return dataset.SpaceOf(u.Dataset) }
-
-// TargetSpace is that of the data set.
-func (u unlabeled) TargetSpace() space.Spec { return dataset.TargetSpaceOf(u.Dataset) }
-
-// Frames is that of the data set.
-func (u unlabeled) Frames() int { return frames(u.Dataset) }
-
-// Max is that of the data set.
-func (u unlabeled) Max() float64 {
-	if r, ok := u.Dataset.(dataset.Ranged); ok {
-		return r.Max()
-	}
-	return 0
 }
 
 // placed is the study with absolute paths, so that the run folder can find its data again from anywhere. Paths do not
