@@ -120,7 +120,7 @@ func (o opener) openCOCO(spec Spec) (Dataset, error) {
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	f := &folder{fsys: o.fsys, root: spec.Images, loose: spec.loose()}
+	f := newFolder(o.fsys, spec.Images, spec.loose())
 	image := map[string]int{} // position in c.Images by path
 	for i, m := range c.Images {
 		p := strings.ReplaceAll(m.FileName, `\`, "/")

@@ -72,7 +72,7 @@ func (o opener) openMolecules(spec Spec) (Dataset, error) {
 	if spec.Key != "" || spec.LabelKey != "" && spec.Labels == "" {
 		return nil, fmt.Errorf("%s: key is for npz archives, this is none", spec.Images)
 	}
-	list := &folder{fsys: o.fsys, root: spec.Images, want: moleculeEndings(), noun: "files of molecules"}
+	list := &listing{fsys: o.fsys, root: spec.Images, endings: moleculeEndings(), noun: "files of molecules"}
 	if err := list.find(); err != nil {
 		return nil, inFile(spec.Images, err)
 	}

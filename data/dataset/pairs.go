@@ -35,7 +35,7 @@ type pair struct {
 
 // pairFolder is a folder of frames while it is opened.
 type pairFolder struct {
-	folder
+	*folder
 	// of each file
 	pages [][]picture
 	pairs []pair
@@ -60,7 +60,7 @@ func (o opener) openPairs(spec Spec) (Dataset, error) {
 			return o.openPairArrays(spec)
 		}
 	}
-	p := &pairFolder{folder: folder{fsys: o.fsys, root: spec.Images, skip: []string{".flo", ".txt", ".npy", ".npz"}}}
+	p := &pairFolder{folder: newFolder(o.fsys, spec.Images, false, ".flo", ".txt", ".npy", ".npz")}
 	if err := p.find(); err != nil {
 		return nil, inFile(spec.Images, err)
 	}
@@ -418,7 +418,7 @@ func (p *pairFolder) truths(o opener, d *sequences, spec Spec) error {
 		return nil // a single file
 	}
 	have := map[string]bool{}
-	list := &folder{fsys: o.fsys, root: root}
+	list := &listing{fsys: o.fsys, root: root}
 	if err := list.fieldFiles("", 0, have); err != nil {
 		return inFile(root, err)
 	}
@@ -500,7 +500,7 @@ func (p *pairFolder) truths(o opener, d *sequences, spec Spec) error {
 }
 
 // fieldFiles lists the files below dir that may hold fields.
-func (d *folder) fieldFiles(dir string, deep int, have map[string]bool) error {
+func (d *listing) fieldFiles(dir string, deep int, have map[string]bool) error {
 	entries, err := fs.ReadDir(d.fsys, d.name(dir))
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func shapeEndings() []string {
 // shapes is a folder of meshes and files of points.
 type shapes struct {
 	o    opener
-	list *folder
+	list *listing
 	spec Spec
 	// points of each cloud; 0 for all
 	want int
@@ -85,8 +85,8 @@ func (o opener) openShapes(spec Spec) (Dataset, error) {
 }
 
 // files lists the files of clouds or recordings, with their labels.
-func (o opener) files(spec Spec, endings []string, noun string) (*values, *folder, error) {
-	list := &folder{fsys: o.fsys, root: spec.Images, want: endings, noun: noun}
+func (o opener) files(spec Spec, endings []string, noun string) (*values, *listing, error) {
+	list := &listing{fsys: o.fsys, root: spec.Images, endings: endings, noun: noun}
 	if err := list.find(); err != nil {
 		return nil, nil, inFile(spec.Images, err)
 	}

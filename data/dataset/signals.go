@@ -183,7 +183,7 @@ func (s Sound) signal(rows [][]float64, start, n int, rate float64) *space.Signa
 // recordings is a folder of WAV files.
 type recordings struct {
 	o     opener
-	list  *folder
+	list  *listing
 	sound Sound
 	heads []sound.Format
 }

@@ -186,7 +186,7 @@ func (v *vocPhoto) element(at []string, text string, seen *[]string) error {
 // openVOC opens photos with annotations of Pascal VOC: a folder with JPEGImages, Annotations and ImageSets/Main, or any
 // folder of photos with an XML file of the same name beside each, or in the folder Targets.
 func (o opener) openVOC(spec Spec) (Dataset, error) {
-	f := &folder{fsys: o.fsys, root: spec.Images, loose: spec.loose(), skip: []string{".xml"}}
+	f := newFolder(o.fsys, spec.Images, spec.loose(), ".xml")
 	notes := f.name("Annotations")
 	if !o.isFolder(notes) {
 		notes = ""
@@ -339,7 +339,7 @@ func vocEdge(from, to float64) float64 {
 }
 
 // split keeps the photos that the list file names.
-func (d *folder) split(file, name string) error {
+func (d *listing) split(file, name string) error {
 	if name != path.Base(name) || strings.ContainsAny(name, `/\`) || name == ".." || name == "." {
 		return fmt.Errorf("%s: split is %s, want the name of a list in ImageSets/Main without .txt, such as test",
 			d.root, clip(name))
