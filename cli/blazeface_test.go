@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nero/internal/outside"
 )
 
 // blazeface is a folder with the studies of examples/blazeface and what its script fetches; the test is skipped where
@@ -22,43 +24,28 @@ func blazeface(t *testing.T) string {
 		t.Skip("a detector on photos takes a minute")
 	}
 	example := filepath.Join("..", "examples", "blazeface")
-	fetched := os.Getenv("NERO_BLAZEFACE")
-	for _, dir := range []string{fetched, example} {
-		const model = "face_detection_back_256x256_barracuda.onnx"
-		if dir == "" {
-			continue
+	const model = "face_detection_back_256x256_barracuda.onnx"
+	dir := outside.Folder(t, outside.BlazeFace, model)
+	to := t.TempDir()
+	for _, name := range []string{"shift.yaml", "turn.yaml"} {
+		b, err := os.ReadFile(filepath.Join(example, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, name), b, 0o600)
 		}
-		if _, err := os.Stat(filepath.Join(dir, model)); err != nil {
-			continue
-		}
-		to := t.TempDir()
-		for _, name := range []string{"shift.yaml", "turn.yaml"} {
-			b, err := os.ReadFile(filepath.Join(example, name))
-			if err == nil {
-				err = os.WriteFile(filepath.Join(to, name), b, 0o600)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		from, err := filepath.Abs(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{model, "faces"} {
-			if err := os.Symlink(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
-				t.Fatal(err)
-			}
+	}
+	from, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{model, "faces"} {
+		if err := os.Symlink(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+			t.Fatal(err)
 		}
-		return to
 	}
-	const how = "BlazeFace was not fetched: run examples/blazeface/fetch, or name the folder that it filled with " +
-		"NERO_BLAZEFACE"
-	if os.Getenv("CI") != "" || fetched != "" {
-		t.Fatal(how)
-	}
-	t.Skip(how)
-	return ""
+	return to
 }
 
 // auditNumbers runs an audit and returns its text and its measured numbers by name.

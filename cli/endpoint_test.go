@@ -14,6 +14,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/engine/remote/remotetest"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -161,7 +162,7 @@ func startEndpoint(ts *testscript.TestScript, now *atomic.Pointer[endpoint], arg
 	if old := now.Load(); old != nil {
 		ts.Check(errors.Join(old.server.Close(), old.models.Close()))
 	}
-	c, err := choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choose.Host())
+	c, err := choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choosetest.Host())
 	ts.Check(err)
 	e := &endpoint{models: remotetest.NewModels(c.Engine)}
 	e.left.Store(-1)

@@ -156,8 +156,10 @@ func writeSpots(dir string, o *options) error {
 			continue
 		}
 		note := fmt.Sprintf(
-			"<annotation>\n<filename>%s.png</filename>\n<size><width>%d</width><height>%d</height></size>\n<object><name>%s</name>\n"+
-				"<bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object>\n</annotation>\n",
+			"<annotation>\n<filename>%s.png</filename>\n<size><width>%d</width><height>%d</height></size>\n<object>"+
+				"<name>%s</name>\n"+
+				"<bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object>"+
+				"\n</annotation>\n",
 			id, w, h, label, left+1, top+1, left+size, top+size) // counted from 1, both ends inclusive
 		if err := os.MkdirAll(filepath.Join(dir, "Annotations"), 0o755); err != nil {
 			return err

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"nero/model/engine/choose"
 )
 
 // TestKill kills the program with SIGKILL at random moments, from its start to the writing of the manifest, twenty
@@ -36,7 +39,7 @@ func TestKill(t *testing.T) {
 			"photos",
 			"--group", "SO(2)", "--orbit", "180", "--resample", "bicubic", "-w", workers, "-o", out)
 		c.Dir = dir
-		c.Env = append(os.Environ(), "NERO_ORT_LIB="+nativeLibrary())
+		c.Env = append(os.Environ(), "NERO_ORT_LIB="+cmp.Or(nativeLibrary(), choose.None))
 		return c
 	}
 	begin := time.Now()

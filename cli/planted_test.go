@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"nero/internal/slow"
 )
 
 // verdict is what these tests read of an audit's report.
@@ -169,6 +171,7 @@ func few(args ...string) []string {
 // TestPlantedGroups wants the largest symmetry of every network that was built to have it and no more
 // (studies/planted/MODEL_CARDS.md): not less, and not what a neighbor has.
 func TestPlantedGroups(t *testing.T) {
+	slow.Test(t)
 	all := judge(t, "planted/points.yaml", few("--checks", "subgroup,order")...)
 	all["so3_not_o3"].holds("SO(3) × S(64)", "handedness", "T(3)")
 	all["og3_not_o3"].holds("Og(3,z) × S(64)", "a direction is singled out", "T(3)")
@@ -233,6 +236,7 @@ func TestPlantedShifts(t *testing.T) {
 // TestPlantedFlows finds out a recurrent network that is equivariant to shifts of the whole sequence and not to drifts,
 // and says of one that looks at each picture by itself that both hold.
 func TestPlantedFlows(t *testing.T) {
+	slow.Test(t)
 	all := judge(t, "planted/flow.yaml", "--audit-samples", "8", "--checks", "subgroup,lattice,moving,warmup")
 	static := all["flow_static"]
 	if static.verdict != "FAIL" {

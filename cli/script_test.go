@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -23,7 +24,9 @@ import (
 	"testing"
 	"time"
 
+	"nero/internal/slow"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/run/job"
 	"nero/run/store"
 
@@ -37,8 +40,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script. Scripts share the user's cache folder with the program, because compiling the
-// embedded engine takes seconds, and minutes under the race detector. Where there is a native library it runs what does
-// not name an engine.
+// embedded engine takes seconds, and minutes under the race detector. A native library that NERO_ORT_LIB names runs
+// what does not name an engine; another is not looked for.
 func TestScripts(t *testing.T) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -56,7 +59,7 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("LocalAppData", cache)
-			e.Setenv("NERO_ORT_LIB", lib)
+			e.Setenv("NERO_ORT_LIB", cmp.Or(lib, choose.None))
 			e.Setenv("ORT_LIB", lib)
 			e.Setenv("LD_LIBRARY_PATH", "")
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each of some hundred commands
@@ -80,7 +83,7 @@ func TestScripts(t *testing.T) {
 			case "mount":
 				return mounts(), nil
 			case "slow":
-				return slowTests, nil
+				return slow.Asked, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
@@ -93,7 +96,7 @@ func TestScripts(t *testing.T) {
 
 // nativeLibrary is a library of ONNX Runtime on this machine, "" if there is none.
 func nativeLibrary() string {
-	cs, err := choose.Candidates(choose.Request{}, choose.Host())
+	cs, err := choose.Candidates(choose.Request{}, choosetest.Host())
 	if err != nil || len(cs) == 0 {
 		return ""
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nero/internal/outside"
 )
 
 // TestSilero audits a detector of speech that nobody here trained, with no line of code for it: it is found to start
@@ -18,25 +20,7 @@ func TestSilero(t *testing.T) {
 		t.Skip("a recurrent model over ten recordings takes half a minute")
 	}
 	example := filepath.Join("..", "examples", "silero")
-	fetched := os.Getenv("NERO_SILERO")
-	from := ""
-	for _, dir := range []string{fetched, example} {
-		if dir == "" {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(dir, "silero_vad.onnx")); err == nil {
-			from = dir
-			break
-		}
-	}
-	if from == "" {
-		const how = "Silero VAD was not fetched: run examples/silero/fetch, or name the folder that it filled with " +
-			"NERO_SILERO"
-		if os.Getenv("CI") != "" || fetched != "" {
-			t.Fatal(how)
-		}
-		t.Skip(how)
-	}
+	from := outside.Folder(t, outside.Silero, "silero_vad.onnx")
 	dir := t.TempDir()
 	b, err := os.ReadFile(filepath.Join(example, "study.yaml"))
 	if err == nil {

@@ -27,6 +27,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"nero/internal/outside"
 )
 
 // nero is the program under test and the folder of a run that it made, shared by all tests of the package.
@@ -209,22 +211,14 @@ func own(t *testing.T, name string) string {
 	return to
 }
 
-// chromium finds the browser, or skips the test.
+// chromium is the browser that NERO_BROWSER names; the test is skipped where it names none.
 func chromium(t *testing.T) string {
 	t.Helper()
-	if os.Getenv("NERO_NO_BROWSER") != "" {
-		t.Skip("NERO_NO_BROWSER is set: the interface was not tested in a browser")
+	bin, err := exec.LookPath(outside.Named(t, outside.Browser))
+	if err != nil {
+		t.Fatalf("%s names no program: %v", outside.Browser, err)
 	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if bin, err := exec.LookPath(name); err == nil {
-			return bin
-		}
-	}
-	if os.Getenv("CI") != "" {
-		t.Fatal("no Chromium, and the environment variable CI says that there is one")
-	}
-	t.Skip("no Chromium on this machine: the interface was not tested in a browser")
-	return ""
+	return bin
 }
 
 var browser struct {
@@ -700,7 +694,7 @@ func (p *page) axe(where string, only ...string) {
 	p.t.Helper()
 	src, err := os.ReadFile(filepath.Join("..", "serve", "web", "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
-		if os.Getenv("CI") != "" {
+		if os.Getenv(outside.WebModules) != "" {
 			p.t.Fatalf("axe-core is not there (npm ci in serve/web): %v", err)
 		}
 		p.t.Logf("%s was not tested with axe-core, which npm ci in serve/web installs", where)

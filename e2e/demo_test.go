@@ -11,15 +11,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"nero/internal/outside"
 )
 
 // TestDemo starts the demo as its documentation says and reads what it shows while it computes: the run, and then the
 // audit, without being asked to look again. No browser takes part.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("NERO_NO_BROWSER") != "" {
-		t.Skip("NERO_NO_BROWSER is set: what the demo shows was not looked at")
-	}
+	outside.Named(t, outside.Browser) // with the other tests of what people see
 	bin, _ := program(t)
 	c := exec.CommandContext(t.Context(), bin, "demo", "--limit", "20", "--open", "--port", "0", "-o",
 		filepath.Join(t.TempDir(), "demo"))

@@ -2,13 +2,12 @@
 // browser in which every view is worked by mouse and by keyboard. A page exception, a console error, a report of the
 // content policy, a request to another host and a finding of axe-core fail a test.
 //
-// The tests need Chromium, and axe-core from npm ci in serve/web. Without them they are skipped, with a word, and fail
-// where the environment variable CI says that they have to be there. More variables:
+// The tests run where NERO_BROWSER names a Chromium, such as NERO_BROWSER=chromium; axe-core from npm ci in serve/web
+// takes part where NERO_WEB_MODULES is 1. More variables:
 //
 //	NERO_SCREENSHOTS  a folder in which every view is kept as a picture, for eyes: nothing compares them
-//	NERO_NO_BROWSER   skips the tests, as where they ran already
 //	NERO_E2E_BUILD    flags for go build, to try an interface that is not committed yet:
 //
 //	cd serve/web && go run ./bundle -out /tmp/dist -overlay /tmp/overlay.json
-//	NERO_E2E_BUILD="-overlay /tmp/overlay.json" go test ./e2e
+//	NERO_E2E_BUILD="-overlay /tmp/overlay.json" NERO_BROWSER=chromium go test ./e2e
 package e2e

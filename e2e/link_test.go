@@ -77,7 +77,8 @@ func TestLink(t *testing.T) {
 // not know.
 func TestBadLink(t *testing.T) {
 	t.Parallel()
-	bad := "&i=999999&g=1,2&a=nobody&b=%3Cb%3E&dr=magic&by=shoesize&map=jet&m=luck&cmp=upside&live=2&poly=1,2,3&i=4&%E0%A4%A&future=kept&v=9"
+	bad := "&i=999999&g=1,2&a=nobody&b=%3Cb%3E&dr=magic&by=shoesize&map=jet&m=luck&cmp=upside&live=2&poly=1,2,3&" +
+		"i=4&%E0%A4%A&future=kept&v=9"
 	p := looked(t, bad, desktop)
 	p.until(`document.querySelectorAll('.banners .banner').length >= 3`)
 	p.is(`[__nero.state.place.sample.value, __nero.state.place.g.value[0], __nero.state.place.compare.value]`, []any{0, 0, "over"})

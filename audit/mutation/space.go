@@ -84,7 +84,8 @@ func spatialBases() []Base {
 			world: clouds(decode.OutputField{Name: "y", Type: space.TypeUnchanged, Per: space.PerSample}),
 		},
 		{
-			Name: "arrow", Doc: "points of space to a vector: their mean about their centre, weighted by functions of " +
+			Name: "arrow",
+			Doc: "points of space to a vector: their mean about their centre, weighted by functions of " +
 				"distances", build: arrow,
 			world: clouds(decode.OutputField{Name: "y", Type: space.TypeVectors, Per: space.PerSample}),
 		},

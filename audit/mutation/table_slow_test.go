@@ -14,6 +14,7 @@ import (
 
 	"nero/audit"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 )
 
 var update = flag.Bool("update", false, "write docs/AUDIT-OF-THE-AUDITOR.md")
@@ -24,12 +25,12 @@ var page = filepath.Join("..", "..", "docs", "AUDIT-OF-THE-AUDITOR.md")
 // bodies are the embedded engine and a shared library where there is one; without one it says so.
 func bodies(t *testing.T) []Body {
 	t.Helper()
-	w, err := choose.Open(t.Context(), choose.Request{Kind: choose.Wasm}, choose.Host())
+	w, err := choose.Open(t.Context(), choose.Request{Kind: choose.Wasm}, choosetest.Host())
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := []Body{{"wasm", w.Engine}}
-	n, err := choose.Open(t.Context(), choose.Request{Kind: choose.Native}, choose.Host())
+	n, err := choose.Open(t.Context(), choose.Request{Kind: choose.Native}, choosetest.Host())
 	switch {
 	case errors.Is(err, choose.ErrNoLibrary):
 		t.Log("no shared library of ONNX Runtime: the embedded engine stands alone")

@@ -37,7 +37,8 @@ func swirl(h, w int) *space.Field {
 func TestFloBytes(t *testing.T) {
 	t.Parallel()
 	f := &space.Field{H: 1, W: 2, Val: []float64{1, -2, 0.5, 3}}
-	want := []byte("PIEH\x02\x00\x00\x00\x01\x00\x00\x00\x00\x00\x80\x3f\x00\x00\x00\x3f\x00\x00\x00\xc0\x00\x00\x40\x40")
+	want := []byte("PIEH\x02\x00\x00\x00\x01\x00\x00\x00\x00\x00\x80\x3f\x00\x00\x00\x3f\x00\x00\x00\xc0\x00\x00" +
+		"\x40\x40")
 	if got := floBytes(t, f); !bytes.Equal(got, want) {
 		t.Errorf("% x, want % x", got, want)
 	}

@@ -41,9 +41,11 @@ type vocBox struct {
 // vocXML is an annotation of a photo.
 func vocXML(filename string, h, w int, boxes ...vocBox) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<annotation><folder>x</folder><filename>%s</filename><path>/etc/passwd</path><size><width>%d</width><height>%d</height><depth>3</depth></size>", filename, w, h)
+	fmt.Fprintf(&b, "<annotation><folder>x</folder><filename>%s</filename><path>/etc/passwd</path><size><width>"+
+		"%d</width><height>%d</height><depth>3</depth></size>", filename, w, h)
 	for _, o := range boxes {
-		fmt.Fprintf(&b, "\n<object><name>%s</name><difficult>0</difficult><bndbox><xmin>%v</xmin><ymin>%v</ymin><xmax>%v</xmax><ymax>%v</ymax></bndbox></object>", o.name, o.x1, o.y1, o.x2, o.y2)
+		fmt.Fprintf(&b, "\n<object><name>%s</name><difficult>0</difficult><bndbox><xmin>%v</xmin><ymin>%v</ymin>"+
+			"<xmax>%v</xmax><ymax>%v</ymax></bndbox></object>", o.name, o.x1, o.y1, o.x2, o.y2)
 	}
 	b.WriteString("</annotation>\n")
 	return []byte(b.String())

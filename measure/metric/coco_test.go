@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nero/data/space"
+	"nero/internal/outside"
 	"nero/measure/aggregate"
 )
 
@@ -96,25 +97,13 @@ func TestCoco(t *testing.T) {
 	t.Logf("largest difference from pycocotools: %.1e", worst)
 }
 
-// pycocotools is a Python that has it; the test is skipped where there is none.
+// pycocotools is a Python that has it; the test is skipped where none is named.
 func pycocotools(t *testing.T) string {
 	t.Helper()
-	python := os.Getenv("NERO_PYCOCOTOOLS")
-	if python == "" {
-		tools := os.Getenv("NERO_CI_TOOLS")
-		if home, err := os.UserHomeDir(); tools == "" && err == nil {
-			tools = filepath.Join(home, ".cache", "nero-ci")
-		}
-		python = filepath.Join(tools, "pycocotools", "bin", "python")
-	}
+	python := outside.Named(t, outside.Pycocotools)
 	if out, err := exec.CommandContext(t.Context(), python, "-c",
 		"import pycocotools").CombinedOutput(); err != nil { //nolint:gosec // the tests' own Python
-		const how = "pycocotools is not installed: run .ci/pycocotools, or name a Python that has it with " +
-			"NERO_PYCOCOTOOLS"
-		if os.Getenv("CI") != "" || os.Getenv("NERO_REQUIRE_PYCOCOTOOLS") != "" || os.Getenv("NERO_PYCOCOTOOLS") != "" {
-			t.Fatalf("%s (%v) %s", how, err, out)
-		}
-		t.Skip(how)
+		t.Fatalf("pycocotools is not installed (%v): run .ci/pycocotools: %s", err, out)
 	}
 	return python
 }

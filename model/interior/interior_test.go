@@ -16,13 +16,14 @@ import (
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/interior"
 	"nero/model/onnx"
 )
 
 // anEngine is the engine that this machine has, opened once.
 var anEngine = sync.OnceValues(func() (choose.Choice, error) {
-	return choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choose.Host())
+	return choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choosetest.Host())
 })
 
 func opener(tb testing.TB) interior.Open {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"nero/internal/slow"
 	"nero/model/interior"
 )
 
@@ -13,6 +14,9 @@ import (
 func TestPartPush(t *testing.T) {
 	for _, name := range models {
 		t.Run(name, func(t *testing.T) {
+			if name == "attention" {
+				slow.Test(t)
+			}
 			if name == "points" {
 				t.Skip("another output is of an operator set that has no derivatives")
 			}

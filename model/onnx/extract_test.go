@@ -14,15 +14,17 @@ import (
 	"pgregory.net/rapid"
 
 	"nero/data/tensor"
+	"nero/internal/slow"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 )
 
 // anEngine is the engine that this machine has, opened once.
 var anEngine = sync.OnceValues(func() (choose.Choice, error) {
-	return choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choose.Host())
+	return choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choosetest.Host())
 })
 
 // runModel runs a model on values by name and adds what it returns to them.
@@ -147,6 +149,7 @@ func drawValues(t *rapid.T) map[string]tensor.Tensor {
 // At every cut, the part before and the part after give together what the whole gives, bit for bit: the engine
 // optimizes nothing here.
 func TestExtractComposes(t *testing.T) {
+	slow.Test(t)
 	rapid.Check(t, func(t *rapid.T) {
 		m := randomGraph(t)
 		whole := drawValues(t)
@@ -369,7 +372,7 @@ func TestExtractCorners(t *testing.T) {
 		},
 	}
 	for _, kind := range []string{choose.Wasm, choose.Native} {
-		e, err := choose.Open(t.Context(), choose.Request{Kind: kind}, choose.Host())
+		e, err := choose.Open(t.Context(), choose.Request{Kind: kind}, choosetest.Host())
 		if errors.Is(err, choose.ErrNoLibrary) {
 			continue
 		}

@@ -17,14 +17,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"nero/data/tensor"
+	"nero/internal/outside"
 	"nero/model/onnx"
 	"nero/model/onnx/onnxpb"
 	"nero/model/oracle"
 )
-
-// testData names the folder of ONNX's own test data for backends: node, simple, pytorch-operator and so on below it.
-// Debian's package libonnx-testdata has it.
-const testData = "NERO_ONNX_TESTDATA"
 
 var update = flag.Bool("update", false, "write the list of expected misses")
 
@@ -35,16 +32,13 @@ var errUnjudged = errors.New("not a tensor of numbers")
 // their reason: a new miss fails, a healed one too, so that the list stays true. It was made with the data of ONNX
 // 1.12.
 func TestBackendData(t *testing.T) {
-	root := os.Getenv(testData)
-	if root == "" {
-		root = "/usr/share/libonnx-testdata/data"
-	}
+	root := outside.Named(t, outside.ONNXData)
 	dirs, err := filepath.Glob(filepath.Join(root, "*", "test_*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(dirs) == 0 {
-		t.Skipf("no tests below %s; install libonnx-testdata or set %s", root, testData)
+		t.Fatalf("no tests below %s", root)
 	}
 	var misses []string
 	passed, skipped, judged := map[string]int{}, 0, map[string]int{}

@@ -12,6 +12,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/engine/enginetest"
 	"nero/model/onnx"
 	"nero/model/oracle"
@@ -159,7 +160,7 @@ func engines(t *testing.T) []engine.Engine {
 		if kind == choose.Wasm && testing.Short() {
 			continue
 		}
-		c, err := choose.Open(t.Context(), choose.Request{Kind: kind}, choose.Host())
+		c, err := choose.Open(t.Context(), choose.Request{Kind: kind}, choosetest.Host())
 		if errors.Is(err, choose.ErrNoLibrary) {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"nero/data/tensor"
+	"nero/internal/outside"
 	"nero/model/engine"
 	"nero/model/onnx"
 	"nero/model/unroll"
@@ -18,23 +19,7 @@ import (
 // silero is the folder that examples/silero/fetch fills; the test is skipped where nothing was fetched.
 func silero(t *testing.T) string {
 	t.Helper()
-	const file = "silero_vad.onnx"
-	fetched := os.Getenv("NERO_SILERO")
-	for _, dir := range []string{fetched, filepath.Join("..", "..", "examples", "silero")} {
-		if dir == "" {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(dir, file)); err == nil {
-			return dir
-		}
-	}
-	const how = "Silero VAD was not fetched: run examples/silero/fetch, or name the folder that it filled with " +
-		"NERO_SILERO"
-	if os.Getenv("CI") != "" || fetched != "" {
-		t.Fatal(how)
-	}
-	t.Skip(how)
-	return ""
+	return outside.Folder(t, outside.Silero, "silero_vad.onnx")
 }
 
 // wav reads the samples of a 16-bit PCM file of one channel.

@@ -16,6 +16,7 @@ import (
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/onnx"
 	"nero/model/oracle"
 	"nero/model/unroll"
@@ -230,5 +231,5 @@ func TestUnrollRefuses(t *testing.T) {
 
 // anEngine is the engine that this machine has, opened once.
 var anEngine = sync.OnceValues(func() (choose.Choice, error) {
-	return choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choose.Host())
+	return choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choosetest.Host())
 })

@@ -148,7 +148,8 @@ func changes(beyond bool) []change {
 		{"negative zero", "confidence: 0.95", "threshold: -0.0", ""},
 		{"largest seed", "seed: 7", "seed: 18446744073709551615", ""},
 		{
-			"anchors", "onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx",
+			"anchors",
+			"onnx: models/digits-original.onnx}\n  - name: augmented\n    onnx: models/digits-augmented.onnx",
 			"onnx: &o m.onnx}\n  - name: augmented\n    onnx: *o", "",
 		},
 		{"values", "grid: 72", "values: [[0], [12.5], [90]]", ""},
@@ -205,7 +206,8 @@ func changes(beyond bool) []change {
 		{"no models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    " +
 			"onnx: models/digits-augmented.onnx\n", "", "study.yaml:2:1: models: missing; add models: FILE.onnx"},
 		{
-			"empty models", "models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    " +
+			"empty models",
+			"models:\n  - {name: original, onnx: models/digits-original.onnx}\n  - name: augmented\n    " +
 				"onnx: models/digits-augmented.onnx\n", "models: []\n",
 			"study.yaml:4:9: models: an empty list; give it an item or leave the key out",
 		},

@@ -28,6 +28,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/onnx"
 	"nero/run/fold"
 	"nero/run/job"
@@ -1340,7 +1341,7 @@ func digitStudy(dir string, limit, angles int) *job.Study {
 // ortEngine is a real engine, native if there is one.
 func ortEngine(tb testing.TB, kind string) engine.Engine {
 	tb.Helper()
-	c, err := choose.Open(tb.Context(), choose.Request{Kind: kind}, choose.Host())
+	c, err := choose.Open(tb.Context(), choose.Request{Kind: kind}, choosetest.Host())
 	if err != nil {
 		tb.Skipf("%s: %v", kind, err)
 	}

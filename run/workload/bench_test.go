@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/run/job"
 	"nero/symmetry/action"
 )
@@ -25,7 +26,7 @@ func BenchmarkShard(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			c, err := choose.Open(b.Context(), choose.Request{Kind: "native"}, choose.Host())
+			c, err := choose.Open(b.Context(), choose.Request{Kind: "native"}, choosetest.Host())
 			if err != nil {
 				b.Skip(err)
 			}

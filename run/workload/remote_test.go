@@ -133,9 +133,11 @@ func TestRemoteRefuses(t *testing.T) {
 		"models[0].endpoint: endpoint " + s.URL("grpc", "m") + ": refused": func(*job.Model) {},
 		"GONE of token_env is not set":                                     func(m *job.Model) { m.TokenEnv = "GONE" },
 		"EMPTY of token_env is not set":                                    func(m *job.Model) { m.TokenEnv = "EMPTY" },
-		"GONE of headers_env is not set":                                   func(m *job.Model) { m.HeadersEnv = "GONE" },
-		"BAD of headers_env: line 1: expected Name: value":                 func(m *job.Model) { m.HeadersEnv = "BAD" },
-		"ca: open gone.pem":                                                func(m *job.Model) { m.CA = "gone.pem" },
+		"GONE of headers_env is not set": func(m *job.Model) {
+			m.HeadersEnv = "GONE"
+		},
+		"BAD of headers_env: line 1: expected Name: value": func(m *job.Model) { m.HeadersEnv = "BAD" },
+		"ca: open gone.pem": func(m *job.Model) { m.CA = "gone.pem" },
 		"the server has no model": func(m *job.Model) {
 			m.TokenEnv,
 				m.Endpoint = "TOKEN", s.URL("grpc", "gone")

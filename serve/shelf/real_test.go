@@ -14,6 +14,7 @@ import (
 
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/run/exec"
 	"nero/run/fold"
 	"nero/run/job"
@@ -106,7 +107,7 @@ func TestRealRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real models")
 	}
-	c, err := choose.Open(t.Context(), choose.Request{Kind: "native"}, choose.Host())
+	c, err := choose.Open(t.Context(), choose.Request{Kind: "native"}, choosetest.Host())
 	if err != nil {
 		// the embedded one takes long to start; what is asked here does not depend on it
 		t.Skipf("no native engine: %v", err)

@@ -7,8 +7,8 @@ package digits
 import "embed"
 
 // Files holds demo.yaml, the models and data that it names, under the paths that it uses, the third model
-// (models/digits-c4.onnx, which answers alike at every quarter turn), and the texts that have to travel with them. Copied to a
-// folder, it is a study to run and to change.
+// (models/digits-c4.onnx, which answers alike at every quarter turn), and the texts that have to travel with them.
+// Copied to a folder, it is a study to run and to change.
 //
 //go:embed demo.yaml MODEL_CARDS.md
 //go:embed models/digits-original.onnx models/digits-augmented.onnx models/digits-c4.onnx

@@ -19,6 +19,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/run/job"
 )
 
@@ -199,7 +200,7 @@ func TestModelsFindRenderedFlows(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	ctx := t.Context()
-	c, err := choose.Open(ctx, choose.Request{}, choose.Host())
+	c, err := choose.Open(ctx, choose.Request{}, choosetest.Host())
 	if err != nil {
 		t.Fatal(err)
 	}

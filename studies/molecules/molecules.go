@@ -5,9 +5,10 @@ package molecules
 
 import "embed"
 
-// Files holds demo.yaml, the models and the data that it names, under the paths that it uses, and the texts that have to travel with them. Copied to a
-// folder, it is a study to run and to change. Models read `positions`, float32 (batch, atoms, 3), in Å, and `species`, int64 (batch, atoms), and
-// return `energy`, float32 (batch, 1), in eV, and `forces`, float32 (batch, atoms, 3), in eV/Å.
+// Files holds demo.yaml, the models and the data that it names, under the paths that it uses, and the texts that have
+// to travel with them. Copied to a folder, it is a study to run and to change. Models read `positions`, float32 (batch,
+// atoms, 3), in Å, and `species`, int64 (batch, atoms), and return `energy`, float32 (batch, 1), in eV, and `forces`,
+// float32 (batch, atoms, 3), in eV/Å.
 //
 //go:embed demo.yaml MODEL_CARDS.md data/test.xyz data/LICENSE data/README.md
 //go:embed models/molecules-conservative.onnx models/molecules-direct.onnx models/molecules-mlp.onnx

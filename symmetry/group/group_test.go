@@ -810,9 +810,8 @@ func ExampleParse() {
 	fmt.Println(g.Name(), group.Format(g, e))
 	_, err = group.Parse("Affine(rotate, shift x)")
 	fmt.Println(err)
-	// Output:
-	// C4 x Scale (angle 90 deg, scale x0.5)
-	// Affine(rotate,shift x) is not closed under composition: rotate and shift x do not commute, and their commutator is not in the span; add shift y: Affine(rotate,shift x,shift y)
+	// Output: C4 x Scale (angle 90 deg, scale x0.5) Affine(rotate,shift x) is not closed under composition: rotate and
+	// shift x do not commute, and their commutator is not in the span; add shift y: Affine(rotate,shift x,shift y)
 }
 
 func ExampleGrid() {

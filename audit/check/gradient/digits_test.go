@@ -11,6 +11,7 @@ import (
 	"nero/audit/check/gradient"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/slow"
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/interior"
@@ -66,9 +67,7 @@ func digits(tb testing.TB, name string) *interior.Model {
 
 // Of the shipped models, c4 keeps its gradients under quarter turns up to rounding, and original does not.
 func TestDigits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs networks")
-	}
+	slow.Test(t)
 	g, err := group.Parse("C4")
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/interior"
 	"nero/model/onnx"
 	"nero/model/oracle"
@@ -28,7 +29,7 @@ import (
 
 // anEngine is the engine that this machine has, opened once.
 var anEngine = sync.OnceValues(func() (choose.Choice, error) {
-	return choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choose.Host())
+	return choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choosetest.Host())
 })
 
 func inside(tb testing.TB, b *onnx.Builder, codec func(onnx.Signature) (decode.Codec, error)) *interior.Model {

@@ -59,7 +59,8 @@ together with it. Values whose first axis counts the rows of a set, or the nodes
 			Unit: "MB", Default: 256, Min: 1, Max: 1 << 20,
 		},
 		{
-			Name: "weights", Doc: "size of the model up to which derivatives are taken too, which hold it several times",
+			Name: "weights",
+			Doc:  "size of the model up to which derivatives are taken too, which hold it several times",
 			Unit: "MB", Default: 64, Min: 0, Max: 1 << 20,
 		},
 	},

@@ -12,9 +12,11 @@ import (
 	"nero/audit/check/layers"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/slow"
 	"nero/model/decode"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/interior"
 	"nero/model/onnx"
 	"nero/symmetry/action"
@@ -25,7 +27,7 @@ import (
 
 // anEngine is the engine that this machine has, opened once.
 var anEngine = sync.OnceValues(func() (choose.Choice, error) {
-	return choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choose.Host())
+	return choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choosetest.Host())
 })
 
 func parse(tb testing.TB, name string) group.Group {
@@ -147,9 +149,7 @@ func digits(tb testing.TB, name string, plan *orbit.Plan) *audit.Subject {
 // On the shipped models the shares add to one, over elements and along the group; c4 holds at every layer under quarter
 // turns, its channels being recognised as fields of four orientations, and original breaks in its first convolution.
 func TestDigits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs networks")
-	}
+	slow.Test(t)
 	g := parse(t, "SO(2)")
 	plan := audittest.Plan(t, pictures(t, g, action.Options{}, 1, 28, 28), action.Trivial{G: g}, audittest.Angles(8)...)
 	for _, name := range []string{"original", "augmented", "c4"} {
@@ -196,9 +196,7 @@ func tensors(tb testing.TB, g group.Group, shape ...int) action.Action {
 // those of the definition: the local term Df_i·dρ_{i-1}(z_{i-1}) - dρ_i(z_i), pushed from the layer to the output.
 // Nothing telescopes there.
 func TestLocalTerms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs networks")
-	}
+	slow.Test(t)
 	g := parse(t, "SO(2)")
 	plan := audittest.Plan(t, pictures(t, g, action.Options{}, 1, 28, 28), action.Trivial{G: g}, audittest.Angles(8)...)
 	for _, name := range []string{"original", "c4"} {

@@ -12,6 +12,7 @@ import (
 	"nero/audit/check/moving"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/slow"
 	"nero/model/decode"
 	"nero/symmetry/orbit"
 )
@@ -30,6 +31,9 @@ func TestMoving(t *testing.T) {
 		{"flow_memory", [][]float64{{0, 0}, {0, 1}, {0, -1}}, true},          // and none along rows
 	} {
 		t.Run(x.model, func(t *testing.T) {
+			if x.model == "flow_memory" {
+				slow.Test(t)
+			}
 			s := audittest.Open(t, audittest.Files{
 				Model:   planted + "models/" + x.model + ".onnx",
 				Data:    dataset.Spec{Format: "pairs", Images: planted + "data/frames.npz", Key: "frames"},

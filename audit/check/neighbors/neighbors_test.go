@@ -14,6 +14,7 @@ import (
 	"nero/audit/check/neighbors"
 	"nero/data/dataset"
 	"nero/data/space"
+	"nero/internal/slow"
 	"nero/model/decode"
 	"nero/symmetry/orbit"
 )
@@ -28,6 +29,9 @@ func TestCutoff(t *testing.T) {
 		holds  bool
 	}{{"conservative", math.NaN(), false}, {"cutoff", 3, true}, {"capped", math.NaN(), true}} {
 		t.Run(x.model, func(t *testing.T) {
+			if x.model == "conservative" {
+				slow.Test(t)
+			}
 			s := audittest.Open(t, audittest.Files{
 				Model:  molecules + "models/molecules-" + x.model + ".onnx",
 				Data:   dataset.Spec{Format: "molecules", Images: molecules + "data/test.xyz"},

@@ -3,7 +3,7 @@
 // A library of ONNX Runtime is looked for in this order: the path given by hand, the environment variable NERO_ORT_LIB,
 // beside the program, in the user's cache folder, in the system's library folders. The first that loads and passes the
 // self-test is taken; without one, the embedded engine runs. A library named by hand or by the variable must load: it
-// is never passed over.
+// is never passed over. The variable's value "none" says that none is to be looked for.
 package choose
 
 import (
@@ -25,6 +25,10 @@ import (
 
 // Variable names a library in the environment.
 const Variable = "NERO_ORT_LIB"
+
+// None is the value of [Variable] that keeps libraries from being looked for: the embedded engine runs, whatever is
+// installed.
+const None = "none"
 
 // Kinds of engines that can be asked for. Auto takes a native library where there is one, else the embedded engine.
 const (
@@ -84,6 +88,9 @@ func Candidates(r Request, p Places) ([]Candidate, error) {
 	}
 	if r.Library != "" {
 		return []Candidate{{r.Library, "named by hand", true}}, nil
+	}
+	if p.Library == None {
+		return nil, nil
 	}
 	if p.Library != "" {
 		return []Candidate{{p.Library, "environment variable " + Variable, true}}, nil

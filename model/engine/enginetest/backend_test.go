@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"nero/data/tensor"
+	"nero/internal/outside"
 	"nero/model/engine"
 	"nero/model/engine/choose"
 )
@@ -38,10 +39,7 @@ func TestBackendDataOnNative(t *testing.T) { backend(t, choose.Native) }
 // 1.27.0.
 func backend(t *testing.T, kind string) {
 	t.Helper()
-	root := os.Getenv(testData)
-	if root == "" {
-		t.Skipf("%s does not name the folder of ONNX's test data", testData)
-	}
+	root := outside.Named(t, outside.ONNXData)
 	dirs, err := filepath.Glob(filepath.Join(root, "*", "*"))
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,8 @@ func Checks() []Check {
 		{"operators", "Models of a few operators give the results that the ONNX specification defines, three times " +
 			"over dirty memory.", operators},
 		{
-			"unused values", "Values that nothing uses do not disturb the others, in the first run as in the later ones.",
+			"unused values",
+			"Values that nothing uses do not disturb the others, in the first run as in the later ones.",
 			unused,
 		},
 		{"types", "Every element type passes through unchanged.", types},

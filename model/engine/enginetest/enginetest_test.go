@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/engine/enginetest"
 )
 
@@ -24,7 +25,7 @@ func open(t *testing.T, kind string) choose.Choice {
 	if e, ok := opened.engines[kind]; ok {
 		return e
 	}
-	e, err := choose.Open(context.Background(), choose.Request{Kind: kind}, choose.Host())
+	e, err := choose.Open(context.Background(), choose.Request{Kind: kind}, choosetest.Host())
 	if errors.Is(err, choose.ErrNoLibrary) {
 		t.Skipf("the native engine is not tested: %v", err)
 	}

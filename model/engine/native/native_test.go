@@ -14,6 +14,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/engine/library"
 	"nero/model/engine/native"
 	"nero/model/engine/selftest"
@@ -23,7 +24,7 @@ import (
 // open loads the library of this machine, or skips the test where there is none.
 func open(t *testing.T) *native.Engine {
 	t.Helper()
-	c, err := choose.Open(t.Context(), choose.Request{Kind: choose.Native}, choose.Host())
+	c, err := choose.Open(t.Context(), choose.Request{Kind: choose.Native}, choosetest.Host())
 	if errors.Is(err, choose.ErrNoLibrary) {
 		t.Skipf("the native engine is not tested: %v", err)
 	}
@@ -192,7 +193,7 @@ func TestCloseWhileRunning(t *testing.T) {
 }
 
 func BenchmarkRunOverhead(b *testing.B) {
-	c, err := choose.Open(b.Context(), choose.Request{Kind: choose.Native}, choose.Host())
+	c, err := choose.Open(b.Context(), choose.Request{Kind: choose.Native}, choosetest.Host())
 	if err != nil {
 		b.Skip(err)
 	}

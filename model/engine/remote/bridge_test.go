@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nero/data/tensor"
+	"nero/internal/outside"
 	"nero/model/engine/enginetest"
 	"nero/model/engine/remote"
 )
@@ -51,25 +52,15 @@ func bridge(t *testing.T, interpreter string, lines int, args ...string) []strin
 	return urls
 }
 
-// withModule is an interpreter that has some modules, "" if none has.
+// withModule is an interpreter that has some modules.
 func withModule(t *testing.T, modules string) string {
 	t.Helper()
-	candidates := []string{"/usr/bin/python3", "python3"}
-	if home, err := os.UserHomeDir(); err == nil {
-		candidates = append(candidates, filepath.Join(home, ".cache", "nero-ci", "mlserver", "bin", "python"))
-	}
-	if venv := os.Getenv("NERO_MLSERVER"); venv != "" {
-		candidates = append(candidates, filepath.Join(venv, "bin", "python"))
-	}
-	for _, p := range candidates {
+	for _, p := range filepath.SplitList(outside.Named(t, outside.Python)) {
 		if exec.CommandContext(t.Context(), p, "-c", "import "+modules).Run() == nil {
 			return p
 		}
 	}
-	if os.Getenv("CI") != "" || os.Getenv("NERO_REQUIRE_MLSERVER") != "" {
-		t.Fatalf("no Python has %s", modules)
-	}
-	t.Skipf("no Python has %s", modules)
+	t.Fatalf("no Python of %s has %s", outside.Python, modules)
 	return ""
 }
 

@@ -5,8 +5,10 @@ import (
 	"sync"
 	"testing"
 
+	"nero/internal/slow"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/engine/enginetest"
 	"nero/model/engine/remote"
 	"nero/model/engine/remote/remotetest"
@@ -23,7 +25,7 @@ var opened struct {
 func body(tb testing.TB) engine.Engine {
 	tb.Helper()
 	opened.once.Do(func() {
-		opened.e, opened.err = choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choose.Host())
+		opened.e, opened.err = choose.Open(context.Background(), choose.Request{Kind: choose.Auto}, choosetest.Host())
 	})
 	if opened.err != nil {
 		tb.Fatal(opened.err)
@@ -61,6 +63,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceEncrypted(t *testing.T) {
+	slow.Test(t)
 	c, err := remotetest.NewCertificate(2099, "127.0.0.1")
 	if err != nil {
 		t.Fatal(err)

@@ -22,19 +22,20 @@ import (
 func TestEndedConnections(t *testing.T) {
 	h := &viaHTTP{at: Endpoint{Scheme: "http", Host: "h", Port: 1, Model: "m"}}
 	for text, heals := range map[string]bool{
-		"http: server closed idle connection":                                                                     true,
-		"net/http: HTTP/1.x transport connection broken: http: server closed idle connection":                     true,
-		"http: CloseIdleConnections called":                                                                       true,
-		"http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"\"":       true,
-		"http2: Transport received Server's graceful shutdown GOAWAY":                                             true,
-		"http2: client connection lost":                                                                           true,
-		"http2: client conn not usable":                                                                           true,
-		"stream error: stream ID 3; INTERNAL_ERROR; received from peer":                                           true,
-		"stream error: stream ID 3; REFUSED_STREAM":                                                               true,
-		"stream error: stream ID 3; PROTOCOL_ERROR; malformed":                                                    false,
-		"net/http: HTTP/1.x transport connection broken: malformed HTTP response \"GOAWAY\"":                      false,
-		"net/http: HTTP/1.x transport connection broken: malformed HTTP status code \"http2: client connection\"": false,
-		"http: unsupported something":                                                                             false,
+		"http: server closed idle connection":                                                               true,
+		"net/http: HTTP/1.x transport connection broken: http: server closed idle connection":               true,
+		"http: CloseIdleConnections called":                                                                 true,
+		"http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"\"": true,
+		"http2: Transport received Server's graceful shutdown GOAWAY":                                       true,
+		"http2: client connection lost":                                                                     true,
+		"http2: client conn not usable":                                                                     true,
+		"stream error: stream ID 3; INTERNAL_ERROR; received from peer":                                     true,
+		"stream error: stream ID 3; REFUSED_STREAM":                                                         true,
+		"stream error: stream ID 3; PROTOCOL_ERROR; malformed":                                              false,
+		"net/http: HTTP/1.x transport connection broken: malformed HTTP response \"GOAWAY\"":                false,
+		"net/http: HTTP/1.x transport connection broken: malformed HTTP " +
+			"status code \"http2: client connection\"": false,
+		"http: unsupported something": false,
 	} {
 		var f *fault
 		err := h.explain(t.Context(), &url.Error{Op: "Post", URL: "http://h:1", Err: errors.New(text)})

@@ -19,30 +19,17 @@ import (
 	"time"
 
 	"nero/data/tensor"
+	"nero/internal/outside"
 	"nero/model/engine"
 	"nero/model/engine/enginetest"
 	"nero/model/engine/remote"
 	"nero/model/engine/remote/remotetest"
 )
 
-// mlserver is the Python environment that .ci/mlserver made; the test is skipped where there is none.
+// mlserver is the Python environment that .ci/mlserver made; the test is skipped where none is named.
 func mlserver(t *testing.T) string {
 	t.Helper()
-	venv := os.Getenv("NERO_MLSERVER")
-	if venv == "" {
-		tools := os.Getenv("NERO_CI_TOOLS")
-		if home, err := os.UserHomeDir(); tools == "" && err == nil {
-			tools = filepath.Join(home, ".cache", "nero-ci")
-		}
-		venv = filepath.Join(tools, "mlserver")
-	}
-	if _, err := os.Stat(filepath.Join(venv, "installed")); err != nil {
-		const how = "MLServer is not installed: run .ci/mlserver"
-		if os.Getenv("CI") != "" || os.Getenv("NERO_REQUIRE_MLSERVER") != "" {
-			t.Fatal(how)
-		}
-		t.Skip(how)
-	}
+	venv := outside.Folder(t, outside.MLServer, "installed")
 	return filepath.Join(venv, "bin")
 }
 

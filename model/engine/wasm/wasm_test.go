@@ -14,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"nero/data/tensor"
+	"nero/internal/slow"
 	"nero/model/engine"
 	"nero/model/engine/selftest"
 	"nero/model/engine/tiny"
@@ -79,6 +80,7 @@ func TestPassesTheSelfTest(t *testing.T) {
 // Without the correction results are wrong and the self-test must say so. When this test fails after an update of
 // wazero, the error in its compiler is mended and correct.go can go.
 func TestSelfTestFindsTheMiscompilation(t *testing.T) {
+	slow.Test(t)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the compiler goes wrong on amd64 only")
 	}

@@ -12,24 +12,23 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"nero/internal/outside"
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
 	"nero/model/onnx/onnxpb"
 )
 
 // Shapes agree with the outputs recorded in ONNX's own backend tests (Debian's package libonnx-testdata 1.12.0; the
-// folder can be given as ONNX_TESTDATA). Integer inputs other than the first become constants, as networks have them.
+// folder can be named by NERO_ONNX_TESTDATA). Integer inputs other than the first become constants, as networks have
+// them.
 func TestInferAgainstBackendTests(t *testing.T) {
-	root := os.Getenv("ONNX_TESTDATA")
-	if root == "" {
-		root = "/usr/share/libonnx-testdata/data"
-	}
+	root := outside.Named(t, outside.ONNXData)
 	dirs, err := filepath.Glob(filepath.Join(root, "*", "test_*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(dirs) == 0 {
-		t.Skipf("no tests below %s; install libonnx-testdata or set ONNX_TESTDATA", root)
+		t.Fatalf("no tests below %s", root)
 	}
 	agree := 0
 	for _, d := range dirs {

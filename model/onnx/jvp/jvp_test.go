@@ -16,6 +16,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/onnx"
 	"nero/model/onnx/jvp"
 )
@@ -28,7 +29,7 @@ var bodies = map[string]func() (choose.Choice, error){
 
 func opener(kind string) func() (choose.Choice, error) {
 	return sync.OnceValues(func() (choose.Choice, error) {
-		return choose.Open(context.Background(), choose.Request{Kind: kind}, choose.Host())
+		return choose.Open(context.Background(), choose.Request{Kind: kind}, choosetest.Host())
 	})
 }
 

@@ -5,31 +5,28 @@ package lint_test
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"nero/data/tensor"
+	"nero/internal/outside"
 	"nero/model/onnx"
 	"nero/model/onnx/facts"
 	"nero/model/onnx/lint"
 	"nero/model/oracle"
 )
 
-// The models with which the standard tests its operators (Debian's libonnx-testdata, or the folder in ONNX_TESTDATA)
-// are predicted or refused, and nothing breaks on the way. Those that read one picture alone, keep exactly what is
-// predicted.
+// The models with which the standard tests its operators (Debian's libonnx-testdata, or the folder in
+// NERO_ONNX_TESTDATA) are predicted or refused, and nothing breaks on the way. Those that read one picture alone, keep
+// exactly what is predicted.
 func TestStandardModels(t *testing.T) {
-	root := os.Getenv("ONNX_TESTDATA")
-	if root == "" {
-		root = "/usr/share/libonnx-testdata/data"
-	}
+	root := outside.Named(t, outside.ONNXData)
 	files, err := filepath.Glob(filepath.Join(root, "*", "test_*", "model.onnx"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(files) == 0 {
-		t.Skipf("no tests below %s; install libonnx-testdata or set ONNX_TESTDATA", root)
+		t.Fatalf("no tests below %s", root)
 	}
 	analyzed, known, measured := 0, 0, 0
 	for _, name := range files {

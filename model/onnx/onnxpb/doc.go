@@ -4,5 +4,6 @@
 // Fields of newer format versions are kept as unknown fields and survive decoding, editing and encoding.
 package onnxpb
 
-// Regeneration needs protoc 3.21.12 (Debian 12: protobuf-compiler); ordinary builds need nothing, the result is committed.
+// Regeneration needs protoc 3.21.12 (Debian 12: protobuf-compiler); ordinary builds need nothing, the result is
+// committed.
 //go:generate sh generate.sh

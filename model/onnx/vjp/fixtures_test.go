@@ -16,6 +16,7 @@ import (
 	"nero/data/tensor"
 	"nero/model/engine"
 	"nero/model/engine/choose"
+	"nero/model/engine/choose/choosetest"
 	"nero/model/onnx"
 	"nero/model/onnx/vjp"
 	"nero/model/oracle"
@@ -31,7 +32,7 @@ var open = map[string]func() (choose.Choice, error){
 }
 
 func opened(kind string) (choose.Choice, error) {
-	return choose.Open(context.Background(), choose.Request{Kind: kind}, choose.Host())
+	return choose.Open(context.Background(), choose.Request{Kind: kind}, choosetest.Host())
 }
 
 // anEngine is that kind of engine; the test is skipped where there is no native one.
@@ -240,7 +241,7 @@ func shapesOf(tb testing.TB, m *onnx.Model) map[string][]int {
 	tb.Helper()
 	s, err := vjp.Shapes(context.Background(), m, nil,
 		func(ctx context.Context, model []byte, in []tensor.Named) ([]tensor.Named, error) {
-			e, err := choose.Open(ctx, choose.Request{Kind: choose.Auto}, choose.Host())
+			e, err := choose.Open(ctx, choose.Request{Kind: choose.Auto}, choosetest.Host())
 			if err != nil {
 				return nil, err
 			}

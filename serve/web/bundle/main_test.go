@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nero/internal/outside"
 )
 
 // folder is a serve/web with one library, and a program that uses it.
@@ -141,8 +143,8 @@ func TestOverlay(t *testing.T) {
 func TestSameBytes(t *testing.T) {
 	for name, dir := range map[string]string{"small": folder(t), "the interface": ".."} {
 		t.Run(name, func(t *testing.T) {
-			if dir == ".." && installed("..") != nil {
-				t.Skip("the libraries of the interface are not installed: npm ci in serve/web")
+			if dir == ".." {
+				outside.Named(t, outside.WebModules)
 			}
 			var builds [2]map[string]string
 			for i := range builds {

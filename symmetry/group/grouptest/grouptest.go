@@ -41,11 +41,13 @@ func Laws() []Law {
 		{"canonical", "composing with e changes no coordinate of an element that is in the canonical range", canonical},
 		{"purity", "no method changes its arguments, and results share no memory with them or each other", purity},
 		{
-			"planar", "Affine(ab) is Affine(a) after Affine(b), Affine(e) the identity, lattice maps have exact entries",
+			"planar",
+			"Affine(ab) is Affine(a) after Affine(b), Affine(e) the identity, lattice maps have exact entries",
 			planar,
 		},
 		{
-			"spatial", "Motion(ab) is Motion(a) after Motion(b), Motion(e) the identity, lattice maps have exact entries",
+			"spatial",
+			"Motion(ab) is Motion(a) after Motion(b), Motion(e) the identity, lattice maps have exact entries",
 			spatial,
 		},
 		{"permuting", "Permutation(ab) is Permutation(a) after Permutation(b); with fewer rows identities and " +

@@ -5,7 +5,8 @@
 // as well.
 package oippb
 
-// Regeneration needs protoc 3.21.12 (Debian 12: protobuf-compiler); ordinary builds need nothing, the result is committed.
+// Regeneration needs protoc 3.21.12 (Debian 12: protobuf-compiler); ordinary builds need nothing, the result is
+// committed.
 //go:generate sh generate.sh
 
 // Service is the full name of the gRPC service that every server of the protocol offers.
