@@ -289,7 +289,8 @@ func TestStyleForgetsLengths(t *testing.T) {
 		{NewFrames(2, 1, 4, 5), "frames 2x1x4x5", "frames *x1x4x5"},
 		{&Frames{}, "frames frames[0 0 0 0]", "frames frames[0 0 0 0]"},
 		{
-			&Record{Names: []string{"a"}, Values: []Value{NewRows(2, 3)}}, "record {a: rows 2x3}", "record {a: rows *x3}",
+			&Record{Names: []string{"a"}, Values: []Value{NewRows(2, 3)}}, "record {a: rows 2x3}",
+			"record {a: rows *x3}",
 		},
 	} {
 		if c.v.Form() != c.form || Style(c.v) != c.style {
