@@ -436,7 +436,8 @@ func model(r *Report) jModel {
 	}
 	for _, c := range r.Results {
 		j := jCheck{
-			Check: c.Check.Name, Family: c.Check.Family, Summary: c.Check.Summary(), Status: string(c.Status), Reason: c.Reason,
+			Check: c.Check.Name, Family: c.Check.Family, Summary: c.Check.Summary(), Status: string(c.Status),
+			Reason:   c.Reason,
 			Required: r.Policy.requires(c.Check, r.Results), Verdict: string(c.Verdict),
 			Measures: evidences(c.Measures), Sets: []jSet{}, Findings: []jFinding{}, Exhibits: []jExhibit{},
 			Clues: clues(c.Clues),

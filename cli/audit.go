@@ -744,7 +744,10 @@ type checkEntry struct {
 func describeChecks(all []*audit.Check) []checkEntry {
 	var out []checkEntry
 	for _, c := range all {
-		e := checkEntry{Name: c.Name, Role: "judges", Family: c.Family, Summary: c.Summary(), Doc: c.Doc, Params: c.Params}
+		e := checkEntry{
+			Name: c.Name, Role: "judges", Family: c.Family, Summary: c.Summary(), Doc: c.Doc,
+			Params: c.Params,
+		}
 		if c.Optional {
 			e.Role = "explains"
 		}

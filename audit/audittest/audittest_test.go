@@ -82,7 +82,10 @@ func TestTheTester(t *testing.T) {
 		{"clean one is not", fixture("a", a), fixture("a"), "unexpected finding: a"},
 		{"faulty one expects nothing", fixture(""), fixture(""), "expects no finding"},
 		{"clean one expects something", fixture("a", a), fixture("a", a), "clean fixture expects"},
-		{"without a number", fixture("empty", audittest.Want{Category: kinds["empty"]}), fixture(""), "without a number"},
+		{
+			"without a number", fixture("empty", audittest.Want{Category: kinds["empty"]}), fixture(""),
+			"without a number",
+		},
 		{"not tested", fixture("silent", a), fixture(""), "loud is not tested: told to be silent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

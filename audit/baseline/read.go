@@ -235,7 +235,8 @@ func Read(name string, b []byte) (*File, error) {
 			}
 			for _, x := range c.Findings {
 				fi := Finding{Check: c.Check, Family: c.Family, ID: x.ID, Severity: audit.Severity(x.Severity)}
-				fi.Category, fi.Set, fi.Message, fi.Location, fi.Worst = audit.CategoryNamed(x.Category), x.Set, x.Message,
+				fi.Category, fi.Set, fi.Message, fi.Location, fi.Worst = audit.CategoryNamed(x.Category), x.Set,
+					x.Message,
 					x.Location, audit.Nowhere
 				for _, e := range x.Evidence {
 					fi.Evidence = append(fi.Evidence, e.of())

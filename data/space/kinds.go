@@ -7,8 +7,8 @@ type Info struct {
 	Doc string
 	// Linear says that values can be added and multiplied by numbers: they are [Linear], have means and norms.
 	Linear bool
-	// Zero is a value of zeros, by what [Value].Dims of it shall be; boxes are an empty set, links have no nodes. Nil for
-	// records, of which the dims do not say what the fields are.
+	// Zero is a value of zeros, by what [Value].Dims of it shall be; boxes are an empty set, links have no nodes. Nil
+	// for records, of which the dims do not say what the fields are.
 	Zero func(dims []int) Value
 }
 

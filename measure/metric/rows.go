@@ -170,7 +170,8 @@ func ofRows(m Metric, kinds []space.Kind, f func(d diff) float64) *Metric {
 // row where rows are vectors; rmse, mse, mae, aee and aee95 are those of fields.
 var (
 	// MaxError is the largest error of a number.
-	MaxError = ofRows(Metric{Name: "max_error", Unit: "output", OfOutput: "%", Doc: "largest |difference| of a number"}, series[1:],
+	MaxError = ofRows(Metric{Name: "max_error", Unit: "output", OfOutput: "%", Doc: "largest |difference| of a number"},
+		series[1:],
 		diff.largest)
 	// Cosine is the mean cosine of the angle between vectors.
 	Cosine = ofRows(Metric{

@@ -16,14 +16,16 @@ var numeric = []space.Kind{
 
 // Absolute is the Euclidean norm of the defect.
 var Absolute = &Metric{
-	Name: "absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%", Spaces: numeric,
+	Name: "absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%",
+	Spaces:  numeric,
 	Doc:     "Euclidean norm of z(g,x) - f(x) over the model's own numbers, z the prediction pulled back",
 	Measure: func(c Case) float64 { d, _ := defect(c); return d },
 }
 
 // MaxAbsolute is the largest component of the defect.
 var MaxAbsolute = &Metric{
-	Name: "max_absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%", Spaces: numeric,
+	Name: "max_absolute", Ref: Self, Better: Lower, Range: [2]float64{0, math.Inf(1)}, Unit: "output", OfOutput: "%",
+	Spaces:  numeric,
 	Doc:     "largest component of |z(g,x) - f(x)| over the model's own numbers",
 	Measure: func(c Case) float64 { _, m := defect(c); return m },
 }

@@ -90,8 +90,8 @@ func (f *folder) evidence(model, i, lo, hi int) ([][][]metric.Evidence, error) {
 	return sets, nil
 }
 
-// EvidenceOf is what a row adds at an element to a metric of a set. A box with a place that is not finite has a score of
-// NaN, for which [Pooled] gives no value.
+// EvidenceOf is what a row adds at an element to a metric of a set. A box with a place that is not finite has a score
+// of NaN, for which [Pooled] gives no value.
 func EvidenceOf(r *job.Row, e int) metric.Evidence {
 	ev := metric.Evidence{Value: float64(r.Curves[0][e])}
 	if r.Boxes == nil || r.Truths == nil {
@@ -125,8 +125,8 @@ func Pooled(c *Curve, m *metric.Metric, sets [][]metric.Evidence, weights []floa
 	p.fill(c, m, weights, identity)
 }
 
-// finite reports whether a set may have a value: there is something in it, no infinite value and no score that is NaN. A
-// value that is NaN is left to the metric: a picture without objects has none by itself.
+// finite reports whether a set may have a value: there is something in it, no infinite value and no score that is NaN.
+// A value that is NaN is left to the metric: a picture without objects has none by itself.
 func finite(set []metric.Evidence) bool {
 	return len(set) > 0 && !slices.ContainsFunc(set, func(e metric.Evidence) bool {
 		return math.IsInf(e.Value, 0) ||

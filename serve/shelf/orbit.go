@@ -38,7 +38,10 @@ func orbitOf(g group.Group, j *job.Job, identity int) api.Group {
 	}
 	if indexed(g) {
 		o.Indexed, o.Finite, o.Moves = true, true, []api.Move{}
-		o.Chart, o.Steps = []group.Axis{{Name: "element", Kind: group.KindIndex, Min: 0, Max: float64(max(1, len(j.Elements)-1))}},
+		o.Chart, o.Steps = []group.Axis{{
+			Name: "element", Kind: group.KindIndex, Min: 0,
+			Max: float64(max(1, len(j.Elements)-1)),
+		}},
 			[]fold.Number{1}
 		o.Elements = make([]group.Element, len(j.Elements))
 		for i := range o.Elements {

@@ -29,7 +29,8 @@ func genKinds() []genKind {
 			aliases: []string{"rotation"},
 		},
 		{
-			name: "scale", unit: "factor", kind: KindScale, alg: "log-factor", l: algebra{tau: 1}, doc: "magnify about the centre",
+			name: "scale", unit: "factor", kind: KindScale, alg: "log-factor", l: algebra{tau: 1},
+			doc:     "magnify about the centre",
 			aliases: []string{"scaling", "dilate", "zoom"},
 		},
 		{
@@ -46,7 +47,8 @@ func genKinds() []genKind {
 		},
 		{name: "shear y", unit: "", kind: KindNumber, alg: "", l: algebra{rho: -0.5, eta: 0.5}, doc: "y += t·x"},
 		{
-			name: "shift x", unit: "px", kind: KindDriftRight, alg: "px", l: algebra{v: vec2{1, 0}}, doc: "shift to the right",
+			name: "shift x", unit: "px", kind: KindDriftRight, alg: "px", l: algebra{v: vec2{1, 0}},
+			doc:     "shift to the right",
 			aliases: []string{"dx", "tx", "translatex"},
 		},
 		{

@@ -75,8 +75,8 @@ var (
 		Name: "down", Form: FormPixels, Many: "shifts",
 		Ways: [2]string{"shift down", "shift up"}, Signs: [2]string{"↓", "↑"},
 	}
-	// KindDriftRight is the coordinate of the generator of shifts to the right, among others that act at the same time: not
-	// the shift of the result.
+	// KindDriftRight is the coordinate of the generator of shifts to the right, among others that act at the same time:
+	// not the shift of the result.
 	KindDriftRight = &Kind{
 		Name: "drift right", Form: FormPixels, Many: "shifts",
 		Ways: [2]string{"shift right", "shift left"}, Signs: [2]string{"→", "←"},

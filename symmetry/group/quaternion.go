@@ -69,8 +69,8 @@ const halfTurn = 1e-12
 const rounding = 1e-15
 
 // turned is the canonical form of a rotation vector: an angle of at most 180 degrees, and at 180 a first nonzero
-// component above 0. What counts as a half turn is made one: a sum of angles about one axis may lie beyond 180 degrees by
-// less than makes another rotation, and would leave the chart.
+// component above 0. What counts as a half turn is made one: a sum of angles about one axis may lie beyond 180 degrees
+// by less than makes another rotation, and would leave the chart.
 func turned(v vec3) vec3 {
 	if t := length(v); t > 180*(1+halfTurn) {
 		r := math.Remainder(t, 360) / t
@@ -81,7 +81,8 @@ func turned(v vec3) vec3 {
 	if t := length(v); t >= 180*(1-halfTurn) {
 		sign := 0.0
 		for i := range v {
-			if math.Abs(t-180) > 180*rounding { // before small components are told, so that the form of the form is itself
+			// before small components are told, so that the form of the form is itself
+			if math.Abs(t-180) > 180*rounding {
 				v[i] = v[i] / t * 180
 			}
 			if math.Abs(v[i]) < 180*halfTurn/2 {

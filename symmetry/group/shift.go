@@ -25,7 +25,10 @@ func (s shift) Name() string {
 
 func shiftAxes() []Axis {
 	inf := math.Inf(1)
-	return []Axis{{Name: "dx", Unit: "px", Kind: KindRight, Min: -inf, Max: inf}, {Name: "dy", Unit: "px", Kind: KindDown, Min: -inf, Max: inf}}
+	return []Axis{
+		{Name: "dx", Unit: "px", Kind: KindRight, Min: -inf, Max: inf},
+		{Name: "dy", Unit: "px", Kind: KindDown, Min: -inf, Max: inf},
+	}
 }
 
 // Chart is dx and dy.

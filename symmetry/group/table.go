@@ -207,7 +207,10 @@ func (t *table) Name() string { return t.name }
 
 // Chart is the number of the element.
 func (t *table) Chart() []Axis {
-	return []Axis{{Name: "element", Unit: "number", Kind: KindIndex, Min: 0, Max: math.Max(float64(len(t.labels)-1), 0.5)}}
+	return []Axis{{
+		Name: "element", Unit: "number", Kind: KindIndex, Min: 0,
+		Max: math.Max(float64(len(t.labels)-1), 0.5),
+	}}
 }
 
 // Identity is number 0.

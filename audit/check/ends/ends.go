@@ -51,7 +51,8 @@ func run(_ context.Context, p *audit.Pass) (any, error) {
 		}
 	}
 	if !bounded {
-		return nil, fmt.Errorf("%w: the plan has no ends: it goes round, or holds one value of each coordinate", audit.ErrNotApplicable)
+		return nil, fmt.Errorf("%w: the plan has no ends: it goes round, or holds one value of each coordinate",
+			audit.ErrNotApplicable)
 	}
 	var outer, inner []float64
 	most, at := 0.0, -1

@@ -78,7 +78,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		case errors.Is(err, audit.ErrUntested), err != nil:
 			return nil, fmt.Errorf("%w: on %s: %v", audit.ErrUntested, twin(s), err)
 		case len(there) != n:
-			return nil, fmt.Errorf("%w: %s gave %d predictions for %d inputs", audit.ErrUntested, twin(s), len(there), n)
+			return nil, fmt.Errorf("%w: %s gave %d predictions for %d inputs", audit.ErrUntested, twin(s), len(there),
+				n)
 		}
 		for i, y := range there {
 			a := at[k+i]
@@ -96,7 +97,10 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 		Answer: stress.Held(w.E, limit), Error: w.E, Limit: limit,
 		Text: fmt.Sprintf("%s differs by at most %.2g on %d inputs", twin(s), w.E, len(values)),
 	}
-	p.Clue(audit.Clue{Name: audit.ClueEngines, Holds: q.Answer == stress.Broken, Strength: 1, Text: q.Text, Evidence: ev})
+	p.Clue(audit.Clue{
+		Name: audit.ClueEngines, Holds: q.Answer == stress.Broken, Strength: 1, Text: q.Text,
+		Evidence: ev,
+	})
 	if q.Answer == stress.Broken {
 		message := fmt.Sprintf("two engines disagree by %.2g of the scale of the outputs, rounding explains %.2g", w.E,
 			limit)

@@ -51,7 +51,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	e := in.Group().Identity()
 	// A window cut from a larger picture cannot be moved twice.
 	if audit.Form(t.Still[0]) != audit.Form(t.Raw[0]) {
-		return nil, fmt.Errorf("%w: a moved input has another form than the sample, so it cannot be moved again", audit.ErrNotApplicable)
+		return nil, fmt.Errorf("%w: a moved input has another form than the sample, so it cannot be moved again",
+			audit.ErrNotApplicable)
 	}
 	var pairs []pair
 	lost := 0

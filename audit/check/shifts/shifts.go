@@ -28,7 +28,8 @@ Boxes near an edge of a window are left out, and the period is held against the 
 		stress.Samples,
 		{Name: "shift", Doc: "Largest shift of the shift sweep.", Unit: "px", Default: 8, Min: 2, Max: 64},
 		{
-			Name: "window", Doc: "Largest shift of the sweep of a crop window, as far as the pictures have room for it.",
+			Name: "window", Doc: "Largest shift of the sweep of a crop window, as far as the pictures have room for " +
+				"it.",
 			Unit: "px", Default: 64, Min: 4, Max: 256,
 		},
 	},
@@ -83,7 +84,8 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	var stride [2]int // pixels of the input per pixel of the output
 	if isMap {
 		if h == 0 || w == 0 || ph%h != 0 || pw%w != 0 {
-			return nil, fmt.Errorf("%w: an output of %d×%d pixels is no whole fraction of an input of %d×%d", audit.ErrUntested, h, w, ph, pw)
+			return nil, fmt.Errorf("%w: an output of %d×%d pixels is no whole fraction of an input of %d×%d",
+				audit.ErrUntested, h, w, ph, pw)
 		}
 		stride = [2]int{ph / h, pw / w}
 	}

@@ -67,7 +67,8 @@ func ofWindow(ctx context.Context, t *stress.Test, o action.Options) (any, error
 	p := t.Pass
 	G, in, out := p.Subject.Plan.Group, p.Subject.Plan.In, p.Subject.Plan.Out
 	if translation(G, 1, 0) == nil {
-		return nil, fmt.Errorf("%w: the window moves, but the group has no shifts by whole pixels", audit.ErrNotApplicable)
+		return nil, fmt.Errorf("%w: the window moves, but the group has no shifts by whole pixels",
+			audit.ErrNotApplicable)
 	}
 	pick := p.Pick(min(mostWindowed, max(int(p.Param("samples")), mostWindowed)))
 	most := int(p.Param("window"))
@@ -89,7 +90,8 @@ func ofWindow(ctx context.Context, t *stress.Test, o action.Options) (any, error
 	}
 	reach = min(reach, (most+1)/2)
 	if reach < 2 {
-		return nil, fmt.Errorf("%w: the window of %d×%d pixels has no room to move inside the pictures", audit.ErrUntested, o.Window[0], o.Window[1])
+		return nil, fmt.Errorf("%w: the window of %d×%d pixels has no room to move inside the pictures",
+			audit.ErrUntested, o.Window[0], o.Window[1])
 	}
 	for a := range curves {
 		n := 2 * reach
@@ -322,7 +324,8 @@ func concludeWindow(t *stress.Test, c [2]*sweepOf, graph [][2]int, samples int, 
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("%w: no box lies far enough from the edges of the window at two of its places", audit.ErrUntested)
+		return nil, fmt.Errorf("%w: no box lies far enough from the edges of the window at two of its places",
+			audit.ErrUntested)
 	}
 	note := fmt.Sprintf(
 		"Medians over %d inputs and all pairs of places of the window that are so far apart, whatever the group's "+
@@ -405,7 +408,9 @@ func concludeWindow(t *stress.Test, c [2]*sweepOf, graph [][2]int, samples int, 
 	case down == 1 && right == 1:
 		q.Text = fmt.Sprintf("no shift of the window up to %d px changes the answer", len(c[0].apart))
 	case len(graph) > 0 && 2*max(graph[0][0], graph[0][1]) > len(c[0].apart):
-		return nil, fmt.Errorf("%w: shifts of the window up to %d px hold no two multiples of the graph's stride of %s px", audit.ErrUntested, len(c[0].apart), periods(graph[0][0], graph[0][1]))
+		return nil, fmt.Errorf(
+			"%w: shifts of the window up to %d px hold no two multiples of the graph's stride of %s px",
+			audit.ErrUntested, len(c[0].apart), periods(graph[0][0], graph[0][1]))
 	default:
 		q.Text = fmt.Sprintf(
 			"every shift of the window changes the answer, by up to %.2g in the median; there is no period", largest)

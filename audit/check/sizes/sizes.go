@@ -59,7 +59,9 @@ func run(ctx context.Context, p *audit.Pass) (any, error) {
 	case n == 0 || len(t.Exact) == 0:
 		return nil, fmt.Errorf("%w: there is no other size to try, or no exact element", audit.ErrNotApplicable)
 	case p.Subject.Interior == nil:
-		return nil, fmt.Errorf("%w: the model is not at hand as a graph, so it is not known whether it takes other sizes", audit.ErrUntested)
+		return nil, fmt.Errorf(
+			"%w: the model is not at hand as a graph, so it is not known whether it takes other sizes",
+			audit.ErrUntested)
 	case !free(p):
 		return nil, fmt.Errorf("%w: the graph fixes the size of its input", audit.ErrNotApplicable)
 	}
