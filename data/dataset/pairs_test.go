@@ -286,7 +286,8 @@ func TestPairsRefuse(t *testing.T) {
 	}
 	_, err = ds.Sample(0)
 	if want := "d/x.flo: the vector at row 0, column 0 is (NaN, -0.5), which is no displacement (above 1e9 means " +
-		"unknown): models are compared at every pixel; fill it in, crop the pair, or say targets: none: not finite"; err == nil ||
+		"unknown): models are compared at every pixel; fill it in, crop the pair, or say " +
+		"targets: none: not finite"; err == nil ||
 		err.Error() != want || !errors.Is(err, ErrNotFinite) {
 		t.Errorf("error %v, want %s", err, want)
 	}
