@@ -12,8 +12,8 @@ type Info struct {
 	Space space.Spec
 	// Target says the same of the targets, or their kind alone; the kind is "" if there are none.
 	Target space.Spec
-	// Max is the largest value that the files can hold: 255 for 8-bit and 65535 for 16-bit data; 0 where the format sets
-	// no bound that means full intensity, as for floating-point and wider integer arrays.
+	// Max is the largest value that the files can hold: 255 for 8-bit and 65535 for 16-bit data; 0 where the format
+	// sets no bound that means full intensity, as for floating-point and wider integer arrays.
 	Max float64
 	// Classes are the words that the labels stand for: class k is Classes[k]. Nil if labels are plain numbers.
 	Classes []string

@@ -113,8 +113,8 @@ func (s *Set) id(i int) string { return fmt.Sprintf("%s-%06d", s.Kind(i), i) }
 // Files are none: the pairs come from the seed.
 func (*Set) Files() []string { return nil }
 
-// Info says where in time the fields belong, on which the meaning of time reversal depends. Classes are the kinds of the
-// flows.
+// Info says where in time the fields belong, on which the meaning of time reversal depends. Classes are the kinds of
+// the flows.
 func (s *Set) Info() dataset.Info {
 	i := dataset.Info{
 		Space:  space.Spec{Name: "frames", Kind: space.KindFrames, Shape: []int{2, 1, s.spec.Height, s.spec.Width}},

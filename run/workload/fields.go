@@ -19,8 +19,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// chooseFields makes the data set that a study's input.fields describe: samples of which only those fields are kept that
-// models are fed, with those that are the same for every sample. Without input.fields it is the data set as it is.
+// chooseFields makes the data set that a study's input.fields describe: samples of which only those fields are kept
+// that models are fed, with those that are the same for every sample. Without input.fields it is the data set as it is.
 func (w *Workload) chooseFields(natural space.Spec) (*changed, error) {
 	s := w.Study
 	pick := slices.Clone(s.Input.Fields)
