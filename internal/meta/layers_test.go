@@ -10,150 +10,59 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// layers says how high each package stands. A package imports packages of lower layers only, never a peer. Test kits
-// stand one above what they test.
-var layers = map[string]int{
-	"data/tensor":       0,
-	"symmetry/group":    0,
-	"measure/aggregate": 0,
-	"studies/digits":    0,
-	"studies/flow":      0,
-	"studies/cells":     0,
-	"studies/clouds":    0,
-	"studies/molecules": 0,
-	"studies/graphs":    0,
-	"studies/planted":   0,
-	"serve/web":         0,
+// rooms are the folders at the top of the tree, lowest first. A package imports packages of its own room and of lower
+// ones, so data goes one way; within a room Go itself forbids circles.
+var rooms = []string{
+	"internal", // what tests need; nothing of the program imports it
+	"studies",  // the built-in studies: files
+	"data",
+	"symmetry",
+	"model",
+	"measure",
+	"run",
+	"present",
+	"audit",
+	"serve",
+	"app",
+	"cli",
+	"cmd",
+	"e2e",
+}
 
-	"symmetry/group/grouptest": 1,
-	"present/reduce":           1,
-	"data/space":               1,
-	"model/engine":             1,
-	"model/engine/library":     1,
-	"model/engine/tiny":        1,
-	"run/job":                  1,
-
-	"symmetry/irreps":         1,
-	"data/mesh":               2,
-	"data/chem":               2,
-	"data/sound":              2,
-	"symmetry/action":         2,
-	"data/dataset":            3,
-	"measure/metric":          2,
-	"measure/embedding":       0,
-	"model/onnx/onnxpb":       2,
-	"model/engine/wasm":       2,
-	"model/engine/native":     2,
-	"model/engine/enginetest": 2,
-	"run/exec":                2,
-	"run/store":               2,
-
-	"data/particle":                  4,
-	"measure/consensus":              3,
-	"symmetry/action/phantom":        3,
-	"symmetry/action/actiontest":     4,
-	"symmetry/orbit":                 3,
-	"model/onnx":                     3,
-	"symmetry/feature":               3,
-	"model/engine/selftest":          3,
-	"run/store/storetest":            3,
-	"model/onnx/facts":               4,
-	"model/onnx/vjp":                 5,
-	"model/onnx/jvp":                 5,
-	"model/decode":                   4,
-	"model/unroll":                   5,
-	"model/oracle":                   4,
-	"model/engine/choose":            4,
-	"model/engine/choose/choosetest": 5,
-
-	"model/engine/remote/oippb":      1,
-	"model/engine/remote":            4,
-	"model/engine/remote/remotetest": 5,
-
-	"model/onnx/lint": 5,
-	"run/eval":        5,
-	"run/fold":        5,
-	"model/interior":  6,
-	"audit":           7,
-	"present/view":    7,
-	"run/benchmark":   7,
-	"run/workload":    7,
-	"run/slice":       6,
-	"present/report":  8,
-	"present/table":   8,
-	"run/probe":       8,
-
-	"audit/audittest":        8,
-	"audit/diagnosis":        8,
-	"audit/baseline":         8,
-	"audit/page":             9,
-	"audit/check/preflight":  8,
-	"audit/check/sweep":      8,
-	"audit/kit/tangent":      8,
-	"audit/check/controls":   9,
-	"audit/check/decision":   9,
-	"audit/check/contract":   9,
-	"audit/check/lint":       10,
-	"audit/check/layers":     10,
-	"audit/check/order":      10,
-	"audit/check/precision":  10,
-	"audit/kit/trial":        9,
-	"audit/check/subgroup":   10,
-	"audit/check/forces":     10,
-	"audit/check/warmup":     10,
-	"audit/check/moving":     10,
-	"audit/check/irreps":     10,
-	"audit/check/neighbors":  10,
-	"audit/check/search":     10,
-	"audit/check/variance":   10,
-	"audit/check/gradient":   10,
-	"audit/check/lie":        10,
-	"audit/check/endtoend":   11,
-	"audit/check/lattice":    11,
-	"audit/kit/stress":       10,
-	"audit/check/laws":       11,
-	"audit/check/ends":       11,
-	"audit/check/company":    11,
-	"audit/check/engines":    11,
-	"audit/check/shifts":     11,
-	"audit/check/border":     12,
-	"audit/check/extremes":   11,
-	"audit/check/sizes":      11,
-	"audit/check/convention": 12,
-	"audit/check":            13,
-
-	"serve/api":     8,
-	"serve/guard":   1,
-	"serve/shelf":   10,
-	"serve/handout": 11,
-	"serve/server":  12,
-
-	"audit/mutation":   14,
-	"cli":              14,
-	"cmd/nero":         15,
-	"e2e":              15,
-	"internal/outside": 0,
-	"internal/slow":    0,
-	"internal/meta":    15,
+// kit says of a package that only tests need it: other kits and tests import it, the program does not.
+func kit(pkg string) bool {
+	switch pkg {
+	case "model/engine/selftest": // guards the first use of an engine on a machine
+		return false
+	case "audit/mutation": // the audit of the auditor
+		return true
+	}
+	return strings.HasSuffix(pkg, "test") || strings.HasPrefix(pkg, "internal/")
 }
 
 // root is the top of the tree, seen from this package. Files are read through it and not through the go command, so
 // that the test cache notices every change.
 var root = os.DirFS("../..")
 
-// goFiles calls f with every Go file that is not a test.
-func goFiles(t *testing.T, f func(name string, file *ast.File)) {
-	t.Helper()
+// source is a parsed Go file that is not a test.
+type source struct {
+	name string
+	file *ast.File
+}
+
+// sources are all Go files that are not tests.
+var sources = sync.OnceValues(func() ([]source, error) {
+	var all []source
 	set := token.NewFileSet()
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" ||
-			d.Name() == "node_modules") {
+		if skipped(name, d) {
 			return fs.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -164,50 +73,64 @@ func goFiles(t *testing.T, f func(name string, file *ast.File)) {
 			return err
 		}
 		file, err := parser.ParseFile(set, name, b, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		f(name, file)
-		return nil
+		all = append(all, source{name, file})
+		return err
 	})
+	return all, err
+})
+
+// goFiles calls f with every Go file that is not a test.
+func goFiles(t *testing.T, f func(name string, file *ast.File)) {
+	t.Helper()
+	all, err := sources()
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, s := range all {
+		f(s.name, s.file)
+	}
+}
+
+// imported are the packages of the house that a file imports, by their folders.
+func imported(t *testing.T, file *ast.File) []string {
+	t.Helper()
+	var all []string
+	for _, spec := range file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pkg, ours := strings.CutPrefix(name, "nero/"); ours {
+			all = append(all, pkg)
+		}
+	}
+	return all
 }
 
 func TestLayers(t *testing.T) {
-	seen := map[string]bool{}
+	floor := func(pkg string) int {
+		room, _, _ := strings.Cut(pkg, "/")
+		return slices.Index(rooms, room)
+	}
 	goFiles(t, func(name string, file *ast.File) {
 		pkg := path.Dir(name)
 		if file.Name.Name == "main" && pkg != "cmd/nero" {
 			return // programs that make generated files
 		}
-		seen[pkg] = true
-		mine, ok := layers[pkg]
-		if !ok {
-			t.Errorf("%s: package %s has no layer: add it to the list in this test", name, pkg)
+		mine := floor(pkg)
+		if mine < 0 {
+			t.Errorf("%s: %s is in no room: add the folder to the list in this test, or move the package", name, pkg)
 			return
 		}
-		for _, spec := range file.Imports {
-			imp, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatal(err)
+		for _, other := range imported(t, file) {
+			if theirs := floor(other); theirs < 0 || theirs > mine {
+				t.Errorf("%s imports %s, of a higher room: data goes one way, move the cut", name, other)
 			}
-			other, ours := strings.CutPrefix(imp, "nero/")
-			if !ours {
-				continue
-			}
-			if theirs, ok := layers[other]; !ok || theirs >= mine {
-				t.Errorf("%s (layer %d) imports %s (layer %d): data goes one way, move the cut", name, mine, other,
-					theirs)
+			if kit(other) && !kit(pkg) {
+				t.Errorf("%s imports %s, a test kit: the program does without", name, other)
 			}
 		}
 	})
-	for pkg := range layers {
-		if !seen[pkg] {
-			t.Errorf("package %s is listed and not there", pkg)
-		}
-	}
 }
 
 func TestNames(t *testing.T) {

@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 	"testing"
 )
 
 // foreign are words that tie the project to a machine or a download host: it has to build anywhere.
-var foreign = regexp.MustCompile(
-	`(?i)registry\.npmjs|files\.pythonhosted|proxy\.golang|deb\.debian|/work/|/root/|pypi\.org`)
+var foreign = []string{
+	"registry.npmjs", "files.pythonhosted", "proxy.golang", "deb.debian", "/work/", "/root/", "pypi.org",
+}
 
 func TestNoForeignPlaces(t *testing.T) {
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
@@ -39,9 +39,10 @@ func TestNoForeignPlaces(t *testing.T) {
 		if bytes.IndexByte(b, 0) >= 0 {
 			return nil // a program that somebody built here
 		}
-		for i, line := range strings.Split(string(b), "\n") {
-			if m := foreign.FindString(line); m != "" {
-				t.Errorf("%s:%d: %q", name, i+1, m)
+		b = bytes.ToLower(b)
+		for _, word := range foreign {
+			if at := bytes.Index(b, []byte(word)); at >= 0 {
+				t.Errorf("%s:%d: %q", name, 1+bytes.Count(b[:at], []byte("\n")), word)
 			}
 		}
 		return nil
