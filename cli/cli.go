@@ -6,14 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
+	"time"
 
+	"nero/app"
 	"nero/run/job"
 
 	"github.com/spf13/cobra"
@@ -39,12 +41,12 @@ type App struct {
 	// of the command line that runs
 	args  []string
 	quiet bool
-	// programs says that the user allows a study to run the program that its group is defined by.
-	programs bool
 	// notes that were said, where each is said once; nil where there is no end of them
 	said *sync.Map
-	// how many runs are under way that can be stopped and resumed
-	running atomic.Int32
+	// what everything is done by
+	app app.App
+	// how far the work is that goes on
+	shown shown
 }
 
 // sink remembers the first error of a writer, after which it writes nothing. It is safe for concurrent use.
@@ -64,15 +66,6 @@ func (s *sink) Write(b []byte) (n int, err error) {
 	return n, s.err
 }
 
-// codeError carries an exit code.
-type codeError struct {
-	code int
-	err  error
-}
-
-func (e *codeError) Error() string { return e.err.Error() }
-func (e *codeError) Unwrap() error { return e.err }
-
 // errFindings ends the program with exit code 1 without a further message.
 var errFindings = errors.New("findings")
 
@@ -86,7 +79,7 @@ func Main() int {
 	a := &App{Out: os.Stdout, Err: os.Stderr, Version: version(), Stop: stop}
 	go func() {
 		<-signals
-		if a.running.Load() > 0 {
+		if a.app.Running() {
 			fmt.Fprintln(os.Stderr,
 				"\nnero: finishing what is under way; the run can be resumed. Once more to stop at once.")
 			close(stop)
@@ -104,6 +97,8 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	a.Out = out
 	defer func() { a.Out = out.w }()
 	a.args = args
+	a.app.Version, a.app.Now, a.app.Jitter = a.Version, time.Now, rand.Float64
+	a.app.Stop, a.app.Events = a.Stop, a.event
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.Out)
@@ -121,9 +116,6 @@ func (a *App) Run(ctx context.Context, args []string) int {
 		return exitFindings
 	}
 	fmt.Fprintf(a.Err, "nero: %v\n", commandError(root, args, err))
-	if c, ok := errors.AsType[*codeError](err); ok {
-		return c.code
-	}
 	return exitError
 }
 
@@ -193,3 +185,35 @@ func commandError(root *cobra.Command, args []string, err error) error {
 
 // workers is the default number of workers: every processor that the program may use.
 func workers() int { return runtime.GOMAXPROCS(0) }
+
+// say writes a line for a person, not for a machine.
+func (a *App) say(format string, args ...any) {
+	if a.quiet {
+		return
+	}
+	line := fmt.Sprintf(format, args...)
+	if a.said != nil {
+		if _, before := a.said.LoadOrStore(line, true); before {
+			return
+		}
+	}
+	fmt.Fprintln(a.Err, line)
+}
+
+// addEngine adds the flags that choose the body that runs the models.
+func addEngine(c *cobra.Command, e *app.Engine) {
+	c.Flags().StringVar(&e.Kind, "engine", "auto", "what runs the models: auto, native, wasm")
+	c.Flags().StringVar(&e.Library, "ort-lib", "", "ONNX Runtime's shared `library`, instead of looking for one")
+}
+
+// addAllow adds the flag that says what is no regression.
+func addAllow(c *cobra.Command, allow *float64) {
+	c.Flags().Float64Var(allow, "allow-regression", app.PresetAllow,
+		"relative increase of an error that is no regression yet: 0.1 is ten percent")
+}
+
+// addPrograms adds the flag that lets programs of groups run.
+func (a *App) addPrograms(c *cobra.Command) {
+	c.Flags().BoolVar(&a.app.Programs, "allow-program", false,
+		"run the program that the group of the study is defined by")
+}

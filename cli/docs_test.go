@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"nero/app"
+
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/pflag"
 )
@@ -112,13 +114,13 @@ func TestGuide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := checkFormats(formats, out); err != nil {
+		if err := app.CheckAuditOutput(formats, out); err != nil {
 			t.Errorf("%s: %v", line, err)
 		}
 		for name := range strings.SplitSeq(strings.Join(texts, " "), " ") {
 			file, ok := strings.CutPrefix(strings.Trim(name, "';\""), "audit/audit.")
 			if ok && strings.Contains(line, "-o audit") &&
-				!slices.Contains(auditFiles(), "audit."+strings.TrimRight(file, "')")) {
+				!slices.ContainsFunc(app.AuditFormats(), func(f string) bool { return app.AuditFile(f) == "audit."+strings.TrimRight(file, "')") }) {
 				t.Errorf("%s: no audit writes it", name)
 			}
 		}
@@ -139,11 +141,11 @@ func TestGuide(t *testing.T) {
 		}
 	}
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| `([^`]+)` \\|").FindAllStringSubmatch(page, -1) {
-		if f, ok := auditFormats[m[1]]; !ok || f.file != m[2] {
+		if app.AuditFile(m[1]) != m[2] {
 			t.Errorf("the guide says that %s is in %s", m[1], m[2])
 		}
 	}
-	for _, f := range formatNames() {
+	for _, f := range app.AuditFormats() {
 		if f != "text" && !strings.Contains(page, "| `"+f+"` |") {
 			t.Errorf("the guide does not name the format %s", f)
 		}

@@ -1,60 +1,15 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 
-	"nero/model/engine"
-	"nero/model/engine/choose"
-	"nero/model/onnx"
-	"nero/run/workload"
+	"nero/app"
 
 	"github.com/spf13/cobra"
 )
 
-// engineFlags choose the body that runs the models.
-type engineFlags struct{ kind, library string }
-
-func (f *engineFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.kind, "engine", choose.Auto, "what runs the models: auto, native, wasm")
-	c.Flags().StringVar(&f.library, "ort-lib", "", "ONNX Runtime's shared `library`, instead of looking for one")
-}
-
-// openEngine chooses and opens the engine and says what the user should know about it.
-func (a *App) openEngine(ctx context.Context, f engineFlags) (choose.Choice, error) {
-	c, err := choose.Open(ctx, choose.Request{Kind: f.kind, Library: f.library}, choose.Host())
-	if err != nil {
-		return c, err
-	}
-	for _, n := range c.Notes {
-		a.say("note: %s", n)
-	}
-	a.say("engine: %s", describe(c.Info()))
-	if h := c.Hint(); h != "" {
-		a.say("        %s", h)
-	}
-	return c, nil
-}
-
-// opener opens the engine when it is needed.
-func (a *App) opener(f engineFlags) func(context.Context) (engine.Engine, error) {
-	return func(ctx context.Context) (engine.Engine, error) {
-		c, err := a.openEngine(ctx, f)
-		return c.Engine, err
-	}
-}
-
-// describe is an engine on one line.
-func describe(i engine.Info) string {
-	s := fmt.Sprintf("%s, ONNX Runtime %s", i.Name, i.Version)
-	if i.Path != "" {
-		s += ", " + i.Path
-	}
-	return s + " (" + i.Reason + ")"
-}
-
 func (a *App) engine() *cobra.Command {
-	var f engineFlags
+	var e app.Engine
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "engine",
@@ -66,38 +21,17 @@ system's library folders.`,
 		Example: "  nero engine\n  nero engine install onnxruntime-linux-x64-1.27.0.tgz",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			e, err := choose.Open(cmd.Context(), choose.Request{Kind: f.kind, Library: f.library}, choose.Host())
-			if err != nil {
-				return err
-			}
-			limits, err := workload.Limits(e)
+			r, err := a.app.ChooseEngine(cmd.Context(), e)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return writeJSON(a.Out, struct {
-					engine.Info
-					Limits onnx.Limits `json:"limits"`
-					Notes  []string    `json:"notes,omitempty"`
-				}{e.Info(), limits, e.Notes})
+				return app.WriteJSON(a.Out, r)
 			}
-			i := e.Info()
-			fmt.Fprintf(a.Out, "engine:  %s, ONNX Runtime %s\n", i.Name, i.Version)
-			if i.Path != "" {
-				fmt.Fprintf(a.Out, "library: %s\n", i.Path)
-			}
-			fmt.Fprintf(a.Out, "reason:  %s\ntakes:   operator sets %d to %d, file formats up to IR %d\nself-test: "+
-				"passed\n", i.Reason, limits.MinOpset, limits.MaxOpset, limits.MaxIR)
-			for _, n := range e.Notes {
-				fmt.Fprintf(a.Out, "note:    %s\n", n)
-			}
-			if h := e.Hint(); h != "" {
-				fmt.Fprintf(a.Out, "hint:    %s\n", h)
-			}
-			return nil
+			return r.WriteText(a.Out)
 		},
 	}
-	f.add(c)
+	addEngine(c, &e)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.AddCommand(&cobra.Command{
 		Use:   "install FILE",
@@ -109,7 +43,7 @@ tests it, and copies it into the user's cache folder, where every command finds 
 			"  npm pack onnxruntime-node@1.27.0 && nero engine install onnxruntime-node-1.27.0.tgz",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := choose.Install(cmd.Context(), args[0], choose.Host())
+			path, err := a.app.InstallEngine(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

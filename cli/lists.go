@@ -3,11 +3,10 @@ package cli
 import (
 	"fmt"
 	"math"
+	"strings"
 	"text/tabwriter"
 
-	"nero/measure/metric"
-	"nero/run/job"
-	"nero/symmetry/group"
+	"nero/app"
 
 	"github.com/spf13/cobra"
 )
@@ -19,9 +18,9 @@ func (a *App) groups() *cobra.Command {
 		Example: "  nero groups",
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return writeJSON(a.Out, group.Catalog())
+				return app.WriteJSON(a.Out, app.Groups())
 			}
-			for _, e := range group.Catalog() {
+			for _, e := range app.Groups() {
 				fmt.Fprintf(a.Out, "%s (such as %s)\n  %s\n  chart: %s\n  exact: %s\n  default orbit: %s\n", e.Name,
 					e.Example, e.Doc, e.Axes, e.Exact, e.Orbit)
 			}
@@ -39,22 +38,11 @@ func (a *App) metrics() *cobra.Command {
 		Example: "  nero metrics",
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				type entry struct {
-					Name   string `json:"name"`
-					Ref    string `json:"ref"`
-					Unit   string `json:"unit,omitempty"`
-					Better string `json:"better"`
-					Doc    string `json:"doc"`
-				}
-				var all []entry
-				for _, m := range metric.Builtin() {
-					all = append(all, entry{m.Name, string(m.Ref), m.Unit, string(m.Better), m.Doc})
-				}
-				return writeJSON(a.Out, all)
+				return app.WriteJSON(a.Out, app.Metrics())
 			}
 			w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "name\tagainst\tbetter\trange\tunit\twhat it is")
-			for _, m := range metric.Builtin() {
+			for _, m := range app.Metrics() {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Ref, m.Better, interval(m.Range), m.Unit, m.Doc)
 			}
 			fmt.Fprintln(w, "topK\ttarget\thigher\t0 to 1\t\tany K from 1 to 1000")
@@ -84,8 +72,62 @@ func (a *App) schema() *cobra.Command {
 		Use: "schema", Short: "Print the JSON Schema of study files", Args: cobra.NoArgs,
 		Example: "  nero schema > study.schema.json",
 		RunE: func(*cobra.Command, []string) error {
-			_, err := a.Out.Write(job.Schema())
+			_, err := a.Out.Write(app.StudySchema())
 			return err
 		},
 	}
+}
+
+func (a *App) checks() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "checks [NAME...]", Short: "List the checks of an audit, with what they ask and need",
+		Args: cobra.ArbitraryArgs,
+		Long: `checks lists what an audit asks, in the order in which it is asked, with one line each; with names, all that there is to know of those.
+
+A check that judges decides about PASS. One that explains says where, why or how else: that it could not run is said in the report and does
+not stand in the way of PASS, unless --require names it.`,
+		Example: "  nero checks\n  nero checks layers gradient\n  nero checks --json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			all, err := app.Checks(args...)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return app.WriteJSON(a.Out, all)
+			}
+			if len(args) == 0 {
+				for _, c := range all {
+					fmt.Fprintf(a.Out, "%-11s %-8s  %s\n", c.Name, c.Role, c.Summary)
+				}
+				fmt.Fprintf(a.Out, "\nMore on one: nero checks NAME. Not asked by any: %s.\n",
+					strings.Join(app.Unasked(), "; "))
+				return nil
+			}
+			for i, c := range all {
+				if i > 0 {
+					fmt.Fprintln(a.Out)
+				}
+				fmt.Fprintf(a.Out, "%s (%s)\n", c.Name, c.Role)
+				for line := range strings.SplitSeq(strings.TrimSpace(c.Doc), "\n") {
+					fmt.Fprintf(a.Out, "  %s\n", line)
+				}
+				if c.Family != "" {
+					fmt.Fprintf(a.Out, "  family: %s, which names all of its checks together\n", c.Family)
+				}
+				if len(c.Requires) > 0 {
+					fmt.Fprintf(a.Out, "  needs: %s\n", strings.Join(c.Requires, ", "))
+				}
+				if len(c.Uses) > 0 {
+					fmt.Fprintf(a.Out, "  uses, if they run: %s\n", strings.Join(c.Uses, ", "))
+				}
+				for _, p := range c.Params {
+					fmt.Fprintf(a.Out, "  --set %s.%s=%g: %s\n", c.Name, p.Name, p.Default, p.Doc)
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
 }

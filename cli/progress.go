@@ -5,9 +5,10 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"nero/run/job"
+	"nero/app"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -16,26 +17,66 @@ import (
 // progress shows how far a run is: a bar on a terminal, a line every few seconds elsewhere. It is safe for concurrent
 // use.
 type progress struct {
-	out   io.Writer
-	label string
+	out io.Writer
+	// the work, and what the display calls it
+	task, label string
 	// of what is counted
 	unit  string
 	now   func() time.Time
 	tty   bool
 	every time.Duration
 
-	mu      sync.Mutex
-	bar     *progressbar.ProgressBar
-	begin   time.Time
-	last    time.Time
-	done    int
-	total   int
-	onShard func(job.Shard)
+	mu    sync.Mutex
+	bar   *progressbar.ProgressBar
+	begin time.Time
+	last  time.Time
+	done  int
+	total int
+}
+
+// shown is the display of what goes on, nil for none.
+type shown struct{ atomic.Pointer[progress] }
+
+// event draws what happens.
+func (a *App) event(e app.Event) {
+	if e.Kind == app.Started {
+		label := "nero " + e.Task
+		if e.Model != "" {
+			label += " " + e.Model
+		}
+		a.shown.Store(newProgress(a.Err, label, e.Unit, a.quiet))
+		return
+	}
+	p := a.shown.Load()
+	switch e.Kind {
+	case app.Note:
+		a.say("note: %s", e.Text)
+	case app.Opened:
+		a.say("engine: %s", e.Text)
+		if e.Hint != "" {
+			a.say("        %s", e.Hint)
+		}
+	case app.Resumed:
+		p.note("%s: resuming, %d of %d shards are there", p.label, e.Done, e.Total)
+	case app.Sized:
+		p.size(e.Total)
+	case app.Stepped:
+		p.step(e.Done)
+	case app.Staged:
+		between := ", "
+		if e.Task == app.TaskReport {
+			between = ": "
+		}
+		p.stage(between + e.Text)
+	case app.Ended:
+		p.finish()
+	case app.Started, app.Judged:
+	}
 }
 
 // newProgress writes to out; quiet shows nothing.
 func newProgress(out io.Writer, label, unit string, quiet bool) *progress {
-	p := &progress{out: out, label: label, unit: unit, now: time.Now, every: 5 * time.Second}
+	p := &progress{out: out, task: label, label: label, unit: unit, now: time.Now, every: 5 * time.Second}
 	if f, ok := out.(*os.File); ok {
 		p.tty = term.IsTerminal(int(f.Fd()))
 	}
@@ -45,16 +86,8 @@ func newProgress(out io.Writer, label, unit string, quiet bool) *progress {
 	return p
 }
 
-// Start says how much is to be done.
-func (p *progress) Start(todo, all, evaluations int) {
-	if todo < all {
-		p.note("%s: resuming, %d of %d shards are there", p.label, all-todo, all)
-	}
-	p.begin0(evaluations)
-}
-
-// begin0 starts the clock for n steps.
-func (p *progress) begin0(n int) {
+// size starts the clock for n steps.
+func (p *progress) size(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total, p.done, p.begin = n, 0, p.now()
@@ -67,8 +100,8 @@ func (p *progress) begin0(n int) {
 	}
 }
 
-// Evaluated counts n steps.
-func (p *progress) Evaluated(n int) {
+// step counts n steps.
+func (p *progress) step(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += n
@@ -87,20 +120,13 @@ func (p *progress) Evaluated(n int) {
 		100*float64(p.done)/float64(p.total), float64(p.done)/spent.Seconds(), left.Round(time.Second))
 }
 
-// stage changes what the display calls the work.
-func (p *progress) stage(label string) {
+// stage says in the display what is done now.
+func (p *progress) stage(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.label = label
+	p.label = p.task + text
 	if p.bar != nil {
-		p.bar.Describe(label)
-	}
-}
-
-// Committed is told of every kept shard.
-func (p *progress) Committed(s job.Shard) {
-	if p.onShard != nil {
-		p.onShard(s)
+		p.bar.Describe(p.label)
 	}
 }
 

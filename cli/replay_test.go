@@ -3,14 +3,10 @@ package cli
 import (
 	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"nero/data/dataset"
-	"nero/data/space"
 	"nero/symmetry/group"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -96,7 +92,7 @@ func TestParsePlace(t *testing.T) {
 		{"me@home@0.1, 3e-5", "me@home", group.Element{0.1, 3e-5}},
 	} {
 		p, err := parsePlace(c.in)
-		if err != nil || p.sample != c.sample || !slices.Equal(p.at, c.at) {
+		if err != nil || p.Sample != c.sample || !slices.Equal(p.At, c.at) {
 			t.Errorf("%q: %+v, %v", c.in, p, err)
 		}
 	}
@@ -119,48 +115,13 @@ func FuzzParsePlace(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p.sample == "" || len(p.at) == 0 || !strings.HasPrefix(s, p.sample+"@") {
+		if p.Sample == "" || len(p.At) == 0 || !strings.HasPrefix(s, p.Sample+"@") {
 			t.Fatalf("%q: %+v", s, p)
 		}
-		for _, x := range p.at {
+		for _, x := range p.At {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				t.Fatalf("%q: %v", s, x)
 			}
 		}
 	})
-}
-
-// TestNPY reads what npy writes by the reader of data sets.
-func TestNPY(t *testing.T) {
-	m := &space.Image{C: 2, H: 3, W: 4, Pix: make([]float64, 24)}
-	for i := range m.Pix {
-		m.Pix[i] = math.Sqrt(float64(i))
-	}
-	b, err := npy(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(b)%8 != 0 || (len(b)-8*24)%64 != 0 {
-		t.Errorf("%d bytes: the numbers do not start at a multiple of 64", len(b))
-	}
-	name := filepath.Join(t.TempDir(), "one.npy")
-	one := &space.Tensor{Shape: []int{1, 3, 4}, Val: m.Pix[:12]}
-	if b, err = npy(one); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d, err := dataset.Open(dataset.Spec{Images: name, Format: "npy", Layout: "NHW"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := d.Sample(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, ok := s.Value.(*space.Image)
-	if !ok || !slices.Equal(got.Pix, one.Val) {
-		t.Errorf("read %v, wrote %v", s.Value, one.Val)
-	}
 }

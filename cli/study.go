@@ -3,13 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"nero/app"
 	"nero/run/job"
 
 	"github.com/spf13/cobra"
@@ -106,14 +106,10 @@ func (f *studyFlags) study(args []string) (*job.Study, error) {
 		case job.IsEndpoint(args[0]), ext == ".onnx":
 			f.models = append([]string{args[0]}, f.models...)
 		case ext == ".yaml", ext == ".yml":
-			b, err := os.ReadFile(args[0])
-			if err != nil {
+			var err error
+			if s, err = app.OpenStudy(args[0]); err != nil {
 				return nil, err
 			}
-			if s, err = job.ParseStudy(args[0], b); err != nil {
-				return nil, err
-			}
-			s.Resolve(filepath.Dir(args[0]))
 		default:
 			return nil, fmt.Errorf("%s: want a study (.yaml), a model (.onnx) or an endpoint (grpc://HOST:PORT/MODEL)",
 				args[0])

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"errors"
@@ -12,8 +12,6 @@ import (
 	"nero/audit/baseline"
 	"nero/run/job"
 	"nero/run/workload"
-
-	"github.com/spf13/cobra"
 )
 
 // basis is what two audits must share so that their errors can be compared in pairs: the data, how inputs are fed and
@@ -47,23 +45,17 @@ func or(word, otherwise string) string {
 	return word
 }
 
-// baselineFlags compare an audit with an earlier one.
-type baselineFlags struct {
-	file, model string
-	allow       float64
-}
+// PresetAllow is the relative increase of an error that is usually no regression yet.
+const PresetAllow = baseline.DefaultAllow
 
-func (f *baselineFlags) add(c *cobra.Command) {
-	s := c.Flags()
-	s.StringVar(&f.file, "baseline", "",
-		"compare with an earlier audit of the same study, its JSON `file`; a regression is FAIL")
-	s.StringVar(&f.model, "baseline-model", "", "`name` that the model has in the baseline (default: the same)")
-	f.addAllow(c)
-}
-
-func (f *baselineFlags) addAllow(c *cobra.Command) {
-	c.Flags().Float64Var(&f.allow, "allow-regression", baseline.DefaultAllow,
-		"relative increase of an error that is no regression yet: 0.1 is ten percent")
+// Baseline compares an audit with an earlier one; the zero Baseline compares with none.
+type Baseline struct {
+	// File is the JSON of the earlier audit, or the folder that it was written into.
+	File string
+	// Model is the name that the model has there; empty for the same.
+	Model string
+	// Allow is the relative increase of an error that is no regression yet, at least 0; [PresetAllow] is usual.
+	Allow float64
 }
 
 // mostBaseline bounds the file of an audit that is read.
@@ -76,7 +68,7 @@ func readAudit(name string) (*baseline.File, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		name = filepath.Join(name, auditFormats["json"].file)
+		name = filepath.Join(name, AuditFile("json"))
 		if info, err = os.Stat(name); err != nil {
 			return nil, fmt.Errorf("%w: the folder holds no JSON of an audit; write it with --format json", err)
 		}
@@ -91,37 +83,45 @@ func readAudit(name string) (*baseline.File, error) {
 	return baseline.Read(name, b)
 }
 
+// someAllowance refuses an increase that cannot be allowed.
+func someAllowance(allow float64) error {
+	if !(allow >= 0) || math.IsInf(allow, 1) {
+		return fmt.Errorf("--allow-regression is %g, want a relative increase of at least 0, such as 0.1", allow)
+	}
+	return nil
+}
+
 // former are the earlier audits of the models of a study, by the names that they have now; nil if none were asked for.
 type former map[string]*baseline.Model
 
 // former reads the baseline and finds the models of the study in it.
-func (f *baselineFlags) former(s *job.Study) (former, error) {
-	if f.file == "" {
-		if f.model != "" {
+func (f Baseline) former(s *job.Study) (former, error) {
+	if f.File == "" {
+		if f.Model != "" {
 			return nil, errors.New("--baseline-model: want --baseline FILE with it")
 		}
 		return nil, nil //nolint:nilnil // no baseline is no error
 	}
-	if !(f.allow >= 0) || math.IsInf(f.allow, 1) {
-		return nil, fmt.Errorf("--allow-regression is %g, want a relative increase of at least 0, such as 0.1", f.allow)
+	if err := someAllowance(f.Allow); err != nil {
+		return nil, err
 	}
-	b, err := readAudit(f.file)
+	b, err := readAudit(f.File)
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}
-	if f.model != "" && len(s.Models) != 1 {
+	if f.Model != "" && len(s.Models) != 1 {
 		return nil, fmt.Errorf("--baseline-model is for one model, and %d are audited: choose one with --only",
 			len(s.Models))
 	}
 	all := former{}
 	for _, m := range s.Models {
-		name := or(f.model, m.Name)
+		name := or(f.Model, m.Name)
 		old, err := b.Model(name)
 		if err != nil {
 			return nil, fmt.Errorf("--baseline: %w; name it with --baseline-model", err)
 		}
 		if old.Error != "" {
-			return nil, fmt.Errorf("--baseline: %s: the audit of %s could not run: %s", f.file, name, old.Error)
+			return nil, fmt.Errorf("--baseline: %s: the audit of %s could not run: %s", f.File, name, old.Error)
 		}
 		all[m.Name] = old
 	}

@@ -1,9 +1,10 @@
-package cli
+package app
 
 import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"nero/audit"
 	"nero/audit/baseline"
@@ -47,9 +47,9 @@ type runChange struct {
 
 // compareRuns compares the metrics of two runs of one study, in pairs by sample: means over the orbit with the weights
 // of the plan.
-func compareRuns(dirs [2]string, before, after string, allow float64) ([]runChange, error) {
-	if !(allow >= 0) || math.IsInf(allow, 1) {
-		return nil, fmt.Errorf("--allow-regression is %g, want a relative increase of at least 0, such as 0.1", allow)
+func compareRuns(dirs [2]string, o CompareOptions) ([]runChange, error) {
+	if err := someAllowance(o.Allow); err != nil {
+		return nil, err
 	}
 	var runs [2]*store.Run
 	for i, dir := range dirs {
@@ -67,7 +67,7 @@ func compareRuns(dirs [2]string, before, after string, allow float64) ([]runChan
 	if d := differentRuns(a, b); d != nil {
 		return nil, fmt.Errorf("%s and %s: %w: %s", dirs[0], dirs[1], baseline.ErrNotComparable, strings.Join(d, "; "))
 	}
-	models, err := sameModels(a, b, before, after)
+	models, err := sameModels(a, b, o.Before, o.After)
 	if err != nil {
 		return nil, fmt.Errorf("%s and %s: %w", dirs[0], dirs[1], err)
 	}
@@ -91,7 +91,7 @@ func compareRuns(dirs [2]string, before, after string, allow float64) ([]runChan
 			if err != nil {
 				return nil, err
 			}
-			c := changeOfRuns(x, y, a.Weights, kind.Better == metric.Higher, confidence, allow, b.Seed, name)
+			c := changeOfRuns(x, y, a.Weights, kind.Better == metric.Higher, confidence, o.Allow, b.Seed, name)
 			c.Metric, c.Before, c.After = name, a.Models[m[0]].Name, b.Models[m[1]].Name
 			out = append(out, c)
 		}
@@ -208,47 +208,53 @@ func changeOfRuns(x, y *store.Curves, weights []float64, higher bool, confidence
 	}
 }
 
-// printRuns prints the comparison of two runs.
-func (a *App) printRuns(cs []runChange, format string) error {
+// runsHead names the columns of a comparison of two runs.
+func runsHead() []string {
+	return []string{"model", "metric", "better", "samples", "before", "now", "change", "evidence"}
+}
+
+// cells are a change as a row of a table.
+func (c runChange) cells() []string {
 	figure := func(x *float64) string {
 		if x == nil {
 			return "undefined"
 		}
 		return audit.Figures(*x)
 	}
-	cells := func(c runChange) []string {
-		model := c.After
-		if c.Before != c.After {
-			model = c.Before + " -> " + c.After
-		}
-		says := c.Says
-		if c.Beyond {
-			says += ", REGRESSION"
-		}
-		return []string{
-			model, c.Metric, c.Better, strconv.Itoa(c.N), figure(c.Was), figure(c.Is),
-			"[" + figure(c.Low) + ", " + figure(c.High) + "]", says,
-		}
+	model := c.After
+	if c.Before != c.After {
+		model = c.Before + " -> " + c.After
 	}
-	head := []string{"model", "metric", "better", "samples", "before", "now", "change", "evidence"}
-	switch format {
-	case "json":
-		return writeJSON(a.Out, cs)
-	case "markdown":
-		fmt.Fprintf(a.Out, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
-		for _, c := range cs {
-			row := cells(c)
-			for i := range row {
-				row[i] = strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(row[i])
-			}
-			fmt.Fprintf(a.Out, "| %s |\n", strings.Join(row, " | "))
-		}
-		return nil
+	says := c.Says
+	if c.Beyond {
+		says += ", REGRESSION"
 	}
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.Join(head, "\t"))
+	return []string{
+		model, c.Metric, c.Better, strconv.Itoa(c.N), figure(c.Was), figure(c.Is),
+		"[" + figure(c.Low) + ", " + figure(c.High) + "]", says,
+	}
+}
+
+func runsMarkdown(w io.Writer, cs []runChange) error {
+	head, out := runsHead(), &strings.Builder{}
+	fmt.Fprintf(out, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
 	for _, c := range cs {
-		fmt.Fprintln(w, strings.Join(cells(c), "\t"))
+		row := c.cells()
+		for i := range row {
+			row[i] = strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(row[i])
+		}
+		fmt.Fprintf(out, "| %s |\n", strings.Join(row, " | "))
 	}
-	return w.Flush()
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func runsText(w io.Writer, cs []runChange) error {
+	out, rows := &strings.Builder{}, strings.Join(runsHead(), "\t")+"\n"
+	for _, c := range cs {
+		rows += strings.Join(c.cells(), "\t") + "\n"
+	}
+	columns(out, rows)
+	_, err := io.WriteString(w, out.String())
+	return err
 }

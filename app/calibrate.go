@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"nero/audit/check/lattice"
 	"nero/run/job"
 	"nero/run/workload"
-	"nero/symmetry/action"
 )
 
 const (
@@ -26,9 +25,8 @@ const (
 // calibrate sets the threshold of a policy by a model that is known to be good, on the same study: ten times its error
 // on the exact elements, or on the others if there are none. The error is the upper limit of what an audit judges, or
 // the rounding floor where that is larger.
-func (a *App) calibrate(ctx context.Context, s *job.Study, ef engineFlags, file string, p audit.Policy,
-	workers int,
-) (audit.Policy, error) {
+func (a *App) calibrate(ctx context.Context, s *job.Study, o AuditOptions, p audit.Policy) (audit.Policy, error) {
+	file := o.Calibrate
 	fail := func(err error) (audit.Policy, error) { return p, fmt.Errorf("--calibrate: %s: %w", file, err) }
 	if s.Audit.Threshold != 0 || p.Preset != "production" {
 		return p, errors.New(
@@ -40,15 +38,14 @@ func (a *App) calibrate(ctx context.Context, s *job.Study, ef engineFlags, file 
 	ref := *s
 	ref.Models = []job.Model{{Name: job.NameOf(file), ONNX: file}}
 	ref.Audit.Contract, ref.Audit.Layers, ref.Audit.EarlyStop = job.Contract{}, nil, false
-	w, err := workload.Open(ctx, &ref, workload.Options{
-		OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true,
-		Retry: retry(), Start: a.program,
-	})
+	wo := a.options(o.Engine)
+	wo.Audit = true
+	w, err := workload.Open(ctx, &ref, wo)
 	if err != nil {
 		return fail(err)
 	}
 	defer w.Close() //nolint:errcheck // nothing is lost
-	subject, _, err := inputs(w, w.Eval.Models[0], workers)
+	subject, _, err := a.inputs(w, w.Eval.Models[0], o.Workers)
 	if err != nil {
 		return fail(err)
 	}
@@ -67,7 +64,7 @@ func (a *App) calibrate(ctx context.Context, s *job.Study, ef engineFlags, file 
 	p.Preset, p.Threshold = "", margin*e
 	p.Origin = fmt.Sprintf("%d times the error %s of the reference %s (sha256 %.12s) on the %s of this study", margin,
 		audit.Figures(e), job.NameOf(file), digest, set)
-	a.say("note: threshold %s: %s", audit.Figures(p.Threshold), p.Origin)
+	a.notef("threshold %s: %s", audit.Figures(p.Threshold), p.Origin)
 	return p, nil
 }
 

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -19,6 +19,7 @@ type twin struct {
 	w       *workload.Workload
 	model   string
 	workers int
+	host    choose.Places
 	kind    string
 
 	once sync.Once
@@ -32,7 +33,7 @@ func (t *twin) find(e engine.Engine) (p audit.Predictor, name, why string) {
 		t.kind = choose.Wasm
 		return t, "the embedded engine", ""
 	}
-	found, err := choose.Candidates(choose.Request{Kind: choose.Native}, choose.Host())
+	found, err := choose.Candidates(choose.Request{Kind: choose.Native}, t.host)
 	if err != nil || len(found) == 0 {
 		return nil, "", "no other engine is installed; see: nero engine install"
 	}
@@ -43,7 +44,7 @@ func (t *twin) find(e engine.Engine) (p audit.Predictor, name, why string) {
 // Predict runs the model on the other engine.
 func (t *twin) Predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
 	t.once.Do(func() {
-		c, err := choose.Open(ctx, choose.Request{Kind: t.kind}, choose.Host())
+		c, err := choose.Open(ctx, choose.Request{Kind: t.kind}, t.host)
 		if err != nil {
 			t.err = fmt.Errorf("%w: %w", audit.ErrUntested, err)
 			return

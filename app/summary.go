@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 	"nero/symmetry/group"
 )
 
-// writeJSON writes v with indentation.
-func writeJSON(out io.Writer, v any) error {
+// WriteJSON writes v as every command prints JSON: indented, with characters of HTML as they are.
+func WriteJSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
@@ -37,9 +37,10 @@ func figure(n fold.Number) string {
 	}
 }
 
-// printSummary writes the compact table of a run: per metric and model the mean over the orbit with its interval, the
-// value at the identity, the worst element and the worst of the orbit.
-func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
+// WriteText writes the compact table of a run: per metric and model the mean over the orbit with its interval, the value
+// at the identity, the worst element and the worst of the orbit; then what has no value, and why.
+func (r *RunResult) WriteText(to io.Writer) error {
+	s, out, rows := r.Summary, &strings.Builder{}, &strings.Builder{}
 	fmt.Fprintf(out, "%s on %s: %d samples x %d elements (%s)\n", strings.Join(s.Models, ", "), s.Group,
 		s.Samples-s.Failed, len(s.Elements), s.Measure)
 	name := func(k int) string {
@@ -49,8 +50,7 @@ func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 		return label(s, k)
 	}
 	identity := s.Identity()
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "metric\tmodel\tat identity\tmean over orbit [%.0f %% interval]\tworst element\tworst of "+
+	fmt.Fprintf(rows, "metric\tmodel\tat identity\tmean over orbit [%.0f %% interval]\tworst element\tworst of "+
 		"orbit\tn\tverdict\n", 100*s.Confidence)
 	for i, m := range s.Metrics {
 		for k := range s.Models {
@@ -65,21 +65,27 @@ func printSummary(out io.Writer, s *fold.Summary, limit float64, dir string) {
 			if c.WorstElement >= 0 {
 				worst = fmt.Sprintf("%s at %s", figure(c.Mean[c.WorstElement]), clip(name(c.WorstElement), 64))
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\t%s\n", withUnit(m), s.Models[k], at,
+			fmt.Fprintf(rows, "%s\t%s\t%s\t%s [%s, %s]\t%s\t%s\t%d\t%s\n", withUnit(m), s.Models[k], at,
 				figure(c.Orbit.Mean), figure(c.Orbit.Lo), figure(c.Orbit.Hi), worst, figure(c.Worst.Mean), c.Orbit.N,
-				s.Verdict(c, limit))
+				s.Verdict(c, r.Limit))
 		}
 	}
-	_ = w.Flush() // errors of the terminal show elsewhere
+	columns(out, rows.String())
 	printMissing(out, s, name)
 	printWidths(out, s)
 	printConsensus(out, s)
 	if s.Failed > 0 {
 		fmt.Fprintf(out, "WARNING: %d samples could not be evaluated; their rows say why\n", s.Failed)
 	}
-	if dir != "" {
-		fmt.Fprintf(out, "kept in %s; look at it with: nero serve %s\n", dir, dir)
-	}
+	_, err := io.WriteString(to, out.String())
+	return err
+}
+
+// columns aligns rows of cells that tabs end.
+func columns(out *strings.Builder, rows string) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = io.WriteString(w, rows) // a builder takes everything
+	_ = w.Flush()
 }
 
 // clip cuts a text that would push the rest of its row off the screen.
@@ -100,7 +106,7 @@ func withUnit(m fold.Metric) string {
 
 // printMissing says which metrics have no value at some places, and why: those of one model that miss the same places
 // in one line.
-func printMissing(out io.Writer, s *fold.Summary, name func(int) string) {
+func printMissing(out *strings.Builder, s *fold.Summary, name func(int) string) {
 	type place struct {
 		model, bad, at int
 		sample, why    string
@@ -142,14 +148,14 @@ func printMissing(out io.Writer, s *fold.Summary, name func(int) string) {
 }
 
 // printWidths says how wide the maps over shifts are, for the first metric that has a width.
-func printWidths(out io.Writer, s *fold.Summary) {
+func printWidths(out *strings.Builder, s *fold.Summary) {
 	for i, m := range s.Metrics {
 		first := s.Curve(0, i, 0)
 		if first == nil || len(first.Widths) == 0 {
 			continue
 		}
 		fmt.Fprintf(out, "full width at half maximum of the mean %s over the shifts:\n", m.Name)
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		w := &strings.Builder{}
 		for k, model := range s.Models {
 			c := s.Curve(k, i, 0)
 			if c == nil {
@@ -167,13 +173,13 @@ func printWidths(out io.Writer, s *fold.Summary) {
 			}
 			fmt.Fprintln(w)
 		}
-		_ = w.Flush() // errors of the terminal show elsewhere
+		columns(out, w.String())
 		return
 	}
 }
 
 // printConsensus says what the consensus of each model rests on.
-func printConsensus(out io.Writer, s *fold.Summary) {
+func printConsensus(out *strings.Builder, s *fold.Summary) {
 	for _, c := range s.Consensus {
 		fmt.Fprintf(out, "consensus of %s: %s of the elements contribute (median over %d samples); weak for %d samples",
 			s.Models[c.Model], audit.Percent(float64(c.Support)), c.N, c.Weak)

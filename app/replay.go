@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"bytes"
@@ -19,146 +19,72 @@ import (
 	"nero/audit/check/sweep"
 	"nero/data/dataset"
 	"nero/data/space"
-	"nero/run/eval"
 	"nero/run/job"
 	"nero/run/workload"
-	"nero/symmetry/action"
 	"nero/symmetry/group"
 )
 
-// only keeps the named models of a study.
-func only(s *job.Study, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	var known []string
-	for _, m := range s.Models {
-		known = append(known, m.Name)
-	}
-	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return fmt.Errorf("--only %q: the study has no such model; want one of %s", n, strings.Join(known, ", "))
-		}
-	}
-	s.Models = slices.DeleteFunc(slices.Clone(s.Models),
-		func(m job.Model) bool { return !slices.Contains(names, m.Name) })
-	return nil
+// Place is a sample and the coordinates of an element at which an error was measured.
+type Place struct {
+	Sample string
+	// At are the coordinates in the chart of the group.
+	At []float64
 }
 
-// place is what --replay names: a sample and the coordinates of an element.
-type place struct {
-	sample string
-	at     group.Element
+// PlaceError says that there is no such sample or element.
+type PlaceError struct{ Err error }
+
+func (e *PlaceError) Error() string { return e.Err.Error() }
+
+// Unwrap is what is wrong with the place.
+func (e *PlaceError) Unwrap() error { return e.Err }
+
+// Replayed is one sample measured again at one element.
+type Replayed struct {
+	model     string
+	measured  *sweep.Replayed
+	threshold float64
 }
 
-// parsePlace reads SAMPLE@COORDS. A sample may hold an @ itself; the last one counts.
-func parsePlace(s string) (place, error) {
-	i := strings.LastIndexByte(s, '@')
-	if i <= 0 || i == len(s)-1 {
-		return place{}, fmt.Errorf("--replay %q: want SAMPLE@COORDINATES, such as 17@90 or 3/017.png@2,-1", s)
-	}
-	p := place{sample: s[:i]}
-	for c := range strings.SplitSeq(s[i+1:], ",") {
-		x, err := strconv.ParseFloat(strings.TrimSpace(c), 64)
-		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return place{}, fmt.Errorf(
-				"--replay %q: %q is not a coordinate; want numbers separated by commas after the last @", s, c)
-		}
-		p.at = append(p.at, x)
-	}
-	return p, nil
-}
-
-// replayFiles are what a replay writes into a folder; those that a value has no form for are left out.
-func replayFiles() []string {
-	var names []string
-	for _, v := range []string{"unmoved", "moved", "answer-unmoved", "answer-moved", "answer-back", "difference"} {
-		names = append(names, v+".npy", v+".png")
-	}
-	return append(names, "replay.json")
-}
-
-// replay measures one sample at one element again.
-func (a *App) replay(ctx context.Context, s *job.Study, ef engineFlags, af auditFlags, workers int, formats []string,
-	out string,
-) error {
-	where, err := parsePlace(af.replay)
-	if err != nil {
-		return err
-	}
-	if len(formats) != 1 || formats[0] != "text" && formats[0] != "json" {
-		return fmt.Errorf("--format %s: a replay is printed as text or as json; -o keeps the inputs and outputs",
-			strings.Join(formats, ","))
-	}
-	if out != "" {
-		if err := ownFolder(out, replayFiles()...); err != nil {
-			return err
-		}
+// Replay measures one sample at one element again, as an audit with the same options would.
+func (a *App) Replay(ctx context.Context, s *job.Study, at Place, o AuditOptions) (*Replayed, error) {
+	if err := only(s, o.Only); err != nil {
+		return nil, err
 	}
 	if len(s.Models) > 1 {
-		var names []string
-		for _, m := range s.Models {
-			names = append(names, m.Name)
-		}
-		return fmt.Errorf("--replay is of one model: choose it with --only, one of %s", strings.Join(names, ", "))
+		return nil, fmt.Errorf("--replay is of one model: choose it with --only, one of %s",
+			strings.Join(modelNames(s), ", "))
 	}
-	if err := a.sayOutput(s); err != nil {
-		return err
-	}
-	if err := af.overlay(s); err != nil {
-		return err
-	}
-	policy, err := auditPolicy(s, af)
+	policy, err := a.prepare(s, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w, err := workload.Open(ctx, s, workload.Options{
-		OpenEngine: a.opener(ef), Rules: action.Rules(), Audit: true,
-		Retry: retry(), Start: a.program,
-	})
+	w, err := a.openAudit(ctx, s, o.Engine)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer w.Close() //nolint:errcheck // nothing is lost
-	for _, n := range w.Notes {
-		a.say("note: %s", n)
-	}
-	g, err := group.Validate(w.Group(), where.at)
+	g, err := group.Validate(w.Group(), at.At)
 	if err != nil {
-		return fmt.Errorf("--replay %q: %w", af.replay, err)
+		return nil, &PlaceError{err}
 	}
 	m := w.Eval.Models[0]
-	subject, chosen, err := inputs(w, m, workers)
+	subject, chosen, err := a.inputs(w, m, o.Workers)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	index, outside, err := lookUp(w, chosen, where.sample)
+	index, outside, err := lookUp(w, chosen, at.Sample)
 	if err != nil {
-		return fmt.Errorf("--replay %q: %w", af.replay, err)
+		return nil, &PlaceError{err}
 	}
 	r, err := sweep.Replay(ctx, subject, policy, index, outside, g)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if af.calibrate != "" {
+	if o.Calibrate != "" {
 		policy.Threshold = math.NaN() // to measure it again would take another audit
 	}
-	var text, doc bytes.Buffer
-	replayText(&text, m, r, policy)
-	if err := replayJSON(&doc, m, r); err != nil {
-		return err
-	}
-	if out != "" {
-		if err := keepReplay(out, r, doc.Bytes()); err != nil {
-			return err
-		}
-	}
-	if formats[0] == "json" {
-		_, err = a.Out.Write(doc.Bytes())
-		return err
-	}
-	_, err = a.Out.Write(text.Bytes())
-	return err
+	return &Replayed{m.Name, r, policy.Threshold}, nil
 }
 
 // lookUp finds a sample by its name: its place among those that the audit uses, or the sample itself if it is none of
@@ -193,8 +119,10 @@ func allDigits(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // topClasses is how many of the largest scores a replay prints.
 const topClasses = 3
 
-func replayText(w io.Writer, m *eval.Model, r *sweep.Replayed, policy audit.Policy) {
-	fmt.Fprintf(w, "%s: sample %s at %s (%s)\n", m.Name, r.Sample.ID, r.Element.Label, coordinates(r.Element.G))
+// WriteText writes the numbers for people.
+func (p *Replayed) WriteText(to io.Writer) error {
+	w, r := &strings.Builder{}, p.measured
+	fmt.Fprintf(w, "%s: sample %s at %s (%s)\n", p.model, r.Sample.ID, r.Element.Label, coordinates(r.Element.G))
 	switch {
 	case r.Index < 0:
 		fmt.Fprintln(w, "  the sample is not among the inputs of the audit")
@@ -219,12 +147,12 @@ func replayText(w io.Writer, m *eval.Model, r *sweep.Replayed, policy audit.Poli
 			audit.Figures(r.Error.Max))
 		fmt.Fprintf(w, "  scale s             %s\n", allDigits(r.Scale))
 	}
-	against := ", at most the threshold " + audit.Figures(policy.Threshold)
+	against := ", at most the threshold " + audit.Figures(p.threshold)
 	switch {
-	case math.IsNaN(policy.Threshold):
+	case math.IsNaN(p.threshold):
 		against = ""
-	case !(r.Relative() <= policy.Threshold):
-		against = ", above the threshold " + audit.Figures(policy.Threshold)
+	case !(r.Relative() <= p.threshold):
+		against = ", above the threshold " + audit.Figures(p.threshold)
 	}
 	fmt.Fprintf(w, "  relative error      %s%s%s\n", allDigits(r.Relative()), unit, against)
 	repeat, rounding, floor := r.Floors()
@@ -241,6 +169,8 @@ func replayText(w io.Writer, m *eval.Model, r *sweep.Replayed, policy audit.Poli
 	} else {
 		fmt.Fprintf(w, "  answer              %s\n", audit.Form(r.Before))
 	}
+	_, err := io.WriteString(to, w.String())
+	return err
 }
 
 func floorText(r *sweep.Replayed, floor float64) string {
@@ -294,7 +224,9 @@ func top(v space.Value) string {
 	return strings.Join(words, ", ")
 }
 
-func replayJSON(w io.Writer, m *eval.Model, r *sweep.Replayed) error {
+// WriteJSON writes the numbers for programs. What is not finite is null.
+func (p *Replayed) WriteJSON(w io.Writer) error {
+	r := p.measured
 	type score struct {
 		Class int      `json:"class"`
 		Value *float64 `json:"value"`
@@ -320,7 +252,7 @@ func replayJSON(w io.Writer, m *eval.Model, r *sweep.Replayed) error {
 	if _, ok := r.Before.(*space.Mask); ok {
 		unit = audit.PixelShare
 	}
-	return writeJSON(w, struct {
+	return WriteJSON(w, struct {
 		Model  string `json:"model"`
 		Sample string `json:"sample"`
 		// -1 for none
@@ -344,7 +276,7 @@ func replayJSON(w io.Writer, m *eval.Model, r *sweep.Replayed) error {
 		Top      []score `json:"top_unmoved"`
 		TopMoved []score `json:"top_moved"`
 	}{
-		m.Name, r.Sample.ID, r.Sample.Label, r.Element.Label, r.Element.G, r.Element.Exact, r.Visited,
+		p.model, r.Sample.ID, r.Sample.Label, r.Element.Label, r.Element.G, r.Element.Exact, r.Visited,
 		number(r.Error.Norm), number(r.Error.Max),
 		number(r.Scale), number(r.Relative()), unit, number(repeat), number(rounding), number(floor),
 		audit.Form(r.Before),
@@ -352,13 +284,27 @@ func replayJSON(w io.Writer, m *eval.Model, r *sweep.Replayed) error {
 	})
 }
 
-// keepReplay writes what went into the model and what came out: numbers as npy, pictures as PNG on one scale for each
-// pair.
-func keepReplay(dir string, r *sweep.Replayed, doc []byte) error {
+// CheckReplayFolder says before a replay runs whether its files can be written into a folder.
+func CheckReplayFolder(dir string) error {
+	marks := []string{"replay.json"}
+	for _, v := range []string{"unmoved", "moved", "answer-unmoved", "answer-moved", "answer-back", "difference"} {
+		marks = append(marks, v+".npy", v+".png")
+	}
+	return ownFolder(dir, marks...)
+}
+
+// Save writes the numbers, what went into the model and what came out: numbers as npy, pictures as PNG on one scale for
+// each pair. Values that have no such form are left out.
+func (p *Replayed) Save(dir string) error {
+	r := p.measured
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(dir, "replay.json"), doc); err != nil {
+	var doc bytes.Buffer
+	if err := p.WriteJSON(&doc); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(dir, "replay.json"), doc.Bytes()); err != nil {
 		return err
 	}
 	keep := func(name string, v space.Value, lo, hi float64) error {
@@ -376,12 +322,12 @@ func keepReplay(dir string, r *sweep.Replayed, doc []byte) error {
 		if !ok || m.H == 0 || m.W == 0 {
 			return nil
 		}
-		p, err := shot(name, m, lo, hi).Image()
+		shown, err := shot(name, m, lo, hi).Image()
 		if err != nil {
 			return err
 		}
 		var buf bytes.Buffer
-		if err := png.Encode(&buf, p); err != nil {
+		if err := png.Encode(&buf, shown); err != nil {
 			return err
 		}
 		return writeFile(filepath.Join(dir, name+".png"), buf.Bytes())

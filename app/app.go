@@ -1,0 +1,114 @@
+// Package app is everything that the program can do, for the command line, for servers and for other Go programs.
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"nero/model/engine"
+	"nero/model/engine/choose"
+	"nero/model/engine/remote"
+	"nero/run/job"
+	"nero/run/workload"
+	"nero/symmetry/action"
+)
+
+// App is the program with everything that it takes from outside. The zero App works: it tells nothing, and writes no
+// dates and no version. Its methods may be called from several goroutines; its fields must not change meanwhile.
+type App struct {
+	// Version is the program's, as runs and audits keep it.
+	Version string
+	// Now is the clock; nil leaves dates out.
+	Now func() time.Time
+	// Jitter draws numbers in [0, 1) by which repeated calls to endpoints are spread; nil spreads nothing. No result
+	// depends on it.
+	Jitter func() float64
+	// Host says where engines lie on this machine; nil for [choose.Host].
+	Host *choose.Places
+	// Events is told what happens, also from several goroutines at once; nil for nobody.
+	Events func(Event)
+	// Stop, when it is closed, ends runs in good order: shards under way are finished and kept.
+	Stop <-chan struct{}
+	// Programs says that a study may run the program that its group is defined by. A study is a file that somebody may
+	// have sent.
+	Programs bool
+
+	// how many runs are under way that can be stopped and resumed
+	running atomic.Int32
+}
+
+// Engine says what runs the models.
+type Engine struct {
+	// Kind is auto, native or wasm; empty means auto: a native library where there is one, else the embedded engine.
+	Kind string
+	// Library is the path of ONNX Runtime's shared library; empty to look for one.
+	Library string
+}
+
+// Running reports whether a run is under way that Stop would end in good order.
+func (a *App) Running() bool { return a.running.Load() > 0 }
+
+func (a *App) now() time.Time {
+	if a.Now == nil {
+		return time.Time{}
+	}
+	return a.Now()
+}
+
+func (a *App) host() choose.Places {
+	if a.Host == nil {
+		return choose.Host()
+	}
+	return *a.Host
+}
+
+// openEngine chooses and opens the engine and says what the user should know about it.
+func (a *App) openEngine(ctx context.Context, e Engine) (choose.Choice, error) {
+	c, err := choose.Open(ctx, choose.Request{Kind: e.Kind, Library: e.Library}, a.host())
+	if err != nil {
+		return c, err
+	}
+	a.note(c.Notes...)
+	a.tell(Event{Kind: Opened, Text: describe(c.Info()), Hint: c.Hint()})
+	return c, nil
+}
+
+// describe is an engine on one line.
+func describe(i engine.Info) string {
+	s := fmt.Sprintf("%s, ONNX Runtime %s", i.Name, i.Version)
+	if i.Path != "" {
+		s += ", " + i.Path
+	}
+	return s + " (" + i.Reason + ")"
+}
+
+// options are those with which studies are opened. The engine is opened when it is needed.
+func (a *App) options(e Engine) workload.Options {
+	return workload.Options{
+		OpenEngine: func(ctx context.Context) (engine.Engine, error) {
+			c, err := a.openEngine(ctx, e)
+			return c.Engine, err
+		},
+		Rules: action.Rules(), Retry: remote.Retry{Jitter: a.Jitter}, Start: a.program,
+	}
+}
+
+// open opens a study and passes on what was chosen for the user.
+func (a *App) open(ctx context.Context, s *job.Study, o workload.Options) (*workload.Workload, error) {
+	w, err := workload.Open(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	a.note(w.Notes...)
+	return w, nil
+}
+
+// someWorkers refuses to work with none.
+func someWorkers(n int) error {
+	if n < 1 {
+		return fmt.Errorf("--workers is %d, want at least 1", n)
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nero/audit"
+	"nero/audit/check"
+	"nero/audit/check/contract"
+	"nero/audit/diagnosis"
+	"nero/measure/metric"
+	"nero/run/eval"
+	"nero/run/job"
+	"nero/run/workload"
+)
+
+// AuditOptions say how an audit is made and how it answers. What is asked is in the study ([job.Audit]).
+type AuditOptions struct {
+	Engine Engine
+	// Workers is how many goroutines run the model, at least 1. No number depends on it.
+	Workers int
+	// Only names the models of the study that are audited; empty means all.
+	Only []string
+	// FailOn says which verdicts count as failure, of [AuditResult.Outcome]: attention (and FAIL), fail or nothing;
+	// empty means attention.
+	FailOn string
+	// Average is how many repeats of every prediction are averaged, to audit a stochastic model in its mean; 0 means 1.
+	Average int
+	// Calibrate is the file of a reference model, known to be good, whose error sets the threshold; empty for none.
+	Calibrate string
+	// Baseline compares with an earlier audit.
+	Baseline Baseline
+	// Command is the command line that reports give to repeat the audit; empty for none.
+	Command string
+}
+
+// Outcome is what an audit comes to, over all its models.
+type Outcome int
+
+// Outcomes, from good to bad.
+const (
+	// Good is PASS of all models, or what FailOn lets through.
+	Good Outcome = iota
+	// Findings is FAIL, and NEEDS_ATTENTION unless FailOn lets it through.
+	Findings
+	// NotRun says that a model could not be audited.
+	NotRun
+)
+
+// AuditResult holds the reports of an audit.
+type AuditResult struct {
+	// Reports has one for each model, in the order of the study.
+	Reports []*audit.Report
+}
+
+// Outcome is the worst of the reports'.
+func (r *AuditResult) Outcome() Outcome {
+	switch audit.ExitCode(r.Reports...) {
+	case audit.ExitPass:
+		return Good
+	case audit.ExitFail:
+		return Findings
+	}
+	return NotRun
+}
+
+// Unaudited names the models that could not be audited, each with the reason.
+func (r *AuditResult) Unaudited() []string {
+	var names []string
+	for _, r := range r.Reports {
+		if r.Error != "" {
+			names = append(names, r.Model+" ("+r.Error+")")
+		}
+	}
+	return names
+}
+
+// Brief is each model's verdict with the answers in short, for people.
+func (r *AuditResult) Brief() string {
+	out := &strings.Builder{}
+	for _, r := range r.Reports {
+		fmt.Fprintf(out, "audit of %s: %s\n", r.Model, r.Verdict)
+		for _, line := range r.Answers() {
+			fmt.Fprintf(out, "  %s\n", line)
+		}
+		questions := r.Questions()
+		if len(r.Sets()) == 0 { // why there is no answer
+			fmt.Fprintf(out, "  %s\n  %s\n", questions[0].Answers[0], questions[1].Answers[0])
+		}
+		for _, line := range questions[len(questions)-1].Answers {
+			fmt.Fprintf(out, "  %s\n", line)
+		}
+		if len(r.Diagnoses) > 0 {
+			d := r.Diagnoses[0]
+			fmt.Fprintf(out, "  most likely: %s (%s sure); %s\n", d.Cause, audit.Percent(d.Confidence), d.Fix)
+		}
+	}
+	return out.String()
+}
+
+// Audit audits every model of a study. Defaults are filled in in the study. The error is for what ends the whole audit;
+// what ends that of one model is in its report.
+func (a *App) Audit(ctx context.Context, s *job.Study, o AuditOptions) (*AuditResult, error) {
+	policy, err := a.prepare(s, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Calibrate != "" {
+		if policy, err = a.calibrate(ctx, s, o, policy); err != nil {
+			return nil, err
+		}
+	}
+	checks, left, err := check.Select(s.Audit.Checks, s.Audit.Skip)
+	if err != nil {
+		return nil, s.Errorf("audit", "%v", err)
+	}
+	params, err := check.Params(s.Audit.Params)
+	if err != nil {
+		return nil, s.Errorf("audit.params", "%v", err)
+	}
+	ao := audit.Options{Params: params, Outside: check.Outside(), Diagnose: diagnosis.Explain}
+	for _, n := range left {
+		ao.Outside = append(ao.Outside, "left out by request: "+n)
+	}
+	if err := audit.CheckParams(checks, params); err != nil {
+		return nil, s.Errorf("audit.params", "%v", err)
+	}
+	before, err := o.Baseline.former(s)
+	if err != nil {
+		return nil, err
+	}
+	w, err := a.openAudit(ctx, s, o.Engine)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close() //nolint:errcheck // nothing is lost
+	all := &AuditResult{}
+	for _, m := range w.Eval.Models {
+		r, err := a.auditModel(ctx, w, m, policy, checks, ao, before, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := before.compare(r, o.Baseline.Allow); err != nil {
+			return nil, err
+		}
+		all.Reports = append(all.Reports, r)
+	}
+	return all, nil
+}
+
+// prepare holds what an audit is asked for against what there is, before anything is opened.
+func (a *App) prepare(s *job.Study, o AuditOptions) (audit.Policy, error) {
+	for i, name := range s.Metrics {
+		if _, err := metric.Find(name); err != nil {
+			return audit.Policy{}, s.Errorf(fmt.Sprintf("metrics[%d]", i), "%v", err)
+		}
+	}
+	if err := only(s, o.Only); err != nil {
+		return audit.Policy{}, err
+	}
+	if err := a.sayOutput(s); err != nil {
+		return audit.Policy{}, err
+	}
+	if err := someWorkers(o.Workers); err != nil {
+		return audit.Policy{}, err
+	}
+	if c := contract.Check.Name; s.Audit.Contract != (job.Contract{}) && len(s.Audit.Checks) > 0 &&
+		!slices.Contains(s.Audit.Checks, c) {
+		s.Audit.Checks = append(slices.Clone(s.Audit.Checks), c) // who makes a contract wants it judged
+	}
+	return auditPolicy(s, o)
+}
+
+// only keeps the named models of a study.
+func only(s *job.Study, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	known := modelNames(s)
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return fmt.Errorf("--only %q: the study has no such model; want one of %s", n, strings.Join(known, ", "))
+		}
+	}
+	s.Models = slices.DeleteFunc(slices.Clone(s.Models),
+		func(m job.Model) bool { return !slices.Contains(names, m.Name) })
+	return nil
+}
+
+func modelNames(s *job.Study) []string {
+	var names []string
+	for _, m := range s.Models {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// openAudit opens a study for an audit.
+func (a *App) openAudit(ctx context.Context, s *job.Study, e Engine) (*workload.Workload, error) {
+	o := a.options(e)
+	o.Audit = true
+	return a.open(ctx, s, o)
+}
+
+// sayOutput refuses a study that leaves open what the output should do, and says what is taken for granted.
+func (a *App) sayOutput(s *job.Study) error {
+	if s.Output.Action != "" {
+		return nil
+	}
+	for _, f := range s.Output.Fields { // what rows do is said by their type
+		if f.Kind == "signal" || f.Kind == "frames" || f.Kind == "image" {
+			a.notef("%s is taken to move as the input does; say --invariant if it should stay", f.Name)
+		}
+	}
+	if len(s.Output.Fields) > 0 {
+		return nil
+	}
+	switch s.Output.Space {
+	case "", "scores":
+	case "boxes":
+		a.notef("boxes are taken to move as the picture does; say --invariant if they should stay")
+		return nil
+	case "field":
+		a.notef("the vectors of a field are taken to move and to turn as the pictures do; say --invariant if " +
+			"they should stay")
+		return nil
+	default:
+		return errors.New("what should the output do along the orbit? Say --invariant (stay as it is) or " +
+			"--equivariant (move as the input does), or set output.action")
+	}
+	a.notef("scores are taken to be invariant; say --invariant to confirm")
+	return nil
+}
+
+// auditPolicy is the policy that study and options ask for.
+func auditPolicy(s *job.Study, o AuditOptions) (audit.Policy, error) {
+	policy, err := audit.NewPolicy(s.Audit.Preset, s.Audit.Threshold, s.Audit.Confidence)
+	if err != nil {
+		return policy, s.Errorf("audit", "%v", err)
+	}
+	policy.Average = o.Average
+	if o.FailOn != "" {
+		policy.FailOn = audit.FailOn(o.FailOn)
+	}
+	if len(s.Audit.Require) > 0 {
+		policy.Required = s.Audit.Require
+		if names := slices.DeleteFunc(slices.Clone(s.Audit.Require),
+			func(n string) bool { return n == "all" }); len(names) > 0 {
+			if _, _, err := check.Select(names, nil); err != nil {
+				return policy, s.Errorf("audit.require", "%v", err)
+			}
+		}
+	}
+	switch policy.FailOn {
+	case audit.FailOnAttention, audit.FailOnFail, audit.FailOnNothing:
+		return policy, nil
+	}
+	return policy, fmt.Errorf("--fail-on %q: want attention, fail or nothing", o.FailOn)
+}
+
+// auditModel audits one model. The error is for what ends the whole audit; what ends that of the model alone is in the
+// report.
+func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Model, policy audit.Policy,
+	checks []*audit.Check, ao audit.Options, before former, o AuditOptions,
+) (*audit.Report, error) {
+	subject, done, err := a.subject(w, m, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if err := before.differ(subject, policy); err != nil {
+		return nil, err
+	}
+	p := a.begin(TaskAudit, m.Name, "predictions")
+	last := 0
+	subject.Progress = func(done, total int) {
+		if last == 0 {
+			p.size(total)
+		}
+		p.step(done - last)
+		last = done
+	}
+	subject.Stage = p.stage
+	r, err := audit.Run(ctx, subject, policy, checks, ao)
+	p.end()
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		r = audit.CouldNotRun(m.Name, policy, err)
+		r.About = subject.About
+		return r, nil
+	}
+	for _, c := range r.Results {
+		p.tell(Event{Kind: Judged, Check: c.Check.Name, Text: string(c.Status)})
+	}
+	r.Command = o.Command
+	if r.Gallery, err = gallery(ctx, subject, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}

@@ -1,0 +1,251 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"nero/audit"
+	"nero/model/engine/choose"
+	"nero/run/store"
+	"nero/run/workload"
+	"nero/studies/cells"
+	"nero/studies/clouds"
+	"nero/studies/digits"
+	"nero/studies/flow"
+	"nero/studies/molecules"
+)
+
+// demonstration is a study that the program carries.
+type demonstration struct {
+	name  string
+	files fs.FS
+	// its samples, for people
+	of string
+	// samples that a first table needs; 0 for none
+	early int
+	// balance says that fewer samples are taken evenly from the classes.
+	balance bool
+	// what to keep in mind when reading table and audit, in a sentence
+	moral string
+}
+
+// demonstrations are the studies that the program carries, the usual one first.
+func demonstrations() []demonstration {
+	return []demonstration{
+		{
+			name: "digits", files: digits.Files, of: "digits", early: 100, balance: true, // ten of each digit
+			moral: "A mean curve that is nearly a circle can fail: the audit judges the answer to every single " +
+				"input, not the mean.",
+		},
+		{
+			name: "cells", files: cells.Files, of: "key objects",
+			moral: "The target of a window is its key object, and other cells come into sight as it moves: what was " +
+				"answered instead is in the views.",
+		},
+		{
+			name: "flow", files: flow.Files, of: "pairs",
+			moral: "A small mean error along the orbit is no symmetry yet: @self and the audit compare each answer " +
+				"with the moved answer to the pair as it was.",
+		},
+		{
+			name: "clouds", files: clouds.Files, of: "clouds", balance: true,
+			moral: "A network that was shown turned shapes is right more often when they are turned; only the one " +
+				"that is invariant by construction answers the same.",
+		},
+		{
+			name: "molecules", files: molecules.Files, of: "molecules",
+			moral: "Forces can turn with the molecule to the last digit and still be the gradient of no energy: " +
+				"energies drift where such forces drive a simulation.",
+		},
+	}
+}
+
+// DemoNames are the names of the studies that the program carries, the usual one first.
+func DemoNames() []string {
+	var names []string
+	for _, d := range demonstrations() {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+// demonstrationOf finds a study by its name; empty means the usual one.
+func demonstrationOf(name string) (demonstration, error) {
+	all := demonstrations()
+	if name == "" {
+		return all[0], nil
+	}
+	i := slices.IndexFunc(all, func(d demonstration) bool { return d.name == name })
+	if i < 0 {
+		return demonstration{}, fmt.Errorf("no demo %q: there are %s", name, strings.Join(DemoNames(), ", "))
+	}
+	return all[i], nil
+}
+
+// DemoOptions say which built-in study is shown, and how.
+type DemoOptions struct {
+	// Name is one of [DemoNames]; empty for the first.
+	Name string
+	// Dir is the folder into which study, run, audit and report are written.
+	Dir     string
+	Engine  Engine
+	Workers int
+	// KeepGoing is that of [RunOptions].
+	KeepGoing bool
+	// Limit is the number of samples; 0 for as many as the study says.
+	Limit int
+
+	// Kept is called when rows are stored, from several goroutines at once; nil for nobody.
+	Kept func()
+	// First is called once with the table of the first samples, of so many that are called so, where a study has an
+	// early table; nil for nobody.
+	First func(r *RunResult, of int, samples string)
+	// Ran is called when the run is complete, Audited after the audit; nil for nobody.
+	Ran     func(*RunResult)
+	Audited func(*AuditResult)
+}
+
+// DemoResult says where everything lies.
+type DemoResult struct {
+	// Study, Report and Audit are files, Run is a folder.
+	Study, Run, Audit, Report string
+	// Files is the number of files of the report.
+	Files int
+	// Moral is what to keep in mind when reading table and audit, in a sentence.
+	Moral string
+}
+
+// Demo runs, audits and reports a study that the program carries.
+func (a *App) Demo(ctx context.Context, o DemoOptions) (*DemoResult, error) {
+	of, err := demonstrationOf(o.Name)
+	if err != nil {
+		return nil, err
+	}
+	d := &DemoResult{
+		Run: filepath.Join(o.Dir, "run"), Audit: filepath.Join(o.Dir, "audit", "audit.html"),
+		Report: filepath.Join(o.Dir, "report", "report.md"), Moral: of.moral,
+	}
+	if d.Study, err = of.write(filepath.Join(o.Dir, "study")); err != nil {
+		return nil, err
+	}
+	s, err := OpenStudy(d.Study)
+	if err != nil {
+		return nil, err
+	}
+	if o.Limit > 0 {
+		s.Data.Limit = o.Limit
+		if of.balance {
+			s.Data.Balance = "label"
+		}
+	}
+	ran, err := a.run(ctx, s, RunOptions{Engine: o.Engine, Dir: d.Run, Workers: o.Workers, KeepGoing: o.KeepGoing},
+		of.watch(o))
+	if err != nil {
+		return nil, err
+	}
+	call(o.Kept)
+	if o.Ran != nil {
+		o.Ran(ran)
+	}
+	audited, err := a.Audit(ctx, s, AuditOptions{
+		Engine: o.Engine, Workers: o.Workers, FailOn: string(audit.FailOnNothing),
+		Command: demoAudit(d.Study, o.Limit, of.balance, o.Engine),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if o.Audited != nil {
+		o.Audited(audited)
+	}
+	if err := audited.Save(filepath.Dir(d.Audit), "text", "html", "json", "junit"); err != nil {
+		return nil, err
+	}
+	files, err := a.Report(ctx, d.Run, filepath.Dir(d.Report), filepath.Join(filepath.Dir(d.Audit), AuditFile("text")))
+	if err != nil {
+		return nil, err
+	}
+	d.Files = len(files)
+	return d, nil
+}
+
+func call(f func()) {
+	if f != nil {
+		f()
+	}
+}
+
+// watch tells of rows that are kept, and once of the first table.
+func (d demonstration) watch(o DemoOptions) func(*store.Run, *workload.Workload, int) {
+	var once sync.Once
+	return func(r *store.Run, w *workload.Workload, kept int) {
+		call(o.Kept)
+		if d.early == 0 || kept < d.early || kept >= w.Job.Count || o.First == nil {
+			return
+		}
+		once.Do(func() {
+			sum, err := summarize(r, w)
+			if err != nil || len(sum.Slices) == 0 {
+				return // the final table will say what is wrong
+			}
+			sum.Samples = sum.Slices[0].N
+			o.First(&RunResult{Summary: sum, Limit: limitOf(w.Study)}, w.Job.Count, d.of)
+		})
+	}
+}
+
+// demoAudit is the command line that repeats the demo's audit, for reports: demo itself replays nothing.
+func demoAudit(study string, limit int, balance bool, engine Engine) string {
+	words := []string{"nero", "audit", audit.ShellQuote(study)}
+	if limit > 0 {
+		words = append(words, "--limit", strconv.Itoa(limit))
+		if balance {
+			words = append(words, "--balance")
+		}
+	}
+	if engine.Kind != "" && engine.Kind != choose.Auto {
+		words = append(words, "--engine", engine.Kind)
+	}
+	if engine.Library != "" {
+		words = append(words, "--ort-lib", audit.ShellQuote(engine.Library))
+	}
+	return strings.Join(words, " ")
+}
+
+// write writes the study into a folder, unless it is there, and returns the path of its study file.
+func (d demonstration) write(dir string) (string, error) {
+	err := fs.WalkDir(d.files, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(d.files, name)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, filepath.FromSlash(name))
+		if old, err := os.ReadFile(to); err == nil {
+			if string(old) == string(b) {
+				return nil
+			}
+			return fmt.Errorf("%s is there and is not the file of the demo: move it away, or choose another folder "+
+				"with -o", to)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		return writeFile(to, b)
+	})
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "demo.yaml"), nil
+}

@@ -1,0 +1,142 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	present "nero/present/table"
+	"nero/serve/api"
+	"nero/serve/server"
+	"nero/serve/shelf"
+)
+
+// ExportOptions say which table of a run is wanted.
+type ExportOptions struct {
+	// Table is one of [Tables]; empty for aggregate.
+	Table string
+	// Format is csv, jsonl, md or tex; empty for that of the name of the file, else csv.
+	Format string
+	// Metric is the name of one of the run's; empty for the first.
+	Metric string
+	// Slice is the name of a kept slice or of a class, Rule chooses samples, see docs/SLICES.md; without either all
+	// samples are taken.
+	Slice, Rule string
+	// Sample is the name of the sample of the table orbit, Index its position in the run where that is empty; nil for
+	// none.
+	Sample string
+	Index  *int
+	// Between are the two models of the table compare, the second less the first; empty for the first two.
+	Between []string
+	// Out is the file to write; empty for To.
+	Out string
+	To  io.Writer
+}
+
+// Tables are the tables of a run.
+func Tables() []string { return server.Tables() }
+
+// Export writes a table of a run, the same bytes that a server gives. The paths are folders of runs and audits, or
+// folders that hold such; two runs are laid side by side over the samples that both have.
+func (a *App) Export(ctx context.Context, paths []string, o ExportOptions) error {
+	if o.Table == "" {
+		o.Table = "aggregate"
+	}
+	if !slices.Contains(Tables(), o.Table) {
+		return unknownWord("--table", o.Table, Tables())
+	}
+	if o.Format == "" {
+		o.Format = or(strings.TrimPrefix(filepath.Ext(o.Out), "."), string(present.CSV))
+	}
+	format, err := present.ParseFormat(o.Format)
+	if err != nil {
+		return fmt.Errorf("--format: %w", err)
+	}
+	sh, err := shelf.Open(ctx, paths, shelf.Options{Version: a.Version, Now: a.Now})
+	if err != nil {
+		return oneLine(err)
+	}
+	defer sh.Close() //nolint:errcheck // nothing was written
+	run, err := a.onlyRun(sh)
+	if err != nil {
+		return err
+	}
+	q, err := o.request(run)
+	if err != nil {
+		return err
+	}
+	t, err := server.Table(ctx, sh, run, q)
+	if err != nil {
+		return plain(err)
+	}
+	if o.Out == "" {
+		return present.Write(o.To, format, t)
+	}
+	return writeWhole(o.Out, func(w io.Writer) error { return present.Write(w, format, t) })
+}
+
+// onlyRun is the run that was named, or the two side by side.
+func (a *App) onlyRun(sh *shelf.Shelf) (*shelf.Run, error) {
+	all := sh.Runs()
+	for _, p := range all.Problems {
+		a.notef("%s is left out: %s", p.Name, sentence(p.Detail, p.Remedy))
+	}
+	var names []string
+	for _, r := range all.Runs {
+		names = append(names, r.ID)
+	}
+	switch len(names) {
+	case 0:
+		return nil, fmt.Errorf("there is no run, only %s; give the folder of a run, too",
+			plural(len(all.Audits), "audit"))
+	case 1, 2:
+		return sh.Run(strings.Join(names, "+"))
+	}
+	return nil, fmt.Errorf("there are %d runs (%s); give the folder of one, or of two to lay side by side", len(names),
+		strings.Join(names, ", "))
+}
+
+// request is the table that the options mean.
+func (o *ExportOptions) request(run *shelf.Run) (server.TableRequest, error) {
+	q := server.TableRequest{Table: o.Table, Set: api.Set{Slice: o.Slice, Rule: o.Rule}}
+	doc := run.Document()
+	if o.Metric != "" {
+		if q.Metric = slices.Index(doc.Metrics, o.Metric); q.Metric < 0 {
+			return q, unknownWord("--metric", o.Metric, doc.Metrics)
+		}
+	}
+	if o.Index != nil {
+		q.Sample = *o.Index
+	}
+	if o.Sample != "" {
+		all, err := run.Samples()
+		if err != nil {
+			return q, err
+		}
+		if q.Sample = slices.Index(all.IDs, o.Sample); q.Sample < 0 {
+			return q, fmt.Errorf("--sample: the run has no sample %q; 'nero export --table samples' lists them",
+				o.Sample)
+		}
+	}
+	if o.Table == "orbit" && o.Sample == "" && o.Index == nil {
+		return q, errors.New("orbit is the table of one sample: say which with --sample or --index")
+	}
+	models := run.Models()
+	q.B = min(1, len(models)-1)
+	switch len(o.Between) {
+	case 0:
+	case 2:
+		for i, at := range []*int{&q.A, &q.B} {
+			if *at = slices.Index(models, o.Between[i]); *at < 0 {
+				return q, unknownWord("--between", o.Between[i], models)
+			}
+		}
+	default:
+		return q, fmt.Errorf("--between names %d models, want two: --between A,B", len(o.Between))
+	}
+	return q, nil
+}

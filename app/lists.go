@@ -1,0 +1,39 @@
+package app
+
+import (
+	"nero/audit/check"
+	"nero/measure/metric"
+	"nero/run/job"
+	"nero/symmetry/group"
+)
+
+// Groups are the groups that there are, with charts, units and exact elements.
+func Groups() []group.Entry { return group.Catalog() }
+
+// Metric is a metric as it is listed.
+type Metric struct {
+	Name string `json:"name"`
+	// Ref is what it compares with: target, self or consensus
+	Ref  string `json:"ref"`
+	Unit string `json:"unit,omitempty"`
+	// Better is higher or lower.
+	Better string `json:"better"`
+	Doc    string `json:"doc"`
+	// Range holds the smallest and the largest value; the largest may be infinite.
+	Range [2]float64 `json:"-"`
+}
+
+// Metrics are the metrics that there are.
+func Metrics() []Metric {
+	var all []Metric
+	for _, m := range metric.Builtin() {
+		all = append(all, Metric{m.Name, string(m.Ref), m.Unit, string(m.Better), m.Doc, m.Range})
+	}
+	return all
+}
+
+// Unasked are the questions that no check of an audit asks.
+func Unasked() []string { return check.Outside() }
+
+// StudySchema is the JSON Schema of study files.
+func StudySchema() []byte { return job.Schema() }

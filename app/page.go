@@ -1,0 +1,190 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"nero/present/view"
+	"nero/serve/guard"
+	"nero/serve/handout"
+	"nero/serve/shelf"
+	"nero/serve/web"
+)
+
+// PresetKeep is how many samples a page usually keeps whole.
+const PresetKeep = handout.PresetKeep
+
+// PageOptions say what a page holds.
+type PageOptions struct {
+	Engine Engine
+	// Metric is shown first and kept before the others; empty for the first of the run.
+	Metric string
+	// Slice is the name of a kept slice or of a class that is shown first; samples are kept from it. Empty for all.
+	Slice string
+	// Budget is the most bytes of the file; 0 for ten million.
+	Budget int64
+	// Keep is the most samples that are kept with their exact orbit, inputs and scores; 0 for [PresetKeep], negative for
+	// none.
+	Keep int
+	// Seed decides which samples are kept beside the worst ones.
+	Seed uint64
+	// Layouts are further layouts of the samples, of ica, isomap, tsne and umap; they may take long.
+	Layouts []string
+	// Stored takes what is stored: no inputs and no scores, for which data and models are asked.
+	Stored bool
+	// Workers is how many goroutines work, at least 1. No byte depends on it.
+	Workers int
+	// Web is a folder with the files of the interface, instead of those that are part of the program.
+	Web string
+}
+
+// Page is a page that was written.
+type Page struct {
+	// Bytes is the size of the file; Kept of Samples are whole.
+	Bytes         int64
+	Kept, Samples int
+	// LeftOut says in sentences what did not fit.
+	LeftOut []string
+}
+
+// String says how large the page is.
+func (p *Page) String() string {
+	return fmt.Sprintf("%.2f MB, %s of %s whole", float64(p.Bytes)/1e6, plural(p.Kept, "sample"),
+		view.Count(p.Samples))
+}
+
+// Page writes the interface of [App.Serve] with one run, or with two side by side, as one HTML file that needs no
+// server. The paths are folders of runs and audits, or folders that hold such.
+func (a *App) Page(ctx context.Context, paths []string, out string, o PageOptions) (*Page, error) {
+	files, err := interfaceFiles(o.Web)
+	if err != nil {
+		return nil, err
+	}
+	so := shelf.Options{Version: a.Version, Now: a.Now}
+	if !o.Stored {
+		so.Probe = (&models{a: a, engine: o.Engine, workers: o.Workers}).probe
+	}
+	sh, err := shelf.Open(ctx, paths, so)
+	if err != nil {
+		return nil, oneLine(err)
+	}
+	defer sh.Close() //nolint:errcheck // nothing was written
+	run, err := a.onlyRun(sh)
+	if err != nil {
+		return nil, err
+	}
+	p := a.begin(TaskReport, "", "%")
+	ho := handout.Options{
+		Metric: o.Metric, Slice: o.Slice, Budget: o.Budget, Keep: o.Keep, Seed: o.Seed, Methods: o.Layouts,
+		Stored: o.Stored, Version: a.Version, Workers: o.Workers, Progress: percent(p),
+	}
+	var sum handout.Summary
+	p.size(100)
+	err = writeWhole(out, func(w io.Writer) (err error) {
+		sum, err = handout.Write(ctx, w, handout.Source{Run: run, Findings: sh.Findings, Files: files}, ho)
+		return err
+	})
+	p.end()
+	if err != nil {
+		return nil, err
+	}
+	return &Page{Bytes: sum.Bytes, Kept: sum.Kept, Samples: sum.Samples, LeftOut: sum.LeftOut}, nil
+}
+
+// percent tells how far a page is.
+func percent(p *work) func(float64, string) {
+	done := 0
+	return func(fraction float64, what string) {
+		p.stage(what)
+		if now := int(100 * fraction); now > done {
+			p.step(now - done)
+			done = now
+		}
+	}
+}
+
+// serverPage writes runs that a server shows as one HTML file. The query may say metric, slice, budget and seed. One
+// goroutine asks the models, so that those who drag meanwhile are answered.
+func (a *App) serverPage(sh *shelf.Shelf, files fs.FS, live bool) func(context.Context, io.Writer, *shelf.Run,
+	url.Values) error {
+	return func(ctx context.Context, w io.Writer, run *shelf.Run, query url.Values) error {
+		bad := func(err error) error {
+			return &guard.Problem{
+				Status: http.StatusBadRequest, Code: "query",
+				Title: "The report cannot be written like this", Detail: err.Error(),
+				Remedy: "metric and slice are names of the run; budget is a size such as 10MB.",
+			}
+		}
+		o := handout.Options{
+			Metric: query.Get("metric"), Slice: query.Get("slice"), Stored: !live, Version: a.Version,
+			Workers: 1,
+		}
+		if k, err := strconv.Atoi(o.Metric); err == nil && k >= 0 && k < len(run.Metrics()) {
+			o.Metric = run.Metrics()[k].Name
+		}
+		var err error
+		if text := query.Get("budget"); text != "" {
+			if o.Budget, err = ParseSize(text); err != nil {
+				return bad(err)
+			}
+			if o.Budget > mostBudget {
+				return bad(fmt.Errorf("a budget of %s; a server writes reports of at most %d MB", text,
+					mostBudget/1_000_000))
+			}
+		}
+		if text := query.Get("seed"); text != "" {
+			if o.Seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+				return bad(err)
+			}
+		}
+		_, err = handout.Write(ctx, w, handout.Source{Run: run, Findings: sh.Findings, Files: files}, o)
+		var small *handout.SmallBudgetError
+		if errors.Is(err, handout.ErrUnknown) || errors.As(err, &small) {
+			return bad(err)
+		}
+		return err
+	}
+}
+
+// mostBudget is the largest report that a server writes, which is held in memory.
+const mostBudget = 100_000_000
+
+// ParseSize reads a size: a number of bytes, kB, MB or GB.
+func ParseSize(text string) (int64, error) {
+	number, unit := strings.TrimSpace(text), 1.0
+	for suffix, factor := range map[string]float64{"kb": 1e3, "mb": 1e6, "gb": 1e9} {
+		if at := len(number) - len(suffix); at > 0 && strings.EqualFold(number[at:], suffix) {
+			number, unit = strings.TrimSpace(number[:at]), factor
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if v *= unit; err != nil || !(v >= 1 && v <= 1e12) {
+		return 0, fmt.Errorf("%q, want a size such as 10MB, 500kB or a number of bytes", text)
+	}
+	return int64(v), nil
+}
+
+// interfaceFiles are the files of the interface: those of the program, or those of a folder.
+func interfaceFiles(dir string) (fs.FS, error) {
+	if dir == "" {
+		return web.Files(), nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--web: %w", err)
+	}
+	files := root.FS() // it stays open as long as the process
+	if _, err := fs.Stat(files, "index.html"); err != nil {
+		return nil, fmt.Errorf("--web %s: it has no index.html; expected what the bundle tool of serve/web writes", dir)
+	}
+	return files, nil
+}

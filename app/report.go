@@ -1,0 +1,131 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/present/report"
+	"nero/run/fold"
+	"nero/run/job"
+	"nero/run/store"
+	"nero/run/workload"
+)
+
+// Report writes the report of a run into a folder: a page in Markdown, pictures and tables. It runs no model. The text of
+// an audit, in a file, is included where it is not empty. It returns the names of the files.
+func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, error) {
+	r, err := store.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // only read from
+	name := filepath.Join(dir, "summary.json")
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf(
+			"%s has no summary yet: the run is not finished; the command that began it goes on where it stopped", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var sum fold.Summary
+	if err := json.Unmarshal(b, &sum); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if sum.Format != fold.Format || sum.Job != r.Hash() {
+		return nil, fmt.Errorf(
+			"%s: format %d of job %.12s, want format %d of job %.12s; run the study again to write it anew", name,
+			sum.Format, sum.Job, fold.Format, r.Hash())
+	}
+	if err := ownFolder(out, "report.md"); err != nil {
+		return nil, err
+	}
+	in := report.Input{
+		Summary: &sum, Job: r.Job(), Version: a.Version,
+		Rows: func() iter.Seq2[job.Row, error] { return r.Rows(store.Filter{}) },
+	}
+	if in.Picture, err = pictures(r.Job()); err != nil {
+		a.notef("inputs are not shown: %v", err)
+	}
+	if audit != "" {
+		text, err := os.ReadFile(audit)
+		if err != nil {
+			return nil, err
+		}
+		in.Audit = "```\n" + strings.TrimSpace(string(text)) + "\n```\n"
+	}
+	return report.Write(ctx, out, in)
+}
+
+// pictures opens the data of a job and returns its samples as pictures.
+func pictures(j *job.Job) (func(int) (image.Image, error), error) {
+	d := j.Study.Data
+	ds, err := workload.OpenData(&j.Study)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range j.Files {
+		if f.Path != d.Images {
+			continue
+		}
+		if sum, err := dataset.Digest(f.Path); err != nil || sum != f.SHA256 {
+			return nil, fmt.Errorf("%s is not the file that was evaluated any more", f.Path)
+		}
+	}
+	return func(i int) (image.Image, error) {
+		if j.Samples != nil {
+			i = j.Samples[i]
+		}
+		s, err := ds.Sample(i)
+		if err != nil {
+			return nil, err
+		}
+		switch m := s.Value.(type) {
+		case *space.Image:
+			return picture(m), nil
+		case *space.Frames:
+			if len(m.Images) > 0 {
+				return picture(m.Images[0]), nil // the first frame stands for them
+			}
+		}
+		return nil, fmt.Errorf("sample %s is no picture", s.ID)
+	}, nil
+}
+
+// picture shows an image between its smallest and largest value; the first and third of three channels are red and
+// blue.
+func picture(m *space.Image) image.Image {
+	lo, hi := m.Pix[0], m.Pix[0]
+	for _, v := range m.Pix {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	shade := func(c, y, x int) uint8 {
+		if !(hi > lo) {
+			return 0
+		}
+		return uint8(255 * (m.Pix[(c*m.H+y)*m.W+x] - lo) / (hi - lo))
+	}
+	o := image.NewRGBA(image.Rect(0, 0, m.W, m.H))
+	for y := range m.H {
+		for x := range m.W {
+			p := color.RGBA{A: 255, R: shade(0, y, x)}
+			p.G, p.B = p.R, p.R
+			if m.C >= 3 {
+				p.G, p.B = shade(1, y, x), shade(2, y, x)
+			}
+			o.SetRGBA(x, y, p)
+		}
+	}
+	return o
+}

@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"path/filepath"
+	"sync/atomic"
+
+	"nero/audit"
+	"nero/model/engine/remote"
+	"nero/run/exec"
+	"nero/run/fold"
+	"nero/run/job"
+	"nero/run/store"
+	"nero/run/workload"
+)
+
+// RunOptions say how a study is run, not what it is.
+type RunOptions struct {
+	Engine Engine
+	// Dir is the folder of the run. An unfinished run of the same job in it is resumed.
+	Dir string
+	// Workers is how many goroutines evaluate, at least 1. No byte of the result depends on it.
+	Workers int
+	// KeepGoing makes a sample that cannot be read a row with an error instead of the end of the run.
+	KeepGoing bool
+}
+
+// RunResult is a run that has ended, or a part of one.
+type RunResult struct {
+	// Summary holds the curves over all samples, and over slices of them.
+	Summary *fold.Summary
+	// JSON is the summary as the run folder keeps it; nil of a part.
+	JSON []byte
+	// Dir is the absolute path of the run folder; empty of a part.
+	Dir string
+	// Limit is the relative error that the study's audit allows; NaN if it has none that is valid.
+	Limit float64
+}
+
+// Run evaluates the orbit of every sample of a study and keeps the curves in a run folder. What is there already is not
+// computed again. Defaults are filled in in the study.
+func (a *App) Run(ctx context.Context, s *job.Study, o RunOptions) (*RunResult, error) {
+	return a.run(ctx, s, o, nil)
+}
+
+// run is Run. When early is not nil it is called after each shard that is kept, with the number of samples that this
+// call has kept, from several goroutines at once.
+func (a *App) run(ctx context.Context, s *job.Study, o RunOptions,
+	early func(r *store.Run, w *workload.Workload, kept int),
+) (*RunResult, error) {
+	if err := someWorkers(o.Workers); err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	wo := a.options(o.Engine)
+	wo.KeepGoing = o.KeepGoing
+	w, err := a.open(ctx, s, wo)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close() //nolint:errcheck // the models are not needed any more; the run's own error counts
+	r, err := store.Create(dir, w.Job, store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // releases the lock; what was committed is safe already
+	if err := w.Eval.Calibrate(ctx, o.Workers); err != nil {
+		return nil, err
+	}
+	p := &runWork{work: a.begin(TaskRun, "", "evaluations")}
+	if early != nil {
+		p.kept = func(n int) { early(r, w, n) }
+	}
+	a.running.Add(1)
+	err = exec.Local(ctx, w.Job, w.Eval, committer{r}, o.Workers, a.Stop, p)
+	a.running.Add(-1)
+	p.end()
+	var stopped *exec.StoppedError
+	switch {
+	case errors.As(err, &stopped):
+		return nil, fmt.Errorf("%w in %s; the same command goes on from there", err, dir)
+	case errors.Is(err, context.Canceled):
+		return nil, fmt.Errorf(
+			"stopped at once; complete shards are kept in %s and the same command goes on from there", dir)
+	case err != nil:
+		if _, ok := errors.AsType[*remote.Error](err); ok {
+			return nil, fmt.Errorf("%w; complete shards are kept in %s and the same command goes on from there", err,
+				dir)
+		}
+		return nil, err
+	}
+	sum, b, err := a.finish(ctx, r, w)
+	if err != nil {
+		return nil, err
+	}
+	return &RunResult{Summary: sum, JSON: b, Dir: r.Dir(), Limit: limitOf(w.Study)}, nil
+}
+
+// finish folds the rows of a run whose shards are all kept, and makes its folder complete.
+func (a *App) finish(ctx context.Context, r *store.Run, w *workload.Workload) (*fold.Summary, []byte, error) {
+	sum, err := summarize(r, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := json.MarshalIndent(sum, "", " ")
+	if err != nil {
+		return nil, nil, err
+	}
+	b = append(b, '\n')
+	if err := r.Put("summary.json", b); err != nil {
+		return nil, nil, err
+	}
+	return sum, b, r.Finish(ctx, map[string]string{"nero": a.Version})
+}
+
+// summarize folds the rows that the run holds.
+func summarize(r *store.Run, w *workload.Workload) (*fold.Summary, error) {
+	return fold.Fold(fold.Input{
+		Job: w.Job, Hash: w.Hash, Group: w.Group(), Scales: w.Eval.Scales, FieldScales: w.Eval.FieldScales,
+		Classes: w.Classes, Rows: func(m, i int) iter.Seq2[job.Row, error] {
+			return r.Rows(store.Filter{
+				Models: []int{m}, Metrics: w.Job.Metrics[i : i+1],
+				Boxes: w.Eval.Metrics[i].OfHits,
+			})
+		},
+		Confidence: w.Study.Audit.Confidence,
+	})
+}
+
+// runWork tells how far a run is.
+type runWork struct {
+	*work
+	// kept, if not nil, is told how many samples this run has kept
+	kept func(samples int)
+
+	samples atomic.Int64
+}
+
+// Start says how much is to be done.
+func (p *runWork) Start(todo, all, evaluations int) {
+	if todo < all {
+		p.tell(Event{Kind: Resumed, Done: all - todo, Total: all})
+	}
+	p.size(evaluations)
+}
+
+// Evaluated counts n evaluations.
+func (p *runWork) Evaluated(n int) { p.step(n) }
+
+// Committed is told of every kept shard.
+func (p *runWork) Committed(s job.Shard) {
+	if n := p.samples.Add(int64(s.Hi - s.Lo)); p.kept != nil {
+		p.kept(int(n))
+	}
+}
+
+// committer keeps shards in a run folder.
+type committer struct{ r *store.Run }
+
+// Done reports whether a shard is kept.
+func (c committer) Done(s job.Shard) bool { return c.r.Done(s.Index) }
+
+// Commit keeps a shard.
+func (c committer) Commit(ctx context.Context, s job.Shard, rows []job.Row) error {
+	return c.r.Commit(ctx, s, rows, nil)
+}
+
+// limitOf is the relative error that the study's audit allows.
+func limitOf(s *job.Study) float64 {
+	p, err := audit.NewPolicy(s.Audit.Preset, s.Audit.Threshold, s.Audit.Confidence)
+	if err != nil {
+		return math.NaN() // no verdict; the audit will say what is wrong
+	}
+	return p.Threshold
+}

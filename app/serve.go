@@ -1,0 +1,232 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"nero/model/engine"
+	"nero/model/engine/remote"
+	"nero/run/exec"
+	"nero/run/job"
+	"nero/run/probe"
+	"nero/run/store"
+	"nero/run/workload"
+	"nero/serve/guard"
+	"nero/serve/server"
+	"nero/serve/shelf"
+)
+
+// PresetPort is the port of a server where none is asked for.
+const PresetPort = guard.PresetPort
+
+// PresetCache is how many bytes of the numbers of runs a server usually keeps in memory.
+const PresetCache = shelf.PresetCache
+
+// ServeOptions say where to listen, whom to let in, and what may be asked.
+type ServeOptions struct {
+	// Guard says where to listen and whom to let in. Its clock, log and limit of bodies are filled in.
+	Guard  guard.Options
+	Engine Engine
+	// Stored shows what is stored and runs no model.
+	Stored bool
+	// Endpoints lets live answers come from other machines, and sends them the tokens that runs name.
+	Endpoints bool
+	// CacheBytes bounds the numbers of runs that are kept in memory; 0 for [PresetCache].
+	CacheBytes int64
+	// Workers is how many goroutines lay out samples, ask models and go on with runs, at least 1.
+	Workers int
+	// Log takes a line for every request, and what went wrong inside.
+	Log *slog.Logger
+	// Web is a folder with the files of the interface, instead of those that are part of the program.
+	Web string
+	// Ready is called once, when the server can be asked; nil for nobody.
+	Ready func(*Serving)
+}
+
+// Serving is what a server shows, and where.
+type Serving struct {
+	// URLs are the addresses by which the server can be reached, the best first; some hold a token.
+	URLs []string
+	// Runs and Audits are how many were found; LeftOut says of each folder that is not shown why.
+	Runs, Audits int
+	LeftOut      []string
+}
+
+// Serve shows the runs and audits at the paths in a browser until ctx ends or Stop is closed. It needs
+// a clock ([App.Now]).
+func (a *App) Serve(ctx context.Context, paths []string, so ServeOptions) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // the first Ctrl-C while a run goes on
+		select {
+		case <-a.Stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	files, err := interfaceFiles(so.Web)
+	if err != nil {
+		return err
+	}
+
+	// The port comes first: whether it is free is known at once.
+	g := so.Guard
+	g.Now, g.Log, g.BodyBytes = a.Now, so.Log, server.BodyBytes
+	door, err := guard.Listen(ctx, g)
+	if err != nil {
+		return trimmed(err, "guard: ")
+	}
+	defer door.Close() //nolint:errcheck // the port is given back with the process
+
+	m := &models{a: a, engine: so.Engine, workers: so.Workers, endpoints: so.Endpoints}
+	sho := shelf.Options{Version: a.Version, CacheBytes: so.CacheBytes, Log: so.Log, Now: a.Now}
+	o := server.Options{Files: files, Volatile: so.Web != "", Workers: so.Workers, Now: a.Now, Log: so.Log}
+	if !so.Stored {
+		sho.Probe = m.probe
+		o.Launcher = m
+	}
+	if o.Shelf, err = shelf.Open(ctx, paths, sho); err != nil {
+		return oneLine(err)
+	}
+	defer o.Shelf.Close() //nolint:errcheck // nothing is written
+	o.Report = a.serverPage(o.Shelf, files, !so.Stored)
+	s, err := server.New(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // it returns nothing but nil
+
+	if so.Ready != nil {
+		all := o.Shelf.Runs()
+		ready := &Serving{URLs: door.URLs(), Runs: len(all.Runs), Audits: len(all.Audits)}
+		for _, p := range all.Problems {
+			ready.LeftOut = append(ready.LeftOut, p.Name+" is not shown: "+sentence(p.Detail, p.Remedy))
+		}
+		so.Ready(ready)
+	}
+	return trimmed(door.Serve(ctx, s), "guard: ")
+}
+
+// models runs the models of runs, on one engine that is opened when the first is asked for.
+type models struct {
+	a       *App
+	engine  Engine
+	workers int
+	// any may be asked
+	endpoints bool
+
+	mu     sync.Mutex
+	opened engine.Engine
+}
+
+// open opens the engine, once.
+func (m *models) open(ctx context.Context) (engine.Engine, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.opened == nil {
+		c, err := m.a.openEngine(ctx, m.engine)
+		if err != nil {
+			return nil, err
+		}
+		m.opened = c.Engine
+	}
+	return m.opened, nil
+}
+
+func (m *models) options() workload.Options {
+	o := m.a.options(m.engine)
+	o.OpenEngine, o.NoEndpoint, o.Start = m.open, m.noEndpoint, nil // a run may come from anybody
+	return o
+}
+
+// noEndpoint keeps runs that came from somebody else from sending samples and tokens anywhere.
+func (m *models) noEndpoint(model job.Model) error {
+	at, err := remote.Parse(model.Endpoint)
+	if err != nil || m.endpoints || at.Local() && model.TokenEnv == "" && model.HeadersEnv == "" {
+		return err
+	}
+	return fmt.Errorf("the model is behind %s, and a run may come from anybody: start nero serve with --endpoints to "+
+		"ask it", at)
+}
+
+// probe opens what answers live probes of a run.
+func (m *models) probe(ctx context.Context, r *store.Run) (shelf.Prober, error) {
+	s, err := probe.OpenRun(ctx, r, m.options(), probe.Options{Concurrent: max(1, m.workers)})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Launch goes on with a run.
+func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples int)) error {
+	dir := run.Folder()
+	old, err := store.Open(dir)
+	if err != nil {
+		return run.Clean(err)
+	}
+	study := old.Job().Study
+	o := m.options()
+	o.KeepGoing = run.Document().Failed > 0 // as when it began
+	w, err := workload.Open(ctx, &study, o)
+	if err != nil {
+		return refused(run, err)
+	}
+	defer w.Close() //nolint:errcheck // the models are not needed any more; the run's own error counts
+	r, err := store.Create(dir, w.Job, store.Options{})
+	if err != nil {
+		return refused(run, err)
+	}
+	defer r.Close() //nolint:errcheck // releases the lock; what was committed is safe already
+	if err := w.Eval.Calibrate(ctx, m.workers); err != nil {
+		return run.Clean(err)
+	}
+	m.a.running.Add(1) // another one may go on as well
+	defer m.a.running.Add(-1)
+	done := 0
+	for _, s := range w.Job.Shards() {
+		if r.Done(s.Index) {
+			done += s.Hi - s.Lo
+		}
+	}
+	// What is under way when ctx ends is finished and kept.
+	err = exec.Local(context.WithoutCancel(ctx), w.Job, w.Eval, committer{r}, m.workers, ctx.Done(),
+		&keptCount{done: done, tell: kept})
+	var stopped *exec.StoppedError
+	if errors.As(err, &stopped) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return run.Clean(err)
+	}
+	_, _, err = m.a.finish(context.WithoutCancel(ctx), r, w)
+	return err
+}
+
+// refused is an error that a visitor may read: why a run cannot go on, without the folders in which its files lie.
+func refused(run *shelf.Run, err error) error {
+	err = run.Clean(err)
+	if errors.Is(err, store.ErrBusy) {
+		return err
+	}
+	return &server.RefusedError{Reason: err.Error()}
+}
+
+// keptCount counts the samples that are kept.
+type keptCount struct {
+	mu   sync.Mutex
+	done int
+	tell func(int)
+}
+
+func (k *keptCount) Start(int, int, int) { k.tell(k.done) }
+func (k *keptCount) Evaluated(int)       {}
+func (k *keptCount) Committed(s job.Shard) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.done += s.Hi - s.Lo
+	k.tell(k.done)
+}

@@ -1,0 +1,240 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"nero/audit"
+	"nero/data/dataset"
+	"nero/data/space"
+	"nero/data/tensor"
+	"nero/model/oracle"
+	"nero/run/eval"
+	"nero/run/job"
+	"nero/run/workload"
+	"nero/symmetry/orbit"
+)
+
+// predictor runs a model for the audit.
+type predictor struct {
+	m       *eval.Model
+	workers int
+}
+
+// Predict runs the model in its micro-batches.
+func (p predictor) Predict(ctx context.Context, values []space.Value) ([]space.Value, error) {
+	return p.m.Predict(ctx, values, p.workers)
+}
+
+// PredictBatch runs the model in batches of the given size.
+func (p predictor) PredictBatch(ctx context.Context, size int, values []space.Value) ([]space.Value, error) {
+	return p.m.PredictBatch(ctx, values, size, p.workers)
+}
+
+// subject is a model with the inputs and elements that its audit uses: the study's, thinned to the sizes that it names
+// or that go with the size of the model. Call done when the audit is over.
+func (a *App) subject(w *workload.Workload, m *eval.Model, workers int) (s *audit.Subject, done func(), err error) {
+	if s, _, err = a.inputs(w, m, workers); err != nil {
+		return nil, nil, err
+	}
+	switch s.Interior, err = w.Interior(m.Name, w.Engine(), workers); {
+	case errors.Is(err, workload.ErrNoGraph):
+		if len(s.Layers) > 0 {
+			return nil, nil, w.Study.Errorf("audit.layers", "%v", err)
+		}
+		s.Interior, s.NoReference, s.NoTwin = nil, err.Error(), err.Error()
+		if w.File(m.Name) == nil {
+			return s, func() {}, nil
+		}
+		t := &twin{w: w, model: m.Name, workers: workers, host: a.host()}
+		s.Twin, s.TwinName, s.NoTwin = t.find(w.Engine())
+		return s, t.close, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	for _, l := range s.Layers {
+		if _, err := s.Interior.Layer(l); err != nil {
+			return nil, nil, w.Study.Errorf("audit.layers", "%s: %v", m.Name, err)
+		}
+	}
+	if s.Reference, err = w.Reference(m.Name, workers); err != nil {
+		s.NoReference = err.Error()
+	}
+	t := &twin{w: w, model: m.Name, workers: workers, host: a.host()}
+	s.Twin, s.TwinName, s.NoTwin = t.find(w.Engine())
+	return s, func() {
+		_ = s.Interior.Close() // nothing is lost
+		if s.Reference != nil {
+			_ = s.Reference.Close()
+		}
+		t.close()
+	}, nil
+}
+
+// earlyOrder is the stream of random numbers of the order of inputs that are added one after another.
+const earlyOrder = 1<<63 + 1
+
+// inputs is a model with the inputs and elements of its audit, and which samples of the run the inputs are.
+func (a *App) inputs(w *workload.Workload, m *eval.Model, workers int) (*audit.Subject, []int, error) {
+	n, _ := audit.PresetSize(w.Parameters[m.Name])
+	if k := w.Study.Audit.Samples; k > 0 {
+		n = k
+	}
+	chosen, balanced, err := auditSamples(w, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	drawn := ""
+	if balanced {
+		drawn = "the same number of each class"
+	}
+	if w.Study.Audit.EarlyStop { // the first inputs must be like the others: files are often sorted by class
+		rand.New(rand.NewPCG(w.Study.Seed, earlyOrder)).Shuffle(len(chosen),
+			func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	}
+	return &audit.Subject{
+		Name: m.Name, Predictor: predictor{m, workers}, Plan: thin(w.Eval.Plan, w.Study.Audit.Elements),
+		N: len(chosen), Sample: func(i int) (dataset.Sample, error) { return w.Eval.At(chosen[i]) },
+		Input: w.Study.Input, Seed: w.Study.Seed, Layers: w.Study.Audit.Layers, About: a.about(w, m.Name),
+		Contract: w.Study.Audit.Contract, EarlyStop: w.Study.Audit.EarlyStop, Basis: basis(w), Drawn: drawn,
+		Roundoff: roundoff(w, m.Name),
+	}, chosen, nil
+}
+
+// about says what is audited and where.
+func (a *App) about(w *workload.Workload, model string) []audit.About {
+	i := w.Engine().Info()
+	var all []audit.About
+	add := func(name, value string) { all = append(all, audit.About{Name: name, Value: value}) }
+	for _, m := range w.Job.Models {
+		if m.Name == model {
+			if job.IsEndpoint(m.Path) {
+				add("endpoint", m.Path)
+				add("fingerprint", m.SHA256)
+				continue
+			}
+			add("file", m.Path)
+			add("sha256", m.SHA256)
+		}
+	}
+	if w.File(model) == nil {
+		add("engine", "a server, Open Inference Protocol v2")
+	} else {
+		add("parameters", strconv.FormatInt(w.Parameters[model], 10))
+		add("engine", i.Name+", ONNX Runtime "+i.Version)
+	}
+	add("data", w.Study.Data.Images)
+	add("group", w.Study.Group.Name)
+	// nothing else is read between its numbers
+	if s := w.Study.Input.Space; s != string(space.KindRows) && s != string(space.KindRecord) {
+		add("kernel", w.Study.Group.Resample)
+		add("border", w.Study.Group.Border)
+	}
+	if a.Now != nil {
+		add("date", a.Now().UTC().Format(time.DateOnly))
+	}
+	add("program", a.Version)
+	add("platform", runtime.GOOS+"/"+runtime.GOARCH)
+	return all
+}
+
+// auditSamples chooses n of the study's samples: the same number of each class where there are labels and no class is
+// too small for its share.
+func auditSamples(w *workload.Workload, n int) (chosen []int, balanced bool, err error) {
+	count := w.Eval.Count()
+	var labels []int
+	if all := w.Data.Labels(); all != nil {
+		labels = all
+		if w.Eval.Samples != nil {
+			labels = make([]int, count)
+			for i, k := range w.Eval.Samples {
+				labels[i] = all[k]
+			}
+		}
+	}
+	classes := map[int]bool{}
+	for _, l := range labels {
+		if l >= 0 {
+			classes[l] = true
+		}
+	}
+	balanced = len(classes) > 1 && n >= len(classes) && n < count
+	chosen, err = dataset.Select(labels, count, min(n, count), balanced, w.Study.Seed)
+	if err != nil && balanced {
+		balanced = false
+		chosen, err = dataset.Select(labels, count, min(n, count), false, w.Study.Seed)
+	}
+	return chosen, balanced || w.Study.Data.Balance != "", err
+}
+
+// roundoff is the unit roundoff of the type that a model reads where that is coarser than float32, else 0.
+func roundoff(w *workload.Workload, model string) float64 {
+	f := w.File(model)
+	if f == nil {
+		return 0
+	}
+	for _, p := range f.Signature().Inputs {
+		switch p.DType { //nolint:exhaustive // the others are no coarse floats
+		case tensor.Float16:
+			return oracle.Float16.Unit()
+		case tensor.BFloat16:
+			return oracle.BFloat16.Unit()
+		}
+	}
+	return 0
+}
+
+// thin keeps n of the elements of a plan: the identity, half of the others from the exact ones, which an audit judges
+// first, and half from those that are not, each evenly; what one kind leaves over goes to the other. Where a group has
+// both, neither goes untested. 0 keeps all.
+func thin(p *orbit.Plan, n int) *orbit.Plan {
+	if n <= 0 || n >= len(p.Elements) {
+		return p
+	}
+	var exact, other []int
+	id := max(p.Identity(), 0)
+	keep := map[int]bool{id: true}
+	for i, e := range p.Exact() {
+		switch {
+		case i == id:
+		case e:
+			exact = append(exact, i)
+		default:
+			other = append(other, i)
+		}
+	}
+	room := n - 1
+	inexact := min(room/2, len(other))
+	for _, part := range []struct {
+		from []int
+		n    int
+	}{{exact, min(room-inexact, len(exact))}, {other, min(max(inexact, room-len(exact)), len(other))}} {
+		for i := range part.n {
+			keep[part.from[i*len(part.from)/part.n]] = true
+		}
+	}
+	o := *p
+	o.Elements, o.Weights = nil, nil
+	sum := 0.0
+	for i, g := range p.Elements {
+		if keep[i] {
+			o.Elements = append(o.Elements, slices.Clone(g))
+			o.Weights = append(o.Weights, p.Weight(i))
+			sum += p.Weight(i)
+		}
+	}
+	if p.Weights == nil || !(sum > 0) { // equal, or nothing is left but an identity without weight
+		o.Weights = nil
+	}
+	for i := range o.Weights {
+		o.Weights[i] /= sum
+	}
+	o.Measure = fmt.Sprintf("%d of: %s", len(o.Elements), p.Measure)
+	return &o
+}
