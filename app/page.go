@@ -2,18 +2,13 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"net/url"
 	"os"
-	"strconv"
-	"strings"
 
 	"nero/present/view"
-	"nero/serve/guard"
 	"nero/serve/handout"
 	"nero/serve/shelf"
 	"nero/serve/web"
@@ -111,67 +106,23 @@ func percent(p *work) func(float64, string) {
 	}
 }
 
-// serverPage writes runs that a server shows as one HTML file. The query may say metric, slice, budget and seed. One
-// goroutine asks the models, so that those who drag meanwhile are answered.
+// serverPage writes runs that a server shows as one HTML file. One goroutine asks the models, so that those who drag
+// meanwhile are answered.
 func (a *App) serverPage(sh *shelf.Shelf, files fs.FS, live bool) func(context.Context, io.Writer, *shelf.Run,
 	url.Values) error {
 	return func(ctx context.Context, w io.Writer, run *shelf.Run, query url.Values) error {
-		bad := func(err error) error {
-			return &guard.Problem{
-				Status: http.StatusBadRequest, Code: "query",
-				Title: "The report cannot be written like this", Detail: err.Error(),
-				Remedy: "metric and slice are names of the run; budget is a size such as 10MB.",
-			}
+		o, err := handout.FromQuery(query, run)
+		if err != nil {
+			return err
 		}
-		o := handout.Options{
-			Metric: query.Get("metric"), Slice: query.Get("slice"), Stored: !live, Version: a.Version,
-			Workers: 1,
-		}
-		if k, err := strconv.Atoi(o.Metric); err == nil && k >= 0 && k < len(run.Metrics()) {
-			o.Metric = run.Metrics()[k].Name
-		}
-		var err error
-		if text := query.Get("budget"); text != "" {
-			if o.Budget, err = ParseSize(text); err != nil {
-				return bad(err)
-			}
-			if o.Budget > mostBudget {
-				return bad(fmt.Errorf("a budget of %s; a server writes reports of at most %d MB", text,
-					mostBudget/1_000_000))
-			}
-		}
-		if text := query.Get("seed"); text != "" {
-			if o.Seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-				return bad(err)
-			}
-		}
+		o.Stored, o.Version, o.Workers = !live, a.Version, 1
 		_, err = handout.Write(ctx, w, handout.Source{Run: run, Findings: sh.Findings, Files: files}, o)
-		var small *handout.SmallBudgetError
-		if errors.Is(err, handout.ErrUnknown) || errors.As(err, &small) {
-			return bad(err)
-		}
-		return err
+		return handout.Refused(err)
 	}
 }
-
-// mostBudget is the largest report that a server writes, which is held in memory.
-const mostBudget = 100_000_000
 
 // ParseSize reads a size: a number of bytes, kB, MB or GB.
-func ParseSize(text string) (int64, error) {
-	number, unit := strings.TrimSpace(text), 1.0
-	for suffix, factor := range map[string]float64{"kb": 1e3, "mb": 1e6, "gb": 1e9} {
-		if at := len(number) - len(suffix); at > 0 && strings.EqualFold(number[at:], suffix) {
-			number, unit = strings.TrimSpace(number[:at]), factor
-			break
-		}
-	}
-	v, err := strconv.ParseFloat(number, 64)
-	if v *= unit; err != nil || !(v >= 1 && v <= 1e12) {
-		return 0, fmt.Errorf("%q, want a size such as 10MB, 500kB or a number of bytes", text)
-	}
-	return int64(v), nil
-}
+func ParseSize(text string) (int64, error) { return handout.ParseSize(text) }
 
 // interfaceFiles are the files of the interface: those of the program, or those of a folder.
 func interfaceFiles(dir string) (fs.FS, error) {
