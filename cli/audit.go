@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"nero/app"
@@ -18,7 +16,9 @@ import (
 func (a *App) audit() *cobra.Command {
 	var sf studyFlags
 	var formats []string
-	var af auditFlags
+	var kf keyFlags
+	var o app.AuditOptions
+	var replay string
 	var out string
 	c := &cobra.Command{
 		Use:   "audit [STUDY.yaml | MODEL.onnx]",
@@ -43,13 +43,12 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 			if err != nil {
 				return err
 			}
-			if err := af.overlay(s); err != nil {
+			if err := kf.lay(s); err != nil {
 				return err
 			}
-			o := af.options
 			o.Command = a.command()
 			if cmd.Flags().Changed("replay") {
-				return a.replay(cmd.Context(), s, af.replay, o, formats, out)
+				return a.replay(cmd.Context(), s, replay, o, formats, out)
 			}
 			if out != "" {
 				if err := app.CheckAuditFolder(out); err != nil {
@@ -75,76 +74,41 @@ Exit code: 0 PASS; 1 FAIL, and NEEDS_ATTENTION unless --fail-on lets it through;
 	}
 	sf.add(c)
 	a.addPrograms(c)
-	addEngine(c, &af.options.Engine)
+	addEngine(c, &o.Engine)
 	c.Flags().StringSliceVarP(&formats, "format", "f", []string{"text"},
 		"text, markdown, html, json, junit, sarif, badge; several with -o")
 	c.Flags().StringVarP(&out, "out", "o", "",
 		"`folder` for audit.txt, audit.md, audit.html, audit.json, audit.junit.xml, audit.sarif; text is still printed")
-	c.Flags().IntVarP(&af.options.Workers, "workers", "w", workers(), "workers; their number changes no number")
-	af.add(c)
+	c.Flags().IntVarP(&o.Workers, "workers", "w", workers(), "workers; their number changes no number")
+	kf.add(c, auditKeys())
+	addAudit(c, &o)
+	c.Flags().StringVar(&replay, "replay", "",
+		"measure one sample at one element again, `SAMPLE@COORDINATES`, as reports print it; with -o keep its inputs "+
+			"and outputs")
+	ofAudit.holds(c.Flags(), "replay")
+	ofResult.holds(c.Flags(), "format", "out")
+	ofEngine.holds(c.Flags(), "workers")
+	inParts(c)
 	return c
 }
 
-// auditFlags choose what an audit asks and how it answers.
-type auditFlags struct {
-	options                             app.AuditOptions
-	checks, skip, require, layers, sets []string
-	replay, contract                    string
-	earlyStop                           bool
-}
-
-func (f *auditFlags) add(c *cobra.Command) {
+// addAudit adds the flags that say how an audit is made and how it answers.
+func addAudit(c *cobra.Command, o *app.AuditOptions) {
 	s := c.Flags()
-	s.StringVar(&f.options.FailOn, "fail-on", "attention",
-		"what ends with exit code 1: attention (and FAIL), fail, nothing")
-	s.IntVar(&f.options.Average, "average", 0,
+	s.IntVar(&o.Average, "average", 0,
 		"average this many repeats of every prediction, to audit a stochastic model in its mean")
-	s.StringSliceVar(&f.checks, "checks", nil, "run only these `checks`, with what they need (default: all)")
-	s.StringSliceVar(&f.skip, "skip", nil, "`checks` to leave out")
-	s.StringSliceVar(&f.require, "require", nil, "optional `checks` without which there is no PASS, or all")
-	s.StringSliceVar(&f.layers, "layer", nil, "look at these `layers` only, by the name of the node or of its output")
-	s.StringArrayVar(&f.sets, "set", nil, "parameter of a check, `CHECK.NAME=NUMBER`; repeat for several")
-	b := &f.options.Baseline
-	s.StringVar(&b.File, "baseline", "",
-		"compare with an earlier audit of the same study, its JSON `file`; a regression is FAIL")
-	s.StringVar(&b.Model, "baseline-model", "", "`name` that the model has in the baseline (default: the same)")
-	addAllow(c, &b.Allow)
-	s.StringVar(&f.options.Calibrate, "calibrate", "",
+	s.StringVar(&o.Calibrate, "calibrate", "",
 		"threshold: ten times the error of this reference `model`, known to be good, on the same study")
-	s.StringVar(&f.contract, "contract", "",
-		"what must hold of inputs like these, `ERROR:RATE[:CONFIDENCE]`: 1e-3:0.05 is P(error > 0.001) at most 5%")
-	s.BoolVar(&f.earlyStop, "early-stop", false,
-		"stop adding inputs once it is certain, at any time, whether the contract holds (without one: the policy's "+
-			"share of inputs)")
-	s.StringArrayVar(&f.options.Only, "only", nil, "audit this `model` of the study alone, by its name; repeat for several")
-	s.StringVar(&f.replay, "replay", "",
-		"measure one sample at one element again, `SAMPLE@COORDINATES`, as reports print it; with -o keep its inputs "+
-			"and outputs")
-}
-
-// overlay lays the flags over the study.
-func (f *auditFlags) overlay(s *job.Study) error {
-	if len(f.checks) > 0 {
-		s.Audit.Checks = f.checks
-	}
-	if len(f.skip) > 0 {
-		s.Audit.Skip = f.skip
-	}
-	if len(f.require) > 0 {
-		s.Audit.Require = f.require
-	}
-	if len(f.layers) > 0 {
-		s.Audit.Layers = f.layers
-	}
-	s.Audit.Params = append(slices.Clone(s.Audit.Params), f.sets...)
-	s.Audit.EarlyStop = s.Audit.EarlyStop || f.earlyStop
-	if f.contract != "" {
-		var err error
-		if s.Audit.Contract, err = parseContract(f.contract); err != nil {
-			return err
-		}
-	}
-	return nil
+	s.StringArrayVar(&o.Only, "only", nil, "audit this `model` of the study alone, by its name; repeat for several")
+	s.StringVar(&o.Baseline.File, "baseline", "",
+		"compare with an earlier audit of the same study, its JSON `file`; a regression is FAIL")
+	s.StringVar(&o.Baseline.Model, "baseline-model", "",
+		"`name` that the model has in the baseline (default: the same)")
+	addAllow(c, &o.Baseline.Allow)
+	ofAudit.holds(s, "average", "calibrate", "only", "baseline", "baseline-model", "allow-regression")
+	s.StringVar(&o.FailOn, "fail-on", "attention",
+		"what ends with exit code 1: attention (and FAIL), fail, nothing")
+	ofResult.holds(s, "fail-on")
 }
 
 // printAudit prints one format, or writes several into a folder and prints the text.
@@ -191,24 +155,6 @@ func (a *App) replay(ctx context.Context, s *job.Study, text string, o app.Audit
 		return r.WriteJSON(a.Out)
 	}
 	return r.WriteText(a.Out)
-}
-
-// parsePlace reads SAMPLE@COORDS. A sample may hold an @ itself; the last one counts.
-func parsePlace(s string) (app.Place, error) {
-	i := strings.LastIndexByte(s, '@')
-	if i <= 0 || i == len(s)-1 {
-		return app.Place{}, fmt.Errorf("--replay %q: want SAMPLE@COORDINATES, such as 17@90 or 3/017.png@2,-1", s)
-	}
-	p := app.Place{Sample: s[:i]}
-	for c := range strings.SplitSeq(s[i+1:], ",") {
-		x, err := strconv.ParseFloat(strings.TrimSpace(c), 64)
-		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return app.Place{}, fmt.Errorf(
-				"--replay %q: %q is not a coordinate; want numbers separated by commas after the last @", s, c)
-		}
-		p.At = append(p.At, x)
-	}
-	return p, nil
 }
 
 // command is the command line that repeats the audit: what was typed, without what only says where results go.

@@ -27,7 +27,7 @@ the paired ratios. Without a study it takes the built-in digits.`,
 					rf.Workers)
 			}
 			var s *job.Study
-			if len(args) > 0 || len(sf.models) > 0 {
+			if len(args) > 0 || sf.set.Changed("model") {
 				if s, err = sf.study(args); err != nil {
 					return err
 				}
@@ -51,5 +51,7 @@ the paired ratios. Without a study it takes the built-in digits.`,
 	_ = c.Flags().MarkHidden("keep-going")
 	c.Flags().IntVar(&samples, "samples", samples, "samples of one pass")
 	c.Flags().IntVar(&rounds, "rounds", rounds, "passes of each kind, in turn")
+	ofEngine.holds(c.Flags(), "samples", "rounds")
+	inParts(c)
 	return c
 }

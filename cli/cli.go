@@ -204,6 +204,7 @@ func (a *App) say(format string, args ...any) {
 func addEngine(c *cobra.Command, e *app.Engine) {
 	c.Flags().StringVar(&e.Kind, "engine", "auto", "what runs the models: auto, native, wasm")
 	c.Flags().StringVar(&e.Library, "ort-lib", "", "ONNX Runtime's shared `library`, instead of looking for one")
+	ofEngine.holds(c.Flags(), "engine", "ort-lib")
 }
 
 // addAllow adds the flag that says what is no regression.
@@ -216,4 +217,5 @@ func addAllow(c *cobra.Command, allow *float64) {
 func (a *App) addPrograms(c *cobra.Command) {
 	c.Flags().BoolVar(&a.app.Programs, "allow-program", false,
 		"run the program that the group of the study is defined by")
+	ofGroup.holds(c.Flags(), "allow-program")
 }

@@ -21,6 +21,8 @@ func (f *runFlags) add(c *cobra.Command, out string) {
 	c.Flags().BoolVar(&f.KeepGoing, "keep-going", false,
 		"a sample that cannot be read becomes a row with an error instead of the end of the run")
 	c.Flags().BoolVar(&f.json, "json", false, "print the summary as JSON")
+	ofEngine.holds(c.Flags(), "workers", "keep-going")
+	ofResult.holds(c.Flags(), "out", "json")
 }
 
 func (a *App) run() *cobra.Command {
@@ -58,5 +60,6 @@ folder (Parquet; see docs/FORMAT.md). It can be stopped at any time, even killed
 	sf.add(c)
 	a.addPrograms(c)
 	rf.add(c, "nero-run")
+	inParts(c)
 	return c
 }

@@ -66,10 +66,11 @@ func ParseStudy(name string, b []byte) (*Study, error) {
 		set(&m.Name, NameOf(m.ONNX+m.Endpoint))
 	}
 	if o := &s.Group.Orbit; s.src.has("group.orbit.slices") { // slices: {} means the usual ones, and not none
-		set(&o.Slices.Axis, 5)
-		set(&o.Slices.Angle, 15)
+		usual := UsualSlices()
+		set(&o.Slices.Axis, usual.Axis)
+		set(&o.Slices.Angle, usual.Angle)
 		if o.Slices.Planes == nil {
-			o.Slices.Planes = []string{"xy", "xz", "yz"}
+			o.Slices.Planes = usual.Planes
 		}
 	}
 	s.check(r.report)
@@ -78,6 +79,12 @@ func ParseStudy(name string, b []byte) (*Study, error) {
 	}
 	return s, nil
 }
+
+// DefaultGroup is the group of a study that names none: rotations of the plane.
+const DefaultGroup = "SO(2)"
+
+// UsualSlices are the slices of an orbit that asks for some and does not say which.
+func UsualSlices() Slices { return Slices{Axis: 5, Angle: 15, Planes: []string{"xy", "xz", "yz"}} }
 
 // schemes are those of endpoints.
 var schemes = []string{"grpc", "grpcs", "http", "https"}

@@ -212,8 +212,8 @@ func openInput(s *job.Study, o Options) (*Workload, *input, error) {
 		return nil, nil, err
 	}
 	if s.Group.Name == "" {
-		s.Group.Name = "SO(2)"
-		w.note("no group given: SO(2), rotations about the centre")
+		s.Group.Name = job.DefaultGroup
+		w.note("no group given: %s, rotations about the centre", s.Group.Name)
 	}
 	natural := w.Data.Info().Space
 	t, _, _, _, pictures := w.Data.Info().Pictures()
