@@ -1,4 +1,3 @@
-// Package app is everything that the program can do, for the command line, for servers and for other Go programs.
 package app
 
 import (

@@ -285,6 +285,11 @@ func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Mode
 	}
 	subject.Stage = p.stage
 	r, err := audit.Run(ctx, subject, policy, checks, ao)
+	if err == nil {
+		for _, c := range r.Results {
+			p.tell(Event{Kind: Judged, Check: c.Check.Name, Text: string(c.Status)})
+		}
+	}
 	p.end()
 	if err != nil {
 		if ctx.Err() != nil {
@@ -293,9 +298,6 @@ func (a *App) auditModel(ctx context.Context, w *workload.Workload, m *eval.Mode
 		r = audit.CouldNotRun(m.Name, policy, err)
 		r.About = subject.About
 		return r, nil
-	}
-	for _, c := range r.Results {
-		p.tell(Event{Kind: Judged, Check: c.Check.Name, Text: string(c.Status)})
 	}
 	r.Command = o.Command
 	if r.Gallery, err = gallery(ctx, subject, r); err != nil {

@@ -168,6 +168,13 @@ func (m *models) Launch(ctx context.Context, run *shelf.Run, kept func(samples i
 	if err != nil {
 		return run.Clean(err)
 	}
+	held, err := store.Create(dir, old.Job(), store.Options{})
+	if err != nil {
+		return refused(run, err) // at once, and not after the models were loaded
+	}
+	if err := held.Close(); err != nil {
+		return run.Clean(err)
+	}
 	study := old.Job().Study
 	o := m.options()
 	o.KeepGoing = run.Document().Failed > 0 // as when it began
