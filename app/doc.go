@@ -15,9 +15,9 @@
 //
 // # How a model responds, and whether that is right
 //
-// [App.Run] measures the whole orbit of every sample and keeps every curve in a run folder, which can be shown, cut into
-// slices and exported afterwards. It describes and does not judge. A run that was stopped goes on when the same study is
-// run into the same folder.
+// [App.Run] measures the whole orbit of every sample and keeps every curve in a run folder, which can be shown, cut
+// into slices and exported afterwards. It describes and does not judge. A run that was stopped goes on when the same
+// study is run into the same folder.
 //
 // [App.Audit] judges: it holds every error against what rounding, repeats and resampling alone would do, looks for
 // where it comes from, and ends with a verdict for each model. [AuditResult.Outcome] sums them up; [AuditResult.Write]
@@ -41,8 +41,8 @@
 //
 // # Events and errors
 //
-// What a person wants to know while work goes on is told to [App.Events]; no result depends on it. An error says what is
-// wrong, where, and what to do. Where that is an option it is named as the command line spells it, which is where most
-// people look: --allow-regression is [Baseline.Allow]. A finding about a model is never an error: errors say that a
-// question could not be answered.
+// What a person wants to know while work goes on is told to [App.Events]; no result depends on it. An error says what
+// is wrong, where, and what to do. Where that is an option it is named as the command line spells it, which is where
+// most people look: --allow-regression is [Baseline.Allow]. A finding about a model is never an error: errors say that
+// a question could not be answered.
 package app

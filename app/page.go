@@ -26,8 +26,8 @@ type PageOptions struct {
 	Slice string
 	// Budget is the most bytes of the file; 0 for ten million.
 	Budget int64
-	// Keep is the most samples that are kept with their exact orbit, inputs and scores; 0 for [PresetKeep], negative for
-	// none.
+	// Keep is the most samples that are kept with their exact orbit, inputs and scores; 0 for [PresetKeep], negative
+	// for none.
 	Keep int
 	// Seed decides which samples are kept beside the worst ones.
 	Seed uint64

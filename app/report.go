@@ -22,8 +22,8 @@ import (
 	"nero/run/workload"
 )
 
-// Report writes the report of a run into a folder: a page in Markdown, pictures and tables. It runs no model. The text of
-// an audit, in a file, is included where it is not empty. It returns the names of the files.
+// Report writes the report of a run into a folder: a page in Markdown, pictures and tables. It runs no model. The text
+// of an audit, in a file, is included where it is not empty. It returns the names of the files.
 func (a *App) Report(ctx context.Context, dir, out, audit string) ([]string, error) {
 	r, err := store.Open(dir)
 	if err != nil {

@@ -37,8 +37,8 @@ func figure(n fold.Number) string {
 	}
 }
 
-// WriteText writes the compact table of a run: per metric and model the mean over the orbit with its interval, the value
-// at the identity, the worst element and the worst of the orbit; then what has no value, and why.
+// WriteText writes the compact table of a run: per metric and model the mean over the orbit with its interval, the
+// value at the identity, the worst element and the worst of the orbit; then what has no value, and why.
 func (r *RunResult) WriteText(to io.Writer) error {
 	s, out, rows := r.Summary, &strings.Builder{}, &strings.Builder{}
 	fmt.Fprintf(out, "%s on %s: %d samples x %d elements (%s)\n", strings.Join(s.Models, ", "), s.Group,

@@ -120,7 +120,8 @@ func TestGuide(t *testing.T) {
 		for name := range strings.SplitSeq(strings.Join(texts, " "), " ") {
 			file, ok := strings.CutPrefix(strings.Trim(name, "';\""), "audit/audit.")
 			if ok && strings.Contains(line, "-o audit") &&
-				!slices.ContainsFunc(app.AuditFormats(), func(f string) bool { return app.AuditFile(f) == "audit."+strings.TrimRight(file, "')") }) {
+				!slices.ContainsFunc(app.AuditFormats(),
+					func(f string) bool { return app.AuditFile(f) == "audit."+strings.TrimRight(file, "')") }) {
 				t.Errorf("%s: no audit writes it", name)
 			}
 		}

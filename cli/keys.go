@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// studyKey is a key of a study that has a flag, told once: what the flag is called and says, and how its value gets into
-// a study.
+// studyKey is a key of a study that has a flag, told once: what the flag is called and says, and how its value gets
+// into a study.
 type studyKey struct {
 	in                part
 	name, short, help string
@@ -136,7 +136,8 @@ func models(s *job.Study, texts []string) error {
 	return nil
 }
 
-// studyKeys are the keys of a study that a run and an audit have flags for, in the order in which they are laid over it.
+// studyKeys are the keys of a study that a run and an audit have flags for, in the order in which they are laid over
+// it.
 func studyKeys() []studyKey {
 	return []studyKey{
 		{
@@ -152,7 +153,8 @@ func studyKeys() []studyKey {
 			text(func(s *job.Study) *string { return &s.Input.Channels }),
 		},
 		{
-			ofModel, "scale", "", "divide pixel values by this (default: 255 or 65535 by the depth of the files, 1 for floats)",
+			ofModel, "scale", "",
+			"divide pixel values by this (default: 255 or 65535 by the depth of the files, 1 for floats)",
 			by((*pflag.FlagSet).Float64VarP, func(s *job.Study, v float64) error {
 				if !(v > 0) { // in a study 0 stands for the default
 					return fmt.Errorf("--scale is %g, want a number above 0", v)
@@ -235,7 +237,8 @@ func studyKeys() []studyKey {
 			text(func(s *job.Study) *string { return &s.Group.Name }),
 		},
 		{
-			ofGroup, "orbit", "", "elements: 72, 9x9, all, lattice, haar:100, even:64, slices, slices:5x15, or values " +
+			ofGroup, "orbit", "",
+			"elements: 72, 9x9, all, lattice, haar:100, even:64, slices, slices:5x15, or values " +
 				"such as '0;90;180' (default: the group's preset)",
 			read("orbit", parseOrbit, func(s *job.Study, o job.Orbit) {
 				o.Range = s.Group.Orbit.Range
@@ -247,7 +250,8 @@ func studyKeys() []studyKey {
 			read("range", parseRange, func(s *job.Study, r [][]float64) { s.Group.Orbit.Range = r }),
 		},
 		{
-			ofGroup, "resample", "", "kernel: nearest, bilinear, bicubic, lanczos, spline, up3-bilinear (default: bilinear)",
+			ofGroup, "resample", "",
+			"kernel: nearest, bilinear, bicubic, lanczos, spline, up3-bilinear (default: bilinear)",
 			text(func(s *job.Study) *string { return &s.Group.Resample }),
 		},
 		{
@@ -264,7 +268,8 @@ func studyKeys() []studyKey {
 			text(func(s *job.Study) *string { return &s.Output.Name }),
 		},
 		{
-			ofOutput, "output", "", "what the model returns: scores, image, mask, tensor, boxes, field, rows, signal, " +
+			ofOutput, "output", "",
+			"what the model returns: scores, image, mask, tensor, boxes, field, rows, signal, " +
 				"record (default: scores)",
 			text(func(s *job.Study) *string { return &s.Output.Space }),
 		},
@@ -274,7 +279,8 @@ func studyKeys() []studyKey {
 			ports("output-field", func(s *job.Study) *[]job.Port { return &s.Output.Fields }),
 		},
 		{
-			ofOutput, "decode", "", "of scores: softmax, probabilities, raw (default: softmax); of masks: argmax, raw " +
+			ofOutput, "decode", "",
+			"of scores: softmax, probabilities, raw (default: softmax); of masks: argmax, raw " +
 				"(default: by the number of channels)",
 			text(func(s *job.Study) *string { return &s.Output.Decode }),
 		},
@@ -286,7 +292,8 @@ func studyKeys() []studyKey {
 		},
 
 		{
-			ofAudit, "preset", "", "threshold of the audit: research 1e-3, production 1e-4, critical 1e-5, safety 1e-6 " +
+			ofAudit, "preset", "",
+			"threshold of the audit: research 1e-3, production 1e-4, critical 1e-5, safety 1e-6 " +
 				"(default: production)",
 			text(func(s *job.Study) *string { return &s.Audit.Preset }),
 		},
@@ -303,7 +310,8 @@ func studyKeys() []studyKey {
 			count(func(s *job.Study) *int { return &s.Audit.Samples }),
 		},
 		{
-			ofAudit, "audit-elements", "", "elements that the audit uses at most, exact ones first (default: all of the " +
+			ofAudit, "audit-elements", "",
+			"elements that the audit uses at most, exact ones first (default: all of the " +
 				"orbit)",
 			count(func(s *job.Study) *int { return &s.Audit.Elements }),
 		},
@@ -347,7 +355,8 @@ func auditKeys() []studyKey {
 			}),
 		},
 		{
-			ofAudit, "early-stop", "", "stop adding inputs once it is certain, at any time, whether the contract holds " +
+			ofAudit, "early-stop", "",
+			"stop adding inputs once it is certain, at any time, whether the contract holds " +
 				"(without one: the policy's share of inputs)",
 			by((*pflag.FlagSet).BoolVarP, func(s *job.Study, on bool) error {
 				s.Audit.EarlyStop = s.Audit.EarlyStop || on

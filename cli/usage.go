@@ -47,7 +47,8 @@ func inParts(c *cobra.Command) {
 			set := pflag.NewFlagSet("", pflag.ContinueOnError)
 			set.SortFlags = false
 			c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-				if slices.Equal(f.Annotations[partKey], []string{string(p)}) || p == "" && f.Annotations[partKey] == nil {
+				if slices.Equal(f.Annotations[partKey], []string{string(p)}) || p == "" &&
+					f.Annotations[partKey] == nil {
 					set.AddFlag(f)
 				}
 			})
